@@ -1,0 +1,56 @@
+package providers
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// Kind is a class of failures that call for the same answer.
+type Kind string
+
+// The kinds of failures.
+const (
+	Network         Kind = "network"          // the connection failed, or a stream ended before its end
+	RateLimit       Kind = "rate_limit"       // the service asks to wait
+	API             Kind = "api_error"        // the service failed, or gave an error of no other kind
+	Timeout         Kind = "timeout"          // the call took longer than it may
+	ContextOverflow Kind = "context_overflow" // the prompt is larger than the model's window
+	Authentication  Kind = "authentication"   // the key is missing or refused
+	Validation      Kind = "validation"       // the request can never succeed as it is: an unknown model, a bad parameter
+	InvalidResponse Kind = "invalid_response" // the reply is empty or not what was asked for
+)
+
+// Error is a failed call.
+type Error struct {
+	Kind       Kind
+	RetryAfter time.Duration // how long the service asks to wait; 0 where it does not say
+	Partial    Response      // what had come until the failure
+	Err        error         // the cause
+}
+
+// Error reads "kind: cause".
+func (e *Error) Error() string {
+	if e.Err == nil {
+		return string(e.Kind)
+	}
+	return string(e.Kind) + ": " + e.Err.Error()
+}
+
+// Unwrap is the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// AsError is err as an *Error. One that has none in its chain is [Timeout] when it stems from an expired deadline, else
+// [API]. It is nil for a nil err.
+func AsError(err error) *Error {
+	var e *Error
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &e):
+		return e
+	case errors.Is(err, context.DeadlineExceeded):
+		return &Error{Kind: Timeout, Err: err}
+	}
+	return &Error{Kind: API, Err: err}
+}

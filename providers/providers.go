@@ -1,0 +1,85 @@
+// Package providers is how a debate calls a model.
+//
+// A [Provider] has one method. Everything else that a model may be able to do is a small optional interface, such as
+// [Checker]. See package providers/scripted for a deterministic offline provider, good for tests and examples, and
+// package providers/langchain for real models.
+//
+// The rule of the callback: a provider calls [Request.OnChunk] only on the goroutine that called Generate, and never
+// after Generate has returned. Consumers of a debate run inside that callback; on any other goroutine a panic of theirs
+// would end the process. An adapter of a library that streams on a goroutine of its own hops inside.
+package providers
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// Provider is a language model, or a service that has several. It is safe for concurrent use.
+type Provider interface {
+	// Generate asks for one reply. When ctx ends it returns promptly. A failure is an *Error where the provider knows
+	// its kind; any other error is taken for [API]. The response of a failed call is empty: what the model had said
+	// until then is in [Error.Partial].
+	Generate(ctx context.Context, r Request) (Response, error)
+}
+
+// Checker is an optional power of a provider: to say before the first call whether the key is good and the model
+// exists. It returns nil where it cannot know, else an *Error of kind [Authentication] or [Validation].
+type Checker interface {
+	Check(ctx context.Context, model string) error
+}
+
+// Role says who speaks in a message.
+type Role string
+
+// The roles of messages.
+const (
+	System    Role = "system"
+	User      Role = "user"
+	Assistant Role = "assistant"
+)
+
+// Message is one part of a prompt.
+type Message struct {
+	Role Role   `json:"role"`
+	Text string `json:"text"`
+}
+
+// Request is one call.
+type Request struct {
+	// Messages are the prompt: one system message first, then user and assistant messages, of which neighbours may
+	// have the same role. The last is a user message.
+	Messages []Message `json:"messages"`
+	// Model names the model. Defaults to the provider's own.
+	Model string `json:"model,omitempty"`
+	// Temperature is the sampling temperature. Nil leaves it to the provider.
+	Temperature *float64 `json:"temperature,omitempty"`
+	// MaxTokens caps the reply, reasoning included. 0 leaves it to the provider.
+	MaxTokens int `json:"max_tokens,omitempty"`
+	// Schema is the JSON Schema that the reply should follow; nil for free text. A provider without native schema
+	// output ignores it: the prompt describes the reply too, and the caller validates it.
+	Schema json.RawMessage `json:"schema,omitempty"`
+	// OnChunk, if set, receives the reply as it comes: never empty pieces, in order, whole UTF-8 characters where the
+	// model sends such. It is called on the goroutine that called Generate. When it returns an error the provider
+	// ends the call and returns that error.
+	OnChunk func(text string) error `json:"-"`
+}
+
+// Finish says why a model stopped.
+type Finish string
+
+// The reasons to stop.
+const (
+	Stop          Finish = "stop"           // it had said all
+	Length        Finish = "length"         // it was cut at the token cap
+	ContentFilter Finish = "content_filter" // the service withheld the rest
+)
+
+// Response is a reply.
+type Response struct {
+	Text   string           `json:"text"`
+	Finish Finish           `json:"finish,omitempty"` // empty where the provider does not say
+	Model  string           `json:"model,omitempty"`  // that answered; empty where the provider does not say
+	Usage  transcript.Usage `json:"usage"`            // zero where the provider does not say
+}

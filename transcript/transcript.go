@@ -1,0 +1,157 @@
+// Package transcript holds what was said in a debate, as plain data: JSON in and out, no behaviour that does I/O.
+//
+// A [Turn] is one committed step of a debate. Its [Key] names the step, and so the turn: everything that runs, is
+// stored, is scheduled or is shown refers to work by its key. A [Cursor] says where a debate stands, an [Ending] why
+// it ended.
+package transcript
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// Kind says which part of a debate asked for a turn. The first four are also the stages of a protocol.
+type Kind string
+
+// The kinds of turns.
+const (
+	Prelude    Kind = "prelude"    // before round 1: personas
+	Speech     Kind = "speech"     // a participant speaks
+	Assessment Kind = "assessment" // a judge looks at the round
+	Conclusion Kind = "conclusion" // the verdict
+	Remark     Kind = "remark"     // a person's, between turns
+)
+
+// Seat is a participant as prompts and protocols see it: who one is, without the model behind.
+type Seat struct {
+	Name         string   `json:"name"`
+	Role         string   `json:"role,omitempty"`
+	Side         string   `json:"side,omitempty"`          // participants of one side argue together; its totals are summed
+	Position     string   `json:"position,omitempty"`      // the claim it defends
+	Persona      string   `json:"persona,omitempty"`       // who it is, in prose
+	Instructions string   `json:"instructions,omitempty"`  // the user's own words to the model
+	KeyArguments []string `json:"key_arguments,omitempty"` // given together with an assigned persona
+}
+
+// Key names one step of one debate, and so at most one turn.
+type Key struct {
+	Run    int    `json:"run"`              // 1, and one more after each reset
+	Round  int    `json:"round"`            // 0 in the prelude
+	Phase  string `json:"phase"`            // unique within a stage of a round
+	Actor  string `json:"actor"`            // who acts
+	Target string `json:"target,omitempty"` // whom or what it is about
+}
+
+// String is the key's canonical form, run/round/phase/actor/target.
+func (k Key) String() string {
+	return fmt.Sprintf("%d/%d/%s/%s/%s", k.Run, k.Round, k.Phase, k.Actor, k.Target)
+}
+
+// Turn is one committed step. Turns are immutable: copy one before you change it.
+type Turn struct {
+	Key
+	Kind     Kind            `json:"kind"`
+	Order    int             `json:"order"`            // its step's place in the phase, from 0: turns are sorted by it, not by arrival
+	Seq      int64           `json:"seq"`              // its place in the journal
+	Horizon  int64           `json:"horizon"`          // its prompt showed nothing later than this seq
+	Text     string          `json:"text"`             // what readers see
+	Output   string          `json:"output,omitempty"` // the contract of Data, such as "assessment/1"
+	Data     json.RawMessage `json:"data,omitempty"`   // the validated reply
+	Flags    []Flag          `json:"flags,omitempty"`  // what a reader should know about how it came to be
+	Tokens   int             `json:"tokens"`           // of Text, estimated once, at commit
+	Usage    Usage           `json:"usage"`            // of all attempts
+	Window   *Window         `json:"window,omitempty"` // how its prompt was fitted; nil where nothing was cut
+	Attempts []Attempt       `json:"attempts"`         // in order; the last one gave the turn
+	Began    time.Time       `json:"began"`
+	Ended    time.Time       `json:"ended"`
+}
+
+// Flag marks a turn.
+type Flag string
+
+// The flags of turns.
+const (
+	Truncated Flag = "truncated" // the model was cut at its token cap
+	Fallback  Flag = "fallback"  // no valid reply came: Data holds safe defaults
+	Reasked   Flag = "reasked"   // the first reply was invalid
+)
+
+// Decode reads a turn's validated reply into the Go type of its contract.
+func Decode[T any](t Turn) (v T, err error) {
+	if err = json.Unmarshal(t.Data, &v); err != nil {
+		err = fmt.Errorf("decode %s of turn %s: %w", t.Output, t.Key, err)
+	}
+	return v, err
+}
+
+// Attempt is one call of a model for a turn.
+type Attempt struct {
+	Provider string        `json:"provider"`          // its name in the options
+	Model    string        `json:"model,omitempty"`   // as the provider reported it, else as it was asked for
+	Finish   string        `json:"finish,omitempty"`  // why the model stopped
+	Error    string        `json:"error,omitempty"`   // the kind of error; empty for the attempt that gave the turn
+	Message  string        `json:"message,omitempty"` // the error in words
+	Usage    Usage         `json:"usage"`
+	Took     time.Duration `json:"took"` // in nanoseconds
+}
+
+// Usage counts tokens.
+type Usage struct {
+	Input     int  `json:"input"`               // tokens of prompts, cached ones included
+	Cached    int  `json:"cached,omitempty"`    // of Input, those the provider read from its cache
+	Output    int  `json:"output"`              // tokens of replies, reasoning included
+	Reasoning int  `json:"reasoning,omitempty"` // of Output, those not shown
+	Estimated bool `json:"estimated,omitempty"` // a part was estimated, since a provider reported none
+}
+
+// Add is the sum of two usages.
+func (u Usage) Add(v Usage) Usage {
+	return Usage{
+		Input: u.Input + v.Input, Cached: u.Cached + v.Cached,
+		Output: u.Output + v.Output, Reasoning: u.Reasoning + v.Reasoning,
+		Estimated: u.Estimated || v.Estimated,
+	}
+}
+
+// Window says how a prompt was fitted into its reader's context window. All counts are estimated tokens.
+type Window struct {
+	Limit int `json:"limit"` // room for the history
+	Used  int `json:"used"`  // by the history that was kept
+	Kept  int `json:"kept"`  // turns that were shown
+	Cut   int `json:"cut"`   // turns that were left out
+}
+
+// Cursor says where a debate stands. It is derived from the journal, never written by hand.
+type Cursor struct {
+	Run   int    `json:"run"`             // 1, and one more after each reset
+	Round int    `json:"round"`           // 0 before the first
+	Stage Kind   `json:"stage,omitempty"` // empty where no protocol has a word: configuring, final
+	Phase string `json:"phase,omitempty"` // empty until the first phase of the stage has begun
+	Since int64  `json:"since"`           // the seq at which the phase began: the horizon of a parallel phase
+}
+
+// Outcome says why a debate ended; empty while it goes on. Protocols may name their own.
+type Outcome string
+
+// The outcomes that the library itself knows.
+const (
+	JudgeDecided       Outcome = "judge_decided"
+	Converged          Outcome = "converged"
+	DiminishingReturns Outcome = "diminishing_returns"
+	Unanimous          Outcome = "unanimous"
+	EarlyStop          Outcome = "early_stop"
+	RoundLimit         Outcome = "round_limit"
+	TokenBudget        Outcome = "token_budget"
+	TimeBudget         Outcome = "time_budget"
+	QuorumLost         Outcome = "quorum_lost"
+	Stopped            Outcome = "stopped"
+	Canceled           Outcome = "canceled"
+)
+
+// Ending is an outcome with its evidence. The zero Ending means that the debate goes on.
+type Ending struct {
+	Outcome  Outcome `json:"outcome,omitempty"`
+	Round    int     `json:"round,omitempty"`    // in which it was decided; filled in by the engine
+	Evidence string  `json:"evidence,omitempty"` // what led to it, in words
+}
