@@ -1,0 +1,81 @@
+package fsm
+
+import (
+	"context"
+	"testing"
+
+	looplab "github.com/looplab/fsm"
+)
+
+var begin, judge = Snapshot{State: Awaiting}, Snapshot{State: Judging}
+
+func BenchmarkNext(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		_, _ = Next(judge, Assessed, Facts{})
+	}
+}
+
+func BenchmarkNextRefused(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		_, _ = Next(judge, Edit, Facts{})
+	}
+}
+
+// BenchmarkFire fires two events an iteration: responded, advance.
+func BenchmarkFire(b *testing.B) {
+	m, _ := New(begin)
+	b.ReportAllocs()
+	for b.Loop() {
+		_, _ = m.Fire(Responded, Facts{}, nil)
+		_, _ = m.Fire(Advance, Facts{}, nil)
+	}
+}
+
+// BenchmarkLooplabEvent has looplab/fsm alone do what BenchmarkFire does.
+func BenchmarkLooplabEvent(b *testing.B) {
+	out, ctx := lifecycle().out, context.Background()
+	responded, advance := out[begin][1].name, out[Snapshot{State: RoundComplete}][0].name
+	m := looplab.NewFSM(begin.name(), lifecycle().descs, nil)
+	b.ReportAllocs()
+	for b.Loop() {
+		_, _ = m.Event(ctx, responded), m.Event(ctx, advance)
+	}
+}
+
+func BenchmarkNew(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		_, _ = New(begin)
+	}
+}
+
+func BenchmarkNewAndFirstFire(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		m, _ := New(begin)
+		_, _ = m.Fire(Responded, Facts{}, nil)
+	}
+}
+
+func BenchmarkLooplabNewFSM(b *testing.B) {
+	descs := lifecycle().descs
+	b.ReportAllocs()
+	for b.Loop() {
+		looplab.NewFSM(begin.name(), descs, nil)
+	}
+}
+
+func BenchmarkCompile(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		compile(table)
+	}
+}
+
+func BenchmarkMermaid(b *testing.B) {
+	for b.Loop() {
+		Mermaid(Judging)
+	}
+}

@@ -1,0 +1,86 @@
+package fsm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	looplab "github.com/looplab/fsm"
+)
+
+// ErrDivergence says that looplab/fsm did not execute what the table decided. The decision stands, and the machine
+// has gone on from it.
+var ErrDivergence = errors.New("looplab/fsm disagrees with the table")
+
+// Machine executes the lifecycle of one debate. It is safe for use by many goroutines, and [New] makes one.
+type Machine struct {
+	mu     sync.Mutex // held from the decision to the end of the execution
+	at     atomic.Pointer[Snapshot]
+	engine *looplab.FSM // nil until it is needed, and after a divergence
+}
+
+// New returns a machine that goes on from the snapshot.
+func New(s Snapshot) (*Machine, error) {
+	if _, ok := lifecycle().out[s]; !ok {
+		return nil, fmt.Errorf("make machine: no debate can be in state %q having left %q", s.State, s.Left)
+	}
+	m := &Machine{}
+	m.at.Store(&s)
+	return m, nil
+}
+
+// Snapshot returns where the machine stands. It never waits, not even for a commit.
+func (m *Machine) Snapshot() Snapshot { return *m.at.Load() }
+
+// Fire lets the table decide where the event leads, lets commit make it so, executes it, and returns where the machine
+// stands. When the table refuses the event, or commit fails or panics, nothing changes. A commit may be nil; it may
+// read the machine, but must not fire on it.
+func (m *Machine) Fire(e Event, f Facts, commit func(next Snapshot) error) (Snapshot, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	t, err := lifecycle().next(m.Snapshot(), e, f)
+	if err == nil && commit != nil {
+		err = commit(t.to)
+	}
+	if err == nil {
+		err = m.execute(t)
+	}
+	return m.Snapshot(), err
+}
+
+// Follow executes a transition that was decided and committed before, such as one read from a journal. It is an error,
+// and changes nothing, if the event cannot lead there under any facts.
+func (m *Machine) Follow(e Event, to Snapshot) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	at := m.Snapshot()
+	out := lifecycle().out[at]
+	for i := range out {
+		if out[i].on == e && out[i].to == to {
+			return m.execute(&out[i])
+		}
+	}
+	return fmt.Errorf("follow %s to %s: it does not lead there from %s", e, to.name(), at.name())
+}
+
+// execute has looplab/fsm do what was decided and committed, on an engine that stands where the machine does.
+func (m *Machine) execute(t *transition) error {
+	if m.engine == nil {
+		m.engine = looplab.NewFSM(m.Snapshot().name(), lifecycle().descs, nil)
+	}
+	m.at.Store(&t.to)
+	err := m.engine.Event(context.Background(), t.name)
+	if _, same := errors.AsType[looplab.NoTransitionError](err); same { // it leads where it came from
+		err = nil
+	}
+	if is := m.engine.Current(); err == nil && is != t.dst {
+		err = fmt.Errorf("it went to %s", is)
+	}
+	if err == nil {
+		return nil
+	}
+	m.engine = nil
+	return fmt.Errorf("execute %s: %w: %w", t.name, ErrDivergence, err)
+}

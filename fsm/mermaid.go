@@ -1,0 +1,75 @@
+package fsm
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Mermaid draws the lifecycle as a Mermaid state diagram with the current state marked; the empty state marks none.
+// The same state always gives the same text.
+func Mermaid(current State) string {
+	var inner, outer strings.Builder
+	for _, r := range table {
+		for _, a := range r.arrows() {
+			if a.from.in(running) && a.to.in(running) {
+				fmt.Fprintf(&inner, "        %s\n", a)
+			} else {
+				fmt.Fprintf(&outer, "    %s\n", a)
+			}
+		}
+	}
+	for _, s := range states {
+		if s.Final() {
+			fmt.Fprintf(&outer, "    %s --> [*]\n", s.id())
+		}
+	}
+	return fmt.Sprintf(frame, Configuring, running, Awaiting.id(), &inner, &outer, Paused) + mark(current)
+}
+
+const frame = `stateDiagram-v2
+    [*] --> %s
+    state %s {
+        [*] --> %s
+%s    }
+%s    note right of %s : resume leads to the exact state that was left
+`
+
+func mark(current State) string {
+	if !slices.Contains(states, current) {
+		return ""
+	}
+	return "    classDef current fill:#ffd54f,stroke:#e65100,stroke-width:3px,color:#000\n" +
+		"    class " + current.id() + " current\n"
+}
+
+// arrow is a row drawn from one of its states; a compound state is drawn as one.
+type arrow struct {
+	from, to State
+	label    string
+}
+
+func (r row) arrows() []arrow {
+	targets := []State{r.to}
+	if r.to == whereLeft {
+		targets = pausable()
+	}
+	var all []arrow
+	for _, from := range r.from {
+		for _, to := range targets {
+			all = append(all, arrow{from, to, r.label()})
+		}
+	}
+	return all
+}
+
+func pausable() []State {
+	return table[slices.IndexFunc(table, func(r row) bool { return r.to == Paused })].from
+}
+
+func (a arrow) String() string {
+	return fmt.Sprintf("%s --> %s : %s", a.from.id(), a.to.id(), a.label)
+}
+
+// id is the state's name within its compound state: Mermaid allows no dots in it.
+func (s State) id() string { return strings.TrimPrefix(string(s), string(running)+".") }

@@ -1,0 +1,152 @@
+package fsm
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestTheTableIsTheSpecification(t *testing.T) {
+	require.NoError(t, conforms(table, specEvents...))
+}
+
+// TestEveryPartOfTheTableIsNeeded changes the table in every small way, and each time the specification must notice.
+func TestEveryPartOfTheTableIsNeeded(t *testing.T) {
+	for i, r := range table {
+		require.Error(t, conforms(slices.Delete(slices.Clone(table), i, i+1), r.on), "without row %d", i)
+		for j := range r.from {
+			requireNoticed(t, i, "one source less", func(r *row) { r.from = slices.Delete(slices.Clone(r.from), j, j+1) })
+		}
+		for _, s := range States() {
+			if s != r.to {
+				requireNoticed(t, i, "another target", func(r *row) { r.to = s })
+			}
+			if !slices.ContainsFunc(r.from, s.in) {
+				requireNoticed(t, i, "one source more", func(r *row) { r.from = append(slices.Clone(r.from), s) })
+			}
+		}
+		was := r.when
+		requireNoticed(t, i, "the guard negated", func(r *row) {
+			r.when = &guard{"not", func(f Facts) bool { return !was.holds(f) }}
+		})
+		if was != always && was != otherwise {
+			requireNoticed(t, i, "no guard", func(r *row) { r.when = always })
+		}
+	}
+}
+
+func requireNoticed(t *testing.T, i int, what string, change func(*row)) {
+	t.Helper()
+	mutant := slices.Clone(table)
+	change(&mutant[i])
+	require.Error(t, conforms(mutant, table[i].on), "row %d (%v on %s): %s", i, table[i].from, table[i].on, what)
+}
+
+func TestOtherwiseIsTheLastRowOfItsCellAndNoOtherRowsOverlap(t *testing.T) {
+	for s, out := range lifecycle().out {
+		for _, e := range specEvents {
+			var guards []*guard
+			for _, r := range out {
+				if r.on == e {
+					guards = append(guards, r.when)
+				}
+			}
+			switch len(guards) {
+			case 0:
+			case 1:
+				require.Equal(t, specGuards[e], guards[0].name, "%s on %s", s.name(), e)
+			default:
+				require.Len(t, guards, 2, "%s on %s", s.name(), e)
+				require.NotContains(t, []*guard{always, otherwise}, guards[0], "%s on %s", s.name(), e)
+				require.Same(t, otherwise, guards[1], "%s on %s", s.name(), e)
+			}
+		}
+	}
+}
+
+func TestTheEngineKnowsEachTransitionByANameOfItsOwn(t *testing.T) {
+	names := map[string]bool{}
+	for _, d := range lifecycle().descs {
+		require.Len(t, d.Src, 1)
+		names[d.Name] = true
+	}
+	require.Len(t, names, len(spec))
+	require.Len(t, lifecycle().descs, len(spec))
+}
+
+// TestEveryReachableTransition walks all there is from the beginning: every snapshot, every event, all facts. Every
+// answer of Next is executed by a real engine and compared; every refusal leaves the engine as it was.
+func TestEveryReachableTransition(t *testing.T) {
+	reached := []Snapshot{{State: Configuring}}
+	executed := map[string]bool{}
+	for i := 0; i < len(reached); i++ {
+		for _, e := range specEvents {
+			for _, f := range everyFacts() {
+				next, moved := walk(t, reached[i], e, f)
+				if moved {
+					executed[reached[i].name()+" "+string(e)+" "+next.name()] = true
+				}
+				if !slices.Contains(reached, next) {
+					reached = append(reached, next)
+				}
+			}
+		}
+	}
+	require.ElementsMatch(t, everySnapshot(), reached)
+	require.Len(t, reached, 16, "the state that a pause left is forgotten when the pause ends")
+	require.Len(t, executed, len(spec))
+	for _, s := range States() {
+		require.True(t, slices.ContainsFunc(reached, func(r Snapshot) bool { return r.State == s }), "%s is reachable", s)
+	}
+}
+
+func walk(t *testing.T, from Snapshot, e Event, f Facts) (Snapshot, bool) {
+	t.Helper()
+	m := engaged(t, from)
+	want, refused := Next(from, e, f)
+	got, err := m.Fire(e, f, nil)
+	require.Equal(t, refused, err)
+	require.Equal(t, want, got)
+	require.Equal(t, want, m.Snapshot())
+	require.Equal(t, want.name(), m.engine.Current())
+	require.Equal(t, want.State == Paused, want.Left != "")
+	return want, err == nil
+}
+
+func TestEverySnapshotThatIsNotFinalCanEnd(t *testing.T) {
+	canceled, completed := Snapshot{State: Canceled}, Snapshot{State: Completed}
+	require.ElementsMatch(t, everySnapshot(), append(whatCanBecome(canceled), completed))
+	require.ElementsMatch(t, everySnapshot(), append(whatCanBecome(completed), canceled))
+}
+
+func whatCanBecome(end Snapshot) []Snapshot {
+	found := []Snapshot{end}
+	for i := 0; i < len(found); i++ {
+		for s, out := range lifecycle().out {
+			leads := slices.ContainsFunc(out, func(t transition) bool { return t.to == found[i] })
+			if leads && !slices.Contains(found, s) {
+				found = append(found, s)
+			}
+		}
+	}
+	return found
+}
+
+func TestFinalIsWhatNothingLeavesAndEverythingElseCanBeCanceled(t *testing.T) {
+	for _, s := range everySnapshot() {
+		for _, f := range everyFacts() {
+			require.Equal(t, s.State.Final(), len(Possible(s, f)) == 0)
+			next, err := Next(s, Cancel, f)
+			if !s.State.Final() {
+				require.NoError(t, err)
+				require.Equal(t, Snapshot{State: Canceled}, next)
+			}
+		}
+	}
+}
+
+func TestNextNeedsNoMemory(t *testing.T) {
+	s := Snapshot{State: Paused, Left: Judging}
+	require.Zero(t, testing.AllocsPerRun(100, func() { _, _ = Next(s, Resume, Facts{Decided: true}) }))
+}

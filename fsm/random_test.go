@@ -1,0 +1,143 @@
+package fsm
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+// model is the lifecycle told another way: a place, and a pause laid over it.
+type model struct {
+	at     State
+	paused bool
+}
+
+func (m model) snapshot() Snapshot {
+	if m.paused {
+		return Snapshot{State: Paused, Left: m.at}
+	}
+	return Snapshot{State: m.at}
+}
+
+func (m model) fire(e Event, f Facts) (model, bool) {
+	switch busy := m.at == Initializing || m.at.in(running); {
+	case e == Cancel:
+		return model{at: Canceled}, !m.at.Final()
+	case e == Stop:
+		return model{at: Completing}, busy || m.paused
+	case e == Resume:
+		return model{at: m.at}, m.paused && f.Decided
+	case m.paused:
+		return m, false
+	case e == Pause:
+		return model{m.at, true}, busy || m.at == Completing
+	case e == Fail:
+		return model{at: Error}, busy || m.at == Completing
+	}
+	to := m.work(e, f)
+	return model{at: to}, to != ""
+}
+
+func (m model) work(e Event, f Facts) State {
+	either := func(a bool, then, otherwise State) State {
+		if a {
+			return then
+		}
+		return otherwise
+	}
+	switch string(m.at) + " " + string(e) {
+	case "configuring edit", "ready edit", "validating reject", "error reset":
+		return Configuring
+	case "configuring validate":
+		return Validating
+	case "validating accept":
+		return Ready
+	case "error retry":
+		return either(f.Recoverable, Ready, "")
+	case "ready start":
+		return either(f.ValidConfig, Initializing, "")
+	case "initializing initialized", "running.round_complete advance":
+		return either(f.Ending, Completing, Awaiting)
+	case "running.awaiting_responses responded":
+		return either(f.AssessmentDue, Judging, RoundComplete)
+	case "running.judging assessed":
+		return either(f.Ending, Completing, RoundComplete)
+	case "completing concluded":
+		return Completed
+	}
+	return ""
+}
+
+// TestRandomLivesFollowTheModel draws whole lives: events, facts, commits that fail or panic, restarts from JSON.
+func TestRandomLivesFollowTheModel(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		want := model{at: Configuring}
+		m, err := New(want.snapshot())
+		require.NoError(t, err)
+		t.Repeat(map[string]func(*rapid.T){
+			"fire": func(t *rapid.T) {
+				e, f := drawEvent(t, m), factsOf(rapid.Uint8Range(0, 31).Draw(t, "facts"))
+				next, ok := want.fire(e, f)
+				_, err := m.Fire(e, f, nil)
+				require.Equal(t, ok, err == nil, "%s: %v", e, err)
+				if ok {
+					want = next
+				}
+			},
+			"fire and fail": func(t *rapid.T) {
+				_, err := m.Fire(drawEvent(t, m), Facts{}, func(Snapshot) error { return errors.New("store is away") })
+				require.Error(t, err)
+			},
+			"fire and panic": func(t *rapid.T) {
+				e := drawEvent(t, m)
+				fire := func() { _, _ = m.Fire(e, Facts{}, func(Snapshot) error { panic("boom") }) }
+				if _, ok := want.fire(e, Facts{}); ok {
+					require.PanicsWithValue(t, "boom", fire)
+				} else {
+					require.NotPanics(t, fire)
+				}
+			},
+			"begin again": func(t *rapid.T) {
+				m, err = New(m.Snapshot())
+				require.NoError(t, err)
+			},
+			"": func(t *rapid.T) { require.Equal(t, want.snapshot(), m.Snapshot()) },
+		})
+	})
+}
+
+// drawEvent prefers what can happen, so that lives are long, and seldom lets one end.
+func drawEvent(t *rapid.T, m *Machine) Event {
+	likely := Possible(m.Snapshot(), Facts{ValidConfig: true, Recoverable: true, Decided: true})
+	if n := slices.Index(likely, Cancel); n > 0 && rapid.IntRange(0, 3).Draw(t, "live on") > 0 {
+		likely = slices.Delete(likely, n, n+1)
+	}
+	if len(likely) > 0 && rapid.IntRange(0, 3).Draw(t, "likely") > 0 {
+		return rapid.SampledFrom(likely).Draw(t, "event")
+	}
+	return rapid.SampledFrom(specEvents).Draw(t, "any event")
+}
+
+// FuzzNext holds Next and New to the specification for whatever is written where a state or an event should be.
+func FuzzNext(f *testing.F) {
+	for i, c := range spec {
+		f.Add(string(at(c.from).State), string(at(c.from).Left), c.on, uint8(i))
+	}
+	f.Add("running.", "\x00", "%s", uint8(255))
+	f.Fuzz(func(t *testing.T, state, left, event string, bits uint8) {
+		s, e, facts := Snapshot{State(state), State(left)}, Event(event), factsOf(bits)
+		want, ok := expect(s, e, facts)
+		got, err := Next(s, e, facts)
+		require.Equal(t, ok, err == nil)
+		require.Equal(t, want, got)
+		if !ok {
+			require.ErrorAs(t, err, new(*Refused))
+			require.NotEmpty(t, err.Error())
+		}
+		_, err = New(s)
+		require.Equal(t, slices.Contains(everySnapshot(), s), err == nil)
+	})
+}

@@ -1,0 +1,41 @@
+package fsm
+
+import (
+	"slices"
+	"strings"
+)
+
+// States lists every state, in the order of a debate's life.
+func States() []State { return slices.Clone(states) }
+
+// Active lists the states in which a driver has work, in the order of a debate's life.
+func Active() []State {
+	return slices.DeleteFunc(States(), func(s State) bool { return !s.Active() })
+}
+
+// Final tells whether a debate in this state is over for good.
+func (s State) Final() bool { return s == Completed || s == Canceled }
+
+// Active tells whether a driver has work in this state.
+func (s State) Active() bool {
+	return s == Validating || s == Initializing || s == Completing || s.in(running)
+}
+
+// in tells whether s is the state c, or a leaf of the compound state c.
+func (s State) in(c State) bool {
+	return s == c || strings.HasPrefix(string(s), string(c)+".")
+}
+
+// Snapshot is all that the lifecycle remembers of a debate, and all that is needed to go on from there.
+type Snapshot struct {
+	State State `json:"state"`          // State is where the debate stands.
+	Left  State `json:"left,omitempty"` // Left is the state that a pause left; empty unless paused.
+}
+
+// name tells snapshots apart: a pause has one name for each state that it left.
+func (s Snapshot) name() string {
+	if s.Left == "" {
+		return string(s.State)
+	}
+	return string(s.State) + "(" + string(s.Left) + ")"
+}

@@ -1,0 +1,114 @@
+package fsm
+
+// State is where a debate stands.
+type State string
+
+// The states of a debate, in the order of its life.
+const (
+	Configuring   State = "configuring"                // The configuration is being written or changed.
+	Validating    State = "validating"                 // The configuration, its models and their keys are being checked.
+	Ready         State = "ready"                      // The configuration was accepted; the debate waits to be started.
+	Initializing  State = "initializing"               // What comes before the first round is being prepared.
+	Awaiting      State = "running.awaiting_responses" // The participants of the round are being asked.
+	Judging       State = "running.judging"            // The round is being assessed.
+	RoundComplete State = "running.round_complete"     // The round is over; the next one begins or the debate ends.
+	Paused        State = "paused"                     // Nothing new starts until somebody resumes.
+	Completing    State = "completing"                 // The conclusion is being drawn.
+	Completed     State = "completed"                  // The debate has its conclusion.
+	Canceled      State = "canceled"                   // The debate was called off, without a conclusion.
+	Error         State = "error"                      // The debate failed and waits to be retried, reset or canceled.
+)
+
+const (
+	running   State = "running"   // as a source: each of its leaves, the states named running.*
+	whereLeft State = "(history)" // as a target: the state that the pause left
+)
+
+var states = []State{
+	Configuring, Validating, Ready, Initializing, Awaiting, Judging, RoundComplete,
+	Paused, Completing, Completed, Canceled, Error,
+}
+
+// Event is what happens to a debate.
+type Event string
+
+// The events of a debate, in the order of the table.
+const (
+	Edit        Event = "edit"        // Somebody changes the configuration.
+	Validate    Event = "validate"    // Somebody asks for the configuration to be checked.
+	Accept      Event = "accept"      // The check found nothing wrong.
+	Reject      Event = "reject"      // The check found problems, and lists them.
+	Start       Event = "start"       // Somebody asks for the debate to run.
+	Initialized Event = "initialized" // Everything that comes before the first round is committed.
+	Responded   Event = "responded"   // Every response that the round needs is committed.
+	Assessed    Event = "assessed"    // Every assessment that the round needs is committed.
+	Advance     Event = "advance"     // The round is closed, and the debate goes on to what is next.
+	Pause       Event = "pause"       // Somebody pauses the debate, or it asks a person a question.
+	Resume      Event = "resume"      // Somebody lets a paused debate go on exactly where it was.
+	Stop        Event = "stop"        // Somebody, or a limit, ends the debate with a conclusion on what there is.
+	Concluded   Event = "concluded"   // The conclusion is committed.
+	Fail        Event = "fail"        // A failure leaves the debate unable to go on.
+	Retry       Event = "retry"       // Somebody lets a failed debate pass through again to where it stood.
+	Reset       Event = "reset"       // Somebody begins a failed debate anew, from its configuration.
+	Cancel      Event = "cancel"      // Somebody calls the debate off, without a conclusion.
+)
+
+// Facts are all that the guards read. Whoever fires an event states them.
+type Facts struct {
+	ValidConfig   bool // ValidConfig says that the configuration was accepted, and is unchanged since.
+	AssessmentDue bool // AssessmentDue says that this round is to be judged.
+	Ending        bool // Ending says that the debate has an outcome, so that no further round begins.
+	Recoverable   bool // Recoverable says that the failure that led to the error may pass when tried again.
+	Decided       bool // Decided says that no question to a person is open.
+}
+
+// guard is a condition on a row, with the name that errors and drawings show. A row with otherwise comes after one with
+// a condition.
+type guard struct {
+	name  string
+	holds func(Facts) bool
+}
+
+var (
+	hasValidConfig = &guard{"hasValidConfig", func(f Facts) bool { return f.ValidConfig }}
+	assessmentDue  = &guard{"assessmentDue", func(f Facts) bool { return f.AssessmentDue }}
+	shouldEnd      = &guard{"shouldEnd", func(f Facts) bool { return f.Ending }}
+	canContinue    = &guard{"canContinue", func(f Facts) bool { return !f.Ending }}
+	isRecoverable  = &guard{"isRecoverable", func(f Facts) bool { return f.Recoverable }}
+	isDecided      = &guard{"isDecided", func(f Facts) bool { return f.Decided }}
+	otherwise      = &guard{"otherwise", func(Facts) bool { return true }}
+	always         = &guard{"", func(Facts) bool { return true }}
+)
+
+// row is a line of the table: in any of the states, the event leads to the target if the guard holds.
+type row struct {
+	from []State
+	on   Event
+	when *guard
+	to   State
+}
+
+// table is the lifecycle. For one state and event the first row whose guard holds is taken.
+var table = []row{
+	{[]State{Configuring, Ready}, Edit, always, Configuring},
+	{[]State{Configuring}, Validate, always, Validating},
+	{[]State{Validating}, Accept, always, Ready},
+	{[]State{Validating}, Reject, always, Configuring},
+	{[]State{Ready}, Start, hasValidConfig, Initializing},
+	{[]State{Initializing}, Initialized, shouldEnd, Completing},
+	{[]State{Initializing}, Initialized, otherwise, Awaiting},
+	{[]State{Awaiting}, Responded, assessmentDue, Judging},
+	{[]State{Awaiting}, Responded, otherwise, RoundComplete},
+	{[]State{Judging}, Assessed, shouldEnd, Completing},
+	{[]State{Judging}, Assessed, otherwise, RoundComplete},
+	{[]State{RoundComplete}, Advance, canContinue, Awaiting},
+	{[]State{RoundComplete}, Advance, otherwise, Completing},
+	{[]State{Initializing, running, Completing}, Pause, always, Paused},
+	{[]State{Paused}, Resume, isDecided, whereLeft},
+	{[]State{Initializing, running, Paused}, Stop, always, Completing},
+	{[]State{Completing}, Concluded, always, Completed},
+	{[]State{Initializing, running, Completing}, Fail, always, Error},
+	{[]State{Error}, Retry, isRecoverable, Ready},
+	{[]State{Error}, Reset, always, Configuring},
+	{[]State{Configuring, Validating, Ready, Initializing, running, Paused, Completing, Error}, Cancel, always, Canceled},
+}
