@@ -1,0 +1,133 @@
+// Package prompts holds what a debate says to its models: one template for each kind of step.
+//
+// # Templates
+//
+// A prompt is a file in the folder templates, in the language of [text/template], and its name is the file's without
+// ".tmpl". The file's body is the last user message of the call: round, phase and task, all that changes from turn to
+// turn. Its block "system" is the system prompt. Files whose names begin with "_" are partials: they hold blocks that
+// prompts share, such as "debater" and "judge". A whole prompt can be as short as this:
+//
+//	{{define "system"}}{{template "debater" .}}{{end}}
+//	Round {{.Round}}. Answer {{join .Opponents ", " " and "}} in one sentence.
+//
+// A body reads [Data]. A system prompt reads Topic, Background, Me, Others and Vars alone: it must not change within a
+// debate, since models bill a prompt cheaper when it begins as their last one did. Besides the functions of
+// text/template there are
+//
+//	join list separator last    the strings of a list, with last before the last of them
+//	sorted list                 the strings of a list in order
+//
+// A key that Vars does not have is an error in {{.Vars.key}} and empty in {{index .Vars "key"}}. What is rendered is
+// tidied: blanks at line ends go, and so do blank lines at both ends and after another blank line.
+//
+// # Replacing a prompt
+//
+// The overlay of [Load] replaces or adds prompts, file by file: with an opening.tmpl at its root, opening statements
+// follow it, and all other prompts stay as they are. Partials of an overlay replace blocks by name, in whichever file
+// they stand: a _house.tmpl that defines "conduct" changes the rules of all participants and nothing else. (To empty a
+// block, define it as {{""}}: text/template ignores an empty definition of a block that exists.)
+package prompts
+
+import (
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// Data is all that a template may read.
+type Data struct {
+	Topic      string
+	Background string
+	Me         transcript.Seat   // whose prompt it is: a participant or a judge
+	Others     []transcript.Seat // for a participant the other ones, for a judge all of them; in order
+	Opponents  []string          // names of the others who are not on the side of Me; filled in by User where it is nil
+	Names      []string          // of the participants who are still in the debate, in order
+	Target     *transcript.Seat  // whom the step is about; usually nil
+	Phase      string            // name of the phase
+	Round      int               // from 1; 0 in the prelude
+	Rounds     int               // the limit on rounds; 0 if there is none
+	MinRounds  int               // the debate does not end before this round is complete
+	Vars       map[string]string // the protocol's own parameters, such as "format" and "style"
+	Reply      string            // the fields of a structured reply in words; empty where free text is wanted
+	Findings   []string          // what was wrong with the last reply
+}
+
+// opponents are the names of the others who are not on the side of Me. Without a side, all others are opponents.
+func (d *Data) opponents() []string {
+	names := make([]string, 0, len(d.Others))
+	for i := range d.Others {
+		if o := &d.Others[i]; o.Side == "" || o.Side != d.Me.Side {
+			names = append(names, o.Name)
+		}
+	}
+	return names
+}
+
+// lasting is the part of Data that a system prompt may read: what stays the same throughout a debate.
+type lasting struct {
+	Topic      string
+	Background string
+	Me         transcript.Seat
+	Others     []transcript.Seat
+	Vars       map[string]string
+}
+
+func (d *Data) lasting() *lasting {
+	return &lasting{Topic: d.Topic, Background: d.Background, Me: d.Me, Others: d.Others, Vars: d.Vars}
+}
+
+// Set is a set of prompts, as [Load] read them. It is safe for concurrent use.
+type Set struct{ prompts map[string]prompt }
+
+// Load reads the library's prompts and lays those of overlay over them; nil stands for no overlay. It refuses a
+// template that cannot be parsed, that lacks one of its two parts, or that reads something that is not there: each
+// prompt is rendered once with made-up data, so that a misspelt field shows now and not in the last round.
+func Load(overlay fs.FS) (*Set, error) {
+	if overlay == nil {
+		return own()
+	}
+	return load(library(), overlay)
+}
+
+// System renders the system prompt of the named prompt. It is the same in each round of a debate for one reader, and
+// may be kept.
+func (s *Set) System(name string, d Data) (string, error) {
+	p, err := s.find(name)
+	if err != nil {
+		return "", err
+	}
+	return render(p.system, d.lasting())
+}
+
+// User renders the last user message of the named prompt.
+func (s *Set) User(name string, d Data) (string, error) {
+	p, err := s.find(name)
+	if err != nil {
+		return "", err
+	}
+	if d.Opponents == nil {
+		d.Opponents = d.opponents()
+	}
+	return render(p.user, &d)
+}
+
+// Names are the names of all prompts, sorted.
+func (s *Set) Names() []string { return slices.Sorted(maps.Keys(s.prompts)) }
+
+// Has reports whether there is a prompt of that name.
+func (s *Set) Has(name string) bool {
+	_, ok := s.prompts[name]
+	return ok
+}
+
+func (s *Set) find(name string) (prompt, error) {
+	p, ok := s.prompts[name]
+	if !ok {
+		return p, fmt.Errorf("find prompt %q: unknown; known are %s", name, strings.Join(s.Names(), ", "))
+	}
+	return p, nil
+}
