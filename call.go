@@ -1,0 +1,246 @@
+package debate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/elenchus-go/debate/context/window"
+	"github.com/elenchus-go/debate/judge/reply"
+	"github.com/elenchus-go/debate/prompts"
+	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// call is one step on its way to a turn: all attempts. Everything that it needs of the record was taken when it was
+// planned, so it runs beside others.
+type call struct {
+	step     protocol.Step
+	role     string
+	who      Participant
+	name     string // of the provider
+	provider providers.Provider
+	contract *reply.Contract // nil: free text
+	names    []string        // whom the reply may speak of
+	set      *prompts.Set
+	data     prompts.Data
+	request  providers.Request
+	tokens   int // of the prompt, estimated
+	turn     transcript.Turn
+	reasked  bool
+
+	ctx      context.Context
+	cancel   context.CancelCauseFunc
+	limit    time.Duration // for all attempts
+	overtime error         // the cause with which ctx ends after it
+	clock    *clock
+	feed     *feed
+	emit     func(Event) error // nil: nobody watches
+}
+
+// errOutOfTime ends a call when the debate's time budget has no more room for it.
+var errOutOfTime = errors.New("the time budget is used up")
+
+// retries are how many times a call is made again, by the kind of its failure.
+var retries = map[providers.Kind]int{
+	providers.Network: 3, providers.RateLimit: 5, providers.API: 2, providers.Timeout: 2, providers.InvalidResponse: 1,
+}
+
+// The wait before a retry doubles from shortest to longest, with jitter.
+const (
+	shortest = time.Second
+	longest  = time.Minute
+)
+
+// perform makes attempts until one gives the turn.
+func (c *call) perform() error {
+	c.turn.Began = time.Now()
+	failures := map[providers.Kind]int{}
+	for n := 1; ; n++ {
+		err := c.attempt(n)
+		if c.ctx.Err() != nil {
+			return c.ended(n, err)
+		}
+		if err == nil {
+			c.turn.Ended = time.Now()
+			return nil
+		}
+		failed := providers.AsError(err)
+		failures[failed.Kind]++
+		again := backoff(failed, failures[failed.Kind])
+		if errors.Is(err, errReask) {
+			again = 0
+		}
+		if err := c.failed(n, failed, again); err != nil || again < 0 {
+			return c.fail(n, failed)
+		}
+		if wait(c.ctx, again) != nil {
+			return c.ended(n, err)
+		}
+	}
+}
+
+// backoff is the wait before the next attempt after the nth failure of a kind; negative: none follows.
+func backoff(e *providers.Error, nth int) time.Duration {
+	if nth > retries[e.Kind] {
+		return -1
+	}
+	upper := min(shortest<<nth, longest)
+	return max(shortest+rand.N(upper-shortest+1), e.RetryAfter)
+}
+
+// ended is why the call's context did. A step that took too long is a failure like others.
+func (c *call) ended(n int, err error) error {
+	cause := context.Cause(c.ctx)
+	var timeout *providers.Error
+	if errors.As(cause, &timeout) {
+		if err != nil {
+			timeout = &providers.Error{Kind: timeout.Kind, Err: timeout.Err, Partial: providers.AsError(err).Partial}
+		}
+		_ = c.failed(n, timeout, -1) // the viewer's leaving changes nothing any more
+		return c.fail(n, timeout)
+	}
+	return cause
+}
+
+func (c *call) fail(n int, e *providers.Error) error {
+	return &Failure{
+		Key: c.step.Key, Kind: e.Kind, Provider: c.name, Model: c.who.Model, Attempts: n, Message: e.Error(), Recoverable: true, cause: e,
+	}
+}
+
+// failed tells of a failed attempt.
+func (c *call) failed(n int, e *providers.Error, again time.Duration) error {
+	return c.tell(TurnFailed{
+		Stamp: live("turn_failed"), Key: c.step.Key, Attempt: n, Kind: e.Kind, Message: e.Error(), Again: again,
+	})
+}
+
+// live is the stamp of an event that is not stored; its seq is set when it is shown.
+func live(kind string) Stamp { return Stamp{Type: kind, Live: true, At: time.Now()} }
+
+func (c *call) tell(ev Event) error {
+	c.feed.note(ev)
+	if c.emit == nil {
+		return nil
+	}
+	return c.emit(ev)
+}
+
+// attempt makes one call of the model, and the turn of its reply.
+func (c *call) attempt(n int) error {
+	start := TurnStarted{Stamp: live("turn_started"), Key: c.step.Key, Kind: c.step.Kind, Role: c.role, Attempt: n}
+	c.feed.begin(start)
+	if c.emit != nil {
+		if err := c.emit(start); err != nil {
+			return err
+		}
+	}
+	began := time.Now()
+	c.request.OnChunk = c.stream(n)
+	resp, err := c.provider.Generate(c.ctx, c.request)
+	if failed := providers.AsError(err); failed != nil {
+		resp = failed.Partial
+	} else {
+		err = c.accept(resp)
+	}
+	a := transcript.Attempt{
+		Provider: c.name, Model: or(resp.Model, c.who.Model), Finish: string(resp.Finish), Usage: c.usage(resp), Took: time.Since(began),
+	}
+	if failed := providers.AsError(err); failed != nil {
+		a.Error, a.Message = string(failed.Kind), failed.Error()
+	}
+	c.turn.Attempts = append(c.turn.Attempts, a)
+	c.turn.Usage = c.turn.Usage.Add(a.Usage)
+	return err
+}
+
+// stream passes the pieces of an attempt's text on as they come.
+func (c *call) stream(n int) func(string) error {
+	offset := 0
+	return func(text string) error {
+		c.feed.chunk(c.step.Key, text)
+		if c.emit == nil {
+			return c.ctx.Err()
+		}
+		ev := Chunk{
+			Stamp: Stamp{Type: "chunk", Seq: c.step.Horizon, Live: true}, Key: c.step.Key, Kind: c.step.Kind,
+			Role: c.role, Attempt: n, Offset: offset, Text: text,
+		}
+		offset += len(text)
+		return c.emit(ev)
+	}
+}
+
+// usage is what the provider counted, else an estimate.
+func (c *call) usage(r providers.Response) transcript.Usage {
+	if r.Usage != (transcript.Usage{}) || r.Text == "" {
+		return r.Usage
+	}
+	return transcript.Usage{Input: c.tokens, Output: window.Estimate(r.Text), Estimated: true}
+}
+
+// errReask says that a reply was invalid, and that its words for a second attempt are in the request.
+var errReask = errors.New("the reply is asked for again")
+
+// accept takes a reply as the turn, or says what is wrong with it.
+func (c *call) accept(r providers.Response) error {
+	if strings.TrimSpace(r.Text) == "" {
+		return &providers.Error{Kind: providers.InvalidResponse, Partial: r, Err: errors.New("the reply is empty")}
+	}
+	c.turn.Flags = nil
+	if c.reasked {
+		c.turn.Flags = append(c.turn.Flags, transcript.Reasked)
+	}
+	if r.Finish == providers.Length {
+		c.turn.Flags = append(c.turn.Flags, transcript.Truncated)
+	}
+	c.turn.Text = r.Text
+	if c.contract != nil {
+		if err := c.structured(r); err != nil {
+			return err
+		}
+	}
+	c.turn.Tokens = window.Estimate(c.turn.Text)
+	return nil
+}
+
+func (c *call) structured(r providers.Response) error {
+	parsed, err := c.contract.Parse(r.Text, c.names)
+	if err == nil {
+		c.turn.Text, c.turn.Data = parsed.Text, parsed.Data
+		return nil
+	}
+	if !c.reasked {
+		return c.reask(r, err)
+	}
+	safe, ok := c.contract.Fallback(c.names)
+	if !ok {
+		return &providers.Error{Kind: providers.InvalidResponse, Partial: r, Err: err}
+	}
+	c.turn.Text, c.turn.Data = safe.Text, safe.Data
+	c.turn.Flags = append(c.turn.Flags, transcript.Fallback)
+	return c.tell(Warning{Stamp: live("warning"), Key: c.step.Key, Text: fmt.Sprintf("no valid %s came, safe defaults stand for it: %v", c.contract.Name(), err)})
+}
+
+// reask puts what was wrong with a reply into the request.
+func (c *call) reask(r providers.Response, findings error) error {
+	c.reasked = true
+	c.data.Findings = []string{findings.Error()}
+	var invalid *reply.Invalid
+	if errors.As(findings, &invalid) {
+		c.data.Findings = invalid.Findings
+	}
+	words, err := c.set.User("reask", c.data)
+	if err != nil {
+		return &providers.Error{Kind: providers.Validation, Partial: r, Err: err}
+	}
+	c.request.Messages = append(slices.Clone(c.request.Messages),
+		providers.Message{Role: providers.Assistant, Text: r.Text}, providers.Message{Role: providers.User, Text: words})
+	return &providers.Error{Kind: providers.InvalidResponse, Partial: r, Err: fmt.Errorf("%w: %w", errReask, findings)}
+}

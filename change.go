@@ -1,0 +1,169 @@
+package debate
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// change is a write in the making: each event is folded into the record as it is added, so that what follows from it
+// can be asked of the record. A record whose change was not committed is thrown away.
+type change struct {
+	rec    *record
+	now    time.Time
+	after  int64
+	events []Event
+}
+
+func begin(r *record) *change {
+	now := time.Now()
+	if now.Before(r.updated) { // a clock that went back, or another machine's
+		now = r.updated
+	}
+	return &change{rec: r, now: now, after: r.Seq}
+}
+
+func (c *change) stamp(kind string) Stamp {
+	return Stamp{Type: kind, Seq: c.rec.Seq + 1, At: c.now}
+}
+
+func (c *change) add(ev Event) error {
+	c.events = append(c.events, ev)
+	return c.rec.apply(ev)
+}
+
+// fire adds the transition that the lifecycle chooses for an event, or gives its refusal.
+func (c *change) fire(on fsm.Event, with StateChanged) error {
+	facts := c.rec.facts()
+	facts.Ending = facts.Ending || with.Ending.Outcome != ""
+	facts.AssessmentDue = on == fsm.Responded && len(c.rec.phases(transcript.Assessment)) > 0
+	next, err := fsm.Next(c.rec.snap, on, facts)
+	if err != nil {
+		return err
+	}
+	if with.Ending.Outcome != "" {
+		with.Ending.Round = c.rec.Cursor.Round
+	}
+	with.Stamp, with.From, with.On, with.To = c.stamp("state"), c.rec.snap.State, on, next.State
+	with.Round = c.rec.Cursor.Round
+	if on == fsm.Advance && next.State == fsm.Awaiting || on == fsm.Initialized && next.State == fsm.Awaiting && with.Round == 0 {
+		with.Round++
+	}
+	return c.add(with)
+}
+
+// settle adds all that follows without work: transitions from states whose work is done, and the start of a phase.
+func (c *change) settle() error {
+	for c.rec.snap.State.Active() && c.rec.snap.State != fsm.Validating {
+		if more, err := c.proceed(); err != nil || !more {
+			return err
+		}
+	}
+	return nil
+}
+
+// done are the events that say that a state's work is done.
+var done = map[fsm.State]fsm.Event{
+	fsm.Initializing: fsm.Initialized, fsm.Awaiting: fsm.Responded, fsm.Judging: fsm.Assessed, fsm.Completing: fsm.Concluded,
+}
+
+func (c *change) proceed() (more bool, err error) {
+	r := c.rec
+	if r.snap.State == fsm.RoundComplete {
+		if c.now.Before(r.due()) {
+			return false, nil
+		}
+		return true, c.fire(fsm.Advance, StateChanged{Ending: c.decide()})
+	}
+	steps := r.next()
+	switch {
+	case len(steps) == 0 && r.snap.State == fsm.Judging:
+		return true, c.fire(fsm.Assessed, StateChanged{Ending: c.decide()})
+	case len(steps) == 0:
+		return true, c.fire(done[r.snap.State], StateChanged{})
+	case steps[0].Phase == r.Cursor.Phase:
+		return false, nil
+	}
+	if e := r.exhausted(steps); e.Outcome != "" {
+		return true, c.fire(fsm.Stop, StateChanged{Ending: e})
+	}
+	phase := r.phase(steps[0].Phase)
+	return false, c.add(PhaseStarted{
+		Stamp: c.stamp("phase"), Stage: r.Cursor.Stage, Round: steps[0].Round,
+		Phase: phase.Name, Parallel: phase.Parallel, Steps: len(phase.Steps),
+	})
+}
+
+// decide is the outcome of a complete round, by the precedence of all outcomes; those that a person, a budget or a lost
+// quorum bring about have stopped the debate before. It is empty when the debate goes on, or when it was decided before.
+func (c *change) decide() (e transcript.Ending) {
+	r := c.rec
+	if r.ending.Outcome != "" {
+		return transcript.Ending{}
+	}
+	if r.Cursor.Round >= r.MinRounds {
+		e = r.config.Protocol.End(&r.Record)
+	}
+	if e.Outcome == "" && r.Cursor.Round >= r.MaxRounds {
+		e = transcript.Ending{Outcome: transcript.RoundLimit, Evidence: fmt.Sprintf("%d rounds were held", r.Cursor.Round)}
+	}
+	return e
+}
+
+// due is when the next round may begin.
+func (r *record) due() time.Time { return r.entered.Add(r.config.Limits.RoundDelay) }
+
+func (r *record) phase(name string) protocol.Phase {
+	phases := r.phases(r.Cursor.Stage)
+	i := slices.IndexFunc(phases, func(p protocol.Phase) bool { return p.Name == name })
+	return phases[i]
+}
+
+// exhausted says which budget has no room for a phase and the conclusion after it.
+func (r *record) exhausted(steps []protocol.Step) transcript.Ending {
+	if r.Cursor.Stage == transcript.Conclusion {
+		return transcript.Ending{}
+	}
+	need, l := r.worst(steps)+r.reserve(), r.config.Limits
+	if r.usage.Output+need > l.OutputTokens {
+		return transcript.Ending{Outcome: transcript.TokenBudget, Evidence: fmt.Sprintf(
+			"%d of %d output tokens are used, and up to %d more are needed for the next phase and the conclusion", r.usage.Output, l.OutputTokens, need)}
+	}
+	if r.remaining() <= 0 {
+		return transcript.Ending{Outcome: transcript.TimeBudget, Evidence: fmt.Sprintf(
+			"%v of %v have passed, and the rest is kept for the conclusion", r.running.Round(time.Second), l.Time)}
+	}
+	return transcript.Ending{}
+}
+
+// worst is what steps cost when each reply is as long as its cap.
+func (r *record) worst(steps []protocol.Step) (tokens int) {
+	for _, s := range steps {
+		p, _, _ := r.actor(s.Actor)
+		tokens += p.MaxTokens
+	}
+	return tokens
+}
+
+// reserve is the room in tokens that is kept for the conclusion.
+func (r *record) reserve() (tokens int) {
+	for _, p := range r.phases(transcript.Conclusion) {
+		tokens += r.worst(p.Steps)
+	}
+	return tokens
+}
+
+// remaining is how long the stage at hand may still run. A fifth of the time budget, but not more than the step
+// timeout, is kept for the conclusion.
+func (r *record) remaining() time.Duration {
+	l := r.config.Limits
+	reserve := min(l.Time/5, l.StepTimeout)
+	if r.Cursor.Stage == transcript.Conclusion {
+		return max(l.Time-r.running, reserve)
+	}
+	return l.Time - reserve - r.running
+}

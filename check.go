@@ -1,0 +1,203 @@
+package debate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// check is everything that is wrong with a filled configuration, as far as data can tell.
+func (c Config) check() []protocol.Problem {
+	l := &list{}
+	if c.ID != "" && (len(c.ID) > 128 || strings.Trim(c.ID, idLetters) != "") {
+		l.add("id", "%q: use up to 128 letters, digits, '.', '_' and '-'", c.ID)
+	}
+	if strings.TrimSpace(c.Topic) == "" {
+		l.add("topic", "it is blank, say what is to be debated")
+	}
+	if c.OnFailure != Degrade && c.OnFailure != Ask {
+		l.add("on_failure", "%q is unknown, use %q or %q", c.OnFailure, Degrade, Ask)
+	}
+	c.Limits.check(l)
+	c.checkNames(l)
+	for field, p := range c.actors() {
+		p.check(l, field)
+	}
+	l.problems = append(l.problems, c.Protocol.Check(c.record())...)
+	return l.problems
+}
+
+const idLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
+
+type list struct{ problems []protocol.Problem }
+
+func (l *list) add(field, format string, args ...any) {
+	l.problems = append(l.problems, protocol.Problemf(field, format, args...))
+}
+
+// record is what the protocol sees before anything was said.
+func (c Config) record() *protocol.Record {
+	r := &protocol.Record{Seats: seats(c), MinRounds: c.Limits.MinRounds, MaxRounds: c.Limits.MaxRounds}
+	r.Cursor = transcript.Cursor{Run: 1}
+	for _, j := range c.Judges {
+		r.Judges = append(r.Judges, j.Name)
+	}
+	return r
+}
+
+// actors are all who call a model, by their field, in order.
+func (c Config) actors() func(func(string, Participant) bool) {
+	return func(yield func(string, Participant) bool) {
+		for i, p := range c.Participants {
+			if !p.Disabled && !yield(fmt.Sprintf("participants[%d]", i), p) {
+				return
+			}
+		}
+		for i, p := range c.Judges {
+			if !yield(fmt.Sprintf("judges[%d]", i), p) {
+				return
+			}
+		}
+		_ = yield("casting", c.Casting) && yield("summarizer", c.Summarizer)
+	}
+}
+
+func (c Config) checkNames(l *list) {
+	seen := map[string]string{protocol.Casting: "the library's own", protocol.Summarizing: "the library's own"}
+	for field, p := range c.actors() {
+		if field == "casting" || field == "summarizer" {
+			continue
+		}
+		if reason := nameProblem(p.Name); reason != "" {
+			l.add(field+".name", "%s", reason)
+		}
+		if other, dup := seen[strings.ToLower(p.Name)]; dup {
+			l.add(field+".name", "%q is taken by %s", p.Name, other)
+		}
+		seen[strings.ToLower(p.Name)] = field
+	}
+	for i, j := range c.Judges {
+		if j.Side != "" || j.Position != "" || j.Disabled {
+			l.add(fmt.Sprintf("judges[%d]", i), "a judge takes no side and no position; leave a disabled one out")
+		}
+	}
+}
+
+// nameProblem is what is wrong with a name, or empty.
+func nameProblem(name string) string {
+	switch {
+	case strings.TrimSpace(name) != name || name == "":
+		return fmt.Sprintf("%q: give a name without blanks around it", name)
+	case len(name) > 64:
+		return fmt.Sprintf("%d bytes, use at most 64", len(name))
+	case strings.ContainsFunc(name, func(r rune) bool { return r == '/' || r == ':' || !unicode.IsPrint(r) }):
+		return fmt.Sprintf("%q: leave out '/', ':' and control characters", name)
+	}
+	return ""
+}
+
+func (p Participant) check(l *list, field string) {
+	if t := *p.Temperature; !(t >= 0 && t <= 2) {
+		l.add(field+".temperature", "%v, use 0 to 2", t)
+	}
+	if p.MaxTokens < 0 {
+		l.add(field+".max_tokens", "%d, use 1 or more", p.MaxTokens)
+	}
+	if p.Window < 0 || p.Window > 0 && p.Window <= p.MaxTokens {
+		l.add(field+".window", "%d, it must have room for a reply of %d tokens and the prompt", p.Window, p.MaxTokens)
+	}
+}
+
+func (l Limits) check(list *list) {
+	for _, x := range []struct {
+		field string
+		value int64
+	}{
+		{"min_rounds", int64(l.MinRounds)}, {"max_rounds", int64(l.MaxRounds)}, {"time", int64(l.Time)}, {"output_tokens", int64(l.OutputTokens)},
+		{"step_tokens", int64(l.StepTokens)}, {"judge_tokens", int64(l.JudgeTokens)}, {"step_timeout", int64(l.StepTimeout)}, {"round_delay", int64(l.RoundDelay)},
+	} {
+		if x.value < 0 {
+			list.add("limits."+x.field, "it is negative, leave it out for its default")
+		}
+	}
+	if l.MinRounds > l.MaxRounds {
+		list.add("limits.min_rounds", "%d is more than max_rounds, %d", l.MinRounds, l.MaxRounds)
+	}
+}
+
+// unbound are the names in a configuration that the engine has nothing for.
+func (e *Engine) unbound(c Config) []protocol.Problem {
+	l := &list{}
+	if u, ok := c.Protocol.(unknown); ok {
+		l.add("protocol.name", "%q is unknown to this engine", u.name)
+	}
+	told := map[string]bool{}
+	for field, p := range c.actors() {
+		_, _, err := e.bind(p.Provider)
+		if inherited := (field == "casting" || field == "summarizer") && told[p.Provider]; err != nil && !inherited {
+			l.add(field+".provider", "%v", err)
+			told[p.Provider] = true
+		}
+	}
+	return l.problems
+}
+
+// bind is the provider of a name; without a name, the only one there is.
+func (e *Engine) bind(name string) (string, providers.Provider, error) {
+	known := strings.Join(slices.Sorted(maps.Keys(e.providers)), ", ")
+	switch p, ok := e.providers[name]; {
+	case ok && p != nil:
+		return name, p, nil
+	case len(e.providers) == 0:
+		return "", nil, errors.New("the engine has no providers, give some in Options")
+	case name == "" && len(e.providers) == 1:
+		return known, e.providers[known], nil
+	case name == "":
+		return "", nil, fmt.Errorf("none is named, choose one of %s", known)
+	}
+	return "", nil, fmt.Errorf("%q is unknown, the providers are %s", name, known)
+}
+
+// probe asks providers that can tell about their keys and models.
+func (e *Engine) probe(ctx context.Context, c Config) []protocol.Problem {
+	l := &list{}
+	type pair struct{ provider, model string }
+	asked := map[pair]bool{}
+	for field, p := range c.actors() {
+		name, provider, err := e.bind(p.Provider)
+		checker, ok := provider.(providers.Checker)
+		if err != nil || !ok || asked[pair{name, p.Model}] {
+			continue
+		}
+		asked[pair{name, p.Model}] = true
+		switch failed := providers.AsError(checker.Check(ctx, p.Model)); {
+		case failed == nil:
+		case failed.Kind == providers.Authentication:
+			l.add(field+".provider", "provider %s: %v", name, failed)
+		case failed.Kind == providers.Validation:
+			l.add(field+".model", "provider %s: %v", name, failed)
+		default: // it may be better by the time of the first call, which is tried again where it is not
+			e.log.WarnContext(ctx, "check provider", "provider", name, "error", failed)
+		}
+	}
+	return l.problems
+}
+
+// unknown stands for a protocol that the engine cannot run.
+type unknown struct{ name string }
+
+func (u unknown) Name() string { return u.name }
+
+func (u unknown) Check(*protocol.Record) []protocol.Problem { return nil }
+
+func (u unknown) Phases(*protocol.Record) []protocol.Phase { return nil }
+
+func (u unknown) End(*protocol.Record) transcript.Ending { return transcript.Ending{} }

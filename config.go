@@ -1,0 +1,245 @@
+package debate
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/elenchus-go/debate/context/window"
+	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/protocol/panel"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// Config says what a debate is. It is data: it is stored with the debate and survives JSON, it holds names and never
+// live things or secrets. [Engine.ParseConfig] reads its JSON.
+type Config struct {
+	// ID names the debate: letters, digits, '.', '_' and '-', at most 128. Defaults to a new UUID of version 7, which
+	// sorts by time.
+	ID string `json:"id,omitempty"`
+	// Topic is the question or claim that is debated.
+	Topic string `json:"topic"`
+	// Background is what everyone should know, shown in each system prompt.
+	Background string `json:"background,omitempty"`
+	// Protocol says who speaks when. Defaults to panel.Protocol{}, a free-form sequential panel.
+	Protocol protocol.Protocol `json:"-"`
+	// Participants debate, in this order.
+	Participants []Participant `json:"participants"`
+	// Judges assess; the first also gives the verdict. Side and Position mean nothing here.
+	Judges []Participant `json:"judges,omitempty"`
+	// Casting assigns personas where the protocol asks for it, and Summarizer makes summaries; only what concerns the
+	// model means something. Provider, Model and Window default to the first judge's, else the first participant's.
+	Casting    Participant `json:"casting,omitzero"`
+	Summarizer Participant `json:"summarizer,omitzero"`
+	// Limits bound the debate.
+	Limits Limits `json:"limits,omitzero"`
+	// OnFailure says what happens when a model fails after all attempts. Defaults to Degrade.
+	OnFailure FailurePolicy `json:"on_failure,omitempty"`
+	// Labels are the caller's own, to List by.
+	Labels map[string]string `json:"labels,omitempty"`
+}
+
+// Participant is somebody who speaks, and the model behind.
+type Participant struct {
+	Name         string `json:"name,omitempty"`         // unique in the debate
+	Role         string `json:"role,omitempty"`         // what it is there for, such as "economist"
+	Side         string `json:"side,omitempty"`         // participants of one side argue together, and are summed up together
+	Position     string `json:"position,omitempty"`     // the claim it defends
+	Persona      string `json:"persona,omitempty"`      // who it is, in prose
+	Instructions string `json:"instructions,omitempty"` // your own words to the model
+	Disabled     bool   `json:"disabled,omitempty"`     // takes no part
+
+	// Provider is a name in Options.Providers. Defaults to the only one there.
+	Provider string `json:"provider,omitempty"`
+	// Model is the model's name. Defaults to the provider's own.
+	Model string `json:"model,omitempty"`
+	// Temperature is from 0 to 2. Defaults to 0.7 for participants, 0.2 for judges, 0.3 for the summarizer and 0.9 for
+	// casting.
+	Temperature *float64 `json:"temperature,omitempty"`
+	// MaxTokens caps each of its replies. Defaults to Limits.StepTokens, for judges, the summarizer and casting to
+	// Limits.JudgeTokens.
+	MaxTokens int `json:"max_tokens,omitempty"`
+	// Window is how many tokens the model reads and writes in one call. Defaults to 32,000.
+	Window int `json:"window,omitempty"`
+}
+
+// Limits bound a debate. The zero value of each field means its default; none is unlimited.
+type Limits struct {
+	MinRounds int           // nothing but a budget or a person ends it before; defaults to 1
+	MaxRounds int           // defaults to 5, or to MinRounds where that is more
+	Time      time.Duration // of running, pauses not counted; defaults to 1 hour
+	// OutputTokens is the budget for all replies, from which room for the conclusion is kept. Defaults to twice the
+	// most that MaxRounds rounds can use when every reply is as long as its cap.
+	OutputTokens int
+	StepTokens   int           // cap of a participant's reply; defaults to 2,048
+	JudgeTokens  int           // cap of any other reply; defaults to 2,048
+	StepTimeout  time.Duration // for a step with all its attempts and waits; defaults to 5 minutes
+	RoundDelay   time.Duration // between rounds; defaults to none
+}
+
+// FailurePolicy says what happens when a model fails after all attempts.
+type FailurePolicy string
+
+const (
+	// Degrade drops a participant that fails, as long as the protocol accepts those who remain; without them the debate
+	// concludes with what there is, or stops in an error where no round was completed. When anyone else fails the
+	// debate stops in an error. Retry goes on from an error.
+	Degrade FailurePolicy = "degrade"
+	// Ask pauses the debate with a Question.
+	Ask FailurePolicy = "ask"
+)
+
+// wire is Config as JSON.
+type wire struct {
+	*plain
+	Protocol json.RawMessage `json:"protocol,omitempty"`
+}
+
+type plain Config // without methods
+
+// MarshalJSON gives the protocol as an object with its name and its parameters.
+func (c Config) MarshalJSON() ([]byte, error) {
+	w := wire{plain: (*plain)(&c)}
+	if c.Protocol != nil {
+		params, err := json.Marshal(c.Protocol)
+		if err != nil {
+			return nil, fmt.Errorf("encode protocol %s: %w", c.Protocol.Name(), err)
+		}
+		if len(params) < 2 || params[0] != '{' {
+			return nil, fmt.Errorf("encode protocol %s: %T is %s in JSON, want an object", c.Protocol.Name(), c.Protocol, params)
+		}
+		name, _ := json.Marshal(c.Protocol.Name()) // a string always encodes
+		w.Protocol = slices.Concat([]byte(`{"name":`), name)
+		if len(params) > 2 {
+			w.Protocol = append(w.Protocol, ',')
+		}
+		w.Protocol = append(w.Protocol, params[1:]...)
+	}
+	return json.Marshal(w)
+}
+
+// filled is the configuration with its defaults in place, so that a stored debate does not change with them.
+func (c Config) filled() Config {
+	if c.Protocol == nil {
+		c.Protocol = panel.Protocol{}
+	}
+	if c.OnFailure == "" {
+		c.OnFailure = Degrade
+	}
+	c.Limits = c.Limits.filled(c)
+	c.Participants = slices.Clone(c.Participants)
+	for i, p := range c.Participants {
+		c.Participants[i] = p.filled(0.7, c.Limits.StepTokens)
+	}
+	c.Judges = slices.Clone(c.Judges)
+	for i, p := range c.Judges {
+		c.Judges[i] = p.filled(0.2, c.Limits.JudgeTokens)
+	}
+	c.Casting = c.helper(c.Casting).filled(0.9, c.Limits.JudgeTokens)
+	c.Summarizer = c.helper(c.Summarizer).filled(0.3, c.Limits.JudgeTokens)
+	return c
+}
+
+func (p Participant) filled(temperature float64, tokens int) Participant {
+	p.Temperature = or(p.Temperature, &temperature)
+	p.MaxTokens = or(p.MaxTokens, tokens)
+	p.Window = or(p.Window, window.Default)
+	return p
+}
+
+// helper gives casting or the summarizer the model of the first judge or participant.
+func (c Config) helper(p Participant) Participant {
+	for _, from := range slices.Concat(c.Judges, c.active()) {
+		if p.Provider == "" {
+			p.Provider = from.Provider
+			p.Model = or(p.Model, from.Model)
+		}
+		p.Window = or(p.Window, from.Window)
+		break
+	}
+	return p
+}
+
+func (l Limits) filled(c Config) Limits {
+	l.MinRounds = or(l.MinRounds, 1)
+	l.MaxRounds = or(l.MaxRounds, max(5, l.MinRounds))
+	l.Time = or(l.Time, time.Hour)
+	l.StepTokens = or(l.StepTokens, 2048)
+	l.JudgeTokens = or(l.JudgeTokens, 2048)
+	l.StepTimeout = or(l.StepTimeout, 5*time.Minute)
+	round := 0
+	for _, p := range c.active() {
+		round += or(p.MaxTokens, l.StepTokens)
+	}
+	for _, j := range c.Judges {
+		round += or(j.MaxTokens, l.JudgeTokens)
+	}
+	// The conclusion and the prelude are no dearer than a round of all judges and casting.
+	l.OutputTokens = or(l.OutputTokens, 2*((l.MaxRounds+1)*round+or(c.Casting.MaxTokens, l.JudgeTokens)))
+	return l
+}
+
+// or is cmp.Or for two values, which also takes a pointer as given when it is not nil.
+func or[T comparable](given, otherwise T) T {
+	var zero T
+	if given == zero {
+		return otherwise
+	}
+	return given
+}
+
+// active are the participants who are not disabled.
+func (c Config) active() []Participant {
+	return slices.DeleteFunc(slices.Clone(c.Participants), func(p Participant) bool { return p.Disabled })
+}
+
+func (p Participant) seat() transcript.Seat {
+	return transcript.Seat{Name: p.Name, Role: p.Role, Side: p.Side, Position: p.Position, Persona: p.Persona, Instructions: p.Instructions}
+}
+
+// limitsJSON has durations as words, "10m0s".
+type limitsJSON struct {
+	MinRounds    int      `json:"min_rounds,omitempty"`
+	MaxRounds    int      `json:"max_rounds,omitempty"`
+	Time         duration `json:"time,omitzero"`
+	OutputTokens int      `json:"output_tokens,omitempty"`
+	StepTokens   int      `json:"step_tokens,omitempty"`
+	JudgeTokens  int      `json:"judge_tokens,omitempty"`
+	StepTimeout  duration `json:"step_timeout,omitzero"`
+	RoundDelay   duration `json:"round_delay,omitzero"`
+}
+
+// MarshalJSON gives durations as words such as "10m0s".
+func (l Limits) MarshalJSON() ([]byte, error) {
+	return json.Marshal(limitsJSON{
+		l.MinRounds, l.MaxRounds, duration(l.Time), l.OutputTokens, l.StepTokens, l.JudgeTokens,
+		duration(l.StepTimeout), duration(l.RoundDelay),
+	})
+}
+
+// UnmarshalJSON reads durations such as "90s" or "1h30m".
+func (l *Limits) UnmarshalJSON(b []byte) error {
+	var j limitsJSON
+	if err := unmarshalStrict(b, &j); err != nil {
+		return err
+	}
+	*l = Limits{
+		j.MinRounds, j.MaxRounds, time.Duration(j.Time), j.OutputTokens, j.StepTokens, j.JudgeTokens,
+		time.Duration(j.StepTimeout), time.Duration(j.RoundDelay),
+	}
+	return nil
+}
+
+type duration time.Duration
+
+func (d duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }
+
+func (d *duration) UnmarshalText(b []byte) error {
+	v, err := time.ParseDuration(string(b))
+	if err != nil {
+		return fmt.Errorf("%q is no duration, write one such as \"90s\" or \"1h30m\"", b)
+	}
+	*d = duration(v)
+	return nil
+}

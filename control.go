@@ -1,0 +1,248 @@
+package debate
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"github.com/elenchus-go/debate/context/window"
+	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// control commits a change from outside of the driver. Doing what was done before is no error.
+func (d *Debate) control(ctx context.Context, verb string, f func(*change) error) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err := d.change(ctx, f); err != nil {
+		return fmt.Errorf("%s debate %s: %w", verb, d.id, err)
+	}
+	return nil
+}
+
+// Pause keeps anything new from starting. It takes effect at once: calls in flight go on, and are committed.
+func (d *Debate) Pause(ctx context.Context) error {
+	return d.control(ctx, "pause", func(c *change) error {
+		if c.rec.snap.State == fsm.Paused {
+			return nil
+		}
+		return c.fire(fsm.Pause, StateChanged{})
+	})
+}
+
+// Resume goes on where Pause stopped; call Run, Do or Start to drive the debate then, unless it was started and this
+// engine still drives it. While a question is open it is refused: Decide answers and resumes.
+func (d *Debate) Resume(ctx context.Context) error {
+	return d.control(ctx, "resume", func(c *change) error {
+		if c.rec.snap.State.Active() {
+			return nil
+		}
+		if q := c.rec.question; q != nil {
+			_, err := fsm.Next(c.rec.snap, fsm.Resume, c.rec.facts())
+			return fmt.Errorf("a question is open, decide one of %s: %w", strings.Join(q.actions(), ", "), err)
+		}
+		return c.resume()
+	})
+}
+
+func (c *change) resume() error {
+	if err := c.fire(fsm.Resume, StateChanged{}); err != nil {
+		return err
+	}
+	return c.settle()
+}
+
+func (q *Question) actions() (names []string) {
+	for _, c := range q.Choices {
+		names = append(names, c.Action)
+	}
+	return names
+}
+
+// Stop ends the debate with a conclusion on what there is. Calls in flight are cancelled.
+func (d *Debate) Stop(ctx context.Context) error {
+	return d.control(ctx, "stop", func(c *change) error {
+		if s := c.rec.snap.State; s == fsm.Completing || s == fsm.Completed {
+			return nil
+		}
+		return c.stop(transcript.Ending{Outcome: transcript.Stopped, Evidence: "a person stopped the debate"})
+	})
+}
+
+func (c *change) stop(e transcript.Ending) error {
+	if c.rec.ending.Outcome != "" { // decided once: a debate that was paused while it completed goes on to complete
+		e = transcript.Ending{}
+	}
+	if err := c.fire(fsm.Stop, StateChanged{Ending: e}); err != nil {
+		return err
+	}
+	return c.settle()
+}
+
+// Cancel ends the debate at once and without a verdict. Calls in flight are cancelled.
+func (d *Debate) Cancel(ctx context.Context) error {
+	return d.control(ctx, "cancel", func(c *change) error {
+		if c.rec.snap.State == fsm.Canceled {
+			return nil
+		}
+		return c.fire(fsm.Cancel, StateChanged{Ending: transcript.Ending{Outcome: transcript.Canceled, Evidence: "a person canceled the debate"}})
+	})
+}
+
+// Retry makes a debate in error ready again. What drives it then, Run, Do or Start, runs nothing again that is
+// committed.
+func (d *Debate) Retry(ctx context.Context) error {
+	return d.control(ctx, "retry", func(c *change) error {
+		if s := c.rec.snap.State; s == fsm.Ready || s.Active() {
+			return nil
+		}
+		return c.fire(fsm.Retry, StateChanged{})
+	})
+}
+
+// Reset takes a debate in error back to configuring, for a new run. The turns of the old one stay in the journal and
+// are shown no more.
+func (d *Debate) Reset(ctx context.Context) error {
+	return d.control(ctx, "reset", func(c *change) error {
+		if c.rec.snap.State == fsm.Configuring {
+			return nil
+		}
+		return c.fire(fsm.Reset, StateChanged{})
+	})
+}
+
+// Decide answers the open question with the action of one of its choices.
+func (d *Debate) Decide(ctx context.Context, action string) error {
+	return d.control(ctx, "decide", func(c *change) error {
+		q := c.rec.question
+		if q == nil {
+			return errors.New("no question is open")
+		}
+		if !slices.Contains(q.actions(), action) {
+			return fmt.Errorf("%q is no choice, they are %s", action, strings.Join(q.actions(), ", "))
+		}
+		if err := c.add(Decided{Stamp: c.stamp("decided"), Action: action}); err != nil {
+			return err
+		}
+		return c.act(action, q.Failure)
+	})
+}
+
+// Remark is what a person says between turns.
+type Remark struct {
+	ID   string // names it, so that giving it twice is giving it once; defaults to a new one
+	From string // the person's name, as those who debate read it
+	Text string
+}
+
+// Inject adds a person's remark. Steps that begin later see it, those of a parallel phase only when the phase does.
+func (d *Debate) Inject(ctx context.Context, r Remark) error {
+	if err := problems(r.check()); err != nil {
+		return fmt.Errorf("inject a remark into debate %s: %w", d.id, err)
+	}
+	r.ID = or(r.ID, newID())
+	return d.control(ctx, "inject a remark into", func(c *change) error {
+		if _, _, taken := c.rec.actor(r.From); taken {
+			return problems([]protocol.Problem{protocol.Problemf("from", "%q is a participant or judge, take another name", r.From)})
+		}
+		if c.rec.snap.State.Final() {
+			return fmt.Errorf("it is %s", c.rec.snap.State)
+		}
+		t := r.turn(c)
+		if _, dup := c.rec.Find(t.Key); dup {
+			return nil
+		}
+		return c.add(TurnDone{Stamp: c.stamp("turn"), Turn: t})
+	})
+}
+
+func (r Remark) check() (list []protocol.Problem) {
+	if p := nameProblem(r.From); p != "" {
+		list = append(list, protocol.Problemf("from", "%s", p))
+	}
+	if strings.TrimSpace(r.Text) == "" {
+		list = append(list, protocol.Problemf("text", "it is blank"))
+	}
+	return list
+}
+
+func (r Remark) turn(c *change) transcript.Turn {
+	return transcript.Turn{
+		Key:  transcript.Key{Run: c.rec.Cursor.Run, Phase: "remark", Actor: r.From, Target: r.ID},
+		Kind: transcript.Remark, Order: c.rec.Place(), Seq: c.rec.Seq + 1, Horizon: c.rec.Seq,
+		Text: r.Text, Tokens: window.Estimate(r.Text), Began: c.now, Ended: c.now,
+	}
+}
+
+// Annotate notes something about the debate, such as a rating, also after its end. value encodes to JSON; a later one
+// of the same name replaces it.
+func (d *Debate) Annotate(ctx context.Context, name string, value any) error {
+	b, err := json.Marshal(value)
+	if err != nil {
+		return fmt.Errorf("annotate debate %s: encode %s: %w", d.id, name, err)
+	}
+	return d.control(ctx, "annotate", func(c *change) error {
+		return c.add(Annotated{Stamp: c.stamp("annotated"), Name: name, Value: b})
+	})
+}
+
+// Edit replaces the configuration of a debate that is configuring or ready. After the first turn it may change
+// providers, models, limits, judges and labels; anything else needs a Reset first. It returns *Problems and changes
+// nothing where the new configuration is wrong.
+func (d *Debate) Edit(ctx context.Context, cfg Config) error {
+	cfg.ID = d.id
+	cfg = cfg.filled()
+	if err := problems(cfg.check()); err != nil {
+		return err
+	}
+	raw, err := json.Marshal(cfg)
+	if err != nil {
+		return fmt.Errorf("edit debate %s: %w", d.id, err)
+	}
+	return d.control(ctx, "edit", func(c *change) error {
+		if _, err := fsm.Next(c.rec.snap, fsm.Edit, c.rec.facts()); err != nil {
+			return err
+		}
+		if err := problems(c.rec.frozen(cfg)); err != nil {
+			return err
+		}
+		if err := c.add(ConfigChanged{Stamp: c.stamp("config"), Config: raw}); err != nil {
+			return err
+		}
+		return c.fire(fsm.Edit, StateChanged{})
+	})
+}
+
+// frozen are the fields that differ and may not, since turns were made with them.
+func (r *record) frozen(cfg Config) (list []protocol.Problem) {
+	if len(r.Turns) == 0 {
+		return nil
+	}
+	same := func(field string, a, b any) {
+		if !reflect.DeepEqual(a, b) {
+			list = append(list, protocol.Problemf(field, "it cannot change after the first turn, reset the debate first"))
+		}
+	}
+	same("topic", r.config.Topic, cfg.Topic)
+	same("background", r.config.Background, cfg.Background)
+	same("protocol", r.config.Protocol, cfg.Protocol)
+	same("participants", seats(r.config), seats(cfg))
+	return list
+}
+
+func seats(c Config) (list []transcript.Seat) {
+	for _, p := range c.active() {
+		list = append(list, p.seat())
+	}
+	return list
+}
+
+// newID is an id that sorts by time.
+func newID() string { return uuid.Must(uuid.NewV7()).String() }

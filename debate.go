@@ -1,0 +1,175 @@
+package debate
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/store"
+)
+
+// Debate is a handle on one debate. Many handles, in many processes, may name the same debate; each is safe for
+// concurrent use.
+type Debate struct {
+	engine *Engine
+	id     string
+
+	mu      sync.Mutex
+	rec     *record      // the journal as far as it was read; nil: to be read anew
+	machine *fsm.Machine // executes what the record holds
+	drive   *drive       // that this handle serves, if it does
+}
+
+// ID is the debate's id.
+func (d *Debate) ID() string { return d.id }
+
+// Head sums up where the debate stands.
+func (d *Debate) Head(ctx context.Context) (store.Head, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err := d.refresh(ctx); err != nil {
+		return store.Head{}, err
+	}
+	return d.rec.head(), nil
+}
+
+// Result is the debate so far, or as it ended.
+func (d *Debate) Result(ctx context.Context) (*Result, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err := d.refresh(ctx); err != nil {
+		return nil, err
+	}
+	return d.rec.result(), nil
+}
+
+// refresh reads what is new in the journal.
+func (d *Debate) refresh(ctx context.Context) error {
+	after := int64(0)
+	if d.rec != nil {
+		after = d.rec.Seq
+	}
+	head, entries, err := d.engine.store.Load(ctx, d.id, after)
+	if err != nil {
+		return err
+	}
+	if d.rec == nil {
+		d.rec = newRecord(d.id, d.engine.parse)
+		d.rec.format = head.Format
+		if d.machine, err = fsm.New(d.rec.snap); err != nil {
+			return err
+		}
+	}
+	for _, e := range entries {
+		if err := d.read(e); err != nil {
+			d.rec = nil
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *Debate) read(e store.Entry) error {
+	ev, err := decode(e)
+	if err != nil {
+		return fmt.Errorf("read entry %d of debate %s: %w", e.Seq, d.id, err)
+	}
+	if err := d.rec.apply(ev); err != nil {
+		return err
+	}
+	return d.follow(ev)
+}
+
+// follow has the machine execute a committed transition, and shows the driver's viewer what is new.
+func (d *Debate) follow(ev Event) error {
+	if s, ok := ev.(StateChanged); ok {
+		to := fsm.Snapshot{State: s.To}
+		if s.To == fsm.Paused {
+			to.Left = s.From
+		}
+		if err := d.machine.Follow(s.On, to); err != nil {
+			return fmt.Errorf("read entry %d of debate %s: %w", s.Seq, d.id, err)
+		}
+	}
+	if d.drive != nil {
+		d.drive.enqueue(ev)
+	}
+	return nil
+}
+
+func decode(e store.Entry) (Event, error) {
+	switch data := e.Data.(type) {
+	case Event:
+		return data, nil
+	case json.RawMessage:
+		return ParseEvent(data)
+	}
+	return nil, fmt.Errorf("decode entry: data is %T, want an event or its JSON", e.Data)
+}
+
+// change reads what is new, adds events as f says and commits them, again where another writer was first.
+func (d *Debate) change(ctx context.Context, f func(*change) error) error {
+	for {
+		err := d.attempt(ctx, f)
+		var lost *store.Conflict
+		if !errors.As(err, &lost) {
+			return err
+		}
+		if d.drive != nil {
+			d.drive.recheck()
+		}
+	}
+}
+
+func (d *Debate) attempt(ctx context.Context, f func(*change) error) error {
+	if d.rec == nil || d.drive == nil || d.drive.behind(d.rec.Seq) {
+		if err := d.refresh(ctx); err != nil {
+			return err
+		}
+	}
+	if d.rec.format > store.Format {
+		return fmt.Errorf("change debate %s: its journal has format %d, this version knows %d: %w", d.id, d.rec.format, store.Format, ErrNewer)
+	}
+	c := begin(d.rec)
+	if err := f(c); err != nil {
+		if len(c.events) > 0 {
+			d.rec = nil
+		}
+		return err
+	}
+	return d.commit(ctx, c)
+}
+
+func (d *Debate) commit(ctx context.Context, c *change) error {
+	if len(c.events) == 0 {
+		return nil
+	}
+	entries := make([]store.Entry, len(c.events))
+	for i, ev := range c.events {
+		s := ev.Event()
+		entries[i] = store.Entry{Seq: s.Seq, Type: s.Type, At: s.At, Data: ev}
+		if t, ok := ev.(TurnDone); ok {
+			entries[i].Key = t.Turn.Key.String()
+		}
+	}
+	if d.drive != nil {
+		d.drive.known.Store(c.rec.Seq)
+	}
+	err := d.engine.store.Commit(ctx, store.Change{ID: d.id, After: c.after, Entries: entries, Head: c.rec.head()})
+	if err != nil {
+		d.rec = nil // it holds what was not committed
+		if d.drive != nil {
+			d.drive.known.Store(c.after)
+		}
+		return err
+	}
+	for _, ev := range c.events {
+		if err := d.follow(ev); err != nil {
+			return err
+		}
+	}
+	return nil
+}

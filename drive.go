@@ -1,0 +1,419 @@
+package debate
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// errGone says that the viewer of a Run broke out; errSuperseded, that a call's step may not be committed any more.
+var (
+	errGone       = errors.New("the viewer has gone")
+	errSuperseded = errors.New("the step is no longer wanted")
+)
+
+// drive is one driver of one debate: it plans what may run now, has it performed and commits what comes of it. Run, Do
+// and Start all use it; they differ in who watches.
+type drive struct {
+	d      *Debate
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	yield  func(Event, error) bool // nil: nobody watches
+	gone   bool                    // yield has returned false
+	shown  int64                   // seq of the last durable event that was shown
+	feed   *feed
+	stop   []func() // in order
+
+	known  atomic.Int64 // seq of the last entry that this driver made or read
+	newest atomic.Int64 // seq of the last entry that the store told of
+	woken  chan struct{}
+
+	queue []Event // durable events that are still to be shown; guarded by d.mu
+
+	mu      sync.Mutex
+	over    bool
+	flights map[transcript.Key]*call
+	reviews sync.WaitGroup
+}
+
+// engage makes d driven, until release.
+func (d *Debate) engage(ctx context.Context, yield func(Event, error) bool) (*drive, error) {
+	release, err := d.engine.drive(d.id)
+	if err != nil {
+		return nil, err
+	}
+	dr := &drive{d: d, yield: yield, woken: make(chan struct{}, 1), flights: map[transcript.Key]*call{}}
+	dr.ctx, dr.cancel = context.WithCancelCause(ctx)
+	closed := context.AfterFunc(d.engine.ctx, func() { dr.cancel(ErrClosed) })
+	var leave func()
+	dr.feed, leave = d.engine.join(d.id)
+	dr.stop = []func(){d.engine.store.Watch(d.id, dr.wake), func() { closed() }, leave, release}
+	if err := dr.enter(); err != nil {
+		dr.release()
+		return nil, err
+	}
+	return dr, nil
+}
+
+func (dr *drive) enter() error {
+	dr.d.mu.Lock()
+	defer dr.d.mu.Unlock()
+	if err := dr.d.refresh(dr.ctx); err != nil {
+		return err
+	}
+	dr.d.drive, dr.shown = dr, dr.d.rec.Seq
+	dr.known.Store(dr.d.rec.Seq)
+	return nil
+}
+
+func (dr *drive) release() {
+	dr.cancel(errGone)
+	dr.mu.Lock()
+	dr.over = true
+	dr.mu.Unlock()
+	dr.reviews.Wait()
+	dr.d.mu.Lock()
+	dr.d.drive = nil
+	dr.d.mu.Unlock()
+	for _, stop := range dr.stop {
+		stop()
+	}
+}
+
+// Run drives the debate and yields what happens, until the debate ends, pauses or fails: a result comes in the last
+// event of a debate that has ended, the cause of a failure or rejection as an error, last and once.
+//
+// Breaking out, or the end of ctx, which is yielded as an error, ends the driving and never the debate: calls in flight
+// are cancelled and nothing more is committed. A later Run, Do or Start goes on from the last committed turn. The loop's
+// body runs while a model waits to be read: a slow one slows the debate down, but trips no timeout. A second Run in one
+// engine gets ErrBusy; in another process it is safe, but pays twice.
+func (d *Debate) Run(ctx context.Context) iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
+		dr, err := d.engage(ctx, yield)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		defer dr.release()
+		for more := true; more && err == nil && !dr.gone; {
+			more, err = dr.unit()
+		}
+		switch {
+		case dr.gone:
+		case err != nil:
+			yield(nil, err)
+		default:
+			dr.end()
+		}
+	}
+}
+
+// Do runs what may run now, one step or all that is missing of a parallel phase, commits it and says whether there is
+// more to do: the unit of a worker. It returns false when the debate has ended or is paused, and the cause when it
+// failed or was rejected.
+func (d *Debate) Do(ctx context.Context) (more bool, err error) {
+	dr, err := d.engage(ctx, nil)
+	if err != nil {
+		return false, err
+	}
+	defer dr.release()
+	return dr.unit()
+}
+
+// Start asks for the debate to be driven, and has this engine drive it in the background until it has ended or failed,
+// through pauses. Watch follows it. It is no error to start a debate that is running.
+func (d *Debate) Start(ctx context.Context) error {
+	err := d.control(ctx, "start", func(c *change) error {
+		switch s := c.rec.snap.State; {
+		case s.Active():
+			return nil
+		case s == fsm.Configuring:
+			return c.fire(fsm.Validate, StateChanged{})
+		}
+		if err := c.fire(fsm.Start, StateChanged{}); err != nil {
+			return err
+		}
+		return c.settle()
+	})
+	if err != nil {
+		return err
+	}
+	own := &Debate{engine: d.engine, id: d.id}
+	dr, err := own.engage(context.WithoutCancel(ctx), nil)
+	switch {
+	case errors.Is(err, ErrBusy):
+		return nil
+	case err != nil:
+		return err
+	}
+	go dr.detached()
+	return nil
+}
+
+func (dr *drive) detached() {
+	defer dr.release()
+	for {
+		more, err := dr.unit()
+		switch {
+		case errors.Is(err, ErrClosed):
+			return
+		case err != nil:
+			dr.d.engine.log.WarnContext(dr.ctx, "drive debate", "debate", dr.d.id, "error", err)
+			return
+		case more:
+		case dr.state() != fsm.Paused:
+			return
+		default:
+			dr.sleep(-1)
+		}
+	}
+}
+
+func (dr *drive) state() fsm.State {
+	dr.d.mu.Lock()
+	defer dr.d.mu.Unlock()
+	if dr.d.rec == nil {
+		return ""
+	}
+	return dr.d.rec.snap.State
+}
+
+// plan is what to do next: one of its fields, or nothing.
+type plan struct {
+	check *Config       // a configuration to be checked
+	calls []*call       // steps to be performed
+	wait  time.Duration // before anything may run
+}
+
+// unit does what may be done now.
+func (dr *drive) unit() (more bool, err error) {
+	p, err := dr.plan()
+	if dr.flush(); dr.gone || err != nil {
+		return false, err
+	}
+	switch {
+	case p.check != nil:
+		err = dr.validate(*p.check)
+	case p.wait > 0:
+		dr.sleep(p.wait)
+	case len(p.calls) > 0:
+		err = dr.perform(p.calls)
+	}
+	if dr.flush(); dr.gone || err != nil {
+		return false, err
+	}
+	if dr.ctx.Err() != nil {
+		return false, context.Cause(dr.ctx)
+	}
+	return dr.rest()
+}
+
+// rest says whether there is more to do, and gives the failure that the debate stopped with.
+func (dr *drive) rest() (more bool, err error) {
+	dr.d.mu.Lock()
+	defer dr.d.mu.Unlock()
+	r := dr.d.rec
+	if r != nil && r.snap.State == fsm.Error {
+		return false, r.failure
+	}
+	return r == nil || r.snap.State.Active(), nil
+}
+
+func (dr *drive) plan() (p plan, err error) {
+	d := dr.d
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.engine.isClosed() {
+		return p, ErrClosed
+	}
+	if err := d.change(dr.ctx, dr.prepare); err != nil {
+		return p, err
+	}
+	switch r := d.rec; {
+	case r.snap.State == fsm.Validating:
+		p.check = &r.config
+	case r.snap.State == fsm.RoundComplete:
+		p.wait = max(time.Until(r.due()), 1)
+	case r.snap.State.Active():
+		var broken *Failure
+		if p.calls, broken = dr.calls(r); broken != nil {
+			return p, d.change(dr.ctx, func(c *change) error { return c.fire(fsm.Fail, StateChanged{Failure: broken}) })
+		}
+	}
+	return p, nil
+}
+
+// prepare takes the debate as far as it comes without work.
+func (dr *drive) prepare(c *change) error {
+	if u, ok := c.rec.config.Protocol.(unknown); ok && !c.rec.snap.State.Final() {
+		return &Problems{List: dr.d.engine.unbound(Config{Protocol: u})}
+	}
+	switch c.rec.snap.State {
+	case fsm.Configuring:
+		return c.fire(fsm.Validate, StateChanged{})
+	case fsm.Ready:
+		if err := c.fire(fsm.Start, StateChanged{}); err != nil {
+			return err
+		}
+	}
+	return c.settle()
+}
+
+// validate checks what only a driver can, and starts the debate or takes it back to configuring.
+func (dr *drive) validate(cfg Config) error {
+	found := append(cfg.check(), dr.d.engine.unbound(cfg)...)
+	if len(found) == 0 {
+		found = dr.d.engine.probe(dr.ctx, cfg)
+	}
+	if dr.ctx.Err() != nil {
+		return context.Cause(dr.ctx)
+	}
+	dr.d.mu.Lock()
+	defer dr.d.mu.Unlock()
+	err := dr.d.change(dr.ctx, func(c *change) error {
+		switch {
+		case c.rec.snap.State != fsm.Validating: // somebody else did
+			return nil
+		case len(found) > 0:
+			return c.fire(fsm.Reject, StateChanged{Problems: found})
+		}
+		if err := c.fire(fsm.Accept, StateChanged{}); err != nil {
+			return err
+		}
+		if err := c.fire(fsm.Start, StateChanged{}); err != nil {
+			return err
+		}
+		return c.settle()
+	})
+	if err == nil {
+		err = problems(found)
+	}
+	return err
+}
+
+// sleep waits until something changes, the engine closes, or, unless it is negative, so much time has passed.
+func (dr *drive) sleep(wait time.Duration) {
+	var over <-chan time.Time
+	if wait >= 0 {
+		t := time.NewTimer(wait)
+		defer t.Stop()
+		over = t.C
+	}
+	select {
+	case <-over:
+	case <-dr.woken:
+	case <-dr.d.engine.closing:
+	case <-dr.ctx.Done():
+	}
+}
+
+// wake is told by the store of each commit. When another writer was at work while calls are in flight, those that are
+// no longer wanted are cancelled.
+func (dr *drive) wake(last int64) {
+	for n := dr.newest.Load(); last > n && !dr.newest.CompareAndSwap(n, last); n = dr.newest.Load() {
+	}
+	if last > dr.known.Load() {
+		dr.recheck()
+	}
+}
+
+func (dr *drive) recheck() {
+	select {
+	case dr.woken <- struct{}{}:
+	default:
+	}
+	dr.mu.Lock()
+	defer dr.mu.Unlock()
+	if !dr.over && len(dr.flights) > 0 {
+		dr.reviews.Go(dr.review)
+	}
+}
+
+func (dr *drive) review() {
+	dr.d.mu.Lock()
+	defer dr.d.mu.Unlock()
+	if err := dr.d.refresh(dr.ctx); err != nil {
+		return // the driver will meet the same error
+	}
+	dr.mu.Lock()
+	defer dr.mu.Unlock()
+	for key, call := range dr.flights {
+		if !dr.d.rec.open(key) {
+			call.cancel(errSuperseded)
+		}
+	}
+}
+
+// behind says whether the store has told of more than what was read.
+func (dr *drive) behind(seq int64) bool { return dr.newest.Load() > seq }
+
+// enqueue keeps a committed event until it can be shown; d.mu is held.
+func (dr *drive) enqueue(ev Event) {
+	seq := ev.Event().Seq
+	if t, ok := ev.(TurnDone); ok {
+		dr.feed.end(t.Turn.Key)
+	}
+	if dr.yield != nil && seq > dr.shown && (len(dr.queue) == 0 || seq > dr.queue[len(dr.queue)-1].Event().Seq) {
+		dr.queue = append(dr.queue, ev)
+	}
+	dr.known.Store(max(seq, dr.known.Load()))
+}
+
+// flush shows the durable events that are due.
+func (dr *drive) flush() {
+	if dr.yield == nil || dr.gone {
+		return
+	}
+	dr.d.mu.Lock()
+	due := dr.queue
+	dr.queue = nil
+	if len(due) > 0 {
+		dr.shown = due[len(due)-1].Event().Seq
+	}
+	dr.d.mu.Unlock()
+	for _, ev := range due {
+		if !dr.present(ev) {
+			return
+		}
+	}
+}
+
+func (dr *drive) present(ev Event) bool {
+	if !dr.yield(ev, nil) {
+		dr.gone = true
+		dr.cancel(errGone)
+	}
+	return !dr.gone
+}
+
+// show has the viewer see a live event; it runs on the viewer's goroutine.
+func (dr *drive) show(ev Event) error {
+	if dr.due() {
+		dr.flush()
+	}
+	if dr.gone || !dr.present(restamp(ev, dr.shown)) {
+		return errGone
+	}
+	return nil
+}
+
+func (dr *drive) due() bool { return dr.known.Load() > dr.shown }
+
+// end shows the last event of a debate that has ended.
+func (dr *drive) end() {
+	dr.d.mu.Lock()
+	r := dr.d.rec
+	if r == nil || !r.snap.State.Final() {
+		dr.d.mu.Unlock()
+		return
+	}
+	ev := Ended{Stamp: Stamp{Type: "ended", Seq: r.Seq, Live: true, At: r.updated}, Result: r.result()}
+	dr.d.mu.Unlock()
+	dr.present(ev)
+}

@@ -1,0 +1,249 @@
+package debate
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"log/slog"
+	"reflect"
+	"sync"
+
+	"github.com/elenchus-go/debate/judge"
+	"github.com/elenchus-go/debate/judge/reply"
+	"github.com/elenchus-go/debate/prompts"
+	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/protocol/panel"
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/store"
+)
+
+// Options are the live things that the names in a Config are bound to.
+type Options struct {
+	// Providers answer, by the names that participants give.
+	Providers map[string]providers.Provider
+	// Store keeps the debates. Defaults to store.Memory.
+	Store store.Store
+	// Protocols are further ones than the library's, by any value of theirs, so that stored debates can be read.
+	Protocols []protocol.Protocol
+	// Prompts are templates that replace or add to the library's; see package prompts.
+	Prompts fs.FS
+	// Replies are further contracts of structured replies than the library's.
+	Replies []*reply.Contract
+	// Logger is told what nobody watches. Defaults to none.
+	Logger *slog.Logger
+}
+
+// Engine drives debates; one serves many. It is safe for concurrent use.
+type Engine struct {
+	providers map[string]providers.Provider
+	store     interface {
+		store.Store
+		store.Watcher
+	}
+	protocols map[string]reflect.Type
+	prompts   *prompts.Set
+	replies   map[string]*reply.Contract
+	log       *slog.Logger
+
+	ctx     context.Context // ends when Close gives up waiting
+	cancel  context.CancelCauseFunc
+	closing chan struct{}
+	drivers sync.WaitGroup
+
+	mu     sync.Mutex
+	closed bool
+	drives map[string]bool  // debates that are driven
+	feeds  map[string]*feed // debates that are driven or watched
+}
+
+// NewEngine makes an engine. It fails where a prompt template does.
+func NewEngine(o Options) (*Engine, error) {
+	set, err := prompts.Load(o.Prompts)
+	if err != nil {
+		return nil, fmt.Errorf("make engine: %w", err)
+	}
+	e := &Engine{
+		providers: o.Providers, protocols: map[string]reflect.Type{}, prompts: set, replies: map[string]*reply.Contract{},
+		log: or(o.Logger, slog.New(slog.DiscardHandler)), closing: make(chan struct{}),
+		drives: map[string]bool{}, feeds: map[string]*feed{},
+	}
+	e.store = watched(o.Store)
+	e.ctx, e.cancel = context.WithCancelCause(context.Background())
+	for _, p := range append([]protocol.Protocol{panel.Protocol{}}, o.Protocols...) {
+		e.protocols[p.Name()] = reflect.TypeOf(p)
+	}
+	for _, c := range append([]*reply.Contract{judge.AssessmentContract, judge.VerdictContract, protocol.PersonasContract}, o.Replies...) {
+		e.replies[c.Name()] = c
+	}
+	return e, nil
+}
+
+// New is NewEngine and Create: one debate, in a memory store where Options name no other. It returns *Problems where
+// the configuration is wrong or names what Options do not have.
+func New(ctx context.Context, c Config, o Options) (*Debate, error) {
+	e, err := NewEngine(o)
+	if err != nil {
+		return nil, err
+	}
+	filled := c.filled()
+	if err := problems(append(filled.check(), e.unbound(filled)...)); err != nil {
+		return nil, err
+	}
+	return e.Create(ctx, c)
+}
+
+// Create stores a new debate. It returns *Problems where the configuration is wrong. It calls no provider, and needs
+// none: names are bound, and keys and models checked, by who drives the debate.
+func (e *Engine) Create(ctx context.Context, c Config) (*Debate, error) {
+	c.ID = or(c.ID, newID())
+	c = c.filled()
+	if err := problems(c.check()); err != nil {
+		return nil, err
+	}
+	if _, known := e.protocols[c.Protocol.Name()]; !known { // given as a value, so it can be read back by this engine
+		e.mu.Lock()
+		e.protocols[c.Protocol.Name()] = reflect.TypeOf(c.Protocol)
+		e.mu.Unlock()
+	}
+	raw, err := json.Marshal(c)
+	if err != nil {
+		return nil, fmt.Errorf("create debate %s: %w", c.ID, err)
+	}
+	d := &Debate{engine: e, id: c.ID}
+	change := begin(newRecord(c.ID, e.parse))
+	if err := change.add(ConfigChanged{Stamp: change.stamp("config"), Config: raw}); err != nil {
+		return nil, fmt.Errorf("create debate %s: %w", c.ID, err)
+	}
+	if err := d.commit(ctx, change); err != nil {
+		var taken *store.Conflict
+		if errors.As(err, &taken) {
+			return nil, fmt.Errorf("create debate %s: the id is taken: %w", c.ID, err)
+		}
+		return nil, err
+	}
+	return d, nil
+}
+
+// Open is a handle on a stored debate.
+func (e *Engine) Open(ctx context.Context, id string) (*Debate, error) {
+	d := &Debate{engine: e, id: id}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d, d.refresh(ctx)
+}
+
+// List gives the stored debates that a query selects, newest first.
+func (e *Engine) List(ctx context.Context, q store.Query) iter.Seq2[store.Head, error] {
+	return e.store.List(ctx, q)
+}
+
+// Delete removes a stored debate. What still drives it fails.
+func (e *Engine) Delete(ctx context.Context, id string) error { return e.store.Delete(ctx, id) }
+
+// ParseConfig reads a configuration from its JSON. A field that does not exist is an error; so is a protocol that the
+// engine does not know.
+func (e *Engine) ParseConfig(b []byte) (Config, error) {
+	c, err := e.parse(b)
+	if u, ok := c.Protocol.(unknown); ok && err == nil {
+		err = fmt.Errorf("protocol %q is unknown", u.name)
+	}
+	if err != nil {
+		return Config{}, fmt.Errorf("parse configuration: %w", err)
+	}
+	return c, nil
+}
+
+// parse also reads a protocol that the engine does not know: such a debate can be read, but not driven.
+func (e *Engine) parse(b json.RawMessage) (Config, error) {
+	var c Config
+	w := wire{plain: (*plain)(&c)}
+	if err := unmarshalStrict(b, &w); err != nil {
+		return Config{}, err
+	}
+	if len(w.Protocol) == 0 {
+		return c, nil
+	}
+	var err error
+	c.Protocol, err = e.parseProtocol(w.Protocol)
+	return c, err
+}
+
+func (e *Engine) parseProtocol(b json.RawMessage) (protocol.Protocol, error) {
+	var params map[string]json.RawMessage
+	if err := json.Unmarshal(b, &params); err != nil {
+		return nil, fmt.Errorf("protocol: %w", err)
+	}
+	var name string
+	if err := json.Unmarshal(params["name"], &name); err != nil {
+		return nil, errors.New("protocol.name: give a name such as \"panel/1\"")
+	}
+	e.mu.Lock()
+	t, ok := e.protocols[name]
+	e.mu.Unlock()
+	if !ok {
+		return unknown{name: name}, nil
+	}
+	delete(params, "name")
+	rest, err := json.Marshal(params)
+	if err != nil {
+		return nil, fmt.Errorf("protocol: %w", err)
+	}
+	v := reflect.New(t)
+	if err := unmarshalStrict(rest, v.Interface()); err != nil {
+		return nil, fmt.Errorf("protocol %s: %w", name, err)
+	}
+	return v.Elem().Interface().(protocol.Protocol), nil
+}
+
+// Close starts nothing new and lets calls in flight commit until ctx ends; then it cancels them. Debates go on in
+// another engine.
+func (e *Engine) Close(ctx context.Context) error {
+	e.mu.Lock()
+	if !e.closed {
+		e.closed = true
+		close(e.closing)
+	}
+	e.mu.Unlock()
+	idle := make(chan struct{})
+	go func() {
+		e.drivers.Wait()
+		close(idle)
+	}()
+	select {
+	case <-idle:
+		return nil
+	case <-ctx.Done():
+		e.cancel(ErrClosed)
+		<-idle
+		return fmt.Errorf("close engine: calls in flight were cancelled: %w", context.Cause(ctx))
+	}
+}
+
+func (e *Engine) isClosed() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.closed
+}
+
+// drive marks a debate as driven by this engine until release is called.
+func (e *Engine) drive(id string) (release func(), err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	switch {
+	case e.closed:
+		return nil, fmt.Errorf("drive debate %s: %w", id, ErrClosed)
+	case e.drives[id]:
+		return nil, fmt.Errorf("drive debate %s: %w", id, ErrBusy)
+	}
+	e.drives[id] = true
+	e.drivers.Add(1)
+	return func() {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		delete(e.drives, id)
+		e.drivers.Done()
+	}, nil
+}

@@ -1,0 +1,200 @@
+package debate
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"time"
+
+	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// Event is something that happened in a debate: one of the types below.
+//
+// Durable events are the entries of the debate's journal; [Debate.Watch] shows them again. Live ones, [TurnStarted],
+// [Chunk], [TurnFailed], [Warning] and [Ended], are not stored. In JSON each is an object with its type; [ParseEvent]
+// reads it.
+type Event interface {
+	// Event is the stamp that all events have.
+	Event() Stamp
+	sealed()
+}
+
+// Stamp is what all events have.
+type Stamp struct {
+	Type string    `json:"type"`
+	Seq  int64     `json:"seq"`            // its own if it is durable, else that of the durable event before it
+	Live bool      `json:"live,omitempty"` // it is not stored
+	At   time.Time `json:"at,omitzero"`    // zero for chunks
+}
+
+// Event is the stamp itself.
+func (s Stamp) Event() Stamp { return s }
+
+func (Stamp) sealed() {}
+
+// The durable events.
+type (
+	// ConfigChanged is the first entry of each journal, and each edit.
+	ConfigChanged struct {
+		Stamp
+		Config json.RawMessage `json:"config"` // see Engine.ParseConfig
+	}
+	// StateChanged is a transition of the lifecycle.
+	StateChanged struct {
+		Stamp
+		From     fsm.State          `json:"from"`
+		On       fsm.Event          `json:"on"`
+		To       fsm.State          `json:"to"`
+		Round    int                `json:"round"`              // the round at hand after it
+		Ending   transcript.Ending  `json:"ending,omitzero"`    // why the debate ends, where this decided it
+		Problems []protocol.Problem `json:"problems,omitempty"` // of a configuration that was rejected
+		Failure  *Failure           `json:"failure,omitempty"`  // what led to an error
+		Question *Question          `json:"question,omitempty"` // what a person is to decide
+	}
+	// PhaseStarted says how many steps are to come.
+	PhaseStarted struct {
+		Stamp
+		Stage    transcript.Kind `json:"stage"`
+		Round    int             `json:"round"`
+		Phase    string          `json:"phase"`
+		Parallel bool            `json:"parallel,omitempty"`
+		Steps    int             `json:"steps"` // that the phase has; fewer calls where some are committed already
+	}
+	// TurnDone is a committed turn: a speech, an assessment, a verdict, a remark.
+	TurnDone struct {
+		Stamp
+		Turn transcript.Turn `json:"turn"`
+	}
+	// Dropped says that a participant takes no further part.
+	Dropped struct {
+		Stamp
+		Name    string   `json:"name"`
+		Failure *Failure `json:"failure"`
+	}
+	// Decided is a person's answer to a question.
+	Decided struct {
+		Stamp
+		Action string `json:"action"`
+	}
+	// Annotated is a note on the debate, such as a rating.
+	Annotated struct {
+		Stamp
+		Name  string          `json:"name"`
+		Value json.RawMessage `json:"value"`
+	}
+)
+
+// The live events.
+type (
+	// TurnStarted comes before each attempt. What was shown of an earlier attempt is void.
+	TurnStarted struct {
+		Stamp
+		Key     transcript.Key  `json:"key"`
+		Kind    transcript.Kind `json:"kind"`
+		Role    string          `json:"role,omitempty"`
+		Attempt int             `json:"attempt"` // from 1
+	}
+	// Chunk is a piece of a reply as it comes. Look at Kind: a judge's reply is JSON.
+	Chunk struct {
+		Stamp
+		Key     transcript.Key  `json:"key"`
+		Kind    transcript.Kind `json:"kind"`
+		Role    string          `json:"role,omitempty"`
+		Attempt int             `json:"attempt"`
+		Offset  int             `json:"offset"` // in bytes, in the attempt's text
+		Text    string          `json:"text"`
+	}
+	// TurnFailed is an attempt that failed.
+	TurnFailed struct {
+		Stamp
+		Key     transcript.Key `json:"key"`
+		Attempt int            `json:"attempt"`
+		Kind    providers.Kind `json:"kind"`
+		Message string         `json:"message"`
+		Again   time.Duration  `json:"again"` // the wait until the next attempt, in nanoseconds; negative: none follows
+	}
+	// Warning is something that a user should know of a step.
+	Warning struct {
+		Stamp
+		Key  transcript.Key `json:"key"`
+		Text string         `json:"text"`
+	}
+	// Ended is the last event of a debate that has ended.
+	Ended struct {
+		Stamp
+		Result *Result `json:"result"`
+	}
+)
+
+// Question waits for a person: the debate is paused until Decide.
+type Question struct {
+	Cause   string   `json:"cause"`
+	Failure *Failure `json:"failure,omitempty"`
+	Choices []Choice `json:"choices"`
+}
+
+// Choice is one answer to a question.
+type Choice struct {
+	Action      string `json:"action"` // what Decide takes
+	Label       string `json:"label"`
+	Description string `json:"description"`
+}
+
+// kinds are the types of events by the word in their stamps.
+var kinds = map[string]reflect.Type{
+	"config": reflect.TypeFor[ConfigChanged](), "state": reflect.TypeFor[StateChanged](), "phase": reflect.TypeFor[PhaseStarted](),
+	"turn": reflect.TypeFor[TurnDone](), "dropped": reflect.TypeFor[Dropped](), "decided": reflect.TypeFor[Decided](),
+	"annotated": reflect.TypeFor[Annotated](), "turn_started": reflect.TypeFor[TurnStarted](), "chunk": reflect.TypeFor[Chunk](),
+	"turn_failed": reflect.TypeFor[TurnFailed](), "warning": reflect.TypeFor[Warning](), "ended": reflect.TypeFor[Ended](),
+}
+
+// ParseEvent reads an event from its JSON.
+func ParseEvent(b []byte) (Event, error) {
+	var s Stamp
+	if err := json.Unmarshal(b, &s); err != nil {
+		return nil, fmt.Errorf("parse event: %w", err)
+	}
+	t, ok := kinds[s.Type]
+	if !ok {
+		return nil, fmt.Errorf("parse event: type %q is unknown", s.Type)
+	}
+	v := reflect.New(t)
+	if err := json.Unmarshal(b, v.Interface()); err != nil {
+		return nil, fmt.Errorf("parse event of type %q: %w", s.Type, err)
+	}
+	return v.Elem().Interface().(Event), nil
+}
+
+// restamp gives a live event the seq of the durable event that was shown before it.
+func restamp(ev Event, seq int64) Event {
+	if ev.Event().Seq == seq {
+		return ev
+	}
+	switch ev := ev.(type) {
+	case Chunk:
+		ev.Seq = seq
+		return ev
+	case TurnStarted:
+		ev.Seq = seq
+		return ev
+	case TurnFailed:
+		ev.Seq = seq
+		return ev
+	case Warning:
+		ev.Seq = seq
+		return ev
+	}
+	return ev
+}
+
+// unmarshalStrict refuses fields that do not exist, so that a typing error is not silently a default.
+func unmarshalStrict(b []byte, v any) error {
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.DisallowUnknownFields()
+	return d.Decode(v)
+}

@@ -1,0 +1,271 @@
+package debate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// perform runs the steps of a plan and commits each as it is done. A single one runs on this goroutine, so that a chunk
+// goes from the model to the viewer without a hop.
+func (dr *drive) perform(calls []*call) error {
+	defer dr.ground(calls)
+	dr.launch(calls)
+	if len(calls) == 1 {
+		return dr.settle(calls, []error{dr.land(calls[0], calls[0].perform())})
+	}
+	return dr.settle(calls, dr.parallel(calls))
+}
+
+// launch gives the calls their contexts and clocks.
+func (dr *drive) launch(calls []*call) {
+	dr.mu.Lock()
+	defer dr.mu.Unlock()
+	for _, c := range calls {
+		c.ctx, c.cancel = context.WithCancelCause(dr.ctx)
+		c.feed = dr.feed
+		c.clock = startClock(c.limit, func() { c.cancel(c.overtime) })
+		if dr.yield != nil {
+			c.emit = func(ev Event) error {
+				c.clock.enter()
+				defer c.clock.leave()
+				return dr.show(ev)
+			}
+		}
+		dr.flights[c.step.Key] = c
+	}
+}
+
+// ground ends what launch began.
+func (dr *drive) ground(calls []*call) {
+	dr.mu.Lock()
+	defer dr.mu.Unlock()
+	for _, c := range calls {
+		c.clock.stop()
+		c.cancel(errGone)
+		dr.feed.end(c.step.Key)
+		delete(dr.flights, c.step.Key)
+	}
+}
+
+// message is what the goroutine of a call sends to the driver's: an event to show, or how the call ended.
+type message struct {
+	index  int
+	event  Event
+	landed bool
+	err    error
+	panic  any
+}
+
+// parallel runs each call on a goroutine of its own. Events are shown and turns committed on this one.
+func (dr *drive) parallel(calls []*call) []error {
+	inbox := make(chan message)
+	pending := len(calls)
+	defer func() { // where the viewer panics, the calls end first
+		if pending > 0 {
+			dr.cancel(errGone)
+		}
+		for ; pending > 0; pending -= landed(<-inbox) {
+		}
+	}()
+	for i, c := range calls {
+		if dr.yield != nil {
+			c.emit = c.post(i, inbox)
+		}
+		go c.fly(i, inbox)
+	}
+	errs := make([]error, len(calls))
+	for pending > 0 {
+		m := <-inbox
+		switch pending -= landed(m); {
+		case m.panic != nil:
+			panic(m.panic)
+		case m.landed:
+			errs[m.index] = dr.land(calls[m.index], m.err)
+		default:
+			_ = dr.show(m.event) // when the viewer has gone, all calls are cancelled
+		}
+		dr.flush()
+	}
+	return errs
+}
+
+func landed(m message) int {
+	if m.landed {
+		return 1
+	}
+	return 0
+}
+
+// post hands an event to the driver's goroutine.
+func (c *call) post(i int, inbox chan<- message) func(Event) error {
+	return func(ev Event) error {
+		c.clock.enter()
+		defer c.clock.leave()
+		select {
+		case inbox <- message{index: i, event: ev}:
+			return nil
+		case <-c.ctx.Done():
+			return context.Cause(c.ctx)
+		}
+	}
+}
+
+func (c *call) fly(i int, inbox chan<- message) {
+	m := message{index: i, landed: true}
+	defer func() {
+		m.panic = recover()
+		inbox <- m
+	}()
+	m.err = c.perform()
+}
+
+// land commits the turn of a call that succeeded, and gives the error of one that did not.
+func (dr *drive) land(c *call, err error) error {
+	switch {
+	case dr.ctx.Err() != nil:
+		return context.Cause(dr.ctx)
+	case errors.Is(err, errSuperseded):
+		return nil
+	case err != nil:
+		return err
+	}
+	dr.mu.Lock()
+	delete(dr.flights, c.step.Key)
+	dr.mu.Unlock()
+	dr.d.mu.Lock()
+	defer dr.d.mu.Unlock()
+	return dr.d.change(dr.ctx, func(ch *change) error {
+		if !ch.rec.open(c.step.Key) { // another was first, or the debate has moved on
+			return nil
+		}
+		stamp := ch.stamp("turn")
+		c.turn.Seq = stamp.Seq
+		if err := ch.add(TurnDone{Stamp: stamp, Turn: c.turn}); err != nil {
+			return err
+		}
+		return ch.settle()
+	})
+}
+
+// settle answers the failures of calls once all others of the plan have landed. It returns what is no call's failure:
+// the end of the driving, or a store that failed.
+func (dr *drive) settle(calls []*call, errs []error) error {
+	dr.d.mu.Lock()
+	defer dr.d.mu.Unlock()
+	for i, err := range errs {
+		var failed *Failure
+		switch {
+		case err == nil:
+			continue
+		case errors.As(err, &failed) || errors.Is(err, errOutOfTime):
+			err = dr.d.change(dr.ctx, func(ch *change) error {
+				if ch.rec.snap.State == fsm.Paused || !ch.rec.open(calls[i].step.Key) {
+					return nil // resume calls again
+				}
+				if failed == nil {
+					return ch.stop(transcript.Ending{Outcome: transcript.TimeBudget, Evidence: "the time for rounds was over during a call"})
+				}
+				return ch.degrade(failed)
+			})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// degrade answers a step that failed for good, by the debate's policy.
+func (c *change) degrade(f *Failure) error {
+	switch {
+	case c.rec.config.OnFailure == Ask:
+		return c.fire(fsm.Pause, StateChanged{Question: c.rec.ask(f)})
+	case c.rec.spares(f):
+		return c.dropOut(f)
+	case c.rec.seated(f.Key.Actor) && c.rec.Cursor.Round > 1 && !f.wrong():
+		return c.stop(transcript.Ending{Outcome: transcript.QuorumLost, Evidence: f.Error()})
+	}
+	return c.fire(fsm.Fail, StateChanged{Failure: f})
+}
+
+// wrong says that no other attempt can help, but a change of keys or models does: dropping someone would hide it.
+func (f *Failure) wrong() bool {
+	return f.Kind == providers.Authentication || f.Kind == providers.Validation
+}
+
+// seated says whether somebody is a participant who is still in.
+func (r *record) seated(name string) bool {
+	for _, s := range r.Seats {
+		if s.Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// spares says whether the debate can go on without the participant who failed.
+func (r *record) spares(f *Failure) bool {
+	if f.wrong() || !r.seated(f.Key.Actor) {
+		return false
+	}
+	left := r.Record
+	left.Drop(f.Key.Actor)
+	return len(r.config.Protocol.Check(&left)) == 0
+}
+
+func (c *change) dropOut(f *Failure) error {
+	if err := c.add(Dropped{Stamp: c.stamp("dropped"), Name: f.Key.Actor, Failure: f}); err != nil {
+		return err
+	}
+	return c.settle()
+}
+
+// The actions of a question about a failure.
+const (
+	actRetry = "retry"
+	actDrop  = "drop"
+	actEnd   = "end"
+)
+
+func (r *record) ask(f *Failure) *Question {
+	q := &Question{Cause: f.Error(), Failure: f, Choices: []Choice{
+		{actRetry, "Try again", fmt.Sprintf("call %s again", f.Key.Actor)},
+	}}
+	if r.spares(f) {
+		q.Choices = append(q.Choices, Choice{actDrop, "Go on without", fmt.Sprintf("%s takes no further part", f.Key.Actor)})
+	}
+	q.Choices = append(q.Choices, Choice{actEnd, "End here", "conclude with what was said so far"})
+	return q
+}
+
+// act does what a person decided.
+func (c *change) act(action string, f *Failure) error {
+	if action == actEnd {
+		return c.stop(transcript.Ending{Outcome: transcript.Stopped, Evidence: "a person ended the debate after a failure: " + f.Error()})
+	}
+	if err := c.fire(fsm.Resume, StateChanged{}); err != nil {
+		return err
+	}
+	if action == actDrop {
+		return c.dropOut(f)
+	}
+	return c.settle()
+}
+
+// overtime is the cause with which a call ends when its time is over, and the time that it has.
+func (r *record) overtime() (time.Duration, error) {
+	limit := r.config.Limits.StepTimeout
+	if left := r.remaining() - r.gap(time.Now()); left < limit {
+		if r.Cursor.Stage == transcript.Conclusion {
+			return left, &providers.Error{Kind: providers.Timeout, Err: fmt.Errorf("the debate's time budget of %v is used up", r.config.Limits.Time)}
+		}
+		return left, errOutOfTime
+	}
+	return limit, &providers.Error{Kind: providers.Timeout, Err: fmt.Errorf("the step took longer than %v", limit)}
+}

@@ -1,0 +1,89 @@
+package protocol
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/elenchus-go/debate/judge/reply"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// Casting is the actor of a step that assigns personas. No participant or judge may have this name.
+const Casting = "personas"
+
+// Summarizing is the actor of a step that sums up what was said. No participant or judge may have this name.
+const Summarizing = "summarizer"
+
+// PersonasContract is the reply of a step that assigns personas. When such a turn is committed, each seat takes over
+// what it was not given by hand.
+var PersonasContract = reply.New[Personas]("personas/1")
+
+// Personas are one persona for each participant.
+type Personas struct {
+	Personas []Persona `json:"personas" jsonschema:"minItems=1,maxItems=16,description=One entry for each participant"`
+}
+
+// Persona is who a participant is to be.
+type Persona struct {
+	Name         string   `json:"name" jsonschema:"description=The participant's name exactly as given"`
+	Persona      string   `json:"persona" jsonschema:"minLength=1,maxLength=2000,description=Who the participant is: background and way of arguing"`
+	Position     string   `json:"position" jsonschema:"minLength=1,maxLength=1000,description=The claim that the participant defends"`
+	KeyArguments []string `json:"key_arguments" jsonschema:"minItems=1,maxItems=6,description=The strongest arguments for the position"`
+}
+
+// Check finds participants without a persona, with several, and unknown ones.
+func (p *Personas) Check(names []string) (findings []string) {
+	seen := map[string]int{}
+	for _, x := range p.Personas {
+		if seen[x.Name]++; !slices.Contains(names, x.Name) {
+			findings = append(findings, fmt.Sprintf("personas: %q is no participant, they are %s", x.Name, strings.Join(names, ", ")))
+		}
+	}
+	for _, n := range names {
+		if seen[n] != 1 {
+			findings = append(findings, fmt.Sprintf("personas: %s has %d entries, give exactly one", n, seen[n]))
+		}
+	}
+	return findings
+}
+
+// Text lists the personas for readers.
+func (p *Personas) Text() string {
+	var b strings.Builder
+	for _, x := range p.Personas {
+		fmt.Fprintf(&b, "%s: %s\nPosition: %s\n", x.Name, x.Persona, x.Position)
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// Fallback puts the participants for and against in turn.
+func (p *Personas) Fallback(names []string) {
+	p.Personas = nil
+	for i, n := range names {
+		position := "In favour of the topic"
+		if i%2 == 1 {
+			position = "Against the topic"
+		}
+		p.Personas = append(p.Personas, Persona{Name: n, Position: position})
+	}
+}
+
+// cast gives seats the personas of a turn. What was set by hand stays.
+func (r *Record) cast(t transcript.Turn) {
+	p, err := transcript.Decode[Personas](t)
+	if err != nil {
+		return // not validated, so not of this library's making: the seats stay as they are
+	}
+	r.Seats = slices.Clone(r.Seats)
+	for i := range r.Seats {
+		s := &r.Seats[i]
+		if at := slices.IndexFunc(p.Personas, func(x Persona) bool { return x.Name == s.Name }); at >= 0 && s.Persona == "" {
+			given := p.Personas[at]
+			s.Persona, s.KeyArguments = given.Persona, given.KeyArguments
+			if s.Position == "" {
+				s.Position = given.Position
+			}
+		}
+	}
+}

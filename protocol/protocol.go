@@ -1,0 +1,91 @@
+// Package protocol says who speaks when.
+//
+// A [Protocol] is a plain struct, whose exported fields are its parameters, with four pure methods. It is asked for the
+// phases of the stage and round at hand; [Next] compares them with the [Record] of what is committed and says which
+// steps may run now. No protocol calls a model, reads a clock or keeps a state of its own, so a debate can be taken up
+// at any point by any process. See package protocol/panel for one.
+package protocol
+
+import (
+	"fmt"
+
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// Protocol is a way to debate. It is a plain struct: its exported fields are stored with the debate as JSON.
+type Protocol interface {
+	// Name is the protocol's name and the version of its rules, such as "panel/1". It is stored with each debate:
+	// give changed rules a new version.
+	Name() string
+	// Check says everything that is wrong with the parameters, seats, judges and limits. It is asked before the
+	// debate starts, and again when a participant drops out, with those that remain.
+	Check(r *Record) []Problem
+	// Phases are the phases of the stage and round in r.Cursor, in order; none skips the stage. They may depend on turns
+	// of earlier phases, never on their own: a phase that has begun stays as it is, but for participants who drop out.
+	Phases(r *Record) []Phase
+	// End is asked when a round is complete; the zero Ending goes on. It is not asked before the debate's MinRounds,
+	// and the limits of a debate need no mention in it.
+	End(r *Record) transcript.Ending
+}
+
+// Phase is a group of steps.
+type Phase struct {
+	Name     string // unique within the round, whatever the stage
+	Parallel bool   // all at once, and none sees another; else one after the other
+	Steps    []Step
+}
+
+// Step is one call of a model. A protocol sets Actor, Prompt and what else it needs; [Next] sets the rest.
+type Step struct {
+	transcript.Key                   // the protocol sets Actor and, where the step is about someone, Target
+	Kind           transcript.Kind   // set by Next: the stage
+	Order          int               // set by Next: the place in its phase
+	Horizon        int64             // set by Next: the prompt shows nothing later
+	Prompt         string            // the name of its template
+	Output         string            // the contract of its reply, such as "assessment/1"; empty: free text
+	Vars           map[string]string // what the template reads of the protocol's parameters; not to be changed
+	// Show says which earlier turns the prompt shows; nil: every speech and remark. It does not change them.
+	Show func(*transcript.Turn) bool
+}
+
+// Problem is one thing that is wrong with a debate's configuration.
+type Problem struct {
+	Field  string `json:"field"`  // its path as in JSON, such as "participants[1].name"
+	Reason string `json:"reason"` // which value is wrong, and what would be right
+}
+
+// String reads "field: reason".
+func (p Problem) String() string { return p.Field + ": " + p.Reason }
+
+// Problemf makes a problem from a field and a format.
+func Problemf(field, format string, args ...any) Problem {
+	return Problem{Field: field, Reason: fmt.Sprintf(format, args...)}
+}
+
+// Next is what may run now: what is missing of the first phase that is not complete. It is empty when the stage is done.
+func Next(p Protocol, r *Record) []Step {
+	for _, phase := range p.Phases(r) {
+		if todo := missing(phase, r); len(todo) > 0 {
+			return todo
+		}
+	}
+	return nil
+}
+
+func missing(phase Phase, r *Record) (todo []Step) {
+	for i, s := range phase.Steps {
+		s.Key = r.key(phase.Name, s.Actor, s.Target)
+		if _, done := r.index[s.Key]; done {
+			continue
+		}
+		s.Kind, s.Order, s.Horizon = r.Cursor.Stage, i, r.Seq
+		if phase.Parallel {
+			s.Horizon = r.Cursor.Since
+		}
+		todo = append(todo, s)
+		if !phase.Parallel {
+			break
+		}
+	}
+	return todo
+}

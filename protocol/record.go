@@ -1,0 +1,113 @@
+package protocol
+
+import (
+	"slices"
+
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// Record is the committed part of a debate: all that a protocol may read. It is the fold of the journal; protocols do
+// not change it.
+type Record struct {
+	Cursor    transcript.Cursor
+	Seq       int64             // of the last entry of the journal
+	Seats     []transcript.Seat // those who are still in, in order; with the personas that were assigned
+	Judges    []string          // by name
+	MinRounds int
+	MaxRounds int
+	Turns     []transcript.Turn // of this run, by phase and Order, whatever their order of arrival
+
+	index  map[transcript.Key]int   // into Turns
+	rounds []int                    // where each round begins in Turns
+	begun  map[transcript.Key]int64 // phases, and the seq at which each began
+}
+
+// key names a step of the stage and round at hand. The prelude belongs to no round, also when a debate that was retried
+// passes through it again.
+func (r *Record) key(phase, actor, target string) transcript.Key {
+	k := transcript.Key{Run: r.Cursor.Run, Round: r.Cursor.Round, Phase: phase, Actor: actor, Target: target}
+	if r.Cursor.Stage == transcript.Prelude {
+		k.Round = 0
+	}
+	return k
+}
+
+// Begin notes that a phase of the stage at hand begins at the given seq: the horizon of its steps where they run in
+// parallel. A phase that goes on after a failure keeps its first horizon.
+func (r *Record) Begin(phase string, seq int64) {
+	k := r.key(phase, "", "")
+	if r.begun == nil {
+		r.begun = map[transcript.Key]int64{}
+	}
+	if _, again := r.begun[k]; !again {
+		r.begun[k] = seq
+	}
+	r.Cursor.Phase, r.Cursor.Since, r.Seq = phase, r.begun[k], seq
+}
+
+// Apply adds a committed turn and says whether it was new.
+func (r *Record) Apply(t transcript.Turn) bool {
+	if _, dup := r.index[t.Key]; dup {
+		return false
+	}
+	if r.index == nil {
+		r.index = map[transcript.Key]int{}
+	}
+	for len(r.rounds) <= t.Round {
+		r.rounds = append(r.rounds, len(r.Turns))
+	}
+	r.Seq = t.Seq
+	r.insert(t)
+	if t.Output == PersonasContract.Name() {
+		r.cast(t)
+	}
+	return true
+}
+
+// insert keeps Turns in order. Only one phase is open: what came after Since belongs to it, or is a remark, which stays
+// behind the step that it came after.
+func (r *Record) insert(t transcript.Turn) {
+	r.Turns = append(r.Turns, t)
+	i := len(r.Turns) - 1
+	for ; i > 0 && r.Turns[i-1].Seq > r.Cursor.Since && r.Turns[i-1].Order > t.Order; i-- {
+		r.Turns[i] = r.Turns[i-1]
+		r.index[r.Turns[i].Key] = i
+	}
+	r.Turns[i] = t
+	r.index[t.Key] = i
+}
+
+// Place is the Order of a remark that is committed now: after what stands in the open phase.
+func (r *Record) Place() int {
+	if n := len(r.Turns); n > 0 && r.Turns[n-1].Seq > r.Cursor.Since {
+		return r.Turns[n-1].Order
+	}
+	return -1
+}
+
+// Drop takes a participant out.
+func (r *Record) Drop(name string) {
+	r.Seats = slices.DeleteFunc(slices.Clone(r.Seats), func(s transcript.Seat) bool { return s.Name == name })
+}
+
+// At is the turn of this stage and round that the words name, if it was committed.
+func (r *Record) At(phase, actor, target string) (t transcript.Turn, ok bool) {
+	return r.Find(r.key(phase, actor, target))
+}
+
+// Find is the turn of a key, if it was committed.
+func (r *Record) Find(k transcript.Key) (t transcript.Turn, ok bool) {
+	i, ok := r.index[k]
+	if ok {
+		t = r.Turns[i]
+	}
+	return t, ok
+}
+
+// Since are the turns of a round and of all later ones.
+func (r *Record) Since(round int) []transcript.Turn {
+	if round >= len(r.rounds) {
+		return nil
+	}
+	return r.Turns[r.rounds[max(round, 0)]:]
+}

@@ -1,0 +1,266 @@
+package debate
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/prompts"
+	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/store"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// record is the fold of a journal: all that is known of a debate. It changes by apply alone, in place.
+type record struct {
+	protocol.Record
+
+	id          string
+	format      int
+	config      Config
+	snap        fsm.Snapshot
+	valid       bool // the configuration was accepted, and is unchanged since
+	ending      transcript.Ending
+	failure     *Failure  // what led to the error that the debate is in
+	question    *Question // that is open
+	drops       []Dropped
+	annotations map[string]json.RawMessage
+	usage       transcript.Usage
+	running     time.Duration
+
+	created, started, updated, completed time.Time
+	entered                              time.Time // when the state at hand was entered, pauses apart
+
+	everyone []transcript.Seat      // in the order of the configuration, those who dropped out too
+	said     []string               // by seq: a turn as others read it
+	briefs   map[briefKey]*briefing // what is the same in all prompts of a reader
+	parse    func(json.RawMessage) (Config, error)
+}
+
+type briefKey struct{ actor, prompt string }
+
+// briefing is the part of a reader's prompts that does not change.
+type briefing struct {
+	system string
+	tokens int
+	data   prompts.Data
+}
+
+// stages are the states in which a protocol has work.
+var stages = map[fsm.State]transcript.Kind{
+	fsm.Initializing: transcript.Prelude, fsm.Awaiting: transcript.Speech,
+	fsm.Judging: transcript.Assessment, fsm.Completing: transcript.Conclusion,
+}
+
+func newRecord(id string, parse func(json.RawMessage) (Config, error)) *record {
+	r := &record{id: id, parse: parse, format: store.Format, snap: fsm.Snapshot{State: fsm.Configuring}}
+	r.Cursor.Run = 1
+	return r
+}
+
+// apply folds one durable event in.
+func (r *record) apply(ev Event) error {
+	stamp := ev.Event()
+	if stamp.Seq != r.Seq+1 {
+		return fmt.Errorf("read entry %d of debate %s: entry %d is missing", stamp.Seq, r.id, r.Seq+1)
+	}
+	r.elapse(stamp.At)
+	var err error
+	switch ev := ev.(type) {
+	case ConfigChanged:
+		err = r.configure(ev)
+	case StateChanged:
+		r.move(ev)
+	case PhaseStarted:
+		r.Begin(ev.Phase, stamp.Seq)
+	case TurnDone:
+		err = r.turn(ev.Turn)
+	case Dropped:
+		r.drop(ev)
+	case Decided:
+		r.question = nil
+	case Annotated:
+		r.annotate(ev)
+	default:
+		err = fmt.Errorf("type %q is no entry of a journal", stamp.Type)
+	}
+	if err != nil {
+		return fmt.Errorf("read entry %d of debate %s: %w", stamp.Seq, r.id, err)
+	}
+	r.Seq = stamp.Seq
+	return nil
+}
+
+// elapse counts running time: the gaps between entries while the debate is active, each at most the step timeout.
+func (r *record) elapse(now time.Time) {
+	if r.created.IsZero() {
+		r.created = now
+	}
+	r.running += r.gap(now)
+	r.updated = now
+}
+
+func (r *record) gap(now time.Time) time.Duration {
+	if !r.snap.State.Active() || r.snap.State == fsm.Validating {
+		return 0
+	}
+	return min(max(now.Sub(r.updated), 0), r.config.Limits.StepTimeout)
+}
+
+func (r *record) configure(ev ConfigChanged) (err error) {
+	if r.config, err = r.parse(ev.Config); err != nil {
+		return err
+	}
+	r.MinRounds, r.MaxRounds = r.config.Limits.MinRounds, r.config.Limits.MaxRounds
+	r.Judges = nil
+	for _, j := range r.config.Judges {
+		r.Judges = append(r.Judges, j.Name)
+	}
+	if len(r.Turns) == 0 { // later ones leave the participants as they are
+		r.seat()
+	}
+	r.valid, r.briefs = false, nil
+	return nil
+}
+
+// seat gives all participants their seats.
+func (r *record) seat() {
+	r.Seats = nil
+	for _, p := range r.config.active() {
+		r.Seats = append(r.Seats, p.seat())
+	}
+	r.everyone = r.Seats
+}
+
+func (r *record) move(ev StateChanged) {
+	r.snap = fsm.Snapshot{State: ev.To}
+	switch ev.On {
+	case fsm.Pause: // the cursor stays: a pause does not move the horizon of a parallel phase
+		r.snap.Left, r.question = ev.From, ev.Question
+		return
+	case fsm.Resume:
+		return
+	case fsm.Accept:
+		r.valid = true
+	case fsm.Start:
+		r.started = or(r.started, ev.At)
+	case fsm.Fail:
+		r.failure = ev.Failure
+	case fsm.Retry:
+		r.failure = nil
+	case fsm.Reset:
+		r.reset()
+	}
+	if ev.To == fsm.Awaiting && (ev.On == fsm.Advance || r.Cursor.Round == 0) {
+		r.Cursor.Round++
+	}
+	if ev.Ending.Outcome != "" {
+		r.ending = ev.Ending
+	}
+	if ev.To.Final() {
+		r.completed = ev.At
+	}
+	r.question, r.entered = nil, ev.At
+	r.Cursor.Stage, r.Cursor.Phase, r.Cursor.Since = stages[ev.To], "", ev.Seq
+}
+
+// reset begins a new run: what was said before stays in the journal and is never shown.
+func (r *record) reset() {
+	run := r.Cursor.Run + 1
+	r.Record = protocol.Record{Judges: r.Judges, MinRounds: r.MinRounds, MaxRounds: r.MaxRounds}
+	r.Cursor.Run = run
+	r.ending, r.failure, r.drops, r.briefs, r.valid = transcript.Ending{}, nil, nil, nil, false
+	r.seat()
+}
+
+func (r *record) turn(t transcript.Turn) error {
+	t.Seq = r.Seq + 1
+	if !r.Record.Apply(t) {
+		return fmt.Errorf("turn %s stands twice", t.Key)
+	}
+	r.usage = r.usage.Add(t.Usage)
+	r.said = append(r.said, make([]string, int(t.Seq)+1-len(r.said))...)
+	r.said[t.Seq] = retell(t)
+	if t.Output == protocol.PersonasContract.Name() {
+		r.everyone, r.briefs = r.Seats, nil // nobody drops out before
+	}
+	return nil
+}
+
+func (r *record) drop(ev Dropped) {
+	r.Record.Drop(ev.Name)
+	r.drops = append(r.drops, ev)
+}
+
+func (r *record) annotate(ev Annotated) {
+	if r.annotations == nil {
+		r.annotations = map[string]json.RawMessage{}
+	}
+	r.annotations[ev.Name] = ev.Value
+}
+
+// next is what may run now, paused or not.
+func (r *record) next() []protocol.Step {
+	if r.Cursor.Stage == "" || r.Cursor.Stage == transcript.Conclusion && !r.spoken() {
+		return nil // on nothing there is no conclusion
+	}
+	return protocol.Next(r.config.Protocol, &r.Record)
+}
+
+// open says whether a step may still be committed.
+func (r *record) open(k transcript.Key) bool {
+	return slices.ContainsFunc(r.next(), func(s protocol.Step) bool { return s.Key == k })
+}
+
+func (r *record) spoken() bool {
+	return slices.ContainsFunc(r.Turns, func(t transcript.Turn) bool { return t.Kind == transcript.Speech })
+}
+
+// phases are those of another stage of the round at hand.
+func (r *record) phases(stage transcript.Kind) []protocol.Phase {
+	other := r.Record
+	other.Cursor.Stage = stage
+	return r.config.Protocol.Phases(&other)
+}
+
+// facts are what guards read, but for AssessmentDue, which is costly and asked for by one event only.
+func (r *record) facts() fsm.Facts {
+	return fsm.Facts{
+		ValidConfig: r.valid,
+		Ending:      r.ending.Outcome != "",
+		Recoverable: r.failure != nil && r.failure.Recoverable,
+		Decided:     r.question == nil,
+	}
+}
+
+// actor is who performs a step, with the seat that its prompts speak of.
+func (r *record) actor(name string) (Participant, transcript.Seat, bool) {
+	for i, p := range r.config.Participants {
+		if p.Name == name && !p.Disabled {
+			at := slices.IndexFunc(r.everyone, func(s transcript.Seat) bool { return s.Name == name })
+			return r.config.Participants[i], r.everyone[at], true
+		}
+	}
+	for _, p := range r.config.Judges {
+		if p.Name == name {
+			return p, p.seat(), true
+		}
+	}
+	switch name {
+	case protocol.Casting:
+		return r.config.Casting, transcript.Seat{Name: name, Instructions: r.config.Casting.Instructions}, true
+	case protocol.Summarizing:
+		return r.config.Summarizer, transcript.Seat{Name: name, Instructions: r.config.Summarizer.Instructions}, true
+	}
+	return Participant{}, transcript.Seat{}, false
+}
+
+func (r *record) head() store.Head {
+	return store.Head{
+		ID: r.id, Seq: r.Seq, State: r.snap.State, Cursor: r.Cursor, Rounds: r.MaxRounds, Ending: r.ending,
+		Topic: r.config.Topic, Protocol: r.config.Protocol.Name(), Labels: r.config.Labels,
+		Usage: r.usage, Running: r.running, Format: r.format, Created: r.created, Updated: r.updated,
+	}
+}

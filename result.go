@@ -1,0 +1,143 @@
+package debate
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// Result is what is known of a debate: so far, or as it ended.
+type Result struct {
+	ID         string            `json:"id"`
+	Topic      string            `json:"topic"`
+	Background string            `json:"background,omitempty"`
+	Protocol   string            `json:"protocol"` // name and version
+	State      fsm.State         `json:"state"`
+	Ending     transcript.Ending `json:"ending,omitzero"` // why it ended, with the evidence
+	Round      int               `json:"round"`           // the round at hand, or the last
+
+	Turns       []transcript.Turn `json:"turns"`                 // of this run, in order
+	Assessments []transcript.Turn `json:"assessments,omitempty"` // of Turns; decode them into judge.Assessment
+	Verdict     *transcript.Turn  `json:"verdict,omitempty"`     // of Turns; decode it into judge.Verdict. Nil where the debate has none
+
+	Participants []Status                   `json:"participants"` // in order, those who dropped out too
+	Total        Totals                     `json:"total"`
+	Sides        map[string]Totals          `json:"sides"`  // by side; of participants without one by name, of all others ""
+	Rounds       []Totals                   `json:"rounds"` // by round; 0 is what came before the first
+	Annotations  map[string]json.RawMessage `json:"annotations,omitempty"`
+	Question     *Question                  `json:"question,omitempty"` // that waits for a person
+	Failure      *Failure                   `json:"failure,omitempty"`  // that the debate is in error for
+
+	Running   time.Duration `json:"running"` // in nanoseconds; pauses do not count
+	Created   time.Time     `json:"created"`
+	Started   time.Time     `json:"started,omitzero"`
+	Updated   time.Time     `json:"updated"`
+	Completed time.Time     `json:"completed,omitzero"`
+}
+
+// Totals sum up turns.
+type Totals struct {
+	Turns int              `json:"turns"`
+	Usage transcript.Usage `json:"usage"`
+	Took  time.Duration    `json:"took"` // from the begin to the end of each turn, in nanoseconds
+	Cut   int              `json:"cut"`  // turns whose prompt left a part of the history out
+}
+
+// Status is how a participant fares.
+type Status struct {
+	Name     string   `json:"name"`
+	State    Fitness  `json:"state"`
+	Attempts int      `json:"attempts"`
+	Errors   []string `json:"errors,omitempty"` // of attempts that failed, in order
+}
+
+// Fitness is how a participant's last turn went.
+type Fitness string
+
+// The fitness of participants.
+const (
+	Active          Fitness = "active"
+	RateLimited     Fitness = "rate_limited"     // its last turn had to wait for the service
+	ContextExceeded Fitness = "context_exceeded" // its last prompt had to leave a part of the history out
+	OutOfDebate     Fitness = "dropped"          // it failed for good
+)
+
+func (r *record) result() *Result {
+	res := &Result{
+		ID: r.id, Topic: r.config.Topic, Background: r.config.Background, Protocol: r.config.Protocol.Name(), State: r.snap.State,
+		Ending: r.ending, Round: r.Cursor.Round, Turns: slices.Clone(r.Turns), Sides: map[string]Totals{},
+		Rounds: make([]Totals, r.Cursor.Round+1), Annotations: maps.Clone(r.annotations), Question: r.question, Failure: r.failure,
+		Running: r.running, Created: r.created, Started: r.started, Updated: r.updated, Completed: r.completed,
+	}
+	sides := map[string]string{}
+	for _, s := range r.everyone {
+		sides[s.Name] = or(s.Side, s.Name)
+		res.Participants = append(res.Participants, r.status(s.Name))
+	}
+	for i := range res.Turns {
+		t := &res.Turns[i]
+		side := sides[t.Actor]
+		res.Sides[side] = res.Sides[side].add(t)
+		res.Rounds[t.Round] = res.Rounds[t.Round].add(t)
+		res.Total = res.Total.add(t)
+		switch t.Kind {
+		case transcript.Assessment:
+			res.Assessments = append(res.Assessments, *t)
+		case transcript.Conclusion:
+			res.Verdict = t
+		case transcript.Prelude, transcript.Speech, transcript.Remark:
+		}
+	}
+	return res
+}
+
+func (a Totals) add(t *transcript.Turn) Totals {
+	a.Turns++
+	a.Usage = a.Usage.Add(t.Usage)
+	a.Took += t.Ended.Sub(t.Began)
+	if t.Window != nil {
+		a.Cut++
+	}
+	return a
+}
+
+func (r *record) status(name string) Status {
+	s := Status{Name: name, State: Active}
+	for i := range r.Turns {
+		if t := &r.Turns[i]; t.Actor == name {
+			s.State = Active
+			s.attempts(t.Attempts)
+			if t.Window != nil {
+				s.State = ContextExceeded
+			}
+		}
+	}
+	for _, d := range r.drops {
+		if d.Name == name {
+			s.State = OutOfDebate
+			s.Attempts += d.Failure.Attempts
+			s.Errors = append(s.Errors, d.Failure.Message)
+		}
+	}
+	return s
+}
+
+func (s *Status) attempts(list []transcript.Attempt) {
+	for _, a := range list {
+		s.Attempts++
+		if a.Error != "" {
+			s.Errors = append(s.Errors, a.Message)
+		}
+		if a.Error == string(providers.RateLimit) {
+			s.State = RateLimited
+		}
+		if a.Error == string(providers.ContextOverflow) {
+			s.State = ContextExceeded
+		}
+	}
+}

@@ -1,0 +1,128 @@
+package debate
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"time"
+
+	"github.com/elenchus-go/debate/store"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// Watch follows the debate, whoever drives it: first the stored events after a seq, 0 for all, then new ones and, where
+// this engine drives, live ones. The last event of a debate that has ended carries its result. The end of ctx is
+// yielded as an error. Watching drives nothing, and a slow viewer holds up nothing: chunks that it has not seen reach
+// it in one piece.
+func (d *Debate) Watch(ctx context.Context, after int64) iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
+		feed, leave := d.engine.join(d.id)
+		defer leave()
+		news := make(chan struct{}, 1)
+		defer feed.view(news)()
+		defer d.engine.store.Watch(d.id, func(int64) { poke(news) })()
+		v := &viewer{seq: max(after, 0), notes: feed.count(), read: map[transcript.Key]*progress{}, done: map[transcript.Key]bool{}}
+		for {
+			more, err := d.tell(ctx, feed, v, yield)
+			if err != nil {
+				yield(nil, err)
+			}
+			if err != nil || !more {
+				return
+			}
+			select {
+			case <-news:
+			case <-ctx.Done():
+				yield(nil, context.Cause(ctx))
+				return
+			}
+		}
+	}
+}
+
+// tell yields what is new to a viewer, and says whether more may come.
+func (d *Debate) tell(ctx context.Context, f *feed, v *viewer, yield func(Event, error) bool) (more bool, err error) {
+	live := f.news(v) // before the journal, whose turns void what was said of them live
+	head, entries, err := d.engine.store.Load(ctx, d.id, v.seq)
+	if err != nil {
+		return false, err
+	}
+	for _, e := range entries {
+		ev, err := decode(e)
+		if err != nil {
+			return false, fmt.Errorf("watch debate %s: read entry %d: %w", d.id, e.Seq, err)
+		}
+		if t, ok := ev.(TurnDone); ok {
+			v.done[t.Turn.Key] = true
+			delete(v.read, t.Turn.Key)
+		}
+		if v.seq = e.Seq; !yield(ev, nil) {
+			return false, nil
+		}
+	}
+	v.seq = min(v.seq, head.Seq)
+	for _, ev := range live {
+		if k, ok := keyOf(ev); ok && v.done[k] {
+			continue
+		}
+		if !yield(restamp(ev, v.seq), nil) {
+			return false, nil
+		}
+	}
+	if !head.State.Final() || head.Seq > v.seq {
+		return true, nil
+	}
+	result, err := d.Result(ctx)
+	if err == nil {
+		yield(Ended{Stamp: Stamp{Type: "ended", Seq: v.seq, Live: true, At: head.Updated}, Result: result}, nil)
+	}
+	return false, err
+}
+
+// keyOf is the step that a live event is about.
+func keyOf(ev Event) (k transcript.Key, ok bool) {
+	switch ev := ev.(type) {
+	case TurnStarted:
+		return ev.Key, true
+	case Chunk:
+		return ev.Key, true
+	}
+	return k, false
+}
+
+// watched is a store that can be watched: itself, or by asking it once a second.
+func watched(s store.Store) interface {
+	store.Store
+	store.Watcher
+} {
+	if s == nil {
+		s = store.Memory()
+	}
+	if w, ok := s.(interface {
+		store.Store
+		store.Watcher
+	}); ok {
+		return w
+	}
+	return polled{s}
+}
+
+// polled asks a store for news, since it does not tell.
+type polled struct{ store.Store }
+
+const pollEvery = time.Second
+
+// Watch implements store.Watcher.
+func (p polled) Watch(id string, wake func(last int64)) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	go func() {
+		last := int64(0)
+		for wait(ctx, pollEvery) == nil {
+			if head, _, err := p.Load(ctx, id, last); err == nil && head.Seq > last {
+				last = head.Seq
+				wake(last)
+			}
+		}
+	}()
+	return cancel
+}
