@@ -1,0 +1,94 @@
+package judge
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Assessment is what a judge says after a round.
+type Assessment struct {
+	Participants       []Score  `json:"participants" jsonschema:"maxItems=64" jsonschema_description:"one entry for each participant, in any order"`
+	Reasoning          string   `json:"reasoning,omitempty" jsonschema:"maxLength=1900" jsonschema_description:"what the assessment rests on, in a few sentences"`
+	Repetitive         bool     `json:"repetitive,omitempty" jsonschema_description:"whether the round mostly repeats what was said before"`
+	Drifting           bool     `json:"drifting,omitempty" jsonschema_description:"whether the debate has left its topic"`
+	DiminishingReturns bool     `json:"diminishing_returns,omitempty" jsonschema_description:"whether the last rounds have added less and less"`
+	Converged          bool     `json:"converged,omitempty" jsonschema_description:"whether the participants have come to agree on the substance"`
+	Quality            float64  `json:"quality" jsonschema:"minimum=0,maximum=10" jsonschema_description:"the quality of the round as a whole, 0 the worst and 10 the best"`
+	ShouldContinue     bool     `json:"should_continue" jsonschema_description:"whether another round is worth having"`
+	Recommendations    []string `json:"recommendations,omitempty" jsonschema:"maxItems=8,maxLength=400" jsonschema_description:"what the participants should turn to next"`
+}
+
+// Score is an assessment of one participant.
+type Score struct {
+	Name       string   `json:"name" jsonschema:"minLength=1,maxLength=200" jsonschema_description:"the participant's name, exactly as it was given"`
+	Strengths  []string `json:"strengths,omitempty" jsonschema:"maxItems=8,maxLength=400" jsonschema_description:"what was strong in this round"`
+	Weaknesses []string `json:"weaknesses,omitempty" jsonschema:"maxItems=8,maxLength=400" jsonschema_description:"what was weak in this round"`
+	Score      float64  `json:"score" jsonschema:"minimum=0,maximum=10" jsonschema_description:"how well the participant did in this round, 0 the worst and 10 the best"`
+}
+
+// Check finds participants that are not assessed exactly once.
+func (a *Assessment) Check(names []string) []string {
+	var spoken []*string
+	for i := range a.Participants {
+		spoken = append(spoken, &a.Participants[i].Name)
+	}
+	findings := roll(spoken, names)
+	for _, name := range names {
+		if !slices.ContainsFunc(a.Participants, func(s Score) bool { return s.Name == name }) {
+			findings = append(findings, fmt.Sprintf("/participants: %q is not assessed", name))
+		}
+	}
+	return findings
+}
+
+// Fallback lets the debate go on, with everyone in the middle.
+func (a *Assessment) Fallback(names []string) {
+	*a = Assessment{
+		Participants:   []Score{},
+		Reasoning:      "No valid assessment came from the judge. These are neutral values that stand in for it.",
+		Quality:        5,
+		ShouldContinue: true,
+	}
+	for _, name := range names {
+		a.Participants = append(a.Participants, Score{Name: name, Score: 5})
+	}
+}
+
+// Text sums the assessment up.
+func (a *Assessment) Text() string {
+	var s summary
+	s.line("", a.Reasoning)
+	for _, p := range a.Participants {
+		s.line(p.Name+": ", number(p.Score)+" of 10")
+		s.line("  strengths: ", p.Strengths...)
+		s.line("  weaknesses: ", p.Weaknesses...)
+	}
+	s.line("Quality of the round: ", number(a.Quality)+" of 10")
+	s.line("Signs: ", a.signs()...)
+	s.line("Recommended: ", a.Recommendations...)
+	if a.ShouldContinue {
+		s.line("", "The debate should go on.")
+	} else {
+		s.line("", "The debate should end.")
+	}
+	return s.String()
+}
+
+// signs names the flags that are set.
+func (a *Assessment) signs() []string {
+	var set []string
+	for _, f := range []struct {
+		on   bool
+		name string
+	}{
+		{a.Repetitive, "repetitive"},
+		{a.Drifting, "drifting off the topic"},
+		{a.DiminishingReturns, "diminishing returns"},
+		{a.Converged, "converged"},
+	} {
+		if f.on {
+			set = append(set, f.name)
+		}
+	}
+	return set
+}

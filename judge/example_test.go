@@ -1,0 +1,41 @@
+package judge_test
+
+import (
+	"fmt"
+	"log"
+
+	"github.com/elenchus-go/debate/judge"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// A judge's reply becomes the text and the data of a turn, and is read back from there.
+func Example() {
+	answer := "Here it is:\n" + `{"summary": "Both agree on the aim.", "winner": "alice", "winner_reasoning": "She showed how.", "quality": 80}`
+	r, err := judge.VerdictContract.Parse(answer, []string{"Alice", "Bob"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	turn := transcript.Turn{Output: judge.VerdictContract.Name(), Text: r.Text, Data: r.Data}
+
+	fmt.Println(turn.Text)
+	v, err := transcript.Decode[judge.Verdict](turn)
+	fmt.Println(v.Winner, v.Quality, err)
+	// Output:
+	// Both agree on the aim.
+	// Winner: Alice
+	// Reason: She showed how.
+	// Quality of the debate: 80 of 100
+	// Alice 80 <nil>
+}
+
+// What is wrong with a reply is said in words that a model can act on.
+func Example_invalid() {
+	_, err := judge.VerdictContract.Parse(`{"summary": "Nice.", "winner": "Zoe", "quality": 80}`, []string{"Alice", "Bob"})
+	fmt.Println(err)
+	r, ok := judge.VerdictContract.Fallback([]string{"Alice", "Bob"})
+	fmt.Println(r.Text, ok)
+	// Output:
+	// parse reply: /winner: "Zoe" is not a participant; the participants are ["Alice" "Bob"]
+	// The judge gave no valid verdict. The debate ends without a winner.
+	// Quality of the debate: 50 of 100 true
+}

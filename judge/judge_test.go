@@ -1,0 +1,219 @@
+package judge_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate/judge"
+	"github.com/elenchus-go/debate/judge/reply"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// assess is an assessment of these participants.
+func assess(names ...string) string {
+	var scores []string
+	for _, n := range names {
+		scores = append(scores, fmt.Sprintf(`{"name":%q,"score":6}`, n))
+	}
+	return `{"should_continue":true,"quality":7,"participants":[` + strings.Join(scores, ",") + `]}`
+}
+
+func TestAssessmentSpeaksOfEachParticipantOnce(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		seats  []string
+		spoken []string
+		want   []string // the names as corrected
+		fault  string
+	}{
+		{"each once", seats, []string{"Alice", "Bob"}, []string{"Alice", "Bob"}, ""},
+		{"in another order", seats, []string{"Bob", "Alice"}, []string{"Bob", "Alice"}, ""},
+		{"in another spelling", seats, []string{"alice", " BOB "}, []string{"Alice", "Bob"}, ""},
+		{"names that differ in case alone", []string{"ann", "Ann"}, []string{"Ann", "ann"}, []string{"Ann", "ann"}, ""},
+		{
+			"which of the two is not clear",
+			[]string{"ann", "Ann"},
+			[]string{"ANN", "ann"},
+			nil,
+			`/participants/0/name: "ANN" is not a participant; the participants are ["ann" "Ann"]; /participants: "Ann" is not assessed`,
+		},
+		{"one is missing", seats, []string{"Bob"}, nil, `/participants: "Alice" is not assessed`},
+		{"nobody", seats, nil, nil, `/participants: "Alice" is not assessed; /participants: "Bob" is not assessed`},
+		{"one twice", seats, []string{"Alice", "Bob", "alice"}, nil, `/participants/2/name: "Alice" stands there twice`},
+		{
+			"a stranger", seats,
+			[]string{"Alice", "Bob", "Zoe"},
+			nil,
+			`/participants/2/name: "Zoe" is not a participant; the participants are ["Alice" "Bob"]`,
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r, err := judge.AssessmentContract.Parse(assess(tt.spoken...), tt.seats)
+			if tt.fault != "" {
+				require.EqualError(t, err, "parse reply: "+tt.fault)
+				return
+			}
+			require.NoError(t, err)
+			var a judge.Assessment
+			require.NoError(t, json.Unmarshal(r.Data, &a))
+			var got []string
+			for _, p := range a.Participants {
+				got = append(got, p.Name)
+			}
+			require.Equal(t, tt.want, got)
+		})
+	}
+}
+
+func TestAssessmentStaysInItsBounds(t *testing.T) {
+	_, err := judge.AssessmentContract.Parse(`{"quality":11,"participants":[{"name":"Alice","score":-1}]}`, seats)
+	require.EqualError(t, err, "parse reply: /participants/0/score: must be >= 0 but found -1; "+
+		"/quality: must be <= 10 but found 11; the reply: missing properties: 'should_continue'")
+}
+
+func TestAssessmentText(t *testing.T) {
+	r, err := judge.AssessmentContract.Parse(typical, seats)
+	require.NoError(t, err)
+	require.Equal(t, `Alice took up the objection about enforcement and answered half of it, with evidence that Bob could only limit, not refute. Bob made the debate more precise by conceding the general claim, yet fell back on the first round where new evidence was due. The round moved the question from whether to how, and the open point is now who pays.
+Alice: 8 of 10
+  strengths: Answers the strongest objection first instead of the easiest one; Cites two comparable programmes with figures and says where they differ
+  weaknesses: Never says who would pay for the transition; Leaves the question of enforcement open once again
+Bob: 6.5 of 10
+  strengths: Concedes what cannot be defended and narrows the claim accordingly; Shows that the quoted figures hold for small towns only
+  weaknesses: Repeats the argument about cost of the first round nearly word for word; No evidence for the claim that people would move away
+Quality of the round: 7 of 10
+Recommended: Alice: say who pays, with a figure; Bob: bring evidence for the claim about people moving away
+The debate should go on.`, r.Text)
+}
+
+func TestAssessmentTextNamesTheSigns(t *testing.T) {
+	a := judge.Assessment{Repetitive: true, Drifting: true, DiminishingReturns: true, Converged: true, Quality: 2.5}
+	require.Equal(t, `Quality of the round: 2.5 of 10
+Signs: repetitive, drifting off the topic, diminishing returns, converged
+The debate should end.`, strings.ReplaceAll(a.Text(), "; ", ", "))
+}
+
+func TestVerdictNamesAParticipantOrNobody(t *testing.T) {
+	for _, tt := range []struct {
+		name, winner string
+		seats        []string
+		want, fault  string
+	}{
+		{"a participant", `"Bob"`, seats, "Bob", ""},
+		{"in another spelling", `" bob"`, seats, "Bob", ""},
+		{"null", `null`, seats, "", ""},
+		{"empty", `""`, seats, "", ""},
+		{"none", `"None"`, seats, "", ""},
+		{"a draw", `" draw "`, seats, "", ""},
+		{"a participant called Draw", `"draw"`, []string{"Draw", "Bob"}, "Draw", ""},
+		{"a stranger", `"Zoe"`, seats, "", `/winner: "Zoe" is not a participant; the participants are ["Alice" "Bob"]`},
+		{"both", `"Alice and Bob"`, seats, "", `/winner: "Alice and Bob" is not a participant; the participants are ["Alice" "Bob"]`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r, err := judge.VerdictContract.Parse(`{"summary":"Well.","quality":60,"winner":`+tt.winner+`}`, tt.seats)
+			if tt.fault != "" {
+				require.EqualError(t, err, "parse reply: "+tt.fault)
+				return
+			}
+			require.NoError(t, err)
+			v, err := transcript.Decode[judge.Verdict](transcript.Turn{Data: r.Data})
+			require.NoError(t, err)
+			require.Equal(t, tt.want, v.Winner)
+		})
+	}
+}
+
+func TestVerdictSpeaksOfNobodyTwiceAndOfNoStranger(t *testing.T) {
+	_, err := judge.VerdictContract.Parse(`{"summary":"Well.","quality":60,"participants":[
+		{"name":"bob","points":["cheap"]},{"name":"Bob","points":[]},{"name":"Zoe","points":[]}]}`, seats)
+	require.EqualError(t, err, `parse reply: /participants/1/name: "Bob" stands there twice; `+
+		`/participants/2/name: "Zoe" is not a participant; the participants are ["Alice" "Bob"]`)
+	r, err := judge.VerdictContract.Parse(`{"summary":"Well.","quality":60,"participants":[{"name":"bob","points":["cheap"]}]}`, seats)
+	require.NoError(t, err)
+	require.JSONEq(t, `{"summary":"Well.","quality":60,"participants":[{"name":"Bob","points":["cheap"]}]}`, string(r.Data))
+}
+
+func TestVerdictText(t *testing.T) {
+	v := judge.Verdict{
+		Summary:         "A close debate.",
+		Participants:    []judge.KeyPoints{{Name: "Alice", Points: []string{"saves money", "works elsewhere"}}, {Name: "Bob"}},
+		Agreement:       []string{"something must change"},
+		Disagreement:    []string{"who pays", "when"},
+		Winner:          "Alice",
+		WinnerReasoning: "Her evidence stood.",
+		Quality:         72.5,
+		Insights:        []string{"towns differ"},
+		Dissent:         "Bob was more precise.",
+	}
+	require.Equal(t, `A close debate.
+Alice: saves money; works elsewhere
+Agreement: something must change
+Disagreement: who pays; when
+Insights: towns differ
+Winner: Alice
+Reason: Her evidence stood.
+Dissent: Bob was more precise.
+Quality of the debate: 72.5 of 100`, v.Text())
+}
+
+func TestFallbacksAreSafeAndSaySo(t *testing.T) {
+	r, ok := judge.AssessmentContract.Fallback(seats)
+	require.True(t, ok)
+	require.JSONEq(t, `{"should_continue":true,"quality":5,"participants":[{"name":"Alice","score":5},{"name":"Bob","score":5}],
+		"reasoning":"No valid assessment came from the judge. These are neutral values that stand in for it."}`, string(r.Data))
+	require.Contains(t, r.Text, "No valid assessment came")
+
+	r, ok = judge.AssessmentContract.Fallback(nil)
+	require.True(t, ok)
+	require.Contains(t, string(r.Data), `"participants":[]`)
+
+	r, ok = judge.VerdictContract.Fallback(seats)
+	require.True(t, ok)
+	require.JSONEq(t, `{"summary":"The judge gave no valid verdict. The debate ends without a winner.","quality":50}`, string(r.Data))
+	require.Contains(t, r.Text, "no valid verdict")
+}
+
+// TestSchemasSuitStrictServers walks what is sent: every object closed, all its properties required and described, and
+// no keyword that strict servers refuse.
+func TestSchemasSuitStrictServers(t *testing.T) {
+	allowed := []string{"type", "description", "properties", "required", "additionalProperties", "items", "anyOf", "maxLength", "maxItems"}
+	var walk func(t *testing.T, schema map[string]any)
+	walk = func(t *testing.T, schema map[string]any) {
+		for keyword := range schema {
+			require.Contains(t, allowed, keyword)
+		}
+		if items, ok := schema["items"].(map[string]any); ok {
+			require.Contains(t, schema, "maxItems")
+			walk(t, items)
+		}
+		if alternatives, ok := schema["anyOf"].([]any); ok {
+			for _, a := range alternatives {
+				walk(t, a.(map[string]any))
+			}
+		}
+		if schema["type"] == "string" {
+			require.LessOrEqual(t, schema["maxLength"], 1999.0)
+		}
+		if schema["type"] != "object" {
+			return
+		}
+		require.Equal(t, false, schema["additionalProperties"])
+		properties := schema["properties"].(map[string]any)
+		require.Len(t, schema["required"], len(properties))
+		for name, p := range properties {
+			require.NotEmpty(t, p.(map[string]any)["description"], name)
+			walk(t, p.(map[string]any))
+		}
+	}
+	for _, c := range []*reply.Contract{judge.AssessmentContract, judge.VerdictContract} {
+		t.Run(c.Name(), func(t *testing.T) {
+			var schema map[string]any
+			require.NoError(t, json.Unmarshal(c.Schema(), &schema))
+			walk(t, schema)
+		})
+	}
+}

@@ -1,0 +1,81 @@
+package reply
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/invopop/jsonschema"
+)
+
+// outline writes a line for each field of an object, nested ones indented.
+func outline(b *strings.Builder, s *jsonschema.Schema, indent string) {
+	for _, f := range fields(s) {
+		fmt.Fprintf(b, "%s- %s (%s", indent, f.name, words(f.schema))
+		switch {
+		case !f.required:
+			b.WriteString(", optional")
+		case f.nullable:
+			b.WriteString(", or null")
+		}
+		b.WriteString(")")
+		if about := f.schema.Description; about != "" {
+			b.WriteString(": " + about)
+		}
+		b.WriteString("\n")
+		inner := f.schema
+		for inner.Items != nil {
+			inner = inner.Items
+		}
+		if inner.Properties != nil {
+			outline(b, inner, indent+"  ")
+		}
+	}
+}
+
+// words describes a type with its bounds.
+func words(s *jsonschema.Schema) string {
+	switch {
+	case len(s.Enum) > 0:
+		return "one of " + values(s.Enum)
+	case s.Type == "array":
+		return "list" + span(count(s.MinItems), count(s.MaxItems), " items") + ", each " + words(s.Items)
+	case s.Type == "string":
+		return "text" + span(count(s.MinLength), count(s.MaxLength), " characters")
+	case s.Type == "integer":
+		return "whole number" + span(s.Minimum, s.Maximum, "")
+	case s.Type == "boolean":
+		return "true or false"
+	}
+	return s.Type + span(s.Minimum, s.Maximum, "")
+}
+
+// span describes bounds, of which either may be missing.
+func span(low, high json.Number, unit string) string {
+	switch {
+	case low != "" && high != "":
+		return fmt.Sprintf(" from %s to %s%s", low, high, unit)
+	case low != "":
+		return fmt.Sprintf(" of at least %s%s", low, unit)
+	case high != "":
+		return fmt.Sprintf(" of at most %s%s", high, unit)
+	}
+	return ""
+}
+
+func count(n *uint64) json.Number {
+	if n == nil {
+		return ""
+	}
+	return json.Number(fmt.Sprint(*n))
+}
+
+// values lists what a field may be as JSON.
+func values(list []any) string {
+	var out []string
+	for _, v := range list {
+		data, _ := json.Marshal(v) // texts and numbers from tags
+		out = append(out, string(data))
+	}
+	return strings.Join(out, ", ")
+}

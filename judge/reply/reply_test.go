@@ -1,0 +1,309 @@
+package reply_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate/judge/reply"
+)
+
+// vote is a reply with all that a contract may hold.
+type vote struct {
+	Choice  string    `json:"choice" jsonschema:"enum=yes,enum=no" jsonschema_description:"the answer"`
+	Score   float64   `json:"score" jsonschema:"minimum=0,maximum=10" jsonschema_description:"how sure you are, 10 being certain"`
+	Round   int       `json:"round,omitempty" jsonschema:"minimum=1"`
+	Rival   *string   `json:"rival" jsonschema:"nullable" jsonschema_description:"who made you think"`
+	Mood    string    `json:"mood,omitempty" jsonschema:"enum=calm,enum=angry"`
+	Reasons []reason  `json:"reasons,omitempty" jsonschema:"minItems=1,maxItems=3" jsonschema_description:"why"`
+	Extra   *reason   `json:"extra,omitempty"`
+	Grid    [][]int8  `json:"grid,omitempty"`
+	At      time.Time `json:"at,omitzero"`
+	Secret  string    `json:"-"`
+}
+
+type reason struct {
+	Text   string  `json:"text" jsonschema:"minLength=2,maxLength=20,pattern=^[^#]*$"`
+	Weight float64 `json:"weight,omitempty" jsonschema:"maximum=1"`
+}
+
+func (v *vote) Check(names []string) []string {
+	if v.Rival == nil || slices.Contains(names, *v.Rival) {
+		return nil
+	}
+	return []string{fmt.Sprintf("/rival: %q is not a participant", *v.Rival), "/rival: so who is it?"}
+}
+
+func (v *vote) Text() string { return "Votes " + v.Choice + "." }
+
+func (v *vote) Fallback(names []string) { *v = vote{Choice: "no", Score: float64(len(names))} }
+
+var (
+	votes = reply.New[vote]("vote/1")
+	names = []string{"Ada", "Ben"}
+)
+
+const valid = `{"choice":"yes","score":7,"rival":null}`
+
+func TestParseAccepts(t *testing.T) {
+	for _, tt := range []struct{ name, text, data string }{
+		{"an object", valid, valid},
+		{"space around it", "\n\t " + valid + "\r\n", valid},
+		{"a byte order mark", "\ufeff" + valid, valid},
+		{"other order and spacing", `{ "score" : 7.0, "rival":null, "choice": "yes" }`, valid},
+		{
+			"whole numbers in any notation", `{"choice":"yes","score":7e0,"rival":null,"round":2.0}`,
+			`{"choice":"yes","score":7,"round":2,"rival":null}`,
+		},
+		{"null for what is optional", `{"choice":"yes","score":7,"round":null,"rival":null,"mood":null,"reasons":null,"extra":null,"grid":null,"at":null}`, valid},
+		{
+			"all fields", `{"choice":"no","score":0,"round":1,"rival":"Ada","mood":"calm","reasons":[{"text":"so"}],"extra":{"text":"it","weight":0.5},"grid":[[1],[2,3]],"at":"2026-01-02T03:04:05Z"}`,
+			`{"choice":"no","score":0,"round":1,"rival":"Ada","mood":"calm","reasons":[{"text":"so"}],"extra":{"text":"it","weight":0.5},"grid":[[1],[2,3]],"at":"2026-01-02T03:04:05Z"}`,
+		},
+		{"a fence", "```json\n" + valid + "\n```", valid},
+		{"a fence without end", "```\n" + valid, valid},
+		{"prose on both sides", "I vote yes.\n\n" + valid + "\n\nThat {sums} it up.", valid},
+		{"braces and formulas before it", `By \frac{a}{b}, {this} and { "that" } {} it follows: ` + valid, valid},
+		{"quotes in prose before it", `He said "no {" but ` + valid, valid},
+		{
+			"brackets and escapes inside its strings", `{"choice":"yes","score":7,"rival":null,"reasons":[{"text":"a \"}]{\" \\"}]}`,
+			`{"choice":"yes","score":7,"rival":null,"reasons":[{"text":"a \"}]{\" \\"}]}`,
+		},
+		{"a list of one", "[" + valid + "]", valid},
+		{"reasoning", "<think>or " + `{"choice":"no","score":1,"rival":null}` + "?</think>" + valid, valid},
+		{"reasoning with no beginning", `{"choice":"no","score":1,"rival":null}</think> ` + valid, valid},
+		{"reasoning twice, by another name", "<thinking>a</thinking>b<thinking>c</thinking>" + valid, valid},
+		{"reasoning after it, without end", valid + `<think>or rather {"choice":"no","score":1,"rival":null}`, valid},
+		{
+			"the word for reasoning inside a string", `{"choice":"yes","score":7,"rival":null,"reasons":[{"text":"</think>"}]}`,
+			`{"choice":"yes","score":7,"rival":null,"reasons":[{"text":"\u003c/think\u003e"}]}`,
+		},
+		{"the last of two", `{"choice":"no","score":1,"rival":null} no: ` + valid, valid},
+		{"the last that follows the schema", valid + ` as {"choice":"yes|no"} asks`, valid},
+		{
+			"fields that are not known, without them", `{"choice":"yes","score":7,"rival":null,"why":{"a":1},"Secret":"x","reasons":[{"text":"so","a":2}]}`,
+			`{"choice":"yes","score":7,"rival":null,"reasons":[{"text":"so"}]}`,
+		},
+		{"a field that stands twice, by its last value", `{"choice":"no","choice":"yes","score":99,"score":7,"rival":null}`, valid},
+		{
+			"a nested field that stands twice, not merged", `{"choice":"yes","score":7,"rival":null,"extra":{"text":"#","weight":9},"extra":{"text":"ok"}}`,
+			`{"choice":"yes","score":7,"rival":null,"extra":{"text":"ok"}}`,
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r, err := votes.Parse(tt.text, names)
+			require.NoError(t, err)
+			require.Equal(t, tt.data, string(r.Data))
+			require.True(t, strings.HasPrefix(r.Text, "Votes "))
+		})
+	}
+}
+
+func TestParseRejects(t *testing.T) {
+	deep := `{"choice":` + strings.Repeat("[", 200) + strings.Repeat("]", 200) + "}"
+	for _, tt := range []struct {
+		name, text string
+		findings   []string
+	}{
+		{"nothing", "", []string{"the reply holds no JSON object: answer with one JSON object and nothing else"}},
+		{"prose", "I vote {yes}, of course.", []string{"the reply holds no JSON object: answer with one JSON object and nothing else"}},
+		{"another value", `["yes", 7]`, []string{"the reply holds no JSON object: answer with one JSON object and nothing else"}},
+		{"reasoning alone", "<think>" + valid, []string{"the reply holds no JSON object: answer with one JSON object and nothing else"}},
+		{"a cut object", `{"choice":"yes","score":`, []string{"the JSON object is not closed: close every text, list and object, and be brief"}},
+		{
+			"a cut object with a whole one inside", `{"votes":[` + valid + `,{"choi`,
+			[]string{"the JSON object is not closed: close every text, list and object, and be brief"},
+		},
+		{
+			"a whole object, then a cut one", valid + " or rather " + `{"choice": "no`,
+			[]string{"the JSON object is not closed: close every text, list and object, and be brief"},
+		},
+		{"an open string", `{"choice":"yes}`, []string{"the JSON object is not closed: close every text, list and object, and be brief"}},
+		{
+			"bad syntax", `{"choice":"yes",}`,
+			[]string{`the JSON object has a syntax error after "{\"choice\":\"yes\",}": invalid character '}' looking for beginning of object key string`},
+		},
+		{"too deep", deep, []string{"the JSON object is nested deeper than 100 levels"}},
+		{"too long", strings.Repeat("a", 70_000), []string{"the reply has 70000 bytes, 65536 are allowed: be brief"}},
+		{"an empty object", `{}`, []string{"the reply: missing properties: 'choice', 'score', 'rival'"}},
+		{
+			"a wrapped object", `{"vote":` + valid + `}`,
+			[]string{"the reply: missing properties: 'choice', 'score', 'rival'"},
+		},
+		{
+			"other spellings of fields", `{"Choice":"no","choice":"yes","score":7,"rival":null,"reasons":[{"text":"so","We-ight":9}]}`,
+			[]string{`/reasons/0: property "We-ight" must be spelt "weight"`, `the reply: property "Choice" must be spelt "choice"`},
+		},
+		{"null for what is required", `{"choice":"yes","score":null,"rival":null}`, []string{"/score: expected number, but got null"}},
+		{
+			"wrong types, everywhere", `{"choice":"maybe","score":"7","rival":1,"round":0.5,"mood":"sad","reasons":[{"text":"x","weight":2},null],"zeta":1}`,
+			[]string{
+				`/choice: value must be one of "yes", "no"`,
+				`/mood: value must be one of "calm", "angry", null`,
+				"/reasons/0/text: length must be >= 2, but got 1",
+				"/reasons/0/weight: must be <= 1 but found 2",
+				"/reasons/1: expected object, but got null",
+				"/rival: expected string or null, but got number",
+				"/round: expected integer or null, but got number",
+				"/score: expected number, but got string",
+			},
+		},
+		{
+			"out of bounds", `{"choice":"yes","score":10.5,"rival":null,"reasons":[]}`,
+			[]string{"/reasons: minimum 1 items required, but found 0 items", "/score: must be <= 10 but found 10.5"},
+		},
+		{
+			"a number that no float holds", `{"choice":"yes","score":1E400,"rival":null}`,
+			[]string{"the reply: number 1E400 is out of range or of the wrong type"},
+		},
+		{
+			"a number that its field does not hold", `{"choice":"yes","score":1,"rival":null,"grid":[[300]]}`,
+			[]string{"/grid: number 300 is out of range or of the wrong type"},
+		},
+		{
+			"a time that is none", `{"choice":"yes","score":1,"rival":null,"at":"noon"}`,
+			[]string{"/at: 'noon' is not valid 'date-time'"},
+		},
+		{
+			"a time that Go does not know", `{"choice":"yes","score":1,"rival":null,"at":"2016-12-31T23:59:60Z"}`,
+			[]string{`the reply: parsing time "2016-12-31T23:59:60Z": second out of range`},
+		},
+		{"no sense", `{"choice":"yes","score":1,"rival":"Zoe"}`, []string{`/rival: "Zoe" is not a participant`, "/rival: so who is it?"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r, err := votes.Parse(tt.text, names)
+			require.Empty(t, r)
+			var e *reply.Invalid
+			require.ErrorAs(t, err, &e)
+			require.Equal(t, tt.findings, e.Findings)
+			require.EqualError(t, err, "parse reply: "+strings.Join(tt.findings, "; "))
+		})
+	}
+}
+
+func TestFindingsAreFewShortAndTheSame(t *testing.T) {
+	reasons := strings.Repeat(`{"Te-xt":1,"TEXT":1,"t e x t":1,"text":"ok"},`, 2) + `{"text":"ok"}`
+	text := `{"SCORE":1,"Score":1,"sCore":1,"scOre":1,"scoRe":1,"scorE":1,` + valid[1:len(valid)-1] + `,"reasons":[` + reasons + `]}`
+	var first *reply.Invalid
+	_, err := votes.Parse(text, names)
+	require.ErrorAs(t, err, &first)
+	require.Len(t, first.Findings, 11)
+	require.Equal(t, "and 2 more", first.Findings[10])
+	for range 50 {
+		_, again := votes.Parse(text, names)
+		require.Equal(t, err, again)
+	}
+
+	_, err = votes.Parse(strings.Replace(valid, "null", `"`+strings.Repeat("é", 500)+`"`, 1), names)
+	require.ErrorAs(t, err, &first)
+	require.Less(t, len(first.Findings[0]), 250)
+	require.True(t, strings.HasSuffix(first.Findings[0], "é..."), first.Findings[0])
+}
+
+func TestAnObjectOfWhichNothingIsKnownIsNoReply(t *testing.T) {
+	type lax struct {
+		Note string `json:"note,omitempty"`
+	}
+	notes := reply.New[lax]("note/1")
+	r, err := notes.Parse(`{"note":"so"} in the manner of {"x":1} or {}`, nil)
+	require.NoError(t, err)
+	require.Equal(t, `{"note":"so"}`, string(r.Data))
+	_, err = notes.Parse(`{"x":1}`, nil)
+	require.EqualError(t, err, "parse reply: the reply: none of its properties is known")
+	_, err = notes.Parse(`{}`, nil)
+	require.NoError(t, err)
+}
+
+func TestManyObjectsAreTriedFromTheLast(t *testing.T) {
+	r, err := votes.Parse(valid+strings.Repeat(`{"a":1}`, 15), names)
+	require.NoError(t, err)
+	require.Equal(t, valid, string(r.Data))
+	_, err = votes.Parse(valid+strings.Repeat(`{"a":1}`, 16), names)
+	require.Error(t, err, "only the last 16 are tried")
+}
+
+func TestReasoningDoesNotCountAsLength(t *testing.T) {
+	_, err := votes.Parse("<think>"+strings.Repeat("hm ", 50_000)+"</think>"+valid, names)
+	require.NoError(t, err)
+}
+
+func TestFallback(t *testing.T) {
+	r, ok := votes.Fallback(names)
+	require.True(t, ok)
+	require.JSONEq(t, `{"choice":"no","score":2,"rival":null}`, string(r.Data))
+	require.Equal(t, "Votes no.", r.Text)
+
+	_, ok = votes.Fallback(make([]string, 11))
+	require.False(t, ok, "a fallback that breaks its own contract is none")
+	_, ok = reply.New[reason]("reason/1").Fallback(names)
+	require.False(t, ok, "the type has none")
+	_, ok = reply.New[broken]("broken/1").Fallback(names)
+	require.False(t, ok, "it cannot be written")
+}
+
+// broken is a type that reads what it cannot write.
+type broken struct {
+	Text stubborn `json:"text"`
+}
+
+type stubborn string
+
+func (stubborn) MarshalText() ([]byte, error) { return nil, errors.New("refused") }
+func (b *broken) Fallback([]string)           { b.Text = "x" }
+
+func TestWithoutPowersTheTextIsTheReply(t *testing.T) {
+	r, err := reply.New[reason]("reason/1").Parse(`{"text": "so be it"}`, nil)
+	require.NoError(t, err)
+	require.Equal(t, `{"text":"so be it"}`, r.Text)
+
+	_, err = reply.New[broken]("broken/1").Parse(`{"text": "x"}`, nil)
+	require.ErrorContains(t, err, "refused")
+}
+
+func TestContractServesManyAtOnce(t *testing.T) {
+	c := reply.New[vote]("vote/1")
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			if _, err := c.Parse(valid, names); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func FuzzParse(f *testing.F) {
+	for _, text := range []string{
+		valid, "", "{", "```json\n" + valid + "\n```", "<think>" + valid + "</think>" + valid, `{"score":1E400}`,
+		`{"choice":"yes","score":7,"rival":"Ada","reasons":[{"text":"so"}],"at":"2026-01-02T03:04:05Z"}`,
+		`{"extra":{"weight":9},"extra":{"text":"ok"}}`, `{"a\`, `{"choice":"yes","score":-0,"rival":null,"round":1e300}`,
+	} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		r, err := votes.Parse(text, names)
+		if err != nil {
+			var e *reply.Invalid
+			require.ErrorAs(t, err, &e)
+			require.NotEmpty(t, e.Findings)
+			require.Empty(t, r)
+			return
+		}
+		var v vote
+		require.NoError(t, json.Unmarshal(r.Data, &v))
+		require.Contains(t, []string{"yes", "no"}, v.Choice)
+		require.True(t, v.Score >= 0 && v.Score <= 10)
+		require.LessOrEqual(t, len(v.Reasons), 3)
+		again, err := votes.Parse(string(r.Data), names)
+		require.NoError(t, err)
+		require.Equal(t, r, again)
+	})
+}

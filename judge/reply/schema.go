@@ -1,0 +1,125 @@
+package reply
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/invopop/jsonschema"
+	validator "github.com/santhosh-tekuri/jsonschema/v5"
+)
+
+// maxRepeat is the longest maxLength that is sent: llama.cpp, and so Ollama, refuses schemas with a longer one.
+const maxRepeat = 1999
+
+// forms are what a contract makes of its type.
+type forms struct {
+	wire    json.RawMessage
+	outline string
+	full    *validator.Schema
+	shape   shape
+}
+
+// build makes the forms. Its panics are errors of the program: a tag gave what is no schema.
+func build(name string, t reflect.Type) forms {
+	r := jsonschema.Reflector{Anonymous: true, ExpandedStruct: true, DoNotReference: true}
+	s := r.ReflectFromType(t)
+	wired, err := json.Marshal(wire(s))
+	if err != nil {
+		panic(fmt.Sprintf("reply: contract %s: marshal schema: %v", name, err))
+	}
+	compiled, err := compile(full(s))
+	if err != nil {
+		panic(fmt.Sprintf("reply: contract %s: compile schema: %v", name, err))
+	}
+	var b strings.Builder
+	outline(&b, s, "")
+	return forms{wire: wired, outline: b.String(), full: compiled, shape: shapeOf(s)}
+}
+
+func compile(s *jsonschema.Schema) (*validator.Schema, error) {
+	data, err := json.Marshal(s)
+	if err != nil {
+		return nil, err
+	}
+	c := validator.NewCompiler()
+	c.AssertFormat = true
+	if err := c.AddResource("reply:", bytes.NewReader(data)); err != nil {
+		return nil, err
+	}
+	return c.Compile("reply:")
+}
+
+// field is a property of an object, and whether it may be left out or be null.
+type field struct {
+	name               string
+	schema             *jsonschema.Schema
+	required, nullable bool
+}
+
+// fields are the properties of an object in the order of the struct's fields.
+func fields(s *jsonschema.Schema) (list []field) {
+	for p := s.Properties.Oldest(); p != nil; p = p.Next() {
+		f := field{name: p.Key, schema: p.Value, required: slices.Contains(s.Required, p.Key)}
+		if len(f.schema.OneOf) == 2 && f.schema.OneOf[1].Type == "null" { // the tag "nullable"
+			f.schema, f.nullable = f.schema.OneOf[0], true
+		}
+		f.nullable = f.nullable || !f.required
+		list = append(list, f)
+	}
+	return list
+}
+
+// wire is a schema in the strict form. It names what it keeps, since servers refuse what they do not know.
+func wire(s *jsonschema.Schema) *jsonschema.Schema {
+	out := &jsonschema.Schema{Type: s.Type, Description: s.Description, Enum: s.Enum, MaxItems: s.MaxItems}
+	if s.MaxLength != nil && *s.MaxLength <= maxRepeat {
+		out.MaxLength = s.MaxLength
+	}
+	if s.Items != nil {
+		out.Items = wire(s.Items)
+	}
+	if s.Properties == nil {
+		return out
+	}
+	out.AdditionalProperties, out.Properties = jsonschema.FalseSchema, jsonschema.NewProperties()
+	for _, f := range fields(s) {
+		p := wire(f.schema)
+		if f.nullable {
+			about := p.Description
+			p.Description = ""
+			p = &jsonschema.Schema{Description: about, AnyOf: []*jsonschema.Schema{p, {Type: "null"}}}
+		}
+		out.Properties.Set(f.name, p)
+		out.Required = append(out.Required, f.name)
+	}
+	return out
+}
+
+// full is the schema that replies are held against: all bounds; null allowed for what is optional, since a model that
+// follows the strict form has no other way to leave it out; what is unknown allowed, since a shape deals with it.
+func full(s *jsonschema.Schema) *jsonschema.Schema {
+	out := *s
+	if s.Items != nil {
+		out.Items = full(s.Items)
+	}
+	if s.Properties == nil {
+		return &out
+	}
+	out.AdditionalProperties, out.Properties = nil, jsonschema.NewProperties()
+	for _, f := range fields(s) {
+		p := full(f.schema)
+		if f.nullable {
+			p.Extras = map[string]any{"type": []string{p.Type, "null"}}
+			p.Type = ""
+			if p.Enum != nil {
+				p.Enum = append(slices.Clip(p.Enum), nil)
+			}
+		}
+		out.Properties.Set(f.name, p)
+	}
+	return &out
+}

@@ -1,0 +1,128 @@
+package reply_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate/judge/reply"
+)
+
+func TestSchemaIsStrict(t *testing.T) {
+	require.JSONEq(t, `{
+		"type": "object", "additionalProperties": false,
+		"required": ["choice", "score", "round", "rival", "mood", "reasons", "extra", "grid", "at"],
+		"properties": {
+			"choice": {"type": "string", "enum": ["yes", "no"], "description": "the answer"},
+			"score": {"type": "number", "description": "how sure you are, 10 being certain"},
+			"round": {"anyOf": [{"type": "integer"}, {"type": "null"}]},
+			"rival": {"anyOf": [{"type": "string"}, {"type": "null"}], "description": "who made you think"},
+			"mood": {"anyOf": [{"type": "string", "enum": ["calm", "angry"]}, {"type": "null"}]},
+			"reasons": {"description": "why", "anyOf": [{"type": "array", "maxItems": 3, "items": {
+				"type": "object", "additionalProperties": false, "required": ["text", "weight"],
+				"properties": {"text": {"type": "string", "maxLength": 20}, "weight": {"anyOf": [{"type": "number"}, {"type": "null"}]}}
+			}}, {"type": "null"}]},
+			"extra": {"anyOf": [{
+				"type": "object", "additionalProperties": false, "required": ["text", "weight"],
+				"properties": {"text": {"type": "string", "maxLength": 20}, "weight": {"anyOf": [{"type": "number"}, {"type": "null"}]}}
+			}, {"type": "null"}]},
+			"grid": {"anyOf": [{"type": "array", "items": {"type": "array", "items": {"type": "integer"}}}, {"type": "null"}]},
+			"at": {"anyOf": [{"type": "string"}, {"type": "null"}]}
+		}}`, string(votes.Schema()))
+}
+
+func TestSchemaKeepsTheOrderOfFields(t *testing.T) {
+	require.Regexp(t, `^\{"properties":\{"choice":.*"score":.*"round":.*"rival":.*"mood":.*"reasons":.*"grid":`, string(votes.Schema()))
+}
+
+func TestSchemaLeavesOutLengthsThatLocalModelsRefuse(t *testing.T) {
+	type essay struct {
+		Short string `json:"short" jsonschema:"maxLength=1999"`
+		Long  string `json:"long" jsonschema:"maxLength=2000"`
+	}
+	c := reply.New[essay]("essay/1")
+	var s struct {
+		Properties map[string]map[string]any
+	}
+	require.NoError(t, json.Unmarshal(c.Schema(), &s))
+	require.Contains(t, s.Properties["short"], "maxLength")
+	require.NotContains(t, s.Properties["long"], "maxLength")
+}
+
+func TestSchemaIsTheCallersOwn(t *testing.T) {
+	votes.Schema()[0] = 'x'
+	require.True(t, json.Valid(votes.Schema()))
+}
+
+func TestOutline(t *testing.T) {
+	require.Equal(t, `- choice (one of "yes", "no"): the answer
+- score (number from 0 to 10): how sure you are, 10 being certain
+- round (whole number of at least 1, optional)
+- rival (text, or null): who made you think
+- mood (one of "calm", "angry", optional)
+- reasons (list from 1 to 3 items, each object, optional): why
+  - text (text from 2 to 20 characters)
+  - weight (number of at most 1, optional)
+- extra (object, optional)
+  - text (text from 2 to 20 characters)
+  - weight (number of at most 1, optional)
+- grid (list, each list, each whole number, optional)
+- at (text, optional)
+`, votes.Outline())
+}
+
+type (
+	loop   struct{ Next []*loop }
+	tree   []tree
+	inner  struct{ Any any }
+	outer  struct{ Inner inner }
+	hidden struct {
+		Skip    any `json:"-"`
+		private any
+		Text    string `json:"text"`
+	}
+)
+
+func TestNewPanicsOnTypesThatAreNoReply(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		make func()
+		want string
+	}{
+		{"not a struct", func() { reply.New[string]("x/1") }, "reply: contract x/1: use type string: a reply is a struct"},
+		{"a list", func() { reply.New[[]reason]("x/1") }, "reply: contract x/1: use type []reply_test.reason: a reply is a struct"},
+		{
+			"a map", func() { reply.New[struct{ M map[string]int }]("x/1") },
+			"reply: contract x/1: field M: use type map[string]int: no schema of fixed fields describes it",
+		},
+		{
+			"bytes", func() { reply.New[struct{ Raw json.RawMessage }]("x/1") },
+			"reply: contract x/1: field Raw: use type json.RawMessage: no schema of fixed fields describes it",
+		},
+		{
+			"anything, inside", func() { reply.New[outer]("x/1") },
+			"reply: contract x/1: field Inner: field Any: use type interface {}: no schema of fixed fields describes it",
+		},
+		{"itself", func() { reply.New[loop]("x/1") }, "reply: contract x/1: field Next: use type reply_test.loop: it contains itself"},
+		{"a list of itself", func() { reply.New[struct{ Tree tree }]("x/1") }, "reply: contract x/1: field Tree: use type reply_test.tree: it contains itself"},
+	} {
+		t.Run(tt.name, func(t *testing.T) { require.PanicsWithValue(t, tt.want, tt.make) })
+	}
+}
+
+func TestFieldsThatAreNotWrittenMayBeAnything(t *testing.T) {
+	c := reply.New[hidden]("hidden/1")
+	require.Equal(t, "hidden/1", c.Name())
+	require.Equal(t, "- text (text)\n", c.Outline())
+	_ = hidden{}.private
+}
+
+func TestTagsThatAreNoSchemaPanicAtFirstUse(t *testing.T) {
+	type bad struct {
+		Text string `json:"text" jsonschema:"pattern=("`
+	}
+	c := reply.New[bad]("bad/1")
+	defer func() { require.Contains(t, recover(), "reply: contract bad/1: compile schema: ") }()
+	c.Schema()
+}
