@@ -54,3 +54,13 @@ func AsError(err error) *Error {
 	}
 	return &Error{Kind: API, Err: err}
 }
+
+// Ended is the error of a call whose ctx has ended: the context's cause together with what had come until then. It is
+// [Timeout] where a deadline expired, else [API].
+func Ended(ctx context.Context, partial Response) *Error {
+	e := &Error{Kind: API, Partial: partial, Err: context.Cause(ctx)}
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) || errors.Is(e.Err, context.DeadlineExceeded) {
+		e.Kind = Timeout
+	}
+	return e
+}

@@ -8,6 +8,7 @@ package transcript
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"time"
 )
 
@@ -43,9 +44,10 @@ type Key struct {
 	Target string `json:"target,omitempty"` // whom or what it is about
 }
 
-// String is the key's canonical form, run/round/phase/actor/target.
+// String is the key's canonical form, run/round/phase/actor/target. It is unique as long as neither phase nor actor has
+// a slash.
 func (k Key) String() string {
-	return fmt.Sprintf("%d/%d/%s/%s/%s", k.Run, k.Round, k.Phase, k.Actor, k.Target)
+	return strconv.Itoa(k.Run) + "/" + strconv.Itoa(k.Round) + "/" + k.Phase + "/" + k.Actor + "/" + k.Target
 }
 
 // Turn is one committed step. Turns are immutable: copy one before you change it.

@@ -1,0 +1,99 @@
+package providers_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate/providers"
+)
+
+var errCause = errors.New("the cause")
+
+func TestErrorReadsKindThenCause(t *testing.T) {
+	for want, err := range map[string]*providers.Error{
+		"rate_limit":                     {Kind: providers.RateLimit},
+		"rate_limit: the cause":          {Kind: providers.RateLimit, Err: errCause},
+		"network: read reply: the cause": {Kind: providers.Network, Err: fmt.Errorf("read reply: %w", errCause)},
+	} {
+		require.EqualError(t, err, want)
+	}
+}
+
+func TestErrorUnwrapsToItsCause(t *testing.T) {
+	err := &providers.Error{Kind: providers.API, Err: fmt.Errorf("read reply: %w", errCause)}
+	require.ErrorIs(t, err, errCause)
+	require.NoError(t, (&providers.Error{Kind: providers.API}).Unwrap())
+}
+
+func TestAsError(t *testing.T) {
+	typed := &providers.Error{Kind: providers.ContextOverflow, RetryAfter: time.Second, Err: errCause}
+	for name, test := range map[string]struct {
+		err  error
+		want *providers.Error
+	}{
+		"nothing":             {nil, nil},
+		"typed":               {typed, typed},
+		"typed, wrapped":      {fmt.Errorf("speak: %w", typed), typed},
+		"typed, joined":       {errors.Join(errCause, typed), typed},
+		"deadline":            {context.DeadlineExceeded, &providers.Error{Kind: providers.Timeout, Err: context.DeadlineExceeded}},
+		"cancelled":           {context.Canceled, &providers.Error{Kind: providers.API, Err: context.Canceled}},
+		"of no kind":          {errCause, &providers.Error{Kind: providers.API, Err: errCause}},
+		"typed over deadline": {&providers.Error{Kind: providers.Network, Err: context.DeadlineExceeded}, &providers.Error{Kind: providers.Network, Err: context.DeadlineExceeded}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			require.Equal(t, test.want, providers.AsError(test.err))
+		})
+	}
+}
+
+func TestAsErrorKeepsTheWrappedDeadline(t *testing.T) {
+	err := fmt.Errorf("wait: %w", context.DeadlineExceeded)
+	require.Equal(t, &providers.Error{Kind: providers.Timeout, Err: err}, providers.AsError(err))
+}
+
+func TestEndedNamesTheCauseOfTheContext(t *testing.T) {
+	type end func(context.Context) (context.Context, func())
+	cancelled := func(cause error) end {
+		return func(ctx context.Context) (context.Context, func()) {
+			ctx, cancel := context.WithCancelCause(ctx)
+			cancel(cause)
+			return ctx, func() {}
+		}
+	}
+	expired := func(cause error) end {
+		return func(ctx context.Context) (context.Context, func()) {
+			ctx, cancel := context.WithTimeoutCause(ctx, time.Minute, cause)
+			<-ctx.Done()
+			return ctx, cancel
+		}
+	}
+	for name, test := range map[string]struct {
+		end   end
+		kind  providers.Kind
+		cause error
+	}{
+		"cancelled":                    {cancelled(nil), providers.API, context.Canceled},
+		"cancelled for a reason":       {cancelled(errCause), providers.API, errCause},
+		"cancelled for a deadline":     {cancelled(context.DeadlineExceeded), providers.Timeout, context.DeadlineExceeded},
+		"expired":                      {expired(nil), providers.Timeout, context.DeadlineExceeded},
+		"expired, with a cause":        {expired(errCause), providers.Timeout, errCause},
+		"cancelled by a typed failure": {cancelled(&providers.Error{Kind: providers.Network, Err: errCause}), providers.API, errCause},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, stop := test.end(t.Context())
+				defer stop()
+				err := providers.Ended(ctx, providers.Response{Text: "I was say"})
+				require.Equal(t, test.kind, err.Kind)
+				require.ErrorIs(t, err, test.cause)
+				require.Equal(t, "I was say", err.Partial.Text)
+			})
+		})
+	}
+}

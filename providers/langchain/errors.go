@@ -1,0 +1,173 @@
+package langchain
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tmc/langchaingo/llms"
+
+	"github.com/elenchus-go/debate/providers"
+)
+
+// failure is the error of a call that the model failed, or whose reply is flawed, with what had come.
+func failure(err error, partial providers.Response) *providers.Error {
+	if known, ok := errors.AsType[*providers.Error](err); ok {
+		e := *known
+		e.Partial = partial
+		return &e
+	}
+	e := &providers.Error{Kind: kindOf(err), Partial: partial, Err: fmt.Errorf("call model: %w", redact(err))}
+	switch {
+	case e.Kind == providers.RateLimit:
+		e.RetryAfter = retryAfter(err.Error())
+	case e.Kind == providers.InvalidResponse && partial.Text != "":
+		e.Kind = providers.Network // anthropic calls a stream that was cut an empty response
+	}
+	return e
+}
+
+// kindOf finds the kind of an error: by its status, by its type, then by its words.
+func kindOf(err error) providers.Kind {
+	text := err.Error()
+	status := statusOf(err)
+	switch {
+	case status == http.StatusTooManyRequests:
+		return providers.RateLimit
+	case overflow.MatchString(text): // before the status, which is a plain 400
+		return providers.ContextOverflow
+	case status != 0:
+		return kindOfStatus(status, text)
+	}
+	if kind := kindOfType(err); kind != "" {
+		return kind
+	}
+	for _, w := range words {
+		if w.in.MatchString(text) {
+			return w.kind
+		}
+	}
+	return providers.API
+}
+
+// statusOf is the HTTP status of an error, 0 where it has none. Google's errors have a method, others say it in words.
+func statusOf(err error) int {
+	var coded interface{ HTTPCode() int }
+	if errors.As(err, &coded) && coded.HTTPCode() > 0 {
+		return coded.HTTPCode()
+	}
+	m := statusWords.FindStringSubmatch(err.Error())
+	if m == nil {
+		return 0
+	}
+	status, _ := strconv.Atoi(m[1])
+	return status
+}
+
+// kindOfStatus is the kind of an HTTP status of 400 and more.
+func kindOfStatus(status int, text string) providers.Kind {
+	switch status {
+	case http.StatusUnauthorized, http.StatusPaymentRequired, http.StatusForbidden:
+		return providers.Authentication
+	case http.StatusRequestTimeout, http.StatusGatewayTimeout:
+		return providers.Timeout
+	case http.StatusConflict, http.StatusTooEarly:
+		return providers.API
+	case http.StatusRequestEntityTooLarge: // for the model, or for the tokens of this minute
+		if rateWords.MatchString(text) {
+			return providers.RateLimit
+		}
+		return providers.ContextOverflow
+	case http.StatusBadRequest:
+		if keyWords.MatchString(text) { // Google refuses keys so
+			return providers.Authentication
+		}
+	}
+	if status >= http.StatusInternalServerError {
+		return providers.API
+	}
+	return providers.Validation
+}
+
+// kindOfType is the kind of an error by its type, empty where that does not tell.
+func kindOfType(err error) providers.Kind {
+	var coded *llms.Error
+	var broken net.Error
+	switch {
+	case errors.As(err, &coded):
+		return codes[coded.Code]
+	case errors.As(err, &broken) && broken.Timeout():
+		return providers.Timeout
+	case broken != nil, errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
+		return providers.Network
+	}
+	return ""
+}
+
+// codes are the kinds of langchaingo's own error codes. Its models do not use them; others may.
+var codes = map[llms.ErrorCode]providers.Kind{
+	llms.ErrCodeAuthentication:      providers.Authentication,
+	llms.ErrCodeRateLimit:           providers.RateLimit,
+	llms.ErrCodeQuotaExceeded:       providers.RateLimit,
+	llms.ErrCodeInvalidRequest:      providers.Validation,
+	llms.ErrCodeResourceNotFound:    providers.Validation,
+	llms.ErrCodeNotImplemented:      providers.Validation,
+	llms.ErrCodeTimeout:             providers.Timeout,
+	llms.ErrCodeTokenLimit:          providers.ContextOverflow,
+	llms.ErrCodeContentFilter:       providers.InvalidResponse,
+	llms.ErrCodeProviderUnavailable: providers.API,
+}
+
+// What errors say. A number is a status only where it is called one: token counts are numbers too.
+var (
+	statusWords = regexp.MustCompile(`(?i:status ?code:? |HTTP Error |googleapi: Error |^)([45]\d\d)\b`)
+	overflow    = regexp.MustCompile(`(?i)context_length_exceeded|max(imum)? context length|prompt (is )?too long|` +
+		`too many tokens|exceed(s|ed)? (\S+ ){0,3}context|input tokens? .{0,40}exceed`)
+	rateWords = regexp.MustCompile(`(?i)rate.?limit|too many requests|tokens per min|quota|resource.?exhausted|throttl`)
+	keyWords  = regexp.MustCompile(`(?i)api.?key|unauthori[sz]ed|unauthenticated|authentication|permission`)
+
+	words = []struct {
+		in   *regexp.Regexp
+		kind providers.Kind
+	}{
+		{rateWords, providers.RateLimit},
+		{keyWords, providers.Authentication},
+		{regexp.MustCompile(`(?i)model .{0,200}(not found|not exist)|not_found_error|invalid_request_error|does not support`), providers.Validation},
+		{regexp.MustCompile(`(?i)time(d )?out|deadline.?exceeded`), providers.Timeout},
+		{regexp.MustCompile(`(?i)network error|cancell?ed|connection (refused|reset)|broken pipe|unexpected EOF`), providers.Network},
+		{regexp.MustCompile(`(?i)(no|empty) response|no content in|blocked`), providers.InvalidResponse},
+	}
+
+	retryWords = regexp.MustCompile(`(?i)(?:try again|retry) (?:in|after) ((?:\d+(?:\.\d+)?(?:h|ms|m|s))+|\d+ seconds?)`)
+	secrets    = regexp.MustCompile(`\b(?:sk|gsk|xai|pplx|hf)[-_][\w*.-]{8,}|\bAIza[\w-]{8,}|` +
+		`((?i:bearer +|[?&]key=|api[ _-]?key[^:=\n]{0,20}[:=] *))[^\s"'&]*[\d*][^\s"'&]*`)
+)
+
+// retryAfter is how long a text asks to wait, 0 where it does not.
+func retryAfter(text string) time.Duration {
+	m := retryWords.FindStringSubmatch(text)
+	if m == nil {
+		return 0
+	}
+	number, _, inSeconds := strings.Cut(m[1], " ")
+	if inSeconds {
+		number += "s"
+	}
+	d, _ := time.ParseDuration(number)
+	return d
+}
+
+// redact is err without the keys that it quotes.
+func redact(err error) error {
+	text := err.Error()
+	if clean := secrets.ReplaceAllString(text, "${1}[key]"); clean != text {
+		return errors.New(clean)
+	}
+	return err
+}

@@ -1,0 +1,253 @@
+package langchain_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"github.com/tmc/langchaingo/llms"
+
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/langchain"
+)
+
+var (
+	_ providers.Provider = (*langchain.Provider)(nil)
+
+	errBored = errors.New("the reader is bored")
+)
+
+// fake is a model that does what generate does.
+type fake struct {
+	generate func(context.Context, []llms.MessageContent, llms.CallOptions) (*llms.ContentResponse, error)
+}
+
+func (f fake) GenerateContent(ctx context.Context, m []llms.MessageContent, options ...llms.CallOption) (*llms.ContentResponse, error) {
+	var o llms.CallOptions
+	for _, option := range options {
+		option(&o)
+	}
+	return f.generate(ctx, m, o)
+}
+
+func (f fake) Call(ctx context.Context, prompt string, options ...llms.CallOption) (string, error) {
+	return llms.GenerateFromSinglePrompt(ctx, f, prompt, options...)
+}
+
+// says is a model that streams the chunks, then returns the choices and err.
+func says(chunks []string, err error, choices ...*llms.ContentChoice) fake {
+	return fake{func(ctx context.Context, _ []llms.MessageContent, o llms.CallOptions) (*llms.ContentResponse, error) {
+		for _, chunk := range chunks {
+			if o.StreamingFunc == nil {
+				break
+			}
+			if err := o.StreamingFunc(ctx, []byte(chunk)); err != nil {
+				return nil, err
+			}
+		}
+		if choices == nil {
+			return nil, err
+		}
+		return &llms.ContentResponse{Choices: choices}, err
+	}}
+}
+
+// stops is a choice that came to its end.
+func stops(text string) *llms.ContentChoice {
+	return &llms.ContentChoice{Content: text, StopReason: "stop"}
+}
+
+// ask is a request of one user message.
+func ask() providers.Request {
+	return providers.Request{Messages: []providers.Message{{Role: providers.User, Text: "Why?"}}}
+}
+
+// listen is a request that notes the chunks in heard.
+func listen(heard *[]string) providers.Request {
+	r := ask()
+	r.OnChunk = func(text string) error {
+		*heard = append(*heard, text)
+		return nil
+	}
+	return r
+}
+
+// forever is a context that does not end with the test: what waits for its end stays behind and fails the bubble.
+func forever(t *testing.T) context.Context { return context.WithoutCancel(t.Context()) }
+
+// requireKind requires err to be a typed failure and returns it.
+func requireKind(t *testing.T, kind providers.Kind, err error) *providers.Error {
+	t.Helper()
+	var e *providers.Error
+	require.ErrorAs(t, err, &e)
+	require.Equal(t, kind, e.Kind, err.Error())
+	return e
+}
+
+func TestOptions(t *testing.T) {
+	cold := 0.0
+	r := ask()
+	full := ask()
+	full.Model, full.Temperature, full.MaxTokens, full.Schema = "m", &cold, 600, []byte(`{}`)
+	for name, test := range map[string]struct {
+		request providers.Request
+		own     []llms.CallOption
+		want    llms.CallOptions
+	}{
+		"what the request does not name is not sent": {r, nil, llms.CallOptions{}},
+		"the provider's own":                         {r, []llms.CallOption{llms.WithSeed(7), llms.WithMaxTokens(1)}, llms.CallOptions{Seed: 7, MaxTokens: 1}},
+		"the request's, but no schema":               {full, nil, llms.CallOptions{Model: "m", MaxTokens: 600}},
+		"the request's before the provider's own": {
+			full,
+			[]llms.CallOption{llms.WithTemperature(1), llms.WithMaxTokens(1), llms.WithSeed(7)},
+			llms.CallOptions{Model: "m", MaxTokens: 600, Seed: 7},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := langchain.New(fake{func(_ context.Context, _ []llms.MessageContent, o llms.CallOptions) (*llms.ContentResponse, error) {
+				require.Equal(t, test.want, o)
+				return &llms.ContentResponse{Choices: []*llms.ContentChoice{stops("So.")}}, nil
+			}}, test.own...)
+			_, err := p.Generate(t.Context(), test.request)
+			require.NoError(t, err)
+		})
+	}
+}
+
+func TestChunksAreWholeCharactersAndMakeUpTheText(t *testing.T) {
+	for name, test := range map[string]struct {
+		chunks []string
+		text   string
+		want   []string
+	}{
+		"as they come":                        {[]string{"Be", "cause."}, "Because.", []string{"Be", "cause."}},
+		"without empty ones":                  {[]string{"", "Be", "", "cause.", ""}, "Because.", []string{"Be", "cause."}},
+		"held back until complete":            {[]string{"a\xe2", "\x82", "\xacb"}, "a€b", []string{"a", "€b"}},
+		"a long character byte by byte":       {[]string{"\xf0", "\x9f", "\xa6", "\x89"}, "🦉", []string{"🦉"}},
+		"what is no UTF-8 as it is":           {[]string{"a\xff", "b\x82"}, "a\xffb\x82", []string{"a\xff", "b\x82"}},
+		"half a character at the end":         {[]string{"a\xe2\x82"}, "a\xe2\x82", []string{"a", "\xe2\x82"}},
+		"the rest of the text at the end":     {[]string{"Be"}, "Because.", []string{"Be", "cause."}},
+		"all of a text that was not streamed": {nil, "Because.", []string{"Because."}},
+		"those of a text that was trimmed":    {[]string{"\n Because.", "\n"}, "Because.", []string{"\n Because.", "\n"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var heard []string
+			res, err := langchain.New(says(test.chunks, nil, stops(test.text))).Generate(t.Context(), listen(&heard))
+			require.NoError(t, err)
+			require.Equal(t, test.want, heard)
+			require.Equal(t, test.text, res.Text)
+		})
+	}
+}
+
+func TestTheCallbackRunsOnTheCallersGoroutine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := ask()
+		r.OnChunk = func(string) error { panic(errBored) }
+		p := langchain.New(says([]string{"Be", "cause."}, nil, stops("Because.")))
+		require.PanicsWithValue(t, errBored, func() { _, _ = p.Generate(forever(t), r) })
+	})
+}
+
+func TestAnErrorOfTheCallbackEndsTheCallWhateverTheModelSays(t *testing.T) {
+	swallows := fake{func(ctx context.Context, _ []llms.MessageContent, o llms.CallOptions) (*llms.ContentResponse, error) {
+		_ = o.StreamingFunc(ctx, []byte("Be"))
+		_ = o.StreamingFunc(ctx, []byte("cause."))
+		return &llms.ContentResponse{Choices: []*llms.ContentChoice{stops("Because.")}}, nil
+	}}
+	for name, model := range map[string]fake{
+		"that wraps it":         says([]string{"Be", "cause."}, nil, stops("Because.")),
+		"that swallows it":      swallows,
+		"that does not stream":  says(nil, nil, stops("Because.")),
+		"that fails on its own": says([]string{"Be"}, errors.New("network error")),
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				calls := 0
+				r := ask()
+				r.OnChunk = func(string) error { calls++; return errBored }
+				res, err := langchain.New(model).Generate(forever(t), r)
+				require.Equal(t, errBored, err)
+				require.Zero(t, res)
+				synctest.Wait()
+				require.Equal(t, 1, calls)
+			})
+		})
+	}
+}
+
+func TestAModelThatIgnoresItsContextCannotHoldUpTheCaller(t *testing.T) {
+	for name, test := range map[string]struct {
+		before func(context.Context, llms.CallOptions) // what the model does before it hangs
+		heard  string
+	}{
+		"at once": {func(context.Context, llms.CallOptions) {}, ""},
+		"in the middle of a stream": {func(ctx context.Context, o llms.CallOptions) {
+			_ = o.StreamingFunc(ctx, []byte("Be"))
+		}, "Be"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				left := make(chan error, 1)
+				p := langchain.New(fake{func(_ context.Context, _ []llms.MessageContent, o llms.CallOptions) (*llms.ContentResponse, error) {
+					test.before(context.Background(), o)
+					<-time.After(time.Hour)
+					left <- o.StreamingFunc(context.Background(), []byte("cause."))
+					return &llms.ContentResponse{Choices: []*llms.ContentChoice{stops("Because.")}}, nil
+				}})
+				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+				defer cancel()
+				began := time.Now()
+				var heard []string
+				_, err := p.Generate(ctx, listen(&heard))
+				require.Equal(t, time.Second, time.Since(began))
+				require.ErrorIs(t, err, context.DeadlineExceeded)
+				require.Equal(t, test.heard, requireKind(t, providers.Timeout, err).Partial.Text)
+				require.ErrorIs(t, <-left, context.DeadlineExceeded, "the model that was left behind is told so and can end")
+			})
+		})
+	}
+}
+
+func TestTheEndOfTheContextCountsWhateverTheModelSays(t *testing.T) {
+	for name, model := range map[string]fake{
+		"that succeeds":   says([]string{"Be", "cause."}, nil, stops("Because.")),
+		"that is cut":     says([]string{"Be"}, nil, stops("Be")),
+		"that fails":      says([]string{"Be"}, errors.New("status code: 500")),
+		"that is unclear": says([]string{"Be"}, nil, &llms.ContentChoice{}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithCancelCause(t.Context())
+				heard := 0
+				r := ask()
+				r.OnChunk = func(string) error { heard++; cancel(errBored); return nil }
+				res, err := langchain.New(model).Generate(ctx, r)
+				require.Zero(t, res)
+				require.ErrorIs(t, err, errBored)
+				require.Contains(t, requireKind(t, providers.API, err).Partial.Text, "Be")
+				require.Equal(t, 1, heard, "nothing is handed over after the end")
+			})
+		})
+	}
+}
+
+func TestAnEndedContextCallsNoModel(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := langchain.New(nil).Generate(ctx, ask())
+	require.ErrorIs(t, err, context.Canceled)
+}
+
+func TestAPanicOfTheModelIsAnError(t *testing.T) {
+	var choices []string
+	p := langchain.New(fake{func(context.Context, []llms.MessageContent, llms.CallOptions) (*llms.ContentResponse, error) {
+		return nil, errors.New(choices[0])
+	}})
+	_, err := p.Generate(t.Context(), ask())
+	_ = requireKind(t, providers.API, err)
+	require.ErrorContains(t, err, "call model: model panicked: runtime error: index out of range")
+}
