@@ -47,7 +47,6 @@ func speaker() *scripted.Provider {
 
 func assessor(b *testing.B) *scripted.Provider {
 	more := assess(b, true, "Ada", "Bo")
-	verdict := `{"summary": "A draw.", "quality": 50}`
 	return &scripted.Provider{Forget: true, Func: func(r providers.Request) scripted.Reply {
 		if strings.Contains(r.Messages[len(r.Messages)-1].Text, "final judgment") {
 			return scripted.Reply{Text: verdict, Chunks: benchChunks}

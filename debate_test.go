@@ -1,30 +1,16 @@
 package debate_test
 
 import (
-	"encoding/json"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/fsm"
-	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/scripted"
 	"github.com/elenchus-go/debate/store"
 )
-
-// assess is a judge's reply about A and B.
-func assess(t testing.TB, goOn bool, names ...string) string {
-	t.Helper()
-	a := judge.Assessment{ShouldContinue: goOn, Quality: 6, Reasoning: "because"}
-	for _, n := range names {
-		a.Participants = append(a.Participants, judge.Score{Name: n, Score: 6})
-	}
-	b, err := json.Marshal(a)
-	require.NoError(t, err)
-	return string(b)
-}
 
 func TestSurvivesACrash(t *testing.T) {
 	ctx := t.Context()

@@ -17,9 +17,9 @@ func (dr *drive) perform(calls []*call) error {
 	defer dr.ground(calls)
 	dr.launch(calls)
 	if len(calls) == 1 {
-		return dr.settle(calls, []error{dr.land(calls[0], calls[0].perform())})
+		return dr.answer(calls, []error{dr.land(calls[0], calls[0].perform())})
 	}
-	return dr.settle(calls, dr.parallel(calls))
+	return dr.answer(calls, dr.parallel(calls))
 }
 
 // launch gives the calls their contexts and clocks.
@@ -153,9 +153,9 @@ func (dr *drive) land(c *call, err error) error {
 	})
 }
 
-// settle answers the failures of calls once all others of the plan have landed. It returns what is no call's failure:
+// answer sees to the failures of calls once all others of the plan have landed. It returns what is no call's failure:
 // the end of the driving, or a store that failed.
-func (dr *drive) settle(calls []*call, errs []error) error {
+func (dr *drive) answer(calls []*call, errs []error) error {
 	dr.d.mu.Lock()
 	defer dr.d.mu.Unlock()
 	for i, err := range errs {

@@ -1,0 +1,41 @@
+package debate
+
+// wake is told by the store of each commit. When another writer was at work while calls are in flight, those that are
+// no longer wanted are cancelled.
+func (dr *drive) wake(last int64) {
+	for n := dr.newest.Load(); last > n && !dr.newest.CompareAndSwap(n, last); n = dr.newest.Load() {
+	}
+	if last > dr.known.Load() {
+		dr.recheck()
+	}
+}
+
+func (dr *drive) recheck() {
+	select {
+	case dr.woken <- struct{}{}:
+	default:
+	}
+	dr.mu.Lock()
+	defer dr.mu.Unlock()
+	if !dr.over && len(dr.flights) > 0 {
+		dr.reviews.Go(dr.review)
+	}
+}
+
+func (dr *drive) review() {
+	dr.d.mu.Lock()
+	defer dr.d.mu.Unlock()
+	if err := dr.d.refresh(dr.ctx); err != nil {
+		return // the driver will meet the same error
+	}
+	dr.mu.Lock()
+	defer dr.mu.Unlock()
+	for key, call := range dr.flights {
+		if !dr.d.rec.open(key) {
+			call.cancel(errSuperseded)
+		}
+	}
+}
+
+// behind says whether the store has told of more than what was read.
+func (dr *drive) behind(seq int64) bool { return dr.newest.Load() > seq }

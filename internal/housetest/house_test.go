@@ -1,0 +1,160 @@
+package housetest
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+const (
+	root             = "../.." // from this folder
+	maxFunction      = 70      // lines
+	maxMedian        = 12      // lines of the median function
+	maxFile          = 400     // lines
+	maxExported      = 15      // names of a sub-package
+	maxExportedRoot  = 40      // names of the root package
+	unfinishedMarker = `\b(TO` + `DO|FIX` + `ME|XX` + `X)\b`
+)
+
+func TestFunctionsAreShort(t *testing.T) {
+	var lengths []int
+	for _, s := range load(t) {
+		for _, f := range s.functions() {
+			lengths = append(lengths, f.lines)
+			assert.LessOrEqual(t, f.lines, maxFunction, "%s: %s is too long", s.path, f.name)
+		}
+	}
+	require.NotEmpty(t, lengths)
+	slices.Sort(lengths)
+	median := lengths[len(lengths)/2]
+	t.Logf("%d functions: median %d lines, nine in ten at most %d, longest %d",
+		len(lengths), median, lengths[len(lengths)*9/10], lengths[len(lengths)-1])
+	assert.LessOrEqual(t, median, maxMedian, "the median function is too long")
+}
+
+func TestFilesAreShort(t *testing.T) {
+	for _, s := range load(t) {
+		assert.LessOrEqual(t, s.lines(), maxFile, "%s is too long", s.path)
+	}
+}
+
+func TestPackagesAreNarrow(t *testing.T) {
+	for dir, sources := range byFolder(load(t)) {
+		limit := maxExported
+		if dir == "." {
+			limit = maxExportedRoot
+		}
+		names := exported(sources)
+		assert.LessOrEqual(t, len(names), limit, "package %s exports too much: %s", dir, strings.Join(names, ", "))
+	}
+}
+
+func TestExportedNamesAreDocumented(t *testing.T) {
+	for _, s := range load(t) {
+		for _, name := range s.undocumented() {
+			t.Errorf("%s: %s has no comment", s.path, name)
+		}
+	}
+}
+
+func TestPackagesHaveComments(t *testing.T) {
+	for dir, sources := range byFolder(load(t)) {
+		if !slices.ContainsFunc(sources, func(s source) bool { return s.file.Doc != nil }) {
+			t.Errorf("package %s has no comment", dir)
+		}
+	}
+}
+
+func TestNothingIsLeftUnfinished(t *testing.T) {
+	for _, s := range load(t) {
+		for _, place := range s.words(regexp.MustCompile(unfinishedMarker)) {
+			t.Errorf("%s: %s: finish it, or open an issue", s.path, place)
+		}
+	}
+}
+
+// A path that is absolute holds on one machine only.
+func TestNoPathOfAMachine(t *testing.T) {
+	folders := strings.Join([]string{"root", "tmp", "work", "home", "Users"}, "|")
+	absolute := regexp.MustCompile(`(^|[^\w.~*}/-])/(` + folders + `)/`)
+	walk(t, func(path string) {
+		if !isText(path) {
+			return
+		}
+		text, err := os.ReadFile(filepath.Join(root, path))
+		require.NoError(t, err)
+		for i, line := range strings.Split(string(text), "\n") {
+			if absolute.MatchString(line) {
+				t.Errorf("%s:%d names a path of one machine: %s", path, i+1, line)
+			}
+		}
+	})
+}
+
+// isText says whether a file is written by hand.
+func isText(path string) bool {
+	written := []string{".go", ".md", ".mod", ".yml", ".yaml", ".sh"}
+	return slices.Contains(written, filepath.Ext(path)) || path == "Makefile" || path == ".ci/run"
+}
+
+// load parses all files of the repository but tests and generated ones.
+func load(t *testing.T) []source {
+	t.Helper()
+	var sources []source
+	walk(t, func(path string) {
+		if !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || strings.Contains(path, "testdata/") {
+			return
+		}
+		text, err := os.ReadFile(filepath.Join(root, path))
+		require.NoError(t, err)
+		if s := parse(t, path, string(text)); !ast.IsGenerated(s.file) {
+			sources = append(sources, s)
+		}
+	})
+	require.NotEmpty(t, sources)
+	return sources
+}
+
+func parse(t *testing.T, path, text string) source {
+	t.Helper()
+	fset := token.NewFileSet()
+	file, err := parser.ParseFile(fset, path, text, parser.ParseComments|parser.SkipObjectResolution)
+	require.NoError(t, err)
+	return source{path: path, fset: fset, file: file}
+}
+
+// walk calls visit for each file of the repository, with its path from there.
+func walk(t *testing.T, visit func(path string)) {
+	t.Helper()
+	err := fs.WalkDir(os.DirFS(root), ".", func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && d.Name() == ".git":
+			return fs.SkipDir
+		case d.Type().IsRegular():
+			visit(path)
+		}
+		return nil
+	})
+	require.NoError(t, err)
+}
+
+func byFolder(sources []source) map[string][]source {
+	folders := map[string][]source{}
+	for _, s := range sources {
+		dir := filepath.Dir(s.path)
+		folders[dir] = append(folders[dir], s)
+	}
+	return folders
+}

@@ -1,0 +1,147 @@
+package importtest
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+const (
+	module = "github.com/elenchus-go/debate"
+	root   = "../.." // from this folder
+)
+
+// floors are the packages of the library, from the ground up. A package imports what stands on a lower floor, and
+// nothing beside or above it but its own sub-packages and the packages that it is a sub-package of. The pattern "x/*"
+// means all packages below x that no longer pattern names; "." is the root package.
+var floors = [][]string{
+	0: {"fsm", "transcript"},
+	1: {"providers"},
+	2: {"prompts", "context/window", "detect", "judge/reply", "store", "store/memory", "store/storetest"},
+	3: {"judge", "protocol"},
+	4: {"protocol/*"},
+	5: {"."},
+	6: {"examples/internal/*", "debateriver"},
+	7: {"examples/*"},
+}
+
+// sides are adapters. They stand as high as the root, so that only programs can import them, and see no more of the
+// library than is listed here.
+var sides = map[string][]string{
+	"providers/*": {"providers", "transcript"},
+	"store/*":     {"store", "transcript"},
+}
+
+const sideFloor = 5
+
+// dependencies are all modules that the root module imports, and the packages that may import them. Test files may
+// import any.
+var dependencies = map[string][]string{
+	"github.com/google/uuid":                   {"."},
+	"github.com/invopop/jsonschema":            {"judge/reply"},
+	"github.com/looplab/fsm":                   {"fsm"},
+	"github.com/santhosh-tekuri/jsonschema/v5": {"judge/reply"},
+	"github.com/stretchr/testify":              {"*test"},
+	"github.com/tmc/langchaingo":               {"providers/langchain", "examples/*"},
+	"golang.org/x/term":                        {"examples/*"},
+	"pgregory.net/rapid":                       {"*test"},
+}
+
+// badNames say nothing of what a package holds, or hide a package of the standard library.
+var badNames = []string{"common", "context", "helpers", "types", "util", "utils"}
+
+func TestImportsGoDown(t *testing.T) {
+	packages := list(t)
+	require.NotEmpty(t, packages)
+	for _, problem := range check(packages) {
+		t.Error(problem)
+	}
+}
+
+// list asks the go command for the packages of all modules in the repository.
+func list(t *testing.T) []pkg {
+	var packages []pkg
+	for _, dir := range modules(t) {
+		for _, p := range listModule(t, dir) {
+			p.nested = dir != root
+			packages = append(packages, p)
+		}
+	}
+	return packages
+}
+
+// modules are the folders with a go.mod. On the way it looks at all Go files and folders, so that the go command knows
+// that this test's cached result depends on them.
+func modules(t *testing.T) []string {
+	var dirs []string
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		name := d.Name()
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && path != root && (name == "testdata" || strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_")):
+			return fs.SkipDir
+		case name == "go.mod":
+			dirs = append(dirs, filepath.Dir(path))
+		}
+		if strings.HasSuffix(name, ".go") || name == "go.mod" {
+			_, err = os.Stat(path)
+		}
+		return err
+	})
+	require.NoError(t, err)
+	return dirs
+}
+
+func listModule(t *testing.T, dir string) []pkg {
+	cmd := exec.CommandContext(t.Context(), "go", "list", "-e", "-buildvcs=false", "-json=ImportPath,Name,Imports", "./...")
+	cmd.Dir = dir
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	require.NoError(t, err, stderr.String())
+
+	var packages []pkg
+	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p pkg
+		err := dec.Decode(&p)
+		if errors.Is(err, io.EOF) {
+			return packages
+		}
+		require.NoError(t, err)
+		packages = append(packages, p)
+	}
+}
+
+func TestDependenciesHaveReasons(t *testing.T) {
+	out, err := exec.CommandContext(t.Context(), "go", "mod", "edit", "-json", filepath.Join(root, "go.mod")).Output()
+	require.NoError(t, err)
+	var mod struct {
+		Require []struct {
+			Path, Version string
+			Indirect      bool
+		}
+	}
+	require.NoError(t, json.Unmarshal(out, &mod))
+	text, err := os.ReadFile(filepath.Join(root, "CONTRIBUTING.md"))
+	require.NoError(t, err)
+
+	for _, r := range mod.Require {
+		if r.Indirect {
+			continue
+		}
+		assert.Contains(t, string(text), "`"+r.Path+"` | "+r.Version, "CONTRIBUTING.md gives each dependency's version and reason")
+		assert.False(t, strings.HasPrefix(r.Path, module+"/"), "the root module requires its nested module %s", r.Path)
+		assert.Contains(t, dependencies, r.Path, "no rule says who may import it")
+	}
+}

@@ -1,0 +1,66 @@
+package debate
+
+// enqueue keeps a committed event until it can be shown; d.mu is held.
+func (dr *drive) enqueue(ev Event) {
+	seq := ev.Event().Seq
+	if t, ok := ev.(TurnDone); ok {
+		dr.feed.end(t.Turn.Key)
+	}
+	if dr.yield != nil && seq > dr.shown && (len(dr.queue) == 0 || seq > dr.queue[len(dr.queue)-1].Event().Seq) {
+		dr.queue = append(dr.queue, ev)
+	}
+	dr.known.Store(max(seq, dr.known.Load()))
+}
+
+// flush shows the durable events that are due.
+func (dr *drive) flush() {
+	if dr.yield == nil || dr.gone {
+		return
+	}
+	dr.d.mu.Lock()
+	due := dr.queue
+	dr.queue = nil
+	if len(due) > 0 {
+		dr.shown = due[len(due)-1].Event().Seq
+	}
+	dr.d.mu.Unlock()
+	for _, ev := range due {
+		if !dr.present(ev) {
+			return
+		}
+	}
+}
+
+func (dr *drive) present(ev Event) bool {
+	if !dr.yield(ev, nil) {
+		dr.gone = true
+		dr.cancel(errGone)
+	}
+	return !dr.gone
+}
+
+// show has the viewer see a live event; it runs on the viewer's goroutine.
+func (dr *drive) show(ev Event) error {
+	if dr.due() {
+		dr.flush()
+	}
+	if dr.gone || !dr.present(restamp(ev, dr.shown)) {
+		return errGone
+	}
+	return nil
+}
+
+func (dr *drive) due() bool { return dr.known.Load() > dr.shown }
+
+// end shows the last event of a debate that has ended.
+func (dr *drive) end() {
+	dr.d.mu.Lock()
+	r := dr.d.rec
+	if r == nil || !r.snap.State.Final() {
+		dr.d.mu.Unlock()
+		return
+	}
+	ev := Ended{Stamp: Stamp{Type: "ended", Seq: r.Seq, Live: true, At: r.updated}, Result: r.result()}
+	dr.d.mu.Unlock()
+	dr.present(ev)
+}

@@ -1,0 +1,206 @@
+package debate_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/protocol/panel"
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/store"
+)
+
+var simulated = map[string]protocol.Protocol{
+	"sequential":   panel.Protocol{},
+	"simultaneous": panel.Protocol{Mode: panel.Simultaneous, Personas: panel.Spectrum},
+	"structured":   panel.Protocol{Format: panel.StructuredRounds},
+	"convergence":  panel.Protocol{Format: panel.ConvergenceSeeking, Mode: panel.Simultaneous},
+	"mesh":         mesh{Rounds: 3},
+}
+
+// A debate that is crashed, paused, driven twice and answered in any order says what an undisturbed one says.
+func TestDisturbedRunsGiveTheSameTranscript(t *testing.T) {
+	seeds := uint64(60)
+	if testing.Short() {
+		seeds = 5
+	}
+	for name, p := range simulated {
+		t.Run(name, func(t *testing.T) {
+			want := transcriptOf(t, p, nil)
+			for seed := range seeds {
+				require.Equal(t, want, transcriptOf(t, p, dice(seed)), "seed %d", seed)
+			}
+		})
+	}
+}
+
+// transcriptOf runs a debate to its end and gives all that was said, in order, with the outcome.
+func transcriptOf(t *testing.T, p protocol.Protocol, rng *rand.Rand) (text string) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &simulation{t: t, rng: rng, store: store.Memory()}
+		cfg := pair(p)
+		cfg.Participants = append(cfg.Participants, debate.Participant{Name: "C", Provider: "m"})
+		cfg.Judges = append(cfg.Judges, debate.Participant{Name: "J2", Provider: "j"}, debate.Participant{Name: "J3", Provider: "j"})
+		cfg.Limits = debate.Limits{MinRounds: 2, MaxRounds: 4, OutputTokens: 1 << 30, Time: 1000 * time.Hour}
+		_, err := s.engine().Create(t.Context(), cfg)
+		require.NoError(t, err)
+		for n := 0; ; n++ {
+			require.Less(t, n, 2000, "the debate does not end")
+			if s.drive() {
+				break
+			}
+		}
+		d, err := s.engine().Open(t.Context(), "d")
+		require.NoError(t, err)
+		res := result(t, d)
+		var b strings.Builder
+		for _, turn := range res.Turns {
+			fmt.Fprintln(&b, turn.Key, turn.Kind, turn.Order, turn.Text)
+		}
+		fmt.Fprintln(&b, res.State, res.Ending)
+		text = b.String()
+	})
+	return text
+}
+
+type simulation struct {
+	t     *testing.T
+	rng   *rand.Rand // nil: nothing goes wrong
+	mu    sync.Mutex
+	store store.Store
+}
+
+func (s *simulation) chance(oneIn int) bool {
+	if s.rng == nil {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.rng.IntN(oneIn) == 0
+}
+
+func (s *simulation) latency() time.Duration {
+	if s.rng == nil {
+		return 0
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return time.Duration(s.rng.IntN(1000)) * time.Millisecond
+}
+
+// engine is a new process over the same store.
+func (s *simulation) engine() *debate.Engine {
+	model := &echo{names: []string{"A", "B", "C"}, latency: s.latency, fault: s.fault}
+	e, err := debate.NewEngine(debate.Options{
+		Store: &flaky{Store: s.store, sim: s}, Protocols: []protocol.Protocol{mesh{}},
+		Providers: map[string]providers.Provider{"m": model, "j": model},
+	})
+	require.NoError(s.t, err)
+	return e
+}
+
+// drive is the life of a process, or of two at once; it says whether the debate has ended.
+func (s *simulation) drive() bool {
+	if !s.chance(4) {
+		return s.process()
+	}
+	var other sync.WaitGroup
+	other.Go(func() { s.process() })
+	ended := s.process()
+	other.Wait()
+	return ended
+}
+
+var errDisk = errors.New("the disk is full")
+
+func (s *simulation) process() bool {
+	ctx := s.t.Context()
+	d, err := s.engine().Open(ctx, "d")
+	require.NoError(s.t, err)
+	s.recover(ctx, d)
+	for ev, err := range d.Run(ctx) {
+		if err != nil {
+			s.tolerate("run", err)
+			return false
+		}
+		if _, ok := ev.(debate.Ended); ok {
+			return true
+		}
+		if s.chance(40) {
+			return false // the process dies
+		}
+		if s.chance(60) {
+			s.pause(ctx)
+		}
+	}
+	return false
+}
+
+// recover takes up what another process left.
+func (s *simulation) recover(ctx context.Context, d *debate.Debate) {
+	switch result(s.t, d).State {
+	case fsm.Paused:
+		s.tolerate("resume", d.Resume(ctx))
+	case fsm.Error:
+		s.tolerate("retry", d.Retry(ctx))
+	default:
+	}
+}
+
+// pause comes from yet another process.
+func (s *simulation) pause(ctx context.Context) {
+	d, err := s.engine().Open(ctx, "d")
+	require.NoError(s.t, err)
+	s.tolerate("pause", d.Pause(ctx))
+}
+
+// tolerate lets pass what may go wrong here: the store, the model's key, and what another process has done meanwhile.
+func (s *simulation) tolerate(what string, err error) {
+	var (
+		refused *fsm.Refused
+		failure *debate.Failure
+	)
+	if err != nil && !errors.Is(err, errDisk) && !errors.As(err, &refused) && !errors.As(err, &failure) {
+		s.t.Errorf("%s: %v", what, err)
+	}
+}
+
+// fault is a key that is refused now and then: the debate stops in an error, with what else was in flight committed.
+func (s *simulation) fault() error {
+	if !s.chance(40) {
+		return nil
+	}
+	return &providers.Error{Kind: providers.Authentication, Err: errors.New("the key has expired")}
+}
+
+// flaky is a store that fails now and then, before or after it has committed.
+type flaky struct {
+	store.Store
+	sim *simulation
+}
+
+func (f *flaky) Commit(ctx context.Context, c store.Change) error {
+	if c.After > 0 && f.sim.chance(40) {
+		return errDisk
+	}
+	err := f.Store.Commit(ctx, c)
+	if err == nil && c.After > 0 && f.sim.chance(40) {
+		return errDisk // it was committed, but nobody knows
+	}
+	return err
+}
+
+func (f *flaky) Watch(id string, wake func(int64)) (stop func()) {
+	return f.Store.(store.Watcher).Watch(id, wake)
+}
