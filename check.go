@@ -142,10 +142,11 @@ func (e *Engine) unbound(c Config) []protocol.Problem {
 	told := map[string]bool{}
 	for field, p := range c.actors() {
 		_, _, err := e.bind(p.Provider)
-		if inherited := (field == "casting" || field == "summarizer") && told[p.Provider]; err != nil && !inherited {
-			l.add(field+".provider", "%v", err)
-			told[p.Provider] = true
+		if helper := field == "casting" || field == "summarizer"; err == nil || helper && (told[p.Provider] || p.Provider == "") {
+			continue // what a helper inherits is told already
 		}
+		l.add(field+".provider", "%v", err)
+		told[p.Provider] = true
 	}
 	return l.problems
 }

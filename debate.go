@@ -131,7 +131,7 @@ func (d *Debate) attempt(ctx context.Context, f func(*change) error) error {
 		}
 	}
 	if d.rec.format > store.Format {
-		return fmt.Errorf("change debate %s: its journal has format %d, this version knows %d: %w", d.id, d.rec.format, store.Format, ErrNewer)
+		return fmt.Errorf("change debate %s: its journal has format %d, this version knows %d: %w", d.id, d.rec.format, store.Format, ErrUnsupported)
 	}
 	c := begin(d.rec)
 	if err := f(c); err != nil {

@@ -3,6 +3,7 @@ package debate
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"sync"
 	"sync/atomic"
@@ -252,7 +253,7 @@ func (dr *drive) plan() (p plan, err error) {
 // prepare takes the debate as far as it comes without work.
 func (dr *drive) prepare(c *change) error {
 	if u, ok := c.rec.config.Protocol.(unknown); ok && !c.rec.snap.State.Final() {
-		return &Problems{List: dr.d.engine.unbound(Config{Protocol: u})}
+		return fmt.Errorf("drive debate %s: protocol %q is not among Options.Protocols: %w", c.rec.id, u.name, ErrUnsupported)
 	}
 	switch c.rec.snap.State {
 	case fsm.Configuring:

@@ -16,9 +16,9 @@ var (
 	ErrBusy = errors.New("the debate is being driven already")
 	// ErrClosed says that the engine was closed.
 	ErrClosed = errors.New("the engine is closed")
-	// ErrNewer says that a debate was written by a newer version of the library or of its protocol. It can be listed
-	// and watched, but not driven or changed.
-	ErrNewer = errors.New("written by a newer version")
+	// ErrUnsupported says that a debate is of a protocol that this engine does not have, or was written by a newer
+	// version of the library. It can be listed and watched, but not driven.
+	ErrUnsupported = errors.New("not supported by this engine")
 	// ErrNotFound says that the store has no debate of that id.
 	ErrNotFound = store.ErrNotFound
 )

@@ -230,3 +230,15 @@ func step(actor, target string, show func(*transcript.Turn) bool) protocol.Step 
 
 // dice are a seeded source of disturbance.
 func dice(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 1)) }
+
+// summed is a panel whose conclusion is a summary, by the actor that makes summaries.
+type summed struct{ panel.Protocol }
+
+func (summed) Name() string { return "summed/1" }
+
+func (s summed) Phases(r *protocol.Record) []protocol.Phase {
+	if r.Cursor.Stage == transcript.Conclusion {
+		return []protocol.Phase{{Name: "sum", Steps: []protocol.Step{step(protocol.Summarizing, "", nil)}}}
+	}
+	return s.Protocol.Phases(r)
+}

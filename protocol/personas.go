@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -61,11 +62,11 @@ func (p *Personas) Text() string {
 func (p *Personas) Fallback(names []string) {
 	p.Personas = nil
 	for i, n := range names {
-		position := "In favour of the topic"
+		x := Persona{Name: n, Persona: "A careful debater", Position: "In favour of the topic", KeyArguments: []string{"What speaks for it outweighs what speaks against it"}}
 		if i%2 == 1 {
-			position = "Against the topic"
+			x.Position, x.KeyArguments = "Against the topic", []string{"What speaks against it outweighs what speaks for it"}
 		}
-		p.Personas = append(p.Personas, Persona{Name: n, Position: position})
+		p.Personas = append(p.Personas, x)
 	}
 }
 
@@ -78,12 +79,14 @@ func (r *Record) cast(t transcript.Turn) {
 	r.Seats = slices.Clone(r.Seats)
 	for i := range r.Seats {
 		s := &r.Seats[i]
-		if at := slices.IndexFunc(p.Personas, func(x Persona) bool { return x.Name == s.Name }); at >= 0 && s.Persona == "" {
-			given := p.Personas[at]
-			s.Persona, s.KeyArguments = given.Persona, given.KeyArguments
-			if s.Position == "" {
-				s.Position = given.Position
-			}
+		at := slices.IndexFunc(p.Personas, func(x Persona) bool { return x.Name == s.Name })
+		if at < 0 {
+			continue
+		}
+		given := p.Personas[at]
+		s.Persona, s.Position = cmp.Or(s.Persona, given.Persona), cmp.Or(s.Position, given.Position)
+		if len(s.KeyArguments) == 0 {
+			s.KeyArguments = given.KeyArguments
 		}
 	}
 }

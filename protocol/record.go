@@ -64,25 +64,29 @@ func (r *Record) Apply(t transcript.Turn) bool {
 	return true
 }
 
-// insert keeps Turns in order. Only one phase is open: what came after Since belongs to it, or is a remark, which stays
-// behind the step that it came after.
+// insert keeps Turns in order: a turn goes before the first of the open phase whose place is later. Only one phase is
+// open: what came after Since belongs to it, or is a remark, which stays behind the step that it came after. One that
+// was made while the phase was interrupted has no place in it, so all of the phase is looked at.
 func (r *Record) insert(t transcript.Turn) {
-	r.Turns = append(r.Turns, t)
-	i := len(r.Turns) - 1
-	for ; i > 0 && r.Turns[i-1].Seq > r.Cursor.Since && r.Turns[i-1].Order > t.Order; i-- {
-		r.Turns[i] = r.Turns[i-1]
+	at := len(r.Turns)
+	for i := at - 1; i >= 0 && r.Turns[i].Seq > r.Cursor.Since; i-- {
+		if r.Turns[i].Order > t.Order {
+			at = i
+		}
+	}
+	r.Turns = slices.Insert(r.Turns, at, t)
+	for i := at; i < len(r.Turns); i++ {
 		r.index[r.Turns[i].Key] = i
 	}
-	r.Turns[i] = t
-	r.index[t.Key] = i
 }
 
 // Place is the Order of a remark that is committed now: after what stands in the open phase.
 func (r *Record) Place() int {
-	if n := len(r.Turns); n > 0 && r.Turns[n-1].Seq > r.Cursor.Since {
-		return r.Turns[n-1].Order
+	place := -1
+	for i := len(r.Turns) - 1; i >= 0 && r.Turns[i].Seq > r.Cursor.Since; i-- {
+		place = max(place, r.Turns[i].Order)
 	}
-	return -1
+	return place
 }
 
 // Drop takes a participant out.

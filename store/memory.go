@@ -66,7 +66,8 @@ func (m *memory) append(c Change) error {
 func (j *journal) check(c Change) error {
 	last := int64(len(j.entries))
 	for i, e := range c.Entries {
-		if _, dup := j.keys[e.Key]; dup && e.Key != "" {
+		_, dup := j.keys[e.Key]
+		if e.Key != "" && (dup || slices.ContainsFunc(c.Entries[:i], func(f Entry) bool { return f.Key == e.Key })) {
 			return &Conflict{ID: c.ID, After: c.After, Last: last, Key: e.Key}
 		}
 		if want := c.After + 1 + int64(i); e.Seq != want {

@@ -32,7 +32,8 @@ func (c Cut) Report() *transcript.Window {
 	return &transcript.Window{Limit: c.Limit, Used: c.Used, Kept: c.Kept, Cut: c.To - c.From}
 }
 
-// Sliding keeps the first message and the newest that fit.
+// Sliding keeps the first message and the newest that fit. A first one that has no room beside the newest goes like the
+// others.
 //
 // It cuts deep and seldom, so that the beginning of the prompt stays the same for many turns and providers can bill it
 // at the price of a cached prefix: what is left out grows by half the limit at a time.
@@ -50,13 +51,13 @@ func (Sliding) Fit(tokens []int, limit int) Cut {
 	if total <= limit || len(tokens) < 2 {
 		return c
 	}
-	c.From, c.To = 1, 1
-	for goal := roundUp(total-limit, max(limit/2, 1)); goal > 0 && c.To < len(tokens)-1; c.To++ {
+	newest := len(tokens) - 1
+	if tokens[0]+tokens[newest] <= limit { // else the first goes as well
+		c.From, c.To = 1, 1
+	}
+	for goal := roundUp(total-limit, max(limit/2, 1)); goal > 0 && c.To < newest; c.To++ {
 		goal -= tokens[c.To]
 		c.Used -= tokens[c.To]
-	}
-	if c.Used > limit { // the first and the newest are too large together
-		c.From, c.Used = 0, c.Used-tokens[0]
 	}
 	c.Kept -= c.To - c.From
 	return c

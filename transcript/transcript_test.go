@@ -1,0 +1,185 @@
+package transcript_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/elenchus-go/debate/transcript"
+)
+
+func ExampleDecode() {
+	type vote struct{ Answer string }
+	turn := transcript.Turn{Output: "vote/1", Data: []byte(`{"answer":"yes"}`)}
+	v, err := transcript.Decode[vote](turn)
+	fmt.Println(v.Answer, err)
+	// Output: yes <nil>
+}
+
+func ExampleKey_String() {
+	fmt.Println(transcript.Key{Run: 1, Round: 2, Phase: "critique", Actor: "Ann", Target: "Bob"})
+	fmt.Println(transcript.Key{Run: 1, Round: 2, Phase: "respond", Actor: "Ann"})
+	// Output:
+	// 1/2/critique/Ann/Bob
+	// 1/2/respond/Ann/
+}
+
+// Names have no slash, but what a step is about is free.
+func TestKeysHaveDifferentNames(t *testing.T) {
+	word := rapid.StringMatching(`[a-z0-9 .-]{0,4}`)
+	rapid.Check(t, func(t *rapid.T) {
+		want := transcript.Key{
+			Run: rapid.IntRange(0, 12).Draw(t, "run"), Round: rapid.IntRange(0, 12).Draw(t, "round"),
+			Phase: word.Draw(t, "phase"), Actor: word.Draw(t, "actor"), Target: rapid.StringMatching(`[a/]{0,4}`).Draw(t, "target"),
+		}
+		parts := strings.SplitN(want.String(), "/", 5)
+		require.Len(t, parts, 5)
+		got := transcript.Key{Phase: parts[2], Actor: parts[3], Target: parts[4]}
+		var err error
+		got.Run, err = strconv.Atoi(parts[0])
+		require.NoError(t, err)
+		got.Round, err = strconv.Atoi(parts[1])
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+	})
+}
+
+func TestDecodeNamesTheTurnThatItCannotRead(t *testing.T) {
+	type vote struct {
+		Answer string `json:"answer"`
+	}
+	key := transcript.Key{Run: 1, Round: 2, Phase: "answer", Actor: "Ann"}
+	for _, tt := range []struct {
+		name, data, fault string
+	}{
+		{"no reply was structured", ``, "decode vote/1 of turn 1/2/answer/Ann/: unexpected end of JSON input"},
+		{"the reply is broken", `{"answer":`, "decode vote/1 of turn 1/2/answer/Ann/: unexpected end of JSON input"},
+		{
+			"the reply is of another contract", `{"answer":3}`,
+			"decode vote/1 of turn 1/2/answer/Ann/: json: cannot unmarshal number into Go struct field vote.answer of type string",
+		},
+		{"the reply is as expected", `{"answer":"yes"}`, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			v, err := transcript.Decode[vote](transcript.Turn{Key: key, Output: "vote/1", Data: json.RawMessage(tt.data)})
+			if tt.fault != "" {
+				require.EqualError(t, err, tt.fault)
+				return
+			}
+			require.NoError(t, err)
+			require.Equal(t, vote{"yes"}, v)
+		})
+	}
+}
+
+func TestUsagesAddUp(t *testing.T) {
+	u := transcript.Usage{Input: 100, Cached: 40, Output: 20, Reasoning: 5}
+	v := transcript.Usage{Input: 1, Cached: 2, Output: 3, Reasoning: 4, Estimated: true}
+	want := transcript.Usage{Input: 101, Cached: 42, Output: 23, Reasoning: 9, Estimated: true}
+	require.Equal(t, want, u.Add(v))
+	require.Equal(t, want, v.Add(u), "the order does not matter")
+	require.Equal(t, u, u.Add(transcript.Usage{}), "nothing adds nothing")
+	require.False(t, u.Add(u).Estimated, "two counts are no estimate")
+}
+
+// full is a turn with all that a turn may have.
+func full() transcript.Turn {
+	began := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	return transcript.Turn{
+		Key:  transcript.Key{Run: 2, Round: 3, Phase: "critique", Actor: "Ann", Target: "Bob"},
+		Kind: transcript.Speech, Order: 1, Seq: 40, Horizon: 38, Text: "Well.", Output: "critique/1",
+		Data: json.RawMessage(`{"grade":1}`), Flags: []transcript.Flag{transcript.Reasked, transcript.Truncated}, Tokens: 2,
+		Usage: transcript.Usage{Input: 100, Cached: 80, Output: 9, Reasoning: 4, Estimated: true}, Window: &transcript.Window{Limit: 90, Used: 60, Kept: 3, Cut: 7},
+		Attempts: []transcript.Attempt{
+			{Provider: "p", Model: "m", Error: "timeout", Message: "generate: timeout", Usage: transcript.Usage{Input: 50}, Took: time.Second},
+			{Provider: "p", Model: "m", Finish: "stop", Usage: transcript.Usage{Input: 50, Output: 9}, Took: 2 * time.Second},
+		},
+		Began: began, Ended: began.Add(3 * time.Second),
+	}
+}
+
+// Journals hold turns in this form.
+func TestTurnsAreStoredInThisForm(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		turn transcript.Turn
+		want string
+	}{
+		{"a turn with everything", full(), `{
+			"run":2,"round":3,"phase":"critique","actor":"Ann","target":"Bob","kind":"speech","order":1,"seq":40,"horizon":38,
+			"text":"Well.","output":"critique/1","data":{"grade":1},"flags":["reasked","truncated"],"tokens":2,
+			"usage":{"input":100,"cached":80,"output":9,"reasoning":4,"estimated":true},"window":{"limit":90,"used":60,"kept":3,"cut":7},
+			"attempts":[
+				{"provider":"p","model":"m","error":"timeout","message":"generate: timeout","usage":{"input":50,"output":0},"took":1000000000},
+				{"provider":"p","model":"m","finish":"stop","usage":{"input":50,"output":9},"took":2000000000}],
+			"began":"2026-03-01T12:00:00Z","ended":"2026-03-01T12:00:03Z"}`},
+		{"a turn with nothing", transcript.Turn{}, `{
+			"run":0,"round":0,"phase":"","actor":"","kind":"","order":0,"seq":0,"horizon":0,"text":"","tokens":0,
+			"usage":{"input":0,"output":0},"attempts":null,"began":"0001-01-01T00:00:00Z","ended":"0001-01-01T00:00:00Z"}`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			b, err := json.Marshal(tt.turn)
+			require.NoError(t, err)
+			require.JSONEq(t, tt.want, string(b))
+			var back transcript.Turn
+			require.NoError(t, json.Unmarshal(b, &back))
+			require.Equal(t, tt.turn, back)
+		})
+	}
+}
+
+func TestPlainDataIsStoredInThisForm(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		value any
+		want  string
+	}{
+		{"a seat without anything but a name", transcript.Seat{Name: "Ann"}, `{"name":"Ann"}`},
+		{
+			"a seat",
+			transcript.Seat{Name: "Ann", Role: "r", Side: "s", Position: "p", Persona: "q", Instructions: "i", KeyArguments: []string{"k"}},
+			`{"name":"Ann","role":"r","side":"s","position":"p","persona":"q","instructions":"i","key_arguments":["k"]}`,
+		},
+		{"a cursor before the first round", transcript.Cursor{Run: 1}, `{"run":1,"round":0,"since":0}`},
+		{
+			"a cursor",
+			transcript.Cursor{Run: 1, Round: 2, Stage: transcript.Assessment, Phase: "assess", Since: 9},
+			`{"run":1,"round":2,"stage":"assessment","phase":"assess","since":9}`,
+		},
+		{"a debate that goes on", transcript.Ending{}, `{}`},
+		{
+			"a debate that ended",
+			transcript.Ending{Outcome: transcript.Converged, Round: 3, Evidence: "they agree"},
+			`{"outcome":"converged","round":3,"evidence":"they agree"}`,
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			b, err := json.Marshal(tt.value)
+			require.NoError(t, err)
+			require.JSONEq(t, tt.want, string(b))
+		})
+	}
+}
+
+// Stored debates are full of these words, and so are the programs that read them.
+func TestStoredWordsNeverChange(t *testing.T) {
+	require.Equal(t, []transcript.Kind{"prelude", "speech", "assessment", "conclusion", "remark"}, []transcript.Kind{
+		transcript.Prelude, transcript.Speech, transcript.Assessment, transcript.Conclusion, transcript.Remark,
+	})
+	require.Equal(t, []transcript.Flag{"truncated", "fallback", "reasked"}, []transcript.Flag{
+		transcript.Truncated, transcript.Fallback, transcript.Reasked,
+	})
+	require.Equal(t, []transcript.Outcome{
+		"judge_decided", "converged", "diminishing_returns", "unanimous", "early_stop", "round_limit", "token_budget",
+		"time_budget", "quorum_lost", "stopped", "canceled",
+	}, []transcript.Outcome{
+		transcript.JudgeDecided, transcript.Converged, transcript.DiminishingReturns, transcript.Unanimous, transcript.EarlyStop,
+		transcript.RoundLimit, transcript.TokenBudget, transcript.TimeBudget, transcript.QuorumLost, transcript.Stopped, transcript.Canceled,
+	})
+}
