@@ -39,8 +39,8 @@ func (e *Engine) call(r *record, s protocol.Step) (*call, error) {
 	if !ok {
 		return nil, fmt.Errorf("plan step %s: %q is no participant, judge or helper: %w", s.Phase, s.Actor, errProtocol)
 	}
-	c := &call{step: s, who: who, role: seat.Role, set: e.prompts, names: r.names()}
-	c.limit, c.overtime = r.overtime()
+	c := &call{step: s, who: who, role: seat.Role, set: e.prompts, names: r.names}
+	c.limit, c.budget = r.timeLimit()
 	c.turn = transcript.Turn{Key: s.Key, Kind: s.Kind, Order: s.Order, Horizon: s.Horizon, Output: s.Output}
 	c.request = providers.Request{Model: who.Model, Temperature: who.Temperature, MaxTokens: who.MaxTokens}
 	if s.Output != "" {
@@ -72,7 +72,7 @@ func (e *Engine) prompt(r *record, c *call, seat transcript.Seat) error {
 	if err != nil {
 		return err
 	}
-	shown, tokens := r.visible(c.step)
+	shown, tokens := r.visible(&c.step)
 	fixed := b.tokens + window.Estimate(user)
 	cut := window.Sliding{}.Fit(tokens, c.who.Window-or(c.who.MaxTokens, window.Reply)-fixed)
 	c.turn.Window, c.tokens = cut.Report(), fixed+cut.Used
@@ -102,18 +102,10 @@ func (r *record) brief(set *prompts.Set, s protocol.Step, seat transcript.Seat) 
 	return b, nil
 }
 
-// names are those who are still in.
-func (r *record) names() []string {
-	names := make([]string, len(r.Seats))
-	for i, s := range r.Seats {
-		names[i] = s.Name
-	}
-	return names
-}
-
 // visible are the turns that a step may show, by their index, and their tokens.
-func (r *record) visible(s protocol.Step) (shown, tokens []int) {
-	shown, tokens = make([]int, 0, len(r.Turns)), make([]int, 0, len(r.Turns))
+func (r *record) visible(s *protocol.Step) (shown, tokens []int) {
+	both := make([]int, 2*len(r.Turns))
+	shown, tokens = both[:0:len(r.Turns)], both[len(r.Turns):len(r.Turns)]
 	for i := range r.Turns {
 		t := &r.Turns[i]
 		show := t.Kind == transcript.Speech || t.Kind == transcript.Remark

@@ -33,14 +33,15 @@ type call struct {
 	tokens   int // of the prompt, estimated
 	turn     transcript.Turn
 	reasked  bool
+	at       *Attempt // the attempt that is being made
 
-	ctx      context.Context
-	cancel   context.CancelCauseFunc
-	limit    time.Duration // for all attempts
-	overtime error         // the cause with which ctx ends after it
-	clock    *clock
-	feed     *feed
-	emit     func(Event) error // nil: nobody watches
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	limit  time.Duration // for all attempts
+	budget bool          // the limit is what is left of the debate's time budget
+	clock  *clock
+	feed   *feed
+	emit   func(Event) error // nil: nobody watches
 }
 
 // errOutOfTime ends a call when the debate's time budget has no more room for it.
@@ -60,7 +61,7 @@ const (
 // perform makes attempts until one gives the turn.
 func (c *call) perform() error {
 	c.turn.Began = time.Now()
-	failures := map[providers.Kind]int{}
+	var failures map[providers.Kind]int
 	for n := 1; ; n++ {
 		err := c.attempt(n)
 		if c.ctx.Err() != nil {
@@ -71,12 +72,15 @@ func (c *call) perform() error {
 			return nil
 		}
 		failed := providers.AsError(err)
+		if failures == nil {
+			failures = map[providers.Kind]int{}
+		}
 		failures[failed.Kind]++
 		again := backoff(failed, failures[failed.Kind])
 		if errors.Is(err, errReask) {
 			again = 0
 		}
-		if err := c.failed(n, failed, again); err != nil || again < 0 {
+		if err := c.failed(failed, again); err != nil || again < 0 {
 			return c.fail(n, failed)
 		}
 		if wait(c.ctx, again) != nil {
@@ -102,7 +106,7 @@ func (c *call) ended(n int, err error) error {
 		if err != nil {
 			timeout = &providers.Error{Kind: timeout.Kind, Err: timeout.Err, Partial: providers.AsError(err).Partial}
 		}
-		_ = c.failed(n, timeout, -1) // the viewer's leaving changes nothing any more
+		_ = c.failed(timeout, -1) // the viewer's leaving changes nothing any more
 		return c.fail(n, timeout)
 	}
 	return cause
@@ -115,10 +119,8 @@ func (c *call) fail(n int, e *providers.Error) error {
 }
 
 // failed tells of a failed attempt.
-func (c *call) failed(n int, e *providers.Error, again time.Duration) error {
-	return c.tell(TurnFailed{
-		Stamp: live("turn_failed"), Key: c.step.Key, Attempt: n, Kind: e.Kind, Message: e.Error(), Again: again,
-	})
+func (c *call) failed(e *providers.Error, again time.Duration) error {
+	return c.tell(TurnFailed{Stamp: live("turn_failed"), Attempt: c.at, Error: e.Kind, Message: e.Error(), Again: again})
 }
 
 // live is the stamp of an event that is not stored; its seq is set when it is shown.
@@ -134,15 +136,17 @@ func (c *call) tell(ev Event) error {
 
 // attempt makes one call of the model, and the turn of its reply.
 func (c *call) attempt(n int) error {
-	start := TurnStarted{Stamp: live("turn_started"), Key: c.step.Key, Kind: c.step.Kind, Role: c.role, Attempt: n}
-	c.feed.begin(start)
+	c.at = &Attempt{Key: c.step.Key, Kind: c.step.Kind, Role: c.role, N: n}
+	start := TurnStarted{Stamp: live("turn_started"), Attempt: c.at}
+	start.Seq = c.step.Horizon
+	part := c.feed.begin(start)
 	if c.emit != nil {
 		if err := c.emit(start); err != nil {
 			return err
 		}
 	}
 	began := time.Now()
-	c.request.OnChunk = c.stream(n)
+	c.request.OnChunk = c.stream(part)
 	resp, err := c.provider.Generate(c.ctx, c.request)
 	if failed := providers.AsError(err); failed != nil {
 		resp = failed.Partial
@@ -161,17 +165,14 @@ func (c *call) attempt(n int) error {
 }
 
 // stream passes the pieces of an attempt's text on as they come.
-func (c *call) stream(n int) func(string) error {
+func (c *call) stream(p *part) func(string) error {
 	offset := 0
 	return func(text string) error {
-		c.feed.chunk(c.step.Key, text)
+		c.feed.chunk(p, text)
 		if c.emit == nil {
 			return c.ctx.Err()
 		}
-		ev := Chunk{
-			Stamp: Stamp{Type: "chunk", Seq: c.step.Horizon, Live: true}, Key: c.step.Key, Kind: c.step.Kind,
-			Role: c.role, Attempt: n, Offset: offset, Text: text,
-		}
+		ev := Chunk{Stamp: Stamp{Type: "chunk", Seq: c.step.Horizon, Live: true}, Attempt: c.at, Offset: offset, Text: text}
 		offset += len(text)
 		return c.emit(ev)
 	}

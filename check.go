@@ -153,18 +153,19 @@ func (e *Engine) unbound(c Config) []protocol.Problem {
 
 // bind is the provider of a name; without a name, the only one there is.
 func (e *Engine) bind(name string) (string, providers.Provider, error) {
-	known := strings.Join(slices.Sorted(maps.Keys(e.providers)), ", ")
-	switch p, ok := e.providers[name]; {
-	case ok && p != nil:
+	if p := e.providers[name]; p != nil {
 		return name, p, nil
-	case len(e.providers) == 0:
-		return "", nil, errors.New("the engine has no providers, give some in Options")
-	case name == "" && len(e.providers) == 1:
-		return known, e.providers[known], nil
-	case name == "":
-		return "", nil, fmt.Errorf("none is named, choose one of %s", known)
 	}
-	return "", nil, fmt.Errorf("%q is unknown, the providers are %s", name, known)
+	known := slices.Sorted(maps.Keys(e.providers))
+	switch {
+	case len(known) == 0:
+		return "", nil, errors.New("the engine has no providers, give some in Options")
+	case name == "" && len(known) == 1:
+		return known[0], e.providers[known[0]], nil
+	case name == "":
+		return "", nil, fmt.Errorf("none is named, choose one of %s", strings.Join(known, ", "))
+	}
+	return "", nil, fmt.Errorf("%q is unknown, the providers are %s", name, strings.Join(known, ", "))
 }
 
 // probe asks providers that can tell about their keys and models.

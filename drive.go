@@ -36,6 +36,7 @@ type drive struct {
 	woken  chan struct{}
 
 	queue []Event // durable events that are still to be shown; guarded by d.mu
+	spare []Event // the last queue, to be filled again
 
 	mu      sync.Mutex
 	over    bool

@@ -11,6 +11,7 @@ import (
 	"reflect"
 	"sync"
 
+	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/judge/reply"
 	"github.com/elenchus-go/debate/prompts"
@@ -112,8 +113,11 @@ func (e *Engine) Create(ctx context.Context, c Config) (*Debate, error) {
 	if err != nil {
 		return nil, fmt.Errorf("create debate %s: %w", c.ID, err)
 	}
-	d := &Debate{engine: e, id: c.ID}
-	change := begin(newRecord(c.ID, e.parse))
+	d := &Debate{engine: e, id: c.ID, rec: newRecord(c.ID, e.parse)}
+	if d.machine, err = fsm.New(d.rec.snap); err != nil {
+		return nil, fmt.Errorf("create debate %s: %w", c.ID, err)
+	}
+	change := begin(d.rec)
 	if err := change.add(ConfigChanged{Stamp: change.stamp("config"), Config: raw}); err != nil {
 		return nil, fmt.Errorf("create debate %s: %w", c.ID, err)
 	}
@@ -198,8 +202,8 @@ func (e *Engine) parseProtocol(b json.RawMessage) (protocol.Protocol, error) {
 	return v.Elem().Interface().(protocol.Protocol), nil
 }
 
-// Close starts nothing new and lets calls in flight commit until ctx ends; then it cancels them. Debates go on in
-// another engine.
+// Close starts nothing new and lets calls in flight commit until ctx ends; then it cancels them. At last who watches
+// gets ErrClosed. Debates go on in another engine.
 func (e *Engine) Close(ctx context.Context) error {
 	e.mu.Lock()
 	if !e.closed {
@@ -214,6 +218,7 @@ func (e *Engine) Close(ctx context.Context) error {
 	}()
 	select {
 	case <-idle:
+		e.cancel(ErrClosed)
 		return nil
 	case <-ctx.Done():
 		e.cancel(ErrClosed)

@@ -94,27 +94,20 @@ type (
 	// TurnStarted comes before each attempt. What was shown of an earlier attempt is void.
 	TurnStarted struct {
 		Stamp
-		Key     transcript.Key  `json:"key"`
-		Kind    transcript.Kind `json:"kind"`
-		Role    string          `json:"role,omitempty"`
-		Attempt int             `json:"attempt"` // from 1
+		*Attempt
 	}
-	// Chunk is a piece of a reply as it comes. Look at Kind: a judge's reply is JSON.
+	// Chunk is a piece of a reply as it comes. Look at its Kind: a judge's reply is JSON.
 	Chunk struct {
 		Stamp
-		Key     transcript.Key  `json:"key"`
-		Kind    transcript.Kind `json:"kind"`
-		Role    string          `json:"role,omitempty"`
-		Attempt int             `json:"attempt"`
-		Offset  int             `json:"offset"` // in bytes, in the attempt's text
-		Text    string          `json:"text"`
+		*Attempt
+		Offset int    `json:"offset"` // in bytes, in the attempt's text
+		Text   string `json:"text"`
 	}
 	// TurnFailed is an attempt that failed.
 	TurnFailed struct {
 		Stamp
-		Key     transcript.Key `json:"key"`
-		Attempt int            `json:"attempt"`
-		Kind    providers.Kind `json:"kind"`
+		*Attempt
+		Error   providers.Kind `json:"error"`
 		Message string         `json:"message"`
 		Again   time.Duration  `json:"again"` // the wait until the next attempt, in nanoseconds; negative: none follows
 	}
@@ -130,6 +123,14 @@ type (
 		Result *Result `json:"result"`
 	}
 )
+
+// Attempt is one call of a model for a step. All its events share one, which is not to be changed.
+type Attempt struct {
+	Key  transcript.Key  `json:"key"`
+	Kind transcript.Kind `json:"kind"`
+	Role string          `json:"role,omitempty"` // of the actor, as configured
+	N    int             `json:"attempt"`        // from 1
+}
 
 // Question waits for a person: the debate is paused until Decide.
 type Question struct {

@@ -1,7 +1,7 @@
 package debate
 
 import (
-	"strings"
+	"slices"
 	"sync"
 
 	"github.com/elenchus-go/debate/transcript"
@@ -14,6 +14,7 @@ type feed struct {
 
 	mu      sync.Mutex
 	parts   []*part
+	spare   []byte  // the room of a part that has ended, for the next
 	notes   []Event // the newest live events that are not of a part: warnings, failures
 	noted   int     // notes ever
 	viewers map[chan struct{}]struct{}
@@ -22,7 +23,7 @@ type feed struct {
 // part is a call in flight.
 type part struct {
 	TurnStarted
-	text strings.Builder
+	text []byte // that was said so far
 }
 
 // keptNotes is how many notes a viewer may be behind.
@@ -53,23 +54,24 @@ func (f *feed) count() int {
 }
 
 // begin notes that an attempt begins; what an earlier one said is void.
-func (f *feed) begin(ev TurnStarted) {
+func (f *feed) begin(ev TurnStarted) *part {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.remove(ev.Key)
-	f.parts = append(f.parts, &part{TurnStarted: ev})
+	p := &part{TurnStarted: ev, text: f.spare}
+	f.spare = nil
+	f.parts = append(f.parts, p)
 	f.wake()
+	return p
 }
 
-func (f *feed) chunk(k transcript.Key, text string) {
+func (f *feed) chunk(p *part, text string) {
 	f.mu.Lock()
-	defer f.mu.Unlock()
-	for _, p := range f.parts {
-		if p.Key == k {
-			p.text.WriteString(text)
-		}
+	p.text = append(p.text, text...)
+	if len(f.viewers) > 0 {
+		f.wake()
 	}
-	f.wake()
+	f.mu.Unlock()
 }
 
 func (f *feed) note(ev Event) {
@@ -92,7 +94,8 @@ func (f *feed) end(k transcript.Key) {
 func (f *feed) remove(k transcript.Key) {
 	for i, p := range f.parts {
 		if p.Key == k {
-			f.parts = append(f.parts[:i:i], f.parts[i+1:]...)
+			f.parts = slices.Delete(f.parts, i, i+1)
+			f.spare, p.text = p.text[:0], nil
 			return
 		}
 	}
@@ -153,16 +156,13 @@ func (f *feed) news(v *viewer) (list []Event) {
 // catchUp adds what is new of a call in flight.
 func (v *viewer) catchUp(list []Event, p *part) []Event {
 	at := v.read[p.Key]
-	if at == nil || at.attempt != p.Attempt {
-		at = &progress{attempt: p.Attempt}
+	if at == nil || at.attempt != p.N {
+		at = &progress{attempt: p.N}
 		v.read[p.Key] = at
 		list = append(list, restamp(p.TurnStarted, v.seq))
 	}
-	if text := p.text.String()[at.offset:]; text != "" {
-		list = append(list, Chunk{
-			Stamp: Stamp{Type: "chunk", Seq: v.seq, Live: true}, Key: p.Key, Kind: p.Kind, Role: p.Role,
-			Attempt: p.Attempt, Offset: at.offset, Text: text,
-		})
+	if text := string(p.text[at.offset:]); text != "" {
+		list = append(list, Chunk{Stamp: Stamp{Type: "chunk", Seq: v.seq, Live: true}, Attempt: p.Attempt, Offset: at.offset, Text: text})
 		at.offset += len(text)
 	}
 	return list

@@ -66,7 +66,7 @@ func TestEventsSayWhereTheyStand(t *testing.T) {
 		switch ev := ev.(type) {
 		case debate.Chunk:
 			require.Equal(t, offsets[ev.Key], ev.Offset)
-			require.Equal(t, 1, ev.Attempt)
+			require.Equal(t, 1, ev.N)
 			offsets[ev.Key] += len(ev.Text)
 		case debate.PhaseStarted:
 			require.Equal(t, map[transcript.Kind]int{transcript.Speech: 2, transcript.Assessment: 1, transcript.Conclusion: 1}[ev.Stage], ev.Steps)
@@ -101,7 +101,7 @@ func samples() []debate.Event {
 		debate.Dropped{Stamp: debate.Stamp{Type: "dropped", Seq: 2}, Name: "A", Failure: failure},
 		debate.Decided{Stamp: debate.Stamp{Type: "decided", Seq: 3}, Action: "retry"},
 		debate.Annotated{Stamp: debate.Stamp{Type: "annotated", Seq: 4}, Name: "rating", Value: []byte("5")},
-		debate.TurnFailed{Stamp: debate.Stamp{Type: "turn_failed", Live: true}, Kind: providers.Timeout, Again: time.Second},
+		debate.TurnFailed{Stamp: debate.Stamp{Type: "turn_failed", Live: true}, Attempt: &debate.Attempt{N: 2}, Error: providers.Timeout, Again: time.Second},
 		debate.Warning{Stamp: debate.Stamp{Type: "warning", Live: true}, Text: "look"},
 	}
 }
@@ -389,7 +389,7 @@ func TestRetriesFollowTheKindOfTheError(t *testing.T) {
 				for _, ev := range events {
 					if f, ok := ev.(debate.TurnFailed); ok {
 						failed++
-						require.Equal(t, failed, f.Attempt)
+						require.Equal(t, failed, f.N)
 						require.Equal(t, failed > retries, f.Again < 0)
 					}
 				}
@@ -411,8 +411,8 @@ func TestANewAttemptVoidsWhatWasSaid(t *testing.T) {
 		said := map[int]string{}
 		for _, ev := range events {
 			if c, ok := ev.(debate.Chunk); ok && c.Key.Actor == "A" {
-				require.Equal(t, len(said[c.Attempt]), c.Offset)
-				said[c.Attempt] += c.Text
+				require.Equal(t, len(said[c.N]), c.Offset)
+				said[c.N] += c.Text
 			}
 		}
 		require.Equal(t, map[int]string{1: "half a", 2: "a whole statement"}, said)

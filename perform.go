@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/elenchus-go/debate/fsm"
@@ -29,7 +30,7 @@ func (dr *drive) launch(calls []*call) {
 	for _, c := range calls {
 		c.ctx, c.cancel = context.WithCancelCause(dr.ctx)
 		c.feed = dr.feed
-		c.clock = startClock(c.limit, func() { c.cancel(c.overtime) })
+		c.clock = startClock(c.limit, func() { c.cancel(c.overtime()) })
 		if dr.yield != nil {
 			c.emit = func(ev Event) error {
 				c.clock.enter()
@@ -156,6 +157,9 @@ func (dr *drive) land(c *call, err error) error {
 // answer sees to the failures of calls once all others of the plan have landed. It returns what is no call's failure:
 // the end of the driving, or a store that failed.
 func (dr *drive) answer(calls []*call, errs []error) error {
+	if !slices.ContainsFunc(errs, func(err error) bool { return err != nil }) {
+		return nil
+	}
 	dr.d.mu.Lock()
 	defer dr.d.mu.Unlock()
 	for i, err := range errs {
@@ -258,14 +262,22 @@ func (c *change) act(action string, f *Failure) error {
 	return c.settle()
 }
 
-// overtime is the cause with which a call ends when its time is over, and the time that it has.
-func (r *record) overtime() (time.Duration, error) {
-	limit := r.config.Limits.StepTimeout
+// timeLimit is the time that a call has for all its attempts, and what the time is up for when it is over.
+func (r *record) timeLimit() (limit time.Duration, budget bool) {
+	limit = r.config.Limits.StepTimeout
 	if left := r.remaining() - r.gap(time.Now()); left < limit {
-		if r.Cursor.Stage == transcript.Conclusion {
-			return left, &providers.Error{Kind: providers.Timeout, Err: fmt.Errorf("the debate's time budget of %v is used up", r.config.Limits.Time)}
-		}
-		return left, errOutOfTime
+		return left, true
 	}
-	return limit, &providers.Error{Kind: providers.Timeout, Err: fmt.Errorf("the step took longer than %v", limit)}
+	return limit, false
+}
+
+// overtime is the cause with which a call ends when its time is over.
+func (c *call) overtime() error {
+	switch {
+	case !c.budget:
+		return &providers.Error{Kind: providers.Timeout, Err: fmt.Errorf("the step took longer than %v", c.limit)}
+	case c.step.Kind == transcript.Conclusion:
+		return &providers.Error{Kind: providers.Timeout, Err: errOutOfTime}
+	}
+	return errOutOfTime
 }

@@ -33,7 +33,10 @@ type record struct {
 	created, started, updated, completed time.Time
 	entered                              time.Time // when the state at hand was entered, pauses apart
 
+	names    []string               // of those who are still in
 	everyone []transcript.Seat      // in the order of the configuration, those who dropped out too
+	asked    int64                  // the seq that steps were asked for
+	steps    []protocol.Step        // what may run at it
 	said     []string               // by seq: a turn as others read it
 	briefs   map[briefKey]*briefing // what is the same in all prompts of a reader
 	parse    func(json.RawMessage) (Config, error)
@@ -131,7 +134,15 @@ func (r *record) seat() {
 	for _, p := range r.config.active() {
 		r.Seats = append(r.Seats, p.seat())
 	}
-	r.everyone = r.Seats
+	r.everyone, r.names = r.Seats, names(r.Seats)
+}
+
+func names(seats []transcript.Seat) []string {
+	list := make([]string, len(seats))
+	for i, s := range seats {
+		list[i] = s.Name
+	}
+	return list
 }
 
 func (r *record) move(ev StateChanged) {
@@ -191,6 +202,7 @@ func (r *record) turn(t transcript.Turn) error {
 
 func (r *record) drop(ev Dropped) {
 	r.Record.Drop(ev.Name)
+	r.names = names(r.Seats)
 	r.drops = append(r.drops, ev)
 }
 
@@ -201,12 +213,16 @@ func (r *record) annotate(ev Annotated) {
 	r.annotations[ev.Name] = ev.Value
 }
 
-// next is what may run now, paused or not.
+// next is what may run now, paused or not. It is the same until another entry is applied.
 func (r *record) next() []protocol.Step {
-	if r.Cursor.Stage == "" || r.Cursor.Stage == transcript.Conclusion && !r.spoken() {
-		return nil // on nothing there is no conclusion
+	if r.asked == r.Seq {
+		return r.steps
 	}
-	return protocol.Next(r.config.Protocol, &r.Record)
+	r.asked, r.steps = r.Seq, nil
+	if r.Cursor.Stage != "" && (r.Cursor.Stage != transcript.Conclusion || r.spoken()) { // on nothing there is no conclusion
+		r.steps = protocol.Next(r.config.Protocol, &r.Record)
+	}
+	return r.steps
 }
 
 // open says whether a step may still be committed.

@@ -19,7 +19,7 @@ func (dr *drive) flush() {
 	}
 	dr.d.mu.Lock()
 	due := dr.queue
-	dr.queue = nil
+	dr.queue, dr.spare = dr.spare[:0], nil
 	if len(due) > 0 {
 		dr.shown = due[len(due)-1].Event().Seq
 	}
@@ -29,6 +29,7 @@ func (dr *drive) flush() {
 			return
 		}
 	}
+	dr.spare = due
 }
 
 func (dr *drive) present(ev Event) bool {

@@ -2,9 +2,11 @@ package debate_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -184,7 +186,7 @@ func (s *simulation) fault() error {
 	return &providers.Error{Kind: providers.Authentication, Err: errors.New("the key has expired")}
 }
 
-// flaky is a store that fails now and then, before or after it has committed.
+// flaky is a store that fails now and then, before or after it has committed. Like a database, it gives back JSON.
 type flaky struct {
 	store.Store
 	sim *simulation
@@ -203,4 +205,13 @@ func (f *flaky) Commit(ctx context.Context, c store.Change) error {
 
 func (f *flaky) Watch(id string, wake func(int64)) (stop func()) {
 	return f.Store.(store.Watcher).Watch(id, wake)
+}
+
+func (f *flaky) Load(ctx context.Context, id string, after int64) (store.Head, []store.Entry, error) {
+	head, entries, err := f.Store.Load(ctx, id, after)
+	entries = slices.Clone(entries)
+	for i := range entries {
+		entries[i].Data = json.RawMessage(encode(f.sim.t, entries[i].Data))
+	}
+	return head, entries, err
 }

@@ -11,8 +11,8 @@ import (
 )
 
 // Watch follows the debate, whoever drives it: first the stored events after a seq, 0 for all, then new ones and, where
-// this engine drives, live ones. The last event of a debate that has ended carries its result. The end of ctx is
-// yielded as an error. Watching drives nothing, and a slow viewer holds up nothing: chunks that it has not seen reach
+// this engine drives, live ones. The last event of a debate that has ended carries its result. The end of ctx,
+// or of the engine, is yielded as an error. Watching drives nothing, and a slow viewer holds up nothing: chunks that it has not seen reach
 // it in one piece.
 func (d *Debate) Watch(ctx context.Context, after int64) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
@@ -23,7 +23,11 @@ func (d *Debate) Watch(ctx context.Context, after int64) iter.Seq2[Event, error]
 		defer d.engine.store.Watch(d.id, func(int64) { poke(news) })()
 		v := &viewer{seq: max(after, 0), notes: feed.count(), read: map[transcript.Key]*progress{}, done: map[transcript.Key]bool{}}
 		for {
+			over := d.engine.ctx.Err() // before the look that is the last one then
 			more, err := d.tell(ctx, feed, v, yield)
+			if more && over != nil {
+				err = ErrClosed
+			}
 			if err != nil {
 				yield(nil, err)
 			}
@@ -32,6 +36,7 @@ func (d *Debate) Watch(ctx context.Context, after int64) iter.Seq2[Event, error]
 			}
 			select {
 			case <-news:
+			case <-d.engine.ctx.Done():
 			case <-ctx.Done():
 				yield(nil, context.Cause(ctx))
 				return

@@ -20,8 +20,8 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// durable are the events that are stored, as JSON.
-func durable(t *testing.T, events []debate.Event) []string {
+// storedJSON are the events that are stored, as JSON.
+func storedJSON(t *testing.T, events []debate.Event) []string {
 	list := []string{}
 	for _, ev := range events {
 		if !ev.Event().Live {
@@ -45,11 +45,11 @@ func TestWatchShowsWhatIsStoredFromAnySeq(t *testing.T) {
 	shown, err := run(t, d)
 	require.NoError(t, err)
 	all := watch(t, d, 0)
-	require.Equal(t, durable(t, shown), durable(t, all)[1:], "all but the configuration, which came before")
+	require.Equal(t, storedJSON(t, shown), storedJSON(t, all)[1:], "all but the configuration, which came before")
 	require.IsType(t, debate.Ended{}, all[len(all)-1])
 	for after := range int64(len(all)) {
 		rest := watch(t, d, after)
-		require.Equal(t, durable(t, all)[after:], durable(t, rest))
+		require.Equal(t, storedJSON(t, all)[after:], storedJSON(t, rest))
 		require.IsType(t, debate.Ended{}, rest[len(rest)-1])
 	}
 	require.Len(t, watch(t, d, 9999), 1, "beyond the end there is only the result")

@@ -43,10 +43,11 @@ func (e *Error) Unwrap() error { return e.Err }
 // AsError is err as an *Error. One that has none in its chain is [Timeout] when it stems from an expired deadline, else
 // [API]. It is nil for a nil err.
 func AsError(err error) *Error {
+	if err == nil {
+		return nil
+	}
 	var e *Error
 	switch {
-	case err == nil:
-		return nil
 	case errors.As(err, &e):
 		return e
 	case errors.Is(err, context.DeadlineExceeded):

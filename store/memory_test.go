@@ -311,7 +311,10 @@ func TestLosersGetTheirTurnIn(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				for range s.List(context.Background(), store.Query{Limit: 1}) {
+				for h, err := range s.List(context.Background(), store.Query{Limit: 1}) {
+					if err != nil || h.Seq < head.Seq {
+						t.Errorf("list a head at %d after one at %d: %v", h.Seq, head.Seq, err)
+					}
 				}
 			}
 		})
@@ -372,13 +375,15 @@ func TestListCanBeLeftEarlyAndUsedInBetween(t *testing.T) {
 		commit(t, s, change(id, 0, ""))
 	}
 	all := s.List(t.Context(), store.Query{})
-	for h := range all {
+	for h, err := range all {
+		require.NoError(t, err)
 		require.NoError(t, s.Delete(t.Context(), h.ID), "the store is not locked meanwhile")
 		break
 	}
 	require.Equal(t, []string{"b", "a"}, list(t, s, store.Query{}))
 	var again []string
-	for h := range all {
+	for h, err := range all {
+		require.NoError(t, err)
 		again = append(again, h.ID)
 	}
 	require.Equal(t, []string{"b", "a"}, again, "a list that is ranged over again is a new look")

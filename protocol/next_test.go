@@ -1,0 +1,276 @@
+package protocol_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// duel is a protocol: two speak at once, then each answers in turn.
+type duel struct{}
+
+func (duel) Name() string { return "duel/1" }
+
+func (duel) Check(r *protocol.Record) (problems []protocol.Problem) {
+	if len(r.Seats) != 2 {
+		problems = append(problems, protocol.Problemf("participants", "%d enabled, a duel takes 2", len(r.Seats)))
+	}
+	return problems
+}
+
+func (duel) Phases(r *protocol.Record) []protocol.Phase {
+	if r.Cursor.Stage != transcript.Speech {
+		return nil
+	}
+	claim, answer := protocol.Phase{Name: "claim", Parallel: true}, protocol.Phase{Name: "answer"}
+	for _, s := range r.Seats {
+		claim.Steps = append(claim.Steps, protocol.Step{Key: transcript.Key{Actor: s.Name}, Prompt: "claim"})
+		answer.Steps = append(answer.Steps, protocol.Step{Key: transcript.Key{Actor: s.Name}, Prompt: "answer"})
+	}
+	return []protocol.Phase{claim, answer}
+}
+
+func (duel) End(*protocol.Record) transcript.Ending { return transcript.Ending{} }
+
+func ExampleNext() {
+	r := &protocol.Record{Seats: []transcript.Seat{{Name: "Ann"}, {Name: "Bob"}}}
+	r.Cursor = transcript.Cursor{Run: 1, Round: 1, Stage: transcript.Speech}
+	fmt.Println("problems:", duel{}.Check(r))
+
+	for todo := protocol.Next(duel{}, r); len(todo) > 0; todo = protocol.Next(duel{}, r) {
+		if todo[0].Phase != r.Cursor.Phase {
+			r.Begin(todo[0].Phase, r.Seq+1)
+			continue
+		}
+		fmt.Print("may run now:")
+		for _, s := range todo {
+			fmt.Print(" ", s.Key)
+		}
+		fmt.Println()
+		s := todo[len(todo)-1] // any of them: here the last is the fastest
+		if !r.Apply(transcript.Turn{Key: s.Key, Kind: s.Kind, Order: s.Order, Seq: r.Seq + 1}) {
+			panic("it stands already")
+		}
+	}
+	for _, t := range r.Turns {
+		fmt.Println("transcript: ", t.Key)
+	}
+	// Output:
+	// problems: []
+	// may run now: 1/1/claim/Ann/ 1/1/claim/Bob/
+	// may run now: 1/1/claim/Ann/
+	// may run now: 1/1/answer/Ann/
+	// may run now: 1/1/answer/Bob/
+	// transcript:  1/1/claim/Ann/
+	// transcript:  1/1/claim/Bob/
+	// transcript:  1/1/answer/Ann/
+	// transcript:  1/1/answer/Bob/
+}
+
+func TestNextOfASequence(t *testing.T) {
+	p := phases(sequential("respond", "a", "b", "c"))
+	j := in(transcript.Speech, 1) // entry 1
+	require.Equal(t, []string{"respond/a/ 0 1"}, plan(protocol.Next(p, &j.Record)))
+	j.begin("respond") // entry 2
+	require.Equal(t, []string{"respond/a/ 0 2"}, plan(protocol.Next(p, &j.Record)))
+	j.say(protocol.Next(p, &j.Record)[0]) // entry 3
+	require.Equal(t, []string{"respond/b/ 1 3"}, plan(protocol.Next(p, &j.Record)), "it sees the one before")
+	j.remark("hm") // entry 4
+	require.Equal(t, []string{"respond/b/ 1 4"}, plan(protocol.Next(p, &j.Record)), "and remarks")
+	j.run(p)
+	require.Empty(t, protocol.Next(p, &j.Record))
+}
+
+func TestNextOfAParallelPhase(t *testing.T) {
+	p := phases(parallel("respond", "a", "b", "c"))
+	j := in(transcript.Speech, 1)
+	j.begin("respond") // entry 2
+	todo := protocol.Next(p, &j.Record)
+	require.Equal(t, []string{"respond/a/ 0 2", "respond/b/ 1 2", "respond/c/ 2 2"}, plan(todo))
+	j.say(todo[1])
+	j.remark("hm")
+	require.Equal(t, []string{"respond/a/ 0 2", "respond/c/ 2 2"}, plan(protocol.Next(p, &j.Record)), "nobody sees what came since")
+	j.say(todo[2])
+	j.say(todo[0])
+	require.Empty(t, protocol.Next(p, &j.Record))
+}
+
+func TestNextGoesThroughThePhasesInOrder(t *testing.T) {
+	p := phases(parallel("propose", "a", "b"), protocol.Phase{Name: "nobody"}, sequential("refine", "a", "b"))
+	j := in(transcript.Speech, 1)
+	var seen []string
+	for todo := protocol.Next(p, &j.Record); len(todo) > 0; todo = protocol.Next(p, &j.Record) {
+		if todo[0].Phase != j.Cursor.Phase {
+			j.begin(todo[0].Phase)
+			continue
+		}
+		seen = append(seen, plan(todo)...)
+		require.True(t, j.say(todo[0]))
+	}
+	require.Equal(t, []string{
+		"propose/a/ 0 2", "propose/b/ 1 2", // both may run
+		"propose/b/ 1 2",
+		"refine/a/ 0 5",
+		"refine/b/ 1 6",
+	}, seen)
+}
+
+func TestNextIsEmptyWhereNothingIsToBeDone(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		p    protocol.Protocol
+	}{
+		{"no phases", phases()},
+		{"a phase without steps", phases(protocol.Phase{Name: "nobody"}, protocol.Phase{Name: "nobody else", Parallel: true})},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			require.Nil(t, protocol.Next(tt.p, &in(transcript.Speech, 1).Record))
+		})
+	}
+}
+
+func TestStepsOfDifferentTargetsAreDifferent(t *testing.T) {
+	critique := protocol.Phase{Name: "critique", Parallel: true}
+	for _, k := range []transcript.Key{{Actor: "a", Target: "b"}, {Actor: "a", Target: "c"}, {Actor: "b", Target: "a"}} {
+		critique.Steps = append(critique.Steps, protocol.Step{Key: k})
+	}
+	j := in(transcript.Speech, 1)
+	j.begin("critique")
+	todo := protocol.Next(phases(critique), &j.Record)
+	require.Equal(t, []string{"critique/a/b 0 2", "critique/a/c 1 2", "critique/b/a 2 2"}, plan(todo))
+	j.say(todo[1])
+	require.Equal(t, []string{"critique/a/b 0 2", "critique/b/a 2 2"}, plan(protocol.Next(phases(critique), &j.Record)))
+}
+
+func TestNextNamesTheStep(t *testing.T) {
+	only := func(turn *transcript.Turn) bool { return turn.Actor == "b" }
+	own := protocol.Step{
+		Key:    transcript.Key{Run: 9, Round: 9, Phase: "mine", Actor: "a", Target: "b"}, // the first three are not the protocol's to set
+		Kind:   transcript.Remark,
+		Order:  9,
+		Prompt: "attack", Output: "critique/1", Vars: map[string]string{"level": "2"}, Show: only, Horizon: 9,
+	}
+	for _, tt := range []struct {
+		name  string
+		stage transcript.Kind
+		round int
+		want  transcript.Key
+	}{
+		{"in the prelude", transcript.Prelude, 0, transcript.Key{Run: 3, Phase: "p", Actor: "a", Target: "b"}},
+		{"in the prelude, passed again in a later round", transcript.Prelude, 2, transcript.Key{Run: 3, Phase: "p", Actor: "a", Target: "b"}},
+		{"in a round", transcript.Speech, 2, transcript.Key{Run: 3, Round: 2, Phase: "p", Actor: "a", Target: "b"}},
+		{"after a round", transcript.Assessment, 2, transcript.Key{Run: 3, Round: 2, Phase: "p", Actor: "a", Target: "b"}},
+		{"at the end", transcript.Conclusion, 2, transcript.Key{Run: 3, Round: 2, Phase: "p", Actor: "a", Target: "b"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			j := in(tt.stage, tt.round)
+			j.Cursor.Run = 3
+			todo := protocol.Next(phases(protocol.Phase{Name: "p", Steps: []protocol.Step{own}}), &j.Record)
+			require.Len(t, todo, 1)
+			s := todo[0]
+			require.Equal(t, tt.want, s.Key)
+			require.Equal(t, tt.stage, s.Kind)
+			require.Equal(t, 0, s.Order)
+			require.Equal(t, j.Seq, s.Horizon)
+			require.Equal(t, own.Prompt, s.Prompt)
+			require.Equal(t, own.Output, s.Output)
+			require.Equal(t, own.Vars, s.Vars)
+			require.True(t, s.Show(&transcript.Turn{Key: transcript.Key{Actor: "b"}}))
+			require.False(t, s.Show(&transcript.Turn{Key: transcript.Key{Actor: "c"}}))
+		})
+	}
+	require.Equal(t, "mine", own.Phase, "the protocol's own step stays as it is")
+}
+
+func TestThePreludeIsNotDoneAgain(t *testing.T) {
+	p := phases(sequential("personas", protocol.Casting))
+	j := in(transcript.Prelude, 0)
+	j.run(p)
+	require.Equal(t, []string{"personas"}, order(j.Turns))
+
+	j.move(transcript.Prelude, 2) // a debate that failed in round 2 passes through
+	require.Empty(t, protocol.Next(p, &j.Record))
+	turn, ok := j.At("personas", protocol.Casting, "")
+	require.True(t, ok)
+	require.Equal(t, 0, turn.Round)
+}
+
+func TestEachRoundAndRunIsDone(t *testing.T) {
+	p := phases(sequential("respond", "a", "b"))
+	j := in(transcript.Speech, 1)
+	j.run(p)
+	j.move(transcript.Speech, 2)
+	require.Equal(t, []string{"respond/a/ 0 5"}, plan(protocol.Next(p, &j.Record)), "another round")
+	j.move(transcript.Speech, 1)
+	require.Empty(t, protocol.Next(p, &j.Record), "the same round once more")
+	j.Cursor.Run = 2
+	require.Equal(t, []string{"respond/a/ 0 6"}, plan(protocol.Next(p, &j.Record)), "another run")
+}
+
+// A moderator picks each speaker: what a phase asks for follows from the turn of the phase before.
+func TestPhasesMayDependOnEarlierOnes(t *testing.T) {
+	moderated := script(func(r *protocol.Record) (list []protocol.Phase) {
+		for i := range 2 {
+			pick := fmt.Sprint("pick-", i)
+			list = append(list, sequential(pick, "judge"))
+			turn, ok := r.At(pick, "judge", "")
+			if !ok {
+				break
+			}
+			list = append(list, sequential(fmt.Sprint("speak-", i), r.Seats[int(turn.Seq)%len(r.Seats)].Name))
+		}
+		return list
+	})
+	j := in(transcript.Speech, 1)
+	j.run(moderated)
+	require.Equal(t, []string{"judge", "a", "judge", "b"}, order(j.Turns))
+	require.Equal(t, "speak-1", j.Cursor.Phase)
+}
+
+func TestWhoDropsOutIsNotAsked(t *testing.T) {
+	seated := func(together bool) script {
+		return func(r *protocol.Record) []protocol.Phase {
+			var names []string
+			for _, s := range r.Seats {
+				names = append(names, s.Name)
+			}
+			p := sequential("respond", names...)
+			p.Parallel = together
+			return []protocol.Phase{p}
+		}
+	}
+	for _, tt := range []struct {
+		name     string
+		together bool
+		said     []int // places
+		drop     string
+		want     []string
+	}{
+		{"before the one at hand has spoken, the next one does", false, nil, "a", []string{"respond/b/ 0 2"}},
+		{"after having spoken, the others go on", false, []int{0}, "a", []string{"respond/b/ 0 3"}},
+		{"the last one, and the phase is done", false, []int{0, 1}, "c", []string{}},
+		{"in a parallel phase, the others go on", true, []int{2}, "a", []string{"respond/b/ 0 2"}},
+		{"in a parallel phase, the last one missing", true, []int{0, 2}, "b", []string{}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p, j := seated(tt.together), in(transcript.Speech, 1)
+			j.begin("respond")
+			first := protocol.Next(seated(true), &j.Record)
+			for _, i := range tt.said {
+				require.True(t, j.say(first[i]))
+			}
+			j.Drop(tt.drop)
+			require.Equal(t, tt.want, plan(protocol.Next(p, &j.Record)))
+		})
+	}
+}
+
+func TestProblemsReadAsAFieldAndAReason(t *testing.T) {
+	p := protocol.Problemf("participants[1].name", "%q is taken by %s", "Ann", "participants[0]")
+	require.Equal(t, protocol.Problem{Field: "participants[1].name", Reason: `"Ann" is taken by participants[0]`}, p)
+	require.Equal(t, `participants[1].name: "Ann" is taken by participants[0]`, p.String())
+}

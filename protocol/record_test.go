@@ -1,0 +1,339 @@
+package protocol_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// permutations are all orders of the numbers below n.
+func permutations(n int) (all [][]int) {
+	if n == 0 {
+		return [][]int{{}}
+	}
+	for _, p := range permutations(n - 1) {
+		for i := range n {
+			all = append(all, slices.Insert(slices.Clone(p), i, n-1))
+		}
+	}
+	return all
+}
+
+// Turns stand by phase and place, whatever the order in which they arrive.
+func TestTurnsStandInTheOrderOfTheirSteps(t *testing.T) {
+	actors := []string{"a", "b", "c", "d"}
+	for _, arrival := range permutations(len(actors)) {
+		t.Run(fmt.Sprint(arrival), func(t *testing.T) {
+			j := in(transcript.Speech, 1)
+			j.run(phases(sequential("open", "b", "a")))
+			p := phases(parallel("respond", actors...))
+			j.begin("respond")
+			todo := protocol.Next(p, &j.Record)
+			for _, i := range arrival {
+				require.True(t, j.say(todo[i]))
+			}
+			j.run(phases(sequential("close", "d", "c")))
+			require.Equal(t, []string{"b", "a", "a", "b", "c", "d", "d", "c"}, order(j.Turns))
+			for _, want := range j.Turns {
+				got, ok := j.Find(want.Key)
+				require.True(t, ok)
+				require.Equal(t, want, got)
+			}
+		})
+	}
+}
+
+func TestATurnIsAppliedOnce(t *testing.T) {
+	j := in(transcript.Speech, 1)
+	j.begin("respond")
+	todo := protocol.Next(phases(parallel("respond", "a", "b")), &j.Record)
+	require.True(t, j.say(todo[1]))
+	require.True(t, j.say(todo[0]))
+	turns, seq := slices.Clone(j.Turns), j.Seq
+
+	again := todo[1]
+	again.Order, again.Kind = 7, transcript.Remark // the key alone decides
+	require.False(t, j.say(again))
+	require.Equal(t, turns, j.Turns)
+	require.Equal(t, seq, j.Seq)
+}
+
+func TestAPhaseThatGoesOnKeepsItsHorizon(t *testing.T) {
+	p := phases(parallel("respond", "a", "b"))
+	j := in(transcript.Speech, 1)
+	j.begin("respond") // entry 2
+	require.Equal(t, transcript.Cursor{Run: 1, Round: 1, Stage: transcript.Speech, Phase: "respond", Since: 2}, j.Cursor)
+	require.EqualValues(t, 2, j.Seq)
+	j.say(protocol.Next(p, &j.Record)[1])
+
+	j.move("", 1)                // it fails
+	j.move(transcript.Speech, 1) // and is tried again
+	require.EqualValues(t, 5, j.Cursor.Since)
+	j.begin("respond") // entry 6
+	require.EqualValues(t, 6, j.Seq)
+	require.Equal(t, []string{"respond/a/ 0 2"}, plan(protocol.Next(p, &j.Record)), "what it may see is what it saw")
+
+	j.move(transcript.Speech, 2)
+	j.begin("respond") // entry 8
+	require.Equal(t, []string{"respond/a/ 0 8", "respond/b/ 1 8"}, plan(protocol.Next(p, &j.Record)), "another round begins anew")
+	j.Cursor.Run = 2
+	j.begin("respond") // entry 9
+	require.Equal(t, []string{"respond/a/ 0 9", "respond/b/ 1 9"}, plan(protocol.Next(p, &j.Record)), "another run, too")
+}
+
+func TestThePreludeKeepsItsHorizonInALaterRound(t *testing.T) {
+	j := in(transcript.Prelude, 0)
+	j.begin("personas") // entry 2
+	j.move(transcript.Prelude, 3)
+	j.begin("personas")
+	require.EqualValues(t, 2, j.Cursor.Since)
+}
+
+// Letters below are steps of a parallel phase of a, b and c, numbers are remarks, and a bar interrupts: the debate fails
+// there and is tried again.
+func TestRemarksStandBehindTheStepThatTheyCameAfter(t *testing.T) {
+	for _, tt := range []struct{ name, arrival, want string }{
+		{"without remarks", "cab", "abc"},
+		{"before all steps", "1abc", "1abc"},
+		{"several keep their order", "1a23b4c5", "1a23b4c5"},
+		{"after a late step: early ones go before it", "c1ab", "abc1"},
+		{"after each of two, that arrived the wrong way round", "b1a2c", "ab12c"},
+		{"between the phases", "abc|1", "abc1"},
+		{"in an interruption, when one is missing", "ac|1|b", "abc1"},
+		{"in an interruption, when the first is missing", "c|12|ba", "abc12"},
+		{"in an interruption, and after it", "c|1|2b3a", "abc123"},
+		{"before all steps and in an interruption", "1|2|a3cb", "12a3bc"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := phases(parallel("respond", "a", "b", "c"))
+			j := in(transcript.Speech, 1)
+			j.remark("0")
+			interrupted := true
+			resume := func() {
+				if interrupted {
+					j.move(transcript.Speech, 1)
+					j.begin("respond")
+				}
+				interrupted = false
+			}
+			resume()
+			for _, x := range tt.arrival {
+				switch {
+				case x == '|' && interrupted:
+					resume()
+				case x == '|':
+					j.move("", 1)
+					interrupted = true
+				case x >= 'a':
+					todo := protocol.Next(p, &j.Record)
+					require.True(t, j.say(todo[slices.IndexFunc(todo, func(s protocol.Step) bool { return s.Actor == string(x) })]))
+				default:
+					j.remark(string(x))
+				}
+			}
+			got := ""
+			for i, name := range order(j.Turns) {
+				got += name
+				at, ok := j.Find(j.Turns[i].Key)
+				require.True(t, ok)
+				require.Equal(t, j.Turns[i], at)
+			}
+			require.Equal(t, "0"+tt.want, got)
+		})
+	}
+}
+
+func TestPlaceOfARemark(t *testing.T) {
+	j := in(transcript.Speech, 1)
+	require.Equal(t, -1, j.Place(), "nothing was said")
+	j.begin("respond")
+	require.Equal(t, -1, j.Place(), "nothing was said in the phase")
+	todo := protocol.Next(phases(parallel("respond", "a", "b", "c")), &j.Record)
+	j.say(todo[1])
+	require.Equal(t, 1, j.Place())
+	j.say(todo[0])
+	require.Equal(t, 1, j.Place(), "one that came before its time changes nothing")
+	j.remark("hm")
+	require.Equal(t, 1, j.Place())
+	j.move(transcript.Assessment, 1)
+	require.Equal(t, -1, j.Place(), "the phase is over")
+}
+
+// TestTurnsStandInOrderWhateverHappens draws whole debates of parallel and sequential phases with remarks and
+// interruptions, and sorts the turns in the plainest way.
+func TestTurnsStandInOrderWhateverHappens(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		j := in(transcript.Speech, 1)
+		remarks := 0
+		var want []transcript.Key // in the order of the steps
+		for round := 1; round <= 2; round++ {
+			j.move(transcript.Speech, round)
+			for n := range rapid.IntRange(1, 2).Draw(t, "phases") {
+				p := rapid.SampledFrom([]func(string, ...string) protocol.Phase{sequential, parallel}).Draw(t, "kind")(fmt.Sprint("phase", n), "a", "b", "c", "d")
+				for i := range p.Steps {
+					want = append(want, transcript.Key{Run: 1, Round: round, Phase: p.Name, Actor: p.Steps[i].Actor})
+				}
+				var horizon int64
+				for todo := protocol.Next(phases(p), &j.Record); len(todo) > 0; todo = protocol.Next(phases(p), &j.Record) {
+					if j.Cursor.Phase != p.Name {
+						j.begin(p.Name)
+						continue
+					}
+					if horizon == 0 {
+						horizon = j.Cursor.Since
+					}
+					switch rapid.SampledFrom([]string{"say", "say", "say", "remark", "interrupt"}).Draw(t, "next") {
+					case "remark":
+						remarks++
+						j.remark(fmt.Sprint(remarks))
+					case "interrupt":
+						j.move("", round)
+						if rapid.Bool().Draw(t, "remark meanwhile") {
+							remarks++
+							j.remark(fmt.Sprint(remarks))
+						}
+						j.move(transcript.Speech, round)
+					default:
+						s := rapid.SampledFrom(todo).Draw(t, "step")
+						if p.Parallel {
+							require.Equal(t, horizon, s.Horizon, "a parallel phase has one horizon")
+						}
+						require.True(t, j.say(s))
+					}
+				}
+			}
+		}
+		var got []transcript.Key
+		var last string
+		for i, turn := range j.Turns {
+			found, ok := j.Find(turn.Key)
+			require.True(t, ok)
+			require.Equal(t, j.Turns[i], found)
+			if turn.Kind == transcript.Speech {
+				got = append(got, turn.Key)
+			} else {
+				last = max(last, fmt.Sprintf("%03s", turn.Target))
+				require.Equal(t, last, fmt.Sprintf("%03s", turn.Target), "remarks keep their order")
+			}
+		}
+		require.Equal(t, want, got)
+		require.Len(t, j.Turns, len(want)+remarks)
+	})
+}
+
+func TestFindAndAt(t *testing.T) {
+	j := in(transcript.Speech, 2)
+	critique := protocol.Phase{Name: "critique", Steps: []protocol.Step{{Key: transcript.Key{Actor: "a", Target: "b"}}}}
+	j.run(phases(critique))
+	for _, tt := range []struct {
+		name                 string
+		phase, actor, target string
+		want                 bool
+	}{
+		{"what was said", "critique", "a", "b", true},
+		{"about another", "critique", "a", "c", false},
+		{"by another", "critique", "b", "b", false},
+		{"in another phase", "respond", "a", "b", false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			at, ok := j.At(tt.phase, tt.actor, tt.target)
+			require.Equal(t, tt.want, ok)
+			found, ok := j.Find(transcript.Key{Run: 1, Round: 2, Phase: tt.phase, Actor: tt.actor, Target: tt.target})
+			require.Equal(t, tt.want, ok)
+			require.Equal(t, at, found)
+			if tt.want {
+				require.Equal(t, "text of a", at.Text)
+			} else {
+				require.Zero(t, at)
+			}
+		})
+	}
+	for _, k := range []transcript.Key{
+		{Run: 2, Round: 2, Phase: "critique", Actor: "a", Target: "b"},
+		{Run: 1, Round: 1, Phase: "critique", Actor: "a", Target: "b"},
+	} {
+		_, ok := j.Find(k)
+		require.False(t, ok, "%v", k)
+	}
+	j.move(transcript.Assessment, 2)
+	_, ok := j.At("critique", "a", "b")
+	require.True(t, ok, "a later stage of the round reads it")
+	j.move(transcript.Speech, 3)
+	_, ok = j.At("critique", "a", "b")
+	require.False(t, ok, "a later round has its own")
+	_, ok = new(protocol.Record).At("critique", "a", "b")
+	require.False(t, ok)
+}
+
+func TestSinceARound(t *testing.T) {
+	none := in(transcript.Speech, 1)
+	require.Empty(t, none.Since(0))
+	require.Empty(t, none.Since(1))
+
+	j := in(transcript.Prelude, 0)
+	j.run(phases(sequential("personas", protocol.Casting)))
+	for _, round := range []int{1, 2, 4} { // nothing was said in round 3
+		j.move(transcript.Speech, round)
+		j.begin("respond")
+		todo := protocol.Next(phases(parallel("respond", "a", "b")), &j.Record)
+		j.say(todo[1])
+		j.remark(fmt.Sprint("remark ", round))
+		j.say(todo[0])
+	}
+	first := []string{"personas", "a", "b", "remark 1"}
+	second, fourth := []string{"a", "b", "remark 2"}, []string{"a", "b", "remark 4"}
+	for _, tt := range []struct {
+		name  string
+		round int
+		want  []string
+	}{
+		{"the prelude: all", 0, slices.Concat(first, second, fourth)},
+		{"a round that there is not: all", -1, slices.Concat(first, second, fourth)},
+		{"the first", 1, slices.Concat(first[1:], second, fourth)},
+		{"the second", 2, slices.Concat(second, fourth)},
+		{"one that nothing was said in", 3, fourth},
+		{"the last", 4, fourth},
+		{"one that is to come", 5, []string{}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			require.Equal(t, tt.want, order(j.Since(tt.round)))
+		})
+	}
+}
+
+func TestDropTakesOneOut(t *testing.T) {
+	names := func(r protocol.Record) (list []string) {
+		for _, s := range r.Seats {
+			list = append(list, s.Name)
+		}
+		return list
+	}
+	for _, tt := range []struct {
+		name string
+		drop []string
+		want []string
+	}{
+		{"the first", []string{"a"}, []string{"b", "c"}},
+		{"the last", []string{"c"}, []string{"a", "b"}},
+		{"one after the other", []string{"b", "a"}, []string{"c"}},
+		{"a stranger", []string{"z"}, []string{"a", "b", "c"}},
+		{"a judge is no participant", []string{"judge"}, []string{"a", "b", "c"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := in(transcript.Speech, 1).Record
+			other := r
+			for _, name := range tt.drop {
+				other.Drop(name)
+			}
+			require.Equal(t, tt.want, names(other))
+			require.Equal(t, []string{"a", "b", "c"}, names(r), "a copy of the record stays as it is")
+			require.Equal(t, []string{"judge"}, other.Judges)
+		})
+	}
+}

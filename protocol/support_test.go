@@ -1,0 +1,107 @@
+package protocol_test
+
+import (
+	"fmt"
+
+	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// script is a protocol that is nothing but its phases.
+type script func(r *protocol.Record) []protocol.Phase
+
+func (script) Name() string                                 { return "script/1" }
+func (script) Check(*protocol.Record) []protocol.Problem    { return nil }
+func (f script) Phases(r *protocol.Record) []protocol.Phase { return f(r) }
+func (script) End(*protocol.Record) transcript.Ending       { return transcript.Ending{} }
+
+// phases is a protocol that has these in each stage.
+func phases(list ...protocol.Phase) script {
+	return func(*protocol.Record) []protocol.Phase { return list }
+}
+
+func sequential(name string, actors ...string) protocol.Phase {
+	return protocol.Phase{Name: name, Steps: steps(actors...)}
+}
+
+func parallel(name string, actors ...string) protocol.Phase {
+	return protocol.Phase{Name: name, Parallel: true, Steps: steps(actors...)}
+}
+
+func steps(actors ...string) (list []protocol.Step) {
+	for _, a := range actors {
+		list = append(list, protocol.Step{Key: transcript.Key{Actor: a}, Prompt: "speak"})
+	}
+	return list
+}
+
+// journal writes a record as an engine does: each call is an entry of its own.
+type journal struct{ protocol.Record }
+
+// in is a journal with three participants, in a stage and round.
+func in(stage transcript.Kind, round int) *journal {
+	j := &journal{}
+	j.Seats = []transcript.Seat{{Name: "a"}, {Name: "b"}, {Name: "c"}}
+	j.Judges = []string{"judge"}
+	j.Cursor.Run = 1
+	j.move(stage, round)
+	return j
+}
+
+// move begins a stage.
+func (j *journal) move(stage transcript.Kind, round int) {
+	j.Seq++
+	j.Cursor = transcript.Cursor{Run: j.Cursor.Run, Round: round, Stage: stage, Since: j.Seq}
+}
+
+func (j *journal) begin(phase string) { j.Begin(phase, j.Seq+1) }
+
+// say commits the turn of a step.
+func (j *journal) say(s protocol.Step) bool {
+	return j.Apply(transcript.Turn{
+		Key: s.Key, Kind: s.Kind, Order: s.Order, Horizon: s.Horizon, Output: s.Output, Seq: j.Seq + 1, Text: "text of " + s.Actor,
+	})
+}
+
+// remark commits what a person says.
+func (j *journal) remark(id string) {
+	j.Apply(transcript.Turn{
+		Key:  transcript.Key{Run: j.Cursor.Run, Phase: "remark", Actor: "guest", Target: id},
+		Kind: transcript.Remark, Order: j.Place(), Seq: j.Seq + 1, Horizon: j.Seq,
+	})
+}
+
+// run goes through the phases of the stage at hand and commits what they ask for.
+func (j *journal) run(p protocol.Protocol) {
+	for todo := protocol.Next(p, &j.Record); len(todo) > 0; todo = protocol.Next(p, &j.Record) {
+		if todo[0].Phase != j.Cursor.Phase {
+			j.begin(todo[0].Phase)
+			continue
+		}
+		if !j.say(todo[0]) {
+			panic("a step that was done is asked for: " + todo[0].Key.String())
+		}
+	}
+}
+
+// plan tells of steps as "phase/actor/target order horizon".
+func plan(todo []protocol.Step) []string {
+	list := []string{}
+	for _, s := range todo {
+		list = append(list, fmt.Sprintf("%s/%s/%s %d %d", s.Phase, s.Actor, s.Target, s.Order, s.Horizon))
+	}
+	return list
+}
+
+// order tells of turns by who speaks, remarks by what they are called.
+func order(turns []transcript.Turn) []string {
+	list := []string{}
+	for _, t := range turns {
+		name := t.Actor
+		if t.Kind == transcript.Remark {
+			name = t.Target
+		}
+		list = append(list, name)
+	}
+	return list
+}
