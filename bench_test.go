@@ -46,8 +46,21 @@ func speaker() *scripted.Provider {
 	}}
 }
 
+// thorough is an assessment of about 300 tokens.
+func thorough(names ...string) judge.Assessment {
+	a := assessment(true, names...)
+	a.Reasoning = "Both sides have come closer on what is at stake, yet the strongest point on each side, the price of transit " +
+		"and the space that parking takes, stands unanswered, so another round promises more than repetition."
+	for i := range a.Participants {
+		a.Participants[i].Strengths = []string{"It answers the point about deliveries directly.", "It brings a new example, from a city of similar size."}
+		a.Participants[i].Weaknesses = []string{"It repeats the claim about noise without new evidence.", "It passes over the cost to those who live outside."}
+	}
+	a.Recommendations = []string{"Ask for the cost of the alternative.", "Have each side name what would change its mind."}
+	return a
+}
+
 func assessor(b *testing.B) *scripted.Provider {
-	more := assess(b, true, "Ada", "Bo")
+	more := encode(b, thorough("Ada", "Bo"))
 	final := encode(b, judge.Verdict{Summary: "Both sides made their case, and neither answered the other's strongest point.", Quality: 50})
 	return &scripted.Provider{Forget: true, Func: func(r providers.Request) scripted.Reply {
 		if strings.Contains(r.Messages[len(r.Messages)-1].Text, "final judgment") {

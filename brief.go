@@ -74,11 +74,15 @@ func (e *Engine) prompt(r *record, c *call, seat transcript.Seat) error {
 	}
 	shown, tokens := r.visible(&c.step)
 	fixed := b.tokens + window.Estimate(user)
+	fixed += instruction - fixed%instruction // rounded up, so that a word more or less does not move the cut
 	cut := window.Sliding{}.Fit(tokens, c.who.Window-or(c.who.MaxTokens, window.Reply)-fixed)
 	c.turn.Window, c.tokens = cut.Report(), fixed+cut.Used
 	c.request.Messages = r.messages(c.step.Actor, b.system, shown, cut, user)
 	return nil
 }
+
+// instruction is the step in tokens by which the room for what is not history grows.
+const instruction = 512
 
 // brief is the part of a reader's prompts that stays the same.
 func (r *record) brief(set *prompts.Set, s protocol.Step, seat transcript.Seat) (*briefing, error) {
@@ -128,9 +132,9 @@ func (r *record) messages(reader, system string, shown []int, cut window.Cut, us
 			continue
 		}
 		t := &r.Turns[i]
-		m := providers.Message{Role: providers.User, Text: r.said[t.Seq]}
-		if t.Actor == reader {
-			m = providers.Message{Role: providers.Assistant, Text: t.Text}
+		m := providers.Message{Role: providers.Assistant, Text: t.Text}
+		if t.Actor != reader {
+			m = providers.Message{Role: providers.User, Text: r.retold(t)}
 		}
 		if cut.Used > cut.Limit { // only the newest is left, and it alone is too large
 			m.Text = window.Clip(m.Text, cut.Limit)
@@ -140,5 +144,10 @@ func (r *record) messages(reader, system string, shown []int, cut window.Cut, us
 	return append(list, providers.Message{Role: providers.User, Text: user})
 }
 
-// retell is a turn as others read it.
-func retell(t transcript.Turn) string { return t.Actor + ": " + t.Text }
+// retold is a turn as others read it.
+func (r *record) retold(t *transcript.Turn) string {
+	if r.said[t.Seq] == "" {
+		r.said[t.Seq] = t.Actor + ": " + t.Text
+	}
+	return r.said[t.Seq]
+}

@@ -41,7 +41,8 @@ type call struct {
 	budget bool          // the limit is what is left of the debate's time budget
 	clock  *clock
 	feed   *feed
-	emit   func(Event) error // nil: nobody watches
+	// emit shows an event, which is stamped with a seq; nil: nobody watches.
+	emit func(ev Event, seq int64) error
 }
 
 // errOutOfTime ends a call when the debate's time budget has no more room for it.
@@ -124,14 +125,14 @@ func (c *call) failed(e *providers.Error, again time.Duration) error {
 }
 
 // live is the stamp of an event that is not stored; its seq is set when it is shown.
-func live(kind string) Stamp { return Stamp{Type: kind, Live: true, At: time.Now()} }
+func live(kind string) Stamp { return Stamp{Type: kind, Live: true} }
 
 func (c *call) tell(ev Event) error {
 	c.feed.note(ev)
 	if c.emit == nil {
 		return nil
 	}
-	return c.emit(ev)
+	return c.emit(ev, ev.Event().Seq)
 }
 
 // attempt makes one call of the model, and the turn of its reply.
@@ -141,7 +142,7 @@ func (c *call) attempt(n int) error {
 	start.Seq = c.step.Horizon
 	part := c.feed.begin(start)
 	if c.emit != nil {
-		if err := c.emit(start); err != nil {
+		if err := c.emit(start, start.Seq); err != nil {
 			return err
 		}
 	}
@@ -174,7 +175,7 @@ func (c *call) stream(p *part) func(string) error {
 		}
 		ev := Chunk{Stamp: Stamp{Type: "chunk", Seq: c.step.Horizon, Live: true}, Attempt: c.at, Offset: offset, Text: text}
 		offset += len(text)
-		return c.emit(ev)
+		return c.emit(ev, ev.Seq)
 	}
 }
 

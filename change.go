@@ -28,12 +28,12 @@ func begin(r *record) *change {
 }
 
 func (c *change) stamp(kind string) Stamp {
-	return Stamp{Type: kind, Seq: c.rec.Seq + 1, At: c.now}
+	return Stamp{Type: kind, Seq: c.rec.Seq + 1}
 }
 
 func (c *change) add(ev Event) error {
 	c.events = append(c.events, ev)
-	return c.rec.apply(ev)
+	return c.rec.apply(ev, c.now)
 }
 
 // fire adds the transition that the lifecycle chooses for an event, or gives its refusal.
@@ -48,7 +48,7 @@ func (c *change) fire(on fsm.Event, with StateChanged) error {
 	if with.Ending.Outcome != "" {
 		with.Ending.Round = c.rec.Cursor.Round
 	}
-	with.Stamp, with.From, with.On, with.To = c.stamp("state"), c.rec.snap.State, on, next.State
+	with.Stamp, with.At, with.From, with.On, with.To = c.stamp("state"), c.now, c.rec.snap.State, on, next.State
 	with.Round = c.rec.Cursor.Round
 	if on == fsm.Advance && next.State == fsm.Awaiting || on == fsm.Initialized && next.State == fsm.Awaiting && with.Round == 0 {
 		with.Round++
@@ -93,7 +93,7 @@ func (c *change) proceed() (more bool, err error) {
 	}
 	phase := r.phase(steps[0].Phase)
 	return false, c.add(PhaseStarted{
-		Stamp: c.stamp("phase"), Stage: r.Cursor.Stage, Round: steps[0].Round,
+		Stamp: c.stamp("phase"), At: c.now, Stage: r.Cursor.Stage, Round: steps[0].Round,
 		Phase: phase.Name, Parallel: phase.Parallel, Steps: len(phase.Steps),
 	})
 }

@@ -7,54 +7,38 @@ import (
 )
 
 // clock is the time limit of a step. It stands still while the viewer of the debate is at work, so that a slow viewer
-// trips no timeout. The viewer is entered and left once a chunk, so this costs two readings of the monotonic clock.
+// trips no timeout. A chunk is too short a time to read a clock for, so it samples instead: it looks at what goes on
+// at 256 moments, and what lies before a moment in which the viewer is at work does not count.
 type clock struct {
-	began   time.Time
-	limit   time.Duration
+	left    time.Duration // of the step's time
+	next    time.Duration // from the last moment to the next
+	tick    time.Duration
 	expire  func()
 	timer   *time.Timer
-	idle    atomic.Int64 // nanoseconds that the viewer took
-	since   atomic.Int64 // when the viewer was entered, in nanoseconds since began; 0: it is not
-	parked  atomic.Bool  // the timer waits for the viewer
+	viewing atomic.Bool
 	stopped atomic.Bool
 }
 
 // startClock calls expire on a goroutine of its own once limit has passed without the viewer's time.
 func startClock(limit time.Duration, expire func()) *clock {
-	k := &clock{began: time.Now(), limit: limit, expire: expire}
-	k.timer = time.AfterFunc(time.Duration(1<<63-1), k.ring)
-	k.timer.Reset(max(limit, 0))
+	tick := max(limit/256, 1)
+	k := &clock{left: limit, next: tick, tick: tick, expire: expire}
+	k.timer = time.AfterFunc(1<<63-1, k.ring)
+	k.timer.Reset(k.next)
 	return k
 }
 
-func (k *clock) now() int64 { return int64(time.Since(k.began)) }
-
-func (k *clock) enter() { k.since.Store(max(k.now(), 1)) }
-
-func (k *clock) leave() {
-	k.idle.Add(k.now() - k.since.Load())
-	k.since.Store(0)
-	if k.parked.Swap(false) {
-		k.timer.Reset(k.left())
-	}
-}
-
-func (k *clock) left() time.Duration {
-	return max(k.limit-time.Duration(k.now()-k.idle.Load()), 0)
-}
-
 func (k *clock) ring() {
+	if !k.viewing.Load() {
+		k.left -= k.next
+	}
 	switch {
 	case k.stopped.Load():
-	case k.since.Load() != 0:
-		k.parked.Store(true)
-		if k.since.Load() == 0 && k.parked.Swap(false) { // the viewer has just left, and did not see it parked
-			k.timer.Reset(k.left())
-		}
-	case k.left() > 0:
-		k.timer.Reset(k.left())
-	default:
+	case k.left <= 0:
 		k.expire()
+	default:
+		k.next = min(k.tick, k.left)
+		k.timer.Reset(k.next)
 	}
 }
 

@@ -220,8 +220,8 @@ func TestIdsAreSortableOrGiven(t *testing.T) {
 	require.Equal(t, 51, found)
 	require.NoError(t, e.Delete(t.Context(), "d"))
 	_, err = e.Open(t.Context(), "d")
-	require.ErrorIs(t, err, debate.ErrNotFound)
-	require.ErrorIs(t, e.Delete(t.Context(), "d"), debate.ErrNotFound)
+	require.ErrorIs(t, err, store.ErrNotFound)
+	require.ErrorIs(t, e.Delete(t.Context(), "d"), store.ErrNotFound)
 }
 
 func TestDefaultsStandInTheStoredConfiguration(t *testing.T) {

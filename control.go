@@ -128,7 +128,7 @@ func (d *Debate) Decide(ctx context.Context, action string) error {
 		if !slices.Contains(q.actions(), action) {
 			return fmt.Errorf("%q is no choice, they are %s", action, strings.Join(q.actions(), ", "))
 		}
-		if err := c.add(Decided{Stamp: c.stamp("decided"), Action: action}); err != nil {
+		if err := c.add(Decided{Stamp: c.stamp("decided"), At: c.now, Action: action}); err != nil {
 			return err
 		}
 		return c.act(action, q.Failure)
@@ -159,7 +159,7 @@ func (d *Debate) Inject(ctx context.Context, r Remark) error {
 		if _, dup := c.rec.Find(t.Key); dup {
 			return nil
 		}
-		return c.add(TurnDone{Stamp: c.stamp("turn"), Turn: t})
+		return c.add(TurnDone{Stamp: c.stamp("turn"), At: c.now, Turn: t})
 	})
 }
 
@@ -189,7 +189,7 @@ func (d *Debate) Annotate(ctx context.Context, name string, value any) error {
 		return fmt.Errorf("annotate debate %s: encode %s: %w", d.id, name, err)
 	}
 	return d.control(ctx, "annotate", func(c *change) error {
-		return c.add(Annotated{Stamp: c.stamp("annotated"), Name: name, Value: b})
+		return c.add(Annotated{Stamp: c.stamp("annotated"), At: c.now, Name: name, Value: b})
 	})
 }
 
@@ -213,7 +213,7 @@ func (d *Debate) Edit(ctx context.Context, cfg Config) error {
 		if err := problems(c.rec.frozen(cfg)); err != nil {
 			return err
 		}
-		if err := c.add(ConfigChanged{Stamp: c.stamp("config"), Config: raw}); err != nil {
+		if err := c.add(ConfigChanged{Stamp: c.stamp("config"), At: c.now, Config: raw}); err != nil {
 			return err
 		}
 		return c.fire(fsm.Edit, StateChanged{})

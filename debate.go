@@ -77,7 +77,7 @@ func (d *Debate) read(e store.Entry) error {
 	if err != nil {
 		return fmt.Errorf("read entry %d of debate %s: %w", e.Seq, d.id, err)
 	}
-	if err := d.rec.apply(ev); err != nil {
+	if err := d.rec.apply(ev, e.At); err != nil {
 		return err
 	}
 	return d.follow(ev)
@@ -150,7 +150,7 @@ func (d *Debate) commit(ctx context.Context, c *change) error {
 	entries := make([]store.Entry, len(c.events))
 	for i, ev := range c.events {
 		s := ev.Event()
-		entries[i] = store.Entry{Seq: s.Seq, Type: s.Type, At: s.At, Data: ev}
+		entries[i] = store.Entry{Seq: s.Seq, Type: s.Type, At: c.now, Data: ev}
 		if t, ok := ev.(TurnDone); ok {
 			entries[i].Key = t.Turn.Key.String()
 		}

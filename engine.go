@@ -113,14 +113,16 @@ func (e *Engine) Create(ctx context.Context, c Config) (*Debate, error) {
 	if err != nil {
 		return nil, fmt.Errorf("create debate %s: %w", c.ID, err)
 	}
-	d := &Debate{engine: e, id: c.ID, rec: newRecord(c.ID, e.parse)}
+	given := func(json.RawMessage) (Config, error) { return c, nil } // no need to parse what was just encoded
+	d := &Debate{engine: e, id: c.ID, rec: newRecord(c.ID, given)}
 	if d.machine, err = fsm.New(d.rec.snap); err != nil {
 		return nil, fmt.Errorf("create debate %s: %w", c.ID, err)
 	}
 	change := begin(d.rec)
-	if err := change.add(ConfigChanged{Stamp: change.stamp("config"), Config: raw}); err != nil {
+	if err := change.add(ConfigChanged{Stamp: change.stamp("config"), At: change.now, Config: raw}); err != nil {
 		return nil, fmt.Errorf("create debate %s: %w", c.ID, err)
 	}
+	d.rec.parse = e.parse
 	if err := d.commit(ctx, change); err != nil {
 		var taken *store.Conflict
 		if errors.As(err, &taken) {
@@ -131,7 +133,7 @@ func (e *Engine) Create(ctx context.Context, c Config) (*Debate, error) {
 	return d, nil
 }
 
-// Open is a handle on a stored debate.
+// Open is a handle on a stored debate; store.ErrNotFound where there is none of that id.
 func (e *Engine) Open(ctx context.Context, id string) (*Debate, error) {
 	d := &Debate{engine: e, id: id}
 	d.mu.Lock()

@@ -7,7 +7,6 @@ import (
 
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
-	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -19,8 +18,6 @@ var (
 	// ErrUnsupported says that a debate is of a protocol that this engine does not have, or was written by a newer
 	// version of the library. It can be listed and watched, but not driven.
 	ErrUnsupported = errors.New("not supported by this engine")
-	// ErrNotFound says that the store has no debate of that id.
-	ErrNotFound = store.ErrNotFound
 )
 
 // Problems are everything that is wrong with a configuration, field by field.

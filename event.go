@@ -26,10 +26,9 @@ type Event interface {
 
 // Stamp is what all events have.
 type Stamp struct {
-	Type string    `json:"type"`
-	Seq  int64     `json:"seq"`            // its own if it is durable, else that of the durable event before it
-	Live bool      `json:"live,omitempty"` // it is not stored
-	At   time.Time `json:"at,omitzero"`    // zero for chunks
+	Type string `json:"type"`
+	Seq  int64  `json:"seq"`            // its own if it is durable, else that of the durable event before it
+	Live bool   `json:"live,omitempty"` // it is not stored
 }
 
 // Event is the stamp itself.
@@ -42,11 +41,13 @@ type (
 	// ConfigChanged is the first entry of each journal, and each edit.
 	ConfigChanged struct {
 		Stamp
+		At     time.Time       `json:"at"`     // when it was committed
 		Config json.RawMessage `json:"config"` // see Engine.ParseConfig
 	}
 	// StateChanged is a transition of the lifecycle.
 	StateChanged struct {
 		Stamp
+		At       time.Time          `json:"at"` // when it was committed
 		From     fsm.State          `json:"from"`
 		On       fsm.Event          `json:"on"`
 		To       fsm.State          `json:"to"`
@@ -59,6 +60,7 @@ type (
 	// PhaseStarted says how many steps are to come.
 	PhaseStarted struct {
 		Stamp
+		At       time.Time       `json:"at"` // when it was committed
 		Stage    transcript.Kind `json:"stage"`
 		Round    int             `json:"round"`
 		Phase    string          `json:"phase"`
@@ -68,22 +70,26 @@ type (
 	// TurnDone is a committed turn: a speech, an assessment, a verdict, a remark.
 	TurnDone struct {
 		Stamp
+		At   time.Time       `json:"at"` // when it was committed
 		Turn transcript.Turn `json:"turn"`
 	}
 	// Dropped says that a participant takes no further part.
 	Dropped struct {
 		Stamp
-		Name    string   `json:"name"`
-		Failure *Failure `json:"failure"`
+		At      time.Time `json:"at"` // when it was committed
+		Name    string    `json:"name"`
+		Failure *Failure  `json:"failure"`
 	}
 	// Decided is a person's answer to a question.
 	Decided struct {
 		Stamp
-		Action string `json:"action"`
+		At     time.Time `json:"at"` // when it was committed
+		Action string    `json:"action"`
 	}
 	// Annotated is a note on the debate, such as a rating.
 	Annotated struct {
 		Stamp
+		At    time.Time       `json:"at"` // when it was committed
 		Name  string          `json:"name"`
 		Value json.RawMessage `json:"value"`
 	}
@@ -173,9 +179,6 @@ func ParseEvent(b []byte) (Event, error) {
 
 // restamp gives a live event the seq of the durable event that was shown before it.
 func restamp(ev Event, seq int64) Event {
-	if ev.Event().Seq == seq {
-		return ev
-	}
 	switch ev := ev.(type) {
 	case Chunk:
 		ev.Seq = seq

@@ -32,10 +32,10 @@ func (dr *drive) launch(calls []*call) {
 		c.feed = dr.feed
 		c.clock = startClock(c.limit, func() { c.cancel(c.overtime()) })
 		if dr.yield != nil {
-			c.emit = func(ev Event) error {
-				c.clock.enter()
-				defer c.clock.leave()
-				return dr.show(ev)
+			c.emit = func(ev Event, seq int64) error {
+				c.clock.viewing.Store(true)
+				defer c.clock.viewing.Store(false)
+				return dr.show(ev, seq)
 			}
 		}
 		dr.flights[c.step.Key] = c
@@ -58,6 +58,7 @@ func (dr *drive) ground(calls []*call) {
 type message struct {
 	index  int
 	event  Event
+	seq    int64 // that the event was stamped with
 	landed bool
 	err    error
 	panic  any
@@ -89,7 +90,7 @@ func (dr *drive) parallel(calls []*call) []error {
 		case m.landed:
 			errs[m.index] = dr.land(calls[m.index], m.err)
 		default:
-			_ = dr.show(m.event) // when the viewer has gone, all calls are cancelled
+			_ = dr.show(m.event, m.seq) // when the viewer has gone, all calls are cancelled
 		}
 		dr.flush()
 	}
@@ -104,12 +105,12 @@ func landed(m message) int {
 }
 
 // post hands an event to the driver's goroutine.
-func (c *call) post(i int, inbox chan<- message) func(Event) error {
-	return func(ev Event) error {
-		c.clock.enter()
-		defer c.clock.leave()
+func (c *call) post(i int, inbox chan<- message) func(Event, int64) error {
+	return func(ev Event, seq int64) error {
+		c.clock.viewing.Store(true)
+		defer c.clock.viewing.Store(false)
 		select {
-		case inbox <- message{index: i, event: ev}:
+		case inbox <- message{index: i, event: ev, seq: seq}:
 			return nil
 		case <-c.ctx.Done():
 			return context.Cause(c.ctx)
@@ -147,7 +148,7 @@ func (dr *drive) land(c *call, err error) error {
 		}
 		stamp := ch.stamp("turn")
 		c.turn.Seq = stamp.Seq
-		if err := ch.add(TurnDone{Stamp: stamp, Turn: c.turn}); err != nil {
+		if err := ch.add(TurnDone{Stamp: stamp, At: ch.now, Turn: c.turn}); err != nil {
 			return err
 		}
 		return ch.settle()
@@ -224,7 +225,7 @@ func (r *record) spares(f *Failure) bool {
 }
 
 func (c *change) dropOut(f *Failure) error {
-	if err := c.add(Dropped{Stamp: c.stamp("dropped"), Name: f.Key.Actor, Failure: f}); err != nil {
+	if err := c.add(Dropped{Stamp: c.stamp("dropped"), At: c.now, Name: f.Key.Actor, Failure: f}); err != nil {
 		return err
 	}
 	return c.settle()

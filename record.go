@@ -37,7 +37,7 @@ type record struct {
 	everyone []transcript.Seat      // in the order of the configuration, those who dropped out too
 	asked    int64                  // the seq that steps were asked for
 	steps    []protocol.Step        // what may run at it
-	said     []string               // by seq: a turn as others read it
+	said     []string               // by seq: a turn as others read it, once somebody has
 	briefs   map[briefKey]*briefing // what is the same in all prompts of a reader
 	parse    func(json.RawMessage) (Config, error)
 }
@@ -63,13 +63,13 @@ func newRecord(id string, parse func(json.RawMessage) (Config, error)) *record {
 	return r
 }
 
-// apply folds one durable event in.
-func (r *record) apply(ev Event) error {
+// apply folds in one durable event, which was committed at the given time.
+func (r *record) apply(ev Event, at time.Time) error {
 	stamp := ev.Event()
 	if stamp.Seq != r.Seq+1 {
 		return fmt.Errorf("read entry %d of debate %s: entry %d is missing", stamp.Seq, r.id, r.Seq+1)
 	}
-	r.elapse(stamp.At)
+	r.elapse(at)
 	var err error
 	switch ev := ev.(type) {
 	case ConfigChanged:
@@ -193,7 +193,6 @@ func (r *record) turn(t transcript.Turn) error {
 	}
 	r.usage = r.usage.Add(t.Usage)
 	r.said = append(r.said, make([]string, int(t.Seq)+1-len(r.said))...)
-	r.said[t.Seq] = retell(t)
 	if t.Output == protocol.PersonasContract.Name() {
 		r.everyone, r.briefs = r.Seats, nil // nobody drops out before
 	}

@@ -40,18 +40,19 @@ func (dr *drive) present(ev Event) bool {
 	return !dr.gone
 }
 
-// show has the viewer see a live event; it runs on the viewer's goroutine.
-func (dr *drive) show(ev Event) error {
-	if dr.due() {
+// show has the viewer see a live event, which was stamped with seq; it runs on the viewer's goroutine.
+func (dr *drive) show(ev Event, seq int64) error {
+	if dr.known.Load() > dr.shown {
 		dr.flush()
 	}
-	if dr.gone || !dr.present(restamp(ev, dr.shown)) {
+	if seq != dr.shown {
+		ev = restamp(ev, dr.shown)
+	}
+	if dr.gone || !dr.present(ev) {
 		return errGone
 	}
 	return nil
 }
-
-func (dr *drive) due() bool { return dr.known.Load() > dr.shown }
 
 // end shows the last event of a debate that has ended.
 func (dr *drive) end() {
@@ -61,7 +62,7 @@ func (dr *drive) end() {
 		dr.d.mu.Unlock()
 		return
 	}
-	ev := Ended{Stamp: Stamp{Type: "ended", Seq: r.Seq, Live: true, At: r.updated}, Result: r.result()}
+	ev := Ended{Stamp: Stamp{Type: "ended", Seq: r.Seq, Live: true}, Result: r.result()}
 	dr.d.mu.Unlock()
 	dr.present(ev)
 }

@@ -79,7 +79,7 @@ func (d *Debate) tell(ctx context.Context, f *feed, v *viewer, yield func(Event,
 	}
 	result, err := d.Result(ctx)
 	if err == nil {
-		yield(Ended{Stamp: Stamp{Type: "ended", Seq: v.seq, Live: true, At: head.Updated}, Result: result}, nil)
+		yield(Ended{Stamp: Stamp{Type: "ended", Seq: v.seq, Live: true}, Result: result}, nil)
 	}
 	return false, err
 }

@@ -51,6 +51,8 @@ type Data struct {
 	Round      int               // from 1; 0 in the prelude
 	Rounds     int               // the limit on rounds; 0 if there is none
 	MinRounds  int               // the debate does not end before this round is complete
+	First      bool              // Round is the first; filled in by User
+	Last       bool              // Round is the last that Rounds allows; filled in by User
 	Vars       map[string]string // the protocol's own parameters, such as "format" and "style"
 	Reply      string            // the fields of a structured reply in words; empty where free text is wanted
 	Findings   []string          // what was wrong with the last reply
@@ -109,6 +111,7 @@ func (s *Set) User(name string, d Data) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	d.First, d.Last = d.Round == 1, d.Rounds > 0 && d.Round == d.Rounds
 	if d.Opponents == nil {
 		d.Opponents = d.opponents()
 	}

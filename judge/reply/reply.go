@@ -81,8 +81,8 @@ func (c *Contract) Name() string { return c.name }
 // Schema is the JSON Schema to send to a provider, in the strict form that most accept: every field required, optional
 // ones nullable, no unknown fields, no references, and of all bounds only maxItems and, below 2000, maxLength. Those two
 // keep local models from rambling on. An adapter of a server that refuses them removes the two keywords and need change
-// nothing else; replies are held against all bounds when they are parsed.
-func (c *Contract) Schema() json.RawMessage { return slices.Clone(c.forms().wire) }
+// nothing else; replies are held against all bounds when they are parsed. The bytes are shared, and not to be changed.
+func (c *Contract) Schema() json.RawMessage { return c.forms().wire }
 
 // Outline describes the fields in plain words for a prompt, one to a line, nested ones indented.
 func (c *Contract) Outline() string { return c.forms().outline }

@@ -105,7 +105,20 @@ func (p Protocol) speeches(r *protocol.Record) []protocol.Phase {
 		names[i] = s.Name
 	}
 	name, prompt := p.part(r.Cursor.Round, r.MaxRounds)
+	if begun := spoken(r); begun != "" && p.Format == StructuredRounds { // a limit that was edited does not change it
+		name, prompt = begun, begun
+	}
 	return phase(name, p.Mode == Simultaneous, protocol.Step{Prompt: prompt, Vars: p.vars()}, names...)
+}
+
+// spoken is the phase in which somebody has spoken in the round at hand.
+func spoken(r *protocol.Record) string {
+	for _, t := range r.Since(r.Cursor.Round) {
+		if t.Kind == transcript.Speech {
+			return t.Phase
+		}
+	}
+	return ""
 }
 
 // part is the name of a round's phase and of its prompt.

@@ -269,3 +269,17 @@ func TestUnknownParametersAreNoPanic(t *testing.T) {
 		}
 	}
 }
+
+// Raising the limit in the middle of a closing round does not make those who have spoken speak again.
+func TestARoundThatHasBegunKeepsItsPart(t *testing.T) {
+	p := panel.Protocol{Format: panel.StructuredRounds}
+	r := &protocol.Record{Seats: []transcript.Seat{{Name: "A"}, {Name: "B"}}, Judges: []string{"J"}, MaxRounds: 2}
+	r.Cursor = transcript.Cursor{Run: 1, Round: 2, Stage: transcript.Speech}
+	steps := protocol.Next(p, r)
+	require.Equal(t, "closing", steps[0].Phase)
+	require.True(t, r.Apply(transcript.Turn{Key: steps[0].Key, Kind: transcript.Speech, Seq: 1}))
+	r.MaxRounds = 5
+	steps = protocol.Next(p, r)
+	require.Equal(t, transcript.Key{Run: 1, Round: 2, Phase: "closing", Actor: "B"}, steps[0].Key)
+	require.Equal(t, "closing", steps[0].Prompt)
+}
