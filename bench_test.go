@@ -63,7 +63,7 @@ func assessor(b *testing.B) *scripted.Provider {
 	more := encode(b, thorough("Ada", "Bo"))
 	final := encode(b, judge.Verdict{Summary: "Both sides made their case, and neither answered the other's strongest point.", Quality: 50})
 	return &scripted.Provider{Forget: true, Func: func(r providers.Request) scripted.Reply {
-		if strings.Contains(r.Messages[len(r.Messages)-1].Text, "final judgment") {
+		if asked(r, "verdict") {
 			return scripted.Reply{Text: final, Chunks: benchChunks}
 		}
 		return scripted.Reply{Text: more, Chunks: benchChunks}
@@ -164,7 +164,7 @@ func bareLoop(b *testing.B, p, j *scripted.Provider) {
 		chunks  int
 		names   = []string{"Ada", "Bo"}
 	)
-	call := func(p *scripted.Provider, who, system, user string) string {
+	call := func(p *scripted.Provider, who, reply, system, user string) string {
 		messages := make([]providers.Message, 0, len(history)+2)
 		messages = append(messages, providers.Message{Role: providers.System, Text: system})
 		for _, s := range history {
@@ -175,28 +175,28 @@ func bareLoop(b *testing.B, p, j *scripted.Provider) {
 			}
 		}
 		messages = append(messages, providers.Message{Role: providers.User, Text: user})
-		var reply strings.Builder // as a stream gives it
-		_, err := p.Generate(ctx, providers.Request{Messages: messages, OnChunk: func(text string) error {
-			reply.WriteString(text)
+		var text strings.Builder // as a stream gives it
+		_, err := p.Generate(ctx, providers.Request{Messages: messages, Reply: reply, OnChunk: func(piece string) error {
+			text.WriteString(piece)
 			chunks++
 			return nil
 		}})
 		if err != nil {
 			b.Fatal(err)
 		}
-		return reply.String()
+		return text.String()
 	}
 	for round := range benchRounds {
 		for _, who := range names {
-			text := call(p, who, "You debate as "+who, fmt.Sprintf("Round %d of %d", round+1, benchRounds))
+			text := call(p, who, "", "You debate as "+who, fmt.Sprintf("Round %d of %d", round+1, benchRounds))
 			history = append(history, said{who, text, who + ": " + text})
 		}
 		if j != nil {
-			parse[judge.Assessment](b, call(j, "", "You judge", fmt.Sprintf("Assess round %d", round+1)), true)
+			parse[judge.Assessment](b, call(j, "", "assessment/1", "You judge", fmt.Sprintf("Assess round %d", round+1)), true)
 		}
 	}
 	if j != nil {
-		parse[judge.Verdict](b, call(j, "", "You judge", "final judgment"), false)
+		parse[judge.Verdict](b, call(j, "", "verdict/1", "You judge", "final judgment"), false)
 	}
 }
 

@@ -47,7 +47,7 @@ func (e *Engine) call(r *record, s protocol.Step) (*call, error) {
 		if c.contract = e.replies[s.Output]; c.contract == nil {
 			return nil, fmt.Errorf("plan step %s: reply contract %q is unknown, give it in Options.Replies", s.Phase, s.Output)
 		}
-		c.request.Schema = c.contract.Schema()
+		c.request.Reply, c.request.Schema = s.Output, c.contract.Schema()
 	}
 	return c, e.prompt(r, c, seat)
 }

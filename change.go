@@ -93,7 +93,7 @@ func (c *change) proceed() (more bool, err error) {
 	}
 	phase := r.phase(steps[0].Phase)
 	return false, c.add(PhaseStarted{
-		Stamp: c.stamp("phase"), At: c.now, Stage: r.Cursor.Stage, Round: steps[0].Round,
+		Stamp: c.stamp("phase"), At: c.now, Stage: r.Cursor.Stage, Round: steps[0].Round, Rounds: r.MaxRounds,
 		Phase: phase.Name, Parallel: phase.Parallel, Steps: len(phase.Steps),
 	})
 }

@@ -72,8 +72,8 @@ type Limits struct {
 	// OutputTokens is the budget for all replies, from which room for the conclusion is kept. Defaults to twice the
 	// most that MaxRounds rounds can use when every reply is as long as its cap.
 	OutputTokens int
-	StepTokens   int           // cap of a participant's reply; defaults to 2,048
-	JudgeTokens  int           // cap of any other reply; defaults to 2,048
+	StepTokens   int           // cap of a participant's reply, reasoning included; defaults to 4,096
+	JudgeTokens  int           // cap of any other reply; defaults to 4,096
 	StepTimeout  time.Duration // for a step with all its attempts and waits; defaults to 5 minutes
 	RoundDelay   time.Duration // between rounds; defaults to none
 }
@@ -165,8 +165,8 @@ func (l Limits) filled(c Config) Limits {
 	l.MinRounds = or(l.MinRounds, 1)
 	l.MaxRounds = or(l.MaxRounds, max(5, l.MinRounds))
 	l.Time = or(l.Time, time.Hour)
-	l.StepTokens = or(l.StepTokens, 2048)
-	l.JudgeTokens = or(l.JudgeTokens, 2048)
+	l.StepTokens = or(l.StepTokens, 4096)
+	l.JudgeTokens = or(l.JudgeTokens, 4096)
 	l.StepTimeout = or(l.StepTimeout, 5*time.Minute)
 	round := 0
 	for _, p := range c.active() {

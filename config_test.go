@@ -164,7 +164,7 @@ func TestParseConfigSaysWhatIsWrong(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"topic":`:                                        "parse configuration: unexpected EOF",
 		`{"topik":"x"}`:                                    `unknown field "topik"`,
-		`{"protocol":{"name":"chess/1"}}`:                  `protocol "chess/1" is unknown`,
+		`{"protocol":{"name":"chess/1"}}`:                  `protocol.name: "chess/1" is unknown to this engine`,
 		`{"protocol":{"format":"free-form"}}`:              "protocol.name",
 		`{"protocol":7}`:                                   "protocol: ",
 		`{"protocol":{"name":"panel/1","formatt":"x"}}`:    `protocol panel/1: json: unknown field "formatt"`,
@@ -234,8 +234,8 @@ func TestDefaultsStandInTheStoredConfiguration(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, panel.Protocol{}, cfg.Protocol)
 			require.Equal(t, debate.Limits{
-				MinRounds: 1, MaxRounds: 5, Time: time.Hour, StepTokens: 2048, JudgeTokens: 2048, StepTimeout: 5 * time.Minute,
-				OutputTokens: 2 * (6*3*2048 + 2048),
+				MinRounds: 1, MaxRounds: 5, Time: time.Hour, StepTokens: 4096, JudgeTokens: 4096, StepTimeout: 5 * time.Minute,
+				OutputTokens: 2 * (6*3*4096 + 4096),
 			}, cfg.Limits)
 			require.Equal(t, 0.7, *cfg.Participants[0].Temperature)
 			require.Equal(t, 0.2, *cfg.Judges[0].Temperature)

@@ -24,6 +24,9 @@ func (d *Debate) control(ctx context.Context, verb string, f func(*change) error
 	if err := d.change(ctx, f); err != nil {
 		return fmt.Errorf("%s debate %s: %w", verb, d.id, err)
 	}
+	if d.drive != nil { // of this handle: what it made itself the store need not tell it
+		d.drive.recheck()
+	}
 	return nil
 }
 

@@ -95,6 +95,9 @@ func (dr *drive) release() {
 // are cancelled and nothing more is committed. A later Run, Do or Start goes on from the last committed turn. The loop's
 // body runs while a model waits to be read: a slow one slows the debate down, but trips no timeout. A second Run in one
 // engine gets ErrBusy; in another process it is safe, but pays twice.
+//
+// To end a debate in memory when the program is interrupted, with what there was, run it with a context that does not
+// end, and call Cancel or Stop when the program's own does: context.AfterFunc is made for that.
 func (d *Debate) Run(ctx context.Context) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		dr, err := d.engage(ctx, yield)
@@ -129,13 +132,17 @@ func (d *Debate) Do(ctx context.Context) (more bool, err error) {
 }
 
 // Start asks for the debate to be driven, and has this engine drive it in the background until it has ended or failed,
-// through pauses. Watch follows it. It is no error to start a debate that is running.
+// through pauses. Watch follows it. It is no error to start a debate that is running. Where the configuration names what
+// Options do not have, it returns *Problems and changes nothing.
 func (d *Debate) Start(ctx context.Context) error {
 	err := d.control(ctx, "start", func(c *change) error {
 		switch s := c.rec.snap.State; {
 		case s.Active():
 			return nil
 		case s == fsm.Configuring:
+			if err := problems(d.engine.unbound(c.rec.config)); err != nil {
+				return err
+			}
 			return c.fire(fsm.Validate, StateChanged{})
 		}
 		if err := c.fire(fsm.Start, StateChanged{}); err != nil {

@@ -150,11 +150,11 @@ func (e *Engine) List(ctx context.Context, q store.Query) iter.Seq2[store.Head, 
 func (e *Engine) Delete(ctx context.Context, id string) error { return e.store.Delete(ctx, id) }
 
 // ParseConfig reads a configuration from its JSON. A field that does not exist is an error; so is a protocol that the
-// engine does not know.
+// engine does not know, as *Problems.
 func (e *Engine) ParseConfig(b []byte) (Config, error) {
 	c, err := e.parse(b)
-	if u, ok := c.Protocol.(unknown); ok && err == nil {
-		err = fmt.Errorf("protocol %q is unknown", u.name)
+	if _, ok := c.Protocol.(unknown); ok && err == nil {
+		err = problems(e.unbound(Config{Protocol: c.Protocol}))
 	}
 	if err != nil {
 		return Config{}, fmt.Errorf("parse configuration: %w", err)

@@ -63,6 +63,7 @@ type (
 		At       time.Time       `json:"at"` // when it was committed
 		Stage    transcript.Kind `json:"stage"`
 		Round    int             `json:"round"`
+		Rounds   int             `json:"rounds"` // the limit: round n of N
 		Phase    string          `json:"phase"`
 		Parallel bool            `json:"parallel,omitempty"`
 		Steps    int             `json:"steps"` // that the phase has; fewer calls where some are committed already
@@ -115,7 +116,7 @@ type (
 		*Attempt
 		Error   providers.Kind `json:"error"`
 		Message string         `json:"message"`
-		Again   time.Duration  `json:"again"` // the wait until the next attempt, in nanoseconds; negative: none follows
+		Again   time.Duration  `json:"again"` // the wait until the next attempt, in nanoseconds; 0: none, negative: no attempt follows
 	}
 	// Warning is something that a user should know of a step.
 	Warning struct {
@@ -171,6 +172,14 @@ func ParseEvent(b []byte) (Event, error) {
 		return nil, fmt.Errorf("parse event: type %q is unknown", s.Type)
 	}
 	v := reflect.New(t)
+	switch ev := v.Interface().(type) { // whose attempt is not to be nil
+	case *TurnStarted:
+		ev.Attempt = &Attempt{}
+	case *Chunk:
+		ev.Attempt = &Attempt{}
+	case *TurnFailed:
+		ev.Attempt = &Attempt{}
+	}
 	if err := json.Unmarshal(b, v.Interface()); err != nil {
 		return nil, fmt.Errorf("parse event of type %q: %w", s.Type, err)
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
-	"strings"
 	"testing"
 	"time"
 
@@ -62,16 +61,8 @@ func court(t testing.TB, rounds int, names ...string) *scripted.Provider {
 	}}
 }
 
-// asked says whether a request is for one of the judge's replies.
-func asked(r providers.Request, what string) bool {
-	switch what {
-	case "verdict":
-		return strings.Contains(string(r.Schema), "dissent")
-	case "assessment":
-		return strings.Contains(string(r.Schema), "should_continue")
-	}
-	return strings.Contains(string(r.Schema), what)
-}
+// asked says whether a request is for one kind of structured reply.
+func asked(r providers.Request, what string) bool { return r.Reply == what+"/1" }
 
 // chatter is a participant's model that always has something to say.
 func chatter() *scripted.Provider {
@@ -154,7 +145,7 @@ func (e *echo) say(sum uint64, r providers.Request) string {
 		v = a
 	case asked(r, "verdict"):
 		v = judge.Verdict{Summary: fmt.Sprint(sum), Quality: float64(sum % 101)}
-	case asked(r, "key_arguments"):
+	case asked(r, "personas"):
 		p := protocol.Personas{}
 		for _, n := range e.names {
 			p.Personas = append(p.Personas, protocol.Persona{Name: n, Persona: fmt.Sprint(sum, n), Position: n, KeyArguments: []string{n}})

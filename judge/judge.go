@@ -11,6 +11,7 @@ package judge
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
@@ -77,4 +78,4 @@ func (s *summary) line(label string, parts ...string) {
 	s.WriteString(label + strings.Join(parts, "; "))
 }
 
-func number(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
+func number(f float64) string { return strconv.FormatFloat(math.Round(f*10)/10, 'f', -1, 64) }

@@ -57,6 +57,8 @@ type Request struct {
 	Temperature *float64 `json:"temperature,omitempty"`
 	// MaxTokens caps the reply, reasoning included. 0 leaves it to the provider.
 	MaxTokens int `json:"max_tokens,omitempty"`
+	// Reply names the kind of structured reply that is wanted, such as "assessment/1"; empty for free text.
+	Reply string `json:"reply,omitempty"`
 	// Schema is the JSON Schema that the reply should follow; nil for free text. A provider without native schema
 	// output ignores it: the prompt describes the reply too, and the caller validates it.
 	Schema json.RawMessage `json:"schema,omitempty"`

@@ -1,0 +1,50 @@
+// Package debate runs structured debates between language models.
+//
+// A debate has a topic, participants who respond to one another, usually a judge, and a protocol that says who speaks
+// when. [New] makes one, [Debate.Run] drives it and yields what happens, and its last event carries the [Result]. An
+// [Engine] serves many debates over one store. A [Config] is data and can be stored; the live things, such as models,
+// are in [Options].
+//
+// # Code tour
+//
+// The packages stand on floors, and each imports only from floors below its own. Bottom-up:
+//
+// Floor 0. Package fsm is the lifecycle: twelve states, seventeen events, one table, and a pure function that says what
+// an event leads to. Package transcript is what was said, as plain data: a Turn is one committed step, its Key names the
+// step.
+//
+// Floor 1. Package providers is how a model is called: one method, and one taxonomy of errors. Beside it stand
+// providers/langchain, which wraps langchaingo's models, and providers/scripted, which needs none.
+//
+// Floor 2, all pure but the store. Package prompts renders templates. Package context/window chooses which turns a
+// prompt has room for. Package judge/reply makes a schema of a Go struct, and reads replies by it. Package store keeps
+// journals.
+//
+// Floor 3. Package judge is what judges say: assessments and verdicts. Package protocol is who speaks when: a Protocol
+// gives the phases of a round, and protocol.Next compares them with the Record of what is committed.
+//
+// Floor 4. Package protocol/panel is the classic debate.
+//
+// Floor 5 is this package. It reads in the order in which a debate lives:
+//
+//   - config.go, check.go: what a debate is, and what is wrong with it
+//   - engine.go, debate.go: engines and handles; reading the journal and writing to it
+//   - record.go: the fold of the journal, all that is known of a debate
+//   - change.go: a write in the making, with all that follows from it without work
+//   - control.go: what people do to a debate
+//   - drive.go, perform.go, fence.go, show.go: the driver: plan, perform, commit; what it no longer wants; what its viewer sees
+//   - brief.go, call.go, clock.go: one step: its prompt, its attempts, its time
+//   - feed.go, watch.go: viewers
+//   - event.go, result.go, preview.go, errors.go: what comes out
+//
+// # Rules
+//
+// The journal is the truth. A step's turn is committed together with every transition that follows from it, and only
+// then does the next step begin. A turn is accepted only if its step is among those that may run now; this one fence
+// covers duplicates, late replies, stops, cancels and resets. A step of a parallel phase sees nothing that was committed
+// after its phase began, and turns are ordered by their step's place, not by their arrival: so a debate that was
+// interrupted, resumed or driven twice says what an undisturbed one says.
+//
+// What models say is untrusted. Nothing unvalidated reaches a decision; who prints a text strips its control characters
+// or escapes its HTML.
+package debate

@@ -1,0 +1,335 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+	"unicode"
+
+	"github.com/stretchr/testify/require"
+)
+
+const topic = "Should cities ban private cars?"
+
+// environment is one that has these variables alone.
+func environment(pairs ...string) func(string) string {
+	return func(name string) string {
+		for i := 0; i < len(pairs); i += 2 {
+			if pairs[i] == name {
+				return pairs[i+1]
+			}
+		}
+		return ""
+	}
+}
+
+// start runs the program without a terminal.
+func start(t *testing.T, env func(string) string, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, progress bytes.Buffer
+	code = run(t.Context(), args, &out, &progress, env)
+	return code, out.String(), progress.String()
+}
+
+// screen is a terminal.
+type screen struct {
+	bytes.Buffer
+	wrote func(string)
+}
+
+func (s *screen) Write(b []byte) (int, error) {
+	if s.wrote != nil {
+		s.wrote(string(b))
+	}
+	return s.Buffer.Write(b)
+}
+
+func (*screen) Stat() (fs.FileInfo, error) { return device{}, nil }
+
+type device struct{ fs.FileInfo }
+
+func (device) Mode() fs.FileMode { return fs.ModeDevice | fs.ModeCharDevice }
+
+// A debate without a model has three rounds, its progress on stderr and its verdict, and nothing else, on stdout.
+func TestOffline(t *testing.T) {
+	code, stdout, stderr := start(t, environment(), topic)
+
+	require.Equal(t, 0, code, stderr)
+	require.True(t, strings.HasPrefix(stdout, topic+"\nended in round 3: judge_decided\nwinner: Ada\n"), stdout)
+	for _, want := range []string{"I am a script", "\nAda:\n- ", "\nBo:\n- "} {
+		require.Contains(t, stdout, want)
+	}
+	require.NotContains(t, stdout, "round 1 of 3")
+
+	require.True(t, strings.HasPrefix(stderr, "offline: a script speaks, no model; "), stderr)
+	for _, want := range []string{
+		"== round 1 of 3 ==\n\nAda (respond):\nI say yes.", "== round 2 of 3 ==", "== round 3 of 3 ==",
+		"\nBo (respond):\nAda tells us:", "\nJudge (assess):\nIn round 2 ", "\nJudge (verdict):\n",
+	} {
+		require.Contains(t, stderr, want)
+	}
+	for _, never := range []string{"winner", "warning", "failed", "{"} {
+		require.NotContains(t, stderr, never)
+	}
+}
+
+// What is said follows from the topic and from what was said before.
+func TestOfflineReadsTheTopicAndTheTurns(t *testing.T) {
+	_, _, cars := start(t, environment(), topic)
+	_, _, tea := start(t, environment(), "Tea", "or", "coffee?") // quotes around a topic are easily forgotten
+
+	for _, word := range []string{"cities", "private", "cars"} {
+		require.Contains(t, cars, "“"+word+"”")
+		require.NotContains(t, tea, word)
+	}
+	require.Contains(t, tea, "“coffee”")
+	require.Contains(t, cars, "I have listened to Ada: “With “private” it will be fought first, and defended afterwards.”")
+
+	_, stdout, short := start(t, environment(), "人?")
+	require.Contains(t, short, "“the question”")
+	require.Contains(t, stdout, "人?")
+}
+
+// On a terminal speeches come word by word. A judge's JSON is never seen.
+func TestLive(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var stdout bytes.Buffer
+		var writes []string
+		stderr := &screen{wrote: func(s string) { writes = append(writes, s) }}
+		began := time.Now()
+		require.Equal(t, 0, run(t.Context(), []string{topic}, &stdout, stderr, environment()))
+
+		require.Contains(t, stdout.String(), "winner: Ada")
+		require.Equal(t, 10*time.Second, time.Since(began), "a second for each of 6 speeches, 3 assessments and the verdict")
+		require.Greater(t, len(writes), 6*40)
+		require.NotContains(t, stderr.String(), "{")
+
+		_, _, plain := start(t, environment(), topic)
+		require.Equal(t, plain, stderr.String(), "what is seen in the end is the same")
+	})
+}
+
+// The first Ctrl-C ends the context: the call in flight is given up, and the turns that were held are counted.
+func TestCtrlCCancelsTheDebate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, interrupt := context.WithCancel(t.Context())
+		var stdout bytes.Buffer
+		stderr := &screen{wrote: func(s string) {
+			if strings.Contains(s, "Bo (respond)") {
+				interrupt()
+			}
+		}}
+		began := time.Now()
+		require.Equal(t, 130, run(ctx, []string{topic}, &stdout, stderr, environment()))
+
+		require.Empty(t, stdout.String())
+		require.Contains(t, stderr.String(), "\nAda (respond):\nI say yes.")
+		require.True(t, strings.HasSuffix(stderr.String(), "\nBo (respond):\n\ncanceled; turns held: 1\n"), stderr.String())
+		require.Equal(t, time.Second, time.Since(began), "nobody waits for what Bo would have said")
+	})
+}
+
+func TestCtrlCBeforeTheFirstTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, interrupt := context.WithCancel(t.Context())
+		interrupt()
+		var stdout bytes.Buffer
+		var stderr screen
+		require.Equal(t, 130, run(ctx, []string{topic}, &stdout, &stderr, environment()))
+
+		require.Empty(t, stdout.String())
+		require.Contains(t, stderr.String(), "canceled; turns held: 0\n")
+	})
+}
+
+func TestWithoutATopic(t *testing.T) {
+	for _, args := range [][]string{nil, {""}, {" ", "\n"}, {"-help"}} {
+		code, stdout, stderr := start(t, environment(), args...)
+		require.Equal(t, 2, code)
+		require.Empty(t, stdout)
+		require.Equal(t, "usage: quickstart \"Should cities ban private cars?\"\n", stderr)
+	}
+}
+
+const hostile = "Cars\x1b[2J\x1b]0;owned\x07 or\r\n\tbikes\u009b31m\u202e\xff?"
+
+func requirePrintable(t *testing.T, text string) {
+	t.Helper()
+	for _, r := range text {
+		require.False(t, unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Bidi_Control, r), "%U in %q", r, text)
+	}
+}
+
+func TestNoTopicCommandsTheTerminal(t *testing.T) {
+	code, stdout, stderr := start(t, environment(), hostile)
+	require.Equal(t, 0, code)
+	require.Contains(t, stdout, "Cars[2J]0;owned or\n\tbikes31m\ufffd?\n")
+	requirePrintable(t, stdout)
+	requirePrintable(t, stderr)
+}
+
+// service is a server that speaks the protocol of OpenAI, and says what say makes of a prompt's last message.
+type service struct {
+	*httptest.Server
+	mu   sync.Mutex
+	asks []ask
+}
+
+// ask is a request to it.
+type ask struct {
+	key         string
+	Model       string
+	Stream      bool
+	Temperature float64
+	Messages    []struct{ Role, Content string }
+}
+
+func serve(t *testing.T, say func(task string) string) *service {
+	s := &service{}
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		a := ask{key: r.Header.Get("Authorization")}
+		if r.URL.Path != "/v1/chat/completions" || json.NewDecoder(r.Body).Decode(&a) != nil {
+			http.Error(w, "no such thing", http.StatusNotFound)
+			return
+		}
+		s.mu.Lock()
+		s.asks = append(s.asks, a)
+		s.mu.Unlock()
+		stream(w, say(a.Messages[len(a.Messages)-1].Content))
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+// stream sends a text word by word.
+func stream(w io.Writer, text string) {
+	for word := range strings.SplitAfterSeq(text, " ") {
+		content, _ := json.Marshal(word)
+		fmt.Fprintf(w, "data: {\"choices\":[{\"delta\":{\"content\":%s}}]}\n\n", content)
+	}
+	fmt.Fprint(w, "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n")
+}
+
+// say is a model that has one thing to say to each task.
+func say(task string) string {
+	switch {
+	case strings.Contains(task, "final judgment"):
+		return `{"summary": "It was close.\u001b[2J", "winner": "Bo", "quality": 70, "participants": [{"name": "Bo", "points": ["Buses\u0007 are late."]}]}`
+	case strings.Contains(task, "Assess Ada and Bo"):
+		return `{"participants": [{"name": "Ada", "score": 5}, {"name": "Bo", "score": 6}], "quality": 5, "converged": true, "should_continue": true}`
+	}
+	return "Buses are late.\x1b[31m"
+}
+
+func (s *service) environment() func(string) string {
+	return environment("OPENAI_API_KEY", "sk-secret-0123456789", "OPENAI_BASE_URL", s.URL+"/v1", "OPENAI_MODEL", "tiny")
+}
+
+func TestAnOpenAICompatibleServer(t *testing.T) {
+	s := serve(t, say)
+	var stdout bytes.Buffer
+	var stderr screen
+	require.Equal(t, 0, run(t.Context(), []string{topic}, &stdout, &stderr, s.environment()), stderr.String())
+
+	require.Equal(t, topic+"\nended in round 1: converged\nwinner: Bo\n\nIt was close.[2J\n\nBo:\n- Buses are late.\n", stdout.String())
+	require.True(t, strings.HasPrefix(stderr.String(), "model: tiny\n"))
+	require.Contains(t, stderr.String(), "\nBo (respond):\nBuses are late.[31m\n")
+	requirePrintable(t, stderr.String())
+	require.Len(t, s.asks, 4)
+	for _, a := range s.asks {
+		require.Equal(t, "tiny", a.Model)
+		require.Equal(t, "Bearer sk-secret-0123456789", a.key)
+		require.True(t, a.Stream)
+		require.Contains(t, a.Messages[0].Content, topic)
+	}
+	require.InDelta(t, 0.7, s.asks[0].Temperature, 1e-9)
+	require.InDelta(t, 0.2, s.asks[3].Temperature, 1e-9)
+}
+
+// A call to a server that hangs is given up, too.
+func TestCtrlCWhileAServerHangs(t *testing.T) {
+	ctx, interrupt := context.WithCancel(t.Context())
+	left := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		interrupt()
+		<-r.Context().Done()
+		close(left)
+	}))
+	defer server.Close()
+	var stdout, stderr bytes.Buffer
+	require.Equal(t, 130, run(ctx, []string{topic}, &stdout, &stderr, (&service{Server: server}).environment()))
+
+	require.Contains(t, stderr.String(), "canceled; turns held: 0\n")
+	<-left
+}
+
+func TestARefusedKey(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusUnauthorized)
+		fmt.Fprint(w, `{"error":{"message":"Incorrect API key provided: sk-secret-0123456789\u001b[2J"}}`)
+	}))
+	defer server.Close()
+	code, stdout, stderr := start(t, (&service{Server: server}).environment(), topic)
+
+	require.Equal(t, 1, code)
+	require.Empty(t, stdout)
+	require.Contains(t, stderr, "\nAda failed: authentication: ")
+	require.Contains(t, stderr, "\nquickstart: run step respond of Ada in round 1: ")
+	require.NotContains(t, stderr, "secret")
+	requirePrintable(t, stderr)
+}
+
+func TestChoose(t *testing.T) {
+	for name, test := range map[string]struct {
+		env  []string
+		want string
+	}{
+		"nothing":              {nil, "offline: "},
+		"openai":               {[]string{"OPENAI_API_KEY", "k"}, "model: gpt-"},
+		"openai, a model":      {[]string{"OPENAI_API_KEY", "k", "OPENAI_MODEL", "m"}, "model: m"},
+		"anthropic":            {[]string{"ANTHROPIC_API_KEY", "k"}, "model: claude-"},
+		"anthropic, a model":   {[]string{"ANTHROPIC_API_KEY", "k", "ANTHROPIC_MODEL", "m"}, "model: m"},
+		"ollama":               {[]string{"OLLAMA_HOST", "localhost"}, "model: llama"},
+		"ollama, a model":      {[]string{"OLLAMA_HOST", "localhost", "OLLAMA_MODEL", "m"}, "model: m"},
+		"the first of several": {[]string{"OLLAMA_HOST", "localhost", "OPENAI_API_KEY", "k"}, "model: gpt-"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, got, err := choose(environment(test.env...), false)
+			require.NoError(t, err)
+			require.NotNil(t, p)
+			require.True(t, strings.HasPrefix(got, test.want), got)
+		})
+	}
+}
+
+func TestAddress(t *testing.T) {
+	for host, want := range map[string]string{
+		"localhost":           "http://localhost:11434",
+		"127.0.0.1:8080":      "http://127.0.0.1:8080",
+		"http://gpu:11434":    "http://gpu:11434",
+		"https://ai.internal": "https://ai.internal",
+	} {
+		require.Equal(t, want, address(host))
+	}
+}
+
+func TestAFileIsNoTerminal(t *testing.T) {
+	f, err := os.Create(t.TempDir() + "/progress")
+	require.NoError(t, err)
+	defer f.Close()
+	require.False(t, terminal(f))
+	require.True(t, terminal(&screen{}))
+	require.False(t, terminal(&bytes.Buffer{}))
+}

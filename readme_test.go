@@ -1,0 +1,128 @@
+package debate_test
+
+// README.md is kept true: its program compiles and is as short as it says, its diagram is the lifecycle's.
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate/fsm"
+)
+
+var update = flag.Bool("update", false, "write the diagram in README.md anew")
+
+const readmeProgramLines = 25
+
+func TestReadmeProgramCompiles(t *testing.T) {
+	program, line := fenced(t, readReadme(t), "go")
+	assert.LessOrEqual(t, statements(program), readmeProgramLines, "the first program of README.md is too long")
+	file, err := parser.ParseFile(token.NewFileSet(), "README.md", program, parser.PackageClauseOnly)
+	require.NoError(t, err)
+	require.Equal(t, "main", file.Name.Name, "the first program of README.md is none")
+	compiled, message := compiles(t, program, line)
+	require.True(t, compiled, "%s", message)
+}
+
+func TestReadmeDiagramIsTheLifecycle(t *testing.T) {
+	text := readReadme(t)
+	diagram, _ := fenced(t, text, "mermaid")
+	if *update {
+		text = strings.Replace(text, "```mermaid\n"+diagram+"```", "```mermaid\n"+fsm.Mermaid("")+"```", 1)
+		require.NoError(t, os.WriteFile("README.md", []byte(text), 0o644))
+		return
+	}
+	require.Equal(t, fsm.Mermaid(""), diagram, "run go test . -run Readme -update, and read the difference")
+}
+
+// statements are the lines of a program, its imports and blank lines apart.
+func statements(program string) (n int) {
+	_, body, _ := strings.Cut(program, "\n)\n")
+	for line := range strings.Lines(body) {
+		if strings.TrimSpace(line) != "" {
+			n++
+		}
+	}
+	return n
+}
+
+// What the two tests above rest on: a block is found, and what is wrong with it is told with its line in the file.
+func TestReadmeTestsFindFaults(t *testing.T) {
+	const text = "# Title\n\n```sh\ngo test\n```\n\n```go\npackage main\n\nfunc main() { nothing() }\n```\n\n```go\nmore\n```\n"
+	program, line := fenced(t, text, "go")
+	require.Equal(t, "package main\n\nfunc main() { nothing() }\n", program)
+	require.Equal(t, 8, line)
+
+	compiled, message := compiles(t, program, line)
+	require.False(t, compiled)
+	require.Contains(t, message, "README.md:10: undefined: nothing")
+
+	compiled, message = compiles(t, strings.Replace(program, "nothing()", "", 1), line)
+	require.True(t, compiled, message)
+}
+
+func readReadme(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile("README.md")
+	require.NoError(t, err)
+	return string(text)
+}
+
+// fenced is the first block of a language, and the line on which it begins.
+func fenced(t *testing.T, text, language string) (block string, line int) {
+	t.Helper()
+	at := regexp.MustCompile("(?ms)^```" + language + "\n(.*?)^```$").FindStringSubmatchIndex(text)
+	require.NotNil(t, at, "README.md has no block of %s", language)
+	return text[at[2]:at[3]], 1 + strings.Count(text[:at[2]], "\n")
+}
+
+// compiles has the go command compile a program as a package of this module that is nowhere on disk.
+func compiles(t *testing.T, program string, line int) (bool, string) {
+	t.Helper()
+	dependOnAllSources(t)
+	dir := t.TempDir()
+	source, overlay := filepath.Join(dir, "main.go"), filepath.Join(dir, "overlay.json")
+	require.NoError(t, os.WriteFile(source, fmt.Appendf(nil, "//line README.md:%d\n%s", line, program), 0o644))
+	root, err := os.Getwd()
+	require.NoError(t, err)
+	replace, err := json.Marshal(map[string]any{"Replace": map[string]string{filepath.Join(root, "internal", "readme", "main.go"): source}})
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(overlay, replace, 0o644))
+
+	cmd := exec.CommandContext(t.Context(), "go", "build", "-buildvcs=false", "-overlay", overlay, "-o", os.DevNull, "./internal/readme")
+	cmd.Env = append(os.Environ(), "GOPROXY=off", "GOFLAGS=-mod=readonly")
+	out, err := cmd.CombinedOutput()
+	return err == nil, string(out)
+}
+
+// dependOnAllSources looks at all files that the program may be compiled with, so that the go command knows that this
+// test's cached result depends on them.
+func dependOnAllSources(t *testing.T) {
+	t.Helper()
+	require.NoError(t, filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case errors.Is(err, fs.ErrNotExist): // another package's test has cleaned up
+			return nil
+		case err != nil:
+			return err
+		case d.IsDir() && d.Name() == ".git":
+			return fs.SkipDir
+		case strings.HasSuffix(path, ".go"), filepath.Base(path) == "go.mod", filepath.Base(path) == "go.sum":
+			_, _ = os.Stat(path)
+		}
+		return nil
+	}))
+}
