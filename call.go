@@ -102,8 +102,7 @@ func backoff(e *providers.Error, nth int) time.Duration {
 // ended is why the call's context did. A step that took too long is a failure like others.
 func (c *call) ended(n int, err error) error {
 	cause := context.Cause(c.ctx)
-	var timeout *providers.Error
-	if errors.As(cause, &timeout) {
+	if timeout, ok := errors.AsType[*providers.Error](cause); ok {
 		if err != nil {
 			timeout = &providers.Error{Kind: timeout.Kind, Err: timeout.Err, Partial: providers.AsError(err).Partial}
 		}
@@ -234,8 +233,7 @@ func (c *call) structured(r providers.Response) error {
 func (c *call) reask(r providers.Response, findings error) error {
 	c.reasked = true
 	c.data.Findings = []string{findings.Error()}
-	var invalid *reply.Invalid
-	if errors.As(findings, &invalid) {
+	if invalid, ok := errors.AsType[*reply.Invalid](findings); ok {
 		c.data.Findings = invalid.Findings
 	}
 	words, err := c.set.User("reask", c.data)

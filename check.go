@@ -121,8 +121,14 @@ func (l Limits) check(list *list) {
 		field string
 		value int64
 	}{
-		{"min_rounds", int64(l.MinRounds)}, {"max_rounds", int64(l.MaxRounds)}, {"time", int64(l.Time)}, {"output_tokens", int64(l.OutputTokens)},
-		{"step_tokens", int64(l.StepTokens)}, {"judge_tokens", int64(l.JudgeTokens)}, {"step_timeout", int64(l.StepTimeout)}, {"round_delay", int64(l.RoundDelay)},
+		{"min_rounds", int64(l.MinRounds)},
+		{"max_rounds", int64(l.MaxRounds)},
+		{"time", int64(l.Time)},
+		{"output_tokens", int64(l.OutputTokens)},
+		{"step_tokens", int64(l.StepTokens)},
+		{"judge_tokens", int64(l.JudgeTokens)},
+		{"step_timeout", int64(l.StepTimeout)},
+		{"round_delay", int64(l.RoundDelay)},
 	} {
 		if x.value < 0 {
 			list.add("limits."+x.field, "it is negative, leave it out for its default")

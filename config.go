@@ -150,14 +150,15 @@ func (p Participant) filled(temperature float64, tokens int) Participant {
 
 // helper gives casting or the summarizer the model of the first judge or participant.
 func (c Config) helper(p Participant) Participant {
-	for _, from := range slices.Concat(c.Judges, c.active()) {
-		if p.Provider == "" {
-			p.Provider = from.Provider
-			p.Model = or(p.Model, from.Model)
-		}
-		p.Window = or(p.Window, from.Window)
-		break
+	others := slices.Concat(c.Judges, c.active())
+	if len(others) == 0 {
+		return p
 	}
+	if p.Provider == "" {
+		p.Provider = others[0].Provider
+		p.Model = or(p.Model, others[0].Model)
+	}
+	p.Window = or(p.Window, others[0].Window)
 	return p
 }
 

@@ -53,8 +53,10 @@ func TestValidationSaysEverythingAtOnce(t *testing.T) {
 		{"a judge with a side", func(c *debate.Config) { c.Judges[0].Side = "for" }, []string{"judges[0]"}},
 		{"unknown provider", func(c *debate.Config) { c.Participants[1].Provider = "x" }, []string{"participants[1].provider"}},
 		{"no provider, of several", func(c *debate.Config) { c.Judges[0].Provider = "" }, []string{"judges[0].provider"}},
-		{"unknown format, mode and style", func(c *debate.Config) { c.Protocol = panel.Protocol{Format: "x", Mode: "y", Personas: "z"} },
-			[]string{"protocol.format", "protocol.mode", "protocol.personas"}},
+		{
+			"unknown format, mode and style", func(c *debate.Config) { c.Protocol = panel.Protocol{Format: "x", Mode: "y", Personas: "z"} },
+			[]string{"protocol.format", "protocol.mode", "protocol.personas"},
+		},
 		{"too few rounds for the structure", func(c *debate.Config) {
 			c.Protocol, c.Limits.MaxRounds = panel.Protocol{Format: panel.StructuredRounds}, 1
 		}, []string{"limits.max_rounds"}},
@@ -116,7 +118,7 @@ func TestTheDriverRejectsWhatOnlyItCanTell(t *testing.T) {
 			}
 			require.Equal(t, fsm.Configuring, result(t, d).State, "with the problems in the journal")
 			seen := false
-			for ev := range d.Watch(ended(t), 0) {
+			for _, ev := range stored(t, d) {
 				s, ok := ev.(debate.StateChanged)
 				seen = seen || ok && s.On == fsm.Reject && len(s.Problems) == len(got)
 			}
@@ -125,12 +127,19 @@ func TestTheDriverRejectsWhatOnlyItCanTell(t *testing.T) {
 	}
 }
 
-// ended is a context that has ended: a Watch with it shows what is stored, and returns.
-func ended(t *testing.T) context.Context {
+// stored are the events of a debate until now.
+func stored(t *testing.T, d *debate.Debate) (events []debate.Event) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	return ctx
+	for ev, err := range d.Watch(ctx, 0) {
+		if err != nil {
+			require.ErrorIs(t, err, context.Canceled)
+			break
+		}
+		events = append(events, ev)
+	}
+	return events
 }
 
 // checked is a provider whose check fails.
@@ -226,7 +235,7 @@ func TestIdsAreSortableOrGiven(t *testing.T) {
 
 func TestDefaultsStandInTheStoredConfiguration(t *testing.T) {
 	d := panelOf(t, 1, nil)
-	for ev := range d.Watch(ended(t), 0) {
+	for _, ev := range stored(t, d) {
 		if c, ok := ev.(debate.ConfigChanged); ok {
 			e, err := debate.NewEngine(debate.Options{})
 			require.NoError(t, err)

@@ -200,8 +200,7 @@ func TestControlsInEveryState(t *testing.T) {
 					return
 				}
 				require.Error(t, err)
-				var refused *fsm.Refused
-				if errors.As(err, &refused) {
+				if refused, ok := errors.AsType[*fsm.Refused](err); ok {
 					require.Equal(t, state, refused.State)
 				}
 				after, err := d.Head(t.Context())

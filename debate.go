@@ -114,8 +114,7 @@ func decode(e store.Entry) (Event, error) {
 func (d *Debate) change(ctx context.Context, f func(*change) error) error {
 	for {
 		err := d.attempt(ctx, f)
-		var lost *store.Conflict
-		if !errors.As(err, &lost) {
+		if _, lost := errors.AsType[*store.Conflict](err); !lost {
 			return err
 		}
 		if d.drive != nil {

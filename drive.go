@@ -52,7 +52,7 @@ func (d *Debate) engage(ctx context.Context, yield func(Event, error) bool) (*dr
 	}
 	dr := &drive{d: d, yield: yield, woken: make(chan struct{}, 1), flights: map[transcript.Key]*call{}}
 	dr.ctx, dr.cancel = context.WithCancelCause(ctx)
-	closed := context.AfterFunc(d.engine.ctx, func() { dr.cancel(ErrClosed) })
+	closed := context.AfterFunc(d.engine.ctx, func() { dr.cancel(ErrClosed) }) //nolint:contextcheck // Close ends drivers, whatever their own context
 	var leave func()
 	dr.feed, leave = d.engine.join(d.id)
 	dr.stop = []func(){d.engine.store.Watch(d.id, dr.wake), func() { closed() }, leave, release}
@@ -270,6 +270,7 @@ func (dr *drive) prepare(c *change) error {
 		if err := c.fire(fsm.Start, StateChanged{}); err != nil {
 			return err
 		}
+	default:
 	}
 	return c.settle()
 }

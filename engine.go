@@ -124,8 +124,7 @@ func (e *Engine) Create(ctx context.Context, c Config) (*Debate, error) {
 	}
 	d.rec.parse = e.parse
 	if err := d.commit(ctx, change); err != nil {
-		var taken *store.Conflict
-		if errors.As(err, &taken) {
+		if _, taken := errors.AsType[*store.Conflict](err); taken {
 			return nil, fmt.Errorf("create debate %s: the id is taken: %w", c.ID, err)
 		}
 		return nil, err

@@ -318,7 +318,7 @@ func TestAStepThatTakesTooLongFails(t *testing.T) {
 
 func TestSimultaneousSpeakersTakeTheTimeOfTheSlowest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var latency = []time.Duration{7 * time.Second, 3 * time.Second}
+		latency := []time.Duration{7 * time.Second, 3 * time.Second}
 		next := make(chan time.Duration, 2)
 		next <- latency[0]
 		next <- latency[1]
@@ -403,7 +403,8 @@ func TestANewAttemptVoidsWhatWasSaid(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		model := &scripted.Provider{Replies: []scripted.Reply{
 			{Text: "half a", Chunks: 2, Err: &providers.Error{Kind: providers.Network, Err: errors.New("reset")}},
-			{Text: "a whole statement", Chunks: 2}, {Text: "the other side"},
+			{Text: "a whole statement", Chunks: 2},
+			{Text: "the other side"},
 		}}
 		d := panelOf(t, 1, func(_ *debate.Config, o *debate.Options) { o.Providers["m"] = model })
 		events, err := run(t, d)
@@ -450,7 +451,8 @@ func TestAPanicOfTheViewerLeavesTheDebateUsable(t *testing.T) {
 	for _, mode := range []panel.Mode{panel.Sequential, panel.Simultaneous} {
 		d := panelOf(t, 1, func(c *debate.Config, _ *debate.Options) { c.Protocol = panel.Protocol{Mode: mode} })
 		require.PanicsWithValue(t, "oops", func() {
-			for ev := range d.Run(t.Context()) {
+			for ev, err := range d.Run(t.Context()) {
+				require.NoError(t, err)
 				if _, ok := ev.(debate.Chunk); ok {
 					panic("oops")
 				}
@@ -468,7 +470,8 @@ func TestAPanicOfAProviderReachesTheDriver(t *testing.T) {
 		o.Providers["m"] = &scripted.Provider{Func: func(providers.Request) scripted.Reply { panic("a bug") }}
 	})
 	require.PanicsWithValue(t, "a bug", func() {
-		for range d.Run(t.Context()) {
+		for _, err := range d.Run(t.Context()) {
+			require.NoError(t, err)
 		}
 	})
 }

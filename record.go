@@ -163,6 +163,7 @@ func (r *record) move(ev StateChanged) {
 		r.failure = nil
 	case fsm.Reset:
 		r.reset()
+	default:
 	}
 	if ev.To == fsm.Awaiting && (ev.On == fsm.Advance || r.Cursor.Round == 0) {
 		r.Cursor.Round++

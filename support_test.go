@@ -219,6 +219,13 @@ func step(actor, target string, show func(*transcript.Turn) bool) protocol.Step 
 	return s
 }
 
+// fails is a model that always gives the same error.
+type fails struct{ err error }
+
+func (f fails) Generate(context.Context, providers.Request) (providers.Response, error) {
+	return providers.Response{}, f.err
+}
+
 // dice are a seeded source of disturbance.
 func dice(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 1)) }
 

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate"
@@ -107,7 +108,8 @@ func TestASlowWatcherHoldsUpNothing(t *testing.T) {
 		began := time.Now()
 		var slowly sync.WaitGroup
 		slowly.Go(func() {
-			for range d.Watch(t.Context(), 0) {
+			for _, err := range d.Watch(t.Context(), 0) {
+				assert.NoError(t, err)
 				time.Sleep(time.Hour)
 			}
 		})
@@ -122,7 +124,8 @@ func TestAWatcherThatLeavesStopsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := panelOf(t, 1, func(_ *debate.Config, o *debate.Options) { o.Providers["m"] = slow() })
 		require.NoError(t, d.Start(t.Context()))
-		for ev := range d.Watch(t.Context(), 0) {
+		for ev, err := range d.Watch(t.Context(), 0) {
+			require.NoError(t, err)
 			if _, ok := ev.(debate.Chunk); ok {
 				break
 			}

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"time"
 
 	"github.com/elenchus-go/debate/fsm"
@@ -94,12 +95,7 @@ func (q Query) Match(h Head) bool {
 			return false
 		}
 	}
-	for _, s := range q.States {
-		if s == h.State {
-			return true
-		}
-	}
-	return len(q.States) == 0
+	return len(q.States) == 0 || slices.Contains(q.States, h.State)
 }
 
 // ErrNotFound says that the store has no debate of that id.

@@ -95,6 +95,7 @@ func (p Protocol) Phases(r *protocol.Record) []protocol.Phase {
 		return phase("assess", true, protocol.Step{Prompt: "assess", Output: judge.AssessmentContract.Name(), Vars: p.vars()}, r.Judges...)
 	case transcript.Conclusion:
 		return phase("verdict", false, protocol.Step{Prompt: "verdict", Output: judge.VerdictContract.Name(), Vars: p.vars()}, r.Judges[:1]...)
+	case transcript.Remark:
 	}
 	return nil
 }
@@ -176,6 +177,7 @@ func (p Protocol) End(r *protocol.Record) transcript.Ending {
 		if e := most(r, transcript.DiminishingReturns, func(a judge.Assessment) bool { return a.DiminishingReturns }); e.Outcome != "" {
 			return e
 		}
+	default:
 	}
 	return most(r, transcript.JudgeDecided, func(a judge.Assessment) bool { return !a.ShouldContinue })
 }
