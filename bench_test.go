@@ -3,7 +3,10 @@ package debate_test
 import (
 	"context"
 	"fmt"
+	"iter"
+	"runtime"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -214,4 +217,136 @@ func parse[T any](b *testing.B, text string, assessment bool) T {
 		b.Fatal(err)
 	}
 	return v
+}
+
+// BenchmarkChunk is what one chunk costs: a debate of one speech in very many pieces.
+func BenchmarkChunk(b *testing.B) {
+	for _, mode := range []panel.Mode{panel.Sequential, panel.Simultaneous} {
+		b.Run(string(mode), func(b *testing.B) {
+			text := strings.Repeat("word ", b.N/2+1)
+			model := &scripted.Provider{Forget: true, Func: func(providers.Request) scripted.Reply {
+				return scripted.Reply{Text: text, Chunks: b.N/2 + 1}
+			}}
+			e, err := debate.NewEngine(debate.Options{Providers: map[string]providers.Provider{"m": model}})
+			if err != nil {
+				b.Fatal(err)
+			}
+			d, err := e.Create(b.Context(), debate.Config{
+				Topic: "Ban cars?", Protocol: unjudged{panel.Protocol{Mode: mode}}, Limits: debate.Limits{MaxRounds: 1, OutputTokens: 1 << 40},
+				Participants: []debate.Participant{{Name: "Ada", Provider: "m"}, {Name: "Bo", Provider: "m"}},
+			})
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.ReportAllocs()
+			b.ResetTimer()
+			for _, err := range d.Run(b.Context()) {
+				if err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkTurn is what ten more turns cost in a debate that has some already, with a window that shows the same few of
+// them, so that the prompt's size stays out of it.
+func BenchmarkTurn(b *testing.B) {
+	for _, turns := range []int{10, 100, 1000} {
+		b.Run(fmt.Sprint(turns), func(b *testing.B) {
+			model := &scripted.Provider{Forget: true, Func: func(providers.Request) scripted.Reply { return scripted.Reply{Text: speech} }}
+			e, err := debate.NewEngine(debate.Options{Providers: map[string]providers.Provider{"m": model}})
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				b.StopTimer()
+				next, stop := iter.Pull2(endless(b, e).Run(b.Context()))
+				hear(b, next, turns)
+				b.StartTimer()
+				hear(b, next, 10)
+				b.StopTimer()
+				stop()
+				b.StartTimer()
+			}
+		})
+	}
+}
+
+// endless is a debate without a limit that it could reach.
+func endless(b *testing.B, e *debate.Engine) *debate.Debate {
+	p := debate.Participant{Provider: "m", Window: 8000, MaxTokens: 1000}
+	ada, bo := p, p
+	ada.Name, bo.Name = "Ada", "Bo"
+	d, err := e.Create(b.Context(), debate.Config{
+		Topic: "Ban cars?", Protocol: unjudged{}, Participants: []debate.Participant{ada, bo},
+		Limits: debate.Limits{MaxRounds: 1 << 30, OutputTokens: 1 << 50, Time: 1 << 60},
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return d
+}
+
+// hear waits for some turns.
+func hear(b *testing.B, next func() (debate.Event, error, bool), turns int) {
+	for turns > 0 {
+		ev, err, _ := next()
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, done := ev.(debate.TurnDone); done {
+			turns--
+		}
+	}
+}
+
+// BenchmarkLiveDebates reports the memory of 10,000 debates that wait for their first reply.
+func BenchmarkLiveDebates(b *testing.B) {
+	const count = 10_000
+	for b.Loop() {
+		var waiting sync.WaitGroup
+		waiting.Add(count)
+		model := &waits{&waiting}
+		e, err := debate.NewEngine(debate.Options{Providers: map[string]providers.Provider{"m": model}})
+		if err != nil {
+			b.Fatal(err)
+		}
+		before := memory()
+		for range count {
+			d, err := e.Create(b.Context(), debate.Config{
+				Topic: "Ban cars?", Participants: []debate.Participant{{Name: "Ada"}, {Name: "Bo"}}, Judges: []debate.Participant{{Name: "Judge"}},
+			})
+			if err != nil {
+				b.Fatal(err)
+			}
+			if err := d.Start(b.Context()); err != nil {
+				b.Fatal(err)
+			}
+		}
+		waiting.Wait()
+		b.ReportMetric(float64(memory()-before)/count, "B/debate")
+		ctx, cancel := context.WithCancel(b.Context())
+		cancel()
+		_ = e.Close(ctx) // calls in flight are cancelled
+	}
+}
+
+// waits is a model that says that it was called, and then nothing.
+type waits struct{ called *sync.WaitGroup }
+
+func (w *waits) Generate(ctx context.Context, _ providers.Request) (providers.Response, error) {
+	w.called.Done()
+	<-ctx.Done()
+	return providers.Response{}, context.Cause(ctx)
+}
+
+// memory is what the heap and the stacks hold.
+func memory() uint64 {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc + m.StackInuse
 }

@@ -106,10 +106,9 @@ func (r *record) brief(set *prompts.Set, s protocol.Step, seat transcript.Seat) 
 	return b, nil
 }
 
-// visible are the turns that a step may show, by their index, and their tokens.
+// visible are the turns that a step may show, by their index, and their tokens, until it is asked again.
 func (r *record) visible(s *protocol.Step) (shown, tokens []int) {
-	both := make([]int, 2*len(r.Turns))
-	shown, tokens = both[:0:len(r.Turns)], both[len(r.Turns):len(r.Turns)]
+	shown, tokens = r.shown[:0], r.tokens[:0]
 	for i := range r.Turns {
 		t := &r.Turns[i]
 		show := t.Kind == transcript.Speech || t.Kind == transcript.Remark
@@ -120,6 +119,7 @@ func (r *record) visible(s *protocol.Step) (shown, tokens []int) {
 			shown, tokens = append(shown, i), append(tokens, t.Tokens)
 		}
 	}
+	r.shown, r.tokens = shown, tokens
 	return shown, tokens
 }
 

@@ -22,7 +22,7 @@ import (
 type call struct {
 	step     protocol.Step
 	role     string
-	who      Participant
+	who      *Participant
 	name     string // of the provider
 	provider providers.Provider
 	contract *reply.Contract // nil: free text

@@ -66,6 +66,12 @@ func (c *change) settle() error {
 	return nil
 }
 
+// begun says whether a phase is open that has steps to run: then nothing follows without work.
+func (r *record) begun() bool {
+	steps := r.next()
+	return r.snap.State.Active() && len(steps) > 0 && steps[0].Phase == r.Cursor.Phase
+}
+
 // done are the events that say that a state's work is done.
 var done = map[fsm.State]fsm.Event{
 	fsm.Initializing: fsm.Initialized, fsm.Awaiting: fsm.Responded, fsm.Judging: fsm.Assessed, fsm.Completing: fsm.Concluded,
@@ -143,8 +149,9 @@ func (r *record) exhausted(steps []protocol.Step) transcript.Ending {
 // worst is what steps cost when each reply is as long as its cap.
 func (r *record) worst(steps []protocol.Step) (tokens int) {
 	for _, s := range steps {
-		p, _, _ := r.actor(s.Actor)
-		tokens += p.MaxTokens
+		if p, _, ok := r.actor(s.Actor); ok {
+			tokens += p.MaxTokens
+		}
 	}
 	return tokens
 }

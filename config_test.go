@@ -273,3 +273,30 @@ func TestADebateOfAnUnknownProtocolIsReadButNotDriven(t *testing.T) {
 	require.ErrorIs(t, err, debate.ErrUnsupported)
 	require.ErrorContains(t, err, `"mesh/1"`)
 }
+
+func TestADebateOfANewerFormatIsReadButNotChanged(t *testing.T) {
+	newer := &newerStore{store.Memory()}
+	opts := debate.Options{Store: newer, Providers: models(chatter(), court(t, 1))}
+	d, err := debate.New(t.Context(), pair(nil), debate.Options{Store: newer.Store, Providers: opts.Providers})
+	require.NoError(t, err)
+	breakAt(t, d, "assessment")
+
+	e, err := debate.NewEngine(opts)
+	require.NoError(t, err)
+	d, err = e.Open(t.Context(), "d")
+	require.NoError(t, err)
+	require.Len(t, result(t, d).Turns, 2)
+	_, err = run(t, d)
+	require.ErrorIs(t, err, debate.ErrUnsupported)
+	require.ErrorIs(t, d.Pause(t.Context()), debate.ErrUnsupported)
+	require.ErrorContains(t, d.Pause(t.Context()), "pause debate d: its journal has format 2, this version of the library knows formats up to 1")
+}
+
+// newerStore holds what a newer version wrote.
+type newerStore struct{ store.Store }
+
+func (s *newerStore) Load(ctx context.Context, id string, after int64) (store.Head, []store.Entry, error) {
+	head, entries, err := s.Store.Load(ctx, id, after)
+	head.Format = store.Format + 1
+	return head, entries, err
+}

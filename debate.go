@@ -129,8 +129,8 @@ func (d *Debate) attempt(ctx context.Context, f func(*change) error) error {
 			return err
 		}
 	}
-	if d.rec.format > store.Format {
-		return fmt.Errorf("change debate %s: its journal has format %d, this version knows %d: %w", d.id, d.rec.format, store.Format, ErrUnsupported)
+	if err := d.rec.supported(); err != nil {
+		return err
 	}
 	c := begin(d.rec)
 	if err := f(c); err != nil {

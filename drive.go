@@ -241,8 +241,10 @@ func (dr *drive) plan() (p plan, err error) {
 	if d.engine.isClosed() {
 		return p, ErrClosed
 	}
-	if err := d.change(dr.ctx, dr.prepare); err != nil {
-		return p, err
+	if d.rec == nil || d.rec.supported() != nil || dr.behind(d.rec.Seq) || !d.rec.begun() {
+		if err := d.change(dr.ctx, dr.prepare); err != nil {
+			return p, err
+		}
 	}
 	switch r := d.rec; {
 	case r.snap.State == fsm.Validating:

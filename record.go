@@ -38,6 +38,8 @@ type record struct {
 	asked    int64                  // the seq that steps were asked for
 	steps    []protocol.Step        // what may run at it
 	said     []string               // by seq: a turn as others read it, once somebody has
+	shown    []int                  // what visible found last
+	tokens   []int                  // likewise
 	briefs   map[briefKey]*briefing // what is the same in all prompts of a reader
 	parse    func(json.RawMessage) (Config, error)
 }
@@ -178,6 +180,14 @@ func (r *record) move(ev StateChanged) {
 	r.Cursor.Stage, r.Cursor.Phase, r.Cursor.Since = stages[ev.To], "", ev.Seq
 }
 
+// supported says whether this version of the library may add to the journal.
+func (r *record) supported() error {
+	if r.format <= store.Format {
+		return nil
+	}
+	return fmt.Errorf("its journal has format %d, this version of the library knows formats up to %d: %w", r.format, store.Format, ErrUnsupported)
+}
+
 // reset begins a new run: what was said before stays in the journal and is never shown.
 func (r *record) reset() {
 	run := r.Cursor.Run + 1
@@ -252,25 +262,32 @@ func (r *record) facts() fsm.Facts {
 }
 
 // actor is who performs a step, with the seat that its prompts speak of.
-func (r *record) actor(name string) (Participant, transcript.Seat, bool) {
-	for i, p := range r.config.Participants {
-		if p.Name == name && !p.Disabled {
-			at := slices.IndexFunc(r.everyone, func(s transcript.Seat) bool { return s.Name == name })
-			return r.config.Participants[i], r.everyone[at], true
+func (r *record) actor(name string) (*Participant, transcript.Seat, bool) {
+	for i := range r.everyone {
+		if r.everyone[i].Name == name {
+			return find(r.config.Participants, name), r.everyone[i], true
 		}
 	}
-	for _, p := range r.config.Judges {
-		if p.Name == name {
-			return p, p.seat(), true
-		}
+	if j := find(r.config.Judges, name); j != nil {
+		return j, j.seat(), true
 	}
 	switch name {
 	case protocol.Casting:
-		return r.config.Casting, transcript.Seat{Name: name, Instructions: r.config.Casting.Instructions}, true
+		return &r.config.Casting, transcript.Seat{Name: name, Instructions: r.config.Casting.Instructions}, true
 	case protocol.Summarizing:
-		return r.config.Summarizer, transcript.Seat{Name: name, Instructions: r.config.Summarizer.Instructions}, true
+		return &r.config.Summarizer, transcript.Seat{Name: name, Instructions: r.config.Summarizer.Instructions}, true
 	}
-	return Participant{}, transcript.Seat{}, false
+	return nil, transcript.Seat{}, false
+}
+
+// find is who has a name; nil: nobody.
+func find(list []Participant, name string) *Participant {
+	for i := range list {
+		if list[i].Name == name && !list[i].Disabled {
+			return &list[i]
+		}
+	}
+	return nil
 }
 
 func (r *record) head() store.Head {

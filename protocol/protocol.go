@@ -79,13 +79,11 @@ func missing(phase Phase, r *Record) (todo []Step) {
 			continue
 		}
 		s.Kind, s.Order, s.Horizon = r.Cursor.Stage, i, r.Seq
-		if phase.Parallel {
-			s.Horizon = r.Cursor.Since
-		}
-		todo = append(todo, s)
 		if !phase.Parallel {
-			break
+			return []Step{s}
 		}
+		s.Horizon = r.Cursor.Since
+		todo = append(todo, s)
 	}
 	return todo
 }

@@ -101,15 +101,15 @@ func (p Protocol) Phases(r *protocol.Record) []protocol.Phase {
 }
 
 func (p Protocol) speeches(r *protocol.Record) []protocol.Phase {
-	names := make([]string, len(r.Seats))
-	for i, s := range r.Seats {
-		names[i] = s.Name
-	}
 	name, prompt := p.part(r.Cursor.Round, r.MaxRounds)
 	if begun := spoken(r); begun != "" && p.Format == StructuredRounds { // a limit that was edited does not change it
 		name, prompt = begun, begun
 	}
-	return phase(name, p.Mode == Simultaneous, protocol.Step{Prompt: prompt, Vars: p.vars()}, names...)
+	steps := make([]protocol.Step, len(r.Seats))
+	for i := range r.Seats {
+		steps[i].Actor, steps[i].Prompt, steps[i].Vars = r.Seats[i].Name, prompt, p.vars()
+	}
+	return []protocol.Phase{{Name: name, Parallel: p.Mode == Simultaneous, Steps: steps}}
 }
 
 // spoken is the phase in which somebody has spoken in the round at hand.
