@@ -70,7 +70,7 @@ func (c *call) perform() error {
 		}
 		if err == nil {
 			c.turn.Ended = time.Now()
-			return nil
+			return c.warn()
 		}
 		failed := providers.AsError(err)
 		if failures == nil {
@@ -88,6 +88,16 @@ func (c *call) perform() error {
 			return c.ended(n, err)
 		}
 	}
+}
+
+// warn tells what a user should know of the turn.
+func (c *call) warn() error {
+	for _, w := range warnings(&c.turn) {
+		if err := c.tell(Warning{Stamp: live("warning"), Key: c.step.Key, Text: w}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // backoff is the wait before the next attempt after the nth failure of a kind; negative: none follows.
@@ -226,7 +236,7 @@ func (c *call) structured(r providers.Response) error {
 	}
 	c.turn.Text, c.turn.Data = safe.Text, safe.Data
 	c.turn.Flags = append(c.turn.Flags, transcript.Fallback)
-	return c.tell(Warning{Stamp: live("warning"), Key: c.step.Key, Text: fmt.Sprintf("no valid %s came, safe defaults stand for it: %v", c.contract.Name(), err)})
+	return nil
 }
 
 // reask puts what was wrong with a reply into the request.

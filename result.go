@@ -2,6 +2,7 @@ package debate
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -27,8 +28,9 @@ type Result struct {
 
 	Participants []Status                   `json:"participants"` // in order, those who dropped out too
 	Total        Totals                     `json:"total"`
-	Sides        map[string]Totals          `json:"sides"`  // by side; of participants without one by name, of all others ""
-	Rounds       []Totals                   `json:"rounds"` // by round; 0 is what came before the first
+	Sides        map[string]Totals          `json:"sides"`              // by side; of participants without one by name, of all others ""
+	Rounds       []Totals                   `json:"rounds"`             // by round; 0 is what came before the first
+	Warnings     []string                   `json:"warnings,omitempty"` // prompts that were cut, replies that were cut or replaced
 	Annotations  map[string]json.RawMessage `json:"annotations,omitempty"`
 	Question     *Question                  `json:"question,omitempty"` // that waits for a person
 	Failure      *Failure                   `json:"failure,omitempty"`  // that the debate is in error for
@@ -85,6 +87,9 @@ func (r *record) result() *Result {
 		res.Sides[side] = res.Sides[side].add(t)
 		res.Rounds[t.Round] = res.Rounds[t.Round].add(t)
 		res.Total = res.Total.add(t)
+		for _, w := range warnings(t) {
+			res.Warnings = append(res.Warnings, fmt.Sprintf("round %d, %s of %s: %s", t.Round, t.Phase, t.Actor, w))
+		}
 		switch t.Kind {
 		case transcript.Assessment:
 			res.Assessments = append(res.Assessments, *t)
@@ -94,6 +99,23 @@ func (r *record) result() *Result {
 		}
 	}
 	return res
+}
+
+// warnings are what a user should know of a turn.
+func warnings(t *transcript.Turn) (list []string) {
+	if w := t.Window; w != nil {
+		list = append(list, fmt.Sprintf("the prompt left out %d of %d turns to fit: %d of %d tokens are used", w.Cut, w.Cut+w.Kept, w.Used, w.Limit))
+	}
+	for _, f := range t.Flags {
+		switch f {
+		case transcript.Truncated:
+			list = append(list, "the reply was cut at its token cap")
+		case transcript.Fallback:
+			list = append(list, "no valid reply came, safe defaults stand for it")
+		case transcript.Reasked: // came right
+		}
+	}
+	return list
 }
 
 func (a Totals) add(t *transcript.Turn) Totals {

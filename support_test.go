@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
+	"iter"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -239,4 +240,15 @@ func (s summed) Phases(r *protocol.Record) []protocol.Phase {
 		return []protocol.Phase{{Name: "sum", Steps: []protocol.Step{step(protocol.Summarizing, "", nil)}}}
 	}
 	return s.Protocol.Phases(r)
+}
+
+// seen counts events, and keeps none.
+func seen(events iter.Seq2[debate.Event, error]) (n int, err error) {
+	for _, err := range events {
+		if err != nil {
+			return n, err
+		}
+		n++
+	}
+	return n, nil
 }

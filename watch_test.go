@@ -176,7 +176,7 @@ func TestWarningsAndFailuresReachWatchers(t *testing.T) {
 				failed++
 			case debate.Warning:
 				warned++
-				require.Contains(t, ev.Text, "no valid assessment/1 came, safe defaults stand for it")
+				require.Contains(t, ev.Text, "no valid reply came, safe defaults stand for it")
 			}
 		}
 		require.Equal(t, 2, failed, "the network, and the reply that was asked for again")
@@ -320,6 +320,7 @@ func TestALongHistoryIsCutToTheWindow(t *testing.T) {
 	res := result(t, d)
 	require.Equal(t, debate.ContextExceeded, res.Participants[0].State)
 	require.Positive(t, res.Total.Cut)
+	require.Contains(t, res.Warnings[len(res.Warnings)-1], "respond of B: the prompt left out ")
 	calls := model.Calls()
 	last := calls[len(calls)-1].Messages
 	require.Less(t, len(last), 12)
