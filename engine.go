@@ -104,11 +104,7 @@ func (e *Engine) Create(ctx context.Context, c Config) (*Debate, error) {
 	if err := problems(c.check()); err != nil {
 		return nil, err
 	}
-	if _, known := e.protocols[c.Protocol.Name()]; !known { // given as a value, so it can be read back by this engine
-		e.mu.Lock()
-		e.protocols[c.Protocol.Name()] = reflect.TypeOf(c.Protocol)
-		e.mu.Unlock()
-	}
+	e.learn(c.Protocol)
 	raw, err := json.Marshal(c)
 	if err != nil {
 		return nil, fmt.Errorf("create debate %s: %w", c.ID, err)
@@ -130,6 +126,15 @@ func (e *Engine) Create(ctx context.Context, c Config) (*Debate, error) {
 		return nil, err
 	}
 	return d, nil
+}
+
+// learn makes the engine read back the protocols that it was given in a configuration.
+func (e *Engine) learn(p protocol.Protocol) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if _, known := e.protocols[p.Name()]; !known {
+		e.protocols[p.Name()] = reflect.TypeOf(p)
+	}
 }
 
 // Open is a handle on a stored debate; store.ErrNotFound where there is none of that id.

@@ -1,0 +1,162 @@
+package debate_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/protocol/panel"
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/scripted"
+)
+
+// Scripted models stand for real ones.
+func options() debate.Options {
+	return debate.Options{Providers: map[string]providers.Provider{
+		"ada":   scripted.Text("Cars take the space that people need."),
+		"bo":    scripted.Text("Ada forgets those who work at night."),
+		"judge": scripted.Text(`{"should_continue": false, "quality": 7, "participants": [{"name": "Ada", "score": 7}, {"name": "Bo", "score": 7}]}`, `{"summary": "Both have a point.", "quality": 70}`),
+	}}
+}
+
+func config() debate.Config {
+	return debate.Config{
+		Topic:        "Should cities ban private cars?",
+		Participants: []debate.Participant{{Name: "Ada", Side: "for", Provider: "ada"}, {Name: "Bo", Side: "against", Provider: "bo"}},
+		Judges:       []debate.Participant{{Name: "Judge", Provider: "judge"}},
+	}
+}
+
+func Example() {
+	ctx := context.Background()
+	d, err := debate.New(ctx, config(), options())
+	if err != nil {
+		log.Fatal(err)
+	}
+	for event, err := range d.Run(ctx) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		switch e := event.(type) {
+		case debate.TurnDone:
+			fmt.Printf("%s (%s): %s\n", e.Turn.Actor, e.Turn.Kind, e.Turn.Text)
+		case debate.Ended:
+			fmt.Println(e.Result.Ending.Outcome, "in round", e.Result.Ending.Round)
+		}
+	}
+	// Output:
+	// Ada (speech): Cars take the space that people need.
+	// Bo (speech): Ada forgets those who work at night.
+	// Judge (assessment): Ada: 7 of 10
+	// Bo: 7 of 10
+	// Quality of the round: 7 of 10
+	// The debate should end.
+	// Judge (conclusion): Both have a point.
+	// Quality of the debate: 70 of 100
+	// judge_decided in round 1
+}
+
+func ExampleNew_problems() {
+	cfg := config()
+	cfg.Topic, cfg.Participants[1].Name = "", "Ada"
+	_, err := debate.New(context.Background(), cfg, options())
+	var problems *debate.Problems
+	if errors.As(err, &problems) {
+		for _, p := range problems.List {
+			fmt.Println(p)
+		}
+	}
+	// Output:
+	// topic: it is blank, say what is to be debated
+	// participants[1].name: "Ada" is taken by participants[0]
+}
+
+// A debate in the background is followed by as many viewers as there are.
+func ExampleDebate_Watch() {
+	ctx := context.Background()
+	d, err := debate.New(ctx, config(), options())
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := d.Start(ctx); err != nil {
+		log.Fatal(err)
+	}
+	for event, err := range d.Watch(ctx, 0) { // 0: from the beginning
+		if err != nil {
+			log.Fatal(err)
+		}
+		if s, ok := event.(debate.StateChanged); ok {
+			fmt.Println(s.Seq, s.To)
+		}
+	}
+	// Output:
+	// 2 validating
+	// 3 ready
+	// 4 initializing
+	// 5 running.awaiting_responses
+	// 9 running.judging
+	// 12 completing
+	// 15 completed
+}
+
+// Leaving the loop ends the driving, not the debate.
+func ExampleDebate_Run() {
+	ctx := context.Background()
+	d, err := debate.New(ctx, config(), options())
+	if err != nil {
+		log.Fatal(err)
+	}
+	for event, err := range d.Run(ctx) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		if done, ok := event.(debate.TurnDone); ok {
+			fmt.Println("heard:", done.Turn.Text)
+			break
+		}
+	}
+	for event, err := range d.Run(ctx) { // goes on from the last committed turn
+		if err != nil {
+			log.Fatal(err)
+		}
+		if done, ok := event.(debate.TurnDone); ok {
+			fmt.Println("then:", done.Turn.Text)
+			break
+		}
+	}
+	// Output:
+	// heard: Cars take the space that people need.
+	// then: Ada forgets those who work at night.
+}
+
+func ExampleDebate_Pause() {
+	ctx := context.Background()
+	cfg := config()
+	cfg.Protocol = panel.Protocol{Mode: panel.Simultaneous}
+	d, err := debate.New(ctx, cfg, options())
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(d.Pause(ctx) != nil, "- it has not begun")
+	for event, err := range d.Run(ctx) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		if p, ok := event.(debate.PhaseStarted); ok && p.Phase == "assess" {
+			if err := d.Pause(ctx); err != nil {
+				log.Fatal(err)
+			}
+		}
+	}
+	result, err := d.Result(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(result.State == fsm.Paused, len(result.Turns), "turns")
+	// Output:
+	// true - it has not begun
+	// true 2 turns
+}
