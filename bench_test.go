@@ -281,7 +281,7 @@ func endless(b *testing.B, e *debate.Engine) *debate.Debate {
 	ada.Name, bo.Name = "Ada", "Bo"
 	d, err := e.Create(b.Context(), debate.Config{
 		Topic: "Ban cars?", Protocol: unjudged{}, Participants: []debate.Participant{ada, bo},
-		Limits: debate.Limits{MaxRounds: 1 << 30, OutputTokens: 1 << 50, Time: 1 << 60},
+		Limits: debate.Limits{MaxRounds: 10_000, OutputTokens: 1 << 50, Time: 1 << 60},
 	})
 	if err != nil {
 		b.Fatal(err)

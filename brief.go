@@ -60,6 +60,7 @@ func (e *Engine) prompt(r *record, c *call, seat transcript.Seat) error {
 		return err
 	}
 	c.data = b.data
+	c.data.Vars = c.step.Vars // the system prompt keeps those of the first
 	c.data.Phase, c.data.Round, c.data.Rounds, c.data.MinRounds = c.step.Phase, r.Cursor.Round, r.MaxRounds, r.MinRounds
 	c.data.Names = c.names
 	if c.contract != nil {

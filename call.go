@@ -69,7 +69,7 @@ func (c *call) perform() error {
 			return c.ended(n, err)
 		}
 		if err == nil {
-			c.turn.Ended = time.Now()
+			c.turn.Ended, c.turn.Viewed = time.Now(), time.Duration(c.clock.viewed.Load())
 			return c.warn()
 		}
 		failed := providers.AsError(err)
@@ -77,7 +77,7 @@ func (c *call) perform() error {
 			failures = map[providers.Kind]int{}
 		}
 		failures[failed.Kind]++
-		again := backoff(failed, failures[failed.Kind])
+		again := backoff(failed, failures[failed.Kind], c.limit)
 		if errors.Is(err, errReask) {
 			again = 0
 		}
@@ -101,8 +101,8 @@ func (c *call) warn() error {
 }
 
 // backoff is the wait before the next attempt after the nth failure of a kind; negative: none follows.
-func backoff(e *providers.Error, nth int) time.Duration {
-	if nth > retries[e.Kind] {
+func backoff(e *providers.Error, nth int, limit time.Duration) time.Duration {
+	if nth > retries[e.Kind] || e.RetryAfter >= limit { // waiting would only turn it into a timeout
 		return -1
 	}
 	upper := min(shortest<<nth, longest)
@@ -124,7 +124,7 @@ func (c *call) ended(n int, err error) error {
 
 func (c *call) fail(n int, e *providers.Error) error {
 	return &Failure{
-		Key: c.step.Key, Kind: e.Kind, Provider: c.name, Model: c.who.Model, Attempts: n, Message: e.Error(), Recoverable: true, cause: e,
+		Key: c.step.Key, Kind: e.Kind, Provider: c.name, Model: c.who.Model, Attempts: n, Tried: c.turn.Attempts, Message: e.Error(), Recoverable: true, cause: e,
 	}
 }
 
@@ -201,7 +201,7 @@ var errReask = errors.New("the reply is asked for again")
 
 // accept takes a reply as the turn, or says what is wrong with it.
 func (c *call) accept(r providers.Response) error {
-	if strings.TrimSpace(r.Text) == "" {
+	if strings.TrimSpace(r.Text) == "" && !c.reasked {
 		return &providers.Error{Kind: providers.InvalidResponse, Partial: r, Err: errors.New("the reply is empty")}
 	}
 	c.turn.Flags = nil

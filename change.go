@@ -58,6 +58,9 @@ func (c *change) fire(on fsm.Event, with StateChanged) error {
 
 // settle adds all that follows without work: transitions from states whose work is done, and the start of a phase.
 func (c *change) settle() error {
+	if u, ok := c.rec.config.Protocol.(unknown); ok && c.rec.snap.State.Active() {
+		return fmt.Errorf("protocol %q is not among Options.Protocols: %w", u.name, ErrUnsupported)
+	}
 	for c.rec.snap.State.Active() && c.rec.snap.State != fsm.Validating {
 		if more, err := c.proceed(); err != nil || !more {
 			return err
@@ -94,10 +97,10 @@ func (c *change) proceed() (more bool, err error) {
 	case steps[0].Phase == r.Cursor.Phase:
 		return false, nil
 	}
-	if e := r.exhausted(steps); e.Outcome != "" {
+	phase := r.phase(steps[0].Phase)
+	if e := r.exhausted(r.missing(phase, steps[0].Key)); e.Outcome != "" {
 		return true, c.fire(fsm.Stop, StateChanged{Ending: e})
 	}
-	phase := r.phase(steps[0].Phase)
 	return false, c.add(PhaseStarted{
 		Stamp: c.stamp("phase"), At: c.now, Stage: r.Cursor.Stage, Round: steps[0].Round, Rounds: r.MaxRounds,
 		Phase: phase.Name, Parallel: phase.Parallel, Steps: len(phase.Steps),
@@ -127,6 +130,17 @@ func (r *record) phase(name string) protocol.Phase {
 	phases := r.phases(r.Cursor.Stage)
 	i := slices.IndexFunc(phases, func(p protocol.Phase) bool { return p.Name == name })
 	return phases[i]
+}
+
+// missing are all steps of a phase that are not committed; one that runs in sequence offers them one by one.
+func (r *record) missing(p protocol.Phase, at transcript.Key) (steps []protocol.Step) {
+	for _, s := range p.Steps {
+		at.Actor, at.Target = s.Actor, s.Target
+		if _, done := r.Find(at); !done {
+			steps = append(steps, s)
+		}
+	}
+	return steps
 }
 
 // exhausted says which budget has no room for a phase and the conclusion after it.
@@ -164,8 +178,8 @@ func (r *record) reserve() (tokens int) {
 	return tokens
 }
 
-// remaining is how long the stage at hand may still run. A fifth of the time budget, but not more than the step
-// timeout, is kept for the conclusion.
+// remaining is how long the stage at hand may still run. A fifth of the time budget, but not more than the step timeout,
+// is kept for the conclusion.
 func (r *record) remaining() time.Duration {
 	l := r.config.Limits
 	reserve := min(l.Time/5, l.StepTimeout)

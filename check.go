@@ -32,10 +32,54 @@ func (c Config) check() []protocol.Problem {
 		p.check(l, field)
 	}
 	l.problems = append(l.problems, c.Protocol.Check(c.record())...)
+	if len(l.problems) == 0 && c.Limits.OutputTokens > 0 {
+		c.checkBudget(l)
+	}
 	return l.problems
 }
 
 const idLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
+
+const mostRounds = 10_000
+
+// checkBudget finds a budget that has no room for a round and the conclusion: nobody would ever speak.
+func (c Config) checkBudget(l *list) {
+	r := c.planned()
+	r.Cursor.Round = 1
+	need := r.reserve()
+	if phases := r.phases(transcript.Speech); len(phases) > 0 {
+		need += r.worst(phases[0].Steps)
+	}
+	if need > c.Limits.OutputTokens {
+		l.add("limits.output_tokens", "%d, the first phase and the conclusion alone can take %d", c.Limits.OutputTokens, need)
+	}
+}
+
+// planned is the record of a debate that has not begun.
+func (c Config) planned() *record {
+	r := newRecord(c.ID, nil)
+	r.config, r.Record = c, *c.record()
+	r.seat()
+	return r
+}
+
+// worst is what a debate of all its rounds costs in output tokens when each reply is as long as its cap, as far as a
+// protocol's phases can be told before anything was said.
+func (c Config) worst() (tokens int) {
+	r := c.planned()
+	for _, p := range r.phases(transcript.Prelude) {
+		tokens += r.worst(p.Steps)
+	}
+	round := 0
+	for _, r.Cursor.Round = range []int{1, 2, c.Limits.MaxRounds} {
+		cost := 0
+		for _, p := range append(r.phases(transcript.Speech), r.phases(transcript.Assessment)...) {
+			cost += r.worst(p.Steps)
+		}
+		round = max(round, cost)
+	}
+	return tokens + c.Limits.MaxRounds*round + r.reserve()
+}
 
 type list struct{ problems []protocol.Problem }
 
@@ -133,6 +177,9 @@ func (l Limits) check(list *list) {
 		if x.value < 0 {
 			list.add("limits."+x.field, "it is negative, leave it out for its default")
 		}
+	}
+	if l.MaxRounds > mostRounds {
+		list.add("limits.max_rounds", "%d, use at most %d", l.MaxRounds, mostRounds)
 	}
 	if l.MinRounds > l.MaxRounds {
 		list.add("limits.min_rounds", "%d is more than max_rounds, %d", l.MinRounds, l.MaxRounds)

@@ -16,6 +16,7 @@ type clock struct {
 	expire  func()
 	timer   *time.Timer
 	viewing atomic.Bool
+	viewed  atomic.Int64 // nanoseconds that the viewer took
 	stopped atomic.Bool
 }
 
@@ -29,7 +30,9 @@ func startClock(limit time.Duration, expire func()) *clock {
 }
 
 func (k *clock) ring() {
-	if !k.viewing.Load() {
+	if k.viewing.Load() {
+		k.viewed.Add(int64(k.next))
+	} else {
 		k.left -= k.next
 	}
 	switch {

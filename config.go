@@ -3,6 +3,7 @@ package debate
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -127,7 +128,8 @@ func (c Config) filled() Config {
 	if c.OnFailure == "" {
 		c.OnFailure = Degrade
 	}
-	c.Limits = c.Limits.filled(c)
+	c.Limits = c.Limits.filled()
+	c.Labels = maps.Clone(c.Labels)
 	c.Participants = slices.Clone(c.Participants)
 	for i, p := range c.Participants {
 		c.Participants[i] = p.filled(0.7, c.Limits.StepTokens)
@@ -138,6 +140,9 @@ func (c Config) filled() Config {
 	}
 	c.Casting = c.helper(c.Casting).filled(0.9, c.Limits.JudgeTokens)
 	c.Summarizer = c.helper(c.Summarizer).filled(0.3, c.Limits.JudgeTokens)
+	if c.Limits.OutputTokens == 0 && len(c.check()) == 0 {
+		c.Limits.OutputTokens = 2 * c.worst()
+	}
 	return c
 }
 
@@ -162,22 +167,13 @@ func (c Config) helper(p Participant) Participant {
 	return p
 }
 
-func (l Limits) filled(c Config) Limits {
+func (l Limits) filled() Limits {
 	l.MinRounds = or(l.MinRounds, 1)
 	l.MaxRounds = or(l.MaxRounds, max(5, l.MinRounds))
 	l.Time = or(l.Time, time.Hour)
 	l.StepTokens = or(l.StepTokens, 4096)
 	l.JudgeTokens = or(l.JudgeTokens, 4096)
 	l.StepTimeout = or(l.StepTimeout, 5*time.Minute)
-	round := 0
-	for _, p := range c.active() {
-		round += or(p.MaxTokens, l.StepTokens)
-	}
-	for _, j := range c.Judges {
-		round += or(j.MaxTokens, l.JudgeTokens)
-	}
-	// The conclusion and the prelude are no dearer than a round of all judges and casting.
-	l.OutputTokens = or(l.OutputTokens, 2*((l.MaxRounds+1)*round+or(c.Casting.MaxTokens, l.JudgeTokens)))
 	return l
 }
 

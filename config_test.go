@@ -244,7 +244,7 @@ func TestDefaultsStandInTheStoredConfiguration(t *testing.T) {
 			require.Equal(t, panel.Protocol{}, cfg.Protocol)
 			require.Equal(t, debate.Limits{
 				MinRounds: 1, MaxRounds: 5, Time: time.Hour, StepTokens: 4096, JudgeTokens: 4096, StepTimeout: 5 * time.Minute,
-				OutputTokens: 2 * (6*3*4096 + 4096),
+				OutputTokens: 2 * (5*3*4096 + 4096),
 			}, cfg.Limits)
 			require.Equal(t, 0.7, *cfg.Participants[0].Temperature)
 			require.Equal(t, 0.2, *cfg.Judges[0].Temperature)

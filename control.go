@@ -205,6 +205,7 @@ func (d *Debate) Edit(ctx context.Context, cfg Config) error {
 	if err := problems(cfg.check()); err != nil {
 		return err
 	}
+	d.engine.learn(cfg.Protocol)
 	raw, err := json.Marshal(cfg)
 	if err != nil {
 		return fmt.Errorf("edit debate %s: %w", d.id, err)
@@ -225,7 +226,7 @@ func (d *Debate) Edit(ctx context.Context, cfg Config) error {
 
 // frozen are the fields that differ and may not, since turns were made with them.
 func (r *record) frozen(cfg Config) (list []protocol.Problem) {
-	if len(r.Turns) == 0 {
+	if !r.begunToSpeak() {
 		return nil
 	}
 	same := func(field string, a, b any) {

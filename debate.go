@@ -56,6 +56,10 @@ func (d *Debate) refresh(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if d.rec != nil && head.Seq < d.rec.Seq { // another debate, under the id of one that was deleted
+		d.rec = nil
+		return d.refresh(ctx)
+	}
 	if d.rec == nil {
 		d.rec = newRecord(d.id, d.engine.parse)
 		d.rec.format = head.Format
@@ -133,10 +137,12 @@ func (d *Debate) attempt(ctx context.Context, f func(*change) error) error {
 		return err
 	}
 	c := begin(d.rec)
-	if err := f(c); err != nil {
-		if len(c.events) > 0 {
-			d.rec = nil
-		}
+	d.rec = nil // until f has returned: a change that is half made is thrown away, also where a protocol panics
+	err := f(c)
+	if len(c.events) == 0 || err == nil {
+		d.rec = c.rec
+	}
+	if err != nil {
 		return err
 	}
 	return d.commit(ctx, c)

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -38,20 +40,22 @@ type drive struct {
 	queue []Event // durable events that are still to be shown; guarded by d.mu
 	spare []Event // the last queue, to be filled again
 
-	mu      sync.Mutex
-	over    bool
-	flights map[transcript.Key]*call
-	reviews sync.WaitGroup
+	mu       sync.Mutex
+	over     bool
+	flights  map[transcript.Key]*call
+	checking context.CancelCauseFunc // of the check of a configuration; nil: none is going on
+	reviews  sync.WaitGroup
 }
 
 // engage makes d driven, until release.
 func (d *Debate) engage(ctx context.Context, yield func(Event, error) bool) (*drive, error) {
-	release, err := d.engine.drive(d.id)
-	if err != nil {
-		return nil, err
-	}
 	dr := &drive{d: d, yield: yield, woken: make(chan struct{}, 1), flights: map[transcript.Key]*call{}}
 	dr.ctx, dr.cancel = context.WithCancelCause(ctx)
+	release, err := d.engine.drive(d.id, dr.cancel)
+	if err != nil {
+		dr.cancel(err)
+		return nil, err
+	}
 	closed := context.AfterFunc(d.engine.ctx, func() { dr.cancel(ErrClosed) }) //nolint:contextcheck // Close ends drivers, whatever their own context
 	var leave func()
 	dr.feed, leave = d.engine.join(d.id)
@@ -153,35 +157,61 @@ func (d *Debate) Start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	own := &Debate{engine: d.engine, id: d.id}
-	dr, err := own.engage(context.WithoutCancel(ctx), nil)
-	switch {
-	case errors.Is(err, ErrBusy):
+	return (&Debate{engine: d.engine, id: d.id}).detach(context.WithoutCancel(ctx), false)
+}
+
+// detach drives in the background, at once or when who drives now has left: it may be on its way out.
+func (d *Debate) detach(ctx context.Context, late bool) error {
+	for {
+		dr, err := d.engage(ctx, nil)
+		switch {
+		case errors.Is(err, ErrBusy) && !d.engine.after(d.id, func() { _ = d.detach(ctx, true) }):
+			continue
+		case errors.Is(err, ErrBusy):
+			return nil
+		case err != nil:
+			return err
+		case late && !dr.state().Active() && dr.state() != fsm.Paused: // what was asked for is done
+			dr.release()
+			return nil
+		}
+		go dr.detached()
 		return nil
-	case err != nil:
-		return err
 	}
-	go dr.detached()
-	return nil
 }
 
 func (dr *drive) detached() {
 	defer dr.release()
+	again := shortest
 	for {
 		more, err := dr.unit()
-		switch {
-		case errors.Is(err, ErrClosed):
+		if err != nil && !dr.log(err) {
 			return
-		case err != nil:
-			dr.d.engine.log.WarnContext(dr.ctx, "drive debate", "debate", dr.d.id, "error", err)
-			return
-		case more:
-		case dr.state() != fsm.Paused:
-			return
-		default:
-			dr.sleep(-1)
 		}
+		switch s := dr.state(); {
+		case err != nil: // the store's: it may come back
+			dr.sleep(again)
+			again = min(2*again, longest)
+			continue
+		case more:
+		case s == fsm.Paused:
+			dr.sleep(-1)
+		case s != "" && !s.Active(): // else somebody resumed since
+			return
+		}
+		again = shortest
 	}
+}
+
+// log says what went wrong, and whether it may be better later.
+func (dr *drive) log(err error) (later bool) {
+	if errors.Is(err, ErrClosed) {
+		return false
+	}
+	dr.d.engine.log.WarnContext(dr.ctx, "drive debate", "debate", dr.d.id, "error", err)
+	_, rejected := errors.AsType[*Problems](err)
+	_, failed := errors.AsType[*Failure](err)
+	return !rejected && !failed && dr.ctx.Err() == nil && !errors.Is(err, ErrUnsupported) && !errors.Is(err, store.ErrNotFound)
 }
 
 func (dr *drive) state() fsm.State {
@@ -254,7 +284,12 @@ func (dr *drive) plan() (p plan, err error) {
 	case r.snap.State.Active():
 		var broken *Failure
 		if p.calls, broken = dr.calls(r); broken != nil {
-			return p, d.change(dr.ctx, func(c *change) error { return c.fire(fsm.Fail, StateChanged{Failure: broken}) })
+			return p, d.change(dr.ctx, func(c *change) error {
+				if !c.rec.begun() { // somebody was faster
+					return nil
+				}
+				return c.fire(fsm.Fail, StateChanged{Failure: broken})
+			})
 		}
 	}
 	return p, nil
@@ -281,7 +316,7 @@ func (dr *drive) prepare(c *change) error {
 func (dr *drive) validate(cfg Config) error {
 	found := append(cfg.check(), dr.d.engine.unbound(cfg)...)
 	if len(found) == 0 {
-		found = dr.d.engine.probe(dr.ctx, cfg)
+		found = dr.probe(cfg)
 	}
 	if dr.ctx.Err() != nil {
 		return context.Cause(dr.ctx)
@@ -307,6 +342,22 @@ func (dr *drive) validate(cfg Config) error {
 		err = problems(found)
 	}
 	return err
+}
+
+// probe asks the providers, until it is not wanted any more.
+func (dr *drive) probe(cfg Config) []protocol.Problem {
+	ctx, cancel := context.WithTimeout(dr.ctx, cfg.Limits.StepTimeout)
+	defer cancel()
+	ctx, stop := context.WithCancelCause(ctx)
+	set := func(f context.CancelCauseFunc) {
+		dr.mu.Lock()
+		defer dr.mu.Unlock()
+		dr.checking = f
+	}
+	set(stop)
+	defer set(nil)
+	defer stop(nil)
+	return dr.d.engine.probe(ctx, cfg)
 }
 
 // sleep waits until something changes, the engine closes, or, unless it is negative, so much time has passed.

@@ -56,7 +56,7 @@ type Engine struct {
 
 	mu     sync.Mutex
 	closed bool
-	drives map[string]bool  // debates that are driven
+	drives map[string]*slot // debates that are driven
 	feeds  map[string]*feed // debates that are driven or watched
 }
 
@@ -66,10 +66,15 @@ func NewEngine(o Options) (*Engine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make engine: %w", err)
 	}
+	for name, p := range o.Providers {
+		if p == nil {
+			return nil, fmt.Errorf("make engine: provider %q is nil", name)
+		}
+	}
 	e := &Engine{
 		providers: o.Providers, protocols: map[string]reflect.Type{}, prompts: set, replies: map[string]*reply.Contract{},
 		log: or(o.Logger, slog.New(slog.DiscardHandler)), closing: make(chan struct{}),
-		drives: map[string]bool{}, feeds: map[string]*feed{},
+		drives: map[string]*slot{}, feeds: map[string]*feed{},
 	}
 	e.store = watched(o.Store)
 	e.ctx, e.cancel = context.WithCancelCause(context.Background())
@@ -151,7 +156,20 @@ func (e *Engine) List(ctx context.Context, q store.Query) iter.Seq2[store.Head, 
 }
 
 // Delete removes a stored debate. What still drives it fails.
-func (e *Engine) Delete(ctx context.Context, id string) error { return e.store.Delete(ctx, id) }
+func (e *Engine) Delete(ctx context.Context, id string) error {
+	if err := e.store.Delete(ctx, id); err != nil {
+		return err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if s := e.drives[id]; s != nil {
+		s.cancel(fmt.Errorf("drive debate %s: it was deleted: %w", id, store.ErrNotFound))
+	}
+	if f := e.feeds[id]; f != nil {
+		f.look() // and find that it is gone
+	}
+	return nil
+}
 
 // ParseConfig reads a configuration from its JSON. A field that does not exist is an error; so is a protocol that the
 // engine does not know, as *Problems.
@@ -208,8 +226,8 @@ func (e *Engine) parseProtocol(b json.RawMessage) (protocol.Protocol, error) {
 	return v.Elem().Interface().(protocol.Protocol), nil
 }
 
-// Close starts nothing new and lets calls in flight commit until ctx ends; then it cancels them. At last who watches
-// gets ErrClosed. Debates go on in another engine.
+// Close starts nothing new and lets calls in flight commit until ctx ends; then it cancels them and returns ctx's error,
+// while what is slow to notice may still be ending. At last who watches gets ErrClosed. Debates go on in another engine.
 func (e *Engine) Close(ctx context.Context) error {
 	e.mu.Lock()
 	if !e.closed {
@@ -228,7 +246,6 @@ func (e *Engine) Close(ctx context.Context) error {
 		return nil
 	case <-ctx.Done():
 		e.cancel(ErrClosed)
-		<-idle
 		return fmt.Errorf("close engine: calls in flight were cancelled: %w", context.Cause(ctx))
 	}
 }
@@ -240,21 +257,42 @@ func (e *Engine) isClosed() bool {
 }
 
 // drive marks a debate as driven by this engine until release is called.
-func (e *Engine) drive(id string) (release func(), err error) {
+func (e *Engine) drive(id string, cancel context.CancelCauseFunc) (release func(), err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	switch {
-	case e.closed:
+	if e.closed {
 		return nil, fmt.Errorf("drive debate %s: %w", id, ErrClosed)
-	case e.drives[id]:
+	}
+	if _, busy := e.drives[id]; busy {
 		return nil, fmt.Errorf("drive debate %s: %w", id, ErrBusy)
 	}
-	e.drives[id] = true
+	s := &slot{cancel: cancel}
+	e.drives[id] = s
 	e.drivers.Add(1)
 	return func() {
 		e.mu.Lock()
-		defer e.mu.Unlock()
 		delete(e.drives, id)
+		e.mu.Unlock()
+		if s.next != nil {
+			s.next()
+		}
 		e.drivers.Done()
 	}, nil
+}
+
+// slot is the place of a debate's one driver in this engine.
+type slot struct {
+	cancel context.CancelCauseFunc
+	next   func() // to be done when the driver has left; nil: nothing. Guarded by Engine.mu until then
+}
+
+// after has f done once who drives the debate now has left; false: nobody does.
+func (e *Engine) after(id string, f func()) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	s := e.drives[id]
+	if s != nil {
+		s.next = f
+	}
+	return s != nil
 }

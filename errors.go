@@ -44,13 +44,14 @@ func problems(list []protocol.Problem) error {
 
 // Failure is why a step failed for good: what stops a debate in an error, or drops a participant.
 type Failure struct {
-	Key         transcript.Key `json:"key"`  // of the step
-	Kind        providers.Kind `json:"kind"` // of the last error
-	Provider    string         `json:"provider,omitempty"`
-	Model       string         `json:"model,omitempty"`
-	Attempts    int            `json:"attempts"`
-	Message     string         `json:"message"` // the last error in words
-	Recoverable bool           `json:"recoverable"`
+	Key         transcript.Key       `json:"key"`  // of the step
+	Kind        providers.Kind       `json:"kind"` // of the last error
+	Provider    string               `json:"provider,omitempty"`
+	Model       string               `json:"model,omitempty"`
+	Attempts    int                  `json:"attempts"`
+	Tried       []transcript.Attempt `json:"tried,omitempty"` // in order, with what each used
+	Message     string               `json:"message"`         // the last error in words
+	Recoverable bool                 `json:"recoverable"`
 
 	cause error // where the failure happened in this process
 }

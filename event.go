@@ -3,7 +3,9 @@ package debate
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"reflect"
 	"time"
 
@@ -209,5 +211,11 @@ func restamp(ev Event, seq int64) Event {
 func unmarshalStrict(b []byte, v any) error {
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.DisallowUnknownFields()
-	return d.Decode(v)
+	if err := d.Decode(v); err != nil {
+		return err
+	}
+	if _, err := d.Token(); err != io.EOF { //nolint:errorlint // Token gives it as it is
+		return errors.New("there is more after the object")
+	}
+	return nil
 }

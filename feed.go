@@ -101,6 +101,13 @@ func (f *feed) remove(k transcript.Key) {
 	}
 }
 
+// look has viewers look at the journal.
+func (f *feed) look() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.wake()
+}
+
 func (f *feed) wake() {
 	for ch := range f.viewers {
 		poke(ch)
@@ -135,7 +142,10 @@ type viewer struct {
 	done  map[transcript.Key]bool      // turns that were shown
 }
 
-type progress struct{ attempt, offset int }
+type progress struct {
+	of     *part // the attempt: one that is made anew has the same number
+	offset int
+}
 
 // news are the live events that the viewer has not seen.
 func (f *feed) news(v *viewer) (list []Event) {
@@ -156,8 +166,8 @@ func (f *feed) news(v *viewer) (list []Event) {
 // catchUp adds what is new of a call in flight.
 func (v *viewer) catchUp(list []Event, p *part) []Event {
 	at := v.read[p.Key]
-	if at == nil || at.attempt != p.N {
-		at = &progress{attempt: p.N}
+	if at == nil || at.of != p {
+		at = &progress{of: p}
 		v.read[p.Key] = at
 		list = append(list, restamp(p.TurnStarted, v.seq))
 	}

@@ -1,5 +1,7 @@
 package debate
 
+import "github.com/elenchus-go/debate/fsm"
+
 // wake is told by the store of each commit. When another writer was at work while calls are in flight, those that are
 // no longer wanted are cancelled.
 func (dr *drive) wake(last int64) {
@@ -17,7 +19,7 @@ func (dr *drive) recheck() {
 	}
 	dr.mu.Lock()
 	defer dr.mu.Unlock()
-	if !dr.over && len(dr.flights) > 0 {
+	if !dr.over && (len(dr.flights) > 0 || dr.checking != nil) {
 		dr.reviews.Go(dr.review)
 	}
 }
@@ -30,6 +32,9 @@ func (dr *drive) review() {
 	}
 	dr.mu.Lock()
 	defer dr.mu.Unlock()
+	if dr.checking != nil && dr.d.rec.snap.State != fsm.Validating {
+		dr.checking(errSuperseded)
+	}
 	for key, call := range dr.flights {
 		if !dr.d.rec.open(key) {
 			call.cancel(errSuperseded)

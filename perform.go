@@ -119,7 +119,7 @@ func (c *call) post(i int, inbox chan<- message) func(Event, int64) error {
 }
 
 func (c *call) fly(i int, inbox chan<- message) {
-	m := message{index: i, landed: true}
+	m := message{index: i, landed: true, err: errors.New("the call left its goroutine")} // stands after runtime.Goexit
 	defer func() {
 		m.panic = recover()
 		inbox <- m
@@ -254,6 +254,9 @@ func (c *change) act(action string, f *Failure) error {
 	if action == actEnd {
 		return c.stop(transcript.Ending{Outcome: transcript.Stopped, Evidence: "a person ended the debate after a failure: " + f.Error()})
 	}
+	if e := c.rec.exhausted(c.rec.next()); action == actRetry && e.Outcome != "" { // what failed has used its share
+		return c.stop(e)
+	}
 	if err := c.fire(fsm.Resume, StateChanged{}); err != nil {
 		return err
 	}
@@ -266,7 +269,7 @@ func (c *change) act(action string, f *Failure) error {
 // timeLimit is the time that a call has for all its attempts, and what the time is up for when it is over.
 func (r *record) timeLimit() (limit time.Duration, budget bool) {
 	limit = r.config.Limits.StepTimeout
-	if left := r.remaining() - r.gap(time.Now()); left < limit {
+	if left := r.remaining(); left < limit {
 		return left, true
 	}
 	return limit, false

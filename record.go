@@ -2,6 +2,7 @@ package debate
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -26,6 +27,7 @@ type record struct {
 	failure     *Failure  // what led to the error that the debate is in
 	question    *Question // that is open
 	drops       []Dropped
+	lost        []*Failure // steps that failed for good, also where somebody tried again
 	annotations map[string]json.RawMessage
 	usage       transcript.Usage
 	running     time.Duration
@@ -71,18 +73,28 @@ func (r *record) apply(ev Event, at time.Time) error {
 	if stamp.Seq != r.Seq+1 {
 		return fmt.Errorf("read entry %d of debate %s: entry %d is missing", stamp.Seq, r.id, r.Seq+1)
 	}
-	r.elapse(at)
+	if err := r.sound(ev); err != nil {
+		return fmt.Errorf("read entry %d of debate %s: %w", stamp.Seq, r.id, err)
+	}
+	r.elapse(ev, at)
 	var err error
 	switch ev := ev.(type) {
 	case ConfigChanged:
 		err = r.configure(ev)
 	case StateChanged:
+		r.spend(ev.Failure)
+		if ev.Question != nil {
+			r.spend(ev.Question.Failure)
+		}
 		r.move(ev)
 	case PhaseStarted:
 		r.Begin(ev.Phase, stamp.Seq)
 	case TurnDone:
 		err = r.turn(ev.Turn)
 	case Dropped:
+		if r.config.OnFailure != Ask { // else the question has counted it
+			r.spend(ev.Failure)
+		}
 		r.drop(ev)
 	case Decided:
 		r.question = nil
@@ -98,36 +110,80 @@ func (r *record) apply(ev Event, at time.Time) error {
 	return nil
 }
 
-// elapse counts running time: the gaps between entries while the debate is active, each at most the step timeout.
-func (r *record) elapse(now time.Time) {
+// sound refuses what no version of the library writes.
+func (r *record) sound(ev Event) error {
+	_, config := ev.(ConfigChanged)
+	switch ev := ev.(type) {
+	case StateChanged:
+		if ev.Question != nil && ev.Question.Failure != nil {
+			return r.past(ev.Question.Failure.Key.Round)
+		}
+		if ev.On == fsm.Fail && ev.Failure == nil {
+			return errors.New("it has no failure")
+		}
+		if ev.Failure != nil {
+			return r.past(ev.Failure.Key.Round)
+		}
+	case Dropped:
+		if ev.Failure == nil {
+			return errors.New("it has no failure")
+		}
+		return r.past(ev.Failure.Key.Round)
+	case TurnDone:
+		return r.past(ev.Turn.Round)
+	}
+	if r.Seq == 0 && !config {
+		return errors.New("a journal begins with a configuration")
+	}
+	return nil
+}
+
+// past refuses a round that has not begun.
+func (r *record) past(round int) error {
+	if round < 0 || round > r.Cursor.Round {
+		return fmt.Errorf("it is of round %d, the debate is in round %d", round, r.Cursor.Round)
+	}
+	return nil
+}
+
+// elapse counts running time: the gaps between entries while the debate is active, each at most the step timeout. What
+// lies before a call began, and what a viewer took of it, does not count.
+func (r *record) elapse(ev Event, now time.Time) {
 	if r.created.IsZero() {
 		r.created = now
 	}
-	r.running += r.gap(now)
-	r.updated = now
-}
-
-func (r *record) gap(now time.Time) time.Duration {
-	if !r.snap.State.Active() || r.snap.State == fsm.Validating {
-		return 0
+	if r.snap.State.Active() && r.snap.State != fsm.Validating {
+		since := r.updated
+		if t, ok := ev.(TurnDone); ok && t.Turn.Began.After(since) {
+			since = t.Turn.Began.Add(t.Turn.Viewed)
+		}
+		r.running += min(max(now.Sub(since), 0), r.config.Limits.StepTimeout)
 	}
-	return min(max(now.Sub(r.updated), 0), r.config.Limits.StepTimeout)
+	r.updated = now
 }
 
 func (r *record) configure(ev ConfigChanged) (err error) {
 	if r.config, err = r.parse(ev.Config); err != nil {
 		return err
 	}
+	if r.config.Protocol == nil {
+		return errors.New("it names no protocol")
+	}
 	r.MinRounds, r.MaxRounds = r.config.Limits.MinRounds, r.config.Limits.MaxRounds
 	r.Judges = nil
 	for _, j := range r.config.Judges {
 		r.Judges = append(r.Judges, j.Name)
 	}
-	if len(r.Turns) == 0 { // later ones leave the participants as they are
+	if !r.begunToSpeak() { // later ones leave the participants as they are
 		r.seat()
 	}
 	r.valid, r.briefs = false, nil
 	return nil
+}
+
+// begunToSpeak says whether a model has made a turn; a person's remark binds nobody.
+func (r *record) begunToSpeak() bool {
+	return slices.ContainsFunc(r.Turns, func(t transcript.Turn) bool { return t.Kind != transcript.Remark })
 }
 
 // seat gives all participants their seats.
@@ -136,7 +192,7 @@ func (r *record) seat() {
 	for _, p := range r.config.active() {
 		r.Seats = append(r.Seats, p.seat())
 	}
-	r.everyone, r.names = r.Seats, names(r.Seats)
+	r.everyone, r.names, r.drops = r.Seats, names(r.Seats), nil
 }
 
 func names(seats []transcript.Seat) []string {
@@ -193,7 +249,8 @@ func (r *record) reset() {
 	run := r.Cursor.Run + 1
 	r.Record = protocol.Record{Judges: r.Judges, MinRounds: r.MinRounds, MaxRounds: r.MaxRounds}
 	r.Cursor.Run = run
-	r.ending, r.failure, r.drops, r.briefs, r.valid = transcript.Ending{}, nil, nil, nil, false
+	r.ending, r.failure, r.briefs, r.valid = transcript.Ending{}, nil, nil, false
+	r.usage, r.running, r.lost = transcript.Usage{}, 0, nil // the budgets are a run's
 	r.seat()
 }
 
@@ -208,6 +265,17 @@ func (r *record) turn(t transcript.Turn) error {
 		r.everyone, r.briefs = r.Seats, nil // nobody drops out before
 	}
 	return nil
+}
+
+// spend counts what a step used that failed for good.
+func (r *record) spend(f *Failure) {
+	if f == nil {
+		return
+	}
+	r.lost = append(r.lost, f)
+	for _, a := range f.Tried {
+		r.usage = r.usage.Add(a.Usage)
+	}
 }
 
 func (r *record) drop(ev Dropped) {
@@ -273,9 +341,11 @@ func (r *record) actor(name string) (*Participant, transcript.Seat, bool) {
 	}
 	switch name {
 	case protocol.Casting:
-		return &r.config.Casting, transcript.Seat{Name: name, Instructions: r.config.Casting.Instructions}, true
+		p := r.config.Casting // a call in flight keeps its own: an edit writes over the record's
+		return &p, transcript.Seat{Name: name, Instructions: r.config.Casting.Instructions}, true
 	case protocol.Summarizing:
-		return &r.config.Summarizer, transcript.Seat{Name: name, Instructions: r.config.Summarizer.Instructions}, true
+		p := r.config.Summarizer
+		return &p, transcript.Seat{Name: name, Instructions: r.config.Summarizer.Instructions}, true
 	}
 	return nil, transcript.Seat{}, false
 }

@@ -45,9 +45,9 @@ type Result struct {
 // Totals sum up turns.
 type Totals struct {
 	Turns int              `json:"turns"`
-	Usage transcript.Usage `json:"usage"`
-	Took  time.Duration    `json:"took"` // from the begin to the end of each turn, in nanoseconds
-	Cut   int              `json:"cut"`  // turns whose prompt left a part of the history out
+	Usage transcript.Usage `json:"usage"` // also of steps that failed for good
+	Took  time.Duration    `json:"took"`  // from the begin to the end of each turn, in nanoseconds
+	Cut   int              `json:"cut"`   // turns whose prompt left a part of the history out
 }
 
 // Status is how a participant fares.
@@ -81,6 +81,9 @@ func (r *record) result() *Result {
 		sides[s.Name] = or(s.Side, s.Name)
 		res.Participants = append(res.Participants, r.status(s.Name))
 	}
+	for _, f := range r.lost {
+		res.lose(f, sides[f.Key.Actor])
+	}
 	for i := range res.Turns {
 		t := &res.Turns[i]
 		side := sides[t.Actor]
@@ -99,6 +102,19 @@ func (r *record) result() *Result {
 		}
 	}
 	return res
+}
+
+// lose adds what a step used that failed for good.
+func (r *Result) lose(f *Failure, side string) {
+	var used transcript.Usage
+	for _, a := range f.Tried {
+		used = used.Add(a.Usage)
+	}
+	of := r.Sides[side]
+	of.Usage = of.Usage.Add(used)
+	r.Sides[side] = of
+	r.Rounds[f.Key.Round].Usage = r.Rounds[f.Key.Round].Usage.Add(used)
+	r.Total.Usage = r.Total.Usage.Add(used)
 }
 
 // warnings are what a user should know of a turn.
@@ -141,9 +157,8 @@ func (r *record) status(name string) Status {
 	}
 	for _, d := range r.drops {
 		if d.Name == name {
+			s.attempts(d.Failure.Tried)
 			s.State = OutOfDebate
-			s.Attempts += d.Failure.Attempts
-			s.Errors = append(s.Errors, d.Failure.Message)
 		}
 	}
 	return s

@@ -67,6 +67,8 @@ type Turn struct {
 	Attempts []Attempt       `json:"attempts"`         // in order; the last one gave the turn
 	Began    time.Time       `json:"began"`
 	Ended    time.Time       `json:"ended"`
+	// Viewed is about how much of the time between Began and Ended the debate's viewer took, in nanoseconds.
+	Viewed time.Duration `json:"viewed,omitempty"`
 }
 
 // Flag marks a turn.

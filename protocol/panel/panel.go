@@ -94,7 +94,7 @@ func (p Protocol) Phases(r *protocol.Record) []protocol.Phase {
 	case transcript.Assessment:
 		return phase("assess", true, protocol.Step{Prompt: "assess", Output: judge.AssessmentContract.Name(), Vars: p.vars()}, r.Judges...)
 	case transcript.Conclusion:
-		return phase("verdict", false, protocol.Step{Prompt: "verdict", Output: judge.VerdictContract.Name(), Vars: p.vars()}, r.Judges[:1]...)
+		return phase("verdict", false, protocol.Step{Prompt: "verdict", Output: judge.VerdictContract.Name(), Vars: p.vars()}, r.Judges[:min(1, len(r.Judges))]...)
 	case transcript.Remark:
 	}
 	return nil
