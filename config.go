@@ -120,8 +120,9 @@ func (c Config) MarshalJSON() ([]byte, error) {
 	return json.Marshal(w)
 }
 
-// filled is the configuration with its defaults in place, so that a stored debate does not change with them.
-func (c Config) filled() Config {
+// filled is the configuration with its defaults in place, so that a stored debate does not change with them, and what is
+// wrong with it.
+func (c Config) filled() (Config, []protocol.Problem) {
 	if c.Protocol == nil {
 		c.Protocol = panel.Protocol{}
 	}
@@ -140,10 +141,11 @@ func (c Config) filled() Config {
 	}
 	c.Casting = c.helper(c.Casting).filled(0.9, c.Limits.JudgeTokens)
 	c.Summarizer = c.helper(c.Summarizer).filled(0.3, c.Limits.JudgeTokens)
-	if c.Limits.OutputTokens == 0 && len(c.check()) == 0 {
+	found := c.check()
+	if c.Limits.OutputTokens == 0 && len(found) == 0 {
 		c.Limits.OutputTokens = 2 * c.worst()
 	}
-	return c
+	return c, found
 }
 
 func (p Participant) filled(temperature float64, tokens int) Participant {

@@ -201,8 +201,8 @@ func (d *Debate) Annotate(ctx context.Context, name string, value any) error {
 // nothing where the new configuration is wrong.
 func (d *Debate) Edit(ctx context.Context, cfg Config) error {
 	cfg.ID = d.id
-	cfg = cfg.filled()
-	if err := problems(cfg.check()); err != nil {
+	cfg, found := cfg.filled()
+	if err := problems(found); err != nil {
 		return err
 	}
 	d.engine.learn(cfg.Protocol)

@@ -94,8 +94,8 @@ func New(ctx context.Context, c Config, o Options) (*Debate, error) {
 	if err != nil {
 		return nil, err
 	}
-	filled := c.filled()
-	if err := problems(append(filled.check(), e.unbound(filled)...)); err != nil {
+	filled, found := c.filled()
+	if err := problems(append(found, e.unbound(filled)...)); err != nil {
 		return nil, err
 	}
 	return e.Create(ctx, c)
@@ -105,8 +105,8 @@ func New(ctx context.Context, c Config, o Options) (*Debate, error) {
 // none: names are bound, and keys and models checked, by who drives the debate.
 func (e *Engine) Create(ctx context.Context, c Config) (*Debate, error) {
 	c.ID = or(c.ID, newID())
-	c = c.filled()
-	if err := problems(c.check()); err != nil {
+	c, found := c.filled()
+	if err := problems(found); err != nil {
 		return nil, err
 	}
 	e.learn(c.Protocol)

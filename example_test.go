@@ -63,8 +63,7 @@ func ExampleNew_problems() {
 	cfg := config()
 	cfg.Topic, cfg.Participants[1].Name = "", "Ada"
 	_, err := debate.New(context.Background(), cfg, options())
-	var problems *debate.Problems
-	if errors.As(err, &problems) {
+	if problems, ok := errors.AsType[*debate.Problems](err); ok {
 		for _, p := range problems.List {
 			fmt.Println(p)
 		}
