@@ -58,8 +58,8 @@ func (c *change) fire(on fsm.Event, with StateChanged) error {
 
 // settle adds all that follows without work: transitions from states whose work is done, and the start of a phase.
 func (c *change) settle() error {
-	if u, ok := c.rec.config.Protocol.(unknown); ok && c.rec.snap.State.Active() {
-		return fmt.Errorf("protocol %q is not among Options.Protocols: %w", u.name, ErrUnsupported)
+	if err := c.rec.drivable(); err != nil {
+		return err
 	}
 	for c.rec.snap.State.Active() && c.rec.snap.State != fsm.Validating {
 		if more, err := c.proceed(); err != nil || !more {

@@ -149,8 +149,8 @@ func nameProblem(name string) string {
 }
 
 func (p Participant) check(l *list, field string) {
-	if t := *p.Temperature; !(t >= 0 && t <= 2) {
-		l.add(field+".temperature", "%v, use 0 to 2", t)
+	if t := p.Temperature; t != nil && !(*t >= 0 && *t <= 2) {
+		l.add(field+".temperature", "%v, use 0 to 2", *t)
 	}
 	if p.MaxTokens < 0 {
 		l.add(field+".max_tokens", "%d, use 1 or more", p.MaxTokens)

@@ -134,7 +134,7 @@ func (d *Debate) Decide(ctx context.Context, action string) error {
 		if err := c.add(Decided{Stamp: c.stamp("decided"), At: c.now, Action: action}); err != nil {
 			return err
 		}
-		return c.act(action, q.Failure)
+		return c.act(action, q)
 	})
 }
 

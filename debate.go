@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/store"
@@ -56,7 +57,8 @@ func (d *Debate) refresh(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if d.rec != nil && head.Seq < d.rec.Seq { // another debate, under the id of one that was deleted
+	if d.rec != nil && (head.Seq < d.rec.Seq || head.Created.Sub(d.rec.created).Abs() > time.Millisecond) {
+		// another debate, under the id of one that was deleted
 		d.rec = nil
 		return d.refresh(ctx)
 	}

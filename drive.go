@@ -29,6 +29,8 @@ type drive struct {
 	cancel context.CancelCauseFunc
 	yield  func(Event, error) bool // nil: nobody watches
 	gone   bool                    // yield has returned false
+	timing bool                    // whether the viewer's time is measured
+	viewed time.Duration           // that it took since the last commit, while timing
 	shown  int64                   // seq of the last durable event that was shown
 	feed   *feed
 	stop   []func() // in order
@@ -142,7 +144,7 @@ func (d *Debate) Start(ctx context.Context) error {
 	err := d.control(ctx, "start", func(c *change) error {
 		switch s := c.rec.snap.State; {
 		case s.Active():
-			return nil
+			return c.rec.drivable()
 		case s == fsm.Configuring:
 			if err := problems(d.engine.unbound(c.rec.config)); err != nil {
 				return err
@@ -297,8 +299,8 @@ func (dr *drive) plan() (p plan, err error) {
 
 // prepare takes the debate as far as it comes without work.
 func (dr *drive) prepare(c *change) error {
-	if u, ok := c.rec.config.Protocol.(unknown); ok && !c.rec.snap.State.Final() {
-		return fmt.Errorf("drive debate %s: protocol %q is not among Options.Protocols: %w", c.rec.id, u.name, ErrUnsupported)
+	if err := c.rec.drivable(); err != nil {
+		return fmt.Errorf("drive debate %s: %w", c.rec.id, err)
 	}
 	switch c.rec.snap.State {
 	case fsm.Configuring:

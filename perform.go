@@ -68,10 +68,12 @@ type message struct {
 func (dr *drive) parallel(calls []*call) []error {
 	inbox := make(chan message)
 	pending := len(calls)
-	defer func() { // where the viewer panics, the calls end first
+	dr.timing, dr.viewed = true, 0 // by the clock: here a chunk is handed over anyway, and the calls wait for one viewer
+	defer func() {                 // where the viewer panics, the calls end first
 		if pending > 0 {
 			dr.cancel(errGone)
 		}
+		dr.timing = false
 		for ; pending > 0; pending -= landed(<-inbox) {
 		}
 	}()
@@ -142,12 +144,16 @@ func (dr *drive) land(c *call, err error) error {
 	dr.mu.Unlock()
 	dr.d.mu.Lock()
 	defer dr.d.mu.Unlock()
+	defer func() { dr.viewed = 0 }()
 	return dr.d.change(dr.ctx, func(ch *change) error {
 		if !ch.rec.open(c.step.Key) { // another was first, or the debate has moved on
 			return nil
 		}
 		stamp := ch.stamp("turn")
 		c.turn.Seq = stamp.Seq
+		if dr.timing {
+			c.turn.Viewed = dr.viewed
+		}
 		if err := ch.add(TurnDone{Stamp: stamp, At: ch.now, Turn: c.turn}); err != nil {
 			return err
 		}
@@ -250,9 +256,12 @@ func (r *record) ask(f *Failure) *Question {
 }
 
 // act does what a person decided.
-func (c *change) act(action string, f *Failure) error {
-	if action == actEnd {
-		return c.stop(transcript.Ending{Outcome: transcript.Stopped, Evidence: "a person ended the debate after a failure: " + f.Error()})
+func (c *change) act(action string, q *Question) error {
+	switch {
+	case action == actEnd:
+		return c.stop(transcript.Ending{Outcome: transcript.Stopped, Evidence: "a person ended the debate after a question: " + q.Cause})
+	case action == actDrop && q.Failure == nil:
+		return errors.New("the question names nobody who could drop out")
 	}
 	if e := c.rec.exhausted(c.rec.next()); action == actRetry && e.Outcome != "" { // what failed has used its share
 		return c.stop(e)
@@ -261,7 +270,7 @@ func (c *change) act(action string, f *Failure) error {
 		return err
 	}
 	if action == actDrop {
-		return c.dropOut(f)
+		return c.dropOut(q.Failure)
 	}
 	return c.settle()
 }

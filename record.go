@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -154,8 +155,11 @@ func (r *record) elapse(ev Event, now time.Time) {
 	}
 	if r.snap.State.Active() && r.snap.State != fsm.Validating {
 		since := r.updated
-		if t, ok := ev.(TurnDone); ok && t.Turn.Began.After(since) {
-			since = t.Turn.Began.Add(t.Turn.Viewed)
+		if t, ok := ev.(TurnDone); ok {
+			if t.Turn.Began.After(since) {
+				since = t.Turn.Began
+			}
+			since = since.Add(t.Turn.Viewed)
 		}
 		r.running += min(max(now.Sub(since), 0), r.config.Limits.StepTimeout)
 	}
@@ -242,6 +246,14 @@ func (r *record) supported() error {
 		return nil
 	}
 	return fmt.Errorf("its journal has format %d, this version of the library knows formats up to %d: %w", r.format, store.Format, ErrUnsupported)
+}
+
+// drivable says whether this engine has what it takes to drive the debate.
+func (r *record) drivable() error {
+	if u, ok := r.config.Protocol.(unknown); ok && !r.snap.State.Final() {
+		return fmt.Errorf("protocol %q is not among Options.Protocols: %w", u.name, ErrUnsupported)
+	}
+	return nil
 }
 
 // reset begins a new run: what was said before stays in the journal and is never shown.
@@ -363,7 +375,7 @@ func find(list []Participant, name string) *Participant {
 func (r *record) head() store.Head {
 	return store.Head{
 		ID: r.id, Seq: r.Seq, State: r.snap.State, Cursor: r.Cursor, Rounds: r.MaxRounds, Ending: r.ending,
-		Topic: r.config.Topic, Protocol: r.config.Protocol.Name(), Labels: r.config.Labels,
+		Topic: r.config.Topic, Protocol: r.config.Protocol.Name(), Labels: maps.Clone(r.config.Labels),
 		Usage: r.usage, Running: r.running, Format: r.format, Created: r.created, Updated: r.updated,
 	}
 }

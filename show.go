@@ -1,5 +1,7 @@
 package debate
 
+import "time"
+
 // enqueue keeps a committed event until it can be shown; d.mu is held.
 func (dr *drive) enqueue(ev Event) {
 	seq := ev.Event().Seq
@@ -33,6 +35,10 @@ func (dr *drive) flush() {
 }
 
 func (dr *drive) present(ev Event) bool {
+	if dr.timing {
+		began := time.Now()
+		defer func() { dr.viewed += time.Since(began) }()
+	}
 	if !dr.yield(ev, nil) {
 		dr.gone = true
 		dr.cancel(errGone)

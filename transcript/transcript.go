@@ -67,7 +67,8 @@ type Turn struct {
 	Attempts []Attempt       `json:"attempts"`         // in order; the last one gave the turn
 	Began    time.Time       `json:"began"`
 	Ended    time.Time       `json:"ended"`
-	// Viewed is about how much of the time between Began and Ended the debate's viewer took, in nanoseconds.
+	// Viewed is about how much of the time since Began, or since the entry before where that is later, the debate's
+	// viewer took, in nanoseconds. It does not count as running time.
 	Viewed time.Duration `json:"viewed,omitempty"`
 }
 
