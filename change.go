@@ -98,7 +98,7 @@ func (c *change) proceed() (more bool, err error) {
 		return false, nil
 	}
 	phase := r.phase(steps[0].Phase)
-	if e := r.exhausted(r.missing(phase, steps[0].Key)); e.Outcome != "" {
+	if e := r.exhausted(r.missing(phase, steps)); e.Outcome != "" {
 		return true, c.fire(fsm.Stop, StateChanged{Ending: e})
 	}
 	return false, c.add(PhaseStarted{
@@ -132,15 +132,12 @@ func (r *record) phase(name string) protocol.Phase {
 	return phases[i]
 }
 
-// missing are all steps of a phase that are not committed; one that runs in sequence offers them one by one.
-func (r *record) missing(p protocol.Phase, at transcript.Key) (steps []protocol.Step) {
-	for _, s := range p.Steps {
-		at.Actor, at.Target = s.Actor, s.Target
-		if _, done := r.Find(at); !done {
-			steps = append(steps, s)
-		}
+// missing are all steps of a phase that are not committed, of which next offers one that runs in sequence one by one.
+func (r *record) missing(p protocol.Phase, next []protocol.Step) []protocol.Step {
+	if p.Parallel {
+		return next
 	}
-	return steps
+	return p.Steps[next[0].Order:]
 }
 
 // exhausted says which budget has no room for a phase and the conclusion after it.

@@ -326,9 +326,10 @@ func (r *record) spoken() bool {
 
 // phases are those of another stage of the round at hand.
 func (r *record) phases(stage transcript.Kind) []protocol.Phase {
-	other := r.Record
-	other.Cursor.Stage = stage
-	return r.config.Protocol.Phases(&other)
+	was := r.Cursor.Stage
+	r.Cursor.Stage = stage
+	defer func() { r.Cursor.Stage = was }()
+	return r.config.Protocol.Phases(&r.Record)
 }
 
 // facts are what guards read, but for AssessmentDue, which is costly and asked for by one event only.
