@@ -91,17 +91,19 @@ const (
 	Ask FailurePolicy = "ask"
 )
 
-// wire is Config as JSON.
+// wire is Config as JSON: the protocol as an object with its name and its parameters, durations as words.
 type wire struct {
 	*plain
 	Protocol json.RawMessage `json:"protocol,omitempty"`
+	Limits   limitsJSON      `json:"limits,omitzero"`
 }
 
 type plain Config // without methods
 
-// MarshalJSON gives the protocol as an object with its name and its parameters.
+// MarshalJSON gives the protocol as an object with its name and its parameters, and durations as words such as "10m0s".
+// Engine.ParseConfig reads it.
 func (c Config) MarshalJSON() ([]byte, error) {
-	w := wire{plain: (*plain)(&c)}
+	w := wire{plain: (*plain)(&c), Limits: c.Limits.words()}
 	if c.Protocol != nil {
 		params, err := json.Marshal(c.Protocol)
 		if err != nil {
@@ -197,7 +199,7 @@ func (p Participant) seat() transcript.Seat {
 	return transcript.Seat{Name: p.Name, Role: p.Role, Side: p.Side, Position: p.Position, Persona: p.Persona, Instructions: p.Instructions}
 }
 
-// limitsJSON has durations as words, "10m0s".
+// limitsJSON is Limits with durations as words: "90s", "1h30m".
 type limitsJSON struct {
 	MinRounds    int      `json:"min_rounds,omitempty"`
 	MaxRounds    int      `json:"max_rounds,omitempty"`
@@ -209,25 +211,18 @@ type limitsJSON struct {
 	RoundDelay   duration `json:"round_delay,omitzero"`
 }
 
-// MarshalJSON gives durations as words such as "10m0s".
-func (l Limits) MarshalJSON() ([]byte, error) {
-	return json.Marshal(limitsJSON{
+func (l Limits) words() limitsJSON {
+	return limitsJSON{
 		l.MinRounds, l.MaxRounds, duration(l.Time), l.OutputTokens, l.StepTokens, l.JudgeTokens,
 		duration(l.StepTimeout), duration(l.RoundDelay),
-	})
+	}
 }
 
-// UnmarshalJSON reads durations such as "90s" or "1h30m".
-func (l *Limits) UnmarshalJSON(b []byte) error {
-	var j limitsJSON
-	if err := unmarshalStrict(b, &j); err != nil {
-		return err
+func (l limitsJSON) limits() Limits {
+	return Limits{
+		l.MinRounds, l.MaxRounds, time.Duration(l.Time), l.OutputTokens, l.StepTokens, l.JudgeTokens,
+		time.Duration(l.StepTimeout), time.Duration(l.RoundDelay),
 	}
-	*l = Limits{
-		j.MinRounds, j.MaxRounds, time.Duration(j.Time), j.OutputTokens, j.StepTokens, j.JudgeTokens,
-		time.Duration(j.StepTimeout), time.Duration(j.RoundDelay),
-	}
-	return nil
 }
 
 type duration time.Duration

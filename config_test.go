@@ -2,7 +2,10 @@ package debate_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -279,6 +282,7 @@ func TestADebateOfANewerFormatIsReadButNotChanged(t *testing.T) {
 	opts := debate.Options{Store: newer, Providers: models(chatter(), court(t, 1))}
 	d, err := debate.New(t.Context(), pair(nil), debate.Options{Store: newer.Store, Providers: opts.Providers})
 	require.NoError(t, err)
+	require.NoError(t, d.Annotate(t.Context(), "mood", "calm"))
 	breakAt(t, d, "assessment")
 
 	e, err := debate.NewEngine(opts)
@@ -286,6 +290,7 @@ func TestADebateOfANewerFormatIsReadButNotChanged(t *testing.T) {
 	d, err = e.Open(t.Context(), "d")
 	require.NoError(t, err)
 	require.Len(t, result(t, d).Turns, 2)
+	require.Len(t, stored(t, d), 10, "all but the entry of a type that is unknown")
 	_, err = run(t, d)
 	require.ErrorIs(t, err, debate.ErrUnsupported)
 	require.ErrorIs(t, d.Pause(t.Context()), debate.ErrUnsupported)
@@ -298,5 +303,11 @@ type newerStore struct{ store.Store }
 func (s *newerStore) Load(ctx context.Context, id string, after int64) (store.Head, []store.Entry, error) {
 	head, entries, err := s.Store.Load(ctx, id, after)
 	head.Format = store.Format + 1
+	if len(entries) > 0 && entries[0].Seq == 1 { // with fields and entries of which this version knows nothing
+		entries = slices.Clone(entries)
+		text := strings.Replace(string(entries[0].Data.(debate.ConfigChanged).Config), "{", `{"mood": "calm", "limits": {"jokes": 3}, `, 1)
+		entries[0].Data = debate.ConfigChanged{Stamp: debate.Stamp{Type: "config", Seq: 1}, Config: json.RawMessage(text)}
+		entries[1].Data = json.RawMessage(`{"type": "applause", "seq": 2}`)
+	}
 	return head, entries, err
 }

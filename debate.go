@@ -80,6 +80,10 @@ func (d *Debate) refresh(ctx context.Context) error {
 
 func (d *Debate) read(e store.Entry) error {
 	ev, err := decode(e)
+	if err != nil && d.rec.supported() != nil { // a newer version's: what this one understands can be read
+		d.rec.Seq = e.Seq
+		return nil
+	}
 	if err != nil {
 		return fmt.Errorf("read entry %d of debate %s: %w", e.Seq, d.id, err)
 	}

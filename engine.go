@@ -174,7 +174,7 @@ func (e *Engine) Delete(ctx context.Context, id string) error {
 // ParseConfig reads a configuration from its JSON. A field that does not exist is an error; so is a protocol that the
 // engine does not know, as *Problems.
 func (e *Engine) ParseConfig(b []byte) (Config, error) {
-	c, err := e.parse(b)
+	c, err := e.decode(b, unmarshalStrict)
 	if _, ok := c.Protocol.(unknown); ok && err == nil {
 		err = problems(e.unbound(Config{Protocol: c.Protocol}))
 	}
@@ -184,22 +184,23 @@ func (e *Engine) ParseConfig(b []byte) (Config, error) {
 	return c, nil
 }
 
-// parse also reads a protocol that the engine does not know: such a debate can be read, but not driven.
-func (e *Engine) parse(b json.RawMessage) (Config, error) {
-	var c Config
+// parse reads a stored configuration: also one of a protocol that the engine does not know, or with fields of a newer
+// version. Such a debate can be read, but not driven.
+func (e *Engine) parse(b json.RawMessage) (Config, error) { return e.decode(b, json.Unmarshal) }
+
+func (e *Engine) decode(b []byte, unmarshal func([]byte, any) error) (c Config, err error) {
 	w := wire{plain: (*plain)(&c)}
-	if err := unmarshalStrict(b, &w); err != nil {
+	if err := unmarshal(b, &w); err != nil {
 		return Config{}, err
 	}
-	if len(w.Protocol) == 0 {
-		return c, nil
+	c.Limits = w.Limits.limits()
+	if len(w.Protocol) > 0 {
+		c.Protocol, err = e.decodeProtocol(w.Protocol, unmarshal)
 	}
-	var err error
-	c.Protocol, err = e.parseProtocol(w.Protocol)
 	return c, err
 }
 
-func (e *Engine) parseProtocol(b json.RawMessage) (protocol.Protocol, error) {
+func (e *Engine) decodeProtocol(b []byte, unmarshal func([]byte, any) error) (protocol.Protocol, error) {
 	var params map[string]json.RawMessage
 	if err := json.Unmarshal(b, &params); err != nil {
 		return nil, fmt.Errorf("protocol: %w", err)
@@ -220,7 +221,7 @@ func (e *Engine) parseProtocol(b json.RawMessage) (protocol.Protocol, error) {
 		return nil, fmt.Errorf("protocol: %w", err)
 	}
 	v := reflect.New(t)
-	if err := unmarshalStrict(rest, v.Interface()); err != nil {
+	if err := unmarshal(rest, v.Interface()); err != nil {
 		return nil, fmt.Errorf("protocol %s: %w", name, err)
 	}
 	return v.Elem().Interface().(protocol.Protocol), nil

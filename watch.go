@@ -54,6 +54,10 @@ func (d *Debate) tell(ctx context.Context, f *feed, v *viewer, yield func(Event,
 	}
 	for _, e := range entries {
 		ev, err := decode(e)
+		if err != nil && head.Format > store.Format { // a newer version's: what this one understands can be seen
+			v.seq = e.Seq
+			continue
+		}
 		if err != nil {
 			return false, fmt.Errorf("watch debate %s: read entry %d: %w", d.id, e.Seq, err)
 		}
