@@ -73,7 +73,8 @@ type Store interface {
 // Watcher is an optional power of a store: to tell at once of commits, whoever made them.
 type Watcher interface {
 	// Watch arranges for wake to be called after each commit to the debate, with the seq of the last entry, until stop
-	// is called. wake may be called on any goroutine, must not block and must not call the store.
+	// is called; one that is under way then may still come. wake may be called on any goroutine and out of order, must
+	// not block and must not call the store.
 	Watch(id string, wake func(last int64)) (stop func())
 }
 
