@@ -53,7 +53,7 @@ var retries = map[providers.Kind]int{
 	providers.Network: 3, providers.RateLimit: 5, providers.API: 2, providers.Timeout: 2, providers.InvalidResponse: 1,
 }
 
-// The wait before a retry doubles from shortest to longest, with jitter.
+// The wait before the nth retry is drawn between shortest and a bound that doubles up to longest.
 const (
 	shortest = time.Second
 	longest  = time.Minute

@@ -27,10 +27,11 @@ type Config struct {
 	Protocol protocol.Protocol `json:"-"`
 	// Participants debate, in this order.
 	Participants []Participant `json:"participants"`
-	// Judges assess; the first also gives the verdict. Side and Position mean nothing here.
+	// Judges assess; the first also gives the verdict. They take no Side and no Position, and cannot be Disabled.
 	Judges []Participant `json:"judges,omitempty"`
-	// Casting assigns personas where the protocol asks for it, and Summarizer makes summaries; only what concerns the
-	// model means something. Provider, Model and Window default to the first judge's, else the first participant's.
+	// Casting assigns personas, and Summarizer makes summaries, where the protocol has such steps; only what concerns the
+	// model means something. Provider, Model and Window default to the first judge's, else the first participant's. A
+	// Provider without a Model means that provider's own model.
 	Casting    Participant `json:"casting,omitzero"`
 	Summarizer Participant `json:"summarizer,omitzero"`
 	// Limits bound the debate.
@@ -70,8 +71,8 @@ type Limits struct {
 	MinRounds int           // nothing but a budget or a person ends it before; defaults to 1
 	MaxRounds int           // defaults to 5, or to MinRounds where that is more
 	Time      time.Duration // of running, pauses not counted; defaults to 1 hour
-	// OutputTokens is the budget for all replies, from which room for the conclusion is kept. Defaults to twice the
-	// most that MaxRounds rounds can use when every reply is as long as its cap.
+	// OutputTokens is the budget for all replies, from which room for the conclusion is kept. Defaults to twice
+	// what the prelude, MaxRounds rounds and the conclusion can use when every reply is as long as its cap.
 	OutputTokens int
 	StepTokens   int           // cap of a participant's reply, reasoning included; defaults to 4,096
 	JudgeTokens  int           // cap of any other reply; defaults to 4,096
@@ -84,8 +85,8 @@ type FailurePolicy string
 
 const (
 	// Degrade drops a participant that fails, as long as the protocol accepts those who remain; without them the debate
-	// concludes with what there is, or stops in an error where no round was completed. When anyone else fails the
-	// debate stops in an error. Retry goes on from an error.
+	// concludes with what there is, or stops in an error where no round was completed. When anyone else fails, or a key
+	// or a request is refused, which dropping would only hide, the debate stops in an error. Retry goes on from an error.
 	Degrade FailurePolicy = "degrade"
 	// Ask pauses the debate with a Question.
 	Ask FailurePolicy = "ask"

@@ -196,9 +196,9 @@ func (d *Debate) Annotate(ctx context.Context, name string, value any) error {
 	})
 }
 
-// Edit replaces the configuration of a debate that is configuring or ready. After the first turn it may change
-// providers, models, limits, judges and labels; anything else needs a Reset first. It returns *Problems and changes
-// nothing where the new configuration is wrong.
+// Edit replaces the configuration of a debate that is configuring or ready. After the first turn topic, background,
+// protocol and who the participants are cannot change without a Reset; models, limits, judges and all else can. It
+// returns *Problems and changes nothing where the new configuration is wrong.
 func (d *Debate) Edit(ctx context.Context, cfg Config) error {
 	cfg.ID = d.id
 	cfg, found := cfg.filled()

@@ -138,8 +138,9 @@ func (d *Debate) Do(ctx context.Context) (more bool, err error) {
 }
 
 // Start asks for the debate to be driven, and has this engine drive it in the background until it has ended or failed,
-// through pauses. Watch follows it. It is no error to start a debate that is running. Where the configuration names what
-// Options do not have, it returns *Problems and changes nothing.
+// through pauses. Watch follows it. It is no error to start a debate that is running; one that is paused wants Resume.
+// Where the configuration was not accepted yet and names what Options do not have, Start returns *Problems and changes
+// nothing.
 func (d *Debate) Start(ctx context.Context) error {
 	err := d.control(ctx, "start", func(c *change) error {
 		switch s := c.rec.snap.State; {

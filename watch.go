@@ -11,9 +11,10 @@ import (
 )
 
 // Watch follows the debate, whoever drives it: first the stored events after a seq, 0 for all, then new ones and, where
-// this engine drives, live ones. The last event of a debate that has ended carries its result. The end of ctx,
-// or of the engine, is yielded as an error. Watching drives nothing, and a slow viewer holds up nothing: chunks that it has not seen reach
-// it in one piece.
+// this engine drives, live ones. The last event of a debate that has ended carries its result. The end of ctx, or of
+// the engine, is yielded as an error. A debate that is paused, was rejected or is in error is watched on, since it may
+// go on: its [StateChanged] bears the question, the problems or the failure. Watching drives nothing, and a slow viewer
+// holds up nothing: chunks that it has not seen reach it in one piece.
 func (d *Debate) Watch(ctx context.Context, after int64) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		feed, leave := d.engine.join(d.id)

@@ -8,7 +8,7 @@ import (
 	"github.com/elenchus-go/debate/judge"
 )
 
-// typical is an assessment of about 1.5 KB, as models give it.
+// typical is an assessment of about 1.3 kB, as models give it.
 const typical = `{
   "participants": [
     {

@@ -139,7 +139,7 @@ type Cursor struct {
 // Outcome says why a debate ended; empty while it goes on. Protocols may name their own.
 type Outcome string
 
-// The outcomes that the library itself knows.
+// The outcomes. Those of a protocol's own come first, and each protocol uses some of them.
 const (
 	JudgeDecided       Outcome = "judge_decided"
 	Converged          Outcome = "converged"

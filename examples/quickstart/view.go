@@ -30,7 +30,9 @@ func (v view) show(event debate.Event) {
 			fmt.Fprintf(v, "\n== round %d of %d ==\n", e.Round, e.Rounds)
 		}
 	case debate.TurnStarted:
-		fmt.Fprintf(v, "\n%s (%s):\n", e.Key.Actor, e.Key.Phase)
+		if v.live || e.Kind != transcript.Conclusion { // which goes to stdout
+			fmt.Fprintf(v, "\n%s (%s):\n", e.Key.Actor, e.Key.Phase)
+		}
 	case debate.Chunk:
 		if v.live && e.Kind == transcript.Speech { // a judge's chunks are JSON
 			fmt.Fprint(v, e.Text)

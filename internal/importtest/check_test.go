@@ -185,7 +185,6 @@ func TestCheck(t *testing.T) {
 		{"store/sqlite", "./store", ""},
 		{"store/sqlite", "./judge", "sees only"},
 		{".", "./protocol/panel", ""},
-		{".", "./store/memory", ""},
 		{".", "./store/sqlite", "arrows go down"},
 		{".", "./providers/langchain", "arrows go down"},
 		{".", "./internal/importtest", "tests and tools only"},
@@ -198,7 +197,6 @@ func TestCheck(t *testing.T) {
 		{"examples/quickstart", "./providers/langchain", ""},
 		{"examples/quickstart", "./examples/internal/terminal", ""},
 		{"examples/quickstart", "./examples/web", "arrows go down"},
-		{"examples/quickstart", "golang.org/x/term", ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.from+" imports "+tt.imp, func(t *testing.T) {

@@ -27,7 +27,7 @@ const (
 var floors = [][]string{
 	0: {"fsm", "transcript"},
 	1: {"providers"},
-	2: {"prompts", "context/window", "detect", "judge/reply", "store", "store/memory", "store/storetest"},
+	2: {"prompts", "context/window", "detect", "judge/reply", "store", "store/storetest"},
 	3: {"judge", "protocol"},
 	4: {"protocol/*"},
 	5: {"."},
@@ -53,7 +53,6 @@ var dependencies = map[string][]string{
 	"github.com/santhosh-tekuri/jsonschema/v5": {"judge/reply"},
 	"github.com/stretchr/testify":              {"*test"},
 	"github.com/tmc/langchaingo":               {"providers/langchain", "examples/*"},
-	"golang.org/x/term":                        {"examples/*"},
 	"pgregory.net/rapid":                       {"*test"},
 }
 
