@@ -75,11 +75,11 @@ func TestOffline(t *testing.T) {
 	require.True(t, strings.HasPrefix(stderr, "offline: a script speaks, no model; "), stderr)
 	for _, want := range []string{
 		"== round 1 of 3 ==\n\nAda (respond):\nI say yes.", "== round 2 of 3 ==", "== round 3 of 3 ==",
-		"\nBo (respond):\nAda tells us:", "\nJudge (assess):\nIn round 2 ",
+		"\nBo (respond):\nAda tells us:", "\nJudge (assess):\nIn round 2 ", "\nJudge (verdict):\n",
 	} {
 		require.Contains(t, stderr, want)
 	}
-	for _, never := range []string{"winner", "verdict", "warning", "failed", "{"} {
+	for _, never := range []string{"winner", "warning", "failed", "{"} {
 		require.NotContains(t, stderr, never)
 	}
 }

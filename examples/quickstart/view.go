@@ -30,9 +30,7 @@ func (v view) show(event debate.Event) {
 			fmt.Fprintf(v, "\n== round %d of %d ==\n", e.Round, e.Rounds)
 		}
 	case debate.TurnStarted:
-		if v.live || e.Kind != transcript.Conclusion { // which goes to stdout
-			fmt.Fprintf(v, "\n%s (%s):\n", e.Key.Actor, e.Key.Phase)
-		}
+		fmt.Fprintf(v, "\n%s (%s):\n", e.Key.Actor, e.Key.Phase)
 	case debate.Chunk:
 		if v.live && e.Kind == transcript.Speech { // a judge's chunks are JSON
 			fmt.Fprint(v, e.Text)
