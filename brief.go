@@ -1,6 +1,7 @@
 package debate
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -76,7 +77,7 @@ func (e *Engine) prompt(r *record, c *call, seat transcript.Seat) error {
 	shown, tokens := r.visible(&c.step)
 	fixed := b.tokens + window.Estimate(user)
 	fixed += instruction - fixed%instruction // rounded up, so that a word more or less does not move the cut
-	cut := window.Sliding{}.Fit(tokens, c.who.Window-or(c.who.MaxTokens, window.Reply)-fixed)
+	cut := window.Sliding{}.Fit(tokens, c.who.Window-cmp.Or(c.who.MaxTokens, window.Reply)-fixed)
 	c.turn.Window, c.tokens = cut.Report(), fixed+cut.Used
 	c.request.Messages = r.messages(c.step.Actor, b.system, shown, cut, user)
 	return nil

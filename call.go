@@ -1,6 +1,7 @@
 package debate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -164,7 +165,7 @@ func (c *call) attempt(n int) error {
 		err = c.accept(resp)
 	}
 	a := transcript.Attempt{
-		Provider: c.name, Model: or(resp.Model, c.who.Model), Finish: string(resp.Finish), Usage: c.usage(resp), Took: time.Since(began),
+		Provider: c.name, Model: cmp.Or(resp.Model, c.who.Model), Finish: string(resp.Finish), Usage: c.usage(resp), Took: time.Since(began),
 	}
 	if failed := providers.AsError(err); failed != nil {
 		a.Error, a.Message = string(failed.Kind), failed.Error()

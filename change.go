@@ -49,10 +49,7 @@ func (c *change) fire(on fsm.Event, with StateChanged) error {
 		with.Ending.Round = c.rec.Cursor.Round
 	}
 	with.Stamp, with.At, with.From, with.On, with.To = c.stamp("state"), c.now, c.rec.snap.State, on, next.State
-	with.Round = c.rec.Cursor.Round
-	if on == fsm.Advance && next.State == fsm.Awaiting || on == fsm.Initialized && next.State == fsm.Awaiting && with.Round == 0 {
-		with.Round++
-	}
+	with.Round = c.rec.roundAfter(on, next.State)
 	return c.add(with)
 }
 

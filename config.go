@@ -1,6 +1,7 @@
 package debate
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -152,9 +153,9 @@ func (c Config) filled() (Config, []protocol.Problem) {
 }
 
 func (p Participant) filled(temperature float64, tokens int) Participant {
-	p.Temperature = or(p.Temperature, &temperature)
-	p.MaxTokens = or(p.MaxTokens, tokens)
-	p.Window = or(p.Window, window.Default)
+	p.Temperature = cmp.Or(p.Temperature, &temperature)
+	p.MaxTokens = cmp.Or(p.MaxTokens, tokens)
+	p.Window = cmp.Or(p.Window, window.Default)
 	return p
 }
 
@@ -166,29 +167,20 @@ func (c Config) helper(p Participant) Participant {
 	}
 	if p.Provider == "" {
 		p.Provider = others[0].Provider
-		p.Model = or(p.Model, others[0].Model)
+		p.Model = cmp.Or(p.Model, others[0].Model)
 	}
-	p.Window = or(p.Window, others[0].Window)
+	p.Window = cmp.Or(p.Window, others[0].Window)
 	return p
 }
 
 func (l Limits) filled() Limits {
-	l.MinRounds = or(l.MinRounds, 1)
-	l.MaxRounds = or(l.MaxRounds, max(5, l.MinRounds))
-	l.Time = or(l.Time, time.Hour)
-	l.StepTokens = or(l.StepTokens, 4096)
-	l.JudgeTokens = or(l.JudgeTokens, 4096)
-	l.StepTimeout = or(l.StepTimeout, 5*time.Minute)
+	l.MinRounds = cmp.Or(l.MinRounds, 1)
+	l.MaxRounds = cmp.Or(l.MaxRounds, max(5, l.MinRounds))
+	l.Time = cmp.Or(l.Time, time.Hour)
+	l.StepTokens = cmp.Or(l.StepTokens, 4096)
+	l.JudgeTokens = cmp.Or(l.JudgeTokens, 4096)
+	l.StepTimeout = cmp.Or(l.StepTimeout, 5*time.Minute)
 	return l
-}
-
-// or is cmp.Or for two values, which also takes a pointer as given when it is not nil.
-func or[T comparable](given, otherwise T) T {
-	var zero T
-	if given == zero {
-		return otherwise
-	}
-	return given
 }
 
 // active are the participants who are not disabled.

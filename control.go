@@ -1,6 +1,7 @@
 package debate
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -150,7 +151,7 @@ func (d *Debate) Inject(ctx context.Context, r Remark) error {
 	if err := problems(r.check()); err != nil {
 		return fmt.Errorf("inject a remark into debate %s: %w", d.id, err)
 	}
-	r.ID = or(r.ID, newID())
+	r.ID = cmp.Or(r.ID, newID())
 	return d.control(ctx, "inject a remark into", func(c *change) error {
 		if _, _, taken := c.rec.actor(r.From); taken {
 			return problems([]protocol.Problem{protocol.Problemf("from", "%q is a participant or judge, take another name", r.From)})

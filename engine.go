@@ -1,6 +1,7 @@
 package debate
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -73,7 +74,7 @@ func NewEngine(o Options) (*Engine, error) {
 	}
 	e := &Engine{
 		providers: o.Providers, protocols: map[string]reflect.Type{}, prompts: set, replies: map[string]*reply.Contract{},
-		log: or(o.Logger, slog.New(slog.DiscardHandler)), closing: make(chan struct{}),
+		log: cmp.Or(o.Logger, slog.New(slog.DiscardHandler)), closing: make(chan struct{}),
 		drives: map[string]*slot{}, feeds: map[string]*feed{},
 	}
 	e.store = watched(o.Store)
@@ -104,7 +105,7 @@ func New(ctx context.Context, c Config, o Options) (*Debate, error) {
 // Create stores a new debate. It returns *Problems where the configuration is wrong. It calls no provider, and needs
 // none: names are bound, and keys and models checked, by who drives the debate.
 func (e *Engine) Create(ctx context.Context, c Config) (*Debate, error) {
-	c.ID = or(c.ID, newID())
+	c.ID = cmp.Or(c.ID, newID())
 	c, found := c.filled()
 	if err := problems(found); err != nil {
 		return nil, err

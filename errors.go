@@ -71,5 +71,13 @@ func (f *Failure) Error() string {
 	return s + ": " + f.Message
 }
 
+// used is what all attempts used.
+func (f *Failure) used() (u transcript.Usage) {
+	for _, a := range f.Tried {
+		u = u.Add(a.Usage)
+	}
+	return u
+}
+
 // Unwrap is the cause, such as a *providers.Error; nil for a failure that was read from the store.
 func (f *Failure) Unwrap() error { return f.cause }

@@ -13,10 +13,7 @@ func (dr *drive) wake(last int64) {
 }
 
 func (dr *drive) recheck() {
-	select {
-	case dr.woken <- struct{}{}:
-	default:
-	}
+	poke(dr.woken)
 	dr.mu.Lock()
 	defer dr.mu.Unlock()
 	if !dr.over && (len(dr.flights) > 0 || dr.checking != nil) {

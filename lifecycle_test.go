@@ -195,16 +195,17 @@ func TestBudgetsEndADebateWithRoomForTheVerdict(t *testing.T) {
 	t.Run("time between rounds", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			d := panelOf(t, 99, func(c *debate.Config, o *debate.Options) {
-				c.Limits = debate.Limits{Time: 10 * time.Minute, MaxRounds: 100}
+				c.Limits = debate.Limits{Time: 10 * time.Minute, MaxRounds: 100, RoundDelay: 62 * time.Second}
 				o.Providers["m"] = &scripted.Provider{Func: func(providers.Request) scripted.Reply {
-					return scripted.Reply{Text: "slow", Latency: time.Minute}
+					return scripted.Reply{Text: "slow", Latency: 49 * time.Second} // no call ends as its time does
 				}}
 			})
 			_, err := run(t, d)
 			require.NoError(t, err)
 			res := result(t, d)
 			require.Equal(t, transcript.TimeBudget, res.Ending.Outcome)
-			require.Equal(t, 4, res.Ending.Round, "a fifth, 2 minutes, is kept: 8 minutes are 4 rounds")
+			require.Equal(t, 4, res.Ending.Round, "a fifth, 2 minutes, is kept: 8 minutes are 3 rounds with the delay after each")
+			require.Len(t, res.Assessments, 3, "the fourth does not begin")
 			require.NotNil(t, res.Verdict)
 			require.Equal(t, 8*time.Minute, res.Running)
 		})

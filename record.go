@@ -1,6 +1,7 @@
 package debate
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -113,7 +114,9 @@ func (r *record) apply(ev Event, at time.Time) error {
 
 // sound refuses what no version of the library writes.
 func (r *record) sound(ev Event) error {
-	_, config := ev.(ConfigChanged)
+	if _, config := ev.(ConfigChanged); r.Seq == 0 && !config {
+		return errors.New("a journal begins with a configuration")
+	}
 	switch ev := ev.(type) {
 	case StateChanged:
 		if ev.Question != nil && ev.Question.Failure != nil {
@@ -132,9 +135,6 @@ func (r *record) sound(ev Event) error {
 		return r.past(ev.Failure.Key.Round)
 	case TurnDone:
 		return r.past(ev.Turn.Round)
-	}
-	if r.Seq == 0 && !config {
-		return errors.New("a journal begins with a configuration")
 	}
 	return nil
 }
@@ -218,7 +218,7 @@ func (r *record) move(ev StateChanged) {
 	case fsm.Accept:
 		r.valid = true
 	case fsm.Start:
-		r.started = or(r.started, ev.At)
+		r.started = cmp.Or(r.started, ev.At)
 	case fsm.Fail:
 		r.failure = ev.Failure
 	case fsm.Retry:
@@ -227,9 +227,7 @@ func (r *record) move(ev StateChanged) {
 		r.reset()
 	default:
 	}
-	if ev.To == fsm.Awaiting && (ev.On == fsm.Advance || r.Cursor.Round == 0) {
-		r.Cursor.Round++
-	}
+	r.Cursor.Round = r.roundAfter(ev.On, ev.To)
 	if ev.Ending.Outcome != "" {
 		r.ending = ev.Ending
 	}
@@ -246,6 +244,14 @@ func (r *record) supported() error {
 		return nil
 	}
 	return fmt.Errorf("its journal has format %d, this version of the library knows formats up to %d: %w", r.format, store.Format, ErrUnsupported)
+}
+
+// roundAfter is the round at hand after a transition. A debate that was retried passes through to the round it was in.
+func (r *record) roundAfter(on fsm.Event, to fsm.State) int {
+	if to == fsm.Awaiting && (on == fsm.Advance || r.Cursor.Round == 0) {
+		return r.Cursor.Round + 1
+	}
+	return r.Cursor.Round
 }
 
 // drivable says whether this engine has what it takes to drive the debate.
@@ -285,9 +291,7 @@ func (r *record) spend(f *Failure) {
 		return
 	}
 	r.lost = append(r.lost, f)
-	for _, a := range f.Tried {
-		r.usage = r.usage.Add(a.Usage)
-	}
+	r.usage = r.usage.Add(f.used())
 }
 
 func (r *record) drop(ev Dropped) {

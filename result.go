@@ -1,6 +1,7 @@
 package debate
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -78,7 +79,7 @@ func (r *record) result() *Result {
 	}
 	sides := map[string]string{}
 	for _, s := range r.everyone {
-		sides[s.Name] = or(s.Side, s.Name)
+		sides[s.Name] = cmp.Or(s.Side, s.Name)
 		res.Participants = append(res.Participants, r.status(s.Name))
 	}
 	for _, f := range r.lost {
@@ -106,10 +107,7 @@ func (r *record) result() *Result {
 
 // lose adds what a step used that failed for good.
 func (r *Result) lose(f *Failure, side string) {
-	var used transcript.Usage
-	for _, a := range f.Tried {
-		used = used.Add(a.Usage)
-	}
+	used := f.used()
 	of := r.Sides[side]
 	of.Usage = of.Usage.Add(used)
 	r.Sides[side] = of

@@ -97,6 +97,7 @@ func TestABadRowIsNamed(t *testing.T) {
 		"a number twice":               {[]any{config, `{"type": "annotated", "seq": 1}`}, 1, "entry 2 is missing"},
 		"a field of another type":      {[]any{config, `{"type": "state", "seq": 2, "to": 7}`}, 2, `parse event of type "state"`},
 		"no configuration first":       {[]any{`{"type": "annotated", "seq": 1, "name": "a", "value": 1}`}, 1, "a journal begins with a configuration"},
+		"a turn first":                 {[]any{`{"type": "turn", "seq": 1, "turn": {"run": 1, "phase": "x", "actor": "A", "kind": "speech"}}`}, 1, "a journal begins with a configuration"},
 		"a configuration that is null": {[]any{`{"type": "config", "seq": 1, "config": null}`}, 1, "it names no protocol"},
 		"no configuration in it":       {[]any{`{"type": "config", "seq": 1}`}, 1, "unexpected end of JSON input"},
 		"no protocol":                  {[]any{`{"type": "config", "seq": 1, "config": {"topic": "x"}}`}, 1, "it names no protocol"},

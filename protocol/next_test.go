@@ -41,17 +41,17 @@ func ExampleNext() {
 	r.Cursor = transcript.Cursor{Run: 1, Round: 1, Stage: transcript.Speech}
 	fmt.Println("problems:", duel{}.Check(r))
 
-	for todo := protocol.Next(duel{}, r); len(todo) > 0; todo = protocol.Next(duel{}, r) {
-		if todo[0].Phase != r.Cursor.Phase {
-			r.Begin(todo[0].Phase, r.Seq+1)
+	for steps := protocol.Next(duel{}, r); len(steps) > 0; steps = protocol.Next(duel{}, r) {
+		if steps[0].Phase != r.Cursor.Phase {
+			r.Begin(steps[0].Phase, r.Seq+1)
 			continue
 		}
 		fmt.Print("may run now:")
-		for _, s := range todo {
+		for _, s := range steps {
 			fmt.Print(" ", s.Key)
 		}
 		fmt.Println()
-		s := todo[len(todo)-1] // any of them: here the last is the fastest
+		s := steps[len(steps)-1] // any of them: here the last is the fastest
 		if !r.Apply(transcript.Turn{Key: s.Key, Kind: s.Kind, Order: s.Order, Seq: r.Seq + 1}) {
 			panic("it stands already")
 		}

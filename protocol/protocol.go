@@ -65,14 +65,14 @@ func Problemf(field, format string, args ...any) Problem {
 // Next is what may run now: what is missing of the first phase that is not complete. It is empty when the stage is done.
 func Next(p Protocol, r *Record) []Step {
 	for _, phase := range p.Phases(r) {
-		if todo := missing(phase, r); len(todo) > 0 {
-			return todo
+		if open := missing(phase, r); len(open) > 0 {
+			return open
 		}
 	}
 	return nil
 }
 
-func missing(phase Phase, r *Record) (todo []Step) {
+func missing(phase Phase, r *Record) (open []Step) {
 	for i, s := range phase.Steps {
 		s.Key = r.key(phase.Name, s.Actor, s.Target)
 		if _, done := r.index[s.Key]; done {
@@ -83,7 +83,7 @@ func missing(phase Phase, r *Record) (todo []Step) {
 			return []Step{s}
 		}
 		s.Horizon = r.Cursor.Since
-		todo = append(todo, s)
+		open = append(open, s)
 	}
-	return todo
+	return open
 }
