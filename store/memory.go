@@ -34,15 +34,21 @@ func (m *memory) Commit(ctx context.Context, c Change) error {
 	}
 	m.mu.Lock()
 	err := m.append(c)
-	wakes := slices.Collect(maps.Values(m.wakes[c.ID]))
 	m.mu.Unlock()
-	if err != nil {
-		return err
+	if err == nil && len(c.Entries) > 0 {
+		m.tell(c.ID, c.Head.Seq)
 	}
+	return err
+}
+
+// tell wakes who watches a debate.
+func (m *memory) tell(id string, last int64) {
+	m.mu.RLock()
+	wakes := slices.Collect(maps.Values(m.wakes[id]))
+	m.mu.RUnlock()
 	for _, wake := range wakes {
-		wake(c.After + int64(len(c.Entries)))
+		wake(last)
 	}
-	return nil
 }
 
 func (m *memory) append(c Change) error {
@@ -58,20 +64,19 @@ func (m *memory) append(c Change) error {
 			j.keys[e.Key] = struct{}{}
 		}
 	}
-	j.entries, j.head = append(j.entries, c.Entries...), c.Head
+	j.entries, j.head = append(j.entries, c.Entries...), c.Head.clone()
 	m.debates[c.ID] = j
 	return nil
 }
 
 func (j *journal) check(c Change) error {
+	if err := c.Check(); err != nil {
+		return err
+	}
 	last := int64(len(j.entries))
-	for i, e := range c.Entries {
-		_, dup := j.keys[e.Key]
-		if e.Key != "" && (dup || slices.ContainsFunc(c.Entries[:i], func(f Entry) bool { return f.Key == e.Key })) {
+	for _, e := range c.Entries {
+		if _, dup := j.keys[e.Key]; dup {
 			return &Conflict{ID: c.ID, After: c.After, Last: last, Key: e.Key}
-		}
-		if want := c.After + 1 + int64(i); e.Seq != want {
-			return fmt.Errorf("commit to debate %s: entry %d is numbered %d, want %d", c.ID, i, e.Seq, want)
 		}
 	}
 	if c.After != last {
@@ -80,19 +85,26 @@ func (j *journal) check(c Change) error {
 	return nil
 }
 
-func (m *memory) Load(_ context.Context, id string, after int64) (Head, []Entry, error) {
+func (m *memory) Load(ctx context.Context, id string, after int64) (Head, []Entry, error) {
+	if err := ctx.Err(); err != nil {
+		return Head{}, nil, fmt.Errorf("load debate %s: %w", id, err)
+	}
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	j := m.debates[id]
 	if j == nil {
-		return Head{}, nil, fmt.Errorf("load debate %q: %w", id, ErrNotFound)
+		return Head{}, nil, fmt.Errorf("load debate %s: %w", id, ErrNotFound)
 	}
 	after = min(max(after, 0), int64(len(j.entries)))
-	return j.head, j.entries[after:len(j.entries):len(j.entries)], nil
+	return j.head.clone(), slices.Clone(j.entries[after:]), nil
 }
 
-func (m *memory) List(_ context.Context, q Query) iter.Seq2[Head, error] {
+func (m *memory) List(ctx context.Context, q Query) iter.Seq2[Head, error] {
 	return func(yield func(Head, error) bool) {
+		if err := ctx.Err(); err != nil {
+			yield(Head{}, fmt.Errorf("list debates: %w", err))
+			return
+		}
 		for i, h := range m.heads(q) {
 			if q.Limit > 0 && i == q.Limit || !yield(h, nil) {
 				return
@@ -106,7 +118,7 @@ func (m *memory) heads(q Query) (found []Head) {
 	defer m.mu.RUnlock()
 	for _, j := range m.debates {
 		if q.Match(j.head) {
-			found = append(found, j.head)
+			found = append(found, j.head.clone())
 		}
 	}
 	slices.SortFunc(found, func(a, b Head) int {
@@ -115,14 +127,18 @@ func (m *memory) heads(q Query) (found []Head) {
 	return found
 }
 
-func (m *memory) Delete(_ context.Context, id string) error {
+func (m *memory) Delete(ctx context.Context, id string) error {
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("delete debate %s: %w", id, err)
+	}
 	m.mu.Lock()
 	_, found := m.debates[id]
 	delete(m.debates, id)
 	m.mu.Unlock()
 	if !found {
-		return fmt.Errorf("delete debate %q: %w", id, ErrNotFound)
+		return fmt.Errorf("delete debate %s: %w", id, ErrNotFound)
 	}
+	m.tell(id, 0)
 	return nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"time"
 
@@ -47,9 +48,24 @@ type Head struct {
 	Format   int               `json:"format"`  // of the journal
 	Created  time.Time         `json:"created"`
 	Updated  time.Time         `json:"updated"`
+	Plan     Plan              `json:"plan,omitzero"` // what may run next; zero: nothing may
 }
 
-// Change is a write: entries with the numbers After+1, After+2, ..., and the head as it is after them.
+// Plan is what may run next in a debate, for who schedules it: a job for each plan.
+type Plan struct {
+	Key    string        `json:"key"`             // stays while a part of the plan is to be done, and is another afterwards
+	Due    time.Time     `json:"due,omitzero"`    // when it may run; zero: at once
+	Within time.Duration `json:"within,omitzero"` // how long it takes at most, in nanoseconds: the timeout of a step
+}
+
+// clone is a head that shares nothing.
+func (h Head) clone() Head {
+	h.Labels = maps.Clone(h.Labels)
+	return h
+}
+
+// Change is a write: entries with the numbers After+1, After+2, ..., and the head as it is after them. Without entries
+// it replaces the head alone: so one that is wrong is put right. Times are in UTC and of whole microseconds.
 type Change struct {
 	ID      string
 	After   int64 // the last entry that the change was computed on; 0 creates the debate
@@ -57,14 +73,40 @@ type Change struct {
 	Head    Head
 }
 
+// Check says what is wrong with a change, whatever the journal holds: stores refuse it before they look.
+func (c Change) Check() error {
+	keys := map[string]bool{"": false}
+	for i, e := range c.Entries {
+		if want := c.After + 1 + int64(i); e.Seq != want {
+			return fmt.Errorf("commit to debate %s: entry %d of the change is numbered %d, want %d", c.ID, i, e.Seq, want)
+		}
+		if keys[e.Key] {
+			return fmt.Errorf("commit to debate %s: the change has turn %s twice", c.ID, e.Key)
+		}
+		keys[e.Key] = e.Key != ""
+	}
+	switch want := c.After + int64(len(c.Entries)); {
+	case c.ID == "" || c.Head.ID != c.ID:
+		return fmt.Errorf("commit to debate %q: the head is that of %q", c.ID, c.Head.ID)
+	case want == 0 || c.After < 0:
+		return fmt.Errorf("commit to debate %s: it begins with entry 1, the change has none", c.ID)
+	case c.Head.Seq != want:
+		return fmt.Errorf("commit to debate %s: the head is at entry %d, want %d", c.ID, c.Head.Seq, want)
+	}
+	return nil
+}
+
 // Store keeps debates. It is safe for concurrent use, by many processes where it is a database.
 type Store interface {
 	// Commit applies the change whole or not at all. It returns a *Conflict when the journal does not end at
 	// c.After, or already holds a turn with one of the keys.
 	Commit(ctx context.Context, c Change) error
-	// Load gives the head and the entries with a seq greater than after, in order; ErrNotFound for an unknown id.
+	// Load gives the head and the entries with a seq greater than after, in order and as of one moment; ErrNotFound
+	// for an unknown id. An entry that is missing between others or cannot be read is an error that names it. The
+	// entries are the truth: a head that is lost or cannot be read is given as a zero one with the ID.
 	Load(ctx context.Context, id string, after int64) (Head, []Entry, error)
-	// List gives heads, newest first by creation and, where that is equal, by id.
+	// List gives heads, newest first by creation and, where that is equal, by id. A debate whose head is lost is not
+	// listed; a head that cannot be read is an error that names its debate, and ends the list.
 	List(ctx context.Context, q Query) iter.Seq2[Head, error]
 	// Delete removes a debate and its journal; ErrNotFound for an unknown id.
 	Delete(ctx context.Context, id string) error
@@ -72,10 +114,18 @@ type Store interface {
 
 // Watcher is an optional power of a store: to tell at once of commits, whoever made them.
 type Watcher interface {
-	// Watch arranges for wake to be called after each commit to the debate, with the seq of the last entry, until stop
-	// is called; one that is under way then may still come. wake may be called on any goroutine and out of order, must
-	// not block and must not call the store.
+	// Watch arranges for wake to be called after each commit of entries to the debate, with the seq of the last one, and
+	// with 0 after its deletion, until stop is called; a call that is under way then may still come. What follows in
+	// quick succession may be told once. wake may be called on any goroutine and out of order, must not block and must
+	// not call the store.
 	Watch(id string, wake func(last int64)) (stop func())
+}
+
+// Scheduler is an optional power of a store: to have workers run what a committed head's Plan says. Engine.Start leaves
+// the driving to them.
+type Scheduler interface {
+	// Schedules says whether workers drive.
+	Schedules() bool
 }
 
 // Query selects debates; the zero Query selects all.
@@ -83,12 +133,15 @@ type Query struct {
 	States []fsm.State       // any of them; empty: all
 	Labels map[string]string // all of them, with these values
 	Before time.Time         // created before; zero: any time
-	Limit  int               // at most so many; 0: no limit
+	// BeforeID selects, of those that were created at Before, the ones with a lesser id. With Before and BeforeID as
+	// Created and ID of a page's last head a query gives the next page.
+	BeforeID string
+	Limit    int // at most so many; 0: no limit
 }
 
 // Match says whether the query selects the head, Limit apart.
 func (q Query) Match(h Head) bool {
-	if !q.Before.IsZero() && !h.Created.Before(q.Before) {
+	if !q.Before.IsZero() && !h.Created.Before(q.Before) && (!h.Created.Equal(q.Before) || h.ID >= q.BeforeID) {
 		return false
 	}
 	for k, v := range q.Labels {

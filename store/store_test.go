@@ -12,8 +12,60 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
+// noon is when the debates of these tests are created.
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+func TestAChangeSaysWhatIsWrongWithIt(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		alter func(c *store.Change) // of one that has the entries 3 and 4, with the keys a and b
+		want  string                // empty: nothing
+	}{
+		{"nothing", func(c *store.Change) {}, ""},
+		{"no keys", func(c *store.Change) { c.Entries[0].Key, c.Entries[1].Key = "", "" }, ""},
+		{"a head alone", func(c *store.Change) { c.Entries, c.Head.Seq = nil, 2 }, ""},
+		{"a key twice", func(c *store.Change) { c.Entries[1].Key = "a" }, "commit to debate d: the change has turn a twice"},
+		{
+			"a number left out", func(c *store.Change) { c.Entries[1].Seq = 5 },
+			"commit to debate d: entry 1 of the change is numbered 5, want 4",
+		},
+		{
+			"numbers that begin too early", func(c *store.Change) { c.After = 3 },
+			"commit to debate d: entry 0 of the change is numbered 3, want 4",
+		},
+		{"a head of another entry", func(c *store.Change) { c.Head.Seq = 3 }, "commit to debate d: the head is at entry 3, want 4"},
+		{"a head of another debate", func(c *store.Change) { c.Head.ID = "e" }, `commit to debate "d": the head is that of "e"`},
+		{"no id", func(c *store.Change) { c.ID, c.Head.ID = "", "" }, `commit to debate "": the head is that of ""`},
+		{
+			"nothing to begin with", func(c *store.Change) { *c = store.Change{ID: "d", Head: store.Head{ID: "d"}} },
+			"commit to debate d: it begins with entry 1, the change has none",
+		},
+		{
+			"less than nothing to begin with", func(c *store.Change) { c.After, c.Entries, c.Head.Seq = -1, nil, -1 },
+			"commit to debate d: it begins with entry 1, the change has none",
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			entries := []store.Entry{{Seq: 3, Key: "a"}, {Seq: 4, Key: "b"}}
+			c := store.Change{ID: "d", After: 2, Entries: entries, Head: store.Head{ID: "d", Seq: 4}}
+			tt.alter(&c)
+			err := c.Check()
+			if tt.want == "" {
+				require.NoError(t, err)
+				return
+			}
+			require.EqualError(t, err, tt.want)
+		})
+	}
+}
+
+func TestConflictSaysWhatStands(t *testing.T) {
+	require.EqualError(t, &store.Conflict{ID: "d", After: 1, Last: 2}, "commit to debate d: computed on entry 1, the journal ends at 2")
+	require.EqualError(t, &store.Conflict{ID: "d", After: 1, Last: 2, Key: "a"}, "commit to debate d: turn a stands already")
+}
+
 func TestQueryMatches(t *testing.T) {
-	head := store.Head{State: fsm.Paused, Created: noon, Labels: map[string]string{"team": "red", "note": ""}}
+	head := store.Head{ID: "d", State: fsm.Paused, Created: noon, Labels: map[string]string{"team": "red", "note": ""}}
 	for _, tt := range []struct {
 		name  string
 		query store.Query
@@ -32,6 +84,13 @@ func TestQueryMatches(t *testing.T) {
 		{"created before its own time", store.Query{Before: noon}, false},
 		{"created before its own time elsewhere", store.Query{Before: noon.In(time.FixedZone("", 3600))}, false},
 		{"created before an earlier time", store.Query{Before: noon.Add(-time.Nanosecond)}, false},
+		{"created at its own time, before a greater id", store.Query{Before: noon, BeforeID: "e"}, true},
+		{"created at its own time elsewhere, before a greater id", store.Query{Before: noon.In(time.FixedZone("", 3600)), BeforeID: "e"}, true},
+		{"created at its own time, before its own id", store.Query{Before: noon, BeforeID: "d"}, false},
+		{"created at its own time, before a lesser id", store.Query{Before: noon, BeforeID: "c"}, false},
+		{"created before a later time, before a lesser id", store.Query{Before: noon.Add(1), BeforeID: "c"}, true},
+		{"created before an earlier time, before a greater id", store.Query{Before: noon.Add(-1), BeforeID: "e"}, false},
+		{"before a lesser id at no time", store.Query{BeforeID: "c"}, true},
 		{"a limit is not looked at", store.Query{Limit: -1}, true},
 		{"all", store.Query{States: []fsm.State{fsm.Paused}, Labels: map[string]string{"team": "red"}, Before: noon.Add(1)}, true},
 		{"all, but for the time", store.Query{States: []fsm.State{fsm.Paused}, Labels: map[string]string{"team": "red"}, Before: noon}, false},

@@ -1,0 +1,186 @@
+package storetest
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate/store"
+)
+
+var concurrents = []test{
+	{"of many changes computed on one entry exactly one wins", testOneWins},
+	{"of many who create a debate exactly one does", testOneCreates},
+	{"losers get their turn in, and readers see whole changes", testLosers},
+	{"a commit that races with a deletion leaves no gap", testDeleteRace},
+	{"who begins and stops to watch meanwhile harms nothing", testWatchRace},
+}
+
+// both opens a place twice.
+func both(t *testing.T, p Place) []store.Store { return []store.Store{p.Open(t), p.Open(t)} }
+
+// atOnce calls do n times at once, each with a number, and waits for all.
+func atOnce(n int, do func(i int)) {
+	start := make(chan struct{})
+	var done sync.WaitGroup
+	for i := range n {
+		done.Go(func() {
+			<-start
+			do(i)
+		})
+	}
+	close(start)
+	done.Wait()
+}
+
+// oneWins checks that of many commits one was applied, and that the others were told what stands.
+func oneWins(t *testing.T, errs []error, want store.Conflict) {
+	t.Helper()
+	won := 0
+	for _, err := range errs {
+		if err == nil {
+			won++
+			continue
+		}
+		lost, ok := errors.AsType[*store.Conflict](err)
+		require.True(t, ok, "no conflict: %v", err)
+		require.Equal(t, want, *lost)
+	}
+	require.Equal(t, 1, won)
+}
+
+func testOneWins(t *testing.T, p Place) {
+	stores := both(t, p)
+	commit(t, stores[0], created("d"))
+	for after := int64(1); after < 50; after += 2 {
+		errs := make([]error, 8)
+		atOnce(len(errs), func(i int) {
+			errs[i] = stores[i%2].Commit(t.Context(), change("d", after, fmt.Sprint(after, "/", i), ""))
+		})
+		oneWins(t, errs, store.Conflict{ID: "d", After: after, Last: after + 2})
+		head, entries := load(t, stores[0], "d", after)
+		require.Equal(t, []int64{after + 1, after + 2}, seqs(entries))
+		require.Equal(t, after+2, head.Seq)
+	}
+}
+
+func testOneCreates(t *testing.T, p Place) {
+	stores := both(t, p)
+	for n := range 20 {
+		id := fmt.Sprint("d", n)
+		errs := make([]error, 6)
+		atOnce(len(errs), func(i int) { errs[i] = stores[i%2].Commit(t.Context(), change(id, 0, fmt.Sprint(i), "", "")) })
+		oneWins(t, errs, store.Conflict{ID: id, Last: 3})
+		_, entries := load(t, stores[1], id, 0)
+		require.Equal(t, []int64{1, 2, 3}, seqs(entries))
+	}
+}
+
+// testLosers has writers who, when they lose, load what is new and commit again.
+func testLosers(t *testing.T, p Place) {
+	const writers, turns = 4, 12
+	stores := both(t, p)
+	commit(t, stores[0], change("d", 0, "", ""))
+	atOnce(writers+2, func(i int) {
+		s, seen := stores[i%2], int64(0)
+		for n := 0; n < turns && !t.Failed(); {
+			head, entries, err := s.Load(t.Context(), "d", 0)
+			whole := len(entries)%2 == 0 && head.Seq == int64(len(entries)) && head.Seq >= seen
+			if !assert.NoError(t, err) || !assert.True(t, whole, "%d entries, the head is at %d after %d", len(entries), head.Seq, seen) {
+				return
+			}
+			seen = head.Seq
+			for h, err := range s.List(t.Context(), store.Query{Limit: 1}) {
+				assert.NoError(t, err)
+				assert.True(t, h.Seq >= seen && h.Seq%2 == 0, "a list shows %d after %d", h.Seq, seen)
+			}
+			if i >= writers { // a reader
+				n++
+				continue
+			}
+			err = s.Commit(t.Context(), change("d", seen, fmt.Sprint(i, "/", n), ""))
+			if lost, ok := errors.AsType[*store.Conflict](err); ok {
+				assert.Greater(t, lost.Last, seen)
+				continue
+			}
+			if !assert.NoError(t, err) {
+				return
+			}
+			n++
+		}
+	})
+	head, entries := load(t, stores[0], "d", 0)
+	require.Len(t, entries, 2+2*writers*turns)
+	require.EqualValues(t, len(entries), head.Seq)
+	for i, e := range entries {
+		require.EqualValues(t, i+1, e.Seq)
+	}
+}
+
+// testDeleteRace has one who goes on with a debate, one who deletes it, one who creates it, and one who reads.
+func testDeleteRace(t *testing.T, p Place) {
+	stores := both(t, p)
+	first, next, again := change("d", 0, "a", ""), change("d", 2, "b", ""), change("d", 0, "b")
+	for n := range 30 {
+		commit(t, stores[n%2], first)
+		var went, deleted, created error
+		atOnce(4, func(i int) {
+			s := stores[(n/2+i)%2]
+			switch i {
+			case 0:
+				went = s.Commit(t.Context(), next)
+			case 1:
+				deleted = s.Delete(t.Context(), "d")
+			case 2:
+				created = s.Commit(t.Context(), again)
+			default:
+				head, entries, err := s.Load(t.Context(), "d", 0)
+				if !errors.Is(err, store.ErrNotFound) && assert.NoError(t, err) {
+					assert.EqualValues(t, len(entries), head.Seq, "the head is that of the entries")
+				}
+			}
+		})
+		require.NoError(t, deleted)
+		if went != nil {
+			lost, ok := errors.AsType[*store.Conflict](went)
+			require.True(t, ok, "no conflict: %v", went)
+			require.Contains(t, []store.Conflict{{ID: "d", After: 2}, {ID: "d", After: 2, Last: 1, Key: "b"}}, *lost)
+		}
+		if created != nil {
+			lost, ok := errors.AsType[*store.Conflict](created)
+			require.True(t, ok, "no conflict: %v", created)
+			require.Contains(t, []store.Conflict{{ID: "d", Last: 2}, {ID: "d", Last: 4, Key: "b"}}, *lost)
+			gone(t, stores[0], "d")
+			continue
+		}
+		holds(t, stores[0], again)
+		remove(t, stores[1], "d")
+	}
+}
+
+func testWatchRace(t *testing.T, p Place) {
+	stores := both(t, p)
+	stays, _ := watch(t, stores[1], "d")
+	const turns = 20
+	atOnce(4, func(i int) {
+		s := stores[i%2]
+		for n := range int64(turns) {
+			if i == 0 {
+				assert.NoError(t, s.Commit(t.Context(), change("d", n, "")))
+				continue
+			}
+			stop := s.(store.Watcher).Watch("d", func(int64) {})
+			_, _, _ = s.Load(t.Context(), "d", n)
+			stop()
+		}
+	})
+	stays.hears(t, turns)
+	late, _ := watch(t, stores[0], "d")
+	commit(t, stores[1], change("d", turns, ""))
+	late.hears(t, turns+1)
+	stays.hears(t, turns+1)
+}

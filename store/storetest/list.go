@@ -1,0 +1,220 @@
+package storetest
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/store"
+)
+
+var lists = []test{
+	{"a list finds the newest first", testListOrder},
+	{"a list selects what the query matches", testListSelects},
+	{"a list of awkward labels selects what the query matches", testListLabels},
+	{"pages give each debate once", testPages},
+	{"a long list is whole", testListLong},
+	{"a list shows how far debates are", testListProgress},
+	{"a list can be left early, and the store be used in between", testListLeft},
+	{"a list of nothing is empty", testListEmpty},
+}
+
+// expected is what a query is to find among heads.
+func expected(heads []store.Head, q store.Query) []string {
+	ids := []string{}
+	heads = slices.SortedFunc(slices.Values(heads), func(a, b store.Head) int {
+		return cmp.Or(b.Created.Compare(a.Created), cmp.Compare(b.ID, a.ID))
+	})
+	for _, h := range heads {
+		if q.Match(h) && (q.Limit == 0 || len(ids) < q.Limit) {
+			ids = append(ids, h.ID)
+		}
+	}
+	return ids
+}
+
+func testListOrder(t *testing.T, p Place) {
+	s := p.Open(t)
+	ages := []time.Duration{-time.Hour, -time.Microsecond, 0, time.Microsecond, 500 * time.Millisecond, 1500 * time.Millisecond, time.Hour}
+	var heads []store.Head
+	for i, id := range []string{"b", "a", "B", "A", "a-1", "a.1", "a_1", "a1", "10", "9", "_", "-"} {
+		for _, age := range []int{i, i + 1} {
+			c := created(fmt.Sprint(id, age%2))
+			c.Head.Created = noon.Add(ages[age%len(ages)])
+			commit(t, s, c)
+			heads = append(heads, c.Head)
+		}
+	}
+	require.Equal(t, expected(heads, store.Query{}), list(t, s, store.Query{}))
+}
+
+func testListSelects(t *testing.T, p Place) {
+	s := p.Open(t)
+	var heads []store.Head
+	for _, d := range []struct {
+		id      string
+		created time.Duration
+		state   fsm.State
+		labels  map[string]string
+	}{
+		{"b", time.Hour, fsm.Paused, map[string]string{"team": "red", "kind": "test"}},
+		{"a", time.Hour, fsm.Completed, map[string]string{"team": "red", "note": ""}},
+		{"d", 3 * time.Hour, fsm.Completed, map[string]string{"team": "blue"}},
+		{"c", 2 * time.Hour, fsm.Awaiting, nil},
+	} {
+		c := created(d.id)
+		c.Head.Created, c.Head.State, c.Head.Labels = noon.Add(d.created), d.state, d.labels
+		commit(t, s, c)
+		heads = append(heads, c.Head)
+	}
+	before, abroad := noon.Add(2*time.Hour), time.FixedZone("abroad", 3600)
+	for _, tt := range []struct {
+		name  string
+		query store.Query
+		want  []string
+	}{
+		{"all, and of the same time by id", store.Query{}, []string{"d", "c", "b", "a"}},
+		{"of any state or label", store.Query{States: []fsm.State{}, Labels: map[string]string{}}, []string{"d", "c", "b", "a"}},
+		{"of one state", store.Query{States: []fsm.State{fsm.Completed}}, []string{"d", "a"}},
+		{"of several states", store.Query{States: []fsm.State{fsm.Paused, fsm.Awaiting}}, []string{"c", "b"}},
+		{"of a state named twice", store.Query{States: []fsm.State{fsm.Paused, fsm.Paused}}, []string{"b"}},
+		{"of no such state", store.Query{States: []fsm.State{fsm.Canceled, "running"}}, []string{}},
+		{"with a label", store.Query{Labels: map[string]string{"team": "red"}}, []string{"b", "a"}},
+		{"with all labels", store.Query{Labels: map[string]string{"team": "red", "kind": "test"}}, []string{"b"}},
+		{"with one label of two", store.Query{Labels: map[string]string{"team": "blue", "kind": "test"}}, []string{}},
+		{"with a label that is empty", store.Query{Labels: map[string]string{"note": ""}}, []string{"a"}},
+		{"created before", store.Query{Before: before}, []string{"b", "a"}},
+		{"created before, as they say it elsewhere", store.Query{Before: before.In(abroad)}, []string{"b", "a"}},
+		{"created a microsecond before", store.Query{Before: before.Add(time.Microsecond)}, []string{"c", "b", "a"}},
+		{"created a nanosecond before", store.Query{Before: before.Add(1)}, []string{"c", "b", "a"}},
+		{"created at that time, with a lesser id", store.Query{Before: noon.Add(time.Hour), BeforeID: "b"}, []string{"a"}},
+		{"created at that time, with a greater id", store.Query{Before: before, BeforeID: "d"}, []string{"c", "b", "a"}},
+		{"a lesser id without a time means nothing", store.Query{BeforeID: "b"}, []string{"d", "c", "b", "a"}},
+		{"at most so many", store.Query{Limit: 2}, []string{"d", "c"}},
+		{"fewer than the limit", store.Query{Limit: 9}, []string{"d", "c", "b", "a"}},
+		{"the limit counts what is found", store.Query{States: []fsm.State{fsm.Completed}, Limit: 2}, []string{"d", "a"}},
+		{"the limit counts what has the label", store.Query{Labels: map[string]string{"team": "red"}, Limit: 1}, []string{"b"}},
+		{"all at once", store.Query{
+			States: []fsm.State{fsm.Completed, fsm.Paused}, Labels: map[string]string{"team": "red"},
+			Before: noon.Add(time.Hour), BeforeID: "b", Limit: 3,
+		}, []string{"a"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			require.Equal(t, tt.want, list(t, s, tt.query))
+			require.Equal(t, tt.want, expected(heads, tt.query), "Query.Match says the same")
+		})
+	}
+}
+
+func testListLabels(t *testing.T, p Place) {
+	s := p.Open(t)
+	var heads []store.Head
+	for i, text := range awkward {
+		c := created(fmt.Sprint("d", i))
+		c.Head.Labels = map[string]string{"text": text, text: "key"}
+		commit(t, s, c)
+		heads = append(heads, c.Head)
+	}
+	for _, text := range awkward {
+		for _, labels := range []map[string]string{{"text": text}, {text: "key"}, {"text": "key", text: text}} {
+			q := store.Query{Labels: labels}
+			require.Equal(t, expected(heads, q), list(t, s, q), "labels %q", labels)
+		}
+	}
+}
+
+func testPages(t *testing.T, p Place) {
+	s := p.Open(t)
+	var heads []store.Head
+	for i := range 30 {
+		c := created(fmt.Sprintf("d%02d", i*7%30))
+		c.Head.Created = noon.Add(time.Duration(i/25) * time.Microsecond) // most at the same instant
+		c.Head.Labels = map[string]string{"odd": fmt.Sprint(i % 2)}
+		commit(t, s, c)
+		heads = append(heads, c.Head)
+	}
+	for _, q := range []store.Query{{Limit: 1}, {Limit: 7}, {Limit: 30}, {Limit: 4, Labels: map[string]string{"odd": "1"}}} {
+		all := expected(heads, store.Query{Labels: q.Labels})
+		found := []string{}
+		for range len(all)/q.Limit + 1 {
+			n := 0
+			for h, err := range s.List(t.Context(), q) {
+				require.NoError(t, err)
+				found = append(found, h.ID)
+				q.Before, q.BeforeID = h.Created, h.ID
+				n++
+			}
+			require.LessOrEqual(t, n, q.Limit)
+		}
+		require.Equal(t, all, found, "pages of %d", q.Limit)
+	}
+}
+
+func testListLong(t *testing.T, p Place) {
+	s := p.Open(t)
+	var heads []store.Head
+	for i := range 250 { // more than a store may read at once
+		c := created(fmt.Sprint("d", i))
+		c.Head.Created = noon.Add(time.Duration(i%3) * time.Second)
+		commit(t, s, c)
+		heads = append(heads, c.Head)
+	}
+	for _, q := range []store.Query{{}, {Limit: 220}, {Before: noon.Add(time.Second), BeforeID: "d8"}} {
+		require.Equal(t, expected(heads, q), list(t, s, q))
+	}
+}
+
+func testListProgress(t *testing.T, p Place) {
+	a, b := p.Open(t), p.Open(t)
+	commit(t, a, created("d"), created("e"))
+	for n := range int64(5) {
+		c := change("d", n+1, "")
+		c.Head.State, c.Head.Rounds = fsm.Awaiting, int(n)
+		commit(t, a, c)
+		for h, err := range b.List(t.Context(), store.Query{States: []fsm.State{fsm.Awaiting}}) {
+			require.NoError(t, err)
+			require.Equal(t, encode(t, c.Head), encode(t, h))
+		}
+		require.Equal(t, []string{"e", "d"}, list(t, b, store.Query{}))
+	}
+}
+
+func testListLeft(t *testing.T, p Place) {
+	s := p.Open(t)
+	for _, id := range []string{"a", "b", "c"} {
+		commit(t, s, created(id))
+	}
+	all := s.List(t.Context(), store.Query{})
+	for h, err := range all {
+		require.NoError(t, err)
+		load(t, s, h.ID, 0)
+		remove(t, s, h.ID)
+		commit(t, s, change("a", 1, ""))
+		break
+	}
+	require.Equal(t, []string{"b", "a"}, list(t, s, store.Query{}))
+	var again []string
+	for h, err := range all {
+		require.NoError(t, err)
+		again = append(again, h.ID)
+		require.Equal(t, []string{"b", "a"}, list(t, s, store.Query{}), "a list within a list")
+	}
+	require.Equal(t, []string{"b", "a"}, again, "a list that is ranged over again is a new look")
+	for range 20 { // what is left early is not kept open
+		for _, err := range all {
+			require.NoError(t, err)
+			break
+		}
+	}
+}
+
+func testListEmpty(t *testing.T, p Place) {
+	s := p.Open(t)
+	require.Empty(t, list(t, s, store.Query{}))
+	require.Empty(t, list(t, s, store.Query{States: []fsm.State{fsm.Ready}, Before: noon, BeforeID: "d", Limit: 3}))
+}

@@ -1,0 +1,166 @@
+package storetest
+
+import (
+	"encoding/json"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/store"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+var loads = []test{
+	{"a load gives what is new", testLoadAfter},
+	{"what is not there is not found", testUnknown},
+	{"a head comes back in every field", testHeadFields},
+	{"entries come back as they were committed", testEntryFields},
+	{"awkward content survives", testAwkward},
+	{"long content survives", testLong},
+}
+
+func testLoadAfter(t *testing.T, p Place) {
+	s := p.Open(t)
+	first, second := change("d", 0, "a", "b"), change("d", 2, "c")
+	commit(t, s, first, second)
+	for _, tt := range []struct {
+		name  string
+		after int64
+		want  []int64
+	}{
+		{"after nothing: all", 0, []int64{1, 2, 3}},
+		{"after a number that none has: all", -1, []int64{1, 2, 3}},
+		{"after the least number: all", math.MinInt64, []int64{1, 2, 3}},
+		{"after the first", 1, []int64{2, 3}},
+		{"after the last but one", 2, []int64{3}},
+		{"after the last: nothing", 3, []int64{}},
+		{"beyond the end: nothing", 4, []int64{}},
+		{"after the greatest number: nothing", math.MaxInt64, []int64{}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			head, entries := load(t, s, "d", tt.after)
+			require.Equal(t, tt.want, seqs(entries))
+			require.Equal(t, encode(t, second.Head), encode(t, head), "the head is that of the whole debate")
+		})
+	}
+}
+
+func testUnknown(t *testing.T, p Place) {
+	s := p.Open(t)
+	stands := created("d")
+	commit(t, s, stands)
+	for _, id := range []string{"e", "D", "d ", "", "%", "_", "d%", "' OR '1'='1", `d"; --`} {
+		gone(t, s, id)
+		_, _, err := s.Load(t.Context(), id, math.MaxInt64)
+		require.ErrorIs(t, err, store.ErrNotFound)
+		err = s.Delete(t.Context(), id)
+		require.ErrorIs(t, err, store.ErrNotFound)
+		require.ErrorContains(t, err, id)
+	}
+	holds(t, s, stands)
+}
+
+// full is a head that has a value in every field.
+func full(id string, seq int64) store.Head {
+	return store.Head{
+		ID: id, Seq: seq, State: fsm.Completed, Rounds: 5, Topic: "Ban cars?", Protocol: "panel/1", Format: store.Format,
+		Cursor:  transcript.Cursor{Run: 2, Round: 3, Stage: transcript.Assessment, Phase: "assess", Since: 8},
+		Ending:  transcript.Ending{Outcome: transcript.JudgeDecided, Round: 3, Evidence: "Ann won."},
+		Labels:  map[string]string{"team": "red", "note": ""},
+		Usage:   transcript.Usage{Input: 1 << 30, Cached: 2, Output: 3, Reasoning: 1, Estimated: true},
+		Running: 1<<60 + 1,
+		Created: noon.Add(123456 * time.Microsecond),
+		Updated: noon.Add(time.Hour + time.Microsecond),
+		Plan:    store.Plan{Key: "3/assess", Due: noon.Add(time.Hour + 654321*time.Microsecond), Within: 90*time.Second + 1},
+	}
+}
+
+func testHeadFields(t *testing.T, p Place) {
+	s := p.Open(t)
+	planned, begun, early := created("planned"), created("begun"), created("early")
+	planned.Head = full("planned", 1)
+	begun.Head.State, begun.Head.Plan = fsm.Ready, store.Plan{Key: "at once"}
+	early.Head.Created, early.Head.Labels = time.Date(1903, 2, 1, 0, 0, 0, 1000, time.UTC), map[string]string{}
+	commit(t, s, planned, begun, early)
+	holds(t, s, planned)
+	holds(t, s, begun)
+	holds(t, s, early)
+}
+
+func testEntryFields(t *testing.T, p Place) {
+	s := p.Open(t)
+	c := change("d", 0, "1/1/respond/Ann/", "", "1/1/respond/Bob/", "", "", "", "", "")
+	at := time.Date(2026, 12, 31, 23, 59, 59, 999999000, time.UTC)
+	c.Entries[0].Type, c.Entries[0].At = "config", noon.Add(time.Microsecond)
+	c.Entries[1].Type, c.Entries[1].At = "state/2", noon.Add(time.Microsecond) // at the same time
+	for i, data := range []any{
+		struct {
+			Text string `json:"text"`
+		}{"a value that is no map"},
+		json.RawMessage(`{"a":[1,2.5,-0.125,true,false,null,"",[],{}]}`),
+		map[string]any{},
+		[]int{1, 2},
+		"a text",
+		12,
+	} {
+		c.Entries[2+i].Data, c.Entries[2+i].At = data, at
+	}
+	want := facts(t, c.Entries)
+	commit(t, s, c)
+	require.Equal(t, want, facts(t, c.Entries), "a store leaves the change as it is")
+	holds(t, s, c)
+}
+
+// awkward are texts that an encoding, a query or a pattern may stumble over.
+var awkward = []string{
+	" ", "a b", "a/b//c/", `'`, `"`, "`", `\`, `\'`, `''`, "%", "_", "*", "?", "$1", ":a", "@a", "{}", "[0]", "$.a", "a.b",
+	"--", "/* */", ";", "'; DROP TABLE entries; --", "null", "true", "1", "0x1", "\t", "\n", "\r\n", "\u007f",
+	"größer", "e\u0301", "日本語", "שלום", "😀", "👩‍👩‍👧", "\u2028", "\ufeff", "\ufffd", "\U0010ffff", "<b>&amp;</b>",
+}
+
+func testAwkward(t *testing.T, p Place) {
+	s := p.Open(t)
+	const id = "A-z_0.9"
+	c := change(id, 0, awkward...)
+	c.Head = full(id, c.Head.Seq)
+	for i, text := range awkward {
+		c.Entries[i].Type = text
+		c.Entries[i].Data = map[string]any{text: []string{text, "\x00" + text + "\x00"}}
+		c.Head.Labels[text] = text
+	}
+	c.Head.Topic = "\x00" + strings.Join(awkward, "\x00")
+	c.Head.Ending.Evidence = c.Head.Topic
+	c.Head.Cursor.Phase, c.Head.Plan.Key, c.Head.Protocol = "'\"\\", "'; --", "größer/1"
+	c.Entries = append(c.Entries, store.Entry{Seq: c.Head.Seq + 1, Type: "numbers", At: noon.Add(time.Hour), Data: map[string]any{
+		"beyond doubles": json.Number("9007199254740993"), "least": int64(math.MinInt64), "most": uint64(math.MaxUint64),
+		"long": json.Number("123456789012345678901234567890.123456789"), "small": json.Number("0.000000000000000001"),
+	}})
+	c.Head.Seq++
+	commit(t, s, c)
+	holds(t, s, c)
+	for _, text := range awkward {
+		require.Equal(t, []string{id}, list(t, s, store.Query{Labels: map[string]string{text: text}}), "the label %q", text)
+		require.Empty(t, list(t, s, store.Query{Labels: map[string]string{text: text + "x"}}), "the label %q", text)
+		require.Equal(t, text, conflict(t, s, change(id, c.Head.Seq, text)).Key)
+	}
+}
+
+func testLong(t *testing.T, p Place) {
+	s := p.Open(t)
+	line := "Longer, \"and\" längër 😀\n"
+	text := strings.Repeat(line, 1<<20/len(line)+1)
+	c := change(strings.Repeat("d", 128), 0, "", strings.Repeat("k", 300))
+	c.Entries[0].Data = map[string]any{"text": text}
+	c.Head.Topic, c.Head.Labels = strings.Repeat(line, 2000), map[string]string{strings.Repeat("l", 300): strings.Repeat("v", 300)}
+	commit(t, s, c)
+	holds(t, s, c)
+	many := make([]string, 500)
+	next := change(c.ID, 2, many...)
+	next.Head.Topic = "Short."
+	commit(t, s, next)
+	holds(t, s, c, next)
+}

@@ -1,0 +1,23 @@
+package storetest
+
+import (
+	"reflect"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A field that is new in the head has to be in the tests too.
+func TestAFullHeadHasEveryField(t *testing.T) {
+	var check func(path string, v reflect.Value)
+	check = func(path string, v reflect.Value) {
+		require.False(t, v.IsZero(), "%s is empty", path)
+		if v.Kind() != reflect.Struct || v.Type().PkgPath() == "time" {
+			return
+		}
+		for i := range v.NumField() {
+			check(path+"."+v.Type().Field(i).Name, v.Field(i))
+		}
+	}
+	check("head", reflect.ValueOf(full("d", 1)))
+}

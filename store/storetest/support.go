@@ -1,0 +1,156 @@
+package storetest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate/store"
+)
+
+// failer is a *testing.T or a *rapid.T.
+type failer interface {
+	require.TestingT
+	Helper()
+	Context() context.Context
+}
+
+// noon is when the debates of these tests are created, if nothing else is said.
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// names are the debates of tests that draw them.
+var names = []string{"a", "b", "c"}
+
+// change appends an entry for each key to a debate that ends at after; an empty key is an entry without one.
+func change(id string, after int64, keys ...string) store.Change {
+	seq := after + int64(len(keys))
+	c := store.Change{ID: id, After: after, Head: store.Head{ID: id, Seq: seq, Topic: fmt.Sprint(id, " at ", seq), Created: noon}}
+	for i, k := range keys {
+		seq := after + 1 + int64(i)
+		data := map[string]any{"text": fmt.Sprint(id, " ", seq)}
+		at := noon.Add(time.Duration(seq) * time.Millisecond)
+		c.Entries = append(c.Entries, store.Entry{Seq: seq, Type: "turn", Key: k, At: at, Data: data})
+	}
+	return c
+}
+
+// created is the change that creates a debate with one entry.
+func created(id string) store.Change { return change(id, 0, "") }
+
+func commit(t failer, s store.Store, changes ...store.Change) {
+	t.Helper()
+	for _, c := range changes {
+		require.NoError(t, s.Commit(t.Context(), c))
+	}
+}
+
+// conflict commits what is to be refused for what stands.
+func conflict(t failer, s store.Store, c store.Change) store.Conflict {
+	t.Helper()
+	err := s.Commit(t.Context(), c)
+	require.Error(t, err)
+	lost, ok := errors.AsType[*store.Conflict](err)
+	require.True(t, ok, "no conflict: %v", err)
+	return *lost
+}
+
+func load(t failer, s store.Store, id string, after int64) (store.Head, []store.Entry) {
+	t.Helper()
+	head, entries, err := s.Load(t.Context(), id, after)
+	require.NoError(t, err)
+	return head, entries
+}
+
+// list gives the ids that a query finds.
+func list(t failer, s store.Store, q store.Query) []string {
+	t.Helper()
+	ids := []string{}
+	for h, err := range s.List(t.Context(), q) {
+		require.NoError(t, err)
+		ids = append(ids, h.ID)
+	}
+	return ids
+}
+
+func remove(t failer, s store.Store, id string) {
+	t.Helper()
+	require.NoError(t, s.Delete(t.Context(), id))
+}
+
+// vacate deletes all debates of a place, since to open another may take long.
+func vacate(t failer, s store.Store) {
+	t.Helper()
+	for _, id := range list(t, s, store.Query{}) {
+		remove(t, s, id)
+	}
+}
+
+// holds checks that a debate is what these changes make of it, and nothing else.
+func holds(t failer, s store.Store, changes ...store.Change) {
+	t.Helper()
+	var want []store.Entry
+	for _, c := range changes {
+		want = append(want, c.Entries...)
+	}
+	last := changes[len(changes)-1]
+	head, entries := load(t, s, last.ID, 0)
+	require.Equal(t, facts(t, want), facts(t, entries))
+	require.Equal(t, encode(t, last.Head), encode(t, head))
+	var listed []string
+	for h, err := range s.List(t.Context(), store.Query{}) {
+		require.NoError(t, err)
+		if h.ID == last.ID {
+			listed = append(listed, encode(t, h))
+		}
+	}
+	require.Equal(t, []string{encode(t, last.Head)}, listed, "the list shows the same head")
+}
+
+// gone checks that there is no such debate.
+func gone(t failer, s store.Store, id string) {
+	t.Helper()
+	_, _, err := s.Load(t.Context(), id, 0)
+	require.ErrorIs(t, err, store.ErrNotFound)
+	require.ErrorContains(t, err, id)
+	require.NotContains(t, list(t, s, store.Query{}), id)
+}
+
+// A fact is an entry as it reads: a time with its zone, data as JSON.
+type fact struct {
+	Seq           int64
+	Type, Key, At string
+	Data          any
+}
+
+func facts(t failer, entries []store.Entry) []fact {
+	t.Helper()
+	list := []fact{}
+	for _, e := range entries {
+		f := fact{Seq: e.Seq, Type: e.Type, Key: e.Key, At: e.At.Format(time.RFC3339Nano)}
+		decoder := json.NewDecoder(bytes.NewBufferString(encode(t, e.Data)))
+		decoder.UseNumber()
+		require.NoError(t, decoder.Decode(&f.Data))
+		list = append(list, f)
+	}
+	return list
+}
+
+func seqs(entries []store.Entry) []int64 {
+	list := []int64{}
+	for _, e := range entries {
+		list = append(list, e.Seq)
+	}
+	return list
+}
+
+func encode(t failer, v any) string {
+	t.Helper()
+	b, err := json.Marshal(v)
+	require.NoError(t, err)
+	return string(b)
+}
