@@ -2,11 +2,13 @@ package debate
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -17,11 +19,13 @@ type change struct {
 	now    time.Time
 	after  int64
 	events []Event
+	// schedule commits the head even where there are no events, so that a store that schedules has a job for the plan.
+	schedule bool
 }
 
 func begin(r *record) *change {
-	now := time.Now()
-	if now.Before(r.updated) { // a clock that went back, or another machine's
+	now := time.Now().UTC().Truncate(time.Microsecond) // as databases keep it
+	if now.Before(r.updated) {                         // a clock that went back, or another machine's
 		now = r.updated
 	}
 	return &change{rec: r, now: now, after: r.Seq}
@@ -181,4 +185,34 @@ func (r *record) remaining() time.Duration {
 		return max(l.Time-r.running, reserve)
 	}
 	return l.Time - reserve - r.running
+}
+
+// head is the record summed up.
+func (r *record) head() store.Head {
+	return store.Head{
+		ID: r.id, Seq: r.Seq, State: r.snap.State, Cursor: r.Cursor, Rounds: r.MaxRounds, Ending: r.ending,
+		Topic: r.config.Topic, Protocol: r.config.Protocol.Name(), Labels: maps.Clone(r.config.Labels),
+		Usage: r.usage, Running: r.running, Format: r.format, Created: r.created, Updated: r.updated, Plan: r.plan(),
+	}
+}
+
+// plan is what may run now, under a name that a crash, a pause, a remark or a part that is done does not change.
+func (r *record) plan() (p store.Plan) {
+	if !r.snap.State.Active() {
+		return p
+	}
+	if r.drivable() != nil { // what is to come only an engine with the protocol can tell
+		return r.planned
+	}
+	at := transcript.Key{Run: r.Cursor.Run, Round: r.Cursor.Round, Phase: string(r.snap.State)}
+	switch {
+	case r.snap.State == fsm.RoundComplete:
+		p.Due = r.due()
+	case r.begun() && !r.phase(r.Cursor.Phase).Parallel:
+		at = r.next()[0].Key
+	case r.begun():
+		at.Phase = r.Cursor.Phase
+	}
+	p.Key, p.Within = at.String(), r.config.Limits.StepTimeout
+	return p
 }

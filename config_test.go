@@ -133,14 +133,9 @@ func TestTheDriverRejectsWhatOnlyItCanTell(t *testing.T) {
 // stored are the events of a debate until now.
 func stored(t *testing.T, d *debate.Debate) (events []debate.Event) {
 	t.Helper()
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	for ev, err := range d.Watch(ctx, 0) {
-		if err != nil {
-			require.ErrorIs(t, err, context.Canceled)
-			break
-		}
-		events = append(events, ev)
+	for m, err := range d.Replay(t.Context()) {
+		require.NoError(t, err)
+		events = append(events, m.Event)
 	}
 	return events
 }
@@ -302,11 +297,10 @@ type newerStore struct{ store.Store }
 
 func (s *newerStore) Load(ctx context.Context, id string, after int64) (store.Head, []store.Entry, error) {
 	head, entries, err := s.Store.Load(ctx, id, after)
-	head.Format = store.Format + 1
 	if len(entries) > 0 && entries[0].Seq == 1 { // with fields and entries of which this version knows nothing
 		entries = slices.Clone(entries)
 		text := strings.Replace(string(entries[0].Data.(debate.ConfigChanged).Config), "{", `{"mood": "calm", "limits": {"jokes": 3}, `, 1)
-		entries[0].Data = debate.ConfigChanged{Stamp: debate.Stamp{Type: "config", Seq: 1}, Config: json.RawMessage(text)}
+		entries[0].Data = debate.ConfigChanged{Stamp: debate.Stamp{Type: "config", Seq: 1}, Format: store.Format + 1, Config: json.RawMessage(text)}
 		entries[1].Data = json.RawMessage(`{"type": "applause", "seq": 2}`)
 	}
 	return head, entries, err

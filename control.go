@@ -15,6 +15,7 @@ import (
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -218,7 +219,7 @@ func (d *Debate) Edit(ctx context.Context, cfg Config) error {
 		if err := problems(c.rec.frozen(cfg)); err != nil {
 			return err
 		}
-		if err := c.add(ConfigChanged{Stamp: c.stamp("config"), At: c.now, Config: raw}); err != nil {
+		if err := c.add(ConfigChanged{Stamp: c.stamp("config"), At: c.now, Format: store.Format, Config: raw}); err != nil {
 			return err
 		}
 		return c.fire(fsm.Edit, StateChanged{})

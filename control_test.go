@@ -397,10 +397,10 @@ func TestAParticipantThatFailsIsDropped(t *testing.T) {
 		require.NoError(t, err)
 		res := result(t, d)
 		require.Equal(t, fsm.Completed, res.State)
-		require.Equal(t, debate.OutOfDebate, res.Participants[0].State)
+		require.Equal(t, "dropped", res.Participants[0].State)
 		require.Equal(t, []string{"context_overflow: too long"}, res.Participants[0].Errors)
 		require.Equal(t, 2, res.Participants[0].Attempts)
-		require.Equal(t, debate.Active, res.Participants[1].State)
+		require.Equal(t, "active", res.Participants[1].State)
 		dropped := 0
 		for _, ev := range events {
 			if e, ok := ev.(debate.Dropped); ok {
@@ -436,7 +436,7 @@ func TestAParticipantThatFailsIsDropped(t *testing.T) {
 		_, err = run(t, d)
 		require.NoError(t, err)
 		require.Equal(t, fsm.Completed, result(t, d).State)
-		require.Equal(t, debate.OutOfDebate, result(t, d).Participants[0].State)
+		require.Equal(t, "dropped", result(t, d).Participants[0].State)
 		require.ErrorContains(t, d.Decide(t.Context(), "drop"), "no question is open")
 	})
 	t.Run("who may end it", func(t *testing.T) {

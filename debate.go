@@ -1,6 +1,7 @@
 package debate
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -58,39 +59,63 @@ func (d *Debate) refresh(ctx context.Context) error {
 		return err
 	}
 	if d.rec != nil && (head.Seq < d.rec.Seq || head.Created.Sub(d.rec.created).Abs() > time.Millisecond) {
-		// another debate, under the id of one that was deleted
+		// another debate under the id of one that was deleted, or a head that is wrong
 		d.rec = nil
 		return d.refresh(ctx)
 	}
 	if d.rec == nil {
-		d.rec = newRecord(d.id, d.engine.parse)
-		d.rec.format = head.Format
-		if d.machine, err = fsm.New(d.rec.snap); err != nil {
+		if err := d.begin(); err != nil {
 			return err
 		}
 	}
 	for _, e := range entries {
-		if err := d.read(e); err != nil {
+		if _, err := d.read(e); err != nil {
 			d.rec = nil
 			return err
 		}
 	}
+	d.rec.planned = head.Plan
+	if after == 0 || head.Seq != d.rec.Seq {
+		d.repair(ctx, head)
+	}
 	return nil
 }
 
-func (d *Debate) read(e store.Entry) error {
+// begin makes a record for the journal to be read into.
+func (d *Debate) begin() (err error) {
+	d.rec = newRecord(d.id, d.engine.parse)
+	d.machine, err = fsm.New(d.rec.snap)
+	return err
+}
+
+// repair replaces a stored head that is not what the journal amounts to. Where it cannot, the next reader will.
+func (d *Debate) repair(ctx context.Context, stored store.Head) {
+	if d.rec.supported() != nil { // what a newer version means by its entries is not known
+		return
+	}
+	is, err1 := json.Marshal(stored)
+	want, err2 := json.Marshal(d.rec.head())
+	if err1 == nil && err2 == nil && bytes.Equal(is, want) {
+		return
+	}
+	err := d.engine.store.Commit(ctx, store.Change{ID: d.id, After: d.rec.Seq, Head: d.rec.head()})
+	d.engine.log.WarnContext(ctx, "the stored head was wrong and is replaced", "debate", d.id, "was", string(is), "is", string(want), "error", err)
+}
+
+// read folds an entry in, and gives the event that it holds; nil: one of a newer version's that this one does not know.
+func (d *Debate) read(e store.Entry) (Event, error) {
 	ev, err := decode(e)
-	if err != nil && d.rec.supported() != nil { // a newer version's: what this one understands can be read
+	if err != nil && d.rec.supported() != nil { // what this version understands can be read
 		d.rec.Seq = e.Seq
-		return nil
+		return nil, nil
 	}
 	if err != nil {
-		return fmt.Errorf("read entry %d of debate %s: %w", e.Seq, d.id, err)
+		return nil, fmt.Errorf("read entry %d of debate %s: %w", e.Seq, d.id, err)
 	}
 	if err := d.rec.apply(ev, e.At); err != nil {
-		return err
+		return nil, err
 	}
-	return d.follow(ev)
+	return ev, d.follow(ev)
 }
 
 // follow has the machine execute a committed transition, and shows the driver's viewer what is new.
@@ -155,7 +180,7 @@ func (d *Debate) attempt(ctx context.Context, f func(*change) error) error {
 }
 
 func (d *Debate) commit(ctx context.Context, c *change) error {
-	if len(c.events) == 0 {
+	if len(c.events) == 0 && !c.schedule {
 		return nil
 	}
 	entries := make([]store.Entry, len(c.events))

@@ -32,6 +32,7 @@ type drive struct {
 	timing bool                    // whether the viewer's time is measured
 	viewed time.Duration           // that it took since the last commit, while timing
 	shown  int64                   // seq of the last durable event that was shown
+	only   string                  // the key of the plan that it does; empty: all there is
 	feed   *feed
 	stop   []func() // in order
 
@@ -127,40 +128,59 @@ func (d *Debate) Run(ctx context.Context) iter.Seq2[Event, error] {
 
 // Do runs what may run now, one step or all that is missing of a parallel phase, commits it and says whether there is
 // more to do: the unit of a worker. It returns false when the debate has ended or is paused, and the cause when it
-// failed or was rejected.
+// failed or was rejected. It does not go beyond the plan that it finds in the debate's head.
 func (d *Debate) Do(ctx context.Context) (more bool, err error) {
 	dr, err := d.engage(ctx, nil)
 	if err != nil {
 		return false, err
 	}
 	defer dr.release()
+	dr.only = dr.key()
 	return dr.unit()
 }
 
+// key names the plan at hand.
+func (dr *drive) key() string {
+	dr.d.mu.Lock()
+	defer dr.d.mu.Unlock()
+	return dr.d.rec.plan().Key
+}
+
 // Start asks for the debate to be driven, and has this engine drive it in the background until it has ended or failed,
-// through pauses. Watch follows it. It is no error to start a debate that is running; one that is paused wants Resume.
-// Where the configuration was not accepted yet and names what Options do not have, Start returns *Problems and changes
-// nothing.
+// through pauses; where the store schedules, workers do. Watch follows it. It is no error to start a debate that is
+// running; one that is paused wants Resume. Where the configuration was not accepted yet and names what Options do not
+// have, Start returns *Problems and changes nothing, unless workers drive, who have Options of their own.
 func (d *Debate) Start(ctx context.Context) error {
+	workers := d.engine.workers
 	err := d.control(ctx, "start", func(c *change) error {
+		c.schedule = workers
 		switch s := c.rec.snap.State; {
+		case s.Active() && workers:
+			return nil
 		case s.Active():
 			return c.rec.drivable()
-		case s == fsm.Configuring:
+		case s == fsm.Configuring && !workers:
 			if err := problems(d.engine.unbound(c.rec.config)); err != nil {
 				return err
 			}
-			return c.fire(fsm.Validate, StateChanged{})
 		}
-		if err := c.fire(fsm.Start, StateChanged{}); err != nil {
-			return err
-		}
-		return c.settle()
+		return c.start()
 	})
-	if err != nil {
+	if err != nil || workers {
 		return err
 	}
 	return (&Debate{engine: d.engine, id: d.id}).detach(context.WithoutCancel(ctx), false)
+}
+
+// start asks for a debate to be driven that is not.
+func (c *change) start() error {
+	if c.rec.snap.State == fsm.Configuring {
+		return c.fire(fsm.Validate, StateChanged{})
+	}
+	if err := c.fire(fsm.Start, StateChanged{}); err != nil {
+		return err
+	}
+	return c.settle()
 }
 
 // detach drives in the background, at once or when who drives now has left: it may be on its way out.
@@ -280,6 +300,7 @@ func (dr *drive) plan() (p plan, err error) {
 		}
 	}
 	switch r := d.rec; {
+	case dr.only != "" && dr.only != r.plan().Key: // what it was to do is done
 	case r.snap.State == fsm.Validating:
 		p.check = &r.config
 	case r.snap.State == fsm.RoundComplete:
@@ -304,15 +325,11 @@ func (dr *drive) prepare(c *change) error {
 		return fmt.Errorf("drive debate %s: %w", c.rec.id, err)
 	}
 	switch c.rec.snap.State {
-	case fsm.Configuring:
-		return c.fire(fsm.Validate, StateChanged{})
-	case fsm.Ready:
-		if err := c.fire(fsm.Start, StateChanged{}); err != nil {
-			return err
-		}
+	case fsm.Configuring, fsm.Ready:
+		return c.start()
 	default:
+		return c.settle()
 	}
-	return c.settle()
 }
 
 // validate checks what only a driver can, and starts the debate or takes it back to configuring.

@@ -315,7 +315,7 @@ func TestAllThatADroppedParticipantTriedIsShown(t *testing.T) {
 		_, err := run(t, d)
 		require.NoError(t, err)
 		require.Equal(t, debate.Status{
-			Name: "C", State: debate.OutOfDebate, Attempts: 2,
+			Name: "C", State: "dropped", Attempts: 2,
 			Errors: []string{"invalid_response: the reply is empty", "invalid_response: the reply is empty"},
 		}, result(t, d).Participants[2])
 	})

@@ -45,6 +45,7 @@ type Engine struct {
 		store.Store
 		store.Watcher
 	}
+	workers   bool // the store has workers drive
 	protocols map[string]reflect.Type
 	prompts   *prompts.Set
 	replies   map[string]*reply.Contract
@@ -78,6 +79,9 @@ func NewEngine(o Options) (*Engine, error) {
 		drives: map[string]*slot{}, feeds: map[string]*feed{},
 	}
 	e.store = watched(o.Store)
+	if s, ok := o.Store.(store.Scheduler); ok {
+		e.workers = s.Schedules()
+	}
 	e.ctx, e.cancel = context.WithCancelCause(context.Background())
 	for _, p := range append([]protocol.Protocol{panel.Protocol{}}, o.Protocols...) {
 		e.protocols[p.Name()] = reflect.TypeOf(p)
@@ -121,7 +125,7 @@ func (e *Engine) Create(ctx context.Context, c Config) (*Debate, error) {
 		return nil, fmt.Errorf("create debate %s: %w", c.ID, err)
 	}
 	change := begin(d.rec)
-	if err := change.add(ConfigChanged{Stamp: change.stamp("config"), At: change.now, Config: raw}); err != nil {
+	if err := change.add(ConfigChanged{Stamp: change.stamp("config"), At: change.now, Format: store.Format, Config: raw}); err != nil {
 		return nil, fmt.Errorf("create debate %s: %w", c.ID, err)
 	}
 	d.rec.parse = e.parse
@@ -156,21 +160,8 @@ func (e *Engine) List(ctx context.Context, q store.Query) iter.Seq2[store.Head, 
 	return e.store.List(ctx, q)
 }
 
-// Delete removes a stored debate. What still drives it fails.
-func (e *Engine) Delete(ctx context.Context, id string) error {
-	if err := e.store.Delete(ctx, id); err != nil {
-		return err
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if s := e.drives[id]; s != nil {
-		s.cancel(fmt.Errorf("drive debate %s: it was deleted: %w", id, store.ErrNotFound))
-	}
-	if f := e.feeds[id]; f != nil {
-		f.look() // and find that it is gone
-	}
-	return nil
-}
+// Delete removes a stored debate. What still drives or watches it fails, wherever that is.
+func (e *Engine) Delete(ctx context.Context, id string) error { return e.store.Delete(ctx, id) }
 
 // ParseConfig reads a configuration from its JSON. A field that does not exist is an error; so is a protocol that the
 // engine does not know, as *Problems.

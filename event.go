@@ -44,6 +44,7 @@ type (
 	ConfigChanged struct {
 		Stamp
 		At     time.Time       `json:"at"`     // when it was committed
+		Format int             `json:"format"` // of the entries from here on; see store.Format
 		Config json.RawMessage `json:"config"` // see Engine.ParseConfig
 	}
 	// StateChanged is a transition of the lifecycle.

@@ -1,10 +1,20 @@
 package debate
 
-import "github.com/elenchus-go/debate/fsm"
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/store"
+)
 
 // wake is told by the store of each commit. When another writer was at work while calls are in flight, those that are
-// no longer wanted are cancelled.
+// no longer wanted are cancelled. After a deletion, of which 0 tells, nothing that was read counts any more.
 func (dr *drive) wake(last int64) {
+	if last == 0 {
+		last = math.MaxInt64
+	}
 	for n := dr.newest.Load(); last > n && !dr.newest.CompareAndSwap(n, last); n = dr.newest.Load() {
 	}
 	if last > dr.known.Load() {
@@ -24,7 +34,11 @@ func (dr *drive) recheck() {
 func (dr *drive) review() {
 	dr.d.mu.Lock()
 	defer dr.d.mu.Unlock()
-	if err := dr.d.refresh(dr.ctx); err != nil {
+	err := dr.d.refresh(dr.ctx)
+	if errors.Is(err, store.ErrNotFound) {
+		dr.cancel(fmt.Errorf("drive debate %s: it was deleted: %w", dr.d.id, err))
+	}
+	if err != nil {
 		return // the driver will meet the same error
 	}
 	dr.mu.Lock()

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -31,6 +30,7 @@ type record struct {
 	drops       []Dropped
 	lost        []*Failure // steps that failed for good, also where somebody tried again
 	annotations map[string]json.RawMessage
+	planned     store.Plan // as the stored head has it
 	usage       transcript.Usage
 	running     time.Duration
 
@@ -167,6 +167,7 @@ func (r *record) elapse(ev Event, now time.Time) {
 }
 
 func (r *record) configure(ev ConfigChanged) (err error) {
+	r.format = max(r.format, ev.Format) // what a newer version wrote is its own from then on
 	if r.config, err = r.parse(ev.Config); err != nil {
 		return err
 	}
@@ -375,12 +376,4 @@ func find(list []Participant, name string) *Participant {
 		}
 	}
 	return nil
-}
-
-func (r *record) head() store.Head {
-	return store.Head{
-		ID: r.id, Seq: r.Seq, State: r.snap.State, Cursor: r.Cursor, Rounds: r.MaxRounds, Ending: r.ending,
-		Topic: r.config.Topic, Protocol: r.config.Protocol.Name(), Labels: maps.Clone(r.config.Labels),
-		Usage: r.usage, Running: r.running, Format: r.format, Created: r.created, Updated: r.updated,
-	}
 }

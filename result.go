@@ -53,22 +53,13 @@ type Totals struct {
 
 // Status is how a participant fares.
 type Status struct {
-	Name     string   `json:"name"`
-	State    Fitness  `json:"state"`
+	Name string `json:"name"`
+	// State is "active", "rate_limited" where the last turn had to wait for the service, "context_exceeded" where its
+	// prompt had to leave a part of the history out, or "dropped" where it failed for good.
+	State    string   `json:"state"`
 	Attempts int      `json:"attempts"`
 	Errors   []string `json:"errors,omitempty"` // of attempts that failed, in order
 }
-
-// Fitness is how a participant's last turn went.
-type Fitness string
-
-// The fitness of participants.
-const (
-	Active          Fitness = "active"
-	RateLimited     Fitness = "rate_limited"     // its last turn had to wait for the service
-	ContextExceeded Fitness = "context_exceeded" // its last prompt had to leave a part of the history out
-	OutOfDebate     Fitness = "dropped"          // it failed for good
-)
 
 func (r *record) result() *Result {
 	res := &Result{
@@ -143,20 +134,20 @@ func (a Totals) add(t *transcript.Turn) Totals {
 }
 
 func (r *record) status(name string) Status {
-	s := Status{Name: name, State: Active}
+	s := Status{Name: name, State: "active"}
 	for i := range r.Turns {
 		if t := &r.Turns[i]; t.Actor == name {
-			s.State = Active
+			s.State = "active"
 			s.attempts(t.Attempts)
 			if t.Window != nil {
-				s.State = ContextExceeded
+				s.State = "context_exceeded"
 			}
 		}
 	}
 	for _, d := range r.drops {
 		if d.Name == name {
 			s.attempts(d.Failure.Tried)
-			s.State = OutOfDebate
+			s.State = "dropped"
 		}
 	}
 	return s
@@ -169,10 +160,10 @@ func (s *Status) attempts(list []transcript.Attempt) {
 			s.Errors = append(s.Errors, a.Message)
 		}
 		if a.Error == string(providers.RateLimit) {
-			s.State = RateLimited
+			s.State = "rate_limited"
 		}
 		if a.Error == string(providers.ContextOverflow) {
-			s.State = ContextExceeded
+			s.State = "context_exceeded"
 		}
 	}
 }

@@ -62,8 +62,8 @@ func TestARateLimitedParticipantShows(t *testing.T) {
 		require.NoError(t, err)
 		res := result(t, d)
 		require.Equal(t, []debate.Status{
-			{Name: "A", State: debate.RateLimited, Attempts: 2, Errors: []string{"rate_limit: slow down"}},
-			{Name: "B", State: debate.Active, Attempts: 1},
+			{Name: "A", State: "rate_limited", Attempts: 2, Errors: []string{"rate_limit: slow down"}},
+			{Name: "B", State: "active", Attempts: 1},
 		}, res.Participants)
 		require.Equal(t, []string{"round 1, respond of B: the reply was cut at its token cap"}, res.Warnings)
 	})

@@ -2,6 +2,7 @@ package debate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"time"
@@ -55,7 +56,7 @@ func (d *Debate) tell(ctx context.Context, f *feed, v *viewer, yield func(Event,
 	}
 	for _, e := range entries {
 		ev, err := decode(e)
-		if err != nil && head.Format > store.Format { // a newer version's: what this one understands can be seen
+		if err != nil && d.newer(ctx) { // what this version understands can be seen
 			v.seq = e.Seq
 			continue
 		}
@@ -68,6 +69,11 @@ func (d *Debate) tell(ctx context.Context, f *feed, v *viewer, yield func(Event,
 		}
 		if v.seq = e.Seq; !yield(ev, nil) {
 			return false, nil
+		}
+	}
+	if head.Seq < v.seq { // it is wrong, or that of another debate under the same id
+		if head, err = d.Head(ctx); err != nil {
+			return false, err
 		}
 	}
 	v.seq = min(v.seq, head.Seq)
@@ -87,6 +93,12 @@ func (d *Debate) tell(ctx context.Context, f *feed, v *viewer, yield func(Event,
 		yield(Ended{Stamp: Stamp{Type: "ended", Seq: v.seq, Live: true}, Result: result}, nil)
 	}
 	return false, err
+}
+
+// newer says whether the debate is of a newer version of the library.
+func (d *Debate) newer(ctx context.Context) bool {
+	head, err := d.Head(ctx)
+	return err == nil && head.Format > store.Format
 }
 
 // keyOf is the step that a live event is about.
@@ -128,7 +140,9 @@ func (p polled) Watch(id string, wake func(last int64)) (stop func()) {
 	go func() {
 		last := int64(0)
 		for wait(ctx, pollEvery) == nil {
-			if head, _, err := p.Load(ctx, id, last); err == nil && head.Seq > last {
+			head, _, err := p.Load(ctx, id, last)
+			switch gone := errors.Is(err, store.ErrNotFound); {
+			case err == nil && head.Seq > last, gone && last > 0:
 				last = head.Seq
 				wake(last)
 			}

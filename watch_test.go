@@ -318,7 +318,7 @@ func TestALongHistoryIsCutToTheWindow(t *testing.T) {
 	_, err := run(t, d)
 	require.NoError(t, err)
 	res := result(t, d)
-	require.Equal(t, debate.ContextExceeded, res.Participants[0].State)
+	require.Equal(t, "context_exceeded", res.Participants[0].State)
 	require.Positive(t, res.Total.Cut)
 	require.Contains(t, res.Warnings[len(res.Warnings)-1], "respond of B: the prompt left out ")
 	calls := model.Calls()

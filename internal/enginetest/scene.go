@@ -1,0 +1,257 @@
+package enginetest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/protocol/panel"
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/store"
+	"github.com/elenchus-go/debate/store/storetest"
+)
+
+// patience is how long a scene may take, also on a slow disk: it only ends what would wait in vain.
+const patience = 20 * time.Second
+
+// scene is a place in which processes come and go.
+type scene struct {
+	*testing.T
+	ctx   context.Context
+	place storetest.Place
+}
+
+func set(t *testing.T, place storetest.Place) *scene {
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	t.Cleanup(cancel)
+	return &scene{T: t, ctx: ctx, place: place}
+}
+
+// run is a test within a test, in the same place.
+func (s *scene) run(name string, test func(*scene)) {
+	s.Run(name, func(t *testing.T) { test(set(t, s.place)) })
+}
+
+// process is a program that has the place open.
+type process struct {
+	*debate.Engine
+	store store.Store
+	model *model
+}
+
+// process begins another one. Its model serves all participants; change may give it another.
+func (s *scene) process(change ...func(*debate.Options)) *process {
+	s.Helper()
+	return s.over(s.place.Open(s), change...)
+}
+
+func (s *scene) over(st store.Store, change ...func(*debate.Options)) *process {
+	s.Helper()
+	p := &process{store: st, model: &model{}}
+	o := debate.Options{Store: st, Providers: map[string]providers.Provider{"m": p.model}}
+	for _, f := range change {
+		f(&o)
+	}
+	var err error
+	p.Engine, err = debate.NewEngine(o)
+	require.NoError(s, err)
+	return p
+}
+
+// pair is a debate of A and B over two rounds, judged by J.
+func pair(p protocol.Protocol) debate.Config {
+	who := func(name string) debate.Participant { return debate.Participant{Name: name, Model: "model-" + name} }
+	return debate.Config{
+		ID: "d", Topic: "Ban cars?", Protocol: p, Limits: debate.Limits{MaxRounds: 2},
+		Participants: []debate.Participant{who("A"), who("B")}, Judges: []debate.Participant{who("J")},
+	}
+}
+
+// modes are the panels whose speakers go one after the other, and all at once.
+var modes = map[string]protocol.Protocol{
+	"in sequence": panel.Protocol{}, "in parallel": panel.Protocol{Mode: panel.Simultaneous},
+}
+
+// each is a test within a test for each mode, with the usual debate and what an undisturbed one is like.
+func (s *scene) each(test func(s *scene, cfg debate.Config, want rehearsal)) {
+	for name, p := range modes {
+		s.run(name, func(s *scene) {
+			cfg := pair(p)
+			cfg.ID = string(name[3])
+			test(s, cfg, s.undisturbed(cfg))
+		})
+	}
+}
+
+// rehearsal is what becomes of a debate that one process runs in memory.
+type rehearsal struct {
+	text            string // the transcript
+	events, commits int    // after its creation
+}
+
+func (s *scene) undisturbed(cfg debate.Config) (r rehearsal) {
+	s.Helper()
+	m := &failing{Store: store.Memory()}
+	d := s.create(s.over(m), cfg)
+	r.events = len(durable(s.finish(d)))
+	r.text, r.commits = s.transcript(d), int(m.commits.Load())-1
+	return r
+}
+
+func (s *scene) create(p *process, cfg debate.Config) *debate.Debate {
+	s.Helper()
+	d, err := p.Create(s.ctx, cfg)
+	require.NoError(s, err)
+	return d
+}
+
+func (s *scene) open(p *process, id string) *debate.Debate {
+	s.Helper()
+	d, err := p.Open(s.ctx, id)
+	require.NoError(s, err)
+	return d
+}
+
+// elsewhere is a debate as yet another process has it.
+func (s *scene) elsewhere(id string) *debate.Debate {
+	s.Helper()
+	return s.open(s.process(), id)
+}
+
+// outcome is what a loop over events gave.
+type outcome struct {
+	events []debate.Event
+	err    error
+}
+
+func (s *scene) drive(d *debate.Debate) (o outcome) {
+	for ev, err := range d.Run(s.ctx) {
+		if err != nil {
+			o.err = err
+			continue
+		}
+		o.events = append(o.events, ev)
+	}
+	return o
+}
+
+// begin drives in the background.
+func (s *scene) begin(d *debate.Debate) <-chan outcome {
+	done := make(chan outcome, 1)
+	go func() { done <- s.drive(d) }()
+	return done
+}
+
+// finish drives a debate to its end.
+func (s *scene) finish(d *debate.Debate) []debate.Event {
+	s.Helper()
+	o := s.drive(d)
+	require.NoError(s, o.err)
+	require.NotEmpty(s, o.events)
+	require.IsType(s, debate.Ended{}, o.events[len(o.events)-1], "the debate has ended")
+	return o.events
+}
+
+// breakOff drives a debate until the nth durable event comes; false: it ended before.
+func (s *scene) breakOff(d *debate.Debate, n int) bool {
+	s.Helper()
+	for ev, err := range d.Run(s.ctx) {
+		require.NoError(s, err)
+		if n -= len(durable([]debate.Event{ev})); n == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func durable(events []debate.Event) (list []debate.Event) {
+	for _, ev := range events {
+		if !ev.Event().Live {
+			list = append(list, ev)
+		}
+	}
+	return list
+}
+
+func (s *scene) head(d *debate.Debate) store.Head {
+	s.Helper()
+	h, err := d.Head(s.ctx)
+	require.NoError(s, err)
+	return h
+}
+
+func (s *scene) result(d *debate.Debate) *debate.Result {
+	s.Helper()
+	r, err := d.Result(s.ctx)
+	require.NoError(s, err)
+	return r
+}
+
+// transcript is all that was said, in order, and how it ended.
+func (s *scene) transcript(d *debate.Debate) (text string) {
+	s.Helper()
+	r := s.result(d)
+	for _, t := range r.Turns {
+		text += fmt.Sprintln(t.Key, t.Kind, t.Order, t.Text)
+	}
+	return text + fmt.Sprintln(r.State, r.Ending)
+}
+
+// keys are the steps that were taken, in order.
+func (s *scene) keys(d *debate.Debate) (list []string) {
+	s.Helper()
+	for _, t := range s.result(d).Turns {
+		list = append(list, t.Key.String())
+	}
+	return list
+}
+
+// listed is the head that a list shows of a debate.
+func (s *scene) listed(id string) store.Head {
+	s.Helper()
+	for h, err := range s.process().List(s.ctx, store.Query{}) {
+		require.NoError(s, err)
+		if h.ID == id {
+			return h
+		}
+	}
+	require.Fail(s, "the debate is not listed", id)
+	return store.Head{}
+}
+
+// stored is all that a place keeps of a debate after a seq, as JSON.
+func (s *scene) stored(id string, after int64) string {
+	s.Helper()
+	head, entries, err := s.place.Open(s).Load(s.ctx, id, after)
+	require.NoError(s, err)
+	return s.json([]any{head, entries})
+}
+
+// json is v as JSON in one form, whatever the order of its fields was.
+func (s *scene) json(v any) string {
+	s.Helper()
+	b, err := json.Marshal(v)
+	require.NoError(s, err)
+	var plain any
+	require.NoError(s, json.Unmarshal(b, &plain))
+	b, err = json.Marshal(plain)
+	require.NoError(s, err)
+	return string(b)
+}
+
+// await is what comes from a channel.
+func await[T any](s *scene, from <-chan T, what string) (v T) {
+	s.Helper()
+	select {
+	case v = <-from:
+	case <-s.ctx.Done():
+		require.Fail(s, "waited in vain", what)
+	}
+	return v
+}
