@@ -1,0 +1,137 @@
+package sqlite_test
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate/store"
+)
+
+// turn is what a commit of the benchmarks adds: about 2 kB.
+var turn = map[string]string{"text": strings.Repeat("To ban cars is to free the town. ", 60)}
+
+// BenchmarkCommit measures commits of one turn by some writers, each to a debate of its own, beside the least SQL that
+// does as much: a head that is replaced where it is at the expected entry, and a turn that is inserted.
+func BenchmarkCommit(b *testing.B) {
+	for _, kind := range []struct {
+		name  string
+		start func(b *testing.B) (commit func(id string, after int64) error)
+	}{{"store", benchStore}, {"raw", benchRaw}} {
+		for _, writers := range []int{1, 8, 64} {
+			b.Run(fmt.Sprintf("%s/writers=%d", kind.name, writers), func(b *testing.B) {
+				write(b, writers, kind.start(b))
+			})
+		}
+	}
+}
+
+// write makes b.N commits.
+func write(b *testing.B, writers int, commit func(id string, after int64) error) {
+	for w := range writers {
+		require.NoError(b, commit(fmt.Sprint("debate ", w), 0))
+	}
+	var made atomic.Int64
+	var done sync.WaitGroup
+	b.ResetTimer()
+	for w := range writers {
+		done.Go(func() {
+			for after := int64(1); made.Add(1) <= int64(b.N); after++ {
+				if err := commit(fmt.Sprint("debate ", w), after); err != nil {
+					b.Error(err)
+					return
+				}
+			}
+		})
+	}
+	done.Wait()
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "commits/s")
+}
+
+func benchStore(b *testing.B) func(string, int64) error {
+	s := open(b, filepath.Join(b.TempDir(), "debates.db"))
+	return func(id string, after int64) error {
+		c := change(id, after, fmt.Sprintf("1/%d/respond/Ann/", after))
+		c.Entries[0].Data = turn
+		return s.Commit(context.Background(), c)
+	}
+}
+
+func benchRaw(b *testing.B) func(string, int64) error {
+	db := raw(b, filepath.Join(b.TempDir(), "raw.db"))
+	db.SetMaxOpenConns(1)
+	_, err := db.ExecContext(context.Background(), `
+		CREATE TABLE heads (id TEXT PRIMARY KEY, seq INTEGER NOT NULL, head TEXT NOT NULL);
+		CREATE TABLE turns (debate TEXT NOT NULL, seq INTEGER NOT NULL, data TEXT NOT NULL, PRIMARY KEY (debate, seq))`)
+	require.NoError(b, err)
+	data, head := `{"text":"`+turn["text"]+`"}`, strings.Repeat("h", 300)
+	return func(id string, after int64) error {
+		ctx := context.Background()
+		if after == 0 {
+			_, err := db.ExecContext(ctx, `INSERT INTO heads (id, seq, head) VALUES (?, 1, ?)`, id, head)
+			return err
+		}
+		tx, err := db.BeginTx(ctx, nil)
+		if err != nil {
+			return err
+		}
+		defer tx.Rollback() //nolint:errcheck // does nothing after the commit
+		return replace(ctx, tx, id, after, head, data)
+	}
+}
+
+func replace(ctx context.Context, tx *sql.Tx, id string, after int64, head, data string) error {
+	result, err := tx.ExecContext(ctx, `UPDATE heads SET seq = ?, head = ? WHERE id = ? AND seq = ?`, after+1, head, id, after)
+	if err != nil {
+		return err
+	}
+	if n, err := result.RowsAffected(); err != nil || n != 1 {
+		return fmt.Errorf("%d heads of %s were replaced: %w", n, id, err)
+	}
+	if _, err = tx.ExecContext(ctx, `INSERT INTO turns (debate, seq, data) VALUES (?, ?, ?)`, id, after+1, data); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+// BenchmarkLoad measures a load of a debate of 100 turns.
+func BenchmarkLoad(b *testing.B) {
+	s := open(b, filepath.Join(b.TempDir(), "debates.db"))
+	c := change("d", 0, make([]string, 100)...)
+	for i := range c.Entries {
+		c.Entries[i].Data = turn
+	}
+	commit(b, s, c)
+	for b.Loop() {
+		if _, entries, err := s.Load(context.Background(), "d", 0); err != nil || len(entries) != 100 {
+			b.Fatal(len(entries), err)
+		}
+	}
+}
+
+// BenchmarkList measures the first 20 of 5,000 debates, and a search of all of them for a label that none has.
+func BenchmarkList(b *testing.B) {
+	path := filepath.Join(b.TempDir(), "debates.db")
+	s := open(b, path)
+	c := change("d", 0, "")
+	c.Head.Labels = map[string]string{"team": "red"}
+	commit(b, s, c)
+	alter(b, path, `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)
+		INSERT INTO debates (id, created, state, head) SELECT 'd' || i, created + i, state, json_set(head, '$.id', 'd' || i) FROM debates, n`)
+	for name, q := range map[string]store.Query{"newest": {Limit: 20}, "label": {Labels: map[string]string{"team": "blue"}}} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				if got := len(list(b, s, q)); got != q.Limit {
+					b.Fatal(got)
+				}
+			}
+		})
+	}
+}

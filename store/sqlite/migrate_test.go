@@ -1,0 +1,191 @@
+package sqlite
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"testing"
+	"testing/fstest"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate/store"
+)
+
+// steps is a schema of three versions, the first of which is that of this package.
+func steps(t *testing.T) fstest.MapFS {
+	t.Helper()
+	const first = "migrations/0001_debates.sql"
+	text, err := migrations.ReadFile(first)
+	require.NoError(t, err)
+	return fstest.MapFS{
+		first:                      {Data: text},
+		"migrations/0002_more.sql": {Data: []byte(`CREATE TABLE more (n INTEGER); INSERT INTO more VALUES (1) -- one`)},
+		"migrations/0003_yet.sql":  {Data: []byte(`INSERT INTO more VALUES (2); INSERT INTO more VALUES (3);`)},
+		"migrations/README":        {Data: []byte(`no migration`)},
+	}
+}
+
+func file(t *testing.T) string {
+	t.Helper()
+	return filepath.Join(t.TempDir(), "debates.db")
+}
+
+func number(t *testing.T, s *Store, query string) (n int) {
+	t.Helper()
+	require.NoError(t, s.read.QueryRowContext(t.Context(), query).Scan(&n))
+	return n
+}
+
+func opened(t *testing.T, path string) *Store {
+	t.Helper()
+	s, err := Open(path)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	return s
+}
+
+func creation(id string) store.Change {
+	return store.Change{ID: id, Entries: []store.Entry{{Seq: 1, Type: "config"}}, Head: store.Head{ID: id, Seq: 1}}
+}
+
+func TestConnectionsAreSetUp(t *testing.T) {
+	s := opened(t, file(t))
+	require.Equal(t, 1, number(t, s, `PRAGMA user_version`))
+	require.Equal(t, mark, number(t, s, `PRAGMA application_id`))
+	for _, db := range []queryer{s.write, s.read} {
+		var mode string
+		require.NoError(t, db.QueryRowContext(t.Context(), `PRAGMA journal_mode`).Scan(&mode))
+		require.Equal(t, "wal", mode)
+		var level int
+		require.NoError(t, db.QueryRowContext(t.Context(), `PRAGMA synchronous`).Scan(&level))
+		require.Equal(t, 2, level, "FULL")
+	}
+}
+
+func TestAnOlderSchemaIsBroughtUpToDate(t *testing.T) {
+	s := opened(t, file(t))
+	require.NoError(t, s.Commit(t.Context(), creation("d")))
+	require.NoError(t, migrate(t.Context(), s.write, steps(t)))
+	require.Equal(t, 3, number(t, s, `PRAGMA user_version`))
+	require.Equal(t, 6, number(t, s, `SELECT sum(n) FROM more`))
+	_, entries, err := s.Load(t.Context(), "d", 0)
+	require.NoError(t, err)
+	require.Len(t, entries, 1)
+
+	require.NoError(t, migrate(t.Context(), s.write, steps(t)), "nothing is left to do")
+	require.Equal(t, 6, number(t, s, `SELECT sum(n) FROM more`))
+	require.EqualError(t, migrate(t.Context(), s.write, migrations),
+		"its schema has version 3, this version of the package knows versions up to 1")
+}
+
+func TestAStepThatFailsIsUndoneAndDoneLater(t *testing.T) {
+	s := opened(t, file(t))
+	broken := steps(t)
+	broken["migrations/0003_yet.sql"] = &fstest.MapFile{Data: []byte(`INSERT INTO more VALUES (2); INSERT INTO less VALUES (3);`)}
+	err := migrate(t.Context(), s.write, broken)
+	require.EqualError(t, err, "migrate to version 3: SQL logic error: no such table: less (1)")
+	require.Equal(t, 2, number(t, s, `PRAGMA user_version`), "the step before stands")
+	require.Equal(t, 1, number(t, s, `SELECT sum(n) FROM more`))
+
+	require.NoError(t, migrate(t.Context(), s.write, steps(t)))
+	require.Equal(t, 6, number(t, s, `SELECT sum(n) FROM more`))
+}
+
+func TestStepsAreNumberedInOrder(t *testing.T) {
+	s := opened(t, file(t))
+	gap := steps(t)
+	delete(gap, "migrations/0002_more.sql")
+	err := migrate(t.Context(), s.write, gap)
+	require.EqualError(t, err, "migrate to version 2: migrations/0003_yet.sql is not named migrations/0002_")
+	require.Equal(t, 1, number(t, s, `PRAGMA user_version`))
+}
+
+func TestManyStoresMigrateAtOnce(t *testing.T) {
+	path, files := file(t), steps(t)
+	stores := make([]*Store, 8)
+	for i := range stores {
+		stores[i] = opened(t, path)
+	}
+	errs := make([]error, len(stores))
+	var done sync.WaitGroup
+	for i, s := range stores {
+		done.Go(func() { errs[i] = migrate(context.Background(), s.write, files) })
+	}
+	done.Wait()
+	for _, err := range errs {
+		require.NoError(t, err)
+	}
+	require.Equal(t, 6, number(t, stores[0], `SELECT sum(n) FROM more`))
+}
+
+// inAProcess names the file that a process of the test below opens.
+const inAProcess = "DEBATE_SQLITE_FILE"
+
+func TestManyProcessesMakeTheFileAtOnce(t *testing.T) {
+	if path := os.Getenv(inAProcess); path != "" {
+		s := opened(t, path)
+		require.NoError(t, s.Commit(t.Context(), creation("d"+os.Getenv(inAProcess+"_ID"))))
+		return
+	}
+	const rounds, processes = 3, 6
+	for range rounds {
+		path := file(t)
+		var done sync.WaitGroup
+		for i := range processes {
+			done.Go(func() {
+				cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestManyProcessesMakeTheFileAtOnce$", "-test.timeout=60s")
+				cmd.Env = append(os.Environ(), inAProcess+"="+path, inAProcess+"_ID="+string(rune('0'+i)))
+				if out, err := cmd.CombinedOutput(); err != nil {
+					t.Errorf("process %d: %v\n%s", i, err, out)
+				}
+			})
+		}
+		for i := range processes { // and as many stores here
+			done.Go(func() {
+				s, err := Open(path)
+				if err == nil {
+					err = s.Close()
+				}
+				if err != nil {
+					t.Errorf("store %d: %v", i, err)
+				}
+			})
+		}
+		done.Wait()
+		require.Equal(t, processes, number(t, opened(t, path), `SELECT count(*) FROM debates`))
+	}
+}
+
+func TestACommitWaitsForOtherWritersAsLongAsItsContext(t *testing.T) {
+	path := file(t)
+	s, other := opened(t, path), opened(t, path)
+	lock, err := other.write.BeginTx(t.Context(), nil)
+	require.NoError(t, err)
+
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	errs := make(chan error)
+	go func() { errs <- s.Commit(ctx, creation("d")) }()
+	go func() { errs <- s.Commit(ctx, creation("d")) }()
+	for stats := s.write.Stats(); stats.InUse == 0 || stats.WaitCount == 0; stats = s.write.Stats() {
+		runtime.Gosched() // until one waits for the file, and one for the connection
+	}
+	cancel()
+	for range 2 {
+		err := <-errs
+		require.ErrorIs(t, err, context.Canceled)
+		require.EqualError(t, err, "commit to debate d: context canceled")
+	}
+
+	go func() { errs <- s.Commit(context.Background(), creation("d")) }()
+	for s.write.Stats().InUse == 0 {
+		runtime.Gosched()
+	}
+	require.NoError(t, lock.Rollback())
+	require.NoError(t, <-errs)
+	require.Equal(t, 1, number(t, s, `SELECT count(*) FROM entries`), "nothing of the others stayed")
+}

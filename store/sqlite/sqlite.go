@@ -1,0 +1,172 @@
+// Package sqlite keeps debates in a SQLite database: one file, no server, no C compiler.
+//
+// [Open] makes the file where there is none and brings an older one up to date. Any number of goroutines, stores and
+// processes of one machine may use a file at once. Beside it stand two more while it is open, named like it with -wal
+// and -shm: they belong to it, and a file that is moved or copied without its -wal loses the last commits. Network
+// file systems do not lock as SQLite needs it: keep the file on a local disk.
+//
+// A commit has reached the disk when it returns, so it costs one flush of the disk (fsync), and commits go one after
+// the other: a few hundred to a few thousand a second. Readers wait for nobody.
+//
+// A database in use is backed up with the SQL statement VACUUM INTO 'copy.db', by the sqlite3 tool for example. With
+// all stores closed a plain copy of the file does.
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	driver "modernc.org/sqlite"
+	codes "modernc.org/sqlite/lib"
+
+	"github.com/elenchus-go/debate/store"
+)
+
+const (
+	patience = 10 * time.Second // how long to wait for the locks of other processes
+	attempt  = "100"            // milliseconds of it that SQLite waits at a stretch
+	readers  = 8                // connections at most
+)
+
+var (
+	_ store.Store   = (*Store)(nil)
+	_ store.Watcher = (*Store)(nil)
+)
+
+// Store is a [store.Store] and a [store.Watcher] in a database file. Watchers are told at once of what is committed
+// through the same Store, and within about 50 milliseconds of what others commit to the file.
+type Store struct {
+	write    *sql.DB // one connection: who writes waits for it, rather than for the lock of the file
+	read     *sql.DB
+	watchers watchers
+}
+
+// Open opens the database in the file at path and makes it where there is none; its folder must be there. It fails
+// where the file is no database, is another program's, cannot be written, or has a newer schema than this version of
+// the package knows. A database in memory is refused: [store.Memory] is that. Close the store when it is done with.
+func Open(path string) (*Store, error) {
+	s, err := open(path)
+	if err != nil {
+		return nil, fmt.Errorf("open store %s: %w", path, err)
+	}
+	return s, nil
+}
+
+func open(path string) (*Store, error) {
+	switch {
+	case path == "":
+		return nil, errors.New("the path is empty")
+	case path == ":memory:":
+		return nil, errors.New("it would be lost with its connection, use store.Memory")
+	case strings.ContainsRune(path, 0):
+		return nil, errors.New("the path has a zero byte")
+	}
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(filepath.Dir(path)); err != nil { //nolint:gosec // the path is the caller's to choose
+		return nil, err
+	}
+	s := &Store{watchers: watchers{of: map[string]*watched{}}}
+	if s.write, err = connect(path, 1); err != nil {
+		return nil, err
+	}
+	if s.read, err = connect(path, readers); err != nil {
+		return nil, errors.Join(err, s.write.Close())
+	}
+	if err := prepare(context.Background(), s.write); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// connect gives a pool of connections. None is opened yet.
+func connect(path string, most int) (*sql.DB, error) {
+	name := filepath.ToSlash(path)
+	if !strings.HasPrefix(name, "/") {
+		name = "/" + name // a volume of Windows
+	}
+	query := url.Values{
+		"_busy_timeout": {attempt},
+		"_synchronous":  {"FULL"}, // less may lose the last commits with the power
+		"_txlock":       {"immediate"},
+		"_error_rc":     {"1"}, // errors in SQLite's own words
+	}
+	connector, err := driver.NewConnector((&url.URL{Scheme: "file", Path: name, RawQuery: query.Encode()}).String())
+	if err != nil {
+		return nil, err
+	}
+	db := sql.OpenDB(connector)
+	db.SetMaxOpenConns(most)
+	db.SetMaxIdleConns(most)
+	return db, nil
+}
+
+// Close ends the watching and closes the database. What is called afterwards fails, but stop functions of watchers.
+func (s *Store) Close() error {
+	s.watchers.close()
+	return errors.Join(s.write.Close(), s.read.Close())
+}
+
+// update runs do in a transaction of the writing connection, and commits it unless do fails. The context counts until
+// the transaction has begun: what follows is short, and either done or not.
+func update(ctx context.Context, db *sql.DB, do func(context.Context, *sql.Tx) error) error {
+	return insist(ctx, func() error {
+		conn, err := db.Conn(ctx)
+		if err != nil {
+			return err
+		}
+		defer conn.Close() //nolint:errcheck // gives it back
+		ctx := context.WithoutCancel(ctx)
+		tx, err := conn.BeginTx(ctx, nil)
+		if err != nil {
+			return err
+		}
+		defer tx.Rollback() //nolint:errcheck // does nothing after the commit
+		if err := do(ctx, tx); err != nil {
+			return err
+		}
+		return tx.Commit()
+	})
+}
+
+// view runs do in a transaction that reads: all of it sees one moment.
+func view(ctx context.Context, db *sql.DB, do func(*sql.Tx) error) error {
+	return insist(ctx, func() error {
+		tx, err := db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+		if err != nil {
+			return err
+		}
+		defer tx.Rollback() //nolint:errcheck // nothing was written
+		err = do(tx)
+		if ended := ctx.Err(); err != nil && ended != nil {
+			return ended // SQLite calls it an interrupt
+		}
+		return err
+	})
+}
+
+// insist tries again while others lock the file, for as long as there is patience and the context lasts. SQLite waits
+// for locks itself, but hears of no context then: so it waits shortly, and often.
+func insist(ctx context.Context, try func() error) error {
+	for start := time.Now(); ; {
+		err := try()
+		locked, ok := errors.AsType[*driver.Error](err)
+		if !ok || locked.Code()&0xff != codes.SQLITE_BUSY || time.Since(start) > patience {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(time.Millisecond): // some locks SQLite does not wait for
+		}
+	}
+}

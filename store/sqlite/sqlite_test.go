@@ -1,0 +1,420 @@
+package sqlite_test
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate/store"
+	"github.com/elenchus-go/debate/store/sqlite"
+	"github.com/elenchus-go/debate/store/storetest"
+)
+
+func ExampleOpen() {
+	folder, err := os.MkdirTemp("", "debates")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(folder) //nolint:errcheck // the system's to clean
+
+	s, err := sqlite.Open(filepath.Join(folder, "debates.db"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer s.Close()
+
+	ctx := context.Background()
+	created := store.Change{ID: "d1", Entries: []store.Entry{{Seq: 1, Type: "config"}}, Head: store.Head{ID: "d1", Seq: 1}}
+	fmt.Println(s.Commit(ctx, created))
+	fmt.Println(s.Commit(ctx, created)) // by another process, which did not know
+	// Output:
+	// <nil>
+	// commit to debate d1: computed on entry 0, the journal ends at 1
+}
+
+func TestStore(t *testing.T) {
+	storetest.Run(t, place)
+}
+
+func TestClosedAndOpenedAgainItHasAll(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "debates.db")
+	first := open(t, path)
+	commit(t, first, change("d", 0, "a", ""))
+	commit(t, first, change("e", 0, "a"))
+	head, entries, err := first.Load(t.Context(), "d", 0)
+	require.NoError(t, err)
+	require.NoError(t, first.Close())
+	require.NoFileExists(t, path+"-wal", "the last one to close leaves one file")
+
+	second := open(t, path)
+	head2, entries2, err := second.Load(t.Context(), "d", 0)
+	require.NoError(t, err)
+	require.Equal(t, head, head2)
+	require.Equal(t, entries, entries2)
+	require.Equal(t, []string{"e", "d"}, list(t, second, store.Query{}))
+	require.Equal(t, &store.Conflict{ID: "d", After: 2, Last: 2, Key: "a"}, second.Commit(t.Context(), change("d", 2, "a")))
+}
+
+func TestOddPaths(t *testing.T) {
+	for _, name := range []string{
+		"with space", "what?", "what?mode=memory", "no#1", "100%", "%41", "%00", "a&b=c", "+", "'quoted'", `"`, `back\slash`,
+		"späß 🗳", "file:", ":memory:", "new\nline", "\xff", strings.Repeat("x", 200),
+	} {
+		t.Run(name, func(t *testing.T) {
+			folder := filepath.Join(t.TempDir(), "in "+name)
+			require.NoError(t, os.Mkdir(folder, 0o700))
+			path := filepath.Join(folder, name)
+			s := open(t, path)
+			commit(t, s, change("d", 0, ""))
+			commit(t, open(t, path), change("d", 1, ""))
+			require.NoError(t, s.Close())
+			require.FileExists(t, path)
+			files, err := os.ReadDir(folder)
+			require.NoError(t, err)
+			for _, f := range files {
+				require.True(t, strings.HasPrefix(f.Name(), name), "%q", f.Name())
+			}
+		})
+	}
+}
+
+func TestAPathIsRelativeToTheWorkingFolder(t *testing.T) {
+	t.Chdir(t.TempDir())
+	commit(t, open(t, "file:debates.db?mode=memory"), change("d", 0, ""))
+	require.FileExists(t, "file:debates.db?mode=memory")
+}
+
+func TestOpenIsRefused(t *testing.T) {
+	folder := t.TempDir()
+	at := func(name string) string { return filepath.Join(folder, name) }
+	write := func(name, text string) string {
+		require.NoError(t, os.WriteFile(at(name), []byte(text), 0o600))
+		return at(name)
+	}
+	foreign := at("foreign.db")
+	alter(t, foreign, `CREATE TABLE people (name TEXT)`)
+	numbered := at("numbered.db")
+	alter(t, numbered, `PRAGMA user_version = 1`)
+	newer := at("newer.db")
+	require.NoError(t, open(t, newer).Close())
+	alter(t, newer, `PRAGMA user_version = 7`)
+	cut := at("cut.db")
+	require.NoError(t, open(t, cut).Close())
+	require.NoError(t, os.Truncate(cut, 5000))
+
+	for _, tt := range []struct {
+		name    string
+		path    string
+		message string
+	}{
+		{"an empty path", "", "the path is empty"},
+		{"in memory", ":memory:", "it would be lost with its connection, use store.Memory"},
+		{"a zero byte", at("a\x00b"), "the path has a zero byte"},
+		{"no folder", at("none/debates.db"), "no such file or directory"},
+		{"a file for a folder", filepath.Join(write("file", ""), "debates.db"), "unable to open database file"},
+		{"a folder", folder, "unable to open database file"},
+		{"a text", write("text", strings.Repeat("no database\n", 200)), "file is not a database"},
+		{"a short text", write("short", "no database"), "file is not a database"},
+		{"another program's database", foreign, "it is a database, but not of debates"},
+		{"a database with a version of its own", numbered, "it is a database, but not of debates"},
+		{"a newer schema", newer, "its schema has version 7, this version of the package knows versions up to 1"},
+		{"a part of a database", cut, "malformed"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s, err := sqlite.Open(tt.path)
+			require.Nil(t, s)
+			require.ErrorContains(t, err, "open store "+tt.path+": ")
+			require.ErrorContains(t, err, tt.message)
+		})
+	}
+	require.Equal(t, "1", ask(t, foreign, `SELECT count(*) FROM sqlite_schema`), "nothing was added to it")
+	require.Equal(t, "7", ask(t, newer, `PRAGMA user_version`))
+	text, err := os.ReadFile(at("text"))
+	require.NoError(t, err)
+	require.Equal(t, strings.Repeat("no database\n", 200), string(text))
+}
+
+func TestAnEmptyFileBecomesAStore(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "debates.db")
+	require.NoError(t, os.WriteFile(path, nil, 0o600))
+	commit(t, open(t, path), change("d", 0, ""))
+}
+
+func TestAFileThatCannotBeWrittenIsRefused(t *testing.T) {
+	if os.Geteuid() == 0 {
+		t.Skip("root may write every file")
+	}
+	path := filepath.Join(t.TempDir(), "debates.db")
+	require.NoError(t, open(t, path).Close())
+	require.NoError(t, os.Chmod(path, 0o400))
+	_, err := sqlite.Open(path)
+	require.ErrorContains(t, err, "attempt to write a readonly database")
+
+	fresh := filepath.Join(t.TempDir(), "fresh.db")
+	require.NoError(t, os.Chmod(filepath.Dir(fresh), 0o500)) //nolint:gosec // a folder that cannot be written
+	_, err = sqlite.Open(fresh)
+	require.ErrorContains(t, err, "unable to open database file")
+}
+
+func TestAClosedStoreRefuses(t *testing.T) {
+	s := open(t, filepath.Join(t.TempDir(), "debates.db"))
+	commit(t, s, change("d", 0, ""))
+	stop := s.Watch("d", func(int64) { t.Error("nobody commits") })
+	require.NoError(t, s.Close())
+	require.NoError(t, s.Close())
+
+	require.EqualError(t, s.Commit(t.Context(), change("d", 1, "")), "commit to debate d: sql: database is closed")
+	require.EqualError(t, s.Delete(t.Context(), "d"), "delete debate d: sql: database is closed")
+	_, _, err := s.Load(t.Context(), "d", 0)
+	require.EqualError(t, err, "load debate d: sql: database is closed")
+	for _, err := range s.List(t.Context(), store.Query{}) {
+		require.EqualError(t, err, "list debates: sql: database is closed")
+	}
+	stop()
+	s.Watch("d", func(int64) { t.Error("nobody commits") })()
+}
+
+func TestWhatCannotBeEncodedIsRefused(t *testing.T) {
+	s := open(t, filepath.Join(t.TempDir(), "debates.db"))
+	c := change("d", 0, "", "")
+	c.Entries[1].Data = func() {}
+	require.ErrorContains(t, s.Commit(t.Context(), c), "commit to debate d: encode entry 2: json: ")
+	c = change("d", 0, "")
+	c.Head.Updated = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)
+	require.ErrorContains(t, s.Commit(t.Context(), c), "commit to debate d: encode the head: json: ")
+	_, _, err := s.Load(t.Context(), "d", 0)
+	require.ErrorIs(t, err, store.ErrNotFound)
+}
+
+func TestARowThatCannotBeReadIsNamed(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "debates.db")
+	s := open(t, path)
+	commit(t, s, change("d", 0, "", "", ""))
+	alter(t, path, `UPDATE entries SET at = 'noon' WHERE seq = 2`)
+	_, _, err := s.Load(t.Context(), "d", 0)
+	require.ErrorContains(t, err, "load debate d: entry 2: ")
+	_, entries, err := s.Load(t.Context(), "d", 2)
+	require.NoError(t, err)
+	require.Len(t, entries, 1)
+}
+
+func TestAHeadOfAnotherDebateCannotBeRead(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "debates.db")
+	s := open(t, path)
+	commit(t, s, change("d", 0, ""))
+	alter(t, path, `UPDATE debates SET head = json_set(head, '$.id', 'e')`)
+	head, entries, err := s.Load(t.Context(), "d", 0)
+	require.NoError(t, err)
+	require.Equal(t, store.Head{ID: "d"}, head)
+	require.Len(t, entries, 1)
+	for _, err := range s.List(t.Context(), store.Query{}) {
+		require.EqualError(t, err, `list debates: read the head of debate d: it is that of "e"`)
+	}
+}
+
+// Without its tables a database fails each call with an error that says of what.
+func TestErrorsOfTheDatabaseSayWhatFailed(t *testing.T) {
+	for table, messages := range map[string][]string{
+		"entries": {"commit to debate d: ", "delete debate d: ", "load debate d: "},
+		"debates": {"commit to debate d: ", "delete debate d: ", "load debate d: ", "list debates: "},
+	} {
+		path := filepath.Join(t.TempDir(), "debates.db")
+		s := open(t, path)
+		commit(t, s, change("d", 0, ""))
+		alter(t, path, `DROP TABLE `+table)
+		errs := []error{s.Commit(t.Context(), change("d", 1, "a")), s.Delete(t.Context(), "d")}
+		_, _, err := s.Load(t.Context(), "d", 0)
+		errs = append(errs, err)
+		for _, err := range s.List(t.Context(), store.Query{}) {
+			if err != nil {
+				errs = append(errs, err)
+			}
+		}
+		require.Len(t, errs, len(messages))
+		for i, message := range messages {
+			require.EqualError(t, errs[i], message+"SQL logic error: no such table: "+table+" (1)")
+		}
+	}
+}
+
+func TestLabelsMayHaveAnyCharacters(t *testing.T) {
+	s := open(t, filepath.Join(t.TempDir(), "debates.db"))
+	odd := []string{
+		"", "a.b", "$.labels", `a"b`, `"quoted"`, `it's`, `back\slash`, `\u0041`, "a/b", "[0]", "*", "%", "_", "<&>", "späß 🗳", "a b",
+		"new\nline", "tab\t", "\u2028", "1", "null", "true", "\x7f", "key", "value",
+	}
+	for i, text := range odd {
+		c := change(fmt.Sprintf("d%02d", i), 0, "")
+		c.Head.Labels = map[string]string{text: "key", "value": text, "both" + text: text}
+		commit(t, s, c)
+	}
+	for i, text := range odd {
+		want := []string{fmt.Sprintf("d%02d", i)}
+		require.Equal(t, want, list(t, s, store.Query{Labels: map[string]string{"both" + text: text}}), "%q", text)
+		if text != "value" {
+			require.Equal(t, want, list(t, s, store.Query{Labels: map[string]string{text: "key", "value": text}}), "%q", text)
+		}
+	}
+}
+
+func TestTheLoopOfAListMayUseTheStore(t *testing.T) {
+	const debates = 250 // more than a page
+	s := open(t, filepath.Join(t.TempDir(), "debates.db"))
+	for i := range debates {
+		commit(t, s, change(fmt.Sprintf("d%03d", i), 0, ""))
+	}
+	seen := map[string]bool{}
+	for h, err := range s.List(t.Context(), store.Query{}) {
+		require.NoError(t, err)
+		require.False(t, seen[h.ID])
+		seen[h.ID] = true
+		commit(t, s, change(h.ID, 1, ""))
+		commit(t, s, change("z"+h.ID, 0, "")) // sorts before what was seen
+		require.Equal(t, []int64{1, 2}, load(t, s, h.ID))
+		if len(seen)%50 == 0 {
+			require.Len(t, list(t, s, store.Query{Limit: 220}), 220)
+			require.NoError(t, s.Delete(t.Context(), h.ID))
+		}
+	}
+	require.Len(t, seen, debates)
+}
+
+func TestAListEndsWithItsContext(t *testing.T) {
+	s := open(t, filepath.Join(t.TempDir(), "debates.db"))
+	for _, id := range []string{"a", "b", "c"} {
+		commit(t, s, change(id, 0, ""))
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	seen := 0
+	var last error
+	for _, err := range s.List(ctx, store.Query{}) {
+		seen++
+		last = err
+		cancel()
+	}
+	require.Equal(t, 2, seen)
+	require.EqualError(t, last, "list debates: context canceled")
+}
+
+// Times of a query may be finer than those of the store.
+func TestBeforeMayLieBetweenTwoMicroseconds(t *testing.T) {
+	s := open(t, filepath.Join(t.TempDir(), "debates.db"))
+	commit(t, s, change("d", 0, ""))
+	for offset, want := range map[time.Duration][]string{
+		-1: {}, 0: {"d"}, 1: {"d"}, time.Microsecond: {"d"}, -time.Microsecond: {},
+	} {
+		q := store.Query{Before: noon.Add(offset), BeforeID: "e"}
+		require.Equal(t, want, list(t, s, q), "%s", offset)
+		require.Equal(t, len(want) > 0, q.Match(change("d", 0, "").Head), "%s", offset)
+	}
+}
+
+// place is an empty database.
+func place(t testing.TB) storetest.Place {
+	path := filepath.Join(t.TempDir(), "debates.db")
+	t.Cleanup(func() { require.Equal(t, "ok", ask(t, path, `PRAGMA integrity_check`)) })
+	return storetest.Place{
+		Open: func(t testing.TB) store.Store { return open(t, path) },
+		Damage: &storetest.Damage{
+			DropHead: func(t testing.TB, id string) { alter(t, path, `DELETE FROM debates WHERE id = ?`, id) },
+			SpoilHead: func(t testing.TB, id string) {
+				alter(t, path, `UPDATE debates SET head = '{"id":' WHERE id = ?`, id)
+			},
+			MoveHead: func(t testing.TB, id string, seq int64) {
+				alter(t, path, `UPDATE debates SET head = json_set(head, '$.seq', ?) WHERE id = ?`, seq, id)
+			},
+			DropEntry: func(t testing.TB, id string, seq int64) {
+				alter(t, path, `DELETE FROM entries WHERE debate = ? AND seq = ?`, id, seq)
+			},
+			SpoilEntry: func(t testing.TB, id string, seq int64) {
+				alter(t, path, `UPDATE entries SET data = '{"text":' WHERE debate = ? AND seq = ?`, id, seq)
+			},
+		},
+	}
+}
+
+// noon is when debates of these tests are created.
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// change appends an entry for each key to a debate that ends at after; an empty key is an entry without one.
+func change(id string, after int64, keys ...string) store.Change {
+	c := store.Change{ID: id, After: after, Head: store.Head{ID: id, Seq: after + int64(len(keys)), Created: noon}}
+	for i, k := range keys {
+		seq := after + 1 + int64(i)
+		c.Entries = append(c.Entries, store.Entry{Seq: seq, Type: "turn", Key: k, At: noon, Data: fmt.Sprint(id, " ", seq)})
+	}
+	return c
+}
+
+func open(t testing.TB, path string) *sqlite.Store {
+	t.Helper()
+	s, err := sqlite.Open(path)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	return s
+}
+
+func commit(t testing.TB, s store.Store, c store.Change) {
+	t.Helper()
+	require.NoError(t, s.Commit(context.Background(), c))
+}
+
+// load gives the seqs of a journal.
+func load(t testing.TB, s store.Store, id string) []int64 {
+	t.Helper()
+	_, entries, err := s.Load(t.Context(), id, 0)
+	require.NoError(t, err)
+	seqs := []int64{}
+	for _, e := range entries {
+		seqs = append(seqs, e.Seq)
+	}
+	return seqs
+}
+
+// list gives the ids that a query finds.
+func list(t testing.TB, s store.Store, q store.Query) []string {
+	t.Helper()
+	ids := []string{}
+	for h, err := range s.List(t.Context(), q) {
+		require.NoError(t, err)
+		ids = append(ids, h.ID)
+	}
+	return ids
+}
+
+// raw opens the file without the store.
+func raw(t testing.TB, path string) *sql.DB {
+	t.Helper()
+	query := url.Values{"_busy_timeout": {"10000"}, "_txlock": {"immediate"}, "_synchronous": {"FULL"}, "_journal_mode": {"WAL"}}
+	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: path, RawQuery: query.Encode()}).String())
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, db.Close()) })
+	return db
+}
+
+func alter(t testing.TB, path, statement string, args ...any) {
+	t.Helper()
+	db := raw(t, path)
+	_, err := db.ExecContext(context.Background(), statement, args...)
+	require.NoError(t, err)
+	require.NoError(t, db.Close())
+}
+
+func ask(t testing.TB, path, query string) (answer string) {
+	t.Helper()
+	db := raw(t, path)
+	require.NoError(t, db.QueryRowContext(context.Background(), query).Scan(&answer))
+	require.NoError(t, db.Close())
+	return answer
+}

@@ -1,0 +1,161 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+)
+
+const interval = 50 * time.Millisecond // between two looks at what others did
+
+// watchers are who watches, and what they know.
+type watchers struct {
+	mu     sync.Mutex
+	of     map[string]*watched // by the debate's id
+	next   int
+	end    context.CancelFunc // of the goroutine that polls; nil: none does
+	polls  sync.WaitGroup
+	closed bool
+}
+
+type watched struct {
+	last  place // what was told last, or stood already when the watching began
+	wakes map[int]func(last int64)
+}
+
+// Watch implements [store.Watcher]. While there are watchers, and only then, one goroutine looks 20 times a second for
+// what others committed to the file.
+func (s *Store) Watch(id string, wake func(last int64)) (stop func()) {
+	w := &s.watchers
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.of[id] == nil {
+		// Nothing is lost between this look and the first poll: that begins later, or waits for the lock.
+		end, err := last(context.Background(), s.read, id)
+		if err != nil {
+			end = place{seq: -1} // whatever the poll finds is news
+		}
+		w.of[id] = &watched{last: end, wakes: map[int]func(int64){}}
+	}
+	w.next++
+	n := w.next
+	w.of[id].wakes[n] = wake
+	if w.end == nil && !w.closed {
+		ctx, cancel := context.WithCancel(context.Background())
+		w.end = cancel
+		w.polls.Go(func() { s.poll(ctx) })
+	}
+	return func() { w.stop(id, n) }
+}
+
+func (w *watchers) stop(id string, n int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.of[id] == nil {
+		return
+	}
+	delete(w.of[id].wakes, n)
+	if len(w.of[id].wakes) == 0 {
+		delete(w.of, id)
+	}
+	if len(w.of) == 0 && w.end != nil {
+		w.end()
+		w.end = nil
+	}
+}
+
+func (w *watchers) close() {
+	w.mu.Lock()
+	w.closed = true
+	if w.end != nil {
+		w.end()
+		w.end = nil
+	}
+	w.mu.Unlock()
+	w.polls.Wait()
+}
+
+// tell wakes who watches a debate, where its end is news.
+func (w *watchers) tell(id string, end place) {
+	w.mu.Lock()
+	wakes := w.news(id, end)
+	w.mu.Unlock()
+	for _, wake := range wakes {
+		wake(end.seq)
+	}
+}
+
+// news notes where a debate ends, and gives whom to wake. The lock is held.
+func (w *watchers) news(id string, end place) []func(last int64) {
+	d := w.of[id]
+	if d == nil || d.last == end {
+		return nil
+	}
+	d.last = end
+	return slices.Collect(maps.Values(d.wakes))
+}
+
+// poll follows the file until the context ends, on another connection where one fails.
+func (s *Store) poll(ctx context.Context) {
+	tick := time.NewTicker(interval)
+	defer tick.Stop()
+	for ctx.Err() == nil {
+		_ = s.follow(ctx, tick.C) // tried again
+		select {
+		case <-ctx.Done():
+		case <-tick.C:
+		}
+	}
+}
+
+// follow looks at the watched debates at first and whenever the file has changed since, by the count that SQLite keeps
+// for the connection.
+func (s *Store) follow(ctx context.Context, tick <-chan time.Time) error {
+	conn, err := s.read.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close() //nolint:errcheck // gives it back
+	for seen := int64(-1); ; {
+		var version int64
+		if err := conn.QueryRowContext(ctx, "PRAGMA data_version").Scan(&version); err != nil {
+			return err
+		}
+		if version != seen {
+			if err := s.look(ctx, conn); err != nil {
+				return err
+			}
+			seen = version
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick:
+		}
+	}
+}
+
+// look tells what is new of each watched debate.
+func (s *Store) look(ctx context.Context, conn *sql.Conn) error {
+	s.watchers.mu.Lock()
+	ids := slices.Collect(maps.Keys(s.watchers.of))
+	s.watchers.mu.Unlock()
+	for _, id := range ids {
+		// Under the lock no commit of this store is told in between: what was read would be old news then.
+		s.watchers.mu.Lock()
+		end, err := last(ctx, conn, id)
+		if err != nil {
+			s.watchers.mu.Unlock()
+			return err
+		}
+		wakes := s.watchers.news(id, end)
+		s.watchers.mu.Unlock()
+		for _, wake := range wakes {
+			wake(end.seq)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,147 @@
+package sqlite_test
+
+import (
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate/store/sqlite"
+)
+
+// watch gives what a debate's watcher is told.
+func watch(t *testing.T, s *sqlite.Store, id string) (told chan int64, stop func()) {
+	t.Helper()
+	told = make(chan int64, 1000)
+	stop = s.Watch(id, func(last int64) { told <- last })
+	t.Cleanup(stop)
+	return told, stop
+}
+
+// next is what is told next, within reason.
+func next(t *testing.T, told chan int64) int64 {
+	t.Helper()
+	select {
+	case last := <-told:
+		return last
+	case <-time.After(20 * time.Second):
+		t.Fatal("nothing was told")
+		return 0
+	}
+}
+
+func TestOwnCommitsAreToldAtOnce(t *testing.T) {
+	s := open(t, filepath.Join(t.TempDir(), "debates.db"))
+	told, stop := watch(t, s, "d")
+	for n := range int64(100) {
+		commit(t, s, change("d", n, ""))
+		require.EqualValues(t, n+1, <-told) // by the poll at the latest
+	}
+	require.NoError(t, s.Delete(t.Context(), "d"))
+	require.Zero(t, <-told)
+	stop()
+	commit(t, s, change("d", 0, ""))
+	require.Empty(t, told)
+}
+
+func TestCommitsOfOthersAreTold(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "debates.db")
+	one, two := open(t, path), open(t, path)
+	commit(t, one, change("d", 0, "", ""))
+	told, _ := watch(t, one, "d")
+	commit(t, two, change("other", 0, ""))
+	commit(t, two, change("d", 2, ""))
+	require.EqualValues(t, 3, next(t, told))
+	require.NoError(t, two.Delete(t.Context(), "d"))
+	require.Zero(t, next(t, told))
+	commit(t, two, change("d", 0, ""))
+	require.EqualValues(t, 1, next(t, told))
+}
+
+// A debate that is made anew between two looks may end at the entry that was told last, yet it is another one.
+func TestADebateThatIsMadeAnewIsNews(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "debates.db")
+	one, two := open(t, path), open(t, path)
+	commit(t, two, change("d", 0, ""))
+	told, _ := watch(t, one, "d")
+	for range 5 {
+		require.NoError(t, two.Delete(t.Context(), "d"))
+		commit(t, two, change("d", 0, ""))
+		for next(t, told) != 1 { // it may be seen in between
+		}
+	}
+}
+
+// Whatever the moment at which the watching begins, what is committed afterwards is told.
+func TestNothingIsLostWhenTheWatchingBegins(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "debates.db")
+	one, two := open(t, path), open(t, path)
+	_, _ = watch(t, one, "another") // the poller runs
+	for n := range int64(30) {
+		told, stop := watch(t, one, "d")
+		commit(t, two, change("d", n, ""))
+		for next(t, told) != n+1 {
+		}
+		stop()
+	}
+}
+
+func TestWatchersOutliveAFailure(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "debates.db")
+	one, two := open(t, path), open(t, path)
+	alter(t, path, `ALTER TABLE entries RENAME TO hidden`)
+	told, _ := watch(t, one, "d") // cannot see where the journal ends
+	alter(t, path, `ALTER TABLE hidden RENAME TO entries`)
+	commit(t, two, change("d", 0, ""))
+	for next(t, told) != 1 {
+	}
+}
+
+func TestAWatcherMayStopInItsCall(t *testing.T) {
+	s := open(t, filepath.Join(t.TempDir(), "debates.db"))
+	told := make(chan int64, 10)
+	var stop func()
+	stop = s.Watch("d", func(last int64) {
+		stop()
+		told <- last
+	})
+	commit(t, s, change("d", 0, ""))
+	commit(t, s, change("d", 1, ""))
+	require.EqualValues(t, 1, <-told)
+	require.Empty(t, told)
+}
+
+// polling says whether a goroutine looks for what others did.
+func polling() bool {
+	stacks := make([]byte, 1<<20)
+	return strings.Contains(string(stacks[:runtime.Stack(stacks, true)]), "sqlite.(*Store).poll(")
+}
+
+// until waits for a condition.
+func until(holds func() bool) {
+	for !holds() {
+		runtime.Gosched()
+	}
+}
+
+func TestThePollerEndsWithTheLastWatcher(t *testing.T) {
+	s := open(t, filepath.Join(t.TempDir(), "debates.db"))
+	require.False(t, polling())
+	first, second := s.Watch("d", func(int64) {}), s.Watch("e", func(int64) {})
+	until(polling)
+	first()
+	require.True(t, polling())
+	second()
+	second()
+	until(func() bool { return !polling() })
+
+	told, _ := watch(t, s, "d") // and begins again
+	until(polling)
+	commit(t, s, change("d", 0, ""))
+	require.EqualValues(t, 1, <-told)
+	require.NoError(t, s.Close())
+	require.False(t, polling(), "nothing runs in a store that is closed")
+}
