@@ -1,0 +1,126 @@
+package postgres_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate/internal/pgtest"
+	"github.com/elenchus-go/debate/store"
+	"github.com/elenchus-go/debate/store/postgres"
+)
+
+// BenchmarkCommit commits turns of 2 kB by writers with a debate each: by the store, by one that notifies nobody, and
+// by the least that SQL can do, a transaction that moves a head on by one and inserts a row. The server writes through
+// to the disk.
+func BenchmarkCommit(b *testing.B) {
+	text := json.RawMessage(`{"text":"` + strings.Repeat("words of a turn ", 125) + `"}`)
+	writers := []int{1, 8, 64}
+	for _, name := range []string{"store", "mute"} {
+		b.Run(name, func(b *testing.B) {
+			base, p := benched(b)
+			s := base.openOn(b, p)
+			if name == "mute" {
+				postgres.Mute(s)
+			}
+			for _, n := range writers {
+				b.Run(fmt.Sprintf("writers=%d", n), func(b *testing.B) {
+					race(b, n, func(ctx context.Context, id string, seq int64) error {
+						c := change(id, seq, fmt.Sprint("1/1/respond/Ann/", seq))
+						c.Entries[0].Data = text
+						return s.Commit(ctx, c)
+					})
+				})
+			}
+		})
+	}
+	b.Run("raw", func(b *testing.B) {
+		base, p := benched(b)
+		base.exec(b, "create table heads (id text primary key, seq bigint, head json)")
+		base.exec(b, "create table turns (debate text, seq bigint, data json, primary key (debate, seq))")
+		for _, n := range writers {
+			b.Run(fmt.Sprintf("writers=%d", n), func(b *testing.B) {
+				race(b, n, func(ctx context.Context, id string, seq int64) error {
+					return base.raw(ctx, p, id, seq, text)
+				})
+			})
+		}
+	})
+}
+
+// benched is a base with a pool of 64 connections on a server that does what those in use do.
+func benched(b *testing.B) (base, *pgxpool.Pool) {
+	b.Helper()
+	if testing.Short() {
+		b.Skip("it starts a server of its own")
+	}
+	dsn := pgtest.Start(b, true).DSN
+	open := func() *pgxpool.Pool {
+		c, err := pgxpool.ParseConfig(dsn)
+		require.NoError(b, err)
+		c.MaxConns = 64
+		p, err := pgxpool.NewWithConfig(context.Background(), c)
+		require.NoError(b, err)
+		b.Cleanup(p.Close)
+		return p
+	}
+	base := base{schema: "bench", pool: open()}
+	_, err := base.pool.Exec(context.Background(), "create schema bench")
+	require.NoError(b, err)
+	return base, open()
+}
+
+// raw commits a turn as simply as it can be done.
+func (b base) raw(ctx context.Context, p *pgxpool.Pool, id string, seq int64, data json.RawMessage) error {
+	head, err := json.Marshal(store.Head{ID: id, Seq: seq + 1})
+	if err != nil {
+		return err
+	}
+	return pgx.BeginFunc(ctx, p, func(tx pgx.Tx) error {
+		if seq == 0 {
+			if _, err := tx.Exec(ctx, "insert into bench.heads values ($1, 0, null)", id); err != nil {
+				return err
+			}
+		}
+		tag, err := tx.Exec(ctx, "update bench.heads set seq = seq + 1, head = $3::text::json where id = $1 and seq = $2", id, seq, string(head))
+		if err == nil && tag.RowsAffected() != 1 {
+			err = &store.Conflict{ID: id, After: seq}
+		}
+		if err == nil {
+			_, err = tx.Exec(ctx, "insert into bench.turns values ($1, $2, $3::text::json)", id, seq+1, string(data))
+		}
+		return err
+	})
+}
+
+// race has so many writers commit, b.N times in all.
+func race(b *testing.B, writers int, commit func(ctx context.Context, id string, seq int64) error) {
+	b.Helper()
+	run := time.Now().UnixNano()
+	errs := make(chan error, writers)
+	for w := range writers {
+		id := fmt.Sprintf("d%d.%d", run, w)
+		share := b.N / writers
+		if w < b.N%writers {
+			share++
+		}
+		go func() {
+			var err error
+			for seq := int64(0); seq < int64(share) && err == nil; seq++ {
+				err = commit(context.Background(), id, seq)
+			}
+			errs <- err
+		}()
+	}
+	for range writers {
+		require.NoError(b, <-errs)
+	}
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "commits/s")
+}

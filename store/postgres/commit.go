@@ -1,0 +1,153 @@
+package postgres
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/elenchus-go/debate/store"
+)
+
+const readCommitted = "read committed"
+
+// sender is a pool or a transaction.
+type sender interface {
+	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
+}
+
+// Commit implements store.Store.
+func (s *Store) Commit(ctx context.Context, c store.Change) error {
+	if err := s.commit(ctx, s.pool, c, s.origin); err != nil {
+		return err
+	}
+	if len(c.Entries) > 0 {
+		s.watchers.tell(c.ID, c.Head.Seq)
+	}
+	return nil
+}
+
+// CommitTx is Commit within a transaction of the caller, which must be READ COMMITTED: what the change says is true when
+// that is committed. Other commits to the debate wait until then. After a *store.Conflict nothing of the change is
+// written and the transaction can go on; after another error roll it back.
+func (s *Store) CommitTx(ctx context.Context, tx pgx.Tx, c store.Change) error {
+	return s.commit(ctx, tx, c, "")
+}
+
+// commit writes a change and notifies all but the store that is its origin.
+func (s *Store) commit(ctx context.Context, to sender, c store.Change, origin string) error {
+	if err := c.Check(); err != nil {
+		return err
+	}
+	args, err := s.arguments(c, origin)
+	if err != nil {
+		return fmt.Errorf("commit to debate %s: %w", c.ID, err)
+	}
+	var last, told int64
+	var key *string
+	var isolation string
+	if err := s.locked(ctx, to, c.ID, s.sql.commit, args, &last, &key, &isolation, &told); err != nil {
+		return fmt.Errorf("commit to debate %s: %w", c.ID, err)
+	}
+	switch {
+	case isolation != readCommitted:
+		return fmt.Errorf("commit to debate %s: %w", c.ID, isolated(isolation))
+	case key != nil:
+		return &store.Conflict{ID: c.ID, After: c.After, Last: last, Key: *key}
+	case last != c.After:
+		return &store.Conflict{ID: c.ID, After: c.After, Last: last}
+	}
+	return nil
+}
+
+// Delete implements store.Store.
+func (s *Store) Delete(ctx context.Context, id string) error {
+	var n, told int64
+	var isolation string
+	err := s.locked(ctx, s.pool, id, s.sql.remove, []any{id, s.schema, message(s.origin, 0, id)}, &n, &isolation, &told)
+	switch {
+	case err != nil:
+	case isolation != readCommitted:
+		err = isolated(isolation)
+	case n == 0:
+		err = store.ErrNotFound
+	}
+	if err != nil {
+		return fmt.Errorf("delete debate %s: %w", id, err)
+	}
+	s.watchers.tell(id, 0)
+	return nil
+}
+
+// locked runs a statement that gives one row, while nobody else changes the debate. Outside a transaction the two
+// statements are one, and one round trip.
+func (s *Store) locked(ctx context.Context, to sender, id, sql string, args []any, row ...any) error {
+	var b pgx.Batch
+	b.Queue(s.sql.lock, s.lock(id))
+	b.Queue(sql, args...).QueryRow(func(r pgx.Row) error { return r.Scan(row...) })
+	return to.SendBatch(ctx, &b).Close()
+}
+
+// isolated is the error of a transaction that would not see what was committed while it waited.
+func isolated(level string) error {
+	return fmt.Errorf("the transaction is %q, want %q", level, readCommitted)
+}
+
+// arguments are those of commitSQL.
+func (s *Store) arguments(c store.Change, origin string) ([]any, error) {
+	var (
+		seqs        []int64
+		types, data []string
+		keys        []*string
+		times       []time.Time
+	)
+	for _, e := range c.Entries {
+		text, err := encode(e.Data)
+		if err != nil {
+			return nil, fmt.Errorf("entry %d: %w", e.Seq, err)
+		}
+		if strings.ContainsRune(e.Type+e.Key, 0) {
+			return nil, fmt.Errorf("entry %d: type %q, key %q: want no zero byte", e.Seq, e.Type, e.Key)
+		}
+		seqs, types, keys = append(seqs, e.Seq), append(types, valid(e.Type)), append(keys, nullable(valid(e.Key)))
+		times, data = append(times, e.At), append(data, text)
+	}
+	head, err := encode(c.Head)
+	if err != nil {
+		return nil, fmt.Errorf("head: %w", err)
+	}
+	return []any{
+		c.ID, c.After, len(seqs) > 0, seqs, types, keys, times, data,
+		string(c.Head.State), pairs(c.Head.Labels), c.Head.Created, head,
+		s.schema, message(origin, c.Head.Seq, c.ID),
+	}, nil
+}
+
+// encode is JSON that PostgreSQL takes.
+func encode(v any) (string, error) {
+	text, err := json.Marshal(v)
+	return valid(string(text)), err
+}
+
+// valid is s as JSON would have it.
+func valid(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
+
+func nullable(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+// pairs are labels as texts that can hold anything.
+func pairs(labels map[string]string) []string {
+	list := make([]string, 0, len(labels))
+	for k, v := range labels {
+		text, _ := json.Marshal([2]string{k, v})
+		list = append(list, string(text))
+	}
+	return list
+}

@@ -1,0 +1,229 @@
+package postgres_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate/store"
+)
+
+func TestACommitIsPartOfATransaction(t *testing.T) {
+	b := empty(t)
+	s := b.open(t)
+	b.exec(t, "create table jobs (id text)")
+	jobs := func() (n int) {
+		require.NoError(t, b.pool.QueryRow(t.Context(), "select count(*) from "+b.quoted()+".jobs").Scan(&n))
+		return n
+	}
+	e := watch(t, s, "d")
+	for _, end := range []func(pgx.Tx, context.Context) error{pgx.Tx.Rollback, pgx.Tx.Commit} {
+		tx, err := b.pool.Begin(t.Context())
+		require.NoError(t, err)
+		_, err = tx.Exec(t.Context(), "insert into "+b.quoted()+".jobs values ('next')")
+		require.NoError(t, err)
+		require.NoError(t, s.CommitTx(t.Context(), tx, change("d", 0, "a")))
+		require.NoError(t, s.CommitTx(t.Context(), tx, change("d", 1, "b")))
+		_, _, err = s.Load(t.Context(), "d", 0)
+		require.EqualError(t, err, "load debate d: no such debate", "it is not committed")
+		require.Zero(t, jobs())
+		require.Empty(t, e)
+		require.NoError(t, end(tx, t.Context()))
+	}
+	e.hears(t, 2)
+	require.Equal(t, 1, jobs())
+	require.Equal(t, []string{"d"}, ids(t, s, store.Query{}))
+}
+
+func TestATransactionGoesOnAfterAConflict(t *testing.T) {
+	b := empty(t)
+	s := b.open(t)
+	require.NoError(t, s.Commit(t.Context(), change("d", 0, "a")))
+	tx, err := b.pool.Begin(t.Context())
+	require.NoError(t, err)
+	wrong := change("d", 1, "b", "a")
+	wrong.Head.Topic = "wrong"
+	require.Equal(t, &store.Conflict{ID: "d", After: 1, Last: 1, Key: "a"}, s.CommitTx(t.Context(), tx, wrong))
+	require.Equal(t, &store.Conflict{ID: "e", After: 1}, s.CommitTx(t.Context(), tx, change("e", 1, "a")))
+	require.NoError(t, s.CommitTx(t.Context(), tx, change("f", 0, "a")))
+	require.NoError(t, tx.Commit(t.Context()))
+	require.Equal(t, []string{"f", "d"}, ids(t, s, store.Query{}))
+	head, entries, err := s.Load(t.Context(), "d", 0)
+	require.NoError(t, err)
+	require.Equal(t, change("d", 0, "a").Head, head)
+	require.Len(t, entries, 1)
+}
+
+func TestOtherCommitsWaitForATransaction(t *testing.T) {
+	b := empty(t)
+	s := b.open(t)
+	require.NoError(t, s.Commit(t.Context(), change("d", 0, "a")))
+	for n, write := range []func() error{
+		func() error { return s.Commit(t.Context(), change("d", 1, "c")) },
+		func() error { return s.Delete(t.Context(), "d") },
+	} {
+		tx, err := b.pool.Begin(t.Context())
+		require.NoError(t, err)
+		require.NoError(t, s.CommitTx(t.Context(), tx, change("d", int64(1+n), "")))
+		done := make(chan error)
+		go func() { done <- write() }()
+		require.Eventually(t, func() bool { return b.waiting(t) == 1 }, patience, time.Millisecond)
+		require.NoError(t, s.Commit(t.Context(), change(fmt.Sprint("other", n), 0, "a")), "to another debate")
+		require.NoError(t, tx.Commit(t.Context()))
+		if err = <-done; n == 0 {
+			require.Equal(t, &store.Conflict{ID: "d", After: 1, Last: 2}, err)
+		} else {
+			require.NoError(t, err)
+		}
+	}
+	_, _, err := s.Load(t.Context(), "d", 0)
+	require.ErrorIs(t, err, store.ErrNotFound, "nothing was left behind")
+}
+
+// waiting counts who waits for the lock of a debate.
+func (b base) waiting(t testing.TB) (n int) {
+	t.Helper()
+	sql := "select count(*) from pg_locks where locktype = 'advisory' and not granted"
+	require.NoError(t, b.pool.QueryRow(t.Context(), sql).Scan(&n))
+	return n
+}
+
+func TestAnotherIsolationIsRefused(t *testing.T) {
+	b := empty(t)
+	good := b.open(t)
+	require.NoError(t, good.Commit(t.Context(), change("d", 0, "a")))
+	for _, level := range []pgx.TxIsoLevel{pgx.RepeatableRead, pgx.Serializable} {
+		want := fmt.Sprintf(`the transaction is %q, want "read committed"`, level)
+		tx, err := b.pool.BeginTx(t.Context(), pgx.TxOptions{IsoLevel: level})
+		require.NoError(t, err)
+		require.EqualError(t, good.CommitTx(t.Context(), tx, change("d", 1, "b")), "commit to debate d: "+want)
+		require.NoError(t, tx.Rollback(t.Context()))
+
+		s := b.openOn(t, pool(t, func(c *pgxpool.Config) {
+			c.ConnConfig.RuntimeParams["default_transaction_isolation"] = string(level)
+		}))
+		require.EqualError(t, s.Commit(t.Context(), change("d", 1, "b")), "commit to debate d: "+want)
+		require.EqualError(t, s.Delete(t.Context(), "d"), "delete debate d: "+want)
+		head, entries, err := s.Load(t.Context(), "d", 0)
+		require.NoError(t, err)
+		require.EqualValues(t, 1, head.Seq)
+		require.Len(t, entries, 1)
+	}
+}
+
+func TestTextThatIsNoUTF8IsStoredAsJSONHasIt(t *testing.T) {
+	s := empty(t).open(t)
+	c := change("d", 0, "\xffkey")
+	c.Entries[0].Type = "\xfftype"
+	c.Entries[0].Data = json.RawMessage("{\"text\":\"\xff\"}")
+	c.Head.Topic, c.Head.Labels = "\xff", map[string]string{"\xffk": "\xffv\x00"}
+	require.NoError(t, s.Commit(t.Context(), c))
+	head, entries, err := s.Load(t.Context(), "d", 0)
+	require.NoError(t, err)
+	require.Equal(t, "\uFFFDkey", entries[0].Key)
+	require.Equal(t, "\uFFFDtype", entries[0].Type)
+	require.JSONEq(t, "{\"text\":\"\uFFFD\"}", string(entries[0].Data.(json.RawMessage)))
+	require.Equal(t, "\uFFFD", head.Topic)
+	require.Equal(t, []string{"d"}, ids(t, s, store.Query{Labels: map[string]string{"\xffk": "\xffv\x00"}}))
+	require.Empty(t, ids(t, s, store.Query{Labels: map[string]string{"\xffk": "\xffv"}}))
+	require.Equal(t, &store.Conflict{ID: "d", After: 1, Last: 1, Key: "\uFFFDkey"}, s.Commit(t.Context(), change("d", 1, "\xffkey")))
+}
+
+func TestWhatCannotBeStoredIsNamed(t *testing.T) {
+	s := empty(t).open(t)
+	for _, tt := range []struct {
+		change func(*store.Change)
+		want   string
+	}{
+		{func(c *store.Change) { c.Entries[1].Key = "b\x00" }, `entry 2: type "turn", key "b\x00": want no zero byte`},
+		{func(c *store.Change) { c.Entries[0].Type = "\x00" }, `entry 1: type "\x00", key "a": want no zero byte`},
+		{func(c *store.Change) { c.Entries[1].Data = make(chan int) }, "entry 2: json: unsupported type: chan int"},
+		{func(c *store.Change) { c.Head.Created = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC) }, "head: json: "},
+	} {
+		c := change("d", 0, "a", "b")
+		tt.change(&c)
+		require.ErrorContains(t, s.Commit(t.Context(), c), "commit to debate d: "+tt.want)
+	}
+	_, _, err := s.Load(t.Context(), "d", 0)
+	require.ErrorIs(t, err, store.ErrNotFound)
+}
+
+func TestAListIsReadInPagesByAPoolOfOne(t *testing.T) {
+	s := empty(t).openOn(t, pool(t, func(c *pgxpool.Config) { c.MaxConns = 1 }))
+	want := []string{}
+	for n := range 450 {
+		c := change(fmt.Sprintf("d%03d", n), 0, "a")
+		if n < 230 {
+			c.Head.Created = time.Time{} // what is not set is listed, too, last
+		}
+		require.NoError(t, s.Commit(t.Context(), c))
+		want = append([]string{c.ID}, want...)
+	}
+	for _, limit := range []int{0, 199, 200, 201, 400, 401, 450, 451} {
+		expected := want
+		if limit > 0 {
+			expected = want[:min(limit, len(want))]
+		}
+		require.Equal(t, expected, ids(t, s, store.Query{Limit: limit}), limit)
+	}
+	n := 0
+	for head, err := range s.List(t.Context(), store.Query{}) { // while the caller writes
+		require.NoError(t, err)
+		require.NoError(t, s.Commit(t.Context(), change(head.ID, 1, "b")))
+		n++
+	}
+	require.Equal(t, len(want), n)
+}
+
+func TestRowsThatCannotBeReadAreNamed(t *testing.T) {
+	b := empty(t)
+	s := b.open(t)
+	require.NoError(t, s.Commit(t.Context(), change("d", 0, "a", "b")))
+	b.exec(t, "alter table entries alter column type drop not null")
+	b.exec(t, "update entries set type = null where seq = 2")
+	_, _, err := s.Load(t.Context(), "d", 0)
+	require.ErrorContains(t, err, "load debate d: entry 2: ")
+	b.exec(t, `update debates set head = '{"id":"e"}'`)
+	head, _, err := s.Load(t.Context(), "d", 2)
+	require.NoError(t, err)
+	require.Equal(t, store.Head{ID: "d"}, head)
+	for _, err := range s.List(t.Context(), store.Query{}) {
+		require.EqualError(t, err, `list debates: read head of debate d: it has the id "e"`)
+	}
+}
+
+func TestWithoutADatabaseErrorsSayWhatFailed(t *testing.T) {
+	b := empty(t)
+	p := pool(t)
+	s := b.openOn(t, p)
+	p.Close()
+	require.ErrorContains(t, s.Migrate(t.Context()), `migrate schema "`+b.schema+`": closed pool`)
+	require.ErrorContains(t, s.Commit(t.Context(), change("d", 0, "a")), "commit to debate d: closed pool")
+	require.ErrorContains(t, s.Delete(t.Context(), "d"), "delete debate d: closed pool")
+	_, _, err := s.Load(t.Context(), "d", 0)
+	require.ErrorContains(t, err, "load debate d: closed pool")
+	for _, err := range s.List(t.Context(), store.Query{}) {
+		require.ErrorContains(t, err, "list debates: closed pool")
+	}
+}
+
+func TestAWaitEndsWithItsContext(t *testing.T) {
+	b := empty(t)
+	s := b.open(t)
+	tx, err := b.pool.Begin(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, s.CommitTx(t.Context(), tx, change("d", 0, "a")))
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() { done <- s.Commit(ctx, change("d", 0, "b")) }()
+	require.Eventually(t, func() bool { return b.waiting(t) == 1 }, patience, time.Millisecond)
+	cancel()
+	require.ErrorIs(t, <-done, context.Canceled)
+	require.NoError(t, tx.Commit(t.Context()))
+}

@@ -1,0 +1,12 @@
+package postgres_test
+
+import (
+	"testing"
+
+	"github.com/elenchus-go/debate/internal/enginetest"
+	"github.com/elenchus-go/debate/store/storetest"
+)
+
+func TestDebatesSurviveTheirProcess(t *testing.T) {
+	enginetest.Run(t, func(t testing.TB) storetest.Place { return empty(t).place() })
+}

@@ -1,0 +1,149 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+const (
+	askEvery    = 5 * time.Second
+	soon        = 2 * time.Second
+	answered    = 10 * time.Second // a database that takes longer is gone
+	firstRetry  = 100 * time.Millisecond
+	longestWait = 10 * time.Second
+)
+
+// message is the payload of a notification: who committed, where the journal ends, and the debate.
+func message(origin string, last int64, id string) string {
+	return fmt.Sprintf("%s %d %s", origin, last, id)
+}
+
+// heard tells of a notification. What this store committed it has told already.
+func (s *Store) heard(payload string) {
+	if part := strings.SplitN(payload, " ", 3); len(part) == 3 && part[0] != s.origin {
+		if last, err := strconv.ParseInt(part[1], 10, 64); err == nil {
+			s.watchers.tell(part[2], last)
+		}
+	}
+}
+
+// listen tells of what others commit, until ctx ends.
+func (s *Store) listen(ctx context.Context) {
+	wait, cut := firstRetry, false
+	for {
+		err := s.hear(ctx, func() {
+			if cut {
+				s.log.InfoContext(ctx, "debates are watched again", "schema", s.schema)
+			}
+			wait, cut = firstRetry, false
+		})
+		if ctx.Err() != nil {
+			return
+		}
+		if !cut {
+			s.log.WarnContext(ctx, "debates cannot be watched, trying again", "schema", s.schema, "error", err)
+			cut = true
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(wait):
+			wait = min(2*wait, longestWait)
+		}
+	}
+}
+
+// hear listens on one connection until that is cut, and calls ready when it has begun. From time to time it asks, too,
+// since there are notifications that do not arrive.
+func (s *Store) hear(ctx context.Context, ready func()) error {
+	conn, err := s.connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		bye, done := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+		defer done()
+		_ = conn.Close(bye)
+	}()
+	for {
+		if err := s.ask(ctx, conn); err != nil {
+			return err
+		}
+		ready()
+		if err := s.hearFor(ctx, conn, s.askEvery); err != nil {
+			return err
+		}
+	}
+}
+
+// connect opens a connection as the pool does, and listens on it. It is none of the pool's, so that whoever uses all of
+// those does not keep others from being told.
+func (s *Store) connect(ctx context.Context) (*pgx.Conn, error) {
+	ctx, done := context.WithTimeout(ctx, answered)
+	defer done()
+	pool := s.pool.Config()
+	c := pool.ConnConfig
+	c.OnNotification = nil // else that would get them
+	if pool.BeforeConnect != nil {
+		if err := pool.BeforeConnect(ctx, c); err != nil {
+			return nil, err
+		}
+	}
+	conn, err := pgx.ConnectConfig(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	if pool.AfterConnect != nil {
+		err = pool.AfterConnect(ctx, conn)
+	}
+	if err == nil {
+		_, err = conn.Exec(ctx, "listen "+quote(s.schema))
+	}
+	if err != nil {
+		_ = conn.Close(ctx)
+		return nil, err
+	}
+	return conn, nil
+}
+
+// hearFor tells of notifications for a while.
+func (s *Store) hearFor(ctx context.Context, conn *pgx.Conn, d time.Duration) error {
+	while, done := context.WithTimeout(ctx, d)
+	defer done()
+	for {
+		n, err := conn.WaitForNotification(while)
+		switch {
+		case err == nil:
+			s.heard(n.Payload)
+		case while.Err() != nil:
+			return ctx.Err()
+		default:
+			return err
+		}
+	}
+}
+
+// ask tells of each watched debate where its journal ends, where that was not told.
+func (s *Store) ask(ctx context.Context, conn *pgx.Conn) error {
+	ctx, done := context.WithTimeout(ctx, answered)
+	defer done()
+	news := s.watchers.news()
+	rows, err := conn.Query(ctx, s.sql.ends, slices.Collect(maps.Keys(news)))
+	if err != nil {
+		return err
+	}
+	var id string
+	var last int64
+	_, err = pgx.ForEachRow(rows, []any{&id, &last}, func() error {
+		s.watchers.found(id, last, news[id])
+		return nil
+	})
+	return err
+}

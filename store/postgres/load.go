@@ -1,0 +1,88 @@
+package postgres
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/elenchus-go/debate/store"
+)
+
+// Load implements store.Store.
+func (s *Store) Load(ctx context.Context, id string, after int64) (store.Head, []store.Entry, error) {
+	head, entries, err := s.load(ctx, id, max(after, 0))
+	if err != nil {
+		return store.Head{}, nil, fmt.Errorf("load debate %s: %w", id, err)
+	}
+	return head, entries, nil
+}
+
+func (s *Store) load(ctx context.Context, id string, after int64) (head store.Head, entries []store.Entry, err error) {
+	rows, err := s.pool.Query(ctx, s.sql.load, id, after)
+	if err != nil {
+		return head, nil, err
+	}
+	defer rows.Close()
+	for next := after; rows.Next(); next++ {
+		if next == after {
+			head, err = readHead(rows, id)
+		} else {
+			entries, err = readEntry(rows, next, entries)
+		}
+		if err != nil {
+			return head, nil, err
+		}
+	}
+	return head, entries, rows.Err()
+}
+
+// readHead reads the row about the debate.
+func readHead(rows pgx.Rows, id string) (store.Head, error) {
+	var text *string
+	var known bool
+	switch err := rows.Scan(nil, nil, nil, nil, &text, &known); {
+	case err != nil:
+		return store.Head{}, fmt.Errorf("head: %w", err)
+	case !known:
+		return store.Head{}, store.ErrNotFound
+	case text == nil:
+		return store.Head{ID: id}, nil
+	}
+	head, err := decode(id, *text)
+	if err != nil {
+		return store.Head{ID: id}, nil //nolint:nilerr // the entries are the truth
+	}
+	return head, nil
+}
+
+// readEntry reads the row that follows entries, which is to be that of entry seq.
+func readEntry(rows pgx.Rows, seq int64, entries []store.Entry) ([]store.Entry, error) {
+	var got *int64
+	var key, data *string
+	e := store.Entry{Seq: seq}
+	if err := rows.Scan(&got, &e.Type, &key, &e.At, &data, nil); err != nil {
+		return nil, fmt.Errorf("entry %d: %w", seq, err)
+	}
+	if *got != seq {
+		return nil, fmt.Errorf("entry %d is missing", seq)
+	}
+	if key != nil {
+		e.Key = *key
+	}
+	e.At, e.Data = e.At.UTC(), json.RawMessage(*data)
+	return append(entries, e), nil
+}
+
+// decode reads a head.
+func decode(id, text string) (store.Head, error) {
+	var h store.Head
+	if err := json.Unmarshal([]byte(text), &h); err != nil {
+		return store.Head{}, err
+	}
+	if h.ID != id {
+		return store.Head{}, fmt.Errorf("it has the id %q", h.ID)
+	}
+	return h, nil
+}

@@ -1,0 +1,80 @@
+package postgres
+
+import (
+	"context"
+	"embed"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// migrations are files named by number: 0001.sql, 0002.sql, ... What stands in a release is not changed any more.
+//
+//go:embed migrations
+var migrations embed.FS
+
+// Migrate makes the schema and its tables, or brings them up to date. Any number of processes may call it at once. It
+// needs the right to create only where something is to be made, and refuses a schema that a newer version has made.
+func (s *Store) Migrate(ctx context.Context) error {
+	err := pgx.BeginTxFunc(ctx, s.pool, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, s.sql.lock, s.lock("")); err != nil {
+			return err
+		}
+		return s.migrate(ctx, tx)
+	})
+	if err != nil {
+		return fmt.Errorf("migrate schema %q: %w", s.schema, err)
+	}
+	return nil
+}
+
+func (s *Store) migrate(ctx context.Context, tx pgx.Tx) error {
+	files, err := migrations.ReadDir("migrations")
+	if err != nil {
+		return err
+	}
+	version, err := s.version(ctx, tx)
+	if err != nil {
+		return err
+	}
+	if version > len(files) {
+		return fmt.Errorf("it has version %d, this program knows up to %d: use a newer program", version, len(files))
+	}
+	for n := version + 1; n <= len(files); n++ {
+		if err := s.apply(ctx, tx, n); err != nil {
+			return fmt.Errorf("version %d: %w", n, err)
+		}
+	}
+	return nil
+}
+
+// version is the number of the newest migration that was applied. It makes the schema where it is missing.
+func (s *Store) version(ctx context.Context, tx pgx.Tx) (n int, err error) {
+	var schema, table bool
+	err = tx.QueryRow(ctx, `select
+		exists (select from pg_namespace where nspname = $1),
+		exists (select from pg_tables where schemaname = $1 and tablename = 'migrations')`, s.schema).Scan(&schema, &table)
+	switch {
+	case err != nil:
+	case table:
+		err = tx.QueryRow(ctx, "select coalesce(max(version), 0) from "+quote(s.schema)+".migrations").Scan(&n)
+	case !schema:
+		_, err = tx.Exec(ctx, "create schema "+quote(s.schema))
+	}
+	return n, err
+}
+
+// apply runs a migration with the schema as the only one that it sees.
+func (s *Store) apply(ctx context.Context, tx pgx.Tx, n int) error {
+	sql, err := migrations.ReadFile(fmt.Sprintf("migrations/%04d.sql", n))
+	if err == nil {
+		_, err = tx.Exec(ctx, "select set_config('search_path', $1, true)", quote(s.schema))
+	}
+	if err == nil {
+		_, err = tx.Exec(ctx, string(sql))
+	}
+	if err == nil {
+		_, err = tx.Exec(ctx, "insert into migrations (version) values ($1)", n)
+	}
+	return err
+}

@@ -1,0 +1,11 @@
+package postgres_test
+
+import (
+	"testing"
+
+	"github.com/elenchus-go/debate/store/storetest"
+)
+
+func TestPostgres(t *testing.T) {
+	storetest.Run(t, func(t testing.TB) storetest.Place { return empty(t).place() })
+}

@@ -1,0 +1,117 @@
+package postgres_test
+
+import (
+	"context"
+	"crypto/rand"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate/internal/pgtest"
+	"github.com/elenchus-go/debate/store"
+	"github.com/elenchus-go/debate/store/postgres"
+	"github.com/elenchus-go/debate/store/storetest"
+)
+
+// A base is a schema of a test's own.
+type base struct {
+	schema string
+	pool   *pgxpool.Pool // beside those of stores
+}
+
+func empty(t testing.TB) base {
+	t.Helper()
+	b := base{schema: "test " + rand.Text(), pool: pool(t)}
+	t.Cleanup(func() { b.exec(t, "drop schema if exists "+b.quoted()+" cascade") })
+	return b
+}
+
+func (b base) quoted() string { return pgx.Identifier{b.schema}.Sanitize() }
+
+// exec runs SQL in the schema.
+func (b base) exec(t testing.TB, sql string, args ...any) {
+	t.Helper()
+	ctx := context.Background() // also in cleanup
+	err := pgx.BeginFunc(ctx, b.pool, func(tx pgx.Tx) error {
+		_, err := tx.Exec(ctx, "select set_config('search_path', $1, true)", b.quoted())
+		if err == nil {
+			_, err = tx.Exec(ctx, sql, args...)
+		}
+		return err
+	})
+	require.NoError(t, err)
+}
+
+// pool is a pool of a process.
+func pool(t testing.TB, settings ...func(*pgxpool.Config)) *pgxpool.Pool {
+	t.Helper()
+	c, err := pgxpool.ParseConfig(pgtest.DSN(t))
+	require.NoError(t, err)
+	for _, set := range settings {
+		set(c)
+	}
+	p, err := pgxpool.NewWithConfig(context.Background(), c)
+	require.NoError(t, err)
+	t.Cleanup(p.Close)
+	return p
+}
+
+// open is a store of a process of its own.
+func (b base) open(t testing.TB) *postgres.Store {
+	t.Helper()
+	return b.openOn(t, pool(t))
+}
+
+func (b base) openOn(t testing.TB, p *pgxpool.Pool) *postgres.Store {
+	t.Helper()
+	s, err := postgres.New(p, postgres.Config{Schema: b.schema, Logger: slog.New(slog.DiscardHandler)})
+	require.NoError(t, err)
+	t.Cleanup(s.Close)
+	require.NoError(t, s.Migrate(t.Context()))
+	return s
+}
+
+// ids are those of a list.
+func ids(t testing.TB, s store.Store, q store.Query) []string {
+	t.Helper()
+	found := []string{}
+	for head, err := range s.List(t.Context(), q) {
+		require.NoError(t, err)
+		found = append(found, head.ID)
+	}
+	return found
+}
+
+// place is the base for the suite.
+func (b base) place() storetest.Place {
+	sql := func(s string) func(testing.TB, string) {
+		return func(t testing.TB, id string) { b.exec(t, s, id) }
+	}
+	entry := func(s string) func(testing.TB, string, int64) {
+		return func(t testing.TB, id string, seq int64) { b.exec(t, s, id, seq) }
+	}
+	return storetest.Place{
+		Open: func(t testing.TB) store.Store { return b.open(t) },
+		Damage: &storetest.Damage{
+			DropHead:   sql("delete from debates where id = $1"),
+			SpoilHead:  sql(`update debates set head = '["no head"]' where id = $1`),
+			MoveHead:   entry("update debates set head = jsonb_set(head::jsonb, '{seq}', to_jsonb($2::bigint))::json where id = $1"),
+			DropEntry:  entry("delete from entries where debate = $1 and seq = $2"),
+			SpoilEntry: entry("update entries set data = '[]' where debate = $1 and seq = $2"),
+		},
+	}
+}
+
+// change is a change of entries with these keys.
+func change(id string, after int64, keys ...string) store.Change {
+	at := time.Date(2026, 1, 2, 3, 4, 5, 678901000, time.UTC)
+	c := store.Change{ID: id, After: after, Head: store.Head{ID: id, Seq: after + int64(len(keys)), Created: at, Updated: at}}
+	for i, key := range keys {
+		c.Entries = append(c.Entries, store.Entry{Seq: after + int64(i) + 1, Type: "turn", Key: key, At: at, Data: map[string]any{"text": key}})
+	}
+	return c
+}

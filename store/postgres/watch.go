@@ -1,0 +1,132 @@
+package postgres
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+)
+
+// Watch implements store.Watcher. It asks first where the journal ends, which takes a connection of the pool for a
+// moment.
+func (s *Store) Watch(id string, wake func(last int64)) (stop func()) {
+	n := s.watchers.add(id, s.end(id), wake, s.listen)
+	return func() { s.watchers.remove(id, n) }
+}
+
+// end is where a journal ends; unknown where the database does not say so soon.
+func (s *Store) end(id string) (last int64) {
+	ctx, done := context.WithTimeout(context.Background(), soon)
+	defer done()
+	if err := s.pool.QueryRow(ctx, s.sql.ends, []string{id}).Scan(nil, &last); err != nil {
+		return unknown
+	}
+	return last
+}
+
+// watchers are those who are told of commits. While there are any, somebody listens for what others commit.
+type watchers struct {
+	mu        sync.Mutex
+	debates   map[string]*watched
+	next      int
+	stop      context.CancelFunc // of who listens
+	listening sync.WaitGroup
+	closed    bool
+}
+
+// watched is a debate that somebody watches.
+type watched struct {
+	wakes map[int]func(int64)
+	last  int64 // that was told, or stood before
+	news  int   // how often something was told
+}
+
+const unknown = -1
+
+func (w *watchers) add(id string, last int64, wake func(int64), listen func(context.Context)) int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.debates) == 0 {
+		w.debates = map[string]*watched{}
+		if !w.closed {
+			ctx, stop := context.WithCancel(context.Background())
+			w.stop = stop
+			w.listening.Go(func() { listen(ctx) })
+		}
+	}
+	d := w.debates[id]
+	if d == nil {
+		d = &watched{wakes: map[int]func(int64){}, last: last}
+		w.debates[id] = d
+	}
+	w.next++
+	d.wakes[w.next] = wake
+	return w.next
+}
+
+func (w *watchers) remove(id string, n int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	d := w.debates[id]
+	if d == nil {
+		return
+	}
+	if delete(d.wakes, n); len(d.wakes) > 0 {
+		return
+	}
+	if delete(w.debates, id); len(w.debates) == 0 && w.stop != nil {
+		w.stop()
+	}
+}
+
+// close waits until nobody listens any more.
+func (w *watchers) close() {
+	w.mu.Lock()
+	w.closed = true
+	if w.stop != nil {
+		w.stop()
+	}
+	w.mu.Unlock()
+	w.listening.Wait()
+}
+
+// tell wakes who watches a debate.
+func (w *watchers) tell(id string, last int64) {
+	w.mu.Lock()
+	var wakes []func(int64)
+	if d := w.debates[id]; d != nil && d.last != last {
+		d.last = last
+		d.news++
+		wakes = slices.Collect(maps.Values(d.wakes))
+	}
+	w.mu.Unlock()
+	for _, wake := range wakes {
+		wake(last)
+	}
+}
+
+// news says of each watched debate how often something was told.
+func (w *watchers) news() map[string]int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	news := map[string]int{}
+	for id, d := range w.debates {
+		news[id] = d.news
+	}
+	return news
+}
+
+// found tells where a journal ends, as the database said it when of the debate had been told news times. Where more was
+// told since, the answer is old.
+func (w *watchers) found(id string, last int64, news int) {
+	w.mu.Lock()
+	d := w.debates[id]
+	ok := d != nil && d.news == news
+	if ok && d.last == unknown && last == 0 { // nobody knows of such a debate
+		d.last, ok = 0, false
+	}
+	w.mu.Unlock()
+	if ok {
+		w.tell(id, last)
+	}
+}

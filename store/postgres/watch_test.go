@@ -1,0 +1,219 @@
+package postgres_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate/store"
+	"github.com/elenchus-go/debate/store/postgres"
+)
+
+const patience = 10 * time.Second
+
+// An ear is what a watcher hears.
+type ear chan int64
+
+func watch(t *testing.T, s store.Watcher, id string) ear {
+	t.Helper()
+	e := make(ear, 1000)
+	t.Cleanup(s.Watch(id, func(last int64) { e <- last }))
+	return e
+}
+
+// hears waits until the ear hears a seq.
+func (e ear) hears(t *testing.T, want int64) {
+	t.Helper()
+	limit := time.After(patience)
+	for {
+		select {
+		case got := <-e:
+			if got == want {
+				return
+			}
+		case <-limit:
+			require.FailNow(t, "not told", "of %d", want)
+		}
+	}
+}
+
+// named has connections bear a name.
+func named(name string) func(*pgxpool.Config) {
+	return func(c *pgxpool.Config) { c.ConnConfig.RuntimeParams["application_name"] = name }
+}
+
+// listening counts the connections with a name, that of who listens.
+func (b base) listening(t testing.TB, name string) (n int) {
+	t.Helper()
+	sql := "select count(*) from pg_stat_activity where application_name = $1 and pid <> pg_backend_pid()"
+	require.NoError(t, b.pool.QueryRow(t.Context(), sql, name).Scan(&n))
+	return n
+}
+
+// cut ends all connections with a name, as the end of a server would.
+func (b base) cut(t testing.TB, name string) {
+	t.Helper()
+	_, err := b.pool.Exec(t.Context(), "select pg_terminate_backend(pid) from pg_stat_activity where application_name = $1", name)
+	require.NoError(t, err)
+}
+
+func TestWhatIsCommittedWhileTheListenerIsCutOffIsToldLater(t *testing.T) {
+	b := empty(t)
+	var down atomic.Bool
+	var tried atomic.Int32
+	p := pool(t, named(b.schema), func(c *pgxpool.Config) {
+		c.BeforeConnect = func(context.Context, *pgx.ConnConfig) error {
+			if down.Load() {
+				tried.Add(1)
+				return errors.New("the server is away")
+			}
+			return nil
+		}
+	})
+	var log bytes.Buffer
+	s, err := postgres.New(p, postgres.Config{Schema: b.schema, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	require.NoError(t, err)
+	t.Cleanup(s.Close)
+	require.NoError(t, s.Migrate(t.Context()))
+	other := b.open(t)
+	grows, goes, comes := watch(t, s, "grows"), watch(t, s, "goes"), watch(t, s, "comes")
+	for _, id := range []string{"grows", "goes"} {
+		require.NoError(t, other.Commit(t.Context(), change(id, 0, "a")))
+	}
+	grows.hears(t, 1)
+	goes.hears(t, 1)
+
+	down.Store(true)
+	b.cut(t, b.schema)
+	require.NoError(t, other.Commit(t.Context(), change("grows", 1, "b", "c")))
+	require.NoError(t, other.Commit(t.Context(), change("comes", 0, "a")))
+	require.NoError(t, other.Delete(t.Context(), "goes"))
+	require.Eventually(t, func() bool { return tried.Load() >= 3 }, patience, time.Millisecond)
+	down.Store(false)
+
+	grows.hears(t, 3)
+	comes.hears(t, 1)
+	goes.hears(t, 0)
+	require.NoError(t, other.Commit(t.Context(), change("grows", 3, "d")))
+	grows.hears(t, 4)
+	s.Close()
+	require.Equal(t, 1, strings.Count(log.String(), "level=WARN"), log.String())
+	require.Equal(t, 1, strings.Count(log.String(), "debates are watched again"), log.String())
+}
+
+func TestWhatIsCommittedBeforeSomebodyListensIsTold(t *testing.T) {
+	b := empty(t)
+	other := b.open(t)
+	for n := range 20 {
+		s, id := b.open(t), fmt.Sprint("d", n)
+		require.NoError(t, other.Commit(t.Context(), change(id, 0, "a")))
+		if e := watch(t, s, id); n%2 == 0 {
+			require.NoError(t, other.Delete(t.Context(), id))
+			require.Zero(t, <-e)
+		} else {
+			require.NoError(t, other.Commit(t.Context(), change(id, 1, "b")))
+			require.EqualValues(t, 2, <-e)
+		}
+		s.Close()
+	}
+}
+
+func TestTheListenerSurvivesTheEndOfItsConnection(t *testing.T) {
+	b := empty(t)
+	s, other := b.openOn(t, pool(t, named(b.schema))), b.open(t)
+	e := watch(t, s, "d")
+	require.NoError(t, other.Commit(t.Context(), change("d", 0, "")))
+	e.hears(t, 1)
+	for n := range int64(3) {
+		b.cut(t, b.schema)
+		require.NoError(t, other.Commit(t.Context(), change("d", n+1, "")))
+		e.hears(t, n+2)
+	}
+}
+
+func TestWhatNobodyNotifiesOfIsFoundByAsking(t *testing.T) {
+	b := empty(t)
+	s := b.open(t)
+	postgres.AskEvery(s, 10*time.Millisecond)
+	e := watch(t, s, "d")
+	b.exec(t, "insert into entries (debate, seq, type, at, data) values ('d', 1, 'turn', now(), '{}')")
+	e.hears(t, 1)
+	b.exec(t, "insert into entries (debate, seq, type, at, data) values ('d', 2, 'turn', now(), '{}')")
+	e.hears(t, 2)
+	b.exec(t, "delete from entries")
+	e.hears(t, 0)
+}
+
+func TestSomebodyListensOnlyWhileSomebodyWatches(t *testing.T) {
+	b := empty(t)
+	p := pool(t, named(b.schema))
+	s := b.openOn(t, p)
+	listening := func(n int) {
+		t.Helper()
+		require.Eventually(t, func() bool {
+			p.Reset() // the pool's own connections do not count
+			return b.listening(t, b.schema) == n
+		}, patience, time.Millisecond)
+	}
+	listening(0)
+	first, second := s.Watch("d", func(int64) {}), s.Watch("e", func(int64) {})
+	listening(1)
+	first()
+	first()
+	listening(1)
+	second()
+	listening(0)
+	watch(t, s, "d")
+	listening(1)
+	s.Close()
+	listening(0)
+	s.Close()
+}
+
+func TestAStoreThatIsClosedTellsOfItsOwnCommits(t *testing.T) {
+	s := empty(t).open(t)
+	s.Close()
+	e := watch(t, s, "d")
+	require.NoError(t, s.Commit(t.Context(), change("d", 0, "a")))
+	require.EqualValues(t, 1, <-e, "at once")
+	s.Close()
+}
+
+func TestAFullPoolKeepsNobodyFromBeingTold(t *testing.T) {
+	b := empty(t)
+	p := pool(t, func(c *pgxpool.Config) { c.MaxConns = 1 })
+	s, other := b.openOn(t, p), b.open(t)
+	conn, err := p.Acquire(t.Context())
+	require.NoError(t, err)
+	defer conn.Release()
+	e := watch(t, s, "d")
+	require.NoError(t, other.Commit(t.Context(), change("d", 0, "a")))
+	e.hears(t, 1)
+}
+
+func TestNotificationsOfOthersAreIgnored(t *testing.T) {
+	b := empty(t)
+	own := func(*pgconn.PgConn, *pgconn.Notification) { panic("it is for the pool's connections") }
+	s := b.openOn(t, pool(t, func(c *pgxpool.Config) { c.ConnConfig.OnNotification = own }))
+	e := watch(t, s, "d")
+	other := b.open(t)
+	require.NoError(t, other.Commit(t.Context(), change("d", 0, "a")))
+	e.hears(t, 1)
+	for _, payload := range []string{"", "d", "x y d", "  d", "x 9"} {
+		_, err := b.pool.Exec(t.Context(), "select pg_notify($1, $2)", b.schema, payload)
+		require.NoError(t, err)
+	}
+	require.NoError(t, other.Commit(t.Context(), change("d", 1, "b")))
+	require.EqualValues(t, 2, <-e)
+}
