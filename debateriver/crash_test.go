@@ -1,0 +1,223 @@
+package debateriver
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/riverqueue/river/rivertype"
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/crashtest"
+	"github.com/elenchus-go/debate/internal/pgtest"
+	"github.com/elenchus-go/debate/store"
+)
+
+// points are those of a step at which a worker may die: around its job and its call, and in its transaction.
+var points = []string{
+	"job-begins", "called", "streaming", "answered", "committing", "transaction-begun", "turn-written", "job-completed", "next-inserted",
+	"transaction-ends", "transaction-ended", "committed", "acknowledged", "job-ends",
+}
+
+// Debates survive the death of any of two workers at any point of a step.
+func TestDebatesSurviveKilledWorkers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a hundred processes are started")
+	}
+	trial := crashtest.Trial{
+		Children: 2, Points: points, Each: 5, Random: 30,
+		Life: 500 * time.Millisecond, Patience: 5 * time.Minute, // the last ones wait for River's rescuer
+	}
+	if os.Getenv("DEBATE_KILLS_RESTARTS") == "" {
+		trial.Address = pgtest.DSN(t)
+	} else {
+		server := pgtest.Start(t, true)
+		trial.Address = server.DSN
+		trial.Disturb = func() error {
+			server.Kill(t)
+			server.Restart(t)
+			return nil
+		}
+	}
+	pool := connect(t, trial.Address)
+	s, err := NewStore(pool, Config{Schema: crashed, RiverSchema: crashed})
+	require.NoError(t, err)
+	t.Cleanup(s.Close)
+	_, err = pool.Exec(t.Context(), `drop schema if exists `+crashed+` cascade`)
+	require.NoError(t, err)
+	require.NoError(t, s.Migrate(t.Context()))
+	t.Cleanup(func() {
+		_, err := pool.Exec(context.Background(), `drop schema `+crashed+` cascade`)
+		require.NoError(t, err)
+	})
+	trial.Store = s
+	t.Cleanup(func() { logJobs(t, pool) })
+	trial.Run(t)
+
+	var open int
+	require.NoError(t, pool.QueryRow(t.Context(), `select count(*) from `+crashed+`.river_job where state <> 'completed'`).Scan(&open))
+	require.Zero(t, open, "jobs that are left")
+}
+
+// logJobs shows what is left to do where a trial fails.
+func logJobs(t *testing.T, pool *pgxpool.Pool) {
+	if !t.Failed() {
+		return
+	}
+	rows, err := pool.Query(context.Background(), `select state || ' ' || attempt || ' ' || coalesce(attempted_at::text, '') || ' ' || args::text from `+crashed+`.river_job where state <> 'completed'`)
+	require.NoError(t, err)
+	jobs, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	require.NoError(t, err)
+	t.Logf("at %v:\n%s", time.Now(), strings.Join(jobs, "\n"))
+}
+
+const crashed = "crashed"
+
+func connect(t *testing.T, dsn string) *pgxpool.Pool {
+	pool, err := pgxpool.New(t.Context(), dsn)
+	require.NoError(t, err)
+	t.Cleanup(pool.Close)
+	return pool
+}
+
+// child is a worker that submits debates as well, until it is killed.
+func child(c *crashtest.Child) {
+	ctx := context.Background()
+	config, err := pgxpool.ParseConfig(c.Address)
+	c.Must(err)
+	config.ConnConfig.Tracer = tracer{c}
+	config.MaxConns = 20
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	c.Must(err)
+	s, err := NewStore(pool, Config{Schema: crashed, RiverSchema: crashed})
+	c.Must(err)
+	workers := river.NewWorkers()
+	e, err := addWorker(workers, s, debate.Options{Store: c.Store(s), Providers: c.Models()})
+	c.Must(err)
+	client, err := river.NewClient(riverpgxv5.New(pool), Defaults(&river.Config{
+		Schema: crashed, Workers: workers, Middleware: []rivertype.Middleware{&around{child: c}},
+		Logger:     slog.New(slog.NewTextHandler(io.Discard, nil)), // of lost connections too, which are part of the trial
+		JobTimeout: time.Second, RescueStuckJobsAfter: time.Second,
+	}))
+	c.Must(err)
+	for err = client.Start(ctx); err != nil; err = client.Start(ctx) { // the database may be away
+		time.Sleep(100 * time.Millisecond)
+	}
+	if c.Finish {
+		c.Must(startAll(ctx, e))
+		select {} // until the parent closes standard input
+	}
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			for {
+				submit(ctx, e)
+			}
+		})
+	}
+	all.Wait()
+}
+
+// startAll starts the debates whose process died between Create and Start, and no other: their jobs have to be there.
+func startAll(ctx context.Context, e *debate.Engine) error {
+	for h, err := range e.List(ctx, store.Query{States: []fsm.State{fsm.Configuring}}) {
+		if err != nil {
+			return err
+		}
+		d, err := e.Open(ctx, h.ID)
+		if err == nil {
+			err = d.Start(ctx)
+		}
+		if _, begun := errors.AsType[*fsm.Refused](err); err != nil && !begun { // by the other worker
+			return err
+		}
+	}
+	return nil
+}
+
+// submit has workers run a debate, and watches it.
+func submit(ctx context.Context, e *debate.Engine) {
+	d, err := e.Create(ctx, crashtest.New(crashtest.NewID()))
+	if err == nil {
+		err = d.Start(ctx)
+	}
+	if err != nil { // the database is away
+		time.Sleep(100 * time.Millisecond)
+		return
+	}
+	for _, err := range d.Watch(ctx, 0) {
+		if err != nil {
+			return
+		}
+	}
+}
+
+// around is the points before and after a job's work.
+type around struct {
+	river.MiddlewareDefaults
+	child *crashtest.Child
+}
+
+func (a *around) Work(ctx context.Context, _ *rivertype.JobRow, work func(context.Context) error) error {
+	a.child.At("job-begins")
+	err := work(ctx)
+	a.child.At("job-ends")
+	return err
+}
+
+// tracer is the points in the transaction of a job's commit.
+type tracer struct{ child *crashtest.Child }
+
+type sqlKey struct{}
+
+func (tr tracer) TraceQueryStart(ctx context.Context, _ *pgx.Conn, d pgx.TraceQueryStartData) context.Context {
+	if d.SQL == "commit" && working(ctx) {
+		tr.child.At("transaction-ends")
+	}
+	return context.WithValue(ctx, sqlKey{}, d.SQL)
+}
+
+func (tr tracer) TraceQueryEnd(ctx context.Context, _ *pgx.Conn, d pgx.TraceQueryEndData) {
+	sql, _ := ctx.Value(sqlKey{}).(string)
+	switch {
+	case d.Err != nil || !working(ctx):
+	case sql == "begin":
+		tr.child.At("transaction-begun")
+	case sql == "commit":
+		tr.child.At("transaction-ended")
+	case strings.Contains(sql, "INSERT INTO") && strings.Contains(sql, "river_job"):
+		tr.child.At("next-inserted")
+	case strings.Contains(sql, "UPDATE") && strings.Contains(sql, "river_job"):
+		tr.child.At("job-completed")
+	}
+}
+
+func (tr tracer) TraceBatchStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceBatchStartData) context.Context {
+	return ctx
+}
+
+func (tr tracer) TraceBatchQuery(context.Context, *pgx.Conn, pgx.TraceBatchQueryData) {}
+
+func (tr tracer) TraceBatchEnd(ctx context.Context, _ *pgx.Conn, d pgx.TraceBatchEndData) {
+	if d.Err == nil && working(ctx) {
+		tr.child.At("turn-written")
+	}
+}
+
+// working says whether a statement is a job's.
+func working(ctx context.Context) bool {
+	_, ok := ctx.Value(taskKey{}).(*task)
+	return ok
+}

@@ -1,0 +1,298 @@
+package debateriver
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/riverqueue/river"
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/providers"
+)
+
+// insert makes a further job for a plan, and gives its id.
+func (p *process) insert(t *testing.T, d *debate.Debate, key string) int64 {
+	t.Helper()
+	res, err := p.store.client.Insert(t.Context(), plan{Debate: d.ID(), Plan: key, Within: time.Minute}, &river.InsertOpts{Queue: Queue})
+	require.NoError(t, err)
+	require.False(t, res.UniqueSkippedAsDuplicate)
+	return res.Job.ID
+}
+
+// done waits until a job is completed.
+func (s *site) done(t *testing.T, d *debate.Debate, id int64) {
+	t.Helper()
+	eventually(t, func() bool {
+		for _, j := range s.jobs(t, d) {
+			if j.ID == id {
+				return j.State == "completed" && j.Errors == 0
+			}
+		}
+		return false
+	}, "the job is completed")
+}
+
+func TestALateJobChangesNothing(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	m, g := gated("B")
+	s.worker(t, m)
+	p := s.submitter(t)
+	d := p.submit(t, seq())
+	receive(t, g.came)
+	key := headOf(t, d).Plan.Key
+	require.NoError(t, d.Pause(t.Context()))
+	g.open()
+	follow(t, d, 0, speaks("B"))
+	s.idle(t, d)
+	_, plans := undisturbed(t, seq())
+	late := func(why string) {
+		t.Helper()
+		head, calls := headOf(t, d), m.made()
+		for _, k := range []string{key, "nonsense", plans[0], plans[2]} {
+			s.done(t, d, p.insert(t, d, k))
+		}
+		require.Equal(t, head, headOf(t, d), why)
+		require.Equal(t, calls, m.made(), why)
+		require.Empty(t, s.activeJobs(t, d), why)
+	}
+	late("it is paused")
+	require.NoError(t, d.Resume(t.Context()))
+	complete(t, d, seq())
+	late("it is completed")
+
+	gone := p.create(t, seq())
+	require.NoError(t, p.Delete(t.Context(), gone.ID()))
+	s.done(t, gone, p.insert(t, gone, key))
+	_, err := p.Open(t.Context(), gone.ID())
+	require.Error(t, err)
+
+	d = p.create(t, seq())
+	late("it was never started")
+	require.NoError(t, d.Start(t.Context()))
+	require.NoError(t, d.Cancel(t.Context()))
+	ended(t, d)
+	s.idle(t, d)
+	late("it is canceled")
+}
+
+func TestAJobWithoutAPlanChangesNothing(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.worker(t, &speaker{})
+	p := s.submitter(t)
+	d := p.create(t, seq())
+	head := headOf(t, d)
+	p.insert(t, d, "")
+	s.idle(t, d)
+	require.Equal(t, head, headOf(t, d))
+}
+
+func TestJobsThatComeTwiceDoAPlanOnce(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	m, g := gated("A")
+	s.worker(t, m)
+	p := s.submitter(t)
+	d := p.submit(t, seq())
+	receive(t, g.came)
+	key := headOf(t, d).Plan.Key
+	ids := []int64{p.insert(t, d, key), p.insert(t, d, key)}
+	eventually(t, func() bool { // they wait in the worker
+		n := 0
+		for _, j := range s.jobs(t, d) {
+			if j.State == "running" {
+				n++
+			}
+		}
+		return n == 3
+	}, "all run")
+	g.open()
+	m.once(t, complete(t, d, seq()))
+	for _, id := range ids {
+		s.done(t, d, id)
+	}
+	require.Empty(t, s.activeJobs(t, d))
+}
+
+// River's word on a job is no fence: what happens to the row while its step is in flight changes nothing.
+func TestAJobThatIsTakenAwayInFlightHindersNothing(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ name, sql string }{
+		{"it is available again", "update {jobs} set state = 'available' where id = $1"},
+		{"it is to be retried", "update {jobs} set state = 'retryable', scheduled_at = now() + interval '1 hour' where id = $1"},
+		{"it is cancelled", "update {jobs} set state = 'cancelled', finalized_at = now() where id = $1"},
+		{"it is discarded", "update {jobs} set state = 'discarded', finalized_at = now() where id = $1"},
+		{"it is deleted", "delete from {jobs} where id = $1"},
+		{"another worker has it", "update {jobs} set attempt = attempt + 1, attempted_by = array_append(attempted_by, 'other') where id = $1"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := newSite(t)
+			m, g := gated("B")
+			s.worker(t, m)
+			d := s.submitter(t).submit(t, seq())
+			receive(t, g.came)
+			jobs := s.activeJobs(t, d)
+			require.Len(t, jobs, 1)
+			s.exec(t, tt.sql, jobs[0].ID)
+			g.open()
+			m.once(t, complete(t, d, seq()))
+			s.exec(t, "update {jobs} set state = 'available' where state = 'retryable'") // instead of an hour
+			s.exec(t, "update {jobs} set scheduled_at = now() where state = 'available'")
+			s.idle(t, d)
+		})
+	}
+}
+
+// A worker whose job another has, too: the first turn counts, and the other's call is cut.
+func TestAWorkerWhoseDebateWasTakenOverIsCut(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	stale, g := gated("B")
+	first := s.worker(t, stale)
+	d := s.submitter(t).submit(t, seq())
+	receive(t, g.came)
+	require.ErrorIs(t, first.client.Stop(over(t)), context.Canceled) // it takes no further jobs
+	s.exec(t, "update {jobs} set state = 'available' where state = 'running'")
+	fresh := &speaker{}
+	s.worker(t, fresh)
+	receive(t, g.cut)
+	r := complete(t, d, seq())
+	require.Equal(t, len(r.Turns)+1, stale.made()+fresh.made())
+	s.idle(t, d)
+	_, plans := undisturbed(t, seq())
+	s.worked(t, d, plans)
+}
+
+// over is a context that has ended: Client.Stop begins, and does not wait.
+func over(t *testing.T) context.Context {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	return ctx
+}
+
+func TestOfTwoEnginesAtOnePlanOneIsCut(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	slow, g := gated("A")
+	quick := &speaker{}
+	d := s.submitter(t).submit(t, seq())
+	one, other := s.engine(t, slow).on(t, d), s.engine(t, quick).on(t, d)
+	more, err := one.Do(t.Context()) // the configuration
+	require.NoError(t, err)
+	require.True(t, more)
+	did := make(chan error, 1)
+	go func() {
+		_, err := one.Do(t.Context())
+		did <- err
+	}()
+	receive(t, g.came)
+	for more := true; more; {
+		more, err = other.Do(t.Context())
+		require.NoError(t, err)
+	}
+	receive(t, g.cut)
+	require.NoError(t, receive(t, did))
+	quick.once(t, complete(t, d, seq()))
+}
+
+// The turn and the next job are one transaction.
+func TestWithoutTheNextJobThereIsNoTurn(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	m, g := gated("A")
+	s.worker(t, m)
+	p := s.submitter(t)
+	d := p.submit(t, seq())
+	receive(t, g.came)
+	s.exec(t, `create function {schema}.refuse() returns trigger language plpgsql as $$ begin raise exception 'no more jobs'; end $$`)
+	s.exec(t, "create trigger refuse before insert on {jobs} for each row execute function {schema}.refuse()")
+	head := headOf(t, d)
+	g.open()
+	eventually(t, func() bool { return s.jobs(t, d)[1].Errors > 0 }, "the job fails")
+	require.Equal(t, head, headOf(t, d))
+	require.Equal(t, head.Plan.Key, s.activeJobs(t, d)[0].Plan, "it is to be done again")
+
+	waits := p.create(t, seq())
+	require.ErrorContains(t, waits.Start(t.Context()), "no more jobs")
+	require.Equal(t, fsm.Configuring, headOf(t, waits).State)
+
+	s.exec(t, "drop trigger refuse on {jobs}")
+	complete(t, d, seq())
+	require.NoError(t, waits.Start(t.Context()))
+	complete(t, waits, seq())
+	_, plans := undisturbed(t, seq())
+	s.worked(t, d, plans)
+}
+
+func TestStartPutsRightWhatLostItsJob(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ name, sql string }{
+		{"deleted", "delete from {jobs} where state <> 'completed'"},
+		{"cancelled", "update {jobs} set state = 'cancelled', finalized_at = now() where state <> 'completed'"},
+		{"discarded", "update {jobs} set state = 'discarded', finalized_at = now() where state <> 'completed'"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := newSite(t)
+			m := &speaker{}
+			d := s.submitter(t).submit(t, seq())
+			first := s.engine(t, m).on(t, d)
+			for range 2 { // the configuration, and A
+				_, err := first.Do(t.Context())
+				require.NoError(t, err)
+			}
+			s.exec(t, tt.sql)
+			require.Empty(t, s.activeJobs(t, d))
+			head := headOf(t, d)
+			require.NoError(t, s.submitter(t).on(t, d).Start(t.Context()))
+			require.Equal(t, head, headOf(t, d), "it commits nothing")
+			require.Len(t, s.activeJobs(t, d), 1)
+			s.worker(t, m)
+			m.once(t, complete(t, d, seq()))
+		})
+	}
+}
+
+// Cancelling a job in River cuts its call; the debate stays as it is.
+func TestAJobThatIsCancelledInRiverWaitsForStart(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	m, g := gated("A")
+	s.worker(t, m)
+	p := s.submitter(t)
+	d := p.submit(t, seq())
+	receive(t, g.came)
+	head := headOf(t, d)
+	_, err := p.store.client.JobCancel(t.Context(), s.activeJobs(t, d)[0].ID)
+	require.NoError(t, err)
+	receive(t, g.cut)
+	s.idle(t, d)
+	require.Equal(t, head, headOf(t, d))
+	g.open()
+	require.NoError(t, d.Start(t.Context()))
+	r := complete(t, d, seq())
+	require.Equal(t, len(r.Turns)+1, m.made())
+}
+
+func TestAModelThatPanicsIsCalledAgain(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	panics := make(chan struct{}, 1)
+	panics <- struct{}{}
+	m := &speaker{before: func(context.Context, providers.Request) error {
+		select {
+		case <-panics:
+			panic("a defect of the provider's")
+		default:
+			return nil
+		}
+	}}
+	s.worker(t, m)
+	d := s.submitter(t).submit(t, seq())
+	r := complete(t, d, seq())
+	require.Equal(t, len(r.Turns)+1, m.made())
+	s.idle(t, d)
+}

@@ -1,0 +1,15 @@
+package debateriver
+
+import (
+	"os"
+	"testing"
+
+	"github.com/elenchus-go/debate/internal/crashtest"
+)
+
+func TestMain(m *testing.M) {
+	if c := crashtest.Spawned(); c != nil {
+		child(c)
+	}
+	os.Exit(m.Run())
+}

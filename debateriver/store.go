@@ -1,0 +1,196 @@
+package debateriver
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/riverqueue/river/rivermigrate"
+	"github.com/riverqueue/river/rivertype"
+
+	"github.com/elenchus-go/debate/store"
+	"github.com/elenchus-go/debate/store/postgres"
+)
+
+// Config says where a Store keeps things.
+type Config struct {
+	// Schema of the debates' tables. Defaults to that of postgres.Config.
+	Schema string
+	// RiverSchema is the schema of River's tables, as in river.Config. Defaults to the one that the connection finds.
+	RiverSchema string
+	// Logger is told of lost connections, and of jobs that River took away. Defaults to none.
+	Logger *slog.Logger
+}
+
+// Store is a store on PostgreSQL that schedules: a commit that makes something new ready to run inserts its River job in
+// the same transaction. A process that only submits, watches and controls debates needs nothing else.
+type Store struct {
+	*postgres.Store
+	pool   *pgxpool.Pool
+	schema string // River's
+	log    *slog.Logger
+	client *river.Client[pgx.Tx]
+}
+
+var (
+	_ store.Store     = (*Store)(nil)
+	_ store.Watcher   = (*Store)(nil)
+	_ store.Scheduler = (*Store)(nil)
+)
+
+// NewStore makes a store over a pool, which stays the caller's.
+func NewStore(pool *pgxpool.Pool, c Config) (*Store, error) {
+	log := cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
+	pg, err := postgres.New(pool, postgres.Config{Schema: c.Schema, Logger: log})
+	if err != nil {
+		return nil, err
+	}
+	client, err := river.NewClient(riverpgxv5.New(pool), &river.Config{ // which inserts, and works nothing
+		Schema: c.RiverSchema, Logger: log,
+		FetchCooldown: river.FetchCooldownMin, // workers are not told of what is inserted within it of another job
+	})
+	if err != nil {
+		pg.Close()
+		return nil, fmt.Errorf("make store: %w", err)
+	}
+	return &Store{Store: pg, pool: pool, schema: c.RiverSchema, log: log, client: client}, nil
+}
+
+// Migrate brings the tables of the debates and those of River up to date, and makes their schemas where they are missing.
+// Many processes may call it at once.
+func (s *Store) Migrate(ctx context.Context) error {
+	if err := s.Store.Migrate(ctx); err != nil {
+		return err
+	}
+	if err := s.migrateRiver(ctx); err != nil {
+		return fmt.Errorf("migrate River: %w", err)
+	}
+	return nil
+}
+
+// migrateRiver holds a lock on a connection beside the pool, since River's migrations take none.
+func (s *Store) migrateRiver(ctx context.Context) error {
+	conn, err := pgx.ConnectConfig(ctx, s.pool.Config().ConnConfig)
+	if err != nil {
+		return err
+	}
+	defer conn.Close(context.WithoutCancel(ctx)) //nolint:errcheck // what it locked is free in any case
+	if _, err := conn.Exec(ctx, `select pg_advisory_lock(hashtextextended('debateriver migrates ' || $1, 0))`, s.schema); err != nil {
+		return err
+	}
+	if s.schema != "" {
+		if _, err := conn.Exec(ctx, `create schema if not exists `+pgx.Identifier{s.schema}.Sanitize()); err != nil {
+			return err
+		}
+	}
+	m, err := rivermigrate.New(riverpgxv5.New(s.pool), &rivermigrate.Config{Schema: s.schema, Logger: s.log})
+	if err != nil {
+		return err
+	}
+	_, err = m.Migrate(ctx, rivermigrate.DirectionUp, nil)
+	return err
+}
+
+// Schedules implements store.Scheduler: workers drive.
+func (s *Store) Schedules() bool { return true }
+
+// plan is the arguments of a job: one plan of one debate. Where a job of a plan is waiting or running no second one is
+// inserted; where it has ended, the plan has, or somebody asks for the debate to go on.
+type plan struct {
+	Debate string        `json:"debate" river:"unique"`
+	Plan   string        `json:"plan" river:"unique"`
+	Within time.Duration `json:"within"` // in nanoseconds
+}
+
+// Kind implements river.JobArgs.
+func (plan) Kind() string { return "debate_plan" }
+
+// maxAttempts is how often a job is tried: a database that fails for an hour and a half ends it, and Start makes a new
+// one. A debate's own failures are none of the job's.
+const maxAttempts = 100
+
+// active are the states of a job that is still to do its plan.
+var active = []rivertype.JobState{
+	rivertype.JobStateAvailable, rivertype.JobStatePending, rivertype.JobStateRetryable, rivertype.JobStateRunning, rivertype.JobStateScheduled,
+}
+
+// task is the job that a commit's context works for.
+type task struct {
+	job  *river.Job[plan]
+	done atomic.Bool // it was completed together with a commit
+}
+
+type taskKey struct{}
+
+// Commit implements store.Store. The commit after which a job's plan is done completes the job, and inserts the next.
+func (s *Store) Commit(ctx context.Context, c store.Change) error {
+	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		if err := s.CommitTx(ctx, tx, c); err != nil {
+			return err
+		}
+		return s.schedule(ctx, tx, c)
+	})
+	if err != nil {
+		return err
+	}
+	if t := taskOf(ctx, c); t != nil && t.job.Args.Plan != c.Head.Plan.Key {
+		t.done.Store(true)
+	}
+	return nil
+}
+
+// taskOf is the job that a change is made for, until it is done; nil: it is made for none.
+func taskOf(ctx context.Context, c store.Change) *task {
+	t, _ := ctx.Value(taskKey{}).(*task)
+	if t == nil || t.job.Args.Debate != c.ID || t.done.Load() {
+		return nil
+	}
+	return t
+}
+
+// schedule completes the job whose plan is done, and inserts one for the plan that is to be done.
+func (s *Store) schedule(ctx context.Context, tx pgx.Tx, c store.Change) error {
+	next := c.Head.Plan
+	if t := taskOf(ctx, c); t != nil {
+		if t.job.Args.Plan == next.Key {
+			return nil
+		}
+		if err := s.complete(ctx, tx, t.job); err != nil {
+			return fmt.Errorf("complete job %d of debate %s: %w", t.job.ID, c.ID, err)
+		}
+	}
+	if next.Key == "" {
+		return nil
+	}
+	_, err := s.client.InsertTx(ctx, tx, plan{Debate: c.ID, Plan: next.Key, Within: next.Within}, &river.InsertOpts{
+		Queue: Queue, MaxAttempts: maxAttempts, ScheduledAt: next.Due, UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: active},
+	})
+	if err != nil {
+		return fmt.Errorf("insert a job for debate %s: %w", c.ID, err)
+	}
+	return nil
+}
+
+// complete marks a job as done. Where River has taken it away meanwhile, since it took too long or somebody cancelled or
+// deleted it, its plan is done all the same: whoever has the job now will find that out.
+func (s *Store) complete(ctx context.Context, tx pgx.Tx, job *river.Job[plan]) error {
+	now, err := river.JobCompleteTx[*riverpgxv5.Driver](ctx, tx, job)
+	switch {
+	case errors.Is(err, rivertype.ErrNotFound):
+		return nil
+	case err != nil:
+		return err
+	}
+	if now.State != rivertype.JobStateCompleted {
+		s.log.InfoContext(ctx, "the job was taken away", "job", job.ID, "debate", job.Args.Debate, "state", now.State)
+	}
+	return nil
+}

@@ -1,0 +1,444 @@
+package debateriver
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/riverqueue/river/rivertype"
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/pgtest"
+	"github.com/elenchus-go/debate/judge"
+	"github.com/elenchus-go/debate/protocol/panel"
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/scripted"
+	"github.com/elenchus-go/debate/store"
+)
+
+// patience only ends what would wait in vain.
+const patience = 20 * time.Second
+
+// limited is a context for what may wait.
+func limited(t testing.TB) context.Context {
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// eventually waits for a condition of the database.
+func eventually(t testing.TB, holds func() bool, what string) {
+	t.Helper()
+	require.Eventually(t, holds, patience, 10*time.Millisecond, what)
+}
+
+// receive waits for a word.
+func receive[T any](t testing.TB, c <-chan T) (v T) {
+	t.Helper()
+	select {
+	case v = <-c:
+	case <-time.After(patience):
+		require.Fail(t, "nothing came")
+	}
+	return v
+}
+
+// A site is a schema of a test's own, in which processes come and go.
+type site struct {
+	schema string
+	pool   *pgxpool.Pool // the test's
+}
+
+func newSite(t testing.TB) *site {
+	t.Helper()
+	s := &site{schema: "test_" + strings.ToLower(rand.Text()[:12]), pool: poolOf(t)}
+	t.Cleanup(func() {
+		_, err := s.pool.Exec(context.Background(), "drop schema "+s.schema+" cascade")
+		require.NoError(t, err)
+	})
+	require.NoError(t, s.submitter(t).store.Migrate(t.Context()))
+	return s
+}
+
+// poolOf is the pool of a process.
+func poolOf(t testing.TB) *pgxpool.Pool {
+	t.Helper()
+	p, err := pgxpool.New(context.Background(), pgtest.DSN(t))
+	require.NoError(t, err)
+	t.Cleanup(p.Close)
+	return p
+}
+
+// process is a program that has a pool, a store and an engine of its own.
+type process struct {
+	*debate.Engine
+	pool   *pgxpool.Pool
+	store  *Store
+	client *river.Client[pgx.Tx] // nil: it only submits
+}
+
+// submitter is a process without providers.
+func (s *site) submitter(t testing.TB) *process {
+	t.Helper()
+	p := s.open(t)
+	var err error
+	p.Engine, err = debate.NewEngine(debate.Options{Store: p.store})
+	require.NoError(t, err)
+	return p
+}
+
+func (s *site) open(t testing.TB) *process {
+	t.Helper()
+	p := &process{pool: poolOf(t)}
+	var err error
+	p.store, err = NewStore(p.pool, Config{Schema: s.schema, RiverSchema: s.schema})
+	require.NoError(t, err)
+	t.Cleanup(p.store.Close)
+	return p
+}
+
+// worker is a process that works, with a model for the name "m".
+func (s *site) worker(t testing.TB, m providers.Provider) *process {
+	t.Helper()
+	return s.workerWith(t, debate.Options{Providers: map[string]providers.Provider{"m": m}})
+}
+
+func (s *site) workerWith(t testing.TB, o debate.Options) *process {
+	t.Helper()
+	return s.workerOf(t, o, river.Config{FetchPollInterval: 20 * time.Millisecond}) // so that many tests take little time
+}
+
+func (s *site) workerOf(t testing.TB, o debate.Options, c river.Config) *process {
+	t.Helper()
+	p := s.open(t)
+	c.Schema, c.Workers, c.Logger, c.TestOnly = s.schema, river.NewWorkers(), slog.New(slog.DiscardHandler), true
+	var err error
+	p.Engine, err = AddWorker(c.Workers, p.store, o)
+	require.NoError(t, err)
+	p.client, err = river.NewClient(riverpgxv5.New(p.pool), Defaults(&c))
+	require.NoError(t, err)
+	require.NoError(t, p.client.Start(context.Background()))
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		require.NoError(t, p.client.StopAndCancel(ctx))
+	})
+	return p
+}
+
+// engine is a process that drives by itself, without jobs.
+func (s *site) engine(t testing.TB, m providers.Provider) *process {
+	t.Helper()
+	p := s.open(t)
+	var err error
+	p.Engine, err = debate.NewEngine(debate.Options{Store: p.store, Providers: map[string]providers.Provider{"m": m}})
+	require.NoError(t, err)
+	return p
+}
+
+// on is a handle of the process.
+func (p *process) on(t testing.TB, d *debate.Debate) *debate.Debate {
+	t.Helper()
+	d, err := p.Open(t.Context(), d.ID())
+	require.NoError(t, err)
+	return d
+}
+
+// create stores a debate.
+func (p *process) create(t testing.TB, c debate.Config) *debate.Debate {
+	t.Helper()
+	d, err := p.Create(t.Context(), c)
+	require.NoError(t, err)
+	return d
+}
+
+// submit stores a debate and starts it.
+func (p *process) submit(t testing.TB, c debate.Config) *debate.Debate {
+	t.Helper()
+	d := p.create(t, c)
+	require.NoError(t, d.Start(t.Context()))
+	return d
+}
+
+// exec runs SQL in which {jobs} is the table of jobs.
+func (s *site) exec(t testing.TB, sql string, args ...any) {
+	t.Helper()
+	_, err := s.pool.Exec(t.Context(), s.sql(sql), args...)
+	require.NoError(t, err)
+}
+
+func (s *site) sql(text string) string {
+	return strings.NewReplacer("{jobs}", s.schema+".river_job", "{debates}", s.schema+".debates", "{schema}", s.schema).Replace(text)
+}
+
+// jobRow is a row of river_job.
+type jobRow struct {
+	ID          int64
+	State       string
+	Plan        string
+	Attempt     int
+	Errors      int
+	ScheduledAt time.Time
+}
+
+func (r jobRow) active() bool { return slices.Contains(active, rivertype.JobState(r.State)) }
+
+// jobs are all jobs of a debate, in the order in which they were inserted.
+func (s *site) jobs(t testing.TB, d *debate.Debate) []jobRow {
+	t.Helper()
+	rows, err := s.pool.Query(context.Background(), s.sql(`select id, state::text, args->>'plan', attempt::int,
+		coalesce(cardinality(errors), 0), scheduled_at from {jobs} where args->>'debate' = $1 order by id`), d.ID())
+	require.NoError(t, err)
+	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[jobRow])
+	require.NoError(t, err)
+	return list
+}
+
+// activeJobs are the jobs of a debate that are still to do their plan.
+func (s *site) activeJobs(t testing.TB, d *debate.Debate) []jobRow {
+	t.Helper()
+	return slices.DeleteFunc(s.jobs(t, d), func(r jobRow) bool { return !r.active() })
+}
+
+// idle waits until a debate has no job.
+func (s *site) idle(t testing.TB, d *debate.Debate) {
+	t.Helper()
+	eventually(t, func() bool { return len(s.activeJobs(t, d)) == 0 }, "no job is left")
+}
+
+// worked checks that there was one job for each plan, and that all are completed.
+func (s *site) worked(t testing.TB, d *debate.Debate, plans []string) {
+	t.Helper()
+	var got []string
+	for _, j := range s.jobs(t, d) {
+		require.Equal(t, "completed", j.State, j.Plan)
+		got = append(got, j.Plan)
+	}
+	require.Equal(t, plans, got)
+}
+
+// two is a debate of A and B for two rounds, judged by J.
+func two(mode panel.Mode) debate.Config {
+	who := func(name string) debate.Participant {
+		return debate.Participant{Name: name, Provider: "m", Model: name}
+	}
+	return debate.Config{
+		Topic: "Is one enough?", Protocol: panel.Protocol{Mode: mode}, Participants: []debate.Participant{who("A"), who("B")},
+		Judges: []debate.Participant{who("J")}, Limits: debate.Limits{MaxRounds: 2},
+	}
+}
+
+// seq is such a debate, one turn after the other.
+func seq() debate.Config { return two(panel.Sequential) }
+
+// speaker answers each prompt with its digest: what a prompt shows decides all that is said from then on.
+type speaker struct {
+	before func(context.Context, providers.Request) error // comes before each answer; nil: nothing does
+
+	mu    sync.Mutex
+	calls map[string]int // by prompt
+}
+
+// Generate implements providers.Provider.
+func (s *speaker) Generate(ctx context.Context, r providers.Request) (providers.Response, error) {
+	said := digest(r)
+	s.mu.Lock()
+	if s.calls == nil {
+		s.calls = map[string]int{}
+	}
+	s.calls[r.Model+" "+said]++
+	s.mu.Unlock()
+	if s.before != nil {
+		if err := s.before(ctx, r); err != nil {
+			return providers.Response{}, err
+		}
+	}
+	p := scripted.Provider{Replies: []scripted.Reply{{Text: answerOf(said, r), Chunks: 3}}}
+	return p.Generate(ctx, r)
+}
+
+func digest(r providers.Request) string {
+	h := fnv.New64a()
+	for _, m := range r.Messages {
+		fmt.Fprintf(h, "%s|%s\n", m.Role, m.Text)
+	}
+	return fmt.Sprintf("%016x", h.Sum64())
+}
+
+func answerOf(said string, r providers.Request) string {
+	var v any
+	switch r.Reply {
+	case "":
+		return said
+	case judge.AssessmentContract.Name():
+		v = judge.Assessment{
+			Participants: []judge.Score{{Name: "A", Score: 6}, {Name: "B", Score: 5}}, Reasoning: said, Quality: 6, ShouldContinue: true,
+		}
+	default:
+		v = judge.Verdict{Summary: said, Quality: 50}
+	}
+	b, _ := json.Marshal(v) // plain structs always encode
+	return string(b)
+}
+
+// made is how many calls were made.
+func (s *speaker) made() (n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, k := range s.calls {
+		n += k
+	}
+	return n
+}
+
+// once checks that each of a debate's steps was called once, and nothing else.
+func (s *speaker) once(t testing.TB, r *debate.Result) {
+	t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for step, n := range s.calls {
+		require.Equal(t, 1, n, step)
+	}
+	require.Len(t, slices.Collect(maps.Keys(s.calls)), len(r.Turns))
+}
+
+// gate holds the calls of one who speaks, until it is opened or they are cut.
+type gate struct {
+	who    string
+	came   chan struct{} // gets a word of each
+	opened chan struct{}
+	cut    chan error // gets the cause of each that was cut
+}
+
+func shut(who string) *gate {
+	return &gate{who: who, came: make(chan struct{}, 100), opened: make(chan struct{}), cut: make(chan error, 100)}
+}
+
+func (g *gate) open() { close(g.opened) }
+
+// hold is for a speaker.
+func (g *gate) hold(ctx context.Context, r providers.Request) error {
+	if r.Model != g.who {
+		return nil
+	}
+	g.came <- struct{}{}
+	select {
+	case <-g.opened:
+		return nil
+	case <-ctx.Done():
+		g.cut <- context.Cause(ctx)
+		return providers.Ended(ctx, providers.Response{})
+	}
+}
+
+// gated is a speaker with a gate.
+func gated(who string) (*speaker, *gate) {
+	g := shut(who)
+	return &speaker{before: g.hold}, g
+}
+
+// follow watches a debate until an event comes.
+func follow(t testing.TB, d *debate.Debate, after int64, is func(debate.Event) bool) debate.Event {
+	t.Helper()
+	for ev, err := range d.Watch(limited(t), after) {
+		require.NoError(t, err)
+		if is(ev) {
+			return ev
+		}
+	}
+	require.Fail(t, "the debate ended before")
+	return nil
+}
+
+// enters is the transition to a state.
+func enters(state fsm.State) func(debate.Event) bool {
+	return func(ev debate.Event) bool {
+		s, ok := ev.(debate.StateChanged)
+		return ok && s.To == state
+	}
+}
+
+// speaks is a turn of somebody.
+func speaks(who string) func(debate.Event) bool {
+	return func(ev debate.Event) bool {
+		turn, ok := ev.(debate.TurnDone)
+		return ok && turn.Turn.Actor == who
+	}
+}
+
+// ended watches a debate to its end.
+func ended(t testing.TB, d *debate.Debate) *debate.Result {
+	t.Helper()
+	ev := follow(t, d, 0, func(ev debate.Event) bool { _, ok := ev.(debate.Ended); return ok })
+	return ev.(debate.Ended).Result
+}
+
+func headOf(t testing.TB, d *debate.Debate) store.Head {
+	t.Helper()
+	h, err := d.Head(t.Context())
+	require.NoError(t, err)
+	return h
+}
+
+// said is what a debate came to, in words.
+func said(r *debate.Result) string {
+	var b strings.Builder
+	for _, turn := range r.Turns {
+		fmt.Fprintln(&b, turn.Key, turn.Kind, turn.Order, turn.Text)
+	}
+	fmt.Fprintln(&b, r.State, r.Ending)
+	return b.String()
+}
+
+// planner is a memory store that writes down the plans.
+type planner struct {
+	store.Store
+	store.Watcher
+	plans []string
+}
+
+func (p *planner) Commit(ctx context.Context, c store.Change) error {
+	if key := c.Head.Plan.Key; key != "" && (len(p.plans) == 0 || key != p.plans[len(p.plans)-1]) {
+		p.plans = append(p.plans, key)
+	}
+	return p.Store.Commit(ctx, c)
+}
+
+// undisturbed is what a debate says, and the plans that it goes through, in memory.
+func undisturbed(t testing.TB, c debate.Config) (words string, plans []string) {
+	t.Helper()
+	memory := store.Memory()
+	s := &planner{Store: memory, Watcher: memory.(store.Watcher)}
+	d, err := debate.New(t.Context(), c, debate.Options{Store: s, Providers: map[string]providers.Provider{"m": &speaker{}}})
+	require.NoError(t, err)
+	for _, err := range d.Run(t.Context()) {
+		require.NoError(t, err)
+	}
+	r, err := d.Result(t.Context())
+	require.NoError(t, err)
+	return said(r), s.plans
+}
+
+// complete checks that a debate ended as an undisturbed one does.
+func complete(t testing.TB, d *debate.Debate, c debate.Config) *debate.Result {
+	t.Helper()
+	words, _ := undisturbed(t, c)
+	r := ended(t, d)
+	require.Equal(t, words, said(r))
+	return r
+}

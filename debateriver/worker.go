@@ -1,0 +1,182 @@
+// Package debateriver runs debates as jobs of River, a job engine on PostgreSQL: on many machines, and through the death
+// of any of them.
+//
+// A job is one plan: all that may run next in a debate, one step or the parallel steps of a phase. Each turn is committed
+// by itself; the last one together with the transition, the next plan's job and the completion of this job, in one
+// transaction. So there is always exactly one job for what a debate is to do next, and none for a debate that is paused
+// or has ended.
+//
+// The journal decides, never the job: a turn is accepted only if its step may still run. A job that comes twice or late
+// finds its plan done, and changes nothing. A worker that dies leaves a job that River gives to another worker: after the
+// timeout of the debate's steps, [Grace] and, at most, the interval of River's rescuer, 30 s, and the 15 s in which River
+// replaces a leader that has died. Calls that were in flight are made again; nothing else is.
+//
+// A program that submits has a [Store] and an engine on it: Create and Start, then Watch, Pause, Stop as always. A worker
+// adds [AddWorker] to its own River workers:
+//
+//	store, err := debateriver.NewStore(pool, debateriver.Config{})
+//	workers := river.NewWorkers()
+//	engine, err := debateriver.AddWorker(workers, store, debate.Options{Providers: ...})
+//	client, err := river.NewClient(riverpgxv5.New(pool), debateriver.Defaults(&river.Config{Workers: workers}))
+//
+// River's rescuer discards jobs of a kind that its own client has no worker for. So give each client that works in the
+// same River schema this worker, or debates a River schema of their own.
+package debateriver
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"sync"
+	"time"
+
+	"github.com/riverqueue/river"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/store"
+)
+
+// Queue is the River queue of all debates' jobs.
+const Queue = "debates"
+
+// Grace is how much longer than the timeout of a debate's steps a job may take, before it is cancelled and rescued.
+const Grace = 30 * time.Second
+
+// Defaults fills in what a River client that works on debates needs, and gives c back: the queue with 100 jobs at once,
+// a worker's pause between two fetches of 5 ms (River's own 100 ms would come on top of each step), and the rescue of
+// stuck jobs Grace after JobTimeout (River's own is an hour). A job of debates has a timeout of its own. What c sets
+// stays.
+func Defaults(c *river.Config) *river.Config {
+	if _, ok := c.Queues[Queue]; !ok {
+		c.Queues = maps.Clone(c.Queues)
+		if c.Queues == nil {
+			c.Queues = map[string]river.QueueConfig{}
+		}
+		c.Queues[Queue] = river.QueueConfig{MaxWorkers: 100}
+	}
+	c.FetchCooldown = cmp.Or(c.FetchCooldown, 5*time.Millisecond)
+	c.RescueStuckJobsAfter = cmp.Or(c.RescueStuckJobsAfter, max(c.JobTimeout, river.JobTimeoutDefault)+Grace)
+	return c
+}
+
+// AddWorker makes the River workers drive debates, with an engine over the store that it gives back for other uses. o's
+// Store is not looked at. Draining is River's: Client.Stop waits for steps in flight, StopAndCancel cuts them, and
+// another worker makes them again.
+func AddWorker(workers *river.Workers, s *Store, o debate.Options) (*debate.Engine, error) {
+	o.Store = s
+	return addWorker(workers, s, o)
+}
+
+func addWorker(workers *river.Workers, s *Store, o debate.Options) (*debate.Engine, error) {
+	e, err := debate.NewEngine(o)
+	if err != nil {
+		return nil, err
+	}
+	if err := river.AddWorkerSafely(workers, &worker{engine: e, store: s, busy: map[string]chan struct{}{}}); err != nil {
+		return nil, fmt.Errorf("add worker: %w", err)
+	}
+	return e, nil
+}
+
+type worker struct {
+	river.WorkerDefaults[plan]
+	engine *debate.Engine
+	store  *Store
+
+	mu   sync.Mutex
+	busy map[string]chan struct{} // debates that a job of this process is at work on
+}
+
+// Timeout implements river.Worker. River's rescuer heeds it too.
+func (w *worker) Timeout(job *river.Job[plan]) time.Duration { return job.Args.Within + Grace }
+
+// NextRetry implements river.Worker: after a second, then twice as long each time, up to a minute.
+func (w *worker) NextRetry(job *river.Job[plan]) time.Time {
+	return time.Now().Add(min(time.Second<<min(max(job.Attempt-1, 0), 6), time.Minute))
+}
+
+// Work implements river.Worker.
+func (w *worker) Work(ctx context.Context, job *river.Job[plan]) error {
+	leave, err := w.enter(ctx, job.Args.Debate)
+	if err != nil {
+		return later(ctx, err)
+	}
+	defer leave()
+	t := &task{job: job}
+	err = w.work(context.WithValue(ctx, taskKey{}, t), t)
+	switch {
+	case t.done.Load(), errors.Is(err, store.ErrNotFound): // what the debate ended or stopped with is in its journal
+		return nil
+	case err != nil:
+		return later(ctx, err)
+	}
+	return nil
+}
+
+// work does the job's plan, until it is done.
+func (w *worker) work(ctx context.Context, t *task) error {
+	d, err := w.engine.Open(ctx, t.job.Args.Debate)
+	if err != nil {
+		return err
+	}
+	for !t.done.Load() {
+		head, err := d.Head(ctx)
+		if err != nil {
+			return err
+		}
+		if head.Plan.Key == t.job.Args.Plan {
+			_, err = d.Do(ctx)
+		} else { // it came late; if that is still so by then, the job is completed
+			err = w.store.Commit(ctx, store.Change{ID: head.ID, After: head.Seq, Head: head})
+		}
+		if _, lost := errors.AsType[*store.Conflict](err); err != nil && !lost {
+			return err
+		}
+	}
+	return nil
+}
+
+// later says when a job that could not be done is to be tried again.
+func later(ctx context.Context, err error) error {
+	switch {
+	case errors.Is(context.Cause(ctx), context.DeadlineExceeded): // as any error
+		return err
+	case ctx.Err() != nil, errors.Is(err, debate.ErrClosed): // by another worker, at once
+		return river.JobSnooze(0)
+	case errors.Is(err, debate.ErrBusy):
+		return river.JobSnooze(time.Second)
+	case errors.Is(err, debate.ErrUnsupported): // by a worker of a newer version, or with the protocol
+		return river.JobSnooze(time.Minute)
+	}
+	return err
+}
+
+// enter waits until no other job of this process works on a debate: the next plan's may come before this one's has left.
+func (w *worker) enter(ctx context.Context, id string) (leave func(), err error) {
+	mine := make(chan struct{})
+	for {
+		w.mu.Lock()
+		other := w.busy[id]
+		if other == nil {
+			w.busy[id] = mine
+		}
+		w.mu.Unlock()
+		if other == nil {
+			return func() { w.exit(id, mine) }, nil
+		}
+		select {
+		case <-other:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+func (w *worker) exit(id string, mine chan struct{}) {
+	w.mu.Lock()
+	delete(w.busy, id)
+	w.mu.Unlock()
+	close(mine)
+}

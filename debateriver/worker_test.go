@@ -1,0 +1,357 @@
+package debateriver
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/riverqueue/river/rivertype"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/protocol/panel"
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/store"
+)
+
+func TestAConfigurationThatTheWorkerRejectsCanBeEdited(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	m := &speaker{}
+	s.worker(t, m)
+	wrong := seq()
+	wrong.Participants[1].Provider = "elsewhere"
+	d := s.submitter(t).submit(t, wrong)
+	ev := follow(t, d, 0, enters(fsm.Configuring)).(debate.StateChanged)
+	require.Len(t, ev.Problems, 1)
+	require.Contains(t, ev.Problems[0].String(), "elsewhere")
+	s.idle(t, d)
+	require.Zero(t, headOf(t, d).Plan)
+	require.Equal(t, "completed", s.jobs(t, d)[0].State)
+	require.NoError(t, d.Edit(t.Context(), seq()))
+	require.Len(t, s.jobs(t, d), 1)
+	require.NoError(t, d.Start(t.Context()))
+	m.once(t, complete(t, d, seq()))
+}
+
+// rare is a protocol that not every worker has.
+type rare struct{ panel.Protocol }
+
+func (rare) Name() string { return "rare/1" }
+
+func uncommon() debate.Config {
+	c := seq()
+	c.Protocol = rare{}
+	return c
+}
+
+func having(m providers.Provider) debate.Options {
+	return debate.Options{Providers: map[string]providers.Provider{"m": m}, Protocols: []protocol.Protocol{rare{}}}
+}
+
+func TestADebateWaitsForAWorkerThatHasItsProtocol(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	m := &speaker{}
+	without := s.worker(t, m)
+	d := s.submitter(t).submit(t, uncommon())
+	head := headOf(t, d)
+	eventually(t, func() bool { return s.jobs(t, d)[0].State == "scheduled" }, "it is snoozed")
+	job := s.jobs(t, d)[0]
+	require.Zero(t, job.Errors)
+	require.True(t, job.ScheduledAt.After(head.Updated.Add(30*time.Second)))
+	require.Equal(t, head, headOf(t, d))
+	require.NoError(t, without.client.Stop(limited(t)))
+	s.workerWith(t, having(m))
+	s.exec(t, "update {jobs} set state = 'available', scheduled_at = now()")
+	r := ended(t, d)
+	m.once(t, r)
+	s.idle(t, d)
+}
+
+// A process needs no protocol to start or to repair what workers are to do.
+func TestAProcessWithoutTheProtocolStartsADebate(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	m := &speaker{}
+	d := s.submitter(t).create(t, uncommon())
+	require.NoError(t, s.submitter(t).on(t, d).Start(t.Context()))
+	require.Len(t, s.activeJobs(t, d), 1)
+	s.workerWith(t, having(m))
+	m.once(t, ended(t, d))
+}
+
+func TestAWorkerOfAnOlderVersionLeavesADebateAlone(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.worker(t, &speaker{})
+	p := s.submitter(t)
+	d := p.create(t, seq())
+	_, entries, err := p.store.Load(t.Context(), d.ID(), 0)
+	require.NoError(t, err)
+	var config map[string]any
+	require.NoError(t, json.Unmarshal(entries[0].Data.(json.RawMessage), &config))
+	config["seq"], config["format"] = 2, store.Format+1
+	at := entries[0].At
+	head := headOf(t, d)
+	head.Seq, head.Format, head.State, head.Plan = 3, store.Format+1, fsm.Validating, store.Plan{Key: "of a newer version"}
+	require.NoError(t, p.store.Commit(t.Context(), store.Change{ID: d.ID(), After: 1, Head: head, Entries: []store.Entry{
+		{Seq: 2, Type: "config", At: at, Data: config}, {Seq: 3, Type: "novelty", At: at, Data: map[string]any{"type": "novelty", "seq": 3}},
+	}}))
+	rested := []string{"scheduled", "completed"}
+	eventually(t, func() bool { return slices.Contains(rested, s.jobs(t, d)[0].State) }, "the job was worked")
+	require.Equal(t, "scheduled", s.jobs(t, d)[0].State, "it is snoozed, for a newer worker")
+	stored, _, err := p.store.Load(t.Context(), d.ID(), 0)
+	require.NoError(t, err)
+	require.Equal(t, head, stored)
+}
+
+func TestStopLetsTheStepInFlightCommitAndStartsNone(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	m, g := gated("A")
+	w := s.worker(t, m)
+	d := s.submitter(t).submit(t, seq())
+	receive(t, g.came)
+	require.ErrorIs(t, w.client.Stop(over(t)), context.Canceled)
+	g.open()
+	require.NoError(t, w.client.Stop(limited(t)))
+	follow(t, d, 0, speaks("A"))
+	require.Equal(t, 1, m.made())
+	jobs := s.activeJobs(t, d)
+	require.Len(t, jobs, 1)
+	require.Equal(t, "available", jobs[0].State)
+	require.Equal(t, headOf(t, d).Plan.Key, jobs[0].Plan)
+	s.worker(t, m)
+	m.once(t, complete(t, d, seq()))
+}
+
+func TestStopAndCancelGivesTheStepInFlightToAnotherWorker(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []panel.Mode{panel.Sequential, panel.Simultaneous} {
+		t.Run(string(mode), func(t *testing.T) {
+			s := newSite(t)
+			m, g := gated("B")
+			w := s.worker(t, m)
+			d := s.submitter(t).submit(t, two(mode))
+			receive(t, g.came)
+			follow(t, d, 0, speaks("A"))
+			head := headOf(t, d)
+			require.NoError(t, w.client.StopAndCancel(limited(t)))
+			receive(t, g.cut)
+			require.Equal(t, head, headOf(t, d))
+			jobs := s.activeJobs(t, d)
+			require.Len(t, jobs, 1)
+			require.Equal(t, "available", jobs[0].State)
+			require.False(t, jobs[0].ScheduledAt.After(time.Now()), "at once")
+			require.Zero(t, jobs[0].Errors)
+			g.open()
+			s.worker(t, m)
+			r := complete(t, d, two(mode))
+			require.Equal(t, len(r.Turns)+1, m.made())
+			_, plans := undisturbed(t, two(mode))
+			s.worked(t, d, plans)
+		})
+	}
+}
+
+func TestAWorkerThatStopsLeavesNoGoroutine(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		stop func(*river.Client[pgx.Tx], context.Context) error
+	}{
+		{"stop", (*river.Client[pgx.Tx]).Stop},
+		{"stop and cancel", (*river.Client[pgx.Tx]).StopAndCancel},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := newSite(t)
+			before := goleak.IgnoreCurrent()
+			t.Run("a worker", func(t *testing.T) {
+				m, g := gated("B")
+				w := s.worker(t, m)
+				d := s.submitter(t).submit(t, two(panel.Simultaneous))
+				receive(t, g.came)
+				require.ErrorIs(t, w.client.Stop(over(t)), context.Canceled)
+				if tt.name == "stop" {
+					g.open()
+				}
+				require.NoError(t, tt.stop(w.client, limited(t)))
+				require.NoError(t, w.Close(t.Context()), "it drives nothing")
+				require.Len(t, s.activeJobs(t, d), 1)
+			})
+			goleak.VerifyNone(t, before)
+		})
+	}
+}
+
+// What a worker's engine drives by itself its jobs leave alone.
+func TestAJobOfADebateThatTheEngineDrivesWaits(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	m, g := gated("A")
+	w := s.worker(t, m)
+	d := w.create(t, seq())
+	ran := make(chan error, 1)
+	go func() {
+		for _, err := range d.Run(t.Context()) {
+			if err != nil {
+				ran <- err
+				return
+			}
+		}
+		ran <- nil
+	}()
+	receive(t, g.came)
+	eventually(t, func() bool {
+		jobs := s.jobs(t, d)
+		return len(jobs) > 0 && slices.ContainsFunc(jobs, func(j jobRow) bool { return j.active() && j.Errors == 0 })
+	}, "there is a job")
+	g.open()
+	require.NoError(t, receive(t, ran))
+	m.once(t, complete(t, d, seq()))
+	s.exec(t, "update {jobs} set scheduled_at = now() where state = 'available'")
+	s.idle(t, d)
+}
+
+// River notifies workers of a job as it is inserted. Where it does not, they find it when they ask, once a second.
+func TestAWorkerIsToldOfEachJob(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	m := &speaker{}
+	s.workerOf(t, debate.Options{Providers: map[string]providers.Provider{"m": m}}, river.Config{FetchPollInterval: time.Hour})
+	d := s.submitter(t).submit(t, seq())
+	m.once(t, complete(t, d, seq()))
+}
+
+func TestWhenAJobIsTriedAgain(t *testing.T) {
+	ended := func(cause error) context.Context {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		cancel(cause)
+		return ctx
+	}
+	expired, cancel := context.WithDeadline(t.Context(), time.Unix(0, 0))
+	defer cancel()
+	broken := errors.New("the database is gone")
+	for _, tt := range []struct {
+		name string
+		ctx  context.Context
+		err  error
+		want error
+	}{
+		{"an error is River's to retry", t.Context(), broken, broken},
+		{"so is a job that took too long", expired, context.DeadlineExceeded, context.DeadlineExceeded},
+		{"a job that was cut, at once", ended(context.Canceled), context.Canceled, river.JobSnooze(0)},
+		{"a job that was cut with any error, at once", ended(errors.New("stopped")), broken, river.JobSnooze(0)},
+		{"a closed engine, at once", t.Context(), fmt.Errorf("drive: %w", debate.ErrClosed), river.JobSnooze(0)},
+		{"one that is driven otherwise, soon", t.Context(), fmt.Errorf("drive: %w", debate.ErrBusy), river.JobSnooze(time.Second)},
+		{"one that is not understood, later", t.Context(), fmt.Errorf("drive: %w", debate.ErrUnsupported), river.JobSnooze(time.Minute)},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			require.Equal(t, tt.want, later(tt.ctx, tt.err))
+		})
+	}
+}
+
+func TestAJobIsRetriedAfterASecondAndEachTimeTwiceAsLong(t *testing.T) {
+	for attempt, want := range map[int]time.Duration{
+		0: time.Second, 1: time.Second, 2: 2 * time.Second, 3: 4 * time.Second, 6: 32 * time.Second, 7: time.Minute, 8: time.Minute, maxAttempts: time.Minute,
+	} {
+		job := &river.Job[plan]{JobRow: &rivertype.JobRow{Attempt: attempt}}
+		from := time.Now()
+		got := (&worker{}).NextRetry(job)
+		require.WithinRange(t, got, from.Add(want), time.Now().Add(want), "attempt %d", attempt)
+	}
+}
+
+func TestAJobHasTheTimeOfItsStepAndGrace(t *testing.T) {
+	for _, within := range []time.Duration{time.Millisecond, 5 * time.Minute, 3 * time.Hour} {
+		require.Equal(t, within+Grace, (&worker{}).Timeout(&river.Job[plan]{Args: plan{Within: within}}))
+	}
+}
+
+func TestTheEndOfAJobEndsItsWaitForAnother(t *testing.T) {
+	w := &worker{busy: map[string]chan struct{}{}}
+	leave, err := w.enter(t.Context(), "one")
+	require.NoError(t, err)
+	_, err = w.enter(over(t), "one")
+	require.ErrorIs(t, err, context.Canceled)
+	other, err := w.enter(t.Context(), "other")
+	require.NoError(t, err)
+	other()
+	leave()
+	again, err := w.enter(t.Context(), "one")
+	require.NoError(t, err)
+	again()
+	require.Empty(t, w.busy)
+}
+
+func TestDefaultsFillInWhatIsMissing(t *testing.T) {
+	pool := poolOf(t)
+	mine := river.QueueConfig{MaxWorkers: 3}
+	for _, tt := range []struct {
+		name        string
+		give        river.Config
+		queues      map[string]river.QueueConfig
+		cooldown    time.Duration
+		rescueAfter time.Duration
+	}{
+		{"nothing is set", river.Config{}, map[string]river.QueueConfig{Queue: {MaxWorkers: 100}}, 5 * time.Millisecond, river.JobTimeoutDefault + Grace},
+		{
+			"other queues", river.Config{Queues: map[string]river.QueueConfig{"mail": mine}},
+			map[string]river.QueueConfig{"mail": mine, Queue: {MaxWorkers: 100}}, 5 * time.Millisecond, river.JobTimeoutDefault + Grace,
+		},
+		{
+			"all is set", river.Config{
+				Queues: map[string]river.QueueConfig{Queue: mine}, FetchCooldown: time.Second, RescueStuckJobsAfter: time.Hour, JobTimeout: time.Minute,
+			},
+			map[string]river.QueueConfig{Queue: mine}, time.Second, time.Hour,
+		},
+		{
+			"a long timeout", river.Config{JobTimeout: 2 * time.Hour},
+			map[string]river.QueueConfig{Queue: {MaxWorkers: 100}}, 5 * time.Millisecond, 2*time.Hour + Grace,
+		},
+		{
+			"no timeout", river.Config{JobTimeout: -1},
+			map[string]river.QueueConfig{Queue: {MaxWorkers: 100}}, 5 * time.Millisecond, river.JobTimeoutDefault + Grace,
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			given := tt.give.Queues
+			before := len(given)
+			c := Defaults(&tt.give)
+			require.Same(t, &tt.give, c)
+			require.Equal(t, tt.queues, c.Queues)
+			require.Equal(t, tt.cooldown, c.FetchCooldown)
+			require.Equal(t, tt.rescueAfter, c.RescueStuckJobsAfter)
+			require.Greater(t, c.RescueStuckJobsAfter, c.JobTimeout)
+			require.Len(t, given, before, "the caller's map is as it was")
+			c.Workers = river.NewWorkers()
+			river.AddWorker(c.Workers, &worker{})
+			_, err := river.NewClient(riverpgxv5.New(pool), c)
+			require.NoError(t, err)
+		})
+	}
+}
+
+func TestAddWorkerSaysWhatIsWrong(t *testing.T) {
+	_, err := AddWorker(river.NewWorkers(), &Store{}, debate.Options{Providers: map[string]providers.Provider{"m": nil}})
+	require.ErrorContains(t, err, `provider "m" is nil`)
+	workers := river.NewWorkers()
+	s, err := NewStore(poolOf(t), Config{})
+	require.NoError(t, err)
+	t.Cleanup(s.Close)
+	_, err = AddWorker(workers, s, debate.Options{Store: store.Memory()})
+	require.NoError(t, err)
+	_, err = AddWorker(workers, s, debate.Options{})
+	require.ErrorContains(t, err, "add worker: ")
+}

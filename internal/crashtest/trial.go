@@ -1,0 +1,264 @@
+package crashtest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate/store"
+)
+
+// Trial is one experiment.
+type Trial struct {
+	Store    store.Store   // that keeps the debates, as this process sees it
+	Address  string        // under which children find it
+	Children int           // that live at once
+	Points   []string      // of a step, at which children kill themselves
+	Each     int           // kills at each point; the environment's DEBATE_KILLS_EACH goes before it
+	Random   int           // effective kills from outside, at random moments; likewise DEBATE_KILLS_RANDOM
+	Life     time.Duration // of a child that is killed from outside: up to so long after its first call
+	Patience time.Duration // for the debates to end, once nobody is killed any more
+	Disturb  func() error  // is called after every 25th kill; nil: nothing else goes wrong
+
+	path   string
+	ledger ledger
+	mu     sync.Mutex
+	runs   int
+	orders []string // points that are still to be tried, random for any moment
+}
+
+const (
+	random = "random"         // a kill from outside
+	limit  = 60 * time.Second // that a child has to get to its point
+)
+
+// Run kills, waits for the debates to end, and checks what is left.
+func (tr *Trial) Run(t *testing.T) {
+	t.Helper()
+	var err error
+	tr.path = filepath.Join(t.TempDir(), "ledger")
+	tr.ledger, err = openLedger(tr.path)
+	require.NoError(t, err)
+	defer tr.ledger.file.Close()
+	for range setting(t, "DEBATE_KILLS_EACH", tr.Each) {
+		tr.orders = append(tr.orders, tr.Points...)
+	}
+	for range setting(t, "DEBATE_KILLS_RANDOM", tr.Random) {
+		tr.orders = append(tr.orders, random)
+	}
+	rand.Shuffle(len(tr.orders), func(i, j int) { tr.orders[i], tr.orders[j] = tr.orders[j], tr.orders[i] })
+	errs := make([]error, tr.Children)
+	var all sync.WaitGroup
+	for i := range errs {
+		all.Go(func() { errs[i] = tr.slot() })
+	}
+	all.Wait()
+	for _, err := range errs {
+		require.NoError(t, err)
+	}
+	tr.finish(t)
+	tr.verify(t)
+}
+
+// setting is a number from the environment.
+func setting(t *testing.T, name string, otherwise int) int {
+	text := os.Getenv(name)
+	if text == "" {
+		return otherwise
+	}
+	n, err := strconv.Atoi(text)
+	require.NoError(t, err, name)
+	return n
+}
+
+// slot is the place of one child after the other.
+func (tr *Trial) slot() error {
+	for {
+		point, left := tr.next()
+		if point == "" {
+			return nil
+		}
+		hit, err := tr.kill(point)
+		if err != nil {
+			return err
+		}
+		if !hit { // once more, later
+			tr.mu.Lock()
+			tr.orders = append(tr.orders, point)
+			tr.mu.Unlock()
+		}
+		if hit && tr.Disturb != nil && left%25 == 0 {
+			if err := tr.disturb(); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// next is the next point to be tried; empty: none is left.
+func (tr *Trial) next() (point string, left int) {
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
+	if len(tr.orders) == 0 {
+		return "", 0
+	}
+	point, tr.orders = tr.orders[0], tr.orders[1:]
+	return point, len(tr.orders)
+}
+
+func (tr *Trial) disturb() error {
+	if err := tr.ledger.note(0, "down"); err != nil {
+		return err
+	}
+	if err := tr.Disturb(); err != nil {
+		return err
+	}
+	return tr.ledger.note(0, "up")
+}
+
+// kill has one child live and die. It says whether that came at its point, or in the middle of a step.
+func (tr *Trial) kill(point string) (hit bool, err error) {
+	o := Orders{Nth: 1 + rand.Int64N(8)}
+	if point != random {
+		o.Point = point
+	}
+	c, err := tr.spawn(o)
+	if err != nil {
+		return false, err
+	}
+	late := limit
+	if point == random {
+		if err := c.began(); err != nil {
+			return false, err
+		}
+		late = time.Duration(rand.Int64N(int64(tr.Life)))
+	}
+	select {
+	case <-c.dead:
+		hit = point != random
+	case <-time.After(late):
+		_ = c.cmd.Process.Kill()
+		<-c.dead
+		calls, acks, err := c.calls()
+		if hit = point == random && calls > acks; err != nil {
+			return false, err
+		}
+	}
+	if c.cmd.ProcessState.Exited() { // by itself, and not by a signal
+		return false, fmt.Errorf("child %d, to be killed at %s, failed: %s", c.run, point, c.errors)
+	}
+	return hit, tr.ledger.note(c.run, "dead", point, hit)
+}
+
+// process is a child as its parent sees it.
+type process struct {
+	run    int
+	cmd    *exec.Cmd
+	stop   func() error // closes its standard input: it ends by itself
+	dead   chan struct{}
+	errors *bytes.Buffer
+	ledger ledger
+	offset int64 // in the ledger, of its first line
+}
+
+func (tr *Trial) spawn(o Orders) (p *process, err error) {
+	tr.mu.Lock()
+	tr.runs++
+	o.Run, o.Ledger, o.Address = tr.runs, tr.path, tr.Address
+	tr.mu.Unlock()
+	text, err := json.Marshal(o)
+	if err != nil {
+		return nil, err
+	}
+	p = &process{run: o.Run, cmd: exec.CommandContext(context.Background(), os.Args[0]), dead: make(chan struct{}), errors: &bytes.Buffer{}, ledger: tr.ledger}
+	p.cmd.Env, p.cmd.Stderr = append(os.Environ(), variable+"="+string(text)), p.errors
+	in, err := p.cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	if p.offset, err = tr.ledger.end(); err != nil {
+		return nil, err
+	}
+	if err := p.cmd.Start(); err != nil {
+		return nil, fmt.Errorf("start a child: %w", err)
+	}
+	p.stop = in.Close
+	go func() {
+		_ = p.cmd.Wait() // how it ended its state says
+		close(p.dead)
+	}()
+	return p, nil
+}
+
+// began waits until the child has made its first call.
+func (p *process) began() error {
+	for deadline := time.Now().Add(limit); time.Now().Before(deadline); {
+		if calls, _, err := p.calls(); calls > 0 || err != nil {
+			return err
+		}
+		select {
+		case <-p.dead:
+			return nil
+		case <-time.After(2 * time.Millisecond):
+		}
+	}
+	return nil
+}
+
+// calls counts those that the child began, and turns whose commit was acknowledged to it.
+func (p *process) calls() (calls, acks int, err error) {
+	lines, err := p.ledger.from(p.offset)
+	for _, l := range lines {
+		switch {
+		case l.run != p.run:
+		case l.word == "call":
+			calls++
+		case l.key() != "":
+			acks++
+		}
+	}
+	return calls, acks, err
+}
+
+// finish lets children be until all debates have ended.
+func (tr *Trial) finish(t *testing.T) {
+	var children []*process
+	for range tr.Children {
+		p, err := tr.spawn(Orders{Finish: true})
+		require.NoError(t, err)
+		children = append(children, p)
+	}
+	left, last := tr.unfinished(t)
+	for deadline := time.Now().Add(tr.Patience); left > 0 && time.Now().Before(deadline); left, last = tr.unfinished(t) {
+		time.Sleep(100 * time.Millisecond)
+	}
+	for _, p := range children {
+		_ = p.stop() // it may have failed
+		<-p.dead
+		require.True(t, p.cmd.ProcessState.Success(), "child %d, which was to finish, failed: %s", p.run, p.errors)
+	}
+	require.Zero(t, left, "after %v %s", tr.Patience, last)
+}
+
+// unfinished counts the debates that have not ended, and tells of one.
+func (tr *Trial) unfinished(t *testing.T) (n int, last string) {
+	for h, err := range tr.Store.List(t.Context(), store.Query{}) {
+		require.NoError(t, err)
+		if !h.State.Final() {
+			n++
+			last = fmt.Sprintf("debate %s is in state %s with plan %q", h.ID, h.State, h.Plan.Key)
+		}
+	}
+	return n, last
+}

@@ -1,0 +1,192 @@
+package crashtest
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/store"
+)
+
+// step is what calls are counted by: an actor of a debate has one step in flight at most.
+type step struct{ debate, actor string }
+
+// tally is what a trial came to.
+type tally struct {
+	kills                              map[string]int // by point
+	debates, turns, calls, acked, lost int
+	doubled, mismatched, idle          int
+	flying                             int // calls that were in flight when their process, or the database, died
+}
+
+// verify compares the journals with the ledger, and with debates that nobody disturbed.
+func (tr *Trial) verify(t *testing.T) {
+	lines, err := tr.ledger.from(0)
+	require.NoError(t, err)
+	n := &tally{kills: map[string]int{}}
+	calls, allowed := n.count(t, lines)
+	stored := map[string][]store.Entry{}
+	spoken := map[step]int{}
+	for h, err := range tr.Store.List(t.Context(), store.Query{}) {
+		require.NoError(t, err)
+		n.debates++
+		stored[h.ID] = tr.check(t, n, h.ID, spoken)
+	}
+	n.check(t, lines, stored)
+	for s, made := range calls {
+		assert.LessOrEqual(t, made-spoken[s], allowed[s], "%s of debate %s was called %d times for %d turns", s.actor, s.debate, made, spoken[s])
+	}
+	t.Log(n)
+	assert.Zero(t, n.lost, "acknowledged entries that are lost")
+	assert.Zero(t, n.doubled, "turns that stand twice")
+	assert.Zero(t, n.mismatched, "heads that are not what their journal amounts to")
+}
+
+// check compares one debate with its own head and with an undisturbed debate.
+func (tr *Trial) check(t *testing.T, n *tally, id string, spoken map[step]int) []store.Entry {
+	head, entries, err := tr.Store.Load(t.Context(), id, 0)
+	require.NoError(t, err)
+	e, err := debate.NewEngine(debate.Options{Store: replica(t, head, entries)})
+	require.NoError(t, err)
+	d, err := e.Open(t.Context(), id)
+	require.NoError(t, err)
+	var last *debate.Moment
+	for last, err = range d.Replay(t.Context()) {
+		require.NoError(t, err)
+	}
+	if is, want := encode(t, head), encode(t, last.Head()); is != want {
+		n.mismatched++
+		t.Errorf("the head of debate %s is %s, its journal amounts to %s", id, is, want)
+	}
+	res := last.Result()
+	assert.Equal(t, fsm.Completed, res.State, "debate %s", id)
+	seen := map[string]bool{}
+	for _, turn := range res.Turns {
+		spoken[step{id, turn.Key.Actor}]++
+		if seen[turn.Key.String()] {
+			n.doubled++
+		}
+		seen[turn.Key.String()] = true
+	}
+	n.turns += len(res.Turns)
+	assert.Equal(t, undisturbed(t, id), transcript(res), "debate %s", id)
+	return entries
+}
+
+// replica is a store of one debate, so that reading it changes nothing.
+func replica(t *testing.T, head store.Head, entries []store.Entry) store.Store {
+	s := store.Memory()
+	head.Seq = int64(len(entries))
+	require.NoError(t, s.Commit(t.Context(), store.Change{ID: head.ID, Entries: entries, Head: head}))
+	return s
+}
+
+func encode(t *testing.T, v any) string {
+	b, err := json.Marshal(v)
+	require.NoError(t, err)
+	return string(b)
+}
+
+// undisturbed is what a debate says that nobody kills.
+func undisturbed(t *testing.T, id string) string {
+	d, err := debate.New(t.Context(), New(id), debate.Options{Providers: map[string]providers.Provider{"m": Speaker(0)}})
+	require.NoError(t, err)
+	for _, err := range d.Run(t.Context()) {
+		require.NoError(t, err)
+	}
+	res, err := d.Result(t.Context())
+	require.NoError(t, err)
+	return transcript(res)
+}
+
+func transcript(r *debate.Result) string {
+	var b strings.Builder
+	for _, turn := range r.Turns {
+		fmt.Fprintln(&b, turn.Key, turn.Kind, turn.Order, turn.Text)
+	}
+	fmt.Fprintln(&b, r.State, r.Ending)
+	return b.String()
+}
+
+// count goes through the ledger: the calls of each step's actor, and how many of them may have been made in vain, since
+// their process was killed, or the database was away, before their turn was acknowledged.
+func (n *tally) count(t *testing.T, lines []line) (calls, allowed map[step]int) {
+	calls, allowed = map[step]int{}, map[step]int{}
+	flying := map[int]map[step]bool{} // by run
+	land := func(run int) {
+		for s := range flying[run] {
+			allowed[s]++
+			n.flying++
+		}
+		delete(flying, run)
+	}
+	for _, l := range lines {
+		if flying[l.run] == nil {
+			flying[l.run] = map[step]bool{}
+		}
+		switch {
+		case l.word == "call":
+			s := step{l.args[0], l.args[1]}
+			assert.False(t, flying[l.run][s], "run %d called %s of debate %s again while it did before", l.run, s.actor, s.debate)
+			n.calls++
+			calls[s]++
+			flying[l.run][s] = true
+		case l.key() != "":
+			delete(flying[l.run], step{l.args[0], l.actor()})
+		case l.word == "dead":
+			if l.args[1] == "true" {
+				n.kills[l.args[0]]++
+			} else {
+				n.idle++
+			}
+			land(l.run)
+		case l.word == "down", l.word == "up":
+			for run := range flying {
+				land(run)
+			}
+		}
+	}
+	return calls, allowed
+}
+
+// check finds acknowledged entries that are not stored.
+func (n *tally) check(t *testing.T, lines []line, stored map[string][]store.Entry) {
+	for _, l := range lines {
+		if l.word != "ack" {
+			continue
+		}
+		n.acked++
+		var seq int
+		_, err := fmt.Sscan(l.args[1], &seq)
+		require.NoError(t, err)
+		if entries := stored[l.args[0]]; seq > len(entries) || entries[seq-1].Key != l.key() {
+			n.lost++
+			t.Errorf("entry %d of debate %s, %q, was acknowledged and is lost", seq, l.args[0], l.key())
+		}
+	}
+}
+
+// String is the trial in numbers.
+func (n *tally) String() string {
+	var b strings.Builder
+	total := 0
+	points := make([]string, 0, len(n.kills))
+	for p, k := range n.kills {
+		points = append(points, fmt.Sprintf("%s %d", p, k))
+		total += k
+	}
+	slices.Sort(points)
+	fmt.Fprintf(&b, "%d effective kills: %s; %d more hit no step\n", total, strings.Join(points, ", "), n.idle)
+	fmt.Fprintf(&b, "%d debates, all ended; %d turns; %d entries acknowledged, %d lost; %d turns doubled; %d heads wrong\n",
+		n.debates, n.turns, n.acked, n.lost, n.doubled, n.mismatched)
+	fmt.Fprintf(&b, "%d calls: %d more than turns, for %d that were in flight at a kill", n.calls, n.calls-n.turns, n.flying)
+	return b.String()
+}
