@@ -21,6 +21,8 @@ import (
 	"github.com/tmc/langchaingo/llms/openai"
 
 	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/examples/internal/console"
+	"github.com/elenchus-go/debate/examples/internal/offline"
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/providers"
@@ -35,7 +37,7 @@ func main() {
 
 // run is main with all that it reads and writes. It returns the exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer, env func(string) string) int {
-	v := view{Writer: printable{stderr}, live: terminal(stderr)}
+	v := view{Writer: console.Printable{Writer: stderr}, live: console.Watched(stderr)}
 	topic := strings.Join(args, " ")
 	if strings.TrimSpace(topic) == "" || strings.HasPrefix(topic, "-") {
 		fmt.Fprintln(v, `usage: quickstart "Should cities ban private cars?"`)
@@ -56,7 +58,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, env func(
 		fmt.Fprintf(v, "\ncanceled; turns held: %d\n", result.Total.Turns)
 		return 130
 	}
-	return conclude(printable{stdout}, result)
+	return conclude(console.Printable{Writer: stdout}, result)
 }
 
 // hold runs the debate. When ctx ends it is the debate that is canceled, so that there is a result nevertheless.
@@ -97,7 +99,7 @@ func choose(env func(string) string, live bool) (p providers.Provider, name stri
 		name = cmp.Or(env("OLLAMA_MODEL"), "llama3.2")
 		model, err = ollama.New(ollama.WithServerURL(address(env("OLLAMA_HOST"))), ollama.WithModel(name))
 	default:
-		return offline(live), "offline: a script speaks, no model; set OPENAI_API_KEY, ANTHROPIC_API_KEY or OLLAMA_HOST", nil
+		return offline.Model(live), offline.Notice + "; set OPENAI_API_KEY, ANTHROPIC_API_KEY or OLLAMA_HOST", nil
 	}
 	if err != nil {
 		return nil, "", fmt.Errorf("choose model %s: %w", name, err)

@@ -18,6 +18,8 @@ import (
 	"unicode"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate/examples/internal/console"
 )
 
 const topic = "Should cities ban private cars?"
@@ -329,7 +331,7 @@ func TestAFileIsNoTerminal(t *testing.T) {
 	f, err := os.Create(t.TempDir() + "/progress")
 	require.NoError(t, err)
 	defer f.Close()
-	require.False(t, terminal(f))
-	require.True(t, terminal(&screen{}))
-	require.False(t, terminal(&bytes.Buffer{}))
+	require.False(t, console.Watched(f))
+	require.True(t, console.Watched(&screen{}))
+	require.False(t, console.Watched(&bytes.Buffer{}))
 }

@@ -3,14 +3,11 @@ package main
 // What is seen of a debate: its progress, and its verdict.
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"io"
-	"io/fs"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/judge"
@@ -70,31 +67,4 @@ func conclude(w io.Writer, r *debate.Result) int {
 		fmt.Fprintf(w, "\n%s:\n- %s\n", p.Name, strings.Join(p.Points, "\n- "))
 	}
 	return 0
-}
-
-// printable drops from all that is written what could command a terminal or reorder its text: topics, models and
-// services are not to be trusted with it.
-type printable struct{ io.Writer }
-
-func (p printable) Write(b []byte) (int, error) {
-	text := bytes.Map(func(r rune) rune {
-		if unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Bidi_Control, r) {
-			return -1
-		}
-		return r
-	}, b)
-	if _, err := p.Writer.Write(text); err != nil {
-		return 0, err
-	}
-	return len(b), nil
-}
-
-// terminal says whether somebody watches.
-func terminal(w io.Writer) bool {
-	f, ok := w.(interface{ Stat() (fs.FileInfo, error) })
-	if !ok {
-		return false
-	}
-	info, err := f.Stat()
-	return err == nil && info.Mode()&fs.ModeCharDevice != 0
 }

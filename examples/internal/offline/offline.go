@@ -1,7 +1,6 @@
-package main
-
-// A script that stands in for a model. It reads the topic and what was said, but understands nothing of it: it quotes,
-// and it counts words.
+// Package offline is a script that stands in for a model in the examples. It reads the topic and what was said, but
+// understands nothing of it: it quotes, and it counts words.
+package offline
 
 import (
 	"bytes"
@@ -17,8 +16,11 @@ import (
 	"github.com/elenchus-go/debate/providers/scripted"
 )
 
-// offline is the script. When it is slow it takes a second for each reply.
-func offline(slow bool) providers.Provider {
+// Notice says that a script speaks, and what to do about it.
+const Notice = "offline: a script speaks, no model"
+
+// Model is the script. When it is slow it takes a second for each reply.
+func Model(slow bool) providers.Provider {
 	return &scripted.Provider{Forget: true, Func: func(r providers.Request) scripted.Reply {
 		reply := scripted.Reply{Text: answer(read(r), r.Schema), Chunks: 40}
 		if slow {

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/debateriver"
+	"github.com/elenchus-go/debate/protocol/panel"
+)
+
+// client is a process that has no model and drives nothing.
+type client struct {
+	ctx    context.Context
+	store  *debateriver.Store
+	stdout io.Writer
+}
+
+func (c client) do(what, argument string) error {
+	engine, err := debate.NewEngine(debate.Options{Store: c.store})
+	if err != nil {
+		return err
+	}
+	if what == "submit" {
+		return c.submit(engine, argument)
+	}
+	d, err := engine.Open(c.ctx, argument)
+	if err != nil {
+		return err
+	}
+	switch what {
+	case "watch":
+		return c.watch(d)
+	case "pause":
+		return d.Pause(c.ctx)
+	case "resume":
+		return d.Resume(c.ctx)
+	case "stop":
+		return d.Stop(c.ctx)
+	case "cancel":
+		return d.Cancel(c.ctx)
+	}
+	return fmt.Errorf("%q is none of the commands; %s", what, usage)
+}
+
+// submit has workers hold a debate on a topic, and watches.
+func (c client) submit(engine *debate.Engine, topic string) error {
+	d, err := engine.Create(c.ctx, debate.Config{
+		Topic:        topic,
+		Protocol:     panel.Protocol{Format: panel.ConvergenceSeeking},
+		Participants: []debate.Participant{{Name: "Ada", Side: "for"}, {Name: "Bo", Side: "against"}},
+		Judges:       []debate.Participant{{Name: "Judge"}},
+		Limits:       debate.Limits{MaxRounds: 3},
+	})
+	if err != nil {
+		return err // *debate.Problems lists everything that is wrong
+	}
+	if err := d.Start(c.ctx); err != nil { // the first job
+		return err
+	}
+	fmt.Fprintln(c.stdout, "debate", d.ID())
+	return c.watch(d)
+}
+
+// watch shows the debate turn by turn, whoever drives it.
+func (c client) watch(d *debate.Debate) error {
+	for event, err := range d.Watch(c.ctx, 0) {
+		switch {
+		case c.ctx.Err() != nil:
+			fmt.Fprintf(c.stdout, "\nThe debate goes on without you: worker watch %s\n", d.ID())
+			return nil
+		case err != nil:
+			return err
+		}
+		switch e := event.(type) {
+		case debate.StateChanged:
+			if e.Failure != nil {
+				return fmt.Errorf("the debate stopped in an error: %w", e.Failure)
+			}
+			if len(e.Problems) > 0 {
+				return &debate.Problems{List: e.Problems}
+			}
+			fmt.Fprintf(c.stdout, "-- %s\n", e.To)
+		case debate.TurnDone:
+			fmt.Fprintf(c.stdout, "\n%s (%s):\n%s\n\n", e.Turn.Actor, e.Turn.Phase, e.Turn.Text)
+		case debate.Ended:
+			fmt.Fprintf(c.stdout, "ended in round %d: %s\n", e.Result.Round, e.Result.Ending.Outcome)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,132 @@
+// Worker runs debates on many machines, by a PostgreSQL database that they share.
+//
+//	export DATABASE_URL=postgres://localhost/debates
+//	go run ./examples/worker work                                   # as often and on as many machines as you like
+//	go run ./examples/worker submit "Should cities ban private cars?"
+//	go run ./examples/worker watch <id>                             # again, from the beginning
+//	go run ./examples/worker pause|resume|stop|cancel <id>
+//
+// A worker calls the model of OPENAI_API_KEY; without it a script speaks. Kill a worker in the middle of a debate:
+// another one goes on. Ctrl-C lets it finish its steps first. Who submits needs no key, and may leave at any time.
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/tmc/langchaingo/llms/openai"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/debateriver"
+	"github.com/elenchus-go/debate/examples/internal/console"
+	"github.com/elenchus-go/debate/examples/internal/offline"
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/langchain"
+)
+
+const usage = `usage: worker work | submit "Should cities ban private cars?" | watch, pause, resume, stop or cancel <id>`
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once
+	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr, os.Getenv))
+}
+
+// run is main with all that it reads and writes. It returns the exit code.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer, env func(string) string) int {
+	slow := console.Watched(stderr)
+	stdout, stderr = console.Printable{Writer: stdout}, console.Printable{Writer: stderr}
+	if len(args) == 0 || (args[0] == "work") != (len(args) == 1) || len(args) > 2 {
+		fmt.Fprintln(stderr, usage)
+		return 2
+	}
+	pool, err := connect(ctx, env("DATABASE_URL"))
+	if err != nil {
+		fmt.Fprintln(stderr, "worker:", err)
+		return 1
+	}
+	defer pool.Close()
+	schema := cmp.Or(env("DATABASE_SCHEMA"), "debate")
+	store, err := debateriver.NewStore(pool, debateriver.Config{Schema: schema, RiverSchema: schema})
+	if err == nil {
+		defer store.Close()
+		err = store.Migrate(ctx)
+	}
+	switch {
+	case err != nil:
+	case args[0] == "work":
+		err = work(ctx, pool, store, schema, stderr, env, slow)
+	default:
+		err = client{ctx, store, stdout}.do(args[0], args[1])
+	}
+	if err != nil {
+		fmt.Fprintln(stderr, "worker:", err)
+		return 1
+	}
+	return 0
+}
+
+func connect(ctx context.Context, url string) (*pgxpool.Pool, error) {
+	if url == "" {
+		return nil, fmt.Errorf("connect to PostgreSQL: set DATABASE_URL, such as postgres://localhost/debates")
+	}
+	pool, err := pgxpool.New(ctx, url)
+	if err == nil {
+		err = pool.Ping(ctx)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("connect to PostgreSQL: %w", err)
+	}
+	return pool, nil
+}
+
+// work drives debates until ctx ends, and then finishes the steps that it has begun.
+func work(ctx context.Context, pool *pgxpool.Pool, store *debateriver.Store, schema string, w io.Writer, env func(string) string, slow bool) error {
+	model, name, err := choose(env, slow)
+	if err != nil {
+		return err
+	}
+	workers := river.NewWorkers() // with your own ones beside
+	engine, err := debateriver.AddWorker(workers, store, debate.Options{Providers: map[string]providers.Provider{"model": model}})
+	if err != nil {
+		return err
+	}
+	jobs, err := river.NewClient(riverpgxv5.New(pool), debateriver.Defaults(&river.Config{
+		Schema: schema, Workers: workers, Logger: slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: slog.LevelWarn})),
+	}))
+	if err != nil {
+		return err
+	}
+	whole := context.WithoutCancel(ctx)
+	if err := jobs.Start(whole); err != nil {
+		return err
+	}
+	fmt.Fprintln(w, "working;", name)
+	<-ctx.Done()
+	fmt.Fprintln(w, "finishing what was begun")
+	if err := jobs.Stop(whole); err != nil {
+		return err
+	}
+	return engine.Close(whole)
+}
+
+// choose gives the model that the environment has a key for, else a script, which takes its time where somebody watches.
+func choose(env func(string) string, slow bool) (p providers.Provider, name string, err error) {
+	if env("OPENAI_API_KEY") == "" {
+		return offline.Model(slow), offline.Notice + "; set OPENAI_API_KEY", nil
+	}
+	name = cmp.Or(env("OPENAI_MODEL"), "gpt-4.1-mini")
+	model, err := openai.New(openai.WithToken(env("OPENAI_API_KEY")), openai.WithBaseURL(env("OPENAI_BASE_URL")), openai.WithModel(name))
+	if err != nil {
+		return nil, "", fmt.Errorf("choose model %s: %w", name, err)
+	}
+	return langchain.New(model), "model: " + name, nil
+}

@@ -1,0 +1,155 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate/internal/pgtest"
+)
+
+// screen is what a program wrote so far.
+type screen struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (s *screen) Write(b []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.Write(b)
+}
+
+func (s *screen) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.String()
+}
+
+// place is an environment with a schema of the test's own.
+func place(t *testing.T) func(string) string {
+	url, schema := pgtest.DSN(t), fmt.Sprintf("worker_%x", rand.Uint64())
+	t.Cleanup(func() {
+		conn, err := pgx.Connect(context.Background(), url)
+		require.NoError(t, err)
+		defer conn.Close(context.Background())
+		_, err = conn.Exec(context.Background(), `drop schema if exists `+schema+` cascade`)
+		require.NoError(t, err)
+	})
+	return func(name string) string {
+		return map[string]string{"DATABASE_URL": url, "DATABASE_SCHEMA": schema}[name]
+	}
+}
+
+// command runs the program to its end, and gives what it printed.
+func command(t *testing.T, env func(string) string, args ...string) (out string, code int) {
+	t.Helper()
+	var stdout, stderr screen
+	code = run(t.Context(), args, &stdout, &stderr, env)
+	return stdout.String() + stderr.String(), code
+}
+
+// working starts a worker, which ends with the test at the latest.
+func working(t *testing.T, env func(string) string) (stop func() string) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	var stderr screen
+	code := make(chan int, 1)
+	go func() { code <- run(ctx, []string{"work"}, &screen{}, &stderr, env) }()
+	stop = sync.OnceValue(func() string {
+		cancel()
+		require.Zero(t, <-code, stderr.String())
+		return stderr.String()
+	})
+	t.Cleanup(func() { stop() })
+	return stop
+}
+
+func TestOneCommandWorksAnotherSubmitsAndWatches(t *testing.T) {
+	env := place(t)
+	stop := working(t, env)
+	working(t, env)
+	out, code := command(t, env, "submit", "Should cities ban private cars?")
+	require.Zero(t, code, out)
+	for _, part := range []string{"Ada (respond):", "Bo (respond):", "Judge (assess):", "-- completed", "ended in round"} {
+		require.Contains(t, out, part)
+	}
+	require.Contains(t, stop(), "working; offline: a script speaks")
+
+	id := regexp.MustCompile(`(?m)^debate (\S+)$`).FindStringSubmatch(out)
+	require.NotNil(t, id, out)
+	again, code := command(t, env, "watch", id[1])
+	require.Zero(t, code)
+	_, shown, _ := strings.Cut(out, "\n")
+	require.Equal(t, shown, again)
+	out, code = command(t, env, "pause", id[1])
+	require.Equal(t, 1, code)
+	require.Contains(t, out, "pause debate "+id[1])
+}
+
+func TestWhoSubmitsMayLeave(t *testing.T) {
+	env := place(t)
+	ctx, leave := context.WithCancel(t.Context())
+	var stdout, stderr screen
+	code := make(chan int, 1)
+	go func() { code <- run(ctx, []string{"submit", "Ban cars?"}, &stdout, &stderr, env) }()
+	require.Eventually(t, func() bool { return strings.Contains(stdout.String(), "-- validating") }, 20*time.Second, time.Millisecond)
+	leave()
+	require.Zero(t, <-code, stderr.String())
+	require.Contains(t, stdout.String(), "The debate goes on without you: worker watch ")
+
+	working(t, env) // only now
+	id := regexp.MustCompile(`(?m)^debate (\S+)$`).FindStringSubmatch(stdout.String())[1]
+	out, exit := command(t, env, "watch", id)
+	require.Zero(t, exit, out)
+	require.Contains(t, out, "ended in round")
+}
+
+func TestACanceledDebateIsWatchedToItsEnd(t *testing.T) {
+	env := place(t)
+	ctx, leave := context.WithCancel(t.Context())
+	var stdout screen
+	done := make(chan int, 1)
+	go func() { done <- run(ctx, []string{"submit", "Ban cars?"}, &stdout, &screen{}, env) }()
+	require.Eventually(t, func() bool { return strings.Contains(stdout.String(), "-- validating") }, 20*time.Second, time.Millisecond)
+	id := regexp.MustCompile(`(?m)^debate (\S+)$`).FindStringSubmatch(stdout.String())[1]
+	out, code := command(t, env, "cancel", id)
+	require.Zero(t, code, out)
+	require.Zero(t, <-done)
+	leave()
+	require.Contains(t, stdout.String(), "ended in round 0: canceled")
+}
+
+func TestWhatIsWrongIsSaid(t *testing.T) {
+	env := place(t)
+	for _, tt := range []struct {
+		name string
+		env  func(string) string
+		args []string
+		code int
+		says string
+	}{
+		{"nothing is asked for", env, nil, 2, "usage: worker"},
+		{"no topic", env, []string{"submit"}, 2, "usage: worker"},
+		{"too much", env, []string{"work", "hard"}, 2, "usage: worker"},
+		{"a command that there is not", env, []string{"sing", "x"}, 1, `no such debate`},
+		{"a blank topic", env, []string{"submit", " "}, 1, "topic: it is blank"},
+		{"no database", func(string) string { return "" }, []string{"work"}, 1, "set DATABASE_URL"},
+		{"a database that is not there", func(string) string { return "postgres://127.0.0.1:1/x" }, []string{"work"}, 1, "connect to PostgreSQL"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			out, code := command(t, tt.env, tt.args...)
+			require.Equal(t, tt.code, code, out)
+			require.Contains(t, out, tt.says)
+		})
+	}
+}
