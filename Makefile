@@ -1,10 +1,13 @@
-# Targets explain themselves: make help. Only Go, make and a C compiler (for the race detector) are needed; make lint and
-# make format also need golangci-lint.
+# Targets explain themselves: make help. Only Go, make, a C compiler (for the race detector) and PostgreSQL are needed;
+# make lint and make format also need golangci-lint.
 
 GO       ?= go
 GOLANGCI ?= golangci-lint
 BENCH    ?= .
 FUZZTIME ?= 10s
+
+KILLS_EACH   ?= 50
+KILLS_RANDOM ?= 600
 
 # Pinned, since each version finds other things.
 GOLANGCI_VERSION := v2.15.0
@@ -14,18 +17,24 @@ PATH    := $(PATH):$(shell $(GO) env GOPATH)/bin
 export PATH
 
 .DEFAULT_GOAL := help
-.PHONY: help test lint format bench fuzz generate golangci-lint
+.PHONY: help test soak lint format bench fuzz generate postgres golangci-lint
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /  make \1	/p' $(MAKEFILE_LIST)
 
-test: ## gofmt, vet, tests with the race detector, coverage targets
+test: postgres ## gofmt, vet, tests with the race detector, coverage targets
 	@test -z "$$(gofmt -l .)" || { echo "gofmt these files:"; gofmt -l .; exit 1; }
 	@rm -rf coverage && mkdir coverage
 	@n=0; for m in $(MODULES); do n=$$((n+1)); echo "== module $$m"; \
 		(cd $$m && $(GO) vet ./... && $(GO) test -race -coverprofile=$(CURDIR)/coverage/$$n.out ./...) || exit 1; \
 	done
 	@$(GO) run ./internal/covergate coverage/*.out
+
+soak: postgres ## kill processes that hold debates for an hour or so: KILLS_EACH at each point, KILLS_RANDOM at random
+	@for m in store/sqlite debateriver; do echo "== module $$m"; \
+		(cd $$m && DEBATE_REQUIRE_POSTGRES=1 DEBATE_KILLS_RESTARTS=1 DEBATE_KILLS_EACH=$(KILLS_EACH) DEBATE_KILLS_RANDOM=$(KILLS_RANDOM) \
+			$(GO) test -run Survive -count=1 -timeout 6h -v .) || exit 1; \
+	done
 
 lint: golangci-lint ## golangci-lint over all modules
 	@for m in $(MODULES); do echo "== module $$m"; \
@@ -48,6 +57,12 @@ generate: ## rewrite golden files and generated docs: the tests with -update
 	@for d in $$(find . -name '*_test.go' -exec grep -lE 'flag\.Bool(Var)?\(.*"update"' {} + | xargs -r -n 1 dirname | sort -u); do \
 		(cd $$d && $(GO) test -count=1 . -update) || exit 1; \
 	done
+
+postgres: # a server by DATABASE_URL, or the programs to run one
+	@[ -n "$$DATABASE_URL" ] || command -v initdb >/dev/null || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || { \
+		[ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && echo "== install PostgreSQL" && apt-get update -qq && \
+		DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends postgresql >/dev/null; \
+	} || echo "PostgreSQL is missing: its tests are skipped, or fail where CI is set. Install its server, or set DATABASE_URL."
 
 golangci-lint:
 	@$(GOLANGCI) version 2>/dev/null | grep -q 'version $(GOLANGCI_VERSION:v%=%) ' || { \
