@@ -60,6 +60,9 @@ func (d *Debate) tell(ctx context.Context, f *feed, v *viewer, yield func(Event,
 			v.seq = e.Seq
 			continue
 		}
+		if err != nil && ctx.Err() != nil { // so that it cannot be told whether it is newer
+			return false, context.Cause(ctx)
+		}
 		if err != nil {
 			return false, fmt.Errorf("watch debate %s: read entry %d: %w", d.id, e.Seq, err)
 		}
@@ -138,12 +141,10 @@ const pollEvery = time.Second
 func (p polled) Watch(id string, wake func(last int64)) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() {
-		last := int64(0)
-		for wait(ctx, pollEvery) == nil {
+		for last := int64(-1); wait(ctx, pollEvery) == nil; {
 			head, _, err := p.Load(ctx, id, last)
-			switch gone := errors.Is(err, store.ErrNotFound); {
-			case err == nil && head.Seq > last, gone && last > 0:
-				last = head.Seq
+			if gone := errors.Is(err, store.ErrNotFound); (err == nil || gone) && head.Seq != last {
+				last = head.Seq // 0 where it is gone
 				wake(last)
 			}
 		}

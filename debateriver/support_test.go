@@ -322,11 +322,11 @@ type gate struct {
 	who    string
 	came   chan struct{} // gets a word of each
 	opened chan struct{}
-	cut    chan error // gets the cause of each that was cut
+	cut    chan struct{} // gets a word of each that was cut
 }
 
 func shut(who string) *gate {
-	return &gate{who: who, came: make(chan struct{}, 100), opened: make(chan struct{}), cut: make(chan error, 100)}
+	return &gate{who: who, came: make(chan struct{}, 100), opened: make(chan struct{}), cut: make(chan struct{}, 100)}
 }
 
 func (g *gate) open() { close(g.opened) }
@@ -341,7 +341,7 @@ func (g *gate) hold(ctx context.Context, r providers.Request) error {
 	case <-g.opened:
 		return nil
 	case <-ctx.Done():
-		g.cut <- context.Cause(ctx)
+		g.cut <- struct{}{}
 		return providers.Ended(ctx, providers.Response{})
 	}
 }

@@ -116,7 +116,7 @@ type Store interface {
 type Watcher interface {
 	// Watch arranges for wake to be called after each commit of entries to the debate, with the seq of the last one, and
 	// with 0 after its deletion, until stop is called; a call that is under way then may still come. What follows in
-	// quick succession may be told once. wake may be called on any goroutine and out of order, must not block and must
+	// quick succession may be told once, and what stood before may be told too. wake may be called on any goroutine and out of order, must not block and must
 	// not call the store.
 	Watch(id string, wake func(last int64)) (stop func())
 }

@@ -158,9 +158,7 @@ func testLong(t *testing.T, p Place) {
 	c.Head.Topic, c.Head.Labels = strings.Repeat(line, 2000), map[string]string{strings.Repeat("l", 300): strings.Repeat("v", 300)}
 	commit(t, s, c)
 	holds(t, s, c)
-	many := make([]string, 500)
-	next := change(c.ID, 2, many...)
-	next.Head.Topic = "Short."
-	commit(t, s, next)
-	holds(t, s, c, next)
+	short, many := created("many"), change("many", 1, make([]string, 500)...)
+	commit(t, s, short, many)
+	holds(t, s, short, many)
 }
