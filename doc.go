@@ -34,8 +34,11 @@
 //   - control.go: what people do to a debate
 //   - drive.go, perform.go, fence.go, show.go: the driver: plan, perform, commit; what it no longer wants; what its viewer sees
 //   - brief.go, call.go, clock.go: one step: its prompt, its attempts, its time
-//   - feed.go, watch.go: viewers
+//   - feed.go, watch.go, replay.go: viewers, now and afterwards
 //   - event.go, result.go, preview.go, errors.go: what comes out
+//
+// Beside the floors stand modules of their own: store/sqlite and store/postgres keep debates, and debateriver has workers
+// on many machines drive them.
 //
 // # Rules
 //
