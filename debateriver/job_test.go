@@ -196,10 +196,10 @@ func TestAWorkerWhoseDebateWasTakenOverIsCut(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	stale, g := gated("B")
-	first := s.worker(t, stale)
+	first := s.solo(t, stale)
 	d := s.submitter(t).submit(t, seq())
 	receive(t, g.came)
-	require.ErrorIs(t, first.client.Stop(over(t)), context.Canceled) // it takes no further jobs
+	require.ErrorIs(t, first.client.Stop(over(t)), context.Canceled)
 	s.exec(t, "update {jobs} set state = 'available' where state = 'running'")
 	fresh := &speaker{}
 	s.worker(t, fresh)

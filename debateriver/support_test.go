@@ -123,6 +123,14 @@ func (s *site) workerWith(t testing.TB, o debate.Options) *process {
 	return s.workerOf(t, o, river.Config{FetchPollInterval: 20 * time.Millisecond}) // so that many tests take little time
 }
 
+// solo is a worker that does one job at a time: while it does, it takes no other.
+func (s *site) solo(t testing.TB, m providers.Provider) *process {
+	t.Helper()
+	return s.workerOf(t, debate.Options{Providers: map[string]providers.Provider{"m": m}}, river.Config{
+		FetchPollInterval: 20 * time.Millisecond, Queues: map[string]river.QueueConfig{Queue: {MaxWorkers: 1}},
+	})
+}
+
 func (s *site) workerOf(t testing.TB, o debate.Options, c river.Config) *process {
 	t.Helper()
 	p := s.open(t)

@@ -74,7 +74,7 @@ func addWorker(workers *river.Workers, s *Store, o debate.Options) (*debate.Engi
 	if err != nil {
 		return nil, err
 	}
-	if err := river.AddWorkerSafely(workers, &worker{engine: e, store: s, busy: map[string]chan struct{}{}}); err != nil {
+	if err := river.AddWorkerSafely(workers, &worker{engine: e, store: s, busy: map[string]chan struct{}{}, known: map[string]*debate.Debate{}}); err != nil {
 		return nil, fmt.Errorf("add worker: %w", err)
 	}
 	return e, nil
@@ -85,9 +85,13 @@ type worker struct {
 	engine *debate.Engine
 	store  *Store
 
-	mu   sync.Mutex
-	busy map[string]chan struct{} // debates that a job of this process is at work on
+	mu    sync.Mutex
+	busy  map[string]chan struct{}  // debates that a job of this process is at work on
+	known map[string]*debate.Debate // some that it has worked on, so that their next job reads only what is new
 }
+
+// mostKnown is how many debates are kept in mind between their jobs.
+const mostKnown = 256
 
 // Timeout implements river.Worker. River's rescuer heeds it too.
 func (w *worker) Timeout(job *river.Job[plan]) time.Duration { return job.Args.Within + Grace }
@@ -117,25 +121,53 @@ func (w *worker) Work(ctx context.Context, job *river.Job[plan]) error {
 
 // work does the job's plan, until it is done.
 func (w *worker) work(ctx context.Context, t *task) error {
-	d, err := w.engine.Open(ctx, t.job.Args.Debate)
+	d, err := w.open(ctx, t.job.Args.Debate)
 	if err != nil {
 		return err
 	}
-	for !t.done.Load() {
+	for more := true; !t.done.Load(); {
 		head, err := d.Head(ctx)
 		if err != nil {
 			return err
 		}
 		if head.Plan.Key == t.job.Args.Plan {
-			_, err = d.Do(ctx)
+			more, err = d.Do(ctx)
 		} else { // it came late; if that is still so by then, the job is completed
 			err = w.store.Commit(ctx, store.Change{ID: head.ID, After: head.Seq, Head: head})
 		}
 		if _, lost := errors.AsType[*store.Conflict](err); err != nil && !lost {
 			return err
 		}
+		if more && t.done.Load() {
+			w.keep(d)
+		}
 	}
 	return nil
+}
+
+// open is a debate's handle: one that knows the journal so far, where there is one.
+func (w *worker) open(ctx context.Context, id string) (*debate.Debate, error) {
+	w.mu.Lock()
+	d := w.known[id]
+	delete(w.known, id)
+	w.mu.Unlock()
+	if d != nil {
+		return d, nil
+	}
+	return w.engine.Open(ctx, id)
+}
+
+// keep keeps a handle for the debate's next job, and forgets another where there are too many.
+func (w *worker) keep(d *debate.Debate) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for id := range w.known {
+		if len(w.known) < mostKnown {
+			break
+		}
+		delete(w.known, id)
+	}
+	w.known[d.ID()] = d
 }
 
 // later says when a job that could not be done is to be tried again.

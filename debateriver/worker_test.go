@@ -122,7 +122,7 @@ func TestStopLetsTheStepInFlightCommitAndStartsNone(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	m, g := gated("A")
-	w := s.worker(t, m)
+	w := s.solo(t, m)
 	d := s.submitter(t).submit(t, seq())
 	receive(t, g.came)
 	require.ErrorIs(t, w.client.Stop(over(t)), context.Canceled)
@@ -180,7 +180,7 @@ func TestAWorkerThatStopsLeavesNoGoroutine(t *testing.T) {
 			before := goleak.IgnoreCurrent()
 			t.Run("a worker", func(t *testing.T) {
 				m, g := gated("B")
-				w := s.worker(t, m)
+				w := s.solo(t, m)
 				d := s.submitter(t).submit(t, two(panel.Simultaneous))
 				receive(t, g.came)
 				require.ErrorIs(t, w.client.Stop(over(t)), context.Canceled)
