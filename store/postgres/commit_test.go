@@ -60,6 +60,12 @@ func TestATransactionGoesOnAfterAConflict(t *testing.T) {
 	require.Len(t, entries, 1)
 }
 
+func TestOfSeveralTurnsThatStandTheFirstOfTheChangeIsNamed(t *testing.T) {
+	s := empty(t).open(t)
+	require.NoError(t, s.Commit(t.Context(), change("d", 0, "a", "b", "c")))
+	require.Equal(t, &store.Conflict{ID: "d", After: 3, Last: 3, Key: "c"}, s.Commit(t.Context(), change("d", 3, "new", "c", "a", "b")))
+}
+
 func TestOtherCommitsWaitForATransaction(t *testing.T) {
 	b := empty(t)
 	s := b.open(t)

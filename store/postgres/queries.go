@@ -26,7 +26,7 @@ with stands as (
 			cross join lateral (select from {entries} where debate = $1 and key = k.key limit 1) e order by n limit 1) as key,
 		current_setting('transaction_isolation') as isolation
 ), sound as (
-	select from stands where last = $2 and isolation = 'read committed'
+	select from stands where last = $2 and key is null and isolation = 'read committed'
 ), added as (
 	insert into {entries} (debate, seq, type, key, at, data)
 	select $1, e.seq, e.type, e.key, e.at, e.data::json
