@@ -3,7 +3,6 @@ package debateriver
 import (
 	"context"
 	"errors"
-	"io"
 	"log/slog"
 	"os"
 	"strings"
@@ -108,7 +107,7 @@ func child(c *crashtest.Child) {
 	c.Must(err)
 	client, err := river.NewClient(riverpgxv5.New(pool), Defaults(&river.Config{
 		Schema: crashed, Workers: workers, Middleware: []rivertype.Middleware{&around{child: c}},
-		Logger:     slog.New(slog.NewTextHandler(io.Discard, nil)), // of lost connections too, which are part of the trial
+		Logger:     slog.New(slog.DiscardHandler), // of lost connections too, which are part of the trial
 		JobTimeout: time.Second, RescueStuckJobsAfter: time.Second,
 	}))
 	c.Must(err)

@@ -2,6 +2,7 @@ package debateriver
 
 import (
 	"context"
+	"sync"
 	"testing"
 	"time"
 
@@ -80,7 +81,6 @@ func TestALateJobChangesNothing(t *testing.T) {
 }
 
 func TestAJobWithoutAPlanChangesNothing(t *testing.T) {
-	t.Skip("defect: worker.work takes an empty plan for the plan of a debate that has none")
 	t.Parallel()
 	s := newSite(t)
 	s.worker(t, &speaker{})
@@ -319,6 +319,34 @@ func TestAJobThatIsCancelledInRiverWaitsForStart(t *testing.T) {
 	require.NoError(t, d.Start(t.Context()))
 	r := complete(t, d, seq())
 	require.Equal(t, len(r.Turns)+1, m.made())
+}
+
+// What a model does with its call's context is none of the job's: here it asks another debate.
+func TestAModelMaySubmitADebate(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	p := s.submitter(t)
+	c := seq()
+	c.ID = "inner"
+	inner := p.create(t, c)
+	m, g := gated("A")
+	var once sync.Once
+	s.worker(t, model(func(ctx context.Context, r providers.Request) (_ providers.Response, err error) {
+		once.Do(func() { err = inner.Start(ctx) })
+		if err != nil {
+			return providers.Response{}, err
+		}
+		return m.Generate(ctx, r)
+	}))
+	outer := p.submit(t, seq())
+	receive(t, g.came)
+	require.Len(t, s.activeJobs(t, outer), 1, "its step is in flight")
+	g.open()
+	complete(t, outer, seq())
+	complete(t, inner, c)
+	_, plans := undisturbed(t, seq())
+	s.worked(t, outer, plans)
+	s.worked(t, inner, plans)
 }
 
 func TestAModelThatPanicsIsCalledAgain(t *testing.T) {

@@ -86,8 +86,12 @@ func (s *Store) migrateRiver(ctx context.Context) error {
 	if _, err := conn.Exec(ctx, `select pg_advisory_lock(hashtextextended('debateriver migrates ' || $1, 0))`, s.schema); err != nil {
 		return err
 	}
-	if s.schema != "" {
-		if _, err := conn.Exec(ctx, `create schema if not exists `+pgx.Identifier{s.schema}.Sanitize()); err != nil {
+	var there bool
+	if err := conn.QueryRow(ctx, `select $1 = '' or exists (select from pg_namespace where nspname = $1)`, s.schema).Scan(&there); err != nil {
+		return err
+	}
+	if !there { // "if not exists" needs the right to create also where it exists
+		if _, err := conn.Exec(ctx, `create schema `+pgx.Identifier{s.schema}.Sanitize()); err != nil {
 			return err
 		}
 	}

@@ -103,6 +103,9 @@ func (w *worker) NextRetry(job *river.Job[plan]) time.Time {
 
 // Work implements river.Worker.
 func (w *worker) Work(ctx context.Context, job *river.Job[plan]) error {
+	if job.Args.Plan == "" {
+		return river.JobCancel(fmt.Errorf("work on debate %s: the job names no plan", job.Args.Debate))
+	}
 	leave, err := w.enter(ctx, job.Args.Debate)
 	if err != nil {
 		return later(ctx, err)
@@ -127,6 +130,9 @@ func (w *worker) work(ctx context.Context, t *task) error {
 	}
 	for more := true; !t.done.Load(); {
 		head, err := d.Head(ctx)
+		if err == nil && head.Format > store.Format { // what it is to do next only a newer version can tell
+			err = debate.ErrUnsupported
+		}
 		if err != nil {
 			return err
 		}

@@ -81,7 +81,6 @@ func TestADebateWaitsForAWorkerThatHasItsProtocol(t *testing.T) {
 
 // A process needs no protocol to start or to repair what workers are to do.
 func TestAProcessWithoutTheProtocolStartsADebate(t *testing.T) {
-	t.Skip("defect: record.plan gives a debate that is validating no plan where the engine lacks its protocol")
 	t.Parallel()
 	s := newSite(t)
 	m := &speaker{}
@@ -93,7 +92,6 @@ func TestAProcessWithoutTheProtocolStartsADebate(t *testing.T) {
 }
 
 func TestAWorkerOfAnOlderVersionLeavesADebateAlone(t *testing.T) {
-	t.Skip("defect: worker.work replaces the head of a newer version with its own, and completes the job")
 	t.Parallel()
 	s := newSite(t)
 	s.worker(t, &speaker{})

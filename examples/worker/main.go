@@ -62,7 +62,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, env func(
 	}
 	switch {
 	case err != nil:
-	case args[0] == "work":
+	case len(args) < 2:
 		err = work(ctx, pool, store, schema, stderr, env, slow)
 	default:
 		err = client{ctx, store, stdout}.do(args[0], args[1])

@@ -23,6 +23,7 @@ func TestACommitIsPartOfATransaction(t *testing.T) {
 		return n
 	}
 	e := watch(t, s, "d")
+	e.hears(t, 0) // there is none yet
 	for _, end := range []func(pgx.Tx, context.Context) error{pgx.Tx.Rollback, pgx.Tx.Commit} {
 		tx, err := b.pool.Begin(t.Context())
 		require.NoError(t, err)

@@ -14,7 +14,6 @@ import (
 
 const (
 	askEvery    = 5 * time.Second
-	soon        = 2 * time.Second
 	answered    = 10 * time.Second // a database that takes longer is gone
 	firstRetry  = 100 * time.Millisecond
 	longestWait = 10 * time.Second

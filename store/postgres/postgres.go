@@ -12,7 +12,7 @@
 // is off. [Store.CommitTx] commits within a transaction of the caller. Commits to one debate wait for each other, by an
 // advisory lock. They need READ COMMITTED, PostgreSQL's default, and refuse another isolation.
 //
-// [Store.Watch] listens for notifications on one connection beside the pool, for as long as anybody watches. It asks
+// [Store.Watch] listens for notifications on one connection beside the pool, until [Store.Close]. It asks
 // every five seconds, too: so watching works, with that delay, where notifications do not arrive, as through PgBouncer in
 // transaction mode. That may also want another DefaultQueryExecMode in pgx's configuration, since statements are
 // prepared otherwise.

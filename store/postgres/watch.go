@@ -7,29 +7,18 @@ import (
 	"sync"
 )
 
-// Watch implements store.Watcher. It asks first where the journal ends, which takes a connection of the pool for a
-// moment.
+// Watch implements store.Watcher. From the first Watch until Close one connection beside the pool listens.
 func (s *Store) Watch(id string, wake func(last int64)) (stop func()) {
-	n := s.watchers.add(id, s.end(id), wake, s.listen)
+	n := s.watchers.add(id, wake, s.listen)
 	return func() { s.watchers.remove(id, n) }
 }
 
-// end is where a journal ends; unknown where the database does not say so soon.
-func (s *Store) end(id string) (last int64) {
-	ctx, done := context.WithTimeout(context.Background(), soon)
-	defer done()
-	if err := s.pool.QueryRow(ctx, s.sql.ends, []string{id}).Scan(nil, &last); err != nil {
-		return unknown
-	}
-	return last
-}
-
-// watchers are those who are told of commits. While there are any, somebody listens for what others commit.
+// watchers are those who are told of commits. Once there was any, somebody listens for what others commit.
 type watchers struct {
 	mu        sync.Mutex
 	debates   map[string]*watched
 	next      int
-	stop      context.CancelFunc // of who listens
+	stop      context.CancelFunc // of who listens; nil: nobody does
 	listening sync.WaitGroup
 	closed    bool
 }
@@ -37,26 +26,26 @@ type watchers struct {
 // watched is a debate that somebody watches.
 type watched struct {
 	wakes map[int]func(int64)
-	last  int64 // that was told, or stood before
+	last  int64 // that was told
 	news  int   // how often something was told
 }
 
-const unknown = -1
+const nothing = -1 // was told
 
-func (w *watchers) add(id string, last int64, wake func(int64), listen func(context.Context)) int {
+func (w *watchers) add(id string, wake func(int64), listen func(context.Context)) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if len(w.debates) == 0 {
+	if w.debates == nil {
 		w.debates = map[string]*watched{}
-		if !w.closed {
-			ctx, stop := context.WithCancel(context.Background())
-			w.stop = stop
-			w.listening.Go(func() { listen(ctx) })
-		}
+	}
+	if w.stop == nil && !w.closed {
+		ctx, stop := context.WithCancel(context.Background())
+		w.stop = stop
+		w.listening.Go(func() { listen(ctx) })
 	}
 	d := w.debates[id]
 	if d == nil {
-		d = &watched{wakes: map[int]func(int64){}, last: last}
+		d = &watched{wakes: map[int]func(int64){}, last: nothing}
 		w.debates[id] = d
 	}
 	w.next++
@@ -71,11 +60,8 @@ func (w *watchers) remove(id string, n int) {
 	if d == nil {
 		return
 	}
-	if delete(d.wakes, n); len(d.wakes) > 0 {
-		return
-	}
-	if delete(w.debates, id); len(w.debates) == 0 && w.stop != nil {
-		w.stop()
+	if delete(d.wakes, n); len(d.wakes) == 0 {
+		delete(w.debates, id)
 	}
 }
 
@@ -122,9 +108,6 @@ func (w *watchers) found(id string, last int64, news int) {
 	w.mu.Lock()
 	d := w.debates[id]
 	ok := d != nil && d.news == news
-	if ok && d.last == unknown && last == 0 { // nobody knows of such a debate
-		d.last, ok = 0, false
-	}
 	w.mu.Unlock()
 	if ok {
 		w.tell(id, last)
