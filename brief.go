@@ -40,8 +40,18 @@ func (e *Engine) call(r *record, s protocol.Step) (*call, error) {
 	if !ok {
 		return nil, fmt.Errorf("plan step %s: %q is no participant, judge or helper: %w", s.Phase, s.Actor, errProtocol)
 	}
-	c := &call{step: s, who: who, role: seat.Role, set: e.prompts, names: r.names}
+	config := r.config // an edit writes over the record's
+	c := &call{
+		step: s, who: who, role: seat.Role, set: e.prompts, names: r.names, config: &config, bind: e.bind,
+		judging: slices.Contains(r.Judges, s.Actor), debating: r.seated(s.Actor),
+	}
 	c.limit, c.budget = r.timeLimit()
+	if c.judging {
+		c.reserve = config.Substitutes
+	}
+	if c.debating && r.throttled(who) {
+		c.patience = r.remaining()
+	}
 	c.turn = transcript.Turn{Key: s.Key, Kind: s.Kind, Order: s.Order, Horizon: s.Horizon, Output: s.Output}
 	c.request = providers.Request{Model: who.Model, Temperature: who.Temperature, MaxTokens: who.MaxTokens}
 	if s.Output != "" {
@@ -78,8 +88,9 @@ func (e *Engine) prompt(r *record, c *call, seat transcript.Seat) error {
 	fixed := b.tokens + window.Estimate(user)
 	fixed += instruction - fixed%instruction // rounded up, so that a word more or less does not move the cut
 	cut := window.Sliding{}.Fit(tokens, c.who.Window-cmp.Or(c.who.MaxTokens, window.Reply)-fixed)
-	c.turn.Window, c.tokens = cut.Report(), fixed+cut.Used
-	c.request.Messages = r.messages(c.step.Actor, b.system, shown, cut, user)
+	c.turn.Window, c.tokens, c.history = cut.Report(), fixed+cut.Used, cut.Used
+	c.asked = r.messages(c.step.Actor, b.system, shown, cut, user)
+	c.request.Messages = c.asked
 	return nil
 }
 

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"time"
@@ -36,11 +35,29 @@ type call struct {
 	reasked  bool
 	at       *Attempt // the attempt that is being made
 
+	config      *Config
+	judging     bool // the actor is a judge
+	debating    bool // the actor is a participant
+	bind        func(name string) (string, providers.Provider, error)
+	reserve     []Participant // who may still give the reply in a judge's name
+	substituted bool
+	failures    map[providers.Kind]int // of the model at hand
+	partial     string                 // the most that was said in a failed attempt
+	asked       []providers.Message    // without the words of asking again
+	history     int                    // of tokens, the history's
+	patience    time.Duration          // with a rate limit that hits everyone; 0: none
+	rested      bool                   // a rate limit was sat out: the step's time begins anew
+	tired       bool                   // the time budget has no room to sit it out
+
+	after, over chan struct{} // the end of the actor's call before this one, and of this one
+
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	limit  time.Duration // for all attempts
 	budget bool          // the limit is what is left of the debate's time budget
 	clock  *clock
+	began  time.Time     // when the clock was started
+	viewed time.Duration // that the viewer took, by the clocks before
 	feed   *feed
 	// emit shows an event, which is stamped with a seq; nil: nobody watches.
 	emit func(ev Event, seq int64) error
@@ -49,46 +66,49 @@ type call struct {
 // errOutOfTime ends a call when the debate's time budget has no more room for it.
 var errOutOfTime = errors.New("the time budget is used up")
 
-// retries are how many times a call is made again, by the kind of its failure.
-var retries = map[providers.Kind]int{
-	providers.Network: 3, providers.RateLimit: 5, providers.API: 2, providers.Timeout: 2, providers.InvalidResponse: 1,
-}
-
-// The wait before the nth retry is drawn between shortest and a bound that doubles up to longest.
-const (
-	shortest = time.Second
-	longest  = time.Minute
-)
-
-// perform makes attempts until one gives the turn.
+// perform makes attempts until one gives the turn, or no other can.
 func (c *call) perform() error {
 	c.turn.Began = time.Now()
-	var failures map[providers.Kind]int
+	c.start()
+	if c.ctx.Err() != nil {
+		return c.ended(0, nil)
+	}
 	for n := 1; ; n++ {
 		err := c.attempt(n)
 		if c.ctx.Err() != nil {
 			return c.ended(n, err)
 		}
 		if err == nil {
-			c.turn.Ended, c.turn.Viewed = time.Now(), time.Duration(c.clock.viewed.Load())
-			return c.warn()
+			return c.done()
 		}
 		failed := providers.AsError(err)
-		if failures == nil {
-			failures = map[providers.Kind]int{}
-		}
-		failures[failed.Kind]++
-		again := backoff(failed, failures[failed.Kind], c.limit)
-		if errors.Is(err, errReask) {
-			again = 0
-		}
+		again := c.again(n, failed)
 		if err := c.failed(failed, again); err != nil || again < 0 {
-			return c.fail(n, failed)
+			return c.giveUp(n, failed)
 		}
 		if wait(c.ctx, again) != nil {
 			return c.ended(n, err)
 		}
+		if c.rested {
+			c.start()
+		}
 	}
+}
+
+// start gives the call its time.
+func (c *call) start() {
+	if c.clock != nil {
+		c.clock.stop()
+		c.viewed += time.Duration(c.clock.viewed.Load())
+	}
+	c.rested, c.began = false, time.Now()
+	c.clock = startClock(c.limit, func() { c.cancel(c.overtime()) })
+}
+
+// done is a turn that has come to its end.
+func (c *call) done() error {
+	c.turn.Ended, c.turn.Viewed = time.Now(), c.viewed+time.Duration(c.clock.viewed.Load())
+	return c.warn()
 }
 
 // warn tells what a user should know of the turn.
@@ -101,15 +121,6 @@ func (c *call) warn() error {
 	return nil
 }
 
-// backoff is the wait before the next attempt after the nth failure of a kind; negative: none follows.
-func backoff(e *providers.Error, nth int, limit time.Duration) time.Duration {
-	if nth > retries[e.Kind] || e.RetryAfter >= limit { // waiting would only turn it into a timeout
-		return -1
-	}
-	upper := min(shortest<<nth, longest)
-	return max(shortest+rand.N(upper-shortest+1), e.RetryAfter)
-}
-
 // ended is why the call's context did. A step that took too long is a failure like others.
 func (c *call) ended(n int, err error) error {
 	cause := context.Cause(c.ctx)
@@ -118,15 +129,9 @@ func (c *call) ended(n int, err error) error {
 			timeout = &providers.Error{Kind: timeout.Kind, Err: timeout.Err, Partial: providers.AsError(err).Partial}
 		}
 		_ = c.failed(timeout, -1) // the viewer's leaving changes nothing any more
-		return c.fail(n, timeout)
+		return c.giveUp(n, timeout)
 	}
 	return cause
-}
-
-func (c *call) fail(n int, e *providers.Error) error {
-	return &Failure{
-		Key: c.step.Key, Kind: e.Kind, Provider: c.name, Model: c.who.Model, Attempts: n, Tried: c.turn.Attempts, Message: e.Error(), Recoverable: true, cause: e,
-	}
 }
 
 // failed tells of a failed attempt.
@@ -160,7 +165,9 @@ func (c *call) attempt(n int) error {
 	c.request.OnChunk = c.stream(part)
 	resp, err := c.provider.Generate(c.ctx, c.request)
 	if failed := providers.AsError(err); failed != nil {
-		resp = failed.Partial
+		if resp = failed.Partial; len(strings.TrimSpace(resp.Text)) > len(c.partial) {
+			c.partial = strings.TrimSpace(resp.Text)
+		}
 	} else {
 		err = c.accept(resp)
 	}
@@ -206,6 +213,9 @@ func (c *call) accept(r providers.Response) error {
 		return &providers.Error{Kind: providers.InvalidResponse, Partial: r, Err: errors.New("the reply is empty")}
 	}
 	c.turn.Flags = nil
+	if c.substituted {
+		c.turn.Flags = append(c.turn.Flags, transcript.Substituted)
+	}
 	if c.reasked {
 		c.turn.Flags = append(c.turn.Flags, transcript.Reasked)
 	}
@@ -231,13 +241,20 @@ func (c *call) structured(r providers.Response) error {
 	if !c.reasked {
 		return c.reask(r, err)
 	}
-	safe, ok := c.contract.Fallback(c.names)
-	if !ok {
-		return &providers.Error{Kind: providers.InvalidResponse, Partial: r, Err: err}
+	if !c.judging && c.standIn() {
+		return nil
 	}
-	c.turn.Text, c.turn.Data = safe.Text, safe.Data
-	c.turn.Flags = append(c.turn.Flags, transcript.Fallback)
-	return nil
+	return &providers.Error{Kind: providers.InvalidResponse, Partial: r, Err: err}
+}
+
+// standIn puts the contract's safe defaults in the place of a reply.
+func (c *call) standIn() bool {
+	safe, ok := c.contract.Fallback(c.names)
+	if ok {
+		c.turn.Text, c.turn.Data, c.turn.Tokens = safe.Text, safe.Data, window.Estimate(safe.Text)
+		c.turn.Flags = append(c.turn.Flags, transcript.Fallback)
+	}
+	return ok
 }
 
 // reask puts what was wrong with a reply into the request.

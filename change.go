@@ -151,12 +151,49 @@ func (r *record) exhausted(steps []protocol.Step) transcript.Ending {
 		return transcript.Ending{Outcome: transcript.TokenBudget, Evidence: fmt.Sprintf(
 			"%d of %d output tokens are used, and up to %d more are needed for the next phase and the conclusion", r.usage.Output, l.OutputTokens, need)}
 	}
+	if used := r.usage.Input + r.usage.Output; l.Tokens > 0 && used+need+r.worstPrompts(steps) > l.Tokens {
+		return transcript.Ending{Outcome: transcript.TokenBudget, Evidence: fmt.Sprintf(
+			"%d of %d tokens are used, and up to %d more are needed for the next phase and the conclusion", used, l.Tokens, need+r.worstPrompts(steps))}
+	}
 	if r.remaining() <= 0 {
-		return transcript.Ending{Outcome: transcript.TimeBudget, Evidence: fmt.Sprintf(
-			"%v of %v have passed, and the rest is kept for the conclusion", r.running.Round(time.Second), l.Time)}
+		return r.late()
 	}
 	return transcript.Ending{}
 }
+
+// late says which time is over.
+func (r *record) late() transcript.Ending {
+	l := r.config.Limits
+	evidence := fmt.Sprintf("%v of %v have passed, and the rest is kept for the conclusion", r.running.Round(time.Second), l.Time)
+	if took := r.running - r.roundBegan; l.Round > 0 && took >= l.Round && r.inRound() {
+		evidence = fmt.Sprintf("round %d has taken %v of %v", r.Cursor.Round, took.Round(time.Second), l.Round)
+	}
+	return transcript.Ending{Outcome: transcript.TimeBudget, Evidence: evidence}
+}
+
+// inRound says whether a round is going on that the limit of a round's time is for.
+func (r *record) inRound() bool {
+	return r.Cursor.Stage == transcript.Speech || r.Cursor.Stage == transcript.Assessment
+}
+
+// worstPrompts is what the prompts of steps and of the conclusion cost: each as long as the history will be by then, with
+// an allowance for what is not history, but no longer than its reader's window.
+func (r *record) worstPrompts(steps []protocol.Step) (tokens int) {
+	history := r.history
+	for _, p := range r.phases(transcript.Conclusion) {
+		steps = append(steps[:len(steps):len(steps)], p.Steps...)
+	}
+	for _, s := range steps {
+		if p, _, ok := r.actor(s.Actor); ok {
+			tokens += min(history+allowance, p.Window-p.MaxTokens)
+			history += p.MaxTokens
+		}
+	}
+	return tokens
+}
+
+// allowance is what a prompt has beside the history, in tokens: instructions, topic and schema.
+const allowance = 2048
 
 // worst is what steps cost when each reply is as long as its cap.
 func (r *record) worst(steps []protocol.Step) (tokens int) {
@@ -184,7 +221,11 @@ func (r *record) remaining() time.Duration {
 	if r.Cursor.Stage == transcript.Conclusion {
 		return max(l.Time-r.running, reserve)
 	}
-	return l.Time - reserve - r.running
+	left := l.Time - reserve - r.running
+	if l.Round > 0 && r.inRound() {
+		left = min(left, l.Round-(r.running-r.roundBegan))
+	}
+	return left
 }
 
 // head is the record summed up.
@@ -201,7 +242,7 @@ func (r *record) plan() (p store.Plan) {
 	if !r.snap.State.Active() {
 		return p
 	}
-	if r.drivable() != nil { // what is to come only an engine with the protocol can tell
+	if r.drivable() != nil && r.snap.State != fsm.Validating { // what is to come only an engine with the protocol can tell
 		return r.planned
 	}
 	at := transcript.Key{Run: r.Cursor.Run, Round: r.Cursor.Round, Phase: string(r.snap.State)}
@@ -213,6 +254,15 @@ func (r *record) plan() (p store.Plan) {
 	case r.begun():
 		at.Phase = r.Cursor.Phase
 	}
-	p.Key, p.Within = at.String(), r.config.Limits.StepTimeout
+	p.Key, p.Within = at.String(), r.config.Limits.StepTimeout*time.Duration(r.turnsOfOne())
 	return p
+}
+
+// turnsOfOne is the most steps of what may run now that one actor performs, one after the other.
+func (r *record) turnsOfOne() int {
+	count := map[string]int{"": 1}
+	for _, s := range r.next() {
+		count[s.Actor]++
+	}
+	return slices.Max(slices.Collect(maps.Values(count)))
 }

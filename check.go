@@ -23,8 +23,13 @@ func (c Config) check() []protocol.Problem {
 	if strings.TrimSpace(c.Topic) == "" {
 		l.add("topic", "it is blank, say what is to be debated")
 	}
-	if c.OnFailure != Degrade && c.OnFailure != Ask {
-		l.add("on_failure", "%q is unknown, use %q or %q", c.OnFailure, Degrade, Ask)
+	l.policy("on_failure", c.OnFailure, Degrade, Ask)
+	l.policy("on_judge_failure", c.OnJudgeFailure, GoOn, WithoutJudge, End, Ask)
+	l.policy("on_overflow", c.OnOverflow, Truncate, Degrade)
+	for kind, n := range c.Retries {
+		if _, known := retries[kind]; !known || n < 0 {
+			l.add("retries", "%s: %d, give each of %q a number from 0", kind, n, slices.Sorted(maps.Keys(retries)))
+		}
 	}
 	c.Limits.check(l)
 	c.checkNames(l)
@@ -87,6 +92,13 @@ func (l *list) add(field, format string, args ...any) {
 	l.problems = append(l.problems, protocol.Problemf(field, format, args...))
 }
 
+// policy finds a policy that is none of those that have a meaning here.
+func (l *list) policy(field string, is FailurePolicy, known ...FailurePolicy) {
+	if !slices.Contains(known, is) {
+		l.add(field, "%q is unknown, use one of %q", is, known)
+	}
+}
+
 // record is what the protocol sees before anything was said.
 func (c Config) record() *protocol.Record {
 	r := &protocol.Record{Seats: seats(c), MinRounds: c.Limits.MinRounds, MaxRounds: c.Limits.MaxRounds}
@@ -110,6 +122,11 @@ func (c Config) actors() func(func(string, Participant) bool) {
 				return
 			}
 		}
+		for i, p := range c.Substitutes {
+			if !yield(fmt.Sprintf("substitutes[%d]", i), p) {
+				return
+			}
+		}
 		_ = yield("casting", c.Casting) && yield("summarizer", c.Summarizer)
 	}
 }
@@ -117,7 +134,7 @@ func (c Config) actors() func(func(string, Participant) bool) {
 func (c Config) checkNames(l *list) {
 	seen := map[string]string{protocol.Casting: "the library's own", protocol.Summarizing: "the library's own"}
 	for field, p := range c.actors() {
-		if field == "casting" || field == "summarizer" {
+		if field == "casting" || field == "summarizer" || strings.HasPrefix(field, "substitutes") {
 			continue
 		}
 		if reason := nameProblem(p.Name); reason != "" {
@@ -169,9 +186,12 @@ func (l Limits) check(list *list) {
 		{"max_rounds", int64(l.MaxRounds)},
 		{"time", int64(l.Time)},
 		{"output_tokens", int64(l.OutputTokens)},
+		{"tokens", int64(l.Tokens)},
 		{"step_tokens", int64(l.StepTokens)},
 		{"judge_tokens", int64(l.JudgeTokens)},
 		{"step_timeout", int64(l.StepTimeout)},
+		{"step_calls", int64(l.StepCalls)},
+		{"round", int64(l.Round)},
 		{"round_delay", int64(l.RoundDelay)},
 	} {
 		if x.value < 0 {

@@ -11,6 +11,7 @@ import (
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/panel"
+	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -30,6 +31,9 @@ type Config struct {
 	Participants []Participant `json:"participants"`
 	// Judges assess; the first also gives the verdict. They take no Side and no Position, and cannot be Disabled.
 	Judges []Participant `json:"judges,omitempty"`
+	// Substitutes give a judge's reply, in its name, where its model fails for good: one after the other, in this order.
+	// Only what concerns the model means something.
+	Substitutes []Participant `json:"substitutes,omitempty"`
 	// Casting assigns personas, and Summarizer makes summaries, where the protocol has such steps; only what concerns the
 	// model means something. Provider, Model and Window default to the first judge's, else the first participant's. A
 	// Provider without a Model means that provider's own model.
@@ -37,8 +41,19 @@ type Config struct {
 	Summarizer Participant `json:"summarizer,omitzero"`
 	// Limits bound the debate.
 	Limits Limits `json:"limits,omitzero"`
-	// OnFailure says what happens when a model fails after all attempts. Defaults to Degrade.
+	// OnFailure says what happens when a model fails after all attempts: Degrade or Ask. Defaults to Degrade.
 	OnFailure FailurePolicy `json:"on_failure,omitempty"`
+	// OnJudgeFailure says the same of a judge whose substitutes have failed too: GoOn, WithoutJudge, End or Ask. Defaults
+	// to GoOn.
+	OnJudgeFailure FailurePolicy `json:"on_judge_failure,omitempty"`
+	// OnOverflow says what happens when a service finds a prompt too long: Truncate or Degrade, by which it is a failure
+	// like others. Defaults to Truncate.
+	OnOverflow FailurePolicy `json:"on_overflow,omitempty"`
+	// Retries are how often a call is made again, by the kind of its failure, within Limits.StepCalls. What it leaves out
+	// defaults to 3 for network, 5 for rate_limit, 2 for api_error and timeout, 1 for invalid_response (with the findings)
+	// and 0 for others. The wait before the nth of a kind is drawn between 1 s and 2^n s, at most 60 s, and never less
+	// than the service asks for. No wait is begun that would outlast the step's timeout or the time budget.
+	Retries map[providers.Kind]int `json:"retries,omitempty"`
 	// Labels are the caller's own, to List by.
 	Labels map[string]string `json:"labels,omitempty"`
 }
@@ -75,22 +90,36 @@ type Limits struct {
 	// OutputTokens is the budget for all replies, from which room for the conclusion is kept. Defaults to twice
 	// what the prelude, MaxRounds rounds and the conclusion can use when every reply is as long as its cap.
 	OutputTokens int
+	Tokens       int           // the budget for prompts and replies together; 0: none
 	StepTokens   int           // cap of a participant's reply, reasoning included; defaults to 4,096
 	JudgeTokens  int           // cap of any other reply; defaults to 4,096
 	StepTimeout  time.Duration // for a step with all its attempts and waits; defaults to 5 minutes
+	StepCalls    int           // that a step makes at most, substitutes included; defaults to 10
+	Round        time.Duration // of running that a round may take before the debate concludes; 0: none
 	RoundDelay   time.Duration // between rounds; defaults to none
 }
 
-// FailurePolicy says what happens when a model fails after all attempts.
+// FailurePolicy says what happens when a model fails after all attempts. A key or a request that is refused stops the
+// debate in an error, whatever the policy, unless that is Ask: to go on would only hide it. Retry goes on from an error.
 type FailurePolicy string
 
 const (
-	// Degrade drops a participant that fails, as long as the protocol accepts those who remain; without them the debate
-	// concludes with what there is, or stops in an error where no round was completed. When anyone else fails, or a key
-	// or a request is refused, which dropping would only hide, the debate stops in an error. Retry goes on from an error.
+	// Degrade keeps what a participant that fails had said until then, as a turn that is marked as partial. One that has
+	// said nothing is dropped, as long as the protocol accepts those who remain; without them the debate concludes with
+	// what there is, or stops in an error where no round was completed. When anyone else fails, the debate stops in an
+	// error. Where a rate limit hits all participants, they wait for as long as the time budget lasts.
 	Degrade FailurePolicy = "degrade"
 	// Ask pauses the debate with a Question.
 	Ask FailurePolicy = "ask"
+	// GoOn takes the safe defaults of the reply that a judge should have given, and marks them. A debate whose reply has
+	// none stops in an error.
+	GoOn FailurePolicy = "go_on"
+	// WithoutJudge goes on without the judge that failed: without any, to the limits and without a verdict.
+	WithoutJudge FailurePolicy = "without_judge"
+	// End ends the debate with what was said, without the judge that failed.
+	End FailurePolicy = "end"
+	// Truncate leaves out the older half of the history, and more where that is still too long.
+	Truncate FailurePolicy = "truncate"
 )
 
 // wire is Config as JSON: the protocol as an object with its name and its parameters, durations as words.
@@ -130,9 +159,9 @@ func (c Config) filled() (Config, []protocol.Problem) {
 	if c.Protocol == nil {
 		c.Protocol = panel.Protocol{}
 	}
-	if c.OnFailure == "" {
-		c.OnFailure = Degrade
-	}
+	c.OnFailure = cmp.Or(c.OnFailure, Degrade)
+	c.OnJudgeFailure = cmp.Or(c.OnJudgeFailure, GoOn)
+	c.OnOverflow = cmp.Or(c.OnOverflow, Truncate)
 	c.Limits = c.Limits.filled()
 	c.Labels = maps.Clone(c.Labels)
 	c.Participants = slices.Clone(c.Participants)
@@ -142,6 +171,10 @@ func (c Config) filled() (Config, []protocol.Problem) {
 	c.Judges = slices.Clone(c.Judges)
 	for i, p := range c.Judges {
 		c.Judges[i] = p.filled(0.2, c.Limits.JudgeTokens)
+	}
+	c.Substitutes = slices.Clone(c.Substitutes)
+	for i, p := range c.Substitutes {
+		c.Substitutes[i] = p.filled(0.2, c.Limits.JudgeTokens)
 	}
 	c.Casting = c.helper(c.Casting).filled(0.9, c.Limits.JudgeTokens)
 	c.Summarizer = c.helper(c.Summarizer).filled(0.3, c.Limits.JudgeTokens)
@@ -180,6 +213,7 @@ func (l Limits) filled() Limits {
 	l.StepTokens = cmp.Or(l.StepTokens, 4096)
 	l.JudgeTokens = cmp.Or(l.JudgeTokens, 4096)
 	l.StepTimeout = cmp.Or(l.StepTimeout, 5*time.Minute)
+	l.StepCalls = cmp.Or(l.StepCalls, 10)
 	return l
 }
 
@@ -198,23 +232,26 @@ type limitsJSON struct {
 	MaxRounds    int      `json:"max_rounds,omitempty"`
 	Time         duration `json:"time,omitzero"`
 	OutputTokens int      `json:"output_tokens,omitempty"`
+	Tokens       int      `json:"tokens,omitempty"`
 	StepTokens   int      `json:"step_tokens,omitempty"`
 	JudgeTokens  int      `json:"judge_tokens,omitempty"`
 	StepTimeout  duration `json:"step_timeout,omitzero"`
+	StepCalls    int      `json:"step_calls,omitempty"`
+	Round        duration `json:"round,omitzero"`
 	RoundDelay   duration `json:"round_delay,omitzero"`
 }
 
 func (l Limits) words() limitsJSON {
 	return limitsJSON{
-		l.MinRounds, l.MaxRounds, duration(l.Time), l.OutputTokens, l.StepTokens, l.JudgeTokens,
-		duration(l.StepTimeout), duration(l.RoundDelay),
+		l.MinRounds, l.MaxRounds, duration(l.Time), l.OutputTokens, l.Tokens, l.StepTokens, l.JudgeTokens,
+		duration(l.StepTimeout), l.StepCalls, duration(l.Round), duration(l.RoundDelay),
 	}
 }
 
 func (l limitsJSON) limits() Limits {
 	return Limits{
-		l.MinRounds, l.MaxRounds, time.Duration(l.Time), l.OutputTokens, l.StepTokens, l.JudgeTokens,
-		time.Duration(l.StepTimeout), time.Duration(l.RoundDelay),
+		l.MinRounds, l.MaxRounds, time.Duration(l.Time), l.OutputTokens, l.Tokens, l.StepTokens, l.JudgeTokens,
+		time.Duration(l.StepTimeout), l.StepCalls, time.Duration(l.Round), time.Duration(l.RoundDelay),
 	}
 }
 

@@ -241,7 +241,7 @@ func TestDefaultsStandInTheStoredConfiguration(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, panel.Protocol{}, cfg.Protocol)
 			require.Equal(t, debate.Limits{
-				MinRounds: 1, MaxRounds: 5, Time: time.Hour, StepTokens: 4096, JudgeTokens: 4096, StepTimeout: 5 * time.Minute,
+				MinRounds: 1, MaxRounds: 5, Time: time.Hour, StepTokens: 4096, JudgeTokens: 4096, StepTimeout: 5 * time.Minute, StepCalls: 10,
 				OutputTokens: 2 * (5*3*4096 + 4096),
 			}, cfg.Limits)
 			require.Equal(t, 0.7, *cfg.Participants[0].Temperature)

@@ -377,6 +377,7 @@ func TestAParticipantThatFailsIsDropped(t *testing.T) {
 		return panelOf(t, 2, func(c *debate.Config, o *debate.Options) {
 			c.Participants = append([]debate.Participant{{Name: "C", Provider: "f"}}, c.Participants...)
 			o.Providers["f"] = failing
+			c.OnOverflow = debate.Degrade
 			o.Providers["j"] = &scripted.Provider{Func: func(r providers.Request) scripted.Reply {
 				names := []string{"C", "A", "B"}
 				if len(r.Messages) > 6 {

@@ -253,7 +253,7 @@ func TestWhatFailedCallsUseIsCountedOnce(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d := panelOf(t, 1, func(c *debate.Config, o *debate.Options) {
 				c.Participants = append(c.Participants, debate.Participant{Name: "C", Side: "third", Provider: "c"})
-				c.OnFailure = tt.policy
+				c.OnFailure, c.OnOverflow = tt.policy, debate.Degrade
 				o.Providers["c"] = faulty(tt.fails, tt.kind, cost)
 				o.Providers["j"] = &echo{names: []string{"A", "B"}}
 				c.Limits.MaxRounds = 1
@@ -652,6 +652,7 @@ func TestAServiceThatWantsMoreTimeThanTheStepHasFailsAtOnce(t *testing.T) {
 		limited := &providers.Error{Kind: providers.RateLimit, RetryAfter: time.Hour, Err: errors.New("quota")}
 		d := panelOf(t, 1, func(c *debate.Config, o *debate.Options) {
 			c.Limits.StepTimeout, o.Providers["m"] = time.Minute, fails{limited}
+			c.Participants[1].Provider = "j" // whom the limit does not hit
 		})
 		began := time.Now()
 		events, err := run(t, d)

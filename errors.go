@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
@@ -50,6 +51,7 @@ type Failure struct {
 	Model       string               `json:"model,omitempty"`
 	Attempts    int                  `json:"attempts"`
 	Tried       []transcript.Attempt `json:"tried,omitempty"` // in order, with what each used
+	At          time.Time            `json:"at,omitzero"`     // when the last one failed
 	Message     string               `json:"message"`         // the last error in words
 	Recoverable bool                 `json:"recoverable"`
 
@@ -81,3 +83,25 @@ func (f *Failure) used() (u transcript.Usage) {
 
 // Unwrap is the cause, such as a *providers.Error; nil for a failure that was read from the store.
 func (f *Failure) Unwrap() error { return f.cause }
+
+// Hint is what a person can do about it.
+func (f *Failure) Hint() string {
+	switch f.Kind {
+	case providers.Authentication:
+		return fmt.Sprintf("provider %s refuses its key: give it one that is valid in Options.Providers, then Retry", f.Provider)
+	case providers.Validation:
+		return fmt.Sprintf("provider %s cannot take the request as it is: see whether it has a model %q and the parameters fit it, Edit the debate, then Retry", f.Provider, f.Model)
+	case providers.ContextOverflow:
+		return fmt.Sprintf("the prompt is longer than model %q reads: lower the Window of %s, or choose a model that reads more", f.Model, f.Key.Actor)
+	case providers.RateLimit:
+		return fmt.Sprintf("provider %s allows no more calls now: Retry later, raise its limits, or slow down with a rate limit of your own", f.Provider)
+	case providers.Timeout:
+		return fmt.Sprintf("model %q is too slow for the timeouts: raise Limits.StepTimeout, or choose a faster one", f.Model)
+	case providers.Network:
+		return fmt.Sprintf("provider %s cannot be reached, or its connection broke: check its address and the network, then Retry", f.Provider)
+	case providers.InvalidResponse:
+		return fmt.Sprintf("model %q gives no usable reply: choose one that keeps to a format, or give it more tokens", f.Model)
+	case providers.API:
+	}
+	return fmt.Sprintf("provider %s failed: its message says why; Retry may help", f.Provider)
+}

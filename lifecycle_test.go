@@ -303,7 +303,7 @@ func TestAStepThatTakesTooLongFails(t *testing.T) {
 		d := panelOf(t, 1, func(c *debate.Config, o *debate.Options) {
 			c.Limits.StepTimeout = time.Minute
 			o.Providers["m"] = &scripted.Provider{Func: func(providers.Request) scripted.Reply {
-				return scripted.Reply{Text: "never said in time", Chunks: 3, Latency: 2 * time.Minute}
+				return scripted.Reply{Text: "never said in time", Latency: 2 * time.Minute}
 			}}
 		})
 		began := time.Now()
@@ -375,7 +375,10 @@ func TestRetriesFollowTheKindOfTheError(t *testing.T) {
 				model := &scripted.Provider{Func: func(providers.Request) scripted.Reply {
 					return scripted.Reply{Err: &providers.Error{Kind: kind, RetryAfter: 40 * time.Second, Err: errors.New("down")}}
 				}}
-				d := panelOf(t, 1, func(_ *debate.Config, o *debate.Options) { o.Providers["m"] = model })
+				d := panelOf(t, 1, func(c *debate.Config, o *debate.Options) {
+					c.OnOverflow, c.Participants[1].Provider = debate.Degrade, "j" // whom a rate limit does not hit
+					o.Providers["m"] = model
+				})
 				began := time.Now()
 				events, err := run(t, d)
 				var failure *debate.Failure

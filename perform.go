@@ -27,10 +27,15 @@ func (dr *drive) perform(calls []*call) error {
 func (dr *drive) launch(calls []*call) {
 	dr.mu.Lock()
 	defer dr.mu.Unlock()
+	last := map[string]*call{}
 	for _, c := range calls {
+		c.over = make(chan struct{})
+		if before := last[c.step.Actor]; before != nil {
+			c.after = before.over
+		}
+		last[c.step.Actor] = c
 		c.ctx, c.cancel = context.WithCancelCause(dr.ctx)
 		c.feed = dr.feed
-		c.clock = startClock(c.limit, func() { c.cancel(c.overtime()) })
 		if dr.yield != nil {
 			c.emit = func(ev Event, seq int64) error {
 				c.clock.viewing.Store(true)
@@ -47,7 +52,9 @@ func (dr *drive) ground(calls []*call) {
 	dr.mu.Lock()
 	defer dr.mu.Unlock()
 	for _, c := range calls {
-		c.clock.stop()
+		if c.clock != nil {
+			c.clock.stop()
+		}
 		c.cancel(errGone)
 		dr.feed.end(c.step.Key)
 		delete(dr.flights, c.step.Key)
@@ -124,8 +131,12 @@ func (c *call) fly(i int, inbox chan<- message) {
 	m := message{index: i, landed: true, err: errors.New("the call left its goroutine")} // stands after runtime.Goexit
 	defer func() {
 		m.panic = recover()
+		close(c.over)
 		inbox <- m
 	}()
+	if c.after != nil { // a participant makes one call at a time
+		<-c.after
+	}
 	m.err = c.perform()
 }
 
@@ -190,89 +201,6 @@ func (dr *drive) answer(calls []*call, errs []error) error {
 		}
 	}
 	return nil
-}
-
-// degrade answers a step that failed for good, by the debate's policy.
-func (c *change) degrade(f *Failure) error {
-	switch {
-	case c.rec.config.OnFailure == Ask:
-		return c.fire(fsm.Pause, StateChanged{Question: c.rec.ask(f)})
-	case c.rec.spares(f):
-		return c.dropOut(f)
-	case c.rec.seated(f.Key.Actor) && c.rec.Cursor.Round > 1 && !f.wrong():
-		return c.stop(transcript.Ending{Outcome: transcript.QuorumLost, Evidence: f.Error()})
-	}
-	return c.fire(fsm.Fail, StateChanged{Failure: f})
-}
-
-// wrong says that no other attempt can help, but a change of keys or models does: dropping someone would hide it.
-func (f *Failure) wrong() bool {
-	return f.Kind == providers.Authentication || f.Kind == providers.Validation
-}
-
-// seated says whether somebody is a participant who is still in.
-func (r *record) seated(name string) bool {
-	for _, s := range r.Seats {
-		if s.Name == name {
-			return true
-		}
-	}
-	return false
-}
-
-// spares says whether the debate can go on without the participant who failed.
-func (r *record) spares(f *Failure) bool {
-	if f.wrong() || !r.seated(f.Key.Actor) {
-		return false
-	}
-	left := r.Record
-	left.Drop(f.Key.Actor)
-	return len(r.config.Protocol.Check(&left)) == 0
-}
-
-func (c *change) dropOut(f *Failure) error {
-	if err := c.add(Dropped{Stamp: c.stamp("dropped"), At: c.now, Name: f.Key.Actor, Failure: f}); err != nil {
-		return err
-	}
-	return c.settle()
-}
-
-// The actions of a question about a failure.
-const (
-	actRetry = "retry"
-	actDrop  = "drop"
-	actEnd   = "end"
-)
-
-func (r *record) ask(f *Failure) *Question {
-	q := &Question{Cause: f.Error(), Failure: f, Choices: []Choice{
-		{actRetry, "Try again", fmt.Sprintf("call %s again", f.Key.Actor)},
-	}}
-	if r.spares(f) {
-		q.Choices = append(q.Choices, Choice{actDrop, "Go on without", fmt.Sprintf("%s takes no further part", f.Key.Actor)})
-	}
-	q.Choices = append(q.Choices, Choice{actEnd, "End here", "conclude with what was said so far"})
-	return q
-}
-
-// act does what a person decided.
-func (c *change) act(action string, q *Question) error {
-	switch {
-	case action == actEnd:
-		return c.stop(transcript.Ending{Outcome: transcript.Stopped, Evidence: "a person ended the debate after a question: " + q.Cause})
-	case action == actDrop && q.Failure == nil:
-		return errors.New("the question names nobody who could drop out")
-	}
-	if e := c.rec.exhausted(c.rec.next()); action == actRetry && e.Outcome != "" { // what failed has used its share
-		return c.stop(e)
-	}
-	if err := c.fire(fsm.Resume, StateChanged{}); err != nil {
-		return err
-	}
-	if action == actDrop {
-		return c.dropOut(q.Failure)
-	}
-	return c.settle()
 }
 
 // timeLimit is the time that a call has for all its attempts, and what the time is up for when it is over.

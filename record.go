@@ -27,12 +27,14 @@ type record struct {
 	ending      transcript.Ending
 	failure     *Failure  // what led to the error that the debate is in
 	question    *Question // that is open
+	answered    *Failure  // somebody decided to go on without whom it is about
 	drops       []Dropped
 	lost        []*Failure // steps that failed for good, also where somebody tried again
 	annotations map[string]json.RawMessage
 	planned     store.Plan // as the stored head has it
 	usage       transcript.Usage
 	running     time.Duration
+	roundBegan  time.Duration // running time at the begin of the round at hand
 
 	created, started, updated, completed time.Time
 	entered                              time.Time // when the state at hand was entered, pauses apart
@@ -42,6 +44,7 @@ type record struct {
 	asked    int64                  // the seq that steps were asked for
 	steps    []protocol.Step        // what may run at it
 	said     []string               // by seq: a turn as others read it, once somebody has
+	history  int                    // tokens of all turns
 	shown    []int                  // what visible found last
 	tokens   []int                  // likewise
 	briefs   map[briefKey]*briefing // what is the same in all prompts of a reader
@@ -94,11 +97,15 @@ func (r *record) apply(ev Event, at time.Time) error {
 	case TurnDone:
 		err = r.turn(ev.Turn)
 	case Dropped:
-		if r.config.OnFailure != Ask { // else the question has counted it
+		if r.answered == nil || r.answered.Key != ev.Failure.Key { // else the question has counted it
 			r.spend(ev.Failure)
 		}
 		r.drop(ev)
 	case Decided:
+		r.answered = nil
+		if ev.Action == actDrop {
+			r.answered = r.question.Failure
+		}
 		r.question = nil
 	case Annotated:
 		r.annotate(ev)
@@ -175,15 +182,20 @@ func (r *record) configure(ev ConfigChanged) (err error) {
 		return errors.New("it names no protocol")
 	}
 	r.MinRounds, r.MaxRounds = r.config.Limits.MinRounds, r.config.Limits.MaxRounds
-	r.Judges = nil
-	for _, j := range r.config.Judges {
-		r.Judges = append(r.Judges, j.Name)
-	}
+	r.bench()
 	if !r.begunToSpeak() { // later ones leave the participants as they are
 		r.seat()
 	}
 	r.valid, r.briefs = false, nil
 	return nil
+}
+
+// bench has all judges judge.
+func (r *record) bench() {
+	r.Judges = nil
+	for _, j := range r.config.Judges {
+		r.Judges = append(r.Judges, j.Name)
+	}
 }
 
 // begunToSpeak says whether a model has made a turn; a person's remark binds nobody.
@@ -228,7 +240,9 @@ func (r *record) move(ev StateChanged) {
 		r.reset()
 	default:
 	}
-	r.Cursor.Round = r.roundAfter(ev.On, ev.To)
+	if round := r.roundAfter(ev.On, ev.To); round != r.Cursor.Round {
+		r.Cursor.Round, r.roundBegan = round, r.running
+	}
 	if ev.Ending.Outcome != "" {
 		r.ending = ev.Ending
 	}
@@ -266,10 +280,11 @@ func (r *record) drivable() error {
 // reset begins a new run: what was said before stays in the journal and is never shown.
 func (r *record) reset() {
 	run := r.Cursor.Run + 1
-	r.Record = protocol.Record{Judges: r.Judges, MinRounds: r.MinRounds, MaxRounds: r.MaxRounds}
+	r.Record = protocol.Record{MinRounds: r.MinRounds, MaxRounds: r.MaxRounds}
 	r.Cursor.Run = run
+	r.bench()
 	r.ending, r.failure, r.briefs, r.valid = transcript.Ending{}, nil, nil, false
-	r.usage, r.running, r.lost = transcript.Usage{}, 0, nil // the budgets are a run's
+	r.usage, r.running, r.roundBegan, r.history, r.lost = transcript.Usage{}, 0, 0, 0, nil // the budgets are a run's
 	r.seat()
 }
 
@@ -279,6 +294,7 @@ func (r *record) turn(t transcript.Turn) error {
 		return fmt.Errorf("turn %s stands twice", t.Key)
 	}
 	r.usage = r.usage.Add(t.Usage)
+	r.history += t.Tokens
 	r.said = append(r.said, make([]string, int(t.Seq)+1-len(r.said))...)
 	if t.Output == protocol.PersonasContract.Name() {
 		r.everyone, r.briefs = r.Seats, nil // nobody drops out before

@@ -117,6 +117,10 @@ func warnings(t *transcript.Turn) (list []string) {
 			list = append(list, "the reply was cut at its token cap")
 		case transcript.Fallback:
 			list = append(list, "no valid reply came, safe defaults stand for it")
+		case transcript.Partial:
+			list = append(list, "the model failed, this is as far as it came")
+		case transcript.Substituted:
+			list = append(list, "another model gave the reply, since the judge's own failed")
 		case transcript.Reasked: // came right
 		}
 	}

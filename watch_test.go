@@ -179,7 +179,7 @@ func TestWarningsAndFailuresReachWatchers(t *testing.T) {
 				require.Contains(t, ev.Text, "no valid reply came, safe defaults stand for it")
 			}
 		}
-		require.Equal(t, 2, failed, "the network, and the reply that was asked for again")
+		require.Equal(t, 3, failed, "the network, the reply that was asked for again, and that of the second asking")
 		require.Equal(t, 1, warned)
 	})
 }

@@ -89,8 +89,9 @@ func (r *Record) Place() int {
 	return place
 }
 
-// Drop takes a participant out.
+// Drop takes a participant or a judge out.
 func (r *Record) Drop(name string) {
+	r.Judges = slices.DeleteFunc(slices.Clone(r.Judges), func(j string) bool { return j == name })
 	r.Seats = slices.DeleteFunc(slices.Clone(r.Seats), func(s transcript.Seat) bool { return s.Name == name })
 }
 

@@ -77,9 +77,11 @@ type Flag string
 
 // The flags of turns.
 const (
-	Truncated Flag = "truncated" // the model was cut at its token cap
-	Fallback  Flag = "fallback"  // no valid reply came: Data holds safe defaults
-	Reasked   Flag = "reasked"   // the first reply was invalid
+	Truncated   Flag = "truncated"   // the model was cut at its token cap
+	Fallback    Flag = "fallback"    // no valid reply came: Data holds safe defaults
+	Reasked     Flag = "reasked"     // the first reply was invalid
+	Partial     Flag = "partial"     // the model failed for good, this is as far as it came
+	Substituted Flag = "substituted" // another model spoke in a judge's name
 )
 
 // Decode reads a turn's validated reply into the Go type of its contract.

@@ -1,0 +1,129 @@
+package debate
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// degrade answers a step that failed for good, by the debate's policy.
+func (c *change) degrade(f *Failure) error {
+	judge := slices.Contains(c.rec.Judges, f.Key.Actor)
+	policy := c.rec.config.OnFailure
+	if judge {
+		policy = c.rec.config.OnJudgeFailure
+	}
+	switch {
+	case policy == Ask:
+		return c.fire(fsm.Pause, StateChanged{Question: c.rec.ask(f)})
+	case judge && policy == WithoutJudge && !f.wrong():
+		return c.dropOut(f)
+	case judge && policy == End && !f.wrong():
+		return c.endWithout(f)
+	case c.rec.spares(f):
+		return c.dropOut(f)
+	case c.rec.seated(f.Key.Actor) && c.rec.Cursor.Round > 1 && !f.wrong():
+		return c.stop(transcript.Ending{Outcome: transcript.QuorumLost, Evidence: f.Error()})
+	}
+	return c.fire(fsm.Fail, StateChanged{Failure: f})
+}
+
+// wrong says that no other attempt can help, but a change of keys or models does: dropping someone would hide it.
+func (f *Failure) wrong() bool {
+	return f.Kind == providers.Authentication || f.Kind == providers.Validation
+}
+
+// seated says whether somebody is a participant who is still in.
+func (r *record) seated(name string) bool {
+	for _, s := range r.Seats {
+		if s.Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// spares says whether the debate can go on without the participant who failed.
+func (r *record) spares(f *Failure) bool {
+	if f.wrong() || !r.seated(f.Key.Actor) {
+		return false
+	}
+	left := r.Record
+	left.Drop(f.Key.Actor)
+	return len(r.config.Protocol.Check(&left)) == 0
+}
+
+func (c *change) dropOut(f *Failure) error {
+	if err := c.drop(f); err != nil {
+		return err
+	}
+	return c.settle()
+}
+
+func (c *change) drop(f *Failure) error {
+	return c.add(Dropped{Stamp: c.stamp("dropped"), At: c.now, Name: f.Key.Actor, Failure: f})
+}
+
+// endWithout ends the debate without the judge that failed.
+func (c *change) endWithout(f *Failure) error {
+	if err := c.drop(f); err != nil {
+		return err
+	}
+	if c.rec.ending.Outcome != "" { // it was to give the verdict
+		return c.settle()
+	}
+	return c.stop(transcript.Ending{Outcome: transcript.QuorumLost, Evidence: f.Error()})
+}
+
+// The actions of a question about a failure.
+const (
+	actRetry = "retry"
+	actDrop  = "drop"
+	actEnd   = "end"
+)
+
+func (r *record) ask(f *Failure) *Question {
+	q := &Question{Cause: f.Error(), Failure: f, Choices: []Choice{
+		{actRetry, "Try again", fmt.Sprintf("call %s again", f.Key.Actor)},
+	}}
+	if r.spares(f) || slices.Contains(r.Judges, f.Key.Actor) {
+		q.Choices = append(q.Choices, Choice{actDrop, "Go on without", fmt.Sprintf("%s takes no further part", f.Key.Actor)})
+	}
+	q.Choices = append(q.Choices, Choice{actEnd, "End here", "conclude with what was said so far"})
+	return q
+}
+
+// act does what a person decided.
+func (c *change) act(action string, q *Question) error {
+	switch {
+	case action == actEnd:
+		return c.stop(transcript.Ending{Outcome: transcript.Stopped, Evidence: "a person ended the debate after a question: " + q.Cause})
+	case action == actDrop && q.Failure == nil:
+		return errors.New("the question names nobody who could drop out")
+	}
+	if e := c.rec.exhausted(c.rec.next()); action == actRetry && e.Outcome != "" { // what failed has used its share
+		return c.stop(e)
+	}
+	if err := c.fire(fsm.Resume, StateChanged{}); err != nil {
+		return err
+	}
+	if action == actDrop {
+		return c.dropOut(q.Failure)
+	}
+	return c.settle()
+}
+
+// throttled says whether a rate limit of a participant's provider hits everyone who debates: they all call it, or had to
+// wait for theirs as well.
+func (r *record) throttled(p *Participant) bool {
+	for _, s := range r.Seats {
+		if other, _, ok := r.actor(s.Name); ok && other.Provider != p.Provider && r.status(s.Name).State != "rate_limited" {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,159 @@
+package debate
+
+import (
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/elenchus-go/debate/context/window"
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// retries are how many times a call is made again, by the kind of its failure, where the configuration says nothing.
+var retries = map[providers.Kind]int{
+	providers.Network: 3, providers.RateLimit: 5, providers.API: 2, providers.Timeout: 2, providers.InvalidResponse: 1,
+	providers.ContextOverflow: 0, providers.Authentication: 0, providers.Validation: 0,
+}
+
+// The wait before the nth retry is drawn between shortest and a bound that doubles up to longest.
+const (
+	shortest = time.Second
+	longest  = time.Minute
+)
+
+// again is the wait before the next attempt after the nth has failed; negative: none follows.
+func (c *call) again(n int, e *providers.Error) time.Duration {
+	switch {
+	case n >= c.config.Limits.StepCalls && (e.Kind != providers.RateLimit || c.patience == 0):
+		return -1
+	case errors.Is(e, errReask):
+		c.count(e.Kind)
+		return 0
+	case e.Kind == providers.ContextOverflow && c.config.OnOverflow != Degrade && c.shrink(c.tokens/2):
+		return 0
+	}
+	if again := backoff(e, c.count(e.Kind), c.most(e.Kind)); again >= 0 && again < c.left() {
+		return again
+	}
+	if c.substitute() {
+		return 0
+	}
+	return c.sitOut(e)
+}
+
+func (c *call) count(kind providers.Kind) int {
+	if c.failures == nil {
+		c.failures = map[providers.Kind]int{}
+	}
+	c.failures[kind]++
+	return c.failures[kind]
+}
+
+// most is how often a call is made again after a kind of failure.
+func (c *call) most(kind providers.Kind) int {
+	if n, ok := c.config.Retries[kind]; ok {
+		return n
+	}
+	return retries[kind]
+}
+
+// left is what is left of the step's time.
+func (c *call) left() time.Duration {
+	return c.limit - time.Since(c.began) + time.Duration(c.clock.viewed.Load())
+}
+
+// backoff is the wait before the next attempt after the nth failure of a kind; negative: none follows.
+func backoff(e *providers.Error, nth, most int) time.Duration {
+	if nth > most {
+		return -1
+	}
+	upper := min(shortest<<min(nth, 6), longest)
+	return max(shortest+rand.N(upper-shortest+1), e.RetryAfter)
+}
+
+// substitute has the next model of the reserve give the reply, from the beginning.
+func (c *call) substitute() bool {
+	for len(c.reserve) > 0 {
+		next := c.reserve[0]
+		c.reserve = c.reserve[1:]
+		name, provider, err := c.bind(next.Provider)
+		if err != nil {
+			continue
+		}
+		c.who, c.name, c.provider = &next, name, provider
+		c.failures, c.reasked, c.substituted = nil, false, true
+		c.request.Model, c.request.Temperature, c.request.MaxTokens = next.Model, next.Temperature, next.MaxTokens
+		c.request.Messages = c.asked
+		if room := next.Window - next.MaxTokens; c.tokens > room {
+			c.shrink(room)
+		}
+		return true
+	}
+	return false
+}
+
+// shrink leaves out the oldest part of the history, so that the prompt has about so many tokens; false: it holds no
+// history that could be left out.
+func (c *call) shrink(tokens int) bool {
+	list := c.asked
+	for len(list) > 2 && c.tokens > tokens { // the first is the system's, the last is the task
+		gone := window.Estimate(list[1].Text)
+		list = slices.Delete(slices.Clone(list), 1, 2)
+		c.tokens -= gone
+		c.leaveOut(gone)
+	}
+	if len(list) == len(c.asked) {
+		return false
+	}
+	c.asked, c.request.Messages, c.reasked = list, list, false
+	return true
+}
+
+// leaveOut reports that one more turn of the history is not shown.
+func (c *call) leaveOut(tokens int) {
+	w := transcript.Window{Used: c.history, Kept: len(c.asked) - 2, Limit: c.history}
+	if c.turn.Window != nil {
+		w = *c.turn.Window
+	}
+	w.Used, w.Kept, w.Cut = max(w.Used-tokens, 0), w.Kept-1, w.Cut+1
+	w.Limit = w.Used
+	c.turn.Window = &w
+}
+
+// sitOut is the wait for a rate limit to pass that hits everyone who debates: dropping them one by one would help nobody.
+// It is negative where the time budget has no room for it.
+func (c *call) sitOut(e *providers.Error) time.Duration {
+	if e.Kind != providers.RateLimit || c.patience == 0 {
+		return -1
+	}
+	rest := max(e.RetryAfter, longest)
+	if time.Since(c.turn.Began)-c.viewed+rest >= c.patience {
+		c.tired = true
+		return -1
+	}
+	c.rested, c.failures = true, nil
+	return rest
+}
+
+// giveUp is what becomes of a step that has failed for good.
+func (c *call) giveUp(n int, e *providers.Error) error {
+	f := &Failure{
+		Key: c.step.Key, Kind: e.Kind, Provider: c.name, Model: c.who.Model, Attempts: n, Tried: c.turn.Attempts, At: time.Now().UTC(),
+		Message: e.Error(), Recoverable: true, cause: e,
+	}
+	switch {
+	case c.tired:
+		return errOutOfTime
+	case f.wrong():
+		return f
+	case c.judging && c.config.OnJudgeFailure == GoOn && c.standIn():
+		return c.done()
+	case c.contract == nil && c.debating && c.partial != "" && c.config.OnFailure == Degrade:
+		c.turn.Text, c.turn.Tokens = c.partial, window.Estimate(c.partial)
+		c.turn.Flags = append(c.turn.Flags, transcript.Partial)
+		return c.done()
+	}
+	return f
+}
