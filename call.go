@@ -174,6 +174,7 @@ func (c *call) attempt(n int) error {
 	a := transcript.Attempt{
 		Provider: c.name, Model: cmp.Or(resp.Model, c.who.Model), Finish: string(resp.Finish), Usage: c.usage(resp), Took: time.Since(began),
 	}
+	c.price(&a.Usage, a.Model)
 	if failed := providers.AsError(err); failed != nil {
 		a.Error, a.Message = string(failed.Kind), failed.Error()
 	}
@@ -202,6 +203,18 @@ func (c *call) usage(r providers.Response) transcript.Usage {
 		return r.Usage
 	}
 	return transcript.Usage{Input: c.tokens, Output: window.Estimate(r.Text), Estimated: true}
+}
+
+// price adds what a call cost, by the name of the model that was asked for, else of the one that answered.
+func (c *call) price(u *transcript.Usage, answered string) {
+	if c.config.Prices == nil || *u == (transcript.Usage{}) {
+		return
+	}
+	p, known := c.config.Prices.Of(c.who.Model)
+	if !known {
+		p, known = c.config.Prices.Of(answered)
+	}
+	u.Cost, u.Unpriced = p.Cost(*u), !known
 }
 
 // errReask says that a reply was invalid, and that its words for a second attempt are in the request.

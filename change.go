@@ -151,9 +151,8 @@ func (r *record) exhausted(steps []protocol.Step) transcript.Ending {
 		return transcript.Ending{Outcome: transcript.TokenBudget, Evidence: fmt.Sprintf(
 			"%d of %d output tokens are used, and up to %d more are needed for the next phase and the conclusion", r.usage.Output, l.OutputTokens, need)}
 	}
-	if used := r.usage.Input + r.usage.Output; l.Tokens > 0 && used+need+r.worstPrompts(steps) > l.Tokens {
-		return transcript.Ending{Outcome: transcript.TokenBudget, Evidence: fmt.Sprintf(
-			"%d of %d tokens are used, and up to %d more are needed for the next phase and the conclusion", used, l.Tokens, need+r.worstPrompts(steps))}
+	if e := r.overspent(steps); e.Outcome != "" {
+		return e
 	}
 	if r.remaining() <= 0 {
 		return r.late()
@@ -176,20 +175,41 @@ func (r *record) inRound() bool {
 	return r.Cursor.Stage == transcript.Speech || r.Cursor.Stage == transcript.Assessment
 }
 
-// worstPrompts is what the prompts of steps and of the conclusion cost: each as long as the history will be by then, with
-// an allowance for what is not history, but no longer than its reader's window.
-func (r *record) worstPrompts(steps []protocol.Step) (tokens int) {
+// overspent says whether the budget of all tokens, or of money, has no room for steps and the conclusion after them.
+func (r *record) overspent(steps []protocol.Step) transcript.Ending {
+	l := r.config.Limits
+	if l.Tokens == 0 && l.Cost == 0 {
+		return transcript.Ending{}
+	}
+	most := r.worstUsage(steps)
+	if used, need := r.usage.Input+r.usage.Output, most.Input+most.Output; l.Tokens > 0 && used+need > l.Tokens {
+		return transcript.Ending{Outcome: transcript.TokenBudget, Evidence: fmt.Sprintf(
+			"%d of %d tokens are used, and up to %d more are needed for the next phase and the conclusion", used, l.Tokens, need)}
+	}
+	if used := r.usage.Cost; l.Cost > 0 && used+most.Cost > l.Cost {
+		return transcript.Ending{Outcome: transcript.CostBudget, Evidence: fmt.Sprintf(
+			"%.4f of %.4f are spent, and up to %.4f more are needed for the next phase and the conclusion", used, l.Cost, most.Cost)}
+	}
+	return transcript.Ending{}
+}
+
+// worstUsage is what steps and the conclusion use when each prompt is as long as the history will be by then, with an
+// allowance for what is not history, but no longer than its reader's window, and each reply as long as its cap.
+func (r *record) worstUsage(steps []protocol.Step) (all transcript.Usage) {
 	history := r.history
 	for _, p := range r.phases(transcript.Conclusion) {
 		steps = append(steps[:len(steps):len(steps)], p.Steps...)
 	}
 	for _, s := range steps {
 		if p, _, ok := r.actor(s.Actor); ok {
-			tokens += min(history+allowance, p.Window-p.MaxTokens)
+			u := transcript.Usage{Input: min(history+allowance, p.Window-p.MaxTokens), Output: p.MaxTokens}
+			known, _ := r.config.Prices.Of(p.Model)
+			u.Cost = known.Cost(u)
+			all = all.Add(u)
 			history += p.MaxTokens
 		}
 	}
-	return tokens
+	return all
 }
 
 // allowance is what a prompt has beside the history, in tokens: instructions, topic and schema.

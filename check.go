@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"unicode"
@@ -35,6 +36,19 @@ func (c Config) check() []protocol.Problem {
 	c.checkNames(l)
 	for field, p := range c.actors() {
 		p.check(l, field)
+		if _, known := c.Prices.Of(p.Model); !known && c.Limits.Cost > 0 {
+			l.add(field+".model", "%q has no price in prices, which limits.cost needs", p.Model)
+		}
+	}
+	if cost := c.Limits.Cost; !(cost >= 0) || math.IsInf(cost, 0) {
+		l.add("limits.cost", "%v, use a number from 0", cost)
+	}
+	for model, p := range c.Prices {
+		for _, x := range []float64{p.Input, p.Cached, p.Output} {
+			if !(x >= 0) || math.IsInf(x, 0) {
+				l.add("prices", "%s: %v, use numbers from 0", model, x)
+			}
+		}
 	}
 	l.problems = append(l.problems, c.Protocol.Check(c.record())...)
 	if len(l.problems) == 0 && c.Limits.OutputTokens > 0 {

@@ -12,6 +12,7 @@ import (
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/price"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -54,6 +55,9 @@ type Config struct {
 	// and 0 for others. The wait before the nth of a kind is drawn between 1 s and 2^n s, at most 60 s, and never less
 	// than the service asks for. No wait is begun that would outlast the step's timeout or the time budget.
 	Retries map[providers.Kind]int `json:"retries,omitempty"`
+	// Prices are what models cost, by their names. A model that is not among them has no known price, and Limits.Cost
+	// needs one for each.
+	Prices price.Prices `json:"prices,omitempty"`
 	// Labels are the caller's own, to List by.
 	Labels map[string]string `json:"labels,omitempty"`
 }
@@ -91,6 +95,7 @@ type Limits struct {
 	// what the prelude, MaxRounds rounds and the conclusion can use when every reply is as long as its cap.
 	OutputTokens int
 	Tokens       int           // the budget for prompts and replies together; 0: none
+	Cost         float64       // the budget in the currency of Config.Prices; 0: none
 	StepTokens   int           // cap of a participant's reply, reasoning included; defaults to 4,096
 	JudgeTokens  int           // cap of any other reply; defaults to 4,096
 	StepTimeout  time.Duration // for a step with all its attempts and waits; defaults to 5 minutes
@@ -233,6 +238,7 @@ type limitsJSON struct {
 	Time         duration `json:"time,omitzero"`
 	OutputTokens int      `json:"output_tokens,omitempty"`
 	Tokens       int      `json:"tokens,omitempty"`
+	Cost         float64  `json:"cost,omitempty"`
 	StepTokens   int      `json:"step_tokens,omitempty"`
 	JudgeTokens  int      `json:"judge_tokens,omitempty"`
 	StepTimeout  duration `json:"step_timeout,omitzero"`
@@ -243,14 +249,14 @@ type limitsJSON struct {
 
 func (l Limits) words() limitsJSON {
 	return limitsJSON{
-		l.MinRounds, l.MaxRounds, duration(l.Time), l.OutputTokens, l.Tokens, l.StepTokens, l.JudgeTokens,
+		l.MinRounds, l.MaxRounds, duration(l.Time), l.OutputTokens, l.Tokens, l.Cost, l.StepTokens, l.JudgeTokens,
 		duration(l.StepTimeout), l.StepCalls, duration(l.Round), duration(l.RoundDelay),
 	}
 }
 
 func (l limitsJSON) limits() Limits {
 	return Limits{
-		l.MinRounds, l.MaxRounds, time.Duration(l.Time), l.OutputTokens, l.Tokens, l.StepTokens, l.JudgeTokens,
+		l.MinRounds, l.MaxRounds, time.Duration(l.Time), l.OutputTokens, l.Tokens, l.Cost, l.StepTokens, l.JudgeTokens,
 		time.Duration(l.StepTimeout), l.StepCalls, time.Duration(l.Round), time.Duration(l.RoundDelay),
 	}
 }

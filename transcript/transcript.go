@@ -110,6 +110,10 @@ type Usage struct {
 	Output    int  `json:"output"`              // tokens of replies, reasoning included
 	Reasoning int  `json:"reasoning,omitempty"` // of Output, those not shown
 	Estimated bool `json:"estimated,omitempty"` // a part was estimated, since a provider reported none
+	// Cost is what it cost, in the currency of the debate's prices; Unpriced says that a part has no known price. Both are
+	// left out where a debate has no prices.
+	Cost     float64 `json:"cost,omitempty"`
+	Unpriced bool    `json:"unpriced,omitempty"`
 }
 
 // Add is the sum of two usages.
@@ -117,7 +121,7 @@ func (u Usage) Add(v Usage) Usage {
 	return Usage{
 		Input: u.Input + v.Input, Cached: u.Cached + v.Cached,
 		Output: u.Output + v.Output, Reasoning: u.Reasoning + v.Reasoning,
-		Estimated: u.Estimated || v.Estimated,
+		Estimated: u.Estimated || v.Estimated, Cost: u.Cost + v.Cost, Unpriced: u.Unpriced || v.Unpriced,
 	}
 }
 
@@ -150,6 +154,7 @@ const (
 	EarlyStop          Outcome = "early_stop"
 	RoundLimit         Outcome = "round_limit"
 	TokenBudget        Outcome = "token_budget"
+	CostBudget         Outcome = "cost_budget"
 	TimeBudget         Outcome = "time_budget"
 	QuorumLost         Outcome = "quorum_lost"
 	Stopped            Outcome = "stopped"

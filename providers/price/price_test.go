@@ -1,0 +1,68 @@
+package price_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate/providers/price"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+func TestAPriceIsFoundByTheExactNameElseByTheLongestThatItContinues(t *testing.T) {
+	prices := price.Prices{"gpt-x": {Input: 1}, "gpt-x-mini": {Input: 2}, "llama3:70b": {Input: 3}, "free": {}}
+	for model, want := range map[string]float64{
+		"gpt-x":                 1,
+		"gpt-x-2026-01-31":      1,
+		"gpt-x-large":           1,
+		"gpt-x-mini":            2,
+		"gpt-x-mini-2026-01-31": 2,
+		"gpt-x-mini@latest":     2,
+		"llama3:70b-q4":         3,
+		"free":                  0,
+	} {
+		got, ok := prices.Of(model)
+		require.True(t, ok, model)
+		require.InDelta(t, want, got.Input, 0, model)
+	}
+	for _, model := range []string{"", "-", "gpt", "gpt-", "gpt-x.1", "gpt-xl", "llama3", "llama3:8b", "vendor/gpt-x", "GPT-X"} {
+		_, ok := prices.Of(model)
+		require.False(t, ok, model)
+	}
+	_, ok := price.Prices(nil).Of("gpt-x")
+	require.False(t, ok)
+}
+
+func TestCostIsByTheMillionTokens(t *testing.T) {
+	usage := transcript.Usage{Input: 3_000_000, Cached: 1_000_000, Output: 500_000, Reasoning: 400_000}
+	for name, test := range map[string]struct {
+		price price.Price
+		usage transcript.Usage
+		want  float64
+	}{
+		"cached tokens for less":            {price.Price{Input: 2, Cached: 0.5, Output: 8}, usage, 2*2 + 0.5 + 4},
+		"cached tokens for the same":        {price.Price{Input: 2, Output: 8}, usage, 3*2 + 4},
+		"free":                              {price.Price{}, usage, 0},
+		"nothing used":                      {price.Price{Input: 2, Output: 8}, transcript.Usage{}, 0},
+		"reasoning is a part of the output": {price.Price{Output: 10}, transcript.Usage{Output: 100, Reasoning: 100}, 0.001},
+	} {
+		t.Run(name, func(t *testing.T) { require.InDelta(t, test.want, test.price.Cost(test.usage), 1e-9) })
+	}
+}
+
+func ExamplePrices() {
+	var prices price.Prices // from a file of the user's
+	err := json.Unmarshal([]byte(`{"gpt-x": {"input": 2, "cached": 0.5, "output": 8}}`), &prices)
+	if err != nil {
+		panic(err)
+	}
+	p, known := prices.Of("gpt-x-2026-01-31")
+	fmt.Println(p.Cost(transcript.Usage{Input: 10_000, Cached: 8_000, Output: 1_000}), known)
+	_, known = prices.Of("other")
+	fmt.Println(known)
+	// Output:
+	// 0.016 true
+	// false
+}
