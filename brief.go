@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/prompts"
@@ -23,7 +24,7 @@ func (dr *drive) calls(r *record) ([]*call, *Failure) {
 		}
 		if err != nil {
 			return nil, &Failure{
-				Key: s.Key, Kind: providers.Validation, Message: err.Error(), Recoverable: !errors.Is(err, errProtocol), cause: err,
+				Key: s.Key, Kind: providers.Validation, At: time.Now().UTC(), Message: err.Error(), Recoverable: !errors.Is(err, errProtocol), cause: err,
 			}
 		}
 		calls = append(calls, c)

@@ -105,7 +105,7 @@ func (c *call) start() {
 	c.clock = startClock(c.limit, func() { c.cancel(c.overtime()) })
 }
 
-// done is a turn that has come to its end.
+// done is a turn that has come to its end. An error is that of a viewer who has gone.
 func (c *call) done() error {
 	c.turn.Ended, c.turn.Viewed = time.Now(), c.viewed+time.Duration(c.clock.viewed.Load())
 	return c.warn()
@@ -188,7 +188,7 @@ func (c *call) stream(p *part) func(string) error {
 	offset := 0
 	return func(text string) error {
 		c.feed.chunk(p, text)
-		if c.emit == nil {
+		if c.emit == nil || c.ctx.Err() != nil {
 			return c.ctx.Err()
 		}
 		ev := Chunk{Stamp: Stamp{Type: "chunk", Seq: c.step.Horizon, Live: true}, Attempt: c.at, Offset: offset, Text: text}

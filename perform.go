@@ -118,6 +118,10 @@ func (c *call) post(i int, inbox chan<- message) func(Event, int64) error {
 	return func(ev Event, seq int64) error {
 		c.clock.viewing.Store(true)
 		defer c.clock.viewing.Store(false)
+		if c.ctx.Err() != nil { // how a call was cut is shown all the same
+			inbox <- message{index: i, event: ev, seq: seq}
+			return nil
+		}
 		select {
 		case inbox <- message{index: i, event: ev, seq: seq}:
 			return nil

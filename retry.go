@@ -129,6 +129,9 @@ func (c *call) sitOut(e *providers.Error) time.Duration {
 		return -1
 	}
 	rest := max(e.RetryAfter, longest)
+	if end, ok := c.ctx.Deadline(); ok && time.Until(end) <= rest { // a worker's job: it has not the time
+		return -1
+	}
 	if time.Since(c.turn.Began)-c.viewed+rest >= c.patience {
 		c.tired = true
 		return -1
@@ -137,7 +140,7 @@ func (c *call) sitOut(e *providers.Error) time.Duration {
 	return rest
 }
 
-// giveUp is what becomes of a step that has failed for good.
+// giveUp is what becomes of a step that has failed for good: its turn, as far as there is one, or its failure.
 func (c *call) giveUp(n int, e *providers.Error) error {
 	f := &Failure{
 		Key: c.step.Key, Kind: e.Kind, Provider: c.name, Model: c.who.Model, Attempts: n, Tried: c.turn.Attempts, At: time.Now().UTC(),
@@ -149,11 +152,12 @@ func (c *call) giveUp(n int, e *providers.Error) error {
 	case f.wrong():
 		return f
 	case c.judging && c.config.OnJudgeFailure == GoOn && c.standIn():
-		return c.done()
 	case c.contract == nil && c.debating && c.partial != "" && c.config.OnFailure == Degrade:
 		c.turn.Text, c.turn.Tokens = c.partial, window.Estimate(c.partial)
 		c.turn.Flags = append(c.turn.Flags, transcript.Partial)
-		return c.done()
+	default:
+		return f
 	}
-	return f
+	_ = c.done() // the time of the call is over, not its viewer's
+	return nil
 }
