@@ -24,6 +24,7 @@ type tally struct {
 	kills                              map[string]int // by point
 	debates, turns, calls, acked, lost int
 	doubled, mismatched, idle          int
+	restarts                           int // of the database
 	flying                             int // calls that were in flight when their process, or the database, died
 }
 
@@ -149,6 +150,9 @@ func (n *tally) count(t *testing.T, lines []line) (calls, allowed map[step]int) 
 			}
 			land(l.run)
 		case l.word == "down", l.word == "up":
+			if l.word == "up" {
+				n.restarts++
+			}
 			for run := range flying {
 				land(run)
 			}
@@ -184,7 +188,7 @@ func (n *tally) String() string {
 		total += k
 	}
 	slices.Sort(points)
-	fmt.Fprintf(&b, "%d effective kills: %s; %d more hit no step\n", total, strings.Join(points, ", "), n.idle)
+	fmt.Fprintf(&b, "%d effective kills: %s; %d more hit no step; %d restarts of the database\n", total, strings.Join(points, ", "), n.idle, n.restarts)
 	fmt.Fprintf(&b, "%d debates, all ended; %d turns; %d entries acknowledged, %d lost; %d turns doubled; %d heads wrong\n",
 		n.debates, n.turns, n.acked, n.lost, n.doubled, n.mismatched)
 	fmt.Fprintf(&b, "%d calls: %d more than turns, for %d that were in flight at a kill", n.calls, n.calls-n.turns, n.flying)
