@@ -1,0 +1,143 @@
+package cassette
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// differences are how two requests differ.
+type differences struct {
+	count int
+	first string
+}
+
+func (d *differences) add(weight int, format string, args ...any) {
+	if d.count == 0 {
+		d.first = fmt.Sprintf(format, args...)
+	}
+	d.count += weight
+}
+
+// differences of a recorded request to another one. That another thing was asked for weighs more than how.
+func (i *interaction) differences(got *interaction) *differences {
+	d := &differences{}
+	if i.Method != got.Method {
+		d.add(1000, "method: recorded %s, got %s", i.Method, got.Method)
+	}
+	if was, is := target(i.URL), target(got.URL); was != is {
+		d.add(1000, "path: recorded %s, got %s", was, is)
+	}
+	d.compare("body", i.sent(), got.sent())
+	return d
+}
+
+// sent is the body as a value: decoded JSON, a string, or nil.
+func (i *interaction) sent() any {
+	if i.Raw != nil {
+		return string(i.Raw)
+	}
+	v, err := value(i.Request)
+	if err != nil {
+		return nil // there is none
+	}
+	return v
+}
+
+func (d *differences) compare(path string, was, is any) {
+	switch was := was.(type) {
+	case map[string]any:
+		if is, ok := is.(map[string]any); ok {
+			d.objects(path, was, is)
+			return
+		}
+	case []any:
+		if is, ok := is.([]any); ok {
+			d.lists(path, was, is)
+			return
+		}
+	case string:
+		if is, ok := is.(string); ok {
+			d.texts(path, was, is)
+			return
+		}
+	default:
+		if was == is {
+			return
+		}
+	}
+	d.add(1, "%s: recorded %s, got %s", path, show(was), show(is))
+}
+
+func (d *differences) objects(path string, was, is map[string]any) {
+	keys := slices.Collect(maps.Keys(was))
+	for key := range is {
+		if _, ok := was[key]; !ok {
+			keys = append(keys, key)
+		}
+	}
+	slices.Sort(keys)
+	for _, key := range keys {
+		before, recorded := was[key]
+		after, got := is[key]
+		at := path + "." + key
+		switch {
+		case !got:
+			d.add(1, "%s: recorded %s, got nothing", at, show(before))
+		case !recorded:
+			d.add(1, "%s: recorded nothing, got %s", at, show(after))
+		default:
+			d.compare(at, before, after)
+		}
+	}
+}
+
+func (d *differences) lists(path string, was, is []any) {
+	for n := range min(len(was), len(is)) {
+		d.compare(fmt.Sprintf("%s[%d]", path, n), was[n], is[n])
+	}
+	if len(was) != len(is) {
+		d.add(1, "%s: recorded %d elements, got %d", path, len(was), len(is))
+	}
+}
+
+func (d *differences) texts(path, was, is string) {
+	if was == is {
+		return
+	}
+	at := 0
+	for at < len(was) && at < len(is) && was[at] == is[at] {
+		at++
+	}
+	d.add(1, "%s, at byte %d: recorded %q, got %q", path, at, around(was, at), around(is, at))
+}
+
+// around is what stands about a place in a text.
+func around(text string, at int) string {
+	const before, after = 20, 40
+	from, to := max(0, at-before), min(len(text), at+after)
+	part := strings.ToValidUTF8(text[from:to], "")
+	if from > 0 {
+		part = "..." + part
+	}
+	if to < len(text) {
+		part += "..."
+	}
+	return part
+}
+
+// show is a value in JSON, or its beginning.
+func show(v any) string {
+	const most = 60
+	text, err := marshal(v)
+	if err != nil || len(text) <= most {
+		return string(text)
+	}
+	cut := most
+	for !utf8.RuneStart(text[cut]) {
+		cut--
+	}
+	return string(text[:cut]) + "..."
+}

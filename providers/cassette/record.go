@@ -1,0 +1,150 @@
+package cassette
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// send is the body of a request, which it closes.
+func send(req *http.Request) ([]byte, error) {
+	if req.Body == nil {
+		return nil, nil
+	}
+	data, err := limited(req.Body, largestBody)
+	return data, errors.Join(err, req.Body.Close())
+}
+
+// record makes a call and notes it.
+func (c *Cassette) record(req *http.Request, sent []byte) (*http.Response, error) {
+	i := &interaction{Method: req.Method, Raw: sent}
+	c.mu.Lock()
+	c.scrubber.request(req)
+	i.URL = c.scrubber.address(req.URL)
+	c.interactions = append(c.interactions, i)
+	c.mu.Unlock()
+
+	passed := req.Clone(req.Context())
+	passed.Header.Del("Accept-Encoding") // so that the transport decodes: nobody finds secrets in what is compressed
+	if req.Body != nil {
+		passed.Body = io.NopCloser(bytes.NewReader(sent))
+	}
+	res, err := c.transport.RoundTrip(passed)
+
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err != nil {
+		i.Error = err.Error()
+		return nil, err
+	}
+	c.scrubber.cookies(res.Cookies())
+	i.Status, i.Header = res.StatusCode, kept(res.Header)
+	if encoding := res.Header.Get("Content-Encoding"); encoding != "" {
+		c.problems = append(c.problems, fmt.Errorf("%s %s: the body is encoded as %s, in which no secret can be found", i.Method, i.URL, encoding))
+	}
+	res.Body = &tap{cassette: c, interaction: i, body: res.Body}
+	return res, nil
+}
+
+// kept are the headers that matter to clients.
+func kept(h http.Header) http.Header {
+	some := http.Header{}
+	for name, values := range h {
+		if name == "Content-Type" || name == "Retry-After" || strings.Contains(name, "Ratelimit") {
+			some[name] = slices.Clone(values)
+		}
+	}
+	return some
+}
+
+// scrub brings a recorded interaction into the form that is written.
+func (i *interaction) scrub(s *scrubber) {
+	i.URL, i.Error = s.text(i.URL), s.text(i.Error)
+	i.setBody(s.bytes(i.Raw))
+	for _, values := range i.Header {
+		for n := range values {
+			values[n] = s.text(values[n])
+		}
+	}
+	pieces := make([][]byte, len(i.Body))
+	for n, p := range i.Body {
+		pieces[n] = p
+	}
+	pieces = s.pieces(pieces)
+	if !i.streams() && len(pieces) > 0 {
+		pieces = [][]byte{bytes.Join(pieces, nil)}
+	}
+	i.Body = i.Body[:0]
+	for _, p := range pieces {
+		i.Body = append(i.Body, p)
+	}
+}
+
+// setBody takes a scrubbed body as that of the request.
+func (i *interaction) setBody(b []byte) {
+	i.Raw, i.Request = nil, nil
+	if len(b) == 0 {
+		return
+	}
+	text, err := normal(b)
+	if err != nil {
+		i.Raw = b
+		return
+	}
+	i.Request = text
+}
+
+// tap is the body of a response, of which it notes what is read. It reads as much as there is, whatever the client asks
+// for, so that the pieces are those of the wire.
+type tap struct {
+	cassette    *Cassette
+	interaction *interaction
+	body        io.ReadCloser
+	size        int // of what was read
+	buffer      []byte
+	rest        []byte // of the buffer, not read by the client yet
+	err         error  // after the rest
+}
+
+func (t *tap) Read(p []byte) (int, error) {
+	if len(t.rest) == 0 && t.err == nil {
+		if t.buffer == nil {
+			t.buffer = make([]byte, 32<<10)
+		}
+		n, err := t.body.Read(t.buffer)
+		t.rest, t.err = t.buffer[:n], err
+		t.note()
+	}
+	n := copy(p, t.rest)
+	t.rest = t.rest[n:]
+	if len(t.rest) > 0 {
+		return n, nil
+	}
+	return n, t.err
+}
+
+func (t *tap) Close() error { return t.body.Close() }
+
+func (t *tap) note() {
+	c, i := t.cassette, t.interaction
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return // it is written already
+	}
+	before := t.size
+	t.size += len(t.rest)
+	switch {
+	case t.size <= largestBody && len(t.rest) > 0:
+		i.Body = append(i.Body, bytes.Clone(t.rest))
+	case t.size > largestBody && before <= largestBody:
+		c.problems = append(c.problems, fmt.Errorf("%s %s: the body has more than %d bytes", i.Method, i.URL, largestBody))
+	}
+	if t.err != nil && !errors.Is(t.err, io.EOF) {
+		i.Error = t.err.Error()
+	}
+}

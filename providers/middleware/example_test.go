@@ -1,0 +1,63 @@
+package middleware_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/middleware"
+	"github.com/elenchus-go/debate/providers/price"
+	"github.com/elenchus-go/debate/providers/scripted"
+)
+
+func Example() {
+	var model providers.Provider = scripted.Text("Because.") // or a real one
+	model = middleware.Wrap(model,
+		middleware.Concurrency(4),
+		middleware.RateLimit(middleware.PerMinute{Requests: 60, Tokens: 90_000}),
+		middleware.Timeout(middleware.Timeouts{Call: 2 * time.Minute, Chunk: 20 * time.Second}),
+	)
+	res, err := model.Generate(context.Background(), providers.Request{
+		Messages: []providers.Message{{Role: providers.User, Text: "Why?"}},
+	})
+	fmt.Println(res.Text, err)
+	// Output: Because. <nil>
+}
+
+func ExampleFallback() {
+	large := &scripted.Provider{Replies: []scripted.Reply{{Err: &providers.Error{Kind: providers.RateLimit}}}}
+	other := scripted.Text("Because.")
+	model := middleware.Fallback(middleware.Fallbacks{To: []middleware.Alternative{{Provider: other, Model: "small"}}})(large)
+	res, err := model.Generate(context.Background(), providers.Request{
+		Model: "large", Messages: []providers.Message{{Role: providers.User, Text: "Why?"}},
+	})
+	fmt.Println(res.Model, res.Text, err)
+	// Output: small Because. <nil>
+}
+
+func ExampleMeter() {
+	meter := &middleware.Meter{Prices: price.Prices{"gpt-x": {Input: 2, Cached: 0.5, Output: 8}}} // for a million tokens
+	model := meter.Measure(scripted.Text("Because.", "Because."))
+	for _, name := range []string{"gpt-x-2026-01-31", "other"} {
+		_, err := model.Generate(context.Background(), providers.Request{
+			Model: name, Messages: []providers.Message{{Role: providers.User, Text: "Why?"}},
+		})
+		if err != nil {
+			panic(err)
+		}
+	}
+	for name, f := range meter.Snapshot().Models {
+		f.Time = 0 // varies
+		text, err := json.Marshal(f)
+		if err != nil {
+			panic(err)
+		}
+		fmt.Fprintf(os.Stdout, "%s %s\n", name, text)
+	}
+	// Unordered output:
+	// gpt-x-2026-01-31 {"calls":1,"usage":{"input":1,"output":2,"estimated":true},"time":0,"money":0.000018}
+	// other {"calls":1,"usage":{"input":1,"output":2,"estimated":true},"time":0,"money":null,"unpriced":1}
+}

@@ -1,0 +1,245 @@
+package middleware_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/middleware"
+	"github.com/elenchus-go/debate/providers/scripted"
+)
+
+func fails(kinds ...providers.Kind) (replies []scripted.Reply) {
+	for _, kind := range kinds {
+		replies = append(replies, scripted.Reply{Err: &providers.Error{Kind: kind, Err: errors.New("as told")}})
+	}
+	return replies
+}
+
+func request(m string) providers.Request {
+	r := ask("Why?")
+	r.Model = m
+	r.OnChunk = func(string) error { return nil }
+	return r
+}
+
+func models(p *scripted.Provider) (names []string) {
+	for _, c := range p.Calls() {
+		names = append(names, c.Model)
+	}
+	return names
+}
+
+func TestTheNextOneIsTriedByTheKindOfTheFailure(t *testing.T) {
+	for kind, next := range map[providers.Kind]bool{
+		providers.Network: true, providers.RateLimit: true, providers.API: true, providers.Timeout: true,
+		providers.ContextOverflow: true, providers.Authentication: true,
+		providers.Validation: false, providers.InvalidResponse: false,
+	} {
+		t.Run(string(kind), func(t *testing.T) {
+			first, second := &scripted.Provider{Replies: fails(kind)}, scripted.Text("Because.")
+			p := middleware.Fallback(middleware.Fallbacks{To: []middleware.Alternative{{Provider: second, Model: "b"}}})(first)
+			res, err := p.Generate(t.Context(), request("a"))
+			if !next {
+				require.EqualError(t, err, string(kind)+": as told")
+				require.Empty(t, second.Calls())
+				return
+			}
+			require.NoError(t, err)
+			require.Equal(t, "Because.", res.Text)
+			require.Equal(t, "b", res.Model)
+			require.Equal(t, []string{"a"}, models(first))
+			require.Equal(t, []string{"b"}, models(second))
+		})
+	}
+}
+
+func TestTheKindsThatLeadOnAreTheUsersToChoose(t *testing.T) {
+	for kind, next := range map[providers.Kind]bool{providers.Validation: true, providers.Network: false} {
+		first := &scripted.Provider{Replies: append(fails(kind), scripted.Reply{Text: "Because."})}
+		p := middleware.Fallback(middleware.Fallbacks{
+			To: []middleware.Alternative{{Model: "b"}}, On: []providers.Kind{providers.Validation}, // of the same provider
+		})(first)
+		_, err := p.Generate(t.Context(), request("a"))
+		require.Equal(t, next, err == nil)
+		require.Equal(t, next, len(first.Calls()) == 2)
+	}
+}
+
+func TestTheResponseNamesTheModelThatAnswered(t *testing.T) {
+	names := func(name string) providers.Provider {
+		return model(func(context.Context, providers.Request) (providers.Response, error) {
+			return providers.Response{Text: "Because.", Model: name}, nil
+		})
+	}
+	for _, test := range []struct{ told, asked, want string }{
+		{"b-2026-01-31", "b", "b-2026-01-31"}, {"", "b", "b"}, {"own", "", "own"}, {"", "", ""},
+	} {
+		p := middleware.Fallback(middleware.Fallbacks{To: []middleware.Alternative{{names(test.told), test.asked}}})(&scripted.Provider{Replies: fails(providers.API)})
+		res, err := p.Generate(t.Context(), request("a"))
+		require.NoError(t, err)
+		require.Equal(t, test.want, res.Model)
+	}
+}
+
+func TestTextThatWasStreamedIsNotFollowedByAnothersButByAnotherAttempt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		first := &scripted.Provider{Replies: []scripted.Reply{
+			{Text: "Bec", Err: &providers.Error{Kind: providers.Network}}, {Text: "Because."},
+		}}
+		second := scripted.Text("So it is.")
+		p := middleware.Fallback(middleware.Fallbacks{To: []middleware.Alternative{{second, "b"}}})(first)
+
+		_, err := p.Generate(t.Context(), request("a"))
+		require.Equal(t, &providers.Error{Kind: providers.Network, Partial: providers.Response{Text: "Bec", Model: "a"}}, err)
+		require.Empty(t, second.Calls())
+
+		res, err := p.Generate(t.Context(), request("a"))
+		require.NoError(t, err)
+		require.Equal(t, "So it is.", res.Text)
+
+		time.Sleep(time.Minute)
+		res, err = p.Generate(t.Context(), request("a"))
+		require.NoError(t, err)
+		require.Equal(t, "Because.", res.Text)
+	})
+}
+
+func TestTextThatNobodyHasHeardIsFollowedByAnothers(t *testing.T) {
+	first := &scripted.Provider{Replies: []scripted.Reply{{Text: "Bec", Err: &providers.Error{Kind: providers.Network}}}}
+	r := request("a")
+	r.OnChunk = nil
+	res, err := middleware.Fallback(middleware.Fallbacks{To: []middleware.Alternative{{scripted.Text("So it is."), "b"}}})(first).Generate(t.Context(), r)
+	require.NoError(t, err)
+	require.Equal(t, "So it is.", res.Text)
+}
+
+func TestOneThatFailedRestsWhileOthersAreLeft(t *testing.T) {
+	for name, test := range map[string]struct {
+		rest  time.Duration
+		err   *providers.Error
+		after time.Duration // it is the first again
+	}{
+		"by default":                  {0, &providers.Error{Kind: providers.API}, time.Minute},
+		"as it is told":               {time.Hour, &providers.Error{Kind: providers.API}, time.Hour},
+		"as the service asks":         {0, &providers.Error{Kind: providers.RateLimit, RetryAfter: 5 * time.Minute}, 5 * time.Minute},
+		"longer than it asks":         {0, &providers.Error{Kind: providers.RateLimit, RetryAfter: time.Second}, time.Minute},
+		"never":                       {-1, &providers.Error{Kind: providers.API}, 0},
+		"not where the prompt is bad": {0, &providers.Error{Kind: providers.ContextOverflow}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				first := &scripted.Provider{
+					Replies: []scripted.Reply{{Err: test.err}},
+					Func:    func(providers.Request) scripted.Reply { return scripted.Reply{Text: "Because."} },
+				}
+				second := &scripted.Provider{Func: func(providers.Request) scripted.Reply { return scripted.Reply{Text: "So it is."} }}
+				p := middleware.Fallback(middleware.Fallbacks{Rest: test.rest, To: []middleware.Alternative{{second, "b"}}})(first)
+				says := func(model string) string {
+					res, err := p.Generate(t.Context(), request(model))
+					require.NoError(t, err)
+					return res.Text
+				}
+				require.Equal(t, "So it is.", says("a"))
+				require.Equal(t, "Because.", says("another model"))
+				if test.after > 0 {
+					time.Sleep(test.after - 1)
+					require.Equal(t, "So it is.", says("a"))
+					time.Sleep(time.Nanosecond)
+				}
+				require.Equal(t, "Because.", says("a"))
+			})
+		})
+	}
+}
+
+func TestThoseThatRestAreTriedLast(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		first := &scripted.Provider{Replies: append(fails(providers.Network), scripted.Reply{Text: "Because."})}
+		second := &scripted.Provider{Replies: append(scripted.Text("So it is.").Replies, fails(providers.Network)...)}
+		p := middleware.Fallback(middleware.Fallbacks{To: []middleware.Alternative{{second, "b"}}})(first)
+		for _, want := range []string{"So it is.", "Because."} {
+			res, err := p.Generate(t.Context(), request("a"))
+			require.NoError(t, err)
+			require.Equal(t, want, res.Text)
+		}
+	})
+}
+
+func TestWhereAllFailTheErrorIsThatWhichMayPass(t *testing.T) {
+	for name, test := range map[string]struct {
+		kinds []providers.Kind
+		kind  providers.Kind
+		text  string
+	}{
+		"one":                     {[]providers.Kind{"authentication"}, "authentication", "authentication: as told"},
+		"the first that may pass": {[]providers.Kind{"authentication", "network", "timeout"}, "network", `network: call 3 models: "a": authentication: as told; "b": network: as told; "c": timeout: as told`},
+		"none may pass":           {[]providers.Kind{"context_overflow", "authentication"}, "context_overflow", `context_overflow: call 2 models: "a": context_overflow: as told; "b": authentication: as told`},
+		"one leads no further":    {[]providers.Kind{"network", "invalid_response", "network"}, "network", `network: call 2 models: "a": network: as told; "b": invalid_response: as told`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := middleware.Fallbacks{}
+			for i, kind := range test.kinds[1:] {
+				f.To = append(f.To, middleware.Alternative{&scripted.Provider{Replies: fails(kind)}, string(rune('b' + i))})
+			}
+			_, err := middleware.Fallback(f)(&scripted.Provider{Replies: fails(test.kinds[0])}).Generate(t.Context(), request("a"))
+			require.EqualError(t, err, test.text)
+			require.Equal(t, test.kind, providers.AsError(err).Kind)
+		})
+	}
+}
+
+func TestACallThatTheCallerEndsIsNoFailure(t *testing.T) {
+	second := scripted.Text("So it is.", "So it is.")
+	for name, end := range map[string]func(*providers.Request, context.CancelFunc) error{
+		"by its context": func(r *providers.Request, cancel context.CancelFunc) error {
+			r.OnChunk = nil
+			cancel()
+			return context.Canceled
+		},
+		"by OnChunk": func(r *providers.Request, _ context.CancelFunc) error {
+			r.OnChunk = func(string) error { return errEnough }
+			return errEnough
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			r := request("a")
+			want := end(&r, cancel)
+			first := scripted.Text("Because.", "Because.")
+			p := middleware.Fallback(middleware.Fallbacks{To: []middleware.Alternative{{second, "b"}}})(first)
+			_, err := p.Generate(ctx, r)
+			require.ErrorIs(t, err, want)
+			require.Empty(t, second.Calls())
+
+			res, err := p.Generate(t.Context(), request("a"))
+			require.NoError(t, err)
+			require.Equal(t, "a", res.Model, "it does not rest")
+		})
+	}
+}
+
+func TestAProviderOfAnyTypeCanBeAnAlternative(t *testing.T) {
+	p := middleware.Fallback(middleware.Fallbacks{To: []middleware.Alternative{{model(func(context.Context, providers.Request) (providers.Response, error) {
+		return providers.Response{}, fmt.Errorf("plain")
+	}), "b"}}})(&scripted.Provider{Replies: fails(providers.API)})
+	_, err := p.Generate(t.Context(), request("a"))
+	require.EqualError(t, err, `api_error: call 2 models: "a": api_error: as told; "b": api_error: plain`)
+}
+
+func TestCheckAsksAboutAllAlternatives(t *testing.T) {
+	p := middleware.Fallback(middleware.Fallbacks{To: []middleware.Alternative{
+		{model(nil), "any"}, {nil, "b"}, {&scripted.Provider{Models: []string{"c"}}, "x"},
+	}})(&scripted.Provider{Models: []string{"a", "b"}}).(providers.Checker)
+	require.ErrorContains(t, p.Check(t.Context(), "x"), `validation: scripted: unknown model "x"`)
+	err := p.Check(t.Context(), "a")
+	require.ErrorContains(t, err, `check alternative 3: validation: scripted: unknown model "x"`)
+	require.Equal(t, providers.Validation, providers.AsError(err).Kind)
+}

@@ -1,0 +1,84 @@
+// Package middleware bounds, replaces and counts the calls of any provider.
+//
+//	meter := &middleware.Meter{Prices: prices}
+//	other = middleware.Wrap(other, meter.Measure, middleware.Timeout(middleware.Timeouts{}))
+//	model = middleware.Wrap(model,
+//		middleware.Fallback(middleware.Fallbacks{To: []middleware.Alternative{{Provider: other, Model: "small"}}}),
+//		middleware.Concurrency(4),
+//		middleware.RateLimit(middleware.PerMinute{Requests: 60, Tokens: 90_000}),
+//		meter.Measure,
+//		middleware.Timeout(middleware.Timeouts{}),
+//	)
+//
+// That order is a good one: a call that waits for its turn is not timed, one that times out gives its turn back, and the
+// meter sees each try. What stands below a fallback is for the wrapped provider alone; its alternatives have their own.
+//
+// A middleware that wraps several providers gives them one limit together, as services do for a key. None of them
+// retries, which is the engine's; all leave a call and its chunks on the goroutine of the caller. All have the power
+// [providers.Checker], which asks the wrapped provider where that has it.
+package middleware
+
+import (
+	"context"
+	"slices"
+
+	"github.com/elenchus-go/debate/providers"
+)
+
+// Middleware puts something around a provider.
+type Middleware func(providers.Provider) providers.Provider
+
+// Wrap puts middleware around p. The first is the outermost: it sees a call before the others, and its outcome last.
+func Wrap(p providers.Provider, m ...Middleware) providers.Provider {
+	for _, m := range slices.Backward(m) {
+		p = m(p)
+	}
+	return p
+}
+
+type generate func(context.Context, providers.Request) (providers.Response, error)
+
+// wrapped is a provider whose calls go another way.
+type wrapped struct {
+	inner    providers.Provider
+	generate generate
+}
+
+func (w *wrapped) Generate(ctx context.Context, r providers.Request) (providers.Response, error) {
+	return w.generate(ctx, r)
+}
+
+func (w *wrapped) Check(ctx context.Context, model string) error { return check(ctx, w.inner, model) }
+
+func check(ctx context.Context, p providers.Provider, model string) error {
+	if c, ok := p.(providers.Checker); ok {
+		return c.Check(ctx, model)
+	}
+	return nil
+}
+
+// listener stands between a provider and the caller's OnChunk, to know what became of the text.
+type listener struct {
+	onChunk func(string) error
+	heard   bool // the caller has had text
+	refused bool // the caller wants no more
+}
+
+// listen puts a listener into the request.
+func listen(r *providers.Request) *listener {
+	l := &listener{onChunk: r.OnChunk}
+	if l.onChunk != nil {
+		r.OnChunk = l.chunk
+	}
+	return l
+}
+
+func (l *listener) chunk(text string) error {
+	l.heard = true
+	err := l.onChunk(text)
+	l.refused = err != nil
+	return err
+}
+
+// ended says whether the caller ended the call, by the context or by its callback.
+func (l *listener) ended(ctx context.Context) bool { return l.refused || ctx.Err() != nil }

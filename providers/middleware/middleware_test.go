@@ -1,0 +1,249 @@
+package middleware_test
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/middleware"
+	"github.com/elenchus-go/debate/providers/scripted"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// A model is a provider without any further power.
+type model func(context.Context, providers.Request) (providers.Response, error)
+
+func (m model) Generate(ctx context.Context, r providers.Request) (providers.Response, error) {
+	return m(ctx, r)
+}
+
+// all are all kinds of middleware, in settings in which they let everything pass.
+func all() map[string]middleware.Middleware {
+	return map[string]middleware.Middleware{
+		"rate limit":     middleware.RateLimit(middleware.PerMinute{Requests: 1000, Tokens: 100_000}),
+		"no rate limit":  middleware.RateLimit(middleware.PerMinute{}),
+		"timeout":        middleware.Timeout(middleware.Timeouts{}),
+		"no timeout":     middleware.Timeout(middleware.Timeouts{Call: -1, Chunk: -1}),
+		"concurrency":    middleware.Concurrency(2),
+		"no concurrency": middleware.Concurrency(0),
+		"fallback":       middleware.Fallback(middleware.Fallbacks{}),
+		"meter":          new(middleware.Meter).Measure,
+	}
+}
+
+// each runs a test for each kind of middleware, and for all of them together. They are made where the test wraps a
+// provider, since a channel belongs to the bubble that it was made in.
+func each(t *testing.T, test func(*testing.T, middleware.Middleware)) {
+	for name := range all() {
+		t.Run(name, func(t *testing.T) {
+			test(t, func(p providers.Provider) providers.Provider { return all()[name](p) })
+		})
+	}
+	t.Run("all together", func(t *testing.T) {
+		test(t, func(p providers.Provider) providers.Provider {
+			return middleware.Wrap(p, slices.Collect(maps.Values(all()))...)
+		})
+	})
+}
+
+func ask(text string) providers.Request {
+	return providers.Request{Messages: []providers.Message{{Role: providers.User, Text: text}}}
+}
+
+func TestWrapPutsTheFirstOutermost(t *testing.T) {
+	mark := func(name string) middleware.Middleware {
+		return func(p providers.Provider) providers.Provider {
+			return model(func(ctx context.Context, r providers.Request) (providers.Response, error) {
+				res, err := p.Generate(ctx, r)
+				res.Text = name + "(" + res.Text + ")"
+				return res, err
+			})
+		}
+	}
+	res, err := middleware.Wrap(scripted.Text("x"), mark("a"), mark("b"), mark("c")).Generate(t.Context(), ask("?"))
+	require.NoError(t, err)
+	require.Equal(t, "a(b(c(x)))", res.Text)
+
+	p := scripted.Text("x")
+	require.Same(t, p, middleware.Wrap(p))
+}
+
+func TestACallPassesThrough(t *testing.T) {
+	each(t, func(t *testing.T, m middleware.Middleware) {
+		inner := &scripted.Provider{Replies: []scripted.Reply{{Text: "Because.", Chunks: 3, Finish: providers.Length}}}
+		r := ask("Why?")
+		r.Model, r.MaxTokens = "gpt-x", 50
+		var heard strings.Builder
+		r.OnChunk = func(text string) error {
+			heard.WriteString(text)
+			return nil
+		}
+		res, err := m(inner).Generate(t.Context(), r)
+		require.NoError(t, err)
+		require.Equal(t, providers.Response{
+			Text: "Because.", Model: "gpt-x", Finish: providers.Length, Usage: transcript.Usage{Input: 1, Output: 2, Estimated: true},
+		}, res)
+		require.Equal(t, "Because.", heard.String())
+
+		r.OnChunk = nil
+		require.Equal(t, []providers.Request{r}, inner.Calls())
+	})
+}
+
+func TestACallThatDoesNotStreamIsNotMadeToStream(t *testing.T) {
+	each(t, func(t *testing.T, m middleware.Middleware) {
+		_, err := m(model(func(_ context.Context, r providers.Request) (providers.Response, error) {
+			require.Nil(t, r.OnChunk)
+			return providers.Response{}, nil
+		})).Generate(t.Context(), ask("Why?"))
+		require.NoError(t, err)
+	})
+}
+
+func TestAnErrorPassesThrough(t *testing.T) {
+	each(t, func(t *testing.T, m middleware.Middleware) {
+		inner := &scripted.Provider{Replies: []scripted.Reply{{Text: "Bec", Err: &providers.Error{Kind: providers.RateLimit, RetryAfter: time.Hour}}}}
+		r := ask("Why?")
+		r.Model = "gpt-x"
+		_, err := m(inner).Generate(t.Context(), r)
+		want := &providers.Error{Kind: providers.RateLimit, RetryAfter: time.Hour, Partial: providers.Response{Text: "Bec", Model: "gpt-x"}}
+		require.Equal(t, want, err)
+	})
+}
+
+var errEnough = errors.New("enough")
+
+func TestTheErrorOfOnChunkIsReturned(t *testing.T) {
+	each(t, func(t *testing.T, m middleware.Middleware) {
+		r := ask("Why?")
+		r.OnChunk = func(string) error { return errEnough }
+		_, err := m(scripted.Text("Because.")).Generate(t.Context(), r)
+		require.Equal(t, errEnough, err)
+	})
+}
+
+func TestAPanicInOnChunkPassesThroughAndLeavesNothingLocked(t *testing.T) {
+	each(t, func(t *testing.T, m middleware.Middleware) {
+		synctest.Test(t, func(t *testing.T) {
+			inner := &scripted.Provider{Func: func(providers.Request) scripted.Reply { return scripted.Reply{Text: "Because."} }}
+			p := m(inner)
+			r := ask("Why?")
+			r.OnChunk = func(string) error { panic("over") }
+			for range 3 {
+				require.PanicsWithValue(t, "over", func() { _, _ = p.Generate(t.Context(), r) })
+			}
+			_, err := p.Generate(t.Context(), ask("Why?"))
+			require.NoError(t, err)
+		})
+	})
+}
+
+func TestAnEndedContextGivesItsCause(t *testing.T) {
+	each(t, func(t *testing.T, m middleware.Middleware) {
+		for name, reply := range map[string]scripted.Reply{"before": {Text: "Because."}, "within": {Text: "Because.", Latency: time.Hour, Chunks: 2}} {
+			t.Run(name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					ctx, cancel := context.WithCancelCause(t.Context())
+					if name == "before" {
+						cancel(errEnough)
+					}
+					time.AfterFunc(time.Minute, func() { cancel(errEnough) })
+					_, err := m(&scripted.Provider{Replies: []scripted.Reply{reply}}).Generate(ctx, ask("Why?"))
+					require.ErrorIs(t, err, errEnough)
+					require.Equal(t, providers.API, providers.AsError(err).Kind)
+				})
+			})
+		}
+	})
+}
+
+func TestCheckAsksTheWrappedProviderWhereThatCan(t *testing.T) {
+	each(t, func(t *testing.T, m middleware.Middleware) {
+		c, ok := m(&scripted.Provider{Models: []string{"gpt-x"}}).(providers.Checker)
+		require.True(t, ok)
+		require.NoError(t, c.Check(t.Context(), "gpt-x"))
+		require.ErrorContains(t, c.Check(t.Context(), "gpt-y"), "unknown model")
+
+		if c, ok = m(model(nil)).(providers.Checker); ok {
+			require.NoError(t, c.Check(t.Context(), "gpt-y"))
+		}
+	})
+}
+
+func TestManyCallsAtOnce(t *testing.T) {
+	each(t, func(t *testing.T, m middleware.Middleware) {
+		synctest.Test(t, func(t *testing.T) {
+			p := m(&scripted.Provider{Func: func(providers.Request) scripted.Reply {
+				return scripted.Reply{Text: "Because.", Chunks: 4, Latency: time.Second}
+			}})
+			var wg sync.WaitGroup
+			for range 50 {
+				wg.Go(func() {
+					r := ask("Why?")
+					r.OnChunk = func(string) error { return nil }
+					_, err := p.Generate(t.Context(), r)
+					if err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			wg.Wait()
+		})
+	})
+}
+
+// The cost of middleware is that of the call, not of its chunks.
+func TestAChunkAllocatesNothing(t *testing.T) {
+	each(t, func(t *testing.T, m middleware.Middleware) {
+		chunks := 0
+		p := m(model(func(_ context.Context, r providers.Request) (providers.Response, error) {
+			for range chunks {
+				if err := r.OnChunk("word "); err != nil {
+					return providers.Response{}, err
+				}
+			}
+			return providers.Response{Usage: transcript.Usage{Input: 1, Output: 1}}, nil
+		}))
+		r := ask("Why?")
+		r.OnChunk = func(string) error { return nil }
+		count := func(n int) float64 {
+			chunks = n
+			return testing.AllocsPerRun(20, func() { _, _ = p.Generate(t.Context(), r) })
+		}
+		require.InDelta(t, count(1), count(1000), 1)
+	})
+}
+
+func BenchmarkCall(b *testing.B) {
+	inner := model(func(_ context.Context, r providers.Request) (providers.Response, error) {
+		for range 100 {
+			if err := r.OnChunk("word "); err != nil {
+				return providers.Response{}, err
+			}
+		}
+		return providers.Response{Usage: transcript.Usage{Input: 1, Output: 1}}, nil
+	})
+	kinds := all()
+	kinds["none"] = func(p providers.Provider) providers.Provider { return p }
+	kinds["rate limit"] = middleware.RateLimit(middleware.PerMinute{Requests: 1e12, Tokens: 1e15})
+	for name, m := range kinds {
+		b.Run(strings.ReplaceAll(name, " ", "_"), func(b *testing.B) {
+			p := m(inner)
+			r := ask(strings.Repeat("Why are there cars in cities? ", 300)) // 9 KB
+			r.OnChunk = func(string) error { return nil }
+			b.ReportAllocs()
+			for b.Loop() {
+				_, _ = p.Generate(b.Context(), r)
+			}
+		})
+	}
+}
