@@ -136,6 +136,7 @@ func (c *call) sitOut(e *providers.Error) time.Duration {
 		c.tired = true
 		return -1
 	}
+	c.clock.stop() // the rest is the debate's time, not the step's
 	c.rested, c.failures = true, nil
 	return rest
 }
