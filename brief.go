@@ -41,16 +41,15 @@ func (e *Engine) call(r *record, s protocol.Step) (*call, error) {
 	if !ok {
 		return nil, fmt.Errorf("plan step %s: %q is no participant, judge or helper: %w", s.Phase, s.Actor, errProtocol)
 	}
-	config := r.config // an edit writes over the record's
 	c := &call{
-		step: s, who: who, role: seat.Role, set: e.prompts, names: r.names, config: &config, bind: e.bind,
+		step: s, who: who, role: seat.Role, set: e.prompts, names: r.names, config: r.config, bind: e.bind,
 		judging: slices.Contains(r.Judges, s.Actor), debating: r.seated(s.Actor),
 	}
 	c.limit, c.budget = r.timeLimit()
 	if c.judging {
-		c.reserve = config.Substitutes
+		c.reserve = r.config.Substitutes
 	}
-	if c.debating && r.throttled(who) {
+	if c.debating && s.Kind != transcript.Conclusion && r.throttled(who) {
 		c.patience = r.remaining()
 	}
 	c.turn = transcript.Turn{Key: s.Key, Kind: s.Kind, Order: s.Order, Horizon: s.Horizon, Output: s.Output}

@@ -102,6 +102,9 @@ func (c *call) start() {
 		c.viewed += time.Duration(c.clock.viewed.Load())
 	}
 	c.rested, c.began = false, time.Now()
+	if rest := c.patience - time.Since(c.turn.Began) + c.viewed; c.patience > 0 && rest < c.limit {
+		c.limit, c.budget = rest, true
+	}
 	c.clock = startClock(c.limit, func() { c.cancel(c.overtime()) })
 }
 
@@ -164,6 +167,7 @@ func (c *call) attempt(n int) error {
 	began := time.Now()
 	c.request.OnChunk = c.stream(part)
 	resp, err := c.provider.Generate(c.ctx, c.request)
+	err = c.inTime(resp, err)
 	if failed := providers.AsError(err); failed != nil {
 		if resp = failed.Partial; len(strings.TrimSpace(resp.Text)) > len(c.partial) {
 			c.partial = strings.TrimSpace(resp.Text)
@@ -181,6 +185,18 @@ func (c *call) attempt(n int) error {
 	c.turn.Attempts = append(c.turn.Attempts, a)
 	c.turn.Usage = c.turn.Usage.Add(a.Usage)
 	return err
+}
+
+// inTime is the error of a call; one that went beyond the step's time is a timeout, whatever its provider makes of it.
+func (c *call) inTime(resp providers.Response, err error) error {
+	timeout, late := errors.AsType[*providers.Error](context.Cause(c.ctx))
+	if !late {
+		return err
+	}
+	if err != nil {
+		resp = providers.AsError(err).Partial
+	}
+	return &providers.Error{Kind: timeout.Kind, Err: timeout.Err, Partial: resp}
 }
 
 // stream passes the pieces of an attempt's text on as they come.
@@ -251,7 +267,7 @@ func (c *call) structured(r providers.Response) error {
 		c.turn.Text, c.turn.Data = parsed.Text, parsed.Data
 		return nil
 	}
-	if !c.reasked {
+	if !c.reasked && c.most(providers.InvalidResponse) > 0 {
 		return c.reask(r, err)
 	}
 	if !c.judging && c.standIn() {
@@ -265,6 +281,7 @@ func (c *call) standIn() bool {
 	safe, ok := c.contract.Fallback(c.names)
 	if ok {
 		c.turn.Text, c.turn.Data, c.turn.Tokens = safe.Text, safe.Data, window.Estimate(safe.Text)
+		c.turn.Flags = slices.DeleteFunc(c.turn.Flags, func(f transcript.Flag) bool { return f == transcript.Substituted }) // it failed too
 		c.turn.Flags = append(c.turn.Flags, transcript.Fallback)
 	}
 	return ok

@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
+	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/store"
@@ -201,8 +203,8 @@ func (r *record) worstUsage(steps []protocol.Step) (all transcript.Usage) {
 		steps = append(steps[:len(steps):len(steps)], p.Steps...)
 	}
 	for _, s := range steps {
-		if p, _, ok := r.actor(s.Actor); ok {
-			u := transcript.Usage{Input: min(history+allowance, p.Window-p.MaxTokens), Output: p.MaxTokens}
+		if p, seat, ok := r.actor(s.Actor); ok {
+			u := transcript.Usage{Input: min(history+r.beside(seat), p.Window-p.MaxTokens), Output: p.MaxTokens}
 			known, _ := r.config.Prices.Of(p.Model)
 			u.Cost = known.Cost(u)
 			all = all.Add(u)
@@ -212,7 +214,16 @@ func (r *record) worstUsage(steps []protocol.Step) (all transcript.Usage) {
 	return all
 }
 
-// allowance is what a prompt has beside the history, in tokens: instructions, topic and schema.
+// beside is what the prompts of a reader have beside the history, in tokens: what the configuration and the personas say,
+// and an allowance for all that is the library's own.
+func (r *record) beside(me transcript.Seat) int {
+	text := r.config.Topic + r.config.Background + me.Persona + me.Instructions + strings.Join(me.KeyArguments, "")
+	for _, s := range r.everyone {
+		text += s.Role + s.Side + s.Position
+	}
+	return allowance + window.Estimate(text)
+}
+
 const allowance = 2048
 
 // worst is what steps cost when each reply is as long as its cap.
@@ -269,7 +280,7 @@ func (r *record) plan() (p store.Plan) {
 	switch {
 	case r.snap.State == fsm.RoundComplete:
 		p.Due = r.due()
-	case r.begun() && !r.phase(r.Cursor.Phase).Parallel:
+	case r.begun() && !r.parallel:
 		at = r.next()[0].Key
 	case r.begun():
 		at.Phase = r.Cursor.Phase
@@ -280,6 +291,9 @@ func (r *record) plan() (p store.Plan) {
 
 // turnsOfOne is the most steps of what may run now that one actor performs, one after the other.
 func (r *record) turnsOfOne() int {
+	if len(r.next()) < 2 {
+		return 1
+	}
 	count := map[string]int{"": 1}
 	for _, s := range r.next() {
 		count[s.Actor]++

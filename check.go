@@ -77,7 +77,7 @@ func (c Config) checkBudget(l *list) {
 // planned is the record of a debate that has not begun.
 func (c Config) planned() *record {
 	r := newRecord(c.ID, nil)
-	r.config, r.Record = c, *c.record()
+	r.config, r.Record = &c, *c.record()
 	r.seat()
 	return r
 }

@@ -239,7 +239,7 @@ func (r *record) frozen(cfg Config) (list []protocol.Problem) {
 	same("topic", r.config.Topic, cfg.Topic)
 	same("background", r.config.Background, cfg.Background)
 	same("protocol", r.config.Protocol, cfg.Protocol)
-	same("participants", seats(r.config), seats(cfg))
+	same("participants", seats(*r.config), seats(cfg))
 	return list
 }
 

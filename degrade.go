@@ -26,7 +26,7 @@ func (c *change) degrade(f *Failure) error {
 		return c.endWithout(f)
 	case c.rec.spares(f):
 		return c.dropOut(f)
-	case c.rec.seated(f.Key.Actor) && c.rec.Cursor.Round > 1 && !f.wrong():
+	case c.rec.seated(f.Key.Actor) && c.rec.Cursor.Round > 1 && c.rec.ending.Outcome == "" && !f.wrong():
 		return c.stop(transcript.Ending{Outcome: transcript.QuorumLost, Evidence: f.Error()})
 	}
 	return c.fire(fsm.Fail, StateChanged{Failure: f})

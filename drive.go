@@ -160,7 +160,7 @@ func (d *Debate) Start(ctx context.Context) error {
 		case s.Active():
 			return c.rec.drivable()
 		case s == fsm.Configuring && !workers:
-			if err := problems(d.engine.unbound(c.rec.config)); err != nil {
+			if err := problems(d.engine.unbound(*c.rec.config)); err != nil {
 				return err
 			}
 		}
@@ -302,7 +302,7 @@ func (dr *drive) plan() (p plan, err error) {
 	switch r := d.rec; {
 	case dr.only != "" && dr.only != r.plan().Key: // what it was to do is done
 	case r.snap.State == fsm.Validating:
-		p.check = &r.config
+		p.check = r.config
 	case r.snap.State == fsm.RoundComplete:
 		p.wait = max(time.Until(r.due()), 1)
 	case r.snap.State.Active():

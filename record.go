@@ -21,8 +21,9 @@ type record struct {
 
 	id          string
 	format      int
-	config      Config
+	config      *Config
 	snap        fsm.Snapshot
+	parallel    bool // the phase at hand runs its steps all at once
 	valid       bool // the configuration was accepted, and is unchanged since
 	ending      transcript.Ending
 	failure     *Failure  // what led to the error that the debate is in
@@ -67,7 +68,7 @@ var stages = map[fsm.State]transcript.Kind{
 }
 
 func newRecord(id string, parse func(json.RawMessage) (Config, error)) *record {
-	r := &record{id: id, parse: parse, format: store.Format, snap: fsm.Snapshot{State: fsm.Configuring}}
+	r := &record{id: id, parse: parse, format: store.Format, snap: fsm.Snapshot{State: fsm.Configuring}, config: &Config{}}
 	r.Cursor.Run = 1
 	return r
 }
@@ -94,6 +95,7 @@ func (r *record) apply(ev Event, at time.Time) error {
 		r.move(ev)
 	case PhaseStarted:
 		r.Begin(ev.Phase, stamp.Seq)
+		r.parallel = ev.Parallel
 	case TurnDone:
 		err = r.turn(ev.Turn)
 	case Dropped:
@@ -173,11 +175,13 @@ func (r *record) elapse(ev Event, now time.Time) {
 	r.updated = now
 }
 
-func (r *record) configure(ev ConfigChanged) (err error) {
+func (r *record) configure(ev ConfigChanged) error {
 	r.format = max(r.format, ev.Format) // what a newer version wrote is its own from then on
-	if r.config, err = r.parse(ev.Config); err != nil {
+	c, err := r.parse(ev.Config)
+	if err != nil {
 		return err
 	}
+	r.config = &c // a call in flight keeps its own
 	if r.config.Protocol == nil {
 		return errors.New("it names no protocol")
 	}
@@ -375,11 +379,9 @@ func (r *record) actor(name string) (*Participant, transcript.Seat, bool) {
 	}
 	switch name {
 	case protocol.Casting:
-		p := r.config.Casting // a call in flight keeps its own: an edit writes over the record's
-		return &p, transcript.Seat{Name: name, Instructions: r.config.Casting.Instructions}, true
+		return &r.config.Casting, transcript.Seat{Name: name, Instructions: r.config.Casting.Instructions}, true
 	case protocol.Summarizing:
-		p := r.config.Summarizer
-		return &p, transcript.Seat{Name: name, Instructions: r.config.Summarizer.Instructions}, true
+		return &r.config.Summarizer, transcript.Seat{Name: name, Instructions: r.config.Summarizer.Instructions}, true
 	}
 	return nil, transcript.Seat{}, false
 }
