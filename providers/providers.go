@@ -25,7 +25,8 @@ type Provider interface {
 }
 
 // Checker is an optional power of a provider: to say before the first call whether the key is good and the model
-// exists. It returns nil where it cannot know, else an *Error of kind [Authentication] or [Validation].
+// exists. It returns nil where both are good or it cannot know, an *Error of kind [Authentication] or [Validation] where
+// they are not, and one of another kind where it could not find out.
 type Checker interface {
 	Check(ctx context.Context, model string) error
 }

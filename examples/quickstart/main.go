@@ -15,18 +15,15 @@ import (
 	"os/signal"
 	"strings"
 
-	"github.com/tmc/langchaingo/llms"
-	"github.com/tmc/langchaingo/llms/anthropic"
-	"github.com/tmc/langchaingo/llms/ollama"
-	"github.com/tmc/langchaingo/llms/openai"
-
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/examples/internal/console"
 	"github.com/elenchus-go/debate/examples/internal/offline"
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/providers"
-	"github.com/elenchus-go/debate/providers/langchain"
+	"github.com/elenchus-go/debate/providers/anthropic"
+	"github.com/elenchus-go/debate/providers/ollama"
+	"github.com/elenchus-go/debate/providers/openai"
 )
 
 func main() {
@@ -87,24 +84,20 @@ func hold(ctx context.Context, topic string, model providers.Provider, v view) (
 // choose gives the model that the environment names, and says which it is. Without one it is a script, which takes its
 // time where somebody watches.
 func choose(env func(string) string, live bool) (p providers.Provider, name string, err error) {
-	var model llms.Model
 	switch {
 	case env("OPENAI_API_KEY") != "":
 		name = cmp.Or(env("OPENAI_MODEL"), "gpt-4.1-mini")
-		model, err = openai.New(openai.WithToken(env("OPENAI_API_KEY")), openai.WithBaseURL(env("OPENAI_BASE_URL")), openai.WithModel(name))
+		p, err = openai.New(openai.Config{Key: env("OPENAI_API_KEY"), BaseURL: env("OPENAI_BASE_URL"), Model: name})
 	case env("ANTHROPIC_API_KEY") != "":
 		name = cmp.Or(env("ANTHROPIC_MODEL"), "claude-sonnet-4-5")
-		model, err = anthropic.New(anthropic.WithToken(env("ANTHROPIC_API_KEY")), anthropic.WithModel(name))
+		p, err = anthropic.New(anthropic.Config{Key: env("ANTHROPIC_API_KEY"), Model: name})
 	case env("OLLAMA_HOST") != "":
 		name = cmp.Or(env("OLLAMA_MODEL"), "llama3.2")
-		model, err = ollama.New(ollama.WithServerURL(address(env("OLLAMA_HOST"))), ollama.WithModel(name))
+		p, err = ollama.New(ollama.Config{BaseURL: address(env("OLLAMA_HOST")), Model: name, Window: 16_384})
 	default:
 		return offline.Model(live), offline.Notice + "; set OPENAI_API_KEY, ANTHROPIC_API_KEY or OLLAMA_HOST", nil
 	}
-	if err != nil {
-		return nil, "", fmt.Errorf("choose model %s: %w", name, err)
-	}
-	return langchain.New(model), "model: " + name, nil
+	return p, "model: " + name, err
 }
 
 // address makes a URL of the host that OLLAMA_HOST may be, with or without a port.

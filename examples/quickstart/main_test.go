@@ -287,8 +287,7 @@ func TestARefusedKey(t *testing.T) {
 
 	require.Equal(t, 1, code)
 	require.Empty(t, stdout)
-	require.Contains(t, stderr, "\nAda failed: authentication: ")
-	require.Contains(t, stderr, "\nquickstart: run step respond of Ada in round 1: ")
+	require.Contains(t, stderr, "\nquickstart: check configuration: participants[0].provider: provider model: authentication: ", "before anybody speaks")
 	require.NotContains(t, stderr, "secret")
 	requirePrintable(t, stderr)
 }

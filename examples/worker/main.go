@@ -22,14 +22,13 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
-	"github.com/tmc/langchaingo/llms/openai"
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/debateriver"
 	"github.com/elenchus-go/debate/examples/internal/console"
 	"github.com/elenchus-go/debate/examples/internal/offline"
 	"github.com/elenchus-go/debate/providers"
-	"github.com/elenchus-go/debate/providers/langchain"
+	"github.com/elenchus-go/debate/providers/openai"
 )
 
 const usage = `usage: worker work | submit "Should cities ban private cars?" | watch, pause, resume, stop or cancel <id>`
@@ -124,9 +123,6 @@ func choose(env func(string) string, slow bool) (p providers.Provider, name stri
 		return offline.Model(slow), offline.Notice + "; set OPENAI_API_KEY", nil
 	}
 	name = cmp.Or(env("OPENAI_MODEL"), "gpt-4.1-mini")
-	model, err := openai.New(openai.WithToken(env("OPENAI_API_KEY")), openai.WithBaseURL(env("OPENAI_BASE_URL")), openai.WithModel(name))
-	if err != nil {
-		return nil, "", fmt.Errorf("choose model %s: %w", name, err)
-	}
-	return langchain.New(model), "model: " + name, nil
+	p, err = openai.New(openai.Config{Key: env("OPENAI_API_KEY"), BaseURL: env("OPENAI_BASE_URL"), Model: name})
+	return p, "model: " + name, err
 }

@@ -1,6 +1,7 @@
 package langchain
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -9,11 +10,13 @@ import (
 	"github.com/tmc/langchaingo/llms"
 
 	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/transcript"
 )
 
 // call is one run of a model. The model runs on its own goroutine; the rest of the call on that of the caller.
 type call struct {
 	onChunk func(text string) error
+	wish    *wish
 	limit   int         // of tokens, 0 where the service has its own
 	chunks  chan string // unbuffered: the model is never more than one chunk ahead
 	done    chan result // holds one: a model that was left behind can still return
@@ -60,8 +63,12 @@ func (c *call) stream(run context.Context) func(context.Context, []byte) error {
 func (c *call) outcome(ctx context.Context) (providers.Response, error) {
 	var res providers.Response
 	content, err := c.listen(ctx)
+	seen := c.wish.sight.report()
+	if seen.problem != nil && ctx.Err() == nil {
+		err = seen.problem
+	}
 	if err == nil {
-		res, err = read(content, c.said.String(), c.limit)
+		res, err = read(content, c.said.String(), c.limit, seen)
 	}
 	if err == nil {
 		err = c.finish(res.Text)
@@ -70,18 +77,22 @@ func (c *call) outcome(ctx context.Context) (providers.Response, error) {
 	case c.refused != nil:
 		return providers.Response{}, c.refused
 	case ctx.Err() != nil:
-		return providers.Response{}, providers.Ended(ctx, c.partial(res))
+		return providers.Response{}, providers.Ended(ctx, c.partial(res, seen))
 	case err != nil:
-		return providers.Response{}, failure(err, c.partial(res))
+		return providers.Response{}, failure(err, c.partial(res, seen), seen.secrets)
 	}
 	return res, nil
 }
 
-// partial is a reply that failed with all that came of its text.
-func (c *call) partial(res providers.Response) providers.Response {
+// partial is a reply that failed with all that came of it.
+func (c *call) partial(res providers.Response, seen report) providers.Response {
 	if said := c.said.String(); len(said) > len(res.Text) {
 		res.Text = said
 	}
+	if res.Usage == (transcript.Usage{}) {
+		res.Usage = seen.usage
+	}
+	res.Model = cmp.Or(res.Model, seen.model)
 	return res
 }
 

@@ -17,13 +17,13 @@ import (
 )
 
 // failure is the error of a call that the model failed, or whose reply is flawed, with what had come.
-func failure(err error, partial providers.Response) *providers.Error {
+func failure(err error, partial providers.Response, sent []string) *providers.Error {
 	if known, ok := errors.AsType[*providers.Error](err); ok {
 		e := *known
-		e.Partial = partial
+		e.Partial, e.Err = partial, redact(e.Err, sent)
 		return &e
 	}
-	e := &providers.Error{Kind: kindOf(err), Partial: partial, Err: fmt.Errorf("call model: %w", redact(err))}
+	e := &providers.Error{Kind: kindOf(err), Partial: partial, Err: fmt.Errorf("call model: %w", redact(err, sent))}
 	switch {
 	case e.Kind == providers.RateLimit:
 		e.RetryAfter = retryAfter(err.Error())
@@ -36,24 +36,13 @@ func failure(err error, partial providers.Response) *providers.Error {
 // kindOf finds the kind of an error: by its status, by its type, then by its words.
 func kindOf(err error) providers.Kind {
 	text := err.Error()
-	status := statusOf(err)
-	switch {
-	case status == http.StatusTooManyRequests:
-		return providers.RateLimit
-	case overflow.MatchString(text): // before the status, which is a plain 400
-		return providers.ContextOverflow
-	case status != 0:
+	if status := statusOf(err); status != 0 {
 		return kindOfStatus(status, text)
 	}
-	if kind := kindOfType(err); kind != "" {
+	if kind := kindOfType(err); kind != "" && !overflow.MatchString(text) {
 		return kind
 	}
-	for _, w := range words {
-		if w.in.MatchString(text) {
-			return w.kind
-		}
-	}
-	return providers.API
+	return kindOfWords(text)
 }
 
 // statusOf is the HTTP status of an error, 0 where it has none. Google's errors have a method, others say it in words.
@@ -70,8 +59,16 @@ func statusOf(err error) int {
 	return status
 }
 
-// kindOfStatus is the kind of an HTTP status of 400 and more.
+// kindOfStatus is the kind of an HTTP status that is no success, with the words that came with it.
 func kindOfStatus(status int, text string) providers.Kind {
+	switch {
+	case status < http.StatusInternalServerError && unpaid.MatchString(text): // as 429 or 400, and waiting does not help
+		return providers.Authentication
+	case status == http.StatusTooManyRequests:
+		return providers.RateLimit
+	case overflow.MatchString(text): // before the status, which is a plain 400
+		return providers.ContextOverflow
+	}
 	switch status {
 	case http.StatusUnauthorized, http.StatusPaymentRequired, http.StatusForbidden:
 		return providers.Authentication
@@ -110,6 +107,16 @@ func kindOfType(err error) providers.Kind {
 	return ""
 }
 
+// kindOfWords is the kind of an error by its words.
+func kindOfWords(text string) providers.Kind {
+	for _, w := range words {
+		if w.in.MatchString(text) {
+			return w.kind
+		}
+	}
+	return providers.API
+}
+
 // codes are the kinds of langchaingo's own error codes. Its models do not use them; others may.
 var codes = map[llms.ErrorCode]providers.Kind{
 	llms.ErrCodeAuthentication:      providers.Authentication,
@@ -131,11 +138,14 @@ var (
 		`too many tokens|exceed(s|ed)? (\S+ ){0,3}context|input tokens? .{0,40}exceed`)
 	rateWords = regexp.MustCompile(`(?i)rate.?limit|too many requests|tokens per min|quota|resource.?exhausted|throttl`)
 	keyWords  = regexp.MustCompile(`(?i)api.?key|unauthori[sz]ed|unauthenticated|authentication|permission`)
+	unpaid    = regexp.MustCompile(`(?i)insufficient_quota|exceeded your current quota, please check your plan|credit balance is too low|insufficient (balance|credits)`)
 
 	words = []struct {
 		in   *regexp.Regexp
 		kind providers.Kind
 	}{
+		{unpaid, providers.Authentication},
+		{overflow, providers.ContextOverflow},
 		{rateWords, providers.RateLimit},
 		{keyWords, providers.Authentication},
 		{regexp.MustCompile(`(?i)model .{0,200}(not found|not exist)|not_found_error|invalid_request_error|does not support`), providers.Validation},
@@ -144,9 +154,7 @@ var (
 		{regexp.MustCompile(`(?i)(no|empty) response|no content in|blocked`), providers.InvalidResponse},
 	}
 
-	retryWords = regexp.MustCompile(`(?i)(?:try again|retry) (?:in|after) ((?:\d+(?:\.\d+)?(?:h|ms|m|s))+|\d+ seconds?)`)
-	secrets    = regexp.MustCompile(`\b(?:sk|gsk|xai|pplx|hf)[-_][\w*.-]{8,}|\bAIza[\w-]{8,}|` +
-		`((?i:bearer +|[?&]key=|api[ _-]?key[^:=\n]{0,20}[:=] *))[^\s"'&]*[\d*][^\s"'&]*`)
+	retryWords = regexp.MustCompile(`(?i)(?:try again|retry) (?:in|after) ((?:\d+(?:\.\d+)?(?:h|ms|m|s))+|\d+ seconds?)|"retryDelay": ?"([\d.]+s)"`)
 )
 
 // retryAfter is how long a text asks to wait, 0 where it does not.
@@ -155,7 +163,7 @@ func retryAfter(text string) time.Duration {
 	if m == nil {
 		return 0
 	}
-	number, _, inSeconds := strings.Cut(m[1], " ")
+	number, _, inSeconds := strings.Cut(m[1]+m[2], " ")
 	if inSeconds {
 		number += "s"
 	}
@@ -164,10 +172,13 @@ func retryAfter(text string) time.Duration {
 }
 
 // redact is err without the keys that it quotes.
-func redact(err error) error {
+func redact(err error, sent []string) error {
+	if err == nil {
+		return nil
+	}
 	text := err.Error()
-	if clean := secrets.ReplaceAllString(text, "${1}[key]"); clean != text {
-		return errors.New(clean)
+	if quiet := clean(text, sent); quiet != text {
+		return errors.New(quiet)
 	}
 	return err
 }

@@ -17,25 +17,33 @@
 //   - Usage is read under the names that each model gives it, finish reasons likewise.
 //   - Errors get their kind from status codes and known words in their text; keys that they quote are blanked out.
 //
-// # What stays hidden
+// # The transport
 //
-// The adapter sees what langchaingo lets through, which is not all that the services say:
+// langchaingo drops much of what services say, and of what they are asked. [Transport] carries it past: schemas in each
+// service's own form, settings that it forgets, status codes, how long to wait, errors within a stream, its proper end,
+// the finish reason and the name of the model. The packages providers/openai, providers/anthropic, providers/ollama,
+// providers/mistral and providers/googleai have it built in: prefer them to New.
+//
+// # What stays hidden without it
 //
 //   - A nil temperature is sent as 0 by the models of openai, anthropic and ollama. Name one.
-//   - A cap of 0 is 2048 tokens for anthropic and googleai.
-//   - A schema is not sent. Nor is JSON mode switched on for it: OpenAI refuses that for prompts without the word
-//     "JSON", some servers know no such mode, and small models ramble in it. The prompt has to describe the reply.
+//   - A schema is not sent, nor is JSON mode switched on for it. The prompt has to describe the reply.
 //   - How long to wait after a rate limit is known only where the error says it in words.
 //   - ollama drops status codes. openai drops errors inside a stream, which looks as if it had been cut; anthropic
 //     leaves a goroutine behind for some of them.
 //   - A stream that ends without a reason to stop and without usage is taken for cut, if the model reports usage at all.
 //   - The name of the model that answered is dropped by all but mistral.
-//   - googleai is not safe for concurrent calls that name a model: make one client for each and leave
-//     providers.Request.Model empty.
-//   - A model that panics on a further goroutine of its own ends the process.
+//   - Servers that know no max_completion_tokens, such as older vLLM or the compatible endpoint of Ollama, ignore the cap
+//     unless the options have openai.WithLegacyMaxTokensField().
 //
-// Servers that know no max_completion_tokens, such as older vLLM or the compatible endpoint of Ollama, need
-// New(m, openai.WithLegacyMaxTokensField()): without it they ignore the cap.
+// # What stays as it is
+//
+//   - A cap of 0 is 2048 tokens for anthropic and googleai.
+//   - A line of a stream may have 64 KB, with ollama 512 KB; longer ones are an error.
+//   - langchaingo's mistral ignores contexts: a call that has ended runs on, unseen. providers/mistral does without it.
+//   - googleai is not safe for concurrent calls that name several models: make one client for each and leave
+//     providers.Request.Model empty, as providers/googleai does.
+//   - A model that panics on a further goroutine of its own ends the process.
 package langchain
 
 import (
@@ -69,8 +77,8 @@ func (p *Provider) Generate(ctx context.Context, r providers.Request) (providers
 	}
 	run, cancel := context.WithCancel(ctx)
 	defer cancel() // also when onChunk panics: nothing of the call stays behind
-	c := &call{onChunk: r.OnChunk, limit: r.MaxTokens, chunks: make(chan string), done: make(chan result, 1)}
-	go c.run(run, p.model, messages, p.callOptions(run, c, r))
+	c := &call{onChunk: r.OnChunk, wish: wishOf(p.options, r), limit: r.MaxTokens, chunks: make(chan string), done: make(chan result, 1)}
+	go c.run(c.wish.in(run), p.model, messages, p.callOptions(run, c, r))
 	return c.outcome(ctx)
 }
 

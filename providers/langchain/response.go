@@ -1,6 +1,7 @@
 package langchain
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"strings"
@@ -27,22 +28,27 @@ func flawed(kind providers.Kind, cause string) *providers.Error {
 // unspecified is what googleai reports for a stream that has not ended.
 const unspecified = "FinishReasonUnspecified"
 
-// read makes a response of what the model returned after it had streamed said under a cap of tokens. A response with
-// an error is what can be told nevertheless.
-func read(content *llms.ContentResponse, said string, limit int) (providers.Response, error) {
+// read makes a response of what the model returned after it had streamed said under a cap of tokens, and of what the
+// transport saw. A response with an error is what can be told nevertheless.
+func read(content *llms.ContentResponse, said string, limit int, seen report) (providers.Response, error) {
 	text, reason, info, ok := merge(content)
 	if !ok {
 		return providers.Response{}, errNoChoices
 	}
+	reason = cmp.Or(seen.finish, reason)
 	res := providers.Response{Text: text, Finish: finishes[strings.ToLower(strings.TrimPrefix(reason, "FinishReason"))]}
 	res.Model, _ = info["model"].(string)
+	res.Model = cmp.Or(seen.model, res.Model)
 	var counts bool
 	res.Usage, counts = usage(info)
+	if seen.usage != (transcript.Usage{}) {
+		res.Usage = seen.usage
+	}
 	if res.Finish == "" && limit > 0 && res.Usage.Output >= limit {
 		res.Finish = providers.Length // ollama gives no reason
 	}
 	// The last thing that a stream brings is a reason to stop and the usage, from a model that counts at all.
-	silent := reason == "" && counts && res.Usage == transcript.Usage{}
+	silent := !seen.ended && reason == "" && counts && res.Usage == transcript.Usage{}
 	return res, flaw(res, said, silent || reason == unspecified)
 }
 

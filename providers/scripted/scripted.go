@@ -49,6 +49,8 @@ type Reply struct {
 	// Err ends the call once the text has been sent: a stream that was cut, or where there is no text a failure. An
 	// *providers.Error is copied, with the text in its Partial; any other error is returned as it is.
 	Err error
+	// Hang has the reply never end: after the text nothing comes until the context ends.
+	Hang bool
 	// Finish defaults to providers.Stop.
 	Finish providers.Finish
 	// Usage defaults to an estimate, one token for every 4 bytes of the messages and of the text.
@@ -75,6 +77,9 @@ func (p *Provider) Generate(ctx context.Context, r providers.Request) (providers
 		return providers.Response{}, err
 	}
 	said, err := reply.say(ctx, r.OnChunk)
+	if reply.Hang && err == nil {
+		<-ctx.Done()
+	}
 	switch {
 	case err != nil:
 		return providers.Response{}, err

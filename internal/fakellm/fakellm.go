@@ -1,0 +1,257 @@
+// Package fakellm plays the services of models, for tests of the providers that call them. Its servers are on no
+// network: a test may run them in a bubble of testing/synctest.
+package fakellm
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// Protocol is what a service speaks.
+type Protocol string
+
+// The protocols.
+const (
+	OpenAI    Protocol = "openai"
+	Anthropic Protocol = "anthropic"
+	Ollama    Protocol = "ollama"
+	Google    Protocol = "google"
+)
+
+// Reply is what a service does with one call.
+type Reply struct {
+	Chunks []string // of the text; a call that does not stream gets them in one
+	Finish string   // the protocol's own word; defaults to that for a reply that came to its end
+	Usage  transcript.Usage
+
+	// Of these the first that is set ends a stream in place of its proper end.
+	Error string   // an error event with these words
+	Lines []string // as they are, the last without an end
+	Reset bool     // the connection is reset
+	Cut   bool     // the stream just ends
+	Hang  bool     // nothing more comes until the client leaves
+
+	Status int               // where it is set, the call is refused
+	Header map[string]string // of a refusal
+	Body   string            // of a refusal; defaults to an error in the protocol's form
+}
+
+// Request is a call that a service got.
+type Request struct {
+	Method string
+	Path   string
+	Header http.Header
+	Body   map[string]any
+}
+
+// Server is a running service.
+type Server struct {
+	URL   string           // its address
+	Pages map[string]Reply // answers to what is no call, by the path; only Status, Header and Body count
+
+	protocol Protocol
+	network  *memory
+
+	mu       sync.Mutex
+	replies  []Reply
+	requests []Request
+}
+
+// Start runs a service that gives the replies to the calls in their order, the last to all that follow. It ends with
+// the test.
+func Start(t testing.TB, p Protocol, replies ...Reply) *Server {
+	t.Helper()
+	s := &Server{URL: "http://service", Pages: map[string]Reply{}, protocol: p, network: newMemory(), replies: replies}
+	server := &httptest.Server{Listener: s.network, Config: &http.Server{Handler: s}} //nolint:gosec // no slow attacker here
+	server.Start()
+	t.Cleanup(server.Close)
+	return s
+}
+
+// Client is a client of its own, which finds the service at any address.
+func (s *Server) Client(t testing.TB) *http.Client {
+	t.Helper()
+	transport := &http.Transport{DialContext: s.network.dial}
+	t.Cleanup(transport.CloseIdleConnections)
+	return &http.Client{Transport: transport}
+}
+
+// Requests are those that came until now.
+func (s *Server) Requests() []Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.requests)
+}
+
+// ServeHTTP answers a request.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	raw, _ := io.ReadAll(r.Body) // to the end, or the server does not see that the client leaves
+	got := Request{Method: r.Method, Path: r.URL.Path, Header: r.Header}
+	_ = json.Unmarshal(raw, &got.Body)
+	reply, isPage := s.next(got)
+	switch {
+	case isPage || reply.Status != 0:
+		s.refuse(w, reply)
+	case got.Body["stream"] == true, strings.HasSuffix(r.URL.Path, ":streamGenerateContent"):
+		s.stream(w, r, reply)
+	default:
+		s.whole(w, r, reply)
+	}
+}
+
+// next notes a request and finds its answer.
+func (s *Server) next(r Request) (reply Reply, isPage bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.requests = append(s.requests, r)
+	if page, ok := s.Pages[r.Path]; ok {
+		return page, true
+	}
+	reply = s.replies[0]
+	if len(s.replies) > 1 {
+		s.replies = s.replies[1:]
+	}
+	return reply, false
+}
+
+func (s *Server) refuse(w http.ResponseWriter, r Reply) {
+	for name, value := range r.Header {
+		w.Header().Set(name, value)
+	}
+	w.WriteHeader(max(r.Status, http.StatusOK))
+	body := r.Body
+	if body == "" && r.Status >= http.StatusBadRequest {
+		body = s.failure("it does not work")
+	}
+	fmt.Fprint(w, body)
+}
+
+// whole gives a reply that does not stream.
+func (s *Server) whole(w http.ResponseWriter, r *http.Request, reply Reply) {
+	switch {
+	case reply.Error != "":
+		fmt.Fprint(w, s.failure(reply.Error))
+	case reply.Lines != nil:
+		fmt.Fprint(w, strings.Join(reply.Lines, "\n"))
+	case reply.Reset, reply.Cut:
+		fmt.Fprint(w, `{"`)
+		w.(http.Flusher).Flush()
+		panic(http.ErrAbortHandler)
+	case reply.Hang:
+		<-r.Context().Done()
+	default:
+		fmt.Fprint(w, s.protocol.whole(reply))
+	}
+}
+
+// stream gives a reply in events.
+func (s *Server) stream(w http.ResponseWriter, r *http.Request, reply Reply) {
+	for _, line := range s.protocol.begin(reply) {
+		send(w, line)
+	}
+	switch {
+	case reply.Error != "":
+		send(w, s.event(reply.Error))
+		for _, line := range s.protocol.end(reply) { // as if nothing had been
+			send(w, line)
+		}
+	case reply.Lines != nil:
+		fmt.Fprint(w, strings.Join(reply.Lines, "\n")) // the last may be half a line
+	case reply.Reset:
+		panic(http.ErrAbortHandler)
+	case reply.Hang:
+		<-r.Context().Done()
+	case !reply.Cut:
+		for _, line := range s.protocol.end(reply) {
+			send(w, line)
+		}
+	}
+}
+
+func send(w http.ResponseWriter, line string) {
+	fmt.Fprintln(w, line)
+	w.(http.Flusher).Flush()
+}
+
+// event is an error within a stream.
+func (s *Server) event(words string) string {
+	if s.protocol == Ollama || s.protocol == Google {
+		return s.failure(words)
+	}
+	return "data: " + s.failure(words)
+}
+
+// failure is an error with these words, in the protocol's form.
+func (s *Server) failure(words string) string {
+	switch s.protocol {
+	case Ollama:
+		return object{"error": words}.String()
+	case Anthropic:
+		return object{"type": "error", "error": object{"type": "an_error", "message": words}}.String()
+	default:
+		return object{"error": object{"message": words, "type": "an_error"}}.String()
+	}
+}
+
+// object is JSON to be.
+type object map[string]any
+
+func (o object) String() string {
+	raw, _ := json.Marshal(map[string]any(o)) // the package's own
+	return string(raw)
+}
+
+// with is o and more.
+func (o object) with(more object) object {
+	both := maps.Clone(o)
+	maps.Copy(both, more)
+	return both
+}
+
+// memory is a network of one listener.
+type memory struct {
+	conns chan net.Conn
+	done  context.Context
+	close func()
+}
+
+func newMemory() *memory {
+	ctx, cancel := context.WithCancel(context.Background())
+	return &memory{make(chan net.Conn), ctx, cancel}
+}
+
+func (m *memory) Addr() net.Addr { return &net.TCPAddr{} }
+func (m *memory) Close() error   { m.close(); return nil }
+
+func (m *memory) Accept() (net.Conn, error) {
+	select {
+	case conn := <-m.conns:
+		return conn, nil
+	case <-m.done.Done():
+		return nil, net.ErrClosed
+	}
+}
+
+func (m *memory) dial(ctx context.Context, _, _ string) (net.Conn, error) {
+	near, far := net.Pipe()
+	select {
+	case m.conns <- far:
+		return near, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-m.done.Done():
+		return nil, net.ErrClosed
+	}
+}

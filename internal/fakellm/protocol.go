@@ -1,0 +1,134 @@
+package fakellm
+
+import (
+	"cmp"
+	"strings"
+)
+
+// finish is why the model stopped.
+func (p Protocol) finish(r Reply) string {
+	if p == Anthropic {
+		return cmp.Or(r.Finish, "end_turn")
+	}
+	if p == Google {
+		return cmp.Or(r.Finish, "STOP")
+	}
+	return cmp.Or(r.Finish, "stop")
+}
+
+// usage is what was counted. Of what a protocol cannot say nothing is said.
+func (p Protocol) usage(r Reply) object {
+	switch p {
+	case Anthropic: // the input is without cached tokens
+		return object{"input_tokens": r.Usage.Input - r.Usage.Cached, "cache_read_input_tokens": r.Usage.Cached, "output_tokens": r.Usage.Output}
+	case Ollama:
+		return object{"prompt_eval_count": r.Usage.Input, "eval_count": r.Usage.Output}
+	case Google: // the output is without reasoning
+		return object{
+			"promptTokenCount": r.Usage.Input, "cachedContentTokenCount": r.Usage.Cached,
+			"candidatesTokenCount": r.Usage.Output - r.Usage.Reasoning, "totalTokenCount": r.Usage.Input + r.Usage.Output,
+		}
+	default:
+		return object{
+			"prompt_tokens": r.Usage.Input, "completion_tokens": r.Usage.Output, "total_tokens": r.Usage.Input + r.Usage.Output,
+			"prompt_tokens_details":     object{"cached_tokens": r.Usage.Cached},
+			"completion_tokens_details": object{"reasoning_tokens": r.Usage.Reasoning},
+		}
+	}
+}
+
+// whole is a reply that does not stream.
+func (p Protocol) whole(r Reply) string {
+	text := strings.Join(r.Chunks, "")
+	switch p {
+	case Anthropic:
+		return object{
+			"type": "message", "role": "assistant", "model": "m-1", "stop_reason": p.finish(r), "usage": p.usage(r),
+			"content": []any{object{"type": "text", "text": text}},
+		}.String()
+	case Ollama:
+		return object{
+			"model": "m-1", "message": object{"role": "assistant", "content": text}, "done": true, "done_reason": p.finish(r),
+		}.with(p.usage(r)).String()
+	case Google:
+		return object{
+			"modelVersion": "m-1", "usageMetadata": p.usage(r),
+			"candidates": []any{object{"index": 0, "content": content(text), "finishReason": p.finish(r)}},
+		}.String()
+	default:
+		return object{
+			"model": "m-1", "usage": p.usage(r),
+			"choices": []any{object{"index": 0, "message": object{"role": "assistant", "content": text}, "finish_reason": p.finish(r)}},
+		}.String()
+	}
+}
+
+// begin are the lines of a stream up to the end of the text.
+func (p Protocol) begin(r Reply) []string {
+	var lines []string
+	if p == Anthropic {
+		lines = append(
+			lines,
+			"event: message_start",
+			"data: "+object{"type": "message_start", "message": object{"type": "message", "model": "m-1", "usage": p.usage(Reply{Usage: r.Usage}).with(object{"output_tokens": 1})}}.String(),
+			"",
+			"data: "+object{"type": "content_block_start", "index": 0, "content_block": object{"type": "text", "text": ""}}.String(),
+			`data: {"type": "ping"}`,
+		)
+	}
+	for i, chunk := range r.Chunks {
+		line := p.chunk(chunk)
+		if p == Google && i == 0 {
+			line = "[" + line
+		} else if p == Google {
+			line = "," + line
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// content is a text in Google's form.
+func content(text string) object {
+	return object{"role": "model", "parts": []any{object{"text": text}}}
+}
+
+func (p Protocol) chunk(text string) string {
+	switch p {
+	case Anthropic:
+		return "data: " + object{"type": "content_block_delta", "index": 0, "delta": object{"type": "text_delta", "text": text}}.String()
+	case Ollama:
+		return object{"model": "m-1", "message": object{"role": "assistant", "content": text}, "done": false}.String()
+	case Google:
+		return object{"modelVersion": "m-1", "candidates": []any{object{"index": 0, "content": content(text)}}}.String()
+	default:
+		return "data: " + object{"model": "m-1", "choices": []any{object{"index": 0, "delta": object{"content": text}, "finish_reason": nil}}}.String()
+	}
+}
+
+// end are the lines of a stream after the text.
+func (p Protocol) end(r Reply) []string {
+	switch p {
+	case Anthropic:
+		return []string{
+			`data: {"type": "content_block_stop", "index": 0}`,
+			"data: " + object{"type": "message_delta", "delta": object{"stop_reason": p.finish(r)}, "usage": object{"output_tokens": r.Usage.Output}}.String(),
+			`data: {"type": "message_stop"}`,
+		}
+	case Ollama:
+		return []string{object{
+			"model": "m-1", "message": object{"role": "assistant", "content": ""}, "done": true, "done_reason": p.finish(r),
+		}.with(p.usage(r)).String()}
+	case Google: // without content, as newer models end
+		return []string{"," + object{
+			"modelVersion": "m-1", "usageMetadata": p.usage(r), "candidates": []any{object{"index": 0, "finishReason": p.finish(r)}},
+		}.String(), "]"}
+	default:
+		return []string{
+			": keep alive",
+			"data: " + object{"model": "m-1", "choices": []any{object{"index": 0, "delta": object{}, "finish_reason": p.finish(r)}}}.String(),
+			"data: " + object{"model": "m-1", "choices": []any{}, "usage": p.usage(r)}.String(),
+			"data: [DONE]",
+		}
+	}
+}

@@ -1,0 +1,134 @@
+// Package livetest tests a provider against a real service: a debate, a cancelled call, a reply cut at its cap.
+package livetest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/judge"
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// Provider is one of a real service.
+type Provider interface {
+	providers.Provider
+	providers.Checker
+}
+
+// Run runs the tests.
+func Run(t *testing.T, p Provider) {
+	t.Run("TheModelIsThere", func(t *testing.T) { require.NoError(t, p.Check(t.Context(), "")) })
+	t.Run("AnUnknownModelIsInvalid", func(t *testing.T) { unknown(t, p) })
+	t.Run("AReplyCutByItsCapIsSeenAsCut", func(t *testing.T) { capped(t, p) })
+	t.Run("ACancelledCallEndsAtOnce", func(t *testing.T) { canceled(t, p) })
+	t.Run("ADebateOfTwoRounds", func(t *testing.T) { held(t, p) })
+}
+
+// ask is a request for a long reply.
+func ask() providers.Request {
+	return providers.Request{MaxTokens: 400, Messages: []providers.Message{
+		{Role: providers.System, Text: "You are a historian."},
+		{Role: providers.User, Text: "Tell the history of bridges in 300 words."},
+	}}
+}
+
+func unknown(t *testing.T, p Provider) {
+	r := ask()
+	r.Model = "no-such-model-anywhere"
+	_, err := p.Generate(t.Context(), r)
+	if err == nil {
+		t.Skip("the server answers for any model")
+	}
+	require.Equal(t, providers.Validation, providers.AsError(err).Kind, err.Error())
+}
+
+func capped(t *testing.T, p Provider) {
+	for _, onChunk := range []func(string) error{nil, func(string) error { return nil }} {
+		r := ask()
+		r.MaxTokens, r.OnChunk = 8, onChunk
+		res, err := p.Generate(t.Context(), r)
+		if failed := providers.AsError(err); failed != nil && failed.Kind == providers.InvalidResponse {
+			t.Skip("the model spends its cap in reasoning: ", err)
+		}
+		require.NoError(t, err)
+		require.Equal(t, providers.Length, res.Finish)
+		require.NotEmpty(t, res.Text)
+		require.Positive(t, res.Usage.Input)
+		require.Positive(t, res.Usage.Output)
+	}
+}
+
+var errEnough = errors.New("it is enough")
+
+// prompt is how long a cancelled call may take to end.
+const prompt = 2 * time.Second
+
+func canceled(t *testing.T, p Provider) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	var at time.Time
+	r := ask()
+	r.OnChunk = func(string) error {
+		if at.IsZero() {
+			at = time.Now()
+			cancel(errEnough)
+		}
+		return nil
+	}
+	_, err := p.Generate(ctx, r)
+	require.ErrorIs(t, err, errEnough)
+	require.Less(t, time.Since(at), prompt)
+	require.NotEmpty(t, providers.AsError(err).Partial.Text)
+}
+
+func held(t *testing.T, p Provider) {
+	d, err := debate.New(t.Context(), debate.Config{
+		Topic:        "Should cities ban private cars?",
+		Participants: []debate.Participant{{Name: "Ada", Side: "for"}, {Name: "Bo", Side: "against"}},
+		Judges:       []debate.Participant{{Name: "Judge"}},
+		Limits:       debate.Limits{MinRounds: 2, MaxRounds: 2, StepTokens: 1024, JudgeTokens: 2048},
+	}, debate.Options{Providers: map[string]providers.Provider{"live": p}})
+	require.NoError(t, err)
+	for _, err := range d.Run(t.Context()) {
+		require.NoError(t, err)
+	}
+	result, err := d.Result(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, fsm.Completed, result.State)
+	require.NotNil(t, result.Verdict)
+	for _, turn := range result.Turns {
+		check(t, turn)
+	}
+	require.Len(t, result.Assessments, 2)
+	for _, turn := range result.Assessments {
+		a, err := transcript.Decode[judge.Assessment](turn)
+		require.NoError(t, err)
+		var names []string
+		for _, score := range a.Participants {
+			names = append(names, score.Name)
+		}
+		require.ElementsMatch(t, []string{"Ada", "Bo"}, names, turn.Key.String())
+	}
+}
+
+// check requires of a turn what any has.
+func check(t *testing.T, turn transcript.Turn) {
+	t.Helper()
+	assert.NotEmpty(t, turn.Text, turn.Key.String())
+	assert.Positive(t, turn.Usage.Input, turn.Key.String())
+	assert.Positive(t, turn.Usage.Output, turn.Key.String())
+	assert.False(t, turn.Usage.Estimated, "%s: nobody counted", turn.Key)
+	assert.False(t, slices.Contains(turn.Flags, transcript.Fallback), "%s: no valid reply came", turn.Key)
+	if turn.Output != "" {
+		assert.True(t, json.Valid(turn.Data), turn.Key.String())
+	}
+}

@@ -1,0 +1,29 @@
+package livetest
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/scripted"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// TestRun runs the tests over a script: what they ask of a service can be done.
+func TestRun(t *testing.T) {
+	Run(t, &scripted.Provider{Models: []string{"m"}, Func: func(r providers.Request) scripted.Reply {
+		reply := scripted.Reply{Text: "Because of it all, and more.", Chunks: 5, Latency: 5 * time.Millisecond, Usage: transcript.Usage{Input: 9, Output: 8}}
+		switch {
+		case r.Model != "":
+			reply.Err = &providers.Error{Kind: providers.Validation}
+		case r.MaxTokens == 8:
+			reply.Finish = providers.Length
+		case strings.HasPrefix(r.Reply, "assessment"):
+			reply.Text = `{"participants": [{"name": "Ada", "score": 7}, {"name": "Bo", "score": 6}], "quality": 7, "should_continue": true}`
+		case strings.HasPrefix(r.Reply, "verdict"):
+			reply.Text = `{"summary": "Both said something.", "winner": "Ada", "quality": 70}`
+		}
+		return reply
+	}})
+}

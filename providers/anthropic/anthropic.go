@@ -1,0 +1,114 @@
+// Package anthropic makes providers of Anthropic's models:
+//
+//	claude, err := anthropic.New(anthropic.Config{Key: key, Model: "claude-sonnet-4-5"})
+//
+// The schema of a structured reply goes into output_config, so that the reply stays text: it streams, and a cut one
+// keeps what came. Models that refuse it follow the prompt. A request without a token cap has one of 2048: the service
+// demands one.
+package anthropic
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/tmc/langchaingo/llms"
+	"github.com/tmc/langchaingo/llms/anthropic"
+
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/langchain"
+)
+
+// Config says which models a provider calls. No setting is read from the environment, but for the proxy that net/http
+// finds there.
+type Config struct {
+	// Key is the API key. Required.
+	Key string `json:"-"`
+	// Model is called where a request names none. Required.
+	Model string
+	// BaseURL is the address up to /messages. Defaults to https://api.anthropic.com/v1.
+	BaseURL string
+	// HTTPClient sends the requests. Defaults to a plain one.
+	HTTPClient *http.Client `json:"-"`
+	// Options go with every call, such as llms.WithTopP, llms.WithTopK and llms.WithStopWords; requests win over them.
+	// There is no seed.
+	Options []llms.CallOption `json:"-"`
+	// Extra are further fields of each request.
+	Extra map[string]any
+	// NoSchema leaves structured replies to the prompt.
+	NoSchema bool
+}
+
+// String names the model, not the key.
+func (c Config) String() string { return fmt.Sprintf("anthropic.Config{Model: %q}", c.Model) }
+
+// Format writes String, whatever the verb.
+func (c Config) Format(f fmt.State, _ rune) { fmt.Fprint(f, c.String()) }
+
+const (
+	home    = "https://api.anthropic.com/v1"
+	version = "2023-06-01"
+)
+
+// Provider calls models. It is safe for concurrent use.
+type Provider struct {
+	*langchain.Provider
+	transport *langchain.Transport
+	base      string
+	model     string
+}
+
+// New is a provider for the models of c.
+func New(c Config) (*Provider, error) {
+	base, err := c.address()
+	if err != nil {
+		return nil, fmt.Errorf("make anthropic provider: %w", err)
+	}
+	t := &langchain.Transport{
+		Header: func(h http.Header) {
+			h.Set("X-Api-Key", c.Key)
+			h.Set("Anthropic-Version", version)
+		},
+		Extra: c.Extra, Unbounded: true, NoSchema: c.NoSchema,
+	}
+	model, err := anthropic.New(
+		anthropic.WithToken("none"), // the transport has the key
+		anthropic.WithModel(c.Model), anthropic.WithBaseURL(base), anthropic.WithHTTPClient(t.Client(c.HTTPClient)))
+	if err != nil {
+		return nil, fmt.Errorf("make anthropic provider: %w", err)
+	}
+	return &Provider{langchain.New(model, c.Options...), t, base, c.Model}, nil
+}
+
+// address is the base of all addresses, unless something is missing or wrong.
+func (c Config) address() (string, error) {
+	switch {
+	case c.Key == "":
+		return "", errors.New("Config.Key is empty: set the API key")
+	case c.Model == "":
+		return "", errors.New("Config.Model is empty: name a model, such as claude-sonnet-4-5")
+	case c.BaseURL == "":
+		return home, nil
+	}
+	u, err := url.Parse(c.BaseURL)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return "", fmt.Errorf("Config.BaseURL is no address, want one such as %s", home)
+	}
+	return strings.TrimRight(c.BaseURL, "/"), nil
+}
+
+// Check asks for the model, whether it exists and the key is good. The empty model is the provider's own.
+func (p *Provider) Check(ctx context.Context, model string) error {
+	if model == "" {
+		model = p.model
+	}
+	_, err := p.transport.Ask(ctx, http.MethodGet, p.base+"/models/"+url.PathEscape(model), nil)
+	failed, ok := errors.AsType[*providers.Error](err)
+	if !ok {
+		return nil
+	}
+	return &providers.Error{Kind: failed.Kind, RetryAfter: failed.RetryAfter, Err: fmt.Errorf("check model %q: %w", model, failed.Err)}
+}

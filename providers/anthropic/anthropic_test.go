@@ -1,0 +1,98 @@
+package anthropic_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/tmc/langchaingo/llms"
+
+	"github.com/elenchus-go/debate/internal/fakellm"
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/anthropic"
+)
+
+func TestWhatIsMissingOrWrongIsNamed(t *testing.T) {
+	for want, c := range map[string]anthropic.Config{
+		"Config.Key is empty: set the API key":                                        {Model: "m"},
+		"Config.Model is empty: name a model, such as claude-sonnet-4-5":              {Key: key},
+		"Config.BaseURL is no address, want one such as https://api.anthropic.com/v1": {Key: key, Model: "m", BaseURL: "x"},
+	} {
+		_, err := anthropic.New(c)
+		require.EqualError(t, err, "make anthropic provider: "+want)
+	}
+}
+
+func TestNoPrintShowsTheKey(t *testing.T) {
+	c := anthropic.Config{Key: key, Model: "m"}
+	p, err := anthropic.New(c)
+	require.NoError(t, err)
+	raw, err := json.Marshal(c)
+	require.NoError(t, err)
+	require.NotContains(t, string(raw), key)
+	for _, v := range []any{c, &c, []anthropic.Config{c}, p} {
+		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%d", "%x"} {
+			require.NotContains(t, fmt.Sprintf(verb, v), key)
+		}
+	}
+}
+
+// provider is one of a service that plays the replies.
+func provider(t *testing.T, c anthropic.Config, replies ...fakellm.Reply) (*anthropic.Provider, *fakellm.Server) {
+	t.Helper()
+	s := fakellm.Start(t, fakellm.Anthropic, replies...)
+	c.Key, c.Model, c.BaseURL, c.HTTPClient = key, "m", s.URL, s.Client(t)
+	p, err := anthropic.New(c)
+	require.NoError(t, err)
+	return p, s
+}
+
+var ask = providers.Request{Messages: []providers.Message{{Role: providers.User, Text: "Why?"}}, MaxTokens: 600}
+
+func TestNothingIsReadFromTheEnvironment(t *testing.T) {
+	t.Setenv("ANTHROPIC_API_KEY", "another-key")
+	_, err := anthropic.New(anthropic.Config{Model: "m"})
+	require.Error(t, err)
+}
+
+func TestWhatIsConfiguredIsSent(t *testing.T) {
+	p, s := provider(t, anthropic.Config{Options: []llms.CallOption{llms.WithTopK(7)}, Extra: map[string]any{"service_tier": "auto"}}, fakellm.Reply{Chunks: []string{"So."}})
+	r := ask
+	r.Schema = json.RawMessage(`{"type": "object", "properties": {"a": {"type": "string", "maxLength": 9}}}`)
+	_, err := p.Generate(t.Context(), r)
+	require.NoError(t, err)
+	got := s.Requests()[0]
+	require.Equal(t, key, got.Header.Get("X-Api-Key"))
+	require.NotEmpty(t, got.Header.Get("Anthropic-Version"))
+	delete(got.Body, "messages")
+	schema := map[string]any{"type": "object", "properties": map[string]any{"a": map[string]any{"type": "string"}}}
+	require.Equal(t, map[string]any{
+		"model": "m", "max_tokens": 600.0, "top_k": 7.0, "service_tier": "auto",
+		"output_config": map[string]any{"format": map[string]any{"type": "json_schema", "schema": schema}},
+	}, got.Body)
+}
+
+func TestCheck(t *testing.T) {
+	for name, test := range map[string]struct {
+		answer fakellm.Reply
+		want   string // empty: nothing is wrong
+	}{
+		"a model that is there": {fakellm.Reply{Body: "{}"}, ""},
+		"a model that is not":   {fakellm.Reply{Status: 404, Body: `{"error": "model 'm' not found"}`}, "validation: check model \"m\": call model: status 404: model 'm' not found"},
+		"a key that is refused": {fakellm.Reply{Status: 401, Body: "not " + key}, "authentication: check model \"m\": call model: status 401: not [key]"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, s := provider(t, anthropic.Config{})
+			s.Pages["/models/m"] = test.answer
+			for _, model := range []string{"", "m"} {
+				err := p.Check(t.Context(), model)
+				if test.want == "" {
+					require.NoError(t, err)
+				} else {
+					require.EqualError(t, err, test.want)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,28 @@
+package anthropic_test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate/internal/fakellm"
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/anthropic"
+	"github.com/elenchus-go/debate/providers/providertest"
+)
+
+const key = "a-key-that-nobody-sees"
+
+var (
+	_ providers.Provider = (*anthropic.Provider)(nil)
+	_ providers.Checker  = (*anthropic.Provider)(nil)
+)
+
+func TestContract(t *testing.T) {
+	providertest.Run(t, fakellm.Harness(fakellm.Anthropic, func(t *testing.T, url string, client *http.Client) providers.Provider {
+		p, err := anthropic.New(anthropic.Config{Key: key, Model: "m", BaseURL: url + "/v1", HTTPClient: client})
+		require.NoError(t, err)
+		return p
+	}))
+}

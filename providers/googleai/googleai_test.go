@@ -1,0 +1,123 @@
+package googleai_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"github.com/tmc/langchaingo/llms"
+
+	"github.com/elenchus-go/debate/internal/fakellm"
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/googleai"
+)
+
+func TestWhatIsMissingOrWrongIsNamed(t *testing.T) {
+	for want, c := range map[string]googleai.Config{
+		"Config.Key is empty: set the API key":                                                     {Model: "m"},
+		"Config.Model is empty: name a model, such as gemini-2.5-flash":                            {Key: key},
+		"Config.BaseURL is no address, want one such as https://generativelanguage.googleapis.com": {Key: key, Model: "m", BaseURL: "x"},
+	} {
+		_, err := googleai.New(c)
+		require.EqualError(t, err, "make googleai provider: "+want)
+	}
+}
+
+func TestNoPrintShowsTheKey(t *testing.T) {
+	c := googleai.Config{Key: key, Model: "m"}
+	p, err := googleai.New(c)
+	require.NoError(t, err)
+	raw, err := json.Marshal(c)
+	require.NoError(t, err)
+	require.NotContains(t, string(raw), key)
+	for _, v := range []any{c, &c, []googleai.Config{c}, p} {
+		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%d", "%x"} {
+			require.NotContains(t, fmt.Sprintf(verb, v), key)
+		}
+	}
+}
+
+// provider is one of a service that plays the replies.
+func provider(t *testing.T, c googleai.Config, replies ...fakellm.Reply) (*googleai.Provider, *fakellm.Server) {
+	t.Helper()
+	s := fakellm.Start(t, fakellm.Google, replies...)
+	c.Key, c.Model, c.BaseURL, c.HTTPClient = key, "m", s.URL, s.Client(t)
+	p, err := googleai.New(c)
+	require.NoError(t, err)
+	return p, s
+}
+
+var ask = providers.Request{Messages: []providers.Message{{Role: providers.User, Text: "Why?"}}, MaxTokens: 600}
+
+func TestNothingIsReadFromTheEnvironment(t *testing.T) {
+	t.Setenv("GOOGLE_API_KEY", "another-key")
+	_, err := googleai.New(googleai.Config{Model: "m"})
+	require.Error(t, err)
+	p, s := provider(t, googleai.Config{}, fakellm.Reply{Chunks: []string{"So."}})
+	_, err = p.Generate(t.Context(), ask)
+	require.NoError(t, err)
+	require.Equal(t, []string{key}, s.Requests()[0].Header.Values("X-Goog-Api-Key"))
+}
+
+func TestWhatIsConfiguredIsSent(t *testing.T) {
+	p, s := provider(t, googleai.Config{Options: []llms.CallOption{llms.WithSeed(7), llms.WithStopWords([]string{"END"})}}, fakellm.Reply{Chunks: []string{"So."}})
+	r := ask
+	r.Schema, r.Model = json.RawMessage(`{"type": "object"}`), "n"
+	res, err := p.Generate(t.Context(), r)
+	require.NoError(t, err)
+	require.Equal(t, "m-1", res.Model)
+	got := s.Requests()[0]
+	require.Equal(t, "/v1beta/models/n:generateContent", got.Path)
+	require.Equal(t, map[string]any{
+		"candidateCount": 1.0, "maxOutputTokens": 600.0, "seed": 7.0, "stopSequences": []any{"END"},
+		"responseMimeType": "application/json", "responseJsonSchema": map[string]any{"type": "object"},
+	}, got.Body["generationConfig"])
+}
+
+func TestAFailureIsNotRepeated(t *testing.T) {
+	p, s := provider(t, googleai.Config{}, fakellm.Reply{Status: 503, Body: "overloaded"})
+	_, err := p.Generate(t.Context(), ask)
+	require.Equal(t, providers.API, providers.AsError(err).Kind)
+	require.Len(t, s.Requests(), 1)
+}
+
+func TestModelsAtATime(t *testing.T) {
+	p, _ := provider(t, googleai.Config{}, fakellm.Reply{Chunks: []string{"So."}})
+	var group sync.WaitGroup
+	for _, model := range []string{"a", "b", "c", "", "a"} {
+		group.Go(func() {
+			r := ask
+			r.Model = model
+			_, err := p.Generate(t.Context(), r)
+			assert.NoError(t, err)
+		})
+	}
+	group.Wait()
+}
+
+func TestCheck(t *testing.T) {
+	for name, test := range map[string]struct {
+		answer fakellm.Reply
+		want   string // empty: nothing is wrong
+	}{
+		"a model that is there": {fakellm.Reply{Body: "{}"}, ""},
+		"a model that is not":   {fakellm.Reply{Status: 404, Body: `{"error": "model 'm' not found"}`}, "validation: check model \"m\": call model: status 404: model 'm' not found"},
+		"a key that is refused": {fakellm.Reply{Status: 401, Body: "not " + key}, "authentication: check model \"m\": call model: status 401: not [key]"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, s := provider(t, googleai.Config{})
+			s.Pages["/v1beta/models/m"] = test.answer
+			for _, model := range []string{"", "m"} {
+				err := p.Check(t.Context(), model)
+				if test.want == "" {
+					require.NoError(t, err)
+				} else {
+					require.EqualError(t, err, test.want)
+				}
+			}
+		})
+	}
+}

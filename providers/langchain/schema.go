@@ -1,0 +1,215 @@
+package langchain
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"slices"
+)
+
+// A node is a JSON value that keeps the order of its fields: a model writes them in the order of its schema.
+type node struct {
+	fields []field // of an object, not nil
+	items  []node  // of an array, not nil
+	value  any     // of anything else
+}
+
+// field is a name and its value.
+type field struct {
+	name string
+	node node
+}
+
+// get is the field of that name.
+func (n node) get(name string) (node, bool) {
+	for _, f := range n.fields {
+		if f.name == name {
+			return f.node, true
+		}
+	}
+	return node{}, false
+}
+
+// MarshalJSON writes the fields in their order.
+func (n node) MarshalJSON() ([]byte, error) {
+	switch {
+	case n.fields != nil:
+		var b bytes.Buffer
+		b.WriteByte('{')
+		for i, f := range n.fields {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			name, _ := json.Marshal(f.name) // a string always encodes
+			value, err := json.Marshal(f.node)
+			if err != nil {
+				return nil, err
+			}
+			b.Write(append(append(name, ':'), value...))
+		}
+		b.WriteByte('}')
+		return b.Bytes(), nil
+	case n.items != nil:
+		return json.Marshal(n.items)
+	}
+	return json.Marshal(n.value)
+}
+
+// deepest is how deep a schema may nest.
+const deepest = 64
+
+var errDeep = errors.New("it nests too deep")
+
+// parse reads JSON.
+func parse(raw []byte) (node, error) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	return parseNode(d, deepest)
+}
+
+func parseNode(d *json.Decoder, depth int) (node, error) {
+	token, err := d.Token()
+	switch {
+	case err != nil:
+		return node{}, err
+	case depth == 0:
+		return node{}, errDeep
+	}
+	n := node{value: token}
+	switch token {
+	case json.Delim('{'):
+		n = node{fields: []field{}}
+	case json.Delim('['):
+		n = node{items: []node{}}
+	default:
+		return n, nil
+	}
+	for d.More() {
+		var f field
+		if n.fields != nil {
+			name, err := d.Token()
+			if err != nil {
+				return node{}, err
+			}
+			f.name, _ = name.(string)
+		}
+		if f.node, err = parseNode(d, depth-1); err != nil {
+			return node{}, err
+		}
+		if n.fields != nil {
+			n.fields = append(n.fields, f)
+		} else {
+			n.items = append(n.items, f.node)
+		}
+	}
+	_, err = d.Token() // the end
+	return n, err
+}
+
+// Keywords by what services make of them. Those that no service needs are refused by some, bounds by those that
+// know no more than the shape.
+var (
+	needless = []string{"$schema", "$id", "$comment", "title", "default", "examples"}
+	bounds   = []string{
+		"minLength", "maxLength", "pattern", "format", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum",
+		"multipleOf", "minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties",
+	}
+	// plain are the keywords of the strict form.
+	plain = []string{"type", "description", "enum", "const", "properties", "required", "additionalProperties", "items", "anyOf", "$ref", "$defs"}
+	// named are the keywords whose fields are names, not keywords.
+	named = []string{"properties", "$defs", "definitions", "patternProperties"}
+)
+
+// derive makes the schema that is sent: without what is needless and, unless they are kept, without bounds. The order
+// of its fields stays.
+func derive(schema node, keep bool) node {
+	if schema.items != nil {
+		out := node{items: make([]node, len(schema.items))}
+		for i, item := range schema.items {
+			out.items[i] = derive(item, keep)
+		}
+		return out
+	}
+	if schema.fields == nil {
+		return schema
+	}
+	out := node{fields: []field{}}
+	for _, f := range schema.fields {
+		switch {
+		case slices.Contains(needless, f.name), !keep && slices.Contains(bounds, f.name):
+			continue
+		case f.name == "oneOf":
+			f.name = "anyOf"
+		}
+		switch {
+		case f.name == "enum", f.name == "const": // values, not schemas
+		case slices.Contains(named, f.name) && f.node.fields != nil:
+			f.node = deriveNamed(f.node, keep)
+		default:
+			f.node = derive(f.node, keep)
+		}
+		out.fields = append(out.fields, f)
+	}
+	return out
+}
+
+func deriveNamed(schemas node, keep bool) node {
+	out := node{fields: make([]field, len(schemas.fields))}
+	for i, f := range schemas.fields {
+		out.fields[i] = field{f.name, derive(f.node, keep)}
+	}
+	return out
+}
+
+// strict says whether a schema has the form that OpenAI calls strict: each object lists all its fields as required
+// and allows no others. Bounds do not matter.
+func strict(schema node) bool {
+	typ, _ := schema.get("type")
+	return typ.value == "object" && strictPart(schema)
+}
+
+func strictPart(schema node) bool {
+	if properties, ok := schema.get("properties"); ok && !closed(schema, properties) {
+		return false
+	}
+	for _, f := range schema.fields {
+		var parts []node
+		switch f.name {
+		case "properties", "$defs":
+			for _, p := range f.node.fields {
+				parts = append(parts, p.node)
+			}
+		case "items":
+			parts = []node{f.node}
+		case "anyOf":
+			parts = f.node.items
+		default:
+			if !slices.Contains(plain, f.name) && !slices.Contains(bounds, f.name) {
+				return false
+			}
+		}
+		for _, p := range parts {
+			if p.fields == nil || !strictPart(p) {
+				return false
+			}
+		}
+	}
+	typ, _ := schema.get("type")
+	_, shaped := schema.get("properties")
+	return typ.value != "object" || shaped
+}
+
+// closed says whether an object requires all its properties and allows no others.
+func closed(schema, properties node) bool {
+	others, _ := schema.get("additionalProperties")
+	if others.value != false {
+		return false
+	}
+	required, _ := schema.get("required")
+	for _, p := range properties.fields {
+		if !slices.ContainsFunc(required.items, func(n node) bool { return n.value == p.name }) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,373 @@
+package langchain_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"github.com/tmc/langchaingo/llms"
+
+	"github.com/elenchus-go/debate/internal/fakellm"
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/langchain"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// protocols are those whose streams the transport sees.
+var protocols = []fakellm.Protocol{fakellm.OpenAI, fakellm.Anthropic, fakellm.Ollama}
+
+// wired is a provider of a service over the transport.
+func wired(t *testing.T, transport *langchain.Transport, s *fakellm.Server, p fakellm.Protocol, options ...llms.CallOption) *langchain.Provider {
+	t.Helper()
+	model, err := services[string(p)].model(transport.Client(s.Client(t)))
+	require.NoError(t, err)
+	return langchain.New(model, options...)
+}
+
+// eachWired runs a test for each protocol, in a bubble: it fails when a goroutine of a call stays behind.
+func eachWired(t *testing.T, replies []fakellm.Reply, test func(*testing.T, *langchain.Provider, *fakellm.Server)) {
+	t.Helper()
+	for _, p := range protocols {
+		t.Run(string(p), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := fakellm.Start(t, p, replies...)
+				test(t, wired(t, &langchain.Transport{}, s, p), s)
+			})
+		})
+	}
+}
+
+// both calls a provider without a stream and with one.
+func both(t *testing.T, p *langchain.Provider, check func(res providers.Response, err error, heard string)) {
+	t.Helper()
+	res, err := p.Generate(forever(t), ask())
+	check(res, err, "")
+	var heard []string
+	res, err = p.Generate(forever(t), listen(&heard))
+	check(res, err, strings.Join(heard, ""))
+}
+
+var counted = transcript.Usage{Input: 100, Cached: 90, Output: 50, Reasoning: 40}
+
+func TestTheTransportTellsModelFinishAndUsage(t *testing.T) {
+	for _, p := range protocols {
+		for finish, want := range map[string]providers.Finish{
+			"stop": providers.Stop, "end_turn": providers.Stop, "stop_sequence": providers.Stop, "length": providers.Length, "max_tokens": providers.Length,
+			"model_context_window_exceeded": providers.Length, "content_filter": providers.ContentFilter, "refusal": providers.ContentFilter, "tool_calls": "",
+		} {
+			t.Run(string(p)+"/"+finish, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					s := fakellm.Start(t, p, fakellm.Reply{Chunks: []string{"Be", "cause."}, Finish: finish, Usage: counted})
+					both(t, wired(t, &langchain.Transport{}, s, p), func(res providers.Response, err error, _ string) {
+						require.NoError(t, err)
+						usage := map[fakellm.Protocol]transcript.Usage{
+							fakellm.OpenAI: counted, fakellm.Anthropic: {Input: 100, Cached: 90, Output: 50}, fakellm.Ollama: {Input: 100, Output: 50},
+						}[p]
+						require.Equal(t, providers.Response{Text: "Because.", Finish: want, Model: "m-1", Usage: usage}, res)
+					})
+				})
+			})
+		}
+	}
+}
+
+func TestAStatusIsAKind(t *testing.T) {
+	forms := map[string]func(message string) string{
+		"JSON": func(m string) string { return fmt.Sprintf(`{"error": {"message": %q, "type": "an_error"}}`, m) },
+		"flat": func(m string) string { return fmt.Sprintf(`{"object": "error", "message": %q}`, m) },
+		"list": func(m string) string { return fmt.Sprintf(`[{"error": {"code": 1, "message": %q}}]`, m) },
+		"text": func(m string) string { return m },
+		"HTML": func(m string) string {
+			return "<html><head><title>x</title></head><body>\n<h1>" + m + "</h1></body></html>"
+		},
+	}
+	for form, body := range forms {
+		for status, test := range map[int]struct {
+			message string
+			kind    providers.Kind
+		}{
+			301: {"Moved", providers.Validation},
+			400: {"the messages are bad", providers.Validation},
+			401: {"Incorrect key: " + key, providers.Authentication},
+			402: {"pay", providers.Authentication},
+			403: {"Not for you", providers.Authentication},
+			404: {"model m not found", providers.Validation},
+			408: {"slow", providers.Timeout},
+			413: {"large", providers.ContextOverflow},
+			422: {"the messages are worse", providers.Validation},
+			429: {"slow down", providers.RateLimit},
+			500: {"boom", providers.API},
+			502: {"bad gateway", providers.API},
+			503: {"overloaded", providers.API},
+			504: {"slow", providers.Timeout},
+			529: {"overloaded", providers.API},
+		} {
+			t.Run(fmt.Sprint(status, " with ", form), func(t *testing.T) {
+				reply := fakellm.Reply{Status: status, Body: body(test.message), Header: map[string]string{"Retry-After": "7"}}
+				eachWired(t, []fakellm.Reply{reply}, func(t *testing.T, p *langchain.Provider, s *fakellm.Server) {
+					both(t, p, func(_ providers.Response, err error, _ string) {
+						e := requireKind(t, test.kind, err)
+						require.Equal(t, 7*time.Second, e.RetryAfter)
+						require.Contains(t, err.Error(), fmt.Sprintf("status %d: %s", status, strings.ReplaceAll(test.message, key, "[key]")))
+						require.NotContains(t, err.Error(), "<")
+						require.NotContains(t, err.Error(), key)
+					})
+					require.Len(t, s.Requests(), 2, "nothing is repeated")
+				})
+			})
+		}
+	}
+}
+
+func TestARefusalIsMoreThanItsStatus(t *testing.T) {
+	for body, test := range map[string]struct {
+		status int
+		kind   providers.Kind
+	}{
+		`{"error": {"message": "This model's maximum context length is 128000 tokens.", "code": "context_length_exceeded"}}`: {400, providers.ContextOverflow},
+		`{"error": {"message": "prompt is too long: 212400 tokens > 200000 maximum"}}`:                                       {400, providers.ContextOverflow},
+		`{"error": "the input length exceeds the context length"}`:                                                           {400, providers.ContextOverflow},
+		`{"error": {"message": "You exceeded your current quota, please check your plan", "type": "insufficient_quota"}}`:    {429, providers.Authentication},
+		`{"error": {"message": "Your credit balance is too low to access the API"}}`:                                         {400, providers.Authentication},
+		`{"error": {"message": "Request too large on tokens per min (TPM): Limit 6000"}}`:                                    {413, providers.RateLimit},
+		`{"error": {"message": "API key not valid"}}`:                                                                        {400, providers.Authentication},
+		`{}`: {500, providers.API},
+		``:   {503, providers.API},
+	} {
+		t.Run(body, func(t *testing.T) {
+			eachWired(t, []fakellm.Reply{{Status: test.status, Body: body + " "}}, func(t *testing.T, p *langchain.Provider, _ *fakellm.Server) {
+				both(t, p, func(_ providers.Response, err error, _ string) {
+					_ = requireKind(t, test.kind, err)
+					require.NotEmpty(t, strings.TrimSpace(strings.SplitN(err.Error(), "status", 2)[1][5:]), "it has words")
+				})
+			})
+		})
+	}
+}
+
+func TestHowLongToWait(t *testing.T) {
+	for name, test := range map[string]struct {
+		header map[string]string
+		body   string
+		want   time.Duration
+	}{
+		"in seconds":                      {map[string]string{"Retry-After": "20"}, "", 20 * time.Second},
+		"in milliseconds":                 {map[string]string{"Retry-After": "1", "Retry-After-Ms": "250"}, "", 250 * time.Millisecond},
+		"until a date":                    {map[string]string{"Retry-After": "Wed, 21 Oct 2026 07:28:30 GMT", "Date": "Wed, 21 Oct 2026 07:28:00 GMT"}, "", 30 * time.Second},
+		"until a date that is gone":       {map[string]string{"Retry-After": "Wed, 21 Oct 1998 07:28:00 GMT"}, "", 0},
+		"in words":                        {nil, `{"error": {"message": "Please try again in 1m26.4s."}}`, 86400 * time.Millisecond},
+		"in a detail":                     {nil, `{"error": {"message": "wait", "details": [{"retryDelay": "21s"}]}}`, 21 * time.Second},
+		"nobody says":                     {nil, "", 0},
+		"a word that nobody understands":  {map[string]string{"Retry-After": "soon"}, "", 0},
+		"a number below 0 is no time":     {map[string]string{"Retry-After": "-5"}, "", 0},
+		"a number beyond all is a number": {map[string]string{"Retry-After": "1e300"}, "", 1e9 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			eachWired(t, []fakellm.Reply{{Status: 429, Header: test.header, Body: test.body}}, func(t *testing.T, p *langchain.Provider, _ *fakellm.Server) {
+				both(t, p, func(_ providers.Response, err error, _ string) {
+					require.Equal(t, test.want, requireKind(t, providers.RateLimit, err).RetryAfter)
+				})
+			})
+		})
+	}
+}
+
+func TestAStreamThatDoesNotEndIsNoReply(t *testing.T) {
+	for name, test := range map[string]struct {
+		reply fakellm.Reply
+		kind  providers.Kind
+		words string
+	}{
+		"it just ends":              {fakellm.Reply{Cut: true}, providers.Network, "the stream was cut"},
+		"it is reset":               {fakellm.Reply{Reset: true}, providers.Network, "unexpected EOF"},
+		"it breaks off":             {fakellm.Reply{Lines: []string{`data: {"choices": [{"del`}}, providers.Network, "the stream was cut"},
+		"the service is overloaded": {fakellm.Reply{Error: "Overloaded"}, providers.API, "Overloaded"},
+		"the service is at a limit": {fakellm.Reply{Error: "rate_limit_error: try again in 7s"}, providers.RateLimit, "rate_limit_error"},
+		"the prompt is too long":    {fakellm.Reply{Error: "prompt is too long"}, providers.ContextOverflow, "too long"},
+		"a line is too long":        {fakellm.Reply{Lines: []string{"data: " + strings.Repeat("x", 600_000)}}, providers.InvalidResponse, "a line of the stream is longer than"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			test.reply.Chunks = []string{"Be", "cause"}
+			test.reply.Usage = counted
+			eachWired(t, []fakellm.Reply{test.reply}, func(t *testing.T, p *langchain.Provider, _ *fakellm.Server) {
+				var heard []string
+				res, err := p.Generate(forever(t), listen(&heard))
+				require.Zero(t, res)
+				e := requireKind(t, test.kind, err)
+				require.Contains(t, err.Error(), test.words)
+				require.Equal(t, "Because", strings.Join(heard, ""))
+				require.Equal(t, "Because", e.Partial.Text)
+				require.Equal(t, "m-1", e.Partial.Model)
+				require.Equal(t, test.kind == providers.RateLimit, e.RetryAfter == 7*time.Second)
+			})
+		})
+	}
+}
+
+func TestWhatACutStreamCostIsKnownAsFarAsTheServiceTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := fakellm.Start(t, fakellm.Anthropic, fakellm.Reply{Chunks: []string{"Be"}, Usage: counted, Cut: true})
+		var heard []string
+		_, err := wired(t, &langchain.Transport{}, s, fakellm.Anthropic).Generate(forever(t), listen(&heard))
+		require.Equal(t, transcript.Usage{Input: 100, Cached: 90, Output: 1}, requireKind(t, providers.Network, err).Partial.Usage)
+	})
+}
+
+func TestAnErrorIsOneWhateverTheStatus(t *testing.T) {
+	for body, kind := range map[string]providers.Kind{
+		`{"error": {"message": "Provider returned error", "code": 502}}`:       providers.API,
+		`{"error": {"message": "Rate limit exceeded", "code": 429}}`:           providers.RateLimit,
+		`{"error": {"message": "no", "code": "401"}}`:                          providers.Authentication,
+		`{"error": {"message": "no", "type": "authentication_error"}}`:         providers.Authentication,
+		`{"error": "model requires more system memory"}`:                       providers.API,
+		`<html><body>Just a moment...</body></html>`:                           "",
+		`{"id": "x", "object": "chat.completion", "choices": [], "usage": {}}`: "",
+		``: "",
+	} {
+		t.Run(body, func(t *testing.T) {
+			eachWired(t, []fakellm.Reply{{Lines: []string{body}}}, func(t *testing.T, p *langchain.Provider, _ *fakellm.Server) {
+				both(t, p, func(res providers.Response, err error, _ string) {
+					require.Zero(t, res)
+					e := providers.AsError(err)
+					if kind != "" {
+						require.Equal(t, kind, e.Kind, err.Error())
+						return
+					}
+					require.Contains(t, []providers.Kind{providers.InvalidResponse, providers.Network}, e.Kind, err.Error())
+				})
+			})
+		})
+	}
+}
+
+func TestAReplyThatBreaksOffWithoutAStreamIsNone(t *testing.T) {
+	eachWired(t, []fakellm.Reply{{Reset: true}}, func(t *testing.T, p *langchain.Provider, _ *fakellm.Server) {
+		_, err := p.Generate(forever(t), ask())
+		_ = requireKind(t, providers.Network, err)
+	})
+}
+
+func TestAProperEndIsSeenWithoutUsageAndWithoutAReason(t *testing.T) {
+	for name, lines := range map[string][]string{
+		"[DONE] and no reason":             {`data: [DONE]`},
+		"a reason and no [DONE]":           {`data: {"choices": [{"delta": {}, "finish_reason": "stop"}]}`},
+		"a reason, then a piece without":   {`data: {"choices": [{"delta": {}, "finish_reason": "stop"}]}`, `data: {"choices": [{"delta": {}}]}`, `data: [DONE]`},
+		"what is no JSON is skipped":       {`data: ping`, `event: x`, `data: [DONE]`},
+		"a null error is none":             {`data: {"error": null, "choices": [{"delta": {}, "finish_reason": "stop"}]}`},
+		"fields of other types are passed": {`data: {"model": 7, "usage": "many", "choices": [{"delta": {}, "finish_reason": "stop"}]}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := fakellm.Start(t, fakellm.OpenAI, fakellm.Reply{Chunks: []string{"Be", "cause."}, Lines: lines})
+				var heard []string
+				res, err := wired(t, &langchain.Transport{}, s, fakellm.OpenAI).Generate(forever(t), listen(&heard))
+				require.NoError(t, err)
+				require.Equal(t, "Because.", res.Text)
+			})
+		})
+	}
+}
+
+func TestARefusalOfTheModelIsWithheldContent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := fakellm.Start(t, fakellm.OpenAI, fakellm.Reply{Lines: []string{
+			`data: {"choices": [{"delta": {"refusal": "I cannot."}}]}`, `data: {"choices": [{"delta": {}, "finish_reason": "stop"}]}`, `data: [DONE]`,
+		}})
+		var heard []string
+		_, err := wired(t, &langchain.Transport{}, s, fakellm.OpenAI).Generate(forever(t), listen(&heard))
+		require.Equal(t, providers.ContentFilter, requireKind(t, providers.InvalidResponse, err).Partial.Finish)
+	})
+}
+
+func TestDataThatIsBrokenIsNoReply(t *testing.T) {
+	eachWired(t, []fakellm.Reply{{Chunks: []string{"Be"}, Lines: []string{`data: {"choices": [}`, `data: [DONE]`, `{"done": true}`}}},
+		func(t *testing.T, p *langchain.Provider, _ *fakellm.Server) {
+			var heard []string
+			_, err := p.Generate(forever(t), listen(&heard))
+			require.Equal(t, "Be", requireKind(t, providers.InvalidResponse, err).Partial.Text)
+		})
+}
+
+func TestTheTransportLeavesNothingBehindWhateverEndsACall(t *testing.T) {
+	replies := []fakellm.Reply{{Chunks: []string{"Be", "cause"}, Hang: true}}
+	for name, end := range map[string]func(cancel context.CancelFunc) error{
+		"a cancellation":        func(cancel context.CancelFunc) error { cancel(); return nil },
+		"a cancellation beside": func(cancel context.CancelFunc) error { go cancel(); return nil },
+		"a refusal":             func(context.CancelFunc) error { return errBored },
+		"a panic":               func(context.CancelFunc) error { panic(errBored) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			eachWired(t, replies, func(t *testing.T, p *langchain.Provider, _ *fakellm.Server) {
+				ctx, cancel := context.WithCancel(forever(t))
+				defer cancel()
+				r := ask()
+				r.OnChunk = func(string) error { return end(cancel) }
+				if name == "a panic" {
+					require.Panics(t, func() { _, _ = p.Generate(ctx, r) })
+					return
+				}
+				_, err := p.Generate(ctx, r)
+				require.Error(t, err)
+			})
+		})
+	}
+}
+
+func TestAClientsOwnTimeoutIsOne(t *testing.T) {
+	for _, chunks := range [][]string{nil, {"Be"}} {
+		for _, p := range protocols {
+			t.Run(fmt.Sprint(p, len(chunks)), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					s := fakellm.Start(t, p, fakellm.Reply{Chunks: chunks, Hang: true})
+					client := s.Client(t)
+					client.Timeout = time.Second
+					model, err := services[string(p)].model((&langchain.Transport{}).Client(client))
+					require.NoError(t, err)
+					both(t, langchain.New(model), func(_ providers.Response, err error, heard string) {
+						require.Equal(t, heard, requireKind(t, providers.Timeout, err).Partial.Text)
+					})
+				})
+			})
+		}
+	}
+}
+
+func TestRedirectsAreNotFollowed(t *testing.T) {
+	eachWired(t, []fakellm.Reply{{Status: 307, Header: map[string]string{"Location": "http://elsewhere/v1"}}}, func(t *testing.T, p *langchain.Provider, s *fakellm.Server) {
+		both(t, p, func(_ providers.Response, err error, _ string) { _ = requireKind(t, providers.Validation, err) })
+		require.Len(t, s.Requests(), 2)
+	})
+}
+
+func TestOtherRequestsPassAsTheyAre(t *testing.T) {
+	s := fakellm.Start(t, fakellm.OpenAI, fakellm.Reply{Chunks: []string{"x"}})
+	client := (&langchain.Transport{Extra: map[string]any{"a": 1}}).Client(s.Client(t))
+	for _, path := range []string{"/v1/embeddings", "/v1/chat/completions"} {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+path, strings.NewReader(`{"model": "m"}`))
+		require.NoError(t, err)
+		resp, err := client.Do(req)
+		require.NoError(t, err)
+		_ = resp.Body.Close()
+	}
+	for _, r := range s.Requests() {
+		require.Equal(t, map[string]any{"model": "m"}, r.Body)
+	}
+}
+
+func TestAnErrorInPlaceOfAStreamMayHaveSeveralLines(t *testing.T) {
+	for _, p := range []fakellm.Protocol{fakellm.OpenAI, fakellm.Anthropic} {
+		t.Run(string(p), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := fakellm.Start(t, p, fakellm.Reply{Status: 200, Body: "{\n  \"error\": {\n    \"message\": \"Rate limit exceeded\"\n  }\n}\n"})
+				both(t, wired(t, &langchain.Transport{}, s, p), func(_ providers.Response, err error, _ string) {
+					_ = requireKind(t, providers.RateLimit, err)
+				})
+			})
+		})
+	}
+}

@@ -1,0 +1,61 @@
+package mistral_test
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/tmc/langchaingo/llms"
+
+	"github.com/elenchus-go/debate/internal/fakellm"
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/mistral"
+	"github.com/elenchus-go/debate/providers/providertest"
+)
+
+const key = "a-key-that-nobody-sees"
+
+func TestContract(t *testing.T) {
+	providertest.Run(t, fakellm.Harness(fakellm.OpenAI, func(t *testing.T, url string, client *http.Client) providers.Provider {
+		p, err := mistral.New(mistral.Config{Key: key, Model: "m", BaseURL: url + "/v1", HTTPClient: client})
+		require.NoError(t, err)
+		return p
+	}))
+}
+
+func TestWhatIsMissingOrWrongIsNamed(t *testing.T) {
+	for want, c := range map[string]mistral.Config{
+		"make mistral provider: Config.Key is empty: set the API key":                                                                 {Model: "m"},
+		"make mistral provider: Config.Model is empty: name a model, such as mistral-small-latest":                                    {Key: key},
+		"make mistral provider: make openai provider: Config.BaseURL \"x\" is no address, want one such as https://api.openai.com/v1": {Key: key, Model: "m", BaseURL: "x"},
+	} {
+		_, err := mistral.New(c)
+		require.EqualError(t, err, want)
+		for _, verb := range []string{"%v", "%+v", "%#v", "%d"} {
+			require.NotContains(t, fmt.Sprintf(verb, c), key)
+		}
+	}
+}
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+func TestRequestsHaveMistralsForm(t *testing.T) {
+	s := fakellm.Start(t, fakellm.OpenAI, fakellm.Reply{Chunks: []string{"So."}})
+	inner := s.Client(t).Transport
+	address := ""
+	client := &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+		address, r.URL.Scheme = r.URL.String(), "http"
+		return inner.RoundTrip(r)
+	})}
+	p, err := mistral.New(mistral.Config{Key: key, Model: "m", HTTPClient: client, Options: []llms.CallOption{llms.WithSeed(7), llms.WithStopWords([]string{"END"})}})
+	require.NoError(t, err)
+	_, err = p.Generate(t.Context(), providers.Request{Messages: []providers.Message{{Role: providers.User, Text: "Why?"}}, MaxTokens: 600})
+	require.NoError(t, err)
+	require.Equal(t, "https://api.mistral.ai/v1/chat/completions", address)
+	got := s.Requests()[0].Body
+	delete(got, "messages")
+	require.Equal(t, map[string]any{"model": "m", "max_tokens": 600.0, "random_seed": 7.0, "stop": []any{"END"}}, got)
+}

@@ -1,0 +1,28 @@
+package ollama_test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate/internal/fakellm"
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/ollama"
+	"github.com/elenchus-go/debate/providers/providertest"
+)
+
+const key = "a-key-that-nobody-sees"
+
+var (
+	_ providers.Provider = (*ollama.Provider)(nil)
+	_ providers.Checker  = (*ollama.Provider)(nil)
+)
+
+func TestContract(t *testing.T) {
+	providertest.Run(t, fakellm.Harness(fakellm.Ollama, func(t *testing.T, url string, client *http.Client) providers.Provider {
+		p, err := ollama.New(ollama.Config{Key: key, Model: "m", BaseURL: url, HTTPClient: client})
+		require.NoError(t, err)
+		return p
+	}))
+}

@@ -1,0 +1,117 @@
+package ollama_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/tmc/langchaingo/llms"
+
+	"github.com/elenchus-go/debate/internal/fakellm"
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/ollama"
+)
+
+func TestWhatIsMissingOrWrongIsNamed(t *testing.T) {
+	for want, c := range map[string]ollama.Config{
+		"Config.Model is empty: name a model, such as llama3.2":                     {},
+		"Config.Window is -1, want a number of tokens":                              {Model: "m", Window: -1},
+		"Config.BaseURL is no address, want one such as http://127.0.0.1:11434":     {Model: "m", BaseURL: "localhost:11434"},
+		"Config.BaseURL ends with /v1, leave that out; /v1 is for providers/openai": {Model: "m", BaseURL: "http://localhost:11434/v1/"},
+	} {
+		_, err := ollama.New(c)
+		require.EqualError(t, err, "make ollama provider: "+want)
+	}
+}
+
+func TestNoPrintShowsTheKey(t *testing.T) {
+	c := ollama.Config{Key: key, Model: "m"}
+	p, err := ollama.New(c)
+	require.NoError(t, err)
+	raw, err := json.Marshal(c)
+	require.NoError(t, err)
+	require.NotContains(t, string(raw), key)
+	for _, v := range []any{c, &c, []ollama.Config{c}, p} {
+		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%d", "%x"} {
+			require.NotContains(t, fmt.Sprintf(verb, v), key)
+		}
+	}
+}
+
+// provider is one of a service that plays the replies.
+func provider(t *testing.T, c ollama.Config, replies ...fakellm.Reply) (*ollama.Provider, *fakellm.Server) {
+	t.Helper()
+	s := fakellm.Start(t, fakellm.Ollama, replies...)
+	c.Key, c.Model, c.BaseURL, c.HTTPClient = key, "m", s.URL, s.Client(t)
+	p, err := ollama.New(c)
+	require.NoError(t, err)
+	return p, s
+}
+
+var ask = providers.Request{Messages: []providers.Message{{Role: providers.User, Text: "Why?"}}, MaxTokens: 600}
+
+func TestNothingIsReadFromTheEnvironment(t *testing.T) {
+	t.Setenv("OLLAMA_HOST", "http://elsewhere")
+	refused := errors.New("nobody answers")
+	address := ""
+	p, err := ollama.New(ollama.Config{Model: "m", HTTPClient: &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+		address = r.URL.String()
+		return nil, refused
+	})}})
+	require.NoError(t, err)
+	_, err = p.Generate(t.Context(), ask)
+	require.ErrorIs(t, err, refused)
+	require.Equal(t, "http://127.0.0.1:11434/api/chat", address)
+}
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+func TestWhatIsConfiguredIsSent(t *testing.T) {
+	p, s := provider(t, ollama.Config{Window: 16384, Options: []llms.CallOption{llms.WithSeed(7)}, Extra: map[string]any{"think": false, "shift": true}}, fakellm.Reply{Chunks: []string{"So."}})
+	r := ask
+	r.Schema = json.RawMessage(`{"type": "object"}`)
+	_, err := p.Generate(t.Context(), r)
+	require.NoError(t, err)
+	got := s.Requests()[0]
+	require.Equal(t, "Bearer "+key, got.Header.Get("Authorization"))
+	delete(got.Body, "messages")
+	require.Equal(t, map[string]any{
+		"model": "m", "stream": false, "truncate": false, "shift": true, "think": false, "format": map[string]any{"type": "object"},
+		"options": map[string]any{"num_ctx": 16384.0, "num_predict": 600.0, "seed": 7.0},
+	}, got.Body)
+}
+
+func TestAPromptThatDoesNotFitIsAnError(t *testing.T) {
+	p, _ := provider(t, ollama.Config{}, fakellm.Reply{Status: 400, Body: `{"error": "the input length exceeds the context length"}`})
+	_, err := p.Generate(t.Context(), ask)
+	require.Equal(t, providers.ContextOverflow, providers.AsError(err).Kind)
+}
+
+func TestCheck(t *testing.T) {
+	for name, test := range map[string]struct {
+		answer fakellm.Reply
+		want   string // empty: nothing is wrong
+	}{
+		"a model that is there": {fakellm.Reply{Body: "{}"}, ""},
+		"a model that is not":   {fakellm.Reply{Status: 404, Body: `{"error": "model 'm' not found"}`}, "validation: check model \"m\": call model: status 404: model 'm' not found"},
+		"a key that is refused": {fakellm.Reply{Status: 401, Body: "not " + key}, "authentication: check model \"m\": call model: status 401: not [key]"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, s := provider(t, ollama.Config{})
+			s.Pages["/api/show"] = test.answer
+			for _, model := range []string{"", "m"} {
+				err := p.Check(t.Context(), model)
+				if test.want == "" {
+					require.NoError(t, err)
+				} else {
+					require.EqualError(t, err, test.want)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,22 @@
+package openai_test
+
+import (
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate/internal/livetest"
+	"github.com/elenchus-go/debate/providers/openai"
+)
+
+// TestLive needs a server: DEBATE_LIVE_BASE_URL and DEBATE_LIVE_MODEL, with DEBATE_LIVE_KEY where it asks for one.
+func TestLive(t *testing.T) {
+	base, model := os.Getenv("DEBATE_LIVE_BASE_URL"), os.Getenv("DEBATE_LIVE_MODEL")
+	if base == "" || model == "" {
+		t.Skip("set DEBATE_LIVE_BASE_URL and DEBATE_LIVE_MODEL, and DEBATE_LIVE_KEY where the server asks for one, to test against it")
+	}
+	p, err := openai.New(openai.Config{Key: os.Getenv("DEBATE_LIVE_KEY"), Model: model, BaseURL: base})
+	require.NoError(t, err)
+	livetest.Run(t, p)
+}

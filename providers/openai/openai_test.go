@@ -1,0 +1,175 @@
+package openai_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/tmc/langchaingo/llms"
+
+	"github.com/elenchus-go/debate/internal/fakellm"
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/openai"
+)
+
+func TestWhatIsMissingOrWrongIsNamed(t *testing.T) {
+	for want, c := range map[string]openai.Config{
+		"make openai provider: Config.Key is empty: set the API key":                                                       {Model: "m"},
+		"make openai provider: Config.Model is empty: name a model, such as gpt-4.1-mini":                                  {Key: key},
+		`make openai provider: Config.BaseURL "localhost:8000" is no address, want one such as https://api.openai.com/v1`:  {Model: "m", BaseURL: "localhost:8000"},
+		`make openai provider: Config.BaseURL "http://x/v1/chat/completions" goes too far, leave out /chat/completions`:    {Model: "m", BaseURL: "http://x/v1/chat/completions"},
+		`make openai provider: Config.MaxTokensField is "max", want max_completion_tokens or max_tokens`:                   {Model: "m", Key: key, MaxTokensField: "max"},
+		`make openai provider: Config.BaseURL "" is no address, want one such as https://api.openai.com/v1`:                {Model: "m", BaseURL: "http://a b:x"},
+		`make openai provider: Config.BaseURL "ftp://u:xxxxx@x" is no address, want one such as https://api.openai.com/v1`: {Model: "m", BaseURL: "ftp://u:secret@x"},
+	} {
+		_, err := openai.New(c)
+		require.EqualError(t, err, want)
+	}
+}
+
+func TestNoPrintShowsTheKey(t *testing.T) {
+	c := openai.Config{Key: key, Model: "m", BaseURL: "http://u:" + key + "@x/v1"}
+	p, err := openai.New(openai.Config{Key: key, Model: "m"})
+	require.NoError(t, err)
+	raw, err := json.Marshal(openai.Config{Key: key, Model: "m"})
+	require.NoError(t, err)
+	require.NotContains(t, string(raw), key)
+	for _, v := range []any{c, &c, []openai.Config{c}, struct{ C openai.Config }{c}, p, *p} {
+		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%d", "%x"} {
+			require.NotContains(t, fmt.Sprintf(verb, v), key)
+		}
+	}
+	require.Equal(t, `openai.Config{Model: "m", BaseURL: "http://u:xxxxx@x/v1"}`, c.String())
+}
+
+// provider is one of a service that plays the replies.
+func provider(t *testing.T, c openai.Config, replies ...fakellm.Reply) (*openai.Provider, *fakellm.Server) {
+	t.Helper()
+	s := fakellm.Start(t, fakellm.OpenAI, replies...)
+	if c.HTTPClient == nil {
+		c.HTTPClient = s.Client(t)
+	}
+	if c.Model == "" {
+		c.Model = "m"
+	}
+	p, err := openai.New(c)
+	require.NoError(t, err)
+	return p, s
+}
+
+var ask = providers.Request{Messages: []providers.Message{{Role: providers.User, Text: "Why?"}}, MaxTokens: 600}
+
+func TestNothingIsReadFromTheEnvironment(t *testing.T) {
+	t.Setenv("OPENAI_API_KEY", "another-key")
+	t.Setenv("OPENAI_BASE_URL", "http://elsewhere/v1")
+	t.Setenv("OPENAI_API_BASE", "http://elsewhere/v1")
+	t.Setenv("OPENAI_MODEL", "another")
+	t.Setenv("OPENAI_ORGANIZATION", "another")
+	_, err := openai.New(openai.Config{Model: "m"})
+	require.Error(t, err)
+	var hosts []string
+	s := fakellm.Start(t, fakellm.OpenAI, fakellm.Reply{Chunks: []string{"So."}})
+	client := s.Client(t)
+	inner := client.Transport
+	client.Transport = roundTrip(func(r *http.Request) (*http.Response, error) {
+		hosts = append(hosts, r.URL.String())
+		r.URL.Scheme = "http"
+		return inner.RoundTrip(r)
+	})
+	p, err := openai.New(openai.Config{Key: key, Model: "m", HTTPClient: client})
+	require.NoError(t, err)
+	_, err = p.Generate(t.Context(), ask)
+	require.NoError(t, err)
+	require.Equal(t, []string{"https://api.openai.com/v1/chat/completions"}, hosts)
+	got := s.Requests()[0]
+	require.Equal(t, "Bearer "+key, got.Header.Get("Authorization"))
+	require.Empty(t, got.Header.Get("OpenAI-Organization"))
+	require.Equal(t, "m", got.Body["model"])
+	require.Equal(t, 600.0, got.Body["max_completion_tokens"])
+}
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+func TestWhatIsConfiguredIsSent(t *testing.T) {
+	so := fakellm.Reply{Chunks: []string{"So."}}
+	p, s := provider(t, openai.Config{
+		BaseURL: "http://service/v1/", Options: []llms.CallOption{llms.WithTopP(0.5)}, Extra: map[string]any{"reasoning_effort": "low"},
+	}, so)
+	_, err := p.Generate(t.Context(), ask)
+	require.NoError(t, err)
+	got := s.Requests()[0]
+	require.Equal(t, "/v1/chat/completions", got.Path)
+	require.Empty(t, got.Header.Get("Authorization"), "no key, no header")
+	delete(got.Body, "messages")
+	require.Equal(t, map[string]any{"model": "m", "max_tokens": 600.0, "top_p": 0.5, "reasoning_effort": "low"}, got.Body)
+
+	p, s = provider(t, openai.Config{BaseURL: "http://service/v1", MaxTokensField: "max_completion_tokens"}, so)
+	_, err = p.Generate(t.Context(), ask)
+	require.NoError(t, err)
+	require.Equal(t, 600.0, s.Requests()[0].Body["max_completion_tokens"])
+}
+
+func TestCheck(t *testing.T) {
+	list := func(names ...string) fakellm.Reply {
+		var data []map[string]string
+		for _, name := range names {
+			data = append(data, map[string]string{"id": name})
+		}
+		raw, _ := json.Marshal(map[string]any{"data": data})
+		return fakellm.Reply{Body: string(raw)}
+	}
+	for name, test := range map[string]struct {
+		answer fakellm.Reply
+		model  string
+		want   string // empty: nothing is wrong
+	}{
+		"a model that is there":        {list("m", "n"), "n", ""},
+		"the provider's own":           {list("m", "n"), "", ""},
+		"a model with an owner":        {list("models/x", "n"), "x", ""},
+		"a model with a tag":           {list("x:latest", "n"), "x", ""},
+		"a variant of a model":         {list("a/x", "n"), "a/x:free", ""},
+		"a model that is not":          {list("gpt-4.1", "n"), "gpt-9", `validation: check model: "gpt-9" is not among the 2 models of http://service/v1; some are gpt-4.1`},
+		"nothing that is alike":        {list("m", "n"), "x", `validation: check model: "x" is not among the 2 models of http://service/v1`},
+		"a server of one model":        {list("m"), "x", ""},
+		"a list of patterns":           {list("m", "openai/*"), "x", ""},
+		"half a list":                  {fakellm.Reply{Body: `{"data": [{"id": "a"}, {"id": "b"}], "has_more": true}`}, "x", ""},
+		"no list":                      {fakellm.Reply{Status: 404}, "x", ""},
+		"a list in another form":       {fakellm.Reply{Body: `[{"id": "a"}]`}, "x", ""},
+		"a key that is refused":        {fakellm.Reply{Status: 401, Body: `{"error": {"message": "Incorrect API key provided: ` + key + `"}}`}, "m", "authentication: check key: call model: status 401: Incorrect API key provided: [key]"},
+		"a key that is not for lists":  {fakellm.Reply{Status: 403, Body: "insufficient permissions: missing scopes: api.model.read"}, "m", ""},
+		"a service that does not work": {fakellm.Reply{Status: 503, Body: "no"}, "m", "api_error: check key: call model: status 503: no"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, s := provider(t, openai.Config{Key: key, BaseURL: "http://service/v1"})
+			s.Pages["/v1/models"] = test.answer
+			err := p.Check(t.Context(), test.model)
+			if test.want == "" {
+				require.NoError(t, err)
+			} else {
+				require.EqualError(t, err, test.want)
+			}
+			require.Equal(t, "Bearer "+key, s.Requests()[0].Header.Get("Authorization"))
+		})
+	}
+}
+
+func TestCheckOfAServerThatIsNotThere(t *testing.T) {
+	client := &http.Client{Transport: roundTrip(func(*http.Request) (*http.Response, error) { return nil, errors.New("nobody answers") })}
+	p, err := openai.New(openai.Config{Key: key, Model: "m", HTTPClient: client})
+	require.NoError(t, err)
+	require.Equal(t, providers.Network, providers.AsError(p.Check(t.Context(), "m")).Kind)
+}
+
+func TestAClosedPortIsANetworkFailure(t *testing.T) {
+	p, err := openai.New(openai.Config{Key: key, Model: "m", BaseURL: "http://127.0.0.1:1/v1"})
+	require.NoError(t, err)
+	_, err = p.Generate(t.Context(), ask)
+	require.Equal(t, providers.Network, providers.AsError(err).Kind)
+	require.ErrorContains(t, err, "connection refused")
+	require.NotContains(t, err.Error(), key)
+}

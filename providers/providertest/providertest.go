@@ -1,0 +1,167 @@
+// Package providertest is the contract of providers as tests. Run it over a provider of yours:
+//
+//	func TestContract(t *testing.T) {
+//		providertest.Run(t, func(t *testing.T, replies ...providertest.Reply) providers.Provider {
+//			server := startServer(t, replies) // a local one that speaks the service's protocol
+//			return myprovider.New(server.URL)
+//		})
+//	}
+//
+// It fails where goroutines stay behind, so tests that run beside it must not start any.
+package providertest
+
+import (
+	"errors"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// Reply is what the service does with one call.
+type Reply struct {
+	// Chunks are the text, in the pieces in which the service streams it.
+	Chunks []string
+	// Fail is the kind of failure that ends the call after the chunks. Empty: the reply comes to its end. After chunks
+	// it is always [providers.Network]: the stream is cut.
+	Fail providers.Kind
+	// Hang has the service say nothing more after the chunks, until the client leaves.
+	Hang bool
+	// Finish is why the model stops. Empty means [providers.Stop].
+	Finish providers.Finish
+	// Usage is what the service counts.
+	Usage transcript.Usage
+}
+
+// text is the whole text.
+func (r Reply) text() string { return strings.Join(r.Chunks, "") }
+
+// Harness makes a provider whose service gives the replies, one to each call in the order in which they arrive. It may
+// skip a test whose replies its service cannot give.
+type Harness func(t *testing.T, replies ...Reply) providers.Provider
+
+// Run runs the suite.
+func Run(t *testing.T, h Harness) {
+	for name, test := range map[string]func(*testing.T, Harness){
+		"AReplyStreams":                            streams,
+		"AReplyComesWithoutAStream":                whole,
+		"AReplyFollowsASchema":                     structured,
+		"AReplyThatIsCutAtTheCapIsMarked":          capped,
+		"ACutStreamIsAFailureWithWhatCame":         cut,
+		"AFailureHasItsKind":                       kinds,
+		"AnEndedContextEndsTheCallAtAnyChunk":      canceled,
+		"AnEndedContextCallsNoModel":               ended,
+		"ADeadlineEndsACallThatHangs":              late,
+		"AnErrorOfOnChunkEndsTheCallAndIsReturned": refused,
+		"APanicOfOnChunkPassesThroughToTheCaller":  panics,
+		"ManyCallsAtOnceDoNotMix":                  concurrent,
+		"ARequestIsLeftAsItWas":                    untouched,
+		"ACallAfterAFailureIsAsGoodAsTheFirst":     again,
+		"ACheckThatIsCanceledRefusesNothing":       checks,
+	} {
+		before := runtime.NumGoroutine()
+		t.Run(name, func(t *testing.T) { test(t, h) })
+		requireNoMore(t, before, name)
+	}
+}
+
+// requireNoMore waits until no more goroutines run than before a test. It starts none itself, unlike require.Eventually.
+func requireNoMore(t *testing.T, before int, test string) {
+	t.Helper()
+	patience := time.NewTimer(10 * time.Second)
+	defer patience.Stop()
+	again := time.NewTicker(time.Millisecond)
+	defer again.Stop()
+	for runtime.NumGoroutine() > before {
+		select {
+		case <-again.C:
+		case <-patience.C:
+			stacks := make([]byte, 64<<10)
+			require.Fail(t, "goroutines stay behind after "+test, "%s", stacks[:runtime.Stack(stacks, true)])
+		}
+	}
+}
+
+// speech is a reply in chunks of characters of several lengths.
+var speech = Reply{
+	Chunks: []string{"Be", "cause ", "it is — “so”", ", 因为 ", "🦉", "."},
+	Usage:  transcript.Usage{Input: 100, Cached: 90, Output: 50, Reasoning: 40},
+}
+
+// ask is a request in every role.
+func ask() providers.Request {
+	warm := 0.5
+	return providers.Request{
+		Messages: []providers.Message{
+			{Role: providers.System, Text: "Argue."},
+			{Role: providers.User, Text: "Why?"},
+			{Role: providers.Assistant, Text: "So."},
+			{Role: providers.User, Text: "Why so?"},
+			{Role: providers.User, Text: "Really?"},
+		},
+		Temperature: &warm, MaxTokens: 600,
+	}
+}
+
+// ear is what OnChunk was given.
+type ear struct{ chunks []string }
+
+func (e *ear) text() string { return strings.Join(e.chunks, "") }
+
+// listen is a request whose chunks are heard, and answered by then if that is given.
+func (e *ear) listen(then func(n int) error) providers.Request {
+	r := ask()
+	r.OnChunk = func(text string) error {
+		e.chunks = append(e.chunks, text)
+		if then != nil {
+			return then(len(e.chunks))
+		}
+		return nil
+	}
+	return r
+}
+
+// requireKind requires a typed failure and an empty response.
+func requireKind(t *testing.T, kind providers.Kind, res providers.Response, err error) *providers.Error {
+	t.Helper()
+	require.Error(t, err)
+	require.Zero(t, res, "the response of a failed call is empty")
+	e, ok := errors.AsType[*providers.Error](err)
+	require.True(t, ok, "%T is no *providers.Error: %v", err, err)
+	require.Equal(t, kind, e.Kind, err.Error())
+	return e
+}
+
+// requireReply requires a response to be all of the reply.
+func requireReply(t *testing.T, r Reply, res providers.Response) {
+	t.Helper()
+	require.Equal(t, r.text(), res.Text)
+	finish := r.Finish
+	if finish == "" {
+		finish = providers.Stop
+	}
+	if res.Finish != "" || finish != providers.Stop {
+		require.Equal(t, finish, res.Finish)
+	}
+	if res.Usage != (transcript.Usage{}) && !res.Usage.Estimated {
+		require.Equal(t, r.Usage.Input, res.Usage.Input, "cached tokens are input too")
+		require.Equal(t, r.Usage.Output, res.Usage.Output, "reasoning is output too")
+		require.Contains(t, []int{0, r.Usage.Cached}, res.Usage.Cached)
+		require.Contains(t, []int{0, r.Usage.Reasoning}, res.Usage.Reasoning)
+	}
+}
+
+// requireChunks requires each chunk to be some whole characters.
+func requireChunks(t *testing.T, chunks []string) {
+	t.Helper()
+	for _, chunk := range chunks {
+		require.NotEmpty(t, chunk)
+		require.True(t, utf8.ValidString(chunk), "%q is cut within a character", chunk)
+	}
+}
