@@ -217,11 +217,11 @@ func (r *record) worstUsage(steps []protocol.Step) (all transcript.Usage) {
 // beside is what the prompts of a reader have beside the history, in tokens: what the configuration and the personas say,
 // and an allowance for all that is the library's own.
 func (r *record) beside(me transcript.Seat) int {
-	text := r.config.Topic + r.config.Background + me.Persona + me.Instructions + strings.Join(me.KeyArguments, "")
+	tokens := window.Estimate(r.config.Topic + r.config.Background + me.Persona + me.Instructions + strings.Join(me.KeyArguments, ""))
 	for _, s := range r.everyone {
-		text += s.Role + s.Side + s.Position
+		tokens += window.Estimate(s.Role + s.Side + s.Position)
 	}
-	return allowance + window.Estimate(text)
+	return allowance + tokens
 }
 
 const allowance = 2048

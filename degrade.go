@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/providers"
@@ -93,7 +94,9 @@ func (r *record) ask(f *Failure) *Question {
 	if r.spares(f) || slices.Contains(r.Judges, f.Key.Actor) {
 		q.Choices = append(q.Choices, Choice{actDrop, "Go on without", fmt.Sprintf("%s takes no further part", f.Key.Actor)})
 	}
-	q.Choices = append(q.Choices, Choice{actEnd, "End here", "conclude with what was said so far"})
+	if r.ending.Outcome == "" { // else it is concluding already
+		q.Choices = append(q.Choices, Choice{actEnd, "End here", "conclude with what was said so far"})
+	}
 	return q
 }
 
@@ -126,4 +129,12 @@ func (r *record) throttled(p *Participant) bool {
 		}
 	}
 	return true
+}
+
+// satOut is how long a turn took that had to wait for a rate limit to pass; 0: it had not.
+func satOut(t *transcript.Turn) time.Duration {
+	if !slices.ContainsFunc(t.Attempts, func(a transcript.Attempt) bool { return a.Error == string(providers.RateLimit) }) {
+		return 0
+	}
+	return t.Ended.Round(0).Sub(t.Began.Round(0)) // by the wall clock, as a reader of the journal has it
 }

@@ -128,14 +128,17 @@ func (d *Debate) Run(ctx context.Context) iter.Seq2[Event, error] {
 
 // Do runs what may run now, one step or all that is missing of a parallel phase, commits it and says whether there is
 // more to do: the unit of a worker. It returns false when the debate has ended or is paused, and the cause when it
-// failed or was rejected. It does not go beyond the plan that it finds in the debate's head.
+// failed or was rejected. It does not go beyond the plan that it finds in the debate's head; where the store schedules
+// it does nothing where there is none.
 func (d *Debate) Do(ctx context.Context) (more bool, err error) {
 	dr, err := d.engage(ctx, nil)
 	if err != nil {
 		return false, err
 	}
 	defer dr.release()
-	dr.only = dr.key()
+	if dr.only = dr.key(); dr.only == "" && d.engine.workers { // nobody has asked for it to be driven
+		return false, nil
+	}
 	return dr.unit()
 }
 
@@ -251,6 +254,8 @@ type plan struct {
 	check *Config       // a configuration to be checked
 	calls []*call       // steps to be performed
 	wait  time.Duration // before anything may run
+
+	known, newest int64 // what the driver knew, and was told of, when the plan was made
 }
 
 // unit does what may be done now.
@@ -264,8 +269,8 @@ func (dr *drive) unit() (more bool, err error) {
 		err = dr.validate(*p.check)
 	case p.wait > 0:
 		dr.sleep(p.wait)
-	case len(p.calls) > 0:
-		err = dr.perform(p.calls)
+	case len(p.calls) > 0 && !dr.moved(p): // else it is planned anew
+		err = dr.perform(p)
 	}
 	if dr.flush(); dr.gone || err != nil {
 		return false, err
@@ -294,11 +299,13 @@ func (dr *drive) plan() (p plan, err error) {
 	if d.engine.isClosed() {
 		return p, ErrClosed
 	}
+	p.newest = dr.newest.Load()
 	if d.rec == nil || d.rec.supported() != nil || dr.behind(d.rec.Seq) || !d.rec.begun() {
 		if err := d.change(dr.ctx, dr.prepare); err != nil {
 			return p, err
 		}
 	}
+	p.known = dr.known.Load()
 	switch r := d.rec; {
 	case dr.only != "" && dr.only != r.plan().Key: // what it was to do is done
 	case r.snap.State == fsm.Validating:

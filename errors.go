@@ -86,6 +86,9 @@ func (f *Failure) Unwrap() error { return f.cause }
 
 // Hint is what a person can do about it.
 func (f *Failure) Hint() string {
+	if f.Provider == "" { // no model was called
+		return fmt.Sprintf("step %s of %s cannot be run: give Options what the message names, or Edit the debate, then Retry", f.Key.Phase, f.Key.Actor)
+	}
 	switch f.Kind {
 	case providers.Authentication:
 		return fmt.Sprintf("provider %s refuses its key: give it one that is valid in Options.Providers, then Retry", f.Provider)

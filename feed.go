@@ -3,6 +3,7 @@ package debate
 import (
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -101,13 +102,6 @@ func (f *feed) remove(k transcript.Key) {
 	}
 }
 
-// look has viewers look at the journal.
-func (f *feed) look() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.wake()
-}
-
 func (f *feed) wake() {
 	for ch := range f.viewers {
 		poke(ch)
@@ -136,7 +130,8 @@ func (f *feed) view(ch chan struct{}) (leave func()) {
 
 // viewer is how far one viewer has read.
 type viewer struct {
-	seq   int64 // of the last durable event
+	stale atomic.Bool // the journal may have more
+	seq   int64       // of the last durable event
 	notes int
 	read  map[transcript.Key]*progress // of calls in flight
 	done  map[transcript.Key]bool      // turns that were shown

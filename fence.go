@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"time"
 
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/store"
@@ -39,7 +40,10 @@ func (dr *drive) review() {
 		dr.cancel(fmt.Errorf("drive debate %s: it was deleted: %w", dr.d.id, err))
 	}
 	if err != nil {
-		return // the driver will meet the same error
+		if dr.ctx.Err() == nil { // nobody tells again, and the call may take long
+			time.AfterFunc(shortest, dr.recheck)
+		}
+		return
 	}
 	dr.mu.Lock()
 	defer dr.mu.Unlock()
@@ -55,3 +59,9 @@ func (dr *drive) review() {
 
 // behind says whether the store has told of more than what was read.
 func (dr *drive) behind(seq int64) bool { return dr.newest.Load() > seq }
+
+// moved says whether the journal has more than a plan was made on.
+func (dr *drive) moved(p plan) bool {
+	newest := dr.newest.Load()
+	return dr.known.Load() != p.known || newest != p.newest && newest > p.known
+}

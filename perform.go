@@ -14,9 +14,13 @@ import (
 
 // perform runs the steps of a plan and commits each as it is done. A single one runs on this goroutine, so that a chunk
 // goes from the model to the viewer without a hop.
-func (dr *drive) perform(calls []*call) error {
+func (dr *drive) perform(p plan) error {
+	calls := p.calls
 	defer dr.ground(calls)
 	dr.launch(calls)
+	if dr.moved(p) { // while there were no flights yet to be cancelled
+		dr.recheck()
+	}
 	if len(calls) == 1 {
 		return dr.answer(calls, []error{dr.land(calls[0], calls[0].perform())})
 	}

@@ -156,21 +156,21 @@ func (r *record) past(round int) error {
 	return nil
 }
 
-// elapse counts running time: the gaps between entries while the debate is active, each at most the step timeout. What
-// lies before a call began, and what a viewer took of it, does not count.
+// elapse counts running time: the gaps between entries while the debate is active, each at most the step timeout, or the
+// time of a turn that sat out a rate limit. What lies before a call began, and what a viewer took of it, does not count.
 func (r *record) elapse(ev Event, now time.Time) {
 	if r.created.IsZero() {
 		r.created = now
 	}
 	if r.snap.State.Active() && r.snap.State != fsm.Validating {
-		since := r.updated
-		if t, ok := ev.(TurnDone); ok {
+		since, most := r.updated, r.config.Limits.StepTimeout
+		if t, ok := ev.(TurnDone); ok && t.Turn.Kind != transcript.Remark {
 			if t.Turn.Began.After(since) {
 				since = t.Turn.Began
 			}
-			since = since.Add(t.Turn.Viewed)
+			since, most = since.Add(t.Turn.Viewed), max(most, satOut(&t.Turn))
 		}
-		r.running += min(max(now.Sub(since), 0), r.config.Limits.StepTimeout)
+		r.running += min(max(now.Sub(since), 0), most)
 	}
 	r.updated = now
 }

@@ -22,8 +22,12 @@ func (d *Debate) Watch(ctx context.Context, after int64) iter.Seq2[Event, error]
 		defer leave()
 		news := make(chan struct{}, 1)
 		defer feed.view(news)()
-		defer d.engine.store.Watch(d.id, func(int64) { poke(news) })()
 		v := &viewer{seq: max(after, 0), notes: feed.count(), read: map[transcript.Key]*progress{}, done: map[transcript.Key]bool{}}
+		v.stale.Store(true)
+		defer d.engine.store.Watch(d.id, func(int64) {
+			v.stale.Store(true)
+			poke(news)
+		})()
 		for {
 			over := d.engine.ctx.Err() // before the look that is the last one then
 			more, err := d.tell(ctx, feed, v, yield)
@@ -50,6 +54,9 @@ func (d *Debate) Watch(ctx context.Context, after int64) iter.Seq2[Event, error]
 // tell yields what is new to a viewer, and says whether more may come.
 func (d *Debate) tell(ctx context.Context, f *feed, v *viewer, yield func(Event, error) bool) (more bool, err error) {
 	live := f.news(v) // before the journal, whose turns void what was said of them live
+	if !v.stale.Swap(false) {
+		return v.show(live, yield), nil
+	}
 	head, entries, err := d.engine.store.Load(ctx, d.id, v.seq)
 	if err != nil {
 		return false, err
@@ -80,13 +87,8 @@ func (d *Debate) tell(ctx context.Context, f *feed, v *viewer, yield func(Event,
 		}
 	}
 	v.seq = min(v.seq, head.Seq)
-	for _, ev := range live {
-		if k, ok := keyOf(ev); ok && v.done[k] {
-			continue
-		}
-		if !yield(restamp(ev, v.seq), nil) {
-			return false, nil
-		}
+	if !v.show(live, yield) {
+		return false, nil
 	}
 	if !head.State.Final() || head.Seq > v.seq {
 		return true, nil
@@ -96,6 +98,19 @@ func (d *Debate) tell(ctx context.Context, f *feed, v *viewer, yield func(Event,
 		yield(Ended{Stamp: Stamp{Type: "ended", Seq: v.seq, Live: true}, Result: result}, nil)
 	}
 	return false, err
+}
+
+// show yields live events, but those of turns that are done.
+func (v *viewer) show(live []Event, yield func(Event, error) bool) (more bool) {
+	for _, ev := range live {
+		if k, ok := keyOf(ev); ok && v.done[k] {
+			continue
+		}
+		if !yield(restamp(ev, v.seq), nil) {
+			return false
+		}
+	}
+	return true
 }
 
 // newer says whether the debate is of a newer version of the library.

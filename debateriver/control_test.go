@@ -253,7 +253,7 @@ func TestPausesRaceWithCallsAndNoDebateIsStuck(t *testing.T) {
 	watch.Go(func() { s.observe(ctx, t) })
 	for i := range 16 {
 		c := two([]panel.Mode{panel.Sequential, panel.Simultaneous}[i%2])
-		c.OnFailure = debate.Ask
+		c.OnFailure, c.OnJudgeFailure = debate.Ask, debate.Ask
 		d := one.submit(t, c)
 		controls.Go(func() {
 			disturb(t, other.on(t, d), 12)

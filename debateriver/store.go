@@ -16,6 +16,7 @@ import (
 	"github.com/riverqueue/river/rivermigrate"
 	"github.com/riverqueue/river/rivertype"
 
+	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/store/postgres"
 )
@@ -109,17 +110,21 @@ func (s *Store) Schedules() bool { return true }
 // plan is the arguments of a job: one plan of one debate. Where a job of a plan is waiting or running no second one is
 // inserted; where it has ended, the plan has, or somebody asks for the debate to go on.
 type plan struct {
-	Debate string        `json:"debate" river:"unique"`
-	Plan   string        `json:"plan" river:"unique"`
-	Within time.Duration `json:"within"` // in nanoseconds
+	Debate  string        `json:"debate" river:"unique"`
+	Created time.Time     `json:"created" river:"unique"` // the debate: one under the id of a deleted one is another
+	Plan    string        `json:"plan" river:"unique"`
+	Within  time.Duration `json:"within"` // in nanoseconds
 }
+
+// of says whether a head's plan is this one.
+func (p plan) of(h store.Head) bool { return p.Plan == h.Plan.Key && p.Created.Equal(h.Created) }
 
 // Kind implements river.JobArgs.
 func (plan) Kind() string { return "debate_plan" }
 
-// maxAttempts is how often a job is tried: a database that fails for an hour and a half ends it, and Start makes a new
+// maxAttempts is how often a job is tried: a database that fails for more than a day ends it, and Start makes a new
 // one. A debate's own failures are none of the job's.
-const maxAttempts = 100
+const maxAttempts = 2000
 
 // active are the states of a job that is still to do its plan.
 var active = []rivertype.JobState{
@@ -145,10 +150,16 @@ func (s *Store) Commit(ctx context.Context, c store.Change) error {
 	if err != nil {
 		return err
 	}
-	if t := taskOf(ctx, c); t != nil && t.job.Args.Plan != c.Head.Plan.Key {
+	if t := taskOf(ctx, c); t != nil && t.ends(c) {
 		t.done.Store(true)
 	}
 	return nil
+}
+
+// ends says whether the job is done with a change. Where somebody has paused the debate, calls of it may be in flight:
+// it lasts until they have come down.
+func (t *task) ends(c store.Change) bool {
+	return !t.job.Args.of(c.Head) && (c.Head.State != fsm.Paused || len(c.Entries) == 0)
 }
 
 // taskOf is the job that a change is made for, until it is done; nil: it is made for none.
@@ -164,7 +175,7 @@ func taskOf(ctx context.Context, c store.Change) *task {
 func (s *Store) schedule(ctx context.Context, tx pgx.Tx, c store.Change) error {
 	next := c.Head.Plan
 	if t := taskOf(ctx, c); t != nil {
-		if t.job.Args.Plan == next.Key {
+		if !t.ends(c) {
 			return nil
 		}
 		if err := s.complete(ctx, tx, t.job); err != nil {
@@ -174,7 +185,7 @@ func (s *Store) schedule(ctx context.Context, tx pgx.Tx, c store.Change) error {
 	if next.Key == "" {
 		return nil
 	}
-	_, err := s.client.InsertTx(ctx, tx, plan{Debate: c.ID, Plan: next.Key, Within: next.Within}, &river.InsertOpts{
+	_, err := s.client.InsertTx(ctx, tx, plan{Debate: c.ID, Created: c.Head.Created, Plan: next.Key, Within: next.Within}, &river.InsertOpts{
 		Queue: Queue, MaxAttempts: maxAttempts, ScheduledAt: next.Due, UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: active},
 	})
 	if err != nil {

@@ -31,8 +31,10 @@ type Trial struct {
 	Patience time.Duration // for the debates to end, once nobody is killed any more
 	Disturb  func() error  // is called after every 25th kill; nil: nothing else goes wrong
 
-	path   string
-	ledger ledger
+	path       string
+	ledger     ledger
+	disturbing sync.Mutex
+
 	mu     sync.Mutex
 	runs   int
 	orders []string // points that are still to be tried, random for any moment
@@ -118,6 +120,8 @@ func (tr *Trial) next() (point string, left int) {
 }
 
 func (tr *Trial) disturb() error {
+	tr.disturbing.Lock()
+	defer tr.disturbing.Unlock()
 	if err := tr.ledger.note(0, "down"); err != nil {
 		return err
 	}

@@ -69,13 +69,15 @@ func (tr *Trial) check(t *testing.T, n *tally, id string, spoken map[step]int) [
 	}
 	res := last.Result()
 	assert.Equal(t, fsm.Completed, res.State, "debate %s", id)
-	seen := map[string]bool{}
 	for _, turn := range res.Turns {
 		spoken[step{id, turn.Key.Actor}]++
-		if seen[turn.Key.String()] {
+	}
+	seen := map[string]bool{"": false}
+	for _, e := range entries {
+		if seen[e.Key] {
 			n.doubled++
 		}
-		seen[turn.Key.String()] = true
+		seen[e.Key] = e.Key != ""
 	}
 	n.turns += len(res.Turns)
 	assert.Equal(t, undisturbed(t, id), transcript(res), "debate %s", id)
