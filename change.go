@@ -200,7 +200,7 @@ func (r *record) overspent(steps []protocol.Step) transcript.Ending {
 func (r *record) worstUsage(steps []protocol.Step) (all transcript.Usage) {
 	history := r.history
 	for _, p := range r.phases(transcript.Conclusion) {
-		steps = append(steps[:len(steps):len(steps)], p.Steps...)
+		steps = append(slices.Clip(steps), p.Steps...)
 	}
 	for _, s := range steps {
 		if p, seat, ok := r.actor(s.Actor); ok {

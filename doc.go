@@ -32,8 +32,10 @@
 //   - record.go: the fold of the journal, all that is known of a debate
 //   - change.go: a write in the making, with all that follows from it without work
 //   - control.go: what people do to a debate
-//   - drive.go, perform.go, fence.go, show.go: the driver: plan, perform, commit; what it no longer wants; what its viewer sees
-//   - brief.go, call.go, clock.go: one step: its prompt, its attempts, its time
+//   - drive.go, start.go, perform.go, fence.go, show.go: the driver: plan, perform, commit, also in the background; what it
+//     no longer wants; what its viewer sees
+//   - brief.go, call.go, retry.go, clock.go: one step: its prompt, its attempts, its time
+//   - degrade.go: what becomes of a debate whose step has failed for good
 //   - feed.go, watch.go, replay.go: viewers, now and afterwards
 //   - event.go, result.go, preview.go, errors.go: what comes out
 //

@@ -323,7 +323,7 @@ func TestDropTakesOneOut(t *testing.T) {
 		{"the last", []string{"c"}, []string{"a", "b"}},
 		{"one after the other", []string{"b", "a"}, []string{"c"}},
 		{"a stranger", []string{"z"}, []string{"a", "b", "c"}},
-		{"a judge is no participant", []string{"judge"}, []string{"a", "b", "c"}},
+		{"a judge, who has no seat", []string{"judge"}, []string{"a", "b", "c"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := in(transcript.Speech, 1).Record
@@ -333,7 +333,8 @@ func TestDropTakesOneOut(t *testing.T) {
 			}
 			require.Equal(t, tt.want, names(other))
 			require.Equal(t, []string{"a", "b", "c"}, names(r), "a copy of the record stays as it is")
-			require.Equal(t, []string{"judge"}, other.Judges)
+			require.Equal(t, slices.Contains(tt.drop, "judge"), len(other.Judges) == 0)
+			require.Equal(t, []string{"judge"}, r.Judges)
 		})
 	}
 }

@@ -20,7 +20,7 @@ func openLedger(path string) (ledger, error) {
 
 // note adds a line, at once and whole.
 func (l ledger) note(run int, words ...any) error {
-	_, err := l.file.WriteString(fmt.Sprintln(append([]any{run}, words...)...))
+	_, err := fmt.Fprintln(l.file, append([]any{run}, words...)...) // one write
 	return err
 }
 

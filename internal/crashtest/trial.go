@@ -52,7 +52,7 @@ func (tr *Trial) Run(t *testing.T) {
 	tr.path = filepath.Join(t.TempDir(), "ledger")
 	tr.ledger, err = openLedger(tr.path)
 	require.NoError(t, err)
-	defer tr.ledger.file.Close()
+	defer func() { require.NoError(t, tr.ledger.file.Close()) }()
 	for range setting(t, "DEBATE_KILLS_EACH", tr.Each) {
 		tr.orders = append(tr.orders, tr.Points...)
 	}
