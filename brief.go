@@ -46,6 +46,7 @@ func (e *Engine) call(r *record, s protocol.Step) (*call, error) {
 		judging: slices.Contains(r.Judges, s.Actor), debating: r.seated(s.Actor),
 	}
 	c.limit, c.budget = r.timeLimit()
+	c.room = r.remaining()
 	if c.judging {
 		c.reserve = r.config.Substitutes
 	}

@@ -102,7 +102,10 @@ func TestBudgetsAreNeverExceeded(t *testing.T) {
 		cfg.Casting, cfg.Limits = debate.Participant{Provider: "m", Model: "x"}, l
 
 		d, err := debate.New(t.Context(), cfg, debate.Options{Providers: map[string]providers.Provider{"m": filler{names: everybody(cfg)}}})
-		require.NoError(rt, err)
+		if err != nil { // a budget with which nobody could speak is refused at once
+			require.ErrorContains(rt, err, "nobody could speak")
+			return
+		}
 		events, used := []debate.Event(nil), transcript.Usage{}
 		for ev, err := range d.Run(t.Context()) {
 			require.NoError(rt, err)

@@ -47,7 +47,10 @@ type call struct {
 	history     int                    // of tokens, the history's
 	patience    time.Duration          // with a rate limit that hits everyone; 0: none
 	rested      bool                   // a rate limit was sat out: the step's time begins anew
-	tired       bool                   // the time budget has no room to sit it out
+	leave       error                  // why it cannot be sat out
+	since       int                    // the attempt after which one was sat out last
+	room        time.Duration          // of the debate's time, when the call was planned
+	launched    time.Time
 
 	after, over chan struct{} // the end of the actor's call before this one, and of this one
 
@@ -127,6 +130,9 @@ func (c *call) warn() error {
 // ended is why the call's context did. A step that took too long is a failure like others.
 func (c *call) ended(n int, err error) error {
 	cause := context.Cause(c.ctx)
+	if errors.Is(cause, errOutOfTime) && c.keep() {
+		return nil
+	}
 	if timeout, ok := errors.AsType[*providers.Error](cause); ok {
 		if err != nil {
 			timeout = &providers.Error{Kind: timeout.Kind, Err: timeout.Err, Partial: providers.AsError(err).Partial}
@@ -176,7 +182,7 @@ func (c *call) attempt(n int) error {
 		err = c.accept(resp)
 	}
 	a := transcript.Attempt{
-		Provider: c.name, Model: cmp.Or(resp.Model, c.who.Model), Finish: string(resp.Finish), Usage: c.usage(resp), Took: time.Since(began),
+		Provider: c.name, Model: cmp.Or(resp.Model, c.who.Model), Finish: string(resp.Finish), Usage: c.usage(resp, err != nil), Took: time.Since(began),
 	}
 	c.price(&a.Usage, a.Model)
 	if failed := providers.AsError(err); failed != nil {
@@ -214,21 +220,25 @@ func (c *call) stream(p *part) func(string) error {
 }
 
 // usage is what the provider counted, else an estimate.
-func (c *call) usage(r providers.Response) transcript.Usage {
-	if r.Usage != (transcript.Usage{}) || r.Text == "" {
-		return r.Usage
+func (c *call) usage(r providers.Response, failed bool) transcript.Usage {
+	said := window.Estimate(r.Text)
+	switch {
+	case r.Usage == (transcript.Usage{}) && r.Text != "":
+		return transcript.Usage{Input: c.tokens, Output: said, Estimated: true}
+	case failed && 4*r.Usage.Output < said: // a stream that was cut before its count came
+		r.Usage.Output, r.Usage.Estimated = said, true
 	}
-	return transcript.Usage{Input: c.tokens, Output: window.Estimate(r.Text), Estimated: true}
+	return r.Usage
 }
 
-// price adds what a call cost, by the name of the model that was asked for, else of the one that answered.
+// price adds what a call cost, by the name of the model that answered, else of the one that was asked for.
 func (c *call) price(u *transcript.Usage, answered string) {
 	if c.config.Prices == nil || *u == (transcript.Usage{}) {
 		return
 	}
-	p, known := c.config.Prices.Of(c.who.Model)
+	p, known := c.config.Prices.Of(answered)
 	if !known {
-		p, known = c.config.Prices.Of(answered)
+		p, known = c.config.Prices.Of(c.who.Model)
 	}
 	u.Cost, u.Unpriced = p.Cost(*u), !known
 }
@@ -248,8 +258,12 @@ func (c *call) accept(r providers.Response) error {
 	if c.reasked {
 		c.turn.Flags = append(c.turn.Flags, transcript.Reasked)
 	}
-	if r.Finish == providers.Length {
+	switch r.Finish {
+	case providers.Length:
 		c.turn.Flags = append(c.turn.Flags, transcript.Truncated)
+	case providers.ContentFilter:
+		c.turn.Flags = append(c.turn.Flags, transcript.Withheld)
+	case providers.Stop:
 	}
 	c.turn.Text = r.Text
 	if c.contract != nil {

@@ -205,13 +205,27 @@ func (r *record) worstUsage(steps []protocol.Step) (all transcript.Usage) {
 	for _, s := range steps {
 		if p, seat, ok := r.actor(s.Actor); ok {
 			u := transcript.Usage{Input: min(history+r.beside(seat), p.Window-p.MaxTokens), Output: p.MaxTokens}
-			known, _ := r.config.Prices.Of(p.Model)
-			u.Cost = known.Cost(u)
+			u.Cost = r.dearest(p, slices.Contains(r.Judges, s.Actor), u)
 			all = all.Add(u)
 			history += p.MaxTokens
 		}
 	}
 	return all
+}
+
+// dearest is what a usage costs by the model of an actor, or by the dearest of its substitutes.
+func (r *record) dearest(p *Participant, judge bool, u transcript.Usage) (cost float64) {
+	models := []string{p.Model}
+	for _, s := range r.config.Substitutes {
+		if judge {
+			models = append(models, s.Model)
+		}
+	}
+	for _, m := range models {
+		known, _ := r.config.Prices.Of(m)
+		cost = max(cost, known.Cost(u))
+	}
+	return cost
 }
 
 // beside is what the prompts of a reader have beside the history, in tokens: what the configuration and the personas say,

@@ -51,7 +51,7 @@ func (c Config) check() []protocol.Problem {
 		}
 	}
 	l.problems = append(l.problems, c.Protocol.Check(c.record())...)
-	if len(l.problems) == 0 && c.Limits.OutputTokens > 0 {
+	if len(l.problems) == 0 {
 		c.checkBudget(l)
 	}
 	return l.problems
@@ -65,12 +65,16 @@ const mostRounds = 10_000
 func (c Config) checkBudget(l *list) {
 	r := c.planned()
 	r.Cursor.Round = 1
-	need := r.reserve()
+	var first []protocol.Step
 	if phases := r.phases(transcript.Speech); len(phases) > 0 {
-		need += r.worst(phases[0].Steps)
+		first = phases[0].Steps
 	}
-	if need > c.Limits.OutputTokens {
+	need := r.reserve() + r.worst(first)
+	if c.Limits.OutputTokens > 0 && need > c.Limits.OutputTokens {
 		l.add("limits.output_tokens", "%d, the first phase and the conclusion alone can take %d", c.Limits.OutputTokens, need)
+	}
+	if e := r.overspent(first); e.Outcome != "" {
+		l.add(map[transcript.Outcome]string{transcript.TokenBudget: "limits.tokens", transcript.CostBudget: "limits.cost"}[e.Outcome], "nobody could speak: %s", e.Evidence)
 	}
 }
 

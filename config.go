@@ -86,7 +86,9 @@ type Participant struct {
 	Window int `json:"window,omitempty"`
 }
 
-// Limits bound a debate. The zero value of each field means its default; none is unlimited.
+// Limits bound a debate. The zero value of each field means its default. Budgets are checked where a phase begins, with
+// the worst case of all its steps and of the conclusion, each reply counted once: what failed attempts use on top of that
+// counts from the next phase on. What calls use that are cut by a person, or fail while the debate is paused, is not known.
 type Limits struct {
 	MinRounds int           // nothing but a budget or a person ends it before; defaults to 1
 	MaxRounds int           // defaults to 5, or to MinRounds where that is more
@@ -98,8 +100,8 @@ type Limits struct {
 	Cost         float64       // the budget in the currency of Config.Prices; 0: none
 	StepTokens   int           // cap of a participant's reply, reasoning included; defaults to 4,096
 	JudgeTokens  int           // cap of any other reply; defaults to 4,096
-	StepTimeout  time.Duration // for a step with all its attempts and waits; defaults to 5 minutes
-	StepCalls    int           // that a step makes at most, substitutes included; defaults to 10
+	StepTimeout  time.Duration // for a step with all its attempts and waits, rests for a rate limit apart; defaults to 5 minutes
+	StepCalls    int           // that a step makes at most, those around such a rest apart; defaults to 10
 	Round        time.Duration // of running that a round may take before the debate concludes; 0: none
 	RoundDelay   time.Duration // between rounds; defaults to none
 }
@@ -112,7 +114,8 @@ const (
 	// Degrade keeps what a participant that fails had said until then, as a turn that is marked as partial. One that has
 	// said nothing is dropped, as long as the protocol accepts those who remain; without them the debate concludes with
 	// what there is, or stops in an error where no round was completed. When anyone else fails, the debate stops in an
-	// error. Where a rate limit hits all participants, they wait for as long as the time budget lasts.
+	// error. Where a rate limit hits all participants, who call one provider or have had to wait at theirs, they wait for
+	// as long as the time budget lasts.
 	Degrade FailurePolicy = "degrade"
 	// Ask pauses the debate with a Question.
 	Ask FailurePolicy = "ask"

@@ -77,15 +77,15 @@ func (d *Debate) Stop(ctx context.Context) error {
 		if s := c.rec.snap.State; s == fsm.Completing || s == fsm.Completed {
 			return nil
 		}
-		return c.stop(transcript.Ending{Outcome: transcript.Stopped, Evidence: "a person stopped the debate"})
+		return c.stop(StateChanged{Ending: transcript.Ending{Outcome: transcript.Stopped, Evidence: "a person stopped the debate"}})
 	})
 }
 
-func (c *change) stop(e transcript.Ending) error {
+func (c *change) stop(with StateChanged) error {
 	if c.rec.ending.Outcome != "" { // decided once: a debate that was paused while it completed goes on to complete
-		e = transcript.Ending{}
+		with.Ending = transcript.Ending{}
 	}
-	if err := c.fire(fsm.Stop, StateChanged{Ending: e}); err != nil {
+	if err := c.fire(fsm.Stop, with); err != nil {
 		return err
 	}
 	return c.settle()

@@ -12,7 +12,7 @@ import (
 )
 
 // degrade answers a step that failed for good, by the debate's policy.
-func (c *change) degrade(f *Failure) error {
+func (c *change) degrade(f *Failure, lost []*Failure) error {
 	judge := slices.Contains(c.rec.Judges, f.Key.Actor)
 	policy := c.rec.config.OnFailure
 	if judge {
@@ -20,17 +20,17 @@ func (c *change) degrade(f *Failure) error {
 	}
 	switch {
 	case policy == Ask:
-		return c.fire(fsm.Pause, StateChanged{Question: c.rec.ask(f)})
+		return c.fire(fsm.Pause, StateChanged{Question: c.rec.ask(f), Lost: lost})
 	case judge && policy == WithoutJudge && !f.wrong():
 		return c.dropOut(f)
 	case judge && policy == End && !f.wrong():
-		return c.endWithout(f)
+		return c.endWithout(f, lost)
 	case c.rec.spares(f):
 		return c.dropOut(f)
 	case c.rec.seated(f.Key.Actor) && c.rec.Cursor.Round > 1 && c.rec.ending.Outcome == "" && !f.wrong():
-		return c.stop(transcript.Ending{Outcome: transcript.QuorumLost, Evidence: f.Error()})
+		return c.stop(StateChanged{Ending: transcript.Ending{Outcome: transcript.QuorumLost, Evidence: f.Error()}, Failure: f, Lost: lost})
 	}
-	return c.fire(fsm.Fail, StateChanged{Failure: f})
+	return c.fire(fsm.Fail, StateChanged{Failure: f, Lost: lost})
 }
 
 // wrong says that no other attempt can help, but a change of keys or models does: dropping someone would hide it.
@@ -70,14 +70,14 @@ func (c *change) drop(f *Failure) error {
 }
 
 // endWithout ends the debate without the judge that failed.
-func (c *change) endWithout(f *Failure) error {
+func (c *change) endWithout(f *Failure, lost []*Failure) error {
 	if err := c.drop(f); err != nil {
 		return err
 	}
 	if c.rec.ending.Outcome != "" { // it was to give the verdict
 		return c.settle()
 	}
-	return c.stop(transcript.Ending{Outcome: transcript.QuorumLost, Evidence: f.Error()})
+	return c.stop(StateChanged{Ending: transcript.Ending{Outcome: transcript.QuorumLost, Evidence: f.Error()}, Lost: lost})
 }
 
 // The actions of a question about a failure.
@@ -104,12 +104,14 @@ func (r *record) ask(f *Failure) *Question {
 func (c *change) act(action string, q *Question) error {
 	switch {
 	case action == actEnd:
-		return c.stop(transcript.Ending{Outcome: transcript.Stopped, Evidence: "a person ended the debate after a question: " + q.Cause})
+		return c.stop(StateChanged{Ending: transcript.Ending{
+			Outcome: transcript.Stopped, Evidence: "a person ended the debate after a question: " + q.Cause,
+		}})
 	case action == actDrop && q.Failure == nil:
 		return errors.New("the question names nobody who could drop out")
 	}
 	if e := c.rec.exhausted(c.rec.next()); action == actRetry && e.Outcome != "" { // what failed has used its share
-		return c.stop(e)
+		return c.stop(StateChanged{Ending: e})
 	}
 	if err := c.fire(fsm.Resume, StateChanged{}); err != nil {
 		return err
@@ -131,10 +133,34 @@ func (r *record) throttled(p *Participant) bool {
 	return true
 }
 
-// satOut is how long a turn took that had to wait for a rate limit to pass; 0: it had not.
-func satOut(t *transcript.Turn) time.Duration {
-	if !slices.ContainsFunc(t.Attempts, func(a transcript.Attempt) bool { return a.Error == string(providers.RateLimit) }) {
+// satOut is how long a step took that had to wait for a rate limit to pass; 0: it had not, or there was none.
+func satOut(ev Event) time.Duration {
+	var tried []transcript.Attempt
+	var began, ended time.Time
+	switch f := failure(ev); ev := ev.(type) {
+	case TurnDone:
+		tried, began, ended = ev.Turn.Attempts, ev.Turn.Began, ev.Turn.Ended
+	default:
+		if f != nil {
+			tried, began, ended = f.Tried, f.Began, f.At
+		}
+	}
+	if !slices.ContainsFunc(tried, func(a transcript.Attempt) bool { return a.Error == string(providers.RateLimit) }) {
 		return 0
 	}
-	return t.Ended.Round(0).Sub(t.Began.Round(0)) // by the wall clock, as a reader of the journal has it
+	return ended.Round(0).Sub(began.Round(0)) // by the wall clock, as a reader of the journal has it
+}
+
+// failure is that of the step that an event is about; nil: it is about none that failed.
+func failure(ev Event) *Failure {
+	switch ev := ev.(type) {
+	case StateChanged:
+		if ev.Question != nil {
+			return ev.Question.Failure
+		}
+		return ev.Failure
+	case Dropped:
+		return ev.Failure
+	}
+	return nil
 }

@@ -51,6 +51,7 @@ type Failure struct {
 	Model       string               `json:"model,omitempty"`
 	Attempts    int                  `json:"attempts"`
 	Tried       []transcript.Attempt `json:"tried,omitempty"` // in order, with what each used
+	Began       time.Time            `json:"began,omitzero"`  // when the first attempt did
 	At          time.Time            `json:"at,omitzero"`     // when the last one failed
 	Message     string               `json:"message"`         // the last error in words
 	Recoverable bool                 `json:"recoverable"`

@@ -57,7 +57,8 @@ type (
 		Round    int                `json:"round"`              // the round at hand after it
 		Ending   transcript.Ending  `json:"ending,omitzero"`    // why the debate ends, where this decided it
 		Problems []protocol.Problem `json:"problems,omitempty"` // of a configuration that was rejected
-		Failure  *Failure           `json:"failure,omitempty"`  // what led to an error
+		Failure  *Failure           `json:"failure,omitempty"`  // what led to an error, or to an end
+		Lost     []*Failure         `json:"lost,omitempty"`     // what else had failed for good by then, in steps beside
 		Question *Question          `json:"question,omitempty"` // what a person is to decide
 	}
 	// PhaseStarted says how many steps are to come.

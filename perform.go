@@ -33,7 +33,7 @@ func (dr *drive) launch(calls []*call) {
 	defer dr.mu.Unlock()
 	last := map[string]*call{}
 	for _, c := range calls {
-		c.over = make(chan struct{})
+		c.over, c.launched = make(chan struct{}), time.Now()
 		if before := last[c.step.Actor]; before != nil {
 			c.after = before.over
 		}
@@ -144,6 +144,7 @@ func (c *call) fly(i int, inbox chan<- message) {
 	}()
 	if c.after != nil { // a participant makes one call at a time
 		<-c.after
+		c.shorten(time.Since(c.launched))
 	}
 	m.err = c.perform()
 }
@@ -199,16 +200,30 @@ func (dr *drive) answer(calls []*call, errs []error) error {
 					return nil // resume calls again
 				}
 				if failed == nil {
-					return ch.stop(transcript.Ending{Outcome: transcript.TimeBudget, Evidence: "the time for rounds was over during a call"})
+					return ch.stop(StateChanged{Failure: calls[i].spent(), Lost: beside(errs[i+1:]), Ending: transcript.Ending{
+						Outcome: transcript.TimeBudget, Evidence: "the time for rounds was over during a call",
+					}})
 				}
-				return ch.degrade(failed)
+				return ch.degrade(failed, beside(errs[i+1:]))
 			})
+		case errors.Is(err, errResting):
+			err = errors.Join(err, dr.d.change(dr.ctx, calls[i].note))
 		}
 		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// beside are the failures among errors.
+func beside(errs []error) (list []*Failure) {
+	for _, err := range errs {
+		if f, ok := errors.AsType[*Failure](err); ok {
+			list = append(list, f)
+		}
+	}
+	return list
 }
 
 // timeLimit is the time that a call has for all its attempts, and what the time is up for when it is over.

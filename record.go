@@ -92,6 +92,9 @@ func (r *record) apply(ev Event, at time.Time) error {
 		if ev.Question != nil {
 			r.spend(ev.Question.Failure)
 		}
+		for _, f := range ev.Lost {
+			r.spend(f)
+		}
 		r.move(ev)
 	case PhaseStarted:
 		r.Begin(ev.Phase, stamp.Seq)
@@ -128,14 +131,13 @@ func (r *record) sound(ev Event) error {
 	}
 	switch ev := ev.(type) {
 	case StateChanged:
-		if ev.Question != nil && ev.Question.Failure != nil {
-			return r.past(ev.Question.Failure.Key.Round)
-		}
 		if ev.On == fsm.Fail && ev.Failure == nil {
 			return errors.New("it has no failure")
 		}
-		if ev.Failure != nil {
-			return r.past(ev.Failure.Key.Round)
+		for _, f := range append(ev.Lost, failure(ev)) {
+			if f != nil && r.past(f.Key.Round) != nil {
+				return r.past(f.Key.Round)
+			}
 		}
 	case Dropped:
 		if ev.Failure == nil {
@@ -168,8 +170,9 @@ func (r *record) elapse(ev Event, now time.Time) {
 			if t.Turn.Began.After(since) {
 				since = t.Turn.Began
 			}
-			since, most = since.Add(t.Turn.Viewed), max(most, satOut(&t.Turn))
+			since = since.Add(t.Turn.Viewed)
 		}
+		most = max(most, satOut(ev))
 		r.running += min(max(now.Sub(since), 0), most)
 	}
 	r.updated = now

@@ -115,6 +115,8 @@ func warnings(t *transcript.Turn) (list []string) {
 		switch f {
 		case transcript.Truncated:
 			list = append(list, "the reply was cut at its token cap")
+		case transcript.Withheld:
+			list = append(list, "the service held back the rest of the reply")
 		case transcript.Fallback:
 			list = append(list, "no valid reply came, safe defaults stand for it")
 		case transcript.Partial:
@@ -148,11 +150,13 @@ func (r *record) status(name string) Status {
 			}
 		}
 	}
-	for _, d := range r.drops {
-		if d.Name == name {
-			s.attempts(d.Failure.Tried)
-			s.State = "dropped"
+	for _, f := range r.lost {
+		if f.Key.Actor == name {
+			s.attempts(f.Tried)
 		}
+	}
+	if slices.ContainsFunc(r.drops, func(d Dropped) bool { return d.Name == name }) {
+		s.State = "dropped"
 	}
 	return s
 }

@@ -1,6 +1,7 @@
 package debate
 
 import (
+	"encoding/json"
 	"errors"
 	"math/rand/v2"
 	"slices"
@@ -26,7 +27,7 @@ const (
 // again is the wait before the next attempt after the nth has failed; negative: none follows.
 func (c *call) again(n int, e *providers.Error) time.Duration {
 	switch {
-	case n >= c.config.Limits.StepCalls && (e.Kind != providers.RateLimit || c.patience == 0):
+	case n-c.since >= c.config.Limits.StepCalls && (e.Kind != providers.RateLimit || c.patience == 0):
 		return -1
 	case errors.Is(e, errReask):
 		c.count(e.Kind)
@@ -40,7 +41,11 @@ func (c *call) again(n int, e *providers.Error) time.Duration {
 	if c.substitute() {
 		return 0
 	}
-	return c.sitOut(e)
+	rest := c.sitOut(e)
+	if rest >= 0 {
+		c.since = n
+	}
+	return rest
 }
 
 func (c *call) count(kind providers.Kind) int {
@@ -84,7 +89,8 @@ func (c *call) substitute() bool {
 		}
 		c.who, c.name, c.provider = &next, name, provider
 		c.failures, c.reasked, c.substituted = nil, false, true
-		c.request.Model, c.request.Temperature, c.request.MaxTokens = next.Model, next.Temperature, next.MaxTokens
+		c.request.Model, c.request.Temperature = next.Model, next.Temperature
+		c.request.MaxTokens = min(c.request.MaxTokens, next.MaxTokens) // the step's cap holds: budgets count on it
 		c.request.Messages = c.asked
 		if room := next.Window - next.MaxTokens; c.tokens > room {
 			c.shrink(room)
@@ -129,11 +135,12 @@ func (c *call) sitOut(e *providers.Error) time.Duration {
 		return -1
 	}
 	rest := max(e.RetryAfter, longest)
-	if end, ok := c.ctx.Deadline(); ok && time.Until(end) <= rest { // a worker's job: it has not the time
+	if end, ok := c.ctx.Deadline(); ok && time.Until(end) <= rest { // a worker's job: the next one goes on waiting
+		c.leave = errResting
 		return -1
 	}
 	if time.Since(c.turn.Began)-c.viewed+rest >= c.patience {
-		c.tired = true
+		c.leave = errOutOfTime
 		return -1
 	}
 	c.clock.stop() // the rest is the debate's time, not the step's
@@ -143,22 +150,66 @@ func (c *call) sitOut(e *providers.Error) time.Duration {
 
 // giveUp is what becomes of a step that has failed for good: its turn, as far as there is one, or its failure.
 func (c *call) giveUp(n int, e *providers.Error) error {
-	f := &Failure{
-		Key: c.step.Key, Kind: e.Kind, Provider: c.name, Model: c.who.Model, Attempts: n, Tried: c.turn.Attempts, At: time.Now().UTC(),
-		Message: e.Error(), Recoverable: true, cause: e,
-	}
+	f := c.failure(n, e)
 	switch {
-	case c.tired:
-		return errOutOfTime
+	case c.leave != nil:
+		return c.leave
 	case f.wrong():
 		return f
 	case c.judging && c.config.OnJudgeFailure == GoOn && c.standIn():
-	case c.contract == nil && c.debating && c.partial != "" && c.config.OnFailure == Degrade:
-		c.turn.Text, c.turn.Tokens = c.partial, window.Estimate(c.partial)
-		c.turn.Flags = append(c.turn.Flags, transcript.Partial)
+	case c.keep():
+		return nil
 	default:
 		return f
 	}
 	_ = c.done() // the time of the call is over, not its viewer's
 	return nil
 }
+
+func (c *call) failure(n int, e *providers.Error) *Failure {
+	return &Failure{
+		Key: c.step.Key, Kind: e.Kind, Provider: c.name, Model: c.who.Model, Attempts: n, Tried: c.turn.Attempts,
+		Began: c.turn.Began.UTC(), At: time.Now().UTC(), Message: e.Error(), Recoverable: true, cause: e,
+	}
+}
+
+// spent is what a call used that the debate's time has ended; nil: nothing.
+func (c *call) spent() *Failure {
+	if len(c.turn.Attempts) == 0 {
+		return nil
+	}
+	return c.failure(len(c.turn.Attempts), &providers.Error{Kind: providers.Timeout, Err: errOutOfTime})
+}
+
+// note has the journal know of a rate limit that is being sat out, so that the time counts.
+func (c *call) note(ch *change) error {
+	value, err := json.Marshal(map[string]string{"actor": c.step.Actor, "provider": c.name, "phase": c.step.Phase})
+	if err != nil || !ch.rec.snap.State.Active() {
+		return err
+	}
+	return ch.add(Annotated{Stamp: ch.stamp("annotated"), At: ch.now, Name: "rate_limit", Value: value})
+}
+
+// shorten takes away the time that a call waited for another of its actor.
+func (c *call) shorten(waited time.Duration) {
+	if left := max(c.room-waited, 1); left < c.limit {
+		c.limit, c.budget = left, true
+	}
+	if c.patience > 0 {
+		c.patience = max(c.patience-waited, 1)
+	}
+}
+
+// keep has what was said so far stand as a partial turn, where there is something.
+func (c *call) keep() bool {
+	if c.contract != nil || !c.debating || c.partial == "" || c.config.OnFailure != Degrade {
+		return false
+	}
+	c.turn.Text, c.turn.Tokens = c.partial, window.Estimate(c.partial)
+	c.turn.Flags = append(c.turn.Flags, transcript.Partial)
+	_ = c.done() // the time of the call is over, not its viewer's
+	return true
+}
+
+// errResting ends a call of a worker's job that has not the time to sit out a rate limit.
+var errResting = errors.New("a rate limit is to be sat out, which the next job goes on with")

@@ -82,6 +82,7 @@ const (
 	Reasked     Flag = "reasked"     // the first reply was invalid
 	Partial     Flag = "partial"     // the model failed for good, this is as far as it came
 	Substituted Flag = "substituted" // another model spoke in a judge's name
+	Withheld    Flag = "withheld"    // the service held back the rest
 )
 
 // Decode reads a turn's validated reply into the Go type of its contract.

@@ -73,8 +73,12 @@ func New(c Config) (*Provider, error) {
 	case c.BaseURL == "":
 		c.BaseURL = home
 	}
-	if u, err := url.Parse(c.BaseURL); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+	u, err := url.Parse(c.BaseURL)
+	switch {
+	case err != nil, u.Host == "", u.Scheme != "http" && u.Scheme != "https":
 		return nil, fmt.Errorf("make googleai provider: Config.BaseURL is no address, want one such as %s", home)
+	case u.User != nil || u.RawQuery != "":
+		return nil, errors.New("make googleai provider: Config.BaseURL holds a user or parameters: keys belong into Config.Key, others into HTTPClient")
 	}
 	c.BaseURL = strings.TrimRight(c.BaseURL, "/")
 	key := c.Key

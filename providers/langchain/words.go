@@ -114,14 +114,27 @@ func waitOf(h http.Header, now time.Time) time.Duration {
 	return max(0, at.Sub(now))
 }
 
-// secretsOf are the keys in a request.
+// secretsOf are the keys in a request: its parameter, and the values of all headers but those that say what it is.
 func secretsOf(r *http.Request) []string {
 	keys := []string{r.URL.Query().Get("key")}
-	for _, name := range []string{"X-Api-Key", "Api-Key", "X-Goog-Api-Key"} {
-		keys = append(keys, r.Header.Get(name))
+	for name, values := range r.Header {
+		if harmless[name] {
+			continue
+		}
+		for _, v := range values {
+			keys = append(keys, v)
+			if _, key, ok := strings.Cut(v, " "); ok { // after the scheme
+				keys = append(keys, key)
+			}
+		}
 	}
-	_, bearer, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	return append(keys, bearer)
+	return keys
+}
+
+// harmless headers hold no secret.
+var harmless = map[string]bool{
+	"Accept": true, "Accept-Encoding": true, "Content-Length": true, "Content-Type": true, "User-Agent": true,
+	"Anthropic-Beta": true, "Anthropic-Version": true, "X-Goog-Api-Client": true,
 }
 
 // secrets are keys by their looks.

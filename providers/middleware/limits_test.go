@@ -98,7 +98,7 @@ func TestTokensAreTakenBeforeACallAndSettledAfterIt(t *testing.T) {
 		}
 		return calls
 	}
-	limit := middleware.PerMinute{Tokens: 600} // 10 a second
+	limit := middleware.PerMinute{Tokens: 600, Patience: time.Hour} // 10 a second
 	for name, test := range map[string]struct {
 		took  time.Duration
 		uses  int
@@ -163,6 +163,19 @@ func TestACallIsCountedAsWhatIsKnownOfIt(t *testing.T) {
 	}
 }
 
+func TestAWaitBeyondPatienceIsRefusedAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := &clock{start: time.Now()}
+		p := middleware.RateLimit(middleware.PerMinute{Requests: 1, Patience: 59 * time.Second})(c)
+		_, err := p.Generate(t.Context(), providers.Request{})
+		require.NoError(t, err)
+		_, err = p.Generate(t.Context(), providers.Request{})
+		require.Equal(t, providers.RateLimit, providers.AsError(err).Kind)
+		require.Equal(t, time.Minute, providers.AsError(err).RetryAfter)
+		require.Len(t, c.began, 1)
+	})
+}
+
 func TestAWaitBeyondTheDeadlineIsRefusedAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &clock{start: time.Now()}
@@ -178,7 +191,7 @@ func TestAWaitBeyondTheDeadlineIsRefusedAtOnce(t *testing.T) {
 		began := time.Now()
 		err := try(10 * time.Second)
 		require.Zero(t, time.Since(began))
-		require.EqualError(t, err, "rate_limit: wait for the rate limit: 10s, beyond the deadline of the call")
+		require.EqualError(t, err, "rate_limit: wait for the rate limit: 10s, longer than the call may wait")
 		require.Equal(t, 10*time.Second, providers.AsError(err).RetryAfter)
 
 		go func() { _ = try(11 * time.Second) }() // waits, and counts as a call before the next

@@ -21,19 +21,27 @@ type PerMinute struct {
 	// Burst is how much may be used at once after a rest: what the limits allow in this time, and at least one request
 	// and one token. Defaults to a minute, as with services that fill up an allowance steadily.
 	Burst time.Duration
+	// Patience is how long a call waits for its turn. One that would have to wait longer gives an error at once, of kind
+	// [providers.RateLimit] with the wait as its RetryAfter, as a service would: who called can do better than wait.
+	// Defaults to 4 minutes, less than the engine gives a step.
+	Patience time.Duration
 }
 
 // RateLimit lets calls begin as fast as the limits allow, first come first served. A call takes the estimated tokens of
 // its prompt and its MaxTokens before it begins; once it has ended, what it really used is settled, which lets the next
 // ones begin sooner or later. A call without MaxTokens takes its prompt alone.
 //
-// A call whose ctx ends while it waits gives [providers.Ended]. Where the wait would go beyond the deadline of ctx, it
-// gives an error of kind [providers.RateLimit] at once, with the wait as its RetryAfter.
+// A call whose ctx ends while it waits gives [providers.Ended]. Where the wait would go beyond the deadline of ctx, or
+// beyond the limits' Patience, it gives an error of kind [providers.RateLimit] at once, with the wait as its RetryAfter.
 func RateLimit(limits PerMinute) Middleware {
 	if limits.Burst <= 0 {
 		limits.Burst = time.Minute
 	}
+	if limits.Patience <= 0 {
+		limits.Patience = 4 * time.Minute
+	}
 	l := &limiter{
+		patience: limits.Patience,
 		requests: newBucket(limits.Requests, limits.Burst), tokens: newBucket(limits.Tokens, limits.Burst),
 		turn: make(chan struct{}, 1), settled: make(chan struct{}, 1),
 	}
@@ -87,6 +95,8 @@ type limiter struct {
 	turn    chan struct{} // full while a call is next; a channel serves who waits in order
 	settled chan struct{} // wakes the next call: there is more in the bucket than it knew
 
+	patience time.Duration
+
 	mu               sync.Mutex
 	requests, tokens *bucket
 	calls, need      int // that wait, and the tokens that they need
@@ -98,7 +108,7 @@ func (l *limiter) enter(ctx context.Context, tokens int) error {
 		return providers.Ended(ctx, providers.Response{})
 	}
 	wait := l.join(tokens)
-	if err := affordable(ctx, wait); err != nil {
+	if err := affordable(ctx, wait, l.patience); err != nil {
 		l.leave(tokens)
 		return err
 	}
@@ -151,7 +161,7 @@ func (l *limiter) take(tokens int) time.Duration {
 
 // pause lets the time pass, or less where it turns out that less is needed.
 func (l *limiter) pause(ctx context.Context, wait time.Duration) error {
-	if err := affordable(ctx, wait); err != nil {
+	if err := affordable(ctx, wait, l.patience); err != nil {
 		return err
 	}
 	timer := time.NewTimer(wait)
@@ -166,13 +176,16 @@ func (l *limiter) pause(ctx context.Context, wait time.Duration) error {
 }
 
 // affordable says whether there is time for a wait.
-func affordable(ctx context.Context, wait time.Duration) error {
-	deadline, ok := ctx.Deadline()
-	if !ok || wait == 0 || wait < time.Until(deadline) {
+func affordable(ctx context.Context, wait, patience time.Duration) error {
+	most := patience
+	if deadline, ok := ctx.Deadline(); ok {
+		most = min(most, time.Until(deadline)-1)
+	}
+	if wait == 0 || wait <= most {
 		return nil
 	}
 	return &providers.Error{Kind: providers.RateLimit, RetryAfter: wait, Err: fmt.Errorf(
-		"wait for the rate limit: %v, beyond the deadline of the call", wait)}
+		"wait for the rate limit: %v, longer than the call may wait", wait)}
 }
 
 // settle gives back what a call had taken too much, or takes what was missing.

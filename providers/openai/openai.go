@@ -58,12 +58,13 @@ func (c Config) String() string {
 // Format writes String, whatever the verb.
 func (c Config) Format(f fmt.State, _ rune) { fmt.Fprint(f, c.String()) }
 
-// hidden is an address without the password in it.
+// hidden is an address without what may be a secret in it.
 func hidden(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
 		return ""
 	}
+	u.RawQuery = ""
 	return u.Redacted()
 }
 
@@ -117,6 +118,8 @@ func (c Config) address() (base string, own bool, err error) {
 	switch {
 	case err != nil, u.Host == "", u.Scheme != "http" && u.Scheme != "https":
 		return "", false, fmt.Errorf("Config.BaseURL %q is no address, want one such as %s", hidden(c.BaseURL), home)
+	case u.User != nil || u.RawQuery != "":
+		return "", false, errors.New("Config.BaseURL holds a user or parameters: keys belong into Config.Key, others into HTTPClient")
 	case strings.Contains(u.Path, "/chat/completions"):
 		return "", false, fmt.Errorf("Config.BaseURL %q goes too far, leave out /chat/completions", hidden(c.BaseURL))
 	}

@@ -71,7 +71,7 @@ func full(id string, seq int64) store.Head {
 		Cursor:  transcript.Cursor{Run: 2, Round: 3, Stage: transcript.Assessment, Phase: "assess", Since: 8},
 		Ending:  transcript.Ending{Outcome: transcript.JudgeDecided, Round: 3, Evidence: "Ann won."},
 		Labels:  map[string]string{"team": "red", "note": ""},
-		Usage:   transcript.Usage{Input: 1 << 30, Cached: 2, Output: 3, Reasoning: 1, Estimated: true},
+		Usage:   transcript.Usage{Input: 1 << 30, Cached: 2, Output: 3, Reasoning: 1, Estimated: true, Cost: 0.1, Unpriced: true},
 		Running: 1<<60 + 1,
 		Created: noon.Add(123456 * time.Microsecond),
 		Updated: noon.Add(time.Hour + time.Microsecond),
