@@ -42,7 +42,7 @@ func (e *Engine) call(r *record, s protocol.Step) (*call, error) {
 		return nil, fmt.Errorf("plan step %s: %q is no participant, judge or helper: %w", s.Phase, s.Actor, errProtocol)
 	}
 	c := &call{
-		step: s, who: who, role: seat.Role, set: e.prompts, names: r.names, config: r.config, bind: e.bind,
+		step: s, who: who, role: seat.Role, set: e.prompts, names: r.names, created: r.created, config: r.config, bind: e.bind,
 		judging: slices.Contains(r.Judges, s.Actor), debating: r.seated(s.Actor),
 	}
 	c.limit, c.budget = r.timeLimit()

@@ -35,6 +35,7 @@ type call struct {
 	reasked  bool
 	at       *Attempt // the attempt that is being made
 
+	created     time.Time // of the debate
 	config      *Config
 	judging     bool // the actor is a judge
 	debating    bool // the actor is a participant
@@ -73,8 +74,11 @@ var errOutOfTime = errors.New("the time budget is used up")
 func (c *call) perform() error {
 	c.turn.Began = time.Now()
 	c.start()
-	if c.ctx.Err() != nil {
+	switch {
+	case c.ctx.Err() != nil:
 		return c.ended(0, nil)
+	case c.budget && c.limit <= 1 && c.step.Kind != transcript.Conclusion: // there is no time left to call in
+		return errOutOfTime
 	}
 	for n := 1; ; n++ {
 		err := c.attempt(n)
@@ -174,6 +178,7 @@ func (c *call) attempt(n int) error {
 	c.request.OnChunk = c.stream(part)
 	resp, err := c.provider.Generate(c.ctx, c.request)
 	err = c.inTime(resp, err)
+	whole := err == nil
 	if failed := providers.AsError(err); failed != nil {
 		if resp = failed.Partial; len(strings.TrimSpace(resp.Text)) > len(c.partial) {
 			c.partial = strings.TrimSpace(resp.Text)
@@ -182,7 +187,7 @@ func (c *call) attempt(n int) error {
 		err = c.accept(resp)
 	}
 	a := transcript.Attempt{
-		Provider: c.name, Model: cmp.Or(resp.Model, c.who.Model), Finish: string(resp.Finish), Usage: c.usage(resp, err != nil), Took: time.Since(began),
+		Provider: c.name, Model: cmp.Or(resp.Model, c.who.Model), Finish: string(resp.Finish), Usage: c.usage(resp, whole), Took: time.Since(began),
 	}
 	c.price(&a.Usage, a.Model)
 	if failed := providers.AsError(err); failed != nil {
@@ -220,12 +225,12 @@ func (c *call) stream(p *part) func(string) error {
 }
 
 // usage is what the provider counted, else an estimate.
-func (c *call) usage(r providers.Response, failed bool) transcript.Usage {
+func (c *call) usage(r providers.Response, whole bool) transcript.Usage {
 	said := window.Estimate(r.Text)
 	switch {
 	case r.Usage == (transcript.Usage{}) && r.Text != "":
 		return transcript.Usage{Input: c.tokens, Output: said, Estimated: true}
-	case failed && 4*r.Usage.Output < said: // a stream that was cut before its count came
+	case !whole && 4*r.Usage.Output < said: // a stream that was cut before its count came
 		r.Usage.Output, r.Usage.Estimated = said, true
 	}
 	return r.Usage

@@ -134,17 +134,24 @@ func (r *record) throttled(p *Participant) bool {
 }
 
 // satOut is how long a step took that had to wait for a rate limit to pass; 0: it had not, or there was none.
-func satOut(ev Event) time.Duration {
-	var tried []transcript.Attempt
-	var began, ended time.Time
-	switch f := failure(ev); ev := ev.(type) {
-	case TurnDone:
-		tried, began, ended = ev.Turn.Attempts, ev.Turn.Began, ev.Turn.Ended
-	default:
+func satOut(ev Event) (most time.Duration) {
+	if done, ok := ev.(TurnDone); ok {
+		return rested(done.Turn.Attempts, done.Turn.Began, done.Turn.Ended)
+	}
+	failures := []*Failure{failure(ev)}
+	if s, ok := ev.(StateChanged); ok {
+		failures = append(failures, s.Lost...)
+	}
+	for _, f := range failures {
 		if f != nil {
-			tried, began, ended = f.Tried, f.Began, f.At
+			most = max(most, rested(f.Tried, f.Began, f.At))
 		}
 	}
+	return most
+}
+
+// rested is the time from the begin to the end of attempts of which one met a rate limit; 0: none did.
+func rested(tried []transcript.Attempt, began, ended time.Time) time.Duration {
 	if !slices.ContainsFunc(tried, func(a transcript.Attempt) bool { return a.Error == string(providers.RateLimit) }) {
 		return 0
 	}

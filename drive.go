@@ -136,7 +136,8 @@ func (d *Debate) Do(ctx context.Context) (more bool, err error) {
 	}
 	defer dr.release()
 	if dr.only = dr.key(); dr.only == "" && d.engine.workers { // nobody has asked for it to be driven
-		return false, nil
+		_, err := dr.rest()
+		return false, err
 	}
 	return dr.unit()
 }

@@ -50,12 +50,15 @@ func (dr *drive) review() {
 	if dr.checking != nil && dr.d.rec.snap.State != fsm.Validating {
 		dr.checking(errSuperseded)
 	}
-	for key, call := range dr.flights {
-		if !dr.d.rec.open(key) {
+	for _, call := range dr.flights {
+		if !call.wanted(dr.d.rec) {
 			call.cancel(errSuperseded)
 		}
 	}
 }
+
+// wanted says whether a call's step may still be committed: to its own debate, and not to another under the same id.
+func (c *call) wanted(r *record) bool { return r.created.Equal(c.created) && r.open(c.step.Key) }
 
 // behind says whether the store has told of more than what was read.
 func (dr *drive) behind(seq int64) bool { return dr.newest.Load() > seq }

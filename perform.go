@@ -166,7 +166,7 @@ func (dr *drive) land(c *call, err error) error {
 	defer dr.d.mu.Unlock()
 	defer func() { dr.viewed = 0 }()
 	return dr.d.change(dr.ctx, func(ch *change) error {
-		if !ch.rec.open(c.step.Key) { // another was first, or the debate has moved on
+		if !c.wanted(ch.rec) { // another was first, or the debate has moved on
 			return nil
 		}
 		stamp := ch.stamp("turn")
@@ -196,15 +196,15 @@ func (dr *drive) answer(calls []*call, errs []error) error {
 			continue
 		case errors.As(err, &failed) || errors.Is(err, errOutOfTime):
 			err = dr.d.change(dr.ctx, func(ch *change) error {
-				if ch.rec.snap.State == fsm.Paused || !ch.rec.open(calls[i].step.Key) {
+				if ch.rec.snap.State == fsm.Paused || !calls[i].wanted(ch.rec) {
 					return nil // resume calls again
 				}
 				if failed == nil {
-					return ch.stop(StateChanged{Failure: calls[i].spent(), Lost: beside(errs[i+1:]), Ending: transcript.Ending{
+					return ch.stop(StateChanged{Failure: calls[i].spent(), Lost: beside(calls[i+1:], errs[i+1:]), Ending: transcript.Ending{
 						Outcome: transcript.TimeBudget, Evidence: "the time for rounds was over during a call",
 					}})
 				}
-				return ch.degrade(failed, beside(errs[i+1:]))
+				return ch.degrade(failed, beside(calls[i+1:], errs[i+1:]))
 			})
 		case errors.Is(err, errResting):
 			err = errors.Join(err, dr.d.change(dr.ctx, calls[i].note))
@@ -216,10 +216,14 @@ func (dr *drive) answer(calls []*call, errs []error) error {
 	return nil
 }
 
-// beside are the failures among errors.
-func beside(errs []error) (list []*Failure) {
-	for _, err := range errs {
-		if f, ok := errors.AsType[*Failure](err); ok {
+// beside are the failures among the ends of calls, and what those used that the debate's time has ended.
+func beside(calls []*call, errs []error) (list []*Failure) {
+	for i, err := range errs {
+		f, failed := errors.AsType[*Failure](err)
+		if !failed && errors.Is(err, errOutOfTime) {
+			f = calls[i].spent()
+		}
+		if f != nil {
 			list = append(list, f)
 		}
 	}

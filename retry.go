@@ -27,7 +27,7 @@ const (
 // again is the wait before the next attempt after the nth has failed; negative: none follows.
 func (c *call) again(n int, e *providers.Error) time.Duration {
 	switch {
-	case n-c.since >= c.config.Limits.StepCalls && (e.Kind != providers.RateLimit || c.patience == 0):
+	case n-c.since >= c.config.Limits.StepCalls && !c.limited(e):
 		return -1
 	case errors.Is(e, errReask):
 		c.count(e.Kind)
@@ -35,7 +35,7 @@ func (c *call) again(n int, e *providers.Error) time.Duration {
 	case e.Kind == providers.ContextOverflow && c.config.OnOverflow != Degrade && c.shrink(c.tokens/2):
 		return 0
 	}
-	if again := backoff(e, c.count(e.Kind), c.most(e.Kind)); again >= 0 && again < c.left() {
+	if again := backoff(e, c.count(e.Kind), c.most(e.Kind)); again >= 0 && again < c.left() && !(c.limited(e) && c.outlasts(again)) {
 		return again
 	}
 	if c.substitute() {
@@ -90,7 +90,7 @@ func (c *call) substitute() bool {
 		c.who, c.name, c.provider = &next, name, provider
 		c.failures, c.reasked, c.substituted = nil, false, true
 		c.request.Model, c.request.Temperature = next.Model, next.Temperature
-		c.request.MaxTokens = min(c.request.MaxTokens, next.MaxTokens) // the step's cap holds: budgets count on it
+		c.request.MaxTokens = min(find(c.config.Judges, c.step.Actor).MaxTokens, next.MaxTokens) // the step's cap holds: budgets count on it
 		c.request.Messages = c.asked
 		if room := next.Window - next.MaxTokens; c.tokens > room {
 			c.shrink(room)
@@ -131,11 +131,11 @@ func (c *call) leaveOut(tokens int) {
 // sitOut is the wait for a rate limit to pass that hits everyone who debates: dropping them one by one would help nobody.
 // It is negative where the time budget has no room for it.
 func (c *call) sitOut(e *providers.Error) time.Duration {
-	if e.Kind != providers.RateLimit || c.patience == 0 {
+	if !c.limited(e) {
 		return -1
 	}
 	rest := max(e.RetryAfter, longest)
-	if end, ok := c.ctx.Deadline(); ok && time.Until(end) <= rest { // a worker's job: the next one goes on waiting
+	if c.outlasts(rest) { // the next job goes on waiting
 		c.leave = errResting
 		return -1
 	}
@@ -146,6 +146,17 @@ func (c *call) sitOut(e *providers.Error) time.Duration {
 	c.clock.stop() // the rest is the debate's time, not the step's
 	c.rested, c.failures = true, nil
 	return rest
+}
+
+// limited says whether an attempt failed by a rate limit that hits everyone who debates.
+func (c *call) limited(e *providers.Error) bool {
+	return e.Kind == providers.RateLimit && c.patience != 0
+}
+
+// outlasts says whether a wait is longer than what is left of a worker's job.
+func (c *call) outlasts(wait time.Duration) bool {
+	end, ok := c.ctx.Deadline()
+	return ok && time.Until(end) <= wait
 }
 
 // giveUp is what becomes of a step that has failed for good: its turn, as far as there is one, or its failure.

@@ -59,7 +59,7 @@ func TestAPauseLetsTheCallInFlightCommitAndLeavesNoJob(t *testing.T) {
 			before := len(s.jobs(t, d))
 
 			require.NoError(t, other.Resume(t.Context()))
-			require.Len(t, s.jobs(t, d), before+1)
+			require.Greater(t, len(s.jobs(t, d)), before)
 			m.once(t, complete(t, d, two(mode)))
 			require.Empty(t, s.activeJobs(t, d))
 		})

@@ -17,7 +17,8 @@ import (
 // insert makes a further job for a plan, and gives its id.
 func (p *process) insert(t *testing.T, d *debate.Debate, key string) int64 {
 	t.Helper()
-	res, err := p.store.client.Insert(t.Context(), plan{Debate: d.ID(), Plan: key, Within: time.Minute}, &river.InsertOpts{Queue: Queue})
+	head, _ := d.Head(t.Context()) // of one that was deleted there is none
+	res, err := p.store.client.Insert(t.Context(), plan{Debate: d.ID(), Created: head.Created, Plan: key, Within: time.Minute}, &river.InsertOpts{Queue: Queue})
 	require.NoError(t, err)
 	require.False(t, res.UniqueSkippedAsDuplicate)
 	return res.Job.ID

@@ -117,7 +117,7 @@ func (w *worker) Work(ctx context.Context, job *river.Job[plan]) error {
 	}
 	defer leave()
 	t := &task{job: job}
-	err = w.work(context.WithValue(ctx, taskKey{}, t), t)
+	err = w.work(ctx, t)
 	switch {
 	case t.done.Load(), errors.Is(err, store.ErrNotFound): // what the debate ended or stopped with is in its journal
 		return nil
@@ -129,7 +129,7 @@ func (w *worker) Work(ctx context.Context, job *river.Job[plan]) error {
 
 // work does the job's plan, until it is done.
 func (w *worker) work(ctx context.Context, t *task) error {
-	d, err := w.open(ctx, t.job.Args.Debate)
+	d, err := w.open(ctx, t.job.Args.Debate) // without the task: a head that is put right here ends no job
 	if err != nil {
 		return err
 	}
@@ -142,9 +142,9 @@ func (w *worker) work(ctx context.Context, t *task) error {
 			return err
 		}
 		if t.job.Args.of(head) {
-			more, err = d.Do(ctx)
+			more, err = d.Do(context.WithValue(ctx, taskKey{}, t))
 		} else { // it came late; if that is still so by then, the job is completed
-			err = w.store.Commit(ctx, store.Change{ID: head.ID, After: head.Seq, Head: head})
+			err = w.store.Commit(context.WithValue(ctx, taskKey{}, t), store.Change{ID: head.ID, After: head.Seq, Head: head})
 		}
 		if _, lost := errors.AsType[*store.Conflict](err); err != nil && !lost {
 			return err
