@@ -26,6 +26,9 @@ var targets = []target{
 	{"prompts", 90},
 	{"context", 85},
 	{"judge", 85},
+	{"detect", 85},
+	{"store", 85},
+	{"debateriver", 85},
 	{"providers", 80},
 }
 

@@ -1,0 +1,144 @@
+// Package detect finds, without a model, what can be measured about a debate: that speakers repeat themselves, that
+// rounds bring less and less, that the topic was left, that nobody answers anybody, that answers agree.
+//
+// Each detector is a struct of settings whose zero value means the documented defaults. It is told of each round once,
+// in order, and gives a [Finding]. It keeps what it needs of the rounds before in a form of its own, so that a round
+// costs time in proportion to its own text, however long the debate is. The same rounds give the same findings: a
+// detector that is lost is made anew by telling another one of the same rounds. Detectors do no I/O and read no clock.
+// One is for one run of one debate, must not be copied after its first round, and is not safe for concurrent use.
+//
+// Text detectors look at speeches alone, and pass over turns with the flag [transcript.Fallback], whose words nobody
+// said. They see words: runs of letters, marks and digits in any script, whatever their case. Where a script puts no
+// spaces between words, each letter counts as one. Characters that are composed differently (é as one rune or as two)
+// count as different.
+package detect
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// Sign names what a detector looks for.
+type Sign string
+
+// The signs. Stored findings have these words.
+const (
+	Repetitive  Sign = "repetitive"          // by Repetition and Echo
+	Diminishing Sign = "diminishing_returns" // by DiminishingReturns
+	Drifting    Sign = "drifting"            // by Drift
+	Disengaged  Sign = "disengaged"          // by Engagement
+	Converged   Sign = "converged"           // by Convergence
+	Unanimous   Sign = "unanimous"           // by Unanimity
+)
+
+// Finding is what a detector says of one round. It is plain data: to report it, keep it as it is; to advise a judge,
+// put its String into the prompt; to stop the debate, return its Ending.
+//
+// The evidence names speakers, and that of Convergence and Unanimity quotes an answer, cut at 60 characters: where a
+// judge must not know who is who, or must not be spoken to, treat it as any text of a participant.
+type Finding struct {
+	Sign     Sign    `json:"sign"`
+	Round    int     `json:"round"`    // 0 where the detector was shown nothing
+	Found    bool    `json:"found"`    // whether the value is past the threshold
+	Value    float64 `json:"value"`    // what was measured, 0 to 1; what it means stands at the detector
+	Evidence string  `json:"evidence"` // what was measured, in words
+}
+
+// String is one line, such as "round 3: repetitive: …" or "round 3: not repetitive: …".
+func (f Finding) String() string {
+	not := "not "
+	if f.Found {
+		not = ""
+	}
+	return fmt.Sprintf("round %d: %s%s: %s", f.Round, not, strings.ReplaceAll(string(f.Sign), "_", " "), f.Evidence)
+}
+
+// Ending is the ending of a debate that stops on the finding, and the zero Ending where nothing was found. Signs
+// without an outcome of their own give [transcript.EarlyStop].
+func (f Finding) Ending() transcript.Ending {
+	if !f.Found {
+		return transcript.Ending{}
+	}
+	outcome := transcript.EarlyStop
+	switch f.Sign {
+	case Diminishing:
+		outcome = transcript.DiminishingReturns
+	case Converged:
+		outcome = transcript.Converged
+	case Unanimous:
+		outcome = transcript.Unanimous
+	default:
+	}
+	return transcript.Ending{Outcome: outcome, Round: f.Round, Evidence: f.String()}
+}
+
+// speeches are the turns that a participant spoke.
+func speeches(turns []transcript.Turn) []transcript.Turn {
+	var said []transcript.Turn
+	for _, t := range turns {
+		if t.Kind == transcript.Speech && !slices.Contains(t.Flags, transcript.Fallback) {
+			said = append(said, t)
+		}
+	}
+	return said
+}
+
+// roundOf is the round of turns that are all of one.
+func roundOf(turns []transcript.Turn) int {
+	if len(turns) == 0 {
+		return 0
+	}
+	return turns[0].Round
+}
+
+// A part is what was measured of one turn.
+type part struct {
+	actor string
+	value float64
+}
+
+// mean does not depend on the order of the parts, not even in its last bit.
+func mean(parts []part) float64 {
+	if len(parts) == 0 {
+		return 0
+	}
+	values := make([]float64, len(parts))
+	for i, p := range parts {
+		values[i] = p.value
+	}
+	slices.Sort(values)
+	sum := 0.0
+	for _, v := range values {
+		sum += v
+	}
+	return sum / float64(len(values))
+}
+
+const listed = 8 // entries of a list in evidence, so that evidence is short
+
+// each lists the parts in words.
+func each(parts []part) string {
+	words := make([]string, len(parts))
+	for i, p := range parts {
+		words[i] = fmt.Sprintf("%s %.2f", p.actor, p.value)
+	}
+	return list(words)
+}
+
+func list(words []string) string {
+	if more := len(words) - listed; more > 0 {
+		words = append(words[:listed:listed], fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(words, ", ")
+}
+
+// or is the setting, or the default where the setting is not positive.
+func or[T int | float64](setting, otherwise T) T {
+	if setting > 0 {
+		return setting
+	}
+	return otherwise
+}
