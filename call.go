@@ -45,6 +45,7 @@ type call struct {
 	failures    map[providers.Kind]int // of the model at hand
 	partial     string                 // the most that was said in a failed attempt
 	asked       []providers.Message    // without the words of asking again
+	summed      bool                   // a part of the history was summed up
 	history     int                    // of tokens, the history's
 	patience    time.Duration          // with a rate limit that hits everyone; 0: none
 	rested      bool                   // a rate limit was sat out: the step's time begins anew
@@ -189,7 +190,7 @@ func (c *call) attempt(n int) error {
 	a := transcript.Attempt{
 		Provider: c.name, Model: cmp.Or(resp.Model, c.who.Model), Finish: string(resp.Finish), Usage: c.usage(resp, whole), Took: time.Since(began),
 	}
-	c.price(&a.Usage, a.Model)
+	c.price(&a.Usage, a.Model, c.who.Model)
 	if failed := providers.AsError(err); failed != nil {
 		a.Error, a.Message = string(failed.Kind), failed.Error()
 	}
@@ -237,13 +238,13 @@ func (c *call) usage(r providers.Response, whole bool) transcript.Usage {
 }
 
 // price adds what a call cost, by the name of the model that answered, else of the one that was asked for.
-func (c *call) price(u *transcript.Usage, answered string) {
+func (c *call) price(u *transcript.Usage, answered, asked string) {
 	if c.config.Prices == nil || *u == (transcript.Usage{}) {
 		return
 	}
 	p, known := c.config.Prices.Of(answered)
 	if !known {
-		p, known = c.config.Prices.Of(c.who.Model)
+		p, known = c.config.Prices.Of(asked)
 	}
 	u.Cost, u.Unpriced = p.Cost(*u), !known
 }

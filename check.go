@@ -26,7 +26,7 @@ func (c Config) check() []protocol.Problem {
 	}
 	l.policy("on_failure", c.OnFailure, Degrade, Ask)
 	l.policy("on_judge_failure", c.OnJudgeFailure, GoOn, WithoutJudge, End, Ask)
-	l.policy("on_overflow", c.OnOverflow, Truncate, Degrade)
+	l.policy("on_overflow", c.OnOverflow, Truncate, Summarize, End, Degrade)
 	for kind, n := range c.Retries {
 		if _, known := retries[kind]; !known || n < 0 {
 			l.add("retries", "%s: %d, give each of %q a number from 0", kind, n, slices.Sorted(maps.Keys(retries)))

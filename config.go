@@ -47,8 +47,8 @@ type Config struct {
 	// OnJudgeFailure says the same of a judge whose substitutes have failed too: GoOn, WithoutJudge, End or Ask. Defaults
 	// to GoOn.
 	OnJudgeFailure FailurePolicy `json:"on_judge_failure,omitempty"`
-	// OnOverflow says what happens when a service finds a prompt too long: Truncate or Degrade, by which it is a failure
-	// like others. Defaults to Truncate.
+	// OnOverflow says what happens when a service finds a prompt too long: Truncate, Summarize, End, or Degrade, by which
+	// it is a failure like others. Defaults to Truncate.
 	OnOverflow FailurePolicy `json:"on_overflow,omitempty"`
 	// Retries are how often a call is made again, by the kind of its failure, within Limits.StepCalls. What it leaves out
 	// defaults to 3 for network, 5 for rate_limit, 2 for api_error and timeout, 1 for invalid_response (with the findings)
@@ -126,6 +126,8 @@ const (
 	WithoutJudge FailurePolicy = "without_judge"
 	// End ends the debate with what was said, without the judge that failed.
 	End FailurePolicy = "end"
+	// Summarize has the summarizer sum up the older half of the history, in its place; where that fails, it is left out.
+	Summarize FailurePolicy = "summarize"
 	// Truncate leaves out the older half of the history, and more where that is still too long.
 	Truncate FailurePolicy = "truncate"
 )

@@ -19,6 +19,8 @@ func (c *change) degrade(f *Failure, lost []*Failure) error {
 		policy = c.rec.config.OnJudgeFailure
 	}
 	switch {
+	case f.Kind == providers.ContextOverflow && c.rec.config.OnOverflow == End && c.rec.ending.Outcome == "":
+		return c.stop(StateChanged{Ending: transcript.Ending{Outcome: transcript.EarlyStop, Evidence: f.Error()}, Failure: f, Lost: lost})
 	case policy == Ask:
 		return c.fire(fsm.Pause, StateChanged{Question: c.rec.ask(f), Lost: lost})
 	case judge && policy == WithoutJudge && !f.wrong():

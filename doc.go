@@ -35,7 +35,7 @@
 //   - drive.go, start.go, perform.go, fence.go, show.go: the driver: plan, perform, commit, also in the background; what it
 //     no longer wants; what its viewer sees
 //   - brief.go, call.go, retry.go, clock.go: one step: its prompt, its attempts, its time
-//   - degrade.go: what becomes of a debate whose step has failed for good
+//   - overflow.go, degrade.go: prompts that are too long; what becomes of a debate whose step has failed for good
 //   - feed.go, watch.go, replay.go: viewers, now and afterwards
 //   - event.go, result.go, preview.go, errors.go: what comes out
 //

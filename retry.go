@@ -32,7 +32,7 @@ func (c *call) again(n int, e *providers.Error) time.Duration {
 	case errors.Is(e, errReask):
 		c.count(e.Kind)
 		return 0
-	case e.Kind == providers.ContextOverflow && c.config.OnOverflow != Degrade && c.shrink(c.tokens/2):
+	case e.Kind == providers.ContextOverflow && c.relieve():
 		return 0
 	}
 	if again := backoff(e, c.count(e.Kind), c.most(e.Kind)); again >= 0 && again < c.left() && !(c.limited(e) && c.outlasts(again)) {

@@ -21,7 +21,7 @@ var (
 	judges   = []string{"assess", "verdict"}
 	all      = []string{
 		"assess", "closing", "convergence-seeking", "free-form", "opening", "personas", "reask", "rebuttal",
-		"round-limited", "verdict",
+		"round-limited", "summarize", "verdict",
 	}
 	formats = []string{"free-form", "structured-rounds", "round-limited", "convergence-seeking"}
 )
@@ -274,10 +274,10 @@ func TestTidy(t *testing.T) {
 				system, user := both(t, s, name, d)
 				requireTidy(t, system)
 				requireTidy(t, user)
-				if name != "personas" && name != "reask" && format != "" {
+				if name != "personas" && name != "reask" && name != "summarize" && format != "" {
 					require.Contains(t, system, "The format is "+format)
 				}
-				require.Equal(t, name != "reask" && d.Reply != "", strings.Contains(user, "Its fields:"), name)
+				require.Equal(t, name != "reask" && name != "summarize" && d.Reply != "", strings.Contains(user, "Its fields:"), name)
 			}
 		}
 	}
@@ -308,7 +308,7 @@ func TestUnknown(t *testing.T) {
 	require.True(t, s.Has("opening"))
 	require.False(t, s.Has("openings"))
 	const want = `find prompt "openings": unknown; known are assess, closing, convergence-seeking, free-form, opening, ` +
-		`personas, reask, rebuttal, round-limited, verdict`
+		`personas, reask, rebuttal, round-limited, summarize, verdict`
 	_, err := s.System("openings", Data{})
 	require.EqualError(t, err, want)
 	_, err = s.User("openings", Data{})
