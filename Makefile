@@ -50,7 +50,7 @@ bench: ## benchmarks; BENCH=Next picks some
 fuzz: ## each fuzz target for FUZZTIME=10s
 	@find . -name '*_test.go' -exec grep -Ho '^func Fuzz[A-Za-z0-9_]*' {} + | sed 's/:func / /' | sort | \
 	while read -r file target; do \
-		(cd "$$(dirname "$$file")" && $(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) .) || exit 1; \
+		(cd "$$(dirname "$$file")" && $(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x .) || exit 1; \
 	done
 
 generate: ## rewrite golden files and generated docs: the tests with -update

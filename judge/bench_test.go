@@ -1,6 +1,7 @@
 package judge_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -40,6 +41,7 @@ func BenchmarkParse(b *testing.B) {
 	for _, bm := range []struct{ name, text string }{
 		{"clean", typical},
 		{"fenced", "Here is my assessment.\n\n```json\n" + typical + "\n```\n"},
+		{"repaired", strings.Replace(typical, `"score": 8`, `"score": 8,`, 1)},
 	} {
 		b.Run(bm.name, func(b *testing.B) {
 			_, err := judge.AssessmentContract.Parse(typical, seats)

@@ -56,6 +56,7 @@ var dependencies = map[string][]string{
 	"github.com/anishathalye/porcupine":        {"*test"},
 	"github.com/google/uuid":                   {"."},
 	"github.com/invopop/jsonschema":            {"judge/reply"},
+	"github.com/kaptinlin/jsonrepair":          {"judge/reply"},
 	"github.com/looplab/fsm":                   {"fsm"},
 	"github.com/santhosh-tekuri/jsonschema/v5": {"judge/reply"},
 	"github.com/stretchr/testify":              {"*test"},

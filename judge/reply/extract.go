@@ -1,6 +1,7 @@
 package reply
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 )
@@ -10,21 +11,28 @@ const (
 	maxBytes   = 64 << 10 // reasoning not counted
 	maxDepth   = 100
 	maxObjects = 16 // that are tried, from the last
+	maxWraps   = 3  // that are taken off, one in the other
 )
 
 const space = " \t\r\n"
 
-// extract returns the JSON objects that a reply holds, in order; a reply that is one object as a whole holds no other.
-func extract(text string) ([]string, error) {
+// body is what a reply comes down to: without reasoning, and without a list of one or a text that all of it stands in.
+func body(text string) (string, error) {
 	text = strings.Trim(text, "\ufeff"+space)
-	if len(text) <= maxBytes && whole(text) {
-		return []string{text}, nil
+	if len(text) > maxBytes || !whole(text) {
+		text = strings.Trim(answer(text), "\ufeff"+space)
 	}
-	text = answer(text)
 	if len(text) > maxBytes {
-		return nil, invalid(fmt.Sprintf("the reply has %d bytes, %d are allowed: be brief", len(text), maxBytes))
+		return "", invalid(fmt.Sprintf("the reply has %d bytes, %d are allowed: be brief", len(text), maxBytes))
 	}
-	return scan(text)
+	for range maxWraps {
+		inner, err := unwrap(unfence(text))
+		if err != nil || inner == "" {
+			return text, err
+		}
+		text = strings.Trim(inner, space)
+	}
+	return text, nil
 }
 
 // answer is a reply without what its model said while it reasoned: all that stands before the end of the last block
@@ -39,14 +47,43 @@ func answer(text string) string {
 	return text
 }
 
-// scan collects the objects that stand in a text. One that is not closed voids all of them: then the reply was cut, and
-// what stands before the cut, or inside the cut object, is not what the model came to say.
+// unfence is what stands in a fence, where all of the text does.
+func unfence(text string) string {
+	inner, fenced := strings.CutPrefix(text, "```")
+	if !fenced {
+		return text
+	}
+	_, inner, _ = strings.Cut(inner, "\n") // the rest of the first line names the language
+	return strings.Trim(strings.TrimSuffix(inner, "```"), space)
+}
+
+// unwrap is the only item of a list, or what a text that was encoded twice says; empty where the text is neither.
+func unwrap(text string) (string, error) {
+	var list []json.RawMessage
+	var inner string
+	switch {
+	case strings.HasPrefix(text, `"`):
+		if json.Unmarshal([]byte(text), &inner) != nil {
+			return "", nil
+		}
+	case strings.HasPrefix(text, "[") && json.Unmarshal([]byte(text), &list) == nil && len(list) > 0:
+		inner = string(list[0])
+		if len(list) > 1 && strings.HasPrefix(inner, "{") {
+			return "", invalid(fmt.Sprintf("the reply is a list of %d: answer with one JSON object and nothing else", len(list)))
+		}
+	}
+	return inner, nil
+}
+
+// scan collects the objects that stand in a text, the last of them at most. One that is not closed voids all of them:
+// then the reply was cut, and what stands before the cut, or inside the cut object, is not what the model came to say.
 //
 // It is linear in the length of the text. What balanced reads is passed over or ends the scan. What keyed reads ends
-// with a quote, and from no brace does it read past the quote that must follow the next one.
-func scan(text string) (objects []string, err error) {
+// with a quote, and from no brace does it read past the quote that must follow the next one; likely reads no brace but
+// in a key, which is short.
+func scan(text string, begins func(string) bool) (objects []string, err error) {
 	for i := strings.IndexByte(text, '{'); i >= 0; i = strings.IndexByte(text, '{') {
-		if text = text[i:]; !keyed(text) {
+		if text = text[i:]; !begins(text) {
 			text = text[1:]
 			continue
 		}
@@ -55,9 +92,6 @@ func scan(text string) (objects []string, err error) {
 			return nil, err
 		}
 		objects, text = append(objects, text[:n]), text[n:]
-	}
-	if len(objects) == 0 {
-		return nil, invalid("the reply holds no JSON object: answer with one JSON object and nothing else")
 	}
 	return objects[max(0, len(objects)-maxObjects):], nil
 }

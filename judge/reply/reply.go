@@ -7,6 +7,7 @@
 //   - The struct is filled from the very value that was validated, never from the text a second time. What the schema
 //     does not know is dropped before.
 //   - What a model says while it reasons is no reply, and neither is an object that was not closed.
+//   - Faulty syntax is repaired only where that adds nothing and drops nothing: a reply that was cut is never completed.
 //   - A reply that does not hold is an *[Invalid] with findings that a model can act on. They are the same for the
 //     same text, so that prompts made of them can be replayed.
 //   - Size and nesting are capped, and reading is linear in the length of the text, whatever the text is.
@@ -31,6 +32,9 @@ type Contract struct {
 type Reply struct {
 	Data json.RawMessage // the reply as JSON in its canonical form
 	Text string          // a readable summary
+
+	// Repaired says that the syntax had to be corrected, such as a comma too many or a quote that was not escaped.
+	Repaired bool
 }
 
 // Checker is an optional power of a reply's type: to say what is wrong with a reply that follows its schema. Check
@@ -90,17 +94,23 @@ func (c *Contract) Outline() string { return c.forms().outline }
 // Parse reads a model's reply. The names are those of the participants that it may speak of. An error is an *[Invalid].
 //
 // The reply is the whole text, or else, with reasoning and all that surrounds it left aside, the last JSON object in it
-// that follows the schema.
+// that follows the schema. Where the last object is not JSON, it is repaired or there is no reply: what stands before it
+// is not the model's last word.
+//
+// Parse cannot see that a model was cut at its token cap after an object that was meant as a draft: ask again with more
+// room where a provider reports it, instead of parsing.
 func (c *Contract) Parse(text string, names []string) (Reply, error) {
-	objects, err := extract(text)
+	text, err := body(text)
 	if err != nil {
 		return Reply{}, err
 	}
-	value, err := c.choose(objects)
+	value, repaired, err := c.find(text)
 	if err != nil {
 		return Reply{}, err
 	}
-	return c.decode(value, names)
+	r, err := c.decode(value, names)
+	r.Repaired = repaired && err == nil
+	return r, err
 }
 
 // Fallback is the reply to act on where no valid one came. It is validated as any other, and false says that the
@@ -119,33 +129,64 @@ func (c *Contract) Fallback(names []string) (Reply, bool) {
 	return r, err == nil
 }
 
-// choose returns the value of the last object that follows the schema; if none does, what is wrong with the last.
-func (c *Contract) choose(objects []string) (any, error) {
-	var first error
-	for _, text := range slices.Backward(objects) {
-		value, err := c.validate(text)
-		if err == nil {
-			return value, nil
+// find returns the value of the last object that follows the schema; if none does, what is wrong with the last.
+func (c *Contract) find(text string) (value any, repaired bool, err error) {
+	objects := []string{text}
+	if !whole(text) {
+		if objects, err = scan(text, keyed); err != nil {
+			return nil, false, err
 		}
-		if first == nil {
+	}
+	var first error = invalid("the reply holds no JSON object: answer with one JSON object and nothing else")
+	for i, object := range slices.Backward(objects) {
+		value, err := parse(object)
+		if err != nil {
+			return c.mend(object, err)
+		}
+		if err = c.validate(value); err == nil {
+			return value, false, nil
+		}
+		if i == len(objects)-1 {
 			first = err
 		}
 	}
-	return nil, first
+	if objects, err = scan(text, likely); err != nil || len(objects) == 0 {
+		return nil, false, first
+	}
+	return c.mend(objects[len(objects)-1], first)
 }
 
-// validate parses one object, holds it against the full schema, and keeps of it what the schema knows.
-func (c *Contract) validate(text string) (value any, err error) {
+// mend returns the value of an object that needs repair, or the error where that does not help. What the schema does
+// not know may be a piece of a text that was torn apart, so none of it is allowed.
+func (c *Contract) mend(object string, unrepaired error) (any, bool, error) {
+	fixed, ok := repair(object)
+	if !ok {
+		return nil, false, unrepaired
+	}
+	value, err := parse(fixed)
+	if err != nil || c.forms().shape.strange(value) || c.validate(value) != nil {
+		return nil, false, unrepaired
+	}
+	return value, true, nil
+}
+
+// parse reads JSON.
+func parse(text string) (value any, err error) {
 	if err := json.Unmarshal([]byte(text), &value); err != nil {
-		return nil, invalid(unreadable(text, err)) // a repair of the text would have its try here
-	}
-	if err := c.forms().full.Validate(value); err != nil {
-		return nil, invalid(violations(err)...)
-	}
-	if findings := c.forms().shape.prune(value, ""); len(findings) > 0 {
-		return nil, invalid(findings...)
+		return nil, invalid(unreadable(text, err))
 	}
 	return value, nil
+}
+
+// validate holds a value against the full schema, and keeps of it what the schema knows.
+func (c *Contract) validate(value any) error {
+	if err := c.forms().full.Validate(value); err != nil {
+		return invalid(violations(err)...)
+	}
+	if findings := c.forms().shape.prune(value, ""); len(findings) > 0 {
+		return invalid(findings...)
+	}
+	return nil
 }
 
 // decode makes a reply of a validated value. It goes by way of that value's own JSON: in the original text a field may

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -77,6 +78,10 @@ func TestParseAccepts(t *testing.T) {
 			`{"choice":"yes","score":7,"rival":null,"reasons":[{"text":"a \"}]{\" \\"}]}`,
 		},
 		{"a list of one", "[" + valid + "]", valid},
+		{"a list of one in a fence", "```json\n[" + valid + "]\n```", valid},
+		{"a text that was encoded twice", strconv.Quote(valid), valid},
+		{"a text that was encoded twice, in a fence", "```\n" + strconv.Quote(valid) + "\n```", valid},
+		{"a list of a text that holds a list", "[" + strconv.Quote("[ "+valid+" ]") + "]", valid},
 		{"reasoning", "<think>or " + `{"choice":"no","score":1,"rival":null}` + "?</think>" + valid, valid},
 		{"reasoning with no beginning", `{"choice":"no","score":1,"rival":null}</think> ` + valid, valid},
 		{"reasoning twice, by another name", "<thinking>a</thinking>b<thinking>c</thinking>" + valid, valid},
@@ -102,6 +107,7 @@ func TestParseAccepts(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, tt.data, string(r.Data))
 			require.True(t, strings.HasPrefix(r.Text, "Votes "))
+			require.False(t, r.Repaired)
 		})
 	}
 }
@@ -127,8 +133,17 @@ func TestParseRejects(t *testing.T) {
 		},
 		{"an open string", `{"choice":"yes}`, []string{"the JSON object is not closed: close every text, list and object, and be brief"}},
 		{
-			"bad syntax", `{"choice":"yes",}`,
-			[]string{`the JSON object has a syntax error after "{\"choice\":\"yes\",}": invalid character '}' looking for beginning of object key string`},
+			"bad syntax", `{"choice":"yes","score":5 of 10}`,
+			[]string{`the JSON object has a syntax error after "{\"choice\":\"yes\",\"score\":5 o": invalid character 'o' after object key:value pair`},
+		},
+		{
+			"an object that nothing repairs, after a valid one", valid + ` or rather {"choice":no way}`,
+			[]string{`the JSON object has a syntax error after "{\"choice\":no": invalid character 'o' in literal null (expecting 'u')`},
+		},
+		{"a list of two", "[" + valid + "," + valid + "]", []string{"the reply is a list of 2: answer with one JSON object and nothing else"}},
+		{
+			"too many wraps", "[[[[[" + strconv.Quote(valid) + "]]]]]",
+			[]string{"the reply holds no JSON object: answer with one JSON object and nothing else"},
 		},
 		{"too deep", deep, []string{"the JSON object is nested deeper than 100 levels"}},
 		{"too long", strings.Repeat("a", 70_000), []string{"the reply has 70000 bytes, 65536 are allowed: be brief"}},
@@ -284,7 +299,7 @@ func FuzzParse(f *testing.F) {
 	for _, text := range []string{
 		valid, "", "{", "```json\n" + valid + "\n```", "<think>" + valid + "</think>" + valid, `{"score":1E400}`,
 		`{"choice":"yes","score":7,"rival":"Ada","reasons":[{"text":"so"}],"at":"2026-01-02T03:04:05Z"}`,
-		`{"extra":{"weight":9},"extra":{"text":"ok"}}`, `{"a\`, `{"choice":"yes","score":-0,"rival":null,"round":1e300}`,
+		`{"extra":{"weight":9},"extra":{"text":"ok"}}`, `{"a\`, `{'choice':'no',"score":7,'rival':None,}`, `{"choice":"yes","score":-0,"rival":null,"round":1e300}`,
 	} {
 		f.Add(text)
 	}
@@ -304,6 +319,6 @@ func FuzzParse(f *testing.F) {
 		require.LessOrEqual(t, len(v.Reasons), 3)
 		again, err := votes.Parse(string(r.Data), names)
 		require.NoError(t, err)
-		require.Equal(t, r, again)
+		require.Equal(t, reply.Reply{Data: r.Data, Text: r.Text}, again)
 	})
 }

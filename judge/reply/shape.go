@@ -2,6 +2,7 @@ package reply
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -51,6 +52,21 @@ func (s shape) prune(value any, at string) (findings []string) {
 		}
 	}
 	return findings
+}
+
+// strange tells whether a value has a property that its shape does not know.
+func (s shape) strange(value any) bool {
+	switch v := value.(type) {
+	case []any:
+		return slices.ContainsFunc(v, s.strange)
+	case map[string]any:
+		for name, x := range v {
+			if inner, known := s[name]; !known || inner.strange(x) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // misspelt is the finding about an unknown name that is a known one but for case and word breaks.
