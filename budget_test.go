@@ -387,3 +387,155 @@ func decided(t *testing.T, limits debate.Limits, mode panel.Mode, every int) (te
 	})
 	return text
 }
+
+// The model that answered decides on the price, as a fallback or an alias may be another than the one that was asked for.
+func TestACallIsPricedAsWhatAnswered(t *testing.T) {
+	used := transcript.Usage{Input: 1000, Output: 1000}
+	prices := price.Prices{"cheap": {Input: 1, Output: 1}, "dear": {Input: 100, Output: 100}}
+	for name, tt := range map[string]struct {
+		asked, answered string
+		cost            float64
+		unpriced        bool
+	}{
+		"by another model":               {"cheap", "dear", 0.2, false},
+		"by a cheaper model":             {"dear", "cheap", 0.002, false},
+		"by a version of it":             {"cheap", "cheap-2026-01-31", 0.002, false},
+		"by one without a price":         {"cheap", "strange", 0.002, false},
+		"by one that is not named":       {"dear", "", 0.2, false},
+		"where the asked one has none":   {"strange", "dear", 0.2, false},
+		"where neither has one":          {"strange", "weird", 0, true},
+		"where no model is named at all": {"", "", 0, true},
+	} {
+		for _, failing := range []bool{false, true} {
+			t.Run(fmt.Sprint(name, " ", failing), func(t *testing.T) {
+				d := panelOf(t, 1, func(c *debate.Config, o *debate.Options) {
+					c.Prices, c.Participants[0].Model, c.OnOverflow = prices, tt.asked, debate.Degrade
+					c.Participants = append(c.Participants, debate.Participant{Name: "C", Provider: "c"})
+					c.Participants[0].Provider, c.Participants[2].Provider = "c", "m"
+					o.Providers["j"] = anyJudge(t, 1)
+					o.Providers["c"] = generate(func(context.Context, providers.Request) (providers.Response, error) {
+						resp := providers.Response{Text: "Hi.", Model: tt.answered, Usage: used}
+						if failing {
+							down := failsWith(providers.ContextOverflow, 0)
+							down.Partial = resp
+							down.Partial.Text = ""
+							return providers.Response{}, down
+						}
+						return resp, nil
+					})
+				})
+				_, err := run(t, d)
+				require.NoError(t, err)
+				want := used
+				want.Cost, want.Unpriced = tt.cost, tt.unpriced
+				require.Equal(t, want, result(t, d).Sides["for"].Usage)
+			})
+		}
+	}
+}
+
+// A substitute says no more than the judge might: budgets count on it.
+func TestSubstitutesKeepToTheJudgesCap(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var caps []string
+		noted := func(name string, p providers.Provider) providers.Provider {
+			return generate(func(ctx context.Context, r providers.Request) (providers.Response, error) {
+				caps = append(caps, fmt.Sprint(name, " ", r.MaxTokens))
+				return costing(p).Generate(ctx, r)
+			})
+		}
+		d := panelOf(t, 9, func(c *debate.Config, o *debate.Options) {
+			c.Limits, c.OnOverflow = debate.Limits{OutputTokens: 950, StepTokens: 100}, debate.Degrade
+			c.Judges[0].MaxTokens = 100
+			c.Substitutes = []debate.Participant{{Provider: "less", MaxTokens: 30}, {Provider: "more", MaxTokens: 4000}}
+			o.Providers["m"] = costing(chatter())
+			o.Providers["j"] = noted("j", dead(providers.ContextOverflow))
+			o.Providers["less"], o.Providers["more"] = noted("less", dead(providers.ContextOverflow)), noted("more", anyJudge(t, 9))
+		})
+		_, err := run(t, d)
+		require.NoError(t, err)
+		res := result(t, d)
+		require.Equal(t, []string{"j 100", "less 30", "more 100"}, caps[:3])
+		require.Equal(t, transcript.TokenBudget, res.Ending.Outcome)
+		require.LessOrEqual(t, res.Total.Usage.Output, 950)
+		require.Len(t, res.Turns, 9, "two rounds, the speeches of a third and the verdict")
+	})
+}
+
+// Where a substitute is dearer than the judge, its price is what the budget of money has to have room for.
+func TestTheDearestSubstituteCountsForTheBudgetOfMoney(t *testing.T) {
+	for name, tt := range map[string]struct {
+		cost    float64
+		dear    float64 // for each token of output
+		turns   int     // 0: it is refused
+		outcome transcript.Outcome
+	}{
+		"no room for a verdict": {99, 1, 0, ""},
+		"room for some rounds":  {450, 1, 3*3 + 3, transcript.CostBudget}, // an assessment and the verdict have none in the fourth
+		"room for all":          {450, 0.1, 9*3 + 1, transcript.RoundLimit},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				cfg := pair(nil)
+				cfg.Limits = debate.Limits{Cost: tt.cost, StepTokens: 100, JudgeTokens: 100, MaxRounds: 9}
+				cfg.Prices = price.Prices{"": {}, "cheap": {}, "dear": {Output: tt.dear * 1e6}}
+				cfg.Judges[0].Model = "cheap"
+				cfg.Substitutes = []debate.Participant{{Provider: "j", Model: "cheap"}, {Provider: "s", Model: "dear"}, {Provider: "s", Model: "cheap"}}
+				opts := debate.Options{Providers: models(costing(chatter()), dead(providers.API))}
+				opts.Providers["s"] = costing(anyJudge(t, 99))
+				d, err := debate.New(t.Context(), cfg, opts)
+				if tt.turns == 0 {
+					require.Equal(t, []string{"limits.cost"}, fields(t, err))
+					return
+				}
+				require.NoError(t, err)
+				_, err = run(t, d)
+				require.NoError(t, err)
+				res := result(t, d)
+				require.Equal(t, tt.outcome, res.Ending.Outcome, res.Ending.Evidence)
+				require.LessOrEqual(t, res.Total.Usage.Cost, tt.cost)
+				require.NotNil(t, res.Verdict)
+				require.Len(t, res.Turns, tt.turns)
+			})
+		})
+	}
+}
+
+func TestABudgetWithWhichNobodyCouldSpeakIsRefused(t *testing.T) {
+	var needed int
+	for _, tt := range []struct {
+		name   string
+		change func(*debate.Limits)
+		field  string // empty: it is enough
+	}{
+		{"a token", func(l *debate.Limits) { l.Tokens = 1 }, "limits.tokens"},
+		{"one less than is needed", func(l *debate.Limits) { l.Tokens = needed - 1 }, "limits.tokens"},
+		{"what is needed", func(l *debate.Limits) { l.Tokens = needed }, ""},
+		{"a token of output", func(l *debate.Limits) { l.OutputTokens = 1 }, "limits.output_tokens"},
+		{"one less than the replies", func(l *debate.Limits) { l.OutputTokens = 299 }, "limits.output_tokens"},
+		{"the replies", func(l *debate.Limits) { l.OutputTokens = 300 }, ""},
+		{"too little money", func(l *debate.Limits) { l.Cost = 300 - 1 }, "limits.cost"},
+		{"the money for the replies", func(l *debate.Limits) { l.Cost = 300 }, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			cfg := pair(nil)
+			cfg.Limits = debate.Limits{StepTokens: 100, JudgeTokens: 100}
+			cfg.Prices = price.Prices{"": {Output: 1e6}}
+			tt.change(&cfg.Limits)
+			d, err := debate.New(t.Context(), cfg, debate.Options{Providers: models(chatter(), court(t, 1))})
+			if tt.field != "" {
+				require.Equal(t, []string{tt.field}, fields(t, err))
+				if cfg.Limits.Tokens == 1 {
+					at := strings.Index(err.Error(), "up to ")
+					_, err := fmt.Sscanf(err.Error()[at:], "up to %d more", &needed)
+					require.NoError(t, err)
+				}
+				return
+			}
+			require.NoError(t, err)
+			_, err = run(t, d)
+			require.NoError(t, err)
+			require.NotEmpty(t, result(t, d).Turns)
+		})
+	}
+}

@@ -24,11 +24,11 @@ func (c *change) degrade(f *Failure, lost []*Failure) error {
 	case policy == Ask:
 		return c.fire(fsm.Pause, StateChanged{Question: c.rec.ask(f), Lost: lost})
 	case judge && policy == WithoutJudge && !f.wrong():
-		return c.dropOut(f)
+		return c.dropOut(f, lost)
 	case judge && policy == End && !f.wrong():
 		return c.endWithout(f, lost)
 	case c.rec.spares(f):
-		return c.dropOut(f)
+		return c.dropOut(f, lost)
 	case c.rec.seated(f.Key.Actor) && c.rec.Cursor.Round > 1 && c.rec.ending.Outcome == "" && !f.wrong():
 		return c.stop(StateChanged{Ending: transcript.Ending{Outcome: transcript.QuorumLost, Evidence: f.Error()}, Failure: f, Lost: lost})
 	}
@@ -60,20 +60,21 @@ func (r *record) spares(f *Failure) bool {
 	return len(r.config.Protocol.Check(&left)) == 0
 }
 
-func (c *change) dropOut(f *Failure) error {
-	if err := c.drop(f); err != nil {
+func (c *change) dropOut(f *Failure, lost []*Failure) error {
+	own := slices.DeleteFunc(slices.Clone(lost), func(l *Failure) bool { return l.Key.Actor != f.Key.Actor })
+	if err := c.drop(f, own); err != nil {
 		return err
 	}
 	return c.settle()
 }
 
-func (c *change) drop(f *Failure) error {
-	return c.add(Dropped{Stamp: c.stamp("dropped"), At: c.now, Name: f.Key.Actor, Failure: f})
+func (c *change) drop(f *Failure, lost []*Failure) error {
+	return c.add(Dropped{Stamp: c.stamp("dropped"), At: c.now, Name: f.Key.Actor, Failure: f, Lost: lost})
 }
 
 // endWithout ends the debate without the judge that failed.
 func (c *change) endWithout(f *Failure, lost []*Failure) error {
-	if err := c.drop(f); err != nil {
+	if err := c.drop(f, nil); err != nil {
 		return err
 	}
 	if c.rec.ending.Outcome != "" { // it was to give the verdict
@@ -119,7 +120,7 @@ func (c *change) act(action string, q *Question) error {
 		return err
 	}
 	if action == actDrop {
-		return c.dropOut(q.Failure)
+		return c.dropOut(q.Failure, nil)
 	}
 	return c.settle()
 }

@@ -959,3 +959,397 @@ func TestRateLimitsOfManyStepsKeepToTheBudgetTogether(t *testing.T) {
 		require.Len(t, result(t, d).Turns, 4, "two speeches, assessed, and the verdict")
 	})
 }
+
+// A speaker in mid-sentence keeps what it has said when the time for rounds is over. Where a person is asked about failures,
+// half a statement is none, and what it used is counted all the same.
+func TestWhatWasSaidWhenTheTimeIsOverIsKept(t *testing.T) {
+	const half = "half a statement"
+	for name, limits := range map[string]debate.Limits{
+		"of the debate":       {Time: 10 * time.Minute, StepTimeout: time.Hour},
+		"of the debate alone": {Time: 6 * time.Minute},
+		"of the round":        {Round: 3 * time.Minute},
+	} {
+		for _, policy := range []debate.FailurePolicy{debate.Degrade, debate.Ask} {
+			for _, mode := range []panel.Mode{panel.Sequential, panel.Simultaneous} {
+				t.Run(fmt.Sprint(name, " ", policy, " ", mode), func(t *testing.T) {
+					synctest.Test(t, func(t *testing.T) {
+						var mu sync.Mutex
+						calls, used := 0, purse{}
+						d := panelOf(t, 9, func(c *debate.Config, o *debate.Options) {
+							c.Protocol, c.Limits, c.OnFailure = panel.Protocol{Mode: mode}, limits, policy
+							o.Providers["j"] = used.of(o.Providers["j"])
+							o.Providers["m"] = used.of(generate(func(ctx context.Context, r providers.Request) (providers.Response, error) {
+								mu.Lock()
+								calls++
+								said := calls <= 2
+								mu.Unlock()
+								resp := providers.Response{Text: half, Usage: transcript.Usage{Input: 10, Output: 700}}
+								if err := r.OnChunk(half); err != nil || said {
+									return resp, err
+								}
+								<-ctx.Done()
+								return providers.Response{}, providers.Ended(ctx, resp)
+							}))
+						})
+						events, err := run(t, d)
+						require.NoError(t, err)
+						res := result(t, d)
+						require.Equal(t, transcript.TimeBudget, res.Ending.Outcome)
+						require.NotNil(t, res.Verdict)
+						require.Empty(t, dropouts(events))
+						used.check(t, d)
+						partial := 0
+						for _, turn := range res.Turns {
+							if turn.Round == 2 && turn.Kind == transcript.Speech {
+								partial++
+								require.Equal(t, half, turn.Text)
+								require.Equal(t, []transcript.Flag{transcript.Partial}, turn.Flags)
+							}
+						}
+						switch {
+						case policy == debate.Ask:
+							require.Zero(t, partial)
+						case mode == panel.Sequential:
+							require.Equal(t, 1, partial)
+						default:
+							require.Equal(t, 2, partial)
+						}
+						require.Len(t, warned(events), partial)
+					})
+				})
+			}
+		}
+	}
+}
+
+func TestAReplyThatTheServiceHeldBackIsMarked(t *testing.T) {
+	d := panelOf(t, 1, func(_ *debate.Config, o *debate.Options) {
+		o.Providers["m"] = &scripted.Provider{Func: func(providers.Request) scripted.Reply {
+			return scripted.Reply{Text: "I would say that", Finish: providers.ContentFilter}
+		}}
+	})
+	events, err := run(t, d)
+	require.NoError(t, err)
+	res := result(t, d)
+	require.Equal(t, []transcript.Flag{transcript.Withheld}, res.Turns[0].Flags)
+	require.Equal(t, "I would say that", res.Turns[0].Text)
+	require.Equal(t, []string{"A: the service held back the rest of the reply", "B: the service held back the rest of the reply"}, warned(events))
+	require.Equal(t, []string{
+		"round 1, respond of A: the service held back the rest of the reply", "round 1, respond of B: the service held back the rest of the reply",
+	}, res.Warnings)
+}
+
+// A job of a worker has an end of its own. A rate limit of everybody outlasts it: each job says so in the journal, where its
+// time counts, and the next one goes on.
+func TestAJobHandsARateLimitOfEverybodyOn(t *testing.T) {
+	for name, tt := range map[string]struct {
+		lasts   time.Duration
+		outcome transcript.Outcome
+	}{
+		"shorter than the budget": {30 * time.Minute, transcript.JudgeDecided},
+		"longer than the budget":  {3 * time.Hour, transcript.TimeBudget},
+	} {
+		for _, mode := range []panel.Mode{panel.Sequential, panel.Simultaneous} {
+			t.Run(name+", "+string(mode), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					began, jobs := time.Now(), 0
+					d := panelOf(t, 1, func(c *debate.Config, o *debate.Options) {
+						c.Protocol = panel.Protocol{Mode: mode}
+						c.Participants = append(c.Participants, debate.Participant{Name: "C", Provider: "m"})
+						o.Providers["m"], o.Providers["j"] = throttle(chatter(), tt.lasts, 0), anyJudge(t, 1)
+					})
+					for more := true; more; {
+						require.Less(t, time.Since(began), 4*time.Hour)
+						before := result(t, d)
+						ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
+						var err error
+						more, err = d.Do(ctx)
+						cancel()
+						if more = more || err != nil; err == nil {
+							continue
+						}
+						jobs++
+						require.ErrorContains(t, err, "a rate limit is to be sat out")
+						after := result(t, d)
+						require.Equal(t, before.State, after.State)
+						require.Greater(t, after.Running, before.Running)
+						require.Regexp(t, `^{"actor":"[ABC]","phase":"respond","provider":"m"}$`, string(after.Annotations["rate_limit"]))
+					}
+					res := result(t, d)
+					require.Greater(t, jobs, 5)
+					require.Equal(t, fsm.Completed, res.State)
+					require.Equal(t, tt.outcome, res.Ending.Outcome, res.Ending.Evidence)
+					require.Empty(t, dropouts(stored(t, d)))
+					if tt.outcome == transcript.TimeBudget {
+						require.Empty(t, res.Turns)
+						require.LessOrEqual(t, time.Since(began), time.Hour)
+						require.GreaterOrEqual(t, res.Running, 45*time.Minute)
+						return
+					}
+					require.Len(t, res.Turns, 5)
+					require.GreaterOrEqual(t, res.Running, tt.lasts)
+				})
+			})
+		}
+	}
+}
+
+// Whoever waits for a rate limit and then fails otherwise has taken the debate's time, whatever becomes of it.
+func TestAFailureAfterARateLimitCountsItsWholeTime(t *testing.T) {
+	for name, tt := range map[string]struct {
+		failing string // who
+		policy  debate.FailurePolicy
+		state   fsm.State
+	}{
+		"dropped":       {"C", debate.Degrade, fsm.Completed},
+		"in error":      {"ABC", debate.Degrade, fsm.Error},
+		"asked about":   {"A", debate.Ask, fsm.Paused},
+		"with another":  {"ABC", debate.Ask, fsm.Paused},
+		"nobody at all": {"", debate.Degrade, fsm.Completed},
+	} {
+		for _, mode := range []panel.Mode{panel.Sequential, panel.Simultaneous} {
+			t.Run(name+", "+string(mode), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					began, model := time.Now(), chatter()
+					d := panelOf(t, 1, func(c *debate.Config, o *debate.Options) {
+						c.Protocol, c.OnFailure = panel.Protocol{Mode: mode}, tt.policy
+						c.Participants = append(c.Participants, debate.Participant{Name: "C", Provider: "m"})
+						o.Providers["j"] = anyJudge(t, 1)
+						o.Providers["m"] = generate(func(ctx context.Context, r providers.Request) (providers.Response, error) {
+							if time.Since(began) < 30*time.Minute {
+								return providers.Response{}, failsWith(providers.RateLimit, 0)
+							}
+							if strings.Contains(tt.failing, r.Messages[0].Text[len("You are "):][:1]) {
+								return providers.Response{}, failsWith(providers.API, 0)
+							}
+							return model.Generate(ctx, r)
+						})
+					})
+					events, err := run(t, d)
+					res := result(t, d)
+					require.Equal(t, tt.state, res.State, err)
+					require.GreaterOrEqual(t, res.Running, 30*time.Minute)
+					require.LessOrEqual(t, res.Running, time.Since(began))
+					require.Equal(t, res.Running, result(t, d.In(t, chatter())).Running)
+					for _, ev := range events {
+						if ev, ok := ev.(debate.Dropped); ok && mode == panel.Simultaneous {
+							require.Equal(t, began.UTC(), ev.Failure.Began)
+							require.GreaterOrEqual(t, ev.Failure.At.Sub(began), 30*time.Minute)
+						}
+					}
+				})
+			})
+		}
+	}
+}
+
+// The steps of one actor run one after the other: together they keep to what is left of the debate's time.
+func TestManyStepsOfOneActorKeepToTheTimeBudget(t *testing.T) {
+	for name, limited := range map[string]bool{"each takes a while": false, "a rate limit in between": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				began := time.Now()
+				d := panelOf(t, 1, func(c *debate.Config, o *debate.Options) {
+					c.Protocol, c.Participants = mesh{}, nil
+					c.Limits = debate.Limits{Time: 10 * time.Minute, MaxRounds: 1}
+					for _, name := range []string{"A", "B", "C", "D", "E"} {
+						c.Participants = append(c.Participants, debate.Participant{Name: name, Provider: "m"})
+					}
+					o.Providers["j"] = anyJudge(t, 1)
+					o.Providers["m"] = generate(func(ctx context.Context, _ providers.Request) (providers.Response, error) {
+						if limited && time.Since(began) >= 230*time.Second {
+							return providers.Response{}, failsWith(providers.RateLimit, 0)
+						}
+						if err := wait(ctx, 230*time.Second); err != nil {
+							return providers.Response{}, providers.Ended(ctx, providers.Response{})
+						}
+						return providers.Response{Text: "I say."}, nil
+					})
+				})
+				events, err := run(t, d)
+				require.NoError(t, err)
+				res := result(t, d)
+				require.Equal(t, transcript.TimeBudget, res.Ending.Outcome)
+				require.Empty(t, dropouts(events))
+				require.LessOrEqual(t, time.Since(began), 10*time.Minute)
+				require.LessOrEqual(t, res.Running, time.Since(began))
+				spoken := 5 // proposals, then one critique each
+				if !limited {
+					spoken += 5
+				}
+				require.Len(t, res.Turns, spoken+1, "and the verdict")
+			})
+		})
+	}
+}
+
+// What else failed beside counts as well: B waited, while A failed at once.
+func TestARateLimitBesideAnotherFailureCountsItsWholeTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		d := panelOf(t, 1, func(c *debate.Config, o *debate.Options) {
+			c.Protocol = panel.Protocol{Mode: panel.Simultaneous}
+			o.Providers["m"] = generate(func(_ context.Context, r providers.Request) (providers.Response, error) {
+				if strings.HasPrefix(r.Messages[0].Text, "You are B") && time.Since(began) < 30*time.Minute {
+					return providers.Response{}, failsWith(providers.RateLimit, 0)
+				}
+				return providers.Response{}, failsWith(providers.Validation, 0)
+			})
+		})
+		_, err := run(t, d)
+		require.ErrorContains(t, err, "respond of A")
+		require.GreaterOrEqual(t, result(t, d).Running, 30*time.Minute)
+	})
+}
+
+// stateOf is the transition that ended, paused or failed a debate: the last one with a failure in it.
+func stateOf(events []debate.Event) (last debate.StateChanged) {
+	for _, ev := range events {
+		if s, ok := ev.(debate.StateChanged); ok && (s.Failure != nil || s.Question != nil || len(s.Lost) > 0) {
+			last = s
+		}
+	}
+	return last
+}
+
+// What failed attempts used is counted in whichever way their step ends, also beside another that has failed first.
+func TestWhatFailedAttemptsUsedIsCountedHoweverTheirStepEnds(t *testing.T) {
+	usage := transcript.Usage{Input: 10, Output: 500}
+	failed := func(kind providers.Kind, text string) *providers.Error {
+		return &providers.Error{Kind: kind, Err: errors.New("down"), Partial: providers.Response{Text: text, Usage: usage}}
+	}
+	always := func(kind providers.Kind, text string) providers.Provider {
+		return generate(func(context.Context, providers.Request) (providers.Response, error) {
+			return providers.Response{}, failed(kind, text)
+		})
+	}
+	hangs := func(first error) providers.Provider { // after a first failure
+		calls := 0
+		return generate(func(ctx context.Context, _ providers.Request) (providers.Response, error) {
+			if calls++; calls%2 == 1 {
+				return providers.Response{}, first
+			}
+			<-ctx.Done()
+			return providers.Response{}, providers.Ended(ctx, providers.Response{Usage: usage})
+		})
+	}
+	type config = func(*debate.Config)
+	none := func(*debate.Config) {}
+	short := func(c *debate.Config) { c.Limits.Time, c.Limits.StepTimeout = 5*time.Minute, time.Hour }
+	ask := func(c *debate.Config) { c.OnFailure, c.OnJudgeFailure = debate.Ask, debate.Ask }
+	for name, tt := range map[string]struct {
+		failing string // who: in the second round, as far as there is one before
+		model   func() providers.Provider
+		change  config
+		outcome transcript.Outcome
+		state   fsm.State
+		lost    int // failures in the transition, beside the first
+	}{
+		"the time is over":                {"C", func() providers.Provider { return hangs(failed(providers.Network, "")) }, short, transcript.TimeBudget, fsm.Completed, 0},
+		"the time of all is over":         {"ABCD", func() providers.Provider { return hangs(failed(providers.Network, "")) }, short, transcript.TimeBudget, fsm.Completed, 3},
+		"one has failed by then":          {"AB", func() providers.Provider { return hangs(failed(providers.Authentication, "")) }, short, "", fsm.Error, 1},
+		"the quorum is lost":              {"BCD", func() providers.Provider { return always(providers.Network, "") }, none, transcript.QuorumLost, fsm.Completed, 0},
+		"the quorum is lost by all":       {"ABCD", func() providers.Provider { return always(providers.Network, "") }, none, transcript.QuorumLost, fsm.Completed, 1},
+		"one is dropped":                  {"B", func() providers.Provider { return always(providers.API, "") }, none, transcript.JudgeDecided, fsm.Completed, 0},
+		"two are dropped":                 {"BD", func() providers.Provider { return always(providers.API, "") }, none, transcript.JudgeDecided, fsm.Completed, 0},
+		"a part is kept":                  {"BD", func() providers.Provider { return always(providers.API, "So far") }, none, transcript.JudgeDecided, fsm.Completed, 0},
+		"a key is refused":                {"B", func() providers.Provider { return always(providers.Authentication, "") }, none, "", fsm.Error, 0},
+		"all keys are refused":            {"ABCD", func() providers.Provider { return always(providers.Authentication, "") }, none, "", fsm.Error, 3},
+		"a person is asked about one":     {"B", func() providers.Provider { return always(providers.API, "") }, ask, "", fsm.Paused, 0},
+		"a person is asked about all":     {"ABCD", func() providers.Provider { return always(providers.API, "So far") }, ask, "", fsm.Paused, 3},
+		"the judge's defaults stand in":   {"J", func() providers.Provider { return always(providers.API, "") }, none, transcript.RoundLimit, fsm.Completed, 0},
+		"both judges' do":                 {"JK", func() providers.Provider { return always(providers.API, "") }, none, transcript.RoundLimit, fsm.Completed, 0},
+		"a person is asked about a judge": {"JK", func() providers.Provider { return always(providers.API, "") }, ask, "", fsm.Paused, 1},
+		"a judge is gone": {
+			"J", func() providers.Provider { return always(providers.API, "") },
+			func(c *debate.Config) { c.OnJudgeFailure = debate.WithoutJudge }, transcript.JudgeDecided, fsm.Completed, 0,
+		},
+		"both judges are gone": {
+			"JK", func() providers.Provider { return always(providers.API, "") },
+			func(c *debate.Config) { c.OnJudgeFailure = debate.WithoutJudge }, transcript.RoundLimit, fsm.Completed, 0,
+		},
+		"the debate ends without its judges": {
+			"JK", func() providers.Provider { return always(providers.API, "") },
+			func(c *debate.Config) { c.OnJudgeFailure = debate.End }, transcript.QuorumLost, fsm.Completed, 1,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var used purse
+				var mu sync.Mutex
+				calls := map[string]int{}
+				d := panelOf(t, 1, func(c *debate.Config, o *debate.Options) {
+					c.Protocol, c.Participants, c.Judges, c.Limits.MaxRounds = panel.Protocol{Mode: panel.Simultaneous}, nil, nil, 3
+					for _, name := range []string{"A", "B", "C", "D", "J", "K"} {
+						p, well, bad := debate.Participant{Name: name, Provider: name}, chatter(), providers.Provider(nil)
+						if c.Participants = append(c.Participants, p); name >= "J" {
+							c.Participants, well = c.Participants[:4], anyJudge(t, 2)
+							c.Judges = append(c.Judges, p)
+						}
+						if strings.Contains(tt.failing, name) {
+							bad = tt.model()
+						}
+						o.Providers[name] = used.of(generate(func(ctx context.Context, r providers.Request) (providers.Response, error) {
+							mu.Lock()
+							calls[name]++
+							first := calls[name] == 1
+							mu.Unlock()
+							if bad == nil || first {
+								return well.Generate(ctx, r)
+							}
+							return bad.Generate(ctx, r)
+						}))
+					}
+					tt.change(c)
+				})
+				events, err := run(t, d)
+				res := result(t, d)
+				require.Equal(t, tt.state, res.State, err)
+				require.Equal(t, tt.outcome, res.Ending.Outcome, res.Ending.Evidence)
+				require.Len(t, stateOf(stored(t, d)).Lost, tt.lost)
+				used.check(t, d)
+				for _, s := range res.Participants {
+					errs := 0
+					for _, ev := range events {
+						if f, ok := ev.(debate.TurnFailed); ok && f.Key.Actor == s.Name {
+							errs++
+						}
+					}
+					require.Equal(t, calls[s.Name], s.Attempts, s.Name)
+					if res.Ending.Outcome != transcript.TimeBudget { // a call that it cuts is not told of
+						require.Len(t, s.Errors, errs, s.Name)
+					}
+				}
+			})
+		})
+	}
+}
+
+// Who has several steps in a phase may fail in each of them.
+func TestWhatEachStepOfADroppedActorUsedIsCounted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var used purse
+		said := false
+		d := panelOf(t, 1, func(c *debate.Config, o *debate.Options) {
+			c.Protocol, c.Participants = mesh{}, nil
+			for _, name := range []string{"A", "B", "C", "D"} {
+				c.Participants = append(c.Participants, debate.Participant{Name: name, Provider: name})
+				o.Providers[name] = used.of(chatter())
+			}
+			o.Providers["A"] = used.of(generate(func(context.Context, providers.Request) (providers.Response, error) {
+				if !said {
+					said = true
+					return providers.Response{Text: "I propose.", Usage: transcript.Usage{Input: 10, Output: 5}}, nil
+				}
+				down := failsWith(providers.ContextOverflow, 0)
+				down.Partial.Usage = transcript.Usage{Input: 10, Output: 5}
+				return providers.Response{}, down
+			}))
+			o.Providers["j"] = used.of(anyJudge(t, 1))
+		})
+		events, err := run(t, d)
+		require.NoError(t, err)
+		require.Equal(t, []string{"A"}, dropouts(events))
+		used.check(t, d)
+	})
+}

@@ -81,9 +81,10 @@ type (
 	// Dropped says that a participant takes no further part.
 	Dropped struct {
 		Stamp
-		At      time.Time `json:"at"` // when it was committed
-		Name    string    `json:"name"`
-		Failure *Failure  `json:"failure"`
+		At      time.Time  `json:"at"` // when it was committed
+		Name    string     `json:"name"`
+		Failure *Failure   `json:"failure"`
+		Lost    []*Failure `json:"lost,omitempty"` // its further steps that had failed for good by then
 	}
 	// Decided is a person's answer to a question.
 	Decided struct {

@@ -180,6 +180,35 @@ type troupe struct {
 	failed  int            // calls
 	calls   map[string]int // by actor
 	replies map[string]int // by actor and contract
+	purse   purse
+}
+
+// purse counts what models use, failed calls included.
+type purse struct {
+	mu   sync.Mutex
+	used transcript.Usage
+}
+
+func (p *purse) of(m providers.Provider) providers.Provider {
+	return generate(func(ctx context.Context, r providers.Request) (providers.Response, error) {
+		resp, err := m.Generate(ctx, r)
+		used := resp.Usage
+		if err != nil {
+			used = providers.AsError(err).Partial.Usage
+		}
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.used = p.used.Add(used)
+		return resp, err
+	})
+}
+
+// check checks that all of it is counted, here and by who reads the journal.
+func (p *purse) check(t *testing.T, d *debate.Debate) {
+	t.Helper()
+	require.Equal(t, p.used, result(t, d).Total.Usage)
+	require.Equal(t, p.used, head(t, d).Usage)
+	require.Equal(t, p.used, result(t, d.In(t, chatter())).Total.Usage)
 }
 
 func (w *troupe) provider(name string) providers.Provider {
@@ -260,7 +289,7 @@ func (f fault) debate(t *testing.T) (*debate.Debate, *troupe) {
 		}
 	}
 	for _, name := range []string{"A", "B", "C", "J", protocol.Casting, protocol.Summarizing} {
-		all[name] = w.provider(name)
+		all[name] = w.purse.of(w.provider(name))
 	}
 	d, err := debate.New(t.Context(), cfg, debate.Options{Providers: all})
 	require.NoError(t, err)
@@ -300,6 +329,7 @@ func (f fault) check(t *testing.T) string {
 
 	require.Equal(t, f.turns(what), keys(res))
 	checkKept(t, events, res)
+	w.purse.check(t, d)
 	require.GreaterOrEqual(t, w.failed, least)
 	if what != fallen || f.site.reply != "assessment/1" || f.once { // else it is asked for another
 		require.LessOrEqual(t, w.failed, most)
@@ -429,6 +459,7 @@ func (f fault) checkRetry(t *testing.T, d *debate.Debate, w *troupe, err error) 
 	for _, turn := range before.Turns {
 		require.Contains(t, after.Turns, turn)
 	}
+	w.purse.check(t, d)
 }
 
 // checkFaultTable checks docs/reliability.md, or writes it.

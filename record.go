@@ -92,9 +92,7 @@ func (r *record) apply(ev Event, at time.Time) error {
 		if ev.Question != nil {
 			r.spend(ev.Question.Failure)
 		}
-		for _, f := range ev.Lost {
-			r.spend(f)
-		}
+		r.spend(ev.Lost...)
 		r.move(ev)
 	case PhaseStarted:
 		r.Begin(ev.Phase, stamp.Seq)
@@ -105,6 +103,7 @@ func (r *record) apply(ev Event, at time.Time) error {
 		if r.answered == nil || r.answered.Key != ev.Failure.Key { // else the question has counted it
 			r.spend(ev.Failure)
 		}
+		r.spend(ev.Lost...)
 		r.drop(ev)
 	case Decided:
 		r.answered = nil
@@ -309,13 +308,14 @@ func (r *record) turn(t transcript.Turn) error {
 	return nil
 }
 
-// spend counts what a step used that failed for good.
-func (r *record) spend(f *Failure) {
-	if f == nil {
-		return
+// spend counts what steps used that failed for good; nil: none.
+func (r *record) spend(failures ...*Failure) {
+	for _, f := range failures {
+		if f != nil {
+			r.lost = append(r.lost, f)
+			r.usage = r.usage.Add(f.used())
+		}
 	}
-	r.lost = append(r.lost, f)
-	r.usage = r.usage.Add(f.used())
 }
 
 func (r *record) drop(ev Dropped) {

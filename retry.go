@@ -35,7 +35,7 @@ func (c *call) again(n int, e *providers.Error) time.Duration {
 	case e.Kind == providers.ContextOverflow && c.relieve():
 		return 0
 	}
-	if again := backoff(e, c.count(e.Kind), c.most(e.Kind)); again >= 0 && again < c.left() && !(c.limited(e) && c.outlasts(again)) {
+	if again := backoff(e, c.count(e.Kind), c.most(e.Kind)); again >= 0 && again < c.left() && (!c.limited(e) || !c.outlasts(again)) {
 		return again
 	}
 	if c.substitute() {

@@ -1,9 +1,11 @@
 package debate_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -11,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/providers"
@@ -494,4 +497,84 @@ func TestAModelThatDoesNotExistIsAFailureThatOneCanMend(t *testing.T) {
 	_, err = run(t, d)
 	require.NoError(t, err)
 	require.Equal(t, fsm.Completed, result(t, d).State)
+}
+
+// A rate limit that was sat out takes no calls away from the step: what fails after it is counted from there.
+func TestAStepsCallsCountAnewAfterARateLimit(t *testing.T) {
+	for failures, attempts := range map[int]int{0: 13, 3: 16, 4: 16} {
+		t.Run(fmt.Sprint(failures), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				model := chatter()
+				for i := range 12 + failures {
+					kind := providers.RateLimit
+					if i >= 12 {
+						kind = providers.Network
+					}
+					model.Replies = append(model.Replies, scripted.Reply{Err: failsWith(kind, 0)})
+				}
+				d := panelOf(t, 1, func(c *debate.Config, o *debate.Options) {
+					c.Limits.StepCalls, o.Providers["m"] = 4, model
+					c.Retries = map[providers.Kind]int{providers.RateLimit: 0, providers.Network: 9}
+				})
+				_, err := run(t, d)
+				if failures == 4 {
+					require.ErrorContains(t, err, fmt.Sprintf("(%d attempts): network: down", attempts))
+					return
+				}
+				require.NoError(t, err)
+				require.Len(t, result(t, d).Turns[0].Attempts, attempts)
+			})
+		})
+	}
+}
+
+// A stream that is cut has told its usage at its begin, if at all; a whole reply has told all of it.
+func TestWhatACutReplyUsedIsEstimatedWhereItSaysTooLittle(t *testing.T) {
+	text := strings.Repeat("many words ", 100)
+	said := window.Estimate(text)
+	for name, tt := range map[string]struct {
+		text     string
+		whole    bool
+		reported transcript.Usage
+		want     transcript.Usage
+	}{
+		"far too little":          {text, false, transcript.Usage{Input: 9, Output: 1}, transcript.Usage{Input: 9, Output: said, Estimated: true}},
+		"a bit less":              {text, false, transcript.Usage{Input: 9, Output: said/4 + 1}, transcript.Usage{Input: 9, Output: said/4 + 1}},
+		"more, which was thought": {text, false, transcript.Usage{Input: 9, Output: 9000}, transcript.Usage{Input: 9, Output: 9000}},
+		"of no text":              {"", false, transcript.Usage{Input: 9, Output: 1}, transcript.Usage{Input: 9, Output: 1}},
+		"of a whole reply":        {text, true, transcript.Usage{Input: 9, Output: 1}, transcript.Usage{Input: 9, Output: 1}},
+		"nothing of no text":      {"", false, transcript.Usage{}, transcript.Usage{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				model, first := chatter(), true
+				d := troubledPair(t, generate(func(ctx context.Context, r providers.Request) (providers.Response, error) {
+					if !first {
+						return model.Generate(ctx, r)
+					}
+					first = false
+					resp := providers.Response{Text: tt.text, Usage: tt.reported}
+					if tt.whole {
+						return resp, nil
+					}
+					return providers.Response{}, &providers.Error{Kind: providers.Network, Err: errors.New("cut"), Partial: resp}
+				}), nil)
+				_, err := run(t, d)
+				require.NoError(t, err)
+				require.Equal(t, tt.want, result(t, d).Turns[0].Attempts[0].Usage)
+			})
+		})
+	}
+}
+
+// An invalid reply is whole all the same, and so is its usage.
+func TestTheUsageOfAnInvalidReplyIsTakenAsReported(t *testing.T) {
+	used := transcript.Usage{Input: 9, Output: 1}
+	jury := &scripted.Provider{
+		Replies: []scripted.Reply{{Text: strings.Repeat("many words ", 100), Usage: used}}, Func: court(t, 1).Func,
+	}
+	d := panelOf(t, 1, func(_ *debate.Config, o *debate.Options) { o.Providers["j"] = jury })
+	_, err := run(t, d)
+	require.NoError(t, err)
+	require.Equal(t, used, result(t, d).Assessments[0].Attempts[0].Usage)
 }

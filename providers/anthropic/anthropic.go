@@ -97,7 +97,7 @@ func (c Config) address() (string, error) {
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return "", fmt.Errorf("Config.BaseURL is no address, want one such as %s", home)
 	}
-	if u.User != nil || u.RawQuery != "" {
+	if u.User != nil || u.RawQuery+u.Fragment != "" {
 		return "", errors.New("Config.BaseURL holds a user or parameters: keys belong into Config.Key, others into HTTPClient")
 	}
 	return strings.TrimRight(c.BaseURL, "/"), nil

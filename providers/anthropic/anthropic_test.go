@@ -96,3 +96,21 @@ func TestCheck(t *testing.T) {
 		})
 	}
 }
+
+// A secret in an address would stand in whatever quotes the address: it belongs elsewhere.
+func TestAnAddressWithASecretIsRefusedWithoutShowingIt(t *testing.T) {
+	const secret = "hunter2-not-to-be-seen"
+	for _, address := range []string{
+		"http://user:" + secret + "@service/v1", "https://" + secret + "@service", "https://" + secret + ":@service", "http://service/v1?key=" + secret,
+		"http://service?api-version=1&api-key=" + secret, "ftp://user:" + secret + "@service", "http://user:" + secret + "@ a",
+	} {
+		c := anthropic.Config{Key: key, Model: "m", BaseURL: address}
+		_, err := anthropic.New(c)
+		require.ErrorContains(t, err, "Config.BaseURL")
+		require.NotContains(t, err.Error(), secret, address)
+		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q"} {
+			require.NotContains(t, fmt.Sprintf(verb, c), secret, address)
+			require.NotContains(t, fmt.Sprintf(verb, &c), secret, address)
+		}
+	}
+}

@@ -77,7 +77,7 @@ func New(c Config) (*Provider, error) {
 	switch {
 	case err != nil, u.Host == "", u.Scheme != "http" && u.Scheme != "https":
 		return nil, fmt.Errorf("make googleai provider: Config.BaseURL is no address, want one such as %s", home)
-	case u.User != nil || u.RawQuery != "":
+	case u.User != nil || u.RawQuery+u.Fragment != "":
 		return nil, errors.New("make googleai provider: Config.BaseURL holds a user or parameters: keys belong into Config.Key, others into HTTPClient")
 	}
 	c.BaseURL = strings.TrimRight(c.BaseURL, "/")

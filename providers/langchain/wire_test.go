@@ -371,3 +371,37 @@ func TestAnErrorInPlaceOfAStreamMayHaveSeveralLines(t *testing.T) {
 		})
 	}
 }
+
+// A transport's headers are where keys are. A service that quotes one, whatever its name, does not have it in an error.
+func TestNoHeaderOfATransportStandsInAnError(t *testing.T) {
+	const secret = "tok_1234567890abcdef"
+	for header, value := range map[string]string{
+		"Authorization": secret, "authorization": "Token " + secret, "Proxy-Authorization": "Basic " + secret,
+		"X-Auth-Token": secret, "Api-Key": secret, "X-Api-Key": secret, "Cookie": secret, "Ocp-Apim-Subscription-Key": secret,
+	} {
+		for name, reply := range map[string]fakellm.Reply{
+			"refused":     {Status: 401, Body: `{"error": {"message": "token ` + secret + ` is invalid"}}`},
+			"down":        {Status: 503, Body: "<p>no: " + value + "</p>"},
+			"in a stream": {Chunks: []string{"So"}, Error: "token " + secret + " has expired"},
+		} {
+			for _, p := range protocols {
+				t.Run(header+"/"+name+"/"+string(p), func(t *testing.T) {
+					synctest.Test(t, func(t *testing.T) {
+						s := fakellm.Start(t, p, reply)
+						transport := &langchain.Transport{Header: func(h http.Header) { h.Set(header, value) }}
+						model := wired(t, transport, s, p)
+						var heard []string
+						_, err := model.Generate(forever(t), listen(&heard))
+						require.ErrorContains(t, err, "[key]")
+						require.NotContains(t, err.Error(), secret)
+						require.Equal(t, value, s.Requests()[0].Header.Get(header), "it was sent")
+						for _, verb := range []string{"%v", "%+v", "%#v"} {
+							require.NotContains(t, fmt.Sprintf(verb, transport), secret)
+							require.NotContains(t, fmt.Sprintf(verb, model), secret)
+						}
+					})
+				})
+			}
+		}
+	}
+}

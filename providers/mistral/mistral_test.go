@@ -59,3 +59,21 @@ func TestRequestsHaveMistralsForm(t *testing.T) {
 	delete(got, "messages")
 	require.Equal(t, map[string]any{"model": "m", "max_tokens": 600.0, "random_seed": 7.0, "stop": []any{"END"}}, got)
 }
+
+// A secret in an address would stand in whatever quotes the address: it belongs elsewhere.
+func TestAnAddressWithASecretIsRefusedWithoutShowingIt(t *testing.T) {
+	const secret = "hunter2-not-to-be-seen"
+	for _, address := range []string{
+		"http://user:" + secret + "@service/v1", "https://" + secret + "@service", "https://" + secret + ":@service", "http://service/v1?key=" + secret,
+		"http://service?api-version=1&api-key=" + secret, "ftp://user:" + secret + "@service", "http://user:" + secret + "@ a",
+	} {
+		c := mistral.Config{Key: key, Model: "m", BaseURL: address}
+		_, err := mistral.New(c)
+		require.ErrorContains(t, err, "Config.BaseURL")
+		require.NotContains(t, err.Error(), secret, address)
+		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q"} {
+			require.NotContains(t, fmt.Sprintf(verb, c), secret, address)
+			require.NotContains(t, fmt.Sprintf(verb, &c), secret, address)
+		}
+	}
+}

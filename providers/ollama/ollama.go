@@ -101,7 +101,7 @@ func (c Config) address() (string, error) {
 	switch {
 	case err != nil, u.Host == "", u.Scheme != "http" && u.Scheme != "https":
 		return "", fmt.Errorf("Config.BaseURL is no address, want one such as %s", home)
-	case u.User != nil || u.RawQuery != "":
+	case u.User != nil || u.RawQuery+u.Fragment != "":
 		return "", errors.New("Config.BaseURL holds a user or parameters: keys belong into Config.Key, others into HTTPClient")
 	case strings.HasSuffix(u.Path, "/v1"), strings.HasSuffix(u.Path, "/api"):
 		return "", fmt.Errorf("Config.BaseURL ends with %s, leave that out; /v1 is for providers/openai", u.Path)

@@ -64,8 +64,8 @@ func hidden(address string) string {
 	if err != nil {
 		return ""
 	}
-	u.RawQuery = ""
-	return u.Redacted()
+	u.User, u.RawQuery, u.Fragment = nil, "", ""
+	return u.String()
 }
 
 const (
@@ -118,7 +118,7 @@ func (c Config) address() (base string, own bool, err error) {
 	switch {
 	case err != nil, u.Host == "", u.Scheme != "http" && u.Scheme != "https":
 		return "", false, fmt.Errorf("Config.BaseURL %q is no address, want one such as %s", hidden(c.BaseURL), home)
-	case u.User != nil || u.RawQuery != "":
+	case u.User != nil || u.RawQuery+u.Fragment != "":
 		return "", false, errors.New("Config.BaseURL holds a user or parameters: keys belong into Config.Key, others into HTTPClient")
 	case strings.Contains(u.Path, "/chat/completions"):
 		return "", false, fmt.Errorf("Config.BaseURL %q goes too far, leave out /chat/completions", hidden(c.BaseURL))

@@ -23,7 +23,7 @@ func TestWhatIsMissingOrWrongIsNamed(t *testing.T) {
 		`make openai provider: Config.BaseURL "http://x/v1/chat/completions" goes too far, leave out /chat/completions`:    {Model: "m", BaseURL: "http://x/v1/chat/completions"},
 		`make openai provider: Config.MaxTokensField is "max", want max_completion_tokens or max_tokens`:                   {Model: "m", Key: key, MaxTokensField: "max"},
 		`make openai provider: Config.BaseURL "" is no address, want one such as https://api.openai.com/v1`:                {Model: "m", BaseURL: "http://a b:x"},
-		`make openai provider: Config.BaseURL "ftp://u:xxxxx@x" is no address, want one such as https://api.openai.com/v1`: {Model: "m", BaseURL: "ftp://u:secret@x"},
+		`make openai provider: Config.BaseURL "ftp://x" is no address, want one such as https://api.openai.com/v1`: {Model: "m", BaseURL: "ftp://u:secret@x"},
 	} {
 		_, err := openai.New(c)
 		require.EqualError(t, err, want)
@@ -42,7 +42,7 @@ func TestNoPrintShowsTheKey(t *testing.T) {
 			require.NotContains(t, fmt.Sprintf(verb, v), key)
 		}
 	}
-	require.Equal(t, `openai.Config{Model: "m", BaseURL: "http://u:xxxxx@x/v1"}`, c.String())
+	require.Equal(t, `openai.Config{Model: "m", BaseURL: "http://x/v1"}`, c.String())
 }
 
 // provider is one of a service that plays the replies.
@@ -172,4 +172,38 @@ func TestAClosedPortIsANetworkFailure(t *testing.T) {
 	require.Equal(t, providers.Network, providers.AsError(err).Kind)
 	require.ErrorContains(t, err, "connection refused")
 	require.NotContains(t, err.Error(), key)
+}
+
+// A secret in an address would stand in whatever quotes the address: it belongs elsewhere.
+func TestAnAddressWithASecretIsRefusedWithoutShowingIt(t *testing.T) {
+	const secret = "hunter2-not-to-be-seen"
+	for _, address := range []string{
+		"http://user:" + secret + "@service/v1", "http://service/v1?key=" + secret,
+		"http://service?api-version=1&api-key=" + secret, "ftp://user:" + secret + "@service", "http://user:" + secret + "@ a",
+	} {
+		c := openai.Config{Key: key, Model: "m", BaseURL: address}
+		_, err := openai.New(c)
+		require.ErrorContains(t, err, "Config.BaseURL")
+		require.NotContains(t, err.Error(), secret, address)
+		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q"} {
+			require.NotContains(t, fmt.Sprintf(verb, c), secret, address)
+			require.NotContains(t, fmt.Sprintf(verb, &c), secret, address)
+		}
+	}
+}
+
+func TestAKeyInThePlaceOfAUserIsNotShown(t *testing.T) {
+	const secret = "hunter2-not-to-be-seen"
+	for _, address := range []string{"https://" + secret + "@service", "https://" + secret + ":@service"} {
+		_, err := openai.New(openai.Config{Model: "m", BaseURL: address})
+		require.ErrorContains(t, err, "Config.BaseURL")
+		require.NotContains(t, err.Error(), secret, address)
+	}
+	for _, address := range []string{"https://" + secret + "@service", "ftp://" + secret + "@service", "http://service/v1#" + secret} {
+		c := openai.Config{Model: "m", BaseURL: address}
+		_, err := openai.New(c)
+		require.ErrorContains(t, err, "Config.BaseURL")
+		require.NotContains(t, err.Error(), secret, address)
+		require.NotContains(t, fmt.Sprintf("%+v", c), secret, address)
+	}
 }
