@@ -17,13 +17,13 @@ import (
 
 func TestWhatIsMissingOrWrongIsNamed(t *testing.T) {
 	for want, c := range map[string]openai.Config{
-		"make openai provider: Config.Key is empty: set the API key":                                                       {Model: "m"},
-		"make openai provider: Config.Model is empty: name a model, such as gpt-4.1-mini":                                  {Key: key},
-		`make openai provider: Config.BaseURL "localhost:8000" is no address, want one such as https://api.openai.com/v1`:  {Model: "m", BaseURL: "localhost:8000"},
-		`make openai provider: Config.BaseURL "http://x/v1/chat/completions" goes too far, leave out /chat/completions`:    {Model: "m", BaseURL: "http://x/v1/chat/completions"},
-		`make openai provider: Config.MaxTokensField is "max", want max_completion_tokens or max_tokens`:                   {Model: "m", Key: key, MaxTokensField: "max"},
-		`make openai provider: Config.BaseURL "" is no address, want one such as https://api.openai.com/v1`:                {Model: "m", BaseURL: "http://a b:x"},
-		`make openai provider: Config.BaseURL "ftp://x" is no address, want one such as https://api.openai.com/v1`: {Model: "m", BaseURL: "ftp://u:secret@x"},
+		"make openai provider: Config.Key is empty: set the API key":                                                      {Model: "m"},
+		"make openai provider: Config.Model is empty: name a model, such as gpt-4.1-mini":                                 {Key: key},
+		`make openai provider: Config.BaseURL "localhost:8000" is no address, want one such as https://api.openai.com/v1`: {Model: "m", BaseURL: "localhost:8000"},
+		`make openai provider: Config.BaseURL "http://x/v1/chat/completions" goes too far, leave out /chat/completions`:   {Model: "m", BaseURL: "http://x/v1/chat/completions"},
+		`make openai provider: Config.MaxTokensField is "max", want max_completion_tokens or max_tokens`:                  {Model: "m", Key: key, MaxTokensField: "max"},
+		`make openai provider: Config.BaseURL "" is no address, want one such as https://api.openai.com/v1`:               {Model: "m", BaseURL: "http://a b:x"},
+		`make openai provider: Config.BaseURL "ftp://x" is no address, want one such as https://api.openai.com/v1`:        {Model: "m", BaseURL: "ftp://u:secret@x"},
 	} {
 		_, err := openai.New(c)
 		require.EqualError(t, err, want)
