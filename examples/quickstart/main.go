@@ -22,6 +22,7 @@ import (
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/anthropic"
+	"github.com/elenchus-go/debate/providers/middleware"
 	"github.com/elenchus-go/debate/providers/ollama"
 	"github.com/elenchus-go/debate/providers/openai"
 )
@@ -46,6 +47,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, env func(
 		return 1
 	}
 	fmt.Fprintln(v, name)
+	model = middleware.Wrap(model, middleware.Timeout(middleware.Timeouts{})) // a call that hangs is made again
 	result, err := hold(ctx, topic, model, v)
 	switch {
 	case err != nil:
