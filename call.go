@@ -187,16 +187,21 @@ func (c *call) attempt(n int) error {
 	} else {
 		err = c.accept(resp)
 	}
-	a := transcript.Attempt{
-		Provider: c.name, Model: cmp.Or(resp.Model, c.who.Model), Finish: string(resp.Finish), Usage: c.usage(resp, whole), Took: time.Since(began),
-	}
-	c.price(&a.Usage, a.Model, c.who.Model)
+	a := transcript.Attempt{Provider: c.name, Model: c.who.Model, Usage: c.usage(resp, whole), Took: time.Since(began)}
+	c.tried(a, resp, err)
+	return err
+}
+
+// tried adds an attempt to the turn, with what came of it.
+func (c *call) tried(a transcript.Attempt, resp providers.Response, err error) {
+	asked := a.Model
+	a.Model, a.Finish = cmp.Or(resp.Model, asked), string(resp.Finish)
+	c.price(&a.Usage, a.Model, asked)
 	if failed := providers.AsError(err); failed != nil {
 		a.Error, a.Message = string(failed.Kind), failed.Error()
 	}
 	c.turn.Attempts = append(c.turn.Attempts, a)
 	c.turn.Usage = c.turn.Usage.Add(a.Usage)
-	return err
 }
 
 // inTime is the error of a call; one that went beyond the step's time is a timeout, whatever its provider makes of it.

@@ -1,7 +1,6 @@
 package debate
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
@@ -42,14 +41,8 @@ func (c *call) sumUp() bool {
 	if failed := providers.AsError(err); failed != nil {
 		resp = failed.Partial
 	}
-	a := transcript.Attempt{
-		Provider: name, Model: cmp.Or(resp.Model, s.Model), Finish: string(resp.Finish), Usage: c.usage(resp, err != nil), Took: time.Since(began),
-	}
-	c.price(&a.Usage, a.Model, s.Model)
-	if failed := providers.AsError(err); failed != nil {
-		a.Error, a.Message = string(failed.Kind), failed.Error()
-	}
-	c.turn.Attempts, c.turn.Usage = append(c.turn.Attempts, a), c.turn.Usage.Add(a.Usage)
+	a := transcript.Attempt{Provider: name, Model: s.Model, Usage: c.usage(resp, err == nil), Took: time.Since(began)}
+	c.tried(a, resp, err)
 	if err != nil || resp.Text == "" {
 		return false
 	}

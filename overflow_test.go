@@ -44,8 +44,9 @@ func overflowing(t *testing.T, policy debate.FailurePolicy, minutes providers.Pr
 }
 
 func TestWhatIsTooLongIsSummedUp(t *testing.T) {
+	said := strings.Repeat("A is for it. ", 40) + "B is not."
 	minutes := &scripted.Provider{Func: func(providers.Request) scripted.Reply {
-		return scripted.Reply{Text: "A is for it.", Usage: transcript.Usage{Input: 50, Output: 5}}
+		return scripted.Reply{Text: said, Usage: transcript.Usage{Input: 50, Output: 5}}
 	}}
 	d, m := overflowing(t, debate.Summarize, minutes)
 	res := result(t, d)
@@ -60,13 +61,13 @@ func TestWhatIsTooLongIsSummedUp(t *testing.T) {
 	require.True(t, strings.HasPrefix(ask.Messages[2].Text, "B: "))
 
 	last := m.asked[len(m.asked)-1].Messages
-	require.Equal(t, "Summary of what was said before:\n\nA is for it.", last[1].Text)
+	require.Equal(t, "Summary of what was said before:\n\n"+said, last[1].Text)
 	require.Len(t, last, 6)
 	turn := res.Turns[len(res.Turns)-3]
 	require.Equal(t, transcript.Speech, turn.Kind)
 	require.Len(t, turn.Attempts, 3, "too long, the summary, the speech")
 	require.Equal(t, "s", turn.Attempts[1].Provider)
-	require.Equal(t, 5, turn.Attempts[1].Usage.Output)
+	require.Equal(t, 5, turn.Attempts[1].Usage.Output, "a whole reply's usage is taken as reported")
 	require.NotNil(t, turn.Window)
 	require.Positive(t, turn.Window.Cut)
 }

@@ -89,13 +89,13 @@ func TestNextOfAParallelPhase(t *testing.T) {
 	p := phases(parallel("respond", "a", "b", "c"))
 	j := in(transcript.Speech, 1)
 	j.begin("respond") // entry 2
-	todo := protocol.Next(p, &j.Record)
-	require.Equal(t, []string{"respond/a/ 0 2", "respond/b/ 1 2", "respond/c/ 2 2"}, plan(todo))
-	j.say(todo[1])
+	steps := protocol.Next(p, &j.Record)
+	require.Equal(t, []string{"respond/a/ 0 2", "respond/b/ 1 2", "respond/c/ 2 2"}, plan(steps))
+	j.say(steps[1])
 	j.remark("hm")
 	require.Equal(t, []string{"respond/a/ 0 2", "respond/c/ 2 2"}, plan(protocol.Next(p, &j.Record)), "nobody sees what came since")
-	j.say(todo[2])
-	j.say(todo[0])
+	j.say(steps[2])
+	j.say(steps[0])
 	require.Empty(t, protocol.Next(p, &j.Record))
 }
 
@@ -103,13 +103,13 @@ func TestNextGoesThroughThePhasesInOrder(t *testing.T) {
 	p := phases(parallel("propose", "a", "b"), protocol.Phase{Name: "nobody"}, sequential("refine", "a", "b"))
 	j := in(transcript.Speech, 1)
 	var seen []string
-	for todo := protocol.Next(p, &j.Record); len(todo) > 0; todo = protocol.Next(p, &j.Record) {
-		if todo[0].Phase != j.Cursor.Phase {
-			j.begin(todo[0].Phase)
+	for steps := protocol.Next(p, &j.Record); len(steps) > 0; steps = protocol.Next(p, &j.Record) {
+		if steps[0].Phase != j.Cursor.Phase {
+			j.begin(steps[0].Phase)
 			continue
 		}
-		seen = append(seen, plan(todo)...)
-		require.True(t, j.say(todo[0]))
+		seen = append(seen, plan(steps)...)
+		require.True(t, j.say(steps[0]))
 	}
 	require.Equal(t, []string{
 		"propose/a/ 0 2", "propose/b/ 1 2", // both may run
@@ -140,9 +140,9 @@ func TestStepsOfDifferentTargetsAreDifferent(t *testing.T) {
 	}
 	j := in(transcript.Speech, 1)
 	j.begin("critique")
-	todo := protocol.Next(phases(critique), &j.Record)
-	require.Equal(t, []string{"critique/a/b 0 2", "critique/a/c 1 2", "critique/b/a 2 2"}, plan(todo))
-	j.say(todo[1])
+	steps := protocol.Next(phases(critique), &j.Record)
+	require.Equal(t, []string{"critique/a/b 0 2", "critique/a/c 1 2", "critique/b/a 2 2"}, plan(steps))
+	j.say(steps[1])
 	require.Equal(t, []string{"critique/a/b 0 2", "critique/b/a 2 2"}, plan(protocol.Next(phases(critique), &j.Record)))
 }
 
@@ -169,9 +169,9 @@ func TestNextNamesTheStep(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			j := in(tt.stage, tt.round)
 			j.Cursor.Run = 3
-			todo := protocol.Next(phases(protocol.Phase{Name: "p", Steps: []protocol.Step{own}}), &j.Record)
-			require.Len(t, todo, 1)
-			s := todo[0]
+			steps := protocol.Next(phases(protocol.Phase{Name: "p", Steps: []protocol.Step{own}}), &j.Record)
+			require.Len(t, steps, 1)
+			s := steps[0]
 			require.Equal(t, tt.want, s.Key)
 			require.Equal(t, tt.stage, s.Kind)
 			require.Equal(t, 0, s.Order)

@@ -62,7 +62,7 @@ type Server struct {
 	Pages map[string]Reply // answers to what is no call, by the path; only Status, Header and Body count
 
 	protocol Protocol
-	network  *memory
+	network  *Memory
 
 	mu       sync.Mutex
 	replies  []Reply
@@ -73,7 +73,7 @@ type Server struct {
 // the test.
 func Start(t testing.TB, p Protocol, replies ...Reply) *Server {
 	t.Helper()
-	s := &Server{URL: "http://service", Pages: map[string]Reply{}, protocol: p, network: newMemory(), replies: replies}
+	s := &Server{URL: "http://service", Pages: map[string]Reply{}, protocol: p, network: NewMemory(), replies: replies}
 	server := &httptest.Server{Listener: s.network, Config: &http.Server{Handler: s}} //nolint:gosec // no slow attacker here
 	server.Start()
 	t.Cleanup(server.Close)
@@ -83,7 +83,7 @@ func Start(t testing.TB, p Protocol, replies ...Reply) *Server {
 // Client is a client of its own, which finds the service at any address.
 func (s *Server) Client(t testing.TB) *http.Client {
 	t.Helper()
-	transport := &http.Transport{DialContext: s.network.dial}
+	transport := &http.Transport{DialContext: s.network.Dial}
 	t.Cleanup(transport.CloseIdleConnections)
 	return &http.Client{Transport: transport}
 }
@@ -220,22 +220,27 @@ func (o object) with(more object) object {
 	return both
 }
 
-// memory is a network of one listener.
-type memory struct {
+// Memory is a network of one listener.
+type Memory struct {
 	conns chan net.Conn
 	done  context.Context
 	close func()
 }
 
-func newMemory() *memory {
+// NewMemory is such a network, until it is closed.
+func NewMemory() *Memory {
 	ctx, cancel := context.WithCancel(context.Background())
-	return &memory{make(chan net.Conn), ctx, cancel}
+	return &Memory{make(chan net.Conn), ctx, cancel}
 }
 
-func (m *memory) Addr() net.Addr { return &net.TCPAddr{} }
-func (m *memory) Close() error   { m.close(); return nil }
+// Addr implements net.Listener.
+func (m *Memory) Addr() net.Addr { return &net.TCPAddr{} }
 
-func (m *memory) Accept() (net.Conn, error) {
+// Close implements net.Listener.
+func (m *Memory) Close() error { m.close(); return nil }
+
+// Accept implements net.Listener.
+func (m *Memory) Accept() (net.Conn, error) {
 	select {
 	case conn := <-m.conns:
 		return conn, nil
@@ -244,7 +249,8 @@ func (m *memory) Accept() (net.Conn, error) {
 	}
 }
 
-func (m *memory) dial(ctx context.Context, _, _ string) (net.Conn, error) {
+// Dial is the other end, for http.Transport.DialContext.
+func (m *Memory) Dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	near, far := net.Pipe()
 	select {
 	case m.conns <- far:

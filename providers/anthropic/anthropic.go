@@ -18,7 +18,6 @@ import (
 	"github.com/tmc/langchaingo/llms"
 	"github.com/tmc/langchaingo/llms/anthropic"
 
-	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/langchain"
 )
 
@@ -93,12 +92,8 @@ func (c Config) address() (string, error) {
 	case c.BaseURL == "":
 		return home, nil
 	}
-	u, err := url.Parse(c.BaseURL)
-	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return "", fmt.Errorf("Config.BaseURL is no address, want one such as %s", home)
-	}
-	if u.User != nil || u.RawQuery+u.Fragment != "" {
-		return "", errors.New("Config.BaseURL holds a user or parameters: keys belong into Config.Key, others into HTTPClient")
+	if _, err := langchain.Address(c.BaseURL, home); err != nil {
+		return "", err
 	}
 	return strings.TrimRight(c.BaseURL, "/"), nil
 }
@@ -108,10 +103,6 @@ func (p *Provider) Check(ctx context.Context, model string) error {
 	if model == "" {
 		model = p.model
 	}
-	_, err := p.transport.Ask(ctx, http.MethodGet, p.base+"/models/"+url.PathEscape(model), nil)
-	failed, ok := errors.AsType[*providers.Error](err)
-	if !ok {
-		return nil
-	}
-	return &providers.Error{Kind: failed.Kind, RetryAfter: failed.RetryAfter, Err: fmt.Errorf("check model %q: %w", model, failed.Err)}
+	_, err := p.transport.Ask(ctx, fmt.Sprintf("check model %q", model), http.MethodGet, p.base+"/models/"+url.PathEscape(model), nil)
+	return err
 }

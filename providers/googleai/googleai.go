@@ -14,7 +14,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"strings"
 	"sync"
 
@@ -73,12 +72,8 @@ func New(c Config) (*Provider, error) {
 	case c.BaseURL == "":
 		c.BaseURL = home
 	}
-	u, err := url.Parse(c.BaseURL)
-	switch {
-	case err != nil, u.Host == "", u.Scheme != "http" && u.Scheme != "https":
-		return nil, fmt.Errorf("make googleai provider: Config.BaseURL is no address, want one such as %s", home)
-	case u.User != nil || u.RawQuery+u.Fragment != "":
-		return nil, errors.New("make googleai provider: Config.BaseURL holds a user or parameters: keys belong into Config.Key, others into HTTPClient")
+	if _, err := langchain.Address(c.BaseURL, home); err != nil {
+		return nil, fmt.Errorf("make googleai provider: %w", err)
 	}
 	c.BaseURL = strings.TrimRight(c.BaseURL, "/")
 	key := c.Key
@@ -137,10 +132,6 @@ func (p *Provider) Check(ctx context.Context, model string) error {
 	if !strings.Contains(name, "/") {
 		name = "models/" + name
 	}
-	_, err := p.transport.Ask(ctx, http.MethodGet, p.config.BaseURL+"/v1beta/"+name, nil)
-	failed, ok := errors.AsType[*providers.Error](err)
-	if !ok {
-		return nil
-	}
-	return &providers.Error{Kind: failed.Kind, RetryAfter: failed.RetryAfter, Err: fmt.Errorf("check model %q: %w", model, failed.Err)}
+	_, err := p.transport.Ask(ctx, fmt.Sprintf("check model %q", model), http.MethodGet, p.config.BaseURL+"/v1beta/"+name, nil)
+	return err
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/tmc/langchaingo/llms/ollama"
 	"github.com/tmc/langchaingo/llms/openai"
 
+	"github.com/elenchus-go/debate/internal/fakellm"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/langchain"
 	"github.com/elenchus-go/debate/transcript"
@@ -101,44 +102,14 @@ var services = map[string]service{
 	},
 }
 
-// memory is a network of one listener. Unlike a real one it may be used in a bubble.
-type memory struct {
-	conns chan net.Conn
-	done  context.Context
-	close func()
-}
-
-func newMemory() *memory {
-	ctx, cancel := context.WithCancel(context.Background())
-	return &memory{make(chan net.Conn), ctx, cancel}
-}
-
-func (m *memory) Addr() net.Addr { return &net.TCPAddr{} }
-func (m *memory) Close() error   { m.close(); return nil }
-
-func (m *memory) Accept() (net.Conn, error) {
-	select {
-	case conn := <-m.conns:
-		return conn, nil
-	case <-m.done.Done():
-		return nil, net.ErrClosed
-	}
-}
-
-func (m *memory) dial(context.Context, string, string) (net.Conn, error) {
-	near, far := net.Pipe()
-	m.conns <- far
-	return near, nil
-}
-
 // serve is a provider of the service, as h plays it.
 func (s service) serve(t *testing.T, h http.HandlerFunc) *langchain.Provider {
 	t.Helper()
-	network := newMemory()
+	network := fakellm.NewMemory()
 	server := &httptest.Server{Listener: network, Config: &http.Server{Handler: h}} //nolint:gosec // no slow attacker here
 	server.Start()
 	t.Cleanup(server.Close)
-	return s.over(t, network.dial)
+	return s.over(t, network.Dial)
 }
 
 // over is a provider whose client connects by dial.

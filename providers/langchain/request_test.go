@@ -290,14 +290,14 @@ func TestAskClassifiesWhatItIsTold(t *testing.T) {
 	s.Pages["/good"] = fakellm.Reply{Body: "yes"}
 	s.Pages["/bad"] = fakellm.Reply{Status: 401, Body: "not with " + key}
 	transport := &langchain.Transport{Base: s.Client(t).Transport, Header: func(h http.Header) { h.Set("X-Api-Key", key) }}
-	raw, err := transport.Ask(t.Context(), http.MethodGet, s.URL+"/good", nil)
+	raw, err := transport.Ask(t.Context(), "look", http.MethodGet, s.URL+"/good", nil)
 	require.NoError(t, err)
 	require.Equal(t, "yes", string(raw))
-	_, err = transport.Ask(t.Context(), http.MethodGet, s.URL+"/bad", nil)
-	require.EqualError(t, err, "authentication: call model: status 401: not with [key]")
-	_, err = transport.Ask(t.Context(), "bad method", s.URL, nil)
+	_, err = transport.Ask(t.Context(), "look", http.MethodGet, s.URL+"/bad", nil)
+	require.EqualError(t, err, "authentication: look: call model: status 401: not with [key]")
+	_, err = transport.Ask(t.Context(), "look", "bad method", s.URL, nil)
 	_ = requireKind(t, providers.Validation, err)
-	_, err = (&langchain.Transport{Base: &keeper{}}).Ask(t.Context(), http.MethodPost, s.URL, []byte(`{}`))
+	_, err = (&langchain.Transport{Base: &keeper{}}).Ask(t.Context(), "look", http.MethodPost, s.URL, []byte(`{}`))
 	_ = requireKind(t, providers.Network, err)
 	require.ErrorIs(t, err, errBored)
 }

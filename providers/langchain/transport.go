@@ -202,8 +202,16 @@ func (t *Transport) base() http.RoundTripper {
 const longestAsk = 20 * time.Second
 
 // Ask sends a request that calls no model, such as one for the list of models, and returns the body of the answer. An
-// error is a *providers.Error.
-func (t *Transport) Ask(ctx context.Context, method, url string, body []byte) ([]byte, error) {
+// error is a *providers.Error that begins with what the request is for, such as "check key".
+func (t *Transport) Ask(ctx context.Context, what, method, url string, body []byte) ([]byte, error) {
+	raw, failed := t.ask(ctx, method, url, body)
+	if failed != nil {
+		return nil, &providers.Error{Kind: failed.Kind, RetryAfter: failed.RetryAfter, Err: fmt.Errorf("%s: %w", what, failed.Err)}
+	}
+	return raw, nil
+}
+
+func (t *Transport) ask(ctx context.Context, method, url string, body []byte) ([]byte, *providers.Error) {
 	asked, cancel := context.WithTimeout(ctx, longestAsk)
 	defer cancel()
 	r, err := http.NewRequestWithContext(asked, method, url, bytes.NewReader(body))

@@ -13,13 +13,11 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"net/url"
 	"strings"
 
 	"github.com/tmc/langchaingo/llms"
 	"github.com/tmc/langchaingo/llms/ollama"
 
-	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/langchain"
 )
 
@@ -97,12 +95,10 @@ func (c Config) address() (string, error) {
 		return home, nil
 	}
 	base := strings.TrimRight(c.BaseURL, "/")
-	u, err := url.Parse(base)
+	u, err := langchain.Address(base, home)
 	switch {
-	case err != nil, u.Host == "", u.Scheme != "http" && u.Scheme != "https":
-		return "", fmt.Errorf("Config.BaseURL is no address, want one such as %s", home)
-	case u.User != nil || u.RawQuery+u.Fragment != "":
-		return "", errors.New("Config.BaseURL holds a user or parameters: keys belong into Config.Key, others into HTTPClient")
+	case err != nil:
+		return "", err
 	case strings.HasSuffix(u.Path, "/v1"), strings.HasSuffix(u.Path, "/api"):
 		return "", fmt.Errorf("Config.BaseURL ends with %s, leave that out; /v1 is for providers/openai", u.Path)
 	}
@@ -115,10 +111,6 @@ func (p *Provider) Check(ctx context.Context, model string) error {
 		model = p.model
 	}
 	body, _ := json.Marshal(map[string]string{"model": model}) // strings always encode
-	_, err := p.transport.Ask(ctx, http.MethodPost, p.base+"/api/show", body)
-	failed, ok := errors.AsType[*providers.Error](err)
-	if !ok {
-		return nil
-	}
-	return &providers.Error{Kind: failed.Kind, RetryAfter: failed.RetryAfter, Err: fmt.Errorf("check model %q: %w", model, failed.Err)}
+	_, err := p.transport.Ask(ctx, fmt.Sprintf("check model %q", model), http.MethodPost, p.base+"/api/show", body)
+	return err
 }

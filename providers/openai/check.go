@@ -18,12 +18,12 @@ func (p *Provider) Check(ctx context.Context, model string) error {
 	if model == "" {
 		model = p.model
 	}
-	raw, err := p.transport.Ask(ctx, http.MethodGet, p.base+"/models", nil)
+	raw, err := p.transport.Ask(ctx, "check key", http.MethodGet, p.base+"/models", nil)
 	if failed, ok := errors.AsType[*providers.Error](err); ok {
 		if failed.Kind == providers.Validation || limited(failed) {
 			return nil // it has no list, or none for this key
 		}
-		return &providers.Error{Kind: failed.Kind, RetryAfter: failed.RetryAfter, Err: fmt.Errorf("check key: %w", failed.Err)}
+		return failed
 	}
 	var list struct {
 		Data []struct {

@@ -114,12 +114,10 @@ func (c Config) address() (base string, own bool, err error) {
 	if c.BaseURL == "" {
 		return home, true, nil
 	}
-	u, err := url.Parse(c.BaseURL)
+	u, err := langchain.Address(c.BaseURL, home)
 	switch {
-	case err != nil, u.Host == "", u.Scheme != "http" && u.Scheme != "https":
-		return "", false, fmt.Errorf("Config.BaseURL %q is no address, want one such as %s", hidden(c.BaseURL), home)
-	case u.User != nil || u.RawQuery+u.Fragment != "":
-		return "", false, errors.New("Config.BaseURL holds a user or parameters: keys belong into Config.Key, others into HTTPClient")
+	case err != nil:
+		return "", false, err
 	case strings.Contains(u.Path, "/chat/completions"):
 		return "", false, fmt.Errorf("Config.BaseURL %q goes too far, leave out /chat/completions", hidden(c.BaseURL))
 	}
