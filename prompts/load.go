@@ -116,7 +116,7 @@ func (p prompt) try() error {
 	p.user.Option("missingkey=zero")
 	defer p.user.Option("missingkey=error")
 	if _, err := render(p.system, specimen.lasting()); err != nil {
-		return fmt.Errorf("%w (a system prompt reads Topic, Background, Me, Others and Vars alone)", err)
+		return fmt.Errorf("%w (a system prompt reads Topic, Background, Me, Others, Vars, Criteria and Fence alone)", err)
 	}
 	_, err := render(p.user, &specimen)
 	return err
@@ -131,6 +131,6 @@ var specimen = func() Data {
 	return Data{
 		Topic: "topic", Background: "background", Me: seat, Others: []transcript.Seat{seat, seat, seat}, Target: &seat,
 		Opponents: []string{"name", "name"}, Phase: "phase", Round: 2, Rounds: 3, MinRounds: 2,
-		Reply: "reply", Findings: []string{"finding", "finding"},
+		Reply: "reply", Findings: []string{"finding", "finding"}, Criteria: "criteria", Fence: "fence", Advice: []string{"advice", "advice"},
 	}
 }()

@@ -84,7 +84,7 @@ func TestBadOverlay(t *testing.T) {
 		"empty system":     {overlay("x.tmpl", `{{define "system"}} {{end}}body`), []string{"x.tmpl has no system prompt"}},
 		"no user":          {overlay("x.tmpl", debater+"\n{{/* nothing */}}\n"), []string{"check prompt: x.tmpl has no user message"}},
 		"misspelt field":   {overlay("x.tmpl", debater+"\n{{.Topc}}"), []string{"render prompt: template: x.tmpl:2:2:", "can't evaluate field Topc in type *prompts.Data"}},
-		"volatile system":  {overlay("x.tmpl", `{{define "system"}}{{.Round}}{{end}}body`), []string{"x.tmpl:1:21:", "can't evaluate field Round", "Me, Others and Vars alone"}},
+		"volatile system":  {overlay("x.tmpl", `{{define "system"}}{{.Round}}{{end}}body`), []string{"x.tmpl:1:21:", "can't evaluate field Round", "Vars, Criteria and Fence alone"}},
 		"unknown block":    {overlay("x.tmpl", debater+`{{template "nix" .}}`), []string{"x.tmpl:1:", `template "nix" not defined`}},
 		"endless":          {overlay("x.tmpl", debater+`{{define "a"}}{{template "a"}}{{end}}{{template "a"}}`), []string{"exceeded maximum template depth"}},
 		"in a folder":      {overlay("prompts/x.tmpl", "body"), []string{"read prompts: no *.tmpl file at the root; use fs.Sub"}},

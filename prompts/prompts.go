@@ -10,7 +10,7 @@
 //	{{define "system"}}{{template "debater" .}}{{end}}
 //	Round {{.Round}}. Answer {{join .Opponents ", " " and "}} in one sentence.
 //
-// A body reads [Data]. A system prompt reads Topic, Background, Me, Others and Vars alone: it must not change within a
+// A body reads [Data]. A system prompt reads Topic, Background, Me, Others, Vars, Criteria and Fence alone: it must not change within a
 // debate, since models bill a prompt cheaper when it begins as their last one did. Besides the functions of
 // text/template there are
 //
@@ -56,6 +56,9 @@ type Data struct {
 	Vars       map[string]string // the protocol's own parameters, such as "format" and "style"
 	Reply      string            // the fields of a structured reply in words; empty where free text is wanted
 	Findings   []string          // what was wrong with the last reply
+	Criteria   string            // what a judge goes by, in words; empty for others
+	Fence      string            // the word that marks where a quoted statement begins and ends; empty where none is quoted
+	Advice     []string          // what was measured of the round, for the judge
 }
 
 // opponents are the names of the others who are not on the side of Me. Without a side, all others are opponents.
@@ -76,10 +79,14 @@ type lasting struct {
 	Me         transcript.Seat
 	Others     []transcript.Seat
 	Vars       map[string]string
+	Criteria   string
+	Fence      string
 }
 
 func (d *Data) lasting() *lasting {
-	return &lasting{Topic: d.Topic, Background: d.Background, Me: d.Me, Others: d.Others, Vars: d.Vars}
+	return &lasting{
+		Topic: d.Topic, Background: d.Background, Me: d.Me, Others: d.Others, Vars: d.Vars, Criteria: d.Criteria, Fence: d.Fence,
+	}
 }
 
 // Set is a set of prompts, as [Load] read them. It is safe for concurrent use.

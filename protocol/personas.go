@@ -10,11 +10,13 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// Casting is the actor of a step that assigns personas. No participant or judge may have this name.
-const Casting = "personas"
-
-// Summarizing is the actor of a step that sums up what was said. No participant or judge may have this name.
-const Summarizing = "summarizer"
+// The actors of steps that no participant and no judge performs. None of those may have such a name.
+const (
+	Casting     = "personas"   // assigns personas
+	Summarizing = "summarizer" // sums up what was said
+	Retrieving  = "retriever"  // finds documents for the topic
+	Embedding   = "embedder"   // makes vectors of texts
+)
 
 // PersonasContract is the reply of a step that assigns personas. When such a turn is committed, each seat takes over
 // what it was not given by hand.

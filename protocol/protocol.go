@@ -7,7 +7,9 @@
 package protocol
 
 import (
+	"encoding/json"
 	"fmt"
+	"time"
 
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -46,6 +48,33 @@ type Step struct {
 	Vars           map[string]string // what the template reads of the protocol's parameters; not to be changed
 	// Show says which earlier turns the prompt shows; nil: every speech and remark. It does not change them.
 	Show func(*transcript.Turn) bool
+	// Blind shows a judge the participants under neutral labels, here and in all texts. The reply is mapped back.
+	Blind bool
+	// Swap shows them in the opposite order of another step of the same judge, which is Blind as well.
+	Swap bool
+}
+
+// Defaulter is an optional power of a protocol: its own defaults for what a configuration leaves out.
+type Defaulter interface{ Defaults() Defaults }
+
+// Defaults are a protocol's. A zero field leaves the library's own in place.
+type Defaults struct {
+	MinRounds, MaxRounds    int
+	Time                    time.Duration
+	OutputTokens            int
+	StepTokens, JudgeTokens int
+	Temperatures            []float64 // of the participants, in order; the last is that of all further ones
+	JudgeTemperature        *float64
+}
+
+// Answerer is an optional power of a protocol: what a debate came to, computed from what was said. It is asked of a
+// debate that has ended, and of one that goes on. The answer of other protocols is their last turn of the conclusion.
+type Answerer interface{ Answer(r *Record) Answer }
+
+// Answer is what a debate came to. The zero Answer means that it came to nothing yet.
+type Answer struct {
+	Text string          `json:"text,omitempty"` // for readers
+	Data json.RawMessage `json:"data,omitempty"` // for programs; each protocol says what it is
 }
 
 // Problem is one thing that is wrong with a debate's configuration.

@@ -31,7 +31,7 @@ var floors = [][]string{
 	3: {"judge", "protocol"},
 	4: {"protocol/*"},
 	5: {"."},
-	6: {"examples/internal/*", "debateriver"},
+	6: {"examples/internal/*", "debateriver", "report"},
 	7: {"examples/*"},
 }
 
@@ -45,6 +45,7 @@ var sides = map[string][]string{
 	"providers/ollama":     {"providers", "providers/langchain"},
 	"providers/openai":     {"providers", "providers/langchain"},
 	"providers/middleware": {"providers", "providers/price", "transcript", "context/window"},
+	"providers/retrieval":  {"providers", "transcript"},
 	"store/*":              {"store", "transcript"},
 }
 
@@ -60,7 +61,7 @@ var dependencies = map[string][]string{
 	"github.com/looplab/fsm":                   {"fsm"},
 	"github.com/santhosh-tekuri/jsonschema/v5": {"judge/reply"},
 	"github.com/stretchr/testify":              {"*test"},
-	"github.com/tmc/langchaingo":               {"providers/langchain", "providers/anthropic", "providers/mistral", "providers/ollama", "providers/openai", "examples/*"},
+	"github.com/tmc/langchaingo":               {"providers/langchain", "providers/anthropic", "providers/mistral", "providers/ollama", "providers/openai", "providers/retrieval", "examples/*"},
 	"golang.org/x/time":                        {"providers/middleware"},
 	"pgregory.net/rapid":                       {"*test"},
 }
