@@ -12,10 +12,10 @@ import (
 
 // The actors of steps that no participant and no judge performs. None of those may have such a name.
 const (
-	Casting     = "personas"   // assigns personas
-	Summarizing = "summarizer" // sums up what was said
-	Retrieving  = "retriever"  // finds documents for the topic
-	Embedding   = "embedder"   // makes vectors of texts
+	Casting     string = "personas"   // assigns personas
+	Summarizing string = "summarizer" // sums up what was said
+	Retrieving  string = "retriever"  // finds documents for the topic
+	Embedding   string = "embedder"   // makes vectors of texts
 )
 
 // PersonasContract is the reply of a step that assigns personas. When such a turn is committed, each seat takes over
