@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/elenchus-go/debate/context/window"
+	"github.com/elenchus-go/debate/judge"
+	"github.com/elenchus-go/debate/judge/reply"
 	"github.com/elenchus-go/debate/prompts"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
@@ -44,6 +46,7 @@ func (e *Engine) call(r *record, s protocol.Step) (*call, error) {
 	c := &call{
 		step: s, who: who, role: seat.Role, set: e.prompts, names: r.names, created: r.created, config: r.config, bind: e.bind,
 		judging: slices.Contains(r.Judges, s.Actor), debating: r.seated(s.Actor),
+		count: func(text string) int { return r.count(who.Model, text) },
 	}
 	c.limit, c.budget = r.timeLimit()
 	c.room = r.remaining()
@@ -56,41 +59,61 @@ func (e *Engine) call(r *record, s protocol.Step) (*call, error) {
 	c.turn = transcript.Turn{Key: s.Key, Kind: s.Kind, Order: s.Order, Horizon: s.Horizon, Output: s.Output}
 	c.request = providers.Request{Model: who.Model, Temperature: who.Temperature, MaxTokens: who.MaxTokens}
 	if s.Output != "" {
-		if c.contract = e.replies[s.Output]; c.contract == nil {
+		if c.contract = e.contract(r, s.Output); c.contract == nil {
 			return nil, fmt.Errorf("plan step %s: reply contract %q is unknown, give it in Options.Replies", s.Phase, s.Output)
 		}
 		c.request.Reply, c.request.Schema = s.Output, c.contract.Schema()
 	}
+	if s.Kind == transcript.Summary {
+		c.request.MaxTokens = min(cmp.Or(who.MaxTokens, r.wanted.Tokens), r.wanted.Tokens)
+	}
+	if s.Actor == protocol.Embedding {
+		c.request.Messages = r.texts(who.Window, &s)
+		return c, nil
+	}
 	return c, e.prompt(r, c, seat)
+}
+
+// contract is the contract of a name; nil: there is none.
+func (e *Engine) contract(r *record, name string) *reply.Contract {
+	if name == judge.AssessmentContract.Name() {
+		return r.config.Rubric.Contract()
+	}
+	return e.replies[name]
 }
 
 // prompt fills in the messages: the system prompt, which does not change within the debate, the turns that the window
 // has room for, and what is asked for now.
 func (e *Engine) prompt(r *record, c *call, seat transcript.Seat) error {
-	b, err := r.brief(e.prompts, c.step, seat)
+	b, err := r.brief(e.prompts, c, seat)
 	if err != nil {
 		return err
 	}
-	c.data = b.data
-	c.data.Vars = c.step.Vars // the system prompt keeps those of the first
+	c.data, c.mask = b.data, b.mask
+	c.data.Vars = b.mask.vars(c.step.Vars) // the system prompt keeps those of the first
 	c.data.Phase, c.data.Round, c.data.Rounds, c.data.MinRounds = c.step.Phase, r.Cursor.Round, r.MaxRounds, r.MinRounds
-	c.data.Names = c.names
+	c.data.Names, c.data.Target = b.mask.names(c.names), r.target(b, c.step.Target)
+	if c.judging {
+		c.data.Advice = b.mask.list(r.advice())
+	}
 	if c.contract != nil {
 		c.data.Reply = c.contract.Outline()
-	}
-	if at := slices.IndexFunc(r.everyone, func(x transcript.Seat) bool { return x.Name == c.step.Target }); at >= 0 {
-		c.data.Target = &r.everyone[at]
 	}
 	user, err := e.prompts.User(c.step.Prompt, c.data)
 	if err != nil {
 		return err
 	}
-	shown, tokens := r.visible(&c.step)
-	fixed := b.tokens + window.Estimate(user)
-	fixed += instruction - fixed%instruction // rounded up, so that a word more or less does not move the cut
-	cut := window.Sliding{}.Fit(tokens, c.who.Window-cmp.Or(c.who.MaxTokens, window.Reply)-fixed)
+	shown, tokens := r.visible(&c.step, b.mask)
+	fixed := b.tokens + c.count(user)
+	c.slack = instruction - fixed%instruction
+	fixed += c.slack // rounded up, so that a word more or less does not move the cut
+	room := r.scales[seat.Name].Room(c.who.Window-cmp.Or(c.who.MaxTokens, window.Reply)) - fixed
+	if r.config.History.Summarizes() { // where a summary was planned, there is no more
+		room = min(room, r.room(c.who, seat))
+	}
+	cut := r.config.History.Fit(r.told(&c.step, shown, tokens), room)
 	c.turn.Window, c.tokens, c.history = cut.Report(), fixed+cut.Used, cut.Used
-	c.asked = r.messages(c.step.Actor, b.system, shown, cut, user)
+	c.asked = r.messages(c.step.Actor, b, shown, cut, user)
 	c.request.Messages = c.asked
 	return nil
 }
@@ -98,21 +121,38 @@ func (e *Engine) prompt(r *record, c *call, seat transcript.Seat) error {
 // instruction is the step in tokens by which the room for what is not history grows.
 const instruction = 512
 
+// target is the seat of whom a step is about; nil: of nobody.
+func (r *record) target(b *briefing, name string) *transcript.Seat {
+	name = b.mask.name(name)
+	for _, list := range [][]transcript.Seat{b.data.Others, r.everyone} {
+		if at := slices.IndexFunc(list, func(x transcript.Seat) bool { return x.Name == name }); at >= 0 {
+			return &list[at]
+		}
+	}
+	return nil
+}
+
 // brief is the part of a reader's prompts that stays the same.
-func (r *record) brief(set *prompts.Set, s protocol.Step, seat transcript.Seat) (*briefing, error) {
-	k := briefKey{s.Actor, s.Prompt}
+func (r *record) brief(set *prompts.Set, c *call, seat transcript.Seat) (*briefing, error) {
+	s := &c.step
+	k := briefKey{s.Actor, s.Prompt, s.Blind, s.Swap}
 	if b := r.briefs[k]; b != nil {
 		return b, nil
 	}
-	b := &briefing{data: prompts.Data{
-		Topic: r.config.Topic, Background: r.config.Background, Me: seat, Vars: s.Vars,
-		Others: slices.DeleteFunc(slices.Clone(r.everyone), func(x transcript.Seat) bool { return x.Name == seat.Name }),
+	m := r.mask(s)
+	b := &briefing{mask: m, data: prompts.Data{
+		Topic: m.text(r.config.Topic), Background: m.text(r.config.Background), Me: m.self(seat), Vars: m.vars(s.Vars),
+		Others: m.seats(slices.DeleteFunc(slices.Clone(r.everyone), func(x transcript.Seat) bool { return x.Name == seat.Name })),
+		Fence:  m.fence(),
 	}}
+	if slices.Contains(r.Judges, s.Actor) {
+		b.data.Criteria = r.config.Rubric.Outline()
+	}
 	var err error
 	if b.system, err = set.System(s.Prompt, b.data); err != nil {
 		return nil, err
 	}
-	b.tokens = window.Estimate(b.system)
+	b.tokens = c.count(b.system) + c.count(string(c.request.Schema))
 	if r.briefs == nil {
 		r.briefs = map[briefKey]*briefing{}
 	}
@@ -121,7 +161,7 @@ func (r *record) brief(set *prompts.Set, s protocol.Step, seat transcript.Seat) 
 }
 
 // visible are the turns that a step may show, by their index, and their tokens, until it is asked again.
-func (r *record) visible(s *protocol.Step) (shown, tokens []int) {
+func (r *record) visible(s *protocol.Step, m *mask) (shown, tokens []int) {
 	shown, tokens = r.shown[:0], r.tokens[:0]
 	for i := range r.Turns {
 		t := &r.Turns[i]
@@ -130,25 +170,42 @@ func (r *record) visible(s *protocol.Step) (shown, tokens []int) {
 			show = s.Show(t)
 		}
 		if show && t.Seq <= s.Horizon {
-			shown, tokens = append(shown, i), append(tokens, t.Tokens)
+			shown = append(shown, i)
 		}
+	}
+	if s.Kind == transcript.Summary { // one that is to be gone on from comes first, wherever it stands
+		slices.SortStableFunc(shown, func(i, j int) int { return rank(&r.Turns[i]) - rank(&r.Turns[j]) })
+	}
+	for _, i := range shown {
+		tokens = append(tokens, r.Turns[i].Tokens+m.cost())
 	}
 	r.shown, r.tokens = shown, tokens
 	return shown, tokens
 }
 
+// rank puts summaries before what follows them.
+func rank(t *transcript.Turn) int {
+	if t.Kind == transcript.Summary {
+		return 0
+	}
+	return 1
+}
+
 // messages are a prompt: one's own turns are the assistant's, others' the user's with their name.
-func (r *record) messages(reader, system string, shown []int, cut window.Cut, user string) []providers.Message {
+func (r *record) messages(reader string, b *briefing, shown []int, cut window.Cut, user string) []providers.Message {
 	list := make([]providers.Message, 0, cut.Kept+4) // and room for asking again
-	list = append(list, providers.Message{Role: providers.System, Text: system})
-	for n, i := range shown {
-		if n >= cut.From && n < cut.To {
-			continue
-		}
+	list = append(list, providers.Message{Role: providers.System, Text: b.system})
+	kept := slices.Delete(shown, cut.From, cut.To)
+	b.mask.order(r.Turns, kept)
+	if cut.Summary.Covers > 0 {
+		at := slices.IndexFunc(r.Turns, func(t transcript.Turn) bool { return t.Seq == cut.Summary.Seq })
+		list = append(list, providers.Message{Role: providers.User, Text: r.retold(&r.Turns[at], b.mask)})
+	}
+	for _, i := range kept {
 		t := &r.Turns[i]
 		m := providers.Message{Role: providers.Assistant, Text: t.Text}
 		if t.Actor != reader {
-			m = providers.Message{Role: providers.User, Text: r.retold(t)}
+			m = providers.Message{Role: providers.User, Text: r.retold(t, b.mask)}
 		}
 		if cut.Used > cut.Limit { // only the newest is left, and it alone is too large
 			m.Text = window.Clip(m.Text, cut.Limit)
@@ -159,9 +216,19 @@ func (r *record) messages(reader, system string, shown []int, cut window.Cut, us
 }
 
 // retold is a turn as others read it.
-func (r *record) retold(t *transcript.Turn) string {
+func (r *record) retold(t *transcript.Turn, m *mask) string {
+	if m != nil {
+		return m.quote(t)
+	}
 	if r.said[t.Seq] == "" {
-		r.said[t.Seq] = t.Actor + ": " + t.Text
+		from := t.Actor
+		if t.Target != "" && slices.Contains(names(r.everyone), t.Target) {
+			from += " on " + t.Target
+		}
+		r.said[t.Seq] = from + ": " + t.Text
+		if t.Kind == transcript.Summary {
+			r.said[t.Seq] = "Summary of what was said before:\n\n" + t.Text
+		}
 	}
 	return r.said[t.Seq]
 }

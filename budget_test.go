@@ -92,7 +92,7 @@ func TestBudgetsAreNeverExceeded(t *testing.T) {
 		cfg.Prices = price.Prices{"x": {Input: 2e6, Output: 8e6}, "": {Input: 1e6}}
 		switch rapid.SampledFrom([]string{"output", "tokens", "cost"}).Draw(rt, "budget") {
 		case "output":
-			least := len(cfg.Participants)*l.StepTokens + l.JudgeTokens
+			least := len(cfg.Participants)*l.StepTokens + len(cfg.Judges)*l.JudgeTokens
 			l.OutputTokens = least + rapid.IntRange(0, 20*least).Draw(rt, "tokens")
 		case "tokens":
 			l.Tokens = rapid.IntRange(1, 400_000).Draw(rt, "tokens")
@@ -121,7 +121,7 @@ func TestBudgetsAreNeverExceeded(t *testing.T) {
 					if ev.Stage == transcript.Speech {
 						reply = l.StepTokens
 					}
-					require.LessOrEqual(rt, used.Output+ev.Steps*reply+l.JudgeTokens, l.OutputTokens)
+					require.LessOrEqual(rt, used.Output+ev.Steps*reply+len(cfg.Judges)*l.JudgeTokens, l.OutputTokens)
 				}
 			}
 		}

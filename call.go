@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/judge/reply"
 	"github.com/elenchus-go/debate/prompts"
 	"github.com/elenchus-go/debate/protocol"
@@ -27,12 +26,15 @@ type call struct {
 	provider providers.Provider
 	contract *reply.Contract // nil: free text
 	names    []string        // whom the reply may speak of
+	mask     *mask           // behind which the model sees them; nil: it knows who is who
 	set      *prompts.Set
 	data     prompts.Data
 	request  providers.Request
-	tokens   int // of the prompt, estimated
+	tokens   int // of the prompt, estimated, and the slack
+	slack    int
 	turn     transcript.Turn
 	reasked  bool
+	widened  bool     // a reply was cut, and the cap is twice what it was
 	at       *Attempt // the attempt that is being made
 
 	created     time.Time // of the debate
@@ -44,6 +46,7 @@ type call struct {
 	substituted bool
 	failures    map[providers.Kind]int // of the model at hand
 	partial     string                 // the most that was said in a failed attempt
+	count       func(text string) int  // its tokens, for the actor's model
 	asked       []providers.Message    // without the words of asking again
 	summed      bool                   // a part of the history was summed up
 	history     int                    // of tokens, the history's
@@ -175,7 +178,7 @@ func (c *call) attempt(n int) error {
 			return err
 		}
 	}
-	began := time.Now()
+	began, prompt, reasked := time.Now(), c.tokens-c.slack, c.reasked
 	c.request.OnChunk = c.stream(part)
 	resp, err := c.provider.Generate(c.ctx, c.request)
 	err = c.inTime(resp, err)
@@ -188,6 +191,9 @@ func (c *call) attempt(n int) error {
 		err = c.accept(resp)
 	}
 	a := transcript.Attempt{Provider: c.name, Model: c.who.Model, Usage: c.usage(resp, whole), Took: time.Since(began)}
+	if !reasked && !c.substituted { // else it is not the prompt that was estimated, or not the actor's model
+		a.Prompt = prompt
+	}
 	c.tried(a, resp, err)
 	return err
 }
@@ -232,8 +238,9 @@ func (c *call) stream(p *part) func(string) error {
 
 // usage is what the provider counted, else an estimate.
 func (c *call) usage(r providers.Response, whole bool) transcript.Usage {
-	said := window.Estimate(r.Text)
+	said := c.count(r.Text)
 	switch {
+	case wordless(c.step.Actor): // no model writes
 	case r.Usage == (transcript.Usage{}) && r.Text != "":
 		return transcript.Usage{Input: c.tokens, Output: said, Estimated: true}
 	case !whole && 4*r.Usage.Output < said: // a stream that was cut before its count came
@@ -266,7 +273,7 @@ func (c *call) accept(r providers.Response) error {
 	if c.substituted {
 		c.turn.Flags = append(c.turn.Flags, transcript.Substituted)
 	}
-	if c.reasked {
+	if c.reasked || c.widened {
 		c.turn.Flags = append(c.turn.Flags, transcript.Reasked)
 	}
 	switch r.Finish {
@@ -276,36 +283,73 @@ func (c *call) accept(r providers.Response) error {
 		c.turn.Flags = append(c.turn.Flags, transcript.Withheld)
 	case providers.Stop:
 	}
-	c.turn.Text = r.Text
+	c.turn.Text = c.mask.reveal(r.Text)
 	if c.contract != nil {
 		if err := c.structured(r); err != nil {
 			return err
 		}
 	}
-	c.turn.Tokens = window.Estimate(c.turn.Text)
+	c.turn.Tokens = c.count(c.turn.Text)
 	return nil
 }
 
+// structured takes a reply by its contract, or asks again for what is wrong with it.
 func (c *call) structured(r providers.Response) error {
-	parsed, err := c.contract.Parse(r.Text, c.names)
-	if err == nil {
+	parsed, err := c.parse(r)
+	switch {
+	case err == nil:
 		c.turn.Text, c.turn.Data = parsed.Text, parsed.Data
+		if parsed.Repaired {
+			c.turn.Flags = append(c.turn.Flags, transcript.Repaired)
+		}
 		return nil
-	}
-	if !c.reasked && c.most(providers.InvalidResponse) > 0 {
+	case c.most(providers.InvalidResponse) == 0:
+	case r.Finish == providers.Length && c.widen():
+		return &providers.Error{Kind: providers.InvalidResponse, Partial: r, Err: fmt.Errorf("%w with more room: %w", errReask, err)}
+	case r.Finish != providers.Length && !c.reasked:
 		return c.reask(r, err)
 	}
-	if !c.judging && c.standIn() {
+	if !c.judging && c.step.Actor != protocol.Retrieving && c.standIn() {
 		return nil
 	}
 	return &providers.Error{Kind: providers.InvalidResponse, Partial: r, Err: err}
 }
 
-// standIn puts the contract's safe defaults in the place of a reply.
+// parse reads a reply by its contract. One that was cut is not read: an object that stands in it may be a draft.
+func (c *call) parse(r providers.Response) (reply.Reply, error) {
+	if r.Finish == providers.Length {
+		return reply.Reply{}, fmt.Errorf("the reply was cut off at %d tokens", c.request.MaxTokens)
+	}
+	if !c.mask.worn(r.Text) { // nobody is masked, or a script knows the names
+		if parsed, err := c.contract.Parse(r.Text, c.names); err == nil || c.mask == nil {
+			return parsed, err
+		}
+	}
+	parsed, err := c.contract.Parse(r.Text, c.mask.names(c.names))
+	if err != nil {
+		return parsed, err
+	}
+	return c.contract.Rename(parsed, c.mask.reveal)
+}
+
+// widen doubles the room for the reply, once, as far as the window has any; false: there is no more.
+func (c *call) widen() bool {
+	room := min(2*c.request.MaxTokens, c.who.Window-c.tokens)
+	if c.widened || room <= c.request.MaxTokens {
+		return false
+	}
+	c.widened, c.request.MaxTokens = true, room
+	return true
+}
+
+// standIn puts the contract's safe defaults in the place of a reply, and nothing in that of a summary.
 func (c *call) standIn() bool {
-	safe, ok := c.contract.Fallback(c.names)
+	safe, ok := reply.Reply{}, c.step.Actor == protocol.Summarizing
+	if c.contract != nil {
+		safe, ok = c.contract.Fallback(c.names)
+	}
 	if ok {
-		c.turn.Text, c.turn.Data, c.turn.Tokens = safe.Text, safe.Data, window.Estimate(safe.Text)
+		c.turn.Text, c.turn.Data, c.turn.Tokens = safe.Text, safe.Data, c.count(safe.Text)
 		c.turn.Flags = slices.DeleteFunc(c.turn.Flags, func(f transcript.Flag) bool { return f == transcript.Substituted }) // it failed too
 		c.turn.Flags = append(c.turn.Flags, transcript.Fallback)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/elenchus-go/debate/context/window"
+	"github.com/elenchus-go/debate/detect"
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/store"
@@ -80,7 +81,7 @@ func (r *record) begun() bool {
 
 // done are the events that say that a state's work is done.
 var done = map[fsm.State]fsm.Event{
-	fsm.Initializing: fsm.Initialized, fsm.Awaiting: fsm.Responded, fsm.Judging: fsm.Assessed, fsm.Completing: fsm.Concluded,
+	fsm.Initializing: fsm.Initialized, fsm.Completing: fsm.Concluded,
 }
 
 func (c *change) proceed() (more bool, err error) {
@@ -94,7 +95,10 @@ func (c *change) proceed() (more bool, err error) {
 	steps := r.next()
 	switch {
 	case len(steps) == 0 && r.snap.State == fsm.Judging:
-		return true, c.fire(fsm.Assessed, StateChanged{Ending: c.decide()})
+		found := r.measured(true)
+		return true, c.fire(fsm.Assessed, StateChanged{Findings: found, Ending: c.decide(found...)})
+	case len(steps) == 0 && r.snap.State == fsm.Awaiting:
+		return true, c.fire(fsm.Responded, StateChanged{Findings: r.measured(false)})
 	case len(steps) == 0:
 		return true, c.fire(done[r.snap.State], StateChanged{})
 	case steps[0].Phase == r.Cursor.Phase:
@@ -110,15 +114,17 @@ func (c *change) proceed() (more bool, err error) {
 	})
 }
 
-// decide is the outcome of a complete round, by the precedence of all outcomes; those that a person, a budget or a lost
+// decide is the outcome of a complete round, with what was just found in it, by the precedence of all outcomes; those that a person, a budget or a lost
 // quorum bring about have stopped the debate before. It is empty when the debate goes on, or when it was decided before.
-func (c *change) decide() (e transcript.Ending) {
+func (c *change) decide(found ...detect.Finding) (e transcript.Ending) {
 	r := c.rec
 	if r.ending.Outcome != "" {
 		return transcript.Ending{}
 	}
 	if r.Cursor.Round >= r.MinRounds {
-		e = r.config.Protocol.End(&r.Record)
+		if e = r.config.Protocol.End(&r.Record); e.Outcome == "" {
+			e = r.alarm(found...)
+		}
 	}
 	if e.Outcome == "" && r.Cursor.Round >= r.MaxRounds {
 		e = transcript.Ending{Outcome: transcript.RoundLimit, Evidence: fmt.Sprintf("%d rounds were held", r.Cursor.Round)}
@@ -131,8 +137,10 @@ func (r *record) due() time.Time { return r.entered.Add(r.config.Limits.RoundDel
 
 func (r *record) phase(name string) protocol.Phase {
 	phases := r.phases(r.Cursor.Stage)
-	i := slices.IndexFunc(phases, func(p protocol.Phase) bool { return p.Name == name })
-	return phases[i]
+	if i := slices.IndexFunc(phases, func(p protocol.Phase) bool { return p.Name == name }); i >= 0 {
+		return phases[i]
+	}
+	return protocol.Phase{Name: name, Steps: r.next()} // a summary
 }
 
 // missing are all steps of a phase that are not committed, of which next offers one that runs in sequence one by one.
@@ -203,7 +211,7 @@ func (r *record) worstUsage(steps []protocol.Step) (all transcript.Usage) {
 		steps = append(slices.Clip(steps), p.Steps...)
 	}
 	for _, s := range steps {
-		if p, seat, ok := r.actor(s.Actor); ok {
+		if p, seat, ok := r.actor(s.Actor); ok && !wordless(s.Actor) {
 			u := transcript.Usage{Input: min(history+r.beside(seat), p.Window-p.MaxTokens), Output: p.MaxTokens}
 			u.Cost = r.dearest(p, slices.Contains(r.Judges, s.Actor), u)
 			all = all.Add(u)
@@ -243,12 +251,15 @@ const allowance = 2048
 // worst is what steps cost when each reply is as long as its cap.
 func (r *record) worst(steps []protocol.Step) (tokens int) {
 	for _, s := range steps {
-		if p, _, ok := r.actor(s.Actor); ok {
+		if p, _, ok := r.actor(s.Actor); ok && !wordless(s.Actor) {
 			tokens += p.MaxTokens
 		}
 	}
 	return tokens
 }
+
+// wordless says whether an actor writes nothing: it finds or measures.
+func wordless(actor string) bool { return actor == protocol.Retrieving || actor == protocol.Embedding }
 
 // reserve is the room in tokens that is kept for the conclusion.
 func (r *record) reserve() (tokens int) {

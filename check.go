@@ -12,6 +12,7 @@ import (
 
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/retrieval"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -26,6 +27,7 @@ func (c Config) check() []protocol.Problem {
 	}
 	l.policy("on_failure", c.OnFailure, Degrade, Ask)
 	l.policy("on_judge_failure", c.OnJudgeFailure, GoOn, WithoutJudge, End, Ask)
+	l.policy("on_retrieval_failure", c.OnRetrievalFailure, Degrade, GoOn, Ask)
 	l.policy("on_overflow", c.OnOverflow, Truncate, Summarize, End, Degrade)
 	for kind, n := range c.Retries {
 		if _, known := retries[kind]; !known || n < 0 {
@@ -36,7 +38,7 @@ func (c Config) check() []protocol.Problem {
 	c.checkNames(l)
 	for field, p := range c.actors() {
 		p.check(l, field)
-		if _, known := c.Prices.Of(p.Model); !known && c.Limits.Cost > 0 {
+		if _, known := c.Prices.Of(p.Model); !known && c.Limits.Cost > 0 && (p.Model != "" || field != "retriever" && field != "embedder") {
 			l.add(field+".model", "%q has no price in prices, which limits.cost needs", p.Model)
 		}
 	}
@@ -50,11 +52,36 @@ func (c Config) check() []protocol.Problem {
 			}
 		}
 	}
+	for _, p := range c.Rubric.Check() {
+		l.add("rubric", "%s", p)
+	}
+	for _, p := range c.History.Check() {
+		l.add("history", "%s", p)
+	}
+	c.checkWatch(l)
 	l.problems = append(l.problems, c.Protocol.Check(c.record())...)
 	if len(l.problems) == 0 {
 		c.checkBudget(l)
 	}
 	return l.problems
+}
+
+// checkWatch finds rules that mean nothing, and those that go by what this debate does not have.
+func (c Config) checkWatch(l *list) {
+	r := c.planned()
+	r.Cursor.Round = 1
+	judged := len(r.phases(transcript.Assessment)) > 0
+	for i, rule := range c.Watch {
+		field := fmt.Sprintf("watch[%d]", i)
+		switch problem := rule.Check(); {
+		case problem != "":
+			l.add(field, "%s", problem)
+		case rule.Means() == "marks" && !judged:
+			l.add(field, "%s goes by the marks of judges, and nobody assesses the rounds of %s", rule.Sign, c.Protocol.Name())
+		case rule.Means() == "vectors" && c.Embedder.Provider == "":
+			l.add("embedder.provider", "it is empty, watch[%d] goes by vectors and needs one", i)
+		}
+	}
 }
 
 const idLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
@@ -104,6 +131,22 @@ func (c Config) worst() (tokens int) {
 	return tokens + c.Limits.MaxRounds*round + r.reserve()
 }
 
+// kinship are the judges who are of one model with a participant: models are known to like their own words.
+func (c *Config) kinship() (list []string) {
+	for _, j := range c.Judges {
+		var kin []string
+		for _, p := range c.active() {
+			if p.Provider == j.Provider && p.Model == j.Model {
+				kin = append(kin, p.Name)
+			}
+		}
+		if len(kin) > 0 {
+			list = append(list, fmt.Sprintf("judge %s is of one model with %s, and may favour what it would say itself", j.Name, strings.Join(kin, ", ")))
+		}
+	}
+	return list
+}
+
 type list struct{ problems []protocol.Problem }
 
 func (l *list) add(field, format string, args ...any) {
@@ -145,14 +188,18 @@ func (c Config) actors() func(func(string, Participant) bool) {
 				return
 			}
 		}
-		_ = yield("casting", c.Casting) && yield("summarizer", c.Summarizer)
+		_ = yield("casting", c.Casting) && yield("summarizer", c.Summarizer) && yield("retriever", c.Retriever) &&
+			(c.Embedder.Provider == "" || yield("embedder", c.Embedder))
 	}
 }
 
 func (c Config) checkNames(l *list) {
-	seen := map[string]string{protocol.Casting: "the library's own", protocol.Summarizing: "the library's own"}
+	seen := map[string]string{}
+	for _, name := range helpers {
+		seen[name] = "the library's own"
+	}
 	for field, p := range c.actors() {
-		if field == "casting" || field == "summarizer" || strings.HasPrefix(field, "substitutes") {
+		if !strings.HasPrefix(field, "participants") && !strings.HasPrefix(field, "judges") {
 			continue
 		}
 		if reason := nameProblem(p.Name); reason != "" {
@@ -242,10 +289,19 @@ func (e *Engine) unbound(c Config) []protocol.Problem {
 	return l.problems
 }
 
+// helpers are the names of those who are neither participants nor judges.
+var helpers = []string{protocol.Casting, protocol.Summarizing, protocol.Retrieving, protocol.Embedding}
+
+// starters are what the retriever of a debate finds where it names no other.
+var starters = retrieval.Templates()
+
 // bind is the provider of a name; without a name, the only one there is.
 func (e *Engine) bind(name string) (string, providers.Provider, error) {
 	if p := e.providers[name]; p != nil {
 		return name, p, nil
+	}
+	if name == templates {
+		return name, starters, nil
 	}
 	known := slices.Sorted(maps.Keys(e.providers))
 	switch {

@@ -1,16 +1,15 @@
 package debate
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
 	"github.com/elenchus-go/debate/context/window"
+	"github.com/elenchus-go/debate/detect"
+	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol"
-	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/price"
 	"github.com/elenchus-go/debate/transcript"
@@ -40,6 +39,19 @@ type Config struct {
 	// Provider without a Model means that provider's own model.
 	Casting    Participant `json:"casting,omitzero"`
 	Summarizer Participant `json:"summarizer,omitzero"`
+	// Retriever finds documents, where the protocol has such steps; its Provider defaults to the library's own templates of
+	// reasoning. Embedder makes vectors of what was said, for the rules of Watch that go by them; its Window, of which each
+	// text is cut to fit, defaults to 8,000. See package providers/retrieval for both.
+	Retriever Participant `json:"retriever,omitzero"`
+	Embedder  Participant `json:"embedder,omitzero"`
+	// Rubric is what judges score by. Its zero value is the usual one; see judge.Rubric.
+	Rubric judge.Rubric `json:"rubric,omitempty"`
+	// History says how histories are kept inside a model's window. Defaults to a hybrid without summaries. Summaries are
+	// steps, by Summarizer and its Instructions, that come before the steps that need them.
+	History window.Policy `json:"history,omitzero"`
+	// Watch is what is measured of each round, and what follows from it: it is reported, it advises the judges, or it stops
+	// the debate, not before MinRounds. Findings stand in StateChanged and Result.
+	Watch []detect.Rule `json:"watch,omitempty"`
 	// Limits bound the debate.
 	Limits Limits `json:"limits,omitzero"`
 	// OnFailure says what happens when a model fails after all attempts: Degrade or Ask. Defaults to Degrade.
@@ -47,6 +59,9 @@ type Config struct {
 	// OnJudgeFailure says the same of a judge whose substitutes have failed too: GoOn, WithoutJudge, End or Ask. Defaults
 	// to GoOn.
 	OnJudgeFailure FailurePolicy `json:"on_judge_failure,omitempty"`
+	// OnRetrievalFailure says the same of a step that finds documents: Degrade, which stops the debate in an error, GoOn
+	// without any, or Ask. Defaults to Degrade.
+	OnRetrievalFailure FailurePolicy `json:"on_retrieval_failure,omitempty"`
 	// OnOverflow says what happens when a service finds a prompt too long: Truncate, Summarize, End, or Degrade, by which
 	// it is a failure like others. Defaults to Truncate.
 	OnOverflow FailurePolicy `json:"on_overflow,omitempty"`
@@ -86,9 +101,11 @@ type Participant struct {
 	Window int `json:"window,omitempty"`
 }
 
-// Limits bound a debate. The zero value of each field means its default. Budgets are checked where a phase begins, with
-// the worst case of all its steps and of the conclusion, each reply counted once: what failed attempts use on top of that
-// counts from the next phase on. What calls use that are cut by a person, or fail while the debate is paused, is not known.
+// Limits bound a debate. The zero value of each field means its default; a protocol may have defaults of its own, which its
+// documentation gives. Budgets are checked where a phase begins, with the worst case of all its steps and of the conclusion,
+// each reply counted once: what failed attempts use on top of that, and a structured reply that was cut and is asked for
+// with twice its cap, counts from the next phase on. What calls use that are cut by a person, or fail while the debate is
+// paused, is not known.
 type Limits struct {
 	MinRounds int           // nothing but a budget or a person ends it before; defaults to 1
 	MaxRounds int           // defaults to 5, or to MinRounds where that is more
@@ -161,70 +178,6 @@ func (c Config) MarshalJSON() ([]byte, error) {
 		w.Protocol = append(w.Protocol, params[1:]...)
 	}
 	return json.Marshal(w)
-}
-
-// filled is the configuration with its defaults in place, so that a stored debate does not change with them, and what is
-// wrong with it.
-func (c Config) filled() (Config, []protocol.Problem) {
-	if c.Protocol == nil {
-		c.Protocol = panel.Protocol{}
-	}
-	c.OnFailure = cmp.Or(c.OnFailure, Degrade)
-	c.OnJudgeFailure = cmp.Or(c.OnJudgeFailure, GoOn)
-	c.OnOverflow = cmp.Or(c.OnOverflow, Truncate)
-	c.Limits = c.Limits.filled()
-	c.Labels = maps.Clone(c.Labels)
-	c.Participants = slices.Clone(c.Participants)
-	for i, p := range c.Participants {
-		c.Participants[i] = p.filled(0.7, c.Limits.StepTokens)
-	}
-	c.Judges = slices.Clone(c.Judges)
-	for i, p := range c.Judges {
-		c.Judges[i] = p.filled(0.2, c.Limits.JudgeTokens)
-	}
-	c.Substitutes = slices.Clone(c.Substitutes)
-	for i, p := range c.Substitutes {
-		c.Substitutes[i] = p.filled(0.2, c.Limits.JudgeTokens)
-	}
-	c.Casting = c.helper(c.Casting).filled(0.9, c.Limits.JudgeTokens)
-	c.Summarizer = c.helper(c.Summarizer).filled(0.3, c.Limits.JudgeTokens)
-	found := c.check()
-	if c.Limits.OutputTokens == 0 && len(found) == 0 {
-		c.Limits.OutputTokens = 2 * c.worst()
-	}
-	return c, found
-}
-
-func (p Participant) filled(temperature float64, tokens int) Participant {
-	p.Temperature = cmp.Or(p.Temperature, &temperature)
-	p.MaxTokens = cmp.Or(p.MaxTokens, tokens)
-	p.Window = cmp.Or(p.Window, window.Default)
-	return p
-}
-
-// helper gives casting or the summarizer the model of the first judge or participant.
-func (c Config) helper(p Participant) Participant {
-	others := slices.Concat(c.Judges, c.active())
-	if len(others) == 0 {
-		return p
-	}
-	if p.Provider == "" {
-		p.Provider = others[0].Provider
-		p.Model = cmp.Or(p.Model, others[0].Model)
-	}
-	p.Window = cmp.Or(p.Window, others[0].Window)
-	return p
-}
-
-func (l Limits) filled() Limits {
-	l.MinRounds = cmp.Or(l.MinRounds, 1)
-	l.MaxRounds = cmp.Or(l.MaxRounds, max(5, l.MinRounds))
-	l.Time = cmp.Or(l.Time, time.Hour)
-	l.StepTokens = cmp.Or(l.StepTokens, 4096)
-	l.JudgeTokens = cmp.Or(l.JudgeTokens, 4096)
-	l.StepTimeout = cmp.Or(l.StepTimeout, 5*time.Minute)
-	l.StepCalls = cmp.Or(l.StepCalls, 10)
-	return l
 }
 
 // active are the participants who are not disabled.

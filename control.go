@@ -12,7 +12,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/store"
@@ -182,7 +181,7 @@ func (r Remark) turn(c *change) transcript.Turn {
 	return transcript.Turn{
 		Key:  transcript.Key{Run: c.rec.Cursor.Run, Phase: "remark", Actor: r.From, Target: r.ID},
 		Kind: transcript.Remark, Order: c.rec.Place(), Seq: c.rec.Seq + 1, Horizon: c.rec.Seq,
-		Text: r.Text, Tokens: window.Estimate(r.Text), Began: c.now, Ended: c.now,
+		Text: r.Text, Tokens: c.rec.count("", r.Text), Began: c.now, Ended: c.now,
 	}
 }
 
@@ -238,9 +237,15 @@ func (r *record) frozen(cfg Config) (list []protocol.Problem) {
 	}
 	same("topic", r.config.Topic, cfg.Topic)
 	same("background", r.config.Background, cfg.Background)
-	same("protocol", r.config.Protocol, cfg.Protocol)
+	same("protocol", parameters(r.config.Protocol), parameters(cfg.Protocol))
 	same("participants", seats(*r.config), seats(cfg))
 	return list
+}
+
+// parameters are what is stored of a protocol.
+func parameters(p protocol.Protocol) string {
+	b, _ := json.Marshal(p) // what was stored encodes
+	return p.Name() + string(b)
 }
 
 func seats(c Config) (list []transcript.Seat) {

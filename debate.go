@@ -83,7 +83,7 @@ func (d *Debate) refresh(ctx context.Context) error {
 
 // begin makes a record for the journal to be read into.
 func (d *Debate) begin() (err error) {
-	d.rec = newRecord(d.id, d.engine.parse)
+	d.rec = d.engine.record(d.id, d.engine.parse)
 	d.machine, err = fsm.New(d.rec.snap)
 	return err
 }

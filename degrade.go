@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -15,8 +16,11 @@ import (
 func (c *change) degrade(f *Failure, lost []*Failure) error {
 	judge := slices.Contains(c.rec.Judges, f.Key.Actor)
 	policy := c.rec.config.OnFailure
-	if judge {
+	switch {
+	case judge:
 		policy = c.rec.config.OnJudgeFailure
+	case f.Key.Actor == protocol.Retrieving:
+		policy = c.rec.config.OnRetrievalFailure
 	}
 	switch {
 	case f.Kind == providers.ContextOverflow && c.rec.config.OnOverflow == End && c.rec.ending.Outcome == "":

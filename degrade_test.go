@@ -266,8 +266,8 @@ func TestAJudgeIsAskedAgainInStricterWords(t *testing.T) {
 	require.Equal(t, first, second[:len(first)])
 	require.Len(t, second, len(first)+2)
 	require.Equal(t, providers.Assistant, second[len(first)].Role)
-	require.Contains(t, second[len(first)+1].Text, `"A" is not assessed`)
-	require.Contains(t, second[len(first)+1].Text, `"B" is not assessed`)
+	require.Contains(t, second[len(first)+1].Text, `"Debater A" is not assessed`)
+	require.Contains(t, second[len(first)+1].Text, `"Debater B" is not assessed`)
 	require.Equal(t, []time.Duration{0}, pausesAfter(events), "without a wait")
 	require.Empty(t, warned(events))
 }
@@ -382,7 +382,7 @@ func TestASubstituteThatReadsLessIsShownLess(t *testing.T) {
 	long := strings.Repeat("and so on and so forth, ", 400)
 	spare := court(t, 1)
 	d := panelOf(t, 1, func(c *debate.Config, o *debate.Options) {
-		c.OnOverflow, c.Substitutes = debate.Degrade, []debate.Participant{{Provider: "s", MaxTokens: 500, Window: 4000}}
+		c.OnOverflow, c.Substitutes = debate.Degrade, []debate.Participant{{Provider: "s", MaxTokens: 500, Window: 5000}}
 		o.Providers["m"] = &scripted.Provider{Func: func(providers.Request) scripted.Reply { return scripted.Reply{Text: long} }}
 		o.Providers["j"], o.Providers["s"] = dead(providers.ContextOverflow), spare
 	})
@@ -415,7 +415,7 @@ func TestPoliciesForAJudgeThatFails(t *testing.T) {
 		{"default", "", 1, 0, want{transcript.RoundLimit, 3, nil, "J", 4}},
 		{"go on, from the second round", debate.GoOn, 1, 1, want{transcript.RoundLimit, 3, nil, "J", 3}},
 		{"go on, without a verdict", debate.GoOn, 1, 2, want{transcript.JudgeDecided, 2, nil, "J", 1}},
-		{"go on, with another judge", debate.GoOn, 2, 0, want{transcript.RoundLimit, 3, nil, "J", 4}},
+		{"go on, with another judge", debate.GoOn, 2, 0, want{transcript.JudgeDecided, 2, nil, "J2", 3}},
 		{"without, from the first round", debate.WithoutJudge, 1, 0, want{transcript.RoundLimit, 3, []string{"J"}, "", 0}},
 		{"without, from the second round", debate.WithoutJudge, 1, 1, want{transcript.RoundLimit, 3, []string{"J"}, "", 0}},
 		{"without a verdict", debate.WithoutJudge, 1, 2, want{transcript.JudgeDecided, 2, []string{"J"}, "", 0}},
@@ -617,8 +617,10 @@ func TestAPromptThatIsTooLongIsShownWithoutItsOldestTurns(t *testing.T) {
 			require.Empty(t, dropouts(events))
 			cuts := 0
 			for _, turn := range res.Turns {
-				require.Equal(t, turn.Window != nil, len(turn.Attempts) > 1, "%v", turn.Key)
-				if w := turn.Window; w != nil {
+				if len(turn.Attempts) > 1 { // else it was known to be too long
+					require.NotNil(t, turn.Window, "%v", turn.Key)
+				}
+				if w := turn.Window; w != nil && w.Cut > 0 {
 					cuts++
 					require.Positive(t, w.Cut)
 					require.GreaterOrEqual(t, w.Kept, 0)
@@ -637,17 +639,17 @@ func TestAPromptThatIsTooLongIsShownWithoutItsOldestTurns(t *testing.T) {
 }
 
 // checkNewest checks that a prompt has its system's message and its task, and that nothing is left out between the points
-// that it shows.
+// that it shows, but after the first.
 func checkNewest(t *testing.T, list []providers.Message, mode panel.Mode) {
 	t.Helper()
 	require.Equal(t, providers.System, list[0].Role)
 	require.NotContains(t, list[len(list)-1].Text, "Point")
 	last := 0
-	for _, m := range list[1 : len(list)-1] {
+	for i, m := range list[1 : len(list)-1] {
 		var n int
 		_, err := fmt.Sscanf(m.Text[strings.Index(m.Text, "Point"):], "Point %d.", &n)
 		require.NoError(t, err)
-		if last > 0 && mode == panel.Sequential { // those who speak at once come in any order
+		if i > 1 && mode == panel.Sequential { // those who speak at once come in any order
 			require.Equal(t, last+1, n)
 		}
 		last = n
@@ -1257,7 +1259,7 @@ func TestWhatFailedAttemptsUsedIsCountedHoweverTheirStepEnds(t *testing.T) {
 		"all keys are refused":            {"ABCD", func() providers.Provider { return always(providers.Authentication, "") }, none, "", fsm.Error, 3},
 		"a person is asked about one":     {"B", func() providers.Provider { return always(providers.API, "") }, ask, "", fsm.Paused, 0},
 		"a person is asked about all":     {"ABCD", func() providers.Provider { return always(providers.API, "So far") }, ask, "", fsm.Paused, 3},
-		"the judge's defaults stand in":   {"J", func() providers.Provider { return always(providers.API, "") }, none, transcript.RoundLimit, fsm.Completed, 0},
+		"the judge's defaults stand in":   {"J", func() providers.Provider { return always(providers.API, "") }, none, transcript.JudgeDecided, fsm.Completed, 0},
 		"both judges' do":                 {"JK", func() providers.Provider { return always(providers.API, "") }, none, transcript.RoundLimit, fsm.Completed, 0},
 		"a person is asked about a judge": {"JK", func() providers.Provider { return always(providers.API, "") }, ask, "", fsm.Paused, 1},
 		"a judge is gone": {

@@ -14,27 +14,31 @@
 // step.
 //
 // Floor 1. Package providers is how a model is called: one method, and one taxonomy of errors. Beside it stand
-// providers/langchain, which wraps langchaingo's models, and providers/scripted, which needs none.
+// providers/langchain, which wraps langchaingo's models, providers/scripted, which needs none, and providers/retrieval,
+// which finds documents instead of writing.
 //
 // Floor 2, all pure but the store. Package prompts renders templates. Package context/window chooses which turns a
-// prompt has room for. Package judge/reply makes a schema of a Go struct, and reads replies by it. Package store keeps
-// journals.
+// prompt has room for. Package detect measures what can be measured without a model. Package judge/reply makes a schema of
+// a Go struct, and reads replies by it. Package store keeps journals.
 //
-// Floor 3. Package judge is what judges say: assessments and verdicts. Package protocol is who speaks when: a Protocol
-// gives the phases of a round, and protocol.Next compares them with the Record of what is committed.
+// Floor 3. Package judge is what judges say, and how they are kept fair: assessments and verdicts, rubric, labels, benches.
+// Package protocol is who speaks when: a Protocol gives the phases of a round, and protocol.Next compares them with the
+// Record of what is committed.
 //
-// Floor 4. Package protocol/panel is the classic debate.
+// Floor 4. Six protocols: protocol/panel is the classic debate; beside it stand skeptic, refine, arbitration, procon and
+// vote.
 //
 // Floor 5 is this package. It reads in the order in which a debate lives:
 //
-//   - config.go, check.go: what a debate is, and what is wrong with it
+//   - config.go, defaults.go, check.go: what a debate is, and what is wrong with it
 //   - engine.go, debate.go: engines and handles; reading the journal and writing to it
 //   - record.go: the fold of the journal, all that is known of a debate
+//   - steps.go, summary.go, measure.go: what may run now; what comes before it; what is measured of a round
 //   - change.go: a write in the making, with all that follows from it without work
 //   - control.go: what people do to a debate
 //   - drive.go, start.go, perform.go, fence.go, show.go: the driver: plan, perform, commit, also in the background; what it
 //     no longer wants; what its viewer sees
-//   - brief.go, call.go, retry.go, clock.go: one step: its prompt, its attempts, its time
+//   - brief.go, mask.go, call.go, retry.go, clock.go: one step: its prompt, who is seen in it, its attempts, its time
 //   - overflow.go, degrade.go: prompts that are too long; what becomes of a debate whose step has failed for good
 //   - feed.go, watch.go, replay.go: viewers, now and afterwards
 //   - event.go, result.go, preview.go, errors.go: what comes out

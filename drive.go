@@ -175,7 +175,9 @@ func (dr *drive) unit() (more bool, err error) {
 	}
 	switch {
 	case p.check != nil:
-		err = dr.validate(*p.check)
+		if err = dr.validate(*p.check); err == nil {
+			dr.warn(p.check)
+		}
 	case p.wait > 0:
 		dr.sleep(p.wait)
 	case len(p.calls) > 0 && !dr.moved(p): // else it is planned anew
@@ -278,6 +280,16 @@ func (dr *drive) validate(cfg Config) error {
 		err = problems(found)
 	}
 	return err
+}
+
+// warn tells of what is allowed, but not wise.
+func (dr *drive) warn(cfg *Config) {
+	for _, w := range cfg.kinship() {
+		dr.d.engine.log.WarnContext(dr.ctx, "check configuration", "debate", dr.d.id, "warning", w)
+		if dr.yield != nil && !dr.gone {
+			_ = dr.show(Warning{Stamp: live("warning"), Text: w}, dr.shown) // a viewer who leaves is seen to
+		}
+	}
 }
 
 // probe asks the providers, until it is not wanted any more.

@@ -12,14 +12,21 @@ import (
 	"reflect"
 	"sync"
 
+	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/judge/reply"
 	"github.com/elenchus-go/debate/prompts"
 	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/protocol/arbitration"
 	"github.com/elenchus-go/debate/protocol/panel"
+	"github.com/elenchus-go/debate/protocol/procon"
+	"github.com/elenchus-go/debate/protocol/refine"
+	"github.com/elenchus-go/debate/protocol/skeptic"
+	"github.com/elenchus-go/debate/protocol/vote"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/store"
+	"github.com/elenchus-go/debate/transcript"
 )
 
 // Options are the live things that the names in a Config are bound to.
@@ -28,12 +35,19 @@ type Options struct {
 	Providers map[string]providers.Provider
 	// Store keeps the debates. Defaults to store.Memory.
 	Store store.Store
-	// Protocols are further ones than the library's, by any value of theirs, so that stored debates can be read.
+	// Protocols are further ones than the library's, by any value of theirs, so that stored debates can be read. What JSON
+	// leaves out of a protocol, such as a function, is read from that value.
 	Protocols []protocol.Protocol
 	// Prompts are templates that replace or add to the library's; see package prompts.
 	Prompts fs.FS
 	// Replies are further contracts of structured replies than the library's.
 	Replies []*reply.Contract
+	// Answer says what a turn answers, in a canonical form, or "" where it does not: for rules of Config.Watch that go by
+	// answers. Give all engines of one store the same.
+	Answer func(transcript.Turn) string
+	// Counter counts tokens. Defaults to window.Estimate, which needs no vocabulary. Either way what providers report of a
+	// model's prompts corrects it.
+	Counter window.Counter
 	// Logger is told what nobody watches. Defaults to none.
 	Logger *slog.Logger
 }
@@ -46,9 +60,11 @@ type Engine struct {
 		store.Watcher
 	}
 	workers   bool // the store has workers drive
-	protocols map[string]reflect.Type
+	protocols map[string]protocol.Protocol
 	prompts   *prompts.Set
 	replies   map[string]*reply.Contract
+	answer    func(transcript.Turn) string
+	counter   window.Counter
 	log       *slog.Logger
 
 	ctx     context.Context // ends when Close gives up waiting
@@ -74,7 +90,7 @@ func NewEngine(o Options) (*Engine, error) {
 		}
 	}
 	e := &Engine{
-		providers: o.Providers, protocols: map[string]reflect.Type{}, prompts: set, replies: map[string]*reply.Contract{},
+		providers: o.Providers, protocols: map[string]protocol.Protocol{}, prompts: set, replies: map[string]*reply.Contract{}, answer: o.Answer, counter: o.Counter,
 		log: cmp.Or(o.Logger, slog.New(slog.DiscardHandler)), closing: make(chan struct{}),
 		drives: map[string]*slot{}, feeds: map[string]*feed{},
 	}
@@ -83,13 +99,27 @@ func NewEngine(o Options) (*Engine, error) {
 		e.workers = s.Schedules()
 	}
 	e.ctx, e.cancel = context.WithCancelCause(context.Background())
-	for _, p := range append([]protocol.Protocol{panel.Protocol{}}, o.Protocols...) {
-		e.protocols[p.Name()] = reflect.TypeOf(p)
+	for _, p := range append(presets(), o.Protocols...) {
+		e.protocols[p.Name()] = p
 	}
-	for _, c := range append([]*reply.Contract{judge.AssessmentContract, judge.VerdictContract, protocol.PersonasContract}, o.Replies...) {
+	for _, c := range append(contracts(), o.Replies...) {
 		e.replies[c.Name()] = c
 	}
 	return e, nil
+}
+
+// presets are the library's own protocols.
+func presets() []protocol.Protocol {
+	return []protocol.Protocol{panel.Protocol{}, skeptic.Protocol{}, refine.Protocol{}, arbitration.Protocol{}, procon.Protocol{}, vote.Protocol{}}
+}
+
+// contracts are those of all replies that the presets and the engine ask for.
+func contracts() []*reply.Contract {
+	return []*reply.Contract{
+		judge.AssessmentContract, judge.VerdictContract, protocol.PersonasContract, vectorsContract, skeptic.DocumentsContract,
+		refine.CritiqueContract, refine.SummaryContract, refine.SolutionContract, arbitration.ArgumentContract, arbitration.RulingContract,
+		procon.JudgmentContract, vote.BallotContract, vote.RulingContract,
+	}
 }
 
 // New is NewEngine and Create: one debate, in a memory store where Options name no other. It returns *Problems where
@@ -120,7 +150,7 @@ func (e *Engine) Create(ctx context.Context, c Config) (*Debate, error) {
 		return nil, fmt.Errorf("create debate %s: %w", c.ID, err)
 	}
 	given := func(json.RawMessage) (Config, error) { return c, nil } // no need to parse what was just encoded
-	d := &Debate{engine: e, id: c.ID, rec: newRecord(c.ID, given)}
+	d := &Debate{engine: e, id: c.ID, rec: e.record(c.ID, given)}
 	if d.machine, err = fsm.New(d.rec.snap); err != nil {
 		return nil, fmt.Errorf("create debate %s: %w", c.ID, err)
 	}
@@ -138,12 +168,22 @@ func (e *Engine) Create(ctx context.Context, c Config) (*Debate, error) {
 	return d, nil
 }
 
+// record is that of a debate of which nothing is known yet.
+func (e *Engine) record(id string, parse func(json.RawMessage) (Config, error)) *record {
+	r := newRecord(id, parse)
+	r.answer = e.answer
+	if e.counter != nil {
+		r.count = e.counter.Count
+	}
+	return r
+}
+
 // learn makes the engine read back the protocols that it was given in a configuration.
 func (e *Engine) learn(p protocol.Protocol) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if _, known := e.protocols[p.Name()]; !known {
-		e.protocols[p.Name()] = reflect.TypeOf(p)
+		e.protocols[p.Name()] = p
 	}
 }
 
@@ -202,7 +242,7 @@ func (e *Engine) decodeProtocol(b []byte, unmarshal func([]byte, any) error) (pr
 		return nil, errors.New("protocol.name: give a name such as \"panel/1\"")
 	}
 	e.mu.Lock()
-	t, ok := e.protocols[name]
+	known, ok := e.protocols[name]
 	e.mu.Unlock()
 	if !ok {
 		return unknown{name: name}, nil
@@ -212,11 +252,25 @@ func (e *Engine) decodeProtocol(b []byte, unmarshal func([]byte, any) error) (pr
 	if err != nil {
 		return nil, fmt.Errorf("protocol: %w", err)
 	}
-	v := reflect.New(t)
+	v := blank(known)
 	if err := unmarshal(rest, v.Interface()); err != nil {
 		return nil, fmt.Errorf("protocol %s: %w", name, err)
 	}
 	return v.Elem().Interface().(protocol.Protocol), nil
+}
+
+// blank points to a new protocol like the one that is known, of which it has only what JSON leaves out.
+func blank(known protocol.Protocol) reflect.Value {
+	v := reflect.New(reflect.TypeOf(known))
+	if v.Elem().Kind() != reflect.Struct {
+		return v
+	}
+	for f := range v.Elem().Type().Fields() {
+		if f.IsExported() && f.Tag.Get("json") == "-" {
+			v.Elem().FieldByIndex(f.Index).Set(reflect.ValueOf(known).FieldByIndex(f.Index))
+		}
+	}
+	return v
 }
 
 // Close starts nothing new and lets calls in flight commit until ctx ends; then it cancels them and returns ctx's error,

@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"time"
 
+	"github.com/elenchus-go/debate/detect"
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
@@ -60,6 +61,7 @@ type (
 		Failure  *Failure           `json:"failure,omitempty"`  // what led to an error, or to an end
 		Lost     []*Failure         `json:"lost,omitempty"`     // what else had failed for good by then, in steps beside
 		Question *Question          `json:"question,omitempty"` // what a person is to decide
+		Findings []detect.Finding   `json:"findings,omitempty"` // what Config.Watch found in the round, as far as it was known by then
 	}
 	// PhaseStarted says how many steps are to come.
 	PhaseStarted struct {
@@ -108,7 +110,8 @@ type (
 		Stamp
 		*Attempt
 	}
-	// Chunk is a piece of a reply as it comes. Look at its Kind: a judge's reply is JSON.
+	// Chunk is a piece of a reply as it comes. Look at its Kind: a judge's reply is JSON, in which participants have the
+	// labels that the judge knows them by.
 	Chunk struct {
 		Stamp
 		*Attempt

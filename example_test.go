@@ -18,9 +18,16 @@ func options() debate.Options {
 	return debate.Options{Providers: map[string]providers.Provider{
 		"ada":   scripted.Text("Cars take the space that people need."),
 		"bo":    scripted.Text("Ada forgets those who work at night."),
-		"judge": scripted.Text(`{"should_continue": false, "quality": 7, "participants": [{"name": "Ada", "score": 7}, {"name": "Bo", "score": 7}]}`, `{"summary": "Both have a point.", "quality": 70}`),
+		"judge": scripted.Text(assessed, `{"summary": "Both have a point.", "quality": 70}`),
 	}}
 }
+
+const marks = `[{"criterion": "logical_consistency", "score": 7}, {"criterion": "evidence", "score": 6},
+	{"criterion": "engagement", "score": 8}, {"criterion": "novelty", "score": 7}, {"criterion": "persuasiveness", "score": 7},
+	{"criterion": "relevance", "score": 9}]`
+
+const assessed = `{"should_continue": false, "quality": 7, "participants": [
+	{"name": "Ada", "criteria": ` + marks + `}, {"name": "Bo", "criteria": ` + marks + `}]}`
 
 func config() debate.Config {
 	return debate.Config{
@@ -50,8 +57,8 @@ func Example() {
 	// Output:
 	// Ada (speech): Cars take the space that people need.
 	// Bo (speech): Ada forgets those who work at night.
-	// Judge (assessment): Ada: 7 of 10
-	// Bo: 7 of 10
+	// Judge (assessment): Ada: 7.2 of 10 (logical consistency 7, evidence 6, engagement 8, novelty 7, persuasiveness 7, relevance 9)
+	// Bo: 7.2 of 10 (logical consistency 7, evidence 6, engagement 8, novelty 7, persuasiveness 7, relevance 9)
 	// Quality of the round: 7 of 10
 	// The debate should end.
 	// Judge (conclusion): Both have a point.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/providers"
 )
 
@@ -16,4 +17,34 @@ func (d *Debate) In(t testing.TB, p providers.Provider) *Debate {
 	other, err := e.Open(t.Context(), d.id)
 	require.NoError(t, err)
 	return other
+}
+
+// Counted is a handle on the same debate in another engine, which counts by c.
+func (d *Debate) Counted(t testing.TB, c window.Counter) *Debate {
+	t.Helper()
+	e, err := NewEngine(Options{Store: d.engine.store, Providers: d.engine.providers, Counter: c})
+	require.NoError(t, err)
+	for _, p := range d.engine.protocols {
+		e.learn(p)
+	}
+	other, err := e.Open(t.Context(), d.id)
+	require.NoError(t, err)
+	return other
+}
+
+// Prompt makes the prompt of the next step each time that it is called, and says how many messages it has.
+func (d *Debate) Prompt(t testing.TB) func() int {
+	t.Helper()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	require.NoError(t, d.refresh(t.Context()))
+	steps := d.rec.next()
+	require.NotEmpty(t, steps)
+	return func() int {
+		c, err := d.engine.call(d.rec, steps[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(c.asked)
+	}
 }

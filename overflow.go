@@ -4,7 +4,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/prompts"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/transcript"
@@ -77,11 +76,11 @@ func (c *call) minutes(s *Participant, said []providers.Message) (r providers.Re
 // replace puts a message in the place of the first n of the history.
 func (c *call) replace(n int, m providers.Message) {
 	for _, old := range c.asked[1 : 1+n] {
-		gone := window.Estimate(old.Text)
+		gone := c.count(old.Text)
 		c.tokens -= gone
 		c.leaveOut(gone)
 	}
-	c.tokens += window.Estimate(m.Text)
+	c.tokens += c.count(m.Text)
 	c.asked = slices.Concat(c.asked[:1], []providers.Message{m}, c.asked[1+n:])
 	c.request.Messages, c.reasked = c.asked, false
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/elenchus-go/debate/context/window"
+	"github.com/elenchus-go/debate/detect"
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/prompts"
 	"github.com/elenchus-go/debate/protocol"
@@ -32,7 +34,15 @@ type record struct {
 	drops       []Dropped
 	lost        []*Failure // steps that failed for good, also where somebody tried again
 	annotations map[string]json.RawMessage
-	planned     store.Plan // as the stored head has it
+	findings    []detect.Finding
+	looked      struct{ spoken, judged int } // rounds whose findings stand in the journal
+	watch       *watching
+	answer      func(transcript.Turn) string
+	count       func(model, text string) int // tokens
+	summaries   []summary
+	wanted      window.Request                // what the summary that may be made now is to be like
+	scales      map[string]window.Calibration // of actors' tokens
+	planned     store.Plan                    // as the stored head has it
 	usage       transcript.Usage
 	running     time.Duration
 	roundBegan  time.Duration // running time at the begin of the round at hand
@@ -49,16 +59,21 @@ type record struct {
 	shown    []int                  // what visible found last
 	tokens   []int                  // likewise
 	briefs   map[briefKey]*briefing // what is the same in all prompts of a reader
+	masks    map[maskKey]*mask
 	parse    func(json.RawMessage) (Config, error)
 }
 
-type briefKey struct{ actor, prompt string }
+type briefKey struct {
+	actor, prompt string
+	blind, swap   bool
+}
 
 // briefing is the part of a reader's prompts that does not change.
 type briefing struct {
 	system string
 	tokens int
 	data   prompts.Data
+	mask   *mask // nil: the reader knows who is who
 }
 
 // stages are the states in which a protocol has work.
@@ -69,6 +84,7 @@ var stages = map[fsm.State]transcript.Kind{
 
 func newRecord(id string, parse func(json.RawMessage) (Config, error)) *record {
 	r := &record{id: id, parse: parse, format: store.Format, snap: fsm.Snapshot{State: fsm.Configuring}, config: &Config{}}
+	r.count = func(_, text string) int { return window.Estimate(text) }
 	r.Cursor.Run = 1
 	return r
 }
@@ -192,7 +208,7 @@ func (r *record) configure(ev ConfigChanged) error {
 	if !r.begunToSpeak() { // later ones leave the participants as they are
 		r.seat()
 	}
-	r.valid, r.briefs = false, nil
+	r.valid, r.briefs, r.watch = false, nil, nil
 	return nil
 }
 
@@ -215,7 +231,7 @@ func (r *record) seat() {
 	for _, p := range r.config.active() {
 		r.Seats = append(r.Seats, p.seat())
 	}
-	r.everyone, r.names, r.drops = r.Seats, names(r.Seats), nil
+	r.everyone, r.names, r.drops, r.masks = r.Seats, names(r.Seats), nil, nil
 }
 
 func names(seats []transcript.Seat) []string {
@@ -228,7 +244,12 @@ func names(seats []transcript.Seat) []string {
 
 func (r *record) move(ev StateChanged) {
 	r.snap = fsm.Snapshot{State: ev.To}
+	r.findings = append(r.findings, ev.Findings...)
 	switch ev.On {
+	case fsm.Responded:
+		r.looked.spoken = r.Cursor.Round
+	case fsm.Assessed:
+		r.looked.judged = r.Cursor.Round
 	case fsm.Pause: // the cursor stays: a pause does not move the horizon of a parallel phase
 		r.snap.Left, r.question = ev.From, ev.Question
 		return
@@ -291,6 +312,8 @@ func (r *record) reset() {
 	r.bench()
 	r.ending, r.failure, r.briefs, r.valid = transcript.Ending{}, nil, nil, false
 	r.usage, r.running, r.roundBegan, r.history, r.lost = transcript.Usage{}, 0, 0, 0, nil // the budgets are a run's
+	r.summaries, r.scales = nil, nil
+	r.findings, r.watch, r.looked.spoken, r.looked.judged = nil, nil, 0, 0
 	r.seat()
 }
 
@@ -300,7 +323,12 @@ func (r *record) turn(t transcript.Turn) error {
 		return fmt.Errorf("turn %s stands twice", t.Key)
 	}
 	r.usage = r.usage.Add(t.Usage)
-	r.history += t.Tokens
+	r.calibrate(t.Actor, t.Attempts)
+	if t.Kind == transcript.Summary {
+		r.noteSummary(&t)
+	} else {
+		r.history += t.Tokens
+	}
 	r.said = append(r.said, make([]string, int(t.Seq)+1-len(r.said))...)
 	if t.Output == protocol.PersonasContract.Name() {
 		r.everyone, r.briefs = r.Seats, nil // nobody drops out before
@@ -314,6 +342,7 @@ func (r *record) spend(failures ...*Failure) {
 		if f != nil {
 			r.lost = append(r.lost, f)
 			r.usage = r.usage.Add(f.used())
+			r.calibrate(f.Key.Actor, f.Tried)
 		}
 	}
 }
@@ -329,72 +358,4 @@ func (r *record) annotate(ev Annotated) {
 		r.annotations = map[string]json.RawMessage{}
 	}
 	r.annotations[ev.Name] = ev.Value
-}
-
-// next is what may run now, paused or not. It is the same until another entry is applied.
-func (r *record) next() []protocol.Step {
-	if r.asked == r.Seq {
-		return r.steps
-	}
-	r.asked, r.steps = r.Seq, nil
-	if r.Cursor.Stage != "" && (r.Cursor.Stage != transcript.Conclusion || r.spoken()) { // on nothing there is no conclusion
-		r.steps = protocol.Next(r.config.Protocol, &r.Record)
-	}
-	return r.steps
-}
-
-// open says whether a step may still be committed.
-func (r *record) open(k transcript.Key) bool {
-	return slices.ContainsFunc(r.next(), func(s protocol.Step) bool { return s.Key == k })
-}
-
-func (r *record) spoken() bool {
-	return slices.ContainsFunc(r.Turns, func(t transcript.Turn) bool { return t.Kind == transcript.Speech })
-}
-
-// phases are those of another stage of the round at hand.
-func (r *record) phases(stage transcript.Kind) []protocol.Phase {
-	was := r.Cursor.Stage
-	r.Cursor.Stage = stage
-	defer func() { r.Cursor.Stage = was }()
-	return r.config.Protocol.Phases(&r.Record)
-}
-
-// facts are what guards read, but for AssessmentDue, which is costly and asked for by one event only.
-func (r *record) facts() fsm.Facts {
-	return fsm.Facts{
-		ValidConfig: r.valid,
-		Ending:      r.ending.Outcome != "",
-		Recoverable: r.failure != nil && r.failure.Recoverable,
-		Decided:     r.question == nil,
-	}
-}
-
-// actor is who performs a step, with the seat that its prompts speak of.
-func (r *record) actor(name string) (*Participant, transcript.Seat, bool) {
-	for i := range r.everyone {
-		if r.everyone[i].Name == name {
-			return find(r.config.Participants, name), r.everyone[i], true
-		}
-	}
-	if j := find(r.config.Judges, name); j != nil {
-		return j, j.seat(), true
-	}
-	switch name {
-	case protocol.Casting:
-		return &r.config.Casting, transcript.Seat{Name: name, Instructions: r.config.Casting.Instructions}, true
-	case protocol.Summarizing:
-		return &r.config.Summarizer, transcript.Seat{Name: name, Instructions: r.config.Summarizer.Instructions}, true
-	}
-	return nil, transcript.Seat{}, false
-}
-
-// find is who has a name; nil: nobody.
-func find(list []Participant, name string) *Participant {
-	for i := range list {
-		if list[i].Name == name && !list[i].Disabled {
-			return &list[i]
-		}
-	}
-	return nil
 }

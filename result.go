@@ -8,7 +8,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/elenchus-go/debate/detect"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -25,13 +27,15 @@ type Result struct {
 
 	Turns       []transcript.Turn `json:"turns"`                 // of this run, in order
 	Assessments []transcript.Turn `json:"assessments,omitempty"` // of Turns; decode them into judge.Assessment
-	Verdict     *transcript.Turn  `json:"verdict,omitempty"`     // of Turns; decode it into judge.Verdict. Nil where the debate has none
+	Verdict     *transcript.Turn  `json:"verdict,omitempty"`     // the last of the conclusion for which no defaults stand; decode it by its Output. Nil where there is none
+	Answer      protocol.Answer   `json:"answer,omitzero"`       // what the debate came to: by its protocol, else the verdict
+	Findings    []detect.Finding  `json:"findings,omitempty"`    // what Config.Watch found, in order
 
 	Participants []Status                   `json:"participants"` // in order, those who dropped out too
 	Total        Totals                     `json:"total"`
 	Sides        map[string]Totals          `json:"sides"`              // by side; of participants without one by name, of all others ""
 	Rounds       []Totals                   `json:"rounds"`             // by round; 0 is what came before the first
-	Warnings     []string                   `json:"warnings,omitempty"` // prompts that were cut, replies that were cut or replaced
+	Warnings     []string                   `json:"warnings,omitempty"` // judges of a participant's model, prompts that were cut, replies that were cut or replaced
 	Annotations  map[string]json.RawMessage `json:"annotations,omitempty"`
 	Question     *Question                  `json:"question,omitempty"` // that waits for a person
 	Failure      *Failure                   `json:"failure,omitempty"`  // that the debate is in error for
@@ -68,6 +72,7 @@ func (r *record) result() *Result {
 		Rounds: make([]Totals, r.Cursor.Round+1), Annotations: maps.Clone(r.annotations), Question: r.question, Failure: r.failure,
 		Running: r.running, Created: r.created, Started: r.started, Updated: r.updated, Completed: r.completed,
 	}
+	res.Findings, res.Warnings = slices.Clone(r.findings), r.config.kinship()
 	sides := map[string]string{}
 	for _, s := range r.everyone {
 		sides[s.Name] = cmp.Or(s.Side, s.Name)
@@ -89,11 +94,25 @@ func (r *record) result() *Result {
 		case transcript.Assessment:
 			res.Assessments = append(res.Assessments, *t)
 		case transcript.Conclusion:
-			res.Verdict = t
-		case transcript.Prelude, transcript.Speech, transcript.Remark:
+			if res.Verdict == nil || !slices.Contains(t.Flags, transcript.Fallback) {
+				res.Verdict = t
+			}
+		case transcript.Prelude, transcript.Speech, transcript.Remark, transcript.Summary, transcript.Vectors:
 		}
 	}
+	res.Answer = r.concluded(res.Verdict)
 	return res
+}
+
+// concluded is what the debate came to.
+func (r *record) concluded(verdict *transcript.Turn) (a protocol.Answer) {
+	if p, ok := r.config.Protocol.(protocol.Answerer); ok {
+		return p.Answer(&r.Record)
+	}
+	if verdict != nil {
+		a.Text, a.Data = verdict.Text, verdict.Data
+	}
+	return a
 }
 
 // lose adds what a step used that failed for good.
@@ -108,8 +127,10 @@ func (r *Result) lose(f *Failure, side string) {
 
 // warnings are what a user should know of a turn.
 func warnings(t *transcript.Turn) (list []string) {
-	if w := t.Window; w != nil {
+	if w := t.Window; w != nil && w.Cut > 0 {
 		list = append(list, fmt.Sprintf("the prompt left out %d of %d turns to fit: %d of %d tokens are used", w.Cut, w.Cut+w.Kept, w.Used, w.Limit))
+	} else if w != nil {
+		list = append(list, fmt.Sprintf("the history takes %d %% of the room in the window", w.Percent))
 	}
 	for _, f := range t.Flags {
 		switch f {
@@ -123,7 +144,7 @@ func warnings(t *transcript.Turn) (list []string) {
 			list = append(list, "the model failed, this is as far as it came")
 		case transcript.Substituted:
 			list = append(list, "another model gave the reply, since the judge's own failed")
-		case transcript.Reasked: // came right
+		case transcript.Reasked, transcript.Repaired: // came right
 		}
 	}
 	return list
@@ -133,7 +154,7 @@ func (a Totals) add(t *transcript.Turn) Totals {
 	a.Turns++
 	a.Usage = a.Usage.Add(t.Usage)
 	a.Took += t.Ended.Sub(t.Began)
-	if t.Window != nil {
+	if t.Window != nil && t.Window.Cut > 0 {
 		a.Cut++
 	}
 	return a
@@ -145,7 +166,7 @@ func (r *record) status(name string) Status {
 		if t := &r.Turns[i]; t.Actor == name {
 			s.State = "active"
 			s.attempts(t.Attempts)
-			if t.Window != nil {
+			if t.Window != nil && t.Window.Cut > 0 {
 				s.State = "context_exceeded"
 			}
 		}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/elenchus-go/debate/context/window"
+	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -30,12 +30,12 @@ func (c *call) again(n int, e *providers.Error) time.Duration {
 	case n-c.since >= c.config.Limits.StepCalls && !c.limited(e):
 		return -1
 	case errors.Is(e, errReask):
-		c.count(e.Kind)
+		c.failedBy(e.Kind)
 		return 0
 	case e.Kind == providers.ContextOverflow && c.relieve():
 		return 0
 	}
-	if again := backoff(e, c.count(e.Kind), c.most(e.Kind)); again >= 0 && again < c.left() && (!c.limited(e) || !c.outlasts(again)) {
+	if again := backoff(e, c.failedBy(e.Kind), c.most(e.Kind)); again >= 0 && again < c.left() && (!c.limited(e) || !c.outlasts(again)) {
 		return again
 	}
 	if c.substitute() {
@@ -48,7 +48,7 @@ func (c *call) again(n int, e *providers.Error) time.Duration {
 	return rest
 }
 
-func (c *call) count(kind providers.Kind) int {
+func (c *call) failedBy(kind providers.Kind) int {
 	if c.failures == nil {
 		c.failures = map[providers.Kind]int{}
 	}
@@ -88,7 +88,7 @@ func (c *call) substitute() bool {
 			continue
 		}
 		c.who, c.name, c.provider = &next, name, provider
-		c.failures, c.reasked, c.substituted = nil, false, true
+		c.failures, c.reasked, c.widened, c.substituted = nil, false, false, true
 		c.request.Model, c.request.Temperature = next.Model, next.Temperature
 		c.request.MaxTokens = min(find(c.config.Judges, c.step.Actor).MaxTokens, next.MaxTokens) // the step's cap holds: budgets count on it
 		c.request.Messages = c.asked
@@ -105,7 +105,7 @@ func (c *call) substitute() bool {
 func (c *call) shrink(tokens int) bool {
 	list := c.asked
 	for len(list) > 2 && c.tokens > tokens { // the first is the system's, the last is the task
-		gone := window.Estimate(list[1].Text)
+		gone := c.count(list[1].Text)
 		list = slices.Delete(slices.Clone(list), 1, 2)
 		c.tokens -= gone
 		c.leaveOut(gone)
@@ -167,7 +167,7 @@ func (c *call) giveUp(n int, e *providers.Error) error {
 		return c.leave
 	case f.wrong():
 		return f
-	case c.judging && c.config.OnJudgeFailure == GoOn && c.standIn():
+	case c.spared() && c.standIn():
 	case c.keep():
 		return nil
 	default:
@@ -175,6 +175,19 @@ func (c *call) giveUp(n int, e *providers.Error) error {
 	}
 	_ = c.done() // the time of the call is over, not its viewer's
 	return nil
+}
+
+// spared says whether the debate goes on without a step that failed, on what stands in for it.
+func (c *call) spared() bool {
+	switch c.step.Actor {
+	case protocol.Retrieving:
+		return c.config.OnRetrievalFailure == GoOn
+	case protocol.Embedding:
+		return true
+	case protocol.Summarizing:
+		return c.step.Kind != transcript.Conclusion
+	}
+	return c.judging && c.config.OnJudgeFailure == GoOn
 }
 
 func (c *call) failure(n int, e *providers.Error) *Failure {
@@ -216,7 +229,7 @@ func (c *call) keep() bool {
 	if c.contract != nil || !c.debating || c.partial == "" || c.config.OnFailure != Degrade {
 		return false
 	}
-	c.turn.Text, c.turn.Tokens = c.partial, window.Estimate(c.partial)
+	c.turn.Text, c.turn.Tokens = c.partial, c.count(c.partial)
 	c.turn.Flags = append(c.turn.Flags, transcript.Partial)
 	_ = c.done() // the time of the call is over, not its viewer's
 	return true

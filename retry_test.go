@@ -320,6 +320,10 @@ func TestEveryAttemptStandsInTheTurn(t *testing.T) {
 		_, err := run(t, d)
 		require.NoError(t, err)
 		turn := result(t, d).Turns[0]
+		for i := range turn.Attempts {
+			require.Positive(t, turn.Attempts[i].Prompt)
+			turn.Attempts[i].Prompt = 0
+		}
 		require.Equal(t, []transcript.Attempt{
 			{Provider: "m", Model: "gpt-9", Error: "network", Message: "network: down", Usage: spend[0], Took: 2 * time.Second},
 			{Provider: "m", Model: "gpt-9", Error: "api_error", Message: "api_error: down", Usage: spend[1], Took: 3 * time.Second},
@@ -417,7 +421,7 @@ func TestAFailureSaysEverything(t *testing.T) {
 				require.Len(t, failure.Tried, failure.Attempts)
 				for _, a := range failure.Tried {
 					require.Equal(t, transcript.Attempt{
-						Provider: "m", Model: "gpt-9", Error: string(kind), Message: failure.Message, Usage: transcript.Usage{Input: 7}, Took: time.Second,
+						Provider: "m", Model: "gpt-9", Error: string(kind), Message: failure.Message, Usage: transcript.Usage{Input: 7}, Took: time.Second, Prompt: a.Prompt,
 					}, a)
 				}
 				require.Contains(t, failure.Hint(), advice)

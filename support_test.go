@@ -33,7 +33,7 @@ func encode(t testing.TB, v any) string {
 func assessment(goOn bool, names ...string) judge.Assessment {
 	a := judge.Assessment{ShouldContinue: goOn, Quality: 6, Reasoning: "because"}
 	for _, n := range names {
-		a.Participants = append(a.Participants, judge.Score{Name: n, Score: 6})
+		a.Participants = append(a.Participants, judge.Score{Name: n, Criteria: judge.Rubric(nil).Marks(6)})
 	}
 	return a
 }

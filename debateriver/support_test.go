@@ -295,7 +295,7 @@ func answerOf(said string, r providers.Request) string {
 		return said
 	case judge.AssessmentContract.Name():
 		v = judge.Assessment{
-			Participants: []judge.Score{{Name: "A", Score: 6}, {Name: "B", Score: 5}}, Reasoning: said, Quality: 6, ShouldContinue: true,
+			Participants: []judge.Score{{Name: "A", Criteria: judge.Rubric(nil).Marks(6)}, {Name: "B", Criteria: judge.Rubric(nil).Marks(5)}}, Reasoning: said, Quality: 6, ShouldContinue: true,
 		}
 	default:
 		v = judge.Verdict{Summary: said, Quality: 50}
@@ -442,9 +442,11 @@ func undisturbed(t testing.TB, c debate.Config) (words string, plans []string) {
 	return said(r), s.plans
 }
 
-// complete checks that a debate ended as an undisturbed one does.
+// complete checks that a debate ended as an undisturbed one of the same id does: before a judge the id decides who has
+// which label.
 func complete(t testing.TB, d *debate.Debate, c debate.Config) *debate.Result {
 	t.Helper()
+	c.ID = d.ID()
 	words, _ := undisturbed(t, c)
 	r := ended(t, d)
 	require.Equal(t, words, said(r))

@@ -41,10 +41,11 @@ const (
 // judge must not know who is who, or must not be spoken to, treat it as any text of a participant.
 type Finding struct {
 	Sign     Sign    `json:"sign"`
-	Round    int     `json:"round"`    // 0 where the detector was shown nothing
-	Found    bool    `json:"found"`    // whether the value is past the threshold
-	Value    float64 `json:"value"`    // what was measured, 0 to 1; what it means stands at the detector
-	Evidence string  `json:"evidence"` // what was measured, in words
+	Round    int     `json:"round"`         // 0 where the detector was shown nothing
+	Found    bool    `json:"found"`         // whether the value is past the threshold
+	Value    float64 `json:"value"`         // what was measured, 0 to 1; what it means stands at the detector
+	Evidence string  `json:"evidence"`      // what was measured, in words
+	Use      string  `json:"use,omitempty"` // what follows from it, where a Watch found it
 }
 
 // String is one line, such as "round 3: repetitive: …" or "round 3: not repetitive: …".

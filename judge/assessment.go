@@ -3,6 +3,7 @@ package judge
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // Assessment is what a judge says after a round.
@@ -23,7 +24,14 @@ type Score struct {
 	Name       string   `json:"name" jsonschema:"minLength=1,maxLength=200" jsonschema_description:"the participant's name, exactly as it was given"`
 	Strengths  []string `json:"strengths,omitempty" jsonschema:"maxItems=8,maxLength=400" jsonschema_description:"what was strong in this round"`
 	Weaknesses []string `json:"weaknesses,omitempty" jsonschema:"maxItems=8,maxLength=400" jsonschema_description:"what was weak in this round"`
-	Score      float64  `json:"score" jsonschema:"minimum=0,maximum=10" jsonschema_description:"how well the participant did in this round, 0 the worst and 10 the best"`
+	Criteria   []Mark   `json:"criteria" jsonschema:"maxItems=16" jsonschema_description:"one mark for each criterion, and no other"`
+	Score      float64  `json:"score" jsonschema:"-"` // from 0 to 10: the mean of the marks by weight, computed and never asked for
+}
+
+// Mark is how well a participant met a criterion.
+type Mark struct {
+	Criterion string  `json:"criterion" jsonschema:"minLength=1,maxLength=100" jsonschema_description:"the criterion's name, exactly as it was given"`
+	Score     float64 `json:"score" jsonschema:"minimum=0,maximum=10" jsonschema_description:"how well the participant met it in this round, 0 the worst and 10 the best"`
 }
 
 // Check finds participants that are not assessed exactly once.
@@ -32,7 +40,7 @@ func (a *Assessment) Check(names []string) []string {
 	for i := range a.Participants {
 		spoken = append(spoken, &a.Participants[i].Name)
 	}
-	findings := roll(spoken, names)
+	findings := roll(spoken, names, "/participants/%d/name", participant)
 	for _, name := range names {
 		if !slices.ContainsFunc(a.Participants, func(s Score) bool { return s.Name == name }) {
 			findings = append(findings, fmt.Sprintf("/participants: %q is not assessed", name))
@@ -41,7 +49,8 @@ func (a *Assessment) Check(names []string) []string {
 	return findings
 }
 
-// Fallback lets the debate go on, with everyone in the middle.
+// Fallback lets the debate go on, with everyone in the middle. The marks that a rubric asks for are its contract's to
+// give.
 func (a *Assessment) Fallback(names []string) {
 	*a = Assessment{
 		Participants:   []Score{},
@@ -59,7 +68,7 @@ func (a *Assessment) Text() string {
 	var s summary
 	s.line("", a.Reasoning)
 	for _, p := range a.Participants {
-		s.line(p.Name+": ", number(p.Score)+" of 10")
+		s.line(p.Name+": ", number(p.Score)+" of 10"+p.marks())
 		s.line("  strengths: ", p.Strengths...)
 		s.line("  weaknesses: ", p.Weaknesses...)
 	}
@@ -72,6 +81,31 @@ func (a *Assessment) Text() string {
 		s.line("", "The debate should end.")
 	}
 	return s.String()
+}
+
+// marks lists what the total is made of.
+func (s *Score) marks() string {
+	var list []string
+	for _, m := range s.Criteria {
+		list = append(list, joints.Replace(m.Criterion)+" "+number(m.Score))
+	}
+	if len(list) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(list, ", ") + ")"
+}
+
+// Mean is the mean mark for a criterion over the participants, from 0 to 10; NaN where nobody has one.
+func (a *Assessment) Mean(criterion string) float64 {
+	sum, n := 0.0, 0
+	for _, p := range a.Participants {
+		for _, m := range p.Criteria {
+			if m.Criterion == criterion {
+				sum, n = sum+m.Score, n+1
+			}
+		}
+	}
+	return sum / float64(n) // 0/0 is NaN
 }
 
 // signs names the flags that are set.

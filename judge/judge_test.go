@@ -13,11 +13,15 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
+// sixes are a mark of 6 for each criterion.
+const sixes = `[{"criterion":"logical_consistency","score":6},{"criterion":"evidence","score":6},{"criterion":"engagement","score":6},
+	{"criterion":"novelty","score":6},{"criterion":"persuasiveness","score":6},{"criterion":"relevance","score":6}]`
+
 // assess is an assessment of these participants.
 func assess(names ...string) string {
 	var scores []string
 	for _, n := range names {
-		scores = append(scores, fmt.Sprintf(`{"name":%q,"score":6}`, n))
+		scores = append(scores, fmt.Sprintf(`{"name":%q,"criteria":%s}`, n, sixes))
 	}
 	return `{"should_continue":true,"quality":7,"participants":[` + strings.Join(scores, ",") + `]}`
 }
@@ -70,8 +74,8 @@ func TestAssessmentSpeaksOfEachParticipantOnce(t *testing.T) {
 }
 
 func TestAssessmentStaysInItsBounds(t *testing.T) {
-	_, err := judge.AssessmentContract.Parse(`{"quality":11,"participants":[{"name":"Alice","score":-1}]}`, seats)
-	require.EqualError(t, err, "parse reply: /participants/0/score: must be >= 0 but found -1; "+
+	_, err := judge.AssessmentContract.Parse(`{"quality":11,"participants":[{"name":"Alice","criteria":[{"criterion":"evidence","score":-1}]}]}`, seats)
+	require.EqualError(t, err, "parse reply: /participants/0/criteria/0/score: must be >= 0 but found -1; "+
 		"/quality: must be <= 10 but found 11; the reply: missing properties: 'should_continue'")
 }
 
@@ -79,10 +83,10 @@ func TestAssessmentText(t *testing.T) {
 	r, err := judge.AssessmentContract.Parse(typical, seats)
 	require.NoError(t, err)
 	require.Equal(t, `Alice took up the objection about enforcement and answered half of it, with evidence that Bob could only limit, not refute. Bob made the debate more precise by conceding the general claim, yet fell back on the first round where new evidence was due. The round moved the question from whether to how, and the open point is now who pays.
-Alice: 8 of 10
+Alice: 8.2 of 10 (logical consistency 8, evidence 8, engagement 9, novelty 7, persuasiveness 8, relevance 9)
   strengths: Answers the strongest objection first instead of the easiest one; Cites two comparable programmes with figures and says where they differ
   weaknesses: Never says who would pay for the transition; Leaves the question of enforcement open once again
-Bob: 6.5 of 10
+Bob: 6.7 of 10 (logical consistency 7, evidence 5, engagement 8, novelty 6.5, persuasiveness 6, relevance 8)
   strengths: Concedes what cannot be defended and narrows the claim accordingly; Shows that the quoted figures hold for small towns only
   weaknesses: Repeats the argument about cost of the first round nearly word for word; No evidence for the claim that people would move away
 Quality of the round: 7 of 10
@@ -163,7 +167,9 @@ Quality of the debate: 72.5 of 100`, v.Text())
 func TestFallbacksAreSafeAndSaySo(t *testing.T) {
 	r, ok := judge.AssessmentContract.Fallback(seats)
 	require.True(t, ok)
-	require.JSONEq(t, `{"should_continue":true,"quality":5,"participants":[{"name":"Alice","score":5},{"name":"Bob","score":5}],
+	fives := strings.ReplaceAll(sixes, ":6", ":5")
+	require.JSONEq(t, `{"should_continue":true,"quality":5,
+		"participants":[{"name":"Alice","score":5,"criteria":`+fives+`},{"name":"Bob","score":5,"criteria":`+fives+`}],
 		"reasoning":"No valid assessment came from the judge. These are neutral values that stand in for it."}`, string(r.Data))
 	require.Contains(t, r.Text, "No valid assessment came")
 

@@ -33,13 +33,13 @@ func (v *Verdict) Check(names []string) []string {
 	for i := range v.Participants {
 		spoken = append(spoken, &v.Participants[i].Name)
 	}
-	findings := roll(spoken, names)
+	findings := roll(spoken, names, "/participants/%d/name", participant)
 	if winner, ok := resolve(v.Winner, names); ok {
 		v.Winner = winner
 	} else if slices.Contains(nobody, strings.ToLower(strings.TrimSpace(v.Winner))) {
 		v.Winner = ""
 	} else {
-		findings = append(findings, "/winner: "+stranger(v.Winner, names))
+		findings = append(findings, "/winner: "+participant.stranger(v.Winner, names))
 	}
 	return findings
 }

@@ -32,7 +32,7 @@ func TestOverlay(t *testing.T) {
 		"folder/closing.tmpl", "{{not read",
 	))
 	require.NoError(t, err)
-	require.Len(t, s.Names(), len(all)+1)
+	require.Len(t, s.Names(), len(loaded(t).Names())+1)
 
 	system, user := both(t, s, "opening", rich("opening"))
 	require.Equal(t, "Speak of Should cities ban private cars?,\n\nAda.", user)

@@ -10,8 +10,8 @@
 //	{{define "system"}}{{template "debater" .}}{{end}}
 //	Round {{.Round}}. Answer {{join .Opponents ", " " and "}} in one sentence.
 //
-// A body reads [Data]. A system prompt reads Topic, Background, Me, Others, Vars, Criteria and Fence alone: it must not change within a
-// debate, since models bill a prompt cheaper when it begins as their last one did. Besides the functions of
+// A body reads [Data]. A system prompt reads Topic, Background, Me, Others, Vars, Criteria and Fence alone: it must not
+// change within a debate, since models bill a prompt cheaper when it begins as their last one did. Besides the functions of
 // text/template there are
 //
 //	join list separator last    the strings of a list, with last before the last of them
@@ -57,7 +57,7 @@ type Data struct {
 	Reply      string            // the fields of a structured reply in words; empty where free text is wanted
 	Findings   []string          // what was wrong with the last reply
 	Criteria   string            // what a judge goes by, in words; empty for others
-	Fence      string            // the word that marks where a quoted statement begins and ends; empty where none is quoted
+	Fence      string            // the number that marks where a quoted statement begins and ends; empty where none is quoted
 	Advice     []string          // what was measured of the round, for the judge
 }
 

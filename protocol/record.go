@@ -66,10 +66,11 @@ func (r *Record) Apply(t transcript.Turn) bool {
 
 // insert keeps Turns in order: a turn goes before the first of the open phase whose place is later. Only one phase is
 // open: what came after Since belongs to it, or is a remark, which stays behind the step that it came after. One that
-// was made while the phase was interrupted has no place in it, so all of the phase is looked at.
+// was made while the phase was interrupted has no place in it, so all of the phase is looked at. A summary stands where it
+// was made.
 func (r *Record) insert(t transcript.Turn) {
 	at := len(r.Turns)
-	for i := at - 1; i >= 0 && r.Turns[i].Seq > r.Cursor.Since; i-- {
+	for i := at - 1; i >= 0 && r.Turns[i].Seq > r.Cursor.Since && t.Kind != transcript.Summary; i-- {
 		if r.Turns[i].Order > t.Order {
 			at = i
 		}

@@ -22,6 +22,8 @@ const (
 	Assessment Kind = "assessment" // a judge looks at the round
 	Conclusion Kind = "conclusion" // the verdict
 	Remark     Kind = "remark"     // a person's, between turns
+	Summary    Kind = "summary"    // of turns, for prompts that have no room for them
+	Vectors    Kind = "vectors"    // of a round's speeches, to measure them by
 )
 
 // Seat is a participant as prompts and protocols see it: who one is, without the model behind.
@@ -79,7 +81,8 @@ type Flag string
 const (
 	Truncated   Flag = "truncated"   // the model was cut at its token cap
 	Fallback    Flag = "fallback"    // no valid reply came: Data holds safe defaults
-	Reasked     Flag = "reasked"     // the first reply was invalid
+	Reasked     Flag = "reasked"     // the first reply was invalid or cut
+	Repaired    Flag = "repaired"    // the reply's syntax was corrected
 	Partial     Flag = "partial"     // the model failed for good, this is as far as it came
 	Substituted Flag = "substituted" // another model spoke in a judge's name
 	Withheld    Flag = "withheld"    // the service held back the rest
@@ -100,6 +103,7 @@ type Attempt struct {
 	Finish   string        `json:"finish,omitempty"`  // why the model stopped
 	Error    string        `json:"error,omitempty"`   // the kind of error; empty for the attempt that gave the turn
 	Message  string        `json:"message,omitempty"` // the error in words
+	Prompt   int           `json:"prompt,omitempty"`  // tokens of its prompt, estimated
 	Usage    Usage         `json:"usage"`
 	Took     time.Duration `json:"took"` // in nanoseconds
 }
@@ -132,6 +136,10 @@ type Window struct {
 	Used  int `json:"used"`  // by the history that was kept
 	Kept  int `json:"kept"`  // turns that were shown
 	Cut   int `json:"cut"`   // turns that were left out
+	// Summarized are the turns that a summary stood for, and Percent is how much of Limit the history would take if nothing
+	// but those were left out.
+	Summarized int `json:"summarized,omitempty"`
+	Percent    int `json:"percent,omitempty"`
 }
 
 // Cursor says where a debate stands. It is derived from the journal, never written by hand.

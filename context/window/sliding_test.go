@@ -1,7 +1,6 @@
 package window_test
 
 import (
-	"fmt"
 	"slices"
 	"testing"
 
@@ -9,20 +8,13 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/elenchus-go/debate/context/window"
-	"github.com/elenchus-go/debate/transcript"
 )
 
-func ExampleSliding_Fit() {
-	turns := []int{300, 300, 300, 300, 300} // tokens, oldest first
-	cut := window.Sliding{}.Fit(turns, 1000)
-	fmt.Printf("without turns %d to %d: %d of %d tokens\n", cut.From, cut.To-1, cut.Used, cut.Limit)
-
-	// The next turn fits as well: what the prompt began with stays.
-	cut = window.Sliding{}.Fit(append(turns, 300), 1000)
-	fmt.Printf("without turns %d to %d: %d of %d tokens\n", cut.From, cut.To-1, cut.Used, cut.Limit)
-	// Output:
-	// without turns 1 to 2: 900 of 1000 tokens
-	// without turns 1 to 4: 600 of 1000 tokens
+// slide is the cut of a sliding window, without the per cent.
+func slide(tokens []int, limit int) window.Cut {
+	c := window.Policy{Manager: window.Sliding}.Fit(window.History{Tokens: tokens}, limit)
+	c.Percent = 0
+	return c
 }
 
 func TestSlidingFits(t *testing.T) {
@@ -53,25 +45,7 @@ func TestSlidingFits(t *testing.T) {
 		{"empty messages need no room", []int{0, 0, 0}, -1, window.Cut{Limit: 0, Used: 0, Kept: 3}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			require.Equal(t, tt.want, window.Sliding{}.Fit(tt.tokens, tt.limit))
-		})
-	}
-}
-
-func TestReportIsForWhatWasCut(t *testing.T) {
-	for _, tt := range []struct {
-		name   string
-		tokens []int
-		limit  int
-		want   *transcript.Window
-	}{
-		{"no history", nil, 100, nil},
-		{"all is shown", []int{50, 50}, 100, nil},
-		{"some is left out", []int{10, 50, 50}, 100, &transcript.Window{Limit: 100, Used: 60, Kept: 2, Cut: 1}},
-		{"nothing is left out, but the only one will be clipped", []int{101}, 100, &transcript.Window{Limit: 100, Used: 101, Kept: 1}},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			require.Equal(t, tt.want, window.Sliding{}.Fit(tt.tokens, tt.limit).Report())
+			require.Equal(t, tt.want, slide(tt.tokens, tt.limit))
 		})
 	}
 }
@@ -99,9 +73,9 @@ func TestSlidingKeepsItsPromises(t *testing.T) {
 		tokens := rapid.SliceOf(rapid.OneOf(rapid.IntRange(0, 40), rapid.IntRange(0, 300))).Draw(t, "tokens")
 		limit := rapid.IntRange(-5, 400).Draw(t, "limit")
 		before := slices.Clone(tokens)
-		cut := window.Sliding{}.Fit(tokens, limit)
+		cut := slide(tokens, limit)
 		require.Equal(t, before, tokens, "what is asked stays as it is")
-		require.Equal(t, cut, window.Sliding{}.Fit(tokens, limit), "the same question has the same answer")
+		require.Equal(t, cut, slide(tokens, limit), "the same question has the same answer")
 
 		n, kept := len(tokens), shown(cut, len(tokens))
 		require.Equal(t, max(limit, 0), cut.Limit)
@@ -141,7 +115,7 @@ func TestACutNeverGoesBack(t *testing.T) {
 		}
 		last := window.Cut{}
 		for n := 1; n <= len(tokens); n++ {
-			cut := window.Sliding{}.Fit(tokens[:n], limit)
+			cut := slide(tokens[:n], limit)
 			require.GreaterOrEqual(t, cut.To, last.To, "of %d", n)
 			require.GreaterOrEqual(t, cut.From, last.From)
 			last = cut
@@ -166,7 +140,7 @@ func TestACutStandsForLong(t *testing.T) {
 			tokens, moved, last := []int{tt.first}, 0, 0
 			for range turns {
 				tokens = append(tokens, tt.turn)
-				cut := window.Sliding{}.Fit(tokens, tt.limit)
+				cut := slide(tokens, tt.limit)
 				if cut.To != last {
 					moved, last = moved+1, cut.To
 				}

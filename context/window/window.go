@@ -1,7 +1,8 @@
 // Package window keeps prompts inside a model's context window.
 //
-// It is pure arithmetic on token counts: a turn is estimated once with [Estimate], when it is committed, and [Sliding]
-// chooses from the counts alone which turns a prompt shows. It never reads or counts a text again.
+// It is pure arithmetic on token counts: a turn is counted once, when it is committed, and a [Policy] chooses from the
+// counts alone which turns a prompt shows, and whether a summary of the older ones is to be made before. It never reads
+// or counts a text again. A [Calibration] says how a reader's own tokens differ from these counts.
 package window
 
 import (
@@ -16,50 +17,97 @@ const Default = 32_000
 // Reply is the room in tokens that is kept for a reply without a cap of its own.
 const Reply = 4_096
 
+// The shares of the room for the history, in per cent.
+const (
+	warn  = 80 // from here on a warning is due, and histories are cut or summed up
+	full  = 90 // up to here a hybrid shows all where a summary would be due and cannot be had
+	brief = 20 // a summary at most
+	rest  = 25 // what a cut of a hybrid, or a summary, leaves of what is older
+)
+
+func share(room, percent int) int { return room * percent / 100 }
+
 // Cut is a choice: the history without its messages From up to but not including To.
 type Cut struct {
 	From, To int
 	Limit    int // room for the history, in tokens
-	Used     int // tokens of what is kept; more than Limit where the newest message alone is
-	Kept     int // messages
+	Used     int // tokens of what is shown, summary included; more than Limit where the newest message alone is
+	Kept     int // messages that are shown
+	// Summary is shown in the place of the cut, and stands for its first Summary.Covers messages; zero: none is.
+	Summary Summary
+	// Wanted is the summary that should be made before; zero: none. Where it cannot be had, the cut holds without it.
+	Wanted Request
+	// Percent of the room is what the history would take, with the summary that stands for its beginning, if nothing were
+	// left out. It may be more than 100.
+	Percent int
 }
 
-// Report is the cut as it stands in a turn; nil where nothing was left out.
+// Warn says whether the history has come near the limit or beyond it: from 80 % of the room on.
+func (c Cut) Warn() bool { return c.Percent >= warn }
+
+// Summarized are the messages that the summary stands for.
+func (c Cut) Summarized() int { return min(c.Summary.Covers, c.To) }
+
+// Report is the cut as it stands in a turn; nil where all is shown and no warning is due. Messages that a summary
+// stands for are not among those that were cut.
 func (c Cut) Report() *transcript.Window {
-	if c.To == c.From && c.Used <= c.Limit {
+	if c.To == c.From && c.Used <= c.Limit && !c.Warn() {
 		return nil
 	}
-	return &transcript.Window{Limit: c.Limit, Used: c.Used, Kept: c.Kept, Cut: c.To - c.From}
+	return &transcript.Window{
+		Limit: c.Limit, Used: c.Used, Kept: c.Kept, Cut: c.To - c.From - c.Summarized(), Summarized: c.Summarized(), Percent: c.Percent,
+	}
 }
 
-// Sliding keeps the first message and the newest that fit. A first one that has no room beside the newest goes like the
-// others.
-//
-// It cuts deep and seldom, so that the beginning of the prompt stays the same for many turns and providers can bill it
-// at the price of a cached prefix: what is left out grows by half the limit at a time.
-type Sliding struct{}
+// A Summary stands for the beginning of a history.
+type Summary struct {
+	Seq    int64 // of its turn
+	Covers int   // messages, the first ones
+	Tokens int
+}
 
-// Fit chooses from messages with the given token counts, oldest first, what a history of at most limit tokens shows.
-// The newest message is always kept.
-func (Sliding) Fit(tokens []int, limit int) Cut {
-	limit = max(limit, 0)
-	total := 0
-	for _, n := range tokens {
-		total += n
+// A Request is for a summary that should be made, of an earlier one and of the messages that follow it.
+type Request struct {
+	Base   Summary // stands for the first Base.Covers messages; zero: none
+	Covers int     // the new one covers what Base does, and the messages from there up to but not including this one
+	Tokens int     // it may have at most
+}
+
+// start is the cut that leaves nothing out but what a summary stands for. The newest message is shown even where a
+// summary covers it.
+func start(tokens []int, room int, s Summary) Cut {
+	c := Cut{Limit: max(room, 0), Used: s.Tokens, Summary: s, To: max(min(s.Covers, len(tokens)-1), 0)}
+	for _, n := range tokens[c.To:] {
+		c.Used += n
 	}
-	c := Cut{Limit: limit, Used: total, Kept: len(tokens)}
-	if total <= limit || len(tokens) < 2 {
+	c.Kept = len(tokens) - c.To
+	c.Percent = c.Used * 100 / max(c.Limit, 1)
+	return c
+}
+
+// slide leaves out more where more than limit tokens are shown: from the oldest on, and step tokens at a time. The
+// summary stays, else the first message where it should, if there is room beside the newest.
+func (c Cut) slide(tokens []int, limit, step int, first bool) Cut {
+	newest := len(tokens) - 1
+	if c.Used <= limit || newest < 1 {
 		return c
 	}
-	newest := len(tokens) - 1
-	if tokens[0]+tokens[newest] <= limit { // else the first goes as well
+	goal := roundUp(c.Used-limit, max(step, 1))
+	switch {
+	case c.Summary.Covers > 0:
+		if c.Summary.Tokens+tokens[newest] > c.Limit {
+			goal -= c.Summary.Tokens
+			c.Used -= c.Summary.Tokens
+			c.Summary = Summary{}
+		}
+	case first && tokens[0]+tokens[newest] <= c.Limit:
 		c.From, c.To = 1, 1
 	}
-	for goal := roundUp(total-limit, max(limit/2, 1)); goal > 0 && c.To < newest; c.To++ {
+	for ; goal > 0 && c.To < newest; c.To++ {
 		goal -= tokens[c.To]
 		c.Used -= tokens[c.To]
 	}
-	c.Kept -= c.To - c.From
+	c.Kept = len(tokens) - (c.To - c.From)
 	return c
 }
 
@@ -68,55 +116,10 @@ func roundUp(n, step int) int { return (n + step - 1) / step * step }
 // Clip cuts a text to about so many tokens, as [Estimate] counts them, and marks the place.
 func Clip(text string, tokens int) string {
 	sum := 0
-	for i, r := range text {
-		if sum += weight(r); sum > tokens*100 {
+	for i := range text { // its characters
+		if sum += int(weights[text[i]]); sum > tokens*100 {
 			return fmt.Sprintf("%s [... %d more bytes were cut to fit]", text[:i], len(text)-i)
 		}
 	}
 	return text
-}
-
-// Estimate is about how many tokens a text has: weights for a letter, a digit, a sign and so on, without a vocabulary.
-func Estimate(text string) int {
-	sum := 0
-	for i := range len(text) {
-		sum += int(weights[text[i]])
-	}
-	return (sum + 99) / 100
-}
-
-// weights are the hundredths of a token of each byte of UTF-8. A multi-byte character weighs what its first byte does.
-var weights = func() (w [256]uint8) {
-	for b := range w {
-		switch {
-		case b >= 0xF0:
-			w[b] = 150 // emoji and rare scripts
-		case b >= 0xE0:
-			w[b] = 85 // CJK and most other scripts of three bytes
-		case b >= 0xC0:
-			w[b] = 45 // Latin with accents, Greek, Cyrillic, Hebrew, Arabic
-		case b >= 0x80: // the rest of a character
-		case 'a' <= b|0x20 && b|0x20 <= 'z':
-			w[b] = 25
-		case '0' <= b && b <= '9':
-			w[b] = 35
-		case b == ' ':
-			w[b] = 2
-		default:
-			w[b] = 55 // punctuation, line ends, control characters
-		}
-	}
-	return w
-}()
-
-func weight(r rune) int {
-	switch {
-	case r < 0x80:
-		return int(weights[r])
-	case r < 0x800:
-		return int(weights[0xC0])
-	case r < 0x10000:
-		return int(weights[0xE0])
-	}
-	return int(weights[0xF0])
 }

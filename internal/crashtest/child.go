@@ -151,7 +151,7 @@ func answer(r providers.Request) string {
 	case judge.AssessmentContract.Name():
 		v = judge.Assessment{
 			ShouldContinue: true, Quality: 5, Reasoning: fmt.Sprint(h.Sum64()),
-			Participants: []judge.Score{{Name: "A", Score: 5}, {Name: "B", Score: 6}},
+			Participants: []judge.Score{{Name: "A", Criteria: judge.Rubric(nil).Marks(5)}, {Name: "B", Criteria: judge.Rubric(nil).Marks(6)}},
 		}
 	case judge.VerdictContract.Name():
 		v = judge.Verdict{Summary: fmt.Sprint(h.Sum64()), Quality: 50}

@@ -2,6 +2,7 @@ package enginetest
 
 import (
 	"context"
+	"regexp"
 	"strings"
 
 	"github.com/stretchr/testify/require"
@@ -229,7 +230,7 @@ func (s *scene) remarkedElsewhere() {
 		if i == 0 {
 			require.NotContains(s, prompt.String(), remark.Text, "the first call was under way")
 		} else {
-			require.Contains(s, prompt.String(), "Pat: "+remark.Text)
+			require.Regexp(s, "Pat(: |>>>\n)"+regexp.QuoteMeta(remark.Text), prompt.String(), "a judge reads it between marks")
 		}
 	}
 }

@@ -91,7 +91,7 @@ func answer(r providers.Request) (string, error) {
 		return digest(r), nil
 	case judge.AssessmentContract.Name():
 		v = judge.Assessment{
-			Participants: []judge.Score{{Name: "A", Score: 6}, {Name: "B", Score: 5}}, Reasoning: digest(r), Quality: 6, ShouldContinue: true,
+			Participants: []judge.Score{{Name: "A", Criteria: judge.Rubric(nil).Marks(6)}, {Name: "B", Criteria: judge.Rubric(nil).Marks(5)}}, Reasoning: digest(r), Quality: 6, ShouldContinue: true,
 		}
 	default:
 		v = judge.Verdict{Summary: digest(r), Quality: 50}

@@ -28,7 +28,7 @@ func (s *scene) brokenOff() {
 		id := cfg.ID
 		for n := 1; n <= want.events; n++ {
 			cfg.ID = fmt.Sprint(id, n)
-			s.run(fmt.Sprint("event ", n), func(s *scene) { s.brokenOffAfter(n, cfg, want.text) })
+			s.run(fmt.Sprint("event ", n), func(s *scene) { s.brokenOffAfter(n, cfg, s.undisturbed(cfg).text) })
 		}
 	})
 }
@@ -99,7 +99,7 @@ func (s *scene) storeFails() {
 					stood := s.result(d).Turns
 					s.finish(d)
 					s.frugal(p, stood)
-					require.Equal(s, want.text, s.transcript(d))
+					require.Equal(s, s.undisturbed(cfg).text, s.transcript(d))
 					s.sound(cfg.ID)
 				})
 			}

@@ -89,7 +89,8 @@ func (s *scene) each(test func(s *scene, cfg debate.Config, want rehearsal)) {
 	}
 }
 
-// rehearsal is what becomes of a debate that one process runs in memory.
+// rehearsal is what becomes of a debate that one process runs in memory. Judges of a debate of another id see other
+// labels, so its transcript is another.
 type rehearsal struct {
 	text            string // the transcript
 	events, commits int    // after its creation

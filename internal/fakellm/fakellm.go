@@ -35,6 +35,7 @@ type Reply struct {
 	Chunks []string // of the text; a call that does not stream gets them in one
 	Finish string   // the protocol's own word; defaults to that for a reply that came to its end
 	Usage  transcript.Usage
+	Kept   int // tokens of Usage.Input that the service wrote to its cache; only Anthropic says so
 
 	// Of these the first that is set ends a stream in place of its proper end.
 	Error string   // an error event with these words

@@ -19,8 +19,11 @@ func (p Protocol) finish(r Reply) string {
 // usage is what was counted. Of what a protocol cannot say nothing is said.
 func (p Protocol) usage(r Reply) object {
 	switch p {
-	case Anthropic: // the input is without cached tokens
-		return object{"input_tokens": r.Usage.Input - r.Usage.Cached, "cache_read_input_tokens": r.Usage.Cached, "output_tokens": r.Usage.Output}
+	case Anthropic: // the input is without what the cache gives and takes
+		return object{
+			"input_tokens": r.Usage.Input - r.Usage.Cached - r.Kept, "output_tokens": r.Usage.Output,
+			"cache_read_input_tokens": r.Usage.Cached, "cache_creation_input_tokens": r.Kept,
+		}
 	case Ollama:
 		return object{"prompt_eval_count": r.Usage.Input, "eval_count": r.Usage.Output}
 	case Google: // the output is without reasoning
@@ -70,7 +73,7 @@ func (p Protocol) begin(r Reply) []string {
 		lines = append(
 			lines,
 			"event: message_start",
-			"data: "+object{"type": "message_start", "message": object{"type": "message", "model": "m-1", "usage": p.usage(Reply{Usage: r.Usage}).with(object{"output_tokens": 1})}}.String(),
+			"data: "+object{"type": "message_start", "message": object{"type": "message", "model": "m-1", "usage": p.usage(r).with(object{"output_tokens": 1})}}.String(),
 			"",
 			"data: "+object{"type": "content_block_start", "index": 0, "content_block": object{"type": "text", "text": ""}}.String(),
 			`data: {"type": "ping"}`,

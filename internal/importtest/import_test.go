@@ -26,7 +26,7 @@ const (
 // means all packages below x that no longer pattern names; "." is the root package.
 var floors = [][]string{
 	0: {"fsm", "transcript"},
-	1: {"providers", "providers/price"},
+	1: {"providers", "providers/price", "providers/retrieval"},
 	2: {"prompts", "context/window", "detect", "judge/reply", "store", "store/storetest"},
 	3: {"judge", "protocol"},
 	4: {"protocol/*"},
@@ -38,15 +38,16 @@ var floors = [][]string{
 // sides are adapters. They stand as high as the root, so that only programs can import them, and see no more of the
 // library than is listed here.
 var sides = map[string][]string{
-	"providers/*":          {"providers", "transcript"},
-	"providers/anthropic":  {"providers", "providers/langchain"},
-	"providers/googleai":   {"providers", "providers/langchain"},
-	"providers/mistral":    {"providers/openai"},
-	"providers/ollama":     {"providers", "providers/langchain"},
-	"providers/openai":     {"providers", "providers/langchain"},
-	"providers/middleware": {"providers", "providers/price", "transcript", "context/window"},
-	"providers/retrieval":  {"providers", "transcript"},
-	"store/*":              {"store", "transcript"},
+	"context/vocabulary":    {"context/window"},
+	"providers/*":           {"providers", "transcript"},
+	"providers/anthropic":   {"providers", "providers/langchain"},
+	"providers/googleai":    {"providers", "providers/langchain"},
+	"providers/mistral":     {"providers/openai"},
+	"providers/ollama":      {"providers", "providers/langchain"},
+	"providers/openai":      {"providers", "providers/langchain"},
+	"providers/middleware":  {"providers", "providers/price", "transcript", "context/window"},
+	"providers/retrieval/*": {"providers", "providers/retrieval"},
+	"store/*":               {"store", "transcript"},
 }
 
 const sideFloor = 5
@@ -61,8 +62,9 @@ var dependencies = map[string][]string{
 	"github.com/looplab/fsm":                   {"fsm"},
 	"github.com/santhosh-tekuri/jsonschema/v5": {"judge/reply"},
 	"github.com/stretchr/testify":              {"*test"},
-	"github.com/tmc/langchaingo":               {"providers/langchain", "providers/anthropic", "providers/mistral", "providers/ollama", "providers/openai", "providers/retrieval", "examples/*"},
+	"github.com/tmc/langchaingo":               {"providers/langchain", "providers/anthropic", "providers/mistral", "providers/ollama", "providers/openai", "providers/retrieval/vectorstore", "examples/*"},
 	"golang.org/x/time":                        {"providers/middleware"},
+	"golang.org/x/tools":                       {"*test"},
 	"pgregory.net/rapid":                       {"*test"},
 }
 

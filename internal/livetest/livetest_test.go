@@ -10,6 +10,10 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
+const marks = `[{"criterion": "logical_consistency", "score": 7}, {"criterion": "evidence", "score": 7},
+	{"criterion": "engagement", "score": 7}, {"criterion": "novelty", "score": 7}, {"criterion": "persuasiveness", "score": 7},
+	{"criterion": "relevance", "score": 7}]`
+
 // TestRun runs the tests over a script: what they ask of a service can be done.
 func TestRun(t *testing.T) {
 	Run(t, &scripted.Provider{Models: []string{"m"}, Func: func(r providers.Request) scripted.Reply {
@@ -20,7 +24,7 @@ func TestRun(t *testing.T) {
 		case r.MaxTokens == 8:
 			reply.Finish = providers.Length
 		case strings.HasPrefix(r.Reply, "assessment"):
-			reply.Text = `{"participants": [{"name": "Ada", "score": 7}, {"name": "Bo", "score": 6}], "quality": 7, "should_continue": true}`
+			reply.Text = `{"participants": [{"name": "Ada", "criteria": ` + marks + `}, {"name": "Bo", "criteria": ` + marks + `}], "quality": 7, "should_continue": true}`
 		case strings.HasPrefix(r.Reply, "verdict"):
 			reply.Text = `{"summary": "Both said something.", "winner": "Ada", "quality": 70}`
 		}

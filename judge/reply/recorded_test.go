@@ -127,8 +127,8 @@ not say.
 `
 
 const timesText = `
-A clean assessment of 1.3 kB takes 0.07 to 0.14 ms to read on one of two virtual cores (AMD EPYC), one in a fence the same,
-and one that is repaired 0.25 to 0.7 ms:
+A clean assessment of 1.9 kB takes 0.14 to 0.19 ms to read on one of two virtual cores (AMD EPYC), one in a fence the same,
+and one that is repaired 0.35 to 0.7 ms:
 
     go test -run '^$' -bench Parse ./judge
 

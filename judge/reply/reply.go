@@ -26,6 +26,7 @@ type Contract struct {
 	name  string
 	fresh func() any // a new *T
 	forms func() forms
+	more  func(v any) []string // what With adds; nil where nothing
 }
 
 // Reply is a reply that was validated.
@@ -121,6 +122,9 @@ func (c *Contract) Fallback(names []string) (Reply, bool) {
 		return Reply{}, false
 	}
 	v.Fallback(names)
+	if c.more != nil {
+		c.more(v) // what it finds, it finds again
+	}
 	data, err := json.Marshal(v)
 	if err != nil {
 		return Reply{}, false
@@ -200,10 +204,8 @@ func (c *Contract) decode(value any, names []string) (Reply, error) {
 	if err := json.Unmarshal(data, v); err != nil {
 		return Reply{}, invalid(unreadable("", err))
 	}
-	if checker, ok := v.(Checker); ok {
-		if findings := checker.Check(names); len(findings) > 0 {
-			return Reply{}, invalid(findings...)
-		}
+	if findings := c.check(v, names); len(findings) > 0 {
+		return Reply{}, invalid(findings...)
 	}
 	return summed(v)
 }

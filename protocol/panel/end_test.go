@@ -116,13 +116,14 @@ func TestWhatEndsAPanel(t *testing.T) {
 
 		{"no valid reply ends nothing", free, says{failed}, goesOn, ""},
 		{"seeking: no valid reply ends nothing", seeking, says{failed}, goesOn, ""},
-		{"of two, one reply was not valid", free, says{enough, failed}, goesOn, ""},
+		{"of two, one reply was not valid, the other counts", free, says{enough, failed}, decided, "j1: " + enough},
 		{"of three, one reply was not valid, two are the majority", free, says{failed, enough, enough}, decided, "j2: " + enough},
-		{"of three, two replies were not valid", seeking, says{failed, done, failed}, goesOn, ""},
+		{"of three, two replies were not valid, the third counts", seeking, says{failed, done, failed}, transcript.Converged, "j2: " + done},
+		{"of three, one reply was not valid, the others are even", free, says{failed, enough, on}, goesOn, ""},
 		{"what cannot be read ends nothing", free, says{broken}, goesOn, ""},
 		{"of three, what cannot be read is not counted", free, says{broken, enough, enough}, decided, "j2: " + enough},
 		{"a judge who said nothing ends nothing", free, says{absent}, goesOn, ""},
-		{"a judge who said nothing still counts as a judge", seeking, says{done, absent}, goesOn, ""},
+		{"a judge who said nothing is not counted", seeking, says{done, absent}, transcript.Converged, "j1: " + done},
 	} {
 		for _, f := range tt.formats {
 			for _, m := range modes {

@@ -1,5 +1,5 @@
-// Package panel is the classic debate: two to four participants respond to one another round by round, a judge assesses
-// each round, and a verdict concludes.
+// Package panel is the classic debate: two to four participants respond to one another round by round, judges assess each
+// round, and their verdict concludes.
 package panel
 
 import (
@@ -45,6 +45,8 @@ type Protocol struct {
 	Format   Format `json:"format,omitempty"`   // defaults to free-form
 	Mode     Mode   `json:"mode,omitempty"`     // defaults to sequential
 	Personas Style  `json:"personas,omitempty"` // a model assigns personas before round 1; empty: none does
+	// Bench is how several judges' words become one, and whether each judges twice, in two orders.
+	Bench judge.Bench `json:"bench,omitzero"`
 }
 
 var (
@@ -73,6 +75,9 @@ func (p Protocol) Check(r *protocol.Record) (problems []protocol.Problem) {
 	if !slices.Contains(modes, p.Mode) {
 		wrong("protocol.mode", "%q is unknown, the modes are %q", p.Mode, modes[1:])
 	}
+	for _, problem := range p.Bench.Check() {
+		wrong("protocol.bench", "%s", problem)
+	}
 	if !slices.Contains(styles, p.Personas) {
 		wrong("protocol.personas", "%q is unknown, the styles are %q", p.Personas, styles[1:])
 	}
@@ -92,10 +97,10 @@ func (p Protocol) Phases(r *protocol.Record) []protocol.Phase {
 	case transcript.Speech:
 		return p.speeches(r)
 	case transcript.Assessment:
-		return phase("assess", true, protocol.Step{Prompt: "assess", Output: judge.AssessmentContract.Name(), Vars: p.vars()}, r.Judges...)
+		return p.bench(assess, protocol.Step{Prompt: "assess", Output: judge.AssessmentContract.Name()}, r.Judges)
 	case transcript.Conclusion:
-		return phase("verdict", false, protocol.Step{Prompt: "verdict", Output: judge.VerdictContract.Name(), Vars: p.vars()}, r.Judges[:min(1, len(r.Judges))]...)
-	case transcript.Remark:
+		return p.bench(verdict, protocol.Step{Prompt: "verdict", Output: judge.VerdictContract.Name()}, r.Judges)
+	case transcript.Remark, transcript.Summary, transcript.Vectors:
 	}
 	return nil
 }
@@ -146,6 +151,20 @@ func phase(name string, parallel bool, step protocol.Step, actors ...string) []p
 	return []protocol.Phase{{Name: name, Parallel: parallel, Steps: steps}}
 }
 
+// bench has all judges judge at once, each twice where the order is swapped. They do not know who is who.
+func (p Protocol) bench(name string, step protocol.Step, judges []string) []protocol.Phase {
+	step.Vars, step.Blind = p.vars(), true
+	phases := phase(name, true, step, judges...)
+	if !p.Bench.Swap {
+		return phases
+	}
+	for _, s := range phase(name, true, step, judges...)[0].Steps {
+		s.Target, s.Swap = judge.Swapped, true
+		phases[0].Steps = append(phases[0].Steps, s)
+	}
+	return phases
+}
+
 // vars is shared by all steps of the same parameters, since a step is made for each look at the record.
 func (p Protocol) vars() map[string]string {
 	return vars[Protocol{Format: p.Format, Personas: p.Personas}]
@@ -164,42 +183,3 @@ var vars = func() map[Protocol]map[string]string {
 	}
 	return m
 }()
-
-// End counts the judges' words, as far as the format listens to them. More than half of the judges end a debate.
-func (p Protocol) End(r *protocol.Record) transcript.Ending {
-	switch p.Format {
-	case RoundLimited, StructuredRounds:
-		return transcript.Ending{}
-	case ConvergenceSeeking:
-		if e := most(r, transcript.Converged, func(a judge.Assessment) bool { return a.Converged }); e.Outcome != "" {
-			return e
-		}
-		if e := most(r, transcript.DiminishingReturns, func(a judge.Assessment) bool { return a.DiminishingReturns }); e.Outcome != "" {
-			return e
-		}
-	default:
-	}
-	return most(r, transcript.JudgeDecided, func(a judge.Assessment) bool { return !a.ShouldContinue })
-}
-
-// most is the outcome if more than half of the judges said so, with the reasoning of the first of them.
-func most(r *protocol.Record, o transcript.Outcome, says func(judge.Assessment) bool) transcript.Ending {
-	count, evidence := 0, ""
-	for _, name := range r.Judges {
-		t, ok := r.At("assess", name, "")
-		if !ok {
-			continue
-		}
-		a, err := transcript.Decode[judge.Assessment](t)
-		if err != nil || !says(a) {
-			continue
-		}
-		if count++; evidence == "" {
-			evidence = name + ": " + a.Reasoning
-		}
-	}
-	if 2*count <= len(r.Judges) {
-		return transcript.Ending{}
-	}
-	return transcript.Ending{Outcome: o, Evidence: evidence}
-}

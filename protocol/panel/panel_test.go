@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/transcript"
@@ -167,7 +168,7 @@ func TestStagesOfAPanel(t *testing.T) {
 			[]string{"respond at once: p1 free-form ", "respond at once: p2 free-form ", "respond at once: p3 free-form "},
 		},
 		{"the judges assess, none hears another", panel.Protocol{}, transcript.Assessment, []string{"assess at once: j1 assess assessment/1", "assess at once: j2 assess assessment/1"}},
-		{"the first judge gives the verdict", panel.Protocol{}, transcript.Conclusion, []string{"verdict in turn: j1 verdict verdict/1"}},
+		{"the judges give verdicts, none hears another", panel.Protocol{}, transcript.Conclusion, []string{"verdict at once: j1 verdict verdict/1", "verdict at once: j2 verdict verdict/1"}},
 		{"nothing else", panel.Protocol{}, "", []string{}},
 		{"nothing for remarks", panel.Protocol{}, transcript.Remark, []string{}},
 	} {
@@ -282,4 +283,63 @@ func TestARoundThatHasBegunKeepsItsPart(t *testing.T) {
 	steps = protocol.Next(p, r)
 	require.Equal(t, transcript.Key{Run: 1, Round: 2, Phase: "closing", Actor: "B"}, steps[0].Key)
 	require.Equal(t, "closing", steps[0].Prompt)
+}
+
+func TestJudgesDoNotKnowWhoIsWho(t *testing.T) {
+	for _, stage := range []transcript.Kind{transcript.Assessment, transcript.Conclusion} {
+		r := record(2, 2)
+		r.Cursor.Round, r.Cursor.Stage = 1, stage
+		for _, s := range (panel.Protocol{}).Phases(r)[0].Steps {
+			require.True(t, s.Blind)
+			require.False(t, s.Swap)
+		}
+	}
+}
+
+func TestEachJudgeJudgesInBothOrders(t *testing.T) {
+	r := record(2, 2)
+	r.Cursor.Round, r.Cursor.Stage = 1, transcript.Assessment
+	phases := panel.Protocol{Bench: judge.Bench{Swap: true}}.Phases(r)
+	require.Len(t, phases, 1)
+	require.True(t, phases[0].Parallel)
+	var got []string
+	for _, s := range phases[0].Steps {
+		require.True(t, s.Blind)
+		require.Equal(t, s.Swap, s.Target == judge.Swapped)
+		got = append(got, s.Actor+" "+s.Target)
+	}
+	require.Equal(t, []string{"j1 ", "j2 ", "j1 swapped order", "j2 swapped order"}, got)
+}
+
+func TestTheAnswerIsTheJudgesVerdict(t *testing.T) {
+	verdicts := func(winners ...string) *protocol.Record {
+		r := record(2, len(winners))
+		r.Cursor.Round, r.Cursor.Stage = 1, transcript.Conclusion
+		r.Begin("verdict", 1)
+		for i, winner := range winners {
+			v := judge.Verdict{Summary: "So it is.", Winner: winner, Quality: 60}
+			data, err := json.Marshal(v)
+			require.NoError(t, err)
+			require.True(t, r.Apply(transcript.Turn{
+				Key:  transcript.Key{Run: 1, Round: 1, Phase: "verdict", Actor: r.Judges[i]},
+				Kind: transcript.Conclusion, Order: i, Seq: r.Seq + 1, Output: "verdict/1", Text: v.Text(), Data: data,
+			}))
+		}
+		return r
+	}
+	require.Zero(t, panel.Protocol{}.Answer(verdicts()))
+
+	one := panel.Protocol{}.Answer(verdicts("p1"))
+	require.Equal(t, "So it is.\nWinner: p1\nQuality of the debate: 60 of 100", one.Text)
+	var v judge.Verdict
+	require.NoError(t, json.Unmarshal(one.Data, &v))
+	require.Equal(t, "p1", v.Winner)
+
+	several := panel.Protocol{}.Answer(verdicts("p1", "p2", "p2"))
+	var joint judge.Opinion[judge.Verdict]
+	require.NoError(t, json.Unmarshal(several.Data, &joint))
+	require.Equal(t, "p2", joint.Value.Winner)
+	require.Len(t, joint.Opinions, 3)
+	require.Contains(t, several.Text, "Winner: p2")
+	require.Contains(t, several.Text, joint.Dissent[0])
 }

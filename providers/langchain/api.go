@@ -17,6 +17,7 @@ type api struct {
 	longest int               // line of a stream that langchaingo reads, in bytes; 0 where streams have no lines
 	fixed   map[string]string // fields that a body has in any case, as JSON
 	schema  func(body object, name string, schema node) error
+	mark    func(p prompt, body object) // writes the prompt with marks for the cache; nil where caches need none
 }
 
 // apis are those that the transport knows.
@@ -44,6 +45,7 @@ var apis = []*api{
 			}
 			return body.set("output_config", config)
 		},
+		mark: prompt.mark,
 	},
 	{
 		path:    "/api/chat",
@@ -134,6 +136,9 @@ func (a *api) patch(body object, w *wish, known lessons) error {
 		if err := body.set(a.place, settings); err != nil {
 			return err
 		}
+	}
+	if a.mark != nil && !known.unmarked {
+		a.mark(w.prompt, body)
 	}
 	if len(w.schema) == 0 || known.schemas == noSchemas {
 		return nil

@@ -68,7 +68,7 @@ func New(m llms.Model, options ...llms.CallOption) *Provider {
 
 // Generate asks the model for one reply.
 func (p *Provider) Generate(ctx context.Context, r providers.Request) (providers.Response, error) {
-	messages, err := canonical(r.Messages)
+	asked, err := canonical(r.Messages)
 	if err != nil {
 		return providers.Response{}, &providers.Error{Kind: providers.Validation, Err: err}
 	}
@@ -77,8 +77,8 @@ func (p *Provider) Generate(ctx context.Context, r providers.Request) (providers
 	}
 	run, cancel := context.WithCancel(ctx)
 	defer cancel() // also when onChunk panics: nothing of the call stays behind
-	c := &call{onChunk: r.OnChunk, wish: wishOf(p.options, r), limit: r.MaxTokens, chunks: make(chan string), done: make(chan result, 1)}
-	go c.run(c.wish.in(run), p.model, messages, p.callOptions(run, c, r))
+	c := &call{onChunk: r.OnChunk, wish: wishOf(p.options, asked, r), limit: r.MaxTokens, chunks: make(chan string), done: make(chan result, 1)}
+	go c.run(c.wish.in(run), p.model, asked.contents(), p.callOptions(run, c, r))
 	return c.outcome(ctx)
 }
 

@@ -23,6 +23,8 @@ type lessons struct {
 	without map[string]bool // fields that it does not take
 	swapped bool            // it takes the token cap by the other name
 	schemas schemas
+
+	unmarked bool // it takes no marks for a cache
 }
 
 // memory holds the lessons of all models.
@@ -68,6 +70,9 @@ func (l lessons) learn(sent, settings object, asked bool, status int, text strin
 		return l, true
 	case !refused || !unsupported.MatchString(text):
 		return l, false
+	case marked(sent) && names(text, cacheControl):
+		l.unmarked = true
+		return l, true
 	}
 	for _, name := range []string{"temperature", "top_p", "topP", "top_k", "topK", "seed", "random_seed", "stop", "stop_sequences", "stream_options"} {
 		_, set := settings[name]

@@ -20,35 +20,40 @@ var errNoMessages = errors.New("build prompt: no user or assistant message has t
 
 // speech is what one role says in a row.
 type speech struct {
-	role  llms.ChatMessageType
+	role  providers.Role
 	texts []string
+}
+
+// prompt is what a model is asked, in the one form that all models take alike: the dialog begins with the user, and
+// roles take turns in it.
+type prompt struct {
+	system speech
+	dialog []speech
 }
 
 // content is the speech as one message of one text.
 func (s speech) content() llms.MessageContent {
-	return llms.TextParts(s.role, strings.Join(s.texts, blankLine))
+	return llms.TextParts(roles[s.role], strings.Join(s.texts, blankLine))
 }
 
-// canonical puts a prompt into the one form that all models take alike. Messages without text are left out.
-func canonical(messages []providers.Message) ([]llms.MessageContent, error) {
-	system := speech{role: llms.ChatMessageTypeSystem}
-	var dialog []speech
+// canonical makes a prompt of messages. Those without text are left out.
+func canonical(messages []providers.Message) (prompt, error) {
+	p := prompt{system: speech{role: providers.System}}
 	for i, m := range messages {
-		role, known := roles[m.Role]
 		switch {
-		case !known:
-			return nil, fmt.Errorf("build prompt: message %d has the unknown role %q", i+1, m.Role)
+		case roles[m.Role] == "":
+			return prompt{}, fmt.Errorf("build prompt: message %d has the unknown role %q", i+1, m.Role)
 		case strings.TrimSpace(m.Text) == "":
-		case role == system.role:
-			system.texts = append(system.texts, m.Text)
+		case m.Role == providers.System:
+			p.system.texts = append(p.system.texts, m.Text)
 		default:
-			dialog = extend(dialog, role, m.Text)
+			p.dialog = extend(p.dialog, m.Role, m.Text)
 		}
 	}
-	if len(dialog) == 0 {
-		return nil, errNoMessages
+	if len(p.dialog) == 0 {
+		return prompt{}, errNoMessages
 	}
-	return assemble(system, dialog), nil
+	return p, nil
 }
 
 // roles are the three that every model knows.
@@ -59,9 +64,9 @@ var roles = map[providers.Role]llms.ChatMessageType{
 }
 
 // extend adds a text to a dialog, in which the user is the first to speak.
-func extend(dialog []speech, role llms.ChatMessageType, text string) []speech {
-	if len(dialog) == 0 && role == llms.ChatMessageTypeAI {
-		dialog = append(dialog, speech{role: llms.ChatMessageTypeHuman, texts: []string{opening}})
+func extend(dialog []speech, role providers.Role, text string) []speech {
+	if len(dialog) == 0 && role == providers.Assistant {
+		dialog = append(dialog, speech{role: providers.User, texts: []string{opening}})
 	}
 	if n := len(dialog); n == 0 || dialog[n-1].role != role {
 		dialog = append(dialog, speech{role: role})
@@ -71,13 +76,13 @@ func extend(dialog []speech, role llms.ChatMessageType, text string) []speech {
 	return dialog
 }
 
-// assemble makes messages of the system's texts and the dialog.
-func assemble(system speech, dialog []speech) []llms.MessageContent {
-	out := make([]llms.MessageContent, 0, 1+len(dialog))
-	if len(system.texts) > 0 {
-		out = append(out, system.content())
+// contents are the messages of the prompt.
+func (p prompt) contents() []llms.MessageContent {
+	out := make([]llms.MessageContent, 0, 1+len(p.dialog))
+	if len(p.system.texts) > 0 {
+		out = append(out, p.system.content())
 	}
-	for _, s := range dialog {
+	for _, s := range p.dialog {
 		out = append(out, s.content())
 	}
 	return out

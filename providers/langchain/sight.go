@@ -27,7 +27,8 @@ type sight struct {
 	secrets []string // that were sent
 }
 
-// tokens are the counts of a reply, under the names of OpenAI, DeepSeek, Anthropic and Ollama.
+// tokens are the counts of a reply, under the names of OpenAI, DeepSeek, Anthropic and Ollama; those of Google stand
+// under the names of OpenAI.
 type tokens struct {
 	Prompt     int `json:"prompt_tokens"`
 	Completion int `json:"completion_tokens"`
@@ -49,12 +50,12 @@ type tokens struct {
 	Eval       int `json:"eval_count"`
 }
 
-// usage is what was counted.
+// usage is what was counted. Of several names for the same thing, as gateways give them, one counts.
 func (t *tokens) usage() transcript.Usage {
 	u := transcript.Usage{
-		Input:     t.Prompt + t.Input + t.CacheRead + t.CacheNew + t.PromptEval,
-		Cached:    max(t.PromptOf.Cached, t.CacheHit) + t.CacheRead,
-		Output:    t.Completion + t.Output + t.Eval,
+		Input:     cmp.Or(t.Prompt, t.Input+t.CacheRead+t.CacheNew, t.PromptEval),
+		Cached:    max(t.PromptOf.Cached, t.CacheHit, t.CacheRead),
+		Output:    cmp.Or(t.Completion, t.Output, t.Eval),
 		Reasoning: t.CompletionOf.Reasoning,
 	}
 	if hidden := t.Total - t.Prompt - t.Completion; hidden > 0 { // some count reasoning apart

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"regexp"
 	"slices"
+	"strconv"
 
 	"github.com/elenchus-go/debate/providers"
 )
@@ -153,7 +154,8 @@ func (s *stream) end() {
 	}
 }
 
-// A glance sees how a reply of Google ends. Its client leaves a stream at a piece that has no more than the end.
+// A glance sees how a reply of Google ends. Its client leaves a stream at a piece that has no more than the end, and
+// drops the usage there.
 type glance struct {
 	io.ReadCloser
 	sight *sight
@@ -165,6 +167,7 @@ const glanced = 4 << 10
 
 var (
 	googleFinish = regexp.MustCompile(`"finishReason": *"?(\w+)`)
+	googleTokens = regexp.MustCompile(`"(promptTokenCount|cachedContentTokenCount|candidatesTokenCount|totalTokenCount)": *(\d+)`)
 	googleModel  = regexp.MustCompile(`"modelVersion": *"([^"\\]+)"`)
 	// googleFinishes are the reasons by their numbers, by which the client asks for them.
 	googleFinishes = map[string]string{
@@ -184,6 +187,19 @@ func (g *glance) Read(p []byte) (int, error) {
 	}
 	if m := googleModel.FindSubmatch(g.last); m != nil {
 		g.sight.model = string(m[1])
+	}
+	for _, m := range googleTokens.FindAllSubmatch(g.last, -1) { // the last counts
+		n, _ := strconv.Atoi(string(m[2]))
+		switch t := &g.sight.tokens; string(m[1]) {
+		case "promptTokenCount":
+			t.Prompt = n
+		case "cachedContentTokenCount":
+			t.PromptOf.Cached = n
+		case "candidatesTokenCount":
+			t.Completion = n
+		default:
+			t.Total = n
+		}
 	}
 	g.last = slices.Clone(g.last[max(0, len(g.last)-glanced):])
 	return n, err

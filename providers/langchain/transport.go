@@ -20,11 +20,11 @@ import (
 //	...
 //	p := langchain.New(gpt)
 //
-// To requests of [Provider] it adds the schema of the reply, in the form of the service, and the settings that
-// langchaingo forgets; it takes away settings that nobody made. It sees status codes, how long to wait, errors
-// within streams and their proper end, and tells the provider. Requests of others pass as they are.
+// To requests of [Provider] it adds the schema of the reply, in the form of the service, marks for a cache, and the
+// settings that langchaingo forgets; it takes away settings that nobody made. It sees status codes, how long to wait,
+// errors within streams and their proper end, and tells the provider. Requests of others pass as they are.
 //
-// A service that refuses a request for a setting or a schema, neither of which a reply depends on, is asked again
+// A service that refuses a request for a setting, a schema or a mark, none of which a reply depends on, is asked again
 // without, at once; the transport remembers that for the model. It repeats nothing else.
 //
 // It knows the protocols of OpenAI, Anthropic, Ollama and Google by the paths of their calls. It is safe for concurrent
@@ -41,6 +41,8 @@ type Transport struct {
 	Unbounded bool
 	// NoSchema sends no schemas.
 	NoSchema bool
+	// NoCache leaves prompts without the marks that Anthropic's cache needs; see package providers/anthropic.
+	NoCache bool
 
 	memory memory
 }
@@ -129,13 +131,14 @@ func (t *Transport) call(r *http.Request, a *api, w *wish, body object) (*http.R
 
 // start is what is known of a model before its first call.
 func (t *Transport) start() lessons {
+	l := lessons{unmarked: t.NoCache}
 	switch {
 	case t.NoSchema:
-		return lessons{schemas: noSchemas}
+		l.schemas = noSchemas
 	case t.Unbounded:
-		return lessons{schemas: unbounded}
+		l.schemas = unbounded
 	}
-	return lessons{}
+	return l
 }
 
 // body makes the body that is sent.

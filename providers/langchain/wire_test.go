@@ -3,9 +3,11 @@ package langchain_test
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"testing/synctest"
 	"time"
 
@@ -73,6 +75,69 @@ func TestTheTransportTellsModelFinishAndUsage(t *testing.T) {
 				})
 			})
 		}
+	}
+}
+
+// Gateways give the same count under several names.
+func TestTokensAreCountedOnceWhateverTheirNames(t *testing.T) {
+	for usage, want := range map[string]transcript.Usage{
+		`{"prompt_tokens": 100, "completion_tokens": 50, "total_tokens": 150, "prompt_tokens_details": {"cached_tokens": 90},
+			"input_tokens": 7, "output_tokens": 50, "cache_read_input_tokens": 90, "cache_creation_input_tokens": 3}`: {Input: 100, Cached: 90, Output: 50},
+		`{"prompt_tokens": 100, "completion_tokens": 50, "prompt_cache_hit_tokens": 90, "prompt_cache_miss_tokens": 10}`: {Input: 100, Cached: 90, Output: 50},
+		`{"prompt_tokens": 100, "completion_tokens": 50, "prompt_tokens_details": null, "cache_read_input_tokens": 90}`:  {Input: 100, Cached: 90, Output: 50},
+		`{"input_tokens": 7, "output_tokens": 50, "cache_read_input_tokens": 90, "cache_creation_input_tokens": null}`:   {Input: 97, Cached: 90, Output: 50},
+	} {
+		t.Run(usage, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				piece := `{"choices": [{"delta": {}, "finish_reason": "stop"}], "usage": ` + strings.Join(strings.Fields(usage), " ") + `}`
+				s := fakellm.Start(t, fakellm.OpenAI, fakellm.Reply{Chunks: []string{"So."}, Lines: []string{"data: " + piece, "data: [DONE]"}})
+				var heard []string
+				res, err := wired(t, &langchain.Transport{}, s, fakellm.OpenAI).Generate(forever(t), listen(&heard))
+				require.NoError(t, err)
+				require.Equal(t, want, res.Usage)
+			})
+		})
+	}
+}
+
+// Google's client drops what comes with the end of a stream, and this one all.
+func TestTheTransportTellsUsageOfGoogle(t *testing.T) {
+	chunks := []string{`Be"promptTokenCount": 7`, "cause."}
+	for name, test := range map[string]struct {
+		path  string
+		reply fakellm.Reply
+	}{
+		"in one":   {":generateContent", fakellm.Reply{Chunks: chunks, Usage: counted}},
+		"streamed": {":streamGenerateContent", fakellm.Reply{Chunks: chunks, Usage: counted}},
+		"streamed, with counts on the way": {":streamGenerateContent", fakellm.Reply{Chunks: chunks, Lines: []string{
+			`,{"usageMetadata": {"promptTokenCount": 100, "cachedContentTokenCount": 90, "candidatesTokenCount": 1, "totalTokenCount": 101}}`,
+			`,{"candidates": [{"finishReason": "STOP"}],`,
+			`"usageMetadata": {"promptTokenCount": 100, "cachedContentTokenCount": 90, "candidatesTokenCount": 10, "totalTokenCount": 150}}]`,
+		}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := fakellm.Start(t, fakellm.Google, test.reply)
+				client := (&langchain.Transport{}).Client(s.Client(t))
+				p := langchain.New(fake{func(ctx context.Context, _ []llms.MessageContent, _ llms.CallOptions) (*llms.ContentResponse, error) {
+					r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.URL+"/v1beta/models/m"+test.path, strings.NewReader(`{}`))
+					if err != nil {
+						return nil, err
+					}
+					resp, err := client.Do(r)
+					if err != nil {
+						return nil, err
+					}
+					if _, err := io.Copy(io.Discard, iotest.OneByteReader(resp.Body)); err != nil {
+						return nil, err
+					}
+					return &llms.ContentResponse{Choices: []*llms.ContentChoice{{Content: "Because."}}}, nil
+				}})
+				res, err := p.Generate(forever(t), ask())
+				require.NoError(t, err)
+				require.Equal(t, providers.Response{Text: "Because.", Finish: providers.Stop, Model: "m-1", Usage: counted}, res)
+			})
+		})
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 // A wish is what a call asks for beyond what langchaingo passes on, and the sight of its answer. It travels in the
 // context of the call to the transport.
 type wish struct {
+	prompt prompt
 	params map[param]any // that are set; the others are not sent
 	schema json.RawMessage
 	name   string // of the schema
@@ -46,8 +47,8 @@ func wishIn(ctx context.Context) *wish {
 // unset is no seed, and no number of candidates, that anybody asks for.
 const unset = math.MinInt32
 
-// wishOf is what a request asks for, of a provider with options of its own.
-func wishOf(options []llms.CallOption, r providers.Request) *wish {
+// wishOf is what a request with a prompt asks for, of a provider with options of its own.
+func wishOf(options []llms.CallOption, asked prompt, r providers.Request) *wish {
 	o := llms.CallOptions{Temperature: math.NaN(), TopP: math.NaN(), TopK: unset, Seed: unset}
 	for _, option := range options {
 		option(&o)
@@ -55,7 +56,7 @@ func wishOf(options []llms.CallOption, r providers.Request) *wish {
 	if r.Temperature != nil {
 		o.Temperature = *r.Temperature
 	}
-	w := &wish{params: map[param]any{}, schema: r.Schema, name: schemaName(r.Reply)}
+	w := &wish{prompt: asked, params: map[param]any{}, schema: r.Schema, name: schemaName(r.Reply)}
 	for p, v := range map[param]float64{temperature: o.Temperature, topP: o.TopP} {
 		if !math.IsNaN(v) {
 			w.params[p] = v

@@ -1,0 +1,106 @@
+package window_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/elenchus-go/debate/context/window"
+)
+
+func ExampleCalibration() {
+	var c window.Calibration
+	c = c.Reported(2000, 2500) // estimated 2,000 tokens, and the provider counted 2,500
+	fmt.Println(c.Factor(), c.Room(20_000))
+
+	c = c.Overflowed(16_000, 24_000) // and yet 16,000 did not fit where 24,000 should
+	fmt.Println(c.Factor(), c.Room(24_000))
+	// Output:
+	// 1.25 16000
+	// 1.501 15989
+}
+
+func TestFactorsFollowWhatIsReported(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		counted []int // of prompts that were estimated at 1,000
+		want    float64
+	}{
+		{"nothing is known", nil, 1},
+		{"it rises at once", []int{1500}, 1.5},
+		{"it falls after the second", []int{700}, 1},
+		{"by then it does", []int{700, 710}, 0.71},
+		{"it stays where little changes", []int{1500, 1550, 1540}, 1.5},
+		{"little is up to a twentieth", []int{1050}, 1},
+		{"more is not", []int{1051}, 1.051},
+		{"one outlier among many changes nothing", []int{1200, 1210, 1220, 3900, 1200}, 1.2},
+		{"nor do four", []int{1200, 1200, 1200, 1200, 1200, 3900, 3900, 3900, 3900}, 1.2},
+		{"after nine the oldest go", []int{700, 700, 700, 700, 700, 2000, 2000, 2000, 2000, 2000}, 2},
+		{"none reported", []int{0}, 1},
+		{"less than none", []int{-1000}, 1},
+		{"half at least", []int{500, 500}, 0.5},
+		{"less than half", []int{499, 499, 499}, 1},
+		{"four times at most", []int{4000}, 4},
+		{"more", []int{4001}, 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var c window.Calibration
+			for _, n := range tt.counted {
+				c = c.Reported(1000, n)
+			}
+			require.InDelta(t, tt.want, c.Factor(), 1e-9)
+		})
+	}
+}
+
+func TestAShortPromptSaysNothing(t *testing.T) {
+	require.Zero(t, window.Calibration{}.Reported(99, 198))
+	require.Zero(t, window.Calibration{}.Reported(0, 0))
+	require.Zero(t, window.Calibration{}.Reported(-1000, -1000))
+	require.InDelta(t, 2, window.Calibration{}.Reported(100, 200).Factor(), 1e-9)
+}
+
+func TestAnOverflowRaisesTheFactor(t *testing.T) {
+	c := window.Calibration{}.Reported(1000, 1200)
+	require.InDelta(t, 1.32, c.Overflowed(10_000, 10_000).Factor(), 1e-9, "by a tenth")
+	require.InDelta(t, 2.001, c.Overflowed(10_000, 20_000).Factor(), 1e-9, "by what did not fit")
+	require.InDelta(t, 1.32, c.Overflowed(0, 20_000).Factor(), 1e-9, "an empty prompt says nothing more")
+	require.InDelta(t, 16, c.Overflowed(1, 20_000).Factor(), 1e-9, "there is a bound")
+
+	c = c.Overflowed(10_000, 20_000)
+	for range 9 {
+		c = c.Reported(1000, 900)
+	}
+	require.InDelta(t, 2.001, c.Factor(), 1e-9, "what did not fit once is not tried again")
+	for range 9 {
+		c = c.Reported(1000, 3000)
+	}
+	require.InDelta(t, 3, c.Factor(), 1e-9)
+}
+
+func TestCalibrationsKeepTheirPromises(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var c window.Calibration
+		for range rapid.IntRange(0, 30).Draw(t, "steps") {
+			before := c
+			estimated, room := rapid.IntRange(-10, 50_000).Draw(t, "estimated"), rapid.IntRange(0, 50_000).Draw(t, "room")
+			if rapid.Bool().Draw(t, "overflow") {
+				c = c.Overflowed(estimated, room)
+				require.GreaterOrEqual(t, c.Factor(), before.Factor())
+				if c.Factor() < 16 {
+					require.Greater(t, c.Factor(), before.Factor())
+					require.False(t, estimated > 0 && c.Room(room) >= estimated, "the prompt that did not fit would fit")
+				}
+			} else {
+				c = c.Reported(estimated, room)
+				require.Equal(t, c, before.Reported(estimated, room), "the same turns, the same factor")
+			}
+			require.GreaterOrEqual(t, c.Factor(), 0.5)
+			require.LessOrEqual(t, c.Factor(), 16.0)
+			tokens := rapid.IntRange(0, 100_000).Draw(t, "tokens")
+			require.LessOrEqual(t, float64(c.Room(tokens))*c.Factor(), float64(tokens)+1e-6, "no more than there is room for")
+		}
+	})
+}

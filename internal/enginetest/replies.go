@@ -1,0 +1,121 @@
+package enginetest
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"hash/fnv"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/elenchus-go/debate/judge"
+	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/protocol/arbitration"
+	"github.com/elenchus-go/debate/protocol/procon"
+	"github.com/elenchus-go/debate/protocol/refine"
+	"github.com/elenchus-go/debate/protocol/skeptic"
+	"github.com/elenchus-go/debate/protocol/vote"
+	"github.com/elenchus-go/debate/providers"
+)
+
+// Reply is a valid reply to a request: the words as they are, or where a contract is asked for an object by it that bears
+// the words. Names are the participants, where the request does not say who is to be spoken of. What else it says is chosen
+// by pick: 0 is the plainest choice everywhere, by which nobody wins and a debate goes on. Empty: the contract is unknown.
+func Reply(r providers.Request, names []string, words string, pick uint64) string {
+	speak, known := replies[r.Reply]
+	if found := find(named, r); found != "" {
+		names = strings.Split(strings.ReplaceAll(found, " and ", ", "), ", ")
+	}
+	switch {
+	case r.Reply == "":
+		return words
+	case !known:
+		return ""
+	}
+	b, err := json.Marshal(speak(r, names, words, pick))
+	if err != nil {
+		return ""
+	}
+	return string(b)
+}
+
+var replies = map[string]func(r providers.Request, names []string, words string, pick uint64) any{
+	judge.AssessmentContract.Name(): func(_ providers.Request, names []string, words string, pick uint64) any {
+		a := judge.Assessment{Reasoning: words, Quality: 6, ShouldContinue: true}
+		for i, n := range names {
+			a.Participants = append(a.Participants, judge.Score{Name: n, Criteria: judge.Rubric(nil).Marks(6 - float64((pick+uint64(i))%2))})
+		}
+		return a
+	},
+	judge.VerdictContract.Name(): func(_ providers.Request, names []string, words string, pick uint64) any {
+		return judge.Verdict{Summary: words, Winner: choose(pick, append([]string{""}, names...)...), Quality: 50}
+	},
+	protocol.PersonasContract.Name(): func(_ providers.Request, names []string, words string, _ uint64) any {
+		p := protocol.Personas{}
+		for _, n := range names {
+			p.Personas = append(p.Personas, protocol.Persona{Name: n, Persona: words, Position: "What " + n + " holds", KeyArguments: []string{words}})
+		}
+		return p
+	},
+	skeptic.DocumentsContract.Name(): func(_ providers.Request, _ []string, words string, _ uint64) any {
+		return skeptic.Documents{Documents: []skeptic.Document{{Title: "First principles", Text: words}, {Title: "Pre-mortem", Text: words}}}
+	},
+	refine.CritiqueContract.Name(): func(r providers.Request, _ []string, words string, pick uint64) any {
+		weak := refine.Weakness{Issue: words, Severity: choose(pick, "minor", "major", "critical")}
+		return refine.Critique{Author: find(proposal, r), Weaknesses: []refine.Weakness{weak}, Overall: words}
+	},
+	refine.SummaryContract.Name(): func(_ providers.Request, _ []string, words string, _ uint64) any {
+		return refine.Summary{Summary: words}
+	},
+	refine.SolutionContract.Name(): func(_ providers.Request, _ []string, words string, pick uint64) any {
+		return refine.Solution{Description: words, Implementation: []string{"Build it."}, TradeOffs: []string{}, Recommendations: []string{}, Confidence: percents(pick)}
+	},
+	arbitration.ArgumentContract.Name(): func(_ providers.Request, _ []string, words string, _ uint64) any {
+		return arbitration.Case{Arguments: []arbitration.Argument{{Claim: words, Reasoning: "It follows.", Evidence: "None is known."}}}
+	},
+	arbitration.RulingContract.Name(): func(_ providers.Request, _ []string, words string, pick uint64) any {
+		winner := choose(pick, arbitration.Draw, arbitration.Advocate, arbitration.Challenger)
+		return arbitration.Ruling{Reasoning: words, KeyPoints: []string{}, Winner: winner, Confidence: percents(pick)}
+	},
+	procon.JudgmentContract.Name(): func(_ providers.Request, names []string, words string, pick uint64) any {
+		j := procon.Judgment{Summary: words, NoNewArguments: pick%2 == 1}
+		for i, n := range names {
+			j.Participants = append(j.Participants, procon.Score{Name: n, Score: 5 + float64((pick+uint64(i))%3*(pick%2))})
+		}
+		return j
+	},
+	vote.BallotContract.Name(): func(_ providers.Request, _ []string, words string, pick uint64) any {
+		return vote.Ballot{Reasoning: words, Answer: choose(pick, "yes", "no"), Confidence: percents(pick)}
+	},
+	vote.RulingContract.Name(): func(_ providers.Request, names []string, words string, pick uint64) any {
+		return vote.Ruling{Reasoning: words, Winner: choose(pick, names...)}
+	},
+	"vectors/1": func(r providers.Request, _ []string, _ string, _ uint64) any {
+		list := []string{}
+		for _, m := range r.Messages {
+			h := fnv.New64a()
+			_, _ = h.Write([]byte(m.Text)) // a hash takes all
+			list = append(list, base64.StdEncoding.EncodeToString(h.Sum(nil)))
+		}
+		return map[string]any{"vectors": list}
+	},
+}
+
+func choose(pick uint64, from ...string) string { return from[pick%uint64(len(from))] }
+
+func percents(pick uint64) float64 { return float64((60 + pick%97) % 101) }
+
+var (
+	named    = regexp.MustCompile(`(?:Assess|Score|The participants are) (.+)(?:, each exactly once|: name one)`)
+	proposal = regexp.MustCompile(`Criticize the proposal that (.+) has made in this round`)
+)
+
+// find is what an expression finds in a request, in the last message that has it.
+func find(what *regexp.Regexp, r providers.Request) string {
+	for _, m := range slices.Backward(r.Messages) {
+		if found := what.FindStringSubmatch(m.Text); found != nil {
+			return found[1]
+		}
+	}
+	return ""
+}

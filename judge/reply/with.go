@@ -1,0 +1,68 @@
+package reply
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+)
+
+// With is the contract with one more check, which is asked after the type's own [Checker] and after earlier ones. The
+// check gets the *T. It returns findings as a Checker does, and may correct spelling and fill in what is computed. A
+// fallback is shown to it before that is validated, so that it may complete what the type alone cannot know. Name,
+// schema and outline stay the same.
+func (c *Contract) With(check func(v any) []string) *Contract {
+	before, stricter := c.more, *c
+	stricter.more = func(v any) (findings []string) {
+		if before != nil {
+			findings = before(v)
+		}
+		return append(findings, check(v)...)
+	}
+	return &stricter
+}
+
+// check is all that is wrong with a reply that follows its schema.
+func (c *Contract) check(v any, names []string) (findings []string) {
+	if checker, ok := v.(Checker); ok {
+		findings = checker.Check(names)
+	}
+	if c.more != nil {
+		findings = append(findings, c.more(v)...)
+	}
+	return findings
+}
+
+// Rename is a reply of this contract with f applied to each text in it, at any depth, and with its summary made anew.
+// It validates nothing: f is expected to keep a reply valid, as one that puts names in the place of labels does.
+func (c *Contract) Rename(r Reply, f func(string) string) (Reply, error) {
+	v := c.fresh()
+	if err := json.Unmarshal(r.Data, v); err != nil {
+		return Reply{}, fmt.Errorf("rename in reply %s: %w", c.name, err)
+	}
+	rename(reflect.ValueOf(v), f)
+	renamed, err := summed(v)
+	renamed.Repaired = r.Repaired
+	return renamed, err
+}
+
+// rename applies f to the texts of a value. What kinds there can be is for usable to say.
+func rename(v reflect.Value, f func(string) string) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if !v.IsNil() {
+			rename(v.Elem(), f)
+		}
+	case reflect.Struct:
+		for _, field := range v.Fields() {
+			rename(field, f)
+		}
+	case reflect.Slice, reflect.Array:
+		for i := range v.Len() {
+			rename(v.Index(i), f)
+		}
+	case reflect.String:
+		if v.CanSet() {
+			v.SetString(f(v.String()))
+		}
+	}
+}

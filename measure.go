@@ -1,0 +1,208 @@
+package debate
+
+import (
+	"encoding/base64"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/elenchus-go/debate/context/window"
+	"github.com/elenchus-go/debate/detect"
+	"github.com/elenchus-go/debate/judge"
+	"github.com/elenchus-go/debate/judge/reply"
+	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// watching is a debate's Watch, with the last round that it was told of.
+type watching struct {
+	detect.Watch
+
+	spoken, judged int
+}
+
+// measured are the findings of a round whose speeches or assessments are complete, once.
+func (r *record) measured(judged bool) []detect.Finding {
+	round := r.Cursor.Round
+	if len(r.config.Watch) == 0 || judged && r.looked.judged >= round || !judged && r.looked.spoken >= round {
+		return nil
+	}
+	if r.watch == nil {
+		r.watch = &watching{Watch: detect.Watch{
+			Rules: r.config.Watch, Topic: r.config.Topic, Seats: r.everyone, Answer: r.answer,
+		}}
+	}
+	for k := min(r.watch.spoken, r.watch.judged) + 1; k < round; k++ { // those of an earlier process
+		r.hear(k)
+		r.judge(k)
+	}
+	found := r.hear(round)
+	if judged {
+		found = r.judge(round)
+	}
+	return found
+}
+
+// hear has the watch look at the speeches of a round, once.
+func (r *record) hear(round int) []detect.Finding {
+	if r.watch.spoken >= round {
+		return nil
+	}
+	r.watch.spoken = round
+	turns := r.of(round)
+	return r.watch.Spoken(turns, r.vectors(turns))
+}
+
+// judge has the watch look at the judges' word on a round, once, where there is any.
+func (r *record) judge(round int) []detect.Finding {
+	if r.watch.judged >= round {
+		return nil
+	}
+	r.watch.judged = round
+	var list []judge.Assessment
+	for _, t := range r.of(round) {
+		if t.Output != judge.AssessmentContract.Name() || slices.Contains(t.Flags, transcript.Fallback) {
+			continue
+		}
+		if a, err := transcript.Decode[judge.Assessment](t); err == nil {
+			list = append(list, a)
+		}
+	}
+	if len(list) == 0 && !slices.ContainsFunc(r.of(round), func(t transcript.Turn) bool { return t.Kind == transcript.Assessment }) {
+		return nil // nobody judges
+	}
+	s := detect.Scores{Round: round}
+	repetitive, relevance, converged := 0, 0.0, []bool(nil)
+	for _, a := range list {
+		s.Quality += a.Quality / float64(len(list))
+		s.Novelty += a.Mean(judge.Novelty) / float64(len(list))
+		relevance += a.Mean(judge.Relevance) / float64(len(list))
+		converged = append(converged, a.Converged)
+		if a.Repetitive {
+			repetitive++
+		}
+	}
+	if s.Repetitive = 2*repetitive > len(list); len(list) == 0 {
+		s.Quality, s.Novelty, relevance = math.NaN(), math.NaN(), math.NaN()
+	}
+	return r.watch.Judged(s, relevance, converged...)
+}
+
+// of are the turns of a round.
+func (r *record) of(round int) []transcript.Turn {
+	turns := r.Since(round)
+	if end := slices.IndexFunc(turns, func(t transcript.Turn) bool { return t.Round > round }); end >= 0 {
+		turns = turns[:end]
+	}
+	return turns
+}
+
+// advice is what the judges of the round at hand are told of what was measured.
+func (r *record) advice() (list []string) {
+	for _, f := range r.since(r.Cursor.Round - 1) {
+		if f.Found && f.Use != detect.Report {
+			list = append(list, f.String())
+		}
+	}
+	return list
+}
+
+// since are the findings of a round and of later ones.
+func (r *record) since(round int) []detect.Finding {
+	from := len(r.findings)
+	for from > 0 && r.findings[from-1].Round >= round {
+		from--
+	}
+	return r.findings[from:]
+}
+
+// alarm is the ending that a finding of the round at hand brings about, or one that was just made; zero: none does.
+func (r *record) alarm(found ...detect.Finding) transcript.Ending {
+	for _, f := range append(slices.Clip(r.since(r.Cursor.Round)), found...) {
+		if f.Found && f.Use == detect.Stop {
+			return f.Ending()
+		}
+	}
+	return transcript.Ending{}
+}
+
+// embeds says whether vectors of the speeches are wanted.
+func (c *Config) embeds() bool {
+	return slices.ContainsFunc(c.Watch, func(r detect.Rule) bool { return r.Means() == "vectors" })
+}
+
+// embedding is a protocol with a further phase after the speeches of each round: vectors are made of them.
+type embedding struct{ protocol.Protocol }
+
+const embed = "embed"
+
+// Phases are the protocol's own and the further one.
+func (p embedding) Phases(r *protocol.Record) []protocol.Phase {
+	phases := p.Protocol.Phases(r)
+	if r.Cursor.Stage != transcript.Speech {
+		return phases
+	}
+	step := protocol.Step{Key: transcript.Key{Actor: protocol.Embedding}, Output: vectorsContract.Name()}
+	return append(slices.Clip(phases), protocol.Phase{Name: embed, Steps: []protocol.Step{step}})
+}
+
+// vectors are the reply of an embedder: for each text its vector of length 1, each component times 127 and rounded to a
+// signed byte, in base64.
+type vectors struct {
+	Vectors []string `json:"vectors" jsonschema:"maxItems=256" jsonschema_description:"one vector for each text"`
+}
+
+var vectorsContract = reply.New[vectors]("vectors/1")
+
+// Text says how many there are.
+func (v *vectors) Text() string { return fmt.Sprintf("%d vectors", len(v.Vectors)) }
+
+// Fallback has none, so that nothing is found.
+func (v *vectors) Fallback([]string) { v.Vectors = []string{} }
+
+// texts are the messages of an embedder's request: what was said in the round, in order.
+func (r *record) texts(limit int, s *protocol.Step) (list []providers.Message) {
+	for _, t := range r.speeches(r.of(s.Round)) {
+		list = append(list, providers.Message{Role: providers.User, Text: window.Clip(t.Text, limit)})
+	}
+	return list
+}
+
+func (r *record) speeches(turns []transcript.Turn) (list []transcript.Turn) {
+	for _, t := range turns {
+		if t.Kind == transcript.Speech {
+			list = append(list, t)
+		}
+	}
+	return list
+}
+
+// vectors are those of the speeches among the turns of a round, as far as an embedder has made them.
+func (r *record) vectors(turns []transcript.Turn) (list []detect.Vector) {
+	at := slices.IndexFunc(turns, func(t transcript.Turn) bool { return t.Kind == transcript.Vectors })
+	if at < 0 {
+		return nil
+	}
+	made, err := transcript.Decode[vectors](turns[at])
+	said := r.speeches(turns)
+	if err != nil || len(made.Vectors) != len(said) {
+		return nil
+	}
+	for i, t := range said {
+		list = append(list, detect.Vector{Of: t.Key, Values: components(made.Vectors[i])})
+	}
+	return list
+}
+
+// components are the values of a vector; nil where it is none.
+func components(s string) (values []float32) {
+	b, err := base64.StdEncoding.DecodeString(s)
+	if err != nil {
+		return nil
+	}
+	for _, x := range b {
+		values = append(values, float32(int8(x))/127) //nolint:gosec // the byte is a signed one
+	}
+	return values
+}

@@ -1,0 +1,248 @@
+// Package arbitration disputes an evaluation, one topic a round: an advocate and a challenger give their arguments, an
+// arbiter rules, and the rulings move the scores of the categories that the topics are tied to.
+//
+// The rule: a ruling moves the score of its topic's category by Step times its confidence, up where the advocate has
+// won, down where the challenger has; the score stays within 0 and Scale, and is rounded to hundredths. A draw moves
+// nothing, and neither does what stands for a ruling where no valid one came. Where topics share a category, each
+// starts from what the one before has left.
+package arbitration
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// Topic is what is disputed in a round.
+type Topic struct {
+	Name       string `json:"name"`       // unique, such as "solution fit"
+	Question   string `json:"question"`   // what the arbiter is to decide
+	Category   string `json:"category"`   // the score that its ruling moves
+	Advocate   string `json:"advocate"`   // the position that speaks for the score
+	Challenger string `json:"challenger"` // the position against
+}
+
+// Protocol holds the parameters. Scores must be given.
+type Protocol struct {
+	// Topics are disputed in this order. Defaults to problem validity, solution fit and market opportunity, which are tied
+	// to the categories "problem", "solution" and "market".
+	Topics []Topic `json:"topics,omitempty"`
+	// Evidence is what the evaluation rests on.
+	Evidence []string `json:"evidence,omitempty"`
+	// Scores are the evaluation's by category, from 0 to Scale. One that has no topic stays as it is.
+	Scores map[string]float64 `json:"scores"`
+	// Challenges are what the evaluation has left open.
+	Challenges []string `json:"challenges,omitempty"`
+	// Scale is the best score. Defaults to 10.
+	Scale float64 `json:"scale,omitempty"`
+	// Step is how far a ruling moves a score at a confidence of 100. Defaults to a tenth of Scale.
+	Step float64 `json:"step,omitempty"`
+}
+
+// The sides, which are also the winners that a ruling may name.
+const (
+	Advocate   = "advocate"
+	Challenger = "challenger"
+	Draw       = "draw"
+)
+
+// The phases of a round.
+const (
+	argue = "argue"
+	rule  = "rule"
+)
+
+var usual = []Topic{
+	{
+		"problem validity", "Is the problem real, and does it weigh enough on those who have it?", "problem",
+		"The problem is real, occurs often, and weighs on those who have it.",
+		"The problem is small, rare, or already solved well enough.",
+	},
+	{
+		"solution fit", "Does the proposed solution solve the problem, and can it be built?", "solution",
+		"The solution solves the problem, can be built, and is better than what there is.",
+		"The solution misses the problem, cannot be built as proposed, or is no better than what there is.",
+	},
+	{
+		"market opportunity", "Is there a market that is worth the effort?", "market",
+		"Enough people will pay enough for it, and they can be reached.",
+		"Too few will pay, too little, or they cannot be reached against the competition.",
+	},
+}
+
+func (p Protocol) topics() []Topic {
+	if len(p.Topics) == 0 {
+		return usual
+	}
+	return p.Topics
+}
+
+func (p Protocol) scale() float64 { return cmp.Or(p.Scale, 10) }
+
+func (p Protocol) step() float64 { return cmp.Or(p.Step, p.scale()/10) }
+
+// Name is "arbitration/1".
+func (Protocol) Name() string { return "arbitration/1" }
+
+// Defaults are a round for each topic.
+func (p Protocol) Defaults() protocol.Defaults {
+	return protocol.Defaults{MaxRounds: len(p.topics())}
+}
+
+// Check wants an advocate, a challenger and an arbiter, topics that hold both positions, at most a round for each, and
+// a score within the scale for each category.
+func (p Protocol) Check(r *protocol.Record) (problems []protocol.Problem) {
+	wrong := func(field, format string, args ...any) {
+		problems = append(problems, protocol.Problemf(field, format, args...))
+	}
+	if n := len(r.Seats); n != 2 {
+		wrong("participants", "%d enabled, an arbitration takes 2: an advocate and a challenger", n)
+	} else if a := r.Seats[0].Role; a == r.Seats[1].Role && (a == Advocate || a == Challenger) {
+		wrong("participants[1].role", "%q is taken by %s", a, r.Seats[0].Name)
+	}
+	if len(r.Judges) == 0 {
+		wrong("judges", "none, an arbitration needs one, who rules")
+	}
+	if n := len(p.topics()); r.MaxRounds > n {
+		wrong("limits.max_rounds", "%d, there are %d topics, one a round", r.MaxRounds, n)
+	}
+	p.checkTopics(wrong)
+	p.checkScores(wrong)
+	return problems
+}
+
+func (p Protocol) checkTopics(wrong func(field, format string, args ...any)) {
+	seen := map[string]int{}
+	for i, t := range p.topics() {
+		at := fmt.Sprintf("protocol.topics[%d]", i)
+		for _, f := range [][2]string{
+			{"name", t.Name}, {"question", t.Question}, {"category", t.Category}, {"advocate", t.Advocate}, {"challenger", t.Challenger},
+		} {
+			if strings.TrimSpace(f[1]) == "" {
+				wrong(at+"."+f[0], "it is blank, a topic has a name, a question, a category and both positions")
+			}
+		}
+		if first, again := seen[t.Name]; again {
+			wrong(at+".name", "%q is the name of topic %d as well", t.Name, first)
+		}
+		seen[t.Name] = i
+		if t.Advocate == t.Challenger && t.Advocate != "" {
+			wrong(at+".challenger", "%q is the advocate's position as well", t.Challenger)
+		}
+		if _, scored := p.Scores[t.Category]; !scored && t.Category != "" {
+			wrong("protocol.scores", "none for %q, the category of %q", t.Category, t.Name)
+		}
+	}
+}
+
+func (p Protocol) checkScores(wrong func(field, format string, args ...any)) {
+	scale, step := p.scale(), p.step()
+	if scale <= 0 {
+		wrong("protocol.scale", "%v, use a number above 0", scale)
+		return
+	}
+	if step <= 0 || step > scale {
+		wrong("protocol.step", "%v, use a number above 0, up to the scale of %v", step, scale)
+	}
+	for _, category := range slices.Sorted(maps.Keys(p.Scores)) {
+		if s := p.Scores[category]; !(s >= 0 && s <= scale) {
+			wrong("protocol.scores."+category, "%v, use a number from 0 to %v", s, scale)
+		}
+	}
+}
+
+// Phases are the arguments, the challenger's after the advocate's, and the ruling of the first judge.
+func (p Protocol) Phases(r *protocol.Record) []protocol.Phase {
+	round := r.Cursor.Round
+	if round < 1 || round > len(p.topics()) {
+		return nil
+	}
+	switch r.Cursor.Stage {
+	case transcript.Speech:
+		if len(r.Seats) != 2 {
+			return nil
+		}
+		first, second := sides(r)
+		return []protocol.Phase{{Name: argue, Steps: []protocol.Step{p.argument(r, first, Advocate), p.argument(r, second, Challenger)}}}
+	case transcript.Assessment:
+		if len(r.Judges) == 0 {
+			return nil
+		}
+		return []protocol.Phase{{Name: rule, Steps: []protocol.Step{p.ruling(r)}}}
+	default:
+		return nil
+	}
+}
+
+// sides are the names of advocate and challenger: by their roles, else in the order in which they sit.
+func sides(r *protocol.Record) (advocate, challenger string) {
+	a, b := r.Seats[0], r.Seats[1]
+	if a.Role == Challenger || b.Role == Advocate {
+		a, b = b, a
+	}
+	return a.Name, b.Name
+}
+
+func (p Protocol) argument(r *protocol.Record, name, side string) (s protocol.Step) {
+	s.Actor, s.Prompt, s.Output, s.Vars = name, "arbitration-argue", ArgumentContract.Name(), p.vars(r)
+	s.Vars["side"] = side
+	return s
+}
+
+// ruling shows the arbiter the arguments of the round under neutral labels: who stands for which side it must know, who
+// they are it need not.
+func (p Protocol) ruling(r *protocol.Record) (s protocol.Step) {
+	round := r.Cursor.Round
+	s.Actor, s.Prompt, s.Output, s.Vars, s.Blind = r.Judges[0], "arbitration-rule", RulingContract.Name(), p.vars(r), true
+	s.Show = func(t *transcript.Turn) bool {
+		return t.Round == round && (t.Kind == transcript.Speech || t.Kind == transcript.Remark)
+	}
+	return s
+}
+
+// vars are what prompts read: what the evaluation says, and the topic of the round.
+func (p Protocol) vars(r *protocol.Record) map[string]string {
+	t := p.topics()[r.Cursor.Round-1]
+	now := p.result(r, r.Cursor.Round-1)
+	at := slices.IndexFunc(now.Scores, func(s Score) bool { return s.Category == t.Category })
+	v := map[string]string{
+		"evidence": lines(p.Evidence), "challenges": lines(p.Challenges), "scores": p.scores(),
+		"topic": t.Name, "question": t.Question, "category": t.Category, Advocate: t.Advocate, Challenger: t.Challenger,
+		"score": "", "scale": number(p.scale()),
+	}
+	if at >= 0 {
+		v["score"] = number(now.Scores[at].After)
+	}
+	if len(r.Seats) == 2 {
+		v["for"], v["against"] = sides(r)
+	}
+	return v
+}
+
+// scores are the initial ones, a line each.
+func (p Protocol) scores() string {
+	var list []string
+	for _, category := range slices.Sorted(maps.Keys(p.Scores)) {
+		list = append(list, category+": "+number(p.Scores[category])+" of "+number(p.scale()))
+	}
+	return lines(list)
+}
+
+func lines(items []string) string {
+	var b strings.Builder
+	for _, item := range items {
+		b.WriteString("- " + item + "\n")
+	}
+	return b.String()
+}
+
+func number(f float64) string { return strconv.FormatFloat(hundredths(f), 'f', -1, 64) }
+
+// End is never early: the limits end the debate, at the latest with the last topic.
+func (Protocol) End(*protocol.Record) transcript.Ending { return transcript.Ending{} }

@@ -1,0 +1,110 @@
+package arbitration_test
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate/prompts"
+	"github.com/elenchus-go/debate/protocol/arbitration"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+var full = arbitration.Protocol{
+	Evidence:   []string{"Forty interviews with clinics.", "A pilot of six weeks."},
+	Scores:     map[string]float64{"problem": 7, "solution": 5.5, "market": 4, "team": 8},
+	Challenges: []string{"Who pays?"},
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	file := filepath.Join("testdata", name+".golden")
+	if *update {
+		require.NoError(t, os.MkdirAll("testdata", 0o755))
+		require.NoError(t, os.WriteFile(file, []byte(got), 0o644))
+	}
+	want, err := os.ReadFile(file)
+	require.NoError(t, err, "run the test with -update")
+	require.Equal(t, strings.ReplaceAll(string(want), "\r\n", "\n"), got)
+}
+
+func render(t *testing.T, name string, d prompts.Data) (system, user string) {
+	t.Helper()
+	set, err := prompts.Load(nil)
+	require.NoError(t, err)
+	system, err = set.System(name, d)
+	require.NoError(t, err)
+	user, err = set.User(name, d)
+	require.NoError(t, err)
+	return system, user
+}
+
+func TestGoldenPrompts(t *testing.T) {
+	ada := transcript.Seat{Name: "Ada", Role: "advocate", Persona: "A dry Scot.", Instructions: "Quote prices in euros."}
+	bo := transcript.Seat{Name: "Bo", Role: "challenger"}
+	eve := transcript.Seat{Name: "Eve", Persona: "A retired judge.", Instructions: "Be brief."}
+	c := sit(t, full).round(1, "challenger", 80)
+	c.begin(transcript.Speech, 2)
+	prompt := func(name, contract string, me transcript.Seat, vars map[string]string, others ...transcript.Seat) {
+		d := prompts.Data{
+			Topic: "Should we fund the scheduler for clinics?", Background: "The board meets in May.", Me: me, Others: others,
+			Names: []string{"Ada", "Bo"}, Round: 2, Rounds: 3, Vars: vars, Reply: contract,
+		}
+		if me.Name == "Eve" {
+			d.Fence = "mark"
+		}
+		system, user := render(t, name, d)
+		side := ""
+		if s := vars["side"]; s != "" {
+			side = "-" + s
+		}
+		golden(t, name+side, "======== system\n"+system+"\n======== user\n"+user+"\n")
+	}
+	prompt("arbitration-argue", arbitration.ArgumentContract.Outline(), ada, c.say(argues("A")).Vars, bo)
+	prompt("arbitration-argue", arbitration.ArgumentContract.Outline(), bo, c.say(argues("B")).Vars, ada)
+	vars := c.begin(transcript.Assessment, 2).next()[0].Vars // the engine puts labels in the place of names
+	vars["for"], vars["against"] = "Debater 2", "Debater 1"
+	prompt("arbitration-rule", arbitration.RulingContract.Outline(), eve, vars, transcript.Seat{Name: "Debater 1"}, transcript.Seat{Name: "Debater 2"})
+}
+
+// A system prompt is billed cheaper where it begins as the one before.
+func TestSystemPromptsDoNotChange(t *testing.T) {
+	c := sit(t, full)
+	seen := map[string]map[string]bool{}
+	for round := 1; round <= 3; round++ {
+		for _, stage := range []transcript.Kind{transcript.Speech, transcript.Assessment} {
+			for _, p := range c.begin(stage, round).p.Phases(c.r) {
+				for _, s := range p.Steps {
+					system, _ := render(t, s.Prompt, prompts.Data{Topic: "T", Me: transcript.Seat{Name: s.Actor}, Vars: s.Vars, Round: round, Rounds: 3})
+					if seen[s.Actor] == nil {
+						seen[s.Actor] = map[string]bool{}
+					}
+					seen[s.Actor][system] = true
+				}
+			}
+		}
+		c.round(round, "advocate", 90)
+	}
+	require.Len(t, seen, 3)
+	for actor, prompts := range seen {
+		require.Len(t, prompts, 1, actor)
+	}
+}
+
+func TestGoldenTranscript(t *testing.T) {
+	c := sit(t, full)
+	c.begin(transcript.Speech, 1).say(`{"arguments":[{"claim":"It <b>hurts</b>","reasoning":"- first\n- second","evidence":"[x](javascript:y)"},{"claim":"It costs","reasoning":"R","evidence":"none"}]}`)
+	c.say(argues("It does *not*"))
+	c.begin(transcript.Assessment, 1).say(`{"reasoning":"# Clear","key_points":["1. The interviews","a | b"],"winner":"advocate","confidence":75}`)
+	c.round(2, "draw", 0, transcript.Fallback)
+	c.begin(transcript.Speech, 3).say(argues("Unanswered"))
+	a := c.p.Answer(c.r)
+	golden(t, "transcript", a.Text)
+	golden(t, "result", string(a.Data)+"\n")
+}

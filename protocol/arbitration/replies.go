@@ -1,0 +1,70 @@
+package arbitration
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/elenchus-go/debate/judge/reply"
+)
+
+// The contracts of replies.
+var (
+	ArgumentContract = reply.New[Case]("argument/1")
+	RulingContract   = reply.New[Ruling]("ruling/1")
+)
+
+// Case is what a side says on a topic. It has no fallback: a ruling on arguments that nobody gave would move a score.
+type Case struct {
+	Arguments []Argument `json:"arguments" jsonschema:"minItems=1,maxItems=6" jsonschema_description:"the arguments, the strongest first"`
+}
+
+// Argument is one reason for a position.
+type Argument struct {
+	Claim     string `json:"claim" jsonschema:"minLength=1,maxLength=600" jsonschema_description:"what is claimed, in one sentence"`
+	Reasoning string `json:"reasoning" jsonschema:"minLength=1,maxLength=1900" jsonschema_description:"why it follows, and why it bears on the question"`
+	Evidence  string `json:"evidence" jsonschema:"minLength=1,maxLength=1900" jsonschema_description:"what bears it out, and where that stands; where there is nothing, say so"`
+}
+
+// Check finds arguments of which a part is blank.
+func (c *Case) Check([]string) (findings []string) {
+	for i, a := range c.Arguments {
+		for _, f := range [][2]string{{"claim", a.Claim}, {"reasoning", a.Reasoning}, {"evidence", a.Evidence}} {
+			if strings.TrimSpace(f[1]) == "" {
+				findings = append(findings, fmt.Sprintf("/arguments/%d/%s: it is blank", i, f[0]))
+			}
+		}
+	}
+	return findings
+}
+
+// Text lists the arguments.
+func (c *Case) Text() string {
+	var b strings.Builder
+	for i, a := range c.Arguments {
+		fmt.Fprintf(&b, "%d. %s\nReasoning: %s\nEvidence: %s\n", i+1, a.Claim, a.Reasoning, a.Evidence)
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// Ruling is what the arbiter says on a topic.
+type Ruling struct {
+	Reasoning  string   `json:"reasoning" jsonschema:"minLength=1,maxLength=1900" jsonschema_description:"what the ruling rests on, in a few sentences"`
+	KeyPoints  []string `json:"key_points" jsonschema:"maxItems=8,maxLength=600" jsonschema_description:"the points on which it turned"`
+	Winner     string   `json:"winner" jsonschema:"enum=advocate,enum=challenger,enum=draw" jsonschema_description:"the side that argued better; draw where neither clearly did"`
+	Confidence float64  `json:"confidence" jsonschema:"minimum=0,maximum=100" jsonschema_description:"how sure you are of it, 0 not at all and 100 completely"`
+}
+
+// Fallback is a draw, which moves nothing.
+func (r *Ruling) Fallback([]string) {
+	*r = Ruling{Reasoning: "No valid ruling came from the arbiter. The score stays as it is.", KeyPoints: []string{}, Winner: Draw}
+}
+
+// Text sums the ruling up.
+func (r *Ruling) Text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Winner: %s (confidence %s of 100)\n%s", r.Winner, number(r.Confidence), r.Reasoning)
+	for _, p := range r.KeyPoints {
+		b.WriteString("\n- " + p)
+	}
+	return b.String()
+}

@@ -1,0 +1,106 @@
+package arbitration
+
+import (
+	"encoding/json"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// Result is what an arbitration came to, as data.
+type Result struct {
+	Topics []Adjustment `json:"topics"` // those that were ruled on, in order
+	Scores []Score      `json:"scores"` // of all categories, by name
+	Total  Score        `json:"total"`  // their sums
+}
+
+// Adjustment is what a ruling did to the score of its topic's category.
+type Adjustment struct {
+	Topic    string `json:"topic"`
+	Ruling   Ruling `json:"ruling"`
+	Fallback bool   `json:"fallback,omitempty"` // no valid ruling came
+	Score
+}
+
+// Score is a score before and after, from 0 to the scale; a total is a sum of such.
+type Score struct {
+	Category string  `json:"category,omitempty"`
+	Before   float64 `json:"before"`
+	After    float64 `json:"after"`
+	Delta    float64 `json:"delta"` // After less Before
+}
+
+// Adjust is a score after a ruling, by the rule of the package: moved by step at a confidence of 100, within 0 and
+// scale.
+func Adjust(before float64, ruling Ruling, step, scale float64) float64 {
+	move := step * ruling.Confidence / 100
+	switch ruling.Winner {
+	case Advocate:
+	case Challenger:
+		move = -move
+	default:
+		return before
+	}
+	return min(max(hundredths(before+move), 0), scale)
+}
+
+func hundredths(f float64) float64 { return math.Round(f*100) / 100 }
+
+func score(category string, before, after float64) Score {
+	return Score{Category: category, Before: before, After: after, Delta: hundredths(after - before)}
+}
+
+// result applies the rulings of the rounds up to one.
+func (p Protocol) result(r *protocol.Record, rounds int) Result {
+	res := Result{Topics: []Adjustment{}, Scores: []Score{}}
+	now := maps.Clone(p.Scores)
+	if now == nil {
+		now = map[string]float64{}
+	}
+	for i, topic := range p.topics()[:min(rounds, len(p.topics()))] {
+		ruling, fallback, ok := ruled(r, i+1)
+		if !ok {
+			continue
+		}
+		before := now[topic.Category]
+		if !fallback {
+			now[topic.Category] = Adjust(before, ruling, p.step(), p.scale())
+		}
+		res.Topics = append(res.Topics, Adjustment{
+			Topic: topic.Name, Ruling: ruling, Fallback: fallback, Score: score(topic.Category, before, now[topic.Category]),
+		})
+	}
+	var before, after float64
+	for _, category := range slices.Sorted(maps.Keys(p.Scores)) {
+		res.Scores = append(res.Scores, score(category, p.Scores[category], now[category]))
+		before, after = before+p.Scores[category], after+now[category]
+	}
+	res.Total = score("", hundredths(before), hundredths(after))
+	return res
+}
+
+// ruled is the ruling of a round, whoever was the arbiter then.
+func ruled(r *protocol.Record, round int) (ruling Ruling, fallback, ok bool) {
+	for _, t := range r.Since(round) {
+		if t.Round != round || t.Kind != transcript.Assessment {
+			continue
+		}
+		ruling, err := transcript.Decode[Ruling](t)
+		return ruling, slices.Contains(t.Flags, transcript.Fallback), err == nil
+	}
+	return Ruling{}, false, false
+}
+
+// Answer has a transcript in Markdown as its text, and a [Result] as its data.
+func (p Protocol) Answer(r *protocol.Record) (a protocol.Answer) {
+	if len(r.Turns) == 0 {
+		return a
+	}
+	res := p.result(r, len(p.topics()))
+	a.Text = p.markdown(r, res)
+	a.Data, _ = json.Marshal(res) // plain data always encodes
+	return a
+}

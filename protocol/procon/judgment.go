@@ -1,0 +1,88 @@
+package procon
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/elenchus-go/debate/judge"
+	"github.com/elenchus-go/debate/judge/reply"
+)
+
+// JudgmentContract is the reply of the judge.
+var JudgmentContract = reply.New[Judgment]("judgment/1")
+
+// Judgment is what the judge says at the end. It is the debate's answer.
+type Judgment struct {
+	Summary        string  `json:"summary" jsonschema:"minLength=1,maxLength=1200" jsonschema_description:"the debate and its result, in at most 100 words"`
+	NoNewArguments bool    `json:"no_new_arguments" jsonschema_description:"whether the last round of arguments brought none that were new"`
+	Participants   []Score `json:"participants" jsonschema:"maxItems=64" jsonschema_description:"the score of each participant, one entry each"`
+	Winner         string  `json:"winner,omitempty" jsonschema:"maxLength=200" jsonschema_description:"the winner's name, exactly as it was given; leave it out where nobody won"`
+}
+
+// Score is how well one participant argued.
+type Score struct {
+	Name  string  `json:"name" jsonschema:"minLength=1,maxLength=200" jsonschema_description:"the participant's name, exactly as it was given"`
+	Score float64 `json:"score" jsonschema:"minimum=0,maximum=10" jsonschema_description:"how well the participant argued, 0 the worst and 10 the best"`
+}
+
+// Check corrects the spelling of names. It finds participants who are not scored exactly once, strangers, and a winner
+// whose score is less than another's.
+func (j *Judgment) Check(names []string) []string {
+	named := judge.Verdict{Winner: j.Winner} // names are resolved as in a verdict
+	for _, s := range j.Participants {
+		named.Participants = append(named.Participants, judge.KeyPoints{Name: s.Name})
+	}
+	findings := named.Check(names)
+	j.Winner = named.Winner
+	for i := range j.Participants {
+		j.Participants[i].Name = named.Participants[i].Name
+	}
+	for _, name := range names {
+		if !slices.ContainsFunc(j.Participants, func(s Score) bool { return s.Name == name }) {
+			findings = append(findings, fmt.Sprintf("/participants: %q has no score", name))
+		}
+	}
+	if len(findings) > 0 || j.Winner == "" {
+		return findings
+	}
+	return j.outdone()
+}
+
+// outdone finds a winner whose score is less than another's.
+func (j *Judgment) outdone() (findings []string) {
+	at := slices.IndexFunc(j.Participants, func(s Score) bool { return s.Name == j.Winner })
+	for _, s := range j.Participants {
+		if s.Score > j.Participants[at].Score {
+			findings = append(findings, fmt.Sprintf("/winner: %q has a lower score than %q", j.Winner, s.Name))
+		}
+	}
+	return findings
+}
+
+// Fallback is a judgment without a winner, with everyone in the middle, that says what it is.
+func (j *Judgment) Fallback(names []string) {
+	*j = Judgment{
+		Summary:      "The judge gave no valid judgment. The debate ends without a winner, and the scores are neutral.",
+		Participants: []Score{},
+	}
+	for _, name := range names {
+		j.Participants = append(j.Participants, Score{Name: name, Score: 5})
+	}
+}
+
+// Text sums the judgment up.
+func (j *Judgment) Text() string {
+	lines := []string{j.Summary}
+	for _, s := range j.Participants {
+		lines = append(lines, s.Name+": "+strconv.FormatFloat(s.Score, 'f', -1, 64)+" of 10")
+	}
+	if j.NoNewArguments {
+		lines = append(lines, "The last round of arguments brought none that were new.")
+	}
+	if j.Winner != "" {
+		return strings.Join(append(lines, "Winner: "+j.Winner), "\n")
+	}
+	return strings.Join(append(lines, "Nobody won."), "\n")
+}

@@ -1,0 +1,265 @@
+package procon_test
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate/prompts"
+	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/protocol/procon"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+var _ protocol.Defaulter = procon.Protocol{}
+
+var (
+	ann = transcript.Seat{Name: "Ann", Position: "Cities should ban private cars."}
+	bob = transcript.Seat{Name: "Bob", Position: "Cities should not ban private cars."}
+)
+
+// duel is a debate of these before anything was said.
+func duel(seats ...transcript.Seat) *protocol.Record {
+	return &protocol.Record{Seats: seats, Judges: []string{"Jo"}, MinRounds: 1, MaxRounds: 3, Cursor: transcript.Cursor{Run: 1}}
+}
+
+// enter begins a stage.
+func enter(r *protocol.Record, stage transcript.Kind) {
+	r.Seq++
+	r.Cursor.Stage, r.Cursor.Phase, r.Cursor.Since = stage, "", r.Seq
+}
+
+// hold goes through the stage at hand and tells of its steps, at most so many.
+func hold(t *testing.T, r *protocol.Record, most int) (steps []protocol.Step) {
+	t.Helper()
+	for len(steps) < most {
+		next := protocol.Next(procon.Protocol{}, r)
+		if len(next) == 0 {
+			break
+		}
+		require.Len(t, next, 1, "one speaks after the other")
+		s := next[0]
+		if s.Phase != r.Cursor.Phase {
+			r.Begin(s.Phase, r.Seq+1)
+			s = protocol.Next(procon.Protocol{}, r)[0]
+		}
+		require.True(t, r.Apply(transcript.Turn{Key: s.Key, Kind: s.Kind, Order: s.Order, Horizon: s.Horizon, Output: s.Output, Seq: r.Seq + 1}))
+		steps = append(steps, s)
+	}
+	return steps
+}
+
+func ExampleProtocol() {
+	r := duel(ann, bob)
+	r.Cursor.Stage = transcript.Speech
+	for r.Cursor.Round = 1; r.Cursor.Round <= r.MaxRounds; r.Cursor.Round++ {
+		fmt.Println(protocol.Next(procon.Protocol{}, r)[0].Key)
+	}
+	// Output:
+	// 1/1/argue/Ann/
+	// 1/2/argue/Ann/
+	// 1/3/close/Ann/
+}
+
+func TestCheckSaysAllThatIsWrong(t *testing.T) {
+	with := func(s transcript.Seat, side, position string) transcript.Seat {
+		s.Side, s.Position = side, position
+		return s
+	}
+	for _, tt := range []struct {
+		name  string
+		seats []transcript.Seat
+		judge bool
+		want  []string
+	}{
+		{"two with opposite positions", []transcript.Seat{ann, bob}, true, nil},
+		{"two sides", []transcript.Seat{with(ann, "pro", "Yes."), with(bob, "con", "No.")}, true, nil},
+		{"no judge", []transcript.Seat{ann, bob}, false, []string{"judges: none, pro-con needs one"}},
+		{"one", []transcript.Seat{ann}, true, []string{"participants: 1 enabled, pro-con takes 2"}},
+		{"three", []transcript.Seat{ann, bob, with(bob, "", "Maybe.")}, true, []string{"participants: 3 enabled, pro-con takes 2"}},
+		{
+			"positions are missing",
+			[]transcript.Seat{with(ann, "pro", ""), with(bob, "con", " \n")},
+			true,
+			[]string{
+				`participants: "Ann" has no position, give each its own, such as "Yes, cities should ban cars" and "No, they should not"`,
+				`participants: "Bob" has no position, give each its own, such as "Yes, cities should ban cars" and "No, they should not"`,
+			},
+		},
+		{
+			"equal positions, in another spelling",
+			[]transcript.Seat{with(ann, "", "Ban cars"), with(bob, "", " ban \n CARS ")},
+			true,
+			[]string{`participants: "Ann" and "Bob" both have the position "Ban cars", give them opposite ones`},
+		},
+		{
+			"one side",
+			[]transcript.Seat{with(ann, "Pro", "Yes."), with(bob, "pro ", "No.")},
+			true,
+			[]string{`participants: "Ann" and "Bob" are both on the side "Pro", give them different ones or none`},
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := duel(tt.seats...)
+			if !tt.judge {
+				r.Judges = nil
+			}
+			var got []string
+			for _, p := range (procon.Protocol{}).Check(r) {
+				got = append(got, p.String())
+			}
+			require.Equal(t, tt.want, got)
+		})
+	}
+}
+
+// A debate of two cannot go on with one.
+func TestNobodyMayDropOut(t *testing.T) {
+	r := duel(ann, bob)
+	r.Cursor.Round = 2
+	r.Drop("Ann")
+	require.NotEmpty(t, procon.Protocol{}.Check(r))
+}
+
+func TestSpeechesOfEachRound(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		limit int
+		want  string
+	}{
+		{"three rounds", 3, "argue:Ann argue:Bob argue:Ann argue:Bob close:Ann close:Bob"},
+		{"two rounds", 2, "argue:Ann argue:Bob close:Ann close:Bob"},
+		{"a first round opens, even if it is the last", 1, "argue:Ann argue:Bob"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := duel(ann, bob)
+			r.MaxRounds = tt.limit
+			var got []string
+			for r.Cursor.Round < r.MaxRounds {
+				r.Cursor.Round++
+				enter(r, transcript.Speech)
+				for _, s := range hold(t, r, 9) {
+					require.Equal(t, "procon-"+s.Phase, s.Prompt)
+					require.Empty(t, s.Output)
+					require.Nil(t, s.Show)
+					got = append(got, s.Phase+":"+s.Actor)
+				}
+				require.Equal(t, transcript.Ending{}, procon.Protocol{}.End(r))
+			}
+			require.Equal(t, tt.want, strings.Join(got, " "))
+		})
+	}
+}
+
+// A limit that is edited in the middle of a round does not change that round.
+func TestARoundThatHasBegunStaysAsItIs(t *testing.T) {
+	for before, after := range map[int]int{3: 2, 2: 3} {
+		r := duel(ann, bob)
+		r.MaxRounds = before
+		r.Cursor.Round = 1
+		enter(r, transcript.Speech)
+		hold(t, r, 9)
+		r.Cursor.Round = 2
+		enter(r, transcript.Speech)
+		first := hold(t, r, 1)[0]
+		r.MaxRounds = after
+		second := hold(t, r, 9)
+		require.Len(t, second, 1)
+		require.Equal(t, first.Phase, second[0].Phase)
+		require.Equal(t, "Bob", second[0].Actor)
+	}
+}
+
+func TestTheFirstJudgeJudgesOnce(t *testing.T) {
+	r := duel(ann, bob)
+	r.Judges = []string{"Jo", "Kim"}
+	r.Cursor.Round = 3
+	for _, stage := range []transcript.Kind{transcript.Prelude, transcript.Assessment, transcript.Remark, ""} {
+		enter(r, stage)
+		require.Empty(t, procon.Protocol{}.Phases(r), stage)
+	}
+	enter(r, transcript.Conclusion)
+	steps := hold(t, r, 9)
+	require.Len(t, steps, 1)
+	require.Equal(t, "Jo", steps[0].Actor)
+	require.Equal(t, "judgment/1", steps[0].Output)
+	require.True(t, steps[0].Blind)
+	r.Judges = nil
+	r.Cursor.Round = 4
+	require.Empty(t, protocol.Next(procon.Protocol{}, r), "the judge has dropped out")
+}
+
+// No debate ends early for its own defaults: all rounds at all caps, and a judgment that was cut and is asked for again
+// with twice its cap, fit into the budget.
+func TestTheDefaultsHaveRoomForAllRounds(t *testing.T) {
+	d := procon.Protocol{}.Defaults()
+	require.Equal(t, protocol.Defaults{MaxRounds: 5, Time: 10 * time.Minute, OutputTokens: 8000, StepTokens: 600, JudgeTokens: 400}, d)
+	r := duel(ann, bob)
+	r.MaxRounds = d.MaxRounds
+	tokens := 0
+	for r.Cursor.Round < r.MaxRounds {
+		r.Cursor.Round++
+		enter(r, transcript.Speech)
+		tokens += len(hold(t, r, 9)) * d.StepTokens
+	}
+	require.Equal(t, 6000, tokens)
+	enter(r, transcript.Conclusion)
+	tokens += len(hold(t, r, 9)) * d.JudgeTokens
+	require.Equal(t, 6400, tokens)
+	require.LessOrEqual(t, tokens+2*d.JudgeTokens, d.OutputTokens)
+}
+
+func TestParametersAreStoredInThisForm(t *testing.T) {
+	b, err := json.Marshal(procon.Protocol{})
+	require.NoError(t, err)
+	require.JSONEq(t, `{}`, string(b))
+	require.Equal(t, "pro-con/1", procon.Protocol{}.Name())
+}
+
+func TestPromptsOfADebate(t *testing.T) {
+	set, err := prompts.Load(nil)
+	require.NoError(t, err)
+	d := prompts.Data{
+		Topic: "Should cities ban private cars?", Background: "The council votes in May.", Me: ann, Others: []transcript.Seat{bob},
+		Phase: "argue", Round: 1, Rounds: 3, MinRounds: 1, Names: []string{"Ann", "Bob"},
+	}
+	show := func(name, knows string) string {
+		system, err := set.System(name, d)
+		require.NoError(t, err)
+		require.Contains(t, system, knows)
+		user, err := set.User(name, d)
+		require.NoError(t, err)
+		for _, text := range []string{system, user} {
+			require.NotContains(t, text, "\n\n\n")
+		}
+		return user + "\n"
+	}
+	first := show("procon-argue", "Your position: "+ann.Position)
+	d.Round = 2
+	golden(t, "procon-argue.golden", first+"========\n"+show("procon-argue", "Your position: "+ann.Position))
+	d.Phase, d.Round = "close", 3
+	golden(t, "procon-close.golden", show("procon-close", "Your position: "+ann.Position))
+	d.Me, d.Others, d.Reply = transcript.Seat{Name: "Jo"}, []transcript.Seat{ann, bob}, procon.JudgmentContract.Outline()
+	golden(t, "procon-judge.golden", show("procon-judge", "Be impartial"))
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	file := filepath.Join("testdata", name)
+	if *update {
+		require.NoError(t, os.MkdirAll("testdata", 0o755))
+		require.NoError(t, os.WriteFile(file, []byte(got), 0o644))
+	}
+	want, err := os.ReadFile(file)
+	require.NoError(t, err, "run the test with -update")
+	require.Equal(t, strings.ReplaceAll(string(want), "\r\n", "\n"), got)
+}

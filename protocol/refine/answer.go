@@ -1,0 +1,69 @@
+package refine
+
+import (
+	"cmp"
+	"encoding/json"
+	"unicode/utf8"
+
+	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// Result is what the debate came to, as data.
+type Result struct {
+	Solution  *Solution    `json:"solution,omitempty"` // nil where the judge gave no valid one, or none yet
+	Summaries []Size       `json:"summaries"`          // in the order in which they were made
+	Roles     []Assignment `json:"roles"`              // of those who are still in
+}
+
+// Size is what a summary achieved, in characters.
+type Size struct {
+	Agent  string `json:"agent,omitempty"` // whose perspective it sums up; empty: it is the judge's of the final round
+	Round  int    `json:"round"`           // in which it was made
+	Before int    `json:"before"`          // of the turns that it covers
+	After  int    `json:"after"`           // of the summary; Before where no valid one came
+}
+
+// Assignment is an agent's role.
+type Assignment struct {
+	Agent  string `json:"agent"`
+	Role   string `json:"role"`
+	Source string `json:"source"` // where its words came from: "built-in", "configuration" or Role.Source
+}
+
+// Answer has the solution as its text, and a [Result] as its data.
+func (p Protocol) Answer(r *protocol.Record) (a protocol.Answer) {
+	if len(r.Turns) == 0 {
+		return a
+	}
+	res := Result{Summaries: []Size{}, Roles: []Assignment{}}
+	for i := range r.Turns {
+		t := &r.Turns[i]
+		switch {
+		case spoken(t, summarize):
+			before, _ := perspective(r, t.Target, t.Round)
+			res.Summaries = append(res.Summaries, size(t, t.Target, before))
+		case t.Kind == transcript.Conclusion && t.Phase == digest:
+			res.Summaries = append(res.Summaries, size(t, "", p.final(r).size))
+		case t.Kind == transcript.Conclusion && t.Phase == synthesize:
+			a.Text = t.Text
+			if s, err := transcript.Decode[Solution](*t); err == nil && holds(*t) {
+				res.Solution = &s
+			}
+		}
+	}
+	for _, s := range r.Seats {
+		role := cmp.Or(s.Role, generalist)
+		res.Roles = append(res.Roles, Assignment{Agent: s.Name, Role: role, Source: p.source(role)})
+	}
+	a.Data, _ = json.Marshal(res) // plain data always encodes
+	return a
+}
+
+func size(t *transcript.Turn, agent string, before int) Size {
+	s := Size{Agent: agent, Round: t.Round, Before: before, After: before}
+	if holds(*t) {
+		s.After = utf8.RuneCountInString(t.Text)
+	}
+	return s
+}

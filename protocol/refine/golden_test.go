@@ -1,0 +1,135 @@
+package refine_test
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate/prompts"
+	"github.com/elenchus-go/debate/protocol/refine"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+var (
+	ada   = transcript.Seat{Name: "Ada", Role: "architect", Position: "One service will do.", Persona: "A dry Scot.", Instructions: "Draw no diagrams."}
+	bo    = transcript.Seat{Name: "Bo", Role: "security"}
+	cy    = transcript.Seat{Name: "Cy"}
+	chair = transcript.Seat{Name: "Eve", Persona: "A retired engineer.", Instructions: "Be brief."}
+)
+
+// data is what the engine gives a prompt, in a debate with all there can be.
+func data(me transcript.Seat, others ...transcript.Seat) prompts.Data {
+	return prompts.Data{
+		Topic: "How should the archive store its scans?", Background: "There are two million of them.", Me: me, Others: others,
+		Names: []string{"Ada", "Bo", "Cy"}, Round: 2, Rounds: 3, MinRounds: 1,
+	}
+}
+
+func render(t *testing.T, name string, d prompts.Data) (system, user string) {
+	t.Helper()
+	set, err := prompts.Load(nil)
+	require.NoError(t, err)
+	system, err = set.System(name, d)
+	require.NoError(t, err)
+	user, err = set.User(name, d)
+	require.NoError(t, err)
+	return system, user
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	file := filepath.Join("testdata", name+".golden")
+	if *update {
+		require.NoError(t, os.MkdirAll("testdata", 0o755))
+		require.NoError(t, os.WriteFile(file, []byte(got), 0o644))
+	}
+	want, err := os.ReadFile(file)
+	require.NoError(t, err, "run the test with -update")
+	require.Equal(t, strings.ReplaceAll(string(want), "\r\n", "\n"), got)
+}
+
+func show(system, user string) string {
+	return "======== system\n" + system + "\n======== user\n" + user + "\n"
+}
+
+func TestGoldenPrompts(t *testing.T) {
+	x := sit(t, refine.Protocol{Summary: refine.Limit{Above: 1, To: 2500}, Final: refine.Limit{Above: 1, To: 8000}}, "Ada", "Bo", "Cy")
+	x.r.Seats = []transcript.Seat{ada, bo, cy}
+	x.play(transcript.Speech, 1)
+	seats := map[string]prompts.Data{"Ada": data(ada, bo, cy), "J": data(chair, ada, bo, cy), "summarizer": data(transcript.Seat{Name: "summarizer"}, ada, bo, cy)}
+	for _, stage := range []transcript.Kind{transcript.Speech, transcript.Conclusion} {
+		x.begin(stage, 2)
+		for steps := x.next(); len(steps) > 0; steps = x.next() {
+			s := steps[0]
+			t.Run(s.Phase, func(t *testing.T) {
+				d := seats[s.Actor]
+				d.Phase, d.Vars = s.Phase, s.Vars
+				if c := contracts[s.Output]; c != nil {
+					d.Reply = c.Outline()
+				}
+				if s.Phase == "critique" {
+					require.Equal(t, "Bo", s.Target)
+					d.Target = &bo
+				}
+				if s.Phase == "summarize" {
+					require.Equal(t, "Ada", s.Target)
+					d.Target = &ada
+				}
+				golden(t, s.Phase, show(render(t, s.Prompt, d)))
+			})
+			x.phase()
+		}
+	}
+}
+
+func TestGoldenRoles(t *testing.T) {
+	own := refine.Protocol{Roles: map[string]refine.Role{
+		"poet":    {System: "You rhyme.", Propose: "Propose in verse.", Critique: "Count the feet.", Refine: "Polish."},
+		"archive": {System: "You have worked in archives."},
+	}}
+	var b strings.Builder
+	for _, role := range []string{"architect", "performance", "security", "testing", "generalist", "poet", "archive"} {
+		x := sit(t, own, "A", "B")
+		x.r.Seats[0].Role = role
+		for i, p := range x.begin(transcript.Speech, 1).p.Phases(x.r) {
+			system, user := render(t, p.Steps[0].Prompt, prompts.Data{Topic: "T", Me: x.r.Seats[0], Vars: p.Steps[0].Vars, Round: 1, Phase: p.Name})
+			if i == 0 { // it is the same in all phases
+				b.WriteString("######## " + role + "\n" + system + "\n")
+			}
+			b.WriteString("======== " + p.Name + "\n" + user + "\n")
+		}
+	}
+	golden(t, "roles", b.String())
+}
+
+// A system prompt is billed cheaper where it begins as the one before.
+func TestAnAgentHasOneSystemPrompt(t *testing.T) {
+	x := sit(t, refine.Protocol{Roles: map[string]refine.Role{"poet": {System: "You rhyme.", Propose: "P", Critique: "C", Refine: "R"}}}, "A", "B")
+	x.r.Seats[0].Role = "poet"
+	seen := map[string]bool{}
+	for round := 1; round <= 2; round++ {
+		for _, p := range x.begin(transcript.Speech, round).p.Phases(x.r) {
+			system, user := render(t, p.Steps[0].Prompt, prompts.Data{Topic: "T", Me: x.r.Seats[0], Vars: p.Steps[0].Vars, Round: round, Rounds: 2})
+			seen[system] = true
+			require.Contains(t, user, map[string]string{"propose": "P", "critique": "C", "refine": "R"}[p.Name])
+		}
+	}
+	require.Len(t, seen, 1)
+}
+
+func TestTheLastRoundIsSaidToBeTheLast(t *testing.T) {
+	for _, name := range []string{"refine-propose", "refine-refine"} {
+		d := data(ada, bo)
+		_, user := render(t, name, d)
+		require.NotContains(t, user, "last round")
+		d.Round = 3
+		_, user = render(t, name, d)
+		require.Contains(t, user, "the last round")
+	}
+}

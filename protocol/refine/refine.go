@@ -1,0 +1,193 @@
+// Package refine is critique and refinement: in each round all agents propose a solution, each criticizes those of the
+// others, and all refine their own; at the end a judge makes one solution of them.
+//
+// The three phases of a round are parallel, and no agent sees what others say in the phase at hand. Agents have roles,
+// built-in ones or a user's own. What an agent remembers of earlier rounds is its own perspective, and it is summed up
+// where it has grown too long.
+package refine
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// Protocol holds the parameters; its zero value has the built-in roles and the default limits.
+type Protocol struct {
+	// Roles are the user's own by name, beside the built-in architect, performance, security, testing and generalist; one
+	// of the same name takes its place. A participant's Role names its own, and is generalist where it is empty.
+	Roles map[string]Role `json:"roles,omitempty"`
+	// FullHistory shows agents and judge all that was said. Else an agent sees of earlier rounds its own proposals and
+	// refinements and the critiques that it received, and of the round at hand what its task needs: to criticize the one
+	// proposal, to refine its own and all critiques; and the judge sees the final round.
+	FullHistory bool `json:"full_history,omitempty"`
+	// Summary is when an agent's memory of earlier rounds is summed up. Defaults to above 5,000 characters.
+	Summary Limit `json:"summary,omitzero"`
+	// Summaries replace Summary for single agents, by name. Names of others mean nothing.
+	Summaries map[string]Limit `json:"summaries,omitempty"`
+	// Final is when the judge sums up what it is shown, before it makes a solution of that. Defaults to above 16,000
+	// characters.
+	Final Limit `json:"final,omitzero"`
+}
+
+// Limit says when texts are summed up, in characters.
+type Limit struct {
+	Off   bool `json:"off,omitempty"`   // never
+	Above int  `json:"above,omitempty"` // when they are longer than this
+	To    int  `json:"to,omitempty"`    // the length that the summary is asked to have; defaults to half of Above
+}
+
+// filled is the limit with its defaults in place.
+func (l Limit) filled(above int) Limit {
+	if l.Above == 0 {
+		l.Above = above
+	}
+	if l.To == 0 {
+		l.To = (l.Above + 1) / 2
+	}
+	return l
+}
+
+const (
+	ownAbove   = 5000
+	finalAbove = 16000
+)
+
+// summary is the limit of an agent.
+func (p Protocol) summary(agent string) Limit {
+	if own, ok := p.Summaries[agent]; ok {
+		return own.filled(ownAbove)
+	}
+	return p.Summary.filled(ownAbove)
+}
+
+// The phases, in order. The last two are the judge's.
+const (
+	summarize  = "summarize"
+	propose    = "propose"
+	critique   = "critique"
+	refine     = "refine"
+	digest     = "digest"
+	synthesize = "synthesize"
+)
+
+// Name is "critique-refine/1".
+func (Protocol) Name() string { return "critique-refine/1" }
+
+// Defaults are three rounds.
+func (Protocol) Defaults() protocol.Defaults { return protocol.Defaults{MaxRounds: 3} }
+
+// Check wants two to eight participants whose roles are known, a judge, words for each role, and sensible limits.
+func (p Protocol) Check(r *protocol.Record) (problems []protocol.Problem) {
+	wrong := func(field, format string, args ...any) {
+		problems = append(problems, protocol.Problemf(field, format, args...))
+	}
+	if n := len(r.Seats); n < 2 || n > 8 {
+		wrong("participants", "%d enabled, critique-refine takes 2 to 8", n)
+	}
+	if len(r.Judges) == 0 {
+		wrong("judges", "none, critique-refine needs one")
+	}
+	known := p.known()
+	for i, s := range r.Seats {
+		if s.Role != "" && !slices.Contains(known, s.Role) {
+			wrong(fmt.Sprintf("participants[%d].role", i), "%q of %s is unknown, the roles are %q", s.Role, s.Name, known)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.Roles)) {
+		if name == "" || strings.TrimSpace(name) != name {
+			wrong("protocol.roles", "%q: give a name without blanks around it", name)
+		} else if !slices.Contains(builtIn, name) && strings.TrimSpace(p.Roles[name].System) == "" {
+			wrong("protocol.roles."+name+".system", "it is blank, say who this is and what it looks at")
+		}
+	}
+	p.Summary.check("protocol.summary", ownAbove, wrong)
+	for _, name := range slices.Sorted(maps.Keys(p.Summaries)) {
+		p.Summaries[name].check("protocol.summaries."+name, ownAbove, wrong)
+	}
+	p.Final.check("protocol.final", finalAbove, wrong)
+	return problems
+}
+
+func (l Limit) check(field string, above int, wrong func(field, format string, args ...any)) {
+	full := l.filled(above)
+	switch {
+	case full.Above < 0:
+		wrong(field+".above", "%d, use 1 or more, or leave it out for %d", full.Above, above)
+	case full.To < 1 || full.To > full.Above:
+		wrong(field+".to", "%d, use 1 to %d, the length above which a text is summed up", full.To, full.Above)
+	}
+}
+
+// Phases are summaries where they are due, proposals, critiques and refinements in each round, and the judge's solution
+// at the end.
+func (p Protocol) Phases(r *protocol.Record) []protocol.Phase {
+	switch r.Cursor.Stage {
+	case transcript.Speech:
+		return p.round(r)
+	case transcript.Conclusion:
+		return p.conclusion(r)
+	default:
+		return nil
+	}
+}
+
+func (p Protocol) round(r *protocol.Record) []protocol.Phase {
+	due := protocol.Phase{Name: summarize, Parallel: true}
+	proposals := protocol.Phase{Name: propose, Parallel: true}
+	critiques := protocol.Phase{Name: critique, Parallel: true}
+	refinements := protocol.Phase{Name: refine, Parallel: true}
+	for _, s := range r.Seats {
+		if step, ok := p.summing(r, s.Name); ok {
+			due.Steps = append(due.Steps, step)
+		}
+		m := p.memory(r, s.Name)
+		proposals.Steps = append(proposals.Steps, p.step(s, propose, m.show(m.last)))
+		for _, other := range r.Seats {
+			if other.Name != s.Name {
+				step := p.step(s, critique, m.show(m.proposalOf(other.Name)))
+				step.Target, step.Output = other.Name, CritiqueContract.Name()
+				critiques.Steps = append(critiques.Steps, step)
+			}
+		}
+		refinements.Steps = append(refinements.Steps, p.step(s, refine, m.show(m.criticized)))
+	}
+	phases := []protocol.Phase{proposals, critiques, refinements}
+	if len(due.Steps) > 0 {
+		return append([]protocol.Phase{due}, phases...)
+	}
+	return phases
+}
+
+func (p Protocol) step(s transcript.Seat, phase string, show func(*transcript.Turn) bool) (step protocol.Step) {
+	step.Actor, step.Prompt, step.Show, step.Vars = s.Name, "refine-"+phase, show, p.vars(s, phase)
+	return step
+}
+
+// conclusion is the first judge's: a digest where there is much to read, and the solution.
+func (p Protocol) conclusion(r *protocol.Record) (phases []protocol.Phase) {
+	if len(r.Judges) == 0 {
+		return nil
+	}
+	judge, limit, f := r.Judges[0], p.Final.filled(finalAbove), p.final(r)
+	show := f.shows
+	if !limit.Off && f.size > limit.Above {
+		step := protocol.Step{Prompt: "refine-digest", Output: SummaryContract.Name(), Show: f.shows}
+		step.Actor, step.Vars = judge, map[string]string{"limit": strconv.Itoa(limit.To)}
+		phases = append(phases, protocol.Phase{Name: digest, Steps: []protocol.Step{step}})
+		if t, ok := r.At(digest, judge, ""); ok && holds(t) {
+			show = f.instead(t.Key)
+		}
+	}
+	step := protocol.Step{Prompt: "refine-synthesis", Output: SolutionContract.Name(), Show: show}
+	step.Actor = judge
+	return append(phases, protocol.Phase{Name: synthesize, Steps: []protocol.Step{step}})
+}
+
+// End is never early: the limits end the debate.
+func (Protocol) End(*protocol.Record) transcript.Ending { return transcript.Ending{} }

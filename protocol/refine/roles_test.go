@@ -1,0 +1,168 @@
+package refine_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/protocol/refine"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+func TestCheckSaysAllThatIsWrong(t *testing.T) {
+	seats := func(roles ...string) (list []transcript.Seat) {
+		for i, role := range roles {
+			list = append(list, transcript.Seat{Name: string(rune('A' + i)), Role: role})
+		}
+		return list
+	}
+	poet := map[string]refine.Role{"poet": {System: "You rhyme."}}
+	for _, tt := range []struct {
+		name   string
+		p      refine.Protocol
+		seats  []transcript.Seat
+		judges []string
+		want   []string
+	}{
+		{"two without roles", refine.Protocol{}, seats("", ""), []string{"J"}, nil},
+		{"all built-in roles", refine.Protocol{}, seats("architect", "performance", "security", "testing", "generalist"), []string{"J"}, nil},
+		{"eight", refine.Protocol{}, seats("", "", "", "", "", "", "", ""), []string{"J"}, nil},
+		{"nine", refine.Protocol{}, seats("", "", "", "", "", "", "", "", ""), []string{"J"}, []string{"participants: 9 enabled, critique-refine takes 2 to 8"}},
+		{"one, and no judge", refine.Protocol{}, seats(""), nil, []string{"participants: 1 enabled, critique-refine takes 2 to 8", "judges: none, critique-refine needs one"}},
+		{"a role of one's own", refine.Protocol{Roles: poet}, seats("poet", ""), []string{"J"}, nil},
+		{
+			"an unknown role",
+			refine.Protocol{Roles: poet},
+			seats("", "wizard"),
+			[]string{"J"},
+			[]string{`participants[1].role: "wizard" of B is unknown, the roles are ["architect" "generalist" "performance" "poet" "security" "testing"]`},
+		},
+		{"a role is spelt as it is", refine.Protocol{}, seats("", "Architect"), []string{"J"}, []string{`participants[1].role: "Architect" of B is unknown, the roles are ["architect" "generalist" "performance" "security" "testing"]`}},
+		{"a role of one's own without words", refine.Protocol{Roles: map[string]refine.Role{"poet": {System: " ", Critique: "Rhyme."}}}, seats("", ""), []string{"J"}, []string{"protocol.roles.poet.system: it is blank, say who this is and what it looks at"}},
+		{"some words of a built-in role", refine.Protocol{Roles: map[string]refine.Role{"testing": {Critique: "Break it."}}}, seats("testing", ""), []string{"J"}, nil},
+		{"a role with a blank name", refine.Protocol{Roles: map[string]refine.Role{" x": {System: "x"}}}, seats("", ""), []string{"J"}, []string{`protocol.roles: " x": give a name without blanks around it`}},
+		{
+			"limits",
+			refine.Protocol{
+				Summary: refine.Limit{Above: -1, To: 5}, Final: refine.Limit{To: -2},
+				Summaries: map[string]refine.Limit{"A": {To: 5001}, "B": {Above: 1}, "Zoe": {Above: 10, To: 11}},
+			},
+			seats("", ""),
+			[]string{"J"},
+			[]string{
+				"protocol.summary.above: -1, use 1 or more, or leave it out for 5000",
+				"protocol.summaries.A.to: 5001, use 1 to 5000, the length above which a text is summed up",
+				"protocol.summaries.Zoe.to: 11, use 1 to 10, the length above which a text is summed up",
+				"protocol.final.to: -2, use 1 to 16000, the length above which a text is summed up",
+			},
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var got []string
+			for _, p := range tt.p.Check(&protocol.Record{Seats: tt.seats, Judges: tt.judges, MaxRounds: 3}) {
+				got = append(got, p.String())
+			}
+			require.Equal(t, tt.want, got)
+		})
+	}
+}
+
+func TestParametersAreStoredInThisForm(t *testing.T) {
+	for _, tt := range []struct {
+		p    refine.Protocol
+		json string
+	}{
+		{refine.Protocol{}, `{}`},
+		{
+			refine.Protocol{
+				Roles:       map[string]refine.Role{"poet": {System: "s", Propose: "p", Critique: "c", Refine: "r", Source: "poet.md"}},
+				FullHistory: true, Summary: refine.Limit{Above: 9, To: 3}, Final: refine.Limit{Above: 7},
+				Summaries: map[string]refine.Limit{"A": {Off: true}},
+			},
+			`{"roles":{"poet":{"system":"s","propose":"p","critique":"c","refine":"r","source":"poet.md"}},"full_history":true,
+			"summary":{"above":9,"to":3},"summaries":{"A":{"off":true}},"final":{"above":7}}`,
+		},
+	} {
+		b, err := json.Marshal(tt.p)
+		require.NoError(t, err)
+		require.JSONEq(t, tt.json, string(b))
+		var back refine.Protocol
+		require.NoError(t, json.Unmarshal(b, &back))
+		require.Equal(t, tt.p, back)
+	}
+	require.Equal(t, "critique-refine/1", refine.Protocol{}.Name())
+	require.Equal(t, protocol.Defaults{MaxRounds: 3}, refine.Protocol{}.Defaults())
+	require.Implements(t, (*protocol.Protocol)(nil), refine.Protocol{})
+	require.Implements(t, (*protocol.Answerer)(nil), refine.Protocol{})
+	require.Implements(t, (*protocol.Defaulter)(nil), refine.Protocol{})
+}
+
+func TestPromptsReadTheRole(t *testing.T) {
+	x := sit(t, refine.Protocol{Roles: map[string]refine.Role{
+		"poet":    {System: "You rhyme.", Propose: "P", Critique: "C", Refine: "R"},
+		"testing": {Critique: "Break it."},
+	}}, "A", "B", "C")
+	x.r.Seats[0].Role, x.r.Seats[1].Role = "poet", "testing"
+	x.begin(transcript.Speech, 1)
+	got := map[string]map[string]string{}
+	for _, p := range x.p.Phases(x.r) {
+		for _, s := range p.Steps {
+			got[s.Phase+p.Name+" "+s.Actor] = s.Vars
+		}
+	}
+	require.Equal(t, map[string]map[string]string{
+		"propose A":  {"role": "poet", "words": "You rhyme.", "focus": "P"},
+		"critique A": {"role": "poet", "words": "You rhyme.", "focus": "C"},
+		"refine A":   {"role": "poet", "words": "You rhyme.", "focus": "R"},
+		"propose B":  {"role": "testing", "words": "", "focus": ""},
+		"critique B": {"role": "testing", "words": "", "focus": "Break it."},
+		"refine B":   {"role": "testing", "words": "", "focus": ""},
+		"propose C":  {"role": "generalist", "words": "", "focus": ""},
+		"critique C": {"role": "generalist", "words": "", "focus": ""},
+		"refine C":   {"role": "generalist", "words": "", "focus": ""},
+	}, got)
+}
+
+func TestARoleIsMadeOfAText(t *testing.T) {
+	for _, tt := range []struct{ name, text, want, err string }{
+		{"a text", "You rhyme.", "You rhyme.", ""},
+		{"blanks around it go", "\n  You rhyme.\n\nAlways.\r\n", "You rhyme.\n\nAlways.", ""},
+		{"a byte order mark goes", "\ufeff You rhyme.", "You rhyme.", ""},
+		{"nothing", "", "", `parse role of "poet.md": it is blank`},
+		{"blanks", " \n\t", "", `parse role of "poet.md": it is blank`},
+		{"no text", "\xff\xfe", "", `parse role of "poet.md": it is not UTF-8 text`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := refine.ParseRole(tt.text, "poet.md")
+			if tt.err != "" {
+				require.EqualError(t, err, tt.err)
+				require.Zero(t, got)
+				return
+			}
+			require.NoError(t, err)
+			require.Equal(t, refine.Role{System: tt.want, Source: "poet.md"}, got)
+		})
+	}
+}
+
+func FuzzParseRole(f *testing.F) {
+	for _, seed := range []string{"", " ", "You rhyme.", "\ufeff", "\xff", "\ufeff\ufeffx", "a\x00b"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		role, err := refine.ParseRole(text, "s")
+		if err != nil {
+			require.Zero(t, role)
+			return
+		}
+		require.True(t, utf8.ValidString(role.System))
+		require.NotEmpty(t, strings.TrimSpace(role.System))
+		require.Contains(t, text, role.System)
+		p := refine.Protocol{Roles: map[string]refine.Role{"own": role}}
+		require.Empty(t, p.Check(&protocol.Record{Seats: []transcript.Seat{{Name: "A", Role: "own"}, {Name: "B"}}, Judges: []string{"J"}}))
+	})
+}

@@ -1,0 +1,80 @@
+package vote
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/elenchus-go/debate/judge"
+	"github.com/elenchus-go/debate/judge/reply"
+)
+
+// The contracts of the agents' replies and of the judge's.
+var (
+	BallotContract = reply.New[Ballot]("vote/1")
+	RulingContract = reply.New[Ruling]("decision/1")
+)
+
+// Ballot is what an agent answers.
+type Ballot struct {
+	Reasoning  string  `json:"reasoning" jsonschema:"maxLength=1900" jsonschema_description:"what leads you to your answer, step by step and in short"`
+	Answer     string  `json:"answer" jsonschema:"maxLength=400" jsonschema_description:"your answer alone, in as few words as it takes; empty only if you have none"`
+	Confidence float64 `json:"confidence" jsonschema:"minimum=0,maximum=100" jsonschema_description:"how likely your answer is right, in percent: 50 is a coin's toss, 100 is certain"`
+}
+
+// Check rounds the confidence to whole percents. It finds one that was given as a share of 1.
+func (b *Ballot) Check([]string) []string {
+	if b.Confidence > 0 && b.Confidence < 1 {
+		return []string{fmt.Sprintf("/confidence: %v is less than 1 %%: give percents from 0 to 100", b.Confidence)}
+	}
+	b.Confidence = math.Round(b.Confidence)
+	return nil
+}
+
+// Fallback is a ballot without an answer.
+func (b *Ballot) Fallback([]string) {
+	*b = Ballot{Reasoning: "No valid answer came. This ballot counts for nothing."}
+}
+
+// Text sums the ballot up. Others read it.
+func (b *Ballot) Text() string {
+	lines := []string{"No answer."}
+	if b.Answer != "" {
+		lines = []string{"Answer: " + b.Answer, "Confidence: " + percent(b.Confidence)}
+	}
+	if b.Reasoning != "" {
+		lines = append(lines, "Reasoning: "+b.Reasoning)
+	}
+	return strings.Join(lines, "\n")
+}
+
+func percent(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) + " %" }
+
+// Ruling is what the judge decides. It names whose answer it is, not the answer: that can be checked, and the judge
+// cannot decide for an answer that nobody gave.
+type Ruling struct {
+	Reasoning string `json:"reasoning" jsonschema:"maxLength=1900" jsonschema_description:"why this answer is right rather than the others"`
+	Winner    string `json:"winner,omitempty" jsonschema:"maxLength=200" jsonschema_description:"the name of a participant who gave the right answer, exactly as it was given; leave it out only if there is no answer at all"`
+}
+
+// Check corrects the spelling of the name. It finds one that is no participant's.
+func (u *Ruling) Check(names []string) []string {
+	v := judge.Verdict{Winner: u.Winner} // names are resolved as in a verdict
+	findings := v.Check(names)
+	u.Winner = v.Winner
+	return findings
+}
+
+// Fallback names nobody, so that the vote decides.
+func (u *Ruling) Fallback([]string) {
+	*u = Ruling{Reasoning: "The judge gave no valid ruling. The vote decides."}
+}
+
+// Text sums the ruling up.
+func (u *Ruling) Text() string {
+	if u.Winner == "" {
+		return "No ruling. " + u.Reasoning
+	}
+	return "The answer of " + u.Winner + ". " + u.Reasoning
+}

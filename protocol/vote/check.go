@@ -1,0 +1,87 @@
+package vote
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/elenchus-go/debate/protocol"
+)
+
+// problems collects what is wrong.
+type problems []protocol.Problem
+
+func (l *problems) add(field, format string, args ...any) {
+	*l = append(*l, protocol.Problemf(field, format, args...))
+}
+
+// Check wants two to sixteen participants, a judge where it decides, and parameters that fit one another. What names or
+// counts participants is checked before the first round alone: who drops out later leaves a smaller vote.
+func (p Protocol) Check(r *protocol.Record) []protocol.Problem {
+	var l problems
+	if n := len(r.Seats); n < 2 || n > 16 {
+		l.add("participants", "%d enabled, a vote takes 2 to 16", n)
+	}
+	if p.Decision == Judge && len(r.Judges) == 0 {
+		l.add("judges", "none, the decision %q needs one", Judge)
+	}
+	known(&l, "protocol.decision", p.Decision, Majority, Confidence, Judge)
+	known(&l, "protocol.unanimity", p.Unanimity, Stop, Prevent)
+	known(&l, "protocol.topology", p.Topology, Full, Ring, Star, Groups, Graph)
+	if p.Unanimity == Prevent && r.MinRounds > 1 {
+		l.add("limits.min_rounds", "%d, the unanimity %q needs 1: it ends the debate with round 1", r.MinRounds, Prevent)
+	}
+	if a := p.Agreement; a != nil && !(*a >= 0 && *a <= 1) {
+		l.add("protocol.agreement", "%v, use 0 to 1", *a)
+	}
+	p.checkExtract(&l)
+	p.checkTopology(&l, r)
+	return l
+}
+
+// known finds a word that is neither empty nor one of those that have a meaning.
+func known[T ~string](l *problems, field string, word T, words ...T) {
+	if word != "" && !slices.Contains(words, word) {
+		l.add(field, "%q is unknown, use one of %q", word, words)
+	}
+}
+
+func (p Protocol) checkExtract(l *problems) {
+	_, ours := extractors[p.Extract]
+	switch {
+	case p.Extractor == nil && !ours:
+		l.add("protocol.extract", "%q is unknown, use one of %q, or give the Extractor of that name", p.Extract, slices.Sorted(maps.Keys(extractors))[1:])
+	case p.Extractor != nil && ours:
+		l.add("protocol.extract", "%q is not your Extractor's, give it a name of its own: an engine without it says so by that name", p.Extract)
+	}
+}
+
+func (p Protocol) checkTopology(l *problems, r *protocol.Record) {
+	if p.Groups != 0 && p.Topology != Groups {
+		l.add("protocol.groups", "%d, only the topology %q has groups", p.Groups, Groups)
+	}
+	if len(p.Graph) > 0 != (p.Topology == Graph) {
+		l.add("protocol.graph", "it has %d entries, give it with the topology %q and no other", len(p.Graph), Graph)
+	}
+	if r.Cursor.Round > 0 {
+		return
+	}
+	if n := p.groups(); p.Topology == Groups && (n < 2 || 2*n > len(r.Seats)) {
+		l.add("protocol.groups", "%d of %d participants, use 2 or more groups of at least 2 each", n, len(r.Seats))
+	}
+	p.checkGraph(l, r)
+}
+
+// checkGraph finds names that are nobody's.
+func (p Protocol) checkGraph(l *problems, r *protocol.Record) {
+	names := make([]string, len(r.Seats))
+	for i, s := range r.Seats {
+		names[i] = s.Name
+	}
+	for _, from := range slices.Sorted(maps.Keys(p.Graph)) {
+		for _, name := range append([]string{from}, p.Graph[from]...) {
+			if !slices.Contains(names, name) {
+				l.add("protocol.graph", "%q is not a participant, they are %q", name, names)
+			}
+		}
+	}
+}

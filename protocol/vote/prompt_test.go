@@ -1,0 +1,98 @@
+package vote_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate/prompts"
+	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/protocol/vote"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// data is what an engine gives the prompt of a step.
+func data(s protocol.Step) prompts.Data {
+	seats := []transcript.Seat{{Name: "Ann", Role: "physicist", Persona: "Checks units first.", Instructions: "Be brief."}, {Name: "Bob"}, {Name: "Cy"}}
+	d := prompts.Data{
+		Topic: "How long does light take from the Sun to the Earth?", Background: "In minutes.", Phase: s.Phase, Round: s.Round, Rounds: 2, MinRounds: 1,
+		Vars: s.Vars, Names: []string{"Ann", "Bob", "Cy"}, Me: seats[0], Others: seats[1:],
+	}
+	contract := vote.BallotContract
+	if s.Output == vote.RulingContract.Name() {
+		contract, d.Me, d.Others = vote.RulingContract, transcript.Seat{Name: "Jo"}, seats
+	}
+	d.Reply = contract.Outline()
+	return d
+}
+
+func TestPromptsOfAVote(t *testing.T) {
+	set, err := prompts.Load(nil)
+	require.NoError(t, err)
+	h := convene(t, vote.Protocol{Decision: vote.Judge, Extract: "number", Agreement: new(0.9)}, "Ann", "Bob", "Cy", "Jo*")
+	h.round("8 8 9")
+	h.Cursor.Round++
+	h.enter(transcript.Speech)
+	revise := h.next()[0]
+	for i, s := range h.next() {
+		h.say(s, ballot([]string{"8", "8", "9"}[i]))
+	}
+	h.enter(transcript.Conclusion)
+	decide := h.next()[0]
+	answer := revise
+	answer.Phase, answer.Round, answer.Prompt = "answer", 1, "vote-answer"
+
+	first, err := set.System(answer.Prompt, data(answer))
+	require.NoError(t, err)
+	again, err := set.System(revise.Prompt, data(revise))
+	require.NoError(t, err)
+	require.Equal(t, first, again, "the system prompt is the same in all rounds")
+	golden(t, "vote-agent.golden", first+"\n")
+	judge, err := set.System(decide.Prompt, data(decide))
+	require.NoError(t, err)
+	for _, part := range []string{"You are Jo, and decide", "light take from the Sun", "- Ann, physicist", "Be impartial", "the answers count"} {
+		require.Contains(t, judge, part)
+	}
+	for _, s := range []protocol.Step{answer, revise, decide} {
+		user, err := set.User(s.Prompt, data(s))
+		require.NoError(t, err)
+		golden(t, s.Prompt+".golden", user+"\n")
+	}
+}
+
+func TestPromptsFollowTheParameters(t *testing.T) {
+	set, err := prompts.Load(nil)
+	require.NoError(t, err)
+	for _, tt := range []struct {
+		p            vote.Protocol
+		system, user string
+		lacks        string
+	}{
+		{vote.Protocol{}, "as few words as it takes", "answer the question anew", "doubtful"},
+		{vote.Protocol{Extract: "text"}, "as few words as it takes", "", "doubtful"},
+		{vote.Protocol{Extract: "number"}, "one number in digits", "", "doubtful"},
+		{vote.Protocol{Extract: "letter"}, "the letter of one option", "", "doubtful"},
+		{vote.Protocol{Extract: "boxed"}, `\boxed{}`, "", "doubtful"},
+		{vote.Protocol{Agreement: new(0.0)}, "", "about 0 % of what you find doubtful: hold on", "take it over"},
+		{vote.Protocol{Agreement: new(0.5)}, "", "about 50 % of what you find doubtful: be as ready", "hold on"},
+		{vote.Protocol{Agreement: new(1.0)}, "", "about 100 % of what you find doubtful: where their reasoning holds", "hold on"},
+	} {
+		h := convene(t, tt.p, "Ann", "Bob")
+		h.round("1 2")
+		h.Cursor.Round++
+		h.enter(transcript.Speech)
+		d := data(h.next()[0])
+		system, err := set.System("vote-revise", d)
+		require.NoError(t, err)
+		user, err := set.User("vote-revise", d)
+		require.NoError(t, err)
+		require.Contains(t, system, tt.system)
+		require.Contains(t, user, tt.user)
+		require.NotContains(t, user, tt.lacks)
+		for _, text := range []string{system, user} {
+			require.NotContains(t, text, "\n\n\n")
+			require.Equal(t, strings.TrimSpace(text), text)
+		}
+	}
+}

@@ -1,0 +1,159 @@
+package vote_test
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/protocol/vote"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+var update = flag.Bool("update", false, "write the golden files and docs/voting.md anew")
+
+// hall is a vote in the making, without an engine: it commits what the protocol asks for.
+type hall struct {
+	protocol.Record
+	t testing.TB
+	p vote.Protocol
+}
+
+// convene is a vote before its first round. Names with a star are judges.
+func convene(t testing.TB, p vote.Protocol, names ...string) *hall {
+	h := &hall{t: t, p: p}
+	for _, n := range names {
+		if name, judge := strings.CutSuffix(n, "*"); judge {
+			h.Judges = append(h.Judges, name)
+		} else {
+			h.Seats = append(h.Seats, transcript.Seat{Name: n})
+		}
+	}
+	h.MinRounds, h.MaxRounds, h.Cursor = 1, p.Defaults().MaxRounds, transcript.Cursor{Run: 1}
+	return h
+}
+
+// enter begins a stage.
+func (h *hall) enter(stage transcript.Kind) {
+	h.Seq++
+	h.Cursor.Stage, h.Cursor.Phase, h.Cursor.Since = stage, "", h.Seq
+}
+
+// next are the steps of the stage at hand, of which the phase has begun.
+func (h *hall) next() []protocol.Step {
+	h.t.Helper()
+	steps := protocol.Next(h.p, &h.Record)
+	if len(steps) > 0 && steps[0].Phase != h.Cursor.Phase {
+		h.Begin(steps[0].Phase, h.Seq+1)
+		steps = protocol.Next(h.p, &h.Record)
+	}
+	return steps
+}
+
+// say commits a reply to a step, as an engine does: held against the contract, or the contract's fallback.
+func (h *hall) say(s protocol.Step, text string) {
+	h.t.Helper()
+	contract := vote.BallotContract
+	if s.Output == vote.RulingContract.Name() {
+		contract = vote.RulingContract
+	}
+	turn := transcript.Turn{Key: s.Key, Kind: s.Kind, Order: s.Order, Horizon: s.Horizon, Seq: h.Seq + 1, Output: s.Output}
+	reply, err := contract.Parse(text, h.names())
+	if err != nil {
+		reply, _ = contract.Fallback(h.names())
+		turn.Flags = []transcript.Flag{transcript.Fallback}
+	}
+	turn.Text, turn.Data = reply.Text, reply.Data
+	require.True(h.t, h.Apply(turn), "the step %s was done before", s.Key)
+}
+
+func (h *hall) names() (names []string) {
+	for _, s := range h.Seats {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
+// round holds a round: a word an agent, in order, such as "42", "42@80" with a confidence, "-" for no answer, "!" for a
+// reply that is not valid, and "x" for an agent who drops out.
+func (h *hall) round(words string) {
+	h.t.Helper()
+	h.Cursor.Round++
+	h.enter(transcript.Speech)
+	steps := h.next()
+	all := strings.Fields(words)
+	require.Len(h.t, all, len(steps))
+	for i, s := range steps {
+		if all[i] == "x" {
+			h.Drop(s.Actor)
+		} else {
+			h.say(s, ballot(all[i]))
+		}
+	}
+	require.Empty(h.t, h.next())
+}
+
+func ballot(word string) string {
+	if word == "!" {
+		return "I cannot say."
+	}
+	answer, confidence, found := strings.Cut(word, "@")
+	if !found {
+		confidence = "50"
+	}
+	if answer == "-" {
+		answer = ""
+	}
+	return fmt.Sprintf(`{"reasoning":"because","answer":%q,"confidence":%s}`, answer, confidence)
+}
+
+// conclude has the judge name somebody, where it is asked, and says whether it was.
+func (h *hall) conclude(winner string) bool {
+	h.t.Helper()
+	h.enter(transcript.Conclusion)
+	steps := h.next()
+	if len(steps) == 0 {
+		return false
+	}
+	require.Len(h.t, steps, 1)
+	h.say(steps[0], fmt.Sprintf(`{"reasoning":"it is right","winner":%q}`, winner))
+	require.Empty(h.t, h.next())
+	return true
+}
+
+func (h *hall) tally() (t vote.Tally) {
+	h.t.Helper()
+	require.NoError(h.t, json.Unmarshal(h.p.Answer(&h.Record).Data, &t))
+	return t
+}
+
+// seen are whose turns a step shows, as "name round".
+func (h *hall) seen(s protocol.Step) string {
+	list := []string{}
+	for i := range h.Turns {
+		if t := &h.Turns[i]; s.Show(t) && t.Seq <= s.Horizon {
+			list = append(list, fmt.Sprintf("%s%d", t.Actor, t.Round))
+		}
+	}
+	slices.Sort(list)
+	return strings.Join(list, " ")
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	file := filepath.Join("testdata", name)
+	if *update {
+		require.NoError(t, os.MkdirAll("testdata", 0o755))
+		require.NoError(t, os.WriteFile(file, []byte(got), 0o644))
+	}
+	want, err := os.ReadFile(file)
+	require.NoError(t, err, "run the test with -update")
+	require.Equal(t, strings.ReplaceAll(string(want), "\r\n", "\n"), got)
+}

@@ -1,0 +1,77 @@
+package vote
+
+import (
+	"slices"
+
+	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// Topology is who sees whom from round 2 on. Where an agent drops out, the others close ranks: a ring stays a ring, and
+// the next one becomes the centre of a star. Groups stay as they were.
+type Topology string
+
+// The topologies.
+const (
+	Full   Topology = "full"   // everyone sees everyone
+	Ring   Topology = "ring"   // each sees the one before and the one after, in order; the last is next to the first
+	Star   Topology = "star"   // the first is the centre and sees everyone; the others see only the centre
+	Groups Topology = "groups" // each sees its own group in even rounds, and everyone in odd ones
+	Graph  Topology = "graph"  // as Protocol.Graph says
+)
+
+// sight says which turns each agent sees in the round at hand. It goes by who spoke in the rounds before, not by who is
+// still in: nobody who drops out while a round is going on changes what others see in it.
+func (p Protocol) sight(r *protocol.Record) func(name string) func(*transcript.Turn) bool {
+	before := r.Cursor.Round - 1
+	first, last := speakers(r, 1), speakers(r, before)
+	return func(name string) func(*transcript.Turn) bool {
+		seen := map[string]bool{}
+		for _, other := range last {
+			seen[other] = other == name || p.sees(name, other, r.Cursor.Round, first, last)
+		}
+		return func(t *transcript.Turn) bool {
+			return t.Kind == transcript.Remark || t.Kind == transcript.Speech && t.Round == before && seen[t.Actor]
+		}
+	}
+}
+
+// sees says whether an agent sees another in a round. The first are the speakers of round 1, the last those of the
+// round before; both are in order.
+func (p Protocol) sees(name, other string, round int, first, last []string) bool {
+	switch p.Topology {
+	case Ring:
+		n, me, it := len(last), slices.Index(last, name), slices.Index(last, other)
+		return it == (me+1)%n || me == (it+1)%n
+	case Star:
+		return name == last[0] || other == last[0]
+	case Groups:
+		return round%2 == 1 || p.group(name, first) == p.group(other, first)
+	case Graph:
+		return slices.Contains(p.Graph[name], other)
+	default:
+		return true
+	}
+}
+
+// group is the group of an agent, from 0: the agents in order, cut into parts as equal as can be.
+func (p Protocol) group(name string, all []string) int {
+	return slices.Index(all, name) * p.groups() / max(len(all), 1)
+}
+
+func (p Protocol) groups() int {
+	if p.Groups == 0 {
+		return 2
+	}
+	return p.Groups
+}
+
+// speakers are those who spoke in a round, in order.
+func speakers(r *protocol.Record, round int) (names []string) {
+	for _, t := range r.Since(round) {
+		if t.Round == round && t.Kind == transcript.Speech {
+			names = append(names, t.Actor)
+		}
+	}
+	return names
+}

@@ -1,0 +1,74 @@
+package retrieval
+
+import (
+	"context"
+	"errors"
+	"net"
+	"regexp"
+	"strconv"
+
+	"github.com/elenchus-go/debate/providers"
+)
+
+// failure is an error with its kind, nil for none.
+func failure(err error) error {
+	if err == nil {
+		return nil
+	}
+	if known, ok := errors.AsType[*providers.Error](err); ok {
+		e := *known
+		e.Err = err
+		return &e
+	}
+	return &providers.Error{Kind: kindOf(err), Err: err}
+}
+
+// kindOf finds the kind of an error: by its type, by the status that it names, then by its words.
+func kindOf(err error) providers.Kind {
+	broken, network := errors.AsType[net.Error](err)
+	switch {
+	case errors.Is(err, context.DeadlineExceeded), network && broken.Timeout():
+		return providers.Timeout
+	case network:
+		return providers.Network
+	}
+	text := err.Error()
+	if m := status.FindStringSubmatch(text); m != nil {
+		code, _ := strconv.Atoi(m[1])
+		return kindOfStatus(code)
+	}
+	for _, w := range words {
+		if w.in.MatchString(text) {
+			return w.kind
+		}
+	}
+	return providers.API
+}
+
+func kindOfStatus(code int) providers.Kind {
+	switch {
+	case code == 429:
+		return providers.RateLimit
+	case code == 401, code == 402, code == 403:
+		return providers.Authentication
+	case code == 408, code == 504:
+		return providers.Timeout
+	case code < 500:
+		return providers.Validation
+	}
+	return providers.API
+}
+
+// status finds an HTTP status where it is called one.
+var status = regexp.MustCompile(`(?i)\bstatus(?: code)?:? ([45]\d\d)\b`)
+
+var words = []struct {
+	in   *regexp.Regexp
+	kind providers.Kind
+}{
+	{regexp.MustCompile(`(?i)rate.?limit|too many requests|quota`), providers.RateLimit},
+	{regexp.MustCompile(`(?i)api.?key|unauthori[sz]ed|authentication|permission denied`), providers.Authentication},
+	{regexp.MustCompile(`(?i)(maximum|exceed\w*) (the )?context length`), providers.ContextOverflow},
+	{regexp.MustCompile(`(?i)connection (refused|reset)|unexpected EOF|no such host`), providers.Network},
+	{regexp.MustCompile(`(?i)timed? ?out|deadline exceeded`), providers.Timeout},
+}

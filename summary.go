@@ -1,0 +1,161 @@
+package debate
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/elenchus-go/debate/context/window"
+	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// summing is the phase of a step that sums up what other steps have no room for.
+const summing = "summary"
+
+// summary is a turn that stands for others.
+type summary struct {
+	reader string // for whom; empty: for everyone who sees all speeches
+	upTo   int64  // the seq of the last turn that it covers
+	seq    int64
+	round  int
+	tokens int
+	failed bool
+}
+
+// reader is whose view a step has of the history.
+func reader(s *protocol.Step) string {
+	if s.Show == nil {
+		return ""
+	}
+	return s.Actor + " in " + s.Phase
+}
+
+// target names a summary's reader and what it covers.
+func target(reader string, upTo int64) string {
+	if reader != "" {
+		reader += ", "
+	}
+	return fmt.Sprintf("%s%s%d", reader, covers, upTo)
+}
+
+const covers = "up to "
+
+// preparing are the steps that may run now, or the one that has to come before: a summary for one of them.
+func (r *record) preparing(steps []protocol.Step) []protocol.Step {
+	policy := r.config.History
+	if !policy.Summarizes() {
+		return steps
+	}
+	for i := range steps {
+		s := &steps[i]
+		who, seat, ok := r.actor(s.Actor)
+		if !ok || slices.Contains(helpers, s.Actor) {
+			continue
+		}
+		room := r.room(who, seat)
+		if r.history*2 < room { // by far, whatever it may see
+			continue
+		}
+		shown, tokens := r.visible(s, r.mask(s))
+		past := r.told(s, shown, tokens)
+		if past.Summarizer = r.minutesRoom(reader(s)); past.Summarizer == 0 {
+			continue
+		}
+		if w := policy.Fit(past, room).Wanted; w.Covers > 0 {
+			r.wanted = w
+			return []protocol.Step{r.summing(s, shown, w)}
+		}
+	}
+	return steps
+}
+
+// room is how many tokens of history a reader's prompts have room for, as they are counted here.
+func (r *record) room(who *Participant, seat transcript.Seat) int {
+	return max(r.scales[seat.Name].Room(who.Window-cmp.Or(who.MaxTokens, window.Reply))-r.beside(seat), 0)
+}
+
+// minutesRoom is how much the summarizer can read for a reader; 0 where it has failed in this round already.
+func (r *record) minutesRoom(reader string) int {
+	for _, s := range r.summaries {
+		if s.failed && s.round == r.Cursor.Round && s.reader == reader {
+			return 0
+		}
+	}
+	who, seat, _ := r.actor(protocol.Summarizing)
+	return r.room(who, seat)
+}
+
+// told is a history as counts, with the summaries that stand for its beginning.
+func (r *record) told(s *protocol.Step, shown, tokens []int) window.History {
+	h := window.History{Tokens: tokens}
+	own := reader(s)
+	for _, sum := range r.summaries {
+		if sum.failed || sum.reader != own {
+			continue
+		}
+		if at := slices.IndexFunc(shown, func(i int) bool { return r.Turns[i].Seq == sum.upTo }); at >= 0 {
+			h.Summaries = append(h.Summaries, window.Summary{Seq: sum.seq, Covers: at + 1, Tokens: sum.tokens})
+		}
+	}
+	slices.SortStableFunc(h.Summaries, func(a, b window.Summary) int { return a.Covers - b.Covers })
+	return h
+}
+
+// summing is the step that makes a summary for another: of an earlier one, and of the turns that follow it.
+func (r *record) summing(s *protocol.Step, shown []int, w window.Request) protocol.Step {
+	covered := map[int64]bool{}
+	if w.Base.Covers > 0 {
+		covered[w.Base.Seq] = true
+	}
+	for _, i := range shown[w.Base.Covers:w.Covers] {
+		covered[r.Turns[i].Seq] = true
+	}
+	return protocol.Step{
+		Key: transcript.Key{
+			Run: r.Cursor.Run, Round: s.Round, Phase: summing, Actor: protocol.Summarizing,
+			Target: target(reader(s), r.Turns[shown[w.Covers-1]].Seq),
+		},
+		Kind: transcript.Summary, Horizon: r.Seq, Prompt: "summarize",
+		Vars: map[string]string{"words": fmt.Sprint(w.Tokens * 7 / 10)}, // a word has about 1.4 tokens
+		Show: func(t *transcript.Turn) bool { return covered[t.Seq] },
+	}
+}
+
+// noteSummary keeps what a summary stands for.
+func (r *record) noteSummary(t *transcript.Turn) {
+	sum := summary{seq: t.Seq, round: t.Round, tokens: t.Tokens, failed: slices.Contains(t.Flags, transcript.Fallback)}
+	at := strings.LastIndex(t.Target, covers)
+	if at < 0 {
+		return // nothing of this library's
+	}
+	sum.reader = strings.TrimSuffix(t.Target[:at], ", ")
+	sum.upTo, _ = strconv.ParseInt(t.Target[at+len(covers):], 10, 64) // 0 is no turn's
+	r.summaries = append(r.summaries, sum)
+}
+
+// calibrate takes in what attempts at a step have shown of its actor's tokens.
+func (r *record) calibrate(actor string, attempts []transcript.Attempt) {
+	who, _, ok := r.actor(actor)
+	if !ok {
+		return
+	}
+	for _, a := range attempts {
+		scale := r.scales[actor]
+		switch {
+		case a.Prompt == 0: // it does not tell
+			continue
+		case a.Error == string(providers.ContextOverflow):
+			scale = scale.Overflowed(a.Prompt, who.Window-who.MaxTokens)
+		case a.Error == "" && !a.Usage.Estimated:
+			scale = scale.Reported(a.Prompt, a.Usage.Input)
+		}
+		if r.scales == nil {
+			r.scales = map[string]window.Calibration{}
+		}
+		r.scales[actor] = scale
+	}
+}
