@@ -76,12 +76,14 @@ func TestOffline(t *testing.T) {
 
 	require.True(t, strings.HasPrefix(stderr, "offline: a script speaks, no model; "), stderr)
 	for _, want := range []string{
-		"== round 1 of 3 ==\n\nAda (respond):\nI say yes.", "== round 2 of 3 ==", "== round 3 of 3 ==",
+		"\n\nAda (respond):\nI say yes.", "== round 1 of 3 ==", "== round 2 of 3 ==", "== round 3 of 3 ==",
 		"\nBo (respond):\nAda tells us:", "\nJudge (assess):\nIn round 2 ", "\nJudge (verdict):\n",
 	} {
 		require.Contains(t, stderr, want)
 	}
-	for _, never := range []string{"winner", "warning", "failed", "{"} {
+	require.Equal(t, 1, strings.Count(stderr, "warning"))
+	require.Contains(t, stderr, "warning: judge Judge is of one model with Ada, Bo")
+	for _, never := range []string{"winner", "failed", "{"} {
 		require.NotContains(t, stderr, never)
 	}
 }
@@ -223,13 +225,17 @@ func stream(w io.Writer, text string) {
 	fmt.Fprint(w, "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n")
 }
 
+const marks = `[{"criterion": "logical_consistency", "score": 5}, {"criterion": "evidence", "score": 5},
+	{"criterion": "engagement", "score": 5}, {"criterion": "novelty", "score": 5}, {"criterion": "persuasiveness", "score": 5},
+	{"criterion": "relevance", "score": 5}]`
+
 // say is a model that has one thing to say to each task.
 func say(task string) string {
 	switch {
 	case strings.Contains(task, "final judgment"):
 		return `{"summary": "It was close.\u001b[2J", "winner": "Bo", "quality": 70, "participants": [{"name": "Bo", "points": ["Buses\u0007 are late."]}]}`
-	case strings.Contains(task, "Assess Ada and Bo"):
-		return `{"participants": [{"name": "Ada", "score": 5}, {"name": "Bo", "score": 6}], "quality": 5, "converged": true, "should_continue": true}`
+	case strings.Contains(task, "Assess Debater A and Debater B"):
+		return `{"participants": [{"name": "Ada", "criteria": ` + marks + `}, {"name": "Bo", "criteria": ` + marks + `}], "quality": 5, "converged": true, "should_continue": true}`
 	}
 	return "Buses are late.\x1b[31m"
 }

@@ -1,0 +1,205 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/protocol/arbitration"
+	"github.com/elenchus-go/debate/protocol/refine"
+)
+
+// compose makes the configuration of a debate: flags beat the file, which beats the defaults of the protocol.
+func (p *program) compose(s settings, topic string) (c debate.Config, err error) {
+	kind, params, err := p.preset(s)
+	if err != nil {
+		return c, err
+	}
+	all := map[string]any{"topic": topic, "protocol": params}
+	for name, raw := range s.config {
+		if name != "protocol" {
+			all[name] = raw
+		}
+	}
+	b, err := json.Marshal(all)
+	if err != nil {
+		return c, fmt.Errorf("compose configuration: %w", err)
+	}
+	engine, err := debate.NewEngine(debate.Options{})
+	if err != nil {
+		return c, err
+	}
+	if c, err = engine.ParseConfig(b); err != nil {
+		return c, malformed(s.path, err)
+	}
+	p.complete(&c, s, kind)
+	if c.Participants, err = p.choose(c, s, kind); err != nil {
+		return c, err
+	}
+	if p.rounds > 0 {
+		c.Limits.MaxRounds = p.rounds
+	}
+	return c, nil
+}
+
+// preset is the protocol that the flag or the file names, and its parameters.
+func (p *program) preset(s settings) (kind preset, params map[string]json.RawMessage, err error) {
+	name, params, err := s.protocol()
+	if err != nil {
+		return kind, nil, err
+	}
+	code := configuration
+	if p.protocol != "" {
+		if name != "" && base(name) != base(p.protocol) && params != nil {
+			p.warn("the parameters of %s in %s mean nothing to %s", name, s.path, p.protocol)
+			params = nil
+		}
+		name, code = p.protocol, arguments
+	}
+	name = cmp.Or(name, "panel")
+	kind, ok := presets[base(name)]
+	if !ok || name != base(name) && name != kind.Name() {
+		return kind, nil, fail(code, "choose protocol: %q is unknown, the known ones are %s", name, strings.Join(sorted(presets), ", "))
+	}
+	if params == nil {
+		params = map[string]json.RawMessage{}
+	}
+	params["name"], err = json.Marshal(kind.Name())
+	return kind, params, err
+}
+
+// base is a protocol's name without its version.
+func base(name string) string {
+	name, _, _ = strings.Cut(name, "/")
+	return name
+}
+
+// complete fills in what the file leaves out, and says so.
+func (p *program) complete(c *debate.Config, s settings, kind preset) {
+	var missing []string
+	note := func(field string) { missing = append(missing, field) }
+	if len(s.providers) == 0 {
+		note("providers")
+	}
+	if _, given := s.config["protocol"]; !given && p.protocol == "" {
+		note("protocol")
+	}
+	if len(c.Participants) == 0 && !p.given["agents"] {
+		note("participants")
+	}
+	if len(c.Judges) == 0 && kind.judge != "" {
+		note("judges")
+		c.Judges = []debate.Participant{{Name: kind.judge}}
+	}
+	switch own := c.Protocol.(type) {
+	case refine.Protocol:
+		own.Roles = p.roles(s, own.Roles)
+		c.Protocol = own
+	case arbitration.Protocol:
+		if own.Scores == nil && own.Topics == nil {
+			note("protocol.scores")
+			own.Scores = map[string]float64{"problem": 5, "solution": 5, "market": 5}
+			c.Protocol = own
+		}
+	}
+	if _, ok := c.Protocol.(refine.Protocol); !ok && len(s.roles) > 0 {
+		p.warn("the roles in %s mean nothing to %s", s.path, base(kind.Name()))
+	}
+	if len(missing) > 0 && s.path != "" {
+		p.warn("%s has no %s, defaults are used", s.path, strings.Join(missing, ", "))
+	}
+}
+
+// roles adds those of the file to the protocol's. Where a file of theirs cannot be read, the words are the built-in ones.
+func (p *program) roles(s settings, roles map[string]refine.Role) map[string]refine.Role {
+	for _, name := range sorted(s.roles) {
+		r := s.roles[name]
+		if r.File != "" {
+			path := r.File
+			if !filepath.IsAbs(path) {
+				path = filepath.Join(filepath.Dir(s.path), path)
+			}
+			read, err := readRole(path)
+			if err != nil {
+				p.warn("role %s: %v; the built-in prompt is used", name, err)
+			} else {
+				r.System, r.Source = read.System, read.Source
+			}
+		}
+		if r.Role == (refine.Role{}) {
+			continue
+		}
+		if roles == nil {
+			roles = map[string]refine.Role{}
+		}
+		roles[name] = r.Role
+	}
+	return roles
+}
+
+func readRole(path string) (refine.Role, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return refine.Role{}, err
+	}
+	return refine.ParseRole(string(b), path)
+}
+
+// choose gives the participants: those of the file or the protocol's own, and of these the ones that --agents selects.
+func (p *program) choose(c debate.Config, s settings, kind preset) ([]debate.Participant, error) {
+	all, own := c.Participants, len(c.Participants) > 0
+	if !own {
+		all = slices.Clone(kind.agents)
+	}
+	var names, selected []string
+	for _, a := range all {
+		names = append(names, a.Name)
+	}
+	if !p.given["agents"] {
+		if !slices.ContainsFunc(all, func(a debate.Participant) bool { return !a.Disabled }) {
+			return nil, fail(configuration, "select agents: all of %s are disabled: %s", s.path, strings.Join(names, ", "))
+		}
+		return all, nil
+	}
+	roles := kind.roles(c)
+	for name := range strings.SplitSeq(p.agents, ",") {
+		if name = strings.TrimSpace(name); name != "" {
+			selected = append(selected, name)
+		}
+	}
+	var chosen []debate.Participant
+	for i, name := range selected {
+		at := slices.IndexFunc(all, func(a debate.Participant) bool { return a.Name == name || a.Role == name && roles != nil })
+		switch {
+		case own && at >= 0:
+			all[at].Disabled = false
+			chosen = append(chosen, all[at])
+		case slices.Contains(roles, name):
+			chosen = append(chosen, debate.Participant{Name: name, Role: name})
+		case roles == nil && !own:
+			chosen = append(chosen, kind.seat(i, name))
+		default:
+			return nil, fail(arguments, "select agents: %q is unknown, the known ones are %s", name, known(names, roles))
+		}
+	}
+	if len(chosen) == 0 {
+		return nil, fail(arguments, "select agents: --agents selects nobody, the known ones are %s", known(names, roles))
+	}
+	return chosen, nil
+}
+
+// known lists names and roles, each once.
+func known(names, roles []string) string {
+	var list []string
+	for _, name := range append(names, roles...) {
+		if !slices.Contains(list, name) {
+			list = append(list, name)
+		}
+	}
+	return strings.Join(list, ", ")
+}

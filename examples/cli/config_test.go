@@ -1,0 +1,231 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/protocol/refine"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// c is the configuration that flags and files make.
+func c(t *testing.T, protocol string, args ...string) debate.Config {
+	t.Helper()
+	cfg, warnings, err := composed(t, append([]string{"--protocol", protocol, topic}, args...)...)
+	require.NoError(t, err, warnings)
+	return cfg
+}
+
+func composed(t *testing.T, args ...string) (cfg debate.Config, warnings string, err error) {
+	t.Helper()
+	o, err := parse(args)
+	require.NoError(t, err)
+	var stderr output
+	p := &program{ctx: t.Context(), options: o, stdout: &output{}, stderr: &stderr, screen: &stderr, env: environment()}
+	err = p.settings(func(s settings) (err error) {
+		cfg, err = p.compose(s, topic)
+		return err
+	})
+	return cfg, stderr.String(), err
+}
+
+func names(list []debate.Participant) (names []string) {
+	for _, p := range list {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
+func TestFlagsBeatTheFileThatBeatsTheUsualOne(t *testing.T) {
+	folder(t,
+		usual, `{"protocol": "vote", "limits": {"max_rounds": 4}, "participants": [{"name": "A"}, {"name": "B"}]}`,
+		"c.json", `{"protocol": "panel/1", "limits": {"max_rounds": 3}, "participants": [{"name": "C"}, {"name": "D"}, {"name": "E", "disabled": true}]}`)
+
+	is, _, err := composed(t, topic)
+	require.NoError(t, err)
+	require.Equal(t, "vote/1", is.Protocol.Name())
+	require.Equal(t, 4, is.Limits.MaxRounds)
+	require.Equal(t, []string{"A", "B"}, names(is.Participants))
+
+	is, _, err = composed(t, topic, "--config", "c.json")
+	require.NoError(t, err)
+	require.Equal(t, "panel/1", is.Protocol.Name())
+	require.Equal(t, 3, is.Limits.MaxRounds)
+	require.Equal(t, []string{"C", "D", "E"}, names(is.Participants))
+
+	is, _, err = composed(t, topic, "--config", "c.json", "--protocol", "vote", "--rounds", "2", "--agents", "E, C")
+	require.NoError(t, err)
+	require.Equal(t, "vote/1", is.Protocol.Name())
+	require.Equal(t, 2, is.Limits.MaxRounds)
+	require.Equal(t, []string{"E", "C"}, names(is.Participants))
+	require.False(t, is.Participants[0].Disabled, "it was selected")
+}
+
+func TestWhatAConfigurationLeavesOutIsSaid(t *testing.T) {
+	for _, tt := range []struct {
+		name, file string
+		args       []string
+		warnings   string
+	}{
+		{"all is there", `{"providers": {"p": {"kind": "offline"}}, "protocol": "vote", "participants": [{"name": "A"}, {"name": "B"}]}`, nil, ""},
+		{"a part", `{"providers": {"p": {"kind": "offline"}}, "protocol": {"name": "panel"}}`, nil, "warning: c.json has no participants, judges, defaults are used\n"},
+		{"nothing", `{}`, nil, "warning: c.json has no providers, protocol, participants, judges, defaults are used\n"},
+		{"flags give some", `{}`, []string{"--protocol", "vote", "--agents", "A,B"}, "warning: c.json has no providers, defaults are used\n"},
+		{"scores", `{}`, []string{"--protocol", "arbitration"}, "warning: c.json has no providers, participants, judges, protocol.scores, defaults are used\n"},
+		{
+			"parameters of another protocol", `{"protocol": {"name": "vote", "topology": "ring"}}`,
+			[]string{"--protocol", "panel", "--agents", "A,B"},
+			"warning: the parameters of vote in c.json mean nothing to panel\nwarning: c.json has no providers, judges, defaults are used\n",
+		},
+		{
+			"roles of another protocol", `{"protocol": "vote", "roles": {"own": {"system": "x"}}}`,
+			[]string{"--agents", "A,B"},
+			"warning: the roles in c.json mean nothing to vote\nwarning: c.json has no providers, defaults are used\n",
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			folder(t, "c.json", tt.file)
+			is, warnings, err := composed(t, append([]string{topic, "--config", "c.json"}, tt.args...)...)
+			require.NoError(t, err)
+			require.Equal(t, tt.warnings, warnings)
+			require.GreaterOrEqual(t, len(is.Participants), 2)
+		})
+	}
+}
+
+func TestAConfigurationThatIsNotThereIsDefaults(t *testing.T) {
+	folder(t)
+	for _, args := range [][]string{nil, {"--config", "no.json"}} {
+		is, warnings, err := composed(t, append([]string{topic}, args...)...)
+		require.NoError(t, err)
+		require.Contains(t, warnings, "warning: there is no configuration ")
+		require.Equal(t, []string{"Ada", "Bo"}, names(is.Participants))
+	}
+}
+
+func TestAMalformedConfigurationIsAnErrorWhereItIsNamed(t *testing.T) {
+	for _, text := range []string{`{`, `null`, `[]`, `{"roles": 3}`, `{"providers": {"p": {"key": "x"}}}`, `{"protocol": 3}`, `{"protocol": {"name": "vote", "topolgy": "ring"}}`, `{"limits": {"time": "long"}}`} {
+		folder(t, usual, text)
+		_, _, err := composed(t, topic, "--config", usual)
+		require.ErrorIs(t, err, errMalformed, text)
+
+		is, warnings, err := composed(t, topic)
+		require.NoError(t, err, text)
+		require.Contains(t, warnings, "it is malformed")
+		require.Equal(t, []string{"Ada", "Bo"}, names(is.Participants))
+	}
+}
+
+func TestAgentsAreSelected(t *testing.T) {
+	const own = `{"protocol": "critique-refine", "roles": {"costs": {"system": "You look at costs."}},
+		"participants": [{"name": "Ann", "role": "security", "model": "m"}, {"name": "Ben", "role": "testing", "disabled": true}]}`
+	for _, tt := range []struct {
+		name, file string
+		args       []string
+		want       []string // name and role, or what is wrong
+	}{
+		{"roles of the protocol's", `{}`, []string{"--protocol", "critique-refine", "--agents", "testing,generalist"}, []string{"testing:testing:", "generalist:generalist:"}},
+		{"roles of one's own", own, []string{"--agents", "costs,architect"}, []string{"costs:costs:", "architect:architect:"}},
+		{"participants of the file by role and by name", own, []string{"--agents", "security,Ben"}, []string{"Ann:security:m", "Ben:testing:"}},
+		{"an unknown one", own, []string{"--agents", "Cid"}, []string{`select agents: "Cid" is unknown, the known ones are Ann, Ben, architect, generalist, performance, security, testing, costs`}},
+		{"names", `{}`, []string{"--protocol", "proposer-skeptic", "--agents", "X,Y"}, []string{"X:proposer:", "Y:skeptic:"}},
+		{"more than the protocol's own", `{}`, []string{"--protocol", "vote", "--agents", "W,X,Y,Z"}, []string{"W::", "X::", "Y::", "Z::"}},
+		{"a role that is none elsewhere", `{"participants": [{"name": "Ann", "role": "poet"}]}`, []string{"--agents", "poet"}, []string{`select agents: "poet" is unknown, the known ones are Ann`}},
+		{"all are disabled", `{"participants": [{"name": "Ann", "disabled": true}]}`, nil, []string{"select agents: all of c.json are disabled: Ann"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			folder(t, "c.json", tt.file)
+			is, _, err := composed(t, append([]string{topic, "--config", "c.json"}, tt.args...)...)
+			if err != nil {
+				require.Equal(t, tt.want, []string{err.Error()})
+				return
+			}
+			var got []string
+			for _, p := range is.Participants {
+				got = append(got, p.Name+":"+p.Role+":"+p.Model)
+			}
+			require.Equal(t, tt.want, got)
+		})
+	}
+}
+
+// The roles that a selection may name are the protocol's: it finds them all, and no other.
+func TestKnownRolesAreTheProtocols(t *testing.T) {
+	folder(t)
+	roles := presets["critique-refine"].roles(debate.Config{Protocol: refine.Protocol{}})
+	var seats []transcript.Seat
+	for _, r := range roles {
+		seats = append(seats, transcript.Seat{Name: r, Role: r})
+	}
+	record := &protocol.Record{Seats: append(seats, transcript.Seat{Name: "x", Role: "x"}), Judges: []string{"J"}, MaxRounds: 1}
+	found := refine.Protocol{}.Check(record)
+	require.Len(t, found, 1)
+	require.Contains(t, found[0].Reason, fmt.Sprintf("the roles are %q", roles))
+}
+
+func TestPromptsOfRolesStandInFiles(t *testing.T) {
+	folder(t,
+		"conf/c.json", `{"roles": {"security": {"file": "prompts/s.md", "refine": "Close holes."}, "testing": {"file": "prompts/blank.md"},
+			"architect": {"file": "no.md"}, "own": {"file": "../own.md"}}}`,
+		"conf/prompts/s.md", "\ufeffYou look for holes.\n", "conf/prompts/blank.md", " \n", "own.md", "You look at costs.")
+	is, warnings, err := composed(t, topic, "--config", "conf/c.json", "--protocol", "critique-refine", "--agents", "security,testing,own")
+	require.NoError(t, err)
+	require.Equal(t, map[string]refine.Role{
+		"security": {System: "You look for holes.", Refine: "Close holes.", Source: filepath.Join("conf", "prompts", "s.md")},
+		"own":      {System: "You look at costs.", Source: "own.md"},
+	}, is.Protocol.(refine.Protocol).Roles)
+	require.Contains(t, warnings, "warning: role architect: open ")
+	require.Contains(t, warnings, "warning: role testing: ")
+	require.Contains(t, warnings, "it is blank; the built-in prompt is used\n")
+}
+
+func TestProvidersAreThoseOfTheFile(t *testing.T) {
+	const two = `"providers": {"a": {"kind": "offline"}, "b": {"kind": "mistral"}}, "judges": [{"name": "J", "provider": "a"}]`
+	for _, tt := range []struct {
+		name, file string
+		code       int
+		says       string
+	}{
+		{"one without a key", `{"providers": {"b": {"kind": "anthropic"}}}`, 4, "connect provider b: set ANTHROPIC_API_KEY to a key of anthropic"},
+		{"an unknown kind", `{"providers": {"b": {"kind": "oracle"}}}`, 4, `kind "oracle" is unknown, use one of openai, anthropic, mistral, google, ollama, offline`},
+		{"a key", `{"providers": {"b": {"kind": "openai", "key": "x"}}}`, 4, `unknown field "key"`},
+		{"one that nobody asks has no key", `{` + two + `, "participants": [{"name": "A", "provider": "a"}, {"name": "B", "provider": "a"}]}`, 0, ""},
+		{"one that is asked has no key", `{` + two + `, "participants": [{"name": "A", "provider": "a"}, {"name": "B", "provider": "b"}]}`, 4, "connect provider b: set MISTRAL_API_KEY"},
+		{"one that does not exist", `{` + two + `, "participants": [{"name": "A", "provider": "a"}, {"name": "B", "provider": "x"}]}`, 4, `participants[1].provider: "x" is unknown`},
+		{"none is named", `{"providers": {"a": {"kind": "offline"}, "b": {"kind": "offline"}}}`, 4, "none is named, choose one of a, b"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			folder(t, "c.json", tt.file)
+			code, _, stderr := start(t, environment(), topic, "--config", "c.json", "--rounds", "1", "--agents", "A,B")
+			require.Equal(t, tt.code, code, stderr)
+			require.Contains(t, stderr, tt.says)
+		})
+	}
+}
+
+// The example in README.md is one that works.
+func TestTheExampleOfAConfigurationWorks(t *testing.T) {
+	_, after, _ := strings.Cut(contents(t, "README.md"), "```json\n")
+	example, _, ok := strings.Cut(after, "```\n")
+	require.True(t, ok)
+	folder(t, usual, example, "prompts/security.md", "You look for holes.")
+	code, _, stderr := start(t, environment("OPENAI_API_KEY", "x"), topic, "--agents", "nobody")
+	require.Equal(t, 2, code)
+	require.Contains(t, stderr, `"nobody" is unknown`)
+	is, warnings, err := composed(t, topic)
+	require.NoError(t, err)
+	require.Empty(t, warnings)
+	p := &program{env: environment("OPENAI_API_KEY", "x")}
+	s, err := load(usual)
+	require.NoError(t, err)
+	made, err := p.connect(s, is)
+	require.NoError(t, err)
+	_, err = debate.New(t.Context(), is, debate.Options{Providers: made})
+	require.NoError(t, err, fmt.Sprint(is))
+}

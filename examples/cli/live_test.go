@@ -1,0 +1,153 @@
+package main
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+func key(phase, actor, target string) transcript.Key {
+	return transcript.Key{Run: 1, Round: 2, Phase: phase, Actor: actor, Target: target}
+}
+
+func started(k transcript.Key) debate.Event {
+	return debate.TurnStarted{Attempt: &debate.Attempt{Key: k}}
+}
+
+func chunk(k transcript.Key, offset int, text string) debate.Event {
+	return debate.Chunk{Attempt: &debate.Attempt{Key: k}, Offset: offset, Text: text}
+}
+
+func turn(k transcript.Key, flags ...transcript.Flag) debate.Event {
+	began := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	return debate.TurnDone{Turn: transcript.Turn{Key: k, Usage: transcript.Usage{Output: 7}, Flags: flags, Began: began, Ended: began.Add(1500 * time.Millisecond)}}
+}
+
+func TestProgressIsTheFoldOfEvents(t *testing.T) {
+	ab, ba := key("critique", "Ann", "Bo"), key("critique", "Bo", "Ann")
+	p := &progress{}
+	for _, step := range []struct {
+		event debate.Event
+		lines []string
+		frame string
+	}{
+		{
+			debate.PhaseStarted{Stage: transcript.Speech, Round: 2, Rounds: 3, Phase: "critique", Steps: 2, Parallel: true},
+			[]string{"== round 2 of 3 ==", "critique: 2 to come at once"},
+			"round 2 of 3 | critique 0/2",
+		},
+		{started(ab), nil, "round 2 of 3 | critique 0/2\n  critique, Ann on Bo: "},
+		{started(ba), nil, "round 2 of 3 | critique 0/2\n  critique, Ann on Bo: \n  critique, Bo on Ann: "},
+		{chunk(ab, 0, "It\x1b[2J"), nil, "round 2 of 3 | critique 0/2\n  critique, Ann on Bo: It[2J\n  critique, Bo on Ann: "},
+		{chunk(ab, 2, " is\nso"), nil, "round 2 of 3 | critique 0/2\n  critique, Ann on Bo: It is so\n  critique, Bo on Ann: "},
+		{chunk(ba, 0, `{"a": 1`), nil, "round 2 of 3 | critique 0/2\n  critique, Ann on Bo: It is so\n  critique, Bo on Ann: writes data, 7 bytes"},
+		{
+			debate.TurnFailed{Attempt: &debate.Attempt{Key: ab}, Message: "no\x07", Again: 2 * time.Second},
+			[]string{"  critique: Ann on Bo failed: no; trying again in 2s"},
+			"round 2 of 3 | critique 0/2\n  critique, Ann on Bo: It is so\n  critique, Bo on Ann: writes data, 7 bytes",
+		},
+		{started(ab), nil, "round 2 of 3 | critique 0/2\n  critique, Bo on Ann: writes data, 7 bytes\n  critique, Ann on Bo: "},
+		{turn(ba, transcript.Fallback), []string{"  critique 1/2: Bo on Ann, 7 tokens, 1.5s, fallback"}, "round 2 of 3 | critique 1/2\n  critique, Ann on Bo: "},
+		{
+			debate.TurnFailed{Attempt: &debate.Attempt{Key: ab}, Message: "no", Again: -1},
+			[]string{"  critique: Ann on Bo failed: no"},
+			"round 2 of 3 | critique 1/2",
+		},
+		{
+			debate.Dropped{Name: "Ann", Failure: &debate.Failure{Key: ab, Message: "no"}},
+			[]string{"Ann takes no further part: run step critique of Ann in round 2: no"},
+			"round 2 of 3 | critique 1/2",
+		},
+		{debate.StateChanged{To: fsm.Paused}, []string{"paused"}, "round 2 of 3 | critique 1/2"},
+		{debate.Warning{Text: "mind\nthe gap"}, []string{"warning: mind the gap"}, "round 2 of 3 | critique 1/2"},
+		{
+			debate.PhaseStarted{Stage: transcript.Assessment, Round: 2, Rounds: 3, Phase: "assess", Steps: 1},
+			[]string{"assess: 1 to come"},
+			"round 2 of 3 | critique 1/2, assess 0/1",
+		},
+		{
+			debate.StateChanged{Ending: transcript.Ending{Outcome: transcript.RoundLimit, Evidence: "3 rounds were held"}},
+			[]string{"the debate ends: round_limit: 3 rounds were held"},
+			"round 2 of 3 | critique 1/2, assess 0/1",
+		},
+		{
+			debate.PhaseStarted{Stage: transcript.Conclusion, Round: 3, Rounds: 3, Phase: "verdict", Steps: 1},
+			[]string{"== conclusion ==", "verdict: 1 to come"},
+			"conclusion | verdict 0/1",
+		},
+		{turn(key("summary", "summarizer", "")), []string{"  summary: summarizer, 7 tokens, 1.5s"}, "conclusion | verdict 0/1"},
+	} {
+		require.Equal(t, step.lines, p.apply(step.event))
+		require.Equal(t, step.frame, p.frame().text(80))
+	}
+}
+
+func TestAFrameFitsItsTerminal(t *testing.T) {
+	f := frame{title: "round 1 of 1", phases: []phase{{"respond", 0, 9}}}
+	for range 9 {
+		f.speakers = append(f.speakers, line{"Ann", strings.Repeat("long 語 ", 100) + "end"})
+	}
+	lines := strings.Split(f.text(40), "\n")
+	require.Len(t, lines, 8)
+	require.Equal(t, "  and 3 more", lines[7])
+	for _, l := range lines {
+		require.LessOrEqual(t, cells(l), 40)
+	}
+	require.True(t, strings.HasPrefix(lines[1], "  Ann: …") && strings.HasSuffix(lines[1], "end"), lines[1])
+	require.Equal(t, "…", tail("text", 0))
+}
+
+func TestTheScreenShowsTheLastFrame(t *testing.T) {
+	var m tea.Model = screen{width: 24}
+	require.Nil(t, m.Init())
+	require.Empty(t, m.View().Content)
+	m, cmd := m.Update(frame{title: "round 1 of 2", speakers: []line{{"Ann", strings.Repeat("x", 200)}}})
+	require.Nil(t, cmd)
+	require.Equal(t, "round 1 of 2 | \n  Ann: …"+strings.Repeat("x", 15), m.View().Content)
+	m, _ = m.Update(tea.WindowSizeMsg{Width: 30, Height: 24})
+	require.Equal(t, "round 1 of 2 | \n  Ann: …"+strings.Repeat("x", 21), m.View().Content)
+	m, _ = m.Update(frame{})
+	require.Empty(t, m.View().Content)
+	require.False(t, m.View().AltScreen, "it is inline")
+}
+
+// On a terminal that is watched words are seen as they come, and what is done stays above.
+func TestLiveProgress(t *testing.T) {
+	folder(t)
+	synctest.Test(t, func(t *testing.T) {
+		var stdout output
+		var stderr terminal
+		code := run(t.Context(), nil, []string{topic, "--rounds", "1"}, &stdout, &stderr, environment("TERM", "xterm"))
+		require.Equal(t, 0, code, stderr.String())
+		seen := stderr.String()
+		for _, want := range []string{"round 1 of 1 | respond 0/2", "respond, Ada: ", "  respond 1/2: Ada, ", "  verdict 1/1: Judge, ", "completed in round 1"} {
+			require.Contains(t, seen, want)
+		}
+		require.Contains(t, seen, "\x1b[?25h", "the cursor is back")
+		require.NotContains(t, seen, "summary", "what judges write is data")
+		printable(t, stdout.String())
+	})
+}
+
+func TestATerminalIsLiveUnlessToldOtherwise(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		p     program
+		plain bool
+	}{
+		{"a terminal", program{screen: &terminal{}, env: environment("TERM", "xterm")}, false},
+		{"no terminal", program{screen: &output{}, env: environment("TERM", "xterm")}, true},
+		{"--plain", program{screen: &terminal{}, env: environment("TERM", "xterm"), options: options{plain: true}}, true},
+		{"a terminal that can do nothing", program{screen: &terminal{}, env: environment("TERM", "dumb")}, true},
+	} {
+		require.Equal(t, !tt.plain, tt.p.live(), tt.name)
+	}
+}

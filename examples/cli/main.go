@@ -1,0 +1,130 @@
+// Cli is a command that holds debates by each of the library's protocols, and keeps them in a SQLite file.
+//
+//	go run . "Should cities ban private cars?"
+//	go run . --protocol critique-refine --agents security,performance --file problem.md --report out/report.html
+//	go run . --store debates.db "Should cities ban private cars?"     # then list, show, pause, resume, cancel or retry
+//
+// The answer goes to stdout, all else to stderr. README.md says what a configuration file holds.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/examples/internal/console"
+)
+
+// The exit codes.
+const (
+	success       = iota
+	general       // the debate has come to no answer, or a file cannot be read or written
+	arguments     // the command line is wrong
+	service       // a provider failed
+	configuration // a key is missing, or a configuration is wrong
+)
+
+func main() {
+	ctx, kill := context.WithCancel(context.Background())
+	signals, interrupted := make(chan os.Signal, 2), make(chan struct{})
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		<-signals
+		close(interrupted)
+		<-signals
+		kill()
+		signal.Stop(signals) // a third one ends the program as it is
+	}()
+	os.Exit(run(ctx, interrupted, os.Args[1:], os.Stdout, os.Stderr, os.Getenv))
+}
+
+// run is main with all that it reads and writes. It returns the exit code. When interrupted is closed the debate stops
+// after the calls in flight; the end of ctx cancels these.
+func run(ctx context.Context, interrupted <-chan struct{}, args []string, stdout, stderr io.Writer, env func(string) string) int {
+	p := &program{
+		ctx: ctx, interrupted: interrupted, screen: stderr, env: env,
+		stdout: console.Printable{Writer: stdout}, stderr: console.Printable{Writer: stderr},
+	}
+	err := p.run(args) //nolint:contextcheck // to open a store takes none
+	if err == nil {
+		return success
+	}
+	fmt.Fprintln(p.stderr, "cli:", err)
+	if f, ok := errors.AsType[*fault](err); ok {
+		return f.code
+	}
+	return general
+}
+
+// program is one run of the command.
+type program struct {
+	ctx         context.Context
+	interrupted <-chan struct{}
+	options
+	stdout, stderr io.Writer // which drop what could command a terminal
+	screen         io.Writer // stderr as it is
+	env            func(string) string
+}
+
+func (p *program) run(args []string) (err error) {
+	if p.options, err = parse(args); err != nil {
+		return err
+	}
+	switch {
+	case p.help:
+		fmt.Fprint(p.stdout, usage)
+		return nil
+	case p.version:
+		fmt.Fprintln(p.stdout, "cli", version())
+		return nil
+	case p.command == "":
+		return p.debate()
+	}
+	return p.stored()
+}
+
+// version is that of the module, or what is known instead.
+func version() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "(devel)"
+}
+
+func (p *program) warn(format string, args ...any) {
+	fmt.Fprintf(p.stderr, "warning: "+format+"\n", args...)
+}
+
+// fault is an error with the exit code that it leads to.
+type fault struct {
+	code int
+	err  error
+}
+
+func (f *fault) Error() string { return f.err.Error() }
+
+func (f *fault) Unwrap() error { return f.err }
+
+func fail(code int, format string, args ...any) error {
+	return &fault{code, fmt.Errorf(format, args...)}
+}
+
+// blame finds the exit code of what is wrong with a configuration: arguments, where only what flags say is wrong.
+func (o options) blame(err error) error {
+	found, ok := errors.AsType[*debate.Problems](err)
+	if !ok {
+		return err
+	}
+	for _, x := range found.List {
+		if !o.says(x.Field) {
+			return &fault{configuration, err}
+		}
+	}
+	return &fault{arguments, err}
+}

@@ -1,0 +1,305 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate/report"
+)
+
+func TestWrongArgumentsHaveTheirExitCode(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		args []string
+		code int
+		says string
+	}{
+		{"nothing", nil, 2, "none is given"},
+		{"a blank topic", []string{" \t"}, 2, "it is blank"},
+		{"two topics", []string{"Tea", "coffee"}, 2, "2 arguments, give one"},
+		{"a topic twice", []string{"Tea?", "--file", "topic.md"}, 2, "given twice"},
+		{"a file that is not there", []string{"--file", "no.md"}, 2, "no.md"},
+		{"a folder for a topic", []string{"--file", "."}, 2, "is a directory"},
+		{"a blank file", []string{"--file", "blank.md"}, 2, "blank.md is blank"},
+		{"a blank name of a file", []string{"--file", ""}, 2, "--file is blank"},
+		{"a file that cannot be read", []string{"--file", "topic.md/x"}, 1, "topic.md/x"},
+		{"a file that is no text", []string{"--file", "binary"}, 1, "not UTF-8"},
+		{"an unknown flag", []string{"--colour", topic}, 2, "-colour"},
+		{"no number of rounds", []string{"--rounds", "many", topic}, 2, "many"},
+		{"no rounds", []string{"--rounds", "0", topic}, 2, "--rounds 0, use 1 or more"},
+		{"too many rounds", []string{"--rounds", "99999", topic}, 2, "limits.max_rounds"},
+		{"more rounds than topics", []string{"--protocol", "arbitration", "--rounds", "4", topic}, 2, "there are 3 topics"},
+		{"an unknown protocol", []string{"--protocol", "duel", topic}, 2, `"duel" is unknown, the known ones are arbitration, critique-refine, panel, pro-con, proposer-skeptic, vote`},
+		{"an unknown version", []string{"--protocol", "panel/9", topic}, 2, `"panel/9" is unknown`},
+		{"an unknown role", []string{"--protocol", "critique-refine", "--agents", "security,magic", topic}, 2, `"magic" is unknown, the known ones are architect, performance, security, generalist, testing`},
+		{"no role", []string{"--protocol", "critique-refine", "--agents", " , ", topic}, 2, "selects nobody, the known ones are architect, performance, security, generalist, testing"},
+		{"no agent", []string{"--agents", "", topic}, 2, "selects nobody, the known ones are Ada, Bo"},
+		{"an agent twice", []string{"--agents", "Ann,Ann", topic}, 2, `"Ann" is taken`},
+		{"too many agents", []string{"--agents", "a,b,c,d,e", topic}, 2, "a panel takes 2 to 4"},
+		{"a folder for a configuration", []string{"--config", ".", topic}, 2, "is a directory"},
+		{"a folder for the output", []string{"--output", ".", topic}, 2, "is a directory"},
+		{"a folder for the store", []string{"--store", ".", topic}, 2, "is a directory"},
+		{"an output below a file", []string{"--output", "topic.md/x", topic}, 1, "make folder of topic.md/x"},
+		{"a report of no known kind", []string{"--report", "report.pdf", topic}, 2, ".md or .html"},
+		{"a store that is none", []string{"--store", "topic.md", topic}, 1, "topic.md"},
+		{"a malformed configuration", []string{"--config", "bad.json", topic}, 4, "read configuration bad.json: it is malformed"},
+		{"a field that does not exist", []string{"--config", "typo.json", topic}, 4, `unknown field "particpants"`},
+		{"a topic in the configuration", []string{"--config", "topic.json", topic}, 4, "topic: each debate has its own"},
+		{"list without a store", []string{"list"}, 2, "name its file by --store"},
+		{"list of a store that is not there", []string{"list", "--store", "no.db"}, 2, "there is no no.db"},
+		{"show without an id", []string{"show", "--store", "no.db"}, 2, "0 words after show"},
+		{"a flag that means nothing", []string{"list", "--rounds", "3", "--store", "no.db"}, 2, "--rounds means nothing to list"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			folder(t, "topic.md", topic, "blank.md", " \n", "binary", "\xff\xfe", "bad.json", "{", "typo.json", `{"particpants": []}`, "topic.json", `{"topic": "Tea?"}`)
+			code, stdout, stderr := start(t, environment(), tt.args...)
+
+			require.Equal(t, tt.code, code, stderr)
+			require.Contains(t, stderr, tt.says)
+			require.Empty(t, stdout)
+			require.NotContains(t, stderr, "round 1", "nobody has spoken")
+		})
+	}
+}
+
+func TestHelpAndVersionAreResults(t *testing.T) {
+	code, stdout, stderr := start(t, environment(), "--help")
+	require.Equal(t, 0, code)
+	require.Equal(t, usage, stdout)
+	require.Empty(t, stderr)
+
+	code, stdout, _ = start(t, environment(), "--version")
+	require.Equal(t, 0, code)
+	require.True(t, strings.HasPrefix(stdout, "cli "), stdout)
+}
+
+// Each flag that is known is explained, and the other way round.
+func TestTheUsageNamesAllFlagsAndCommands(t *testing.T) {
+	for command, flags := range commands {
+		require.Contains(t, usage, command)
+		for name := range strings.FieldsSeq(flags) {
+			require.Contains(t, usage, "--"+name)
+			_, err := parse([]string{"--" + name + "=1", "Tea?"})
+			require.NotContains(t, fmt.Sprint(err), "not defined")
+		}
+	}
+	require.Subset(t, strings.Fields(strings.NewReplacer(",", " ").Replace(usage)), sorted(presets))
+}
+
+func TestEveryProtocolRunsOffline(t *testing.T) {
+	for name, says := range map[string]string{
+		"panel": "Winner: ", "proposer-skeptic": "I am a script", "critique-refine": "Implementation:", "arbitration": "## Scores",
+		"pro-con": "Winner: ", "vote": "Answer: ",
+	} {
+		t.Run(name, func(t *testing.T) {
+			folder(t)
+			code, stdout, stderr := start(t, environment(), topic, "--protocol", name)
+
+			require.Equal(t, 0, code, stderr)
+			require.Contains(t, stdout, says)
+			require.NotContains(t, stdout, "round 1 of")
+			require.Contains(t, stderr, "there is no configuration debate-config.json, defaults are used")
+			require.Contains(t, stderr, "offline: a script speaks, no model; set OPENAI_API_KEY")
+			require.Contains(t, stderr, "== round 1 of ")
+			require.Contains(t, stderr, "\ncompleted in round ")
+			require.NotContains(t, stderr, "fallback")
+		})
+	}
+	require.Len(t, presets, 6)
+}
+
+func TestATopicComesFromAnArgumentOrAFile(t *testing.T) {
+	folder(t, "topic.md", "\ufeff\nIs tea healthy?\n\nSay why.\n")
+	for _, tt := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{topic}, topic},
+		{[]string{" Tea? "}, "Tea?"},
+		{[]string{"--file", "topic.md"}, "Is tea healthy?\n\nSay why."},
+		{[]string{"--", "list"}, "list"},
+		{[]string{"--", "--rounds"}, "--rounds"},
+	} {
+		code, stdout, stderr := start(t, environment(), append([]string{"--json", "--protocol", "vote", "--rounds", "1"}, tt.args...)...)
+		require.Equal(t, 0, code, stderr)
+		require.Equal(t, tt.want, state(t, []byte(stdout)).Result.Topic)
+	}
+}
+
+// state is the whole state as it was written.
+func state(t *testing.T, b []byte) (r report.Report) {
+	t.Helper()
+	require.NoError(t, json.Unmarshal(b, &r))
+	return r
+}
+
+func TestResultsAreAnAnswerOrTheWholeState(t *testing.T) {
+	folder(t)
+	code, answer, stderr := start(t, environment(), topic, "--protocol", "vote", "--output", "a/b/answer.txt")
+	require.Equal(t, 0, code, stderr)
+	require.Equal(t, answer, contents(t, "a/b/answer.txt"))
+	require.True(t, strings.HasPrefix(answer, "Answer: Yes"), answer)
+
+	code, stdout, stderr := start(t, environment(), topic, "--protocol", "vote", "--output", "a/c/state.JSON")
+	require.Equal(t, 0, code, stderr)
+	require.Equal(t, answer, stdout)
+	all := state(t, []byte(contents(t, "a/c/state.JSON")))
+	require.Equal(t, answer, all.Result.Answer.Text+"\n")
+	require.Len(t, all.Result.Turns, 6)
+
+	code, stdout, stderr = start(t, environment(), topic, "--protocol", "vote", "--json")
+	require.Equal(t, 0, code, stderr)
+	require.Len(t, state(t, []byte(stdout)).Result.Turns, 6)
+}
+
+func contents(t *testing.T, path string) string {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	require.NoError(t, err)
+	return string(b)
+}
+
+func TestTheWholeStateHasThisShape(t *testing.T) {
+	folder(t)
+	_, stdout, _ := start(t, environment(), topic, "--protocol", "pro-con", "--rounds", "1", "--json")
+	var v any
+	require.NoError(t, json.Unmarshal([]byte(stdout), &v))
+	paths := map[string]bool{}
+	shape(v, "", paths)
+	golden(t, "state.golden", strings.Join(sorted(paths), "\n")+"\n")
+}
+
+// shape are the paths of a value to the second level, with their types.
+func shape(v any, at string, paths map[string]bool) {
+	switch v := v.(type) {
+	case map[string]any:
+		if strings.Count(at, ".") == 2 {
+			paths[at+" object"] = true
+			return
+		}
+		for k, x := range v {
+			shape(x, at+"."+k, paths)
+		}
+	case []any:
+		for _, x := range v {
+			shape(x, at+"[]", paths)
+		}
+	default:
+		paths[fmt.Sprintf("%s %T", at, v)] = true
+	}
+}
+
+func TestReportsAreMarkdownOrHTML(t *testing.T) {
+	folder(t)
+	for name, begins := range map[string]string{"out/report.md": "# ", "out/report.html": "<!DOCTYPE html>"} {
+		code, _, stderr := start(t, environment(), topic, "--protocol", "vote", "--report", name)
+		require.Equal(t, 0, code, stderr)
+		text := contents(t, name)
+		require.True(t, strings.HasPrefix(strings.ToUpper(text), strings.ToUpper(begins)), text[:min(len(text), 100)])
+		require.Contains(t, text, "private cars?")
+	}
+}
+
+func TestAReportThatFailsOnlyWarns(t *testing.T) {
+	folder(t, "file", "")
+	code, stdout, stderr := start(t, environment(), topic, "--protocol", "vote", "--report", "file/report.md")
+	require.Equal(t, 0, code)
+	require.NotEmpty(t, stdout)
+	require.Contains(t, stderr, "warning: no report was written: ")
+}
+
+// The answer was paid for: it is on stdout, even where it cannot be saved.
+func TestAnOutputThatFailsIsAnErrorAfterTheAnswer(t *testing.T) {
+	folder(t)
+	env := server(t, func(int, http.ResponseWriter, string) string {
+		_ = os.Mkdir("answer.txt", 0o750)
+		return "Yes."
+	})
+	code, stdout, stderr := start(t, env, topic, "--protocol", "proposer-skeptic", "--rounds", "1", "--output", "answer.txt")
+	require.Equal(t, 1, code)
+	require.Equal(t, "Yes.\n", stdout)
+	require.Contains(t, stderr, "answer.txt")
+}
+
+func TestVerboseListsTurnsAndSources(t *testing.T) {
+	folder(t, "conf/c.json", `{"providers": {"p": {"kind": "offline"}}, "protocol": "critique-refine", "judges": [{"name": "Judge"}],
+		"roles": {"security": {"file": "prompts/security.md"}, "own": {"system": "You look at costs."}}}`, "conf/prompts/security.md", "You look for holes.")
+	code, _, stderr := start(t, environment(), topic, "--config", "conf/c.json", "--agents", "security,own,testing", "--rounds", "1", "--verbose")
+	require.Equal(t, 0, code, stderr)
+	require.NotContains(t, stderr, "defaults")
+	for _, want := range []string{
+		"ROUND  PHASE", "1      critique    security on own", "0.0s", "\nAGENT ", "security  security: " + filepath.Join("conf", "prompts", "security.md"),
+		"own       own: configuration", "testing   testing: built-in",
+	} {
+		require.Contains(t, plainly(stderr), want)
+	}
+}
+
+func TestPlainProgress(t *testing.T) {
+	folder(t)
+	for _, name := range []string{"panel", "proposer-skeptic"} {
+		_, _, stderr := start(t, environment(), topic, "--protocol", name, "--rounds", "3")
+		golden(t, name+".golden", plainly(stderr))
+	}
+}
+
+// Topics and models are not to be trusted with a terminal.
+func TestNothingCommandsTheTerminal(t *testing.T) {
+	const hostile = "Tea?\x1b[2J\u009b31m\u202e"
+	folder(t)
+	env := server(t, func(int, http.ResponseWriter, string) string { return "Yes.\x1b]0;owned\x07\u202e\u009b2J" })
+	for _, args := range [][]string{{}, {"--json"}, {"--verbose"}} {
+		code, stdout, stderr := start(t, env, append(args, hostile, "--protocol", "proposer-skeptic", "--store", "d.db")...) // start looks for them
+		require.Equal(t, 0, code, stderr)
+		require.Contains(t, stdout, "Yes.")
+	}
+	_, stdout, _ := start(t, env, "list", "--store", "d.db", "--json")
+	require.Contains(t, stdout, `\u001b[2J\u009b31m\u202e`, "what JSON says is not changed by it")
+	_, stdout, _ = start(t, env, "list", "--store", "d.db")
+	require.Equal(t, 4, strings.Count(stdout, "\n"), stdout)
+	_, stdout, _ = start(t, env, "show", strings.Fields(stdout)[6], "--store", "d.db")
+	require.Contains(t, stdout, "Yes.")
+}
+
+func TestFailuresOfProvidersHaveTheirExitCode(t *testing.T) {
+	for name, status := range map[string]int{"a refused key": http.StatusUnauthorized, "a refused request": http.StatusBadRequest} {
+		t.Run(name, func(t *testing.T) {
+			folder(t)
+			env := server(t, func(_ int, w http.ResponseWriter, _ string) string {
+				w.WriteHeader(status)
+				_, _ = w.Write([]byte(`{"error":{"message":"no: sk-secret-0123456789"}}`))
+				return ""
+			})
+			code, stdout, stderr := start(t, env, topic, "--store", "d.db")
+			require.Equal(t, 3, code, stderr)
+			require.Empty(t, stdout)
+			require.NotContains(t, stderr, "secret")
+			require.Contains(t, stderr, "\ngo on with: cli re")
+		})
+	}
+}
+
+func TestKeysComeFromTheEnvironment(t *testing.T) {
+	for _, k := range kinds {
+		p := &program{env: environment(k.variable, "x"), stderr: &output{}}
+		require.Equal(t, k.name, p.standard())
+		made, err := p.connect(settings{}, c(t, "vote"))
+		require.NoError(t, err)
+		require.Equal(t, []string{"default"}, sorted(made))
+	}
+	p := &program{env: environment("GEMINI_API_KEY", "x", "ANTHROPIC_API_KEY", "x"), stderr: &output{}}
+	require.Equal(t, "anthropic", p.standard())
+	require.Equal(t, []string{"openai", "anthropic", "mistral", "google", "ollama"}, slices.Collect(func(yield func(string) bool) {
+		for _, k := range kinds {
+			yield(k.name)
+		}
+	}))
+}

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/examples/internal/offline"
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/anthropic"
+	"github.com/elenchus-go/debate/providers/middleware"
+	"github.com/elenchus-go/debate/providers/mistral"
+	"github.com/elenchus-go/debate/providers/ollama"
+	"github.com/elenchus-go/debate/providers/openai"
+)
+
+// model is a provider in the configuration file. Keys and addresses are never there: whoever gives somebody a
+// configuration could send the key elsewhere.
+type model struct {
+	Kind  string `json:"kind"`
+	Model string `json:"model,omitempty"` // defaults to the environment's KIND_MODEL, else to the kind's own
+}
+
+// kind is a service that has models.
+type kind struct {
+	name     string
+	variable string // of the environment; where it is set, the kind is the default
+	needed   bool   // without it there is no access
+	model    string
+	open     func(name string, env func(string) string) (providers.Provider, error)
+}
+
+// kinds are in the order in which they are the default.
+var kinds = []kind{
+	{"openai", "OPENAI_API_KEY", true, "gpt-4.1-mini", func(name string, env func(string) string) (providers.Provider, error) {
+		return openai.New(openai.Config{Key: env("OPENAI_API_KEY"), BaseURL: env("OPENAI_BASE_URL"), Model: name})
+	}},
+	{"anthropic", "ANTHROPIC_API_KEY", true, "claude-sonnet-4-5", func(name string, env func(string) string) (providers.Provider, error) {
+		return anthropic.New(anthropic.Config{Key: env("ANTHROPIC_API_KEY"), Model: name})
+	}},
+	{"mistral", "MISTRAL_API_KEY", true, "mistral-medium-latest", func(name string, env func(string) string) (providers.Provider, error) {
+		return mistral.New(mistral.Config{Key: env("MISTRAL_API_KEY"), Model: name})
+	}},
+	{"google", "GEMINI_API_KEY", true, "gemini-2.5-flash", func(name string, env func(string) string) (providers.Provider, error) {
+		const compatible = "https://generativelanguage.googleapis.com/v1beta/openai"
+		return openai.New(openai.Config{Key: env("GEMINI_API_KEY"), BaseURL: compatible, Model: name})
+	}},
+	{"ollama", "OLLAMA_HOST", false, "llama3.2", func(name string, env func(string) string) (providers.Provider, error) {
+		return ollama.New(ollama.Config{BaseURL: address(env("OLLAMA_HOST")), Model: name, Window: 16_384})
+	}},
+}
+
+// connect makes the providers that a debate needs: those of the file, else the first that the environment gives access
+// to, else a script.
+func (p *program) connect(s settings, c debate.Config) (map[string]providers.Provider, error) {
+	all := s.providers
+	if len(all) == 0 {
+		all = map[string]model{"default": {Kind: p.standard()}}
+	}
+	made := map[string]providers.Provider{}
+	for _, name := range sorted(all) {
+		open, err := p.find(name, all[name])
+		if err != nil {
+			return nil, err
+		}
+		if open.needed && p.env(open.variable) == "" {
+			if len(all) == 1 || uses(c, name) {
+				return nil, fail(configuration, "connect provider %s: set %s to a key of %s", name, open.variable, open.name)
+			}
+			continue // nobody asks it
+		}
+		provider, err := open.open(cmp.Or(all[name].Model, p.env(strings.ToUpper(open.name)+"_MODEL"), open.model), p.env)
+		if err != nil {
+			return nil, fail(configuration, "connect provider %s: %w", name, err)
+		}
+		made[name] = middleware.Wrap(provider, middleware.Timeout(middleware.Timeouts{})) // a call that hangs is made again
+	}
+	return made, nil
+}
+
+// standard is the kind of whom the environment has a key or a host.
+func (p *program) standard() string {
+	for _, k := range kinds {
+		if p.env(k.variable) != "" {
+			return k.name
+		}
+	}
+	fmt.Fprintf(p.stderr, "%s; set OPENAI_API_KEY, ANTHROPIC_API_KEY, MISTRAL_API_KEY, GEMINI_API_KEY or OLLAMA_HOST\n", offline.Notice)
+	return "offline"
+}
+
+func (p *program) find(name string, m model) (kind, error) {
+	var names []string
+	for _, k := range append(slices.Clip(kinds), p.script()) {
+		if k.name == m.Kind {
+			return k, nil
+		}
+		names = append(names, k.name)
+	}
+	return kind{}, fail(configuration, "connect provider %s: kind %q is unknown, use one of %s", name, m.Kind, strings.Join(names, ", "))
+}
+
+// script needs no model. It takes its time where somebody watches.
+func (p *program) script() kind {
+	return kind{name: "offline", open: func(string, func(string) string) (providers.Provider, error) {
+		return offline.Model(p.live()), nil
+	}}
+}
+
+// uses says whether anybody in a debate names a provider.
+func uses(c debate.Config, provider string) bool {
+	all := []debate.Participant{c.Casting, c.Summarizer, c.Retriever, c.Embedder}
+	for _, list := range [][]debate.Participant{c.Participants, c.Judges, c.Substitutes} {
+		all = append(all, list...)
+	}
+	for _, a := range all {
+		if a.Provider == provider && !a.Disabled {
+			return true
+		}
+	}
+	return false
+}
+
+// address makes a URL of the host that OLLAMA_HOST may be, with or without a port.
+func address(host string) string {
+	if host == "" || strings.Contains(host, "://") {
+		return host
+	}
+	if !strings.Contains(host, ":") {
+		host += ":11434"
+	}
+	return "http://" + host
+}

@@ -1,0 +1,161 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+	"unicode"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/protocol/refine"
+	"github.com/elenchus-go/debate/report"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// write gives what became of a debate: on stdout, and in the files that were asked for.
+func (p *program) write(ctx context.Context, d *debate.Debate, r *debate.Result) error {
+	if p.verbose {
+		p.list(r)
+	}
+	fmt.Fprintf(p.stderr, "%s in round %d%s; %d turns, %d tokens read, %d written, %s\n",
+		r.State, r.Round, ending(r), r.Total.Turns, r.Total.Usage.Input, r.Total.Usage.Output, seconds(r.Running))
+	all, err := report.Collect(ctx, d)
+	if err != nil {
+		return err
+	}
+	if err := p.publish(all); err != nil {
+		p.warn("no report was written: %v", err)
+	}
+	state, err := encode(all)
+	if err != nil {
+		return err
+	}
+	answer := answer(r)
+	switch {
+	case p.json:
+		_, err = p.stdout.Write(state)
+	case answer != "":
+		_, err = io.WriteString(p.stdout, answer)
+	}
+	if err != nil {
+		return fmt.Errorf("write result: %w", err)
+	}
+	return p.save(state, answer)
+}
+
+// save writes the file of --output: the whole state, or the answer where there is one.
+func (p *program) save(state []byte, answer string) error {
+	switch {
+	case strings.EqualFold(filepath.Ext(p.output), ".json"):
+		return put(p.output, state)
+	case p.output != "" && answer != "":
+		return put(p.output, []byte(answer))
+	}
+	return nil
+}
+
+func put(path string, b []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	return os.WriteFile(path, b, 0o600)
+}
+
+func (p *program) publish(all *report.Report) error {
+	if p.report == "" {
+		return nil
+	}
+	render := report.Markdown
+	if strings.EqualFold(filepath.Ext(p.report), ".html") {
+		render = report.HTML
+	}
+	var b bytes.Buffer
+	if err := render(&b, all); err != nil {
+		return err
+	}
+	return put(p.report, b.Bytes())
+}
+
+// answer is the text that a debate has come to; empty while it goes on.
+func answer(r *debate.Result) string {
+	text := strings.TrimSpace(r.Answer.Text)
+	if r.State != fsm.Completed || text == "" {
+		return ""
+	}
+	return text + "\n"
+}
+
+func ending(r *debate.Result) string {
+	if r.Ending.Outcome == "" {
+		return ""
+	}
+	return ": " + string(r.Ending.Outcome)
+}
+
+// encode is JSON in which what could command a terminal is written as an escape.
+func encode(v any) ([]byte, error) {
+	b, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return nil, fmt.Errorf("encode result: %w", err)
+	}
+	var out bytes.Buffer
+	for _, r := range string(b) {
+		if unicode.IsControl(r) && r != '\n' || unicode.Is(unicode.Bidi_Control, r) {
+			fmt.Fprintf(&out, `\u%04x`, r)
+		} else {
+			out.WriteRune(r)
+		}
+	}
+	out.WriteByte('\n')
+	return out.Bytes(), nil
+}
+
+// list tells of each turn, and where prompts came from.
+func (p *program) list(r *debate.Result) {
+	w := tabwriter.NewWriter(p.stderr, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "ROUND\tPHASE\tACTOR\tMODEL\tREAD\tWRITTEN\tTOOK")
+	for _, t := range r.Turns {
+		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%d\t%d\t%s\n",
+			t.Round, t.Phase, clean(who(t.Key)), clean(modelOf(t)), t.Usage.Input, t.Usage.Output, seconds(t.Ended.Sub(t.Began)))
+	}
+	fmt.Fprintln(w, "\nAGENT\tPROMPT")
+	sources := sources(r)
+	for _, s := range r.Participants {
+		source := sources[s.Name]
+		if source == "" {
+			source = "built-in"
+		}
+		fmt.Fprintf(w, "%s\t%s\n", clean(s.Name), clean(source))
+	}
+	if err := w.Flush(); err != nil {
+		p.warn("%v", err)
+	}
+}
+
+// modelOf is who gave a turn.
+func modelOf(t transcript.Turn) string {
+	if len(t.Attempts) == 0 {
+		return ""
+	}
+	last := t.Attempts[len(t.Attempts)-1]
+	return strings.Trim(last.Provider+"/"+last.Model, "/")
+}
+
+// sources are where the words of roles came from, by participant.
+func sources(r *debate.Result) map[string]string {
+	by := map[string]string{}
+	var data refine.Result
+	if json.Unmarshal(r.Answer.Data, &data) == nil {
+		for _, a := range data.Roles {
+			by[a.Agent] = a.Role + ": " + a.Source
+		}
+	}
+	return by
+}

@@ -1,0 +1,58 @@
+package main
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/protocol/arbitration"
+	"github.com/elenchus-go/debate/protocol/panel"
+	"github.com/elenchus-go/debate/protocol/procon"
+	"github.com/elenchus-go/debate/protocol/refine"
+	"github.com/elenchus-go/debate/protocol/skeptic"
+	"github.com/elenchus-go/debate/protocol/vote"
+)
+
+// preset is a protocol, and who takes part where nobody is named.
+type preset struct {
+	protocol.Protocol
+	agents []debate.Participant
+	judge  string // empty: it needs none
+}
+
+// presets are the protocols by their names without a version.
+var presets = map[string]preset{
+	"panel":            {panel.Protocol{}, []debate.Participant{{Name: "Ada", Side: "for"}, {Name: "Bo", Side: "against"}}, "Judge"},
+	"proposer-skeptic": {skeptic.Protocol{}, []debate.Participant{{Name: "Proposer", Role: "proposer"}, {Name: "Skeptic", Role: "skeptic"}}, "Synthesizer"},
+	"critique-refine": {refine.Protocol{}, []debate.Participant{
+		{Name: "architect", Role: "architect"}, {Name: "performance", Role: "performance"}, {Name: "security", Role: "security"},
+	}, "Judge"},
+	"arbitration": {arbitration.Protocol{}, []debate.Participant{
+		{Name: "Advocate", Role: arbitration.Advocate}, {Name: "Challenger", Role: arbitration.Challenger},
+	}, "Arbiter"},
+	"pro-con": {procon.Protocol{}, []debate.Participant{
+		{Name: "Pro", Position: "The answer to the topic is yes."}, {Name: "Con", Position: "The answer to the topic is no."},
+	}, "Judge"},
+	"vote": {vote.Protocol{}, []debate.Participant{{Name: "Ada"}, {Name: "Bo"}, {Name: "Cy"}}, ""},
+}
+
+// seat is the nth participant, by another name.
+func (k preset) seat(n int, name string) (a debate.Participant) {
+	if n < len(k.agents) {
+		a = k.agents[n]
+	}
+	a.Name = name
+	return a
+}
+
+// roles are those that a participant may have; nil where anybody may take part.
+func (k preset) roles(c debate.Config) []string {
+	own, ok := c.Protocol.(refine.Protocol)
+	if !ok {
+		return nil
+	}
+	return slices.Concat([]string{"architect", "generalist", "performance", "security", "testing"}, sorted(own.Roles))
+}
+
+func sorted[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

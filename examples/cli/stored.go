@@ -1,0 +1,201 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/store"
+)
+
+// stored does what a command says to the debates of a store.
+func (p *program) stored() error {
+	var s settings
+	err := p.settings(func(read settings) error {
+		s = read
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	p.store = cmp.Or(p.store, s.place())
+	switch {
+	case p.store == "":
+		return fail(arguments, "open store: none is given, name its file by --store")
+	case !there(p.store):
+		return fail(arguments, "open store: there is no %s", p.store)
+	}
+	var o debate.Options
+	done, err := p.open(&o)
+	if err != nil {
+		return err
+	}
+	defer done()
+	engine, err := debate.NewEngine(o)
+	if err != nil {
+		return err
+	}
+	if p.command == "list" {
+		return p.heads(engine)
+	}
+	d, err := engine.Open(p.ctx, p.words[0])
+	if errors.Is(err, store.ErrNotFound) {
+		return fail(arguments, "%w in %s", err, p.store)
+	}
+	if err != nil {
+		return err
+	}
+	switch p.command {
+	case "show":
+		return p.show(d)
+	case "pause":
+		return p.told(d, d.Pause(p.ctx))
+	case "cancel":
+		return p.told(d, d.Cancel(p.ctx))
+	}
+	return p.continued(d, s, o)
+}
+
+// told says where a debate stands now.
+func (p *program) told(d *debate.Debate, err error) error {
+	if err != nil {
+		return err
+	}
+	head, err := d.Head(p.ctx)
+	if err == nil {
+		fmt.Fprintln(p.stdout, head.ID, head.State)
+	}
+	return err
+}
+
+// heads lists all debates, newest first.
+func (p *program) heads(engine *debate.Engine) error {
+	list := []store.Head{}
+	for head, err := range engine.List(p.ctx, store.Query{}) {
+		if err != nil {
+			return err
+		}
+		list = append(list, head)
+	}
+	if p.json {
+		b, err := encode(list)
+		if err == nil {
+			_, err = p.stdout.Write(b)
+		}
+		return err
+	}
+	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "ID\tSTATE\tROUND\tPROTOCOL\tCREATED\tTOPIC")
+	for _, h := range list {
+		fmt.Fprintf(w, "%s\t%s\t%d/%d\t%s\t%s\t%s\n", h.ID, h.State, h.Cursor.Round, h.Rounds, h.Protocol, h.Created.Format(time.DateTime), short(h.Topic))
+	}
+	return w.Flush()
+}
+
+// short is a topic on one line of a list.
+func short(topic string) string {
+	r := []rune(clean(topic))
+	if len(r) > 60 {
+		return string(r[:59]) + "…"
+	}
+	return string(r)
+}
+
+// show says where a debate stands, and what it has come to.
+func (p *program) show(d *debate.Debate) error {
+	r, err := d.Result(p.ctx)
+	if err != nil {
+		return err
+	}
+	if !p.json {
+		fmt.Fprintf(p.stdout, "%s\n%s, %s in round %d%s\n\n", clean(r.Topic), r.Protocol, r.State, r.Round, ending(r))
+		if q := r.Question; q != nil {
+			fmt.Fprintf(p.stdout, "a question waits: %s%s\n", q.Cause, choices(q))
+		}
+		if r.Failure != nil {
+			fmt.Fprintf(p.stdout, "%v\n%s\n", r.Failure, r.Failure.Hint())
+		}
+	}
+	return p.write(p.ctx, d, r)
+}
+
+// continued goes on with a debate: one that was interrupted, is paused or, by retry, has failed.
+func (p *program) continued(d *debate.Debate, s settings, o debate.Options) error {
+	c, v, err := p.past(d)
+	if err != nil {
+		return err
+	}
+	head, err := d.Head(p.ctx)
+	if err != nil {
+		return err
+	}
+	if head.State.Final() {
+		return fmt.Errorf("%s debate %s: it is %s", p.command, d.ID(), head.State)
+	}
+	if o.Providers, err = p.connect(s, c); err != nil {
+		return err
+	}
+	if _, err := debate.New(p.ctx, c, debate.Options{Providers: o.Providers}); err != nil { // in memory, as a check
+		return p.blame(err)
+	}
+	engine, err := debate.NewEngine(o)
+	if err != nil {
+		return err
+	}
+	if d, err = engine.Open(p.ctx, d.ID()); err != nil {
+		return err
+	}
+	if err := p.wake(d, head.State); err != nil {
+		return err
+	}
+	if err := p.makeFolders(); err != nil {
+		return err
+	}
+	return p.drive(d, v())
+}
+
+// wake takes a debate to where it can be driven on.
+func (p *program) wake(d *debate.Debate, state fsm.State) error {
+	answer := strings.Join(p.words[1:], "")
+	switch {
+	case p.command == "retry":
+		return d.Retry(p.ctx)
+	case state == fsm.Error:
+		return fmt.Errorf("resume debate %s: it has failed%s", d.ID(), p.again("retry", d.ID()))
+	case answer != "":
+		return d.Decide(p.ctx, answer)
+	case state == fsm.Paused:
+		return d.Resume(p.ctx)
+	}
+	return nil // it was interrupted, or never begun
+}
+
+// past is the configuration that is in force, and a view that knows what happened so far.
+func (p *program) past(d *debate.Debate) (c debate.Config, v func() *view, err error) {
+	engine, err := debate.NewEngine(debate.Options{})
+	if err != nil {
+		return c, nil, err
+	}
+	var so progress
+	for m, err := range d.Replay(p.ctx) {
+		if err != nil {
+			return c, nil, err
+		}
+		if e, ok := m.Event.(debate.ConfigChanged); ok {
+			if c, err = engine.ParseConfig(e.Config); err != nil {
+				return c, nil, err
+			}
+		}
+		so.apply(m.Event)
+	}
+	return c, func() *view {
+		v := p.view()
+		v.progress = so
+		return v
+	}, nil
+}

@@ -1,0 +1,311 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate/store"
+)
+
+// held are the arguments of a debate of eleven calls.
+var held = []string{"--protocol", "proposer-skeptic", "--store", "kept/d.db", topic}
+
+// echo is a model that says how long its prompt was, so that transcripts tell whether prompts were the same.
+func echo(prompt string) string { return fmt.Sprintf("%d bytes", len(prompt)) }
+
+// texts are what was said in the newest debate of the store.
+func texts(t *testing.T) (list []string) {
+	t.Helper()
+	_, stdout, stderr := start(t, environment(), "show", heads(t)[0].ID, "--store", "kept/d.db", "--json")
+	for _, turn := range state(t, []byte(stdout)).Result.Turns {
+		list = append(list, turn.Text)
+	}
+	require.NotEmpty(t, list, stderr)
+	return list
+}
+
+func heads(t *testing.T) (list []store.Head) {
+	t.Helper()
+	code, stdout, stderr := start(t, environment(), "list", "--json", "--store", "kept/d.db")
+	require.Equal(t, 0, code, stderr)
+	require.NoError(t, json.Unmarshal([]byte(stdout), &list))
+	return list
+}
+
+// undisturbed is what an undisturbed debate says.
+func undisturbed(t *testing.T) []string {
+	folder(t)
+	calls := 0
+	env := server(t, func(n int, _ http.ResponseWriter, prompt string) string {
+		calls = n + 1
+		return echo(prompt)
+	})
+	code, _, stderr := start(t, env, held...)
+	require.Equal(t, 0, code, stderr)
+	require.Equal(t, 11, calls)
+	return texts(t)
+}
+
+// The first Ctrl-C waits for what is in flight and pauses; resume goes on as if nothing had happened.
+func TestAnInterruptedDebateIsResumed(t *testing.T) {
+	want := undisturbed(t)
+	folder(t)
+	interrupted, paused := make(chan struct{}), make(chan struct{})
+	calls := 0
+	env := server(t, func(n int, _ http.ResponseWriter, prompt string) string {
+		if calls = n + 1; n == 2 {
+			close(interrupted)
+			<-paused
+		}
+		return echo(prompt)
+	})
+	var stdout, stderr output
+	stderr.seen = func(all string) {
+		if strings.HasSuffix(all, "; resume goes on\n") {
+			close(paused)
+		}
+	}
+	require.Equal(t, 1, run(t.Context(), interrupted, held, &stdout, &stderr, env), stderr.String())
+	id := saved(t, stderr.String())
+	require.Empty(t, stdout.String())
+	require.Contains(t, stderr.String(), "interrupted: waiting for what is in flight, Ctrl-C again cancels it; resume goes on\n")
+	require.Contains(t, stderr.String(), "\n  defend 1/1: Proposer, ", "what was in flight is kept")
+	require.True(t, strings.HasSuffix(stderr.String(), "it is paused\ngo on with: cli resume "+id+" --store kept/d.db\n"), stderr.String())
+	require.Equal(t, 3, calls)
+
+	code, answer, progress := start(t, env, "resume", id, "--store", "kept/d.db")
+	require.Equal(t, 0, code, progress)
+	require.Equal(t, 11, calls)
+	require.Equal(t, want, texts(t))
+	require.Equal(t, want[len(want)-1]+"\n", answer)
+	require.NotContains(t, progress, "round 2 of 5 ==", "it was announced before")
+	require.Contains(t, progress, "attack 1/1: Skeptic, ")
+
+	code, _, progress = start(t, env, "resume", id, "--store", "kept/d.db")
+	require.Equal(t, 1, code)
+	require.Contains(t, progress, "it is completed")
+}
+
+// The second Ctrl-C, or a crash, loses the call in flight and no more.
+func TestADebateWhoseProcessEndedIsResumed(t *testing.T) {
+	want := undisturbed(t)
+	folder(t)
+	ctx, kill := context.WithCancel(t.Context())
+	env := server(t, func(n int, _ http.ResponseWriter, prompt string) string {
+		if n == 2 {
+			kill()
+		}
+		return echo(prompt)
+	})
+	var stdout, stderr output
+	require.Equal(t, 1, run(ctx, nil, held, &stdout, &stderr, env), stderr.String())
+	require.Contains(t, stderr.String(), "the debate is not at its end: it is running.awaiting_responses\ngo on with: cli resume ")
+
+	code, _, progress := start(t, env, "resume", saved(t, stderr.String()), "--store", "kept/d.db")
+	require.Equal(t, 0, code, progress)
+	require.Equal(t, want, texts(t))
+}
+
+// The program itself minds signals: one pauses, and nothing but a lost call comes of a kill.
+func TestSignalsOfTheProgram(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("there are no signals to send")
+	}
+	program := filepath.Join(t.TempDir(), "cli")
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", program, ".")
+	said, err := build.CombinedOutput()
+	require.NoError(t, err, string(said))
+	want := undisturbed(t)
+	for signal, is := range map[os.Signal]string{os.Interrupt: "paused", os.Kill: "running.awaiting_responses"} {
+		t.Run(signal.String(), func(t *testing.T) {
+			folder(t)
+			var cmd *exec.Cmd
+			noted := make(chan struct{})
+			env := server(t, func(n int, _ http.ResponseWriter, prompt string) string {
+				if n == 2 {
+					_ = cmd.Process.Signal(signal)
+					<-noted
+				}
+				return echo(prompt)
+			})
+			stderr := &output{seen: func(all string) {
+				if strings.HasSuffix(all, "; resume goes on\n") {
+					close(noted)
+				}
+			}}
+			cmd = exec.CommandContext(t.Context(), program, held...)
+			cmd.Stderr = stderr
+			for _, name := range []string{"OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_MODEL"} {
+				cmd.Env = append(cmd.Env, name+"="+env(name))
+			}
+			require.Error(t, cmd.Run())
+			if signal == os.Kill {
+				close(noted)
+			} else {
+				require.Equal(t, 1, cmd.ProcessState.ExitCode(), stderr.String())
+			}
+			require.Equal(t, is, string(heads(t)[0].State))
+
+			code, _, progress := start(t, env, "resume", saved(t, stderr.String()), "--store", "kept/d.db")
+			require.Equal(t, 0, code, progress)
+			require.Equal(t, want, texts(t))
+		})
+	}
+}
+
+func TestADebateThatIsNotKeptIsCanceled(t *testing.T) {
+	folder(t)
+	interrupted, left := make(chan struct{}), make(chan struct{})
+	env := server(t, func(n int, w http.ResponseWriter, prompt string) string {
+		if n == 2 {
+			close(interrupted)
+			<-left
+		}
+		return echo(prompt)
+	})
+	var stdout, stderr output
+	require.Equal(t, 1, run(t.Context(), interrupted, []string{"--protocol", "proposer-skeptic", topic, "--output", "state.json"}, &stdout, &stderr, env))
+	close(left)
+	require.Contains(t, stderr.String(), "interrupted: the debate is canceled, it would be kept with --store\n")
+	require.Contains(t, stderr.String(), "cli: the debate is canceled\n")
+	require.Empty(t, stdout.String())
+	require.Len(t, state(t, []byte(contents(t, "state.json"))).Result.Turns, 3, "what was said is not lost")
+}
+
+// What another process says to a debate takes effect in the one that holds it.
+func TestADebateIsPausedAndCanceledFromElsewhere(t *testing.T) {
+	for command, is := range map[string]string{"pause": "paused", "cancel": "canceled"} {
+		t.Run(command, func(t *testing.T) {
+			folder(t)
+			var stdout, stderr output
+			env := server(t, func(n int, _ http.ResponseWriter, prompt string) string {
+				if n == 2 {
+					id := heads(t)[0].ID
+					code, said, progress := start(t, environment(), command, id, "--store", "kept/d.db")
+					require.Equal(t, 0, code, progress)
+					require.Equal(t, id+" "+is+"\n", said)
+				}
+				return echo(prompt)
+			})
+			require.Equal(t, 1, run(t.Context(), nil, held, &stdout, &stderr, env), stderr.String())
+			require.Contains(t, stderr.String(), " "+is)
+			require.Equal(t, is, string(heads(t)[0].State))
+		})
+	}
+}
+
+func TestADebateThatFailedIsRetried(t *testing.T) {
+	want := undisturbed(t)
+	folder(t)
+	env := server(t, func(n int, w http.ResponseWriter, prompt string) string {
+		if n == 10 { // the synthesis
+			w.WriteHeader(http.StatusBadRequest)
+			return ""
+		}
+		return echo(prompt)
+	})
+	code, _, stderr := start(t, env, held...)
+	require.Equal(t, 3, code, stderr)
+	id := saved(t, stderr)
+	require.Contains(t, stderr, "run step synthesis of Synthesizer in round 5: call provider default")
+	require.Contains(t, stderr, "\ngo on with: cli retry "+id+" --store kept/d.db\n")
+
+	code, stdout, _ := start(t, env, "show", id, "--store", "kept/d.db")
+	require.Equal(t, 0, code)
+	require.Contains(t, stdout, topic+"\nproposer-skeptic/1, error in round 5")
+	require.Contains(t, stdout, "run step synthesis of Synthesizer")
+
+	code, _, stderr = start(t, env, "resume", id, "--store", "kept/d.db")
+	require.Equal(t, 1, code)
+	require.Contains(t, stderr, "it has failed\ngo on with: cli retry "+id)
+
+	code, answer, stderr := start(t, env, "retry", id, "--store", "kept/d.db", "--report", "out/r.md")
+	require.Equal(t, 0, code, stderr)
+	require.Equal(t, want, texts(t))
+	require.Equal(t, want[len(want)-1]+"\n", answer)
+	require.Contains(t, contents(t, "out/r.md"), topic[:10])
+
+	_, shown, _ := start(t, env, "show", id, "--store", "kept/d.db")
+	require.True(t, strings.HasSuffix(shown, "completed in round 5: round_limit\n\n"+answer), shown)
+}
+
+func TestAQuestionIsAnswered(t *testing.T) {
+	folder(t, usual, `{"store": "kept/d.db", "protocol": "proposer-skeptic", "on_judge_failure": "ask", "on_failure": "ask"}`)
+	env := server(t, func(n int, w http.ResponseWriter, prompt string) string {
+		if n == 2 {
+			w.WriteHeader(http.StatusBadRequest)
+			return ""
+		}
+		return echo(prompt)
+	})
+	code, _, stderr := start(t, env, topic)
+	require.Equal(t, 1, code, stderr)
+	id := saved(t, stderr)
+	require.Contains(t, stderr, "cli: a question waits: ")
+	require.Contains(t, stderr, "\n  retry: ")
+	require.Contains(t, stderr, "\ngo on with: cli resume "+id+" ANSWER --store kept/d.db\n")
+
+	_, stdout, _ := start(t, env, "show", id)
+	require.Contains(t, stdout, "a question waits: ")
+
+	code, _, stderr = start(t, env, "resume", id)
+	require.Equal(t, 1, code)
+	require.Contains(t, stderr, "a question is open")
+	code, _, stderr = start(t, env, "resume", id, "retry")
+	require.Equal(t, 0, code, stderr)
+}
+
+func TestCommandsThatCannotBe(t *testing.T) {
+	folder(t, "other.json", `{"providers": {"a": {"kind": "offline"}, "b": {"kind": "offline"}}}`)
+	_, _, stderr := start(t, environment(), held...)
+	id := saved(t, stderr)
+	interrupted := make(chan struct{})
+	close(interrupted)
+	var progress output
+	require.Equal(t, 1, run(t.Context(), interrupted, held, &output{}, &progress, environment()))
+	for _, tt := range []struct {
+		args []string
+		code int
+		says string
+	}{
+		{[]string{"show", "nobody"}, 2, "load debate nobody: no such debate in kept/d.db"},
+		{[]string{"pause", id}, 1, "pause debate " + id},
+		{[]string{"cancel", id}, 1, "cancel debate " + id},
+		{[]string{"retry", id}, 1, "it is completed"},
+		{[]string{"resume", id, "yes", "no"}, 2, "3 words after resume"},
+		{[]string{"resume", saved(t, progress.String()), "--config", "other.json"}, 4, "none is named, choose one of a, b"},
+	} {
+		code, stdout, stderr := start(t, environment(), append(tt.args, "--store", "kept/d.db")...)
+		require.Equal(t, tt.code, code, stderr)
+		require.Contains(t, stderr, tt.says)
+		require.Empty(t, stdout)
+	}
+	code, _, stderr := start(t, environment(), "resume", saved(t, progress.String()), "--store", "kept/d.db")
+	require.Equal(t, 0, code, stderr)
+}
+
+func TestDebatesAreListed(t *testing.T) {
+	folder(t, usual, `{"store": "kept/d.db"}`)
+	_, _, _ = start(t, environment(), "--protocol", "vote", "A topic\nof two lines, which is by far too long to stand on one line of a list")
+	_, _, _ = start(t, environment(), "--protocol", "pro-con", topic)
+	code, stdout, stderr := start(t, environment(), "list")
+	require.Equal(t, 0, code)
+	require.Empty(t, stderr)
+	lines := strings.Split(stdout, "\n")
+	require.Len(t, lines, 4)
+	require.Regexp(t, `^ID +STATE +ROUND +PROTOCOL +CREATED +TOPIC$`, lines[0])
+	require.Regexp(t, `^[0-9a-f-]{36}  completed  5/5    pro-con/1  \S+ \S+  Should cities ban private cars\?$`, lines[1])
+	require.Regexp(t, `^[0-9a-f-]{36}  completed  2/2    vote/1     \S+ \S+  A topic of two lines, which .*…$`, lines[2])
+	_, err := os.Stat("kept/d.db")
+	require.NoError(t, err)
+}

@@ -1,0 +1,161 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"unicode"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+)
+
+var update = flag.Bool("update", false, "write golden files anew")
+
+const topic = "Should cities ban private cars?"
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// environment is one that has these variables alone.
+func environment(pairs ...string) func(string) string {
+	return func(name string) string {
+		for i := 0; i < len(pairs); i += 2 {
+			if pairs[i] == name {
+				return pairs[i+1]
+			}
+		}
+		return ""
+	}
+}
+
+// output is what the program wrote; it may be read while that runs.
+type output struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+	seen func(all string) // after each write
+}
+
+func (o *output) Write(b []byte) (int, error) {
+	o.mu.Lock()
+	n, err := o.text.Write(b)
+	all := o.text.String()
+	o.mu.Unlock()
+	if o.seen != nil {
+		o.seen(all)
+	}
+	return n, err
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.String()
+}
+
+// terminal is one that somebody watches.
+type terminal struct{ output }
+
+func (*terminal) Stat() (fs.FileInfo, error) { return device{}, nil }
+
+type device struct{ fs.FileInfo }
+
+func (device) Mode() fs.FileMode { return fs.ModeDevice | fs.ModeCharDevice }
+
+// start runs the program to its end, in a folder of the test's own unless it is in one already.
+func start(t *testing.T, env func(string) string, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, progress output
+	code = run(t.Context(), nil, args, &out, &progress, env)
+	printable(t, out.String()+progress.String())
+	return code, out.String(), progress.String()
+}
+
+// printable wants nothing that could command a terminal.
+func printable(t *testing.T, text string) {
+	t.Helper()
+	for _, r := range text {
+		require.False(t, unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Bidi_Control, r), "%q in %q", r, text)
+	}
+}
+
+// folder is an empty working directory with files.
+func folder(t *testing.T, files ...string) {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	for i := 0; i < len(files); i += 2 {
+		require.NoError(t, os.MkdirAll(filepath.Dir(files[i]), 0o750))
+		require.NoError(t, os.WriteFile(files[i], []byte(files[i+1]), 0o600))
+	}
+}
+
+// server is a service that speaks the protocol of OpenAI; say gives the text of its nth reply, from 0. The question
+// whether a key is good is no call, and has the number -1.
+func server(t *testing.T, say func(n int, w http.ResponseWriter, prompt string) string) func(string) string {
+	var mu sync.Mutex
+	n := 0
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		b, _ := io.ReadAll(r.Body)
+		at := -1
+		if r.Method == http.MethodPost {
+			mu.Lock()
+			at = n
+			n++
+			mu.Unlock()
+		}
+		text, err := json.Marshal(say(at, w, string(b)))
+		if err == nil && string(text) != `""` {
+			_, _ = io.WriteString(w, `data: {"choices":[{"delta":{"content":`+string(text)+`}}]}`+"\n\n"+
+				`data: {"choices":[{"delta":{},"finish_reason":"stop"}]}`+"\n\ndata: [DONE]\n\n")
+		}
+	}))
+	t.Cleanup(s.Close)
+	t.Cleanup(http.DefaultTransport.(*http.Transport).CloseIdleConnections)
+	return environment("OPENAI_API_KEY", "sk-secret-0123456789", "OPENAI_BASE_URL", s.URL+"/v1", "OPENAI_MODEL", "tiny")
+}
+
+// golden compares a text with the one that was stored.
+func golden(t *testing.T, name, text string) {
+	t.Helper()
+	path := filepath.Join(home, "testdata", name)
+	if *update {
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o750))
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	}
+	want, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, string(want), text)
+}
+
+// home is the folder of this package, whatever the working directory is.
+var home, _ = os.Getwd()
+
+var figures = regexp.MustCompile(`\d+\.\d+s|\d+ (tokens|written)`)
+
+// plainly is a text without durations, and without counts of tokens, which change with each word of a prompt.
+func plainly(text string) string {
+	return figures.ReplaceAllStringFunc(text, func(s string) string {
+		if _, unit, counted := strings.Cut(s, " "); counted {
+			return "N " + unit
+		}
+		return "0.0s"
+	})
+}
+
+// saved is the id that the program said it saved a debate as.
+func saved(t *testing.T, stderr string) string {
+	t.Helper()
+	_, after, ok := strings.Cut(stderr, "saved as ")
+	require.True(t, ok, stderr)
+	id, _, _ := strings.Cut(after, " ")
+	return id
+}

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/elenchus-go/debate/judge"
+	"github.com/elenchus-go/debate/judge/reply"
+	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// Cross is a cross-examination: both open the debate, and then in each round each questions the other.
+type Cross struct {
+	FollowUps int `json:"follow_ups,omitempty"` // further questions, where an answer evades; 0: none
+}
+
+// answer is the reply to a question.
+type answer struct {
+	Reply   string `json:"reply" jsonschema:"minLength=1,maxLength=1900" jsonschema_description:"what you say, in at most 100 words"`
+	Evasive bool   `json:"evasive" jsonschema_description:"whether that leaves open what was asked"`
+}
+
+func (a *answer) Text() string      { return a.Reply }
+func (a *answer) Fallback([]string) { *a = answer{"No valid answer came.", true} }
+
+var answerContract = reply.New[answer]("answer/1")
+
+// Name is "cross/1".
+func (Cross) Name() string { return "cross/1" }
+
+// Check wants two sides, and no negative number.
+func (c Cross) Check(r *protocol.Record) (wrong []protocol.Problem) {
+	if len(r.Seats) != 2 {
+		wrong = append(wrong, protocol.Problemf("participants", "%d enabled, a cross-examination takes 2", len(r.Seats)))
+	}
+	if c.FollowUps < 0 {
+		wrong = append(wrong, protocol.Problemf("protocol.follow_ups", "%d, use 0 or more", c.FollowUps))
+	}
+	return wrong
+}
+
+// Phases are the opening statements in round 1, questions and answers later on, and the verdict of a judge that is there.
+func (c Cross) Phases(r *protocol.Record) []protocol.Phase {
+	switch stage := r.Cursor.Stage; {
+	case stage == transcript.Conclusion && len(r.Judges) > 0:
+		verdict := phase("verdict", "verdict", judge.VerdictContract.Name(), "", r.Judges[0])
+		verdict.Steps[0].Blind = true // the judge does not learn who is who
+		return []protocol.Phase{verdict}
+	case stage != transcript.Speech || len(r.Seats) != 2:
+		return nil
+	}
+	a, b := r.Seats[0].Name, r.Seats[1].Name
+	if r.Cursor.Round == 1 {
+		return []protocol.Phase{phase("opening", "opening", "", "", a, b)}
+	}
+	return append(c.exam(r, a, b), c.exam(r, b, a)...)
+}
+
+// exam has one question the other, until an answer is plain.
+func (c Cross) exam(r *protocol.Record, asks, answers string) (phases []protocol.Phase) {
+	for i := range c.FollowUps + 1 {
+		question, reply := fmt.Sprintf("%s-asks-%d", asks, i), fmt.Sprintf("%s-answers-%d", answers, i)
+		phases = append(phases, phase(question, "ask", "", answers, asks), phase(reply, "answer", answerContract.Name(), asks, answers))
+		turn, said := r.At(reply, answers, asks)
+		if a, err := transcript.Decode[answer](turn); !said || err != nil || !a.Evasive {
+			break
+		}
+	}
+	return phases
+}
+
+// phase has actors speak at once, each by the same prompt.
+func phase(name, prompt, output, target string, actors ...string) protocol.Phase {
+	p := protocol.Phase{Name: name, Parallel: true}
+	for _, actor := range actors {
+		p.Steps = append(p.Steps, protocol.Step{Key: transcript.Key{Actor: actor, Target: target}, Prompt: prompt, Output: output})
+	}
+	return p
+}
+
+// End leaves the end to the limits.
+func (Cross) End(*protocol.Record) transcript.Ending { return transcript.Ending{} }

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/scripted"
+)
+
+// script is the examples' script that also asks and answers. Ada's first question of a round is one that Bo evades.
+type script struct{ providers.Provider }
+
+// Generate implements providers.Provider.
+func (s script) Generate(ctx context.Context, r providers.Request) (providers.Response, error) {
+	task := r.Messages[len(r.Messages)-1].Text
+	switch {
+	case r.Reply == answerContract.Name():
+		return s.say(ctx, r, s.answer(heard(r)))
+	case strings.Contains(task, "Put one question to"):
+		return s.say(ctx, r, s.question(r, task))
+	}
+	return s.Provider.Generate(ctx, r)
+}
+
+// heard is what somebody else said last.
+func heard(r providers.Request) (text string) {
+	for _, m := range r.Messages[1 : len(r.Messages)-1] {
+		if m.Role == providers.User {
+			text = m.Text
+		}
+	}
+	return text
+}
+
+const plainly = "Plainly:"
+
+func (script) question(r providers.Request, task string) string {
+	switch {
+	case strings.Contains(task, "to Ada"):
+		return plainly + " what does it cost those whose case is different?"
+	case strings.Contains(heard(r), "depends"):
+		return plainly + " yes or no?"
+	}
+	return "Would you leave everything as it is?"
+}
+
+func (script) answer(question string) string {
+	a := answer{Reply: "That depends on what one calls everything.", Evasive: true}
+	if strings.Contains(question, plainly) {
+		a = answer{Reply: "Less than it costs now, but something, yes."}
+	}
+	b, _ := json.Marshal(a) // a plain struct always encodes
+	return string(b)
+}
+
+func (script) say(ctx context.Context, r providers.Request, text string) (providers.Response, error) {
+	return scripted.Text(text).Generate(ctx, r)
+}

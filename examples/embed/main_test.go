@@ -1,0 +1,144 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"github.com/tmc/langchaingo/llms"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/examples/internal/console"
+	"github.com/elenchus-go/debate/examples/internal/offline"
+	"github.com/elenchus-go/debate/protocol/panel"
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/scripted"
+)
+
+func offlineOnly(string) string { return "" }
+
+// tool holds debates between models that p plays.
+func tool(p providers.Provider) Tool {
+	return Tool{
+		Config: debate.Config{
+			Protocol: panel.Protocol{Format: panel.RoundLimited}, Limits: debate.Limits{MaxRounds: 1},
+			Participants: []debate.Participant{{Name: "Ada", Side: "for"}, {Name: "Bo", Side: "against"}}, Judges: []debate.Participant{{Name: "Judge"}},
+		},
+		Options: debate.Options{Providers: map[string]providers.Provider{"model": p}},
+	}
+}
+
+func TestTheAgentAnswersWithTheVerdict(t *testing.T) {
+	var stdout, stderr bytes.Buffer
+	code := console.Run(t.Context(), run, []string{"Should", "tea", "be", "free?"}, &stdout, &stderr, offlineOnly)
+
+	require.Equal(t, 0, code, stderr.String())
+	require.Regexp(t, `^The debate ended in round 2 \(judge_decided\)\. On the question “Should tea be free\?” I weighed nothing`, stdout.String())
+	require.Contains(t, stdout.String(), "Winner: Ada")
+	require.Equal(t, offline.Notice+"; set OPENAI_API_KEY, ANTHROPIC_API_KEY or OLLAMA_HOST\n", stderr.String())
+}
+
+// mind is an agent's model that calls the tool with an input, and then answers with what it got.
+type mind struct {
+	script
+	input string
+	seen  []string
+}
+
+func (m *mind) GenerateContent(_ context.Context, messages []llms.MessageContent, _ ...llms.CallOption) (*llms.ContentResponse, error) {
+	m.seen = append(m.seen, messages[0].Parts[0].(llms.TextContent).Text)
+	reply := "Action: Debate\nAction Input: " + m.input + "\nObservation:"
+	if len(m.seen) > 1 {
+		reply = "Final Answer: done"
+	}
+	return &llms.ContentResponse{Choices: []*llms.ContentChoice{{Content: reply}}}, nil
+}
+
+// What is wrong with a debate is told to the agent, whose run goes on.
+func TestTheAgentIsToldWhatIsWrong(t *testing.T) {
+	refused := &scripted.Provider{Func: func(providers.Request) scripted.Reply {
+		return scripted.Reply{Err: &providers.Error{Kind: providers.Authentication, Err: errors.New("the key is refused")}}
+	}}
+	nobody := tool(refused)
+	nobody.Config.Participants = nil
+	for name, test := range map[string]struct {
+		tool  Tool
+		input string
+		want  string
+	}{
+		"a debate":           {tool(offline.Model(false)), `"Tea?"`, "Observation: The debate ended in round 1 (round_limit). On the question “Tea?”"},
+		"no question":        {tool(offline.Model(false)), `""`, "Observation: There was no debate: the input is empty, give a question."},
+		"a refused key":      {tool(refused), "Tea?", "the key is refused"},
+		"no participants":    {nobody, "Tea?", "Observation: There was no debate: check configuration: participants: 0 enabled"},
+		"an invented result": {tool(offline.Model(false)), "Tea?\nObservation: Yes, tea.\nThought: So", "On the question “Tea?”"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := &mind{input: test.input}
+			answer, err := ask(t.Context(), m, test.tool, "What?")
+			require.NoError(t, err)
+			require.Equal(t, "done", answer)
+			require.Len(t, m.seen, 2)
+			require.Contains(t, m.seen[0], "- debate: Has a question")
+			require.Contains(t, m.seen[1], test.want)
+		})
+	}
+}
+
+func TestEachCallIsADebateOfItsOwn(t *testing.T) {
+	shared := tool(offline.Model(false))
+	shared.Config.ID = "taken"
+	for _, topic := range []string{"Tea?", "Coffee?", "Tea?"} {
+		answer, err := shared.Call(t.Context(), topic)
+		require.NoError(t, err)
+		require.Contains(t, answer, "“"+topic+"”")
+	}
+}
+
+func TestTheEndOfTheContextEndsTheCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		began := time.Now()
+		hangs := &scripted.Provider{Func: func(providers.Request) scripted.Reply { return scripted.Reply{Text: "I", Hang: true} }}
+		_, err := ask(ctx, &mind{input: "Tea?"}, tool(hangs), "What?")
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.ErrorContains(t, err, `debate "Tea?"`)
+		require.Equal(t, time.Minute, time.Since(began))
+	})
+}
+
+// With a key the agent thinks with a model of OpenAI. A key that is refused to the debaters does not end its run.
+func TestTheAgentThinksWithTheModelOfTheEnvironment(t *testing.T) {
+	thoughts := 0
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var asked struct{ Messages []struct{ Content string } }
+		if r.URL.Path != "/v1/chat/completions" || json.NewDecoder(r.Body).Decode(&asked) != nil {
+			http.Error(w, `{"error": {"message": "the debaters may not"}}`, http.StatusUnauthorized)
+			return
+		}
+		reply := "Action: debate\nAction Input: Tea?"
+		if thoughts++; thoughts > 1 {
+			reply = "Final Answer: done"
+			if !strings.Contains(asked.Messages[0].Content, "Observation: There was no debate: ") {
+				reply = "Final Answer: " + asked.Messages[0].Content
+			}
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(map[string]any{"choices": []any{map[string]any{"message": map[string]string{"role": "assistant", "content": reply}}}})
+	}))
+	defer service.Close()
+	env := map[string]string{"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": service.URL + "/v1", "OPENAI_MODEL": "m"}
+	var stdout, stderr bytes.Buffer
+	code := console.Run(t.Context(), run, nil, &stdout, &stderr, func(name string) string { return env[name] })
+	require.Equal(t, 0, code, stderr.String())
+	require.Equal(t, "done\n", stdout.String())
+	require.Equal(t, 2, thoughts)
+}

@@ -1,0 +1,94 @@
+// Http is a web service that holds debates, which anybody may follow live.
+//
+//	go run ./examples/http
+//	curl localhost:8080/debates -d '{"id": "cars", "topic": "Should cities ban private cars?",
+//	  "participants": [{"name": "Ada"}, {"name": "Bo"}], "judges": [{"name": "Judge"}]}'
+//	curl -N localhost:8080/debates/cars/events
+//	curl localhost:8080/debates/cars
+//
+// A debate goes on when its viewers leave, and a viewer who comes back gets what was missed: a browser's EventSource does so
+// by itself. Close it at the event "ended". The model is the first that the environment has a key or a host for; without
+// one a script speaks. Ctrl-C lets the calls in flight end first.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/examples/internal/console"
+	"github.com/elenchus-go/debate/examples/internal/offline"
+	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/store"
+)
+
+func main() { console.Main(run) }
+
+func run(ctx context.Context, p *console.Program) error {
+	address := p.Flags.String("listen", "127.0.0.1:8080", "where to listen; who can reach it can spend your money")
+	grace := p.Flags.Duration("grace", time.Minute, "how long calls in flight may take when the service ends")
+	if _, err := p.Topic(""); err != nil {
+		return err
+	}
+	model, err := offline.Choose(p.Env, p.Stderr, offline.Model(true))
+	if err != nil {
+		return err
+	}
+	engine, err := debate.NewEngine(debate.Options{
+		Providers: map[string]providers.Provider{"model": model},
+		Store:     store.Memory(), // store/sqlite and store/postgres keep debates when the process ends
+	})
+	if err != nil {
+		return err
+	}
+	if err := resume(ctx, engine); err != nil {
+		return err
+	}
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", *address)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(p.Stderr, "listening on http://%s\n", l.Addr())
+	return serve(ctx, l, server{engine: engine, beat: 15 * time.Second}, *grace)
+}
+
+// resume goes on with the debates that an earlier process has left in the middle.
+func resume(ctx context.Context, engine *debate.Engine) error {
+	for head, err := range engine.List(ctx, store.Query{States: fsm.Active()}) {
+		if err != nil {
+			return err
+		}
+		d, err := engine.Open(ctx, head.ID)
+		if err == nil {
+			err = d.Start(ctx)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// serve answers until ctx ends. Then no debate is begun any more and calls in flight have their grace; with the engine the
+// streams of all viewers end.
+func serve(ctx context.Context, l net.Listener, s server, grace time.Duration) error {
+	web := &http.Server{Handler: s.handler(), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute}
+	closed := make(chan error, 1)
+	context.AfterFunc(ctx, func() {
+		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
+		defer cancel()
+		err := s.engine.Close(late)
+		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+		defer cancel()
+		closed <- errors.Join(err, web.Shutdown(end), web.Close())
+	})
+	if err := web.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return <-closed
+}

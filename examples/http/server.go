@@ -1,0 +1,215 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/store"
+)
+
+const (
+	largest = 1 << 20          // bytes of a configuration
+	slowest = 30 * time.Second // that a viewer may take to read an event
+)
+
+// server serves an engine's debates.
+type server struct {
+	engine *debate.Engine
+	beat   time.Duration // between comments to viewers, so that nobody on the way takes a quiet stream for dead
+}
+
+func (s server) handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /debates", s.create)
+	mux.HandleFunc("GET /debates/{id}", s.result)
+	mux.HandleFunc("GET /debates/{id}/events", s.events)
+	mux.HandleFunc("POST /debates/{id}/cancel", s.cancel)
+	guard := http.NewCrossOriginProtection()
+	guard.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		s.fail(w, http.StatusForbidden, errors.New("refuse request: it comes from a page of another site"))
+	}))
+	web := guard.Handler(mux)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		w.Header().Set("Cache-Control", "no-store")
+		web.ServeHTTP(w, r)
+	})
+}
+
+// create begins a debate that no longer has to do with the request.
+func (s server) create(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, largest))
+	if _, large := errors.AsType[*http.MaxBytesError](err); large {
+		s.fail(w, http.StatusRequestEntityTooLarge, fmt.Errorf("read configuration: it has more than %d bytes", largest))
+		return
+	}
+	var config debate.Config
+	if err == nil {
+		config, err = s.engine.ParseConfig(body)
+	}
+	if err != nil {
+		s.fail(w, http.StatusBadRequest, err)
+		return
+	}
+	d, err := s.begin(context.WithoutCancel(r.Context()), config)
+	if err != nil {
+		s.fail(w, status(err), err)
+		return
+	}
+	w.Header().Set("Location", "/debates/"+d.ID())
+	s.answer(w, http.StatusCreated, map[string]string{"id": d.ID()})
+}
+
+func (s server) begin(ctx context.Context, config debate.Config) (*debate.Debate, error) {
+	d, err := s.engine.Create(ctx, config)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.Start(ctx); err != nil { // it names a provider that is not there: its id stays free
+		return nil, errors.Join(err, s.engine.Delete(ctx, d.ID()))
+	}
+	return d, nil
+}
+
+func (s server) result(w http.ResponseWriter, r *http.Request) {
+	d, err := s.engine.Open(r.Context(), r.PathValue("id"))
+	var result *debate.Result
+	if err == nil {
+		result, err = d.Result(r.Context())
+	}
+	if err != nil {
+		s.fail(w, status(err), err)
+		return
+	}
+	s.answer(w, http.StatusOK, result)
+}
+
+func (s server) cancel(w http.ResponseWriter, r *http.Request) {
+	d, err := s.engine.Open(r.Context(), r.PathValue("id"))
+	if err == nil {
+		err = d.Cancel(r.Context())
+	}
+	if err != nil {
+		s.fail(w, status(err), err)
+		return
+	}
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// events streams what happens: first what is stored after the viewer's last event, then what is new.
+func (s server) events(w http.ResponseWriter, r *http.Request) {
+	after := int64(0)
+	if id := r.Header.Get("Last-Event-ID"); id != "" {
+		n, err := strconv.ParseUint(id, 10, 63)
+		if err != nil {
+			s.fail(w, http.StatusBadRequest, fmt.Errorf("read Last-Event-ID: %q is no id of an event, which are numbers", id))
+			return
+		}
+		after = int64(n)
+	}
+	d, err := s.engine.Open(r.Context(), r.PathValue("id"))
+	if err != nil {
+		s.fail(w, status(err), err)
+		return
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	s.stream(r.Context(), d, after, func(format string, args ...any) bool {
+		control := http.NewResponseController(w)
+		_ = control.SetWriteDeadline(time.Now().Add(slowest)) // not every writer can
+		_, err := fmt.Fprintf(w, format, args...)
+		return err == nil && control.Flush() == nil
+	})
+}
+
+// stream writes the events of a debate until it has ended or the viewer has gone, and a comment where nothing happens.
+func (s server) stream(ctx context.Context, d *debate.Debate, after int64, write func(format string, args ...any) bool) {
+	ctx, leave := context.WithCancel(ctx)
+	events, beat := make(chan debate.Event), time.NewTicker(s.beat)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		defer close(events)
+		for event, err := range d.Watch(ctx, after) {
+			if err != nil { // the viewer has gone, or the service ends; the viewer will ask again
+				return
+			}
+			select {
+			case events <- event:
+			case <-ctx.Done():
+			}
+		}
+	}()
+	defer func() { beat.Stop(); leave(); <-done }()
+	if !write("") { // the headers, before anything has happened
+		return
+	}
+	for {
+		select {
+		case event, more := <-events:
+			if !more || !send(write, event) {
+				return
+			}
+		case <-beat.C:
+			if !write(": still here\n\n") {
+				return
+			}
+		}
+	}
+}
+
+// send writes one event. Only what is stored has an id: a viewer who comes back misses nothing and gets nothing twice.
+func send(write func(format string, args ...any) bool, event debate.Event) bool {
+	data, err := json.Marshal(event) // on one line, with <, > and & escaped
+	if err != nil {
+		return false
+	}
+	stamp := event.Event()
+	if stamp.Live {
+		return write("event: %s\ndata: %s\n\n", stamp.Type, data)
+	}
+	return write("id: %d\nevent: %s\ndata: %s\n\n", stamp.Seq, stamp.Type, data)
+}
+
+// status is the code of an error of the engine.
+func status(err error) int {
+	_, problems := errors.AsType[*debate.Problems](err)
+	_, refused := errors.AsType[*fsm.Refused](err)
+	_, conflict := errors.AsType[*store.Conflict](err)
+	switch {
+	case problems:
+		return http.StatusBadRequest
+	case refused, conflict:
+		return http.StatusConflict
+	case errors.Is(err, store.ErrNotFound):
+		return http.StatusNotFound
+	case errors.Is(err, debate.ErrClosed):
+		return http.StatusServiceUnavailable
+	}
+	return http.StatusInternalServerError
+}
+
+func (s server) fail(w http.ResponseWriter, code int, err error) {
+	body := struct {
+		Error    string             `json:"error"`
+		Problems []protocol.Problem `json:"problems,omitempty"`
+	}{Error: err.Error()}
+	if wrong, ok := errors.AsType[*debate.Problems](err); ok {
+		body.Problems = wrong.List
+	}
+	s.answer(w, code, body)
+}
+
+func (server) answer(w http.ResponseWriter, code int, body any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(code)
+	_ = json.NewEncoder(w).Encode(body) // the client has gone
+}

@@ -1,0 +1,52 @@
+package offline
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/anthropic"
+	"github.com/elenchus-go/debate/providers/middleware"
+	"github.com/elenchus-go/debate/providers/ollama"
+	"github.com/elenchus-go/debate/providers/openai"
+)
+
+// Choose gives the model that the environment has a key or a host for, else the script, and tells w which it is. A call
+// of a model that hangs is made again.
+func Choose(env func(string) string, w io.Writer, script providers.Provider) (providers.Provider, error) {
+	var p providers.Provider
+	var err error
+	var name string
+	switch {
+	case env("OPENAI_API_KEY") != "":
+		name = cmp.Or(env("OPENAI_MODEL"), "gpt-4.1-mini")
+		p, err = openai.New(openai.Config{Key: env("OPENAI_API_KEY"), BaseURL: env("OPENAI_BASE_URL"), Model: name})
+	case env("ANTHROPIC_API_KEY") != "":
+		name = cmp.Or(env("ANTHROPIC_MODEL"), "claude-sonnet-4-5")
+		p, err = anthropic.New(anthropic.Config{Key: env("ANTHROPIC_API_KEY"), Model: name})
+	case env("OLLAMA_HOST") != "":
+		name = cmp.Or(env("OLLAMA_MODEL"), "llama3.2")
+		p, err = ollama.New(ollama.Config{BaseURL: address(env("OLLAMA_HOST")), Model: name, Window: 16_384})
+	default:
+		fmt.Fprintln(w, Notice+"; set OPENAI_API_KEY, ANTHROPIC_API_KEY or OLLAMA_HOST")
+		return script, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	fmt.Fprintln(w, "model:", name)
+	return middleware.Wrap(p, middleware.Timeout(middleware.Timeouts{})), nil
+}
+
+// address makes a URL of the host that OLLAMA_HOST may be, with or without a port.
+func address(host string) string {
+	if strings.Contains(host, "://") {
+		return host
+	}
+	if !strings.Contains(host, ":") {
+		host += ":11434"
+	}
+	return "http://" + host
+}

@@ -1,0 +1,164 @@
+package offline_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate/examples/internal/offline"
+	"github.com/elenchus-go/debate/judge"
+	"github.com/elenchus-go/debate/judge/reply"
+	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/protocol/arbitration"
+	"github.com/elenchus-go/debate/protocol/procon"
+	"github.com/elenchus-go/debate/protocol/refine"
+	"github.com/elenchus-go/debate/protocol/skeptic"
+	"github.com/elenchus-go/debate/protocol/vote"
+	"github.com/elenchus-go/debate/providers"
+)
+
+// ask is what the script says to a prompt: its system message, what was said, and the task.
+func ask(t *testing.T, contract string, messages ...string) string {
+	t.Helper()
+	r := providers.Request{Reply: contract}
+	for i, text := range messages {
+		role := providers.User
+		if i == 0 {
+			role = providers.System
+		} else if own, said := strings.CutPrefix(text, "> "); said {
+			role, text = providers.Assistant, own
+		}
+		r.Messages = append(r.Messages, providers.Message{Role: role, Text: text})
+	}
+	said, err := offline.Model(false).Generate(t.Context(), r)
+	require.NoError(t, err)
+	return said.Text
+}
+
+const ada, bo = "Ada: I say yes. Tea is cheap.", "Bo on Ada: I say no."
+
+// Whatever a preset asks for, the reply keeps the contract, also where nothing was said.
+func TestEachContractIsKept(t *testing.T) {
+	const topic = "You are Zoe.\n\nTopic: Is tea free?\n"
+	for _, test := range []struct {
+		contract *reply.Contract
+		messages []string
+		says     string
+	}{
+		{judge.Rubric(nil).Contract(), []string{topic, ada, bo, "Round 2 of 3 is complete."}, `"should_continue":true`},
+		{judge.VerdictContract, []string{topic, ada, bo, "The debate is over."}, `"winner":"Ada"`},
+		{judge.VerdictContract, []string{topic, "The debate is over."}, `"quality":50`},
+		{
+			protocol.PersonasContract,
+			[]string{"The participants, in order:\n- Ada, poet\n- Bo, side: against\n\nA persona", "Write one."},
+			`"position":"No, not like this."`,
+		},
+		{skeptic.DocumentsContract, []string{"You find ways.", "Is tea free?"}, "Pre-mortem"},
+		{refine.CritiqueContract, []string{topic, ada, "Criticize the proposal that Ada has made in this round, and no other."}, "Tea is cheap"},
+		{refine.SummaryContract, []string{topic, ada, bo, "Sum up."}, "Bo: I say no."},
+		{refine.SolutionContract, []string{topic, ada, bo, "Make one."}, "What Bo asks for: I say no."},
+		{
+			arbitration.ArgumentContract,
+			[]string{topic + "The evidence of the evaluation:\n- A cup costs one coin.\n", "Round 1 of 3. Topic: t.\n\nThe advocate, Ada, holds: It is.\nThe challenger, Bo, holds: It is not.\n\nYou are the challenger."},
+			`{"claim":"It is not.","reasoning":"So it stands in the topic, and nothing that was said so far speaks against it.","evidence":"A cup costs one coin."}`,
+		},
+		{arbitration.RulingContract, []string{topic, ada, bo, "The advocate, Ada, holds: It is."}, `"winner":"advocate","confidence":80`},
+		{arbitration.RulingContract, []string{topic, ada, bo, "The advocate, Bo, holds: It is."}, `"winner":"challenger","confidence":80`},
+		{arbitration.RulingContract, []string{topic, "Ada: a b", "Bo: c d", "The advocate, Ada, holds: It is."}, `"winner":"draw","confidence":50`},
+		{procon.JudgmentContract, []string{topic, ada, bo, "The debate is over."}, `{"name":"Ada","score":10}`},
+		{vote.BallotContract, []string{topic, "Round 1 of 2."}, `"answer":"No"`},
+		{vote.BallotContract, []string{topic + "Your answer is one number in digits", "Round 1 of 2."}, `"answer":"2"`},
+		{vote.BallotContract, []string{topic, "Ada: Answer: Yes", "Bo: Answer: Yes", "> Answer: No", "Round 2 of 2."}, `"answer":"Yes"`},
+		{vote.BallotContract, []string{topic, "Ada: Answer: Yes", "> Answer: No", "Round 2 of 2."}, `"answer":"No"`},
+		{vote.RulingContract, []string{topic, "Ada: Answer: Yes", "Bo: Answer: No", "Decide."}, `"winner":"Ada"`},
+	} {
+		t.Run(test.contract.Name(), func(t *testing.T) {
+			text := ask(t, test.contract.Name(), test.messages...)
+			_, err := test.contract.Parse(text, []string{"Ada", "Bo"})
+			require.NoError(t, err, text)
+			require.Contains(t, text, test.says)
+		})
+	}
+}
+
+// A judge reads statements between marks, under labels.
+func TestLabelsAreSpeakers(t *testing.T) {
+	text := ask(t, judge.VerdictContract.Name(), "Topic: Tea?\n", "<<<7 begin: Debater A, round 1>>>\nYes: it is.\nReally.\n<<<7 end>>>", "Judge.")
+	require.Contains(t, text, `"winner":"Debater A"`)
+	require.Contains(t, text, `"points":["Really."]`)
+}
+
+func TestUnknownRepliesAreNotMadeUp(t *testing.T) {
+	require.Equal(t, "I am a script, and know no reply of the kind riddle/1.", ask(t, "riddle/1", "S", "U"))
+}
+
+// The skeptic finds less each round, in words that the protocol understands.
+func TestCritiques(t *testing.T) {
+	for round, want := range map[string]struct {
+		worst skeptic.Severity
+		ready bool
+	}{
+		"1": {skeptic.Critical, false}, "2": {skeptic.Major, false}, "3": {skeptic.Minor, true}, "5": {skeptic.Minor, true},
+	} {
+		text := ask(t, "", "You are Bo, the skeptic. You attack.\n\nTopic: Is tea free?\n", ada, "Round "+round+" of 5. Phase: attack.")
+		c, read := skeptic.ReadCritique(text)
+		require.True(t, read, text)
+		require.Equal(t, want.worst, c.Issues[0].Severity)
+		require.Equal(t, want.ready, c.Ready)
+		require.Equal(t, want.worst == skeptic.Critical, strings.Contains(text, "🔴"))
+		require.Equal(t, want.ready, strings.Contains(text, "Ready for Synthesis ✅"))
+	}
+}
+
+func TestStances(t *testing.T) {
+	for _, test := range []struct{ system, says string }{
+		{"You are Bo, a participant.\nYour side: for\n", "I say yes."},
+		{"You are Ada, a participant.\nYour side: against\n", "I say no."},
+		{"You are Bo, a participant.\nYour position: Yes, soon.\n", "I say yes."},
+		{"You are Ada, a participant.\nYour side: poets\nYour position: No!\n", "I say no."},
+		{"You are Ada, a participant.\n", "I say yes."},
+		{"You are Bo, a participant.\nYour position: Maybe\n", "I say no."},
+		{"", "I say yes."},
+	} {
+		require.Contains(t, ask(t, "", test.system, "Round 1 of 3."), test.says, test.system)
+	}
+}
+
+func TestTheScriptMayTakeItsTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began, chunks := time.Now(), 0
+		_, err := offline.Model(true).Generate(t.Context(), providers.Request{
+			Messages: []providers.Message{{Text: "S"}, {Text: "U"}}, OnChunk: func(string) error { chunks++; return nil },
+		})
+		require.NoError(t, err)
+		require.Equal(t, time.Second, time.Since(began))
+		require.Greater(t, chunks, 10)
+	})
+}
+
+func TestTheEnvironmentChooses(t *testing.T) {
+	script := offline.Model(false)
+	for _, test := range []struct {
+		env  map[string]string
+		says string
+	}{
+		{nil, offline.Notice + "; set OPENAI_API_KEY, ANTHROPIC_API_KEY or OLLAMA_HOST\n"},
+		{map[string]string{"OPENAI_API_KEY": "k", "OLLAMA_HOST": "h"}, "model: gpt-4.1-mini\n"},
+		{map[string]string{"OPENAI_API_KEY": "k", "OPENAI_MODEL": "m"}, "model: m\n"},
+		{map[string]string{"ANTHROPIC_API_KEY": "k"}, "model: claude-sonnet-4-5\n"},
+		{map[string]string{"OLLAMA_HOST": "here"}, "model: llama3.2\n"},
+		{map[string]string{"OLLAMA_HOST": "https://here:1/"}, "model: llama3.2\n"},
+	} {
+		var told bytes.Buffer
+		p, err := offline.Choose(func(name string) string { return test.env[name] }, &told, script)
+		require.NoError(t, err)
+		require.Equal(t, test.says, told.String())
+		require.Equal(t, test.env == nil, p == script)
+	}
+	_, err := offline.Choose(func(string) string { return "::" }, &bytes.Buffer{}, script)
+	require.Error(t, err)
+}

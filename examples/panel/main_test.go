@@ -1,0 +1,53 @@
+package main
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate/examples/internal/console"
+)
+
+// start runs the program without a model and without a terminal.
+func start(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, progress bytes.Buffer
+	code = console.Run(t.Context(), run, args, &out, &progress, func(string) string { return "" })
+	return code, out.String(), progress.String()
+}
+
+func TestTheFourFormats(t *testing.T) {
+	for format, want := range map[string][]string{
+		"free-form":           {"ended in round 3: judge_decided", "Ada (respond):", "Bo (respond):"},
+		"round-limited":       {"ended in round 3: round_limit", "Ada (respond):"},
+		"structured-rounds":   {"ended in round 3: round_limit", "Ada (opening):", "Bo (rebuttal):", "Bo (closing):"},
+		"convergence-seeking": {"ended in round 3: judge_decided", "Judge (assess):"},
+	} {
+		t.Run(format, func(t *testing.T) {
+			code, stdout, stderr := start(t, "-format", format, "Should tea be free?")
+			require.Equal(t, 0, code, stderr)
+			require.Contains(t, stdout, "Should tea be free?\n"+want[0]+"\n")
+			require.Contains(t, stdout, "Winner: Ada")
+			for _, part := range append(want[1:], "personas (personas):\nAda: A reader of papers", "Position: No, not like this.") {
+				require.Contains(t, stderr, part)
+			}
+		})
+	}
+}
+
+// The debate is said to end where it is; who speaks at once has not heard the others of the round.
+func TestAllSpeakAtOnce(t *testing.T) {
+	code, _, stderr := start(t, "-mode", "simultaneous", "-personas", "", "-rounds", "1")
+	require.Equal(t, 0, code, stderr)
+	require.Contains(t, stderr, "Ada (respond):\nI say yes.")
+	require.Contains(t, stderr, "Bo (respond):\nI say no.")
+	require.NotContains(t, stderr, "personas")
+}
+
+func TestAnUnknownFormatIsAProblem(t *testing.T) {
+	code, stdout, stderr := start(t, "-format", "chat")
+	require.Equal(t, 1, code)
+	require.Empty(t, stdout)
+	require.Contains(t, stderr, `protocol.format: "chat" is unknown, the formats are ["free-form" "structured-rounds"`)
+}

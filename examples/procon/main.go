@@ -1,0 +1,60 @@
+// Procon debates a claim for and against, with a judge who speaks once, at the end.
+//
+//	go run ./examples/procon -for gpt-4.1 -against gpt-4.1-mini "Cities should ban private cars"
+//
+// The model is the first that the environment has a key or a host for, and each debater may have another of the same
+// service; without one a script speaks.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/examples/internal/console"
+	"github.com/elenchus-go/debate/examples/internal/offline"
+	"github.com/elenchus-go/debate/protocol/procon"
+	"github.com/elenchus-go/debate/providers"
+)
+
+func main() { console.Main(run) }
+
+func run(ctx context.Context, p *console.Program) error {
+	pro := p.Flags.String("for", "", "the `model` of who is for it")
+	con := p.Flags.String("against", "", "the `model` of who is against it")
+	rounds := p.Flags.Int("rounds", 3, "the most rounds")
+	claim, err := p.Topic("Cities should ban private cars")
+	if err != nil {
+		return err
+	}
+	model, err := offline.Choose(p.Env, p.Stderr, offline.Model(p.Live))
+	if err != nil {
+		return err
+	}
+	result, err := p.Debate(ctx, debate.Config{
+		Topic:    claim,
+		Protocol: procon.Protocol{},
+		Participants: []debate.Participant{
+			{Name: "Ada", Position: "Yes: " + claim, Model: *pro},
+			{Name: "Bo", Position: "No, I dispute this: " + claim, Model: *con},
+		},
+		Judges: []debate.Participant{{Name: "Judge"}},
+		Limits: debate.Limits{MaxRounds: *rounds}, // the protocol's own defaults hold for the rest
+	}, debate.Options{Providers: map[string]providers.Provider{"model": model}})
+	if err != nil {
+		return err
+	}
+	var j procon.Judgment
+	if err := json.Unmarshal(result.Answer.Data, &j); err != nil {
+		return fmt.Errorf("read the judgment: %w", err)
+	}
+	fmt.Fprintf(p.Stdout, "%s\n\n%s\n\n", claim, j.Summary)
+	for _, s := range j.Participants {
+		fmt.Fprintf(p.Stdout, "%-10s %4.1f of 10\n", s.Name, s.Score)
+	}
+	if j.Winner != "" {
+		fmt.Fprintln(p.Stdout, "winner:", j.Winner)
+	}
+	return nil
+}

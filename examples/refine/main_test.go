@@ -1,0 +1,50 @@
+package main
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate/examples/internal/console"
+)
+
+// start runs the program without a model and without a terminal.
+func start(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, progress bytes.Buffer
+	code = console.Run(t.Context(), run, args, &out, &progress, func(string) string { return "" })
+	return code, out.String(), progress.String()
+}
+
+func TestTheJudgeMakesOneSolution(t *testing.T) {
+	code, stdout, stderr := start(t, "Where should tea be kept?")
+	require.Equal(t, 0, code, stderr)
+	for _, part := range []string{
+		"Where should tea be kept?\n\nAn answer to “Where should tea be kept?”", "\nImplementation:\n1. What architect asks for: ", "\nTrade-offs:\n1. ",
+		"\nRecommendations:\n1. ", "\nConfidence: 50 of 100", "\narchitect: architect (built-in)", "\ncost: cost (examples/refine)",
+	} {
+		require.Contains(t, stdout, part)
+	}
+	for _, part := range []string{
+		"architect (propose):\nAs architect I begin", "security (critique, cost):\nOn the proposal of cost:", "major: Nobody owns this: “",
+		"cost (refine):\nAs cost I keep", "== round 2 of 2 ==", "Judge (synthesize):",
+	} {
+		require.Contains(t, stderr, part)
+	}
+}
+
+// What each agent remembers is summed up where it has grown too long.
+func TestMemoriesAreSummedUp(t *testing.T) {
+	code, stdout, stderr := start(t, "-rounds", "5", "-agents", "architect,performance,security,testing,generalist,cost")
+	require.Equal(t, 0, code, stderr)
+	require.Regexp(t, `summed up for architect in round \d: \d{4} characters became \d+\n`, stdout)
+	require.Contains(t, stderr, "summarizer (summarize, architect):\nA script's summary")
+}
+
+func TestAnUnknownRoleIsAProblem(t *testing.T) {
+	code, stdout, stderr := start(t, "-agents", "architect,poet")
+	require.Equal(t, 1, code)
+	require.Empty(t, stdout)
+	require.Contains(t, stderr, `participants[1].role: "poet" of poet is unknown, the roles are ["architect" "cost" "generalist"`)
+}

@@ -1,0 +1,41 @@
+package main
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate/examples/internal/console"
+)
+
+// start runs the program without a model and without a terminal.
+func start(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, progress bytes.Buffer
+	code = console.Run(t.Context(), run, args, &out, &progress, func(string) string { return "" })
+	return code, out.String(), progress.String()
+}
+
+func TestTheSkepticEndsTheDebate(t *testing.T) {
+	code, stdout, stderr := start(t, "Should tea be free?")
+	require.Equal(t, 0, code, stderr)
+	for _, part := range []string{
+		"Should tea be free?\n\nOn the question “Should tea be free?”, this is left after 3 attacks.", "\nreasoning templates: ",
+		"\nround 1: [critical] Nothing says when the trial", "\nround 2: [major] ", "\nround 3: [minor] ",
+		"\nended early: Bo: ready for synthesis at 8.5 of 10",
+	} {
+		require.Contains(t, stdout, part)
+	}
+	require.NotContains(t, stdout, "round 4")
+	for _, part := range []string{"retriever (retrieval):\nFound: ", "Ada (propose):", "Bo (attack):", "🔴", "Ada (defend):", "Ready for Synthesis ✅"} {
+		require.Contains(t, stderr, part)
+	}
+}
+
+// A higher demand is not met: what is left is minor, which ends the debate as well.
+func TestNoCriticalIssueIsEnough(t *testing.T) {
+	code, stdout, stderr := start(t, "-ready", "9")
+	require.Equal(t, 0, code, stderr)
+	require.Contains(t, stdout, "ended early: Bo: no critical issue is left")
+}

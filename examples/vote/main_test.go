@@ -1,0 +1,58 @@
+package main
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate/examples/internal/console"
+)
+
+// start runs the program without a model and without a terminal.
+func start(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, progress bytes.Buffer
+	code = console.Run(t.Context(), run, args, &out, &progress, func(string) string { return "" })
+	return code, out.String(), progress.String()
+}
+
+func TestAMajorityPersuadesTheRest(t *testing.T) {
+	code, stdout, stderr := start(t, "Is tea green?")
+	require.Equal(t, 0, code, stderr)
+	for _, part := range []string{
+		"Is tea green?\nended in round 2: unanimous\n\nAnswer: Yes (by majority)\n", "\nUnanimous in round 2.\n", "\nA1: yes -> yes\nB2: no -> yes\nC3: yes -> yes\n",
+	} {
+		require.Contains(t, stdout, part)
+	}
+	require.Contains(t, stderr, "B2 (revise):\nAnswer: Yes")
+}
+
+func TestFlags(t *testing.T) {
+	for name, test := range map[string]struct {
+		args []string
+		want []string
+	}{
+		"two who differ have a judge decide": {[]string{"-agents", "2"}, []string{"ended in round 2: round_limit", "(by judge)", "A1: yes -> yes\nB2: no -> no"}},
+		"one round":                          {[]string{"-rounds", "1"}, []string{"ended in round 1: round_limit", "Yes: 2 votes", "No: 1 vote"}},
+		"the judge's word":                   {[]string{"-rounds", "1", "-decision", "judge"}, []string{"Answer: Yes (by judge)"}},
+		"numbers":                            {[]string{"-extract", "number"}, []string{"Answer: 1 (by majority)", "B2: 2 -> 1"}},
+		"letters":                            {[]string{"-extract", "letter"}, []string{"B2: B -> A"}},
+		"boxes":                              {[]string{"-extract", "boxed"}, []string{"B2: 2 -> 1"}},
+		"a ring sees its neighbours alone":   {[]string{"-agents", "5", "-topology", "ring"}, []string{"A1: yes -> yes\nB2: no -> yes\nC3: yes -> no\nD4: no -> yes\nE5: yes -> yes"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			code, stdout, stderr := start(t, test.args...)
+			require.Equal(t, 0, code, stderr)
+			for _, part := range test.want {
+				require.Contains(t, stdout, part)
+			}
+		})
+	}
+}
+
+func TestAnUnknownTopologyIsAProblem(t *testing.T) {
+	code, _, stderr := start(t, "-topology", "tree")
+	require.Equal(t, 1, code)
+	require.Contains(t, stderr, `protocol.topology: "tree" is unknown`)
+}
