@@ -1,0 +1,173 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// path is how the debate went through its states.
+func (r *Report) path() []block {
+	type step struct {
+		seq   int64
+		cells []string
+	}
+	var steps []step
+	for i, s := range r.Path {
+		stayed := ""
+		if i+1 < len(r.Path) {
+			stayed = took(r.Path[i+1].At.Sub(s.At))
+		}
+		steps = append(steps, step{s.Seq, []string{moment(s.At), words(s.On), string(s.From) + " → " + string(s.To), fmt.Sprint(s.Round), stayed, because(s)}})
+	}
+	for _, d := range r.Decided {
+		steps = append(steps, step{d.Seq, []string{moment(d.At), "decided", "", "", "", "a person's answer: " + d.Action}})
+	}
+	for _, d := range r.Dropped {
+		steps = append(steps, step{d.Seq, []string{moment(d.At), "dropped", "", "", "", d.Name + " takes no further part"}})
+	}
+	slices.SortStableFunc(steps, func(a, b step) int { return cmp.Compare(a.seq, b.seq) })
+	var cells [][]string
+	for _, s := range steps {
+		cells = append(cells, s.cells)
+	}
+	return rows("Transitions; a state is left after the time that the debate stayed in it",
+		[]string{"When", "Event", "From and to", "Round", "Stayed", "Why"}, cells)
+}
+
+// because is why a transition came.
+func because(s debate.StateChanged) string {
+	var why []string
+	if s.Ending.Outcome != "" {
+		why = append(why, words(s.Ending.Outcome)+": "+s.Ending.Evidence)
+	}
+	for _, p := range s.Problems {
+		why = append(why, p.String())
+	}
+	if s.Question != nil {
+		why = append(why, "a question: "+s.Question.Cause)
+	}
+	if s.Failure != nil && s.Ending.Outcome == "" {
+		why = append(why, s.Failure.Error())
+	}
+	for _, f := range s.Findings {
+		if f.Found {
+			why = append(why, f.String())
+		}
+	}
+	return strings.Join(why, "; ")
+}
+
+// times are when turns began and ended.
+func (r *Report) times() []block {
+	var cells [][]string
+	s := r.settings()
+	for i := range r.Result.Turns {
+		t := &r.Result.Turns[i]
+		cells = append(cells, []string{
+			fmt.Sprint(i + 1), who(t), fmt.Sprint(t.Round), moment(t.Began), moment(t.Ended), took(t.Ended.Sub(t.Began)),
+			tokens(t.Usage, t.Usage.Input), tokens(t.Usage, t.Usage.Output), s.cost(t.Usage), strings.Join(marks(t), "; "),
+		})
+	}
+	if len(cells) == 0 {
+		return nil
+	}
+	return append([]block{{Figure: r.timeline()}}, rows("Turns, in order",
+		[]string{"No.", "Who", "Round", "Began", "Ended", "Took", "Read", "Written", "Cost", "Notes"}, cells)...)
+}
+
+// span is a time from the begin to the end of something.
+type span struct{ from, to time.Time }
+
+// pauses are when nothing new began.
+func (r *Report) pauses() (list []span) {
+	for i, s := range r.Path {
+		if s.To != fsm.Paused {
+			continue
+		}
+		end := r.Result.Updated
+		if i+1 < len(r.Path) {
+			end = r.Path[i+1].At
+		}
+		list = append(list, span{s.At, end})
+	}
+	return list
+}
+
+// failures are all steps that failed for good, once each, in order.
+func (r *Report) failures() (list []*debate.Failure) {
+	seen := map[string]bool{}
+	add := func(failures ...*debate.Failure) {
+		for _, f := range failures {
+			if f == nil {
+				continue
+			}
+			if id := f.Key.String() + moment(f.At) + f.Message; !seen[id] {
+				seen[id] = true
+				list = append(list, f)
+			}
+		}
+	}
+	for _, s := range r.Path {
+		add(s.Failure)
+		if s.Question != nil {
+			add(s.Question.Failure)
+		}
+		add(s.Lost...)
+	}
+	for _, d := range r.Dropped {
+		add(d.Failure)
+		add(d.Lost...)
+	}
+	add(r.Result.Failure)
+	slices.SortStableFunc(list, func(a, b *debate.Failure) int { return a.At.Compare(b.At) })
+	return list
+}
+
+// troubles are warnings, steps that failed for good, and attempts that failed.
+func (r *Report) troubles() []block {
+	var gone [][]string
+	for _, d := range r.Dropped {
+		gone = append(gone, []string{d.Name, moment(d.At), reason(d.Failure)})
+	}
+	var steps, attempts [][]string
+	for _, f := range r.failures() {
+		model := strings.Trim(f.Provider+", "+f.Model, ", ")
+		steps = append(steps, []string{f.Key.Actor, f.Key.Phase, place(f.Key), moment(f.At), words(f.Kind), model, fmt.Sprint(f.Attempts), f.Message})
+	}
+	for i := range r.Result.Turns {
+		t := &r.Result.Turns[i]
+		for n, a := range t.Attempts {
+			if a.Error != "" {
+				attempts = append(attempts, []string{who(t), fmt.Sprint(t.Round), fmt.Sprint(n + 1), words(a.Error), a.Message})
+			}
+		}
+	}
+	return slices.Concat(
+		list("Warnings:", r.Result.Warnings),
+		rows("Who dropped out", []string{"Name", "When", "Why"}, gone),
+		rows("Steps that failed for good", []string{"Who", "Phase", "Round", "When", "Kind", "Model", "Attempts", "Message"}, steps),
+		rows("Attempts that failed before a turn came", []string{"Who", "Round", "Attempt", "Kind", "Message"}, attempts),
+	)
+}
+
+// place is the round of a step, with its run where it is not the first.
+func place(k transcript.Key) string {
+	if k.Run > 1 {
+		return fmt.Sprintf("%d of run %d", k.Round, k.Run)
+	}
+	return fmt.Sprint(k.Round)
+}
+
+func reason(f *debate.Failure) string {
+	if f == nil {
+		return ""
+	}
+	return f.Error()
+}

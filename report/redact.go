@@ -1,0 +1,168 @@
+package report
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// gone stands for what was redacted.
+const gone = "[redacted]"
+
+// Redact is a copy without the words that went into prompts alone. These are taken out:
+//
+//   - background, personas, instructions, and all of the configuration but who takes part with which model, the limits,
+//     the prices, and the name of the protocol
+//   - what was said before the first round: assigned personas, documents that were found
+//   - the words of errors and problems, which may quote a request; their kinds stay
+//
+// Topic and positions stay: they are what the debate is about. Replies stay as well, also where a model quotes its prompt.
+// So do summaries, which were made of replies, and annotations. A redacted report is for readers; a [Journal] is always
+// whole, since a debate without its prompts could not be driven.
+func (r *Report) Redact() *Report {
+	c, quoted := *r, r.quoted()
+	c.Redacted, c.Config = true, public(r.Config)
+	res := &c.Result
+	res.Background, res.Ending.Evidence = "", quoted.Replace(res.Ending.Evidence)
+	res.Turns, res.Assessments = each(res.Turns, turn), each(res.Assessments, turn)
+	res.Verdict, res.Failure = pointed(res.Verdict, turn), pointed(res.Failure, failure)
+	question := func(q debate.Question) debate.Question {
+		q.Cause, q.Failure = quoted.Replace(q.Cause), pointed(q.Failure, failure)
+		return q
+	}
+	res.Question = pointed(res.Question, question)
+	res.Answer.Data = withoutTemplates(res.Answer.Data)
+	res.Participants = each(res.Participants, func(s debate.Status) debate.Status {
+		s.Errors = each(s.Errors, func(string) string { return gone })
+		return s
+	})
+	c.Path = each(c.Path, func(s debate.StateChanged) debate.StateChanged {
+		s.Ending.Evidence = quoted.Replace(s.Ending.Evidence)
+		s.Failure, s.Lost, s.Question = pointed(s.Failure, failure), each(s.Lost, lost), pointed(s.Question, question)
+		s.Problems = each(s.Problems, func(p protocol.Problem) protocol.Problem { return protocol.Problem{Field: p.Field, Reason: gone} })
+		return s
+	})
+	c.Dropped = each(c.Dropped, func(d debate.Dropped) debate.Dropped {
+		d.Failure, d.Lost = pointed(d.Failure, failure), each(d.Lost, lost)
+		return d
+	})
+	return &c
+}
+
+// quoted takes the words of failures out of texts that have them, such as an ending's evidence.
+func (r *Report) quoted() *strings.Replacer {
+	failures := r.failures()
+	slices.SortFunc(failures, func(a, b *debate.Failure) int { return len(b.Message) - len(a.Message) }) // one may begin another
+	var pairs []string
+	for _, f := range failures {
+		if f.Message != "" {
+			pairs = append(pairs, f.Message, gone)
+		}
+	}
+	return strings.NewReplacer(pairs...)
+}
+
+// each is a new list of what f makes of each item; nil of nil.
+func each[T any](list []T, f func(T) T) []T {
+	if list == nil {
+		return nil
+	}
+	made := make([]T, len(list))
+	for i, x := range list {
+		made[i] = f(x)
+	}
+	return made
+}
+
+// pointed is what f makes of what is pointed to; nil of nil.
+func pointed[T any](p *T, f func(T) T) *T {
+	if p == nil {
+		return nil
+	}
+	v := f(*p)
+	return &v
+}
+
+func turn(t transcript.Turn) transcript.Turn {
+	if t.Kind == transcript.Prelude {
+		t.Text, t.Data = gone, nil
+	}
+	t.Attempts = each(t.Attempts, attempt)
+	return t
+}
+
+func attempt(a transcript.Attempt) transcript.Attempt {
+	if a.Message != "" {
+		a.Message = gone
+	}
+	return a
+}
+
+func failure(f debate.Failure) debate.Failure {
+	return debate.Failure{
+		Key: f.Key, Kind: f.Kind, Provider: f.Provider, Model: f.Model, Attempts: f.Attempts, Tried: each(f.Tried, attempt),
+		Began: f.Began, At: f.At, Message: gone, Recoverable: f.Recoverable,
+	}
+}
+
+func lost(f *debate.Failure) *debate.Failure { return pointed(f, failure) }
+
+// withoutTemplates is an answer's data without the titles of documents that a prompt showed.
+func withoutTemplates(data json.RawMessage) json.RawMessage {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(data, &fields); err != nil || fields["templates"] == nil {
+		return data
+	}
+	delete(fields, "templates")
+	data, _ = json.Marshal(fields) // what was decoded encodes
+	return data
+}
+
+// allowed are the fields of a configuration that are no words of prompts; what is not listed is taken out.
+type allowed struct {
+	ID       string `json:"id,omitempty"`
+	Topic    string `json:"topic"`
+	Protocol struct {
+		Name  string          `json:"name"`
+		Bench json.RawMessage `json:"bench,omitempty"`
+	} `json:"protocol"`
+	Participants []allowedSeat   `json:"participants"`
+	Judges       []allowedSeat   `json:"judges,omitempty"`
+	Substitutes  []allowedSeat   `json:"substitutes,omitempty"`
+	Casting      allowedSeat     `json:"casting,omitzero"`
+	Summarizer   allowedSeat     `json:"summarizer,omitzero"`
+	Retriever    allowedSeat     `json:"retriever,omitzero"`
+	Embedder     allowedSeat     `json:"embedder,omitzero"`
+	Limits       json.RawMessage `json:"limits,omitempty"`
+	Prices       json.RawMessage `json:"prices,omitempty"`
+}
+
+type allowedSeat struct {
+	Name        string   `json:"name,omitempty"`
+	Role        string   `json:"role,omitempty"`
+	Side        string   `json:"side,omitempty"`
+	Position    string   `json:"position,omitempty"`
+	Disabled    bool     `json:"disabled,omitempty"`
+	Provider    string   `json:"provider,omitempty"`
+	Model       string   `json:"model,omitempty"`
+	Temperature *float64 `json:"temperature,omitempty"`
+	MaxTokens   int      `json:"max_tokens,omitempty"`
+	Window      int      `json:"window,omitempty"`
+}
+
+// public is a configuration with the allowed fields alone; nil where it cannot be read.
+func public(config json.RawMessage) json.RawMessage {
+	var a allowed
+	if err := json.Unmarshal(config, &a); err != nil {
+		return nil
+	}
+	raw, err := json.Marshal(a)
+	if err != nil {
+		return nil
+	}
+	return raw
+}

@@ -1,0 +1,143 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/elenchus-go/debate/judge"
+	"github.com/elenchus-go/debate/protocol/skeptic"
+	"github.com/elenchus-go/debate/protocol/vote"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// series is a line of a chart: values by round.
+type series struct {
+	name   string
+	values map[int]float64
+}
+
+// scale is a chart's series, in the order of their first values.
+type scale struct {
+	of     string // what is scored, by whom
+	most   float64
+	series []series
+}
+
+func (s *scale) set(name string, round int, value float64) {
+	if math.IsNaN(value) {
+		return
+	}
+	i := slices.IndexFunc(s.series, func(x series) bool { return x.name == name })
+	if i < 0 {
+		i, s.series = len(s.series), append(s.series, series{name, map[int]float64{}})
+	}
+	s.series[i].values[round] = value
+}
+
+// rounds are those that have values.
+func (s *scale) rounds() []int {
+	all := map[int]bool{}
+	for _, x := range s.series {
+		for round := range x.values {
+			all[round] = true
+		}
+	}
+	return sorted(all)
+}
+
+func sorted[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
+
+// assessment is what the judges of a round come to.
+type assessment struct {
+	round int
+	joint judge.Opinion[judge.Assessment]
+}
+
+// assessed are the assessments of the rounds, as the bench makes one of several.
+func (r *Report) assessed() (list []assessment) {
+	byRound := map[int][]transcript.Turn{}
+	for _, t := range r.Result.Assessments {
+		if t.Output == judge.AssessmentContract.Name() && once(read[judge.Assessment](t.Data)) {
+			byRound[t.Round] = append(byRound[t.Round], t)
+		}
+	}
+	bench := read[judge.Bench](r.settings().Protocol.Bench)
+	for _, round := range sorted(byRound) {
+		if joint, ok := bench.Assess(judge.Opinions[judge.Assessment](byRound[round])); ok {
+			list = append(list, assessment{round, joint})
+		}
+	}
+	return list
+}
+
+// once says whether an assessment speaks of nobody twice, as each does that was validated.
+func once(a judge.Assessment) bool {
+	names := map[string]bool{}
+	for _, p := range a.Participants {
+		names[p.Name] = true
+	}
+	return len(names) == len(a.Participants)
+}
+
+// scores are the judges' a round, else the skeptic's of the answer, else the confidence of who votes.
+func (r *Report) scores() []block {
+	s := &scale{of: "Scores by the judges, of 10", most: 10}
+	var failed []string
+	for _, a := range r.assessed() {
+		for _, p := range a.joint.Value.Participants {
+			s.set(p.Name, a.round, p.Score)
+		}
+		s.set("quality of the round", a.round, a.joint.Value.Quality)
+		if a.joint.Failed {
+			failed = append(failed, fmt.Sprintf("Round %d: no valid assessment came. Neutral values stand for it.", a.round))
+		}
+	}
+	switch r.Result.Protocol {
+	case skeptic.Protocol{}.Name():
+		s.doubt(read[skeptic.Trace](r.Result.Answer.Data))
+	case vote.Protocol{}.Name():
+		s.trust(r.Result.Turns)
+	}
+	rounds := s.rounds()
+	if len(rounds) == 0 {
+		return nil
+	}
+	head, cells := []string{"Round"}, make([][]string, len(rounds))
+	for i, round := range rounds {
+		cells[i] = []string{fmt.Sprint(round)}
+	}
+	for _, x := range s.series {
+		head = append(head, x.name)
+		for i, round := range rounds {
+			text := ""
+			if v, ok := x.values[round]; ok {
+				text = score(v)
+			}
+			cells[i] = append(cells[i], text)
+		}
+	}
+	return slices.Concat([]block{{Figure: s.chart()}}, rows(s.of, head, cells), list("", failed))
+}
+
+// doubt adds what the skeptic says of the answer.
+func (s *scale) doubt(t skeptic.Trace) {
+	s.of = "Score of the answer by the skeptic, of 10"
+	for _, x := range t.Rounds {
+		if x.Critique != nil && x.Critique.Score != nil {
+			s.set("answer", x.Round, *x.Critique.Score)
+		}
+	}
+}
+
+// trust adds how sure who votes is.
+func (s *scale) trust(turns []transcript.Turn) {
+	s.of, s.most = "Confidence of the agents, of 100", 100
+	for _, t := range turns {
+		if b, err := transcript.Decode[vote.Ballot](t); err == nil && t.Output == vote.BallotContract.Name() && b.Answer != "" {
+			s.set(t.Actor, t.Round, b.Confidence)
+		}
+	}
+}

@@ -1,0 +1,275 @@
+package report_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/detect"
+	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/judge"
+	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/protocol/arbitration"
+	"github.com/elenchus-go/debate/protocol/panel"
+	"github.com/elenchus-go/debate/protocol/procon"
+	"github.com/elenchus-go/debate/protocol/refine"
+	"github.com/elenchus-go/debate/protocol/skeptic"
+	"github.com/elenchus-go/debate/protocol/vote"
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/price"
+	"github.com/elenchus-go/debate/providers/scripted"
+	"github.com/elenchus-go/debate/report"
+	"github.com/elenchus-go/debate/store"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// golden holds a text against a file.
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		require.NoError(t, os.MkdirAll("testdata", 0o755))
+		require.NoError(t, os.WriteFile(path, got, 0o644))
+	}
+	want, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, string(want), string(got))
+}
+
+func encode(t testing.TB, v any) string {
+	t.Helper()
+	raw, err := json.Marshal(v)
+	require.NoError(t, err)
+	return string(raw)
+}
+
+// says is a model that takes two seconds for each of its replies.
+func says(t testing.TB, replies ...any) *scripted.Provider {
+	p := &scripted.Provider{}
+	for _, reply := range replies {
+		r := scripted.Reply{Latency: 2 * time.Second, Usage: transcript.Usage{Input: 1200, Cached: 400, Output: 150, Reasoning: 50}}
+		switch reply := reply.(type) {
+		case string:
+			r.Text = reply
+		case error:
+			r.Err, r.Usage = reply, transcript.Usage{}
+		default:
+			r.Text = encode(t, reply)
+		}
+		p.Replies = append(p.Replies, r)
+	}
+	return p
+}
+
+// scene is a debate with the store that it stands in.
+type scene struct {
+	config debate.Config
+	models map[string]providers.Provider
+	store  store.Store
+	debate *debate.Debate
+}
+
+// duel is a debate of Ada and Bo, each with a model of that name, judged by Jo.
+func duel(p protocol.Protocol, ada, bo, jo *scripted.Provider) *scene {
+	return &scene{
+		config: debate.Config{
+			ID: "d", Topic: "Should cities ban private cars?", Protocol: p,
+			Participants: []debate.Participant{{Name: "Ada", Provider: "ada", Model: "large"}, {Name: "Bo", Provider: "bo", Model: "small"}},
+			Judges:       []debate.Participant{{Name: "Jo", Provider: "jo", Model: "wise"}},
+		},
+		models: map[string]providers.Provider{"ada": ada, "bo": bo, "jo": jo},
+		store:  store.Memory(),
+	}
+}
+
+// open makes the debate.
+func (s *scene) open(t *testing.T) *debate.Debate {
+	t.Helper()
+	var err error
+	s.debate, err = debate.New(t.Context(), s.config, debate.Options{Providers: s.models, Store: s.store})
+	require.NoError(t, err)
+	return s.debate
+}
+
+// run drives the debate until it rests, be it in an error, and tells see of what happens.
+func (s *scene) run(t *testing.T, see func(debate.Event)) {
+	t.Helper()
+	for ev, err := range s.debate.Run(t.Context()) {
+		if _, failed := errors.AsType[*debate.Failure](err); failed {
+			return
+		}
+		require.NoError(t, err)
+		if see != nil {
+			see(ev)
+		}
+	}
+}
+
+// collect is the report as it is.
+func (s *scene) collect(t *testing.T) *report.Report {
+	t.Helper()
+	r, err := report.Collect(t.Context(), s.debate)
+	require.NoError(t, err)
+	return r
+}
+
+func markdown(t testing.TB, r *report.Report) string {
+	t.Helper()
+	var b bytes.Buffer
+	require.NoError(t, report.Markdown(&b, r))
+	return b.String()
+}
+
+func html(t testing.TB, r *report.Report) string {
+	t.Helper()
+	var b bytes.Buffer
+	require.NoError(t, report.HTML(&b, r))
+	return b.String()
+}
+
+// assessment scores Ada and Bo.
+func assessment(goOn bool, ada, bo float64) judge.Assessment {
+	return judge.Assessment{
+		Reasoning: "Ada has the better evidence.", Quality: (ada + bo) / 2, ShouldContinue: goOn,
+		Participants: []judge.Score{
+			{Name: "Ada", Criteria: judge.Rubric(nil).Marks(ada)}, {Name: "Bo", Criteria: judge.Rubric(nil).Marks(bo)},
+		},
+	}
+}
+
+// panelScene is a panel with nearly everything that a report shows: assigned personas, two judges who differ, a pause, a
+// remark, a failed attempt, prices of some models, findings and a rating.
+func panelScene(t *testing.T) *scene {
+	personas := protocol.Personas{Personas: []protocol.Persona{
+		{Name: "Ada", Persona: "A tram driver", Position: "Ban them", KeyArguments: []string{"Trams wait for no car"}},
+		{Name: "Bo", Persona: "A florist", Position: "Keep them", KeyArguments: []string{"Flowers wilt on buses"}},
+	}}
+	verdict := func(winner string) judge.Verdict {
+		return judge.Verdict{
+			Summary: "A close debate about space and about work at night.", Winner: winner, Quality: 72, WinnerReasoning: winner + " answered what was asked.",
+			Agreement: []string{"buses come too rarely"}, Disagreement: []string{"who pays", "from when on"}, Dissent: "Deliveries were never weighed.",
+		}
+	}
+	slow := &providers.Error{Kind: providers.RateLimit, RetryAfter: 5 * time.Second, Err: errors.New("slow down")} // no wait is drawn by lot
+	s := duel(panel.Protocol{Personas: panel.Binary, Format: panel.RoundLimited},
+		says(t, "Cars take the space that people need.\n\nA parked car takes 12 m².", slow, "Night buses cost less than car parks."),
+		says(t, "Ada forgets those who work at night.", "Who pays for the buses?"),
+		says(t, personas, assessment(true, 7, 6), assessment(false, 8, 6.5), verdict("Ada")))
+	s.models["jay"] = says(t, assessment(true, 5, 6), assessment(true, 7, 7), verdict("Bo"))
+	s.config.Participants[0].Side, s.config.Participants[1].Side = "for", "against"
+	s.config.Participants[0].Instructions = "Use figures."
+	s.config.Background = "The council votes in May."
+	s.config.Judges = append(s.config.Judges, debate.Participant{Name: "Jay", Provider: "jay", Model: "wise"})
+	s.config.Limits = debate.Limits{MaxRounds: 2}
+	s.config.Prices = price.Prices{"large": {Input: 2, Cached: 0.5, Output: 8}, "wise": {Input: 10, Output: 30}}
+	s.config.Watch = []detect.Rule{{Sign: detect.Repetitive}}
+	d := s.open(t)
+	s.run(t, func(ev debate.Event) {
+		if p, ok := ev.(debate.PhaseStarted); ok && p.Phase == "assess" && p.Round == 1 {
+			require.NoError(t, d.Pause(t.Context()))
+		}
+	})
+	require.NoError(t, d.Inject(t.Context(), debate.Remark{ID: "1", From: "Mayor", Text: "Think of *deliveries*, too."}))
+	time.Sleep(3 * time.Second)
+	require.NoError(t, d.Resume(t.Context()))
+	s.run(t, nil)
+	require.NoError(t, d.Annotate(t.Context(), "rating", 4))
+	require.NoError(t, d.Annotate(t.Context(), "note", "worth a read"))
+	require.Equal(t, fsm.Completed, s.collect(t).Result.State)
+	return s
+}
+
+func skepticScene(t *testing.T) *scene {
+	s := duel(skeptic.Protocol{Templates: -1},
+		says(t, "Ban them in the centre.", "Ban them in the centre, but for deliveries."),
+		says(t, "What of deliveries?\n"+`{"issues": [{"severity": "critical", "text": "Shops need goods."}], "ready": false, "score": 4}`,
+			"Better.\n"+`{"issues": [{"severity": "minor", "text": "Say when."}], "ready": true, "score": 8.5}`),
+		says(t, "A ban in the centre, with deliveries before ten."))
+	s.config.Limits = debate.Limits{MinRounds: 1, MaxRounds: 3}
+	s.open(t)
+	s.run(t, nil)
+	return s
+}
+
+func refineScene(t *testing.T) *scene {
+	critique := func(of string) refine.Critique {
+		return refine.Critique{Author: of, Weaknesses: []refine.Weakness{{Issue: "No date.", Severity: "major"}}, Overall: "Sound, but vague."}
+	}
+	s := duel(refine.Protocol{},
+		says(t, "A toll.", critique("Bo"), "A toll from May on."),
+		says(t, "A ban.", critique("Ada"), "A ban from June on."),
+		says(t, refine.Solution{
+			Description: "A toll, then a ban.", Implementation: []string{"Count cars."}, TradeOffs: []string{"Slow."},
+			Recommendations: []string{"Ask shops."}, Confidence: 70,
+		}))
+	s.config.Participants[0].Role = "architect"
+	s.config.Limits = debate.Limits{MaxRounds: 1}
+	s.open(t)
+	s.run(t, nil)
+	return s
+}
+
+func arbitrationScene(t *testing.T) *scene {
+	argument := func(claim string) arbitration.Case {
+		return arbitration.Case{Arguments: []arbitration.Argument{{Claim: claim, Reasoning: "It follows.", Evidence: "A survey of 2024."}}}
+	}
+	s := duel(arbitration.Protocol{Scores: map[string]float64{"problem": 6, "solution": 5, "market": 4}},
+		says(t, argument("Jams are real."), argument("Tolls work.")),
+		says(t, argument("Jams are rare."), argument("Tolls hurt.")),
+		says(t, arbitration.Ruling{Reasoning: "The survey holds.", KeyPoints: []string{"12 cities | 3 years"}, Winner: "advocate", Confidence: 80},
+			arbitration.Ruling{Reasoning: "Both hold.", KeyPoints: []string{}, Winner: "draw", Confidence: 60}))
+	s.config.Participants[0].Role, s.config.Participants[1].Role = arbitration.Advocate, arbitration.Challenger
+	s.config.Limits = debate.Limits{MaxRounds: 2}
+	s.open(t)
+	s.run(t, nil)
+	return s
+}
+
+func proconScene(t *testing.T) *scene {
+	s := duel(procon.Protocol{}, says(t, "Yes: space."), says(t, "No: freedom."),
+		says(t, procon.Judgment{Summary: "Ada had figures.", Participants: []procon.Score{{Name: "Ada", Score: 8}, {Name: "Bo", Score: 6}}, Winner: "Ada"}))
+	s.config.Participants[0].Position, s.config.Participants[1].Position = "Yes", "No"
+	s.config.Limits = debate.Limits{MaxRounds: 1}
+	s.open(t)
+	s.run(t, nil)
+	return s
+}
+
+func voteScene(t *testing.T) *scene {
+	ballot := func(answer string, confidence float64) vote.Ballot {
+		return vote.Ballot{Reasoning: "So it seems.", Answer: answer, Confidence: confidence}
+	}
+	s := duel(vote.Protocol{},
+		says(t, ballot("Yes", 80), ballot("Yes", 90)), says(t, ballot("No", 60), ballot("Yes", 55)), says(t))
+	s.models["cy"] = says(t, ballot("No", 70), ballot("No", 75))
+	s.config.Participants = append(s.config.Participants, debate.Participant{Name: "Cy", Provider: "cy"})
+	s.open(t)
+	s.run(t, nil)
+	return s
+}
+
+// scenes are debates of all presets.
+var scenes = map[string]func(*testing.T) *scene{
+	"panel": panelScene, "proposer-skeptic": skepticScene, "critique-refine": refineScene,
+	"arbitration": arbitrationScene, "pro-con": proconScene, "vote": voteScene,
+}
+
+// staged calls f for each of them, in time that does not pass by itself.
+func staged(t *testing.T, f func(t *testing.T, name string, s *scene)) {
+	for name, scene := range scenes {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { f(t, name, scene(t)) })
+		})
+	}
+}

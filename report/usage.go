@@ -1,0 +1,94 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+var usageHead = []string{"Turns", "Read", "from cache", "Written", "for reasoning", "Took", "Cost"}
+
+// usage is what the debate used: in all, by side, by speaker and by round.
+func (r *Report) usage() []block {
+	res, s := &r.Result, r.settings()
+	if res.Total == (debate.Totals{}) {
+		return nil
+	}
+	sides := [][]string{}
+	for _, name := range r.sides() {
+		label := name
+		if name == "" {
+			label = "judges and helpers"
+		}
+		sides = append(sides, s.used(label, res.Sides[name]))
+	}
+	sides = append(sides, s.used("in all", res.Total))
+	var rounds [][]string
+	for i, t := range res.Rounds {
+		label := fmt.Sprint(i)
+		if i == 0 {
+			label = "before the first"
+		}
+		if t != (debate.Totals{}) {
+			rounds = append(rounds, s.used(label, t))
+		}
+	}
+	head := func(first string) []string { return append([]string{first}, usageHead...) }
+	return slices.Concat(
+		rows("By side, or by participant without one; with steps that failed", head("Side"), sides),
+		rows("By speaker, turns alone", head("Speaker"), r.speakers(s)),
+		rows("By round", head("Round"), rounds),
+		[]block{{Note: "Tokens are counted as the services report them; ≈ marks counts of which a part is estimated. Costs are in the currency of the debate's prices."}},
+	)
+}
+
+// sides are their names: those of the participants in order, then others, and last the empty one.
+func (r *Report) sides() (names []string) {
+	add := func(name string) {
+		if _, ok := r.Result.Sides[name]; ok && name != "" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	for _, p := range r.settings().Participants {
+		add(p.Side)
+		add(p.Name)
+	}
+	for _, name := range sorted(r.Result.Sides) {
+		add(name)
+	}
+	if _, ok := r.Result.Sides[""]; ok {
+		names = append(names, "")
+	}
+	return names
+}
+
+// speakers are all who have turns, in order of their first.
+func (r *Report) speakers(s settings) (list [][]string) {
+	var names []string
+	totals := map[string]debate.Totals{}
+	for i := range r.Result.Turns {
+		t := &r.Result.Turns[i]
+		if t.Kind == transcript.Remark {
+			continue
+		}
+		if !slices.Contains(names, t.Actor) {
+			names = append(names, t.Actor)
+		}
+		sum := totals[t.Actor]
+		sum.Turns, sum.Usage, sum.Took = sum.Turns+1, sum.Usage.Add(t.Usage), sum.Took+t.Ended.Sub(t.Began)
+		totals[t.Actor] = sum
+	}
+	for _, name := range names {
+		list = append(list, s.used(name, totals[name]))
+	}
+	return list
+}
+
+func (s settings) used(label string, t debate.Totals) []string {
+	u := t.Usage
+	return []string{
+		label, number(t.Turns), tokens(u, u.Input), tokens(u, u.Cached), tokens(u, u.Output), tokens(u, u.Reasoning), took(t.Took), s.cost(u),
+	}
+}
