@@ -83,6 +83,11 @@ func TestProgressIsTheFoldOfEvents(t *testing.T) {
 			[]string{"== conclusion ==", "verdict: 1 to come"},
 			"conclusion | verdict 0/1",
 		},
+		{
+			debate.PhaseStarted{Stage: transcript.Conclusion, Round: 3, Rounds: 3, Phase: "verdict", Steps: 1},
+			[]string{"verdict: 1 to come"},
+			"conclusion | verdict 0/1", // again, after an error
+		},
 		{turn(key("summary", "summarizer", "")), []string{"  summary: summarizer, 7 tokens, 1.5s"}, "conclusion | verdict 0/1"},
 	} {
 		require.Equal(t, step.lines, p.apply(step.event))

@@ -23,11 +23,16 @@ type view struct {
 	leave func()
 }
 
-func (p *program) view() *view {
+// view shows how a debate goes on from where it stands.
+func (p *program) view(so progress) *view {
+	v := plain(p.stderr)
 	if p.live() {
-		return live(p.screen)
+		v = live(p.screen)
 	}
-	return plain(p.stderr)
+	if v.progress = so; so.title != "" {
+		v.note("going on: %s", so.frame().text(columns))
+	}
+	return v
 }
 
 // live says whether somebody watches a terminal that can show what changes.
@@ -111,7 +116,10 @@ func (p *progress) begin(e debate.PhaseStarted) (lines []string) {
 		p.title, p.phases = title, nil
 		lines = append(lines, "== "+title+" ==")
 	}
-	p.phases = append(p.phases, &phase{name: e.Phase, expected: e.Steps})
+	at := slices.IndexFunc(p.phases, func(ph *phase) bool { return ph.name == e.Phase })
+	if at < 0 { // else it goes on after an error
+		p.phases = append(p.phases, &phase{name: e.Phase, expected: e.Steps})
+	}
 	how := ""
 	if e.Parallel && e.Steps > 1 {
 		how = " at once"

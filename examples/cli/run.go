@@ -56,7 +56,7 @@ func (p *program) debate() error {
 	if p.store != "" {
 		fmt.Fprintf(p.stderr, "saved as %s in %s\n", d.ID(), p.store)
 	}
-	return p.drive(d, p.view())
+	return p.drive(d)
 }
 
 // makeFolders makes those that files are to be written to, before anything is paid for.
@@ -90,7 +90,12 @@ func (p *program) open(o *debate.Options) (done func(), err error) {
 }
 
 // drive runs a debate to its end, or until it is interrupted, and writes what became of it.
-func (p *program) drive(d *debate.Debate, v *view) error {
+func (p *program) drive(d *debate.Debate) error {
+	so, err := p.past(d)
+	if err != nil {
+		return err
+	}
+	v := p.view(so)
 	ctx, abandon := context.WithCancelCause(p.ctx)
 	defer abandon(nil)
 	over, watcher := make(chan struct{}), make(chan struct{})
@@ -120,6 +125,17 @@ func (p *program) drive(d *debate.Debate, v *view) error {
 		return err
 	}
 	return p.conclude(result, failed)
+}
+
+// past is the progress of a debate so far.
+func (p *program) past(d *debate.Debate) (so progress, err error) {
+	for m, err := range d.Replay(p.ctx) {
+		if err != nil {
+			return so, err
+		}
+		so.apply(m.Event)
+	}
+	return so, nil
 }
 
 var errInterrupted = errors.New("interrupted")

@@ -126,7 +126,7 @@ func (p *program) show(d *debate.Debate) error {
 
 // continued goes on with a debate: one that was interrupted, is paused or, by retry, has failed.
 func (p *program) continued(d *debate.Debate, s settings, o debate.Options) error {
-	c, v, err := p.past(d)
+	c, err := p.inForce(d)
 	if err != nil {
 		return err
 	}
@@ -156,7 +156,7 @@ func (p *program) continued(d *debate.Debate, s settings, o debate.Options) erro
 	if err := p.makeFolders(); err != nil {
 		return err
 	}
-	return p.drive(d, v())
+	return p.drive(d)
 }
 
 // wake takes a debate to where it can be driven on.
@@ -175,27 +175,21 @@ func (p *program) wake(d *debate.Debate, state fsm.State) error {
 	return nil // it was interrupted, or never begun
 }
 
-// past is the configuration that is in force, and a view that knows what happened so far.
-func (p *program) past(d *debate.Debate) (c debate.Config, v func() *view, err error) {
+// inForce is the configuration of a stored debate.
+func (p *program) inForce(d *debate.Debate) (c debate.Config, err error) {
 	engine, err := debate.NewEngine(debate.Options{})
 	if err != nil {
-		return c, nil, err
+		return c, err
 	}
-	var so progress
 	for m, err := range d.Replay(p.ctx) {
 		if err != nil {
-			return c, nil, err
+			return c, err
 		}
 		if e, ok := m.Event.(debate.ConfigChanged); ok {
 			if c, err = engine.ParseConfig(e.Config); err != nil {
-				return c, nil, err
+				return c, err
 			}
 		}
-		so.apply(m.Event)
 	}
-	return c, func() *view {
-		v := p.view()
-		v.progress = so
-		return v
-	}, nil
+	return c, nil
 }

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -252,6 +253,38 @@ func TestLeavingStopsNothing(t *testing.T) {
 	rest := s.watch(seen[len(seen)-1].id).until("ended")
 	require.Equal(t, fsm.Completed, result(rest).State)
 	require.Equal(t, stored(s.watch("").until("ended")), append(seen, stored(rest)...))
+}
+
+// Whoever posts a debate may leave before it has begun.
+func TestWhoPostsMayLeave(t *testing.T) {
+	s := open(t, store.Memory(), time.Hour)
+	s.letAllSpeak()
+	ctx, leave := context.WithCancel(t.Context())
+	leave()
+	w := httptest.NewRecorder()
+	server{engine: s.engine}.handler().ServeHTTP(w, httptest.NewRequestWithContext(ctx, http.MethodPost, "/debates", strings.NewReader(posted)))
+	require.Equal(t, http.StatusCreated, w.Code, w.Body.String())
+	require.Equal(t, fsm.Completed, result(s.watch("").until("ended")).State)
+}
+
+// A debate that stands still has nothing to show, but its stream opens.
+func TestAViewerOfWhatStandsStill(t *testing.T) {
+	s := open(t, store.Memory(), time.Hour)
+	s.gate.Provider = &scripted.Provider{Func: func(providers.Request) scripted.Reply {
+		return scripted.Reply{Err: &providers.Error{Kind: providers.Authentication, Err: errors.New("the key is refused")}}
+	}}
+	s.letAllSpeak()
+	s.begin()
+	v, last := s.watch(""), message{}
+	for {
+		m, more := v.next()
+		require.True(t, more)
+		change, ok := m.event.(debate.StateChanged)
+		if last = m; ok && change.To == fsm.Error {
+			break
+		}
+	}
+	s.watch(last.id)
 }
 
 // Words come as they are spoken. They have no id, so who comes back in the middle of them is told them again.

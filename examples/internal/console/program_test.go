@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"strings"
 	"testing"
@@ -17,6 +18,7 @@ import (
 	"github.com/elenchus-go/debate/examples/internal/console"
 	"github.com/elenchus-go/debate/examples/internal/offline"
 	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/protocol/procon"
 	"github.com/elenchus-go/debate/protocol/vote"
 	"github.com/elenchus-go/debate/providers"
@@ -78,7 +80,7 @@ func TestCodes(t *testing.T) {
 }
 
 // show holds a debate of one round and gives what is seen of it.
-func show(t *testing.T, p protocol.Protocol, model providers.Provider, s *screen) int {
+func show(t *testing.T, p protocol.Protocol, model providers.Provider, s io.Writer) int {
 	t.Helper()
 	return console.Run(t.Context(), func(ctx context.Context, program *console.Program) error {
 		_, err := program.Debate(ctx, debate.Config{
@@ -104,6 +106,16 @@ func TestALiveDebate(t *testing.T) {
 }
 
 // The words of those who speak at once would mix: each is shown when it is done.
+func TestALiveDebateOfAllAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &screen{}
+		require.Equal(t, 0, show(t, panel.Protocol{Mode: panel.Simultaneous}, offline.Model(true), s))
+		require.Contains(t, s.String(), "\nAda (respond):\nI say yes. The topic says “free”, and there too leaving things as they are is a choice")
+		require.Equal(t, 1, strings.Count(s.String(), "Ada (respond):"))
+		require.Contains(t, s.String(), "\nBo (respond):\nI say no. A rule about “free” is simple to write, and hard on everybody")
+	})
+}
+
 func TestALiveVote(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &screen{}
@@ -116,8 +128,8 @@ func TestALiveVote(t *testing.T) {
 func TestFailuresAreShown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		calls := 0
-		flaky := &scripted.Provider{Func: func(r providers.Request) scripted.Reply {
-			if calls++; calls == 1 {
+		flaky := &scripted.Provider{Func: func(providers.Request) scripted.Reply {
+			if calls++; calls%3 == 1 {
 				return scripted.Reply{Text: "I was about to", Err: &providers.Error{Kind: providers.Network, Err: errors.New("the line is dead")}}
 			}
 			return scripted.Reply{Text: "It is."}
@@ -125,6 +137,11 @@ func TestFailuresAreShown(t *testing.T) {
 		s := &screen{}
 		require.Equal(t, 0, show(t, procon.Protocol{}, flaky, s))
 		require.Regexp(t, `Ada \(argue\):\nI was about to\nAda failed: .*the line is dead\ntrying again in \ds\n\nAda \(argue\):\nIt is\.\n`, s.String())
+
+		var plain bytes.Buffer // nobody reads along: what was not said is not shown
+		require.Equal(t, 0, show(t, procon.Protocol{}, flaky, &plain))
+		require.Contains(t, plain.String(), "Ada failed: ")
+		require.NotContains(t, plain.String(), "I was about to")
 	})
 }
 

@@ -92,6 +92,15 @@ func TestLabelsAreSpeakers(t *testing.T) {
 	require.Contains(t, text, `"points":["Really."]`)
 }
 
+// Who has which label differs from debate to debate, and the script's count does not.
+func TestLabelsDoNotCount(t *testing.T) {
+	count := func(first, second string) string {
+		text := ask(t, judge.VerdictContract.Name(), "Topic: Tea?\n", first+": It is a choice.", second+": "+first+" says so. It is a rule.", "Judge.")
+		return strings.NewReplacer(first, "1", second, "2").Replace(text)
+	}
+	require.Equal(t, count("Debater A", "Debater B"), count("Debater B", "Debater A"))
+}
+
 func TestUnknownRepliesAreNotMadeUp(t *testing.T) {
 	require.Equal(t, "I am a script, and know no reply of the kind riddle/1.", ask(t, "riddle/1", "S", "U"))
 }
