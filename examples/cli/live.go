@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 )
@@ -107,6 +108,10 @@ func (s screen) View() tea.View { return tea.NewView(s.text(s.width)) }
 // The size of a terminal that does not tell.
 const columns, rows = 80, 24
 
+// firstFrame is how long the first frame takes at most. Lines that come before it take the place of what stands above:
+// Bubble Tea takes its frame to fill the screen until then.
+const firstFrame = 50 * time.Millisecond
+
 // live shows a debate inline on a terminal. It reads no keys, so that Ctrl-C stays a signal. Where the terminal fails,
 // lines are written as they are.
 func live(w io.Writer) *view {
@@ -119,6 +124,11 @@ func live(w io.Writer) *view {
 		defer close(ended)
 		_, _ = program.Run() // lines go on without it
 	}()
+	program.Send(frame{}) // returns when the program runs, or has failed
+	select {
+	case <-ended:
+	case <-time.After(firstFrame):
+	}
 	v.draw = func(f frame) { program.Send(f) }
 	v.print = func(text ...string) {
 		select {

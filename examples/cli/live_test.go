@@ -133,10 +133,11 @@ func TestLiveProgress(t *testing.T) {
 		code := run(t.Context(), nil, []string{topic, "--rounds", "1"}, &stdout, &stderr, environment("TERM", "xterm"))
 		require.Equal(t, 0, code, stderr.String())
 		seen := stderr.String()
-		for _, want := range []string{"round 1 of 1 | respond 0/2", "respond, Ada: ", "  respond 1/2: Ada, ", "  verdict 1/1: Judge, ", "completed in round 1"} {
+		for _, want := range []string{"round 1 of 1 | respond 0/2", "respond, Ada:", "leaving things as they are", "  respond 1/2: Ada, ", "  verdict 1/1: Judge, ", "completed in round 1"} {
 			require.Contains(t, seen, want)
 		}
 		require.Contains(t, seen, "\x1b[?25h", "the cursor is back")
+		require.NotRegexp(t, `\x1b\[2\dA`, seen, "nothing but the frame is written over")
 		require.NotContains(t, seen, "summary", "what judges write is data")
 		printable(t, stdout.String())
 	})

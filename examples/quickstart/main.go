@@ -7,7 +7,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -21,10 +20,6 @@ import (
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/providers"
-	"github.com/elenchus-go/debate/providers/anthropic"
-	"github.com/elenchus-go/debate/providers/middleware"
-	"github.com/elenchus-go/debate/providers/ollama"
-	"github.com/elenchus-go/debate/providers/openai"
 )
 
 func main() {
@@ -41,13 +36,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, env func(
 		fmt.Fprintln(v, `usage: quickstart "Should cities ban private cars?"`)
 		return 2
 	}
-	model, name, err := choose(env, v.live)
+	model, err := offline.Choose(env, v, offline.Model(v.live))
 	if err != nil {
 		fmt.Fprintln(v, "quickstart:", err)
 		return 1
 	}
-	fmt.Fprintln(v, name)
-	model = middleware.Wrap(model, middleware.Timeout(middleware.Timeouts{})) // a call that hangs is made again
 	result, err := hold(ctx, topic, model, v)
 	switch {
 	case err != nil:
@@ -81,34 +74,4 @@ func hold(ctx context.Context, topic string, model providers.Provider, v view) (
 		v.show(event)
 	}
 	return d.Result(whole)
-}
-
-// choose gives the model that the environment names, and says which it is. Without one it is a script, which takes its
-// time where somebody watches.
-func choose(env func(string) string, live bool) (p providers.Provider, name string, err error) {
-	switch {
-	case env("OPENAI_API_KEY") != "":
-		name = cmp.Or(env("OPENAI_MODEL"), "gpt-4.1-mini")
-		p, err = openai.New(openai.Config{Key: env("OPENAI_API_KEY"), BaseURL: env("OPENAI_BASE_URL"), Model: name})
-	case env("ANTHROPIC_API_KEY") != "":
-		name = cmp.Or(env("ANTHROPIC_MODEL"), "claude-sonnet-4-5")
-		p, err = anthropic.New(anthropic.Config{Key: env("ANTHROPIC_API_KEY"), Model: name})
-	case env("OLLAMA_HOST") != "":
-		name = cmp.Or(env("OLLAMA_MODEL"), "llama3.2")
-		p, err = ollama.New(ollama.Config{BaseURL: address(env("OLLAMA_HOST")), Model: name, Window: 16_384})
-	default:
-		return offline.Model(live), offline.Notice + "; set OPENAI_API_KEY, ANTHROPIC_API_KEY or OLLAMA_HOST", nil
-	}
-	return p, "model: " + name, err
-}
-
-// address makes a URL of the host that OLLAMA_HOST may be, with or without a port.
-func address(host string) string {
-	if strings.Contains(host, "://") {
-		return host
-	}
-	if !strings.Contains(host, ":") {
-		host += ":11434"
-	}
-	return "http://" + host
 }

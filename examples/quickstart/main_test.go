@@ -298,40 +298,6 @@ func TestARefusedKey(t *testing.T) {
 	requirePrintable(t, stderr)
 }
 
-func TestChoose(t *testing.T) {
-	for name, test := range map[string]struct {
-		env  []string
-		want string
-	}{
-		"nothing":              {nil, "offline: "},
-		"openai":               {[]string{"OPENAI_API_KEY", "k"}, "model: gpt-"},
-		"openai, a model":      {[]string{"OPENAI_API_KEY", "k", "OPENAI_MODEL", "m"}, "model: m"},
-		"anthropic":            {[]string{"ANTHROPIC_API_KEY", "k"}, "model: claude-"},
-		"anthropic, a model":   {[]string{"ANTHROPIC_API_KEY", "k", "ANTHROPIC_MODEL", "m"}, "model: m"},
-		"ollama":               {[]string{"OLLAMA_HOST", "localhost"}, "model: llama"},
-		"ollama, a model":      {[]string{"OLLAMA_HOST", "localhost", "OLLAMA_MODEL", "m"}, "model: m"},
-		"the first of several": {[]string{"OLLAMA_HOST", "localhost", "OPENAI_API_KEY", "k"}, "model: gpt-"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			p, got, err := choose(environment(test.env...), false)
-			require.NoError(t, err)
-			require.NotNil(t, p)
-			require.True(t, strings.HasPrefix(got, test.want), got)
-		})
-	}
-}
-
-func TestAddress(t *testing.T) {
-	for host, want := range map[string]string{
-		"localhost":           "http://localhost:11434",
-		"127.0.0.1:8080":      "http://127.0.0.1:8080",
-		"http://gpu:11434":    "http://gpu:11434",
-		"https://ai.internal": "https://ai.internal",
-	} {
-		require.Equal(t, want, address(host))
-	}
-}
-
 func TestAFileIsNoTerminal(t *testing.T) {
 	f, err := os.Create(t.TempDir() + "/progress")
 	require.NoError(t, err)
