@@ -43,8 +43,10 @@
 //   - feed.go, watch.go, replay.go: viewers, now and afterwards
 //   - event.go, result.go, preview.go, errors.go: what comes out
 //
-// Beside the floors stand modules of their own: store/sqlite and store/postgres keep debates, and debateriver has workers
-// on many machines drive them.
+// Floor 6. Package report writes a debate down for people, and package progress tells how far it has come.
+//
+// Beside the floors stand modules of their own: store/sqlite and store/postgres keep debates, debateriver has workers on
+// many machines drive them, and context/vocabulary counts tokens exactly.
 //
 // # Rules
 //
