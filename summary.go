@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/elenchus-go/debate/context/window"
@@ -34,12 +33,13 @@ func reader(s *protocol.Step) string {
 	return s.Actor + " in " + s.Phase
 }
 
-// target names a summary's reader and what it covers.
-func target(reader string, upTo int64) string {
+// target names a summary's reader and what it covers, by the last turn of that. It holds no seq, which a pause or the
+// order of arrival would change.
+func target(reader string, upTo transcript.Key) string {
 	if reader != "" {
 		reader += ", "
 	}
-	return fmt.Sprintf("%s%s%d", reader, covers, upTo)
+	return reader + covers + upTo.String()
 }
 
 const covers = "up to "
@@ -117,7 +117,7 @@ func (r *record) summing(s *protocol.Step, shown []int, w window.Request) protoc
 	return protocol.Step{
 		Key: transcript.Key{
 			Run: r.Cursor.Run, Round: s.Round, Phase: summing, Actor: protocol.Summarizing,
-			Target: target(reader(s), r.Turns[shown[w.Covers-1]].Seq),
+			Target: target(reader(s), r.Turns[shown[w.Covers-1]].Key),
 		},
 		Kind: transcript.Summary, Horizon: r.Seq, Prompt: "summarize",
 		Vars: map[string]string{"words": fmt.Sprint(w.Tokens * 7 / 10)}, // a word has about 1.4 tokens
@@ -128,12 +128,11 @@ func (r *record) summing(s *protocol.Step, shown []int, w window.Request) protoc
 // noteSummary keeps what a summary stands for.
 func (r *record) noteSummary(t *transcript.Turn) {
 	sum := summary{seq: t.Seq, round: t.Round, tokens: t.Tokens, failed: slices.Contains(t.Flags, transcript.Fallback)}
-	at := strings.LastIndex(t.Target, covers)
-	if at < 0 {
-		return // nothing of this library's
+	for i := range r.Turns {
+		if own, ok := strings.CutSuffix(t.Target, covers+r.Turns[i].Key.String()); ok {
+			sum.reader, sum.upTo = strings.TrimSuffix(own, ", "), r.Turns[i].Seq
+		}
 	}
-	sum.reader = strings.TrimSuffix(t.Target[:at], ", ")
-	sum.upTo, _ = strconv.ParseInt(t.Target[at+len(covers):], 10, 64) // 0 is no turn's
 	r.summaries = append(r.summaries, sum)
 }
 

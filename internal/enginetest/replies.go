@@ -4,7 +4,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"hash/fnv"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -23,14 +22,14 @@ import (
 // by pick: 0 is the plainest choice everywhere, by which nobody wins and a debate goes on. Empty: the contract is unknown.
 func Reply(r providers.Request, names []string, words string, pick uint64) string {
 	speak, known := replies[r.Reply]
-	if found := find(named, r); found != "" {
-		names = strings.Split(strings.ReplaceAll(found, " and ", ", "), ", ")
-	}
 	switch {
 	case r.Reply == "":
 		return words
 	case !known:
 		return ""
+	}
+	if list := spokenOf(r); list != nil {
+		names = list
 	}
 	b, err := json.Marshal(speak(r, names, words, pick))
 	if err != nil {
@@ -62,7 +61,7 @@ var replies = map[string]func(r providers.Request, names []string, words string,
 	},
 	refine.CritiqueContract.Name(): func(r providers.Request, _ []string, words string, pick uint64) any {
 		weak := refine.Weakness{Issue: words, Severity: choose(pick, "minor", "major", "critical")}
-		return refine.Critique{Author: find(proposal, r), Weaknesses: []refine.Weakness{weak}, Overall: words}
+		return refine.Critique{Author: between(r, "Criticize the proposal that ", " has made in this round"), Weaknesses: []refine.Weakness{weak}, Overall: words}
 	},
 	refine.SummaryContract.Name(): func(_ providers.Request, _ []string, words string, _ uint64) any {
 		return refine.Summary{Summary: words}
@@ -105,16 +104,22 @@ func choose(pick uint64, from ...string) string { return from[pick%uint64(len(fr
 
 func percents(pick uint64) float64 { return float64((60 + pick%97) % 101) }
 
-var (
-	named    = regexp.MustCompile(`(?:Assess|Score|The participants are) (.+)(?:, each exactly once|: name one)`)
-	proposal = regexp.MustCompile(`Criticize the proposal that (.+) has made in this round`)
-)
+// spokenOf are those whom a request wants each to be spoken of, or one of them to be named; empty: it does not say.
+func spokenOf(r providers.Request) []string {
+	for _, words := range [][2]string{{"\nAssess ", ", each exactly once"}, {"\nScore ", ", each exactly once"}, {"\nThe participants are ", ": name one"}} {
+		if found := between(r, words[0], words[1]); found != "" {
+			return strings.Split(strings.ReplaceAll(found, " and ", ", "), ", ")
+		}
+	}
+	return nil
+}
 
-// find is what an expression finds in a request, in the last message that has it.
-func find(what *regexp.Regexp, r providers.Request) string {
+// between is what stands between two words in a request, in the last message that has them.
+func between(r providers.Request, begin, end string) string {
 	for _, m := range slices.Backward(r.Messages) {
-		if found := what.FindStringSubmatch(m.Text); found != nil {
-			return found[1]
+		_, rest, _ := strings.Cut(m.Text, begin)
+		if found, _, ok := strings.Cut(rest, end); ok {
+			return found
 		}
 	}
 	return ""

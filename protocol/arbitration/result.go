@@ -66,9 +66,7 @@ func (p Protocol) result(r *protocol.Record, rounds int) Result {
 			continue
 		}
 		before := now[topic.Category]
-		if !fallback {
-			now[topic.Category] = Adjust(before, ruling, p.step(), p.scale())
-		}
+		now[topic.Category] = Adjust(before, ruling, p.step(), p.scale()) // the fallback is a draw, which moves nothing
 		res.Topics = append(res.Topics, Adjustment{
 			Topic: topic.Name, Ruling: ruling, Fallback: fallback, Score: score(topic.Category, before, now[topic.Category]),
 		})

@@ -1,0 +1,16 @@
+package debate_test
+
+import (
+	"testing"
+
+	"github.com/elenchus-go/debate/internal/enginetest"
+	"github.com/elenchus-go/debate/store"
+	"github.com/elenchus-go/debate/store/storetest"
+)
+
+func TestEachPresetSurvivesItsProcess(t *testing.T) {
+	enginetest.Presets(t, func(testing.TB) storetest.Place {
+		m := store.Memory()
+		return storetest.Place{Open: func(testing.TB) store.Store { return m }}
+	})
+}
