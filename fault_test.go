@@ -64,7 +64,7 @@ var callSites = []callSite{
 		c.Protocol = summed{c.Protocol.(panel.Protocol)}
 		return c
 	}},
-	{name: "summary in the window", key: "1/2/summary/summarizer/up to 19", safe: true, history: true, complete: true, debate: windowed},
+	{name: "summary in the window", key: "1/2/summary/summarizer/up to 1/2/respond/B/", safe: true, history: true, complete: true, debate: windowed},
 	{name: "vectors", key: "1/2/embed/embedder/", reply: "vectors/1", before: 1, safe: true, complete: true, debate: measured},
 
 	{name: "retrieval", key: "1/0/retrieval/retriever/", reply: "documents/1", pair: true, debate: skeptics},
@@ -96,8 +96,8 @@ func panels(m panel.Mode) debate.Config {
 	return debate.Config{Protocol: panel.Protocol{Mode: m, Personas: panel.Binary}, Limits: debate.Limits{MaxRounds: 3}}
 }
 
-func windowed(panel.Mode) debate.Config { // one after the other: its key names the seq up to which it goes
-	c := panels(panel.Sequential)
+func windowed(m panel.Mode) debate.Config {
+	c := panels(m)
 	c.History, c.Limits.StepTokens, c.Limits.JudgeTokens = window.Policy{Manager: window.Summarize}, 100, 100
 	c.Judges = []debate.Participant{{Window: 3100}}
 	return c

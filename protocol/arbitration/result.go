@@ -66,7 +66,9 @@ func (p Protocol) result(r *protocol.Record, rounds int) Result {
 			continue
 		}
 		before := now[topic.Category]
-		now[topic.Category] = Adjust(before, ruling, p.step(), p.scale()) // the fallback is a draw, which moves nothing
+		if !fallback {
+			now[topic.Category] = Adjust(before, ruling, p.step(), p.scale())
+		}
 		res.Topics = append(res.Topics, Adjustment{
 			Topic: topic.Name, Ruling: ruling, Fallback: fallback, Score: score(topic.Category, before, now[topic.Category]),
 		})
