@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -117,7 +118,7 @@ func (r *Report) outcome() []block {
 	add("Tokens", fmt.Sprintf("%s read, %s written", tokens(res.Total.Usage, res.Total.Usage.Input), tokens(res.Total.Usage, res.Total.Usage.Output)))
 	add("Cost", r.settings().cost(res.Total.Usage))
 	blocks := rows("", []string{"What", "Value"}, facts)
-	if r.runs() {
+	if !res.State.Final() && res.State != fsm.Error {
 		blocks = append(blocks, block{Note: "The debate is not over. This is as far as it has come."})
 	}
 	if q := res.Question; q != nil {
@@ -197,7 +198,7 @@ func (r *Report) transcript() []block {
 			folds = append(folds, fold{Title: title})
 		}
 		last := &folds[len(folds)-1]
-		last.Parts = append(last.Parts, part{who(t), r.about(t), t.Text})
+		last.Parts = append(last.Parts, part{who(t), about(t), t.Text})
 	}
 	if len(folds) == 0 {
 		return []block{{Note: "Nothing was said yet."}}
@@ -217,7 +218,7 @@ func chapter(t *transcript.Turn) string {
 }
 
 // about is what a reader should know of a turn.
-func (r *Report) about(t *transcript.Turn) string {
+func about(t *transcript.Turn) string {
 	if t.Kind == transcript.Remark {
 		return "a person's remark"
 	}

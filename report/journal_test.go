@@ -92,11 +92,15 @@ func TestAnImportedDebateGoesOn(t *testing.T) {
 
 // While it runs a debate has a plan, which a store with workers needs.
 func TestAnImportedDebateIsPlanned(t *testing.T) {
-	synctest.Test(t, planned)
+	for _, p := range []protocol.Protocol{panel.Protocol{}, own{}} {
+		t.Run(p.Name(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { planned(t, p) })
+		})
+	}
 }
 
-func planned(t *testing.T) {
-	s := duel(panel.Protocol{}, says(t, "One."), says(t), says(t))
+func planned(t *testing.T, p protocol.Protocol) {
+	s := duel(p, says(t, "One."), says(t), says(t))
 	d := s.open(t)
 	for ev, err := range d.Run(t.Context()) {
 		require.NoError(t, err)

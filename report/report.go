@@ -15,7 +15,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/fsm"
@@ -36,7 +35,8 @@ type Report struct {
 	Dropped []debate.Dropped      `json:"dropped,omitempty"` // participants who dropped out, of this run
 }
 
-// Collect gathers all that is stored of a debate, as of one moment. The debate may go on meanwhile.
+// Collect gathers what is stored of a debate, as of one moment: it may go on meanwhile. Of runs that ended in a reset only
+// the path is told.
 func Collect(ctx context.Context, d *debate.Debate) (*Report, error) {
 	r := &Report{Format: format}
 	var last *debate.Moment
@@ -119,10 +119,4 @@ type settings struct {
 func (r *Report) settings() (s settings) {
 	_ = json.Unmarshal(r.Config, &s) // what cannot be read is not shown
 	return s
-}
-
-// runs says whether a debate may go on by itself.
-func (r *Report) runs() bool {
-	s := r.Result.State
-	return s.Active() || slices.Contains([]fsm.State{"", fsm.Configuring, fsm.Ready}, s)
 }

@@ -113,7 +113,7 @@ func TestReportsOfDebatesThatDidNotComplete(t *testing.T) {
 				require.NoError(t, s.debate.Decide(t.Context(), "retry"))
 				s.run(t, nil)
 			},
-			want: []string{"| decided |  |  |  | a person's answer: retry |", "| pause | running.awaiting\\_responses → paused | 1 | 1m0s |"},
+			want: []string{"| decided |  |  |  | a person's answer: retry |\n| 2000-01-01 00:01:02.000 UTC | resume |", "| pause | running.awaiting\\_responses → paused | 1 | 1m0s |"},
 		},
 		"after a reset": {
 			ada: []any{refused, "One."}, bo: []any{"Two."},
@@ -139,6 +139,7 @@ func TestReportsOfDebatesThatDidNotComplete(t *testing.T) {
 				for _, not := range tt.not {
 					require.NotContains(t, markdown(t, r), not)
 				}
+				require.LessOrEqual(t, strings.Count(markdown(t, r), "| authentication | ada, large |"), 1, "wherever a failure stands, it is listed once")
 			})
 		})
 	}
@@ -157,10 +158,51 @@ func TestWhoDroppedOutIsReported(t *testing.T) {
 		require.Contains(t, text, "| dropped |  |  |  | Cy takes no further part |")
 		require.Contains(t, text, "Who dropped out:\n\n| Name | When | Why |\n|---|---|---|\n| Cy | ")
 		require.Contains(t, text, "Steps that failed for good:\n\n")
-		require.Equal(t, 1, strings.Count(text, "| cy | 3 | api\\_error: overloaded |"), "once, though it stands in two places")
+		require.Contains(t, text, "| api error | cy | 3 | api\\_error: overloaded |")
 		require.Contains(t, text, "- Round 1: no valid assessment came. Neutral values stand for it.\n")
 		require.Contains(t, text, "the first reply was invalid · no valid reply came, defaults stand for it")
 	})
+}
+
+func TestWhoDroppedOutOfAnEarlierRunIsNot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		down := &providers.Error{Kind: providers.API, Err: errors.New("overloaded")}
+		s := duel(panel.Protocol{}, says(t, &providers.Error{Kind: providers.Authentication, Err: errors.New("who are you")}), says(t), says(t))
+		s.models["cy"] = says(t, down, down, down)
+		s.config.Participants = append([]debate.Participant{{Name: "Cy", Provider: "cy"}}, s.config.Participants...)
+		s.open(t)
+		s.run(t, nil)
+		require.Contains(t, markdown(t, s.collect(t)), "Who dropped out:")
+		require.NoError(t, s.debate.Reset(t.Context()))
+		require.NotContains(t, markdown(t, s.collect(t)), "Who dropped out:")
+	})
+}
+
+func TestEstimatesAndCostsAreMarked(t *testing.T) {
+	used := transcript.Usage{Input: 1234567, Output: 10}
+	for name, tt := range map[string]struct {
+		prices string
+		cost   float64
+		part   bool // has no price
+		want   string
+	}{
+		"no prices":          {"", 0, false, "no price known"},
+		"an unpriced model":  {`{"m": {}}`, 0, true, "no price known"},
+		"a part is unpriced": {`{"m": {}}`, 0.25, true, "at least 0.25, a part has no known price"},
+		"priced":             {`{"m": {}}`, 0.25, false, "0.25"},
+		"free":               {`{"m": {}}`, 0, false, "0"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			u := used
+			u.Estimated, u.Cost, u.Unpriced = tt.part, tt.cost, tt.part
+			r := &report.Report{Result: debate.Result{Total: debate.Totals{Turns: 1, Usage: u}}}
+			if tt.prices != "" {
+				r.Config = json.RawMessage(`{"prices": ` + tt.prices + `}`)
+			}
+			mark := map[bool]string{true: "≈ "}[tt.part]
+			require.Contains(t, markdown(t, r), "| Tokens | "+mark+"1,234,567 read, "+mark+"10 written |\n| Cost | "+tt.want+" |")
+		})
+	}
 }
 
 // secret stands in everything that goes into prompts alone.
@@ -216,6 +258,25 @@ func TestARedactedReportHasNoWordsOfPrompts(t *testing.T) {
 	}
 }
 
+func TestRedactionReachesEveryFailure(t *testing.T) {
+	f := &debate.Failure{Message: "said " + secret, Kind: providers.API, Tried: []transcript.Attempt{{Error: "api_error", Message: secret}}}
+	longer := &debate.Failure{Message: "said " + secret + " and " + secret}
+	r := &report.Report{
+		Path: []debate.StateChanged{{
+			Failure: f, Lost: []*debate.Failure{longer}, Question: &debate.Question{Cause: f.Error(), Failure: f},
+			Problems: []protocol.Problem{{Field: "judges", Reason: secret}}, Ending: transcript.Ending{Evidence: longer.Error()},
+		}},
+		Dropped: []debate.Dropped{{Failure: f, Lost: []*debate.Failure{f}}},
+		Result:  debate.Result{Failure: f, Question: &debate.Question{Cause: longer.Error()}},
+	}
+	require.Contains(t, markdown(t, r), "| said swordfish and swordfish |", "what was lost beside is listed")
+	r = r.Redact()
+	for _, text := range []string{encode(t, r), markdown(t, r), html(t, r)} {
+		require.NotContains(t, text, secret)
+	}
+	require.Contains(t, markdown(t, r), "api error", "kinds stay")
+}
+
 func TestARedactedConfigurationThatCannotBeReadIsNone(t *testing.T) {
 	require.Nil(t, (&report.Report{Config: json.RawMessage(`[]`)}).Redact().Config)
 }
@@ -251,6 +312,51 @@ func TestSeveralJudgesGoByTheirBench(t *testing.T) {
 	}
 	require.Contains(t, markdown(t, r), "| 1 | 8 | 5 | 6.5 |")
 	require.Contains(t, markdown(t, r), "- score of Ada is 1 by J, and 9 by L")
+}
+
+// assessed is a report of assessments.
+func assessed(t *testing.T, turns ...transcript.Turn) *report.Report {
+	t.Helper()
+	for i := range turns {
+		turns[i].Output = judge.AssessmentContract.Name()
+	}
+	return &report.Report{Result: debate.Result{Assessments: turns}}
+}
+
+func TestALineIsBrokenWhereNobodyWasScored(t *testing.T) {
+	turn := func(round int, names ...string) transcript.Turn {
+		var a judge.Assessment
+		for _, name := range names {
+			a.Participants = append(a.Participants, judge.Score{Name: name, Score: 6})
+		}
+		return transcript.Turn{Key: transcript.Key{Round: round, Actor: "J"}, Data: json.RawMessage(encode(t, a))}
+	}
+	page := html(t, assessed(t, turn(1, "Ada", "Bo"), turn(2, "Ada"), turn(3, "Ada", "Bo")))
+	require.Equal(t, 2, strings.Count(page, `<polyline class="c0"`), "a line, and one in the legend")
+	require.Equal(t, 3, strings.Count(page, `<polyline class="c1"`), "two parts")
+	require.Contains(t, page, `<tr><th scope="row">2</th><td>6</td><td></td><td>0</td></tr>`)
+}
+
+func TestADrawingHasNumbersOnly(t *testing.T) {
+	turn := func(who, order, score string) transcript.Turn {
+		return transcript.Turn{Key: transcript.Key{Round: 1, Actor: who, Target: order}, Data: json.RawMessage(
+			`{"participants": [{"name": "Ada", "score": ` + score + `}], "quality": ` + score + `}`)}
+	}
+	r := assessed(t, turn("J", "", "1e308"), turn("J", judge.Swapped, "1e308"), turn("K", "", "-1e308"), turn("K", judge.Swapped, "-1e308"))
+	r.Result.Turns = []transcript.Turn{{Began: time.Unix(1, 0), Ended: time.Unix(1, 0)}} // that took no time at all
+	require.NotContains(t, html(t, r), "NaN")
+}
+
+func TestVectorsAreNotSaid(t *testing.T) {
+	r := &report.Report{Result: debate.Result{Turns: []transcript.Turn{{Key: transcript.Key{Actor: "embedder"}, Kind: transcript.Vectors, Text: "vectors"}}}}
+	require.NotContains(t, markdown(t, r), "> vectors")
+	require.Contains(t, markdown(t, r), "| 1 | embedder, ", "but they took their time")
+}
+
+func TestSidesAreToldWithoutAConfiguration(t *testing.T) {
+	used := debate.Totals{Turns: 1}
+	r := &report.Report{Result: debate.Result{Total: used, Sides: map[string]debate.Totals{"": used, "for": used, "against": used}}}
+	require.Regexp(t, `(?s)\| against \| 1 .*\| for \| 1 .*\| judges and helpers \| 1 .*\| in all \| 1 `, markdown(t, r))
 }
 
 func TestAWriterThatFailsIsReported(t *testing.T) {

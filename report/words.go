@@ -13,15 +13,17 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
+// breaks are what ends a line.
+var breaks = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u2028", "\n", "\u2029", "\n")
+
 // clean is a text that moves no cursor and turns no direction of writing, with lines that end in \n alone.
 func clean(text string) string {
-	text = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u2028", "\n", "\u2029", "\n").Replace(strings.ToValidUTF8(text, "\uFFFD"))
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.In(r, unicode.Bidi_Control, unicode.Noncharacter_Code_Point) {
 			return -1
 		}
 		return r
-	}, text)
+	}, breaks.Replace(strings.ToValidUTF8(text, "\uFFFD")))
 }
 
 // line is a clean text on one line.
