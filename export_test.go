@@ -19,6 +19,12 @@ func (d *Debate) In(t testing.TB, p providers.Provider) *Debate {
 	return other
 }
 
+// Elsewhere is a handle on the same debate in another engine, with the same providers.
+func (d *Debate) Elsewhere(t testing.TB) *Debate {
+	t.Helper()
+	return d.Counted(t, d.engine.counter)
+}
+
 // Counted is a handle on the same debate in another engine, which counts by c.
 func (d *Debate) Counted(t testing.TB, c window.Counter) *Debate {
 	t.Helper()
@@ -38,13 +44,12 @@ func (d *Debate) Prompt(t testing.TB) func() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	require.NoError(t, d.refresh(t.Context()))
-	steps := d.rec.next()
-	require.NotEmpty(t, steps)
 	return func() int {
+		d.rec.asked = -1 // the step is planned anew, too
+		steps := d.rec.next()
+		require.NotEmpty(t, steps)
 		c, err := d.engine.call(d.rec, steps[0])
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return len(c.asked)
 	}
 }

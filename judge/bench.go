@@ -94,7 +94,11 @@ func (b Bench) Assess(opinions []Opinion[Assessment]) (Opinion[Assessment], bool
 		joint.Disagreement = append(joint.Disagreement, vote.torn()...)
 	}
 	for _, f := range figures(&joint.Value) {
-		*f.of(&joint.Value) = b.average(f.byVoter(voters))
+		at := f.of(&joint.Value)
+		if at == nil { // of a participant's second entry, which no contract lets through
+			continue
+		}
+		*at = b.average(f.byVoter(voters))
 		joint.Disagreement = append(joint.Disagreement, f.spreads(voters)...)
 	}
 	return joint, true

@@ -305,3 +305,13 @@ func TestWhatIsWrongWithABench(t *testing.T) {
 	require.Empty(t, judge.Bench{Scores: judge.Median, Swap: true}.Check())
 	require.Equal(t, []string{`scores "best" is unknown, the averages are ["mean" "median"]`}, judge.Bench{Scores: "best"}.Check())
 }
+
+// What no contract lets through, but a file may hold, is no reason to fail.
+func TestABenchTakesAnAssessmentThatNamesSomebodyTwice(t *testing.T) {
+	twice := judge.Assessment{Participants: []judge.Score{
+		{Name: "Ann", Criteria: []judge.Mark{{Criterion: "wit", Score: 3}}}, {Name: "Ann", Criteria: []judge.Mark{{Criterion: "charm", Score: 9}}},
+	}}
+	joint, ok := judge.Bench{}.Assess([]judge.Opinion[judge.Assessment]{{Judge: "J", Value: twice}, {Judge: "K", Value: twice}})
+	require.True(t, ok)
+	require.Equal(t, twice.Participants, joint.Value.Participants)
+}
