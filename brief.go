@@ -46,7 +46,7 @@ func (e *Engine) call(r *record, s protocol.Step) (*call, error) {
 	c := &call{
 		step: s, who: who, role: seat.Role, set: e.prompts, names: r.names, created: r.created, config: r.config, bind: e.bind,
 		judging: slices.Contains(r.Judges, s.Actor), debating: r.seated(s.Actor),
-		count: func(text string) int { return r.count(who.Model, text) },
+		count: counting(r.count, who.Model),
 	}
 	c.limit, c.budget = r.timeLimit()
 	c.room = r.remaining()
@@ -64,14 +64,30 @@ func (e *Engine) call(r *record, s protocol.Step) (*call, error) {
 		}
 		c.request.Reply, c.request.Schema = s.Output, c.contract.Schema()
 	}
-	if s.Kind == transcript.Summary {
-		c.request.MaxTokens = min(cmp.Or(who.MaxTokens, r.wanted.Tokens), r.wanted.Tokens)
-	}
 	if s.Actor == protocol.Embedding {
 		c.request.Messages = r.texts(who.Window, &s)
 		return c, nil
 	}
-	return c, e.prompt(r, c, seat)
+	if err := e.prompt(r, c, seat); err != nil {
+		return nil, err
+	}
+	if s.Kind == transcript.Summary { // it tells what led to it
+		most := r.wanted.Wanted.Tokens
+		c.request.MaxTokens = min(cmp.Or(who.MaxTokens, most), most)
+		c.turn.Window = &transcript.Window{Limit: r.wanted.Limit, Used: r.wanted.Used, Kept: r.wanted.Kept, Percent: r.wanted.Percent}
+	}
+	return c, nil
+}
+
+// counting is a count for one model that does not count the last text again.
+func counting(count func(model, text string) int, model string) func(string) int {
+	last, tokens := "", 0
+	return func(text string) int {
+		if text != last {
+			last, tokens = text, count(model, text)
+		}
+		return tokens
+	}
 }
 
 // contract is the contract of a name; nil: there is none.
@@ -85,7 +101,7 @@ func (e *Engine) contract(r *record, name string) *reply.Contract {
 // prompt fills in the messages: the system prompt, which does not change within the debate, the turns that the window
 // has room for, and what is asked for now.
 func (e *Engine) prompt(r *record, c *call, seat transcript.Seat) error {
-	b, err := r.brief(e.prompts, c, seat)
+	b, err := r.brief(e.prompts, c.step, seat, c.who.Model)
 	if err != nil {
 		return err
 	}
@@ -104,12 +120,15 @@ func (e *Engine) prompt(r *record, c *call, seat transcript.Seat) error {
 		return err
 	}
 	shown, tokens := r.visible(&c.step, b.mask)
-	fixed := b.tokens + c.count(user)
+	if b.schema == 0 && len(c.request.Schema) > 0 {
+		b.schema = c.count(string(c.request.Schema))
+	}
+	fixed := b.tokens + b.schema + c.count(user)
 	c.slack = instruction - fixed%instruction
 	fixed += c.slack // rounded up, so that a word more or less does not move the cut
-	room := r.scales[seat.Name].Room(c.who.Window-cmp.Or(c.who.MaxTokens, window.Reply)) - fixed
+	room := r.scale(&c.step).Room(c.who.Window-cmp.Or(c.who.MaxTokens, window.Reply)) - fixed
 	if r.config.History.Summarizes() { // where a summary was planned, there is no more
-		room = min(room, r.room(c.who, seat))
+		room = min(room, r.room(c.who, seat, r.scale(&c.step), &c.step))
 	}
 	cut := r.config.History.Fit(r.told(&c.step, shown, tokens), room)
 	c.turn.Window, c.tokens, c.history = cut.Report(), fixed+cut.Used, cut.Used
@@ -133,26 +152,25 @@ func (r *record) target(b *briefing, name string) *transcript.Seat {
 }
 
 // brief is the part of a reader's prompts that stays the same.
-func (r *record) brief(set *prompts.Set, c *call, seat transcript.Seat) (*briefing, error) {
-	s := &c.step
+func (r *record) brief(set *prompts.Set, s protocol.Step, seat transcript.Seat, model string) (*briefing, error) {
 	k := briefKey{s.Actor, s.Prompt, s.Blind, s.Swap}
 	if b := r.briefs[k]; b != nil {
 		return b, nil
 	}
-	m := r.mask(s)
+	m := r.mask(&s)
 	b := &briefing{mask: m, data: prompts.Data{
 		Topic: m.text(r.config.Topic), Background: m.text(r.config.Background), Me: m.self(seat), Vars: m.vars(s.Vars),
 		Others: m.seats(slices.DeleteFunc(slices.Clone(r.everyone), func(x transcript.Seat) bool { return x.Name == seat.Name })),
 		Fence:  m.fence(),
 	}}
 	if slices.Contains(r.Judges, s.Actor) {
-		b.data.Criteria = r.config.Rubric.Outline()
+		b.data.Criteria = m.text(r.config.Rubric.Outline())
 	}
 	var err error
 	if b.system, err = set.System(s.Prompt, b.data); err != nil {
 		return nil, err
 	}
-	b.tokens = c.count(b.system) + c.count(string(c.request.Schema))
+	b.tokens = r.count(model, b.system)
 	if r.briefs == nil {
 		r.briefs = map[briefKey]*briefing{}
 	}
@@ -203,32 +221,58 @@ func (r *record) messages(reader string, b *briefing, shown []int, cut window.Cu
 	}
 	for _, i := range kept {
 		t := &r.Turns[i]
-		m := providers.Message{Role: providers.Assistant, Text: t.Text}
-		if t.Actor != reader {
-			m = providers.Message{Role: providers.User, Text: r.retold(t, b.mask)}
-		}
-		if cut.Used > cut.Limit { // only the newest is left, and it alone is too large
-			m.Text = window.Clip(m.Text, cut.Limit)
-		}
-		list = append(list, m)
+		list = append(list, r.heard(reader, t, b.mask, cut))
 	}
 	return append(list, providers.Message{Role: providers.User, Text: user})
 }
 
+// heard is a turn as a reader's prompt has it. Where only the newest is left, and it alone is too large, it is cut.
+func (r *record) heard(reader string, t *transcript.Turn, m *mask, cut window.Cut) providers.Message {
+	text := t.Text
+	if cut.Used > cut.Limit {
+		text = window.Clip(text, max(cut.Limit-m.cost(), 0))
+	}
+	switch {
+	case t.Actor == reader && t.Kind != transcript.Summary:
+		return providers.Message{Role: providers.Assistant, Text: m.text(text)}
+	case cut.Used > cut.Limit:
+		return providers.Message{Role: providers.User, Text: r.worded(t, text, m)}
+	}
+	return providers.Message{Role: providers.User, Text: r.retold(t, m)}
+}
+
 // retold is a turn as others read it.
 func (r *record) retold(t *transcript.Turn, m *mask) string {
+	said := &r.said
 	if m != nil {
-		return m.quote(t)
+		said = &m.said
 	}
-	if r.said[t.Seq] == "" {
-		from := t.Actor
-		if t.Target != "" && slices.Contains(names(r.everyone), t.Target) {
-			from += " on " + t.Target
-		}
-		r.said[t.Seq] = from + ": " + t.Text
-		if t.Kind == transcript.Summary {
-			r.said[t.Seq] = "Summary of what was said before:\n\n" + t.Text
-		}
+	if missing := int(t.Seq) + 1 - len(*said); missing > 0 {
+		*said = append(*said, make([]string, missing)...)
 	}
-	return r.said[t.Seq]
+	if (*said)[t.Seq] == "" {
+		(*said)[t.Seq] = r.worded(t, t.Text, m)
+	}
+	return (*said)[t.Seq]
 }
+
+// worded is a turn with another text as others read it.
+func (r *record) worded(t *transcript.Turn, text string, m *mask) string {
+	from, round := t.Actor, t.Round
+	if t.Target != "" && slices.Contains(names(r.everyone), t.Target) {
+		from += " on " + t.Target
+	}
+	if t.Kind == transcript.Summary {
+		from, round = before, 0
+	}
+	switch {
+	case m != nil:
+		return m.labels.Quote(from, round, text)
+	case t.Kind == transcript.Summary:
+		return from + ":\n\n" + text
+	}
+	return from + ": " + text
+}
+
+// before names a summary.
+const before = "Summary of what was said before"

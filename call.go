@@ -93,6 +93,9 @@ func (c *call) perform() error {
 			return c.done()
 		}
 		failed := providers.AsError(err)
+		if c.widened && failed.Kind == providers.Validation { // the model writes no longer replies than the first
+			failed = &providers.Error{Kind: providers.InvalidResponse, Partial: failed.Partial, Err: failed}
+		}
 		again := c.again(n, failed)
 		if err := c.failed(failed, again); err != nil || again < 0 {
 			return c.giveUp(n, failed)
@@ -153,7 +156,7 @@ func (c *call) ended(n int, err error) error {
 
 // failed tells of a failed attempt.
 func (c *call) failed(e *providers.Error, again time.Duration) error {
-	return c.tell(TurnFailed{Stamp: live("turn_failed"), Attempt: c.at, Error: e.Kind, Message: e.Error(), Again: again})
+	return c.tell(TurnFailed{Stamp: live("turn_failed"), Attempt: c.at, Error: e.Kind, Message: c.mask.reveal(e.Error()), Again: again})
 }
 
 // live is the stamp of an event that is not stored; its seq is set when it is shown.
@@ -204,7 +207,7 @@ func (c *call) tried(a transcript.Attempt, resp providers.Response, err error) {
 	a.Model, a.Finish = cmp.Or(resp.Model, asked), string(resp.Finish)
 	c.price(&a.Usage, a.Model, asked)
 	if failed := providers.AsError(err); failed != nil {
-		a.Error, a.Message = string(failed.Kind), failed.Error()
+		a.Error, a.Message = string(failed.Kind), c.mask.reveal(failed.Error())
 	}
 	c.turn.Attempts = append(c.turn.Attempts, a)
 	c.turn.Usage = c.turn.Usage.Add(a.Usage)
@@ -238,13 +241,12 @@ func (c *call) stream(p *part) func(string) error {
 
 // usage is what the provider counted, else an estimate.
 func (c *call) usage(r providers.Response, whole bool) transcript.Usage {
-	said := c.count(r.Text)
 	switch {
 	case wordless(c.step.Actor): // no model writes
 	case r.Usage == (transcript.Usage{}) && r.Text != "":
-		return transcript.Usage{Input: c.tokens, Output: said, Estimated: true}
-	case !whole && 4*r.Usage.Output < said: // a stream that was cut before its count came
-		r.Usage.Output, r.Usage.Estimated = said, true
+		return transcript.Usage{Input: c.tokens, Output: c.count(r.Text), Estimated: true}
+	case !whole && 4*r.Usage.Output < c.count(r.Text): // a stream that was cut before its count came
+		r.Usage.Output, r.Usage.Estimated = c.count(r.Text), true
 	}
 	return r.Usage
 }
@@ -283,11 +285,10 @@ func (c *call) accept(r providers.Response) error {
 		c.turn.Flags = append(c.turn.Flags, transcript.Withheld)
 	case providers.Stop:
 	}
-	c.turn.Text = c.mask.reveal(r.Text)
-	if c.contract != nil {
-		if err := c.structured(r); err != nil {
-			return err
-		}
+	if c.contract == nil {
+		c.turn.Text = c.mask.reveal(r.Text)
+	} else if err := c.structured(r); err != nil {
+		return err
 	}
 	c.turn.Tokens = c.count(c.turn.Text)
 	return nil

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/elenchus-go/debate/detect"
+	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/retrieval"
@@ -70,7 +72,9 @@ func (c Config) check() []protocol.Problem {
 func (c Config) checkWatch(l *list) {
 	r := c.planned()
 	r.Cursor.Round = 1
-	judged := len(r.phases(transcript.Assessment)) > 0
+	judged := slices.ContainsFunc(r.phases(transcript.Assessment), func(p protocol.Phase) bool {
+		return slices.ContainsFunc(p.Steps, func(s protocol.Step) bool { return s.Output == judge.AssessmentContract.Name() })
+	})
 	for i, rule := range c.Watch {
 		field := fmt.Sprintf("watch[%d]", i)
 		switch problem := rule.Check(); {
@@ -78,6 +82,8 @@ func (c Config) checkWatch(l *list) {
 			l.add(field, "%s", problem)
 		case rule.Means() == "marks" && !judged:
 			l.add(field, "%s goes by the marks of judges, and nobody assesses the rounds of %s", rule.Sign, c.Protocol.Name())
+		case rule.Use == detect.Advise && !judged:
+			l.add(field, "use %q: nobody assesses the rounds of %s, and so nobody takes advice", rule.Use, c.Protocol.Name())
 		case rule.Means() == "vectors" && c.Embedder.Provider == "":
 			l.add("embedder.provider", "it is empty, watch[%d] goes by vectors and needs one", i)
 		}
@@ -131,17 +137,25 @@ func (c Config) worst() (tokens int) {
 	return tokens + c.Limits.MaxRounds*round + r.reserve()
 }
 
-// kinship are the judges who are of one model with a participant: models are known to like their own words.
-func (c *Config) kinship() (list []string) {
-	for _, j := range c.Judges {
+// kinship are the judges who are of one model with a participant: models are known to like their own words. Named resolves
+// the name of a provider.
+func (c *Config) kinship(named func(string) string) (list []string) {
+	for field, j := range c.actors() {
+		who := "judge " + j.Name
+		if !strings.HasPrefix(field, "judges") {
+			who = field
+		}
+		if !strings.HasPrefix(field, "judges") && !strings.HasPrefix(field, "substitutes") {
+			continue
+		}
 		var kin []string
 		for _, p := range c.active() {
-			if p.Provider == j.Provider && p.Model == j.Model {
+			if named(p.Provider) == named(j.Provider) && p.Model == j.Model {
 				kin = append(kin, p.Name)
 			}
 		}
 		if len(kin) > 0 {
-			list = append(list, fmt.Sprintf("judge %s is of one model with %s, and may favour what it would say itself", j.Name, strings.Join(kin, ", ")))
+			list = append(list, fmt.Sprintf("%s is of one model with %s, and may favour what it would say itself", who, strings.Join(kin, ", ")))
 		}
 	}
 	return list
@@ -277,6 +291,11 @@ func (e *Engine) unbound(c Config) []protocol.Problem {
 	if u, ok := c.Protocol.(unknown); ok {
 		l.add("protocol.name", "%q is unknown to this engine", u.name)
 	}
+	for i, rule := range c.Watch {
+		if rule.Means() == "answers" && e.answer == nil {
+			l.add(fmt.Sprintf("watch[%d]", i), "%s goes by answers, give the engine Options.Answer to find them", rule.Sign)
+		}
+	}
 	told := map[string]bool{}
 	for field, p := range c.actors() {
 		_, _, err := e.bind(p.Provider)
@@ -313,6 +332,14 @@ func (e *Engine) bind(name string) (string, providers.Provider, error) {
 		return "", nil, fmt.Errorf("none is named, choose one of %s", strings.Join(known, ", "))
 	}
 	return "", nil, fmt.Errorf("%q is unknown, the providers are %s", name, strings.Join(known, ", "))
+}
+
+// named is the name of the provider that a name means.
+func (e *Engine) named(name string) string {
+	if bound, _, err := e.bind(name); err == nil {
+		return bound
+	}
+	return name
 }
 
 // probe asks providers that can tell about their keys and models.

@@ -153,7 +153,7 @@ func (d *Debate) Inject(ctx context.Context, r Remark) error {
 	}
 	r.ID = cmp.Or(r.ID, newID())
 	return d.control(ctx, "inject a remark into", func(c *change) error {
-		if _, _, taken := c.rec.actor(r.From); taken {
+		if c.rec.known(r.From) {
 			return problems([]protocol.Problem{protocol.Problemf("from", "%q is a participant or judge, take another name", r.From)})
 		}
 		if c.rec.snap.State.Final() {
@@ -165,6 +165,12 @@ func (d *Debate) Inject(ctx context.Context, r Remark) error {
 		}
 		return c.add(TurnDone{Stamp: c.stamp("turn"), At: c.now, Turn: t})
 	})
+}
+
+// known says whether a participant, judge or helper has a name, in any case.
+func (r *record) known(name string) bool {
+	all := slices.Concat(names(r.everyone), names(judges(*r.config)), helpers)
+	return slices.ContainsFunc(all, func(known string) bool { return strings.EqualFold(known, name) })
 }
 
 func (r Remark) check() (list []protocol.Problem) {
@@ -251,6 +257,13 @@ func parameters(p protocol.Protocol) string {
 func seats(c Config) (list []transcript.Seat) {
 	for _, p := range c.active() {
 		list = append(list, p.seat())
+	}
+	return list
+}
+
+func judges(c Config) (list []transcript.Seat) {
+	for _, j := range c.Judges {
+		list = append(list, j.seat())
 	}
 	return list
 }

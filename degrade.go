@@ -61,6 +61,9 @@ func (r *record) spares(f *Failure) bool {
 	}
 	left := r.Record
 	left.Drop(f.Key.Actor)
+	if len(left.Judges) == 0 { // that there is none was somebody's decision
+		left.Judges = names(judges(*r.config))
+	}
 	return len(r.config.Protocol.Check(&left)) == 0
 }
 

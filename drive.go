@@ -284,7 +284,7 @@ func (dr *drive) validate(cfg Config) error {
 
 // warn tells of what is allowed, but not wise.
 func (dr *drive) warn(cfg *Config) {
-	for _, w := range cfg.kinship() {
+	for _, w := range cfg.kinship(dr.d.engine.named) {
 		dr.d.engine.log.WarnContext(dr.ctx, "check configuration", "debate", dr.d.id, "warning", w)
 		if dr.yield != nil && !dr.gone {
 			_ = dr.show(Warning{Stamp: live("warning"), Text: w}, dr.shown) // a viewer who leaves is seen to

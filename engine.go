@@ -171,7 +171,8 @@ func (e *Engine) Create(ctx context.Context, c Config) (*Debate, error) {
 // record is that of a debate of which nothing is known yet.
 func (e *Engine) record(id string, parse func(json.RawMessage) (Config, error)) *record {
 	r := newRecord(id, parse)
-	r.answer = e.answer
+	r.answer, r.named = e.answer, e.named
+	r.prompts = e.prompts
 	if e.counter != nil {
 		r.count = e.counter.Count
 	}

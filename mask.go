@@ -2,6 +2,7 @@ package debate
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol"
@@ -95,7 +96,7 @@ func (m *mask) seats(list []transcript.Seat) []transcript.Seat {
 
 // self is the reader's own seat, in which others may be named.
 func (m *mask) self(s transcript.Seat) transcript.Seat {
-	s.Persona, s.Instructions = m.text(s.Persona), m.text(s.Instructions)
+	s.Role, s.Persona, s.Instructions = m.text(s.Role), m.text(s.Persona), m.text(s.Instructions)
 	return s
 }
 
@@ -137,20 +138,17 @@ func (m *mask) order(turns []transcript.Turn, shown []int) {
 	}
 }
 
-// quote is a turn as the judge reads it.
-func (m *mask) quote(t *transcript.Turn) string {
-	if missing := int(t.Seq) + 1 - len(m.said); missing > 0 {
-		m.said = append(m.said, make([]string, missing)...)
+// enclose is a text that was made of what the reader sees, as the reader sees it.
+func (m *mask) enclose(what, text string) string {
+	if m == nil {
+		return what + ":\n\n" + text
 	}
-	if m.said[t.Seq] == "" {
-		m.said[t.Seq] = m.labels.Quote(t.Actor, t.Round, t.Text)
-	}
-	return m.said[t.Seq]
+	return m.labels.Enclose(what, text)
 }
 
 // worn says whether a reply speaks of anybody by a label.
 func (m *mask) worn(text string) bool {
-	return m != nil && m.labels.Reveal(text) != text
+	return m != nil && strings.Contains(strings.ToLower(text), "debater") && m.labels.Reveal(text) != text
 }
 
 // reveal puts the names back into what a judge wrote.

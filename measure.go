@@ -41,6 +41,9 @@ func (r *record) measured(judged bool) []detect.Finding {
 	if judged {
 		found = r.judge(round)
 	}
+	for i := range found {
+		found[i].Round = round // also where nobody has spoken
+	}
 	return found
 }
 
@@ -50,7 +53,7 @@ func (r *record) hear(round int) []detect.Finding {
 		return nil
 	}
 	r.watch.spoken = round
-	turns := r.of(round)
+	turns := of(&r.Record, round)
 	return r.watch.Spoken(turns, r.vectors(turns))
 }
 
@@ -61,7 +64,7 @@ func (r *record) judge(round int) []detect.Finding {
 	}
 	r.watch.judged = round
 	var list []judge.Assessment
-	for _, t := range r.of(round) {
+	for _, t := range of(&r.Record, round) {
 		if t.Output != judge.AssessmentContract.Name() || slices.Contains(t.Flags, transcript.Fallback) {
 			continue
 		}
@@ -69,7 +72,7 @@ func (r *record) judge(round int) []detect.Finding {
 			list = append(list, a)
 		}
 	}
-	if len(list) == 0 && !slices.ContainsFunc(r.of(round), func(t transcript.Turn) bool { return t.Kind == transcript.Assessment }) {
+	if len(list) == 0 && !slices.ContainsFunc(of(&r.Record, round), func(t transcript.Turn) bool { return t.Kind == transcript.Assessment }) {
 		return nil // nobody judges
 	}
 	s := detect.Scores{Round: round}
@@ -90,7 +93,7 @@ func (r *record) judge(round int) []detect.Finding {
 }
 
 // of are the turns of a round.
-func (r *record) of(round int) []transcript.Turn {
+func of(r *protocol.Record, round int) []transcript.Turn {
 	turns := r.Since(round)
 	if end := slices.IndexFunc(turns, func(t transcript.Turn) bool { return t.Round > round }); end >= 0 {
 		turns = turns[:end]
@@ -102,7 +105,7 @@ func (r *record) of(round int) []transcript.Turn {
 func (r *record) advice() (list []string) {
 	for _, f := range r.since(r.Cursor.Round - 1) {
 		if f.Found && f.Use != detect.Report {
-			list = append(list, f.String())
+			list = append(list, f.Advice())
 		}
 	}
 	return list
@@ -143,9 +146,20 @@ func (p embedding) Phases(r *protocol.Record) []protocol.Phase {
 	if r.Cursor.Stage != transcript.Speech {
 		return phases
 	}
-	step := protocol.Step{Key: transcript.Key{Actor: protocol.Embedding}, Output: vectorsContract.Name()}
-	return append(slices.Clip(phases), protocol.Phase{Name: embed, Steps: []protocol.Step{step}})
+	parts := max(1, (len(speeches(of(r, r.Cursor.Round)))+batch-1)/batch)
+	last := protocol.Phase{Name: embed, Parallel: parts > 1}
+	for i := range parts {
+		step := protocol.Step{Key: transcript.Key{Actor: protocol.Embedding}, Output: vectorsContract.Name()}
+		if i > 0 {
+			step.Target = fmt.Sprintf("part %d", i+1)
+		}
+		last.Steps = append(last.Steps, step)
+	}
+	return append(slices.Clip(phases), last)
 }
+
+// batch is how many texts an embedder is given at once: the longest vectors of so many have room in one reply.
+const batch = 8
 
 // vectors are the reply of an embedder: for each text its vector of length 1, each component times 127 and rounded to a
 // signed byte, in base64.
@@ -161,15 +175,16 @@ func (v *vectors) Text() string { return fmt.Sprintf("%d vectors", len(v.Vectors
 // Fallback has none, so that nothing is found.
 func (v *vectors) Fallback([]string) { v.Vectors = []string{} }
 
-// texts are the messages of an embedder's request: what was said in the round, in order.
+// texts are the messages of an embedder's request: its part of what was said in the round, in order.
 func (r *record) texts(limit int, s *protocol.Step) (list []providers.Message) {
-	for _, t := range r.speeches(r.of(s.Round)) {
+	said := speeches(of(&r.Record, s.Round))
+	for _, t := range said[min(s.Order*batch, len(said)):min((s.Order+1)*batch, len(said))] {
 		list = append(list, providers.Message{Role: providers.User, Text: window.Clip(t.Text, limit)})
 	}
 	return list
 }
 
-func (r *record) speeches(turns []transcript.Turn) (list []transcript.Turn) {
+func speeches(turns []transcript.Turn) (list []transcript.Turn) {
 	for _, t := range turns {
 		if t.Kind == transcript.Speech {
 			list = append(list, t)
@@ -180,17 +195,19 @@ func (r *record) speeches(turns []transcript.Turn) (list []transcript.Turn) {
 
 // vectors are those of the speeches among the turns of a round, as far as an embedder has made them.
 func (r *record) vectors(turns []transcript.Turn) (list []detect.Vector) {
-	at := slices.IndexFunc(turns, func(t transcript.Turn) bool { return t.Kind == transcript.Vectors })
-	if at < 0 {
-		return nil
-	}
-	made, err := transcript.Decode[vectors](turns[at])
-	said := r.speeches(turns)
-	if err != nil || len(made.Vectors) != len(said) {
-		return nil
-	}
-	for i, t := range said {
-		list = append(list, detect.Vector{Of: t.Key, Values: components(made.Vectors[i])})
+	said := speeches(turns)
+	for _, t := range turns {
+		if t.Kind != transcript.Vectors {
+			continue
+		}
+		part := said[min(t.Order*batch, len(said)):min((t.Order+1)*batch, len(said))]
+		made, err := transcript.Decode[vectors](t)
+		if err != nil || len(made.Vectors) != len(part) { // none, or of other texts
+			continue
+		}
+		for i, of := range part {
+			list = append(list, detect.Vector{Of: of.Key, Values: components(made.Vectors[i])})
+		}
 	}
 	return list
 }

@@ -46,7 +46,7 @@ func (c *call) sumUp() bool {
 		return false
 	}
 	c.summed = true
-	c.replace(n, providers.Message{Role: providers.User, Text: "Summary of what was said before:\n\n" + resp.Text})
+	c.replace(n, providers.Message{Role: providers.User, Text: c.mask.enclose(before, resp.Text)})
 	return true
 }
 

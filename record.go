@@ -39,10 +39,13 @@ type record struct {
 	watch       *watching
 	answer      func(transcript.Turn) string
 	count       func(model, text string) int // tokens
+	prompts     *prompts.Set
+	named       func(provider string) string // its name where it is left out
 	summaries   []summary
-	wanted      window.Request                // what the summary that may be made now is to be like
-	scales      map[string]window.Calibration // of actors' tokens
-	planned     store.Plan                    // as the stored head has it
+	wanted      window.Cut                               // what the summary that may be made now is for
+	scales      map[string]window.Calibration            // of actors' tokens
+	atBegin     map[string]map[string]window.Calibration // as phases of the round at hand began with them
+	planned     store.Plan                               // as the stored head has it
 	usage       transcript.Usage
 	running     time.Duration
 	roundBegan  time.Duration // running time at the begin of the round at hand
@@ -58,6 +61,7 @@ type record struct {
 	history  int                    // tokens of all turns
 	shown    []int                  // what visible found last
 	tokens   []int                  // likewise
+	covered  []window.Summary       // what told found last
 	briefs   map[briefKey]*briefing // what is the same in all prompts of a reader
 	masks    map[maskKey]*mask
 	parse    func(json.RawMessage) (Config, error)
@@ -71,7 +75,8 @@ type briefKey struct {
 // briefing is the part of a reader's prompts that does not change.
 type briefing struct {
 	system string
-	tokens int
+	tokens int // of the system prompt
+	schema int // of the reply's schema
 	data   prompts.Data
 	mask   *mask // nil: the reader knows who is who
 }
@@ -85,6 +90,7 @@ var stages = map[fsm.State]transcript.Kind{
 func newRecord(id string, parse func(json.RawMessage) (Config, error)) *record {
 	r := &record{id: id, parse: parse, format: store.Format, snap: fsm.Snapshot{State: fsm.Configuring}, config: &Config{}}
 	r.count = func(_, text string) int { return window.Estimate(text) }
+	r.named = func(name string) string { return name }
 	r.Cursor.Run = 1
 	return r
 }
@@ -113,6 +119,7 @@ func (r *record) apply(ev Event, at time.Time) error {
 	case PhaseStarted:
 		r.Begin(ev.Phase, stamp.Seq)
 		r.parallel = ev.Parallel
+		r.freeze(ev.Phase)
 	case TurnDone:
 		err = r.turn(ev.Turn)
 	case Dropped:
@@ -268,7 +275,7 @@ func (r *record) move(ev StateChanged) {
 	default:
 	}
 	if round := r.roundAfter(ev.On, ev.To); round != r.Cursor.Round {
-		r.Cursor.Round, r.roundBegan = round, r.running
+		r.Cursor.Round, r.roundBegan, r.atBegin = round, r.running, nil
 	}
 	if ev.Ending.Outcome != "" {
 		r.ending = ev.Ending
@@ -312,7 +319,7 @@ func (r *record) reset() {
 	r.bench()
 	r.ending, r.failure, r.briefs, r.valid = transcript.Ending{}, nil, nil, false
 	r.usage, r.running, r.roundBegan, r.history, r.lost = transcript.Usage{}, 0, 0, 0, nil // the budgets are a run's
-	r.summaries, r.scales = nil, nil
+	r.summaries, r.scales, r.atBegin = nil, nil, nil
 	r.findings, r.watch, r.looked.spoken, r.looked.judged = nil, nil, 0, 0
 	r.seat()
 }

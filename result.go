@@ -27,7 +27,7 @@ type Result struct {
 
 	Turns       []transcript.Turn `json:"turns"`                 // of this run, in order
 	Assessments []transcript.Turn `json:"assessments,omitempty"` // of Turns; decode them into judge.Assessment
-	Verdict     *transcript.Turn  `json:"verdict,omitempty"`     // the last of the conclusion for which no defaults stand; decode it by its Output. Nil where there is none
+	Verdict     *transcript.Turn  `json:"verdict,omitempty"`     // the last of the conclusion, if there is one without defaults in its place; decode it by its Output. Nil where nothing concludes
 	Answer      protocol.Answer   `json:"answer,omitzero"`       // what the debate came to: by its protocol, else the verdict
 	Findings    []detect.Finding  `json:"findings,omitempty"`    // what Config.Watch found, in order
 
@@ -72,7 +72,7 @@ func (r *record) result() *Result {
 		Rounds: make([]Totals, r.Cursor.Round+1), Annotations: maps.Clone(r.annotations), Question: r.question, Failure: r.failure,
 		Running: r.running, Created: r.created, Started: r.started, Updated: r.updated, Completed: r.completed,
 	}
-	res.Findings, res.Warnings = slices.Clone(r.findings), r.config.kinship()
+	res.Findings, res.Warnings = slices.Clone(r.findings), r.config.kinship(r.named)
 	sides := map[string]string{}
 	for _, s := range r.everyone {
 		sides[s.Name] = cmp.Or(s.Side, s.Name)
@@ -129,7 +129,7 @@ func (r *Result) lose(f *Failure, side string) {
 func warnings(t *transcript.Turn) (list []string) {
 	if w := t.Window; w != nil && w.Cut > 0 {
 		list = append(list, fmt.Sprintf("the prompt left out %d of %d turns to fit: %d of %d tokens are used", w.Cut, w.Cut+w.Kept, w.Used, w.Limit))
-	} else if w != nil {
+	} else if w != nil && w.Percent >= 80 {
 		list = append(list, fmt.Sprintf("the history takes %d %% of the room in the window", w.Percent))
 	}
 	for _, f := range t.Flags {

@@ -3,6 +3,7 @@ package debate
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -56,7 +57,7 @@ func (r *record) preparing(steps []protocol.Step) []protocol.Step {
 		if !ok || slices.Contains(helpers, s.Actor) {
 			continue
 		}
-		room := r.room(who, seat)
+		room := r.room(who, seat, r.scale(s), s)
 		if r.history*2 < room { // by far, whatever it may see
 			continue
 		}
@@ -65,17 +66,46 @@ func (r *record) preparing(steps []protocol.Step) []protocol.Step {
 		if past.Summarizer = r.minutesRoom(reader(s)); past.Summarizer == 0 {
 			continue
 		}
-		if w := policy.Fit(past, room).Wanted; w.Covers > 0 {
-			r.wanted = w
-			return []protocol.Step{r.summing(s, shown, w)}
+		if cut := policy.Fit(past, room); cut.Wanted.Covers > 0 {
+			r.wanted = cut
+			return []protocol.Step{r.summing(s, shown, cut.Wanted)}
 		}
 	}
 	return steps
 }
 
 // room is how many tokens of history a reader's prompts have room for, as they are counted here.
-func (r *record) room(who *Participant, seat transcript.Seat) int {
-	return max(r.scales[seat.Name].Room(who.Window-cmp.Or(who.MaxTokens, window.Reply))-r.beside(seat), 0)
+func (r *record) room(who *Participant, seat transcript.Seat, scale window.Calibration, s *protocol.Step) int {
+	beside := r.beside(seat)
+	if s != nil {
+		if b, err := r.brief(r.prompts, *s, seat, who.Model); err == nil { // else the call will say so
+			beside = max(beside, b.tokens+task)
+		}
+	}
+	return max(scale.Room(who.Window-cmp.Or(who.MaxTokens, window.Reply))-beside, 0)
+}
+
+// task is an allowance for a step's task, with the schema of its reply.
+const task = 1536
+
+// scale is how an actor's tokens are to be counted in a step. In a parallel phase that is as it was when the phase began:
+// what its turns show counts from the next phase on, whatever their order.
+func (r *record) scale(s *protocol.Step) window.Calibration {
+	if begun, ok := r.atBegin[s.Phase]; ok && r.parallel && s.Phase == r.Cursor.Phase {
+		return begun[s.Actor]
+	}
+	return r.scales[s.Actor]
+}
+
+// freeze keeps the scales as a phase of the round begins with them, also where it goes on after an interruption.
+func (r *record) freeze(phase string) {
+	if _, again := r.atBegin[phase]; again {
+		return
+	}
+	if r.atBegin == nil {
+		r.atBegin = map[string]map[string]window.Calibration{}
+	}
+	r.atBegin[phase] = maps.Clone(r.scales)
 }
 
 // minutesRoom is how much the summarizer can read for a reader; 0 where it has failed in this round already.
@@ -86,12 +116,12 @@ func (r *record) minutesRoom(reader string) int {
 		}
 	}
 	who, seat, _ := r.actor(protocol.Summarizing)
-	return r.room(who, seat)
+	return r.room(who, seat, r.scales[seat.Name], nil)
 }
 
 // told is a history as counts, with the summaries that stand for its beginning.
 func (r *record) told(s *protocol.Step, shown, tokens []int) window.History {
-	h := window.History{Tokens: tokens}
+	h := window.History{Tokens: tokens, Summaries: r.covered[:0]}
 	own := reader(s)
 	for _, sum := range r.summaries {
 		if sum.failed || sum.reader != own {
@@ -101,6 +131,7 @@ func (r *record) told(s *protocol.Step, shown, tokens []int) window.History {
 			h.Summaries = append(h.Summaries, window.Summary{Seq: sum.seq, Covers: at + 1, Tokens: sum.tokens})
 		}
 	}
+	r.covered = h.Summaries
 	slices.SortStableFunc(h.Summaries, func(a, b window.Summary) int { return a.Covers - b.Covers })
 	return h
 }

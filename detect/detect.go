@@ -35,7 +35,7 @@ const (
 )
 
 // Finding is what a detector says of one round. It is plain data: to report it, keep it as it is; to advise a judge,
-// put its String into the prompt; to stop the debate, return its Ending.
+// put its Advice into the prompt; to stop the debate, return its Ending.
 //
 // The evidence names speakers, and that of Convergence and Unanimity quotes an answer, cut at 60 characters: where a
 // judge must not know who is who, or must not be spoken to, treat it as any text of a participant.
@@ -55,6 +55,16 @@ func (f Finding) String() string {
 		not = ""
 	}
 	return fmt.Sprintf("round %d: %s%s: %s", f.Round, not, strings.ReplaceAll(string(f.Sign), "_", " "), f.Evidence)
+}
+
+// Advice is String without the words of speakers, which are nobody's advice.
+func (f Finding) Advice() string {
+	s := f.String()
+	from, to := strings.IndexByte(s, '"'), strings.LastIndexByte(s, '"')
+	if from < 0 || from == to {
+		return s
+	}
+	return s[:from] + "the same" + s[to+1:]
 }
 
 // Ending is the ending of a debate that stops on the finding, and the zero Ending where nothing was found. Signs

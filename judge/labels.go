@@ -136,13 +136,13 @@ func (l *Labels) Hide(text string) string {
 	})
 }
 
-// Reveal puts the participants' names in the place of their labels, in any case and with any space or joint between
-// their two words.
+// Reveal puts the participants' names in the place of their labels, with any space or joint between their two words. The
+// first may have any case; the second is in capitals, else it is a word like "a".
 func (l *Labels) Reveal(text string) string {
 	return replace(text, &l.first, func(rest string, before rune) (string, int) {
 		who, n := spoken(rest, before)
 		name, known := l.back[who]
-		if !known {
+		if !known || rest[n-len(who):n] != who { // "the debater a point was put to" names nobody
 			return "", 0
 		}
 		return name, n
@@ -166,15 +166,20 @@ func (l *Labels) Fence() string { return l.fence }
 func (l *Labels) Quote(who string, round int, text string) string {
 	speaker, hidden := l.labels[who]
 	if !hidden {
-		speaker = strings.Join(strings.Fields(l.safe(who)), " ")
+		speaker = strings.Join(strings.Fields(l.safe(l.Hide(clean(who)))), " ")
 	}
 	if round > 0 {
 		speaker += fmt.Sprintf(", round %d", round)
 	}
-	return fmt.Sprintf("<<<%s begin: %s>>>\n%s\n<<<%[1]s end>>>", l.fence, speaker, l.safe(text))
+	return l.Enclose(speaker, l.Hide(clean(text)))
+}
+
+// Enclose is a text between the marks of Quote in which the names are hidden already: one that was made of quotes.
+func (l *Labels) Enclose(what, text string) string {
+	return fmt.Sprintf("<<<%s begin: %s>>>\n%s\n<<<%[1]s end>>>", l.fence, what, l.safe(text))
 }
 
 // safe is a text between marks.
 func (l *Labels) safe(text string) string {
-	return strings.ReplaceAll(blunt(l.Hide(clean(text))), l.fence, "[removed]")
+	return strings.ReplaceAll(blunt(clean(text)), l.fence, "[removed]")
 }

@@ -104,7 +104,7 @@ func TestLabelsAreRevealed(t *testing.T) {
 	l := labels(t, "Ann", "Bob")
 	for text, want := range map[string]string{
 		"Debater A beats Debater B.":                            "Ann beats Bob.",
-		"debater a's DEBATER B, Debater_A":                      "Ann's Bob, Ann",
+		"debater a's DEBATER B, Debater_A":                      "debater a's Bob, Ann",
 		"Debater\u00a0A, Debater-B, debater A":                  "Ann, Bob, Ann",
 		"Debater AB, Debater C, Debater, xDebater A, Debater Á": "Debater AB, Debater C, Debater, xDebater A, Debater Á",
 		"Debater A说Debater B":                                   "Ann说Bob",

@@ -56,12 +56,12 @@ func (m Mark) String() string {
 	if m.End {
 		verb = "ends"
 	}
-	switch {
-	case m.What == "round":
+	switch m.What {
+	case "round":
 		return fmt.Sprintf("round %d of %d %s", m.Round, m.Rounds, verb)
-	case m.What == "synthesis":
+	case "synthesis":
 		return "the synthesis " + verb
-	case m.What == "phase":
+	case "phase":
 		return fmt.Sprintf("%s %d/%d %s", m.Phase, m.Done, m.Steps, verb)
 	}
 	return fmt.Sprintf("%s %d/%d: %s %s", m.Phase, m.Done, m.Steps, m.Key.Actor, verb)
@@ -162,16 +162,16 @@ func (h *Hooks) move(ev debate.StateChanged) {
 			h.finish(h.steps[0].Key, nil)
 		}
 		h.endRound()
-		h.synthesis = closed(h.Synthesis, h.synthesis)
+		h.end(h.Synthesis, &h.synthesis)
 	default:
 	}
 }
 
-func (h *Hooks) endPhase() { h.phase = closed(h.Phase, h.phase) }
+func (h *Hooks) endPhase() { h.end(h.Phase, &h.phase) }
 
 func (h *Hooks) endRound() {
 	h.endPhase()
-	h.round = closed(h.Round, h.round)
+	h.end(h.Round, &h.round)
 }
 
 func (h *Hooks) hook(m Mark) func(Mark) {
@@ -186,13 +186,12 @@ func (h *Hooks) open(f func(Mark), m Mark) *Mark {
 	return &m
 }
 
-// closed ends what is open, and nothing is open then.
-func closed(f func(Mark), m *Mark) *Mark {
-	if m != nil {
-		m.End = true
+// end ends what is open.
+func (h *Hooks) end(f func(Mark), open **Mark) {
+	if m := *open; m != nil {
+		m.End, *open = true, nil
 		tell(f, *m)
 	}
-	return nil
 }
 
 func tell(f func(Mark), m Mark) {

@@ -102,16 +102,19 @@ func Next(p Protocol, r *Record) []Step {
 }
 
 func missing(phase Phase, r *Record) (open []Step) {
+	horizon := r.Seq
+	if since, begun := r.begun[r.key(phase.Name, "", "")]; begun && phase.Parallel {
+		horizon = since
+	}
 	for i, s := range phase.Steps {
 		s.Key = r.key(phase.Name, s.Actor, s.Target)
 		if _, done := r.index[s.Key]; done {
 			continue
 		}
-		s.Kind, s.Order, s.Horizon = r.Cursor.Stage, i, r.Seq
+		s.Kind, s.Order, s.Horizon = r.Cursor.Stage, i, horizon
 		if !phase.Parallel {
 			return []Step{s}
 		}
-		s.Horizon = r.Cursor.Since
 		open = append(open, s)
 	}
 	return open

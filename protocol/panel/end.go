@@ -56,15 +56,11 @@ func (p Protocol) End(r *protocol.Record) transcript.Ending {
 	return transcript.Ending{Outcome: outcome}
 }
 
-// Answer is the verdict; of several judges the joint one, whose data is a judge.Opinion[judge.Verdict].
+// Answer is the bench's joint verdict. Its data is a judge.Opinion[judge.Verdict], of one judge as well.
 func (p Protocol) Answer(r *protocol.Record) (a protocol.Answer) {
-	list := turns(r, verdict)
-	joint, ok := p.Bench.Conclude(judge.Opinions[judge.Verdict](list))
-	switch {
-	case !ok:
+	joint, ok := p.Bench.Conclude(judge.Opinions[judge.Verdict](turns(r, verdict)))
+	if !ok {
 		return a
-	case len(list) == 1:
-		return protocol.Answer{Text: list[0].Text, Data: list[0].Data}
 	}
 	lines := append([]string{joint.Value.Text()}, append(joint.Dissent, joint.Disagreement...)...)
 	a.Text = strings.Join(lines, "\n")

@@ -331,9 +331,9 @@ func TestTheAnswerIsTheJudgesVerdict(t *testing.T) {
 
 	one := panel.Protocol{}.Answer(verdicts("p1"))
 	require.Equal(t, "So it is.\nWinner: p1\nQuality of the debate: 60 of 100", one.Text)
-	var v judge.Verdict
-	require.NoError(t, json.Unmarshal(one.Data, &v))
-	require.Equal(t, "p1", v.Winner)
+	var alone judge.Opinion[judge.Verdict]
+	require.NoError(t, json.Unmarshal(one.Data, &alone))
+	require.Equal(t, "p1", alone.Value.Winner)
 
 	several := panel.Protocol{}.Answer(verdicts("p1", "p2", "p2"))
 	var joint judge.Opinion[judge.Verdict]

@@ -1,0 +1,716 @@
+package debate_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/fstest"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/context/window"
+	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/judge"
+	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/protocol/panel"
+	"github.com/elenchus-go/debate/protocol/refine"
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/scripted"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// hall is a debate in small windows: what each provider was asked, in order, and what its models say.
+type hall struct {
+	t      testing.TB
+	mu     sync.Mutex
+	asked  map[string][]providers.Request // by provider
+	counts func(providers.Request) int    // tokens of a prompt, as the provider reports them; nil: as estimated
+	say    map[string]func(n int) scripted.Reply
+}
+
+func (h *hall) provider(name string) providers.Provider { return &guest{h, name} }
+
+type guest struct {
+	hall *hall
+	name string
+}
+
+// Generate gives a reply that depends on all that the prompt shows, where nothing else is said.
+func (g *guest) Generate(ctx context.Context, r providers.Request) (providers.Response, error) {
+	h := g.hall
+	h.mu.Lock()
+	r.OnChunk = nil
+	h.asked[g.name] = append(h.asked[g.name], r)
+	n := len(h.asked[g.name])
+	h.mu.Unlock()
+	reply := scripted.Reply{}
+	if say := h.say[g.name]; say != nil {
+		reply = say(n)
+	}
+	if reply.Text == "" && reply.Err == nil {
+		sum := fnv.New64a()
+		for _, m := range r.Messages {
+			fmt.Fprintln(sum, m.Role, m.Text)
+		}
+		reply.Text = g.words(r, sum.Sum64())
+	}
+	input := tokens(r.Messages) + window.Estimate(string(r.Schema))
+	if h.counts != nil {
+		input = h.counts(r)
+	}
+	reply.Usage = transcript.Usage{Input: input, Output: window.Estimate(reply.Text)}
+	return (&scripted.Provider{Replies: []scripted.Reply{reply}}).Generate(ctx, r)
+}
+
+// words are about 200 tokens, of a summary as many as it may have.
+func (g *guest) words(r providers.Request, seed uint64) string {
+	mark := fmt.Sprintf("[%s %016x] ", g.name, seed)
+	switch {
+	case asked(r, "assessment"):
+		a := assessment(true, "A", "B")
+		a.Reasoning = mark
+		return encode(g.hall.t, a)
+	case asked(r, "verdict"):
+		return encode(g.hall.t, judge.Verdict{Summary: mark, Quality: 50})
+	case g.name == "s":
+		return mark + strings.Repeat("A and B differ. ", min(r.MaxTokens, 1000)/8)
+	}
+	return mark + strings.Repeat("The kerb is where it ends. ", 26)
+}
+
+// hallRoom is about how many tokens there are for the histories of speakers, where an allowance is kept for what stands
+// beside them.
+const hallRoom = 1500
+
+// config is a debate of A and B whose windows have room for about seven speeches, and whose judge's has room for all.
+func (h *hall) config(p protocol.Protocol, rounds int) (debate.Config, debate.Options) {
+	c := pair(p)
+	for i := range c.Participants {
+		c.Participants[i].Provider = strings.ToLower(c.Participants[i].Name)
+		c.Participants[i].Window, c.Participants[i].MaxTokens = hallRoom+2200+400, 400
+	}
+	c.Judges[0].MaxTokens = 1000
+	c.Summarizer = debate.Participant{Provider: "s", Window: 32_000}
+	c.Limits = debate.Limits{MinRounds: rounds, MaxRounds: rounds, OutputTokens: 1 << 30}
+	c.Retries = map[providers.Kind]int{providers.API: 0, providers.InvalidResponse: 0}
+	h.asked = map[string][]providers.Request{}
+	o := debate.Options{Providers: map[string]providers.Provider{}}
+	for _, name := range []string{"a", "b", "c", "j", "s"} {
+		o.Providers[name] = h.provider(name)
+	}
+	return c, o
+}
+
+var (
+	summing = window.Policy{Summarize: true}
+	limited = panel.Protocol{Format: panel.RoundLimited}
+)
+
+func (h *hall) hold(t *testing.T, p protocol.Protocol, rounds int, history window.Policy, change func(*debate.Config)) (*debate.Result, []debate.Event) {
+	t.Helper()
+	c, o := h.config(p, rounds)
+	c.History = history
+	if change != nil {
+		change(&c)
+	}
+	d, err := debate.New(t.Context(), c, o)
+	require.NoError(t, err)
+	events, err := run(t, d)
+	require.NoError(t, err)
+	res := result(t, d)
+	require.Equal(t, fsm.Completed, res.State)
+	return res, events
+}
+
+// inTime are turns in the order in which they were committed.
+func inTime(r *debate.Result) []transcript.Turn {
+	return slices.SortedFunc(slices.Values(r.Turns), func(a, b transcript.Turn) int { return int(a.Seq - b.Seq) })
+}
+
+func summaries(r *debate.Result) (list []transcript.Turn) {
+	for _, turn := range inTime(r) {
+		if turn.Kind == transcript.Summary {
+			list = append(list, turn)
+		}
+	}
+	return list
+}
+
+const heading = "Summary of what was said before:\n\n"
+
+// coverage is the reader that a summary's target names, and the turn up to which it covers.
+func coverage(t *testing.T, turn transcript.Turn) (reader, upTo string) {
+	t.Helper()
+	found := regexp.MustCompile(`^(?:(.*), )?up to (.*)$`).FindStringSubmatch(turn.Target)
+	require.NotNil(t, found, "target %q", turn.Target)
+	return found[1], found[2]
+}
+
+func TestASummaryIsAStepBeforeTheOneThatNeedsIt(t *testing.T) {
+	for _, policy := range []window.Policy{summing, {Manager: window.Summarize}} {
+		t.Run(string(policy.Manager), func(t *testing.T) {
+			h := &hall{t: t}
+			res, _ := h.hold(t, limited, 15, policy, nil)
+			made := summaries(res)
+			require.GreaterOrEqual(t, len(made), 3)
+			require.Len(t, h.asked["s"], len(made))
+			speeches := 0
+			for _, turn := range res.Turns {
+				if turn.Kind == transcript.Speech {
+					speeches++
+				}
+			}
+			require.Equal(t, 30, speeches)
+			require.Less(t, 3*len(made), speeches, "each stands for several speeches")
+
+			said, at := map[int64]string{}, map[string]int64{} // of speeches: their texts by seq, and the seqs by key
+			for _, turn := range res.Turns {
+				if turn.Kind == transcript.Speech {
+					said[turn.Seq], at[turn.Key.String()] = turn.Text, turn.Seq
+				}
+			}
+			last := int64(0)
+			for i, s := range made {
+				require.Equal(t, "summary", s.Phase)
+				require.Equal(t, protocol.Summarizing, s.Actor)
+				require.NotEmpty(t, s.Text)
+				reader, key := coverage(t, s)
+				require.Empty(t, reader, "all see the same")
+				require.Contains(t, at, key, "it covers up to a speech")
+				upTo := at[key]
+				require.Greater(t, upTo, last)
+				require.Less(t, upTo, s.Seq)
+
+				ask := h.asked["s"][i]
+				first := 1
+				if i > 0 { // the next one builds on the last
+					require.Equal(t, providers.Message{Role: providers.User, Text: heading + made[i-1].Text}, ask.Messages[1])
+					first = 2
+				}
+				var want, got []string
+				for _, seq := range slices.Sorted(maps.Keys(said)) {
+					if seq > last && seq <= upTo {
+						want = append(want, said[seq])
+					}
+				}
+				for _, m := range ask.Messages[first : len(ask.Messages)-1] {
+					_, text, _ := strings.Cut(m.Text, ": ")
+					got = append(got, text)
+				}
+				require.Equal(t, want, got, "each text is summed up once")
+				require.Positive(t, ask.MaxTokens)
+				require.LessOrEqual(t, ask.MaxTokens, (hallRoom+200)/5, "at most 20 % of the room")
+				require.InDelta(t, 0.3, *ask.Temperature, 1e-9)
+				last = upTo
+			}
+			showing(t, h, res, made)
+		})
+	}
+}
+
+// showing checks that prompts show the newest summary that there was, in the place of what it covers.
+func showing(t *testing.T, h *hall, res *debate.Result, made []transcript.Turn) {
+	t.Helper()
+	n := map[string]int{}
+	for _, turn := range inTime(res) {
+		name := strings.ToLower(turn.Actor)
+		if turn.Kind != transcript.Speech {
+			continue
+		}
+		n[name]++
+		messages := h.asked[name][n[name]-1].Messages
+		before := made[:0:0]
+		for _, s := range made {
+			if s.Seq < turn.Seq {
+				before = append(before, s)
+			}
+		}
+		if len(before) == 0 {
+			require.NotContains(t, messages[1].Text, heading)
+			continue
+		}
+		require.Equal(t, heading+before[len(before)-1].Text, messages[1].Text, "%s", turn.Key)
+		require.Equal(t, providers.User, messages[1].Role)
+		if turn.Window != nil {
+			require.Zero(t, turn.Window.Cut)
+			require.Positive(t, turn.Window.Summarized)
+		}
+	}
+}
+
+// What changes from step to step stands in the messages of users, so that the beginning of a prompt stays as it is.
+func TestSystemPromptsStayTheSame(t *testing.T) {
+	round := regexp.MustCompile(`(?i)round \d`)
+	for _, held := range held {
+		t.Run(held.name, func(t *testing.T) {
+			full := hold(t, held.rules(5), 5, window.Policy{}, nil)
+			d := hold(t, held.rules(5), 5, window.Policy{Manager: window.Summarize}, full.windows(full.quarter(), summing))
+			for _, name := range debaters {
+				first := d.actors[name].asked[0].Messages[0]
+				for _, r := range d.actors[name].asked {
+					require.Equal(t, providers.System, r.Messages[0].Role)
+					require.Equal(t, first, r.Messages[0], "%s", name)
+				}
+			}
+			for name, a := range d.actors {
+				for _, r := range a.asked {
+					require.NotRegexp(t, round, r.Messages[0].Text, "%s", name)
+					for _, m := range r.Messages {
+						require.False(t, m.Role != providers.User && strings.HasPrefix(m.Text, heading), "%s", name)
+					}
+				}
+			}
+		})
+	}
+}
+
+// Steps that run at the same time agree on what is summed up before any of them begins: each call gives a turn, and
+// all see what was said before their phase began.
+func TestStepsOfAParallelPhaseAgreeOnASummaryBefore(t *testing.T) {
+	h := &hall{t: t}
+	res, events := h.hold(t, panel.Protocol{Format: panel.RoundLimited, Mode: panel.Simultaneous}, 12, summing, nil)
+	require.GreaterOrEqual(t, len(summaries(res)), 2)
+	began := map[string]int64{}
+	for _, ev := range events {
+		if p, ok := ev.(debate.PhaseStarted); ok && p.Phase == "respond" {
+			at := fmt.Sprint(p.Round)
+			require.NotContains(t, began, at, "a phase begins once")
+			began[at] = p.Seq
+		}
+	}
+	for _, s := range summaries(res) {
+		require.Less(t, s.Seq, began[fmt.Sprint(s.Round)], "%s", s.Key)
+	}
+	for i := range h.asked["a"] {
+		a, b := h.asked["a"][i].Messages, h.asked["b"][i].Messages
+		require.Equal(t, strings.HasPrefix(a[min(1, len(a)-1)].Text, heading), strings.HasPrefix(b[min(1, len(b)-1)].Text, heading))
+		if strings.HasPrefix(a[1].Text, heading) {
+			require.Equal(t, a[1], b[1])
+		}
+	}
+}
+
+func TestParallelStepsWithViewsOfTheirOwnSeeAllThatCameBefore(t *testing.T) {
+	rules := refine.Protocol{}
+	full := hold(t, rules, 5, window.Policy{}, nil)
+	d := hold(t, rules, 5, window.Policy{Manager: window.Summarize}, full.windows(full.quarter(), summing)) // each call gives a turn
+	since := map[string]int64{}
+	for _, turn := range inTime(d.result) {
+		if turn.Kind != transcript.Speech {
+			continue
+		}
+		phase := fmt.Sprint(turn.Round, turn.Phase)
+		if since[phase] == 0 {
+			since[phase] = turn.Horizon
+		}
+		require.Equal(t, since[phase], turn.Horizon, "%s", turn.Key)
+		for _, before := range inTime(d.result) {
+			if before.Kind == transcript.Speech && before.Seq < turn.Seq && (before.Round != turn.Round || before.Phase != turn.Phase) {
+				require.LessOrEqual(t, before.Seq, turn.Horizon, "%s cannot see %s", turn.Key, before.Key)
+			}
+		}
+	}
+}
+
+// A system prompt may be longer than what is usual, by templates of the user's own or by documents that were found. It is
+// reckoned with when a summary is planned.
+func TestALongSystemPromptLeavesNothingOut(t *testing.T) {
+	h := &hall{t: t}
+	c, o := h.config(limited, 12)
+	c.History = summing
+	for i := range c.Participants {
+		c.Participants[i].Window += 3000
+	}
+	o.Prompts = fstest.MapFS{"round-limited.tmpl": {Data: []byte(
+		`{{define "system"}}You are {{.Me.Name}}. ` + strings.Repeat("Mind the kerb. ", 900) + `{{end}}Round {{.Round}}: speak.`)}}
+	d, err := debate.New(t.Context(), c, o)
+	require.NoError(t, err)
+	_, err = run(t, d)
+	require.NoError(t, err)
+	res := result(t, d)
+	require.NotEmpty(t, summaries(res))
+	for i := range res.Turns {
+		if w := res.Turns[i].Window; w != nil {
+			require.Zero(t, w.Cut, "%s", res.Turns[i].Key)
+		}
+	}
+}
+
+// downFor is a summarizer that fails the first times, or always.
+func downFor(times int) func(int) scripted.Reply {
+	return func(n int) scripted.Reply {
+		if n <= times {
+			return scripted.Reply{Err: &providers.Error{Kind: providers.API, Err: errors.New("down")}}
+		}
+		return scripted.Reply{}
+	}
+}
+
+func TestADebateGoesOnWithoutItsSummarizer(t *testing.T) {
+	h := &hall{t: t, say: map[string]func(int) scripted.Reply{"s": downFor(1000)}}
+	res, events := h.hold(t, limited, 12, summing, nil)
+	made := summaries(res)
+	require.NotEmpty(t, made)
+	tried := map[int]bool{}
+	for _, s := range made {
+		require.Empty(t, s.Text)
+		require.Equal(t, []transcript.Flag{transcript.Fallback}, s.Flags)
+		require.False(t, tried[s.Round], "it is tried again in the next round only")
+		tried[s.Round] = true
+	}
+	warned := 0
+	for _, ev := range events {
+		if w, ok := ev.(debate.Warning); ok && w.Key.Actor == protocol.Summarizing && strings.Contains(w.Text, "safe defaults") {
+			warned++
+		}
+	}
+	require.Equal(t, len(made), warned)
+	all, cut := 0, 0
+	for i := range res.Turns {
+		turn := &res.Turns[i]
+		if turn.Kind != transcript.Speech || turn.Window == nil {
+			continue
+		}
+		require.Zero(t, turn.Window.Summarized)
+		if turn.Window.Cut == 0 {
+			require.LessOrEqual(t, turn.Window.Percent, 90, "a hybrid shows all up to 90 %%")
+			all++
+			continue
+		}
+		require.Greater(t, turn.Window.Percent, 90)
+		cut++
+	}
+	require.Positive(t, all, "all is shown where it fits")
+	require.Positive(t, cut)
+	for _, name := range []string{"a", "b"} {
+		for _, r := range h.asked[name] {
+			for _, m := range r.Messages {
+				require.NotContains(t, m.Text, heading, "nothing stands for what was not summed up")
+			}
+		}
+	}
+}
+
+func TestASummarizerThatComesBackIsUsedAgain(t *testing.T) {
+	h := &hall{t: t, say: map[string]func(int) scripted.Reply{"s": downFor(1)}}
+	res, _ := h.hold(t, limited, 8, summing, nil)
+	made := summaries(res)
+	require.GreaterOrEqual(t, len(made), 2)
+	require.NotEmpty(t, made[0].Flags)
+	require.Greater(t, made[1].Round, made[0].Round)
+	require.Empty(t, made[1].Flags)
+	require.NotContains(t, h.asked["s"][1].Messages[1].Text, heading, "it does not go on from one that failed")
+	last := h.asked["b"][len(h.asked["b"])-1].Messages
+	require.Contains(t, last[1].Text, heading)
+}
+
+// glimpse is a debate in which A sees only what B says.
+type glimpse struct{ panel.Protocol }
+
+func (glimpse) Name() string { return "glimpse/1" }
+
+func (g glimpse) Phases(r *protocol.Record) []protocol.Phase {
+	phases := g.Protocol.Phases(r)
+	if r.Cursor.Stage == transcript.Speech {
+		phases[0].Steps[0].Show = func(t *transcript.Turn) bool { return t.Actor == "B" }
+	}
+	return phases
+}
+
+func TestAViewOfOnesOwnHasASummaryOfItsOwn(t *testing.T) {
+	h := &hall{t: t}
+	res, _ := h.hold(t, glimpse{limited}, 20, summing, nil)
+	readers := map[string]int{}
+	for i, s := range summaries(res) {
+		reader, _ := coverage(t, s)
+		readers[reader]++
+		for _, m := range h.asked["s"][i].Messages[1 : len(h.asked["s"][i].Messages)-1] {
+			if reader != "" {
+				require.NotContains(t, m.Text, "[a ", "it sums up what A may see")
+			}
+		}
+	}
+	require.Len(t, readers, 2)
+	require.GreaterOrEqual(t, readers["A in respond"], 2)
+	require.GreaterOrEqual(t, readers[""], 2)
+	own, shared := map[string]bool{}, map[string]bool{}
+	for _, s := range summaries(res) {
+		reader, _ := coverage(t, s)
+		if reader != "" {
+			own[heading+s.Text] = true
+		} else {
+			shared[heading+s.Text] = true
+		}
+	}
+	for name, may := range map[string]map[string]bool{"a": own, "b": shared} {
+		for _, r := range h.asked[name] {
+			for _, m := range r.Messages {
+				require.True(t, !strings.HasPrefix(m.Text, heading) || may[m.Text], "%s reads another's summary", name)
+			}
+		}
+	}
+}
+
+func TestBlindJudgesReadSummariesWithoutNames(t *testing.T) {
+	h := &hall{t: t, say: map[string]func(int) scripted.Reply{"s": func(n int) scripted.Reply {
+		return scripted.Reply{Text: fmt.Sprintf("%d: Adalbert wants to ban cars, as Berthold concedes in part.", n)}
+	}}}
+	names := []string{"Adalbert", "Berthold"}
+	jury := &scripted.Provider{Func: func(r providers.Request) scripted.Reply {
+		if asked(r, "verdict") {
+			return scripted.Reply{Text: verdict}
+		}
+		return scripted.Reply{Text: assess(t, true, names...)}
+	}}
+	c, o := h.config(limited, 12)
+	c.History = summing
+	for i := range c.Participants {
+		c.Participants[i].Name = names[i]
+	}
+	c.Judges[0].Window = hallRoom + 3000 + 1000
+	o.Providers["j"] = jury
+	d, err := debate.New(t.Context(), c, o)
+	require.NoError(t, err)
+	_, err = run(t, d)
+	require.NoError(t, err)
+	seen := 0
+	for _, r := range jury.Calls() {
+		for _, m := range r.Messages {
+			for _, name := range names {
+				require.NotContains(t, m.Text, name)
+			}
+			if strings.Contains(m.Text, "wants to ban cars, as") {
+				require.Equal(t, providers.User, m.Role)
+				seen++
+			}
+		}
+	}
+	require.Positive(t, seen)
+}
+
+// twofold is a debate in which each answers each other at once: nobody sees anything of the round at hand, and each model
+// makes two calls in it.
+type twofold struct{ panel.Protocol }
+
+func (twofold) Name() string { return "twofold/1" }
+
+func (p twofold) Phases(r *protocol.Record) []protocol.Phase {
+	if r.Cursor.Stage != transcript.Speech {
+		return p.Protocol.Phases(r)
+	}
+	phase := protocol.Phase{Name: "answer", Parallel: true}
+	for _, a := range r.Seats {
+		for _, b := range r.Seats {
+			if a.Name != b.Name {
+				phase.Steps = append(phase.Steps, step(a.Name, b.Name, nil))
+			}
+		}
+	}
+	return []protocol.Phase{phase}
+}
+
+// What is cut and what is summed up is the same however often a debate is taken up anew, also where models' tokens turn
+// out to be more than was thought.
+func TestADebateThatIsInterruptedCutsTheSame(t *testing.T) {
+	for name, tt := range map[string]struct {
+		rules  protocol.Protocol
+		rounds int
+	}{
+		"in sequence": {limited, 4}, "at once": {panel.Protocol{Format: panel.RoundLimited, Mode: panel.Simultaneous}, 5},
+		"with views of one's own": {glimpse{limited}, 4}, "in several phases": {mesh{Rounds: 1}, 3}, "twice at once": {twofold{limited}, 4},
+	} {
+		for _, policy := range []window.Policy{summing, {Manager: window.Truncate}} {
+			if name != "twice at once" && !policy.Summarizes() {
+				continue
+			}
+			t.Run(fmt.Sprintf("%s, %v", name, policy.Summarizes()), func(t *testing.T) {
+				want, events := interrupted(t, tt.rules, tt.rounds, policy, 0)
+				for stop := 1; stop < events; stop++ {
+					said, _ := interrupted(t, tt.rules, tt.rounds, policy, stop)
+					at := 0
+					for at < min(len(want), len(said)) && want[at] == said[at] {
+						at++
+					}
+					require.True(t, slices.Equal(want, said), "stopped after event %d of %d, it differs from turn %d of %d on: %.90s",
+						stop, events, at, len(want), said[min(at, len(said)-1)])
+				}
+			})
+		}
+	}
+}
+
+// interrupted is what a debate of three says that was left after so many events, and taken up elsewhere; 0: it was not.
+func interrupted(t *testing.T, rules protocol.Protocol, rounds int, policy window.Policy, stop int) (said []string, events int) {
+	t.Helper()
+	h := &hall{t: t, counts: func(r providers.Request) int {
+		n := tokens(r.Messages)
+		return n * (10 + n%6) / 10
+	}}
+	c, o := h.config(rules, rounds)
+	c.History = policy
+	c.Participants = append(c.Participants, c.Participants[0])
+	c.Participants[2].Name, c.Participants[2].Provider = "C", "c"
+	o.Providers["j"] = &echo{names: []string{"A", "B", "C"}}
+	for i := range c.Participants {
+		if c.Participants[i].Window += 500; !policy.Summarizes() {
+			c.Participants[i].Window -= 1700 // it keeps no allowance
+		}
+	}
+	d, err := debate.New(t.Context(), c, o)
+	require.NoError(t, err)
+	for ev, err := range d.Run(t.Context()) {
+		require.NoError(t, err)
+		if _, chunk := ev.(debate.Chunk); chunk {
+			continue
+		}
+		if events++; events == stop {
+			break
+		}
+	}
+	if stop > 0 {
+		d = d.Elsewhere(t)
+		_, err = run(t, d)
+		require.NoError(t, err)
+	}
+	res := result(t, d)
+	require.Equal(t, fsm.Completed, res.State)
+	cut := 0
+	for _, turn := range res.Turns {
+		said = append(said, fmt.Sprint(turn.Key, turn.Text, turn.Window))
+		if turn.Window != nil {
+			cut++
+		}
+	}
+	require.Positive(t, cut)
+	return said, events
+}
+
+func TestAWarningTellsWhatPartOfTheRoomIsUsed(t *testing.T) {
+	for _, w := range ways {
+		t.Run(w.name, func(t *testing.T) {
+			h := &hall{t: t}
+			res, events := h.hold(t, limited, 6, w.policy, func(c *debate.Config) {
+				if !w.policy.Summarizes() {
+					c.Participants[0].Window, c.Participants[1].Window = hallRoom+512+400, hallRoom+512+400
+				}
+			})
+			warned := map[transcript.Key]string{}
+			for _, ev := range events {
+				if x, ok := ev.(debate.Warning); ok {
+					warned[x.Key] = x.Text
+				}
+			}
+			near, summaries := 0, 0
+			for i := range res.Turns {
+				turn := &res.Turns[i]
+				if w := turn.Window; w == nil || w.Percent < 80 && w.Cut == 0 {
+					require.NotContains(t, warned, turn.Key)
+					continue
+				}
+				require.Regexp(t, `\d+ %|left out`, warned[turn.Key])
+				near++
+				if turn.Kind == transcript.Summary { // it says what led to it
+					summaries++
+				}
+			}
+			require.Positive(t, near)
+			require.NotEmpty(t, res.Warnings)
+			require.Equal(t, w.policy.Summarizes(), summaries > 0)
+		})
+	}
+}
+
+func TestATurnLargerThanTheWindowIsCutAndMarked(t *testing.T) {
+	for _, w := range ways {
+		t.Run(w.name, func(t *testing.T) {
+			h := &hall{t: t, say: map[string]func(int) scripted.Reply{"b": func(n int) scripted.Reply {
+				if n == 2 {
+					return scripted.Reply{Text: "Endless. " + strings.Repeat("The kerb is where it ends. ", 800)}
+				}
+				return scripted.Reply{}
+			}}}
+			res, _ := h.hold(t, limited, 4, w.policy, func(c *debate.Config) {
+				c.Judges[0].Window = hallRoom + 3000 + 1000
+			})
+			require.Len(t, h.asked["a"], 4)
+			require.LessOrEqual(t, len(h.asked["s"]), 4)
+			next := h.asked["a"][2].Messages
+			require.Len(t, next, 3, "nothing but the newest turn has room")
+			require.True(t, strings.HasPrefix(next[1].Text, "B: Endless. "))
+			require.Regexp(t, `\[\.\.\. \d+ more bytes were cut to fit\]$`, next[1].Text)
+			require.LessOrEqual(t, tokens(next)+400, hallRoom+2200+400)
+			for _, turn := range res.Turns {
+				if turn.Kind == transcript.Speech && turn.Actor == "A" && turn.Round == 3 {
+					require.NotNil(t, turn.Window)
+				}
+			}
+		})
+	}
+}
+
+// Whatever is left out, the system prompt, the newest turn and the task are there, and the prompt has room in the window
+// beside its reply.
+func TestPromptsFitAndKeepTheirBeginningAndTheirEnd(t *testing.T) {
+	for _, x := range held {
+		full := hold(t, x.rules(20), 20, window.Policy{}, nil)
+		for _, w := range ways {
+			t.Run(x.name+", "+w.name, func(t *testing.T) {
+				windows := full.windows(full.quarter(), w.policy)
+				d := hold(t, x.rules(20), 20, w.policy, windows)
+				for _, name := range slices.Concat(debaters, []string{"J"}) {
+					for i, r := range d.actors[name].asked {
+						had := full.actors[name].asked[min(i, len(full.actors[name].asked)-1)].Messages
+						require.Equal(t, had[0], r.Messages[0])
+						if len(had) > 2 && x.grows {
+							require.Equal(t, had[len(had)-2], r.Messages[len(r.Messages)-2], "%s's call %d has lost the newest turn", name, i)
+						}
+						all := tokens(r.Messages) + window.Estimate(string(r.Schema)) + r.MaxTokens
+						require.LessOrEqual(t, all, windows[name]+windows[name]/20, "%s's call %d", name, i)
+					}
+				}
+			})
+		}
+	}
+}
+
+// A service that finds a prompt too long which was thought to fit is believed: later prompts are shorter at once.
+func TestAPromptThatWasTooLongMakesLaterOnesShorter(t *testing.T) {
+	var long, tried []int // tokens of A's prompts that were too long, and of all
+	const holds = 1700
+	h := &hall{t: t}
+	c, o := h.config(limited, 14)
+	o.Providers["a"] = generates(func(ctx context.Context, r providers.Request) (providers.Response, error) {
+		n := tokens(r.Messages)
+		tried = append(tried, n)
+		if n > holds {
+			long = append(long, n)
+			return providers.Response{}, &providers.Error{Kind: providers.ContextOverflow, Err: errors.New("the prompt is too long")}
+		}
+		return providers.Response{Text: "[a] " + strings.Repeat("The kerb is where it ends. ", 26), Finish: providers.Stop}, nil
+	})
+	d, err := debate.New(t.Context(), c, o)
+	require.NoError(t, err)
+	_, err = run(t, d)
+	require.NoError(t, err)
+	require.Equal(t, fsm.Completed, result(t, d).State)
+	require.Len(t, long, 1, "it is not tried again with what is too long: %v", tried)
+	at := slices.Index(tried, long[0])
+	for _, n := range tried[at+1:] {
+		require.Less(t, n, long[0])
+	}
+}
+
+// generates is a provider that is a function.
+type generates func(context.Context, providers.Request) (providers.Response, error)
+
+func (f generates) Generate(ctx context.Context, r providers.Request) (providers.Response, error) {
+	return f(ctx, r)
+}
