@@ -118,7 +118,7 @@ func (c *change) proceed() (more bool, err error) {
 // quorum bring about have stopped the debate before. It is empty when the debate goes on, or when it was decided before.
 func (c *change) decide(found ...detect.Finding) (e transcript.Ending) {
 	r := c.rec
-	if r.ending.Outcome != "" {
+	if r.Ending.Outcome != "" {
 		return transcript.Ending{}
 	}
 	if r.Cursor.Round >= r.MinRounds {
@@ -287,7 +287,7 @@ func (r *record) remaining() time.Duration {
 // head is the record summed up.
 func (r *record) head() store.Head {
 	return store.Head{
-		ID: r.id, Seq: r.Seq, State: r.snap.State, Cursor: r.Cursor, Rounds: r.MaxRounds, Ending: r.ending,
+		ID: r.id, Seq: r.Seq, State: r.snap.State, Cursor: r.Cursor, Rounds: r.MaxRounds, Ending: r.Ending,
 		Topic: r.config.Topic, Protocol: r.config.Protocol.Name(), Labels: maps.Clone(r.config.Labels),
 		Usage: r.usage, Running: r.running, Format: r.format, Created: r.created, Updated: r.updated, Plan: r.plan(),
 	}

@@ -81,7 +81,7 @@ func (d *Debate) Stop(ctx context.Context) error {
 }
 
 func (c *change) stop(with StateChanged) error {
-	if c.rec.ending.Outcome != "" { // decided once: a debate that was paused while it completed goes on to complete
+	if c.rec.Ending.Outcome != "" { // decided once: a debate that was paused while it completed goes on to complete
 		with.Ending = transcript.Ending{}
 	}
 	if err := c.fire(fsm.Stop, with); err != nil {
@@ -191,8 +191,8 @@ func (r Remark) turn(c *change) transcript.Turn {
 	}
 }
 
-// Annotate notes something about the debate, such as a rating, also after its end. value encodes to JSON; a later one
-// of the same name replaces it.
+// Annotate notes something about the debate, also after its end. value encodes to JSON; a later one of the same name
+// replaces it. The one called "rating" is Result.Rating.
 func (d *Debate) Annotate(ctx context.Context, name string, value any) error {
 	b, err := json.Marshal(value)
 	if err != nil {

@@ -67,13 +67,12 @@ func defaults(p protocol.Protocol) (d protocol.Defaults) {
 	return d
 }
 
-// budget is the default of Limits.OutputTokens: the protocol's own, as long as that leaves room for all rounds.
+// budget is the default of Limits.OutputTokens: the protocol's own, as long as that has room for all rounds.
 func (c Config) budget(own int) int {
-	worst := c.worst()
-	if own > 0 {
-		return max(own, worst)
+	if worst := c.worst(); own < worst {
+		return 2 * worst
 	}
-	return 2 * worst
+	return own
 }
 
 func (p Participant) filled(temperature float64, tokens int) Participant {

@@ -23,7 +23,7 @@ func (c *change) degrade(f *Failure, lost []*Failure) error {
 		policy = c.rec.config.OnRetrievalFailure
 	}
 	switch {
-	case f.Kind == providers.ContextOverflow && c.rec.config.OnOverflow == End && c.rec.ending.Outcome == "":
+	case f.Kind == providers.ContextOverflow && c.rec.config.OnOverflow == End && c.rec.Ending.Outcome == "":
 		return c.stop(StateChanged{Ending: transcript.Ending{Outcome: transcript.EarlyStop, Evidence: f.Error()}, Failure: f, Lost: lost})
 	case policy == Ask:
 		return c.fire(fsm.Pause, StateChanged{Question: c.rec.ask(f), Lost: lost})
@@ -33,7 +33,7 @@ func (c *change) degrade(f *Failure, lost []*Failure) error {
 		return c.endWithout(f, lost)
 	case c.rec.spares(f):
 		return c.dropOut(f, lost)
-	case c.rec.seated(f.Key.Actor) && c.rec.Cursor.Round > 1 && c.rec.ending.Outcome == "" && !f.wrong():
+	case c.rec.seated(f.Key.Actor) && c.rec.Cursor.Round > 1 && c.rec.Ending.Outcome == "" && !f.wrong():
 		return c.stop(StateChanged{Ending: transcript.Ending{Outcome: transcript.QuorumLost, Evidence: f.Error()}, Failure: f, Lost: lost})
 	}
 	return c.fire(fsm.Fail, StateChanged{Failure: f, Lost: lost})
@@ -84,7 +84,7 @@ func (c *change) endWithout(f *Failure, lost []*Failure) error {
 	if err := c.drop(f, nil); err != nil {
 		return err
 	}
-	if c.rec.ending.Outcome != "" { // it was to give the verdict
+	if c.rec.Ending.Outcome != "" { // it was to give the verdict
 		return c.settle()
 	}
 	return c.stop(StateChanged{Ending: transcript.Ending{Outcome: transcript.QuorumLost, Evidence: f.Error()}, Lost: lost})
@@ -104,7 +104,7 @@ func (r *record) ask(f *Failure) *Question {
 	if r.spares(f) || slices.Contains(r.Judges, f.Key.Actor) {
 		q.Choices = append(q.Choices, Choice{actDrop, "Go on without", fmt.Sprintf("%s takes no further part", f.Key.Actor)})
 	}
-	if r.ending.Outcome == "" { // else it is concluding already
+	if r.Ending.Outcome == "" { // else it is concluding already
 		q.Choices = append(q.Choices, Choice{actEnd, "End here", "conclude with what was said so far"})
 	}
 	return q

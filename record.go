@@ -25,9 +25,8 @@ type record struct {
 	format      int
 	config      *Config
 	snap        fsm.Snapshot
-	parallel    bool // the phase at hand runs its steps all at once
-	valid       bool // the configuration was accepted, and is unchanged since
-	ending      transcript.Ending
+	parallel    bool      // the phase at hand runs its steps all at once
+	valid       bool      // the configuration was accepted, and is unchanged since
 	failure     *Failure  // what led to the error that the debate is in
 	question    *Question // that is open
 	answered    *Failure  // somebody decided to go on without whom it is about
@@ -278,7 +277,7 @@ func (r *record) move(ev StateChanged) {
 		r.Cursor.Round, r.roundBegan, r.atBegin = round, r.running, nil
 	}
 	if ev.Ending.Outcome != "" {
-		r.ending = ev.Ending
+		r.Ending = ev.Ending
 	}
 	if ev.To.Final() {
 		r.completed = ev.At
@@ -317,7 +316,7 @@ func (r *record) reset() {
 	r.Record = protocol.Record{MinRounds: r.MinRounds, MaxRounds: r.MaxRounds}
 	r.Cursor.Run = run
 	r.bench()
-	r.ending, r.failure, r.briefs, r.valid = transcript.Ending{}, nil, nil, false
+	r.Ending, r.failure, r.briefs, r.valid = transcript.Ending{}, nil, nil, false
 	r.usage, r.running, r.roundBegan, r.history, r.lost = transcript.Usage{}, 0, 0, 0, nil // the budgets are a run's
 	r.summaries, r.scales, r.atBegin = nil, nil, nil
 	r.findings, r.watch, r.looked.spoken, r.looked.judged = nil, nil, 0, 0

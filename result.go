@@ -26,8 +26,8 @@ type Result struct {
 	Round      int               `json:"round"`           // the round at hand, or the last
 
 	Turns       []transcript.Turn `json:"turns"`                 // of this run, in order
-	Assessments []transcript.Turn `json:"assessments,omitempty"` // of Turns; decode them into judge.Assessment
-	Verdict     *transcript.Turn  `json:"verdict,omitempty"`     // the last of the conclusion, if there is one without defaults in its place; decode it by its Output. Nil where nothing concludes
+	Assessments []transcript.Turn `json:"assessments,omitempty"` // of Turns; decode each by its Output, such as into judge.Assessment
+	Verdict     *transcript.Turn  `json:"verdict,omitempty"`     // the last of the last phase of the conclusion, if possible one without defaults in its place; decode it by its Output. Nil where nothing concludes
 	Answer      protocol.Answer   `json:"answer,omitzero"`       // what the debate came to: by its protocol, else the verdict
 	Findings    []detect.Finding  `json:"findings,omitempty"`    // what Config.Watch found, in order
 
@@ -37,6 +37,7 @@ type Result struct {
 	Rounds       []Totals                   `json:"rounds"`             // by round; 0 is what came before the first
 	Warnings     []string                   `json:"warnings,omitempty"` // judges of a participant's model, prompts that were cut, replies that were cut or replaced
 	Annotations  map[string]json.RawMessage `json:"annotations,omitempty"`
+	Rating       json.RawMessage            `json:"rating"`             // a user's, which is the annotation "rating"; null where there is none
 	Question     *Question                  `json:"question,omitempty"` // that waits for a person
 	Failure      *Failure                   `json:"failure,omitempty"`  // that the debate is in error for
 
@@ -68,10 +69,11 @@ type Status struct {
 func (r *record) result() *Result {
 	res := &Result{
 		ID: r.id, Topic: r.config.Topic, Background: r.config.Background, Protocol: r.config.Protocol.Name(), State: r.snap.State,
-		Ending: r.ending, Round: r.Cursor.Round, Turns: slices.Clone(r.Turns), Sides: map[string]Totals{},
+		Ending: r.Ending, Round: r.Cursor.Round, Turns: slices.Clone(r.Turns), Sides: map[string]Totals{},
 		Rounds: make([]Totals, r.Cursor.Round+1), Annotations: maps.Clone(r.annotations), Question: r.question, Failure: r.failure,
 		Running: r.running, Created: r.created, Started: r.started, Updated: r.updated, Completed: r.completed,
 	}
+	res.Rating = res.Annotations["rating"]
 	res.Findings, res.Warnings = slices.Clone(r.findings), r.config.kinship(r.named)
 	sides := map[string]string{}
 	for _, s := range r.everyone {
@@ -94,7 +96,7 @@ func (r *record) result() *Result {
 		case transcript.Assessment:
 			res.Assessments = append(res.Assessments, *t)
 		case transcript.Conclusion:
-			if res.Verdict == nil || !slices.Contains(t.Flags, transcript.Fallback) {
+			if res.Verdict == nil || res.Verdict.Phase != t.Phase || !slices.Contains(t.Flags, transcript.Fallback) {
 				res.Verdict = t
 			}
 		case transcript.Prelude, transcript.Speech, transcript.Remark, transcript.Summary, transcript.Vectors:

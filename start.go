@@ -80,12 +80,22 @@ func (dr *drive) detached() {
 			continue
 		case more:
 		case s == fsm.Paused:
-			dr.sleep(-1)
+			if dr.sleep(-1); dr.anew() {
+				return
+			}
 		case s != "" && !s.Active(): // else somebody resumed since
 			return
 		}
 		again = shortest
 	}
+}
+
+// anew says whether the debate stands at its beginning: it was deleted meanwhile, and another has its id, or it was reset.
+// Nobody has asked for that to be driven.
+func (dr *drive) anew() bool {
+	dr.d.mu.Lock()
+	defer dr.d.mu.Unlock()
+	return dr.d.refresh(dr.ctx) == nil && dr.d.rec.snap.State == fsm.Configuring
 }
 
 // log says what went wrong, and whether it may be better later.

@@ -55,7 +55,7 @@ func (r *record) rules() protocol.Protocol {
 func (r *record) facts() fsm.Facts {
 	return fsm.Facts{
 		ValidConfig: r.valid,
-		Ending:      r.ending.Outcome != "",
+		Ending:      r.Ending.Outcome != "",
 		Recoverable: r.failure != nil && r.failure.Recoverable,
 		Decided:     r.question == nil,
 	}

@@ -310,12 +310,12 @@ func TestAProtocolsDefaults(t *testing.T) {
 		{
 			"a minimum above the limit raises that",
 			debate.Config{Limits: debate.Limits{MinRounds: 4}},
-			debate.Limits{MinRounds: 4, MaxRounds: 4, OutputTokens: 120, StepTokens: 10, JudgeTokens: 20},
+			debate.Limits{MinRounds: 4, MaxRounds: 4, OutputTokens: 240, StepTokens: 10, JudgeTokens: 20},
 		},
 		{
 			"the budget has room for all rounds",
 			debate.Config{Limits: debate.Limits{MaxRounds: 8}},
-			debate.Limits{MinRounds: 2, MaxRounds: 8, OutputTokens: 240, StepTokens: 10, JudgeTokens: 20},
+			debate.Limits{MinRounds: 2, MaxRounds: 8, OutputTokens: 480, StepTokens: 10, JudgeTokens: 20},
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -15,6 +15,7 @@ type Record struct {
 	Judges    []string          // by name
 	MinRounds int
 	MaxRounds int
+	Ending    transcript.Ending // why the debate ends, once that is decided
 	Turns     []transcript.Turn // of this run, by phase and Order, whatever their order of arrival
 
 	index  map[transcript.Key]int   // into Turns
