@@ -46,7 +46,7 @@ func (e *Engine) call(r *record, s protocol.Step) (*call, error) {
 	c := &call{
 		step: s, who: who, role: seat.Role, set: e.prompts, names: r.names, created: r.created, config: r.config, bind: e.bind,
 		judging: slices.Contains(r.Judges, s.Actor), debating: r.seated(s.Actor),
-		count: counting(r.count, who.Model),
+		tally: r.count,
 	}
 	c.limit, c.budget = r.timeLimit()
 	c.room = r.remaining()
@@ -77,17 +77,6 @@ func (e *Engine) call(r *record, s protocol.Step) (*call, error) {
 		c.turn.Window = &transcript.Window{Limit: r.wanted.Limit, Used: r.wanted.Used, Kept: r.wanted.Kept, Percent: r.wanted.Percent}
 	}
 	return c, nil
-}
-
-// counting is a count for one model that does not count the last text again.
-func counting(count func(model, text string) int, model string) func(string) int {
-	last, tokens := "", 0
-	return func(text string) int {
-		if text != last {
-			last, tokens = text, count(model, text)
-		}
-		return tokens
-	}
 }
 
 // contract is the contract of a name; nil: there is none.

@@ -44,18 +44,22 @@ type call struct {
 	bind        func(name string) (string, providers.Provider, error)
 	reserve     []Participant // who may still give the reply in a judge's name
 	substituted bool
-	failures    map[providers.Kind]int // of the model at hand
-	partial     string                 // the most that was said in a failed attempt
-	count       func(text string) int  // its tokens, for the actor's model
-	asked       []providers.Message    // without the words of asking again
-	summed      bool                   // a part of the history was summed up
-	history     int                    // of tokens, the history's
-	patience    time.Duration          // with a rate limit that hits everyone; 0: none
-	rested      bool                   // a rate limit was sat out: the step's time begins anew
-	leave       error                  // why it cannot be sat out
-	since       int                    // the attempt after which one was sat out last
-	room        time.Duration          // of the debate's time, when the call was planned
-	launched    time.Time
+	failures    map[providers.Kind]int       // of the model at hand
+	partial     string                       // the most that was said in a failed attempt
+	tally       func(model, text string) int // tokens
+	counted     struct {                     // last
+		text   string
+		tokens int
+	}
+	asked    []providers.Message // without the words of asking again
+	summed   bool                // a part of the history was summed up
+	history  int                 // of tokens, the history's
+	patience time.Duration       // with a rate limit that hits everyone; 0: none
+	rested   bool                // a rate limit was sat out: the step's time begins anew
+	leave    error               // why it cannot be sat out
+	since    int                 // the attempt after which one was sat out last
+	room     time.Duration       // of the debate's time, when the call was planned
+	launched time.Time
 
 	after, over chan struct{} // the end of the actor's call before this one, and of this one
 
@@ -237,6 +241,14 @@ func (c *call) stream(p *part) func(string) error {
 		offset += len(text)
 		return c.emit(ev, ev.Seq)
 	}
+}
+
+// count is how many tokens a text has for the actor's model. The last text is not counted again.
+func (c *call) count(text string) int {
+	if text != c.counted.text {
+		c.counted.text, c.counted.tokens = text, c.tally(c.who.Model, text)
+	}
+	return c.counted.tokens
 }
 
 // usage is what the provider counted, else an estimate.

@@ -70,6 +70,9 @@ func (c Config) check() []protocol.Problem {
 
 // checkWatch finds rules that mean nothing, and those that go by what this debate does not have.
 func (c Config) checkWatch(l *list) {
+	if len(c.Watch) == 0 {
+		return
+	}
 	r := c.planned()
 	r.Cursor.Round = 1
 	judged := slices.ContainsFunc(r.phases(transcript.Assessment), func(p protocol.Phase) bool {
@@ -140,23 +143,21 @@ func (c Config) worst() (tokens int) {
 // kinship are the judges who are of one model with a participant: models are known to like their own words. Named resolves
 // the name of a provider.
 func (c *Config) kinship(named func(string) string) (list []string) {
-	for field, j := range c.actors() {
-		who := "judge " + j.Name
-		if !strings.HasPrefix(field, "judges") {
-			who = field
-		}
-		if !strings.HasPrefix(field, "judges") && !strings.HasPrefix(field, "substitutes") {
-			continue
-		}
+	for i, j := range slices.Concat(c.Judges, c.Substitutes) {
 		var kin []string
 		for _, p := range c.active() {
 			if named(p.Provider) == named(j.Provider) && p.Model == j.Model {
 				kin = append(kin, p.Name)
 			}
 		}
-		if len(kin) > 0 {
-			list = append(list, fmt.Sprintf("%s is of one model with %s, and may favour what it would say itself", who, strings.Join(kin, ", ")))
+		if len(kin) == 0 {
+			continue
 		}
+		who := "judge " + j.Name
+		if i >= len(c.Judges) {
+			who = fmt.Sprintf("substitutes[%d]", i-len(c.Judges))
+		}
+		list = append(list, fmt.Sprintf("%s is of one model with %s, and may favour what it would say itself", who, strings.Join(kin, ", ")))
 	}
 	return list
 }

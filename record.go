@@ -117,8 +117,9 @@ func (r *record) apply(ev Event, at time.Time) error {
 		r.move(ev)
 	case PhaseStarted:
 		r.Begin(ev.Phase, stamp.Seq)
-		r.parallel = ev.Parallel
-		r.freeze(ev.Phase)
+		if r.parallel = ev.Parallel; r.parallel {
+			r.freeze(ev.Phase)
+		}
 	case TurnDone:
 		err = r.turn(ev.Turn)
 	case Dropped:
