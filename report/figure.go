@@ -67,8 +67,9 @@ func look(n int) string { return fmt.Sprintf("c%d", n%8) }
 func (s *scale) chart() *figure {
 	const left, top, height, perRow = 40, 12, 240, 4
 	rounds := s.rounds()
-	f := &figure{ID: "chart", Title: s.of, About: fmt.Sprintf("%d lines over %d rounds; the table below has the same values.", len(s.series), len(rounds)), Width: figureWidth}
 	first, last := rounds[0], rounds[len(rounds)-1]
+	f := &figure{ID: "chart", Title: s.of, Width: figureWidth}
+	f.About = fmt.Sprintf("Lines: %d, from round %d to round %d. The table below has the same values.", len(s.series), first, last)
 	x := func(round int) float64 {
 		if first == last {
 			return (left + figureWidth - 20) / 2

@@ -7,6 +7,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/protocol/refine"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -18,6 +19,7 @@ const gone = "[redacted]"
 //   - background, personas, instructions, and all of the configuration but who takes part with which model, the limits,
 //     the prices, and the name of the protocol
 //   - what was said before the first round: assigned personas, documents that were found
+//   - where the words of roles came from, which may be files
 //   - the words of errors and problems, which may quote a request; their kinds stay
 //
 // Topic and positions stay: they are what the debate is about. Replies stay as well, also where a model quotes its prompt.
@@ -35,7 +37,7 @@ func (r *Report) Redact() *Report {
 		return q
 	}
 	res.Question = pointed(res.Question, question)
-	res.Answer.Data = withoutTemplates(res.Answer.Data)
+	res.Answer.Data = answerData(res.Protocol, res.Answer.Data)
 	res.Participants = each(res.Participants, func(s debate.Status) debate.Status {
 		s.Errors = each(s.Errors, func(string) string { return gone })
 		return s
@@ -111,15 +113,31 @@ func failure(f debate.Failure) debate.Failure {
 
 func lost(f *debate.Failure) *debate.Failure { return pointed(f, failure) }
 
-// withoutTemplates is an answer's data without the titles of documents that a prompt showed.
-func withoutTemplates(data json.RawMessage) json.RawMessage {
+// answerData is an answer's data without the titles of documents that a prompt showed, and without the files that the
+// words of roles came from.
+func answerData(protocol string, data json.RawMessage) json.RawMessage {
 	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(data, &fields); err != nil || fields["templates"] == nil {
+	if err := json.Unmarshal(data, &fields); err != nil {
 		return data
 	}
-	delete(fields, "templates")
+	roles := read[[]refine.Assignment](fields["roles"])
+	switch {
+	case fields["templates"] != nil:
+		delete(fields, "templates")
+	case protocol == (refine.Protocol{}).Name() && len(roles) > 0:
+		fields["roles"], _ = json.Marshal(each(roles, assignment)) // plain data always encodes
+	default:
+		return data
+	}
 	data, _ = json.Marshal(fields) // what was decoded encodes
 	return data
+}
+
+func assignment(a refine.Assignment) refine.Assignment {
+	if a.Source != "built-in" && a.Source != "configuration" {
+		a.Source = gone
+	}
+	return a
 }
 
 // allowed are the fields of a configuration that are no words of prompts; what is not listed is taken out.

@@ -18,6 +18,7 @@ import (
 	"github.com/elenchus-go/debate/internal/secrettest"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/protocol/arbitration"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/protocol/refine"
 	"github.com/elenchus-go/debate/protocol/skeptic"
@@ -215,7 +216,7 @@ func TestARedactedReportHasNoWordsOfPrompts(t *testing.T) {
 	}
 	for name, p := range map[string]protocol.Protocol{
 		"panel":   panel.Protocol{Personas: panel.Binary},
-		"refine":  refine.Protocol{Roles: map[string]refine.Role{"own": {System: secret, Source: "a file"}}},
+		"refine":  refine.Protocol{Roles: map[string]refine.Role{"own": {System: secret, Source: "roles/" + secret + ".txt"}}},
 		"skeptic": skeptic.Protocol{Templates: 1},
 	} {
 		for _, policy := range []debate.FailurePolicy{debate.Degrade, debate.Ask} {
@@ -277,6 +278,17 @@ func TestRedactionReachesEveryFailure(t *testing.T) {
 	require.Contains(t, markdown(t, r), "api error", "kinds stay")
 }
 
+func TestARedactedReportSaysWhichRolesAreBuiltIn(t *testing.T) {
+	roles := []refine.Assignment{{Agent: "Ada", Role: "own", Source: "roles/" + secret}, {Agent: "Bo", Role: "cost", Source: "configuration"}, {Agent: "Cy", Role: "testing", Source: "built-in"}}
+	for name, source := range map[string]string{refine.Protocol{}.Name(): "[redacted]", "another/1": "roles/" + secret} {
+		r := &report.Report{Result: debate.Result{Protocol: name}}
+		r.Result.Answer.Data = json.RawMessage(encode(t, refine.Result{Roles: roles}))
+		var res refine.Result
+		require.NoError(t, json.Unmarshal(r.Redact().Result.Answer.Data, &res))
+		require.Equal(t, []string{source, "configuration", "built-in"}, []string{res.Roles[0].Source, res.Roles[1].Source, res.Roles[2].Source})
+	}
+}
+
 func TestARedactedConfigurationThatCannotBeReadIsNone(t *testing.T) {
 	require.Nil(t, (&report.Report{Config: json.RawMessage(`[]`)}).Redact().Config)
 }
@@ -321,6 +333,27 @@ func assessed(t *testing.T, turns ...transcript.Turn) *report.Report {
 		turns[i].Output = judge.AssessmentContract.Name()
 	}
 	return &report.Report{Result: debate.Result{Assessments: turns}}
+}
+
+// A ruling of each round moves one score; the others stay where they are, and rounds without a ruling have no values.
+func TestTheScoresOfAnArbitrationAreDrawnRoundByRound(t *testing.T) {
+	moved := func(round int, category string, before, after float64) arbitration.Adjustment {
+		return arbitration.Adjustment{Round: round, Score: arbitration.Score{Category: category, Before: before, After: after}}
+	}
+	res := arbitration.Result{
+		Scale: 20, Scores: []arbitration.Score{{Category: "market", Before: 4, After: 5}, {Category: "team", Before: 8, After: 8}},
+		Topics: []arbitration.Adjustment{moved(1, "market", 4, 6), moved(3, "market", 6, 5)},
+	}
+	r := &report.Report{Result: debate.Result{Protocol: arbitration.Protocol{}.Name()}}
+	r.Result.Answer.Data = json.RawMessage(encode(t, res))
+	require.Contains(t, markdown(t, r), "## Scores\n\nScores of the evaluation after each ruling, of 20:\n\n"+
+		"| Round | market | team |\n|---|---|---|\n| 0 | 4 | 8 |\n| 1 | 6 | 8 |\n| 3 | 5 | 8 |\n")
+	require.Contains(t, html(t, r), "Lines: 2, from round 0 to round 3.")
+
+	for name, none := range map[string]arbitration.Result{"no ruling": {Scale: 20, Scores: res.Scores}, "no scale": {Scores: res.Scores, Topics: res.Topics}} {
+		r.Result.Answer.Data = json.RawMessage(encode(t, none))
+		require.NotContains(t, markdown(t, r), "## Scores\n", name)
+	}
 }
 
 func TestALineIsBrokenWhereNobodyWasScored(t *testing.T) {

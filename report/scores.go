@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/elenchus-go/debate/judge"
+	"github.com/elenchus-go/debate/protocol/arbitration"
 	"github.com/elenchus-go/debate/protocol/skeptic"
 	"github.com/elenchus-go/debate/protocol/vote"
 	"github.com/elenchus-go/debate/transcript"
@@ -82,7 +83,7 @@ func once(a judge.Assessment) bool {
 	return len(names) == len(a.Participants)
 }
 
-// scores are the judges' a round, else the skeptic's of the answer, else the confidence of who votes.
+// scores are the judges' a round, else those that rulings move, the skeptic's of the answer, or the confidence of who votes.
 func (r *Report) scores() []block {
 	s := &scale{of: "Scores by the judges, of 10", most: 10}
 	var failed []string
@@ -96,6 +97,8 @@ func (r *Report) scores() []block {
 		}
 	}
 	switch r.Result.Protocol {
+	case arbitration.Protocol{}.Name():
+		s.move(read[arbitration.Result](r.Result.Answer.Data))
 	case skeptic.Protocol{}.Name():
 		s.doubt(read[skeptic.Trace](r.Result.Answer.Data))
 	case vote.Protocol{}.Name():
@@ -120,6 +123,25 @@ func (r *Report) scores() []block {
 		}
 	}
 	return slices.Concat([]block{{Figure: s.chart()}}, rows(s.of, head, cells), list("", failed))
+}
+
+// move adds the scores that rulings move, as they stand after each; round 0 has those that the debate began with.
+func (s *scale) move(res arbitration.Result) {
+	if len(res.Topics) == 0 || res.Scale <= 0 {
+		return
+	}
+	s.of, s.most = "Scores of the evaluation after each ruling, of "+score(res.Scale), res.Scale
+	for _, x := range res.Scores {
+		s.set(x.Category, 0, x.Before)
+	}
+	last := 0
+	for _, t := range res.Topics {
+		for _, x := range s.series { // the others stay where they are
+			x.values[t.Round] = x.values[last]
+		}
+		s.set(t.Category, t.Round, t.After)
+		last = t.Round
+	}
 }
 
 // doubt adds what the skeptic says of the answer.

@@ -3,7 +3,7 @@
 //
 // The rule: a ruling moves the score of its topic's category by Step times its confidence, up where the advocate has
 // won, down where the challenger has; the score stays within 0 and Scale, and is rounded to hundredths. A draw moves
-// nothing, and neither does what stands for a ruling where no valid one came. Where topics share a category, each
+// nothing, nor does a confidence of 0, nor what stands for a ruling where no valid one came. Where topics share a category, each
 // starts from what the one before has left.
 package arbitration
 
@@ -209,15 +209,13 @@ func (p Protocol) ruling(r *protocol.Record) (s protocol.Step) {
 // vars are what prompts read: what the evaluation says, and the topic of the round.
 func (p Protocol) vars(r *protocol.Record) map[string]string {
 	t := p.topics()[r.Cursor.Round-1]
-	now := p.result(r, r.Cursor.Round-1)
-	at := slices.IndexFunc(now.Scores, func(s Score) bool { return s.Category == t.Category })
 	v := map[string]string{
 		"evidence": lines(p.Evidence), "challenges": lines(p.Challenges), "scores": p.scores(),
 		"topic": t.Name, "question": t.Question, "category": t.Category, Advocate: t.Advocate, Challenger: t.Challenger,
 		"score": "", "scale": number(p.scale()),
 	}
-	if at >= 0 {
-		v["score"] = number(now.Scores[at].After)
+	if _, scored := p.Scores[t.Category]; scored {
+		v["score"] = number(p.stands(r, t.Category))
 	}
 	if len(r.Seats) == 2 {
 		v["for"], v["against"] = sides(r)

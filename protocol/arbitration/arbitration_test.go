@@ -15,12 +15,6 @@ import (
 
 var scores = map[string]float64{"problem": 7, "solution": 5.5, "market": 4}
 
-func ExampleAdjust() {
-	ruling := arbitration.Ruling{Winner: arbitration.Challenger, Confidence: 80}
-	fmt.Println(arbitration.Adjust(7, ruling, 1, 10))
-	// Output: 6.2
-}
-
 // court is an arbitration that is driven by hand.
 type court struct {
 	t *testing.T
@@ -179,7 +173,8 @@ func TestAdjustmentsFollowTheRule(t *testing.T) {
 		{"not sure at all", 5, "advocate", 0, 1, 10, 5},
 		{"a draw", 5, "draw", 100, 1, 10, 5},
 		{"a draw leaves the score as it was", 5.123, "draw", 100, 1, 10, 5.123},
-		{"no winner that there is", 5, "nobody", 100, 1, 10, 5},
+		{"no confidence leaves the score as it was", 7.005, "advocate", 0, 1, 10, 7.005},
+		{"nor does it against the score", 7.005, "challenger", 0, 1, 10, 7.005},
 		{"up to the scale", 9.8, "advocate", 100, 1, 10, 10},
 		{"at the scale", 10, "advocate", 100, 1, 10, 10},
 		{"down to nothing", 0.3, "challenger", 100, 1, 10, 0},
@@ -189,8 +184,8 @@ func TestAdjustmentsFollowTheRule(t *testing.T) {
 		{"on another scale", 60, "challenger", 80, 10, 100, 52},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got := arbitration.Adjust(tt.before, arbitration.Ruling{Winner: tt.winner, Confidence: tt.confidence}, tt.step, tt.scale)
-			require.Equal(t, tt.want, got)
+			c := sit(t, arbitration.Protocol{Scores: map[string]float64{"problem": tt.before}, Step: tt.step, Scale: tt.scale}).round(1, tt.winner, tt.confidence)
+			require.Equal(t, tt.want, c.result().Topics[0].After)
 		})
 	}
 }
@@ -203,7 +198,7 @@ func TestTheResultHoldsScoresBeforeAndAfter(t *testing.T) {
 	res := c.result()
 	require.Len(t, res.Topics, 2, "those that were ruled on")
 	require.Equal(t, arbitration.Adjustment{
-		Topic: "problem validity", Ruling: arbitration.Ruling{Reasoning: "Because.", KeyPoints: []string{"K"}, Winner: "challenger", Confidence: 80},
+		Round: 1, Topic: "problem validity", Ruling: arbitration.Ruling{Reasoning: "Because.", KeyPoints: []string{"K"}, Winner: "challenger", Confidence: 80},
 		Score: arbitration.Score{Category: "problem", Before: 7, After: 6.2, Delta: -0.8},
 	}, res.Topics[0])
 	require.Equal(t, []arbitration.Score{
@@ -213,6 +208,7 @@ func TestTheResultHoldsScoresBeforeAndAfter(t *testing.T) {
 		{Category: "team", Before: 8, After: 8},
 	}, res.Scores)
 	require.Equal(t, arbitration.Score{Before: 28.7, After: 28.2, Delta: -0.5}, res.Total)
+	require.InDelta(t, 10, res.Scale, 0)
 }
 
 func TestAFallbackMovesNothing(t *testing.T) {
@@ -261,6 +257,28 @@ func TestWhatCannotBeReadIsNoRuling(t *testing.T) {
 	c.begin(transcript.Assessment, 1).r.Begin("rule", 1)
 	require.True(t, c.r.Apply(transcript.Turn{Key: transcript.Key{Run: 1, Round: 1, Phase: "rule", Actor: "J"}, Kind: transcript.Assessment, Seq: 2, Data: []byte(`{"winner":1}`)}))
 	require.Empty(t, c.result().Topics)
+	c.round(2, "advocate", 50)
+	require.Equal(t, 2, c.result().Topics[0].Round)
+}
+
+// Prompts show the score as it is: without what stands for a ruling, and without what was never valid.
+func TestOnlyRulingsMoveTheScoreInPrompts(t *testing.T) {
+	topics := make([]arbitration.Topic, 4)
+	for i := range topics {
+		topics[i] = arbitration.Topic{Name: fmt.Sprint(i), Question: "?", Category: "c", Advocate: "yes", Challenger: "no"}
+	}
+	topics[2].Category = "d"
+	c := sit(t, arbitration.Protocol{Topics: topics, Scores: map[string]float64{"c": 5, "d": 1}})
+	c.round(1, "advocate", 100, transcript.Fallback).begin(transcript.Assessment, 2).r.Begin("rule", c.r.Seq+1)
+	require.True(t, c.r.Apply(transcript.Turn{
+		Key: transcript.Key{Run: 1, Round: 2, Phase: "rule", Actor: "J"}, Kind: transcript.Assessment, Seq: c.r.Seq + 1,
+		Data: []byte(`{"winner":"nobody","confidence":100}`),
+	}))
+	require.Equal(t, "1", c.begin(transcript.Speech, 3).next()[0].Vars["score"])
+	c.round(3, "advocate", 100)
+	require.Equal(t, "5", c.begin(transcript.Speech, 4).next()[0].Vars["score"])
+	c.round(4, "challenger", 50)
+	require.Equal(t, []arbitration.Score{{Category: "c", Before: 5, After: 4.5, Delta: -0.5}, {Category: "d", Before: 1, After: 2, Delta: 1}}, c.result().Scores)
 }
 
 func TestCheckSaysAllThatIsWrong(t *testing.T) {

@@ -15,10 +15,12 @@ type Result struct {
 	Topics []Adjustment `json:"topics"` // those that were ruled on, in order
 	Scores []Score      `json:"scores"` // of all categories, by name
 	Total  Score        `json:"total"`  // their sums
+	Scale  float64      `json:"scale"`  // the best score that a category can have
 }
 
 // Adjustment is what a ruling did to the score of its topic's category.
 type Adjustment struct {
+	Round    int    `json:"round"` // in which it was ruled on
 	Topic    string `json:"topic"`
 	Ruling   Ruling `json:"ruling"`
 	Fallback bool   `json:"fallback,omitempty"` // no valid ruling came
@@ -33,10 +35,9 @@ type Score struct {
 	Delta    float64 `json:"delta"` // After less Before
 }
 
-// Adjust is a score after a ruling, by the rule of the package: moved by step at a confidence of 100, within 0 and
-// scale.
-func Adjust(before float64, ruling Ruling, step, scale float64) float64 {
-	move := step * ruling.Confidence / 100
+// adjust is a score after a ruling, by the rule of the package. One that does not move is left as it is.
+func (p Protocol) adjust(before float64, ruling Ruling) float64 {
+	move := p.step() * ruling.Confidence / 100
 	switch ruling.Winner {
 	case Advocate:
 	case Challenger:
@@ -44,7 +45,10 @@ func Adjust(before float64, ruling Ruling, step, scale float64) float64 {
 	default:
 		return before
 	}
-	return min(max(hundredths(before+move), 0), scale)
+	if move == 0 {
+		return before
+	}
+	return min(max(hundredths(before+move), 0), p.scale())
 }
 
 func hundredths(f float64) float64 { return math.Round(f*100) / 100 }
@@ -53,24 +57,38 @@ func score(category string, before, after float64) Score {
 	return Score{Category: category, Before: before, After: after, Delta: hundredths(after - before)}
 }
 
-// result applies the rulings of the rounds up to one.
-func (p Protocol) result(r *protocol.Record, rounds int) Result {
-	res := Result{Topics: []Adjustment{}, Scores: []Score{}}
+// stands is the score of a category before the round at hand. It reads the rulings that moved it, and no others.
+func (p Protocol) stands(r *protocol.Record, category string) float64 {
+	now := p.Scores[category]
+	for i, topic := range p.topics()[:r.Cursor.Round-1] {
+		if topic.Category != category {
+			continue
+		}
+		if ruling, fallback, ok := ruled(r, i+1); ok && !fallback {
+			now = p.adjust(now, ruling)
+		}
+	}
+	return now
+}
+
+// result applies all rulings.
+func (p Protocol) result(r *protocol.Record) Result {
+	res := Result{Topics: []Adjustment{}, Scores: []Score{}, Scale: p.scale()}
 	now := maps.Clone(p.Scores)
 	if now == nil {
 		now = map[string]float64{}
 	}
-	for i, topic := range p.topics()[:min(rounds, len(p.topics()))] {
+	for i, topic := range p.topics() {
 		ruling, fallback, ok := ruled(r, i+1)
 		if !ok {
 			continue
 		}
 		before := now[topic.Category]
 		if !fallback {
-			now[topic.Category] = Adjust(before, ruling, p.step(), p.scale())
+			now[topic.Category] = p.adjust(before, ruling)
 		}
 		res.Topics = append(res.Topics, Adjustment{
-			Topic: topic.Name, Ruling: ruling, Fallback: fallback, Score: score(topic.Category, before, now[topic.Category]),
+			Round: i + 1, Topic: topic.Name, Ruling: ruling, Fallback: fallback, Score: score(topic.Category, before, now[topic.Category]),
 		})
 	}
 	var before, after float64
@@ -99,7 +117,7 @@ func (p Protocol) Answer(r *protocol.Record) (a protocol.Answer) {
 	if len(r.Turns) == 0 {
 		return a
 	}
-	res := p.result(r, len(p.topics()))
+	res := p.result(r)
 	a.Text = p.markdown(r, res)
 	a.Data, _ = json.Marshal(res) // plain data always encodes
 	return a

@@ -112,6 +112,7 @@ func TestGoldenRoles(t *testing.T) {
 func TestAnAgentHasOneSystemPrompt(t *testing.T) {
 	x := sit(t, refine.Protocol{Roles: map[string]refine.Role{"poet": {System: "You rhyme.", Propose: "P", Critique: "C", Refine: "R"}}}, "A", "B")
 	x.r.Seats[0].Role = "poet"
+	require.True(t, x.r.Apply(transcript.Turn{Key: transcript.Key{Run: 1, Phase: "remark", Actor: "user"}, Kind: transcript.Remark, Seq: 1}))
 	seen := map[string]bool{}
 	for round := 1; round <= 2; round++ {
 		for _, p := range x.begin(transcript.Speech, round).p.Phases(x.r) {

@@ -98,8 +98,12 @@ func (p Protocol) summing(r *protocol.Record, agent string) (step protocol.Step,
 	step.Actor, step.Target = protocol.Summarizing, agent
 	step.Prompt, step.Output, step.Show = "refine-summary", SummaryContract.Name(), covered
 	step.Vars = map[string]string{"limit": strconv.Itoa(limit.To)}
-	return step, size > limit.Above
+	return step, size > limit.Above || r.Cursor.Round > 1 && planned(r)
 }
+
+// planned says that nothing was said yet. Then the phases are all that there can be, so that a budget leaves room for
+// each.
+func planned(r *protocol.Record) bool { return len(r.Turns) == 0 }
 
 // perspective is what an agent remembers at the begin of a round, and its length in characters.
 func perspective(r *protocol.Record, agent string, round int) (size int, covers func(*transcript.Turn) bool) {

@@ -28,7 +28,7 @@ type Protocol struct {
 	FullHistory bool `json:"full_history,omitempty"`
 	// Summary is when an agent's memory of earlier rounds is summed up. Defaults to above 5,000 characters.
 	Summary Limit `json:"summary,omitzero"`
-	// Summaries replace Summary for single agents, by name. Names of others mean nothing.
+	// Summaries replace Summary for single agents, by name. Each takes part when the debate starts.
 	Summaries map[string]Limit `json:"summaries,omitempty"`
 	// Final is when the judge sums up what it is shown, before it makes a solution of that. Defaults to above 16,000
 	// characters.
@@ -93,8 +93,9 @@ func (p Protocol) Check(r *protocol.Record) (problems []protocol.Problem) {
 	if len(r.Judges) == 0 {
 		wrong("judges", "none, critique-refine needs one")
 	}
-	known := p.known()
+	known, names := p.known(), []string{}
 	for i, s := range r.Seats {
+		names = append(names, s.Name)
 		if s.Role != "" && !slices.Contains(known, s.Role) {
 			wrong(fmt.Sprintf("participants[%d].role", i), "%q of %s is unknown, the roles are %q", s.Role, s.Name, known)
 		}
@@ -109,6 +110,9 @@ func (p Protocol) Check(r *protocol.Record) (problems []protocol.Problem) {
 	p.Summary.check("protocol.summary", ownAbove, wrong)
 	for _, name := range slices.Sorted(maps.Keys(p.Summaries)) {
 		p.Summaries[name].check("protocol.summaries."+name, ownAbove, wrong)
+		if r.Cursor.Round == 0 && !slices.Contains(names, name) { // who drops out later leaves the limit behind
+			wrong("protocol.summaries", "%q is not a participant, they are %q", name, names)
+		}
 	}
 	p.Final.check("protocol.final", finalAbove, wrong)
 	return problems
@@ -125,7 +129,7 @@ func (l Limit) check(field string, above int, wrong func(field, format string, a
 }
 
 // Phases are summaries where they are due, proposals, critiques and refinements in each round, and the judge's solution
-// at the end.
+// at the end. Before anything was said they are as many as they can become.
 func (p Protocol) Phases(r *protocol.Record) []protocol.Phase {
 	switch r.Cursor.Stage {
 	case transcript.Speech:
@@ -176,7 +180,7 @@ func (p Protocol) conclusion(r *protocol.Record) (phases []protocol.Phase) {
 	}
 	judge, limit, f := r.Judges[0], p.Final.filled(finalAbove), p.final(r)
 	show := f.shows
-	if !limit.Off && f.size > limit.Above {
+	if !limit.Off && (f.size > limit.Above || planned(r)) {
 		step := protocol.Step{Prompt: "refine-digest", Output: SummaryContract.Name(), Show: f.shows}
 		step.Actor, step.Vars = judge, map[string]string{"limit": strconv.Itoa(limit.To)}
 		phases = append(phases, protocol.Phase{Name: digest, Steps: []protocol.Step{step}})

@@ -3,6 +3,7 @@ package refine_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -192,6 +193,45 @@ func TestStepsNameTheirPromptsAndContracts(t *testing.T) {
 		"summarize refine-summary refine-summary/1", "propose refine-propose", "critique refine-critique peer-critique/1",
 		"refine refine-refine", "digest refine-digest refine-summary/1", "synthesize refine-synthesis solution/1",
 	}, got)
+}
+
+// A budget is made for all that a debate can need, before anyone knows how long its texts become.
+func TestBeforeAnythingIsSaidThePhasesAreAllThereCanBe(t *testing.T) {
+	phases := func(x *table) (list []string) {
+		for _, p := range x.p.Phases(x.r) {
+			for _, s := range p.Steps {
+				list = append(list, brief(transcript.Key{Phase: p.Name, Actor: s.Actor, Target: s.Target}))
+			}
+		}
+		return list
+	}
+	first := []string{"propose A", "propose B", "critique A>B", "critique B>A", "refine A", "refine B"}
+	for name, tt := range map[string]struct {
+		p         refine.Protocol
+		due, ends []string
+	}{
+		"by default": {refine.Protocol{}, []string{"summarize summarizer>A", "summarize summarizer>B"}, []string{"digest J", "synthesize J"}},
+		"without any": {
+			refine.Protocol{Summary: refine.Limit{Off: true}, Final: refine.Limit{Off: true}},
+			nil,
+			[]string{"synthesize J"},
+		},
+		"without one's": {
+			refine.Protocol{Summaries: map[string]refine.Limit{"A": {Off: true}}},
+			[]string{"summarize summarizer>B"},
+			[]string{"digest J", "synthesize J"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			x := sit(t, tt.p, "A", "B")
+			require.Equal(t, first, phases(x.begin(transcript.Speech, 1)), "nobody has a past in round 1")
+			require.Equal(t, slices.Concat(tt.due, first), phases(x.begin(transcript.Speech, 2)))
+			require.Equal(t, tt.ends, phases(x.begin(transcript.Conclusion, 3)))
+			x.play(transcript.Speech, 1)
+			require.Equal(t, first, phases(x.begin(transcript.Speech, 2)), "then it goes by what was said")
+			require.Equal(t, []string{"synthesize J"}, phases(x.begin(transcript.Conclusion, 2)))
+		})
+	}
 }
 
 func TestWhatAStepShowsWithoutTheFullHistory(t *testing.T) {

@@ -57,6 +57,7 @@ func TestCheckSaysAllThatIsWrong(t *testing.T) {
 				"protocol.summary.above: -1, use 1 or more, or leave it out for 5000",
 				"protocol.summaries.A.to: 5001, use 1 to 5000, the length above which a text is summed up",
 				"protocol.summaries.Zoe.to: 11, use 1 to 10, the length above which a text is summed up",
+				`protocol.summaries: "Zoe" is not a participant, they are ["A" "B"]`,
 				"protocol.final.to: -2, use 1 to 16000, the length above which a text is summed up",
 			},
 		},
@@ -69,6 +70,15 @@ func TestCheckSaysAllThatIsWrong(t *testing.T) {
 			require.Equal(t, tt.want, got)
 		})
 	}
+}
+
+// Who drops out leaves a limit behind, which is nobody's mistake.
+func TestALimitMayOutliveItsAgent(t *testing.T) {
+	p := refine.Protocol{Summaries: map[string]refine.Limit{"C": {Off: true}}}
+	x := sit(t, p, "A", "B", "C")
+	require.Empty(t, p.Check(x.r))
+	x.begin(transcript.Speech, 1).r.Drop("C")
+	require.Empty(t, p.Check(x.r))
 }
 
 func TestParametersAreStoredInThisForm(t *testing.T) {

@@ -91,6 +91,7 @@ func (d *debate) run(t *testing.T) transcript.Ending {
 			ending.Outcome = transcript.RoundLimit
 		}
 	}
+	d.Ending = ending
 	d.stage(t, transcript.Conclusion, d.Cursor.Round)
 	return ending
 }
@@ -357,8 +358,10 @@ func TestTheTraceSaysWhetherItStoppedEarly(t *testing.T) {
 	d = start(skeptic.Protocol{}, always(accepts))
 	d.stage(t, transcript.Prelude, 0)
 	d.stage(t, transcript.Speech, 1)
+	require.False(t, traced(t, d).StoppedEarly, "it goes on")
+	d.Ending.Outcome = transcript.Stopped
 	d.stage(t, transcript.Conclusion, 1)
-	require.False(t, traced(t, d).StoppedEarly, "something else has ended it, before the protocol was asked")
+	require.False(t, traced(t, d).StoppedEarly, "a person has stopped it, whatever the critique says")
 
 	d = start(skeptic.Protocol{}, always(accepts))
 	d.run(t)

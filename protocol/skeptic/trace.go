@@ -17,7 +17,7 @@ type Trace struct {
 	Models       Models   `json:"models"`
 	Quality      Quality  `json:"quality"`
 	Timing       Timing   `json:"timing"`
-	StoppedEarly bool     `json:"stopped_early"` // the last critique ended it before the limit on rounds
+	StoppedEarly bool     `json:"stopped_early"` // the last critique ended it: its outcome is early_stop
 }
 
 // Round is one round: what the proposer and the skeptic said, and what the latter comes down to.
@@ -69,7 +69,8 @@ func (p Protocol) Answer(r *protocol.Record) protocol.Answer {
 }
 
 func (p Protocol) trace(r *protocol.Record) Trace {
-	t := Trace{Templates: []string{}, Rounds: []Round{}, Timing: Timing{Rounds: []time.Duration{}}, StoppedEarly: p.stopped(r)}
+	t := Trace{Templates: []string{}, Rounds: []Round{}, Timing: Timing{Rounds: []time.Duration{}}}
+	t.StoppedEarly = r.Ending.Outcome == transcript.EarlyStop
 	for _, d := range p.used(r) {
 		t.Templates = append(t.Templates, d.Title)
 	}
@@ -77,11 +78,6 @@ func (p Protocol) trace(r *protocol.Record) Trace {
 		t.add(&r.Turns[i])
 	}
 	return t
-}
-
-// stopped says whether the round at hand has ended the debate early.
-func (p Protocol) stopped(r *protocol.Record) bool {
-	return r.Cursor.Stage != transcript.Speech && r.Cursor.Round >= r.MinRounds && p.reason(r) != ""
 }
 
 // add takes a turn into the trace; turns come in order.

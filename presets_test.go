@@ -1,0 +1,203 @@
+package debate_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/enginetest"
+	"github.com/elenchus-go/debate/judge"
+	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/protocol/arbitration"
+	"github.com/elenchus-go/debate/protocol/panel"
+	"github.com/elenchus-go/debate/protocol/procon"
+	"github.com/elenchus-go/debate/protocol/refine"
+	"github.com/elenchus-go/debate/protocol/skeptic"
+	"github.com/elenchus-go/debate/protocol/vote"
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/scripted"
+	"github.com/elenchus-go/debate/store"
+	"github.com/elenchus-go/debate/store/storetest"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// company is a debate of participants with these names before so many judges; one model plays all.
+func company(p protocol.Protocol, judges int, limits debate.Limits, names ...string) debate.Config {
+	c := debate.Config{ID: "d", Topic: "Ban cars?", Protocol: p, Limits: limits}
+	for _, name := range names {
+		c.Participants = append(c.Participants, debate.Participant{Name: name, Position: "What " + name + " holds", Provider: "m"})
+	}
+	for i := range judges {
+		c.Judges = append(c.Judges, debate.Participant{Name: fmt.Sprint("J", i), Provider: "m"})
+	}
+	return c
+}
+
+// playing is a model that gives what each step wants; alter may change the nth reply.
+func playing(names []string, alter func(n int, r providers.Request, reply *scripted.Reply)) providers.Provider {
+	var mu sync.Mutex
+	calls := 0
+	return &scripted.Provider{Func: func(r providers.Request) scripted.Reply {
+		mu.Lock()
+		calls++
+		n := calls
+		mu.Unlock()
+		reply := scripted.Reply{Text: enginetest.Reply(r, names, fmt.Sprintf("Words %d.", n), 0)}
+		alter(n, r, &reply)
+		return reply
+	}}
+}
+
+func played(t *testing.T, c debate.Config, model providers.Provider) *debate.Debate {
+	t.Helper()
+	d, err := debate.New(t.Context(), c, debate.Options{Providers: map[string]providers.Provider{"m": model}})
+	require.NoError(t, err)
+	return d
+}
+
+// The default budget holds all rounds of each preset, with each reply at its cap.
+func TestNoPresetSpendsItsDefaultBudgetByArithmetic(t *testing.T) {
+	eight := strings.Split("A B C D E F G H", " ")
+	sums := refine.Protocol{Summary: refine.Limit{Above: 10}, Final: refine.Limit{Above: 10}}
+	scores := map[string]float64{"problem": 7, "solution": 5, "market": 6}
+	for name, c := range map[string]debate.Config{
+		"panel":                       company(panel.Protocol{Format: panel.RoundLimited, Personas: panel.Binary, Bench: judge.Bench{Swap: true}}, 3, debate.Limits{}, eight[:4]...),
+		"skeptic":                     company(skeptic.Protocol{}, 1, debate.Limits{}, "A", "B"),
+		"refine":                      company(refine.Protocol{}, 1, debate.Limits{}, "A", "B"),
+		"refine, all summed up":       company(sums, 1, debate.Limits{}, eight...),
+		"refine, short steps":         company(sums, 1, debate.Limits{StepTokens: 100}, "A", "B"),
+		"refine of 8, short steps":    company(sums, 1, debate.Limits{StepTokens: 100}, eight...),
+		"refine, longer, short steps": company(refine.Protocol{}, 1, debate.Limits{StepTokens: 300, MaxRounds: 8}, eight[:3]...),
+		"arbitration":                 company(arbitration.Protocol{Scores: scores}, 1, debate.Limits{}, "A", "B"),
+		"pro-con":                     company(procon.Protocol{}, 1, debate.Limits{}, "A", "B"),
+		"pro-con, longer":             company(procon.Protocol{}, 1, debate.Limits{MaxRounds: 10}, "A", "B"),
+		"vote":                        company(vote.Protocol{Decision: vote.Judge}, 1, debate.Limits{}, eight...),
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := played(t, c, playing(eight[:len(c.Participants)], func(_ int, r providers.Request, reply *scripted.Reply) {
+				if r.Reply == "" {
+					reply.Text = strings.Repeat("long words ", 60)
+				}
+				reply.Usage = transcript.Usage{Input: 10, Output: r.MaxTokens}
+			}))
+			_, err := run(t, d)
+			require.NoError(t, err)
+			require.Equal(t, transcript.RoundLimit, result(t, d).Ending.Outcome, result(t, d).Ending.Evidence)
+		})
+	}
+}
+
+// A skeptic who finds the answer ready does not stop a debate that has ended otherwise; its trace says so too.
+func TestATraceStoppedEarlyWhereTheDebateDid(t *testing.T) {
+	const ready = "All good.\n```json\n{\"issues\": [], \"ready\": true, \"score\": 9}\n```"
+	names := []string{"A", "B"}
+	c := company(skeptic.Protocol{Templates: -1}, 1, debate.Limits{MinRounds: 1}, names...)
+	ended := func(t *testing.T, d *debate.Debate, want transcript.Outcome) {
+		r := result(t, d)
+		require.Equal(t, fsm.Completed, r.State)
+		require.Equal(t, want, r.Ending.Outcome)
+		var trace skeptic.Trace
+		require.NoError(t, json.Unmarshal(r.Answer.Data, &trace))
+		require.Equal(t, want == transcript.EarlyStop, trace.StoppedEarly)
+	}
+	t.Run("by the critique", func(t *testing.T) {
+		d := played(t, c, playing(names, func(n int, _ providers.Request, reply *scripted.Reply) {
+			if n == 2 {
+				reply.Text = ready
+			}
+		}))
+		_, err := run(t, d)
+		require.NoError(t, err)
+		ended(t, d, transcript.EarlyStop)
+	})
+	t.Run("by a person", func(t *testing.T) {
+		var d *debate.Debate
+		d = played(t, c, playing(names, func(n int, _ providers.Request, reply *scripted.Reply) {
+			if n == 2 { // the critique is committed in the pause
+				reply.Text = ready
+				require.NoError(t, d.Pause(t.Context()))
+			}
+		}))
+		_, err := run(t, d)
+		require.NoError(t, err)
+		require.Equal(t, fsm.Paused, result(t, d).State)
+		require.NoError(t, d.Stop(t.Context()))
+		_, err = run(t, d)
+		require.NoError(t, err)
+		ended(t, d, transcript.Stopped)
+	})
+	t.Run("by the critique, before its limit was edited", func(t *testing.T) {
+		down := true
+		d := played(t, c, playing(names, func(n int, _ providers.Request, reply *scripted.Reply) {
+			if n == 2 {
+				reply.Text = ready
+			} else if n > 2 && down { // there is no synthesis
+				reply.Err = &providers.Error{Kind: providers.Authentication, Err: fmt.Errorf("bad key")}
+			}
+		}))
+		_, err := run(t, d)
+		require.Error(t, err)
+		down = false
+		require.NoError(t, d.Retry(t.Context()))
+		shorter := c
+		shorter.Limits.MaxRounds = 1
+		require.NoError(t, d.Edit(t.Context(), shorter))
+		_, err = run(t, d)
+		require.NoError(t, err)
+		ended(t, d, transcript.EarlyStop)
+	})
+}
+
+// One attempt that failed and was paid for does not end a debate of more rounds than are usual.
+func TestAFailedAttemptDoesNotEndALongerProCon(t *testing.T) {
+	c := company(procon.Protocol{}, 1, debate.Limits{MaxRounds: 10}, "A", "B")
+	d := played(t, c, playing([]string{"A", "B"}, func(n int, r providers.Request, reply *scripted.Reply) {
+		if reply.Usage = (transcript.Usage{Input: 10, Output: r.MaxTokens}); n == 3 {
+			reply.Text = ""
+		}
+	}))
+	_, err := run(t, d)
+	require.NoError(t, err)
+	r := result(t, d)
+	require.Equal(t, transcript.RoundLimit, r.Ending.Outcome, r.Ending.Evidence)
+}
+
+// Result.Verdict is the debate's, not a digest that the judge made for itself on the way.
+func TestADigestIsNoVerdict(t *testing.T) {
+	c := company(refine.Protocol{Final: refine.Limit{Above: 10}}, 1, debate.Limits{MaxRounds: 1}, "A", "B")
+	d := played(t, c, playing([]string{"A", "B"}, func(_ int, r providers.Request, reply *scripted.Reply) {
+		if r.Reply == refine.SolutionContract.Name() {
+			reply.Text = "I would rather not."
+		}
+	}))
+	_, err := run(t, d)
+	require.NoError(t, err)
+	r := result(t, d)
+	require.NotNil(t, r.Verdict)
+	require.Equal(t, refine.SolutionContract.Name(), r.Verdict.Output)
+	require.Equal(t, r.Answer.Text, r.Verdict.Text)
+}
+
+// A rating can be given at any time, and is null until then.
+func TestARatingThatIsNotSetIsNull(t *testing.T) {
+	c := company(skeptic.Protocol{Templates: -1}, 1, debate.Limits{}, "A", "B")
+	d := played(t, c, playing([]string{"A", "B"}, func(int, providers.Request, *scripted.Reply) {}))
+	_, err := run(t, d)
+	require.NoError(t, err)
+	require.Contains(t, encode(t, result(t, d)), `"rating":null`)
+	require.NoError(t, d.Annotate(t.Context(), "rating", 4))
+	require.JSONEq(t, "4", string(result(t, d).Rating))
+}
+
+func TestEachPresetSurvivesItsProcess(t *testing.T) {
+	enginetest.Presets(t, func(testing.TB) storetest.Place {
+		m := store.Memory()
+		return storetest.Place{Open: func(testing.TB) store.Store { return m }}
+	})
+}
