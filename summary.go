@@ -119,20 +119,21 @@ func (r *record) minutesRoom(reader string) int {
 	return r.room(who, seat, r.scales[seat.Name], nil)
 }
 
-// told is a history as counts, with the summaries that stand for its beginning.
+// told is a history as counts, with the summaries that stand for its beginning. Each covers more than the one before, so
+// the history is gone through once.
 func (r *record) told(s *protocol.Step, shown, tokens []int) window.History {
 	h := window.History{Tokens: tokens, Summaries: r.covered[:0]}
-	own := reader(s)
+	own, from := reader(s), 0
 	for _, sum := range r.summaries {
 		if sum.failed || sum.reader != own {
 			continue
 		}
-		if at := slices.IndexFunc(shown, func(i int) bool { return r.Turns[i].Seq == sum.upTo }); at >= 0 {
-			h.Summaries = append(h.Summaries, window.Summary{Seq: sum.seq, Covers: at + 1, Tokens: sum.tokens})
+		if at := slices.IndexFunc(shown[from:], func(i int) bool { return r.Turns[i].Seq == sum.upTo }); at >= 0 {
+			from += at
+			h.Summaries = append(h.Summaries, window.Summary{Seq: sum.seq, Covers: from + 1, Tokens: sum.tokens})
 		}
 	}
 	r.covered = h.Summaries
-	slices.SortStableFunc(h.Summaries, func(a, b window.Summary) int { return a.Covers - b.Covers })
 	return h
 }
 

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -16,6 +18,7 @@ import (
 	"github.com/elenchus-go/debate/protocol/refine"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/scripted"
+	"github.com/elenchus-go/debate/transcript"
 )
 
 const (
@@ -48,28 +51,68 @@ func config(p protocol.Protocol) debate.Config {
 	}
 }
 
-// told are the marks of a debate that is driven to its rest, each start of which has one end.
-func told(t *testing.T, d *debate.Debate) (list []string) {
-	t.Helper()
-	open := map[string]int{}
-	tell := func(m progress.Mark) {
-		list = append(list, m.String())
-		key := fmt.Sprint(m.What, m.Round, m.Phase, m.Key)
-		if open[key]++; m.End {
-			open[key] -= 2
-		}
-		require.Contains(t, []int{0, 1}, open[key], "%s", m)
+// book keeps marks, of which each start has one end.
+type book struct {
+	*testing.T
+	marks []progress.Mark
+	open  map[what]bool
+}
+
+type what struct {
+	what  string
+	round int
+	phase string
+	key   transcript.Key
+}
+
+func (b *book) note(m progress.Mark) {
+	b.Helper()
+	this := what{m.What, m.Round, m.Phase, m.Key}
+	require.Equal(b, m.End, b.open[this], "%s", m)
+	b.open[this] = !m.End
+	if m.Key.Actor != "" {
+		require.True(b, b.open[what{what: "phase", round: m.Round, phase: m.Phase}], "%s, in no phase", m)
+		require.NotEqual(b, b.open[what{what: "round", round: m.Round}], b.open[what{what: "synthesis", round: m.Round}], "%s, in no round", m)
 	}
-	h := progress.Hooks{Round: tell, Phase: tell, Agent: tell, Summary: tell, Synthesis: tell}
-	for ev, err := range d.Run(t.Context()) {
+	b.marks = append(b.marks, m)
+}
+
+// list are the marks since the last call.
+func (b *book) list() (list []string) {
+	for _, m := range b.marks {
+		list = append(list, m.String())
+	}
+	b.marks = nil
+	return list
+}
+
+// hooks write all marks down.
+func (b *book) hooks() progress.Hooks {
+	return progress.Hooks{Round: b.note, Phase: b.note, Agent: b.note, Summary: b.note, Synthesis: b.note}
+}
+
+func newBook(t *testing.T) *book { return &book{T: t, open: map[what]bool{}} }
+
+// drive runs a debate until it ends, pauses or fails: then nothing is open.
+func (b *book) drive(d *debate.Debate, h *progress.Hooks) {
+	b.Helper()
+	for ev, err := range d.Run(b.Context()) {
 		if err == nil {
 			h.See(ev)
 		}
 	}
-	for what, n := range open {
-		require.Zero(t, n, what)
+	for what, open := range b.open {
+		require.False(b, open, what)
 	}
-	return list
+}
+
+// told are the marks of a debate that is driven to its rest.
+func told(t *testing.T, d *debate.Debate) []string {
+	t.Helper()
+	b := newBook(t)
+	h := b.hooks()
+	b.drive(d, &h)
+	return b.list()
 }
 
 func open(t *testing.T, c debate.Config, m providers.Provider) *debate.Debate {
@@ -95,13 +138,194 @@ func TestMarksOfAPanel(t *testing.T) {
 
 // What has started ends where the debate stops in an error, and starts again where it goes on.
 func TestAFailureEndsWhatIsOpen(t *testing.T) {
-	d := open(t, config(panel.Protocol{}), model(&providers.Error{Kind: providers.Authentication, Err: errors.New("no key")}))
+	d, b := open(t, config(panel.Protocol{}), model(&providers.Error{Kind: providers.Authentication, Err: errors.New("no key")})), newBook(t)
+	h := b.hooks()
+	b.drive(d, &h)
 	require.Equal(t, []string{
 		"round 1 of 2 starts", "respond 0/2 starts", "respond 0/2: A starts", "respond 1/2: A ends", "respond 1/2: B starts", "respond 1/2: B ends",
 		"respond 1/2 ends", "round 1 of 2 ends",
-	}, told(t, d))
+	}, b.list())
 	require.NoError(t, d.Retry(t.Context()))
-	require.Equal(t, "round 1 of 2 starts", told(t, d)[0])
+	b.drive(d, &h)
+	require.Equal(t, []string{"round 1 of 2 starts", "respond 1/2 starts", "respond 1/2: B starts", "respond 2/2: B ends", "respond 2/2 ends"}, b.list()[:5])
+}
+
+// paused is a panel that was paused while its nth call was in flight, whose reply was committed all the same.
+func paused(t *testing.T, n int, h *progress.Hooks) *debate.Debate {
+	t.Helper()
+	var d *debate.Debate
+	calls, answers := 0, model(nil)
+	d = open(t, config(panel.Protocol{}), &scripted.Provider{Func: func(r providers.Request) scripted.Reply {
+		if calls++; calls == n {
+			require.NoError(t, d.Pause(context.Background()))
+		}
+		return answers.Func(r)
+	}})
+	for ev, err := range d.Run(t.Context()) {
+		require.NoError(t, err)
+		h.See(ev)
+	}
+	require.NoError(t, d.Resume(t.Context()))
+	return d
+}
+
+func TestWhatGoesOnAfterAPauseStartsAgain(t *testing.T) {
+	b := newBook(t)
+	h := b.hooks()
+	d := paused(t, 4, &h)
+	require.Equal(t, []string{
+		"round 2 of 2 starts", "respond 0/2 starts", "respond 0/2: A starts", "respond 0/2: A ends", "respond 0/2 ends", "round 2 of 2 ends",
+	}, b.list()[12:])
+	b.drive(d, &h)
+	require.Equal(t, []string{
+		"round 2 of 2 starts", "respond 1/2 starts", "respond 1/2: B starts", "respond 2/2: B ends", "respond 2/2 ends",
+		"assess 0/1 starts", "assess 0/1: J starts", "assess 1/1: J ends", "assess 1/1 ends", "round 2 of 2 ends",
+	}, b.list()[:10])
+}
+
+// Where the pause was in the last step of a phase, it is Resume that starts the next one, which no Run shows.
+func TestAReplayShowsWhatNoRunDoes(t *testing.T) {
+	for _, tt := range []struct {
+		paused   int // in this call
+		replayed bool
+		want     []string
+	}{
+		{2, false, []string{"round 1 of 2 starts", "assess 0/0 starts", "assess 0/0: J starts", "assess 1/0: J ends", "assess 1/0 ends"}},
+		{2, true, []string{"round 1 of 2 starts", "assess 0/1 starts", "assess 0/1: J starts", "assess 1/1: J ends", "assess 1/1 ends"}},
+		{3, false, []string{"round 2 of 2 starts", "respond 0/0 starts", "respond 0/0: A starts", "respond 1/0: A ends", "respond 1/0: B starts"}},
+		{3, true, []string{"round 2 of 2 starts", "respond 0/2 starts", "respond 0/2: A starts", "respond 1/2: A ends", "respond 1/2: B starts"}},
+	} {
+		t.Run(fmt.Sprintf("paused in call %d, replayed: %v", tt.paused, tt.replayed), func(t *testing.T) {
+			b := newBook(t)
+			h := b.hooks()
+			d := paused(t, tt.paused, &h)
+			b.list()
+			if tt.replayed {
+				replay(t, d, &h)
+			}
+			b.drive(d, &h)
+			require.Equal(t, tt.want, b.list()[:5])
+		})
+	}
+}
+
+func replay(t *testing.T, d *debate.Debate, h *progress.Hooks) {
+	t.Helper()
+	for m, err := range d.Replay(t.Context()) {
+		require.NoError(t, err)
+		h.See(m.Event)
+	}
+}
+
+// In another process, hooks that are set after a replay hear of nothing but what goes on, with the right counts, wherever
+// the first process has ended.
+func TestHooksOfAnotherProcessGoOn(t *testing.T) {
+	for started, want := range map[int][]string{
+		1: {"round 1 of 2 starts", "respond 0/2 starts", "respond 0/2: A starts", "respond 1/2: A ends", "respond 1/2: B starts"},
+		2: {"round 1 of 2 starts", "respond 1/2 starts", "respond 1/2: B starts", "respond 2/2: B ends", "respond 2/2 ends"},
+		5: {"round 2 of 2 starts", "respond 1/2 starts", "respond 1/2: B starts", "respond 2/2: B ends", "respond 2/2 ends"},
+		6: {"round 2 of 2 starts", "assess 0/1 starts", "assess 0/1: J starts", "assess 1/1: J ends", "assess 1/1 ends"},
+		7: {"the synthesis starts", "verdict 0/1 starts", "verdict 0/1: J starts", "verdict 1/1: J ends", "verdict 1/1 ends"},
+	} {
+		t.Run(fmt.Sprint("after the start of step ", started), func(t *testing.T) {
+			d, count := open(t, config(panel.Protocol{}), model(nil)), 0
+			for ev, err := range d.Run(t.Context()) {
+				require.NoError(t, err)
+				if _, starts := ev.(debate.TurnStarted); starts {
+					count++
+				}
+				if count == started {
+					break
+				}
+			}
+			b := newBook(t)
+			var h progress.Hooks
+			replay(t, d, &h)
+			h.Round, h.Phase, h.Agent, h.Synthesis = b.note, b.note, b.note, b.note
+			b.drive(d, &h)
+			require.Equal(t, want, b.list()[:5])
+		})
+	}
+}
+
+// Who hears of the past as well hears of rounds and phases, and of no agent.
+func TestAReplayIsOfRoundsAndPhases(t *testing.T) {
+	d := open(t, config(panel.Protocol{}), model(nil))
+	all, b := told(t, d), newBook(t)
+	h := b.hooks()
+	replay(t, d, &h)
+	require.Equal(t, slices.DeleteFunc(all, func(mark string) bool { return strings.Contains(mark, ": ") }), b.list())
+	replay(t, d, &h)
+	require.Empty(t, b.list(), "it was seen")
+}
+
+// What came of a step whose model failed for good is its fallback, or nothing where somebody drops out.
+func TestAMarkHasTheTurn(t *testing.T) {
+	c := config(panel.Protocol{})
+	c.Participants = append(c.Participants, debate.Participant{Name: "C"})
+	c.Limits.MaxRounds, c.Retries = 1, map[providers.Kind]int{providers.Network: 0}
+	calls, b := 0, newBook(t)
+	h := b.hooks()
+	b.drive(open(t, c, &scripted.Provider{Func: func(providers.Request) scripted.Reply {
+		if calls++; calls == 2 {
+			return scripted.Reply{Err: &providers.Error{Kind: providers.Network, Err: errors.New("down")}}
+		}
+		return scripted.Reply{Text: "So it is."} // an assessment falls back
+	}}), &h)
+	came := map[string]bool{}
+	for _, m := range b.marks {
+		if m.What == "agent" && m.End {
+			came[m.String()] = m.Turn != nil
+		}
+	}
+	require.Equal(t, map[string]bool{
+		"respond 1/3: A ends": true, "respond 1/3: B ends": false, "respond 2/3: C ends": true, "assess 1/1: J ends": true, "verdict 1/1: J ends": true,
+	}, came)
+}
+
+// A summary comes between the steps of a phase, which goes on after it.
+func TestASummaryInterruptsAPhase(t *testing.T) {
+	b := newBook(t)
+	h, seq := b.hooks(), int64(0)
+	stamp := func() debate.Stamp {
+		seq++
+		return debate.Stamp{Seq: seq}
+	}
+	phase := func(name string, steps int) {
+		h.See(debate.PhaseStarted{Stamp: stamp(), Stage: transcript.Speech, Round: 1, Rounds: 1, Phase: name, Steps: steps})
+	}
+	step := func(phase, actor, target string) {
+		k := transcript.Key{Round: 1, Phase: phase, Actor: actor, Target: target}
+		h.See(debate.TurnStarted{Stamp: debate.Stamp{Seq: seq, Live: true}, Attempt: &debate.Attempt{Key: k}})
+		h.See(debate.TurnDone{Stamp: stamp(), Turn: transcript.Turn{Key: k}})
+	}
+	phase("respond", 2)
+	step("respond", "A", "")
+	for _, covered := range []string{"a", "b"} {
+		phase("summary", 1)
+		step("summary", protocol.Summarizing, covered)
+	}
+	phase("respond", 2)
+	step("respond", "B", "")
+	require.Equal(t, []string{
+		"round 1 of 1 starts", "respond 0/2 starts", "respond 0/2: A starts", "respond 1/2: A ends", "respond 1/2 ends",
+		"summary 0/1 starts", "summary 0/1: summarizer starts", "summary 1/1: summarizer ends", "summary 1/1 ends",
+		"summary 0/1 starts", "summary 0/1: summarizer starts", "summary 1/1: summarizer ends", "summary 1/1 ends",
+		"respond 1/2 starts", "respond 1/2: B starts", "respond 2/2: B ends", "respond 2/2 ends",
+	}, b.list())
+}
+
+// A reset forgets what was counted, and a remark is no step.
+func TestAResetBeginsAnew(t *testing.T) {
+	d, b := open(t, config(panel.Protocol{}), model(&providers.Error{Kind: providers.Authentication, Err: errors.New("no key")})), newBook(t)
+	h := b.hooks()
+	b.drive(d, &h)
+	require.NoError(t, d.Reset(t.Context()))
+	require.NoError(t, d.Inject(t.Context(), debate.Remark{From: "Pat", Text: "Be brief."}))
+	replay(t, d, &h)
+	b.list()
+	b.drive(d, &h)
+	require.Equal(t, []string{"round 1 of 2 starts", "respond 0/2 starts", "respond 0/2: A starts"}, b.list()[:3])
 }
 
 // A second attempt is the same step.
@@ -118,14 +342,24 @@ func TestAttemptsAreOneStep(t *testing.T) {
 	require.Equal(t, 1, count)
 }
 
-// Phases of pairs and those of a helper are told like others.
+// Phases of pairs and those of a helper are told like others. The judge's digest is a summary, as the helper's are.
 func TestMarksOfRefinement(t *testing.T) {
-	c := config(refine.Protocol{})
-	list := told(t, open(t, c, &scripted.Provider{Func: func(r providers.Request) scripted.Reply {
+	c, b := config(refine.Protocol{Summary: refine.Limit{Above: 10}, Final: refine.Limit{Above: 10}}), newBook(t)
+	h := b.hooks()
+	b.drive(open(t, c, &scripted.Provider{Func: func(r providers.Request) scripted.Reply {
 		return scripted.Reply{Text: "What there is to say."} // structured replies fall back
-	}}))
-	for _, want := range []string{"critique 0/2 starts", "critique 2/2 ends", "the synthesis starts", "the synthesis ends"} {
-		require.Contains(t, list, want)
+	}}), &h)
+	what := map[string]string{}
+	for _, m := range b.marks {
+		what[m.String()] = m.What
+	}
+	for mark, is := range map[string]string{
+		"critique 0/2 starts": "phase", "critique 2/2 ends": "phase",
+		"summarize 0/2: summarizer starts": "summary", "summarize 2/2: summarizer ends": "summary",
+		"the synthesis starts": "synthesis", "digest 0/1 starts": "phase", "digest 0/1: J starts": "summary", "digest 1/1: J ends": "summary",
+		"synthesize 0/1: J starts": "agent", "the synthesis ends": "synthesis",
+	} {
+		require.Equal(t, is, what[mark], mark)
 	}
 }
 

@@ -57,6 +57,7 @@ type options struct {
 	rounds                                                int
 	verbose, json, plain, version, help                   bool
 	given                                                 map[string]bool // flags
+	seated                                                bool            // the file says who takes part; --agents selects
 }
 
 func parse(args []string) (options, error) {
@@ -158,8 +159,10 @@ func (o options) says(field string) bool {
 	switch {
 	case field == "topic":
 		return true
-	case field == "participants", strings.HasSuffix(field, "].name"), strings.HasSuffix(field, "].role"):
-		return strings.HasPrefix(field, "participants") && o.given["agents"]
+	case field == "participants":
+		return o.given["agents"]
+	case strings.HasPrefix(field, "participants["):
+		return o.given["agents"] && !o.seated && (strings.HasSuffix(field, "].name") || strings.HasSuffix(field, "].role"))
 	case field == "limits.max_rounds", field == "limits.min_rounds":
 		return o.given["rounds"]
 	}

@@ -152,8 +152,8 @@ func readRole(path string) (refine.Role, error) {
 
 // choose gives the participants: those of the file or the protocol's own, and of these the ones that --agents selects.
 func (p *program) choose(c debate.Config, s settings, kind preset) ([]debate.Participant, error) {
-	all, own := c.Participants, len(c.Participants) > 0
-	if !own {
+	all := c.Participants
+	if p.seated = len(all) > 0; !p.seated {
 		all = slices.Clone(kind.agents)
 	}
 	var names, selected []string
@@ -176,12 +176,14 @@ func (p *program) choose(c debate.Config, s settings, kind preset) ([]debate.Par
 	for i, name := range selected {
 		at := slices.IndexFunc(all, func(a debate.Participant) bool { return a.Name == name || a.Role == name && roles != nil })
 		switch {
-		case own && at >= 0:
+		case p.seated && at >= 0 && slices.ContainsFunc(chosen, func(a debate.Participant) bool { return a.Name == all[at].Name }):
+			return nil, fail(arguments, "select agents: %q is selected twice", all[at].Name)
+		case p.seated && at >= 0:
 			all[at].Disabled = false
 			chosen = append(chosen, all[at])
 		case slices.Contains(roles, name):
 			chosen = append(chosen, debate.Participant{Name: name, Role: name})
-		case roles == nil && !own:
+		case roles == nil && !p.seated:
 			chosen = append(chosen, kind.seat(i, name))
 		default:
 			return nil, fail(arguments, "select agents: %q is unknown, the known ones are %s", name, known(names, roles))

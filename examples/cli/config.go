@@ -56,15 +56,15 @@ var errMalformed = errors.New("it is malformed")
 
 func load(path string) (settings, error) {
 	b, err := os.ReadFile(path)
-	if err == nil {
-		var s settings
-		if s, err = decode(b); err == nil {
-			s.path = path
-			return s, nil
-		}
+	if err != nil {
+		return settings{}, fmt.Errorf("read configuration: %w", err)
+	}
+	s, err := decode(b)
+	if err != nil {
 		return settings{}, malformed(path, err)
 	}
-	return settings{}, fail(configuration, "read configuration: %w", err)
+	s.path = path
+	return s, nil
 }
 
 func malformed(path string, err error) error {

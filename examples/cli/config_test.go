@@ -198,6 +198,8 @@ func TestProvidersAreThoseOfTheFile(t *testing.T) {
 		{"one that nobody asks has no key", `{` + two + `, "participants": [{"name": "A", "provider": "a"}, {"name": "B", "provider": "a"}]}`, 0, ""},
 		{"one that is asked has no key", `{` + two + `, "participants": [{"name": "A", "provider": "a"}, {"name": "B", "provider": "b"}]}`, 4, "connect provider b: set MISTRAL_API_KEY"},
 		{"one that does not exist", `{` + two + `, "participants": [{"name": "A", "provider": "a"}, {"name": "B", "provider": "x"}]}`, 4, `participants[1].provider: "x" is unknown`},
+		{"one that is called as another kind", `{"providers": {"openai": {"kind": "offline"}}}`, 0, ""},
+		{"kinds that are named without it", `{"participants": [{"name": "A", "provider": "offline"}, {"name": "B", "provider": "google"}]}`, 4, "connect provider google: set GEMINI_API_KEY"},
 		{"none is named", `{"providers": {"a": {"kind": "offline"}, "b": {"kind": "offline"}}}`, 4, "none is named, choose one of a, b"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -53,13 +53,18 @@ func TestWrongArgumentsHaveTheirExitCode(t *testing.T) {
 		{"a malformed configuration", []string{"--config", "bad.json", topic}, 4, "read configuration bad.json: it is malformed"},
 		{"a field that does not exist", []string{"--config", "typo.json", topic}, 4, `unknown field "particpants"`},
 		{"a topic in the configuration", []string{"--config", "topic.json", topic}, 4, "topic: each debate has its own"},
+		{"a configuration below a file", []string{"--config", "topic.md/x", topic}, 1, "read configuration: open topic.md/x"},
+		{"an agent of the file twice", []string{"--config", "roles.json", "--agents", "A,poet,A", "--protocol", "critique-refine", topic}, 2, `"A" is selected twice`},
+		{"too few agents of the file", []string{"--config", "roles.json", "--agents", "B", topic}, 2, "participants"},
+		{"a wrong role in the file", []string{"--config", "roles.json", "--agents", "A,B", "--protocol", "critique-refine", topic}, 4, `participants[0].role: "poet" of A is unknown`},
 		{"list without a store", []string{"list"}, 2, "name its file by --store"},
 		{"list of a store that is not there", []string{"list", "--store", "no.db"}, 2, "there is no no.db"},
 		{"show without an id", []string{"show", "--store", "no.db"}, 2, "0 words after show"},
 		{"a flag that means nothing", []string{"list", "--rounds", "3", "--store", "no.db"}, 2, "--rounds means nothing to list"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			folder(t, "topic.md", topic, "blank.md", " \n", "binary", "\xff\xfe", "bad.json", "{", "typo.json", `{"particpants": []}`, "topic.json", `{"topic": "Tea?"}`)
+			folder(t, "topic.md", topic, "blank.md", " \n", "binary", "\xff\xfe", "bad.json", "{", "typo.json", `{"particpants": []}`, "topic.json", `{"topic": "Tea?"}`,
+				"roles.json", `{"participants": [{"name": "A", "role": "poet"}, {"name": "B"}]}`)
 			code, stdout, stderr := start(t, environment(), tt.args...)
 
 			require.Equal(t, tt.code, code, stderr)
@@ -68,6 +73,15 @@ func TestWrongArgumentsHaveTheirExitCode(t *testing.T) {
 			require.NotContains(t, stderr, "round 1", "nobody has spoken")
 		})
 	}
+}
+
+// A file that is there and cannot be read is no missing one, also where it is not named.
+func TestAConfigurationThatCannotBeReadIsAGeneralError(t *testing.T) {
+	folder(t)
+	require.NoError(t, os.Mkdir(usual, 0o750))
+	code, _, stderr := start(t, environment(), topic)
+	require.Equal(t, 1, code, stderr)
+	require.Contains(t, stderr, "cli: read configuration: read "+usual)
 }
 
 func TestHelpAndVersionAreResults(t *testing.T) {
@@ -291,9 +305,12 @@ func TestKeysComeFromTheEnvironment(t *testing.T) {
 	for _, k := range kinds {
 		p := &program{env: environment(k.variable, "x"), stderr: &output{}}
 		require.Equal(t, k.name, p.standard())
-		made, err := p.connect(settings{}, c(t, "vote"))
+		cfg := c(t, "panel")
+		p.assign(settings{}, &cfg, script)
+		require.Equal(t, []string{k.name}, named(cfg))
+		made, err := p.connect(settings{}, cfg)
 		require.NoError(t, err)
-		require.Equal(t, []string{"default"}, sorted(made))
+		require.Equal(t, []string{k.name}, sorted(made))
 	}
 	p := &program{env: environment("GEMINI_API_KEY", "x", "ANTHROPIC_API_KEY", "x"), stderr: &output{}}
 	require.Equal(t, "anthropic", p.standard())

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -52,12 +53,40 @@ var kinds = []kind{
 	}},
 }
 
-// connect makes the providers that a debate needs: those of the file, else the first that the environment gives access
-// to, else a script.
+// assign has everybody who speaks name a provider, so that a stored debate tells whose words it holds: the only one of the
+// file; where that has none the first kind that the environment gives access to, or another.
+func (p *program) assign(s settings, c *debate.Config, other string) {
+	var name string
+	switch len(s.providers) {
+	case 0:
+		name = cmp.Or(p.standard(), other)
+	case 1:
+		name = sorted(s.providers)[0]
+	}
+	for _, list := range [][]debate.Participant{c.Participants, c.Judges, c.Substitutes} {
+		for i := range list {
+			list[i].Provider = cmp.Or(list[i].Provider, name)
+		}
+	}
+}
+
+// script is the kind that needs no model.
+const script = "offline"
+
+// connect makes the providers of the file, and those kinds that a debate names without it.
 func (p *program) connect(s settings, c debate.Config) (map[string]providers.Provider, error) {
-	all := s.providers
+	all := map[string]model{}
+	maps.Copy(all, s.providers)
+	for _, k := range p.kinds() {
+		if _, given := all[k.name]; given || !slices.Contains(named(c), k.name) {
+			continue
+		}
+		if all[k.name] = (model{Kind: k.name}); k.name == script {
+			fmt.Fprintf(p.stderr, "%s; set OPENAI_API_KEY, ANTHROPIC_API_KEY, MISTRAL_API_KEY, GEMINI_API_KEY or OLLAMA_HOST\n", offline.Notice)
+		}
+	}
 	if len(all) == 0 {
-		all = map[string]model{"default": {Kind: p.standard()}}
+		return nil, fail(configuration, "connect providers: none of %q is at hand, name the configuration that has them by --config", named(c))
 	}
 	made := map[string]providers.Provider{}
 	for _, name := range sorted(all) {
@@ -66,7 +95,7 @@ func (p *program) connect(s settings, c debate.Config) (map[string]providers.Pro
 			return nil, err
 		}
 		if open.needed && p.env(open.variable) == "" {
-			if len(all) == 1 || uses(c, name) {
+			if len(all) == 1 || slices.Contains(named(c), name) {
 				return nil, fail(configuration, "connect provider %s: set %s to a key of %s", name, open.variable, open.name)
 			}
 			continue // nobody asks it
@@ -80,20 +109,19 @@ func (p *program) connect(s settings, c debate.Config) (map[string]providers.Pro
 	return made, nil
 }
 
-// standard is the kind of whom the environment has a key or a host.
+// standard is the kind of whom the environment has a key or a host; empty: it has none.
 func (p *program) standard() string {
 	for _, k := range kinds {
 		if p.env(k.variable) != "" {
 			return k.name
 		}
 	}
-	fmt.Fprintf(p.stderr, "%s; set OPENAI_API_KEY, ANTHROPIC_API_KEY, MISTRAL_API_KEY, GEMINI_API_KEY or OLLAMA_HOST\n", offline.Notice)
-	return "offline"
+	return ""
 }
 
 func (p *program) find(name string, m model) (kind, error) {
 	var names []string
-	for _, k := range append(slices.Clip(kinds), p.script()) {
+	for _, k := range p.kinds() {
 		if k.name == m.Kind {
 			return k, nil
 		}
@@ -102,25 +130,24 @@ func (p *program) find(name string, m model) (kind, error) {
 	return kind{}, fail(configuration, "connect provider %s: kind %q is unknown, use one of %s", name, m.Kind, strings.Join(names, ", "))
 }
 
-// script needs no model. It takes its time where somebody watches.
-func (p *program) script() kind {
-	return kind{name: "offline", open: func(string, func(string) string) (providers.Provider, error) {
+// kinds are all. The script takes its time where somebody watches.
+func (p *program) kinds() []kind {
+	return append(slices.Clip(kinds), kind{name: script, open: func(string, func(string) string) (providers.Provider, error) {
 		return offline.Model(p.live()), nil
-	}}
+	}})
 }
 
-// uses says whether anybody in a debate names a provider.
-func uses(c debate.Config, provider string) bool {
-	all := []debate.Participant{c.Casting, c.Summarizer, c.Retriever, c.Embedder}
-	for _, list := range [][]debate.Participant{c.Participants, c.Judges, c.Substitutes} {
-		all = append(all, list...)
-	}
-	for _, a := range all {
-		if a.Provider == provider && !a.Disabled {
-			return true
+// named are the providers that anybody in a debate names; what its retriever asks is no model.
+func named(c debate.Config) []string {
+	names := map[string]bool{}
+	for _, list := range [][]debate.Participant{c.Participants, c.Judges, c.Substitutes, {c.Casting, c.Summarizer, c.Embedder}} {
+		for _, a := range list {
+			if a.Provider != "" && !a.Disabled {
+				names[a.Provider] = true
+			}
 		}
 	}
-	return false
+	return sorted(names)
 }
 
 // address makes a URL of the host that OLLAMA_HOST may be, with or without a port.

@@ -26,6 +26,7 @@ func (p *program) debate() error {
 	var o debate.Options
 	err = p.settings(func(s settings) (err error) {
 		if c, err = p.compose(s, topic); err == nil {
+			p.assign(s, &c, script)
 			o.Providers, err = p.connect(s, c)
 		}
 		p.store = cmp.Or(p.store, s.place())

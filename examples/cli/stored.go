@@ -137,11 +137,12 @@ func (p *program) continued(d *debate.Debate, s settings, o debate.Options) erro
 	if head.State.Final() {
 		return fmt.Errorf("%s debate %s: it is %s", p.command, d.ID(), head.State)
 	}
+	p.assign(s, &c, "") // never the script: another's words would stand in a debate of models
 	if o.Providers, err = p.connect(s, c); err != nil {
 		return err
 	}
 	if _, err := debate.New(p.ctx, c, debate.Options{Providers: o.Providers}); err != nil { // in memory, as a check
-		return p.blame(err)
+		return p.blame(fmt.Errorf("%s debate %s: %w; its providers are those of the configuration that --config names", p.command, d.ID(), err))
 	}
 	engine, err := debate.NewEngine(o)
 	if err != nil {

@@ -14,7 +14,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/protocol/skeptic"
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/scripted"
 	"github.com/elenchus-go/debate/store"
+	"github.com/elenchus-go/debate/store/sqlite"
 )
 
 // held are the arguments of a debate of eleven calls.
@@ -232,7 +237,7 @@ func TestADebateThatFailedIsRetried(t *testing.T) {
 	code, _, stderr := start(t, env, held...)
 	require.Equal(t, 3, code, stderr)
 	id := saved(t, stderr)
-	require.Contains(t, stderr, "run step synthesis of Synthesizer in round 5: call provider default")
+	require.Contains(t, stderr, "run step synthesis of Synthesizer in round 5: call provider openai")
 	require.Contains(t, stderr, "\ngo on with: cli retry "+id+" --store kept/d.db\n")
 
 	code, stdout, _ := start(t, env, "show", id, "--store", "kept/d.db")
@@ -252,6 +257,69 @@ func TestADebateThatFailedIsRetried(t *testing.T) {
 
 	_, shown, _ := start(t, env, "show", id, "--store", "kept/d.db")
 	require.True(t, strings.HasSuffix(shown, "completed in round 5: round_limit\n\n"+answer), shown)
+}
+
+// The words of a debate come from the providers that it began with, or from none: never from the script because a key or a
+// file is missing where it goes on.
+func TestADebateGoesOnWithItsProvidersOnly(t *testing.T) {
+	for _, tt := range []struct {
+		name, began string // the configuration that it begins with
+		args        []string
+		keys        []string
+		code        int
+		says        string
+	}{
+		{"the key is missing", "", nil, nil, 4, "connect provider openai: set OPENAI_API_KEY to a key of openai"},
+		{"the key of another is there", "", nil, []string{"ANTHROPIC_API_KEY", "x"}, 4, "set OPENAI_API_KEY"},
+		{"a file has others", "", []string{"--config", "other.json"}, nil, 4, "set OPENAI_API_KEY"},
+		{"its file is missing", `{"providers": {"main": {"kind": "openai"}}}`, nil, nil, 4, `connect providers: none of ["main"] is at hand`},
+		{"another file", `{"providers": {"main": {"kind": "openai"}}}`, []string{"--config", "other.json"}, nil, 4, `participants[0].provider: "main" is unknown, the providers are a, b`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			folder(t, "other.json", `{"providers": {"a": {"kind": "offline"}, "b": {"kind": "offline"}}}`)
+			env := server(t, func(n int, w http.ResponseWriter, _ string) string {
+				if n == 1 {
+					w.WriteHeader(http.StatusBadRequest)
+					return ""
+				}
+				return "What a model says."
+			})
+			if tt.began != "" {
+				require.NoError(t, os.WriteFile(usual, []byte(tt.began), 0o600))
+			}
+			code, _, stderr := start(t, env, held...)
+			require.Equal(t, 3, code, stderr)
+			_ = os.Remove(usual)
+			id := saved(t, stderr)
+
+			code, stdout, stderr := start(t, environment(tt.keys...), append([]string{"retry", id, "--store", "kept/d.db"}, tt.args...)...)
+			require.Equal(t, tt.code, code, stderr)
+			require.Contains(t, stderr, tt.says)
+			require.Empty(t, stdout)
+			require.Equal(t, []string{"What a model says."}, texts(t)[1:])
+			require.Equal(t, "error", string(heads(t)[0].State))
+		})
+	}
+}
+
+// A debate of another program may name no provider: the environment's speaks on, and the script does not.
+func TestADebateThatNamesNoProvider(t *testing.T) {
+	folder(t)
+	env := server(t, func(_ int, _ http.ResponseWriter, prompt string) string { return echo(prompt) })
+	kept, err := sqlite.Open("d.db")
+	require.NoError(t, err)
+	d, err := debate.New(t.Context(), debate.Config{
+		ID: "foreign", Topic: topic, Protocol: skeptic.Protocol{}, Participants: presets["proposer-skeptic"].agents, Judges: []debate.Participant{{Name: "J"}},
+	}, debate.Options{Store: kept, Providers: map[string]providers.Provider{"m": &scripted.Provider{}}})
+	require.NoError(t, err)
+	require.NotEmpty(t, d.ID())
+	require.NoError(t, kept.Close())
+
+	code, _, stderr := start(t, environment(), "resume", "foreign", "--store", "d.db")
+	require.Equal(t, 4, code, stderr)
+	require.Contains(t, stderr, "connect providers: none of [] is at hand")
+	code, _, stderr = start(t, env, "resume", "foreign", "--store", "d.db")
+	require.Equal(t, 0, code, stderr)
 }
 
 func TestAQuestionIsAnswered(t *testing.T) {
@@ -281,7 +349,7 @@ func TestAQuestionIsAnswered(t *testing.T) {
 }
 
 func TestCommandsThatCannotBe(t *testing.T) {
-	folder(t, "other.json", `{"providers": {"a": {"kind": "offline"}, "b": {"kind": "offline"}}}`)
+	folder(t)
 	_, _, stderr := start(t, environment(), held...)
 	id := saved(t, stderr)
 	interrupted := make(chan struct{})
@@ -298,7 +366,6 @@ func TestCommandsThatCannotBe(t *testing.T) {
 		{[]string{"cancel", id}, 1, "cancel debate " + id},
 		{[]string{"retry", id}, 1, "it is completed"},
 		{[]string{"resume", id, "yes", "no"}, 2, "3 words after resume"},
-		{[]string{"resume", saved(t, progress.String()), "--config", "other.json"}, 4, "none is named, choose one of a, b"},
 	} {
 		code, stdout, stderr := start(t, environment(), append(tt.args, "--store", "kept/d.db")...)
 		require.Equal(t, tt.code, code, stderr)
