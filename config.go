@@ -29,7 +29,8 @@ type Config struct {
 	Protocol protocol.Protocol `json:"-"`
 	// Participants debate, in this order.
 	Participants []Participant `json:"participants"`
-	// Judges assess; the first also gives the verdict. They take no Side and no Position, and cannot be Disabled.
+	// Judges assess and conclude, as the protocol has it: several of a panel's are a bench, of other protocols' the first
+	// judges. They take no Side and no Position, and cannot be Disabled.
 	Judges []Participant `json:"judges,omitempty"`
 	// Substitutes give a judge's reply, in its name, where its model fails for good: one after the other, in this order.
 	// Only what concerns the model means something.
@@ -91,8 +92,8 @@ type Participant struct {
 	Provider string `json:"provider,omitempty"`
 	// Model is the model's name. Defaults to the provider's own.
 	Model string `json:"model,omitempty"`
-	// Temperature is from 0 to 2. Defaults to 0.7 for participants, 0.2 for judges, 0.3 for the summarizer and 0.9 for
-	// casting.
+	// Temperature is from 0 to 2. Defaults to the protocol's own, else to 0.7 for participants and 0.2 for judges; to 0.3
+	// for the summarizer and 0.9 for casting.
 	Temperature *float64 `json:"temperature,omitempty"`
 	// MaxTokens caps each of its replies. Defaults to Limits.StepTokens, for judges, the summarizer and casting to
 	// Limits.JudgeTokens.
