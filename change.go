@@ -287,7 +287,7 @@ func (r *record) remaining() time.Duration {
 // head is the record summed up.
 func (r *record) head() store.Head {
 	return store.Head{
-		ID: r.id, Seq: r.Seq, State: r.snap.State, Cursor: r.Cursor, Rounds: r.MaxRounds, Ending: r.Ending,
+		ID: r.ID, Seq: r.Seq, State: r.snap.State, Cursor: r.Cursor, Rounds: r.MaxRounds, Ending: r.Ending,
 		Topic: r.config.Topic, Protocol: r.config.Protocol.Name(), Labels: maps.Clone(r.config.Labels),
 		Usage: r.usage, Running: r.running, Format: r.format, Created: r.created, Updated: r.updated, Plan: r.plan(),
 	}

@@ -177,7 +177,7 @@ func (l *list) policy(field string, is FailurePolicy, known ...FailurePolicy) {
 
 // record is what the protocol sees before anything was said.
 func (c Config) record() *protocol.Record {
-	r := &protocol.Record{Seats: seats(c), MinRounds: c.Limits.MinRounds, MaxRounds: c.Limits.MaxRounds}
+	r := &protocol.Record{ID: c.ID, Topic: c.Topic, Seats: seats(c), MinRounds: c.Limits.MinRounds, MaxRounds: c.Limits.MaxRounds}
 	r.Cursor = transcript.Cursor{Run: 1}
 	for _, j := range c.Judges {
 		r.Judges = append(r.Judges, j.Name)

@@ -240,7 +240,7 @@ func (dr *drive) plan() (p plan, err error) {
 // prepare takes the debate as far as it comes without work.
 func (dr *drive) prepare(c *change) error {
 	if err := c.rec.drivable(); err != nil {
-		return fmt.Errorf("drive debate %s: %w", c.rec.id, err)
+		return fmt.Errorf("drive debate %s: %w", c.rec.ID, err)
 	}
 	switch c.rec.snap.State {
 	case fsm.Configuring, fsm.Ready:

@@ -30,7 +30,7 @@ func (r *record) mask(s *protocol.Step) *mask {
 	if m := r.masks[k]; m != nil {
 		return m
 	}
-	m := &mask{labels: judge.Blind(names(r.everyone), r.id, s.Actor, s.Swap), rank: map[string]int{}}
+	m := &mask{labels: judge.Blind(names(r.everyone), r.ID, s.Actor, s.Swap), rank: map[string]int{}}
 	for i, label := range m.labels.Names() {
 		m.rank[label] = i
 	}

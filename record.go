@@ -21,7 +21,6 @@ import (
 type record struct {
 	protocol.Record
 
-	id          string
 	format      int
 	config      *Config
 	snap        fsm.Snapshot
@@ -49,8 +48,8 @@ type record struct {
 	running     time.Duration
 	roundBegan  time.Duration // running time at the begin of the round at hand
 
-	created, started, updated, completed time.Time
-	entered                              time.Time // when the state at hand was entered, pauses apart
+	created, updated, completed time.Time
+	entered                     time.Time // when the state at hand was entered, pauses apart
 
 	names    []string               // of those who are still in
 	everyone []transcript.Seat      // in the order of the configuration, those who dropped out too
@@ -87,10 +86,10 @@ var stages = map[fsm.State]transcript.Kind{
 }
 
 func newRecord(id string, parse func(json.RawMessage) (Config, error)) *record {
-	r := &record{id: id, parse: parse, format: store.Format, snap: fsm.Snapshot{State: fsm.Configuring}, config: &Config{}}
+	r := &record{parse: parse, format: store.Format, snap: fsm.Snapshot{State: fsm.Configuring}, config: &Config{}}
 	r.count = func(_, text string) int { return window.Estimate(text) }
 	r.named = func(name string) string { return name }
-	r.Cursor.Run = 1
+	r.ID, r.Cursor.Run = id, 1
 	return r
 }
 
@@ -98,10 +97,10 @@ func newRecord(id string, parse func(json.RawMessage) (Config, error)) *record {
 func (r *record) apply(ev Event, at time.Time) error {
 	stamp := ev.Event()
 	if stamp.Seq != r.Seq+1 {
-		return fmt.Errorf("read entry %d of debate %s: entry %d is missing", stamp.Seq, r.id, r.Seq+1)
+		return fmt.Errorf("read entry %d of debate %s: entry %d is missing", stamp.Seq, r.ID, r.Seq+1)
 	}
 	if err := r.sound(ev); err != nil {
-		return fmt.Errorf("read entry %d of debate %s: %w", stamp.Seq, r.id, err)
+		return fmt.Errorf("read entry %d of debate %s: %w", stamp.Seq, r.ID, err)
 	}
 	r.elapse(ev, at)
 	var err error
@@ -140,7 +139,7 @@ func (r *record) apply(ev Event, at time.Time) error {
 		err = fmt.Errorf("type %q is no entry of a journal", stamp.Type)
 	}
 	if err != nil {
-		return fmt.Errorf("read entry %d of debate %s: %w", stamp.Seq, r.id, err)
+		return fmt.Errorf("read entry %d of debate %s: %w", stamp.Seq, r.ID, err)
 	}
 	r.Seq = stamp.Seq
 	return nil
@@ -210,7 +209,7 @@ func (r *record) configure(ev ConfigChanged) error {
 	if r.config.Protocol == nil {
 		return errors.New("it names no protocol")
 	}
-	r.MinRounds, r.MaxRounds = r.config.Limits.MinRounds, r.config.Limits.MaxRounds
+	r.Topic, r.MinRounds, r.MaxRounds = r.config.Topic, r.config.Limits.MinRounds, r.config.Limits.MaxRounds
 	r.bench()
 	if !r.begunToSpeak() { // later ones leave the participants as they are
 		r.seat()
@@ -265,7 +264,7 @@ func (r *record) move(ev StateChanged) {
 	case fsm.Accept:
 		r.valid = true
 	case fsm.Start:
-		r.started = cmp.Or(r.started, ev.At)
+		r.Started = cmp.Or(r.Started, ev.At)
 	case fsm.Fail:
 		r.failure = ev.Failure
 	case fsm.Retry:
@@ -314,7 +313,9 @@ func (r *record) drivable() error {
 // reset begins a new run: what was said before stays in the journal and is never shown.
 func (r *record) reset() {
 	run := r.Cursor.Run + 1
-	r.Record = protocol.Record{MinRounds: r.MinRounds, MaxRounds: r.MaxRounds}
+	r.Record = protocol.Record{
+		ID: r.ID, Topic: r.Topic, Started: r.Started, Rating: r.Rating, MinRounds: r.MinRounds, MaxRounds: r.MaxRounds,
+	}
 	r.Cursor.Run = run
 	r.bench()
 	r.Ending, r.failure, r.briefs, r.valid = transcript.Ending{}, nil, nil, false
@@ -365,4 +366,7 @@ func (r *record) annotate(ev Annotated) {
 		r.annotations = map[string]json.RawMessage{}
 	}
 	r.annotations[ev.Name] = ev.Value
+	if ev.Name == "rating" {
+		r.Rating = ev.Value
+	}
 }

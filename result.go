@@ -68,12 +68,12 @@ type Status struct {
 
 func (r *record) result() *Result {
 	res := &Result{
-		ID: r.id, Topic: r.config.Topic, Background: r.config.Background, Protocol: r.config.Protocol.Name(), State: r.snap.State,
+		ID: r.ID, Topic: r.config.Topic, Background: r.config.Background, Protocol: r.config.Protocol.Name(), State: r.snap.State,
 		Ending: r.Ending, Round: r.Cursor.Round, Turns: slices.Clone(r.Turns), Sides: map[string]Totals{},
 		Rounds: make([]Totals, r.Cursor.Round+1), Annotations: maps.Clone(r.annotations), Question: r.question, Failure: r.failure,
-		Running: r.running, Created: r.created, Started: r.started, Updated: r.updated, Completed: r.completed,
+		Running: r.running, Created: r.created, Started: r.Started, Updated: r.updated, Completed: r.completed,
 	}
-	res.Rating = res.Annotations["rating"]
+	res.Rating = r.Rating
 	res.Findings, res.Warnings = slices.Clone(r.findings), r.config.kinship(r.named)
 	sides := map[string]string{}
 	for _, s := range r.everyone {

@@ -1,7 +1,9 @@
 package protocol
 
 import (
+	"encoding/json"
 	"slices"
+	"time"
 
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -9,6 +11,10 @@ import (
 // Record is the committed part of a debate: all that a protocol may read. It is the fold of the journal; protocols do
 // not change it.
 type Record struct {
+	ID        string // the debate's
+	Topic     string
+	Started   time.Time       // zero until it has
+	Rating    json.RawMessage // a user's, of the debate; nil: none yet
 	Cursor    transcript.Cursor
 	Seq       int64             // of the last entry of the journal
 	Seats     []transcript.Seat // those who are still in, in order; with the personas that were assigned

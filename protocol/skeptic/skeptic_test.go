@@ -324,9 +324,11 @@ func TestTheTraceOfADebate(t *testing.T) {
 	})
 	require.Zero(t, d.protocol.Answer(&d.Record), "nothing was said yet")
 	require.Equal(t, transcript.EarlyStop, d.run(t).Outcome)
+	d.ID, d.Topic, d.Started = "d", "Ban cars?", time.Unix(1e9, 0).UTC()
 	a := d.protocol.Answer(&d.Record)
 	require.Equal(t, "synthesis 3", a.Text)
 	require.JSONEq(t, `{
+		"id": "d", "time": "2001-09-09T01:46:40Z", "query": "Ban cars?", "rating": null,
 		"templates": ["One", "Two"],
 		"rounds": [
 			{"round": 1, "proposal": "propose 1", "attack": "Hm.", "read": false, "critique": {

@@ -8,16 +8,19 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// Trace is what a debate came to, for programs: the Data of its Answer. The debate's id, its time, its topic and a
-// user's rating stand in its Result.
+// Trace is what a debate came to, for programs: the Data of its Answer.
 type Trace struct {
-	Templates    []string `json:"templates"` // titles of the documents that the proposer was shown
-	Rounds       []Round  `json:"rounds"`    // those in which somebody spoke
-	Answer       string   `json:"answer"`    // the synthesis; empty until it is written
-	Models       Models   `json:"models"`
-	Quality      Quality  `json:"quality"`
-	Timing       Timing   `json:"timing"`
-	StoppedEarly bool     `json:"stopped_early"` // the last critique ended it: its outcome is early_stop
+	ID           string          `json:"id"`        // the debate's
+	Time         time.Time       `json:"time"`      // when it was started
+	Query        string          `json:"query"`     // its topic, by which templates were looked for
+	Templates    []string        `json:"templates"` // titles of the documents that the proposer was shown
+	Rounds       []Round         `json:"rounds"`    // those in which somebody spoke
+	Answer       string          `json:"answer"`    // the synthesis; empty until it is written
+	Models       Models          `json:"models"`
+	Quality      Quality         `json:"quality"`
+	Timing       Timing          `json:"timing"`
+	StoppedEarly bool            `json:"stopped_early"` // the last critique ended it: its outcome is early_stop
+	Rating       json.RawMessage `json:"rating"`        // a user's, the annotation "rating"; null until there is one
 }
 
 // Round is one round: what the proposer and the skeptic said, and what the latter comes down to.
@@ -69,7 +72,10 @@ func (p Protocol) Answer(r *protocol.Record) protocol.Answer {
 }
 
 func (p Protocol) trace(r *protocol.Record) Trace {
-	t := Trace{Templates: []string{}, Rounds: []Round{}, Timing: Timing{Rounds: []time.Duration{}}}
+	t := Trace{
+		ID: r.ID, Time: r.Started, Query: r.Topic, Rating: r.Rating,
+		Templates: []string{}, Rounds: []Round{}, Timing: Timing{Rounds: []time.Duration{}},
+	}
 	t.StoppedEarly = r.Ending.Outcome == transcript.EarlyStop
 	for _, d := range p.used(r) {
 		t.Templates = append(t.Templates, d.Title)
