@@ -16,6 +16,10 @@ func replace(text string, first *[256]bool, find func(rest string, before rune) 
 	var b strings.Builder
 	copied, before, last := 0, rune(0), rune(0) // last is the character that was written last
 	for i := 0; i < len(text); {
+		if b := text[i]; b < utf8.RuneSelf && !first[b] { // most are
+			before, last, i = rune(b), rune(b), i+1
+			continue
+		}
 		to, n := "", 0
 		if first[text[i]] {
 			to, n = find(text[i:], before)
@@ -102,9 +106,22 @@ var unspaced = []*unicode.RangeTable{
 	unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar,
 }
 
+// plain tells whether a text is of printable ASCII without angle brackets: then clean and blunt leave it as it is.
+func plain(text string) bool {
+	for i := range len(text) {
+		if b := text[i]; (b < ' ' && b != '\n' && b != '\t') || b > '~' || b == '<' || b == '>' {
+			return false
+		}
+	}
+	return true
+}
+
 // clean is a text with one kind of line break, and without control characters and those that nobody sees. The two
 // joiners stay, which Persian, Indian scripts and emoji need.
 func clean(text string) string {
+	if plain(text) {
+		return text
+	}
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r >= ' ' && r <= '~' || r == '\n' || r == '\t' || r == '\u200c' || r == '\u200d':
@@ -134,7 +151,7 @@ func run(set string) string {
 
 // blunt shortens runs of angle brackets that could pass for a mark's to one. Two plain ones stay, which code has.
 func blunt(text string) string {
-	if !strings.ContainsAny(text, opening+closing) {
+	if plain(text) || !strings.ContainsAny(text, opening+closing) {
 		return text
 	}
 	return runs.ReplaceAllStringFunc(text, func(s string) string {
