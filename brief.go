@@ -46,7 +46,7 @@ func (e *Engine) call(r *record, s protocol.Step) (*call, error) {
 	c := &call{
 		step: s, who: who, role: seat.Role, set: e.prompts, names: r.names, created: r.created, config: r.config, bind: e.bind,
 		judging: slices.Contains(r.Judges, s.Actor), debating: r.seated(s.Actor),
-		tally: r.count,
+		tally: r.count, concluding: r.Cursor.Stage == transcript.Conclusion,
 	}
 	c.limit, c.budget = r.timeLimit()
 	c.room = r.remaining()
@@ -71,10 +71,11 @@ func (e *Engine) call(r *record, s protocol.Step) (*call, error) {
 	if err := e.prompt(r, c, seat); err != nil {
 		return nil, err
 	}
-	if s.Kind == transcript.Summary { // it tells what led to it
-		most := r.wanted.Wanted.Tokens
-		c.request.MaxTokens = min(cmp.Or(who.MaxTokens, most), most)
-		c.turn.Window = &transcript.Window{Limit: r.wanted.Limit, Used: r.wanted.Used, Kept: r.wanted.Kept, Percent: r.wanted.Percent}
+	if s.Kind == transcript.Summary {
+		c.request.MaxTokens = min(cmp.Or(who.MaxTokens, r.wanted.Tokens), r.wanted.Tokens)
+		if c.turn.Window == nil { // it tells what led to it
+			c.turn.Window = &r.wanted.Window
+		}
 	}
 	return c, nil
 }
@@ -119,8 +120,13 @@ func (e *Engine) prompt(r *record, c *call, seat transcript.Seat) error {
 	if r.config.History.Summarizes() { // where a summary was planned, there is no more
 		room = min(room, r.room(c.who, seat, r.scale(&c.step), &c.step))
 	}
-	cut := r.config.History.Fit(r.told(&c.step, shown, tokens), room)
+	policy := r.config.History
+	if c.step.Kind == transcript.Summary { // what it stands for was chosen to fit
+		policy = window.Policy{Manager: window.Sliding}
+	}
+	cut := policy.Fit(r.told(&c.step, shown, tokens), room)
 	c.turn.Window, c.tokens, c.history = cut.Report(), fixed+cut.Used, cut.Used
+	c.summary = cut.Summary.Covers > 0 || c.step.Kind == transcript.Summary && len(shown) > 0 && rank(&r.Turns[shown[0]]) == 0
 	c.asked = r.messages(c.step.Actor, b, shown, cut, user)
 	c.request.Messages = c.asked
 	return nil

@@ -39,6 +39,7 @@ type call struct {
 
 	created     time.Time // of the debate
 	config      *Config
+	concluding  bool // the debate is
 	judging     bool // the actor is a judge
 	debating    bool // the actor is a participant
 	bind        func(name string) (string, providers.Provider, error)
@@ -53,6 +54,7 @@ type call struct {
 	}
 	asked    []providers.Message // without the words of asking again
 	summed   bool                // a part of the history was summed up
+	summary  bool                // the history begins with a summary
 	history  int                 // of tokens, the history's
 	patience time.Duration       // with a rate limit that hits everyone; 0: none
 	rested   bool                // a rate limit was sat out: the step's time begins anew
@@ -85,7 +87,7 @@ func (c *call) perform() error {
 	switch {
 	case c.ctx.Err() != nil:
 		return c.ended(0, nil)
-	case c.budget && c.limit <= 1 && c.step.Kind != transcript.Conclusion: // there is no time left to call in
+	case c.budget && c.limit <= 1 && !c.concluding: // there is no time left to call in
 		return errOutOfTime
 	}
 	for n := 1; ; n++ {

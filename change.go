@@ -101,7 +101,13 @@ func (c *change) proceed() (more bool, err error) {
 		return true, c.fire(fsm.Responded, StateChanged{Findings: r.measured(false)})
 	case len(steps) == 0:
 		return true, c.fire(done[r.snap.State], StateChanged{})
-	case steps[0].Phase == r.Cursor.Phase:
+	case steps[0].Phase == r.Cursor.Phase && (r.parallel || r.wanted != nil):
+		return false, nil
+	}
+	if w := r.summingUp(steps); w != nil {
+		return c.sumUp(w)
+	}
+	if steps[0].Phase == r.Cursor.Phase {
 		return false, nil
 	}
 	phase := r.phase(steps[0].Phase)
@@ -111,6 +117,18 @@ func (c *change) proceed() (more bool, err error) {
 	return false, c.add(PhaseStarted{
 		Stamp: c.stamp("phase"), At: c.now, Stage: r.Cursor.Stage, Round: steps[0].Round, Rounds: r.MaxRounds,
 		Phase: phase.Name, Parallel: phase.Parallel, Steps: len(phase.Steps),
+	})
+}
+
+// sumUp has a summary made before anything else.
+func (c *change) sumUp(w *window.Summing) (more bool, err error) {
+	step := protocol.Step{Key: transcript.Key{Actor: protocol.Summarizing}}
+	if e := c.rec.exhausted([]protocol.Step{step}); e.Outcome != "" {
+		return true, c.fire(fsm.Stop, StateChanged{Ending: e})
+	}
+	return false, c.add(PhaseStarted{
+		Stamp: c.stamp("phase"), At: c.now, Stage: c.rec.Cursor.Stage, Round: c.rec.Cursor.Round, Rounds: c.rec.MaxRounds,
+		Phase: summing, Steps: 1, Summing: w,
 	})
 }
 
@@ -137,10 +155,8 @@ func (r *record) due() time.Time { return r.entered.Add(r.config.Limits.RoundDel
 
 func (r *record) phase(name string) protocol.Phase {
 	phases := r.phases(r.Cursor.Stage)
-	if i := slices.IndexFunc(phases, func(p protocol.Phase) bool { return p.Name == name }); i >= 0 {
-		return phases[i]
-	}
-	return protocol.Phase{Name: name, Steps: r.next()} // a summary
+	i := slices.IndexFunc(phases, func(p protocol.Phase) bool { return p.Name == name })
+	return phases[i]
 }
 
 // missing are all steps of a phase that are not committed, of which next offers one that runs in sequence one by one.

@@ -661,7 +661,7 @@ func TestAPromptWithoutHistoryThatIsTooLongIsGivenUp(t *testing.T) {
 		policy debate.FailurePolicy
 		calls  int // in the second round
 	}{
-		"nothing is left to leave out": {debate.Truncate, 4},
+		"nothing is left to leave out": {debate.Truncate, 9},
 		"nothing is to be left out":    {debate.Degrade, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -687,7 +687,7 @@ func TestAPromptWithoutHistoryThatIsTooLongIsGivenUp(t *testing.T) {
 			require.True(t, slices.IsSortedFunc(prompts, func(a, b int) int { return b - a }), "%v", prompts)
 			if tt.policy == debate.Truncate {
 				require.Greater(t, len(prompts), 1)
-				require.Equal(t, 2, prompts[len(prompts)-1], "the system's and the task")
+				require.Equal(t, 3, prompts[len(prompts)-1], "the system's, what is left of the newest turn, and the task")
 			}
 			for _, ev := range events {
 				if ev, ok := ev.(debate.Dropped); ok {

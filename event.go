@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"time"
 
+	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/detect"
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/protocol"
@@ -73,6 +74,8 @@ type (
 		Phase    string          `json:"phase"`
 		Parallel bool            `json:"parallel,omitempty"`
 		Steps    int             `json:"steps"` // that the phase has; fewer calls where some are committed already
+		// Summing is what is to be summed up before another phase begins or goes on, where that is what the phase is for.
+		Summing *window.Summing `json:"summing,omitempty"`
 	}
 	// TurnDone is a committed turn: a speech, an assessment, a verdict, a remark.
 	TurnDone struct {

@@ -82,7 +82,7 @@ var callSites = []callSite{
 	{name: "refinement", key: "1/2/refine/B/", before: 3, speaker: true, history: true, complete: true, debate: refiners},
 	{name: "summary of an agent's work", key: "1/2/summarize/summarizer/A", reply: "refine-summary/1", about: "Sum up the work of A up to now", safe: true, history: true, complete: true, debate: refiners},
 	{name: "summary of the final round", key: "1/2/digest/J/", reply: "refine-summary/1", safe: true, history: true, complete: true, debate: refiners},
-	{name: "solution", key: "1/2/synthesize/J/", reply: "solution/1", safe: true, history: true, complete: true, debate: refiners},
+	{name: "solution", key: "1/2/synthesize/J/", reply: "solution/1", safe: true, complete: true, debate: refiners},
 
 	{name: "argument", key: "1/2/argue/B/", reply: "argument/1", before: 1, pair: true, speaker: true, history: true, complete: true, debate: arbitrations},
 	{name: "ruling", key: "1/2/rule/J/", reply: "ruling/1", before: 1, pair: true, safe: true, history: true, complete: true, debate: arbitrations},
@@ -100,6 +100,7 @@ func windowed(m panel.Mode) debate.Config {
 	c := panels(m)
 	c.History, c.Limits.StepTokens, c.Limits.JudgeTokens = window.Policy{Manager: window.Summarize}, 100, 100
 	c.Judges = []debate.Participant{{Window: 3100}}
+	c.Summarizer.Window = 9000
 	return c
 }
 

@@ -11,6 +11,9 @@ import (
 
 // relieve makes a prompt shorter that the service finds too long, as the debate's policy says; false: it does not.
 func (c *call) relieve() bool {
+	if len(c.asked) < 3 { // nothing but the system's words and the task
+		return false
+	}
 	switch c.config.OnOverflow {
 	case Degrade, End:
 		return false
@@ -20,7 +23,11 @@ func (c *call) relieve() bool {
 		}
 	default:
 	}
-	return c.shrink(c.tokens / 2)
+	history := 0
+	for _, m := range c.asked[1 : len(c.asked)-1] {
+		history += c.count(m.Text)
+	}
+	return c.shrink(c.tokens - (history+1)/2)
 }
 
 // sumUp has the summarizer put the older half of the history in fewer words. What that uses counts as the step's.
@@ -45,7 +52,7 @@ func (c *call) sumUp() bool {
 	if err != nil || resp.Text == "" {
 		return false
 	}
-	c.summed = true
+	c.summed, c.summary = true, true
 	c.replace(n, providers.Message{Role: providers.User, Text: c.mask.enclose(before, resp.Text)})
 	return true
 }

@@ -244,7 +244,7 @@ func (c *call) overtime() error {
 	switch {
 	case !c.budget:
 		return &providers.Error{Kind: providers.Timeout, Err: fmt.Errorf("the step took longer than %v", c.limit)}
-	case c.step.Kind == transcript.Conclusion:
+	case c.concluding:
 		return &providers.Error{Kind: providers.Timeout, Err: errOutOfTime}
 	}
 	return errOutOfTime

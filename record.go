@@ -13,6 +13,7 @@ import (
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/prompts"
 	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -40,7 +41,7 @@ type record struct {
 	prompts     *prompts.Set
 	named       func(provider string) string // its name where it is left out
 	summaries   []summary
-	wanted      window.Cut                               // what the summary that may be made now is for
+	wanted      *window.Summing                          // the summary that is to be made now; nil: none
 	scales      map[string]window.Calibration            // of actors' tokens
 	atBegin     map[string]map[string]window.Calibration // as phases of the round at hand began with them
 	planned     store.Plan                               // as the stored head has it
@@ -116,7 +117,7 @@ func (r *record) apply(ev Event, at time.Time) error {
 		r.move(ev)
 	case PhaseStarted:
 		r.Begin(ev.Phase, stamp.Seq)
-		if r.parallel = ev.Parallel; r.parallel {
+		if r.parallel, r.wanted = ev.Parallel, ev.Summing; r.parallel {
 			r.freeze(ev.Phase)
 		}
 	case TurnDone:
@@ -205,6 +206,7 @@ func (r *record) configure(ev ConfigChanged) error {
 	if err != nil {
 		return err
 	}
+	r.recount(&c)
 	r.config = &c // a call in flight keeps its own
 	if r.config.Protocol == nil {
 		return errors.New("it names no protocol")
@@ -282,7 +284,7 @@ func (r *record) move(ev StateChanged) {
 	if ev.To.Final() {
 		r.completed = ev.At
 	}
-	r.question, r.entered = nil, ev.At
+	r.question, r.wanted, r.entered = nil, nil, ev.At
 	r.Cursor.Stage, r.Cursor.Phase, r.Cursor.Since = stages[ev.To], "", ev.Seq
 }
 
@@ -334,6 +336,7 @@ func (r *record) turn(t transcript.Turn) error {
 	r.calibrate(t.Actor, t.Attempts)
 	if t.Kind == transcript.Summary {
 		r.noteSummary(&t)
+		r.Cursor.Phase = "" // each summary has a phase of its own
 	} else {
 		r.history += t.Tokens
 	}
@@ -351,6 +354,9 @@ func (r *record) spend(failures ...*Failure) {
 			r.lost = append(r.lost, f)
 			r.usage = r.usage.Add(f.used())
 			r.calibrate(f.Key.Actor, f.Tried)
+			if begun := r.atBegin[f.Key.Phase]; begun != nil && f.Kind == providers.ContextOverflow { // else it would fail again
+				begun[f.Key.Actor] = r.scales[f.Key.Actor]
+			}
 		}
 	}
 }

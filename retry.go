@@ -5,8 +5,10 @@ import (
 	"errors"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"time"
 
+	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/transcript"
@@ -100,21 +102,53 @@ func (c *call) substitute() bool {
 	return false
 }
 
-// shrink leaves out the oldest part of the history, so that the prompt has about so many tokens; false: it holds no
-// history that could be left out.
+// shrink leaves out the oldest part of the history, so that the prompt has about so many tokens; false: it cannot. A summary
+// outlasts the turns behind it, and the newest turn outlasts all: that is cut.
 func (c *call) shrink(tokens int) bool {
-	list := c.asked
-	for len(list) > 2 && c.tokens > tokens { // the first is the system's, the last is the task
-		gone := c.count(list[1].Text)
-		list = slices.Delete(slices.Clone(list), 1, 2)
-		c.tokens -= gone
-		c.leaveOut(gone)
+	list, first := slices.Clone(c.asked), 1
+	if len(list) < 3 {
+		return false
 	}
-	if len(list) == len(c.asked) {
+	if c.summary {
+		first = 2
+	}
+	for ; first > 0; first-- {
+		for len(list) > first+2 && c.tokens > tokens { // the first is the system's, the last two are the newest turn and the task
+			gone := c.count(list[first].Text)
+			list = slices.Delete(list, first, first+1)
+			c.tokens -= gone
+			c.leaveOut(gone)
+			c.summary = c.summary && first > 1
+		}
+	}
+	if len(list) == 3 && c.tokens > tokens {
+		list[1].Text = c.clipped(list[1].Text, c.tokens-tokens)
+	}
+	if slices.Equal(list, c.asked) {
 		return false
 	}
 	c.asked, c.request.Messages, c.reasked = list, list, false
 	return true
+}
+
+// clipped is a turn without about so many tokens, but with a hundred. The mark at its end stays.
+func (c *call) clipped(text string, by int) string {
+	const least = 100
+	has, end := c.count(text), ""
+	if has <= 2*least {
+		return text
+	}
+	if at := strings.LastIndexByte(text, '\n'); c.mask != nil && at >= 0 {
+		text, end = text[:at], text[at:]
+	}
+	text = window.Clip(text, max(has-by, least)) + end
+	gone := has - c.count(text)
+	c.tokens -= gone
+	if w := c.turn.Window; w != nil {
+		w.Used = max(w.Used-gone, 0)
+		w.Limit = w.Used
+	}
+	return text
 }
 
 // leaveOut reports that one more turn of the history is not shown.

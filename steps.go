@@ -22,7 +22,9 @@ func (r *record) next() []protocol.Step {
 			r.steps[i].Kind = transcript.Vectors
 		}
 	}
-	r.steps = r.preparing(r.steps)
+	if r.wanted != nil {
+		r.steps = []protocol.Step{r.summary()}
+	}
 	return r.steps
 }
 

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/protocol"
@@ -28,8 +27,11 @@ type summary struct {
 
 // reader is whose view a step has of the history.
 func reader(s *protocol.Step) string {
-	if s.Show == nil {
+	switch {
+	case s.Show == nil:
 		return ""
+	case s.Target != "":
+		return s.Actor + " on " + s.Target + " in " + s.Phase
 	}
 	return s.Actor + " in " + s.Phase
 }
@@ -45,11 +47,12 @@ func target(reader string, upTo transcript.Key) string {
 
 const covers = "up to "
 
-// preparing are the steps that may run now, or the one that has to come before: a summary for one of them.
-func (r *record) preparing(steps []protocol.Step) []protocol.Step {
+// summingUp is the summary that has to come before steps that may run now; nil: none. Only who commits asks: the journal
+// tells everyone else.
+func (r *record) summingUp(steps []protocol.Step) *window.Summing {
 	policy := r.config.History
 	if !policy.Summarizes() {
-		return steps
+		return nil
 	}
 	for i := range steps {
 		s := &steps[i]
@@ -66,21 +69,27 @@ func (r *record) preparing(steps []protocol.Step) []protocol.Step {
 		if past.Summarizer = r.minutesRoom(reader(s)); past.Summarizer == 0 {
 			continue
 		}
-		if cut := policy.Fit(past, room); cut.Wanted.Covers > 0 {
-			r.wanted = cut
-			return []protocol.Step{r.summing(s, shown, cut.Wanted)}
+		if cut := policy.Fit(past, room); cut.Wanted.Covers > 0 && r.affords(steps, cut.Wanted.Tokens) {
+			return r.summing(s, shown, cut)
 		}
 	}
-	return steps
+	return nil
+}
+
+// affords says whether a conclusion has room for a summary beside its steps. Before it, the budgets see to that.
+func (r *record) affords(steps []protocol.Step, tokens int) bool {
+	if r.Cursor.Stage != transcript.Conclusion {
+		return true
+	}
+	step := protocol.Step{Key: transcript.Key{Actor: protocol.Summarizing}}
+	return r.usage.Output+r.worst(steps)+tokens <= r.config.Limits.OutputTokens && r.overspent([]protocol.Step{step}).Outcome == ""
 }
 
 // room is how many tokens of history a reader's prompts have room for, as they are counted here.
 func (r *record) room(who *Participant, seat transcript.Seat, scale window.Calibration, s *protocol.Step) int {
 	beside := r.beside(seat)
-	if s != nil {
-		if b, err := r.brief(r.prompts, *s, seat, who.Model); err == nil { // else the call will say so
-			beside = max(beside, b.tokens+task)
-		}
+	if b, err := r.brief(r.prompts, *s, seat, who.Model); err == nil { // else the call will say so
+		beside = max(beside, b.tokens+task)
 	}
 	return max(scale.Room(who.Window-cmp.Or(who.MaxTokens, window.Reply))-beside, 0)
 }
@@ -116,7 +125,8 @@ func (r *record) minutesRoom(reader string) int {
 		}
 	}
 	who, seat, _ := r.actor(protocol.Summarizing)
-	return r.room(who, seat, r.scales[seat.Name], nil)
+	s := protocol.Step{Key: transcript.Key{Actor: protocol.Summarizing}, Prompt: "summarize"}
+	return max(r.room(who, seat, r.scales[seat.Name], &s)-instruction, 0)
 }
 
 // told is a history as counts, with the summaries that stand for its beginning. Each covers more than the one before, so
@@ -137,21 +147,32 @@ func (r *record) told(s *protocol.Step, shown, tokens []int) window.History {
 	return h
 }
 
-// summing is the step that makes a summary for another: of an earlier one, and of the turns that follow it.
-func (r *record) summing(s *protocol.Step, shown []int, w window.Request) protocol.Step {
-	covered := map[int64]bool{}
-	if w.Base.Covers > 0 {
-		covered[w.Base.Seq] = true
+// summing is what a summary for a step is to stand for: an earlier one, and the turns that follow it.
+func (r *record) summing(s *protocol.Step, shown []int, cut window.Cut) *window.Summing {
+	w := cut.Wanted
+	sum := &window.Summing{
+		Reader: reader(s), Target: target(reader(s), r.Turns[shown[w.Covers-1]].Key), Base: w.Base.Seq, Tokens: w.Tokens,
+		Window: transcript.Window{Limit: cut.Limit, Used: cut.Used, Kept: cut.Kept, Percent: cut.Percent},
 	}
 	for _, i := range shown[w.Base.Covers:w.Covers] {
-		covered[r.Turns[i].Seq] = true
+		sum.Covers = append(sum.Covers, r.Turns[i].Seq)
+	}
+	return sum
+}
+
+// summary is the step that makes the summary which is wanted.
+func (r *record) summary() protocol.Step {
+	w := r.wanted
+	covered := map[int64]bool{w.Base: w.Base > 0}
+	for _, seq := range w.Covers {
+		covered[seq] = true
+	}
+	key := transcript.Key{Run: r.Cursor.Run, Round: r.Cursor.Round, Phase: summing, Actor: protocol.Summarizing, Target: w.Target}
+	if r.Cursor.Stage == transcript.Prelude {
+		key.Round = 0
 	}
 	return protocol.Step{
-		Key: transcript.Key{
-			Run: r.Cursor.Run, Round: s.Round, Phase: summing, Actor: protocol.Summarizing,
-			Target: target(reader(s), r.Turns[shown[w.Covers-1]].Key),
-		},
-		Kind: transcript.Summary, Horizon: r.Seq, Prompt: "summarize",
+		Key: key, Kind: transcript.Summary, Horizon: r.Seq, Prompt: "summarize",
 		Vars: map[string]string{"words": fmt.Sprint(w.Tokens * 7 / 10)}, // a word has about 1.4 tokens
 		Show: func(t *transcript.Turn) bool { return covered[t.Seq] },
 	}
@@ -159,13 +180,29 @@ func (r *record) summing(s *protocol.Step, shown []int, w window.Request) protoc
 
 // noteSummary keeps what a summary stands for.
 func (r *record) noteSummary(t *transcript.Turn) {
-	sum := summary{seq: t.Seq, round: t.Round, tokens: t.Tokens, failed: slices.Contains(t.Flags, transcript.Fallback)}
-	for i := range r.Turns {
-		if own, ok := strings.CutSuffix(t.Target, covers+r.Turns[i].Key.String()); ok {
-			sum.reader, sum.upTo = strings.TrimSuffix(own, ", "), r.Turns[i].Seq
+	if r.wanted == nil || len(r.wanted.Covers) == 0 {
+		return // nothing of this library's
+	}
+	r.summaries = append(r.summaries, summary{
+		reader: r.wanted.Reader, upTo: r.wanted.Covers[len(r.wanted.Covers)-1], seq: t.Seq, round: r.Cursor.Round, tokens: t.Tokens,
+		failed: slices.Contains(t.Flags, transcript.Fallback) || slices.Contains(t.Flags, transcript.Withheld),
+	})
+	r.wanted = nil
+}
+
+// recount forgets how the tokens of actors were counted whose model is another in a new configuration.
+func (r *record) recount(c *Config) {
+	for name := range r.scales {
+		old := r.config
+		was, _, _ := r.actor(name)
+		r.config = c
+		is, _, _ := r.actor(name)
+		r.config = old
+		if was == nil || is == nil || was.Provider != is.Provider || was.Model != is.Model || was.Window != is.Window {
+			delete(r.scales, name)
+			r.atBegin = nil
 		}
 	}
-	r.summaries = append(r.summaries, sum)
 }
 
 // calibrate takes in what attempts at a step have shown of its actor's tokens.

@@ -123,3 +123,13 @@ func Clip(text string, tokens int) string {
 	}
 	return text
 }
+
+// Summing is a Request as it stands in a journal: what a summary is to stand for, and what led to it.
+type Summing struct {
+	Reader string            `json:"reader,omitempty"` // in whose view; empty: of everyone who sees all speeches
+	Target string            `json:"target"`           // of the summary's key: its reader and the last turn that it covers
+	Base   int64             `json:"base,omitempty"`   // seq of the earlier summary that it goes on from; 0: none
+	Covers []int64           `json:"covers"`           // seqs of the turns that it covers beyond, in order
+	Tokens int               `json:"tokens"`           // that it may have
+	Window transcript.Window `json:"window"`           // of the step that needs it
+}

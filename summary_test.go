@@ -1,0 +1,392 @@
+package debate_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/context/window"
+	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/judge"
+	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/protocol/panel"
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/scripted"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// late is a debate without assessments whose verdict has a view of its own, so that it needs a summary of its own.
+type late struct{ panel.Protocol }
+
+func (late) Name() string { return "late/1" }
+
+func (p late) Phases(r *protocol.Record) []protocol.Phase {
+	if r.Cursor.Stage == transcript.Assessment {
+		return nil
+	}
+	phases := p.Protocol.Phases(r)
+	if r.Cursor.Stage == transcript.Conclusion {
+		phases[0].Steps[0].Show = func(t *transcript.Turn) bool { return t.Kind == transcript.Speech }
+	}
+	return phases
+}
+
+func lateConfig(h *hall, rounds int) (debate.Config, debate.Options) {
+	c, o := h.config(late{limited}, rounds)
+	c.History = summing
+	for i := range c.Participants {
+		c.Participants[i].Window = 100_000
+	}
+	c.Judges[0].Window = hallRoom + 3000 + 1000
+	return c, o
+}
+
+// D1
+func TestASummarizerThatHangsInTheConclusionDoesNotEndTheDriving(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &hall{t: t}
+		c, o := lateConfig(h, 10)
+		c.Limits.Time, c.Limits.StepTimeout = time.Minute, 5*time.Minute
+		o.Providers["s"] = generates(func(ctx context.Context, _ providers.Request) (providers.Response, error) {
+			<-ctx.Done()
+			return providers.Response{}, context.Cause(ctx)
+		})
+		d, err := debate.New(t.Context(), c, o)
+		require.NoError(t, err)
+		_, err = run(t, d)
+		t.Log(err)
+		require.NoError(t, err)
+		require.Equal(t, fsm.Completed, result(t, d).State)
+	})
+}
+
+// D2
+func TestSummariesOfTheConclusionStayWithinTheBudget(t *testing.T) {
+	for budget := 5000; budget < 5800; budget += 100 {
+		h := &hall{t: t}
+		c, o := lateConfig(h, 100)
+		c.Limits.OutputTokens = budget
+		full := func(text string) providers.Provider {
+			return generates(func(_ context.Context, r providers.Request) (providers.Response, error) {
+				if r.MaxTokens == 0 {
+					t.Fatal("no cap")
+				}
+				return providers.Response{Text: text, Finish: providers.Stop, Usage: transcript.Usage{Input: tokens(r.Messages), Output: r.MaxTokens}}, nil
+			})
+		}
+		speech := strings.Repeat("The kerb is where it ends. ", 50)
+		o.Providers["a"], o.Providers["b"] = full("[a] "+speech), full("[b] "+speech)
+		o.Providers["s"] = full(strings.Repeat("sum ", 200))
+		o.Providers["j"] = full(encode(t, judge.Verdict{Summary: "x", Quality: 50}))
+		d, err := debate.New(t.Context(), c, o)
+		require.NoError(t, err)
+		_, err = run(t, d)
+		require.NoError(t, err)
+		res := result(t, d)
+		t.Log(budget, res.Total.Usage.Output, len(summaries(res)), res.Ending.Outcome)
+		require.LessOrEqual(t, res.Total.Usage.Output, budget)
+	}
+}
+
+// views is a debate whose steps run all at once, each with a view of its own.
+type views struct{ panel.Protocol }
+
+func (views) Name() string { return "views/1" }
+
+func (p views) Phases(r *protocol.Record) []protocol.Phase {
+	phases := p.Protocol.Phases(r)
+	if r.Cursor.Stage == transcript.Speech {
+		for i := range phases[0].Steps {
+			phases[0].Steps[i].Show = func(t *transcript.Turn) bool { return t.Kind == transcript.Speech }
+		}
+	}
+	return phases
+}
+
+// D3
+func TestEachSummaryHasAPhaseWhoseBudgetIsChecked(t *testing.T) {
+	h := &hall{t: t}
+	res, events := h.hold(t, views{panel.Protocol{Format: panel.RoundLimited, Mode: panel.Simultaneous}}, 12, summing, nil)
+	began := 0
+	for _, ev := range events {
+		if p, ok := ev.(debate.PhaseStarted); ok && p.Phase == "summary" {
+			began += p.Steps
+		}
+	}
+	require.Equal(t, len(summaries(res)), began)
+}
+
+// D4
+func TestARemarkWhileASummaryIsMadeWastesNoCall(t *testing.T) {
+	h := &hall{t: t}
+	c, o := h.config(limited, 14)
+	c.History = summing
+	var d *debate.Debate
+	calls := 0
+	o.Providers["s"] = generates(func(ctx context.Context, r providers.Request) (providers.Response, error) {
+		calls++
+		if calls%2 == 1 {
+			other := d
+			require.NoError(t, other.Inject(context.WithoutCancel(ctx), debate.Remark{From: "Zoe", Text: strings.Repeat("Mind the kerb. ", 60)}))
+		}
+		return providers.Response{Text: "sum " + fmt.Sprint(calls), Finish: providers.Stop}, ctx.Err()
+	})
+	var err error
+	d, err = debate.New(t.Context(), c, o)
+	require.NoError(t, err)
+	_, err = run(t, d)
+	require.NoError(t, err)
+	require.Len(t, summaries(result(t, d)), calls)
+}
+
+// heavy counts much more than an estimate.
+type heavy struct{ times int }
+
+func (h heavy) Count(_, text string) int { return h.times * window.Estimate(text) }
+
+// D5
+func TestAReaderWithAnotherCounterLeavesTheHeadAlone(t *testing.T) {
+	h := &hall{t: t}
+	c, o := h.config(limited, 14)
+	c.History = summing
+	o.Counter = heavy{1}
+	d, err := debate.New(t.Context(), c, o)
+	require.NoError(t, err)
+	differ := 0
+	for ev, err := range d.Run(t.Context()) {
+		require.NoError(t, err)
+		if ph, ok := ev.(debate.PhaseStarted); !ok || ph.Stage != transcript.Speech {
+			continue
+		}
+		is, err := d.Head(t.Context())
+		require.NoError(t, err)
+		there, err := d.Counted(t, heavy{3}).Head(t.Context())
+		require.NoError(t, err)
+		if is.Plan != there.Plan {
+			differ++
+			t.Logf("%v\n%v", is.Plan, there.Plan)
+		}
+	}
+	require.Zero(t, differ)
+}
+
+// D6
+func TestTheNewestTurnOutlastsAnOverflow(t *testing.T) {
+	h := &hall{t: t, say: map[string]func(int) scripted.Reply{"b": func(n int) scripted.Reply {
+		if n == 2 {
+			return scripted.Reply{Text: "Endless. " + strings.Repeat("The kerb is where it ends. ", 240)}
+		}
+		return scripted.Reply{}
+	}}}
+	c, o := h.config(limited, 4)
+	for i := range c.Participants {
+		c.Participants[i].Window = 100_000
+	}
+	took := []providers.Request{}
+	o.Providers["a"] = generates(func(_ context.Context, r providers.Request) (providers.Response, error) {
+		if tokens(r.Messages) > 2000 {
+			return providers.Response{}, &providers.Error{Kind: providers.ContextOverflow, Err: errors.New("too long")}
+		}
+		took = append(took, r)
+		return providers.Response{Text: "[a] " + strings.Repeat("The kerb is where it ends. ", 26), Finish: providers.Stop}, nil
+	})
+	d, err := debate.New(t.Context(), c, o)
+	require.NoError(t, err)
+	_, err = run(t, d)
+	require.NoError(t, err)
+	third := took[2].Messages
+	require.Greater(t, len(third), 2, "the newest turn is gone: %d messages", len(third))
+	require.True(t, strings.HasPrefix(third[len(third)-2].Text, "B: Endless"))
+}
+
+// D6b
+func TestASummaryOutlastsAnOverflow(t *testing.T) {
+	h := &hall{t: t}
+	c, o := h.config(limited, 10)
+	c.History = summing
+	over, last := false, []providers.Message{}
+	inner := o.Providers["a"]
+	o.Providers["a"] = generates(func(ctx context.Context, r providers.Request) (providers.Response, error) {
+		had := len(r.Messages) > 1 && strings.HasPrefix(r.Messages[1].Text, heading)
+		if had && !over {
+			over = true
+			return providers.Response{}, &providers.Error{Kind: providers.ContextOverflow, Err: errors.New("too long")}
+		}
+		if over && last == nil || over && len(last) == 0 {
+			last = r.Messages
+		}
+		return inner.Generate(ctx, r)
+	})
+	d, err := debate.New(t.Context(), c, o)
+	require.NoError(t, err)
+	_, err = run(t, d)
+	require.NoError(t, err)
+	require.True(t, over)
+	require.True(t, strings.HasPrefix(last[1].Text, heading), "what stands for most of the debate goes first: %.60s", last[1].Text)
+}
+
+// D7
+func TestASummarizerReadsAllThatItsSummaryStandsFor(t *testing.T) {
+	h := &hall{t: t}
+	for room := 5900; room < 9000; room += 100 {
+		h = &hall{t: t}
+		res, _ := h.hold(t, limited, 40, summing, func(c *debate.Config) {
+			for i := range c.Participants {
+				c.Participants[i].Window = 12_000
+			}
+			c.Summarizer.Window, c.Summarizer.MaxTokens = room, 1000
+		})
+		said, at := []string{}, map[string]int{}
+		for _, turn := range inTime(res) {
+			if turn.Kind == transcript.Speech {
+				at[turn.Key.String()] = len(said)
+				said = append(said, turn.Text)
+			}
+		}
+		done := 0
+		for i, s := range summaries(res) {
+			_, key := coverage(t, s)
+			if key == "" || len(s.Flags) > 0 {
+				continue
+			}
+			to, ok := at[key]
+			if !ok {
+				continue
+			}
+			var all strings.Builder
+			for _, m := range h.asked["s"][i].Messages {
+				all.WriteString(m.Text)
+			}
+			for ; done <= to; done++ {
+				require.Contains(t, all.String(), said[done], "summarizer window %d, summary %d up to %s: speech %d is not there, in %d messages", room, i, key, done, len(h.asked["s"][i].Messages))
+			}
+		}
+	}
+}
+
+// secret is a debate in which A speaks twice in a phase: once to B of what B said, once to itself of all.
+type secret struct{ panel.Protocol }
+
+func (secret) Name() string { return "secret/1" }
+
+func (p secret) Phases(r *protocol.Record) []protocol.Phase {
+	if r.Cursor.Stage != transcript.Speech {
+		return p.Protocol.Phases(r)
+	}
+	all := func(t *transcript.Turn) bool { return t.Kind == transcript.Speech }
+	of := func(t *transcript.Turn) bool { return t.Kind == transcript.Speech && t.Actor == "B" }
+	return []protocol.Phase{{Name: "respond", Steps: []protocol.Step{step("A", "all", all), step("B", "", nil), step("A", "few", of)}}}
+}
+
+// D8
+func TestASummaryOfAnotherStepsViewIsNotShown(t *testing.T) {
+	h := &hall{t: t}
+	res, _ := h.hold(t, secret{limited}, 30, summing, func(c *debate.Config) {
+		c.Participants[0].MaxTokens, c.Participants[0].Window = 300, hallRoom+2200+300
+	})
+	for _, s := range summaries(res) {
+		t.Log(s.Target)
+	}
+	for i, r := range h.asked["a"] {
+		for _, m := range r.Messages[1 : len(r.Messages)-1] {
+			if !strings.HasPrefix(m.Text, heading) {
+				continue
+			}
+			for _, ask := range h.asked["s"] { // which request made it?
+				if !strings.Contains(m.Text, made(ask)) {
+					continue
+				}
+				of := ""
+				for _, x := range ask.Messages[1 : len(ask.Messages)-1] {
+					of += x.Text
+				}
+				whole := strings.Contains(of, "[a ") || strings.Contains(of, "[s ") // what A said, or an earlier summary
+				require.True(t, i%2 == 1 || whole, "call %d of A, which sees all, reads a summary of what B said alone in the place of what both did", i)
+			}
+		}
+	}
+}
+
+func made(ask providers.Request) string {
+	sum := fnvOf(ask)
+	return fmt.Sprintf("[s %016x]", sum)
+}
+
+// D9
+func TestARetryAfterAnOverflowInAParallelPhaseIsShorter(t *testing.T) {
+	for _, mode := range []panel.Mode{panel.Sequential, panel.Simultaneous} {
+		t.Run(string(mode), func(t *testing.T) {
+			h := &hall{t: t}
+			c, o := h.config(panel.Protocol{Format: panel.RoundLimited, Mode: mode}, 10)
+			c.OnOverflow, c.OnFailure = debate.Degrade, debate.Ask
+			inner, sizes := o.Providers["a"], []int{}
+			o.Providers["a"] = generates(func(ctx context.Context, r providers.Request) (providers.Response, error) {
+				if n := tokens(r.Messages); n > 1700 {
+					sizes = append(sizes, n)
+					return providers.Response{}, &providers.Error{Kind: providers.ContextOverflow, Err: errors.New("too long")}
+				}
+				return inner.Generate(ctx, r)
+			})
+			d, err := debate.New(t.Context(), c, o)
+			require.NoError(t, err)
+			for range 8 {
+				_, err = run(t, d)
+				require.NoError(t, err)
+				if result(t, d).State != fsm.Paused {
+					break
+				}
+				require.NoError(t, d.Decide(t.Context(), "retry"))
+			}
+			require.Equal(t, fsm.Completed, result(t, d).State, "prompts that were too long: %v", sizes)
+		})
+	}
+}
+
+// D10
+func TestAnotherModelBeginsWithAFactorOfItsOwn(t *testing.T) {
+	h := &hall{t: t}
+	c, o := h.config(limited, 10)
+	broken := false
+	n := 0
+	inner := o.Providers["a"]
+	o.Providers["a"] = generates(func(ctx context.Context, r providers.Request) (providers.Response, error) {
+		if n++; n == 6 && !broken {
+			broken = true
+			return providers.Response{}, &providers.Error{Kind: providers.Authentication, Err: errors.New("key")}
+		}
+		resp, err := inner.Generate(ctx, r)
+		if !broken {
+			resp.Usage.Input = 3 * tokens(r.Messages)
+		}
+		return resp, err
+	})
+	d, err := debate.New(t.Context(), c, o)
+	require.NoError(t, err)
+	_, err = run(t, d)
+	require.Error(t, err)
+	require.NoError(t, d.Retry(t.Context()))
+	before, err := d.Preview(t.Context())
+	require.NoError(t, err)
+	c.Participants[0].Model, c.Participants[0].Window = "another", 100_000
+	c.Participants[0].Window = hallRoom + 2200 + 400
+	require.NoError(t, d.Edit(t.Context(), c))
+	after, err := d.Preview(t.Context())
+	require.NoError(t, err)
+	require.Greater(t, len(after[0].Request.Messages), len(before[0].Request.Messages))
+}
+
+func fnvOf(r providers.Request) uint64 {
+	sum := fnv.New64a()
+	for _, m := range r.Messages {
+		fmt.Fprintln(sum, m.Role, m.Text)
+	}
+	return sum.Sum64()
+}
