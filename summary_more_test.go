@@ -30,7 +30,6 @@ func (p sumPhase) Phases(r *protocol.Record) []protocol.Phase {
 	return phases
 }
 
-// D11
 func TestAProtocolMayHaveAPhaseCalledSummary(t *testing.T) {
 	h := &hall{t: t}
 	res, events := h.hold(t, sumPhase{limited}, 12, summing, nil)
@@ -57,7 +56,7 @@ func TestAProtocolMayHaveAPhaseCalledSummary(t *testing.T) {
 	}
 }
 
-// D12: what the summarizer is asked for one after the other by one that reads little.
+// What the summarizer is asked for one after the other by one that reads little.
 func TestASmallSummarizerIsNotAskedBeforeEachStep(t *testing.T) {
 	h := &hall{t: t}
 	res, _ := h.hold(t, limited, 60, summing, func(c *debate.Config) {
@@ -77,7 +76,6 @@ func TestASmallSummarizerIsNotAskedBeforeEachStep(t *testing.T) {
 	require.Less(t, 3*len(summaries(res)), speeches)
 }
 
-// D13: a filtered summary.
 func TestASummaryThatWasWithheldStandsForNothing(t *testing.T) {
 	h := &hall{t: t}
 	c, o := h.config(limited, 10)
@@ -96,7 +94,6 @@ func TestASummaryThatWasWithheldStandsForNothing(t *testing.T) {
 	}
 }
 
-// D5b
 func TestAReaderReplacesNoHead(t *testing.T) {
 	h := &hall{t: t}
 	c, o := h.config(limited, 14)
@@ -124,7 +121,6 @@ func TestAReaderReplacesNoHead(t *testing.T) {
 	require.Equal(t, was.Plan, is.Plan)
 }
 
-// D14
 func TestARemarksIDDoesNotNameAnotherTurn(t *testing.T) {
 	h := &hall{t: t}
 	c, o := h.config(limited, 14)

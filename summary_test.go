@@ -49,7 +49,6 @@ func lateConfig(h *hall, rounds int) (debate.Config, debate.Options) {
 	return c, o
 }
 
-// D1
 func TestASummarizerThatHangsInTheConclusionDoesNotEndTheDriving(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &hall{t: t}
@@ -68,7 +67,6 @@ func TestASummarizerThatHangsInTheConclusionDoesNotEndTheDriving(t *testing.T) {
 	})
 }
 
-// D2
 func TestSummariesOfTheConclusionStayWithinTheBudget(t *testing.T) {
 	for budget := 5000; budget < 5800; budget += 100 {
 		h := &hall{t: t}
@@ -111,7 +109,6 @@ func (p views) Phases(r *protocol.Record) []protocol.Phase {
 	return phases
 }
 
-// D3
 func TestEachSummaryHasAPhaseWhoseBudgetIsChecked(t *testing.T) {
 	h := &hall{t: t}
 	res, events := h.hold(t, views{panel.Protocol{Format: panel.RoundLimited, Mode: panel.Simultaneous}}, 12, summing, nil)
@@ -124,7 +121,6 @@ func TestEachSummaryHasAPhaseWhoseBudgetIsChecked(t *testing.T) {
 	require.Equal(t, len(summaries(res)), began)
 }
 
-// D4
 func TestARemarkWhileASummaryIsMadeWastesNoCall(t *testing.T) {
 	h := &hall{t: t}
 	c, o := h.config(limited, 14)
@@ -152,7 +148,6 @@ type heavy struct{ times int }
 
 func (h heavy) Count(_, text string) int { return h.times * window.Estimate(text) }
 
-// D5
 func TestAReaderWithAnotherCounterLeavesTheHeadAlone(t *testing.T) {
 	h := &hall{t: t}
 	c, o := h.config(limited, 14)
@@ -178,7 +173,6 @@ func TestAReaderWithAnotherCounterLeavesTheHeadAlone(t *testing.T) {
 	require.Zero(t, differ)
 }
 
-// D6
 func TestTheNewestTurnOutlastsAnOverflow(t *testing.T) {
 	h := &hall{t: t, say: map[string]func(int) scripted.Reply{"b": func(n int) scripted.Reply {
 		if n == 2 {
@@ -207,7 +201,6 @@ func TestTheNewestTurnOutlastsAnOverflow(t *testing.T) {
 	require.True(t, strings.HasPrefix(third[len(third)-2].Text, "B: Endless"))
 }
 
-// D6b
 func TestASummaryOutlastsAnOverflow(t *testing.T) {
 	h := &hall{t: t}
 	c, o := h.config(limited, 10)
@@ -233,7 +226,6 @@ func TestASummaryOutlastsAnOverflow(t *testing.T) {
 	require.True(t, strings.HasPrefix(last[1].Text, heading), "what stands for most of the debate goes first: %.60s", last[1].Text)
 }
 
-// D7
 func TestASummarizerReadsAllThatItsSummaryStandsFor(t *testing.T) {
 	h := &hall{t: t}
 	for room := 5900; room < 9000; room += 100 {
@@ -286,7 +278,6 @@ func (p secret) Phases(r *protocol.Record) []protocol.Phase {
 	return []protocol.Phase{{Name: "respond", Steps: []protocol.Step{step("A", "all", all), step("B", "", nil), step("A", "few", of)}}}
 }
 
-// D8
 func TestASummaryOfAnotherStepsViewIsNotShown(t *testing.T) {
 	h := &hall{t: t}
 	res, _ := h.hold(t, secret{limited}, 30, summing, func(c *debate.Config) {
@@ -320,7 +311,6 @@ func made(ask providers.Request) string {
 	return fmt.Sprintf("[s %016x]", sum)
 }
 
-// D9
 func TestARetryAfterAnOverflowInAParallelPhaseIsShorter(t *testing.T) {
 	for _, mode := range []panel.Mode{panel.Sequential, panel.Simultaneous} {
 		t.Run(string(mode), func(t *testing.T) {
@@ -350,7 +340,6 @@ func TestARetryAfterAnOverflowInAParallelPhaseIsShorter(t *testing.T) {
 	}
 }
 
-// D10
 func TestAnotherModelBeginsWithAFactorOfItsOwn(t *testing.T) {
 	h := &hall{t: t}
 	c, o := h.config(limited, 10)
