@@ -74,7 +74,8 @@ func (e *Engine) call(r *record, s protocol.Step) (*call, error) {
 	if s.Kind == transcript.Summary {
 		c.request.MaxTokens = min(cmp.Or(who.MaxTokens, r.wanted.Tokens), r.wanted.Tokens)
 		if c.turn.Window == nil { // it tells what led to it
-			c.turn.Window = &r.wanted.Window
+			led := r.wanted.Window
+			c.turn.Window = &led
 		}
 	}
 	return c, nil
@@ -116,17 +117,16 @@ func (e *Engine) prompt(r *record, c *call, seat transcript.Seat) error {
 	fixed := b.tokens + b.schema + c.count(user)
 	c.slack = instruction - fixed%instruction
 	fixed += c.slack // rounded up, so that a word more or less does not move the cut
-	room := r.scale(&c.step).Room(c.who.Window-cmp.Or(c.who.MaxTokens, window.Reply)) - fixed
-	if r.config.History.Summarizes() { // where a summary was planned, there is no more
-		room = min(room, r.room(c.who, seat, r.scale(&c.step), &c.step))
+	policy, room := r.config.History, r.scale(&c.step).Room(c.who.Window-cmp.Or(c.who.MaxTokens, window.Reply))-fixed
+	if policy.Summarizes() { // where a summary was planned, there is no more
+		room = min(room, r.room(&c.step, c.who, seat))
 	}
-	policy := r.config.History
 	if c.step.Kind == transcript.Summary { // what it stands for was chosen to fit
-		policy = window.Policy{Manager: window.Sliding}
+		policy, c.summary = window.Policy{Manager: window.Sliding}, r.wanted.Base > 0
 	}
 	cut := policy.Fit(r.told(&c.step, shown, tokens), room)
 	c.turn.Window, c.tokens, c.history = cut.Report(), fixed+cut.Used, cut.Used
-	c.summary = cut.Summary.Covers > 0 || c.step.Kind == transcript.Summary && len(shown) > 0 && rank(&r.Turns[shown[0]]) == 0
+	c.summary = c.summary || cut.Summary.Covers > 0
 	c.asked = r.messages(c.step.Actor, b, shown, cut, user)
 	c.request.Messages = c.asked
 	return nil

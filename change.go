@@ -101,13 +101,14 @@ func (c *change) proceed() (more bool, err error) {
 		return true, c.fire(fsm.Responded, StateChanged{Findings: r.measured(false)})
 	case len(steps) == 0:
 		return true, c.fire(done[r.snap.State], StateChanged{})
-	case steps[0].Phase == r.Cursor.Phase && (r.parallel || r.wanted != nil):
-		return false, nil
 	}
-	if w := r.summingUp(steps); w != nil {
-		return c.sumUp(w)
+	open := steps[0].Phase == r.Cursor.Phase
+	if !open || !r.parallel { // what a parallel phase needs was made before it began
+		if w := r.summingUp(steps); w != nil {
+			return c.sumUp(w)
+		}
 	}
-	if steps[0].Phase == r.Cursor.Phase {
+	if open {
 		return false, nil
 	}
 	phase := r.phase(steps[0].Phase)

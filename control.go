@@ -192,7 +192,7 @@ func (r Remark) turn(c *change) transcript.Turn {
 }
 
 // Annotate notes something about the debate, also after its end. value encodes to JSON; a later one of the same name
-// replaces it. The one called "rating" is Result.Rating.
+// replaces it. The one called "rating" is what protocols read as a user's.
 func (d *Debate) Annotate(ctx context.Context, name string, value any) error {
 	b, err := json.Marshal(value)
 	if err != nil {

@@ -63,33 +63,23 @@ func (r *record) judge(round int) []detect.Finding {
 		return nil
 	}
 	r.watch.judged = round
-	var list []judge.Assessment
-	for _, t := range of(&r.Record, round) {
-		if t.Output != judge.AssessmentContract.Name() || slices.Contains(t.Flags, transcript.Fallback) {
-			continue
-		}
-		if a, err := transcript.Decode[judge.Assessment](t); err == nil {
-			list = append(list, a)
-		}
+	turns := slices.DeleteFunc(slices.Clone(of(&r.Record, round)), func(t transcript.Turn) bool { return t.Output != judge.AssessmentContract.Name() })
+	joint, ok := judge.Bench{}.Assess(judge.Opinions[judge.Assessment](turns))
+	switch {
+	case !ok: // nobody judges
+		return nil
+	case joint.Failed:
+		return r.watch.Judged(detect.Scores{Round: round, Quality: math.NaN(), Novelty: math.NaN()}, math.NaN())
 	}
-	if len(list) == 0 && !slices.ContainsFunc(of(&r.Record, round), func(t transcript.Turn) bool { return t.Kind == transcript.Assessment }) {
-		return nil // nobody judges
-	}
-	s := detect.Scores{Round: round}
-	repetitive, relevance, converged := 0, 0.0, []bool(nil)
-	for _, a := range list {
-		s.Quality += a.Quality / float64(len(list))
-		s.Novelty += a.Mean(judge.Novelty) / float64(len(list))
-		relevance += a.Mean(judge.Relevance) / float64(len(list))
-		converged = append(converged, a.Converged)
-		if a.Repetitive {
-			repetitive++
+	var converged []bool
+	for _, o := range joint.Opinions {
+		if !o.Failed {
+			converged = append(converged, o.Value.Converged)
 		}
 	}
-	if s.Repetitive = 2*repetitive > len(list); len(list) == 0 {
-		s.Quality, s.Novelty, relevance = math.NaN(), math.NaN(), math.NaN()
-	}
-	return r.watch.Judged(s, relevance, converged...)
+	a := &joint.Value
+	s := detect.Scores{Round: round, Quality: a.Quality, Novelty: a.Mean(judge.Novelty), Repetitive: a.Repetitive}
+	return r.watch.Judged(s, a.Mean(judge.Relevance), converged...)
 }
 
 // of are the turns of a round.

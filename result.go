@@ -37,7 +37,6 @@ type Result struct {
 	Rounds       []Totals                   `json:"rounds"`             // by round; 0 is what came before the first
 	Warnings     []string                   `json:"warnings,omitempty"` // judges of a participant's model, prompts that were cut, replies that were cut or replaced
 	Annotations  map[string]json.RawMessage `json:"annotations,omitempty"`
-	Rating       json.RawMessage            `json:"rating"`             // a user's, which is the annotation "rating"; null where there is none
 	Question     *Question                  `json:"question,omitempty"` // that waits for a person
 	Failure      *Failure                   `json:"failure,omitempty"`  // that the debate is in error for
 
@@ -73,7 +72,6 @@ func (r *record) result() *Result {
 		Rounds: make([]Totals, r.Cursor.Round+1), Annotations: maps.Clone(r.annotations), Question: r.question, Failure: r.failure,
 		Running: r.running, Created: r.created, Started: r.Started, Updated: r.updated, Completed: r.completed,
 	}
-	res.Rating = r.Rating
 	res.Findings, res.Warnings = slices.Clone(r.findings), r.config.kinship(r.named)
 	sides := map[string]string{}
 	for _, s := range r.everyone {

@@ -144,20 +144,20 @@ func (c *call) clipped(text string, by int) string {
 	text = window.Clip(text, max(has-by, least)) + end
 	gone := has - c.count(text)
 	c.tokens -= gone
-	if w := c.turn.Window; w != nil {
-		w.Used = max(w.Used-gone, 0)
-		w.Limit = w.Used
-	}
+	c.fill(gone, 0)
 	return text
 }
 
 // leaveOut reports that one more turn of the history is not shown.
-func (c *call) leaveOut(tokens int) {
-	w := transcript.Window{Used: c.history, Kept: len(c.asked) - 2, Limit: c.history}
+func (c *call) leaveOut(tokens int) { c.fill(tokens, 1) }
+
+// fill reports that the history is so many tokens and turns shorter, which is all that there is room for.
+func (c *call) fill(tokens, turns int) {
+	w := transcript.Window{Used: c.history, Kept: len(c.asked) - 2}
 	if c.turn.Window != nil {
 		w = *c.turn.Window
 	}
-	w.Used, w.Kept, w.Cut = max(w.Used-tokens, 0), w.Kept-1, w.Cut+1
+	w.Used, w.Kept, w.Cut = max(w.Used-tokens, 0), w.Kept-turns, w.Cut+turns
 	w.Limit = w.Used
 	c.turn.Window = &w
 }

@@ -65,25 +65,37 @@ func (r *record) facts() fsm.Facts {
 
 // actor is who performs a step, with the seat that its prompts speak of.
 func (r *record) actor(name string) (*Participant, transcript.Seat, bool) {
+	who := r.config.who(name)
+	if who == nil {
+		return nil, transcript.Seat{}, false
+	}
 	for i := range r.everyone {
 		if r.everyone[i].Name == name {
-			return find(r.config.Participants, name), r.everyone[i], true
+			return who, r.everyone[i], true
 		}
 	}
-	if j := find(r.config.Judges, name); j != nil {
-		return j, j.seat(), true
+	if slices.Contains(helpers, name) {
+		return who, transcript.Seat{Name: name, Instructions: who.Instructions}, true
 	}
+	return who, who.seat(), true
+}
+
+// who is the model behind a participant, a judge or a helper; nil: nobody has that name.
+func (c *Config) who(name string) *Participant {
 	switch name {
 	case protocol.Casting:
-		return &r.config.Casting, transcript.Seat{Name: name, Instructions: r.config.Casting.Instructions}, true
+		return &c.Casting
 	case protocol.Summarizing:
-		return &r.config.Summarizer, transcript.Seat{Name: name, Instructions: r.config.Summarizer.Instructions}, true
+		return &c.Summarizer
 	case protocol.Retrieving:
-		return &r.config.Retriever, transcript.Seat{Name: name}, true
+		return &c.Retriever
 	case protocol.Embedding:
-		return &r.config.Embedder, transcript.Seat{Name: name}, true
+		return &c.Embedder
 	}
-	return nil, transcript.Seat{}, false
+	if p := find(c.Participants, name); p != nil {
+		return p
+	}
+	return find(c.Judges, name)
 }
 
 // find is who has a name; nil: nobody.

@@ -60,7 +60,7 @@ func (r *record) summingUp(steps []protocol.Step) *window.Summing {
 		if !ok || slices.Contains(helpers, s.Actor) {
 			continue
 		}
-		room := r.room(who, seat, r.scale(s), s)
+		room := r.room(s, who, seat)
 		if r.history*2 < room { // by far, whatever it may see
 			continue
 		}
@@ -86,12 +86,12 @@ func (r *record) affords(steps []protocol.Step, tokens int) bool {
 }
 
 // room is how many tokens of history a reader's prompts have room for, as they are counted here.
-func (r *record) room(who *Participant, seat transcript.Seat, scale window.Calibration, s *protocol.Step) int {
+func (r *record) room(s *protocol.Step, who *Participant, seat transcript.Seat) int {
 	beside := r.beside(seat)
 	if b, err := r.brief(r.prompts, *s, seat, who.Model); err == nil { // else the call will say so
 		beside = max(beside, b.tokens+task)
 	}
-	return max(scale.Room(who.Window-cmp.Or(who.MaxTokens, window.Reply))-beside, 0)
+	return max(r.scale(s).Room(who.Window-cmp.Or(who.MaxTokens, window.Reply))-beside, 0)
 }
 
 // task is an allowance for a step's task, with the schema of its reply.
@@ -126,7 +126,7 @@ func (r *record) minutesRoom(reader string) int {
 	}
 	who, seat, _ := r.actor(protocol.Summarizing)
 	s := protocol.Step{Key: transcript.Key{Actor: protocol.Summarizing}, Prompt: "summarize"}
-	return max(r.room(who, seat, r.scales[seat.Name], &s)-instruction, 0)
+	return max(r.room(&s, who, seat)-instruction, 0)
 }
 
 // told is a history as counts, with the summaries that stand for its beginning. Each covers more than the one before, so
@@ -168,9 +168,6 @@ func (r *record) summary() protocol.Step {
 		covered[seq] = true
 	}
 	key := transcript.Key{Run: r.Cursor.Run, Round: r.Cursor.Round, Phase: summing, Actor: protocol.Summarizing, Target: w.Target}
-	if r.Cursor.Stage == transcript.Prelude {
-		key.Round = 0
-	}
 	return protocol.Step{
 		Key: key, Kind: transcript.Summary, Horizon: r.Seq, Prompt: "summarize",
 		Vars: map[string]string{"words": fmt.Sprint(w.Tokens * 7 / 10)}, // a word has about 1.4 tokens
@@ -193,11 +190,7 @@ func (r *record) noteSummary(t *transcript.Turn) {
 // recount forgets how the tokens of actors were counted whose model is another in a new configuration.
 func (r *record) recount(c *Config) {
 	for name := range r.scales {
-		old := r.config
-		was, _, _ := r.actor(name)
-		r.config = c
-		is, _, _ := r.actor(name)
-		r.config = old
+		was, is := r.config.who(name), c.who(name)
 		if was == nil || is == nil || was.Provider != is.Provider || was.Model != is.Model || was.Window != is.Window {
 			delete(r.scales, name)
 			r.atBegin = nil

@@ -87,8 +87,14 @@ type Watch struct {
 	Seats  []transcript.Seat
 	Answer func(transcript.Turn) string // what a turn answers, in a canonical form, or ""; nil: nothing
 
-	detectors  []any // by rule
-	repetitive bool  // the round at hand is, by a rule
+	looks      []looks // by rule
+	repetitive bool    // the round at hand is, by a rule
+}
+
+// looks are what a rule makes of a round: of its speeches, or of the judges' word; the other is nil.
+type looks struct {
+	spoken func(turns []transcript.Turn, said []Vector) Finding
+	judged func(s Scores, relevance float64, converged []bool) Finding
 }
 
 // Spoken looks at the turns of a round, and at their vectors where an embedder made some.
@@ -96,33 +102,11 @@ func (w *Watch) Spoken(turns []transcript.Turn, said []Vector) (found []Finding)
 	w.begin()
 	w.repetitive = false
 	for i, r := range w.Rules {
-		var f Finding
-		switch d := w.detectors[i].(type) {
-		case *Repetition:
-			f = d.Round(turns)
-		case *Echo:
-			if f = d.Round(said); f.Round == 0 {
-				f.Round = roundOf(turns)
-			}
-		case *Engagement:
-			f = d.Round(turns)
-		case *Unanimity:
-			f = d.Round(turns)
-		case *Drift:
-			if r.Means() != words {
-				continue
-			}
-			f = d.Round(turns)
-		case *Convergence:
-			if r.Means() != answers {
-				continue
-			}
-			f = d.Round(turns)
-		default:
-			continue
+		if look := w.looks[i].spoken; look != nil {
+			f := look(turns, said)
+			w.repetitive = w.repetitive || f.Sign == Repetitive && f.Found
+			found = append(found, r.use(f))
 		}
-		w.repetitive = w.repetitive || f.Sign == Repetitive && f.Found
-		found = append(found, r.use(f))
 	}
 	return found
 }
@@ -133,60 +117,63 @@ func (w *Watch) Judged(s Scores, relevance float64, converged ...bool) (found []
 	w.begin()
 	s.Repetitive = s.Repetitive || w.repetitive
 	for i, r := range w.Rules {
-		var f Finding
-		switch d := w.detectors[i].(type) {
-		case *DiminishingReturns:
-			f = d.Round(s)
-		case *Drift:
-			if r.Means() != marks {
-				continue
-			}
-			f = d.Scored(s.Round, relevance)
-		case *Convergence:
-			if r.Means() != marks {
-				continue
-			}
-			f = d.Judged(s.Round, converged...)
-		default:
-			continue
+		if look := w.looks[i].judged; look != nil {
+			found = append(found, r.use(look(s, relevance, converged)))
 		}
-		found = append(found, r.use(f))
 	}
 	return found
 }
 
 // begin makes the detectors.
 func (w *Watch) begin() {
-	if w.detectors != nil || len(w.Rules) == 0 {
-		return
-	}
-	for _, r := range w.Rules {
-		w.detectors = append(w.detectors, w.detector(r))
+	for i := len(w.looks); i < len(w.Rules); i++ {
+		w.looks = append(w.looks, w.look(w.Rules[i]))
 	}
 }
 
-func (w *Watch) detector(r Rule) any {
-	switch t := r.Threshold; r.Sign {
-	case Repetitive:
-		if r.Means() == vectors {
-			return &Echo{Cosine: t}
-		}
-		return &Repetition{Overlap: t}
-	case Diminishing:
-		return &DiminishingReturns{Rounds: int(math.Ceil(t))}
-	case Drifting:
-		if r.Means() == marks {
-			return &Drift{Topic: w.Topic, Relevance: t}
-		}
-		return &Drift{Topic: w.Topic, Similarity: t}
-	case Disengaged:
-		return &Engagement{Topic: w.Topic, Seats: w.Seats, Least: t}
-	case Converged:
-		return &Convergence{Answer: w.Answer, Share: t}
-	case Unanimous:
-		return &Unanimity{Answer: w.Answer}
+// pair is a sign and what it is measured by.
+type pair struct {
+	sign Sign
+	by   string
+}
+
+// look makes the detector of a rule.
+func (w *Watch) look(r Rule) looks {
+	t := r.Threshold
+	switch (pair{r.Sign, r.Means()}) {
+	case pair{Repetitive, words}:
+		return hearing((&Repetition{Overlap: t}).Round)
+	case pair{Repetitive, vectors}:
+		d := &Echo{Cosine: t}
+		return looks{spoken: func(turns []transcript.Turn, said []Vector) Finding {
+			f := d.Round(said)
+			f.Round = roundOf(turns)
+			return f
+		}}
+	case pair{Disengaged, words}:
+		return hearing((&Engagement{Topic: w.Topic, Seats: w.Seats, Least: t}).Round)
+	case pair{Unanimous, answers}:
+		return hearing((&Unanimity{Answer: w.Answer}).Round)
+	case pair{Drifting, words}:
+		return hearing((&Drift{Topic: w.Topic, Similarity: t}).Round)
+	case pair{Converged, answers}:
+		return hearing((&Convergence{Answer: w.Answer, Share: t}).Round)
+	case pair{Diminishing, marks}:
+		d := &DiminishingReturns{Rounds: int(math.Ceil(t))}
+		return looks{judged: func(s Scores, _ float64, _ []bool) Finding { return d.Round(s) }}
+	case pair{Drifting, marks}:
+		d := &Drift{Relevance: t}
+		return looks{judged: func(s Scores, relevance float64, _ []bool) Finding { return d.Scored(s.Round, relevance) }}
+	case pair{Converged, marks}:
+		d := &Convergence{}
+		return looks{judged: func(s Scores, _ float64, converged []bool) Finding { return d.Judged(s.Round, converged...) }}
 	}
-	return nil
+	return looks{} // Check refuses it
+}
+
+// hearing is a detector that looks at speeches alone.
+func hearing(round func([]transcript.Turn) Finding) looks {
+	return looks{spoken: func(turns []transcript.Turn, _ []Vector) Finding { return round(turns) }}
 }
 
 // use marks a finding with what follows from it.

@@ -103,6 +103,18 @@ func (r *Record) Drop(name string) {
 	r.Seats = slices.DeleteFunc(slices.Clone(r.Seats), func(s transcript.Seat) bool { return s.Name == name })
 }
 
+// Pair is who takes two parts: by their roles, else in the order in which they sit. Nobody does unless two sit there.
+func (r *Record) Pair(first, second string) (a, b string) {
+	if len(r.Seats) != 2 {
+		return "", ""
+	}
+	x, y := r.Seats[0], r.Seats[1]
+	if x.Role == second || x.Role != first && y.Role == first {
+		x, y = y, x
+	}
+	return x.Name, y.Name
+}
+
 // At is the turn of this stage and round that the words name, if it was committed.
 func (r *Record) At(phase, actor, target string) (t transcript.Turn, ok bool) {
 	return r.Find(r.key(phase, actor, target))

@@ -34,9 +34,9 @@ func TestTurnsStandInTheOrderOfTheirSteps(t *testing.T) {
 			j.run(phases(sequential("open", "b", "a")))
 			p := phases(parallel("respond", actors...))
 			j.begin("respond")
-			todo := protocol.Next(p, &j.Record)
+			open := protocol.Next(p, &j.Record)
 			for _, i := range arrival {
-				require.True(t, j.say(todo[i]))
+				require.True(t, j.say(open[i]))
 			}
 			j.run(phases(sequential("close", "d", "c")))
 			require.Equal(t, []string{"b", "a", "a", "b", "c", "d", "d", "c"}, order(j.Turns))
@@ -52,12 +52,12 @@ func TestTurnsStandInTheOrderOfTheirSteps(t *testing.T) {
 func TestATurnIsAppliedOnce(t *testing.T) {
 	j := in(transcript.Speech, 1)
 	j.begin("respond")
-	todo := protocol.Next(phases(parallel("respond", "a", "b")), &j.Record)
-	require.True(t, j.say(todo[1]))
-	require.True(t, j.say(todo[0]))
+	open := protocol.Next(phases(parallel("respond", "a", "b")), &j.Record)
+	require.True(t, j.say(open[1]))
+	require.True(t, j.say(open[0]))
 	turns, seq := slices.Clone(j.Turns), j.Seq
 
-	again := todo[1]
+	again := open[1]
 	again.Order, again.Kind = 7, transcript.Remark // the key alone decides
 	require.False(t, j.say(again))
 	require.Equal(t, turns, j.Turns)
@@ -131,8 +131,8 @@ func TestRemarksStandBehindTheStepThatTheyCameAfter(t *testing.T) {
 					j.move("", 1)
 					interrupted = true
 				case x >= 'a':
-					todo := protocol.Next(p, &j.Record)
-					require.True(t, j.say(todo[slices.IndexFunc(todo, func(s protocol.Step) bool { return s.Actor == string(x) })]))
+					open := protocol.Next(p, &j.Record)
+					require.True(t, j.say(open[slices.IndexFunc(open, func(s protocol.Step) bool { return s.Actor == string(x) })]))
 				default:
 					j.remark(string(x))
 				}
@@ -154,10 +154,10 @@ func TestPlaceOfARemark(t *testing.T) {
 	require.Equal(t, -1, j.Place(), "nothing was said")
 	j.begin("respond")
 	require.Equal(t, -1, j.Place(), "nothing was said in the phase")
-	todo := protocol.Next(phases(parallel("respond", "a", "b", "c")), &j.Record)
-	j.say(todo[1])
+	open := protocol.Next(phases(parallel("respond", "a", "b", "c")), &j.Record)
+	j.say(open[1])
 	require.Equal(t, 1, j.Place())
-	j.say(todo[0])
+	j.say(open[0])
 	require.Equal(t, 1, j.Place(), "one that came before its time changes nothing")
 	j.remark("hm")
 	require.Equal(t, 1, j.Place())
@@ -180,7 +180,7 @@ func TestTurnsStandInOrderWhateverHappens(t *testing.T) {
 					want = append(want, transcript.Key{Run: 1, Round: round, Phase: p.Name, Actor: p.Steps[i].Actor})
 				}
 				var horizon int64
-				for todo := protocol.Next(phases(p), &j.Record); len(todo) > 0; todo = protocol.Next(phases(p), &j.Record) {
+				for open := protocol.Next(phases(p), &j.Record); len(open) > 0; open = protocol.Next(phases(p), &j.Record) {
 					if j.Cursor.Phase != p.Name {
 						j.begin(p.Name)
 						continue
@@ -200,7 +200,7 @@ func TestTurnsStandInOrderWhateverHappens(t *testing.T) {
 						}
 						j.move(transcript.Speech, round)
 					default:
-						s := rapid.SampledFrom(todo).Draw(t, "step")
+						s := rapid.SampledFrom(open).Draw(t, "step")
 						if p.Parallel {
 							require.Equal(t, horizon, s.Horizon, "a parallel phase has one horizon")
 						}
@@ -281,10 +281,10 @@ func TestSinceARound(t *testing.T) {
 	for _, round := range []int{1, 2, 4} { // nothing was said in round 3
 		j.move(transcript.Speech, round)
 		j.begin("respond")
-		todo := protocol.Next(phases(parallel("respond", "a", "b")), &j.Record)
-		j.say(todo[1])
+		open := protocol.Next(phases(parallel("respond", "a", "b")), &j.Record)
+		j.say(open[1])
 		j.remark(fmt.Sprint("remark ", round))
-		j.say(todo[0])
+		j.say(open[0])
 	}
 	first := []string{"personas", "a", "b", "remark 1"}
 	second, fourth := []string{"a", "b", "remark 2"}, []string{"a", "b", "remark 4"}

@@ -73,21 +73,21 @@ func (j *journal) remark(id string) {
 
 // run goes through the phases of the stage at hand and commits what they ask for.
 func (j *journal) run(p protocol.Protocol) {
-	for todo := protocol.Next(p, &j.Record); len(todo) > 0; todo = protocol.Next(p, &j.Record) {
-		if todo[0].Phase != j.Cursor.Phase {
-			j.begin(todo[0].Phase)
+	for open := protocol.Next(p, &j.Record); len(open) > 0; open = protocol.Next(p, &j.Record) {
+		if open[0].Phase != j.Cursor.Phase {
+			j.begin(open[0].Phase)
 			continue
 		}
-		if !j.say(todo[0]) {
-			panic("a step that was done is asked for: " + todo[0].Key.String())
+		if !j.say(open[0]) {
+			panic("a step that was done is asked for: " + open[0].Key.String())
 		}
 	}
 }
 
 // plan tells of steps as "phase/actor/target order horizon".
-func plan(todo []protocol.Step) []string {
+func plan(open []protocol.Step) []string {
 	list := []string{}
-	for _, s := range todo {
+	for _, s := range open {
 		list = append(list, fmt.Sprintf("%s/%s/%s %d %d", s.Phase, s.Actor, s.Target, s.Order, s.Horizon))
 	}
 	return list

@@ -61,7 +61,7 @@ type assessment struct {
 func (r *Report) assessed() (list []assessment) {
 	byRound := map[int][]transcript.Turn{}
 	for _, t := range r.Result.Assessments {
-		if t.Output == judge.AssessmentContract.Name() && once(read[judge.Assessment](t.Data)) {
+		if t.Output == judge.AssessmentContract.Name() {
 			byRound[t.Round] = append(byRound[t.Round], t)
 		}
 	}
@@ -72,15 +72,6 @@ func (r *Report) assessed() (list []assessment) {
 		}
 	}
 	return list
-}
-
-// once says whether an assessment speaks of nobody twice, as each does that was validated.
-func once(a judge.Assessment) bool {
-	names := map[string]bool{}
-	for _, p := range a.Participants {
-		names[p.Name] = true
-	}
-	return len(names) == len(a.Participants)
 }
 
 // scores are the judges' a round, else those that rulings move, the skeptic's of the answer, or the confidence of who votes.

@@ -21,6 +21,7 @@ const (
 	maxFunction      = 70      // lines
 	maxMedian        = 12      // lines of the median function
 	maxFile          = 400     // lines
+	maxExample       = 130     // lines of an example's main.go, the command line apart
 	maxExported      = 15      // names of a sub-package
 	maxExportedRoot  = 40      // names of the root package
 	unfinishedMarker = `\b(TO` + `DO|FIX` + `ME|XX` + `X)\b`
@@ -46,6 +47,18 @@ func TestFilesAreShort(t *testing.T) {
 	for _, s := range load(t) {
 		assert.LessOrEqual(t, s.lines(), maxFile, "%s is too long", s.path)
 	}
+}
+
+func TestExamplesAreShort(t *testing.T) {
+	seen := 0
+	for _, s := range load(t) {
+		if ok, err := filepath.Match("examples/*/main.go", filepath.ToSlash(s.path)); err != nil || !ok || strings.Contains(s.path, "cli") {
+			continue
+		}
+		seen++
+		assert.LessOrEqual(t, s.lines(), maxExample, "%s is too long", s.path)
+	}
+	require.Greater(t, seen, 9)
 }
 
 func TestPackagesAreNarrow(t *testing.T) {

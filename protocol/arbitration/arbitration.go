@@ -168,7 +168,7 @@ func (p Protocol) Phases(r *protocol.Record) []protocol.Phase {
 		if len(r.Seats) != 2 {
 			return nil
 		}
-		first, second := sides(r)
+		first, second := r.Pair(Advocate, Challenger)
 		return []protocol.Phase{{Name: argue, Steps: []protocol.Step{p.argument(r, first, Advocate), p.argument(r, second, Challenger)}}}
 	case transcript.Assessment:
 		if len(r.Judges) == 0 {
@@ -178,15 +178,6 @@ func (p Protocol) Phases(r *protocol.Record) []protocol.Phase {
 	default:
 		return nil
 	}
-}
-
-// sides are the names of advocate and challenger: by their roles, else in the order in which they sit.
-func sides(r *protocol.Record) (advocate, challenger string) {
-	a, b := r.Seats[0], r.Seats[1]
-	if a.Role == Challenger || b.Role == Advocate {
-		a, b = b, a
-	}
-	return a.Name, b.Name
 }
 
 func (p Protocol) argument(r *protocol.Record, name, side string) (s protocol.Step) {
@@ -218,7 +209,7 @@ func (p Protocol) vars(r *protocol.Record) map[string]string {
 		v["score"] = number(p.stands(r, t.Category))
 	}
 	if len(r.Seats) == 2 {
-		v["for"], v["against"] = sides(r)
+		v["for"], v["against"] = r.Pair(Advocate, Challenger)
 	}
 	return v
 }

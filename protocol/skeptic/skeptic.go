@@ -106,7 +106,7 @@ func (p Protocol) Phases(r *protocol.Record) []protocol.Phase {
 }
 
 func (p Protocol) speeches(r *protocol.Record) []protocol.Phase {
-	proposer, skeptic := cast(r.Seats)
+	proposer, skeptic := r.Pair(proposing, skeptical)
 	if skeptic == "" {
 		return nil // one has dropped out, and the debate with him
 	}
@@ -150,18 +150,6 @@ func (p Protocol) reason(r *protocol.Record) string {
 		return fmt.Sprintf("%s: no critical issue is left; %s", said.Actor, counts)
 	}
 	return ""
-}
-
-// cast says who is the proposer and who the skeptic; nobody is either unless there are two.
-func cast(seats []transcript.Seat) (proposer, skeptic string) {
-	if len(seats) != 2 {
-		return "", ""
-	}
-	first, second := seats[0], seats[1]
-	if first.Role == skeptical || first.Role != proposing && second.Role == proposing {
-		first, second = second, first
-	}
-	return first.Name, second.Name
 }
 
 func one(phase, actor string, step protocol.Step) protocol.Phase {
