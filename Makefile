@@ -54,7 +54,7 @@ fuzz: ## each fuzz target for FUZZTIME=10s
 	done
 
 generate: ## rewrite golden files and generated docs: the tests with -update
-	@for d in $$(find . -name '*_test.go' -exec grep -lE 'flag\.Bool(Var)?\(.*"update"' {} + | xargs -r -n 1 dirname | sort -u); do \
+	@for d in $$(find . -name '*_test.go' -exec grep -l '/internal/golden"' {} + | xargs -r -n 1 dirname | sort -u); do \
 		(cd $$d && $(GO) test -count=1 . -update) || exit 1; \
 	done
 

@@ -18,6 +18,7 @@ import (
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/golden"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/arbitration"
@@ -431,18 +432,14 @@ const windowsPage, economyBegins, economyEnds = "docs/windows.md", "<!-- economy
 
 // The long debates are held for -update alone: what changes them changes the short ones too.
 func TestTheFiguresOfEconomyArePublished(t *testing.T) {
-	page, err := os.ReadFile(windowsPage)
-	require.NoError(t, err)
-	before, rest, found := strings.Cut(string(page), economyBegins)
-	got, after, closed := strings.Cut(rest, economyEnds)
-	if *update {
-		if !found || !closed {
-			before, after = strings.TrimRight(string(page), "\n")+"\n\n", ""
-		}
-		all := economy(books(t, 100))
-		require.NoError(t, os.WriteFile(windowsPage, []byte(before+economyBegins+all+economyEnds+after), 0o644))
+	if golden.Update() {
+		golden.Section(t, windowsPage, "economy", economy(books(t, 100)))
 		return
 	}
+	page, err := os.ReadFile(windowsPage)
+	require.NoError(t, err)
+	_, rest, found := strings.Cut(string(page), economyBegins)
+	got, _, closed := strings.Cut(rest, economyEnds)
 	require.True(t, found && closed, "%s has no section on economy: go test . -run Economy -update writes it", windowsPage)
 	long := regexp.MustCompile(`(?m)^\| \S+ \| 100 \|.*\n`)
 	require.Equal(t, economy(books(t, 20)), long.ReplaceAllString(got, ""), "%s is out of date: go test . -run Economy -update writes it anew", windowsPage)

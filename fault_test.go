@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"reflect"
 	"regexp"
 	"slices"
@@ -21,6 +20,7 @@ import (
 	"github.com/elenchus-go/debate/detect"
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/enginetest"
+	"github.com/elenchus-go/debate/internal/golden"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/arbitration"
 	"github.com/elenchus-go/debate/protocol/panel"
@@ -438,7 +438,7 @@ func TestFaultsAtEveryCallOfAModel(t *testing.T) {
 		}
 	}
 	if len(results) == cells && !t.Failed() { // all were run
-		checkFaultTable(t, results)
+		golden.Section(t, "docs/reliability.md", "faults", faultTables(results))
 	}
 }
 
@@ -590,24 +590,6 @@ func (f fault) checkRetry(t *testing.T, d *debate.Debate, w *troupe, err error) 
 		require.Contains(t, after.Turns, turn)
 	}
 	w.purse.check(t, d)
-}
-
-// checkFaultTable checks docs/reliability.md, or writes it.
-func checkFaultTable(t *testing.T, results map[string]string) {
-	t.Helper()
-	const file, begin, end = "docs/reliability.md", "<!-- faults -->\n", "<!-- /faults -->"
-	text, err := os.ReadFile(file)
-	require.NoError(t, err)
-	head, rest, ok := strings.Cut(string(text), begin)
-	require.True(t, ok, "%s has no mark %s", file, begin)
-	is, tail, ok := strings.Cut(rest, end)
-	require.True(t, ok, "%s has no mark %s", file, end)
-	want := faultTables(results)
-	if *update {
-		require.NoError(t, os.WriteFile(file, []byte(head+begin+want+end+tail), 0o644))
-		return
-	}
-	require.Equal(t, want, is, "run go test . -run Fault -update, and read the difference")
 }
 
 func faultTables(results map[string]string) string {

@@ -5,7 +5,6 @@ package debate_test
 import (
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"go/parser"
 	"go/token"
@@ -21,9 +20,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/golden"
 )
-
-var update = flag.Bool("update", false, "write the diagram in README.md anew")
 
 const readmeProgramLines = 25
 
@@ -40,7 +38,7 @@ func TestReadmeProgramCompiles(t *testing.T) {
 func TestReadmeDiagramIsTheLifecycle(t *testing.T) {
 	text := readReadme(t)
 	diagram, _ := fenced(t, text, "mermaid")
-	if *update {
+	if golden.Update() {
 		text = strings.Replace(text, "```mermaid\n"+diagram+"```", "```mermaid\n"+fsm.Mermaid("")+"```", 1)
 		require.NoError(t, os.WriteFile("README.md", []byte(text), 0o644))
 		return

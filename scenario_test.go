@@ -24,6 +24,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/internal/enginetest"
+	"github.com/elenchus-go/debate/internal/golden"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
@@ -50,7 +51,7 @@ func TestScenarios(t *testing.T) {
 			require.NotEmpty(t, a.Comment, "a scenario says its rule")
 			name, is := "", ""
 			synctest.Test(t, func(t *testing.T) { name, is = play(t, part(a, "config.json"), part(a, "replies"), part(a, "show")) })
-			if *update {
+			if golden.Update() {
 				a.Files = slices.DeleteFunc(a.Files, func(f txtar.File) bool { return strings.HasPrefix(f.Name, "want.") })
 				a.Files = append(a.Files, txtar.File{Name: name, Data: []byte(is)})
 				require.NoError(t, os.WriteFile(file, txtar.Format(a), 0o644))

@@ -3,15 +3,8 @@ package detect_test
 // What docs/judging.md says of the detectors is measured here, on recorded debates that lie beside the checkout.
 
 import (
-	"bufio"
-	"encoding/json"
-	"errors"
-	"flag"
 	"fmt"
-	"io/fs"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -19,88 +12,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate/detect"
+	"github.com/elenchus-go/debate/internal/golden"
+	"github.com/elenchus-go/debate/internal/recorded"
 	"github.com/elenchus-go/debate/transcript"
 )
 
-var update = flag.Bool("update", false, "write the section on detectors in docs/judging.md anew")
-
-const (
-	page      = "../docs/judging.md"
-	pageTitle = "# Judging\n"
-	opening   = "<!-- detectors -->\n"
-	closing   = "<!-- /detectors -->\n"
-)
-
 func TestThePageSaysWhatIsMeasured(t *testing.T) {
-	dir := shared(t)
-	want := section(t, dir)
-	text, err := os.ReadFile(page)
-	if *update {
-		if errors.Is(err, fs.ErrNotExist) {
-			text, err = []byte(pageTitle), nil
-		}
-		require.NoError(t, err)
-		require.NoError(t, os.WriteFile(page, []byte(splice(string(text), want)), 0o644))
-		return
-	}
-	require.NoError(t, err)
-	_, rest, found := strings.Cut(string(text), opening)
-	require.True(t, found, "%s has no section on detectors; go test ./detect -update writes it", page)
-	got, _, found := strings.Cut(rest, closing)
-	require.True(t, found, "the section on detectors has no end")
-	require.Equal(t, want, got, "go test ./detect -update writes it anew")
-}
-
-// splice puts the section between its markers, or at the end where there are none.
-func splice(text, section string) string {
-	before, rest, found := strings.Cut(text, opening)
-	_, after, ended := strings.Cut(rest, closing)
-	if !found || !ended {
-		before, after = strings.TrimRight(text, "\n")+"\n\n", ""
-	}
-	return before + opening + section + closing + after
-}
-
-func TestASectionIsSpliced(t *testing.T) {
-	for _, tt := range []struct{ name, text, want string }{
-		{"a new page", pageTitle, pageTitle + "\n" + opening + "new\n" + closing},
-		{"another's section", "a\n<!-- x -->\n", "a\n<!-- x -->\n\n" + opening + "new\n" + closing},
-		{"an old one", "a\n" + opening + "old\n" + closing + "b\n", "a\n" + opening + "new\n" + closing + "b\n"},
-	} {
-		t.Run(tt.name, func(t *testing.T) { require.Equal(t, tt.want, splice(tt.text, "new\n")) })
-	}
-}
-
-// shared finds the folder of recorded data beside the checkout.
-func shared(t *testing.T) string {
-	t.Helper()
-	dir, err := os.Getwd()
-	require.NoError(t, err)
-	for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
-		data := filepath.Join(dir, "shared", "data")
-		if found, err := os.Stat(data); err == nil && found.IsDir() {
-			return data
-		}
-	}
-	t.Skip("no recorded data: there is no shared/data in or above this folder")
-	return ""
-}
-
-func lines[T any](t *testing.T, path string) (all []T) {
-	t.Helper()
-	file, err := os.Open(path)
-	require.NoError(t, err)
-	defer file.Close()
-	scanner := bufio.NewScanner(file)
-	scanner.Buffer(nil, 1<<20)
-	for scanner.Scan() {
-		var v T
-		require.NoError(t, json.Unmarshal(scanner.Bytes(), &v))
-		all = append(all, v)
-	}
-	require.NoError(t, scanner.Err())
-	require.NotEmpty(t, all)
-	return all
+	golden.Section(t, "../docs/judging.md", "detectors", section(t))
 }
 
 type debate struct {
@@ -128,16 +46,16 @@ type recording struct {
 	calls   map[string][]string
 }
 
-func section(t *testing.T, dir string) string {
+func section(t *testing.T) string {
 	recordings := []recording{
 		{
-			"two sides", lines[debate](t, filepath.Join(dir, "speeches.jsonl")),
+			"two sides", recorded.Lines[debate](t, "speeches.jsonl"),
 			map[string][]string{
 				"pro": {"affirmative", "proponent", "proponents", "opponent", "opponents"},
 				"con": {"negative", "opponent", "opponents"},
 			},
 		},
-		{"three factions", lines[debate](t, filepath.Join(dir, "panel-debates.jsonl")), nil},
+		{"three factions", recorded.Lines[debate](t, "panel-debates.jsonl"), nil},
 	}
 	var b strings.Builder
 	b.WriteString("## What the detectors find in recorded debates\n\n" +
@@ -147,7 +65,7 @@ func section(t *testing.T, dir string) string {
 	repetition(&b, recordings)
 	drift(&b, recordings[0])
 	engagement(&b, recordings)
-	unanimity(t, &b, lines[vote](t, filepath.Join(dir, "vote-answers.jsonl")))
+	unanimity(t, &b, recorded.Lines[vote](t, "vote-answers.jsonl"))
 	b.WriteString("\n### What was not measured\n\n" +
 		"No recording at hand has embedding vectors, or a judge's scores round by round, or the texts to which answers belong. So\n" +
 		"`Echo`, `DiminishingReturns`, `Drift.Scored` and `Convergence` have tests, and no figures; their defaults are given or\n" +

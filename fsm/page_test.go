@@ -1,33 +1,21 @@
 package fsm
 
 import (
-	"flag"
 	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"os"
 	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate/internal/golden"
 )
 
-var update = flag.Bool("update", false, "write the golden files")
-
-func requireGolden(t *testing.T, file, got string) {
-	t.Helper()
-	if *update {
-		require.NoError(t, os.WriteFile(file, []byte(got), 0o644))
-	}
-	want, err := os.ReadFile(file)
-	require.NoError(t, err)
-	require.Equal(t, string(want), got, "run go test ./fsm -update, and read the difference")
-}
-
 func TestTheDiagramIsDrawnFromTheTable(t *testing.T) {
-	requireGolden(t, "testdata/lifecycle.mmd", Mermaid(""))
+	golden.Require(t, "testdata/lifecycle.mmd", Mermaid(""))
 }
 
 func TestTheDiagramIsTheSameEveryTimeAndMarksTheCurrentState(t *testing.T) {
@@ -51,7 +39,7 @@ func TestNothingInTheDiagramNeedsEscaping(t *testing.T) {
 }
 
 func TestThePageIsGeneratedFromTheTable(t *testing.T) {
-	requireGolden(t, "../docs/lifecycle.md", page(t))
+	golden.Require(t, "../docs/lifecycle.md", page(t))
 }
 
 func TestEveryStateAndEventHasASentence(t *testing.T) {

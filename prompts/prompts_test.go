@@ -1,9 +1,6 @@
 package prompts
 
 import (
-	"flag"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -11,11 +8,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/elenchus-go/debate/internal/golden"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/transcript"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
 
 var (
 	debaters = []string{"closing", "convergence-seeking", "free-form", "opening", "rebuttal", "round-limited"}
@@ -97,31 +93,19 @@ func both(t testing.TB, s *Set, name string, d Data) (system, user string) {
 func TestGolden(t *testing.T) {
 	s := loaded(t)
 	for _, name := range all {
-		t.Run(name, func(t *testing.T) { golden(t, name, show(both(t, s, name, rich(name)))) })
+		t.Run(name, func(t *testing.T) { golden.Require(t, "testdata/"+name+".golden", show(both(t, s, name, rich(name)))) })
 	}
 	t.Run("minimal", func(t *testing.T) {
 		var b strings.Builder
 		for _, name := range []string{"free-form", "assess", "personas"} {
 			b.WriteString("######## " + name + "\n" + show(both(t, s, name, minimal(name))))
 		}
-		golden(t, "minimal", b.String())
+		golden.Require(t, "testdata/minimal.golden", b.String())
 	})
 }
 
 func show(system, user string) string {
 	return "======== system\n" + system + "\n======== user\n" + user + "\n"
-}
-
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	file := filepath.Join("testdata", name+".golden")
-	if *update {
-		require.NoError(t, os.MkdirAll("testdata", 0o755))
-		require.NoError(t, os.WriteFile(file, []byte(got), 0o644))
-	}
-	want, err := os.ReadFile(file)
-	require.NoError(t, err, "run the test with -update")
-	require.Equal(t, strings.ReplaceAll(string(want), "\r\n", "\n"), got)
 }
 
 // TestDebater pins what every prompt of a participant must say.

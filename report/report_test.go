@@ -15,6 +15,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/golden"
 	"github.com/elenchus-go/debate/internal/secrettest"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol"
@@ -31,8 +32,8 @@ func TestReportsOfAllPresets(t *testing.T) {
 	staged(t, func(t *testing.T, name string, s *scene) {
 		r := s.collect(t)
 		require.Equal(t, fsm.Completed, r.Result.State, "%v", r.Result.Failure)
-		golden(t, name+".md", []byte(markdown(t, r)))
-		golden(t, name+".html", []byte(html(t, r)))
+		golden.Require(t, "testdata/"+name+".md", markdown(t, r))
+		golden.Require(t, "testdata/"+name+".html", html(t, r))
 	})
 }
 

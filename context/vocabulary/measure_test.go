@@ -3,12 +3,7 @@ package vocabulary_test
 // What docs/windows.md says of estimates is measured here.
 
 import (
-	"bufio"
-	"encoding/json"
-	"errors"
-	"flag"
 	"fmt"
-	"io/fs"
 	"math"
 	"os"
 	"os/exec"
@@ -20,17 +15,11 @@ import (
 
 	"github.com/elenchus-go/debate/context/vocabulary"
 	"github.com/elenchus-go/debate/context/window"
+	"github.com/elenchus-go/debate/internal/golden"
+	"github.com/elenchus-go/debate/internal/recorded"
 )
 
-var update = flag.Bool("update", false, "write the section on counting in docs/windows.md anew")
-
-const (
-	page      = "../../docs/windows.md"
-	pageTitle = "# Windows\n"
-	opening   = "<!-- counting -->\n"
-	closing   = "<!-- /counting -->\n"
-	command   = "`go test -update` in `context/vocabulary`"
-)
+const command = "`go test -update` in `context/vocabulary`"
 
 // A corpus is texts of one kind.
 type corpus struct {
@@ -42,42 +31,23 @@ type corpus struct {
 var models = []struct{ name, model string }{{"o200k_base", "gpt-4o"}, {"cl100k_base", "gpt-4"}}
 
 func TestTheFiguresArePublished(t *testing.T) {
-	speeches, ok := english(t)
-	if !ok {
-		t.Skip("no recorded speeches: there is no shared/data in a folder above this one")
-	}
-	want := section(append([]corpus{speeches}, corpora(t)...))
-	data, err := os.ReadFile(page)
-	if *update && errors.Is(err, fs.ErrNotExist) {
-		data, err = []byte(pageTitle), nil
-	}
-	require.NoError(t, err)
-	before, rest, found := strings.Cut(string(data), opening)
-	got, after, closed := strings.Cut(rest, closing)
-	if *update {
-		if !found || !closed {
-			before, after = strings.TrimRight(string(data), "\n")+"\n\n", ""
-		}
-		require.NoError(t, os.WriteFile(page, []byte(before+opening+want+closing+after), 0o644))
-		return
-	}
-	require.True(t, found && closed, "%s has no section on counting: %s writes it", page, command)
-	require.Equal(t, want, got, "%s is out of date: %s writes it anew", page, command)
+	golden.Section(t, "../../docs/windows.md", "counting", section(append([]corpus{english(t)}, corpora(t)...)))
 }
 
 func TestEstimatesAreWithin15PercentOnceCalibrated(t *testing.T) {
-	list := append(corpora(t), corpus{"this library", goFiles(t, "../..")})
-	if speeches, ok := english(t); ok {
-		list = append(list, speeches)
+	for _, c := range append(corpora(t), corpus{"this library", goFiles(t, "../..")}) {
+		within15Percent(t, c)
 	}
+	t.Run("recorded", func(t *testing.T) { within15Percent(t, english(t)) })
+}
+
+func within15Percent(t *testing.T, c corpus) {
 	for _, m := range models {
-		for _, c := range list {
-			t.Run(m.name+"/"+c.name, func(t *testing.T) {
-				f := measure(m.model, c.texts)
-				require.LessOrEqual(t, math.Abs(f.calibrated), 0.15, "in total")
-				require.LessOrEqual(t, f.mean, 0.15, "of a text, on average")
-			})
-		}
+		t.Run(m.name+"/"+c.name, func(t *testing.T) {
+			f := measure(m.model, c.texts)
+			require.LessOrEqual(t, math.Abs(f.calibrated), 0.15, "in total")
+			require.LessOrEqual(t, f.mean, 0.15, "of a text, on average")
+		})
 	}
 }
 
@@ -187,39 +157,14 @@ func goFiles(t *testing.T, dir string) (texts []string) {
 	return texts
 }
 
-// english are recorded speeches, if the folder with them lies beside the checkout.
-func english(t *testing.T) (c corpus, ok bool) {
+// english are recorded speeches; the test is skipped where they are not at hand.
+func english(t *testing.T) corpus {
 	t.Helper()
-	file, err := os.Open(filepath.Join(shared(t), "speeches.jsonl"))
-	if errors.Is(err, fs.ErrNotExist) {
-		return c, false
-	}
-	require.NoError(t, err)
-	defer file.Close()
-	c.name = "English"
-	lines := bufio.NewScanner(file)
-	lines.Buffer(nil, 1<<22)
-	for lines.Scan() {
-		var debate struct{ Turns []struct{ Text string } }
-		require.NoError(t, json.Unmarshal(lines.Bytes(), &debate))
+	c := corpus{name: "English"}
+	for _, debate := range recorded.Lines[struct{ Turns []struct{ Text string } }](t, "speeches.jsonl") {
 		for _, turn := range debate.Turns {
 			c.texts = append(c.texts, turn.Text)
 		}
 	}
-	require.NoError(t, lines.Err())
-	return c, true
-}
-
-// shared is the folder of recorded data, wherever above this one it lies; it need not be there.
-func shared(t *testing.T) string {
-	t.Helper()
-	dir, err := os.Getwd()
-	require.NoError(t, err)
-	for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
-		data := filepath.Join(dir, "shared", "data")
-		if _, err := os.Stat(data); err == nil {
-			return data
-		}
-	}
-	return ""
+	return c
 }

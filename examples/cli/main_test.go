@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/elenchus-go/debate/internal/golden"
 	"github.com/elenchus-go/debate/report"
 )
 
@@ -188,7 +189,7 @@ func TestTheWholeStateHasThisShape(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(stdout), &v))
 	paths := map[string]bool{}
 	shape(v, "", paths)
-	golden(t, "state.golden", strings.Join(sorted(paths), "\n")+"\n")
+	golden.Require(t, filepath.Join(home, "testdata", "state.golden"), strings.Join(sorted(paths), "\n")+"\n")
 }
 
 // shape are the paths of a value to the second level, with their types.
@@ -261,7 +262,7 @@ func TestPlainProgress(t *testing.T) {
 	folder(t)
 	for _, name := range []string{"panel", "proposer-skeptic"} {
 		_, _, stderr := start(t, environment(), topic, "--protocol", name, "--rounds", "3")
-		golden(t, name+".golden", plainly(stderr))
+		golden.Require(t, filepath.Join(home, "testdata", name+".golden"), plainly(stderr))
 	}
 }
 

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"io"
 	"io/fs"
 	"net/http"
@@ -19,8 +18,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 )
-
-var update = flag.Bool("update", false, "write golden files anew")
 
 const topic = "Should cities ban private cars?"
 
@@ -121,19 +118,6 @@ func server(t *testing.T, say func(n int, w http.ResponseWriter, prompt string) 
 	t.Cleanup(s.Close)
 	t.Cleanup(http.DefaultTransport.(*http.Transport).CloseIdleConnections)
 	return environment("OPENAI_API_KEY", "sk-secret-0123456789", "OPENAI_BASE_URL", s.URL+"/v1", "OPENAI_MODEL", "tiny")
-}
-
-// golden compares a text with the one that was stored.
-func golden(t *testing.T, name, text string) {
-	t.Helper()
-	path := filepath.Join(home, "testdata", name)
-	if *update {
-		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o750))
-		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
-	}
-	want, err := os.ReadFile(path)
-	require.NoError(t, err)
-	require.Equal(t, string(want), text)
 }
 
 // home is the folder of this package, whatever the working directory is.

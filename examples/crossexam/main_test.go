@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"flag"
 	"os"
 	"strings"
 	"testing"
@@ -16,14 +15,13 @@ import (
 	"github.com/elenchus-go/debate/examples/internal/console"
 	"github.com/elenchus-go/debate/examples/internal/offline"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/golden"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/scripted"
 	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
 )
-
-var update = flag.Bool("update", false, "write the program in docs/protocols.md anew")
 
 func speaker() providers.Provider { return script{offline.Model(false)} }
 
@@ -289,12 +287,7 @@ func TestThePageQuotesTheProgram(t *testing.T) {
 		require.True(t, found, "the quote of %s has no end", file)
 		whole = before + "<!-- examples/crossexam/" + file + " -->\n```" + language + "\n" + string(content) + "```\n" + after
 	}
-	whole = table(t, whole)
-	if *update {
-		require.NoError(t, os.WriteFile(page, []byte(whole), 0o644))
-		return
-	}
-	require.Equal(t, whole, string(text), "run go test ./examples/crossexam -update, and read the difference")
+	golden.Require(t, page, table(t, whole))
 }
 
 // A protocol, its prompts and its contract take 60 lines, imports, comments and blank lines apart.

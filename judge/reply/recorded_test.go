@@ -1,23 +1,19 @@
 package reply_test
 
 import (
-	"bufio"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/elenchus-go/debate/internal/golden"
+	"github.com/elenchus-go/debate/internal/recorded"
 	"github.com/elenchus-go/debate/judge/reply"
 )
-
-var update = flag.Bool("update", false, "write the figures of docs/judging.md")
 
 // ruling is the reply that the recorded judges were asked for.
 type ruling struct {
@@ -77,26 +73,26 @@ func (n *tally) count(t *testing.T, text string, want ruling) {
 // TestRecordedReplies reads replies of real judges, of which some stand in prose, as they are and damaged. It compares
 // what is read with what they are known to say, and the figures with those in docs/judging.md.
 func TestRecordedReplies(t *testing.T) {
-	recorded := recordings(t)
+	replies := recorded.Lines[recording](t, "judge-replies.jsonl")
 	var sound tally
-	for _, r := range recorded {
+	for _, r := range replies {
 		sound.count(t, r.Reply, r.Known)
 	}
-	require.Equal(t, len(recorded), sound.usable(), "all are usable without asking again")
+	require.Equal(t, len(replies), sound.usable(), "all are usable without asking again")
 
 	var b strings.Builder
 	fmt.Fprintf(&b, soundText, sound.all, sound.strict, share(sound.strict, sound.all), sound.extracted, share(sound.extracted, sound.all),
 		sound.repaired, sound.asked, share(sound.usable(), sound.all), sound.wrong, sound.all-sound.strict, share(sound.extracted, sound.all-sound.strict))
 	for _, d := range damages {
 		var n tally
-		for i, r := range recorded {
+		for i, r := range replies {
 			text, known := d.make(r.Known, i)
 			n.count(t, text, known)
 		}
 		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d | %d |\n", d.name, n.strict, n.extracted, n.repaired, n.asked, n.wrong)
 	}
 	b.WriteString(timesText)
-	section(t, b.String())
+	golden.Section(t, "../../docs/judging.md", "replies", b.String())
 }
 
 const soundText = `## Structured replies
@@ -212,55 +208,4 @@ func said(reason func(string) (raw, says string)) func(ruling, int) (string, rul
 // share is a part in per cent, to a tenth.
 func share(n, of int) string {
 	return strconv.FormatFloat(math.Round(1000*float64(n)/float64(of))/10, 'f', -1, 64) + " %"
-}
-
-func recordings(t *testing.T) (list []recording) {
-	file, err := os.Open(filepath.Join(shared(t), "judge-replies.jsonl"))
-	require.NoError(t, err)
-	defer file.Close()
-	lines := bufio.NewScanner(file)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		var r recording
-		require.NoError(t, json.Unmarshal(lines.Bytes(), &r))
-		list = append(list, r)
-	}
-	require.NoError(t, lines.Err())
-	require.NotEmpty(t, list)
-	return list
-}
-
-// section compares a text with what docs/judging.md has between the markers of this test, or writes it there.
-func section(t *testing.T, text string) {
-	t.Helper()
-	const path, begin, end = "../../docs/judging.md", "<!-- replies -->\n", "<!-- /replies -->\n"
-	data, err := os.ReadFile(path)
-	if *update && os.IsNotExist(err) {
-		data, err = []byte("# Judging\n"), nil
-	}
-	require.NoError(t, err)
-	before, rest, found := strings.Cut(string(data), begin)
-	got, after, closed := strings.Cut(rest, end)
-	if *update {
-		if !found || !closed {
-			before, after = strings.TrimRight(string(data), "\n")+"\n\n", ""
-		}
-		require.NoError(t, os.WriteFile(path, []byte(before+begin+text+end+after), 0o644))
-		return
-	}
-	require.Equal(t, text, got, "docs/judging.md is out of date: run the test with -update")
-}
-
-// shared finds the folder of recorded data beside the checkout.
-func shared(t *testing.T) string {
-	t.Helper()
-	dir, err := os.Getwd()
-	require.NoError(t, err)
-	for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
-		if found, err := os.Stat(filepath.Join(dir, "shared", "data")); err == nil && found.IsDir() {
-			return filepath.Join(dir, "shared", "data")
-		}
-	}
-	t.Skip("no recorded data: there is no shared/data in or above this folder")
-	return ""
 }

@@ -1,37 +1,20 @@
 package arbitration_test
 
 import (
-	"flag"
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/elenchus-go/debate/internal/golden"
 	"github.com/elenchus-go/debate/prompts"
 	"github.com/elenchus-go/debate/protocol/arbitration"
 	"github.com/elenchus-go/debate/transcript"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
-
 var full = arbitration.Protocol{
 	Evidence:   []string{"Forty interviews with clinics.", "A pilot of six weeks."},
 	Scores:     map[string]float64{"problem": 7, "solution": 5.5, "market": 4, "team": 8},
 	Challenges: []string{"Who pays?"},
-}
-
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	file := filepath.Join("testdata", name+".golden")
-	if *update {
-		require.NoError(t, os.MkdirAll("testdata", 0o755))
-		require.NoError(t, os.WriteFile(file, []byte(got), 0o644))
-	}
-	want, err := os.ReadFile(file)
-	require.NoError(t, err, "run the test with -update")
-	require.Equal(t, strings.ReplaceAll(string(want), "\r\n", "\n"), got)
 }
 
 func render(t *testing.T, name string, d prompts.Data) (system, user string) {
@@ -64,7 +47,7 @@ func TestGoldenPrompts(t *testing.T) {
 		if s := vars["side"]; s != "" {
 			side = "-" + s
 		}
-		golden(t, name+side, "======== system\n"+system+"\n======== user\n"+user+"\n")
+		golden.Require(t, "testdata/"+name+side+".golden", "======== system\n"+system+"\n======== user\n"+user+"\n")
 	}
 	prompt("arbitration-argue", arbitration.ArgumentContract.Outline(), ada, c.say(argues("A")).Vars, bo)
 	prompt("arbitration-argue", arbitration.ArgumentContract.Outline(), bo, c.say(argues("B")).Vars, ada)
@@ -105,6 +88,6 @@ func TestGoldenTranscript(t *testing.T) {
 	c.round(2, "draw", 0, transcript.Fallback)
 	c.begin(transcript.Speech, 3).say(argues("Unanswered"))
 	a := c.p.Answer(c.r)
-	golden(t, "transcript", a.Text)
-	golden(t, "result", string(a.Data)+"\n")
+	golden.Require(t, "testdata/transcript.golden", a.Text)
+	golden.Require(t, "testdata/result.golden", string(a.Data)+"\n")
 }

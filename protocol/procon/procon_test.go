@@ -2,23 +2,19 @@ package procon_test
 
 import (
 	"encoding/json"
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/elenchus-go/debate/internal/golden"
 	"github.com/elenchus-go/debate/prompts"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/procon"
 	"github.com/elenchus-go/debate/transcript"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
 
 var _ protocol.Defaulter = procon.Protocol{}
 
@@ -245,21 +241,9 @@ func TestPromptsOfADebate(t *testing.T) {
 	}
 	first := show("procon-argue", "Your position: "+ann.Position)
 	d.Round = 2
-	golden(t, "procon-argue.golden", first+"========\n"+show("procon-argue", "Your position: "+ann.Position))
+	golden.Require(t, "testdata/procon-argue.golden", first+"========\n"+show("procon-argue", "Your position: "+ann.Position))
 	d.Phase, d.Round = "close", 3
-	golden(t, "procon-close.golden", show("procon-close", "Your position: "+ann.Position))
+	golden.Require(t, "testdata/procon-close.golden", show("procon-close", "Your position: "+ann.Position))
 	d.Me, d.Others, d.Reply = transcript.Seat{Name: "Jo"}, []transcript.Seat{ann, bob}, procon.JudgmentContract.Outline()
-	golden(t, "procon-judge.golden", show("procon-judge", "Be impartial"))
-}
-
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	file := filepath.Join("testdata", name)
-	if *update {
-		require.NoError(t, os.MkdirAll("testdata", 0o755))
-		require.NoError(t, os.WriteFile(file, []byte(got), 0o644))
-	}
-	want, err := os.ReadFile(file)
-	require.NoError(t, err, "run the test with -update")
-	require.Equal(t, strings.ReplaceAll(string(want), "\r\n", "\n"), got)
+	golden.Require(t, "testdata/procon-judge.golden", show("procon-judge", "Be impartial"))
 }

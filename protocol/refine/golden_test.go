@@ -1,20 +1,16 @@
 package refine_test
 
 import (
-	"flag"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/elenchus-go/debate/internal/golden"
 	"github.com/elenchus-go/debate/prompts"
 	"github.com/elenchus-go/debate/protocol/refine"
 	"github.com/elenchus-go/debate/transcript"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
 
 var (
 	ada   = transcript.Seat{Name: "Ada", Role: "architect", Position: "One service will do.", Persona: "A dry Scot.", Instructions: "Draw no diagrams."}
@@ -40,18 +36,6 @@ func render(t *testing.T, name string, d prompts.Data) (system, user string) {
 	user, err = set.User(name, d)
 	require.NoError(t, err)
 	return system, user
-}
-
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	file := filepath.Join("testdata", name+".golden")
-	if *update {
-		require.NoError(t, os.MkdirAll("testdata", 0o755))
-		require.NoError(t, os.WriteFile(file, []byte(got), 0o644))
-	}
-	want, err := os.ReadFile(file)
-	require.NoError(t, err, "run the test with -update")
-	require.Equal(t, strings.ReplaceAll(string(want), "\r\n", "\n"), got)
 }
 
 func show(system, user string) string {
@@ -81,7 +65,7 @@ func TestGoldenPrompts(t *testing.T) {
 					require.Equal(t, "Ada", s.Target)
 					d.Target = &ada
 				}
-				golden(t, s.Phase, show(render(t, s.Prompt, d)))
+				golden.Require(t, "testdata/"+s.Phase+".golden", show(render(t, s.Prompt, d)))
 			})
 			x.phase()
 		}
@@ -105,7 +89,7 @@ func TestGoldenRoles(t *testing.T) {
 			b.WriteString("======== " + p.Name + "\n" + user + "\n")
 		}
 	}
-	golden(t, "roles", b.String())
+	golden.Require(t, "testdata/roles.golden", b.String())
 }
 
 // A system prompt is billed cheaper where it begins as the one before.

@@ -1,22 +1,18 @@
 package skeptic_test
 
 import (
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/elenchus-go/debate/internal/golden"
 	"github.com/elenchus-go/debate/prompts"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/skeptic"
 	"github.com/elenchus-go/debate/transcript"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
 
 // rendered are the prompts of what may run next, as the engine renders them.
 func rendered(t *testing.T, d *debate, s protocol.Step) (system, user string) {
@@ -93,21 +89,9 @@ func TestGoldenPrompts(t *testing.T) {
 					fmt.Fprintf(&b, "######## %s\n======== system\n%s\n======== user\n%s\n", phase, p[0], p[1])
 				}
 			}
-			golden(t, name, b.String())
+			golden.Require(t, "testdata/"+name+".golden", b.String())
 		})
 	}
-}
-
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	file := filepath.Join("testdata", name+".golden")
-	if *update {
-		require.NoError(t, os.MkdirAll("testdata", 0o755))
-		require.NoError(t, os.WriteFile(file, []byte(got), 0o644))
-	}
-	want, err := os.ReadFile(file)
-	require.NoError(t, err, "run the test with -update")
-	require.Equal(t, strings.ReplaceAll(string(want), "\r\n", "\n"), got)
 }
 
 func TestTemplatesStandInTheProposersSystemPrompt(t *testing.T) {

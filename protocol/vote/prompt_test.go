@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/elenchus-go/debate/internal/golden"
 	"github.com/elenchus-go/debate/prompts"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/vote"
@@ -48,7 +49,7 @@ func TestPromptsOfAVote(t *testing.T) {
 	again, err := set.System(revise.Prompt, data(revise))
 	require.NoError(t, err)
 	require.Equal(t, first, again, "the system prompt is the same in all rounds")
-	golden(t, "vote-agent.golden", first+"\n")
+	golden.Require(t, "testdata/vote-agent.golden", first+"\n")
 	judge, err := set.System(decide.Prompt, data(decide))
 	require.NoError(t, err)
 	for _, part := range []string{"You are Jo, and decide", "light take from the Sun", "- Ann, physicist", "Be impartial", "the answers count"} {
@@ -57,7 +58,7 @@ func TestPromptsOfAVote(t *testing.T) {
 	for _, s := range []protocol.Step{answer, revise, decide} {
 		user, err := set.User(s.Prompt, data(s))
 		require.NoError(t, err)
-		golden(t, s.Prompt+".golden", user+"\n")
+		golden.Require(t, "testdata/"+s.Prompt+".golden", user+"\n")
 	}
 }
 

@@ -3,12 +3,9 @@ package vote_test
 // What docs/voting.md says is measured here, on recorded debates that lie beside the checkout.
 
 import (
-	"bufio"
-	"encoding/json"
 	"fmt"
 	"math"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,11 +13,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/elenchus-go/debate/internal/golden"
+	"github.com/elenchus-go/debate/internal/recorded"
 	"github.com/elenchus-go/debate/protocol/vote"
 	"github.com/elenchus-go/debate/transcript"
 )
 
-const page, judging = "../../docs/voting.md", "../../docs/judging.md"
+const judging = "../../docs/judging.md"
 
 // question is one with what each agent answered in each round; null is no answer.
 type question struct {
@@ -129,7 +128,7 @@ func (k *kind) add(t *testing.T, q question) {
 
 func measured(t *testing.T) []*kind {
 	kinds := []*kind{{name: "GSM8K"}, {name: "MMLU"}, {name: "arithmetic"}, {name: "arithmetic, two agents"}}
-	for _, q := range recorded(t) {
+	for _, q := range recorded.Lines[question](t, "vote-answers.jsonl") {
 		at := slices.IndexFunc([]string{"gsm", "mmlu", "math"}, func(prefix string) bool { return strings.HasPrefix(q.Set, prefix) })
 		require.GreaterOrEqual(t, at, 0, q.Set)
 		if q.Agents == 2 {
@@ -138,38 +137,6 @@ func measured(t *testing.T) []*kind {
 		kinds[at].add(t, q)
 	}
 	return kinds
-}
-
-// recorded are the questions of the file beside the checkout.
-func recorded(t *testing.T) (all []question) {
-	t.Helper()
-	dir, err := os.Getwd()
-	require.NoError(t, err)
-	path := ""
-	for ; dir != filepath.Dir(dir) && path == ""; dir = filepath.Dir(dir) {
-		if file := filepath.Join(dir, "shared", "data", "vote-answers.jsonl"); exists(file) {
-			path = file
-		}
-	}
-	if path == "" {
-		t.Skip("no recorded data: there is no shared/data/vote-answers.jsonl in or above this folder")
-	}
-	file, err := os.Open(path)
-	require.NoError(t, err)
-	defer file.Close()
-	scanner := bufio.NewScanner(file)
-	for scanner.Scan() {
-		var q question
-		require.NoError(t, json.Unmarshal(scanner.Bytes(), &q))
-		all = append(all, q)
-	}
-	require.NoError(t, scanner.Err())
-	return all
-}
-
-func exists(file string) bool {
-	_, err := os.Stat(file)
-	return err == nil
 }
 
 func share(part, whole int) string { return fmt.Sprintf("%.0f %%", 100*float64(part)/float64(whole)) }
@@ -209,12 +176,7 @@ func sayWhatIsMeasured(t *testing.T, kinds []*kind) {
 		"## What was not measured\n\n" +
 		"The recordings have neither confidences nor texts nor judges, and all their agents saw each other. So there are no figures\n" +
 		"for `confidence` and `judge`, for other topologies, for the intensity of agreement, and for the library's own prompts.\n")
-	if *update {
-		require.NoError(t, os.WriteFile(page, []byte(b.String()), 0o644))
-	}
-	got, err := os.ReadFile(page)
-	require.NoError(t, err, "go test ./protocol/vote -update writes it")
-	require.Equal(t, string(got), b.String(), "go test ./protocol/vote -update writes it anew")
+	golden.Require(t, "../../docs/voting.md", b.String())
 }
 
 // agreeOnUnanimity goes two ways to the same figures: the detector's own page, and this protocol's rules.

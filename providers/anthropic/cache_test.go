@@ -3,22 +3,18 @@ package anthropic_test
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate/internal/fakellm"
+	"github.com/elenchus-go/debate/internal/golden"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/anthropic"
 	"github.com/elenchus-go/debate/transcript"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
 
 // prompt is what reader is asked after turns of the named speakers, in the form that debates give it.
 func prompt(reader string, speakers ...string) []providers.Message {
@@ -128,14 +124,7 @@ func TestAPromptBearsMarksUpToTheHistory(t *testing.T) {
 	for i, name := range []string{"first.json", "second.json"} {
 		raw, err := json.MarshalIndent(got[i], "", "  ")
 		require.NoError(t, err)
-		raw = append(raw, '\n')
-		file := filepath.Join("testdata", name)
-		if *update {
-			require.NoError(t, os.WriteFile(file, raw, 0o644))
-		}
-		want, err := os.ReadFile(file)
-		require.NoError(t, err)
-		require.Equal(t, string(want), string(raw))
+		golden.Require(t, "testdata/"+name, string(raw)+"\n")
 	}
 }
 
