@@ -3,10 +3,8 @@ package debate
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/elenchus-go/debate/judge/reply"
@@ -77,44 +75,6 @@ type call struct {
 	emit func(ev Event, seq int64) error
 }
 
-// errOutOfTime ends a call when the debate's time budget has no more room for it.
-var errOutOfTime = errors.New("the time budget is used up")
-
-// perform makes attempts until one gives the turn, or no other can.
-func (c *call) perform() error {
-	c.turn.Began = time.Now()
-	c.start()
-	switch {
-	case c.ctx.Err() != nil:
-		return c.ended(0, nil)
-	case c.budget && c.limit <= 1 && !c.concluding: // there is no time left to call in
-		return errOutOfTime
-	}
-	for n := 1; ; n++ {
-		err := c.attempt(n)
-		if c.ctx.Err() != nil {
-			return c.ended(n, err)
-		}
-		if err == nil {
-			return c.done()
-		}
-		failed := providers.AsError(err)
-		if c.widened && failed.Kind == providers.Validation { // the model writes no longer replies than the first
-			failed = &providers.Error{Kind: providers.InvalidResponse, Partial: failed.Partial, Err: failed}
-		}
-		again := c.again(n, failed)
-		if err := c.failed(failed, again); err != nil || again < 0 {
-			return c.giveUp(n, failed)
-		}
-		if wait(c.ctx, again) != nil {
-			return c.ended(n, err)
-		}
-		if c.rested {
-			c.start()
-		}
-	}
-}
-
 // start gives the call its time.
 func (c *call) start() {
 	if c.clock != nil {
@@ -144,27 +104,6 @@ func (c *call) warn() error {
 	return nil
 }
 
-// ended is why the call's context did. A step that took too long is a failure like others.
-func (c *call) ended(n int, err error) error {
-	cause := context.Cause(c.ctx)
-	if errors.Is(cause, errOutOfTime) && c.keep() {
-		return nil
-	}
-	if timeout, ok := errors.AsType[*providers.Error](cause); ok {
-		if err != nil {
-			timeout = &providers.Error{Kind: timeout.Kind, Err: timeout.Err, Partial: providers.AsError(err).Partial}
-		}
-		_ = c.failed(timeout, -1) // the viewer's leaving changes nothing any more
-		return c.giveUp(n, timeout)
-	}
-	return cause
-}
-
-// failed tells of a failed attempt.
-func (c *call) failed(e *providers.Error, again time.Duration) error {
-	return c.tell(TurnFailed{Stamp: live("turn_failed"), Attempt: c.at, Error: e.Kind, Message: c.mask.reveal(e.Error()), Again: again})
-}
-
 // live is the stamp of an event that is not stored; its seq is set when it is shown.
 func live(kind string) Stamp { return Stamp{Type: kind, Live: true} }
 
@@ -174,37 +113,6 @@ func (c *call) tell(ev Event) error {
 		return nil
 	}
 	return c.emit(ev, ev.Event().Seq)
-}
-
-// attempt makes one call of the model, and the turn of its reply.
-func (c *call) attempt(n int) error {
-	c.at = &Attempt{Key: c.step.Key, Kind: c.step.Kind, Role: c.role, N: n}
-	start := TurnStarted{Stamp: live("turn_started"), Attempt: c.at}
-	start.Seq = c.step.Horizon
-	part := c.feed.begin(start)
-	if c.emit != nil {
-		if err := c.emit(start, start.Seq); err != nil {
-			return err
-		}
-	}
-	began, prompt, reasked := time.Now(), c.tokens-c.slack, c.reasked
-	c.request.OnChunk = c.stream(part)
-	resp, err := c.provider.Generate(c.ctx, c.request)
-	err = c.inTime(resp, err)
-	whole := err == nil
-	if failed := providers.AsError(err); failed != nil {
-		if resp = failed.Partial; len(strings.TrimSpace(resp.Text)) > len(c.partial) {
-			c.partial = strings.TrimSpace(resp.Text)
-		}
-	} else {
-		err = c.accept(resp)
-	}
-	a := transcript.Attempt{Provider: c.name, Model: c.who.Model, Usage: c.usage(resp, whole), Took: time.Since(began)}
-	if !reasked && !c.substituted { // else it is not the prompt that was estimated, or not the actor's model
-		a.Prompt = prompt
-	}
-	c.tried(a, resp, err)
-	return err
 }
 
 // tried adds an attempt to the turn, with what came of it.
@@ -217,32 +125,6 @@ func (c *call) tried(a transcript.Attempt, resp providers.Response, err error) {
 	}
 	c.turn.Attempts = append(c.turn.Attempts, a)
 	c.turn.Usage = c.turn.Usage.Add(a.Usage)
-}
-
-// inTime is the error of a call; one that went beyond the step's time is a timeout, whatever its provider makes of it.
-func (c *call) inTime(resp providers.Response, err error) error {
-	timeout, late := errors.AsType[*providers.Error](context.Cause(c.ctx))
-	if !late {
-		return err
-	}
-	if err != nil {
-		resp = providers.AsError(err).Partial
-	}
-	return &providers.Error{Kind: timeout.Kind, Err: timeout.Err, Partial: resp}
-}
-
-// stream passes the pieces of an attempt's text on as they come.
-func (c *call) stream(p *part) func(string) error {
-	offset := 0
-	return func(text string) error {
-		c.feed.chunk(p, text)
-		if c.emit == nil || c.ctx.Err() != nil {
-			return c.ctx.Err()
-		}
-		ev := Chunk{Stamp: Stamp{Type: "chunk", Seq: c.step.Horizon, Live: true}, Attempt: c.at, Offset: offset, Text: text}
-		offset += len(text)
-		return c.emit(ev, ev.Seq)
-	}
 }
 
 // count is how many tokens a text has for the actor's model. The last text is not counted again.
@@ -277,86 +159,6 @@ func (c *call) price(u *transcript.Usage, answered, asked string) {
 	u.Cost, u.Unpriced = p.Cost(*u), !known
 }
 
-// errReask says that a reply was invalid, and that its words for a second attempt are in the request.
-var errReask = errors.New("the reply is asked for again")
-
-// accept takes a reply as the turn, or says what is wrong with it.
-func (c *call) accept(r providers.Response) error {
-	if strings.TrimSpace(r.Text) == "" && !c.reasked {
-		return &providers.Error{Kind: providers.InvalidResponse, Partial: r, Err: errors.New("the reply is empty")}
-	}
-	c.turn.Flags = nil
-	if c.substituted {
-		c.turn.Flags = append(c.turn.Flags, transcript.Substituted)
-	}
-	if c.reasked || c.widened {
-		c.turn.Flags = append(c.turn.Flags, transcript.Reasked)
-	}
-	switch r.Finish {
-	case providers.Length:
-		c.turn.Flags = append(c.turn.Flags, transcript.Truncated)
-	case providers.ContentFilter:
-		c.turn.Flags = append(c.turn.Flags, transcript.Withheld)
-	case providers.Stop:
-	}
-	if c.contract == nil {
-		c.turn.Text = c.mask.reveal(r.Text)
-	} else if err := c.structured(r); err != nil {
-		return err
-	}
-	c.turn.Tokens = c.count(c.turn.Text)
-	return nil
-}
-
-// structured takes a reply by its contract, or asks again for what is wrong with it.
-func (c *call) structured(r providers.Response) error {
-	parsed, err := c.parse(r)
-	switch {
-	case err == nil:
-		c.turn.Text, c.turn.Data = parsed.Text, parsed.Data
-		if parsed.Repaired {
-			c.turn.Flags = append(c.turn.Flags, transcript.Repaired)
-		}
-		return nil
-	case c.most(providers.InvalidResponse) == 0:
-	case r.Finish == providers.Length && c.widen():
-		return &providers.Error{Kind: providers.InvalidResponse, Partial: r, Err: fmt.Errorf("%w with more room: %w", errReask, err)}
-	case r.Finish != providers.Length && !c.reasked:
-		return c.reask(r, err)
-	}
-	if !c.judging && c.step.Actor != protocol.Retrieving && c.standIn() {
-		return nil
-	}
-	return &providers.Error{Kind: providers.InvalidResponse, Partial: r, Err: err}
-}
-
-// parse reads a reply by its contract. One that was cut is not read: an object that stands in it may be a draft.
-func (c *call) parse(r providers.Response) (reply.Reply, error) {
-	if r.Finish == providers.Length {
-		return reply.Reply{}, fmt.Errorf("the reply was cut off at %d tokens", c.request.MaxTokens)
-	}
-	if !c.mask.worn(r.Text) { // nobody is masked, or a script knows the names
-		if parsed, err := c.contract.Parse(r.Text, c.names); err == nil || c.mask == nil {
-			return parsed, err
-		}
-	}
-	parsed, err := c.contract.Parse(r.Text, c.mask.names(c.names))
-	if err != nil {
-		return parsed, err
-	}
-	return c.contract.Rename(parsed, c.mask.reveal)
-}
-
-// widen doubles the room for the reply, once, as far as the window has any; false: there is no more.
-func (c *call) widen() bool {
-	room := min(2*c.request.MaxTokens, c.who.Window-c.tokens)
-	if c.widened || room <= c.request.MaxTokens {
-		return false
-	}
-	c.widened, c.request.MaxTokens = true, room
-	return true
-}
-
 // standIn puts the contract's safe defaults in the place of a reply, and nothing in that of a summary.
 func (c *call) standIn() bool {
 	safe, ok := reply.Reply{}, c.step.Actor == protocol.Summarizing
@@ -371,18 +173,45 @@ func (c *call) standIn() bool {
 	return ok
 }
 
-// reask puts what was wrong with a reply into the request.
-func (c *call) reask(r providers.Response, findings error) error {
-	c.reasked = true
-	c.data.Findings = []string{findings.Error()}
-	if invalid, ok := errors.AsType[*reply.Invalid](findings); ok {
-		c.data.Findings = invalid.Findings
+// overtime is the cause with which a call ends when its time is over.
+func (c *call) overtime() error {
+	switch {
+	case !c.budget:
+		return &providers.Error{Kind: providers.Timeout, Err: fmt.Errorf("the step took longer than %v", c.limit)}
+	case c.concluding:
+		return &providers.Error{Kind: providers.Timeout, Err: errOutOfTime}
 	}
-	words, err := c.set.User("reask", c.data)
-	if err != nil {
-		return &providers.Error{Kind: providers.Validation, Partial: r, Err: err}
+	return errOutOfTime
+}
+
+func (c *call) failedBy(kind providers.Kind) int {
+	if c.failures == nil {
+		c.failures = map[providers.Kind]int{}
 	}
-	c.request.Messages = append(slices.Clone(c.request.Messages),
-		providers.Message{Role: providers.Assistant, Text: r.Text}, providers.Message{Role: providers.User, Text: words})
-	return &providers.Error{Kind: providers.InvalidResponse, Partial: r, Err: fmt.Errorf("%w: %w", errReask, findings)}
+	c.failures[kind]++
+	return c.failures[kind]
+}
+
+// most is how often a call is made again after a kind of failure.
+func (c *call) most(kind providers.Kind) int {
+	if n, ok := c.config.Retries[kind]; ok {
+		return n
+	}
+	return retries[kind]
+}
+
+// left is what is left of the step's time.
+func (c *call) left() time.Duration {
+	return c.limit - time.Since(c.began) + time.Duration(c.clock.viewed.Load())
+}
+
+// limited says whether an attempt failed by a rate limit that hits everyone who debates.
+func (c *call) limited(e *providers.Error) bool {
+	return e.Kind == providers.RateLimit && c.patience != 0
+}
+
+// outlasts says whether a wait is longer than what is left of a worker's job.
+func (c *call) outlasts(wait time.Duration) bool {
+	end, ok := c.ctx.Deadline()
+	return ok && time.Until(end) <= wait
 }

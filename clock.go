@@ -61,3 +61,17 @@ func wait(ctx context.Context, d time.Duration) error {
 		return context.Cause(ctx)
 	}
 }
+
+// poke wakes who waits for ch, which holds one token.
+func poke(ch chan struct{}) {
+	select {
+	case ch <- struct{}{}:
+	default:
+	}
+}
+
+// The wait before the nth retry is drawn between shortest and a bound that doubles up to longest.
+const (
+	shortest = time.Second
+	longest  = time.Minute
+)

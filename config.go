@@ -1,9 +1,9 @@
 package debate
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/elenchus-go/debate/context/window"
@@ -12,8 +12,88 @@ import (
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/price"
+	"github.com/elenchus-go/debate/providers/retrieval"
 	"github.com/elenchus-go/debate/transcript"
 )
+
+// wordless says whether an actor writes nothing: it finds or measures.
+func wordless(actor string) bool { return actor == protocol.Retrieving || actor == protocol.Embedding }
+
+const mostRounds = 10_000
+
+// kinship are the judges who are of one model with a participant: models are known to like their own words. Named resolves
+// the name of a provider.
+func (c *Config) kinship(named func(string) string) (list []string) {
+	for i, j := range slices.Concat(c.Judges, c.Substitutes) {
+		var kin []string
+		for _, p := range c.active() {
+			if named(p.Provider) == named(j.Provider) && p.Model == j.Model {
+				kin = append(kin, p.Name)
+			}
+		}
+		if len(kin) == 0 {
+			continue
+		}
+		who := "judge " + j.Name
+		if i >= len(c.Judges) {
+			who = fmt.Sprintf("substitutes[%d]", i-len(c.Judges))
+		}
+		list = append(list, fmt.Sprintf("%s is of one model with %s, and may favour what it would say itself", who, strings.Join(kin, ", ")))
+	}
+	return list
+}
+
+type list struct{ problems []protocol.Problem }
+
+func (l *list) add(field, format string, args ...any) {
+	l.problems = append(l.problems, protocol.Problemf(field, format, args...))
+}
+
+// policy finds a policy that is none of those that have a meaning here.
+func (l *list) policy(field string, is FailurePolicy, known ...FailurePolicy) {
+	if !slices.Contains(known, is) {
+		l.add(field, "%q is unknown, use one of %q", is, known)
+	}
+}
+
+// record is what the protocol sees before anything was said.
+func (c Config) record() *protocol.Record {
+	r := &protocol.Record{ID: c.ID, Topic: c.Topic, Seats: seats(c), MinRounds: c.Limits.MinRounds, MaxRounds: c.Limits.MaxRounds}
+	r.Cursor = transcript.Cursor{Run: 1}
+	for _, j := range c.Judges {
+		r.Judges = append(r.Judges, j.Name)
+	}
+	return r
+}
+
+// actors are all who call a model, by their field, in order.
+func (c Config) actors() func(func(string, Participant) bool) {
+	return func(yield func(string, Participant) bool) {
+		for i, p := range c.Participants {
+			if !p.Disabled && !yield(fmt.Sprintf("participants[%d]", i), p) {
+				return
+			}
+		}
+		for i, p := range c.Judges {
+			if !yield(fmt.Sprintf("judges[%d]", i), p) {
+				return
+			}
+		}
+		for i, p := range c.Substitutes {
+			if !yield(fmt.Sprintf("substitutes[%d]", i), p) {
+				return
+			}
+		}
+		_ = yield("casting", c.Casting) && yield("summarizer", c.Summarizer) && yield("retriever", c.Retriever) &&
+			(c.Embedder.Provider == "" || yield("embedder", c.Embedder))
+	}
+}
+
+// helpers are the names of those who are neither participants nor judges.
+var helpers = []string{protocol.Casting, protocol.Summarizing, protocol.Retrieving, protocol.Embedding}
+
+// starters are what the retriever of a debate finds where it names no other.
+var starters = retrieval.Templates()
 
 // Config says what a debate is. It is data: it is stored with the debate and survives JSON, it holds names and never
 // live things or secrets. [Engine.ParseConfig] reads its JSON.
@@ -150,37 +230,6 @@ const (
 	Truncate FailurePolicy = "truncate"
 )
 
-// wire is Config as JSON: the protocol as an object with its name and its parameters, durations as words.
-type wire struct {
-	*plain
-	Protocol json.RawMessage `json:"protocol,omitempty"`
-	Limits   limitsJSON      `json:"limits,omitzero"`
-}
-
-type plain Config // without methods
-
-// MarshalJSON gives the protocol as an object with its name and its parameters, and durations as words such as "10m0s".
-// Engine.ParseConfig reads it.
-func (c Config) MarshalJSON() ([]byte, error) {
-	w := wire{plain: (*plain)(&c), Limits: c.Limits.words()}
-	if c.Protocol != nil {
-		params, err := json.Marshal(c.Protocol)
-		if err != nil {
-			return nil, fmt.Errorf("encode protocol %s: %w", c.Protocol.Name(), err)
-		}
-		if len(params) < 2 || params[0] != '{' {
-			return nil, fmt.Errorf("encode protocol %s: %T is %s in JSON, want an object", c.Protocol.Name(), c.Protocol, params)
-		}
-		name, _ := json.Marshal(c.Protocol.Name()) // a string always encodes
-		w.Protocol = slices.Concat([]byte(`{"name":`), name)
-		if len(params) > 2 {
-			w.Protocol = append(w.Protocol, ',')
-		}
-		w.Protocol = append(w.Protocol, params[1:]...)
-	}
-	return json.Marshal(w)
-}
-
 // active are the participants who are not disabled.
 func (c Config) active() []Participant {
 	return slices.DeleteFunc(slices.Clone(c.Participants), func(p Participant) bool { return p.Disabled })
@@ -190,45 +239,66 @@ func (p Participant) seat() transcript.Seat {
 	return transcript.Seat{Name: p.Name, Role: p.Role, Side: p.Side, Position: p.Position, Persona: p.Persona, Instructions: p.Instructions}
 }
 
-// limitsJSON is Limits with durations as words: "90s", "1h30m".
-type limitsJSON struct {
-	MinRounds    int      `json:"min_rounds,omitempty"`
-	MaxRounds    int      `json:"max_rounds,omitempty"`
-	Time         duration `json:"time,omitzero"`
-	OutputTokens int      `json:"output_tokens,omitempty"`
-	Tokens       int      `json:"tokens,omitempty"`
-	Cost         float64  `json:"cost,omitempty"`
-	StepTokens   int      `json:"step_tokens,omitempty"`
-	JudgeTokens  int      `json:"judge_tokens,omitempty"`
-	StepTimeout  duration `json:"step_timeout,omitzero"`
-	StepCalls    int      `json:"step_calls,omitempty"`
-	Round        duration `json:"round,omitzero"`
-	RoundDelay   duration `json:"round_delay,omitzero"`
+func seats(c Config) (list []transcript.Seat) {
+	for _, p := range c.active() {
+		list = append(list, p.seat())
+	}
+	return list
 }
 
-func (l Limits) words() limitsJSON {
-	return limitsJSON{
-		l.MinRounds, l.MaxRounds, duration(l.Time), l.OutputTokens, l.Tokens, l.Cost, l.StepTokens, l.JudgeTokens,
-		duration(l.StepTimeout), l.StepCalls, duration(l.Round), duration(l.RoundDelay),
+func judges(c Config) (list []transcript.Seat) {
+	for _, j := range c.Judges {
+		list = append(list, j.seat())
 	}
+	return list
 }
 
-func (l limitsJSON) limits() Limits {
-	return Limits{
-		l.MinRounds, l.MaxRounds, time.Duration(l.Time), l.OutputTokens, l.Tokens, l.Cost, l.StepTokens, l.JudgeTokens,
-		time.Duration(l.StepTimeout), l.StepCalls, time.Duration(l.Round), time.Duration(l.RoundDelay),
-	}
+// templates is the name of the retriever that the library brings along.
+const templates = "templates"
+
+// embeds says whether vectors of the speeches are wanted.
+func (c *Config) embeds() bool {
+	return slices.ContainsFunc(c.Watch, func(r detect.Rule) bool { return r.Means() == "vectors" })
 }
 
-type duration time.Duration
-
-func (d duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }
-
-func (d *duration) UnmarshalText(b []byte) error {
-	v, err := time.ParseDuration(string(b))
-	if err != nil {
-		return fmt.Errorf("%q is no duration, write one such as \"90s\" or \"1h30m\"", b)
+func names(seats []transcript.Seat) []string {
+	list := make([]string, len(seats))
+	for i, s := range seats {
+		list[i] = s.Name
 	}
-	*d = duration(v)
+	return list
+}
+
+// retries are how many times a call is made again, by the kind of its failure, where the configuration says nothing.
+var retries = map[providers.Kind]int{
+	providers.Network: 3, providers.RateLimit: 5, providers.API: 2, providers.Timeout: 2, providers.InvalidResponse: 1,
+	providers.ContextOverflow: 0, providers.Authentication: 0, providers.Validation: 0,
+}
+
+// who is the model behind a participant, a judge or a helper; nil: nobody has that name.
+func (c *Config) who(name string) *Participant {
+	switch name {
+	case protocol.Casting:
+		return &c.Casting
+	case protocol.Summarizing:
+		return &c.Summarizer
+	case protocol.Retrieving:
+		return &c.Retriever
+	case protocol.Embedding:
+		return &c.Embedder
+	}
+	if p := find(c.Participants, name); p != nil {
+		return p
+	}
+	return find(c.Judges, name)
+}
+
+// find is who has a name; nil: nobody.
+func find(list []Participant, name string) *Participant {
+	for i := range list {
+		if list[i].Name == name && !list[i].Disabled {
+			return &list[i]
+		}
+	}
 	return nil
 }

@@ -6,11 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
-
-	"github.com/google/uuid"
 
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/protocol"
@@ -56,20 +53,6 @@ func (d *Debate) Resume(ctx context.Context) error {
 	})
 }
 
-func (c *change) resume() error {
-	if err := c.fire(fsm.Resume, StateChanged{}); err != nil {
-		return err
-	}
-	return c.settle()
-}
-
-func (q *Question) actions() (names []string) {
-	for _, c := range q.Choices {
-		names = append(names, c.Action)
-	}
-	return names
-}
-
 // Stop ends the debate with a conclusion on what there is. Calls in flight are cancelled.
 func (d *Debate) Stop(ctx context.Context) error {
 	return d.control(ctx, "stop", func(c *change) error {
@@ -78,16 +61,6 @@ func (d *Debate) Stop(ctx context.Context) error {
 		}
 		return c.stop(StateChanged{Ending: transcript.Ending{Outcome: transcript.Stopped, Evidence: "a person stopped the debate"}})
 	})
-}
-
-func (c *change) stop(with StateChanged) error {
-	if c.rec.Ending.Outcome != "" { // decided once: a debate that was paused while it completed goes on to complete
-		with.Ending = transcript.Ending{}
-	}
-	if err := c.fire(fsm.Stop, with); err != nil {
-		return err
-	}
-	return c.settle()
 }
 
 // Cancel ends the debate at once and without a verdict. Calls in flight are cancelled.
@@ -139,13 +112,6 @@ func (d *Debate) Decide(ctx context.Context, action string) error {
 	})
 }
 
-// Remark is what a person says between turns.
-type Remark struct {
-	ID   string // names it, so that giving it twice is giving it once; defaults to a new one
-	From string // the person's name, as those who debate read it
-	Text string
-}
-
 // Inject adds a person's remark. Steps that begin later see it, those of a parallel phase only when the phase does.
 func (d *Debate) Inject(ctx context.Context, r Remark) error {
 	if err := problems(r.check()); err != nil {
@@ -165,30 +131,6 @@ func (d *Debate) Inject(ctx context.Context, r Remark) error {
 		}
 		return c.add(TurnDone{Stamp: c.stamp("turn"), At: c.now, Turn: t})
 	})
-}
-
-// known says whether a participant, judge or helper has a name, in any case.
-func (r *record) known(name string) bool {
-	all := slices.Concat(names(r.everyone), names(judges(*r.config)), helpers)
-	return slices.ContainsFunc(all, func(known string) bool { return strings.EqualFold(known, name) })
-}
-
-func (r Remark) check() (list []protocol.Problem) {
-	if p := nameProblem(r.From); p != "" {
-		list = append(list, protocol.Problemf("from", "%s", p))
-	}
-	if strings.TrimSpace(r.Text) == "" {
-		list = append(list, protocol.Problemf("text", "it is blank"))
-	}
-	return list
-}
-
-func (r Remark) turn(c *change) transcript.Turn {
-	return transcript.Turn{
-		Key:  transcript.Key{Run: c.rec.Cursor.Run, Phase: "remark", Actor: r.From, Target: r.ID},
-		Kind: transcript.Remark, Order: c.rec.Place(), Seq: c.rec.Seq + 1, Horizon: c.rec.Seq,
-		Text: r.Text, Tokens: c.rec.count("", r.Text), Began: c.now, Ended: c.now,
-	}
 }
 
 // Annotate notes something about the debate, also after its end. value encodes to JSON; a later one of the same name
@@ -230,43 +172,3 @@ func (d *Debate) Edit(ctx context.Context, cfg Config) error {
 		return c.fire(fsm.Edit, StateChanged{})
 	})
 }
-
-// frozen are the fields that differ and may not, since turns were made with them.
-func (r *record) frozen(cfg Config) (list []protocol.Problem) {
-	if !r.begunToSpeak() {
-		return nil
-	}
-	same := func(field string, a, b any) {
-		if !reflect.DeepEqual(a, b) {
-			list = append(list, protocol.Problemf(field, "it cannot change after the first turn, reset the debate first"))
-		}
-	}
-	same("topic", r.config.Topic, cfg.Topic)
-	same("background", r.config.Background, cfg.Background)
-	same("protocol", parameters(r.config.Protocol), parameters(cfg.Protocol))
-	same("participants", seats(*r.config), seats(cfg))
-	return list
-}
-
-// parameters are what is stored of a protocol.
-func parameters(p protocol.Protocol) string {
-	b, _ := json.Marshal(p) // what was stored encodes
-	return p.Name() + string(b)
-}
-
-func seats(c Config) (list []transcript.Seat) {
-	for _, p := range c.active() {
-		list = append(list, p.seat())
-	}
-	return list
-}
-
-func judges(c Config) (list []transcript.Seat) {
-	for _, j := range c.Judges {
-		list = append(list, j.seat())
-	}
-	return list
-}
-
-// newID is an id that sorts by time.
-func newID() string { return uuid.Must(uuid.NewV7()).String() }

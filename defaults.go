@@ -47,9 +47,6 @@ func (c Config) filled() (Config, []protocol.Problem) {
 	return c, found
 }
 
-// templates is the name of the retriever that the library brings along.
-const templates = "templates"
-
 // defaults are those of a protocol, and the library's where it has none.
 func defaults(p protocol.Protocol) (d protocol.Defaults) {
 	if own, ok := p.(protocol.Defaulter); ok {

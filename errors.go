@@ -11,6 +11,40 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
+// errProtocol says that a protocol asks for what cannot be: trying again would not help.
+var errProtocol = errors.New("the protocol is wrong")
+
+// errOutOfTime ends a call when the debate's time budget has no more room for it.
+var errOutOfTime = errors.New("the time budget is used up")
+
+// errReask says that a reply was invalid, and that its words for a second attempt are in the request.
+var errReask = errors.New("the reply is asked for again")
+
+func (q *Question) actions() (names []string) {
+	for _, c := range q.Choices {
+		names = append(names, c.Action)
+	}
+	return names
+}
+
+// wrong says that no other attempt can help, but a change of keys or models does: dropping someone would hide it.
+func (f *Failure) wrong() bool {
+	return f.Kind == providers.Authentication || f.Kind == providers.Validation
+}
+
+// The actions of a question about a failure.
+const (
+	actRetry = "retry"
+	actDrop  = "drop"
+	actEnd   = "end"
+)
+
+// errGone says that the viewer of a Run broke out; errSuperseded, that a call's step may not be committed any more.
+var (
+	errGone       = errors.New("the viewer has gone")
+	errSuperseded = errors.New("the step is no longer wanted")
+)
+
 var (
 	// ErrBusy says that this engine already drives the debate.
 	ErrBusy = errors.New("the debate is being driven already")
@@ -109,3 +143,20 @@ func (f *Failure) Hint() string {
 	}
 	return fmt.Sprintf("provider %s failed: its message says why; Retry may help", f.Provider)
 }
+
+// Question waits for a person: the debate is paused until Decide.
+type Question struct {
+	Cause   string   `json:"cause"`
+	Failure *Failure `json:"failure,omitempty"`
+	Choices []Choice `json:"choices"`
+}
+
+// Choice is one answer to a question.
+type Choice struct {
+	Action      string `json:"action"` // what Decide takes
+	Label       string `json:"label"`
+	Description string `json:"description"`
+}
+
+// errResting ends a call of a worker's job that has not the time to sit out a rate limit.
+var errResting = errors.New("a rate limit is to be sat out, which the next job goes on with")

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/elenchus-go/debate/judge"
-	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -14,31 +13,6 @@ type mask struct {
 	labels *judge.Labels
 	rank   map[string]int // of a participant's label
 	said   []string       // by seq: a turn as the judge reads it, once it has
-}
-
-type maskKey struct {
-	judge string
-	swap  bool
-}
-
-// mask is that of a step; nil: it is not blind.
-func (r *record) mask(s *protocol.Step) *mask {
-	if !s.Blind {
-		return nil
-	}
-	k := maskKey{s.Actor, s.Swap}
-	if m := r.masks[k]; m != nil {
-		return m
-	}
-	m := &mask{labels: judge.Blind(names(r.everyone), r.ID, s.Actor, s.Swap), rank: map[string]int{}}
-	for i, label := range m.labels.Names() {
-		m.rank[label] = i
-	}
-	if r.masks == nil {
-		r.masks = map[maskKey]*mask{}
-	}
-	r.masks[k] = m
-	return m
 }
 
 func (m *mask) text(s string) string {

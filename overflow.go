@@ -2,8 +2,10 @@ package debate
 
 import (
 	"slices"
+	"strings"
 	"time"
 
+	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/prompts"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/transcript"
@@ -90,4 +92,64 @@ func (c *call) replace(n int, m providers.Message) {
 	c.tokens += c.count(m.Text)
 	c.asked = slices.Concat(c.asked[:1], []providers.Message{m}, c.asked[1+n:])
 	c.request.Messages, c.reasked = c.asked, false
+}
+
+// shrink leaves out the oldest part of the history, so that the prompt has about so many tokens; false: it cannot. A summary
+// outlasts the turns behind it, and the newest turn outlasts all: that is cut.
+func (c *call) shrink(tokens int) bool {
+	list, first := slices.Clone(c.asked), 1
+	if len(list) < 3 {
+		return false
+	}
+	if c.summary {
+		first = 2
+	}
+	for ; first > 0; first-- {
+		for len(list) > first+2 && c.tokens > tokens { // the first is the system's, the last two are the newest turn and the task
+			gone := c.count(list[first].Text)
+			list = slices.Delete(list, first, first+1)
+			c.tokens -= gone
+			c.leaveOut(gone)
+			c.summary = c.summary && first > 1
+		}
+	}
+	if len(list) == 3 && c.tokens > tokens {
+		list[1].Text = c.clipped(list[1].Text, c.tokens-tokens)
+	}
+	if slices.Equal(list, c.asked) {
+		return false
+	}
+	c.asked, c.request.Messages, c.reasked = list, list, false
+	return true
+}
+
+// clipped is a turn without about so many tokens, but with a hundred. The mark at its end stays.
+func (c *call) clipped(text string, by int) string {
+	const least = 100
+	has, end := c.count(text), ""
+	if has <= 2*least {
+		return text
+	}
+	if at := strings.LastIndexByte(text, '\n'); c.mask != nil && at >= 0 {
+		text, end = text[:at], text[at:]
+	}
+	text = window.Clip(text, max(has-by, least)) + end
+	gone := has - c.count(text)
+	c.tokens -= gone
+	c.fill(gone, 0)
+	return text
+}
+
+// leaveOut reports that one more turn of the history is not shown.
+func (c *call) leaveOut(tokens int) { c.fill(tokens, 1) }
+
+// fill reports that the history is so many tokens and turns shorter, which is all that there is room for.
+func (c *call) fill(tokens, turns int) {
+	w := transcript.Window{Used: c.history, Kept: len(c.asked) - 2}
+	if c.turn.Window != nil {
+		w = *c.turn.Window
+	}
+	w.Used, w.Kept, w.Cut = max(w.Used-tokens, 0), w.Kept-turns, w.Cut+turns
+	w.Limit = w.Used
+	c.turn.Window = &w
 }

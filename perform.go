@@ -3,12 +3,10 @@ package debate
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
 	"github.com/elenchus-go/debate/fsm"
-	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -65,16 +63,6 @@ func (dr *drive) ground(calls []*call) {
 	}
 }
 
-// message is what the goroutine of a call sends to the driver's: an event to show, or how the call ended.
-type message struct {
-	index  int
-	event  Event
-	seq    int64 // that the event was stamped with
-	landed bool
-	err    error
-	panic  any
-}
-
 // parallel runs each call on a goroutine of its own. Events are shown and turns committed on this one.
 func (dr *drive) parallel(calls []*call) []error {
 	inbox := make(chan message)
@@ -108,45 +96,6 @@ func (dr *drive) parallel(calls []*call) []error {
 		dr.flush()
 	}
 	return errs
-}
-
-func landed(m message) int {
-	if m.landed {
-		return 1
-	}
-	return 0
-}
-
-// post hands an event to the driver's goroutine.
-func (c *call) post(i int, inbox chan<- message) func(Event, int64) error {
-	return func(ev Event, seq int64) error {
-		c.clock.viewing.Store(true)
-		defer c.clock.viewing.Store(false)
-		if c.ctx.Err() != nil { // how a call was cut is shown all the same
-			inbox <- message{index: i, event: ev, seq: seq}
-			return nil
-		}
-		select {
-		case inbox <- message{index: i, event: ev, seq: seq}:
-			return nil
-		case <-c.ctx.Done():
-			return context.Cause(c.ctx)
-		}
-	}
-}
-
-func (c *call) fly(i int, inbox chan<- message) {
-	m := message{index: i, landed: true, err: errors.New("the call left its goroutine")} // stands after runtime.Goexit
-	defer func() {
-		m.panic = recover()
-		close(c.over)
-		inbox <- m
-	}()
-	if c.after != nil { // a participant makes one call at a time
-		<-c.after
-		c.shorten(time.Since(c.launched))
-	}
-	m.err = c.perform()
 }
 
 // land commits the turn of a call that succeeded, and gives the error of one that did not.
@@ -214,38 +163,4 @@ func (dr *drive) answer(calls []*call, errs []error) error {
 		}
 	}
 	return nil
-}
-
-// beside are the failures among the ends of calls, and what those used that the debate's time has ended.
-func beside(calls []*call, errs []error) (list []*Failure) {
-	for i, err := range errs {
-		f, failed := errors.AsType[*Failure](err)
-		if !failed && errors.Is(err, errOutOfTime) {
-			f = calls[i].spent()
-		}
-		if f != nil {
-			list = append(list, f)
-		}
-	}
-	return list
-}
-
-// timeLimit is the time that a call has for all its attempts, and what the time is up for when it is over.
-func (r *record) timeLimit() (limit time.Duration, budget bool) {
-	limit = r.config.Limits.StepTimeout
-	if left := r.remaining(); left < limit {
-		return left, true
-	}
-	return limit, false
-}
-
-// overtime is the cause with which a call ends when its time is over.
-func (c *call) overtime() error {
-	switch {
-	case !c.budget:
-		return &providers.Error{Kind: providers.Timeout, Err: fmt.Errorf("the step took longer than %v", c.limit)}
-	case c.concluding:
-		return &providers.Error{Kind: providers.Timeout, Err: errOutOfTime}
-	}
-	return errOutOfTime
 }

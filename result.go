@@ -1,11 +1,8 @@
 package debate
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
 	"time"
 
 	"github.com/elenchus-go/debate/detect"
@@ -65,56 +62,6 @@ type Status struct {
 	Errors   []string `json:"errors,omitempty"` // of attempts that failed, in order
 }
 
-func (r *record) result() *Result {
-	res := &Result{
-		ID: r.ID, Topic: r.config.Topic, Background: r.config.Background, Protocol: r.config.Protocol.Name(), State: r.snap.State,
-		Ending: r.Ending, Round: r.Cursor.Round, Turns: slices.Clone(r.Turns), Sides: map[string]Totals{},
-		Rounds: make([]Totals, r.Cursor.Round+1), Annotations: maps.Clone(r.annotations), Question: r.question, Failure: r.failure,
-		Running: r.running, Created: r.created, Started: r.Started, Updated: r.updated, Completed: r.completed,
-	}
-	res.Findings, res.Warnings = slices.Clone(r.findings), r.config.kinship(r.named)
-	sides := map[string]string{}
-	for _, s := range r.everyone {
-		sides[s.Name] = cmp.Or(s.Side, s.Name)
-		res.Participants = append(res.Participants, r.status(s.Name))
-	}
-	for _, f := range r.lost {
-		res.lose(f, sides[f.Key.Actor])
-	}
-	for i := range res.Turns {
-		t := &res.Turns[i]
-		side := sides[t.Actor]
-		res.Sides[side] = res.Sides[side].add(t)
-		res.Rounds[t.Round] = res.Rounds[t.Round].add(t)
-		res.Total = res.Total.add(t)
-		for _, w := range warnings(t) {
-			res.Warnings = append(res.Warnings, fmt.Sprintf("round %d, %s of %s: %s", t.Round, t.Phase, t.Actor, w))
-		}
-		switch t.Kind {
-		case transcript.Assessment:
-			res.Assessments = append(res.Assessments, *t)
-		case transcript.Conclusion:
-			if res.Verdict == nil || res.Verdict.Phase != t.Phase || !slices.Contains(t.Flags, transcript.Fallback) {
-				res.Verdict = t
-			}
-		case transcript.Prelude, transcript.Speech, transcript.Remark, transcript.Summary, transcript.Vectors:
-		}
-	}
-	res.Answer = r.concluded(res.Verdict)
-	return res
-}
-
-// concluded is what the debate came to.
-func (r *record) concluded(verdict *transcript.Turn) (a protocol.Answer) {
-	if p, ok := r.config.Protocol.(protocol.Answerer); ok {
-		return p.Answer(&r.Record)
-	}
-	if verdict != nil {
-		a.Text, a.Data = verdict.Text, verdict.Data
-	}
-	return a
-}
-
 // lose adds what a step used that failed for good.
 func (r *Result) lose(f *Failure, side string) {
 	used := f.used()
@@ -158,28 +105,6 @@ func (a Totals) add(t *transcript.Turn) Totals {
 		a.Cut++
 	}
 	return a
-}
-
-func (r *record) status(name string) Status {
-	s := Status{Name: name, State: "active"}
-	for i := range r.Turns {
-		if t := &r.Turns[i]; t.Actor == name {
-			s.State = "active"
-			s.attempts(t.Attempts)
-			if t.Window != nil && t.Window.Cut > 0 {
-				s.State = "context_exceeded"
-			}
-		}
-	}
-	for _, f := range r.lost {
-		if f.Key.Actor == name {
-			s.attempts(f.Tried)
-		}
-	}
-	if slices.ContainsFunc(r.drops, func(d Dropped) bool { return d.Name == name }) {
-		s.State = "dropped"
-	}
-	return s
 }
 
 func (s *Status) attempts(list []transcript.Attempt) {

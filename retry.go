@@ -1,29 +1,13 @@
 package debate
 
 import (
-	"encoding/json"
 	"errors"
 	"math/rand/v2"
-	"slices"
-	"strings"
 	"time"
 
-	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/transcript"
-)
-
-// retries are how many times a call is made again, by the kind of its failure, where the configuration says nothing.
-var retries = map[providers.Kind]int{
-	providers.Network: 3, providers.RateLimit: 5, providers.API: 2, providers.Timeout: 2, providers.InvalidResponse: 1,
-	providers.ContextOverflow: 0, providers.Authentication: 0, providers.Validation: 0,
-}
-
-// The wait before the nth retry is drawn between shortest and a bound that doubles up to longest.
-const (
-	shortest = time.Second
-	longest  = time.Minute
 )
 
 // again is the wait before the next attempt after the nth has failed; negative: none follows.
@@ -48,27 +32,6 @@ func (c *call) again(n int, e *providers.Error) time.Duration {
 		c.since = n
 	}
 	return rest
-}
-
-func (c *call) failedBy(kind providers.Kind) int {
-	if c.failures == nil {
-		c.failures = map[providers.Kind]int{}
-	}
-	c.failures[kind]++
-	return c.failures[kind]
-}
-
-// most is how often a call is made again after a kind of failure.
-func (c *call) most(kind providers.Kind) int {
-	if n, ok := c.config.Retries[kind]; ok {
-		return n
-	}
-	return retries[kind]
-}
-
-// left is what is left of the step's time.
-func (c *call) left() time.Duration {
-	return c.limit - time.Since(c.began) + time.Duration(c.clock.viewed.Load())
 }
 
 // backoff is the wait before the next attempt after the nth failure of a kind; negative: none follows.
@@ -102,66 +65,6 @@ func (c *call) substitute() bool {
 	return false
 }
 
-// shrink leaves out the oldest part of the history, so that the prompt has about so many tokens; false: it cannot. A summary
-// outlasts the turns behind it, and the newest turn outlasts all: that is cut.
-func (c *call) shrink(tokens int) bool {
-	list, first := slices.Clone(c.asked), 1
-	if len(list) < 3 {
-		return false
-	}
-	if c.summary {
-		first = 2
-	}
-	for ; first > 0; first-- {
-		for len(list) > first+2 && c.tokens > tokens { // the first is the system's, the last two are the newest turn and the task
-			gone := c.count(list[first].Text)
-			list = slices.Delete(list, first, first+1)
-			c.tokens -= gone
-			c.leaveOut(gone)
-			c.summary = c.summary && first > 1
-		}
-	}
-	if len(list) == 3 && c.tokens > tokens {
-		list[1].Text = c.clipped(list[1].Text, c.tokens-tokens)
-	}
-	if slices.Equal(list, c.asked) {
-		return false
-	}
-	c.asked, c.request.Messages, c.reasked = list, list, false
-	return true
-}
-
-// clipped is a turn without about so many tokens, but with a hundred. The mark at its end stays.
-func (c *call) clipped(text string, by int) string {
-	const least = 100
-	has, end := c.count(text), ""
-	if has <= 2*least {
-		return text
-	}
-	if at := strings.LastIndexByte(text, '\n'); c.mask != nil && at >= 0 {
-		text, end = text[:at], text[at:]
-	}
-	text = window.Clip(text, max(has-by, least)) + end
-	gone := has - c.count(text)
-	c.tokens -= gone
-	c.fill(gone, 0)
-	return text
-}
-
-// leaveOut reports that one more turn of the history is not shown.
-func (c *call) leaveOut(tokens int) { c.fill(tokens, 1) }
-
-// fill reports that the history is so many tokens and turns shorter, which is all that there is room for.
-func (c *call) fill(tokens, turns int) {
-	w := transcript.Window{Used: c.history, Kept: len(c.asked) - 2}
-	if c.turn.Window != nil {
-		w = *c.turn.Window
-	}
-	w.Used, w.Kept, w.Cut = max(w.Used-tokens, 0), w.Kept-turns, w.Cut+turns
-	w.Limit = w.Used
-	c.turn.Window = &w
-}
-
 // sitOut is the wait for a rate limit to pass that hits everyone who debates: dropping them one by one would help nobody.
 // It is negative where the time budget has no room for it.
 func (c *call) sitOut(e *providers.Error) time.Duration {
@@ -180,17 +83,6 @@ func (c *call) sitOut(e *providers.Error) time.Duration {
 	c.clock.stop() // the rest is the debate's time, not the step's
 	c.rested, c.failures = true, nil
 	return rest
-}
-
-// limited says whether an attempt failed by a rate limit that hits everyone who debates.
-func (c *call) limited(e *providers.Error) bool {
-	return e.Kind == providers.RateLimit && c.patience != 0
-}
-
-// outlasts says whether a wait is longer than what is left of a worker's job.
-func (c *call) outlasts(wait time.Duration) bool {
-	end, ok := c.ctx.Deadline()
-	return ok && time.Until(end) <= wait
 }
 
 // giveUp is what becomes of a step that has failed for good: its turn, as far as there is one, or its failure.
@@ -239,15 +131,6 @@ func (c *call) spent() *Failure {
 	return c.failure(len(c.turn.Attempts), &providers.Error{Kind: providers.Timeout, Err: errOutOfTime})
 }
 
-// note has the journal know of a rate limit that is being sat out, so that the time counts.
-func (c *call) note(ch *change) error {
-	value, err := json.Marshal(map[string]string{"actor": c.step.Actor, "provider": c.name, "phase": c.step.Phase})
-	if err != nil || !ch.rec.snap.State.Active() {
-		return err
-	}
-	return ch.add(Annotated{Stamp: ch.stamp("annotated"), At: ch.now, Name: "rate_limit", Value: value})
-}
-
 // shorten takes away the time that a call waited for another of its actor.
 func (c *call) shorten(waited time.Duration) {
 	if left := max(c.room-waited, 1); left < c.limit {
@@ -268,6 +151,3 @@ func (c *call) keep() bool {
 	_ = c.done() // the time of the call is over, not its viewer's
 	return true
 }
-
-// errResting ends a call of a worker's job that has not the time to sit out a rate limit.
-var errResting = errors.New("a rate limit is to be sat out, which the next job goes on with")

@@ -1,18 +1,8 @@
 package debate
 
-import "time"
-
-// enqueue keeps a committed event until it can be shown; d.mu is held.
-func (dr *drive) enqueue(ev Event) {
-	seq := ev.Event().Seq
-	if t, ok := ev.(TurnDone); ok {
-		dr.feed.end(t.Turn.Key)
-	}
-	if dr.yield != nil && seq > dr.shown && (len(dr.queue) == 0 || seq > dr.queue[len(dr.queue)-1].Event().Seq) {
-		dr.queue = append(dr.queue, ev)
-	}
-	dr.known.Store(max(seq, dr.known.Load()))
-}
+import (
+	"time"
+)
 
 // flush shows the durable events that are due.
 func (dr *drive) flush() {

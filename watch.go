@@ -2,10 +2,8 @@ package debate
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"iter"
-	"time"
 
 	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
@@ -100,69 +98,8 @@ func (d *Debate) tell(ctx context.Context, f *feed, v *viewer, yield func(Event,
 	return false, err
 }
 
-// show yields live events, but those of turns that are done.
-func (v *viewer) show(live []Event, yield func(Event, error) bool) (more bool) {
-	for _, ev := range live {
-		if k, ok := keyOf(ev); ok && v.done[k] {
-			continue
-		}
-		if !yield(restamp(ev, v.seq), nil) {
-			return false
-		}
-	}
-	return true
-}
-
 // newer says whether the debate is of a newer version of the library.
 func (d *Debate) newer(ctx context.Context) bool {
 	head, err := d.Head(ctx)
 	return err == nil && head.Format > store.Format
-}
-
-// keyOf is the step that a live event is about.
-func keyOf(ev Event) (k transcript.Key, ok bool) {
-	switch ev := ev.(type) {
-	case TurnStarted:
-		return ev.Key, true
-	case Chunk:
-		return ev.Key, true
-	}
-	return k, false
-}
-
-// watched is a store that can be watched: itself, or by asking it once a second.
-func watched(s store.Store) interface {
-	store.Store
-	store.Watcher
-} {
-	if s == nil {
-		s = store.Memory()
-	}
-	if w, ok := s.(interface {
-		store.Store
-		store.Watcher
-	}); ok {
-		return w
-	}
-	return polled{s}
-}
-
-// polled asks a store for news, since it does not tell.
-type polled struct{ store.Store }
-
-const pollEvery = time.Second
-
-// Watch implements store.Watcher.
-func (p polled) Watch(id string, wake func(last int64)) (stop func()) {
-	ctx, cancel := context.WithCancel(context.Background())
-	go func() {
-		for last := int64(-1); wait(ctx, pollEvery) == nil; {
-			head, _, err := p.Load(ctx, id, last)
-			if gone := errors.Is(err, store.ErrNotFound); (err == nil || gone) && head.Seq != last {
-				last = head.Seq // 0 where it is gone
-				wake(last)
-			}
-		}
-	}()
-	return cancel
 }

@@ -34,17 +34,6 @@ func (d *Debate) Start(ctx context.Context) error {
 	return (&Debate{engine: d.engine, id: d.id}).detach(context.WithoutCancel(ctx), false)
 }
 
-// start asks for a debate to be driven that is not.
-func (c *change) start() error {
-	if c.rec.snap.State == fsm.Configuring {
-		return c.fire(fsm.Validate, StateChanged{})
-	}
-	if err := c.fire(fsm.Start, StateChanged{}); err != nil {
-		return err
-	}
-	return c.settle()
-}
-
 // detach drives in the background, at once or when who drives now has left: it may be on its way out.
 func (d *Debate) detach(ctx context.Context, late bool) error {
 	for {

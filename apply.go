@@ -5,93 +5,57 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
-	"github.com/elenchus-go/debate/context/window"
-	"github.com/elenchus-go/debate/detect"
 	"github.com/elenchus-go/debate/fsm"
-	"github.com/elenchus-go/debate/prompts"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// record is the fold of a journal: all that is known of a debate. It changes by apply alone, in place.
-type record struct {
-	protocol.Record
-
-	format      int
-	config      *Config
-	snap        fsm.Snapshot
-	parallel    bool      // the phase at hand runs its steps all at once
-	valid       bool      // the configuration was accepted, and is unchanged since
-	failure     *Failure  // what led to the error that the debate is in
-	question    *Question // that is open
-	answered    *Failure  // somebody decided to go on without whom it is about
-	drops       []Dropped
-	lost        []*Failure // steps that failed for good, also where somebody tried again
-	annotations map[string]json.RawMessage
-	findings    []detect.Finding
-	looked      struct{ spoken, judged int } // rounds whose findings stand in the journal
-	watch       *watching
-	answer      func(transcript.Turn) string
-	count       func(model, text string) int // tokens
-	prompts     *prompts.Set
-	named       func(provider string) string // its name where it is left out
-	summaries   []summary
-	wanted      *window.Summing                          // the summary that is to be made now; nil: none
-	scales      map[string]window.Calibration            // of actors' tokens
-	atBegin     map[string]map[string]window.Calibration // as phases of the round at hand began with them
-	planned     store.Plan                               // as the stored head has it
-	usage       transcript.Usage
-	running     time.Duration
-	roundBegan  time.Duration // running time at the begin of the round at hand
-
-	created, updated, completed time.Time
-	entered                     time.Time // when the state at hand was entered, pauses apart
-
-	names    []string               // of those who are still in
-	everyone []transcript.Seat      // in the order of the configuration, those who dropped out too
-	asked    int64                  // the seq that steps were asked for
-	steps    []protocol.Step        // what may run at it
-	said     []string               // by seq: a turn as others read it, once somebody has
-	history  int                    // tokens of all turns
-	shown    []int                  // what visible found last
-	tokens   []int                  // likewise
-	covered  []window.Summary       // what told found last
-	briefs   map[briefKey]*briefing // what is the same in all prompts of a reader
-	masks    map[maskKey]*mask
-	parse    func(json.RawMessage) (Config, error)
+// head is the record summed up.
+func (r *record) head() store.Head {
+	return store.Head{
+		ID: r.ID, Seq: r.Seq, State: r.snap.State, Cursor: r.Cursor, Rounds: r.MaxRounds, Ending: r.Ending,
+		Topic: r.config.Topic, Protocol: r.config.Protocol.Name(), Labels: maps.Clone(r.config.Labels),
+		Usage: r.usage, Running: r.running, Format: r.format, Created: r.created, Updated: r.updated, Plan: r.plan(),
+	}
 }
 
-type briefKey struct {
-	actor, prompt string
-	blind, swap   bool
+// plan is what may run now, under a name that a crash, a pause, a remark or a part that is done does not change.
+func (r *record) plan() (p store.Plan) {
+	if !r.snap.State.Active() {
+		return p
+	}
+	if r.drivable() != nil && r.snap.State != fsm.Validating { // what is to come only an engine with the protocol can tell
+		return r.planned
+	}
+	at := transcript.Key{Run: r.Cursor.Run, Round: r.Cursor.Round, Phase: string(r.snap.State)}
+	switch {
+	case r.snap.State == fsm.RoundComplete:
+		p.Due = r.due()
+	case r.begun() && !r.parallel:
+		at = r.next()[0].Key
+	case r.begun():
+		at.Phase = r.Cursor.Phase
+	}
+	p.Key, p.Within = at.String(), r.config.Limits.StepTimeout*time.Duration(r.turnsOfOne())
+	return p
 }
 
-// briefing is the part of a reader's prompts that does not change.
-type briefing struct {
-	system string
-	tokens int // of the system prompt
-	schema int // of the reply's schema
-	data   prompts.Data
-	mask   *mask // nil: the reader knows who is who
-}
-
-// stages are the states in which a protocol has work.
-var stages = map[fsm.State]transcript.Kind{
-	fsm.Initializing: transcript.Prelude, fsm.Awaiting: transcript.Speech,
-	fsm.Judging: transcript.Assessment, fsm.Completing: transcript.Conclusion,
-}
-
-func newRecord(id string, parse func(json.RawMessage) (Config, error)) *record {
-	r := &record{parse: parse, format: store.Format, snap: fsm.Snapshot{State: fsm.Configuring}, config: &Config{}}
-	r.count = func(_, text string) int { return window.Estimate(text) }
-	r.named = func(name string) string { return name }
-	r.ID, r.Cursor.Run = id, 1
-	return r
+// turnsOfOne is the most steps of what may run now that one actor performs, one after the other.
+func (r *record) turnsOfOne() int {
+	if len(r.next()) < 2 {
+		return 1
+	}
+	count := map[string]int{"": 1}
+	for _, s := range r.next() {
+		count[s.Actor]++
+	}
+	return slices.Max(slices.Collect(maps.Values(count)))
 }
 
 // apply folds in one durable event, which was committed at the given time.
@@ -172,14 +136,6 @@ func (r *record) sound(ev Event) error {
 	return nil
 }
 
-// past refuses a round that has not begun.
-func (r *record) past(round int) error {
-	if round < 0 || round > r.Cursor.Round {
-		return fmt.Errorf("it is of round %d, the debate is in round %d", round, r.Cursor.Round)
-	}
-	return nil
-}
-
 // elapse counts running time: the gaps between entries while the debate is active, each at most the step timeout, or the
 // time of a turn that sat out a rate limit. What lies before a call began, and what a viewer took of it, does not count.
 func (r *record) elapse(ev Event, now time.Time) {
@@ -228,11 +184,6 @@ func (r *record) bench() {
 	}
 }
 
-// begunToSpeak says whether a model has made a turn; a person's remark binds nobody.
-func (r *record) begunToSpeak() bool {
-	return slices.ContainsFunc(r.Turns, func(t transcript.Turn) bool { return t.Kind != transcript.Remark })
-}
-
 // seat gives all participants their seats.
 func (r *record) seat() {
 	r.Seats = nil
@@ -240,14 +191,6 @@ func (r *record) seat() {
 		r.Seats = append(r.Seats, p.seat())
 	}
 	r.everyone, r.names, r.drops, r.masks = r.Seats, names(r.Seats), nil, nil
-}
-
-func names(seats []transcript.Seat) []string {
-	list := make([]string, len(seats))
-	for i, s := range seats {
-		list[i] = s.Name
-	}
-	return list
 }
 
 func (r *record) move(ev StateChanged) {
@@ -286,30 +229,6 @@ func (r *record) move(ev StateChanged) {
 	}
 	r.question, r.wanted, r.entered = nil, nil, ev.At
 	r.Cursor.Stage, r.Cursor.Phase, r.Cursor.Since = stages[ev.To], "", ev.Seq
-}
-
-// supported says whether this version of the library may add to the journal.
-func (r *record) supported() error {
-	if r.format <= store.Format {
-		return nil
-	}
-	return fmt.Errorf("its journal has format %d, this version of the library knows formats up to %d: %w", r.format, store.Format, ErrUnsupported)
-}
-
-// roundAfter is the round at hand after a transition. A debate that was retried passes through to the round it was in.
-func (r *record) roundAfter(on fsm.Event, to fsm.State) int {
-	if to == fsm.Awaiting && (on == fsm.Advance || r.Cursor.Round == 0) {
-		return r.Cursor.Round + 1
-	}
-	return r.Cursor.Round
-}
-
-// drivable says whether this engine has what it takes to drive the debate.
-func (r *record) drivable() error {
-	if u, ok := r.config.Protocol.(unknown); ok && !r.snap.State.Final() {
-		return fmt.Errorf("protocol %q is not among Options.Protocols: %w", u.name, ErrUnsupported)
-	}
-	return nil
 }
 
 // reset begins a new run: what was said before stays in the journal and is never shown.
@@ -375,4 +294,54 @@ func (r *record) annotate(ev Annotated) {
 	if ev.Name == "rating" {
 		r.Rating = ev.Value
 	}
+}
+
+func (r *record) result() *Result {
+	res := &Result{
+		ID: r.ID, Topic: r.config.Topic, Background: r.config.Background, Protocol: r.config.Protocol.Name(), State: r.snap.State,
+		Ending: r.Ending, Round: r.Cursor.Round, Turns: slices.Clone(r.Turns), Sides: map[string]Totals{},
+		Rounds: make([]Totals, r.Cursor.Round+1), Annotations: maps.Clone(r.annotations), Question: r.question, Failure: r.failure,
+		Running: r.running, Created: r.created, Started: r.Started, Updated: r.updated, Completed: r.completed,
+	}
+	res.Findings, res.Warnings = slices.Clone(r.findings), r.config.kinship(r.named)
+	sides := map[string]string{}
+	for _, s := range r.everyone {
+		sides[s.Name] = cmp.Or(s.Side, s.Name)
+		res.Participants = append(res.Participants, r.status(s.Name))
+	}
+	for _, f := range r.lost {
+		res.lose(f, sides[f.Key.Actor])
+	}
+	for i := range res.Turns {
+		t := &res.Turns[i]
+		side := sides[t.Actor]
+		res.Sides[side] = res.Sides[side].add(t)
+		res.Rounds[t.Round] = res.Rounds[t.Round].add(t)
+		res.Total = res.Total.add(t)
+		for _, w := range warnings(t) {
+			res.Warnings = append(res.Warnings, fmt.Sprintf("round %d, %s of %s: %s", t.Round, t.Phase, t.Actor, w))
+		}
+		switch t.Kind {
+		case transcript.Assessment:
+			res.Assessments = append(res.Assessments, *t)
+		case transcript.Conclusion:
+			if res.Verdict == nil || res.Verdict.Phase != t.Phase || !slices.Contains(t.Flags, transcript.Fallback) {
+				res.Verdict = t
+			}
+		case transcript.Prelude, transcript.Speech, transcript.Remark, transcript.Summary, transcript.Vectors:
+		}
+	}
+	res.Answer = r.concluded(res.Verdict)
+	return res
+}
+
+// concluded is what the debate came to.
+func (r *record) concluded(verdict *transcript.Turn) (a protocol.Answer) {
+	if p, ok := r.config.Protocol.(protocol.Answerer); ok {
+		return p.Answer(&r.Record)
+	}
+	if verdict != nil {
+		a.Text, a.Data = verdict.Text, verdict.Data
+	}
+	return a
 }

@@ -4,49 +4,30 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// errGone says that the viewer of a Run broke out; errSuperseded, that a call's step may not be committed any more.
-var (
-	errGone       = errors.New("the viewer has gone")
-	errSuperseded = errors.New("the step is no longer wanted")
-)
-
-// drive is one driver of one debate: it plans what may run now, has it performed and commits what comes of it. Run, Do
-// and Start all use it; they differ in who watches.
-type drive struct {
-	d      *Debate
-	ctx    context.Context
-	cancel context.CancelCauseFunc
-	yield  func(Event, error) bool // nil: nobody watches
-	gone   bool                    // yield has returned false
-	timing bool                    // whether the viewer's time is measured
-	viewed time.Duration           // that it took since the last commit, while timing
-	shown  int64                   // seq of the last durable event that was shown
-	only   string                  // the key of the plan that it does; empty: all there is
-	feed   *feed
-	stop   []func() // in order
-
-	known  atomic.Int64 // seq of the last entry that this driver made or read
-	newest atomic.Int64 // seq of the last entry that the store told of
-	woken  chan struct{}
-
-	queue []Event // durable events that are still to be shown; guarded by d.mu
-	spare []Event // the last queue, to be filled again
-
-	mu       sync.Mutex
-	over     bool
-	flights  map[transcript.Key]*call
-	checking context.CancelCauseFunc // of the check of a configuration; nil: none is going on
-	reviews  sync.WaitGroup
+// calls are what may run now, each with all that it needs of the record.
+func (dr *drive) calls(r *record) ([]*call, *Failure) {
+	var calls []*call
+	for _, s := range r.next() {
+		c, err := dr.d.engine.call(r, s)
+		if err == nil {
+			c.name, c.provider, err = dr.d.engine.bind(c.who.Provider)
+		}
+		if err != nil {
+			return nil, &Failure{
+				Key: s.Key, Kind: providers.Validation, At: time.Now().UTC(), Message: err.Error(), Recoverable: !errors.Is(err, errProtocol), cause: err,
+			}
+		}
+		calls = append(calls, c)
+	}
+	return calls, nil
 }
 
 // engage makes d driven, until release.
@@ -94,54 +75,6 @@ func (dr *drive) release() {
 	}
 }
 
-// Run drives the debate and yields what happens, until the debate ends, pauses or fails: a result comes in the last
-// event of a debate that has ended, the cause of a failure or rejection as an error, last and once.
-//
-// Breaking out, or the end of ctx, which is yielded as an error, ends the driving and never the debate: calls in flight
-// are cancelled and nothing more is committed. A later Run, Do or Start goes on from the last committed turn. The loop's
-// body runs while a model waits to be read: a slow one slows the debate down, but trips no timeout. A second Run in one
-// engine gets ErrBusy; in another process it is safe, but pays twice.
-//
-// To end a debate in memory when the program is interrupted, with what there was, run it with a context that does not
-// end, and call Cancel or Stop when the program's own does: context.AfterFunc is made for that.
-func (d *Debate) Run(ctx context.Context) iter.Seq2[Event, error] {
-	return func(yield func(Event, error) bool) {
-		dr, err := d.engage(ctx, yield)
-		if err != nil {
-			yield(nil, err)
-			return
-		}
-		defer dr.release()
-		for more := true; more && err == nil && !dr.gone; {
-			more, err = dr.unit()
-		}
-		switch {
-		case dr.gone:
-		case err != nil:
-			yield(nil, err)
-		default:
-			dr.end()
-		}
-	}
-}
-
-// Do runs what may run now, one step or all that is missing of a parallel phase, commits it and says whether there is
-// more to do: the unit of a worker. It returns false when the debate has ended or is paused, and the cause when it
-// failed or was rejected. It does not go beyond the plan that it finds in the debate's head; where the store schedules
-// it does nothing where there is none.
-func (d *Debate) Do(ctx context.Context) (more bool, err error) {
-	dr, err := d.engage(ctx, nil)
-	if err != nil {
-		return false, err
-	}
-	defer dr.release()
-	if dr.only = dr.key(); dr.only == "" && d.engine.workers { // nobody has asked for it to be driven
-		_, err := dr.rest()
-		return false, err
-	}
-	return dr.unit()
-}
-
 // key names the plan at hand.
 func (dr *drive) key() string {
 	dr.d.mu.Lock()
@@ -156,15 +89,6 @@ func (dr *drive) state() fsm.State {
 		return ""
 	}
 	return dr.d.rec.snap.State
-}
-
-// plan is what to do next: one of its fields, or nothing.
-type plan struct {
-	check *Config       // a configuration to be checked
-	calls []*call       // steps to be performed
-	wait  time.Duration // before anything may run
-
-	known, newest int64 // what the driver knew, and was told of, when the plan was made
 }
 
 // unit does what may be done now.

@@ -30,24 +30,6 @@ type part struct {
 // keptNotes is how many notes a viewer may be behind.
 const keptNotes = 64
 
-// join is the feed of a debate until leave is called.
-func (e *Engine) join(id string) (f *feed, leave func()) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if f = e.feeds[id]; f == nil {
-		f = &feed{viewers: map[chan struct{}]struct{}{}}
-		e.feeds[id] = f
-	}
-	f.users++
-	return f, func() {
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		if f.users--; f.users == 0 {
-			delete(e.feeds, id)
-		}
-	}
-}
-
 func (f *feed) count() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -108,14 +90,6 @@ func (f *feed) wake() {
 	}
 }
 
-// poke wakes who waits for ch, which holds one token.
-func poke(ch chan struct{}) {
-	select {
-	case ch <- struct{}{}:
-	default:
-	}
-}
-
 // view registers a viewer until leave is called.
 func (f *feed) view(ch chan struct{}) (leave func()) {
 	f.mu.Lock()
@@ -171,4 +145,17 @@ func (v *viewer) catchUp(list []Event, p *part) []Event {
 		at.offset += len(text)
 	}
 	return list
+}
+
+// show yields live events, but those of turns that are done.
+func (v *viewer) show(live []Event, yield func(Event, error) bool) (more bool) {
+	for _, ev := range live {
+		if k, ok := keyOf(ev); ok && v.done[k] {
+			continue
+		}
+		if !yield(restamp(ev, v.seq), nil) {
+			return false
+		}
+	}
+	return true
 }

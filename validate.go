@@ -1,8 +1,6 @@
 package debate
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -10,11 +8,11 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/google/uuid"
+
 	"github.com/elenchus-go/debate/detect"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol"
-	"github.com/elenchus-go/debate/providers"
-	"github.com/elenchus-go/debate/providers/retrieval"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -95,8 +93,6 @@ func (c Config) checkWatch(l *list) {
 
 const idLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
 
-const mostRounds = 10_000
-
 // checkBudget finds a budget that has no room for a round and the conclusion: nobody would ever speak.
 func (c Config) checkBudget(l *list) {
 	r := c.planned()
@@ -138,74 +134,6 @@ func (c Config) worst() (tokens int) {
 		round = max(round, cost)
 	}
 	return tokens + c.Limits.MaxRounds*round + r.reserve()
-}
-
-// kinship are the judges who are of one model with a participant: models are known to like their own words. Named resolves
-// the name of a provider.
-func (c *Config) kinship(named func(string) string) (list []string) {
-	for i, j := range slices.Concat(c.Judges, c.Substitutes) {
-		var kin []string
-		for _, p := range c.active() {
-			if named(p.Provider) == named(j.Provider) && p.Model == j.Model {
-				kin = append(kin, p.Name)
-			}
-		}
-		if len(kin) == 0 {
-			continue
-		}
-		who := "judge " + j.Name
-		if i >= len(c.Judges) {
-			who = fmt.Sprintf("substitutes[%d]", i-len(c.Judges))
-		}
-		list = append(list, fmt.Sprintf("%s is of one model with %s, and may favour what it would say itself", who, strings.Join(kin, ", ")))
-	}
-	return list
-}
-
-type list struct{ problems []protocol.Problem }
-
-func (l *list) add(field, format string, args ...any) {
-	l.problems = append(l.problems, protocol.Problemf(field, format, args...))
-}
-
-// policy finds a policy that is none of those that have a meaning here.
-func (l *list) policy(field string, is FailurePolicy, known ...FailurePolicy) {
-	if !slices.Contains(known, is) {
-		l.add(field, "%q is unknown, use one of %q", is, known)
-	}
-}
-
-// record is what the protocol sees before anything was said.
-func (c Config) record() *protocol.Record {
-	r := &protocol.Record{ID: c.ID, Topic: c.Topic, Seats: seats(c), MinRounds: c.Limits.MinRounds, MaxRounds: c.Limits.MaxRounds}
-	r.Cursor = transcript.Cursor{Run: 1}
-	for _, j := range c.Judges {
-		r.Judges = append(r.Judges, j.Name)
-	}
-	return r
-}
-
-// actors are all who call a model, by their field, in order.
-func (c Config) actors() func(func(string, Participant) bool) {
-	return func(yield func(string, Participant) bool) {
-		for i, p := range c.Participants {
-			if !p.Disabled && !yield(fmt.Sprintf("participants[%d]", i), p) {
-				return
-			}
-		}
-		for i, p := range c.Judges {
-			if !yield(fmt.Sprintf("judges[%d]", i), p) {
-				return
-			}
-		}
-		for i, p := range c.Substitutes {
-			if !yield(fmt.Sprintf("substitutes[%d]", i), p) {
-				return
-			}
-		}
-		_ = yield("casting", c.Casting) && yield("summarizer", c.Summarizer) && yield("retriever", c.Retriever) &&
-			(c.Embedder.Provider == "" || yield("embedder", c.Embedder))
-	}
 }
 
 func (c Config) checkNames(l *list) {
@@ -286,95 +214,30 @@ func (l Limits) check(list *list) {
 	}
 }
 
-// unbound are the names in a configuration that the engine has nothing for.
-func (e *Engine) unbound(c Config) []protocol.Problem {
-	l := &list{}
-	if u, ok := c.Protocol.(unknown); ok {
-		l.add("protocol.name", "%q is unknown to this engine", u.name)
-	}
-	for i, rule := range c.Watch {
-		if rule.Means() == "answers" && e.answer == nil {
-			l.add(fmt.Sprintf("watch[%d]", i), "%s goes by answers, give the engine Options.Answer to find them", rule.Sign)
-		}
-	}
-	told := map[string]bool{}
-	for field, p := range c.actors() {
-		_, _, err := e.bind(p.Provider)
-		if helper := field == "casting" || field == "summarizer"; err == nil || helper && (told[p.Provider] || p.Provider == "") {
-			continue // what a helper inherits is told already
-		}
-		l.add(field+".provider", "%v", err)
-		told[p.Provider] = true
-	}
-	return l.problems
+// Remark is what a person says between turns.
+type Remark struct {
+	ID   string // names it, so that giving it twice is giving it once; defaults to a new one
+	From string // the person's name, as those who debate read it
+	Text string
 }
 
-// helpers are the names of those who are neither participants nor judges.
-var helpers = []string{protocol.Casting, protocol.Summarizing, protocol.Retrieving, protocol.Embedding}
-
-// starters are what the retriever of a debate finds where it names no other.
-var starters = retrieval.Templates()
-
-// bind is the provider of a name; without a name, the only one there is.
-func (e *Engine) bind(name string) (string, providers.Provider, error) {
-	if p := e.providers[name]; p != nil {
-		return name, p, nil
+func (r Remark) check() (list []protocol.Problem) {
+	if p := nameProblem(r.From); p != "" {
+		list = append(list, protocol.Problemf("from", "%s", p))
 	}
-	if name == templates {
-		return name, starters, nil
+	if strings.TrimSpace(r.Text) == "" {
+		list = append(list, protocol.Problemf("text", "it is blank"))
 	}
-	known := slices.Sorted(maps.Keys(e.providers))
-	switch {
-	case len(known) == 0:
-		return "", nil, errors.New("the engine has no providers, give some in Options")
-	case name == "" && len(known) == 1:
-		return known[0], e.providers[known[0]], nil
-	case name == "":
-		return "", nil, fmt.Errorf("none is named, choose one of %s", strings.Join(known, ", "))
-	}
-	return "", nil, fmt.Errorf("%q is unknown, the providers are %s", name, strings.Join(known, ", "))
+	return list
 }
 
-// named is the name of the provider that a name means.
-func (e *Engine) named(name string) string {
-	if bound, _, err := e.bind(name); err == nil {
-		return bound
+func (r Remark) turn(c *change) transcript.Turn {
+	return transcript.Turn{
+		Key:  transcript.Key{Run: c.rec.Cursor.Run, Phase: "remark", Actor: r.From, Target: r.ID},
+		Kind: transcript.Remark, Order: c.rec.Place(), Seq: c.rec.Seq + 1, Horizon: c.rec.Seq,
+		Text: r.Text, Tokens: c.rec.count("", r.Text), Began: c.now, Ended: c.now,
 	}
-	return name
 }
 
-// probe asks providers that can tell about their keys and models.
-func (e *Engine) probe(ctx context.Context, c Config) []protocol.Problem {
-	l := &list{}
-	type pair struct{ provider, model string }
-	asked := map[pair]bool{}
-	for field, p := range c.actors() {
-		name, provider, err := e.bind(p.Provider)
-		checker, ok := provider.(providers.Checker)
-		if err != nil || !ok || asked[pair{name, p.Model}] {
-			continue
-		}
-		asked[pair{name, p.Model}] = true
-		switch failed := providers.AsError(checker.Check(ctx, p.Model)); {
-		case failed == nil:
-		case failed.Kind == providers.Authentication:
-			l.add(field+".provider", "provider %s: %v", name, failed)
-		case failed.Kind == providers.Validation:
-			l.add(field+".model", "provider %s: %v", name, failed)
-		default: // it may be better by the time of the first call, which is tried again where it is not
-			e.log.WarnContext(ctx, "check provider", "provider", name, "error", failed)
-		}
-	}
-	return l.problems
-}
-
-// unknown stands for a protocol that the engine cannot run.
-type unknown struct{ name string }
-
-func (u unknown) Name() string { return u.name }
-
-func (u unknown) Check(*protocol.Record) []protocol.Problem { return nil }
-
-func (u unknown) Phases(*protocol.Record) []protocol.Phase { return nil }
-
-func (u unknown) End(*protocol.Record) transcript.Ending { return transcript.Ending{} }
+// newID is an id that sorts by time.
+func newID() string { return uuid.Must(uuid.NewV7()).String() }

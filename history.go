@@ -2,7 +2,6 @@ package debate
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
 
@@ -11,19 +10,6 @@ import (
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/transcript"
 )
-
-// summing is the phase of a step that sums up what other steps have no room for.
-const summing = "summary"
-
-// summary is a turn that stands for others.
-type summary struct {
-	reader string // for whom; empty: for everyone who sees all speeches
-	upTo   int64  // the seq of the last turn that it covers
-	seq    int64
-	round  int
-	tokens int
-	failed bool
-}
 
 // reader is whose view a step has of the history.
 func reader(s *protocol.Step) string {
@@ -158,21 +144,6 @@ func (r *record) summing(s *protocol.Step, shown []int, cut window.Cut) *window.
 		sum.Covers = append(sum.Covers, r.Turns[i].Seq)
 	}
 	return sum
-}
-
-// summary is the step that makes the summary which is wanted.
-func (r *record) summary() protocol.Step {
-	w := r.wanted
-	covered := map[int64]bool{w.Base: w.Base > 0}
-	for _, seq := range w.Covers {
-		covered[seq] = true
-	}
-	key := transcript.Key{Run: r.Cursor.Run, Round: r.Cursor.Round, Phase: summing, Actor: protocol.Summarizing, Target: w.Target}
-	return protocol.Step{
-		Key: key, Kind: transcript.Summary, Horizon: r.Seq, Prompt: "summarize",
-		Vars: map[string]string{"words": fmt.Sprint(w.Tokens * 7 / 10)}, // a word has about 1.4 tokens
-		Show: func(t *transcript.Turn) bool { return covered[t.Seq] },
-	}
 }
 
 // noteSummary keeps what a summary stands for.

@@ -1,0 +1,284 @@
+package debate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/elenchus-go/debate/judge/reply"
+	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// perform makes attempts until one gives the turn, or no other can.
+func (c *call) perform() error {
+	c.turn.Began = time.Now()
+	c.start()
+	switch {
+	case c.ctx.Err() != nil:
+		return c.ended(0, nil)
+	case c.budget && c.limit <= 1 && !c.concluding: // there is no time left to call in
+		return errOutOfTime
+	}
+	for n := 1; ; n++ {
+		err := c.attempt(n)
+		if c.ctx.Err() != nil {
+			return c.ended(n, err)
+		}
+		if err == nil {
+			return c.done()
+		}
+		failed := providers.AsError(err)
+		if c.widened && failed.Kind == providers.Validation { // the model writes no longer replies than the first
+			failed = &providers.Error{Kind: providers.InvalidResponse, Partial: failed.Partial, Err: failed}
+		}
+		again := c.again(n, failed)
+		if err := c.failed(failed, again); err != nil || again < 0 {
+			return c.giveUp(n, failed)
+		}
+		if wait(c.ctx, again) != nil {
+			return c.ended(n, err)
+		}
+		if c.rested {
+			c.start()
+		}
+	}
+}
+
+// ended is why the call's context did. A step that took too long is a failure like others.
+func (c *call) ended(n int, err error) error {
+	cause := context.Cause(c.ctx)
+	if errors.Is(cause, errOutOfTime) && c.keep() {
+		return nil
+	}
+	if timeout, ok := errors.AsType[*providers.Error](cause); ok {
+		if err != nil {
+			timeout = &providers.Error{Kind: timeout.Kind, Err: timeout.Err, Partial: providers.AsError(err).Partial}
+		}
+		_ = c.failed(timeout, -1) // the viewer's leaving changes nothing any more
+		return c.giveUp(n, timeout)
+	}
+	return cause
+}
+
+// failed tells of a failed attempt.
+func (c *call) failed(e *providers.Error, again time.Duration) error {
+	return c.tell(TurnFailed{Stamp: live("turn_failed"), Attempt: c.at, Error: e.Kind, Message: c.mask.reveal(e.Error()), Again: again})
+}
+
+// attempt makes one call of the model, and the turn of its reply.
+func (c *call) attempt(n int) error {
+	c.at = &Attempt{Key: c.step.Key, Kind: c.step.Kind, Role: c.role, N: n}
+	start := TurnStarted{Stamp: live("turn_started"), Attempt: c.at}
+	start.Seq = c.step.Horizon
+	part := c.feed.begin(start)
+	if c.emit != nil {
+		if err := c.emit(start, start.Seq); err != nil {
+			return err
+		}
+	}
+	began, prompt, reasked := time.Now(), c.tokens-c.slack, c.reasked
+	c.request.OnChunk = c.stream(part)
+	resp, err := c.provider.Generate(c.ctx, c.request)
+	err = c.inTime(resp, err)
+	whole := err == nil
+	if failed := providers.AsError(err); failed != nil {
+		if resp = failed.Partial; len(strings.TrimSpace(resp.Text)) > len(c.partial) {
+			c.partial = strings.TrimSpace(resp.Text)
+		}
+	} else {
+		err = c.accept(resp)
+	}
+	a := transcript.Attempt{Provider: c.name, Model: c.who.Model, Usage: c.usage(resp, whole), Took: time.Since(began)}
+	if !reasked && !c.substituted { // else it is not the prompt that was estimated, or not the actor's model
+		a.Prompt = prompt
+	}
+	c.tried(a, resp, err)
+	return err
+}
+
+// inTime is the error of a call; one that went beyond the step's time is a timeout, whatever its provider makes of it.
+func (c *call) inTime(resp providers.Response, err error) error {
+	timeout, late := errors.AsType[*providers.Error](context.Cause(c.ctx))
+	if !late {
+		return err
+	}
+	if err != nil {
+		resp = providers.AsError(err).Partial
+	}
+	return &providers.Error{Kind: timeout.Kind, Err: timeout.Err, Partial: resp}
+}
+
+// stream passes the pieces of an attempt's text on as they come.
+func (c *call) stream(p *part) func(string) error {
+	offset := 0
+	return func(text string) error {
+		c.feed.chunk(p, text)
+		if c.emit == nil || c.ctx.Err() != nil {
+			return c.ctx.Err()
+		}
+		ev := Chunk{Stamp: Stamp{Type: "chunk", Seq: c.step.Horizon, Live: true}, Attempt: c.at, Offset: offset, Text: text}
+		offset += len(text)
+		return c.emit(ev, ev.Seq)
+	}
+}
+
+// accept takes a reply as the turn, or says what is wrong with it.
+func (c *call) accept(r providers.Response) error {
+	if strings.TrimSpace(r.Text) == "" && !c.reasked {
+		return &providers.Error{Kind: providers.InvalidResponse, Partial: r, Err: errors.New("the reply is empty")}
+	}
+	c.turn.Flags = nil
+	if c.substituted {
+		c.turn.Flags = append(c.turn.Flags, transcript.Substituted)
+	}
+	if c.reasked || c.widened {
+		c.turn.Flags = append(c.turn.Flags, transcript.Reasked)
+	}
+	switch r.Finish {
+	case providers.Length:
+		c.turn.Flags = append(c.turn.Flags, transcript.Truncated)
+	case providers.ContentFilter:
+		c.turn.Flags = append(c.turn.Flags, transcript.Withheld)
+	case providers.Stop:
+	}
+	if c.contract == nil {
+		c.turn.Text = c.mask.reveal(r.Text)
+	} else if err := c.structured(r); err != nil {
+		return err
+	}
+	c.turn.Tokens = c.count(c.turn.Text)
+	return nil
+}
+
+// structured takes a reply by its contract, or asks again for what is wrong with it.
+func (c *call) structured(r providers.Response) error {
+	parsed, err := c.parse(r)
+	switch {
+	case err == nil:
+		c.turn.Text, c.turn.Data = parsed.Text, parsed.Data
+		if parsed.Repaired {
+			c.turn.Flags = append(c.turn.Flags, transcript.Repaired)
+		}
+		return nil
+	case c.most(providers.InvalidResponse) == 0:
+	case r.Finish == providers.Length && c.widen():
+		return &providers.Error{Kind: providers.InvalidResponse, Partial: r, Err: fmt.Errorf("%w with more room: %w", errReask, err)}
+	case r.Finish != providers.Length && !c.reasked:
+		return c.reask(r, err)
+	}
+	if !c.judging && c.step.Actor != protocol.Retrieving && c.standIn() {
+		return nil
+	}
+	return &providers.Error{Kind: providers.InvalidResponse, Partial: r, Err: err}
+}
+
+// parse reads a reply by its contract. One that was cut is not read: an object that stands in it may be a draft.
+func (c *call) parse(r providers.Response) (reply.Reply, error) {
+	if r.Finish == providers.Length {
+		return reply.Reply{}, fmt.Errorf("the reply was cut off at %d tokens", c.request.MaxTokens)
+	}
+	if !c.mask.worn(r.Text) { // nobody is masked, or a script knows the names
+		if parsed, err := c.contract.Parse(r.Text, c.names); err == nil || c.mask == nil {
+			return parsed, err
+		}
+	}
+	parsed, err := c.contract.Parse(r.Text, c.mask.names(c.names))
+	if err != nil {
+		return parsed, err
+	}
+	return c.contract.Rename(parsed, c.mask.reveal)
+}
+
+// widen doubles the room for the reply, once, as far as the window has any; false: there is no more.
+func (c *call) widen() bool {
+	room := min(2*c.request.MaxTokens, c.who.Window-c.tokens)
+	if c.widened || room <= c.request.MaxTokens {
+		return false
+	}
+	c.widened, c.request.MaxTokens = true, room
+	return true
+}
+
+// reask puts what was wrong with a reply into the request.
+func (c *call) reask(r providers.Response, findings error) error {
+	c.reasked = true
+	c.data.Findings = []string{findings.Error()}
+	if invalid, ok := errors.AsType[*reply.Invalid](findings); ok {
+		c.data.Findings = invalid.Findings
+	}
+	words, err := c.set.User("reask", c.data)
+	if err != nil {
+		return &providers.Error{Kind: providers.Validation, Partial: r, Err: err}
+	}
+	c.request.Messages = append(slices.Clone(c.request.Messages),
+		providers.Message{Role: providers.Assistant, Text: r.Text}, providers.Message{Role: providers.User, Text: words})
+	return &providers.Error{Kind: providers.InvalidResponse, Partial: r, Err: fmt.Errorf("%w: %w", errReask, findings)}
+}
+
+// message is what the goroutine of a call sends to the driver's: an event to show, or how the call ended.
+type message struct {
+	index  int
+	event  Event
+	seq    int64 // that the event was stamped with
+	landed bool
+	err    error
+	panic  any
+}
+
+func landed(m message) int {
+	if m.landed {
+		return 1
+	}
+	return 0
+}
+
+// post hands an event to the driver's goroutine.
+func (c *call) post(i int, inbox chan<- message) func(Event, int64) error {
+	return func(ev Event, seq int64) error {
+		c.clock.viewing.Store(true)
+		defer c.clock.viewing.Store(false)
+		if c.ctx.Err() != nil { // how a call was cut is shown all the same
+			inbox <- message{index: i, event: ev, seq: seq}
+			return nil
+		}
+		select {
+		case inbox <- message{index: i, event: ev, seq: seq}:
+			return nil
+		case <-c.ctx.Done():
+			return context.Cause(c.ctx)
+		}
+	}
+}
+
+func (c *call) fly(i int, inbox chan<- message) {
+	m := message{index: i, landed: true, err: errors.New("the call left its goroutine")} // stands after runtime.Goexit
+	defer func() {
+		m.panic = recover()
+		close(c.over)
+		inbox <- m
+	}()
+	if c.after != nil { // a participant makes one call at a time
+		<-c.after
+		c.shorten(time.Since(c.launched))
+	}
+	m.err = c.perform()
+}
+
+// beside are the failures among the ends of calls, and what those used that the debate's time has ended.
+func beside(calls []*call, errs []error) (list []*Failure) {
+	for i, err := range errs {
+		f, failed := errors.AsType[*Failure](err)
+		if !failed && errors.Is(err, errOutOfTime) {
+			f = calls[i].spent()
+		}
+		if f != nil {
+			list = append(list, f)
+		}
+	}
+	return list
+}

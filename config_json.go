@@ -1,0 +1,98 @@
+package debate
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+)
+
+// wire is Config as JSON: the protocol as an object with its name and its parameters, durations as words.
+type wire struct {
+	*plain
+	Protocol json.RawMessage `json:"protocol,omitempty"`
+	Limits   limitsJSON      `json:"limits,omitzero"`
+}
+
+type plain Config // without methods
+
+// MarshalJSON gives the protocol as an object with its name and its parameters, and durations as words such as "10m0s".
+// Engine.ParseConfig reads it.
+func (c Config) MarshalJSON() ([]byte, error) {
+	w := wire{plain: (*plain)(&c), Limits: c.Limits.words()}
+	if c.Protocol != nil {
+		params, err := json.Marshal(c.Protocol)
+		if err != nil {
+			return nil, fmt.Errorf("encode protocol %s: %w", c.Protocol.Name(), err)
+		}
+		if len(params) < 2 || params[0] != '{' {
+			return nil, fmt.Errorf("encode protocol %s: %T is %s in JSON, want an object", c.Protocol.Name(), c.Protocol, params)
+		}
+		name, _ := json.Marshal(c.Protocol.Name()) // a string always encodes
+		w.Protocol = slices.Concat([]byte(`{"name":`), name)
+		if len(params) > 2 {
+			w.Protocol = append(w.Protocol, ',')
+		}
+		w.Protocol = append(w.Protocol, params[1:]...)
+	}
+	return json.Marshal(w)
+}
+
+// limitsJSON is Limits with durations as words: "90s", "1h30m".
+type limitsJSON struct {
+	MinRounds    int      `json:"min_rounds,omitempty"`
+	MaxRounds    int      `json:"max_rounds,omitempty"`
+	Time         duration `json:"time,omitzero"`
+	OutputTokens int      `json:"output_tokens,omitempty"`
+	Tokens       int      `json:"tokens,omitempty"`
+	Cost         float64  `json:"cost,omitempty"`
+	StepTokens   int      `json:"step_tokens,omitempty"`
+	JudgeTokens  int      `json:"judge_tokens,omitempty"`
+	StepTimeout  duration `json:"step_timeout,omitzero"`
+	StepCalls    int      `json:"step_calls,omitempty"`
+	Round        duration `json:"round,omitzero"`
+	RoundDelay   duration `json:"round_delay,omitzero"`
+}
+
+func (l Limits) words() limitsJSON {
+	return limitsJSON{
+		l.MinRounds, l.MaxRounds, duration(l.Time), l.OutputTokens, l.Tokens, l.Cost, l.StepTokens, l.JudgeTokens,
+		duration(l.StepTimeout), l.StepCalls, duration(l.Round), duration(l.RoundDelay),
+	}
+}
+
+func (l limitsJSON) limits() Limits {
+	return Limits{
+		l.MinRounds, l.MaxRounds, time.Duration(l.Time), l.OutputTokens, l.Tokens, l.Cost, l.StepTokens, l.JudgeTokens,
+		time.Duration(l.StepTimeout), l.StepCalls, time.Duration(l.Round), time.Duration(l.RoundDelay),
+	}
+}
+
+type duration time.Duration
+
+func (d duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }
+
+func (d *duration) UnmarshalText(b []byte) error {
+	v, err := time.ParseDuration(string(b))
+	if err != nil {
+		return fmt.Errorf("%q is no duration, write one such as \"90s\" or \"1h30m\"", b)
+	}
+	*d = duration(v)
+	return nil
+}
+
+// unmarshalStrict refuses fields that do not exist, so that a typing error is not silently a default.
+func unmarshalStrict(b []byte, v any) error {
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.DisallowUnknownFields()
+	if err := d.Decode(v); err != nil {
+		return err
+	}
+	if _, err := d.Token(); err != io.EOF { //nolint:errorlint // Token gives it as it is
+		return errors.New("there is more after the object")
+	}
+	return nil
+}

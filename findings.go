@@ -1,0 +1,99 @@
+package debate
+
+import (
+	"math"
+	"slices"
+
+	"github.com/elenchus-go/debate/detect"
+	"github.com/elenchus-go/debate/judge"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// measured are the findings of a round whose speeches or assessments are complete, once.
+func (r *record) measured(judged bool) []detect.Finding {
+	round := r.Cursor.Round
+	if len(r.config.Watch) == 0 || judged && r.looked.judged >= round || !judged && r.looked.spoken >= round {
+		return nil
+	}
+	if r.watch == nil {
+		r.watch = &watching{Watch: detect.Watch{
+			Rules: r.config.Watch, Topic: r.config.Topic, Seats: r.everyone, Answer: r.answer,
+		}}
+	}
+	for k := min(r.watch.spoken, r.watch.judged) + 1; k < round; k++ { // those of an earlier process
+		r.hear(k)
+		r.judge(k)
+	}
+	found := r.hear(round)
+	if judged {
+		found = r.judge(round)
+	}
+	for i := range found {
+		found[i].Round = round // also where nobody has spoken
+	}
+	return found
+}
+
+// hear has the watch look at the speeches of a round, once.
+func (r *record) hear(round int) []detect.Finding {
+	if r.watch.spoken >= round {
+		return nil
+	}
+	r.watch.spoken = round
+	turns := of(&r.Record, round)
+	return r.watch.Spoken(turns, r.vectors(turns))
+}
+
+// judge has the watch look at the judges' word on a round, once, where there is any.
+func (r *record) judge(round int) []detect.Finding {
+	if r.watch.judged >= round {
+		return nil
+	}
+	r.watch.judged = round
+	turns := slices.DeleteFunc(slices.Clone(of(&r.Record, round)), func(t transcript.Turn) bool { return t.Output != judge.AssessmentContract.Name() })
+	joint, ok := judge.Bench{}.Assess(judge.Opinions[judge.Assessment](turns))
+	switch {
+	case !ok: // nobody judges
+		return nil
+	case joint.Failed:
+		return r.watch.Judged(detect.Scores{Round: round, Quality: math.NaN(), Novelty: math.NaN()}, math.NaN())
+	}
+	var converged []bool
+	for _, o := range joint.Opinions {
+		if !o.Failed {
+			converged = append(converged, o.Value.Converged)
+		}
+	}
+	a := &joint.Value
+	s := detect.Scores{Round: round, Quality: a.Quality, Novelty: a.Mean(judge.Novelty), Repetitive: a.Repetitive}
+	return r.watch.Judged(s, a.Mean(judge.Relevance), converged...)
+}
+
+// alarm is the ending that a finding of the round at hand brings about, or one that was just made; zero: none does.
+func (r *record) alarm(found ...detect.Finding) transcript.Ending {
+	for _, f := range append(slices.Clip(r.since(r.Cursor.Round)), found...) {
+		if f.Found && f.Use == detect.Stop {
+			return f.Ending()
+		}
+	}
+	return transcript.Ending{}
+}
+
+// vectors are those of the speeches among the turns of a round, as far as an embedder has made them.
+func (r *record) vectors(turns []transcript.Turn) (list []detect.Vector) {
+	said := speeches(turns)
+	for _, t := range turns {
+		if t.Kind != transcript.Vectors {
+			continue
+		}
+		part := said[min(t.Order*batch, len(said)):min((t.Order+1)*batch, len(said))]
+		made, err := transcript.Decode[vectors](t)
+		if err != nil || len(made.Vectors) != len(part) { // none, or of other texts
+			continue
+		}
+		for i, of := range part {
+			list = append(list, detect.Vector{Of: of.Key, Values: components(made.Vectors[i])})
+		}
+	}
+	return list
+}

@@ -1,0 +1,301 @@
+package debate
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/elenchus-go/debate/context/window"
+	"github.com/elenchus-go/debate/detect"
+	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// change is a write in the making: each event is folded into the record as it is added, so that what follows from it
+// can be asked of the record. A record whose change was not committed is thrown away.
+type change struct {
+	rec    *record
+	now    time.Time
+	after  int64
+	events []Event
+	// schedule commits the head even where there are no events, so that a store that schedules has a job for the plan.
+	schedule bool
+}
+
+func begin(r *record) *change {
+	now := time.Now().UTC().Truncate(time.Microsecond) // as databases keep it
+	if now.Before(r.updated) {                         // a clock that went back, or another machine's
+		now = r.updated
+	}
+	return &change{rec: r, now: now, after: r.Seq}
+}
+
+func (c *change) stamp(kind string) Stamp {
+	return Stamp{Type: kind, Seq: c.rec.Seq + 1}
+}
+
+func (c *change) add(ev Event) error {
+	c.events = append(c.events, ev)
+	return c.rec.apply(ev, c.now)
+}
+
+// fire adds the transition that the lifecycle chooses for an event, or gives its refusal.
+func (c *change) fire(on fsm.Event, with StateChanged) error {
+	facts := c.rec.facts()
+	facts.Ending = facts.Ending || with.Ending.Outcome != ""
+	facts.AssessmentDue = on == fsm.Responded && len(c.rec.phases(transcript.Assessment)) > 0
+	next, err := fsm.Next(c.rec.snap, on, facts)
+	if err != nil {
+		return err
+	}
+	if with.Ending.Outcome != "" {
+		with.Ending.Round = c.rec.Cursor.Round
+	}
+	with.Stamp, with.At, with.From, with.On, with.To = c.stamp("state"), c.now, c.rec.snap.State, on, next.State
+	with.Round = c.rec.roundAfter(on, next.State)
+	return c.add(with)
+}
+
+// settle adds all that follows without work: transitions from states whose work is done, and the start of a phase.
+func (c *change) settle() error {
+	if err := c.rec.drivable(); err != nil {
+		return err
+	}
+	for c.rec.snap.State.Active() && c.rec.snap.State != fsm.Validating {
+		if more, err := c.proceed(); err != nil || !more {
+			return err
+		}
+	}
+	return nil
+}
+
+// done are the events that say that a state's work is done.
+var done = map[fsm.State]fsm.Event{
+	fsm.Initializing: fsm.Initialized, fsm.Completing: fsm.Concluded,
+}
+
+func (c *change) proceed() (more bool, err error) {
+	r := c.rec
+	if r.snap.State == fsm.RoundComplete {
+		if c.now.Before(r.due()) {
+			return false, nil
+		}
+		return true, c.fire(fsm.Advance, StateChanged{Ending: c.decide()})
+	}
+	steps := r.next()
+	switch {
+	case len(steps) == 0 && r.snap.State == fsm.Judging:
+		found := r.measured(true)
+		return true, c.fire(fsm.Assessed, StateChanged{Findings: found, Ending: c.decide(found...)})
+	case len(steps) == 0 && r.snap.State == fsm.Awaiting:
+		return true, c.fire(fsm.Responded, StateChanged{Findings: r.measured(false)})
+	case len(steps) == 0:
+		return true, c.fire(done[r.snap.State], StateChanged{})
+	}
+	open := steps[0].Phase == r.Cursor.Phase
+	if !open || !r.parallel { // what a parallel phase needs was made before it began
+		if w := r.summingUp(steps); w != nil {
+			return c.sumUp(w)
+		}
+	}
+	if open {
+		return false, nil
+	}
+	phase := r.phase(steps[0].Phase)
+	if e := r.exhausted(r.missing(phase, steps)); e.Outcome != "" {
+		return true, c.fire(fsm.Stop, StateChanged{Ending: e})
+	}
+	return false, c.add(PhaseStarted{
+		Stamp: c.stamp("phase"), At: c.now, Stage: r.Cursor.Stage, Round: steps[0].Round, Rounds: r.MaxRounds,
+		Phase: phase.Name, Parallel: phase.Parallel, Steps: len(phase.Steps),
+	})
+}
+
+// sumUp has a summary made before anything else.
+func (c *change) sumUp(w *window.Summing) (more bool, err error) {
+	step := protocol.Step{Key: transcript.Key{Actor: protocol.Summarizing}}
+	if e := c.rec.exhausted([]protocol.Step{step}); e.Outcome != "" {
+		return true, c.fire(fsm.Stop, StateChanged{Ending: e})
+	}
+	return false, c.add(PhaseStarted{
+		Stamp: c.stamp("phase"), At: c.now, Stage: c.rec.Cursor.Stage, Round: c.rec.Cursor.Round, Rounds: c.rec.MaxRounds,
+		Phase: summing, Steps: 1, Summing: w,
+	})
+}
+
+// decide is the outcome of a complete round, with what was just found in it, by the precedence of all outcomes; those that a person, a budget or a lost
+// quorum bring about have stopped the debate before. It is empty when the debate goes on, or when it was decided before.
+func (c *change) decide(found ...detect.Finding) (e transcript.Ending) {
+	r := c.rec
+	if r.Ending.Outcome != "" {
+		return transcript.Ending{}
+	}
+	if r.Cursor.Round >= r.MinRounds {
+		if e = r.config.Protocol.End(&r.Record); e.Outcome == "" {
+			e = r.alarm(found...)
+		}
+	}
+	if e.Outcome == "" && r.Cursor.Round >= r.MaxRounds {
+		e = transcript.Ending{Outcome: transcript.RoundLimit, Evidence: fmt.Sprintf("%d rounds were held", r.Cursor.Round)}
+	}
+	return e
+}
+
+func (c *change) resume() error {
+	if err := c.fire(fsm.Resume, StateChanged{}); err != nil {
+		return err
+	}
+	return c.settle()
+}
+
+func (c *change) stop(with StateChanged) error {
+	if c.rec.Ending.Outcome != "" { // decided once: a debate that was paused while it completed goes on to complete
+		with.Ending = transcript.Ending{}
+	}
+	if err := c.fire(fsm.Stop, with); err != nil {
+		return err
+	}
+	return c.settle()
+}
+
+// frozen are the fields that differ and may not, since turns were made with them.
+func (r *record) frozen(cfg Config) (list []protocol.Problem) {
+	if !r.begunToSpeak() {
+		return nil
+	}
+	same := func(field string, a, b any) {
+		if !reflect.DeepEqual(a, b) {
+			list = append(list, protocol.Problemf(field, "it cannot change after the first turn, reset the debate first"))
+		}
+	}
+	same("topic", r.config.Topic, cfg.Topic)
+	same("background", r.config.Background, cfg.Background)
+	same("protocol", parameters(r.config.Protocol), parameters(cfg.Protocol))
+	same("participants", seats(*r.config), seats(cfg))
+	return list
+}
+
+// parameters are what is stored of a protocol.
+func parameters(p protocol.Protocol) string {
+	b, _ := json.Marshal(p) // what was stored encodes
+	return p.Name() + string(b)
+}
+
+// degrade answers a step that failed for good, by the debate's policy.
+func (c *change) degrade(f *Failure, lost []*Failure) error {
+	judge := slices.Contains(c.rec.Judges, f.Key.Actor)
+	policy := c.rec.config.OnFailure
+	switch {
+	case judge:
+		policy = c.rec.config.OnJudgeFailure
+	case f.Key.Actor == protocol.Retrieving:
+		policy = c.rec.config.OnRetrievalFailure
+	}
+	switch {
+	case f.Kind == providers.ContextOverflow && c.rec.config.OnOverflow == End && c.rec.Ending.Outcome == "":
+		return c.stop(StateChanged{Ending: transcript.Ending{Outcome: transcript.EarlyStop, Evidence: f.Error()}, Failure: f, Lost: lost})
+	case policy == Ask:
+		return c.fire(fsm.Pause, StateChanged{Question: c.rec.ask(f), Lost: lost})
+	case judge && policy == WithoutJudge && !f.wrong():
+		return c.dropOut(f, lost)
+	case judge && policy == End && !f.wrong():
+		return c.endWithout(f, lost)
+	case c.rec.spares(f):
+		return c.dropOut(f, lost)
+	case c.rec.seated(f.Key.Actor) && c.rec.Cursor.Round > 1 && c.rec.Ending.Outcome == "" && !f.wrong():
+		return c.stop(StateChanged{Ending: transcript.Ending{Outcome: transcript.QuorumLost, Evidence: f.Error()}, Failure: f, Lost: lost})
+	}
+	return c.fire(fsm.Fail, StateChanged{Failure: f, Lost: lost})
+}
+
+func (c *change) dropOut(f *Failure, lost []*Failure) error {
+	own := slices.DeleteFunc(slices.Clone(lost), func(l *Failure) bool { return l.Key.Actor != f.Key.Actor })
+	if err := c.drop(f, own); err != nil {
+		return err
+	}
+	return c.settle()
+}
+
+func (c *change) drop(f *Failure, lost []*Failure) error {
+	return c.add(Dropped{Stamp: c.stamp("dropped"), At: c.now, Name: f.Key.Actor, Failure: f, Lost: lost})
+}
+
+// endWithout ends the debate without the judge that failed.
+func (c *change) endWithout(f *Failure, lost []*Failure) error {
+	if err := c.drop(f, nil); err != nil {
+		return err
+	}
+	if c.rec.Ending.Outcome != "" { // it was to give the verdict
+		return c.settle()
+	}
+	return c.stop(StateChanged{Ending: transcript.Ending{Outcome: transcript.QuorumLost, Evidence: f.Error()}, Lost: lost})
+}
+
+func (r *record) ask(f *Failure) *Question {
+	q := &Question{Cause: f.Error(), Failure: f, Choices: []Choice{
+		{actRetry, "Try again", fmt.Sprintf("call %s again", f.Key.Actor)},
+	}}
+	if r.spares(f) || slices.Contains(r.Judges, f.Key.Actor) {
+		q.Choices = append(q.Choices, Choice{actDrop, "Go on without", fmt.Sprintf("%s takes no further part", f.Key.Actor)})
+	}
+	if r.Ending.Outcome == "" { // else it is concluding already
+		q.Choices = append(q.Choices, Choice{actEnd, "End here", "conclude with what was said so far"})
+	}
+	return q
+}
+
+// act does what a person decided.
+func (c *change) act(action string, q *Question) error {
+	switch {
+	case action == actEnd:
+		return c.stop(StateChanged{Ending: transcript.Ending{
+			Outcome: transcript.Stopped, Evidence: "a person ended the debate after a question: " + q.Cause,
+		}})
+	case action == actDrop && q.Failure == nil:
+		return errors.New("the question names nobody who could drop out")
+	}
+	if e := c.rec.exhausted(c.rec.next()); action == actRetry && e.Outcome != "" { // what failed has used its share
+		return c.stop(StateChanged{Ending: e})
+	}
+	if err := c.fire(fsm.Resume, StateChanged{}); err != nil {
+		return err
+	}
+	if action == actDrop {
+		return c.dropOut(q.Failure, nil)
+	}
+	return c.settle()
+}
+
+// begin takes a record to its next steps, as if it were driven.
+func (r *record) begin() error {
+	c := begin(r)
+	path := map[fsm.State][]fsm.Event{
+		fsm.Configuring: {fsm.Validate, fsm.Accept, fsm.Start}, fsm.Validating: {fsm.Accept, fsm.Start}, fsm.Ready: {fsm.Start},
+		fsm.Error: {fsm.Retry, fsm.Start},
+	}
+	for _, on := range path[r.snap.State] {
+		if err := c.fire(on, StateChanged{}); err != nil {
+			return err
+		}
+	}
+	if r.snap.State == fsm.RoundComplete && c.now.Before(r.due()) {
+		c.now = r.due()
+	}
+	return c.settle()
+}
+
+// start asks for a debate to be driven that is not.
+func (c *change) start() error {
+	if c.rec.snap.State == fsm.Configuring {
+		return c.fire(fsm.Validate, StateChanged{})
+	}
+	if err := c.fire(fsm.Start, StateChanged{}); err != nil {
+		return err
+	}
+	return c.settle()
+}
