@@ -31,7 +31,7 @@ test: postgres ## gofmt, vet, tests with the race detector, coverage targets
 	@$(GO) run ./internal/covergate coverage/*.out
 
 soak: postgres ## kill processes that hold debates for an hour or so: KILLS_EACH at each point, KILLS_RANDOM at random
-	@for m in store/sqlite debateriver; do echo "== module $$m"; \
+	@for m in store/sqlite integrations/debateriver; do echo "== module $$m"; \
 		(cd $$m && DEBATE_REQUIRE_POSTGRES=1 DEBATE_KILLS_RESTARTS=1 DEBATE_KILLS_EACH=$(KILLS_EACH) DEBATE_KILLS_RANDOM=$(KILLS_RANDOM) \
 			$(GO) test -run SurviveKill -count=1 -timeout 6h -v .) || exit 1; \
 	done

@@ -6,7 +6,7 @@ import (
 	"io"
 
 	"github.com/elenchus-go/debate"
-	"github.com/elenchus-go/debate/debateriver"
+	"github.com/elenchus-go/debate/integrations/debateriver"
 	"github.com/elenchus-go/debate/protocol/panel"
 )
 

@@ -4,7 +4,7 @@ go 1.26.0
 
 require (
 	github.com/elenchus-go/debate v0.0.0
-	github.com/elenchus-go/debate/debateriver v0.0.0
+	github.com/elenchus-go/debate/integrations/debateriver v0.0.0
 	github.com/jackc/pgx/v5 v5.12.0
 	github.com/riverqueue/river v0.51.1
 	github.com/riverqueue/river/riverdriver/riverpgxv5 v0.51.1
@@ -44,6 +44,6 @@ require (
 replace github.com/elenchus-go/debate => ../..
 
 replace (
-	github.com/elenchus-go/debate/debateriver => ../../debateriver
+	github.com/elenchus-go/debate/integrations/debateriver => ../../integrations/debateriver
 	github.com/elenchus-go/debate/store/postgres => ../../store/postgres
 )

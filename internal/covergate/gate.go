@@ -28,7 +28,7 @@ var targets = []target{
 	{"judge", 85},
 	{"detect", 85},
 	{"store", 85},
-	{"debateriver", 85},
+	{"integrations", 85},
 	{"providers", 80},
 }
 

@@ -193,7 +193,7 @@ func TestCheck(t *testing.T) {
 		{"elsewhere", "fmt", "stands on no floor"},
 		{"internal/covergate", "./judge", ""},
 		{"internal/covergate", "example.com/unknown", "needs a rule"},
-		{"debateriver", ".", ""},
+		{"integrations/debateriver", ".", ""},
 		{"examples/quickstart", "./providers/langchain", ""},
 		{"examples/quickstart", "./examples/internal/terminal", ""},
 		{"examples/quickstart", "./examples/web", "arrows go down"},
@@ -217,7 +217,7 @@ func TestCheckNames(t *testing.T) {
 }
 
 func TestNestedModulesAnswerForTheirDependencies(t *testing.T) {
-	assert.Empty(t, check([]pkg{{ImportPath: module + "/debateriver", Name: "debateriver", Imports: []string{"example.com/heavy"}, nested: true}}))
+	assert.Empty(t, check([]pkg{{ImportPath: module + "/integrations/debateriver", Name: "debateriver", Imports: []string{"example.com/heavy"}, nested: true}}))
 }
 
 // long is the import path of "." and of paths that begin with "./", and of the names of packages that are placed.

@@ -1,4 +1,4 @@
-module github.com/elenchus-go/debate/debateriver
+module github.com/elenchus-go/debate/integrations/debateriver
 
 go 1.26.0
 
@@ -38,6 +38,6 @@ require (
 	golang.org/x/text v0.43.0 // indirect
 )
 
-replace github.com/elenchus-go/debate => ..
+replace github.com/elenchus-go/debate => ../..
 
-replace github.com/elenchus-go/debate/store/postgres => ../store/postgres
+replace github.com/elenchus-go/debate/store/postgres => ../../store/postgres
