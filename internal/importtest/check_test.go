@@ -181,7 +181,7 @@ func TestCheck(t *testing.T) {
 		{"protocol/panel", "./protocol/vote", "arrows go down"},
 		{"store/storetest", "./store", ""},
 		{"store/storetest", "github.com/stretchr/testify/require", ""},
-		{"store", "github.com/stretchr/testify/require", "only *test may"},
+		{"store", "github.com/stretchr/testify/require", "only *test"},
 		{"store/sqlite", "./store", ""},
 		{"store/sqlite", "./judge", "sees only"},
 		{".", "./protocol/panel", ""},

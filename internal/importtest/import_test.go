@@ -55,17 +55,17 @@ const sideFloor = 5
 // dependencies are all modules that the root module imports, and the packages that may import them. Test files may
 // import any.
 var dependencies = map[string][]string{
-	"github.com/anishathalye/porcupine":        {"*test"},
+	"github.com/anishathalye/porcupine":        {"*test", "internal/golden", "internal/recorded"},
 	"github.com/google/uuid":                   {"."},
 	"github.com/invopop/jsonschema":            {"judge/reply"},
 	"github.com/kaptinlin/jsonrepair":          {"judge/reply"},
 	"github.com/looplab/fsm":                   {"fsm"},
 	"github.com/santhosh-tekuri/jsonschema/v5": {"judge/reply"},
-	"github.com/stretchr/testify":              {"*test"},
+	"github.com/stretchr/testify":              {"*test", "internal/golden", "internal/recorded"},
 	"github.com/tmc/langchaingo":               {"providers/langchain", "providers/anthropic", "providers/mistral", "providers/ollama", "providers/openai", "providers/retrieval/vectorstore", "examples/*"},
 	"golang.org/x/time":                        {"providers/middleware"},
-	"golang.org/x/tools":                       {"*test"},
-	"pgregory.net/rapid":                       {"*test"},
+	"golang.org/x/tools":                       {"*test", "internal/golden", "internal/recorded"},
+	"pgregory.net/rapid":                       {"*test", "internal/golden", "internal/recorded"},
 }
 
 // badNames say nothing of what a package holds, or hide a package of the standard library.
