@@ -5,58 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
-	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
 )
-
-// head is the record summed up.
-func (r *record) head() store.Head {
-	return store.Head{
-		ID: r.ID, Seq: r.Seq, State: r.snap.State, Cursor: r.Cursor, Rounds: r.MaxRounds, Ending: r.Ending,
-		Topic: r.config.Topic, Protocol: r.config.Protocol.Name(), Labels: maps.Clone(r.config.Labels),
-		Usage: r.usage, Running: r.running, Format: r.format, Created: r.created, Updated: r.updated, Plan: r.plan(),
-	}
-}
-
-// plan is what may run now, under a name that a crash, a pause, a remark or a part that is done does not change.
-func (r *record) plan() (p store.Plan) {
-	if !r.snap.State.Active() {
-		return p
-	}
-	if r.drivable() != nil && r.snap.State != fsm.Validating { // what is to come only an engine with the protocol can tell
-		return r.planned
-	}
-	at := transcript.Key{Run: r.Cursor.Run, Round: r.Cursor.Round, Phase: string(r.snap.State)}
-	switch {
-	case r.snap.State == fsm.RoundComplete:
-		p.Due = r.due()
-	case r.begun() && !r.parallel:
-		at = r.next()[0].Key
-	case r.begun():
-		at.Phase = r.Cursor.Phase
-	}
-	p.Key, p.Within = at.String(), r.config.Limits.StepTimeout*time.Duration(r.turnsOfOne())
-	return p
-}
-
-// turnsOfOne is the most steps of what may run now that one actor performs, one after the other.
-func (r *record) turnsOfOne() int {
-	if len(r.next()) < 2 {
-		return 1
-	}
-	count := map[string]int{"": 1}
-	for _, s := range r.next() {
-		count[s.Actor]++
-	}
-	return slices.Max(slices.Collect(maps.Values(count)))
-}
 
 // apply folds in one durable event, which was committed at the given time.
 func (r *record) apply(ev Event, at time.Time) error {
@@ -81,21 +37,21 @@ func (r *record) apply(ev Event, at time.Time) error {
 		r.move(ev)
 	case PhaseStarted:
 		r.Begin(ev.Phase, stamp.Seq)
-		if r.parallel, r.wanted = ev.Parallel, ev.Summing; r.parallel {
+		if r.parallel, r.history.wanted = ev.Parallel, ev.Summing; r.parallel {
 			r.freeze(ev.Phase)
 		}
 	case TurnDone:
 		err = r.turn(ev.Turn)
 	case Dropped:
-		if r.answered == nil || r.answered.Key != ev.Failure.Key { // else the question has counted it
+		if r.withdrawn == nil || r.withdrawn.Key != ev.Failure.Key { // else the question has counted it
 			r.spend(ev.Failure)
 		}
 		r.spend(ev.Lost...)
 		r.drop(ev)
 	case Decided:
-		r.answered = nil
+		r.withdrawn = nil
 		if ev.Action == actDrop {
-			r.answered = r.question.Failure
+			r.withdrawn = r.question.Failure
 		}
 		r.question = nil
 	case Annotated:
@@ -139,11 +95,11 @@ func (r *record) sound(ev Event) error {
 // elapse counts running time: the gaps between entries while the debate is active, each at most the step timeout, or the
 // time of a turn that sat out a rate limit. What lies before a call began, and what a viewer took of it, does not count.
 func (r *record) elapse(ev Event, now time.Time) {
-	if r.created.IsZero() {
-		r.created = now
+	if r.times.created.IsZero() {
+		r.times.created = now
 	}
 	if r.snap.State.Active() && r.snap.State != fsm.Validating {
-		since, most := r.updated, r.config.Limits.StepTimeout
+		since, most := r.times.updated, r.config.Limits.StepTimeout
 		if t, ok := ev.(TurnDone); ok && t.Turn.Kind != transcript.Remark {
 			if t.Turn.Began.After(since) {
 				since = t.Turn.Began
@@ -151,14 +107,14 @@ func (r *record) elapse(ev Event, now time.Time) {
 			since = since.Add(t.Turn.Viewed)
 		}
 		most = max(most, satOut(ev))
-		r.running += min(max(now.Sub(since), 0), most)
+		r.times.running += min(max(now.Sub(since), 0), most)
 	}
-	r.updated = now
+	r.times.updated = now
 }
 
 func (r *record) configure(ev ConfigChanged) error {
 	r.format = max(r.format, ev.Format) // what a newer version wrote is its own from then on
-	c, err := r.parse(ev.Config)
+	c, err := r.env.parse(ev.Config)
 	if err != nil {
 		return err
 	}
@@ -172,7 +128,7 @@ func (r *record) configure(ev ConfigChanged) error {
 	if !r.begunToSpeak() { // later ones leave the participants as they are
 		r.seat()
 	}
-	r.valid, r.briefs, r.watch = false, nil, nil
+	r.valid, r.cache.briefings, r.findings.detector = false, nil, nil
 	return nil
 }
 
@@ -190,17 +146,17 @@ func (r *record) seat() {
 	for _, p := range r.config.active() {
 		r.Seats = append(r.Seats, p.seat())
 	}
-	r.everyone, r.names, r.drops, r.masks = r.Seats, names(r.Seats), nil, nil
+	r.everyone, r.names, r.drops, r.cache.masks = r.Seats, names(r.Seats), nil, nil
 }
 
 func (r *record) move(ev StateChanged) {
 	r.snap = fsm.Snapshot{State: ev.To}
-	r.findings = append(r.findings, ev.Findings...)
+	r.findings.list = append(r.findings.list, ev.Findings...)
 	switch ev.On {
 	case fsm.Responded:
-		r.looked.spoken = r.Cursor.Round
+		r.findings.reported.spoken = r.Cursor.Round
 	case fsm.Assessed:
-		r.looked.judged = r.Cursor.Round
+		r.findings.reported.judged = r.Cursor.Round
 	case fsm.Pause: // the cursor stays: a pause does not move the horizon of a parallel phase
 		r.snap.Left, r.question = ev.From, ev.Question
 		return
@@ -219,15 +175,15 @@ func (r *record) move(ev StateChanged) {
 	default:
 	}
 	if round := r.roundAfter(ev.On, ev.To); round != r.Cursor.Round {
-		r.Cursor.Round, r.roundBegan, r.atBegin = round, r.running, nil
+		r.Cursor.Round, r.times.roundBegan, r.history.frozen = round, r.times.running, nil
 	}
 	if ev.Ending.Outcome != "" {
 		r.Ending = ev.Ending
 	}
 	if ev.To.Final() {
-		r.completed = ev.At
+		r.times.completed = ev.At
 	}
-	r.question, r.wanted, r.entered = nil, nil, ev.At
+	r.question, r.history.wanted, r.times.entered = nil, nil, ev.At
 	r.Cursor.Stage, r.Cursor.Phase, r.Cursor.Since = stages[ev.To], "", ev.Seq
 }
 
@@ -239,10 +195,10 @@ func (r *record) reset() {
 	}
 	r.Cursor.Run = run
 	r.bench()
-	r.Ending, r.failure, r.briefs, r.valid = transcript.Ending{}, nil, nil, false
-	r.usage, r.running, r.roundBegan, r.history, r.lost = transcript.Usage{}, 0, 0, 0, nil // the budgets are a run's
-	r.summaries, r.scales, r.atBegin = nil, nil, nil
-	r.findings, r.watch, r.looked.spoken, r.looked.judged = nil, nil, 0, 0
+	r.Ending, r.failure, r.cache.briefings, r.valid = transcript.Ending{}, nil, nil, false
+	r.usage, r.times.running, r.times.roundBegan, r.history.tokens, r.lost = transcript.Usage{}, 0, 0, 0, nil // the budgets are a run's
+	r.history.summaries, r.history.scales, r.history.frozen = nil, nil, nil
+	r.findings.list, r.findings.detector, r.findings.reported.spoken, r.findings.reported.judged = nil, nil, 0, 0
 	r.seat()
 }
 
@@ -257,11 +213,11 @@ func (r *record) turn(t transcript.Turn) error {
 		r.noteSummary(&t)
 		r.Cursor.Phase = "" // each summary has a phase of its own
 	} else {
-		r.history += t.Tokens
+		r.history.tokens += t.Tokens
 	}
-	r.said = append(r.said, make([]string, int(t.Seq)+1-len(r.said))...)
+	r.cache.said = append(r.cache.said, make([]string, int(t.Seq)+1-len(r.cache.said))...)
 	if t.Output == protocol.PersonasContract.Name() {
-		r.everyone, r.briefs = r.Seats, nil // nobody drops out before
+		r.everyone, r.cache.briefings = r.Seats, nil // nobody drops out before
 	}
 	return nil
 }
@@ -273,8 +229,8 @@ func (r *record) spend(failures ...*Failure) {
 			r.lost = append(r.lost, f)
 			r.usage = r.usage.Add(f.used())
 			r.calibrate(f.Key.Actor, f.Tried)
-			if begun := r.atBegin[f.Key.Phase]; begun != nil && f.Kind == providers.ContextOverflow { // else it would fail again
-				begun[f.Key.Actor] = r.scales[f.Key.Actor]
+			if begun := r.history.frozen[f.Key.Phase]; begun != nil && f.Kind == providers.ContextOverflow { // else it would fail again
+				begun[f.Key.Actor] = r.history.scales[f.Key.Actor]
 			}
 		}
 	}
@@ -296,52 +252,41 @@ func (r *record) annotate(ev Annotated) {
 	}
 }
 
-func (r *record) result() *Result {
-	res := &Result{
-		ID: r.ID, Topic: r.config.Topic, Background: r.config.Background, Protocol: r.config.Protocol.Name(), State: r.snap.State,
-		Ending: r.Ending, Round: r.Cursor.Round, Turns: slices.Clone(r.Turns), Sides: map[string]Totals{},
-		Rounds: make([]Totals, r.Cursor.Round+1), Annotations: maps.Clone(r.annotations), Question: r.question, Failure: r.failure,
-		Running: r.running, Created: r.created, Started: r.Started, Updated: r.updated, Completed: r.completed,
+// satOut is how long a step took that had to wait for a rate limit to pass; 0: it had not, or there was none.
+func satOut(ev Event) (most time.Duration) {
+	if done, ok := ev.(TurnDone); ok {
+		return rested(done.Turn.Attempts, done.Turn.Began, done.Turn.Ended)
 	}
-	res.Findings, res.Warnings = slices.Clone(r.findings), r.config.kinship(r.named)
-	sides := map[string]string{}
-	for _, s := range r.everyone {
-		sides[s.Name] = cmp.Or(s.Side, s.Name)
-		res.Participants = append(res.Participants, r.status(s.Name))
+	failures := []*Failure{failure(ev)}
+	if s, ok := ev.(StateChanged); ok {
+		failures = append(failures, s.Lost...)
 	}
-	for _, f := range r.lost {
-		res.lose(f, sides[f.Key.Actor])
-	}
-	for i := range res.Turns {
-		t := &res.Turns[i]
-		side := sides[t.Actor]
-		res.Sides[side] = res.Sides[side].add(t)
-		res.Rounds[t.Round] = res.Rounds[t.Round].add(t)
-		res.Total = res.Total.add(t)
-		for _, w := range warnings(t) {
-			res.Warnings = append(res.Warnings, fmt.Sprintf("round %d, %s of %s: %s", t.Round, t.Phase, t.Actor, w))
-		}
-		switch t.Kind {
-		case transcript.Assessment:
-			res.Assessments = append(res.Assessments, *t)
-		case transcript.Conclusion:
-			if res.Verdict == nil || res.Verdict.Phase != t.Phase || !slices.Contains(t.Flags, transcript.Fallback) {
-				res.Verdict = t
-			}
-		case transcript.Prelude, transcript.Speech, transcript.Remark, transcript.Summary, transcript.Vectors:
+	for _, f := range failures {
+		if f != nil {
+			most = max(most, rested(f.Tried, f.Began, f.At))
 		}
 	}
-	res.Answer = r.concluded(res.Verdict)
-	return res
+	return most
 }
 
-// concluded is what the debate came to.
-func (r *record) concluded(verdict *transcript.Turn) (a protocol.Answer) {
-	if p, ok := r.config.Protocol.(protocol.Answerer); ok {
-		return p.Answer(&r.Record)
+// rested is the time from the begin to the end of attempts of which one met a rate limit; 0: none did.
+func rested(tried []transcript.Attempt, began, ended time.Time) time.Duration {
+	if !slices.ContainsFunc(tried, func(a transcript.Attempt) bool { return a.Error == string(providers.RateLimit) }) {
+		return 0
 	}
-	if verdict != nil {
-		a.Text, a.Data = verdict.Text, verdict.Data
+	return ended.Round(0).Sub(began.Round(0)) // by the wall clock, as a reader of the journal has it
+}
+
+// failure is that of the step that an event is about; nil: it is about none that failed.
+func failure(ev Event) *Failure {
+	switch ev := ev.(type) {
+	case StateChanged:
+		if ev.Question != nil {
+			return ev.Question.Failure
+		}
+		return ev.Failure
+	case Dropped:
+		return ev.Failure
 	}
-	return a
+	return nil
 }

@@ -33,8 +33,8 @@ func (r *record) exhausted(steps []protocol.Step) transcript.Ending {
 // late says which time is over.
 func (r *record) late() transcript.Ending {
 	l := r.config.Limits
-	evidence := fmt.Sprintf("%v of %v have passed, and the rest is kept for the conclusion", r.running.Round(time.Second), l.Time)
-	if took := r.running - r.roundBegan; l.Round > 0 && took >= l.Round && r.inRound() {
+	evidence := fmt.Sprintf("%v of %v have passed, and the rest is kept for the conclusion", r.times.running.Round(time.Second), l.Time)
+	if took := r.times.running - r.times.roundBegan; l.Round > 0 && took >= l.Round && r.inRound() {
 		evidence = fmt.Sprintf("round %d has taken %v of %v", r.Cursor.Round, took.Round(time.Second), l.Round)
 	}
 	return transcript.Ending{Outcome: transcript.TimeBudget, Evidence: evidence}
@@ -61,7 +61,7 @@ func (r *record) overspent(steps []protocol.Step) transcript.Ending {
 // worstUsage is what steps and the conclusion use when each prompt is as long as the history will be by then, with an
 // allowance for what is not history, but no longer than its reader's window, and each reply as long as its cap.
 func (r *record) worstUsage(steps []protocol.Step) (all transcript.Usage) {
-	history := r.history
+	history := r.history.tokens
 	for _, p := range r.phases(transcript.Conclusion) {
 		steps = append(slices.Clip(steps), p.Steps...)
 	}

@@ -3,7 +3,6 @@ package debate
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/elenchus-go/debate/context/window"
@@ -20,41 +19,6 @@ import (
 func wordless(actor string) bool { return actor == protocol.Retrieving || actor == protocol.Embedding }
 
 const mostRounds = 10_000
-
-// kinship are the judges who are of one model with a participant: models are known to like their own words. Named resolves
-// the name of a provider.
-func (c *Config) kinship(named func(string) string) (list []string) {
-	for i, j := range slices.Concat(c.Judges, c.Substitutes) {
-		var kin []string
-		for _, p := range c.active() {
-			if named(p.Provider) == named(j.Provider) && p.Model == j.Model {
-				kin = append(kin, p.Name)
-			}
-		}
-		if len(kin) == 0 {
-			continue
-		}
-		who := "judge " + j.Name
-		if i >= len(c.Judges) {
-			who = fmt.Sprintf("substitutes[%d]", i-len(c.Judges))
-		}
-		list = append(list, fmt.Sprintf("%s is of one model with %s, and may favour what it would say itself", who, strings.Join(kin, ", ")))
-	}
-	return list
-}
-
-type list struct{ problems []protocol.Problem }
-
-func (l *list) add(field, format string, args ...any) {
-	l.problems = append(l.problems, protocol.Problemf(field, format, args...))
-}
-
-// policy finds a policy that is none of those that have a meaning here.
-func (l *list) policy(field string, is FailurePolicy, known ...FailurePolicy) {
-	if !slices.Contains(known, is) {
-		l.add(field, "%q is unknown, use one of %q", is, known)
-	}
-}
 
 // record is what the protocol sees before anything was said.
 func (c Config) record() *protocol.Record {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -14,19 +15,6 @@ import (
 	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
 )
-
-// control commits a change from outside of the driver. Doing what was done before is no error.
-func (d *Debate) control(ctx context.Context, verb string, f func(*change) error) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if err := d.change(ctx, f); err != nil {
-		return fmt.Errorf("%s debate %s: %w", verb, d.id, err)
-	}
-	if d.drive != nil { // of this handle: what it made itself the store need not tell it
-		d.drive.recheck()
-	}
-	return nil
-}
 
 // Pause keeps anything new from starting. It takes effect at once: calls in flight go on, and are committed.
 func (d *Debate) Pause(ctx context.Context) error {
@@ -115,7 +103,7 @@ func (d *Debate) Decide(ctx context.Context, action string) error {
 // Inject adds a person's remark. Steps that begin later see it, those of a parallel phase only when the phase does.
 func (d *Debate) Inject(ctx context.Context, r Remark) error {
 	if err := problems(r.check()); err != nil {
-		return fmt.Errorf("inject a remark into debate %s: %w", d.id, err)
+		return fmt.Errorf("inject a remark into debate %s: %w", d.ID(), err)
 	}
 	r.ID = cmp.Or(r.ID, newID())
 	return d.control(ctx, "inject a remark into", func(c *change) error {
@@ -138,7 +126,7 @@ func (d *Debate) Inject(ctx context.Context, r Remark) error {
 func (d *Debate) Annotate(ctx context.Context, name string, value any) error {
 	b, err := json.Marshal(value)
 	if err != nil {
-		return fmt.Errorf("annotate debate %s: encode %s: %w", d.id, name, err)
+		return fmt.Errorf("annotate debate %s: encode %s: %w", d.ID(), name, err)
 	}
 	return d.control(ctx, "annotate", func(c *change) error {
 		return c.add(Annotated{Stamp: c.stamp("annotated"), At: c.now, Name: name, Value: b})
@@ -149,7 +137,7 @@ func (d *Debate) Annotate(ctx context.Context, name string, value any) error {
 // protocol and who the participants are cannot change without a Reset; models, limits, judges and all else can. It
 // returns *Problems and changes nothing where the new configuration is wrong.
 func (d *Debate) Edit(ctx context.Context, cfg Config) error {
-	cfg.ID = d.id
+	cfg.ID = d.ID()
 	cfg, found := cfg.filled()
 	if err := problems(found); err != nil {
 		return err
@@ -157,7 +145,7 @@ func (d *Debate) Edit(ctx context.Context, cfg Config) error {
 	d.engine.learn(cfg.Protocol)
 	raw, err := json.Marshal(cfg)
 	if err != nil {
-		return fmt.Errorf("edit debate %s: %w", d.id, err)
+		return fmt.Errorf("edit debate %s: %w", d.ID(), err)
 	}
 	return d.control(ctx, "edit", func(c *change) error {
 		if _, err := fsm.Next(c.rec.snap, fsm.Edit, c.rec.facts()); err != nil {
@@ -171,4 +159,52 @@ func (d *Debate) Edit(ctx context.Context, cfg Config) error {
 		}
 		return c.fire(fsm.Edit, StateChanged{})
 	})
+}
+
+// frozen are the fields that differ and may not, since turns were made with them.
+func (r *record) frozen(cfg Config) (list []protocol.Problem) {
+	if !r.begunToSpeak() {
+		return nil
+	}
+	same := func(field string, a, b any) {
+		if !reflect.DeepEqual(a, b) {
+			list = append(list, protocol.Problemf(field, "it cannot change after the first turn, reset the debate first"))
+		}
+	}
+	same("topic", r.config.Topic, cfg.Topic)
+	same("background", r.config.Background, cfg.Background)
+	same("protocol", parameters(r.config.Protocol), parameters(cfg.Protocol))
+	same("participants", seats(*r.config), seats(cfg))
+	return list
+}
+
+// parameters are what is stored of a protocol.
+func parameters(p protocol.Protocol) string {
+	b, _ := json.Marshal(p) // what was stored encodes
+	return p.Name() + string(b)
+}
+
+// Remark is what a person says between turns.
+type Remark struct {
+	ID   string // names it, so that giving it twice is giving it once; defaults to a new one
+	From string // the person's name, as those who debate read it
+	Text string
+}
+
+func (r Remark) check() (list []protocol.Problem) {
+	if p := nameProblem(r.From); p != "" {
+		list = append(list, protocol.Problemf("from", "%s", p))
+	}
+	if strings.TrimSpace(r.Text) == "" {
+		list = append(list, protocol.Problemf("text", "it is blank"))
+	}
+	return list
+}
+
+func (r Remark) turn(c *change) transcript.Turn {
+	return transcript.Turn{
+		Key:  transcript.Key{Run: c.rec.Cursor.Run, Phase: "remark", Actor: r.From, Target: r.ID},
+		Kind: transcript.Remark, Order: c.rec.Place(), Seq: c.rec.Seq + 1, Horizon: c.rec.Seq,
+		Text: r.Text, Tokens: c.rec.env.count("", r.Text), Began: c.now, Ended: c.now,
+	}
 }

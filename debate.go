@@ -2,32 +2,145 @@ package debate
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"iter"
 
+	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/store"
 )
 
+// control commits a change from outside of the driver. Doing what was done before is no error.
+func (d *Debate) control(ctx context.Context, verb string, f func(*change) error) error {
+	d.journal.mu.Lock()
+	defer d.journal.mu.Unlock()
+	if err := d.journal.change(ctx, f); err != nil {
+		return fmt.Errorf("%s debate %s: %w", verb, d.ID(), err)
+	}
+	if d.journal.driver != nil { // of this handle: what it made itself the store need not tell it
+		d.journal.driver.recheck()
+	}
+	return nil
+}
+
+// Debate is a handle on one debate. Many handles, in many processes, may name the same debate; each is safe for
+// concurrent use.
+type Debate struct {
+	engine  *Engine
+	journal *journal
+}
+
+// Start asks for the debate to be driven, and has this engine drive it in the background until it has ended or failed,
+// through pauses; where the store schedules, workers do. Watch follows it. It is no error to start a debate that is
+// running; one that is paused wants Resume. Where the configuration was not accepted yet and names what Options do not
+// have, Start returns *Problems and changes nothing, unless workers drive, who have Options of their own.
+func (d *Debate) Start(ctx context.Context) error {
+	workers := d.engine.workers
+	err := d.control(ctx, "start", func(c *change) error {
+		c.schedule = workers
+		switch s := c.rec.snap.State; {
+		case s.Active() && workers:
+			return nil
+		case s.Active():
+			return c.rec.drivable()
+		case s == fsm.Configuring && !workers:
+			if err := problems(d.engine.unbound(*c.rec.config)); err != nil {
+				return err
+			}
+		}
+		return c.start()
+	})
+	if err != nil || workers {
+		return err
+	}
+	return d.engine.detach(context.WithoutCancel(ctx), d.engine.journal(d.ID()), false)
+}
+
+// detach drives in the background, at once or when who drives now has left: it may be on its way out.
+func (e *Engine) detach(ctx context.Context, j *journal, late bool) error {
+	for {
+		dr, err := engage(ctx, e, j, nil)
+		switch {
+		case errors.Is(err, ErrBusy) && !e.after(j.id, func() { _ = e.detach(ctx, j, true) }):
+			continue
+		case errors.Is(err, ErrBusy):
+			return nil
+		case err != nil:
+			return err
+		case late && !dr.state().Active() && dr.state() != fsm.Paused: // what was asked for is done
+			dr.release()
+			return nil
+		}
+		go dr.detached()
+		return nil
+	}
+}
+
+func (dr *drive) detached() {
+	defer dr.release()
+	again := shortest
+	for {
+		more, err := dr.unit()
+		if err != nil && !dr.log(err) {
+			return
+		}
+		switch s := dr.state(); {
+		case err != nil: // the store's: it may come back
+			dr.sleep(again)
+			again = min(2*again, longest)
+			continue
+		case more:
+		case s == fsm.Paused:
+			if dr.sleep(-1); dr.anew() {
+				return
+			}
+		case s != "" && !s.Active(): // else somebody resumed since
+			return
+		}
+		again = shortest
+	}
+}
+
+// anew says whether the debate stands at its beginning: it was deleted meanwhile, and another has its id, or it was reset.
+// Nobody has asked for that to be driven.
+func (dr *drive) anew() bool {
+	dr.journal.mu.Lock()
+	defer dr.journal.mu.Unlock()
+	return dr.journal.refresh(dr.ctx) == nil && dr.journal.rec.snap.State == fsm.Configuring
+}
+
+// log says what went wrong, and whether it may be better later.
+func (dr *drive) log(err error) (later bool) {
+	if errors.Is(err, ErrClosed) {
+		return false
+	}
+	dr.engine.log.WarnContext(dr.ctx, "drive debate", "debate", dr.journal.id, "error", err)
+	_, rejected := errors.AsType[*Problems](err)
+	_, failed := errors.AsType[*Failure](err)
+	return !rejected && !failed && dr.ctx.Err() == nil && !errors.Is(err, ErrUnsupported) && !errors.Is(err, store.ErrNotFound)
+}
+
 // ID is the debate's id.
-func (d *Debate) ID() string { return d.id }
+func (d *Debate) ID() string { return d.journal.id }
 
 // Head sums up where the debate stands.
 func (d *Debate) Head(ctx context.Context) (store.Head, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if err := d.refresh(ctx); err != nil {
+	d.journal.mu.Lock()
+	defer d.journal.mu.Unlock()
+	if err := d.journal.refresh(ctx); err != nil {
 		return store.Head{}, err
 	}
-	return d.rec.head(), nil
+	return d.journal.rec.head(), nil
 }
 
 // Result is the debate so far, or as it ended.
 func (d *Debate) Result(ctx context.Context) (*Result, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if err := d.refresh(ctx); err != nil {
+	d.journal.mu.Lock()
+	defer d.journal.mu.Unlock()
+	if err := d.journal.refresh(ctx); err != nil {
 		return nil, err
 	}
-	return d.rec.result(), nil
+	return d.journal.rec.result(), nil
 }
 
 // Run drives the debate and yields what happens, until the debate ends, pauses or fails: a result comes in the last
@@ -42,17 +155,17 @@ func (d *Debate) Result(ctx context.Context) (*Result, error) {
 // end, and call Cancel or Stop when the program's own does: context.AfterFunc is made for that.
 func (d *Debate) Run(ctx context.Context) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
-		dr, err := d.engage(ctx, yield)
+		dr, err := engage(ctx, d.engine, d.journal, yield)
 		if err != nil {
 			yield(nil, err)
 			return
 		}
 		defer dr.release()
-		for more := true; more && err == nil && !dr.gone; {
+		for more := true; more && err == nil && !dr.out.gone; {
 			more, err = dr.unit()
 		}
 		switch {
-		case dr.gone:
+		case dr.out.gone:
 		case err != nil:
 			yield(nil, err)
 		default:
@@ -66,7 +179,7 @@ func (d *Debate) Run(ctx context.Context) iter.Seq2[Event, error] {
 // failed or was rejected. It does not go beyond the plan that it finds in the debate's head; where the store schedules
 // it does nothing where there is none.
 func (d *Debate) Do(ctx context.Context) (more bool, err error) {
-	dr, err := d.engage(ctx, nil)
+	dr, err := engage(ctx, d.engine, d.journal, nil)
 	if err != nil {
 		return false, err
 	}
@@ -76,4 +189,17 @@ func (d *Debate) Do(ctx context.Context) (more bool, err error) {
 		return false, err
 	}
 	return dr.unit()
+}
+
+// end shows the last event of a debate that has ended.
+func (dr *drive) end() {
+	dr.journal.mu.Lock()
+	r := dr.journal.rec
+	if r == nil || !r.snap.State.Final() {
+		dr.journal.mu.Unlock()
+		return
+	}
+	ev := Ended{Stamp: Stamp{Type: "ended", Seq: r.Seq, Live: true}, Result: r.result()}
+	dr.journal.mu.Unlock()
+	dr.out.present(ev)
 }

@@ -4,45 +4,133 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/elenchus-go/debate/fsm"
-	"github.com/elenchus-go/debate/protocol"
-	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// calls are what may run now, each with all that it needs of the record.
-func (dr *drive) calls(r *record) ([]*call, *Failure) {
-	var calls []*call
-	for _, s := range r.next() {
-		c, err := dr.d.engine.call(r, s)
-		if err == nil {
-			c.name, c.provider, err = dr.d.engine.bind(c.who.Provider)
-		}
-		if err != nil {
-			return nil, &Failure{
-				Key: s.Key, Kind: providers.Validation, At: time.Now().UTC(), Message: err.Error(), Recoverable: !errors.Is(err, errProtocol), cause: err,
-			}
-		}
-		calls = append(calls, c)
-	}
-	return calls, nil
+// drive is one driver of one debate: it plans what may run now, has it performed and commits what comes of it. Run, Do
+// and Start all use it; they differ in who watches.
+type drive struct {
+	engine  *Engine
+	journal *journal
+	ctx     context.Context
+	cancel  context.CancelCauseFunc
+	only    string // the key of the plan to carry out; empty: whatever there is
+	feed    *feed
+	out     delivery
+	stop    []func() // in order
+
+	known  atomic.Int64 // seq of the last entry that this driver made or read
+	newest atomic.Int64 // seq of the last entry that the store told of
+	woken  chan struct{}
+
+	mu       sync.Mutex
+	over     bool
+	flights  map[transcript.Key]*call
+	checking context.CancelCauseFunc // of the check of a configuration; nil: none is going on
+	reviews  sync.WaitGroup
 }
 
-// engage makes d driven, until release.
-func (d *Debate) engage(ctx context.Context, yield func(Event, error) bool) (*drive, error) {
-	dr := &drive{d: d, yield: yield, woken: make(chan struct{}, 1), flights: map[transcript.Key]*call{}}
+// plan is what to do next: one of its fields, or nothing.
+type plan struct {
+	check *Config       // a configuration to be checked
+	calls []*call       // steps to be performed
+	wait  time.Duration // before anything may run
+
+	known, newest int64 // what the driver knew, and was told of, when the plan was made
+}
+
+// wake is told by the store of each commit. When another writer was at work while calls are in flight, those that are
+// no longer wanted are cancelled. After a deletion, of which 0 tells, nothing that was read counts any more.
+func (dr *drive) wake(last int64) {
+	if last == 0 {
+		last = math.MaxInt64
+	}
+	for n := dr.newest.Load(); last > n && !dr.newest.CompareAndSwap(n, last); n = dr.newest.Load() {
+	}
+	if last > dr.known.Load() {
+		dr.recheck()
+	}
+}
+
+func (dr *drive) recheck() {
+	poke(dr.woken)
+	dr.mu.Lock()
+	defer dr.mu.Unlock()
+	if !dr.over && (len(dr.flights) > 0 || dr.checking != nil) {
+		dr.reviews.Go(dr.review)
+	}
+}
+
+func (dr *drive) review() {
+	dr.journal.mu.Lock()
+	defer dr.journal.mu.Unlock()
+	err := dr.journal.refresh(dr.ctx)
+	if errors.Is(err, store.ErrNotFound) {
+		dr.cancel(fmt.Errorf("drive debate %s: it was deleted: %w", dr.journal.id, err))
+	}
+	if err != nil {
+		if dr.ctx.Err() == nil { // nobody tells again, and the call may take long
+			time.AfterFunc(shortest, dr.recheck)
+		}
+		return
+	}
+	dr.mu.Lock()
+	defer dr.mu.Unlock()
+	if dr.checking != nil && dr.journal.rec.snap.State != fsm.Validating {
+		dr.checking(errSuperseded)
+	}
+	for _, call := range dr.flights {
+		if !call.wanted(dr.journal.rec) {
+			call.cancel(errSuperseded)
+		}
+	}
+}
+
+// wanted says whether a call's step may still be committed: to its own debate, and not to another under the same id.
+func (c *call) wanted(r *record) bool { return r.times.created.Equal(c.created) && r.open(c.step.Key) }
+
+// behind says whether the store has told of more than what was read.
+func (dr *drive) behind(seq int64) bool { return dr.newest.Load() > seq }
+
+// moved says whether the journal has more than a plan was made on.
+func (dr *drive) moved(p plan) bool {
+	newest := dr.newest.Load()
+	return dr.known.Load() != p.known || newest != p.newest && newest > p.known
+}
+
+// writing implements follower.
+func (dr *drive) writing(last int64) { dr.known.Store(last) }
+
+// committed implements follower: it keeps the event until it can be shown.
+func (dr *drive) committed(ev Event) {
+	if t, ok := ev.(TurnDone); ok {
+		dr.feed.end(t.Turn.Key)
+	}
+	dr.out.enqueue(ev)
+	dr.known.Store(max(ev.Event().Seq, dr.known.Load()))
+}
+
+// engage makes a debate driven, until release.
+func engage(ctx context.Context, e *Engine, j *journal, yield func(Event, error) bool) (*drive, error) {
+	dr := &drive{engine: e, journal: j, woken: make(chan struct{}, 1), flights: map[transcript.Key]*call{}}
 	dr.ctx, dr.cancel = context.WithCancelCause(ctx)
-	release, err := d.engine.drive(d.id, dr.cancel)
+	dr.out = delivery{yield: yield, leave: func() { dr.cancel(errGone) }, known: &dr.known, lock: &j.mu}
+	release, err := e.drive(j.id, dr.cancel)
 	if err != nil {
 		dr.cancel(err)
 		return nil, err
 	}
-	closed := context.AfterFunc(d.engine.ctx, func() { dr.cancel(ErrClosed) }) //nolint:contextcheck // Close ends drivers, whatever their own context
+	closed := context.AfterFunc(e.ctx, func() { dr.cancel(ErrClosed) }) //nolint:contextcheck // Close ends drivers, whatever their own context
 	var leave func()
-	dr.feed, leave = d.engine.join(d.id)
-	dr.stop = []func(){d.engine.store.Watch(d.id, dr.wake), func() { closed() }, leave, release}
+	dr.feed, leave = e.join(j.id)
+	dr.stop = []func(){e.store.Watch(j.id, dr.wake), func() { closed() }, leave, release}
 	if err := dr.enter(); err != nil {
 		dr.release()
 		return nil, err
@@ -51,13 +139,13 @@ func (d *Debate) engage(ctx context.Context, yield func(Event, error) bool) (*dr
 }
 
 func (dr *drive) enter() error {
-	dr.d.mu.Lock()
-	defer dr.d.mu.Unlock()
-	if err := dr.d.refresh(dr.ctx); err != nil {
+	dr.journal.mu.Lock()
+	defer dr.journal.mu.Unlock()
+	if err := dr.journal.refresh(dr.ctx); err != nil {
 		return err
 	}
-	dr.d.drive, dr.shown = dr, dr.d.rec.Seq
-	dr.known.Store(dr.d.rec.Seq)
+	dr.journal.driver, dr.out.shown = dr, dr.journal.rec.Seq
+	dr.known.Store(dr.journal.rec.Seq)
 	return nil
 }
 
@@ -67,9 +155,9 @@ func (dr *drive) release() {
 	dr.over = true
 	dr.mu.Unlock()
 	dr.reviews.Wait()
-	dr.d.mu.Lock()
-	dr.d.drive = nil
-	dr.d.mu.Unlock()
+	dr.journal.mu.Lock()
+	dr.journal.driver = nil
+	dr.journal.mu.Unlock()
 	for _, stop := range dr.stop {
 		stop()
 	}
@@ -77,173 +165,16 @@ func (dr *drive) release() {
 
 // key names the plan at hand.
 func (dr *drive) key() string {
-	dr.d.mu.Lock()
-	defer dr.d.mu.Unlock()
-	return dr.d.rec.plan().Key
+	dr.journal.mu.Lock()
+	defer dr.journal.mu.Unlock()
+	return dr.journal.rec.plan().Key
 }
 
 func (dr *drive) state() fsm.State {
-	dr.d.mu.Lock()
-	defer dr.d.mu.Unlock()
-	if dr.d.rec == nil {
+	dr.journal.mu.Lock()
+	defer dr.journal.mu.Unlock()
+	if dr.journal.rec == nil {
 		return ""
 	}
-	return dr.d.rec.snap.State
-}
-
-// unit does what may be done now.
-func (dr *drive) unit() (more bool, err error) {
-	p, err := dr.plan()
-	if dr.flush(); dr.gone || err != nil {
-		return false, err
-	}
-	switch {
-	case p.check != nil:
-		if err = dr.validate(*p.check); err == nil {
-			dr.warn(p.check)
-		}
-	case p.wait > 0:
-		dr.sleep(p.wait)
-	case len(p.calls) > 0 && !dr.moved(p): // else it is planned anew
-		err = dr.perform(p)
-	}
-	if dr.flush(); dr.gone || err != nil {
-		return false, err
-	}
-	if dr.ctx.Err() != nil {
-		return false, context.Cause(dr.ctx)
-	}
-	return dr.rest()
-}
-
-// rest says whether there is more to do, and gives the failure that the debate stopped with.
-func (dr *drive) rest() (more bool, err error) {
-	dr.d.mu.Lock()
-	defer dr.d.mu.Unlock()
-	r := dr.d.rec
-	if r != nil && r.snap.State == fsm.Error {
-		return false, r.failure
-	}
-	return r == nil || r.snap.State.Active(), nil
-}
-
-func (dr *drive) plan() (p plan, err error) {
-	d := dr.d
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.engine.isClosed() {
-		return p, ErrClosed
-	}
-	p.newest = dr.newest.Load()
-	if d.rec == nil || d.rec.supported() != nil || dr.behind(d.rec.Seq) || !d.rec.begun() {
-		if err := d.change(dr.ctx, dr.prepare); err != nil {
-			return p, err
-		}
-	}
-	p.known = dr.known.Load()
-	switch r := d.rec; {
-	case dr.only != "" && dr.only != r.plan().Key: // what it was to do is done
-	case r.snap.State == fsm.Validating:
-		p.check = r.config
-	case r.snap.State == fsm.RoundComplete:
-		p.wait = max(time.Until(r.due()), 1)
-	case r.snap.State.Active():
-		var broken *Failure
-		if p.calls, broken = dr.calls(r); broken != nil {
-			return p, d.change(dr.ctx, func(c *change) error {
-				if !c.rec.begun() { // somebody was faster
-					return nil
-				}
-				return c.fire(fsm.Fail, StateChanged{Failure: broken})
-			})
-		}
-	}
-	return p, nil
-}
-
-// prepare takes the debate as far as it comes without work.
-func (dr *drive) prepare(c *change) error {
-	if err := c.rec.drivable(); err != nil {
-		return fmt.Errorf("drive debate %s: %w", c.rec.ID, err)
-	}
-	switch c.rec.snap.State {
-	case fsm.Configuring, fsm.Ready:
-		return c.start()
-	default:
-		return c.settle()
-	}
-}
-
-// validate checks what only a driver can, and starts the debate or takes it back to configuring.
-func (dr *drive) validate(cfg Config) error {
-	found := append(cfg.check(), dr.d.engine.unbound(cfg)...)
-	if len(found) == 0 {
-		found = dr.probe(cfg)
-	}
-	if dr.ctx.Err() != nil {
-		return context.Cause(dr.ctx)
-	}
-	dr.d.mu.Lock()
-	defer dr.d.mu.Unlock()
-	err := dr.d.change(dr.ctx, func(c *change) error {
-		switch {
-		case c.rec.snap.State != fsm.Validating: // somebody else did
-			return nil
-		case len(found) > 0:
-			return c.fire(fsm.Reject, StateChanged{Problems: found})
-		}
-		if err := c.fire(fsm.Accept, StateChanged{}); err != nil {
-			return err
-		}
-		if err := c.fire(fsm.Start, StateChanged{}); err != nil {
-			return err
-		}
-		return c.settle()
-	})
-	if err == nil {
-		err = problems(found)
-	}
-	return err
-}
-
-// warn tells of what is allowed, but not wise.
-func (dr *drive) warn(cfg *Config) {
-	for _, w := range cfg.kinship(dr.d.engine.named) {
-		dr.d.engine.log.WarnContext(dr.ctx, "check configuration", "debate", dr.d.id, "warning", w)
-		if dr.yield != nil && !dr.gone {
-			_ = dr.show(Warning{Stamp: live("warning"), Text: w}, dr.shown) // a viewer who leaves is seen to
-		}
-	}
-}
-
-// probe asks the providers, until it is not wanted any more.
-func (dr *drive) probe(cfg Config) []protocol.Problem {
-	ctx, cancel := context.WithTimeout(dr.ctx, cfg.Limits.StepTimeout)
-	defer cancel()
-	ctx, stop := context.WithCancelCause(ctx)
-	set := func(f context.CancelCauseFunc) {
-		dr.mu.Lock()
-		defer dr.mu.Unlock()
-		dr.checking = f
-	}
-	set(stop)
-	defer set(nil)
-	defer stop(nil)
-	return dr.d.engine.probe(ctx, cfg)
-}
-
-// sleep waits until something changes, the engine closes, or, unless it is negative, so much time has passed.
-func (dr *drive) sleep(wait time.Duration) {
-	var over <-chan time.Time
-	if wait >= 0 {
-		t := time.NewTimer(wait)
-		defer t.Stop()
-		over = t.C
-	}
-	select {
-	case <-over:
-	case <-dr.woken:
-	case <-dr.d.engine.closing:
-	case <-dr.ctx.Done():
-	}
+	return dr.journal.rec.snap.State
 }

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"log/slog"
 
-	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/judge/reply"
 	"github.com/elenchus-go/debate/prompts"
 	"github.com/elenchus-go/debate/protocol"
@@ -73,16 +72,17 @@ func (e *Engine) Create(ctx context.Context, c Config) (*Debate, error) {
 		return nil, fmt.Errorf("create debate %s: %w", c.ID, err)
 	}
 	given := func(json.RawMessage) (Config, error) { return c, nil } // no need to parse what was just encoded
-	d := &Debate{engine: e, id: c.ID, rec: e.record(c.ID, given)}
-	if d.machine, err = fsm.New(d.rec.snap); err != nil {
+	d := &Debate{engine: e, journal: e.journal(c.ID)}
+	if err := d.journal.begin(); err != nil {
 		return nil, fmt.Errorf("create debate %s: %w", c.ID, err)
 	}
-	change := begin(d.rec)
+	d.journal.rec.env.parse = given
+	change := begin(d.journal.rec)
 	if err := change.add(ConfigChanged{Stamp: change.stamp("config"), At: change.now, Format: store.Format, Config: raw}); err != nil {
 		return nil, fmt.Errorf("create debate %s: %w", c.ID, err)
 	}
-	d.rec.parse = e.parse
-	if err := d.commit(ctx, change); err != nil {
+	d.journal.rec.env.parse = e.parse
+	if err := d.journal.commit(ctx, change); err != nil {
 		if _, taken := errors.AsType[*store.Conflict](err); taken {
 			return nil, fmt.Errorf("create debate %s: the id is taken: %w", c.ID, err)
 		}
@@ -93,8 +93,8 @@ func (e *Engine) Create(ctx context.Context, c Config) (*Debate, error) {
 
 // Open is a handle on a stored debate; store.ErrNotFound where there is none of that id.
 func (e *Engine) Open(ctx context.Context, id string) (*Debate, error) {
-	d := &Debate{engine: e, id: id}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d, d.refresh(ctx)
+	d := &Debate{engine: e, journal: e.journal(id)}
+	d.journal.mu.Lock()
+	defer d.journal.mu.Unlock()
+	return d, d.journal.refresh(ctx)
 }

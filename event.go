@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
-	"slices"
 	"time"
 
 	"github.com/elenchus-go/debate/context/window"
@@ -12,58 +11,8 @@ import (
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
-	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
 )
-
-func decode(e store.Entry) (Event, error) {
-	switch data := e.Data.(type) {
-	case Event:
-		return data, nil
-	case json.RawMessage:
-		return ParseEvent(data)
-	}
-	return nil, fmt.Errorf("decode entry: data is %T, want an event or its JSON", e.Data)
-}
-
-// satOut is how long a step took that had to wait for a rate limit to pass; 0: it had not, or there was none.
-func satOut(ev Event) (most time.Duration) {
-	if done, ok := ev.(TurnDone); ok {
-		return rested(done.Turn.Attempts, done.Turn.Began, done.Turn.Ended)
-	}
-	failures := []*Failure{failure(ev)}
-	if s, ok := ev.(StateChanged); ok {
-		failures = append(failures, s.Lost...)
-	}
-	for _, f := range failures {
-		if f != nil {
-			most = max(most, rested(f.Tried, f.Began, f.At))
-		}
-	}
-	return most
-}
-
-// rested is the time from the begin to the end of attempts of which one met a rate limit; 0: none did.
-func rested(tried []transcript.Attempt, began, ended time.Time) time.Duration {
-	if !slices.ContainsFunc(tried, func(a transcript.Attempt) bool { return a.Error == string(providers.RateLimit) }) {
-		return 0
-	}
-	return ended.Round(0).Sub(began.Round(0)) // by the wall clock, as a reader of the journal has it
-}
-
-// failure is that of the step that an event is about; nil: it is about none that failed.
-func failure(ev Event) *Failure {
-	switch ev := ev.(type) {
-	case StateChanged:
-		if ev.Question != nil {
-			return ev.Question.Failure
-		}
-		return ev.Failure
-	case Dropped:
-		return ev.Failure
-	}
-	return nil
-}
 
 // Event is something that happened in a debate: one of the types below.
 //

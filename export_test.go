@@ -14,7 +14,7 @@ func (d *Debate) In(t testing.TB, p providers.Provider) *Debate {
 	t.Helper()
 	e, err := NewEngine(Options{Store: d.engine.store, Providers: map[string]providers.Provider{"m": p, "j": p}})
 	require.NoError(t, err)
-	other, err := e.Open(t.Context(), d.id)
+	other, err := e.Open(t.Context(), d.ID())
 	require.NoError(t, err)
 	return other
 }
@@ -33,7 +33,7 @@ func (d *Debate) Counted(t testing.TB, c window.Counter) *Debate {
 	for _, p := range d.engine.protocols {
 		e.learn(p)
 	}
-	other, err := e.Open(t.Context(), d.id)
+	other, err := e.Open(t.Context(), d.ID())
 	require.NoError(t, err)
 	return other
 }
@@ -41,14 +41,14 @@ func (d *Debate) Counted(t testing.TB, c window.Counter) *Debate {
 // Prompt makes the prompt of the next step each time that it is called, and says how many messages it has.
 func (d *Debate) Prompt(t testing.TB) func() int {
 	t.Helper()
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	require.NoError(t, d.refresh(t.Context()))
+	d.journal.mu.Lock()
+	defer d.journal.mu.Unlock()
+	require.NoError(t, d.journal.refresh(t.Context()))
 	return func() int {
-		d.rec.asked = -1 // the step is planned anew, too
-		steps := d.rec.next()
+		d.journal.rec.planned.seq = -1 // the step is planned anew, too
+		steps := d.journal.rec.next()
 		require.NotEmpty(t, steps)
-		c, err := d.engine.call(d.rec, steps[0])
+		c, err := d.engine.call(d.journal.rec, steps[0])
 		require.NoError(t, err)
 		return len(c.asked)
 	}

@@ -12,15 +12,15 @@ import (
 // measured are the findings of a round whose speeches or assessments are complete, once.
 func (r *record) measured(judged bool) []detect.Finding {
 	round := r.Cursor.Round
-	if len(r.config.Watch) == 0 || judged && r.looked.judged >= round || !judged && r.looked.spoken >= round {
+	if len(r.config.Watch) == 0 || judged && r.findings.reported.judged >= round || !judged && r.findings.reported.spoken >= round {
 		return nil
 	}
-	if r.watch == nil {
-		r.watch = &watching{Watch: detect.Watch{
-			Rules: r.config.Watch, Topic: r.config.Topic, Seats: r.everyone, Answer: r.answer,
+	if r.findings.detector == nil {
+		r.findings.detector = &watching{Watch: detect.Watch{
+			Rules: r.config.Watch, Topic: r.config.Topic, Seats: r.everyone, Answer: r.env.answer,
 		}}
 	}
-	for k := min(r.watch.spoken, r.watch.judged) + 1; k < round; k++ { // those of an earlier process
+	for k := min(r.findings.detector.spoken, r.findings.detector.judged) + 1; k < round; k++ { // those of an earlier process
 		r.hear(k)
 		r.judge(k)
 	}
@@ -36,27 +36,27 @@ func (r *record) measured(judged bool) []detect.Finding {
 
 // hear has the watch look at the speeches of a round, once.
 func (r *record) hear(round int) []detect.Finding {
-	if r.watch.spoken >= round {
+	if r.findings.detector.spoken >= round {
 		return nil
 	}
-	r.watch.spoken = round
+	r.findings.detector.spoken = round
 	turns := of(&r.Record, round)
-	return r.watch.Spoken(turns, r.vectors(turns))
+	return r.findings.detector.Spoken(turns, r.vectors(turns))
 }
 
 // judge has the watch look at the judges' word on a round, once, where there is any.
 func (r *record) judge(round int) []detect.Finding {
-	if r.watch.judged >= round {
+	if r.findings.detector.judged >= round {
 		return nil
 	}
-	r.watch.judged = round
+	r.findings.detector.judged = round
 	turns := slices.DeleteFunc(slices.Clone(of(&r.Record, round)), func(t transcript.Turn) bool { return t.Output != judge.AssessmentContract.Name() })
 	joint, ok := judge.Bench{}.Assess(judge.Opinions[judge.Assessment](turns))
 	switch {
 	case !ok: // nobody judges
 		return nil
 	case joint.Failed:
-		return r.watch.Judged(detect.Scores{Round: round, Quality: math.NaN(), Novelty: math.NaN()}, math.NaN())
+		return r.findings.detector.Judged(detect.Scores{Round: round, Quality: math.NaN(), Novelty: math.NaN()}, math.NaN())
 	}
 	var converged []bool
 	for _, o := range joint.Opinions {
@@ -66,7 +66,7 @@ func (r *record) judge(round int) []detect.Finding {
 	}
 	a := &joint.Value
 	s := detect.Scores{Round: round, Quality: a.Quality, Novelty: a.Mean(judge.Novelty), Repetitive: a.Repetitive}
-	return r.watch.Judged(s, a.Mean(judge.Relevance), converged...)
+	return r.findings.detector.Judged(s, a.Mean(judge.Relevance), converged...)
 }
 
 // alarm is the ending that a finding of the round at hand brings about, or one that was just made; zero: none does.
@@ -96,4 +96,13 @@ func (r *record) vectors(turns []transcript.Turn) (list []detect.Vector) {
 		}
 	}
 	return list
+}
+
+// since are the findings of a round and of later ones.
+func (r *record) since(round int) []detect.Finding {
+	from := len(r.findings.list)
+	for from > 0 && r.findings.list[from-1].Round >= round {
+		from--
+	}
+	return r.findings.list[from:]
 }

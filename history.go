@@ -47,7 +47,7 @@ func (r *record) summingUp(steps []protocol.Step) *window.Summing {
 			continue
 		}
 		room := r.room(s, who, seat)
-		if r.history*2 < room { // by far, whatever it may see
+		if r.history.tokens*2 < room { // by far, whatever it may see
 			continue
 		}
 		shown, tokens := r.visible(s, r.mask(s))
@@ -74,7 +74,7 @@ func (r *record) affords(steps []protocol.Step, tokens int) bool {
 // room is how many tokens of history a reader's prompts have room for, as they are counted here.
 func (r *record) room(s *protocol.Step, who *Participant, seat transcript.Seat) int {
 	beside := r.beside(seat)
-	if b, err := r.brief(r.prompts, *s, seat, who.Model); err == nil { // else the call will say so
+	if b, err := r.brief(r.env.prompts, *s, seat, who.Model); err == nil { // else the call will say so
 		beside = max(beside, b.tokens+task)
 	}
 	return max(r.scale(s).Room(who.Window-cmp.Or(who.MaxTokens, window.Reply))-beside, 0)
@@ -86,26 +86,26 @@ const task = 1536
 // scale is how an actor's tokens are to be counted in a step. In a parallel phase that is as it was when the phase began:
 // what its turns show counts from the next phase on, whatever their order.
 func (r *record) scale(s *protocol.Step) window.Calibration {
-	if begun, ok := r.atBegin[s.Phase]; ok && r.parallel && s.Phase == r.Cursor.Phase {
+	if begun, ok := r.history.frozen[s.Phase]; ok && r.parallel && s.Phase == r.Cursor.Phase {
 		return begun[s.Actor]
 	}
-	return r.scales[s.Actor]
+	return r.history.scales[s.Actor]
 }
 
 // freeze keeps the scales as a phase of the round begins with them, also where it goes on after an interruption.
 func (r *record) freeze(phase string) {
-	if _, again := r.atBegin[phase]; again {
+	if _, again := r.history.frozen[phase]; again {
 		return
 	}
-	if r.atBegin == nil {
-		r.atBegin = map[string]map[string]window.Calibration{}
+	if r.history.frozen == nil {
+		r.history.frozen = map[string]map[string]window.Calibration{}
 	}
-	r.atBegin[phase] = maps.Clone(r.scales)
+	r.history.frozen[phase] = maps.Clone(r.history.scales)
 }
 
 // minutesRoom is how much the summarizer can read for a reader; 0 where it has failed in this round already.
 func (r *record) minutesRoom(reader string) int {
-	for _, s := range r.summaries {
+	for _, s := range r.history.summaries {
 		if s.failed && s.round == r.Cursor.Round && s.reader == reader {
 			return 0
 		}
@@ -118,9 +118,9 @@ func (r *record) minutesRoom(reader string) int {
 // told is a history as counts, with the summaries that stand for its beginning. Each covers more than the one before, so
 // the history is gone through once.
 func (r *record) told(s *protocol.Step, shown, tokens []int) window.History {
-	h := window.History{Tokens: tokens, Summaries: r.covered[:0]}
+	h := window.History{Tokens: tokens, Summaries: r.cache.covered[:0]}
 	own, from := reader(s), 0
-	for _, sum := range r.summaries {
+	for _, sum := range r.history.summaries {
 		if sum.failed || sum.reader != own {
 			continue
 		}
@@ -129,7 +129,7 @@ func (r *record) told(s *protocol.Step, shown, tokens []int) window.History {
 			h.Summaries = append(h.Summaries, window.Summary{Seq: sum.seq, Covers: from + 1, Tokens: sum.tokens})
 		}
 	}
-	r.covered = h.Summaries
+	r.cache.covered = h.Summaries
 	return h
 }
 
@@ -148,23 +148,23 @@ func (r *record) summing(s *protocol.Step, shown []int, cut window.Cut) *window.
 
 // noteSummary keeps what a summary stands for.
 func (r *record) noteSummary(t *transcript.Turn) {
-	if r.wanted == nil || len(r.wanted.Covers) == 0 {
+	if r.history.wanted == nil || len(r.history.wanted.Covers) == 0 {
 		return // nothing of this library's
 	}
-	r.summaries = append(r.summaries, summary{
-		reader: r.wanted.Reader, upTo: r.wanted.Covers[len(r.wanted.Covers)-1], seq: t.Seq, round: r.Cursor.Round, tokens: t.Tokens,
+	r.history.summaries = append(r.history.summaries, summary{
+		reader: r.history.wanted.Reader, upTo: r.history.wanted.Covers[len(r.history.wanted.Covers)-1], seq: t.Seq, round: r.Cursor.Round, tokens: t.Tokens,
 		failed: slices.Contains(t.Flags, transcript.Fallback) || slices.Contains(t.Flags, transcript.Withheld),
 	})
-	r.wanted = nil
+	r.history.wanted = nil
 }
 
 // recount forgets how the tokens of actors were counted whose model is another in a new configuration.
 func (r *record) recount(c *Config) {
-	for name := range r.scales {
+	for name := range r.history.scales {
 		was, is := r.config.who(name), c.who(name)
 		if was == nil || is == nil || was.Provider != is.Provider || was.Model != is.Model || was.Window != is.Window {
-			delete(r.scales, name)
-			r.atBegin = nil
+			delete(r.history.scales, name)
+			r.history.frozen = nil
 		}
 	}
 }
@@ -176,7 +176,7 @@ func (r *record) calibrate(actor string, attempts []transcript.Attempt) {
 		return
 	}
 	for _, a := range attempts {
-		scale := r.scales[actor]
+		scale := r.history.scales[actor]
 		switch {
 		case a.Prompt == 0: // it does not tell
 			continue
@@ -185,9 +185,9 @@ func (r *record) calibrate(actor string, attempts []transcript.Attempt) {
 		case a.Error == "" && !a.Usage.Estimated:
 			scale = scale.Reported(a.Prompt, a.Usage.Input)
 		}
-		if r.scales == nil {
-			r.scales = map[string]window.Calibration{}
+		if r.history.scales == nil {
+			r.history.scales = map[string]window.Calibration{}
 		}
-		r.scales[actor] = scale
+		r.history.scales[actor] = scale
 	}
 }

@@ -2,6 +2,7 @@ package debate
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 	"time"
@@ -9,6 +10,78 @@ import (
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/transcript"
 )
+
+// note has the journal know of a rate limit that is being sat out, so that the time counts.
+func (c *call) note(ch *change) error {
+	value, err := json.Marshal(map[string]string{"actor": c.step.Actor, "provider": c.name, "phase": c.step.Phase})
+	if err != nil || !ch.rec.snap.State.Active() {
+		return err
+	}
+	return ch.add(Annotated{Stamp: ch.stamp("annotated"), At: ch.now, Name: "rate_limit", Value: value})
+}
+
+// message is what the goroutine of a call sends to the driver's: an event to show, or how the call ended.
+type message struct {
+	index  int
+	event  Event
+	seq    int64 // that the event was stamped with
+	landed bool
+	err    error
+	panic  any
+}
+
+func landed(m message) int {
+	if m.landed {
+		return 1
+	}
+	return 0
+}
+
+// post hands an event to the driver's goroutine.
+func (c *call) post(i int, inbox chan<- message) func(Event, int64) error {
+	return func(ev Event, seq int64) error {
+		c.clock.viewing.Store(true)
+		defer c.clock.viewing.Store(false)
+		if c.ctx.Err() != nil { // how a call was cut is shown all the same
+			inbox <- message{index: i, event: ev, seq: seq}
+			return nil
+		}
+		select {
+		case inbox <- message{index: i, event: ev, seq: seq}:
+			return nil
+		case <-c.ctx.Done():
+			return context.Cause(c.ctx)
+		}
+	}
+}
+
+func (c *call) fly(i int, inbox chan<- message) {
+	m := message{index: i, landed: true, err: errors.New("the call left its goroutine")} // stands after runtime.Goexit
+	defer func() {
+		m.panic = recover()
+		close(c.over)
+		inbox <- m
+	}()
+	if c.after != nil { // a participant makes one call at a time
+		<-c.after
+		c.shorten(time.Since(c.launched))
+	}
+	m.err = c.perform()
+}
+
+// beside are the failures among the ends of calls, and what those used that the debate's time has ended.
+func beside(calls []*call, errs []error) (list []*Failure) {
+	for i, err := range errs {
+		f, failed := errors.AsType[*Failure](err)
+		if !failed && errors.Is(err, errOutOfTime) {
+			f = calls[i].spent()
+		}
+		if f != nil {
+			list = append(list, f)
+		}
+	}
+	return list
+}
 
 // perform runs the steps of a plan and commits each as it is done. A single one runs on this goroutine, so that a chunk
 // goes from the model to the viewer without a hop.
@@ -38,11 +111,11 @@ func (dr *drive) launch(calls []*call) {
 		last[c.step.Actor] = c
 		c.ctx, c.cancel = context.WithCancelCause(dr.ctx)
 		c.feed = dr.feed
-		if dr.yield != nil {
+		if dr.out.yield != nil {
 			c.emit = func(ev Event, seq int64) error {
 				c.clock.viewing.Store(true)
 				defer c.clock.viewing.Store(false)
-				return dr.show(ev, seq)
+				return dr.out.show(ev, seq)
 			}
 		}
 		dr.flights[c.step.Key] = c
@@ -67,17 +140,17 @@ func (dr *drive) ground(calls []*call) {
 func (dr *drive) parallel(calls []*call) []error {
 	inbox := make(chan message)
 	pending := len(calls)
-	dr.timing, dr.viewed = true, 0 // by the clock: here a chunk is handed over anyway, and the calls wait for one viewer
-	defer func() {                 // where the viewer panics, the calls end first
+	dr.out.timing, dr.out.viewed = true, 0 // by the clock: here a chunk is handed over anyway, and the calls wait for one viewer
+	defer func() {                         // where the viewer panics, the calls end first
 		if pending > 0 {
 			dr.cancel(errGone)
 		}
-		dr.timing = false
+		dr.out.timing = false
 		for ; pending > 0; pending -= landed(<-inbox) {
 		}
 	}()
 	for i, c := range calls {
-		if dr.yield != nil {
+		if dr.out.yield != nil {
 			c.emit = c.post(i, inbox)
 		}
 		go c.fly(i, inbox)
@@ -91,9 +164,9 @@ func (dr *drive) parallel(calls []*call) []error {
 		case m.landed:
 			errs[m.index] = dr.land(calls[m.index], m.err)
 		default:
-			_ = dr.show(m.event, m.seq) // when the viewer has gone, all calls are cancelled
+			_ = dr.out.show(m.event, m.seq) // when the viewer has gone, all calls are cancelled
 		}
-		dr.flush()
+		dr.out.flush()
 	}
 	return errs
 }
@@ -111,17 +184,17 @@ func (dr *drive) land(c *call, err error) error {
 	dr.mu.Lock()
 	delete(dr.flights, c.step.Key)
 	dr.mu.Unlock()
-	dr.d.mu.Lock()
-	defer dr.d.mu.Unlock()
-	defer func() { dr.viewed = 0 }()
-	return dr.d.change(dr.ctx, func(ch *change) error {
+	dr.journal.mu.Lock()
+	defer dr.journal.mu.Unlock()
+	defer func() { dr.out.viewed = 0 }()
+	return dr.journal.change(dr.ctx, func(ch *change) error {
 		if !c.wanted(ch.rec) { // another was first, or the debate has moved on
 			return nil
 		}
 		stamp := ch.stamp("turn")
 		c.turn.Seq = stamp.Seq
-		if dr.timing {
-			c.turn.Viewed = dr.viewed
+		if dr.out.timing {
+			c.turn.Viewed = dr.out.viewed
 		}
 		if err := ch.add(TurnDone{Stamp: stamp, At: ch.now, Turn: c.turn}); err != nil {
 			return err
@@ -136,15 +209,15 @@ func (dr *drive) answer(calls []*call, errs []error) error {
 	if !slices.ContainsFunc(errs, func(err error) bool { return err != nil }) {
 		return nil
 	}
-	dr.d.mu.Lock()
-	defer dr.d.mu.Unlock()
+	dr.journal.mu.Lock()
+	defer dr.journal.mu.Unlock()
 	for i, err := range errs {
 		var failed *Failure
 		switch {
 		case err == nil:
 			continue
 		case errors.As(err, &failed) || errors.Is(err, errOutOfTime):
-			err = dr.d.change(dr.ctx, func(ch *change) error {
+			err = dr.journal.change(dr.ctx, func(ch *change) error {
 				if ch.rec.snap.State == fsm.Paused || !calls[i].wanted(ch.rec) {
 					return nil // resume calls again
 				}
@@ -156,7 +229,7 @@ func (dr *drive) answer(calls []*call, errs []error) error {
 				return ch.degrade(failed, beside(calls[i+1:], errs[i+1:]))
 			})
 		case errors.Is(err, errResting):
-			err = errors.Join(err, dr.d.change(dr.ctx, calls[i].note))
+			err = errors.Join(err, dr.journal.change(dr.ctx, calls[i].note))
 		}
 		if err != nil {
 			return err

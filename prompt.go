@@ -29,7 +29,7 @@ func (r *record) target(b *briefing, name string) *transcript.Seat {
 // brief is the part of a reader's prompts that stays the same.
 func (r *record) brief(set *prompts.Set, s protocol.Step, seat transcript.Seat, model string) (*briefing, error) {
 	k := briefKey{s.Actor, s.Prompt, s.Blind, s.Swap}
-	if b := r.briefs[k]; b != nil {
+	if b := r.cache.briefings[k]; b != nil {
 		return b, nil
 	}
 	m := r.mask(&s)
@@ -45,17 +45,17 @@ func (r *record) brief(set *prompts.Set, s protocol.Step, seat transcript.Seat, 
 	if b.system, err = set.System(s.Prompt, b.data); err != nil {
 		return nil, err
 	}
-	b.tokens = r.count(model, b.system)
-	if r.briefs == nil {
-		r.briefs = map[briefKey]*briefing{}
+	b.tokens = r.env.count(model, b.system)
+	if r.cache.briefings == nil {
+		r.cache.briefings = map[briefKey]*briefing{}
 	}
-	r.briefs[k] = b
+	r.cache.briefings[k] = b
 	return b, nil
 }
 
 // visible are the turns that a step may show, by their index, and their tokens, until it is asked again.
 func (r *record) visible(s *protocol.Step, m *mask) (shown, tokens []int) {
-	shown, tokens = r.shown[:0], r.tokens[:0]
+	shown, tokens = r.cache.shown[:0], r.cache.tokens[:0]
 	for i := range r.Turns {
 		t := &r.Turns[i]
 		show := t.Kind == transcript.Speech || t.Kind == transcript.Remark
@@ -72,7 +72,7 @@ func (r *record) visible(s *protocol.Step, m *mask) (shown, tokens []int) {
 	for _, i := range shown {
 		tokens = append(tokens, r.Turns[i].Tokens+m.cost())
 	}
-	r.shown, r.tokens = shown, tokens
+	r.cache.shown, r.cache.tokens = shown, tokens
 	return shown, tokens
 }
 
@@ -118,7 +118,7 @@ func (r *record) heard(reader string, t *transcript.Turn, m *mask, cut window.Cu
 
 // retold is a turn as others read it.
 func (r *record) retold(t *transcript.Turn, m *mask) string {
-	said := &r.said
+	said := &r.cache.said
 	if m != nil {
 		said = &m.said
 	}
@@ -158,17 +158,17 @@ func (r *record) mask(s *protocol.Step) *mask {
 		return nil
 	}
 	k := maskKey{s.Actor, s.Swap}
-	if m := r.masks[k]; m != nil {
+	if m := r.cache.masks[k]; m != nil {
 		return m
 	}
 	m := &mask{labels: judge.Blind(names(r.everyone), r.ID, s.Actor, s.Swap), rank: map[string]int{}}
 	for i, label := range m.labels.Names() {
 		m.rank[label] = i
 	}
-	if r.masks == nil {
-		r.masks = map[maskKey]*mask{}
+	if r.cache.masks == nil {
+		r.cache.masks = map[maskKey]*mask{}
 	}
-	r.masks[k] = m
+	r.cache.masks[k] = m
 	return m
 }
 

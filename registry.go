@@ -180,10 +180,10 @@ func contracts() []*reply.Contract {
 // record is that of a debate of which nothing is known yet.
 func (e *Engine) record(id string, parse func(json.RawMessage) (Config, error)) *record {
 	r := newRecord(id, parse)
-	r.answer, r.named = e.answer, e.named
-	r.prompts = e.prompts
+	r.env.answer, r.env.providerName = e.answer, e.named
+	r.env.prompts = e.prompts
 	if e.counter != nil {
-		r.count = e.counter.Count
+		r.env.count = e.counter.Count
 	}
 	return r
 }

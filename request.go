@@ -11,6 +11,17 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
+// throttled says whether a rate limit of a participant's provider hits everyone who debates: they all call it, or had to
+// wait for theirs as well.
+func (r *record) throttled(p *Participant) bool {
+	for _, s := range r.Seats {
+		if other, _, ok := r.actor(s.Name); ok && other.Provider != p.Provider && r.status(s.Name).State != "rate_limited" {
+			return false
+		}
+	}
+	return true
+}
+
 // call makes the request of a step.
 func (e *Engine) call(r *record, s protocol.Step) (*call, error) {
 	who, seat, ok := r.actor(s.Actor)
@@ -18,9 +29,9 @@ func (e *Engine) call(r *record, s protocol.Step) (*call, error) {
 		return nil, fmt.Errorf("plan step %s: %q is no participant, judge or helper: %w", s.Phase, s.Actor, errProtocol)
 	}
 	c := &call{
-		step: s, who: who, role: seat.Role, set: e.prompts, names: r.names, created: r.created, config: r.config, bind: e.bind,
+		step: s, who: who, role: seat.Role, set: e.prompts, names: r.names, created: r.times.created, config: r.config, bind: e.bind,
 		judging: slices.Contains(r.Judges, s.Actor), debating: r.seated(s.Actor),
-		tally: r.count, concluding: r.Cursor.Stage == transcript.Conclusion,
+		tally: r.env.count, concluding: r.Cursor.Stage == transcript.Conclusion,
 	}
 	c.limit, c.budget = r.timeLimit()
 	c.room = r.remaining()
@@ -46,9 +57,9 @@ func (e *Engine) call(r *record, s protocol.Step) (*call, error) {
 		return nil, err
 	}
 	if s.Kind == transcript.Summary {
-		c.request.MaxTokens = min(cmp.Or(who.MaxTokens, r.wanted.Tokens), r.wanted.Tokens)
+		c.request.MaxTokens = min(cmp.Or(who.MaxTokens, r.history.wanted.Tokens), r.history.wanted.Tokens)
 		if c.turn.Window == nil { // it tells what led to it
-			led := r.wanted.Window
+			led := r.history.wanted.Window
 			c.turn.Window = &led
 		}
 	}
@@ -88,7 +99,7 @@ func (e *Engine) prompt(r *record, c *call, seat transcript.Seat) error {
 		room = min(room, r.room(&c.step, c.who, seat))
 	}
 	if c.step.Kind == transcript.Summary { // what it stands for was chosen to fit
-		policy, c.summary = window.Policy{Manager: window.Sliding}, r.wanted.Base > 0
+		policy, c.summary = window.Policy{Manager: window.Sliding}, r.history.wanted.Base > 0
 	}
 	cut := policy.Fit(r.told(&c.step, shown, tokens), room)
 	c.turn.Window, c.tokens, c.history = cut.Report(), fixed+cut.Used, cut.Used

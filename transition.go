@@ -1,18 +1,13 @@
 package debate
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
-	"reflect"
-	"slices"
 	"time"
 
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/detect"
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/protocol"
-	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -29,8 +24,8 @@ type change struct {
 
 func begin(r *record) *change {
 	now := time.Now().UTC().Truncate(time.Microsecond) // as databases keep it
-	if now.Before(r.updated) {                         // a clock that went back, or another machine's
-		now = r.updated
+	if now.Before(r.times.updated) {                   // a clock that went back, or another machine's
+		now = r.times.updated
 	}
 	return &change{rec: r, now: now, after: r.Seq}
 }
@@ -159,114 +154,6 @@ func (c *change) stop(with StateChanged) error {
 	}
 	if err := c.fire(fsm.Stop, with); err != nil {
 		return err
-	}
-	return c.settle()
-}
-
-// frozen are the fields that differ and may not, since turns were made with them.
-func (r *record) frozen(cfg Config) (list []protocol.Problem) {
-	if !r.begunToSpeak() {
-		return nil
-	}
-	same := func(field string, a, b any) {
-		if !reflect.DeepEqual(a, b) {
-			list = append(list, protocol.Problemf(field, "it cannot change after the first turn, reset the debate first"))
-		}
-	}
-	same("topic", r.config.Topic, cfg.Topic)
-	same("background", r.config.Background, cfg.Background)
-	same("protocol", parameters(r.config.Protocol), parameters(cfg.Protocol))
-	same("participants", seats(*r.config), seats(cfg))
-	return list
-}
-
-// parameters are what is stored of a protocol.
-func parameters(p protocol.Protocol) string {
-	b, _ := json.Marshal(p) // what was stored encodes
-	return p.Name() + string(b)
-}
-
-// degrade answers a step that failed for good, by the debate's policy.
-func (c *change) degrade(f *Failure, lost []*Failure) error {
-	judge := slices.Contains(c.rec.Judges, f.Key.Actor)
-	policy := c.rec.config.OnFailure
-	switch {
-	case judge:
-		policy = c.rec.config.OnJudgeFailure
-	case f.Key.Actor == protocol.Retrieving:
-		policy = c.rec.config.OnRetrievalFailure
-	}
-	switch {
-	case f.Kind == providers.ContextOverflow && c.rec.config.OnOverflow == End && c.rec.Ending.Outcome == "":
-		return c.stop(StateChanged{Ending: transcript.Ending{Outcome: transcript.EarlyStop, Evidence: f.Error()}, Failure: f, Lost: lost})
-	case policy == Ask:
-		return c.fire(fsm.Pause, StateChanged{Question: c.rec.ask(f), Lost: lost})
-	case judge && policy == WithoutJudge && !f.wrong():
-		return c.dropOut(f, lost)
-	case judge && policy == End && !f.wrong():
-		return c.endWithout(f, lost)
-	case c.rec.spares(f):
-		return c.dropOut(f, lost)
-	case c.rec.seated(f.Key.Actor) && c.rec.Cursor.Round > 1 && c.rec.Ending.Outcome == "" && !f.wrong():
-		return c.stop(StateChanged{Ending: transcript.Ending{Outcome: transcript.QuorumLost, Evidence: f.Error()}, Failure: f, Lost: lost})
-	}
-	return c.fire(fsm.Fail, StateChanged{Failure: f, Lost: lost})
-}
-
-func (c *change) dropOut(f *Failure, lost []*Failure) error {
-	own := slices.DeleteFunc(slices.Clone(lost), func(l *Failure) bool { return l.Key.Actor != f.Key.Actor })
-	if err := c.drop(f, own); err != nil {
-		return err
-	}
-	return c.settle()
-}
-
-func (c *change) drop(f *Failure, lost []*Failure) error {
-	return c.add(Dropped{Stamp: c.stamp("dropped"), At: c.now, Name: f.Key.Actor, Failure: f, Lost: lost})
-}
-
-// endWithout ends the debate without the judge that failed.
-func (c *change) endWithout(f *Failure, lost []*Failure) error {
-	if err := c.drop(f, nil); err != nil {
-		return err
-	}
-	if c.rec.Ending.Outcome != "" { // it was to give the verdict
-		return c.settle()
-	}
-	return c.stop(StateChanged{Ending: transcript.Ending{Outcome: transcript.QuorumLost, Evidence: f.Error()}, Lost: lost})
-}
-
-func (r *record) ask(f *Failure) *Question {
-	q := &Question{Cause: f.Error(), Failure: f, Choices: []Choice{
-		{actRetry, "Try again", fmt.Sprintf("call %s again", f.Key.Actor)},
-	}}
-	if r.spares(f) || slices.Contains(r.Judges, f.Key.Actor) {
-		q.Choices = append(q.Choices, Choice{actDrop, "Go on without", fmt.Sprintf("%s takes no further part", f.Key.Actor)})
-	}
-	if r.Ending.Outcome == "" { // else it is concluding already
-		q.Choices = append(q.Choices, Choice{actEnd, "End here", "conclude with what was said so far"})
-	}
-	return q
-}
-
-// act does what a person decided.
-func (c *change) act(action string, q *Question) error {
-	switch {
-	case action == actEnd:
-		return c.stop(StateChanged{Ending: transcript.Ending{
-			Outcome: transcript.Stopped, Evidence: "a person ended the debate after a question: " + q.Cause,
-		}})
-	case action == actDrop && q.Failure == nil:
-		return errors.New("the question names nobody who could drop out")
-	}
-	if e := c.rec.exhausted(c.rec.next()); action == actRetry && e.Outcome != "" { // what failed has used its share
-		return c.stop(StateChanged{Ending: e})
-	}
-	if err := c.fire(fsm.Resume, StateChanged{}); err != nil {
-		return err
-	}
-	if action == actDrop {
-		return c.dropOut(q.Failure, nil)
 	}
 	return c.settle()
 }

@@ -1,20 +1,156 @@
 package debate
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/google/uuid"
 
+	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/detect"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/transcript"
 )
+
+// newID is an id that sorts by time.
+func newID() string { return uuid.Must(uuid.NewV7()).String() }
+
+// kinship are the judges who are of one model with a participant: models are known to like their own words. Named resolves
+// the name of a provider.
+func (c *Config) kinship(named func(string) string) (list []string) {
+	for i, j := range slices.Concat(c.Judges, c.Substitutes) {
+		var kin []string
+		for _, p := range c.active() {
+			if named(p.Provider) == named(j.Provider) && p.Model == j.Model {
+				kin = append(kin, p.Name)
+			}
+		}
+		if len(kin) == 0 {
+			continue
+		}
+		who := "judge " + j.Name
+		if i >= len(c.Judges) {
+			who = fmt.Sprintf("substitutes[%d]", i-len(c.Judges))
+		}
+		list = append(list, fmt.Sprintf("%s is of one model with %s, and may favour what it would say itself", who, strings.Join(kin, ", ")))
+	}
+	return list
+}
+
+func (l *list) add(field, format string, args ...any) {
+	l.problems = append(l.problems, protocol.Problemf(field, format, args...))
+}
+
+// policy finds a policy that is none of those that have a meaning here.
+func (l *list) policy(field string, is FailurePolicy, known ...FailurePolicy) {
+	if !slices.Contains(known, is) {
+		l.add(field, "%q is unknown, use one of %q", is, known)
+	}
+}
+
+// filled is the configuration with its defaults in place, so that a stored debate does not change with them, and what is
+// wrong with it.
+func (c Config) filled() (Config, []protocol.Problem) {
+	if c.Protocol == nil {
+		c.Protocol = panel.Protocol{}
+	}
+	c.OnFailure = cmp.Or(c.OnFailure, Degrade)
+	c.OnJudgeFailure = cmp.Or(c.OnJudgeFailure, GoOn)
+	c.OnRetrievalFailure = cmp.Or(c.OnRetrievalFailure, Degrade)
+	c.OnOverflow = cmp.Or(c.OnOverflow, Truncate)
+	own := defaults(c.Protocol)
+	c.Limits = c.Limits.filled(own)
+	c.Labels = maps.Clone(c.Labels)
+	c.Participants = slices.Clone(c.Participants)
+	for i, p := range c.Participants {
+		c.Participants[i] = p.filled(own.Temperatures[min(i, len(own.Temperatures)-1)], c.Limits.StepTokens)
+	}
+	c.Judges = slices.Clone(c.Judges)
+	for i, p := range c.Judges {
+		c.Judges[i] = p.filled(*own.JudgeTemperature, c.Limits.JudgeTokens)
+	}
+	c.Substitutes = slices.Clone(c.Substitutes)
+	for i, p := range c.Substitutes {
+		c.Substitutes[i] = p.filled(*own.JudgeTemperature, c.Limits.JudgeTokens)
+	}
+	c.Casting = c.helper(c.Casting).filled(0.9, c.Limits.JudgeTokens)
+	c.Summarizer = c.helper(c.Summarizer).filled(0.3, c.Limits.JudgeTokens)
+	c.Retriever.Provider = cmp.Or(c.Retriever.Provider, templates)
+	c.Embedder.Window = cmp.Or(c.Embedder.Window, 8_000)
+	found := c.check()
+	if c.Limits.OutputTokens == 0 && len(found) == 0 {
+		c.Limits.OutputTokens = c.budget(own.OutputTokens)
+	}
+	return c, found
+}
+
+// defaults are those of a protocol, and the library's where it has none.
+func defaults(p protocol.Protocol) (d protocol.Defaults) {
+	if own, ok := p.(protocol.Defaulter); ok {
+		d = own.Defaults()
+	}
+	d.MinRounds = cmp.Or(d.MinRounds, 1)
+	d.MaxRounds = cmp.Or(d.MaxRounds, 5)
+	d.Time = cmp.Or(d.Time, time.Hour)
+	d.StepTokens, d.JudgeTokens = cmp.Or(d.StepTokens, 4096), cmp.Or(d.JudgeTokens, 4096)
+	if len(d.Temperatures) == 0 {
+		d.Temperatures = []float64{0.7}
+	}
+	cool := 0.2
+	d.JudgeTemperature = cmp.Or(d.JudgeTemperature, &cool)
+	return d
+}
+
+// budget is the default of Limits.OutputTokens: the protocol's own, as long as that has room for all rounds.
+func (c Config) budget(own int) int {
+	if worst := c.worst(); own < worst {
+		return 2 * worst
+	}
+	return own
+}
+
+func (p Participant) filled(temperature float64, tokens int) Participant {
+	p.Temperature = cmp.Or(p.Temperature, &temperature)
+	p.MaxTokens = cmp.Or(p.MaxTokens, tokens)
+	p.Window = cmp.Or(p.Window, window.Default)
+	return p
+}
+
+// helper gives casting or the summarizer the model of the first judge or participant.
+func (c Config) helper(p Participant) Participant {
+	others := slices.Concat(c.Judges, c.active())
+	if len(others) == 0 {
+		return p
+	}
+	if p.Provider == "" {
+		p.Provider = others[0].Provider
+		p.Model = cmp.Or(p.Model, others[0].Model)
+	}
+	p.Window = cmp.Or(p.Window, others[0].Window)
+	return p
+}
+
+func (l Limits) filled(own protocol.Defaults) Limits {
+	most := cmp.Or(l.MaxRounds, own.MaxRounds)
+	l.MinRounds = cmp.Or(l.MinRounds, min(own.MinRounds, max(most, 1)))
+	l.MaxRounds = cmp.Or(l.MaxRounds, max(own.MaxRounds, l.MinRounds))
+	l.Time = cmp.Or(l.Time, own.Time)
+	l.StepTokens = cmp.Or(l.StepTokens, own.StepTokens)
+	l.JudgeTokens = cmp.Or(l.JudgeTokens, own.JudgeTokens)
+	l.StepTimeout = cmp.Or(l.StepTimeout, 5*time.Minute)
+	l.StepCalls = cmp.Or(l.StepCalls, 10)
+	return l
+}
+
+type list struct{ problems []protocol.Problem }
 
 // check is everything that is wrong with a filled configuration, as far as data can tell.
 func (c Config) check() []protocol.Problem {
@@ -213,31 +349,3 @@ func (l Limits) check(list *list) {
 		list.add("limits.min_rounds", "%d is more than max_rounds, %d", l.MinRounds, l.MaxRounds)
 	}
 }
-
-// Remark is what a person says between turns.
-type Remark struct {
-	ID   string // names it, so that giving it twice is giving it once; defaults to a new one
-	From string // the person's name, as those who debate read it
-	Text string
-}
-
-func (r Remark) check() (list []protocol.Problem) {
-	if p := nameProblem(r.From); p != "" {
-		list = append(list, protocol.Problemf("from", "%s", p))
-	}
-	if strings.TrimSpace(r.Text) == "" {
-		list = append(list, protocol.Problemf("text", "it is blank"))
-	}
-	return list
-}
-
-func (r Remark) turn(c *change) transcript.Turn {
-	return transcript.Turn{
-		Key:  transcript.Key{Run: c.rec.Cursor.Run, Phase: "remark", Actor: r.From, Target: r.ID},
-		Kind: transcript.Remark, Order: c.rec.Place(), Seq: c.rec.Seq + 1, Horizon: c.rec.Seq,
-		Text: r.Text, Tokens: c.rec.count("", r.Text), Began: c.now, Ended: c.now,
-	}
-}
-
-// newID is an id that sorts by time.
-func newID() string { return uuid.Must(uuid.NewV7()).String() }

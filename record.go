@@ -16,6 +16,68 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
+// findings is what the rules of Config.Watch have found.
+type findings struct {
+	list     []detect.Finding             // in order
+	reported struct{ spoken, judged int } // the rounds whose findings are in the journal
+	detector *watching                    // made when first needed
+}
+
+// watching is a debate's Watch, with the last round that it was told of.
+type watching struct {
+	detect.Watch
+
+	spoken, judged int
+}
+
+// history is what the record keeps to fit a debate's turns into the windows of its readers.
+type history struct {
+	tokens    int                                      // of all turns, summaries apart
+	summaries []summary                                // in order
+	wanted    *window.Summing                          // the summary to make now; nil if none
+	scales    map[string]window.Calibration            // how to count each actor's tokens
+	frozen    map[string]map[string]window.Calibration // the scales with which each phase of the current round began
+}
+
+// summing is the phase of a step that sums up what other steps have no room for.
+const summing = "summary"
+
+// summary is a turn that stands for others.
+type summary struct {
+	reader string // for whom; empty: for everyone who sees all speeches
+	upTo   int64  // the seq of the last turn that it covers
+	seq    int64
+	round  int
+	tokens int
+	failed bool
+}
+
+// summary is the step that makes the summary which is wanted.
+func (r *record) summary() protocol.Step {
+	w := r.history.wanted
+	covered := map[int64]bool{w.Base: w.Base > 0}
+	for _, seq := range w.Covers {
+		covered[seq] = true
+	}
+	key := transcript.Key{Run: r.Cursor.Run, Round: r.Cursor.Round, Phase: summing, Actor: protocol.Summarizing, Target: w.Target}
+	return protocol.Step{
+		Key: key, Kind: transcript.Summary, Horizon: r.Seq, Prompt: "summarize",
+		Vars: map[string]string{"words": fmt.Sprint(w.Tokens * 7 / 10)}, // a word has about 1.4 tokens
+		Show: func(t *transcript.Turn) bool { return covered[t.Seq] },
+	}
+}
+
+// promptCache keeps what prompts are made of and does not change from one to the next. Losing it costs time only.
+type promptCache struct {
+	briefings map[briefKey]*briefing // the constant part of each reader's prompts
+	masks     map[maskKey]*mask
+	said      []string // by seq: a turn as others read it, once somebody has
+	// Buffers that are filled again for each prompt.
+	shown   []int
+	tokens  []int
+	covered []window.Summary
+}
+
 // begun says whether a phase is open that has steps to run: then nothing follows without work.
 func (r *record) begun() bool {
 	steps := r.next()
@@ -23,7 +85,7 @@ func (r *record) begun() bool {
 }
 
 // due is when the next round may begin.
-func (r *record) due() time.Time { return r.entered.Add(r.config.Limits.RoundDelay) }
+func (r *record) due() time.Time { return r.times.entered.Add(r.config.Limits.RoundDelay) }
 
 func (r *record) phase(name string) protocol.Phase {
 	phases := r.phases(r.Cursor.Stage)
@@ -50,11 +112,11 @@ func (r *record) remaining() time.Duration {
 	l := r.config.Limits
 	reserve := min(l.Time/5, l.StepTimeout)
 	if r.Cursor.Stage == transcript.Conclusion {
-		return max(l.Time-r.running, reserve)
+		return max(l.Time-r.times.running, reserve)
 	}
-	left := l.Time - reserve - r.running
+	left := l.Time - reserve - r.times.running
 	if l.Round > 0 && r.inRound() {
-		left = min(left, l.Round-(r.running-r.roundBegan))
+		left = min(left, l.Round-(r.times.running-r.times.roundBegan))
 	}
 	return left
 }
@@ -86,49 +148,9 @@ func (r *record) seated(name string) bool {
 	return false
 }
 
-// spares says whether the debate can go on without the participant who failed.
-func (r *record) spares(f *Failure) bool {
-	if f.wrong() || !r.seated(f.Key.Actor) {
-		return false
-	}
-	left := r.Record
-	left.Drop(f.Key.Actor)
-	if len(left.Judges) == 0 { // that there is none was somebody's decision
-		left.Judges = names(judges(*r.config))
-	}
-	return len(r.config.Protocol.Check(&left)) == 0
-}
-
-// throttled says whether a rate limit of a participant's provider hits everyone who debates: they all call it, or had to
-// wait for theirs as well.
-func (r *record) throttled(p *Participant) bool {
-	for _, s := range r.Seats {
-		if other, _, ok := r.actor(s.Name); ok && other.Provider != p.Provider && r.status(s.Name).State != "rate_limited" {
-			return false
-		}
-	}
-	return true
-}
-
 type maskKey struct {
 	judge string
 	swap  bool
-}
-
-// watching is a debate's Watch, with the last round that it was told of.
-type watching struct {
-	detect.Watch
-
-	spoken, judged int
-}
-
-// since are the findings of a round and of later ones.
-func (r *record) since(round int) []detect.Finding {
-	from := len(r.findings)
-	for from > 0 && r.findings[from-1].Round >= round {
-		from--
-	}
-	return r.findings[from:]
 }
 
 // timeLimit is the time that a call has for all its attempts, and what the time is up for when it is over.
@@ -140,52 +162,56 @@ func (r *record) timeLimit() (limit time.Duration, budget bool) {
 	return limit, false
 }
 
-// record is the fold of a journal: all that is known of a debate. It changes by apply alone, in place.
+// record is what the journal of a debate amounts to. Only apply changes it, entry by entry and in place; replay, resume and
+// a live run all use the same fold. Its parts own what readers of the record compute from it: history decides what is
+// summarized, findings what was measured, and cache keeps what prompts are made of.
 type record struct {
 	protocol.Record
 
 	format      int
 	config      *Config
 	snap        fsm.Snapshot
-	parallel    bool      // the phase at hand runs its steps all at once
-	valid       bool      // the configuration was accepted, and is unchanged since
-	failure     *Failure  // what led to the error that the debate is in
-	question    *Question // that is open
-	answered    *Failure  // somebody decided to go on without whom it is about
+	parallel    bool      // the open phase runs all its steps at once
+	valid       bool      // the configuration was accepted and has not changed since
+	failure     *Failure  // why the debate is in error
+	question    *Question // the open question
+	withdrawn   *Failure  // the failure whose actor a person chose to drop
 	drops       []Dropped
-	lost        []*Failure // steps that failed for good, also where somebody tried again
+	lost        []*Failure // steps that failed for good, also those that were tried again
 	annotations map[string]json.RawMessage
-	findings    []detect.Finding
-	looked      struct{ spoken, judged int } // rounds whose findings stand in the journal
-	watch       *watching
-	answer      func(transcript.Turn) string
-	count       func(model, text string) int // tokens
-	prompts     *prompts.Set
-	named       func(provider string) string // its name where it is left out
-	summaries   []summary
-	wanted      *window.Summing                          // the summary that is to be made now; nil: none
-	scales      map[string]window.Calibration            // of actors' tokens
-	atBegin     map[string]map[string]window.Calibration // as phases of the round at hand began with them
-	planned     store.Plan                               // as the stored head has it
+	storedPlan  store.Plan // the plan in the stored status
 	usage       transcript.Usage
-	running     time.Duration
-	roundBegan  time.Duration // running time at the begin of the round at hand
+	times       times
+	everyone    []transcript.Seat // in the order of the configuration, those who dropped out too
+	names       []string          // the names of those who are still in
+	planned     plannedSteps
+	history     history
+	findings    findings
+	cache       promptCache
+	env         environment
+}
 
+// environment is what a record needs of its engine.
+type environment struct {
+	parse        func(json.RawMessage) (Config, error)
+	prompts      *prompts.Set
+	count        func(model, text string) int // counts tokens
+	answer       func(transcript.Turn) string // see Options.Answer
+	providerName func(string) string          // returns the name of the provider that a name, or none, refers to
+}
+
+// times are when things happened and how long the debate has run.
+type times struct {
 	created, updated, completed time.Time
-	entered                     time.Time // when the state at hand was entered, pauses apart
+	entered                     time.Time // when the current state was entered; a pause does not change it
+	running                     time.Duration
+	roundBegan                  time.Duration // running time at the start of the current round
+}
 
-	names    []string               // of those who are still in
-	everyone []transcript.Seat      // in the order of the configuration, those who dropped out too
-	asked    int64                  // the seq that steps were asked for
-	steps    []protocol.Step        // what may run at it
-	said     []string               // by seq: a turn as others read it, once somebody has
-	history  int                    // tokens of all turns
-	shown    []int                  // what visible found last
-	tokens   []int                  // likewise
-	covered  []window.Summary       // what told found last
-	briefs   map[briefKey]*briefing // what is the same in all prompts of a reader
-	masks    map[maskKey]*mask
-	parse    func(json.RawMessage) (Config, error)
+// plannedSteps caches what may run after the entry seq.
+type plannedSteps struct {
+	seq   int64
+	steps []protocol.Step
 }
 
 type briefKey struct {
@@ -209,9 +235,9 @@ var stages = map[fsm.State]transcript.Kind{
 }
 
 func newRecord(id string, parse func(json.RawMessage) (Config, error)) *record {
-	r := &record{parse: parse, format: store.Format, snap: fsm.Snapshot{State: fsm.Configuring}, config: &Config{}}
-	r.count = func(_, text string) int { return window.Estimate(text) }
-	r.named = func(name string) string { return name }
+	r := &record{env: environment{parse: parse}, format: store.Format, snap: fsm.Snapshot{State: fsm.Configuring}, config: &Config{}}
+	r.env.count = func(_, text string) int { return window.Estimate(text) }
+	r.env.providerName = func(name string) string { return name }
 	r.ID, r.Cursor.Run = id, 1
 	return r
 }
@@ -253,46 +279,24 @@ func (r *record) drivable() error {
 	return nil
 }
 
-func (r *record) status(name string) Status {
-	s := Status{Name: name, State: "active"}
-	for i := range r.Turns {
-		if t := &r.Turns[i]; t.Actor == name {
-			s.State = "active"
-			s.attempts(t.Attempts)
-			if t.Window != nil && t.Window.Cut > 0 {
-				s.State = "context_exceeded"
-			}
-		}
-	}
-	for _, f := range r.lost {
-		if f.Key.Actor == name {
-			s.attempts(f.Tried)
-		}
-	}
-	if slices.ContainsFunc(r.drops, func(d Dropped) bool { return d.Name == name }) {
-		s.State = "dropped"
-	}
-	return s
-}
-
 // next is what may run now, paused or not. It is the same until another entry is applied.
 func (r *record) next() []protocol.Step {
-	if r.asked == r.Seq {
-		return r.steps
+	if r.planned.seq == r.Seq {
+		return r.planned.steps
 	}
-	r.asked, r.steps = r.Seq, nil
+	r.planned.seq, r.planned.steps = r.Seq, nil
 	if r.Cursor.Stage != "" && (r.Cursor.Stage != transcript.Conclusion || r.spoken()) { // on nothing there is no conclusion
-		r.steps = protocol.Next(r.rules(), &r.Record)
+		r.planned.steps = protocol.Next(r.rules(), &r.Record)
 	}
-	for i := range r.steps {
-		if r.steps[i].Actor == protocol.Embedding {
-			r.steps[i].Kind = transcript.Vectors
+	for i := range r.planned.steps {
+		if r.planned.steps[i].Actor == protocol.Embedding {
+			r.planned.steps[i].Kind = transcript.Vectors
 		}
 	}
-	if r.wanted != nil {
-		r.steps = []protocol.Step{r.summary()}
+	if r.history.wanted != nil {
+		r.planned.steps = []protocol.Step{r.summary()}
 	}
-	return r.steps
+	return r.planned.steps
 }
 
 // open says whether a step may still be committed.
@@ -345,32 +349,4 @@ func (r *record) actor(name string) (*Participant, transcript.Seat, bool) {
 		return who, transcript.Seat{Name: name, Instructions: who.Instructions}, true
 	}
 	return who, who.seat(), true
-}
-
-// summing is the phase of a step that sums up what other steps have no room for.
-const summing = "summary"
-
-// summary is a turn that stands for others.
-type summary struct {
-	reader string // for whom; empty: for everyone who sees all speeches
-	upTo   int64  // the seq of the last turn that it covers
-	seq    int64
-	round  int
-	tokens int
-	failed bool
-}
-
-// summary is the step that makes the summary which is wanted.
-func (r *record) summary() protocol.Step {
-	w := r.wanted
-	covered := map[int64]bool{w.Base: w.Base > 0}
-	for _, seq := range w.Covers {
-		covered[seq] = true
-	}
-	key := transcript.Key{Run: r.Cursor.Run, Round: r.Cursor.Round, Phase: summing, Actor: protocol.Summarizing, Target: w.Target}
-	return protocol.Step{
-		Key: key, Kind: transcript.Summary, Horizon: r.Seq, Prompt: "summarize",
-		Vars: map[string]string{"words": fmt.Sprint(w.Tokens * 7 / 10)}, // a word has about 1.4 tokens
-		Show: func(t *transcript.Turn) bool { return covered[t.Seq] },
-	}
 }

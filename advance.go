@@ -1,0 +1,187 @@
+package debate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/providers"
+)
+
+// calls are what may run now, each with all that it needs of the record.
+func (dr *drive) calls(r *record) ([]*call, *Failure) {
+	var calls []*call
+	for _, s := range r.next() {
+		c, err := dr.engine.call(r, s)
+		if err == nil {
+			c.name, c.provider, err = dr.engine.bind(c.who.Provider)
+		}
+		if err != nil {
+			return nil, &Failure{
+				Key: s.Key, Kind: providers.Validation, At: time.Now().UTC(), Message: err.Error(), Recoverable: !errors.Is(err, errProtocol), cause: err,
+			}
+		}
+		calls = append(calls, c)
+	}
+	return calls, nil
+}
+
+// unit does what may be done now.
+func (dr *drive) unit() (more bool, err error) {
+	p, err := dr.plan()
+	if dr.out.flush(); dr.out.gone || err != nil {
+		return false, err
+	}
+	switch {
+	case p.check != nil:
+		if err = dr.validate(*p.check); err == nil {
+			dr.warn(p.check)
+		}
+	case p.wait > 0:
+		dr.sleep(p.wait)
+	case len(p.calls) > 0 && !dr.moved(p): // else it is planned anew
+		err = dr.perform(p)
+	}
+	if dr.out.flush(); dr.out.gone || err != nil {
+		return false, err
+	}
+	if dr.ctx.Err() != nil {
+		return false, context.Cause(dr.ctx)
+	}
+	return dr.rest()
+}
+
+// rest says whether there is more to do, and gives the failure that the debate stopped with.
+func (dr *drive) rest() (more bool, err error) {
+	dr.journal.mu.Lock()
+	defer dr.journal.mu.Unlock()
+	r := dr.journal.rec
+	if r != nil && r.snap.State == fsm.Error {
+		return false, r.failure
+	}
+	return r == nil || r.snap.State.Active(), nil
+}
+
+func (dr *drive) plan() (p plan, err error) {
+	j := dr.journal
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if dr.engine.isClosed() {
+		return p, ErrClosed
+	}
+	p.newest = dr.newest.Load()
+	if j.rec == nil || j.rec.supported() != nil || dr.behind(j.rec.Seq) || !j.rec.begun() {
+		if err := j.change(dr.ctx, dr.prepare); err != nil {
+			return p, err
+		}
+	}
+	p.known = dr.known.Load()
+	switch r := j.rec; {
+	case dr.only != "" && dr.only != r.plan().Key: // what it was to do is done
+	case r.snap.State == fsm.Validating:
+		p.check = r.config
+	case r.snap.State == fsm.RoundComplete:
+		p.wait = max(time.Until(r.due()), 1)
+	case r.snap.State.Active():
+		var broken *Failure
+		if p.calls, broken = dr.calls(r); broken != nil {
+			return p, j.change(dr.ctx, func(c *change) error {
+				if !c.rec.begun() { // somebody was faster
+					return nil
+				}
+				return c.fire(fsm.Fail, StateChanged{Failure: broken})
+			})
+		}
+	}
+	return p, nil
+}
+
+// prepare takes the debate as far as it comes without work.
+func (dr *drive) prepare(c *change) error {
+	if err := c.rec.drivable(); err != nil {
+		return fmt.Errorf("drive debate %s: %w", c.rec.ID, err)
+	}
+	switch c.rec.snap.State {
+	case fsm.Configuring, fsm.Ready:
+		return c.start()
+	default:
+		return c.settle()
+	}
+}
+
+// validate checks what only a driver can, and starts the debate or takes it back to configuring.
+func (dr *drive) validate(cfg Config) error {
+	found := append(cfg.check(), dr.engine.unbound(cfg)...)
+	if len(found) == 0 {
+		found = dr.probe(cfg)
+	}
+	if dr.ctx.Err() != nil {
+		return context.Cause(dr.ctx)
+	}
+	dr.journal.mu.Lock()
+	defer dr.journal.mu.Unlock()
+	err := dr.journal.change(dr.ctx, func(c *change) error {
+		switch {
+		case c.rec.snap.State != fsm.Validating: // somebody else did
+			return nil
+		case len(found) > 0:
+			return c.fire(fsm.Reject, StateChanged{Problems: found})
+		}
+		if err := c.fire(fsm.Accept, StateChanged{}); err != nil {
+			return err
+		}
+		if err := c.fire(fsm.Start, StateChanged{}); err != nil {
+			return err
+		}
+		return c.settle()
+	})
+	if err == nil {
+		err = problems(found)
+	}
+	return err
+}
+
+// warn tells of what is allowed, but not wise.
+func (dr *drive) warn(cfg *Config) {
+	for _, w := range cfg.kinship(dr.engine.named) {
+		dr.engine.log.WarnContext(dr.ctx, "check configuration", "debate", dr.journal.id, "warning", w)
+		if dr.out.yield != nil && !dr.out.gone {
+			_ = dr.out.show(Warning{Stamp: live("warning"), Text: w}, dr.out.shown) // a viewer who leaves is seen to
+		}
+	}
+}
+
+// probe asks the providers, until it is not wanted any more.
+func (dr *drive) probe(cfg Config) []protocol.Problem {
+	ctx, cancel := context.WithTimeout(dr.ctx, cfg.Limits.StepTimeout)
+	defer cancel()
+	ctx, stop := context.WithCancelCause(ctx)
+	set := func(f context.CancelCauseFunc) {
+		dr.mu.Lock()
+		defer dr.mu.Unlock()
+		dr.checking = f
+	}
+	set(stop)
+	defer set(nil)
+	defer stop(nil)
+	return dr.engine.probe(ctx, cfg)
+}
+
+// sleep waits until something changes, the engine closes, or, unless it is negative, so much time has passed.
+func (dr *drive) sleep(wait time.Duration) {
+	var over <-chan time.Time
+	if wait >= 0 {
+		t := time.NewTimer(wait)
+		defer t.Stop()
+		over = t.C
+	}
+	select {
+	case <-over:
+	case <-dr.woken:
+	case <-dr.engine.closing:
+	case <-dr.ctx.Done():
+	}
+}

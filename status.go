@@ -1,0 +1,128 @@
+package debate
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/store"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// head is the record summed up.
+func (r *record) head() store.Head {
+	return store.Head{
+		ID: r.ID, Seq: r.Seq, State: r.snap.State, Cursor: r.Cursor, Rounds: r.MaxRounds, Ending: r.Ending,
+		Topic: r.config.Topic, Protocol: r.config.Protocol.Name(), Labels: maps.Clone(r.config.Labels),
+		Usage: r.usage, Running: r.times.running, Format: r.format, Created: r.times.created, Updated: r.times.updated, Plan: r.plan(),
+	}
+}
+
+// plan is what may run now, under a name that a crash, a pause, a remark or a part that is done does not change.
+func (r *record) plan() (p store.Plan) {
+	if !r.snap.State.Active() {
+		return p
+	}
+	if r.drivable() != nil && r.snap.State != fsm.Validating { // what is to come only an engine with the protocol can tell
+		return r.storedPlan
+	}
+	at := transcript.Key{Run: r.Cursor.Run, Round: r.Cursor.Round, Phase: string(r.snap.State)}
+	switch {
+	case r.snap.State == fsm.RoundComplete:
+		p.Due = r.due()
+	case r.begun() && !r.parallel:
+		at = r.next()[0].Key
+	case r.begun():
+		at.Phase = r.Cursor.Phase
+	}
+	p.Key, p.Within = at.String(), r.config.Limits.StepTimeout*time.Duration(r.turnsOfOne())
+	return p
+}
+
+// turnsOfOne is the most steps of what may run now that one actor performs, one after the other.
+func (r *record) turnsOfOne() int {
+	if len(r.next()) < 2 {
+		return 1
+	}
+	count := map[string]int{"": 1}
+	for _, s := range r.next() {
+		count[s.Actor]++
+	}
+	return slices.Max(slices.Collect(maps.Values(count)))
+}
+
+func (r *record) result() *Result {
+	res := &Result{
+		ID: r.ID, Topic: r.config.Topic, Background: r.config.Background, Protocol: r.config.Protocol.Name(), State: r.snap.State,
+		Ending: r.Ending, Round: r.Cursor.Round, Turns: slices.Clone(r.Turns), Sides: map[string]Totals{},
+		Rounds: make([]Totals, r.Cursor.Round+1), Annotations: maps.Clone(r.annotations), Question: r.question, Failure: r.failure,
+		Running: r.times.running, Created: r.times.created, Started: r.Started, Updated: r.times.updated, Completed: r.times.completed,
+	}
+	res.Findings, res.Warnings = slices.Clone(r.findings.list), r.config.kinship(r.env.providerName)
+	sides := map[string]string{}
+	for _, s := range r.everyone {
+		sides[s.Name] = cmp.Or(s.Side, s.Name)
+		res.Participants = append(res.Participants, r.status(s.Name))
+	}
+	for _, f := range r.lost {
+		res.lose(f, sides[f.Key.Actor])
+	}
+	for i := range res.Turns {
+		t := &res.Turns[i]
+		side := sides[t.Actor]
+		res.Sides[side] = res.Sides[side].add(t)
+		res.Rounds[t.Round] = res.Rounds[t.Round].add(t)
+		res.Total = res.Total.add(t)
+		for _, w := range warnings(t) {
+			res.Warnings = append(res.Warnings, fmt.Sprintf("round %d, %s of %s: %s", t.Round, t.Phase, t.Actor, w))
+		}
+		switch t.Kind {
+		case transcript.Assessment:
+			res.Assessments = append(res.Assessments, *t)
+		case transcript.Conclusion:
+			if res.Verdict == nil || res.Verdict.Phase != t.Phase || !slices.Contains(t.Flags, transcript.Fallback) {
+				res.Verdict = t
+			}
+		case transcript.Prelude, transcript.Speech, transcript.Remark, transcript.Summary, transcript.Vectors:
+		}
+	}
+	res.Answer = r.concluded(res.Verdict)
+	return res
+}
+
+// concluded is what the debate came to.
+func (r *record) concluded(verdict *transcript.Turn) (a protocol.Answer) {
+	if p, ok := r.config.Protocol.(protocol.Answerer); ok {
+		return p.Answer(&r.Record)
+	}
+	if verdict != nil {
+		a.Text, a.Data = verdict.Text, verdict.Data
+	}
+	return a
+}
+
+func (r *record) status(name string) Status {
+	s := Status{Name: name, State: "active"}
+	for i := range r.Turns {
+		if t := &r.Turns[i]; t.Actor == name {
+			s.State = "active"
+			s.attempts(t.Attempts)
+			if t.Window != nil && t.Window.Cut > 0 {
+				s.State = "context_exceeded"
+			}
+		}
+	}
+	for _, f := range r.lost {
+		if f.Key.Actor == name {
+			s.attempts(f.Tried)
+		}
+	}
+	if slices.ContainsFunc(r.drops, func(d Dropped) bool { return d.Name == name }) {
+		s.State = "dropped"
+	}
+	return s
+}
