@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/elenchus-go/debate/internal/steptimer"
 	"github.com/elenchus-go/debate/judge/reply"
 	"github.com/elenchus-go/debate/prompts"
 	"github.com/elenchus-go/debate/protocol"
@@ -67,7 +68,7 @@ type call struct {
 	cancel context.CancelCauseFunc
 	limit  time.Duration // for all attempts
 	budget bool          // the limit is what is left of the debate's time budget
-	clock  *clock
+	clock  *steptimer.Timer
 	began  time.Time     // when the clock was started
 	viewed time.Duration // that the viewer took, by the clocks before
 	feed   *feed
@@ -78,19 +79,19 @@ type call struct {
 // start gives the call its time.
 func (c *call) start() {
 	if c.clock != nil {
-		c.clock.stop()
-		c.viewed += time.Duration(c.clock.viewed.Load())
+		c.clock.Stop()
+		c.viewed += c.clock.Viewed()
 	}
 	c.rested, c.began = false, time.Now()
 	if rest := c.patience - time.Since(c.turn.Began) + c.viewed; c.patience > 0 && rest < c.limit {
 		c.limit, c.budget = rest, true
 	}
-	c.clock = startClock(c.limit, func() { c.cancel(c.overtime()) })
+	c.clock = steptimer.Start(c.limit, func() { c.cancel(c.overtime()) })
 }
 
 // done is a turn that has come to its end. An error is that of a viewer who has gone.
 func (c *call) done() error {
-	c.turn.Ended, c.turn.Viewed = time.Now(), c.viewed+time.Duration(c.clock.viewed.Load())
+	c.turn.Ended, c.turn.Viewed = time.Now(), c.viewed+c.clock.Viewed()
 	return c.warn()
 }
 
@@ -202,7 +203,7 @@ func (c *call) most(kind providers.Kind) int {
 
 // left is what is left of the step's time.
 func (c *call) left() time.Duration {
-	return c.limit - time.Since(c.began) + time.Duration(c.clock.viewed.Load())
+	return c.limit - time.Since(c.began) + c.clock.Viewed()
 }
 
 // limited says whether an attempt failed by a rate limit that hits everyone who debates.

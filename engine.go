@@ -16,6 +16,9 @@ import (
 
 // NewEngine makes an engine. It fails where a prompt template does.
 func NewEngine(o Options) (*Engine, error) {
+	if o.Store == nil {
+		o.Store = store.Memory()
+	}
 	set, err := prompts.Load(o.Prompts)
 	if err != nil {
 		return nil, fmt.Errorf("make engine: %w", err)
@@ -30,7 +33,7 @@ func NewEngine(o Options) (*Engine, error) {
 		log: cmp.Or(o.Logger, slog.New(slog.DiscardHandler)), closing: make(chan struct{}),
 		drives: map[string]*slot{}, feeds: map[string]*feed{},
 	}
-	e.store = watched(o.Store)
+	e.store = store.Watched(o.Store)
 	if s, ok := o.Store.(store.Scheduler); ok {
 		e.workers = s.Schedules()
 	}

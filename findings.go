@@ -5,7 +5,9 @@ import (
 	"slices"
 
 	"github.com/elenchus-go/debate/detect"
+	"github.com/elenchus-go/debate/internal/embedding"
 	"github.com/elenchus-go/debate/judge"
+	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -40,8 +42,8 @@ func (r *record) hear(round int) []detect.Finding {
 		return nil
 	}
 	r.findings.detector.spoken = round
-	turns := of(&r.Record, round)
-	return r.findings.detector.Spoken(turns, r.vectors(turns))
+	turns := turnsOf(&r.Record, round)
+	return r.findings.detector.Spoken(turns, embedding.Vectors(&r.Record, round))
 }
 
 // judge has the watch look at the judges' word on a round, once, where there is any.
@@ -50,7 +52,7 @@ func (r *record) judge(round int) []detect.Finding {
 		return nil
 	}
 	r.findings.detector.judged = round
-	turns := slices.DeleteFunc(slices.Clone(of(&r.Record, round)), func(t transcript.Turn) bool { return t.Output != judge.AssessmentContract.Name() })
+	turns := slices.DeleteFunc(slices.Clone(turnsOf(&r.Record, round)), func(t transcript.Turn) bool { return t.Output != judge.AssessmentContract.Name() })
 	joint, ok := judge.Bench{}.Assess(judge.Opinions[judge.Assessment](turns))
 	switch {
 	case !ok: // nobody judges
@@ -71,7 +73,7 @@ func (r *record) judge(round int) []detect.Finding {
 
 // alarm is the ending that a finding of the round at hand brings about, or one that was just made; zero: none does.
 func (r *record) alarm(found ...detect.Finding) transcript.Ending {
-	for _, f := range append(slices.Clip(r.since(r.Cursor.Round)), found...) {
+	for _, f := range append(slices.Clip(r.findings.since(r.Cursor.Round)), found...) {
 		if f.Found && f.Use == detect.Stop {
 			return f.Ending()
 		}
@@ -79,30 +81,20 @@ func (r *record) alarm(found ...detect.Finding) transcript.Ending {
 	return transcript.Ending{}
 }
 
-// vectors are those of the speeches among the turns of a round, as far as an embedder has made them.
-func (r *record) vectors(turns []transcript.Turn) (list []detect.Vector) {
-	said := speeches(turns)
-	for _, t := range turns {
-		if t.Kind != transcript.Vectors {
-			continue
-		}
-		part := said[min(t.Order*batch, len(said)):min((t.Order+1)*batch, len(said))]
-		made, err := transcript.Decode[vectors](t)
-		if err != nil || len(made.Vectors) != len(part) { // none, or of other texts
-			continue
-		}
-		for i, of := range part {
-			list = append(list, detect.Vector{Of: of.Key, Values: components(made.Vectors[i])})
-		}
+// turnsOf returns the turns of a round.
+func turnsOf(r *protocol.Record, round int) []transcript.Turn {
+	turns := r.Since(round)
+	if end := slices.IndexFunc(turns, func(t transcript.Turn) bool { return t.Round > round }); end >= 0 {
+		turns = turns[:end]
 	}
-	return list
+	return turns
 }
 
-// since are the findings of a round and of later ones.
-func (r *record) since(round int) []detect.Finding {
-	from := len(r.findings.list)
-	for from > 0 && r.findings.list[from-1].Round >= round {
+// since returns the findings of a round and of later ones.
+func (f *findings) since(round int) []detect.Finding {
+	from := len(f.list)
+	for from > 0 && f.list[from-1].Round >= round {
 		from--
 	}
-	return r.findings.list[from:]
+	return f.list[from:]
 }

@@ -159,3 +159,11 @@ func (v *viewer) show(live []Event, yield func(Event, error) bool) (more bool) {
 	}
 	return true
 }
+
+// poke wakes who waits for ch, which holds one token.
+func poke(ch chan struct{}) {
+	select {
+	case ch <- struct{}{}:
+	default:
+	}
+}

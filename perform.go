@@ -40,8 +40,8 @@ func landed(m message) int {
 // post hands an event to the driver's goroutine.
 func (c *call) post(i int, inbox chan<- message) func(Event, int64) error {
 	return func(ev Event, seq int64) error {
-		c.clock.viewing.Store(true)
-		defer c.clock.viewing.Store(false)
+		c.clock.Viewing(true)
+		defer c.clock.Viewing(false)
 		if c.ctx.Err() != nil { // how a call was cut is shown all the same
 			inbox <- message{index: i, event: ev, seq: seq}
 			return nil
@@ -113,8 +113,8 @@ func (dr *drive) launch(calls []*call) {
 		c.feed = dr.feed
 		if dr.out.yield != nil {
 			c.emit = func(ev Event, seq int64) error {
-				c.clock.viewing.Store(true)
-				defer c.clock.viewing.Store(false)
+				c.clock.Viewing(true)
+				defer c.clock.Viewing(false)
 				return dr.out.show(ev, seq)
 			}
 		}
@@ -128,7 +128,7 @@ func (dr *drive) ground(calls []*call) {
 	defer dr.mu.Unlock()
 	for _, c := range calls {
 		if c.clock != nil {
-			c.clock.stop()
+			c.clock.Stop()
 		}
 		c.cancel(errGone)
 		dr.feed.end(c.step.Key)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/detect"
+	"github.com/elenchus-go/debate/internal/embedding"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/prompts"
 	"github.com/elenchus-go/debate/protocol"
@@ -174,7 +175,7 @@ func (r *record) mask(s *protocol.Step) *mask {
 
 // advice is what the judges of the round at hand are told of what was measured.
 func (r *record) advice() (list []string) {
-	for _, f := range r.since(r.Cursor.Round - 1) {
+	for _, f := range r.findings.since(r.Cursor.Round - 1) {
 		if f.Found && f.Use != detect.Report {
 			list = append(list, f.Advice())
 		}
@@ -184,8 +185,7 @@ func (r *record) advice() (list []string) {
 
 // texts are the messages of an embedder's request: its part of what was said in the round, in order.
 func (r *record) texts(limit int, s *protocol.Step) (list []providers.Message) {
-	said := speeches(of(&r.Record, s.Round))
-	for _, t := range said[min(s.Order*batch, len(said)):min((s.Order+1)*batch, len(said))] {
+	for _, t := range embedding.Part(&r.Record, s.Round, s.Order) {
 		list = append(list, providers.Message{Role: providers.User, Text: window.Clip(t.Text, limit)})
 	}
 	return list

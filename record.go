@@ -10,6 +10,7 @@ import (
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/detect"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/embedding"
 	"github.com/elenchus-go/debate/prompts"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/store"
@@ -319,7 +320,7 @@ func (r *record) phases(stage transcript.Kind) []protocol.Phase {
 // rules are the debate's protocol, and what is to be measured beside.
 func (r *record) rules() protocol.Protocol {
 	if r.config.embeds() {
-		return embedding{r.config.Protocol}
+		return embedding.After(r.config.Protocol)
 	}
 	return r.config.Protocol
 }

@@ -15,6 +15,7 @@ import (
 	"sync"
 
 	"github.com/elenchus-go/debate/context/window"
+	"github.com/elenchus-go/debate/internal/embedding"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/judge/reply"
 	"github.com/elenchus-go/debate/prompts"
@@ -171,7 +172,7 @@ func presets() []protocol.Protocol {
 // contracts are those of all replies that the presets and the engine ask for.
 func contracts() []*reply.Contract {
 	return []*reply.Contract{
-		judge.AssessmentContract, judge.VerdictContract, protocol.PersonasContract, vectorsContract, skeptic.DocumentsContract,
+		judge.AssessmentContract, judge.VerdictContract, protocol.PersonasContract, embedding.Contract, skeptic.DocumentsContract,
 		refine.CritiqueContract, refine.SummaryContract, refine.SolutionContract, arbitration.ArgumentContract, arbitration.RulingContract,
 		procon.JudgmentContract, vote.BallotContract, vote.RulingContract,
 	}

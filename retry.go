@@ -34,6 +34,12 @@ func (c *call) again(n int, e *providers.Error) time.Duration {
 	return rest
 }
 
+// The wait before the nth retry is drawn between shortest and a bound that doubles up to longest.
+const (
+	shortest = time.Second
+	longest  = time.Minute
+)
+
 // backoff is the wait before the next attempt after the nth failure of a kind; negative: none follows.
 func backoff(e *providers.Error, nth, most int) time.Duration {
 	if nth > most {
@@ -80,7 +86,7 @@ func (c *call) sitOut(e *providers.Error) time.Duration {
 		c.leave = errOutOfTime
 		return -1
 	}
-	c.clock.stop() // the rest is the debate's time, not the step's
+	c.clock.Stop() // the rest is the debate's time, not the step's
 	c.rested, c.failures = true, nil
 	return rest
 }

@@ -25,11 +25,11 @@ const (
 // nothing beside or above it but its own sub-packages and the packages that it is a sub-package of. The pattern "x/*"
 // means all packages below x that no longer pattern names; "." is the root package.
 var floors = [][]string{
-	0: {"fsm", "transcript"},
+	0: {"fsm", "transcript", "internal/steptimer"},
 	1: {"providers", "providers/price", "providers/retrieval"},
 	2: {"prompts", "context/window", "detect", "judge/reply", "store", "store/storetest"},
 	3: {"judge", "protocol"},
-	4: {"protocol/*"},
+	4: {"protocol/*", "internal/embedding"},
 	5: {"."},
 	6: {"examples/internal/*", "integrations/*", "report", "progress"},
 	7: {"examples/*"},

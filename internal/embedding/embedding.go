@@ -1,0 +1,109 @@
+// Package embedding turns the speeches of a round into vectors: a further phase of any protocol, the contract of the
+// replies to it, and the vectors that were made.
+package embedding
+
+import (
+	"encoding/base64"
+	"fmt"
+	"slices"
+
+	"github.com/elenchus-go/debate/detect"
+	"github.com/elenchus-go/debate/judge/reply"
+	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// After returns a protocol with a further phase after the speeches of each round, in which an embedder makes vectors of
+// them.
+func After(p protocol.Protocol) protocol.Protocol { return embedded{p} }
+
+type embedded struct{ protocol.Protocol }
+
+// batch is how many texts an embedder is given at once: the longest vectors of so many fit into one reply.
+const batch = 8
+
+// Phases returns the protocol's own phases and the further one.
+func (p embedded) Phases(r *protocol.Record) []protocol.Phase {
+	phases := p.Protocol.Phases(r)
+	if r.Cursor.Stage != transcript.Speech {
+		return phases
+	}
+	parts := max(1, (len(speeches(r, r.Cursor.Round))+batch-1)/batch)
+	last := protocol.Phase{Name: "embed", Parallel: parts > 1}
+	for i := range parts {
+		step := protocol.Step{Key: transcript.Key{Actor: protocol.Embedding}, Output: Contract.Name()}
+		if i > 0 {
+			step.Target = fmt.Sprintf("part %d", i+1)
+		}
+		last.Steps = append(last.Steps, step)
+	}
+	return append(slices.Clip(phases), last)
+}
+
+// Contract is the contract of an embedder's reply.
+var Contract = reply.New[vectors]("vectors/1")
+
+// vectors are the reply of an embedder: for each text its vector of length 1, each component times 127 and rounded to a
+// signed byte, in base64.
+type vectors struct {
+	Vectors []string `json:"vectors" jsonschema:"maxItems=256" jsonschema_description:"one vector for each text"`
+}
+
+// Text says how many there are.
+func (v *vectors) Text() string { return fmt.Sprintf("%d vectors", len(v.Vectors)) }
+
+// Fallback has none, so that nothing is found.
+func (v *vectors) Fallback([]string) { v.Vectors = []string{} }
+
+// Part returns the speeches of a round that the step with the given order embeds.
+func Part(r *protocol.Record, round, order int) []transcript.Turn {
+	said := speeches(r, round)
+	return said[min(order*batch, len(said)):min((order+1)*batch, len(said))]
+}
+
+// Vectors returns the vectors of a round's speeches, as far as an embedder has made them.
+func Vectors(r *protocol.Record, round int) (list []detect.Vector) {
+	for _, t := range turns(r, round) {
+		if t.Kind != transcript.Vectors {
+			continue
+		}
+		part := Part(r, round, t.Order)
+		made, err := transcript.Decode[vectors](t)
+		if err != nil || len(made.Vectors) != len(part) { // none, or of other texts
+			continue
+		}
+		for i, of := range part {
+			list = append(list, detect.Vector{Of: of.Key, Values: components(made.Vectors[i])})
+		}
+	}
+	return list
+}
+
+func turns(r *protocol.Record, round int) []transcript.Turn {
+	list := r.Since(round)
+	if end := slices.IndexFunc(list, func(t transcript.Turn) bool { return t.Round > round }); end >= 0 {
+		list = list[:end]
+	}
+	return list
+}
+
+func speeches(r *protocol.Record, round int) (list []transcript.Turn) {
+	for _, t := range turns(r, round) {
+		if t.Kind == transcript.Speech {
+			list = append(list, t)
+		}
+	}
+	return list
+}
+
+// components returns the values of a vector, or nil where it is none.
+func components(s string) (values []float32) {
+	b, err := base64.StdEncoding.DecodeString(s)
+	if err != nil {
+		return nil
+	}
+	for _, x := range b {
+		values = append(values, float32(int8(x))/127) //nolint:gosec // the byte is a signed one
+	}
+	return values
+}

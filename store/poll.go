@@ -1,0 +1,50 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// Watched returns a store that can be watched: s itself if it is a Watcher, else one that asks s once a second.
+func Watched(s Store) interface {
+	Store
+	Watcher
+} {
+	if w, ok := s.(interface {
+		Store
+		Watcher
+	}); ok {
+		return w
+	}
+	return polled{s}
+}
+
+// polled asks a store for news, since it does not tell.
+type polled struct{ Store }
+
+const pollEvery = time.Second
+
+// Watch implements Watcher.
+func (p polled) Watch(id string, wake func(last int64)) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	go p.poll(ctx, id, wake)
+	return cancel
+}
+
+func (p polled) poll(ctx context.Context, id string, wake func(last int64)) {
+	tick := time.NewTicker(pollEvery)
+	defer tick.Stop()
+	for last := int64(-1); ; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		head, _, err := p.Load(ctx, id, last)
+		if gone := errors.Is(err, ErrNotFound); (err == nil || gone) && head.Seq != last {
+			last = head.Seq // 0 where it is gone
+			wake(last)
+		}
+	}
+}
