@@ -17,7 +17,7 @@ func (dr *drive) calls(r *record) ([]*call, *Failure) {
 	for _, s := range r.next() {
 		c, err := dr.engine.call(r, s)
 		if err == nil {
-			c.name, c.provider, err = dr.engine.bind(c.who.Provider)
+			c.model.providerName, c.model.provider, err = dr.engine.bind(c.model.actor.Provider)
 		}
 		if err != nil {
 			return nil, &Failure{

@@ -16,12 +16,12 @@ import (
 
 // perform makes attempts until one gives the turn, or no other can.
 func (c *call) perform() error {
-	c.turn.Began = time.Now()
+	c.turn.begin()
 	c.start()
 	switch {
 	case c.ctx.Err() != nil:
 		return c.ended(0, nil)
-	case c.budget && c.limit <= 1 && !c.concluding: // there is no time left to call in
+	case c.timing.budget && c.timing.limit <= 1 && !c.concluding: // there is no time left to call in
 		return errOutOfTime
 	}
 	for n := 1; ; n++ {
@@ -33,7 +33,7 @@ func (c *call) perform() error {
 			return c.done()
 		}
 		failed := providers.AsError(err)
-		if c.widened && failed.Kind == providers.Validation { // the model writes no longer replies than the first
+		if c.attempts.widened && failed.Kind == providers.Validation { // the model writes no longer replies than the first
 			failed = &providers.Error{Kind: providers.InvalidResponse, Partial: failed.Partial, Err: failed}
 		}
 		again := c.again(n, failed)
@@ -43,7 +43,7 @@ func (c *call) perform() error {
 		if wait(c.ctx, again) != nil {
 			return c.ended(n, err)
 		}
-		if c.rested {
+		if c.timing.waited {
 			c.start()
 		}
 	}
@@ -67,13 +67,13 @@ func (c *call) ended(n int, err error) error {
 
 // failed tells of a failed attempt.
 func (c *call) failed(e *providers.Error, again time.Duration) error {
-	return c.tell(TurnFailed{Stamp: live("turn_failed"), Attempt: c.at, Error: e.Kind, Message: c.mask.reveal(e.Error()), Again: again})
+	return c.tell(TurnFailed{Stamp: live("turn_failed"), Attempt: c.attempts.current, Error: e.Kind, Message: c.mask.reveal(e.Error()), Again: again})
 }
 
 // attempt makes one call of the model, and the turn of its reply.
 func (c *call) attempt(n int) error {
-	c.at = &Attempt{Key: c.step.Key, Kind: c.step.Kind, Role: c.role, N: n}
-	start := TurnStarted{Stamp: live("turn_started"), Attempt: c.at}
+	c.attempts.current = &Attempt{Key: c.step.Key, Kind: c.step.Kind, Role: c.role, N: n}
+	start := TurnStarted{Stamp: live("turn_started"), Attempt: c.attempts.current}
 	start.Seq = c.step.Horizon
 	part := c.feed.begin(start)
 	if c.emit != nil {
@@ -81,20 +81,20 @@ func (c *call) attempt(n int) error {
 			return err
 		}
 	}
-	began, prompt, reasked := time.Now(), c.tokens-c.slack, c.reasked
+	began, prompt, reasked := time.Now(), c.prompt.tokens-c.prompt.slack, c.attempts.reasked
 	c.request.OnChunk = c.stream(part)
-	resp, err := c.provider.Generate(c.ctx, c.request)
+	resp, err := c.model.provider.Generate(c.ctx, c.request)
 	err = c.inTime(resp, err)
 	whole := err == nil
 	if failed := providers.AsError(err); failed != nil {
-		if resp = failed.Partial; len(strings.TrimSpace(resp.Text)) > len(c.partial) {
-			c.partial = strings.TrimSpace(resp.Text)
+		if resp = failed.Partial; len(strings.TrimSpace(resp.Text)) > len(c.attempts.partial) {
+			c.attempts.partial = strings.TrimSpace(resp.Text)
 		}
 	} else {
 		err = c.accept(resp)
 	}
-	a := transcript.Attempt{Provider: c.name, Model: c.who.Model, Usage: c.usage(resp, whole), Took: time.Since(began)}
-	if !reasked && !c.substituted { // else it is not the prompt that was estimated, or not the actor's model
+	a := transcript.Attempt{Provider: c.model.providerName, Model: c.model.actor.Model, Usage: c.usage(resp, whole), Took: time.Since(began)}
+	if !reasked && !c.model.substituted { // else it is not the prompt that was estimated, or not the actor's model
 		a.Prompt = prompt
 	}
 	c.tried(a, resp, err)
@@ -121,7 +121,7 @@ func (c *call) stream(p *part) func(string) error {
 		if c.emit == nil || c.ctx.Err() != nil {
 			return c.ctx.Err()
 		}
-		ev := Chunk{Stamp: Stamp{Type: "chunk", Seq: c.step.Horizon, Live: true}, Attempt: c.at, Offset: offset, Text: text}
+		ev := Chunk{Stamp: Stamp{Type: "chunk", Seq: c.step.Horizon, Live: true}, Attempt: c.attempts.current, Offset: offset, Text: text}
 		offset += len(text)
 		return c.emit(ev, ev.Seq)
 	}
@@ -129,29 +129,28 @@ func (c *call) stream(p *part) func(string) error {
 
 // accept takes a reply as the turn, or says what is wrong with it.
 func (c *call) accept(r providers.Response) error {
-	if strings.TrimSpace(r.Text) == "" && !c.reasked {
+	if strings.TrimSpace(r.Text) == "" && !c.attempts.reasked {
 		return &providers.Error{Kind: providers.InvalidResponse, Partial: r, Err: errors.New("the reply is empty")}
 	}
-	c.turn.Flags = nil
-	if c.substituted {
-		c.turn.Flags = append(c.turn.Flags, transcript.Substituted)
+	c.turn.clear()
+	if c.model.substituted {
+		c.turn.flag(transcript.Substituted)
 	}
-	if c.reasked || c.widened {
-		c.turn.Flags = append(c.turn.Flags, transcript.Reasked)
+	if c.attempts.reasked || c.attempts.widened {
+		c.turn.flag(transcript.Reasked)
 	}
 	switch r.Finish {
 	case providers.Length:
-		c.turn.Flags = append(c.turn.Flags, transcript.Truncated)
+		c.turn.flag(transcript.Truncated)
 	case providers.ContentFilter:
-		c.turn.Flags = append(c.turn.Flags, transcript.Withheld)
+		c.turn.flag(transcript.Withheld)
 	case providers.Stop:
 	}
-	if c.contract == nil {
-		c.turn.Text = c.mask.reveal(r.Text)
-	} else if err := c.structured(r); err != nil {
-		return err
+	if c.contract != nil {
+		return c.structured(r)
 	}
-	c.turn.Tokens = c.count(c.turn.Text)
+	text := c.mask.reveal(r.Text)
+	c.turn.says(text, nil, c.count(text))
 	return nil
 }
 
@@ -160,15 +159,15 @@ func (c *call) structured(r providers.Response) error {
 	parsed, err := c.parse(r)
 	switch {
 	case err == nil:
-		c.turn.Text, c.turn.Data = parsed.Text, parsed.Data
+		c.turn.says(parsed.Text, parsed.Data, c.count(parsed.Text))
 		if parsed.Repaired {
-			c.turn.Flags = append(c.turn.Flags, transcript.Repaired)
+			c.turn.flag(transcript.Repaired)
 		}
 		return nil
 	case c.most(providers.InvalidResponse) == 0:
 	case r.Finish == providers.Length && c.widen():
 		return &providers.Error{Kind: providers.InvalidResponse, Partial: r, Err: fmt.Errorf("%w with more room: %w", errReask, err)}
-	case r.Finish != providers.Length && !c.reasked:
+	case r.Finish != providers.Length && !c.attempts.reasked:
 		return c.reask(r, err)
 	}
 	if !c.judging && c.step.Actor != protocol.Retrieving && c.standIn() {
@@ -196,22 +195,22 @@ func (c *call) parse(r providers.Response) (reply.Reply, error) {
 
 // widen doubles the room for the reply, once, as far as the window has any; false: there is no more.
 func (c *call) widen() bool {
-	room := min(2*c.request.MaxTokens, c.who.Window-c.tokens)
-	if c.widened || room <= c.request.MaxTokens {
+	room := min(2*c.request.MaxTokens, c.model.actor.Window-c.prompt.tokens)
+	if c.attempts.widened || room <= c.request.MaxTokens {
 		return false
 	}
-	c.widened, c.request.MaxTokens = true, room
+	c.attempts.widened, c.request.MaxTokens = true, room
 	return true
 }
 
 // reask puts what was wrong with a reply into the request.
 func (c *call) reask(r providers.Response, findings error) error {
-	c.reasked = true
-	c.data.Findings = []string{findings.Error()}
+	c.attempts.reasked = true
+	c.prompt.data.Findings = []string{findings.Error()}
 	if invalid, ok := errors.AsType[*reply.Invalid](findings); ok {
-		c.data.Findings = invalid.Findings
+		c.prompt.data.Findings = invalid.Findings
 	}
-	words, err := c.set.User("reask", c.data)
+	words, err := c.prompt.set.User("reask", c.prompt.data)
 	if err != nil {
 		return &providers.Error{Kind: providers.Validation, Partial: r, Err: err}
 	}

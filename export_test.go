@@ -50,6 +50,6 @@ func (d *Debate) Prompt(t testing.TB) func() int {
 		require.NotEmpty(t, steps)
 		c, err := d.engine.call(d.journal.rec, steps[0])
 		require.NoError(t, err)
-		return len(c.asked)
+		return len(c.prompt.messages)
 	}
 }

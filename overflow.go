@@ -13,34 +13,34 @@ import (
 
 // relieve makes a prompt shorter that the service finds too long, as the debate's policy says; false: it does not.
 func (c *call) relieve() bool {
-	if len(c.asked) < 3 { // nothing but the system's words and the task
+	if len(c.prompt.messages) < 3 { // nothing but the system's words and the task
 		return false
 	}
 	switch c.config.OnOverflow {
 	case Degrade, End:
 		return false
 	case Summarize:
-		if !c.summed && c.sumUp() {
+		if !c.prompt.shortened && c.sumUp() {
 			return true
 		}
 	default:
 	}
 	history := 0
-	for _, m := range c.asked[1 : len(c.asked)-1] {
+	for _, m := range c.prompt.messages[1 : len(c.prompt.messages)-1] {
 		history += c.count(m.Text)
 	}
-	return c.shrink(c.tokens - (history+1)/2)
+	return c.shrink(c.prompt.tokens - (history+1)/2)
 }
 
 // sumUp has the summarizer put the older half of the history in fewer words. What that uses counts as the step's.
 func (c *call) sumUp() bool {
-	n := (len(c.asked) - 1) / 2 // of what stands between the system's words and the task
+	n := (len(c.prompt.messages) - 1) / 2 // of what stands between the system's words and the task
 	s := &c.config.Summarizer
-	name, provider, err := c.bind(s.Provider)
+	name, provider, err := c.model.bind(s.Provider)
 	if err != nil || n == 0 {
 		return false
 	}
-	r, err := c.minutes(s, c.asked[1:1+n])
+	r, err := c.minutes(s, c.prompt.messages[1:1+n])
 	if err != nil {
 		return false
 	}
@@ -54,19 +54,19 @@ func (c *call) sumUp() bool {
 	if err != nil || resp.Text == "" {
 		return false
 	}
-	c.summed, c.summary = true, true
+	c.prompt.shortened, c.prompt.summarized = true, true
 	c.replace(n, providers.Message{Role: providers.User, Text: c.mask.enclose(before, resp.Text)})
 	return true
 }
 
 // minutes is the request for a summary of messages.
 func (c *call) minutes(s *Participant, said []providers.Message) (r providers.Request, err error) {
-	d := prompts.Data{Topic: c.data.Topic, Background: c.data.Background, Me: transcript.Seat{Instructions: s.Instructions}}
-	system, err := c.set.System("summarize", d)
+	d := prompts.Data{Topic: c.prompt.data.Topic, Background: c.prompt.data.Background, Me: transcript.Seat{Instructions: s.Instructions}}
+	system, err := c.prompt.set.System("summarize", d)
 	if err != nil {
 		return r, err
 	}
-	task, err := c.set.User("summarize", d)
+	task, err := c.prompt.set.User("summarize", d)
 	if err != nil {
 		return r, err
 	}
@@ -84,42 +84,42 @@ func (c *call) minutes(s *Participant, said []providers.Message) (r providers.Re
 
 // replace puts a message in the place of the first n of the history.
 func (c *call) replace(n int, m providers.Message) {
-	for _, old := range c.asked[1 : 1+n] {
+	for _, old := range c.prompt.messages[1 : 1+n] {
 		gone := c.count(old.Text)
-		c.tokens -= gone
+		c.prompt.tokens -= gone
 		c.leaveOut(gone)
 	}
-	c.tokens += c.count(m.Text)
-	c.asked = slices.Concat(c.asked[:1], []providers.Message{m}, c.asked[1+n:])
-	c.request.Messages, c.reasked = c.asked, false
+	c.prompt.tokens += c.count(m.Text)
+	c.prompt.messages = slices.Concat(c.prompt.messages[:1], []providers.Message{m}, c.prompt.messages[1+n:])
+	c.request.Messages, c.attempts.reasked = c.prompt.messages, false
 }
 
 // shrink leaves out the oldest part of the history, so that the prompt has about so many tokens; false: it cannot. A summary
 // outlasts the turns behind it, and the newest turn outlasts all: that is cut.
 func (c *call) shrink(tokens int) bool {
-	list, first := slices.Clone(c.asked), 1
+	list, first := slices.Clone(c.prompt.messages), 1
 	if len(list) < 3 {
 		return false
 	}
-	if c.summary {
+	if c.prompt.summarized {
 		first = 2
 	}
 	for ; first > 0; first-- {
-		for len(list) > first+2 && c.tokens > tokens { // the first is the system's, the last two are the newest turn and the task
+		for len(list) > first+2 && c.prompt.tokens > tokens { // the first is the system's, the last two are the newest turn and the task
 			gone := c.count(list[first].Text)
 			list = slices.Delete(list, first, first+1)
-			c.tokens -= gone
+			c.prompt.tokens -= gone
 			c.leaveOut(gone)
-			c.summary = c.summary && first > 1
+			c.prompt.summarized = c.prompt.summarized && first > 1
 		}
 	}
-	if len(list) == 3 && c.tokens > tokens {
-		list[1].Text = c.clipped(list[1].Text, c.tokens-tokens)
+	if len(list) == 3 && c.prompt.tokens > tokens {
+		list[1].Text = c.clipped(list[1].Text, c.prompt.tokens-tokens)
 	}
-	if slices.Equal(list, c.asked) {
+	if slices.Equal(list, c.prompt.messages) {
 		return false
 	}
-	c.asked, c.request.Messages, c.reasked = list, list, false
+	c.prompt.messages, c.request.Messages, c.attempts.reasked = list, list, false
 	return true
 }
 
@@ -135,7 +135,7 @@ func (c *call) clipped(text string, by int) string {
 	}
 	text = window.Clip(text, max(has-by, least)) + end
 	gone := has - c.count(text)
-	c.tokens -= gone
+	c.prompt.tokens -= gone
 	c.fill(gone, 0)
 	return text
 }
@@ -145,11 +145,5 @@ func (c *call) leaveOut(tokens int) { c.fill(tokens, 1) }
 
 // fill reports that the history is so many tokens and turns shorter, which is all that there is room for.
 func (c *call) fill(tokens, turns int) {
-	w := transcript.Window{Used: c.history, Kept: len(c.asked) - 2}
-	if c.turn.Window != nil {
-		w = *c.turn.Window
-	}
-	w.Used, w.Kept, w.Cut = max(w.Used-tokens, 0), w.Kept-turns, w.Cut+turns
-	w.Limit = w.Used
-	c.turn.Window = &w
+	c.turn.cut(tokens, turns, transcript.Window{Used: c.prompt.history, Kept: len(c.prompt.messages) - 2})
 }

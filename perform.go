@@ -13,7 +13,7 @@ import (
 
 // note has the journal know of a rate limit that is being sat out, so that the time counts.
 func (c *call) note(ch *change) error {
-	value, err := json.Marshal(map[string]string{"actor": c.step.Actor, "provider": c.name, "phase": c.step.Phase})
+	value, err := json.Marshal(map[string]string{"actor": c.step.Actor, "provider": c.model.providerName, "phase": c.step.Phase})
 	if err != nil || !ch.rec.snap.State.Active() {
 		return err
 	}
@@ -40,8 +40,8 @@ func landed(m message) int {
 // post hands an event to the driver's goroutine.
 func (c *call) post(i int, inbox chan<- message) func(Event, int64) error {
 	return func(ev Event, seq int64) error {
-		c.clock.Viewing(true)
-		defer c.clock.Viewing(false)
+		c.timing.timer.Viewing(true)
+		defer c.timing.timer.Viewing(false)
 		if c.ctx.Err() != nil { // how a call was cut is shown all the same
 			inbox <- message{index: i, event: ev, seq: seq}
 			return nil
@@ -64,7 +64,7 @@ func (c *call) fly(i int, inbox chan<- message) {
 	}()
 	if c.after != nil { // a participant makes one call at a time
 		<-c.after
-		c.shorten(time.Since(c.launched))
+		c.shorten(time.Since(c.timing.launched))
 	}
 	m.err = c.perform()
 }
@@ -104,7 +104,7 @@ func (dr *drive) launch(calls []*call) {
 	defer dr.mu.Unlock()
 	last := map[string]*call{}
 	for _, c := range calls {
-		c.over, c.launched = make(chan struct{}), time.Now()
+		c.over, c.timing.launched = make(chan struct{}), time.Now()
 		if before := last[c.step.Actor]; before != nil {
 			c.after = before.over
 		}
@@ -113,8 +113,8 @@ func (dr *drive) launch(calls []*call) {
 		c.feed = dr.feed
 		if dr.out.yield != nil {
 			c.emit = func(ev Event, seq int64) error {
-				c.clock.Viewing(true)
-				defer c.clock.Viewing(false)
+				c.timing.timer.Viewing(true)
+				defer c.timing.timer.Viewing(false)
 				return dr.out.show(ev, seq)
 			}
 		}
@@ -127,8 +127,8 @@ func (dr *drive) ground(calls []*call) {
 	dr.mu.Lock()
 	defer dr.mu.Unlock()
 	for _, c := range calls {
-		if c.clock != nil {
-			c.clock.Stop()
+		if c.timing.timer != nil {
+			c.timing.timer.Stop()
 		}
 		c.cancel(errGone)
 		dr.feed.end(c.step.Key)
@@ -192,11 +192,8 @@ func (dr *drive) land(c *call, err error) error {
 			return nil
 		}
 		stamp := ch.stamp("turn")
-		c.turn.Seq = stamp.Seq
-		if dr.out.timing {
-			c.turn.Viewed = dr.out.viewed
-		}
-		if err := ch.add(TurnDone{Stamp: stamp, At: ch.now, Turn: c.turn}); err != nil {
+		turn := c.turn.commit(stamp.Seq, dr.out.viewed, dr.out.timing)
+		if err := ch.add(TurnDone{Stamp: stamp, At: ch.now, Turn: turn}); err != nil {
 			return err
 		}
 		return ch.settle()

@@ -29,19 +29,18 @@ func (e *Engine) call(r *record, s protocol.Step) (*call, error) {
 		return nil, fmt.Errorf("plan step %s: %q is no participant, judge or helper: %w", s.Phase, s.Actor, errProtocol)
 	}
 	c := &call{
-		step: s, who: who, role: seat.Role, set: e.prompts, names: r.names, created: r.times.created, config: r.config, bind: e.bind,
-		judging: slices.Contains(r.Judges, s.Actor), debating: r.seated(s.Actor),
-		tally: r.env.count, concluding: r.Cursor.Stage == transcript.Conclusion,
+		step: s, role: seat.Role, config: r.config, created: r.times.created, names: r.names,
+		concluding: r.Cursor.Stage == transcript.Conclusion, judging: slices.Contains(r.Judges, s.Actor), debating: r.seated(s.Actor),
+		model: model{actor: who, bind: e.bind}, prompt: prompt{set: e.prompts}, counter: counter{count: r.env.count}, turn: newDraft(&s),
 	}
-	c.limit, c.budget = r.timeLimit()
-	c.room = r.remaining()
+	c.timing.limit, c.timing.budget = r.timeLimit()
+	c.timing.remaining = r.remaining()
 	if c.judging {
-		c.reserve = r.config.Substitutes
+		c.model.substitutes = r.config.Substitutes
 	}
 	if c.debating && s.Kind != transcript.Conclusion && r.throttled(who) {
-		c.patience = r.remaining()
+		c.timing.maxWait = r.remaining()
 	}
-	c.turn = transcript.Turn{Key: s.Key, Kind: s.Kind, Order: s.Order, Horizon: s.Horizon, Output: s.Output}
 	c.request = providers.Request{Model: who.Model, Temperature: who.Temperature, MaxTokens: who.MaxTokens}
 	if s.Output != "" {
 		if c.contract = e.contract(r, s.Output); c.contract == nil {
@@ -60,7 +59,7 @@ func (e *Engine) call(r *record, s protocol.Step) (*call, error) {
 		c.request.MaxTokens = min(cmp.Or(who.MaxTokens, r.history.wanted.Tokens), r.history.wanted.Tokens)
 		if c.turn.Window == nil { // it tells what led to it
 			led := r.history.wanted.Window
-			c.turn.Window = &led
+			c.turn.fitted(&led)
 		}
 	}
 	return c, nil
@@ -69,21 +68,21 @@ func (e *Engine) call(r *record, s protocol.Step) (*call, error) {
 // prompt fills in the messages: the system prompt, which does not change within the debate, the turns that the window
 // has room for, and what is asked for now.
 func (e *Engine) prompt(r *record, c *call, seat transcript.Seat) error {
-	b, err := r.brief(e.prompts, c.step, seat, c.who.Model)
+	b, err := r.brief(e.prompts, c.step, seat, c.model.actor.Model)
 	if err != nil {
 		return err
 	}
-	c.data, c.mask = b.data, b.mask
-	c.data.Vars = b.mask.vars(c.step.Vars) // the system prompt keeps those of the first
-	c.data.Phase, c.data.Round, c.data.Rounds, c.data.MinRounds = c.step.Phase, r.Cursor.Round, r.MaxRounds, r.MinRounds
-	c.data.Names, c.data.Target = b.mask.names(c.names), r.target(b, c.step.Target)
+	c.prompt.data, c.mask = b.data, b.mask
+	c.prompt.data.Vars = b.mask.vars(c.step.Vars) // the system prompt keeps those of the first
+	c.prompt.data.Phase, c.prompt.data.Round, c.prompt.data.Rounds, c.prompt.data.MinRounds = c.step.Phase, r.Cursor.Round, r.MaxRounds, r.MinRounds
+	c.prompt.data.Names, c.prompt.data.Target = b.mask.names(c.names), r.target(b, c.step.Target)
 	if c.judging {
-		c.data.Advice = b.mask.list(r.advice())
+		c.prompt.data.Advice = b.mask.list(r.advice())
 	}
 	if c.contract != nil {
-		c.data.Reply = c.contract.Outline()
+		c.prompt.data.Reply = c.contract.Outline()
 	}
-	user, err := e.prompts.User(c.step.Prompt, c.data)
+	user, err := e.prompts.User(c.step.Prompt, c.prompt.data)
 	if err != nil {
 		return err
 	}
@@ -92,19 +91,20 @@ func (e *Engine) prompt(r *record, c *call, seat transcript.Seat) error {
 		b.schema = c.count(string(c.request.Schema))
 	}
 	fixed := b.tokens + b.schema + c.count(user)
-	c.slack = instruction - fixed%instruction
-	fixed += c.slack // rounded up, so that a word more or less does not move the cut
-	policy, room := r.config.History, r.scale(&c.step).Room(c.who.Window-cmp.Or(c.who.MaxTokens, window.Reply))-fixed
+	c.prompt.slack = instruction - fixed%instruction
+	fixed += c.prompt.slack // rounded up, so that a word more or less does not move the cut
+	policy, room := r.config.History, r.scale(&c.step).Room(c.model.actor.Window-cmp.Or(c.model.actor.MaxTokens, window.Reply))-fixed
 	if policy.Summarizes() { // where a summary was planned, there is no more
-		room = min(room, r.room(&c.step, c.who, seat))
+		room = min(room, r.room(&c.step, c.model.actor, seat))
 	}
 	if c.step.Kind == transcript.Summary { // what it stands for was chosen to fit
-		policy, c.summary = window.Policy{Manager: window.Sliding}, r.history.wanted.Base > 0
+		policy, c.prompt.summarized = window.Policy{Manager: window.Sliding}, r.history.wanted.Base > 0
 	}
 	cut := policy.Fit(r.told(&c.step, shown, tokens), room)
-	c.turn.Window, c.tokens, c.history = cut.Report(), fixed+cut.Used, cut.Used
-	c.summary = c.summary || cut.Summary.Covers > 0
-	c.asked = r.messages(c.step.Actor, b, shown, cut, user)
-	c.request.Messages = c.asked
+	c.turn.fitted(cut.Report())
+	c.prompt.tokens, c.prompt.history = fixed+cut.Used, cut.Used
+	c.prompt.summarized = c.prompt.summarized || cut.Summary.Covers > 0
+	c.prompt.messages = r.messages(c.step.Actor, b, shown, cut, user)
+	c.request.Messages = c.prompt.messages
 	return nil
 }

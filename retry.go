@@ -13,7 +13,7 @@ import (
 // again is the wait before the next attempt after the nth has failed; negative: none follows.
 func (c *call) again(n int, e *providers.Error) time.Duration {
 	switch {
-	case n-c.since >= c.config.Limits.StepCalls && !c.limited(e):
+	case n-c.attempts.waitedAfter >= c.config.Limits.StepCalls && !c.limited(e):
 		return -1
 	case errors.Is(e, errReask):
 		c.failedBy(e.Kind)
@@ -29,7 +29,7 @@ func (c *call) again(n int, e *providers.Error) time.Duration {
 	}
 	rest := c.sitOut(e)
 	if rest >= 0 {
-		c.since = n
+		c.attempts.waitedAfter = n
 	}
 	return rest
 }
@@ -51,19 +51,19 @@ func backoff(e *providers.Error, nth, most int) time.Duration {
 
 // substitute has the next model of the reserve give the reply, from the beginning.
 func (c *call) substitute() bool {
-	for len(c.reserve) > 0 {
-		next := c.reserve[0]
-		c.reserve = c.reserve[1:]
-		name, provider, err := c.bind(next.Provider)
+	for len(c.model.substitutes) > 0 {
+		next := c.model.substitutes[0]
+		c.model.substitutes = c.model.substitutes[1:]
+		name, provider, err := c.model.bind(next.Provider)
 		if err != nil {
 			continue
 		}
-		c.who, c.name, c.provider = &next, name, provider
-		c.failures, c.reasked, c.widened, c.substituted = nil, false, false, true
+		c.model.actor, c.model.providerName, c.model.provider = &next, name, provider
+		c.attempts.failures, c.attempts.reasked, c.attempts.widened, c.model.substituted = nil, false, false, true
 		c.request.Model, c.request.Temperature = next.Model, next.Temperature
 		c.request.MaxTokens = min(find(c.config.Judges, c.step.Actor).MaxTokens, next.MaxTokens) // the step's cap holds: budgets count on it
-		c.request.Messages = c.asked
-		if room := next.Window - next.MaxTokens; c.tokens > room {
+		c.request.Messages = c.prompt.messages
+		if room := next.Window - next.MaxTokens; c.prompt.tokens > room {
 			c.shrink(room)
 		}
 		return true
@@ -79,15 +79,15 @@ func (c *call) sitOut(e *providers.Error) time.Duration {
 	}
 	rest := max(e.RetryAfter, longest)
 	if c.outlasts(rest) { // the next job goes on waiting
-		c.leave = errResting
+		c.attempts.leave = errResting
 		return -1
 	}
-	if time.Since(c.turn.Began)-c.viewed+rest >= c.patience {
-		c.leave = errOutOfTime
+	if time.Since(c.turn.Began)-c.timing.viewed+rest >= c.timing.maxWait {
+		c.attempts.leave = errOutOfTime
 		return -1
 	}
-	c.clock.Stop() // the rest is the debate's time, not the step's
-	c.rested, c.failures = true, nil
+	c.timing.timer.Stop() // the rest is the debate's time, not the step's
+	c.timing.waited, c.attempts.failures = true, nil
 	return rest
 }
 
@@ -95,8 +95,8 @@ func (c *call) sitOut(e *providers.Error) time.Duration {
 func (c *call) giveUp(n int, e *providers.Error) error {
 	f := c.failure(n, e)
 	switch {
-	case c.leave != nil:
-		return c.leave
+	case c.attempts.leave != nil:
+		return c.attempts.leave
 	case f.wrong():
 		return f
 	case c.spared() && c.standIn():
@@ -124,7 +124,7 @@ func (c *call) spared() bool {
 
 func (c *call) failure(n int, e *providers.Error) *Failure {
 	return &Failure{
-		Key: c.step.Key, Kind: e.Kind, Provider: c.name, Model: c.who.Model, Attempts: n, Tried: c.turn.Attempts,
+		Key: c.step.Key, Kind: e.Kind, Provider: c.model.providerName, Model: c.model.actor.Model, Attempts: n, Tried: c.turn.Attempts,
 		Began: c.turn.Began.UTC(), At: time.Now().UTC(), Message: c.mask.reveal(e.Error()), Recoverable: true, cause: e,
 	}
 }
@@ -139,21 +139,21 @@ func (c *call) spent() *Failure {
 
 // shorten takes away the time that a call waited for another of its actor.
 func (c *call) shorten(waited time.Duration) {
-	if left := max(c.room-waited, 1); left < c.limit {
-		c.limit, c.budget = left, true
+	if left := max(c.timing.remaining-waited, 1); left < c.timing.limit {
+		c.timing.limit, c.timing.budget = left, true
 	}
-	if c.patience > 0 {
-		c.patience = max(c.patience-waited, 1)
+	if c.timing.maxWait > 0 {
+		c.timing.maxWait = max(c.timing.maxWait-waited, 1)
 	}
 }
 
 // keep has what was said so far stand as a partial turn, where there is something.
 func (c *call) keep() bool {
-	if c.contract != nil || !c.debating || c.partial == "" || c.config.OnFailure != Degrade {
+	if c.contract != nil || !c.debating || c.attempts.partial == "" || c.config.OnFailure != Degrade {
 		return false
 	}
-	c.turn.Text, c.turn.Tokens = c.partial, c.count(c.partial)
-	c.turn.Flags = append(c.turn.Flags, transcript.Partial)
+	c.turn.says(c.attempts.partial, nil, c.count(c.attempts.partial))
+	c.turn.flag(transcript.Partial)
 	_ = c.done() // the time of the call is over, not its viewer's
 	return true
 }

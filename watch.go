@@ -39,7 +39,7 @@ func (d *Debate) Preview(ctx context.Context) ([]Preview, error) {
 			return nil, err
 		}
 		list = append(list, Preview{
-			Key: s.Key, Kind: s.Kind, Provider: c.who.Provider, Request: c.request, Tokens: c.tokens, Window: c.turn.Window,
+			Key: s.Key, Kind: s.Kind, Provider: c.model.actor.Provider, Request: c.request, Tokens: c.prompt.tokens, Window: c.turn.Window,
 		})
 	}
 	return list, nil

@@ -1,0 +1,236 @@
+package debate
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/elenchus-go/debate/internal/steptimer"
+	"github.com/elenchus-go/debate/judge/reply"
+	"github.com/elenchus-go/debate/prompts"
+	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// call is one step on its way to a turn: all attempts. Everything that it needs of the record was taken when it was
+// planned, so it runs beside others.
+type call struct {
+	step       protocol.Step
+	role       string
+	config     *Config
+	created    time.Time       // when the debate was
+	concluding bool            // the debate concludes
+	judging    bool            // the actor is a judge
+	debating   bool            // the actor is a participant
+	contract   *reply.Contract // nil: free text
+	names      []string        // the participants that the reply may name
+	mask       *mask           // how the model sees the participants; nil: by name
+	model      model
+	prompt     prompt
+	request    providers.Request
+	attempts   attempts
+	timing     timing
+	counter    counter
+	turn       draft
+
+	after, over chan struct{} // the end of the actor's call before this one, and of this one
+
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	feed   *feed
+	// emit shows an event, which is stamped with a seq; nil: nobody watches.
+	emit func(ev Event, seq int64) error
+}
+
+// model is who gives the reply.
+type model struct {
+	actor        *Participant // whose settings count; a substitute's once it stepped in
+	providerName string
+	provider     providers.Provider
+	bind         func(name string) (string, providers.Provider, error)
+	substitutes  []Participant // who may still give the reply in a judge's name
+	substituted  bool
+}
+
+// prompt is what the request was made of, so that it can be made shorter or asked again.
+type prompt struct {
+	set        *prompts.Set
+	data       prompts.Data
+	messages   []providers.Message // without those that ask again
+	tokens     int                 // estimated, with the slack
+	slack      int                 // what the fixed part was rounded up by
+	history    int                 // tokens of the history
+	summarized bool                // the history begins with a summary
+	shortened  bool                // an overflow had a part of the history summarized
+}
+
+// attempts is what became of the attempts so far.
+type attempts struct {
+	current     *Attempt
+	failures    map[providers.Kind]int // of the model in use
+	partial     string                 // the most that was said in a failed attempt
+	reasked     bool                   // an invalid reply was asked for again
+	widened     bool                   // a reply was cut, and its cap was doubled
+	waitedAfter int                    // the last attempt after which a rate limit was waited out
+	leave       error                  // why a rate limit cannot be waited out
+}
+
+// timing is how long the attempts may take.
+type timing struct {
+	limit     time.Duration // for all attempts
+	budget    bool          // the limit is what is left of the debate's time
+	maxWait   time.Duration // for a rate limit that hits everyone; 0: none
+	waited    bool          // a rate limit was waited out: the step's time begins again
+	remaining time.Duration // of the debate's time, when the call was planned
+	launched  time.Time
+	timer     *steptimer.Timer
+	began     time.Time     // when the timer was started
+	viewed    time.Duration // that the viewer took, by the timers before
+}
+
+// counter counts tokens for the actor's model and keeps the last count.
+type counter struct {
+	count  func(model, text string) int
+	text   string
+	tokens int
+}
+
+// start gives the call its time.
+func (c *call) start() {
+	if c.timing.timer != nil {
+		c.timing.timer.Stop()
+		c.timing.viewed += c.timing.timer.Viewed()
+	}
+	c.timing.waited, c.timing.began = false, time.Now()
+	if rest := c.timing.maxWait - time.Since(c.turn.Began) + c.timing.viewed; c.timing.maxWait > 0 && rest < c.timing.limit {
+		c.timing.limit, c.timing.budget = rest, true
+	}
+	c.timing.timer = steptimer.Start(c.timing.limit, func() { c.cancel(c.overtime()) })
+}
+
+// done is a turn that has come to its end. An error is that of a viewer who has gone.
+func (c *call) done() error {
+	c.turn.end(c.timing.viewed + c.timing.timer.Viewed())
+	return c.warn()
+}
+
+// warn tells what a user should know of the turn.
+func (c *call) warn() error {
+	for _, w := range warnings(&c.turn.Turn) {
+		if err := c.tell(Warning{Stamp: live("warning"), Key: c.step.Key, Text: w}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// live is the stamp of an event that is not stored; its seq is set when it is shown.
+func live(kind string) Stamp { return Stamp{Type: kind, Live: true} }
+
+func (c *call) tell(ev Event) error {
+	c.feed.note(ev)
+	if c.emit == nil {
+		return nil
+	}
+	return c.emit(ev, ev.Event().Seq)
+}
+
+// tried adds an attempt to the turn, with what came of it.
+func (c *call) tried(a transcript.Attempt, resp providers.Response, err error) {
+	asked := a.Model
+	a.Model, a.Finish = cmp.Or(resp.Model, asked), string(resp.Finish)
+	c.price(&a.Usage, a.Model, asked)
+	if failed := providers.AsError(err); failed != nil {
+		a.Error, a.Message = string(failed.Kind), c.mask.reveal(failed.Error())
+	}
+	c.turn.tried(a)
+}
+
+// count is how many tokens a text has for the actor's model. The last text is not counted again.
+func (c *call) count(text string) int {
+	if text != c.counter.text {
+		c.counter.text, c.counter.tokens = text, c.counter.count(c.model.actor.Model, text)
+	}
+	return c.counter.tokens
+}
+
+// usage is what the provider counted, else an estimate.
+func (c *call) usage(r providers.Response, whole bool) transcript.Usage {
+	switch {
+	case wordless(c.step.Actor): // no model writes
+	case r.Usage == (transcript.Usage{}) && r.Text != "":
+		return transcript.Usage{Input: c.prompt.tokens, Output: c.count(r.Text), Estimated: true}
+	case !whole && 4*r.Usage.Output < c.count(r.Text): // a stream that was cut before its count came
+		r.Usage.Output, r.Usage.Estimated = c.count(r.Text), true
+	}
+	return r.Usage
+}
+
+// price adds what a call cost, by the name of the model that answered, else of the one that was asked for.
+func (c *call) price(u *transcript.Usage, answered, asked string) {
+	if c.config.Prices == nil || *u == (transcript.Usage{}) {
+		return
+	}
+	p, known := c.config.Prices.Of(answered)
+	if !known {
+		p, known = c.config.Prices.Of(asked)
+	}
+	u.Cost, u.Unpriced = p.Cost(*u), !known
+}
+
+// standIn puts the contract's safe defaults in the place of a reply, and nothing in that of a summary.
+func (c *call) standIn() bool {
+	safe, ok := reply.Reply{}, c.step.Actor == protocol.Summarizing
+	if c.contract != nil {
+		safe, ok = c.contract.Fallback(c.names)
+	}
+	if ok {
+		c.turn.fallBack(safe.Text, safe.Data, c.count(safe.Text))
+	}
+	return ok
+}
+
+// overtime is the cause with which a call ends when its time is over.
+func (c *call) overtime() error {
+	switch {
+	case !c.timing.budget:
+		return &providers.Error{Kind: providers.Timeout, Err: fmt.Errorf("the step took longer than %v", c.timing.limit)}
+	case c.concluding:
+		return &providers.Error{Kind: providers.Timeout, Err: errOutOfTime}
+	}
+	return errOutOfTime
+}
+
+func (c *call) failedBy(kind providers.Kind) int {
+	if c.attempts.failures == nil {
+		c.attempts.failures = map[providers.Kind]int{}
+	}
+	c.attempts.failures[kind]++
+	return c.attempts.failures[kind]
+}
+
+// most is how often a call is made again after a kind of failure.
+func (c *call) most(kind providers.Kind) int {
+	if n, ok := c.config.Retries[kind]; ok {
+		return n
+	}
+	return retries[kind]
+}
+
+// left is what is left of the step's time.
+func (c *call) left() time.Duration {
+	return c.timing.limit - time.Since(c.timing.began) + c.timing.timer.Viewed()
+}
+
+// limited says whether an attempt failed by a rate limit that hits everyone who debates.
+func (c *call) limited(e *providers.Error) bool {
+	return e.Kind == providers.RateLimit && c.timing.maxWait != 0
+}
+
+// outlasts says whether a wait is longer than what is left of a worker's job.
+func (c *call) outlasts(wait time.Duration) bool {
+	end, ok := c.ctx.Deadline()
+	return ok && time.Until(end) <= wait
+}
