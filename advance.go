@@ -80,7 +80,7 @@ func (dr *drive) plan() (p plan, err error) {
 	}
 	p.known = dr.known.Load()
 	switch r := j.rec; {
-	case dr.only != "" && dr.only != r.plan().Key: // what it was to do is done
+	case dr.only != "" && dr.only != planOf(r).Key: // what it was to do is done
 	case r.snap.State == fsm.Validating:
 		p.check = r.config
 	case r.snap.State == fsm.RoundComplete:
@@ -114,7 +114,7 @@ func (dr *drive) prepare(c *change) error {
 
 // validate checks what only a driver can, and starts the debate or takes it back to configuring.
 func (dr *drive) validate(cfg Config) error {
-	found := append(cfg.check(), dr.engine.unbound(cfg)...)
+	found := dr.engine.unbound(cfg)
 	if len(found) == 0 {
 		found = dr.probe(cfg)
 	}

@@ -38,7 +38,7 @@ func (r *record) apply(ev Event, at time.Time) error {
 	case PhaseStarted:
 		r.Begin(ev.Phase, stamp.Seq)
 		if r.parallel, r.history.wanted = ev.Parallel, ev.Summing; r.parallel {
-			r.freeze(ev.Phase)
+			r.history.freeze(ev.Phase)
 		}
 	case TurnDone:
 		err = r.turn(ev.Turn)
@@ -118,7 +118,7 @@ func (r *record) configure(ev ConfigChanged) error {
 	if err != nil {
 		return err
 	}
-	r.recount(&c)
+	r.history.forget(r.config, &c)
 	r.config = &c // a call in flight keeps its own
 	if r.config.Protocol == nil {
 		return errors.New("it names no protocol")
@@ -210,7 +210,7 @@ func (r *record) turn(t transcript.Turn) error {
 	r.usage = r.usage.Add(t.Usage)
 	r.calibrate(t.Actor, t.Attempts)
 	if t.Kind == transcript.Summary {
-		r.noteSummary(&t)
+		r.history.note(&t, r.Cursor.Round)
 		r.Cursor.Phase = "" // each summary has a phase of its own
 	} else {
 		r.history.tokens += t.Tokens
@@ -289,4 +289,11 @@ func failure(ev Event) *Failure {
 		return ev.Failure
 	}
 	return nil
+}
+
+// calibrate takes in what attempts have shown of an actor's tokens.
+func (r *record) calibrate(actor string, attempts []transcript.Attempt) {
+	if who, _, ok := r.actor(actor); ok {
+		r.history.calibrate(who, actor, attempts)
+	}
 }

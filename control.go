@@ -107,7 +107,7 @@ func (d *Debate) Inject(ctx context.Context, r Remark) error {
 	}
 	r.ID = cmp.Or(r.ID, newID())
 	return d.control(ctx, "inject a remark into", func(c *change) error {
-		if c.rec.known(r.From) {
+		if knownName(c.rec, r.From) {
 			return problems([]protocol.Problem{protocol.Problemf("from", "%q is a participant or judge, take another name", r.From)})
 		}
 		if c.rec.snap.State.Final() {
@@ -151,7 +151,7 @@ func (d *Debate) Edit(ctx context.Context, cfg Config) error {
 		if _, err := fsm.Next(c.rec.snap, fsm.Edit, c.rec.facts()); err != nil {
 			return err
 		}
-		if err := problems(c.rec.frozen(cfg)); err != nil {
+		if err := problems(frozenFields(c.rec, cfg)); err != nil {
 			return err
 		}
 		if err := c.add(ConfigChanged{Stamp: c.stamp("config"), At: c.now, Format: store.Format, Config: raw}); err != nil {
@@ -161,8 +161,8 @@ func (d *Debate) Edit(ctx context.Context, cfg Config) error {
 	})
 }
 
-// frozen are the fields that differ and may not, since turns were made with them.
-func (r *record) frozen(cfg Config) (list []protocol.Problem) {
+// frozenFields are the fields that differ and may not, since turns were made with them.
+func frozenFields(r *record, cfg Config) (list []protocol.Problem) {
 	if !r.begunToSpeak() {
 		return nil
 	}
@@ -207,4 +207,10 @@ func (r Remark) turn(c *change) transcript.Turn {
 		Kind: transcript.Remark, Order: c.rec.Place(), Seq: c.rec.Seq + 1, Horizon: c.rec.Seq,
 		Text: r.Text, Tokens: c.rec.env.count("", r.Text), Began: c.now, Ended: c.now,
 	}
+}
+
+// knownName reports whether a participant, judge or helper has a name, in any case.
+func knownName(r *record, name string) bool {
+	all := slices.Concat(names(r.everyone), names(judges(*r.config)), helpers)
+	return slices.ContainsFunc(all, func(known string) bool { return strings.EqualFold(known, name) })
 }

@@ -130,7 +130,7 @@ func (d *Debate) Head(ctx context.Context) (store.Head, error) {
 	if err := d.journal.refresh(ctx); err != nil {
 		return store.Head{}, err
 	}
-	return d.journal.rec.head(), nil
+	return statusOf(d.journal.rec), nil
 }
 
 // Result is the debate so far, or as it ended.
@@ -140,7 +140,7 @@ func (d *Debate) Result(ctx context.Context) (*Result, error) {
 	if err := d.journal.refresh(ctx); err != nil {
 		return nil, err
 	}
-	return d.journal.rec.result(), nil
+	return resultOf(d.journal.rec), nil
 }
 
 // Run drives the debate and yields what happens, until the debate ends, pauses or fails: a result comes in the last
@@ -199,7 +199,7 @@ func (dr *drive) end() {
 		dr.journal.mu.Unlock()
 		return
 	}
-	ev := Ended{Stamp: Stamp{Type: "ended", Seq: r.Seq, Live: true}, Result: r.result()}
+	ev := Ended{Stamp: Stamp{Type: "ended", Seq: r.Seq, Live: true}, Result: resultOf(r)}
 	dr.journal.mu.Unlock()
 	dr.out.present(ev)
 }

@@ -167,7 +167,7 @@ func (dr *drive) release() {
 func (dr *drive) key() string {
 	dr.journal.mu.Lock()
 	defer dr.journal.mu.Unlock()
-	return dr.journal.rec.plan().Key
+	return planOf(dr.journal.rec).Key
 }
 
 func (dr *drive) state() fsm.State {

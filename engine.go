@@ -54,21 +54,26 @@ func New(ctx context.Context, c Config, o Options) (*Debate, error) {
 	if err != nil {
 		return nil, err
 	}
-	filled, found := c.filled()
-	if err := problems(append(found, e.unbound(filled)...)); err != nil {
+	c, found := c.filled()
+	if err := problems(append(found, e.unbound(c)...)); err != nil {
 		return nil, err
 	}
-	return e.Create(ctx, c)
+	return e.create(ctx, c)
 }
 
 // Create stores a new debate. It returns *Problems where the configuration is wrong. It calls no provider, and needs
 // none: names are bound, and keys and models checked, by who drives the debate.
 func (e *Engine) Create(ctx context.Context, c Config) (*Debate, error) {
-	c.ID = cmp.Or(c.ID, newID())
 	c, found := c.filled()
 	if err := problems(found); err != nil {
 		return nil, err
 	}
+	return e.create(ctx, c)
+}
+
+// create stores a debate whose configuration is filled and accepted.
+func (e *Engine) create(ctx context.Context, c Config) (*Debate, error) {
+	c.ID = cmp.Or(c.ID, newID())
 	e.learn(c.Protocol)
 	raw, err := json.Marshal(c)
 	if err != nil {

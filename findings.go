@@ -11,8 +11,8 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// measured are the findings of a round whose speeches or assessments are complete, once.
-func (r *record) measured(judged bool) []detect.Finding {
+// measure are the findings of a round whose speeches or assessments are complete, once.
+func measure(r *record, judged bool) []detect.Finding {
 	round := r.Cursor.Round
 	if len(r.config.Watch) == 0 || judged && r.findings.reported.judged >= round || !judged && r.findings.reported.spoken >= round {
 		return nil
@@ -23,12 +23,12 @@ func (r *record) measured(judged bool) []detect.Finding {
 		}}
 	}
 	for k := min(r.findings.detector.spoken, r.findings.detector.judged) + 1; k < round; k++ { // those of an earlier process
-		r.hear(k)
-		r.judge(k)
+		measureSpeeches(r, k)
+		measureAssessments(r, k)
 	}
-	found := r.hear(round)
+	found := measureSpeeches(r, round)
 	if judged {
-		found = r.judge(round)
+		found = measureAssessments(r, round)
 	}
 	for i := range found {
 		found[i].Round = round // also where nobody has spoken
@@ -36,8 +36,8 @@ func (r *record) measured(judged bool) []detect.Finding {
 	return found
 }
 
-// hear has the watch look at the speeches of a round, once.
-func (r *record) hear(round int) []detect.Finding {
+// measureSpeeches has the watch look at the speeches of a round, once.
+func measureSpeeches(r *record, round int) []detect.Finding {
 	if r.findings.detector.spoken >= round {
 		return nil
 	}
@@ -46,8 +46,8 @@ func (r *record) hear(round int) []detect.Finding {
 	return r.findings.detector.Spoken(turns, embedding.Vectors(&r.Record, round))
 }
 
-// judge has the watch look at the judges' word on a round, once, where there is any.
-func (r *record) judge(round int) []detect.Finding {
+// measureAssessments has the watch look at the judges' word on a round, once, where there is any.
+func measureAssessments(r *record, round int) []detect.Finding {
 	if r.findings.detector.judged >= round {
 		return nil
 	}
@@ -71,8 +71,8 @@ func (r *record) judge(round int) []detect.Finding {
 	return r.findings.detector.Judged(s, a.Mean(judge.Relevance), converged...)
 }
 
-// alarm is the ending that a finding of the round at hand brings about, or one that was just made; zero: none does.
-func (r *record) alarm(found ...detect.Finding) transcript.Ending {
+// stoppingFinding is the ending that a finding of the round at hand brings about, or one that was just made; zero: none does.
+func stoppingFinding(r *record, found ...detect.Finding) transcript.Ending {
 	for _, f := range append(slices.Clip(r.findings.since(r.Cursor.Round)), found...) {
 		if f.Found && f.Use == detect.Stop {
 			return f.Ending()

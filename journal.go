@@ -97,11 +97,11 @@ func (j *journal) repair(ctx context.Context, stored store.Head) {
 		return
 	}
 	is, err1 := json.Marshal(stored)
-	want, err2 := json.Marshal(j.rec.head())
+	want, err2 := json.Marshal(statusOf(j.rec))
 	if err1 == nil && err2 == nil && bytes.Equal(is, want) {
 		return
 	}
-	err := j.store.Commit(ctx, store.Change{ID: j.id, After: j.rec.Seq, Head: j.rec.head()})
+	err := j.store.Commit(ctx, store.Change{ID: j.id, After: j.rec.Seq, Head: statusOf(j.rec)})
 	j.log.WarnContext(ctx, "the stored head was wrong and is replaced", "debate", j.id, "was", string(is), "is", string(want), "error", err)
 }
 
@@ -187,7 +187,7 @@ func (j *journal) commit(ctx context.Context, c *change) error {
 	if j.driver != nil {
 		j.driver.writing(c.rec.Seq)
 	}
-	err := j.store.Commit(ctx, store.Change{ID: j.id, After: c.after, Entries: entries, Head: c.rec.head()})
+	err := j.store.Commit(ctx, store.Change{ID: j.id, After: c.after, Entries: entries, Head: statusOf(c.rec)})
 	if err != nil {
 		j.rec = nil // it holds what was not committed
 		if j.driver != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// spares says whether the debate can go on without the participant who failed.
-func (r *record) spares(f *Failure) bool {
+// canDrop says whether the debate can go on without the participant who failed.
+func canDrop(r *record, f *Failure) bool {
 	if f.wrong() || !r.seated(f.Key.Actor) {
 		return false
 	}
@@ -38,12 +38,12 @@ func (c *change) degrade(f *Failure, lost []*Failure) error {
 	case f.Kind == providers.ContextOverflow && c.rec.config.OnOverflow == End && c.rec.Ending.Outcome == "":
 		return c.stop(StateChanged{Ending: transcript.Ending{Outcome: transcript.EarlyStop, Evidence: f.Error()}, Failure: f, Lost: lost})
 	case policy == Ask:
-		return c.fire(fsm.Pause, StateChanged{Question: c.rec.ask(f), Lost: lost})
+		return c.fire(fsm.Pause, StateChanged{Question: questionAbout(c.rec, f), Lost: lost})
 	case judge && policy == WithoutJudge && !f.wrong():
 		return c.dropOut(f, lost)
 	case judge && policy == End && !f.wrong():
 		return c.endWithout(f, lost)
-	case c.rec.spares(f):
+	case canDrop(c.rec, f):
 		return c.dropOut(f, lost)
 	case c.rec.seated(f.Key.Actor) && c.rec.Cursor.Round > 1 && c.rec.Ending.Outcome == "" && !f.wrong():
 		return c.stop(StateChanged{Ending: transcript.Ending{Outcome: transcript.QuorumLost, Evidence: f.Error()}, Failure: f, Lost: lost})
@@ -74,11 +74,11 @@ func (c *change) endWithout(f *Failure, lost []*Failure) error {
 	return c.stop(StateChanged{Ending: transcript.Ending{Outcome: transcript.QuorumLost, Evidence: f.Error()}, Lost: lost})
 }
 
-func (r *record) ask(f *Failure) *Question {
+func questionAbout(r *record, f *Failure) *Question {
 	q := &Question{Cause: f.Error(), Failure: f, Choices: []Choice{
 		{actRetry, "Try again", fmt.Sprintf("call %s again", f.Key.Actor)},
 	}}
-	if r.spares(f) || slices.Contains(r.Judges, f.Key.Actor) {
+	if canDrop(r, f) || slices.Contains(r.Judges, f.Key.Actor) {
 		q.Choices = append(q.Choices, Choice{actDrop, "Go on without", fmt.Sprintf("%s takes no further part", f.Key.Actor)})
 	}
 	if r.Ending.Outcome == "" { // else it is concluding already
@@ -97,7 +97,7 @@ func (c *change) act(action string, q *Question) error {
 	case action == actDrop && q.Failure == nil:
 		return errors.New("the question names nobody who could drop out")
 	}
-	if e := c.rec.exhausted(c.rec.next()); action == actRetry && e.Outcome != "" { // what failed has used its share
+	if e := budgetEnding(c.rec, c.rec.next()); action == actRetry && e.Outcome != "" { // what failed has used its share
 		return c.stop(StateChanged{Ending: e})
 	}
 	if err := c.fire(fsm.Resume, StateChanged{}); err != nil {

@@ -16,8 +16,8 @@ import (
 // instruction is the step in tokens by which the room for what is not history grows.
 const instruction = 512
 
-// target is the seat of whom a step is about; nil: of nobody.
-func (r *record) target(b *briefing, name string) *transcript.Seat {
+// targetRole is the seat of whom a step is about; nil: of nobody.
+func targetRole(r *record, b *briefing, name string) *transcript.Seat {
 	name = b.mask.name(name)
 	for _, list := range [][]transcript.Seat{b.data.Others, r.everyone} {
 		if at := slices.IndexFunc(list, func(x transcript.Seat) bool { return x.Name == name }); at >= 0 {
@@ -27,13 +27,13 @@ func (r *record) target(b *briefing, name string) *transcript.Seat {
 	return nil
 }
 
-// brief is the part of a reader's prompts that stays the same.
-func (r *record) brief(set *prompts.Set, s protocol.Step, seat transcript.Seat, model string) (*briefing, error) {
+// briefingFor is the part of a reader's prompts that stays the same.
+func briefingFor(r *record, set *prompts.Set, s protocol.Step, seat transcript.Seat, model string) (*briefing, error) {
 	k := briefKey{s.Actor, s.Prompt, s.Blind, s.Swap}
 	if b := r.cache.briefings[k]; b != nil {
 		return b, nil
 	}
-	m := r.mask(&s)
+	m := maskFor(r, &s)
 	b := &briefing{mask: m, data: prompts.Data{
 		Topic: m.text(r.config.Topic), Background: m.text(r.config.Background), Me: m.self(seat), Vars: m.vars(s.Vars),
 		Others: m.seats(slices.DeleteFunc(slices.Clone(r.everyone), func(x transcript.Seat) bool { return x.Name == seat.Name })),
@@ -54,8 +54,8 @@ func (r *record) brief(set *prompts.Set, s protocol.Step, seat transcript.Seat, 
 	return b, nil
 }
 
-// visible are the turns that a step may show, by their index, and their tokens, until it is asked again.
-func (r *record) visible(s *protocol.Step, m *mask) (shown, tokens []int) {
+// visibleTurns are the turns that a step may show, by their index, and their tokens, until it is asked again.
+func visibleTurns(r *record, s *protocol.Step, m *mask) (shown, tokens []int) {
 	shown, tokens = r.cache.shown[:0], r.cache.tokens[:0]
 	for i := range r.Turns {
 		t := &r.Turns[i]
@@ -85,25 +85,25 @@ func rank(t *transcript.Turn) int {
 	return 1
 }
 
-// messages are a prompt: one's own turns are the assistant's, others' the user's with their name.
-func (r *record) messages(reader string, b *briefing, shown []int, cut window.Cut, user string) []providers.Message {
+// promptMessages are a prompt: one's own turns are the assistant's, others' the user's with their name.
+func promptMessages(r *record, reader string, b *briefing, shown []int, cut window.Cut, user string) []providers.Message {
 	list := make([]providers.Message, 0, cut.Kept+4) // and room for asking again
 	list = append(list, providers.Message{Role: providers.System, Text: b.system})
 	kept := slices.Delete(shown, cut.From, cut.To)
 	b.mask.order(r.Turns, kept)
 	if cut.Summary.Covers > 0 {
 		at := slices.IndexFunc(r.Turns, func(t transcript.Turn) bool { return t.Seq == cut.Summary.Seq })
-		list = append(list, providers.Message{Role: providers.User, Text: r.retold(&r.Turns[at], b.mask)})
+		list = append(list, providers.Message{Role: providers.User, Text: turnText(r, &r.Turns[at], b.mask)})
 	}
 	for _, i := range kept {
 		t := &r.Turns[i]
-		list = append(list, r.heard(reader, t, b.mask, cut))
+		list = append(list, turnMessage(r, reader, t, b.mask, cut))
 	}
 	return append(list, providers.Message{Role: providers.User, Text: user})
 }
 
-// heard is a turn as a reader's prompt has it. Where only the newest is left, and it alone is too large, it is cut.
-func (r *record) heard(reader string, t *transcript.Turn, m *mask, cut window.Cut) providers.Message {
+// turnMessage is a turn as a reader's prompt has it. Where only the newest is left, and it alone is too large, it is cut.
+func turnMessage(r *record, reader string, t *transcript.Turn, m *mask, cut window.Cut) providers.Message {
 	text := t.Text
 	if cut.Used > cut.Limit {
 		text = window.Clip(text, max(cut.Limit-m.cost(), 0))
@@ -112,13 +112,13 @@ func (r *record) heard(reader string, t *transcript.Turn, m *mask, cut window.Cu
 	case t.Actor == reader && t.Kind != transcript.Summary:
 		return providers.Message{Role: providers.Assistant, Text: m.text(text)}
 	case cut.Used > cut.Limit:
-		return providers.Message{Role: providers.User, Text: r.worded(t, text, m)}
+		return providers.Message{Role: providers.User, Text: formatTurn(r, t, text, m)}
 	}
-	return providers.Message{Role: providers.User, Text: r.retold(t, m)}
+	return providers.Message{Role: providers.User, Text: turnText(r, t, m)}
 }
 
-// retold is a turn as others read it.
-func (r *record) retold(t *transcript.Turn, m *mask) string {
+// turnText is a turn as others read it.
+func turnText(r *record, t *transcript.Turn, m *mask) string {
 	said := &r.cache.said
 	if m != nil {
 		said = &m.said
@@ -127,13 +127,13 @@ func (r *record) retold(t *transcript.Turn, m *mask) string {
 		*said = append(*said, make([]string, missing)...)
 	}
 	if (*said)[t.Seq] == "" {
-		(*said)[t.Seq] = r.worded(t, t.Text, m)
+		(*said)[t.Seq] = formatTurn(r, t, t.Text, m)
 	}
 	return (*said)[t.Seq]
 }
 
-// worded is a turn with another text as others read it.
-func (r *record) worded(t *transcript.Turn, text string, m *mask) string {
+// formatTurn is a turn with another text as others read it.
+func formatTurn(r *record, t *transcript.Turn, text string, m *mask) string {
 	from, round := t.Actor, t.Round
 	if t.Target != "" && slices.Contains(names(r.everyone), t.Target) {
 		from += " on " + t.Target
@@ -153,8 +153,8 @@ func (r *record) worded(t *transcript.Turn, text string, m *mask) string {
 // before names a summary.
 const before = "Summary of what was said before"
 
-// mask is that of a step; nil: it is not blind.
-func (r *record) mask(s *protocol.Step) *mask {
+// maskFor is that of a step; nil: it is not blind.
+func maskFor(r *record, s *protocol.Step) *mask {
 	if !s.Blind {
 		return nil
 	}
@@ -173,8 +173,8 @@ func (r *record) mask(s *protocol.Step) *mask {
 	return m
 }
 
-// advice is what the judges of the round at hand are told of what was measured.
-func (r *record) advice() (list []string) {
+// judgeAdvice is what the judges of the round at hand are told of what was measured.
+func judgeAdvice(r *record) (list []string) {
 	for _, f := range r.findings.since(r.Cursor.Round - 1) {
 		if f.Found && f.Use != detect.Report {
 			list = append(list, f.Advice())
@@ -183,8 +183,8 @@ func (r *record) advice() (list []string) {
 	return list
 }
 
-// texts are the messages of an embedder's request: its part of what was said in the round, in order.
-func (r *record) texts(limit int, s *protocol.Step) (list []providers.Message) {
+// embedderMessages are the messages of an embedder's request: its part of what was said in the round, in order.
+func embedderMessages(r *record, limit int, s *protocol.Step) (list []providers.Message) {
 	for _, t := range embedding.Part(&r.Record, s.Round, s.Order) {
 		list = append(list, providers.Message{Role: providers.User, Text: window.Clip(t.Text, limit)})
 	}

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/elenchus-go/debate/context/window"
@@ -88,40 +87,6 @@ func (r *record) begun() bool {
 // due is when the next round may begin.
 func (r *record) due() time.Time { return r.times.entered.Add(r.config.Limits.RoundDelay) }
 
-func (r *record) phase(name string) protocol.Phase {
-	phases := r.phases(r.Cursor.Stage)
-	i := slices.IndexFunc(phases, func(p protocol.Phase) bool { return p.Name == name })
-	return phases[i]
-}
-
-// missing are all steps of a phase that are not committed, of which next offers one that runs in sequence one by one.
-func (r *record) missing(p protocol.Phase, next []protocol.Step) []protocol.Step {
-	if p.Parallel {
-		return next
-	}
-	return p.Steps[next[0].Order:]
-}
-
-// inRound says whether a round is going on that the limit of a round's time is for.
-func (r *record) inRound() bool {
-	return r.Cursor.Stage == transcript.Speech || r.Cursor.Stage == transcript.Assessment
-}
-
-// remaining is how long the stage at hand may still run. A fifth of the time budget, but not more than the step timeout,
-// is kept for the conclusion.
-func (r *record) remaining() time.Duration {
-	l := r.config.Limits
-	reserve := min(l.Time/5, l.StepTimeout)
-	if r.Cursor.Stage == transcript.Conclusion {
-		return max(l.Time-r.times.running, reserve)
-	}
-	left := l.Time - reserve - r.times.running
-	if l.Round > 0 && r.inRound() {
-		left = min(left, l.Round-(r.times.running-r.times.roundBegan))
-	}
-	return left
-}
-
 // unknown stands for a protocol that the engine cannot run.
 type unknown struct{ name string }
 
@@ -132,12 +97,6 @@ func (u unknown) Check(*protocol.Record) []protocol.Problem { return nil }
 func (u unknown) Phases(*protocol.Record) []protocol.Phase { return nil }
 
 func (u unknown) End(*protocol.Record) transcript.Ending { return transcript.Ending{} }
-
-// known says whether a participant, judge or helper has a name, in any case.
-func (r *record) known(name string) bool {
-	all := slices.Concat(names(r.everyone), names(judges(*r.config)), helpers)
-	return slices.ContainsFunc(all, func(known string) bool { return strings.EqualFold(known, name) })
-}
 
 // seated says whether somebody is a participant who is still in.
 func (r *record) seated(name string) bool {
@@ -152,15 +111,6 @@ func (r *record) seated(name string) bool {
 type maskKey struct {
 	judge string
 	swap  bool
-}
-
-// timeLimit is the time that a call has for all its attempts, and what the time is up for when it is over.
-func (r *record) timeLimit() (limit time.Duration, budget bool) {
-	limit = r.config.Limits.StepTimeout
-	if left := r.remaining(); left < limit {
-		return left, true
-	}
-	return limit, false
 }
 
 // record is what the journal of a debate amounts to. Only apply changes it, entry by entry and in place; replay, resume and
@@ -351,3 +301,6 @@ func (r *record) actor(name string) (*Participant, transcript.Seat, bool) {
 	}
 	return who, who.seat(), true
 }
+
+// inOpenParallelPhase reports whether a phase is the open one and runs its steps at once.
+func (r *record) inOpenParallelPhase(phase string) bool { return r.parallel && phase == r.Cursor.Phase }

@@ -11,11 +11,11 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// throttled says whether a rate limit of a participant's provider hits everyone who debates: they all call it, or had to
+// allThrottled says whether a rate limit of a participant's provider hits everyone who debates: they all call it, or had to
 // wait for theirs as well.
-func (r *record) throttled(p *Participant) bool {
+func allThrottled(r *record, p *Participant) bool {
 	for _, s := range r.Seats {
-		if other, _, ok := r.actor(s.Name); ok && other.Provider != p.Provider && r.status(s.Name).State != "rate_limited" {
+		if other, _, ok := r.actor(s.Name); ok && other.Provider != p.Provider && participantStatus(r, s.Name).State != "rate_limited" {
 			return false
 		}
 	}
@@ -33,13 +33,13 @@ func (e *Engine) call(r *record, s protocol.Step) (*call, error) {
 		concluding: r.Cursor.Stage == transcript.Conclusion, judging: slices.Contains(r.Judges, s.Actor), debating: r.seated(s.Actor),
 		model: model{actor: who, bind: e.bind}, prompt: prompt{set: e.prompts}, counter: counter{count: r.env.count}, turn: newDraft(&s),
 	}
-	c.timing.limit, c.timing.budget = r.timeLimit()
-	c.timing.remaining = r.remaining()
+	c.timing.limit, c.timing.budget = timeLimit(r)
+	c.timing.remaining = remainingTime(r)
 	if c.judging {
 		c.model.substitutes = r.config.Substitutes
 	}
-	if c.debating && s.Kind != transcript.Conclusion && r.throttled(who) {
-		c.timing.maxWait = r.remaining()
+	if c.debating && s.Kind != transcript.Conclusion && allThrottled(r, who) {
+		c.timing.maxWait = remainingTime(r)
 	}
 	c.request = providers.Request{Model: who.Model, Temperature: who.Temperature, MaxTokens: who.MaxTokens}
 	if s.Output != "" {
@@ -49,7 +49,7 @@ func (e *Engine) call(r *record, s protocol.Step) (*call, error) {
 		c.request.Reply, c.request.Schema = s.Output, c.contract.Schema()
 	}
 	if s.Actor == protocol.Embedding {
-		c.request.Messages = r.texts(who.Window, &s)
+		c.request.Messages = embedderMessages(r, who.Window, &s)
 		return c, nil
 	}
 	if err := e.prompt(r, c, seat); err != nil {
@@ -68,16 +68,16 @@ func (e *Engine) call(r *record, s protocol.Step) (*call, error) {
 // prompt fills in the messages: the system prompt, which does not change within the debate, the turns that the window
 // has room for, and what is asked for now.
 func (e *Engine) prompt(r *record, c *call, seat transcript.Seat) error {
-	b, err := r.brief(e.prompts, c.step, seat, c.model.actor.Model)
+	b, err := briefingFor(r, e.prompts, c.step, seat, c.model.actor.Model)
 	if err != nil {
 		return err
 	}
 	c.prompt.data, c.mask = b.data, b.mask
 	c.prompt.data.Vars = b.mask.vars(c.step.Vars) // the system prompt keeps those of the first
 	c.prompt.data.Phase, c.prompt.data.Round, c.prompt.data.Rounds, c.prompt.data.MinRounds = c.step.Phase, r.Cursor.Round, r.MaxRounds, r.MinRounds
-	c.prompt.data.Names, c.prompt.data.Target = b.mask.names(c.names), r.target(b, c.step.Target)
+	c.prompt.data.Names, c.prompt.data.Target = b.mask.names(c.names), targetRole(r, b, c.step.Target)
 	if c.judging {
-		c.prompt.data.Advice = b.mask.list(r.advice())
+		c.prompt.data.Advice = b.mask.list(judgeAdvice(r))
 	}
 	if c.contract != nil {
 		c.prompt.data.Reply = c.contract.Outline()
@@ -86,25 +86,25 @@ func (e *Engine) prompt(r *record, c *call, seat transcript.Seat) error {
 	if err != nil {
 		return err
 	}
-	shown, tokens := r.visible(&c.step, b.mask)
+	shown, tokens := visibleTurns(r, &c.step, b.mask)
 	if b.schema == 0 && len(c.request.Schema) > 0 {
 		b.schema = c.count(string(c.request.Schema))
 	}
 	fixed := b.tokens + b.schema + c.count(user)
 	c.prompt.slack = instruction - fixed%instruction
 	fixed += c.prompt.slack // rounded up, so that a word more or less does not move the cut
-	policy, room := r.config.History, r.scale(&c.step).Room(c.model.actor.Window-cmp.Or(c.model.actor.MaxTokens, window.Reply))-fixed
+	policy, room := r.config.History, r.history.scale(&c.step, r.inOpenParallelPhase(c.step.Phase)).Room(c.model.actor.Window-cmp.Or(c.model.actor.MaxTokens, window.Reply))-fixed
 	if policy.Summarizes() { // where a summary was planned, there is no more
-		room = min(room, r.room(&c.step, c.model.actor, seat))
+		room = min(room, historyRoom(r, &c.step, c.model.actor, seat))
 	}
 	if c.step.Kind == transcript.Summary { // what it stands for was chosen to fit
 		policy, c.prompt.summarized = window.Policy{Manager: window.Sliding}, r.history.wanted.Base > 0
 	}
-	cut := policy.Fit(r.told(&c.step, shown, tokens), room)
+	cut := policy.Fit(countedHistory(r, &c.step, shown, tokens), room)
 	c.turn.fitted(cut.Report())
 	c.prompt.tokens, c.prompt.history = fixed+cut.Used, cut.Used
 	c.prompt.summarized = c.prompt.summarized || cut.Summary.Covers > 0
-	c.prompt.messages = r.messages(c.step.Actor, b, shown, cut, user)
+	c.prompt.messages = promptMessages(r, c.step.Actor, b, shown, cut, user)
 	c.request.Messages = c.prompt.messages
 	return nil
 }

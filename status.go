@@ -13,17 +13,17 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// head is the record summed up.
-func (r *record) head() store.Head {
+// statusOf is the record summed up.
+func statusOf(r *record) store.Head {
 	return store.Head{
 		ID: r.ID, Seq: r.Seq, State: r.snap.State, Cursor: r.Cursor, Rounds: r.MaxRounds, Ending: r.Ending,
 		Topic: r.config.Topic, Protocol: r.config.Protocol.Name(), Labels: maps.Clone(r.config.Labels),
-		Usage: r.usage, Running: r.times.running, Format: r.format, Created: r.times.created, Updated: r.times.updated, Plan: r.plan(),
+		Usage: r.usage, Running: r.times.running, Format: r.format, Created: r.times.created, Updated: r.times.updated, Plan: planOf(r),
 	}
 }
 
-// plan is what may run now, under a name that a crash, a pause, a remark or a part that is done does not change.
-func (r *record) plan() (p store.Plan) {
+// planOf is what may run now, under a name that a crash, a pause, a remark or a part that is done does not change.
+func planOf(r *record) (p store.Plan) {
 	if !r.snap.State.Active() {
 		return p
 	}
@@ -39,12 +39,12 @@ func (r *record) plan() (p store.Plan) {
 	case r.begun():
 		at.Phase = r.Cursor.Phase
 	}
-	p.Key, p.Within = at.String(), r.config.Limits.StepTimeout*time.Duration(r.turnsOfOne())
+	p.Key, p.Within = at.String(), r.config.Limits.StepTimeout*time.Duration(longestChain(r))
 	return p
 }
 
-// turnsOfOne is the most steps of what may run now that one actor performs, one after the other.
-func (r *record) turnsOfOne() int {
+// longestChain is the most steps of what may run now that one actor performs, one after the other.
+func longestChain(r *record) int {
 	if len(r.next()) < 2 {
 		return 1
 	}
@@ -55,7 +55,7 @@ func (r *record) turnsOfOne() int {
 	return slices.Max(slices.Collect(maps.Values(count)))
 }
 
-func (r *record) result() *Result {
+func resultOf(r *record) *Result {
 	res := &Result{
 		ID: r.ID, Topic: r.config.Topic, Background: r.config.Background, Protocol: r.config.Protocol.Name(), State: r.snap.State,
 		Ending: r.Ending, Round: r.Cursor.Round, Turns: slices.Clone(r.Turns), Sides: map[string]Totals{},
@@ -66,7 +66,7 @@ func (r *record) result() *Result {
 	sides := map[string]string{}
 	for _, s := range r.everyone {
 		sides[s.Name] = cmp.Or(s.Side, s.Name)
-		res.Participants = append(res.Participants, r.status(s.Name))
+		res.Participants = append(res.Participants, participantStatus(r, s.Name))
 	}
 	for _, f := range r.lost {
 		res.lose(f, sides[f.Key.Actor])
@@ -90,12 +90,12 @@ func (r *record) result() *Result {
 		case transcript.Prelude, transcript.Speech, transcript.Remark, transcript.Summary, transcript.Vectors:
 		}
 	}
-	res.Answer = r.concluded(res.Verdict)
+	res.Answer = answerOf(r, res.Verdict)
 	return res
 }
 
-// concluded is what the debate came to.
-func (r *record) concluded(verdict *transcript.Turn) (a protocol.Answer) {
+// answerOf is what the debate came to.
+func answerOf(r *record, verdict *transcript.Turn) (a protocol.Answer) {
 	if p, ok := r.config.Protocol.(protocol.Answerer); ok {
 		return p.Answer(&r.Record)
 	}
@@ -105,7 +105,7 @@ func (r *record) concluded(verdict *transcript.Turn) (a protocol.Answer) {
 	return a
 }
 
-func (r *record) status(name string) Status {
+func participantStatus(r *record, name string) Status {
 	s := Status{Name: name, State: "active"}
 	for i := range r.Turns {
 		if t := &r.Turns[i]; t.Actor == name {

@@ -2,6 +2,7 @@ package debate
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/elenchus-go/debate/context/window"
@@ -10,6 +11,20 @@ import (
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/transcript"
 )
+
+func phaseNamed(r *record, name string) protocol.Phase {
+	phases := r.phases(r.Cursor.Stage)
+	i := slices.IndexFunc(phases, func(p protocol.Phase) bool { return p.Name == name })
+	return phases[i]
+}
+
+// missingSteps returns all steps of a phase that are not committed, of which next offers one that runs in sequence one by one.
+func missingSteps(p protocol.Phase, next []protocol.Step) []protocol.Step {
+	if p.Parallel {
+		return next
+	}
+	return p.Steps[next[0].Order:]
+}
 
 // change is a write in the making: each event is folded into the record as it is added, so that what follows from it
 // can be asked of the record. A record whose change was not committed is thrown away.
@@ -85,24 +100,24 @@ func (c *change) proceed() (more bool, err error) {
 	steps := r.next()
 	switch {
 	case len(steps) == 0 && r.snap.State == fsm.Judging:
-		found := r.measured(true)
+		found := measure(r, true)
 		return true, c.fire(fsm.Assessed, StateChanged{Findings: found, Ending: c.decide(found...)})
 	case len(steps) == 0 && r.snap.State == fsm.Awaiting:
-		return true, c.fire(fsm.Responded, StateChanged{Findings: r.measured(false)})
+		return true, c.fire(fsm.Responded, StateChanged{Findings: measure(r, false)})
 	case len(steps) == 0:
 		return true, c.fire(done[r.snap.State], StateChanged{})
 	}
 	open := steps[0].Phase == r.Cursor.Phase
 	if !open || !r.parallel { // what a parallel phase needs was made before it began
-		if w := r.summingUp(steps); w != nil {
+		if w := summaryNeeded(r, steps); w != nil {
 			return c.sumUp(w)
 		}
 	}
 	if open {
 		return false, nil
 	}
-	phase := r.phase(steps[0].Phase)
-	if e := r.exhausted(r.missing(phase, steps)); e.Outcome != "" {
+	phase := phaseNamed(r, steps[0].Phase)
+	if e := budgetEnding(r, missingSteps(phase, steps)); e.Outcome != "" {
 		return true, c.fire(fsm.Stop, StateChanged{Ending: e})
 	}
 	return false, c.add(PhaseStarted{
@@ -114,7 +129,7 @@ func (c *change) proceed() (more bool, err error) {
 // sumUp has a summary made before anything else.
 func (c *change) sumUp(w *window.Summing) (more bool, err error) {
 	step := protocol.Step{Key: transcript.Key{Actor: protocol.Summarizing}}
-	if e := c.rec.exhausted([]protocol.Step{step}); e.Outcome != "" {
+	if e := budgetEnding(c.rec, []protocol.Step{step}); e.Outcome != "" {
 		return true, c.fire(fsm.Stop, StateChanged{Ending: e})
 	}
 	return false, c.add(PhaseStarted{
@@ -132,7 +147,7 @@ func (c *change) decide(found ...detect.Finding) (e transcript.Ending) {
 	}
 	if r.Cursor.Round >= r.MinRounds {
 		if e = r.config.Protocol.End(&r.Record); e.Outcome == "" {
-			e = r.alarm(found...)
+			e = stoppingFinding(r, found...)
 		}
 	}
 	if e.Outcome == "" && r.Cursor.Round >= r.MaxRounds {
@@ -158,8 +173,8 @@ func (c *change) stop(with StateChanged) error {
 	return c.settle()
 }
 
-// begin takes a record to its next steps, as if it were driven.
-func (r *record) begin() error {
+// advanceToSteps takes a record to its next steps, as if it were driven.
+func advanceToSteps(r *record) error {
 	c := begin(r)
 	path := map[fsm.State][]fsm.Event{
 		fsm.Configuring: {fsm.Validate, fsm.Accept, fsm.Start}, fsm.Validating: {fsm.Accept, fsm.Start}, fsm.Ready: {fsm.Start},

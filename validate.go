@@ -237,11 +237,11 @@ func (c Config) checkBudget(l *list) {
 	if phases := r.phases(transcript.Speech); len(phases) > 0 {
 		first = phases[0].Steps
 	}
-	need := r.reserve() + r.worst(first)
+	need := conclusionReserve(r) + maxOutput(r, first)
 	if c.Limits.OutputTokens > 0 && need > c.Limits.OutputTokens {
 		l.add("limits.output_tokens", "%d, the first phase and the conclusion alone can take %d", c.Limits.OutputTokens, need)
 	}
-	if e := r.overspent(first); e.Outcome != "" {
+	if e := spendingEnding(r, first); e.Outcome != "" {
 		l.add(map[transcript.Outcome]string{transcript.TokenBudget: "limits.tokens", transcript.CostBudget: "limits.cost"}[e.Outcome], "nobody could speak: %s", e.Evidence)
 	}
 }
@@ -259,17 +259,17 @@ func (c Config) planned() *record {
 func (c Config) worst() (tokens int) {
 	r := c.planned()
 	for _, p := range r.phases(transcript.Prelude) {
-		tokens += r.worst(p.Steps)
+		tokens += maxOutput(r, p.Steps)
 	}
 	round := 0
 	for _, r.Cursor.Round = range []int{1, 2, c.Limits.MaxRounds} {
 		cost := 0
 		for _, p := range append(r.phases(transcript.Speech), r.phases(transcript.Assessment)...) {
-			cost += r.worst(p.Steps)
+			cost += maxOutput(r, p.Steps)
 		}
 		round = max(round, cost)
 	}
-	return tokens + c.Limits.MaxRounds*round + r.reserve()
+	return tokens + c.Limits.MaxRounds*round + conclusionReserve(r)
 }
 
 func (c Config) checkNames(l *list) {

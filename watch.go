@@ -29,7 +29,7 @@ func (d *Debate) Preview(ctx context.Context) ([]Preview, error) {
 	if err := look.refresh(ctx); err != nil {
 		return nil, err
 	}
-	if err := look.rec.begin(); err != nil {
+	if err := advanceToSteps(look.rec); err != nil {
 		return nil, err
 	}
 	var list []Preview
@@ -52,10 +52,10 @@ type Moment struct {
 }
 
 // Head sums up where the debate stood.
-func (m *Moment) Head() store.Head { return m.rec.head() }
+func (m *Moment) Head() store.Head { return statusOf(m.rec) }
 
 // Result is the debate as far as it had come.
-func (m *Moment) Result() *Result { return m.rec.result() }
+func (m *Moment) Result() *Result { return resultOf(m.rec) }
 
 // Replay goes through what is stored of the debate, entry by entry, with the debate as it was after each: the same
 // events that were shown when they happened, live ones apart, and any state on the way. It ends where the journal does;
