@@ -999,7 +999,7 @@ func TestWhatWasSaidWhenTheTimeIsOverIsKept(t *testing.T) {
 						require.Equal(t, transcript.TimeBudget, res.Ending.Outcome)
 						require.NotNil(t, res.Verdict)
 						require.Empty(t, dropouts(events))
-						used.check(t, d)
+						used.check(t, d, d.In(t, chatter()))
 						partial := 0
 						for _, turn := range res.Turns {
 							if turn.Round == 2 && turn.Kind == transcript.Speech {
@@ -1309,7 +1309,7 @@ func TestWhatFailedAttemptsUsedIsCountedHoweverTheirStepEnds(t *testing.T) {
 				require.Equal(t, tt.state, res.State, err)
 				require.Equal(t, tt.outcome, res.Ending.Outcome, res.Ending.Evidence)
 				require.Len(t, stateOf(stored(t, d)).Lost, tt.lost)
-				used.check(t, d)
+				used.check(t, d, d.In(t, chatter()))
 				for _, s := range res.Participants {
 					errs := 0
 					for _, ev := range events {
@@ -1352,6 +1352,6 @@ func TestWhatEachStepOfADroppedActorUsedIsCounted(t *testing.T) {
 		events, err := run(t, d)
 		require.NoError(t, err)
 		require.Equal(t, []string{"A"}, dropouts(events))
-		used.check(t, d)
+		used.check(t, d, d.In(t, chatter()))
 	})
 }

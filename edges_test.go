@@ -816,6 +816,8 @@ func TestAPauseDuringTheRoundDelayEndsRun(t *testing.T) {
 	})
 }
 
+var errNoSpace = errors.New("no space left on device")
+
 // failing is a store that fails a number of times to commit what has a turn of an actor, or where it is empty anything
 // but what a debate begins with.
 type failing struct {
@@ -830,7 +832,7 @@ func (f *failing) Commit(ctx context.Context, c store.Change) error {
 		hit = hit || f.actor != "" && strings.Contains(e.Key, "/"+f.actor+"/")
 	}
 	if hit && f.times.Add(-1) >= 0 {
-		return errDisk
+		return errNoSpace
 	}
 	return f.Store.Commit(ctx, c)
 }

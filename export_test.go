@@ -19,12 +19,6 @@ func (d *Debate) In(t testing.TB, p providers.Provider) *Debate {
 	return other
 }
 
-// Elsewhere is a handle on the same debate in another engine, with the same providers.
-func (d *Debate) Elsewhere(t testing.TB) *Debate {
-	t.Helper()
-	return d.Counted(t, d.engine.counter)
-}
-
 // Counted is a handle on the same debate in another engine, which counts by c.
 func (d *Debate) Counted(t testing.TB, c window.Counter) *Debate {
 	t.Helper()

@@ -29,6 +29,7 @@ import (
 	"github.com/elenchus-go/debate/protocol/skeptic"
 	"github.com/elenchus-go/debate/protocol/vote"
 	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -134,9 +135,9 @@ func votes(panel.Mode) debate.Config {
 // modes are those that a place is tried in: all other protocols have one of their own.
 func (s callSite) modes() []panel.Mode {
 	if reflect.DeepEqual(s.debate(panel.Sequential).Protocol, s.debate(panel.Simultaneous).Protocol) {
-		return modes[:1]
+		return []panel.Mode{panel.Sequential}
 	}
-	return modes
+	return []panel.Mode{panel.Sequential, panel.Simultaneous}
 }
 
 func (s callSite) actor() string { return strings.Split(s.key, "/")[3] }
@@ -294,6 +295,7 @@ func (f fault) rehearse(t *testing.T) (r rehearsal) {
 // troupe plays all models of a debate, of which one fails.
 type troupe struct {
 	fault fault
+	store store.Store
 
 	mu      sync.Mutex
 	mended  bool
@@ -323,12 +325,25 @@ func (p *purse) of(m providers.Provider) providers.Provider {
 	})
 }
 
-// check checks that all of it is counted, here and by who reads the journal.
-func (p *purse) check(t *testing.T, d *debate.Debate) {
+// check checks that all of it is counted by each handle on the debate.
+func (p *purse) check(t *testing.T, handles ...*debate.Debate) {
 	t.Helper()
-	require.Equal(t, p.used, result(t, d).Total.Usage)
-	require.Equal(t, p.used, head(t, d).Usage)
-	require.Equal(t, p.used, result(t, d.In(t, chatter())).Total.Usage)
+	for _, d := range handles {
+		require.Equal(t, p.used, result(t, d).Total.Usage)
+		head, err := d.Head(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, p.used, head.Usage)
+	}
+}
+
+// elsewhere is a handle on the debate in another engine, which has no models.
+func (w *troupe) elsewhere(t *testing.T) *debate.Debate {
+	t.Helper()
+	e, err := debate.NewEngine(debate.Options{Store: w.store})
+	require.NoError(t, err)
+	d, err := e.Open(t.Context(), "d")
+	require.NoError(t, err)
+	return d
 }
 
 func (w *troupe) provider(name string) providers.Provider {
@@ -408,12 +423,12 @@ func (f fault) debate(t *testing.T) (*debate.Debate, *troupe) {
 	for _, name := range f.site.names() {
 		cfg.Participants = append(cfg.Participants, debate.Participant{Name: name, Provider: name, Position: "What " + name + " holds"})
 	}
-	w := &troupe{fault: f, calls: map[string]int{}, replies: map[string]int{}}
+	w := &troupe{fault: f, store: store.Memory(), calls: map[string]int{}, replies: map[string]int{}}
 	all := map[string]providers.Provider{}
 	for _, name := range []string{"A", "B", "C", "J", protocol.Casting, protocol.Summarizing, protocol.Retrieving, protocol.Embedding} {
 		all[name] = w.purse.of(w.provider(name))
 	}
-	d, err := debate.New(t.Context(), cfg, debate.Options{Providers: all})
+	d, err := debate.New(t.Context(), cfg, debate.Options{Store: w.store, Providers: all})
 	require.NoError(t, err)
 	return d, w
 }
@@ -453,7 +468,7 @@ func (f fault) check(t *testing.T) string {
 
 	require.Equal(t, f.turns(what), keys(res))
 	checkKept(t, events, res)
-	w.purse.check(t, d)
+	w.purse.check(t, d, w.elsewhere(t))
 	require.GreaterOrEqual(t, w.failed, least)
 	if what != fallen || f.site.reply != "assessment/1" || f.once { // else it is asked for another
 		require.LessOrEqual(t, w.failed, most)
@@ -589,7 +604,7 @@ func (f fault) checkRetry(t *testing.T, d *debate.Debate, w *troupe, err error) 
 	for _, turn := range before.Turns {
 		require.Contains(t, after.Turns, turn)
 	}
-	w.purse.check(t, d)
+	w.purse.check(t, d, w.elsewhere(t))
 }
 
 func faultTables(results map[string]string) string {

@@ -70,7 +70,7 @@ type lapsing struct {
 
 func (l *lapsing) Load(ctx context.Context, id string, after int64) (store.Head, []store.Entry, error) {
 	if l.times.Add(-1) >= 0 {
-		return store.Head{}, nil, errDisk
+		return store.Head{}, nil, errNoSpace
 	}
 	return l.Store.Load(ctx, id, after)
 }

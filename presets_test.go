@@ -191,14 +191,14 @@ func TestARatingThatIsNotSetIsNull(t *testing.T) {
 	_, err := run(t, d)
 	require.NoError(t, err)
 	var trace map[string]any
-	decode(t, result(t, d).Answer.Data, &trace)
+	require.NoError(t, json.Unmarshal(result(t, d).Answer.Data, &trace))
 	require.Contains(t, trace, "rating")
 	require.Nil(t, trace["rating"])
 	require.Equal(t, []any{"d", "Ban cars?"}, []any{trace["id"], trace["query"]})
 	require.NotEmpty(t, trace["time"])
 
 	require.NoError(t, d.Annotate(t.Context(), "rating", 4))
-	decode(t, result(t, d).Answer.Data, &trace)
+	require.NoError(t, json.Unmarshal(result(t, d).Answer.Data, &trace))
 	require.InDelta(t, 4, trace["rating"], 0)
 }
 

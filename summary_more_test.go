@@ -80,7 +80,7 @@ func TestASummaryThatWasWithheldStandsForNothing(t *testing.T) {
 	h := &hall{t: t}
 	c, o := h.config(limited, 10)
 	c.History = summing
-	o.Providers["s"] = generates(func(context.Context, providers.Request) (providers.Response, error) {
+	o.Providers["s"] = generate(func(context.Context, providers.Request) (providers.Response, error) {
 		return providers.Response{Text: "A and", Finish: providers.ContentFilter}, nil
 	})
 	d, err := debate.New(t.Context(), c, o)

@@ -20,6 +20,7 @@ import (
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/scripted"
+	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -54,7 +55,7 @@ func TestASummarizerThatHangsInTheConclusionDoesNotEndTheDriving(t *testing.T) {
 		h := &hall{t: t}
 		c, o := lateConfig(h, 10)
 		c.Limits.Time, c.Limits.StepTimeout = time.Minute, 5*time.Minute
-		o.Providers["s"] = generates(func(ctx context.Context, _ providers.Request) (providers.Response, error) {
+		o.Providers["s"] = generate(func(ctx context.Context, _ providers.Request) (providers.Response, error) {
 			<-ctx.Done()
 			return providers.Response{}, context.Cause(ctx)
 		})
@@ -73,7 +74,7 @@ func TestSummariesOfTheConclusionStayWithinTheBudget(t *testing.T) {
 		c, o := lateConfig(h, 100)
 		c.Limits.OutputTokens = budget
 		full := func(text string) providers.Provider {
-			return generates(func(_ context.Context, r providers.Request) (providers.Response, error) {
+			return generate(func(_ context.Context, r providers.Request) (providers.Response, error) {
 				if r.MaxTokens == 0 {
 					t.Fatal("no cap")
 				}
@@ -127,7 +128,7 @@ func TestARemarkWhileASummaryIsMadeWastesNoCall(t *testing.T) {
 	c.History = summing
 	var d *debate.Debate
 	calls := 0
-	o.Providers["s"] = generates(func(ctx context.Context, r providers.Request) (providers.Response, error) {
+	o.Providers["s"] = generate(func(ctx context.Context, r providers.Request) (providers.Response, error) {
 		calls++
 		if calls%2 == 1 {
 			other := d
@@ -152,8 +153,11 @@ func TestAReaderWithAnotherCounterLeavesTheHeadAlone(t *testing.T) {
 	h := &hall{t: t}
 	c, o := h.config(limited, 14)
 	c.History = summing
-	o.Counter = heavy{1}
+	o.Counter, o.Store = heavy{1}, store.Memory()
 	d, err := debate.New(t.Context(), c, o)
+	require.NoError(t, err)
+	o.Counter = heavy{3}
+	other, err := debate.NewEngine(o)
 	require.NoError(t, err)
 	differ := 0
 	for ev, err := range d.Run(t.Context()) {
@@ -163,7 +167,9 @@ func TestAReaderWithAnotherCounterLeavesTheHeadAlone(t *testing.T) {
 		}
 		is, err := d.Head(t.Context())
 		require.NoError(t, err)
-		there, err := d.Counted(t, heavy{3}).Head(t.Context())
+		reader, err := other.Open(t.Context(), d.ID())
+		require.NoError(t, err)
+		there, err := reader.Head(t.Context())
 		require.NoError(t, err)
 		if is.Plan != there.Plan {
 			differ++
@@ -185,7 +191,7 @@ func TestTheNewestTurnOutlastsAnOverflow(t *testing.T) {
 		c.Participants[i].Window = 100_000
 	}
 	took := []providers.Request{}
-	o.Providers["a"] = generates(func(_ context.Context, r providers.Request) (providers.Response, error) {
+	o.Providers["a"] = generate(func(_ context.Context, r providers.Request) (providers.Response, error) {
 		if tokens(r.Messages) > 2000 {
 			return providers.Response{}, &providers.Error{Kind: providers.ContextOverflow, Err: errors.New("too long")}
 		}
@@ -207,7 +213,7 @@ func TestASummaryOutlastsAnOverflow(t *testing.T) {
 	c.History = summing
 	over, last := false, []providers.Message{}
 	inner := o.Providers["a"]
-	o.Providers["a"] = generates(func(ctx context.Context, r providers.Request) (providers.Response, error) {
+	o.Providers["a"] = generate(func(ctx context.Context, r providers.Request) (providers.Response, error) {
 		had := len(r.Messages) > 1 && strings.HasPrefix(r.Messages[1].Text, heading)
 		if had && !over {
 			over = true
@@ -318,7 +324,7 @@ func TestARetryAfterAnOverflowInAParallelPhaseIsShorter(t *testing.T) {
 			c, o := h.config(panel.Protocol{Format: panel.RoundLimited, Mode: mode}, 10)
 			c.OnOverflow, c.OnFailure = debate.Degrade, debate.Ask
 			inner, sizes := o.Providers["a"], []int{}
-			o.Providers["a"] = generates(func(ctx context.Context, r providers.Request) (providers.Response, error) {
+			o.Providers["a"] = generate(func(ctx context.Context, r providers.Request) (providers.Response, error) {
 				if n := tokens(r.Messages); n > 1700 {
 					sizes = append(sizes, n)
 					return providers.Response{}, &providers.Error{Kind: providers.ContextOverflow, Err: errors.New("too long")}
@@ -346,7 +352,7 @@ func TestAnotherModelBeginsWithAFactorOfItsOwn(t *testing.T) {
 	broken := false
 	n := 0
 	inner := o.Providers["a"]
-	o.Providers["a"] = generates(func(ctx context.Context, r providers.Request) (providers.Response, error) {
+	o.Providers["a"] = generate(func(ctx context.Context, r providers.Request) (providers.Response, error) {
 		if n++; n == 6 && !broken {
 			broken = true
 			return providers.Response{}, &providers.Error{Kind: providers.Authentication, Err: errors.New("key")}

@@ -24,6 +24,7 @@ import (
 	"github.com/elenchus-go/debate/protocol/refine"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/scripted"
+	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -466,9 +467,9 @@ func TestBlindJudgesReadSummariesWithoutNames(t *testing.T) {
 	names := []string{"Adalbert", "Berthold"}
 	jury := &scripted.Provider{Func: func(r providers.Request) scripted.Reply {
 		if asked(r, "verdict") {
-			return scripted.Reply{Text: verdict}
+			return scripted.Reply{Text: encode(t, judge.Verdict{Summary: "A draw.", Quality: 50})}
 		}
-		return scripted.Reply{Text: assess(t, true, names...)}
+		return scripted.Reply{Text: encode(t, assessment(true, names...))}
 	}}
 	c, o := h.config(limited, 12)
 	c.History = summing
@@ -559,6 +560,7 @@ func interrupted(t *testing.T, rules protocol.Protocol, rounds int, policy windo
 	c.Participants = append(c.Participants, c.Participants[0])
 	c.Participants[2].Name, c.Participants[2].Provider = "C", "c"
 	o.Providers["j"] = &echo{names: []string{"A", "B", "C"}}
+	o.Store, o.Protocols = store.Memory(), []protocol.Protocol{rules}
 	for i := range c.Participants {
 		if c.Participants[i].Window += 500; !policy.Summarizes() {
 			c.Participants[i].Window -= 1700 // it keeps no allowance
@@ -576,7 +578,10 @@ func interrupted(t *testing.T, rules protocol.Protocol, rounds int, policy windo
 		}
 	}
 	if stop > 0 {
-		d = d.Elsewhere(t)
+		e, err := debate.NewEngine(o)
+		require.NoError(t, err)
+		d, err = e.Open(t.Context(), d.ID())
+		require.NoError(t, err)
 		_, err = run(t, d)
 		require.NoError(t, err)
 	}
@@ -687,7 +692,7 @@ func TestAPromptThatWasTooLongMakesLaterOnesShorter(t *testing.T) {
 	const holds = 1700
 	h := &hall{t: t}
 	c, o := h.config(limited, 14)
-	o.Providers["a"] = generates(func(ctx context.Context, r providers.Request) (providers.Response, error) {
+	o.Providers["a"] = generate(func(ctx context.Context, r providers.Request) (providers.Response, error) {
 		n := tokens(r.Messages)
 		tried = append(tried, n)
 		if n > holds {
@@ -706,11 +711,4 @@ func TestAPromptThatWasTooLongMakesLaterOnesShorter(t *testing.T) {
 	for _, n := range tried[at+1:] {
 		require.Less(t, n, long[0])
 	}
-}
-
-// generates is a provider that is a function.
-type generates func(context.Context, providers.Request) (providers.Response, error)
-
-func (f generates) Generate(ctx context.Context, r providers.Request) (providers.Response, error) {
-	return f(ctx, r)
 }
