@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/panel"
@@ -18,25 +19,6 @@ import (
 	"github.com/elenchus-go/debate/providers/scripted"
 	"github.com/elenchus-go/debate/transcript"
 )
-
-// unjudged is a panel that nobody judges.
-type unjudged struct{ panel.Protocol }
-
-func (unjudged) Name() string { return "unjudged/1" }
-
-func (unjudged) Check(*protocol.Record) []protocol.Problem { return nil }
-
-func (u unjudged) Phases(r *protocol.Record) []protocol.Phase {
-	if r.Cursor.Stage == transcript.Speech {
-		return u.Protocol.Phases(r)
-	}
-	return nil
-}
-
-func (unjudged) End(*protocol.Record) transcript.Ending { return transcript.Ending{} }
-
-// speech is a reply of about 300 tokens.
-var speech = strings.Repeat("The kerb is where the freedom of one driver ends and that of others begins. ", 21)
 
 const (
 	benchRounds = 10
@@ -49,24 +31,11 @@ func speaker() *scripted.Provider {
 	}}
 }
 
-// thorough is an assessment of about 300 tokens.
-func thorough(names ...string) judge.Assessment {
-	a := assessment(true, names...)
-	a.Reasoning = "Both sides have come closer on what is at stake, yet the strongest point on each side, the price of transit " +
-		"and the space that parking takes, stands unanswered, so another round promises more than repetition."
-	for i := range a.Participants {
-		a.Participants[i].Strengths = []string{"It answers the point about deliveries directly.", "It brings a new example, from a city of similar size."}
-		a.Participants[i].Weaknesses = []string{"It repeats the claim about noise without new evidence.", "It passes over the cost to those who live outside."}
-	}
-	a.Recommendations = []string{"Ask for the cost of the alternative.", "Have each side name what would change its mind."}
-	return a
-}
-
 func assessor(b *testing.B) *scripted.Provider {
-	more := encode(b, thorough("Ada", "Bo"))
-	final := encode(b, judge.Verdict{Summary: "Both sides made their case, and neither answered the other's strongest point.", Quality: 50})
+	more := debatetest.Encode(b, debatetest.LongAssessment("Ada", "Bo"))
+	final := debatetest.Encode(b, judge.Verdict{Summary: "Both sides made their case, and neither answered the other's strongest point.", Quality: 50})
 	return &scripted.Provider{Forget: true, Func: func(r providers.Request) scripted.Reply {
-		if asked(r, "verdict") {
+		if debatetest.AsksFor(r, "verdict") {
 			return scripted.Reply{Text: final, Chunks: benchChunks}
 		}
 		return scripted.Reply{Text: more, Chunks: benchChunks}

@@ -2,19 +2,23 @@ package debate_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/price"
@@ -40,8 +44,8 @@ func (f filler) Generate(_ context.Context, r providers.Request) (providers.Resp
 			return providers.Response{Usage: usage}, nil
 		}
 	}
-	e := echo{names: f.names(r)}
-	text := e.say(3, r) // goes on
+	e := debatetest.DigestModel{Names: f.names(r)}
+	text := e.Say(3, r) // goes on
 	if r.Reply == "" {
 		text = strings.Repeat("four", r.MaxTokens)
 		for window.Estimate(text) > r.MaxTokens {
@@ -125,7 +129,7 @@ func TestBudgetsAreNeverExceeded(t *testing.T) {
 				}
 			}
 		}
-		res := result(t, d)
+		res := debatetest.Result(t, d)
 		require.Equal(rt, fsm.Completed, res.State)
 		require.Equal(rt, used, res.Total.Usage)
 		if l.OutputTokens > 0 {
@@ -192,7 +196,7 @@ func TestEachBudgetEndsADebateWithAVerdict(t *testing.T) {
 					cfg.Limits.MaxRounds = 50
 				}
 				model := filler{names: everybody(cfg)}
-				slowly := generate(func(ctx context.Context, r providers.Request) (providers.Response, error) {
+				slowly := debatetest.ProviderFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
 					if err := wait(ctx, 61*time.Second); err != nil {
 						return providers.Response{}, providers.Ended(ctx, providers.Response{})
 					}
@@ -200,9 +204,9 @@ func TestEachBudgetEndsADebateWithAVerdict(t *testing.T) {
 				})
 				d, err := debate.New(t.Context(), cfg, debate.Options{Providers: map[string]providers.Provider{"m": slowly}})
 				require.NoError(t, err)
-				events, err := run(t, d)
+				events, err := debatetest.Run(t, d)
 				require.NoError(t, err)
-				res := result(t, d)
+				res := debatetest.Result(t, d)
 				require.Equal(t, tt.outcome, res.Ending.Outcome)
 				require.Contains(t, res.Ending.Evidence, tt.evidence)
 				require.NotNil(t, res.Verdict)
@@ -231,10 +235,10 @@ func TestAPauseIsNoPartOfARoundsTime(t *testing.T) {
 		}
 		time.Sleep(time.Hour)
 		require.NoError(t, d.Resume(t.Context()))
-		_, err := run(t, d)
+		_, err := debatetest.Run(t, d)
 		require.NoError(t, err)
-		require.Equal(t, transcript.JudgeDecided, result(t, d).Ending.Outcome)
-		require.Equal(t, 40*time.Second, result(t, d).Running)
+		require.Equal(t, transcript.JudgeDecided, debatetest.Result(t, d).Ending.Outcome)
+		require.Equal(t, 40*time.Second, debatetest.Result(t, d).Running)
 	})
 }
 
@@ -245,9 +249,9 @@ func TestWhatFailedAttemptsUseCountsForTheBudget(t *testing.T) {
 			c.Limits = debate.Limits{OutputTokens: 899, StepTokens: 100, JudgeTokens: 100}
 			o.Providers = models(costingAfter(3, model), costing(court(t, 9)))
 		})
-		_, err := run(t, d)
+		_, err := debatetest.Run(t, d)
 		require.NoError(t, err)
-		res := result(t, d)
+		res := debatetest.Result(t, d)
 		require.Equal(t, transcript.TokenBudget, res.Ending.Outcome)
 		require.Contains(t, res.Ending.Evidence, "600 of 899 output tokens are used, and up to 300 more are needed")
 		require.Equal(t, 400, res.Turns[0].Usage.Output)
@@ -257,7 +261,7 @@ func TestWhatFailedAttemptsUseCountsForTheBudget(t *testing.T) {
 
 // costingAfter is a model that uses its whole cap after so many calls.
 func costingAfter(n int, p *scripted.Provider) providers.Provider {
-	return generate(func(ctx context.Context, r providers.Request) (providers.Response, error) {
+	return debatetest.ProviderFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
 		if len(p.Calls()) < n {
 			return p.Generate(ctx, r)
 		}
@@ -279,7 +283,7 @@ func TestDefaultLimitsAreNotHitByArithmetic(t *testing.T) {
 							cfg.Protocol, cfg.Limits = panel.Protocol{Format: format, Mode: mode, Personas: panel.Binary}, limits
 							d, err := debate.New(t.Context(), cfg, debate.Options{Providers: map[string]providers.Provider{"m": filler{names: everybody(cfg)}}})
 							require.NoError(t, err)
-							_, err = run(t, d)
+							_, err = debatetest.Run(t, d)
 							require.NoError(t, err)
 							requireAllRounds(t, d, max(limits.MaxRounds, limits.MinRounds))
 						})
@@ -299,10 +303,10 @@ func TestDefaultLimitsHaveRoomForASecondAttemptOfEachReply(t *testing.T) {
 				model := filler{names: everybody(cfg), twice: true, last: new(bool)}
 				d, err := debate.New(t.Context(), cfg, debate.Options{Providers: map[string]providers.Provider{"m": model}})
 				require.NoError(t, err)
-				_, err = run(t, d)
+				_, err = debatetest.Run(t, d)
 				require.NoError(t, err)
 				requireAllRounds(t, d, 5)
-				for _, turn := range result(t, d).Turns {
+				for _, turn := range debatetest.Result(t, d).Turns {
 					require.Len(t, turn.Attempts, 2)
 				}
 			})
@@ -316,7 +320,7 @@ func requireAllRounds(t *testing.T, d *debate.Debate, rounds int) {
 	if rounds == 0 {
 		rounds = 5
 	}
-	res := result(t, d)
+	res := debatetest.Result(t, d)
 	require.Equal(t, transcript.RoundLimit, res.Ending.Outcome, res.Ending.Evidence)
 	require.Equal(t, rounds, res.Ending.Round)
 	require.NotNil(t, res.Verdict)
@@ -354,7 +358,7 @@ func decided(t *testing.T, limits debate.Limits, mode panel.Mode, every int) (te
 		cfg.Protocol, cfg.Limits, cfg.Prices = panel.Protocol{Mode: mode}, limits, price.Prices{"x": {Input: 1, Output: 1}}
 		model := filler{names: everybody(cfg)}
 		opts := debate.Options{Store: store.Memory(), Providers: map[string]providers.Provider{
-			"m": generate(func(ctx context.Context, r providers.Request) (providers.Response, error) {
+			"m": debatetest.ProviderFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
 				if err := wait(ctx, 61*time.Second); err != nil {
 					return providers.Response{}, providers.Ended(ctx, providers.Response{})
 				}
@@ -378,8 +382,8 @@ func decided(t *testing.T, limits debate.Limits, mode panel.Mode, every int) (te
 					}
 				}
 			}
-			if res := result(t, d); res.State == fsm.Completed {
-				text = fmt.Sprint(res.Ending, keys(res), res.Total.Usage)
+			if res := debatetest.Result(t, d); res.State == fsm.Completed {
+				text = fmt.Sprint(res.Ending, debatetest.TurnKeys(res), res.Total.Usage)
 				return
 			}
 			time.Sleep(3 * time.Hour)
@@ -413,7 +417,7 @@ func TestACallIsPricedAsWhatAnswered(t *testing.T) {
 					c.Participants = append(c.Participants, debate.Participant{Name: "C", Provider: "c"})
 					c.Participants[0].Provider, c.Participants[2].Provider = "c", "m"
 					o.Providers["j"] = anyJudge(t, 1)
-					o.Providers["c"] = generate(func(context.Context, providers.Request) (providers.Response, error) {
+					o.Providers["c"] = debatetest.ProviderFunc(func(context.Context, providers.Request) (providers.Response, error) {
 						resp := providers.Response{Text: "Hi.", Model: tt.answered, Usage: used}
 						if failing {
 							down := failsWith(providers.ContextOverflow, 0)
@@ -424,11 +428,11 @@ func TestACallIsPricedAsWhatAnswered(t *testing.T) {
 						return resp, nil
 					})
 				})
-				_, err := run(t, d)
+				_, err := debatetest.Run(t, d)
 				require.NoError(t, err)
 				want := used
 				want.Cost, want.Unpriced = tt.cost, tt.unpriced
-				require.Equal(t, want, result(t, d).Sides["for"].Usage)
+				require.Equal(t, want, debatetest.Result(t, d).Sides["for"].Usage)
 			})
 		}
 	}
@@ -439,7 +443,7 @@ func TestSubstitutesKeepToTheJudgesCap(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var caps []string
 		noted := func(name string, p providers.Provider) providers.Provider {
-			return generate(func(ctx context.Context, r providers.Request) (providers.Response, error) {
+			return debatetest.ProviderFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
 				caps = append(caps, fmt.Sprint(name, " ", r.MaxTokens))
 				return costing(p).Generate(ctx, r)
 			})
@@ -452,9 +456,9 @@ func TestSubstitutesKeepToTheJudgesCap(t *testing.T) {
 			o.Providers["j"] = noted("j", dead(providers.ContextOverflow))
 			o.Providers["less"], o.Providers["more"] = noted("less", dead(providers.ContextOverflow)), noted("more", anyJudge(t, 9))
 		})
-		_, err := run(t, d)
+		_, err := debatetest.Run(t, d)
 		require.NoError(t, err)
-		res := result(t, d)
+		res := debatetest.Result(t, d)
 		require.Equal(t, []string{"j 100", "less 30", "more 100"}, caps[:3])
 		require.Equal(t, transcript.TokenBudget, res.Ending.Outcome)
 		require.LessOrEqual(t, res.Total.Usage.Output, 950)
@@ -476,7 +480,7 @@ func TestTheDearestSubstituteCountsForTheBudgetOfMoney(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				cfg := pair(nil)
+				cfg := debatetest.PairConfig(nil)
 				cfg.Limits = debate.Limits{Cost: tt.cost, StepTokens: 100, JudgeTokens: 100, MaxRounds: 9}
 				cfg.Prices = price.Prices{"": {}, "cheap": {}, "dear": {Output: tt.dear * 1e6}}
 				cfg.Judges[0].Model = "cheap"
@@ -489,9 +493,9 @@ func TestTheDearestSubstituteCountsForTheBudgetOfMoney(t *testing.T) {
 					return
 				}
 				require.NoError(t, err)
-				_, err = run(t, d)
+				_, err = debatetest.Run(t, d)
 				require.NoError(t, err)
-				res := result(t, d)
+				res := debatetest.Result(t, d)
 				require.Equal(t, tt.outcome, res.Ending.Outcome, res.Ending.Evidence)
 				require.LessOrEqual(t, res.Total.Usage.Cost, tt.cost)
 				require.NotNil(t, res.Verdict)
@@ -501,41 +505,437 @@ func TestTheDearestSubstituteCountsForTheBudgetOfMoney(t *testing.T) {
 	}
 }
 
-func TestABudgetWithWhichNobodyCouldSpeakIsRefused(t *testing.T) {
-	var needed int
-	for _, tt := range []struct {
-		name   string
-		change func(*debate.Limits)
-		field  string // empty: it is enough
-	}{
-		{"a token", func(l *debate.Limits) { l.Tokens = 1 }, "limits.tokens"},
-		{"one less than is needed", func(l *debate.Limits) { l.Tokens = needed - 1 }, "limits.tokens"},
-		{"what is needed", func(l *debate.Limits) { l.Tokens = needed }, ""},
-		{"a token of output", func(l *debate.Limits) { l.OutputTokens = 1 }, "limits.output_tokens"},
-		{"one less than the replies", func(l *debate.Limits) { l.OutputTokens = 299 }, "limits.output_tokens"},
-		{"the replies", func(l *debate.Limits) { l.OutputTokens = 300 }, ""},
-		{"too little money", func(l *debate.Limits) { l.Cost = 300 - 1 }, "limits.cost"},
-		{"the money for the replies", func(l *debate.Limits) { l.Cost = 300 }, ""},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			cfg := pair(nil)
-			cfg.Limits = debate.Limits{StepTokens: 100, JudgeTokens: 100}
-			cfg.Prices = price.Prices{"": {Output: 1e6}}
-			tt.change(&cfg.Limits)
-			d, err := debate.New(t.Context(), cfg, debate.Options{Providers: models(chatter(), court(t, 1))})
-			if tt.field != "" {
-				require.Equal(t, []string{tt.field}, fields(t, err))
-				if cfg.Limits.Tokens == 1 {
-					at := strings.Index(err.Error(), "up to ")
-					_, err := fmt.Sscanf(err.Error()[at:], "up to %d more", &needed)
-					require.NoError(t, err)
+// The steps of one actor run one after the other: together they keep to what is left of the debate's time.
+func TestManyStepsOfOneActorKeepToTheTimeBudget(t *testing.T) {
+	for name, limited := range map[string]bool{"each takes a while": false, "a rate limit in between": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				began := time.Now()
+				d := panelOf(t, 1, func(c *debate.Config, o *debate.Options) {
+					c.Protocol, c.Participants = debatetest.Mesh{}, nil
+					c.Limits = debate.Limits{Time: 10 * time.Minute, MaxRounds: 1}
+					for _, name := range []string{"A", "B", "C", "D", "E"} {
+						c.Participants = append(c.Participants, debate.Participant{Name: name, Provider: "m"})
+					}
+					o.Providers["j"] = anyJudge(t, 1)
+					o.Providers["m"] = debatetest.ProviderFunc(func(ctx context.Context, _ providers.Request) (providers.Response, error) {
+						if limited && time.Since(began) >= 230*time.Second {
+							return providers.Response{}, failsWith(providers.RateLimit, 0)
+						}
+						if err := wait(ctx, 230*time.Second); err != nil {
+							return providers.Response{}, providers.Ended(ctx, providers.Response{})
+						}
+						return providers.Response{Text: "I say."}, nil
+					})
+				})
+				events, err := debatetest.Run(t, d)
+				require.NoError(t, err)
+				res := debatetest.Result(t, d)
+				require.Equal(t, transcript.TimeBudget, res.Ending.Outcome)
+				require.Empty(t, dropouts(events))
+				require.LessOrEqual(t, time.Since(began), 10*time.Minute)
+				require.LessOrEqual(t, res.Running, time.Since(began))
+				spoken := 5 // proposals, then one critique each
+				if !limited {
+					spoken += 5
 				}
-				return
-			}
-			require.NoError(t, err)
-			_, err = run(t, d)
-			require.NoError(t, err)
-			require.NotEmpty(t, result(t, d).Turns)
+				require.Len(t, res.Turns, spoken+1, "and the verdict")
+			})
 		})
 	}
+}
+
+// stateOf is the transition that ended, paused or failed a debate: the last one with a failure in it.
+func stateOf(events []debate.Event) (last debate.StateChanged) {
+	for _, ev := range events {
+		if s, ok := ev.(debate.StateChanged); ok && (s.Failure != nil || s.Question != nil || len(s.Lost) > 0) {
+			last = s
+		}
+	}
+	return last
+}
+
+// What failed attempts used is counted in whichever way their step ends, also beside another that has failed first.
+func TestWhatFailedAttemptsUsedIsCountedHoweverTheirStepEnds(t *testing.T) {
+	usage := transcript.Usage{Input: 10, Output: 500}
+	failed := func(kind providers.Kind, text string) *providers.Error {
+		return &providers.Error{Kind: kind, Err: errors.New("down"), Partial: providers.Response{Text: text, Usage: usage}}
+	}
+	always := func(kind providers.Kind, text string) providers.Provider {
+		return debatetest.ProviderFunc(func(context.Context, providers.Request) (providers.Response, error) {
+			return providers.Response{}, failed(kind, text)
+		})
+	}
+	hangs := func(first error) providers.Provider { // after a first failure
+		calls := 0
+		return debatetest.ProviderFunc(func(ctx context.Context, _ providers.Request) (providers.Response, error) {
+			if calls++; calls%2 == 1 {
+				return providers.Response{}, first
+			}
+			<-ctx.Done()
+			return providers.Response{}, providers.Ended(ctx, providers.Response{Usage: usage})
+		})
+	}
+	type config = func(*debate.Config)
+	none := func(*debate.Config) {}
+	short := func(c *debate.Config) { c.Limits.Time, c.Limits.StepTimeout = 5*time.Minute, time.Hour }
+	ask := func(c *debate.Config) { c.OnFailure, c.OnJudgeFailure = debate.Ask, debate.Ask }
+	for name, tt := range map[string]struct {
+		failing string // who: in the second round, as far as there is one before
+		model   func() providers.Provider
+		change  config
+		outcome transcript.Outcome
+		state   fsm.State
+		lost    int // failures in the transition, beside the first
+	}{
+		"the time is over":                {"C", func() providers.Provider { return hangs(failed(providers.Network, "")) }, short, transcript.TimeBudget, fsm.Completed, 0},
+		"the time of all is over":         {"ABCD", func() providers.Provider { return hangs(failed(providers.Network, "")) }, short, transcript.TimeBudget, fsm.Completed, 3},
+		"one has failed by then":          {"AB", func() providers.Provider { return hangs(failed(providers.Authentication, "")) }, short, "", fsm.Error, 1},
+		"the quorum is lost":              {"BCD", func() providers.Provider { return always(providers.Network, "") }, none, transcript.QuorumLost, fsm.Completed, 0},
+		"the quorum is lost by all":       {"ABCD", func() providers.Provider { return always(providers.Network, "") }, none, transcript.QuorumLost, fsm.Completed, 1},
+		"one is dropped":                  {"B", func() providers.Provider { return always(providers.API, "") }, none, transcript.JudgeDecided, fsm.Completed, 0},
+		"two are dropped":                 {"BD", func() providers.Provider { return always(providers.API, "") }, none, transcript.JudgeDecided, fsm.Completed, 0},
+		"a part is kept":                  {"BD", func() providers.Provider { return always(providers.API, "So far") }, none, transcript.JudgeDecided, fsm.Completed, 0},
+		"a key is refused":                {"B", func() providers.Provider { return always(providers.Authentication, "") }, none, "", fsm.Error, 0},
+		"all keys are refused":            {"ABCD", func() providers.Provider { return always(providers.Authentication, "") }, none, "", fsm.Error, 3},
+		"a person is asked about one":     {"B", func() providers.Provider { return always(providers.API, "") }, ask, "", fsm.Paused, 0},
+		"a person is asked about all":     {"ABCD", func() providers.Provider { return always(providers.API, "So far") }, ask, "", fsm.Paused, 3},
+		"the judge's defaults stand in":   {"J", func() providers.Provider { return always(providers.API, "") }, none, transcript.JudgeDecided, fsm.Completed, 0},
+		"both judges' do":                 {"JK", func() providers.Provider { return always(providers.API, "") }, none, transcript.RoundLimit, fsm.Completed, 0},
+		"a person is asked about a judge": {"JK", func() providers.Provider { return always(providers.API, "") }, ask, "", fsm.Paused, 1},
+		"a judge is gone": {
+			"J", func() providers.Provider { return always(providers.API, "") },
+			func(c *debate.Config) { c.OnJudgeFailure = debate.WithoutJudge }, transcript.JudgeDecided, fsm.Completed, 0,
+		},
+		"both judges are gone": {
+			"JK", func() providers.Provider { return always(providers.API, "") },
+			func(c *debate.Config) { c.OnJudgeFailure = debate.WithoutJudge }, transcript.RoundLimit, fsm.Completed, 0,
+		},
+		"the debate ends without its judges": {
+			"JK", func() providers.Provider { return always(providers.API, "") },
+			func(c *debate.Config) { c.OnJudgeFailure = debate.End }, transcript.QuorumLost, fsm.Completed, 1,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var used debatetest.UsageMeter
+				var mu sync.Mutex
+				calls := map[string]int{}
+				d := panelOf(t, 1, func(c *debate.Config, o *debate.Options) {
+					c.Protocol, c.Participants, c.Judges, c.Limits.MaxRounds = panel.Protocol{Mode: panel.Simultaneous}, nil, nil, 3
+					for _, name := range []string{"A", "B", "C", "D", "J", "K"} {
+						p, well, bad := debate.Participant{Name: name, Provider: name}, chatter(), providers.Provider(nil)
+						if c.Participants = append(c.Participants, p); name >= "J" {
+							c.Participants, well = c.Participants[:4], anyJudge(t, 2)
+							c.Judges = append(c.Judges, p)
+						}
+						if strings.Contains(tt.failing, name) {
+							bad = tt.model()
+						}
+						o.Providers[name] = used.Wrap(debatetest.ProviderFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
+							mu.Lock()
+							calls[name]++
+							first := calls[name] == 1
+							mu.Unlock()
+							if bad == nil || first {
+								return well.Generate(ctx, r)
+							}
+							return bad.Generate(ctx, r)
+						}))
+					}
+					tt.change(c)
+				})
+				events, err := debatetest.Run(t, d)
+				res := debatetest.Result(t, d)
+				require.Equal(t, tt.state, res.State, err)
+				require.Equal(t, tt.outcome, res.Ending.Outcome, res.Ending.Evidence)
+				require.Len(t, stateOf(stored(t, d)).Lost, tt.lost)
+				used.Check(t, d, d.In(t, chatter()))
+				for _, s := range res.Participants {
+					errs := 0
+					for _, ev := range events {
+						if f, ok := ev.(debate.TurnFailed); ok && f.Key.Actor == s.Name {
+							errs++
+						}
+					}
+					require.Equal(t, calls[s.Name], s.Attempts, s.Name)
+					if res.Ending.Outcome != transcript.TimeBudget { // a call that it cuts is not told of
+						require.Len(t, s.Errors, errs, s.Name)
+					}
+				}
+			})
+		})
+	}
+}
+
+// Who has several steps in a phase may fail in each of them.
+func TestWhatEachStepOfADroppedActorUsedIsCounted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var used debatetest.UsageMeter
+		said := false
+		d := panelOf(t, 1, func(c *debate.Config, o *debate.Options) {
+			c.Protocol, c.Participants = debatetest.Mesh{}, nil
+			for _, name := range []string{"A", "B", "C", "D"} {
+				c.Participants = append(c.Participants, debate.Participant{Name: name, Provider: name})
+				o.Providers[name] = used.Wrap(chatter())
+			}
+			o.Providers["A"] = used.Wrap(debatetest.ProviderFunc(func(context.Context, providers.Request) (providers.Response, error) {
+				if !said {
+					said = true
+					return providers.Response{Text: "I propose.", Usage: transcript.Usage{Input: 10, Output: 5}}, nil
+				}
+				down := failsWith(providers.ContextOverflow, 0)
+				down.Partial.Usage = transcript.Usage{Input: 10, Output: 5}
+				return providers.Response{}, down
+			}))
+			o.Providers["j"] = used.Wrap(anyJudge(t, 1))
+		})
+		events, err := debatetest.Run(t, d)
+		require.NoError(t, err)
+		require.Equal(t, []string{"A"}, dropouts(events))
+		used.Check(t, d, d.In(t, chatter()))
+	})
+}
+
+// costing is a model whose replies use as many output tokens as each may have.
+func costing(p providers.Provider) providers.Provider {
+	return debatetest.ProviderFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
+		resp, err := p.Generate(ctx, r)
+		resp.Usage = transcript.Usage{Input: 1, Output: r.MaxTokens}
+		return resp, err
+	})
+}
+
+func TestATokenBudgetHoldsForAllStepsOfAPhase(t *testing.T) {
+	for _, mode := range []panel.Mode{panel.Sequential, panel.Simultaneous} {
+		t.Run(string(mode), func(t *testing.T) {
+			d := panelOf(t, 9, func(c *debate.Config, o *debate.Options) {
+				c.Protocol = panel.Protocol{Mode: mode}
+				c.Limits = debate.Limits{StepTokens: 100, JudgeTokens: 100, OutputTokens: 550}
+				o.Providers = models(costing(chatter()), costing(court(t, 9)))
+			})
+			_, err := debatetest.Run(t, d)
+			require.NoError(t, err)
+			res := debatetest.Result(t, d)
+			require.Equal(t, transcript.TokenBudget, res.Ending.Outcome)
+			require.Equal(t, 400, res.Total.Usage.Output, "a round of 300 and the verdict: a second round could take 700")
+			require.NotNil(t, res.Verdict)
+		})
+	}
+}
+
+func TestWhatFailedCallsUseIsCountedOnce(t *testing.T) {
+	cost := transcript.Usage{Input: 1000, Output: 900}
+	decide := func(actions ...string) func(*testing.T, *debate.Debate) {
+		return func(t *testing.T, d *debate.Debate) {
+			for _, action := range actions {
+				checkSpent(t, d, cost)
+				require.NoError(t, d.Decide(t.Context(), action))
+				_, err := debatetest.Run(t, d)
+				require.NoError(t, err)
+			}
+		}
+	}
+	for name, tt := range map[string]struct {
+		policy debate.FailurePolicy
+		kind   providers.Kind
+		fails  int // how many calls
+		then   func(*testing.T, *debate.Debate)
+	}{
+		"dropped":                 {debate.Degrade, providers.ContextOverflow, 1, nil},
+		"asked, then dropped":     {debate.Ask, providers.ContextOverflow, 1, decide("drop")},
+		"asked, then tried again": {debate.Ask, providers.ContextOverflow, 1, decide("retry")},
+		"asked, then ended":       {debate.Ask, providers.ContextOverflow, 1, decide("end")},
+		"in error": {debate.Degrade, providers.Authentication, 1, func(t *testing.T, d *debate.Debate) {
+			checkSpent(t, d, cost)
+			require.NoError(t, d.Retry(t.Context()))
+			_, err := debatetest.Run(t, d)
+			require.NoError(t, err)
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := panelOf(t, 1, func(c *debate.Config, o *debate.Options) {
+				c.Participants = append(c.Participants, debate.Participant{Name: "C", Side: "third", Provider: "c"})
+				c.OnFailure, c.OnOverflow = tt.policy, debate.Degrade
+				o.Providers["c"] = faulty(tt.fails, tt.kind, cost)
+				o.Providers["j"] = &debatetest.DigestModel{Names: []string{"A", "B"}}
+				c.Limits.MaxRounds = 1
+			})
+			_, _ = debatetest.Run(t, d)
+			if tt.then != nil {
+				tt.then(t, d)
+			}
+			require.Equal(t, fsm.Completed, debatetest.Result(t, d).State)
+			checkSpent(t, d, cost)
+		})
+	}
+}
+
+// checkSpent checks that a debate whose participant C failed in round 1 has used what its turns did, and so much more.
+func checkSpent(t *testing.T, d *debate.Debate, more transcript.Usage) {
+	t.Helper()
+	all, third := more, more
+	res := debatetest.Result(t, d)
+	for _, turn := range res.Turns {
+		all = all.Add(turn.Usage)
+		if turn.Actor == "C" {
+			third = third.Add(turn.Usage)
+		}
+	}
+	require.Equal(t, all, res.Total.Usage)
+	require.Equal(t, all, res.Rounds[1].Usage)
+	require.Equal(t, third, res.Sides["third"].Usage)
+	require.Equal(t, all, head(t, d).Usage)
+}
+
+func TestTryingAgainEndsWithTheBudget(t *testing.T) {
+	model := faulty(99, providers.ContextOverflow, transcript.Usage{Output: 900})
+	d := panelOf(t, 1, func(c *debate.Config, o *debate.Options) {
+		c.OnFailure, o.Providers["m"] = debate.Ask, model
+		c.Limits = debate.Limits{OutputTokens: 3000, StepTokens: 900, JudgeTokens: 900}
+	})
+	for range 10 {
+		_, err := debatetest.Run(t, d)
+		require.NoError(t, err)
+		if debatetest.Result(t, d).Question == nil {
+			break
+		}
+		require.NoError(t, d.Decide(t.Context(), "retry"))
+	}
+	res := debatetest.Result(t, d)
+	require.Equal(t, fsm.Completed, res.State)
+	require.Equal(t, transcript.TokenBudget, res.Ending.Outcome)
+	require.Equal(t, 1800, res.Total.Usage.Output)
+	require.Len(t, model.Calls(), 2, "a third call of 900 would leave no room for a verdict of 900")
+}
+
+func TestAConclusionHasItsTimeAfterABreak(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		jury := court(t, 1)
+		slowly := debatetest.ProviderFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
+			if debatetest.AsksFor(r, "verdict") && wait(ctx, time.Minute) != nil {
+				return providers.Response{}, context.Cause(ctx)
+			}
+			return jury.Generate(ctx, r)
+		})
+		d := panelOf(t, 1, func(c *debate.Config, o *debate.Options) {
+			c.Limits = debate.Limits{Time: 10 * time.Minute, StepTimeout: 10 * time.Minute}
+			o.Providers["j"] = slowly
+		})
+		breakAt(t, d, transcript.Conclusion)
+		time.Sleep(time.Hour)
+		_, err := debatetest.Run(t, d)
+		require.NoError(t, err)
+		require.NotNil(t, debatetest.Result(t, d).Verdict)
+	})
+}
+
+func TestASlowViewerUsesUpNoTimeBudget(t *testing.T) {
+	for name, looks := range map[string]func(debate.Event) bool{
+		"at phases": func(ev debate.Event) bool { _, ok := ev.(debate.PhaseStarted); return ok },
+		"at turns":  func(ev debate.Event) bool { _, ok := ev.(debate.TurnDone); return ok },
+		"at chunks": func(ev debate.Event) bool { _, ok := ev.(debate.Chunk); return ok },
+		"at all":    func(debate.Event) bool { return true },
+	} {
+		for mode, speaking := range map[panel.Mode]time.Duration{panel.Sequential: time.Minute, panel.Simultaneous: 30 * time.Second} {
+			slowly(t, name+", "+string(mode), mode, looks, speaking)
+		}
+	}
+}
+
+// slowly watches a debate of three rounds, and takes two minutes for what it looks at.
+func slowly(t *testing.T, name string, mode panel.Mode, looks func(debate.Event) bool, speaking time.Duration) {
+	t.Run(name, func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			d := panelOf(t, 9, func(c *debate.Config, o *debate.Options) {
+				c.Protocol = panel.Protocol{Format: panel.RoundLimited, Mode: mode}
+				c.Limits = debate.Limits{Time: 10 * time.Minute, MaxRounds: 3}
+				o.Providers["m"] = slow()
+			})
+			for ev, err := range d.Run(t.Context()) {
+				require.NoError(t, err)
+				if looks(ev) {
+					time.Sleep(2 * time.Minute)
+				}
+			}
+			res := debatetest.Result(t, d)
+			require.Equal(t, transcript.RoundLimit, res.Ending.Outcome, res.Ending.Evidence)
+			require.NotNil(t, res.Verdict)
+			require.InDelta(t, speaking, res.Running, float64(30*time.Second), "speeches of 10 seconds")
+		})
+	})
+}
+
+func TestRemarksTakeNoRunningTimeAway(t *testing.T) {
+	for _, mode := range modes {
+		t.Run(string(mode), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				d := panelOf(t, 2, func(c *debate.Config, o *debate.Options) {
+					c.Protocol, o.Providers["m"] = panel.Protocol{Mode: mode}, slow()
+				})
+				ctx, leave := context.WithCancel(t.Context())
+				go func() {
+					for wait(ctx, 3*time.Second) == nil {
+						assert.NoError(t, d.Inject(t.Context(), debate.Remark{From: "Guest", Text: "And then?"}))
+					}
+				}()
+				running, passed := took(t, d)
+				leave()
+				require.Equal(t, passed, running)
+				require.Equal(t, "Guest", debatetest.Result(t, d).Turns[0].Actor)
+			})
+		})
+	}
+}
+
+func TestBudgetsEndADebateWithRoomForTheVerdict(t *testing.T) {
+	t.Run("tokens", func(t *testing.T) {
+		long := strings.Repeat("word ", 300) // about 100 tokens for each of the 4 bytes a token that scripted counts
+		d := panelOf(t, 99, func(c *debate.Config, o *debate.Options) {
+			c.Limits = debate.Limits{OutputTokens: 3000, StepTokens: 400, JudgeTokens: 400, MaxRounds: 9}
+			o.Providers["m"] = &scripted.Provider{Func: func(providers.Request) scripted.Reply { return scripted.Reply{Text: long} }}
+		})
+		_, err := debatetest.Run(t, d)
+		require.NoError(t, err)
+		res := debatetest.Result(t, d)
+		require.Equal(t, transcript.TokenBudget, res.Ending.Outcome)
+		require.Contains(t, res.Ending.Evidence, "of 3000 output tokens")
+		require.NotNil(t, res.Verdict)
+		require.LessOrEqual(t, res.Total.Usage.Output, 3000)
+		require.Greater(t, res.Total.Usage.Output, 3000-3*400-400, "it stopped no earlier than it had to")
+	})
+	t.Run("time between rounds", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			d := panelOf(t, 99, func(c *debate.Config, o *debate.Options) {
+				c.Limits = debate.Limits{Time: 10 * time.Minute, MaxRounds: 100, RoundDelay: 62 * time.Second}
+				o.Providers["m"] = &scripted.Provider{Func: func(providers.Request) scripted.Reply {
+					return scripted.Reply{Text: "slow", Latency: 49 * time.Second} // no call ends as its time does
+				}}
+			})
+			_, err := debatetest.Run(t, d)
+			require.NoError(t, err)
+			res := debatetest.Result(t, d)
+			require.Equal(t, transcript.TimeBudget, res.Ending.Outcome)
+			require.Equal(t, 4, res.Ending.Round, "a fifth, 2 minutes, is kept: 8 minutes are 3 rounds with the delay after each")
+			require.Len(t, res.Assessments, 3, "the fourth does not begin")
+			require.NotNil(t, res.Verdict)
+			require.Equal(t, 8*time.Minute, res.Running)
+		})
+	})
+	t.Run("time during a call", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			d := panelOf(t, 99, func(c *debate.Config, o *debate.Options) {
+				c.Limits = debate.Limits{Time: 10 * time.Minute, StepTimeout: time.Hour}
+				o.Providers["m"] = &scripted.Provider{Func: func(providers.Request) scripted.Reply {
+					return scripted.Reply{Text: "slow", Latency: 5 * time.Minute}
+				}}
+			})
+			_, err := debatetest.Run(t, d)
+			require.NoError(t, err)
+			res := debatetest.Result(t, d)
+			require.Equal(t, transcript.TimeBudget, res.Ending.Outcome)
+			require.Len(t, res.Turns, 2, "one speech, and the verdict on it")
+			require.Equal(t, 8*time.Minute, res.Running)
+		})
+	})
 }

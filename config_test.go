@@ -2,9 +2,9 @@ package debate_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"slices"
+	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -12,25 +12,17 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/detect"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/debatetest"
+	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/protocol/arbitration"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/price"
 	"github.com/elenchus-go/debate/providers/scripted"
-	"github.com/elenchus-go/debate/store"
 )
-
-// fields are the fields that an error complains of.
-func fields(t *testing.T, err error) (list []string) {
-	t.Helper()
-	var problems *debate.Problems
-	require.ErrorAs(t, err, &problems)
-	for _, p := range problems.List {
-		list = append(list, p.Field)
-		require.Contains(t, err.Error(), p.String())
-	}
-	return list
-}
 
 func TestValidationSaysEverythingAtOnce(t *testing.T) {
 	hot := 3.0
@@ -75,7 +67,7 @@ func TestValidationSaysEverythingAtOnce(t *testing.T) {
 		}, []string{"topic", "participants", "judges"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			cfg := pair(nil)
+			cfg := debatetest.PairConfig(nil)
 			tt.change(&cfg)
 			_, err := debate.New(t.Context(), cfg, debate.Options{Providers: models(chatter(), court(t, 1))})
 			require.Equal(t, tt.want, fields(t, err))
@@ -101,14 +93,14 @@ func TestTheDriverRejectsWhatOnlyItCanTell(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			e, err := debate.NewEngine(debate.Options{Providers: tt.providers})
 			require.NoError(t, err)
-			cfg := pair(nil)
+			cfg := debatetest.PairConfig(nil)
 			cfg.Participants[0].Model, cfg.Participants[1].Model = "bad", "good"
 			if tt.name != "an unknown model" {
 				cfg.Participants[1].Model = "bad"
 			}
 			d, err := e.Create(t.Context(), cfg)
 			require.NoError(t, err, "creating needs no provider")
-			_, err = run(t, d)
+			_, err = debatetest.Run(t, d)
 			if tt.want == nil {
 				require.NoError(t, err)
 				return
@@ -119,7 +111,7 @@ func TestTheDriverRejectsWhatOnlyItCanTell(t *testing.T) {
 			} else {
 				require.Equal(t, tt.want, got)
 			}
-			require.Equal(t, fsm.Configuring, result(t, d).State, "with the problems in the journal")
+			require.Equal(t, fsm.Configuring, debatetest.Result(t, d).State, "with the problems in the journal")
 			seen := false
 			for _, ev := range stored(t, d) {
 				s, ok := ev.(debate.StateChanged)
@@ -128,16 +120,6 @@ func TestTheDriverRejectsWhatOnlyItCanTell(t *testing.T) {
 			require.True(t, seen)
 		})
 	}
-}
-
-// stored are the events of a debate until now.
-func stored(t *testing.T, d *debate.Debate) (events []debate.Event) {
-	t.Helper()
-	for m, err := range d.Replay(t.Context()) {
-		require.NoError(t, err)
-		events = append(events, m.Event)
-	}
-	return events
 }
 
 // checked is a provider whose check fails.
@@ -149,15 +131,15 @@ type checked struct {
 func (c checked) Check(context.Context, string) error { return c.err }
 
 func TestConfigSurvivesJSON(t *testing.T) {
-	e, err := debate.NewEngine(debate.Options{Protocols: []protocol.Protocol{mesh{}}})
+	e, err := debate.NewEngine(debate.Options{Protocols: []protocol.Protocol{debatetest.Mesh{}}})
 	require.NoError(t, err)
 	cold := 0.0
-	for name, p := range map[string]protocol.Protocol{"panel": panel.Protocol{Mode: panel.Simultaneous}, "bare": panel.Protocol{}, "own": mesh{Rounds: 2}, "none": nil} {
+	for name, p := range map[string]protocol.Protocol{"panel": panel.Protocol{Mode: panel.Simultaneous}, "bare": panel.Protocol{}, "own": debatetest.Mesh{Rounds: 2}, "none": nil} {
 		t.Run(name, func(t *testing.T) {
-			cfg := pair(p)
+			cfg := debatetest.PairConfig(p)
 			cfg.Participants[0].Temperature, cfg.Labels = &cold, map[string]string{"team": "x"}
 			cfg.Limits = debate.Limits{MaxRounds: 3, Time: 90 * time.Second, RoundDelay: time.Second}
-			text := encode(t, cfg)
+			text := debatetest.Encode(t, cfg)
 			back, err := e.ParseConfig([]byte(text))
 			require.NoError(t, err, text)
 			require.Equal(t, cfg, back)
@@ -201,36 +183,6 @@ func FuzzParseConfig(f *testing.F) {
 	})
 }
 
-func TestIdsAreSortableOrGiven(t *testing.T) {
-	e, err := debate.NewEngine(debate.Options{})
-	require.NoError(t, err)
-	cfg := pair(nil)
-	_, err = e.Create(t.Context(), cfg)
-	require.NoError(t, err)
-	_, err = e.Create(t.Context(), cfg)
-	require.ErrorContains(t, err, "create debate d: the id is taken")
-	cfg.ID = ""
-	last := ""
-	for range 50 {
-		d, err := e.Create(t.Context(), cfg)
-		require.NoError(t, err)
-		require.Less(t, last, d.ID())
-		last = d.ID()
-	}
-	found := 0
-	for h, err := range e.List(t.Context(), store.Query{States: []fsm.State{fsm.Configuring}}) {
-		require.NoError(t, err)
-		require.Equal(t, "Ban cars?", h.Topic)
-		require.Equal(t, "panel/1", h.Protocol)
-		found++
-	}
-	require.Equal(t, 51, found)
-	require.NoError(t, e.Delete(t.Context(), "d"))
-	_, err = e.Open(t.Context(), "d")
-	require.ErrorIs(t, err, store.ErrNotFound)
-	require.ErrorIs(t, e.Delete(t.Context(), "d"), store.ErrNotFound)
-}
-
 func TestDefaultsStandInTheStoredConfiguration(t *testing.T) {
 	d := panelOf(t, 1, nil)
 	for _, ev := range stored(t, d) {
@@ -252,56 +204,295 @@ func TestDefaultsStandInTheStoredConfiguration(t *testing.T) {
 	}
 }
 
-func TestADebateOfAnUnknownProtocolIsReadButNotDriven(t *testing.T) {
-	memory := store.Memory()
-	opts := debate.Options{Store: memory, Providers: models(&echo{names: []string{"A", "B"}}, court(t, 1)), Protocols: []protocol.Protocol{mesh{}}}
-	e, err := debate.NewEngine(opts)
-	require.NoError(t, err)
-	d, err := e.Create(t.Context(), pair(mesh{Rounds: 1}))
-	require.NoError(t, err)
-	breakAt(t, d, "speech")
-
-	opts.Protocols = nil
-	e, err = debate.NewEngine(opts)
-	require.NoError(t, err)
-	d, err = e.Open(t.Context(), "d")
-	require.NoError(t, err)
-	require.Equal(t, "mesh/1", result(t, d).Protocol)
-	_, err = run(t, d)
-	require.ErrorIs(t, err, debate.ErrUnsupported)
-	require.ErrorContains(t, err, `"mesh/1"`)
-}
-
-func TestADebateOfANewerFormatIsReadButNotChanged(t *testing.T) {
-	newer := &newerStore{store.Memory()}
-	opts := debate.Options{Store: newer, Providers: models(chatter(), court(t, 1))}
-	d, err := debate.New(t.Context(), pair(nil), debate.Options{Store: newer.Store, Providers: opts.Providers})
-	require.NoError(t, err)
-	require.NoError(t, d.Annotate(t.Context(), "mood", "calm"))
-	breakAt(t, d, "assessment")
-
-	e, err := debate.NewEngine(opts)
-	require.NoError(t, err)
-	d, err = e.Open(t.Context(), "d")
-	require.NoError(t, err)
-	require.Len(t, result(t, d).Turns, 2)
-	require.Len(t, stored(t, d), 10, "all but the entry of a type that is unknown")
-	_, err = run(t, d)
-	require.ErrorIs(t, err, debate.ErrUnsupported)
-	require.ErrorIs(t, d.Pause(t.Context()), debate.ErrUnsupported)
-	require.ErrorContains(t, d.Pause(t.Context()), "pause debate d: its journal has format 2, this version of the library knows formats up to 1")
-}
-
-// newerStore holds what a newer version wrote.
-type newerStore struct{ store.Store }
-
-func (s *newerStore) Load(ctx context.Context, id string, after int64) (store.Head, []store.Entry, error) {
-	head, entries, err := s.Store.Load(ctx, id, after)
-	if len(entries) > 0 && entries[0].Seq == 1 { // with fields and entries of which this version knows nothing
-		entries = slices.Clone(entries)
-		text := strings.Replace(string(entries[0].Data.(debate.ConfigChanged).Config), "{", `{"mood": "calm", "limits": {"jokes": 3}, `, 1)
-		entries[0].Data = debate.ConfigChanged{Stamp: debate.Stamp{Type: "config", Seq: 1}, Format: store.Format + 1, Config: json.RawMessage(text)}
-		entries[1].Data = json.RawMessage(`{"type": "applause", "seq": 2}`)
+func TestABudgetWithWhichNobodyCouldSpeakIsRefused(t *testing.T) {
+	var needed int
+	for _, tt := range []struct {
+		name   string
+		change func(*debate.Limits)
+		field  string // empty: it is enough
+	}{
+		{"a token", func(l *debate.Limits) { l.Tokens = 1 }, "limits.tokens"},
+		{"one less than is needed", func(l *debate.Limits) { l.Tokens = needed - 1 }, "limits.tokens"},
+		{"what is needed", func(l *debate.Limits) { l.Tokens = needed }, ""},
+		{"a token of output", func(l *debate.Limits) { l.OutputTokens = 1 }, "limits.output_tokens"},
+		{"one less than the replies", func(l *debate.Limits) { l.OutputTokens = 299 }, "limits.output_tokens"},
+		{"the replies", func(l *debate.Limits) { l.OutputTokens = 300 }, ""},
+		{"too little money", func(l *debate.Limits) { l.Cost = 300 - 1 }, "limits.cost"},
+		{"the money for the replies", func(l *debate.Limits) { l.Cost = 300 }, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			cfg := debatetest.PairConfig(nil)
+			cfg.Limits = debate.Limits{StepTokens: 100, JudgeTokens: 100}
+			cfg.Prices = price.Prices{"": {Output: 1e6}}
+			tt.change(&cfg.Limits)
+			d, err := debate.New(t.Context(), cfg, debate.Options{Providers: models(chatter(), court(t, 1))})
+			if tt.field != "" {
+				require.Equal(t, []string{tt.field}, fields(t, err))
+				if cfg.Limits.Tokens == 1 {
+					at := strings.Index(err.Error(), "up to ")
+					_, err := fmt.Sscanf(err.Error()[at:], "up to %d more", &needed)
+					require.NoError(t, err)
+				}
+				return
+			}
+			require.NoError(t, err)
+			_, err = debatetest.Run(t, d)
+			require.NoError(t, err)
+			require.NotEmpty(t, debatetest.Result(t, d).Turns)
+		})
 	}
-	return head, entries, err
+}
+
+func TestImpossibleLimitsAreNamed(t *testing.T) {
+	caps := debate.Limits{StepTokens: 100, JudgeTokens: 50}
+	with := func(change func(*debate.Limits)) debate.Limits {
+		l := caps
+		change(&l)
+		return l
+	}
+	for name, tt := range map[string]struct {
+		limits debate.Limits
+		field  string // empty: they are possible
+		reason string
+	}{
+		"a budget without room for a round": {with(func(l *debate.Limits) { l.OutputTokens = 249 }), "limits.output_tokens", "alone can take 250"},
+		"a budget with room for one":        {with(func(l *debate.Limits) { l.OutputTokens = 250 }), "", ""},
+		"the most rounds":                   {debate.Limits{MaxRounds: 10_000}, "", ""},
+		"a round more":                      {debate.Limits{MaxRounds: 10_001}, "limits.max_rounds", "use at most 10000"},
+		"very many rounds":                  {debate.Limits{MaxRounds: math.MaxInt}, "limits.max_rounds", "use at most 10000"},
+		"very many rounds at least":         {debate.Limits{MinRounds: 1 << 60}, "limits.max_rounds", "use at most 10000"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg := debatetest.PairConfig(nil)
+			cfg.Limits = tt.limits
+			_, created := debate.New(t.Context(), cfg, debate.Options{Providers: models(chatter(), court(t, 1))})
+			edited := panelOf(t, 1, nil).Edit(t.Context(), cfg)
+			if tt.field == "" {
+				require.NoError(t, created)
+				require.NoError(t, edited)
+				return
+			}
+			for _, err := range []error{created, edited} {
+				var problems *debate.Problems
+				require.ErrorAs(t, err, &problems)
+				require.Len(t, problems.List, 1)
+				require.Equal(t, tt.field, problems.List[0].Field)
+				require.Contains(t, problems.List[0].Reason, tt.reason)
+			}
+		})
+	}
+}
+
+func TestLabelsAreTheDebatesOwn(t *testing.T) {
+	cfg := debatetest.PairConfig(nil)
+	cfg.Labels = map[string]string{"team": "red"}
+	d, err := debate.New(t.Context(), cfg, debate.Options{Providers: models(chatter(), court(t, 1))})
+	require.NoError(t, err)
+	cfg.Labels["team"] = "blue"
+	require.Equal(t, map[string]string{"team": "red"}, head(t, d).Labels)
+	require.NoError(t, d.Edit(t.Context(), cfg))
+	cfg.Labels["team"] = "green"
+	require.Equal(t, map[string]string{"team": "blue"}, head(t, d).Labels)
+	head(t, d).Labels["team"] = "black"
+	require.Equal(t, map[string]string{"team": "blue"}, head(t, d).Labels)
+}
+
+func TestParseConfigRefusesTextAfterTheObject(t *testing.T) {
+	e, err := debate.NewEngine(debate.Options{})
+	require.NoError(t, err)
+	_, err = e.ParseConfig([]byte("{\"topic\": \"Ban cars?\"}\n"))
+	require.NoError(t, err)
+	for _, more := range []string{`{}`, `{"topic": "Ban bikes?"}`, `}`, `text`, `,`} {
+		_, err := e.ParseConfig([]byte(`{"topic": "Ban cars?"} ` + more))
+		require.ErrorContains(t, err, "parse configuration: ", more)
+	}
+}
+
+func TestAJudgeOfAParticipantsModelDrawsAWarning(t *testing.T) {
+	const warning = "judge J is of one model with B, and may favour what it would say itself"
+	for _, tt := range []struct {
+		name  string
+		model string
+		want  []string
+	}{
+		{"one model", "big", []string{warning}},
+		{"another one", "small", nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c := debatetest.PairConfig(nil)
+			c.Participants[1].Provider, c.Participants[1].Model = "j", "big"
+			c.Judges[0].Model = tt.model
+			p := &debatetest.DigestModel{Names: []string{"A", "B"}}
+			d, err := debate.New(t.Context(), c, debate.Options{Providers: models(p, p)})
+			require.NoError(t, err)
+			events, err := debatetest.Run(t, d)
+			require.NoError(t, err)
+			var told []string
+			for _, ev := range events {
+				if w, ok := ev.(debate.Warning); ok {
+					told = append(told, w.Text)
+				}
+			}
+			require.Equal(t, tt.want, told)
+			require.Equal(t, tt.want, debatetest.Result(t, d).Warnings)
+		})
+	}
+}
+
+// The name of the only provider may be left out: it is the same model all the same. A substitute judges too.
+func TestKinshipIsOfTheModelThatAnswers(t *testing.T) {
+	p := &debatetest.DigestModel{Names: []string{"A", "B"}}
+	t.Run("the only provider, named once", func(t *testing.T) {
+		c := debatetest.PairConfig(nil)
+		c.Participants[0].Provider, c.Participants[1].Provider, c.Judges[0].Provider = "", "", "m"
+		d, err := debate.New(t.Context(), c, debate.Options{Providers: map[string]providers.Provider{"m": p}})
+		require.NoError(t, err)
+		require.NotEmpty(t, debatetest.Result(t, d).Warnings)
+	})
+	t.Run("a substitute", func(t *testing.T) {
+		c := debatetest.PairConfig(nil)
+		c.Substitutes = []debate.Participant{{Provider: "m"}}
+		d, err := debate.New(t.Context(), c, debate.Options{Providers: models(p, p)})
+		require.NoError(t, err)
+		require.NotEmpty(t, debatetest.Result(t, d).Warnings)
+	})
+}
+
+// A ruling has no marks for relevance or novelty.
+func TestARuleByMarksNeedsAssessments(t *testing.T) {
+	c := debatetest.PairConfig(arbitration.Protocol{})
+	c.Watch = []detect.Rule{{Sign: detect.Drifting, Use: detect.Stop}}
+	p := chatter()
+	_, err := debate.New(t.Context(), c, debate.Options{Providers: models(p, p)})
+	var problems *debate.Problems
+	require.ErrorAs(t, err, &problems)
+	require.ErrorContains(t, err, "watch[0]")
+}
+
+func TestRetriesThatMeanNothingAreRefused(t *testing.T) {
+	for name, tt := range map[string]struct {
+		retries map[providers.Kind]int
+		reason  string // empty: they are fine
+	}{
+		"none":               {nil, ""},
+		"zero":               {map[providers.Kind]int{providers.Network: 0}, ""},
+		"of every kind":      {map[providers.Kind]int{providers.Network: 1, providers.Validation: 2, providers.API: 9}, ""},
+		"a negative number":  {map[providers.Kind]int{providers.Network: -1}, `network: -1`},
+		"an unknown kind":    {map[providers.Kind]int{"weather": 1}, `weather: 1`},
+		"a kind in capitals": {map[providers.Kind]int{"Network": 1}, `"network"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg := debatetest.PairConfig(nil)
+			cfg.Retries = tt.retries
+			_, created := debate.New(t.Context(), cfg, debate.Options{Providers: models(chatter(), court(t, 1))})
+			edited := panelOf(t, 1, nil).Edit(t.Context(), cfg)
+			if tt.reason == "" {
+				require.NoError(t, created)
+				require.NoError(t, edited)
+				e, err := debate.NewEngine(debate.Options{})
+				require.NoError(t, err)
+				back, err := e.ParseConfig([]byte(debatetest.Encode(t, cfg)))
+				require.NoError(t, err)
+				require.Equal(t, cfg.Retries, back.Retries)
+				return
+			}
+			for _, err := range []error{created, edited} {
+				var problems *debate.Problems
+				require.ErrorAs(t, err, &problems)
+				require.Len(t, problems.List, 1)
+				require.Equal(t, "retries", problems.List[0].Field)
+				require.Contains(t, problems.List[0].Reason, tt.reason)
+			}
+		})
+	}
+}
+
+func TestRulesThatMeanNothingAreRefused(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		edit func(*debate.Config)
+		want []protocol.Problem
+	}{
+		{"an unknown sign", func(c *debate.Config) { c.Watch = []detect.Rule{{Sign: "rude"}} }, []protocol.Problem{
+			{Field: "watch[0]", Reason: `sign "rude" is unknown, use one of ["repetitive" "diminishing_returns" "drifting" "disengaged" "converged" "unanimous"]`},
+		}},
+		{"vectors without an embedder", func(c *debate.Config) { c.Watch = []detect.Rule{{Sign: detect.Repetitive, By: "vectors"}} }, []protocol.Problem{
+			{Field: "embedder.provider", Reason: "it is empty, watch[0] goes by vectors and needs one"},
+		}},
+		{"marks that nobody gives", func(c *debate.Config) {
+			c.Watch, c.Protocol = []detect.Rule{{Sign: detect.Diminishing}}, talk{}
+		}, []protocol.Problem{
+			{Field: "watch[0]", Reason: "diminishing_returns goes by the marks of judges, and nobody assesses the rounds of talk/1"},
+		}},
+		{"a rubric", func(c *debate.Config) { c.Rubric = judge.Rubric{{Name: "wit", Weight: -1}} }, []protocol.Problem{
+			{Field: "rubric"},
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c := debatetest.PairConfig(nil)
+			tt.edit(&c)
+			_, err := debate.New(t.Context(), c, debate.Options{Providers: models(chatter(), chatter())})
+			var wrong *debate.Problems
+			require.ErrorAs(t, err, &wrong)
+			for i := range wrong.List {
+				if tt.want[0].Reason == "" {
+					wrong.List[i].Reason = ""
+				}
+			}
+			require.Equal(t, tt.want, wrong.List[:1])
+		})
+	}
+}
+
+func TestAProtocolsDefaults(t *testing.T) {
+	heat := 1.5
+	for _, tt := range []struct {
+		name   string
+		config debate.Config
+		limits debate.Limits // the fields that are looked at
+	}{
+		{"its own", debate.Config{}, debate.Limits{MinRounds: 2, MaxRounds: 3, OutputTokens: 90, StepTokens: 10, JudgeTokens: 20}},
+		{
+			"the configuration's prevail",
+			debate.Config{Limits: debate.Limits{MinRounds: 1, MaxRounds: 1, OutputTokens: 70, StepTokens: 9}},
+			debate.Limits{MinRounds: 1, MaxRounds: 1, OutputTokens: 70, StepTokens: 9, JudgeTokens: 20},
+		},
+		{
+			"a limit below the minimum lowers that",
+			debate.Config{Limits: debate.Limits{MaxRounds: 1}},
+			debate.Limits{MinRounds: 1, MaxRounds: 1, OutputTokens: 90, StepTokens: 10, JudgeTokens: 20},
+		},
+		{
+			"a minimum above the limit raises that",
+			debate.Config{Limits: debate.Limits{MinRounds: 4}},
+			debate.Limits{MinRounds: 4, MaxRounds: 4, OutputTokens: 240, StepTokens: 10, JudgeTokens: 20},
+		},
+		{
+			"the budget has room for all rounds",
+			debate.Config{Limits: debate.Limits{MaxRounds: 8}},
+			debate.Limits{MinRounds: 2, MaxRounds: 8, OutputTokens: 480, StepTokens: 10, JudgeTokens: 20},
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c := tt.config
+			c.ID, c.Topic, c.Protocol = "d", "Cats?", talk{}
+			c.Participants = []debate.Participant{{Name: "A"}, {Name: "B"}, {Name: "C", Temperature: &heat}}
+			e, err := debate.NewEngine(debate.Options{Providers: map[string]providers.Provider{"m": chatter()}})
+			require.NoError(t, err)
+			d, err := e.Create(t.Context(), c)
+			require.NoError(t, err)
+			var got debate.Config
+			for ev, err := range d.Watch(t.Context(), 0) {
+				require.NoError(t, err)
+				got, err = e.ParseConfig(ev.(debate.ConfigChanged).Config)
+				require.NoError(t, err)
+				break
+			}
+			require.Equal(t, tt.limits, debate.Limits{
+				MinRounds: got.Limits.MinRounds, MaxRounds: got.Limits.MaxRounds, OutputTokens: got.Limits.OutputTokens,
+				StepTokens: got.Limits.StepTokens, JudgeTokens: got.Limits.JudgeTokens,
+			})
+			require.Equal(t, []float64{0.1, 0.2, 1.5}, []float64{*got.Participants[0].Temperature, *got.Participants[1].Temperature, *got.Participants[2].Temperature})
+		})
+	}
 }

@@ -1,62 +1,786 @@
 package debate_test
 
 import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/debatetest"
+	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/scripted"
 	"github.com/elenchus-go/debate/store"
+	"github.com/elenchus-go/debate/transcript"
 )
 
-func TestSurvivesACrash(t *testing.T) {
-	ctx := t.Context()
-	model := scripted.Text("Cars are freedom.", "Cars are noise.", "Freedom ends at the kerb.", "Freedom ends at the kerb.", "Buses are slow.") // the third call is cut and made again
-	jury := &scripted.Provider{Replies: []scripted.Reply{
-		{Text: "{\"should_con", Chunks: 2, Err: &providers.Error{Kind: providers.Network}}, // cut, tried again
-		{Text: assess(t, true, "A", "B")},
-		{Text: assess(t, false, "A", "B")},
-		{Text: `{"summary": "A draw.", "quality": 50}`},
-	}}
-	opts := debate.Options{
-		Store:     store.Memory(),
-		Providers: map[string]providers.Provider{"m": model, "j": jury},
-	}
-	cfg := debate.Config{
-		ID: "d1", Topic: "Ban cars?",
-		Participants: []debate.Participant{{Name: "A", Provider: "m"}, {Name: "B", Provider: "m"}},
-		Judges:       []debate.Participant{{Name: "J", Provider: "j"}},
-	}
-	d, err := debate.New(ctx, cfg, opts)
+func TestADebateRunsToItsVerdict(t *testing.T) {
+	d := panelOf(t, 2, nil)
+	events, err := debatetest.Run(t, d)
 	require.NoError(t, err)
-	for ev, err := range d.Run(ctx) {
+
+	res := debatetest.Result(t, d)
+	require.Equal(t, fsm.Completed, res.State)
+	require.Equal(t, transcript.Ending{Outcome: transcript.JudgeDecided, Round: 2, Evidence: "J: because"}, res.Ending)
+	require.Equal(t, []string{
+		"1/1/respond/A/", "1/1/respond/B/", "1/1/assess/J/",
+		"1/2/respond/A/", "1/2/respond/B/", "1/2/assess/J/", "1/2/verdict/J/",
+	}, debatetest.TurnKeys(res))
+	require.Len(t, res.Assessments, 2)
+	require.Equal(t, "1/2/verdict/J/", res.Verdict.Key.String())
+	require.Equal(t, res, events[len(events)-1].(debate.Ended).Result, "the last event carries the result")
+
+	_, err = debatetest.Run(t, d) // a debate that has ended says so again
+	require.NoError(t, err)
+}
+
+// during starts a debate of slow speakers in the background, acts while the first speaks, and gives what it came to.
+func during(t *testing.T, mode panel.Mode, act func(ctx context.Context, d *debate.Debate)) (r *debate.Result, m *scripted.Provider, took time.Duration) {
+	synctest.Test(t, func(t *testing.T) {
+		m = slow()
+		d := panelOf(t, 2, func(c *debate.Config, o *debate.Options) {
+			c.Protocol, o.Providers["m"] = panel.Protocol{Mode: mode}, m
+		})
+		done, began := make(chan error), time.Now()
+		go func() {
+			var err error
+			for _, err = range d.Run(t.Context()) {
+			}
+			done <- err
+		}()
+		time.Sleep(5 * time.Second)
+		act(t.Context(), d)
+		require.NoError(t, <-done)
+		took = time.Since(began)
+		r = debatetest.Result(t, d)
+	})
+	return r, m, took
+}
+
+func TestPauseLetsCallsInFlightCommit(t *testing.T) {
+	for mode, want := range map[panel.Mode]int{panel.Sequential: 1, panel.Simultaneous: 2} {
+		res, model, took := during(t, mode, func(ctx context.Context, d *debate.Debate) {
+			require.NoError(t, d.Pause(ctx))
+			require.NoError(t, d.Pause(ctx), "pausing a paused debate is no error")
+			require.Equal(t, fsm.Paused, debatetest.Result(t, d).State, "at once")
+		})
+		require.Equal(t, fsm.Paused, res.State)
+		require.Equal(t, 10*time.Second, took)
+		require.Len(t, res.Turns, want)
+		require.Len(t, model.Calls(), want, "nothing new starts")
+		require.Equal(t, 10*time.Second-5*time.Second, res.Running, "pauses do not count")
+	}
+}
+
+func TestStopCutsCallsAndConcludes(t *testing.T) {
+	res, _, took := during(t, panel.Simultaneous, func(ctx context.Context, d *debate.Debate) {
+		require.NoError(t, d.Stop(ctx))
+		require.NoError(t, d.Stop(ctx))
+	})
+	require.Equal(t, fsm.Completed, res.State)
+	require.Equal(t, transcript.Stopped, res.Ending.Outcome)
+	require.Empty(t, res.Turns, "nothing was said, so there is nothing to conclude on")
+	require.Equal(t, 5*time.Second, took, "the calls were cut at once")
+}
+
+func TestStopAfterASpeechGivesAVerdict(t *testing.T) {
+	d := panelOf(t, 9, nil)
+	for ev, err := range d.Run(t.Context()) {
 		require.NoError(t, err)
-		t.Logf("%T %+v", ev, ev)
-		if c, ok := ev.(debate.Chunk); ok && c.Key.Round == 2 {
-			break // the process dies in the middle of a call
+		if turn, ok := ev.(debate.TurnDone); ok && turn.Turn.Actor == "A" {
+			require.NoError(t, d.Stop(t.Context()), "also from within the loop")
 		}
 	}
-	require.Len(t, model.Calls(), 3)
+	res := debatetest.Result(t, d)
+	require.Equal(t, []string{"1/1/respond/A/", "1/1/verdict/J/"}, debatetest.TurnKeys(res))
+	require.NoError(t, d.Stop(t.Context()), "stopping a completed debate is no error")
+}
 
-	eng, err := debate.NewEngine(opts) // another process, same store
-	require.NoError(t, err)
-	d, err = eng.Open(ctx, "d1")
-	require.NoError(t, err)
-	for ev, err := range d.Run(ctx) {
-		require.NoError(t, err)
-		t.Logf("%T %+v", ev, ev)
+func TestCancelEndsAtOnceWithoutAVerdict(t *testing.T) {
+	for _, mode := range []panel.Mode{panel.Sequential, panel.Simultaneous} {
+		res, _, took := during(t, mode, func(ctx context.Context, d *debate.Debate) {
+			require.NoError(t, d.Cancel(ctx))
+			require.NoError(t, d.Cancel(ctx))
+		})
+		require.Equal(t, fsm.Canceled, res.State)
+		require.Equal(t, transcript.Canceled, res.Ending.Outcome)
+		require.Nil(t, res.Verdict)
+		require.Equal(t, 5*time.Second, took)
 	}
-	res, err := d.Result(ctx)
-	require.NoError(t, err)
-	require.Equal(t, fsm.Completed, res.State)
-	require.Len(t, model.Calls(), 5) // only the cut call was made again
-	require.Len(t, res.Turns, 7)     // 4 speeches, 2 assessments, 1 verdict
+}
 
-	err = d.Resume(ctx)
-	var refused *fsm.Refused
-	require.ErrorAs(t, err, &refused)
-	require.Equal(t, fsm.Completed, refused.State)
+func TestACallThatFailsWhilePausedIsMadeAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		failed := false
+		model := &scripted.Provider{Func: func(providers.Request) scripted.Reply {
+			if failed {
+				return scripted.Reply{Text: "now it works"}
+			}
+			failed = true
+			return scripted.Reply{Latency: 10 * time.Second, Err: &providers.Error{Kind: providers.Authentication}}
+		}}
+		d := panelOf(t, 1, func(_ *debate.Config, o *debate.Options) { o.Providers["m"] = model })
+		time.AfterFunc(5*time.Second, func() { require.NoError(t, d.Pause(t.Context())) })
+		_, err := debatetest.Run(t, d)
+		require.NoError(t, err)
+		require.Equal(t, fsm.Paused, debatetest.Result(t, d).State)
+		require.Empty(t, debatetest.Result(t, d).Turns)
+		require.NoError(t, d.Resume(t.Context()))
+		_, err = debatetest.Run(t, d)
+		require.NoError(t, err)
+		require.Equal(t, fsm.Completed, debatetest.Result(t, d).State)
+	})
+}
+
+// Each control in each state: it does what the lifecycle says, or refuses and says what is possible.
+func TestControlsInEveryState(t *testing.T) {
+	reach := map[fsm.State]func(*testing.T, *debate.Debate){
+		fsm.Configuring: func(*testing.T, *debate.Debate) {},
+		fsm.Awaiting:    func(t *testing.T, d *debate.Debate) { breakAt(t, d, transcript.Speech) },
+		fsm.Judging:     func(t *testing.T, d *debate.Debate) { breakAt(t, d, transcript.Assessment) },
+		fsm.Completing:  func(t *testing.T, d *debate.Debate) { breakAt(t, d, transcript.Conclusion) },
+		fsm.Paused: func(t *testing.T, d *debate.Debate) {
+			breakAt(t, d, transcript.Speech)
+			require.NoError(t, d.Pause(t.Context()))
+		},
+		fsm.Completed: func(t *testing.T, d *debate.Debate) {
+			_, err := debatetest.Run(t, d)
+			require.NoError(t, err)
+		},
+		fsm.Canceled: func(t *testing.T, d *debate.Debate) { require.NoError(t, d.Cancel(t.Context())) },
+		fsm.Error:    func(t *testing.T, d *debate.Debate) { breakKey(t, d) },
+		fsm.Ready: func(t *testing.T, d *debate.Debate) {
+			breakKey(t, d)
+			require.NoError(t, d.Retry(t.Context()))
+		},
+	}
+	verbs := map[string]func(*debate.Debate, context.Context) error{
+		"pause": (*debate.Debate).Pause, "resume": (*debate.Debate).Resume, "stop": (*debate.Debate).Stop, "cancel": (*debate.Debate).Cancel,
+		"retry": (*debate.Debate).Retry, "reset": (*debate.Debate).Reset,
+		"edit":   func(d *debate.Debate, ctx context.Context) error { return d.Edit(ctx, debatetest.PairConfig(nil)) },
+		"decide": func(d *debate.Debate, ctx context.Context) error { return d.Decide(ctx, "retry") },
+		"inject": func(d *debate.Debate, ctx context.Context) error {
+			return d.Inject(ctx, debate.Remark{From: "Host", Text: "Please go on."})
+		},
+		"annotate": func(d *debate.Debate, ctx context.Context) error { return d.Annotate(ctx, "rating", 5) },
+	}
+	// What a state comes to by a verb; states that are not named refuse it.
+	want := map[string]map[fsm.State]fsm.State{
+		"pause":  {fsm.Awaiting: fsm.Paused, fsm.Judging: fsm.Paused, fsm.Completing: fsm.Paused, fsm.Paused: fsm.Paused},
+		"resume": {fsm.Paused: fsm.Awaiting, fsm.Awaiting: fsm.Awaiting, fsm.Judging: fsm.Judging, fsm.Completing: fsm.Completing},
+		"stop": {
+			fsm.Awaiting: fsm.Completed, fsm.Judging: fsm.Completing, fsm.Paused: fsm.Completed,
+			fsm.Completing: fsm.Completing, fsm.Completed: fsm.Completed,
+		},
+		"cancel": {
+			fsm.Configuring: fsm.Canceled, fsm.Awaiting: fsm.Canceled, fsm.Judging: fsm.Canceled, fsm.Completing: fsm.Canceled,
+			fsm.Paused: fsm.Canceled, fsm.Error: fsm.Canceled, fsm.Ready: fsm.Canceled, fsm.Canceled: fsm.Canceled,
+		},
+		"retry": {
+			fsm.Error: fsm.Ready, fsm.Ready: fsm.Ready, fsm.Awaiting: fsm.Awaiting, fsm.Judging: fsm.Judging, fsm.Completing: fsm.Completing,
+		},
+		"reset":  {fsm.Error: fsm.Configuring, fsm.Configuring: fsm.Configuring},
+		"edit":   {fsm.Configuring: fsm.Configuring, fsm.Ready: fsm.Configuring},
+		"decide": {},
+		"inject": {
+			fsm.Configuring: fsm.Configuring, fsm.Ready: fsm.Ready, fsm.Awaiting: fsm.Awaiting, fsm.Judging: fsm.Judging,
+			fsm.Completing: fsm.Completing, fsm.Paused: fsm.Paused, fsm.Error: fsm.Error,
+		},
+		"annotate": {
+			fsm.Configuring: fsm.Configuring, fsm.Ready: fsm.Ready, fsm.Awaiting: fsm.Awaiting, fsm.Judging: fsm.Judging,
+			fsm.Completing: fsm.Completing, fsm.Paused: fsm.Paused, fsm.Error: fsm.Error, fsm.Completed: fsm.Completed, fsm.Canceled: fsm.Canceled,
+		},
+	}
+	for state, get := range reach {
+		for verb, act := range verbs {
+			t.Run(string(state)+"/"+verb, func(t *testing.T) {
+				d := panelOf(t, 1, nil)
+				get(t, d)
+				require.Equal(t, state, debatetest.Result(t, d).State)
+				before, err := d.Head(t.Context())
+				require.NoError(t, err)
+				err = act(d, t.Context())
+				to, possible := want[verb][state]
+				if possible {
+					require.NoError(t, err)
+					require.Equal(t, to, debatetest.Result(t, d).State)
+					return
+				}
+				require.Error(t, err)
+				if refused, ok := errors.AsType[*fsm.Refused](err); ok {
+					require.Equal(t, state, refused.State)
+				}
+				after, err := d.Head(t.Context())
+				require.NoError(t, err)
+				require.Equal(t, before, after, "nothing has changed")
+			})
+		}
+	}
+}
+
+// breakKey brings a debate into an error by an engine whose key is refused.
+func breakKey(t *testing.T, d *debate.Debate) {
+	t.Helper()
+	refuses := scripted.Provider{Func: func(providers.Request) scripted.Reply {
+		return scripted.Reply{Err: &providers.Error{Kind: providers.Authentication, Err: errors.New("the key is refused")}}
+	}}
+	_, err := debatetest.Run(t, d.In(t, &refuses))
+	var failure *debate.Failure
+	require.ErrorAs(t, err, &failure)
+}
+
+func TestRetryRunsNothingAgain(t *testing.T) {
+	memory := store.Memory()
+	broken := &scripted.Provider{Replies: []scripted.Reply{
+		{Text: "first"}, {Err: &providers.Error{Kind: providers.Authentication, Err: errors.New("401")}},
+	}}
+	d, err := debate.New(t.Context(), debatetest.PairConfig(nil), debate.Options{Store: memory, Providers: models(broken, court(t, 1))})
+	require.NoError(t, err)
+	_, err = debatetest.Run(t, d)
+	require.ErrorContains(t, err, "run step respond of B in round 1: call provider m: authentication: 401")
+	require.Equal(t, fsm.Error, debatetest.Result(t, d).State)
+
+	fixed := scripted.Text("second")
+	e, err := debate.NewEngine(debate.Options{Store: memory, Providers: models(fixed, court(t, 1))})
+	require.NoError(t, err)
+	d, err = e.Open(t.Context(), "d")
+	require.NoError(t, err)
+	_, err = debatetest.Run(t, d)
+	require.ErrorContains(t, err, "401", "driving a debate in error gives the cause, read from the store")
+	require.NoError(t, d.Retry(t.Context()))
+	_, err = debatetest.Run(t, d)
+	require.NoError(t, err)
+	require.Len(t, fixed.Calls(), 1)
+	require.Equal(t, []string{"1/1/respond/A/", "1/1/respond/B/", "1/1/assess/J/", "1/1/verdict/J/"}, debatetest.TurnKeys(debatetest.Result(t, d)))
+}
+
+func TestResetBeginsANewRun(t *testing.T) {
+	d := panelOf(t, 1, nil)
+	breakAt(t, d, transcript.Assessment)
+	breakJudge(t, d)
+	require.Len(t, debatetest.Result(t, d).Turns, 2)
+	require.NoError(t, d.Reset(t.Context()))
+	require.Empty(t, debatetest.Result(t, d).Turns, "the old turns are shown no more")
+	cfg := debatetest.PairConfig(nil)
+	cfg.Topic = "Another one?"
+	require.NoError(t, d.Edit(t.Context(), cfg), "after a reset everything may change")
+	_, err := debatetest.Run(t, d)
+	require.NoError(t, err)
+	require.Equal(t, "Another one?", debatetest.Result(t, d).Topic)
+	require.Equal(t, "2/1/respond/A/", debatetest.Result(t, d).Turns[0].Key.String())
+}
+
+func TestEditAfterTheFirstTurn(t *testing.T) {
+	d := panelOf(t, 1, nil)
+	breakAt(t, d, transcript.Assessment)
+	breakJudge(t, d)
+	require.NoError(t, d.Retry(t.Context()))
+	bad := debatetest.PairConfig(panel.Protocol{Mode: panel.Simultaneous})
+	bad.Topic, bad.Background, bad.Participants[0].Persona = "Else?", "Something", "A Dane"
+	var problems *debate.Problems
+	require.ErrorAs(t, d.Edit(t.Context(), bad), &problems)
+	require.Len(t, problems.List, 4)
+	for i, field := range []string{"topic", "background", "protocol", "participants"} {
+		require.Equal(t, field, problems.List[i].Field)
+		require.Contains(t, problems.List[i].Reason, "reset")
+	}
+	good := debatetest.PairConfig(nil)
+	good.Participants[0].Model, good.Judges[0].Name, good.Limits.MaxRounds = "other", "K", 7
+	require.NoError(t, d.Edit(t.Context(), good))
+	_, err := debatetest.Run(t, d)
+	require.NoError(t, err)
+	require.Equal(t, "1/1/assess/K/", debatetest.TurnKeys(debatetest.Result(t, d))[2])
+}
+
+func TestInjectedRemarksAreHeard(t *testing.T) {
+	var model *scripted.Provider
+	d := panelOf(t, 1, func(_ *debate.Config, o *debate.Options) {
+		model = chatter()
+		o.Providers["m"] = model
+	})
+	remark := debate.Remark{ID: "r1", From: "Host", Text: "Please mention trams."}
+	for ev, err := range d.Run(t.Context()) {
+		require.NoError(t, err)
+		if turn, ok := ev.(debate.TurnDone); ok && turn.Turn.Actor == "A" {
+			require.NoError(t, d.Inject(t.Context(), remark))
+			require.NoError(t, d.Inject(t.Context(), remark), "giving it twice is giving it once")
+		}
+	}
+	require.Equal(t, []string{"1/1/respond/A/", "1/0/remark/Host/r1", "1/1/respond/B/", "1/1/assess/J/", "1/1/verdict/J/"}, debatetest.TurnKeys(debatetest.Result(t, d)))
+	said := model.Calls()[1].Messages
+	require.Equal(t, "Host: Please mention trams.", said[len(said)-2].Text)
+
+	var problems *debate.Problems
+	require.ErrorAs(t, d.Inject(t.Context(), debate.Remark{From: "", Text: " "}), &problems)
+	require.Len(t, problems.List, 2)
+	fresh := panelOf(t, 1, nil)
+	require.ErrorContains(t, fresh.Inject(t.Context(), debate.Remark{From: "A", Text: "I concede."}), `"A" is a participant or judge`)
+}
+
+func TestAnnotationsStandInTheResult(t *testing.T) {
+	d := panelOf(t, 1, nil)
+	_, err := debatetest.Run(t, d)
+	require.NoError(t, err)
+	require.NoError(t, d.Annotate(t.Context(), "rating", 4))
+	require.NoError(t, d.Annotate(t.Context(), "rating", 5), "a later one replaces it")
+	require.Equal(t, map[string]json.RawMessage{"rating": json.RawMessage("5")}, debatetest.Result(t, d).Annotations)
+	require.ErrorContains(t, d.Annotate(t.Context(), "bad", func() {}), "encode bad")
+}
+
+func TestControlsFromManyGoroutines(t *testing.T) {
+	for _, mode := range []panel.Mode{panel.Sequential, panel.Simultaneous} {
+		d := panelOf(t, 5, func(c *debate.Config, _ *debate.Options) { c.Protocol = panel.Protocol{Mode: mode} })
+		ctx := t.Context()
+		var all sync.WaitGroup
+		for i := range 8 {
+			all.Go(func() {
+				for n := range 20 {
+					switch (i + n) % 5 {
+					case 0:
+						_ = d.Pause(ctx) // refused before the start
+					case 1:
+						_ = d.Resume(ctx)
+					case 2:
+						_, err := d.Result(ctx)
+						require.NoError(t, err)
+					case 3:
+						_ = d.Inject(ctx, debate.Remark{From: "Host", Text: "hm"})
+					case 4:
+						require.NoError(t, d.Annotate(ctx, "n", n))
+					}
+				}
+			})
+		}
+		for debatetest.Result(t, d).State != fsm.Completed {
+			_, err := debatetest.Run(t, d)
+			require.NoError(t, err)
+			_ = d.Resume(ctx)
+		}
+		all.Wait()
+		require.Len(t, debatetest.Result(t, d).Assessments, 5)
+	}
+}
+
+// breakJudge brings a debate that is to be judged into an error.
+func breakJudge(t *testing.T, d *debate.Debate) {
+	t.Helper()
+	breakKey(t, d)
+}
+
+// storedJSON are the events that are stored, as JSON.
+func storedJSON(t *testing.T, events []debate.Event) []string {
+	list := []string{}
+	for _, ev := range events {
+		if !ev.Event().Live {
+			list = append(list, debatetest.Encode(t, ev))
+		}
+	}
+	return list
+}
+
+func TestWatchShowsWhatIsStoredFromAnySeq(t *testing.T) {
+	d := panelOf(t, 2, nil)
+	shown, err := debatetest.Run(t, d)
+	require.NoError(t, err)
+	all := watch(t, d, 0)
+	require.Equal(t, storedJSON(t, shown), storedJSON(t, all)[1:], "all but the configuration, which came before")
+	require.IsType(t, debate.Ended{}, all[len(all)-1])
+	for after := range int64(len(all)) {
+		rest := watch(t, d, after)
+		require.Equal(t, storedJSON(t, all)[after:], storedJSON(t, rest))
+		require.IsType(t, debate.Ended{}, rest[len(rest)-1])
+	}
+	require.Len(t, watch(t, d, 9999), 1, "beyond the end there is only the result")
+}
+
+func TestWatchFollowsADetachedDebate(t *testing.T) {
+	for _, mode := range []panel.Mode{panel.Sequential, panel.Simultaneous} {
+		synctest.Test(t, func(t *testing.T) {
+			d := panelOf(t, 2, func(c *debate.Config, o *debate.Options) {
+				c.Protocol, o.Providers["m"] = panel.Protocol{Mode: mode}, slow()
+			})
+			require.NoError(t, d.Start(t.Context()))
+			require.NoError(t, d.Start(t.Context()), "starting a running debate is no error")
+			late := make(chan []debate.Event)
+			go func() {
+				time.Sleep(5 * time.Second) // in the middle of the first speech
+				late <- watch(t, d, 0)
+			}()
+			quick := watch(t, d, 0)
+			checkSpeech(t, quick)
+			checkSpeech(t, <-late)
+			require.Equal(t, fsm.Completed, debatetest.Result(t, d).State)
+			require.ErrorAs(t, d.Start(t.Context()), new(*fsm.Refused), "a completed debate does not start")
+		})
+	}
+}
+
+// checkSpeech checks that the chunks of each speech make it up, without gap and without repetition.
+func checkSpeech(t *testing.T, events []debate.Event) {
+	said := map[transcript.Key]string{}
+	done := map[transcript.Key]bool{}
+	for _, ev := range events {
+		switch ev := ev.(type) {
+		case debate.TurnStarted:
+			require.False(t, done[ev.Key])
+		case debate.Chunk:
+			require.Equal(t, len(said[ev.Key]), ev.Offset)
+			require.False(t, done[ev.Key], "a chunk after its turn")
+			said[ev.Key] += ev.Text
+		case debate.TurnDone:
+			done[ev.Turn.Key] = true
+			if ev.Turn.Kind == transcript.Speech {
+				require.True(t, strings.HasPrefix(ev.Turn.Text, said[ev.Turn.Key]))
+			}
+		}
+	}
+	require.NotEmpty(t, said)
+	require.Len(t, done, 7)
+}
+
+func TestASlowWatcherHoldsUpNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := panelOf(t, 1, func(_ *debate.Config, o *debate.Options) { o.Providers["m"] = slow() })
+		require.NoError(t, d.Start(t.Context()))
+		began := time.Now()
+		var slowly sync.WaitGroup
+		slowly.Go(func() {
+			for _, err := range d.Watch(t.Context(), 0) {
+				assert.NoError(t, err)
+				time.Sleep(time.Hour)
+			}
+		})
+		defer slowly.Wait()
+		quick := watch(t, d, 0)
+		require.Equal(t, 20*time.Second, time.Since(began))
+		require.IsType(t, debate.Ended{}, quick[len(quick)-1])
+	})
+}
+
+func TestAWatcherThatLeavesStopsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := panelOf(t, 1, func(_ *debate.Config, o *debate.Options) { o.Providers["m"] = slow() })
+		require.NoError(t, d.Start(t.Context()))
+		for ev, err := range d.Watch(t.Context(), 0) {
+			require.NoError(t, err)
+			if _, ok := ev.(debate.Chunk); ok {
+				break
+			}
+		}
+		ctx, leave := context.WithTimeout(t.Context(), time.Second)
+		defer leave()
+		var last error
+		for _, err := range d.Watch(ctx, 0) {
+			last = err
+		}
+		require.ErrorIs(t, last, context.DeadlineExceeded)
+		watch(t, d, 0)
+		require.Equal(t, fsm.Completed, debatetest.Result(t, d).State)
+	})
+}
+
+func TestWarningsAndFailuresReachWatchers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := panelOf(t, 1, func(c *debate.Config, o *debate.Options) {
+			c.Limits.MaxRounds = 1
+			o.Providers["j"] = &scripted.Provider{Replies: []scripted.Reply{
+				{Err: &providers.Error{Kind: providers.Network}}, {Text: "I cannot say."}, {Text: "Still not."}, {Text: verdict},
+			}}
+		})
+		shown := make(chan []debate.Event)
+		go func() { shown <- watch(t, d, 0) }()
+		synctest.Wait()
+		require.NoError(t, d.Start(t.Context()))
+		var failed, warned int
+		for _, ev := range <-shown {
+			switch ev := ev.(type) {
+			case debate.TurnFailed:
+				failed++
+			case debate.Warning:
+				warned++
+				require.Contains(t, ev.Text, "no valid reply came, safe defaults stand for it")
+			}
+		}
+		require.Equal(t, 3, failed, "the network, the reply that was asked for again, and that of the second asking")
+		require.Equal(t, 1, warned)
+	})
+}
+
+// A store that does not tell of commits is asked once a second.
+func TestAStoreThatCannotBeWatched(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		plain := struct{ store.Store }{store.Memory()}
+		opts := debate.Options{Store: plain, Providers: models(slow(), court(t, 1))}
+		d, err := debate.New(t.Context(), debatetest.PairConfig(nil), opts)
+		require.NoError(t, err)
+		require.NoError(t, d.Start(t.Context()))
+		time.Sleep(2 * time.Second)
+		other, err := debate.NewEngine(opts)
+		require.NoError(t, err)
+		again, err := other.Open(t.Context(), "d")
+		require.NoError(t, err)
+		began := time.Now()
+		require.NoError(t, again.Cancel(t.Context()))
+		watch(t, d, 0)
+		require.LessOrEqual(t, time.Since(began), time.Second, "the call in flight was cut")
+		time.Sleep(time.Minute) // the driver's own end
+		synctest.Wait()
+	})
+}
+
+// A call that is cut off and made anew begins anew for those who watch, whatever its number and its length.
+func TestWatchersSeeACallThatIsMadeAnew(t *testing.T) {
+	for name, said := range map[string][2]string{
+		"shorter": {strings.Repeat("long ", 20), "short"},
+		"longer":  {"short", strings.Repeat("long ", 20)},
+		"alike":   {"the same", "the same"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				calls := 0
+				model := debatetest.ProviderFunc(func(_ context.Context, r providers.Request) (providers.Response, error) {
+					text := said[min(calls, 1)]
+					calls++
+					if err := r.OnChunk(text); err != nil {
+						return providers.Response{}, err
+					}
+					time.Sleep(time.Second) // until the watcher has seen it
+					return providers.Response{Text: text}, nil
+				})
+				d := panelOf(t, 1, func(_ *debate.Config, o *debate.Options) { o.Providers["m"] = model })
+				shown := make(chan []debate.Event, 1)
+				go func() { shown <- watch(t, d, 0) }()
+				for ev, err := range d.Run(t.Context()) {
+					require.NoError(t, err)
+					if _, ok := ev.(debate.Chunk); ok {
+						time.Sleep(time.Second)
+						break
+					}
+				}
+				_, err := debatetest.Run(t, d)
+				require.NoError(t, err)
+				require.Equal(t, []string{said[0], said[1]}, attemptsOf(t, <-shown, "1/1/respond/A/"))
+			})
+		})
+	}
+}
+
+// attemptsOf is the text of each attempt at a step, as its chunks make it up.
+func attemptsOf(t *testing.T, events []debate.Event, key string) (texts []string) {
+	t.Helper()
+	for _, ev := range events {
+		switch ev := ev.(type) {
+		case debate.TurnStarted:
+			if ev.Key.String() == key {
+				texts = append(texts, "")
+			}
+		case debate.Chunk:
+			if ev.Key.String() == key {
+				require.NotEmpty(t, texts)
+				require.Len(t, texts[len(texts)-1], ev.Offset)
+				texts[len(texts)-1] += ev.Text
+			}
+		}
+	}
+	return texts
+}
+
+// The race detector sees what this is about: the call reads its model's name while the record is given another.
+func TestTheModelOfACallInFlightMayBeEdited(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cfg := debatetest.PairConfig(panel.Protocol{Personas: panel.Binary})
+		model := debatetest.ProviderFunc(func(context.Context, providers.Request) (providers.Response, error) {
+			time.Sleep(time.Minute) // it does not notice that it is wanted no more
+			return providers.Response{Text: "x"}, nil
+		})
+		d, err := debate.New(t.Context(), cfg, debate.Options{Providers: models(model, model)})
+		require.NoError(t, err)
+		left := make(chan struct{})
+		go func() {
+			defer close(left)
+			_, _ = seen(d.Run(t.Context()))
+		}()
+		time.Sleep(time.Second)
+		breakKey(t, d)
+		other := d.In(t, model)
+		require.NoError(t, other.Retry(t.Context()))
+		for i := range 3 {
+			cfg.Casting.Model = fmt.Sprint("model-", i)
+			require.NoError(t, other.Edit(t.Context(), cfg))
+			require.Equal(t, fsm.Configuring, head(t, d).State)
+		}
+		<-left
+	})
+}
+
+func TestAResetBeginsWithFreshBudgets(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		calls := 0
+		model := debatetest.ProviderFunc(func(context.Context, providers.Request) (providers.Response, error) {
+			time.Sleep(3 * time.Minute)
+			resp := providers.Response{Text: "x", Usage: transcript.Usage{Output: 100}}
+			if calls++; calls == 2 {
+				return providers.Response{}, &providers.Error{Kind: providers.Authentication, Partial: resp}
+			}
+			return resp, nil
+		})
+		d := panelOf(t, 1, func(c *debate.Config, o *debate.Options) {
+			c.Limits = debate.Limits{StepTokens: 100, JudgeTokens: 100, OutputTokens: 400, Time: 10 * time.Minute}
+			o.Providers["m"] = model
+		})
+		_, err := debatetest.Run(t, d)
+		require.Error(t, err)
+		require.Equal(t, 200, head(t, d).Usage.Output)
+		require.Equal(t, 6*time.Minute, debatetest.Result(t, d).Running)
+
+		require.NoError(t, d.Reset(t.Context()))
+		require.Zero(t, head(t, d).Usage)
+		require.Zero(t, head(t, d).Running)
+		require.Zero(t, debatetest.Result(t, d).Total)
+		require.Zero(t, debatetest.Result(t, d).Running)
+
+		_, err = debatetest.Run(t, d)
+		require.NoError(t, err)
+		res := debatetest.Result(t, d)
+		require.Equal(t, transcript.JudgeDecided, res.Ending.Outcome, res.Ending.Evidence)
+		require.Equal(t, 6*time.Minute, res.Running)
+	})
+}
+
+// checker is a model that checks its key for as long as it may.
+type checker struct {
+	providers.Provider
+	entered chan struct{}
+}
+
+func (c checker) Check(ctx context.Context, _ string) error {
+	close(c.entered)
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+func TestCancelCutsTheCheckOfAProvider(t *testing.T) {
+	for name, handle := range map[string]func(*testing.T, *debate.Debate) *debate.Debate{
+		"by the handle that runs": func(_ *testing.T, d *debate.Debate) *debate.Debate { return d },
+		"by another engine":       func(t *testing.T, d *debate.Debate) *debate.Debate { return d.In(t, chatter()) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := checker{chatter(), make(chan struct{})}
+				d := panelOf(t, 1, func(_ *debate.Config, o *debate.Options) { o.Providers["m"] = c })
+				other, began, done := handle(t, d), time.Now(), make(chan error)
+				go func() {
+					_, err := seen(d.Run(t.Context()))
+					done <- err
+				}()
+				<-c.entered
+				require.NoError(t, other.Cancel(t.Context()))
+				require.NoError(t, <-done)
+				require.Zero(t, time.Since(began))
+				require.Equal(t, fsm.Canceled, debatetest.Result(t, d).State)
+			})
+		})
+	}
+}
+
+func TestTheDeletionOfADebateEndsWatchingIt(t *testing.T) {
+	for name, reach := range map[string]func(*testing.T, *debate.Debate){
+		"before its start": func(*testing.T, *debate.Debate) {},
+		"in a call": func(t *testing.T, d *debate.Debate) {
+			require.NoError(t, d.Start(t.Context()))
+			time.Sleep(time.Second)
+		},
+		"while it is paused": pausedInTheBackground,
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				e, err := debate.NewEngine(debate.Options{Providers: models(slow(), court(t, 1))})
+				require.NoError(t, err)
+				d, err := e.Create(t.Context(), debatetest.PairConfig(nil))
+				require.NoError(t, err)
+				last := make(chan error, 1)
+				go func() {
+					_, err := seen(d.Watch(t.Context(), 0))
+					last <- err
+				}()
+				reach(t, d)
+				synctest.Wait()
+				require.NoError(t, e.Delete(t.Context(), "d"))
+				synctest.Wait()
+				require.Len(t, last, 1, "nobody waits for what never comes")
+				require.ErrorIs(t, <-last, store.ErrNotFound)
+				_, err = seen(d.Watch(t.Context(), 0))
+				require.ErrorIs(t, err, store.ErrNotFound)
+				require.NoError(t, e.Close(t.Context()), "its driver has left, or it would wait for ever")
+			})
+		})
+	}
+}
+
+func TestARemarkBeforeTheStartBindsNobody(t *testing.T) {
+	d := panelOf(t, 1, nil)
+	require.NoError(t, d.Inject(t.Context(), debate.Remark{ID: "r", From: "Host", Text: "Be kind."}))
+	cfg := debatetest.PairConfig(panel.Protocol{Mode: panel.Simultaneous})
+	cfg.Topic, cfg.Participants[0].Persona = "Ban bikes?", "A Dane"
+	cfg.Participants = append(cfg.Participants, debate.Participant{Name: "C", Provider: "m"})
+	require.NoError(t, d.Edit(t.Context(), cfg))
+	_, err := debatetest.Run(t, d)
+	require.NoError(t, err)
+	require.Equal(t, "Ban bikes?", debatetest.Result(t, d).Topic)
+	require.Equal(t, []string{"1/0/remark/Host/r", "1/1/respond/A/", "1/1/respond/B/", "1/1/respond/C/"}, debatetest.TurnKeys(debatetest.Result(t, d))[:4])
+}
+
+// counting is a store that counts what is loaded.
+type counting struct {
+	store.Store
+	store.Watcher
+	loads atomic.Int64
+}
+
+func (c *counting) Load(ctx context.Context, id string, after int64) (store.Head, []store.Entry, error) {
+	c.loads.Add(1)
+	return c.Store.Load(ctx, id, after)
+}
+
+func TestChunksAreWatchedWithoutALookAtTheJournal(t *testing.T) {
+	const chunks = 100
+	synctest.Test(t, func(t *testing.T) {
+		memory := store.Memory()
+		s := &counting{Store: memory, Watcher: memory.(store.Watcher)}
+		d := panelOf(t, 2, func(_ *debate.Config, o *debate.Options) {
+			o.Store, o.Providers["m"] = s, debatetest.ProviderFunc(func(_ context.Context, r providers.Request) (providers.Response, error) {
+				synctest.Wait() // the viewer has read all that is stored
+				before := s.loads.Load()
+				for range chunks {
+					if err := r.OnChunk("word "); err != nil {
+						return providers.Response{}, err
+					}
+					synctest.Wait() // and now this piece
+				}
+				assert.Equal(t, before, s.loads.Load())
+				return providers.Response{Text: "the last word"}, nil
+			})
+		})
+		require.NoError(t, d.Start(t.Context()))
+		live, heard := watch(t, d, 0), 0
+		for _, ev := range live {
+			if c, ok := ev.(debate.Chunk); ok && c.Text == "word " {
+				heard++
+			}
+		}
+		require.Equal(t, 4*chunks, heard, "each as it came")
+		require.Equal(t, storedJSON(t, watch(t, d, 0)), storedJSON(t, live), "and all that is stored")
+		require.IsType(t, debate.Ended{}, live[len(live)-1])
+	})
 }

@@ -1,9 +1,8 @@
 package debate_test
 
 import (
+	"encoding/json"
 	"errors"
-	"runtime"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -11,12 +10,218 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate"
-	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/debatetest"
+	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/scripted"
+	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
 )
+
+func TestFailuresSayWhoFailedWhereAndWhy(t *testing.T) {
+	f := debate.Failure{Key: transcript.Key{Run: 1, Round: 2, Phase: "respond", Actor: "Ada"}, Message: "network: reset"}
+	require.EqualError(t, &f, "run step respond of Ada in round 2: network: reset")
+	f.Provider, f.Model, f.Attempts = "openai", "gpt-9", 4
+	require.EqualError(t, &f, "run step respond of Ada in round 2: call provider openai, model gpt-9 (4 attempts): network: reset")
+	require.NoError(t, errors.Unwrap(&f), "read from the store it has no cause")
+}
+
+func TestAFailureLeadsToItsCause(t *testing.T) {
+	d := panelOf(t, 1, nil)
+	cause := &providers.Error{Kind: providers.Validation, Err: errors.New("no such model")}
+	_, err := debatetest.Run(t, d.In(t, fails{cause}))
+	require.ErrorIs(t, err, cause)
+}
+
+// A failure says everything that a person needs, in the process and when it is read from the store.
+func TestAFailureSaysEverything(t *testing.T) {
+	for kind, advice := range allKinds {
+		t.Run(string(kind), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				cause := failsWith(kind, time.Second)
+				model := &scripted.Provider{Func: func(providers.Request) scripted.Reply {
+					return scripted.Reply{Err: cause, Latency: time.Second, Usage: transcript.Usage{Input: 7}}
+				}}
+				d := troubledPair(t, model, func(c *debate.Config, _ *debate.Options) { c.Participants[0].Model = "gpt-9" })
+				_, err := debatetest.Run(t, d)
+				var failure *debate.Failure
+				require.ErrorAs(t, err, &failure)
+				var inner *providers.Error
+				require.ErrorAs(t, err, &inner)
+				require.Equal(t, kind, inner.Kind)
+				require.Equal(t, time.Second, inner.RetryAfter)
+				require.ErrorIs(t, err, cause.Err)
+
+				require.Equal(t, transcript.Key{Run: 1, Round: 1, Phase: "respond", Actor: "A"}, failure.Key)
+				require.Equal(t, []any{kind, "m", "gpt-9", string(kind) + ": down", true}, []any{
+					failure.Kind, failure.Provider, failure.Model, failure.Message, failure.Recoverable,
+				})
+				require.Equal(t, time.Now().UTC(), failure.At)
+				require.Len(t, failure.Tried, failure.Attempts)
+				for _, a := range failure.Tried {
+					require.Equal(t, transcript.Attempt{
+						Provider: "m", Model: "gpt-9", Error: string(kind), Message: failure.Message, Usage: transcript.Usage{Input: 7}, Took: time.Second, Prompt: a.Prompt,
+					}, a)
+				}
+				require.Contains(t, failure.Hint(), advice)
+
+				var back debate.Failure
+				require.NoError(t, json.Unmarshal([]byte(debatetest.Encode(t, failure)), &back))
+				require.Equal(t, debatetest.Encode(t, failure), debatetest.Encode(t, back))
+				require.Equal(t, failure.Error(), back.Error())
+				require.Equal(t, failure.Hint(), back.Hint())
+				require.NotErrorAs(t, &back, &inner, "its cause is in this process alone")
+				require.Equal(t, debatetest.Encode(t, failure), debatetest.Encode(t, debatetest.Result(t, d.In(t, chatter())).Failure), "another engine reads the same")
+			})
+		})
+	}
+}
+
+func TestHintsNameWhatTheyAreAbout(t *testing.T) {
+	for kind, advice := range allKinds {
+		f := debate.Failure{Key: transcript.Key{Actor: "Ada"}, Kind: kind, Provider: "acme", Model: "gpt-9"}
+		hint := f.Hint()
+		require.Contains(t, hint, advice, kind)
+		switch kind {
+		case providers.Authentication, providers.Network, providers.RateLimit, providers.API:
+			require.Contains(t, hint, "provider acme", kind)
+		case providers.Validation:
+			require.Contains(t, hint, "provider acme")
+			require.Contains(t, hint, `model "gpt-9"`)
+		case providers.Timeout, providers.InvalidResponse:
+			require.Contains(t, hint, `model "gpt-9"`, kind)
+		case providers.ContextOverflow:
+			require.Contains(t, hint, `model "gpt-9"`)
+			require.Contains(t, hint, "Ada")
+		}
+	}
+	require.NotEmpty(t, (&debate.Failure{Kind: "weather"}).Hint(), "also about what a newer version wrote")
+}
+
+func TestAHintSaysWhereAnEngineLacksSomething(t *testing.T) {
+	opts := debate.Options{Store: store.Memory(), Providers: models(chatter(), court(t, 1))}
+	d, err := debate.New(t.Context(), debatetest.PairConfig(nil), opts)
+	require.NoError(t, err)
+	breakAt(t, d, transcript.Assessment)
+	e, err := debate.NewEngine(debate.Options{Store: opts.Store, Providers: map[string]providers.Provider{"m": chatter()}})
+	require.NoError(t, err)
+	other, err := e.Open(t.Context(), "d")
+	require.NoError(t, err)
+	_, err = debatetest.Run(t, other)
+	require.EqualError(t, err, `run step assess of J in round 1: "j" is unknown, the providers are m`)
+	var failure *debate.Failure
+	require.ErrorAs(t, err, &failure)
+	require.Equal(t, "step assess of J cannot be run: give Options what the message names, or Edit the debate, then Retry", failure.Hint())
+	require.NoError(t, d.Retry(t.Context()))
+	_, err = debatetest.Run(t, d)
+	require.NoError(t, err)
+	require.Len(t, debatetest.Result(t, d).Turns, 4)
+}
+
+func TestAModelThatDoesNotExistIsAFailureThatOneCanMend(t *testing.T) {
+	model := &scripted.Provider{Func: func(r providers.Request) scripted.Reply {
+		if r.Model != "gpt-8" {
+			return scripted.Reply{Err: &providers.Error{Kind: providers.Validation, Err: errors.New("no such model")}}
+		}
+		return scripted.Reply{Text: "Here I am."}
+	}}
+	var cfg debate.Config
+	d := troubledPair(t, model, func(c *debate.Config, _ *debate.Options) {
+		c.Participants[0].Model = "gpt-9"
+		cfg = *c
+	})
+	_, err := debatetest.Run(t, d)
+	var failure *debate.Failure
+	require.ErrorAs(t, err, &failure)
+	require.Contains(t, failure.Hint(), `"gpt-9"`)
+	require.NoError(t, d.Retry(t.Context()))
+	cfg.Participants[0].Model = "gpt-8"
+	require.NoError(t, d.Edit(t.Context(), cfg))
+	_, err = debatetest.Run(t, d)
+	require.NoError(t, err)
+	require.Equal(t, fsm.Completed, debatetest.Result(t, d).State)
+}
+
+func TestEventsSayWhereTheyStand(t *testing.T) {
+	events, err := debatetest.Run(t, panelOf(t, 2, nil))
+	require.NoError(t, err)
+	last := int64(1) // the configuration
+	offsets := map[transcript.Key]int{}
+	for _, ev := range events {
+		s := ev.Event()
+		if s.Live {
+			require.Equal(t, last, s.Seq, "%+v", ev)
+		} else {
+			require.Equal(t, last+1, s.Seq, "%+v", ev)
+			last = s.Seq
+		}
+		switch ev := ev.(type) {
+		case debate.Chunk:
+			require.Equal(t, offsets[ev.Key], ev.Offset)
+			require.Equal(t, 1, ev.N)
+			offsets[ev.Key] += len(ev.Text)
+		case debate.PhaseStarted:
+			require.Equal(t, map[transcript.Kind]int{transcript.Speech: 2, transcript.Assessment: 1, transcript.Conclusion: 1}[ev.Stage], ev.Steps)
+		case debate.TurnDone:
+			if ev.Turn.Kind == transcript.Speech {
+				require.Equal(t, len(ev.Turn.Text), offsets[ev.Turn.Key])
+			}
+		}
+	}
+}
+
+func TestEventsSurviveJSON(t *testing.T) {
+	events, err := debatetest.Run(t, panelOf(t, 2, nil))
+	require.NoError(t, err)
+	types := map[string]bool{}
+	for _, ev := range append(events, samples()...) {
+		text := debatetest.Encode(t, ev)
+		require.Contains(t, text, `"type":"`+ev.Event().Type+`"`)
+		back, err := debate.ParseEvent([]byte(text))
+		require.NoError(t, err)
+		require.IsType(t, ev, back)
+		require.JSONEq(t, text, debatetest.Encode(t, back))
+		types[ev.Event().Type] = true
+	}
+	require.Len(t, types, 12, "of all kinds: %v", types)
+}
+
+func samples() []debate.Event {
+	failure := &debate.Failure{Kind: providers.Network, Message: "cut", Attempts: 4, Recoverable: true}
+	return []debate.Event{
+		debate.ConfigChanged{Stamp: debate.Stamp{Type: "config", Seq: 1}, Config: []byte(`{"topic":"T"}`)},
+		debate.Dropped{Stamp: debate.Stamp{Type: "dropped", Seq: 2}, Name: "A", Failure: failure},
+		debate.Decided{Stamp: debate.Stamp{Type: "decided", Seq: 3}, Action: "retry"},
+		debate.Annotated{Stamp: debate.Stamp{Type: "annotated", Seq: 4}, Name: "rating", Value: []byte("5")},
+		debate.TurnFailed{Stamp: debate.Stamp{Type: "turn_failed", Live: true}, Attempt: &debate.Attempt{N: 2}, Error: providers.Timeout, Again: time.Second},
+		debate.Warning{Stamp: debate.Stamp{Type: "warning", Live: true}, Text: "look"},
+	}
+}
+
+func TestParseEventRefusesWhatIsNone(t *testing.T) {
+	for text, want := range map[string]string{
+		`{`:                             "parse event: unexpected end",
+		`{"type":"thunder"}`:            `type "thunder" is unknown`,
+		`{"type":"chunk","offset":"x"}`: `parse event of type "chunk"`,
+	} {
+		_, err := debate.ParseEvent([]byte(text))
+		require.ErrorContains(t, err, want)
+	}
+}
+
+func FuzzParseEvent(f *testing.F) {
+	for _, ev := range samples() {
+		f.Add(debatetest.Encode(f, ev))
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		ev, err := debate.ParseEvent([]byte(text))
+		if err == nil {
+			require.NotNil(t, ev)
+		}
+	})
+}
 
 func TestAResultAddsUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -28,14 +233,14 @@ func TestAResultAddsUp(t *testing.T) {
 				return scripted.Reply{Text: "so", Latency: time.Second, Usage: usage}
 			}}
 			o.Providers["j"] = &scripted.Provider{Func: func(r providers.Request) scripted.Reply {
-				e := echo{names: []string{"A", "B"}}
-				return scripted.Reply{Text: e.say(1, r), Latency: time.Second, Usage: usage}
+				e := debatetest.DigestModel{Names: []string{"A", "B"}}
+				return scripted.Reply{Text: e.Say(1, r), Latency: time.Second, Usage: usage}
 			}}
 		})
 		time.Sleep(time.Minute)
-		_, err := run(t, d)
+		_, err := debatetest.Run(t, d)
 		require.NoError(t, err)
-		res := result(t, d)
+		res := debatetest.Result(t, d)
 		require.Equal(t, 8, res.Total.Turns)
 		require.Equal(t, transcript.Usage{Input: 800, Cached: 80, Output: 160, Reasoning: 40}, res.Total.Usage)
 		require.Equal(t, 8*time.Second, res.Total.Took)
@@ -58,9 +263,9 @@ func TestARateLimitedParticipantShows(t *testing.T) {
 				{Err: &providers.Error{Kind: providers.RateLimit, Err: errors.New("slow down")}}, {Text: "first"}, {Text: "second", Finish: providers.Length},
 			}}
 		})
-		_, err := run(t, d)
+		_, err := debatetest.Run(t, d)
 		require.NoError(t, err)
-		res := result(t, d)
+		res := debatetest.Result(t, d)
 		require.Equal(t, []debate.Status{
 			{Name: "A", State: "rate_limited", Attempts: 2, Errors: []string{"rate_limit: slow down"}},
 			{Name: "B", State: "active", Attempts: 1},
@@ -69,120 +274,19 @@ func TestARateLimitedParticipantShows(t *testing.T) {
 	})
 }
 
-func TestAssignedPersonasReachThePrompts(t *testing.T) {
-	personas := protocol.Personas{Personas: []protocol.Persona{
-		{Name: "A", Persona: "A tram driver", Position: "Ban them", KeyArguments: []string{"Trams wait for no car"}},
-		{Name: "B", Persona: "A florist", Position: "Keep them", KeyArguments: []string{"Flowers wilt on buses"}},
-	}}
-	for _, tt := range []struct {
-		name   string
-		casts  []scripted.Reply
-		a, b   []string
-		flags  []transcript.Flag
-		byHand string
-	}{
-		{
-			name: "assigned", casts: []scripted.Reply{{Text: encode(t, personas)}},
-			a: []string{"A tram driver", "Ban them", "Trams wait for no car", "B, side: against. Position: Keep them"}, b: []string{"A florist", "Flowers wilt on buses"},
-		},
-		{
-			name: "what was set by hand stays", byHand: "A cyclist", casts: []scripted.Reply{{Text: encode(t, personas)}},
-			a: []string{"A cyclist", "Ban them"}, b: []string{"A florist"},
-		},
-		{
-			name: "without a valid reply there is a fallback", casts: []scripted.Reply{{Text: "Let A be brave."}, {Text: "{}"}},
-			a: []string{"In favour of the topic"}, b: []string{"Against the topic"}, flags: []transcript.Flag{transcript.Reasked, transcript.Fallback},
-		},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			var model *scripted.Provider
-			d := panelOf(t, 1, func(c *debate.Config, o *debate.Options) {
-				c.Protocol, c.Participants[0].Persona = panel.Protocol{Personas: panel.Binary}, tt.byHand
-				c.Casting = debate.Participant{Provider: "c"}
-				model = chatter()
-				o.Providers["m"], o.Providers["c"] = model, &scripted.Provider{Replies: tt.casts}
-			})
-			_, err := run(t, d)
-			require.NoError(t, err)
-			calls := model.Calls()
-			for _, want := range tt.a {
-				require.Contains(t, calls[0].Messages[0].Text, want)
-			}
-			for _, want := range tt.b {
-				require.Contains(t, calls[1].Messages[0].Text, want)
-			}
-			cast := result(t, d).Turns[0]
-			require.Equal(t, "1/0/personas/personas/", cast.Key.String())
-			require.Equal(t, tt.flags, cast.Flags)
-		})
-	}
-}
-
-// A reply that was asked for again shows the model what was wrong.
-func TestAReaskBearsTheFindings(t *testing.T) {
-	jury := &scripted.Provider{Replies: []scripted.Reply{
-		{Text: `{"should_continue": "yes", "quality": 60}`}, {Text: assess(t, false, "A", "B")}, {Text: verdict},
-	}}
-	d := panelOf(t, 1, func(_ *debate.Config, o *debate.Options) { o.Providers["j"] = jury })
-	_, err := run(t, d)
+// What the data of an answer is does not depend on who dropped out.
+func TestTheAnswerOfABenchIsAJointOneWhoeverIsLeft(t *testing.T) {
+	c := debatetest.PairConfig(panel.Protocol{})
+	c.Judges = []debate.Participant{{Name: "J", Provider: "j"}, {Name: "K", Provider: "k"}}
+	c.OnJudgeFailure, c.Limits.MaxRounds = debate.WithoutJudge, 1
+	c.Retries = map[providers.Kind]int{providers.API: 0}
+	d, err := debate.New(t.Context(), c, debate.Options{Providers: map[string]providers.Provider{
+		"m": chatter(), "j": court(t, 1), "k": fails{&providers.Error{Kind: providers.API, Err: errors.New("gone")}},
+	}})
 	require.NoError(t, err)
-	asked := jury.Calls()[1].Messages
-	require.Equal(t, providers.Assistant, asked[len(asked)-2].Role)
-	last := asked[len(asked)-1].Text
-	for _, want := range []string{"/quality", "/should_continue", "participants"} {
-		require.Contains(t, last, want)
-	}
-	turn := result(t, d).Assessments[0]
-	require.Equal(t, []transcript.Flag{transcript.Reasked}, turn.Flags)
-	require.Equal(t, "invalid_response", turn.Attempts[0].Error)
-	require.Len(t, turn.Attempts, 2)
-}
-
-// Between a sequential debate's model and its viewer there is no goroutine.
-func TestAChunkReachesItsViewerOnTheModelsGoroutine(t *testing.T) {
-	var model string
-	d := panelOf(t, 1, func(_ *debate.Config, o *debate.Options) {
-		o.Providers["m"] = &scripted.Provider{Func: func(providers.Request) scripted.Reply {
-			model = goroutine()
-			return scripted.Reply{Text: "here", Chunks: 2}
-		}}
-	})
-	seen := 0
-	for ev, err := range d.Run(t.Context()) {
-		require.NoError(t, err)
-		if c, ok := ev.(debate.Chunk); ok && c.Kind == transcript.Speech {
-			require.Equal(t, model, goroutine())
-			seen++
-		}
-	}
-	require.Equal(t, 4, seen)
-}
-
-// goroutine names the goroutine that calls it.
-func goroutine() string {
-	b := make([]byte, 64)
-	name, _, _ := strings.Cut(string(b[:runtime.Stack(b, false)]), " [")
-	return name
-}
-
-// A chunk allocates its event, and nothing else.
-func TestAChunkAllocatesItselfOnly(t *testing.T) {
-	allocations := func(chunks int) float64 {
-		e, err := debate.NewEngine(debate.Options{Providers: map[string]providers.Provider{
-			"m": &scripted.Provider{Forget: true, Func: func(providers.Request) scripted.Reply {
-				return scripted.Reply{Text: strings.Repeat("x", chunks), Chunks: chunks}
-			}},
-		}})
-		require.NoError(t, err)
-		return testing.AllocsPerRun(5, func() {
-			cfg := pair(unjudged{})
-			cfg.ID, cfg.Judges, cfg.Participants[0].Provider, cfg.Limits = "", nil, "m", debate.Limits{MaxRounds: 1, OutputTokens: 1 << 30}
-			d, err := e.Create(t.Context(), cfg)
-			require.NoError(t, err)
-			_, err = seen(d.Run(t.Context()))
-			require.NoError(t, err)
-		})
-	}
-	few, many := allocations(1000), allocations(3000)
-	require.InDelta(t, 1, (many-few)/(2*2000), 0.05, "2 speakers, 2,000 chunks more each")
+	_, err = debatetest.Run(t, d)
+	require.NoError(t, err)
+	var joint judge.Opinion[judge.Verdict]
+	decode(t, debatetest.Result(t, d).Answer.Data, &joint)
+	require.Equal(t, "A draw.", joint.Value.Summary)
 }

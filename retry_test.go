@@ -2,7 +2,6 @@ package debate_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -13,43 +12,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate"
-	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/scripted"
-	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
 )
-
-// allKinds are the kinds of failures, with what a hint about each tells a person to do.
-var allKinds = map[providers.Kind]string{
-	providers.Network:         "check its address and the network",
-	providers.RateLimit:       "raise its limits",
-	providers.API:             "Retry may help",
-	providers.Timeout:         "raise Limits.StepTimeout",
-	providers.ContextOverflow: "lower the Window",
-	providers.Authentication:  "Options.Providers",
-	providers.Validation:      "see whether it has a model",
-	providers.InvalidResponse: "keeps to a format",
-}
-
-// troubledPair is a debate whose first speaker, alone on its provider "m", is played by a model.
-func troubledPair(t testing.TB, m providers.Provider, change func(*debate.Config, *debate.Options)) *debate.Debate {
-	t.Helper()
-	return panelOf(t, 1, func(c *debate.Config, o *debate.Options) {
-		c.Participants[1].Provider, c.OnOverflow = "other", debate.Degrade
-		o.Providers["m"], o.Providers["other"] = m, chatter()
-		if change != nil {
-			change(c, o)
-		}
-	})
-}
-
-// failsWith is an error of a kind.
-func failsWith(kind providers.Kind, after time.Duration) *providers.Error {
-	return &providers.Error{Kind: kind, RetryAfter: after, Err: errors.New("down")}
-}
 
 // pausesAfter are the waits that were told of after failed attempts, by the number of the attempt from 0.
 func pausesAfter(events []debate.Event) (list []time.Duration) {
@@ -68,7 +37,7 @@ func TestRetriesAreConfiguredByKind(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					model := &scripted.Provider{Func: func(providers.Request) scripted.Reply { return scripted.Reply{Err: failsWith(kind, 0)} }}
 					d := troubledPair(t, model, func(c *debate.Config, _ *debate.Options) { c.Retries = map[providers.Kind]int{kind: n} })
-					events, err := run(t, d)
+					events, err := debatetest.Run(t, d)
 					var failure *debate.Failure
 					require.ErrorAs(t, err, &failure)
 					require.Equal(t, n+1, failure.Attempts)
@@ -86,7 +55,7 @@ func TestRetriesOfOneKindLeaveOthersAsTheyAre(t *testing.T) {
 		d := troubledPair(t, model, func(c *debate.Config, _ *debate.Options) {
 			c.Retries = map[providers.Kind]int{providers.Network: 0, providers.Authentication: 3}
 		})
-		_, err := run(t, d)
+		_, err := debatetest.Run(t, d)
 		require.ErrorContains(t, err, "(3 attempts)")
 	})
 }
@@ -98,50 +67,12 @@ func TestNoRetriesOfInvalidRepliesMeansNoAskingAgain(t *testing.T) {
 		c.Limits.MaxRounds, o.Providers["j"] = 1, jury
 		c.Retries = map[providers.Kind]int{providers.InvalidResponse: 0}
 	})
-	_, err := run(t, d)
+	_, err := debatetest.Run(t, d)
 	require.NoError(t, err)
 	require.Len(t, jury.Calls(), 2, "the assessment and the verdict, each once")
-	for _, turn := range []transcript.Turn{result(t, d).Assessments[0], *result(t, d).Verdict} {
+	for _, turn := range []transcript.Turn{debatetest.Result(t, d).Assessments[0], *debatetest.Result(t, d).Verdict} {
 		require.Equal(t, []transcript.Flag{transcript.Fallback}, turn.Flags)
 		require.Len(t, turn.Attempts, 1)
-	}
-}
-
-func TestRetriesThatMeanNothingAreRefused(t *testing.T) {
-	for name, tt := range map[string]struct {
-		retries map[providers.Kind]int
-		reason  string // empty: they are fine
-	}{
-		"none":               {nil, ""},
-		"zero":               {map[providers.Kind]int{providers.Network: 0}, ""},
-		"of every kind":      {map[providers.Kind]int{providers.Network: 1, providers.Validation: 2, providers.API: 9}, ""},
-		"a negative number":  {map[providers.Kind]int{providers.Network: -1}, `network: -1`},
-		"an unknown kind":    {map[providers.Kind]int{"weather": 1}, `weather: 1`},
-		"a kind in capitals": {map[providers.Kind]int{"Network": 1}, `"network"`},
-	} {
-		t.Run(name, func(t *testing.T) {
-			cfg := pair(nil)
-			cfg.Retries = tt.retries
-			_, created := debate.New(t.Context(), cfg, debate.Options{Providers: models(chatter(), court(t, 1))})
-			edited := panelOf(t, 1, nil).Edit(t.Context(), cfg)
-			if tt.reason == "" {
-				require.NoError(t, created)
-				require.NoError(t, edited)
-				e, err := debate.NewEngine(debate.Options{})
-				require.NoError(t, err)
-				back, err := e.ParseConfig([]byte(encode(t, cfg)))
-				require.NoError(t, err)
-				require.Equal(t, cfg.Retries, back.Retries)
-				return
-			}
-			for _, err := range []error{created, edited} {
-				var problems *debate.Problems
-				require.ErrorAs(t, err, &problems)
-				require.Len(t, problems.List, 1)
-				require.Equal(t, "retries", problems.List[0].Field)
-				require.Contains(t, problems.List[0].Reason, tt.reason)
-			}
-		})
 	}
 }
 
@@ -203,7 +134,7 @@ func drawnWaits(t *testing.T, after time.Duration) (list []time.Duration) {
 			c.Retries = map[providers.Kind]int{providers.Network: 99}
 			c.Limits.StepTimeout, c.Limits.Time = time.Hour, 10*time.Hour
 		})
-		events, err := run(t, d)
+		events, err := debatetest.Run(t, d)
 		require.Error(t, err)
 		told := pausesAfter(events)
 		require.Len(t, told, 10, "as many calls as Limits.StepCalls")
@@ -222,7 +153,7 @@ func TestEachKindHasWaitsOfItsOwn(t *testing.T) {
 		for range 3 {
 			model.Replies = append(model.Replies, scripted.Reply{Err: failsWith(providers.Network, 0)}, scripted.Reply{Err: failsWith(providers.API, 0)})
 		}
-		events, err := run(t, troubledPair(t, model, nil))
+		events, err := debatetest.Run(t, troubledPair(t, model, nil))
 		require.ErrorContains(t, err, "(6 attempts)", "the third of the kind that has two retries")
 		for i, most := range []time.Duration{2, 2, 4, 4, 8} {
 			require.LessOrEqual(t, pausesAfter(events)[i], most*time.Second)
@@ -252,7 +183,7 @@ func TestAStepMakesNoMoreCallsThanItMay(t *testing.T) {
 				called := ""
 				say := func(name string) providers.Provider {
 					return &scripted.Provider{Func: func(r providers.Request) scripted.Reply {
-						if asked(r, "verdict") {
+						if debatetest.AsksFor(r, "verdict") {
 							return scripted.Reply{Text: verdict}
 						}
 						called += name + " "
@@ -265,10 +196,10 @@ func TestAStepMakesNoMoreCallsThanItMay(t *testing.T) {
 					c.Substitutes = []debate.Participant{{Provider: "s"}, {Provider: "u"}}
 					o.Providers["j"], o.Providers["s"], o.Providers["u"] = say("j"), say("s"), say("u")
 				})
-				_, err := run(t, d)
+				_, err := debatetest.Run(t, d)
 				require.NoError(t, err)
 				require.Equal(t, tt.want, called)
-				require.Contains(t, result(t, d).Assessments[0].Flags, transcript.Fallback)
+				require.Contains(t, debatetest.Result(t, d).Assessments[0].Flags, transcript.Fallback)
 			})
 		})
 	}
@@ -293,7 +224,7 @@ func TestNoWaitIsBegunThatOutlastsTheStepOrTheBudget(t *testing.T) {
 				model := &scripted.Provider{Replies: []scripted.Reply{{Err: failsWith(providers.API, tt.after)}, {Text: "At last."}}}
 				d := troubledPair(t, model, func(c *debate.Config, _ *debate.Options) { c.Limits = tt.limits })
 				began := time.Now()
-				_, err := run(t, d)
+				_, err := debatetest.Run(t, d)
 				require.Len(t, model.Calls(), tt.calls)
 				if tt.calls == 1 {
 					require.ErrorContains(t, err, "api_error: down")
@@ -301,7 +232,7 @@ func TestNoWaitIsBegunThatOutlastsTheStepOrTheBudget(t *testing.T) {
 					return
 				}
 				require.NoError(t, err)
-				require.Equal(t, "At last.", result(t, d).Turns[0].Text)
+				require.Equal(t, "At last.", debatetest.Result(t, d).Turns[0].Text)
 				require.Equal(t, tt.after, time.Since(began))
 			})
 		})
@@ -317,9 +248,9 @@ func TestEveryAttemptStandsInTheTurn(t *testing.T) {
 			{Text: "All of it", Finish: providers.Length, Usage: spend[2], Latency: 5 * time.Second},
 		}}
 		d := troubledPair(t, model, func(c *debate.Config, _ *debate.Options) { c.Participants[0].Model = "gpt-9" })
-		_, err := run(t, d)
+		_, err := debatetest.Run(t, d)
 		require.NoError(t, err)
-		turn := result(t, d).Turns[0]
+		turn := debatetest.Result(t, d).Turns[0]
 		for i := range turn.Attempts {
 			require.Positive(t, turn.Attempts[i].Prompt)
 			turn.Attempts[i].Prompt = 0
@@ -330,11 +261,11 @@ func TestEveryAttemptStandsInTheTurn(t *testing.T) {
 			{Provider: "m", Model: "gpt-9", Finish: "length", Usage: spend[2], Took: 5 * time.Second},
 		}, turn.Attempts)
 		require.Equal(t, transcript.Usage{Input: 300, Cached: 90, Output: 321, Reasoning: 5}, turn.Usage)
-		require.Equal(t, turn.Usage, result(t, d).Sides["for"].Usage)
+		require.Equal(t, turn.Usage, debatetest.Result(t, d).Sides["for"].Usage)
 		require.Equal(t, "All of it", turn.Text)
 		require.Equal(t, []transcript.Flag{transcript.Truncated}, turn.Flags)
-		require.Equal(t, 3, result(t, d).Participants[0].Attempts)
-		require.Equal(t, []string{"network: down", "api_error: down"}, result(t, d).Participants[0].Errors)
+		require.Equal(t, 3, debatetest.Result(t, d).Participants[0].Attempts)
+		require.Equal(t, []string{"network: down", "api_error: down"}, debatetest.Result(t, d).Participants[0].Errors)
 	})
 }
 
@@ -345,7 +276,7 @@ func TestAnAttemptThatTookTooLongStandsAsATimeout(t *testing.T) {
 			return scripted.Reply{Text: "Too late.", Latency: time.Hour}
 		}}
 		d := troubledPair(t, model, nil)
-		_, err := run(t, d)
+		_, err := debatetest.Run(t, d)
 		var failure *debate.Failure
 		require.ErrorAs(t, err, &failure)
 		require.Len(t, failure.Tried, 1)
@@ -364,7 +295,7 @@ func TestANewAttemptBeginsAnewForThoseWhoFollow(t *testing.T) {
 					{Text: "a whole statement", Chunks: 2},
 				}}
 				d := troubledPair(t, model, func(c *debate.Config, _ *debate.Options) { c.Protocol = panel.Protocol{Mode: mode} })
-				events, err := run(t, d)
+				events, err := debatetest.Run(t, d)
 				require.NoError(t, err)
 				var told []string
 				for _, ev := range events {
@@ -394,115 +325,6 @@ func TestANewAttemptBeginsAnewForThoseWhoFollow(t *testing.T) {
 	}
 }
 
-// A failure says everything that a person needs, in the process and when it is read from the store.
-func TestAFailureSaysEverything(t *testing.T) {
-	for kind, advice := range allKinds {
-		t.Run(string(kind), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				cause := failsWith(kind, time.Second)
-				model := &scripted.Provider{Func: func(providers.Request) scripted.Reply {
-					return scripted.Reply{Err: cause, Latency: time.Second, Usage: transcript.Usage{Input: 7}}
-				}}
-				d := troubledPair(t, model, func(c *debate.Config, _ *debate.Options) { c.Participants[0].Model = "gpt-9" })
-				_, err := run(t, d)
-				var failure *debate.Failure
-				require.ErrorAs(t, err, &failure)
-				var inner *providers.Error
-				require.ErrorAs(t, err, &inner)
-				require.Equal(t, kind, inner.Kind)
-				require.Equal(t, time.Second, inner.RetryAfter)
-				require.ErrorIs(t, err, cause.Err)
-
-				require.Equal(t, transcript.Key{Run: 1, Round: 1, Phase: "respond", Actor: "A"}, failure.Key)
-				require.Equal(t, []any{kind, "m", "gpt-9", string(kind) + ": down", true}, []any{
-					failure.Kind, failure.Provider, failure.Model, failure.Message, failure.Recoverable,
-				})
-				require.Equal(t, time.Now().UTC(), failure.At)
-				require.Len(t, failure.Tried, failure.Attempts)
-				for _, a := range failure.Tried {
-					require.Equal(t, transcript.Attempt{
-						Provider: "m", Model: "gpt-9", Error: string(kind), Message: failure.Message, Usage: transcript.Usage{Input: 7}, Took: time.Second, Prompt: a.Prompt,
-					}, a)
-				}
-				require.Contains(t, failure.Hint(), advice)
-
-				var back debate.Failure
-				require.NoError(t, json.Unmarshal([]byte(encode(t, failure)), &back))
-				require.Equal(t, encode(t, failure), encode(t, back))
-				require.Equal(t, failure.Error(), back.Error())
-				require.Equal(t, failure.Hint(), back.Hint())
-				require.NotErrorAs(t, &back, &inner, "its cause is in this process alone")
-				require.Equal(t, encode(t, failure), encode(t, result(t, d.In(t, chatter())).Failure), "another engine reads the same")
-			})
-		})
-	}
-}
-
-func TestHintsNameWhatTheyAreAbout(t *testing.T) {
-	for kind, advice := range allKinds {
-		f := debate.Failure{Key: transcript.Key{Actor: "Ada"}, Kind: kind, Provider: "acme", Model: "gpt-9"}
-		hint := f.Hint()
-		require.Contains(t, hint, advice, kind)
-		switch kind {
-		case providers.Authentication, providers.Network, providers.RateLimit, providers.API:
-			require.Contains(t, hint, "provider acme", kind)
-		case providers.Validation:
-			require.Contains(t, hint, "provider acme")
-			require.Contains(t, hint, `model "gpt-9"`)
-		case providers.Timeout, providers.InvalidResponse:
-			require.Contains(t, hint, `model "gpt-9"`, kind)
-		case providers.ContextOverflow:
-			require.Contains(t, hint, `model "gpt-9"`)
-			require.Contains(t, hint, "Ada")
-		}
-	}
-	require.NotEmpty(t, (&debate.Failure{Kind: "weather"}).Hint(), "also about what a newer version wrote")
-}
-
-func TestAHintSaysWhereAnEngineLacksSomething(t *testing.T) {
-	opts := debate.Options{Store: store.Memory(), Providers: models(chatter(), court(t, 1))}
-	d, err := debate.New(t.Context(), pair(nil), opts)
-	require.NoError(t, err)
-	breakAt(t, d, transcript.Assessment)
-	e, err := debate.NewEngine(debate.Options{Store: opts.Store, Providers: map[string]providers.Provider{"m": chatter()}})
-	require.NoError(t, err)
-	other, err := e.Open(t.Context(), "d")
-	require.NoError(t, err)
-	_, err = run(t, other)
-	require.EqualError(t, err, `run step assess of J in round 1: "j" is unknown, the providers are m`)
-	var failure *debate.Failure
-	require.ErrorAs(t, err, &failure)
-	require.Equal(t, "step assess of J cannot be run: give Options what the message names, or Edit the debate, then Retry", failure.Hint())
-	require.NoError(t, d.Retry(t.Context()))
-	_, err = run(t, d)
-	require.NoError(t, err)
-	require.Len(t, result(t, d).Turns, 4)
-}
-
-func TestAModelThatDoesNotExistIsAFailureThatOneCanMend(t *testing.T) {
-	model := &scripted.Provider{Func: func(r providers.Request) scripted.Reply {
-		if r.Model != "gpt-8" {
-			return scripted.Reply{Err: &providers.Error{Kind: providers.Validation, Err: errors.New("no such model")}}
-		}
-		return scripted.Reply{Text: "Here I am."}
-	}}
-	var cfg debate.Config
-	d := troubledPair(t, model, func(c *debate.Config, _ *debate.Options) {
-		c.Participants[0].Model = "gpt-9"
-		cfg = *c
-	})
-	_, err := run(t, d)
-	var failure *debate.Failure
-	require.ErrorAs(t, err, &failure)
-	require.Contains(t, failure.Hint(), `"gpt-9"`)
-	require.NoError(t, d.Retry(t.Context()))
-	cfg.Participants[0].Model = "gpt-8"
-	require.NoError(t, d.Edit(t.Context(), cfg))
-	_, err = run(t, d)
-	require.NoError(t, err)
-	require.Equal(t, fsm.Completed, result(t, d).State)
-}
-
 // A rate limit that was sat out takes no calls away from the step: what fails after it is counted from there.
 func TestAStepsCallsCountAnewAfterARateLimit(t *testing.T) {
 	for failures, attempts := range map[int]int{0: 13, 3: 16, 4: 16} {
@@ -520,65 +342,443 @@ func TestAStepsCallsCountAnewAfterARateLimit(t *testing.T) {
 					c.Limits.StepCalls, o.Providers["m"] = 4, model
 					c.Retries = map[providers.Kind]int{providers.RateLimit: 0, providers.Network: 9}
 				})
-				_, err := run(t, d)
+				_, err := debatetest.Run(t, d)
 				if failures == 4 {
 					require.ErrorContains(t, err, fmt.Sprintf("(%d attempts): network: down", attempts))
 					return
 				}
 				require.NoError(t, err)
-				require.Len(t, result(t, d).Turns[0].Attempts, attempts)
+				require.Len(t, debatetest.Result(t, d).Turns[0].Attempts, attempts)
 			})
 		})
 	}
 }
 
-// A stream that is cut has told its usage at its begin, if at all; a whole reply has told all of it.
-func TestWhatACutReplyUsedIsEstimatedWhereItSaysTooLittle(t *testing.T) {
-	text := strings.Repeat("many words ", 100)
-	said := window.Estimate(text)
-	for name, tt := range map[string]struct {
-		text     string
-		whole    bool
-		reported transcript.Usage
-		want     transcript.Usage
-	}{
-		"far too little":          {text, false, transcript.Usage{Input: 9, Output: 1}, transcript.Usage{Input: 9, Output: said, Estimated: true}},
-		"a bit less":              {text, false, transcript.Usage{Input: 9, Output: said/4 + 1}, transcript.Usage{Input: 9, Output: said/4 + 1}},
-		"more, which was thought": {text, false, transcript.Usage{Input: 9, Output: 9000}, transcript.Usage{Input: 9, Output: 9000}},
-		"of no text":              {"", false, transcript.Usage{Input: 9, Output: 1}, transcript.Usage{Input: 9, Output: 1}},
-		"of a whole reply":        {text, true, transcript.Usage{Input: 9, Output: 1}, transcript.Usage{Input: 9, Output: 1}},
-		"nothing of no text":      {"", false, transcript.Usage{}, transcript.Usage{}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				model, first := chatter(), true
-				d := troubledPair(t, generate(func(ctx context.Context, r providers.Request) (providers.Response, error) {
-					if !first {
-						return model.Generate(ctx, r)
-					}
-					first = false
-					resp := providers.Response{Text: tt.text, Usage: tt.reported}
-					if tt.whole {
-						return resp, nil
-					}
-					return providers.Response{}, &providers.Error{Kind: providers.Network, Err: errors.New("cut"), Partial: resp}
-				}), nil)
-				_, err := run(t, d)
-				require.NoError(t, err)
-				require.Equal(t, tt.want, result(t, d).Turns[0].Attempts[0].Usage)
-			})
-		})
-	}
-}
-
-// An invalid reply is whole all the same, and so is its usage.
-func TestTheUsageOfAnInvalidReplyIsTakenAsReported(t *testing.T) {
-	used := transcript.Usage{Input: 9, Output: 1}
+func TestAJudgeIsAskedAgainInStricterWords(t *testing.T) {
 	jury := &scripted.Provider{
-		Replies: []scripted.Reply{{Text: strings.Repeat("many words ", 100), Usage: used}}, Func: court(t, 1).Func,
+		Replies: []scripted.Reply{{Text: `{"participants": [], "quality": 5, "should_continue": true}`}},
+		Func:    court(t, 1).Func,
 	}
 	d := panelOf(t, 1, func(_ *debate.Config, o *debate.Options) { o.Providers["j"] = jury })
-	_, err := run(t, d)
+	events, err := debatetest.Run(t, d)
 	require.NoError(t, err)
-	require.Equal(t, used, result(t, d).Assessments[0].Attempts[0].Usage)
+	turn := debatetest.Result(t, d).Assessments[0]
+	require.Equal(t, []transcript.Flag{transcript.Reasked}, turn.Flags)
+	require.Equal(t, []string{"j invalid_response", "j"}, tried(turn.Attempts))
+	first, second := jury.Calls()[0].Messages, jury.Calls()[1].Messages
+	require.Equal(t, first, second[:len(first)])
+	require.Len(t, second, len(first)+2)
+	require.Equal(t, providers.Assistant, second[len(first)].Role)
+	require.Contains(t, second[len(first)+1].Text, `"Debater A" is not assessed`)
+	require.Contains(t, second[len(first)+1].Text, `"Debater B" is not assessed`)
+	require.Equal(t, []time.Duration{0}, pausesAfter(events), "without a wait")
+	require.Empty(t, warned(events))
+}
+
+// throttle is a model with a rate limit that lasts for a time.
+func throttle(p providers.Provider, until time.Duration, after time.Duration) providers.Provider {
+	began := time.Now()
+	return debatetest.ProviderFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
+		if time.Since(began) < until {
+			return providers.Response{}, failsWith(providers.RateLimit, after)
+		}
+		return p.Generate(ctx, r)
+	})
+}
+
+func TestARateLimitOfEverybodyIsSatOut(t *testing.T) {
+	for name, tt := range map[string]struct {
+		lasts, after time.Duration // after: that the service asks for
+		limits       debate.Limits
+		outcome      transcript.Outcome
+	}{
+		"shorter than a step":                    {2 * time.Minute, 0, debate.Limits{}, transcript.JudgeDecided},
+		"longer than a step":                     {30 * time.Minute, 0, debate.Limits{}, transcript.JudgeDecided},
+		"longer, and the service says how long":  {30 * time.Minute, 30 * time.Minute, debate.Limits{}, transcript.JudgeDecided},
+		"with steps shorter than the least wait": {10 * time.Minute, 0, debate.Limits{StepTimeout: 20 * time.Second}, transcript.JudgeDecided},
+		"longer than the budget":                 {3 * time.Hour, 0, debate.Limits{}, transcript.TimeBudget},
+		"longer, and the service says so":        {3 * time.Hour, 3 * time.Hour, debate.Limits{}, transcript.TimeBudget},
+		"longer than the round may take":         {30 * time.Minute, 0, debate.Limits{Round: 10 * time.Minute}, transcript.TimeBudget},
+	} {
+		for _, mode := range []panel.Mode{panel.Sequential, panel.Simultaneous} {
+			t.Run(name+", "+string(mode), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					began := time.Now()
+					d := panelOf(t, 1, func(c *debate.Config, o *debate.Options) {
+						c.Protocol, c.Limits = panel.Protocol{Mode: mode}, tt.limits
+						o.Providers["m"] = throttle(chatter(), tt.lasts, tt.after)
+					})
+					events, err := debatetest.Run(t, d)
+					require.NoError(t, err)
+					res, took := debatetest.Result(t, d), time.Since(began)
+					require.Equal(t, fsm.Completed, res.State)
+					require.Equal(t, tt.outcome, res.Ending.Outcome, res.Ending.Evidence)
+					require.Empty(t, dropouts(events))
+					if tt.outcome == transcript.TimeBudget {
+						require.Empty(t, res.Turns, "nothing was said")
+						require.LessOrEqual(t, took, time.Hour)
+						return
+					}
+					require.Len(t, res.Turns, 4)
+					require.GreaterOrEqual(t, took, tt.lasts)
+					require.Less(t, took, tt.lasts+6*time.Minute)
+					require.Equal(t, "rate_limited", res.Participants[0].State)
+				})
+			})
+		}
+	}
+}
+
+func TestARateLimitInALaterRoundEndsWithAVerdictWhereTheTimeIsUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		model, n := chatter(), 0
+		began := time.Now()
+		d := panelOf(t, 9, func(_ *debate.Config, o *debate.Options) {
+			o.Providers["m"] = debatetest.ProviderFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
+				if n++; n > 3 {
+					return providers.Response{}, failsWith(providers.RateLimit, 0)
+				}
+				return model.Generate(ctx, r)
+			})
+		})
+		_, err := debatetest.Run(t, d)
+		require.NoError(t, err)
+		res := debatetest.Result(t, d)
+		require.Equal(t, transcript.TimeBudget, res.Ending.Outcome)
+		require.Equal(t, []string{"1/1/respond/A/", "1/1/respond/B/", "1/1/assess/J/", "1/2/respond/A/", "1/2/verdict/J/"}, debatetest.TurnKeys(res))
+		require.LessOrEqual(t, time.Since(began), time.Hour)
+		require.GreaterOrEqual(t, time.Since(began), 50*time.Minute)
+	})
+}
+
+// What is sat out leaves no more time for the call than the budget has.
+func TestACallAfterARateLimitKeepsToTheBudget(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		d := panelOf(t, 1, func(c *debate.Config, o *debate.Options) {
+			c.Limits = debate.Limits{Time: 20 * time.Minute, StepTimeout: 10 * time.Minute}
+			o.Providers["m"] = throttle(&scripted.Provider{Func: func(providers.Request) scripted.Reply {
+				return scripted.Reply{Text: "So far", Chunks: 2, Latency: time.Hour}
+			}}, 14*time.Minute, 0)
+		})
+		_, err := debatetest.Run(t, d)
+		require.NoError(t, err)
+		require.Equal(t, transcript.TimeBudget, debatetest.Result(t, d).Ending.Outcome)
+		require.Equal(t, 16*time.Minute, time.Since(began), "a fifth is kept for the conclusion")
+	})
+}
+
+func TestARateLimitOfOneProviderDoesNotWaitBeyondTheStep(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		d := panelOf(t, 1, func(c *debate.Config, o *debate.Options) {
+			c.Participants = append(c.Participants, debate.Participant{Name: "C", Provider: "c"})
+			o.Providers["c"], o.Providers["j"] = throttle(chatter(), time.Hour, 0), anyJudge(t, 1)
+		})
+		events, err := debatetest.Run(t, d)
+		require.NoError(t, err)
+		require.Equal(t, []string{"C"}, dropouts(events))
+		require.Equal(t, transcript.JudgeDecided, debatetest.Result(t, d).Ending.Outcome)
+		require.Less(t, time.Since(began), 5*time.Minute)
+		require.Len(t, pausesAfter(events), 6)
+	})
+}
+
+func TestRateLimitsOfAllProvidersAreSatOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		late := func(p providers.Provider) providers.Provider { // works, then is limited for half an hour from the tenth second on
+			return debatetest.ProviderFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
+				if since := time.Since(began); since > 5*time.Minute && since < 35*time.Minute || since < 10*time.Second {
+					return providers.Response{}, failsWith(providers.RateLimit, 0)
+				}
+				return p.Generate(ctx, r)
+			})
+		}
+		d := panelOf(t, 2, func(c *debate.Config, o *debate.Options) {
+			c.Participants[1].Provider, c.Limits.RoundDelay = "other", 6*time.Minute
+			c.Protocol = panel.Protocol{Mode: panel.Simultaneous} // so that both had to wait for their last turn
+			o.Providers["m"], o.Providers["other"] = late(chatter()), late(chatter())
+		})
+		events, err := debatetest.Run(t, d)
+		require.NoError(t, err)
+		require.Empty(t, dropouts(events))
+		require.Equal(t, transcript.JudgeDecided, debatetest.Result(t, d).Ending.Outcome)
+		require.Len(t, debatetest.Result(t, d).Turns, 7)
+		require.Greater(t, time.Since(began), 35*time.Minute)
+	})
+}
+
+// What is sat out is time that the debate takes, whatever a step's own time is.
+func TestRateLimitsOfManyStepsKeepToTheBudgetTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began, next := time.Now(), time.Now().Add(20*time.Minute)
+		d := panelOf(t, 9, func(c *debate.Config, o *debate.Options) {
+			c.Limits.MaxRounds, o.Providers["j"] = 9, anyJudge(t, 9)
+			o.Providers["m"] = debatetest.ProviderFunc(func(context.Context, providers.Request) (providers.Response, error) {
+				if time.Now().Before(next) {
+					return providers.Response{}, failsWith(providers.RateLimit, 0)
+				}
+				next = time.Now().Add(20 * time.Minute)
+				return providers.Response{Text: "One statement each twenty minutes."}, nil
+			})
+		})
+		_, err := debatetest.Run(t, d)
+		require.NoError(t, err)
+		require.Equal(t, transcript.TimeBudget, debatetest.Result(t, d).Ending.Outcome)
+		require.LessOrEqual(t, time.Since(began), time.Hour)
+		require.GreaterOrEqual(t, debatetest.Result(t, d).Running, 40*time.Minute)
+		require.Len(t, debatetest.Result(t, d).Turns, 4, "two speeches, assessed, and the verdict")
+	})
+}
+
+// A job of a worker has an end of its own. A rate limit of everybody outlasts it: each job says so in the journal, where its
+// time counts, and the next one goes on.
+func TestAJobHandsARateLimitOfEverybodyOn(t *testing.T) {
+	for name, tt := range map[string]struct {
+		lasts   time.Duration
+		outcome transcript.Outcome
+	}{
+		"shorter than the budget": {30 * time.Minute, transcript.JudgeDecided},
+		"longer than the budget":  {3 * time.Hour, transcript.TimeBudget},
+	} {
+		for _, mode := range []panel.Mode{panel.Sequential, panel.Simultaneous} {
+			t.Run(name+", "+string(mode), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					began, jobs := time.Now(), 0
+					d := panelOf(t, 1, func(c *debate.Config, o *debate.Options) {
+						c.Protocol = panel.Protocol{Mode: mode}
+						c.Participants = append(c.Participants, debate.Participant{Name: "C", Provider: "m"})
+						o.Providers["m"], o.Providers["j"] = throttle(chatter(), tt.lasts, 0), anyJudge(t, 1)
+					})
+					for more := true; more; {
+						require.Less(t, time.Since(began), 4*time.Hour)
+						before := debatetest.Result(t, d)
+						ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
+						var err error
+						more, err = d.Do(ctx)
+						cancel()
+						if more = more || err != nil; err == nil {
+							continue
+						}
+						jobs++
+						require.ErrorContains(t, err, "a rate limit is to be sat out")
+						after := debatetest.Result(t, d)
+						require.Equal(t, before.State, after.State)
+						require.Greater(t, after.Running, before.Running)
+						require.Regexp(t, `^{"actor":"[ABC]","phase":"respond","provider":"m"}$`, string(after.Annotations["rate_limit"]))
+					}
+					res := debatetest.Result(t, d)
+					require.Greater(t, jobs, 5)
+					require.Equal(t, fsm.Completed, res.State)
+					require.Equal(t, tt.outcome, res.Ending.Outcome, res.Ending.Evidence)
+					require.Empty(t, dropouts(stored(t, d)))
+					if tt.outcome == transcript.TimeBudget {
+						require.Empty(t, res.Turns)
+						require.LessOrEqual(t, time.Since(began), time.Hour)
+						require.GreaterOrEqual(t, res.Running, 45*time.Minute)
+						return
+					}
+					require.Len(t, res.Turns, 5)
+					require.GreaterOrEqual(t, res.Running, tt.lasts)
+				})
+			})
+		}
+	}
+}
+
+// Whoever waits for a rate limit and then fails otherwise has taken the debate's time, whatever becomes of it.
+func TestAFailureAfterARateLimitCountsItsWholeTime(t *testing.T) {
+	for name, tt := range map[string]struct {
+		failing string // who
+		policy  debate.FailurePolicy
+		state   fsm.State
+	}{
+		"dropped":       {"C", debate.Degrade, fsm.Completed},
+		"in error":      {"ABC", debate.Degrade, fsm.Error},
+		"asked about":   {"A", debate.Ask, fsm.Paused},
+		"with another":  {"ABC", debate.Ask, fsm.Paused},
+		"nobody at all": {"", debate.Degrade, fsm.Completed},
+	} {
+		for _, mode := range []panel.Mode{panel.Sequential, panel.Simultaneous} {
+			t.Run(name+", "+string(mode), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					began, model := time.Now(), chatter()
+					d := panelOf(t, 1, func(c *debate.Config, o *debate.Options) {
+						c.Protocol, c.OnFailure = panel.Protocol{Mode: mode}, tt.policy
+						c.Participants = append(c.Participants, debate.Participant{Name: "C", Provider: "m"})
+						o.Providers["j"] = anyJudge(t, 1)
+						o.Providers["m"] = debatetest.ProviderFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
+							if time.Since(began) < 30*time.Minute {
+								return providers.Response{}, failsWith(providers.RateLimit, 0)
+							}
+							if strings.Contains(tt.failing, r.Messages[0].Text[len("You are "):][:1]) {
+								return providers.Response{}, failsWith(providers.API, 0)
+							}
+							return model.Generate(ctx, r)
+						})
+					})
+					events, err := debatetest.Run(t, d)
+					res := debatetest.Result(t, d)
+					require.Equal(t, tt.state, res.State, err)
+					require.GreaterOrEqual(t, res.Running, 30*time.Minute)
+					require.LessOrEqual(t, res.Running, time.Since(began))
+					require.Equal(t, res.Running, debatetest.Result(t, d.In(t, chatter())).Running)
+					for _, ev := range events {
+						if ev, ok := ev.(debate.Dropped); ok && mode == panel.Simultaneous {
+							require.Equal(t, began.UTC(), ev.Failure.Began)
+							require.GreaterOrEqual(t, ev.Failure.At.Sub(began), 30*time.Minute)
+						}
+					}
+				})
+			})
+		}
+	}
+}
+
+// What else failed beside counts as well: B waited, while A failed at once.
+func TestARateLimitBesideAnotherFailureCountsItsWholeTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		d := panelOf(t, 1, func(c *debate.Config, o *debate.Options) {
+			c.Protocol = panel.Protocol{Mode: panel.Simultaneous}
+			o.Providers["m"] = debatetest.ProviderFunc(func(_ context.Context, r providers.Request) (providers.Response, error) {
+				if strings.HasPrefix(r.Messages[0].Text, "You are B") && time.Since(began) < 30*time.Minute {
+					return providers.Response{}, failsWith(providers.RateLimit, 0)
+				}
+				return providers.Response{}, failsWith(providers.Validation, 0)
+			})
+		})
+		_, err := debatetest.Run(t, d)
+		require.ErrorContains(t, err, "respond of A")
+		require.GreaterOrEqual(t, debatetest.Result(t, d).Running, 30*time.Minute)
+	})
+}
+
+func TestAServiceThatWantsMoreTimeThanTheStepHasFailsAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		limited := &providers.Error{Kind: providers.RateLimit, RetryAfter: time.Hour, Err: errors.New("quota")}
+		d := panelOf(t, 1, func(c *debate.Config, o *debate.Options) {
+			c.Limits.StepTimeout, o.Providers["m"] = time.Minute, fails{limited}
+			c.Participants[1].Provider = "j" // whom the limit does not hit
+		})
+		began := time.Now()
+		events, err := debatetest.Run(t, d)
+		var failure *debate.Failure
+		require.ErrorAs(t, err, &failure)
+		require.Equal(t, providers.RateLimit, failure.Kind)
+		require.Equal(t, 1, failure.Attempts)
+		require.Zero(t, time.Since(began))
+		for _, ev := range events {
+			if f, ok := ev.(debate.TurnFailed); ok {
+				require.Negative(t, f.Again, "no attempt follows")
+			}
+		}
+	})
+}
+
+func TestAStepThatSatOutARateLimitCountsWhole(t *testing.T) {
+	for _, mode := range modes {
+		t.Run(string(mode), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				began, m := time.Now(), chatter()
+				d := panelOf(t, 2, func(c *debate.Config, o *debate.Options) {
+					c.Protocol = panel.Protocol{Mode: mode}
+					o.Providers["m"] = debatetest.ProviderFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
+						if time.Since(began) < 40*time.Minute { // eight times as long as a step may take
+							return providers.Response{}, &providers.Error{Kind: providers.RateLimit, Err: errors.New("slow down")}
+						}
+						return m.Generate(ctx, r)
+					})
+				})
+				running, passed := took(t, d)
+				require.InDelta(t, passed, running, float64(time.Millisecond))
+				require.Greater(t, running, 40*time.Minute-time.Second)
+			})
+		})
+	}
+}
+
+func TestRetriesFollowTheKindOfTheError(t *testing.T) {
+	for kind, retries := range map[providers.Kind]int{
+		providers.Network: 3, providers.RateLimit: 5, providers.API: 2, providers.Timeout: 2, providers.InvalidResponse: 1,
+		providers.ContextOverflow: 0, providers.Authentication: 0, providers.Validation: 0,
+	} {
+		t.Run(string(kind), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				model := &scripted.Provider{Func: func(providers.Request) scripted.Reply {
+					return scripted.Reply{Err: &providers.Error{Kind: kind, RetryAfter: 40 * time.Second, Err: errors.New("down")}}
+				}}
+				d := panelOf(t, 1, func(c *debate.Config, o *debate.Options) {
+					c.OnOverflow, c.Participants[1].Provider = debate.Degrade, "j" // whom a rate limit does not hit
+					o.Providers["m"] = model
+				})
+				began := time.Now()
+				events, err := debatetest.Run(t, d)
+				var failure *debate.Failure
+				require.ErrorAs(t, err, &failure)
+				require.Equal(t, retries+1, failure.Attempts)
+				require.Equal(t, kind, failure.Kind)
+				require.True(t, failure.Recoverable)
+				require.Len(t, model.Calls(), retries+1)
+				require.GreaterOrEqual(t, time.Since(began), time.Duration(retries)*40*time.Second, "never before Retry-After")
+				require.LessOrEqual(t, time.Since(began), time.Duration(retries)*time.Minute)
+				failed := 0
+				for _, ev := range events {
+					if f, ok := ev.(debate.TurnFailed); ok {
+						failed++
+						require.Equal(t, failed, f.N)
+						require.Equal(t, failed > retries, f.Again < 0)
+					}
+				}
+				require.Equal(t, retries+1, failed)
+			})
+		})
+	}
+}
+
+func TestANewAttemptVoidsWhatWasSaid(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		model := &scripted.Provider{Replies: []scripted.Reply{
+			{Text: "half a", Chunks: 2, Err: &providers.Error{Kind: providers.Network, Err: errors.New("reset")}},
+			{Text: "a whole statement", Chunks: 2},
+			{Text: "the other side"},
+		}}
+		d := panelOf(t, 1, func(_ *debate.Config, o *debate.Options) { o.Providers["m"] = model })
+		events, err := debatetest.Run(t, d)
+		require.NoError(t, err)
+		said := map[int]string{}
+		for _, ev := range events {
+			if c, ok := ev.(debate.Chunk); ok && c.Key.Actor == "A" {
+				require.Equal(t, len(said[c.N]), c.Offset)
+				said[c.N] += c.Text
+			}
+		}
+		require.Equal(t, map[int]string{1: "half a", 2: "a whole statement"}, said)
+		turn := debatetest.Result(t, d).Turns[0]
+		require.Equal(t, "a whole statement", turn.Text)
+		require.Len(t, turn.Attempts, 2)
+		require.Equal(t, "network", turn.Attempts[0].Error)
+		require.Equal(t, turn.Attempts[0].Usage.Add(turn.Attempts[1].Usage), turn.Usage, "the spend of all attempts")
+	})
+}
+
+// A reply that was asked for again shows the model what was wrong.
+func TestAReaskBearsTheFindings(t *testing.T) {
+	jury := &scripted.Provider{Replies: []scripted.Reply{
+		{Text: `{"should_continue": "yes", "quality": 60}`}, {Text: assess(t, false, "A", "B")}, {Text: verdict},
+	}}
+	d := panelOf(t, 1, func(_ *debate.Config, o *debate.Options) { o.Providers["j"] = jury })
+	_, err := debatetest.Run(t, d)
+	require.NoError(t, err)
+	asked := jury.Calls()[1].Messages
+	require.Equal(t, providers.Assistant, asked[len(asked)-2].Role)
+	last := asked[len(asked)-1].Text
+	for _, want := range []string{"/quality", "/should_continue", "participants"} {
+		require.Contains(t, last, want)
+	}
+	turn := debatetest.Result(t, d).Assessments[0]
+	require.Equal(t, []transcript.Flag{transcript.Reasked}, turn.Flags)
+	require.Equal(t, "invalid_response", turn.Attempts[0].Error)
+	require.Len(t, turn.Attempts, 2)
 }

@@ -3,45 +3,32 @@ package debate_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"hash/fnv"
 	"iter"
-	"math/rand/v2"
+	"regexp"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate"
-	"github.com/elenchus-go/debate/judge"
+	"github.com/elenchus-go/debate/detect"
+	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/scripted"
+	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// encode is v as JSON.
-func encode(t testing.TB, v any) string {
-	t.Helper()
-	b, err := json.Marshal(v)
-	require.NoError(t, err)
-	return string(b)
-}
-
-// assessment is a judge's word on participants.
-func assessment(goOn bool, names ...string) judge.Assessment {
-	a := judge.Assessment{ShouldContinue: goOn, Quality: 6, Reasoning: "because"}
-	for _, n := range names {
-		a.Participants = append(a.Participants, judge.Score{Name: n, Criteria: judge.Rubric(nil).Marks(6)})
-	}
-	return a
-}
-
-// assess is it as a reply.
+// assess returns an assessment as a reply.
 func assess(t testing.TB, goOn bool, names ...string) string {
 	t.Helper()
-	return encode(t, assessment(goOn, names...))
+	return debatetest.Encode(t, debatetest.Assessment(goOn, names...))
 }
 
 const verdict = `{"summary": "A draw.", "quality": 50}`
@@ -54,16 +41,13 @@ func court(t testing.TB, rounds int, names ...string) *scripted.Provider {
 	}
 	said := 0
 	return &scripted.Provider{Func: func(r providers.Request) scripted.Reply {
-		if asked(r, "verdict") {
+		if debatetest.AsksFor(r, "verdict") {
 			return scripted.Reply{Text: verdict}
 		}
 		said++
 		return scripted.Reply{Text: assess(t, said < rounds, names...)}
 	}}
 }
-
-// asked says whether a request is for one kind of structured reply.
-func asked(r providers.Request, what string) bool { return r.Reply == what+"/1" }
 
 // chatter is a participant's model that always has something to say.
 func chatter() *scripted.Provider {
@@ -72,152 +56,8 @@ func chatter() *scripted.Provider {
 	}}
 }
 
-// pair is the usual debate: A and B by the model "m", judged by "j".
-func pair(p protocol.Protocol) debate.Config {
-	return debate.Config{
-		ID: "d", Topic: "Ban cars?", Protocol: p,
-		Participants: []debate.Participant{{Name: "A", Side: "for", Provider: "m"}, {Name: "B", Side: "against", Provider: "m"}},
-		Judges:       []debate.Participant{{Name: "J", Provider: "j"}},
-	}
-}
-
 func models(m, j providers.Provider) map[string]providers.Provider {
 	return map[string]providers.Provider{"m": m, "j": j}
-}
-
-// run drives a debate to its rest.
-func run(t testing.TB, d *debate.Debate) (events []debate.Event, err error) {
-	t.Helper()
-	for ev, err := range d.Run(t.Context()) {
-		if err != nil {
-			return events, err
-		}
-		events = append(events, ev)
-	}
-	return events, nil
-}
-
-// result is what a debate came to.
-func result(t testing.TB, d *debate.Debate) *debate.Result {
-	t.Helper()
-	r, err := d.Result(t.Context())
-	require.NoError(t, err)
-	return r
-}
-
-// keys are who said what, in order.
-func keys(r *debate.Result) (list []string) {
-	for _, turn := range r.Turns {
-		list = append(list, turn.Key.String())
-	}
-	return list
-}
-
-// echo answers each request with a digest of all that it holds: any change of what a prompt shows changes the text, and
-// with it all that follows. As a judge it says so in the reply's terms.
-type echo struct {
-	names   []string
-	latency func() time.Duration // nil: none
-	fault   func() error         // nil: none
-}
-
-func (e *echo) Generate(ctx context.Context, r providers.Request) (providers.Response, error) {
-	h := fnv.New64a()
-	for _, m := range r.Messages {
-		fmt.Fprintf(h, "%s|%s\n", m.Role, m.Text)
-	}
-	reply := scripted.Reply{Text: e.say(h.Sum64(), r), Chunks: 3}
-	if e.latency != nil {
-		reply.Latency = e.latency()
-	}
-	if e.fault != nil {
-		reply.Err = e.fault()
-	}
-	p := &scripted.Provider{Replies: []scripted.Reply{reply}}
-	return p.Generate(ctx, r)
-}
-
-func (e *echo) say(sum uint64, r providers.Request) string {
-	var v any
-	switch {
-	case asked(r, "assessment"):
-		a := assessment(sum%4 != 0, e.names...)
-		a.Reasoning, a.Converged, a.DiminishingReturns = fmt.Sprint(sum), sum%5 == 0, sum%7 == 0
-		v = a
-	case asked(r, "verdict"):
-		v = judge.Verdict{Summary: fmt.Sprint(sum), Quality: float64(sum % 101)}
-	case asked(r, "personas"):
-		p := protocol.Personas{}
-		for _, n := range e.names {
-			p.Personas = append(p.Personas, protocol.Persona{Name: n, Persona: fmt.Sprint(sum, n), Position: n, KeyArguments: []string{n}})
-		}
-		v = p
-	default:
-		return fmt.Sprintf("%016x", sum)
-	}
-	b, err := json.Marshal(v)
-	if err != nil {
-		panic(err)
-	}
-	return string(b)
-}
-
-// mesh is a protocol with everything that panel lacks: several phases a round, in parallel and in sequence, steps with
-// a target, a view of one's own, and a phase that depends on what was said.
-type mesh struct {
-	Rounds int `json:"rounds"`
-}
-
-func (mesh) Name() string { return "mesh/1" }
-
-func (mesh) Check(*protocol.Record) []protocol.Problem { return nil }
-
-func (m mesh) Phases(r *protocol.Record) []protocol.Phase {
-	if r.Cursor.Stage != transcript.Speech {
-		return panel.Protocol{}.Phases(r)
-	}
-	propose := protocol.Phase{Name: "propose", Parallel: true}
-	critique := protocol.Phase{Name: "critique", Parallel: true}
-	refine := protocol.Phase{Name: "refine", Parallel: true}
-	for _, a := range r.Seats {
-		propose.Steps = append(propose.Steps, step(a.Name, "", nil))
-		for _, b := range r.Seats {
-			if a.Name != b.Name {
-				critique.Steps = append(critique.Steps, step(a.Name, b.Name, own(r.Cursor.Round, "propose", b.Name)))
-			}
-		}
-		refine.Steps = append(refine.Steps, step(a.Name, "", nil))
-	}
-	phases := []protocol.Phase{propose, critique, refine}
-	for i := range m.Rounds { // each speaker is chosen by what the one before said
-		at := 0
-		if i > 0 {
-			last, ok := r.At(fmt.Sprintf("free-%d", i-1), r.Seats[0].Name, "")
-			for _, s := range r.Seats {
-				if !ok {
-					last, ok = r.At(fmt.Sprintf("free-%d", i-1), s.Name, "")
-				}
-			}
-			if !ok {
-				return phases
-			}
-			at = int(last.Text[0]) % len(r.Seats)
-		}
-		phases = append(phases, protocol.Phase{Name: fmt.Sprintf("free-%d", i), Steps: []protocol.Step{step(r.Seats[at].Name, "", nil)}})
-	}
-	return phases
-}
-
-func (mesh) End(r *protocol.Record) transcript.Ending { return panel.Protocol{}.End(r) }
-
-func own(round int, phase, actor string) func(*transcript.Turn) bool {
-	return func(t *transcript.Turn) bool { return t.Round == round && t.Phase == phase && t.Actor == actor }
-}
-
-func step(actor, target string, show func(*transcript.Turn) bool) protocol.Step {
-	s := protocol.Step{Prompt: "free-form", Vars: map[string]string{"format": "free-form"}, Show: show}
-	s.Actor, s.Target = actor, target
-	return s
 }
 
 // fails is a model that always gives the same error.
@@ -225,21 +65,6 @@ type fails struct{ err error }
 
 func (f fails) Generate(context.Context, providers.Request) (providers.Response, error) {
 	return providers.Response{}, f.err
-}
-
-// dice are a seeded source of disturbance.
-func dice(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 1)) }
-
-// summed is a panel whose conclusion is a summary, by the actor that makes summaries.
-type summed struct{ panel.Protocol }
-
-func (summed) Name() string { return "summed/1" }
-
-func (s summed) Phases(r *protocol.Record) []protocol.Phase {
-	if r.Cursor.Stage == transcript.Conclusion {
-		return []protocol.Phase{{Name: "sum", Steps: []protocol.Step{step(protocol.Summarizing, "", nil)}}}
-	}
-	return s.Protocol.Phases(r)
 }
 
 // seen counts events, and keeps none.
@@ -251,4 +76,261 @@ func seen(events iter.Seq2[debate.Event, error]) (n int, err error) {
 		n++
 	}
 	return n, nil
+}
+
+// panelOf is a debate of A and B whose judge lets it go on for some rounds.
+func panelOf(t testing.TB, rounds int, change func(*debate.Config, *debate.Options)) *debate.Debate {
+	t.Helper()
+	cfg, opts := debatetest.PairConfig(nil), debate.Options{Providers: models(chatter(), court(t, rounds))}
+	if change != nil {
+		change(&cfg, &opts)
+	}
+	d, err := debate.New(t.Context(), cfg, opts)
+	require.NoError(t, err)
+	return d
+}
+
+// unjudged is a panel that nobody judges.
+type unjudged struct{ panel.Protocol }
+
+func (unjudged) Name() string { return "unjudged/1" }
+
+func (unjudged) Check(*protocol.Record) []protocol.Problem { return nil }
+
+func (u unjudged) Phases(r *protocol.Record) []protocol.Phase {
+	if r.Cursor.Stage == transcript.Speech {
+		return u.Protocol.Phases(r)
+	}
+	return nil
+}
+
+func (unjudged) End(*protocol.Record) transcript.Ending { return transcript.Ending{} }
+
+// speech is a reply of about 300 tokens.
+var speech = strings.Repeat("The kerb is where the freedom of one driver ends and that of others begins. ", 21)
+
+// fields are the fields that an error complains of.
+func fields(t *testing.T, err error) (list []string) {
+	t.Helper()
+	var problems *debate.Problems
+	require.ErrorAs(t, err, &problems)
+	for _, p := range problems.List {
+		list = append(list, p.Field)
+		require.Contains(t, err.Error(), p.String())
+	}
+	return list
+}
+
+// stored are the events of a debate until now.
+func stored(t *testing.T, d *debate.Debate) (events []debate.Event) {
+	t.Helper()
+	for m, err := range d.Replay(t.Context()) {
+		require.NoError(t, err)
+		events = append(events, m.Event)
+	}
+	return events
+}
+
+// slow is a model that takes ten seconds for a statement of two pieces.
+func slow() *scripted.Provider {
+	return &scripted.Provider{Func: func(providers.Request) scripted.Reply {
+		return scripted.Reply{Text: "take your time", Chunks: 2, Latency: 10 * time.Second}
+	}}
+}
+
+// breakAt drives a debate until a turn of a kind begins, and leaves it there.
+func breakAt(t *testing.T, d *debate.Debate, kind transcript.Kind) {
+	t.Helper()
+	for ev, err := range d.Run(t.Context()) {
+		require.NoError(t, err)
+		if s, ok := ev.(debate.TurnStarted); ok && s.Kind == kind {
+			return
+		}
+	}
+	t.Fatalf("no turn of kind %s", kind)
+}
+
+// dead is a model whose service is down for good.
+func dead(kind providers.Kind) *scripted.Provider {
+	return &scripted.Provider{Func: func(providers.Request) scripted.Reply { return scripted.Reply{Err: failsWith(kind, 0)} }}
+}
+
+// anyJudge is a judge of whoever is in, who lets a debate go on until it has given so many assessments.
+func anyJudge(t testing.TB, rounds int) *scripted.Provider {
+	t.Helper()
+	said := 0
+	return &scripted.Provider{Func: func(r providers.Request) scripted.Reply {
+		if debatetest.AsksFor(r, "verdict") {
+			return scripted.Reply{Text: verdict}
+		}
+		said++
+		return scripted.Reply{Text: assess(t, said < rounds, namesIn(r)...)}
+	}}
+}
+
+// dropouts are those who took no further part, in order.
+func dropouts(events []debate.Event) (list []string) {
+	for _, ev := range events {
+		if d, ok := ev.(debate.Dropped); ok {
+			list = append(list, d.Name)
+		}
+	}
+	return list
+}
+
+// warned are the texts of warnings, in order.
+func warned(events []debate.Event) (list []string) {
+	for _, ev := range events {
+		if w, ok := ev.(debate.Warning); ok {
+			list = append(list, w.Key.Actor+": "+w.Text)
+		}
+	}
+	return list
+}
+
+// tried are the models that were called for a turn: provider, model and kind of error of each.
+func tried(attempts []transcript.Attempt) (list []string) {
+	for _, a := range attempts {
+		list = append(list, strings.Join(strings.Fields(a.Provider+" "+a.Model+" "+a.Error), " "))
+	}
+	return list
+}
+
+// faulty is a model whose first calls fail, with an error that is not tried again and that has cost something.
+func faulty(times int, kind providers.Kind, cost transcript.Usage) *scripted.Provider {
+	p := chatter()
+	for range times {
+		err := &providers.Error{Kind: kind, Err: errors.New("cut"), Partial: providers.Response{Text: "cut", Usage: cost}}
+		p.Replies = append(p.Replies, scripted.Reply{Err: err, Usage: cost})
+	}
+	return p
+}
+
+func head(t testing.TB, d *debate.Debate) store.Head {
+	t.Helper()
+	h, err := d.Head(t.Context())
+	require.NoError(t, err)
+	return h
+}
+
+// wait sleeps, or ends with ctx.
+func wait(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// pausedInTheBackground has the engine drive a debate, and pauses it.
+func pausedInTheBackground(t *testing.T, d *debate.Debate) {
+	require.NoError(t, d.Start(t.Context()))
+	time.Sleep(time.Second)
+	require.NoError(t, d.Pause(t.Context()))
+	time.Sleep(time.Minute)
+}
+
+func decode(t testing.TB, raw []byte, v any) {
+	t.Helper()
+	require.NoError(t, json.Unmarshal(raw, v), "%s", raw)
+}
+
+var called = regexp.MustCompile(`Assess (.+), each exactly once`)
+
+// namesIn are those whom a reply is to speak of.
+func namesIn(r providers.Request) []string {
+	for _, m := range r.Messages {
+		if found := called.FindStringSubmatch(m.Text); found != nil {
+			return strings.Split(strings.ReplaceAll(found[1], " and ", ", "), ", ")
+		}
+	}
+	return nil
+}
+
+// modes are those of turns one after the other, and all at once.
+var modes = []panel.Mode{panel.Sequential, panel.Simultaneous}
+
+// took is how much running time a debate counts, and how much has passed.
+func took(t *testing.T, d *debate.Debate) (running, passed time.Duration) {
+	began := time.Now()
+	_, err := debatetest.Run(t, d)
+	require.NoError(t, err)
+	require.Equal(t, fsm.Completed, debatetest.Result(t, d).State)
+	return debatetest.Result(t, d).Running, time.Since(began)
+}
+
+// allKinds are the kinds of failures, with what a hint about each tells a person to do.
+var allKinds = map[providers.Kind]string{
+	providers.Network:         "check its address and the network",
+	providers.RateLimit:       "raise its limits",
+	providers.API:             "Retry may help",
+	providers.Timeout:         "raise Limits.StepTimeout",
+	providers.ContextOverflow: "lower the Window",
+	providers.Authentication:  "Options.Providers",
+	providers.Validation:      "see whether it has a model",
+	providers.InvalidResponse: "keeps to a format",
+}
+
+// troubledPair is a debate whose first speaker, alone on its provider "m", is played by a model.
+func troubledPair(t testing.TB, m providers.Provider, change func(*debate.Config, *debate.Options)) *debate.Debate {
+	t.Helper()
+	return panelOf(t, 1, func(c *debate.Config, o *debate.Options) {
+		c.Participants[1].Provider, c.OnOverflow = "other", debate.Degrade
+		o.Providers["m"], o.Providers["other"] = m, chatter()
+		if change != nil {
+			change(c, o)
+		}
+	})
+}
+
+// failsWith is an error of a kind.
+func failsWith(kind providers.Kind, after time.Duration) *providers.Error {
+	return &providers.Error{Kind: kind, RetryAfter: after, Err: errors.New("down")}
+}
+
+// final is the answer that a turn gives.
+func final(t transcript.Turn) string {
+	_, answer, _ := strings.Cut(t.Text, "ANSWER ")
+	return answer
+}
+
+// watched is a debate that goes on to its limit unless a rule ends it.
+func watched(limit int, rules ...detect.Rule) debate.Config {
+	c := debatetest.PairConfig(panel.Protocol{Mode: panel.Simultaneous})
+	c.Watch, c.Limits.MaxRounds = rules, limit
+	return c
+}
+
+// talk is a protocol without judges, of sensible defaults.
+type talk struct{ panel.Protocol }
+
+func (talk) Name() string { return "talk/1" }
+
+func (talk) Check(*protocol.Record) []protocol.Problem { return nil }
+
+func (p talk) Phases(r *protocol.Record) []protocol.Phase {
+	if r.Cursor.Stage != transcript.Speech {
+		return nil
+	}
+	return p.Protocol.Phases(r)
+}
+
+func (talk) End(*protocol.Record) transcript.Ending { return transcript.Ending{} }
+
+func (talk) Defaults() protocol.Defaults {
+	return protocol.Defaults{MinRounds: 2, MaxRounds: 3, OutputTokens: 90, StepTokens: 10, JudgeTokens: 20, Temperatures: []float64{0.1, 0.2}}
+}
+
+func (talk) Answer(r *protocol.Record) protocol.Answer {
+	return protocol.Answer{Text: r.Turns[len(r.Turns)-1].Text}
+}
+
+// watch follows a debate to its end.
+func watch(t *testing.T, d *debate.Debate, after int64) (events []debate.Event) {
+	for ev, err := range d.Watch(t.Context(), after) {
+		require.NoError(t, err)
+		events = append(events, ev)
+	}
+	return events
 }

@@ -1,4 +1,4 @@
-package debate_test
+package windowtest
 
 import (
 	"context"
@@ -15,6 +15,7 @@ import (
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/panel"
@@ -55,16 +56,16 @@ func TestASummarizerThatHangsInTheConclusionDoesNotEndTheDriving(t *testing.T) {
 		h := &hall{t: t}
 		c, o := lateConfig(h, 10)
 		c.Limits.Time, c.Limits.StepTimeout = time.Minute, 5*time.Minute
-		o.Providers["s"] = generate(func(ctx context.Context, _ providers.Request) (providers.Response, error) {
+		o.Providers["s"] = debatetest.ProviderFunc(func(ctx context.Context, _ providers.Request) (providers.Response, error) {
 			<-ctx.Done()
 			return providers.Response{}, context.Cause(ctx)
 		})
 		d, err := debate.New(t.Context(), c, o)
 		require.NoError(t, err)
-		_, err = run(t, d)
+		_, err = debatetest.Run(t, d)
 		t.Log(err)
 		require.NoError(t, err)
-		require.Equal(t, fsm.Completed, result(t, d).State)
+		require.Equal(t, fsm.Completed, debatetest.Result(t, d).State)
 	})
 }
 
@@ -74,7 +75,7 @@ func TestSummariesOfTheConclusionStayWithinTheBudget(t *testing.T) {
 		c, o := lateConfig(h, 100)
 		c.Limits.OutputTokens = budget
 		full := func(text string) providers.Provider {
-			return generate(func(_ context.Context, r providers.Request) (providers.Response, error) {
+			return debatetest.ProviderFunc(func(_ context.Context, r providers.Request) (providers.Response, error) {
 				if r.MaxTokens == 0 {
 					t.Fatal("no cap")
 				}
@@ -84,12 +85,12 @@ func TestSummariesOfTheConclusionStayWithinTheBudget(t *testing.T) {
 		speech := strings.Repeat("The kerb is where it ends. ", 50)
 		o.Providers["a"], o.Providers["b"] = full("[a] "+speech), full("[b] "+speech)
 		o.Providers["s"] = full(strings.Repeat("sum ", 200))
-		o.Providers["j"] = full(encode(t, judge.Verdict{Summary: "x", Quality: 50}))
+		o.Providers["j"] = full(debatetest.Encode(t, judge.Verdict{Summary: "x", Quality: 50}))
 		d, err := debate.New(t.Context(), c, o)
 		require.NoError(t, err)
-		_, err = run(t, d)
+		_, err = debatetest.Run(t, d)
 		require.NoError(t, err)
-		res := result(t, d)
+		res := debatetest.Result(t, d)
 		t.Log(budget, res.Total.Usage.Output, len(summaries(res)), res.Ending.Outcome)
 		require.LessOrEqual(t, res.Total.Usage.Output, budget)
 	}
@@ -128,7 +129,7 @@ func TestARemarkWhileASummaryIsMadeWastesNoCall(t *testing.T) {
 	c.History = summing
 	var d *debate.Debate
 	calls := 0
-	o.Providers["s"] = generate(func(ctx context.Context, r providers.Request) (providers.Response, error) {
+	o.Providers["s"] = debatetest.ProviderFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
 		calls++
 		if calls%2 == 1 {
 			other := d
@@ -139,9 +140,9 @@ func TestARemarkWhileASummaryIsMadeWastesNoCall(t *testing.T) {
 	var err error
 	d, err = debate.New(t.Context(), c, o)
 	require.NoError(t, err)
-	_, err = run(t, d)
+	_, err = debatetest.Run(t, d)
 	require.NoError(t, err)
-	require.Len(t, summaries(result(t, d)), calls)
+	require.Len(t, summaries(debatetest.Result(t, d)), calls)
 }
 
 // heavy counts much more than an estimate.
@@ -191,7 +192,7 @@ func TestTheNewestTurnOutlastsAnOverflow(t *testing.T) {
 		c.Participants[i].Window = 100_000
 	}
 	took := []providers.Request{}
-	o.Providers["a"] = generate(func(_ context.Context, r providers.Request) (providers.Response, error) {
+	o.Providers["a"] = debatetest.ProviderFunc(func(_ context.Context, r providers.Request) (providers.Response, error) {
 		if tokens(r.Messages) > 2000 {
 			return providers.Response{}, &providers.Error{Kind: providers.ContextOverflow, Err: errors.New("too long")}
 		}
@@ -200,7 +201,7 @@ func TestTheNewestTurnOutlastsAnOverflow(t *testing.T) {
 	})
 	d, err := debate.New(t.Context(), c, o)
 	require.NoError(t, err)
-	_, err = run(t, d)
+	_, err = debatetest.Run(t, d)
 	require.NoError(t, err)
 	third := took[2].Messages
 	require.Greater(t, len(third), 2, "the newest turn is gone: %d messages", len(third))
@@ -213,7 +214,7 @@ func TestASummaryOutlastsAnOverflow(t *testing.T) {
 	c.History = summing
 	over, last := false, []providers.Message{}
 	inner := o.Providers["a"]
-	o.Providers["a"] = generate(func(ctx context.Context, r providers.Request) (providers.Response, error) {
+	o.Providers["a"] = debatetest.ProviderFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
 		had := len(r.Messages) > 1 && strings.HasPrefix(r.Messages[1].Text, heading)
 		if had && !over {
 			over = true
@@ -226,7 +227,7 @@ func TestASummaryOutlastsAnOverflow(t *testing.T) {
 	})
 	d, err := debate.New(t.Context(), c, o)
 	require.NoError(t, err)
-	_, err = run(t, d)
+	_, err = debatetest.Run(t, d)
 	require.NoError(t, err)
 	require.True(t, over)
 	require.True(t, strings.HasPrefix(last[1].Text, heading), "what stands for most of the debate goes first: %.60s", last[1].Text)
@@ -281,7 +282,7 @@ func (p secret) Phases(r *protocol.Record) []protocol.Phase {
 	}
 	all := func(t *transcript.Turn) bool { return t.Kind == transcript.Speech }
 	of := func(t *transcript.Turn) bool { return t.Kind == transcript.Speech && t.Actor == "B" }
-	return []protocol.Phase{{Name: "respond", Steps: []protocol.Step{step("A", "all", all), step("B", "", nil), step("A", "few", of)}}}
+	return []protocol.Phase{{Name: "respond", Steps: []protocol.Step{debatetest.Step("A", "all", all), debatetest.Step("B", "", nil), debatetest.Step("A", "few", of)}}}
 }
 
 func TestASummaryOfAnotherStepsViewIsNotShown(t *testing.T) {
@@ -324,7 +325,7 @@ func TestARetryAfterAnOverflowInAParallelPhaseIsShorter(t *testing.T) {
 			c, o := h.config(panel.Protocol{Format: panel.RoundLimited, Mode: mode}, 10)
 			c.OnOverflow, c.OnFailure = debate.Degrade, debate.Ask
 			inner, sizes := o.Providers["a"], []int{}
-			o.Providers["a"] = generate(func(ctx context.Context, r providers.Request) (providers.Response, error) {
+			o.Providers["a"] = debatetest.ProviderFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
 				if n := tokens(r.Messages); n > 1700 {
 					sizes = append(sizes, n)
 					return providers.Response{}, &providers.Error{Kind: providers.ContextOverflow, Err: errors.New("too long")}
@@ -334,14 +335,14 @@ func TestARetryAfterAnOverflowInAParallelPhaseIsShorter(t *testing.T) {
 			d, err := debate.New(t.Context(), c, o)
 			require.NoError(t, err)
 			for range 8 {
-				_, err = run(t, d)
+				_, err = debatetest.Run(t, d)
 				require.NoError(t, err)
-				if result(t, d).State != fsm.Paused {
+				if debatetest.Result(t, d).State != fsm.Paused {
 					break
 				}
 				require.NoError(t, d.Decide(t.Context(), "retry"))
 			}
-			require.Equal(t, fsm.Completed, result(t, d).State, "prompts that were too long: %v", sizes)
+			require.Equal(t, fsm.Completed, debatetest.Result(t, d).State, "prompts that were too long: %v", sizes)
 		})
 	}
 }
@@ -352,7 +353,7 @@ func TestAnotherModelBeginsWithAFactorOfItsOwn(t *testing.T) {
 	broken := false
 	n := 0
 	inner := o.Providers["a"]
-	o.Providers["a"] = generate(func(ctx context.Context, r providers.Request) (providers.Response, error) {
+	o.Providers["a"] = debatetest.ProviderFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
 		if n++; n == 6 && !broken {
 			broken = true
 			return providers.Response{}, &providers.Error{Kind: providers.Authentication, Err: errors.New("key")}
@@ -365,7 +366,7 @@ func TestAnotherModelBeginsWithAFactorOfItsOwn(t *testing.T) {
 	})
 	d, err := debate.New(t.Context(), c, o)
 	require.NoError(t, err)
-	_, err = run(t, d)
+	_, err = debatetest.Run(t, d)
 	require.Error(t, err)
 	require.NoError(t, d.Retry(t.Context()))
 	before, err := d.Preview(t.Context())
@@ -384,4 +385,141 @@ func fnvOf(r providers.Request) uint64 {
 		fmt.Fprintln(sum, m.Role, m.Text)
 	}
 	return sum.Sum64()
+}
+
+// sumPhase is a protocol whose own phase has the name that the engine gives its summaries'.
+type sumPhase struct{ panel.Protocol }
+
+func (sumPhase) Name() string { return "sumphase/1" }
+
+func (p sumPhase) Phases(r *protocol.Record) []protocol.Phase {
+	phases := p.Protocol.Phases(r)
+	if r.Cursor.Stage == transcript.Speech {
+		phases[0].Name, phases[0].Parallel = "summary", true
+	}
+	return phases
+}
+
+func TestAProtocolMayHaveAPhaseCalledSummary(t *testing.T) {
+	h := &hall{t: t}
+	res, events := h.hold(t, sumPhase{limited}, 12, summing, nil)
+	began := map[string]int{}
+	for _, ev := range events {
+		if p, ok := ev.(debate.PhaseStarted); ok && p.Stage == transcript.Speech {
+			began[fmt.Sprint(p.Round, p.Phase)]++
+			t.Log(p.Round, p.Phase, p.Parallel, p.Steps)
+		}
+	}
+	n := 0
+	for _, turn := range inTime(res) {
+		if turn.Kind == transcript.Speech && turn.Actor == "B" {
+			for _, x := range res.Turns {
+				if x.Kind == transcript.Speech && x.Actor == "A" && x.Round == turn.Round && x.Seq <= turn.Horizon {
+					n++
+				}
+			}
+		}
+	}
+	require.Zero(t, n, "parallel steps see each other")
+	for _, s := range summaries(res) {
+		require.Equal(t, 2, began[fmt.Sprint(s.Round, "summary")], "round %d", s.Round)
+	}
+}
+
+// What the summarizer is asked for one after the other by one that reads little.
+func TestASmallSummarizerIsNotAskedBeforeEachStep(t *testing.T) {
+	h := &hall{t: t}
+	res, _ := h.hold(t, limited, 60, summing, func(c *debate.Config) {
+		for i := range c.Participants {
+			c.Participants[i].Window = 12_000
+		}
+		c.Judges[0].Window = 200_000
+		c.Summarizer.Window, c.Summarizer.MaxTokens = 4300, 1000
+	})
+	speeches := 0
+	for _, x := range res.Turns {
+		if x.Kind == transcript.Speech {
+			speeches++
+		}
+	}
+	t.Log(len(summaries(res)), "summaries of", speeches, "speeches")
+	require.Less(t, 3*len(summaries(res)), speeches)
+}
+
+func TestASummaryThatWasWithheldStandsForNothing(t *testing.T) {
+	h := &hall{t: t}
+	c, o := h.config(limited, 10)
+	c.History = summing
+	o.Providers["s"] = debatetest.ProviderFunc(func(context.Context, providers.Request) (providers.Response, error) {
+		return providers.Response{Text: "A and", Finish: providers.ContentFilter}, nil
+	})
+	d, err := debate.New(t.Context(), c, o)
+	require.NoError(t, err)
+	_, err = debatetest.Run(t, d)
+	require.NoError(t, err)
+	for _, r := range h.asked["a"] {
+		for _, m := range r.Messages {
+			require.NotEqual(t, heading+"A and", m.Text)
+		}
+	}
+}
+
+func TestAReaderReplacesNoHead(t *testing.T) {
+	h := &hall{t: t}
+	c, o := h.config(limited, 14)
+	c.History = summing
+	kept := store.Memory()
+	o.Store = kept
+	d, err := debate.New(t.Context(), c, o)
+	require.NoError(t, err)
+	for ev, err := range d.Run(t.Context()) {
+		require.NoError(t, err)
+		if ph, ok := ev.(debate.PhaseStarted); ok && ph.Phase == "summary" {
+			break
+		}
+	}
+	was, _, err := kept.Load(t.Context(), c.ID, 0)
+	require.NoError(t, err)
+	reader, err := debate.NewEngine(debate.Options{Store: kept, Providers: o.Providers, Protocols: []protocol.Protocol{limited}, Counter: heavy{3}})
+	require.NoError(t, err)
+	there, err := reader.Open(t.Context(), c.ID)
+	require.NoError(t, err)
+	_, err = there.Result(t.Context())
+	require.NoError(t, err)
+	is, _, err := kept.Load(t.Context(), c.ID, 0)
+	require.NoError(t, err)
+	require.Equal(t, was.Plan, is.Plan)
+}
+
+func TestARemarksIDDoesNotNameAnotherTurn(t *testing.T) {
+	h := &hall{t: t}
+	c, o := h.config(limited, 14)
+	c.History = summing
+	d, err := debate.New(t.Context(), c, o)
+	require.NoError(t, err)
+	n := 0
+	for ev, err := range d.Run(t.Context()) {
+		require.NoError(t, err)
+		if done, ok := ev.(debate.TurnDone); ok && done.Turn.Kind == transcript.Speech {
+			n++
+			require.NoError(t, d.Inject(t.Context(), debate.Remark{From: "Zoe", ID: fmt.Sprintf("%d up to 1/%d/respond/B/", n, n/2+1), Text: strings.Repeat("Mind the kerb. ", 60) + fmt.Sprint(n)}))
+		}
+	}
+	res := debatetest.Result(t, d)
+	require.Equal(t, fsm.Completed, res.State)
+	all := ""
+	for _, r := range h.asked["s"] {
+		for _, m := range r.Messages {
+			all += m.Text
+		}
+	}
+	last := h.asked["b"][len(h.asked["b"])-1]
+	for _, m := range last.Messages {
+		all += m.Text
+	}
+	for _, x := range res.Turns {
+		if x.Kind == transcript.Speech && x.Round < 14 {
+			require.Contains(t, all, x.Text, "%s was neither shown nor summed up; summaries %v", x.Key, summaries(res))
+		}
+	}
 }

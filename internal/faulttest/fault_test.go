@@ -1,11 +1,10 @@
-package debate_test
+package faulttest
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -19,6 +18,7 @@ import (
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/detect"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/internal/enginetest"
 	"github.com/elenchus-go/debate/internal/golden"
 	"github.com/elenchus-go/debate/protocol"
@@ -62,7 +62,7 @@ var callSites = []callSite{
 	{name: "verdict", key: "1/2/verdict/J/", reply: "verdict/1", safe: true, history: true, complete: true, debate: panels},
 	{name: "conclusion without defaults", key: "1/2/sum/summarizer/", history: true, complete: true, debate: func(m panel.Mode) debate.Config {
 		c := panels(m)
-		c.Protocol = summed{c.Protocol.(panel.Protocol)}
+		c.Protocol = debatetest.SummarizingPanel{Protocol: c.Protocol.(panel.Protocol)}
 		return c
 	}},
 	{name: "summary in the window", key: "1/2/summary/summarizer/up to 1/2/respond/B/", safe: true, history: true, complete: true, debate: windowed},
@@ -269,7 +269,7 @@ func (f fault) rehearse(t *testing.T) (r rehearsal) {
 	t.Helper()
 	d, w := f.debate(t)
 	w.mended = true
-	events, err := run(t, d)
+	events, err := debatetest.Run(t, d)
 	require.NoError(t, err)
 	r.parallel = map[string]bool{}
 	for _, ev := range events {
@@ -280,14 +280,14 @@ func (f fault) rehearse(t *testing.T) (r rehearsal) {
 			r.warned++
 		}
 	}
-	res := result(t, d)
+	res := debatetest.Result(t, d)
 	for _, turn := range res.Turns {
 		require.Empty(t, turn.Flags)
 		if turn.Kind == transcript.Conclusion {
 			r.last++
 		}
 	}
-	r.keys, r.ending = keys(res), res.Ending
+	r.keys, r.ending = debatetest.TurnKeys(res), res.Ending
 	require.Contains(t, r.keys, f.site.key)
 	return r
 }
@@ -302,38 +302,7 @@ type troupe struct {
 	failed  int            // calls
 	calls   map[string]int // by actor
 	replies map[string]int // by actor and contract
-	purse   purse
-}
-
-// purse counts what models use, failed calls included.
-type purse struct {
-	mu   sync.Mutex
-	used transcript.Usage
-}
-
-func (p *purse) of(m providers.Provider) providers.Provider {
-	return generate(func(ctx context.Context, r providers.Request) (providers.Response, error) {
-		resp, err := m.Generate(ctx, r)
-		used := resp.Usage
-		if err != nil {
-			used = providers.AsError(err).Partial.Usage
-		}
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		p.used = p.used.Add(used)
-		return resp, err
-	})
-}
-
-// check checks that all of it is counted by each handle on the debate.
-func (p *purse) check(t *testing.T, handles ...*debate.Debate) {
-	t.Helper()
-	for _, d := range handles {
-		require.Equal(t, p.used, result(t, d).Total.Usage)
-		head, err := d.Head(t.Context())
-		require.NoError(t, err)
-		require.Equal(t, p.used, head.Usage)
-	}
+	purse   debatetest.UsageMeter
 }
 
 // elsewhere is a handle on the debate in another engine, which has no models.
@@ -347,7 +316,7 @@ func (w *troupe) elsewhere(t *testing.T) *debate.Debate {
 }
 
 func (w *troupe) provider(name string) providers.Provider {
-	return generate(func(ctx context.Context, r providers.Request) (providers.Response, error) {
+	return debatetest.ProviderFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
 		w.mu.Lock()
 		w.calls[name]++
 		n, of := w.replies[name+r.Reply], w.fault
@@ -363,7 +332,7 @@ func (w *troupe) provider(name string) providers.Provider {
 		}
 		text := fmt.Sprintf("%s speaks the %d. time, %s", name, n+1, strings.Repeat("and has reasons for it, ", 20))
 		text = enginetest.Reply(r, of.site.names(), text, uint64(max(strings.Index("ABC", name), 0))) // they do not agree
-		if asked(r, "assessment") && n == 1 {                                                         // the second one ends the debate
+		if debatetest.AsksFor(r, "assessment") && n == 1 {                                            // the second one ends the debate
 			text = strings.Replace(text, `"should_continue":true`, `"should_continue":false`, 1)
 		}
 		if err := r.OnChunk(text); err != nil {
@@ -401,18 +370,6 @@ func (f fault) happen(ctx context.Context, r providers.Request) (providers.Respo
 	return providers.Response{}, &providers.Error{Kind: f.kind, Partial: partial, Err: errors.New("made to fail")}
 }
 
-var called = regexp.MustCompile(`Assess (.+), each exactly once`)
-
-// namesIn are those whom a reply is to speak of.
-func namesIn(r providers.Request) []string {
-	for _, m := range r.Messages {
-		if found := called.FindStringSubmatch(m.Text); found != nil {
-			return strings.Split(strings.ReplaceAll(found[1], " and ", ", "), ", ")
-		}
-	}
-	return nil
-}
-
 // debate is the one that the fault happens in.
 func (f fault) debate(t *testing.T) (*debate.Debate, *troupe) {
 	t.Helper()
@@ -426,7 +383,7 @@ func (f fault) debate(t *testing.T) (*debate.Debate, *troupe) {
 	w := &troupe{fault: f, store: store.Memory(), calls: map[string]int{}, replies: map[string]int{}}
 	all := map[string]providers.Provider{}
 	for _, name := range []string{"A", "B", "C", "J", protocol.Casting, protocol.Summarizing, protocol.Retrieving, protocol.Embedding} {
-		all[name] = w.purse.of(w.provider(name))
+		all[name] = w.purse.Wrap(w.provider(name))
 	}
 	d, err := debate.New(t.Context(), cfg, debate.Options{Store: w.store, Providers: all})
 	require.NoError(t, err)
@@ -453,7 +410,7 @@ func TestFaultsAtEveryCallOfAModel(t *testing.T) {
 		}
 	}
 	if len(results) == cells && !t.Failed() { // all were run
-		golden.Section(t, "docs/reliability.md", "faults", faultTables(results))
+		golden.Section(t, "../../docs/reliability.md", "faults", faultTables(results))
 	}
 }
 
@@ -461,14 +418,14 @@ func TestFaultsAtEveryCallOfAModel(t *testing.T) {
 func (f fault) check(t *testing.T) string {
 	d, w := f.debate(t)
 	began := time.Now()
-	events, err := run(t, d)
+	events, err := debatetest.Run(t, d)
 	require.Less(t, time.Since(began), 20*time.Minute)
 	what, least, most := f.expected()
-	res := result(t, d)
+	res := debatetest.Result(t, d)
 
-	require.Equal(t, f.turns(what), keys(res))
+	require.Equal(t, f.turns(what), debatetest.TurnKeys(res))
 	checkKept(t, events, res)
-	w.purse.check(t, d, w.elsewhere(t))
+	w.purse.Check(t, d, w.elsewhere(t))
 	require.GreaterOrEqual(t, w.failed, least)
 	if what != fallen || f.site.reply != "assessment/1" || f.once { // else it is asked for another
 		require.LessOrEqual(t, w.failed, most)
@@ -481,7 +438,7 @@ func (f fault) check(t *testing.T) string {
 	}
 	for actor, n := range w.calls { // nothing was called again but what had failed
 		spoken := 0
-		for _, turn := range result(t, d).Turns {
+		for _, turn := range debatetest.Result(t, d).Turns {
 			if turn.Actor == actor && !slices.Contains(turn.Flags, transcript.Fallback) && !slices.Contains(turn.Flags, transcript.Partial) {
 				spoken++
 			}
@@ -593,18 +550,18 @@ func (f fault) checkRetry(t *testing.T, d *debate.Debate, w *troupe, err error) 
 	if f.kind != hangs {
 		require.Equal(t, f.kind, failure.Kind)
 	}
-	before := result(t, d)
+	before := debatetest.Result(t, d)
 	w.mended = true
 	require.NoError(t, d.Retry(t.Context()))
-	_, err = run(t, d)
+	_, err = debatetest.Run(t, d)
 	require.NoError(t, err)
-	after := result(t, d)
+	after := debatetest.Result(t, d)
 	require.Equal(t, fsm.Completed, after.State)
-	require.Equal(t, f.turns(retried), keys(after))
+	require.Equal(t, f.turns(retried), debatetest.TurnKeys(after))
 	for _, turn := range before.Turns {
 		require.Contains(t, after.Turns, turn)
 	}
-	w.purse.check(t, d, w.elsewhere(t))
+	w.purse.Check(t, d, w.elsewhere(t))
 }
 
 func faultTables(results map[string]string) string {

@@ -1,4 +1,4 @@
-package debate_test
+package windowtest
 
 import (
 	"cmp"
@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -18,7 +17,7 @@ import (
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/fsm"
-	"github.com/elenchus-go/debate/internal/golden"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/arbitration"
@@ -29,19 +28,9 @@ import (
 	"github.com/elenchus-go/debate/protocol/vote"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/price"
+	"github.com/elenchus-go/debate/providers/scripted"
 	"github.com/elenchus-go/debate/transcript"
 )
-
-// lists are what two models cost, in dollars for a million tokens, as their makers listed it in the first half of 2026.
-// Where a cache has to be written, each token that is not read from it is taken to be: so with the cache is the most
-// that it costs.
-var lists = []struct {
-	name                string
-	uncached, withCache price.Price
-}{
-	{"gpt-4o-mini", price.Price{Input: 0.15, Output: 0.60}, price.Price{Input: 0.15, Cached: 0.075, Output: 0.60}},
-	{"Claude Sonnet 4.6", price.Price{Input: 3, Output: 15}, price.Price{Input: 3.75, Cached: 0.30, Output: 15}},
-}
 
 // ways are the managers, and the builder that stands beside them.
 var ways = []struct {
@@ -68,8 +57,6 @@ var held = []struct {
 	{"pro-con", true, func(int) protocol.Protocol { return procon.Protocol{} }},
 	{"vote", false, func(int) protocol.Protocol { return vote.Protocol{} }},
 }
-
-var lengths = []int{5, 20, 100} // of debates, in rounds
 
 func disputes(rounds int) protocol.Protocol {
 	p := arbitration.Protocol{Scores: map[string]float64{"plan": 5}}
@@ -120,7 +107,7 @@ func (a *actor) say(r *providers.Request) string {
 	var v any
 	switch r.Reply {
 	case "assessment/1":
-		v = thorough("A", "B")
+		v = debatetest.LongAssessment("A", "B")
 	case "verdict/1":
 		v = judge.Verdict{Summary: w.of(200), Quality: 60}
 	case "peer-critique/1":
@@ -145,7 +132,7 @@ func (a *actor) say(r *providers.Request) string {
 	default:
 		return a.speak(r, w)
 	}
-	return encode(a.t, v)
+	return debatetest.Encode(a.t, v)
 }
 
 // speak is a speech of 200 to 300 tokens, or a summary that takes most of the room that it is given. Who is a skeptic
@@ -251,9 +238,9 @@ func hold(t testing.TB, rules protocol.Protocol, rounds int, policy window.Polic
 	}
 	x, err := debate.New(t.Context(), c, o)
 	require.NoError(t, err)
-	_, err = run(t, x)
+	_, err = debatetest.Run(t, x)
 	require.NoError(t, err)
-	d.result = result(t, x)
+	d.result = debatetest.Result(t, x)
 	require.Equal(t, fsm.Completed, d.result.State)
 	require.Equal(t, rounds, d.result.Ending.Round)
 	turns := slices.SortedFunc(slices.Values(d.result.Turns), func(a, b transcript.Turn) int { return cmp.Compare(a.Seq, b.Seq) })
@@ -351,205 +338,129 @@ func (d *debated) windows(room int, policy window.Policy) map[string]int {
 	return windows
 }
 
-// Most of what a panel's prompts hold stood in the one before, by any manager.
-func TestDebatersPromptsRepeatWhatTheOneBeforeHad(t *testing.T) {
-	rules := panel.Protocol{Format: panel.RoundLimited}
-	for _, tt := range []struct {
-		rounds          int
-		within          float64 // per cent, where all fits
-		least, summedUp float64 // in a window for a quarter of the debate; where a summarizer writes 80 % of what it may
-	}{{20, 87, 55, 50}, {100, 97, 85, 85}} {
-		full := hold(t, rules, tt.rounds, window.Policy{}, nil)
-		require.GreaterOrEqual(t, full.bill(debaters...).share(), tt.within, "%d rounds, within the window", tt.rounds)
-		room := full.quarter()
-		for _, w := range ways {
-			if tt.rounds > 20 && w.policy.Manager != "" && !w.policy.Summarize {
-				continue // it takes long, and is published
-			}
-			t.Run(fmt.Sprintf("%d rounds, %s", tt.rounds, w.name), func(t *testing.T) {
-				cut := hold(t, rules, tt.rounds, w.policy, full.windows(room, w.policy))
-				least := tt.least
-				if w.policy.Summarizes() {
-					least = tt.summedUp
-				}
-				require.GreaterOrEqual(t, cut.bill(debaters...).share(), least)
-				for _, price := range lists {
-					naive := full.naive(tt.rounds, room).bill()
-					require.Less(t, cut.bill().cost(price.withCache), naive.cost(price.withCache), price.name)
-				}
-			})
-		}
+// hall is a debate in small windows: what each provider was asked, in order, and what its models say.
+type hall struct {
+	t      testing.TB
+	mu     sync.Mutex
+	asked  map[string][]providers.Request // by provider
+	counts func(providers.Request) int    // tokens of a prompt, as the provider reports them; nil: as estimated
+	say    map[string]func(n int) scripted.Reply
+}
+
+func (h *hall) provider(name string) providers.Provider { return &guest{h, name} }
+
+type guest struct {
+	hall *hall
+	name string
+}
+
+// Generate gives a reply that depends on all that the prompt shows, where nothing else is said.
+func (g *guest) Generate(ctx context.Context, r providers.Request) (providers.Response, error) {
+	h := g.hall
+	h.mu.Lock()
+	r.OnChunk = nil
+	h.asked[g.name] = append(h.asked[g.name], r)
+	n := len(h.asked[g.name])
+	h.mu.Unlock()
+	reply := scripted.Reply{}
+	if say := h.say[g.name]; say != nil {
+		reply = say(n)
 	}
-}
-
-func TestWhereAllFitsTheManagerMakesNoDifference(t *testing.T) {
-	for _, h := range held {
-		full := hold(t, h.rules(5), 5, window.Policy{}, nil).bill()
-		for _, w := range ways {
-			require.Equal(t, full, hold(t, h.rules(5), 5, w.policy, nil).bill(), "%s, %s", h.name, w.name)
+	if reply.Text == "" && reply.Err == nil {
+		sum := fnv.New64a()
+		for _, m := range r.Messages {
+			fmt.Fprintln(sum, m.Role, m.Text)
 		}
+		reply.Text = g.words(r, sum.Sum64())
 	}
+	input := tokens(r.Messages) + window.Estimate(string(r.Schema))
+	if h.counts != nil {
+		input = h.counts(r)
+	}
+	reply.Usage = transcript.Usage{Input: input, Output: window.Estimate(reply.Text)}
+	return (&scripted.Provider{Replies: []scripted.Reply{reply}}).Generate(ctx, r)
 }
 
-// What the providers report is what the debate adds up.
-func TestADebateAddsUpWhatItsPromptsRepeat(t *testing.T) {
-	d := hold(t, procon.Protocol{}, 5, window.Policy{}, nil)
-	require.Equal(t, d.bill().repeated, d.result.Total.Usage.Cached)
-	require.Equal(t, d.bill().reply, d.result.Total.Usage.Output)
+// words are about 200 tokens, of a summary as many as it may have.
+func (g *guest) words(r providers.Request, seed uint64) string {
+	mark := fmt.Sprintf("[%s %016x] ", g.name, seed)
+	switch {
+	case debatetest.AsksFor(r, "assessment"):
+		a := debatetest.Assessment(true, "A", "B")
+		a.Reasoning = mark
+		return debatetest.Encode(g.hall.t, a)
+	case debatetest.AsksFor(r, "verdict"):
+		return debatetest.Encode(g.hall.t, judge.Verdict{Summary: mark, Quality: 50})
+	case g.name == "s":
+		return mark + strings.Repeat("A and B differ. ", min(r.MaxTokens, 1000)/8)
+	}
+	return mark + strings.Repeat("The kerb is where it ends. ", 26)
 }
 
-// book is what one protocol came to.
-type book struct {
-	protocol   string
-	grows      bool
-	rounds     int
-	full, bare *debated            // within the window, and by the naive builder
-	cut        map[string]*debated // in a quarter of it, by the builder
+// hallRoom is about how many tokens there are for the histories of speakers, where an allowance is kept for what stands
+// beside them.
+const hallRoom = 1500
+
+// config is a debate of A and B whose windows have room for about seven speeches, and whose judge's has room for all.
+func (h *hall) config(p protocol.Protocol, rounds int) (debate.Config, debate.Options) {
+	c := debatetest.PairConfig(p)
+	for i := range c.Participants {
+		c.Participants[i].Provider = strings.ToLower(c.Participants[i].Name)
+		c.Participants[i].Window, c.Participants[i].MaxTokens = hallRoom+2200+400, 400
+	}
+	c.Judges[0].MaxTokens = 1000
+	c.Summarizer = debate.Participant{Provider: "s", Window: 32_000}
+	c.Limits = debate.Limits{MinRounds: rounds, MaxRounds: rounds, OutputTokens: 1 << 30}
+	c.Retries = map[providers.Kind]int{providers.API: 0, providers.InvalidResponse: 0}
+	h.asked = map[string][]providers.Request{}
+	o := debate.Options{Providers: map[string]providers.Provider{}}
+	for _, name := range []string{"a", "b", "c", "j", "s"} {
+		o.Providers[name] = h.provider(name)
+	}
+	return c, o
 }
 
-func books(t testing.TB, most int) (list []book) {
+var (
+	summing = window.Policy{Summarize: true}
+	limited = panel.Protocol{Format: panel.RoundLimited}
+)
+
+func (h *hall) hold(t *testing.T, p protocol.Protocol, rounds int, history window.Policy, change func(*debate.Config)) (*debate.Result, []debate.Event) {
 	t.Helper()
-	for _, h := range held {
-		for _, rounds := range lengths {
-			if rounds > most {
-				continue
-			}
-			full := hold(t, h.rules(rounds), rounds, window.Policy{}, nil)
-			b := book{h.name, h.grows, rounds, full, full.naive(rounds, 0), map[string]*debated{}}
-			for _, w := range ways {
-				if h.grows {
-					b.cut[w.name] = hold(t, h.rules(rounds), rounds, w.policy, full.windows(full.quarter(), w.policy))
-				}
-			}
-			b.cut["naive"] = full.naive(rounds, full.quarter())
-			list = append(list, b)
+	c, o := h.config(p, rounds)
+	c.History = history
+	if change != nil {
+		change(&c)
+	}
+	d, err := debate.New(t.Context(), c, o)
+	require.NoError(t, err)
+	events, err := debatetest.Run(t, d)
+	require.NoError(t, err)
+	res := debatetest.Result(t, d)
+	require.Equal(t, fsm.Completed, res.State)
+	return res, events
+}
+
+// inTime are turns in the order in which they were committed.
+func inTime(r *debate.Result) []transcript.Turn {
+	return slices.SortedFunc(slices.Values(r.Turns), func(a, b transcript.Turn) int { return int(a.Seq - b.Seq) })
+}
+
+func summaries(r *debate.Result) (list []transcript.Turn) {
+	for _, turn := range inTime(r) {
+		if turn.Kind == transcript.Summary {
+			list = append(list, turn)
 		}
 	}
 	return list
 }
 
-const windowsPage, economyBegins, economyEnds = "docs/windows.md", "<!-- economy -->\n", "<!-- /economy -->\n"
+const heading = "Summary of what was said before:\n\n"
 
-// The long debates are held for -update alone: what changes them changes the short ones too.
-func TestTheFiguresOfEconomyArePublished(t *testing.T) {
-	if golden.Update() {
-		golden.Section(t, windowsPage, "economy", economy(books(t, 100)))
-		return
-	}
-	page, err := os.ReadFile(windowsPage)
-	require.NoError(t, err)
-	_, rest, found := strings.Cut(string(page), economyBegins)
-	got, _, closed := strings.Cut(rest, economyEnds)
-	require.True(t, found && closed, "%s has no section on economy: go test . -run Economy -update writes it", windowsPage)
-	long := regexp.MustCompile(`(?m)^\| \S+ \| 100 \|.*\n`)
-	require.Equal(t, economy(books(t, 20)), long.ReplaceAllString(got, ""), "%s is out of date: go test . -run Economy -update writes it anew", windowsPage)
-}
-
-// economy is the section on what prompts repeat.
-func economy(list []book) string {
-	var b strings.Builder
-	b.WriteString(economyText)
-	b.WriteString("\n### Where all fits\n\n" +
-		"| protocol | rounds | prompts | debaters repeat | all repeat | naive debaters |")
-	for _, l := range lists {
-		fmt.Fprintf(&b, " %s | cached | naive, cached |", l.name)
-	}
-	b.WriteString("\n" + strings.Repeat("|---", 6+3*len(lists)) + "|\n")
-	for _, x := range list {
-		all := x.full.bill()
-		fmt.Fprintf(&b, "| %s | %d | %s | %.1f %% | %.1f %% | %.1f %% |", x.protocol, x.rounds, thousands(all.prompt),
-			x.full.bill(debaters...).share(), all.share(), x.bare.bill(debaters...).share())
-		for _, l := range lists {
-			fmt.Fprintf(&b, " %s | %s | %s |", dollars(all.cost(l.uncached)), dollars(all.cost(l.withCache)), dollars(x.bare.bill().cost(l.withCache)))
-		}
-		b.WriteByte('\n')
-	}
-	b.WriteString("\n### In a quarter of that\n\n" + quarterText)
-	grid := func(title string, cell func(*debated) string) {
-		fmt.Fprintf(&b, "\n%s:\n\n| protocol | rounds | naive |", title)
-		for _, w := range ways {
-			fmt.Fprintf(&b, " %s |", w.name)
-		}
-		b.WriteString("\n" + strings.Repeat("|---", 3+len(ways)) + "|\n")
-		for _, x := range list {
-			if !x.grows {
-				continue
-			}
-			fmt.Fprintf(&b, "| %s | %d | %s |", x.protocol, x.rounds, cell(x.cut["naive"]))
-			for _, w := range ways {
-				fmt.Fprintf(&b, " %s |", cell(x.cut[w.name]))
-			}
-			b.WriteByte('\n')
-		}
-	}
-	grid("The share that debaters' prompts repeat", func(d *debated) string { return fmt.Sprintf("%.1f %%", d.bill(debaters...).share()) })
-	grid("Tokens of all prompts, the summarizer's too", func(d *debated) string { return thousands(d.bill().prompt) })
-	for _, l := range lists {
-		grid("Dollars by the prices of "+l.name+", without a cache and with one", func(d *debated) string {
-			return dollars(d.bill().cost(l.uncached)) + ", " + dollars(d.bill().cost(l.withCache))
-		})
-	}
-	return b.String()
-}
-
-func thousands(tokens int) string { return fmt.Sprintf("%d k", (tokens+500)/1000) }
-
-func dollars(x float64) string {
-	if x >= 10 {
-		return fmt.Sprintf("%.1f", x)
-	}
-	return fmt.Sprintf("%.3f", x)
-}
-
-const economyText = `## What prompts repeat, and what that saves
-
-Measured by ` + "`go test . -run Economy -update`" + `, which writes this section: the engine holds each debate with scripted
-models, whose speeches have 200 to 300 tokens, and each request is compared with the one before of the same actor.
-
-- *Repeat* is the share of prompt tokens with which the actor's prompt before began as well: of its first messages as long
-  as they are equal, and of the first that differs up to the first byte that does. Tokens are those of
-  ` + "`window.Estimate`" + `, of messages alone: no schemas, no roles.
-- *Debaters* are A and B; *all* are the judge and the summarizer as well. An actor's first prompt repeats nothing.
-- *Naive* is the same debate by a builder that has the number of the round at the end of the system prompt, and that leaves
-  out no more of the oldest turns than it must.
-- Money is that of prompts and replies together, in dollars by list prices of the first half of 2026: gpt-4o-mini at 0.15 a
-  million tokens of prompts, 0.075 cached and 0.60 of replies; Claude Sonnet 4.6 at 3, 0.30 and 15, and 3.75 for what is
-  written to its cache, which each token is taken to be that is not read from it. *Cached* takes each repeated token to be
-  read: real caches forget after minutes, hold no prompt of less than about a thousand tokens, and go by blocks.
-`
-
-const quarterText = `The window of each model has room for a quarter of the longest history, or for two turns where that is more, beside its
-system prompt, its task and its reply. The summarizer writes 80 % of what it may. The prompts of critique-refine and of vote
-are not here: they show a part of the rounds before only, so they do not grow.
-`
-
-// BenchmarkEconomy holds the same debates, and reports what each comes to.
-func BenchmarkEconomy(b *testing.B) {
-	for _, h := range held {
-		for _, rounds := range lengths {
-			full := hold(b, h.rules(rounds), rounds, window.Policy{}, nil)
-			for _, w := range ways {
-				for _, size := range []string{"whole", "quarter"} {
-					b.Run(fmt.Sprintf("%s/%d/%s/%s", h.name, rounds, strings.ReplaceAll(w.name, " ", "-"), size), func(b *testing.B) {
-						var windows map[string]int
-						if size == "quarter" {
-							windows = full.windows(full.quarter(), w.policy)
-						}
-						var d *debated
-						for b.Loop() {
-							d = hold(b, h.rules(rounds), rounds, w.policy, windows)
-						}
-						all := d.bill()
-						b.ReportMetric(d.bill(debaters...).share(), "%repeated")
-						b.ReportMetric(float64(all.prompt), "tokens")
-						for _, l := range lists {
-							name := strings.ReplaceAll(l.name, " ", "-")
-							b.ReportMetric(all.cost(l.uncached), name+"-$")
-							b.ReportMetric(all.cost(l.withCache), name+"-cached-$")
-						}
-					})
-				}
-			}
-		}
-	}
+// coverage is the reader that a summary's target names, and the turn up to which it covers.
+func coverage(t *testing.T, turn transcript.Turn) (reader, upTo string) {
+	t.Helper()
+	found := regexp.MustCompile(`^(?:(.*), )?up to (.*)$`).FindStringSubmatch(turn.Target)
+	require.NotNil(t, found, "target %q", turn.Target)
+	return found[1], found[2]
 }

@@ -1,4 +1,4 @@
-package debate_test
+package faulttest
 
 import (
 	"context"
@@ -17,6 +17,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/providers"
@@ -28,7 +29,7 @@ var simulated = map[string]protocol.Protocol{
 	"simultaneous": panel.Protocol{Mode: panel.Simultaneous, Personas: panel.Spectrum},
 	"structured":   panel.Protocol{Format: panel.StructuredRounds},
 	"convergence":  panel.Protocol{Format: panel.ConvergenceSeeking, Mode: panel.Simultaneous},
-	"mesh":         mesh{Rounds: 3},
+	"mesh":         debatetest.Mesh{Rounds: 3},
 }
 
 // A debate that is crashed, paused, driven twice and answered in any order says what an undisturbed one says.
@@ -51,7 +52,7 @@ func TestDisturbedRunsGiveTheSameTranscript(t *testing.T) {
 func transcriptOf(t *testing.T, p protocol.Protocol, rng *rand.Rand) (text string) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &simulation{t: t, rng: rng, store: store.Memory()}
-		cfg := pair(p)
+		cfg := debatetest.PairConfig(p)
 		cfg.Participants = append(cfg.Participants, debate.Participant{Name: "C", Provider: "m"})
 		cfg.Judges = append(cfg.Judges, debate.Participant{Name: "J2", Provider: "j"}, debate.Participant{Name: "J3", Provider: "j"})
 		cfg.Limits = debate.Limits{MinRounds: 2, MaxRounds: 4, OutputTokens: 1 << 30, Time: 1000 * time.Hour}
@@ -65,7 +66,7 @@ func transcriptOf(t *testing.T, p protocol.Protocol, rng *rand.Rand) (text strin
 		}
 		d, err := s.engine().Open(t.Context(), "d")
 		require.NoError(t, err)
-		res := result(t, d)
+		res := debatetest.Result(t, d)
 		var b strings.Builder
 		for _, turn := range res.Turns {
 			fmt.Fprintln(&b, turn.Key, turn.Kind, turn.Order, turn.Text)
@@ -103,9 +104,9 @@ func (s *simulation) latency() time.Duration {
 
 // engine is a new process over the same store.
 func (s *simulation) engine() *debate.Engine {
-	model := &echo{names: []string{"A", "B", "C"}, latency: s.latency, fault: s.fault}
+	model := &debatetest.DigestModel{Names: []string{"A", "B", "C"}, Latency: s.latency, Fault: s.fault}
 	e, err := debate.NewEngine(debate.Options{
-		Store: &flaky{Store: s.store, sim: s}, Protocols: []protocol.Protocol{mesh{}},
+		Store: &flaky{Store: s.store, sim: s}, Protocols: []protocol.Protocol{debatetest.Mesh{}},
 		Providers: map[string]providers.Provider{"m": model, "j": model},
 	})
 	require.NoError(s.t, err)
@@ -151,7 +152,7 @@ func (s *simulation) process() bool {
 
 // recover takes up what another process left.
 func (s *simulation) recover(ctx context.Context, d *debate.Debate) {
-	switch result(s.t, d).State {
+	switch debatetest.Result(s.t, d).State {
 	case fsm.Paused:
 		s.tolerate("resume", d.Resume(ctx))
 	case fsm.Error:
@@ -211,7 +212,10 @@ func (f *flaky) Load(ctx context.Context, id string, after int64) (store.Head, [
 	head, entries, err := f.Store.Load(ctx, id, after)
 	entries = slices.Clone(entries)
 	for i := range entries {
-		entries[i].Data = json.RawMessage(encode(f.sim.t, entries[i].Data))
+		entries[i].Data = json.RawMessage(debatetest.Encode(f.sim.t, entries[i].Data))
 	}
 	return head, entries, err
 }
+
+// dice are a seeded source of disturbance.
+func dice(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 1)) }

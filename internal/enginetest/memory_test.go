@@ -1,4 +1,4 @@
-package debate_test
+package enginetest_test
 
 import (
 	"testing"
@@ -7,6 +7,13 @@ import (
 	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/store/storetest"
 )
+
+func TestEachPresetSurvivesItsProcess(t *testing.T) {
+	enginetest.Presets(t, func(testing.TB) storetest.Place {
+		m := store.Memory()
+		return storetest.Place{Open: func(testing.TB) store.Store { return m }}
+	})
+}
 
 func TestDebatesSurviveTheirProcess(t *testing.T) {
 	enginetest.Run(t, func(testing.TB) storetest.Place {

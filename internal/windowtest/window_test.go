@@ -1,15 +1,13 @@
-package debate_test
+package windowtest
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"maps"
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"testing/fstest"
 
@@ -18,6 +16,7 @@ import (
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/panel"
@@ -27,133 +26,6 @@ import (
 	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
 )
-
-// hall is a debate in small windows: what each provider was asked, in order, and what its models say.
-type hall struct {
-	t      testing.TB
-	mu     sync.Mutex
-	asked  map[string][]providers.Request // by provider
-	counts func(providers.Request) int    // tokens of a prompt, as the provider reports them; nil: as estimated
-	say    map[string]func(n int) scripted.Reply
-}
-
-func (h *hall) provider(name string) providers.Provider { return &guest{h, name} }
-
-type guest struct {
-	hall *hall
-	name string
-}
-
-// Generate gives a reply that depends on all that the prompt shows, where nothing else is said.
-func (g *guest) Generate(ctx context.Context, r providers.Request) (providers.Response, error) {
-	h := g.hall
-	h.mu.Lock()
-	r.OnChunk = nil
-	h.asked[g.name] = append(h.asked[g.name], r)
-	n := len(h.asked[g.name])
-	h.mu.Unlock()
-	reply := scripted.Reply{}
-	if say := h.say[g.name]; say != nil {
-		reply = say(n)
-	}
-	if reply.Text == "" && reply.Err == nil {
-		sum := fnv.New64a()
-		for _, m := range r.Messages {
-			fmt.Fprintln(sum, m.Role, m.Text)
-		}
-		reply.Text = g.words(r, sum.Sum64())
-	}
-	input := tokens(r.Messages) + window.Estimate(string(r.Schema))
-	if h.counts != nil {
-		input = h.counts(r)
-	}
-	reply.Usage = transcript.Usage{Input: input, Output: window.Estimate(reply.Text)}
-	return (&scripted.Provider{Replies: []scripted.Reply{reply}}).Generate(ctx, r)
-}
-
-// words are about 200 tokens, of a summary as many as it may have.
-func (g *guest) words(r providers.Request, seed uint64) string {
-	mark := fmt.Sprintf("[%s %016x] ", g.name, seed)
-	switch {
-	case asked(r, "assessment"):
-		a := assessment(true, "A", "B")
-		a.Reasoning = mark
-		return encode(g.hall.t, a)
-	case asked(r, "verdict"):
-		return encode(g.hall.t, judge.Verdict{Summary: mark, Quality: 50})
-	case g.name == "s":
-		return mark + strings.Repeat("A and B differ. ", min(r.MaxTokens, 1000)/8)
-	}
-	return mark + strings.Repeat("The kerb is where it ends. ", 26)
-}
-
-// hallRoom is about how many tokens there are for the histories of speakers, where an allowance is kept for what stands
-// beside them.
-const hallRoom = 1500
-
-// config is a debate of A and B whose windows have room for about seven speeches, and whose judge's has room for all.
-func (h *hall) config(p protocol.Protocol, rounds int) (debate.Config, debate.Options) {
-	c := pair(p)
-	for i := range c.Participants {
-		c.Participants[i].Provider = strings.ToLower(c.Participants[i].Name)
-		c.Participants[i].Window, c.Participants[i].MaxTokens = hallRoom+2200+400, 400
-	}
-	c.Judges[0].MaxTokens = 1000
-	c.Summarizer = debate.Participant{Provider: "s", Window: 32_000}
-	c.Limits = debate.Limits{MinRounds: rounds, MaxRounds: rounds, OutputTokens: 1 << 30}
-	c.Retries = map[providers.Kind]int{providers.API: 0, providers.InvalidResponse: 0}
-	h.asked = map[string][]providers.Request{}
-	o := debate.Options{Providers: map[string]providers.Provider{}}
-	for _, name := range []string{"a", "b", "c", "j", "s"} {
-		o.Providers[name] = h.provider(name)
-	}
-	return c, o
-}
-
-var (
-	summing = window.Policy{Summarize: true}
-	limited = panel.Protocol{Format: panel.RoundLimited}
-)
-
-func (h *hall) hold(t *testing.T, p protocol.Protocol, rounds int, history window.Policy, change func(*debate.Config)) (*debate.Result, []debate.Event) {
-	t.Helper()
-	c, o := h.config(p, rounds)
-	c.History = history
-	if change != nil {
-		change(&c)
-	}
-	d, err := debate.New(t.Context(), c, o)
-	require.NoError(t, err)
-	events, err := run(t, d)
-	require.NoError(t, err)
-	res := result(t, d)
-	require.Equal(t, fsm.Completed, res.State)
-	return res, events
-}
-
-// inTime are turns in the order in which they were committed.
-func inTime(r *debate.Result) []transcript.Turn {
-	return slices.SortedFunc(slices.Values(r.Turns), func(a, b transcript.Turn) int { return int(a.Seq - b.Seq) })
-}
-
-func summaries(r *debate.Result) (list []transcript.Turn) {
-	for _, turn := range inTime(r) {
-		if turn.Kind == transcript.Summary {
-			list = append(list, turn)
-		}
-	}
-	return list
-}
-
-const heading = "Summary of what was said before:\n\n"
-
-// coverage is the reader that a summary's target names, and the turn up to which it covers.
-func coverage(t *testing.T, turn transcript.Turn) (reader, upTo string) {
-	t.Helper()
-	found := regexp.MustCompile(`^(?:(.*), )?up to (.*)$`).FindStringSubmatch(turn.Target)
-	require.NotNil(t, found, "target %q", turn.Target)
-	return found[1], found[2]
-}
 
 func TestASummaryIsAStepBeforeTheOneThatNeedsIt(t *testing.T) {
 	for _, policy := range []window.Policy{summing, {Manager: window.Summarize}} {
@@ -334,9 +206,9 @@ func TestALongSystemPromptLeavesNothingOut(t *testing.T) {
 		`{{define "system"}}You are {{.Me.Name}}. ` + strings.Repeat("Mind the kerb. ", 900) + `{{end}}Round {{.Round}}: speak.`)}}
 	d, err := debate.New(t.Context(), c, o)
 	require.NoError(t, err)
-	_, err = run(t, d)
+	_, err = debatetest.Run(t, d)
 	require.NoError(t, err)
-	res := result(t, d)
+	res := debatetest.Result(t, d)
 	require.NotEmpty(t, summaries(res))
 	for i := range res.Turns {
 		if w := res.Turns[i].Window; w != nil {
@@ -466,10 +338,10 @@ func TestBlindJudgesReadSummariesWithoutNames(t *testing.T) {
 	}}}
 	names := []string{"Adalbert", "Berthold"}
 	jury := &scripted.Provider{Func: func(r providers.Request) scripted.Reply {
-		if asked(r, "verdict") {
-			return scripted.Reply{Text: encode(t, judge.Verdict{Summary: "A draw.", Quality: 50})}
+		if debatetest.AsksFor(r, "verdict") {
+			return scripted.Reply{Text: debatetest.Encode(t, judge.Verdict{Summary: "A draw.", Quality: 50})}
 		}
-		return scripted.Reply{Text: encode(t, assessment(true, names...))}
+		return scripted.Reply{Text: debatetest.Encode(t, debatetest.Assessment(true, names...))}
 	}}
 	c, o := h.config(limited, 12)
 	c.History = summing
@@ -480,7 +352,7 @@ func TestBlindJudgesReadSummariesWithoutNames(t *testing.T) {
 	o.Providers["j"] = jury
 	d, err := debate.New(t.Context(), c, o)
 	require.NoError(t, err)
-	_, err = run(t, d)
+	_, err = debatetest.Run(t, d)
 	require.NoError(t, err)
 	seen := 0
 	for _, r := range jury.Calls() {
@@ -511,7 +383,7 @@ func (p twofold) Phases(r *protocol.Record) []protocol.Phase {
 	for _, a := range r.Seats {
 		for _, b := range r.Seats {
 			if a.Name != b.Name {
-				phase.Steps = append(phase.Steps, step(a.Name, b.Name, nil))
+				phase.Steps = append(phase.Steps, debatetest.Step(a.Name, b.Name, nil))
 			}
 		}
 	}
@@ -526,7 +398,7 @@ func TestADebateThatIsInterruptedCutsTheSame(t *testing.T) {
 		rounds int
 	}{
 		"in sequence": {limited, 4}, "at once": {panel.Protocol{Format: panel.RoundLimited, Mode: panel.Simultaneous}, 5},
-		"with views of one's own": {glimpse{limited}, 4}, "in several phases": {mesh{Rounds: 1}, 3}, "twice at once": {twofold{limited}, 4},
+		"with views of one's own": {glimpse{limited}, 4}, "in several phases": {debatetest.Mesh{Rounds: 1}, 3}, "twice at once": {twofold{limited}, 4},
 	} {
 		for _, policy := range []window.Policy{summing, {Manager: window.Truncate}} {
 			if name != "twice at once" && !policy.Summarizes() {
@@ -559,7 +431,7 @@ func interrupted(t *testing.T, rules protocol.Protocol, rounds int, policy windo
 	c.History = policy
 	c.Participants = append(c.Participants, c.Participants[0])
 	c.Participants[2].Name, c.Participants[2].Provider = "C", "c"
-	o.Providers["j"] = &echo{names: []string{"A", "B", "C"}}
+	o.Providers["j"] = &debatetest.DigestModel{Names: []string{"A", "B", "C"}}
 	o.Store, o.Protocols = store.Memory(), []protocol.Protocol{rules}
 	for i := range c.Participants {
 		if c.Participants[i].Window += 500; !policy.Summarizes() {
@@ -582,10 +454,10 @@ func interrupted(t *testing.T, rules protocol.Protocol, rounds int, policy windo
 		require.NoError(t, err)
 		d, err = e.Open(t.Context(), d.ID())
 		require.NoError(t, err)
-		_, err = run(t, d)
+		_, err = debatetest.Run(t, d)
 		require.NoError(t, err)
 	}
-	res := result(t, d)
+	res := debatetest.Result(t, d)
 	require.Equal(t, fsm.Completed, res.State)
 	cut := 0
 	for _, turn := range res.Turns {
@@ -692,7 +564,7 @@ func TestAPromptThatWasTooLongMakesLaterOnesShorter(t *testing.T) {
 	const holds = 1700
 	h := &hall{t: t}
 	c, o := h.config(limited, 14)
-	o.Providers["a"] = generate(func(ctx context.Context, r providers.Request) (providers.Response, error) {
+	o.Providers["a"] = debatetest.ProviderFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
 		n := tokens(r.Messages)
 		tried = append(tried, n)
 		if n > holds {
@@ -703,9 +575,9 @@ func TestAPromptThatWasTooLongMakesLaterOnesShorter(t *testing.T) {
 	})
 	d, err := debate.New(t.Context(), c, o)
 	require.NoError(t, err)
-	_, err = run(t, d)
+	_, err = debatetest.Run(t, d)
 	require.NoError(t, err)
-	require.Equal(t, fsm.Completed, result(t, d).State)
+	require.Equal(t, fsm.Completed, debatetest.Result(t, d).State)
 	require.Len(t, long, 1, "it is not tried again with what is too long: %v", tried)
 	at := slices.Index(tried, long[0])
 	for _, n := range tried[at+1:] {

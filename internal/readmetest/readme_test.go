@@ -1,6 +1,4 @@
-package debate_test
-
-// README.md is kept true: its program compiles and is as short as it says, its diagram is the lifecycle's.
+package readmetest
 
 import (
 	"encoding/json"
@@ -23,7 +21,11 @@ import (
 	"github.com/elenchus-go/debate/internal/golden"
 )
 
-const readmeProgramLines = 25
+const (
+	root               = "../.." // from this folder
+	readme             = root + "/README.md"
+	readmeProgramLines = 25
+)
 
 func TestReadmeProgramCompiles(t *testing.T) {
 	program, line := fenced(t, readReadme(t), "go")
@@ -40,10 +42,10 @@ func TestReadmeDiagramIsTheLifecycle(t *testing.T) {
 	diagram, _ := fenced(t, text, "mermaid")
 	if golden.Update() {
 		text = strings.Replace(text, "```mermaid\n"+diagram+"```", "```mermaid\n"+fsm.Mermaid("")+"```", 1)
-		require.NoError(t, os.WriteFile("README.md", []byte(text), 0o644))
+		require.NoError(t, os.WriteFile(readme, []byte(text), 0o644))
 		return
 	}
-	require.Equal(t, fsm.Mermaid(""), diagram, "run go test . -run Readme -update, and read the difference")
+	require.Equal(t, fsm.Mermaid(""), diagram, "run go test ./internal/readmetest -update, and read the difference")
 }
 
 // statements are the lines of a program, its imports and blank lines apart.
@@ -74,7 +76,7 @@ func TestReadmeTestsFindFaults(t *testing.T) {
 
 func readReadme(t *testing.T) string {
 	t.Helper()
-	text, err := os.ReadFile("README.md")
+	text, err := os.ReadFile(readme)
 	require.NoError(t, err)
 	return string(text)
 }
@@ -94,13 +96,14 @@ func compiles(t *testing.T, program string, line int) (bool, string) {
 	dir := t.TempDir()
 	source, overlay := filepath.Join(dir, "main.go"), filepath.Join(dir, "overlay.json")
 	require.NoError(t, os.WriteFile(source, fmt.Appendf(nil, "//line README.md:%d\n%s", line, program), 0o644))
-	root, err := os.Getwd()
+	root, err := filepath.Abs(root)
 	require.NoError(t, err)
 	replace, err := json.Marshal(map[string]any{"Replace": map[string]string{filepath.Join(root, "internal", "readme", "main.go"): source}})
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(overlay, replace, 0o644))
 
 	cmd := exec.CommandContext(t.Context(), "go", "build", "-buildvcs=false", "-overlay", overlay, "-o", os.DevNull, "./internal/readme")
+	cmd.Dir = root
 	cmd.Env = append(os.Environ(), "GOPROXY=off", "GOFLAGS=-mod=readonly")
 	out, err := cmd.CombinedOutput()
 	return err == nil, string(out)
@@ -110,7 +113,7 @@ func compiles(t *testing.T, program string, line int) (bool, string) {
 // test's cached result depends on them.
 func dependOnAllSources(t *testing.T) {
 	t.Helper()
-	require.NoError(t, filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+	require.NoError(t, filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case errors.Is(err, fs.ErrNotExist): // another package's test has cleaned up
 			return nil

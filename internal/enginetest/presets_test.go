@@ -1,4 +1,4 @@
-package debate_test
+package enginetest_test
 
 import (
 	"encoding/json"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/internal/enginetest"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol"
@@ -22,8 +23,6 @@ import (
 	"github.com/elenchus-go/debate/protocol/vote"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/scripted"
-	"github.com/elenchus-go/debate/store"
-	"github.com/elenchus-go/debate/store/storetest"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -86,9 +85,9 @@ func TestNoPresetSpendsItsDefaultBudgetByArithmetic(t *testing.T) {
 				}
 				reply.Usage = transcript.Usage{Input: 10, Output: r.MaxTokens}
 			}))
-			_, err := run(t, d)
+			_, err := debatetest.Run(t, d)
 			require.NoError(t, err)
-			require.Equal(t, transcript.RoundLimit, result(t, d).Ending.Outcome, result(t, d).Ending.Evidence)
+			require.Equal(t, transcript.RoundLimit, debatetest.Result(t, d).Ending.Outcome, debatetest.Result(t, d).Ending.Evidence)
 		})
 	}
 }
@@ -99,7 +98,7 @@ func TestATraceStoppedEarlyWhereTheDebateDid(t *testing.T) {
 	names := []string{"A", "B"}
 	c := company(skeptic.Protocol{Templates: -1}, 1, debate.Limits{MinRounds: 1}, names...)
 	ended := func(t *testing.T, d *debate.Debate, want transcript.Outcome) {
-		r := result(t, d)
+		r := debatetest.Result(t, d)
 		require.Equal(t, fsm.Completed, r.State)
 		require.Equal(t, want, r.Ending.Outcome)
 		var trace skeptic.Trace
@@ -112,7 +111,7 @@ func TestATraceStoppedEarlyWhereTheDebateDid(t *testing.T) {
 				reply.Text = ready
 			}
 		}))
-		_, err := run(t, d)
+		_, err := debatetest.Run(t, d)
 		require.NoError(t, err)
 		ended(t, d, transcript.EarlyStop)
 	})
@@ -124,11 +123,11 @@ func TestATraceStoppedEarlyWhereTheDebateDid(t *testing.T) {
 				require.NoError(t, d.Pause(t.Context()))
 			}
 		}))
-		_, err := run(t, d)
+		_, err := debatetest.Run(t, d)
 		require.NoError(t, err)
-		require.Equal(t, fsm.Paused, result(t, d).State)
+		require.Equal(t, fsm.Paused, debatetest.Result(t, d).State)
 		require.NoError(t, d.Stop(t.Context()))
-		_, err = run(t, d)
+		_, err = debatetest.Run(t, d)
 		require.NoError(t, err)
 		ended(t, d, transcript.Stopped)
 	})
@@ -141,14 +140,14 @@ func TestATraceStoppedEarlyWhereTheDebateDid(t *testing.T) {
 				reply.Err = &providers.Error{Kind: providers.Authentication, Err: fmt.Errorf("bad key")}
 			}
 		}))
-		_, err := run(t, d)
+		_, err := debatetest.Run(t, d)
 		require.Error(t, err)
 		down = false
 		require.NoError(t, d.Retry(t.Context()))
 		shorter := c
 		shorter.Limits.MaxRounds = 1
 		require.NoError(t, d.Edit(t.Context(), shorter))
-		_, err = run(t, d)
+		_, err = debatetest.Run(t, d)
 		require.NoError(t, err)
 		ended(t, d, transcript.EarlyStop)
 	})
@@ -162,9 +161,9 @@ func TestAFailedAttemptDoesNotEndALongerProCon(t *testing.T) {
 			reply.Text = ""
 		}
 	}))
-	_, err := run(t, d)
+	_, err := debatetest.Run(t, d)
 	require.NoError(t, err)
-	r := result(t, d)
+	r := debatetest.Result(t, d)
 	require.Equal(t, transcript.RoundLimit, r.Ending.Outcome, r.Ending.Evidence)
 }
 
@@ -176,9 +175,9 @@ func TestADigestIsNoVerdict(t *testing.T) {
 			reply.Text = "I would rather not."
 		}
 	}))
-	_, err := run(t, d)
+	_, err := debatetest.Run(t, d)
 	require.NoError(t, err)
-	r := result(t, d)
+	r := debatetest.Result(t, d)
 	require.NotNil(t, r.Verdict)
 	require.Equal(t, refine.SolutionContract.Name(), r.Verdict.Output)
 	require.Equal(t, r.Answer.Text, r.Verdict.Text)
@@ -188,23 +187,16 @@ func TestADigestIsNoVerdict(t *testing.T) {
 func TestARatingThatIsNotSetIsNull(t *testing.T) {
 	c := company(skeptic.Protocol{Templates: -1}, 1, debate.Limits{}, "A", "B")
 	d := played(t, c, playing([]string{"A", "B"}, func(int, providers.Request, *scripted.Reply) {}))
-	_, err := run(t, d)
+	_, err := debatetest.Run(t, d)
 	require.NoError(t, err)
 	var trace map[string]any
-	require.NoError(t, json.Unmarshal(result(t, d).Answer.Data, &trace))
+	require.NoError(t, json.Unmarshal(debatetest.Result(t, d).Answer.Data, &trace))
 	require.Contains(t, trace, "rating")
 	require.Nil(t, trace["rating"])
 	require.Equal(t, []any{"d", "Ban cars?"}, []any{trace["id"], trace["query"]})
 	require.NotEmpty(t, trace["time"])
 
 	require.NoError(t, d.Annotate(t.Context(), "rating", 4))
-	require.NoError(t, json.Unmarshal(result(t, d).Answer.Data, &trace))
+	require.NoError(t, json.Unmarshal(debatetest.Result(t, d).Answer.Data, &trace))
 	require.InDelta(t, 4, trace["rating"], 0)
-}
-
-func TestEachPresetSurvivesItsProcess(t *testing.T) {
-	enginetest.Presets(t, func(testing.TB) storetest.Place {
-		m := store.Memory()
-		return storetest.Place{Open: func(testing.TB) store.Store { return m }}
-	})
 }

@@ -1,4 +1,4 @@
-package debate_test
+package scenariotest
 
 import (
 	"cmp"
@@ -23,6 +23,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/internal/enginetest"
 	"github.com/elenchus-go/debate/internal/golden"
 	"github.com/elenchus-go/debate/judge"
@@ -57,7 +58,7 @@ func TestScenarios(t *testing.T) {
 				require.NoError(t, os.WriteFile(file, txtar.Format(a), 0o644))
 				return
 			}
-			require.Equal(t, part(a, name), is, "run go test . -run Scenarios -update, and read the difference")
+			require.Equal(t, part(a, name), is, "run go test ./internal/scenariotest -update, and read the difference")
 		})
 	}
 }
@@ -103,7 +104,7 @@ func play(t *testing.T, config, replies, show string) (name, is string) {
 		return "want.problems", is
 	}
 	require.NoError(t, err)
-	events, err := run(t, d)
+	events, err := debatetest.Run(t, d)
 	for _, l := range s.lines {
 		require.True(t, l.used, "nobody was asked for %s %s %s", l.actor, l.phase, l.round)
 	}
@@ -111,7 +112,7 @@ func play(t *testing.T, config, replies, show string) (name, is string) {
 	if err != nil {
 		is += "error: " + err.Error() + "\n"
 	}
-	return "want.events", is + answerOf(t, result(t, d), show)
+	return "want.events", is + answerOf(t, debatetest.Result(t, d), show)
 }
 
 // script is a model that plays all actors. It answers each request as its lines say, of which the last that fits counts:
@@ -431,7 +432,7 @@ func answerOf(t *testing.T, r *debate.Result, show string) string {
 				at = nil
 			}
 		}
-		text += path + ": " + encode(t, at) + "\n"
+		text += path + ": " + debatetest.Encode(t, at) + "\n"
 	}
 	return text
 }

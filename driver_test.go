@@ -1,0 +1,580 @@
+package debate_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/debatetest"
+	"github.com/elenchus-go/debate/protocol/panel"
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/scripted"
+	"github.com/elenchus-go/debate/store"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+func TestSimultaneousSpeakersTakeTheTimeOfTheSlowest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		latency := []time.Duration{7 * time.Second, 3 * time.Second}
+		next := make(chan time.Duration, 2)
+		next <- latency[0]
+		next <- latency[1]
+		d := panelOf(t, 1, func(c *debate.Config, o *debate.Options) {
+			c.Protocol = panel.Protocol{Mode: panel.Simultaneous}
+			o.Providers["m"] = &scripted.Provider{Func: func(providers.Request) scripted.Reply {
+				return scripted.Reply{Text: "at once", Chunks: 4, Latency: <-next}
+			}}
+		})
+		began := time.Now()
+		_, err := debatetest.Run(t, d)
+		require.NoError(t, err)
+		require.Equal(t, latency[0], time.Since(began), "the slowest, not the sum")
+		require.Equal(t, []string{"1/1/respond/A/", "1/1/respond/B/", "1/1/assess/J/", "1/1/verdict/J/"}, debatetest.TurnKeys(debatetest.Result(t, d)), "in the order of the seats")
+	})
+}
+
+func TestRoundDelayWaitsBetweenRounds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := panelOf(t, 3, func(c *debate.Config, _ *debate.Options) { c.Limits.RoundDelay = time.Minute })
+		began := time.Now()
+		_, err := debatetest.Run(t, d)
+		require.NoError(t, err)
+		require.Equal(t, 2*time.Minute, time.Since(began))
+	})
+}
+
+func TestTheEndOfTheContextEndsTheDrivingOnly(t *testing.T) {
+	d := panelOf(t, 1, nil)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	defer cancel(nil)
+	why := errors.New("the user has closed the lid")
+	var got error
+	for ev, err := range d.Run(ctx) {
+		if got = err; err != nil {
+			continue
+		}
+		if _, ok := ev.(debate.Chunk); ok {
+			cancel(why)
+		}
+	}
+	require.ErrorIs(t, got, why)
+	require.Equal(t, fsm.Awaiting, debatetest.Result(t, d).State)
+	require.Empty(t, debatetest.Result(t, d).Turns)
+	_, err := debatetest.Run(t, d)
+	require.NoError(t, err)
+	require.Len(t, debatetest.Result(t, d).Turns, 4)
+}
+
+func TestAPanicOfTheViewerLeavesTheDebateUsable(t *testing.T) {
+	for _, mode := range []panel.Mode{panel.Sequential, panel.Simultaneous} {
+		d := panelOf(t, 1, func(c *debate.Config, _ *debate.Options) { c.Protocol = panel.Protocol{Mode: mode} })
+		require.PanicsWithValue(t, "oops", func() {
+			for ev, err := range d.Run(t.Context()) {
+				require.NoError(t, err)
+				if _, ok := ev.(debate.Chunk); ok {
+					panic("oops")
+				}
+			}
+		})
+		_, err := debatetest.Run(t, d)
+		require.NoError(t, err)
+		require.Equal(t, fsm.Completed, debatetest.Result(t, d).State)
+	}
+}
+
+func TestAPanicOfAProviderReachesTheDriver(t *testing.T) {
+	d := panelOf(t, 1, func(c *debate.Config, o *debate.Options) {
+		c.Protocol = panel.Protocol{Mode: panel.Simultaneous}
+		o.Providers["m"] = &scripted.Provider{Func: func(providers.Request) scripted.Reply { panic("a bug") }}
+	})
+	require.PanicsWithValue(t, "a bug", func() {
+		for _, err := range d.Run(t.Context()) {
+			require.NoError(t, err)
+		}
+	})
+}
+
+func TestADetachedDebateGoesOnThroughAPause(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := panelOf(t, 1, func(_ *debate.Config, o *debate.Options) { o.Providers["m"] = slow() })
+		require.NoError(t, d.Start(t.Context()))
+		time.Sleep(5 * time.Second)
+		require.NoError(t, d.Pause(t.Context()))
+		time.Sleep(time.Hour)
+		require.Len(t, debatetest.Result(t, d).Turns, 1)
+		require.ErrorAs(t, d.Start(t.Context()), new(*fsm.Refused))
+		require.NoError(t, d.Resume(t.Context()))
+		watch(t, d, 0)
+		require.Equal(t, 15*time.Second, debatetest.Result(t, d).Running, "5 of A, 10 of B: what A said while paused does not count")
+	})
+}
+
+func TestOneEngineDrivesADebateOnce(t *testing.T) {
+	d := panelOf(t, 1, nil)
+	for ev, err := range d.Run(t.Context()) {
+		require.NoError(t, err)
+		if _, ok := ev.(debate.Chunk); ok {
+			_, err := debatetest.Run(t, d)
+			require.ErrorIs(t, err, debate.ErrBusy)
+			_, err = d.Do(t.Context())
+			require.ErrorIs(t, err, debate.ErrBusy)
+		}
+	}
+	require.Equal(t, fsm.Completed, debatetest.Result(t, d).State)
+}
+
+func TestDoIsOneUnit(t *testing.T) {
+	d := panelOf(t, 1, func(c *debate.Config, _ *debate.Options) { c.Protocol = panel.Protocol{Mode: panel.Simultaneous} })
+	var turns []int
+	for more := true; more; {
+		var err error
+		more, err = d.Do(t.Context())
+		require.NoError(t, err)
+		turns = append(turns, len(debatetest.Result(t, d).Turns))
+	}
+	require.Equal(t, []int{0, 2, 3, 4}, turns, "the check, both speeches, the assessment, the verdict")
+	more, err := d.Do(t.Context())
+	require.NoError(t, err)
+	require.False(t, more)
+}
+
+func TestCloseLetsCallsInFlightCommit(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		grace time.Duration
+		turns int
+	}{{"within its time", time.Minute, 1}, {"or cuts them", time.Second, 0}} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				memory := store.Memory()
+				e, err := debate.NewEngine(debate.Options{Store: memory, Providers: models(slow(), court(t, 1))})
+				require.NoError(t, err)
+				d, err := e.Create(t.Context(), debatetest.PairConfig(nil))
+				require.NoError(t, err)
+				require.NoError(t, d.Start(t.Context()))
+				time.Sleep(2 * time.Second)
+				ctx, cancel := context.WithTimeout(t.Context(), tt.grace)
+				defer cancel()
+				err = e.Close(ctx)
+				require.Equal(t, tt.turns == 0, errors.Is(err, context.DeadlineExceeded))
+				require.Len(t, debatetest.Result(t, d).Turns, tt.turns)
+				require.Equal(t, fsm.Awaiting, debatetest.Result(t, d).State)
+				_, err = debatetest.Run(t, d)
+				require.ErrorIs(t, err, debate.ErrClosed)
+				require.NoError(t, e.Close(t.Context()), "closing twice is no error")
+			})
+		})
+	}
+}
+
+func TestRunEndsWithErrClosed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e, err := debate.NewEngine(debate.Options{Providers: models(slow(), court(t, 1))})
+		require.NoError(t, err)
+		d, err := e.Create(t.Context(), debatetest.PairConfig(nil))
+		require.NoError(t, err)
+		go func() {
+			time.Sleep(time.Second)
+			_ = e.Close(t.Context())
+		}()
+		_, err = debatetest.Run(t, d)
+		require.ErrorIs(t, err, debate.ErrClosed)
+		require.Len(t, debatetest.Result(t, d).Turns, 1)
+	})
+}
+
+func TestAParticipantMakesOneCallAtATime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		running, most, all := map[string]int{}, map[string]int{}, 0
+		total := 0
+		say := func(name string) providers.Provider {
+			return debatetest.ProviderFunc(func(ctx context.Context, _ providers.Request) (providers.Response, error) {
+				mu.Lock()
+				running[name]++
+				total++
+				most[name], all = max(most[name], running[name]), max(all, total)
+				mu.Unlock()
+				defer func() {
+					mu.Lock()
+					defer mu.Unlock()
+					running[name]--
+					total--
+				}()
+				return providers.Response{Text: "I say."}, wait(ctx, 10*time.Second)
+			})
+		}
+		began := time.Now()
+		d := panelOf(t, 1, func(c *debate.Config, o *debate.Options) {
+			c.Protocol, c.Participants = debatetest.Mesh{}, nil
+			for _, name := range []string{"A", "B", "C"} {
+				c.Participants = append(c.Participants, debate.Participant{Name: name, Provider: name})
+				o.Providers[name] = say(name)
+			}
+			o.Providers["j"] = anyJudge(t, 1)
+		})
+		_, err := debatetest.Run(t, d)
+		require.NoError(t, err)
+		require.Equal(t, map[string]int{"A": 1, "B": 1, "C": 1}, most)
+		require.Equal(t, 3, all, "others speak at the same time")
+		require.Equal(t, (10+2*10+10)*time.Second, time.Since(began), "each criticises two, one after the other")
+		require.Len(t, debatetest.Result(t, d).Turns, 3+6+3+2)
+	})
+}
+
+// The wait for one's own call before is no part of a step's time.
+func TestAStepsTimeBeginsWithItsOwnCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := panelOf(t, 1, func(c *debate.Config, o *debate.Options) {
+			c.Protocol, c.Limits.StepTimeout = debatetest.Mesh{}, time.Minute
+			c.Participants = append(c.Participants, debate.Participant{Name: "C", Provider: "m"})
+			o.Providers["m"] = debatetest.ProviderFunc(func(ctx context.Context, _ providers.Request) (providers.Response, error) {
+				return providers.Response{Text: "I say."}, wait(ctx, 40*time.Second)
+			})
+			o.Providers["j"] = anyJudge(t, 1)
+		})
+		_, err := debatetest.Run(t, d)
+		require.NoError(t, err)
+		require.Len(t, debatetest.Result(t, d).Turns, 3+6+3+2)
+	})
+}
+
+// gate is a log handler that holds up who logs.
+type gate struct {
+	slog.Handler
+	in, out chan struct{}
+}
+
+func (g gate) Enabled(context.Context, slog.Level) bool { return true }
+
+func (g gate) Handle(context.Context, slog.Record) error {
+	g.in <- struct{}{}
+	<-g.out
+	return nil
+}
+
+func TestAStartWhileTheLastDriverLeavesIsNotLost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := gate{slog.DiscardHandler, make(chan struct{}), make(chan struct{})}
+		d := panelOf(t, 1, func(_ *debate.Config, o *debate.Options) {
+			o.Providers["m"], o.Logger = faulty(1, providers.Authentication, transcript.Usage{}), slog.New(g)
+		})
+		require.NoError(t, d.Start(t.Context()))
+		<-g.in // the debate is in error, and its driver is still there
+		require.NoError(t, d.Retry(t.Context()))
+		require.NoError(t, d.Start(t.Context()))
+		close(g.out)
+		synctest.Wait()
+		require.Equal(t, fsm.Completed, debatetest.Result(t, d).State)
+	})
+}
+
+func TestCloseReturnsWithItsContextThoughAViewerIsAtWork(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e, err := debate.NewEngine(debate.Options{Providers: models(chatter(), court(t, 1))})
+		require.NoError(t, err)
+		d, err := e.Create(t.Context(), debatetest.PairConfig(nil))
+		require.NoError(t, err)
+		work, left := make(chan struct{}), make(chan error)
+		go func() {
+			var last error
+			for _, last = range d.Run(t.Context()) {
+				<-work
+			}
+			left <- last
+		}()
+		synctest.Wait()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		closed := make(chan error, 1)
+		go func() { closed <- e.Close(ctx) }()
+		time.Sleep(time.Minute)
+		require.Len(t, closed, 1, "it waits no longer than its context")
+		require.ErrorIs(t, <-closed, context.DeadlineExceeded)
+		close(work)
+		require.ErrorIs(t, <-left, debate.ErrClosed)
+	})
+}
+
+func TestADebateUnderTheIDOfADeletedOneRuns(t *testing.T) {
+	for name, between := range map[string]func(){"at once": func() {}, "later": func() { time.Sleep(time.Minute) }} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				e, err := debate.NewEngine(debate.Options{Providers: models(slow(), court(t, 1))})
+				require.NoError(t, err)
+				old, err := e.Create(t.Context(), debatetest.PairConfig(nil))
+				require.NoError(t, err)
+				pausedInTheBackground(t, old)
+				require.NoError(t, e.Delete(t.Context(), "d"))
+				between()
+				cfg := debatetest.PairConfig(nil)
+				cfg.Topic = "Ban bikes?"
+				d, err := e.Create(t.Context(), cfg)
+				require.NoError(t, err)
+				require.Equal(t, debatetest.Result(t, d), debatetest.Result(t, old), "an old handle shows the debate that there is")
+				require.NoError(t, d.Start(t.Context()))
+				time.Sleep(time.Hour)
+				require.Equal(t, fsm.Completed, debatetest.Result(t, d).State)
+				require.Equal(t, "Ban bikes?", debatetest.Result(t, d).Topic)
+				require.Len(t, debatetest.Result(t, d).Turns, 4)
+			})
+		})
+	}
+}
+
+func TestAProviderThatLeavesItsGoroutineMakesNoTurn(t *testing.T) {
+	for _, mode := range []panel.Mode{panel.Sequential, panel.Simultaneous} {
+		t.Run(string(mode), func(t *testing.T) {
+			leaves := true
+			d := panelOf(t, 1, func(c *debate.Config, o *debate.Options) {
+				c.Protocol, c.Participants[0].Provider = panel.Protocol{Mode: mode}, "leaves"
+				o.Providers["leaves"] = debatetest.ProviderFunc(func(context.Context, providers.Request) (providers.Response, error) {
+					if leaves {
+						runtime.Goexit()
+					}
+					return providers.Response{Text: "x"}, nil
+				})
+			})
+			var last error
+			var done sync.WaitGroup
+			done.Go(func() { // which a call in sequence takes with it
+				for _, last = range d.Run(t.Context()) {
+				}
+			})
+			done.Wait()
+			if mode == panel.Simultaneous {
+				require.ErrorContains(t, last, "the call left its goroutine")
+			}
+			res := debatetest.Result(t, d)
+			require.Equal(t, fsm.Awaiting, res.State)
+			require.NotContains(t, debatetest.TurnKeys(res), "1/1/respond/A/")
+
+			leaves = false
+			_, err := debatetest.Run(t, d)
+			require.NoError(t, err)
+			require.Len(t, debatetest.Result(t, d).Turns, 4)
+		})
+	}
+}
+
+func TestAPauseDuringTheRoundDelayEndsRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := panelOf(t, 3, func(c *debate.Config, _ *debate.Options) { c.Limits.RoundDelay = time.Hour })
+		began := time.Now()
+		time.AfterFunc(time.Minute, func() { _ = d.Pause(t.Context()) })
+		_, err := debatetest.Run(t, d)
+		require.NoError(t, err)
+		require.Equal(t, fsm.Paused, debatetest.Result(t, d).State)
+		require.Equal(t, time.Minute, time.Since(began))
+	})
+}
+
+var errNoSpace = errors.New("no space left on device")
+
+// failing is a store that fails a number of times to commit what has a turn of an actor, or where it is empty anything
+// but what a debate begins with.
+type failing struct {
+	store.Store
+	actor string
+	times atomic.Int64
+}
+
+func (f *failing) Commit(ctx context.Context, c store.Change) error {
+	hit := f.actor == "" && c.After > 1
+	for _, e := range c.Entries {
+		hit = hit || f.actor != "" && strings.Contains(e.Key, "/"+f.actor+"/")
+	}
+	if hit && f.times.Add(-1) >= 0 {
+		return errNoSpace
+	}
+	return f.Store.Commit(ctx, c)
+}
+
+func (f *failing) Watch(id string, wake func(int64)) (stop func()) {
+	return f.Store.(store.Watcher).Watch(id, wake)
+}
+
+func TestAStartedDebateOutlastsAFailureOfTheStore(t *testing.T) {
+	for name, tt := range map[string]struct {
+		actor string
+		calls int
+	}{"after the check": {"", 2}, "after a speech": {"B", 5}, "after an assessment": {"J", 2}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				model, broken := chatter(), &failing{Store: store.Memory(), actor: tt.actor}
+				broken.times.Store(3)
+				d := panelOf(t, 1, func(c *debate.Config, o *debate.Options) {
+					c.Limits.MaxRounds, c.Protocol = 1, panel.Protocol{Format: panel.RoundLimited}
+					o.Providers["m"], o.Store = model, broken
+				})
+				began := time.Now()
+				require.NoError(t, d.Start(t.Context()))
+				watch(t, d, 0)
+				require.Equal(t, fsm.Completed, debatetest.Result(t, d).State)
+				require.Equal(t, (1+2+4)*time.Second, time.Since(began))
+				require.Len(t, model.Calls(), tt.calls)
+			})
+		})
+	}
+}
+
+// After a delay one and the same plan begins a round and calls for it. The viewer hears of the round in between.
+func TestNothingIsCalledThatIsEndedOrPausedBeforeItsCall(t *testing.T) {
+	for _, act := range []struct {
+		name string
+		do   func(*debate.Debate, context.Context) error
+		want fsm.State
+	}{
+		{"stop", (*debate.Debate).Stop, fsm.Completed},
+		{"cancel", (*debate.Debate).Cancel, fsm.Canceled},
+		{"pause", (*debate.Debate).Pause, fsm.Paused},
+	} {
+		for name, handle := range map[string]func(*testing.T, *debate.Debate) *debate.Debate{
+			"by the handle that runs": func(_ *testing.T, d *debate.Debate) *debate.Debate { return d },
+			"by another engine":       func(t *testing.T, d *debate.Debate) *debate.Debate { return d.In(t, chatter()) },
+		} {
+			for _, mode := range modes {
+				t.Run(act.name+" "+name+" "+string(mode), func(t *testing.T) {
+					synctest.Test(t, func(t *testing.T) {
+						m := slow()
+						d := panelOf(t, 5, func(c *debate.Config, o *debate.Options) {
+							c.Protocol, c.Limits.RoundDelay, o.Providers["m"] = panel.Protocol{Mode: mode}, time.Minute, m
+						})
+						var acted time.Time
+						for ev, err := range d.Run(t.Context()) {
+							require.NoError(t, err)
+							if p, ok := ev.(debate.PhaseStarted); ok && p.Round == 2 && p.Phase == "respond" {
+								acted = time.Now()
+								require.NoError(t, act.do(handle(t, d), t.Context()))
+							}
+						}
+						require.Zero(t, time.Since(acted), "it ends at once")
+						require.Len(t, m.Calls(), 2, "those of the first round")
+						require.Equal(t, act.want, debatetest.Result(t, d).State)
+					})
+				})
+			}
+		}
+	}
+}
+
+// lapsing is a store that fails to load a number of times.
+type lapsing struct {
+	store.Store
+	store.Watcher
+	times atomic.Int64
+}
+
+func (l *lapsing) Load(ctx context.Context, id string, after int64) (store.Head, []store.Entry, error) {
+	if l.times.Add(-1) >= 0 {
+		return store.Head{}, nil, errNoSpace
+	}
+	return l.Store.Load(ctx, id, after)
+}
+
+// A store tells of a commit once. When the driver cannot look then, it looks again.
+func TestACallIsCutWhereTheStoreFailedAtTheFirstLook(t *testing.T) {
+	for _, times := range []int64{1, 3} {
+		synctest.Test(t, func(t *testing.T) {
+			memory := store.Memory()
+			s := &lapsing{Store: memory, Watcher: memory.(store.Watcher)}
+			d := panelOf(t, 1, func(_ *debate.Config, o *debate.Options) {
+				o.Store, o.Providers["m"] = s, debatetest.ProviderFunc(func(ctx context.Context, _ providers.Request) (providers.Response, error) {
+					<-ctx.Done()
+					return providers.Response{}, providers.Ended(ctx, providers.Response{})
+				})
+			})
+			elsewhere, err := debate.NewEngine(debate.Options{Store: memory})
+			require.NoError(t, err)
+			other, err := elsewhere.Open(t.Context(), d.ID())
+			require.NoError(t, err)
+			ran := make(chan error, 1)
+			go func() {
+				_, err := debatetest.Run(t, d)
+				ran <- err
+			}()
+			synctest.Wait() // the call is in flight
+			s.times.Store(times)
+			began := time.Now()
+			require.NoError(t, other.Cancel(t.Context()))
+			require.NoError(t, <-ran)
+			require.LessOrEqual(t, time.Since(began), time.Duration(times)*time.Second)
+			require.Negative(t, s.times.Load(), "it did fail")
+			require.Equal(t, fsm.Canceled, debatetest.Result(t, d).State)
+		})
+	}
+}
+
+// scheduling is a store whose debates workers drive.
+type scheduling struct {
+	store.Store
+	store.Watcher
+}
+
+func (scheduling) Schedules() bool { return true }
+
+func TestWhereWorkersDriveDoNeedsAPlan(t *testing.T) {
+	do := func(t *testing.T, d *debate.Debate, want bool) {
+		t.Helper()
+		more, err := d.Do(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, want, more)
+	}
+	for _, tt := range []struct {
+		name  string
+		reach func(t *testing.T, d *debate.Debate)
+		state fsm.State
+	}{
+		{"never started", func(*testing.T, *debate.Debate) {}, fsm.Configuring},
+		{"rejected", func(t *testing.T, d *debate.Debate) {
+			c := debatetest.PairConfig(nil)
+			c.Participants[0].Provider = "elsewhere"
+			require.NoError(t, d.Edit(t.Context(), c))
+			require.NoError(t, d.Start(t.Context()))
+			_, err := d.Do(t.Context())
+			require.ErrorAs(t, err, new(*debate.Problems))
+		}, fsm.Configuring},
+		{"paused", func(t *testing.T, d *debate.Debate) {
+			require.NoError(t, d.Start(t.Context()))
+			do(t, d, true)
+			require.NoError(t, d.Pause(t.Context()))
+		}, fsm.Paused},
+		{"ready again", func(t *testing.T, d *debate.Debate) {
+			broken := d.In(t, fails{&providers.Error{Kind: providers.Authentication, Err: errors.New("the key has expired")}})
+			require.NoError(t, broken.Start(t.Context()))
+			do(t, broken, true)
+			_, err := broken.Do(t.Context())
+			require.ErrorAs(t, err, new(*debate.Failure))
+			require.NoError(t, d.Retry(t.Context()))
+		}, fsm.Ready},
+		{"canceled", func(t *testing.T, d *debate.Debate) {
+			require.NoError(t, d.Start(t.Context()))
+			require.NoError(t, d.Cancel(t.Context()))
+		}, fsm.Canceled},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			memory, m := store.Memory(), chatter()
+			d := panelOf(t, 1, func(_ *debate.Config, o *debate.Options) {
+				o.Store, o.Providers["m"] = scheduling{memory, memory.(store.Watcher)}, m
+			})
+			tt.reach(t, d)
+			before := head(t, d)
+			require.Equal(t, tt.state, before.State)
+			require.Zero(t, before.Plan)
+			do(t, d, false)
+			require.Equal(t, before, head(t, d))
+			require.Empty(t, m.Calls())
+		})
+	}
+}

@@ -1,0 +1,623 @@
+package debate_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/debatetest"
+	"github.com/elenchus-go/debate/judge/reply"
+	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/protocol/panel"
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/scripted"
+	"github.com/elenchus-go/debate/store"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+func TestIdsAreSortableOrGiven(t *testing.T) {
+	e, err := debate.NewEngine(debate.Options{})
+	require.NoError(t, err)
+	cfg := debatetest.PairConfig(nil)
+	_, err = e.Create(t.Context(), cfg)
+	require.NoError(t, err)
+	_, err = e.Create(t.Context(), cfg)
+	require.ErrorContains(t, err, "create debate d: the id is taken")
+	cfg.ID = ""
+	last := ""
+	for range 50 {
+		d, err := e.Create(t.Context(), cfg)
+		require.NoError(t, err)
+		require.Less(t, last, d.ID())
+		last = d.ID()
+	}
+	found := 0
+	for h, err := range e.List(t.Context(), store.Query{States: []fsm.State{fsm.Configuring}}) {
+		require.NoError(t, err)
+		require.Equal(t, "Ban cars?", h.Topic)
+		require.Equal(t, "panel/1", h.Protocol)
+		found++
+	}
+	require.Equal(t, 51, found)
+	require.NoError(t, e.Delete(t.Context(), "d"))
+	_, err = e.Open(t.Context(), "d")
+	require.ErrorIs(t, err, store.ErrNotFound)
+	require.ErrorIs(t, e.Delete(t.Context(), "d"), store.ErrNotFound)
+}
+
+func TestADebateOfAnUnknownProtocolIsReadButNotDriven(t *testing.T) {
+	memory := store.Memory()
+	opts := debate.Options{Store: memory, Providers: models(&debatetest.DigestModel{Names: []string{"A", "B"}}, court(t, 1)), Protocols: []protocol.Protocol{debatetest.Mesh{}}}
+	e, err := debate.NewEngine(opts)
+	require.NoError(t, err)
+	d, err := e.Create(t.Context(), debatetest.PairConfig(debatetest.Mesh{Rounds: 1}))
+	require.NoError(t, err)
+	breakAt(t, d, "speech")
+
+	opts.Protocols = nil
+	e, err = debate.NewEngine(opts)
+	require.NoError(t, err)
+	d, err = e.Open(t.Context(), "d")
+	require.NoError(t, err)
+	require.Equal(t, "mesh/1", debatetest.Result(t, d).Protocol)
+	_, err = debatetest.Run(t, d)
+	require.ErrorIs(t, err, debate.ErrUnsupported)
+	require.ErrorContains(t, err, `"mesh/1"`)
+}
+
+func TestADebateOfANewerFormatIsReadButNotChanged(t *testing.T) {
+	newer := &newerStore{store.Memory()}
+	opts := debate.Options{Store: newer, Providers: models(chatter(), court(t, 1))}
+	d, err := debate.New(t.Context(), debatetest.PairConfig(nil), debate.Options{Store: newer.Store, Providers: opts.Providers})
+	require.NoError(t, err)
+	require.NoError(t, d.Annotate(t.Context(), "mood", "calm"))
+	breakAt(t, d, "assessment")
+
+	e, err := debate.NewEngine(opts)
+	require.NoError(t, err)
+	d, err = e.Open(t.Context(), "d")
+	require.NoError(t, err)
+	require.Len(t, debatetest.Result(t, d).Turns, 2)
+	require.Len(t, stored(t, d), 10, "all but the entry of a type that is unknown")
+	_, err = debatetest.Run(t, d)
+	require.ErrorIs(t, err, debate.ErrUnsupported)
+	require.ErrorIs(t, d.Pause(t.Context()), debate.ErrUnsupported)
+	require.ErrorContains(t, d.Pause(t.Context()), "pause debate d: its journal has format 2, this version of the library knows formats up to 1")
+}
+
+// newerStore holds what a newer version wrote.
+type newerStore struct{ store.Store }
+
+func (s *newerStore) Load(ctx context.Context, id string, after int64) (store.Head, []store.Entry, error) {
+	head, entries, err := s.Store.Load(ctx, id, after)
+	if len(entries) > 0 && entries[0].Seq == 1 { // with fields and entries of which this version knows nothing
+		entries = slices.Clone(entries)
+		text := strings.Replace(string(entries[0].Data.(debate.ConfigChanged).Config), "{", `{"mood": "calm", "limits": {"jokes": 3}, `, 1)
+		entries[0].Data = debate.ConfigChanged{Stamp: debate.Stamp{Type: "config", Seq: 1}, Format: store.Format + 1, Config: json.RawMessage(text)}
+		entries[1].Data = json.RawMessage(`{"type": "applause", "seq": 2}`)
+	}
+	return head, entries, err
+}
+
+// named is a panel under another name, which engines do not know unless they are told.
+type named struct{ panel.Protocol }
+
+func (named) Name() string { return "named/1" }
+
+func TestAnEngineWithoutTheProtocolDrivesNothing(t *testing.T) {
+	awaiting := func(t *testing.T, d *debate.Debate) { breakAt(t, d, transcript.Assessment) }
+	paused := func(t *testing.T, d *debate.Debate) {
+		awaiting(t, d)
+		require.NoError(t, d.Pause(t.Context()))
+	}
+	ready := func(t *testing.T, d *debate.Debate) {
+		_, err := debatetest.Run(t, d)
+		require.ErrorAs(t, err, new(*debate.Failure))
+		require.NoError(t, d.Retry(t.Context()))
+	}
+	drives := func(d *debate.Debate, ctx context.Context) error {
+		_, err := seen(d.Run(ctx))
+		return err
+	}
+	for name, tt := range map[string]struct {
+		fails int // how many calls, on the way there
+		reach func(*testing.T, *debate.Debate)
+		verb  func(*debate.Debate, context.Context) error
+	}{
+		"resume":                 {0, paused, (*debate.Debate).Resume},
+		"stop when paused":       {0, paused, (*debate.Debate).Stop},
+		"stop":                   {0, awaiting, (*debate.Debate).Stop},
+		"start":                  {1, ready, (*debate.Debate).Start},
+		"run":                    {0, awaiting, drives},
+		"run from the beginning": {0, func(*testing.T, *debate.Debate) {}, drives},
+		"do": {1, ready, func(d *debate.Debate, ctx context.Context) (err error) {
+			_, err = d.Do(ctx)
+			return err
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			opts := debate.Options{
+				Store: store.Memory(), Providers: models(faulty(tt.fails, providers.Authentication, transcript.Usage{}), court(t, 3)),
+			}
+			d, err := debate.New(t.Context(), debatetest.PairConfig(named{}), opts)
+			require.NoError(t, err)
+			tt.reach(t, d)
+			before := head(t, d)
+
+			strange, err := debate.NewEngine(opts)
+			require.NoError(t, err)
+			other, err := strange.Open(t.Context(), "d")
+			require.NoError(t, err)
+			require.ErrorIs(t, tt.verb(other, t.Context()), debate.ErrUnsupported)
+			require.Equal(t, before, head(t, d), "nothing has changed")
+			require.Equal(t, before, head(t, other))
+		})
+	}
+}
+
+func TestANilProviderIsRefused(t *testing.T) {
+	_, err := debate.NewEngine(debate.Options{Providers: map[string]providers.Provider{"m": nil}})
+	require.EqualError(t, err, `make engine: provider "m" is nil`)
+}
+
+func TestEditToAProtocolOfOnesOwn(t *testing.T) {
+	d := panelOf(t, 1, nil)
+	require.NoError(t, d.Edit(t.Context(), debatetest.PairConfig(named{panel.Protocol{Mode: panel.Simultaneous}})))
+	_, err := debatetest.Run(t, d)
+	require.NoError(t, err)
+	require.Equal(t, fsm.Completed, debatetest.Result(t, d).State)
+	require.Equal(t, "named/1", head(t, d).Protocol)
+}
+
+// bomb is a panel that panics when it has heard one speech, unless it was read from a store.
+type bomb struct {
+	panel.Protocol
+	armed bool
+}
+
+func (bomb) Name() string { return "bomb/1" }
+
+func (p bomb) Phases(r *protocol.Record) []protocol.Phase {
+	if p.armed && len(r.Turns) == 1 {
+		panic("a bug")
+	}
+	return p.Protocol.Phases(r)
+}
+
+func TestAProtocolThatPanicsLeavesWhatIsStored(t *testing.T) {
+	opts := debate.Options{Store: store.Memory(), Providers: models(chatter(), court(t, 1))}
+	e, err := debate.NewEngine(opts)
+	require.NoError(t, err)
+	d, err := e.Create(t.Context(), debatetest.PairConfig(bomb{armed: true}))
+	require.NoError(t, err)
+	require.PanicsWithValue(t, "a bug", func() { _, _ = debatetest.Run(t, d) })
+
+	_, entries, err := opts.Store.Load(t.Context(), "d", 0)
+	require.NoError(t, err)
+	again, err := e.Open(t.Context(), "d")
+	require.NoError(t, err)
+	for n := range 3 { // entries take the numbers that the turn would have had
+		require.NoError(t, again.Annotate(t.Context(), "n", n))
+	}
+	require.Equal(t, head(t, again), head(t, d))
+	require.Equal(t, debatetest.Result(t, again), debatetest.Result(t, d))
+	require.EqualValues(t, len(entries)+3, head(t, d).Seq)
+	require.Empty(t, debatetest.Result(t, d).Turns)
+
+	_, err = debatetest.Run(t, d)
+	require.NoError(t, err)
+	require.Len(t, debatetest.Result(t, d).Turns, 4)
+}
+
+// cross is a user's own protocol: each side questions the other, again after an evasive answer.
+type cross struct {
+	FollowUps int `json:"follow_ups"`
+}
+
+type answer struct {
+	Reply   string `json:"reply" jsonschema:"description=What you answer"`
+	Evasive bool   `json:"evasive" jsonschema:"description=Whether you left the question open"`
+}
+
+func (a *answer) Text() string { return a.Reply }
+
+func (cross) Name() string { return "cross/1" }
+
+func (cross) Check(r *protocol.Record) []protocol.Problem {
+	if len(r.Seats) != 2 {
+		return []protocol.Problem{protocol.Problemf("participants", "%d, cross-examination takes 2", len(r.Seats))}
+	}
+	return nil
+}
+
+func (c cross) Phases(r *protocol.Record) []protocol.Phase {
+	if r.Cursor.Stage != transcript.Speech {
+		return nil
+	}
+	a, b := r.Seats[0].Name, r.Seats[1].Name
+	return append(c.exam(r, a, b), c.exam(r, b, a)...)
+}
+
+func (c cross) exam(r *protocol.Record, asks, answers string) (phases []protocol.Phase) {
+	for i := range c.FollowUps + 1 {
+		ask := protocol.Step{Key: transcript.Key{Actor: asks, Target: answers}, Prompt: "ask"}
+		say := protocol.Step{Key: transcript.Key{Actor: answers, Target: asks}, Prompt: "answer", Output: "answer/1"}
+		name := fmt.Sprintf("%s-answers-%d", answers, i)
+		phases = append(phases,
+			protocol.Phase{Name: fmt.Sprintf("%s-asks-%d", asks, i), Steps: []protocol.Step{ask}},
+			protocol.Phase{Name: name, Steps: []protocol.Step{say}})
+		t, ok := r.At(name, answers, asks)
+		if !ok {
+			return phases
+		}
+		if given, err := transcript.Decode[answer](t); err != nil || !given.Evasive {
+			return phases
+		}
+	}
+	return phases
+}
+
+func (cross) End(*protocol.Record) transcript.Ending { return transcript.Ending{} }
+
+func TestAProtocolOfOnesOwn(t *testing.T) {
+	prompts := fstest.MapFS{
+		"ask.tmpl":    {Data: []byte(`{{define "system"}}You are {{.Me.Name}}, on {{.Topic}}.{{end}}Ask {{with .Target}}{{.Name}}{{end}} one question.`)},
+		"answer.tmpl": {Data: []byte(`{{define "system"}}You are {{.Me.Name}}, on {{.Topic}}.{{end}}Answer {{with .Target}}{{.Name}}{{end}}. {{.Reply}}`)},
+	}
+	model := scripted.Text(
+		"Where were the buses?", `{"reply": "Somewhere.", "evasive": true}`, "Where exactly?", `{"reply": "In the depot.", "evasive": false}`,
+		"Who pays?", `{"reply": "All do.", "evasive": false}`,
+	)
+	d, err := debate.New(t.Context(), debate.Config{
+		Topic: "Ban cars?", Protocol: cross{FollowUps: 1}, Participants: []debate.Participant{{Name: "A"}, {Name: "B"}}, Limits: debate.Limits{MaxRounds: 1},
+	}, debate.Options{
+		Providers: map[string]providers.Provider{"only": model}, Prompts: prompts,
+		Replies: []*reply.Contract{reply.New[answer]("answer/1")},
+	})
+	require.NoError(t, err)
+	_, err = debatetest.Run(t, d)
+	require.NoError(t, err)
+	res := debatetest.Result(t, d)
+	require.Equal(t, fsm.Completed, res.State)
+	require.Equal(t, []string{
+		"1/1/A-asks-0/A/B", "1/1/B-answers-0/B/A", "1/1/A-asks-1/A/B", "1/1/B-answers-1/B/A", "1/1/B-asks-0/B/A", "1/1/A-answers-0/A/B",
+	}, debatetest.TurnKeys(res))
+	require.Equal(t, "In the depot.", res.Turns[3].Text)
+	second := model.Calls()[1]
+	require.Equal(t, "You are B, on Ban cars?.", second.Messages[0].Text)
+	require.Contains(t, second.Messages[2].Text, "Answer A. ")
+	require.Contains(t, second.Messages[2].Text, "evasive")
+	require.NotEmpty(t, second.Schema)
+}
+
+// What a protocol asks for and nobody has is an error that says so, and no panic.
+func TestAProtocolThatAsksForWhatIsNotThere(t *testing.T) {
+	for name, tt := range map[string]struct {
+		step        protocol.Step
+		want        string
+		recoverable bool
+	}{
+		"actor":    {protocol.Step{Key: transcript.Key{Actor: "Zoe"}, Prompt: "free-form"}, `"Zoe" is no participant, judge or helper`, false},
+		"prompt":   {protocol.Step{Key: transcript.Key{Actor: "A"}, Prompt: "sing"}, `find prompt "sing": unknown`, true},
+		"contract": {protocol.Step{Key: transcript.Key{Actor: "A"}, Prompt: "ask", Output: "song/1"}, `reply contract "song/1" is unknown`, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := panelOf(t, 1, func(c *debate.Config, _ *debate.Options) { c.Protocol = odd{tt.step} })
+			_, err := debatetest.Run(t, d)
+			require.ErrorContains(t, err, tt.want)
+			require.Equal(t, tt.recoverable, d.Retry(t.Context()) == nil)
+		})
+	}
+}
+
+// odd is a protocol of one odd step.
+type odd struct{ step protocol.Step }
+
+func (odd) MarshalJSON() ([]byte, error) { return []byte("{}"), nil }
+
+func (odd) Name() string { return "odd/1" }
+
+func (odd) Check(*protocol.Record) []protocol.Problem { return nil }
+
+func (o odd) Phases(r *protocol.Record) []protocol.Phase {
+	if r.Cursor.Stage != transcript.Speech {
+		return nil
+	}
+	return []protocol.Phase{{Name: "odd", Steps: []protocol.Step{o.step}}}
+}
+
+func (odd) End(*protocol.Record) transcript.Ending { return transcript.Ending{} }
+
+// until is a protocol that ends when a function says so, which is no data and is not stored.
+type until struct {
+	talk
+	Mark string                    `json:"mark,omitempty"`
+	Done func(t, mark string) bool `json:"-"`
+}
+
+func (until) Name() string { return "until/1" }
+
+func (u until) End(r *protocol.Record) transcript.Ending {
+	if u.Done != nil && u.Done(r.Turns[len(r.Turns)-1].Text, u.Mark) {
+		return transcript.Ending{Outcome: transcript.EarlyStop, Evidence: "it is done"}
+	}
+	return transcript.Ending{}
+}
+
+// What JSON leaves out of a protocol comes from the value that the engine was given, and everything else from the store.
+func TestAFunctionOfAProtocolComesFromTheEngine(t *testing.T) {
+	s := store.Memory()
+	known := until{Mark: "of another debate", Done: strings.Contains}
+	engine := func(p protocol.Protocol) *debate.Engine {
+		model := &scripted.Provider{Func: func(providers.Request) scripted.Reply { return scripted.Reply{Text: "This is enough."} }}
+		o := debate.Options{Providers: map[string]providers.Provider{"m": model}, Store: s}
+		if p != nil {
+			o.Protocols = []protocol.Protocol{p}
+		}
+		e, err := debate.NewEngine(o)
+		require.NoError(t, err)
+		return e
+	}
+	cfg := debate.Config{
+		ID: "d", Topic: "Cats?", Protocol: until{Mark: "enough"}, Limits: debate.Limits{MinRounds: 1},
+		Participants: []debate.Participant{{Name: "A"}, {Name: "B"}},
+	}
+	_, err := engine(nil).Create(t.Context(), cfg)
+	require.NoError(t, err)
+
+	e := engine(known)
+	d, err := e.Open(t.Context(), "d")
+	require.NoError(t, err)
+	_, err = d.Do(t.Context()) // checked
+	require.NoError(t, err)
+	_, err = d.Do(t.Context())
+	require.NoError(t, err)
+	require.Len(t, debatetest.Result(t, d).Turns, 1)
+
+	_, err = debatetest.Run(t, d)
+	require.NoError(t, err)
+	res := debatetest.Result(t, d)
+	require.Equal(t, transcript.EarlyStop, res.Ending.Outcome)
+	require.Equal(t, 1, res.Round)
+	require.Equal(t, "This is enough.", res.Answer.Text)
+}
+
+// A debate of such a protocol can be edited: what is not stored is no change.
+func TestAProtocolWithAFunctionDoesNotForbidAnEdit(t *testing.T) {
+	p := until{Mark: "never", Done: strings.Contains}
+	failing := true
+	model := &scripted.Provider{Func: func(r providers.Request) scripted.Reply {
+		if failing && len(r.Messages) > 2 {
+			return scripted.Reply{Err: &providers.Error{Kind: providers.Authentication}}
+		}
+		return scripted.Reply{Text: "So."}
+	}}
+	cfg := debate.Config{
+		ID: "d", Topic: "Cats?", Protocol: p, Limits: debate.Limits{MinRounds: 1},
+		Participants: []debate.Participant{{Name: "A"}, {Name: "B"}},
+	}
+	d, err := debate.New(t.Context(), cfg, debate.Options{Providers: map[string]providers.Provider{"m": model}, Protocols: []protocol.Protocol{p}})
+	require.NoError(t, err)
+	_, err = debatetest.Run(t, d)
+	require.Error(t, err)
+	require.NoError(t, d.Retry(t.Context()))
+	require.Equal(t, fsm.Ready, debatetest.Result(t, d).State)
+
+	failing = false
+	cfg.Limits.MaxRounds = 1
+	require.NoError(t, d.Edit(t.Context(), cfg))
+	other := cfg
+	other.Protocol = until{Mark: "ever", Done: strings.Contains}
+	require.ErrorContains(t, d.Edit(t.Context(), other), "protocol: it cannot change after the first turn")
+	_, err = debatetest.Run(t, d)
+	require.NoError(t, err)
+	require.Equal(t, 1, debatetest.Result(t, d).Round)
+}
+
+// goodConfig is a configuration as it is stored, with its defaults.
+func goodConfig(t *testing.T) string {
+	t.Helper()
+	memory := store.Memory()
+	_, err := debate.New(t.Context(), debatetest.PairConfig(nil), debate.Options{Store: memory, Providers: models(chatter(), court(t, 1))})
+	require.NoError(t, err)
+	_, entries, err := memory.Load(t.Context(), "d", 0)
+	require.NoError(t, err)
+	return debatetest.Encode(t, entries[0].Data)
+}
+
+// rows puts rows into a store as a database would give them back, whatever they say.
+func rows(t *testing.T, list ...any) store.Store {
+	t.Helper()
+	memory := store.Memory()
+	for i, data := range list {
+		if text, ok := data.(string); ok {
+			data = json.RawMessage(text)
+		}
+		err := memory.Commit(t.Context(), store.Change{
+			ID: "d", After: int64(i), Entries: []store.Entry{{Seq: int64(i + 1), Data: data}}, Head: store.Head{ID: "d", Seq: int64(i + 1)},
+		})
+		require.NoError(t, err)
+	}
+	return memory
+}
+
+// journal opens the debate that rows tell of.
+func journal(t *testing.T, list ...any) *debate.Debate {
+	t.Helper()
+	e, err := debate.NewEngine(debate.Options{Store: rows(t, list...), Providers: models(chatter(), court(t, 1))})
+	require.NoError(t, err)
+	d, err := e.Open(t.Context(), "d")
+	require.NoError(t, err)
+	return d
+}
+
+// read opens a debate, sums it up and runs it, and gives the first error.
+func read(t *testing.T, s store.Store) error {
+	t.Helper()
+	e, err := debate.NewEngine(debate.Options{Store: s, Providers: models(chatter(), court(t, 1))})
+	require.NoError(t, err)
+	d, err := e.Open(t.Context(), "d")
+	if err != nil {
+		return err
+	}
+	if _, err = d.Head(t.Context()); err != nil {
+		return err
+	}
+	if _, err = d.Result(t.Context()); err != nil {
+		return err
+	}
+	_, err = debatetest.Run(t, d)
+	return err
+}
+
+// state is a row of a transition.
+func state(seq int, from, on, to, more string) string {
+	return fmt.Sprintf(`{"type": "state", "seq": %d, "from": %q, "on": %q, "to": %q%s}`, seq, from, on, to, more)
+}
+
+func TestABadRowIsNamed(t *testing.T) {
+	config := goodConfig(t)
+	started := []any{
+		config, state(2, "configuring", "validate", "validating", ""), state(3, "validating", "accept", "ready", ""),
+		state(4, "ready", "start", "initializing", ""), state(5, "initializing", "initialized", "running.awaiting_responses", `, "round": 1`),
+	}
+	then := func(list ...any) []any { return slices.Concat(started, list) }
+	const turn = `{"type": "turn", "seq": %d, "turn": {"run": 1, "round": %d, "phase": "respond", "actor": "A", "kind": "speech", "text": "x"}}`
+	for name, tt := range map[string]struct {
+		rows  []any
+		entry int    // that is wrong
+		says  string // what is wrong with it
+	}{
+		"no JSON":                      {[]any{`{"type": "con`}, 1, "unexpected end of JSON input"},
+		"no object":                    {[]any{`7`}, 1, "parse event"},
+		"null":                         {[]any{`null`}, 1, `type "" is unknown`},
+		"no JSON at all":               {[]any{7}, 1, "data is int"},
+		"nothing":                      {[]any{nil}, 1, "data is <nil>"},
+		"a type that is unknown":       {[]any{config, `{"type": "thunder", "seq": 2}`}, 2, `type "thunder" is unknown`},
+		"a live event":                 {[]any{config, `{"type": "warning", "seq": 2, "live": true}`}, 2, `type "warning" is no entry of a journal`},
+		"a number too high":            {[]any{config, `{"type": "annotated", "seq": 3}`}, 3, "entry 2 is missing"},
+		"a number twice":               {[]any{config, `{"type": "annotated", "seq": 1}`}, 1, "entry 2 is missing"},
+		"a field of another type":      {[]any{config, `{"type": "state", "seq": 2, "to": 7}`}, 2, `parse event of type "state"`},
+		"no configuration first":       {[]any{`{"type": "annotated", "seq": 1, "name": "a", "value": 1}`}, 1, "a journal begins with a configuration"},
+		"a turn first":                 {[]any{`{"type": "turn", "seq": 1, "turn": {"run": 1, "phase": "x", "actor": "A", "kind": "speech"}}`}, 1, "a journal begins with a configuration"},
+		"a configuration that is null": {[]any{`{"type": "config", "seq": 1, "config": null}`}, 1, "it names no protocol"},
+		"no configuration in it":       {[]any{`{"type": "config", "seq": 1}`}, 1, "unexpected end of JSON input"},
+		"no protocol":                  {[]any{`{"type": "config", "seq": 1, "config": {"topic": "x"}}`}, 1, "it names no protocol"},
+		"a protocol without a name":    {[]any{`{"type": "config", "seq": 1, "config": {"topic": "x", "protocol": {}}}`}, 1, "protocol.name"},
+
+		"a transition that there is not":  {[]any{config, state(2, "configuring", "start", "initializing", "")}, 2, "it does not lead there"},
+		"a state that there is not":       {[]any{config, state(2, "configuring", "validate", "thinking", "")}, 2, "it does not lead there"},
+		"an error without a failure":      {then(state(6, "running.awaiting_responses", "fail", "error", "")), 6, "it has no failure"},
+		"a failure of a round to come":    {then(state(6, "running.awaiting_responses", "fail", "error", `, "failure": {"key": {"round": 9}}`)), 6, "it is of round 9"},
+		"a failure of a round before all": {then(state(6, "running.awaiting_responses", "fail", "error", `, "failure": {"key": {"round": -1}}`)), 6, "it is of round -1"},
+		"a question of a round to come": {
+			then(state(6, "running.awaiting_responses", "pause", "paused", `, "question": {"failure": {"key": {"round": 9}}}`)), 6, "it is of round 9",
+		},
+		"a drop without a failure":         {then(`{"type": "dropped", "seq": 6, "name": "A"}`), 6, "it has no failure"},
+		"a drop of a round to come":        {then(`{"type": "dropped", "seq": 6, "name": "A", "failure": {"key": {"round": 9}}}`), 6, "it is of round 9"},
+		"a turn of a round before all":     {then(fmt.Sprintf(turn, 6, -1)), 6, "it is of round -1"},
+		"a turn of a round to come":        {then(fmt.Sprintf(turn, 6, 2)), 6, "it is of round 2, the debate is in round 1"},
+		"a turn before the debate's start": {[]any{config, fmt.Sprintf(turn, 2, 1)}, 2, "it is of round 1, the debate is in round 0"},
+		"a turn twice":                     {then(fmt.Sprintf(turn, 6, 1), fmt.Sprintf(turn, 7, 1)), 7, "stands twice"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var err error
+			require.NotPanics(t, func() { err = read(t, rows(t, tt.rows...)) })
+			require.ErrorContains(t, err, fmt.Sprintf("entry %d of debate d", tt.entry))
+			require.ErrorContains(t, err, tt.says)
+		})
+	}
+	require.NoError(t, read(t, rows(t, then()...)), "without a bad row the debate runs")
+}
+
+func TestWatchNamesABadRow(t *testing.T) {
+	memory := rows(t, goodConfig(t))
+	e, err := debate.NewEngine(debate.Options{Store: memory})
+	require.NoError(t, err)
+	d, err := e.Open(t.Context(), "d")
+	require.NoError(t, err)
+	bad := store.Entry{Seq: 2, Data: json.RawMessage(`{"type": "thunder", "seq": 2}`)}
+	require.NoError(t, memory.Commit(t.Context(), store.Change{ID: "d", After: 1, Entries: []store.Entry{bad}, Head: store.Head{ID: "d", Seq: 2}}))
+	n, err := seen(d.Watch(t.Context(), 0))
+	require.Equal(t, 1, n, "what can be read is shown")
+	require.EqualError(t, err, `watch debate d: read entry 2: parse event: type "thunder" is unknown`)
+}
+
+// What a stored configuration or question leaves out is not missed.
+func TestARowThatLeavesSomethingOut(t *testing.T) {
+	t.Run("a temperature", func(t *testing.T) {
+		d := journal(t, `{"type": "config", "seq": 1, "config": {"topic": "x", "protocol": {"name": "panel/1"},
+			"participants": [{"name": "A", "provider": "m"}, {"name": "B", "provider": "m"}], "judges": [{"name": "J", "provider": "j"}]}}`)
+		_, err := debatetest.Run(t, d)
+		var wrong *debate.Problems
+		require.ErrorAs(t, err, &wrong, "it is checked as any other")
+	})
+	t.Run("a question's failure", func(t *testing.T) {
+		list := []any{
+			goodConfig(t), state(2, "configuring", "validate", "validating", ""), state(3, "validating", "accept", "ready", ""),
+			state(4, "ready", "start", "initializing", ""), state(5, "initializing", "initialized", "running.awaiting_responses", `, "round": 1`),
+			state(6, "running.awaiting_responses", "pause", "paused", `, "question": {"cause": "Shall it?", "choices": [{"action": "end"}, {"action": "drop"}]}`),
+		}
+		d := journal(t, list...)
+		require.ErrorContains(t, d.Decide(t.Context(), "drop"), "the question names nobody who could drop out")
+		require.NoError(t, d.Decide(t.Context(), "end"))
+		require.Contains(t, debatetest.Result(t, d).Ending.Evidence, "Shall it?")
+	})
+}
+
+func TestSurvivesACrash(t *testing.T) {
+	ctx := t.Context()
+	model := scripted.Text("Cars are freedom.", "Cars are noise.", "Freedom ends at the kerb.", "Freedom ends at the kerb.", "Buses are slow.") // the third call is cut and made again
+	jury := &scripted.Provider{Replies: []scripted.Reply{
+		{Text: "{\"should_con", Chunks: 2, Err: &providers.Error{Kind: providers.Network}}, // cut, tried again
+		{Text: assess(t, true, "A", "B")},
+		{Text: assess(t, false, "A", "B")},
+		{Text: `{"summary": "A draw.", "quality": 50}`},
+	}}
+	opts := debate.Options{
+		Store:     store.Memory(),
+		Providers: map[string]providers.Provider{"m": model, "j": jury},
+	}
+	cfg := debate.Config{
+		ID: "d1", Topic: "Ban cars?",
+		Participants: []debate.Participant{{Name: "A", Provider: "m"}, {Name: "B", Provider: "m"}},
+		Judges:       []debate.Participant{{Name: "J", Provider: "j"}},
+	}
+	d, err := debate.New(ctx, cfg, opts)
+	require.NoError(t, err)
+	for ev, err := range d.Run(ctx) {
+		require.NoError(t, err)
+		t.Logf("%T %+v", ev, ev)
+		if c, ok := ev.(debate.Chunk); ok && c.Key.Round == 2 {
+			break // the process dies in the middle of a call
+		}
+	}
+	require.Len(t, model.Calls(), 3)
+
+	eng, err := debate.NewEngine(opts) // another process, same store
+	require.NoError(t, err)
+	d, err = eng.Open(ctx, "d1")
+	require.NoError(t, err)
+	for ev, err := range d.Run(ctx) {
+		require.NoError(t, err)
+		t.Logf("%T %+v", ev, ev)
+	}
+	res, err := d.Result(ctx)
+	require.NoError(t, err)
+	require.Equal(t, fsm.Completed, res.State)
+	require.Len(t, model.Calls(), 5) // only the cut call was made again
+	require.Len(t, res.Turns, 7)     // 4 speeches, 2 assessments, 1 verdict
+
+	err = d.Resume(ctx)
+	var refused *fsm.Refused
+	require.ErrorAs(t, err, &refused)
+	require.Equal(t, fsm.Completed, refused.State)
+}

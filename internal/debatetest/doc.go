@@ -1,0 +1,2 @@
+// Package debatetest has the configurations, protocols and scripted models that tests of several packages debate with.
+package debatetest

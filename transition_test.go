@@ -1,0 +1,821 @@
+package debate_test
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/detect"
+	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/debatetest"
+	"github.com/elenchus-go/debate/judge"
+	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/protocol/panel"
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/scripted"
+	"github.com/elenchus-go/debate/store"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// The formats of a panel differ in what ends them.
+func TestWhatEndsAPanel(t *testing.T) {
+	say := func(goOn, converged, diminishing bool) string {
+		a := debatetest.Assessment(goOn, "A", "B")
+		a.Converged, a.DiminishingReturns = converged, diminishing
+		return debatetest.Encode(t, a)
+	}
+	for _, tt := range []struct {
+		name    string
+		format  panel.Format
+		limits  debate.Limits
+		says    string
+		outcome transcript.Outcome
+		rounds  int
+	}{
+		{"free-form: the judge's word", panel.FreeForm, debate.Limits{}, say(false, false, false), transcript.JudgeDecided, 1},
+		{"free-form: convergence alone does not end it", panel.FreeForm, debate.Limits{MaxRounds: 2}, say(true, true, true), transcript.RoundLimit, 2},
+		{"free-form: never past the limit", panel.FreeForm, debate.Limits{MaxRounds: 3}, say(true, false, false), transcript.RoundLimit, 3},
+		{"free-form: never before the minimum", panel.FreeForm, debate.Limits{MinRounds: 3}, say(false, false, false), transcript.JudgeDecided, 3},
+		{"round-limited: whatever the judge says", panel.RoundLimited, debate.Limits{MaxRounds: 3}, say(false, true, true), transcript.RoundLimit, 3},
+		{"structured: after its closing", panel.StructuredRounds, debate.Limits{MaxRounds: 3}, say(false, true, true), transcript.RoundLimit, 3},
+		{"convergence-seeking: convergence", panel.ConvergenceSeeking, debate.Limits{}, say(true, true, true), transcript.Converged, 1},
+		{"convergence-seeking: diminishing returns", panel.ConvergenceSeeking, debate.Limits{}, say(true, false, true), transcript.DiminishingReturns, 1},
+		{"convergence-seeking: the judge's word", panel.ConvergenceSeeking, debate.Limits{}, say(false, false, false), transcript.JudgeDecided, 1},
+		{"convergence-seeking: not before the minimum", panel.ConvergenceSeeking, debate.Limits{MinRounds: 2}, say(true, true, false), transcript.Converged, 2},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			jury := &scripted.Provider{Func: func(r providers.Request) scripted.Reply {
+				if debatetest.AsksFor(r, "verdict") {
+					return scripted.Reply{Text: verdict}
+				}
+				return scripted.Reply{Text: tt.says}
+			}}
+			d := panelOf(t, 0, func(c *debate.Config, o *debate.Options) {
+				c.Protocol, c.Limits, o.Providers["j"] = panel.Protocol{Format: tt.format}, tt.limits, jury
+			})
+			_, err := debatetest.Run(t, d)
+			require.NoError(t, err)
+			res := debatetest.Result(t, d)
+			require.Equal(t, tt.outcome, res.Ending.Outcome)
+			require.Equal(t, tt.rounds, res.Ending.Round)
+			require.Len(t, res.Assessments, tt.rounds, "each round is assessed")
+			require.NotNil(t, res.Verdict)
+		})
+	}
+}
+
+func TestAParticipantThatFailsIsDropped(t *testing.T) {
+	three := func(t *testing.T, change func(*debate.Config)) *debate.Debate {
+		failing := &scripted.Provider{Func: func(r providers.Request) scripted.Reply {
+			if len(r.Messages) > 3 { // from round 2 on
+				return scripted.Reply{Err: &providers.Error{Kind: providers.ContextOverflow, Err: errors.New("too long")}}
+			}
+			return scripted.Reply{Text: "while it lasts"}
+		}}
+		return panelOf(t, 2, func(c *debate.Config, o *debate.Options) {
+			c.Participants = append([]debate.Participant{{Name: "C", Provider: "f"}}, c.Participants...)
+			o.Providers["f"] = failing
+			c.OnOverflow = debate.Degrade
+			o.Providers["j"] = &scripted.Provider{Func: func(r providers.Request) scripted.Reply {
+				names := []string{"C", "A", "B"}
+				if len(r.Messages) > 6 {
+					names = names[1:]
+				}
+				e := debatetest.DigestModel{Names: names}
+				return scripted.Reply{Text: e.Say(1, r)}
+			}}
+			c.Limits.MaxRounds = 2
+			if change != nil {
+				change(c)
+			}
+		})
+	}
+	t.Run("and the debate goes on", func(t *testing.T) {
+		d := three(t, nil)
+		events, err := debatetest.Run(t, d)
+		require.NoError(t, err)
+		res := debatetest.Result(t, d)
+		require.Equal(t, fsm.Completed, res.State)
+		require.Equal(t, "dropped", res.Participants[0].State)
+		require.Equal(t, []string{"context_overflow: too long"}, res.Participants[0].Errors)
+		require.Equal(t, 2, res.Participants[0].Attempts)
+		require.Equal(t, "active", res.Participants[1].State)
+		dropped := 0
+		for _, ev := range events {
+			if e, ok := ev.(debate.Dropped); ok {
+				dropped++
+				require.Equal(t, "C", e.Name)
+			}
+		}
+		require.Equal(t, 1, dropped)
+		require.NotContains(t, res.Assessments[1].Text, "C:", "the judge assesses those who remain")
+	})
+	t.Run("without a quorum the debate concludes with what there is", func(t *testing.T) {
+		d := three(t, func(c *debate.Config) { c.Participants = c.Participants[:2] })
+		_, err := debatetest.Run(t, d)
+		require.NoError(t, err)
+		require.Equal(t, transcript.QuorumLost, debatetest.Result(t, d).Ending.Outcome)
+		require.NotNil(t, debatetest.Result(t, d).Verdict)
+	})
+	t.Run("by policy a person is asked", func(t *testing.T) {
+		d := three(t, func(c *debate.Config) { c.OnFailure = debate.Ask })
+		_, err := debatetest.Run(t, d)
+		require.NoError(t, err)
+		q := debatetest.Result(t, d).Question
+		require.Contains(t, q.Cause, "too long")
+		require.ErrorContains(t, d.Resume(t.Context()), "decide one of retry, drop, end")
+		require.ErrorContains(t, d.Decide(t.Context(), "dance"), `"dance" is no choice, they are retry, drop, end`)
+
+		require.NoError(t, d.Decide(t.Context(), "retry"))
+		_, err = debatetest.Run(t, d)
+		require.NoError(t, err)
+		require.NotNil(t, debatetest.Result(t, d).Question, "it failed again")
+
+		require.NoError(t, d.Decide(t.Context(), "drop"))
+		_, err = debatetest.Run(t, d)
+		require.NoError(t, err)
+		require.Equal(t, fsm.Completed, debatetest.Result(t, d).State)
+		require.Equal(t, "dropped", debatetest.Result(t, d).Participants[0].State)
+		require.ErrorContains(t, d.Decide(t.Context(), "drop"), "no question is open")
+	})
+	t.Run("who may end it", func(t *testing.T) {
+		d := three(t, func(c *debate.Config) { c.OnFailure = debate.Ask })
+		_, err := debatetest.Run(t, d)
+		require.NoError(t, err)
+		require.NoError(t, d.Decide(t.Context(), "end"))
+		_, err = debatetest.Run(t, d)
+		require.NoError(t, err)
+		require.Equal(t, transcript.Stopped, debatetest.Result(t, d).Ending.Outcome)
+		require.NotNil(t, debatetest.Result(t, d).Verdict)
+	})
+}
+
+func TestAllSpeakersOfAPhaseMayFailAtOnce(t *testing.T) {
+	for name, tt := range map[string]struct {
+		failing []string
+		outcome transcript.Outcome
+		dropped []string
+	}{
+		"one of four":   {[]string{"B"}, transcript.JudgeDecided, []string{"B"}},
+		"two of four":   {[]string{"A", "D"}, transcript.JudgeDecided, []string{"A", "D"}},
+		"three of four": {[]string{"A", "B", "C"}, transcript.QuorumLost, []string{"A", "B"}},
+		"all":           {[]string{"A", "B", "C", "D"}, transcript.QuorumLost, []string{"A", "B"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				d := panelOf(t, 2, func(c *debate.Config, o *debate.Options) {
+					c.Protocol, c.Participants = panel.Protocol{Mode: panel.Simultaneous}, nil
+					for _, name := range []string{"A", "B", "C", "D"} {
+						c.Participants = append(c.Participants, debate.Participant{Name: name, Provider: name})
+						model := chatter()
+						if slices.Contains(tt.failing, name) {
+							model = &scripted.Provider{Replies: []scripted.Reply{{Text: "In round 1."}}, Func: dead(providers.Network).Func}
+						}
+						o.Providers[name] = model
+					}
+					o.Providers["j"] = anyJudge(t, 2)
+				})
+				events, err := debatetest.Run(t, d)
+				require.NoError(t, err)
+				res := debatetest.Result(t, d)
+				require.Equal(t, tt.outcome, res.Ending.Outcome, res.Ending.Evidence)
+				require.Equal(t, tt.dropped, dropouts(events))
+				require.NotNil(t, res.Verdict)
+				spoken := 4 // in round 1
+				for _, turn := range res.Turns {
+					if turn.Kind == transcript.Speech && turn.Round == 2 {
+						spoken++
+						require.NotContains(t, tt.failing, turn.Actor)
+					}
+				}
+				require.Equal(t, 8-len(tt.failing), spoken, "whoever spoke at the same time has spoken")
+			})
+		})
+	}
+}
+
+// A key or a request that is refused stops the debate, names the provider, and goes on from an engine that has it right.
+func TestARefusedKeyStopsAndGoesOnWithAnotherEngine(t *testing.T) {
+	for _, kind := range []providers.Kind{providers.Authentication, providers.Validation} {
+		for place, reply := range map[string]string{"m": "", "j": "assessment/1", "v": "verdict/1", "p": "personas/1"} {
+			for _, mode := range []panel.Mode{panel.Sequential, panel.Simultaneous} {
+				t.Run(fmt.Sprint(kind, " ", place, " ", mode), func(t *testing.T) {
+					calls := map[string]int{}
+					var mu sync.Mutex
+					broken := true
+					model := debatetest.ProviderFunc(func(_ context.Context, r providers.Request) (providers.Response, error) {
+						mu.Lock()
+						defer mu.Unlock()
+						system := r.Messages[0].Text[:len("You are A,")]
+						if broken && r.Reply == reply && (reply != "" || system == "You are B,") {
+							return providers.Response{}, &providers.Error{Kind: kind, Err: errors.New("refused")}
+						}
+						calls[r.Reply+system]++
+						e := debatetest.DigestModel{Names: []string{"A", "B"}}
+						return providers.Response{Text: e.Say(4, r)}, nil
+					})
+					cfg := debatetest.PairConfig(panel.Protocol{Mode: mode, Personas: panel.Binary})
+					cfg.Participants[0].Provider, cfg.Participants[1].Provider = "acme", "acme"
+					cfg.Judges[0].Provider = "acme"
+					opts := debate.Options{Store: store.Memory(), Providers: map[string]providers.Provider{"acme": model}}
+					d, err := debate.New(t.Context(), cfg, opts)
+					require.NoError(t, err)
+					_, err = debatetest.Run(t, d)
+					var failure *debate.Failure
+					require.ErrorAs(t, err, &failure)
+					require.Equal(t, "acme", failure.Provider)
+					require.Equal(t, 1, failure.Attempts)
+					require.ErrorContains(t, err, "call provider acme: "+string(kind)+": refused")
+					require.Contains(t, failure.Hint(), "acme")
+					require.True(t, failure.Recoverable)
+					require.Equal(t, fsm.Error, debatetest.Result(t, d).State)
+					before := debatetest.Result(t, d).Turns
+
+					broken = false
+					e, err := debate.NewEngine(opts)
+					require.NoError(t, err)
+					d, err = e.Open(t.Context(), "d")
+					require.NoError(t, err)
+					require.NoError(t, d.Retry(t.Context()))
+					_, err = debatetest.Run(t, d)
+					require.NoError(t, err)
+					require.Equal(t, []string{
+						"1/0/personas/personas/", "1/1/respond/A/", "1/1/respond/B/", "1/1/assess/J/", "1/1/verdict/J/",
+					}, debatetest.TurnKeys(debatetest.Result(t, d)))
+					for _, turn := range before {
+						require.Contains(t, debatetest.Result(t, d).Turns, turn)
+					}
+					for what, n := range calls {
+						require.Equal(t, 1, n, what)
+					}
+				})
+			}
+		}
+	}
+}
+
+// What becomes of a debate of A and B whose judges fail, by policy. J fails from some reply on, J2 does not.
+func TestPoliciesForAJudgeThatFails(t *testing.T) {
+	type want struct {
+		outcome  transcript.Outcome
+		rounds   int
+		dropped  []string
+		verdict  string // who gives it; empty: nobody
+		fallback int    // turns that are marked
+	}
+	for _, tt := range []struct {
+		name   string
+		policy debate.FailurePolicy
+		judges int
+		from   int // the judge's reply that fails, from 0: 0, 1 are assessments, 2 is the verdict
+		want   want
+	}{
+		{"default", "", 1, 0, want{transcript.RoundLimit, 3, nil, "J", 4}},
+		{"go on, from the second round", debate.GoOn, 1, 1, want{transcript.RoundLimit, 3, nil, "J", 3}},
+		{"go on, without a verdict", debate.GoOn, 1, 2, want{transcript.JudgeDecided, 2, nil, "J", 1}},
+		{"go on, with another judge", debate.GoOn, 2, 0, want{transcript.JudgeDecided, 2, nil, "J2", 3}},
+		{"without, from the first round", debate.WithoutJudge, 1, 0, want{transcript.RoundLimit, 3, []string{"J"}, "", 0}},
+		{"without, from the second round", debate.WithoutJudge, 1, 1, want{transcript.RoundLimit, 3, []string{"J"}, "", 0}},
+		{"without a verdict", debate.WithoutJudge, 1, 2, want{transcript.JudgeDecided, 2, []string{"J"}, "", 0}},
+		{"without one of two", debate.WithoutJudge, 2, 0, want{transcript.JudgeDecided, 2, []string{"J"}, "J2", 0}},
+		{"without one of two at the verdict", debate.WithoutJudge, 2, 2, want{transcript.JudgeDecided, 2, []string{"J"}, "J2", 0}},
+		{"end, in the first round", debate.End, 1, 0, want{transcript.QuorumLost, 1, []string{"J"}, "", 0}},
+		{"end, in the second round", debate.End, 1, 1, want{transcript.QuorumLost, 2, []string{"J"}, "", 0}},
+		{"end, at the verdict", debate.End, 1, 2, want{transcript.JudgeDecided, 2, []string{"J"}, "", 0}},
+		{"end, with another judge", debate.End, 2, 1, want{transcript.QuorumLost, 2, []string{"J"}, "J2", 0}},
+	} {
+		for _, mode := range []panel.Mode{panel.Sequential, panel.Simultaneous} {
+			t.Run(tt.name+", "+string(mode), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					model, replies := chatter(), 0
+					jury := court(t, 2)
+					d := panelOf(t, 2, func(c *debate.Config, o *debate.Options) {
+						c.Protocol, c.OnJudgeFailure, c.Limits.MaxRounds = panel.Protocol{Mode: mode}, tt.policy, 3
+						if tt.judges == 2 {
+							c.Judges = append(c.Judges, debate.Participant{Name: "J2", Provider: "j2"})
+						}
+						o.Providers["m"], o.Providers["j2"] = model, court(t, 2)
+						o.Providers["j"] = debatetest.ProviderFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
+							if replies >= tt.from {
+								return providers.Response{}, failsWith(providers.API, 0)
+							}
+							replies++
+							return jury.Generate(ctx, r)
+						})
+					})
+					events, err := debatetest.Run(t, d)
+					require.NoError(t, err)
+					res := debatetest.Result(t, d)
+					is := want{outcome: res.Ending.Outcome, rounds: res.Round, dropped: dropouts(events)}
+					for _, turn := range res.Turns {
+						if slices.Contains(turn.Flags, transcript.Fallback) {
+							is.fallback++
+						}
+					}
+					if res.Verdict != nil {
+						is.verdict = res.Verdict.Actor
+					}
+					require.Equal(t, tt.want, is)
+					require.Equal(t, fsm.Completed, res.State)
+					require.Len(t, warned(events), tt.want.fallback)
+					require.Len(t, res.Warnings, tt.want.fallback)
+					require.Len(t, model.Calls(), 2*res.Round, "no speaker is called again")
+				})
+			})
+		}
+	}
+}
+
+func TestAMarkedFallbackSaysNothingThatEndsADebate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := panelOf(t, 1, func(c *debate.Config, o *debate.Options) {
+			c.Limits.MaxRounds, o.Providers["j"] = 2, dead(providers.Network)
+		})
+		_, err := debatetest.Run(t, d)
+		require.NoError(t, err)
+		for _, turn := range debatetest.Result(t, d).Assessments {
+			a, err := transcript.Decode[judge.Assessment](turn)
+			require.NoError(t, err)
+			require.True(t, a.ShouldContinue)
+			require.False(t, a.Converged || a.DiminishingReturns)
+			require.Len(t, a.Participants, 2)
+			require.Len(t, turn.Attempts, 4)
+		}
+		v, err := transcript.Decode[judge.Verdict](*debatetest.Result(t, d).Verdict)
+		require.NoError(t, err)
+		require.Empty(t, v.Winner)
+	})
+}
+
+// A person decides in another process about a judge that failed.
+func TestAPersonDecidesAboutAJudge(t *testing.T) {
+	for name, tt := range map[string]struct {
+		action  string
+		mended  bool
+		outcome transcript.Outcome
+		verdict bool
+	}{
+		"try again":  {"retry", true, transcript.JudgeDecided, true},
+		"go without": {"drop", false, transcript.RoundLimit, false},
+		"end":        {"end", true, transcript.Stopped, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			model, opts := chatter(), debate.Options{Store: store.Memory()}
+			opts.Providers = models(model, dead(providers.ContextOverflow))
+			cfg := debatetest.PairConfig(nil)
+			cfg.OnJudgeFailure, cfg.OnOverflow, cfg.Limits.MaxRounds = debate.Ask, debate.Degrade, 2
+			d, err := debate.New(t.Context(), cfg, opts)
+			require.NoError(t, err)
+			_, err = debatetest.Run(t, d)
+			require.NoError(t, err, "to be asked is no failure")
+			res := debatetest.Result(t, d)
+			require.Equal(t, fsm.Paused, res.State)
+			require.Equal(t, "J", res.Question.Failure.Key.Actor)
+			require.Contains(t, res.Question.Cause, "call provider j: context_overflow: down")
+			require.Equal(t, []debate.Choice{
+				{Action: "retry", Label: "Try again", Description: "call J again"},
+				{Action: "drop", Label: "Go on without", Description: "J takes no further part"},
+				{Action: "end", Label: "End here", Description: "conclude with what was said so far"},
+			}, res.Question.Choices)
+
+			if tt.mended {
+				opts.Providers = models(model, court(t, 1))
+			}
+			e, err := debate.NewEngine(opts)
+			require.NoError(t, err)
+			other, err := e.Open(t.Context(), "d")
+			require.NoError(t, err)
+			require.Equal(t, debatetest.Encode(t, res.Question), debatetest.Encode(t, debatetest.Result(t, other).Question))
+			require.NoError(t, other.Decide(t.Context(), tt.action))
+			_, err = debatetest.Run(t, other)
+			require.NoError(t, err)
+			res = debatetest.Result(t, other)
+			require.Equal(t, fsm.Completed, res.State)
+			require.Equal(t, tt.outcome, res.Ending.Outcome)
+			require.Equal(t, tt.verdict, res.Verdict != nil)
+			require.Len(t, model.Calls(), 2*res.Round)
+		})
+	}
+}
+
+// Where the verdict fails, the debate is ending already: there is nothing else to end.
+func TestAPersonDecidesAboutAVerdict(t *testing.T) {
+	for _, action := range []string{"retry", "drop"} {
+		t.Run(action, func(t *testing.T) {
+			jury := court(t, 1)
+			broken := true
+			d := panelOf(t, 1, func(c *debate.Config, o *debate.Options) {
+				c.OnJudgeFailure, c.OnOverflow = debate.Ask, debate.Degrade
+				o.Providers["j"] = debatetest.ProviderFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
+					if broken && debatetest.AsksFor(r, "verdict") {
+						return providers.Response{}, failsWith(providers.ContextOverflow, 0)
+					}
+					return jury.Generate(ctx, r)
+				})
+			})
+			_, err := debatetest.Run(t, d)
+			require.NoError(t, err)
+			require.Equal(t, []debate.Choice{
+				{Action: "retry", Label: "Try again", Description: "call J again"},
+				{Action: "drop", Label: "Go on without", Description: "J takes no further part"},
+			}, debatetest.Result(t, d).Question.Choices)
+			broken = false
+			require.NoError(t, d.Decide(t.Context(), action))
+			_, err = debatetest.Run(t, d)
+			require.NoError(t, err)
+			require.Equal(t, fsm.Completed, debatetest.Result(t, d).State)
+			require.Equal(t, transcript.JudgeDecided, debatetest.Result(t, d).Ending.Outcome)
+			require.Equal(t, action == "retry", debatetest.Result(t, d).Verdict != nil)
+		})
+	}
+}
+
+// A debate that concludes is not ended once more: there it is a failure like others, in any round.
+func TestAParticipantMayFailInTheConclusion(t *testing.T) {
+	for _, kind := range []providers.Kind{providers.RateLimit, providers.Network} {
+		for _, rounds := range []int{1, 2} {
+			t.Run(fmt.Sprint(kind, " ", rounds), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					model, began, down := chatter(), time.Now(), true
+					d := panelOf(t, 1, func(c *debate.Config, o *debate.Options) {
+						c.Protocol, o.Providers["j"] = closing{}, anyJudge(t, rounds)
+						o.Providers["m"] = debatetest.ProviderFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
+							if down && len(model.Calls()) >= 2*rounds {
+								return providers.Response{}, failsWith(kind, 0)
+							}
+							return model.Generate(ctx, r)
+						})
+					})
+					_, err := debatetest.Run(t, d)
+					var failure *debate.Failure
+					require.ErrorAs(t, err, &failure)
+					require.Equal(t, kind, failure.Kind)
+					require.Less(t, time.Since(began), 5*time.Minute)
+					require.Equal(t, fsm.Error, debatetest.Result(t, d).State)
+					require.Len(t, debatetest.Result(t, d).Turns, 3*rounds)
+					require.NoError(t, d.Retry(t.Context()))
+					down = false
+					_, err = debatetest.Run(t, d)
+					require.NoError(t, err)
+					require.Len(t, debatetest.Result(t, d).Turns, 3*rounds+2)
+				})
+			})
+		}
+	}
+}
+
+// closing is a panel whose participants conclude.
+type closing struct{ panel.Protocol }
+
+func (closing) Name() string { return "closing/1" }
+
+func (c closing) Phases(r *protocol.Record) []protocol.Phase {
+	if r.Cursor.Stage != transcript.Conclusion {
+		return c.Protocol.Phases(r)
+	}
+	p := protocol.Phase{Name: "last-words", Parallel: true}
+	for _, s := range r.Seats {
+		p.Steps = append(p.Steps, debatetest.Step(s.Name, "", nil))
+	}
+	return []protocol.Phase{p}
+}
+
+func TestAllThatADroppedParticipantTriedIsShown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := panelOf(t, 1, func(c *debate.Config, o *debate.Options) {
+			c.Participants = append(c.Participants, debate.Participant{Name: "C", Provider: "c"})
+			o.Providers["c"] = scripted.Text("  ", "\n")
+		})
+		_, err := debatetest.Run(t, d)
+		require.NoError(t, err)
+		require.Equal(t, debate.Status{
+			Name: "C", State: "dropped", Attempts: 2,
+			Errors: []string{"invalid_response: the reply is empty", "invalid_response: the reply is empty"},
+		}, debatetest.Result(t, d).Participants[2])
+	})
+}
+
+// A judge that dropped out was needed to begin, and is not what a participant's leaving is held against.
+func TestAParticipantCanBeSparedAfterTheOnlyJudgeDroppedOut(t *testing.T) {
+	c := debatetest.PairConfig(panel.Protocol{})
+	c.Participants = append(c.Participants, debate.Participant{Name: "C", Provider: "c"})
+	c.OnJudgeFailure, c.Limits.MaxRounds = debate.WithoutJudge, 3
+	c.Retries = map[providers.Kind]int{providers.API: 0}
+	n := 0
+	third := debatetest.ProviderFunc(func(context.Context, providers.Request) (providers.Response, error) {
+		if n++; n > 1 {
+			return providers.Response{}, &providers.Error{Kind: providers.API, Err: errors.New("gone")}
+		}
+		return providers.Response{Text: "I am here.", Finish: providers.Stop}, nil
+	})
+	d, err := debate.New(t.Context(), c, debate.Options{Providers: map[string]providers.Provider{
+		"m": chatter(), "c": third, "j": fails{&providers.Error{Kind: providers.API, Err: errors.New("gone")}},
+	}})
+	require.NoError(t, err)
+	_, err = debatetest.Run(t, d)
+	require.NoError(t, err)
+	require.Equal(t, transcript.RoundLimit, debatetest.Result(t, d).Ending.Outcome, "%s", debatetest.Result(t, d).Ending.Evidence)
+}
+
+// A rule that goes by answers finds nothing where nobody says what a turn answers: better to say so.
+func TestARuleByAnswersNeedsAnAnswer(t *testing.T) {
+	c := debatetest.PairConfig(nil)
+	c.Watch = []detect.Rule{{Sign: detect.Unanimous, Use: detect.Stop}}
+	p := chatter()
+	d, err := debate.New(t.Context(), c, debate.Options{Providers: models(p, court(t, 1))})
+	if err == nil {
+		_, err = debatetest.Run(t, d)
+	}
+	require.ErrorContains(t, err, "watch[0]")
+}
+
+// Vectors are long, and not what the cap on a judge's reply is for.
+func TestVectorsOfManySpeechesAreTaken(t *testing.T) {
+	c := debate.Config{ID: "d", Topic: "Ban cars?", Protocol: crowd{}, Limits: debate.Limits{MaxRounds: 1}}
+	for i := range 20 {
+		c.Participants = append(c.Participants, debate.Participant{Name: fmt.Sprint("P", i), Provider: "m"})
+	}
+	c.Embedder.Provider = "e"
+	c.Watch = []detect.Rule{{Sign: detect.Repetitive, By: "vectors"}}
+	e := debatetest.ProviderFunc(func(_ context.Context, r providers.Request) (providers.Response, error) {
+		list := make([]string, len(r.Messages))
+		for i := range list {
+			list[i] = base64.StdEncoding.EncodeToString(slices.Repeat([]byte{3}, 3072)) // as one usual model has
+		}
+		return providers.Response{Text: debatetest.Encode(t, map[string]any{"vectors": list}), Finish: providers.Stop}, nil
+	})
+	d, err := debate.New(t.Context(), c, debate.Options{Providers: map[string]providers.Provider{"m": chatter(), "e": e}, Protocols: []protocol.Protocol{crowd{}}})
+	require.NoError(t, err)
+	_, err = debatetest.Run(t, d)
+	require.NoError(t, err)
+	require.Empty(t, debatetest.Result(t, d).Warnings)
+}
+
+type crowd struct{ unjudged }
+
+func (crowd) Name() string { return "crowd/1" }
+
+// parrot says the same in each round from the second on.
+var parrot = &scripted.Provider{Forget: true, Func: func(r providers.Request) scripted.Reply {
+	if len(r.Messages) < 4 {
+		return scripted.Reply{Text: "Here is how I begin: " + r.Messages[0].Text}
+	}
+	return scripted.Reply{Text: "As I have always said, it is so and not otherwise. ANSWER 42"}
+}}
+
+func TestWhatFollowsFromAFinding(t *testing.T) {
+	same := detect.Rule{Sign: detect.Unanimous}
+	repeats := detect.Rule{Sign: detect.Repetitive}
+	for _, tt := range []struct {
+		name    string
+		rule    detect.Rule
+		use     string
+		min     int
+		outcome transcript.Outcome
+		round   int
+		advised bool
+	}{
+		{"it is reported", same, detect.Report, 1, transcript.RoundLimit, 5, false},
+		{"reporting is the default", same, "", 1, transcript.RoundLimit, 5, false},
+		{"it advises the judge", same, detect.Advise, 1, transcript.RoundLimit, 5, true},
+		{"it stops the debate", same, detect.Stop, 1, transcript.Unanimous, 2, true},
+		{"but not before the minimum of rounds", same, detect.Stop, 4, transcript.Unanimous, 4, true},
+		{"a sign without an outcome of its own", repeats, detect.Stop, 1, transcript.EarlyStop, 3, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c := watched(5, tt.rule)
+			c.Watch[0].Use, c.Limits.MinRounds = tt.use, tt.min
+			j := court(t, 9)
+			d, err := debate.New(t.Context(), c, debate.Options{Providers: models(parrot, j), Answer: final})
+			require.NoError(t, err)
+			events, err := debatetest.Run(t, d)
+			require.NoError(t, err)
+			res := debatetest.Result(t, d)
+			require.Equal(t, tt.outcome, res.Ending.Outcome)
+			require.Equal(t, tt.round, res.Round)
+
+			require.Len(t, res.Findings, tt.round, "one for each round")
+			var told []detect.Finding
+			for _, ev := range events {
+				if s, ok := ev.(debate.StateChanged); ok {
+					told = append(told, s.Findings...)
+				}
+			}
+			require.Equal(t, res.Findings, told)
+			found := res.Findings[tt.round-1]
+			require.True(t, found.Found, "%v", found)
+			if tt.outcome != transcript.RoundLimit {
+				require.Equal(t, found.String(), res.Ending.Evidence)
+			}
+			advised := false
+			for _, r := range j.Calls() {
+				advised = advised || strings.Contains(r.Messages[len(r.Messages)-1].Text, string(tt.rule.Sign))
+			}
+			require.Equal(t, tt.advised, advised)
+		})
+	}
+}
+
+func TestFindingsByTheJudgesMarks(t *testing.T) {
+	c := watched(5, detect.Rule{Sign: detect.Drifting, Use: detect.Stop}, detect.Rule{Sign: detect.Converged})
+	round := 0
+	j := &scripted.Provider{Func: func(r providers.Request) scripted.Reply {
+		if debatetest.AsksFor(r, "verdict") {
+			return scripted.Reply{Text: verdict}
+		}
+		round++
+		a := debatetest.Assessment(true, "A", "B")
+		for i := range a.Participants {
+			for k := range a.Participants[i].Criteria {
+				if m := &a.Participants[i].Criteria[k]; m.Criterion == judge.Relevance && round == 3 {
+					m.Score = 4
+				}
+			}
+		}
+		return scripted.Reply{Text: debatetest.Encode(t, a)}
+	}}
+	d, err := debate.New(t.Context(), c, debate.Options{Providers: models(chatter(), j)})
+	require.NoError(t, err)
+	_, err = debatetest.Run(t, d)
+	require.NoError(t, err)
+	res := debatetest.Result(t, d)
+	require.Equal(t, transcript.EarlyStop, res.Ending.Outcome)
+	require.Equal(t, 3, res.Round)
+	require.Contains(t, res.Ending.Evidence, "round 3: drifting")
+	require.Len(t, res.Findings, 6)
+}
+
+// Findings stand in the journal, each once: a debate that another process takes up has them, and finds what an
+// undisturbed one finds.
+func TestFindingsAreTheSameInAnotherProcess(t *testing.T) {
+	rules := []detect.Rule{{Sign: detect.Repetitive, Use: detect.Advise}, {Sign: detect.Disengaged}, {Sign: detect.Diminishing}}
+	drive := func(stops int) *debate.Result {
+		s := store.Memory()
+		p := &debatetest.DigestModel{Names: []string{"A", "B"}}
+		o := debate.Options{Providers: models(p, court(t, 9)), Store: s}
+		d, err := debate.New(t.Context(), watched(4, rules...), o)
+		require.NoError(t, err)
+		for more := true; more; {
+			more, err = d.Do(t.Context())
+			require.NoError(t, err)
+			if stops--; stops > 0 {
+				e, err := debate.NewEngine(o)
+				require.NoError(t, err)
+				d, err = e.Open(t.Context(), "d")
+				require.NoError(t, err)
+			}
+		}
+		return debatetest.Result(t, d)
+	}
+	require.Equal(t, drive(0).Findings, drive(100).Findings)
+}
+
+// A debate that failed after its speeches and is tried again passes through them, and finds nothing twice.
+func TestARetriedDebateFindsNothingTwice(t *testing.T) {
+	c := watched(1, detect.Rule{Sign: detect.Unanimous})
+	c.OnJudgeFailure = debate.Ask
+	c.Retries = map[providers.Kind]int{providers.Authentication: 0}
+	refuse := true
+	j := &scripted.Provider{Func: func(r providers.Request) scripted.Reply {
+		if refuse {
+			refuse = false
+			return scripted.Reply{Err: &providers.Error{Kind: providers.Authentication, Err: errors.New("no key")}}
+		}
+		if debatetest.AsksFor(r, "verdict") {
+			return scripted.Reply{Text: verdict}
+		}
+		return scripted.Reply{Text: assess(t, true, "A", "B")}
+	}}
+	c.OnJudgeFailure = ""
+	d, err := debate.New(t.Context(), c, debate.Options{Providers: models(parrot, j), Answer: final})
+	require.NoError(t, err)
+	_, err = debatetest.Run(t, d)
+	require.Error(t, err)
+	require.Equal(t, fsm.Error, debatetest.Result(t, d).State)
+	require.NoError(t, d.Retry(t.Context()))
+	_, err = debatetest.Run(t, d)
+	require.NoError(t, err)
+	require.Len(t, debatetest.Result(t, d).Findings, 1)
+}
+
+// embedder gives each text the vector of its first letter.
+type embedder struct{ err error }
+
+func (e embedder) reply(r providers.Request) scripted.Reply {
+	if e.err != nil {
+		return scripted.Reply{Err: e.err}
+	}
+	var list []string
+	for _, m := range r.Messages {
+		list = append(list, `"`+base64.StdEncoding.EncodeToString([]byte{127, m.Text[0] - 'A'})+`"`)
+	}
+	return scripted.Reply{Text: `{"vectors": [` + strings.Join(list, ",") + `]}`}
+}
+
+func TestVectorsAreAStep(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		err   error
+		value float64
+		flags []transcript.Flag
+	}{
+		{"an embedder", nil, 1, nil},
+		{"one that fails keeps nobody from debating", &providers.Error{Kind: providers.API, Err: errors.New("broken")}, 0, []transcript.Flag{transcript.Fallback}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c := watched(2, detect.Rule{Sign: detect.Repetitive, By: "vectors", Use: detect.Report})
+			c.Embedder.Provider = "e"
+			c.Retries = map[providers.Kind]int{providers.API: 0}
+			e := &scripted.Provider{Func: embedder{tt.err}.reply}
+			p := models(&scripted.Provider{Func: func(r providers.Request) scripted.Reply {
+				return scripted.Reply{Text: strings.ToUpper(r.Messages[0].Text[8:9]) + " is my name."}
+			}}, court(t, 9))
+			p["e"] = e
+			d, err := debate.New(t.Context(), c, debate.Options{Providers: p})
+			require.NoError(t, err)
+			_, err = debatetest.Run(t, d)
+			require.NoError(t, err)
+			res := debatetest.Result(t, d)
+			require.Equal(t, []string{
+				"1/1/respond/A/", "1/1/respond/B/", "1/1/embed/embedder/", "1/1/assess/J/",
+				"1/2/respond/A/", "1/2/respond/B/", "1/2/embed/embedder/", "1/2/assess/J/", "1/2/verdict/J/",
+			}, debatetest.TurnKeys(res))
+			require.Equal(t, transcript.Vectors, res.Turns[2].Kind)
+			require.Equal(t, tt.flags, res.Turns[2].Flags)
+			require.Len(t, res.Assessments, 2)
+			require.Len(t, res.Findings, 2)
+			require.InDelta(t, tt.value, res.Findings[1].Value, 0.001)
+			require.Equal(t, []providers.Message{{Role: providers.User, Text: "A is my name."}, {Role: providers.User, Text: "B is my name."}}, e.Calls()[0].Messages)
+		})
+	}
+}
+
+func TestANewRunIsMeasuredFromItsBeginning(t *testing.T) {
+	broken := true
+	m := chatter()
+	c := watched(2, detect.Rule{Sign: detect.Repetitive}, detect.Rule{Sign: detect.Converged})
+	var n atomic.Int64
+	d, err := debate.New(t.Context(), c, debate.Options{Providers: models(debatetest.ProviderFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
+		if n.Add(1) > 2 && broken {
+			return providers.Response{}, &providers.Error{Kind: providers.Authentication, Err: errors.New("the key has expired")}
+		}
+		return m.Generate(ctx, r)
+	}), court(t, 9))})
+	require.NoError(t, err)
+	_, err = debatetest.Run(t, d)
+	require.Error(t, err)
+	require.Len(t, debatetest.Result(t, d).Findings, 2)
+	require.NoError(t, d.Reset(t.Context()))
+	require.Empty(t, debatetest.Result(t, d).Findings)
+	broken = false
+	_, err = debatetest.Run(t, d)
+	require.NoError(t, err)
+	require.Len(t, debatetest.Result(t, d).Findings, 4, "two of each round of the new run")
+}
+
+func TestRulesThatWereEditedHoldFromThenOn(t *testing.T) {
+	m, broken := chatter(), true
+	var n atomic.Int64
+	c := watched(3, detect.Rule{Sign: detect.Repetitive})
+	d, err := debate.New(t.Context(), c, debate.Options{Providers: models(debatetest.ProviderFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
+		if n.Add(1) > 4 && broken {
+			return providers.Response{}, &providers.Error{Kind: providers.Authentication, Err: errors.New("the key has expired")}
+		}
+		return m.Generate(ctx, r)
+	}), court(t, 9))})
+	require.NoError(t, err)
+	_, err = debatetest.Run(t, d)
+	require.Error(t, err)
+	require.NoError(t, d.Retry(t.Context()))
+	c.Watch = []detect.Rule{{Sign: detect.Disengaged}}
+	require.NoError(t, d.Edit(t.Context(), c))
+	broken = false
+	_, err = debatetest.Run(t, d)
+	require.NoError(t, err)
+	var signs []detect.Sign
+	for _, f := range debatetest.Result(t, d).Findings {
+		signs = append(signs, f.Sign)
+	}
+	require.Equal(t, []detect.Sign{detect.Repetitive, detect.Repetitive, detect.Disengaged}, signs)
+}
+
+func TestDefaultsAreNoMarks(t *testing.T) {
+	c := watched(1, detect.Rule{Sign: detect.Drifting})
+	j := &scripted.Provider{Func: func(r providers.Request) scripted.Reply { return scripted.Reply{Text: "No idea."} }}
+	d, err := debate.New(t.Context(), c, debate.Options{Providers: models(chatter(), j)})
+	require.NoError(t, err)
+	_, err = debatetest.Run(t, d)
+	require.NoError(t, err)
+	require.True(t, strings.HasSuffix(debatetest.Result(t, d).Findings[0].Evidence, "no score of relevance"), debatetest.Result(t, d).Findings[0].Evidence)
+}
