@@ -3,6 +3,7 @@ package debate
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/elenchus-go/debate/context/window"
@@ -265,4 +266,26 @@ func find(list []Participant, name string) *Participant {
 		}
 	}
 	return nil
+}
+
+// kinship are the judges who are of one model with a participant: models are known to like their own words. Named resolves
+// the name of a provider.
+func (c *Config) kinship(named func(string) string) (list []string) {
+	for i, j := range slices.Concat(c.Judges, c.Substitutes) {
+		var kin []string
+		for _, p := range c.active() {
+			if named(p.Provider) == named(j.Provider) && p.Model == j.Model {
+				kin = append(kin, p.Name)
+			}
+		}
+		if len(kin) == 0 {
+			continue
+		}
+		who := "judge " + j.Name
+		if i >= len(c.Judges) {
+			who = fmt.Sprintf("substitutes[%d]", i-len(c.Judges))
+		}
+		list = append(list, fmt.Sprintf("%s is of one model with %s, and may favour what it would say itself", who, strings.Join(kin, ", ")))
+	}
+	return list
 }
