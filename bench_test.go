@@ -126,49 +126,52 @@ func runBench(b *testing.B, e *debate.Engine, p protocol.Protocol, judges []deba
 	}
 }
 
-// bareLoop makes the same calls: it keeps the history, builds each prompt and streams each reply. With a judge it also
-// parses, validates and decodes what the judge says.
-func bareLoop(b *testing.B, p, j *scripted.Provider) {
-	type said struct{ who, text, told string }
-	var (
-		ctx     = context.Background()
-		history []said
-		chunks  int
-		names   = []string{"Ada", "Bo"}
-	)
-	call := func(p *scripted.Provider, who, reply, system, user string) string {
-		messages := make([]providers.Message, 0, len(history)+2)
-		messages = append(messages, providers.Message{Role: providers.System, Text: system})
-		for _, s := range history {
-			if s.who == who {
-				messages = append(messages, providers.Message{Role: providers.Assistant, Text: s.text})
-			} else {
-				messages = append(messages, providers.Message{Role: providers.User, Text: s.told})
-			}
+// A loop makes the same calls as a debate: it keeps the history, builds each prompt and streams each reply.
+type loop struct {
+	b       *testing.B
+	history []said
+	chunks  int
+}
+
+type said struct{ who, text, told string }
+
+func (l *loop) call(p *scripted.Provider, who, reply, system, user string) string {
+	messages := make([]providers.Message, 0, len(l.history)+2)
+	messages = append(messages, providers.Message{Role: providers.System, Text: system})
+	for _, s := range l.history {
+		if s.who == who {
+			messages = append(messages, providers.Message{Role: providers.Assistant, Text: s.text})
+		} else {
+			messages = append(messages, providers.Message{Role: providers.User, Text: s.told})
 		}
-		messages = append(messages, providers.Message{Role: providers.User, Text: user})
-		var text strings.Builder // as a stream gives it
-		_, err := p.Generate(ctx, providers.Request{Messages: messages, Reply: reply, OnChunk: func(piece string) error {
-			text.WriteString(piece)
-			chunks++
-			return nil
-		}})
-		if err != nil {
-			b.Fatal(err)
-		}
-		return text.String()
 	}
+	messages = append(messages, providers.Message{Role: providers.User, Text: user})
+	var text strings.Builder // as a stream gives it
+	_, err := p.Generate(context.Background(), providers.Request{Messages: messages, Reply: reply, OnChunk: func(piece string) error {
+		text.WriteString(piece)
+		l.chunks++
+		return nil
+	}})
+	if err != nil {
+		l.b.Fatal(err)
+	}
+	return text.String()
+}
+
+// bareLoop holds the rounds. With a judge it also parses, validates and decodes what the judge says.
+func bareLoop(b *testing.B, p, j *scripted.Provider) {
+	l := &loop{b: b}
 	for round := range benchRounds {
-		for _, who := range names {
-			text := call(p, who, "", "You debate as "+who, fmt.Sprintf("Round %d of %d", round+1, benchRounds))
-			history = append(history, said{who, text, who + ": " + text})
+		for _, who := range []string{"Ada", "Bo"} {
+			text := l.call(p, who, "", "You debate as "+who, fmt.Sprintf("Round %d of %d", round+1, benchRounds))
+			l.history = append(l.history, said{who, text, who + ": " + text})
 		}
 		if j != nil {
-			parse[judge.Assessment](b, call(j, "", "assessment/1", "You judge", fmt.Sprintf("Assess round %d", round+1)), true)
+			parse[judge.Assessment](b, l.call(j, "", "assessment/1", "You judge", fmt.Sprintf("Assess round %d", round+1)), true)
 		}
 	}
 	if j != nil {
-		parse[judge.Verdict](b, call(j, "", "verdict/1", "You judge", "final judgment"), false)
+		parse[judge.Verdict](b, l.call(j, "", "verdict/1", "You judge", "final judgment"), false)
 	}
 }
 
