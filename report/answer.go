@@ -35,14 +35,6 @@ func (r *Report) answer() (blocks []block) {
 	return blocks
 }
 
-// read is data as a type; the zero value where it is none.
-func read[T any](data json.RawMessage) (v T) {
-	if err := json.Unmarshal(data, &v); err != nil {
-		return *new(T)
-	}
-	return v
-}
-
 func arbitrated(data json.RawMessage) []block {
 	res := read[arbitration.Result](data)
 	if len(res.Topics)+len(res.Scores) == 0 {

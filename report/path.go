@@ -5,10 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/elenchus-go/debate"
-	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -62,42 +60,6 @@ func because(s debate.StateChanged) string {
 		}
 	}
 	return strings.Join(why, "; ")
-}
-
-// times are when turns began and ended.
-func (r *Report) times() []block {
-	var cells [][]string
-	s := r.settings()
-	for i := range r.Result.Turns {
-		t := &r.Result.Turns[i]
-		cells = append(cells, []string{
-			fmt.Sprint(i + 1), who(t), fmt.Sprint(t.Round), moment(t.Began), moment(t.Ended), took(t.Ended.Sub(t.Began)),
-			tokens(t.Usage, t.Usage.Input), tokens(t.Usage, t.Usage.Output), s.cost(t.Usage), strings.Join(marks(t), "; "),
-		})
-	}
-	if len(cells) == 0 {
-		return nil
-	}
-	return append([]block{{Figure: r.timeline()}}, rows("Turns, in order",
-		[]string{"No.", "Who", "Round", "Began", "Ended", "Took", "Read", "Written", "Cost", "Notes"}, cells)...)
-}
-
-// span is a time from the begin to the end of something.
-type span struct{ from, to time.Time }
-
-// pauses are when nothing new began.
-func (r *Report) pauses() (list []span) {
-	for i, s := range r.Path {
-		if s.To != fsm.Paused {
-			continue
-		}
-		end := r.Result.Updated
-		if i+1 < len(r.Path) {
-			end = r.Path[i+1].At
-		}
-		list = append(list, span{s.At, end})
-	}
-	return list
 }
 
 // failures are all steps that failed for good, once each, in order.

@@ -120,3 +120,11 @@ func (r *Report) settings() (s settings) {
 	_ = json.Unmarshal(r.Config, &s) // what cannot be read is not shown
 	return s
 }
+
+// read is data as a type; the zero value where it is none.
+func read[T any](data json.RawMessage) (v T) {
+	if err := json.Unmarshal(data, &v); err != nil {
+		return *new(T)
+	}
+	return v
+}

@@ -154,3 +154,46 @@ func (s *scale) trust(turns []transcript.Turn) {
 		}
 	}
 }
+
+// chart draws a line for each series, rounds from left to right.
+func (s *scale) chart() *figure {
+	const left, top, height, perRow = 40, 12, 240, 4
+	rounds := s.rounds()
+	first, last := rounds[0], rounds[len(rounds)-1]
+	f := &figure{ID: "chart", Title: s.of, Width: figureWidth}
+	f.About = fmt.Sprintf("Lines: %d, from round %d to round %d. The table below has the same values.", len(s.series), first, last)
+	x := func(round int) float64 {
+		if first == last {
+			return (left + figureWidth - 20) / 2
+		}
+		return left + 10 + (figureWidth-left-30)*(float64(round)-float64(first))/(float64(last)-float64(first))
+	}
+	y := func(v float64) float64 { return top + height*(1-min(max(v/s.most, 0), 1)) }
+	for i := range 6 {
+		v := s.most * float64(i) / 5
+		f.line("grid", [2]float64{left, y(v)}, [2]float64{figureWidth - 10, y(v)})
+		f.text("end", left-6, y(v)+4, score(v))
+	}
+	for i := 0; i < len(rounds); i += (len(rounds) + 19) / 20 {
+		f.text("middle", x(rounds[i]), top+height+18, fmt.Sprint(rounds[i]))
+	}
+	for i, one := range s.series {
+		var points [][2]float64
+		for _, round := range rounds {
+			v, ok := one.values[round]
+			if !ok { // the line is broken
+				f.line(look(i), points...)
+				points = nil
+				continue
+			}
+			points = append(points, [2]float64{x(round), y(v)})
+			f.dot(look(i), x(round), y(v), fmt.Sprintf("%s, round %d: %s", one.name, round, score(v)))
+		}
+		f.line(look(i), points...)
+		at, below := float64(left+i%perRow*178), float64(top+height+44+i/perRow*20)
+		f.line(look(i), [2]float64{at, below - 4}, [2]float64{at + 24, below - 4})
+		f.text("start", at+30, below, short(one.name))
+	}
+	f.Height = float64(top + height + 56 + (len(s.series)-1)/perRow*20)
+	return f
+}

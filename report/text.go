@@ -8,7 +8,6 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -128,8 +127,4 @@ func marks(t *transcript.Turn) (list []string) {
 		list = append(list, fmt.Sprintf("its prompt left out %d turns", w.Cut))
 	}
 	return list
-}
-
-func byName(name string) func(debate.Status) bool {
-	return func(s debate.Status) bool { return s.Name == name }
 }

@@ -1,0 +1,111 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// times are when turns began and ended.
+func (r *Report) times() []block {
+	var cells [][]string
+	s := r.settings()
+	for i := range r.Result.Turns {
+		t := &r.Result.Turns[i]
+		cells = append(cells, []string{
+			fmt.Sprint(i + 1), who(t), fmt.Sprint(t.Round), moment(t.Began), moment(t.Ended), took(t.Ended.Sub(t.Began)),
+			tokens(t.Usage, t.Usage.Input), tokens(t.Usage, t.Usage.Output), s.cost(t.Usage), strings.Join(marks(t), "; "),
+		})
+	}
+	if len(cells) == 0 {
+		return nil
+	}
+	return append([]block{{Figure: r.timeline()}}, rows("Turns, in order",
+		[]string{"No.", "Who", "Round", "Began", "Ended", "Took", "Read", "Written", "Cost", "Notes"}, cells)...)
+}
+
+// kinds are the kinds of turns, by how they look in the timeline.
+var kinds = []transcript.Kind{transcript.Speech, transcript.Assessment, transcript.Conclusion, transcript.Prelude, transcript.Summary, transcript.Remark, transcript.Vectors}
+
+// timeline draws a lane for each speaker, with a box for each turn and pauses across all lanes.
+func (r *Report) timeline() *figure {
+	const left, top, lane = 150, 10, 24
+	turns := r.Result.Turns
+	var actors []string
+	all := span{turns[0].Began, turns[0].Ended}
+	for i := range turns {
+		t := &turns[i]
+		if !slices.Contains(actors, t.Actor) {
+			actors = append(actors, t.Actor)
+		}
+		if t.Began.Before(all.from) {
+			all.from = t.Began
+		}
+		if t.Ended.After(all.to) {
+			all.to = t.Ended
+		}
+	}
+	length := max(all.to.Sub(all.from), 1)
+	bottom := float64(top + lane*len(actors))
+	x := func(t time.Time) float64 {
+		return left + (figureWidth-left-20)*min(max(float64(t.Sub(all.from))/float64(length), 0), 1)
+	}
+	f := &figure{
+		ID: "lanes", Title: "When each turn began and ended", Width: figureWidth, Height: bottom + 44,
+		About: "A lane for each speaker; pauses go across all lanes. The table below has the same times.",
+	}
+	for _, p := range r.pauses() {
+		if p.to.After(all.from) && p.from.Before(all.to) {
+			f.box("pause", x(p.from), top, max(x(p.to)-x(p.from), 1), bottom-top, "paused for "+took(p.to.Sub(p.from)))
+		}
+	}
+	for i, name := range actors {
+		f.line("grid", [2]float64{left, float64(top + lane*(i+1))}, [2]float64{figureWidth - 20, float64(top + lane*(i+1))})
+		f.text("end", left-8, float64(top+lane*i+16), short(name))
+	}
+	for i := range turns {
+		t := &turns[i]
+		y := float64(top + lane*slices.Index(actors, t.Actor) + 4)
+		about := fmt.Sprintf("%s, round %d: %s", who(t), t.Round, took(t.Ended.Sub(t.Began)))
+		f.box(look(max(slices.Index(kinds, t.Kind), 0)), x(t.Began), y, max(x(t.Ended)-x(t.Began), 2), lane-8, about)
+	}
+	for i := range 5 {
+		at := all.from.Add(length / 4 * time.Duration(i))
+		f.text("middle", x(at), bottom+18, "+"+took(at.Sub(all.from)))
+	}
+	f.legend(turns, left, bottom+38)
+	return f
+}
+
+// legend says how each kind of turn looks.
+func (f *figure) legend(turns []transcript.Turn, x, y float64) {
+	for i, k := range kinds {
+		if slices.ContainsFunc(turns, func(t transcript.Turn) bool { return t.Kind == k }) {
+			f.box(look(i), x, y-10, 12, 12, "")
+			f.text("start", x+18, y, string(k))
+			x += 100
+		}
+	}
+}
+
+// span is a time from the begin to the end of something.
+type span struct{ from, to time.Time }
+
+// pauses are when nothing new began.
+func (r *Report) pauses() (list []span) {
+	for i, s := range r.Path {
+		if s.To != fsm.Paused {
+			continue
+		}
+		end := r.Result.Updated
+		if i+1 < len(r.Path) {
+			end = r.Path[i+1].At
+		}
+		list = append(list, span{s.At, end})
+	}
+	return list
+}
