@@ -10,6 +10,8 @@ import (
 	"github.com/elenchus-go/debate/protocol/panel"
 )
 
+const usage = `usage: worker work | submit "Should cities ban private cars?" | watch, pause, resume, stop or cancel <id>`
+
 // client is a process that has no model and drives nothing.
 type client struct {
 	ctx    context.Context

@@ -31,8 +31,6 @@ import (
 	"github.com/elenchus-go/debate/providers/openai"
 )
 
-const usage = `usage: worker work | submit "Should cities ban private cars?" | watch, pause, resume, stop or cancel <id>`
-
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once

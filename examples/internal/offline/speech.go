@@ -55,6 +55,20 @@ func (p prompt) speech() string {
 	return text
 }
 
+// stance is "for" or "against": the side, else what the position begins with, else one or the other.
+func (p prompt) stance() string {
+	position := words(strings.ToLower(line(p.system, "Your position: ")))
+	switch {
+	case lines[p.side] != nil:
+		return p.side
+	case len(position) > 0 && position[0] == "no":
+		return "against"
+	case len(position) > 0 && position[0] == "yes", p.odd():
+		return "for"
+	}
+	return "against"
+}
+
 // word is the nth that the topic may be about.
 func (p prompt) word(n int) string { return pick(keywords(p.topic), n) }
 

@@ -1,7 +1,6 @@
 package offline
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 )
@@ -27,65 +26,4 @@ const idle = " should would could must will with that than this from have does w
 
 func words(text string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) })
-}
-
-// point is a statement's last sentence, cut where it is long.
-func (s statement) point() string {
-	text := strings.TrimSpace(s.text)
-	text = text[strings.LastIndex(text, "\n")+1:]
-	if i := strings.LastIndex(strings.TrimRight(text, ".?! "), ". "); i >= 0 {
-		text = text[i+2:]
-	}
-	if r := []rune(text); len(r) > 150 {
-		text = string(r[:150]) + "..."
-	}
-	return text
-}
-
-// speaker is what the script can tell of somebody.
-type speaker struct {
-	name   string
-	points []string
-	share  float64 // of new words in the last statement
-	fresh  int     // new words in all statements
-}
-
-// speakers are those who spoke, in order.
-func (p prompt) speakers() (list []*speaker) {
-	known, by := map[string]bool{}, map[string]*speaker{}
-	for _, s := range p.heard {
-		who := by[s.name]
-		if who == nil {
-			who = &speaker{name: s.name}
-			by[s.name], list = who, append(list, who)
-		}
-		who.hear(s, known)
-	}
-	return list
-}
-
-// label is how judges know participants. Who gets which differs from debate to debate, and is to change no count.
-var label = regexp.MustCompile(`Debater [A-Z]+`)
-
-func (w *speaker) hear(s statement, known map[string]bool) {
-	said, before := words(strings.ToLower(label.ReplaceAllString(s.text, ""))), len(known)
-	for _, word := range said {
-		known[word] = true
-	}
-	fresh := len(known) - before
-	w.points, w.fresh, w.share = append(w.points, s.point()), w.fresh+fresh, float64(fresh)/float64(max(len(said), 1))
-}
-
-// ahead is who brought the most new words; empty where two did.
-func ahead(all []*speaker) (name string) {
-	most := 0
-	for _, w := range all {
-		switch {
-		case w.fresh > most:
-			most, name = w.fresh, w.name
-		case w.fresh == most:
-			name = ""
-		}
-	}
-	return name
 }

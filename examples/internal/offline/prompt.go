@@ -1,0 +1,76 @@
+package offline
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/elenchus-go/debate/providers"
+)
+
+// prompt is what the script finds in a request.
+type prompt struct {
+	system, task  string
+	topic, side   string
+	round, rounds int
+	own           []string    // the reader's, in order
+	heard         []statement // from others, in order
+}
+
+type statement struct{ name, text string }
+
+func read(r providers.Request) (p prompt) {
+	p.system, p.task = r.Messages[0].Text, r.Messages[len(r.Messages)-1].Text
+	p.topic, p.side = line(p.system, "Topic: "), line(p.system, "Your side: ")
+	_, _ = fmt.Sscanf(p.task, "Round %d of %d", &p.round, &p.rounds) // a verdict has no round
+	for _, m := range r.Messages[1 : len(r.Messages)-1] {
+		if m.Role == providers.User {
+			p.heard = append(p.heard, heard(m.Text))
+		} else {
+			p.own = append(p.own, m.Text)
+		}
+	}
+	return p
+}
+
+// heard is a message of somebody else: "Ada: text" or "Ada on Bo: text", or for a judge a text between two lines of marks,
+// of which the first names the speaker.
+func heard(message string) statement {
+	name, text, _ := strings.Cut(message, ": ")
+	if mark, quote, quoted := strings.Cut(message, "\n"); quoted && strings.HasPrefix(mark, "<<<") {
+		_, name, _ = strings.Cut(mark, " begin: ")
+		name, _, _ = strings.Cut(name, ", round ")
+		text = quote[:max(0, strings.LastIndex(quote, "\n"))]
+	}
+	name, _, _ = strings.Cut(name, " on ")
+	return statement{name, text}
+}
+
+// between is what stands between two words of a text, up to the end of the line.
+func between(text, before, after string) string {
+	_, rest, _ := strings.Cut(text, before)
+	rest, _, _ = strings.Cut(rest, "\n")
+	rest, _, _ = strings.Cut(rest, after)
+	return rest
+}
+
+// line is the rest of the line that begins with a label.
+func line(text, label string) string { return between("\n"+text, "\n"+label, "\n") }
+
+// items are the lines of a list under a heading, without their dashes.
+func items(text, heading string) (list []string) {
+	_, rest, _ := strings.Cut(text, heading+"\n")
+	for item := range strings.Lines(rest) {
+		item, ok := strings.CutPrefix(item, "- ")
+		if !ok {
+			break
+		}
+		list = append(list, strings.TrimSpace(item))
+	}
+	return list
+}
+
+// odd tells participants apart, by the first letter of their names.
+func (p prompt) odd() bool {
+	_, name, _ := strings.Cut(p.system, "You are ")
+	return name == "" || name[0]%2 == 1
+}
