@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/elenchus-go/debate"
 )
 
 const usage = `usage: cli [flags] "Should cities ban private cars?"
@@ -167,6 +169,20 @@ func (o options) says(field string) bool {
 		return o.given["rounds"]
 	}
 	return false
+}
+
+// blame finds the exit code of what is wrong with a configuration: arguments, where only what flags say is wrong.
+func (o options) blame(err error) error {
+	found, ok := errors.AsType[*debate.Problems](err)
+	if !ok {
+		return err
+	}
+	for _, x := range found.List {
+		if !o.says(x.Field) {
+			return &fault{configuration, err}
+		}
+	}
+	return &fault{arguments, err}
 }
 
 // topic is the one that the command line gives, as words or as a file.

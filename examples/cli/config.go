@@ -24,6 +24,13 @@ type settings struct {
 	config    map[string]json.RawMessage // all else: what Engine.ParseConfig reads
 }
 
+// model is a provider in the configuration file. Keys and addresses are never there: whoever gives somebody a
+// configuration could send the key elsewhere.
+type model struct {
+	Kind  string `json:"kind"`
+	Model string `json:"model,omitempty"` // defaults to the environment's KIND_MODEL, else to the kind's own
+}
+
 // role is a role of critique-refine, whose system prompt may stand in a file.
 type role struct {
 	refine.Role

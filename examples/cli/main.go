@@ -17,17 +17,7 @@ import (
 	"runtime/debug"
 	"syscall"
 
-	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/examples/internal/console"
-)
-
-// The exit codes.
-const (
-	success       = iota
-	general       // the debate has come to no answer, or a file cannot be read or written
-	arguments     // the command line is wrong
-	service       // a provider failed
-	configuration // a key is missing, or a configuration is wrong
 )
 
 func main() {
@@ -62,16 +52,6 @@ func run(ctx context.Context, interrupted <-chan struct{}, args []string, stdout
 	return general
 }
 
-// program is one run of the command.
-type program struct {
-	ctx         context.Context
-	interrupted <-chan struct{}
-	options
-	stdout, stderr io.Writer // which drop what could command a terminal
-	screen         io.Writer // stderr as it is
-	env            func(string) string
-}
-
 func (p *program) run(args []string) (err error) {
 	if p.options, err = parse(args); err != nil {
 		return err
@@ -95,36 +75,4 @@ func version() string {
 		return info.Main.Version
 	}
 	return "(devel)"
-}
-
-func (p *program) warn(format string, args ...any) {
-	fmt.Fprintf(p.stderr, "warning: "+format+"\n", args...)
-}
-
-// fault is an error with the exit code that it leads to.
-type fault struct {
-	code int
-	err  error
-}
-
-func (f *fault) Error() string { return f.err.Error() }
-
-func (f *fault) Unwrap() error { return f.err }
-
-func fail(code int, format string, args ...any) error {
-	return &fault{code, fmt.Errorf(format, args...)}
-}
-
-// blame finds the exit code of what is wrong with a configuration: arguments, where only what flags say is wrong.
-func (o options) blame(err error) error {
-	found, ok := errors.AsType[*debate.Problems](err)
-	if !ok {
-		return err
-	}
-	for _, x := range found.List {
-		if !o.says(x.Field) {
-			return &fault{configuration, err}
-		}
-	}
-	return &fault{arguments, err}
 }

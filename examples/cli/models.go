@@ -17,13 +17,6 @@ import (
 	"github.com/elenchus-go/debate/providers/openai"
 )
 
-// model is a provider in the configuration file. Keys and addresses are never there: whoever gives somebody a
-// configuration could send the key elsewhere.
-type model struct {
-	Kind  string `json:"kind"`
-	Model string `json:"model,omitempty"` // defaults to the environment's KIND_MODEL, else to the kind's own
-}
-
 // kind is a service that has models.
 type kind struct {
 	name     string

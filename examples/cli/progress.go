@@ -2,10 +2,8 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/elenchus-go/debate"
@@ -13,57 +11,6 @@ import (
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/transcript"
 )
-
-// view shows how a debate goes: as lines, and where somebody watches with a frame below them that changes.
-type view struct {
-	mu sync.Mutex
-	progress
-	print func(lines ...string)
-	draw  func(frame) // nil: only lines are shown
-	leave func()
-}
-
-// view shows how a debate goes on from where it stands.
-func (p *program) view(so progress) *view {
-	v := plain(p.stderr)
-	if p.live() {
-		v = live(p.screen)
-	}
-	if v.progress = so; so.title != "" {
-		v.note("going on: %s", so.frame().text(columns))
-	}
-	return v
-}
-
-// live says whether somebody watches a terminal that can show what changes.
-func (p *program) live() bool {
-	return !p.plain && console.Watched(p.screen) && p.env("TERM") != "dumb"
-}
-
-func plain(w io.Writer) *view {
-	return &view{leave: func() {}, print: func(lines ...string) {
-		for _, l := range lines {
-			fmt.Fprintln(w, l)
-		}
-	}}
-}
-
-func (v *view) event(ev debate.Event) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if lines := v.apply(ev); len(lines) > 0 {
-		v.print(lines...)
-	}
-	if v.draw != nil {
-		v.draw(v.frame())
-	}
-}
-
-func (v *view) note(format string, args ...any) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.print(clean(fmt.Sprintf(format, args...)))
-}
 
 // progress is how far a debate has come: the fold of its events.
 type progress struct {

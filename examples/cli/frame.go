@@ -1,0 +1,82 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+)
+
+// frame is what changes on a terminal, below the lines that stay.
+type frame struct {
+	title    string
+	phases   []phase
+	speakers []line
+}
+
+type line struct{ who, text string }
+
+const (
+	mostSpeakers = 6   // that a frame shows
+	tailLength   = 400 // bytes of a speaker's text that a frame may show
+)
+
+// The size of a terminal that does not tell.
+const columns, rows = 80, 24
+
+func (p *progress) frame() frame {
+	f := frame{title: p.title}
+	for _, ph := range p.phases {
+		f.phases = append(f.phases, *ph)
+	}
+	for _, s := range p.speakers {
+		text := s.text
+		if strings.HasPrefix(strings.TrimLeft(text, " \n\t`"), "{") || strings.HasPrefix(text, "```") {
+			text = fmt.Sprintf("writes data, %d bytes", len(text))
+		}
+		f.speakers = append(f.speakers, line{clean(s.key.Phase + ", " + who(s.key)), clean(strings.ToValidUTF8(text[max(0, len(text)-tailLength):], ""))})
+	}
+	return f
+}
+
+// text is the frame in lines of a width.
+func (f frame) text(width int) string {
+	if f.title == "" {
+		return ""
+	}
+	var counts []string
+	for _, p := range f.phases {
+		counts = append(counts, fmt.Sprintf("%s %d/%d", p.name, p.done, max(p.expected, p.done)))
+	}
+	lines := []string{f.title + " | " + strings.Join(counts, ", ")}
+	for i, s := range f.speakers {
+		if i == mostSpeakers {
+			lines = append(lines, fmt.Sprintf("  and %d more", len(f.speakers)-i))
+			break
+		}
+		label := "  " + s.who + ": "
+		lines = append(lines, label+tail(s.text, width-cells(label)))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// tail is the end of a text, as far as it has room.
+func tail(text string, room int) string {
+	if cells(text) <= room {
+		return text
+	}
+	r := []rune(text)
+	for len(r) > 0 && cells(string(r)) > room-cells("…") {
+		r = r[1:]
+	}
+	return "…" + string(r)
+}
+
+// cells is how many columns a text takes at most: two for each rune of scripts that may be wide.
+func cells(text string) (n int) {
+	for _, r := range text {
+		n++
+		if r >= 0x1100 {
+			n++
+		}
+	}
+	return n
+}
