@@ -36,11 +36,12 @@ type Hooks struct {
 	Summary   func(Mark) // likewise, of the helper that sums up, or of anybody in a phase that is called "digest"
 	Synthesis func(Mark) // the conclusion: a verdict, a solution, a decision
 
-	seq   int64                  // of the last durable event that was seen
-	whole span                   // the round or the synthesis at hand; in the prelude there is none
-	phase span                   // at hand
-	steps []*span                // in flight
-	done  map[transcript.Key]int // how many steps, by round and phase
+	seq    int64                  // of the last durable event that was seen
+	whole  span                   // the round or the synthesis at hand; in the prelude there is none
+	phase  span                   // at hand
+	phases []Mark                 // of the round, the prelude or the synthesis at hand
+	steps  []*span                // in flight
+	done   map[transcript.Key]int // how many steps, by round and phase
 }
 
 // span is something that starts and ends. One that has ended may start again, as long as it is at hand.
@@ -52,6 +53,7 @@ type span struct {
 // Mark is a start or an end.
 type Mark struct {
 	What   string           // "round", "phase", "agent", "summary" or "synthesis"
+	Stage  transcript.Kind  // of a phase, and of its steps
 	End    bool             // else it starts
 	Round  int              // 0 before the first
 	Rounds int              // the limit
@@ -103,6 +105,16 @@ func (h *Hooks) See(ev debate.Event) {
 	}
 }
 
+// Phases returns a mark for each phase of the current round, of the prelude or of the conclusion, in the order in which
+// they first started. It needs no function to be set. Before the first phase it returns none.
+func (h *Hooks) Phases() []Mark {
+	list := slices.Clone(h.phases)
+	for i, m := range list {
+		list[i].Done = h.done[transcript.Key{Round: m.Round, Phase: m.Phase}]
+	}
+	return list
+}
+
 // begin has a phase be the one at hand, and the round or the synthesis that it belongs to.
 func (h *Hooks) begin(ev debate.PhaseStarted) {
 	whole := Mark{Round: ev.Round, Rounds: ev.Rounds}
@@ -118,13 +130,30 @@ func (h *Hooks) begin(ev debate.PhaseStarted) {
 	}
 	if h.whole.What != whole.What || h.whole.Round != whole.Round {
 		h.end(&h.whole)
+		h.phases = nil
 	}
 	at := transcript.Key{Round: ev.Round, Phase: ev.Phase}
 	if ev.Steps > 0 && h.done[at] >= ev.Steps { // another one of this name
 		delete(h.done, at)
 	}
 	h.whole.Mark = whole
-	h.phase.Mark = Mark{What: "phase", Round: ev.Round, Rounds: ev.Rounds, Phase: ev.Phase, Done: h.done[at], Steps: ev.Steps}
+	h.phase.Mark = Mark{
+		What: "phase", Stage: ev.Stage, Round: ev.Round, Rounds: ev.Rounds, Phase: ev.Phase, Done: h.done[at], Steps: ev.Steps,
+	}
+	h.list(h.phase.Mark)
+}
+
+// list adds a phase to those of the round, or updates the one of that name.
+func (h *Hooks) list(phase Mark) {
+	i := slices.IndexFunc(h.phases, func(m Mark) bool { return m.Phase == phase.Phase })
+	if i < 0 {
+		h.phases = append(h.phases, phase)
+		return
+	}
+	if phase.Steps == 0 { // its start was not seen this time
+		phase.Steps = h.phases[i].Steps
+	}
+	h.phases[i] = phase
 }
 
 // at says whether a phase is the one at hand.
@@ -205,7 +234,7 @@ func (h *Hooks) move(ev debate.StateChanged) {
 		h.end(&h.whole)
 	}
 	if ev.On == fsm.Reset {
-		h.whole, h.phase, h.done = span{}, span{}, nil
+		h.whole, h.phase, h.phases, h.done = span{}, span{}, nil, nil
 	}
 }
 

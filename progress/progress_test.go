@@ -313,6 +313,43 @@ func TestASummaryInterruptsAPhase(t *testing.T) {
 		"summary 0/1 starts", "summary 0/1: summarizer starts", "summary 1/1: summarizer ends", "summary 1/1 ends",
 		"respond 1/2 starts", "respond 1/2: B starts", "respond 2/2: B ends", "respond 2/2 ends",
 	}, b.list())
+	var phases []string
+	for _, m := range h.Phases() {
+		phases = append(phases, fmt.Sprintf("%s %d/%d", m.Phase, m.Done, m.Steps))
+	}
+	require.Equal(t, []string{"respond 2/2", "summary 1/1"}, phases)
+}
+
+// The phases of a round can be read at any time, with as many steps done as the marks say.
+func TestPhasesAreThoseOfTheCurrentRound(t *testing.T) {
+	c := config(panel.Protocol{})
+	var h progress.Hooks // nobody is told
+	require.Empty(t, h.Phases())
+	d := open(t, c, model(nil))
+	var list []string
+	for ev, err := range d.Run(t.Context()) {
+		require.NoError(t, err)
+		h.See(ev)
+		now := ""
+		for _, m := range h.Phases() {
+			require.Equal(t, "phase", m.What)
+			now += fmt.Sprintf("%s %d of %d: %s %d/%d; ", m.Stage, m.Round, m.Rounds, m.Phase, m.Done, m.Steps)
+		}
+		if len(list) == 0 || list[len(list)-1] != now {
+			list = append(list, now)
+		}
+	}
+	first := []string{
+		"", "speech 1 of 2: respond 0/2; ", "speech 1 of 2: respond 1/2; ", "speech 1 of 2: respond 2/2; ",
+		"speech 1 of 2: respond 2/2; assessment 1 of 2: assess 0/1; ", "speech 1 of 2: respond 2/2; assessment 1 of 2: assess 1/1; ",
+		"speech 2 of 2: respond 0/2; ",
+	}
+	require.Equal(t, first, list[:len(first)])
+	require.Equal(t, []string{"conclusion 2 of 2: verdict 0/1; ", "conclusion 2 of 2: verdict 1/1; "}, list[len(list)-2:])
+
+	var again progress.Hooks
+	replay(t, d, &again)
+	require.Equal(t, h.Phases(), again.Phases(), "a replay leads to the same")
 }
 
 // A reset forgets what was counted, and a remark is no step.
@@ -322,7 +359,9 @@ func TestAResetBeginsAnew(t *testing.T) {
 	b.drive(d, &h)
 	require.NoError(t, d.Reset(t.Context()))
 	require.NoError(t, d.Inject(t.Context(), debate.Remark{From: "Pat", Text: "Be brief."}))
+	require.NotEmpty(t, h.Phases())
 	replay(t, d, &h)
+	require.Empty(t, h.Phases())
 	b.list()
 	b.drive(d, &h)
 	require.Equal(t, []string{"round 1 of 2 starts", "respond 0/2 starts", "respond 0/2: A starts"}, b.list()[:3])

@@ -3,12 +3,14 @@ package main
 import (
 	"fmt"
 	"strings"
+
+	"github.com/elenchus-go/debate/progress"
 )
 
 // frame is what changes on a terminal, below the lines that stay.
 type frame struct {
 	title    string
-	phases   []phase
+	phases   []progress.Mark
 	speakers []line
 }
 
@@ -22,12 +24,9 @@ const (
 // The size of a terminal that does not tell.
 const columns, rows = 80, 24
 
-func (p *progress) frame() frame {
-	f := frame{title: p.title}
-	for _, ph := range p.phases {
-		f.phases = append(f.phases, *ph)
-	}
-	for _, s := range p.speakers {
+func (t *tracker) frame() frame {
+	f := frame{title: t.title(), phases: t.Phases()}
+	for _, s := range t.speakers {
 		text := s.text
 		if strings.HasPrefix(strings.TrimLeft(text, " \n\t`"), "{") || strings.HasPrefix(text, "```") {
 			text = fmt.Sprintf("writes data, %d bytes", len(text))
@@ -44,7 +43,7 @@ func (f frame) text(width int) string {
 	}
 	var counts []string
 	for _, p := range f.phases {
-		counts = append(counts, fmt.Sprintf("%s %d/%d", p.name, p.done, max(p.expected, p.done)))
+		counts = append(counts, p.Phase+" "+counted(p))
 	}
 	lines := []string{f.title + " | " + strings.Join(counts, ", ")}
 	for i, s := range f.speakers {

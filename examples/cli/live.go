@@ -9,12 +9,12 @@ import (
 )
 
 // view shows how a debate goes on from where it stands.
-func (p *program) view(so progress) *view {
+func (p *program) view(so *tracker) *view {
 	v := plain(p.stderr)
 	if p.live() {
 		v = live(p.screen)
 	}
-	if v.progress = so; so.title != "" {
+	if v.tracker = so; so.title() != "" {
 		v.note("going on: %s", so.frame().text(columns))
 	}
 	return v

@@ -11,6 +11,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/progress"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -19,28 +20,30 @@ func key(phase, actor, target string) transcript.Key {
 }
 
 func started(k transcript.Key) debate.Event {
-	return debate.TurnStarted{Attempt: &debate.Attempt{Key: k}}
+	return debate.TurnStarted{Stamp: debate.Stamp{Live: true}, Attempt: &debate.Attempt{Key: k}}
 }
 
 func chunk(k transcript.Key, offset int, text string) debate.Event {
-	return debate.Chunk{Attempt: &debate.Attempt{Key: k}, Offset: offset, Text: text}
+	return debate.Chunk{Stamp: debate.Stamp{Live: true}, Attempt: &debate.Attempt{Key: k}, Offset: offset, Text: text}
 }
 
-func turn(k transcript.Key, flags ...transcript.Flag) debate.Event {
+func turn(seq int64, k transcript.Key, flags ...transcript.Flag) debate.Event {
 	began := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	return debate.TurnDone{Turn: transcript.Turn{Key: k, Usage: transcript.Usage{Output: 7}, Flags: flags, Began: began, Ended: began.Add(1500 * time.Millisecond)}}
+	return debate.TurnDone{Stamp: debate.Stamp{Seq: seq}, Turn: transcript.Turn{
+		Key: k, Usage: transcript.Usage{Output: 7}, Flags: flags, Began: began, Ended: began.Add(1500 * time.Millisecond),
+	}}
 }
 
-func TestProgressIsTheFoldOfEvents(t *testing.T) {
+func TestLinesAndFrameFollowTheEvents(t *testing.T) {
 	ab, ba := key("critique", "Ann", "Bo"), key("critique", "Bo", "Ann")
-	p := &progress{}
+	p := &tracker{}
 	for _, step := range []struct {
 		event debate.Event
 		lines []string
 		frame string
 	}{
 		{
-			debate.PhaseStarted{Stage: transcript.Speech, Round: 2, Rounds: 3, Phase: "critique", Steps: 2, Parallel: true},
+			debate.PhaseStarted{Stamp: debate.Stamp{Seq: 1}, Stage: transcript.Speech, Round: 2, Rounds: 3, Phase: "critique", Steps: 2, Parallel: true},
 			[]string{"== round 2 of 3 ==", "critique: 2 to come at once"},
 			"round 2 of 3 | critique 0/2",
 		},
@@ -50,45 +53,45 @@ func TestProgressIsTheFoldOfEvents(t *testing.T) {
 		{chunk(ab, 2, " is\nso"), nil, "round 2 of 3 | critique 0/2\n  critique, Ann on Bo: It is so\n  critique, Bo on Ann: "},
 		{chunk(ba, 0, `{"a": 1`), nil, "round 2 of 3 | critique 0/2\n  critique, Ann on Bo: It is so\n  critique, Bo on Ann: writes data, 7 bytes"},
 		{
-			debate.TurnFailed{Attempt: &debate.Attempt{Key: ab}, Message: "no\x07", Again: 2 * time.Second},
+			debate.TurnFailed{Stamp: debate.Stamp{Live: true}, Attempt: &debate.Attempt{Key: ab}, Message: "no\x07", Again: 2 * time.Second},
 			[]string{"  critique: Ann on Bo failed: no; trying again in 2s"},
 			"round 2 of 3 | critique 0/2\n  critique, Ann on Bo: It is so\n  critique, Bo on Ann: writes data, 7 bytes",
 		},
 		{started(ab), nil, "round 2 of 3 | critique 0/2\n  critique, Bo on Ann: writes data, 7 bytes\n  critique, Ann on Bo: "},
-		{turn(ba, transcript.Fallback), []string{"  critique 1/2: Bo on Ann, 7 tokens, 1.5s, fallback"}, "round 2 of 3 | critique 1/2\n  critique, Ann on Bo: "},
+		{turn(2, ba, transcript.Fallback), []string{"  critique 1/2: Bo on Ann, 7 tokens, 1.5s, fallback"}, "round 2 of 3 | critique 1/2\n  critique, Ann on Bo: "},
 		{
-			debate.TurnFailed{Attempt: &debate.Attempt{Key: ab}, Message: "no", Again: -1},
+			debate.TurnFailed{Stamp: debate.Stamp{Live: true}, Attempt: &debate.Attempt{Key: ab}, Message: "no", Again: -1},
 			[]string{"  critique: Ann on Bo failed: no"},
 			"round 2 of 3 | critique 1/2",
 		},
 		{
-			debate.Dropped{Name: "Ann", Failure: &debate.Failure{Key: ab, Message: "no"}},
+			debate.Dropped{Stamp: debate.Stamp{Seq: 3}, Name: "Ann", Failure: &debate.Failure{Key: ab, Message: "no"}},
 			[]string{"Ann takes no further part: run step critique of Ann in round 2: no"},
 			"round 2 of 3 | critique 1/2",
 		},
-		{debate.StateChanged{To: fsm.Paused}, []string{"paused"}, "round 2 of 3 | critique 1/2"},
-		{debate.Warning{Text: "mind\nthe gap"}, []string{"warning: mind the gap"}, "round 2 of 3 | critique 1/2"},
+		{debate.StateChanged{Stamp: debate.Stamp{Seq: 4}, To: fsm.Paused}, []string{"paused"}, "round 2 of 3 | critique 1/2"},
+		{debate.Warning{Stamp: debate.Stamp{Live: true}, Text: "mind\nthe gap"}, []string{"warning: mind the gap"}, "round 2 of 3 | critique 1/2"},
 		{
-			debate.PhaseStarted{Stage: transcript.Assessment, Round: 2, Rounds: 3, Phase: "assess", Steps: 1},
+			debate.PhaseStarted{Stamp: debate.Stamp{Seq: 5}, Stage: transcript.Assessment, Round: 2, Rounds: 3, Phase: "assess", Steps: 1},
 			[]string{"assess: 1 to come"},
 			"round 2 of 3 | critique 1/2, assess 0/1",
 		},
 		{
-			debate.StateChanged{Ending: transcript.Ending{Outcome: transcript.RoundLimit, Evidence: "3 rounds were held"}},
+			debate.StateChanged{Stamp: debate.Stamp{Seq: 6}, Ending: transcript.Ending{Outcome: transcript.RoundLimit, Evidence: "3 rounds were held"}},
 			[]string{"the debate ends: round_limit: 3 rounds were held"},
 			"round 2 of 3 | critique 1/2, assess 0/1",
 		},
 		{
-			debate.PhaseStarted{Stage: transcript.Conclusion, Round: 3, Rounds: 3, Phase: "verdict", Steps: 1},
+			debate.PhaseStarted{Stamp: debate.Stamp{Seq: 7}, Stage: transcript.Conclusion, Round: 3, Rounds: 3, Phase: "verdict", Steps: 1},
 			[]string{"== conclusion ==", "verdict: 1 to come"},
 			"conclusion | verdict 0/1",
 		},
 		{
-			debate.PhaseStarted{Stage: transcript.Conclusion, Round: 3, Rounds: 3, Phase: "verdict", Steps: 1},
+			debate.PhaseStarted{Stamp: debate.Stamp{Seq: 8}, Stage: transcript.Conclusion, Round: 3, Rounds: 3, Phase: "verdict", Steps: 1},
 			[]string{"verdict: 1 to come"},
 			"conclusion | verdict 0/1", // again, after an error
 		},
-		{turn(key("summary", "summarizer", "")), []string{"  summary: summarizer, 7 tokens, 1.5s"}, "conclusion | verdict 0/1"},
+		{turn(9, key("summary", "summarizer", "")), []string{"  summary: summarizer, 7 tokens, 1.5s"}, "conclusion | verdict 0/1"},
 	} {
 		require.Equal(t, step.lines, p.apply(step.event))
 		require.Equal(t, step.frame, p.frame().text(80))
@@ -96,7 +99,7 @@ func TestProgressIsTheFoldOfEvents(t *testing.T) {
 }
 
 func TestAFrameFitsItsTerminal(t *testing.T) {
-	f := frame{title: "round 1 of 1", phases: []phase{{"respond", 0, 9}}}
+	f := frame{title: "round 1 of 1", phases: []progress.Mark{{Phase: "respond", Steps: 9}}}
 	for range 9 {
 		f.speakers = append(f.speakers, line{"Ann", strings.Repeat("long 語 ", 100) + "end"})
 	}

@@ -129,10 +129,11 @@ func (p *program) drive(d *debate.Debate) error {
 }
 
 // past is the progress of a debate so far.
-func (p *program) past(d *debate.Debate) (so progress, err error) {
+func (p *program) past(d *debate.Debate) (*tracker, error) {
+	so := &tracker{}
 	for m, err := range d.Replay(p.ctx) {
 		if err != nil {
-			return so, err
+			return nil, err
 		}
 		so.apply(m.Event)
 	}

@@ -11,7 +11,7 @@ import (
 // view shows how a debate goes: as lines, and where somebody watches with a frame below them that changes.
 type view struct {
 	mu sync.Mutex
-	progress
+	*tracker
 	print func(lines ...string)
 	draw  func(frame) // nil: only lines are shown
 	leave func()
