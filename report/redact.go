@@ -23,8 +23,8 @@ const gone = "[redacted]"
 //   - the words of errors and problems, which may quote a request; their kinds stay
 //
 // Topic and positions stay: they are what the debate is about. Replies stay as well, also where a model quotes its prompt.
-// So do summaries, which were made of replies, and annotations. A redacted report is for readers; a [Journal] is always
-// whole, since a debate without its prompts could not be driven.
+// So do summaries, which were made of replies, and annotations. A redacted report is for readers; a journal of
+// package archive is always whole, since a debate without its prompts could not be driven.
 func (r *Report) Redact() *Report {
 	c, quoted := *r, r.quoted()
 	c.Redacted, c.Config = true, public(r.Config)

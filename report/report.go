@@ -8,7 +8,7 @@
 // control characters and those that turn the direction of writing, and escape the rest: nothing in it becomes markup. The
 // HTML has no script, loads nothing, and its content policy allows neither.
 //
-// A [Journal] is another thing: a stored debate whole, prompts and all, to be put into another store and driven there.
+// To put a debate whole, prompts and all, into another store and drive it there, use package archive.
 package report
 
 import (
@@ -84,23 +84,23 @@ func (r *Report) settled() (*Report, error) {
 // UnmarshalJSON refuses reports of a newer format.
 func (r *Report) UnmarshalJSON(b []byte) error {
 	type plain Report // without methods
-	if err := newer("report", b, format); err != nil {
+	if err := newer(b); err != nil {
 		return err
 	}
 	return json.Unmarshal(b, (*plain)(r))
 }
 
 // newer is the error about a file whose format is newer than those that this version knows.
-func newer(what string, b []byte, known int) error {
+func newer(b []byte) error {
 	var file struct {
 		Format int `json:"format"`
 	}
 	if err := json.Unmarshal(b, &file); err != nil {
-		return fmt.Errorf("read %s: %w", what, err)
+		return fmt.Errorf("read report: %w", err)
 	}
-	if file.Format > known {
-		return fmt.Errorf("read %s: its format is %d, this version of the library knows formats up to %d: %w",
-			what, file.Format, known, debate.ErrUnsupported)
+	if file.Format > format {
+		return fmt.Errorf("read report: its format is %d, this version of the library knows formats up to %d: %w",
+			file.Format, format, debate.ErrUnsupported)
 	}
 	return nil
 }

@@ -1,0 +1,88 @@
+// Package archive takes a debate out of a store and puts it into another one, with its whole history.
+//
+// Use it to back up a debate, to move it to another database, or to attach it to a bug report:
+//
+//	func move(ctx context.Context, from, to store.Store, id string) error {
+//		j, err := archive.Export(ctx, from, id)
+//		if err != nil {
+//			return err
+//		}
+//		return archive.Import(ctx, to, j)
+//	}
+//
+// [Export] reads a [Journal], which you can write to a file as JSON. [Import] checks a journal before it stores anything,
+// because a file may be damaged or forged, and never overwrites a debate. The imported debate has the same id, turns and
+// results, and an engine continues it where it stopped.
+//
+// A journal contains everything that went into prompts. To show a debate to readers, use package report, which can leave
+// that out.
+package archive
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/store"
+)
+
+// Export reads a debate from a store; store.ErrNotFound where there is none of that id.
+func Export(ctx context.Context, s store.Store, id string) (*Journal, error) {
+	head, entries, err := s.Load(ctx, id, 0)
+	if err != nil {
+		return nil, fmt.Errorf("export debate %s: %w", id, err)
+	}
+	for i := range entries {
+		raw, err := json.Marshal(entries[i].Data)
+		if err != nil {
+			return nil, fmt.Errorf("export debate %s: encode entry %d: %w", id, entries[i].Seq, err)
+		}
+		entries[i].Data = json.RawMessage(raw)
+	}
+	return &Journal{head, entries}, nil
+}
+
+// Import writes a debate into a store that has none of its id; else it returns a *store.Conflict and changes nothing. It
+// reads the journal first, as an engine would, and refuses one that is damaged; what is of a newer format is refused with
+// debate.ErrUnsupported. The head is computed anew.
+//
+// A debate that is not at rest can be driven from both stores then, and workers that drive a store begin at once: pause it
+// before Export where this is not meant.
+func Import(ctx context.Context, s store.Store, j *Journal) error {
+	err := j.check()
+	var head store.Head
+	if err == nil {
+		head, err = j.fold(ctx)
+	}
+	if err == nil {
+		err = s.Commit(ctx, store.Change{ID: j.Head.ID, Entries: j.Entries, Head: head})
+	}
+	if _, taken := errors.AsType[*store.Conflict](err); taken {
+		err = fmt.Errorf("the id is taken: %w", err)
+	}
+	if err != nil {
+		return fmt.Errorf("import debate %q: %w", j.Head.ID, err)
+	}
+	return nil
+}
+
+// fold is the head that the entries amount to, as an engine reads them. Of a protocol that it does not know it cannot tell
+// what is to come, and leaves that as the journal has it.
+func (j *Journal) fold(ctx context.Context) (store.Head, error) {
+	scratch := store.Memory()
+	head := store.Head{ID: j.Head.ID, Seq: int64(len(j.Entries)), Plan: j.Head.Plan}
+	if err := scratch.Commit(ctx, store.Change{ID: j.Head.ID, Entries: j.Entries, Head: head}); err != nil {
+		return store.Head{}, err
+	}
+	e, err := debate.NewEngine(debate.Options{Store: scratch})
+	if err != nil {
+		return store.Head{}, err
+	}
+	d, err := e.Open(ctx, j.Head.ID)
+	if err != nil {
+		return store.Head{}, err
+	}
+	return d.Head(ctx)
+}

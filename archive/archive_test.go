@@ -1,0 +1,385 @@
+package archive_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/archive"
+	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/enginetest"
+	"github.com/elenchus-go/debate/internal/secrettest"
+	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/protocol/arbitration"
+	"github.com/elenchus-go/debate/protocol/panel"
+	"github.com/elenchus-go/debate/protocol/procon"
+	"github.com/elenchus-go/debate/protocol/refine"
+	"github.com/elenchus-go/debate/protocol/skeptic"
+	"github.com/elenchus-go/debate/protocol/vote"
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/scripted"
+	"github.com/elenchus-go/debate/store"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// model plays everyone, and takes two seconds for a reply.
+var model = &scripted.Provider{Forget: true, Func: func(r providers.Request) scripted.Reply {
+	return scripted.Reply{
+		Text: enginetest.Reply(r, []string{"Ada", "Bo"}, "So it is.", 0), Latency: 2 * time.Second,
+		Usage: transcript.Usage{Input: 1200, Cached: 400, Output: 150},
+	}
+}}
+
+// config is a debate of Ada and Bo, judged by Jo.
+func config(p protocol.Protocol) debate.Config {
+	return debate.Config{
+		ID: "d", Topic: "Should cities ban private cars?", Background: "The council votes in May.", Protocol: p,
+		Participants: []debate.Participant{{Name: "Ada", Position: "Yes"}, {Name: "Bo", Position: "No"}},
+		Judges:       []debate.Participant{{Name: "Jo"}}, Limits: debate.Limits{MaxRounds: 2},
+	}
+}
+
+// engine runs the debates of a store.
+func engine(t *testing.T, s store.Store, p providers.Provider) *debate.Engine {
+	t.Helper()
+	e, err := debate.NewEngine(debate.Options{Providers: map[string]providers.Provider{"m": p}, Store: s})
+	require.NoError(t, err)
+	return e
+}
+
+// opened is a handle on the debate of a store.
+func opened(t *testing.T, s store.Store) *debate.Debate {
+	t.Helper()
+	d, err := engine(t, s, model).Open(t.Context(), "d")
+	require.NoError(t, err)
+	return d
+}
+
+// begun is a new debate, and the store that it stands in.
+func begun(t *testing.T, c debate.Config) (*debate.Debate, store.Store) {
+	t.Helper()
+	s := store.Memory()
+	d, err := engine(t, s, model).Create(t.Context(), c)
+	require.NoError(t, err)
+	return d, s
+}
+
+func encode(t testing.TB, v any) string {
+	t.Helper()
+	raw, err := json.Marshal(v)
+	require.NoError(t, err)
+	return string(raw)
+}
+
+func parsed(t testing.TB, text string) *archive.Journal {
+	t.Helper()
+	j := &archive.Journal{}
+	require.NoError(t, json.Unmarshal([]byte(text), j))
+	return j
+}
+
+// exported is a debate's journal, by way of its JSON.
+func exported(t *testing.T, s store.Store) *archive.Journal {
+	t.Helper()
+	j, err := archive.Export(t.Context(), s, "d")
+	require.NoError(t, err)
+	return parsed(t, encode(t, j))
+}
+
+// imported is a store with a journal alone.
+func imported(t *testing.T, j *archive.Journal) store.Store {
+	t.Helper()
+	s := store.Memory()
+	require.NoError(t, archive.Import(t.Context(), s, j))
+	return s
+}
+
+func result(t *testing.T, d *debate.Debate) *debate.Result {
+	t.Helper()
+	r, err := d.Result(t.Context())
+	require.NoError(t, err)
+	return r
+}
+
+// run drives a debate until it rests. It is paused after its nth turn; 0: never.
+func run(t *testing.T, d *debate.Debate, pause int) {
+	t.Helper()
+	turns := 0
+	for ev, err := range d.Run(t.Context()) {
+		require.NoError(t, err)
+		if _, done := ev.(debate.TurnDone); done {
+			if turns++; turns == pause {
+				require.NoError(t, d.Pause(t.Context()))
+			}
+		}
+	}
+}
+
+// A debate with a pause, a remark and an annotation is the same in another store, whatever its protocol.
+func TestAJournalIsTheSameDebateInAnotherStore(t *testing.T) {
+	for _, p := range []protocol.Protocol{
+		panel.Protocol{Personas: panel.Binary}, skeptic.Protocol{}, refine.Protocol{}, procon.Protocol{}, vote.Protocol{},
+		arbitration.Protocol{Scores: map[string]float64{"problem": 6, "solution": 5, "market": 4}}, own{},
+	} {
+		t.Run(p.Name(), func(t *testing.T) { synctest.Test(t, func(t *testing.T) { same(t, p) }) })
+	}
+}
+
+func same(t *testing.T, p protocol.Protocol) {
+	c := config(p)
+	if p.Name() == (vote.Protocol{}).Name() {
+		c.Participants = append(c.Participants, debate.Participant{Name: "Cy"})
+	}
+	d, s := begun(t, c)
+	run(t, d, 1)
+	require.NoError(t, d.Inject(t.Context(), debate.Remark{ID: "1", From: "Mayor", Text: "Think of *deliveries*, too."}))
+	time.Sleep(3 * time.Second)
+	require.NoError(t, d.Resume(t.Context()))
+	run(t, d, 0)
+	require.NoError(t, d.Annotate(t.Context(), "rating", 4))
+	require.Equal(t, fsm.Completed, result(t, d).State)
+
+	j := exported(t, s)
+	other := imported(t, j)
+	again, err := archive.Export(t.Context(), other, "d")
+	require.NoError(t, err)
+	require.Equal(t, j, again)
+	require.Equal(t, encode(t, j), encode(t, again))
+	head, _, err := s.Load(t.Context(), "d", 0)
+	require.NoError(t, err)
+	require.Equal(t, encode(t, head), encode(t, again.Head), "computed anew, it is the same")
+	want, got := result(t, d), result(t, opened(t, other))
+	if p.Name() == (own{}).Name() { // another process knows no answer of it
+		want.Answer, got.Answer = protocol.Answer{}, protocol.Answer{}
+	}
+	require.Equal(t, encode(t, want), encode(t, got))
+	require.Equal(t, events(t, d), events(t, opened(t, other)))
+}
+
+// events are the stored ones as JSON.
+func events(t *testing.T, d *debate.Debate) (list []string) {
+	t.Helper()
+	for m, err := range d.Replay(t.Context()) {
+		require.NoError(t, err)
+		list = append(list, encode(t, m.Event))
+	}
+	return list
+}
+
+// A debate that was exported at rest goes on from where it stood.
+func TestAnImportedDebateGoesOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d, s := begun(t, config(panel.Protocol{Format: panel.RoundLimited}))
+		run(t, d, 4)
+		j := exported(t, s)
+		require.Equal(t, fsm.Paused, j.Head.State)
+		there := opened(t, imported(t, j))
+		require.NoError(t, there.Resume(t.Context()))
+		run(t, there, 0)
+		res := result(t, there)
+		require.Equal(t, fsm.Completed, res.State)
+		require.Equal(t, encode(t, result(t, d).Turns), encode(t, res.Turns[:4]))
+		require.Greater(t, len(res.Turns), 4)
+		require.Equal(t, fsm.Paused, result(t, d).State, "the other one stands where it stood")
+	})
+}
+
+// While it runs a debate has a plan, which a store with workers needs.
+func TestAnImportedDebateIsPlanned(t *testing.T) {
+	for _, p := range []protocol.Protocol{panel.Protocol{}, own{}} {
+		t.Run(p.Name(), func(t *testing.T) { synctest.Test(t, func(t *testing.T) { planned(t, p) }) })
+	}
+}
+
+func planned(t *testing.T, p protocol.Protocol) {
+	d, s := begun(t, config(p))
+	for ev, err := range d.Run(t.Context()) {
+		require.NoError(t, err)
+		if _, done := ev.(debate.TurnDone); done {
+			break
+		}
+	}
+	j := exported(t, s)
+	head, _, err := imported(t, j).Load(t.Context(), "d", 0)
+	require.NoError(t, err)
+	require.NotEmpty(t, head.Plan.Key)
+	require.Equal(t, j.Head.Plan, head.Plan)
+}
+
+// own is a protocol that the library does not know.
+type own struct{ panel.Protocol }
+
+func (own) Name() string { return "own/1" }
+
+func (o own) Answer(r *protocol.Record) protocol.Answer {
+	return protocol.Answer{Text: "What it says.", Data: json.RawMessage(`[1, 2]`)}
+}
+
+func TestAnImportOverwritesNothing(t *testing.T) {
+	d, s := begun(t, config(panel.Protocol{}))
+	j := exported(t, s)
+	require.NoError(t, d.Annotate(t.Context(), "rating", 5))
+	err := archive.Import(t.Context(), s, j)
+	require.ErrorContains(t, err, `import debate "d": the id is taken: `)
+	var conflict *store.Conflict
+	require.ErrorAs(t, err, &conflict)
+	require.Len(t, exported(t, s).Entries, 2)
+}
+
+func TestADamagedJournalIsRefused(t *testing.T) {
+	var text string
+	synctest.Test(t, func(t *testing.T) {
+		d, s := begun(t, config(procon.Protocol{}))
+		run(t, d, 0)
+		text = encode(t, exported(t, s))
+	})
+	for name, tt := range map[string]struct {
+		change func(*archive.Journal)
+		want   string
+	}{
+		"nothing in it":        {func(j *archive.Journal) { j.Entries = nil }, "it has no entries"},
+		"a gap":                {func(j *archive.Journal) { j.Entries = append(j.Entries[:3:3], j.Entries[4:]...) }, "entry 4 is missing, there is 5 in its place"},
+		"no begin":             {func(j *archive.Journal) { j.Entries = j.Entries[1:] }, "entry 1 is missing, there is 2 in its place"},
+		"time that runs back":  {func(j *archive.Journal) { j.Entries[9].At = j.Entries[0].At.Add(-time.Second) }, "entry 10: its time is 1999-12-31 23:59:59"},
+		"time that is split":   {func(j *archive.Journal) { j.Entries[9].At = j.Entries[9].At.Add(1) }, "want whole microseconds"},
+		"data that is none":    {func(j *archive.Journal) { j.Entries[2].Data = json.RawMessage(`{"type":`) }, "entry 3: parse event"},
+		"data that is no JSON": {func(j *archive.Journal) { j.Entries[2].Data = 1 }, "entry 3: its data is int, want JSON"},
+		"an event that nobody knows": {
+			func(j *archive.Journal) { j.Entries[2].Data = json.RawMessage(`{"type":"sung","seq":3}`) },
+			`entry 3: parse event: type "sung" is unknown`,
+		},
+		"a live event": {
+			func(j *archive.Journal) {
+				j.Entries[2].Type, j.Entries[2].Data = "warning", json.RawMessage(`{"type":"warning","seq":3,"live":true}`)
+			},
+			`entry 3: type "warning" is that of live events, which are not stored`,
+		},
+		"another type": {func(j *archive.Journal) { j.Entries[2].Type = "turn" }, `entry 3: its data is event 3 of type "state", want 3 of "turn"`},
+		"another number": {
+			func(j *archive.Journal) {
+				j.Entries[2].Data = json.RawMessage(strings.Replace(string(j.Entries[2].Data.(json.RawMessage)), `"seq":3`, `"seq":4`, 1))
+			},
+			`entry 3: its data is event 4 of type "state", want 3 of "state"`,
+		},
+		"another key": {func(j *archive.Journal) { j.Entries[6].Key = "1/1/x/y/" }, `entry 7: its key is "1/1/x/y/", that of its turn is "1/1/argue/Ada/"`},
+		"a key twice": {
+			func(j *archive.Journal) { j.Entries[7].Key = j.Entries[6].Key },
+			"entry 8: turn 1/1/argue/Ada/ stands already in entry 7",
+		},
+		"another debate": {func(j *archive.Journal) { j.Head.ID = "e" }, `import debate "e": entry 1: its configuration is of debate "d"`},
+		"a path that leads elsewhere": {
+			func(j *archive.Journal) {
+				j.Entries[2].Data = json.RawMessage(strings.Replace(string(j.Entries[2].Data.(json.RawMessage)), `"ready"`, `"completed"`, 1))
+			},
+			"read entry 3 of debate d: follow accept to completed",
+		},
+		"a configuration of a newer format": {
+			func(j *archive.Journal) {
+				j.Entries[0].Data = json.RawMessage(strings.Replace(string(j.Entries[0].Data.(json.RawMessage)), `"format":1`, `"format":2`, 1))
+			},
+			"entry 1: its format is 2, this version of the library knows formats up to 1",
+		},
+		"a configuration that is none": {
+			func(j *archive.Journal) {
+				j.Entries[0].Data = json.RawMessage(`{"type":"config","seq":1,"format":1,"config":[]}`)
+			},
+			"entry 1: read configuration: ",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			j, other := parsed(t, text), store.Memory()
+			tt.change(j)
+			require.ErrorContains(t, archive.Import(t.Context(), other, j), tt.want)
+			_, err := archive.Export(t.Context(), other, j.Head.ID)
+			require.ErrorIs(t, err, store.ErrNotFound, "nothing is stored")
+		})
+	}
+}
+
+func TestAJournalOfANewerFormatIsRefused(t *testing.T) {
+	err := json.Unmarshal([]byte(`{"format": 2}`), &archive.Journal{})
+	require.ErrorIs(t, err, debate.ErrUnsupported)
+	require.EqualError(t, err, "read journal: its format is 2, this version of the library knows formats up to 1: not supported by this engine")
+	require.ErrorContains(t, json.Unmarshal([]byte(`{"format": "x"}`), &archive.Journal{}), "read journal: ")
+	require.ErrorContains(t, json.Unmarshal([]byte(`{"entries": 1}`), &archive.Journal{}), "read journal: ")
+}
+
+// broken is a store that fails, or gives what cannot be encoded.
+type broken struct {
+	store.Store
+	entries []store.Entry
+	err     error
+}
+
+func (b broken) Load(context.Context, string, int64) (store.Head, []store.Entry, error) {
+	return store.Head{ID: "d"}, b.entries, b.err
+}
+
+func TestAnExportFailsWithItsStore(t *testing.T) {
+	_, err := archive.Export(t.Context(), store.Memory(), "d")
+	require.ErrorIs(t, err, store.ErrNotFound)
+	require.ErrorContains(t, err, "export debate d: ")
+	_, err = archive.Export(t.Context(), broken{entries: []store.Entry{{Seq: 1, Data: func() {}}}}, "d")
+	require.ErrorContains(t, err, "export debate d: encode entry 1: ")
+	_, err = json.Marshal(archive.Journal{Entries: []store.Entry{{Seq: 1, Data: func() {}}}})
+	require.ErrorContains(t, err, "encode entry 1: ")
+}
+
+// Providers get their keys in Options, which no debate stores.
+func TestNoKeyIsInAJournal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const key = "sk-1234567890abcdefghijklmnop"
+		s := store.Memory()
+		refuses := &scripted.Provider{Func: func(providers.Request) scripted.Reply {
+			return scripted.Reply{Err: &providers.Error{Kind: providers.Authentication, Err: errors.New("bad key")}}
+		}}
+		d, err := engine(t, s, keyed{refuses, key}).Create(t.Context(), config(panel.Protocol{}))
+		require.NoError(t, err)
+		for _, err := range d.Run(t.Context()) {
+			if err != nil {
+				break
+			}
+		}
+		j := exported(t, s)
+		require.Equal(t, fsm.Error, j.Head.State)
+		secrettest.NotPrinted(t, key, j, encode(t, j))
+	})
+}
+
+// keyed is a provider that holds a key.
+type keyed struct {
+	providers.Provider
+	key string
+}
+
+func FuzzJournal(f *testing.F) {
+	s := store.Memory()
+	e, err := debate.NewEngine(debate.Options{Store: s})
+	require.NoError(f, err)
+	_, err = e.Create(f.Context(), config(panel.Protocol{}))
+	require.NoError(f, err)
+	j, err := archive.Export(f.Context(), s, "d")
+	require.NoError(f, err)
+	f.Add([]byte(encode(f, j)))
+	f.Add([]byte(`{"head": {"id": "d"}, "entries": [{"seq": 1, "type": "config", "data": {"type": "config", "seq": 1, "config": {"id": "d"}}}]}`))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		j := &archive.Journal{}
+		if json.Unmarshal(raw, j) != nil {
+			return
+		}
+		other := store.Memory()
+		if archive.Import(t.Context(), other, j) != nil {
+			return
+		}
+		again, err := archive.Export(t.Context(), other, j.Head.ID)
+		require.NoError(t, err)
+		require.NoError(t, archive.Import(t.Context(), store.Memory(), again))
+	})
+}

@@ -1,0 +1,147 @@
+package archive
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/store"
+)
+
+// Journal is a stored debate whole: its head, which is for readers, and its entries. Its JSON can be kept as a file, and
+// imported into another store. It holds all that went into prompts, instructions too; there is no redacted one.
+type Journal struct {
+	Head    store.Head
+	Entries []store.Entry // all, from number 1 on; Data is JSON
+}
+
+// entry is a store.Entry as JSON.
+type entry struct {
+	Seq  int64           `json:"seq"`
+	Type string          `json:"type"`
+	Key  string          `json:"key,omitempty"`
+	At   time.Time       `json:"at"`
+	Data json.RawMessage `json:"data"`
+}
+
+// file is a journal as JSON.
+type file struct {
+	Format  int        `json:"format"` // of the entries
+	Head    store.Head `json:"head"`
+	Entries []entry    `json:"entries"`
+}
+
+// MarshalJSON gives the format, the head and the entries.
+func (j Journal) MarshalJSON() ([]byte, error) {
+	f := file{Format: max(j.Head.Format, store.Format), Head: j.Head, Entries: []entry{}}
+	for _, e := range j.Entries {
+		raw, err := json.Marshal(e.Data)
+		if err != nil {
+			return nil, fmt.Errorf("encode entry %d: %w", e.Seq, err)
+		}
+		f.Entries = append(f.Entries, entry{e.Seq, e.Type, e.Key, e.At, raw})
+	}
+	return json.Marshal(f)
+}
+
+// UnmarshalJSON refuses a newer format with debate.ErrUnsupported.
+func (j *Journal) UnmarshalJSON(b []byte) error {
+	if err := newer(b); err != nil {
+		return err
+	}
+	var f file
+	if err := json.Unmarshal(b, &f); err != nil {
+		return fmt.Errorf("read journal: %w", err)
+	}
+	*j = Journal{Head: f.Head}
+	for _, e := range f.Entries {
+		j.Entries = append(j.Entries, store.Entry{Seq: e.Seq, Type: e.Type, Key: e.Key, At: e.At.UTC(), Data: e.Data})
+	}
+	return nil
+}
+
+// newer is the error about a file whose format is newer than the one that this version knows.
+func newer(b []byte) error {
+	var f struct {
+		Format int `json:"format"`
+	}
+	if err := json.Unmarshal(b, &f); err != nil {
+		return fmt.Errorf("read journal: %w", err)
+	}
+	if f.Format > store.Format {
+		return fmt.Errorf("read journal: its format is %d, this version of the library knows formats up to %d: %w",
+			f.Format, store.Format, debate.ErrUnsupported)
+	}
+	return nil
+}
+
+// check finds what no journal has.
+func (j *Journal) check() error {
+	if len(j.Entries) == 0 {
+		return errors.New("it has no entries")
+	}
+	keys, last := map[string]int64{}, time.Time{}
+	for i, e := range j.Entries {
+		if want := int64(i) + 1; e.Seq != want {
+			return fmt.Errorf("entry %d is missing, there is %d in its place", want, e.Seq)
+		}
+		if e.At.Before(last) || !e.At.Equal(e.At.Truncate(time.Microsecond)) {
+			return fmt.Errorf("entry %d: its time is %s, want whole microseconds, and not before %s", e.Seq, e.At, last)
+		}
+		if before, twice := keys[e.Key]; twice && e.Key != "" {
+			return fmt.Errorf("entry %d: turn %s stands already in entry %d", e.Seq, e.Key, before)
+		}
+		keys[e.Key], last = e.Seq, e.At
+		if err := sound(e, j.Head.ID); err != nil {
+			return fmt.Errorf("entry %d: %w", e.Seq, err)
+		}
+	}
+	return nil
+}
+
+// sound holds an entry against the event in it.
+func sound(e store.Entry, id string) error {
+	raw, ok := e.Data.(json.RawMessage)
+	if !ok {
+		return fmt.Errorf("its data is %T, want JSON", e.Data)
+	}
+	ev, err := debate.ParseEvent(raw)
+	if err != nil {
+		return err
+	}
+	key := ""
+	switch ev := ev.(type) {
+	case debate.ConfigChanged:
+		err = configured(ev, id)
+	case debate.TurnDone:
+		key = ev.Turn.Key.String()
+	}
+	switch stamp := ev.Event(); {
+	case stamp.Live:
+		return fmt.Errorf("type %q is that of live events, which are not stored", stamp.Type)
+	case stamp.Seq != e.Seq || stamp.Type != e.Type:
+		return fmt.Errorf("its data is event %d of type %q, want %d of %q", stamp.Seq, stamp.Type, e.Seq, e.Type)
+	case key != e.Key:
+		return fmt.Errorf("its key is %q, that of its turn is %q", e.Key, key)
+	}
+	return err
+}
+
+// configured wants a configuration of the debate, of a format that this version knows.
+func configured(ev debate.ConfigChanged, id string) error {
+	if ev.Format > store.Format {
+		return fmt.Errorf("its format is %d, this version of the library knows formats up to %d: %w", ev.Format, store.Format, debate.ErrUnsupported)
+	}
+	var c struct {
+		ID string `json:"id"`
+	}
+	if err := json.Unmarshal(ev.Config, &c); err != nil {
+		return fmt.Errorf("read configuration: %w", err)
+	}
+	if c.ID != id {
+		return fmt.Errorf("its configuration is of debate %q", c.ID)
+	}
+	return nil
+}
