@@ -43,7 +43,8 @@
 //   - feed.go, watch.go, replay.go: viewers, now and afterwards
 //   - event.go, result.go, preview.go, errors.go: what comes out
 //
-// Floor 6. Package report writes a debate down for people, and package progress tells how far it has come.
+// Floor 6. Package report writes a debate down for people, package progress tells how far it has come, and package
+// archive exports a stored debate and imports it into another store.
 //
 // Beside the floors stand modules of their own: store/sqlite and store/postgres keep debates, debateriver has workers on
 // many machines drive them, and context/vocabulary counts tokens exactly.
