@@ -213,6 +213,8 @@ func TestTwoViewersSeeTheSame(t *testing.T) {
 		require.Equal(t, m.id == "", stamp.Live, "what is not stored has no id")
 	}
 	require.Equal(t, fsm.Completed, result(first).State)
+	require.Equal(t, 2, result(first).Round)
+	require.Len(t, result(first).Turns, 7)
 	_, more := one.next()
 	require.False(t, more, "the stream ends with the debate")
 
@@ -325,11 +327,47 @@ func TestAQuietStreamBeats(t *testing.T) {
 func TestADebateIsCanceled(t *testing.T) {
 	s := open(t, store.Memory(), time.Hour)
 	s.begin()
+	s.gate.tokens <- struct{}{} // Ada speaks, Bo waits
 	v := s.watch("")
-	v.until("turn_started")
-	code, _ := s.post("/debates/cars/cancel", "")
-	require.Equal(t, http.StatusNoContent, code)
-	require.Equal(t, fsm.Canceled, result(v.until("ended")).State)
+	v.until("turn")
+	for range 2 { // canceling twice is canceling once
+		code, body := s.post("/debates/cars/cancel", "")
+		require.Equal(t, http.StatusNoContent, code, body)
+	}
+	r := result(v.until("ended"))
+	require.Equal(t, fsm.Canceled, r.State)
+	require.Len(t, r.Turns, 1)
+	require.Nil(t, r.Verdict)
+}
+
+// A viewer sees a pause that another part of the program asked for, what was in flight, and how the debate goes on.
+func TestAViewerSeesAPause(t *testing.T) {
+	s := open(t, store.Memory(), time.Hour)
+	s.begin()
+	<-s.gate.called // Ada is about to speak
+	v := s.watch("")
+	d, err := s.engine.Open(t.Context(), "cars")
+	require.NoError(t, err)
+	for range 2 { // pausing twice is pausing once
+		require.NoError(t, d.Pause(t.Context()))
+	}
+	for {
+		seen := v.until("state")
+		if seen[len(seen)-1].event.(debate.StateChanged).To == fsm.Paused {
+			break
+		}
+	}
+	s.gate.tokens <- struct{}{}
+	read := v.until("turn") // what was in flight is kept
+	require.Equal(t, "Ada", read[len(read)-1].event.(debate.TurnDone).Turn.Actor)
+	require.Empty(t, s.gate.called, "nothing new starts")
+
+	require.NoError(t, d.Resume(t.Context()))
+	require.NoError(t, d.Start(t.Context())) // the engine that drove it when it was paused may be gone
+	s.letAllSpeak()
+	r := result(v.until("ended"))
+	require.Equal(t, fsm.Completed, r.State)
+	require.Len(t, r.Turns, 7)
 }
 
 // A service that ends in the middle of a debate leaves it to the next one over the same store.
@@ -396,16 +434,23 @@ func TestAllProblemsAreListed(t *testing.T) {
 	for _, test := range []struct {
 		body   string
 		fields []string
+		says   string
 	}{
-		{`{"topic": " ", "participants": [{"name": "A", "temperature": 3}]}`, []string{"topic", "participants[0].temperature", "participants", "judges"}},
-		{`{"topic": "T", "protocol": {"name": "duel/1"}}`, []string{"protocol.name"}},
+		{
+			`{"topic": " ", "participants": [{"name": "A", "temperature": 3}], "limits": {"min_rounds": 4, "max_rounds": 2}}`,
+			[]string{"topic", "participants[0].temperature", "participants", "judges", "limits.min_rounds"},
+			`"topic"`,
+		},
+		{`{"topic": "T", "protocol": {"name": "duel/1"}}`, []string{"protocol.name"}, "duel/1"},
 		{
 			strings.Replace(posted, `"side": "for"`, `"provider": "x"`, 1),
 			[]string{"participants[0].provider"},
+			`\"x\" is unknown, the providers are model`,
 		},
 	} {
 		code, body := s.post("/debates", test.body)
 		require.Equal(t, http.StatusBadRequest, code, body)
+		require.Contains(t, body, test.says)
 		var said struct {
 			Problems []struct{ Field, Reason string }
 		}
