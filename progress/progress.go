@@ -1,20 +1,29 @@
-// Package progress tells how far a debate has come, as hooks: a round, a phase, an agent, a summary and the synthesis,
-// each when it starts and when it ends.
+// Package progress reports how far a debate has come. It calls your functions when a round, a phase, a step, a summary or
+// the synthesis starts and when it ends, and counts the steps of each phase.
 //
-// Give every event of [debate.Debate.Run] or [debate.Debate.Watch] to [Hooks.See]:
+// Pass every event of [debate.Debate.Run] or [debate.Debate.Watch] to [Hooks.See]:
 //
-//	h := progress.Hooks{Phase: func(m progress.Mark) { fmt.Println(m) }}
-//	for event, err := range d.Run(ctx) {
-//		...
-//		h.See(event)
+//	func run(ctx context.Context, d *debate.Debate) error {
+//		h := progress.Hooks{Phase: func(m progress.Mark) { fmt.Println(m) }} // critique 0/2 starts
+//		for event, err := range d.Run(ctx) {
+//			if err != nil {
+//				return err
+//			}
+//			h.See(event)
+//		}
+//		return nil
 //	}
 //
-// What has started ends, once, also where a debate fails, is canceled or pauses: a pause ends what is open, and what goes
-// on afterwards starts again, with the first step that does.
+// Everything that starts also ends, exactly once, even if the debate fails, is canceled or pauses. A pause ends everything
+// that is open. When the debate continues, a round or a phase starts again with its next step.
 //
-// Run shows nothing of what was there before it: of another process, and of what Resume, Decide and Retry did before a
-// second Run. Give the events of [debate.Debate.Replay] first where counts have to be right from there on; those that
-// were seen before are passed over. Set the functions after that to hear nothing of the past.
+// Use [Hooks.Phases] to read the counts of the current round at any time, for example to draw a progress bar.
+//
+// # Resuming
+//
+// Run yields only what happens after the call. It does not show what another process did, nor what Resume, Decide and
+// Retry did before a second Run. To get the right counts, pass the events of [debate.Debate.Replay] to See first; See
+// ignores events that it has seen before. To hear nothing of the past, set the functions after the replay.
 package progress
 
 import (
@@ -27,44 +36,44 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// Hooks are called where something starts or ends; those that are nil are not. They run on the goroutine that calls See.
-// A Hooks is for one debate, is not to be copied after the first event, and is not safe for concurrent use.
+// Hooks holds the functions to call when something starts or ends. A nil function is not called. See calls them on its own
+// goroutine. Use one Hooks per debate. Do not copy it after the first event. It is not safe for concurrent use.
 type Hooks struct {
-	Round     func(Mark) // its speeches and their assessment
-	Phase     func(Mark) // steps that a protocol has do one thing, such as "critique"
-	Agent     func(Mark) // one step of a participant, a judge or a helper, with all its attempts
-	Summary   func(Mark) // likewise, of the helper that sums up, or of anybody in a phase that is called "digest"
-	Synthesis func(Mark) // the conclusion: a verdict, a solution, a decision
+	Round     func(Mark) // a round: its speeches and their assessment
+	Phase     func(Mark) // a phase: the steps that do one thing, such as "critique"
+	Agent     func(Mark) // one step of a participant, a judge or a system actor, with all its attempts
+	Summary   func(Mark) // like Agent, for steps of the summarizer and of phases named "digest"
+	Synthesis func(Mark) // the conclusion: a verdict, a solution or a decision
 
-	seq    int64                  // of the last durable event that was seen
-	whole  span                   // the round or the synthesis at hand; in the prelude there is none
-	phase  span                   // at hand
-	phases []Mark                 // of the round, the prelude or the synthesis at hand
-	steps  []*span                // in flight
-	done   map[transcript.Key]int // how many steps, by round and phase
+	seq    int64                  // sequence number of the last durable event
+	whole  span                   // the current round or synthesis; the prelude has none
+	phase  span                   // the current phase
+	phases []Mark                 // the phases of the current round, prelude or conclusion
+	steps  []*span                // the running steps
+	done   map[transcript.Key]int // finished steps by round and phase
 }
 
-// span is something that starts and ends. One that has ended may start again, as long as it is at hand.
+// span is something that starts and ends. It can start again after it has ended, as long as it is the current one.
 type span struct {
 	Mark
-	told bool // that it has started, and not that it has ended
+	told bool // the start was reported, the end was not
 }
 
-// Mark is a start or an end.
+// Mark is the start or the end of something.
 type Mark struct {
 	What   string           // "round", "phase", "agent", "summary" or "synthesis"
-	Stage  transcript.Kind  // of a phase, and of its steps
-	End    bool             // else it starts
-	Round  int              // 0 before the first
-	Rounds int              // the limit
-	Phase  string           // empty for rounds and the synthesis
-	Done   int              // steps of the phase that are done
-	Steps  int              // that it has; 0 where the event that says so was not seen
-	Key    transcript.Key   // of an agent's or a summary's step
-	Turn   *transcript.Turn // what came of the step; nil at a start, and where nothing did
+	Stage  transcript.Kind  // stage of the debate; empty for rounds and the synthesis
+	End    bool             // true for an end, false for a start
+	Round  int              // number of the round; 0 before the first
+	Rounds int              // limit on the number of rounds
+	Phase  string           // name of the phase; empty for rounds and the synthesis
+	Done   int              // finished steps of the phase
+	Steps  int              // all steps of the phase; 0 if the event with the number was not seen
+	Key    transcript.Key   // key of the step; zero for rounds, phases and the synthesis
+	Turn   *transcript.Turn // turn that the step produced; nil at the start, or if it produced none
 }
 
-// String reads "round 2 of 5 starts" or "critique 3/6: Ada ends".
+// String returns a short description, such as "round 2 of 5 starts" or "critique 3/6: Ada ends".
 func (m Mark) String() string {
 	verb := "starts"
 	if m.End {
@@ -81,7 +90,7 @@ func (m Mark) String() string {
 	return fmt.Sprintf("%s %d/%d: %s %s", m.Phase, m.Done, m.Steps, m.Key.Actor, verb)
 }
 
-// See takes the next event in. A durable one that was seen before is passed over.
+// See records the next event and calls the functions that it concerns. It ignores durable events that it has seen before.
 func (h *Hooks) See(ev debate.Event) {
 	if s := ev.Event(); !s.Live {
 		if s.Seq <= h.seq {
@@ -105,8 +114,8 @@ func (h *Hooks) See(ev debate.Event) {
 	}
 }
 
-// Phases returns a mark for each phase of the current round, of the prelude or of the conclusion, in the order in which
-// they first started. It needs no function to be set. Before the first phase it returns none.
+// Phases returns a mark for each phase of the current round, prelude or conclusion, in the order in which they first
+// started. It works even if no function is set. Before the first phase it returns nil.
 func (h *Hooks) Phases() []Mark {
 	list := slices.Clone(h.phases)
 	for i, m := range list {
@@ -115,7 +124,7 @@ func (h *Hooks) Phases() []Mark {
 	return list
 }
 
-// begin has a phase be the one at hand, and the round or the synthesis that it belongs to.
+// begin makes a phase the current one, and with it its round or the synthesis.
 func (h *Hooks) begin(ev debate.PhaseStarted) {
 	whole := Mark{Round: ev.Round, Rounds: ev.Rounds}
 	switch ev.Stage {
@@ -133,7 +142,7 @@ func (h *Hooks) begin(ev debate.PhaseStarted) {
 		h.phases = nil
 	}
 	at := transcript.Key{Round: ev.Round, Phase: ev.Phase}
-	if ev.Steps > 0 && h.done[at] >= ev.Steps { // another one of this name
+	if ev.Steps > 0 && h.done[at] >= ev.Steps { // another phase with the same name
 		delete(h.done, at)
 	}
 	h.whole.Mark = whole
@@ -143,37 +152,37 @@ func (h *Hooks) begin(ev debate.PhaseStarted) {
 	h.list(h.phase.Mark)
 }
 
-// list adds a phase to those of the round, or updates the one of that name.
+// list adds a phase to the phases of the round, or updates the one with the same name.
 func (h *Hooks) list(phase Mark) {
 	i := slices.IndexFunc(h.phases, func(m Mark) bool { return m.Phase == phase.Phase })
 	if i < 0 {
 		h.phases = append(h.phases, phase)
 		return
 	}
-	if phase.Steps == 0 { // its start was not seen this time
+	if phase.Steps == 0 { // the start was not seen this time
 		phase.Steps = h.phases[i].Steps
 	}
 	h.phases[i] = phase
 }
 
-// at says whether a phase is the one at hand.
+// at reports whether a phase is the current one.
 func (h *Hooks) at(round int, phase string) bool {
 	return h.phase.What != "" && h.phase.Round == round && h.phase.Phase == phase
 }
 
-// open tells that what is at hand has started.
+// open reports the start of the current round or synthesis, and of the current phase.
 func (h *Hooks) open() {
 	h.tell(&h.whole)
 	h.tell(&h.phase)
 }
 
-// start has a step begin. Further attempts are no other start.
+// start records the start of a step. Another attempt at the same step is not another start.
 func (h *Hooks) start(ev debate.TurnStarted) {
 	k := ev.Key
 	if slices.ContainsFunc(h.steps, func(s *span) bool { return s.Key == k }) {
 		return
 	}
-	if !h.at(k.Round, k.Phase) { // its start was not seen
+	if !h.at(k.Round, k.Phase) { // the start of the phase was not seen
 		h.begin(debate.PhaseStarted{Stage: ev.Kind, Round: k.Round, Rounds: h.phase.Rounds, Phase: k.Phase})
 	}
 	h.open()
@@ -182,7 +191,7 @@ func (h *Hooks) start(ev debate.TurnStarted) {
 	h.tell(s)
 }
 
-// step is the mark of a step of the phase at hand.
+// step returns the mark of a step of the current phase.
 func (h *Hooks) step(k transcript.Key) Mark {
 	m := h.phase.Mark
 	m.What, m.Key = "agent", k
@@ -192,7 +201,7 @@ func (h *Hooks) step(k transcript.Key) Mark {
 	return m
 }
 
-// count counts a step that is done, whether it was seen to start or not. Remarks have a phase of their own.
+// count counts a finished step, even if its start was not seen. Remarks are counted too, but in a phase of their own.
 func (h *Hooks) count(t transcript.Turn) {
 	if h.done == nil {
 		h.done = map[transcript.Key]int{}
@@ -204,7 +213,7 @@ func (h *Hooks) count(t transcript.Turn) {
 	}
 }
 
-// finish has a step end. One that was not seen to start, such as a remark, was nobody's.
+// finish ends a step. It ignores a step whose start was not seen, such as a remark.
 func (h *Hooks) finish(k transcript.Key, t *transcript.Turn) {
 	if i := slices.IndexFunc(h.steps, func(s *span) bool { return s.Key == k }); i >= 0 {
 		s := h.steps[i]
@@ -217,7 +226,7 @@ func (h *Hooks) finish(k transcript.Key, t *transcript.Turn) {
 	}
 }
 
-// halt has the steps of an actor end of which nothing came, or of all actors.
+// halt ends the running steps of an actor without a turn, or of all actors if actor is empty.
 func (h *Hooks) halt(actor string) {
 	for _, s := range slices.Clone(h.steps) {
 		if actor == "" || s.Key.Actor == actor {
@@ -226,11 +235,11 @@ func (h *Hooks) halt(actor string) {
 	}
 }
 
-// move ends what a transition ends. What goes on after a pause starts with its next step.
+// move ends what a transition of the lifecycle ends.
 func (h *Hooks) move(ev debate.StateChanged) {
 	h.halt("")
 	h.end(&h.phase)
-	if ev.To != fsm.Judging { // which is of the same round
+	if ev.To != fsm.Judging { // judging belongs to the round
 		h.end(&h.whole)
 	}
 	if ev.On == fsm.Reset {
@@ -238,7 +247,7 @@ func (h *Hooks) move(ev debate.StateChanged) {
 	}
 }
 
-// tell tells that something has started, where somebody wants to know and was not told.
+// tell reports a start, unless it was reported before.
 func (h *Hooks) tell(s *span) {
 	if f := h.hook(s.What); f != nil && !s.told {
 		s.told = true
@@ -246,7 +255,7 @@ func (h *Hooks) tell(s *span) {
 	}
 }
 
-// end tells that something has ended whose start was told.
+// end reports an end if the start was reported.
 func (h *Hooks) end(s *span) {
 	if f := h.hook(s.What); f != nil && s.told {
 		m := s.Mark

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log"
 	"slices"
 	"strings"
 	"testing"
@@ -400,27 +399,4 @@ func TestMarksOfRefinement(t *testing.T) {
 	} {
 		require.Equal(t, is, what[mark], mark)
 	}
-}
-
-func Example() {
-	ctx := context.Background()
-	d, err := debate.New(ctx, config(panel.Protocol{}), debate.Options{Providers: map[string]providers.Provider{"m": model(nil)}})
-	if err != nil {
-		log.Fatal(err)
-	}
-	show := func(m progress.Mark) { fmt.Println(m) }
-	h := progress.Hooks{Round: show, Synthesis: show}
-	for event, err := range d.Run(ctx) {
-		if err != nil {
-			log.Fatal(err)
-		}
-		h.See(event)
-	}
-	// Output:
-	// round 1 of 2 starts
-	// round 1 of 2 ends
-	// round 2 of 2 starts
-	// round 2 of 2 ends
-	// the synthesis starts
-	// the synthesis ends
 }
