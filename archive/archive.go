@@ -28,7 +28,7 @@ import (
 	"github.com/elenchus-go/debate/store"
 )
 
-// Export reads a debate from a store; store.ErrNotFound where there is none of that id.
+// Export reads a debate from a store. The error wraps store.ErrNotFound if there is no debate with that id.
 func Export(ctx context.Context, s store.Store, id string) (*Journal, error) {
 	head, entries, err := s.Load(ctx, id, 0)
 	if err != nil {
@@ -44,12 +44,13 @@ func Export(ctx context.Context, s store.Store, id string) (*Journal, error) {
 	return &Journal{head, entries}, nil
 }
 
-// Import writes a debate into a store that has none of its id; else it returns a *store.Conflict and changes nothing. It
-// reads the journal first, as an engine would, and refuses one that is damaged; what is of a newer format is refused with
-// debate.ErrUnsupported. The head is computed anew.
+// Import writes a debate into a store. If the store already has a debate with the same id, Import returns an error that
+// wraps *store.Conflict and changes nothing. Import first reads the journal as an engine would: it rejects a damaged
+// journal, and returns an error that wraps debate.ErrUnsupported for a newer format. It ignores the journal's Head, apart
+// from its ID and Plan, and computes a new one from the entries.
 //
-// A debate that is not at rest can be driven from both stores then, and workers that drive a store begin at once: pause it
-// before Export where this is not meant.
+// If the debate was running when you exported it, both stores now contain a running debate, and workers of the target
+// store start on it immediately. To avoid this, pause the debate before you export it.
 func Import(ctx context.Context, s store.Store, j *Journal) error {
 	err := j.check()
 	var head store.Head
@@ -68,8 +69,8 @@ func Import(ctx context.Context, s store.Store, j *Journal) error {
 	return nil
 }
 
-// fold is the head that the entries amount to, as an engine reads them. Of a protocol that it does not know it cannot tell
-// what is to come, and leaves that as the journal has it.
+// fold computes the head from the entries, as an engine reads them. It cannot plan the next step of a protocol that it does
+// not know, and keeps the journal's Plan in that case.
 func (j *Journal) fold(ctx context.Context) (store.Head, error) {
 	scratch := store.Memory()
 	head := store.Head{ID: j.Head.ID, Seq: int64(len(j.Entries)), Plan: j.Head.Plan}

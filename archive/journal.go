@@ -10,14 +10,14 @@ import (
 	"github.com/elenchus-go/debate/store"
 )
 
-// Journal is a stored debate whole: its head, which is for readers, and its entries. Its JSON can be kept as a file, and
-// imported into another store. It holds all that went into prompts, instructions too; there is no redacted one.
+// Journal is a stored debate: all its entries, and a head that summarizes them. You can store it as JSON and import it
+// into another store. It contains everything that went into prompts, including instructions, and cannot be redacted.
 type Journal struct {
 	Head    store.Head
-	Entries []store.Entry // all, from number 1 on; Data is JSON
+	Entries []store.Entry // all entries, starting with number 1; Data is a json.RawMessage
 }
 
-// entry is a store.Entry as JSON.
+// entry is the JSON form of a store.Entry.
 type entry struct {
 	Seq  int64           `json:"seq"`
 	Type string          `json:"type"`
@@ -26,14 +26,14 @@ type entry struct {
 	Data json.RawMessage `json:"data"`
 }
 
-// file is a journal as JSON.
+// file is the JSON form of a Journal.
 type file struct {
-	Format  int        `json:"format"` // of the entries
+	Format  int        `json:"format"` // format of the entries
 	Head    store.Head `json:"head"`
 	Entries []entry    `json:"entries"`
 }
 
-// MarshalJSON gives the format, the head and the entries.
+// MarshalJSON encodes the format, the head and the entries.
 func (j Journal) MarshalJSON() ([]byte, error) {
 	f := file{Format: max(j.Head.Format, store.Format), Head: j.Head, Entries: []entry{}}
 	for _, e := range j.Entries {
@@ -46,7 +46,7 @@ func (j Journal) MarshalJSON() ([]byte, error) {
 	return json.Marshal(f)
 }
 
-// UnmarshalJSON refuses a newer format with debate.ErrUnsupported.
+// UnmarshalJSON decodes a journal. The error wraps debate.ErrUnsupported if the format is newer than store.Format.
 func (j *Journal) UnmarshalJSON(b []byte) error {
 	if err := newer(b); err != nil {
 		return err
@@ -62,7 +62,7 @@ func (j *Journal) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// newer is the error about a file whose format is newer than the one that this version knows.
+// newer returns an error if the format of a journal is newer than the one that this version knows.
 func newer(b []byte) error {
 	var f struct {
 		Format int `json:"format"`
@@ -77,7 +77,7 @@ func newer(b []byte) error {
 	return nil
 }
 
-// check finds what no journal has.
+// check returns the first error that no valid journal has.
 func (j *Journal) check() error {
 	if len(j.Entries) == 0 {
 		return errors.New("it has no entries")
@@ -101,7 +101,7 @@ func (j *Journal) check() error {
 	return nil
 }
 
-// sound holds an entry against the event in it.
+// sound checks an entry against the event in its data.
 func sound(e store.Entry, id string) error {
 	raw, ok := e.Data.(json.RawMessage)
 	if !ok {
@@ -129,7 +129,7 @@ func sound(e store.Entry, id string) error {
 	return err
 }
 
-// configured wants a configuration of the debate, of a format that this version knows.
+// configured checks that a configuration belongs to the debate and has a format that this version knows.
 func configured(ev debate.ConfigChanged, id string) error {
 	if ev.Format > store.Format {
 		return fmt.Errorf("its format is %d, this version of the library knows formats up to %d: %w", ev.Format, store.Format, debate.ErrUnsupported)

@@ -17,17 +17,18 @@ var (
 	style string
 )
 
-// policy lets a browser load nothing, run nothing, and send nothing: the one style is the one in the page, by its hash.
+// policy is the content security policy. It forbids loading, running and sending anything; the page's own style sheet is
+// allowed by its hash.
 var policy = func() string {
 	sum := sha256.Sum256([]byte(style))
 	return fmt.Sprintf("default-src 'none'; style-src 'sha256-%s'; base-uri 'none'; form-action 'none'", base64.StdEncoding.EncodeToString(sum[:]))
 }()
 
-// page is the template. What it is given escapes by html/template, wherever it stands.
+// page is the template of the document. html/template escapes its data according to the context.
 var page = template.Must(template.New("page").Funcs(template.FuncMap{"clean": clean, "line": line, "paragraphs": paragraphs}).
 	Parse(strings.NewReplacer("@policy@", policy, "@style@", style).Replace(pageText)))
 
-// HTML writes a report as one file, which loads nothing else. It is well-formed XML as well.
+// HTML writes a report as a single HTML file that loads no other resource. The file is also well-formed XML.
 func HTML(w io.Writer, r *Report) error {
 	if err := page.Execute(w, r.doc()); err != nil {
 		return fmt.Errorf("write report of debate %s as HTML: %w", r.Result.ID, err)

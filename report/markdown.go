@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Markdown writes a report as Markdown, as GitHub reads it: with tables, and rounds that fold away. It has no drawings;
-// what they show stands in tables.
+// Markdown writes a report as GitHub Flavored Markdown, with tables and collapsible rounds. It contains no figures; the
+// tables contain the same data.
 func Markdown(w io.Writer, r *Report) error {
 	var m markdown
 	d := r.doc()
@@ -25,7 +25,7 @@ func Markdown(w io.Writer, r *Report) error {
 	return nil
 }
 
-// markdown is a text of blocks with a blank line between them.
+// markdown builds a text from blocks with a blank line between them.
 type markdown struct{ strings.Builder }
 
 func (m *markdown) add(format string, args ...any) {
@@ -61,7 +61,7 @@ func (m *markdown) block(b block) {
 	}
 }
 
-// quote is somebody's text, in which nothing is markup, and lines stay lines.
+// quote adds a block quote. It escapes all markup and keeps line breaks.
 func (m *markdown) quote(text string) {
 	var parts []string
 	for _, p := range paragraphs(text) {
@@ -90,21 +90,22 @@ func (m *markdown) table(t *table) {
 func row(cells []string) string {
 	made := make([]string, len(cells))
 	for i, c := range cells {
-		made[i] = special.Replace(line(c)) // no line begins in a cell
+		made[i] = special.Replace(line(c)) // a cell is never at the start of a line
 	}
 	return "| " + strings.Join(made, " | ") + " |"
 }
 
-// special is what has a meaning within a line of Markdown, with what stands for it. Addresses become no links.
+// special escapes the characters that are markup anywhere in a line. It also keeps URLs from becoming links.
 var special = strings.NewReplacer(
 	`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "#", `\#`, "|", `\|`, "~", `\~`, "$", `\$`,
 	"&", "&amp;", "<", "&lt;", ">", "&gt;", "@", "&#64;", "://", "&#58;//", "www.", "www&#46;",
 )
 
-// leading is what has one where a line begins: items of lists, rules, and what makes a heading or a table of the line before.
+// leading matches markup at the start of a line: list items, rules, and underlines that turn the line before into a
+// heading or a table.
 var leading = regexp.MustCompile(`^(?:[-+=:]|\d+[.)](?:\s|$))`)
 
-// escape takes the meaning from what is special in a line.
+// escape escapes all markup in a line.
 func escape(l string) string {
 	return leading.ReplaceAllStringFunc(special.Replace(l), func(mark string) string {
 		at := strings.IndexAny(mark, "-+=:.)")
@@ -112,10 +113,10 @@ func escape(l string) string {
 	})
 }
 
-// inline is a text on one line in which nothing is markup.
+// inline returns a text on one line with all markup escaped.
 func inline(text string) string { return escape(line(text)) }
 
-// indented is a line that keeps its indentation, which would make code of it.
+// indented escapes a line and keeps its indentation, which would otherwise turn it into code.
 func indented(l string) string {
 	l = strings.ReplaceAll(l, "\t", "    ")
 	rest := strings.TrimLeft(l, " ")

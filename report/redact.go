@@ -11,20 +11,20 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// gone stands for what was redacted.
+// gone replaces redacted text.
 const gone = "[redacted]"
 
-// Redact is a copy without the words that went into prompts alone. These are taken out:
+// Redact returns a copy of the report without text that was used only in prompts. It removes:
 //
-//   - background, personas, instructions, and all of the configuration but who takes part with which model, the limits,
-//     the prices, and the name of the protocol
-//   - what was said before the first round: assigned personas, documents that were found
-//   - where the words of roles came from, which may be files
-//   - the words of errors and problems, which may quote a request; their kinds stay
+//   - the background, personas and instructions, and the rest of the configuration except the participants with their
+//     models, the limits, the prices and the name of the protocol
+//   - turns before the first round: assigned personas and retrieved documents
+//   - the sources of role prompts, which may be file names
+//   - the text of errors and problems, which may quote a request; their kinds remain
 //
-// Topic and positions stay: they are what the debate is about. Replies stay as well, also where a model quotes its prompt.
-// So do summaries, which were made of replies, and annotations. A redacted report is for readers; a journal of
-// package archive is always whole, since a debate without its prompts could not be driven.
+// The topic and the positions remain, because the debate is about them. Replies remain too, even if a model quotes its
+// prompt, and so do summaries, which are made from replies, and annotations. A redacted report is for readers. To move a
+// debate to another store, use package archive, which always includes the prompts.
 func (r *Report) Redact() *Report {
 	c, quoted := *r, r.quoted()
 	c.Redacted, c.Config = true, public(r.Config)
@@ -55,10 +55,11 @@ func (r *Report) Redact() *Report {
 	return &c
 }
 
-// quoted takes the words of failures out of texts that have them, such as an ending's evidence.
+// quoted returns a replacer that removes the messages of failures from texts that quote them, such as an ending's
+// evidence.
 func (r *Report) quoted() *strings.Replacer {
 	failures := r.failures()
-	slices.SortFunc(failures, func(a, b *debate.Failure) int { return len(b.Message) - len(a.Message) }) // one may begin another
+	slices.SortFunc(failures, func(a, b *debate.Failure) int { return len(b.Message) - len(a.Message) }) // one may be the prefix of another
 	var pairs []string
 	for _, f := range failures {
 		if f.Message != "" {
@@ -68,7 +69,7 @@ func (r *Report) quoted() *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 }
 
-// each is a new list of what f makes of each item; nil of nil.
+// each returns a new list with f applied to each item, or nil for a nil list.
 func each[T any](list []T, f func(T) T) []T {
 	if list == nil {
 		return nil
@@ -80,7 +81,7 @@ func each[T any](list []T, f func(T) T) []T {
 	return made
 }
 
-// pointed is what f makes of what is pointed to; nil of nil.
+// pointed returns a pointer to f(*p), or nil if p is nil.
 func pointed[T any](p *T, f func(T) T) *T {
 	if p == nil {
 		return nil
@@ -113,8 +114,8 @@ func failure(f debate.Failure) debate.Failure {
 
 func lost(f *debate.Failure) *debate.Failure { return pointed(f, failure) }
 
-// answerData is an answer's data without the titles of documents that a prompt showed, and without the files that the
-// words of roles came from.
+// answerData returns an answer's data without the titles of retrieved documents and without the sources of role
+// prompts.
 func answerData(protocol string, data json.RawMessage) json.RawMessage {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(data, &fields); err != nil {
@@ -140,7 +141,7 @@ func assignment(a refine.Assignment) refine.Assignment {
 	return a
 }
 
-// allowed are the fields of a configuration that are no words of prompts; what is not listed is taken out.
+// allowed lists the fields of a configuration that may be published. Redact removes all other fields.
 type allowed struct {
 	ID       string `json:"id,omitempty"`
 	Topic    string `json:"topic"`
@@ -172,7 +173,7 @@ type allowedSeat struct {
 	Window      int      `json:"window,omitempty"`
 }
 
-// public is a configuration with the allowed fields alone; nil where it cannot be read.
+// public returns a configuration with only the allowed fields, or nil if it cannot be read.
 func public(config json.RawMessage) json.RawMessage {
 	var a allowed
 	if err := json.Unmarshal(config, &a); err != nil {

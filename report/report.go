@@ -1,14 +1,30 @@
-// Package report shows what became of a debate: as Markdown, as one HTML file that needs nothing else, and as JSON.
+// Package report turns a debate into a document for readers: Markdown, a single HTML file, or JSON.
 //
-// [Collect] gathers a [Report] from a debate in whatever state it is. A report is plain data, and what its JSON says is
-// all that it says. [Markdown] and [HTML] render one: the outcome with its evidence, the answer, dissent, scores a round,
-// tokens and cost, the path through the states, the times of the turns, the transcript, and what failed.
+// Collect a report while the debate runs or after it has ended, and render it:
 //
-// What models say is untrusted, and so are the topic, names and whatever else stands in a report. The renderings strip
-// control characters and those that turn the direction of writing, and escape the rest: nothing in it becomes markup. The
-// HTML has no script, loads nothing, and its content policy allows neither.
+//	func save(ctx context.Context, d *debate.Debate, w io.Writer) error {
+//		r, err := report.Collect(ctx, d)
+//		if err != nil {
+//			return err
+//		}
+//		return report.HTML(w, r.Redact())
+//	}
 //
-// To put a debate whole, prompts and all, into another store and drive it there, use package archive.
+// A [Report] is plain data. [Markdown] and [HTML] render the outcome with its evidence, the answer, dissent, scores by
+// round, measurements, tokens and cost, the path through the states, the times of the turns, the transcript, and what
+// failed. To store a report, encode it as JSON; the decoded report renders to the same document. [Report.Redact] removes
+// the text of prompts and errors.
+//
+// # Untrusted text
+//
+// A report contains text from models and users. [Markdown] and [HTML] remove control characters, including those that
+// change the direction of text, and escape everything else, so that no text becomes markup. The HTML contains no scripts
+// and loads nothing, and its content security policy forbids both.
+//
+// # Export and import
+//
+// A report cannot be continued. To move a debate to another store, with its prompts and its whole history, use package
+// archive.
 package report
 
 import (
@@ -20,23 +36,24 @@ import (
 	"github.com/elenchus-go/debate/fsm"
 )
 
-// format is the newest format of reports that this version reads and writes.
+// format is the version of the report format that this package reads and writes.
 const format = 1
 
-// Report is a debate as far as it has come. The zero Report is that of a debate of which nothing is known.
+// Report describes a debate at one point in its history. [Collect] fills it.
 type Report struct {
-	Format   int             `json:"format"`             // of reports, 1
-	Redacted bool            `json:"redacted,omitempty"` // see Redact
-	Config   json.RawMessage `json:"config,omitempty"`   // as it is in force; see debate.Engine.ParseConfig
+	Format   int             `json:"format"`             // version of the report format, 1
+	Redacted bool            `json:"redacted,omitempty"` // true if Redact made the report
+	Config   json.RawMessage `json:"config,omitempty"`   // current configuration; debate.Engine.ParseConfig reads it
 	Result   debate.Result   `json:"result"`
-	// Path are all transitions, those of earlier runs too, and Decided the answers of people to its questions.
+	// Path holds all state transitions, including those of runs that a reset ended. Decided holds the answers that people
+	// gave to the debate's questions.
 	Path    []debate.StateChanged `json:"path"`
 	Decided []debate.Decided      `json:"decided,omitempty"`
-	Dropped []debate.Dropped      `json:"dropped,omitempty"` // participants who dropped out, of this run
+	Dropped []debate.Dropped      `json:"dropped,omitempty"` // participants who dropped out of the current run
 }
 
-// Collect gathers what is stored of a debate, as of one moment: it may go on meanwhile. Of runs that ended in a reset only
-// the path is told.
+// Collect reads a debate from its store and returns a report on it. The debate may continue meanwhile; the report shows
+// one point in its history. For runs that a reset ended, the report has only the state transitions.
 func Collect(ctx context.Context, d *debate.Debate) (*Report, error) {
 	r := &Report{Format: format}
 	var last *debate.Moment
@@ -54,7 +71,7 @@ func Collect(ctx context.Context, d *debate.Debate) (*Report, error) {
 	return r.settled()
 }
 
-// note adds an event of the journal.
+// note adds an event from the journal.
 func (r *Report) note(ev debate.Event) {
 	switch ev := ev.(type) {
 	case debate.ConfigChanged:
@@ -71,7 +88,7 @@ func (r *Report) note(ev debate.Event) {
 	}
 }
 
-// settled is the report as its JSON reads: it shares nothing with the store, and is the same when it is read back.
+// settled returns a copy of the report that shares no memory with the store and equals what its JSON decodes to.
 func (r *Report) settled() (*Report, error) {
 	raw, err := json.Marshal(r)
 	if err != nil {
@@ -81,7 +98,8 @@ func (r *Report) settled() (*Report, error) {
 	return s, json.Unmarshal(raw, s)
 }
 
-// UnmarshalJSON refuses reports of a newer format.
+// UnmarshalJSON decodes a report. It returns an error that wraps debate.ErrUnsupported if the format is newer than the one
+// that this version knows.
 func (r *Report) UnmarshalJSON(b []byte) error {
 	type plain Report // without methods
 	if err := newer(b); err != nil {
@@ -90,7 +108,7 @@ func (r *Report) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, (*plain)(r))
 }
 
-// newer is the error about a file whose format is newer than those that this version knows.
+// newer returns an error if the format of a report is newer than the one that this version knows.
 func newer(b []byte) error {
 	var file struct {
 		Format int `json:"format"`
@@ -105,7 +123,7 @@ func newer(b []byte) error {
 	return nil
 }
 
-// settings are what a report shows of the configuration.
+// settings holds the fields of the configuration that a report shows.
 type settings struct {
 	Protocol struct {
 		Bench json.RawMessage `json:"bench"`
@@ -115,13 +133,13 @@ type settings struct {
 	Prices       map[string]json.RawMessage `json:"prices"`
 }
 
-// settings are as far as they can be read.
+// settings returns the fields that can be read.
 func (r *Report) settings() (s settings) {
-	_ = json.Unmarshal(r.Config, &s) // what cannot be read is not shown
+	_ = json.Unmarshal(r.Config, &s) // fields that cannot be read are not shown
 	return s
 }
 
-// read is data as a type; the zero value where it is none.
+// read decodes data, and returns the zero value if that fails.
 func read[T any](data json.RawMessage) (v T) {
 	if err := json.Unmarshal(data, &v); err != nil {
 		return *new(T)
