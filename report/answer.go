@@ -14,7 +14,7 @@ import (
 	"github.com/elenchus-go/debate/protocol/vote"
 )
 
-// answers are the tables of each preset's answer.
+// answers maps the protocols of the library to functions that make tables of their answers.
 var answers = map[string]func(json.RawMessage) []block{
 	arbitration.Protocol{}.Name(): arbitrated,
 	procon.Protocol{}.Name():      judged,
@@ -23,10 +23,10 @@ var answers = map[string]func(json.RawMessage) []block{
 	vote.Protocol{}.Name():        voted,
 }
 
-// answer is what the debate came to. Of a protocol that is not the library's the text alone is known.
+// answer returns the answer of the debate. For a protocol that is not part of the library it is only the text.
 func (r *Report) answer() (blocks []block) {
 	a := r.Result.Answer
-	if strings.TrimSpace(a.Text) != "" && r.Result.Protocol != (arbitration.Protocol{}).Name() { // whose text is these tables and the transcript
+	if strings.TrimSpace(a.Text) != "" && r.Result.Protocol != (arbitration.Protocol{}).Name() { // its text repeats the tables and the transcript
 		blocks = append(blocks, block{Quote: a.Text})
 	}
 	if tables := answers[r.Result.Protocol]; tables != nil {
@@ -119,7 +119,7 @@ func doubted(data json.RawMessage) []block {
 	)
 }
 
-// rating is a score that may be none.
+// rating formats a score that may be missing.
 func rating(f *float64) string {
 	if f == nil {
 		return "none"
@@ -142,7 +142,7 @@ func voted(data json.RawMessage) []block {
 	)
 }
 
-// dissent is what speaks against the outcome: other judges' words, what is still disputed, the minority of a vote.
+// dissent returns what speaks against the outcome: dissenting judges, open disputes, or the minority of a vote.
 func (r *Report) dissent() []block {
 	data := r.Result.Answer.Data
 	var blocks []block
@@ -162,7 +162,7 @@ func (r *Report) dissent() []block {
 	return blocks
 }
 
-// against is what a verdict, or that of a bench, says against itself.
+// against returns the dissent in a verdict, or in the combined verdict of a bench.
 func against(data json.RawMessage) []block {
 	v, joint := read[judge.Verdict](data), read[judge.Opinion[judge.Verdict]](data)
 	if len(joint.Opinions) > 0 {

@@ -1,46 +1,46 @@
 package report
 
-// doc is what a report shows, whatever it is rendered as. All texts in it are as they came: a renderer escapes each.
+// doc is the content of a report, independent of the format. Its texts are unescaped; each renderer escapes them.
 type doc struct {
 	Title    string
 	Sections []section
 }
 
 type section struct {
-	ID     string // unique, of letters and dashes
+	ID     string // unique; letters and dashes
 	Title  string
 	Blocks []block
 }
 
-// block is one of the things that a section is made of.
+// block is an element of a section. One of its fields is set, or Note and one other.
 type block struct {
-	Note   string // a sentence of the report's own
-	Quote  string // what somebody said, with its paragraphs
+	Note   string // a sentence by the report
+	Quote  string // a text by a model or a user; may have several paragraphs
 	List   []string
 	Table  *table
-	Figure *figure // a drawing of what stands in a table as well
+	Figure *figure // a drawing of data that a table contains too
 	Folds  []fold
 }
 
-// table has a name for each row in its first column.
+// table has row headers in its first column.
 type table struct {
 	Title string
 	Head  []string
 	Rows  [][]string
 }
 
-// fold is a part that a reader can fold away.
+// fold is a collapsible part of a section.
 type fold struct {
-	Title string // of the report's own words
+	Title string // by the report
 	Parts []part
 }
 
-// part is a turn.
+// part is one turn in the transcript.
 type part struct {
 	Title, Note, Text string
 }
 
-// rows is a table as a block; none where it has no rows.
+// rows returns a block with a table, or no block if there are no rows.
 func rows(title string, head []string, list [][]string) []block {
 	if len(list) == 0 {
 		return nil
@@ -48,7 +48,7 @@ func rows(title string, head []string, list [][]string) []block {
 	return []block{{Table: &table{title, head, list}}}
 }
 
-// list is a list under a sentence; none where it has no items.
+// list returns a block with a list below a sentence, or no block if there are no items.
 func list(note string, items []string) []block {
 	if len(items) == 0 {
 		return nil

@@ -6,25 +6,25 @@ import (
 	"strings"
 )
 
-// figure is a drawing of lines, boxes, dots and words, in the units of its own width and height.
+// figure is a drawing of lines, boxes, dots and texts. Coordinates are relative to its width and height.
 type figure struct {
 	ID, Title, About string
 	Width, Height    float64
 	Shapes           []shape
 }
 
-// shape is one of them.
+// shape is an element of a figure.
 type shape struct {
 	Kind       string // "line", "box", "dot" or "text"
 	X, Y, W, H float64
-	Points     string // of a line
-	Class      string // how it looks
-	Text       string // what it says, or what it is when one points at it
+	Points     string // points of a line
+	Class      string // CSS class
+	Text       string // text to show, or the tooltip of a box or a dot
 }
 
 const figureWidth = 760
 
-// px is a length to a tenth.
+// px rounds a length to one decimal.
 func px(f float64) float64 { return math.Round(f*10) / 10 }
 
 func (f *figure) line(class string, points ...[2]float64) {
@@ -47,7 +47,7 @@ func (f *figure) text(class string, x, y float64, text string) {
 	f.Shapes = append(f.Shapes, shape{Kind: "text", X: px(x), Y: px(y), Class: class, Text: text})
 }
 
-// short is a name that fits beside a drawing.
+// short truncates a name to the space beside a figure.
 func short(name string) string {
 	r := []rune(line(name))
 	if len(r) > 20 {
@@ -56,5 +56,5 @@ func short(name string) string {
 	return string(r)
 }
 
-// look is the class of the nth of several things.
+// look returns the CSS class for the nth color.
 func look(n int) string { return fmt.Sprintf("c%d", n%8) }

@@ -10,7 +10,7 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// path is how the debate went through its states.
+// path returns the state transitions, the answers of people, and the participants who dropped out, in order.
 func (r *Report) path() []block {
 	type step struct {
 		seq   int64
@@ -39,7 +39,7 @@ func (r *Report) path() []block {
 		[]string{"When", "Event", "From and to", "Round", "Stayed", "Why"}, cells)
 }
 
-// because is why a transition came.
+// because returns the reason for a transition.
 func because(s debate.StateChanged) string {
 	var why []string
 	if s.Ending.Outcome != "" {
@@ -62,7 +62,7 @@ func because(s debate.StateChanged) string {
 	return strings.Join(why, "; ")
 }
 
-// failures are all steps that failed for good, once each, in order.
+// failures returns the steps that finally failed, each once, in order of time.
 func (r *Report) failures() (list []*debate.Failure) {
 	seen := map[string]bool{}
 	add := func(failures ...*debate.Failure) {
@@ -92,7 +92,7 @@ func (r *Report) failures() (list []*debate.Failure) {
 	return list
 }
 
-// troubles are warnings, steps that failed for good, and attempts that failed.
+// troubles returns warnings, participants who dropped out, steps that finally failed, and failed attempts.
 func (r *Report) troubles() []block {
 	var gone [][]string
 	for _, d := range r.Dropped {
@@ -119,7 +119,7 @@ func (r *Report) troubles() []block {
 	)
 }
 
-// place is the round of a step, with its run where it is not the first.
+// place returns the round of a step, and its run unless it is the first.
 func place(k transcript.Key) string {
 	if k.Run > 1 {
 		return fmt.Sprintf("%d of run %d", k.Round, k.Run)

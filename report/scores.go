@@ -14,15 +14,15 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// series is a line of a chart: values by round.
+// series is one line of a chart: a name and its values by round.
 type series struct {
 	name   string
 	values map[int]float64
 }
 
-// scale is a chart's series, in the order of their first values.
+// scale is the data of the score chart. The series are in the order of their first values.
 type scale struct {
-	of     string // what is scored, by whom
+	of     string // title: what is scored, and by whom
 	most   float64
 	series []series
 }
@@ -38,7 +38,7 @@ func (s *scale) set(name string, round int, value float64) {
 	s.series[i].values[round] = value
 }
 
-// rounds are those that have values.
+// rounds returns the rounds that have values, in order.
 func (s *scale) rounds() []int {
 	all := map[int]bool{}
 	for _, x := range s.series {
@@ -51,13 +51,13 @@ func (s *scale) rounds() []int {
 
 func sorted[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
 
-// assessment is what the judges of a round come to.
+// assessment is the combined assessment of a round.
 type assessment struct {
 	round int
 	joint judge.Opinion[judge.Assessment]
 }
 
-// assessed are the assessments of the rounds, as the bench makes one of several.
+// assessed returns the assessments by round. The bench combines those of several judges.
 func (r *Report) assessed() (list []assessment) {
 	byRound := map[int][]transcript.Turn{}
 	for _, t := range r.Result.Assessments {
@@ -74,7 +74,8 @@ func (r *Report) assessed() (list []assessment) {
 	return list
 }
 
-// scores are the judges' a round, else those that rulings move, the skeptic's of the answer, or the confidence of who votes.
+// scores returns the judges' scores by round. Depending on the protocol it adds the scores that rulings change, the
+// skeptic's scores for the answer, or the confidence of the voters.
 func (r *Report) scores() []block {
 	s := &scale{of: "Scores by the judges, of 10", most: 10}
 	var failed []string
@@ -116,7 +117,7 @@ func (r *Report) scores() []block {
 	return slices.Concat([]block{{Figure: s.chart()}}, rows(s.of, head, cells), list("", failed))
 }
 
-// move adds the scores that rulings move, as they stand after each; round 0 has those that the debate began with.
+// move adds the scores of the evaluation after each ruling. Round 0 has the initial scores.
 func (s *scale) move(res arbitration.Result) {
 	if len(res.Topics) == 0 || res.Scale <= 0 {
 		return
@@ -127,7 +128,7 @@ func (s *scale) move(res arbitration.Result) {
 	}
 	last := 0
 	for _, t := range res.Topics {
-		for _, x := range s.series { // the others stay where they are
+		for _, x := range s.series { // a ruling changes only one category
 			x.values[t.Round] = x.values[last]
 		}
 		s.set(t.Category, t.Round, t.After)
@@ -135,7 +136,7 @@ func (s *scale) move(res arbitration.Result) {
 	}
 }
 
-// doubt adds what the skeptic says of the answer.
+// doubt adds the skeptic's scores for the answer.
 func (s *scale) doubt(t skeptic.Trace) {
 	s.of = "Score of the answer by the skeptic, of 10"
 	for _, x := range t.Rounds {
@@ -145,7 +146,7 @@ func (s *scale) doubt(t skeptic.Trace) {
 	}
 }
 
-// trust adds how sure who votes is.
+// trust adds the confidence of the voters.
 func (s *scale) trust(turns []transcript.Turn) {
 	s.of, s.most = "Confidence of the agents, of 100", 100
 	for _, t := range turns {
@@ -155,7 +156,7 @@ func (s *scale) trust(turns []transcript.Turn) {
 	}
 }
 
-// chart draws a line for each series, rounds from left to right.
+// chart draws a line for each series, with the rounds from left to right.
 func (s *scale) chart() *figure {
 	const left, top, height, perRow = 40, 12, 240, 4
 	rounds := s.rounds()
@@ -181,7 +182,7 @@ func (s *scale) chart() *figure {
 		var points [][2]float64
 		for _, round := range rounds {
 			v, ok := one.values[round]
-			if !ok { // the line is broken
+			if !ok { // a gap in the line
 				f.line(look(i), points...)
 				points = nil
 				continue

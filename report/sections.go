@@ -12,7 +12,7 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// doc composes what there is to show; sections about nothing are left out.
+// doc builds the document and leaves out empty sections.
 func (r *Report) doc() doc {
 	d := doc{Title: r.Result.Topic}
 	if line(d.Title) == "" {
@@ -39,7 +39,7 @@ func (r *Report) doc() doc {
 	return d
 }
 
-// outcome is where the debate stands, and why.
+// outcome returns the state of the debate and the reason for it.
 func (r *Report) outcome() []block {
 	res := &r.Result
 	facts := [][]string{{"State", string(res.State)}}
@@ -86,7 +86,7 @@ func (r *Report) outcome() []block {
 	return blocks
 }
 
-// findings are what was measured.
+// findings returns the measurements of the rounds.
 func (r *Report) findings() []block {
 	var found [][]string
 	for _, f := range r.Result.Findings {
@@ -99,7 +99,7 @@ func (r *Report) findings() []block {
 	return rows("What was measured of the rounds", []string{"Sign", "Round", "Found", "Value", "Evidence", "Use"}, found)
 }
 
-// participants are all who take part.
+// participants returns the participants and the judges.
 func (r *Report) participants() []block {
 	var seats [][]string
 	s := r.settings()
@@ -120,7 +120,7 @@ func byName(name string) func(debate.Status) bool {
 	return func(s debate.Status) bool { return s.Name == name }
 }
 
-// annotations are notes on the debate.
+// annotations returns the notes on the debate.
 func (r *Report) annotations() []block {
 	var notes [][]string
 	for _, name := range slices.Sorted(maps.Keys(r.Result.Annotations)) {
@@ -134,7 +134,7 @@ func (r *Report) annotations() []block {
 	return rows("Notes on the debate", []string{"Name", "Value"}, notes)
 }
 
-// transcript is what was said, round by round. Vectors are for programs.
+// transcript returns the turns by round, without embedding vectors.
 func (r *Report) transcript() []block {
 	var folds []fold
 	for i := range r.Result.Turns {
@@ -143,7 +143,7 @@ func (r *Report) transcript() []block {
 			continue
 		}
 		title, n := chapter(t), len(folds)
-		if n == 0 || folds[n-1].Title != title && t.Kind != transcript.Remark { // which is of no round
+		if n == 0 || folds[n-1].Title != title && t.Kind != transcript.Remark { // a remark belongs to no round
 			folds = append(folds, fold{Title: title})
 		}
 		last := &folds[len(folds)-1]
@@ -155,7 +155,7 @@ func (r *Report) transcript() []block {
 	return []block{{Folds: folds}}
 }
 
-// chapter is the part of the debate that a turn belongs to.
+// chapter returns the title of the part of the debate that contains a turn.
 func chapter(t *transcript.Turn) string {
 	switch {
 	case t.Kind == transcript.Conclusion:
@@ -166,7 +166,7 @@ func chapter(t *transcript.Turn) string {
 	return fmt.Sprintf("Round %d", t.Round)
 }
 
-// about is what a reader should know of a turn.
+// about returns details about a turn: duration, tokens, model and how the turn came about.
 func about(t *transcript.Turn) string {
 	if t.Kind == transcript.Remark {
 		return "a person's remark"

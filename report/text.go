@@ -12,10 +12,10 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// breaks are what ends a line.
+// breaks normalizes line breaks.
 var breaks = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u2028", "\n", "\u2029", "\n")
 
-// clean is a text that moves no cursor and turns no direction of writing, with lines that end in \n alone.
+// clean removes control characters and those that change the direction of text, and normalizes line breaks to \n.
 func clean(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.In(r, unicode.Bidi_Control, unicode.Noncharacter_Code_Point) {
@@ -25,10 +25,10 @@ func clean(text string) string {
 	}, breaks.Replace(strings.ToValidUTF8(text, "\uFFFD")))
 }
 
-// line is a clean text on one line.
+// line returns a cleaned text on one line.
 func line(text string) string { return strings.Join(strings.Fields(clean(text)), " ") }
 
-// paragraphs are what blank lines part in a text.
+// paragraphs splits a text at blank lines.
 func paragraphs(text string) (list []string) {
 	var lines []string
 	for l := range strings.Lines(clean(text) + "\n\n") {
@@ -42,10 +42,10 @@ func paragraphs(text string) (list []string) {
 	return list
 }
 
-// words are a name of the library's in words.
+// words returns an identifier of the library with spaces instead of underscores.
 func words[T ~string](name T) string { return strings.ReplaceAll(string(name), "_", " ") }
 
-// number is one with its thousands parted.
+// number formats an integer with thousands separators.
 func number(n int) string {
 	s := strconv.Itoa(n)
 	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
@@ -54,10 +54,10 @@ func number(n int) string {
 	return s
 }
 
-// score is a number with at most two decimals.
+// score formats a number with at most two decimals.
 func score(f float64) string { return strconv.FormatFloat(math.Round(f*100)/100, 'f', -1, 64) }
 
-// tokens is a count of some of the tokens of a usage.
+// tokens formats a number of tokens, and marks it if the usage is estimated.
 func tokens(u transcript.Usage, n int) string {
 	if u.Estimated {
 		return "≈ " + number(n)
@@ -65,7 +65,7 @@ func tokens(u transcript.Usage, n int) string {
 	return number(n)
 }
 
-// cost is what a usage cost, as far as it is known.
+// cost formats the cost of a usage, as far as prices are known.
 func (s settings) cost(u transcript.Usage) string {
 	paid := strconv.FormatFloat(math.Round(u.Cost*1e6)/1e6, 'f', -1, 64)
 	switch {
@@ -77,10 +77,10 @@ func (s settings) cost(u transcript.Usage) string {
 	return paid
 }
 
-// took is a duration, to the millisecond.
+// took formats a duration, rounded to milliseconds.
 func took(d time.Duration) string { return max(d, 0).Round(time.Millisecond).String() }
 
-// moment is a time in UTC; empty where there is none.
+// moment formats a time in UTC. It returns an empty string for the zero time.
 func moment(t time.Time) string {
 	if t.IsZero() {
 		return ""
@@ -88,10 +88,10 @@ func moment(t time.Time) string {
 	return t.UTC().Format("2006-01-02 15:04:05.000 UTC")
 }
 
-// who says who speaks in a turn, where, and about whom.
+// who returns the actor of a turn, its phase and its target.
 func who(t *transcript.Turn) string {
 	switch {
-	case t.Kind == transcript.Remark, t.Actor == t.Phase: // a remark's target only tells it from others
+	case t.Kind == transcript.Remark, t.Actor == t.Phase: // the target of a remark is only an id
 		return t.Actor
 	case t.Target == judge.Swapped:
 		return t.Actor + ", " + t.Phase + " in the other order"
@@ -101,7 +101,7 @@ func who(t *transcript.Turn) string {
 	return t.Actor + ", " + t.Phase
 }
 
-// flags are the flags of turns in words.
+// flags describes the flags of turns.
 var flags = map[transcript.Flag]string{
 	transcript.Truncated:   "cut at its token cap",
 	transcript.Fallback:    "no valid reply came, defaults stand for it",
@@ -111,7 +111,7 @@ var flags = map[transcript.Flag]string{
 	transcript.Withheld:    "the service held back the rest",
 }
 
-// marks are what a reader should know about how a turn came to be.
+// marks returns notes on how a turn came about: attempts, flags, and turns that its prompt left out.
 func marks(t *transcript.Turn) (list []string) {
 	if n := len(t.Attempts); n > 1 {
 		list = append(list, fmt.Sprintf("%d attempts", n))

@@ -10,7 +10,7 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// times are when turns began and ended.
+// times returns when each turn began and ended.
 func (r *Report) times() []block {
 	var cells [][]string
 	s := r.settings()
@@ -28,10 +28,10 @@ func (r *Report) times() []block {
 		[]string{"No.", "Who", "Round", "Began", "Ended", "Took", "Read", "Written", "Cost", "Notes"}, cells)...)
 }
 
-// kinds are the kinds of turns, by how they look in the timeline.
+// kinds lists the kinds of turns; the index selects the color in the timeline.
 var kinds = []transcript.Kind{transcript.Speech, transcript.Assessment, transcript.Conclusion, transcript.Prelude, transcript.Summary, transcript.Remark, transcript.Vectors}
 
-// timeline draws a lane for each speaker, with a box for each turn and pauses across all lanes.
+// timeline draws a lane for each speaker, a box for each turn, and pauses across all lanes.
 func (r *Report) timeline() *figure {
 	const left, top, lane = 150, 10, 24
 	turns := r.Result.Turns
@@ -81,7 +81,7 @@ func (r *Report) timeline() *figure {
 	return f
 }
 
-// legend says how each kind of turn looks.
+// legend draws the color of each kind of turn.
 func (f *figure) legend(turns []transcript.Turn, x, y float64) {
 	for i, k := range kinds {
 		if slices.ContainsFunc(turns, func(t transcript.Turn) bool { return t.Kind == k }) {
@@ -92,10 +92,10 @@ func (f *figure) legend(turns []transcript.Turn, x, y float64) {
 	}
 }
 
-// span is a time from the begin to the end of something.
+// span is a time interval.
 type span struct{ from, to time.Time }
 
-// pauses are when nothing new began.
+// pauses returns the intervals during which the debate was paused.
 func (r *Report) pauses() (list []span) {
 	for i, s := range r.Path {
 		if s.To != fsm.Paused {

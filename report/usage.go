@@ -10,7 +10,7 @@ import (
 
 var usageHead = []string{"Turns", "Read", "from cache", "Written", "for reasoning", "Took", "Cost"}
 
-// usage is what the debate used: in all, by side, by speaker and by round.
+// usage returns tokens, time and cost in total, by side, by speaker and by round.
 func (r *Report) usage() []block {
 	res, s := &r.Result, r.settings()
 	if res.Total == (debate.Totals{}) {
@@ -44,7 +44,7 @@ func (r *Report) usage() []block {
 	)
 }
 
-// sides are their names: those of the participants in order, then others, and last the empty one.
+// sides returns the names of the sides: those of the participants in order, then others, and the empty name last.
 func (r *Report) sides() (names []string) {
 	add := func(name string) {
 		if _, ok := r.Result.Sides[name]; ok && name != "" && !slices.Contains(names, name) {
@@ -64,7 +64,7 @@ func (r *Report) sides() (names []string) {
 	return names
 }
 
-// speakers are all who have turns, in order of their first.
+// speakers returns a row for each actor that has turns, in the order of their first turns.
 func (r *Report) speakers(s settings) (list [][]string) {
 	var names []string
 	totals := map[string]debate.Totals{}
