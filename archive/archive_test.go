@@ -125,8 +125,13 @@ func run(t *testing.T, d *debate.Debate, pause int) {
 // A debate with a pause, a remark and an annotation is the same in another store, whatever its protocol.
 func TestAJournalIsTheSameDebateInAnotherStore(t *testing.T) {
 	for _, p := range []protocol.Protocol{
-		panel.Protocol{Personas: panel.Binary}, skeptic.Protocol{}, refine.Protocol{}, procon.Protocol{}, vote.Protocol{},
-		arbitration.Protocol{Scores: map[string]float64{"problem": 6, "solution": 5, "market": 4}}, own{},
+		panel.Protocol{Personas: panel.Binary},
+		skeptic.Protocol{},
+		refine.Protocol{},
+		procon.Protocol{},
+		vote.Protocol{},
+		arbitration.Protocol{Scores: map[string]float64{"problem": 6, "solution": 5, "market": 4}},
+		own{},
 	} {
 		t.Run(p.Name(), func(t *testing.T) { synctest.Test(t, func(t *testing.T) { same(t, p) }) })
 	}

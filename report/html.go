@@ -25,7 +25,7 @@ var policy = func() string {
 }()
 
 // page is the template of the document. html/template escapes its data according to the context.
-var page = template.Must(template.New("page").Funcs(template.FuncMap{"clean": clean, "line": line, "paragraphs": paragraphs}).
+var page = template.Must(template.New("page").Funcs(template.FuncMap{"line": line, "paragraphs": paragraphs}).
 	Parse(strings.NewReplacer("@policy@", policy, "@style@", style).Replace(pageText)))
 
 // HTML writes a report as a single HTML file that loads no other resource. The file is also well-formed XML.
