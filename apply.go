@@ -204,6 +204,9 @@ func (r *record) reset() {
 
 func (r *record) turn(t transcript.Turn) error {
 	t.Seq = r.Seq + 1
+	if r.Turns == nil {
+		r.Turns = make([]transcript.Turn, 0, min((len(r.Seats)+len(r.Judges))*r.MaxRounds+2, 64))
+	}
 	if !r.Record.Apply(t) {
 		return fmt.Errorf("turn %s stands twice", t.Key)
 	}

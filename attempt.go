@@ -115,15 +115,16 @@ func (c *call) inTime(resp providers.Response, err error) error {
 
 // stream passes the pieces of an attempt's text on as they come.
 func (c *call) stream(p *part) func(string) error {
-	offset := 0
+	offset, seq := 0, c.step.Horizon
+	ctx, feed, emit, attempt := c.ctx, c.feed, c.emit, c.attempts.current // c runs another step after this one
 	return func(text string) error {
-		c.feed.chunk(p, text)
-		if c.emit == nil || c.ctx.Err() != nil {
-			return c.ctx.Err()
+		feed.chunk(p, text)
+		if emit == nil || ctx.Err() != nil {
+			return ctx.Err()
 		}
-		ev := Chunk{Stamp: Stamp{Type: "chunk", Seq: c.step.Horizon, Live: true}, Attempt: c.attempts.current, Offset: offset, Text: text}
+		ev := Chunk{Stamp: Stamp{Type: "chunk", Seq: seq, Live: true}, Attempt: attempt, Offset: offset, Text: text}
 		offset += len(text)
-		return c.emit(ev, ev.Seq)
+		return emit(ev, seq)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/elenchus-go/debate/internal/steptimer"
@@ -43,6 +44,9 @@ type call struct {
 	// emit shows an event, which is stamped with a seq; nil: nobody watches.
 	emit func(ev Event, seq int64) error
 }
+
+// executions are reused: each is as large as a turn with its prompt.
+var executions = sync.Pool{New: func() any { return new(call) }}
 
 // model is who gives the reply.
 type model struct {
@@ -107,7 +111,8 @@ func (c *call) start() {
 	if rest := c.timing.maxWait - time.Since(c.turn.Began) + c.timing.viewed; c.timing.maxWait > 0 && rest < c.timing.limit {
 		c.timing.limit, c.timing.budget = rest, true
 	}
-	c.timing.timer = steptimer.Start(c.timing.limit, func() { c.cancel(c.overtime()) })
+	cancel, cause := c.cancel, c.overtime() // the timer may ring late, when c runs another step
+	c.timing.timer = steptimer.Start(c.timing.limit, func() { cancel(cause) })
 }
 
 // done is a turn that has come to its end. An error is that of a viewer who has gone.

@@ -87,7 +87,12 @@ func beside(calls []*call, errs []error) (list []*Failure) {
 // goes from the model to the viewer without a hop.
 func (dr *drive) perform(p plan) error {
 	calls := p.calls
-	defer dr.ground(calls)
+	defer func() {
+		dr.ground(calls)
+		for _, c := range calls {
+			executions.Put(c)
+		}
+	}()
 	dr.launch(calls)
 	if dr.moved(p) { // while there were no flights yet to be cancelled
 		dr.recheck()
@@ -102,13 +107,11 @@ func (dr *drive) perform(p plan) error {
 func (dr *drive) launch(calls []*call) {
 	dr.mu.Lock()
 	defer dr.mu.Unlock()
-	last := map[string]*call{}
+	if len(calls) > 1 {
+		chain(calls)
+	}
 	for _, c := range calls {
-		c.over, c.timing.launched = make(chan struct{}), time.Now()
-		if before := last[c.step.Actor]; before != nil {
-			c.after = before.over
-		}
-		last[c.step.Actor] = c
+		c.timing.launched = time.Now()
 		c.ctx, c.cancel = context.WithCancelCause(dr.ctx)
 		c.feed = dr.feed
 		if dr.out.yield != nil {
@@ -119,6 +122,18 @@ func (dr *drive) launch(calls []*call) {
 			}
 		}
 		dr.flights[c.step.Key] = c
+	}
+}
+
+// chain has an actor's calls wait for one another.
+func chain(calls []*call) {
+	last := map[string]*call{}
+	for _, c := range calls {
+		c.over = make(chan struct{})
+		if before := last[c.step.Actor]; before != nil {
+			c.after = before.over
+		}
+		last[c.step.Actor] = c
 	}
 }
 

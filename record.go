@@ -163,6 +163,7 @@ type times struct {
 type plannedSteps struct {
 	seq   int64
 	steps []protocol.Step
+	found []foundPhases
 }
 
 type briefKey struct {
@@ -237,7 +238,7 @@ func (r *record) next() []protocol.Step {
 	}
 	r.planned.seq, r.planned.steps = r.Seq, nil
 	if r.Cursor.Stage != "" && (r.Cursor.Stage != transcript.Conclusion || r.spoken()) { // on nothing there is no conclusion
-		r.planned.steps = protocol.Next(r.rules(), &r.Record)
+		r.planned.steps = protocol.Next(phaseCache{r}, &r.Record)
 	}
 	for i := range r.planned.steps {
 		if r.planned.steps[i].Actor == protocol.Embedding {
@@ -264,7 +265,38 @@ func (r *record) phases(stage transcript.Kind) []protocol.Phase {
 	was := r.Cursor.Stage
 	r.Cursor.Stage = stage
 	defer func() { r.Cursor.Stage = was }()
-	return r.rules().Phases(&r.Record)
+	return phaseCache{r}.Phases(&r.Record)
+}
+
+// phaseCache is the rules of a record's debate, which asks for the phases of a stage once after each entry.
+type phaseCache struct{ *record }
+
+// foundPhases are the phases of the cursor at, as they were after the entry seq.
+type foundPhases struct {
+	seq    int64
+	at     transcript.Cursor
+	phases []protocol.Phase
+}
+
+func (p phaseCache) Name() string { return p.rules().Name() }
+
+func (p phaseCache) Check(r *protocol.Record) []protocol.Problem { return p.rules().Check(r) }
+
+func (p phaseCache) End(r *protocol.Record) transcript.Ending { return p.rules().End(r) }
+
+func (p phaseCache) Phases(r *protocol.Record) []protocol.Phase {
+	found := &p.planned.found
+	for _, f := range *found {
+		if f.seq == r.Seq && f.at == r.Cursor {
+			return f.phases
+		}
+	}
+	if len(*found) > 0 && (*found)[0].seq != r.Seq {
+		*found = (*found)[:0]
+	}
+	phases := p.rules().Phases(r)
+	*found = append(*found, foundPhases{r.Seq, r.Cursor, phases})
+	return phases
 }
 
 // rules are the debate's protocol, and what is to be measured beside.

@@ -28,7 +28,8 @@ func (e *Engine) call(r *record, s protocol.Step) (*call, error) {
 	if !ok {
 		return nil, fmt.Errorf("plan step %s: %q is no participant, judge or helper: %w", s.Phase, s.Actor, errProtocol)
 	}
-	c := &call{
+	c := executions.Get().(*call)
+	*c = call{
 		step: s, role: seat.Role, config: r.config, created: r.times.created, names: r.names,
 		concluding: r.Cursor.Stage == transcript.Conclusion, judging: slices.Contains(r.Judges, s.Actor), debating: r.seated(s.Actor),
 		model: model{actor: who, bind: e.bind}, prompt: prompt{set: e.prompts}, counter: counter{count: r.env.count}, turn: newDraft(&s),

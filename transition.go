@@ -33,6 +33,7 @@ type change struct {
 	now    time.Time
 	after  int64
 	events []Event
+	room   [4]Event // for events, which are seldom more
 	// schedule commits the head even where there are no events, so that a store that schedules has a job for the plan.
 	schedule bool
 }
@@ -42,7 +43,9 @@ func begin(r *record) *change {
 	if now.Before(r.times.updated) {                   // a clock that went back, or another machine's
 		now = r.times.updated
 	}
-	return &change{rec: r, now: now, after: r.Seq}
+	c := &change{rec: r, now: now, after: r.Seq}
+	c.events = c.room[:0]
+	return c
 }
 
 func (c *change) stamp(kind string) Stamp {
