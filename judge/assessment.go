@@ -4,7 +4,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/elenchus-go/debate/judge/reply"
 )
+
+var assessments = reply.New[Assessment]("assessment/1")
 
 // Assessment is what a judge says after a round.
 type Assessment struct {
@@ -95,19 +99,6 @@ func (s *Score) marks() string {
 	return " (" + strings.Join(list, ", ") + ")"
 }
 
-// Mean is the mean mark for a criterion over the participants, from 0 to 10; NaN where nobody has one.
-func (a *Assessment) Mean(criterion string) float64 {
-	sum, n := 0.0, 0
-	for _, p := range a.Participants {
-		for _, m := range p.Criteria {
-			if m.Criterion == criterion {
-				sum, n = sum+m.Score, n+1
-			}
-		}
-	}
-	return sum / float64(n) // 0/0 is NaN
-}
-
 // signs names the flags that are set.
 func (a *Assessment) signs() []string {
 	var set []string
@@ -125,4 +116,47 @@ func (a *Assessment) signs() []string {
 		}
 	}
 	return set
+}
+
+// Mean is the mean mark for a criterion over the participants, from 0 to 10; NaN where nobody has one.
+func (a *Assessment) Mean(criterion string) float64 {
+	sum, n := 0.0, 0
+	for _, p := range a.Participants {
+		for _, m := range p.Criteria {
+			if m.Criterion == criterion {
+				sum, n = sum+m.Score, n+1
+			}
+		}
+	}
+	return sum / float64(n) // 0/0 is NaN
+}
+
+// score is that of a participant; nil where there is none.
+func (a *Assessment) score(name string) *Score {
+	if i := slices.IndexFunc(a.Participants, func(s Score) bool { return s.Name == name }); i >= 0 {
+		return &a.Participants[i]
+	}
+	return nil
+}
+
+// mark is that of a participant for a criterion; nil where there is none.
+func (a *Assessment) mark(name, criterion string) *float64 {
+	s := a.score(name)
+	if s == nil {
+		return nil
+	}
+	if i := slices.IndexFunc(s.Criteria, func(m Mark) bool { return m.Criterion == criterion }); i >= 0 {
+		return &s.Criteria[i].Score
+	}
+	return nil
+}
+
+// copied is an assessment whose numbers may be changed.
+func copied(a *Assessment) Assessment {
+	c := *a
+	c.Participants = slices.Clone(a.Participants)
+	for i := range c.Participants {
+		c.Participants[i].Criteria = slices.Clone(c.Participants[i].Criteria)
+	}
+	return c
 }

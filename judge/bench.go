@@ -4,9 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-
-	"github.com/elenchus-go/debate/judge/reply"
-	"github.com/elenchus-go/debate/transcript"
 )
 
 // Bench is how the words of several judges become one, and whether each judges twice. The zero Bench takes the mean.
@@ -27,38 +24,6 @@ func (b Bench) Check() []string {
 		return []string{fmt.Sprintf("scores %q is unknown, the averages are %q", b.Scores, known[1:])}
 	}
 	return nil
-}
-
-// Opinion is what a judge says in one step, or what a bench comes to.
-type Opinion[T any] struct {
-	Judge   string `json:"judge,omitempty"`   // empty for a bench
-	Swapped bool   `json:"swapped,omitempty"` // said with the participants in the opposite order
-	Failed  bool   `json:"failed,omitempty"`  // no valid reply came, and Value is what stands in for it
-	Value   T      `json:"value"`
-
-	// Of a bench: what was said, whose word differs from the outcome in what, and what judges disagree about, be it
-	// with one another or with themselves.
-	Opinions     []Opinion[T] `json:"opinions,omitempty"`
-	Dissent      []string     `json:"dissent,omitempty"`
-	Disagreement []string     `json:"disagreement,omitempty"`
-}
-
-// Opinions are what the turns of one phase say, in their order. A turn that is a fallback or cannot be decoded has
-// failed; of the latter, Value is the fallback of its type.
-func Opinions[T any](turns []transcript.Turn) []Opinion[T] {
-	list := make([]Opinion[T], len(turns))
-	for i, t := range turns {
-		v, err := transcript.Decode[T](t)
-		if err != nil {
-			v = *new(T)
-			if f, ok := any(&v).(reply.Fallbacker); ok {
-				f.Fallback(nil)
-			}
-		}
-		failed := err != nil || slices.Contains(t.Flags, transcript.Fallback)
-		list[i] = Opinion[T]{Judge: t.Actor, Swapped: t.Target == Swapped, Failed: failed, Value: v}
-	}
-	return list
 }
 
 // Assess makes one assessment of several; false: there is none.
@@ -160,16 +125,6 @@ func (p point) ballot(voters []voter[Assessment]) ballot[Assessment, bool] {
 	}
 }
 
-// copied is an assessment whose numbers may be changed.
-func copied(a *Assessment) Assessment {
-	c := *a
-	c.Participants = slices.Clone(a.Participants)
-	for i := range c.Participants {
-		c.Participants[i].Criteria = slices.Clone(c.Participants[i].Criteria)
-	}
-	return c
-}
-
 // figures are the numbers in an assessment.
 func figures(a *Assessment) []figure[Assessment] {
 	list := []figure[Assessment]{{"quality", func(a *Assessment) *float64 { return &a.Quality }, 3}}
@@ -187,38 +142,10 @@ func figures(a *Assessment) []figure[Assessment] {
 	return list
 }
 
-// score is that of a participant; nil where there is none.
-func (a *Assessment) score(name string) *Score {
-	if i := slices.IndexFunc(a.Participants, func(s Score) bool { return s.Name == name }); i >= 0 {
-		return &a.Participants[i]
-	}
-	return nil
-}
-
-// mark is that of a participant for a criterion; nil where there is none.
-func (a *Assessment) mark(name, criterion string) *float64 {
-	s := a.score(name)
-	if s == nil {
-		return nil
-	}
-	if i := slices.IndexFunc(s.Criteria, func(m Mark) bool { return m.Criterion == criterion }); i >= 0 {
-		return &s.Criteria[i].Score
-	}
-	return nil
-}
-
 // average is the mean or the median of some values, rounded to hundredths; of one value it is that value.
 func (b Bench) average(values []float64) float64 {
-	if len(values) == 1 {
-		return values[0]
-	}
 	if b.Scores == Median {
-		sorted := slices.Sorted(slices.Values(values))
-		values = sorted[(len(sorted)-1)/2 : len(sorted)/2+1]
+		return median(values)
 	}
-	sum := 0.0
-	for _, v := range values {
-		sum += v
-	}
-	return hundredths(sum / float64(len(values)))
+	return mean(values)
 }

@@ -2,7 +2,6 @@ package judge
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -23,12 +22,10 @@ type Criterion struct {
 // engagement 20 %, novelty 15 %, persuasiveness 15 % and relevance 10 %.
 type Rubric []Criterion
 
-// Criteria of the default rubric that detectors go by, and the target of a step in which a judge sees the participants
-// in the opposite order.
+// Criteria of the default rubric that detectors go by.
 const (
 	Novelty   string = "novelty"
 	Relevance string = "relevance"
-	Swapped   string = "swapped order"
 )
 
 var standard = Rubric{
@@ -229,5 +226,3 @@ func (r Rubric) total(marks []Mark) (total float64) {
 	}
 	return hundredths(total)
 }
-
-func hundredths(f float64) float64 { return math.Round(100*f) / 100 }

@@ -3,6 +3,7 @@ package judge
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // voter is a judge with its words: one, or one in each order.
@@ -125,7 +126,7 @@ func (f figure[T]) values(v voter[T]) (list []float64) {
 func (f figure[T]) byVoter(voters []voter[T]) (list []float64) {
 	for _, v := range voters {
 		if values := f.values(v); len(values) > 0 {
-			list = append(list, Bench{}.average(values))
+			list = append(list, mean(values))
 		}
 	}
 	return list
@@ -146,16 +147,39 @@ func (f figure[T]) spreads(voters []voter[T]) (list []string) {
 		if len(values) > 1 && math.Abs(values[0]-values[1]) > f.far {
 			list = append(list, fmt.Sprintf("%s: %s is %s in one order, and %s in the other", v.judge, f.name, number(values[0]), number(values[1])))
 		}
-		mean := Bench{}.average(values)
-		if mean < low.value {
-			low.judge, low.value = v.judge, mean
+		average := mean(values)
+		if average < low.value {
+			low.judge, low.value = v.judge, average
 		}
-		if mean > high.value {
-			high.judge, high.value = v.judge, mean
+		if average > high.value {
+			high.judge, high.value = v.judge, average
 		}
 	}
 	if high.value-low.value > f.far {
 		list = append(list, fmt.Sprintf("%s is %s by %s, and %s by %s", f.name, number(low.value), low.judge, number(high.value), high.judge))
 	}
 	return list
+}
+
+// mean is the mean of some values, rounded to hundredths; of one value it is that value.
+func mean(values []float64) float64 {
+	if len(values) == 1 {
+		return values[0]
+	}
+	sum := 0.0
+	for _, v := range values {
+		sum += v
+	}
+	return hundredths(sum / float64(len(values)))
+}
+
+// median is the value in the middle, or the mean of the two in the middle, rounded to hundredths; of one value it is
+// that value.
+func median(values []float64) float64 {
+	if len(values) == 1 {
+		return values[0]
+	}
+	sorted := slices.Sorted(slices.Values(values))
+	n := len(sorted)
+	return hundredths((sorted[(n-1)/2] + sorted[n/2]) / 2)
 }
