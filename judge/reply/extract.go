@@ -9,12 +9,9 @@ import (
 // What is read of a reply at most.
 const (
 	maxBytes   = 64 << 10 // reasoning not counted
-	maxDepth   = 100
-	maxObjects = 16 // that are tried, from the last
-	maxWraps   = 3  // that are taken off, one in the other
+	maxObjects = 16       // that are tried, from the last
+	maxWraps   = 3        // that are taken off, one in the other
 )
-
-const space = " \t\r\n"
 
 // body is what a reply comes down to: without reasoning, and without a list of one or a text that all of it stands in.
 func body(text string) (string, error) {
@@ -94,56 +91,4 @@ func scan(text string, begins func(string) bool) (objects []string, err error) {
 		objects, text = append(objects, text[:n]), text[n:]
 	}
 	return objects[max(0, len(objects)-maxObjects):], nil
-}
-
-// whole tells whether a text is one object and nothing else.
-func whole(text string) bool {
-	if !strings.HasPrefix(text, "{") {
-		return false
-	}
-	n, err := balanced(text)
-	return err == nil && n == len(text)
-}
-
-// keyed tells whether the brace that text begins with opens an object with a first key. Braces in prose, in code and in
-// formulas do not.
-func keyed(text string) bool {
-	text = strings.TrimLeft(text[1:], space)
-	if !strings.HasPrefix(text, `"`) {
-		return false
-	}
-	return strings.HasPrefix(strings.TrimLeft(text[quoted(text):], space), ":")
-}
-
-// balanced is the length of the object that text begins with. Brackets inside its strings do not count.
-func balanced(text string) (int, error) {
-	depth := 0
-	for i := 0; i < len(text); i++ {
-		switch text[i] {
-		case '"':
-			i += quoted(text[i:]) - 1
-		case '{', '[':
-			if depth++; depth > maxDepth {
-				return 0, invalid(fmt.Sprintf("the JSON object is nested deeper than %d levels", maxDepth))
-			}
-		case '}', ']':
-			if depth--; depth == 0 {
-				return i + 1, nil
-			}
-		}
-	}
-	return 0, invalid("the JSON object is not closed: close every text, list and object, and be brief")
-}
-
-// quoted is the length of the string that text begins with, quotes included; all of text where no quote closes it.
-func quoted(text string) int {
-	for i := 1; i < len(text); i++ {
-		switch text[i] {
-		case '\\':
-			i++
-		case '"':
-			return i + 1
-		}
-	}
-	return len(text)
 }

@@ -17,7 +17,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
-	"slices"
 	"sync"
 )
 
@@ -80,6 +79,21 @@ func New[T any](name string) *Contract {
 	}
 }
 
+// With is the contract with one more check, which is asked after the type's own [Checker] and after earlier ones. The
+// check gets the *T. It returns findings as a Checker does, and may correct spelling and fill in what is computed. A
+// fallback is shown to it before that is validated, so that it may complete what the type alone cannot know. Name,
+// schema and outline stay the same.
+func (c *Contract) With(check func(v any) []string) *Contract {
+	before, stricter := c.more, *c
+	stricter.more = func(v any) (findings []string) {
+		if before != nil {
+			findings = before(v)
+		}
+		return append(findings, check(v)...)
+	}
+	return &stricter
+}
+
 // Name is the contract's name with its version.
 func (c *Contract) Name() string { return c.name }
 
@@ -91,133 +105,3 @@ func (c *Contract) Schema() json.RawMessage { return c.forms().wire }
 
 // Outline describes the fields in plain words for a prompt, one to a line, nested ones indented.
 func (c *Contract) Outline() string { return c.forms().outline }
-
-// Parse reads a model's reply. The names are those of the participants that it may speak of. An error is an *[Invalid].
-//
-// The reply is the whole text, or else, with reasoning and all that surrounds it left aside, the last JSON object in it
-// that follows the schema. Where the last object is not JSON, it is repaired or there is no reply: what stands before it
-// is not the model's last word.
-//
-// Parse cannot see that a model was cut at its token cap after an object that was meant as a draft: ask again with more
-// room where a provider reports it, instead of parsing.
-func (c *Contract) Parse(text string, names []string) (Reply, error) {
-	text, err := body(text)
-	if err != nil {
-		return Reply{}, err
-	}
-	value, repaired, err := c.find(text)
-	if err != nil {
-		return Reply{}, err
-	}
-	r, err := c.decode(value, names)
-	r.Repaired = repaired && err == nil
-	return r, err
-}
-
-// Fallback is the reply to act on where no valid one came. It is validated as any other, and false says that the
-// contract has none that holds for these names.
-func (c *Contract) Fallback(names []string) (Reply, bool) {
-	v, ok := c.fresh().(Fallbacker)
-	if !ok {
-		return Reply{}, false
-	}
-	v.Fallback(names)
-	if c.more != nil {
-		c.more(v) // what it finds, it finds again
-	}
-	data, err := json.Marshal(v)
-	if err != nil {
-		return Reply{}, false
-	}
-	r, err := c.Parse(string(data), names)
-	return r, err == nil
-}
-
-// find returns the value of the last object that follows the schema; if none does, what is wrong with the last.
-func (c *Contract) find(text string) (value any, repaired bool, err error) {
-	objects := []string{text}
-	if !whole(text) {
-		if objects, err = scan(text, keyed); err != nil {
-			return nil, false, err
-		}
-	}
-	var first error = invalid("the reply holds no JSON object: answer with one JSON object and nothing else")
-	for i, object := range slices.Backward(objects) {
-		value, err := parse(object)
-		if err != nil {
-			return c.mend(object, err)
-		}
-		if err = c.validate(value); err == nil {
-			return value, false, nil
-		}
-		if i == len(objects)-1 {
-			first = err
-		}
-	}
-	if objects, err = scan(text, likely); err != nil || len(objects) == 0 {
-		return nil, false, first
-	}
-	return c.mend(objects[len(objects)-1], first)
-}
-
-// mend returns the value of an object that needs repair, or the error where that does not help. What the schema does
-// not know may be a piece of a text that was torn apart, so none of it is allowed.
-func (c *Contract) mend(object string, unrepaired error) (any, bool, error) {
-	fixed, ok := repair(object)
-	if !ok {
-		return nil, false, unrepaired
-	}
-	value, err := parse(fixed)
-	if err != nil || c.forms().shape.strange(value) || c.validate(value) != nil {
-		return nil, false, unrepaired
-	}
-	return value, true, nil
-}
-
-// parse reads JSON.
-func parse(text string) (value any, err error) {
-	if err := json.Unmarshal([]byte(text), &value); err != nil {
-		return nil, invalid(unreadable(text, err))
-	}
-	return value, nil
-}
-
-// validate holds a value against the full schema, and keeps of it what the schema knows.
-func (c *Contract) validate(value any) error {
-	if err := c.forms().full.Validate(value); err != nil {
-		return invalid(violations(err)...)
-	}
-	if findings := c.forms().shape.prune(value, ""); len(findings) > 0 {
-		return invalid(findings...)
-	}
-	return nil
-}
-
-// decode makes a reply of a validated value. It goes by way of that value's own JSON: in the original text a field may
-// stand twice, and encoding/json would merge what the schema has never seen.
-func (c *Contract) decode(value any, names []string) (Reply, error) {
-	data, err := json.Marshal(value)
-	if err != nil {
-		return Reply{}, invalid(err.Error())
-	}
-	v := c.fresh()
-	if err := json.Unmarshal(data, v); err != nil {
-		return Reply{}, invalid(unreadable("", err))
-	}
-	if findings := c.check(v, names); len(findings) > 0 {
-		return Reply{}, invalid(findings...)
-	}
-	return summed(v)
-}
-
-// summed is the reply that v holds.
-func summed(v any) (Reply, error) {
-	data, err := json.Marshal(v)
-	if err != nil {
-		return Reply{}, invalid(err.Error())
-	}
-	if t, ok := v.(Texter); ok {
-		return Reply{Data: data, Text: t.Text()}, nil
-	}
-	return Reply{Data: data, Text: string(data)}, nil
-}

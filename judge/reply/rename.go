@@ -6,32 +6,6 @@ import (
 	"reflect"
 )
 
-// With is the contract with one more check, which is asked after the type's own [Checker] and after earlier ones. The
-// check gets the *T. It returns findings as a Checker does, and may correct spelling and fill in what is computed. A
-// fallback is shown to it before that is validated, so that it may complete what the type alone cannot know. Name,
-// schema and outline stay the same.
-func (c *Contract) With(check func(v any) []string) *Contract {
-	before, stricter := c.more, *c
-	stricter.more = func(v any) (findings []string) {
-		if before != nil {
-			findings = before(v)
-		}
-		return append(findings, check(v)...)
-	}
-	return &stricter
-}
-
-// check is all that is wrong with a reply that follows its schema.
-func (c *Contract) check(v any, names []string) (findings []string) {
-	if checker, ok := v.(Checker); ok {
-		findings = checker.Check(names)
-	}
-	if c.more != nil {
-		findings = append(findings, c.more(v)...)
-	}
-	return findings
-}
-
 // Rename is a reply of this contract with f applied to each text in it, at any depth, and with its summary made anew.
 // It validates nothing: f is expected to keep a reply valid, as one that puts names in the place of labels does.
 func (c *Contract) Rename(r Reply, f func(string) string) (Reply, error) {
