@@ -20,6 +20,16 @@ const extension = ".tmpl"
 //go:embed templates/*.tmpl
 var embedded embed.FS
 
+// Load reads the library's prompts and lays those of overlay over them; nil stands for no overlay. It refuses a
+// template that cannot be parsed, that lacks one of its two parts, or that reads something that is not there: each
+// prompt is rendered once with made-up data, so that a misspelt field shows now and not in the last round.
+func Load(overlay fs.FS) (*Set, error) {
+	if overlay == nil {
+		return own()
+	}
+	return load(library(), overlay)
+}
+
 // own loads the library's prompts once: a set never changes, so all may share it.
 var own = sync.OnceValues(func() (*Set, error) { return load(library()) })
 
@@ -30,9 +40,6 @@ func library() fs.FS {
 	}
 	return dir
 }
-
-// prompt is one prompt file, parsed in its own copy of the partials, so that each may define its own blocks.
-type prompt struct{ system, user *template.Template }
 
 // load reads the layers, the later above the earlier, and checks all prompts.
 func load(layers ...fs.FS) (*Set, error) {

@@ -28,15 +28,7 @@
 // block, define it as {{""}}: text/template ignores an empty definition of a block that exists.)
 package prompts
 
-import (
-	"fmt"
-	"io/fs"
-	"maps"
-	"slices"
-	"strings"
-
-	"github.com/elenchus-go/debate/transcript"
-)
+import "github.com/elenchus-go/debate/transcript"
 
 // Data is all that a template may read.
 type Data struct {
@@ -87,57 +79,4 @@ func (d *Data) lasting() *lasting {
 	return &lasting{
 		Topic: d.Topic, Background: d.Background, Me: d.Me, Others: d.Others, Vars: d.Vars, Criteria: d.Criteria, Fence: d.Fence,
 	}
-}
-
-// Set is a set of prompts, as [Load] read them. It is safe for concurrent use.
-type Set struct{ prompts map[string]prompt }
-
-// Load reads the library's prompts and lays those of overlay over them; nil stands for no overlay. It refuses a
-// template that cannot be parsed, that lacks one of its two parts, or that reads something that is not there: each
-// prompt is rendered once with made-up data, so that a misspelt field shows now and not in the last round.
-func Load(overlay fs.FS) (*Set, error) {
-	if overlay == nil {
-		return own()
-	}
-	return load(library(), overlay)
-}
-
-// System renders the system prompt of the named prompt. It is the same in each round of a debate for one reader, and
-// may be kept.
-func (s *Set) System(name string, d Data) (string, error) {
-	p, err := s.find(name)
-	if err != nil {
-		return "", err
-	}
-	return render(p.system, d.lasting())
-}
-
-// User renders the last user message of the named prompt.
-func (s *Set) User(name string, d Data) (string, error) {
-	p, err := s.find(name)
-	if err != nil {
-		return "", err
-	}
-	d.First, d.Last = d.Round == 1, d.Rounds > 0 && d.Round == d.Rounds
-	if d.Opponents == nil {
-		d.Opponents = d.opponents()
-	}
-	return render(p.user, &d)
-}
-
-// Names are the names of all prompts, sorted.
-func (s *Set) Names() []string { return slices.Sorted(maps.Keys(s.prompts)) }
-
-// Has reports whether there is a prompt of that name.
-func (s *Set) Has(name string) bool {
-	_, ok := s.prompts[name]
-	return ok
-}
-
-func (s *Set) find(name string) (prompt, error) {
-	p, ok := s.prompts[name]
-	if !ok {
-		return p, fmt.Errorf("find prompt %q: unknown; known are %s", name, strings.Join(s.Names(), ", "))
-	}
-	return p, nil
 }

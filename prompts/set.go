@@ -1,0 +1,55 @@
+package prompts
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"text/template"
+)
+
+// Set is a set of prompts, as [Load] read them. It is safe for concurrent use.
+type Set struct{ prompts map[string]prompt }
+
+// System renders the system prompt of the named prompt. It is the same in each round of a debate for one reader, and
+// may be kept.
+func (s *Set) System(name string, d Data) (string, error) {
+	p, err := s.find(name)
+	if err != nil {
+		return "", err
+	}
+	return render(p.system, d.lasting())
+}
+
+// User renders the last user message of the named prompt.
+func (s *Set) User(name string, d Data) (string, error) {
+	p, err := s.find(name)
+	if err != nil {
+		return "", err
+	}
+	d.First, d.Last = d.Round == 1, d.Rounds > 0 && d.Round == d.Rounds
+	if d.Opponents == nil {
+		d.Opponents = d.opponents()
+	}
+	return render(p.user, &d)
+}
+
+// Names are the names of all prompts, sorted.
+func (s *Set) Names() []string { return slices.Sorted(maps.Keys(s.prompts)) }
+
+// Has reports whether there is a prompt of that name.
+func (s *Set) Has(name string) bool {
+	_, ok := s.prompts[name]
+	return ok
+}
+
+func (s *Set) find(name string) (prompt, error) {
+	p, ok := s.prompts[name]
+	if !ok {
+		return p, fmt.Errorf("find prompt %q: unknown; known are %s", name, strings.Join(s.Names(), ", "))
+	}
+	return p, nil
+}
+
+// prompt is one prompt file, parsed in its own copy of the partials, so that each may define its own blocks.
+type prompt struct{ system, user *template.Template }
