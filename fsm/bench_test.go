@@ -23,17 +23,17 @@ func BenchmarkNextRefused(b *testing.B) {
 	}
 }
 
-// BenchmarkFire fires two events an iteration: responded, advance.
-func BenchmarkFire(b *testing.B) {
+// BenchmarkFollow decides and follows two events an iteration: responded, advance.
+func BenchmarkFollow(b *testing.B) {
 	m, _ := New(begin)
 	b.ReportAllocs()
 	for b.Loop() {
-		_, _ = m.Fire(Responded, Facts{}, nil)
-		_, _ = m.Fire(Advance, Facts{}, nil)
+		_, _ = fire(m, Responded, Facts{})
+		_, _ = fire(m, Advance, Facts{})
 	}
 }
 
-// BenchmarkLooplabEvent has looplab/fsm alone do what BenchmarkFire does.
+// BenchmarkLooplabEvent has looplab/fsm alone do what BenchmarkFollow does.
 func BenchmarkLooplabEvent(b *testing.B) {
 	out, ctx := lifecycle().out, context.Background()
 	responded, advance := out[begin][1].name, out[Snapshot{State: RoundComplete}][0].name
@@ -51,11 +51,11 @@ func BenchmarkNew(b *testing.B) {
 	}
 }
 
-func BenchmarkNewAndFirstFire(b *testing.B) {
+func BenchmarkNewAndFirstFollow(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		m, _ := New(begin)
-		_, _ = m.Fire(Responded, Facts{}, nil)
+		_, _ = fire(m, Responded, Facts{})
 	}
 }
 

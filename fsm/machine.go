@@ -16,7 +16,7 @@ var ErrDivergence = errors.New("looplab/fsm disagrees with the table")
 
 // Machine executes the lifecycle of one debate. It is safe for use by many goroutines, and [New] makes one.
 type Machine struct {
-	mu     sync.Mutex // held from the decision to the end of the execution
+	mu     sync.Mutex // held while a transition is executed
 	at     atomic.Pointer[Snapshot]
 	engine *looplab.FSM // nil until it is needed, and after a divergence
 }
@@ -31,24 +31,8 @@ func New(s Snapshot) (*Machine, error) {
 	return m, nil
 }
 
-// Snapshot returns where the machine stands. It never waits, not even for a commit.
+// Snapshot returns where the machine stands. It never waits.
 func (m *Machine) Snapshot() Snapshot { return *m.at.Load() }
-
-// Fire lets the table decide where the event leads, lets commit make it so, executes it, and returns where the machine
-// stands. When the table refuses the event, or commit fails or panics, nothing changes. A commit may be nil; it may
-// read the machine, but must not fire on it.
-func (m *Machine) Fire(e Event, f Facts, commit func(next Snapshot) error) (Snapshot, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	t, err := lifecycle().next(m.Snapshot(), e, f)
-	if err == nil && commit != nil {
-		err = commit(t.to)
-	}
-	if err == nil {
-		err = m.execute(t)
-	}
-	return m.Snapshot(), err
-}
 
 // Follow executes a transition that was decided and committed before, such as one read from a journal. It is an error,
 // and changes nothing, if the event cannot lead there under any facts.

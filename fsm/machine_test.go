@@ -3,11 +3,12 @@ package fsm
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	looplab "github.com/looplab/fsm"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -18,6 +19,15 @@ func engaged(t *testing.T, s Snapshot) *Machine {
 	require.NoError(t, err)
 	m.engine = looplab.NewFSM(s.name(), lifecycle().descs, nil)
 	return m
+}
+
+// fire has a machine follow what the table decides.
+func fire(m *Machine, e Event, f Facts) (Snapshot, error) {
+	next, err := Next(m.Snapshot(), e, f)
+	if err == nil {
+		err = m.Follow(e, next)
+	}
+	return m.Snapshot(), err
 }
 
 func TestAMachineGoesOnFromWhateverThereCanBe(t *testing.T) {
@@ -46,47 +56,12 @@ func TestAMachineRefusesWhatThereCannotBe(t *testing.T) {
 	require.EqualError(t, err, `make machine: no debate can be in state "paused" having left "ready"`)
 }
 
-func TestACommitSeesTheDecisionBeforeItIsTrue(t *testing.T) {
-	m := engaged(t, Snapshot{State: Ready})
-	got, err := m.Fire(Start, Facts{ValidConfig: true}, func(next Snapshot) error {
-		require.Equal(t, Snapshot{State: Initializing}, next)
-		require.Equal(t, Snapshot{State: Ready}, m.Snapshot())
-		require.Equal(t, "ready", m.engine.Current())
-		return nil
-	})
-	require.NoError(t, err)
-	require.Equal(t, Snapshot{State: Initializing}, got)
-}
-
-func TestARefusedEventIsNotCommitted(t *testing.T) {
-	m := engaged(t, Snapshot{State: Ready})
-	_, err := m.Fire(Start, Facts{}, func(Snapshot) error { panic("unreachable") })
-	require.EqualError(t, err, "fire start: hasValidConfig does not hold in state ready, possible are [edit cancel]")
-}
-
-func TestACommitThatFailsChangesNothing(t *testing.T) {
-	m := engaged(t, Snapshot{State: Judging})
-	full := errors.New("disk full")
-	got, err := m.Fire(Pause, Facts{}, func(Snapshot) error { return full })
-	require.Same(t, full, err)
-	requireUntouched(t, m, Snapshot{State: Judging})
-	require.Equal(t, Snapshot{State: Judging}, got)
-}
-
-func TestACommitThatPanicsChangesNothing(t *testing.T) {
-	m := engaged(t, Snapshot{State: Judging})
-	require.PanicsWithValue(t, "boom", func() {
-		_, _ = m.Fire(Pause, Facts{}, func(Snapshot) error { panic("boom") })
-	})
-	requireUntouched(t, m, Snapshot{State: Judging})
-}
-
 // requireUntouched also fires, since a machine that cannot go on is not untouched.
 func requireUntouched(t *testing.T, m *Machine, s Snapshot) {
 	t.Helper()
 	require.Equal(t, s, m.Snapshot())
 	require.Equal(t, s.name(), m.engine.Current())
-	got, err := m.Fire(Cancel, Facts{}, nil)
+	got, err := fire(m, Cancel, Facts{})
 	require.NoError(t, err)
 	require.Equal(t, Snapshot{State: Canceled}, got)
 }
@@ -145,28 +120,22 @@ func TestADivergingEngineIsReportedAndReplaced(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			m, paused := engaged(t, Snapshot{State: Judging}), Snapshot{State: Paused, Left: Judging}
 			spoil(m)
-			got, err := m.Fire(Pause, Facts{}, nil)
+			got, err := fire(m, Pause, Facts{})
 			require.ErrorIs(t, err, ErrDivergence)
 			require.ErrorContains(t, err, "execute pause from running.judging to paused(running.judging): looplab/fsm disagrees with the table: ")
 			require.Equal(t, paused, got, "what was committed stands")
 			require.Equal(t, paused, m.Snapshot())
-			got, err = m.Fire(Resume, Facts{Decided: true}, nil)
+			got, err = fire(m, Resume, Facts{Decided: true})
 			require.NoError(t, err)
 			require.Equal(t, Snapshot{State: Judging}, got)
 		})
 	}
 }
 
-// TestFiringFromManyGoroutinesIsOnePath fires at random from all sides; the commits, in their order, are one legal path.
-func TestFiringFromManyGoroutinesIsOnePath(t *testing.T) {
-	type step struct {
-		e    Event
-		f    Facts
-		next Snapshot
-	}
+func TestManyGoroutinesMayFollow(t *testing.T) {
 	m := engaged(t, Snapshot{State: Configuring})
-	var path []step // commits are one at a time: the race detector says if not
 	var all sync.WaitGroup
+	var moved atomic.Int32
 	for g := range 8 {
 		all.Go(func() {
 			for i := range 400 {
@@ -174,42 +143,17 @@ func TestFiringFromManyGoroutinesIsOnePath(t *testing.T) {
 				if e == Concluded {
 					continue // the debate shall not end
 				}
-				_, _ = m.Fire(e, f, func(next Snapshot) error {
-					path = append(path, step{e, f, next})
-					return nil
-				})
-				_ = m.Snapshot()
+				if _, err := fire(m, e, f); err == nil { // else the table refuses it, or another was faster
+					moved.Add(1)
+				} else {
+					assert.NotErrorIs(t, err, ErrDivergence)
+				}
 			}
 		})
 	}
 	all.Wait()
-	at := Snapshot{State: Configuring}
-	for _, s := range path {
-		next, err := Next(at, s.e, s.f)
-		require.NoError(t, err)
-		require.Equal(t, s.next, next)
-		at = next
-	}
-	require.Greater(t, len(path), 20)
-	requireUntouched(t, m, at)
-}
-
-func TestAMachineMayBeReadWhileACommitTakesItsTime(t *testing.T) {
-	m := engaged(t, Snapshot{State: Ready})
-	began, end, done := make(chan bool), make(chan bool), make(chan error)
-	go func() {
-		_, err := m.Fire(Edit, Facts{}, func(Snapshot) error {
-			began <- true
-			<-end
-			return nil
-		})
-		done <- err
-	}()
-	<-began
-	require.Equal(t, Snapshot{State: Ready}, m.Snapshot())
-	end <- true
-	require.NoError(t, <-done)
-	require.Equal(t, Snapshot{State: Configuring}, m.Snapshot())
+	require.Greater(t, int(moved.Load()), 20)
+	requireUntouched(t, m, m.Snapshot())
 }
 
 func TestASnapshotSurvivesJSON(t *testing.T) {

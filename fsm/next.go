@@ -18,9 +18,6 @@ func Next(s Snapshot, e Event, f Facts) (Snapshot, error) {
 	return t.to, nil
 }
 
-// Possible lists the events that Next would not refuse, in the order of the table.
-func Possible(s Snapshot, f Facts) []Event { return lifecycle().possible(s, f) }
-
 // Refused is the error of an event that is not possible.
 type Refused struct {
 	State    State   // State is where the debate stands.

@@ -19,7 +19,7 @@ func TestTheDiagramIsDrawnFromTheTable(t *testing.T) {
 }
 
 func TestTheDiagramIsTheSameEveryTimeAndMarksTheCurrentState(t *testing.T) {
-	for _, s := range States() {
+	for _, s := range states {
 		id := strings.TrimPrefix(string(s), "running.")
 		mark := strings.TrimPrefix(Mermaid(s), Mermaid(""))
 		require.Contains(t, mark, "classDef current ")

@@ -18,7 +18,7 @@ func TestEveryPartOfTheTableIsNeeded(t *testing.T) {
 		for j := range r.from {
 			requireNoticed(t, i, "one source less", func(r *row) { r.from = slices.Delete(slices.Clone(r.from), j, j+1) })
 		}
-		for _, s := range States() {
+		for _, s := range states {
 			if s != r.to {
 				requireNoticed(t, i, "another target", func(r *row) { r.to = s })
 			}
@@ -96,7 +96,7 @@ func TestEveryReachableTransition(t *testing.T) {
 	require.ElementsMatch(t, everySnapshot(), reached)
 	require.Len(t, reached, 16, "the state that a pause left is forgotten when the pause ends")
 	require.Len(t, executed, len(spec))
-	for _, s := range States() {
+	for _, s := range states {
 		require.True(t, slices.ContainsFunc(reached, func(r Snapshot) bool { return r.State == s }), "%s is reachable", s)
 	}
 }
@@ -105,7 +105,7 @@ func walk(t *testing.T, from Snapshot, e Event, f Facts) (Snapshot, bool) {
 	t.Helper()
 	m := engaged(t, from)
 	want, refused := Next(from, e, f)
-	got, err := m.Fire(e, f, nil)
+	got, err := fire(m, e, f)
 	require.Equal(t, refused, err)
 	require.Equal(t, want, got)
 	require.Equal(t, want, m.Snapshot())
@@ -136,7 +136,7 @@ func whatCanBecome(end Snapshot) []Snapshot {
 func TestFinalIsWhatNothingLeavesAndEverythingElseCanBeCanceled(t *testing.T) {
 	for _, s := range everySnapshot() {
 		for _, f := range everyFacts() {
-			require.Equal(t, s.State.Final(), len(Possible(s, f)) == 0)
+			require.Equal(t, s.State.Final(), len(lifecycle().possible(s, f)) == 0)
 			next, err := Next(s, Cancel, f)
 			if !s.State.Final() {
 				require.NoError(t, err)

@@ -231,7 +231,6 @@ func requireRefused(t *testing.T, s Snapshot, e Event, f Facts) {
 	require.ErrorAs(t, err, &refused)
 	require.Equal(t, want, refused)
 	require.Equal(t, s, got, "a refusal changes nothing")
-	require.Equal(t, want.Possible, Possible(s, f))
 }
 
 func TestARefusalSaysWhyAndWhatIsPossible(t *testing.T) {
@@ -259,9 +258,9 @@ func TestStatesAreListedInTheOrderOfALife(t *testing.T) {
 			active = append(active, State(s))
 		}
 	}
-	require.Equal(t, want, States())
+	require.Equal(t, want, states)
 	require.Equal(t, active, Active())
-	require.Equal(t, final, slices.DeleteFunc(States(), func(s State) bool { return !s.Final() }))
-	States()[0] = "scribbled"
-	require.Equal(t, want, States(), "the list is the caller's own")
+	require.Equal(t, final, slices.DeleteFunc(slices.Clone(states), func(s State) bool { return !s.Final() }))
+	Active()[0] = "scribbled"
+	require.Equal(t, active, Active(), "the list is the caller's own")
 }

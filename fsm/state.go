@@ -5,12 +5,9 @@ import (
 	"strings"
 )
 
-// States lists every state, in the order of a debate's life.
-func States() []State { return slices.Clone(states) }
-
 // Active lists the states in which a driver has work, in the order of a debate's life.
 func Active() []State {
-	return slices.DeleteFunc(States(), func(s State) bool { return !s.Active() })
+	return slices.DeleteFunc(slices.Clone(states), func(s State) bool { return !s.Active() })
 }
 
 // Final tells whether a debate in this state is over for good.
