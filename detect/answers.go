@@ -31,7 +31,7 @@ func (d *Unanimity) Round(turns []transcript.Turn) Finding {
 	}
 }
 
-// Convergence finds that participants have come to one answer and stay with it, by their answers (Round) or by the
+// convergence finds that participants have come to one answer and stay with it, by their answers (Round) or by the
 // judge's word (Judged).
 //
 // By answers, it is found where the most frequent answer is the same in the last 2 rounds, each time with at least three
@@ -43,7 +43,7 @@ func (d *Unanimity) Round(turns []transcript.Turn) Finding {
 //
 // Both defaults are chosen, not measured. A minority that was talked down is not told from one that was persuaded, and
 // speakers can converge on what is wrong.
-type Convergence struct {
+type convergence struct {
 	Answer func(transcript.Turn) string // what a turn answers, in a canonical form, or ""; nil: nothing
 	Share  float64                      // of the speakers, 0 to 1; defaults to 0.75
 	Rounds int                          // without a break; defaults to 2
@@ -54,7 +54,7 @@ type Convergence struct {
 }
 
 // Round looks at the turns of one round, all of them at once.
-func (d *Convergence) Round(turns []transcript.Turn) Finding {
+func (d *convergence) Round(turns []transcript.Turn) Finding {
 	b, share, rounds := count(turns, d.Answer), or(d.Share, 0.75), or(d.Rounds, 2)
 	round := roundOf(turns)
 	switch {
@@ -74,7 +74,7 @@ func (d *Convergence) Round(turns []transcript.Turn) Finding {
 
 // Judged looks at the flags that the judges gave one round. The value is the share of judges who say that the
 // participants have converged; found is more than half. It is as good as the judges.
-func (d *Convergence) Judged(round int, flags ...bool) Finding {
+func (d *convergence) Judged(round int, flags ...bool) Finding {
 	f := Finding{Sign: Converged, Round: round, Evidence: "no judge's word"}
 	if len(flags) == 0 {
 		return f

@@ -1,11 +1,11 @@
 // Package detect finds, without a model, what can be measured about a debate: that speakers repeat themselves, that
 // rounds bring less and less, that the topic was left, that nobody answers anybody, that answers agree.
 //
-// Each detector is a struct of settings whose zero value means the documented defaults. It is told of each round once,
-// in order, and gives a [Finding]. It keeps what it needs of the rounds before in a form of its own, so that a round
-// costs time in proportion to its own text, however long the debate is. The same rounds give the same findings: a
-// detector that is lost is made anew by telling another one of the same rounds. Detectors do no I/O and read no clock.
-// One is for one run of one debate, must not be copied after its first round, and is not safe for concurrent use.
+// A [Watch] has a detector for each of its [Rule]s. It is told of each round once, in order, and returns a [Finding] for
+// each rule. A detector keeps what it needs of the rounds before in a form of its own, so that a round costs time in
+// proportion to its own text, however long the debate is. The same rounds give the same findings: a Watch that is lost is
+// made anew by telling another one of the same rounds. It does no I/O and reads no clock. One is for one run of one
+// debate, must not be copied after its first round, and is not safe for concurrent use.
 //
 // Text detectors look at speeches alone, and pass over turns with the flag [transcript.Fallback], whose words nobody
 // said. They see words: runs of letters, marks and digits in any script, whatever their case. Where a script puts no
@@ -26,24 +26,40 @@ type Sign string
 
 // The signs. Stored findings have these words.
 const (
-	Repetitive  Sign = "repetitive"          // by Repetition and Echo
-	Diminishing Sign = "diminishing_returns" // by DiminishingReturns
-	Drifting    Sign = "drifting"            // by Drift
-	Disengaged  Sign = "disengaged"          // by Engagement
-	Converged   Sign = "converged"           // by Convergence
-	Unanimous   Sign = "unanimous"           // by Unanimity
+	// Repetitive says that speakers repeat themselves. By words, a turn's overlap is the share of its distinct sequences of
+	// three words that its speaker has used before. By vectors, a turn's similarity is the highest cosine of its vector and
+	// those of its speaker's last eight turns; what a cosine means depends on the embedding model. The value is the mean
+	// over the round's turns. The default threshold is 0.5 by words and 0.85 by vectors.
+	Repetitive Sign = "repetitive"
+	// Diminishing says that quality and novelty have fallen in each step of the last 3 rounds, or that the last 2 rounds were
+	// repetitive. The value is the greater of two shares: of the steps that fell, and of the 2 rounds that were repetitive.
+	// The threshold is the number of rounds in which scores must fall, 3 by default.
+	Diminishing Sign = "diminishing_returns"
+	// Drifting says that a round has left the topic. By marks, the value is a tenth of the mean score for relevance, and the
+	// threshold is a score, 5 by default. By words, the value is the mean share of the topic's words of at least four letters
+	// that stand in a turn, and the threshold is 0.25 by default.
+	Drifting Sign = "drifting"
+	// Disengaged says that speakers do not answer one another. The value is the share of turns that name an opponent or repeat
+	// eight words of one, among the turns whose speaker had an opponent to answer. The threshold is 0.5 by default.
+	Disengaged Sign = "disengaged"
+	// Converged says that participants have come to agree. By marks, the value is the share of judges who say so, and more
+	// than half are enough. By answers, the value is the share of speakers who give the most frequent answer, and it must be
+	// the same answer in 2 rounds. The threshold for answers is 0.75 by default.
+	Converged Sign = "converged"
+	// Unanimous says that all speakers of a round, two at least, give the same answer. See [Unanimity].
+	Unanimous Sign = "unanimous"
 )
 
 // Finding is what a detector says of one round. It is plain data: to report it, keep it as it is; to advise a judge,
 // put its Advice into the prompt; to stop the debate, return its Ending.
 //
-// The evidence names speakers, and that of Convergence and Unanimity quotes an answer, cut at 60 characters: where a
+// The evidence names speakers, and that of agreement quotes an answer, cut at 60 characters: where a
 // judge must not know who is who, or must not be spoken to, treat it as any text of a participant.
 type Finding struct {
 	Sign     Sign    `json:"sign"`
 	Round    int     `json:"round"`         // 0 where the detector was shown nothing
 	Found    bool    `json:"found"`         // whether the value is past the threshold
-	Value    float64 `json:"value"`         // what was measured, 0 to 1; what it means stands at the detector
+	Value    float64 `json:"value"`         // what was measured, 0 to 1; what it means stands at the sign
 	Evidence string  `json:"evidence"`      // what was measured, in words
 	Use      string  `json:"use,omitempty"` // what follows from it, where a Watch found it
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// Drift finds rounds that have left the topic, by the judge's scores of relevance (Scored) or by the topic's words
+// drift finds rounds that have left the topic, by the judge's scores of relevance (Scored) or by the topic's words
 // (Round).
 //
 // By words, a turn's similarity is the share of the topic's distinct words of at least four letters that stand in it; of
@@ -18,7 +18,7 @@ import (
 // It knows no synonyms and no other forms of a word, so a turn that is to the point in other words looks astray, all the
 // more where the topic is short; and a turn that keeps naming the topic while it speaks of something else does not.
 // Debates on neighbouring topics share words. A topic that is a page long is never covered by a turn: give its gist.
-type Drift struct {
+type drift struct {
 	Topic      string  // for Round; a change after the first round has no effect
 	Relevance  float64 // a mean score below it is astray, 0 to 10; defaults to 5
 	Similarity float64 // a mean similarity below it is astray, 0 to 1; defaults to 0.25
@@ -29,7 +29,7 @@ type Drift struct {
 
 // Scored looks at the scores of relevance, 0 to 10, that the judges gave one round. The value is a tenth of their mean,
 // 1 where there is none; scores that are not from 0 to 10 are left out. It is as good as the judge.
-func (d *Drift) Scored(round int, scores ...float64) Finding {
+func (d *drift) Scored(round int, scores ...float64) Finding {
 	f := Finding{Sign: Drifting, Round: round, Value: 1, Evidence: "no score of relevance"}
 	var parts []part
 	for _, s := range scores {
@@ -46,7 +46,7 @@ func (d *Drift) Scored(round int, scores ...float64) Finding {
 }
 
 // Round looks at the turns of one round.
-func (d *Drift) Round(turns []transcript.Turn) Finding {
+func (d *drift) Round(turns []transcript.Turn) Finding {
 	if d.topic == nil {
 		d.topic = topical(d.Topic)
 	}
@@ -82,7 +82,7 @@ func topical(topic string) map[string]int {
 }
 
 // cover is the share of the topic's words that stand in a text. It is not ok where one of the two has no words.
-func (d *Drift) cover(text string) (share float64, ok bool) {
+func (d *drift) cover(text string) (share float64, ok bool) {
 	d.turn++
 	found := 0
 	scan(text, func(word []byte) {

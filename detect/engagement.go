@@ -7,7 +7,7 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// Engagement finds rounds in which speakers pass one another by.
+// engagement finds rounds in which speakers pass one another by.
 //
 // A turn engages where it has an opponent's name, word for word in any case, or quotes an opponent: a sequence of eight
 // words that an opponent said first, in an earlier turn or earlier in the round, and that the topic does not have. Turns
@@ -18,7 +18,7 @@ import (
 // answered without any name hardly ever. A name that is also an everyday word (Will, Grace, Con) is seen too often.
 // Speakers who share a formula quote each other by it, and where all speak at once two may say the same by chance:
 // docs/judging.md has how often recorded turns "quote" a debate that they are not of.
-type Engagement struct {
+type engagement struct {
 	Topic string              // what all may say; defaults to nothing
 	Seats []transcript.Seat   // names, and sides, within which nobody is an opponent; those who speak without a seat have no side
 	Calls map[string][]string // what speakers are also called, by name, such as "opponent" or "the skeptic"; defaults to nothing
@@ -47,7 +47,7 @@ type name struct {
 var everybody = &speaker{}
 
 // Round looks at the turns of one round, in the order in which they were spoken.
-func (d *Engagement) Round(turns []transcript.Turn) Finding {
+func (d *engagement) Round(turns []transcript.Turn) Finding {
 	if d.speakers == nil {
 		d.begin()
 	}
@@ -73,7 +73,7 @@ func (d *Engagement) Round(turns []transcript.Turn) Finding {
 	return d.finding(roundOf(turns), count, engaged, without)
 }
 
-func (d *Engagement) finding(round, count, engaged int, without []string) Finding {
+func (d *engagement) finding(round, count, engaged int, without []string) Finding {
 	f := Finding{Sign: Disengaged, Round: round, Value: 1, Evidence: "nothing to answer yet"}
 	if count == 0 {
 		return f
@@ -88,7 +88,7 @@ func (d *Engagement) finding(round, count, engaged int, without []string) Findin
 	return f
 }
 
-func (d *Engagement) begin() {
+func (d *engagement) begin() {
 	d.speakers, d.names, d.phrases = map[string]*speaker{}, map[uint32][]name{}, map[[quote]uint32]*speaker{}
 	d.remember(everybody, d.words.read(d.Topic))
 	for _, s := range d.Seats {
@@ -97,7 +97,7 @@ func (d *Engagement) begin() {
 }
 
 // speaker finds somebody by the name, or takes a new name up.
-func (d *Engagement) speaker(actor, side string) *speaker {
+func (d *engagement) speaker(actor, side string) *speaker {
 	who := d.speakers[actor]
 	if who == nil {
 		who = &speaker{side: side}
@@ -110,7 +110,7 @@ func (d *Engagement) speaker(actor, side string) *speaker {
 	return who
 }
 
-func (d *Engagement) name(who *speaker, called string) {
+func (d *engagement) name(who *speaker, called string) {
 	if words := d.words.read(called); len(words) > 0 {
 		d.names[words[0]] = append(d.names[words[0]], name{slices.Clone(words), who})
 	}
@@ -121,7 +121,7 @@ func (s *speaker) opposes(t *speaker) bool {
 }
 
 // answerable says whether an opponent spoke in an earlier round.
-func (d *Engagement) answerable(who *speaker) bool {
+func (d *engagement) answerable(who *speaker) bool {
 	for _, s := range d.speakers {
 		if s.spoke && who.opposes(s) {
 			return true
@@ -131,7 +131,7 @@ func (d *Engagement) answerable(who *speaker) bool {
 }
 
 // mentions looks for an opponent's name.
-func (d *Engagement) mentions(who *speaker, words []uint32) bool {
+func (d *engagement) mentions(who *speaker, words []uint32) bool {
 	for i, w := range words {
 		if meant(who, d.names[w], words[i:]) {
 			return true
@@ -155,7 +155,7 @@ func meant(who *speaker, names []name, words []uint32) (opponent bool) {
 	return opponent
 }
 
-func (d *Engagement) quotes(who *speaker, words []uint32) bool {
+func (d *engagement) quotes(who *speaker, words []uint32) bool {
 	for ; len(words) >= quote; words = words[1:] {
 		if first := d.phrases[[quote]uint32(words)]; first != nil && who.opposes(first) {
 			return true
@@ -164,7 +164,7 @@ func (d *Engagement) quotes(who *speaker, words []uint32) bool {
 	return false
 }
 
-func (d *Engagement) remember(who *speaker, words []uint32) {
+func (d *engagement) remember(who *speaker, words []uint32) {
 	for ; len(words) >= quote; words = words[1:] {
 		if key := [quote]uint32(words); d.phrases[key] == nil {
 			d.phrases[key] = who

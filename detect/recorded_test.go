@@ -68,8 +68,8 @@ func section(t *testing.T) string {
 	unanimity(t, &b, recorded.Lines[vote](t, "vote-answers.jsonl"))
 	b.WriteString("\n### What was not measured\n\n" +
 		"No recording at hand has embedding vectors, or a judge's scores round by round, or the texts to which answers belong. So\n" +
-		"`Echo`, `DiminishingReturns`, `Drift.Scored` and `Convergence` have tests, and no figures; their defaults are given or\n" +
-		"chosen, as each says.\n")
+		"repetition by vectors, diminishing returns, drift by marks and convergence have tests, and no figures; their defaults are\n" +
+		"given or chosen, not measured.\n")
 	return b.String()
 }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// Repetition finds speakers who say again what they have said, word for word.
+// repetition finds speakers who say again what they have said, word for word.
 //
 // A turn's overlap is the share of its distinct trigrams (sequences of three words) that stand in any earlier turn of
 // the same speaker. A speaker's first turn has the overlap 0, a turn that is repeated has 1. A turn of one or two words
@@ -17,10 +17,10 @@ import (
 // The default is half: in published debates (MAD) the overlap with the previous turn, in sequences of five words, was at
 // least half in two of three turns of the fourth round, with medians of .11, .46 and .72 in rounds 2, 3 and 4.
 //
-// It is blind to a paraphrase, for which there is [Echo]. A long debate overlaps more by mere chance, since there is
+// It is blind to a paraphrase, for which there is echo. A long debate overlaps more by mere chance, since there is
 // more to overlap with. Headings and formulas that a format demands count as repetition, and so does a speaker's claim
 // that is rightly quoted again. Its memory grows by each trigram that is new.
-type Repetition struct {
+type repetition struct {
 	Overlap float64 // from which on a round is repetitive; defaults to 0.5
 
 	words vocabulary
@@ -34,7 +34,7 @@ type memory struct {
 }
 
 // Round looks at the turns of one round, in the order in which they were spoken.
-func (d *Repetition) Round(turns []transcript.Turn) Finding {
+func (d *repetition) Round(turns []transcript.Turn) Finding {
 	var parts []part
 	for _, t := range speeches(turns) {
 		if overlap, ok := d.read(t.Actor, t.Text); ok {
@@ -55,7 +55,7 @@ func repetitive(round int, parts []part, threshold float64, what string) Finding
 }
 
 // read is the overlap of a turn that it then remembers. It is not ok where the turn has no words.
-func (d *Repetition) read(actor, text string) (overlap float64, ok bool) {
+func (d *repetition) read(actor, text string) (overlap float64, ok bool) {
 	words := d.words.read(text)
 	if len(words) == 0 {
 		return 0, false
@@ -97,7 +97,7 @@ type Vector struct {
 	Values []float32      `json:"values"`
 }
 
-// Echo is [Repetition] on embeddings, so that it hears a paraphrase too.
+// echo is repetition on embeddings, so that it hears a paraphrase too.
 //
 // A turn's similarity is the highest cosine of its vector and those of the last eight turns of the same speaker; below
 // 0 it counts as 0. A speaker's first turn has the similarity 0. The value is the mean similarity of the round's turns.
@@ -106,7 +106,7 @@ type Vector struct {
 // What a cosine means is the embedding model's alone: many put any two texts on one topic above 0.7, so measure yours
 // before you stop on it. It takes opposite claims in similar words for the same. What a speaker said more than eight
 // turns ago is forgotten, so that a turn costs the same however long the debate is.
-type Echo struct {
+type echo struct {
 	Cosine float64 // from which on a round is repetitive; defaults to 0.85
 
 	last map[string][]direction // by speaker, the newest last
@@ -120,7 +120,7 @@ type direction struct {
 }
 
 // Round looks at the vectors of one round's speeches, in the order in which they were spoken.
-func (d *Echo) Round(said []Vector) Finding {
+func (d *echo) Round(said []Vector) Finding {
 	if d.last == nil {
 		d.last = map[string][]direction{}
 	}
@@ -138,7 +138,7 @@ func (d *Echo) Round(said []Vector) Finding {
 }
 
 // hear is the similarity of a turn that it then remembers.
-func (d *Echo) hear(actor string, now direction) float64 {
+func (d *echo) hear(actor string, now direction) float64 {
 	nearest := 0.0
 	last := d.last[actor]
 	for _, before := range last {

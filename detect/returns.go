@@ -16,7 +16,7 @@ type Scores struct {
 	Repetitive bool    `json:"repetitive"`
 }
 
-// DiminishingReturns finds debates of which each round brings less than the one before.
+// diminishingReturns finds debates of which each round brings less than the one before.
 //
 // It has found them where quality and novelty have both fallen in each step of the last 3 rounds (two steps), or where
 // the last 2 rounds were repetitive. The value is the greater of two shares: of those four steps that fell, and of those
@@ -26,7 +26,7 @@ type Scores struct {
 // It wants each step to fall, since judges are noisy: where scores are mere chance, both trends point down at one look
 // of four, all steps fall at one of thirty-six. So it misses a slow fall with one flat step, for which there is Trend.
 // Its defaults are given, not measured. A judge that scores late rounds lower by habit deceives it.
-type DiminishingReturns struct {
+type diminishingReturns struct {
 	Rounds     int // that are looked back on for falling scores, at least 2; defaults to 3
 	Repetitive int // rounds without a break that are enough; defaults to 2
 
@@ -35,7 +35,7 @@ type DiminishingReturns struct {
 }
 
 // Round looks at the scores of one round.
-func (d *DiminishingReturns) Round(s Scores) Finding {
+func (d *diminishingReturns) Round(s Scores) Finding {
 	rounds, enough := d.Rounds, or(d.Repetitive, 2)
 	if rounds < 2 {
 		rounds = 3
@@ -54,7 +54,7 @@ func (d *DiminishingReturns) Round(s Scores) Finding {
 
 // Trend is the slope of quality and of novelty over the rounds that are looked back on, in points a round, by least
 // squares. Unknown scores are left out; with fewer than two that are known the slope is 0.
-func (d *DiminishingReturns) Trend() (quality, novelty float64) {
+func (d *diminishingReturns) Trend() (quality, novelty float64) {
 	return slope(d.last, Scores.quality), slope(d.last, Scores.novelty)
 }
 
@@ -64,7 +64,7 @@ func (s Scores) novelty() float64 { return s.Novelty }
 func known(score float64) bool { return 0 <= score && score <= 10 }
 
 // falls counts the steps to a lower score, of quality and of novelty.
-func (d *DiminishingReturns) falls() (falls int) {
+func (d *diminishingReturns) falls() (falls int) {
 	for i := 1; i < len(d.last); i++ {
 		for _, score := range []func(Scores) float64{Scores.quality, Scores.novelty} {
 			if from, to := score(d.last[i-1]), score(d.last[i]); known(from) && known(to) && to < from {
@@ -75,7 +75,7 @@ func (d *DiminishingReturns) falls() (falls int) {
 	return falls
 }
 
-func (d *DiminishingReturns) evidence() string {
+func (d *diminishingReturns) evidence() string {
 	quality, novelty := d.Trend()
 	return fmt.Sprintf("quality %s (trend %+.1f a round), novelty %s (trend %+.1f a round), repetitive rounds without a break: %d",
 		series(d.last, Scores.quality), quality, series(d.last, Scores.novelty), novelty, d.run)

@@ -31,8 +31,7 @@ type Rule struct {
 	// "words" for drift, "marks" or "answers" for convergence. Defaults to the first of them; other signs have one only.
 	By  string `json:"by,omitempty"`
 	Use string `json:"use,omitempty"` // Report, Advise or Stop; defaults to Report
-	// Threshold replaces the first field of the detector's settings, such as Repetition.Overlap, DiminishingReturns.Rounds
-	// or Convergence.Share. Defaults to the detector's own default.
+	// Threshold replaces the default threshold of the sign. 0 means the default.
 	Threshold float64 `json:"threshold,omitempty"`
 }
 
@@ -142,30 +141,30 @@ func (w *Watch) look(r Rule) looks {
 	t := r.Threshold
 	switch (pair{r.Sign, r.Means()}) {
 	case pair{Repetitive, words}:
-		return hearing((&Repetition{Overlap: t}).Round)
+		return hearing((&repetition{Overlap: t}).Round)
 	case pair{Repetitive, vectors}:
-		d := &Echo{Cosine: t}
+		d := &echo{Cosine: t}
 		return looks{spoken: func(turns []transcript.Turn, said []Vector) Finding {
 			f := d.Round(said)
 			f.Round = roundOf(turns)
 			return f
 		}}
 	case pair{Disengaged, words}:
-		return hearing((&Engagement{Topic: w.Topic, Seats: w.Seats, Least: t}).Round)
+		return hearing((&engagement{Topic: w.Topic, Seats: w.Seats, Least: t}).Round)
 	case pair{Unanimous, answers}:
 		return hearing((&Unanimity{Answer: w.Answer}).Round)
 	case pair{Drifting, words}:
-		return hearing((&Drift{Topic: w.Topic, Similarity: t}).Round)
+		return hearing((&drift{Topic: w.Topic, Similarity: t}).Round)
 	case pair{Converged, answers}:
-		return hearing((&Convergence{Answer: w.Answer, Share: t}).Round)
+		return hearing((&convergence{Answer: w.Answer, Share: t}).Round)
 	case pair{Diminishing, marks}:
-		d := &DiminishingReturns{Rounds: int(math.Ceil(t))}
+		d := &diminishingReturns{Rounds: int(math.Ceil(t))}
 		return looks{judged: func(s Scores, _ float64, _ []bool) Finding { return d.Round(s) }}
 	case pair{Drifting, marks}:
-		d := &Drift{Relevance: t}
+		d := &drift{Relevance: t}
 		return looks{judged: func(s Scores, relevance float64, _ []bool) Finding { return d.Scored(s.Round, relevance) }}
 	case pair{Converged, marks}:
-		d := &Convergence{}
+		d := &convergence{}
 		return looks{judged: func(s Scores, _ float64, converged []bool) Finding { return d.Judged(s.Round, converged...) }}
 	}
 	return looks{} // Check refuses it
