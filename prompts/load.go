@@ -1,7 +1,9 @@
 package prompts
 
 import (
+	"crypto/sha256"
 	"embed"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -22,18 +24,46 @@ var embedded embed.FS
 
 // Load reads the library's prompts and lays those of overlay over them; nil stands for no overlay. It refuses a
 // template that cannot be parsed, that lacks one of its two parts, or that reads something that is not there: each
-// prompt is rendered once with made-up data, so that a misspelt field shows now and not in the last round.
+// prompt that the overlay affects is rendered once with made-up data, so that a misspelt field shows now and not in the
+// last round.
+//
+// Load reads the overlay each time. Files that it has loaded before are not parsed again: it keeps the sets of the last
+// few overlays, by their content.
 func Load(overlay fs.FS) (*Set, error) {
-	if overlay == nil {
-		return own()
+	own, err := library()
+	if err != nil {
+		return nil, err
 	}
-	return load(library(), overlay)
+	if overlay == nil {
+		return own.set, nil
+	}
+	files, err := read(overlay)
+	if err != nil {
+		return nil, err
+	}
+	key := digest(files)
+	if s := overlays.get(key); s != nil {
+		return s, nil
+	}
+	over, err := own.with(files)
+	if err != nil {
+		return nil, err
+	}
+	overlays.put(key, over.set)
+	return over.set, nil
 }
 
-// own loads the library's prompts once: a set never changes, so all may share it.
-var own = sync.OnceValues(func() (*Set, error) { return load(library()) })
+// library returns the library's own prompts. They are parsed once, since neither a set nor a tree ever changes.
+var library = sync.OnceValues(func() (*collection, error) {
+	files, err := read(templates())
+	if err != nil {
+		return nil, err
+	}
+	none := &collection{partials: template.New("").Funcs(funcs), set: &Set{}}
+	return none.with(files)
+})
 
-func library() fs.FS {
+func templates() fs.FS {
 	dir, err := fs.Sub(embedded, "templates")
 	if err != nil {
 		panic(err) // unreachable: the name is valid
@@ -41,77 +71,143 @@ func library() fs.FS {
 	return dir
 }
 
-// load reads the layers, the later above the earlier, and checks all prompts.
-func load(layers ...fs.FS) (*Set, error) {
-	partials := template.New("").Funcs(funcs)
-	texts := map[string]string{} // by file
-	for _, layer := range layers {
-		if err := read(layer, partials, texts); err != nil {
-			return nil, err
+// file is a template file as it was read.
+type file struct{ name, text string }
+
+// partial reports whether the file holds blocks that prompts share.
+func (f file) partial() bool { return strings.HasPrefix(f.name, "_") }
+
+// read returns the template files at the root of a folder, sorted by name.
+func read(folder fs.FS) (files []file, err error) {
+	entries, err := fs.ReadDir(folder, ".")
+	if err != nil {
+		return nil, fmt.Errorf("read prompts: %w", err)
+	}
+	for _, e := range entries {
+		if e.IsDir() || !strings.HasSuffix(e.Name(), extension) || strings.HasPrefix(e.Name(), ".") {
+			continue
+		}
+		text, err := fs.ReadFile(folder, e.Name())
+		if err != nil {
+			return nil, fmt.Errorf("read prompts: %w", err)
+		}
+		files = append(files, file{e.Name(), string(text)})
+	}
+	if len(files) == 0 {
+		return nil, fmt.Errorf("read prompts: no *%s file at the root; use fs.Sub if they are in a folder", extension)
+	}
+	return files, nil
+}
+
+// digest returns a key that differs where a name or a text does.
+func digest(files []file) (key [sha256.Size]byte) {
+	h := sha256.New()
+	var size [8]byte
+	for _, f := range files {
+		for _, s := range []string{f.name, f.text} {
+			binary.BigEndian.PutUint64(size[:], uint64(len(s)))
+			h.Write(size[:])
+			h.Write([]byte(s))
 		}
 	}
-	s := &Set{prompts: make(map[string]prompt, len(texts))}
+	h.Sum(key[:0])
+	return key
+}
+
+// collection is a set of prompts with what it was made of, so that others can be made on top of it.
+type collection struct {
+	partials *template.Template       // has the blocks of all partials
+	trees    map[string][]*parse.Tree // by prompt file: its body and its blocks
+	set      *Set
+}
+
+// with returns the collection with files above its own. A prompt is made anew if a file replaces it, and all are if a
+// file is a partial.
+func (c *collection) with(files []file) (*collection, error) {
+	partials, err := c.withPartials(files)
+	if err != nil {
+		return nil, err
+	}
+	texts := map[string]string{} // of prompts, by file
+	for _, f := range files {
+		if !f.partial() {
+			texts[f.name] = f.text
+		}
+	}
+	anew := slices.Collect(maps.Keys(texts))
+	if partials != c.partials {
+		anew = slices.AppendSeq(anew, maps.Keys(c.trees))
+	}
+	slices.Sort(anew)
+	next := &collection{partials: partials, trees: copied(c.trees), set: &Set{prompts: copied(c.set.prompts)}}
 	var errs []error
-	for _, file := range slices.Sorted(maps.Keys(texts)) {
-		p, err := parsePrompt(file, texts[file], partials)
+	for _, name := range slices.Compact(anew) {
+		if text, replaced := texts[name]; replaced {
+			if next.trees[name], err = parseTrees(name, text); err != nil {
+				errs = append(errs, err)
+				continue
+			}
+		}
+		p, err := makePrompt(name, next.trees[name], partials)
 		errs = append(errs, err)
-		s.prompts[strings.TrimSuffix(file, extension)] = p
+		next.set.prompts[strings.TrimSuffix(name, extension)] = p
 	}
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
-	return s, nil
+	return next, nil
 }
 
-// read parses the partials at the root of layer and collects the texts of its prompts.
-func read(layer fs.FS, partials *template.Template, texts map[string]string) error {
-	files, err := fs.ReadDir(layer, ".")
-	if err != nil {
-		return fmt.Errorf("read prompts: %w", err)
-	}
-	found := false
+// copied returns a copy of a map that is not nil.
+func copied[V any](m map[string]V) map[string]V {
+	c := make(map[string]V, len(m)+1)
+	maps.Copy(c, m)
+	return c
+}
+
+// withPartials returns the collection's partials if files have none, else a copy with theirs above them.
+func (c *collection) withPartials(files []file) (*template.Template, error) {
+	partials := c.partials
 	for _, f := range files {
-		if f.IsDir() || !strings.HasSuffix(f.Name(), extension) || strings.HasPrefix(f.Name(), ".") {
+		if !f.partial() {
 			continue
 		}
-		found = true
-		if err := readFile(layer, f.Name(), partials, texts); err != nil {
-			return err
+		if partials == c.partials {
+			partials = template.Must(partials.Clone())
+		}
+		if _, err := partials.New(f.name).Parse(f.text); err != nil {
+			return nil, fmt.Errorf("parse partial: %w", err)
 		}
 	}
-	if !found {
-		return fmt.Errorf("read prompts: no *%s file at the root; use fs.Sub if they are in a folder", extension)
-	}
-	return nil
+	return partials, nil
 }
 
-func readFile(layer fs.FS, file string, partials *template.Template, texts map[string]string) error {
-	text, err := fs.ReadFile(layer, file)
+// parseTrees parses a prompt file alone: what it takes from partials is looked up when it is rendered.
+func parseTrees(name, text string) (trees []*parse.Tree, err error) {
+	t, err := template.New(name).Funcs(funcs).Parse(text)
 	if err != nil {
-		return fmt.Errorf("read prompts: %w", err)
+		return nil, fmt.Errorf("parse prompt: %w", err)
 	}
-	if !strings.HasPrefix(file, "_") {
-		texts[file] = string(text)
-		return nil
+	for _, part := range t.Templates() {
+		trees = append(trees, part.Tree)
 	}
-	if _, err := partials.New(file).Parse(string(text)); err != nil {
-		return fmt.Errorf("parse partial: %w", err)
-	}
-	return nil
+	return trees, nil
 }
 
-func parsePrompt(file, text string, partials *template.Template) (prompt, error) {
-	user, err := template.Must(partials.Clone()).New(file).Parse(text)
-	if err != nil {
-		return prompt{}, fmt.Errorf("parse prompt: %w", err)
+// makePrompt puts a prompt file's trees into its own copy of the partials, so that each file may define its own blocks,
+// and checks the prompt.
+func makePrompt(name string, trees []*parse.Tree, partials *template.Template) (prompt, error) {
+	user := template.Must(partials.Clone()).New(name)
+	for _, tree := range trees {
+		template.Must(user.AddParseTree(tree.Name, tree))
 	}
 	p := prompt{system: user.Lookup("system"), user: user}
 	if empty(p.system) {
 		const block = `{{define "system"}}{{template "debater" .}}{{end}}`
-		return p, fmt.Errorf("check prompt: %s has no system prompt; add one, such as %s", file, block)
+		return p, fmt.Errorf("check prompt: %s has no system prompt; add one, such as %s", name, block)
 	}
 	if empty(p.user) {
-		return p, fmt.Errorf("check prompt: %s has no user message; write it outside of the blocks", file)
+		return p, fmt.Errorf("check prompt: %s has no user message; write it outside of the blocks", name)
 	}
 	return p, p.try()
 }

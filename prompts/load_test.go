@@ -116,7 +116,7 @@ func (b broken) ReadDir(name string) ([]fs.DirEntry, error) {
 
 func FuzzLoad(f *testing.F) {
 	for _, name := range all {
-		text, err := fs.ReadFile(library(), name+extension)
+		text, err := fs.ReadFile(templates(), name+extension)
 		require.NoError(f, err)
 		f.Add(string(text), `{{define "setting"}}{{.Topic}}{{end}}`)
 	}

@@ -366,12 +366,3 @@ func benchmark(b *testing.B, render func(*Set, string, Data) (string, error), na
 		})
 	}
 }
-
-func BenchmarkLoad(b *testing.B) {
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := load(library()); err != nil {
-			b.Fatal(err)
-		}
-	}
-}

@@ -1,0 +1,157 @@
+package prompts
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func toast(what string) string {
+	return `{{define "system"}}{{template "debater" .}}{{end}}A toast to ` + what + "."
+}
+
+func TestTheSameContentIsLoadedOnce(t *testing.T) {
+	first, err := Load(overlay("toast.tmpl", toast("Ada"), "_x.tmpl", `{{define "x"}}y{{end}}`))
+	require.NoError(t, err)
+	second, err := Load(overlay("toast.tmpl", toast("Ada"), "_x.tmpl", `{{define "x"}}y{{end}}`))
+	require.NoError(t, err)
+	require.Same(t, first, second)
+}
+
+func TestAChangeOfContentIsSeen(t *testing.T) {
+	files := overlay("toast.tmpl", toast("Ada"), "_house.tmpl", `{{define "setting"}}On cars.{{end}}`)
+	for _, tt := range []struct{ file, text, user, system string }{
+		{"toast.tmpl", toast("Bo"), "A toast to Bo.", "On cars."},
+		{"_house.tmpl", `{{define "setting"}}On trams.{{end}}`, "A toast to Bo.", "On trams."},
+		{"toast.tmpl", toast("Ada"), "A toast to Ada.", "On trams."},
+		{"_house.tmpl", `{{define "setting"}}On cars.{{end}}`, "A toast to Ada.", "On cars."},
+	} {
+		files[tt.file].Data = []byte(tt.text)
+		s, err := Load(files)
+		require.NoError(t, err)
+		system, user := both(t, s, "toast", rich("toast"))
+		require.Equal(t, tt.user, user)
+		require.Contains(t, system, tt.system)
+	}
+}
+
+// What one file gains and another loses, or its name, makes another content.
+func TestDigestsDiffer(t *testing.T) {
+	seen := map[[32]byte]bool{}
+	for _, files := range [][]file{
+		nil, {{}}, {{"a", "b"}}, {{"ab", ""}}, {{"", "ab"}}, {{"a", ""}, {"b", ""}}, {{"a", "b"}, {"c", "d"}}, {{"a", "bc"}, {"", "d"}},
+	} {
+		seen[digest(files)] = true
+	}
+	require.Len(t, seen, 8)
+}
+
+func TestBadTemplatesFailEachTime(t *testing.T) {
+	for _, files := range []map[string]string{
+		{"x.tmpl": debater + "{{.Topc}}"},
+		{"x.tmpl": "body"},
+		{"x.tmpl": debater + "{{if}}"},
+		{"_x.tmpl": "{{end}}"},
+		{"_x.tmpl": `{{define "setting"}}{{.Topc}}{{end}}`}, // the library's prompts use it
+	} {
+		var list []string
+		for name, text := range files {
+			list = append(list, name, text)
+		}
+		_, first := Load(overlay(list...))
+		require.Error(t, first)
+		s, second := Load(overlay(list...))
+		require.EqualError(t, second, first.Error())
+		require.Nil(t, s)
+	}
+}
+
+func TestAnOverlayChangesNoOther(t *testing.T) {
+	own, err := Load(nil)
+	require.NoError(t, err)
+	system, user := both(t, own, "opening", rich("opening"))
+	_, err = Load(overlay("_house.tmpl", `{{define "conduct"}}Be kind.{{end}}`, "opening.tmpl", toast("Cy")))
+	require.NoError(t, err)
+	again, err := Load(overlay("toast.tmpl", toast("Cy")))
+	require.NoError(t, err)
+	gotSystem, gotUser := both(t, again, "opening", rich("opening"))
+	require.Equal(t, system+user, gotSystem+gotUser)
+}
+
+func TestTheCacheIsBounded(t *testing.T) {
+	var c cache
+	key := func(i int) (k [32]byte) {
+		k[0] = byte(i)
+		return k
+	}
+	sets := make([]*Set, 2*maxCached)
+	for i := range sets {
+		sets[i] = &Set{}
+		c.put(key(i), sets[i])
+		c.put(key(i), &Set{}) // has no effect
+		require.Same(t, sets[0], c.get(key(0)), "what is used stays")
+		require.LessOrEqual(t, len(c.sets), maxCached)
+	}
+	require.Nil(t, c.get(key(1)))
+	require.Same(t, sets[len(sets)-1], c.get(key(len(sets)-1)))
+}
+
+func TestConcurrentLoads(t *testing.T) {
+	var group sync.WaitGroup
+	for i := range 16 {
+		group.Go(func() {
+			for j := range 10 {
+				who := fmt.Sprint((i + j) % 5)
+				s, err := Load(overlay("toast.tmpl", toast(who), "_house.tmpl", `{{define "setting"}}On `+who+`.{{end}}`))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				user, err := s.User("toast", rich("toast"))
+				if err != nil || user != "A toast to "+who+"." {
+					t.Error(user, err)
+				}
+			}
+		})
+	}
+	group.Wait()
+}
+
+// BenchmarkLoadLibrary parses and checks all of the library's prompts, as the first load of a process does.
+func BenchmarkLoadLibrary(b *testing.B) {
+	files, err := read(templates())
+	require.NoError(b, err)
+	own, err := library()
+	require.NoError(b, err)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := own.with(files); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkLoad loads overlays: the same each time, and with a new content each time.
+func BenchmarkLoad(b *testing.B) {
+	const partial = `{{define "conduct"}}Be kind.{{end}}`
+	for _, bb := range []struct {
+		name  string
+		files func(i int) []string
+	}{
+		{"prompt/same", func(int) []string { return []string{"opening.tmpl", toast("Ada")} }},
+		{"prompt/new", func(i int) []string { return []string{"opening.tmpl", toast(fmt.Sprint(i))} }},
+		{"partial/same", func(int) []string { return []string{"opening.tmpl", toast("Ada"), "_house.tmpl", partial} }},
+		{"partial/new", func(i int) []string { return []string{"opening.tmpl", toast(fmt.Sprint(i)), "_house.tmpl", partial} }},
+	} {
+		b.Run(bb.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for i := 0; b.Loop(); i++ {
+				if _, err := Load(overlay(bb.files(i)...)); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
