@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// maxCached is how many sets a process keeps. One with partials takes about 100 kB.
+// maxCached is how many sets a process keeps. One takes some hundred kilobytes at most.
 const maxCached = 32
 
 // overlays has the sets of the overlays that were loaded last.

@@ -2,6 +2,7 @@ package prompts
 
 import (
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 
@@ -34,6 +35,29 @@ func TestAChangeOfContentIsSeen(t *testing.T) {
 		system, user := both(t, s, "toast", rich("toast"))
 		require.Equal(t, tt.user, user)
 		require.Contains(t, system, tt.system)
+	}
+}
+
+// A partial that replaces a block makes the prompts anew that use it, also by way of other blocks, and no others.
+func TestAPartialChangesThePromptsThatUseIt(t *testing.T) {
+	own, err := Load(nil)
+	require.NoError(t, err)
+	s, err := Load(overlay("_house.tmpl", `{{define "conduct"}}Be kind.{{end}}`))
+	require.NoError(t, err)
+	for _, name := range s.Names() {
+		system, _ := both(t, own, name, rich(name))
+		require.Equal(t, strings.Contains(system, "Stay in role"), own.prompts[name].user != s.prompts[name].user, name)
+	}
+}
+
+// Otherwise an overlay could not add a block to a prompt that is not made anew.
+func TestEachBlockThatTheLibraryUsesIsThere(t *testing.T) {
+	own, err := Load(nil)
+	require.NoError(t, err)
+	for name, p := range own.prompts {
+		for _, part := range p.user.Templates() {
+			visit(part.Root, func(block string) { require.NotNil(t, p.user.Lookup(block), "%s: %s", name, block) })
+		}
 	}
 }
 

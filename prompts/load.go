@@ -13,8 +13,6 @@ import (
 	"sync"
 	"text/template"
 	"text/template/parse"
-
-	"github.com/elenchus-go/debate/transcript"
 )
 
 const extension = ".tmpl"
@@ -121,8 +119,7 @@ type collection struct {
 	set      *Set
 }
 
-// with returns the collection with files above its own. A prompt is made anew if a file replaces it, and all are if a
-// file is a partial.
+// with returns the collection with files above its own. It makes and checks the prompts that this changes.
 func (c *collection) with(files []file) (*collection, error) {
 	partials, err := c.withPartials(files)
 	if err != nil {
@@ -134,14 +131,9 @@ func (c *collection) with(files []file) (*collection, error) {
 			texts[f.name] = f.text
 		}
 	}
-	anew := slices.Collect(maps.Keys(texts))
-	if partials != c.partials {
-		anew = slices.AppendSeq(anew, maps.Keys(c.trees))
-	}
-	slices.Sort(anew)
 	next := &collection{partials: partials, trees: copied(c.trees), set: &Set{prompts: copied(c.set.prompts)}}
 	var errs []error
-	for _, name := range slices.Compact(anew) {
+	for _, name := range c.changed(texts, partials) {
 		if text, replaced := texts[name]; replaced {
 			if next.trees[name], err = parseTrees(name, text); err != nil {
 				errs = append(errs, err)
@@ -156,6 +148,26 @@ func (c *collection) with(files []file) (*collection, error) {
 		return nil, err
 	}
 	return next, nil
+}
+
+// changed returns the names of the prompt files that new texts or other partials change, sorted.
+func (c *collection) changed(texts map[string]string, partials *template.Template) []string {
+	names := slices.Collect(maps.Keys(texts))
+	if partials == c.partials {
+		return slices.Sorted(slices.Values(names))
+	}
+	for name := range c.trees {
+		if _, replaced := texts[name]; replaced {
+			continue
+		}
+		parts := c.set.prompts[strings.TrimSuffix(name, extension)].user.Templates()
+		if slices.ContainsFunc(parts, func(t *template.Template) bool {
+			return treeOf(t.Name(), partials) != treeOf(t.Name(), c.partials)
+		}) {
+			names = append(names, name)
+		}
+	}
+	return slices.Sorted(slices.Values(names))
 }
 
 // copied returns a copy of a map that is not nil.
@@ -194,13 +206,29 @@ func parseTrees(name, text string) (trees []*parse.Tree, err error) {
 	return trees, nil
 }
 
-// makePrompt puts a prompt file's trees into its own copy of the partials, so that each file may define its own blocks,
-// and checks the prompt.
+// makePrompt makes a template of a prompt file's trees and of the partials' blocks that they use, and checks it. A block
+// of the file's own comes before that of a partial, unless it is empty.
 func makePrompt(name string, trees []*parse.Tree, partials *template.Template) (prompt, error) {
-	user := template.Must(partials.Clone()).New(name)
-	for _, tree := range trees {
-		template.Must(user.AddParseTree(tree.Name, tree))
+	user := template.New(name).Funcs(funcs)
+	var use func(block string)
+	add := func(block string, tree *parse.Tree) {
+		template.Must(user.AddParseTree(block, tree))
+		visit(tree.Root, use)
 	}
+	use = func(block string) {
+		if user.Lookup(block) != nil {
+			return
+		}
+		own := ownTree(block, trees)
+		if shared := treeOf(block, partials); shared != nil && (own == nil || parse.IsEmptyTree(own.Root)) {
+			own = shared
+		}
+		if own != nil { // else rendering says that it is missing
+			add(block, own)
+		}
+	}
+	add(name, ownTree(name, trees))
+	use("system")
 	p := prompt{system: user.Lookup("system"), user: user}
 	if empty(p.system) {
 		const block = `{{define "system"}}{{template "debater" .}}{{end}}`
@@ -212,28 +240,42 @@ func makePrompt(name string, trees []*parse.Tree, partials *template.Template) (
 	return p, p.try()
 }
 
-func empty(t *template.Template) bool { return t == nil || parse.IsEmptyTree(t.Root) }
-
-// try renders both parts with made-up data, in which any key of Vars is there and empty.
-func (p prompt) try() error {
-	p.user.Option("missingkey=zero")
-	defer p.user.Option("missingkey=error")
-	if _, err := render(p.system, specimen.lasting()); err != nil {
-		return fmt.Errorf("%w (a system prompt reads Topic, Background, Me, Others, Vars, Criteria and Fence alone)", err)
+// ownTree returns the tree of a block or a body among the trees of a file, or nil.
+func ownTree(name string, trees []*parse.Tree) *parse.Tree {
+	if i := slices.IndexFunc(trees, func(t *parse.Tree) bool { return t.Name == name }); i >= 0 {
+		return trees[i]
 	}
-	_, err := render(p.user, &specimen)
-	return err
+	return nil
 }
 
-// specimen has a value in each field, so that as much as possible of a template is tried.
-var specimen = func() Data {
-	seat := transcript.Seat{
-		Name: "name", Role: "role", Side: "side", Position: "position", Persona: "persona",
-		Instructions: "instructions", KeyArguments: []string{"argument", "argument"},
+// treeOf returns the tree of a partials' block, or nil.
+func treeOf(block string, partials *template.Template) *parse.Tree {
+	if t := partials.Lookup(block); t != nil {
+		return t.Tree
 	}
-	return Data{
-		Topic: "topic", Background: "background", Me: seat, Others: []transcript.Seat{seat, seat, seat}, Target: &seat,
-		Opponents: []string{"name", "name"}, Phase: "phase", Round: 2, Rounds: 3, MinRounds: 2,
-		Reply: "reply", Findings: []string{"finding", "finding"}, Criteria: "criteria", Fence: "fence", Advice: []string{"advice", "advice"},
+	return nil
+}
+
+// visit calls use with the name of each block that a node renders.
+func visit(n parse.Node, use func(block string)) {
+	switch n := n.(type) {
+	case *parse.ListNode:
+		if n == nil {
+			return
+		}
+		for _, inner := range n.Nodes {
+			visit(inner, use)
+		}
+	case *parse.TemplateNode:
+		use(n.Name)
+	case *parse.IfNode:
+		visit(n.List, use)
+		visit(n.ElseList, use)
+	case *parse.WithNode:
+		visit(n.List, use)
+		visit(n.ElseList, use)
+	case *parse.RangeNode:
+		visit(n.List, use)
+		visit(n.ElseList, use)
 	}
-}()
+}
