@@ -77,6 +77,7 @@ func (j *journal) refresh(ctx context.Context) error {
 			return err
 		}
 	}
+	j.machine.Release()
 	j.rec.storedPlan = head.Plan
 	if after == 0 || head.Seq != j.rec.Seq {
 		j.repair(ctx, head)
@@ -195,6 +196,7 @@ func (j *journal) commit(ctx context.Context, c *change) error {
 		}
 		return err
 	}
+	defer j.machine.Release()
 	for _, ev := range c.events {
 		if err := j.follow(ev); err != nil {
 			return err

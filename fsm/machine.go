@@ -18,8 +18,11 @@ var ErrDivergence = errors.New("looplab/fsm disagrees with the table")
 type Machine struct {
 	mu     sync.Mutex // held while a transition is executed
 	at     atomic.Pointer[Snapshot]
-	engine *looplab.FSM // nil until it is needed, and after a divergence
+	engine *looplab.FSM // nil until it is needed, and after a divergence or Release
 }
+
+// engines are released ones. All have the same table, and SetState brings one to any state.
+var engines = sync.Pool{New: func() any { return looplab.NewFSM("", lifecycle().descs, nil) }}
 
 // New returns a machine that goes on from the snapshot.
 func New(s Snapshot) (*Machine, error) {
@@ -52,7 +55,8 @@ func (m *Machine) Follow(e Event, to Snapshot) error {
 // execute has looplab/fsm do what was decided and committed, on an engine that stands where the machine does.
 func (m *Machine) execute(t *transition) error {
 	if m.engine == nil {
-		m.engine = looplab.NewFSM(m.Snapshot().name(), lifecycle().descs, nil)
+		m.engine = engines.Get().(*looplab.FSM)
+		m.engine.SetState(m.Snapshot().name())
 	}
 	m.at.Store(&t.to)
 	err := m.engine.Event(context.Background(), t.name)
@@ -67,4 +71,15 @@ func (m *Machine) execute(t *transition) error {
 	}
 	m.engine = nil
 	return fmt.Errorf("execute %s: %w: %w", t.name, ErrDivergence, err)
+}
+
+// Release gives the machine's engine back for other machines, so that a debate that waits holds none. The machine goes on
+// with another one when it is needed.
+func (m *Machine) Release() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.engine != nil {
+		engines.Put(m.engine)
+		m.engine = nil
+	}
 }

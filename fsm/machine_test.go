@@ -132,6 +132,18 @@ func TestADivergingEngineIsReportedAndReplaced(t *testing.T) {
 	}
 }
 
+func TestAReleasedMachineGoesOn(t *testing.T) {
+	m := engaged(t, Snapshot{State: Judging})
+	m.Release()
+	m.Release()
+	require.Nil(t, m.engine)
+	requireFollows(t, Snapshot{State: Ready}, Start, Snapshot{State: Initializing}, true) // maybe with the same engine
+	got, err := fire(m, Pause, Facts{})
+	require.NoError(t, err)
+	require.Equal(t, Snapshot{State: Paused, Left: Judging}, got)
+	require.Equal(t, got.name(), m.engine.Current())
+}
+
 func TestManyGoroutinesMayFollow(t *testing.T) {
 	m := engaged(t, Snapshot{State: Configuring})
 	var all sync.WaitGroup
