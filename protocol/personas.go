@@ -1,21 +1,11 @@
 package protocol
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/elenchus-go/debate/judge/reply"
-	"github.com/elenchus-go/debate/transcript"
-)
-
-// The actors of steps that no participant and no judge performs. None of those may have such a name.
-const (
-	Casting     string = "personas"   // assigns personas
-	Summarizing string = "summarizer" // sums up what was said
-	Retrieving  string = "retriever"  // finds documents for the topic
-	Embedding   string = "embedder"   // makes vectors of texts
 )
 
 // PersonasContract is the reply of a step that assigns personas. When such a turn is committed, each seat takes over
@@ -69,26 +59,5 @@ func (p *Personas) Fallback(names []string) {
 			x.Position, x.KeyArguments = "Against the topic", []string{"What speaks against it outweighs what speaks for it"}
 		}
 		p.Personas = append(p.Personas, x)
-	}
-}
-
-// cast gives seats the personas of a turn. What was set by hand stays.
-func (r *Record) cast(t transcript.Turn) {
-	p, err := transcript.Decode[Personas](t)
-	if err != nil {
-		return // not validated, so not of this library's making: the seats stay as they are
-	}
-	r.Seats = slices.Clone(r.Seats)
-	for i := range r.Seats {
-		s := &r.Seats[i]
-		at := slices.IndexFunc(p.Personas, func(x Persona) bool { return x.Name == s.Name })
-		if at < 0 {
-			continue
-		}
-		given := p.Personas[at]
-		s.Persona, s.Position = cmp.Or(s.Persona, given.Persona), cmp.Or(s.Position, given.Position)
-		if len(s.KeyArguments) == 0 {
-			s.KeyArguments = given.KeyArguments
-		}
 	}
 }

@@ -54,6 +54,14 @@ type Step struct {
 	Swap bool
 }
 
+// The actors of steps that no participant and no judge performs. None of those may have such a name.
+const (
+	Casting     string = "personas"   // assigns personas
+	Summarizing string = "summarizer" // sums up what was said
+	Retrieving  string = "retriever"  // finds documents for the topic
+	Embedding   string = "embedder"   // makes vectors of texts
+)
+
 // Defaulter is an optional power of a protocol: its own defaults for what a configuration leaves out.
 type Defaulter interface{ Defaults() Defaults }
 

@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"time"
@@ -85,6 +86,27 @@ func (r *Record) insert(t transcript.Turn) {
 	r.Turns = slices.Insert(r.Turns, at, t)
 	for i := at; i < len(r.Turns); i++ {
 		r.index[r.Turns[i].Key] = i
+	}
+}
+
+// cast gives seats the personas of a turn. What was set by hand stays.
+func (r *Record) cast(t transcript.Turn) {
+	p, err := transcript.Decode[Personas](t)
+	if err != nil {
+		return // not validated, so not of this library's making: the seats stay as they are
+	}
+	r.Seats = slices.Clone(r.Seats)
+	for i := range r.Seats {
+		s := &r.Seats[i]
+		at := slices.IndexFunc(p.Personas, func(x Persona) bool { return x.Name == s.Name })
+		if at < 0 {
+			continue
+		}
+		given := p.Personas[at]
+		s.Persona, s.Position = cmp.Or(s.Persona, given.Persona), cmp.Or(s.Position, given.Position)
+		if len(s.KeyArguments) == 0 {
+			s.KeyArguments = given.KeyArguments
+		}
 	}
 }
 
