@@ -9,12 +9,6 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// The phases of judges.
-const (
-	assess  = "assess"
-	verdict = "verdict"
-)
-
 // turns are what the judges said in a phase of the round at hand.
 func turns(r *protocol.Record, phase string) (list []transcript.Turn) {
 	for _, name := range r.Judges {

@@ -87,6 +87,12 @@ func (p Protocol) Check(r *protocol.Record) (problems []protocol.Problem) {
 	return problems
 }
 
+// The phases of judges.
+const (
+	assess  = "assess"
+	verdict = "verdict"
+)
+
 // Phases are one phase a stage.
 func (p Protocol) Phases(r *protocol.Record) []protocol.Phase {
 	switch r.Cursor.Stage {
