@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/elenchus-go/debate/detect"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -142,6 +143,12 @@ func (p Protocol) unanimous(r *protocol.Record) (rounds []int) {
 		}
 	}
 	return rounds
+}
+
+// unanimity looks at the turns of a round.
+func (p Protocol) unanimity(turns []transcript.Turn) detect.Finding {
+	d := detect.Unanimity{Answer: p.answer}
+	return d.Round(turns)
 }
 
 // ruled is whose answer the judge decided for; empty: nobody's.

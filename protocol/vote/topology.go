@@ -7,19 +7,6 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// Topology is who sees whom from round 2 on. Where an agent drops out, the others close ranks: a ring stays a ring, and
-// the next one becomes the centre of a star. Groups stay as they were.
-type Topology string
-
-// The topologies.
-const (
-	Full   Topology = "full"   // everyone sees everyone
-	Ring   Topology = "ring"   // each sees the one before and the one after, in order; the last is next to the first
-	Star   Topology = "star"   // the first is the centre and sees everyone; the others see only the centre
-	Groups Topology = "groups" // each sees its own group in even rounds, and everyone in odd ones
-	Graph  Topology = "graph"  // as Protocol.Graph says
-)
-
 // sight says which turns each agent sees in the round at hand. It goes by who spoke in the rounds before, not by who is
 // still in: nobody who drops out while a round is going on changes what others see in it.
 func (p Protocol) sight(r *protocol.Record) func(name string) func(*transcript.Turn) bool {

@@ -9,9 +9,6 @@
 package vote
 
 import (
-	"strconv"
-
-	"github.com/elenchus-go/debate/detect"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -34,6 +31,19 @@ type Unanimity string
 const (
 	Stop    Unanimity = "stop"    // it ends the debate, in any round
 	Prevent Unanimity = "prevent" // in round 1 it prevents the debate; later on it changes nothing
+)
+
+// Topology is who sees whom from round 2 on. Where an agent drops out, the others close ranks: a ring stays a ring, and
+// the next one becomes the centre of a star. Groups stay as they were.
+type Topology string
+
+// The topologies.
+const (
+	Full   Topology = "full"   // everyone sees everyone
+	Ring   Topology = "ring"   // each sees the one before and the one after, in order; the last is next to the first
+	Star   Topology = "star"   // the first is the centre and sees everyone; the others see only the centre
+	Groups Topology = "groups" // each sees its own group in even rounds, and everyone in odd ones
+	Graph  Topology = "graph"  // as Protocol.Graph says
 )
 
 // Protocol holds a vote's parameters; its zero value is a majority of texts among agents who all see each other.
@@ -67,99 +77,4 @@ func (p Protocol) Defaults() protocol.Defaults {
 		return protocol.Defaults{MaxRounds: 3}
 	}
 	return protocol.Defaults{MaxRounds: 2}
-}
-
-// Phases are one phase a round, and at the end the judge's ruling where one is needed.
-func (p Protocol) Phases(r *protocol.Record) []protocol.Phase {
-	switch r.Cursor.Stage {
-	case transcript.Speech:
-		return []protocol.Phase{p.speeches(r)}
-	case transcript.Conclusion:
-		if !p.disputed(r) {
-			return nil
-		}
-		step := protocol.Step{
-			Key: transcript.Key{Actor: r.Judges[0]}, Prompt: "vote-decide", Output: RulingContract.Name(), Vars: p.vars(), Blind: true,
-		}
-		last := latest(r)
-		step.Show = func(t *transcript.Turn) bool { return t.Kind == transcript.Remark || last[t.Actor] == t.Key }
-		return []protocol.Phase{{Name: "decide", Steps: []protocol.Step{step}}}
-	default:
-		return nil
-	}
-}
-
-func (p Protocol) speeches(r *protocol.Record) protocol.Phase {
-	phase := protocol.Phase{Name: "answer", Parallel: true}
-	vars, sees := p.vars(), func(string) func(*transcript.Turn) bool { return nobody }
-	if r.Cursor.Round > 1 {
-		phase.Name, sees = "revise", p.sight(r)
-	}
-	for _, s := range r.Seats {
-		phase.Steps = append(phase.Steps, protocol.Step{
-			Key: transcript.Key{Actor: s.Name}, Prompt: "vote-" + phase.Name, Output: BallotContract.Name(), Vars: vars, Show: sees(s.Name),
-		})
-	}
-	return phase
-}
-
-// nobody shows nothing but what a person said.
-func nobody(t *transcript.Turn) bool { return t.Kind == transcript.Remark }
-
-// vars are what the prompts read of the parameters.
-func (p Protocol) vars() map[string]string {
-	vars := map[string]string{"extract": p.Extract}
-	if p.Agreement != nil {
-		vars["agreement"], vars["stance"] = strconv.FormatFloat(100**p.Agreement, 'f', 0, 64), "open"
-		switch {
-		case *p.Agreement <= 0.25:
-			vars["stance"] = "firm"
-		case *p.Agreement >= 0.75:
-			vars["stance"] = "yielding"
-		}
-	}
-	return vars
-}
-
-// End is "unanimous" where all have given the same answer, and Unanimity listens to that.
-func (p Protocol) End(r *protocol.Record) transcript.Ending {
-	if p.Unanimity == "" || p.Unanimity == Prevent && r.Cursor.Round > 1 {
-		return transcript.Ending{}
-	}
-	return p.unanimity(r.Since(r.Cursor.Round)).Ending()
-}
-
-// unanimity looks at the turns of a round.
-func (p Protocol) unanimity(turns []transcript.Turn) detect.Finding {
-	d := detect.Unanimity{Answer: p.answer}
-	return d.Round(turns)
-}
-
-// disputed says whether there is something to decide, and a judge to do it. Before a round is complete, there may be:
-// so the budget keeps room for the judge.
-func (p Protocol) disputed(r *protocol.Record) bool {
-	if len(r.Judges) == 0 {
-		return false
-	}
-	for _, key := range latest(r) {
-		if key.Round == 0 || key.Round != r.Cursor.Round {
-			return true
-		}
-	}
-	shares, tie := p.count(p.stands(r))
-	return tie || p.Decision == Judge && len(shares) > 0 && shares[0].Votes < len(r.Seats)
-}
-
-// latest are the last turns of those who are still in; the zero key is for who has not answered.
-func latest(r *protocol.Record) map[string]transcript.Key {
-	last := map[string]transcript.Key{}
-	for _, s := range r.Seats {
-		last[s.Name] = transcript.Key{}
-	}
-	for _, t := range r.Turns {
-		if _, seated := last[t.Actor]; seated && t.Kind == transcript.Speech {
-			last[t.Actor] = t.Key
-		}
-	}
-	return last
 }

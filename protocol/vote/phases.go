@@ -1,0 +1,97 @@
+package vote
+
+import (
+	"strconv"
+
+	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// Phases are one phase a round, and at the end the judge's ruling where one is needed.
+func (p Protocol) Phases(r *protocol.Record) []protocol.Phase {
+	switch r.Cursor.Stage {
+	case transcript.Speech:
+		return []protocol.Phase{p.speeches(r)}
+	case transcript.Conclusion:
+		if !p.disputed(r) {
+			return nil
+		}
+		step := protocol.Step{
+			Key: transcript.Key{Actor: r.Judges[0]}, Prompt: "vote-decide", Output: RulingContract.Name(), Vars: p.vars(), Blind: true,
+		}
+		last := latest(r)
+		step.Show = func(t *transcript.Turn) bool { return t.Kind == transcript.Remark || last[t.Actor] == t.Key }
+		return []protocol.Phase{{Name: "decide", Steps: []protocol.Step{step}}}
+	default:
+		return nil
+	}
+}
+
+func (p Protocol) speeches(r *protocol.Record) protocol.Phase {
+	phase := protocol.Phase{Name: "answer", Parallel: true}
+	vars, sees := p.vars(), func(string) func(*transcript.Turn) bool { return nobody }
+	if r.Cursor.Round > 1 {
+		phase.Name, sees = "revise", p.sight(r)
+	}
+	for _, s := range r.Seats {
+		phase.Steps = append(phase.Steps, protocol.Step{
+			Key: transcript.Key{Actor: s.Name}, Prompt: "vote-" + phase.Name, Output: BallotContract.Name(), Vars: vars, Show: sees(s.Name),
+		})
+	}
+	return phase
+}
+
+// nobody shows nothing but what a person said.
+func nobody(t *transcript.Turn) bool { return t.Kind == transcript.Remark }
+
+// vars are what the prompts read of the parameters.
+func (p Protocol) vars() map[string]string {
+	vars := map[string]string{"extract": p.Extract}
+	if p.Agreement != nil {
+		vars["agreement"], vars["stance"] = strconv.FormatFloat(100**p.Agreement, 'f', 0, 64), "open"
+		switch {
+		case *p.Agreement <= 0.25:
+			vars["stance"] = "firm"
+		case *p.Agreement >= 0.75:
+			vars["stance"] = "yielding"
+		}
+	}
+	return vars
+}
+
+// End is "unanimous" where all have given the same answer, and Unanimity listens to that.
+func (p Protocol) End(r *protocol.Record) transcript.Ending {
+	if p.Unanimity == "" || p.Unanimity == Prevent && r.Cursor.Round > 1 {
+		return transcript.Ending{}
+	}
+	return p.unanimity(r.Since(r.Cursor.Round)).Ending()
+}
+
+// disputed says whether there is something to decide, and a judge to do it. Before a round is complete, there may be:
+// so the budget keeps room for the judge.
+func (p Protocol) disputed(r *protocol.Record) bool {
+	if len(r.Judges) == 0 {
+		return false
+	}
+	for _, key := range latest(r) {
+		if key.Round == 0 || key.Round != r.Cursor.Round {
+			return true
+		}
+	}
+	shares, tie := p.count(p.stands(r))
+	return tie || p.Decision == Judge && len(shares) > 0 && shares[0].Votes < len(r.Seats)
+}
+
+// latest are the last turns of those who are still in; the zero key is for who has not answered.
+func latest(r *protocol.Record) map[string]transcript.Key {
+	last := map[string]transcript.Key{}
+	for _, s := range r.Seats {
+		last[s.Name] = transcript.Key{}
+	}
+	for _, t := range r.Turns {
+		if _, seated := last[t.Actor]; seated && t.Kind == transcript.Speech {
+			last[t.Actor] = t.Key
+		}
+	}
+	return last
+}
