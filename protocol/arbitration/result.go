@@ -1,9 +1,7 @@
 package arbitration
 
 import (
-	"encoding/json"
 	"maps"
-	"math"
 	"slices"
 
 	"github.com/elenchus-go/debate/protocol"
@@ -50,8 +48,6 @@ func (p Protocol) adjust(before float64, ruling Ruling) float64 {
 	}
 	return min(max(hundredths(before+move), 0), p.scale())
 }
-
-func hundredths(f float64) float64 { return math.Round(f*100) / 100 }
 
 func score(category string, before, after float64) Score {
 	return Score{Category: category, Before: before, After: after, Delta: hundredths(after - before)}
@@ -110,15 +106,4 @@ func ruled(r *protocol.Record, round int) (ruling Ruling, fallback, ok bool) {
 		return ruling, slices.Contains(t.Flags, transcript.Fallback), err == nil
 	}
 	return Ruling{}, false, false
-}
-
-// Answer has a transcript in Markdown as its text, and a [Result] as its data.
-func (p Protocol) Answer(r *protocol.Record) (a protocol.Answer) {
-	if len(r.Turns) == 0 {
-		return a
-	}
-	res := p.result(r)
-	a.Text = p.markdown(r, res)
-	a.Data, _ = json.Marshal(res) // plain data always encodes
-	return a
 }

@@ -1,6 +1,7 @@
 package arbitration
 
 import (
+	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
@@ -10,6 +11,17 @@ import (
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/transcript"
 )
+
+// Answer has a transcript in Markdown as its text, and a [Result] as its data.
+func (p Protocol) Answer(r *protocol.Record) (a protocol.Answer) {
+	if len(r.Turns) == 0 {
+		return a
+	}
+	res := p.result(r)
+	a.Text = p.markdown(r, res)
+	a.Data, _ = json.Marshal(res) // plain data always encodes
+	return a
+}
 
 // markdown is the transcript: each topic with positions, arguments and ruling, and the scores.
 func (p Protocol) markdown(r *protocol.Record, res Result) string {
