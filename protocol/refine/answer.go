@@ -67,3 +67,11 @@ func size(t *transcript.Turn, agent string, before int) Size {
 	}
 	return s
 }
+
+// source is where the words of a role came from.
+func (p Protocol) source(name string) string {
+	if own, ok := p.Roles[name]; ok {
+		return cmp.Or(own.Source, "configuration")
+	}
+	return "built-in"
+}

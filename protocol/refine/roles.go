@@ -1,14 +1,9 @@
 package refine
 
 import (
-	"cmp"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/elenchus-go/debate/transcript"
 )
 
 // generalist is the role of those who have none.
@@ -38,27 +33,4 @@ func ParseRole(text, source string) (Role, error) {
 		return Role{}, fmt.Errorf("parse role of %q: it is blank", source)
 	}
 	return Role{System: text, Source: source}, nil
-}
-
-// known are the names of all roles, sorted.
-func (p Protocol) known() []string {
-	names := slices.Concat(builtIn, slices.Collect(maps.Keys(p.Roles)))
-	slices.Sort(names)
-	return slices.Compact(names)
-}
-
-// vars are what an agent's prompt of a phase reads of its role. All but "focus" are the same in all phases.
-func (p Protocol) vars(s transcript.Seat, phase string) map[string]string {
-	name := cmp.Or(s.Role, generalist)
-	own := p.Roles[name]
-	focus := map[string]string{propose: own.Propose, critique: own.Critique, refine: own.Refine}[phase]
-	return map[string]string{"role": name, "words": own.System, "focus": focus}
-}
-
-// source is where the words of a role came from.
-func (p Protocol) source(name string) string {
-	if own, ok := p.Roles[name]; ok {
-		return cmp.Or(own.Source, "configuration")
-	}
-	return "built-in"
 }
