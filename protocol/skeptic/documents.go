@@ -1,13 +1,9 @@
 package skeptic
 
 import (
-	"cmp"
-	"fmt"
 	"strings"
 
 	"github.com/elenchus-go/debate/judge/reply"
-	"github.com/elenchus-go/debate/protocol"
-	"github.com/elenchus-go/debate/transcript"
 )
 
 // DocumentsContract is the reply of a retriever.
@@ -37,29 +33,4 @@ func (d *Documents) Text() string {
 		titles[i] = x.Title
 	}
 	return "Found: " + strings.Join(titles, "; ")
-}
-
-// templates is how many documents the proposer is shown at most.
-func (p Protocol) templates() int { return min(cmp.Or(p.Templates, defaultTemplates), mostTemplates) }
-
-// used are the documents that the proposer is shown.
-func (p Protocol) used(r *protocol.Record) []Document {
-	t := find(r, transcript.Prelude, 0, phaseFound)
-	if t == nil || p.templates() < 0 {
-		return nil
-	}
-	found, err := transcript.Decode[Documents](*t)
-	if err != nil {
-		return nil // not validated, so not of this library's making
-	}
-	return found.Documents[:min(p.templates(), len(found.Documents))]
-}
-
-// sections are documents as a prompt shows them.
-func sections(docs []Document) string {
-	var b strings.Builder
-	for i, d := range docs {
-		fmt.Fprintf(&b, "### Template %d: %s\n\n%s\n\n", i+1, strings.Join(strings.Fields(d.Title), " "), d.Text)
-	}
-	return strings.TrimSpace(b.String())
 }
