@@ -39,7 +39,6 @@ import (
 	"io/fs"
 	"net/http"
 	"os"
-	"path/filepath"
 	"sync"
 )
 
@@ -116,84 +115,4 @@ func (c *Cassette) load() error {
 		c.interactions, err = parse(data)
 	}
 	return err
-}
-
-// RoundTrip makes and records a call, or answers from what was recorded.
-func (c *Cassette) RoundTrip(req *http.Request) (*http.Response, error) {
-	sent, err := send(req)
-	if err != nil {
-		return nil, fmt.Errorf("read request: %w", err)
-	}
-	if err := req.Context().Err(); err != nil {
-		return nil, err
-	}
-	c.mu.Lock()
-	closed := c.closed
-	c.mu.Unlock()
-	switch {
-	case closed:
-		return nil, fmt.Errorf("call service: cassette %s is closed", c.path)
-	case c.replays:
-		return c.replay(req, sent)
-	}
-	return c.record(req, sent)
-}
-
-// Close writes what was recorded, whole or not at all. Where the cassette replays, it returns an error for each request
-// that nothing answered, and one for all that was recorded but not asked for. Bodies of responses should be closed
-// before. Only the first call of Close does anything.
-func (c *Cassette) Close() error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.closed {
-		return nil
-	}
-	c.closed = true
-	if c.replays {
-		return errors.Join(append(c.problems, c.unused())...)
-	}
-	if err := errors.Join(append(c.problems, c.save())...); err != nil {
-		return fmt.Errorf("record cassette %s: %w", c.path, err)
-	}
-	return nil
-}
-
-// save writes the file.
-func (c *Cassette) save() error {
-	switch {
-	case len(c.problems) > 0:
-		return errors.New("nothing is written")
-	case len(c.interactions) == 0:
-		return errors.New("no call was made, nothing is written")
-	}
-	for _, i := range c.interactions {
-		i.scrub(&c.scrubber)
-	}
-	data, err := encode(c.interactions)
-	if err != nil {
-		return err
-	}
-	if len(c.scrubber.find(data)) > 0 {
-		return errors.New("a secret would stand in the file, nothing is written: is one an everyday word?")
-	}
-	return write(c.path, data)
-}
-
-// write replaces a file at once.
-func write(path string, data []byte) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
-		return err
-	}
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	return nil
 }

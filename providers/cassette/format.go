@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -37,6 +38,20 @@ type interaction struct {
 	Error   string          `json:"error,omitempty"` // that ended the call or the body; empty: the body is whole
 
 	replayed bool
+}
+
+// setBody takes a scrubbed body as that of the request.
+func (i *interaction) setBody(b []byte) {
+	i.Raw, i.Request = nil, nil
+	if len(b) == 0 {
+		return
+	}
+	text, err := normal(b)
+	if err != nil {
+		i.Raw = b
+		return
+	}
+	i.Request = text
 }
 
 // piece is some bytes, in JSON a string, or {"base64": "..."} where they are no UTF-8.
@@ -101,6 +116,25 @@ func read(path string) ([]byte, error) {
 		return nil, tooLarge(largestFile)
 	}
 	return limited(f, largestFile)
+}
+
+// write replaces a file at once.
+func write(path string, data []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return nil
 }
 
 // limited reads up to so many bytes, of which there must not be more.

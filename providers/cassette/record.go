@@ -10,15 +10,6 @@ import (
 	"strings"
 )
 
-// send is the body of a request, which it closes.
-func send(req *http.Request) ([]byte, error) {
-	if req.Body == nil {
-		return nil, nil
-	}
-	data, err := limited(req.Body, largestBody)
-	return data, errors.Join(err, req.Body.Close())
-}
-
 // record makes a call and notes it.
 func (c *Cassette) record(req *http.Request, sent []byte) (*http.Response, error) {
 	i := &interaction{Method: req.Method, Raw: sent}
@@ -84,20 +75,6 @@ func (i *interaction) scrub(s *scrubber) {
 	}
 }
 
-// setBody takes a scrubbed body as that of the request.
-func (i *interaction) setBody(b []byte) {
-	i.Raw, i.Request = nil, nil
-	if len(b) == 0 {
-		return
-	}
-	text, err := normal(b)
-	if err != nil {
-		i.Raw = b
-		return
-	}
-	i.Request = text
-}
-
 // tap is the body of a response, of which it notes what is read. It reads as much as there is, whatever the client asks
 // for, so that the pieces are those of the wire.
 type tap struct {
@@ -147,4 +124,25 @@ func (t *tap) note() {
 	if t.err != nil && !errors.Is(t.err, io.EOF) {
 		i.Error = t.err.Error()
 	}
+}
+
+// save writes the file.
+func (c *Cassette) save() error {
+	switch {
+	case len(c.problems) > 0:
+		return errors.New("nothing is written")
+	case len(c.interactions) == 0:
+		return errors.New("no call was made, nothing is written")
+	}
+	for _, i := range c.interactions {
+		i.scrub(&c.scrubber)
+	}
+	data, err := encode(c.interactions)
+	if err != nil {
+		return err
+	}
+	if len(c.scrubber.find(data)) > 0 {
+		return errors.New("a secret would stand in the file, nothing is written: is one an everyday word?")
+	}
+	return write(c.path, data)
 }
