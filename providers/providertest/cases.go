@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime"
 	"sync"
 	"testing"
 	"time"
@@ -15,6 +16,48 @@ import (
 )
 
 var errBored = errors.New("the reader is bored")
+
+// Run runs the suite.
+func Run(t *testing.T, h Harness) {
+	for name, test := range map[string]func(*testing.T, Harness){
+		"AReplyStreams":                            streams,
+		"AReplyComesWithoutAStream":                whole,
+		"AReplyFollowsASchema":                     structured,
+		"AReplyThatIsCutAtTheCapIsMarked":          capped,
+		"ACutStreamIsAFailureWithWhatCame":         cut,
+		"AFailureHasItsKind":                       kinds,
+		"AnEndedContextEndsTheCallAtAnyChunk":      canceled,
+		"AnEndedContextCallsNoModel":               ended,
+		"ADeadlineEndsACallThatHangs":              late,
+		"AnErrorOfOnChunkEndsTheCallAndIsReturned": refused,
+		"APanicOfOnChunkPassesThroughToTheCaller":  panics,
+		"ManyCallsAtOnceDoNotMix":                  concurrent,
+		"ARequestIsLeftAsItWas":                    untouched,
+		"ACallAfterAFailureIsAsGoodAsTheFirst":     again,
+		"ACheckThatIsCanceledRefusesNothing":       checks,
+	} {
+		before := runtime.NumGoroutine()
+		t.Run(name, func(t *testing.T) { test(t, h) })
+		requireNoMore(t, before, name)
+	}
+}
+
+// requireNoMore waits until no more goroutines run than before a test. It starts none itself, unlike require.Eventually.
+func requireNoMore(t *testing.T, before int, test string) {
+	t.Helper()
+	patience := time.NewTimer(10 * time.Second)
+	defer patience.Stop()
+	again := time.NewTicker(time.Millisecond)
+	defer again.Stop()
+	for runtime.NumGoroutine() > before {
+		select {
+		case <-again.C:
+		case <-patience.C:
+			stacks := make([]byte, 64<<10)
+			require.Fail(t, "goroutines stay behind after "+test, "%s", stacks[:runtime.Stack(stacks, true)])
+		}
+	}
+}
 
 func streams(t *testing.T, h Harness) {
 	p := h(t, speech)

@@ -12,10 +12,8 @@ package providertest
 
 import (
 	"errors"
-	"runtime"
 	"strings"
 	"testing"
-	"time"
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
@@ -45,48 +43,6 @@ func (r Reply) text() string { return strings.Join(r.Chunks, "") }
 // Harness makes a provider whose service gives the replies, one to each call in the order in which they arrive. It may
 // skip a test whose replies its service cannot give.
 type Harness func(t *testing.T, replies ...Reply) providers.Provider
-
-// Run runs the suite.
-func Run(t *testing.T, h Harness) {
-	for name, test := range map[string]func(*testing.T, Harness){
-		"AReplyStreams":                            streams,
-		"AReplyComesWithoutAStream":                whole,
-		"AReplyFollowsASchema":                     structured,
-		"AReplyThatIsCutAtTheCapIsMarked":          capped,
-		"ACutStreamIsAFailureWithWhatCame":         cut,
-		"AFailureHasItsKind":                       kinds,
-		"AnEndedContextEndsTheCallAtAnyChunk":      canceled,
-		"AnEndedContextCallsNoModel":               ended,
-		"ADeadlineEndsACallThatHangs":              late,
-		"AnErrorOfOnChunkEndsTheCallAndIsReturned": refused,
-		"APanicOfOnChunkPassesThroughToTheCaller":  panics,
-		"ManyCallsAtOnceDoNotMix":                  concurrent,
-		"ARequestIsLeftAsItWas":                    untouched,
-		"ACallAfterAFailureIsAsGoodAsTheFirst":     again,
-		"ACheckThatIsCanceledRefusesNothing":       checks,
-	} {
-		before := runtime.NumGoroutine()
-		t.Run(name, func(t *testing.T) { test(t, h) })
-		requireNoMore(t, before, name)
-	}
-}
-
-// requireNoMore waits until no more goroutines run than before a test. It starts none itself, unlike require.Eventually.
-func requireNoMore(t *testing.T, before int, test string) {
-	t.Helper()
-	patience := time.NewTimer(10 * time.Second)
-	defer patience.Stop()
-	again := time.NewTicker(time.Millisecond)
-	defer again.Stop()
-	for runtime.NumGoroutine() > before {
-		select {
-		case <-again.C:
-		case <-patience.C:
-			stacks := make([]byte, 64<<10)
-			require.Fail(t, "goroutines stay behind after "+test, "%s", stacks[:runtime.Stack(stacks, true)])
-		}
-	}
-}
 
 // speech is a reply in chunks of characters of several lengths.
 var speech = Reply{
