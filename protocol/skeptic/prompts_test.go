@@ -15,7 +15,7 @@ import (
 )
 
 // rendered are the prompts of what may run next, as the engine renders them.
-func rendered(t *testing.T, d *debate, s protocol.Step) (system, user string) {
+func rendered(t *testing.T, d *playedDebate, s protocol.Step) (system, user string) {
 	t.Helper()
 	set, err := prompts.Load(nil)
 	require.NoError(t, err)
@@ -42,7 +42,7 @@ func rendered(t *testing.T, d *debate, s protocol.Step) (system, user string) {
 }
 
 // prompted are all prompts of a stage.
-func prompted(t *testing.T, d *debate, stage transcript.Kind, round int) map[string][2]string {
+func prompted(t *testing.T, d *playedDebate, stage transcript.Kind, round int) map[string][2]string {
 	t.Helper()
 	d.Cursor.Stage, d.Cursor.Round = stage, round
 	all := map[string][2]string{}
@@ -57,7 +57,7 @@ func prompted(t *testing.T, d *debate, stage transcript.Kind, round int) map[str
 }
 
 // dressed is a debate with templates, before its first round.
-func dressed(t *testing.T) *debate {
+func dressed(t *testing.T) *playedDebate {
 	t.Helper()
 	d := start(skeptic.Protocol{}, always(sinks))
 	d.Seats = []transcript.Seat{

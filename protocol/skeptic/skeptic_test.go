@@ -23,8 +23,8 @@ const (
 	threeDoc = `{"documents":[{"title":"One","text":"First."},{"title":"Two","text":"Second."},{"title":"Three","text":"Third."}]}`
 )
 
-// debate drives a protocol as an engine does, with what its actors say.
-type debate struct {
+// playedDebate drives a protocol as an engine does, with what its actors say.
+type playedDebate struct {
 	protocol.Record
 	protocol skeptic.Protocol
 	found    string // by the retriever
@@ -32,8 +32,8 @@ type debate struct {
 	said     []string // "round phase actor prompt"
 }
 
-func start(p skeptic.Protocol, critique func(round int) string) *debate {
-	d := &debate{protocol: p, found: threeDoc, critique: critique}
+func start(p skeptic.Protocol, critique func(round int) string) *playedDebate {
+	d := &playedDebate{protocol: p, found: threeDoc, critique: critique}
 	d.Seats = []transcript.Seat{{Name: "Ann"}, {Name: "Bob"}}
 	d.Judges = []string{"Eve"}
 	d.MinRounds, d.MaxRounds = p.Defaults().MinRounds, p.Defaults().MaxRounds
@@ -42,7 +42,7 @@ func start(p skeptic.Protocol, critique func(round int) string) *debate {
 }
 
 // stage goes through all that the stage asks for.
-func (d *debate) stage(t *testing.T, stage transcript.Kind, round int) {
+func (d *playedDebate) stage(t *testing.T, stage transcript.Kind, round int) {
 	t.Helper()
 	d.Seq++
 	d.Cursor = transcript.Cursor{Run: 1, Round: round, Stage: stage, Since: d.Seq}
@@ -57,7 +57,7 @@ func (d *debate) stage(t *testing.T, stage transcript.Kind, round int) {
 }
 
 // turn is what an actor says; the nth turn takes n seconds.
-func (d *debate) turn(t *testing.T, s protocol.Step) transcript.Turn {
+func (d *playedDebate) turn(t *testing.T, s protocol.Step) transcript.Turn {
 	t.Helper()
 	d.said = append(d.said, fmt.Sprintf("%d %s %s %s", d.Cursor.Round, s.Phase, s.Actor, s.Prompt))
 	began := time.Date(2026, 3, 1, 12, len(d.said), 0, 0, time.UTC)
@@ -78,7 +78,7 @@ func (d *debate) turn(t *testing.T, s protocol.Step) transcript.Turn {
 }
 
 // run goes through the whole debate as the engine does, and returns how it ended.
-func (d *debate) run(t *testing.T) transcript.Ending {
+func (d *playedDebate) run(t *testing.T) transcript.Ending {
 	t.Helper()
 	d.stage(t, transcript.Prelude, 0)
 	ending := transcript.Ending{}
@@ -312,7 +312,7 @@ func TestTheLibrarysOwnRetrieverFollowsTheContract(t *testing.T) {
 	require.Len(t, docs.Documents, 8, "as many as can be asked for")
 }
 
-func traced(t *testing.T, d *debate) (trace skeptic.Trace) {
+func traced(t *testing.T, d *playedDebate) (trace skeptic.Trace) {
 	t.Helper()
 	require.NoError(t, json.Unmarshal(d.protocol.Answer(&d.Record).Data, &trace))
 	return trace
