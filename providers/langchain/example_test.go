@@ -1,0 +1,22 @@
+package langchain_test
+
+import (
+	"context"
+	"fmt"
+
+	prepared "github.com/tmc/langchaingo/llms/fake"
+
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/langchain"
+)
+
+// Any model of langchaingo becomes a provider. This one gives prepared replies.
+func Example() {
+	model := langchain.New(prepared.NewFakeLLM([]string{"Because."}))
+	res, err := model.Generate(context.Background(), providers.Request{
+		Messages: []providers.Message{{Role: providers.User, Text: "Why?"}},
+	})
+	fmt.Println(res.Text, err)
+	// Output:
+	// Because. <nil>
+}
