@@ -1,9 +1,18 @@
-// Package protocol says who speaks when.
+// Package protocol defines what a debate protocol is: it decides who speaks when, and when a debate ends.
 //
-// A [Protocol] is a plain struct, whose exported fields are its parameters, with four pure methods. It is asked for the
-// phases of the stage and round at hand; [Next] compares them with the [Record] of what is committed and says which
-// steps may run now. No protocol calls a model, reads a clock or keeps a state of its own, so a debate can be taken up
-// at any point by any process. See package protocol/panel for one.
+//	for steps := protocol.Next(p, r); len(steps) > 0; steps = protocol.Next(p, r) {
+//		for _, s := range steps {
+//			r.Apply(call(s)) // call returns the transcript.Turn of a step
+//		}
+//	}
+//
+// A [Protocol] is a plain struct with four pure methods. Its exported fields are its parameters. It returns the phases
+// of the current stage and round. [Next] compares them with the [Record], which holds the committed turns, and returns
+// the steps that may run now. A protocol calls no model, reads no clock and keeps no state, so any process can continue
+// a debate at any point.
+//
+// The packages below this one are the protocols of the library. Read protocol/procon as a short example of one.
+// docs/protocols.md explains how to write your own.
 package protocol
 
 import (

@@ -1,12 +1,24 @@
-// Package providers is how a debate calls a model.
+// Package providers defines how a debate calls a model: one interface with one method, and one set of error kinds.
 //
-// A [Provider] has one method. Everything else that a model may be able to do is a small optional interface, such as
-// [Checker]. See package providers/scripted for a deterministic offline provider, good for tests and examples, and
-// package providers/langchain for real models.
+//	res, err := model.Generate(ctx, providers.Request{
+//		Messages: []providers.Message{
+//			{Role: providers.System, Text: "Answer in one sentence."},
+//			{Role: providers.User, Text: "Should cities ban cars?"},
+//		},
+//		MaxTokens: 200,
+//	})
+//	if err != nil {
+//		log.Fatal(providers.AsError(err).Kind, ": ", err)
+//	}
+//	fmt.Println(res.Text)
 //
-// The rule of the callback: a provider calls [Request.OnChunk] only on the goroutine that called Generate, and never
-// after Generate has returned. Consumers of a debate run inside that callback; on any other goroutine a panic of theirs
-// would end the process. An adapter of a library that streams on a goroutine of its own hops inside.
+// The packages below this one implement [Provider] for the services of OpenAI, Anthropic, Google, Mistral and Ollama,
+// and for any model of langchaingo. Package providers/scripted is a deterministic provider for tests and examples. A
+// provider may have more abilities, each of which is a small optional interface such as [Checker].
+//
+// A provider calls [Request.OnChunk] only on the goroutine that called Generate, and never after Generate has returned.
+// The consumer of a debate runs inside that callback: on another goroutine, its panic would end the process. An adapter
+// of a library that streams on its own goroutine must pass the chunks to the caller's goroutine.
 package providers
 
 import (

@@ -1,8 +1,16 @@
-// Package transcript holds what was said in a debate, as plain data: JSON in and out, no behaviour that does I/O.
+// Package transcript defines the data of a debate: its turns, their keys, token usage and outcomes.
 //
-// A [Turn] is one committed step of a debate. Its [Key] names the step, and so the turn: everything that runs, is
-// stored, is scheduled or is shown refers to work by its key. A [Cursor] says where a debate stands, an [Ending] why
-// it ended.
+//	for _, t := range result.Turns {
+//		fmt.Printf("%s (%s, round %d): %s\n", t.Actor, t.Kind, t.Round, t.Text)
+//		if t.Output == "vote/1" {
+//			ballot, err := transcript.Decode[vote.Ballot](t)
+//			fmt.Println(ballot.Answer, err)
+//		}
+//	}
+//
+// A [Turn] is one committed step of a debate. Its [Key] names the step and is unique in the debate. A [Cursor] says how
+// far a debate has come, and an [Ending] says why it ended. All types are plain data that survives JSON. The package
+// does no I/O.
 package transcript
 
 import (

@@ -1,10 +1,35 @@
-// Package arbitration disputes an evaluation, one topic a round: an advocate and a challenger give their arguments, an
-// arbiter rules, and the rulings move the scores of the categories that the topics are tied to.
+// Package arbitration reviews the scores of an evaluation, one topic in each round. An advocate and a challenger give
+// their arguments, an arbiter rules, and the ruling moves the score of the topic's category.
 //
-// The rule: a ruling moves the score of its topic's category by Step times its confidence, up where the advocate has
-// won, down where the challenger has; the score stays within 0 and Scale, and is rounded to hundredths. A draw moves
-// nothing, nor does a confidence of 0, nor what stands for a ruling where no valid one came. Where topics share a category, each
-// starts from what the one before has left.
+//	d, err := debate.New(ctx, debate.Config{
+//		Topic: "A shop for used bicycles",
+//		Protocol: arbitration.Protocol{
+//			Scores:   map[string]float64{"problem": 6, "solution": 5, "market": 7},
+//			Evidence: []string{"In a survey, 40 of 50 students own a used bicycle."},
+//		},
+//		Participants: []debate.Participant{{Name: "Ada", Role: "advocate"}, {Name: "Bo", Role: "challenger"}},
+//		Judges:       []debate.Participant{{Name: "Cy"}},
+//	}, options)
+//
+// In a JSON configuration the protocol's name is "arbitration/1", and the fields of [Protocol] stand next to it:
+//
+//	"protocol": {"name": "arbitration/1", "scores": {"problem": 6, "solution": 5, "market": 7}}
+//
+// # Scores
+//
+// A ruling for the advocate raises the score of the topic's category, and a ruling for the challenger lowers it: by
+// [Protocol.Step] at a confidence of 100, and by proportionally less at a lower one. The new score is kept between 0
+// and [Protocol.Scale] and is rounded to hundredths. The score does not change after a draw, at a confidence of 0, or
+// if the arbiter gave no valid ruling. If several topics have the same category, each ruling starts from the score that
+// the previous one left.
+//
+// # Prompts
+//
+// The prompts are "arbitration-argue" for both sides and "arbitration-rule" for the arbiter.
+//
+// # Answer
+//
+// The data of the answer decodes to a [Result]. Its text is a transcript in Markdown with a table of the scores.
 package arbitration
 
 import (

@@ -1,5 +1,28 @@
-// Package panel is the classic debate: two to four participants respond to one another round by round, judges assess each
-// round, and their verdict concludes.
+// Package panel is the classic debate: two to four participants answer one another in rounds, judges assess each round,
+// and their verdict concludes the debate.
+//
+//	d, err := debate.New(ctx, debate.Config{
+//		Topic:        "Should cities ban private cars?",
+//		Protocol:     panel.Protocol{Format: panel.ConvergenceSeeking},
+//		Participants: []debate.Participant{{Name: "Ada"}, {Name: "Bo"}},
+//		Judges:       []debate.Participant{{Name: "Cy"}},
+//	}, options)
+//
+// In a JSON configuration the protocol's name is "panel/1", and the fields of [Protocol] stand next to it:
+//
+//	"protocol": {"name": "panel/1", "format": "convergence-seeking", "mode": "simultaneous"}
+//
+// # Prompts
+//
+// The prompt of a speech depends on the format. With [StructuredRounds] it is "opening" in the first round, "closing"
+// in the last and "rebuttal" in between. With any other format the prompt has the name of the format: "free-form",
+// "round-limited" or "convergence-seeking". Judges get "assess" after each round and "verdict" at the end. If
+// [Protocol.Personas] is set, the prompt "personas" comes before round 1.
+//
+// # Answer
+//
+// The data of the answer decodes to a judge.Opinion[judge.Verdict], also where there is only one judge. Its text is the
+// verdict in words, followed by what the judges disagreed about.
 package panel
 
 import (

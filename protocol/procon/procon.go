@@ -1,5 +1,28 @@
-// Package procon is a debate of two with opposite stances: A speaks, then B, round by round, and a judge gives its
-// judgment once, at the end.
+// Package procon is a debate between two participants with opposite positions. They speak in turn, round by round, and
+// a judge scores them once, at the end.
+//
+//	d, err := debate.New(ctx, debate.Config{
+//		Topic:    "Should cities ban private cars?",
+//		Protocol: procon.Protocol{},
+//		Participants: []debate.Participant{
+//			{Name: "Ada", Position: "Yes, cities should ban cars"},
+//			{Name: "Bo", Position: "No, they should not"},
+//		},
+//		Judges: []debate.Participant{{Name: "Cy"}},
+//	}, options)
+//
+// In a JSON configuration the protocol's name is "pro-con/1". It has no parameters:
+//
+//	"protocol": {"name": "pro-con/1"}
+//
+// # Prompts
+//
+// The prompt of a speech is "procon-argue", and "procon-close" in the last round unless that is also the first. The
+// judge's prompt is "procon-judge".
+//
+// # Answer
+//
+// The answer is the judge's turn. Its data decodes to a [Judgment], and its text is the summary with the scores.
 package procon
 
 import (

@@ -1,9 +1,31 @@
-// Package refine is critique and refinement: in each round all agents propose a solution, each criticizes those of the
-// others, and all refine their own; at the end a judge makes one solution of them.
+// Package refine lets a group of agents work on one solution. In each round every agent proposes a solution, criticizes
+// each of the others, and refines its own. At the end a judge combines them into one solution.
 //
-// The three phases of a round are parallel, and no agent sees what others say in the phase at hand. Agents have roles,
-// built-in ones or a user's own. What an agent remembers of earlier rounds is its own perspective, and it is summed up
-// where it has grown too long.
+//	d, err := debate.New(ctx, debate.Config{
+//		Topic:        "How should a small team store its logs?",
+//		Protocol:     refine.Protocol{},
+//		Participants: []debate.Participant{{Name: "Ada", Role: "architect"}, {Name: "Bo", Role: "security"}},
+//		Judges:       []debate.Participant{{Name: "Cy"}},
+//	}, options)
+//
+// In a JSON configuration the protocol's name is "critique-refine/1", and the fields of [Protocol] stand next to it:
+//
+//	"protocol": {"name": "critique-refine/1", "roles": {"lawyer": {"system": "You check what the law allows."}}}
+//
+// It takes 2 to 8 agents and a judge. The agents run in parallel in each of the three phases, and no agent sees what
+// the others say in the current phase. Agents have built-in roles or your own. By default, an agent remembers only its
+// own view of earlier rounds: its proposals and refinements, and the critiques that it received. If that view grows too
+// long, a model summarizes it.
+//
+// # Prompts
+//
+// The agents' prompts are "refine-propose", "refine-critique" and "refine-refine", and "refine-summary" for the summary
+// of an agent's view. The judge's prompts are "refine-digest", which summarizes a long final round, and
+// "refine-synthesis".
+//
+// # Answer
+//
+// The data of the answer decodes to a [Result]. Its text is the solution.
 package refine
 
 import (

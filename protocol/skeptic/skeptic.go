@@ -1,9 +1,28 @@
-// Package skeptic is a debate of two: a proposer answers the topic and defends the answer, round by round, against a
-// skeptic who attacks it harder each time. The first judge is the synthesizer, and writes the final answer from what
-// has stood.
+// Package skeptic is a debate between two: a proposer answers the topic and defends the answer, and a skeptic attacks
+// it in every round. The first judge is the synthesizer, who writes the final answer.
 //
-// Before the first round a retriever finds ways of reasoning for the topic, which the proposer's system prompt shows. A
-// debate ends early when the skeptic finds the answer ready, or leaves no critical issue. See [Protocol].
+//	d, err := debate.New(ctx, debate.Config{
+//		Topic:        "How can we release every day?",
+//		Protocol:     skeptic.Protocol{},
+//		Participants: []debate.Participant{{Name: "Ada", Role: "proposer"}, {Name: "Bo", Role: "skeptic"}},
+//		Judges:       []debate.Participant{{Name: "Cy"}},
+//	}, options)
+//
+// In a JSON configuration the protocol's name is "proposer-skeptic/1", and the fields of [Protocol] stand next to it:
+//
+//	"protocol": {"name": "proposer-skeptic/1", "templates": -1, "ready_score": 7.5}
+//
+// Before round 1 a retriever looks for reasoning templates that fit the topic, and the proposer's system prompt shows
+// them. The debate ends early if the skeptic accepts the answer or finds no critical issue; see [Protocol].
+//
+// # Prompts
+//
+// The prompts are "skeptic-retrieve" for the retriever, "skeptic-propose" and "skeptic-defend" for the proposer in the
+// first and in later rounds, "skeptic-attack" for the skeptic, and "skeptic-synthesis" for the synthesizer.
+//
+// # Answer
+//
+// The data of the answer decodes to a [Trace]. Its text is the synthesis.
 package skeptic
 
 import (

@@ -1,11 +1,33 @@
-// Package vote has several agents answer one question: they answer, see one another's answers, revise their own, and a
-// vote, or a judge, decides.
+// Package vote lets several agents answer one question. Each agent answers alone, then sees other answers and revises
+// its own, and a vote or a judge decides.
 //
-// Round 1 is for answers of one's own: nobody sees anybody. In each later round all revise at once, and each sees its
-// own answer of the round before and those of whom the [Topology] shows it, but no older ones: so a prompt grows with
-// the number of agents who are seen, never with that of the rounds.
+//	d, err := debate.New(ctx, debate.Config{
+//		Topic:        "What is the capital of Australia?",
+//		Protocol:     vote.Protocol{Decision: vote.Majority},
+//		Participants: []debate.Participant{{Name: "Ann"}, {Name: "Ben"}, {Name: "Cem"}},
+//	}, options)
 //
-// To agree is not to be right, and a vote of round 1 alone is often as good as the debate: docs/voting.md has figures.
+// In a JSON configuration the protocol's name is "vote/1", and the fields of [Protocol] stand next to it:
+//
+//	"protocol": {"name": "vote/1", "decision": "confidence", "topology": "ring", "extract": "number"}
+//
+// A vote takes 2 to 16 agents. It needs a judge only if the judge decides; with another decision, a judge is asked only
+// if the vote is a tie or if the last round is incomplete.
+//
+// In round 1 no agent sees another. In each later round all agents revise at the same time. Each sees its own answer of
+// the previous round and those answers of that round that the [Topology] shows it. So the length of a prompt depends on
+// the number of agents seen, not on the number of rounds.
+//
+// Agreement does not prove that an answer is right. A vote after round 1 is often as good as the whole debate;
+// docs/voting.md has figures.
+//
+// # Prompts
+//
+// The prompts are "vote-answer" in round 1, "vote-revise" in later rounds, and "vote-decide" for the judge.
+//
+// # Answer
+//
+// The data of the answer decodes to a [Tally]. Its text lists the answers with their votes.
 package vote
 
 import (

@@ -1,26 +1,27 @@
-// Package anthropic makes providers of Anthropic's models:
+// Package anthropic provides Anthropic's models.
 //
 //	claude, err := anthropic.New(anthropic.Config{Key: key, Model: "claude-sonnet-4-5"})
 //
-// The schema of a structured reply goes into output_config, so that the reply stays text: it streams, and a cut one
-// keeps what came. Models that refuse it follow the prompt. A request without a token cap has one of 2048: the service
-// demands one.
+// The schema of a structured reply is sent in output_config. So the reply remains text: it streams, and a reply that is
+// cut keeps what has arrived. A model that does not support output_config follows the prompt instead. A request without
+// a token limit is sent with a limit of 2048, because the service requires one.
 //
-// # The cache
+// # Prompt caching
 //
-// A prompt bears marks, up to which the service keeps it: one at the end of the system prompt, one at the end of the
-// history, and one 20 messages before that, so that even a prompt that follows after 39 more finds it. The last
-// message, which asks for the reply, is not kept. An entry lives for five minutes after its last use. To write a token
-// to the cache costs 1.25 times its price, to read it 0.1 times; a prompt below a model's least length, which is
-// between 512 and 4,096 tokens, is neither written nor read, and costs what it costs without marks.
+// Each prompt has cache breakpoints, and the service caches the prompt up to them: one at the end of the system prompt,
+// one at the end of the history, and one 20 messages earlier, so that even a prompt with 39 more messages finds a
+// cached one. The last message, which asks for the reply, is not cached. A cache entry lives for five minutes after its
+// last use. Writing a token to the cache costs 1.25 times its price, and reading it 0.1 times. A prompt below the
+// model's minimum length, which is between 512 and 4,096 tokens, is not cached and costs the normal price.
 // (Source: https://platform.claude.com/docs/en/build-with-claude/prompt-caching)
 //
-// So where 87 % of a prompt repeat the one before, its input costs at most 0.87 * 0.1 + 0.13 * 1.25, a quarter of the
-// price. Marks pay from 22 % on: 0.22 * 0.1 + 0.78 * 1.25 = 1. A model that is asked once, or less often than every
-// five minutes, pays up to a quarter more; for such a one set [Config.NoCache].
+// If 87 % of a prompt repeat the previous one, its input costs at most 0.87 * 0.1 + 0.13 * 1.25, about a quarter of the
+// price. Caching pays from 22 % on: 0.22 * 0.1 + 0.78 * 1.25 = 1. A model that is called once, or less often than every
+// five minutes, costs up to a quarter more; for such a model set [Config.NoCache].
 //
-// A schema stands before the prompt, so replies of another form, or without one, do not share what is kept. Tokens that
-// were written count as input in a usage like any other: a cost by package price is short of a quarter of their price.
+// A schema is placed before the prompt, so replies with different schemas, or without one, do not share cache entries.
+// Usage counts tokens that were written to the cache as ordinary input, so a cost that package price computes omits the
+// extra quarter of their price.
 package anthropic
 
 import (

@@ -1,35 +1,38 @@
-// Package cassette records HTTP once and replays it offline, for tests of what calls models.
+// Package cassette records HTTP calls once and replays them offline, for tests of code that calls models.
 //
 //	c, err := cassette.Open("testdata/chat.json", cassette.Options{})
-//	...
+//	require.NoError(t, err)
 //	t.Cleanup(func() { require.NoError(t, c.Close()) })
 //	client := &http.Client{Transport: c}
 //
-// Run the test once with DEBATE_CASSETTE=record and a real key, read the file, and commit it. From then on the test
-// runs without a network. DEBATE_CASSETTE=missing records only where there is no file yet.
+// Run the test once with DEBATE_CASSETTE=record and a real key, read the file, and commit it. After that the test runs
+// without a network. DEBATE_CASSETTE=missing records only if the file does not exist yet.
 //
 // # Recording
 //
-// A cassette that records passes requests on and keeps what goes over the wire: method, URL and body of the request;
-// status, body and some headers of the response: its type, how long to wait, the rate limits. The body of a stream is
-// kept in the pieces in which it came, for as far as it was read. A call that failed is kept with the text of its error.
+// While it records, a cassette passes requests on and stores what goes over the wire: method, URL and body of the
+// request; status, body and some headers of the response, which are the content type, the retry delay and the rate
+// limits. It stores the body of a stream in the chunks in which it arrived, as far as it was read. For a failed call it
+// stores the text of the error.
 //
 // # Secrets
 //
-// Headers of requests and cookies are never written. The values of Authorization, Proxy-Authorization, X-Api-Key,
-// Api-Key, X-Goog-Api-Key and cookies, of a password in the URL and of query parameters such as key are replaced by
-// SCRUBBED wherever else they occur, if they have at least 8 bytes; so is each of Options.Secrets, of whatever length.
-// They are found as they are, and as JSON and URLs write them; not where a model spells them out over several events
-// of a stream, and not where an error quotes a part of a key. So read the file before you commit it.
+// A cassette never stores request headers or cookies. It replaces the following values by SCRUBBED wherever else they
+// occur, if they have at least 8 bytes: the values of Authorization, Proxy-Authorization, X-Api-Key, Api-Key,
+// X-Goog-Api-Key and cookies, a password in the URL, and query parameters such as key. It also replaces each of
+// [Options.Secrets], of any length. It finds secrets as they are and as they are written in JSON and URLs. It does not
+// find a secret that a model spells out over several events of a stream, or a part of a key that an error quotes. So
+// read the file before you commit it.
 //
 // # Replaying
 //
-// A request is answered by the first recorded one of the same method, path, query and body that was not replayed yet.
-// The host does not count, nor do secrets. Bodies in JSON are compared as values: order and blanks do not count. What
-// nothing answers is an error that shows the nearest recorded request and the first difference. Since clients like to
-// hide such errors, Close returns them again, and says what was never asked for.
+// A request is answered by the first recorded request with the same method, path, query and body that was not replayed
+// yet. Hosts and secrets are not compared. JSON bodies are compared as values, so that order and white space do not
+// matter. A request that nothing answers is an error that shows the nearest recorded request and the first difference.
+// Clients often hide such errors, so [Cassette.Close] returns them again, and lists what was recorded but not
+// requested.
 //
-// Pieces come without the time that passed between them.
+// Replayed chunks arrive without the delays between them.
 package cassette
 
 import (

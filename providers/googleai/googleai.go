@@ -1,12 +1,12 @@
-// Package googleai makes providers of Google's Gemini models:
+// Package googleai provides Google's Gemini models.
 //
 //	gemini, err := googleai.New(googleai.Config{Key: key, Model: "gemini-2.5-flash"})
 //
-// It is a module of its own, since Google's client brings 39 others along. Google speaks the protocol of OpenAI too:
-// providers/openai with the BaseURL https://generativelanguage.googleapis.com/v1beta/openai does without them.
+// It is a separate module because Google's client requires 39 other modules. To avoid them, use providers/openai with
+// the BaseURL https://generativelanguage.googleapis.com/v1beta/openai.
 //
-// A request without a token cap has one of 2048: langchaingo sends one. Each model that a provider calls holds a
-// connection that cannot be closed, so make one provider and keep it.
+// A request without a token limit is sent with a limit of 2048, because langchaingo sends one. Each model that a
+// provider calls holds a connection that cannot be closed, so create one provider and keep it.
 package googleai
 
 import (

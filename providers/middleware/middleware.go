@@ -1,4 +1,4 @@
-// Package middleware bounds, replaces and counts the calls of any provider.
+// Package middleware limits, replaces and counts the calls of any provider.
 //
 //	meter := &middleware.Meter{Prices: prices}
 //	other = middleware.Wrap(other, meter.Measure, middleware.Timeout(middleware.Timeouts{}))
@@ -10,12 +10,13 @@
 //		middleware.Timeout(middleware.Timeouts{}),
 //	)
 //
-// That order is a good one: a call that waits for its turn is not timed, one that times out gives its turn back, and the
-// meter sees each try. What stands below a fallback is for the wrapped provider alone; its alternatives have their own.
+// This order is recommended. The timeout does not count the time that a call waits for the rate limit, a call that
+// times out releases its slot, and the meter counts every attempt. Middleware that is listed after a fallback applies
+// only to the wrapped provider; the alternatives have their own.
 //
-// A middleware that wraps several providers gives them one limit together, as services do for a key. None of them
-// retries, which is the engine's; all leave a call and its chunks on the goroutine of the caller. All have the power
-// [providers.Checker], which asks the wrapped provider where that has it.
+// If one middleware wraps several providers, they share its limit, as a service's limit holds for all uses of a key. No
+// middleware retries, since the engine does. All of them keep a call and its chunks on the caller's goroutine. All
+// implement [providers.Checker] and pass Check on to the wrapped provider if it implements it.
 package middleware
 
 import (

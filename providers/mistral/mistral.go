@@ -1,8 +1,11 @@
-// Package mistral makes providers of Mistral's models.
+// Package mistral provides Mistral's models.
 //
-// It speaks the protocol of OpenAI, which Mistral's servers know, by way of providers/openai. langchaingo's own client
-// for Mistral cannot be mended: it ignores contexts, so that neither a deadline nor a cancellation ends a call; it
-// drops stop words, top_p and JSON modes; and it repeats refused requests with an empty body, which hides rate limits.
+//	model, err := mistral.New(mistral.Config{Key: key, Model: "mistral-small-latest"})
+//
+// It uses providers/openai, because Mistral's servers speak the protocol of OpenAI. It does not use langchaingo's own
+// client for Mistral, which has three defects: it ignores contexts, so that neither a deadline nor a cancellation ends
+// a call; it drops stop words, top_p and JSON modes; and it repeats refused requests with an empty body, which hides
+// rate limits.
 package mistral
 
 import (

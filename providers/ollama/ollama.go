@@ -1,9 +1,10 @@
-// Package ollama makes providers of the models that an Ollama server runs:
+// Package ollama provides the models of an Ollama server.
 //
 //	llama, err := ollama.New(ollama.Config{Model: "llama3.2", Window: 16384})
 //
-// Structured replies are held to their schema, bounds included. A prompt that does not fit into the model's window is
-// an error of kind context_overflow: the server would cut it silently.
+// The server enforces the schema of a structured reply, including its bounds. A prompt that does not fit into the
+// model's context window is an error of kind context_overflow; without this package the server would cut the prompt
+// silently.
 package ollama
 
 import (

@@ -1,14 +1,14 @@
-// Package openai makes providers of OpenAI's models, and of those of any server that speaks the same protocol:
+// Package openai provides OpenAI's models, and the models of any server that speaks the same protocol.
 //
 //	gpt, err := openai.New(openai.Config{Key: key, Model: "gpt-4.1-mini"})
-//	any, err := openai.New(openai.Config{Key: key, Model: "deepseek-chat", BaseURL: "https://api.deepseek.com/v1"})
-//	own, err := openai.New(openai.Config{Model: "qwen3", BaseURL: "http://localhost:1234/v1"})
+//	deepseek, err := openai.New(openai.Config{Key: key, Model: "deepseek-chat", BaseURL: "https://api.deepseek.com/v1"})
+//	local, err := openai.New(openai.Config{Model: "qwen3", BaseURL: "http://localhost:1234/v1"})
 //
-// OpenRouter is at https://openrouter.ai/api/v1, vLLM at http://localhost:8000/v1, LM Studio at
-// http://localhost:1234/v1, Ollama at http://localhost:11434/v1 (see providers/ollama for its own protocol, which tells
-// more), Mistral in providers/mistral.
+// Some base URLs are https://openrouter.ai/api/v1 for OpenRouter, http://localhost:8000/v1 for vLLM,
+// http://localhost:1234/v1 for LM Studio and http://localhost:11434/v1 for Ollama. For Ollama, providers/ollama uses
+// the server's own protocol, which reports more. For Mistral, use providers/mistral.
 //
-// It calls /chat/completions. OpenAI's Responses API is not supported, nor are models that know no other.
+// The package calls /chat/completions. It does not support OpenAI's Responses API, nor models that require it.
 package openai
 
 import (

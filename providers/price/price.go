@@ -1,12 +1,15 @@
-// Package price says what the calls of models cost.
+// Package price computes what the calls of models cost.
 //
-// It has no prices of its own: they change, and differ by contract. Write down those that you pay:
-//
-//	prices := price.Prices{
+//	prices := price.Prices{ // for a million tokens
 //		"gpt-x":      {Input: 2, Cached: 0.5, Output: 8},
 //		"gpt-x-mini": {Input: 0.4, Cached: 0.1, Output: 1.6},
-//		"llama":      {}, // on a machine of your own: free, which is not the same as unknown
+//		"llama":      {}, // free, which is not the same as unknown
 //	}
+//	if p, known := prices.Of(turn.Attempts[0].Model); known {
+//		fmt.Println(p.Cost(turn.Usage))
+//	}
+//
+// The package contains no prices, because prices change and depend on your contract. List those that you pay.
 package price
 
 import (

@@ -1,13 +1,13 @@
-// Package providertest is the contract of providers as tests. Run it over a provider of yours:
+// Package providertest tests whether a provider keeps the contract of package providers. Run it over your own provider:
 //
 //	func TestContract(t *testing.T) {
 //		providertest.Run(t, func(t *testing.T, replies ...providertest.Reply) providers.Provider {
-//			server := startServer(t, replies) // a local one that speaks the service's protocol
+//			server := startServer(t, replies) // a local server that speaks the service's protocol
 //			return myprovider.New(server.URL)
 //		})
 //	}
 //
-// It fails where goroutines stay behind, so tests that run beside it must not start any.
+// The suite fails if goroutines are left behind. Tests that run at the same time must not start any.
 package providertest
 
 import (

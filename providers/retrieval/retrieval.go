@@ -1,12 +1,16 @@
-// Package retrieval finds documents, and makes vectors of texts, behind the one method of a [providers.Provider].
+// Package retrieval provides documents and embeddings through the interface [providers.Provider].
+//
+//	docs := []retrieval.Document{{Title: "Pre-mortem", Text: "Assume that the plan has failed. Why did it?"}}
+//	retriever := retrieval.New(retrieval.Memory(embedder, docs...), "text-embedding-3-small")
+//	offline := retrieval.Templates()
 //
 // A retriever takes the topic of a debate and answers with documents that help to think about it, as a JSON object:
 //
 //	{"documents": [{"title": "Pre-mortem", "text": "Assume that the plan has failed. ..."}]}
 //
-// [Templates] needs nothing: it searches this package's own reasoning templates, in memory and offline. [New] makes a
-// retriever of any [Search]: [Memory] searches documents of yours, and package providers/retrieval/vectorstore takes
-// any retriever or vector store of langchaingo. [Embed] answers with vectors instead of documents.
+// [Templates] returns a retriever that works offline: it searches the reasoning templates of this package. [New] makes
+// a retriever of any [Search]. [Memory] searches your own documents, and package providers/retrieval/vectorstore takes
+// any retriever or vector store of langchaingo. [Embed] answers with embeddings instead of documents.
 package retrieval
 
 import (

@@ -1,10 +1,15 @@
-// Package scripted is a model that says what it is told to: deterministic and offline, for tests and examples.
+// Package scripted is a provider that gives prepared replies. It is deterministic and offline, for tests and examples.
 //
-// A [Provider] answers its calls from a list of replies, then from a function of the request. A [Reply] may come in
-// chunks, take its time, be cut, or be a failure. Calls that run at the same time take the replies of the list in the
-// order in which they arrive; where that order is not certain, let a function answer by what the request says.
+//	model := scripted.Text("Cars take the space that people need.", "I have nothing to add.")
+//	other := &scripted.Provider{Func: func(r providers.Request) scripted.Reply {
+//		return scripted.Reply{Text: "You said: " + r.Messages[len(r.Messages)-1].Text, Chunks: 3}
+//	}}
 //
-// A schema in the request changes nothing: a script knows what its replies look like.
+// A [Provider] takes its replies from a list, and then from a function of the request. A [Reply] can come in chunks,
+// take time, be cut, or fail. Concurrent calls take the replies of the list in the order in which they arrive. If that
+// order is not certain, use the function and decide by what the request says.
+//
+// A scripted provider ignores the schema of a request: write replies that follow it.
 package scripted
 
 import (

@@ -1,9 +1,8 @@
-// Package vectorstore takes any retriever of langchaingo, and by langchaingo's own vectorstores.ToRetriever any of its
-// vector stores, for a debate's retriever:
+// Package vectorstore makes a retriever for debates of any langchaingo retriever, and so of any of its vector stores:
 //
 //	retriever := vectorstore.New(vectorstores.ToRetriever(store, 3), "text-embedding-3-small")
 //
-// It stands apart from package retrieval since it links langchaingo.
+// It is a package of its own because it links langchaingo, which package retrieval does not.
 package vectorstore
 
 import (
