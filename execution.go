@@ -111,8 +111,10 @@ func (c *call) start() {
 	if rest := c.timing.maxWait - time.Since(c.turn.Began) + c.timing.viewed; c.timing.maxWait > 0 && rest < c.timing.limit {
 		c.timing.limit, c.timing.budget = rest, true
 	}
-	cancel, cause := c.cancel, c.overtime() // the timer may ring late, when c runs another step
-	c.timing.timer = steptimer.Start(c.timing.limit, func() { cancel(cause) })
+	cancel, limit, budget, concluding := c.cancel, c.timing.limit, c.timing.budget, c.concluding
+	c.timing.timer = steptimer.Start(limit, func() { // it may ring late, when c runs another step
+		cancel(overtime(limit, budget, concluding))
+	})
 }
 
 // done is a turn that has come to its end. An error is that of a viewer who has gone.
@@ -197,12 +199,12 @@ func (c *call) standIn() bool {
 	return ok
 }
 
-// overtime is the cause with which a call ends when its time is over.
-func (c *call) overtime() error {
+// overtime returns the cause with which a call ends when its time is over.
+func overtime(limit time.Duration, budget, concluding bool) error {
 	switch {
-	case !c.timing.budget:
-		return &providers.Error{Kind: providers.Timeout, Err: fmt.Errorf("the step took longer than %v", c.timing.limit)}
-	case c.concluding:
+	case !budget:
+		return &providers.Error{Kind: providers.Timeout, Err: fmt.Errorf("the step took longer than %v", limit)}
+	case concluding:
 		return &providers.Error{Kind: providers.Timeout, Err: errOutOfTime}
 	}
 	return errOutOfTime

@@ -237,6 +237,7 @@ func makePrompt(name string, trees []*parse.Tree, partials *template.Template) (
 	if empty(p.user) {
 		return p, fmt.Errorf("check prompt: %s has no user message; write it outside of the blocks", name)
 	}
+	p.flatSystem, p.flatUser = inlined(p.system), inlined(p.user)
 	return p, p.try()
 }
 

@@ -18,7 +18,7 @@ func (s *Set) System(name string, d Data) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return render(p.system, d.lasting())
+	return render(p.flatSystem(), d.lasting())
 }
 
 // User renders the last user message of the named prompt.
@@ -31,7 +31,7 @@ func (s *Set) User(name string, d Data) (string, error) {
 	if d.Opponents == nil {
 		d.Opponents = d.opponents()
 	}
-	return render(p.user, &d)
+	return render(p.flatUser(), &d)
 }
 
 // Names are the names of all prompts, sorted.
@@ -52,4 +52,7 @@ func (s *Set) find(name string) (prompt, error) {
 }
 
 // prompt is one prompt file, parsed in its own copy of the partials, so that each may define its own blocks.
-type prompt struct{ system, user *template.Template }
+type prompt struct {
+	system, user         *template.Template
+	flatSystem, flatUser func() *template.Template // the same with their blocks in place
+}
