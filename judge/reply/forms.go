@@ -23,6 +23,7 @@ type forms struct {
 func build(name string, t reflect.Type) forms {
 	r := jsonschema.Reflector{Anonymous: true, ExpandedStruct: true, DoNotReference: true}
 	s := r.ReflectFromType(t)
+	complete(s, t)
 	wired, err := json.Marshal(wire(s))
 	if err != nil {
 		panic(fmt.Sprintf("reply: contract %s: marshal schema: %v", name, err))

@@ -3,6 +3,7 @@ package reply_test
 import (
 	"encoding/json"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -48,6 +49,44 @@ func TestSchemaLeavesOutLengthsThatLocalModelsRefuse(t *testing.T) {
 	require.NoError(t, json.Unmarshal(c.Schema(), &s))
 	require.Contains(t, s.Properties["short"], "maxLength")
 	require.NotContains(t, s.Properties["long"], "maxLength")
+}
+
+type (
+	name struct {
+		First string `json:"first"`
+		Last  string `json:"last,omitzero"`
+	}
+	place struct {
+		Town string `json:"town,omitempty"`
+	}
+)
+
+func TestSchemaFlattensEmbeddedStructs(t *testing.T) {
+	type person struct {
+		name
+		*place
+		Born  time.Time `json:"born,omitzero"`
+		Names []name    `json:"names"`
+	}
+	require.Equal(t, `- first (text)
+- last (text, optional)
+- town (text, optional)
+- born (text, optional)
+- names (list, each object)
+  - first (text)
+  - last (text, optional)
+`, reply.New[person]("person/1").Outline())
+}
+
+func TestSchemaOfNumbersThatAreWrittenAsText(t *testing.T) {
+	type count struct {
+		Of int  `json:"of,string" jsonschema:"minimum=1"`
+		Is bool `json:"is,string"`
+	}
+	c := reply.New[count]("count/1")
+	require.Equal(t, "- of (text)\n- is (text)\n", c.Outline())
+	_, err := c.Parse(`{"of":"3","is":"true"}`, nil)
+	require.NoError(t, err)
 }
 
 func TestOutline(t *testing.T) {

@@ -1,0 +1,46 @@
+package reply
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/invopop/jsonschema"
+)
+
+// complete adds to a struct's schema what version 0.13 of package jsonschema leaves out and later versions have: a field
+// with the option omitzero is not required, and one with the option string is a text.
+func complete(s *jsonschema.Schema, t reflect.Type) {
+	for slices.Contains([]reflect.Kind{reflect.Pointer, reflect.Slice, reflect.Array}, t.Kind()) {
+		t = t.Elem()
+	}
+	for s.Items != nil {
+		s = s.Items
+	}
+	if t.Kind() != reflect.Struct || s.Properties == nil {
+		return
+	}
+	for _, f := range reflect.VisibleFields(t) {
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if name == "" {
+			name = f.Name
+		}
+		p, known := s.Properties.Get(name)
+		if !known || f.Anonymous && name == f.Name {
+			continue
+		}
+		if has(options, "omitzero") && !has(f.Tag.Get("jsonschema"), "required") {
+			s.Required = slices.DeleteFunc(s.Required, func(required string) bool { return required == name })
+		}
+		if len(p.OneOf) == 2 { // the tag "nullable"
+			p = p.OneOf[0]
+		}
+		if number := p.Type == "integer" || p.Type == "number"; has(options, "string") && (number || p.Type == "boolean") {
+			p.Type, p.Minimum, p.Maximum, p.ExclusiveMinimum, p.ExclusiveMaximum, p.MultipleOf = "string", "", "", "", "", ""
+		}
+		complete(p, f.Type)
+	}
+}
+
+// has reports whether a tag's comma-separated list has an option.
+func has(list, option string) bool { return slices.Contains(strings.Split(list, ","), option) }
