@@ -52,8 +52,3 @@ require (
 	modernc.org/memory v1.12.1 // indirect
 	modernc.org/sqlite v1.60.1 // indirect
 )
-
-replace (
-	github.com/elenchus-go/debate => ../..
-	github.com/elenchus-go/debate/store/sqlite => ../../store/sqlite
-)

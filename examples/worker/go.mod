@@ -42,10 +42,3 @@ require (
 	golang.org/x/time v0.9.0 // indirect
 	gopkg.in/yaml.v3 v3.0.1 // indirect
 )
-
-replace github.com/elenchus-go/debate => ../..
-
-replace (
-	github.com/elenchus-go/debate/integrations/debateriver => ../../integrations/debateriver
-	github.com/elenchus-go/debate/store/postgres => ../../store/postgres
-)

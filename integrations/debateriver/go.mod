@@ -38,7 +38,3 @@ require (
 	golang.org/x/text v0.43.0 // indirect
 	gopkg.in/yaml.v3 v3.0.1 // indirect
 )
-
-replace github.com/elenchus-go/debate => ../..
-
-replace github.com/elenchus-go/debate/store/postgres => ../../store/postgres

@@ -32,5 +32,3 @@ require (
 	gopkg.in/yaml.v3 v3.0.1 // indirect
 	pgregory.net/rapid v1.2.0 // indirect
 )
-
-replace github.com/elenchus-go/debate => ../..

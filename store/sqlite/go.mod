@@ -33,5 +33,3 @@ require (
 	modernc.org/memory v1.12.1 // indirect
 	pgregory.net/rapid v1.2.0 // indirect
 )
-
-replace github.com/elenchus-go/debate => ../..
