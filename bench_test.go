@@ -7,7 +7,6 @@ import (
 	"runtime"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 
 	"github.com/elenchus-go/debate"
@@ -76,7 +75,7 @@ func BenchmarkJudged(b *testing.B) {
 	})
 }
 
-// measure reports the CPU time of the process beside the wall time: collecting garbage goes on beside the debate.
+// measure reports the CPU time of the process beside the wall time, on Unix: collecting garbage goes on beside the debate.
 func measure(b *testing.B, f func()) {
 	b.Helper()
 	b.ReportAllocs()
@@ -84,16 +83,9 @@ func measure(b *testing.B, f func()) {
 	for b.Loop() {
 		f()
 	}
-	b.ReportMetric(float64(cpuTime(b)-began)/float64(b.N), "cpu-ns/op")
-}
-
-func cpuTime(b *testing.B) int64 {
-	b.Helper()
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		b.Fatal(err)
+	if used := cpuTime(b) - began; used > 0 {
+		b.ReportMetric(float64(used)/float64(b.N), "cpu-ns/op")
 	}
-	return u.Utime.Nano() + u.Stime.Nano()
 }
 
 func runBench(b *testing.B, e *debate.Engine, p protocol.Protocol, judges []debate.Participant, want int) {

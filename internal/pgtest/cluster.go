@@ -1,5 +1,3 @@
-//go:build unix
-
 package pgtest
 
 import (
@@ -13,7 +11,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 )
@@ -59,7 +56,10 @@ func (c *Cluster) Restart(t testing.TB) {
 func (c *Cluster) Kill(t testing.TB) {
 	t.Helper()
 	c.killed, _ = c.pid()
-	err := syscall.Kill(c.killed, syscall.SIGKILL)
+	server, err := os.FindProcess(c.killed)
+	if err == nil {
+		err = server.Kill()
+	}
 	if err == nil {
 		_, err = io.WriteString(c.guard, "keep the data\n")
 	}

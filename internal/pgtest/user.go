@@ -10,10 +10,12 @@ import (
 	"syscall"
 )
 
+func init() { unprivileged, own = asOther, giveToOther }
+
 // PostgreSQL refuses to run as root: then it runs as another user.
 
-// unprivileged has a command run apart from this process's terminal, in no folder of this user, and not as root.
-func unprivileged(cmd *exec.Cmd) {
+// asOther has a command run apart from this process's terminal, in no folder of this user, and not as root.
+func asOther(cmd *exec.Cmd) {
 	cmd.Dir = "/"
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if uid, gid, ok := other(); ok {
@@ -21,8 +23,8 @@ func unprivileged(cmd *exec.Cmd) {
 	}
 }
 
-// own gives a folder to the user whom commands run as.
-func own(dir string) error {
+// giveToOther gives a folder to the user whom commands run as.
+func giveToOther(dir string) error {
 	if uid, gid, ok := other(); ok {
 		return os.Chown(dir, int(uid), int(gid))
 	}

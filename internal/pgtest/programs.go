@@ -1,0 +1,64 @@
+package pgtest
+
+import (
+	"cmp"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"testing"
+)
+
+const missing = "PostgreSQL is missing: install its server (apt-get install postgresql, brew install postgresql), " +
+	"or set DATABASE_URL to that of a server for tests"
+
+// How to start programs and to give them a folder. Both are nil on systems other than Unix, where no [Cluster] can run.
+var (
+	unprivileged func(*exec.Cmd)
+	own          func(dir string) error
+)
+
+// require ends a test that has no PostgreSQL to run.
+func require(t testing.TB) {
+	t.Helper()
+	switch skip, fail := lacks(installed(), os.Getenv); {
+	case fail:
+		t.Fatal(missing)
+	case skip:
+		t.Skip(missing)
+	}
+}
+
+// lacks says whether a test is skipped or fails, since there are no programs of PostgreSQL.
+func lacks(programs string, getenv func(string) string) (skip, fail bool) {
+	must := getenv("CI") != "" || getenv("DEBATE_REQUIRE_POSTGRES") != ""
+	return programs == "" && !must, programs == "" && must
+}
+
+// installed is the folder of PostgreSQL's programs: in PATH, or where Debian puts its newest version; else empty, as on systems
+// where no cluster can run.
+func installed() string {
+	if unprivileged == nil {
+		return ""
+	}
+	if path, err := exec.LookPath("initdb"); err == nil {
+		if path, err = filepath.EvalSymlinks(path); err == nil {
+			return filepath.Dir(path)
+		}
+	}
+	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
+	return newest(found)
+}
+
+// newest is the folder of the highest version among paths like /usr/lib/postgresql/15/bin/initdb.
+func newest(paths []string) string {
+	if len(paths) == 0 {
+		return ""
+	}
+	version := func(path string) int {
+		n, _ := strconv.Atoi(filepath.Base(filepath.Dir(filepath.Dir(path))))
+		return n
+	}
+	return filepath.Dir(slices.MaxFunc(paths, func(a, b string) int { return cmp.Compare(version(a), version(b)) }))
+}
