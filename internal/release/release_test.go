@@ -1,0 +1,44 @@
+package main
+
+import (
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestModulesCanBeReleased(t *testing.T) {
+	if _, err := os.Stat("../../.git"); err != nil {
+		t.Skip("the list of files comes from Git")
+	}
+	t.Chdir("../..")
+	all, err := modules(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, root, all[0].path)
+	require.NotContains(t, all[0].files, "store/sqlite/go.mod")
+	require.NotContains(t, all[0].files, "testdata/frameworks/go.mod")
+	for _, m := range all {
+		mod, err := m.released(t.Context(), "v1.2.3")
+		require.NoError(t, err)
+		require.NotContains(t, string(mod), " v0.0.0\n")
+		if m.path == command {
+			require.Contains(t, string(mod), root+" v1.2.3\n")
+		}
+	}
+}
+
+func TestTheFirstProgramOfAText(t *testing.T) {
+	text, err := program("# Title\n\n```go\npackage main\n\nfunc main() {}\n```\n\n```go\npackage other\n```\n")
+	require.NoError(t, err)
+	require.Equal(t, "package main\n\nfunc main() {}\n", text)
+	for _, text := range []string{"", "```go\npackage main\n", "```go\nx := 1\n```\n"} {
+		_, err := program(text)
+		require.Error(t, err)
+	}
+}
+
+func TestArguments(t *testing.T) {
+	for _, args := range [][]string{nil, {"publish"}, {"require"}, {"check", "v1.0.0", "v2.0.0"}} {
+		require.ErrorContains(t, run(t.Context(), args), "use: release require VERSION")
+	}
+}
