@@ -1,5 +1,5 @@
-# Targets explain themselves: make help. Only Go, make, a C compiler (for the race detector) and PostgreSQL are needed;
-# make lint and make format also need golangci-lint.
+# make help lists the targets. They need Go, make, Git, a C compiler for the race detector, and PostgreSQL. make lint and
+# make format also need golangci-lint.
 
 GO       ?= go
 GOLANGCI ?= golangci-lint
@@ -9,7 +9,7 @@ FUZZTIME ?= 10s
 KILLS_EACH   ?= 50
 KILLS_RANDOM ?= 600
 
-# Pinned, since each version finds other things.
+# The version is fixed because each version reports different problems.
 GOLANGCI_VERSION := v2.15.0
 
 MODULES := $(sort $(dir $(shell find . -name go.mod -not -path '*/testdata/*')))
@@ -17,12 +17,13 @@ PATH    := $(PATH):$(shell $(GO) env GOPATH)/bin
 export PATH
 
 .DEFAULT_GOAL := help
-.PHONY: help test soak lint format bench fuzz generate postgres golangci-lint
+.PHONY: help test soak lint portable format bench fuzz generate tidy frameworks frameworks-changed release-check \
+	postgres golangci-lint
 
 help: ## list the targets
-	@sed -n 's/^\([a-z]*\):.*## /  make \1	/p' $(MAKEFILE_LIST)
+	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | while IFS='	' read -r t h; do printf '  make %-19s %s\n' "$$t" "$$h"; done
 
-test: postgres ## gofmt, vet, tests with the race detector, coverage targets
+test: postgres ## check the format, vet, run all tests with the race detector, check the coverage
 	@test -z "$$(gofmt -l .)" || { echo "gofmt these files:"; gofmt -l .; exit 1; }
 	@rm -rf coverage && mkdir coverage
 	@n=0; for m in $(MODULES); do n=$$((n+1)); echo "== module $$m"; \
@@ -30,35 +31,68 @@ test: postgres ## gofmt, vet, tests with the race detector, coverage targets
 	done
 	@$(GO) run ./internal/covergate coverage/*.out
 
-soak: postgres ## kill processes that hold debates for an hour or so: KILLS_EACH at each point, KILLS_RANDOM at random
+soak: postgres ## run the crash tests for about an hour: KILLS_EACH kills at each point, KILLS_RANDOM at random moments
 	@for m in store/sqlite integrations/debateriver; do echo "== module $$m"; \
 		(cd $$m && DEBATE_REQUIRE_POSTGRES=1 DEBATE_KILLS_RESTARTS=1 DEBATE_KILLS_EACH=$(KILLS_EACH) DEBATE_KILLS_RANDOM=$(KILLS_RANDOM) \
 			$(GO) test -run SurviveKill -count=1 -timeout 6h -v .) || exit 1; \
 	done
 
-lint: golangci-lint ## golangci-lint over all modules
+lint: golangci-lint portable ## run golangci-lint in all modules, and vet them for Windows and macOS
 	@for m in $(MODULES); do echo "== module $$m"; \
 		(cd $$m && $(GOLANGCI) run --config $(CURDIR)/.golangci.yml ./...) || exit 1; \
 	done
 
-format: golangci-lint ## rewrite the Go files as the formatters want them
+portable: ## vet code and tests of all modules for Windows and macOS
+	@for os in windows darwin; do for m in $(MODULES); do echo "== $$os, module $$m"; \
+		(cd $$m && CGO_ENABLED=0 GOOS=$$os GOARCH= $(GO) vet ./...) || exit 1; \
+	done; done
+
+format: golangci-lint ## format the Go files of all modules
 	@for m in $(MODULES); do (cd $$m && $(GOLANGCI) fmt --config $(CURDIR)/.golangci.yml ./...) || exit 1; done
 
-bench: ## benchmarks; BENCH=Next picks some
+bench: ## run the benchmarks; BENCH=Next selects by name
 	@for m in $(MODULES); do (cd $$m && $(GO) test -run '^$$' -bench '$(BENCH)' -benchmem ./...) || exit 1; done
 
-fuzz: ## each fuzz target for FUZZTIME=10s
+fuzz: ## run each fuzz target for FUZZTIME, by default 10s
 	@find . -name '*_test.go' -exec grep -Ho '^func Fuzz[A-Za-z0-9_]*' {} + | sed 's/:func / /' | sort | \
 	while read -r file target; do \
 		(cd "$$(dirname "$$file")" && $(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x .) || exit 1; \
 	done
 
-generate: ## rewrite golden files and generated docs: the tests with -update
+generate: ## write golden files and generated documents again, by running their tests with -update
 	@for d in $$(find . -name '*_test.go' -exec grep -l '/internal/golden"' {} + | xargs -r -n 1 dirname | sort -u); do \
 		(cd $$d && $(GO) test -count=1 . -update) || exit 1; \
 	done
 
-postgres: # a server by DATABASE_URL, or the programs to run one
+# Nested modules require each other without replace directives, at versions that may not be published yet. go mod tidy
+# ignores go.work, so it works on copies that replace them with this checkout.
+tidy: ## run go mod tidy in all modules
+	@tmp=$$(mktemp -d) && trap 'rm -rf "$$tmp"' EXIT && replace= drop= && \
+	for m in $(MODULES); do p=$$(sed -n 's/^module //p' $$m/go.mod); \
+		replace="$$replace -replace=$$p=$(CURDIR)/$$m"; drop="$$drop -dropreplace=$$p"; \
+	done && \
+	for m in $(MODULES); do echo "== module $$m"; \
+		cp $$m/go.mod $$m/go.sum $$tmp && $(GO) mod edit $$replace $$tmp/go.mod && \
+		(cd $$m && GOWORK=off $(GO) mod tidy -modfile=$$tmp/go.mod) && $(GO) mod edit $$drop $$tmp/go.mod && \
+		cp $$tmp/go.mod $$tmp/go.sum $$m || exit 1; \
+	done
+	@cd testdata/frameworks && GOWORK=off $(GO) mod tidy
+
+FRAMEWORKS_CACHE = $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/debate
+FRAMEWORKS_SUM = $(shell cat go.mod go.sum testdata/frameworks/* | cksum | tr ' ' -)
+
+frameworks: ## build and run a program that uses langchaingo, Eino, ADK and Genkit beside this library
+	@cd testdata/frameworks && GOWORK=off $(GO) run .
+	@mkdir -p '$(FRAMEWORKS_CACHE)' && touch '$(FRAMEWORKS_CACHE)/frameworks-$(FRAMEWORKS_SUM)'
+
+frameworks-changed: ## the same, unless it has passed here with the same dependencies
+	@if [ -e '$(FRAMEWORKS_CACHE)/frameworks-$(FRAMEWORKS_SUM)' ]; then \
+		echo "skipped: make frameworks has passed with these dependencies"; else $(MAKE) --no-print-directory frameworks; fi
+
+release-check: ## pack all modules as for a release, and use them from an empty folder; nothing is published
+	@$(GO) run ./internal/release check
+
+postgres: # needs the server that DATABASE_URL names, or the programs to run one
 	@[ -n "$$DATABASE_URL" ] || command -v initdb >/dev/null || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || { \
 		[ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && echo "== install PostgreSQL" && apt-get update -qq && \
 		DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends postgresql >/dev/null; \
