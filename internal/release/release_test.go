@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -17,7 +18,10 @@ func TestModulesCanBeReleased(t *testing.T) {
 	require.Equal(t, root, all[0].path)
 	require.NotContains(t, all[0].files, "store/sqlite/go.mod")
 	require.NotContains(t, all[0].files, "testdata/frameworks/go.mod")
+	updates, err := os.ReadFile(".github/dependabot.yml")
+	require.NoError(t, err)
 	for _, m := range all {
+		require.Contains(t, string(updates), "      - /"+strings.TrimPrefix(m.dir, ".")+"\n", "Dependabot does not know this module")
 		mod, err := m.released(t.Context(), "v1.2.3")
 		require.NoError(t, err)
 		require.NotContains(t, string(mod), " v0.0.0\n")
