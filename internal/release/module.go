@@ -27,7 +27,8 @@ type module struct {
 // modules returns the modules of the checkout in the working directory: the root first, nested ones in the order of
 // their folders. Modules under testdata are not published; they belong to no module.
 func modules(ctx context.Context) ([]*module, error) {
-	out, err := output(ctx, ".", nil, "git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+	// The checkout may belong to another user, as in a container.
+	out, err := output(ctx, ".", nil, "git", "-c", "safe.directory=*", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"os/exec"
 	"strings"
 	"testing"
 
@@ -9,7 +10,8 @@ import (
 )
 
 func TestModulesCanBeReleased(t *testing.T) {
-	if _, err := os.Stat("../../.git"); err != nil {
+	_, missing := exec.LookPath("git")
+	if _, err := os.Stat("../../.git"); missing != nil || err != nil {
 		t.Skip("the list of files comes from Git")
 	}
 	t.Chdir("../..")
