@@ -218,7 +218,6 @@ func (r *record) turn(t transcript.Turn) error {
 	} else {
 		r.history.tokens += t.Tokens
 	}
-	r.cache.said = append(r.cache.said, make([]string, int(t.Seq)+1-len(r.cache.said))...)
 	if t.Output == protocol.PersonasContract.Name() {
 		r.everyone, r.cache.briefings = r.Seats, nil // nobody drops out before
 	}

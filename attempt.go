@@ -67,7 +67,7 @@ func (c *call) ended(n int, err error) error {
 
 // failed tells of a failed attempt.
 func (c *call) failed(e *providers.Error, again time.Duration) error {
-	return c.tell(TurnFailed{Stamp: live("turn_failed"), Attempt: c.attempts.current, Error: e.Kind, Message: c.mask.reveal(e.Error()), Again: again})
+	return c.tell(TurnFailed{Stamp: live("turn_failed"), Attempt: c.attempts.current, Error: e.Kind, Message: c.mask.Reveal(e.Error()), Again: again})
 }
 
 // attempt makes one call of the model, and the turn of its reply.
@@ -150,7 +150,7 @@ func (c *call) accept(r providers.Response) error {
 	if c.contract != nil {
 		return c.structured(r)
 	}
-	text := c.mask.reveal(r.Text)
+	text := c.mask.Reveal(r.Text)
 	c.turn.says(text, nil, c.count(text))
 	return nil
 }
@@ -182,16 +182,16 @@ func (c *call) parse(r providers.Response) (reply.Reply, error) {
 	if r.Finish == providers.Length {
 		return reply.Reply{}, fmt.Errorf("the reply was cut off at %d tokens", c.request.MaxTokens)
 	}
-	if !c.mask.worn(r.Text) { // nobody is masked, or a script knows the names
+	if !c.mask.Mentions(r.Text) { // nobody is masked, or a script knows the names
 		if parsed, err := c.contract.Parse(r.Text, c.names); err == nil || c.mask == nil {
 			return parsed, err
 		}
 	}
-	parsed, err := c.contract.Parse(r.Text, c.mask.names(c.names))
+	parsed, err := c.contract.Parse(r.Text, c.mask.All(c.names))
 	if err != nil {
 		return parsed, err
 	}
-	return c.contract.Rename(parsed, c.mask.reveal)
+	return c.contract.Rename(parsed, c.mask.Reveal)
 }
 
 // widen doubles the room for the reply, once, as far as the window has any; false: there is no more.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/elenchus-go/debate/internal/steptimer"
+	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/judge/reply"
 	"github.com/elenchus-go/debate/prompts"
 	"github.com/elenchus-go/debate/protocol"
@@ -27,7 +28,7 @@ type call struct {
 	debating   bool            // the actor is a participant
 	contract   *reply.Contract // nil: free text
 	names      []string        // the participants that the reply may name
-	mask       *mask           // how the model sees the participants; nil: by name
+	mask       *judge.Labels   // how the model sees the participants; nil: by name
 	model      model
 	prompt     prompt
 	request    providers.Request
@@ -150,7 +151,7 @@ func (c *call) tried(a transcript.Attempt, resp providers.Response, err error) {
 	a.Model, a.Finish = cmp.Or(resp.Model, asked), string(resp.Finish)
 	c.price(&a.Usage, a.Model, asked)
 	if failed := providers.AsError(err); failed != nil {
-		a.Error, a.Message = string(failed.Kind), c.mask.reveal(failed.Error())
+		a.Error, a.Message = string(failed.Kind), c.mask.Reveal(failed.Error())
 	}
 	c.turn.tried(a)
 }

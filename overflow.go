@@ -55,7 +55,7 @@ func (c *call) sumUp() bool {
 		return false
 	}
 	c.prompt.shortened, c.prompt.summarized = true, true
-	c.replace(n, providers.Message{Role: providers.User, Text: c.mask.enclose(before, resp.Text)})
+	c.replace(n, providers.Message{Role: providers.User, Text: c.mask.Enclose(before, resp.Text)})
 	return true
 }
 

@@ -18,7 +18,7 @@ const instruction = 512
 
 // targetRole is the seat of whom a step is about; nil: of nobody.
 func targetRole(r *record, b *briefing, name string) *transcript.Seat {
-	name = b.mask.name(name)
+	name = b.mask.Of(name)
 	for _, list := range [][]transcript.Seat{b.data.Others, r.everyone} {
 		if at := slices.IndexFunc(list, func(x transcript.Seat) bool { return x.Name == name }); at >= 0 {
 			return &list[at]
@@ -35,12 +35,12 @@ func briefingFor(r *record, set *prompts.Set, s protocol.Step, seat transcript.S
 	}
 	m := maskFor(r, &s)
 	b := &briefing{mask: m, data: prompts.Data{
-		Topic: m.text(r.config.Topic), Background: m.text(r.config.Background), Me: m.self(seat), Vars: m.vars(s.Vars),
-		Others: m.seats(slices.DeleteFunc(slices.Clone(r.everyone), func(x transcript.Seat) bool { return x.Name == seat.Name })),
-		Fence:  m.fence(),
+		Topic: m.Hide(r.config.Topic), Background: m.Hide(r.config.Background), Me: m.Self(seat), Vars: m.HideValues(s.Vars),
+		Others: m.Seats(slices.DeleteFunc(slices.Clone(r.everyone), func(x transcript.Seat) bool { return x.Name == seat.Name })),
+		Fence:  m.Fence(),
 	}}
 	if slices.Contains(r.Judges, s.Actor) {
-		b.data.Criteria = m.text(r.config.Rubric.Outline())
+		b.data.Criteria = m.Hide(r.config.Rubric.Outline())
 	}
 	var err error
 	if b.system, err = set.System(s.Prompt, b.data); err != nil {
@@ -55,7 +55,7 @@ func briefingFor(r *record, set *prompts.Set, s protocol.Step, seat transcript.S
 }
 
 // visibleTurns are the turns that a step may show, by their index, and their tokens, until it is asked again.
-func visibleTurns(r *record, s *protocol.Step, m *mask) (shown, tokens []int) {
+func visibleTurns(r *record, s *protocol.Step, m *judge.Labels) (shown, tokens []int) {
 	shown, tokens = r.cache.shown[:0], r.cache.tokens[:0]
 	for i := range r.Turns {
 		t := &r.Turns[i]
@@ -71,7 +71,7 @@ func visibleTurns(r *record, s *protocol.Step, m *mask) (shown, tokens []int) {
 		slices.SortStableFunc(shown, func(i, j int) int { return rank(&r.Turns[i]) - rank(&r.Turns[j]) })
 	}
 	for _, i := range shown {
-		tokens = append(tokens, r.Turns[i].Tokens+m.cost())
+		tokens = append(tokens, r.Turns[i].Tokens+m.QuoteTokens())
 	}
 	r.cache.shown, r.cache.tokens = shown, tokens
 	return shown, tokens
@@ -90,7 +90,7 @@ func promptMessages(r *record, reader string, b *briefing, shown []int, cut wind
 	list := make([]providers.Message, 0, cut.Kept+4) // and room for asking again
 	list = append(list, providers.Message{Role: providers.System, Text: b.system})
 	kept := slices.Delete(shown, cut.From, cut.To)
-	b.mask.order(r.Turns, kept)
+	b.mask.Sort(r.Turns, kept)
 	if cut.Summary.Covers > 0 {
 		at := slices.IndexFunc(r.Turns, func(t transcript.Turn) bool { return t.Seq == cut.Summary.Seq })
 		list = append(list, providers.Message{Role: providers.User, Text: turnText(r, &r.Turns[at], b.mask)})
@@ -103,37 +103,38 @@ func promptMessages(r *record, reader string, b *briefing, shown []int, cut wind
 }
 
 // turnMessage is a turn as a reader's prompt has it. Where only the newest is left, and it alone is too large, it is cut.
-func turnMessage(r *record, reader string, t *transcript.Turn, m *mask, cut window.Cut) providers.Message {
+func turnMessage(r *record, reader string, t *transcript.Turn, m *judge.Labels, cut window.Cut) providers.Message {
 	text := t.Text
 	if cut.Used > cut.Limit {
-		text = window.Clip(text, max(cut.Limit-m.cost(), 0))
+		text = window.Clip(text, max(cut.Limit-m.QuoteTokens(), 0))
 	}
 	switch {
 	case t.Actor == reader && t.Kind != transcript.Summary:
-		return providers.Message{Role: providers.Assistant, Text: m.text(text)}
+		return providers.Message{Role: providers.Assistant, Text: m.Hide(text)}
 	case cut.Used > cut.Limit:
 		return providers.Message{Role: providers.User, Text: formatTurn(r, t, text, m)}
 	}
 	return providers.Message{Role: providers.User, Text: turnText(r, t, m)}
 }
 
-// turnText is a turn as others read it.
-func turnText(r *record, t *transcript.Turn, m *mask) string {
-	said := &r.cache.said
-	if m != nil {
-		said = &m.said
+// turnText returns a turn as others read it.
+func turnText(r *record, t *transcript.Turn, m *judge.Labels) string {
+	said := r.cache.said[m]
+	if missing := int(t.Seq) + 1 - len(said); missing > 0 {
+		if r.cache.said == nil {
+			r.cache.said = map[*judge.Labels][]string{}
+		}
+		said = append(said, make([]string, missing)...)
+		r.cache.said[m] = said
 	}
-	if missing := int(t.Seq) + 1 - len(*said); missing > 0 {
-		*said = append(*said, make([]string, missing)...)
+	if said[t.Seq] == "" {
+		said[t.Seq] = formatTurn(r, t, t.Text, m)
 	}
-	if (*said)[t.Seq] == "" {
-		(*said)[t.Seq] = formatTurn(r, t, t.Text, m)
-	}
-	return (*said)[t.Seq]
+	return said[t.Seq]
 }
 
 // formatTurn is a turn with another text as others read it.
-func formatTurn(r *record, t *transcript.Turn, text string, m *mask) string {
+func formatTurn(r *record, t *transcript.Turn, text string, m *judge.Labels) string {
 	from, round := t.Actor, t.Round
 	if t.Target != "" && slices.Contains(names(r.everyone), t.Target) {
 		from += " on " + t.Target
@@ -143,7 +144,7 @@ func formatTurn(r *record, t *transcript.Turn, text string, m *mask) string {
 	}
 	switch {
 	case m != nil:
-		return m.labels.Quote(from, round, text)
+		return m.Quote(from, round, text)
 	case t.Kind == transcript.Summary:
 		return from + ":\n\n" + text
 	}
@@ -154,7 +155,7 @@ func formatTurn(r *record, t *transcript.Turn, text string, m *mask) string {
 const before = "Summary of what was said before"
 
 // maskFor is that of a step; nil: it is not blind.
-func maskFor(r *record, s *protocol.Step) *mask {
+func maskFor(r *record, s *protocol.Step) *judge.Labels {
 	if !s.Blind {
 		return nil
 	}
@@ -162,12 +163,9 @@ func maskFor(r *record, s *protocol.Step) *mask {
 	if m := r.cache.masks[k]; m != nil {
 		return m
 	}
-	m := &mask{labels: judge.Blind(names(r.everyone), r.ID, s.Actor, s.Swap), rank: map[string]int{}}
-	for i, label := range m.labels.Names() {
-		m.rank[label] = i
-	}
+	m := judge.Blind(names(r.everyone), r.ID, s.Actor, s.Swap)
 	if r.cache.masks == nil {
-		r.cache.masks = map[maskKey]*mask{}
+		r.cache.masks = map[maskKey]*judge.Labels{}
 	}
 	r.cache.masks[k] = m
 	return m

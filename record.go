@@ -10,6 +10,7 @@ import (
 	"github.com/elenchus-go/debate/detect"
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/embedding"
+	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/prompts"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/store"
@@ -70,8 +71,8 @@ func (r *record) summary() protocol.Step {
 // promptCache keeps what prompts are made of and does not change from one to the next. Losing it costs time only.
 type promptCache struct {
 	briefings map[briefKey]*briefing // the constant part of each reader's prompts
-	masks     map[maskKey]*mask
-	said      []string // by seq: a turn as others read it, once somebody has
+	masks     map[maskKey]*judge.Labels
+	said      map[*judge.Labels][]string // by reader and seq: a turn as others read it, once somebody has
 	// Buffers that are filled again for each prompt.
 	shown   []int
 	tokens  []int
@@ -177,7 +178,7 @@ type briefing struct {
 	tokens int // of the system prompt
 	schema int // of the reply's schema
 	data   prompts.Data
-	mask   *mask // nil: the reader knows who is who
+	mask   *judge.Labels // nil: the reader knows who is who
 }
 
 // stages are the states in which a protocol has work.

@@ -74,11 +74,11 @@ func (e *Engine) prompt(r *record, c *call, seat transcript.Seat) error {
 		return err
 	}
 	c.prompt.data, c.mask = b.data, b.mask
-	c.prompt.data.Vars = b.mask.vars(c.step.Vars) // the system prompt keeps those of the first
+	c.prompt.data.Vars = b.mask.HideValues(c.step.Vars) // the system prompt keeps those of the first
 	c.prompt.data.Phase, c.prompt.data.Round, c.prompt.data.Rounds, c.prompt.data.MinRounds = c.step.Phase, r.Cursor.Round, r.MaxRounds, r.MinRounds
-	c.prompt.data.Names, c.prompt.data.Target = b.mask.names(c.names), targetRole(r, b, c.step.Target)
+	c.prompt.data.Names, c.prompt.data.Target = b.mask.All(c.names), targetRole(r, b, c.step.Target)
 	if c.judging {
-		c.prompt.data.Advice = b.mask.list(judgeAdvice(r))
+		c.prompt.data.Advice = b.mask.HideAll(judgeAdvice(r))
 	}
 	if c.contract != nil {
 		c.prompt.data.Reply = c.contract.Outline()

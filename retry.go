@@ -125,7 +125,7 @@ func (c *call) spared() bool {
 func (c *call) failure(n int, e *providers.Error) *Failure {
 	return &Failure{
 		Key: c.step.Key, Kind: e.Kind, Provider: c.model.providerName, Model: c.model.actor.Model, Attempts: n, Tried: c.turn.Attempts,
-		Began: c.turn.Began.UTC(), At: time.Now().UTC(), Message: c.mask.reveal(e.Error()), Recoverable: true, cause: e,
+		Began: c.turn.Began.UTC(), At: time.Now().UTC(), Message: c.mask.Reveal(e.Error()), Recoverable: true, cause: e,
 	}
 }
 

@@ -18,6 +18,8 @@ import (
 // They hide who is who from a judge that knows a participant's name or goes by the order of the seats. What they
 // cannot hide is a name in another spelling, such as another case or Unicode form, or one that is hinted at; and a
 // name that is a common word, such as "A", is replaced wherever it stands as a word.
+//
+// Nil labels hide nothing: the reader knows who is who.
 type Labels struct {
 	names  []string          // by label: Debater A comes first
 	labels map[string]string // by name
@@ -84,6 +86,9 @@ func (l *Labels) Names() []string {
 
 // Of is a participant's label. Any other name is returned as it is.
 func (l *Labels) Of(name string) string {
+	if l == nil {
+		return name
+	}
 	if label, ok := l.labels[name]; ok {
 		return label
 	}
@@ -93,6 +98,9 @@ func (l *Labels) Of(name string) string {
 // Seats are the participants as the judge may see them: in the order of their labels, and with the names in all texts
 // hidden. Whoever has no label comes last.
 func (l *Labels) Seats(seats []transcript.Seat) []transcript.Seat {
+	if l == nil {
+		return seats
+	}
 	list := slices.Clone(seats)
 	rank := func(s transcript.Seat) int {
 		if i := slices.Index(l.names, s.Name); i >= 0 {
@@ -122,6 +130,9 @@ func (l *Labels) Seats(seats []transcript.Seat) []transcript.Seat {
 //
 // Each text is to be hidden once: what was hidden would be taken for a forgery.
 func (l *Labels) Hide(text string) string {
+	if l == nil {
+		return text
+	}
 	return replace(text, &l.first, func(rest string, before rune) (string, int) {
 		for _, name := range l.sorted {
 			if strings.HasPrefix(rest, name) && apart(head(name), before) && apart(tail(name), head(rest[len(name):])) {
@@ -139,6 +150,9 @@ func (l *Labels) Hide(text string) string {
 // Reveal puts the participants' names in the place of their labels, with any space or joint between their two words. The
 // first may have any case; the second is in capitals, else it is a word like "a".
 func (l *Labels) Reveal(text string) string {
+	if l == nil {
+		return text
+	}
 	return replace(text, &l.first, func(rest string, before rune) (string, int) {
 		who, n := spoken(rest, before)
 		name, known := l.back[who]
@@ -151,7 +165,12 @@ func (l *Labels) Reveal(text string) string {
 
 // Fence is the number in the marks that quoted statements stand between. It is drawn by debate and judge, and
 // participants are never told.
-func (l *Labels) Fence() string { return l.fence }
+func (l *Labels) Fence() string {
+	if l == nil {
+		return ""
+	}
+	return l.fence
+}
 
 // Quote is a statement as it reaches the judge: between two marks, of which the first names its speaker and the
 // round, each on a line of its own.
@@ -176,6 +195,9 @@ func (l *Labels) Quote(who string, round int, text string) string {
 
 // Enclose is a text between the marks of Quote in which the names are hidden already: one that was made of quotes.
 func (l *Labels) Enclose(what, text string) string {
+	if l == nil {
+		return what + ":\n\n" + text
+	}
 	return fmt.Sprintf("<<<%s begin: %s>>>\n%s\n<<<%[1]s end>>>", l.fence, what, l.safe(text))
 }
 
