@@ -71,51 +71,6 @@ func encode(c store.Change) (data []string, head string, err error) {
 	return data, string(text), nil
 }
 
-// check finds conflicts. A turn that stands already counts more than the version.
-func check(ctx context.Context, tx *sql.Tx, c store.Change) error {
-	end, err := last(ctx, tx, c.ID)
-	if err != nil {
-		return err
-	}
-	for _, e := range c.Entries {
-		if e.Key == "" {
-			continue
-		}
-		var stands bool
-		err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM entries WHERE debate = ? AND key = ?)`, c.ID, e.Key).Scan(&stands)
-		if err != nil {
-			return err
-		}
-		if stands {
-			return &store.Conflict{ID: c.ID, After: c.After, Last: end.seq, Key: e.Key}
-		}
-	}
-	if end.seq != c.After {
-		return &store.Conflict{ID: c.ID, After: c.After, Last: end.seq}
-	}
-	return nil
-}
-
-// place is where an entry is; zero: nowhere.
-type place struct {
-	seq int64
-	row int64 // of the file: no other entry ever has it
-}
-
-// queryer is a database, a connection or a transaction.
-type queryer interface {
-	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
-}
-
-// last is where a journal ends; the zero place where there is none.
-func last(ctx context.Context, q queryer, id string) (end place, err error) {
-	err = q.QueryRowContext(ctx, `SELECT seq, row FROM entries WHERE debate = ? ORDER BY seq DESC LIMIT 1`, id).Scan(&end.seq, &end.row)
-	if errors.Is(err, sql.ErrNoRows) {
-		err = nil
-	}
-	return end, err
-}
-
 // Delete implements [store.Store]. An ended context is heeded until the write lock is taken.
 func (s *Store) Delete(ctx context.Context, id string) error {
 	err := update(ctx, s.write, func(ctx context.Context, tx *sql.Tx) error {

@@ -61,31 +61,6 @@ func decode(id string, text []byte) (h store.Head, err error) {
 	return h, err
 }
 
-// journal reads the entries after a seq.
-func journal(ctx context.Context, tx *sql.Tx, id string, after int64) (entries []store.Entry, err error) {
-	rows, err := tx.QueryContext(ctx, `SELECT seq, type, coalesce(key, ''), at, data FROM entries
-		WHERE debate = ? AND seq > ? ORDER BY seq`, id, after)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close() //nolint:errcheck // its error is that of Err
-	for rows.Next() {
-		var e store.Entry
-		var at int64
-		var data []byte
-		err := rows.Scan(&e.Seq, &e.Type, &e.Key, &at, &data)
-		if want := after + 1 + int64(len(entries)); e.Seq != want {
-			return nil, fmt.Errorf("entry %d is missing", want)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("entry %d: %w", e.Seq, err)
-		}
-		e.At, e.Data = time.UnixMicro(at).UTC(), json.RawMessage(data)
-		entries = append(entries, e)
-	}
-	return entries, rows.Err()
-}
-
 // List implements [store.Store]. It reads page by page and holds nothing meanwhile, so the loop may use the store, and
 // sees or misses what is committed while it runs.
 func (s *Store) List(ctx context.Context, q store.Query) iter.Seq2[store.Head, error] {
