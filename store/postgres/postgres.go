@@ -27,9 +27,10 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
+
+const askEvery = 5 * time.Second
 
 // Config says where debates are kept.
 type Config struct {
@@ -75,9 +76,6 @@ func (s *Store) Close() { s.watchers.close() }
 
 // lock is what the advisory lock of a debate is derived from.
 func (s *Store) lock(id string) string { return s.schema + "." + id }
-
-// quote is a name as SQL has it.
-func quote(name string) string { return pgx.Identifier{name}.Sanitize() }
 
 // unfit says whether PostgreSQL's text cannot hold s.
 func unfit(s string) bool { return strings.ContainsRune(s, 0) || !utf8.ValidString(s) }

@@ -1,6 +1,10 @@
 package postgres
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+)
 
 // queries are the statements on the tables of one schema.
 type queries struct{ lock, commit, load, list, remove, ends string }
@@ -75,3 +79,6 @@ limit $5`
 const endsSQL = `
 select id, (select coalesce(max(seq), 0) from {entries} where debate = id)
 from unnest($1::text[]) id`
+
+// quote is a name as SQL has it.
+func quote(name string) string { return pgx.Identifier{name}.Sanitize() }

@@ -2,9 +2,14 @@ package postgres
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
-	"sync"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
 )
 
 // Watch implements store.Watcher. From the first Watch until Close one connection beside the pool listens.
@@ -13,103 +18,136 @@ func (s *Store) Watch(id string, wake func(last int64)) (stop func()) {
 	return func() { s.watchers.remove(id, n) }
 }
 
-// watchers are those who are told of commits. Once there was any, somebody listens for what others commit.
-type watchers struct {
-	mu        sync.Mutex
-	debates   map[string]*watched
-	next      int
-	stop      context.CancelFunc // of who listens; nil: nobody does
-	listening sync.WaitGroup
-	closed    bool
+const (
+	answered    = 10 * time.Second // a database that takes longer is gone
+	firstRetry  = 100 * time.Millisecond
+	longestWait = 10 * time.Second
+)
+
+// message is the payload of a notification: who committed, where the journal ends, and the debate.
+func message(origin string, last int64, id string) string {
+	return fmt.Sprintf("%s %d %s", origin, last, id)
 }
 
-// watched is a debate that somebody watches.
-type watched struct {
-	wakes map[int]func(int64)
-	last  int64 // that was told
-	news  int   // how often something was told
-}
-
-const nothing = -1 // was told
-
-func (w *watchers) add(id string, wake func(int64), listen func(context.Context)) int {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.debates == nil {
-		w.debates = map[string]*watched{}
-	}
-	if w.stop == nil && !w.closed {
-		ctx, stop := context.WithCancel(context.Background())
-		w.stop = stop
-		w.listening.Go(func() { listen(ctx) })
-	}
-	d := w.debates[id]
-	if d == nil {
-		d = &watched{wakes: map[int]func(int64){}, last: nothing}
-		w.debates[id] = d
-	}
-	w.next++
-	d.wakes[w.next] = wake
-	return w.next
-}
-
-func (w *watchers) remove(id string, n int) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	d := w.debates[id]
-	if d == nil {
-		return
-	}
-	if delete(d.wakes, n); len(d.wakes) == 0 {
-		delete(w.debates, id)
+// heard tells of a notification. What this store committed it has told already.
+func (s *Store) heard(payload string) {
+	if part := strings.SplitN(payload, " ", 3); len(part) == 3 && part[0] != s.origin {
+		if last, err := strconv.ParseInt(part[1], 10, 64); err == nil {
+			s.watchers.tell(part[2], last)
+		}
 	}
 }
 
-// close waits until nobody listens any more.
-func (w *watchers) close() {
-	w.mu.Lock()
-	w.closed = true
-	if w.stop != nil {
-		w.stop()
+// listen tells of what others commit, until ctx ends.
+func (s *Store) listen(ctx context.Context) {
+	wait, cut := firstRetry, false
+	for {
+		err := s.hear(ctx, func() {
+			if cut {
+				s.log.InfoContext(ctx, "debates are watched again", "schema", s.schema)
+			}
+			wait, cut = firstRetry, false
+		})
+		if ctx.Err() != nil {
+			return
+		}
+		if !cut {
+			s.log.WarnContext(ctx, "debates cannot be watched, trying again", "schema", s.schema, "error", err)
+			cut = true
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(wait):
+			wait = min(2*wait, longestWait)
+		}
 	}
-	w.mu.Unlock()
-	w.listening.Wait()
 }
 
-// tell wakes who watches a debate.
-func (w *watchers) tell(id string, last int64) {
-	w.mu.Lock()
-	var wakes []func(int64)
-	if d := w.debates[id]; d != nil && d.last != last {
-		d.last = last
-		d.news++
-		wakes = slices.Collect(maps.Values(d.wakes))
+// hear listens on one connection until that is cut, and calls ready when it has begun. From time to time it asks, too,
+// since there are notifications that do not arrive.
+func (s *Store) hear(ctx context.Context, ready func()) error {
+	conn, err := s.connect(ctx)
+	if err != nil {
+		return err
 	}
-	w.mu.Unlock()
-	for _, wake := range wakes {
-		wake(last)
+	defer func() {
+		bye, done := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+		defer done()
+		_ = conn.Close(bye)
+	}()
+	for {
+		if err := s.ask(ctx, conn); err != nil {
+			return err
+		}
+		ready()
+		if err := s.hearFor(ctx, conn, s.askEvery); err != nil {
+			return err
+		}
 	}
 }
 
-// news says of each watched debate how often something was told.
-func (w *watchers) news() map[string]int {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	news := map[string]int{}
-	for id, d := range w.debates {
-		news[id] = d.news
+// connect opens a connection as the pool does, and listens on it. It is none of the pool's, so that whoever uses all of
+// those does not keep others from being told.
+func (s *Store) connect(ctx context.Context) (*pgx.Conn, error) {
+	ctx, done := context.WithTimeout(ctx, answered)
+	defer done()
+	pool := s.pool.Config()
+	c := pool.ConnConfig
+	c.OnNotification = nil // else that would get them
+	if pool.BeforeConnect != nil {
+		if err := pool.BeforeConnect(ctx, c); err != nil {
+			return nil, err
+		}
 	}
-	return news
+	conn, err := pgx.ConnectConfig(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	if pool.AfterConnect != nil {
+		err = pool.AfterConnect(ctx, conn)
+	}
+	if err == nil {
+		_, err = conn.Exec(ctx, "listen "+quote(s.schema))
+	}
+	if err != nil {
+		_ = conn.Close(ctx)
+		return nil, err
+	}
+	return conn, nil
 }
 
-// found tells where a journal ends, as the database said it when of the debate had been told news times. Where more was
-// told since, the answer is old.
-func (w *watchers) found(id string, last int64, news int) {
-	w.mu.Lock()
-	d := w.debates[id]
-	ok := d != nil && d.news == news
-	w.mu.Unlock()
-	if ok {
-		w.tell(id, last)
+// hearFor tells of notifications for a while.
+func (s *Store) hearFor(ctx context.Context, conn *pgx.Conn, d time.Duration) error {
+	while, done := context.WithTimeout(ctx, d)
+	defer done()
+	for {
+		n, err := conn.WaitForNotification(while)
+		switch {
+		case err == nil:
+			s.heard(n.Payload)
+		case while.Err() != nil:
+			return ctx.Err()
+		default:
+			return err
+		}
 	}
+}
+
+// ask tells of each watched debate where its journal ends, where that was not told.
+func (s *Store) ask(ctx context.Context, conn *pgx.Conn) error {
+	ctx, done := context.WithTimeout(ctx, answered)
+	defer done()
+	news := s.watchers.news()
+	rows, err := conn.Query(ctx, s.sql.ends, slices.Collect(maps.Keys(news)))
+	if err != nil {
+		return err
+	}
+	var id string
+	var last int64
+	_, err = pgx.ForEachRow(rows, []any{&id, &last}, func() error {
+		s.watchers.found(id, last, news[id])
+		return nil
+	})
+	return err
 }
