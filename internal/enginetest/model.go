@@ -10,8 +10,6 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/scripted"
@@ -98,19 +96,6 @@ func answer(r providers.Request) (string, error) {
 	}
 	b, err := json.Marshal(v)
 	return string(b), err
-}
-
-// frugal checks that a process called no step twice, and none that stood when it began.
-func (s *scene) frugal(p *process, stood []transcript.Turn) {
-	s.Helper()
-	seen := map[string]bool{}
-	for _, step := range answered(stood) {
-		seen[step] = true
-	}
-	for _, step := range p.model.steps() {
-		require.False(s, seen[step], "a step is called again")
-		seen[step] = true
-	}
 }
 
 // refusesB holds a model whose key is refused when B is to speak.

@@ -2,17 +2,14 @@ package enginetest
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
-	"sync/atomic"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/providers"
-	"github.com/elenchus-go/debate/store"
 )
 
 var recovery = map[string]func(*scene){
@@ -61,29 +58,6 @@ func (s *scene) handedOn() {
 	})
 }
 
-var errDisk = errors.New("the disk is full")
-
-// failing is a store whose nth commit fails, before or after it took effect.
-type failing struct {
-	store.Store
-	nth     int64
-	after   bool
-	commits atomic.Int64
-}
-
-// Commit implements store.Store.
-func (f *failing) Commit(ctx context.Context, c store.Change) error {
-	if f.commits.Add(1) != f.nth {
-		return f.Store.Commit(ctx, c)
-	}
-	if f.after {
-		if err := f.Store.Commit(ctx, c); err != nil {
-			return err
-		}
-	}
-	return errDisk
-}
-
 func (s *scene) storeFails() {
 	s.each(func(s *scene, cfg debate.Config, want rehearsal) {
 		id := cfg.ID
@@ -105,22 +79,6 @@ func (s *scene) storeFails() {
 			}
 		}
 	})
-}
-
-// sound checks that a journal has no gap, and each turn once and under its key.
-func (s *scene) sound(id string) {
-	s.Helper()
-	head, entries, err := s.place.Open(s).Load(s.ctx, id, 0)
-	require.NoError(s, err)
-	require.Len(s, entries, int(head.Seq))
-	var keys []string
-	for i, e := range entries {
-		require.Equal(s, int64(i+1), e.Seq)
-		if e.Key != "" {
-			keys = append(keys, e.Key)
-		}
-	}
-	require.ElementsMatch(s, s.keys(s.elsewhere(id)), keys)
 }
 
 func (s *scene) keyRefused() {

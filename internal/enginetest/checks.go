@@ -1,0 +1,36 @@
+package enginetest
+
+import (
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// frugal checks that a process called no step twice, and none that stood when it began.
+func (s *scene) frugal(p *process, stood []transcript.Turn) {
+	s.Helper()
+	seen := map[string]bool{}
+	for _, step := range answered(stood) {
+		seen[step] = true
+	}
+	for _, step := range p.model.steps() {
+		require.False(s, seen[step], "a step is called again")
+		seen[step] = true
+	}
+}
+
+// sound checks that a journal has no gap, and each turn once and under its key.
+func (s *scene) sound(id string) {
+	s.Helper()
+	head, entries, err := s.place.Open(s).Load(s.ctx, id, 0)
+	require.NoError(s, err)
+	require.Len(s, entries, int(head.Seq))
+	var keys []string
+	for i, e := range entries {
+		require.Equal(s, int64(i+1), e.Seq)
+		if e.Key != "" {
+			keys = append(keys, e.Key)
+		}
+	}
+	require.ElementsMatch(s, s.keys(s.elsewhere(id)), keys)
+}
