@@ -3,51 +3,16 @@
 package fakellm
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
-	"maps"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
-
-	"github.com/elenchus-go/debate/transcript"
 )
-
-// Protocol is what a service speaks.
-type Protocol string
-
-// The protocols.
-const (
-	OpenAI    Protocol = "openai"
-	Anthropic Protocol = "anthropic"
-	Ollama    Protocol = "ollama"
-	Google    Protocol = "google"
-)
-
-// Reply is what a service does with one call.
-type Reply struct {
-	Chunks []string // of the text; a call that does not stream gets them in one
-	Finish string   // the protocol's own word; defaults to that for a reply that came to its end
-	Usage  transcript.Usage
-	Kept   int // tokens of Usage.Input that the service wrote to its cache; only Anthropic says so
-
-	// Of these the first that is set ends a stream in place of its proper end.
-	Error string   // an error event with these words
-	Lines []string // as they are, the last without an end
-	Reset bool     // the connection is reset
-	Cut   bool     // the stream just ends
-	Hang  bool     // nothing more comes until the client leaves
-
-	Status int               // where it is set, the call is refused
-	Header map[string]string // of a refusal
-	Body   string            // of a refusal; defaults to an error in the protocol's form
-}
 
 // Request is a call that a service got.
 type Request struct {
@@ -203,62 +168,5 @@ func (s *Server) failure(words string) string {
 		return object{"type": "error", "error": object{"type": "an_error", "message": words}}.String()
 	default:
 		return object{"error": object{"message": words, "type": "an_error"}}.String()
-	}
-}
-
-// object is JSON to be.
-type object map[string]any
-
-func (o object) String() string {
-	raw, _ := json.Marshal(map[string]any(o)) // the package's own
-	return string(raw)
-}
-
-// with is o and more.
-func (o object) with(more object) object {
-	both := maps.Clone(o)
-	maps.Copy(both, more)
-	return both
-}
-
-// Memory is a network of one listener.
-type Memory struct {
-	conns chan net.Conn
-	done  context.Context
-	close func()
-}
-
-// NewMemory is such a network, until it is closed.
-func NewMemory() *Memory {
-	ctx, cancel := context.WithCancel(context.Background())
-	return &Memory{make(chan net.Conn), ctx, cancel}
-}
-
-// Addr implements net.Listener.
-func (m *Memory) Addr() net.Addr { return &net.TCPAddr{} }
-
-// Close implements net.Listener.
-func (m *Memory) Close() error { m.close(); return nil }
-
-// Accept implements net.Listener.
-func (m *Memory) Accept() (net.Conn, error) {
-	select {
-	case conn := <-m.conns:
-		return conn, nil
-	case <-m.done.Done():
-		return nil, net.ErrClosed
-	}
-}
-
-// Dial is the other end, for http.Transport.DialContext.
-func (m *Memory) Dial(ctx context.Context, _, _ string) (net.Conn, error) {
-	near, far := net.Pipe()
-	select {
-	case m.conns <- far:
-		return near, nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	case <-m.done.Done():
-		return nil, net.ErrClosed
 	}
 }

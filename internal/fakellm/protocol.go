@@ -2,8 +2,57 @@ package fakellm
 
 import (
 	"cmp"
+	"encoding/json"
+	"maps"
 	"strings"
+
+	"github.com/elenchus-go/debate/transcript"
 )
+
+// Protocol is what a service speaks.
+type Protocol string
+
+// The protocols.
+const (
+	OpenAI    Protocol = "openai"
+	Anthropic Protocol = "anthropic"
+	Ollama    Protocol = "ollama"
+	Google    Protocol = "google"
+)
+
+// Reply is what a service does with one call.
+type Reply struct {
+	Chunks []string // of the text; a call that does not stream gets them in one
+	Finish string   // the protocol's own word; defaults to that for a reply that came to its end
+	Usage  transcript.Usage
+	Kept   int // tokens of Usage.Input that the service wrote to its cache; only Anthropic says so
+
+	// Of these the first that is set ends a stream in place of its proper end.
+	Error string   // an error event with these words
+	Lines []string // as they are, the last without an end
+	Reset bool     // the connection is reset
+	Cut   bool     // the stream just ends
+	Hang  bool     // nothing more comes until the client leaves
+
+	Status int               // where it is set, the call is refused
+	Header map[string]string // of a refusal
+	Body   string            // of a refusal; defaults to an error in the protocol's form
+}
+
+// object is JSON to be.
+type object map[string]any
+
+func (o object) String() string {
+	raw, _ := json.Marshal(map[string]any(o)) // the package's own
+	return string(raw)
+}
+
+// with is o and more.
+func (o object) with(more object) object {
+	both := maps.Clone(o)
+	maps.Copy(both, more)
+	return both
+}
 
 // finish is why the model stopped.
 func (p Protocol) finish(r Reply) string {
