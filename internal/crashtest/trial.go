@@ -70,7 +70,7 @@ func (tr *Trial) Run(t *testing.T) {
 		require.NoError(t, err)
 	}
 	tr.finish(t)
-	tr.verify(t)
+	verify(t, tr.Store, tr.ledger)
 }
 
 // setting is a number from the environment.

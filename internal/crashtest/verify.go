@@ -28,18 +28,18 @@ type tally struct {
 	flying                             int // calls that were in flight when their process, or the database, died
 }
 
-// verify compares the journals with the ledger, and with debates that nobody disturbed.
-func (tr *Trial) verify(t *testing.T) {
-	lines, err := tr.ledger.from(0)
+// verify compares the journals of a store with the ledger, and with debates that nobody disturbed.
+func verify(t *testing.T, st store.Store, ledger ledger) {
+	lines, err := ledger.from(0)
 	require.NoError(t, err)
 	n := &tally{kills: map[string]int{}}
 	calls, allowed := n.count(t, lines)
 	stored := map[string][]store.Entry{}
 	spoken := map[step]int{}
-	for h, err := range tr.Store.List(t.Context(), store.Query{}) {
+	for h, err := range st.List(t.Context(), store.Query{}) {
 		require.NoError(t, err)
 		n.debates++
-		stored[h.ID] = tr.check(t, n, h.ID, spoken)
+		stored[h.ID] = n.compare(t, st, h.ID, spoken)
 	}
 	n.check(t, lines, stored)
 	for s, made := range calls {
@@ -51,9 +51,9 @@ func (tr *Trial) verify(t *testing.T) {
 	assert.Zero(t, n.mismatched, "heads that are not what their journal amounts to")
 }
 
-// check compares one debate with its own head and with an undisturbed debate.
-func (tr *Trial) check(t *testing.T, n *tally, id string, spoken map[step]int) []store.Entry {
-	head, entries, err := tr.Store.Load(t.Context(), id, 0)
+// compare compares one debate with its own head and with an undisturbed debate.
+func (n *tally) compare(t *testing.T, st store.Store, id string, spoken map[step]int) []store.Entry {
+	head, entries, err := st.Load(t.Context(), id, 0)
 	require.NoError(t, err)
 	e, err := debate.NewEngine(debate.Options{Store: replica(t, head, entries)})
 	require.NoError(t, err)
