@@ -30,6 +30,7 @@ type Trial struct {
 	Life     time.Duration // of a child that is killed from outside: up to so long after its first call
 	Patience time.Duration // for the debates to end, once nobody is killed any more
 	Disturb  func() error  // is called after every 25th kill; nil: nothing else goes wrong
+	Elapse   func() error  // makes timeouts of dead children expire before the last children start; nil: the trial waits for them
 
 	path       string
 	ledger     ledger
@@ -72,6 +73,9 @@ func (tr *Trial) Run(t *testing.T) {
 	tr.finish(t)
 	verify(t, tr.Store, tr.ledger)
 }
+
+// Soak reports whether the environment asks for a long trial, by DEBATE_KILLS_EACH.
+func Soak() bool { return os.Getenv("DEBATE_KILLS_EACH") != "" }
 
 // setting is a number from the environment.
 func setting(t *testing.T, name string, otherwise int) int {
@@ -237,6 +241,9 @@ func (p *process) calls() (calls, acks int, err error) {
 
 // finish lets children be until all debates have ended.
 func (tr *Trial) finish(t *testing.T) {
+	if tr.Elapse != nil {
+		require.NoError(t, tr.Elapse())
+	}
 	var children []*process
 	for range tr.Children {
 		p, err := tr.spawn(Orders{Finish: true})

@@ -45,14 +45,14 @@ func child(c *crashtest.Child) {
 // Debates survive the death of their process at any point of a step.
 func TestDebatesSurviveKills(t *testing.T) {
 	if testing.Short() {
-		t.Skip("hundreds of processes are started")
+		t.Skip("dozens of processes are started")
 	}
 	path := filepath.Join(t.TempDir(), "debates.db")
 	s, err := Open(path)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	trial := crashtest.Trial{
-		Store: s, Address: path, Children: 1, Points: points, Each: 25, Random: 100,
+		Store: s, Address: path, Children: 1, Points: points, Each: 3, Random: 12,
 		Life: 300 * time.Millisecond, Patience: time.Minute,
 	}
 	trial.Run(t)
