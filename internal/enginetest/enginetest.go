@@ -12,7 +12,8 @@ import (
 )
 
 // Run tests debates over a store in places that empty gives, a new one for each test. What only damage can show is
-// skipped where nothing can damage a place.
+// skipped where nothing can damage a place. A database is slow, so over one that can be damaged some tests take fewer
+// moments of a debate than in memory, unless DEBATE_KILLS_EACH is set.
 func Run(t *testing.T, empty func(t testing.TB) storetest.Place) {
 	for _, tests := range []map[string]func(*scene){recovery, control, keeping, damage, following} {
 		for name, test := range tests {

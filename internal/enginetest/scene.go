@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	"testing"
 	"time"
 
@@ -37,6 +38,9 @@ func set(t *testing.T, place storetest.Place) *scene {
 func (s *scene) run(name string, test func(*scene)) {
 	s.Run(name, func(t *testing.T) { test(set(t, s.place)) })
 }
+
+// thorough reports whether the scene goes through all moments of a debate, which takes long over a database.
+func (s *scene) thorough() bool { return s.place.Damage == nil || os.Getenv("DEBATE_KILLS_EACH") != "" }
 
 // process is a program that has the place open.
 type process struct {
