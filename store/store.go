@@ -1,8 +1,19 @@
-// Package store keeps debates: for each an append-only journal, and a head that sums it up.
+// Package store defines how debates are stored and provides a store in memory.
 //
-// The journal is the truth. [Store.Commit] is the only write: it appends entries whole or not at all, and only where the
-// journal still ends at the entry that the change was computed on. The head is a cache of what the journal says, kept
-// for lists. [Memory] keeps debates for as long as the process lives.
+//	s := store.Memory()
+//	err := s.Commit(ctx, store.Change{
+//		ID:      "d1",
+//		Entries: []store.Entry{{Seq: 1, Type: "config", At: now, Data: config}},
+//		Head:    store.Head{ID: "d1", Seq: 1, Created: now, Updated: now},
+//	})
+//	head, entries, err := s.Load(ctx, "d1", 0)
+//
+// A store keeps an append-only journal for each debate, and a head that sums the journal up. The journal is
+// authoritative. The head is a cache for lists.
+//
+// [Store.Commit] is the only write. It appends all entries of a change or none, and only if the journal still ends at the
+// entry that the change was computed on. [Memory] keeps debates while the process lives. The packages sqlite and postgres
+// keep them in databases. To write a store, implement [Store] and test it with the package storetest.
 package store
 
 import (

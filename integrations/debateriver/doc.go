@@ -1,5 +1,19 @@
-// Package debateriver runs debates as jobs of River, a job engine on PostgreSQL: on many machines, and through the death
-// of any of them.
+// Package debateriver runs debates as jobs of River, a job queue on PostgreSQL. Debates run on many machines and survive
+// the death of any of them.
+//
+//	s, err := debateriver.NewStore(pool, debateriver.Config{})
+//	if err != nil {
+//		return err
+//	}
+//	workers := river.NewWorkers()
+//	if _, err := debateriver.AddWorker(workers, s, debate.Options{Providers: providers}); err != nil {
+//		return err
+//	}
+//	client, err := river.NewClient(riverpgxv5.New(pool), debateriver.Defaults(&river.Config{Workers: workers}))
+//	if err != nil {
+//		return err
+//	}
+//	return client.Start(ctx)
 //
 // A job is one plan: all that may run next in a debate, one step or the parallel steps of a phase. Each turn is committed
 // by itself; the last one together with the transition, the next plan's job and the completion of this job, in one
@@ -14,13 +28,8 @@
 // again; nothing else is. A job that somebody cancels or deletes in River leaves its debate waiting until it is started
 // again.
 //
-// A program that submits has a [Store] and an engine on it: Create and Start, then Watch, Pause, Stop as always. A worker
-// adds [AddWorker] to its own River workers:
-//
-//	store, err := debateriver.NewStore(pool, debateriver.Config{})
-//	workers := river.NewWorkers()
-//	engine, err := debateriver.AddWorker(workers, store, debate.Options{Providers: ...})
-//	client, err := river.NewClient(riverpgxv5.New(pool), debateriver.Defaults(&river.Config{Workers: workers}))
+// A program that submits debates makes a [Store] and an engine over it, and calls Create and Start, then Watch, Pause and
+// Stop as with any store. A worker adds [AddWorker] to its own River workers, as above.
 //
 // Run over such a store drives as well, beside the workers: both are paid.
 //

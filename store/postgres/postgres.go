@@ -1,12 +1,16 @@
-// Package postgres keeps debates in PostgreSQL, for many machines.
+// Package postgres stores debates in PostgreSQL, for use by many machines.
 //
-// The caller owns the pool, and all tables stand in one schema, which [Store.Migrate] makes and brings up to date:
+//	s, err := postgres.New(pool, postgres.Config{}) // pool is a *pgxpool.Pool
+//	if err != nil {
+//		return err
+//	}
+//	defer s.Close()
+//	if err := s.Migrate(ctx); err != nil {
+//		return err
+//	}
+//	engine, err := debate.NewEngine(debate.Options{Store: s, Providers: providers})
 //
-//	pool, err := pgxpool.New(ctx, os.Getenv("DATABASE_URL"))
-//	...
-//	debates, err := postgres.New(pool, postgres.Config{})
-//	...
-//	err = debates.Migrate(ctx)
+// The caller owns the pool. All tables are in one schema, which [Store.Migrate] creates and updates.
 //
 // A commit is one round trip and one transaction, and lasts when it has returned, unless the server's synchronous_commit
 // is off. [Store.CommitTx] commits within a transaction of the caller. Commits to one debate wait for each other, by an

@@ -1,4 +1,11 @@
-// Package sqlite keeps debates in a SQLite database: one file, no server, no C compiler.
+// Package sqlite stores debates in a SQLite database: one file, no server, no C compiler.
+//
+//	s, err := sqlite.Open("debates.db")
+//	if err != nil {
+//		return err
+//	}
+//	defer s.Close()
+//	engine, err := debate.NewEngine(debate.Options{Store: s, Providers: providers})
 //
 // [Open] makes the file where there is none and brings an older one up to date. Any number of goroutines, stores and
 // processes of one machine may use a file at once. Beside it stand two more while it is open, named like it with -wal

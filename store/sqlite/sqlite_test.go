@@ -18,30 +18,6 @@ import (
 	"github.com/elenchus-go/debate/store/storetest"
 )
 
-func ExampleOpen() {
-	folder, err := os.MkdirTemp("", "debates")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer os.RemoveAll(folder) //nolint:errcheck // the system's to clean
-
-	s, err := sqlite.Open(filepath.Join(folder, "debates.db"))
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer s.Close()
-
-	ctx := context.Background()
-	created := store.Change{ID: "d1", Entries: []store.Entry{{Seq: 1, Type: "config"}}, Head: store.Head{ID: "d1", Seq: 1}}
-	fmt.Println(s.Commit(ctx, created))
-	fmt.Println(s.Commit(ctx, created)) // by another process, which did not know
-	// Output:
-	// <nil>
-	// commit to debate d1: computed on entry 0, the journal ends at 1
-}
-
 func TestStore(t *testing.T) {
 	storetest.Run(t, place)
 }

@@ -1,4 +1,14 @@
-// Package storetest is the contract of stores as a test suite: a store is right when Run passes.
+// Package storetest tests implementations of store.Store. A store is correct if [Run] passes.
+//
+//	func TestStore(t *testing.T) {
+//		storetest.Run(t, func(t testing.TB) storetest.Place {
+//			path := filepath.Join(t.TempDir(), "debates.db")
+//			return storetest.Place{Open: func(t testing.TB) store.Store { return open(t, path) }}
+//		})
+//	}
+//
+// Run tests commits, conflicts, loads, lists, deletions, notifications and concurrent use. A store that gives the suite a
+// [Damage] is also tested with lost and unreadable data.
 package storetest
 
 import (

@@ -1,0 +1,87 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"time"
+
+	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/store"
+)
+
+var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+func Example() {
+	ctx := context.Background()
+	s := store.Memory()
+	err := s.Commit(ctx, store.Change{
+		ID:      "d1",
+		Entries: []store.Entry{{Seq: 1, Type: "config", At: now, Data: map[string]string{"topic": "Ban cars?"}}},
+		Head:    store.Head{ID: "d1", Seq: 1, Topic: "Ban cars?", Created: now, Updated: now},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	head, entries, err := s.Load(ctx, "d1", 0)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(head.Topic, head.Seq, entries[0].Type)
+	// Output: Ban cars? 1 config
+}
+
+// Of two writers that computed their changes on the same entry, the second one gets a Conflict. It loads what is new and
+// decides again.
+func ExampleConflict() {
+	ctx := context.Background()
+	s := store.Memory()
+	change := store.Change{ID: "d1", Entries: []store.Entry{{Seq: 1, Type: "config"}}, Head: store.Head{ID: "d1", Seq: 1}}
+	fmt.Println(s.Commit(ctx, change))
+	err := s.Commit(ctx, change)
+	if conflict, ok := errors.AsType[*store.Conflict](err); ok {
+		fmt.Println("the journal ends at", conflict.Last)
+	}
+	// Output:
+	// <nil>
+	// the journal ends at 1
+}
+
+// Before and BeforeID select the page that follows the last debate of a page.
+func ExampleQuery() {
+	ctx := context.Background()
+	s := store.Memory()
+	for i, id := range []string{"a", "b", "c"} {
+		head := store.Head{ID: id, Seq: 1, State: fsm.Completed, Created: now.Add(time.Duration(i) * time.Hour)}
+		if err := s.Commit(ctx, store.Change{ID: id, Entries: []store.Entry{{Seq: 1, Type: "config"}}, Head: head}); err != nil {
+			log.Fatal(err)
+		}
+	}
+	q := store.Query{States: []fsm.State{fsm.Completed}, Limit: 2}
+	for page := 1; page <= 2; page++ {
+		for head, err := range s.List(ctx, q) {
+			if err != nil {
+				log.Fatal(err)
+			}
+			fmt.Println(page, head.ID)
+			q.Before, q.BeforeID = head.Created, head.ID
+		}
+	}
+	// Output:
+	// 1 c
+	// 1 b
+	// 2 a
+}
+
+func ExampleWatcher() {
+	ctx := context.Background()
+	s := store.Memory()
+	stop := s.(store.Watcher).Watch("d1", func(last int64) { fmt.Println("the journal ends at", last) })
+	defer stop()
+	change := store.Change{ID: "d1", Entries: []store.Entry{{Seq: 1, Type: "config"}}, Head: store.Head{ID: "d1", Seq: 1}}
+	if err := s.Commit(ctx, change); err != nil {
+		log.Fatal(err)
+	}
+	// Output: the journal ends at 1
+}

@@ -1,0 +1,73 @@
+package sqlite_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"os"
+	"path/filepath"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/scripted"
+	"github.com/elenchus-go/debate/store"
+	"github.com/elenchus-go/debate/store/sqlite"
+)
+
+// A debate is stored in the file while it runs.
+func Example() {
+	folder, err := os.MkdirTemp("", "debates")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(folder) //nolint:errcheck // the system cleans it
+	s, err := sqlite.Open(filepath.Join(folder, "debates.db"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer s.Close()
+
+	ctx := context.Background()
+	engine, err := debate.NewEngine(debate.Options{Store: s, Providers: map[string]providers.Provider{"m": scripted.Text("Yes.")}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	_, err = engine.Create(ctx, debate.Config{
+		ID: "d1", Topic: "Ban cars?",
+		Participants: []debate.Participant{{Name: "Ada"}, {Name: "Bo"}}, Judges: []debate.Participant{{Name: "Judge"}},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for head, err := range engine.List(ctx, store.Query{}) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(head.ID, head.Topic, head.State)
+	}
+	// Output: d1 Ban cars? configuring
+}
+
+func ExampleOpen() {
+	folder, err := os.MkdirTemp("", "debates")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(folder) //nolint:errcheck // the system's to clean
+
+	s, err := sqlite.Open(filepath.Join(folder, "debates.db"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer s.Close()
+
+	ctx := context.Background()
+	created := store.Change{ID: "d1", Entries: []store.Entry{{Seq: 1, Type: "config"}}, Head: store.Head{ID: "d1", Seq: 1}}
+	fmt.Println(s.Commit(ctx, created))
+	fmt.Println(s.Commit(ctx, created)) // by another process, which did not know
+	// Output:
+	// <nil>
+	// commit to debate d1: computed on entry 0, the journal ends at 1
+}
