@@ -159,7 +159,7 @@ func TestAQuestionIsDecidedByAnotherProcess(t *testing.T) {
 	d := s.submitter(t).submit(t, c)
 	asked := follow(t, d, 0, enters(fsm.Paused)).(debate.StateChanged)
 	require.NotNil(t, asked.Question)
-	require.Empty(t, s.activeJobs(t, d))
+	s.idle(t, d) // the job ends after the event
 	require.NoError(t, s.submitter(t).on(t, d).Decide(t.Context(), "retry"))
 	r := complete(t, d, c)
 	require.Equal(t, len(r.Turns)+1, m.made())
