@@ -1,0 +1,214 @@
+package importtest
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/importer"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// rootOrder is the order of the root package's files. A file refers only to files before it.
+var rootOrder = []string{
+	"doc.go",
+	// Data.
+	"config.go", "config_json.go", "errors.go", "result.go", "event.go",
+	// What is known of a debate, and what is read from it.
+	"record.go", "budget.go", "findings.go", "prompt.go", "history.go", "status.go",
+	// Decisions.
+	"apply.go", "validate.go", "transition.go", "policy.go",
+	// Calls of models.
+	"live.go", "draft.go", "execution.go", "overflow.go", "retry.go", "attempt.go",
+	// What an engine holds, and the requests that it makes.
+	"registry.go", "request.go",
+	// The journal, and those who drive it.
+	"journal.go", "delivery.go", "driver.go", "perform.go", "advance.go",
+	// The API.
+	"debate.go", "control.go", "watch.go", "engine.go",
+}
+
+// circular are the packages whose files may refer to one another in a circle.
+var circular = []string{"providers/langchain"}
+
+// A reference is a use of a name in one file that another file of the package defines.
+type reference struct{ from, to, name string }
+
+func (r reference) String() string { return fmt.Sprintf("%s uses %s of %s", r.from, r.name, r.to) }
+
+func TestNoFilesReferToOneAnotherInACircle(t *testing.T) {
+	for _, dir := range modules(t) {
+		for _, p := range buildModule(t, dir) {
+			if slices.Contains(circular, short(p.ImportPath)) {
+				continue
+			}
+			for _, circle := range circles(p.references(t)) {
+				assert.Fail(t, "files refer to one another in a circle", "package %s:\n%s", p.ImportPath, circle)
+			}
+		}
+	}
+}
+
+func TestTheRootsFilesReferOnlyToFilesBeforeThem(t *testing.T) {
+	packages := buildModule(t, root)
+	at := slices.IndexFunc(packages, func(p built) bool { return p.ImportPath == module })
+	require.GreaterOrEqual(t, at, 0)
+	require.ElementsMatch(t, rootOrder, packages[at].GoFiles, "rootOrder has each file of the root package once")
+	for _, problem := range upward(rootOrder, packages[at].references(t)) {
+		assert.Fail(t, problem)
+	}
+}
+
+// upward returns a sentence for each reference to a file that does not stand before.
+func upward(order []string, references []reference) (problems []string) {
+	for _, r := range references {
+		if slices.Index(order, r.to) > slices.Index(order, r.from) {
+			problems = append(problems, fmt.Sprintf("%s: %s stands after %s in the order of files", r, r.to, r.from))
+		}
+	}
+	return problems
+}
+
+// circles returns the references that lie on a circle, one text for each circle.
+func circles(references []reference) (list []string) {
+	reach := map[string]map[string]bool{}
+	for _, r := range references {
+		if reach[r.from] == nil {
+			reach[r.from] = map[string]bool{}
+		}
+		reach[r.from][r.to] = true
+	}
+	for via := range reach { // Warshall's closure
+		for from := range reach {
+			if reach[from][via] {
+				for to := range reach[via] {
+					reach[from][to] = true
+				}
+			}
+		}
+	}
+	told := map[string]bool{}
+	for _, r := range references {
+		if !reach[r.from][r.from] || told[r.from] {
+			continue
+		}
+		var lines []string
+		for _, other := range references {
+			if reach[r.from][other.from] && reach[other.to][r.from] {
+				told[other.from] = true
+				lines = append(lines, other.String())
+			}
+		}
+		list = append(list, strings.Join(lines, "\n"))
+	}
+	return list
+}
+
+// A built is a package as the go command has built it.
+type built struct {
+	ImportPath, Dir, Export string
+	GoFiles, CgoFiles       []string
+	Standard                bool
+	exports                 map[string]string // of all packages of the build, by import path
+}
+
+func buildModule(t *testing.T, dir string) (list []built) {
+	cmd := exec.CommandContext(t.Context(), "go", "list", "-export", "-deps", "-buildvcs=false", "-json=ImportPath,Dir,Export,GoFiles,CgoFiles,Standard", "./...")
+	cmd.Dir = dir
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	require.NoError(t, err, stderr.String())
+	abs, err := filepath.Abs(dir)
+	require.NoError(t, err)
+	exports := map[string]string{}
+	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
+		p := built{exports: exports}
+		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+			break
+		} else {
+			require.NoError(t, err)
+		}
+		exports[p.ImportPath] = p.Export
+		if !p.Standard && (p.Dir == abs || strings.HasPrefix(p.Dir, abs+string(filepath.Separator))) {
+			list = append(list, p)
+		}
+	}
+	require.NotEmpty(t, list, dir)
+	return list
+}
+
+// references returns the uses of one file's package-level definitions, methods and fields in another file, each name once.
+func (p built) references(t *testing.T) []reference {
+	fset := token.NewFileSet()
+	var files []*ast.File
+	for _, name := range p.GoFiles {
+		f, err := parser.ParseFile(fset, filepath.Join(p.Dir, name), nil, 0)
+		require.NoError(t, err)
+		files = append(files, f)
+	}
+	info := &types.Info{Uses: map[*ast.Ident]types.Object{}}
+	imports := importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) { return os.Open(p.exports[path]) })
+	pkg, err := (&types.Config{Importer: imports}).Check(p.ImportPath, fset, files, info)
+	require.NoError(t, err)
+	seen := map[reference]bool{}
+	for id, o := range info.Uses {
+		if o.Pkg() != pkg || !lasting(pkg, o) {
+			continue
+		}
+		r := reference{base(fset, id.Pos()), base(fset, o.Pos()), id.Name}
+		if r.from != r.to {
+			seen[r] = true
+		}
+	}
+	var list []reference
+	for r := range seen {
+		list = append(list, r)
+	}
+	slices.SortFunc(list, func(a, b reference) int { return cmp.Compare(a.String(), b.String()) })
+	return list
+}
+
+// lasting reports whether an object is a definition of the package, a method or a field.
+func lasting(pkg *types.Package, o types.Object) bool {
+	switch o := o.(type) {
+	case *types.Var:
+		if o.IsField() {
+			return true
+		}
+	case *types.Func:
+		if o.Signature().Recv() != nil {
+			return true
+		}
+	}
+	return o.Parent() == pkg.Scope()
+}
+
+func base(fset *token.FileSet, p token.Pos) string { return filepath.Base(fset.Position(p).Filename) }
+
+func TestACircleIsFound(t *testing.T) {
+	a, b, c, d := reference{"a.go", "b.go", "B"}, reference{"b.go", "c.go", "C"}, reference{"c.go", "a.go", "A"}, reference{"d.go", "a.go", "A"}
+	require.Empty(t, circles([]reference{a, b, d}))
+	require.Equal(t, []string{"a.go uses B of b.go\nb.go uses C of c.go\nc.go uses A of a.go"}, circles([]reference{a, b, c, d}))
+}
+
+func TestAnUpwardReferenceIsFound(t *testing.T) {
+	order := []string{"config.go", "engine.go"}
+	require.Empty(t, upward(order, []reference{{"engine.go", "config.go", "Config"}}))
+	require.Equal(t, []string{"config.go uses Engine of engine.go: engine.go stands after config.go in the order of files"},
+		upward(order, []reference{{"config.go", "engine.go", "Engine"}}))
+}
