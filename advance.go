@@ -11,17 +11,17 @@ import (
 	"github.com/elenchus-go/debate/providers"
 )
 
-// calls are what may run now, each with all that it needs of the record.
-func (dr *drive) calls(r *record) ([]*call, *Failure) {
-	var calls []*call
+// newExecutions are what may run now, each with all that it needs of the record.
+func (dr *driver) newExecutions(r *record) ([]*execution, *Failure) {
+	var calls []*execution
 	for _, s := range r.next() {
-		c, err := dr.engine.call(r, s)
+		c, err := dr.engine.newExecution(r, s)
 		if err == nil {
 			c.model.providerName, c.model.provider, err = dr.engine.bind(c.model.actor.Provider)
 		}
 		if err != nil {
 			return nil, &Failure{
-				Key: s.Key, Kind: providers.Validation, At: time.Now().UTC(), Message: err.Error(), Recoverable: !errors.Is(err, errProtocol), cause: err,
+				Key: s.Key, Kind: providers.InvalidRequest, At: time.Now().UTC(), Message: err.Error(), Recoverable: !errors.Is(err, errProtocol), cause: err,
 			}
 		}
 		calls = append(calls, c)
@@ -29,8 +29,8 @@ func (dr *drive) calls(r *record) ([]*call, *Failure) {
 	return calls, nil
 }
 
-// unit does what may be done now.
-func (dr *drive) unit() (more bool, err error) {
+// advance does what may be done now.
+func (dr *driver) advance() (more bool, err error) {
 	p, err := dr.plan()
 	if dr.out.flush(); dr.out.gone || err != nil {
 		return false, err
@@ -42,7 +42,7 @@ func (dr *drive) unit() (more bool, err error) {
 		}
 	case p.wait > 0:
 		dr.sleep(p.wait)
-	case len(p.calls) > 0 && !dr.moved(p): // else it is planned anew
+	case len(p.executions) > 0 && !dr.outdated(p): // else it is planned anew
 		err = dr.perform(p)
 	}
 	if dr.out.flush(); dr.out.gone || err != nil {
@@ -51,21 +51,21 @@ func (dr *drive) unit() (more bool, err error) {
 	if dr.ctx.Err() != nil {
 		return false, context.Cause(dr.ctx)
 	}
-	return dr.rest()
+	return dr.hasMore()
 }
 
-// rest says whether there is more to do, and gives the failure that the debate stopped with.
-func (dr *drive) rest() (more bool, err error) {
+// hasMore says whether there is more to do, and gives the failure that the debate stopped with.
+func (dr *driver) hasMore() (more bool, err error) {
 	dr.journal.mu.Lock()
 	defer dr.journal.mu.Unlock()
 	r := dr.journal.rec
-	if r != nil && r.snap.State == fsm.Error {
+	if r != nil && r.lifecycle.State == fsm.Error {
 		return false, r.failure
 	}
-	return r == nil || r.snap.State.Active(), nil
+	return r == nil || r.lifecycle.State.Active(), nil
 }
 
-func (dr *drive) plan() (p plan, err error) {
+func (dr *driver) plan() (p plan, err error) {
 	j := dr.journal
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -73,7 +73,7 @@ func (dr *drive) plan() (p plan, err error) {
 		return p, ErrClosed
 	}
 	p.newest = dr.newest.Load()
-	if j.rec == nil || j.rec.supported() != nil || dr.behind(j.rec.Seq) || !j.rec.begun() {
+	if j.rec == nil || j.rec.supported() != nil || dr.behind(j.rec.Seq) || !j.rec.phaseOpen() {
 		if err := j.change(dr.ctx, dr.prepare); err != nil {
 			return p, err
 		}
@@ -81,15 +81,15 @@ func (dr *drive) plan() (p plan, err error) {
 	p.known = dr.known.Load()
 	switch r := j.rec; {
 	case dr.only != "" && dr.only != planOf(r).Key: // what it was to do is done
-	case r.snap.State == fsm.Validating:
+	case r.lifecycle.State == fsm.Validating:
 		p.check = r.config
-	case r.snap.State == fsm.RoundComplete:
-		p.wait = max(time.Until(r.due()), 1)
-	case r.snap.State.Active():
+	case r.lifecycle.State == fsm.RoundComplete:
+		p.wait = max(time.Until(r.nextRoundAt()), 1)
+	case r.lifecycle.State.Active():
 		var broken *Failure
-		if p.calls, broken = dr.calls(r); broken != nil {
-			return p, j.change(dr.ctx, func(c *change) error {
-				if !c.rec.begun() { // somebody was faster
+		if p.executions, broken = dr.newExecutions(r); broken != nil {
+			return p, j.change(dr.ctx, func(c *transaction) error {
+				if !c.rec.phaseOpen() { // somebody was faster
 					return nil
 				}
 				return c.fire(fsm.Fail, StateChanged{Failure: broken})
@@ -100,11 +100,11 @@ func (dr *drive) plan() (p plan, err error) {
 }
 
 // prepare takes the debate as far as it comes without work.
-func (dr *drive) prepare(c *change) error {
+func (dr *driver) prepare(c *transaction) error {
 	if err := c.rec.drivable(); err != nil {
 		return fmt.Errorf("drive debate %s: %w", c.rec.ID, err)
 	}
-	switch c.rec.snap.State {
+	switch c.rec.lifecycle.State {
 	case fsm.Configuring, fsm.Ready:
 		return c.start()
 	default:
@@ -113,19 +113,19 @@ func (dr *drive) prepare(c *change) error {
 }
 
 // validate checks what only a driver can, and starts the debate or takes it back to configuring.
-func (dr *drive) validate(cfg Config) error {
-	found := dr.engine.unbound(cfg)
+func (dr *driver) validate(cfg Config) error {
+	found := dr.engine.missingNames(cfg)
 	if len(found) == 0 {
-		found = dr.probe(cfg)
+		found = dr.checkProviders(cfg)
 	}
 	if dr.ctx.Err() != nil {
 		return context.Cause(dr.ctx)
 	}
 	dr.journal.mu.Lock()
 	defer dr.journal.mu.Unlock()
-	err := dr.journal.change(dr.ctx, func(c *change) error {
+	err := dr.journal.change(dr.ctx, func(c *transaction) error {
 		switch {
-		case c.rec.snap.State != fsm.Validating: // somebody else did
+		case c.rec.lifecycle.State != fsm.Validating: // somebody else did
 			return nil
 		case len(found) > 0:
 			return c.fire(fsm.Reject, StateChanged{Problems: found})
@@ -139,39 +139,39 @@ func (dr *drive) validate(cfg Config) error {
 		return c.settle()
 	})
 	if err == nil {
-		err = problems(found)
+		err = problemsError(found)
 	}
 	return err
 }
 
 // warn tells of what is allowed, but not wise.
-func (dr *drive) warn(cfg *Config) {
-	for _, w := range cfg.kinship(dr.engine.named) {
+func (dr *driver) warn(cfg *Config) {
+	for _, w := range cfg.selfPreferenceWarnings(dr.engine.providerName) {
 		dr.engine.log.WarnContext(dr.ctx, "check configuration", "debate", dr.journal.id, "warning", w)
 		if dr.out.yield != nil && !dr.out.gone {
-			_ = dr.out.show(Warning{Stamp: live("warning"), Text: w}, dr.out.shown) // a viewer who leaves is seen to
+			_ = dr.out.show(Warning{EventMeta: liveMeta("warning"), Text: w}, dr.out.shown) // a viewer who leaves is seen to
 		}
 	}
 }
 
-// probe asks the providers, until it is not wanted any more.
-func (dr *drive) probe(cfg Config) []protocol.Problem {
+// checkProviders asks the providers, until it is not wanted any more.
+func (dr *driver) checkProviders(cfg Config) []protocol.Problem {
 	ctx, cancel := context.WithTimeout(dr.ctx, cfg.Limits.StepTimeout)
 	defer cancel()
 	ctx, stop := context.WithCancelCause(ctx)
 	set := func(f context.CancelCauseFunc) {
 		dr.mu.Lock()
 		defer dr.mu.Unlock()
-		dr.checking = f
+		dr.cancelCheck = f
 	}
 	set(stop)
 	defer set(nil)
 	defer stop(nil)
-	return dr.engine.probe(ctx, cfg)
+	return dr.engine.checkProviders(ctx, cfg)
 }
 
 // sleep waits until something changes, the engine closes, or, unless it is negative, so much time has passed.
-func (dr *drive) sleep(wait time.Duration) {
+func (dr *driver) sleep(wait time.Duration) {
 	var over <-chan time.Time
 	if wait >= 0 {
 		t := time.NewTimer(wait)

@@ -11,16 +11,17 @@ import (
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
 )
 
 // apply folds in one durable event, which was committed at the given time.
 func (r *record) apply(ev Event, at time.Time) error {
-	stamp := ev.Event()
+	stamp := ev.Meta()
 	if stamp.Seq != r.Seq+1 {
 		return fmt.Errorf("read entry %d of debate %s: entry %d is missing", stamp.Seq, r.ID, r.Seq+1)
 	}
-	if err := r.sound(ev); err != nil {
+	if err := r.checkEntry(ev); err != nil {
 		return fmt.Errorf("read entry %d of debate %s: %w", stamp.Seq, r.ID, err)
 	}
 	r.elapse(ev, at)
@@ -29,28 +30,28 @@ func (r *record) apply(ev Event, at time.Time) error {
 	case ConfigChanged:
 		err = r.configure(ev)
 	case StateChanged:
-		r.spend(ev.Failure)
+		r.addFailures(ev.Failure)
 		if ev.Question != nil {
-			r.spend(ev.Question.Failure)
+			r.addFailures(ev.Question.Failure)
 		}
-		r.spend(ev.Lost...)
-		r.move(ev)
+		r.addFailures(ev.OtherFailures...)
+		r.transition(ev)
 	case PhaseStarted:
-		r.Begin(ev.Phase, stamp.Seq)
-		if r.parallel, r.history.wanted = ev.Parallel, ev.Summing; r.parallel {
+		r.StartPhase(ev.Phase, stamp.Seq)
+		if r.parallel, r.history.wanted = ev.Parallel, ev.Summary; r.parallel {
 			r.history.freeze(ev.Phase)
 		}
 	case TurnDone:
-		err = r.turn(ev.Turn)
+		err = r.addTurn(ev.Turn)
 	case Dropped:
 		if r.withdrawn == nil || r.withdrawn.Key != ev.Failure.Key { // else the question has counted it
-			r.spend(ev.Failure)
+			r.addFailures(ev.Failure)
 		}
-		r.spend(ev.Lost...)
+		r.addFailures(ev.OtherFailures...)
 		r.drop(ev)
 	case Decided:
 		r.withdrawn = nil
-		if ev.Action == actDrop {
+		if ev.Action == actionDrop {
 			r.withdrawn = r.question.Failure
 		}
 		r.question = nil
@@ -66,8 +67,8 @@ func (r *record) apply(ev Event, at time.Time) error {
 	return nil
 }
 
-// sound refuses what no version of the library writes.
-func (r *record) sound(ev Event) error {
+// checkEntry refuses what no version of the library writes.
+func (r *record) checkEntry(ev Event) error {
 	if _, config := ev.(ConfigChanged); r.Seq == 0 && !config {
 		return errors.New("a journal begins with a configuration")
 	}
@@ -76,18 +77,18 @@ func (r *record) sound(ev Event) error {
 		if ev.On == fsm.Fail && ev.Failure == nil {
 			return errors.New("it has no failure")
 		}
-		for _, f := range append(ev.Lost, failure(ev)) {
-			if f != nil && r.past(f.Key.Round) != nil {
-				return r.past(f.Key.Round)
+		for _, f := range append(ev.OtherFailures, failureOf(ev)) {
+			if f != nil && r.checkRound(f.Key.Round) != nil {
+				return r.checkRound(f.Key.Round)
 			}
 		}
 	case Dropped:
 		if ev.Failure == nil {
 			return errors.New("it has no failure")
 		}
-		return r.past(ev.Failure.Key.Round)
+		return r.checkRound(ev.Failure.Key.Round)
 	case TurnDone:
-		return r.past(ev.Turn.Round)
+		return r.checkRound(ev.Turn.Round)
 	}
 	return nil
 }
@@ -98,21 +99,24 @@ func (r *record) elapse(ev Event, now time.Time) {
 	if r.times.created.IsZero() {
 		r.times.created = now
 	}
-	if r.snap.State.Active() && r.snap.State != fsm.Validating {
+	if r.lifecycle.State.Active() && r.lifecycle.State != fsm.Validating {
 		since, most := r.times.updated, r.config.Limits.StepTimeout
 		if t, ok := ev.(TurnDone); ok && t.Turn.Kind != transcript.Remark {
-			if t.Turn.Began.After(since) {
-				since = t.Turn.Began
+			if t.Turn.Started.After(since) {
+				since = t.Turn.Started
 			}
-			since = since.Add(t.Turn.Viewed)
+			since = since.Add(t.Turn.ViewerTime)
 		}
-		most = max(most, satOut(ev))
+		most = max(most, rateLimitWait(ev))
 		r.times.running += min(max(now.Sub(since), 0), most)
 	}
 	r.times.updated = now
 }
 
 func (r *record) configure(ev ConfigChanged) error {
+	if ev.Format < store.Format {
+		return fmt.Errorf("its journal has format %d, this version of the library reads format %d: %w", ev.Format, store.Format, ErrUnsupported)
+	}
 	r.format = max(r.format, ev.Format) // what a newer version wrote is its own from then on
 	c, err := r.env.parse(ev.Config)
 	if err != nil {
@@ -124,33 +128,33 @@ func (r *record) configure(ev ConfigChanged) error {
 		return errors.New("it names no protocol")
 	}
 	r.Topic, r.MinRounds, r.MaxRounds = r.config.Topic, r.config.Limits.MinRounds, r.config.Limits.MaxRounds
-	r.bench()
-	if !r.begunToSpeak() { // later ones leave the participants as they are
-		r.seat()
+	r.seatJudges()
+	if !r.hasTurns() { // later ones leave the participants as they are
+		r.seatParticipants()
 	}
 	r.valid, r.cache.briefings, r.findings.detector = false, nil, nil
 	return nil
 }
 
-// bench has all judges judge.
-func (r *record) bench() {
+// seatJudges has all judges judge.
+func (r *record) seatJudges() {
 	r.Judges = nil
 	for _, j := range r.config.Judges {
 		r.Judges = append(r.Judges, j.Name)
 	}
 }
 
-// seat gives all participants their seats.
-func (r *record) seat() {
-	r.Seats = nil
+// seatParticipants gives all participants their seats.
+func (r *record) seatParticipants() {
+	r.Participants = nil
 	for _, p := range r.config.active() {
-		r.Seats = append(r.Seats, p.seat())
+		r.Participants = append(r.Participants, p.profile())
 	}
-	r.everyone, r.names, r.drops, r.cache.masks = r.Seats, names(r.Seats), nil, nil
+	r.profiles, r.names, r.dropped, r.cache.pseudonyms = r.Participants, names(r.Participants), nil, nil
 }
 
-func (r *record) move(ev StateChanged) {
-	r.snap = fsm.Snapshot{State: ev.To}
+func (r *record) transition(ev StateChanged) {
+	r.lifecycle = fsm.Position{State: ev.To}
 	r.findings.list = append(r.findings.list, ev.Findings...)
 	switch ev.On {
 	case fsm.Responded:
@@ -158,7 +162,7 @@ func (r *record) move(ev StateChanged) {
 	case fsm.Assessed:
 		r.findings.reported.judged = r.Cursor.Round
 	case fsm.Pause: // the cursor stays: a pause does not move the horizon of a parallel phase
-		r.snap.Left, r.question = ev.From, ev.Question
+		r.lifecycle.PausedFrom, r.question = ev.From, ev.Question
 		return
 	case fsm.Resume:
 		return
@@ -184,7 +188,7 @@ func (r *record) move(ev StateChanged) {
 		r.times.completed = ev.At
 	}
 	r.question, r.history.wanted, r.times.entered = nil, nil, ev.At
-	r.Cursor.Stage, r.Cursor.Phase, r.Cursor.Since = stages[ev.To], "", ev.Seq
+	r.Cursor.Stage, r.Cursor.Phase, r.Cursor.PhaseSeq = stages[ev.To], "", ev.Seq
 }
 
 // reset begins a new run: what was said before stays in the journal and is never shown.
@@ -194,18 +198,18 @@ func (r *record) reset() {
 		ID: r.ID, Topic: r.Topic, Started: r.Started, Rating: r.Rating, MinRounds: r.MinRounds, MaxRounds: r.MaxRounds,
 	}
 	r.Cursor.Run = run
-	r.bench()
+	r.seatJudges()
 	r.Ending, r.failure, r.cache.briefings, r.valid = transcript.Ending{}, nil, nil, false
 	r.usage, r.times.running, r.times.roundBegan, r.history.tokens, r.lost = transcript.Usage{}, 0, 0, 0, nil // the budgets are a run's
 	r.history.summaries, r.history.scales, r.history.frozen = nil, nil, nil
 	r.findings.list, r.findings.detector, r.findings.reported.spoken, r.findings.reported.judged = nil, nil, 0, 0
-	r.seat()
+	r.seatParticipants()
 }
 
-func (r *record) turn(t transcript.Turn) error {
+func (r *record) addTurn(t transcript.Turn) error {
 	t.Seq = r.Seq + 1
 	if r.Turns == nil {
-		r.Turns = make([]transcript.Turn, 0, min((len(r.Seats)+len(r.Judges))*r.MaxRounds+2, 64))
+		r.Turns = make([]transcript.Turn, 0, min((len(r.Participants)+len(r.Judges))*r.MaxRounds+2, 64))
 	}
 	if !r.Record.Apply(t) {
 		return fmt.Errorf("turn %s stands twice", t.Key)
@@ -218,19 +222,19 @@ func (r *record) turn(t transcript.Turn) error {
 	} else {
 		r.history.tokens += t.Tokens
 	}
-	if t.Output == protocol.PersonasContract.Name() {
-		r.everyone, r.cache.briefings = r.Seats, nil // nobody drops out before
+	if t.Contract == protocol.PersonasContract.Name() {
+		r.profiles, r.cache.briefings = r.Participants, nil // nobody drops out before
 	}
 	return nil
 }
 
-// spend counts what steps used that failed for good; nil: none.
-func (r *record) spend(failures ...*Failure) {
+// addFailures counts what steps used that failed for good; nil: none.
+func (r *record) addFailures(failures ...*Failure) {
 	for _, f := range failures {
 		if f != nil {
 			r.lost = append(r.lost, f)
-			r.usage = r.usage.Add(f.used())
-			r.calibrate(f.Key.Actor, f.Tried)
+			r.usage = r.usage.Add(f.usage())
+			r.calibrate(f.Key.Actor, f.AttemptDetails)
 			if begun := r.history.frozen[f.Key.Phase]; begun != nil && f.Kind == providers.ContextOverflow { // else it would fail again
 				begun[f.Key.Actor] = r.history.scales[f.Key.Actor]
 			}
@@ -240,8 +244,8 @@ func (r *record) spend(failures ...*Failure) {
 
 func (r *record) drop(ev Dropped) {
 	r.Record.Drop(ev.Name)
-	r.names = names(r.Seats)
-	r.drops = append(r.drops, ev)
+	r.names = names(r.Participants)
+	r.dropped = append(r.dropped, ev)
 }
 
 func (r *record) annotate(ev Annotated) {
@@ -254,33 +258,33 @@ func (r *record) annotate(ev Annotated) {
 	}
 }
 
-// satOut is how long a step took that had to wait for a rate limit to pass; 0: it had not, or there was none.
-func satOut(ev Event) (most time.Duration) {
+// rateLimitWait is how long a step took that had to wait for a rate limit to pass; 0: it had not, or there was none.
+func rateLimitWait(ev Event) (most time.Duration) {
 	if done, ok := ev.(TurnDone); ok {
-		return rested(done.Turn.Attempts, done.Turn.Began, done.Turn.Ended)
+		return waitedFor(done.Turn.Attempts, done.Turn.Started, done.Turn.Ended)
 	}
-	failures := []*Failure{failure(ev)}
+	failures := []*Failure{failureOf(ev)}
 	if s, ok := ev.(StateChanged); ok {
-		failures = append(failures, s.Lost...)
+		failures = append(failures, s.OtherFailures...)
 	}
 	for _, f := range failures {
 		if f != nil {
-			most = max(most, rested(f.Tried, f.Began, f.At))
+			most = max(most, waitedFor(f.AttemptDetails, f.Started, f.At))
 		}
 	}
 	return most
 }
 
-// rested is the time from the begin to the end of attempts of which one met a rate limit; 0: none did.
-func rested(tried []transcript.Attempt, began, ended time.Time) time.Duration {
-	if !slices.ContainsFunc(tried, func(a transcript.Attempt) bool { return a.Error == string(providers.RateLimit) }) {
+// waitedFor is the time from the begin to the end of attempts of which one met a rate limit; 0: none did.
+func waitedFor(tried []transcript.Attempt, began, ended time.Time) time.Duration {
+	if !slices.ContainsFunc(tried, func(a transcript.Attempt) bool { return a.ErrorKind == string(providers.RateLimit) }) {
 		return 0
 	}
 	return ended.Round(0).Sub(began.Round(0)) // by the wall clock, as a reader of the journal has it
 }
 
-// failure is that of the step that an event is about; nil: it is about none that failed.
-func failure(ev Event) *Failure {
+// failureOf is that of the step that an event is about; nil: it is about none that failed.
+func failureOf(ev Event) *Failure {
 	switch ev := ev.(type) {
 	case StateChanged:
 		if ev.Question != nil {

@@ -28,22 +28,22 @@ var roundScoreContract = reply.New[roundScore]("round-score/1")
 const scoreReply = `{"ada": 7.5, "bo": 6, "winner": "Ada", "reason": "She answered the point about deliveries, and Bo did not."}`
 
 // scored is a panel whose rounds get one small score each.
-type scored struct{ unjudged }
+type scored struct{ unjudgedPanel }
 
 func (scored) Name() string { return "scored/1" }
 
 func (p scored) Phases(r *protocol.Record) []protocol.Phase {
 	if r.Cursor.Stage == transcript.Assessment {
-		return []protocol.Phase{{Name: "score", Steps: []protocol.Step{{Key: transcript.Key{Actor: "Judge"}, Prompt: "assess", Output: roundScoreContract.Name()}}}}
+		return []protocol.Phase{{Name: "score", Steps: []protocol.Step{{Key: transcript.Key{Actor: "Judge"}, Prompt: "assess", Contract: roundScoreContract.Name()}}}}
 	}
 	if r.Cursor.Stage == transcript.Conclusion {
 		return nil
 	}
-	return p.unjudged.Phases(r)
+	return p.unjudgedPanel.Phases(r)
 }
 
 func scorer() *scripted.Provider {
-	return &scripted.Provider{Forget: true, Func: func(providers.Request) scripted.Reply {
+	return &scripted.Provider{DiscardCalls: true, Func: func(providers.Request) scripted.Reply {
 		return scripted.Reply{Text: scoreReply, Chunks: benchChunks}
 	}}
 }
@@ -51,13 +51,13 @@ func scorer() *scripted.Provider {
 // BenchmarkScored adds one small score to each round.
 func BenchmarkScored(b *testing.B) {
 	b.Run("bare loop", func(b *testing.B) {
-		p, j := speaker(), scorer()
+		p, j := benchSpeaker(), scorer()
 		measure(b, func() { bareScored(b, p, j) })
 	})
 	b.Run("debate", func(b *testing.B) {
 		opts := debate.Options{
-			Providers: map[string]providers.Provider{"m": speaker(), "j": scorer()},
-			Protocols: []protocol.Protocol{scored{}}, Replies: []*reply.Contract{roundScoreContract},
+			Providers: map[string]providers.Provider{"m": benchSpeaker(), "j": scorer()},
+			Protocols: []protocol.Protocol{scored{}}, Contracts: []*reply.Contract{roundScoreContract},
 		}
 		e, err := debate.NewEngine(opts)
 		if err != nil {

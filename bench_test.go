@@ -24,16 +24,16 @@ const (
 	benchChunks = 60
 )
 
-func speaker() *scripted.Provider {
-	return &scripted.Provider{Forget: true, Func: func(providers.Request) scripted.Reply {
-		return scripted.Reply{Text: speech, Chunks: benchChunks}
+func benchSpeaker() *scripted.Provider {
+	return &scripted.Provider{DiscardCalls: true, Func: func(providers.Request) scripted.Reply {
+		return scripted.Reply{Text: longSpeech, Chunks: benchChunks}
 	}}
 }
 
-func assessor(b *testing.B) *scripted.Provider {
+func benchJudge(b *testing.B) *scripted.Provider {
 	more := debatetest.Encode(b, debatetest.LongAssessment("Ada", "Bo"))
 	final := debatetest.Encode(b, judge.Verdict{Summary: "Both sides made their case, and neither answered the other's strongest point.", Quality: 50})
-	return &scripted.Provider{Forget: true, Func: func(r providers.Request) scripted.Reply {
+	return &scripted.Provider{DiscardCalls: true, Func: func(r providers.Request) scripted.Reply {
 		if debatetest.AsksFor(r, "verdict") {
 			return scripted.Reply{Text: final, Chunks: benchChunks}
 		}
@@ -44,27 +44,27 @@ func assessor(b *testing.B) *scripted.Provider {
 // BenchmarkUnjudged is 2 debaters x 10 rounds, streamed, with the full history in each prompt.
 func BenchmarkUnjudged(b *testing.B) {
 	b.Run("bare loop", func(b *testing.B) {
-		p := speaker()
+		p := benchSpeaker()
 		measure(b, func() { bareLoop(b, p, nil) })
 	})
 	b.Run("debate", func(b *testing.B) {
-		opts := debate.Options{Providers: map[string]providers.Provider{"m": speaker()}}
+		opts := debate.Options{Providers: map[string]providers.Provider{"m": benchSpeaker()}}
 		e, err := debate.NewEngine(opts)
 		if err != nil {
 			b.Fatal(err)
 		}
-		measure(b, func() { runBench(b, e, unjudged{}, nil, 2*benchRounds*benchChunks) })
+		measure(b, func() { runBench(b, e, unjudgedPanel{}, nil, 2*benchRounds*benchChunks) })
 	})
 }
 
 // BenchmarkJudged adds an assessment of each round, and a verdict.
 func BenchmarkJudged(b *testing.B) {
 	b.Run("bare loop", func(b *testing.B) {
-		p, j := speaker(), assessor(b)
+		p, j := benchSpeaker(), benchJudge(b)
 		measure(b, func() { bareLoop(b, p, j) })
 	})
 	b.Run("debate", func(b *testing.B) {
-		opts := debate.Options{Providers: map[string]providers.Provider{"m": speaker(), "j": assessor(b)}}
+		opts := debate.Options{Providers: map[string]providers.Provider{"m": benchSpeaker(), "j": benchJudge(b)}}
 		e, err := debate.NewEngine(opts)
 		if err != nil {
 			b.Fatal(err)
@@ -139,7 +139,7 @@ func (l *loop) call(p *scripted.Provider, who, reply, system, user string) strin
 	}
 	messages = append(messages, providers.Message{Role: providers.User, Text: user})
 	var text strings.Builder // as a stream gives it
-	_, err := p.Generate(context.Background(), providers.Request{Messages: messages, Reply: reply, OnChunk: func(piece string) error {
+	_, err := p.Generate(context.Background(), providers.Request{Messages: messages, SchemaName: reply, OnChunk: func(piece string) error {
 		text.WriteString(piece)
 		l.chunks++
 		return nil
@@ -188,7 +188,7 @@ func BenchmarkChunk(b *testing.B) {
 	for _, mode := range []panel.Mode{panel.Sequential, panel.Simultaneous} {
 		b.Run(string(mode), func(b *testing.B) {
 			text := strings.Repeat("word ", b.N/2+1)
-			model := &scripted.Provider{Forget: true, Func: func(providers.Request) scripted.Reply {
+			model := &scripted.Provider{DiscardCalls: true, Func: func(providers.Request) scripted.Reply {
 				return scripted.Reply{Text: text, Chunks: b.N/2 + 1}
 			}}
 			e, err := debate.NewEngine(debate.Options{Providers: map[string]providers.Provider{"m": model}})
@@ -196,7 +196,7 @@ func BenchmarkChunk(b *testing.B) {
 				b.Fatal(err)
 			}
 			d, err := e.Create(b.Context(), debate.Config{
-				Topic: "Ban cars?", Protocol: unjudged{panel.Protocol{Mode: mode}}, Limits: debate.Limits{MaxRounds: 1, OutputTokens: 1 << 40},
+				Topic: "Ban cars?", Protocol: unjudgedPanel{panel.Protocol{Mode: mode}}, Limits: debate.Limits{MaxRounds: 1, OutputTokens: 1 << 40},
 				Participants: []debate.Participant{{Name: "Ada", Provider: "m"}, {Name: "Bo", Provider: "m"}},
 			})
 			if err != nil {
@@ -218,7 +218,7 @@ func BenchmarkChunk(b *testing.B) {
 func BenchmarkTurn(b *testing.B) {
 	for _, turns := range []int{10, 100, 1000} {
 		b.Run(fmt.Sprint(turns), func(b *testing.B) {
-			model := &scripted.Provider{Forget: true, Func: func(providers.Request) scripted.Reply { return scripted.Reply{Text: speech} }}
+			model := &scripted.Provider{DiscardCalls: true, Func: func(providers.Request) scripted.Reply { return scripted.Reply{Text: longSpeech} }}
 			e, err := debate.NewEngine(debate.Options{Providers: map[string]providers.Provider{"m": model}})
 			if err != nil {
 				b.Fatal(err)
@@ -226,10 +226,10 @@ func BenchmarkTurn(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				b.StopTimer()
-				next, stop := iter.Pull2(endless(b, e).Run(b.Context()))
-				hear(b, next, turns)
+				next, stop := iter.Pull2(newEndlessDebate(b, e).Run(b.Context()))
+				waitForTurns(b, next, turns)
 				b.StartTimer()
-				hear(b, next, 10)
+				waitForTurns(b, next, 10)
 				b.StopTimer()
 				stop()
 				b.StartTimer()
@@ -238,14 +238,14 @@ func BenchmarkTurn(b *testing.B) {
 	}
 }
 
-// endless is a debate without a limit that it could reach.
-func endless(b *testing.B, e *debate.Engine) *debate.Debate {
+// newEndlessDebate is a debate without a limit that it could reach.
+func newEndlessDebate(b *testing.B, e *debate.Engine) *debate.Debate {
 	p := debate.Participant{Provider: "m", Window: 8000, MaxTokens: 1000}
 	ada, bo := p, p
 	ada.Name, bo.Name = "Ada", "Bo"
 	d, err := e.Create(b.Context(), debate.Config{
-		Topic: "Ban cars?", Protocol: unjudged{}, Participants: []debate.Participant{ada, bo},
-		Limits: debate.Limits{MaxRounds: 10_000, OutputTokens: 1 << 50, Time: 1 << 60},
+		Topic: "Ban cars?", Protocol: unjudgedPanel{}, Participants: []debate.Participant{ada, bo},
+		Limits: debate.Limits{MaxRounds: 10_000, OutputTokens: 1 << 50, RunningTime: 1 << 60},
 	})
 	if err != nil {
 		b.Fatal(err)
@@ -253,8 +253,8 @@ func endless(b *testing.B, e *debate.Engine) *debate.Debate {
 	return d
 }
 
-// hear waits for some turns.
-func hear(b *testing.B, next func() (debate.Event, error, bool), turns int) {
+// waitForTurns waits for some turns.
+func waitForTurns(b *testing.B, next func() (debate.Event, error, bool), turns int) {
 	for turns > 0 {
 		ev, err, _ := next()
 		if err != nil {
@@ -272,12 +272,12 @@ func BenchmarkLiveDebates(b *testing.B) {
 	for b.Loop() {
 		var waiting sync.WaitGroup
 		waiting.Add(count)
-		model := &waits{&waiting}
+		model := &blockingModel{&waiting}
 		e, err := debate.NewEngine(debate.Options{Providers: map[string]providers.Provider{"m": model}})
 		if err != nil {
 			b.Fatal(err)
 		}
-		before := memory()
+		before := heapAndStacks()
 		for range count {
 			d, err := e.Create(b.Context(), debate.Config{
 				Topic: "Ban cars?", Participants: []debate.Participant{{Name: "Ada"}, {Name: "Bo"}}, Judges: []debate.Participant{{Name: "Judge"}},
@@ -290,24 +290,24 @@ func BenchmarkLiveDebates(b *testing.B) {
 			}
 		}
 		waiting.Wait()
-		b.ReportMetric(float64(memory()-before)/count, "B/debate")
+		b.ReportMetric(float64(heapAndStacks()-before)/count, "B/debate")
 		ctx, cancel := context.WithCancel(b.Context())
 		cancel()
 		_ = e.Close(ctx) // calls in flight are cancelled
 	}
 }
 
-// waits is a model that says that it was called, and then nothing.
-type waits struct{ called *sync.WaitGroup }
+// blockingModel is a model that says that it was called, and then nothing.
+type blockingModel struct{ called *sync.WaitGroup }
 
-func (w *waits) Generate(ctx context.Context, _ providers.Request) (providers.Response, error) {
+func (w *blockingModel) Generate(ctx context.Context, _ providers.Request) (providers.Response, error) {
 	w.called.Done()
 	<-ctx.Done()
 	return providers.Response{}, context.Cause(ctx)
 }
 
-// memory is what the heap and the stacks hold.
-func memory() uint64 {
+// heapAndStacks is what the heap and the stacks hold.
+func heapAndStacks() uint64 {
 	runtime.GC()
 	runtime.GC()
 	var m runtime.MemStats

@@ -33,9 +33,9 @@ func budgetEnding(r *record, steps []protocol.Step) transcript.Ending {
 // timeEnding says which time is over.
 func timeEnding(r *record) transcript.Ending {
 	l := r.config.Limits
-	evidence := fmt.Sprintf("%v of %v have passed, and the rest is kept for the conclusion", r.times.running.Round(time.Second), l.Time)
-	if took := r.times.running - r.times.roundBegan; l.Round > 0 && took >= l.Round && inRound(r) {
-		evidence = fmt.Sprintf("round %d has taken %v of %v", r.Cursor.Round, took.Round(time.Second), l.Round)
+	evidence := fmt.Sprintf("%v of %v have passed, and the rest is kept for the conclusion", r.times.running.Round(time.Second), l.RunningTime)
+	if took := r.times.running - r.times.roundBegan; l.RoundTime > 0 && took >= l.RoundTime && inRound(r) {
+		evidence = fmt.Sprintf("round %d has taken %v of %v", r.Cursor.Round, took.Round(time.Second), l.RoundTime)
 	}
 	return transcript.Ending{Outcome: transcript.TimeBudget, Evidence: evidence}
 }
@@ -66,7 +66,7 @@ func maxUsage(r *record, steps []protocol.Step) (all transcript.Usage) {
 		steps = append(slices.Clip(steps), p.Steps...)
 	}
 	for _, s := range steps {
-		if p, seat, ok := r.actor(s.Actor); ok && !wordless(s.Actor) {
+		if p, seat, ok := r.actor(s.Actor); ok && !makesNoText(s.Actor) {
 			u := transcript.Usage{Input: min(history+tokensBesideHistory(r, seat), p.Window-p.MaxTokens), Output: p.MaxTokens}
 			u.Cost = maxCost(r, p, slices.Contains(r.Judges, s.Actor), u)
 			all = all.Add(u)
@@ -85,7 +85,7 @@ func maxCost(r *record, p *Participant, judge bool, u transcript.Usage) (cost fl
 		}
 	}
 	for _, m := range models {
-		known, _ := r.config.Prices.Of(m)
+		known, _ := r.config.Prices.Lookup(m)
 		cost = max(cost, known.Cost(u))
 	}
 	return cost
@@ -93,20 +93,20 @@ func maxCost(r *record, p *Participant, judge bool, u transcript.Usage) (cost fl
 
 // tokensBesideHistory is what the prompts of a reader have beside the history, in tokens: what the configuration and the personas say,
 // and an allowance for all that is the library's own.
-func tokensBesideHistory(r *record, me transcript.Seat) int {
+func tokensBesideHistory(r *record, me transcript.Profile) int {
 	tokens := window.Estimate(r.config.Topic + r.config.Background + me.Persona + me.Instructions + strings.Join(me.KeyArguments, ""))
-	for _, s := range r.everyone {
+	for _, s := range r.profiles {
 		tokens += window.Estimate(s.Role + s.Side + s.Position)
 	}
-	return allowance + tokens
+	return templateTokens + tokens
 }
 
-const allowance = 2048
+const templateTokens = 2048
 
 // maxOutput is what steps cost when each reply is as long as its cap.
 func maxOutput(r *record, steps []protocol.Step) (tokens int) {
 	for _, s := range steps {
-		if p, _, ok := r.actor(s.Actor); ok && !wordless(s.Actor) {
+		if p, _, ok := r.actor(s.Actor); ok && !makesNoText(s.Actor) {
 			tokens += p.MaxTokens
 		}
 	}
@@ -130,13 +130,13 @@ func inRound(r *record) bool {
 // is kept for the conclusion.
 func remainingTime(r *record) time.Duration {
 	l := r.config.Limits
-	reserve := min(l.Time/5, l.StepTimeout)
+	reserve := min(l.RunningTime/5, l.StepTimeout)
 	if r.Cursor.Stage == transcript.Conclusion {
-		return max(l.Time-r.times.running, reserve)
+		return max(l.RunningTime-r.times.running, reserve)
 	}
-	left := l.Time - reserve - r.times.running
-	if l.Round > 0 && inRound(r) {
-		left = min(left, l.Round-(r.times.running-r.times.roundBegan))
+	left := l.RunningTime - reserve - r.times.running
+	if l.RoundTime > 0 && inRound(r) {
+		left = min(left, l.RoundTime-(r.times.running-r.times.roundBegan))
 	}
 	return left
 }

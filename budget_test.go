@@ -27,14 +27,14 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// filler says as much as it may in each reply, counts its prompts as the engine does, and as a judge never ends a debate.
-type filler struct {
+// maximalModel says as much as it may in each reply, counts its prompts as the engine does, and as a judge never ends a debate.
+type maximalModel struct {
 	twice bool // each reply is the second: the first is empty
 	names func(r providers.Request) []string
 	last  *bool
 }
 
-func (f filler) Generate(_ context.Context, r providers.Request) (providers.Response, error) {
+func (f maximalModel) Generate(_ context.Context, r providers.Request) (providers.Response, error) {
 	usage := transcript.Usage{Output: r.MaxTokens}
 	for _, m := range r.Messages {
 		usage.Input += window.Estimate(m.Text)
@@ -46,17 +46,17 @@ func (f filler) Generate(_ context.Context, r providers.Request) (providers.Resp
 	}
 	e := debatetest.DigestModel{Names: f.names(r)}
 	text := e.Say(3, r) // goes on
-	if r.Reply == "" {
+	if r.SchemaName == "" {
 		text = strings.Repeat("four", r.MaxTokens)
 		for window.Estimate(text) > r.MaxTokens {
 			text = text[4:]
 		}
 	}
-	return providers.Response{Text: text, Finish: providers.Stop, Usage: usage}, nil
+	return providers.Response{Text: text, FinishReason: providers.Stop, Usage: usage}, nil
 }
 
-// among is a debate of so many participants and judges by one model, "m".
-func among(participants, judges int) debate.Config {
+// configOfSize is a debate of so many participants and judges by one model, "m".
+func configOfSize(participants, judges int) debate.Config {
 	cfg := debate.Config{ID: "d", Topic: "Ban cars?"}
 	for i := range participants {
 		cfg.Participants = append(cfg.Participants, debate.Participant{Name: string(rune('A' + i)), Provider: "m", Model: "x"})
@@ -67,8 +67,8 @@ func among(participants, judges int) debate.Config {
 	return cfg
 }
 
-// everybody are the names of all participants of a debate.
-func everybody(c debate.Config) func(providers.Request) []string {
+// participantNames are the names of all participants of a debate.
+func participantNames(c debate.Config) func(providers.Request) []string {
 	return func(providers.Request) (names []string) {
 		for _, p := range c.Participants {
 			names = append(names, p.Name)
@@ -81,11 +81,11 @@ func everybody(c debate.Config) func(providers.Request) []string {
 // there is a verdict on what was said; and no phase begins that could use more than there is.
 func TestBudgetsAreNeverExceeded(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		cfg := among(rapid.IntRange(2, 4).Draw(rt, "participants"), rapid.IntRange(1, 3).Draw(rt, "judges"))
+		cfg := configOfSize(rapid.IntRange(2, 4).Draw(rt, "participants"), rapid.IntRange(1, 3).Draw(rt, "judges"))
 		cfg.Protocol = panel.Protocol{
 			Format:   rapid.SampledFrom([]panel.Format{panel.FreeForm, panel.StructuredRounds, panel.RoundLimited, panel.ConvergenceSeeking}).Draw(rt, "format"),
 			Mode:     rapid.SampledFrom([]panel.Mode{panel.Sequential, panel.Simultaneous}).Draw(rt, "mode"),
-			Personas: rapid.SampledFrom([]panel.Style{"", panel.Binary}).Draw(rt, "personas"),
+			Personas: rapid.SampledFrom([]panel.PersonaStyle{"", panel.Binary}).Draw(rt, "personas"),
 		}
 		cfg.Background = strings.Repeat("It is known that. ", rapid.IntRange(0, 1500).Draw(rt, "background"))
 		cfg.Participants[0].Instructions = strings.Repeat("Be kind. ", rapid.IntRange(0, 1500).Draw(rt, "instructions"))
@@ -103,9 +103,9 @@ func TestBudgetsAreNeverExceeded(t *testing.T) {
 		case "cost":
 			l.Cost = float64(rapid.IntRange(1, 1_000_000).Draw(rt, "cost"))
 		}
-		cfg.Casting, cfg.Limits = debate.Participant{Provider: "m", Model: "x"}, l
+		cfg.PersonaAssigner, cfg.Limits = debate.Participant{Provider: "m", Model: "x"}, l
 
-		d, err := debate.New(t.Context(), cfg, debate.Options{Providers: map[string]providers.Provider{"m": filler{names: everybody(cfg)}}})
+		d, err := debate.New(t.Context(), cfg, debate.Options{Providers: map[string]providers.Provider{"m": maximalModel{names: participantNames(cfg)}}})
 		if err != nil { // a budget with which nobody could speak is refused at once
 			require.ErrorContains(rt, err, "nobody could speak")
 			return
@@ -168,37 +168,37 @@ func TestEachBudgetEndsADebateWithAVerdict(t *testing.T) {
 			transcript.CostBudget, "of 0.0400 are spent, and up to", 0,
 		},
 		"time": { // 61 seconds a call, which none ends with the time of; 2 of 10 minutes are kept
-			debate.Limits{Time: 10 * time.Minute},
+			debate.Limits{RunningTime: 10 * time.Minute},
 			transcript.TimeBudget, "the time for rounds was over during a call", 8,
 		},
 		"time, between rounds": {
-			debate.Limits{Time: 10 * time.Minute, RoundDelay: 5 * time.Minute},
+			debate.Limits{RunningTime: 10 * time.Minute, RoundDelay: 5 * time.Minute},
 			transcript.TimeBudget, "8m3s of 10m0s have passed, and the rest is kept for the conclusion", 4,
 		},
 		"a round's time, in a speech": {
-			debate.Limits{Round: 2 * time.Minute},
+			debate.Limits{RoundTime: 2 * time.Minute},
 			transcript.TimeBudget, "the time for rounds was over during a call", 2,
 		},
 		"a round's time, in an assessment": {
-			debate.Limits{Round: 3 * time.Minute},
+			debate.Limits{RoundTime: 3 * time.Minute},
 			transcript.TimeBudget, "the time for rounds was over during a call", 3,
 		},
 		"each round has its own time": {
-			debate.Limits{Round: 184 * time.Second, MaxRounds: 4},
+			debate.Limits{RoundTime: 184 * time.Second, MaxRounds: 4},
 			transcript.RoundLimit, "4 rounds were held", 13,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				cfg := among(2, 1)
+				cfg := configOfSize(2, 1)
 				cfg.Limits, cfg.Prices = tt.limits, price.Prices{"x": {Input: 1, Output: 1}}
 				if cfg.Limits.MaxRounds == 0 {
 					cfg.Limits.MaxRounds = 50
 				}
-				model := filler{names: everybody(cfg)}
+				model := maximalModel{names: participantNames(cfg)}
 				slowly := debatetest.ProviderFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
-					if err := wait(ctx, 61*time.Second); err != nil {
-						return providers.Response{}, providers.Ended(ctx, providers.Response{})
+					if err := sleepContext(ctx, 61*time.Second); err != nil {
+						return providers.Response{}, providers.ContextError(ctx, providers.Response{})
 					}
 					return model.Generate(ctx, r)
 				})
@@ -210,12 +210,12 @@ func TestEachBudgetEndsADebateWithAVerdict(t *testing.T) {
 				require.Equal(t, tt.outcome, res.Ending.Outcome)
 				require.Contains(t, res.Ending.Evidence, tt.evidence)
 				require.NotNil(t, res.Verdict)
-				require.Empty(t, dropouts(events))
+				require.Empty(t, droppedNames(events))
 				if tt.turns > 0 {
 					require.Len(t, res.Turns, tt.turns)
 				}
-				if l := tt.limits; l.Time > 0 {
-					require.LessOrEqual(t, res.Running, l.Time)
+				if l := tt.limits; l.RunningTime > 0 {
+					require.LessOrEqual(t, res.RunningTime, l.RunningTime)
 				}
 			})
 		})
@@ -224,8 +224,8 @@ func TestEachBudgetEndsADebateWithAVerdict(t *testing.T) {
 
 func TestAPauseIsNoPartOfARoundsTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := panelOf(t, 2, func(c *debate.Config, o *debate.Options) {
-			c.Limits.Round, o.Providers["m"] = time.Minute, slow()
+		d := newPanelDebate(t, 2, func(c *debate.Config, o *debate.Options) {
+			c.Limits.RoundTime, o.Providers["m"] = time.Minute, slowModel()
 		})
 		for ev, err := range d.Run(t.Context()) {
 			require.NoError(t, err)
@@ -238,16 +238,16 @@ func TestAPauseIsNoPartOfARoundsTime(t *testing.T) {
 		_, err := debatetest.Run(t, d)
 		require.NoError(t, err)
 		require.Equal(t, transcript.JudgeDecided, debatetest.Result(t, d).Ending.Outcome)
-		require.Equal(t, 40*time.Second, debatetest.Result(t, d).Running)
+		require.Equal(t, 40*time.Second, debatetest.Result(t, d).RunningTime)
 	})
 }
 
 func TestWhatFailedAttemptsUseCountsForTheBudget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		model := faulty(3, providers.Network, transcript.Usage{Output: 100})
-		d := panelOf(t, 9, func(c *debate.Config, o *debate.Options) {
+		model := modelFailingFirst(3, providers.Network, transcript.Usage{Output: 100})
+		d := newPanelDebate(t, 9, func(c *debate.Config, o *debate.Options) {
 			c.Limits = debate.Limits{OutputTokens: 899, StepTokens: 100, JudgeTokens: 100}
-			o.Providers = models(costingAfter(3, model), costing(court(t, 9)))
+			o.Providers = providersOf(modelAtTokenCapAfter(3, model), modelAtTokenCap(scriptedJudge(t, 9)))
 		})
 		_, err := debatetest.Run(t, d)
 		require.NoError(t, err)
@@ -259,13 +259,13 @@ func TestWhatFailedAttemptsUseCountsForTheBudget(t *testing.T) {
 	})
 }
 
-// costingAfter is a model that uses its whole cap after so many calls.
-func costingAfter(n int, p *scripted.Provider) providers.Provider {
+// modelAtTokenCapAfter is a model that uses its whole cap after so many calls.
+func modelAtTokenCapAfter(n int, p *scripted.Provider) providers.Provider {
 	return debatetest.ProviderFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
 		if len(p.Calls()) < n {
 			return p.Generate(ctx, r)
 		}
-		return costing(p).Generate(ctx, r)
+		return modelAtTokenCap(p).Generate(ctx, r)
 	})
 }
 
@@ -279,9 +279,9 @@ func TestDefaultLimitsAreNotHitByArithmetic(t *testing.T) {
 					for _, limits := range []debate.Limits{{}, {MaxRounds: 2}, {MinRounds: 9}} {
 						name := fmt.Sprintf("%s, %s, %d participants, %d judges, %d rounds", format, mode, participants, judges, max(limits.MaxRounds, limits.MinRounds))
 						t.Run(name, func(t *testing.T) {
-							cfg := among(participants, judges)
+							cfg := configOfSize(participants, judges)
 							cfg.Protocol, cfg.Limits = panel.Protocol{Format: format, Mode: mode, Personas: panel.Binary}, limits
-							d, err := debate.New(t.Context(), cfg, debate.Options{Providers: map[string]providers.Provider{"m": filler{names: everybody(cfg)}}})
+							d, err := debate.New(t.Context(), cfg, debate.Options{Providers: map[string]providers.Provider{"m": maximalModel{names: participantNames(cfg)}}})
 							require.NoError(t, err)
 							_, err = debatetest.Run(t, d)
 							require.NoError(t, err)
@@ -298,9 +298,9 @@ func TestDefaultLimitsHaveRoomForASecondAttemptOfEachReply(t *testing.T) {
 	for _, format := range []panel.Format{panel.FreeForm, panel.StructuredRounds, panel.RoundLimited, panel.ConvergenceSeeking} {
 		t.Run(string(format), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				cfg := among(3, 1)
+				cfg := configOfSize(3, 1)
 				cfg.Protocol = panel.Protocol{Format: format, Personas: panel.Binary}
-				model := filler{names: everybody(cfg), twice: true, last: new(bool)}
+				model := maximalModel{names: participantNames(cfg), twice: true, last: new(bool)}
 				d, err := debate.New(t.Context(), cfg, debate.Options{Providers: map[string]providers.Provider{"m": model}})
 				require.NoError(t, err)
 				_, err = debatetest.Run(t, d)
@@ -336,31 +336,31 @@ func TestACrashDoesNotChangeWhatABudgetDecides(t *testing.T) {
 		"output tokens":  {debate.Limits{OutputTokens: 1300, StepTokens: 100, JudgeTokens: 100, MaxRounds: 9}, both},
 		"all tokens":     {debate.Limits{Tokens: 40_000, StepTokens: 100, JudgeTokens: 100, MaxRounds: 9}, both},
 		"money":          {debate.Limits{Cost: 0.04, StepTokens: 100, JudgeTokens: 100, MaxRounds: 9}, both},
-		"time":           {debate.Limits{Time: 10 * time.Minute, MaxRounds: 9}, sequential},
-		"a round's time": {debate.Limits{Round: 2 * time.Minute, MaxRounds: 9}, sequential},
+		"time":           {debate.Limits{RunningTime: 10 * time.Minute, MaxRounds: 9}, sequential},
+		"a round's time": {debate.Limits{RoundTime: 2 * time.Minute, MaxRounds: 9}, sequential},
 	} {
 		for _, mode := range tt.modes {
 			t.Run(name+", "+string(mode), func(t *testing.T) {
-				want := decided(t, tt.limits, mode, 0)
+				want := endingWithCrashes(t, tt.limits, mode, 0)
 				require.NotContains(t, want, string(transcript.RoundLimit))
 				for _, every := range []int{1, 2, 3} {
-					require.Equal(t, want, decided(t, tt.limits, mode, every), "a crash after every %d. turn", every)
+					require.Equal(t, want, endingWithCrashes(t, tt.limits, mode, every), "a crash after every %d. turn", every)
 				}
 			})
 		}
 	}
 }
 
-// decided is how a debate with limits ends, and after what, where its process dies after so many turns each time; 0: never.
-func decided(t *testing.T, limits debate.Limits, mode panel.Mode, every int) (text string) {
+// endingWithCrashes is how a debate with limits ends, and after what, where its process dies after so many turns each time; 0: never.
+func endingWithCrashes(t *testing.T, limits debate.Limits, mode panel.Mode, every int) (text string) {
 	synctest.Test(t, func(t *testing.T) {
-		cfg := among(2, 1)
+		cfg := configOfSize(2, 1)
 		cfg.Protocol, cfg.Limits, cfg.Prices = panel.Protocol{Mode: mode}, limits, price.Prices{"x": {Input: 1, Output: 1}}
-		model := filler{names: everybody(cfg)}
+		model := maximalModel{names: participantNames(cfg)}
 		opts := debate.Options{Store: store.Memory(), Providers: map[string]providers.Provider{
 			"m": debatetest.ProviderFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
-				if err := wait(ctx, 61*time.Second); err != nil {
-					return providers.Response{}, providers.Ended(ctx, providers.Response{})
+				if err := sleepContext(ctx, 61*time.Second); err != nil {
+					return providers.Response{}, providers.ContextError(ctx, providers.Response{})
 				}
 				return model.Generate(ctx, r)
 			}),
@@ -412,15 +412,15 @@ func TestACallIsPricedAsWhatAnswered(t *testing.T) {
 	} {
 		for _, failing := range []bool{false, true} {
 			t.Run(fmt.Sprint(name, " ", failing), func(t *testing.T) {
-				d := panelOf(t, 1, func(c *debate.Config, o *debate.Options) {
+				d := newPanelDebate(t, 1, func(c *debate.Config, o *debate.Options) {
 					c.Prices, c.Participants[0].Model, c.OnOverflow = prices, tt.asked, debate.Degrade
 					c.Participants = append(c.Participants, debate.Participant{Name: "C", Provider: "c"})
 					c.Participants[0].Provider, c.Participants[2].Provider = "c", "m"
-					o.Providers["j"] = anyJudge(t, 1)
+					o.Providers["j"] = scriptedJudgeOfAll(t, 1)
 					o.Providers["c"] = debatetest.ProviderFunc(func(context.Context, providers.Request) (providers.Response, error) {
 						resp := providers.Response{Text: "Hi.", Model: tt.answered, Usage: used}
 						if failing {
-							down := failsWith(providers.ContextOverflow, 0)
+							down := errorOfKind(providers.ContextOverflow, 0)
 							down.Partial = resp
 							down.Partial.Text = ""
 							return providers.Response{}, down
@@ -445,16 +445,16 @@ func TestSubstitutesKeepToTheJudgesCap(t *testing.T) {
 		noted := func(name string, p providers.Provider) providers.Provider {
 			return debatetest.ProviderFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
 				caps = append(caps, fmt.Sprint(name, " ", r.MaxTokens))
-				return costing(p).Generate(ctx, r)
+				return modelAtTokenCap(p).Generate(ctx, r)
 			})
 		}
-		d := panelOf(t, 9, func(c *debate.Config, o *debate.Options) {
+		d := newPanelDebate(t, 9, func(c *debate.Config, o *debate.Options) {
 			c.Limits, c.OnOverflow = debate.Limits{OutputTokens: 950, StepTokens: 100}, debate.Degrade
 			c.Judges[0].MaxTokens = 100
 			c.Substitutes = []debate.Participant{{Provider: "less", MaxTokens: 30}, {Provider: "more", MaxTokens: 4000}}
-			o.Providers["m"] = costing(chatter())
-			o.Providers["j"] = noted("j", dead(providers.ContextOverflow))
-			o.Providers["less"], o.Providers["more"] = noted("less", dead(providers.ContextOverflow)), noted("more", anyJudge(t, 9))
+			o.Providers["m"] = modelAtTokenCap(talkingModel())
+			o.Providers["j"] = noted("j", unavailableModel(providers.ContextOverflow))
+			o.Providers["less"], o.Providers["more"] = noted("less", unavailableModel(providers.ContextOverflow)), noted("more", scriptedJudgeOfAll(t, 9))
 		})
 		_, err := debatetest.Run(t, d)
 		require.NoError(t, err)
@@ -485,11 +485,11 @@ func TestTheDearestSubstituteCountsForTheBudgetOfMoney(t *testing.T) {
 				cfg.Prices = price.Prices{"": {}, "cheap": {}, "dear": {Output: tt.dear * 1e6}}
 				cfg.Judges[0].Model = "cheap"
 				cfg.Substitutes = []debate.Participant{{Provider: "j", Model: "cheap"}, {Provider: "s", Model: "dear"}, {Provider: "s", Model: "cheap"}}
-				opts := debate.Options{Providers: models(costing(chatter()), dead(providers.API))}
-				opts.Providers["s"] = costing(anyJudge(t, 99))
+				opts := debate.Options{Providers: providersOf(modelAtTokenCap(talkingModel()), unavailableModel(providers.ServerError))}
+				opts.Providers["s"] = modelAtTokenCap(scriptedJudgeOfAll(t, 99))
 				d, err := debate.New(t.Context(), cfg, opts)
 				if tt.turns == 0 {
-					require.Equal(t, []string{"limits.cost"}, fields(t, err))
+					require.Equal(t, []string{"limits.cost"}, problemFields(t, err))
 					return
 				}
 				require.NoError(t, err)
@@ -511,19 +511,19 @@ func TestManyStepsOfOneActorKeepToTheTimeBudget(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				began := time.Now()
-				d := panelOf(t, 1, func(c *debate.Config, o *debate.Options) {
+				d := newPanelDebate(t, 1, func(c *debate.Config, o *debate.Options) {
 					c.Protocol, c.Participants = debatetest.Mesh{}, nil
-					c.Limits = debate.Limits{Time: 10 * time.Minute, MaxRounds: 1}
+					c.Limits = debate.Limits{RunningTime: 10 * time.Minute, MaxRounds: 1}
 					for _, name := range []string{"A", "B", "C", "D", "E"} {
 						c.Participants = append(c.Participants, debate.Participant{Name: name, Provider: "m"})
 					}
-					o.Providers["j"] = anyJudge(t, 1)
+					o.Providers["j"] = scriptedJudgeOfAll(t, 1)
 					o.Providers["m"] = debatetest.ProviderFunc(func(ctx context.Context, _ providers.Request) (providers.Response, error) {
 						if limited && time.Since(began) >= 230*time.Second {
-							return providers.Response{}, failsWith(providers.RateLimit, 0)
+							return providers.Response{}, errorOfKind(providers.RateLimit, 0)
 						}
-						if err := wait(ctx, 230*time.Second); err != nil {
-							return providers.Response{}, providers.Ended(ctx, providers.Response{})
+						if err := sleepContext(ctx, 230*time.Second); err != nil {
+							return providers.Response{}, providers.ContextError(ctx, providers.Response{})
 						}
 						return providers.Response{Text: "I say."}, nil
 					})
@@ -532,9 +532,9 @@ func TestManyStepsOfOneActorKeepToTheTimeBudget(t *testing.T) {
 				require.NoError(t, err)
 				res := debatetest.Result(t, d)
 				require.Equal(t, transcript.TimeBudget, res.Ending.Outcome)
-				require.Empty(t, dropouts(events))
+				require.Empty(t, droppedNames(events))
 				require.LessOrEqual(t, time.Since(began), 10*time.Minute)
-				require.LessOrEqual(t, res.Running, time.Since(began))
+				require.LessOrEqual(t, res.RunningTime, time.Since(began))
 				spoken := 5 // proposals, then one critique each
 				if !limited {
 					spoken += 5
@@ -545,10 +545,10 @@ func TestManyStepsOfOneActorKeepToTheTimeBudget(t *testing.T) {
 	}
 }
 
-// stateOf is the transition that ended, paused or failed a debate: the last one with a failure in it.
-func stateOf(events []debate.Event) (last debate.StateChanged) {
+// lastFailure is the transition that ended, paused or failed a debate: the last one with a failure in it.
+func lastFailure(events []debate.Event) (last debate.StateChanged) {
 	for _, ev := range events {
-		if s, ok := ev.(debate.StateChanged); ok && (s.Failure != nil || s.Question != nil || len(s.Lost) > 0) {
+		if s, ok := ev.(debate.StateChanged); ok && (s.Failure != nil || s.Question != nil || len(s.OtherFailures) > 0) {
 			last = s
 		}
 	}
@@ -558,10 +558,10 @@ func stateOf(events []debate.Event) (last debate.StateChanged) {
 // What failed attempts used is counted in whichever way their step ends, also beside another that has failed first.
 func TestWhatFailedAttemptsUsedIsCountedHoweverTheirStepEnds(t *testing.T) {
 	usage := transcript.Usage{Input: 10, Output: 500}
-	failed := func(kind providers.Kind, text string) *providers.Error {
+	failed := func(kind providers.ErrorKind, text string) *providers.Error {
 		return &providers.Error{Kind: kind, Err: errors.New("down"), Partial: providers.Response{Text: text, Usage: usage}}
 	}
-	always := func(kind providers.Kind, text string) providers.Provider {
+	always := func(kind providers.ErrorKind, text string) providers.Provider {
 		return debatetest.ProviderFunc(func(context.Context, providers.Request) (providers.Response, error) {
 			return providers.Response{}, failed(kind, text)
 		})
@@ -573,12 +573,12 @@ func TestWhatFailedAttemptsUsedIsCountedHoweverTheirStepEnds(t *testing.T) {
 				return providers.Response{}, first
 			}
 			<-ctx.Done()
-			return providers.Response{}, providers.Ended(ctx, providers.Response{Usage: usage})
+			return providers.Response{}, providers.ContextError(ctx, providers.Response{Usage: usage})
 		})
 	}
 	type config = func(*debate.Config)
 	none := func(*debate.Config) {}
-	short := func(c *debate.Config) { c.Limits.Time, c.Limits.StepTimeout = 5*time.Minute, time.Hour }
+	short := func(c *debate.Config) { c.Limits.RunningTime, c.Limits.StepTimeout = 5*time.Minute, time.Hour }
 	ask := func(c *debate.Config) { c.OnFailure, c.OnJudgeFailure = debate.Ask, debate.Ask }
 	for name, tt := range map[string]struct {
 		failing string // who: in the second round, as far as there is one before
@@ -593,26 +593,26 @@ func TestWhatFailedAttemptsUsedIsCountedHoweverTheirStepEnds(t *testing.T) {
 		"one has failed by then":          {"AB", func() providers.Provider { return hangs(failed(providers.Authentication, "")) }, short, "", fsm.Error, 1},
 		"the quorum is lost":              {"BCD", func() providers.Provider { return always(providers.Network, "") }, none, transcript.QuorumLost, fsm.Completed, 0},
 		"the quorum is lost by all":       {"ABCD", func() providers.Provider { return always(providers.Network, "") }, none, transcript.QuorumLost, fsm.Completed, 1},
-		"one is dropped":                  {"B", func() providers.Provider { return always(providers.API, "") }, none, transcript.JudgeDecided, fsm.Completed, 0},
-		"two are dropped":                 {"BD", func() providers.Provider { return always(providers.API, "") }, none, transcript.JudgeDecided, fsm.Completed, 0},
-		"a part is kept":                  {"BD", func() providers.Provider { return always(providers.API, "So far") }, none, transcript.JudgeDecided, fsm.Completed, 0},
+		"one is dropped":                  {"B", func() providers.Provider { return always(providers.ServerError, "") }, none, transcript.JudgeDecided, fsm.Completed, 0},
+		"two are dropped":                 {"BD", func() providers.Provider { return always(providers.ServerError, "") }, none, transcript.JudgeDecided, fsm.Completed, 0},
+		"a part is kept":                  {"BD", func() providers.Provider { return always(providers.ServerError, "So far") }, none, transcript.JudgeDecided, fsm.Completed, 0},
 		"a key is refused":                {"B", func() providers.Provider { return always(providers.Authentication, "") }, none, "", fsm.Error, 0},
 		"all keys are refused":            {"ABCD", func() providers.Provider { return always(providers.Authentication, "") }, none, "", fsm.Error, 3},
-		"a person is asked about one":     {"B", func() providers.Provider { return always(providers.API, "") }, ask, "", fsm.Paused, 0},
-		"a person is asked about all":     {"ABCD", func() providers.Provider { return always(providers.API, "So far") }, ask, "", fsm.Paused, 3},
-		"the judge's defaults stand in":   {"J", func() providers.Provider { return always(providers.API, "") }, none, transcript.JudgeDecided, fsm.Completed, 0},
-		"both judges' do":                 {"JK", func() providers.Provider { return always(providers.API, "") }, none, transcript.RoundLimit, fsm.Completed, 0},
-		"a person is asked about a judge": {"JK", func() providers.Provider { return always(providers.API, "") }, ask, "", fsm.Paused, 1},
+		"a person is asked about one":     {"B", func() providers.Provider { return always(providers.ServerError, "") }, ask, "", fsm.Paused, 0},
+		"a person is asked about all":     {"ABCD", func() providers.Provider { return always(providers.ServerError, "So far") }, ask, "", fsm.Paused, 3},
+		"the judge's defaults stand in":   {"J", func() providers.Provider { return always(providers.ServerError, "") }, none, transcript.JudgeDecided, fsm.Completed, 0},
+		"both judges' do":                 {"JK", func() providers.Provider { return always(providers.ServerError, "") }, none, transcript.RoundLimit, fsm.Completed, 0},
+		"a person is asked about a judge": {"JK", func() providers.Provider { return always(providers.ServerError, "") }, ask, "", fsm.Paused, 1},
 		"a judge is gone": {
-			"J", func() providers.Provider { return always(providers.API, "") },
-			func(c *debate.Config) { c.OnJudgeFailure = debate.WithoutJudge }, transcript.JudgeDecided, fsm.Completed, 0,
+			"J", func() providers.Provider { return always(providers.ServerError, "") },
+			func(c *debate.Config) { c.OnJudgeFailure = debate.DropJudge }, transcript.JudgeDecided, fsm.Completed, 0,
 		},
 		"both judges are gone": {
-			"JK", func() providers.Provider { return always(providers.API, "") },
-			func(c *debate.Config) { c.OnJudgeFailure = debate.WithoutJudge }, transcript.RoundLimit, fsm.Completed, 0,
+			"JK", func() providers.Provider { return always(providers.ServerError, "") },
+			func(c *debate.Config) { c.OnJudgeFailure = debate.DropJudge }, transcript.RoundLimit, fsm.Completed, 0,
 		},
 		"the debate ends without its judges": {
-			"JK", func() providers.Provider { return always(providers.API, "") },
+			"JK", func() providers.Provider { return always(providers.ServerError, "") },
 			func(c *debate.Config) { c.OnJudgeFailure = debate.End }, transcript.QuorumLost, fsm.Completed, 1,
 		},
 	} {
@@ -621,12 +621,12 @@ func TestWhatFailedAttemptsUsedIsCountedHoweverTheirStepEnds(t *testing.T) {
 				var used debatetest.UsageMeter
 				var mu sync.Mutex
 				calls := map[string]int{}
-				d := panelOf(t, 1, func(c *debate.Config, o *debate.Options) {
+				d := newPanelDebate(t, 1, func(c *debate.Config, o *debate.Options) {
 					c.Protocol, c.Participants, c.Judges, c.Limits.MaxRounds = panel.Protocol{Mode: panel.Simultaneous}, nil, nil, 3
 					for _, name := range []string{"A", "B", "C", "D", "J", "K"} {
-						p, well, bad := debate.Participant{Name: name, Provider: name}, chatter(), providers.Provider(nil)
+						p, well, bad := debate.Participant{Name: name, Provider: name}, talkingModel(), providers.Provider(nil)
 						if c.Participants = append(c.Participants, p); name >= "J" {
-							c.Participants, well = c.Participants[:4], anyJudge(t, 2)
+							c.Participants, well = c.Participants[:4], scriptedJudgeOfAll(t, 2)
 							c.Judges = append(c.Judges, p)
 						}
 						if strings.Contains(tt.failing, name) {
@@ -649,8 +649,8 @@ func TestWhatFailedAttemptsUsedIsCountedHoweverTheirStepEnds(t *testing.T) {
 				res := debatetest.Result(t, d)
 				require.Equal(t, tt.state, res.State, err)
 				require.Equal(t, tt.outcome, res.Ending.Outcome, res.Ending.Evidence)
-				require.Len(t, stateOf(stored(t, d)).Lost, tt.lost)
-				used.Check(t, d, d.In(t, chatter()))
+				require.Len(t, lastFailure(storedEvents(t, d)).OtherFailures, tt.lost)
+				used.Check(t, d, d.OpenWithProvider(t, talkingModel()))
 				for _, s := range res.Participants {
 					errs := 0
 					for _, ev := range events {
@@ -673,32 +673,32 @@ func TestWhatEachStepOfADroppedActorUsedIsCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var used debatetest.UsageMeter
 		said := false
-		d := panelOf(t, 1, func(c *debate.Config, o *debate.Options) {
+		d := newPanelDebate(t, 1, func(c *debate.Config, o *debate.Options) {
 			c.Protocol, c.Participants = debatetest.Mesh{}, nil
 			for _, name := range []string{"A", "B", "C", "D"} {
 				c.Participants = append(c.Participants, debate.Participant{Name: name, Provider: name})
-				o.Providers[name] = used.Wrap(chatter())
+				o.Providers[name] = used.Wrap(talkingModel())
 			}
 			o.Providers["A"] = used.Wrap(debatetest.ProviderFunc(func(context.Context, providers.Request) (providers.Response, error) {
 				if !said {
 					said = true
 					return providers.Response{Text: "I propose.", Usage: transcript.Usage{Input: 10, Output: 5}}, nil
 				}
-				down := failsWith(providers.ContextOverflow, 0)
+				down := errorOfKind(providers.ContextOverflow, 0)
 				down.Partial.Usage = transcript.Usage{Input: 10, Output: 5}
 				return providers.Response{}, down
 			}))
-			o.Providers["j"] = used.Wrap(anyJudge(t, 1))
+			o.Providers["j"] = used.Wrap(scriptedJudgeOfAll(t, 1))
 		})
 		events, err := debatetest.Run(t, d)
 		require.NoError(t, err)
-		require.Equal(t, []string{"A"}, dropouts(events))
-		used.Check(t, d, d.In(t, chatter()))
+		require.Equal(t, []string{"A"}, droppedNames(events))
+		used.Check(t, d, d.OpenWithProvider(t, talkingModel()))
 	})
 }
 
-// costing is a model whose replies use as many output tokens as each may have.
-func costing(p providers.Provider) providers.Provider {
+// modelAtTokenCap is a model whose replies use as many output tokens as each may have.
+func modelAtTokenCap(p providers.Provider) providers.Provider {
 	return debatetest.ProviderFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
 		resp, err := p.Generate(ctx, r)
 		resp.Usage = transcript.Usage{Input: 1, Output: r.MaxTokens}
@@ -709,10 +709,10 @@ func costing(p providers.Provider) providers.Provider {
 func TestATokenBudgetHoldsForAllStepsOfAPhase(t *testing.T) {
 	for _, mode := range []panel.Mode{panel.Sequential, panel.Simultaneous} {
 		t.Run(string(mode), func(t *testing.T) {
-			d := panelOf(t, 9, func(c *debate.Config, o *debate.Options) {
+			d := newPanelDebate(t, 9, func(c *debate.Config, o *debate.Options) {
 				c.Protocol = panel.Protocol{Mode: mode}
 				c.Limits = debate.Limits{StepTokens: 100, JudgeTokens: 100, OutputTokens: 550}
-				o.Providers = models(costing(chatter()), costing(court(t, 9)))
+				o.Providers = providersOf(modelAtTokenCap(talkingModel()), modelAtTokenCap(scriptedJudge(t, 9)))
 			})
 			_, err := debatetest.Run(t, d)
 			require.NoError(t, err)
@@ -729,7 +729,7 @@ func TestWhatFailedCallsUseIsCountedOnce(t *testing.T) {
 	decide := func(actions ...string) func(*testing.T, *debate.Debate) {
 		return func(t *testing.T, d *debate.Debate) {
 			for _, action := range actions {
-				checkSpent(t, d, cost)
+				requireUsed(t, d, cost)
 				require.NoError(t, d.Decide(t.Context(), action))
 				_, err := debatetest.Run(t, d)
 				require.NoError(t, err)
@@ -738,7 +738,7 @@ func TestWhatFailedCallsUseIsCountedOnce(t *testing.T) {
 	}
 	for name, tt := range map[string]struct {
 		policy debate.FailurePolicy
-		kind   providers.Kind
+		kind   providers.ErrorKind
 		fails  int // how many calls
 		then   func(*testing.T, *debate.Debate)
 	}{
@@ -747,17 +747,17 @@ func TestWhatFailedCallsUseIsCountedOnce(t *testing.T) {
 		"asked, then tried again": {debate.Ask, providers.ContextOverflow, 1, decide("retry")},
 		"asked, then ended":       {debate.Ask, providers.ContextOverflow, 1, decide("end")},
 		"in error": {debate.Degrade, providers.Authentication, 1, func(t *testing.T, d *debate.Debate) {
-			checkSpent(t, d, cost)
+			requireUsed(t, d, cost)
 			require.NoError(t, d.Retry(t.Context()))
 			_, err := debatetest.Run(t, d)
 			require.NoError(t, err)
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := panelOf(t, 1, func(c *debate.Config, o *debate.Options) {
+			d := newPanelDebate(t, 1, func(c *debate.Config, o *debate.Options) {
 				c.Participants = append(c.Participants, debate.Participant{Name: "C", Side: "third", Provider: "c"})
 				c.OnFailure, c.OnOverflow = tt.policy, debate.Degrade
-				o.Providers["c"] = faulty(tt.fails, tt.kind, cost)
+				o.Providers["c"] = modelFailingFirst(tt.fails, tt.kind, cost)
 				o.Providers["j"] = &debatetest.DigestModel{Names: []string{"A", "B"}}
 				c.Limits.MaxRounds = 1
 			})
@@ -766,13 +766,13 @@ func TestWhatFailedCallsUseIsCountedOnce(t *testing.T) {
 				tt.then(t, d)
 			}
 			require.Equal(t, fsm.Completed, debatetest.Result(t, d).State)
-			checkSpent(t, d, cost)
+			requireUsed(t, d, cost)
 		})
 	}
 }
 
-// checkSpent checks that a debate whose participant C failed in round 1 has used what its turns did, and so much more.
-func checkSpent(t *testing.T, d *debate.Debate, more transcript.Usage) {
+// requireUsed checks that a debate whose participant C failed in round 1 has used what its turns did, and so much more.
+func requireUsed(t *testing.T, d *debate.Debate, more transcript.Usage) {
 	t.Helper()
 	all, third := more, more
 	res := debatetest.Result(t, d)
@@ -789,8 +789,8 @@ func checkSpent(t *testing.T, d *debate.Debate, more transcript.Usage) {
 }
 
 func TestTryingAgainEndsWithTheBudget(t *testing.T) {
-	model := faulty(99, providers.ContextOverflow, transcript.Usage{Output: 900})
-	d := panelOf(t, 1, func(c *debate.Config, o *debate.Options) {
+	model := modelFailingFirst(99, providers.ContextOverflow, transcript.Usage{Output: 900})
+	d := newPanelDebate(t, 1, func(c *debate.Config, o *debate.Options) {
 		c.OnFailure, o.Providers["m"] = debate.Ask, model
 		c.Limits = debate.Limits{OutputTokens: 3000, StepTokens: 900, JudgeTokens: 900}
 	})
@@ -811,18 +811,18 @@ func TestTryingAgainEndsWithTheBudget(t *testing.T) {
 
 func TestAConclusionHasItsTimeAfterABreak(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		jury := court(t, 1)
+		jury := scriptedJudge(t, 1)
 		slowly := debatetest.ProviderFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
-			if debatetest.AsksFor(r, "verdict") && wait(ctx, time.Minute) != nil {
+			if debatetest.AsksFor(r, "verdict") && sleepContext(ctx, time.Minute) != nil {
 				return providers.Response{}, context.Cause(ctx)
 			}
 			return jury.Generate(ctx, r)
 		})
-		d := panelOf(t, 1, func(c *debate.Config, o *debate.Options) {
-			c.Limits = debate.Limits{Time: 10 * time.Minute, StepTimeout: 10 * time.Minute}
+		d := newPanelDebate(t, 1, func(c *debate.Config, o *debate.Options) {
+			c.Limits = debate.Limits{RunningTime: 10 * time.Minute, StepTimeout: 10 * time.Minute}
 			o.Providers["j"] = slowly
 		})
-		breakAt(t, d, transcript.Conclusion)
+		runUntilTurn(t, d, transcript.Conclusion)
 		time.Sleep(time.Hour)
 		_, err := debatetest.Run(t, d)
 		require.NoError(t, err)
@@ -838,19 +838,19 @@ func TestASlowViewerUsesUpNoTimeBudget(t *testing.T) {
 		"at all":    func(debate.Event) bool { return true },
 	} {
 		for mode, speaking := range map[panel.Mode]time.Duration{panel.Sequential: time.Minute, panel.Simultaneous: 30 * time.Second} {
-			slowly(t, name+", "+string(mode), mode, looks, speaking)
+			runWithSlowViewer(t, name+", "+string(mode), mode, looks, speaking)
 		}
 	}
 }
 
-// slowly watches a debate of three rounds, and takes two minutes for what it looks at.
-func slowly(t *testing.T, name string, mode panel.Mode, looks func(debate.Event) bool, speaking time.Duration) {
+// runWithSlowViewer watches a debate of three rounds, and takes two minutes for what it looks at.
+func runWithSlowViewer(t *testing.T, name string, mode panel.Mode, looks func(debate.Event) bool, speaking time.Duration) {
 	t.Run(name, func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			d := panelOf(t, 9, func(c *debate.Config, o *debate.Options) {
+			d := newPanelDebate(t, 9, func(c *debate.Config, o *debate.Options) {
 				c.Protocol = panel.Protocol{Format: panel.RoundLimited, Mode: mode}
-				c.Limits = debate.Limits{Time: 10 * time.Minute, MaxRounds: 3}
-				o.Providers["m"] = slow()
+				c.Limits = debate.Limits{RunningTime: 10 * time.Minute, MaxRounds: 3}
+				o.Providers["m"] = slowModel()
 			})
 			for ev, err := range d.Run(t.Context()) {
 				require.NoError(t, err)
@@ -861,25 +861,25 @@ func slowly(t *testing.T, name string, mode panel.Mode, looks func(debate.Event)
 			res := debatetest.Result(t, d)
 			require.Equal(t, transcript.RoundLimit, res.Ending.Outcome, res.Ending.Evidence)
 			require.NotNil(t, res.Verdict)
-			require.InDelta(t, speaking, res.Running, float64(30*time.Second), "speeches of 10 seconds")
+			require.InDelta(t, speaking, res.RunningTime, float64(30*time.Second), "speeches of 10 seconds")
 		})
 	})
 }
 
 func TestRemarksTakeNoRunningTimeAway(t *testing.T) {
-	for _, mode := range modes {
+	for _, mode := range panelModes {
 		t.Run(string(mode), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				d := panelOf(t, 2, func(c *debate.Config, o *debate.Options) {
-					c.Protocol, o.Providers["m"] = panel.Protocol{Mode: mode}, slow()
+				d := newPanelDebate(t, 2, func(c *debate.Config, o *debate.Options) {
+					c.Protocol, o.Providers["m"] = panel.Protocol{Mode: mode}, slowModel()
 				})
 				ctx, leave := context.WithCancel(t.Context())
 				go func() {
-					for wait(ctx, 3*time.Second) == nil {
+					for sleepContext(ctx, 3*time.Second) == nil {
 						assert.NoError(t, d.Inject(t.Context(), debate.Remark{From: "Guest", Text: "And then?"}))
 					}
 				}()
-				running, passed := took(t, d)
+				running, passed := measureRunning(t, d)
 				leave()
 				require.Equal(t, passed, running)
 				require.Equal(t, "Guest", debatetest.Result(t, d).Turns[0].Actor)
@@ -891,7 +891,7 @@ func TestRemarksTakeNoRunningTimeAway(t *testing.T) {
 func TestBudgetsEndADebateWithRoomForTheVerdict(t *testing.T) {
 	t.Run("tokens", func(t *testing.T) {
 		long := strings.Repeat("word ", 300) // about 100 tokens for each of the 4 bytes a token that scripted counts
-		d := panelOf(t, 99, func(c *debate.Config, o *debate.Options) {
+		d := newPanelDebate(t, 99, func(c *debate.Config, o *debate.Options) {
 			c.Limits = debate.Limits{OutputTokens: 3000, StepTokens: 400, JudgeTokens: 400, MaxRounds: 9}
 			o.Providers["m"] = &scripted.Provider{Func: func(providers.Request) scripted.Reply { return scripted.Reply{Text: long} }}
 		})
@@ -906,8 +906,8 @@ func TestBudgetsEndADebateWithRoomForTheVerdict(t *testing.T) {
 	})
 	t.Run("time between rounds", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			d := panelOf(t, 99, func(c *debate.Config, o *debate.Options) {
-				c.Limits = debate.Limits{Time: 10 * time.Minute, MaxRounds: 100, RoundDelay: 62 * time.Second}
+			d := newPanelDebate(t, 99, func(c *debate.Config, o *debate.Options) {
+				c.Limits = debate.Limits{RunningTime: 10 * time.Minute, MaxRounds: 100, RoundDelay: 62 * time.Second}
 				o.Providers["m"] = &scripted.Provider{Func: func(providers.Request) scripted.Reply {
 					return scripted.Reply{Text: "slow", Latency: 49 * time.Second} // no call ends as its time does
 				}}
@@ -919,13 +919,13 @@ func TestBudgetsEndADebateWithRoomForTheVerdict(t *testing.T) {
 			require.Equal(t, 4, res.Ending.Round, "a fifth, 2 minutes, is kept: 8 minutes are 3 rounds with the delay after each")
 			require.Len(t, res.Assessments, 3, "the fourth does not begin")
 			require.NotNil(t, res.Verdict)
-			require.Equal(t, 8*time.Minute, res.Running)
+			require.Equal(t, 8*time.Minute, res.RunningTime)
 		})
 	})
 	t.Run("time during a call", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			d := panelOf(t, 99, func(c *debate.Config, o *debate.Options) {
-				c.Limits = debate.Limits{Time: 10 * time.Minute, StepTimeout: time.Hour}
+			d := newPanelDebate(t, 99, func(c *debate.Config, o *debate.Options) {
+				c.Limits = debate.Limits{RunningTime: 10 * time.Minute, StepTimeout: time.Hour}
 				o.Providers["m"] = &scripted.Provider{Func: func(providers.Request) scripted.Reply {
 					return scripted.Reply{Text: "slow", Latency: 5 * time.Minute}
 				}}
@@ -935,7 +935,7 @@ func TestBudgetsEndADebateWithRoomForTheVerdict(t *testing.T) {
 			res := debatetest.Result(t, d)
 			require.Equal(t, transcript.TimeBudget, res.Ending.Outcome)
 			require.Len(t, res.Turns, 2, "one speech, and the verdict on it")
-			require.Equal(t, 8*time.Minute, res.Running)
+			require.Equal(t, 8*time.Minute, res.RunningTime)
 		})
 	})
 }

@@ -16,14 +16,14 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// wordless says whether an actor writes nothing: it finds or measures.
-func wordless(actor string) bool { return actor == protocol.Retrieving || actor == protocol.Embedding }
+// makesNoText says whether an actor writes nothing: it finds or measures.
+func makesNoText(actor string) bool { return actor == protocol.Retriever || actor == protocol.Embedder }
 
-const mostRounds = 10_000
+const maxRounds = 10_000
 
-// record is what the protocol sees before anything was said.
-func (c Config) record() *protocol.Record {
-	r := &protocol.Record{ID: c.ID, Topic: c.Topic, Seats: seats(c), MinRounds: c.Limits.MinRounds, MaxRounds: c.Limits.MaxRounds}
+// protocolRecord is what the protocol sees before anything was said.
+func (c Config) protocolRecord() *protocol.Record {
+	r := &protocol.Record{ID: c.ID, Topic: c.Topic, Participants: participantProfiles(c), MinRounds: c.Limits.MinRounds, MaxRounds: c.Limits.MaxRounds}
 	r.Cursor = transcript.Cursor{Run: 1}
 	for _, j := range c.Judges {
 		r.Judges = append(r.Judges, j.Name)
@@ -31,8 +31,8 @@ func (c Config) record() *protocol.Record {
 	return r
 }
 
-// actors are all who call a model, by their field, in order.
-func (c Config) actors() func(func(string, Participant) bool) {
+// allActors are all who call a model, by their field, in order.
+func (c Config) allActors() func(func(string, Participant) bool) {
 	return func(yield func(string, Participant) bool) {
 		for i, p := range c.Participants {
 			if !p.Disabled && !yield(fmt.Sprintf("participants[%d]", i), p) {
@@ -49,16 +49,16 @@ func (c Config) actors() func(func(string, Participant) bool) {
 				return
 			}
 		}
-		_ = yield("casting", c.Casting) && yield("summarizer", c.Summarizer) && yield("retriever", c.Retriever) &&
+		_ = yield("persona_assigner", c.PersonaAssigner) && yield("summarizer", c.Summarizer) && yield("retriever", c.Retriever) &&
 			(c.Embedder.Provider == "" || yield("embedder", c.Embedder))
 	}
 }
 
-// helpers are the names of those who are neither participants nor judges.
-var helpers = []string{protocol.Casting, protocol.Summarizing, protocol.Retrieving, protocol.Embedding}
+// systemActors are the names of those who are neither participants nor judges.
+var systemActors = []string{protocol.PersonaAssigner, protocol.Summarizer, protocol.Retriever, protocol.Embedder}
 
-// starters are what the retriever of a debate finds where it names no other.
-var starters = retrieval.Templates()
+// builtInRetriever are what the retriever of a debate finds where it names no other.
+var builtInRetriever = retrieval.TemplateRetriever()
 
 // Config says what a debate is. It is data: it is stored with the debate and survives JSON, it holds names and never
 // live things or secrets. [Engine.ParseConfig] reads its JSON.
@@ -80,11 +80,11 @@ type Config struct {
 	// Substitutes give a judge's reply, in its name, where its model fails for good: one after the other, in this order.
 	// Only what concerns the model means something.
 	Substitutes []Participant `json:"substitutes,omitempty"`
-	// Casting assigns personas, and Summarizer makes summaries, where the protocol has such steps; only what concerns the
+	// PersonaAssigner assigns personas, and Summarizer makes summaries, where the protocol has such steps; only what concerns the
 	// model means something. Provider, Model and Window default to the first judge's, else the first participant's. A
 	// Provider without a Model means that provider's own model.
-	Casting    Participant `json:"casting,omitzero"`
-	Summarizer Participant `json:"summarizer,omitzero"`
+	PersonaAssigner Participant `json:"persona_assigner,omitzero"`
+	Summarizer      Participant `json:"summarizer,omitzero"`
 	// Retriever finds documents, where the protocol has such steps; its Provider defaults to the library's own templates of
 	// reasoning. Embedder makes vectors of what was said, for the rules of Watch that go by them; its Window, of which each
 	// text is cut to fit, defaults to 8,000. See package providers/retrieval for both.
@@ -95,9 +95,9 @@ type Config struct {
 	// History says how histories are kept inside a model's window. Defaults to a hybrid without summaries. Summaries are
 	// steps, by Summarizer and its Instructions, that come before the steps that need them.
 	History window.Policy `json:"history,omitzero"`
-	// Watch is what is measured of each round, and what follows from it: it is reported, it advises the judges, or it stops
+	// Detect is what is measured of each round, and what follows from it: it is reported, it advises the judges, or it stops
 	// the debate, not before MinRounds. Findings stand in StateChanged and Result.
-	Watch []detect.Rule `json:"watch,omitempty"`
+	Detect []detect.Rule `json:"detect,omitempty"`
 	// Limits bound the debate.
 	Limits Limits `json:"limits,omitzero"`
 	// OnFailure says what happens when a model fails after all attempts: Degrade or Ask. Defaults to Degrade.
@@ -111,11 +111,11 @@ type Config struct {
 	// OnOverflow says what happens when a service finds a prompt too long: Truncate, Summarize, End, or Degrade, by which
 	// it is a failure like others. Defaults to Truncate.
 	OnOverflow FailurePolicy `json:"on_overflow,omitempty"`
-	// Retries are how often a call is made again, by the kind of its failure, within Limits.StepCalls. What it leaves out
-	// defaults to 3 for network, 5 for rate_limit, 2 for api_error and timeout, 1 for invalid_response (with the findings)
+	// Retries are how often a call is made again, by the kind of its failure, within Limits.StepAttempts. What it leaves out
+	// defaults to 3 for network, 5 for rate_limit, 2 for server_error and timeout, 1 for invalid_response (with the findings)
 	// and 0 for others. The wait before the nth of a kind is drawn between 1 s and 2^n s, at most 60 s, and never less
 	// than the service asks for. No wait is begun that would outlast the step's timeout or the time budget.
-	Retries map[providers.Kind]int `json:"retries,omitempty"`
+	Retries map[providers.ErrorKind]int `json:"retries,omitempty"`
 	// Prices are what models cost, by their names. A model that is not among them has no known price, and Limits.Cost
 	// needs one for each.
 	Prices price.Prices `json:"prices,omitempty"`
@@ -153,9 +153,9 @@ type Participant struct {
 // with twice its cap, counts from the next phase on. What calls use that are cut by a person, or fail while the debate is
 // paused, is not known.
 type Limits struct {
-	MinRounds int           // nothing but a budget or a person ends it before; defaults to 1
-	MaxRounds int           // defaults to 5, or to MinRounds where that is more
-	Time      time.Duration // of running, pauses not counted; defaults to 1 hour
+	MinRounds   int           // nothing but a budget or a person ends it before; defaults to 1
+	MaxRounds   int           // defaults to 5, or to MinRounds where that is more
+	RunningTime time.Duration // of running, pauses not counted; defaults to 1 hour
 	// OutputTokens is the budget for all replies, from which room for the conclusion is kept. Defaults to twice
 	// what the prelude, MaxRounds rounds and the conclusion can use when every reply is as long as its cap.
 	OutputTokens int
@@ -164,8 +164,8 @@ type Limits struct {
 	StepTokens   int           // cap of a participant's reply, reasoning included; defaults to 4,096
 	JudgeTokens  int           // cap of any other reply; defaults to 4,096
 	StepTimeout  time.Duration // for a step with all its attempts and waits, rests for a rate limit apart; defaults to 5 minutes
-	StepCalls    int           // that a step makes at most, those around such a rest apart; defaults to 10
-	Round        time.Duration // of running that a round may take before the debate concludes; 0: none
+	StepAttempts int           // that a step makes at most, those around such a rest apart; defaults to 10
+	RoundTime    time.Duration // of running that a round may take before the debate concludes; 0: none
 	RoundDelay   time.Duration // between rounds; defaults to none
 }
 
@@ -182,17 +182,17 @@ const (
 	Degrade FailurePolicy = "degrade"
 	// Ask pauses the debate with a Question.
 	Ask FailurePolicy = "ask"
-	// GoOn takes the safe defaults of the reply that a judge should have given, and marks them. A debate whose reply has
+	// Continue takes the safe defaults of the reply that a judge should have given, and marks them. A debate whose reply has
 	// none stops in an error.
-	GoOn FailurePolicy = "go_on"
-	// WithoutJudge goes on without the judge that failed: without any, to the limits and without a verdict.
-	WithoutJudge FailurePolicy = "without_judge"
+	Continue FailurePolicy = "go_on"
+	// DropJudge goes on without the judge that failed: without any, to the limits and without a verdict.
+	DropJudge FailurePolicy = "without_judge"
 	// End ends the debate with what was said, without the judge that failed.
 	End FailurePolicy = "end"
-	// Summarize has the summarizer sum up the older half of the history, in its place; where that fails, it is left out.
-	Summarize FailurePolicy = "summarize"
-	// Truncate leaves out the older half of the history, and more where that is still too long.
-	Truncate FailurePolicy = "truncate"
+	// OverflowSummarize has the summarizer sum up the older half of the history, in its place; where that fails, it is left out.
+	OverflowSummarize FailurePolicy = "summarize"
+	// OverflowTruncate leaves out the older half of the history, and more where that is still too long.
+	OverflowTruncate FailurePolicy = "truncate"
 )
 
 // active are the participants who are not disabled.
@@ -200,33 +200,33 @@ func (c Config) active() []Participant {
 	return slices.DeleteFunc(slices.Clone(c.Participants), func(p Participant) bool { return p.Disabled })
 }
 
-func (p Participant) seat() transcript.Seat {
-	return transcript.Seat{Name: p.Name, Role: p.Role, Side: p.Side, Position: p.Position, Persona: p.Persona, Instructions: p.Instructions}
+func (p Participant) profile() transcript.Profile {
+	return transcript.Profile{Name: p.Name, Role: p.Role, Side: p.Side, Position: p.Position, Persona: p.Persona, Instructions: p.Instructions}
 }
 
-func seats(c Config) (list []transcript.Seat) {
+func participantProfiles(c Config) (list []transcript.Profile) {
 	for _, p := range c.active() {
-		list = append(list, p.seat())
+		list = append(list, p.profile())
 	}
 	return list
 }
 
-func judges(c Config) (list []transcript.Seat) {
+func judgeProfiles(c Config) (list []transcript.Profile) {
 	for _, j := range c.Judges {
-		list = append(list, j.seat())
+		list = append(list, j.profile())
 	}
 	return list
 }
 
-// templates is the name of the retriever that the library brings along.
-const templates = "templates"
+// templatesProvider is the name of the retriever that the library brings along.
+const templatesProvider = "templates"
 
-// embeds says whether vectors of the speeches are wanted.
-func (c *Config) embeds() bool {
-	return slices.ContainsFunc(c.Watch, func(r detect.Rule) bool { return r.Means() == "vectors" })
+// needsEmbeddings says whether vectors of the speeches are wanted.
+func (c *Config) needsEmbeddings() bool {
+	return slices.ContainsFunc(c.Detect, func(r detect.Rule) bool { return r.EffectiveMethod() == "vectors" })
 }
 
-func names(seats []transcript.Seat) []string {
+func names(seats []transcript.Profile) []string {
 	list := make([]string, len(seats))
 	for i, s := range seats {
 		list[i] = s.Name
@@ -234,32 +234,32 @@ func names(seats []transcript.Seat) []string {
 	return list
 }
 
-// retries are how many times a call is made again, by the kind of its failure, where the configuration says nothing.
-var retries = map[providers.Kind]int{
-	providers.Network: 3, providers.RateLimit: 5, providers.API: 2, providers.Timeout: 2, providers.InvalidResponse: 1,
-	providers.ContextOverflow: 0, providers.Authentication: 0, providers.Validation: 0,
+// defaultRetries are how many times a call is made again, by the kind of its failure, where the configuration says nothing.
+var defaultRetries = map[providers.ErrorKind]int{
+	providers.Network: 3, providers.RateLimit: 5, providers.ServerError: 2, providers.Timeout: 2, providers.InvalidResponse: 1,
+	providers.ContextOverflow: 0, providers.Authentication: 0, providers.InvalidRequest: 0,
 }
 
-// who is the model behind a participant, a judge or a helper; nil: nobody has that name.
-func (c *Config) who(name string) *Participant {
+// settings is the model behind a participant, a judge or a helper; nil: nobody has that name.
+func (c *Config) settings(name string) *Participant {
 	switch name {
-	case protocol.Casting:
-		return &c.Casting
-	case protocol.Summarizing:
+	case protocol.PersonaAssigner:
+		return &c.PersonaAssigner
+	case protocol.Summarizer:
 		return &c.Summarizer
-	case protocol.Retrieving:
+	case protocol.Retriever:
 		return &c.Retriever
-	case protocol.Embedding:
+	case protocol.Embedder:
 		return &c.Embedder
 	}
-	if p := find(c.Participants, name); p != nil {
+	if p := findParticipant(c.Participants, name); p != nil {
 		return p
 	}
-	return find(c.Judges, name)
+	return findParticipant(c.Judges, name)
 }
 
-// find is who has a name; nil: nobody.
-func find(list []Participant, name string) *Participant {
+// findParticipant is who has a name; nil: nobody.
+func findParticipant(list []Participant, name string) *Participant {
 	for i := range list {
 		if list[i].Name == name && !list[i].Disabled {
 			return &list[i]
@@ -268,9 +268,9 @@ func find(list []Participant, name string) *Participant {
 	return nil
 }
 
-// kinship are the judges who are of one model with a participant: models are known to like their own words. Named resolves
+// selfPreferenceWarnings are the judges who are of one model with a participant: models are known to like their own words. Named resolves
 // the name of a provider.
-func (c *Config) kinship(named func(string) string) (list []string) {
+func (c *Config) selfPreferenceWarnings(named func(string) string) (list []string) {
 	for i, j := range slices.Concat(c.Judges, c.Substitutes) {
 		var kin []string
 		for _, p := range c.active() {

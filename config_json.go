@@ -10,19 +10,19 @@ import (
 	"time"
 )
 
-// wire is Config as JSON: the protocol as an object with its name and its parameters, durations as words.
-type wire struct {
-	*plain
+// configJSON is Config as JSON: the protocol as an object with its name and its parameters, durations as words.
+type configJSON struct {
+	*plainConfig
 	Protocol json.RawMessage `json:"protocol,omitempty"`
 	Limits   limitsJSON      `json:"limits,omitzero"`
 }
 
-type plain Config // without methods
+type plainConfig Config // without methods
 
 // MarshalJSON gives the protocol as an object with its name and its parameters, and durations as words such as "10m0s".
 // Engine.ParseConfig reads it.
 func (c Config) MarshalJSON() ([]byte, error) {
-	w := wire{plain: (*plain)(&c), Limits: c.Limits.words()}
+	w := configJSON{plainConfig: (*plainConfig)(&c), Limits: c.Limits.toJSON()}
 	if c.Protocol != nil {
 		params, err := json.Marshal(c.Protocol)
 		if err != nil {
@@ -45,29 +45,29 @@ func (c Config) MarshalJSON() ([]byte, error) {
 type limitsJSON struct {
 	MinRounds    int      `json:"min_rounds,omitempty"`
 	MaxRounds    int      `json:"max_rounds,omitempty"`
-	Time         duration `json:"time,omitzero"`
+	RunningTime  duration `json:"running_time,omitzero"`
 	OutputTokens int      `json:"output_tokens,omitempty"`
 	Tokens       int      `json:"tokens,omitempty"`
 	Cost         float64  `json:"cost,omitempty"`
 	StepTokens   int      `json:"step_tokens,omitempty"`
 	JudgeTokens  int      `json:"judge_tokens,omitempty"`
 	StepTimeout  duration `json:"step_timeout,omitzero"`
-	StepCalls    int      `json:"step_calls,omitempty"`
-	Round        duration `json:"round,omitzero"`
+	StepAttempts int      `json:"step_attempts,omitempty"`
+	RoundTime    duration `json:"round_time,omitzero"`
 	RoundDelay   duration `json:"round_delay,omitzero"`
 }
 
-func (l Limits) words() limitsJSON {
+func (l Limits) toJSON() limitsJSON {
 	return limitsJSON{
-		l.MinRounds, l.MaxRounds, duration(l.Time), l.OutputTokens, l.Tokens, l.Cost, l.StepTokens, l.JudgeTokens,
-		duration(l.StepTimeout), l.StepCalls, duration(l.Round), duration(l.RoundDelay),
+		l.MinRounds, l.MaxRounds, duration(l.RunningTime), l.OutputTokens, l.Tokens, l.Cost, l.StepTokens, l.JudgeTokens,
+		duration(l.StepTimeout), l.StepAttempts, duration(l.RoundTime), duration(l.RoundDelay),
 	}
 }
 
-func (l limitsJSON) limits() Limits {
+func (l limitsJSON) toLimits() Limits {
 	return Limits{
-		l.MinRounds, l.MaxRounds, time.Duration(l.Time), l.OutputTokens, l.Tokens, l.Cost, l.StepTokens, l.JudgeTokens,
-		time.Duration(l.StepTimeout), l.StepCalls, time.Duration(l.Round), time.Duration(l.RoundDelay),
+		l.MinRounds, l.MaxRounds, time.Duration(l.RunningTime), l.OutputTokens, l.Tokens, l.Cost, l.StepTokens, l.JudgeTokens,
+		time.Duration(l.StepTimeout), l.StepAttempts, time.Duration(l.RoundTime), time.Duration(l.RoundDelay),
 	}
 }
 

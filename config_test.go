@@ -56,8 +56,8 @@ func TestValidationSaysEverythingAtOnce(t *testing.T) {
 			c.Protocol, c.Limits.MaxRounds = panel.Protocol{Format: panel.StructuredRounds}, 1
 		}, []string{"limits.max_rounds"}},
 		{"impossible limits", func(c *debate.Config) {
-			c.Limits = debate.Limits{MinRounds: 4, MaxRounds: 2, Time: -1, OutputTokens: -1}
-		}, []string{"limits.time", "limits.output_tokens", "limits.min_rounds"}},
+			c.Limits = debate.Limits{MinRounds: 4, MaxRounds: 2, RunningTime: -1, OutputTokens: -1}
+		}, []string{"limits.running_time", "limits.output_tokens", "limits.min_rounds"}},
 		{"temperature and window", func(c *debate.Config) {
 			c.Participants[0].Temperature, c.Participants[1].Window, c.Judges[0].MaxTokens = &hot, 100, -1
 		}, []string{"participants[0].temperature", "participants[1].window", "judges[0].max_tokens"}},
@@ -69,26 +69,26 @@ func TestValidationSaysEverythingAtOnce(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			cfg := debatetest.PairConfig(nil)
 			tt.change(&cfg)
-			_, err := debate.New(t.Context(), cfg, debate.Options{Providers: models(chatter(), court(t, 1))})
-			require.Equal(t, tt.want, fields(t, err))
+			_, err := debate.New(t.Context(), cfg, debate.Options{Providers: providersOf(talkingModel(), scriptedJudge(t, 1))})
+			require.Equal(t, tt.want, problemFields(t, err))
 		})
 	}
 }
 
 func TestTheDriverRejectsWhatOnlyItCanTell(t *testing.T) {
 	knows := &scripted.Provider{Models: []string{"good"}}
-	locked := checked{scripted.Text(), &providers.Error{Kind: providers.Authentication, Err: errors.New("set M_KEY")}}
-	offline := checked{chatter(), &providers.Error{Kind: providers.Network, Err: errors.New("no route")}}
+	locked := providerWithFailingCheck{scripted.Text(), &providers.Error{Kind: providers.Authentication, Err: errors.New("set M_KEY")}}
+	offline := providerWithFailingCheck{talkingModel(), &providers.Error{Kind: providers.Network, Err: errors.New("no route")}}
 	for _, tt := range []struct {
 		name      string
 		providers map[string]providers.Provider
 		want      []string
 	}{
-		{"unknown provider", map[string]providers.Provider{"other": chatter()}, []string{"participants[0].provider", "participants[1].provider", "judges[0].provider"}},
+		{"unknown provider", map[string]providers.Provider{"other": talkingModel()}, []string{"participants[0].provider", "participants[1].provider", "judges[0].provider"}},
 		{"no provider", nil, []string{"participants[0].provider", "participants[1].provider", "judges[0].provider"}},
-		{"a bad key", models(locked, court(t, 1)), []string{"participants[0].provider"}},
-		{"an unknown model", models(knows, court(t, 1)), []string{"participants[0].model"}},
-		{"a check that fails says nothing", models(offline, court(t, 1)), nil},
+		{"a bad key", providersOf(locked, scriptedJudge(t, 1)), []string{"participants[0].provider"}},
+		{"an unknown model", providersOf(knows, scriptedJudge(t, 1)), []string{"participants[0].model"}},
+		{"a check that fails says nothing", providersOf(offline, scriptedJudge(t, 1)), nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			e, err := debate.NewEngine(debate.Options{Providers: tt.providers})
@@ -105,7 +105,7 @@ func TestTheDriverRejectsWhatOnlyItCanTell(t *testing.T) {
 				require.NoError(t, err)
 				return
 			}
-			got := fields(t, err)
+			got := problemFields(t, err)
 			if tt.name == "unknown provider" || tt.name == "no provider" {
 				require.Subset(t, got, tt.want)
 			} else {
@@ -113,7 +113,7 @@ func TestTheDriverRejectsWhatOnlyItCanTell(t *testing.T) {
 			}
 			require.Equal(t, fsm.Configuring, debatetest.Result(t, d).State, "with the problems in the journal")
 			seen := false
-			for _, ev := range stored(t, d) {
+			for _, ev := range storedEvents(t, d) {
 				s, ok := ev.(debate.StateChanged)
 				seen = seen || ok && s.On == fsm.Reject && len(s.Problems) == len(got)
 			}
@@ -122,13 +122,13 @@ func TestTheDriverRejectsWhatOnlyItCanTell(t *testing.T) {
 	}
 }
 
-// checked is a provider whose check fails.
-type checked struct {
+// providerWithFailingCheck is a provider whose check fails.
+type providerWithFailingCheck struct {
 	providers.Provider
 	err error
 }
 
-func (c checked) Check(context.Context, string) error { return c.err }
+func (c providerWithFailingCheck) Check(context.Context, string) error { return c.err }
 
 func TestConfigSurvivesJSON(t *testing.T) {
 	e, err := debate.NewEngine(debate.Options{Protocols: []protocol.Protocol{debatetest.Mesh{}}})
@@ -138,7 +138,7 @@ func TestConfigSurvivesJSON(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			cfg := debatetest.PairConfig(p)
 			cfg.Participants[0].Temperature, cfg.Labels = &cold, map[string]string{"team": "x"}
-			cfg.Limits = debate.Limits{MaxRounds: 3, Time: 90 * time.Second, RoundDelay: time.Second}
+			cfg.Limits = debate.Limits{MaxRounds: 3, RunningTime: 90 * time.Second, RoundDelay: time.Second}
 			text := debatetest.Encode(t, cfg)
 			back, err := e.ParseConfig([]byte(text))
 			require.NoError(t, err, text)
@@ -157,7 +157,7 @@ func TestParseConfigSaysWhatIsWrong(t *testing.T) {
 		`{"protocol":{"format":"free-form"}}`:              "protocol.name",
 		`{"protocol":7}`:                                   "protocol: ",
 		`{"protocol":{"name":"panel/1","formatt":"x"}}`:    `protocol panel/1: json: unknown field "formatt"`,
-		`{"limits":{"time":"ten minutes"}}`:                `"ten minutes" is no duration`,
+		`{"limits":{"running_time":"ten minutes"}}`:        `"ten minutes" is no duration`,
 		`{"limits":{"max_rounds":"five"}}`:                 "max_rounds",
 		`{"participants":[{"name":"A","temprature":0.1}]}`: `unknown field "temprature"`,
 	} {
@@ -167,8 +167,8 @@ func TestParseConfigSaysWhatIsWrong(t *testing.T) {
 }
 
 func FuzzParseConfig(f *testing.F) {
-	f.Add(`{"topic":"x","protocol":{"name":"panel/1","mode":"simultaneous"},"participants":[{"name":"A"}],"limits":{"time":"1s"}}`)
-	f.Add(`{"protocol":null,"judges":[{}],"casting":{"temperature":1e400}}`)
+	f.Add(`{"topic":"x","protocol":{"name":"panel/1","mode":"simultaneous"},"participants":[{"name":"A"}],"limits":{"running_time":"1s"}}`)
+	f.Add(`{"protocol":null,"judges":[{}],"persona_assigner":{"temperature":1e400}}`)
 	e, err := debate.NewEngine(debate.Options{})
 	require.NoError(f, err)
 	f.Fuzz(func(t *testing.T, text string) {
@@ -184,8 +184,8 @@ func FuzzParseConfig(f *testing.F) {
 }
 
 func TestDefaultsStandInTheStoredConfiguration(t *testing.T) {
-	d := panelOf(t, 1, nil)
-	for _, ev := range stored(t, d) {
+	d := newPanelDebate(t, 1, nil)
+	for _, ev := range storedEvents(t, d) {
 		if c, ok := ev.(debate.ConfigChanged); ok {
 			e, err := debate.NewEngine(debate.Options{})
 			require.NoError(t, err)
@@ -193,13 +193,13 @@ func TestDefaultsStandInTheStoredConfiguration(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, panel.Protocol{}, cfg.Protocol)
 			require.Equal(t, debate.Limits{
-				MinRounds: 1, MaxRounds: 5, Time: time.Hour, StepTokens: 4096, JudgeTokens: 4096, StepTimeout: 5 * time.Minute, StepCalls: 10,
+				MinRounds: 1, MaxRounds: 5, RunningTime: time.Hour, StepTokens: 4096, JudgeTokens: 4096, StepTimeout: 5 * time.Minute, StepAttempts: 10,
 				OutputTokens: 2 * (5*3*4096 + 4096),
 			}, cfg.Limits)
 			require.Equal(t, 0.7, *cfg.Participants[0].Temperature)
 			require.Equal(t, 0.2, *cfg.Judges[0].Temperature)
 			require.Equal(t, 32_000, cfg.Participants[0].Window)
-			require.Equal(t, "j", cfg.Casting.Provider, "the first judge's")
+			require.Equal(t, "j", cfg.PersonaAssigner.Provider, "the first judge's")
 		}
 	}
 }
@@ -225,9 +225,9 @@ func TestABudgetWithWhichNobodyCouldSpeakIsRefused(t *testing.T) {
 			cfg.Limits = debate.Limits{StepTokens: 100, JudgeTokens: 100}
 			cfg.Prices = price.Prices{"": {Output: 1e6}}
 			tt.change(&cfg.Limits)
-			d, err := debate.New(t.Context(), cfg, debate.Options{Providers: models(chatter(), court(t, 1))})
+			d, err := debate.New(t.Context(), cfg, debate.Options{Providers: providersOf(talkingModel(), scriptedJudge(t, 1))})
 			if tt.field != "" {
-				require.Equal(t, []string{tt.field}, fields(t, err))
+				require.Equal(t, []string{tt.field}, problemFields(t, err))
 				if cfg.Limits.Tokens == 1 {
 					at := strings.Index(err.Error(), "up to ")
 					_, err := fmt.Sscanf(err.Error()[at:], "up to %d more", &needed)
@@ -265,8 +265,8 @@ func TestImpossibleLimitsAreNamed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			cfg := debatetest.PairConfig(nil)
 			cfg.Limits = tt.limits
-			_, created := debate.New(t.Context(), cfg, debate.Options{Providers: models(chatter(), court(t, 1))})
-			edited := panelOf(t, 1, nil).Edit(t.Context(), cfg)
+			_, created := debate.New(t.Context(), cfg, debate.Options{Providers: providersOf(talkingModel(), scriptedJudge(t, 1))})
+			edited := newPanelDebate(t, 1, nil).Edit(t.Context(), cfg)
 			if tt.field == "" {
 				require.NoError(t, created)
 				require.NoError(t, edited)
@@ -286,7 +286,7 @@ func TestImpossibleLimitsAreNamed(t *testing.T) {
 func TestLabelsAreTheDebatesOwn(t *testing.T) {
 	cfg := debatetest.PairConfig(nil)
 	cfg.Labels = map[string]string{"team": "red"}
-	d, err := debate.New(t.Context(), cfg, debate.Options{Providers: models(chatter(), court(t, 1))})
+	d, err := debate.New(t.Context(), cfg, debate.Options{Providers: providersOf(talkingModel(), scriptedJudge(t, 1))})
 	require.NoError(t, err)
 	cfg.Labels["team"] = "blue"
 	require.Equal(t, map[string]string{"team": "red"}, head(t, d).Labels)
@@ -323,7 +323,7 @@ func TestAJudgeOfAParticipantsModelDrawsAWarning(t *testing.T) {
 			c.Participants[1].Provider, c.Participants[1].Model = "j", "big"
 			c.Judges[0].Model = tt.model
 			p := &debatetest.DigestModel{Names: []string{"A", "B"}}
-			d, err := debate.New(t.Context(), c, debate.Options{Providers: models(p, p)})
+			d, err := debate.New(t.Context(), c, debate.Options{Providers: providersOf(p, p)})
 			require.NoError(t, err)
 			events, err := debatetest.Run(t, d)
 			require.NoError(t, err)
@@ -352,7 +352,7 @@ func TestKinshipIsOfTheModelThatAnswers(t *testing.T) {
 	t.Run("a substitute", func(t *testing.T) {
 		c := debatetest.PairConfig(nil)
 		c.Substitutes = []debate.Participant{{Provider: "m"}}
-		d, err := debate.New(t.Context(), c, debate.Options{Providers: models(p, p)})
+		d, err := debate.New(t.Context(), c, debate.Options{Providers: providersOf(p, p)})
 		require.NoError(t, err)
 		require.NotEmpty(t, debatetest.Result(t, d).Warnings)
 	})
@@ -361,31 +361,31 @@ func TestKinshipIsOfTheModelThatAnswers(t *testing.T) {
 // A ruling has no marks for relevance or novelty.
 func TestARuleByMarksNeedsAssessments(t *testing.T) {
 	c := debatetest.PairConfig(arbitration.Protocol{})
-	c.Watch = []detect.Rule{{Sign: detect.Drifting, Use: detect.Stop}}
-	p := chatter()
-	_, err := debate.New(t.Context(), c, debate.Options{Providers: models(p, p)})
+	c.Detect = []detect.Rule{{Signal: detect.Drifting, Effect: detect.Stop}}
+	p := talkingModel()
+	_, err := debate.New(t.Context(), c, debate.Options{Providers: providersOf(p, p)})
 	var problems *debate.Problems
 	require.ErrorAs(t, err, &problems)
-	require.ErrorContains(t, err, "watch[0]")
+	require.ErrorContains(t, err, "detect[0]")
 }
 
 func TestRetriesThatMeanNothingAreRefused(t *testing.T) {
 	for name, tt := range map[string]struct {
-		retries map[providers.Kind]int
+		retries map[providers.ErrorKind]int
 		reason  string // empty: they are fine
 	}{
 		"none":               {nil, ""},
-		"zero":               {map[providers.Kind]int{providers.Network: 0}, ""},
-		"of every kind":      {map[providers.Kind]int{providers.Network: 1, providers.Validation: 2, providers.API: 9}, ""},
-		"a negative number":  {map[providers.Kind]int{providers.Network: -1}, `network: -1`},
-		"an unknown kind":    {map[providers.Kind]int{"weather": 1}, `weather: 1`},
-		"a kind in capitals": {map[providers.Kind]int{"Network": 1}, `"network"`},
+		"zero":               {map[providers.ErrorKind]int{providers.Network: 0}, ""},
+		"of every kind":      {map[providers.ErrorKind]int{providers.Network: 1, providers.InvalidRequest: 2, providers.ServerError: 9}, ""},
+		"a negative number":  {map[providers.ErrorKind]int{providers.Network: -1}, `network: -1`},
+		"an unknown kind":    {map[providers.ErrorKind]int{"weather": 1}, `weather: 1`},
+		"a kind in capitals": {map[providers.ErrorKind]int{"Network": 1}, `"network"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cfg := debatetest.PairConfig(nil)
 			cfg.Retries = tt.retries
-			_, created := debate.New(t.Context(), cfg, debate.Options{Providers: models(chatter(), court(t, 1))})
-			edited := panelOf(t, 1, nil).Edit(t.Context(), cfg)
+			_, created := debate.New(t.Context(), cfg, debate.Options{Providers: providersOf(talkingModel(), scriptedJudge(t, 1))})
+			edited := newPanelDebate(t, 1, nil).Edit(t.Context(), cfg)
 			if tt.reason == "" {
 				require.NoError(t, created)
 				require.NoError(t, edited)
@@ -413,16 +413,16 @@ func TestRulesThatMeanNothingAreRefused(t *testing.T) {
 		edit func(*debate.Config)
 		want []protocol.Problem
 	}{
-		{"an unknown sign", func(c *debate.Config) { c.Watch = []detect.Rule{{Sign: "rude"}} }, []protocol.Problem{
-			{Field: "watch[0]", Reason: `sign "rude" is unknown, use one of ["repetitive" "diminishing_returns" "drifting" "disengaged" "converged" "unanimous"]`},
+		{"an unknown sign", func(c *debate.Config) { c.Detect = []detect.Rule{{Signal: "rude"}} }, []protocol.Problem{
+			{Field: "detect[0]", Reason: `signal "rude" is unknown, use one of ["repetitive" "diminishing_returns" "drifting" "disengaged" "converged" "unanimous"]`},
 		}},
-		{"vectors without an embedder", func(c *debate.Config) { c.Watch = []detect.Rule{{Sign: detect.Repetitive, By: "vectors"}} }, []protocol.Problem{
-			{Field: "embedder.provider", Reason: "it is empty, watch[0] goes by vectors and needs one"},
+		{"vectors without an embedder", func(c *debate.Config) { c.Detect = []detect.Rule{{Signal: detect.Repetitive, Method: "vectors"}} }, []protocol.Problem{
+			{Field: "embedder.provider", Reason: "it is empty, detect[0] goes by vectors and needs one"},
 		}},
 		{"marks that nobody gives", func(c *debate.Config) {
-			c.Watch, c.Protocol = []detect.Rule{{Sign: detect.Diminishing}}, talk{}
+			c.Detect, c.Protocol = []detect.Rule{{Signal: detect.Diminishing}}, unjudgedDefaults{}
 		}, []protocol.Problem{
-			{Field: "watch[0]", Reason: "diminishing_returns goes by the marks of judges, and nobody assesses the rounds of talk/1"},
+			{Field: "detect[0]", Reason: "diminishing_returns goes by the marks of judges, and nobody assesses the rounds of talk/1"},
 		}},
 		{"a rubric", func(c *debate.Config) { c.Rubric = judge.Rubric{{Name: "wit", Weight: -1}} }, []protocol.Problem{
 			{Field: "rubric"},
@@ -431,7 +431,7 @@ func TestRulesThatMeanNothingAreRefused(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			c := debatetest.PairConfig(nil)
 			tt.edit(&c)
-			_, err := debate.New(t.Context(), c, debate.Options{Providers: models(chatter(), chatter())})
+			_, err := debate.New(t.Context(), c, debate.Options{Providers: providersOf(talkingModel(), talkingModel())})
 			var wrong *debate.Problems
 			require.ErrorAs(t, err, &wrong)
 			for i := range wrong.List {
@@ -475,9 +475,9 @@ func TestAProtocolsDefaults(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c := tt.config
-			c.ID, c.Topic, c.Protocol = "d", "Cats?", talk{}
+			c.ID, c.Topic, c.Protocol = "d", "Cats?", unjudgedDefaults{}
 			c.Participants = []debate.Participant{{Name: "A"}, {Name: "B"}, {Name: "C", Temperature: &heat}}
-			e, err := debate.NewEngine(debate.Options{Providers: map[string]providers.Provider{"m": chatter()}})
+			e, err := debate.NewEngine(debate.Options{Providers: map[string]providers.Provider{"m": talkingModel()}})
 			require.NoError(t, err)
 			d, err := e.Create(t.Context(), c)
 			require.NoError(t, err)

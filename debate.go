@@ -11,7 +11,7 @@ import (
 )
 
 // control commits a change from outside of the driver. Doing what was done before is no error.
-func (d *Debate) control(ctx context.Context, verb string, f func(*change) error) error {
+func (d *Debate) control(ctx context.Context, verb string, f func(*transaction) error) error {
 	d.journal.mu.Lock()
 	defer d.journal.mu.Unlock()
 	if err := d.journal.change(ctx, f); err != nil {
@@ -27,7 +27,7 @@ func (d *Debate) control(ctx context.Context, verb string, f func(*change) error
 // concurrent use.
 type Debate struct {
 	engine  *Engine
-	journal *journal
+	journal *openRows
 }
 
 // Start asks for the debate to be driven, and has this engine drive it in the background until it has ended or failed,
@@ -35,16 +35,16 @@ type Debate struct {
 // running; one that is paused wants Resume. Where the configuration was not accepted yet and names what Options do not
 // have, Start returns *Problems and changes nothing, unless workers drive, who have Options of their own.
 func (d *Debate) Start(ctx context.Context) error {
-	workers := d.engine.workers
-	err := d.control(ctx, "start", func(c *change) error {
+	workers := d.engine.schedules
+	err := d.control(ctx, "start", func(c *transaction) error {
 		c.schedule = workers
-		switch s := c.rec.snap.State; {
+		switch s := c.rec.lifecycle.State; {
 		case s.Active() && workers:
 			return nil
 		case s.Active():
 			return c.rec.drivable()
 		case s == fsm.Configuring && !workers:
-			if err := problems(d.engine.unbound(*c.rec.config)); err != nil {
+			if err := problemsError(d.engine.missingNames(*c.rec.config)); err != nil {
 				return err
 			}
 		}
@@ -53,15 +53,15 @@ func (d *Debate) Start(ctx context.Context) error {
 	if err != nil || workers {
 		return err
 	}
-	return d.engine.detach(context.WithoutCancel(ctx), d.engine.journal(d.ID()), false)
+	return d.engine.startBackground(context.WithoutCancel(ctx), d.engine.journal(d.ID()), false)
 }
 
-// detach drives in the background, at once or when who drives now has left: it may be on its way out.
-func (e *Engine) detach(ctx context.Context, j *journal, late bool) error {
+// startBackground drives in the background, at once or when who drives now has left: it may be on its way out.
+func (e *Engine) startBackground(ctx context.Context, j *openRows, late bool) error {
 	for {
 		dr, err := engage(ctx, e, j, nil)
 		switch {
-		case errors.Is(err, ErrBusy) && !e.after(j.id, func() { _ = e.detach(ctx, j, true) }):
+		case errors.Is(err, ErrBusy) && !e.afterDriver(j.id, func() { _ = e.startBackground(ctx, j, true) }):
 			continue
 		case errors.Is(err, ErrBusy):
 			return nil
@@ -71,46 +71,46 @@ func (e *Engine) detach(ctx context.Context, j *journal, late bool) error {
 			dr.release()
 			return nil
 		}
-		go dr.detached()
+		go dr.runBackground()
 		return nil
 	}
 }
 
-func (dr *drive) detached() {
+func (dr *driver) runBackground() {
 	defer dr.release()
-	again := shortest
+	again := minBackoff
 	for {
-		more, err := dr.unit()
-		if err != nil && !dr.log(err) {
+		more, err := dr.advance()
+		if err != nil && !dr.logError(err) {
 			return
 		}
 		switch s := dr.state(); {
 		case err != nil: // the store's: it may come back
 			dr.sleep(again)
-			again = min(2*again, longest)
+			again = min(2*again, maxBackoff)
 			continue
 		case more:
 		case s == fsm.Paused:
-			if dr.sleep(-1); dr.anew() {
+			if dr.sleep(-1); dr.restarted() {
 				return
 			}
 		case s != "" && !s.Active(): // else somebody resumed since
 			return
 		}
-		again = shortest
+		again = minBackoff
 	}
 }
 
-// anew says whether the debate stands at its beginning: it was deleted meanwhile, and another has its id, or it was reset.
+// restarted says whether the debate stands at its beginning: it was deleted meanwhile, and another has its id, or it was reset.
 // Nobody has asked for that to be driven.
-func (dr *drive) anew() bool {
+func (dr *driver) restarted() bool {
 	dr.journal.mu.Lock()
 	defer dr.journal.mu.Unlock()
-	return dr.journal.refresh(dr.ctx) == nil && dr.journal.rec.snap.State == fsm.Configuring
+	return dr.journal.refresh(dr.ctx) == nil && dr.journal.rec.lifecycle.State == fsm.Configuring
 }
 
-// log says what went wrong, and whether it may be better later.
-func (dr *drive) log(err error) (later bool) {
+// logError says what went wrong, and whether it may be better later.
+func (dr *driver) logError(err error) (later bool) {
 	if errors.Is(err, ErrClosed) {
 		return false
 	}
@@ -123,12 +123,12 @@ func (dr *drive) log(err error) (later bool) {
 // ID is the debate's id.
 func (d *Debate) ID() string { return d.journal.id }
 
-// Head sums up where the debate stands.
-func (d *Debate) Head(ctx context.Context) (store.Head, error) {
+// Status sums up where the debate stands.
+func (d *Debate) Status(ctx context.Context) (store.Status, error) {
 	d.journal.mu.Lock()
 	defer d.journal.mu.Unlock()
 	if err := d.journal.refresh(ctx); err != nil {
-		return store.Head{}, err
+		return store.Status{}, err
 	}
 	return statusOf(d.journal.rec), nil
 }
@@ -162,44 +162,44 @@ func (d *Debate) Run(ctx context.Context) iter.Seq2[Event, error] {
 		}
 		defer dr.release()
 		for more := true; more && err == nil && !dr.out.gone; {
-			more, err = dr.unit()
+			more, err = dr.advance()
 		}
 		switch {
 		case dr.out.gone:
 		case err != nil:
 			yield(nil, err)
 		default:
-			dr.end()
+			dr.showEnd()
 		}
 	}
 }
 
-// Do runs what may run now, one step or all that is missing of a parallel phase, commits it and says whether there is
+// RunOnce runs what may run now, one step or all that is missing of a parallel phase, commits it and says whether there is
 // more to do: the unit of a worker. It returns false when the debate has ended or is paused, and the cause when it
 // failed or was rejected. It does not go beyond the plan that it finds in the debate's head; where the store schedules
 // it does nothing where there is none.
-func (d *Debate) Do(ctx context.Context) (more bool, err error) {
+func (d *Debate) RunOnce(ctx context.Context) (more bool, err error) {
 	dr, err := engage(ctx, d.engine, d.journal, nil)
 	if err != nil {
 		return false, err
 	}
 	defer dr.release()
-	if dr.only = dr.key(); dr.only == "" && d.engine.workers { // nobody has asked for it to be driven
-		_, err := dr.rest()
+	if dr.only = dr.key(); dr.only == "" && d.engine.schedules { // nobody has asked for it to be driven
+		_, err := dr.hasMore()
 		return false, err
 	}
-	return dr.unit()
+	return dr.advance()
 }
 
-// end shows the last event of a debate that has ended.
-func (dr *drive) end() {
+// showEnd shows the last event of a debate that has ended.
+func (dr *driver) showEnd() {
 	dr.journal.mu.Lock()
 	r := dr.journal.rec
-	if r == nil || !r.snap.State.Final() {
+	if r == nil || !r.lifecycle.State.Final() {
 		dr.journal.mu.Unlock()
 		return
 	}
-	ev := Ended{Stamp: Stamp{Type: "ended", Seq: r.Seq, Live: true}, Result: resultOf(r)}
+	ev := Ended{EventMeta: EventMeta{Type: "ended", Seq: r.Seq, Live: true}, Result: resultOf(r)}
 	dr.journal.mu.Unlock()
 	dr.out.present(ev)
 }

@@ -26,7 +26,7 @@ import (
 )
 
 func TestADebateRunsToItsVerdict(t *testing.T) {
-	d := panelOf(t, 2, nil)
+	d := newPanelDebate(t, 2, nil)
 	events, err := debatetest.Run(t, d)
 	require.NoError(t, err)
 
@@ -45,11 +45,11 @@ func TestADebateRunsToItsVerdict(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// during starts a debate of slow speakers in the background, acts while the first speaks, and gives what it came to.
-func during(t *testing.T, mode panel.Mode, act func(ctx context.Context, d *debate.Debate)) (r *debate.Result, m *scripted.Provider, took time.Duration) {
+// actDuringSpeech starts a debate of slow speakers in the background, acts while the first speaks, and gives what it came to.
+func actDuringSpeech(t *testing.T, mode panel.Mode, act func(ctx context.Context, d *debate.Debate)) (r *debate.Result, m *scripted.Provider, took time.Duration) {
 	synctest.Test(t, func(t *testing.T) {
-		m = slow()
-		d := panelOf(t, 2, func(c *debate.Config, o *debate.Options) {
+		m = slowModel()
+		d := newPanelDebate(t, 2, func(c *debate.Config, o *debate.Options) {
 			c.Protocol, o.Providers["m"] = panel.Protocol{Mode: mode}, m
 		})
 		done, began := make(chan error), time.Now()
@@ -70,7 +70,7 @@ func during(t *testing.T, mode panel.Mode, act func(ctx context.Context, d *deba
 
 func TestPauseLetsCallsInFlightCommit(t *testing.T) {
 	for mode, want := range map[panel.Mode]int{panel.Sequential: 1, panel.Simultaneous: 2} {
-		res, model, took := during(t, mode, func(ctx context.Context, d *debate.Debate) {
+		res, model, took := actDuringSpeech(t, mode, func(ctx context.Context, d *debate.Debate) {
 			require.NoError(t, d.Pause(ctx))
 			require.NoError(t, d.Pause(ctx), "pausing a paused debate is no error")
 			require.Equal(t, fsm.Paused, debatetest.Result(t, d).State, "at once")
@@ -79,12 +79,12 @@ func TestPauseLetsCallsInFlightCommit(t *testing.T) {
 		require.Equal(t, 10*time.Second, took)
 		require.Len(t, res.Turns, want)
 		require.Len(t, model.Calls(), want, "nothing new starts")
-		require.Equal(t, 10*time.Second-5*time.Second, res.Running, "pauses do not count")
+		require.Equal(t, 10*time.Second-5*time.Second, res.RunningTime, "pauses do not count")
 	}
 }
 
 func TestStopCutsCallsAndConcludes(t *testing.T) {
-	res, _, took := during(t, panel.Simultaneous, func(ctx context.Context, d *debate.Debate) {
+	res, _, took := actDuringSpeech(t, panel.Simultaneous, func(ctx context.Context, d *debate.Debate) {
 		require.NoError(t, d.Stop(ctx))
 		require.NoError(t, d.Stop(ctx))
 	})
@@ -95,7 +95,7 @@ func TestStopCutsCallsAndConcludes(t *testing.T) {
 }
 
 func TestStopAfterASpeechGivesAVerdict(t *testing.T) {
-	d := panelOf(t, 9, nil)
+	d := newPanelDebate(t, 9, nil)
 	for ev, err := range d.Run(t.Context()) {
 		require.NoError(t, err)
 		if turn, ok := ev.(debate.TurnDone); ok && turn.Turn.Actor == "A" {
@@ -109,7 +109,7 @@ func TestStopAfterASpeechGivesAVerdict(t *testing.T) {
 
 func TestCancelEndsAtOnceWithoutAVerdict(t *testing.T) {
 	for _, mode := range []panel.Mode{panel.Sequential, panel.Simultaneous} {
-		res, _, took := during(t, mode, func(ctx context.Context, d *debate.Debate) {
+		res, _, took := actDuringSpeech(t, mode, func(ctx context.Context, d *debate.Debate) {
 			require.NoError(t, d.Cancel(ctx))
 			require.NoError(t, d.Cancel(ctx))
 		})
@@ -130,7 +130,7 @@ func TestACallThatFailsWhilePausedIsMadeAgain(t *testing.T) {
 			failed = true
 			return scripted.Reply{Latency: 10 * time.Second, Err: &providers.Error{Kind: providers.Authentication}}
 		}}
-		d := panelOf(t, 1, func(_ *debate.Config, o *debate.Options) { o.Providers["m"] = model })
+		d := newPanelDebate(t, 1, func(_ *debate.Config, o *debate.Options) { o.Providers["m"] = model })
 		time.AfterFunc(5*time.Second, func() { require.NoError(t, d.Pause(t.Context())) })
 		_, err := debatetest.Run(t, d)
 		require.NoError(t, err)
@@ -146,12 +146,12 @@ func TestACallThatFailsWhilePausedIsMadeAgain(t *testing.T) {
 // Each control in each state: it does what the lifecycle says, or refuses and says what is possible.
 func TestControlsInEveryState(t *testing.T) {
 	reach := map[fsm.State]func(*testing.T, *debate.Debate){
-		fsm.Configuring: func(*testing.T, *debate.Debate) {},
-		fsm.Awaiting:    func(t *testing.T, d *debate.Debate) { breakAt(t, d, transcript.Speech) },
-		fsm.Judging:     func(t *testing.T, d *debate.Debate) { breakAt(t, d, transcript.Assessment) },
-		fsm.Completing:  func(t *testing.T, d *debate.Debate) { breakAt(t, d, transcript.Conclusion) },
+		fsm.Configuring:       func(*testing.T, *debate.Debate) {},
+		fsm.AwaitingResponses: func(t *testing.T, d *debate.Debate) { runUntilTurn(t, d, transcript.Speech) },
+		fsm.Judging:           func(t *testing.T, d *debate.Debate) { runUntilTurn(t, d, transcript.Assessment) },
+		fsm.Completing:        func(t *testing.T, d *debate.Debate) { runUntilTurn(t, d, transcript.Conclusion) },
 		fsm.Paused: func(t *testing.T, d *debate.Debate) {
-			breakAt(t, d, transcript.Speech)
+			runUntilTurn(t, d, transcript.Speech)
 			require.NoError(t, d.Pause(t.Context()))
 		},
 		fsm.Completed: func(t *testing.T, d *debate.Debate) {
@@ -159,9 +159,9 @@ func TestControlsInEveryState(t *testing.T) {
 			require.NoError(t, err)
 		},
 		fsm.Canceled: func(t *testing.T, d *debate.Debate) { require.NoError(t, d.Cancel(t.Context())) },
-		fsm.Error:    func(t *testing.T, d *debate.Debate) { breakKey(t, d) },
+		fsm.Error:    func(t *testing.T, d *debate.Debate) { failByAuthentication(t, d) },
 		fsm.Ready: func(t *testing.T, d *debate.Debate) {
-			breakKey(t, d)
+			failByAuthentication(t, d)
 			require.NoError(t, d.Retry(t.Context()))
 		},
 	}
@@ -177,38 +177,38 @@ func TestControlsInEveryState(t *testing.T) {
 	}
 	// What a state comes to by a verb; states that are not named refuse it.
 	want := map[string]map[fsm.State]fsm.State{
-		"pause":  {fsm.Awaiting: fsm.Paused, fsm.Judging: fsm.Paused, fsm.Completing: fsm.Paused, fsm.Paused: fsm.Paused},
-		"resume": {fsm.Paused: fsm.Awaiting, fsm.Awaiting: fsm.Awaiting, fsm.Judging: fsm.Judging, fsm.Completing: fsm.Completing},
+		"pause":  {fsm.AwaitingResponses: fsm.Paused, fsm.Judging: fsm.Paused, fsm.Completing: fsm.Paused, fsm.Paused: fsm.Paused},
+		"resume": {fsm.Paused: fsm.AwaitingResponses, fsm.AwaitingResponses: fsm.AwaitingResponses, fsm.Judging: fsm.Judging, fsm.Completing: fsm.Completing},
 		"stop": {
-			fsm.Awaiting: fsm.Completed, fsm.Judging: fsm.Completing, fsm.Paused: fsm.Completed,
+			fsm.AwaitingResponses: fsm.Completed, fsm.Judging: fsm.Completing, fsm.Paused: fsm.Completed,
 			fsm.Completing: fsm.Completing, fsm.Completed: fsm.Completed,
 		},
 		"cancel": {
-			fsm.Configuring: fsm.Canceled, fsm.Awaiting: fsm.Canceled, fsm.Judging: fsm.Canceled, fsm.Completing: fsm.Canceled,
+			fsm.Configuring: fsm.Canceled, fsm.AwaitingResponses: fsm.Canceled, fsm.Judging: fsm.Canceled, fsm.Completing: fsm.Canceled,
 			fsm.Paused: fsm.Canceled, fsm.Error: fsm.Canceled, fsm.Ready: fsm.Canceled, fsm.Canceled: fsm.Canceled,
 		},
 		"retry": {
-			fsm.Error: fsm.Ready, fsm.Ready: fsm.Ready, fsm.Awaiting: fsm.Awaiting, fsm.Judging: fsm.Judging, fsm.Completing: fsm.Completing,
+			fsm.Error: fsm.Ready, fsm.Ready: fsm.Ready, fsm.AwaitingResponses: fsm.AwaitingResponses, fsm.Judging: fsm.Judging, fsm.Completing: fsm.Completing,
 		},
 		"reset":  {fsm.Error: fsm.Configuring, fsm.Configuring: fsm.Configuring},
 		"edit":   {fsm.Configuring: fsm.Configuring, fsm.Ready: fsm.Configuring},
 		"decide": {},
 		"inject": {
-			fsm.Configuring: fsm.Configuring, fsm.Ready: fsm.Ready, fsm.Awaiting: fsm.Awaiting, fsm.Judging: fsm.Judging,
+			fsm.Configuring: fsm.Configuring, fsm.Ready: fsm.Ready, fsm.AwaitingResponses: fsm.AwaitingResponses, fsm.Judging: fsm.Judging,
 			fsm.Completing: fsm.Completing, fsm.Paused: fsm.Paused, fsm.Error: fsm.Error,
 		},
 		"annotate": {
-			fsm.Configuring: fsm.Configuring, fsm.Ready: fsm.Ready, fsm.Awaiting: fsm.Awaiting, fsm.Judging: fsm.Judging,
+			fsm.Configuring: fsm.Configuring, fsm.Ready: fsm.Ready, fsm.AwaitingResponses: fsm.AwaitingResponses, fsm.Judging: fsm.Judging,
 			fsm.Completing: fsm.Completing, fsm.Paused: fsm.Paused, fsm.Error: fsm.Error, fsm.Completed: fsm.Completed, fsm.Canceled: fsm.Canceled,
 		},
 	}
 	for state, get := range reach {
 		for verb, act := range verbs {
 			t.Run(string(state)+"/"+verb, func(t *testing.T) {
-				d := panelOf(t, 1, nil)
+				d := newPanelDebate(t, 1, nil)
 				get(t, d)
 				require.Equal(t, state, debatetest.Result(t, d).State)
-				before, err := d.Head(t.Context())
+				before, err := d.Status(t.Context())
 				require.NoError(t, err)
 				err = act(d, t.Context())
 				to, possible := want[verb][state]
@@ -221,7 +221,7 @@ func TestControlsInEveryState(t *testing.T) {
 				if refused, ok := errors.AsType[*fsm.Refused](err); ok {
 					require.Equal(t, state, refused.State)
 				}
-				after, err := d.Head(t.Context())
+				after, err := d.Status(t.Context())
 				require.NoError(t, err)
 				require.Equal(t, before, after, "nothing has changed")
 			})
@@ -229,13 +229,13 @@ func TestControlsInEveryState(t *testing.T) {
 	}
 }
 
-// breakKey brings a debate into an error by an engine whose key is refused.
-func breakKey(t *testing.T, d *debate.Debate) {
+// failByAuthentication brings a debate into an error by an engine whose key is refused.
+func failByAuthentication(t *testing.T, d *debate.Debate) {
 	t.Helper()
 	refuses := scripted.Provider{Func: func(providers.Request) scripted.Reply {
 		return scripted.Reply{Err: &providers.Error{Kind: providers.Authentication, Err: errors.New("the key is refused")}}
 	}}
-	_, err := debatetest.Run(t, d.In(t, &refuses))
+	_, err := debatetest.Run(t, d.OpenWithProvider(t, &refuses))
 	var failure *debate.Failure
 	require.ErrorAs(t, err, &failure)
 }
@@ -245,14 +245,14 @@ func TestRetryRunsNothingAgain(t *testing.T) {
 	broken := &scripted.Provider{Replies: []scripted.Reply{
 		{Text: "first"}, {Err: &providers.Error{Kind: providers.Authentication, Err: errors.New("401")}},
 	}}
-	d, err := debate.New(t.Context(), debatetest.PairConfig(nil), debate.Options{Store: memory, Providers: models(broken, court(t, 1))})
+	d, err := debate.New(t.Context(), debatetest.PairConfig(nil), debate.Options{Store: memory, Providers: providersOf(broken, scriptedJudge(t, 1))})
 	require.NoError(t, err)
 	_, err = debatetest.Run(t, d)
 	require.ErrorContains(t, err, "run step respond of B in round 1: call provider m: authentication: 401")
 	require.Equal(t, fsm.Error, debatetest.Result(t, d).State)
 
 	fixed := scripted.Text("second")
-	e, err := debate.NewEngine(debate.Options{Store: memory, Providers: models(fixed, court(t, 1))})
+	e, err := debate.NewEngine(debate.Options{Store: memory, Providers: providersOf(fixed, scriptedJudge(t, 1))})
 	require.NoError(t, err)
 	d, err = e.Open(t.Context(), "d")
 	require.NoError(t, err)
@@ -266,9 +266,9 @@ func TestRetryRunsNothingAgain(t *testing.T) {
 }
 
 func TestResetBeginsANewRun(t *testing.T) {
-	d := panelOf(t, 1, nil)
-	breakAt(t, d, transcript.Assessment)
-	breakJudge(t, d)
+	d := newPanelDebate(t, 1, nil)
+	runUntilTurn(t, d, transcript.Assessment)
+	failByJudgeKey(t, d)
 	require.Len(t, debatetest.Result(t, d).Turns, 2)
 	require.NoError(t, d.Reset(t.Context()))
 	require.Empty(t, debatetest.Result(t, d).Turns, "the old turns are shown no more")
@@ -282,9 +282,9 @@ func TestResetBeginsANewRun(t *testing.T) {
 }
 
 func TestEditAfterTheFirstTurn(t *testing.T) {
-	d := panelOf(t, 1, nil)
-	breakAt(t, d, transcript.Assessment)
-	breakJudge(t, d)
+	d := newPanelDebate(t, 1, nil)
+	runUntilTurn(t, d, transcript.Assessment)
+	failByJudgeKey(t, d)
 	require.NoError(t, d.Retry(t.Context()))
 	bad := debatetest.PairConfig(panel.Protocol{Mode: panel.Simultaneous})
 	bad.Topic, bad.Background, bad.Participants[0].Persona = "Else?", "Something", "A Dane"
@@ -305,8 +305,8 @@ func TestEditAfterTheFirstTurn(t *testing.T) {
 
 func TestInjectedRemarksAreHeard(t *testing.T) {
 	var model *scripted.Provider
-	d := panelOf(t, 1, func(_ *debate.Config, o *debate.Options) {
-		model = chatter()
+	d := newPanelDebate(t, 1, func(_ *debate.Config, o *debate.Options) {
+		model = talkingModel()
 		o.Providers["m"] = model
 	})
 	remark := debate.Remark{ID: "r1", From: "Host", Text: "Please mention trams."}
@@ -324,12 +324,12 @@ func TestInjectedRemarksAreHeard(t *testing.T) {
 	var problems *debate.Problems
 	require.ErrorAs(t, d.Inject(t.Context(), debate.Remark{From: "", Text: " "}), &problems)
 	require.Len(t, problems.List, 2)
-	fresh := panelOf(t, 1, nil)
+	fresh := newPanelDebate(t, 1, nil)
 	require.ErrorContains(t, fresh.Inject(t.Context(), debate.Remark{From: "A", Text: "I concede."}), `"A" is a participant or judge`)
 }
 
 func TestAnnotationsStandInTheResult(t *testing.T) {
-	d := panelOf(t, 1, nil)
+	d := newPanelDebate(t, 1, nil)
 	_, err := debatetest.Run(t, d)
 	require.NoError(t, err)
 	require.NoError(t, d.Annotate(t.Context(), "rating", 4))
@@ -340,7 +340,7 @@ func TestAnnotationsStandInTheResult(t *testing.T) {
 
 func TestControlsFromManyGoroutines(t *testing.T) {
 	for _, mode := range []panel.Mode{panel.Sequential, panel.Simultaneous} {
-		d := panelOf(t, 5, func(c *debate.Config, _ *debate.Options) { c.Protocol = panel.Protocol{Mode: mode} })
+		d := newPanelDebate(t, 5, func(c *debate.Config, _ *debate.Options) { c.Protocol = panel.Protocol{Mode: mode} })
 		ctx := t.Context()
 		var all sync.WaitGroup
 		for i := range 8 {
@@ -372,17 +372,17 @@ func TestControlsFromManyGoroutines(t *testing.T) {
 	}
 }
 
-// breakJudge brings a debate that is to be judged into an error.
-func breakJudge(t *testing.T, d *debate.Debate) {
+// failByJudgeKey brings a debate that is to be judged into an error.
+func failByJudgeKey(t *testing.T, d *debate.Debate) {
 	t.Helper()
-	breakKey(t, d)
+	failByAuthentication(t, d)
 }
 
 // storedJSON are the events that are stored, as JSON.
 func storedJSON(t *testing.T, events []debate.Event) []string {
 	list := []string{}
 	for _, ev := range events {
-		if !ev.Event().Live {
+		if !ev.Meta().Live {
 			list = append(list, debatetest.Encode(t, ev))
 		}
 	}
@@ -390,44 +390,44 @@ func storedJSON(t *testing.T, events []debate.Event) []string {
 }
 
 func TestWatchShowsWhatIsStoredFromAnySeq(t *testing.T) {
-	d := panelOf(t, 2, nil)
+	d := newPanelDebate(t, 2, nil)
 	shown, err := debatetest.Run(t, d)
 	require.NoError(t, err)
-	all := watch(t, d, 0)
+	all := watchAll(t, d, 0)
 	require.Equal(t, storedJSON(t, shown), storedJSON(t, all)[1:], "all but the configuration, which came before")
 	require.IsType(t, debate.Ended{}, all[len(all)-1])
 	for after := range int64(len(all)) {
-		rest := watch(t, d, after)
+		rest := watchAll(t, d, after)
 		require.Equal(t, storedJSON(t, all)[after:], storedJSON(t, rest))
 		require.IsType(t, debate.Ended{}, rest[len(rest)-1])
 	}
-	require.Len(t, watch(t, d, 9999), 1, "beyond the end there is only the result")
+	require.Len(t, watchAll(t, d, 9999), 1, "beyond the end there is only the result")
 }
 
 func TestWatchFollowsADetachedDebate(t *testing.T) {
 	for _, mode := range []panel.Mode{panel.Sequential, panel.Simultaneous} {
 		synctest.Test(t, func(t *testing.T) {
-			d := panelOf(t, 2, func(c *debate.Config, o *debate.Options) {
-				c.Protocol, o.Providers["m"] = panel.Protocol{Mode: mode}, slow()
+			d := newPanelDebate(t, 2, func(c *debate.Config, o *debate.Options) {
+				c.Protocol, o.Providers["m"] = panel.Protocol{Mode: mode}, slowModel()
 			})
 			require.NoError(t, d.Start(t.Context()))
 			require.NoError(t, d.Start(t.Context()), "starting a running debate is no error")
 			late := make(chan []debate.Event)
 			go func() {
 				time.Sleep(5 * time.Second) // in the middle of the first speech
-				late <- watch(t, d, 0)
+				late <- watchAll(t, d, 0)
 			}()
-			quick := watch(t, d, 0)
-			checkSpeech(t, quick)
-			checkSpeech(t, <-late)
+			quick := watchAll(t, d, 0)
+			requireWholeSpeeches(t, quick)
+			requireWholeSpeeches(t, <-late)
 			require.Equal(t, fsm.Completed, debatetest.Result(t, d).State)
 			require.ErrorAs(t, d.Start(t.Context()), new(*fsm.Refused), "a completed debate does not start")
 		})
 	}
 }
 
-// checkSpeech checks that the chunks of each speech make it up, without gap and without repetition.
-func checkSpeech(t *testing.T, events []debate.Event) {
+// requireWholeSpeeches checks that the chunks of each speech make it up, without gap and without repetition.
+func requireWholeSpeeches(t *testing.T, events []debate.Event) {
 	said := map[transcript.Key]string{}
 	done := map[transcript.Key]bool{}
 	for _, ev := range events {
@@ -451,7 +451,7 @@ func checkSpeech(t *testing.T, events []debate.Event) {
 
 func TestASlowWatcherHoldsUpNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := panelOf(t, 1, func(_ *debate.Config, o *debate.Options) { o.Providers["m"] = slow() })
+		d := newPanelDebate(t, 1, func(_ *debate.Config, o *debate.Options) { o.Providers["m"] = slowModel() })
 		require.NoError(t, d.Start(t.Context()))
 		began := time.Now()
 		var slowly sync.WaitGroup
@@ -462,7 +462,7 @@ func TestASlowWatcherHoldsUpNothing(t *testing.T) {
 			}
 		})
 		defer slowly.Wait()
-		quick := watch(t, d, 0)
+		quick := watchAll(t, d, 0)
 		require.Equal(t, 20*time.Second, time.Since(began))
 		require.IsType(t, debate.Ended{}, quick[len(quick)-1])
 	})
@@ -470,7 +470,7 @@ func TestASlowWatcherHoldsUpNothing(t *testing.T) {
 
 func TestAWatcherThatLeavesStopsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := panelOf(t, 1, func(_ *debate.Config, o *debate.Options) { o.Providers["m"] = slow() })
+		d := newPanelDebate(t, 1, func(_ *debate.Config, o *debate.Options) { o.Providers["m"] = slowModel() })
 		require.NoError(t, d.Start(t.Context()))
 		for ev, err := range d.Watch(t.Context(), 0) {
 			require.NoError(t, err)
@@ -485,21 +485,21 @@ func TestAWatcherThatLeavesStopsNothing(t *testing.T) {
 			last = err
 		}
 		require.ErrorIs(t, last, context.DeadlineExceeded)
-		watch(t, d, 0)
+		watchAll(t, d, 0)
 		require.Equal(t, fsm.Completed, debatetest.Result(t, d).State)
 	})
 }
 
 func TestWarningsAndFailuresReachWatchers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := panelOf(t, 1, func(c *debate.Config, o *debate.Options) {
+		d := newPanelDebate(t, 1, func(c *debate.Config, o *debate.Options) {
 			c.Limits.MaxRounds = 1
 			o.Providers["j"] = &scripted.Provider{Replies: []scripted.Reply{
-				{Err: &providers.Error{Kind: providers.Network}}, {Text: "I cannot say."}, {Text: "Still not."}, {Text: verdict},
+				{Err: &providers.Error{Kind: providers.Network}}, {Text: "I cannot say."}, {Text: "Still not."}, {Text: verdictReply},
 			}}
 		})
 		shown := make(chan []debate.Event)
-		go func() { shown <- watch(t, d, 0) }()
+		go func() { shown <- watchAll(t, d, 0) }()
 		synctest.Wait()
 		require.NoError(t, d.Start(t.Context()))
 		var failed, warned int
@@ -521,7 +521,7 @@ func TestWarningsAndFailuresReachWatchers(t *testing.T) {
 func TestAStoreThatCannotBeWatched(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		plain := struct{ store.Store }{store.Memory()}
-		opts := debate.Options{Store: plain, Providers: models(slow(), court(t, 1))}
+		opts := debate.Options{Store: plain, Providers: providersOf(slowModel(), scriptedJudge(t, 1))}
 		d, err := debate.New(t.Context(), debatetest.PairConfig(nil), opts)
 		require.NoError(t, err)
 		require.NoError(t, d.Start(t.Context()))
@@ -532,7 +532,7 @@ func TestAStoreThatCannotBeWatched(t *testing.T) {
 		require.NoError(t, err)
 		began := time.Now()
 		require.NoError(t, again.Cancel(t.Context()))
-		watch(t, d, 0)
+		watchAll(t, d, 0)
 		require.LessOrEqual(t, time.Since(began), time.Second, "the call in flight was cut")
 		time.Sleep(time.Minute) // the driver's own end
 		synctest.Wait()
@@ -558,9 +558,9 @@ func TestWatchersSeeACallThatIsMadeAnew(t *testing.T) {
 					time.Sleep(time.Second) // until the watcher has seen it
 					return providers.Response{Text: text}, nil
 				})
-				d := panelOf(t, 1, func(_ *debate.Config, o *debate.Options) { o.Providers["m"] = model })
+				d := newPanelDebate(t, 1, func(_ *debate.Config, o *debate.Options) { o.Providers["m"] = model })
 				shown := make(chan []debate.Event, 1)
-				go func() { shown <- watch(t, d, 0) }()
+				go func() { shown <- watchAll(t, d, 0) }()
 				for ev, err := range d.Run(t.Context()) {
 					require.NoError(t, err)
 					if _, ok := ev.(debate.Chunk); ok {
@@ -570,14 +570,14 @@ func TestWatchersSeeACallThatIsMadeAnew(t *testing.T) {
 				}
 				_, err := debatetest.Run(t, d)
 				require.NoError(t, err)
-				require.Equal(t, []string{said[0], said[1]}, attemptsOf(t, <-shown, "1/1/respond/A/"))
+				require.Equal(t, []string{said[0], said[1]}, attemptTexts(t, <-shown, "1/1/respond/A/"))
 			})
 		})
 	}
 }
 
-// attemptsOf is the text of each attempt at a step, as its chunks make it up.
-func attemptsOf(t *testing.T, events []debate.Event, key string) (texts []string) {
+// attemptTexts is the text of each attempt at a step, as its chunks make it up.
+func attemptTexts(t *testing.T, events []debate.Event, key string) (texts []string) {
 	t.Helper()
 	for _, ev := range events {
 		switch ev := ev.(type) {
@@ -604,19 +604,19 @@ func TestTheModelOfACallInFlightMayBeEdited(t *testing.T) {
 			time.Sleep(time.Minute) // it does not notice that it is wanted no more
 			return providers.Response{Text: "x"}, nil
 		})
-		d, err := debate.New(t.Context(), cfg, debate.Options{Providers: models(model, model)})
+		d, err := debate.New(t.Context(), cfg, debate.Options{Providers: providersOf(model, model)})
 		require.NoError(t, err)
 		left := make(chan struct{})
 		go func() {
 			defer close(left)
-			_, _ = seen(d.Run(t.Context()))
+			_, _ = countEvents(d.Run(t.Context()))
 		}()
 		time.Sleep(time.Second)
-		breakKey(t, d)
-		other := d.In(t, model)
+		failByAuthentication(t, d)
+		other := d.OpenWithProvider(t, model)
 		require.NoError(t, other.Retry(t.Context()))
 		for i := range 3 {
-			cfg.Casting.Model = fmt.Sprint("model-", i)
+			cfg.PersonaAssigner.Model = fmt.Sprint("model-", i)
 			require.NoError(t, other.Edit(t.Context(), cfg))
 			require.Equal(t, fsm.Configuring, head(t, d).State)
 		}
@@ -635,36 +635,36 @@ func TestAResetBeginsWithFreshBudgets(t *testing.T) {
 			}
 			return resp, nil
 		})
-		d := panelOf(t, 1, func(c *debate.Config, o *debate.Options) {
-			c.Limits = debate.Limits{StepTokens: 100, JudgeTokens: 100, OutputTokens: 400, Time: 10 * time.Minute}
+		d := newPanelDebate(t, 1, func(c *debate.Config, o *debate.Options) {
+			c.Limits = debate.Limits{StepTokens: 100, JudgeTokens: 100, OutputTokens: 400, RunningTime: 10 * time.Minute}
 			o.Providers["m"] = model
 		})
 		_, err := debatetest.Run(t, d)
 		require.Error(t, err)
 		require.Equal(t, 200, head(t, d).Usage.Output)
-		require.Equal(t, 6*time.Minute, debatetest.Result(t, d).Running)
+		require.Equal(t, 6*time.Minute, debatetest.Result(t, d).RunningTime)
 
 		require.NoError(t, d.Reset(t.Context()))
 		require.Zero(t, head(t, d).Usage)
-		require.Zero(t, head(t, d).Running)
+		require.Zero(t, head(t, d).RunningTime)
 		require.Zero(t, debatetest.Result(t, d).Total)
-		require.Zero(t, debatetest.Result(t, d).Running)
+		require.Zero(t, debatetest.Result(t, d).RunningTime)
 
 		_, err = debatetest.Run(t, d)
 		require.NoError(t, err)
 		res := debatetest.Result(t, d)
 		require.Equal(t, transcript.JudgeDecided, res.Ending.Outcome, res.Ending.Evidence)
-		require.Equal(t, 6*time.Minute, res.Running)
+		require.Equal(t, 6*time.Minute, res.RunningTime)
 	})
 }
 
-// checker is a model that checks its key for as long as it may.
-type checker struct {
+// providerWithBlockingCheck is a model that checks its key for as long as it may.
+type providerWithBlockingCheck struct {
 	providers.Provider
 	entered chan struct{}
 }
 
-func (c checker) Check(ctx context.Context, _ string) error {
+func (c providerWithBlockingCheck) Check(ctx context.Context, _ string) error {
 	close(c.entered)
 	<-ctx.Done()
 	return ctx.Err()
@@ -673,15 +673,15 @@ func (c checker) Check(ctx context.Context, _ string) error {
 func TestCancelCutsTheCheckOfAProvider(t *testing.T) {
 	for name, handle := range map[string]func(*testing.T, *debate.Debate) *debate.Debate{
 		"by the handle that runs": func(_ *testing.T, d *debate.Debate) *debate.Debate { return d },
-		"by another engine":       func(t *testing.T, d *debate.Debate) *debate.Debate { return d.In(t, chatter()) },
+		"by another engine":       func(t *testing.T, d *debate.Debate) *debate.Debate { return d.OpenWithProvider(t, talkingModel()) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				c := checker{chatter(), make(chan struct{})}
-				d := panelOf(t, 1, func(_ *debate.Config, o *debate.Options) { o.Providers["m"] = c })
+				c := providerWithBlockingCheck{talkingModel(), make(chan struct{})}
+				d := newPanelDebate(t, 1, func(_ *debate.Config, o *debate.Options) { o.Providers["m"] = c })
 				other, began, done := handle(t, d), time.Now(), make(chan error)
 				go func() {
-					_, err := seen(d.Run(t.Context()))
+					_, err := countEvents(d.Run(t.Context()))
 					done <- err
 				}()
 				<-c.entered
@@ -701,17 +701,17 @@ func TestTheDeletionOfADebateEndsWatchingIt(t *testing.T) {
 			require.NoError(t, d.Start(t.Context()))
 			time.Sleep(time.Second)
 		},
-		"while it is paused": pausedInTheBackground,
+		"while it is paused": startAndPause,
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				e, err := debate.NewEngine(debate.Options{Providers: models(slow(), court(t, 1))})
+				e, err := debate.NewEngine(debate.Options{Providers: providersOf(slowModel(), scriptedJudge(t, 1))})
 				require.NoError(t, err)
 				d, err := e.Create(t.Context(), debatetest.PairConfig(nil))
 				require.NoError(t, err)
 				last := make(chan error, 1)
 				go func() {
-					_, err := seen(d.Watch(t.Context(), 0))
+					_, err := countEvents(d.Watch(t.Context(), 0))
 					last <- err
 				}()
 				reach(t, d)
@@ -720,7 +720,7 @@ func TestTheDeletionOfADebateEndsWatchingIt(t *testing.T) {
 				synctest.Wait()
 				require.Len(t, last, 1, "nobody waits for what never comes")
 				require.ErrorIs(t, <-last, store.ErrNotFound)
-				_, err = seen(d.Watch(t.Context(), 0))
+				_, err = countEvents(d.Watch(t.Context(), 0))
 				require.ErrorIs(t, err, store.ErrNotFound)
 				require.NoError(t, e.Close(t.Context()), "its driver has left, or it would wait for ever")
 			})
@@ -729,7 +729,7 @@ func TestTheDeletionOfADebateEndsWatchingIt(t *testing.T) {
 }
 
 func TestARemarkBeforeTheStartBindsNobody(t *testing.T) {
-	d := panelOf(t, 1, nil)
+	d := newPanelDebate(t, 1, nil)
 	require.NoError(t, d.Inject(t.Context(), debate.Remark{ID: "r", From: "Host", Text: "Be kind."}))
 	cfg := debatetest.PairConfig(panel.Protocol{Mode: panel.Simultaneous})
 	cfg.Topic, cfg.Participants[0].Persona = "Ban bikes?", "A Dane"
@@ -741,14 +741,14 @@ func TestARemarkBeforeTheStartBindsNobody(t *testing.T) {
 	require.Equal(t, []string{"1/0/remark/Host/r", "1/1/respond/A/", "1/1/respond/B/", "1/1/respond/C/"}, debatetest.TurnKeys(debatetest.Result(t, d))[:4])
 }
 
-// counting is a store that counts what is loaded.
-type counting struct {
+// loadCountingStore is a store that counts what is loaded.
+type loadCountingStore struct {
 	store.Store
 	store.Watcher
 	loads atomic.Int64
 }
 
-func (c *counting) Load(ctx context.Context, id string, after int64) (store.Head, []store.Entry, error) {
+func (c *loadCountingStore) Load(ctx context.Context, id string, after int64) (store.Status, []store.Entry, error) {
 	c.loads.Add(1)
 	return c.Store.Load(ctx, id, after)
 }
@@ -757,8 +757,8 @@ func TestChunksAreWatchedWithoutALookAtTheJournal(t *testing.T) {
 	const chunks = 100
 	synctest.Test(t, func(t *testing.T) {
 		memory := store.Memory()
-		s := &counting{Store: memory, Watcher: memory.(store.Watcher)}
-		d := panelOf(t, 2, func(_ *debate.Config, o *debate.Options) {
+		s := &loadCountingStore{Store: memory, Watcher: memory.(store.Watcher)}
+		d := newPanelDebate(t, 2, func(_ *debate.Config, o *debate.Options) {
 			o.Store, o.Providers["m"] = s, debatetest.ProviderFunc(func(_ context.Context, r providers.Request) (providers.Response, error) {
 				synctest.Wait() // the viewer has read all that is stored
 				before := s.loads.Load()
@@ -773,14 +773,14 @@ func TestChunksAreWatchedWithoutALookAtTheJournal(t *testing.T) {
 			})
 		})
 		require.NoError(t, d.Start(t.Context()))
-		live, heard := watch(t, d, 0), 0
+		live, heard := watchAll(t, d, 0), 0
 		for _, ev := range live {
 			if c, ok := ev.(debate.Chunk); ok && c.Text == "word " {
 				heard++
 			}
 		}
 		require.Equal(t, 4*chunks, heard, "each as it came")
-		require.Equal(t, storedJSON(t, watch(t, d, 0)), storedJSON(t, live), "and all that is stored")
+		require.Equal(t, storedJSON(t, watchAll(t, d, 0)), storedJSON(t, live), "and all that is stored")
 		require.IsType(t, debate.Ended{}, live[len(live)-1])
 	})
 }

@@ -23,8 +23,8 @@ type delivery struct {
 
 // enqueue keeps a committed event until it can be shown. The journal's mutex is held.
 func (v *delivery) enqueue(ev Event) {
-	seq := ev.Event().Seq
-	if v.yield != nil && seq > v.shown && (len(v.queue) == 0 || seq > v.queue[len(v.queue)-1].Event().Seq) {
+	seq := ev.Meta().Seq
+	if v.yield != nil && seq > v.shown && (len(v.queue) == 0 || seq > v.queue[len(v.queue)-1].Meta().Seq) {
 		v.queue = append(v.queue, ev)
 	}
 }
@@ -38,7 +38,7 @@ func (v *delivery) flush() {
 	due := v.queue
 	v.queue, v.spare = v.spare[:0], nil
 	if len(due) > 0 {
-		v.shown = due[len(due)-1].Event().Seq
+		v.shown = due[len(due)-1].Meta().Seq
 	}
 	v.lock.Unlock()
 	for _, ev := range due {
@@ -71,7 +71,7 @@ func (v *delivery) show(ev Event, seq int64) error {
 		ev = restamp(ev, v.shown)
 	}
 	if v.gone || !v.present(ev) {
-		return errGone
+		return errViewerLeft
 	}
 	return nil
 }

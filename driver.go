@@ -14,15 +14,15 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// drive is one driver of one debate: it plans what may run now, has it performed and commits what comes of it. Run, Do
+// driver is one driver of one debate: it plans what may run now, has it performed and commits what comes of it. Run, Do
 // and Start all use it; they differ in who watches.
-type drive struct {
+type driver struct {
 	engine  *Engine
-	journal *journal
+	journal *openRows
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
 	only    string // the key of the plan to carry out; empty: whatever there is
-	feed    *feed
+	feed    *liveFeed
 	out     delivery
 	stop    []func() // in order
 
@@ -30,25 +30,25 @@ type drive struct {
 	newest atomic.Int64 // seq of the last entry that the store told of
 	woken  chan struct{}
 
-	mu       sync.Mutex
-	over     bool
-	flights  map[transcript.Key]*call
-	checking context.CancelCauseFunc // of the check of a configuration; nil: none is going on
-	reviews  sync.WaitGroup
+	mu          sync.Mutex
+	released    bool
+	running     map[transcript.Key]*execution
+	cancelCheck context.CancelCauseFunc // of the check of a configuration; nil: none is going on
+	reviews     sync.WaitGroup
 }
 
 // plan is what to do next: one of its fields, or nothing.
 type plan struct {
-	check *Config       // a configuration to be checked
-	calls []*call       // steps to be performed
-	wait  time.Duration // before anything may run
+	check      *Config       // a configuration to be checked
+	executions []*execution  // steps to be performed
+	wait       time.Duration // before anything may run
 
 	known, newest int64 // what the driver knew, and was told of, when the plan was made
 }
 
 // wake is told by the store of each commit. When another writer was at work while calls are in flight, those that are
 // no longer wanted are cancelled. After a deletion, of which 0 tells, nothing that was read counts any more.
-func (dr *drive) wake(last int64) {
+func (dr *driver) wake(last int64) {
 	if last == 0 {
 		last = math.MaxInt64
 	}
@@ -59,16 +59,16 @@ func (dr *drive) wake(last int64) {
 	}
 }
 
-func (dr *drive) recheck() {
-	poke(dr.woken)
+func (dr *driver) recheck() {
+	signal(dr.woken)
 	dr.mu.Lock()
 	defer dr.mu.Unlock()
-	if !dr.over && (len(dr.flights) > 0 || dr.checking != nil) {
+	if !dr.released && (len(dr.running) > 0 || dr.cancelCheck != nil) {
 		dr.reviews.Go(dr.review)
 	}
 }
 
-func (dr *drive) review() {
+func (dr *driver) review() {
 	dr.journal.mu.Lock()
 	defer dr.journal.mu.Unlock()
 	err := dr.journal.refresh(dr.ctx)
@@ -77,52 +77,54 @@ func (dr *drive) review() {
 	}
 	if err != nil {
 		if dr.ctx.Err() == nil { // nobody tells again, and the call may take long
-			time.AfterFunc(shortest, dr.recheck)
+			time.AfterFunc(minBackoff, dr.recheck)
 		}
 		return
 	}
 	dr.mu.Lock()
 	defer dr.mu.Unlock()
-	if dr.checking != nil && dr.journal.rec.snap.State != fsm.Validating {
-		dr.checking(errSuperseded)
+	if dr.cancelCheck != nil && dr.journal.rec.lifecycle.State != fsm.Validating {
+		dr.cancelCheck(errSuperseded)
 	}
-	for _, call := range dr.flights {
-		if !call.wanted(dr.journal.rec) {
+	for _, call := range dr.running {
+		if !call.isWanted(dr.journal.rec) {
 			call.cancel(errSuperseded)
 		}
 	}
 }
 
-// wanted says whether a call's step may still be committed: to its own debate, and not to another under the same id.
-func (c *call) wanted(r *record) bool { return r.times.created.Equal(c.created) && r.open(c.step.Key) }
+// isWanted says whether a call's step may still be committed: to its own debate, and not to another under the same id.
+func (c *execution) isWanted(r *record) bool {
+	return r.times.created.Equal(c.created) && r.isOpen(c.step.Key)
+}
 
 // behind says whether the store has told of more than what was read.
-func (dr *drive) behind(seq int64) bool { return dr.newest.Load() > seq }
+func (dr *driver) behind(seq int64) bool { return dr.newest.Load() > seq }
 
-// moved says whether the journal has more than a plan was made on.
-func (dr *drive) moved(p plan) bool {
+// outdated says whether the journal has more than a plan was made on.
+func (dr *driver) outdated(p plan) bool {
 	newest := dr.newest.Load()
 	return dr.known.Load() != p.known || newest != p.newest && newest > p.known
 }
 
 // writing implements follower.
-func (dr *drive) writing(last int64) { dr.known.Store(last) }
+func (dr *driver) writing(last int64) { dr.known.Store(last) }
 
 // committed implements follower: it keeps the event until it can be shown.
-func (dr *drive) committed(ev Event) {
+func (dr *driver) committed(ev Event) {
 	if t, ok := ev.(TurnDone); ok {
 		dr.feed.end(t.Turn.Key)
 	}
 	dr.out.enqueue(ev)
-	dr.known.Store(max(ev.Event().Seq, dr.known.Load()))
+	dr.known.Store(max(ev.Meta().Seq, dr.known.Load()))
 }
 
 // engage makes a debate driven, until release.
-func engage(ctx context.Context, e *Engine, j *journal, yield func(Event, error) bool) (*drive, error) {
-	dr := &drive{engine: e, journal: j, woken: make(chan struct{}, 1), flights: map[transcript.Key]*call{}}
+func engage(ctx context.Context, e *Engine, j *openRows, yield func(Event, error) bool) (*driver, error) {
+	dr := &driver{engine: e, journal: j, woken: make(chan struct{}, 1), running: map[transcript.Key]*execution{}}
 	dr.ctx, dr.cancel = context.WithCancelCause(ctx)
-	dr.out = delivery{yield: yield, leave: func() { dr.cancel(errGone) }, known: &dr.known, lock: &j.mu}
-	release, err := e.drive(j.id, dr.cancel)
+	dr.out = delivery{yield: yield, leave: func() { dr.cancel(errViewerLeft) }, known: &dr.known, lock: &j.mu}
+	release, err := e.reserve(j.id, dr.cancel)
 	if err != nil {
 		dr.cancel(err)
 		return nil, err
@@ -138,7 +140,7 @@ func engage(ctx context.Context, e *Engine, j *journal, yield func(Event, error)
 	return dr, nil
 }
 
-func (dr *drive) enter() error {
+func (dr *driver) enter() error {
 	dr.journal.mu.Lock()
 	defer dr.journal.mu.Unlock()
 	if err := dr.journal.refresh(dr.ctx); err != nil {
@@ -149,10 +151,10 @@ func (dr *drive) enter() error {
 	return nil
 }
 
-func (dr *drive) release() {
-	dr.cancel(errGone)
+func (dr *driver) release() {
+	dr.cancel(errViewerLeft)
 	dr.mu.Lock()
-	dr.over = true
+	dr.released = true
 	dr.mu.Unlock()
 	dr.reviews.Wait()
 	dr.journal.mu.Lock()
@@ -164,17 +166,17 @@ func (dr *drive) release() {
 }
 
 // key names the plan at hand.
-func (dr *drive) key() string {
+func (dr *driver) key() string {
 	dr.journal.mu.Lock()
 	defer dr.journal.mu.Unlock()
 	return planOf(dr.journal.rec).Key
 }
 
-func (dr *drive) state() fsm.State {
+func (dr *driver) state() fsm.State {
 	dr.journal.mu.Lock()
 	defer dr.journal.mu.Unlock()
 	if dr.journal.rec == nil {
 		return ""
 	}
-	return dr.journal.rec.snap.State
+	return dr.journal.rec.lifecycle.State
 }

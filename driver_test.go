@@ -30,7 +30,7 @@ func TestSimultaneousSpeakersTakeTheTimeOfTheSlowest(t *testing.T) {
 		next := make(chan time.Duration, 2)
 		next <- latency[0]
 		next <- latency[1]
-		d := panelOf(t, 1, func(c *debate.Config, o *debate.Options) {
+		d := newPanelDebate(t, 1, func(c *debate.Config, o *debate.Options) {
 			c.Protocol = panel.Protocol{Mode: panel.Simultaneous}
 			o.Providers["m"] = &scripted.Provider{Func: func(providers.Request) scripted.Reply {
 				return scripted.Reply{Text: "at once", Chunks: 4, Latency: <-next}
@@ -46,7 +46,7 @@ func TestSimultaneousSpeakersTakeTheTimeOfTheSlowest(t *testing.T) {
 
 func TestRoundDelayWaitsBetweenRounds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := panelOf(t, 3, func(c *debate.Config, _ *debate.Options) { c.Limits.RoundDelay = time.Minute })
+		d := newPanelDebate(t, 3, func(c *debate.Config, _ *debate.Options) { c.Limits.RoundDelay = time.Minute })
 		began := time.Now()
 		_, err := debatetest.Run(t, d)
 		require.NoError(t, err)
@@ -55,7 +55,7 @@ func TestRoundDelayWaitsBetweenRounds(t *testing.T) {
 }
 
 func TestTheEndOfTheContextEndsTheDrivingOnly(t *testing.T) {
-	d := panelOf(t, 1, nil)
+	d := newPanelDebate(t, 1, nil)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	defer cancel(nil)
 	why := errors.New("the user has closed the lid")
@@ -69,7 +69,7 @@ func TestTheEndOfTheContextEndsTheDrivingOnly(t *testing.T) {
 		}
 	}
 	require.ErrorIs(t, got, why)
-	require.Equal(t, fsm.Awaiting, debatetest.Result(t, d).State)
+	require.Equal(t, fsm.AwaitingResponses, debatetest.Result(t, d).State)
 	require.Empty(t, debatetest.Result(t, d).Turns)
 	_, err := debatetest.Run(t, d)
 	require.NoError(t, err)
@@ -78,7 +78,7 @@ func TestTheEndOfTheContextEndsTheDrivingOnly(t *testing.T) {
 
 func TestAPanicOfTheViewerLeavesTheDebateUsable(t *testing.T) {
 	for _, mode := range []panel.Mode{panel.Sequential, panel.Simultaneous} {
-		d := panelOf(t, 1, func(c *debate.Config, _ *debate.Options) { c.Protocol = panel.Protocol{Mode: mode} })
+		d := newPanelDebate(t, 1, func(c *debate.Config, _ *debate.Options) { c.Protocol = panel.Protocol{Mode: mode} })
 		require.PanicsWithValue(t, "oops", func() {
 			for ev, err := range d.Run(t.Context()) {
 				require.NoError(t, err)
@@ -94,7 +94,7 @@ func TestAPanicOfTheViewerLeavesTheDebateUsable(t *testing.T) {
 }
 
 func TestAPanicOfAProviderReachesTheDriver(t *testing.T) {
-	d := panelOf(t, 1, func(c *debate.Config, o *debate.Options) {
+	d := newPanelDebate(t, 1, func(c *debate.Config, o *debate.Options) {
 		c.Protocol = panel.Protocol{Mode: panel.Simultaneous}
 		o.Providers["m"] = &scripted.Provider{Func: func(providers.Request) scripted.Reply { panic("a bug") }}
 	})
@@ -107,7 +107,7 @@ func TestAPanicOfAProviderReachesTheDriver(t *testing.T) {
 
 func TestADetachedDebateGoesOnThroughAPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := panelOf(t, 1, func(_ *debate.Config, o *debate.Options) { o.Providers["m"] = slow() })
+		d := newPanelDebate(t, 1, func(_ *debate.Config, o *debate.Options) { o.Providers["m"] = slowModel() })
 		require.NoError(t, d.Start(t.Context()))
 		time.Sleep(5 * time.Second)
 		require.NoError(t, d.Pause(t.Context()))
@@ -115,19 +115,19 @@ func TestADetachedDebateGoesOnThroughAPause(t *testing.T) {
 		require.Len(t, debatetest.Result(t, d).Turns, 1)
 		require.ErrorAs(t, d.Start(t.Context()), new(*fsm.Refused))
 		require.NoError(t, d.Resume(t.Context()))
-		watch(t, d, 0)
-		require.Equal(t, 15*time.Second, debatetest.Result(t, d).Running, "5 of A, 10 of B: what A said while paused does not count")
+		watchAll(t, d, 0)
+		require.Equal(t, 15*time.Second, debatetest.Result(t, d).RunningTime, "5 of A, 10 of B: what A said while paused does not count")
 	})
 }
 
 func TestOneEngineDrivesADebateOnce(t *testing.T) {
-	d := panelOf(t, 1, nil)
+	d := newPanelDebate(t, 1, nil)
 	for ev, err := range d.Run(t.Context()) {
 		require.NoError(t, err)
 		if _, ok := ev.(debate.Chunk); ok {
 			_, err := debatetest.Run(t, d)
 			require.ErrorIs(t, err, debate.ErrBusy)
-			_, err = d.Do(t.Context())
+			_, err = d.RunOnce(t.Context())
 			require.ErrorIs(t, err, debate.ErrBusy)
 		}
 	}
@@ -135,16 +135,16 @@ func TestOneEngineDrivesADebateOnce(t *testing.T) {
 }
 
 func TestDoIsOneUnit(t *testing.T) {
-	d := panelOf(t, 1, func(c *debate.Config, _ *debate.Options) { c.Protocol = panel.Protocol{Mode: panel.Simultaneous} })
+	d := newPanelDebate(t, 1, func(c *debate.Config, _ *debate.Options) { c.Protocol = panel.Protocol{Mode: panel.Simultaneous} })
 	var turns []int
 	for more := true; more; {
 		var err error
-		more, err = d.Do(t.Context())
+		more, err = d.RunOnce(t.Context())
 		require.NoError(t, err)
 		turns = append(turns, len(debatetest.Result(t, d).Turns))
 	}
 	require.Equal(t, []int{0, 2, 3, 4}, turns, "the check, both speeches, the assessment, the verdict")
-	more, err := d.Do(t.Context())
+	more, err := d.RunOnce(t.Context())
 	require.NoError(t, err)
 	require.False(t, more)
 }
@@ -158,7 +158,7 @@ func TestCloseLetsCallsInFlightCommit(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				memory := store.Memory()
-				e, err := debate.NewEngine(debate.Options{Store: memory, Providers: models(slow(), court(t, 1))})
+				e, err := debate.NewEngine(debate.Options{Store: memory, Providers: providersOf(slowModel(), scriptedJudge(t, 1))})
 				require.NoError(t, err)
 				d, err := e.Create(t.Context(), debatetest.PairConfig(nil))
 				require.NoError(t, err)
@@ -169,7 +169,7 @@ func TestCloseLetsCallsInFlightCommit(t *testing.T) {
 				err = e.Close(ctx)
 				require.Equal(t, tt.turns == 0, errors.Is(err, context.DeadlineExceeded))
 				require.Len(t, debatetest.Result(t, d).Turns, tt.turns)
-				require.Equal(t, fsm.Awaiting, debatetest.Result(t, d).State)
+				require.Equal(t, fsm.AwaitingResponses, debatetest.Result(t, d).State)
 				_, err = debatetest.Run(t, d)
 				require.ErrorIs(t, err, debate.ErrClosed)
 				require.NoError(t, e.Close(t.Context()), "closing twice is no error")
@@ -180,7 +180,7 @@ func TestCloseLetsCallsInFlightCommit(t *testing.T) {
 
 func TestRunEndsWithErrClosed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e, err := debate.NewEngine(debate.Options{Providers: models(slow(), court(t, 1))})
+		e, err := debate.NewEngine(debate.Options{Providers: providersOf(slowModel(), scriptedJudge(t, 1))})
 		require.NoError(t, err)
 		d, err := e.Create(t.Context(), debatetest.PairConfig(nil))
 		require.NoError(t, err)
@@ -212,17 +212,17 @@ func TestAParticipantMakesOneCallAtATime(t *testing.T) {
 					running[name]--
 					total--
 				}()
-				return providers.Response{Text: "I say."}, wait(ctx, 10*time.Second)
+				return providers.Response{Text: "I say."}, sleepContext(ctx, 10*time.Second)
 			})
 		}
 		began := time.Now()
-		d := panelOf(t, 1, func(c *debate.Config, o *debate.Options) {
+		d := newPanelDebate(t, 1, func(c *debate.Config, o *debate.Options) {
 			c.Protocol, c.Participants = debatetest.Mesh{}, nil
 			for _, name := range []string{"A", "B", "C"} {
 				c.Participants = append(c.Participants, debate.Participant{Name: name, Provider: name})
 				o.Providers[name] = say(name)
 			}
-			o.Providers["j"] = anyJudge(t, 1)
+			o.Providers["j"] = scriptedJudgeOfAll(t, 1)
 		})
 		_, err := debatetest.Run(t, d)
 		require.NoError(t, err)
@@ -236,13 +236,13 @@ func TestAParticipantMakesOneCallAtATime(t *testing.T) {
 // The wait for one's own call before is no part of a step's time.
 func TestAStepsTimeBeginsWithItsOwnCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := panelOf(t, 1, func(c *debate.Config, o *debate.Options) {
+		d := newPanelDebate(t, 1, func(c *debate.Config, o *debate.Options) {
 			c.Protocol, c.Limits.StepTimeout = debatetest.Mesh{}, time.Minute
 			c.Participants = append(c.Participants, debate.Participant{Name: "C", Provider: "m"})
 			o.Providers["m"] = debatetest.ProviderFunc(func(ctx context.Context, _ providers.Request) (providers.Response, error) {
-				return providers.Response{Text: "I say."}, wait(ctx, 40*time.Second)
+				return providers.Response{Text: "I say."}, sleepContext(ctx, 40*time.Second)
 			})
-			o.Providers["j"] = anyJudge(t, 1)
+			o.Providers["j"] = scriptedJudgeOfAll(t, 1)
 		})
 		_, err := debatetest.Run(t, d)
 		require.NoError(t, err)
@@ -250,15 +250,15 @@ func TestAStepsTimeBeginsWithItsOwnCall(t *testing.T) {
 	})
 }
 
-// gate is a log handler that holds up who logs.
-type gate struct {
+// blockingLogHandler is a log handler that holds up who logs.
+type blockingLogHandler struct {
 	slog.Handler
 	in, out chan struct{}
 }
 
-func (g gate) Enabled(context.Context, slog.Level) bool { return true }
+func (g blockingLogHandler) Enabled(context.Context, slog.Level) bool { return true }
 
-func (g gate) Handle(context.Context, slog.Record) error {
+func (g blockingLogHandler) Handle(context.Context, slog.Record) error {
 	g.in <- struct{}{}
 	<-g.out
 	return nil
@@ -266,9 +266,9 @@ func (g gate) Handle(context.Context, slog.Record) error {
 
 func TestAStartWhileTheLastDriverLeavesIsNotLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := gate{slog.DiscardHandler, make(chan struct{}), make(chan struct{})}
-		d := panelOf(t, 1, func(_ *debate.Config, o *debate.Options) {
-			o.Providers["m"], o.Logger = faulty(1, providers.Authentication, transcript.Usage{}), slog.New(g)
+		g := blockingLogHandler{slog.DiscardHandler, make(chan struct{}), make(chan struct{})}
+		d := newPanelDebate(t, 1, func(_ *debate.Config, o *debate.Options) {
+			o.Providers["m"], o.Logger = modelFailingFirst(1, providers.Authentication, transcript.Usage{}), slog.New(g)
 		})
 		require.NoError(t, d.Start(t.Context()))
 		<-g.in // the debate is in error, and its driver is still there
@@ -282,7 +282,7 @@ func TestAStartWhileTheLastDriverLeavesIsNotLost(t *testing.T) {
 
 func TestCloseReturnsWithItsContextThoughAViewerIsAtWork(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e, err := debate.NewEngine(debate.Options{Providers: models(chatter(), court(t, 1))})
+		e, err := debate.NewEngine(debate.Options{Providers: providersOf(talkingModel(), scriptedJudge(t, 1))})
 		require.NoError(t, err)
 		d, err := e.Create(t.Context(), debatetest.PairConfig(nil))
 		require.NoError(t, err)
@@ -311,11 +311,11 @@ func TestADebateUnderTheIDOfADeletedOneRuns(t *testing.T) {
 	for name, between := range map[string]func(){"at once": func() {}, "later": func() { time.Sleep(time.Minute) }} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				e, err := debate.NewEngine(debate.Options{Providers: models(slow(), court(t, 1))})
+				e, err := debate.NewEngine(debate.Options{Providers: providersOf(slowModel(), scriptedJudge(t, 1))})
 				require.NoError(t, err)
 				old, err := e.Create(t.Context(), debatetest.PairConfig(nil))
 				require.NoError(t, err)
-				pausedInTheBackground(t, old)
+				startAndPause(t, old)
 				require.NoError(t, e.Delete(t.Context(), "d"))
 				between()
 				cfg := debatetest.PairConfig(nil)
@@ -337,7 +337,7 @@ func TestAProviderThatLeavesItsGoroutineMakesNoTurn(t *testing.T) {
 	for _, mode := range []panel.Mode{panel.Sequential, panel.Simultaneous} {
 		t.Run(string(mode), func(t *testing.T) {
 			leaves := true
-			d := panelOf(t, 1, func(c *debate.Config, o *debate.Options) {
+			d := newPanelDebate(t, 1, func(c *debate.Config, o *debate.Options) {
 				c.Protocol, c.Participants[0].Provider = panel.Protocol{Mode: mode}, "leaves"
 				o.Providers["leaves"] = debatetest.ProviderFunc(func(context.Context, providers.Request) (providers.Response, error) {
 					if leaves {
@@ -357,7 +357,7 @@ func TestAProviderThatLeavesItsGoroutineMakesNoTurn(t *testing.T) {
 				require.ErrorContains(t, last, "the call left its goroutine")
 			}
 			res := debatetest.Result(t, d)
-			require.Equal(t, fsm.Awaiting, res.State)
+			require.Equal(t, fsm.AwaitingResponses, res.State)
 			require.NotContains(t, debatetest.TurnKeys(res), "1/1/respond/A/")
 
 			leaves = false
@@ -370,7 +370,7 @@ func TestAProviderThatLeavesItsGoroutineMakesNoTurn(t *testing.T) {
 
 func TestAPauseDuringTheRoundDelayEndsRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := panelOf(t, 3, func(c *debate.Config, _ *debate.Options) { c.Limits.RoundDelay = time.Hour })
+		d := newPanelDebate(t, 3, func(c *debate.Config, _ *debate.Options) { c.Limits.RoundDelay = time.Hour })
 		began := time.Now()
 		time.AfterFunc(time.Minute, func() { _ = d.Pause(t.Context()) })
 		_, err := debatetest.Run(t, d)
@@ -382,15 +382,15 @@ func TestAPauseDuringTheRoundDelayEndsRun(t *testing.T) {
 
 var errNoSpace = errors.New("no space left on device")
 
-// failing is a store that fails a number of times to commit what has a turn of an actor, or where it is empty anything
+// failingCommitStore is a store that fails a number of times to commit what has a turn of an actor, or where it is empty anything
 // but what a debate begins with.
-type failing struct {
+type failingCommitStore struct {
 	store.Store
 	actor string
 	times atomic.Int64
 }
 
-func (f *failing) Commit(ctx context.Context, c store.Change) error {
+func (f *failingCommitStore) Commit(ctx context.Context, c store.Change) error {
 	hit := f.actor == "" && c.After > 1
 	for _, e := range c.Entries {
 		hit = hit || f.actor != "" && strings.Contains(e.Key, "/"+f.actor+"/")
@@ -401,7 +401,7 @@ func (f *failing) Commit(ctx context.Context, c store.Change) error {
 	return f.Store.Commit(ctx, c)
 }
 
-func (f *failing) Watch(id string, wake func(int64)) (stop func()) {
+func (f *failingCommitStore) Watch(id string, wake func(int64)) (stop func()) {
 	return f.Store.(store.Watcher).Watch(id, wake)
 }
 
@@ -412,15 +412,15 @@ func TestAStartedDebateOutlastsAFailureOfTheStore(t *testing.T) {
 	}{"after the check": {"", 2}, "after a speech": {"B", 5}, "after an assessment": {"J", 2}} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				model, broken := chatter(), &failing{Store: store.Memory(), actor: tt.actor}
+				model, broken := talkingModel(), &failingCommitStore{Store: store.Memory(), actor: tt.actor}
 				broken.times.Store(3)
-				d := panelOf(t, 1, func(c *debate.Config, o *debate.Options) {
+				d := newPanelDebate(t, 1, func(c *debate.Config, o *debate.Options) {
 					c.Limits.MaxRounds, c.Protocol = 1, panel.Protocol{Format: panel.RoundLimited}
 					o.Providers["m"], o.Store = model, broken
 				})
 				began := time.Now()
 				require.NoError(t, d.Start(t.Context()))
-				watch(t, d, 0)
+				watchAll(t, d, 0)
 				require.Equal(t, fsm.Completed, debatetest.Result(t, d).State)
 				require.Equal(t, (1+2+4)*time.Second, time.Since(began))
 				require.Len(t, model.Calls(), tt.calls)
@@ -442,13 +442,13 @@ func TestNothingIsCalledThatIsEndedOrPausedBeforeItsCall(t *testing.T) {
 	} {
 		for name, handle := range map[string]func(*testing.T, *debate.Debate) *debate.Debate{
 			"by the handle that runs": func(_ *testing.T, d *debate.Debate) *debate.Debate { return d },
-			"by another engine":       func(t *testing.T, d *debate.Debate) *debate.Debate { return d.In(t, chatter()) },
+			"by another engine":       func(t *testing.T, d *debate.Debate) *debate.Debate { return d.OpenWithProvider(t, talkingModel()) },
 		} {
-			for _, mode := range modes {
+			for _, mode := range panelModes {
 				t.Run(act.name+" "+name+" "+string(mode), func(t *testing.T) {
 					synctest.Test(t, func(t *testing.T) {
-						m := slow()
-						d := panelOf(t, 5, func(c *debate.Config, o *debate.Options) {
+						m := slowModel()
+						d := newPanelDebate(t, 5, func(c *debate.Config, o *debate.Options) {
 							c.Protocol, c.Limits.RoundDelay, o.Providers["m"] = panel.Protocol{Mode: mode}, time.Minute, m
 						})
 						var acted time.Time
@@ -469,16 +469,16 @@ func TestNothingIsCalledThatIsEndedOrPausedBeforeItsCall(t *testing.T) {
 	}
 }
 
-// lapsing is a store that fails to load a number of times.
-type lapsing struct {
+// failingLoadStore is a store that fails to load a number of times.
+type failingLoadStore struct {
 	store.Store
 	store.Watcher
 	times atomic.Int64
 }
 
-func (l *lapsing) Load(ctx context.Context, id string, after int64) (store.Head, []store.Entry, error) {
+func (l *failingLoadStore) Load(ctx context.Context, id string, after int64) (store.Status, []store.Entry, error) {
 	if l.times.Add(-1) >= 0 {
-		return store.Head{}, nil, errNoSpace
+		return store.Status{}, nil, errNoSpace
 	}
 	return l.Store.Load(ctx, id, after)
 }
@@ -488,11 +488,11 @@ func TestACallIsCutWhereTheStoreFailedAtTheFirstLook(t *testing.T) {
 	for _, times := range []int64{1, 3} {
 		synctest.Test(t, func(t *testing.T) {
 			memory := store.Memory()
-			s := &lapsing{Store: memory, Watcher: memory.(store.Watcher)}
-			d := panelOf(t, 1, func(_ *debate.Config, o *debate.Options) {
+			s := &failingLoadStore{Store: memory, Watcher: memory.(store.Watcher)}
+			d := newPanelDebate(t, 1, func(_ *debate.Config, o *debate.Options) {
 				o.Store, o.Providers["m"] = s, debatetest.ProviderFunc(func(ctx context.Context, _ providers.Request) (providers.Response, error) {
 					<-ctx.Done()
-					return providers.Response{}, providers.Ended(ctx, providers.Response{})
+					return providers.Response{}, providers.ContextError(ctx, providers.Response{})
 				})
 			})
 			elsewhere, err := debate.NewEngine(debate.Options{Store: memory})
@@ -516,18 +516,18 @@ func TestACallIsCutWhereTheStoreFailedAtTheFirstLook(t *testing.T) {
 	}
 }
 
-// scheduling is a store whose debates workers drive.
-type scheduling struct {
+// schedulingStore is a store whose debates workers drive.
+type schedulingStore struct {
 	store.Store
 	store.Watcher
 }
 
-func (scheduling) Schedules() bool { return true }
+func (schedulingStore) Schedules() bool { return true }
 
 func TestWhereWorkersDriveDoNeedsAPlan(t *testing.T) {
 	do := func(t *testing.T, d *debate.Debate, want bool) {
 		t.Helper()
-		more, err := d.Do(t.Context())
+		more, err := d.RunOnce(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, want, more)
 	}
@@ -542,7 +542,7 @@ func TestWhereWorkersDriveDoNeedsAPlan(t *testing.T) {
 			c.Participants[0].Provider = "elsewhere"
 			require.NoError(t, d.Edit(t.Context(), c))
 			require.NoError(t, d.Start(t.Context()))
-			_, err := d.Do(t.Context())
+			_, err := d.RunOnce(t.Context())
 			require.ErrorAs(t, err, new(*debate.Problems))
 		}, fsm.Configuring},
 		{"paused", func(t *testing.T, d *debate.Debate) {
@@ -551,10 +551,10 @@ func TestWhereWorkersDriveDoNeedsAPlan(t *testing.T) {
 			require.NoError(t, d.Pause(t.Context()))
 		}, fsm.Paused},
 		{"ready again", func(t *testing.T, d *debate.Debate) {
-			broken := d.In(t, fails{&providers.Error{Kind: providers.Authentication, Err: errors.New("the key has expired")}})
+			broken := d.OpenWithProvider(t, failingProvider{&providers.Error{Kind: providers.Authentication, Err: errors.New("the key has expired")}})
 			require.NoError(t, broken.Start(t.Context()))
 			do(t, broken, true)
-			_, err := broken.Do(t.Context())
+			_, err := broken.RunOnce(t.Context())
 			require.ErrorAs(t, err, new(*debate.Failure))
 			require.NoError(t, d.Retry(t.Context()))
 		}, fsm.Ready},
@@ -564,9 +564,9 @@ func TestWhereWorkersDriveDoNeedsAPlan(t *testing.T) {
 		}, fsm.Canceled},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			memory, m := store.Memory(), chatter()
-			d := panelOf(t, 1, func(_ *debate.Config, o *debate.Options) {
-				o.Store, o.Providers["m"] = scheduling{memory, memory.(store.Watcher)}, m
+			memory, m := store.Memory(), talkingModel()
+			d := newPanelDebate(t, 1, func(_ *debate.Config, o *debate.Options) {
+				o.Store, o.Providers["m"] = schedulingStore{memory, memory.(store.Watcher)}, m
 			})
 			tt.reach(t, d)
 			before := head(t, d)

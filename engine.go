@@ -29,19 +29,19 @@ func NewEngine(o Options) (*Engine, error) {
 		}
 	}
 	e := &Engine{
-		providers: o.Providers, protocols: map[string]protocol.Protocol{}, prompts: set, replies: map[string]*reply.Contract{}, answer: o.Answer, counter: o.Counter,
+		providers: o.Providers, protocols: map[string]protocol.Protocol{}, prompts: set, replies: map[string]*reply.Contract{}, extractAnswer: o.ExtractAnswer, counter: o.TokenCounter,
 		log: cmp.Or(o.Logger, slog.New(slog.DiscardHandler)), closing: make(chan struct{}),
-		drives: map[string]*slot{}, feeds: map[string]*feed{},
+		driven: map[string]*driverSlot{}, feeds: map[string]*liveFeed{},
 	}
 	e.store = store.Watched(o.Store)
 	if s, ok := o.Store.(store.Scheduler); ok {
-		e.workers = s.Schedules()
+		e.schedules = s.Schedules()
 	}
 	e.ctx, e.cancel = context.WithCancelCause(context.Background())
 	for _, p := range append(presets(), o.Protocols...) {
 		e.protocols[p.Name()] = p
 	}
-	for _, c := range append(contracts(), o.Replies...) {
+	for _, c := range append(contracts(), o.Contracts...) {
 		e.replies[c.Name()] = c
 	}
 	return e, nil
@@ -54,8 +54,8 @@ func New(ctx context.Context, c Config, o Options) (*Debate, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, found := c.filled()
-	if err := problems(append(found, e.unbound(c)...)); err != nil {
+	c, found := c.withDefaults()
+	if err := problemsError(append(found, e.missingNames(c)...)); err != nil {
 		return nil, err
 	}
 	return e.create(ctx, c)
@@ -64,8 +64,8 @@ func New(ctx context.Context, c Config, o Options) (*Debate, error) {
 // Create stores a new debate. It returns *Problems where the configuration is wrong. It calls no provider, and needs
 // none: names are bound, and keys and models checked, by who drives the debate.
 func (e *Engine) Create(ctx context.Context, c Config) (*Debate, error) {
-	c, found := c.filled()
-	if err := problems(found); err != nil {
+	c, found := c.withDefaults()
+	if err := problemsError(found); err != nil {
 		return nil, err
 	}
 	return e.create(ctx, c)
@@ -74,7 +74,7 @@ func (e *Engine) Create(ctx context.Context, c Config) (*Debate, error) {
 // create stores a debate whose configuration is filled and accepted.
 func (e *Engine) create(ctx context.Context, c Config) (*Debate, error) {
 	c.ID = cmp.Or(c.ID, newID())
-	e.learn(c.Protocol)
+	e.addProtocol(c.Protocol)
 	raw, err := json.Marshal(c)
 	if err != nil {
 		return nil, fmt.Errorf("create debate %s: %w", c.ID, err)
@@ -85,8 +85,8 @@ func (e *Engine) create(ctx context.Context, c Config) (*Debate, error) {
 		return nil, fmt.Errorf("create debate %s: %w", c.ID, err)
 	}
 	d.journal.rec.env.parse = given
-	change := begin(d.journal.rec)
-	if err := change.add(ConfigChanged{Stamp: change.stamp("config"), At: change.now, Format: store.Format, Config: raw}); err != nil {
+	change := newTransaction(d.journal.rec)
+	if err := change.add(ConfigChanged{EventMeta: change.stamp("config"), At: change.now, Format: store.Format, Config: raw}); err != nil {
 		return nil, fmt.Errorf("create debate %s: %w", c.ID, err)
 	}
 	d.journal.rec.env.parse = e.parse

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -55,12 +56,12 @@ func TestIdsAreSortableOrGiven(t *testing.T) {
 
 func TestADebateOfAnUnknownProtocolIsReadButNotDriven(t *testing.T) {
 	memory := store.Memory()
-	opts := debate.Options{Store: memory, Providers: models(&debatetest.DigestModel{Names: []string{"A", "B"}}, court(t, 1)), Protocols: []protocol.Protocol{debatetest.Mesh{}}}
+	opts := debate.Options{Store: memory, Providers: providersOf(&debatetest.DigestModel{Names: []string{"A", "B"}}, scriptedJudge(t, 1)), Protocols: []protocol.Protocol{debatetest.Mesh{}}}
 	e, err := debate.NewEngine(opts)
 	require.NoError(t, err)
 	d, err := e.Create(t.Context(), debatetest.PairConfig(debatetest.Mesh{Rounds: 1}))
 	require.NoError(t, err)
-	breakAt(t, d, "speech")
+	runUntilTurn(t, d, "speech")
 
 	opts.Protocols = nil
 	e, err = debate.NewEngine(opts)
@@ -75,45 +76,68 @@ func TestADebateOfAnUnknownProtocolIsReadButNotDriven(t *testing.T) {
 
 func TestADebateOfANewerFormatIsReadButNotChanged(t *testing.T) {
 	newer := &newerStore{store.Memory()}
-	opts := debate.Options{Store: newer, Providers: models(chatter(), court(t, 1))}
+	opts := debate.Options{Store: newer, Providers: providersOf(talkingModel(), scriptedJudge(t, 1))}
 	d, err := debate.New(t.Context(), debatetest.PairConfig(nil), debate.Options{Store: newer.Store, Providers: opts.Providers})
 	require.NoError(t, err)
 	require.NoError(t, d.Annotate(t.Context(), "mood", "calm"))
-	breakAt(t, d, "assessment")
+	runUntilTurn(t, d, "assessment")
 
 	e, err := debate.NewEngine(opts)
 	require.NoError(t, err)
 	d, err = e.Open(t.Context(), "d")
 	require.NoError(t, err)
 	require.Len(t, debatetest.Result(t, d).Turns, 2)
-	require.Len(t, stored(t, d), 10, "all but the entry of a type that is unknown")
+	require.Len(t, storedEvents(t, d), 10, "all but the entry of a type that is unknown")
 	_, err = debatetest.Run(t, d)
 	require.ErrorIs(t, err, debate.ErrUnsupported)
 	require.ErrorIs(t, d.Pause(t.Context()), debate.ErrUnsupported)
-	require.ErrorContains(t, d.Pause(t.Context()), "pause debate d: its journal has format 2, this version of the library knows formats up to 1")
+	require.ErrorContains(t, d.Pause(t.Context()), "pause debate d: its journal has format 3, this version of the library knows formats up to 2")
+}
+
+func TestAJournalOfAnOlderFormatIsRefusedByName(t *testing.T) {
+	s := store.Memory()
+	now := time.Now().UTC().Truncate(time.Microsecond)
+	data := json.RawMessage(`{"type":"config","seq":1,"format":2, "format": 1, "config": {"id": "d", "topic": "Ban cars?"}}`)
+	require.NoError(t, s.Commit(t.Context(), store.Change{
+		ID: "d", Entries: []store.Entry{{Seq: 1, Type: "config", At: now, Data: data}},
+		Status: store.Status{ID: "d", Seq: 1, Format: 1, Created: now, Updated: now},
+	}))
+	e, err := debate.NewEngine(debate.Options{Store: s, Providers: providersOf(talkingModel(), scriptedJudge(t, 1))})
+	require.NoError(t, err)
+	d, err := e.Open(t.Context(), "d")
+	require.ErrorIs(t, err, debate.ErrUnsupported)
+	require.ErrorContains(t, err, "its journal has format 1, this version of the library reads format 2")
+	_, err = d.Status(t.Context())
+	require.ErrorIs(t, err, debate.ErrUnsupported)
+	_, err = d.Result(t.Context())
+	require.ErrorIs(t, err, debate.ErrUnsupported)
+	require.ErrorIs(t, d.Start(t.Context()), debate.ErrUnsupported)
+	_, entries, err := s.Load(t.Context(), "d", 0)
+	require.NoError(t, err)
+	require.Len(t, entries, 1, "nothing is changed")
 }
 
 // newerStore holds what a newer version wrote.
 type newerStore struct{ store.Store }
 
-func (s *newerStore) Load(ctx context.Context, id string, after int64) (store.Head, []store.Entry, error) {
+func (s *newerStore) Load(ctx context.Context, id string, after int64) (store.Status, []store.Entry, error) {
 	head, entries, err := s.Store.Load(ctx, id, after)
 	if len(entries) > 0 && entries[0].Seq == 1 { // with fields and entries of which this version knows nothing
 		entries = slices.Clone(entries)
 		text := strings.Replace(string(entries[0].Data.(debate.ConfigChanged).Config), "{", `{"mood": "calm", "limits": {"jokes": 3}, `, 1)
-		entries[0].Data = debate.ConfigChanged{Stamp: debate.Stamp{Type: "config", Seq: 1}, Format: store.Format + 1, Config: json.RawMessage(text)}
+		entries[0].Data = debate.ConfigChanged{EventMeta: debate.EventMeta{Type: "config", Seq: 1}, Format: store.Format + 1, Config: json.RawMessage(text)}
 		entries[1].Data = json.RawMessage(`{"type": "applause", "seq": 2}`)
 	}
 	return head, entries, err
 }
 
-// named is a panel under another name, which engines do not know unless they are told.
-type named struct{ panel.Protocol }
+// renamedPanel is a panel under another name, which engines do not know unless they are told.
+type renamedPanel struct{ panel.Protocol }
 
-func (named) Name() string { return "named/1" }
+func (renamedPanel) Name() string { return "named/1" }
 
 func TestAnEngineWithoutTheProtocolDrivesNothing(t *testing.T) {
-	awaiting := func(t *testing.T, d *debate.Debate) { breakAt(t, d, transcript.Assessment) }
+	awaiting := func(t *testing.T, d *debate.Debate) { runUntilTurn(t, d, transcript.Assessment) }
 	paused := func(t *testing.T, d *debate.Debate) {
 		awaiting(t, d)
 		require.NoError(t, d.Pause(t.Context()))
@@ -124,7 +148,7 @@ func TestAnEngineWithoutTheProtocolDrivesNothing(t *testing.T) {
 		require.NoError(t, d.Retry(t.Context()))
 	}
 	drives := func(d *debate.Debate, ctx context.Context) error {
-		_, err := seen(d.Run(ctx))
+		_, err := countEvents(d.Run(ctx))
 		return err
 	}
 	for name, tt := range map[string]struct {
@@ -139,15 +163,15 @@ func TestAnEngineWithoutTheProtocolDrivesNothing(t *testing.T) {
 		"run":                    {0, awaiting, drives},
 		"run from the beginning": {0, func(*testing.T, *debate.Debate) {}, drives},
 		"do": {1, ready, func(d *debate.Debate, ctx context.Context) (err error) {
-			_, err = d.Do(ctx)
+			_, err = d.RunOnce(ctx)
 			return err
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			opts := debate.Options{
-				Store: store.Memory(), Providers: models(faulty(tt.fails, providers.Authentication, transcript.Usage{}), court(t, 3)),
+				Store: store.Memory(), Providers: providersOf(modelFailingFirst(tt.fails, providers.Authentication, transcript.Usage{}), scriptedJudge(t, 3)),
 			}
-			d, err := debate.New(t.Context(), debatetest.PairConfig(named{}), opts)
+			d, err := debate.New(t.Context(), debatetest.PairConfig(renamedPanel{}), opts)
 			require.NoError(t, err)
 			tt.reach(t, d)
 			before := head(t, d)
@@ -169,23 +193,23 @@ func TestANilProviderIsRefused(t *testing.T) {
 }
 
 func TestEditToAProtocolOfOnesOwn(t *testing.T) {
-	d := panelOf(t, 1, nil)
-	require.NoError(t, d.Edit(t.Context(), debatetest.PairConfig(named{panel.Protocol{Mode: panel.Simultaneous}})))
+	d := newPanelDebate(t, 1, nil)
+	require.NoError(t, d.Edit(t.Context(), debatetest.PairConfig(renamedPanel{panel.Protocol{Mode: panel.Simultaneous}})))
 	_, err := debatetest.Run(t, d)
 	require.NoError(t, err)
 	require.Equal(t, fsm.Completed, debatetest.Result(t, d).State)
 	require.Equal(t, "named/1", head(t, d).Protocol)
 }
 
-// bomb is a panel that panics when it has heard one speech, unless it was read from a store.
-type bomb struct {
+// panickingPanel is a panel that panics when it has heard one speech, unless it was read from a store.
+type panickingPanel struct {
 	panel.Protocol
 	armed bool
 }
 
-func (bomb) Name() string { return "bomb/1" }
+func (panickingPanel) Name() string { return "bomb/1" }
 
-func (p bomb) Phases(r *protocol.Record) []protocol.Phase {
+func (p panickingPanel) Phases(r *protocol.Record) []protocol.Phase {
 	if p.armed && len(r.Turns) == 1 {
 		panic("a bug")
 	}
@@ -193,10 +217,10 @@ func (p bomb) Phases(r *protocol.Record) []protocol.Phase {
 }
 
 func TestAProtocolThatPanicsLeavesWhatIsStored(t *testing.T) {
-	opts := debate.Options{Store: store.Memory(), Providers: models(chatter(), court(t, 1))}
+	opts := debate.Options{Store: store.Memory(), Providers: providersOf(talkingModel(), scriptedJudge(t, 1))}
 	e, err := debate.NewEngine(opts)
 	require.NoError(t, err)
-	d, err := e.Create(t.Context(), debatetest.PairConfig(bomb{armed: true}))
+	d, err := e.Create(t.Context(), debatetest.PairConfig(panickingPanel{armed: true}))
 	require.NoError(t, err)
 	require.PanicsWithValue(t, "a bug", func() { _, _ = debatetest.Run(t, d) })
 
@@ -217,8 +241,8 @@ func TestAProtocolThatPanicsLeavesWhatIsStored(t *testing.T) {
 	require.Len(t, debatetest.Result(t, d).Turns, 4)
 }
 
-// cross is a user's own protocol: each side questions the other, again after an evasive answer.
-type cross struct {
+// crossExamination is a user's own protocol: each side questions the other, again after an evasive answer.
+type crossExamination struct {
 	FollowUps int `json:"follow_ups"`
 }
 
@@ -229,32 +253,32 @@ type answer struct {
 
 func (a *answer) Text() string { return a.Reply }
 
-func (cross) Name() string { return "cross/1" }
+func (crossExamination) Name() string { return "cross/1" }
 
-func (cross) Check(r *protocol.Record) []protocol.Problem {
-	if len(r.Seats) != 2 {
-		return []protocol.Problem{protocol.Problemf("participants", "%d, cross-examination takes 2", len(r.Seats))}
+func (crossExamination) Check(r *protocol.Record) []protocol.Problem {
+	if len(r.Participants) != 2 {
+		return []protocol.Problem{protocol.Problemf("participants", "%d, cross-examination takes 2", len(r.Participants))}
 	}
 	return nil
 }
 
-func (c cross) Phases(r *protocol.Record) []protocol.Phase {
+func (c crossExamination) Phases(r *protocol.Record) []protocol.Phase {
 	if r.Cursor.Stage != transcript.Speech {
 		return nil
 	}
-	a, b := r.Seats[0].Name, r.Seats[1].Name
-	return append(c.exam(r, a, b), c.exam(r, b, a)...)
+	a, b := r.Participants[0].Name, r.Participants[1].Name
+	return append(c.questions(r, a, b), c.questions(r, b, a)...)
 }
 
-func (c cross) exam(r *protocol.Record, asks, answers string) (phases []protocol.Phase) {
+func (c crossExamination) questions(r *protocol.Record, asks, answers string) (phases []protocol.Phase) {
 	for i := range c.FollowUps + 1 {
 		ask := protocol.Step{Key: transcript.Key{Actor: asks, Target: answers}, Prompt: "ask"}
-		say := protocol.Step{Key: transcript.Key{Actor: answers, Target: asks}, Prompt: "answer", Output: "answer/1"}
+		say := protocol.Step{Key: transcript.Key{Actor: answers, Target: asks}, Prompt: "answer", Contract: "answer/1"}
 		name := fmt.Sprintf("%s-answers-%d", answers, i)
 		phases = append(phases,
 			protocol.Phase{Name: fmt.Sprintf("%s-asks-%d", asks, i), Steps: []protocol.Step{ask}},
 			protocol.Phase{Name: name, Steps: []protocol.Step{say}})
-		t, ok := r.At(name, answers, asks)
+		t, ok := r.FindCurrent(name, answers, asks)
 		if !ok {
 			return phases
 		}
@@ -265,22 +289,22 @@ func (c cross) exam(r *protocol.Record, asks, answers string) (phases []protocol
 	return phases
 }
 
-func (cross) End(*protocol.Record) transcript.Ending { return transcript.Ending{} }
+func (crossExamination) End(*protocol.Record) transcript.Ending { return transcript.Ending{} }
 
 func TestAProtocolOfOnesOwn(t *testing.T) {
 	prompts := fstest.MapFS{
 		"ask.tmpl":    {Data: []byte(`{{define "system"}}You are {{.Me.Name}}, on {{.Topic}}.{{end}}Ask {{with .Target}}{{.Name}}{{end}} one question.`)},
-		"answer.tmpl": {Data: []byte(`{{define "system"}}You are {{.Me.Name}}, on {{.Topic}}.{{end}}Answer {{with .Target}}{{.Name}}{{end}}. {{.Reply}}`)},
+		"answer.tmpl": {Data: []byte(`{{define "system"}}You are {{.Me.Name}}, on {{.Topic}}.{{end}}Answer {{with .Target}}{{.Name}}{{end}}. {{.ReplyFields}}`)},
 	}
 	model := scripted.Text(
 		"Where were the buses?", `{"reply": "Somewhere.", "evasive": true}`, "Where exactly?", `{"reply": "In the depot.", "evasive": false}`,
 		"Who pays?", `{"reply": "All do.", "evasive": false}`,
 	)
 	d, err := debate.New(t.Context(), debate.Config{
-		Topic: "Ban cars?", Protocol: cross{FollowUps: 1}, Participants: []debate.Participant{{Name: "A"}, {Name: "B"}}, Limits: debate.Limits{MaxRounds: 1},
+		Topic: "Ban cars?", Protocol: crossExamination{FollowUps: 1}, Participants: []debate.Participant{{Name: "A"}, {Name: "B"}}, Limits: debate.Limits{MaxRounds: 1},
 	}, debate.Options{
 		Providers: map[string]providers.Provider{"only": model}, Prompts: prompts,
-		Replies: []*reply.Contract{reply.New[answer]("answer/1")},
+		Contracts: []*reply.Contract{reply.New[answer]("answer/1")},
 	})
 	require.NoError(t, err)
 	_, err = debatetest.Run(t, d)
@@ -307,10 +331,10 @@ func TestAProtocolThatAsksForWhatIsNotThere(t *testing.T) {
 	}{
 		"actor":    {protocol.Step{Key: transcript.Key{Actor: "Zoe"}, Prompt: "free-form"}, `"Zoe" is no participant, judge or helper`, false},
 		"prompt":   {protocol.Step{Key: transcript.Key{Actor: "A"}, Prompt: "sing"}, `find prompt "sing": unknown`, true},
-		"contract": {protocol.Step{Key: transcript.Key{Actor: "A"}, Prompt: "ask", Output: "song/1"}, `reply contract "song/1" is unknown`, true},
+		"contract": {protocol.Step{Key: transcript.Key{Actor: "A"}, Prompt: "ask", Contract: "song/1"}, `reply contract "song/1" is unknown`, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := panelOf(t, 1, func(c *debate.Config, _ *debate.Options) { c.Protocol = odd{tt.step} })
+			d := newPanelDebate(t, 1, func(c *debate.Config, _ *debate.Options) { c.Protocol = oneStepProtocol{tt.step} })
 			_, err := debatetest.Run(t, d)
 			require.ErrorContains(t, err, tt.want)
 			require.Equal(t, tt.recoverable, d.Retry(t.Context()) == nil)
@@ -318,34 +342,34 @@ func TestAProtocolThatAsksForWhatIsNotThere(t *testing.T) {
 	}
 }
 
-// odd is a protocol of one odd step.
-type odd struct{ step protocol.Step }
+// oneStepProtocol is a protocol of one oneStepProtocol step.
+type oneStepProtocol struct{ step protocol.Step }
 
-func (odd) MarshalJSON() ([]byte, error) { return []byte("{}"), nil }
+func (oneStepProtocol) MarshalJSON() ([]byte, error) { return []byte("{}"), nil }
 
-func (odd) Name() string { return "odd/1" }
+func (oneStepProtocol) Name() string { return "odd/1" }
 
-func (odd) Check(*protocol.Record) []protocol.Problem { return nil }
+func (oneStepProtocol) Check(*protocol.Record) []protocol.Problem { return nil }
 
-func (o odd) Phases(r *protocol.Record) []protocol.Phase {
+func (o oneStepProtocol) Phases(r *protocol.Record) []protocol.Phase {
 	if r.Cursor.Stage != transcript.Speech {
 		return nil
 	}
 	return []protocol.Phase{{Name: "odd", Steps: []protocol.Step{o.step}}}
 }
 
-func (odd) End(*protocol.Record) transcript.Ending { return transcript.Ending{} }
+func (oneStepProtocol) End(*protocol.Record) transcript.Ending { return transcript.Ending{} }
 
-// until is a protocol that ends when a function says so, which is no data and is not stored.
-type until struct {
-	talk
+// endsWhen is a protocol that ends when a function says so, which is no data and is not stored.
+type endsWhen struct {
+	unjudgedDefaults
 	Mark string                    `json:"mark,omitempty"`
 	Done func(t, mark string) bool `json:"-"`
 }
 
-func (until) Name() string { return "until/1" }
+func (endsWhen) Name() string { return "until/1" }
 
-func (u until) End(r *protocol.Record) transcript.Ending {
+func (u endsWhen) End(r *protocol.Record) transcript.Ending {
 	if u.Done != nil && u.Done(r.Turns[len(r.Turns)-1].Text, u.Mark) {
 		return transcript.Ending{Outcome: transcript.EarlyStop, Evidence: "it is done"}
 	}
@@ -355,7 +379,7 @@ func (u until) End(r *protocol.Record) transcript.Ending {
 // What JSON leaves out of a protocol comes from the value that the engine was given, and everything else from the store.
 func TestAFunctionOfAProtocolComesFromTheEngine(t *testing.T) {
 	s := store.Memory()
-	known := until{Mark: "of another debate", Done: strings.Contains}
+	known := endsWhen{Mark: "of another debate", Done: strings.Contains}
 	engine := func(p protocol.Protocol) *debate.Engine {
 		model := &scripted.Provider{Func: func(providers.Request) scripted.Reply { return scripted.Reply{Text: "This is enough."} }}
 		o := debate.Options{Providers: map[string]providers.Provider{"m": model}, Store: s}
@@ -367,7 +391,7 @@ func TestAFunctionOfAProtocolComesFromTheEngine(t *testing.T) {
 		return e
 	}
 	cfg := debate.Config{
-		ID: "d", Topic: "Cats?", Protocol: until{Mark: "enough"}, Limits: debate.Limits{MinRounds: 1},
+		ID: "d", Topic: "Cats?", Protocol: endsWhen{Mark: "enough"}, Limits: debate.Limits{MinRounds: 1},
 		Participants: []debate.Participant{{Name: "A"}, {Name: "B"}},
 	}
 	_, err := engine(nil).Create(t.Context(), cfg)
@@ -376,9 +400,9 @@ func TestAFunctionOfAProtocolComesFromTheEngine(t *testing.T) {
 	e := engine(known)
 	d, err := e.Open(t.Context(), "d")
 	require.NoError(t, err)
-	_, err = d.Do(t.Context()) // checked
+	_, err = d.RunOnce(t.Context()) // checked
 	require.NoError(t, err)
-	_, err = d.Do(t.Context())
+	_, err = d.RunOnce(t.Context())
 	require.NoError(t, err)
 	require.Len(t, debatetest.Result(t, d).Turns, 1)
 
@@ -392,7 +416,7 @@ func TestAFunctionOfAProtocolComesFromTheEngine(t *testing.T) {
 
 // A debate of such a protocol can be edited: what is not stored is no change.
 func TestAProtocolWithAFunctionDoesNotForbidAnEdit(t *testing.T) {
-	p := until{Mark: "never", Done: strings.Contains}
+	p := endsWhen{Mark: "never", Done: strings.Contains}
 	failing := true
 	model := &scripted.Provider{Func: func(r providers.Request) scripted.Reply {
 		if failing && len(r.Messages) > 2 {
@@ -415,26 +439,26 @@ func TestAProtocolWithAFunctionDoesNotForbidAnEdit(t *testing.T) {
 	cfg.Limits.MaxRounds = 1
 	require.NoError(t, d.Edit(t.Context(), cfg))
 	other := cfg
-	other.Protocol = until{Mark: "ever", Done: strings.Contains}
+	other.Protocol = endsWhen{Mark: "ever", Done: strings.Contains}
 	require.ErrorContains(t, d.Edit(t.Context(), other), "protocol: it cannot change after the first turn")
 	_, err = debatetest.Run(t, d)
 	require.NoError(t, err)
 	require.Equal(t, 1, debatetest.Result(t, d).Round)
 }
 
-// goodConfig is a configuration as it is stored, with its defaults.
-func goodConfig(t *testing.T) string {
+// validConfigRow is a configuration as it is stored, with its defaults.
+func validConfigRow(t *testing.T) string {
 	t.Helper()
 	memory := store.Memory()
-	_, err := debate.New(t.Context(), debatetest.PairConfig(nil), debate.Options{Store: memory, Providers: models(chatter(), court(t, 1))})
+	_, err := debate.New(t.Context(), debatetest.PairConfig(nil), debate.Options{Store: memory, Providers: providersOf(talkingModel(), scriptedJudge(t, 1))})
 	require.NoError(t, err)
 	_, entries, err := memory.Load(t.Context(), "d", 0)
 	require.NoError(t, err)
 	return debatetest.Encode(t, entries[0].Data)
 }
 
-// rows puts rows into a store as a database would give them back, whatever they say.
-func rows(t *testing.T, list ...any) store.Store {
+// storeOfRows puts storeOfRows into a store as a database would give them back, whatever they say.
+func storeOfRows(t *testing.T, list ...any) store.Store {
 	t.Helper()
 	memory := store.Memory()
 	for i, data := range list {
@@ -442,33 +466,33 @@ func rows(t *testing.T, list ...any) store.Store {
 			data = json.RawMessage(text)
 		}
 		err := memory.Commit(t.Context(), store.Change{
-			ID: "d", After: int64(i), Entries: []store.Entry{{Seq: int64(i + 1), Data: data}}, Head: store.Head{ID: "d", Seq: int64(i + 1)},
+			ID: "d", After: int64(i), Entries: []store.Entry{{Seq: int64(i + 1), Data: data}}, Status: store.Status{ID: "d", Seq: int64(i + 1)},
 		})
 		require.NoError(t, err)
 	}
 	return memory
 }
 
-// journal opens the debate that rows tell of.
-func journal(t *testing.T, list ...any) *debate.Debate {
+// openRows opens the debate that rows tell of.
+func openRows(t *testing.T, list ...any) *debate.Debate {
 	t.Helper()
-	e, err := debate.NewEngine(debate.Options{Store: rows(t, list...), Providers: models(chatter(), court(t, 1))})
+	e, err := debate.NewEngine(debate.Options{Store: storeOfRows(t, list...), Providers: providersOf(talkingModel(), scriptedJudge(t, 1))})
 	require.NoError(t, err)
 	d, err := e.Open(t.Context(), "d")
 	require.NoError(t, err)
 	return d
 }
 
-// read opens a debate, sums it up and runs it, and gives the first error.
-func read(t *testing.T, s store.Store) error {
+// openAndRun opens a debate, sums it up and runs it, and gives the first error.
+func openAndRun(t *testing.T, s store.Store) error {
 	t.Helper()
-	e, err := debate.NewEngine(debate.Options{Store: s, Providers: models(chatter(), court(t, 1))})
+	e, err := debate.NewEngine(debate.Options{Store: s, Providers: providersOf(talkingModel(), scriptedJudge(t, 1))})
 	require.NoError(t, err)
 	d, err := e.Open(t.Context(), "d")
 	if err != nil {
 		return err
 	}
-	if _, err = d.Head(t.Context()); err != nil {
+	if _, err = d.Status(t.Context()); err != nil {
 		return err
 	}
 	if _, err = d.Result(t.Context()); err != nil {
@@ -478,16 +502,16 @@ func read(t *testing.T, s store.Store) error {
 	return err
 }
 
-// state is a row of a transition.
-func state(seq int, from, on, to, more string) string {
+// transitionRow is a row of a transition.
+func transitionRow(seq int, from, on, to, more string) string {
 	return fmt.Sprintf(`{"type": "state", "seq": %d, "from": %q, "on": %q, "to": %q%s}`, seq, from, on, to, more)
 }
 
 func TestABadRowIsNamed(t *testing.T) {
-	config := goodConfig(t)
+	config := validConfigRow(t)
 	started := []any{
-		config, state(2, "configuring", "validate", "validating", ""), state(3, "validating", "accept", "ready", ""),
-		state(4, "ready", "start", "initializing", ""), state(5, "initializing", "initialized", "running.awaiting_responses", `, "round": 1`),
+		config, transitionRow(2, "configuring", "validate", "validating", ""), transitionRow(3, "validating", "accept", "ready", ""),
+		transitionRow(4, "ready", "start", "initializing", ""), transitionRow(5, "initializing", "initialized", "running.awaiting_responses", `, "round": 1`),
 	}
 	then := func(list ...any) []any { return slices.Concat(started, list) }
 	const turn = `{"type": "turn", "seq": %d, "turn": {"run": 1, "round": %d, "phase": "respond", "actor": "A", "kind": "speech", "text": "x"}}`
@@ -508,18 +532,18 @@ func TestABadRowIsNamed(t *testing.T) {
 		"a field of another type":      {[]any{config, `{"type": "state", "seq": 2, "to": 7}`}, 2, `parse event of type "state"`},
 		"no configuration first":       {[]any{`{"type": "annotated", "seq": 1, "name": "a", "value": 1}`}, 1, "a journal begins with a configuration"},
 		"a turn first":                 {[]any{`{"type": "turn", "seq": 1, "turn": {"run": 1, "phase": "x", "actor": "A", "kind": "speech"}}`}, 1, "a journal begins with a configuration"},
-		"a configuration that is null": {[]any{`{"type": "config", "seq": 1, "config": null}`}, 1, "it names no protocol"},
-		"no configuration in it":       {[]any{`{"type": "config", "seq": 1}`}, 1, "unexpected end of JSON input"},
-		"no protocol":                  {[]any{`{"type": "config", "seq": 1, "config": {"topic": "x"}}`}, 1, "it names no protocol"},
-		"a protocol without a name":    {[]any{`{"type": "config", "seq": 1, "config": {"topic": "x", "protocol": {}}}`}, 1, "protocol.name"},
+		"a configuration that is null": {[]any{`{"type":"config","seq":1,"format":2, "config": null}`}, 1, "it names no protocol"},
+		"no configuration in it":       {[]any{`{"type": "config", "seq": 1, "format": 2}`}, 1, "unexpected end of JSON input"},
+		"no protocol":                  {[]any{`{"type":"config","seq":1,"format":2, "config": {"topic": "x"}}`}, 1, "it names no protocol"},
+		"a protocol without a name":    {[]any{`{"type":"config","seq":1,"format":2, "config": {"topic": "x", "protocol": {}}}`}, 1, "protocol.name"},
 
-		"a transition that there is not":  {[]any{config, state(2, "configuring", "start", "initializing", "")}, 2, "it does not lead there"},
-		"a state that there is not":       {[]any{config, state(2, "configuring", "validate", "thinking", "")}, 2, "it does not lead there"},
-		"an error without a failure":      {then(state(6, "running.awaiting_responses", "fail", "error", "")), 6, "it has no failure"},
-		"a failure of a round to come":    {then(state(6, "running.awaiting_responses", "fail", "error", `, "failure": {"key": {"round": 9}}`)), 6, "it is of round 9"},
-		"a failure of a round before all": {then(state(6, "running.awaiting_responses", "fail", "error", `, "failure": {"key": {"round": -1}}`)), 6, "it is of round -1"},
+		"a transition that there is not":  {[]any{config, transitionRow(2, "configuring", "start", "initializing", "")}, 2, "it does not lead there"},
+		"a state that there is not":       {[]any{config, transitionRow(2, "configuring", "validate", "thinking", "")}, 2, "it does not lead there"},
+		"an error without a failure":      {then(transitionRow(6, "running.awaiting_responses", "fail", "error", "")), 6, "it has no failure"},
+		"a failure of a round to come":    {then(transitionRow(6, "running.awaiting_responses", "fail", "error", `, "failure": {"key": {"round": 9}}`)), 6, "it is of round 9"},
+		"a failure of a round before all": {then(transitionRow(6, "running.awaiting_responses", "fail", "error", `, "failure": {"key": {"round": -1}}`)), 6, "it is of round -1"},
 		"a question of a round to come": {
-			then(state(6, "running.awaiting_responses", "pause", "paused", `, "question": {"failure": {"key": {"round": 9}}}`)), 6, "it is of round 9",
+			then(transitionRow(6, "running.awaiting_responses", "pause", "paused", `, "question": {"failure": {"key": {"round": 9}}}`)), 6, "it is of round 9",
 		},
 		"a drop without a failure":         {then(`{"type": "dropped", "seq": 6, "name": "A"}`), 6, "it has no failure"},
 		"a drop of a round to come":        {then(`{"type": "dropped", "seq": 6, "name": "A", "failure": {"key": {"round": 9}}}`), 6, "it is of round 9"},
@@ -530,23 +554,23 @@ func TestABadRowIsNamed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var err error
-			require.NotPanics(t, func() { err = read(t, rows(t, tt.rows...)) })
+			require.NotPanics(t, func() { err = openAndRun(t, storeOfRows(t, tt.rows...)) })
 			require.ErrorContains(t, err, fmt.Sprintf("entry %d of debate d", tt.entry))
 			require.ErrorContains(t, err, tt.says)
 		})
 	}
-	require.NoError(t, read(t, rows(t, then()...)), "without a bad row the debate runs")
+	require.NoError(t, openAndRun(t, storeOfRows(t, then()...)), "without a bad row the debate runs")
 }
 
 func TestWatchNamesABadRow(t *testing.T) {
-	memory := rows(t, goodConfig(t))
+	memory := storeOfRows(t, validConfigRow(t))
 	e, err := debate.NewEngine(debate.Options{Store: memory})
 	require.NoError(t, err)
 	d, err := e.Open(t.Context(), "d")
 	require.NoError(t, err)
 	bad := store.Entry{Seq: 2, Data: json.RawMessage(`{"type": "thunder", "seq": 2}`)}
-	require.NoError(t, memory.Commit(t.Context(), store.Change{ID: "d", After: 1, Entries: []store.Entry{bad}, Head: store.Head{ID: "d", Seq: 2}}))
-	n, err := seen(d.Watch(t.Context(), 0))
+	require.NoError(t, memory.Commit(t.Context(), store.Change{ID: "d", After: 1, Entries: []store.Entry{bad}, Status: store.Status{ID: "d", Seq: 2}}))
+	n, err := countEvents(d.Watch(t.Context(), 0))
 	require.Equal(t, 1, n, "what can be read is shown")
 	require.EqualError(t, err, `watch debate d: read entry 2: parse event: type "thunder" is unknown`)
 }
@@ -554,7 +578,7 @@ func TestWatchNamesABadRow(t *testing.T) {
 // What a stored configuration or question leaves out is not missed.
 func TestARowThatLeavesSomethingOut(t *testing.T) {
 	t.Run("a temperature", func(t *testing.T) {
-		d := journal(t, `{"type": "config", "seq": 1, "config": {"topic": "x", "protocol": {"name": "panel/1"},
+		d := openRows(t, `{"type":"config","seq":1,"format":2, "config": {"topic": "x", "protocol": {"name": "panel/1"},
 			"participants": [{"name": "A", "provider": "m"}, {"name": "B", "provider": "m"}], "judges": [{"name": "J", "provider": "j"}]}}`)
 		_, err := debatetest.Run(t, d)
 		var wrong *debate.Problems
@@ -562,11 +586,11 @@ func TestARowThatLeavesSomethingOut(t *testing.T) {
 	})
 	t.Run("a question's failure", func(t *testing.T) {
 		list := []any{
-			goodConfig(t), state(2, "configuring", "validate", "validating", ""), state(3, "validating", "accept", "ready", ""),
-			state(4, "ready", "start", "initializing", ""), state(5, "initializing", "initialized", "running.awaiting_responses", `, "round": 1`),
-			state(6, "running.awaiting_responses", "pause", "paused", `, "question": {"cause": "Shall it?", "choices": [{"action": "end"}, {"action": "drop"}]}`),
+			validConfigRow(t), transitionRow(2, "configuring", "validate", "validating", ""), transitionRow(3, "validating", "accept", "ready", ""),
+			transitionRow(4, "ready", "start", "initializing", ""), transitionRow(5, "initializing", "initialized", "running.awaiting_responses", `, "round": 1`),
+			transitionRow(6, "running.awaiting_responses", "pause", "paused", `, "question": {"cause": "Shall it?", "choices": [{"action": "end"}, {"action": "drop"}]}`),
 		}
-		d := journal(t, list...)
+		d := openRows(t, list...)
 		require.ErrorContains(t, d.Decide(t.Context(), "drop"), "the question names nobody who could drop out")
 		require.NoError(t, d.Decide(t.Context(), "end"))
 		require.Contains(t, debatetest.Result(t, d).Ending.Evidence, "Shall it?")
@@ -578,8 +602,8 @@ func TestSurvivesACrash(t *testing.T) {
 	model := scripted.Text("Cars are freedom.", "Cars are noise.", "Freedom ends at the kerb.", "Freedom ends at the kerb.", "Buses are slow.") // the third call is cut and made again
 	jury := &scripted.Provider{Replies: []scripted.Reply{
 		{Text: "{\"should_con", Chunks: 2, Err: &providers.Error{Kind: providers.Network}}, // cut, tried again
-		{Text: assess(t, true, "A", "B")},
-		{Text: assess(t, false, "A", "B")},
+		{Text: assessmentReply(t, true, "A", "B")},
+		{Text: assessmentReply(t, false, "A", "B")},
 		{Text: `{"summary": "A draw.", "quality": 50}`},
 	}}
 	opts := debate.Options{

@@ -17,8 +17,8 @@ var errProtocol = errors.New("the protocol is wrong")
 // errOutOfTime ends a call when the debate's time budget has no more room for it.
 var errOutOfTime = errors.New("the time budget is used up")
 
-// errReask says that a reply was invalid, and that its words for a second attempt are in the request.
-var errReask = errors.New("the reply is asked for again")
+// errAskedAgain says that a reply was invalid, and that its words for a second attempt are in the request.
+var errAskedAgain = errors.New("the reply is asked for again")
 
 func (q *Question) actions() (names []string) {
 	for _, c := range q.Choices {
@@ -27,21 +27,21 @@ func (q *Question) actions() (names []string) {
 	return names
 }
 
-// wrong says that no other attempt can help, but a change of keys or models does: dropping someone would hide it.
-func (f *Failure) wrong() bool {
-	return f.Kind == providers.Authentication || f.Kind == providers.Validation
+// needsChange says that no other attempt can help, but a change of keys or models does: dropping someone would hide it.
+func (f *Failure) needsChange() bool {
+	return f.Kind == providers.Authentication || f.Kind == providers.InvalidRequest
 }
 
 // The actions of a question about a failure.
 const (
-	actRetry = "retry"
-	actDrop  = "drop"
-	actEnd   = "end"
+	actionRetry = "retry"
+	actionDrop  = "drop"
+	actionEnd   = "end"
 )
 
-// errGone says that the viewer of a Run broke out; errSuperseded, that a call's step may not be committed any more.
+// errViewerLeft says that the viewer of a Run broke out; errSuperseded, that a call's step may not be committed any more.
 var (
-	errGone       = errors.New("the viewer has gone")
+	errViewerLeft = errors.New("the viewer has gone")
 	errSuperseded = errors.New("the step is no longer wanted")
 )
 
@@ -69,8 +69,8 @@ func (p *Problems) Error() string {
 	return "check configuration: " + strings.Join(lines, "\n")
 }
 
-// problems is nil where there is none.
-func problems(list []protocol.Problem) error {
+// problemsError is nil where there is none.
+func problemsError(list []protocol.Problem) error {
 	if len(list) == 0 {
 		return nil
 	}
@@ -79,16 +79,16 @@ func problems(list []protocol.Problem) error {
 
 // Failure is why a step failed for good: what stops a debate in an error, or drops a participant.
 type Failure struct {
-	Key         transcript.Key       `json:"key"`  // of the step
-	Kind        providers.Kind       `json:"kind"` // of the last error
-	Provider    string               `json:"provider,omitempty"`
-	Model       string               `json:"model,omitempty"`
-	Attempts    int                  `json:"attempts"`
-	Tried       []transcript.Attempt `json:"tried,omitempty"` // in order, with what each used
-	Began       time.Time            `json:"began,omitzero"`  // when the first attempt did
-	At          time.Time            `json:"at,omitzero"`     // when the last one failed
-	Message     string               `json:"message"`         // the last error in words
-	Recoverable bool                 `json:"recoverable"`
+	Key            transcript.Key       `json:"key"`  // of the step
+	Kind           providers.ErrorKind  `json:"kind"` // of the last error
+	Provider       string               `json:"provider,omitempty"`
+	Model          string               `json:"model,omitempty"`
+	Attempts       int                  `json:"attempts"`
+	AttemptDetails []transcript.Attempt `json:"attempt_details,omitempty"` // in order, with what each used
+	Started        time.Time            `json:"started,omitzero"`          // when the first attempt did
+	At             time.Time            `json:"at,omitzero"`               // when the last one failed
+	Message        string               `json:"message"`                   // the last error in words
+	Recoverable    bool                 `json:"recoverable"`
 
 	cause error // where the failure happened in this process
 }
@@ -108,9 +108,9 @@ func (f *Failure) Error() string {
 	return s + ": " + f.Message
 }
 
-// used is what all attempts used.
-func (f *Failure) used() (u transcript.Usage) {
-	for _, a := range f.Tried {
+// usage is what all attempts usage.
+func (f *Failure) usage() (u transcript.Usage) {
+	for _, a := range f.AttemptDetails {
 		u = u.Add(a.Usage)
 	}
 	return u
@@ -127,7 +127,7 @@ func (f *Failure) Hint() string {
 	switch f.Kind {
 	case providers.Authentication:
 		return fmt.Sprintf("provider %s refuses its key: give it one that is valid in Options.Providers, then Retry", f.Provider)
-	case providers.Validation:
+	case providers.InvalidRequest:
 		return fmt.Sprintf("provider %s cannot take the request as it is: see whether it has a model %q and the parameters fit it, Edit the debate, then Retry", f.Provider, f.Model)
 	case providers.ContextOverflow:
 		return fmt.Sprintf("the prompt is longer than model %q reads: lower the Window of %s, or choose a model that reads more", f.Model, f.Key.Actor)
@@ -139,7 +139,7 @@ func (f *Failure) Hint() string {
 		return fmt.Sprintf("provider %s cannot be reached, or its connection broke: check its address and the network, then Retry", f.Provider)
 	case providers.InvalidResponse:
 		return fmt.Sprintf("model %q gives no usable reply: choose one that keeps to a format, or give it more tokens", f.Model)
-	case providers.API:
+	case providers.ServerError:
 	}
 	return fmt.Sprintf("provider %s failed: its message says why; Retry may help", f.Provider)
 }
@@ -158,5 +158,5 @@ type Choice struct {
 	Description string `json:"description"`
 }
 
-// errResting ends a call of a worker's job that has not the time to sit out a rate limit.
-var errResting = errors.New("a rate limit is to be sat out, which the next job goes on with")
+// errRateLimitWait ends a call of a worker's job that has not the time to sit out a rate limit.
+var errRateLimitWait = errors.New("a rate limit is to be sat out, which the next job goes on with")

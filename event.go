@@ -20,50 +20,50 @@ import (
 // [Chunk], [TurnFailed], [Warning] and [Ended], are not stored. In JSON each is an object with its type; [ParseEvent]
 // reads it.
 type Event interface {
-	// Event is the stamp that all events have.
-	Event() Stamp
+	// Meta is the stamp that all events have.
+	Meta() EventMeta
 	sealed()
 }
 
-// Stamp is what all events have.
-type Stamp struct {
+// EventMeta is what all events have.
+type EventMeta struct {
 	Type string `json:"type"`
 	Seq  int64  `json:"seq"`            // its own if it is durable, else that of the durable event before it
 	Live bool   `json:"live,omitempty"` // it is not stored
 }
 
-// Event is the stamp itself.
-func (s Stamp) Event() Stamp { return s }
+// Meta is the stamp itself.
+func (s EventMeta) Meta() EventMeta { return s }
 
-func (Stamp) sealed() {}
+func (EventMeta) sealed() {}
 
 // The durable events.
 type (
 	// ConfigChanged is the first entry of each journal, and each edit.
 	ConfigChanged struct {
-		Stamp
+		EventMeta
 		At     time.Time       `json:"at"`     // when it was committed
 		Format int             `json:"format"` // of the entries from here on; see store.Format
 		Config json.RawMessage `json:"config"` // see Engine.ParseConfig
 	}
 	// StateChanged is a transition of the lifecycle.
 	StateChanged struct {
-		Stamp
-		At       time.Time          `json:"at"` // when it was committed
-		From     fsm.State          `json:"from"`
-		On       fsm.Event          `json:"on"`
-		To       fsm.State          `json:"to"`
-		Round    int                `json:"round"`              // the round at hand after it
-		Ending   transcript.Ending  `json:"ending,omitzero"`    // why the debate ends, where this decided it
-		Problems []protocol.Problem `json:"problems,omitempty"` // of a configuration that was rejected
-		Failure  *Failure           `json:"failure,omitempty"`  // what led to an error, or to an end
-		Lost     []*Failure         `json:"lost,omitempty"`     // what else had failed for good by then, in steps beside
-		Question *Question          `json:"question,omitempty"` // what a person is to decide
-		Findings []detect.Finding   `json:"findings,omitempty"` // what Config.Watch found in the round, as far as it was known by then
+		EventMeta
+		At            time.Time          `json:"at"` // when it was committed
+		From          fsm.State          `json:"from"`
+		On            fsm.Event          `json:"on"`
+		To            fsm.State          `json:"to"`
+		Round         int                `json:"round"`                    // the round at hand after it
+		Ending        transcript.Ending  `json:"ending,omitzero"`          // why the debate ends, where this decided it
+		Problems      []protocol.Problem `json:"problems,omitempty"`       // of a configuration that was rejected
+		Failure       *Failure           `json:"failure,omitempty"`        // what led to an error, or to an end
+		OtherFailures []*Failure         `json:"other_failures,omitempty"` // what else had failed for good by then, in steps beside
+		Question      *Question          `json:"question,omitempty"`       // what a person is to decide
+		Findings      []detect.Finding   `json:"findings,omitempty"`       // what Config.Detect found in the round, as far as it was known by then
 	}
 	// PhaseStarted says how many steps are to come.
 	PhaseStarted struct {
-		Stamp
+		EventMeta
 		At       time.Time       `json:"at"` // when it was committed
 		Stage    transcript.Kind `json:"stage"`
 		Round    int             `json:"round"`
@@ -71,32 +71,32 @@ type (
 		Phase    string          `json:"phase"`
 		Parallel bool            `json:"parallel,omitempty"`
 		Steps    int             `json:"steps"` // that the phase has; fewer calls where some are committed already
-		// Summing is what is to be summed up before another phase begins or goes on, where that is what the phase is for.
-		Summing *window.Summing `json:"summing,omitempty"`
+		// Summary is what is to be summed up before another phase begins or goes on, where that is what the phase is for.
+		Summary *window.SummaryPlan `json:"summary,omitempty"`
 	}
 	// TurnDone is a committed turn: a speech, an assessment, a verdict, a remark.
 	TurnDone struct {
-		Stamp
+		EventMeta
 		At   time.Time       `json:"at"` // when it was committed
 		Turn transcript.Turn `json:"turn"`
 	}
 	// Dropped says that a participant takes no further part.
 	Dropped struct {
-		Stamp
-		At      time.Time  `json:"at"` // when it was committed
-		Name    string     `json:"name"`
-		Failure *Failure   `json:"failure"`
-		Lost    []*Failure `json:"lost,omitempty"` // its further steps that had failed for good by then
+		EventMeta
+		At            time.Time  `json:"at"` // when it was committed
+		Name          string     `json:"name"`
+		Failure       *Failure   `json:"failure"`
+		OtherFailures []*Failure `json:"other_failures,omitempty"` // its further steps that had failed for good by then
 	}
 	// Decided is a person's answer to a question.
 	Decided struct {
-		Stamp
+		EventMeta
 		At     time.Time `json:"at"` // when it was committed
 		Action string    `json:"action"`
 	}
 	// Annotated is a note on the debate, such as a rating.
 	Annotated struct {
-		Stamp
+		EventMeta
 		At    time.Time       `json:"at"` // when it was committed
 		Name  string          `json:"name"`
 		Value json.RawMessage `json:"value"`
@@ -107,48 +107,48 @@ type (
 type (
 	// TurnStarted comes before each attempt. What was shown of an earlier attempt is void.
 	TurnStarted struct {
-		Stamp
+		EventMeta
 		*Attempt
 	}
 	// Chunk is a piece of a reply as it comes. Look at its Kind: a judge's reply is JSON, in which participants have the
 	// labels that the judge knows them by.
 	Chunk struct {
-		Stamp
+		EventMeta
 		*Attempt
 		Offset int    `json:"offset"` // in bytes, in the attempt's text
 		Text   string `json:"text"`
 	}
 	// TurnFailed is an attempt that failed.
 	TurnFailed struct {
-		Stamp
+		EventMeta
 		*Attempt
-		Error   providers.Kind `json:"error"`
-		Message string         `json:"message"`
-		Again   time.Duration  `json:"again"` // the wait until the next attempt, in nanoseconds; 0: none, negative: no attempt follows
+		Error   providers.ErrorKind `json:"error"`
+		Message string              `json:"message"`
+		RetryIn time.Duration       `json:"retry_in"` // the wait until the next attempt, in nanoseconds; 0: none, negative: no attempt follows
 	}
 	// Warning is something that a user should know of a step.
 	Warning struct {
-		Stamp
+		EventMeta
 		Key  transcript.Key `json:"key"`
 		Text string         `json:"text"`
 	}
 	// Ended is the last event of a debate that has ended.
 	Ended struct {
-		Stamp
+		EventMeta
 		Result *Result `json:"result"`
 	}
 )
 
 // Attempt is one call of a model for a step. All its events share one, which is not to be changed.
 type Attempt struct {
-	Key  transcript.Key  `json:"key"`
-	Kind transcript.Kind `json:"kind"`
-	Role string          `json:"role,omitempty"` // of the actor, as configured
-	N    int             `json:"attempt"`        // from 1
+	Key    transcript.Key  `json:"key"`
+	Kind   transcript.Kind `json:"kind"`
+	Role   string          `json:"role,omitempty"` // of the actor, as configured
+	Number int             `json:"attempt"`        // from 1
 }
 
-// kinds are the types of events by the word in their stamps.
-var kinds = map[string]reflect.Type{
+// eventTypes are the types of events by the word in their stamps.
+var eventTypes = map[string]reflect.Type{
 	"config": reflect.TypeFor[ConfigChanged](), "state": reflect.TypeFor[StateChanged](), "phase": reflect.TypeFor[PhaseStarted](),
 	"turn": reflect.TypeFor[TurnDone](), "dropped": reflect.TypeFor[Dropped](), "decided": reflect.TypeFor[Decided](),
 	"annotated": reflect.TypeFor[Annotated](), "turn_started": reflect.TypeFor[TurnStarted](), "chunk": reflect.TypeFor[Chunk](),
@@ -157,11 +157,11 @@ var kinds = map[string]reflect.Type{
 
 // ParseEvent reads an event from its JSON.
 func ParseEvent(b []byte) (Event, error) {
-	var s Stamp
+	var s EventMeta
 	if err := json.Unmarshal(b, &s); err != nil {
 		return nil, fmt.Errorf("parse event: %w", err)
 	}
-	t, ok := kinds[s.Type]
+	t, ok := eventTypes[s.Type]
 	if !ok {
 		return nil, fmt.Errorf("parse event: type %q is unknown", s.Type)
 	}
@@ -199,8 +199,8 @@ func restamp(ev Event, seq int64) Event {
 	return ev
 }
 
-// keyOf is the step that a live event is about.
-func keyOf(ev Event) (k transcript.Key, ok bool) {
+// stepOf is the step that a live event is about.
+func stepOf(ev Event) (k transcript.Key, ok bool) {
 	switch ev := ev.(type) {
 	case TurnStarted:
 		return ev.Key, true

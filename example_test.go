@@ -22,12 +22,12 @@ func options() debate.Options {
 	}}
 }
 
-const marks = `[{"criterion": "logical_consistency", "score": 7}, {"criterion": "evidence", "score": 6},
+const delimiterTokens = `[{"criterion": "logical_consistency", "score": 7}, {"criterion": "evidence", "score": 6},
 	{"criterion": "engagement", "score": 8}, {"criterion": "novelty", "score": 7}, {"criterion": "persuasiveness", "score": 7},
 	{"criterion": "relevance", "score": 9}]`
 
 const assessed = `{"should_continue": false, "quality": 7, "participants": [
-	{"name": "Ada", "criteria": ` + marks + `}, {"name": "Bo", "criteria": ` + marks + `}]}`
+	{"name": "Ada", "criteria": ` + delimiterTokens + `}, {"name": "Bo", "criteria": ` + delimiterTokens + `}]}`
 
 func config() debate.Config {
 	return debate.Config{

@@ -16,21 +16,21 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// call is one step on its way to a turn: all attempts. Everything that it needs of the record was taken when it was
+// execution is one step on its way to a turn: all attempts. Everything that it needs of the record was taken when it was
 // planned, so it runs beside others.
-type call struct {
+type execution struct {
 	step       protocol.Step
 	role       string
 	config     *Config
-	created    time.Time       // when the debate was
-	concluding bool            // the debate concludes
-	judging    bool            // the actor is a judge
-	debating   bool            // the actor is a participant
-	contract   *reply.Contract // nil: free text
-	names      []string        // the participants that the reply may name
-	mask       *judge.Labels   // how the model sees the participants; nil: by name
+	created    time.Time         // when the debate was
+	concluding bool              // the debate concludes
+	judging    bool              // the actor is a judge
+	debating   bool              // the actor is a participant
+	contract   *reply.Contract   // nil: free text
+	names      []string          // the participants that the reply may name
+	pseudonyms *judge.Pseudonyms // how the model sees the participants; nil: by name
 	model      model
-	prompt     prompt
+	prompt     judgePromptTokens
 	request    providers.Request
 	attempts   attempts
 	timing     timing
@@ -41,13 +41,13 @@ type call struct {
 
 	ctx    context.Context
 	cancel context.CancelCauseFunc
-	feed   *feed
+	feed   *liveFeed
 	// emit shows an event, which is stamped with a seq; nil: nobody watches.
 	emit func(ev Event, seq int64) error
 }
 
-// executions are reused: each is as large as a turn with its prompt.
-var executions = sync.Pool{New: func() any { return new(call) }}
+// executionPool are reused: each is as large as a turn with its prompt.
+var executionPool = sync.Pool{New: func() any { return new(execution) }}
 
 // model is who gives the reply.
 type model struct {
@@ -59,8 +59,8 @@ type model struct {
 	substituted  bool
 }
 
-// prompt is what the request was made of, so that it can be made shorter or asked again.
-type prompt struct {
+// judgePromptTokens is what the request was made of, so that it can be made shorter or asked again.
+type judgePromptTokens struct {
 	set        *prompts.Set
 	data       prompts.Data
 	messages   []providers.Message // without those that ask again
@@ -74,12 +74,12 @@ type prompt struct {
 // attempts is what became of the attempts so far.
 type attempts struct {
 	current     *Attempt
-	failures    map[providers.Kind]int // of the model in use
-	partial     string                 // the most that was said in a failed attempt
-	reasked     bool                   // an invalid reply was asked for again
-	widened     bool                   // a reply was cut, and its cap was doubled
-	waitedAfter int                    // the last attempt after which a rate limit was waited out
-	leave       error                  // why a rate limit cannot be waited out
+	failures    map[providers.ErrorKind]int // of the model in use
+	partial     string                      // the most that was said in a failed attempt
+	askedAgain  bool                        // an invalid reply was asked for again
+	capRaised   bool                        // a reply was cut, and its cap was doubled
+	waitedAfter int                         // the last attempt after which a rate limit was waited out
+	waitError   error                       // why a rate limit cannot be waited out
 }
 
 // timing is how long the attempts may take.
@@ -103,61 +103,61 @@ type counter struct {
 }
 
 // start gives the call its time.
-func (c *call) start() {
+func (c *execution) start() {
 	if c.timing.timer != nil {
 		c.timing.timer.Stop()
 		c.timing.viewed += c.timing.timer.Viewed()
 	}
 	c.timing.waited, c.timing.began = false, time.Now()
-	if rest := c.timing.maxWait - time.Since(c.turn.Began) + c.timing.viewed; c.timing.maxWait > 0 && rest < c.timing.limit {
+	if rest := c.timing.maxWait - time.Since(c.turn.Started) + c.timing.viewed; c.timing.maxWait > 0 && rest < c.timing.limit {
 		c.timing.limit, c.timing.budget = rest, true
 	}
 	cancel, limit, budget, concluding := c.cancel, c.timing.limit, c.timing.budget, c.concluding
 	c.timing.timer = steptimer.Start(limit, func() { // it may ring late, when c runs another step
-		cancel(overtime(limit, budget, concluding))
+		cancel(timeoutError(limit, budget, concluding))
 	})
 }
 
-// done is a turn that has come to its end. An error is that of a viewer who has gone.
-func (c *call) done() error {
-	c.turn.end(c.timing.viewed + c.timing.timer.Viewed())
+// finish is a turn that has come to its end. An error is that of a viewer who has gone.
+func (c *execution) finish() error {
+	c.turn.finish(c.timing.viewed + c.timing.timer.Viewed())
 	return c.warn()
 }
 
 // warn tells what a user should know of the turn.
-func (c *call) warn() error {
-	for _, w := range warnings(&c.turn.Turn) {
-		if err := c.tell(Warning{Stamp: live("warning"), Key: c.step.Key, Text: w}); err != nil {
+func (c *execution) warn() error {
+	for _, w := range turnWarnings(&c.turn.Turn) {
+		if err := c.notify(Warning{EventMeta: liveMeta("warning"), Key: c.step.Key, Text: w}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// live is the stamp of an event that is not stored; its seq is set when it is shown.
-func live(kind string) Stamp { return Stamp{Type: kind, Live: true} }
+// liveMeta is the stamp of an event that is not stored; its seq is set when it is shown.
+func liveMeta(kind string) EventMeta { return EventMeta{Type: kind, Live: true} }
 
-func (c *call) tell(ev Event) error {
-	c.feed.note(ev)
+func (c *execution) notify(ev Event) error {
+	c.feed.notify(ev)
 	if c.emit == nil {
 		return nil
 	}
-	return c.emit(ev, ev.Event().Seq)
+	return c.emit(ev, ev.Meta().Seq)
 }
 
-// tried adds an attempt to the turn, with what came of it.
-func (c *call) tried(a transcript.Attempt, resp providers.Response, err error) {
+// addAttempt adds an attempt to the turn, with what came of it.
+func (c *execution) addAttempt(a transcript.Attempt, resp providers.Response, err error) {
 	asked := a.Model
-	a.Model, a.Finish = cmp.Or(resp.Model, asked), string(resp.Finish)
+	a.Model, a.FinishReason = cmp.Or(resp.Model, asked), string(resp.FinishReason)
 	c.price(&a.Usage, a.Model, asked)
 	if failed := providers.AsError(err); failed != nil {
-		a.Error, a.Message = string(failed.Kind), c.mask.Reveal(failed.Error())
+		a.ErrorKind, a.ErrorMessage = string(failed.Kind), c.pseudonyms.Reveal(failed.Error())
 	}
-	c.turn.tried(a)
+	c.turn.addAttempt(a)
 }
 
 // count is how many tokens a text has for the actor's model. The last text is not counted again.
-func (c *call) count(text string) int {
+func (c *execution) count(text string) int {
 	if text != c.counter.text {
 		c.counter.text, c.counter.tokens = text, c.counter.count(c.model.actor.Model, text)
 	}
@@ -165,9 +165,9 @@ func (c *call) count(text string) int {
 }
 
 // usage is what the provider counted, else an estimate.
-func (c *call) usage(r providers.Response, whole bool) transcript.Usage {
+func (c *execution) usage(r providers.Response, whole bool) transcript.Usage {
 	switch {
-	case wordless(c.step.Actor): // no model writes
+	case makesNoText(c.step.Actor): // no model writes
 	case r.Usage == (transcript.Usage{}) && r.Text != "":
 		return transcript.Usage{Input: c.prompt.tokens, Output: c.count(r.Text), Estimated: true}
 	case !whole && 4*r.Usage.Output < c.count(r.Text): // a stream that was cut before its count came
@@ -177,31 +177,31 @@ func (c *call) usage(r providers.Response, whole bool) transcript.Usage {
 }
 
 // price adds what a call cost, by the name of the model that answered, else of the one that was asked for.
-func (c *call) price(u *transcript.Usage, answered, asked string) {
+func (c *execution) price(u *transcript.Usage, answered, asked string) {
 	if c.config.Prices == nil || *u == (transcript.Usage{}) {
 		return
 	}
-	p, known := c.config.Prices.Of(answered)
+	p, known := c.config.Prices.Lookup(answered)
 	if !known {
-		p, known = c.config.Prices.Of(asked)
+		p, known = c.config.Prices.Lookup(asked)
 	}
 	u.Cost, u.Unpriced = p.Cost(*u), !known
 }
 
-// standIn puts the contract's safe defaults in the place of a reply, and nothing in that of a summary.
-func (c *call) standIn() bool {
-	safe, ok := reply.Reply{}, c.step.Actor == protocol.Summarizing
+// useDefault puts the contract's safe defaults in the place of a reply, and nothing in that of a summary.
+func (c *execution) useDefault() bool {
+	safe, ok := reply.Reply{}, c.step.Actor == protocol.Summarizer
 	if c.contract != nil {
-		safe, ok = c.contract.Fallback(c.names)
+		safe, ok = c.contract.Default(c.names)
 	}
 	if ok {
-		c.turn.fallBack(safe.Text, safe.Data, c.count(safe.Text))
+		c.turn.setDefault(safe.Text, safe.Data, c.count(safe.Text))
 	}
 	return ok
 }
 
-// overtime returns the cause with which a call ends when its time is over.
-func overtime(limit time.Duration, budget, concluding bool) error {
+// timeoutError returns the cause with which a call ends when its time is over.
+func timeoutError(limit time.Duration, budget, concluding bool) error {
 	switch {
 	case !budget:
 		return &providers.Error{Kind: providers.Timeout, Err: fmt.Errorf("the step took longer than %v", limit)}
@@ -211,34 +211,34 @@ func overtime(limit time.Duration, budget, concluding bool) error {
 	return errOutOfTime
 }
 
-func (c *call) failedBy(kind providers.Kind) int {
+func (c *execution) countFailure(kind providers.ErrorKind) int {
 	if c.attempts.failures == nil {
-		c.attempts.failures = map[providers.Kind]int{}
+		c.attempts.failures = map[providers.ErrorKind]int{}
 	}
 	c.attempts.failures[kind]++
 	return c.attempts.failures[kind]
 }
 
-// most is how often a call is made again after a kind of failure.
-func (c *call) most(kind providers.Kind) int {
+// maxRetries is how often a call is made again after a kind of failure.
+func (c *execution) maxRetries(kind providers.ErrorKind) int {
 	if n, ok := c.config.Retries[kind]; ok {
 		return n
 	}
-	return retries[kind]
+	return defaultRetries[kind]
 }
 
-// left is what is left of the step's time.
-func (c *call) left() time.Duration {
+// timeLeft is what is timeLeft of the step's time.
+func (c *execution) timeLeft() time.Duration {
 	return c.timing.limit - time.Since(c.timing.began) + c.timing.timer.Viewed()
 }
 
-// limited says whether an attempt failed by a rate limit that hits everyone who debates.
-func (c *call) limited(e *providers.Error) bool {
+// waitsForRateLimit says whether an attempt failed by a rate limit that hits everyone who debates.
+func (c *execution) waitsForRateLimit(e *providers.Error) bool {
 	return e.Kind == providers.RateLimit && c.timing.maxWait != 0
 }
 
-// outlasts says whether a wait is longer than what is left of a worker's job.
-func (c *call) outlasts(wait time.Duration) bool {
+// exceedsTimeout says whether a wait is longer than what is left of a worker's job.
+func (c *execution) exceedsTimeout(wait time.Duration) bool {
 	end, ok := c.ctx.Deadline()
 	return ok && time.Until(end) <= wait
 }

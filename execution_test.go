@@ -47,11 +47,11 @@ func TestModelsAndTemperaturesReachTheCall(t *testing.T) {
 				p.Name, p.Model = name, model
 				return p
 			}
-			d := panelOf(t, 1, func(c *debate.Config, o *debate.Options) {
+			d := newPanelDebate(t, 1, func(c *debate.Config, o *debate.Options) {
 				c.Protocol = debatetest.SummarizingPanel{Protocol: panel.Protocol{Personas: panel.Binary}}
 				c.Participants = []debate.Participant{with("A", "A-model"), with("B", "B-model")}
 				c.Judges = []debate.Participant{with("J", "J-model")}
-				c.Casting, c.Summarizer = with("", "personas-model"), with("", "summarizer-model")
+				c.PersonaAssigner, c.Summarizer = with("", "personas-model"), with("", "summarizer-model")
 				o.Providers["m"] = all
 			})
 			_, err := debatetest.Run(t, d)
@@ -70,9 +70,9 @@ func TestASlowViewerTripsNoTimeout(t *testing.T) {
 	for _, mode := range []panel.Mode{panel.Sequential, panel.Simultaneous} {
 		t.Run(string(mode), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				d := panelOf(t, 1, func(c *debate.Config, o *debate.Options) {
+				d := newPanelDebate(t, 1, func(c *debate.Config, o *debate.Options) {
 					c.Protocol = panel.Protocol{Mode: mode}
-					c.Limits = debate.Limits{StepTimeout: time.Minute, Time: 100 * time.Hour}
+					c.Limits = debate.Limits{StepTimeout: time.Minute, RunningTime: 100 * time.Hour}
 					o.Providers["m"] = &scripted.Provider{Func: func(providers.Request) scripted.Reply {
 						return scripted.Reply{Text: "a statement in pieces", Chunks: 10, Latency: 30 * time.Second}
 					}}
@@ -95,7 +95,7 @@ func TestASlowViewerTripsNoTimeout(t *testing.T) {
 
 func TestAStepThatTakesTooLongFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := panelOf(t, 1, func(c *debate.Config, o *debate.Options) {
+		d := newPanelDebate(t, 1, func(c *debate.Config, o *debate.Options) {
 			c.Limits.StepTimeout = time.Minute
 			o.Providers["m"] = &scripted.Provider{Func: func(providers.Request) scripted.Reply {
 				return scripted.Reply{Text: "never said in time", Latency: 2 * time.Minute}
@@ -115,7 +115,7 @@ func TestAStepThatTakesTooLongFails(t *testing.T) {
 func TestWhatAFailingSpeakerHadSaidIsKept(t *testing.T) {
 	texts := []string{"One", "One two three ", "", "One two"}
 	breaking := debatetest.ProviderFunc(func(_ context.Context, r providers.Request) (providers.Response, error) {
-		failed := failsWith(providers.Network, 0)
+		failed := errorOfKind(providers.Network, 0)
 		failed.Partial.Text, texts = texts[0], append(texts[1:], texts[0])
 		if failed.Partial.Text != "" {
 			if err := r.OnChunk(failed.Partial.Text); err != nil {
@@ -129,7 +129,7 @@ func TestWhatAFailingSpeakerHadSaidIsKept(t *testing.T) {
 			return providers.Response{}, err
 		}
 		<-ctx.Done()
-		return providers.Response{}, providers.Ended(ctx, providers.Response{Text: "As I see it, "})
+		return providers.Response{}, providers.ContextError(ctx, providers.Response{Text: "As I see it, "})
 	})
 	ignoring := debatetest.ProviderFunc(func(context.Context, providers.Request) (providers.Response, error) {
 		time.Sleep(time.Hour) // whatever its context says
@@ -147,8 +147,8 @@ func TestWhatAFailingSpeakerHadSaidIsKept(t *testing.T) {
 		for _, mode := range []panel.Mode{panel.Sequential, panel.Simultaneous} {
 			t.Run(name+", "+string(mode), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					other := chatter()
-					d := troubledPair(t, tt.model, func(c *debate.Config, o *debate.Options) {
+					other := talkingModel()
+					d := newDebateWithModel(t, tt.model, func(c *debate.Config, o *debate.Options) {
 						c.Protocol, c.Limits.MaxRounds, o.Providers["other"] = panel.Protocol{Mode: mode}, 1, other
 					})
 					events, err := debatetest.Run(t, d)
@@ -160,8 +160,8 @@ func TestWhatAFailingSpeakerHadSaidIsKept(t *testing.T) {
 					require.Equal(t, []transcript.Flag{transcript.Partial}, res.Turns[0].Flags)
 					require.Len(t, res.Turns[0].Attempts, tt.attempts)
 					require.Positive(t, res.Turns[0].Tokens)
-					require.Empty(t, dropouts(events))
-					require.Equal(t, []string{"A: the model failed, this is as far as it came"}, warned(events))
+					require.Empty(t, droppedNames(events))
+					require.Equal(t, []string{"A: the model failed, this is as far as it came"}, warningTexts(events))
 					require.Equal(t, []string{"round 1, respond of A: the model failed, this is as far as it came"}, res.Warnings)
 					require.Equal(t, "active", res.Participants[0].State)
 					if mode == panel.Sequential {
@@ -175,9 +175,9 @@ func TestWhatAFailingSpeakerHadSaidIsKept(t *testing.T) {
 
 func TestWhereAPersonIsAskedNothingIsKept(t *testing.T) {
 	model := &scripted.Provider{Replies: []scripted.Reply{
-		{Text: "So far", Err: failsWith(providers.ContextOverflow, 0)}, {Text: "Now all of it."},
+		{Text: "So far", Err: errorOfKind(providers.ContextOverflow, 0)}, {Text: "Now all of it."},
 	}}
-	d := troubledPair(t, model, func(c *debate.Config, _ *debate.Options) { c.OnFailure = debate.Ask })
+	d := newDebateWithModel(t, model, func(c *debate.Config, _ *debate.Options) { c.OnFailure = debate.Ask })
 	_, err := debatetest.Run(t, d)
 	require.NoError(t, err)
 	require.Empty(t, debatetest.Result(t, d).Turns)
@@ -197,27 +197,27 @@ func TestSubstitutesJudgeInTheirOrder(t *testing.T) {
 		flags   []transcript.Flag
 	}{
 		"the judge's service is down": {
-			dead(providers.API), court(t, 1), nil,
-			[]string{"j gpt api_error", "j gpt api_error", "j gpt api_error", "s mistral"},
+			unavailableModel(providers.ServerError), scriptedJudge(t, 1), nil,
+			[]string{"j gpt server_error", "j gpt server_error", "j gpt server_error", "s mistral"},
 			[]transcript.Flag{transcript.Substituted},
 		},
 		"the first substitute's too": {
-			dead(providers.InvalidResponse), dead(providers.ContextOverflow), court(t, 1),
+			unavailableModel(providers.InvalidResponse), unavailableModel(providers.ContextOverflow), scriptedJudge(t, 1),
 			[]string{"j gpt invalid_response", "j gpt invalid_response", "s mistral context_overflow", "u qwen"},
 			[]transcript.Flag{transcript.Substituted},
 		},
 		"the judge cannot do it": {
-			scripted.Text("What?", "How?"), court(t, 1), nil,
+			scripted.Text("What?", "How?"), scriptedJudge(t, 1), nil,
 			[]string{"j gpt invalid_response", "j gpt invalid_response", "s mistral"},
 			[]transcript.Flag{transcript.Substituted},
 		},
 		"the substitute needs asking again": {
-			scripted.Text("What?", "How?"), &scripted.Provider{Replies: []scripted.Reply{{Text: "Me?"}}, Func: court(t, 1).Func}, nil,
+			scripted.Text("What?", "How?"), &scripted.Provider{Replies: []scripted.Reply{{Text: "Me?"}}, Func: scriptedJudge(t, 1).Func}, nil,
 			[]string{"j gpt invalid_response", "j gpt invalid_response", "s mistral invalid_response", "s mistral"},
 			[]transcript.Flag{transcript.Substituted, transcript.Reasked},
 		},
 		"the judge's key is refused": {
-			dead(providers.Authentication), court(t, 1), nil,
+			unavailableModel(providers.Authentication), scriptedJudge(t, 1), nil,
 			[]string{"j gpt authentication", "s mistral"},
 			[]transcript.Flag{transcript.Substituted},
 		},
@@ -227,15 +227,15 @@ func TestSubstitutesJudgeInTheirOrder(t *testing.T) {
 				"j gpt invalid_response", "j gpt invalid_response", "s mistral invalid_response", "s mistral invalid_response",
 				"u qwen invalid_response", "u qwen invalid_response",
 			},
-			[]transcript.Flag{transcript.Reasked, transcript.Fallback},
+			[]transcript.Flag{transcript.Reasked, transcript.Defaulted},
 		},
 		"one does not know what to say, the last is down": {
-			scripted.Text("What?", "How?"), scripted.Text("Me?", "Now?"), dead(providers.ContextOverflow),
+			scripted.Text("What?", "How?"), scripted.Text("Me?", "Now?"), unavailableModel(providers.ContextOverflow),
 			[]string{
 				"j gpt invalid_response", "j gpt invalid_response", "s mistral invalid_response", "s mistral invalid_response",
 				"u qwen context_overflow",
 			},
-			[]transcript.Flag{transcript.Reasked, transcript.Fallback},
+			[]transcript.Flag{transcript.Reasked, transcript.Defaulted},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -244,7 +244,7 @@ func TestSubstitutesJudgeInTheirOrder(t *testing.T) {
 				look := func(p providers.Provider) providers.Provider {
 					return debatetest.ProviderFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
 						if debatetest.AsksFor(r, "verdict") {
-							return providers.Response{Text: verdict}, nil
+							return providers.Response{Text: verdictReply}, nil
 						}
 						seen = append(seen, r)
 						resp, err := p.Generate(ctx, r)
@@ -255,7 +255,7 @@ func TestSubstitutesJudgeInTheirOrder(t *testing.T) {
 						return resp, err
 					})
 				}
-				d := panelOf(t, 1, func(c *debate.Config, o *debate.Options) {
+				d := newPanelDebate(t, 1, func(c *debate.Config, o *debate.Options) {
 					c.Limits.MaxRounds, c.OnOverflow, c.Judges[0].Model = 1, debate.Degrade, "gpt"
 					c.Substitutes = []debate.Participant{{Provider: "s", Model: "mistral", Temperature: &hot, MaxTokens: 99}, {Provider: "u", Model: "qwen"}}
 					o.Providers["j"], o.Providers["s"], o.Providers["u"] = look(tt.j), look(tt.s), look(tt.u)
@@ -263,10 +263,10 @@ func TestSubstitutesJudgeInTheirOrder(t *testing.T) {
 				events, err := debatetest.Run(t, d)
 				require.NoError(t, err)
 				turn := debatetest.Result(t, d).Assessments[0]
-				require.Equal(t, tt.tried, tried(turn.Attempts))
+				require.Equal(t, tt.tried, attemptSummaries(turn.Attempts))
 				require.Equal(t, tt.flags, turn.Flags)
 				require.Equal(t, "J", turn.Actor, "it speaks in the judge's name")
-				require.Len(t, warned(events), 1)
+				require.Len(t, warningTexts(events), 1)
 				for i, r := range seen {
 					if at := tt.tried[i]; strings.HasPrefix(at, "s mistral") {
 						require.Equal(t, "mistral", r.Model)
@@ -282,9 +282,9 @@ func TestSubstitutesJudgeInTheirOrder(t *testing.T) {
 }
 
 func TestASubstituteJudgesOneReplyOnly(t *testing.T) {
-	jury := &scripted.Provider{Replies: []scripted.Reply{{Err: failsWith(providers.ContextOverflow, 0)}}, Func: court(t, 2).Func}
-	spare := court(t, 9)
-	d := panelOf(t, 2, func(c *debate.Config, o *debate.Options) {
+	jury := &scripted.Provider{Replies: []scripted.Reply{{Err: errorOfKind(providers.ContextOverflow, 0)}}, Func: scriptedJudge(t, 2).Func}
+	spare := scriptedJudge(t, 9)
+	d := newPanelDebate(t, 2, func(c *debate.Config, o *debate.Options) {
 		c.OnOverflow, c.Substitutes = debate.Degrade, []debate.Participant{{Provider: "s"}}
 		o.Providers["j"], o.Providers["s"] = jury, spare
 	})
@@ -297,20 +297,20 @@ func TestASubstituteJudgesOneReplyOnly(t *testing.T) {
 
 func TestASubstituteThatReadsLessIsShownLess(t *testing.T) {
 	long := strings.Repeat("and so on and so forth, ", 400)
-	spare := court(t, 1)
-	d := panelOf(t, 1, func(c *debate.Config, o *debate.Options) {
+	spare := scriptedJudge(t, 1)
+	d := newPanelDebate(t, 1, func(c *debate.Config, o *debate.Options) {
 		c.OnOverflow, c.Substitutes = debate.Degrade, []debate.Participant{{Provider: "s", MaxTokens: 500, Window: 5000}}
 		o.Providers["m"] = &scripted.Provider{Func: func(providers.Request) scripted.Reply { return scripted.Reply{Text: long} }}
-		o.Providers["j"], o.Providers["s"] = dead(providers.ContextOverflow), spare
+		o.Providers["j"], o.Providers["s"] = unavailableModel(providers.ContextOverflow), spare
 	})
 	events, err := debatetest.Run(t, d)
 	require.NoError(t, err)
 	turn := debatetest.Result(t, d).Assessments[0]
 	require.Equal(t, []transcript.Flag{transcript.Substituted}, turn.Flags)
-	require.Equal(t, 1, turn.Window.Cut)
+	require.Equal(t, 1, turn.Window.Omitted)
 	require.Equal(t, 1, turn.Window.Kept)
 	require.Len(t, spare.Calls()[0].Messages, 3)
-	require.Len(t, warned(events), 4, "of both the assessment and the verdict: left out, and another model")
+	require.Len(t, warningTexts(events), 4, "of both the assessment and the verdict: left out, and another model")
 }
 
 // A speaker in mid-sentence keeps what it has said when the time for rounds is over. Where a person is asked about failures,
@@ -318,9 +318,9 @@ func TestASubstituteThatReadsLessIsShownLess(t *testing.T) {
 func TestWhatWasSaidWhenTheTimeIsOverIsKept(t *testing.T) {
 	const half = "half a statement"
 	for name, limits := range map[string]debate.Limits{
-		"of the debate":       {Time: 10 * time.Minute, StepTimeout: time.Hour},
-		"of the debate alone": {Time: 6 * time.Minute},
-		"of the round":        {Round: 3 * time.Minute},
+		"of the debate":       {RunningTime: 10 * time.Minute, StepTimeout: time.Hour},
+		"of the debate alone": {RunningTime: 6 * time.Minute},
+		"of the round":        {RoundTime: 3 * time.Minute},
 	} {
 		for _, policy := range []debate.FailurePolicy{debate.Degrade, debate.Ask} {
 			for _, mode := range []panel.Mode{panel.Sequential, panel.Simultaneous} {
@@ -328,7 +328,7 @@ func TestWhatWasSaidWhenTheTimeIsOverIsKept(t *testing.T) {
 					synctest.Test(t, func(t *testing.T) {
 						var mu sync.Mutex
 						calls, used := 0, debatetest.UsageMeter{}
-						d := panelOf(t, 9, func(c *debate.Config, o *debate.Options) {
+						d := newPanelDebate(t, 9, func(c *debate.Config, o *debate.Options) {
 							c.Protocol, c.Limits, c.OnFailure = panel.Protocol{Mode: mode}, limits, policy
 							o.Providers["j"] = used.Wrap(o.Providers["j"])
 							o.Providers["m"] = used.Wrap(debatetest.ProviderFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
@@ -341,7 +341,7 @@ func TestWhatWasSaidWhenTheTimeIsOverIsKept(t *testing.T) {
 									return resp, err
 								}
 								<-ctx.Done()
-								return providers.Response{}, providers.Ended(ctx, resp)
+								return providers.Response{}, providers.ContextError(ctx, resp)
 							}))
 						})
 						events, err := debatetest.Run(t, d)
@@ -349,8 +349,8 @@ func TestWhatWasSaidWhenTheTimeIsOverIsKept(t *testing.T) {
 						res := debatetest.Result(t, d)
 						require.Equal(t, transcript.TimeBudget, res.Ending.Outcome)
 						require.NotNil(t, res.Verdict)
-						require.Empty(t, dropouts(events))
-						used.Check(t, d, d.In(t, chatter()))
+						require.Empty(t, droppedNames(events))
+						used.Check(t, d, d.OpenWithProvider(t, talkingModel()))
 						partial := 0
 						for _, turn := range res.Turns {
 							if turn.Round == 2 && turn.Kind == transcript.Speech {
@@ -367,7 +367,7 @@ func TestWhatWasSaidWhenTheTimeIsOverIsKept(t *testing.T) {
 						default:
 							require.Equal(t, 2, partial)
 						}
-						require.Len(t, warned(events), partial)
+						require.Len(t, warningTexts(events), partial)
 					})
 				})
 			}
@@ -376,17 +376,17 @@ func TestWhatWasSaidWhenTheTimeIsOverIsKept(t *testing.T) {
 }
 
 func TestAReplyThatTheServiceHeldBackIsMarked(t *testing.T) {
-	d := panelOf(t, 1, func(_ *debate.Config, o *debate.Options) {
+	d := newPanelDebate(t, 1, func(_ *debate.Config, o *debate.Options) {
 		o.Providers["m"] = &scripted.Provider{Func: func(providers.Request) scripted.Reply {
-			return scripted.Reply{Text: "I would say that", Finish: providers.ContentFilter}
+			return scripted.Reply{Text: "I would say that", FinishReason: providers.ContentFilter}
 		}}
 	})
 	events, err := debatetest.Run(t, d)
 	require.NoError(t, err)
 	res := debatetest.Result(t, d)
-	require.Equal(t, []transcript.Flag{transcript.Withheld}, res.Turns[0].Flags)
+	require.Equal(t, []transcript.Flag{transcript.Filtered}, res.Turns[0].Flags)
 	require.Equal(t, "I would say that", res.Turns[0].Text)
-	require.Equal(t, []string{"A: the service held back the rest of the reply", "B: the service held back the rest of the reply"}, warned(events))
+	require.Equal(t, []string{"A: the service held back the rest of the reply", "B: the service held back the rest of the reply"}, warningTexts(events))
 	require.Equal(t, []string{
 		"round 1, respond of A: the service held back the rest of the reply", "round 1, respond of B: the service held back the rest of the reply",
 	}, res.Warnings)
@@ -394,19 +394,19 @@ func TestAReplyThatTheServiceHeldBackIsMarked(t *testing.T) {
 
 // A structured reply that was cut is asked for with more room. It is neither repaired nor searched for a draft.
 func TestACutReplyIsAskedForWithMoreRoom(t *testing.T) {
-	draft := assess(t, false, "A", "B") + "\nBut let me think again: {"
-	whole := assess(t, true, "A", "B")
+	draft := assessmentReply(t, false, "A", "B") + "\nBut let me think again: {"
+	whole := assessmentReply(t, true, "A", "B")
 	for _, tt := range []struct {
 		name    string
 		replies []scripted.Reply // to the assessment of the first round
 		room    []int            // that each was asked with
 		flags   []transcript.Flag
 		judge   debate.Participant
-		retries map[providers.Kind]int
+		retries map[providers.ErrorKind]int
 	}{
 		{
 			"a whole one comes then",
-			[]scripted.Reply{{Text: draft, Finish: providers.Length}, {Text: whole}},
+			[]scripted.Reply{{Text: draft, FinishReason: providers.Length}, {Text: whole}},
 			[]int{500, 1000},
 			[]transcript.Flag{transcript.Reasked},
 			debate.Participant{},
@@ -414,7 +414,7 @@ func TestACutReplyIsAskedForWithMoreRoom(t *testing.T) {
 		},
 		{
 			"even one that looks whole may be a draft",
-			[]scripted.Reply{{Text: whole, Finish: providers.Length}, {Text: whole}},
+			[]scripted.Reply{{Text: whole, FinishReason: providers.Length}, {Text: whole}},
 			[]int{500, 1000},
 			[]transcript.Flag{transcript.Reasked},
 			debate.Participant{},
@@ -422,7 +422,7 @@ func TestACutReplyIsAskedForWithMoreRoom(t *testing.T) {
 		},
 		{
 			"an invalid one comes then, and is asked for with what is wrong",
-			[]scripted.Reply{{Text: "{", Finish: providers.Length}, {Text: "{}"}, {Text: whole}},
+			[]scripted.Reply{{Text: "{", FinishReason: providers.Length}, {Text: "{}"}, {Text: whole}},
 			[]int{500, 1000, 1000},
 			[]transcript.Flag{transcript.Reasked},
 			debate.Participant{},
@@ -430,15 +430,15 @@ func TestACutReplyIsAskedForWithMoreRoom(t *testing.T) {
 		},
 		{
 			"it is cut again, and is given up",
-			[]scripted.Reply{{Text: draft, Finish: providers.Length}, {Text: draft, Finish: providers.Length}},
+			[]scripted.Reply{{Text: draft, FinishReason: providers.Length}, {Text: draft, FinishReason: providers.Length}},
 			[]int{500, 1000},
-			[]transcript.Flag{transcript.Reasked, transcript.Truncated, transcript.Fallback},
+			[]transcript.Flag{transcript.Reasked, transcript.Truncated, transcript.Defaulted},
 			debate.Participant{},
 			nil,
 		},
 		{
 			"the window has not so much room",
-			[]scripted.Reply{{Text: draft, Finish: providers.Length}, {Text: whole}},
+			[]scripted.Reply{{Text: draft, FinishReason: providers.Length}, {Text: whole}},
 			[]int{500, 700},
 			[]transcript.Flag{transcript.Reasked},
 			debate.Participant{Window: -1},
@@ -446,22 +446,22 @@ func TestACutReplyIsAskedForWithMoreRoom(t *testing.T) {
 		},
 		{
 			"nothing is to be asked again",
-			[]scripted.Reply{{Text: draft, Finish: providers.Length}},
+			[]scripted.Reply{{Text: draft, FinishReason: providers.Length}},
 			[]int{500},
-			[]transcript.Flag{transcript.Truncated, transcript.Fallback},
+			[]transcript.Flag{transcript.Truncated, transcript.Defaulted},
 			debate.Participant{},
-			map[providers.Kind]int{providers.InvalidResponse: 0},
+			map[providers.ErrorKind]int{providers.InvalidResponse: 0},
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c := debatetest.PairConfig(panel.Protocol{})
 			c.Limits.MaxRounds, c.Retries = 1, tt.retries
 			c.Limits.JudgeTokens = 500
-			j := &scripted.Provider{Replies: tt.replies, Func: func(providers.Request) scripted.Reply { return scripted.Reply{Text: verdict} }}
+			j := &scripted.Provider{Replies: tt.replies, Func: func(providers.Request) scripted.Reply { return scripted.Reply{Text: verdictReply} }}
 			if tt.judge.Window < 0 { // as large as the prompt, a reply and a bit
-				c.Judges[0].Window = prompt(t, c) + 700
+				c.Judges[0].Window = judgePromptTokens(t, c) + 700
 			}
-			d, err := debate.New(t.Context(), c, debate.Options{Providers: models(chatter(), j)})
+			d, err := debate.New(t.Context(), c, debate.Options{Providers: providersOf(talkingModel(), j)})
 			require.NoError(t, err)
 			_, err = debatetest.Run(t, d)
 			require.NoError(t, err)
@@ -475,16 +475,16 @@ func TestACutReplyIsAskedForWithMoreRoom(t *testing.T) {
 			require.Equal(t, tt.flags, turn.Flags)
 			require.Len(t, turn.Attempts, len(tt.replies))
 			if tt.flags[0] == transcript.Reasked && len(tt.flags) == 1 {
-				require.Contains(t, turn.Attempts[0].Message, "the reply was cut off at 500 tokens")
+				require.Contains(t, turn.Attempts[0].ErrorMessage, "the reply was cut off at 500 tokens")
 			}
 		})
 	}
 }
 
-// prompt is about how many tokens the judge's prompt has after one round.
-func prompt(t *testing.T, c debate.Config) int {
+// judgePromptTokens is about how many tokens the judge's judgePromptTokens has after one round.
+func judgePromptTokens(t *testing.T, c debate.Config) int {
 	t.Helper()
-	d, err := debate.New(t.Context(), c, debate.Options{Providers: models(chatter(), court(t, 1))})
+	d, err := debate.New(t.Context(), c, debate.Options{Providers: providersOf(talkingModel(), scriptedJudge(t, 1))})
 	require.NoError(t, err)
 	for range 4 {
 		next, err := d.Preview(t.Context())
@@ -492,7 +492,7 @@ func prompt(t *testing.T, c debate.Config) int {
 		if next[0].Kind == transcript.Assessment {
 			return next[0].Tokens
 		}
-		_, err = d.Do(t.Context())
+		_, err = d.RunOnce(t.Context())
 		require.NoError(t, err)
 	}
 	t.Fatal("nobody judges")
@@ -500,14 +500,14 @@ func prompt(t *testing.T, c debate.Config) int {
 }
 
 func TestAnEmptyReplyAfterAnInvalidOneIsReplaced(t *testing.T) {
-	d := panelOf(t, 1, func(c *debate.Config, o *debate.Options) {
-		c.Limits.MaxRounds, o.Providers["j"] = 1, scripted.Text("I cannot say.", "", verdict)
+	d := newPanelDebate(t, 1, func(c *debate.Config, o *debate.Options) {
+		c.Limits.MaxRounds, o.Providers["j"] = 1, scripted.Text("I cannot say.", "", verdictReply)
 	})
 	_, err := debatetest.Run(t, d)
 	require.NoError(t, err)
 	res := debatetest.Result(t, d)
 	require.Equal(t, fsm.Completed, res.State)
-	require.Equal(t, []transcript.Flag{transcript.Reasked, transcript.Fallback}, res.Assessments[0].Flags)
+	require.Equal(t, []transcript.Flag{transcript.Reasked, transcript.Defaulted}, res.Assessments[0].Flags)
 	require.Len(t, res.Assessments[0].Attempts, 2)
 	require.Contains(t, strings.Join(res.Warnings, "\n"), "safe defaults stand for it")
 }
@@ -515,32 +515,32 @@ func TestAnEmptyReplyAfterAnInvalidOneIsReplaced(t *testing.T) {
 // A model that takes no more than its own most tokens a reply refuses the wider cap. That is a failure of the second
 // attempt, not of the debate: the safe defaults stand in, as where the reply is cut twice.
 func TestACapThatAModelRefusesIsNotTheDebatesEnd(t *testing.T) {
-	m := chatter()
+	m := talkingModel()
 	j := debatetest.ProviderFunc(func(_ context.Context, r providers.Request) (providers.Response, error) {
 		switch {
 		case debatetest.AsksFor(r, "verdict"):
-			return providers.Response{Text: verdict, Finish: providers.Stop}, nil
+			return providers.Response{Text: verdictReply, FinishReason: providers.Stop}, nil
 		case r.MaxTokens > 500:
-			return providers.Response{}, &providers.Error{Kind: providers.Validation, Err: errors.New("max_tokens: 1000 > 500, the most of this model")}
+			return providers.Response{}, &providers.Error{Kind: providers.InvalidRequest, Err: errors.New("max_tokens: 1000 > 500, the most of this model")}
 		}
-		return providers.Response{Text: `{"participants": [`, Finish: providers.Length}, nil
+		return providers.Response{Text: `{"participants": [`, FinishReason: providers.Length}, nil
 	})
 	c := debatetest.PairConfig(panel.Protocol{})
 	c.Limits.MaxRounds, c.Limits.JudgeTokens = 1, 500
-	d, err := debate.New(t.Context(), c, debate.Options{Providers: models(m, j)})
+	d, err := debate.New(t.Context(), c, debate.Options{Providers: providersOf(m, j)})
 	require.NoError(t, err)
 	_, err = debatetest.Run(t, d)
 	require.NoError(t, err)
 	require.Equal(t, fsm.Completed, debatetest.Result(t, d).State)
-	require.Contains(t, debatetest.Result(t, d).Assessments[0].Flags, transcript.Fallback)
+	require.Contains(t, debatetest.Result(t, d).Assessments[0].Flags, transcript.Defaulted)
 }
 
 // A reply whose syntax had to be corrected says so.
 func TestARepairedReplyIsMarked(t *testing.T) {
 	c := debatetest.PairConfig(panel.Protocol{})
 	c.Limits.MaxRounds = 1
-	j := scripted.Text(assess(t, true, "A", "B"), strings.TrimSuffix(verdict, "}")+",}")
-	d, err := debate.New(t.Context(), c, debate.Options{Providers: models(chatter(), j)})
+	j := scripted.Text(assessmentReply(t, true, "A", "B"), strings.TrimSuffix(verdictReply, "}")+",}")
+	d, err := debate.New(t.Context(), c, debate.Options{Providers: providersOf(talkingModel(), j)})
 	require.NoError(t, err)
 	_, err = debatetest.Run(t, d)
 	require.NoError(t, err)
@@ -553,7 +553,7 @@ func TestARepairedReplyIsMarked(t *testing.T) {
 // Between a sequential debate's model and its viewer there is no goroutine.
 func TestAChunkReachesItsViewerOnTheModelsGoroutine(t *testing.T) {
 	var model string
-	d := panelOf(t, 1, func(_ *debate.Config, o *debate.Options) {
+	d := newPanelDebate(t, 1, func(_ *debate.Config, o *debate.Options) {
 		o.Providers["m"] = &scripted.Provider{Func: func(providers.Request) scripted.Reply {
 			model = goroutine()
 			return scripted.Reply{Text: "here", Chunks: 2}
@@ -581,17 +581,17 @@ func goroutine() string {
 func TestAChunkAllocatesItselfOnly(t *testing.T) {
 	allocations := func(chunks int) float64 {
 		e, err := debate.NewEngine(debate.Options{Providers: map[string]providers.Provider{
-			"m": &scripted.Provider{Forget: true, Func: func(providers.Request) scripted.Reply {
+			"m": &scripted.Provider{DiscardCalls: true, Func: func(providers.Request) scripted.Reply {
 				return scripted.Reply{Text: strings.Repeat("x", chunks), Chunks: chunks}
 			}},
 		}})
 		require.NoError(t, err)
 		return testing.AllocsPerRun(5, func() {
-			cfg := debatetest.PairConfig(unjudged{})
+			cfg := debatetest.PairConfig(unjudgedPanel{})
 			cfg.ID, cfg.Judges, cfg.Participants[0].Provider, cfg.Limits = "", nil, "m", debate.Limits{MaxRounds: 1, OutputTokens: 1 << 30}
 			d, err := e.Create(t.Context(), cfg)
 			require.NoError(t, err)
-			_, err = seen(d.Run(t.Context()))
+			_, err = countEvents(d.Run(t.Context()))
 			require.NoError(t, err)
 		})
 	}
@@ -618,8 +618,8 @@ func TestWhatACutReplyUsedIsEstimatedWhereItSaysTooLittle(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				model, first := chatter(), true
-				d := troubledPair(t, debatetest.ProviderFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
+				model, first := talkingModel(), true
+				d := newDebateWithModel(t, debatetest.ProviderFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
 					if !first {
 						return model.Generate(ctx, r)
 					}
@@ -642,9 +642,9 @@ func TestWhatACutReplyUsedIsEstimatedWhereItSaysTooLittle(t *testing.T) {
 func TestTheUsageOfAnInvalidReplyIsTakenAsReported(t *testing.T) {
 	used := transcript.Usage{Input: 9, Output: 1}
 	jury := &scripted.Provider{
-		Replies: []scripted.Reply{{Text: strings.Repeat("many words ", 100), Usage: used}}, Func: court(t, 1).Func,
+		Replies: []scripted.Reply{{Text: strings.Repeat("many words ", 100), Usage: used}}, Func: scriptedJudge(t, 1).Func,
 	}
-	d := panelOf(t, 1, func(_ *debate.Config, o *debate.Options) { o.Providers["j"] = jury })
+	d := newPanelDebate(t, 1, func(_ *debate.Config, o *debate.Options) { o.Providers["j"] = jury })
 	_, err := debatetest.Run(t, d)
 	require.NoError(t, err)
 	require.Equal(t, used, debatetest.Result(t, d).Assessments[0].Attempts[0].Usage)

@@ -9,8 +9,8 @@ import (
 	"github.com/elenchus-go/debate/providers"
 )
 
-// In is a handle on the same debate in another engine, whose providers are all p.
-func (d *Debate) In(t testing.TB, p providers.Provider) *Debate {
+// OpenWithProvider is a handle on the same debate in another engine, whose providers are all p.
+func (d *Debate) OpenWithProvider(t testing.TB, p providers.Provider) *Debate {
 	t.Helper()
 	e, err := NewEngine(Options{Store: d.engine.store, Providers: map[string]providers.Provider{"m": p, "j": p}})
 	require.NoError(t, err)
@@ -19,13 +19,13 @@ func (d *Debate) In(t testing.TB, p providers.Provider) *Debate {
 	return other
 }
 
-// Counted is a handle on the same debate in another engine, which counts by c.
-func (d *Debate) Counted(t testing.TB, c window.Counter) *Debate {
+// OpenWithCounter is a handle on the same debate in another engine, which counts by c.
+func (d *Debate) OpenWithCounter(t testing.TB, c window.TokenCounter) *Debate {
 	t.Helper()
-	e, err := NewEngine(Options{Store: d.engine.store, Providers: d.engine.providers, Counter: c})
+	e, err := NewEngine(Options{Store: d.engine.store, Providers: d.engine.providers, TokenCounter: c})
 	require.NoError(t, err)
 	for _, p := range d.engine.protocols {
-		e.learn(p)
+		e.addProtocol(p)
 	}
 	other, err := e.Open(t.Context(), d.ID())
 	require.NoError(t, err)
@@ -42,8 +42,9 @@ func (d *Debate) Prompt(t testing.TB) func() int {
 		d.journal.rec.planned.seq = -1 // the step is planned anew, too
 		steps := d.journal.rec.next()
 		require.NotEmpty(t, steps)
-		c, err := d.engine.call(d.journal.rec, steps[0])
+		c, err := d.engine.newExecution(d.journal.rec, steps[0])
 		require.NoError(t, err)
+		defer executionPool.Put(c)
 		return len(c.prompt.messages)
 	}
 }

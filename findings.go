@@ -14,12 +14,12 @@ import (
 // measure are the findings of a round whose speeches or assessments are complete, once.
 func measure(r *record, judged bool) []detect.Finding {
 	round := r.Cursor.Round
-	if len(r.config.Watch) == 0 || judged && r.findings.reported.judged >= round || !judged && r.findings.reported.spoken >= round {
+	if len(r.config.Detect) == 0 || judged && r.findings.reported.judged >= round || !judged && r.findings.reported.spoken >= round {
 		return nil
 	}
 	if r.findings.detector == nil {
-		r.findings.detector = &watching{Watch: detect.Watch{
-			Rules: r.config.Watch, Topic: r.config.Topic, Seats: r.everyone, Answer: r.env.answer,
+		r.findings.detector = &detector{Detector: detect.Detector{
+			Rules: r.config.Detect, Topic: r.config.Topic, Seats: r.profiles, Answer: r.env.extractAnswer,
 		}}
 	}
 	for k := min(r.findings.detector.spoken, r.findings.detector.judged) + 1; k < round; k++ { // those of an earlier process
@@ -43,7 +43,7 @@ func measureSpeeches(r *record, round int) []detect.Finding {
 	}
 	r.findings.detector.spoken = round
 	turns := turnsOf(&r.Record, round)
-	return r.findings.detector.Spoken(turns, embedding.Vectors(&r.Record, round))
+	return r.findings.detector.CheckSpeeches(turns, embedding.Vectors(&r.Record, round))
 }
 
 // measureAssessments has the watch look at the judges' word on a round, once, where there is any.
@@ -52,13 +52,13 @@ func measureAssessments(r *record, round int) []detect.Finding {
 		return nil
 	}
 	r.findings.detector.judged = round
-	turns := slices.DeleteFunc(slices.Clone(turnsOf(&r.Record, round)), func(t transcript.Turn) bool { return t.Output != judge.AssessmentContract.Name() })
-	joint, ok := judge.Bench{}.Assess(judge.Opinions[judge.Assessment](turns))
+	turns := slices.DeleteFunc(slices.Clone(turnsOf(&r.Record, round)), func(t transcript.Turn) bool { return t.Contract != judge.AssessmentContract.Name() })
+	joint, ok := judge.Jury{}.CombineAssessments(judge.Opinions[judge.Assessment](turns))
 	switch {
 	case !ok: // nobody judges
 		return nil
 	case joint.Failed:
-		return r.findings.detector.Judged(detect.Scores{Round: round, Quality: math.NaN(), Novelty: math.NaN()}, math.NaN())
+		return r.findings.detector.CheckScores(detect.Scores{Round: round, Quality: math.NaN(), Novelty: math.NaN()}, math.NaN())
 	}
 	var converged []bool
 	for _, o := range joint.Opinions {
@@ -67,14 +67,14 @@ func measureAssessments(r *record, round int) []detect.Finding {
 		}
 	}
 	a := &joint.Value
-	s := detect.Scores{Round: round, Quality: a.Quality, Novelty: a.Mean(judge.Novelty), Repetitive: a.Repetitive}
-	return r.findings.detector.Judged(s, a.Mean(judge.Relevance), converged...)
+	s := detect.Scores{Round: round, Quality: a.Quality, Novelty: a.MeanScore(judge.Novelty), Repetitive: a.Repetitive}
+	return r.findings.detector.CheckScores(s, a.MeanScore(judge.Relevance), converged...)
 }
 
 // stoppingFinding is the ending that a finding of the round at hand brings about, or one that was just made; zero: none does.
 func stoppingFinding(r *record, found ...detect.Finding) transcript.Ending {
 	for _, f := range append(slices.Clip(r.findings.since(r.Cursor.Round)), found...) {
-		if f.Found && f.Use == detect.Stop {
+		if f.Found && f.Effect == detect.Stop {
 			return f.Ending()
 		}
 	}
@@ -83,7 +83,7 @@ func stoppingFinding(r *record, found ...detect.Finding) transcript.Ending {
 
 // turnsOf returns the turns of a round.
 func turnsOf(r *protocol.Record, round int) []transcript.Turn {
-	turns := r.Since(round)
+	turns := r.TurnsFrom(round)
 	if end := slices.IndexFunc(turns, func(t transcript.Turn) bool { return t.Round > round }); end >= 0 {
 		turns = turns[:end]
 	}

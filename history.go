@@ -11,8 +11,8 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// reader is whose view a step has of the history.
-func reader(s *protocol.Step) string {
+// readerOf is whose view a step has of the history.
+func readerOf(s *protocol.Step) string {
 	switch {
 	case s.Show == nil:
 		return ""
@@ -22,37 +22,37 @@ func reader(s *protocol.Step) string {
 	return s.Actor + " in " + s.Phase
 }
 
-// target names a summary's reader and what it covers, by the last turn of that. It holds no seq, which a pause or the
+// summaryTarget names a summary's reader and what it covers, by the last turn of that. It holds no seq, which a pause or the
 // order of arrival would change.
-func target(reader string, upTo transcript.Key) string {
+func summaryTarget(reader string, upTo transcript.Key) string {
 	if reader != "" {
 		reader += ", "
 	}
-	return reader + covers + upTo.String()
+	return reader + coversPrefix + upTo.String()
 }
 
-const covers = "up to "
+const coversPrefix = "up to "
 
 // summaryNeeded is the summary that has to come before steps that may run now; nil: none. Only who commits asks: the journal
 // tells everyone else.
-func summaryNeeded(r *record, steps []protocol.Step) *window.Summing {
+func summaryNeeded(r *record, steps []protocol.Step) *window.SummaryPlan {
 	policy := r.config.History
-	if !policy.Summarizes() {
+	if !policy.UsesSummaries() {
 		return nil
 	}
 	for i := range steps {
 		s := &steps[i]
 		who, seat, ok := r.actor(s.Actor)
-		if !ok || slices.Contains(helpers, s.Actor) {
+		if !ok || slices.Contains(systemActors, s.Actor) {
 			continue
 		}
 		room := historyRoom(r, s, who, seat)
 		if r.history.tokens*2 < room { // by far, whatever it may see
 			continue
 		}
-		shown, tokens := visibleTurns(r, s, maskFor(r, s))
+		shown, tokens := visibleTurns(r, s, pseudonymsFor(r, s))
 		past := countedHistory(r, s, shown, tokens)
-		if past.Summarizer = summarizerRoom(r, reader(s)); past.Summarizer == 0 {
+		if past.SummarizerRoom = summarizerRoom(r, readerOf(s)); past.SummarizerRoom == 0 {
 			continue
 		}
 		if cut := policy.Fit(past, room); cut.Wanted.Covers > 0 && affordsSummary(r, steps, cut.Wanted.Tokens) {
@@ -67,21 +67,21 @@ func affordsSummary(r *record, steps []protocol.Step, tokens int) bool {
 	if r.Cursor.Stage != transcript.Conclusion {
 		return true
 	}
-	step := protocol.Step{Key: transcript.Key{Actor: protocol.Summarizing}}
+	step := protocol.Step{Key: transcript.Key{Actor: protocol.Summarizer}}
 	return r.usage.Output+maxOutput(r, steps)+tokens <= r.config.Limits.OutputTokens && spendingEnding(r, []protocol.Step{step}).Outcome == ""
 }
 
 // historyRoom is how many tokens of history a reader's prompts have room for, as they are counted here.
-func historyRoom(r *record, s *protocol.Step, who *Participant, seat transcript.Seat) int {
+func historyRoom(r *record, s *protocol.Step, who *Participant, seat transcript.Profile) int {
 	beside := tokensBesideHistory(r, seat)
 	if b, err := briefingFor(r, r.env.prompts, *s, seat, who.Model); err == nil { // else the call will say so
-		beside = max(beside, b.tokens+task)
+		beside = max(beside, b.tokens+taskTokens)
 	}
-	return max(r.history.scale(s, r.inOpenParallelPhase(s.Phase)).Room(who.Window-cmp.Or(who.MaxTokens, window.Reply))-beside, 0)
+	return max(r.history.scale(s, r.inOpenParallelPhase(s.Phase)).ToEstimated(who.Window-cmp.Or(who.MaxTokens, window.DefaultReplyTokens))-beside, 0)
 }
 
-// task is an allowance for a step's task, with the schema of its reply.
-const task = 1536
+// taskTokens is an allowance for a step's taskTokens, with the schema of its reply.
+const taskTokens = 1536
 
 // scale returns how an actor's tokens are counted in a step. In a parallel phase that is as it was when the phase began:
 // what its turns show counts from the next phase on, whatever their order.
@@ -110,16 +110,16 @@ func summarizerRoom(r *record, reader string) int {
 			return 0
 		}
 	}
-	who, seat, _ := r.actor(protocol.Summarizing)
-	s := protocol.Step{Key: transcript.Key{Actor: protocol.Summarizing}, Prompt: "summarize"}
-	return max(historyRoom(r, &s, who, seat)-instruction, 0)
+	who, seat, _ := r.actor(protocol.Summarizer)
+	s := protocol.Step{Key: transcript.Key{Actor: protocol.Summarizer}, Prompt: "summarize"}
+	return max(historyRoom(r, &s, who, seat)-roundingTokens, 0)
 }
 
 // countedHistory is a history as counts, with the summaries that stand for its beginning. Each covers more than the one before, so
 // the history is gone through once.
 func countedHistory(r *record, s *protocol.Step, shown, tokens []int) window.History {
 	h := window.History{Tokens: tokens, Summaries: r.cache.covered[:0]}
-	own, from := reader(s), 0
+	own, from := readerOf(s), 0
 	for _, sum := range r.history.summaries {
 		if sum.failed || sum.reader != own {
 			continue
@@ -134,10 +134,10 @@ func countedHistory(r *record, s *protocol.Step, shown, tokens []int) window.His
 }
 
 // newSumming is what a summary for a step is to stand for: an earlier one, and the turns that follow it.
-func newSumming(r *record, s *protocol.Step, shown []int, cut window.Cut) *window.Summing {
+func newSumming(r *record, s *protocol.Step, shown []int, cut window.Cut) *window.SummaryPlan {
 	w := cut.Wanted
-	sum := &window.Summing{
-		Reader: reader(s), Target: target(reader(s), r.Turns[shown[w.Covers-1]].Key), Base: w.Base.Seq, Tokens: w.Tokens,
+	sum := &window.SummaryPlan{
+		Reader: readerOf(s), Target: summaryTarget(readerOf(s), r.Turns[shown[w.Covers-1]].Key), Base: w.Base.Seq, Tokens: w.Tokens,
 		Window: transcript.Window{Limit: cut.Limit, Used: cut.Used, Kept: cut.Kept, Percent: cut.Percent},
 	}
 	for _, i := range shown[w.Base.Covers:w.Covers] {
@@ -151,9 +151,9 @@ func (h *history) note(t *transcript.Turn, round int) {
 	if h.wanted == nil || len(h.wanted.Covers) == 0 {
 		return // a protocol's own summary
 	}
-	h.summaries = append(h.summaries, summary{
+	h.summaries = append(h.summaries, madeSummary{
 		reader: h.wanted.Reader, upTo: h.wanted.Covers[len(h.wanted.Covers)-1], seq: t.Seq, round: round, tokens: t.Tokens,
-		failed: slices.Contains(t.Flags, transcript.Fallback) || slices.Contains(t.Flags, transcript.Withheld),
+		failed: slices.Contains(t.Flags, transcript.Defaulted) || slices.Contains(t.Flags, transcript.Filtered),
 	})
 	h.wanted = nil
 }
@@ -161,7 +161,7 @@ func (h *history) note(t *transcript.Turn, round int) {
 // forget drops the scales of actors whose model is another in a new configuration.
 func (h *history) forget(old, now *Config) {
 	for name := range h.scales {
-		was, is := old.who(name), now.who(name)
+		was, is := old.settings(name), now.settings(name)
 		if was == nil || is == nil || was.Provider != is.Provider || was.Model != is.Model || was.Window != is.Window {
 			delete(h.scales, name)
 			h.frozen = nil
@@ -174,12 +174,12 @@ func (h *history) calibrate(who *Participant, name string, attempts []transcript
 	for _, a := range attempts {
 		scale := h.scales[name]
 		switch {
-		case a.Prompt == 0: // it does not tell
+		case a.PromptTokens == 0: // it does not tell
 			continue
-		case a.Error == string(providers.ContextOverflow):
-			scale = scale.Overflowed(a.Prompt, who.Window-who.MaxTokens)
-		case a.Error == "" && !a.Usage.Estimated:
-			scale = scale.Reported(a.Prompt, a.Usage.Input)
+		case a.ErrorKind == string(providers.ContextOverflow):
+			scale = scale.WithOverflow(a.PromptTokens, who.Window-who.MaxTokens)
+		case a.ErrorKind == "" && !a.Usage.Estimated:
+			scale = scale.WithReported(a.PromptTokens, a.Usage.Input)
 		}
 		if h.scales == nil {
 			h.scales = map[string]window.Calibration{}

@@ -14,7 +14,7 @@ import (
 	"github.com/elenchus-go/debate/store"
 )
 
-func decode(e store.Entry) (Event, error) {
+func decodeJSON(e store.Entry) (Event, error) {
 	switch data := e.Data.(type) {
 	case Event:
 		return data, nil
@@ -24,9 +24,9 @@ func decode(e store.Entry) (Event, error) {
 	return nil, fmt.Errorf("decode entry: data is %T, want an event or its JSON", e.Data)
 }
 
-// journal is the journal of one debate as this process has read it. It alone reads what is stored, commits to it and
+// openRows is the openRows of one debate as this process has read it. It alone reads what is stored, commits to it and
 // repairs it, and has the machine execute each committed transition.
-type journal struct {
+type openRows struct {
 	id        string
 	store     store.Store
 	log       *slog.Logger
@@ -47,12 +47,12 @@ type follower interface {
 }
 
 // journal returns the journal of a debate, of which nothing has been read.
-func (e *Engine) journal(id string) *journal {
-	return &journal{id: id, store: e.store, log: e.log, newRecord: func() *record { return e.record(id, e.parse) }}
+func (e *Engine) journal(id string) *openRows {
+	return &openRows{id: id, store: e.store, log: e.log, newRecord: func() *record { return e.record(id, e.parse) }}
 }
 
 // refresh reads what is new in the journal.
-func (j *journal) refresh(ctx context.Context) error {
+func (j *openRows) refresh(ctx context.Context) error {
 	after := int64(0)
 	if j.rec != nil {
 		after = j.rec.Seq
@@ -86,14 +86,14 @@ func (j *journal) refresh(ctx context.Context) error {
 }
 
 // begin makes a record for the journal to be read into.
-func (j *journal) begin() (err error) {
+func (j *openRows) begin() (err error) {
 	j.rec = j.newRecord()
-	j.machine, err = fsm.New(j.rec.snap)
+	j.machine, err = fsm.New(j.rec.lifecycle)
 	return err
 }
 
 // repair replaces a stored head that is not what the journal amounts to. Where it cannot, the next reader will.
-func (j *journal) repair(ctx context.Context, stored store.Head) {
+func (j *openRows) repair(ctx context.Context, stored store.Status) {
 	if j.rec.supported() != nil { // what a newer version means by its entries is not known
 		return
 	}
@@ -102,13 +102,13 @@ func (j *journal) repair(ctx context.Context, stored store.Head) {
 	if err1 == nil && err2 == nil && bytes.Equal(is, want) {
 		return
 	}
-	err := j.store.Commit(ctx, store.Change{ID: j.id, After: j.rec.Seq, Head: statusOf(j.rec)})
+	err := j.store.Commit(ctx, store.Change{ID: j.id, After: j.rec.Seq, Status: statusOf(j.rec)})
 	j.log.WarnContext(ctx, "the stored head was wrong and is replaced", "debate", j.id, "was", string(is), "is", string(want), "error", err)
 }
 
 // read folds an entry in, and gives the event that it holds; nil: one of a newer version's that this one does not know.
-func (j *journal) read(e store.Entry) (Event, error) {
-	ev, err := decode(e)
+func (j *openRows) read(e store.Entry) (Event, error) {
+	ev, err := decodeJSON(e)
 	if err != nil && j.rec.supported() != nil { // what this version understands can be read
 		j.rec.Seq = e.Seq
 		return nil, nil
@@ -123,13 +123,13 @@ func (j *journal) read(e store.Entry) (Event, error) {
 }
 
 // follow has the machine execute a committed transition, and shows the driver's viewer what is new.
-func (j *journal) follow(ev Event) error {
+func (j *openRows) follow(ev Event) error {
 	if s, ok := ev.(StateChanged); ok {
-		to := fsm.Snapshot{State: s.To}
+		to := fsm.Position{State: s.To}
 		if s.To == fsm.Paused {
-			to.Left = s.From
+			to.PausedFrom = s.From
 		}
-		if err := j.machine.Follow(s.On, to); err != nil {
+		if err := j.machine.Execute(s.On, to); err != nil {
 			return fmt.Errorf("read entry %d of debate %s: %w", s.Seq, j.id, err)
 		}
 	}
@@ -140,7 +140,7 @@ func (j *journal) follow(ev Event) error {
 }
 
 // change reads what is new, adds events as f says and commits them, again where another writer was first.
-func (j *journal) change(ctx context.Context, f func(*change) error) error {
+func (j *openRows) change(ctx context.Context, f func(*transaction) error) error {
 	for {
 		err := j.attempt(ctx, f)
 		if _, lost := errors.AsType[*store.Conflict](err); !lost {
@@ -152,7 +152,7 @@ func (j *journal) change(ctx context.Context, f func(*change) error) error {
 	}
 }
 
-func (j *journal) attempt(ctx context.Context, f func(*change) error) error {
+func (j *openRows) attempt(ctx context.Context, f func(*transaction) error) error {
 	if j.rec == nil || j.driver == nil || j.driver.behind(j.rec.Seq) {
 		if err := j.refresh(ctx); err != nil {
 			return err
@@ -161,7 +161,7 @@ func (j *journal) attempt(ctx context.Context, f func(*change) error) error {
 	if err := j.rec.supported(); err != nil {
 		return err
 	}
-	c := begin(j.rec)
+	c := newTransaction(j.rec)
 	j.rec = nil // until f has returned: a change that is half made is thrown away, also where a protocol panics
 	err := f(c)
 	if len(c.events) == 0 || err == nil {
@@ -173,13 +173,13 @@ func (j *journal) attempt(ctx context.Context, f func(*change) error) error {
 	return j.commit(ctx, c)
 }
 
-func (j *journal) commit(ctx context.Context, c *change) error {
+func (j *openRows) commit(ctx context.Context, c *transaction) error {
 	if len(c.events) == 0 && !c.schedule {
 		return nil
 	}
 	entries := make([]store.Entry, len(c.events))
 	for i, ev := range c.events {
-		s := ev.Event()
+		s := ev.Meta()
 		entries[i] = store.Entry{Seq: s.Seq, Type: s.Type, At: c.now, Data: ev}
 		if t, ok := ev.(TurnDone); ok {
 			entries[i].Key = t.Turn.Key.String()
@@ -188,7 +188,7 @@ func (j *journal) commit(ctx context.Context, c *change) error {
 	if j.driver != nil {
 		j.driver.writing(c.rec.Seq)
 	}
-	err := j.store.Commit(ctx, store.Change{ID: j.id, After: c.after, Entries: entries, Head: statusOf(c.rec)})
+	err := j.store.Commit(ctx, store.Change{ID: j.id, After: c.after, Entries: entries, Status: statusOf(c.rec)})
 	if err != nil {
 		j.rec = nil // it holds what was not committed
 		if j.driver != nil {

@@ -11,16 +11,16 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// relieve makes a prompt shorter that the service finds too long, as the debate's policy says; false: it does not.
-func (c *call) relieve() bool {
+// shortenPrompt makes a prompt shorter that the service finds too long, as the debate's policy says; false: it does not.
+func (c *execution) shortenPrompt() bool {
 	if len(c.prompt.messages) < 3 { // nothing but the system's words and the task
 		return false
 	}
 	switch c.config.OnOverflow {
 	case Degrade, End:
 		return false
-	case Summarize:
-		if !c.prompt.shortened && c.sumUp() {
+	case OverflowSummarize:
+		if !c.prompt.shortened && c.summarizeOldest() {
 			return true
 		}
 	default:
@@ -32,15 +32,15 @@ func (c *call) relieve() bool {
 	return c.shrink(c.prompt.tokens - (history+1)/2)
 }
 
-// sumUp has the summarizer put the older half of the history in fewer words. What that uses counts as the step's.
-func (c *call) sumUp() bool {
+// summarizeOldest has the summarizer put the older half of the history in fewer words. What that uses counts as the step's.
+func (c *execution) summarizeOldest() bool {
 	n := (len(c.prompt.messages) - 1) / 2 // of what stands between the system's words and the task
 	s := &c.config.Summarizer
 	name, provider, err := c.model.bind(s.Provider)
 	if err != nil || n == 0 {
 		return false
 	}
-	r, err := c.minutes(s, c.prompt.messages[1:1+n])
+	r, err := c.summaryRequest(s, c.prompt.messages[1:1+n])
 	if err != nil {
 		return false
 	}
@@ -49,19 +49,19 @@ func (c *call) sumUp() bool {
 	if failed := providers.AsError(err); failed != nil {
 		resp = failed.Partial
 	}
-	a := transcript.Attempt{Provider: name, Model: s.Model, Usage: c.usage(resp, err == nil), Took: time.Since(began)}
-	c.tried(a, resp, err)
+	a := transcript.Attempt{Provider: name, Model: s.Model, Usage: c.usage(resp, err == nil), Duration: time.Since(began)}
+	c.addAttempt(a, resp, err)
 	if err != nil || resp.Text == "" {
 		return false
 	}
 	c.prompt.shortened, c.prompt.summarized = true, true
-	c.replace(n, providers.Message{Role: providers.User, Text: c.mask.Enclose(before, resp.Text)})
+	c.replaceHistory(n, providers.Message{Role: providers.User, Text: c.pseudonyms.Enclose(summaryHeading, resp.Text)})
 	return true
 }
 
-// minutes is the request for a summary of messages.
-func (c *call) minutes(s *Participant, said []providers.Message) (r providers.Request, err error) {
-	d := prompts.Data{Topic: c.prompt.data.Topic, Background: c.prompt.data.Background, Me: transcript.Seat{Instructions: s.Instructions}}
+// summaryRequest is the request for a summary of messages.
+func (c *execution) summaryRequest(s *Participant, said []providers.Message) (r providers.Request, err error) {
+	d := prompts.Data{Topic: c.prompt.data.Topic, Background: c.prompt.data.Background, Me: transcript.Profile{Instructions: s.Instructions}}
 	system, err := c.prompt.set.System("summarize", d)
 	if err != nil {
 		return r, err
@@ -82,21 +82,21 @@ func (c *call) minutes(s *Participant, said []providers.Message) (r providers.Re
 	return r, nil
 }
 
-// replace puts a message in the place of the first n of the history.
-func (c *call) replace(n int, m providers.Message) {
+// replaceHistory puts a message in the place of the first n of the history.
+func (c *execution) replaceHistory(n int, m providers.Message) {
 	for _, old := range c.prompt.messages[1 : 1+n] {
 		gone := c.count(old.Text)
 		c.prompt.tokens -= gone
-		c.leaveOut(gone)
+		c.omitTurn(gone)
 	}
 	c.prompt.tokens += c.count(m.Text)
 	c.prompt.messages = slices.Concat(c.prompt.messages[:1], []providers.Message{m}, c.prompt.messages[1+n:])
-	c.request.Messages, c.attempts.reasked = c.prompt.messages, false
+	c.request.Messages, c.attempts.askedAgain = c.prompt.messages, false
 }
 
 // shrink leaves out the oldest part of the history, so that the prompt has about so many tokens; false: it cannot. A summary
 // outlasts the turns behind it, and the newest turn outlasts all: that is cut.
-func (c *call) shrink(tokens int) bool {
+func (c *execution) shrink(tokens int) bool {
 	list, first := slices.Clone(c.prompt.messages), 1
 	if len(list) < 3 {
 		return false
@@ -109,41 +109,41 @@ func (c *call) shrink(tokens int) bool {
 			gone := c.count(list[first].Text)
 			list = slices.Delete(list, first, first+1)
 			c.prompt.tokens -= gone
-			c.leaveOut(gone)
+			c.omitTurn(gone)
 			c.prompt.summarized = c.prompt.summarized && first > 1
 		}
 	}
 	if len(list) == 3 && c.prompt.tokens > tokens {
-		list[1].Text = c.clipped(list[1].Text, c.prompt.tokens-tokens)
+		list[1].Text = c.clipNewest(list[1].Text, c.prompt.tokens-tokens)
 	}
 	if slices.Equal(list, c.prompt.messages) {
 		return false
 	}
-	c.prompt.messages, c.request.Messages, c.attempts.reasked = list, list, false
+	c.prompt.messages, c.request.Messages, c.attempts.askedAgain = list, list, false
 	return true
 }
 
-// clipped is a turn without about so many tokens, but with a hundred. The mark at its end stays.
-func (c *call) clipped(text string, by int) string {
+// clipNewest is a turn without about so many tokens, but with a hundred. The mark at its end stays.
+func (c *execution) clipNewest(text string, by int) string {
 	const least = 100
 	has, end := c.count(text), ""
 	if has <= 2*least {
 		return text
 	}
-	if at := strings.LastIndexByte(text, '\n'); c.mask != nil && at >= 0 {
+	if at := strings.LastIndexByte(text, '\n'); c.pseudonyms != nil && at >= 0 {
 		text, end = text[:at], text[at:]
 	}
 	text = window.Clip(text, max(has-by, least)) + end
 	gone := has - c.count(text)
 	c.prompt.tokens -= gone
-	c.fill(gone, 0)
+	c.omit(gone, 0)
 	return text
 }
 
-// leaveOut reports that one more turn of the history is not shown.
-func (c *call) leaveOut(tokens int) { c.fill(tokens, 1) }
+// omitTurn reports that one more turn of the history is not shown.
+func (c *execution) omitTurn(tokens int) { c.omit(tokens, 1) }
 
-// fill reports that the history is so many tokens and turns shorter, which is all that there is room for.
-func (c *call) fill(tokens, turns int) {
-	c.turn.cut(tokens, turns, transcript.Window{Used: c.prompt.history, Kept: len(c.prompt.messages) - 2})
+// omit reports that the history is so many tokens and turns shorter, which is all that there is room for.
+func (c *execution) omit(tokens, turns int) {
+	c.turn.omit(tokens, turns, transcript.Window{Used: c.prompt.history, Kept: len(c.prompt.messages) - 2})
 }

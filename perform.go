@@ -11,34 +11,34 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// note has the journal know of a rate limit that is being sat out, so that the time counts.
-func (c *call) note(ch *change) error {
+// noteRateLimit has the journal know of a rate limit that is being sat out, so that the time counts.
+func (c *execution) noteRateLimit(ch *transaction) error {
 	value, err := json.Marshal(map[string]string{"actor": c.step.Actor, "provider": c.model.providerName, "phase": c.step.Phase})
-	if err != nil || !ch.rec.snap.State.Active() {
+	if err != nil || !ch.rec.lifecycle.State.Active() {
 		return err
 	}
-	return ch.add(Annotated{Stamp: ch.stamp("annotated"), At: ch.now, Name: "rate_limit", Value: value})
+	return ch.add(Annotated{EventMeta: ch.stamp("annotated"), At: ch.now, Name: "rate_limit", Value: value})
 }
 
 // message is what the goroutine of a call sends to the driver's: an event to show, or how the call ended.
 type message struct {
-	index  int
-	event  Event
-	seq    int64 // that the event was stamped with
-	landed bool
-	err    error
-	panic  any
+	index int
+	event Event
+	seq   int64 // that the event was stamped with
+	ended bool
+	err   error
+	panic any
 }
 
-func landed(m message) int {
-	if m.landed {
+func ended(m message) int {
+	if m.ended {
 		return 1
 	}
 	return 0
 }
 
 // post hands an event to the driver's goroutine.
-func (c *call) post(i int, inbox chan<- message) func(Event, int64) error {
+func (c *execution) post(i int, inbox chan<- message) func(Event, int64) error {
 	return func(ev Event, seq int64) error {
 		c.timing.timer.Viewing(true)
 		defer c.timing.timer.Viewing(false)
@@ -55,8 +55,8 @@ func (c *call) post(i int, inbox chan<- message) func(Event, int64) error {
 	}
 }
 
-func (c *call) fly(i int, inbox chan<- message) {
-	m := message{index: i, landed: true, err: errors.New("the call left its goroutine")} // stands after runtime.Goexit
+func (c *execution) runParallel(i int, inbox chan<- message) {
+	m := message{index: i, ended: true, err: errors.New("the call left its goroutine")} // stands after runtime.Goexit
 	defer func() {
 		m.panic = recover()
 		close(c.over)
@@ -64,17 +64,17 @@ func (c *call) fly(i int, inbox chan<- message) {
 	}()
 	if c.after != nil { // a participant makes one call at a time
 		<-c.after
-		c.shorten(time.Since(c.timing.launched))
+		c.subtractWait(time.Since(c.timing.launched))
 	}
 	m.err = c.perform()
 }
 
-// beside are the failures among the ends of calls, and what those used that the debate's time has ended.
-func beside(calls []*call, errs []error) (list []*Failure) {
+// otherFailures are the failures among the ends of calls, and what those used that the debate's time has ended.
+func otherFailures(calls []*execution, errs []error) (list []*Failure) {
 	for i, err := range errs {
 		f, failed := errors.AsType[*Failure](err)
 		if !failed && errors.Is(err, errOutOfTime) {
-			f = calls[i].spent()
+			f = calls[i].usageFailure()
 		}
 		if f != nil {
 			list = append(list, f)
@@ -85,30 +85,30 @@ func beside(calls []*call, errs []error) (list []*Failure) {
 
 // perform runs the steps of a plan and commits each as it is done. A single one runs on this goroutine, so that a chunk
 // goes from the model to the viewer without a hop.
-func (dr *drive) perform(p plan) error {
-	calls := p.calls
+func (dr *driver) perform(p plan) error {
+	calls := p.executions
 	defer func() {
-		dr.ground(calls)
+		dr.finish(calls)
 		for _, c := range calls {
-			executions.Put(c)
+			executionPool.Put(c)
 		}
 	}()
 	dr.launch(calls)
-	if dr.moved(p) { // while there were no flights yet to be cancelled
+	if dr.outdated(p) { // while there were no flights yet to be cancelled
 		dr.recheck()
 	}
 	if len(calls) == 1 {
-		return dr.answer(calls, []error{dr.land(calls[0], calls[0].perform())})
+		return dr.handleFailures(calls, []error{dr.commitTurn(calls[0], calls[0].perform())})
 	}
-	return dr.answer(calls, dr.parallel(calls))
+	return dr.handleFailures(calls, dr.parallel(calls))
 }
 
 // launch gives the calls their contexts and clocks.
-func (dr *drive) launch(calls []*call) {
+func (dr *driver) launch(calls []*execution) {
 	dr.mu.Lock()
 	defer dr.mu.Unlock()
 	if len(calls) > 1 {
-		chain(calls)
+		chainByActor(calls)
 	}
 	for _, c := range calls {
 		c.timing.launched = time.Now()
@@ -121,13 +121,13 @@ func (dr *drive) launch(calls []*call) {
 				return dr.out.show(ev, seq)
 			}
 		}
-		dr.flights[c.step.Key] = c
+		dr.running[c.step.Key] = c
 	}
 }
 
-// chain has an actor's calls wait for one another.
-func chain(calls []*call) {
-	last := map[string]*call{}
+// chainByActor has an actor's calls wait for one another.
+func chainByActor(calls []*execution) {
+	last := map[string]*execution{}
 	for _, c := range calls {
 		c.over = make(chan struct{})
 		if before := last[c.step.Actor]; before != nil {
@@ -137,47 +137,47 @@ func chain(calls []*call) {
 	}
 }
 
-// ground ends what launch began.
-func (dr *drive) ground(calls []*call) {
+// finish ends what launch began.
+func (dr *driver) finish(calls []*execution) {
 	dr.mu.Lock()
 	defer dr.mu.Unlock()
 	for _, c := range calls {
 		if c.timing.timer != nil {
 			c.timing.timer.Stop()
 		}
-		c.cancel(errGone)
+		c.cancel(errViewerLeft)
 		dr.feed.end(c.step.Key)
-		delete(dr.flights, c.step.Key)
+		delete(dr.running, c.step.Key)
 	}
 }
 
 // parallel runs each call on a goroutine of its own. Events are shown and turns committed on this one.
-func (dr *drive) parallel(calls []*call) []error {
+func (dr *driver) parallel(calls []*execution) []error {
 	inbox := make(chan message)
 	pending := len(calls)
 	dr.out.timing, dr.out.viewed = true, 0 // by the clock: here a chunk is handed over anyway, and the calls wait for one viewer
 	defer func() {                         // where the viewer panics, the calls end first
 		if pending > 0 {
-			dr.cancel(errGone)
+			dr.cancel(errViewerLeft)
 		}
 		dr.out.timing = false
-		for ; pending > 0; pending -= landed(<-inbox) {
+		for ; pending > 0; pending -= ended(<-inbox) {
 		}
 	}()
 	for i, c := range calls {
 		if dr.out.yield != nil {
 			c.emit = c.post(i, inbox)
 		}
-		go c.fly(i, inbox)
+		go c.runParallel(i, inbox)
 	}
 	errs := make([]error, len(calls))
 	for pending > 0 {
 		m := <-inbox
-		switch pending -= landed(m); {
+		switch pending -= ended(m); {
 		case m.panic != nil:
 			panic(m.panic)
-		case m.landed:
-			errs[m.index] = dr.land(calls[m.index], m.err)
+		case m.ended:
+			errs[m.index] = dr.commitTurn(calls[m.index], m.err)
 		default:
 			_ = dr.out.show(m.event, m.seq) // when the viewer has gone, all calls are cancelled
 		}
@@ -186,8 +186,8 @@ func (dr *drive) parallel(calls []*call) []error {
 	return errs
 }
 
-// land commits the turn of a call that succeeded, and gives the error of one that did not.
-func (dr *drive) land(c *call, err error) error {
+// commitTurn commits the turn of a call that succeeded, and gives the error of one that did not.
+func (dr *driver) commitTurn(c *execution, err error) error {
 	switch {
 	case dr.ctx.Err() != nil:
 		return context.Cause(dr.ctx)
@@ -197,27 +197,27 @@ func (dr *drive) land(c *call, err error) error {
 		return err
 	}
 	dr.mu.Lock()
-	delete(dr.flights, c.step.Key)
+	delete(dr.running, c.step.Key)
 	dr.mu.Unlock()
 	dr.journal.mu.Lock()
 	defer dr.journal.mu.Unlock()
 	defer func() { dr.out.viewed = 0 }()
-	return dr.journal.change(dr.ctx, func(ch *change) error {
-		if !c.wanted(ch.rec) { // another was first, or the debate has moved on
+	return dr.journal.change(dr.ctx, func(ch *transaction) error {
+		if !c.isWanted(ch.rec) { // another was first, or the debate has moved on
 			return nil
 		}
 		stamp := ch.stamp("turn")
 		turn := c.turn.commit(stamp.Seq, dr.out.viewed, dr.out.timing)
-		if err := ch.add(TurnDone{Stamp: stamp, At: ch.now, Turn: turn}); err != nil {
+		if err := ch.add(TurnDone{EventMeta: stamp, At: ch.now, Turn: turn}); err != nil {
 			return err
 		}
 		return ch.settle()
 	})
 }
 
-// answer sees to the failures of calls once all others of the plan have landed. It returns what is no call's failure:
+// handleFailures sees to the failures of calls once all others of the plan have landed. It returns what is no call's failure:
 // the end of the driving, or a store that failed.
-func (dr *drive) answer(calls []*call, errs []error) error {
+func (dr *driver) handleFailures(calls []*execution, errs []error) error {
 	if !slices.ContainsFunc(errs, func(err error) bool { return err != nil }) {
 		return nil
 	}
@@ -229,19 +229,19 @@ func (dr *drive) answer(calls []*call, errs []error) error {
 		case err == nil:
 			continue
 		case errors.As(err, &failed) || errors.Is(err, errOutOfTime):
-			err = dr.journal.change(dr.ctx, func(ch *change) error {
-				if ch.rec.snap.State == fsm.Paused || !calls[i].wanted(ch.rec) {
+			err = dr.journal.change(dr.ctx, func(ch *transaction) error {
+				if ch.rec.lifecycle.State == fsm.Paused || !calls[i].isWanted(ch.rec) {
 					return nil // resume calls again
 				}
 				if failed == nil {
-					return ch.stop(StateChanged{Failure: calls[i].spent(), Lost: beside(calls[i+1:], errs[i+1:]), Ending: transcript.Ending{
+					return ch.stop(StateChanged{Failure: calls[i].usageFailure(), OtherFailures: otherFailures(calls[i+1:], errs[i+1:]), Ending: transcript.Ending{
 						Outcome: transcript.TimeBudget, Evidence: "the time for rounds was over during a call",
 					}})
 				}
-				return ch.degrade(failed, beside(calls[i+1:], errs[i+1:]))
+				return ch.applyFailurePolicy(failed, otherFailures(calls[i+1:], errs[i+1:]))
 			})
-		case errors.Is(err, errResting):
-			err = errors.Join(err, dr.journal.change(dr.ctx, calls[i].note))
+		case errors.Is(err, errRateLimitWait):
+			err = errors.Join(err, dr.journal.change(dr.ctx, calls[i].noteRateLimit))
 		}
 		if err != nil {
 			return err

@@ -13,45 +13,45 @@ import (
 
 // canDrop says whether the debate can go on without the participant who failed.
 func canDrop(r *record, f *Failure) bool {
-	if f.wrong() || !r.seated(f.Key.Actor) {
+	if f.needsChange() || !r.isParticipating(f.Key.Actor) {
 		return false
 	}
 	left := r.Record
 	left.Drop(f.Key.Actor)
 	if len(left.Judges) == 0 { // that there is none was somebody's decision
-		left.Judges = names(judges(*r.config))
+		left.Judges = names(judgeProfiles(*r.config))
 	}
 	return len(r.config.Protocol.Check(&left)) == 0
 }
 
-// degrade answers a step that failed for good, by the debate's policy.
-func (c *change) degrade(f *Failure, lost []*Failure) error {
+// applyFailurePolicy answers a step that failed for good, by the debate's policy.
+func (c *transaction) applyFailurePolicy(f *Failure, lost []*Failure) error {
 	judge := slices.Contains(c.rec.Judges, f.Key.Actor)
 	policy := c.rec.config.OnFailure
 	switch {
 	case judge:
 		policy = c.rec.config.OnJudgeFailure
-	case f.Key.Actor == protocol.Retrieving:
+	case f.Key.Actor == protocol.Retriever:
 		policy = c.rec.config.OnRetrievalFailure
 	}
 	switch {
 	case f.Kind == providers.ContextOverflow && c.rec.config.OnOverflow == End && c.rec.Ending.Outcome == "":
-		return c.stop(StateChanged{Ending: transcript.Ending{Outcome: transcript.EarlyStop, Evidence: f.Error()}, Failure: f, Lost: lost})
+		return c.stop(StateChanged{Ending: transcript.Ending{Outcome: transcript.EarlyStop, Evidence: f.Error()}, Failure: f, OtherFailures: lost})
 	case policy == Ask:
-		return c.fire(fsm.Pause, StateChanged{Question: questionAbout(c.rec, f), Lost: lost})
-	case judge && policy == WithoutJudge && !f.wrong():
-		return c.dropOut(f, lost)
-	case judge && policy == End && !f.wrong():
-		return c.endWithout(f, lost)
+		return c.fire(fsm.Pause, StateChanged{Question: questionAbout(c.rec, f), OtherFailures: lost})
+	case judge && policy == DropJudge && !f.needsChange():
+		return c.dropAndSettle(f, lost)
+	case judge && policy == End && !f.needsChange():
+		return c.endWithoutJudge(f, lost)
 	case canDrop(c.rec, f):
-		return c.dropOut(f, lost)
-	case c.rec.seated(f.Key.Actor) && c.rec.Cursor.Round > 1 && c.rec.Ending.Outcome == "" && !f.wrong():
-		return c.stop(StateChanged{Ending: transcript.Ending{Outcome: transcript.QuorumLost, Evidence: f.Error()}, Failure: f, Lost: lost})
+		return c.dropAndSettle(f, lost)
+	case c.rec.isParticipating(f.Key.Actor) && c.rec.Cursor.Round > 1 && c.rec.Ending.Outcome == "" && !f.needsChange():
+		return c.stop(StateChanged{Ending: transcript.Ending{Outcome: transcript.QuorumLost, Evidence: f.Error()}, Failure: f, OtherFailures: lost})
 	}
-	return c.fire(fsm.Fail, StateChanged{Failure: f, Lost: lost})
+	return c.fire(fsm.Fail, StateChanged{Failure: f, OtherFailures: lost})
 }
 
-func (c *change) dropOut(f *Failure, lost []*Failure) error {
+func (c *transaction) dropAndSettle(f *Failure, lost []*Failure) error {
 	own := slices.DeleteFunc(slices.Clone(lost), func(l *Failure) bool { return l.Key.Actor != f.Key.Actor })
 	if err := c.drop(f, own); err != nil {
 		return err
@@ -59,52 +59,52 @@ func (c *change) dropOut(f *Failure, lost []*Failure) error {
 	return c.settle()
 }
 
-func (c *change) drop(f *Failure, lost []*Failure) error {
-	return c.add(Dropped{Stamp: c.stamp("dropped"), At: c.now, Name: f.Key.Actor, Failure: f, Lost: lost})
+func (c *transaction) drop(f *Failure, lost []*Failure) error {
+	return c.add(Dropped{EventMeta: c.stamp("dropped"), At: c.now, Name: f.Key.Actor, Failure: f, OtherFailures: lost})
 }
 
-// endWithout ends the debate without the judge that failed.
-func (c *change) endWithout(f *Failure, lost []*Failure) error {
+// endWithoutJudge ends the debate without the judge that failed.
+func (c *transaction) endWithoutJudge(f *Failure, lost []*Failure) error {
 	if err := c.drop(f, nil); err != nil {
 		return err
 	}
 	if c.rec.Ending.Outcome != "" { // it was to give the verdict
 		return c.settle()
 	}
-	return c.stop(StateChanged{Ending: transcript.Ending{Outcome: transcript.QuorumLost, Evidence: f.Error()}, Lost: lost})
+	return c.stop(StateChanged{Ending: transcript.Ending{Outcome: transcript.QuorumLost, Evidence: f.Error()}, OtherFailures: lost})
 }
 
 func questionAbout(r *record, f *Failure) *Question {
 	q := &Question{Cause: f.Error(), Failure: f, Choices: []Choice{
-		{actRetry, "Try again", fmt.Sprintf("call %s again", f.Key.Actor)},
+		{actionRetry, "Try again", fmt.Sprintf("call %s again", f.Key.Actor)},
 	}}
 	if canDrop(r, f) || slices.Contains(r.Judges, f.Key.Actor) {
-		q.Choices = append(q.Choices, Choice{actDrop, "Go on without", fmt.Sprintf("%s takes no further part", f.Key.Actor)})
+		q.Choices = append(q.Choices, Choice{actionDrop, "Go on without", fmt.Sprintf("%s takes no further part", f.Key.Actor)})
 	}
 	if r.Ending.Outcome == "" { // else it is concluding already
-		q.Choices = append(q.Choices, Choice{actEnd, "End here", "conclude with what was said so far"})
+		q.Choices = append(q.Choices, Choice{actionEnd, "End here", "conclude with what was said so far"})
 	}
 	return q
 }
 
-// act does what a person decided.
-func (c *change) act(action string, q *Question) error {
+// applyDecision does what a person decided.
+func (c *transaction) applyDecision(action string, q *Question) error {
 	switch {
-	case action == actEnd:
+	case action == actionEnd:
 		return c.stop(StateChanged{Ending: transcript.Ending{
 			Outcome: transcript.Stopped, Evidence: "a person ended the debate after a question: " + q.Cause,
 		}})
-	case action == actDrop && q.Failure == nil:
+	case action == actionDrop && q.Failure == nil:
 		return errors.New("the question names nobody who could drop out")
 	}
-	if e := budgetEnding(c.rec, c.rec.next()); action == actRetry && e.Outcome != "" { // what failed has used its share
+	if e := budgetEnding(c.rec, c.rec.next()); action == actionRetry && e.Outcome != "" { // what failed has used its share
 		return c.stop(StateChanged{Ending: e})
 	}
 	if err := c.fire(fsm.Resume, StateChanged{}); err != nil {
 		return err
 	}
-	if action == actDrop {
-		return c.dropOut(q.Failure, nil)
+	if action == actionDrop {
+		return c.dropAndSettle(q.Failure, nil)
 	}
 	return c.settle()
 }

@@ -13,14 +13,14 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// instruction is the step in tokens by which the room for what is not history grows.
-const instruction = 512
+// roundingTokens is the step in tokens by which the room for what is not history grows.
+const roundingTokens = 512
 
 // targetRole is the seat of whom a step is about; nil: of nobody.
-func targetRole(r *record, b *briefing, name string) *transcript.Seat {
-	name = b.mask.Of(name)
-	for _, list := range [][]transcript.Seat{b.data.Others, r.everyone} {
-		if at := slices.IndexFunc(list, func(x transcript.Seat) bool { return x.Name == name }); at >= 0 {
+func targetRole(r *record, b *briefing, name string) *transcript.Profile {
+	name = b.pseudonyms.Of(name)
+	for _, list := range [][]transcript.Profile{b.data.Others, r.profiles} {
+		if at := slices.IndexFunc(list, func(x transcript.Profile) bool { return x.Name == name }); at >= 0 {
 			return &list[at]
 		}
 	}
@@ -28,16 +28,16 @@ func targetRole(r *record, b *briefing, name string) *transcript.Seat {
 }
 
 // briefingFor is the part of a reader's prompts that stays the same.
-func briefingFor(r *record, set *prompts.Set, s protocol.Step, seat transcript.Seat, model string) (*briefing, error) {
+func briefingFor(r *record, set *prompts.Set, s protocol.Step, seat transcript.Profile, model string) (*briefing, error) {
 	k := briefKey{s.Actor, s.Prompt, s.Blind, s.Swap}
 	if b := r.cache.briefings[k]; b != nil {
 		return b, nil
 	}
-	m := maskFor(r, &s)
-	b := &briefing{mask: m, data: prompts.Data{
-		Topic: m.Hide(r.config.Topic), Background: m.Hide(r.config.Background), Me: m.Self(seat), Vars: m.HideValues(s.Vars),
-		Others: m.Seats(slices.DeleteFunc(slices.Clone(r.everyone), func(x transcript.Seat) bool { return x.Name == seat.Name })),
-		Fence:  m.Fence(),
+	m := pseudonymsFor(r, &s)
+	b := &briefing{pseudonyms: m, data: prompts.Data{
+		Topic: m.Hide(r.config.Topic), Background: m.Hide(r.config.Background), Me: m.OwnProfile(seat), Vars: m.HideValues(s.Vars),
+		Others: m.Profiles(slices.DeleteFunc(slices.Clone(r.profiles), func(x transcript.Profile) bool { return x.Name == seat.Name })),
+		Nonce:  m.Nonce(),
 	}}
 	if slices.Contains(r.Judges, s.Actor) {
 		b.data.Criteria = m.Hide(r.config.Rubric.Outline())
@@ -55,7 +55,7 @@ func briefingFor(r *record, set *prompts.Set, s protocol.Step, seat transcript.S
 }
 
 // visibleTurns are the turns that a step may show, by their index, and their tokens, until it is asked again.
-func visibleTurns(r *record, s *protocol.Step, m *judge.Labels) (shown, tokens []int) {
+func visibleTurns(r *record, s *protocol.Step, m *judge.Pseudonyms) (shown, tokens []int) {
 	shown, tokens = r.cache.shown[:0], r.cache.tokens[:0]
 	for i := range r.Turns {
 		t := &r.Turns[i]
@@ -63,7 +63,7 @@ func visibleTurns(r *record, s *protocol.Step, m *judge.Labels) (shown, tokens [
 		if s.Show != nil {
 			show = s.Show(t)
 		}
-		if show && t.Seq <= s.Horizon {
+		if show && t.Seq <= s.VisibleSeq {
 			shown = append(shown, i)
 		}
 	}
@@ -90,20 +90,20 @@ func promptMessages(r *record, reader string, b *briefing, shown []int, cut wind
 	list := make([]providers.Message, 0, cut.Kept+4) // and room for asking again
 	list = append(list, providers.Message{Role: providers.System, Text: b.system})
 	kept := slices.Delete(shown, cut.From, cut.To)
-	b.mask.Sort(r.Turns, kept)
+	b.pseudonyms.Sort(r.Turns, kept)
 	if cut.Summary.Covers > 0 {
 		at := slices.IndexFunc(r.Turns, func(t transcript.Turn) bool { return t.Seq == cut.Summary.Seq })
-		list = append(list, providers.Message{Role: providers.User, Text: turnText(r, &r.Turns[at], b.mask)})
+		list = append(list, providers.Message{Role: providers.User, Text: turnText(r, &r.Turns[at], b.pseudonyms)})
 	}
 	for _, i := range kept {
 		t := &r.Turns[i]
-		list = append(list, turnMessage(r, reader, t, b.mask, cut))
+		list = append(list, turnMessage(r, reader, t, b.pseudonyms, cut))
 	}
 	return append(list, providers.Message{Role: providers.User, Text: user})
 }
 
 // turnMessage is a turn as a reader's prompt has it. Where only the newest is left, and it alone is too large, it is cut.
-func turnMessage(r *record, reader string, t *transcript.Turn, m *judge.Labels, cut window.Cut) providers.Message {
+func turnMessage(r *record, reader string, t *transcript.Turn, m *judge.Pseudonyms, cut window.Cut) providers.Message {
 	text := t.Text
 	if cut.Used > cut.Limit {
 		text = window.Clip(text, max(cut.Limit-m.QuoteTokens(), 0))
@@ -118,14 +118,14 @@ func turnMessage(r *record, reader string, t *transcript.Turn, m *judge.Labels, 
 }
 
 // turnText returns a turn as others read it.
-func turnText(r *record, t *transcript.Turn, m *judge.Labels) string {
-	said := r.cache.said[m]
+func turnText(r *record, t *transcript.Turn, m *judge.Pseudonyms) string {
+	said := r.cache.texts[m]
 	if missing := int(t.Seq) + 1 - len(said); missing > 0 {
-		if r.cache.said == nil {
-			r.cache.said = map[*judge.Labels][]string{}
+		if r.cache.texts == nil {
+			r.cache.texts = map[*judge.Pseudonyms][]string{}
 		}
 		said = append(said, make([]string, missing)...)
-		r.cache.said[m] = said
+		r.cache.texts[m] = said
 	}
 	if said[t.Seq] == "" {
 		said[t.Seq] = formatTurn(r, t, t.Text, m)
@@ -134,13 +134,13 @@ func turnText(r *record, t *transcript.Turn, m *judge.Labels) string {
 }
 
 // formatTurn is a turn with another text as others read it.
-func formatTurn(r *record, t *transcript.Turn, text string, m *judge.Labels) string {
+func formatTurn(r *record, t *transcript.Turn, text string, m *judge.Pseudonyms) string {
 	from, round := t.Actor, t.Round
-	if t.Target != "" && slices.Contains(names(r.everyone), t.Target) {
+	if t.Target != "" && slices.Contains(names(r.profiles), t.Target) {
 		from += " on " + t.Target
 	}
 	if t.Kind == transcript.Summary {
-		from, round = before, 0
+		from, round = summaryHeading, 0
 	}
 	switch {
 	case m != nil:
@@ -151,30 +151,30 @@ func formatTurn(r *record, t *transcript.Turn, text string, m *judge.Labels) str
 	return from + ": " + text
 }
 
-// before names a summary.
-const before = "Summary of what was said before"
+// summaryHeading names a summary.
+const summaryHeading = "Summary of what was said before"
 
-// maskFor is that of a step; nil: it is not blind.
-func maskFor(r *record, s *protocol.Step) *judge.Labels {
+// pseudonymsFor is that of a step; nil: it is not blind.
+func pseudonymsFor(r *record, s *protocol.Step) *judge.Pseudonyms {
 	if !s.Blind {
 		return nil
 	}
-	k := maskKey{s.Actor, s.Swap}
-	if m := r.cache.masks[k]; m != nil {
+	k := pseudonymsKey{s.Actor, s.Swap}
+	if m := r.cache.pseudonyms[k]; m != nil {
 		return m
 	}
-	m := judge.Blind(names(r.everyone), r.ID, s.Actor, s.Swap)
-	if r.cache.masks == nil {
-		r.cache.masks = map[maskKey]*judge.Labels{}
+	m := judge.NewPseudonyms(names(r.profiles), r.ID, s.Actor, s.Swap)
+	if r.cache.pseudonyms == nil {
+		r.cache.pseudonyms = map[pseudonymsKey]*judge.Pseudonyms{}
 	}
-	r.cache.masks[k] = m
+	r.cache.pseudonyms[k] = m
 	return m
 }
 
 // judgeAdvice is what the judges of the round at hand are told of what was measured.
 func judgeAdvice(r *record) (list []string) {
 	for _, f := range r.findings.since(r.Cursor.Round - 1) {
-		if f.Found && f.Use != detect.Report {
+		if f.Found && f.Effect != detect.Report {
 			list = append(list, f.Advice())
 		}
 	}

@@ -17,16 +17,16 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// findings is what the rules of Config.Watch have found.
+// findings is what the rules of Config.Detect have found.
 type findings struct {
 	list     []detect.Finding             // in order
 	reported struct{ spoken, judged int } // the rounds whose findings are in the journal
-	detector *watching                    // made when first needed
+	detector *detector                    // made when first needed
 }
 
-// watching is a debate's Watch, with the last round that it was told of.
-type watching struct {
-	detect.Watch
+// detector is a debate's Watch, with the last round that it was told of.
+type detector struct {
+	detect.Detector
 
 	spoken, judged int
 }
@@ -34,17 +34,17 @@ type watching struct {
 // history is what the record keeps to fit a debate's turns into the windows of its readers.
 type history struct {
 	tokens    int                                      // of all turns, summaries apart
-	summaries []summary                                // in order
-	wanted    *window.Summing                          // the summary to make now; nil if none
+	summaries []madeSummary                            // in order
+	wanted    *window.SummaryPlan                      // the summary to make now; nil if none
 	scales    map[string]window.Calibration            // how to count each actor's tokens
 	frozen    map[string]map[string]window.Calibration // the scales with which each phase of the current round began
 }
 
-// summing is the phase of a step that sums up what other steps have no room for.
-const summing = "summary"
+// summaryPhase is the phase of a step that sums up what other steps have no room for.
+const summaryPhase = "summary"
 
-// summary is a turn that stands for others.
-type summary struct {
+// madeSummary is a turn that stands for others.
+type madeSummary struct {
 	reader string // for whom; empty: for everyone who sees all speeches
 	upTo   int64  // the seq of the last turn that it covers
 	seq    int64
@@ -53,16 +53,16 @@ type summary struct {
 	failed bool
 }
 
-// summary is the step that makes the summary which is wanted.
-func (r *record) summary() protocol.Step {
+// summaryStep is the step that makes the summaryStep which is wanted.
+func (r *record) summaryStep() protocol.Step {
 	w := r.history.wanted
 	covered := map[int64]bool{w.Base: w.Base > 0}
 	for _, seq := range w.Covers {
 		covered[seq] = true
 	}
-	key := transcript.Key{Run: r.Cursor.Run, Round: r.Cursor.Round, Phase: summing, Actor: protocol.Summarizing, Target: w.Target}
+	key := transcript.Key{Run: r.Cursor.Run, Round: r.Cursor.Round, Phase: summaryPhase, Actor: protocol.Summarizer, Target: w.Target}
 	return protocol.Step{
-		Key: key, Kind: transcript.Summary, Horizon: r.Seq, Prompt: "summarize",
+		Key: key, Kind: transcript.Summary, VisibleSeq: r.Seq, Prompt: "summarize",
 		Vars: map[string]string{"words": fmt.Sprint(w.Tokens * 7 / 10)}, // a word has about 1.4 tokens
 		Show: func(t *transcript.Turn) bool { return covered[t.Seq] },
 	}
@@ -70,38 +70,38 @@ func (r *record) summary() protocol.Step {
 
 // promptCache keeps what prompts are made of and does not change from one to the next. Losing it costs time only.
 type promptCache struct {
-	briefings map[briefKey]*briefing // the constant part of each reader's prompts
-	masks     map[maskKey]*judge.Labels
-	said      map[*judge.Labels][]string // by reader and seq: a turn as others read it, once somebody has
+	briefings  map[briefKey]*briefing // the constant part of each reader's prompts
+	pseudonyms map[pseudonymsKey]*judge.Pseudonyms
+	texts      map[*judge.Pseudonyms][]string // by reader and seq: a turn as others read it, once somebody has
 	// Buffers that are filled again for each prompt.
 	shown   []int
 	tokens  []int
 	covered []window.Summary
 }
 
-// begun says whether a phase is open that has steps to run: then nothing follows without work.
-func (r *record) begun() bool {
+// phaseOpen says whether a phase is open that has steps to run: then nothing follows without work.
+func (r *record) phaseOpen() bool {
 	steps := r.next()
-	return r.snap.State.Active() && len(steps) > 0 && steps[0].Phase == r.Cursor.Phase
+	return r.lifecycle.State.Active() && len(steps) > 0 && steps[0].Phase == r.Cursor.Phase
 }
 
-// due is when the next round may begin.
-func (r *record) due() time.Time { return r.times.entered.Add(r.config.Limits.RoundDelay) }
+// nextRoundAt is when the next round may begin.
+func (r *record) nextRoundAt() time.Time { return r.times.entered.Add(r.config.Limits.RoundDelay) }
 
-// unknown stands for a protocol that the engine cannot run.
-type unknown struct{ name string }
+// unknownProtocol stands for a protocol that the engine cannot run.
+type unknownProtocol struct{ name string }
 
-func (u unknown) Name() string { return u.name }
+func (u unknownProtocol) Name() string { return u.name }
 
-func (u unknown) Check(*protocol.Record) []protocol.Problem { return nil }
+func (u unknownProtocol) Check(*protocol.Record) []protocol.Problem { return nil }
 
-func (u unknown) Phases(*protocol.Record) []protocol.Phase { return nil }
+func (u unknownProtocol) Phases(*protocol.Record) []protocol.Phase { return nil }
 
-func (u unknown) End(*protocol.Record) transcript.Ending { return transcript.Ending{} }
+func (u unknownProtocol) End(*protocol.Record) transcript.Ending { return transcript.Ending{} }
 
-// seated says whether somebody is a participant who is still in.
-func (r *record) seated(name string) bool {
-	for _, s := range r.Seats {
+// isParticipating says whether somebody is a participant who is still in.
+func (r *record) isParticipating(name string) bool {
+	for _, s := range r.Participants {
 		if s.Name == name {
 			return true
 		}
@@ -109,7 +109,7 @@ func (r *record) seated(name string) bool {
 	return false
 }
 
-type maskKey struct {
+type pseudonymsKey struct {
 	judge string
 	swap  bool
 }
@@ -122,20 +122,20 @@ type record struct {
 
 	format      int
 	config      *Config
-	snap        fsm.Snapshot
+	lifecycle   fsm.Position
 	parallel    bool      // the open phase runs all its steps at once
 	valid       bool      // the configuration was accepted and has not changed since
 	failure     *Failure  // why the debate is in error
 	question    *Question // the open question
 	withdrawn   *Failure  // the failure whose actor a person chose to drop
-	drops       []Dropped
+	dropped     []Dropped
 	lost        []*Failure // steps that failed for good, also those that were tried again
 	annotations map[string]json.RawMessage
 	storedPlan  store.Plan // the plan in the stored status
 	usage       transcript.Usage
 	times       times
-	everyone    []transcript.Seat // in the order of the configuration, those who dropped out too
-	names       []string          // the names of those who are still in
+	profiles    []transcript.Profile // in the order of the configuration, those who dropped out too
+	names       []string             // the names of those who are still in
 	planned     plannedSteps
 	history     history
 	findings    findings
@@ -145,11 +145,11 @@ type record struct {
 
 // environment is what a record needs of its engine.
 type environment struct {
-	parse        func(json.RawMessage) (Config, error)
-	prompts      *prompts.Set
-	count        func(model, text string) int // counts tokens
-	answer       func(transcript.Turn) string // see Options.Answer
-	providerName func(string) string          // returns the name of the provider that a name, or none, refers to
+	parse         func(json.RawMessage) (Config, error)
+	prompts       *prompts.Set
+	count         func(model, text string) int // counts tokens
+	extractAnswer func(transcript.Turn) string // see Options.ExtractAnswer
+	providerName  func(string) string          // returns the name of the provider that a name, or none, refers to
 }
 
 // times are when things happened and how long the debate has run.
@@ -164,7 +164,7 @@ type times struct {
 type plannedSteps struct {
 	seq   int64
 	steps []protocol.Step
-	found []foundPhases
+	found []cachedPhases
 }
 
 type briefKey struct {
@@ -174,37 +174,37 @@ type briefKey struct {
 
 // briefing is the part of a reader's prompts that does not change.
 type briefing struct {
-	system string
-	tokens int // of the system prompt
-	schema int // of the reply's schema
-	data   prompts.Data
-	mask   *judge.Labels // nil: the reader knows who is who
+	system     string
+	tokens     int // of the system prompt
+	schema     int // of the reply's schema
+	data       prompts.Data
+	pseudonyms *judge.Pseudonyms // nil: the reader knows who is who
 }
 
 // stages are the states in which a protocol has work.
 var stages = map[fsm.State]transcript.Kind{
-	fsm.Initializing: transcript.Prelude, fsm.Awaiting: transcript.Speech,
+	fsm.Initializing: transcript.Setup, fsm.AwaitingResponses: transcript.Speech,
 	fsm.Judging: transcript.Assessment, fsm.Completing: transcript.Conclusion,
 }
 
 func newRecord(id string, parse func(json.RawMessage) (Config, error)) *record {
-	r := &record{env: environment{parse: parse}, format: store.Format, snap: fsm.Snapshot{State: fsm.Configuring}, config: &Config{}}
+	r := &record{env: environment{parse: parse}, format: store.Format, lifecycle: fsm.Position{State: fsm.Configuring}, config: &Config{}}
 	r.env.count = func(_, text string) int { return window.Estimate(text) }
 	r.env.providerName = func(name string) string { return name }
 	r.ID, r.Cursor.Run = id, 1
 	return r
 }
 
-// past refuses a round that has not begun.
-func (r *record) past(round int) error {
+// checkRound refuses a round that has not begun.
+func (r *record) checkRound(round int) error {
 	if round < 0 || round > r.Cursor.Round {
 		return fmt.Errorf("it is of round %d, the debate is in round %d", round, r.Cursor.Round)
 	}
 	return nil
 }
 
-// begunToSpeak says whether a model has made a turn; a person's remark binds nobody.
-func (r *record) begunToSpeak() bool {
+// hasTurns says whether a model has made a turn; a person's remark binds nobody.
+func (r *record) hasTurns() bool {
 	return slices.ContainsFunc(r.Turns, func(t transcript.Turn) bool { return t.Kind != transcript.Remark })
 }
 
@@ -218,7 +218,7 @@ func (r *record) supported() error {
 
 // roundAfter is the round at hand after a transition. A debate that was retried passes through to the round it was in.
 func (r *record) roundAfter(on fsm.Event, to fsm.State) int {
-	if to == fsm.Awaiting && (on == fsm.Advance || r.Cursor.Round == 0) {
+	if to == fsm.AwaitingResponses && (on == fsm.Advance || r.Cursor.Round == 0) {
 		return r.Cursor.Round + 1
 	}
 	return r.Cursor.Round
@@ -226,7 +226,7 @@ func (r *record) roundAfter(on fsm.Event, to fsm.State) int {
 
 // drivable says whether this engine has what it takes to drive the debate.
 func (r *record) drivable() error {
-	if u, ok := r.config.Protocol.(unknown); ok && !r.snap.State.Final() {
+	if u, ok := r.config.Protocol.(unknownProtocol); ok && !r.lifecycle.State.Final() {
 		return fmt.Errorf("protocol %q is not among Options.Protocols: %w", u.name, ErrUnsupported)
 	}
 	return nil
@@ -238,26 +238,26 @@ func (r *record) next() []protocol.Step {
 		return r.planned.steps
 	}
 	r.planned.seq, r.planned.steps = r.Seq, nil
-	if r.Cursor.Stage != "" && (r.Cursor.Stage != transcript.Conclusion || r.spoken()) { // on nothing there is no conclusion
+	if r.Cursor.Stage != "" && (r.Cursor.Stage != transcript.Conclusion || r.hasSpeech()) { // on nothing there is no conclusion
 		r.planned.steps = protocol.Next(phaseCache{r}, &r.Record)
 	}
 	for i := range r.planned.steps {
-		if r.planned.steps[i].Actor == protocol.Embedding {
-			r.planned.steps[i].Kind = transcript.Vectors
+		if r.planned.steps[i].Actor == protocol.Embedder {
+			r.planned.steps[i].Kind = transcript.Embeddings
 		}
 	}
 	if r.history.wanted != nil {
-		r.planned.steps = []protocol.Step{r.summary()}
+		r.planned.steps = []protocol.Step{r.summaryStep()}
 	}
 	return r.planned.steps
 }
 
-// open says whether a step may still be committed.
-func (r *record) open(k transcript.Key) bool {
+// isOpen says whether a step may still be committed.
+func (r *record) isOpen(k transcript.Key) bool {
 	return slices.ContainsFunc(r.next(), func(s protocol.Step) bool { return s.Key == k })
 }
 
-func (r *record) spoken() bool {
+func (r *record) hasSpeech() bool {
 	return slices.ContainsFunc(r.Turns, func(t transcript.Turn) bool { return t.Kind == transcript.Speech })
 }
 
@@ -272,8 +272,8 @@ func (r *record) phases(stage transcript.Kind) []protocol.Phase {
 // phaseCache is the rules of a record's debate, which asks for the phases of a stage once after each entry.
 type phaseCache struct{ *record }
 
-// foundPhases are the phases of the cursor at, as they were after the entry seq.
-type foundPhases struct {
+// cachedPhases are the phases of the cursor at, as they were after the entry seq.
+type cachedPhases struct {
 	seq    int64
 	at     transcript.Cursor
 	phases []protocol.Phase
@@ -296,13 +296,13 @@ func (p phaseCache) Phases(r *protocol.Record) []protocol.Phase {
 		*found = (*found)[:0]
 	}
 	phases := p.rules().Phases(r)
-	*found = append(*found, foundPhases{r.Seq, r.Cursor, phases})
+	*found = append(*found, cachedPhases{r.Seq, r.Cursor, phases})
 	return phases
 }
 
 // rules are the debate's protocol, and what is to be measured beside.
 func (r *record) rules() protocol.Protocol {
-	if r.config.embeds() {
+	if r.config.needsEmbeddings() {
 		return embedding.After(r.config.Protocol)
 	}
 	return r.config.Protocol
@@ -311,28 +311,28 @@ func (r *record) rules() protocol.Protocol {
 // facts are what guards read, but for AssessmentDue, which is costly and asked for by one event only.
 func (r *record) facts() fsm.Facts {
 	return fsm.Facts{
-		ValidConfig: r.valid,
-		Ending:      r.Ending.Outcome != "",
-		Recoverable: r.failure != nil && r.failure.Recoverable,
-		Decided:     r.question == nil,
+		ValidConfig:    r.valid,
+		HasOutcome:     r.Ending.Outcome != "",
+		Recoverable:    r.failure != nil && r.failure.Recoverable,
+		NoOpenQuestion: r.question == nil,
 	}
 }
 
 // actor is who performs a step, with the seat that its prompts speak of.
-func (r *record) actor(name string) (*Participant, transcript.Seat, bool) {
-	who := r.config.who(name)
+func (r *record) actor(name string) (*Participant, transcript.Profile, bool) {
+	who := r.config.settings(name)
 	if who == nil {
-		return nil, transcript.Seat{}, false
+		return nil, transcript.Profile{}, false
 	}
-	for i := range r.everyone {
-		if r.everyone[i].Name == name {
-			return who, r.everyone[i], true
+	for i := range r.profiles {
+		if r.profiles[i].Name == name {
+			return who, r.profiles[i], true
 		}
 	}
-	if slices.Contains(helpers, name) {
-		return who, transcript.Seat{Name: name, Instructions: who.Instructions}, true
+	if slices.Contains(systemActors, name) {
+		return who, transcript.Profile{Name: name, Instructions: who.Instructions}, true
 	}
-	return who, who.seat(), true
+	return who, who.profile(), true
 }
 
 // inOpenParallelPhase reports whether a phase is the open one and runs its steps at once.

@@ -39,21 +39,21 @@ func (e *Engine) contract(r *record, name string) *reply.Contract {
 	return e.replies[name]
 }
 
-// unbound are the names in a configuration that the engine has nothing for.
-func (e *Engine) unbound(c Config) []protocol.Problem {
-	l := &list{}
-	if u, ok := c.Protocol.(unknown); ok {
+// missingNames are the names in a configuration that the engine has nothing for.
+func (e *Engine) missingNames(c Config) []protocol.Problem {
+	l := &problemList{}
+	if u, ok := c.Protocol.(unknownProtocol); ok {
 		l.add("protocol.name", "%q is unknown to this engine", u.name)
 	}
-	for i, rule := range c.Watch {
-		if rule.Means() == "answers" && e.answer == nil {
-			l.add(fmt.Sprintf("watch[%d]", i), "%s goes by answers, give the engine Options.Answer to find them", rule.Sign)
+	for i, rule := range c.Detect {
+		if rule.EffectiveMethod() == "answers" && e.extractAnswer == nil {
+			l.add(fmt.Sprintf("detect[%d]", i), "%s goes by answers, give the engine Options.Answer to find them", rule.Signal)
 		}
 	}
 	told := map[string]bool{}
-	for field, p := range c.actors() {
+	for field, p := range c.allActors() {
 		_, _, err := e.bind(p.Provider)
-		if helper := field == "casting" || field == "summarizer"; err == nil || helper && (told[p.Provider] || p.Provider == "") {
+		if helper := field == "persona_assigner" || field == "summarizer"; err == nil || helper && (told[p.Provider] || p.Provider == "") {
 			continue // what a helper inherits is told already
 		}
 		l.add(field+".provider", "%v", err)
@@ -67,8 +67,8 @@ func (e *Engine) bind(name string) (string, providers.Provider, error) {
 	if p := e.providers[name]; p != nil {
 		return name, p, nil
 	}
-	if name == templates {
-		return name, starters, nil
+	if name == templatesProvider {
+		return name, builtInRetriever, nil
 	}
 	known := slices.Sorted(maps.Keys(e.providers))
 	switch {
@@ -82,20 +82,20 @@ func (e *Engine) bind(name string) (string, providers.Provider, error) {
 	return "", nil, fmt.Errorf("%q is unknown, the providers are %s", name, strings.Join(known, ", "))
 }
 
-// named is the name of the provider that a name means.
-func (e *Engine) named(name string) string {
+// providerName is the name of the provider that a name means.
+func (e *Engine) providerName(name string) string {
 	if bound, _, err := e.bind(name); err == nil {
 		return bound
 	}
 	return name
 }
 
-// probe asks providers that can tell about their keys and models.
-func (e *Engine) probe(ctx context.Context, c Config) []protocol.Problem {
-	l := &list{}
+// checkProviders asks providers that can tell about their keys and models.
+func (e *Engine) checkProviders(ctx context.Context, c Config) []protocol.Problem {
+	l := &problemList{}
 	type pair struct{ provider, model string }
 	asked := map[pair]bool{}
-	for field, p := range c.actors() {
+	for field, p := range c.allActors() {
 		name, provider, err := e.bind(p.Provider)
 		checker, ok := provider.(providers.Checker)
 		if err != nil || !ok || asked[pair{name, p.Model}] {
@@ -106,7 +106,7 @@ func (e *Engine) probe(ctx context.Context, c Config) []protocol.Problem {
 		case failed == nil:
 		case failed.Kind == providers.Authentication:
 			l.add(field+".provider", "provider %s: %v", name, failed)
-		case failed.Kind == providers.Validation:
+		case failed.Kind == providers.InvalidRequest:
 			l.add(field+".model", "provider %s: %v", name, failed)
 		default: // it may be better by the time of the first call, which is tried again where it is not
 			e.log.WarnContext(ctx, "check provider", "provider", name, "error", failed)
@@ -126,14 +126,14 @@ type Options struct {
 	Protocols []protocol.Protocol
 	// Prompts are templates that replace or add to the library's; see package prompts.
 	Prompts fs.FS
-	// Replies are further contracts of structured replies than the library's.
-	Replies []*reply.Contract
-	// Answer says what a turn answers, in a canonical form, or "" where it does not: for rules of Config.Watch that go by
+	// Contracts are further contracts of structured replies than the library's.
+	Contracts []*reply.Contract
+	// ExtractAnswer says what a turn answers, in a canonical form, or "" where it does not: for rules of Config.Detect that go by
 	// answers. Give all engines of one store the same.
-	Answer func(transcript.Turn) string
-	// Counter counts tokens. Defaults to window.Estimate, which needs no vocabulary. Either way what providers report of a
+	ExtractAnswer func(transcript.Turn) string
+	// TokenCounter counts tokens. Defaults to window.Estimate, which needs no vocabulary. Either way what providers report of a
 	// model's prompts corrects it.
-	Counter window.Counter
+	TokenCounter window.TokenCounter
 	// Logger is told what nobody watches. Defaults to none.
 	Logger *slog.Logger
 }
@@ -145,13 +145,13 @@ type Engine struct {
 		store.Store
 		store.Watcher
 	}
-	workers   bool // the store has workers drive
-	protocols map[string]protocol.Protocol
-	prompts   *prompts.Set
-	replies   map[string]*reply.Contract
-	answer    func(transcript.Turn) string
-	counter   window.Counter
-	log       *slog.Logger
+	schedules     bool // the store has workers drive
+	protocols     map[string]protocol.Protocol
+	prompts       *prompts.Set
+	replies       map[string]*reply.Contract
+	extractAnswer func(transcript.Turn) string
+	counter       window.TokenCounter
+	log           *slog.Logger
 
 	ctx     context.Context // ends when Close gives up waiting
 	cancel  context.CancelCauseFunc
@@ -160,8 +160,8 @@ type Engine struct {
 
 	mu     sync.Mutex
 	closed bool
-	drives map[string]*slot // debates that are driven
-	feeds  map[string]*feed // debates that are driven or watched
+	driven map[string]*driverSlot // debates that are driven
+	feeds  map[string]*liveFeed   // debates that are driven or watched
 }
 
 // presets are the library's own protocols.
@@ -181,7 +181,7 @@ func contracts() []*reply.Contract {
 // record is that of a debate of which nothing is known yet.
 func (e *Engine) record(id string, parse func(json.RawMessage) (Config, error)) *record {
 	r := newRecord(id, parse)
-	r.env.answer, r.env.providerName = e.answer, e.named
+	r.env.extractAnswer, r.env.providerName = e.extractAnswer, e.providerName
 	r.env.prompts = e.prompts
 	if e.counter != nil {
 		r.env.count = e.counter.Count
@@ -189,8 +189,8 @@ func (e *Engine) record(id string, parse func(json.RawMessage) (Config, error)) 
 	return r
 }
 
-// learn makes the engine read back the protocols that it was given in a configuration.
-func (e *Engine) learn(p protocol.Protocol) {
+// addProtocol makes the engine read back the protocols that it was given in a configuration.
+func (e *Engine) addProtocol(p protocol.Protocol) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if _, known := e.protocols[p.Name()]; !known {
@@ -199,7 +199,7 @@ func (e *Engine) learn(p protocol.Protocol) {
 }
 
 // List gives the stored debates that a query selects, newest first.
-func (e *Engine) List(ctx context.Context, q store.Query) iter.Seq2[store.Head, error] {
+func (e *Engine) List(ctx context.Context, q store.Query) iter.Seq2[store.Status, error] {
 	return e.store.List(ctx, q)
 }
 
@@ -210,8 +210,8 @@ func (e *Engine) Delete(ctx context.Context, id string) error { return e.store.D
 // engine does not know, as *Problems.
 func (e *Engine) ParseConfig(b []byte) (Config, error) {
 	c, err := e.decode(b, unmarshalStrict)
-	if _, ok := c.Protocol.(unknown); ok && err == nil {
-		err = problems(e.unbound(Config{Protocol: c.Protocol}))
+	if _, ok := c.Protocol.(unknownProtocol); ok && err == nil {
+		err = problemsError(e.missingNames(Config{Protocol: c.Protocol}))
 	}
 	if err != nil {
 		return Config{}, fmt.Errorf("parse configuration: %w", err)
@@ -224,11 +224,11 @@ func (e *Engine) ParseConfig(b []byte) (Config, error) {
 func (e *Engine) parse(b json.RawMessage) (Config, error) { return e.decode(b, json.Unmarshal) }
 
 func (e *Engine) decode(b []byte, unmarshal func([]byte, any) error) (c Config, err error) {
-	w := wire{plain: (*plain)(&c)}
+	w := configJSON{plainConfig: (*plainConfig)(&c)}
 	if err := unmarshal(b, &w); err != nil {
 		return Config{}, err
 	}
-	c.Limits = w.Limits.limits()
+	c.Limits = w.Limits.toLimits()
 	if len(w.Protocol) > 0 {
 		c.Protocol, err = e.decodeProtocol(w.Protocol, unmarshal)
 	}
@@ -248,22 +248,22 @@ func (e *Engine) decodeProtocol(b []byte, unmarshal func([]byte, any) error) (pr
 	known, ok := e.protocols[name]
 	e.mu.Unlock()
 	if !ok {
-		return unknown{name: name}, nil
+		return unknownProtocol{name: name}, nil
 	}
 	delete(params, "name")
 	rest, err := json.Marshal(params)
 	if err != nil {
 		return nil, fmt.Errorf("protocol: %w", err)
 	}
-	v := blank(known)
+	v := newLike(known)
 	if err := unmarshal(rest, v.Interface()); err != nil {
 		return nil, fmt.Errorf("protocol %s: %w", name, err)
 	}
 	return v.Elem().Interface().(protocol.Protocol), nil
 }
 
-// blank points to a new protocol like the one that is known, of which it has only what JSON leaves out.
-func blank(known protocol.Protocol) reflect.Value {
+// newLike points to a new protocol like the one that is known, of which it has only what JSON leaves out.
+func newLike(known protocol.Protocol) reflect.Value {
 	v := reflect.New(reflect.TypeOf(known))
 	if v.Elem().Kind() != reflect.Struct {
 		return v
@@ -306,22 +306,22 @@ func (e *Engine) isClosed() bool {
 	return e.closed
 }
 
-// drive marks a debate as driven by this engine until release is called.
-func (e *Engine) drive(id string, cancel context.CancelCauseFunc) (release func(), err error) {
+// reserve marks a debate as driven by this engine until release is called.
+func (e *Engine) reserve(id string, cancel context.CancelCauseFunc) (release func(), err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closed {
 		return nil, fmt.Errorf("drive debate %s: %w", id, ErrClosed)
 	}
-	if _, busy := e.drives[id]; busy {
+	if _, busy := e.driven[id]; busy {
 		return nil, fmt.Errorf("drive debate %s: %w", id, ErrBusy)
 	}
-	s := &slot{cancel: cancel}
-	e.drives[id] = s
+	s := &driverSlot{cancel: cancel}
+	e.driven[id] = s
 	e.drivers.Add(1)
 	return func() {
 		e.mu.Lock()
-		delete(e.drives, id)
+		delete(e.driven, id)
 		e.mu.Unlock()
 		if s.next != nil {
 			s.next()
@@ -330,17 +330,17 @@ func (e *Engine) drive(id string, cancel context.CancelCauseFunc) (release func(
 	}, nil
 }
 
-// slot is the place of a debate's one driver in this engine.
-type slot struct {
+// driverSlot is the place of a debate's one driver in this engine.
+type driverSlot struct {
 	cancel context.CancelCauseFunc
 	next   func() // to be done when the driver has left; nil: nothing. Guarded by Engine.mu until then
 }
 
-// after has f done once who drives the debate now has left; false: nobody does.
-func (e *Engine) after(id string, f func()) bool {
+// afterDriver has f done once who drives the debate now has left; false: nobody does.
+func (e *Engine) afterDriver(id string, f func()) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	s := e.drives[id]
+	s := e.driven[id]
 	if s != nil {
 		s.next = f
 	}
@@ -348,11 +348,11 @@ func (e *Engine) after(id string, f func()) bool {
 }
 
 // join is the feed of a debate until leave is called.
-func (e *Engine) join(id string) (f *feed, leave func()) {
+func (e *Engine) join(id string) (f *liveFeed, leave func()) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if f = e.feeds[id]; f == nil {
-		f = &feed{viewers: map[chan struct{}]struct{}{}}
+		f = &liveFeed{viewers: map[chan struct{}]struct{}{}}
 		e.feeds[id] = f
 	}
 	f.users++

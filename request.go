@@ -14,7 +14,7 @@ import (
 // allThrottled says whether a rate limit of a participant's provider hits everyone who debates: they all call it, or had to
 // wait for theirs as well.
 func allThrottled(r *record, p *Participant) bool {
-	for _, s := range r.Seats {
+	for _, s := range r.Participants {
 		if other, _, ok := r.actor(s.Name); ok && other.Provider != p.Provider && participantStatus(r, s.Name).State != "rate_limited" {
 			return false
 		}
@@ -22,17 +22,17 @@ func allThrottled(r *record, p *Participant) bool {
 	return true
 }
 
-// call makes the request of a step.
-func (e *Engine) call(r *record, s protocol.Step) (*call, error) {
+// newExecution makes the request of a step.
+func (e *Engine) newExecution(r *record, s protocol.Step) (*execution, error) {
 	who, seat, ok := r.actor(s.Actor)
 	if !ok {
 		return nil, fmt.Errorf("plan step %s: %q is no participant, judge or helper: %w", s.Phase, s.Actor, errProtocol)
 	}
-	c := executions.Get().(*call)
-	*c = call{
+	c := executionPool.Get().(*execution)
+	*c = execution{
 		step: s, role: seat.Role, config: r.config, created: r.times.created, names: r.names,
-		concluding: r.Cursor.Stage == transcript.Conclusion, judging: slices.Contains(r.Judges, s.Actor), debating: r.seated(s.Actor),
-		model: model{actor: who, bind: e.bind}, prompt: prompt{set: e.prompts}, counter: counter{count: r.env.count}, turn: newDraft(&s),
+		concluding: r.Cursor.Stage == transcript.Conclusion, judging: slices.Contains(r.Judges, s.Actor), debating: r.isParticipating(s.Actor),
+		model: model{actor: who, bind: e.bind}, prompt: judgePromptTokens{set: e.prompts}, counter: counter{count: r.env.count}, turn: newDraft(&s),
 	}
 	c.timing.limit, c.timing.budget = timeLimit(r)
 	c.timing.remaining = remainingTime(r)
@@ -43,66 +43,66 @@ func (e *Engine) call(r *record, s protocol.Step) (*call, error) {
 		c.timing.maxWait = remainingTime(r)
 	}
 	c.request = providers.Request{Model: who.Model, Temperature: who.Temperature, MaxTokens: who.MaxTokens}
-	if s.Output != "" {
-		if c.contract = e.contract(r, s.Output); c.contract == nil {
-			return nil, fmt.Errorf("plan step %s: reply contract %q is unknown, give it in Options.Replies", s.Phase, s.Output)
+	if s.Contract != "" {
+		if c.contract = e.contract(r, s.Contract); c.contract == nil {
+			return nil, fmt.Errorf("plan step %s: reply contract %q is unknown, give it in Options.Replies", s.Phase, s.Contract)
 		}
-		c.request.Reply, c.request.Schema = s.Output, c.contract.Schema()
+		c.request.SchemaName, c.request.Schema = s.Contract, c.contract.Schema()
 	}
-	if s.Actor == protocol.Embedding {
+	if s.Actor == protocol.Embedder {
 		c.request.Messages = embedderMessages(r, who.Window, &s)
 		return c, nil
 	}
-	if err := e.prompt(r, c, seat); err != nil {
+	if err := e.buildPrompt(r, c, seat); err != nil {
 		return nil, err
 	}
 	if s.Kind == transcript.Summary {
 		c.request.MaxTokens = min(cmp.Or(who.MaxTokens, r.history.wanted.Tokens), r.history.wanted.Tokens)
 		if c.turn.Window == nil { // it tells what led to it
 			led := r.history.wanted.Window
-			c.turn.fitted(&led)
+			c.turn.setWindow(&led)
 		}
 	}
 	return c, nil
 }
 
-// prompt fills in the messages: the system prompt, which does not change within the debate, the turns that the window
+// buildPrompt fills in the messages: the system buildPrompt, which does not change within the debate, the turns that the window
 // has room for, and what is asked for now.
-func (e *Engine) prompt(r *record, c *call, seat transcript.Seat) error {
+func (e *Engine) buildPrompt(r *record, c *execution, seat transcript.Profile) error {
 	b, err := briefingFor(r, e.prompts, c.step, seat, c.model.actor.Model)
 	if err != nil {
 		return err
 	}
-	c.prompt.data, c.mask = b.data, b.mask
-	c.prompt.data.Vars = b.mask.HideValues(c.step.Vars) // the system prompt keeps those of the first
+	c.prompt.data, c.pseudonyms = b.data, b.pseudonyms
+	c.prompt.data.Vars = b.pseudonyms.HideValues(c.step.Vars) // the system prompt keeps those of the first
 	c.prompt.data.Phase, c.prompt.data.Round, c.prompt.data.Rounds, c.prompt.data.MinRounds = c.step.Phase, r.Cursor.Round, r.MaxRounds, r.MinRounds
-	c.prompt.data.Names, c.prompt.data.Target = b.mask.All(c.names), targetRole(r, b, c.step.Target)
+	c.prompt.data.ActiveNames, c.prompt.data.Target = b.pseudonyms.SortedPseudonyms(c.names), targetRole(r, b, c.step.Target)
 	if c.judging {
-		c.prompt.data.Advice = b.mask.HideAll(judgeAdvice(r))
+		c.prompt.data.Advice = b.pseudonyms.HideAll(judgeAdvice(r))
 	}
 	if c.contract != nil {
-		c.prompt.data.Reply = c.contract.Outline()
+		c.prompt.data.ReplyFields = c.contract.Outline()
 	}
 	user, err := e.prompts.User(c.step.Prompt, c.prompt.data)
 	if err != nil {
 		return err
 	}
-	shown, tokens := visibleTurns(r, &c.step, b.mask)
+	shown, tokens := visibleTurns(r, &c.step, b.pseudonyms)
 	if b.schema == 0 && len(c.request.Schema) > 0 {
 		b.schema = c.count(string(c.request.Schema))
 	}
 	fixed := b.tokens + b.schema + c.count(user)
-	c.prompt.slack = instruction - fixed%instruction
+	c.prompt.slack = roundingTokens - fixed%roundingTokens
 	fixed += c.prompt.slack // rounded up, so that a word more or less does not move the cut
-	policy, room := r.config.History, r.history.scale(&c.step, r.inOpenParallelPhase(c.step.Phase)).Room(c.model.actor.Window-cmp.Or(c.model.actor.MaxTokens, window.Reply))-fixed
-	if policy.Summarizes() { // where a summary was planned, there is no more
+	policy, room := r.config.History, r.history.scale(&c.step, r.inOpenParallelPhase(c.step.Phase)).ToEstimated(c.model.actor.Window-cmp.Or(c.model.actor.MaxTokens, window.DefaultReplyTokens))-fixed
+	if policy.UsesSummaries() { // where a summary was planned, there is no more
 		room = min(room, historyRoom(r, &c.step, c.model.actor, seat))
 	}
 	if c.step.Kind == transcript.Summary { // what it stands for was chosen to fit
 		policy, c.prompt.summarized = window.Policy{Manager: window.Sliding}, r.history.wanted.Base > 0
 	}
 	cut := policy.Fit(countedHistory(r, &c.step, shown, tokens), room)
-	c.turn.fitted(cut.Report())
+	c.turn.setWindow(cut.Window())
 	c.prompt.tokens, c.prompt.history = fixed+cut.Used, cut.Used
 	c.prompt.summarized = c.prompt.summarized || cut.Summary.Covers > 0
 	c.prompt.messages = promptMessages(r, c.step.Actor, b, shown, cut, user)

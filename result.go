@@ -26,9 +26,9 @@ type Result struct {
 	Assessments []transcript.Turn `json:"assessments,omitempty"` // of Turns; decode each by its Output, such as into judge.Assessment
 	Verdict     *transcript.Turn  `json:"verdict,omitempty"`     // the last of the last phase of the conclusion, if possible one without defaults in its place; decode it by its Output. Nil where nothing concludes
 	Answer      protocol.Answer   `json:"answer,omitzero"`       // what the debate came to: by its protocol, else the verdict
-	Findings    []detect.Finding  `json:"findings,omitempty"`    // what Config.Watch found, in order
+	Findings    []detect.Finding  `json:"findings,omitempty"`    // what Config.Detect found, in order
 
-	Participants []Status                   `json:"participants"` // in order, those who dropped out too
+	Participants []ParticipantStatus        `json:"participants"` // in order, those who dropped out too
 	Total        Totals                     `json:"total"`
 	Sides        map[string]Totals          `json:"sides"`              // by side; of participants without one by name, of all others ""
 	Rounds       []Totals                   `json:"rounds"`             // by round; 0 is what came before the first
@@ -37,23 +37,23 @@ type Result struct {
 	Question     *Question                  `json:"question,omitempty"` // that waits for a person
 	Failure      *Failure                   `json:"failure,omitempty"`  // that the debate is in error for
 
-	Running   time.Duration `json:"running"` // in nanoseconds; pauses do not count
-	Created   time.Time     `json:"created"`
-	Started   time.Time     `json:"started,omitzero"`
-	Updated   time.Time     `json:"updated"`
-	Completed time.Time     `json:"completed,omitzero"`
+	RunningTime time.Duration `json:"running_time"` // in nanoseconds; pauses do not count
+	Created     time.Time     `json:"created"`
+	Started     time.Time     `json:"started,omitzero"`
+	Updated     time.Time     `json:"updated"`
+	Completed   time.Time     `json:"completed,omitzero"`
 }
 
 // Totals sum up turns.
 type Totals struct {
-	Turns int              `json:"turns"`
-	Usage transcript.Usage `json:"usage"` // also of steps that failed for good
-	Took  time.Duration    `json:"took"`  // from the begin to the end of each turn, in nanoseconds
-	Cut   int              `json:"cut"`   // turns whose prompt left a part of the history out
+	Turns        int              `json:"turns"`
+	Usage        transcript.Usage `json:"usage"`         // also of steps that failed for good
+	Duration     time.Duration    `json:"duration"`      // from the begin to the end of each turn, in nanoseconds
+	OmittedTurns int              `json:"omitted_turns"` // turns whose prompt left a part of the history out
 }
 
-// Status is how a participant fares.
-type Status struct {
+// ParticipantStatus is how a participant fares.
+type ParticipantStatus struct {
 	Name string `json:"name"`
 	// State is "active", "rate_limited" where the last turn had to wait for the service, "context_exceeded" where its
 	// prompt had to leave a part of the history out, or "dropped" where it failed for good.
@@ -62,9 +62,9 @@ type Status struct {
 	Errors   []string `json:"errors,omitempty"` // of attempts that failed, in order
 }
 
-// lose adds what a step used that failed for good.
-func (r *Result) lose(f *Failure, side string) {
-	used := f.used()
+// addFailure adds what a step used that failed for good.
+func (r *Result) addFailure(f *Failure, side string) {
+	used := f.usage()
 	of := r.Sides[side]
 	of.Usage = of.Usage.Add(used)
 	r.Sides[side] = of
@@ -72,10 +72,10 @@ func (r *Result) lose(f *Failure, side string) {
 	r.Total.Usage = r.Total.Usage.Add(used)
 }
 
-// warnings are what a user should know of a turn.
-func warnings(t *transcript.Turn) (list []string) {
-	if w := t.Window; w != nil && w.Cut > 0 {
-		list = append(list, fmt.Sprintf("the prompt left out %d of %d turns to fit: %d of %d tokens are used", w.Cut, w.Cut+w.Kept, w.Used, w.Limit))
+// turnWarnings are what a user should know of a turn.
+func turnWarnings(t *transcript.Turn) (list []string) {
+	if w := t.Window; w != nil && w.Omitted > 0 {
+		list = append(list, fmt.Sprintf("the prompt left out %d of %d turns to fit: %d of %d tokens are used", w.Omitted, w.Omitted+w.Kept, w.Used, w.Limit))
 	} else if w != nil && w.Percent >= 80 {
 		list = append(list, fmt.Sprintf("the history takes %d %% of the room in the window", w.Percent))
 	}
@@ -83,9 +83,9 @@ func warnings(t *transcript.Turn) (list []string) {
 		switch f {
 		case transcript.Truncated:
 			list = append(list, "the reply was cut at its token cap")
-		case transcript.Withheld:
+		case transcript.Filtered:
 			list = append(list, "the service held back the rest of the reply")
-		case transcript.Fallback:
+		case transcript.Defaulted:
 			list = append(list, "no valid reply came, safe defaults stand for it")
 		case transcript.Partial:
 			list = append(list, "the model failed, this is as far as it came")
@@ -100,23 +100,23 @@ func warnings(t *transcript.Turn) (list []string) {
 func (a Totals) add(t *transcript.Turn) Totals {
 	a.Turns++
 	a.Usage = a.Usage.Add(t.Usage)
-	a.Took += t.Ended.Sub(t.Began)
-	if t.Window != nil && t.Window.Cut > 0 {
-		a.Cut++
+	a.Duration += t.Ended.Sub(t.Started)
+	if t.Window != nil && t.Window.Omitted > 0 {
+		a.OmittedTurns++
 	}
 	return a
 }
 
-func (s *Status) attempts(list []transcript.Attempt) {
+func (s *ParticipantStatus) addAttempts(list []transcript.Attempt) {
 	for _, a := range list {
 		s.Attempts++
-		if a.Error != "" {
-			s.Errors = append(s.Errors, a.Message)
+		if a.ErrorKind != "" {
+			s.Errors = append(s.Errors, a.ErrorMessage)
 		}
-		if a.Error == string(providers.RateLimit) {
+		if a.ErrorKind == string(providers.RateLimit) {
 			s.State = "rate_limited"
 		}
-		if a.Error == string(providers.ContextOverflow) {
+		if a.ErrorKind == string(providers.ContextOverflow) {
 			s.State = "context_exceeded"
 		}
 	}

@@ -29,22 +29,22 @@ func TestFailuresSayWhoFailedWhereAndWhy(t *testing.T) {
 }
 
 func TestAFailureLeadsToItsCause(t *testing.T) {
-	d := panelOf(t, 1, nil)
-	cause := &providers.Error{Kind: providers.Validation, Err: errors.New("no such model")}
-	_, err := debatetest.Run(t, d.In(t, fails{cause}))
+	d := newPanelDebate(t, 1, nil)
+	cause := &providers.Error{Kind: providers.InvalidRequest, Err: errors.New("no such model")}
+	_, err := debatetest.Run(t, d.OpenWithProvider(t, failingProvider{cause}))
 	require.ErrorIs(t, err, cause)
 }
 
 // A failure says everything that a person needs, in the process and when it is read from the store.
 func TestAFailureSaysEverything(t *testing.T) {
-	for kind, advice := range allKinds {
+	for kind, advice := range hintsByKind {
 		t.Run(string(kind), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				cause := failsWith(kind, time.Second)
+				cause := errorOfKind(kind, time.Second)
 				model := &scripted.Provider{Func: func(providers.Request) scripted.Reply {
 					return scripted.Reply{Err: cause, Latency: time.Second, Usage: transcript.Usage{Input: 7}}
 				}}
-				d := troubledPair(t, model, func(c *debate.Config, _ *debate.Options) { c.Participants[0].Model = "gpt-9" })
+				d := newDebateWithModel(t, model, func(c *debate.Config, _ *debate.Options) { c.Participants[0].Model = "gpt-9" })
 				_, err := debatetest.Run(t, d)
 				var failure *debate.Failure
 				require.ErrorAs(t, err, &failure)
@@ -59,10 +59,10 @@ func TestAFailureSaysEverything(t *testing.T) {
 					failure.Kind, failure.Provider, failure.Model, failure.Message, failure.Recoverable,
 				})
 				require.Equal(t, time.Now().UTC(), failure.At)
-				require.Len(t, failure.Tried, failure.Attempts)
-				for _, a := range failure.Tried {
+				require.Len(t, failure.AttemptDetails, failure.Attempts)
+				for _, a := range failure.AttemptDetails {
 					require.Equal(t, transcript.Attempt{
-						Provider: "m", Model: "gpt-9", Error: string(kind), Message: failure.Message, Usage: transcript.Usage{Input: 7}, Took: time.Second, Prompt: a.Prompt,
+						Provider: "m", Model: "gpt-9", ErrorKind: string(kind), ErrorMessage: failure.Message, Usage: transcript.Usage{Input: 7}, Duration: time.Second, PromptTokens: a.PromptTokens,
 					}, a)
 				}
 				require.Contains(t, failure.Hint(), advice)
@@ -73,21 +73,21 @@ func TestAFailureSaysEverything(t *testing.T) {
 				require.Equal(t, failure.Error(), back.Error())
 				require.Equal(t, failure.Hint(), back.Hint())
 				require.NotErrorAs(t, &back, &inner, "its cause is in this process alone")
-				require.Equal(t, debatetest.Encode(t, failure), debatetest.Encode(t, debatetest.Result(t, d.In(t, chatter())).Failure), "another engine reads the same")
+				require.Equal(t, debatetest.Encode(t, failure), debatetest.Encode(t, debatetest.Result(t, d.OpenWithProvider(t, talkingModel())).Failure), "another engine reads the same")
 			})
 		})
 	}
 }
 
 func TestHintsNameWhatTheyAreAbout(t *testing.T) {
-	for kind, advice := range allKinds {
+	for kind, advice := range hintsByKind {
 		f := debate.Failure{Key: transcript.Key{Actor: "Ada"}, Kind: kind, Provider: "acme", Model: "gpt-9"}
 		hint := f.Hint()
 		require.Contains(t, hint, advice, kind)
 		switch kind {
-		case providers.Authentication, providers.Network, providers.RateLimit, providers.API:
+		case providers.Authentication, providers.Network, providers.RateLimit, providers.ServerError:
 			require.Contains(t, hint, "provider acme", kind)
-		case providers.Validation:
+		case providers.InvalidRequest:
 			require.Contains(t, hint, "provider acme")
 			require.Contains(t, hint, `model "gpt-9"`)
 		case providers.Timeout, providers.InvalidResponse:
@@ -101,11 +101,11 @@ func TestHintsNameWhatTheyAreAbout(t *testing.T) {
 }
 
 func TestAHintSaysWhereAnEngineLacksSomething(t *testing.T) {
-	opts := debate.Options{Store: store.Memory(), Providers: models(chatter(), court(t, 1))}
+	opts := debate.Options{Store: store.Memory(), Providers: providersOf(talkingModel(), scriptedJudge(t, 1))}
 	d, err := debate.New(t.Context(), debatetest.PairConfig(nil), opts)
 	require.NoError(t, err)
-	breakAt(t, d, transcript.Assessment)
-	e, err := debate.NewEngine(debate.Options{Store: opts.Store, Providers: map[string]providers.Provider{"m": chatter()}})
+	runUntilTurn(t, d, transcript.Assessment)
+	e, err := debate.NewEngine(debate.Options{Store: opts.Store, Providers: map[string]providers.Provider{"m": talkingModel()}})
 	require.NoError(t, err)
 	other, err := e.Open(t.Context(), "d")
 	require.NoError(t, err)
@@ -123,12 +123,12 @@ func TestAHintSaysWhereAnEngineLacksSomething(t *testing.T) {
 func TestAModelThatDoesNotExistIsAFailureThatOneCanMend(t *testing.T) {
 	model := &scripted.Provider{Func: func(r providers.Request) scripted.Reply {
 		if r.Model != "gpt-8" {
-			return scripted.Reply{Err: &providers.Error{Kind: providers.Validation, Err: errors.New("no such model")}}
+			return scripted.Reply{Err: &providers.Error{Kind: providers.InvalidRequest, Err: errors.New("no such model")}}
 		}
 		return scripted.Reply{Text: "Here I am."}
 	}}
 	var cfg debate.Config
-	d := troubledPair(t, model, func(c *debate.Config, _ *debate.Options) {
+	d := newDebateWithModel(t, model, func(c *debate.Config, _ *debate.Options) {
 		c.Participants[0].Model = "gpt-9"
 		cfg = *c
 	})
@@ -145,12 +145,12 @@ func TestAModelThatDoesNotExistIsAFailureThatOneCanMend(t *testing.T) {
 }
 
 func TestEventsSayWhereTheyStand(t *testing.T) {
-	events, err := debatetest.Run(t, panelOf(t, 2, nil))
+	events, err := debatetest.Run(t, newPanelDebate(t, 2, nil))
 	require.NoError(t, err)
 	last := int64(1) // the configuration
 	offsets := map[transcript.Key]int{}
 	for _, ev := range events {
-		s := ev.Event()
+		s := ev.Meta()
 		if s.Live {
 			require.Equal(t, last, s.Seq, "%+v", ev)
 		} else {
@@ -160,7 +160,7 @@ func TestEventsSayWhereTheyStand(t *testing.T) {
 		switch ev := ev.(type) {
 		case debate.Chunk:
 			require.Equal(t, offsets[ev.Key], ev.Offset)
-			require.Equal(t, 1, ev.N)
+			require.Equal(t, 1, ev.Number)
 			offsets[ev.Key] += len(ev.Text)
 		case debate.PhaseStarted:
 			require.Equal(t, map[transcript.Kind]int{transcript.Speech: 2, transcript.Assessment: 1, transcript.Conclusion: 1}[ev.Stage], ev.Steps)
@@ -173,17 +173,17 @@ func TestEventsSayWhereTheyStand(t *testing.T) {
 }
 
 func TestEventsSurviveJSON(t *testing.T) {
-	events, err := debatetest.Run(t, panelOf(t, 2, nil))
+	events, err := debatetest.Run(t, newPanelDebate(t, 2, nil))
 	require.NoError(t, err)
 	types := map[string]bool{}
 	for _, ev := range append(events, samples()...) {
 		text := debatetest.Encode(t, ev)
-		require.Contains(t, text, `"type":"`+ev.Event().Type+`"`)
+		require.Contains(t, text, `"type":"`+ev.Meta().Type+`"`)
 		back, err := debate.ParseEvent([]byte(text))
 		require.NoError(t, err)
 		require.IsType(t, ev, back)
 		require.JSONEq(t, text, debatetest.Encode(t, back))
-		types[ev.Event().Type] = true
+		types[ev.Meta().Type] = true
 	}
 	require.Len(t, types, 12, "of all kinds: %v", types)
 }
@@ -191,12 +191,12 @@ func TestEventsSurviveJSON(t *testing.T) {
 func samples() []debate.Event {
 	failure := &debate.Failure{Kind: providers.Network, Message: "cut", Attempts: 4, Recoverable: true}
 	return []debate.Event{
-		debate.ConfigChanged{Stamp: debate.Stamp{Type: "config", Seq: 1}, Config: []byte(`{"topic":"T"}`)},
-		debate.Dropped{Stamp: debate.Stamp{Type: "dropped", Seq: 2}, Name: "A", Failure: failure},
-		debate.Decided{Stamp: debate.Stamp{Type: "decided", Seq: 3}, Action: "retry"},
-		debate.Annotated{Stamp: debate.Stamp{Type: "annotated", Seq: 4}, Name: "rating", Value: []byte("5")},
-		debate.TurnFailed{Stamp: debate.Stamp{Type: "turn_failed", Live: true}, Attempt: &debate.Attempt{N: 2}, Error: providers.Timeout, Again: time.Second},
-		debate.Warning{Stamp: debate.Stamp{Type: "warning", Live: true}, Text: "look"},
+		debate.ConfigChanged{EventMeta: debate.EventMeta{Type: "config", Seq: 1}, Config: []byte(`{"topic":"T"}`)},
+		debate.Dropped{EventMeta: debate.EventMeta{Type: "dropped", Seq: 2}, Name: "A", Failure: failure},
+		debate.Decided{EventMeta: debate.EventMeta{Type: "decided", Seq: 3}, Action: "retry"},
+		debate.Annotated{EventMeta: debate.EventMeta{Type: "annotated", Seq: 4}, Name: "rating", Value: []byte("5")},
+		debate.TurnFailed{EventMeta: debate.EventMeta{Type: "turn_failed", Live: true}, Attempt: &debate.Attempt{Number: 2}, Error: providers.Timeout, RetryIn: time.Second},
+		debate.Warning{EventMeta: debate.EventMeta{Type: "warning", Live: true}, Text: "look"},
 	}
 }
 
@@ -226,7 +226,7 @@ func FuzzParseEvent(f *testing.F) {
 func TestAResultAddsUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		usage := transcript.Usage{Input: 100, Cached: 10, Output: 20, Reasoning: 5}
-		d := panelOf(t, 0, func(c *debate.Config, o *debate.Options) {
+		d := newPanelDebate(t, 0, func(c *debate.Config, o *debate.Options) {
 			c.Limits.MaxRounds = 2
 			c.Protocol = panel.Protocol{Personas: panel.Binary, Format: panel.RoundLimited}
 			o.Providers["m"] = &scripted.Provider{Func: func(providers.Request) scripted.Reply {
@@ -243,7 +243,7 @@ func TestAResultAddsUp(t *testing.T) {
 		res := debatetest.Result(t, d)
 		require.Equal(t, 8, res.Total.Turns)
 		require.Equal(t, transcript.Usage{Input: 800, Cached: 80, Output: 160, Reasoning: 40}, res.Total.Usage)
-		require.Equal(t, 8*time.Second, res.Total.Took)
+		require.Equal(t, 8*time.Second, res.Total.Duration)
 		require.Equal(t, []int{1, 3, 4}, []int{res.Rounds[0].Turns, res.Rounds[1].Turns, res.Rounds[2].Turns}, "personas; a round; a round and the verdict")
 		require.Equal(t, map[string]int{"for": 2, "against": 2, "": 4}, map[string]int{
 			"for": res.Sides["for"].Turns, "against": res.Sides["against"].Turns, "": res.Sides[""].Turns,
@@ -251,22 +251,22 @@ func TestAResultAddsUp(t *testing.T) {
 		require.Equal(t, time.Minute, res.Started.Sub(res.Created))
 		require.Equal(t, 8*time.Second, res.Completed.Sub(res.Started))
 		require.Equal(t, res.Completed, res.Updated)
-		require.Equal(t, 8*time.Second, res.Running)
+		require.Equal(t, 8*time.Second, res.RunningTime)
 		require.Empty(t, res.Warnings)
 	})
 }
 
 func TestARateLimitedParticipantShows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := panelOf(t, 1, func(_ *debate.Config, o *debate.Options) {
+		d := newPanelDebate(t, 1, func(_ *debate.Config, o *debate.Options) {
 			o.Providers["m"] = &scripted.Provider{Replies: []scripted.Reply{
-				{Err: &providers.Error{Kind: providers.RateLimit, Err: errors.New("slow down")}}, {Text: "first"}, {Text: "second", Finish: providers.Length},
+				{Err: &providers.Error{Kind: providers.RateLimit, Err: errors.New("slow down")}}, {Text: "first"}, {Text: "second", FinishReason: providers.Length},
 			}}
 		})
 		_, err := debatetest.Run(t, d)
 		require.NoError(t, err)
 		res := debatetest.Result(t, d)
-		require.Equal(t, []debate.Status{
+		require.Equal(t, []debate.ParticipantStatus{
 			{Name: "A", State: "rate_limited", Attempts: 2, Errors: []string{"rate_limit: slow down"}},
 			{Name: "B", State: "active", Attempts: 1},
 		}, res.Participants)
@@ -278,15 +278,15 @@ func TestARateLimitedParticipantShows(t *testing.T) {
 func TestTheAnswerOfABenchIsAJointOneWhoeverIsLeft(t *testing.T) {
 	c := debatetest.PairConfig(panel.Protocol{})
 	c.Judges = []debate.Participant{{Name: "J", Provider: "j"}, {Name: "K", Provider: "k"}}
-	c.OnJudgeFailure, c.Limits.MaxRounds = debate.WithoutJudge, 1
-	c.Retries = map[providers.Kind]int{providers.API: 0}
+	c.OnJudgeFailure, c.Limits.MaxRounds = debate.DropJudge, 1
+	c.Retries = map[providers.ErrorKind]int{providers.ServerError: 0}
 	d, err := debate.New(t.Context(), c, debate.Options{Providers: map[string]providers.Provider{
-		"m": chatter(), "j": court(t, 1), "k": fails{&providers.Error{Kind: providers.API, Err: errors.New("gone")}},
+		"m": talkingModel(), "j": scriptedJudge(t, 1), "k": failingProvider{&providers.Error{Kind: providers.ServerError, Err: errors.New("gone")}},
 	}})
 	require.NoError(t, err)
 	_, err = debatetest.Run(t, d)
 	require.NoError(t, err)
 	var joint judge.Opinion[judge.Verdict]
-	decode(t, debatetest.Result(t, d).Answer.Data, &joint)
+	decodeJSON(t, debatetest.Result(t, d).Answer.Data, &joint)
 	require.Equal(t, "A draw.", joint.Value.Summary)
 }

@@ -10,34 +10,34 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// again is the wait before the next attempt after the nth has failed; negative: none follows.
-func (c *call) again(n int, e *providers.Error) time.Duration {
+// retryDelay is the wait before the next attempt after the nth has failed; negative: none follows.
+func (c *execution) retryDelay(n int, e *providers.Error) time.Duration {
 	switch {
-	case n-c.attempts.waitedAfter >= c.config.Limits.StepCalls && !c.limited(e):
+	case n-c.attempts.waitedAfter >= c.config.Limits.StepAttempts && !c.waitsForRateLimit(e):
 		return -1
-	case errors.Is(e, errReask):
-		c.failedBy(e.Kind)
+	case errors.Is(e, errAskedAgain):
+		c.countFailure(e.Kind)
 		return 0
-	case e.Kind == providers.ContextOverflow && c.relieve():
+	case e.Kind == providers.ContextOverflow && c.shortenPrompt():
 		return 0
 	}
-	if again := backoff(e, c.failedBy(e.Kind), c.most(e.Kind)); again >= 0 && again < c.left() && (!c.limited(e) || !c.outlasts(again)) {
+	if again := backoff(e, c.countFailure(e.Kind), c.maxRetries(e.Kind)); again >= 0 && again < c.timeLeft() && (!c.waitsForRateLimit(e) || !c.exceedsTimeout(again)) {
 		return again
 	}
 	if c.substitute() {
 		return 0
 	}
-	rest := c.sitOut(e)
+	rest := c.waitForRateLimit(e)
 	if rest >= 0 {
 		c.attempts.waitedAfter = n
 	}
 	return rest
 }
 
-// The wait before the nth retry is drawn between shortest and a bound that doubles up to longest.
+// The wait before the nth retry is drawn between minBackoff and a bound that doubles up to maxBackoff.
 const (
-	shortest = time.Second
-	longest  = time.Minute
+	minBackoff = time.Second
+	maxBackoff = time.Minute
 )
 
 // backoff is the wait before the next attempt after the nth failure of a kind; negative: none follows.
@@ -45,12 +45,12 @@ func backoff(e *providers.Error, nth, most int) time.Duration {
 	if nth > most {
 		return -1
 	}
-	upper := min(shortest<<min(nth, 6), longest)
-	return max(shortest+rand.N(upper-shortest+1), e.RetryAfter)
+	upper := min(minBackoff<<min(nth, 6), maxBackoff)
+	return max(minBackoff+rand.N(upper-minBackoff+1), e.RetryAfter)
 }
 
 // substitute has the next model of the reserve give the reply, from the beginning.
-func (c *call) substitute() bool {
+func (c *execution) substitute() bool {
 	for len(c.model.substitutes) > 0 {
 		next := c.model.substitutes[0]
 		c.model.substitutes = c.model.substitutes[1:]
@@ -59,9 +59,9 @@ func (c *call) substitute() bool {
 			continue
 		}
 		c.model.actor, c.model.providerName, c.model.provider = &next, name, provider
-		c.attempts.failures, c.attempts.reasked, c.attempts.widened, c.model.substituted = nil, false, false, true
+		c.attempts.failures, c.attempts.askedAgain, c.attempts.capRaised, c.model.substituted = nil, false, false, true
 		c.request.Model, c.request.Temperature = next.Model, next.Temperature
-		c.request.MaxTokens = min(find(c.config.Judges, c.step.Actor).MaxTokens, next.MaxTokens) // the step's cap holds: budgets count on it
+		c.request.MaxTokens = min(findParticipant(c.config.Judges, c.step.Actor).MaxTokens, next.MaxTokens) // the step's cap holds: budgets count on it
 		c.request.Messages = c.prompt.messages
 		if room := next.Window - next.MaxTokens; c.prompt.tokens > room {
 			c.shrink(room)
@@ -71,19 +71,19 @@ func (c *call) substitute() bool {
 	return false
 }
 
-// sitOut is the wait for a rate limit to pass that hits everyone who debates: dropping them one by one would help nobody.
+// waitForRateLimit is the wait for a rate limit to pass that hits everyone who debates: dropping them one by one would help nobody.
 // It is negative where the time budget has no room for it.
-func (c *call) sitOut(e *providers.Error) time.Duration {
-	if !c.limited(e) {
+func (c *execution) waitForRateLimit(e *providers.Error) time.Duration {
+	if !c.waitsForRateLimit(e) {
 		return -1
 	}
-	rest := max(e.RetryAfter, longest)
-	if c.outlasts(rest) { // the next job goes on waiting
-		c.attempts.leave = errResting
+	rest := max(e.RetryAfter, maxBackoff)
+	if c.exceedsTimeout(rest) { // the next job goes on waiting
+		c.attempts.waitError = errRateLimitWait
 		return -1
 	}
-	if time.Since(c.turn.Began)-c.timing.viewed+rest >= c.timing.maxWait {
-		c.attempts.leave = errOutOfTime
+	if time.Since(c.turn.Started)-c.timing.viewed+rest >= c.timing.maxWait {
+		c.attempts.waitError = errOutOfTime
 		return -1
 	}
 	c.timing.timer.Stop() // the rest is the debate's time, not the step's
@@ -92,53 +92,53 @@ func (c *call) sitOut(e *providers.Error) time.Duration {
 }
 
 // giveUp is what becomes of a step that has failed for good: its turn, as far as there is one, or its failure.
-func (c *call) giveUp(n int, e *providers.Error) error {
-	f := c.failure(n, e)
+func (c *execution) giveUp(n int, e *providers.Error) error {
+	f := c.newFailure(n, e)
 	switch {
-	case c.attempts.leave != nil:
-		return c.attempts.leave
-	case f.wrong():
+	case c.attempts.waitError != nil:
+		return c.attempts.waitError
+	case f.needsChange():
 		return f
-	case c.spared() && c.standIn():
-	case c.keep():
+	case c.hasDefault() && c.useDefault():
+	case c.keepPartial():
 		return nil
 	default:
 		return f
 	}
-	_ = c.done() // the time of the call is over, not its viewer's
+	_ = c.finish() // the time of the call is over, not its viewer's
 	return nil
 }
 
-// spared says whether the debate goes on without a step that failed, on what stands in for it.
-func (c *call) spared() bool {
+// hasDefault says whether the debate goes on without a step that failed, on what stands in for it.
+func (c *execution) hasDefault() bool {
 	switch c.step.Actor {
-	case protocol.Retrieving:
-		return c.config.OnRetrievalFailure == GoOn
-	case protocol.Embedding:
+	case protocol.Retriever:
+		return c.config.OnRetrievalFailure == Continue
+	case protocol.Embedder:
 		return true
-	case protocol.Summarizing:
+	case protocol.Summarizer:
 		return c.step.Kind != transcript.Conclusion
 	}
-	return c.judging && c.config.OnJudgeFailure == GoOn
+	return c.judging && c.config.OnJudgeFailure == Continue
 }
 
-func (c *call) failure(n int, e *providers.Error) *Failure {
+func (c *execution) newFailure(n int, e *providers.Error) *Failure {
 	return &Failure{
-		Key: c.step.Key, Kind: e.Kind, Provider: c.model.providerName, Model: c.model.actor.Model, Attempts: n, Tried: c.turn.Attempts,
-		Began: c.turn.Began.UTC(), At: time.Now().UTC(), Message: c.mask.Reveal(e.Error()), Recoverable: true, cause: e,
+		Key: c.step.Key, Kind: e.Kind, Provider: c.model.providerName, Model: c.model.actor.Model, Attempts: n, AttemptDetails: c.turn.Attempts,
+		Started: c.turn.Started.UTC(), At: time.Now().UTC(), Message: c.pseudonyms.Reveal(e.Error()), Recoverable: true, cause: e,
 	}
 }
 
-// spent is what a call used that the debate's time has ended; nil: nothing.
-func (c *call) spent() *Failure {
+// usageFailure is what a call used that the debate's time has ended; nil: nothing.
+func (c *execution) usageFailure() *Failure {
 	if len(c.turn.Attempts) == 0 {
 		return nil
 	}
-	return c.failure(len(c.turn.Attempts), &providers.Error{Kind: providers.Timeout, Err: errOutOfTime})
+	return c.newFailure(len(c.turn.Attempts), &providers.Error{Kind: providers.Timeout, Err: errOutOfTime})
 }
 
-// shorten takes away the time that a call waited for another of its actor.
-func (c *call) shorten(waited time.Duration) {
+// subtractWait takes away the time that a call waited for another of its actor.
+func (c *execution) subtractWait(waited time.Duration) {
 	if left := max(c.timing.remaining-waited, 1); left < c.timing.limit {
 		c.timing.limit, c.timing.budget = left, true
 	}
@@ -147,13 +147,13 @@ func (c *call) shorten(waited time.Duration) {
 	}
 }
 
-// keep has what was said so far stand as a partial turn, where there is something.
-func (c *call) keep() bool {
+// keepPartial has what was said so far stand as a partial turn, where there is something.
+func (c *execution) keepPartial() bool {
 	if c.contract != nil || !c.debating || c.attempts.partial == "" || c.config.OnFailure != Degrade {
 		return false
 	}
-	c.turn.says(c.attempts.partial, nil, c.count(c.attempts.partial))
+	c.turn.setReply(c.attempts.partial, nil, c.count(c.attempts.partial))
 	c.turn.flag(transcript.Partial)
-	_ = c.done() // the time of the call is over, not its viewer's
+	_ = c.finish() // the time of the call is over, not its viewer's
 	return true
 }

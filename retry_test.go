@@ -20,29 +20,29 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// pausesAfter are the waits that were told of after failed attempts, by the number of the attempt from 0.
-func pausesAfter(events []debate.Event) (list []time.Duration) {
+// retryWaits are the waits that were told of after failed attempts, by the number of the attempt from 0.
+func retryWaits(events []debate.Event) (list []time.Duration) {
 	for _, ev := range events {
 		if f, ok := ev.(debate.TurnFailed); ok {
-			list = append(list, f.Again)
+			list = append(list, f.RetryIn)
 		}
 	}
 	return list
 }
 
 func TestRetriesAreConfiguredByKind(t *testing.T) {
-	for kind := range allKinds {
+	for kind := range hintsByKind {
 		for _, n := range []int{0, 1, 4} {
 			t.Run(fmt.Sprint(kind, " ", n), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					model := &scripted.Provider{Func: func(providers.Request) scripted.Reply { return scripted.Reply{Err: failsWith(kind, 0)} }}
-					d := troubledPair(t, model, func(c *debate.Config, _ *debate.Options) { c.Retries = map[providers.Kind]int{kind: n} })
+					model := &scripted.Provider{Func: func(providers.Request) scripted.Reply { return scripted.Reply{Err: errorOfKind(kind, 0)} }}
+					d := newDebateWithModel(t, model, func(c *debate.Config, _ *debate.Options) { c.Retries = map[providers.ErrorKind]int{kind: n} })
 					events, err := debatetest.Run(t, d)
 					var failure *debate.Failure
 					require.ErrorAs(t, err, &failure)
 					require.Equal(t, n+1, failure.Attempts)
 					require.Len(t, model.Calls(), n+1)
-					require.Len(t, pausesAfter(events), n+1)
+					require.Len(t, retryWaits(events), n+1)
 				})
 			})
 		}
@@ -51,9 +51,11 @@ func TestRetriesAreConfiguredByKind(t *testing.T) {
 
 func TestRetriesOfOneKindLeaveOthersAsTheyAre(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		model := &scripted.Provider{Func: func(providers.Request) scripted.Reply { return scripted.Reply{Err: failsWith(providers.API, 0)} }}
-		d := troubledPair(t, model, func(c *debate.Config, _ *debate.Options) {
-			c.Retries = map[providers.Kind]int{providers.Network: 0, providers.Authentication: 3}
+		model := &scripted.Provider{Func: func(providers.Request) scripted.Reply {
+			return scripted.Reply{Err: errorOfKind(providers.ServerError, 0)}
+		}}
+		d := newDebateWithModel(t, model, func(c *debate.Config, _ *debate.Options) {
+			c.Retries = map[providers.ErrorKind]int{providers.Network: 0, providers.Authentication: 3}
 		})
 		_, err := debatetest.Run(t, d)
 		require.ErrorContains(t, err, "(3 attempts)")
@@ -63,15 +65,15 @@ func TestRetriesOfOneKindLeaveOthersAsTheyAre(t *testing.T) {
 // What is configured to be asked for never again is not asked for again with the findings either.
 func TestNoRetriesOfInvalidRepliesMeansNoAskingAgain(t *testing.T) {
 	jury := scripted.Text("I cannot say.", "Nor now.")
-	d := panelOf(t, 1, func(c *debate.Config, o *debate.Options) {
+	d := newPanelDebate(t, 1, func(c *debate.Config, o *debate.Options) {
 		c.Limits.MaxRounds, o.Providers["j"] = 1, jury
-		c.Retries = map[providers.Kind]int{providers.InvalidResponse: 0}
+		c.Retries = map[providers.ErrorKind]int{providers.InvalidResponse: 0}
 	})
 	_, err := debatetest.Run(t, d)
 	require.NoError(t, err)
 	require.Len(t, jury.Calls(), 2, "the assessment and the verdict, each once")
 	for _, turn := range []transcript.Turn{debatetest.Result(t, d).Assessments[0], *debatetest.Result(t, d).Verdict} {
-		require.Equal(t, []transcript.Flag{transcript.Fallback}, turn.Flags)
+		require.Equal(t, []transcript.Flag{transcript.Defaulted}, turn.Flags)
 		require.Len(t, turn.Attempts, 1)
 	}
 }
@@ -128,15 +130,15 @@ func drawnWaits(t *testing.T, after time.Duration) (list []time.Duration) {
 		var at []time.Time
 		model := &scripted.Provider{Func: func(providers.Request) scripted.Reply {
 			at = append(at, time.Now())
-			return scripted.Reply{Err: failsWith(providers.Network, after)}
+			return scripted.Reply{Err: errorOfKind(providers.Network, after)}
 		}}
-		d := troubledPair(t, model, func(c *debate.Config, _ *debate.Options) {
-			c.Retries = map[providers.Kind]int{providers.Network: 99}
-			c.Limits.StepTimeout, c.Limits.Time = time.Hour, 10*time.Hour
+		d := newDebateWithModel(t, model, func(c *debate.Config, _ *debate.Options) {
+			c.Retries = map[providers.ErrorKind]int{providers.Network: 99}
+			c.Limits.StepTimeout, c.Limits.RunningTime = time.Hour, 10*time.Hour
 		})
 		events, err := debatetest.Run(t, d)
 		require.Error(t, err)
-		told := pausesAfter(events)
+		told := retryWaits(events)
 		require.Len(t, told, 10, "as many calls as Limits.StepCalls")
 		require.Negative(t, told[9])
 		for i := range 9 {
@@ -151,18 +153,18 @@ func TestEachKindHasWaitsOfItsOwn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		model := &scripted.Provider{}
 		for range 3 {
-			model.Replies = append(model.Replies, scripted.Reply{Err: failsWith(providers.Network, 0)}, scripted.Reply{Err: failsWith(providers.API, 0)})
+			model.Replies = append(model.Replies, scripted.Reply{Err: errorOfKind(providers.Network, 0)}, scripted.Reply{Err: errorOfKind(providers.ServerError, 0)})
 		}
-		events, err := debatetest.Run(t, troubledPair(t, model, nil))
+		events, err := debatetest.Run(t, newDebateWithModel(t, model, nil))
 		require.ErrorContains(t, err, "(6 attempts)", "the third of the kind that has two retries")
 		for i, most := range []time.Duration{2, 2, 4, 4, 8} {
-			require.LessOrEqual(t, pausesAfter(events)[i], most*time.Second)
+			require.LessOrEqual(t, retryWaits(events)[i], most*time.Second)
 		}
 	})
 }
 
 func TestAStepMakesNoMoreCallsThanItMay(t *testing.T) {
-	network := scripted.Reply{Err: failsWith(providers.Network, 0)}
+	network := scripted.Reply{Err: errorOfKind(providers.Network, 0)}
 	for name, tt := range map[string]struct {
 		calls int
 		say   scripted.Reply // of the judge and its substitutes
@@ -175,7 +177,7 @@ func TestAStepMakesNoMoreCallsThanItMay(t *testing.T) {
 		"a reply is not asked again":  {1, scripted.Reply{Text: "What?"}, "j "},
 		"a reply is asked again once": {5, scripted.Reply{Text: "What?"}, "j j s s u "},
 		"a prompt is not made shorter again": {
-			3, scripted.Reply{Err: failsWith(providers.ContextOverflow, 0)}, "j j s ",
+			3, scripted.Reply{Err: errorOfKind(providers.ContextOverflow, 0)}, "j j s ",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -184,22 +186,22 @@ func TestAStepMakesNoMoreCallsThanItMay(t *testing.T) {
 				say := func(name string) providers.Provider {
 					return &scripted.Provider{Func: func(r providers.Request) scripted.Reply {
 						if debatetest.AsksFor(r, "verdict") {
-							return scripted.Reply{Text: verdict}
+							return scripted.Reply{Text: verdictReply}
 						}
 						called += name + " "
 						return tt.say
 					}}
 				}
-				d := panelOf(t, 1, func(c *debate.Config, o *debate.Options) {
-					c.Limits.MaxRounds, c.Limits.StepCalls = 1, tt.calls
-					c.Limits.StepTimeout, c.Limits.Time = time.Hour, 10*time.Hour
+				d := newPanelDebate(t, 1, func(c *debate.Config, o *debate.Options) {
+					c.Limits.MaxRounds, c.Limits.StepAttempts = 1, tt.calls
+					c.Limits.StepTimeout, c.Limits.RunningTime = time.Hour, 10*time.Hour
 					c.Substitutes = []debate.Participant{{Provider: "s"}, {Provider: "u"}}
 					o.Providers["j"], o.Providers["s"], o.Providers["u"] = say("j"), say("s"), say("u")
 				})
 				_, err := debatetest.Run(t, d)
 				require.NoError(t, err)
 				require.Equal(t, tt.want, called)
-				require.Contains(t, debatetest.Result(t, d).Assessments[0].Flags, transcript.Fallback)
+				require.Contains(t, debatetest.Result(t, d).Assessments[0].Flags, transcript.Defaulted)
 			})
 		})
 	}
@@ -213,21 +215,21 @@ func TestNoWaitIsBegunThatOutlastsTheStepOrTheBudget(t *testing.T) {
 	}{
 		"shorter than the step":     {debate.Limits{StepTimeout: 10 * time.Minute}, 10*time.Minute - time.Second, 2},
 		"as long as the step":       {debate.Limits{StepTimeout: 10 * time.Minute}, 10 * time.Minute, 1},
-		"shorter than the budget":   {debate.Limits{StepTimeout: time.Hour, Time: 10 * time.Minute}, 8*time.Minute - time.Second, 2},
-		"as long as the budget":     {debate.Limits{StepTimeout: time.Hour, Time: 10 * time.Minute}, 8 * time.Minute, 1},
-		"shorter than the round":    {debate.Limits{Round: 3 * time.Minute}, 3*time.Minute - time.Second, 2},
-		"as long as the round":      {debate.Limits{Round: 3 * time.Minute}, 3 * time.Minute, 1},
-		"long, and the step longer": {debate.Limits{StepTimeout: 3 * time.Hour, Time: 10 * time.Hour}, 2 * time.Hour, 2},
+		"shorter than the budget":   {debate.Limits{StepTimeout: time.Hour, RunningTime: 10 * time.Minute}, 8*time.Minute - time.Second, 2},
+		"as long as the budget":     {debate.Limits{StepTimeout: time.Hour, RunningTime: 10 * time.Minute}, 8 * time.Minute, 1},
+		"shorter than the round":    {debate.Limits{RoundTime: 3 * time.Minute}, 3*time.Minute - time.Second, 2},
+		"as long as the round":      {debate.Limits{RoundTime: 3 * time.Minute}, 3 * time.Minute, 1},
+		"long, and the step longer": {debate.Limits{StepTimeout: 3 * time.Hour, RunningTime: 10 * time.Hour}, 2 * time.Hour, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				model := &scripted.Provider{Replies: []scripted.Reply{{Err: failsWith(providers.API, tt.after)}, {Text: "At last."}}}
-				d := troubledPair(t, model, func(c *debate.Config, _ *debate.Options) { c.Limits = tt.limits })
+				model := &scripted.Provider{Replies: []scripted.Reply{{Err: errorOfKind(providers.ServerError, tt.after)}, {Text: "At last."}}}
+				d := newDebateWithModel(t, model, func(c *debate.Config, _ *debate.Options) { c.Limits = tt.limits })
 				began := time.Now()
 				_, err := debatetest.Run(t, d)
 				require.Len(t, model.Calls(), tt.calls)
 				if tt.calls == 1 {
-					require.ErrorContains(t, err, "api_error: down")
+					require.ErrorContains(t, err, "server_error: down")
 					require.Zero(t, time.Since(began))
 					return
 				}
@@ -243,29 +245,29 @@ func TestEveryAttemptStandsInTheTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		spend := []transcript.Usage{{Input: 100, Output: 1}, {Input: 100, Cached: 90, Output: 20, Reasoning: 5}, {Input: 100, Output: 300}}
 		model := &scripted.Provider{Replies: []scripted.Reply{
-			{Err: failsWith(providers.Network, 0), Usage: spend[0], Latency: 2 * time.Second},
-			{Text: "Half of it", Err: failsWith(providers.API, 0), Usage: spend[1], Latency: 3 * time.Second},
-			{Text: "All of it", Finish: providers.Length, Usage: spend[2], Latency: 5 * time.Second},
+			{Err: errorOfKind(providers.Network, 0), Usage: spend[0], Latency: 2 * time.Second},
+			{Text: "Half of it", Err: errorOfKind(providers.ServerError, 0), Usage: spend[1], Latency: 3 * time.Second},
+			{Text: "All of it", FinishReason: providers.Length, Usage: spend[2], Latency: 5 * time.Second},
 		}}
-		d := troubledPair(t, model, func(c *debate.Config, _ *debate.Options) { c.Participants[0].Model = "gpt-9" })
+		d := newDebateWithModel(t, model, func(c *debate.Config, _ *debate.Options) { c.Participants[0].Model = "gpt-9" })
 		_, err := debatetest.Run(t, d)
 		require.NoError(t, err)
 		turn := debatetest.Result(t, d).Turns[0]
 		for i := range turn.Attempts {
-			require.Positive(t, turn.Attempts[i].Prompt)
-			turn.Attempts[i].Prompt = 0
+			require.Positive(t, turn.Attempts[i].PromptTokens)
+			turn.Attempts[i].PromptTokens = 0
 		}
 		require.Equal(t, []transcript.Attempt{
-			{Provider: "m", Model: "gpt-9", Error: "network", Message: "network: down", Usage: spend[0], Took: 2 * time.Second},
-			{Provider: "m", Model: "gpt-9", Error: "api_error", Message: "api_error: down", Usage: spend[1], Took: 3 * time.Second},
-			{Provider: "m", Model: "gpt-9", Finish: "length", Usage: spend[2], Took: 5 * time.Second},
+			{Provider: "m", Model: "gpt-9", ErrorKind: "network", ErrorMessage: "network: down", Usage: spend[0], Duration: 2 * time.Second},
+			{Provider: "m", Model: "gpt-9", ErrorKind: "server_error", ErrorMessage: "server_error: down", Usage: spend[1], Duration: 3 * time.Second},
+			{Provider: "m", Model: "gpt-9", FinishReason: "length", Usage: spend[2], Duration: 5 * time.Second},
 		}, turn.Attempts)
 		require.Equal(t, transcript.Usage{Input: 300, Cached: 90, Output: 321, Reasoning: 5}, turn.Usage)
 		require.Equal(t, turn.Usage, debatetest.Result(t, d).Sides["for"].Usage)
 		require.Equal(t, "All of it", turn.Text)
 		require.Equal(t, []transcript.Flag{transcript.Truncated}, turn.Flags)
 		require.Equal(t, 3, debatetest.Result(t, d).Participants[0].Attempts)
-		require.Equal(t, []string{"network: down", "api_error: down"}, debatetest.Result(t, d).Participants[0].Errors)
+		require.Equal(t, []string{"network: down", "server_error: down"}, debatetest.Result(t, d).Participants[0].Errors)
 	})
 }
 
@@ -275,13 +277,13 @@ func TestAnAttemptThatTookTooLongStandsAsATimeout(t *testing.T) {
 		model := &scripted.Provider{Func: func(providers.Request) scripted.Reply {
 			return scripted.Reply{Text: "Too late.", Latency: time.Hour}
 		}}
-		d := troubledPair(t, model, nil)
+		d := newDebateWithModel(t, model, nil)
 		_, err := debatetest.Run(t, d)
 		var failure *debate.Failure
 		require.ErrorAs(t, err, &failure)
-		require.Len(t, failure.Tried, 1)
-		require.Equal(t, "timeout", failure.Tried[0].Error)
-		require.Equal(t, failure.Message, failure.Tried[0].Message)
+		require.Len(t, failure.AttemptDetails, 1)
+		require.Equal(t, "timeout", failure.AttemptDetails[0].ErrorKind)
+		require.Equal(t, failure.Message, failure.AttemptDetails[0].ErrorMessage)
 	})
 }
 
@@ -290,11 +292,11 @@ func TestANewAttemptBeginsAnewForThoseWhoFollow(t *testing.T) {
 		t.Run(string(mode), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				model := &scripted.Provider{Replies: []scripted.Reply{
-					{Text: "half a", Chunks: 2, Err: failsWith(providers.Network, 0)},
-					{Err: failsWith(providers.Network, 0)},
+					{Text: "half a", Chunks: 2, Err: errorOfKind(providers.Network, 0)},
+					{Err: errorOfKind(providers.Network, 0)},
 					{Text: "a whole statement", Chunks: 2},
 				}}
-				d := troubledPair(t, model, func(c *debate.Config, _ *debate.Options) { c.Protocol = panel.Protocol{Mode: mode} })
+				d := newDebateWithModel(t, model, func(c *debate.Config, _ *debate.Options) { c.Protocol = panel.Protocol{Mode: mode} })
 				events, err := debatetest.Run(t, d)
 				require.NoError(t, err)
 				var told []string
@@ -302,14 +304,14 @@ func TestANewAttemptBeginsAnewForThoseWhoFollow(t *testing.T) {
 					switch ev := ev.(type) {
 					case debate.TurnStarted:
 						if ev.Key.Actor == "A" {
-							told = append(told, fmt.Sprint("attempt ", ev.N))
+							told = append(told, fmt.Sprint("attempt ", ev.Number))
 						}
 					case debate.Chunk:
 						if ev.Key.Actor == "A" {
-							told = append(told, fmt.Sprint(ev.N, " at ", ev.Offset, ": ", ev.Text))
+							told = append(told, fmt.Sprint(ev.Number, " at ", ev.Offset, ": ", ev.Text))
 						}
 					case debate.TurnFailed:
-						told = append(told, fmt.Sprint(ev.N, " failed, ", ev.Message))
+						told = append(told, fmt.Sprint(ev.Number, " failed, ", ev.Message))
 					case debate.TurnDone:
 						if ev.Turn.Actor == "A" {
 							told = append(told, ev.Turn.Text)
@@ -330,17 +332,17 @@ func TestAStepsCallsCountAnewAfterARateLimit(t *testing.T) {
 	for failures, attempts := range map[int]int{0: 13, 3: 16, 4: 16} {
 		t.Run(fmt.Sprint(failures), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				model := chatter()
+				model := talkingModel()
 				for i := range 12 + failures {
 					kind := providers.RateLimit
 					if i >= 12 {
 						kind = providers.Network
 					}
-					model.Replies = append(model.Replies, scripted.Reply{Err: failsWith(kind, 0)})
+					model.Replies = append(model.Replies, scripted.Reply{Err: errorOfKind(kind, 0)})
 				}
-				d := panelOf(t, 1, func(c *debate.Config, o *debate.Options) {
-					c.Limits.StepCalls, o.Providers["m"] = 4, model
-					c.Retries = map[providers.Kind]int{providers.RateLimit: 0, providers.Network: 9}
+				d := newPanelDebate(t, 1, func(c *debate.Config, o *debate.Options) {
+					c.Limits.StepAttempts, o.Providers["m"] = 4, model
+					c.Retries = map[providers.ErrorKind]int{providers.RateLimit: 0, providers.Network: 9}
 				})
 				_, err := debatetest.Run(t, d)
 				if failures == 4 {
@@ -357,30 +359,30 @@ func TestAStepsCallsCountAnewAfterARateLimit(t *testing.T) {
 func TestAJudgeIsAskedAgainInStricterWords(t *testing.T) {
 	jury := &scripted.Provider{
 		Replies: []scripted.Reply{{Text: `{"participants": [], "quality": 5, "should_continue": true}`}},
-		Func:    court(t, 1).Func,
+		Func:    scriptedJudge(t, 1).Func,
 	}
-	d := panelOf(t, 1, func(_ *debate.Config, o *debate.Options) { o.Providers["j"] = jury })
+	d := newPanelDebate(t, 1, func(_ *debate.Config, o *debate.Options) { o.Providers["j"] = jury })
 	events, err := debatetest.Run(t, d)
 	require.NoError(t, err)
 	turn := debatetest.Result(t, d).Assessments[0]
 	require.Equal(t, []transcript.Flag{transcript.Reasked}, turn.Flags)
-	require.Equal(t, []string{"j invalid_response", "j"}, tried(turn.Attempts))
+	require.Equal(t, []string{"j invalid_response", "j"}, attemptSummaries(turn.Attempts))
 	first, second := jury.Calls()[0].Messages, jury.Calls()[1].Messages
 	require.Equal(t, first, second[:len(first)])
 	require.Len(t, second, len(first)+2)
 	require.Equal(t, providers.Assistant, second[len(first)].Role)
 	require.Contains(t, second[len(first)+1].Text, `"Debater A" is not assessed`)
 	require.Contains(t, second[len(first)+1].Text, `"Debater B" is not assessed`)
-	require.Equal(t, []time.Duration{0}, pausesAfter(events), "without a wait")
-	require.Empty(t, warned(events))
+	require.Equal(t, []time.Duration{0}, retryWaits(events), "without a wait")
+	require.Empty(t, warningTexts(events))
 }
 
-// throttle is a model with a rate limit that lasts for a time.
-func throttle(p providers.Provider, until time.Duration, after time.Duration) providers.Provider {
+// rateLimitedModel is a model with a rate limit that lasts for a time.
+func rateLimitedModel(p providers.Provider, until time.Duration, after time.Duration) providers.Provider {
 	began := time.Now()
 	return debatetest.ProviderFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
 		if time.Since(began) < until {
-			return providers.Response{}, failsWith(providers.RateLimit, after)
+			return providers.Response{}, errorOfKind(providers.RateLimit, after)
 		}
 		return p.Generate(ctx, r)
 	})
@@ -398,22 +400,22 @@ func TestARateLimitOfEverybodyIsSatOut(t *testing.T) {
 		"with steps shorter than the least wait": {10 * time.Minute, 0, debate.Limits{StepTimeout: 20 * time.Second}, transcript.JudgeDecided},
 		"longer than the budget":                 {3 * time.Hour, 0, debate.Limits{}, transcript.TimeBudget},
 		"longer, and the service says so":        {3 * time.Hour, 3 * time.Hour, debate.Limits{}, transcript.TimeBudget},
-		"longer than the round may take":         {30 * time.Minute, 0, debate.Limits{Round: 10 * time.Minute}, transcript.TimeBudget},
+		"longer than the round may take":         {30 * time.Minute, 0, debate.Limits{RoundTime: 10 * time.Minute}, transcript.TimeBudget},
 	} {
 		for _, mode := range []panel.Mode{panel.Sequential, panel.Simultaneous} {
 			t.Run(name+", "+string(mode), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					began := time.Now()
-					d := panelOf(t, 1, func(c *debate.Config, o *debate.Options) {
+					d := newPanelDebate(t, 1, func(c *debate.Config, o *debate.Options) {
 						c.Protocol, c.Limits = panel.Protocol{Mode: mode}, tt.limits
-						o.Providers["m"] = throttle(chatter(), tt.lasts, tt.after)
+						o.Providers["m"] = rateLimitedModel(talkingModel(), tt.lasts, tt.after)
 					})
 					events, err := debatetest.Run(t, d)
 					require.NoError(t, err)
 					res, took := debatetest.Result(t, d), time.Since(began)
 					require.Equal(t, fsm.Completed, res.State)
 					require.Equal(t, tt.outcome, res.Ending.Outcome, res.Ending.Evidence)
-					require.Empty(t, dropouts(events))
+					require.Empty(t, droppedNames(events))
 					if tt.outcome == transcript.TimeBudget {
 						require.Empty(t, res.Turns, "nothing was said")
 						require.LessOrEqual(t, took, time.Hour)
@@ -431,12 +433,12 @@ func TestARateLimitOfEverybodyIsSatOut(t *testing.T) {
 
 func TestARateLimitInALaterRoundEndsWithAVerdictWhereTheTimeIsUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		model, n := chatter(), 0
+		model, n := talkingModel(), 0
 		began := time.Now()
-		d := panelOf(t, 9, func(_ *debate.Config, o *debate.Options) {
+		d := newPanelDebate(t, 9, func(_ *debate.Config, o *debate.Options) {
 			o.Providers["m"] = debatetest.ProviderFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
 				if n++; n > 3 {
-					return providers.Response{}, failsWith(providers.RateLimit, 0)
+					return providers.Response{}, errorOfKind(providers.RateLimit, 0)
 				}
 				return model.Generate(ctx, r)
 			})
@@ -455,9 +457,9 @@ func TestARateLimitInALaterRoundEndsWithAVerdictWhereTheTimeIsUp(t *testing.T) {
 func TestACallAfterARateLimitKeepsToTheBudget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
-		d := panelOf(t, 1, func(c *debate.Config, o *debate.Options) {
-			c.Limits = debate.Limits{Time: 20 * time.Minute, StepTimeout: 10 * time.Minute}
-			o.Providers["m"] = throttle(&scripted.Provider{Func: func(providers.Request) scripted.Reply {
+		d := newPanelDebate(t, 1, func(c *debate.Config, o *debate.Options) {
+			c.Limits = debate.Limits{RunningTime: 20 * time.Minute, StepTimeout: 10 * time.Minute}
+			o.Providers["m"] = rateLimitedModel(&scripted.Provider{Func: func(providers.Request) scripted.Reply {
 				return scripted.Reply{Text: "So far", Chunks: 2, Latency: time.Hour}
 			}}, 14*time.Minute, 0)
 		})
@@ -471,16 +473,16 @@ func TestACallAfterARateLimitKeepsToTheBudget(t *testing.T) {
 func TestARateLimitOfOneProviderDoesNotWaitBeyondTheStep(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
-		d := panelOf(t, 1, func(c *debate.Config, o *debate.Options) {
+		d := newPanelDebate(t, 1, func(c *debate.Config, o *debate.Options) {
 			c.Participants = append(c.Participants, debate.Participant{Name: "C", Provider: "c"})
-			o.Providers["c"], o.Providers["j"] = throttle(chatter(), time.Hour, 0), anyJudge(t, 1)
+			o.Providers["c"], o.Providers["j"] = rateLimitedModel(talkingModel(), time.Hour, 0), scriptedJudgeOfAll(t, 1)
 		})
 		events, err := debatetest.Run(t, d)
 		require.NoError(t, err)
-		require.Equal(t, []string{"C"}, dropouts(events))
+		require.Equal(t, []string{"C"}, droppedNames(events))
 		require.Equal(t, transcript.JudgeDecided, debatetest.Result(t, d).Ending.Outcome)
 		require.Less(t, time.Since(began), 5*time.Minute)
-		require.Len(t, pausesAfter(events), 6)
+		require.Len(t, retryWaits(events), 6)
 	})
 }
 
@@ -490,19 +492,19 @@ func TestRateLimitsOfAllProvidersAreSatOut(t *testing.T) {
 		late := func(p providers.Provider) providers.Provider { // works, then is limited for half an hour from the tenth second on
 			return debatetest.ProviderFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
 				if since := time.Since(began); since > 5*time.Minute && since < 35*time.Minute || since < 10*time.Second {
-					return providers.Response{}, failsWith(providers.RateLimit, 0)
+					return providers.Response{}, errorOfKind(providers.RateLimit, 0)
 				}
 				return p.Generate(ctx, r)
 			})
 		}
-		d := panelOf(t, 2, func(c *debate.Config, o *debate.Options) {
+		d := newPanelDebate(t, 2, func(c *debate.Config, o *debate.Options) {
 			c.Participants[1].Provider, c.Limits.RoundDelay = "other", 6*time.Minute
 			c.Protocol = panel.Protocol{Mode: panel.Simultaneous} // so that both had to wait for their last turn
-			o.Providers["m"], o.Providers["other"] = late(chatter()), late(chatter())
+			o.Providers["m"], o.Providers["other"] = late(talkingModel()), late(talkingModel())
 		})
 		events, err := debatetest.Run(t, d)
 		require.NoError(t, err)
-		require.Empty(t, dropouts(events))
+		require.Empty(t, droppedNames(events))
 		require.Equal(t, transcript.JudgeDecided, debatetest.Result(t, d).Ending.Outcome)
 		require.Len(t, debatetest.Result(t, d).Turns, 7)
 		require.Greater(t, time.Since(began), 35*time.Minute)
@@ -513,11 +515,11 @@ func TestRateLimitsOfAllProvidersAreSatOut(t *testing.T) {
 func TestRateLimitsOfManyStepsKeepToTheBudgetTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began, next := time.Now(), time.Now().Add(20*time.Minute)
-		d := panelOf(t, 9, func(c *debate.Config, o *debate.Options) {
-			c.Limits.MaxRounds, o.Providers["j"] = 9, anyJudge(t, 9)
+		d := newPanelDebate(t, 9, func(c *debate.Config, o *debate.Options) {
+			c.Limits.MaxRounds, o.Providers["j"] = 9, scriptedJudgeOfAll(t, 9)
 			o.Providers["m"] = debatetest.ProviderFunc(func(context.Context, providers.Request) (providers.Response, error) {
 				if time.Now().Before(next) {
-					return providers.Response{}, failsWith(providers.RateLimit, 0)
+					return providers.Response{}, errorOfKind(providers.RateLimit, 0)
 				}
 				next = time.Now().Add(20 * time.Minute)
 				return providers.Response{Text: "One statement each twenty minutes."}, nil
@@ -527,7 +529,7 @@ func TestRateLimitsOfManyStepsKeepToTheBudgetTogether(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, transcript.TimeBudget, debatetest.Result(t, d).Ending.Outcome)
 		require.LessOrEqual(t, time.Since(began), time.Hour)
-		require.GreaterOrEqual(t, debatetest.Result(t, d).Running, 40*time.Minute)
+		require.GreaterOrEqual(t, debatetest.Result(t, d).RunningTime, 40*time.Minute)
 		require.Len(t, debatetest.Result(t, d).Turns, 4, "two speeches, assessed, and the verdict")
 	})
 }
@@ -546,17 +548,17 @@ func TestAJobHandsARateLimitOfEverybodyOn(t *testing.T) {
 			t.Run(name+", "+string(mode), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					began, jobs := time.Now(), 0
-					d := panelOf(t, 1, func(c *debate.Config, o *debate.Options) {
+					d := newPanelDebate(t, 1, func(c *debate.Config, o *debate.Options) {
 						c.Protocol = panel.Protocol{Mode: mode}
 						c.Participants = append(c.Participants, debate.Participant{Name: "C", Provider: "m"})
-						o.Providers["m"], o.Providers["j"] = throttle(chatter(), tt.lasts, 0), anyJudge(t, 1)
+						o.Providers["m"], o.Providers["j"] = rateLimitedModel(talkingModel(), tt.lasts, 0), scriptedJudgeOfAll(t, 1)
 					})
 					for more := true; more; {
 						require.Less(t, time.Since(began), 4*time.Hour)
 						before := debatetest.Result(t, d)
 						ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
 						var err error
-						more, err = d.Do(ctx)
+						more, err = d.RunOnce(ctx)
 						cancel()
 						if more = more || err != nil; err == nil {
 							continue
@@ -565,22 +567,22 @@ func TestAJobHandsARateLimitOfEverybodyOn(t *testing.T) {
 						require.ErrorContains(t, err, "a rate limit is to be sat out")
 						after := debatetest.Result(t, d)
 						require.Equal(t, before.State, after.State)
-						require.Greater(t, after.Running, before.Running)
+						require.Greater(t, after.RunningTime, before.RunningTime)
 						require.Regexp(t, `^{"actor":"[ABC]","phase":"respond","provider":"m"}$`, string(after.Annotations["rate_limit"]))
 					}
 					res := debatetest.Result(t, d)
 					require.Greater(t, jobs, 5)
 					require.Equal(t, fsm.Completed, res.State)
 					require.Equal(t, tt.outcome, res.Ending.Outcome, res.Ending.Evidence)
-					require.Empty(t, dropouts(stored(t, d)))
+					require.Empty(t, droppedNames(storedEvents(t, d)))
 					if tt.outcome == transcript.TimeBudget {
 						require.Empty(t, res.Turns)
 						require.LessOrEqual(t, time.Since(began), time.Hour)
-						require.GreaterOrEqual(t, res.Running, 45*time.Minute)
+						require.GreaterOrEqual(t, res.RunningTime, 45*time.Minute)
 						return
 					}
 					require.Len(t, res.Turns, 5)
-					require.GreaterOrEqual(t, res.Running, tt.lasts)
+					require.GreaterOrEqual(t, res.RunningTime, tt.lasts)
 				})
 			})
 		}
@@ -603,17 +605,17 @@ func TestAFailureAfterARateLimitCountsItsWholeTime(t *testing.T) {
 		for _, mode := range []panel.Mode{panel.Sequential, panel.Simultaneous} {
 			t.Run(name+", "+string(mode), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					began, model := time.Now(), chatter()
-					d := panelOf(t, 1, func(c *debate.Config, o *debate.Options) {
+					began, model := time.Now(), talkingModel()
+					d := newPanelDebate(t, 1, func(c *debate.Config, o *debate.Options) {
 						c.Protocol, c.OnFailure = panel.Protocol{Mode: mode}, tt.policy
 						c.Participants = append(c.Participants, debate.Participant{Name: "C", Provider: "m"})
-						o.Providers["j"] = anyJudge(t, 1)
+						o.Providers["j"] = scriptedJudgeOfAll(t, 1)
 						o.Providers["m"] = debatetest.ProviderFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
 							if time.Since(began) < 30*time.Minute {
-								return providers.Response{}, failsWith(providers.RateLimit, 0)
+								return providers.Response{}, errorOfKind(providers.RateLimit, 0)
 							}
 							if strings.Contains(tt.failing, r.Messages[0].Text[len("You are "):][:1]) {
-								return providers.Response{}, failsWith(providers.API, 0)
+								return providers.Response{}, errorOfKind(providers.ServerError, 0)
 							}
 							return model.Generate(ctx, r)
 						})
@@ -621,12 +623,12 @@ func TestAFailureAfterARateLimitCountsItsWholeTime(t *testing.T) {
 					events, err := debatetest.Run(t, d)
 					res := debatetest.Result(t, d)
 					require.Equal(t, tt.state, res.State, err)
-					require.GreaterOrEqual(t, res.Running, 30*time.Minute)
-					require.LessOrEqual(t, res.Running, time.Since(began))
-					require.Equal(t, res.Running, debatetest.Result(t, d.In(t, chatter())).Running)
+					require.GreaterOrEqual(t, res.RunningTime, 30*time.Minute)
+					require.LessOrEqual(t, res.RunningTime, time.Since(began))
+					require.Equal(t, res.RunningTime, debatetest.Result(t, d.OpenWithProvider(t, talkingModel())).RunningTime)
 					for _, ev := range events {
 						if ev, ok := ev.(debate.Dropped); ok && mode == panel.Simultaneous {
-							require.Equal(t, began.UTC(), ev.Failure.Began)
+							require.Equal(t, began.UTC(), ev.Failure.Started)
 							require.GreaterOrEqual(t, ev.Failure.At.Sub(began), 30*time.Minute)
 						}
 					}
@@ -640,26 +642,26 @@ func TestAFailureAfterARateLimitCountsItsWholeTime(t *testing.T) {
 func TestARateLimitBesideAnotherFailureCountsItsWholeTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
-		d := panelOf(t, 1, func(c *debate.Config, o *debate.Options) {
+		d := newPanelDebate(t, 1, func(c *debate.Config, o *debate.Options) {
 			c.Protocol = panel.Protocol{Mode: panel.Simultaneous}
 			o.Providers["m"] = debatetest.ProviderFunc(func(_ context.Context, r providers.Request) (providers.Response, error) {
 				if strings.HasPrefix(r.Messages[0].Text, "You are B") && time.Since(began) < 30*time.Minute {
-					return providers.Response{}, failsWith(providers.RateLimit, 0)
+					return providers.Response{}, errorOfKind(providers.RateLimit, 0)
 				}
-				return providers.Response{}, failsWith(providers.Validation, 0)
+				return providers.Response{}, errorOfKind(providers.InvalidRequest, 0)
 			})
 		})
 		_, err := debatetest.Run(t, d)
 		require.ErrorContains(t, err, "respond of A")
-		require.GreaterOrEqual(t, debatetest.Result(t, d).Running, 30*time.Minute)
+		require.GreaterOrEqual(t, debatetest.Result(t, d).RunningTime, 30*time.Minute)
 	})
 }
 
 func TestAServiceThatWantsMoreTimeThanTheStepHasFailsAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		limited := &providers.Error{Kind: providers.RateLimit, RetryAfter: time.Hour, Err: errors.New("quota")}
-		d := panelOf(t, 1, func(c *debate.Config, o *debate.Options) {
-			c.Limits.StepTimeout, o.Providers["m"] = time.Minute, fails{limited}
+		d := newPanelDebate(t, 1, func(c *debate.Config, o *debate.Options) {
+			c.Limits.StepTimeout, o.Providers["m"] = time.Minute, failingProvider{limited}
 			c.Participants[1].Provider = "j" // whom the limit does not hit
 		})
 		began := time.Now()
@@ -671,18 +673,18 @@ func TestAServiceThatWantsMoreTimeThanTheStepHasFailsAtOnce(t *testing.T) {
 		require.Zero(t, time.Since(began))
 		for _, ev := range events {
 			if f, ok := ev.(debate.TurnFailed); ok {
-				require.Negative(t, f.Again, "no attempt follows")
+				require.Negative(t, f.RetryIn, "no attempt follows")
 			}
 		}
 	})
 }
 
 func TestAStepThatSatOutARateLimitCountsWhole(t *testing.T) {
-	for _, mode := range modes {
+	for _, mode := range panelModes {
 		t.Run(string(mode), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				began, m := time.Now(), chatter()
-				d := panelOf(t, 2, func(c *debate.Config, o *debate.Options) {
+				began, m := time.Now(), talkingModel()
+				d := newPanelDebate(t, 2, func(c *debate.Config, o *debate.Options) {
 					c.Protocol = panel.Protocol{Mode: mode}
 					o.Providers["m"] = debatetest.ProviderFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
 						if time.Since(began) < 40*time.Minute { // eight times as long as a step may take
@@ -691,7 +693,7 @@ func TestAStepThatSatOutARateLimitCountsWhole(t *testing.T) {
 						return m.Generate(ctx, r)
 					})
 				})
-				running, passed := took(t, d)
+				running, passed := measureRunning(t, d)
 				require.InDelta(t, passed, running, float64(time.Millisecond))
 				require.Greater(t, running, 40*time.Minute-time.Second)
 			})
@@ -700,16 +702,16 @@ func TestAStepThatSatOutARateLimitCountsWhole(t *testing.T) {
 }
 
 func TestRetriesFollowTheKindOfTheError(t *testing.T) {
-	for kind, retries := range map[providers.Kind]int{
-		providers.Network: 3, providers.RateLimit: 5, providers.API: 2, providers.Timeout: 2, providers.InvalidResponse: 1,
-		providers.ContextOverflow: 0, providers.Authentication: 0, providers.Validation: 0,
+	for kind, retries := range map[providers.ErrorKind]int{
+		providers.Network: 3, providers.RateLimit: 5, providers.ServerError: 2, providers.Timeout: 2, providers.InvalidResponse: 1,
+		providers.ContextOverflow: 0, providers.Authentication: 0, providers.InvalidRequest: 0,
 	} {
 		t.Run(string(kind), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				model := &scripted.Provider{Func: func(providers.Request) scripted.Reply {
 					return scripted.Reply{Err: &providers.Error{Kind: kind, RetryAfter: 40 * time.Second, Err: errors.New("down")}}
 				}}
-				d := panelOf(t, 1, func(c *debate.Config, o *debate.Options) {
+				d := newPanelDebate(t, 1, func(c *debate.Config, o *debate.Options) {
 					c.OnOverflow, c.Participants[1].Provider = debate.Degrade, "j" // whom a rate limit does not hit
 					o.Providers["m"] = model
 				})
@@ -727,8 +729,8 @@ func TestRetriesFollowTheKindOfTheError(t *testing.T) {
 				for _, ev := range events {
 					if f, ok := ev.(debate.TurnFailed); ok {
 						failed++
-						require.Equal(t, failed, f.N)
-						require.Equal(t, failed > retries, f.Again < 0)
+						require.Equal(t, failed, f.Number)
+						require.Equal(t, failed > retries, f.RetryIn < 0)
 					}
 				}
 				require.Equal(t, retries+1, failed)
@@ -744,21 +746,21 @@ func TestANewAttemptVoidsWhatWasSaid(t *testing.T) {
 			{Text: "a whole statement", Chunks: 2},
 			{Text: "the other side"},
 		}}
-		d := panelOf(t, 1, func(_ *debate.Config, o *debate.Options) { o.Providers["m"] = model })
+		d := newPanelDebate(t, 1, func(_ *debate.Config, o *debate.Options) { o.Providers["m"] = model })
 		events, err := debatetest.Run(t, d)
 		require.NoError(t, err)
 		said := map[int]string{}
 		for _, ev := range events {
 			if c, ok := ev.(debate.Chunk); ok && c.Key.Actor == "A" {
-				require.Equal(t, len(said[c.N]), c.Offset)
-				said[c.N] += c.Text
+				require.Equal(t, len(said[c.Number]), c.Offset)
+				said[c.Number] += c.Text
 			}
 		}
 		require.Equal(t, map[int]string{1: "half a", 2: "a whole statement"}, said)
 		turn := debatetest.Result(t, d).Turns[0]
 		require.Equal(t, "a whole statement", turn.Text)
 		require.Len(t, turn.Attempts, 2)
-		require.Equal(t, "network", turn.Attempts[0].Error)
+		require.Equal(t, "network", turn.Attempts[0].ErrorKind)
 		require.Equal(t, turn.Attempts[0].Usage.Add(turn.Attempts[1].Usage), turn.Usage, "the spend of all attempts")
 	})
 }
@@ -766,9 +768,9 @@ func TestANewAttemptVoidsWhatWasSaid(t *testing.T) {
 // A reply that was asked for again shows the model what was wrong.
 func TestAReaskBearsTheFindings(t *testing.T) {
 	jury := &scripted.Provider{Replies: []scripted.Reply{
-		{Text: `{"should_continue": "yes", "quality": 60}`}, {Text: assess(t, false, "A", "B")}, {Text: verdict},
+		{Text: `{"should_continue": "yes", "quality": 60}`}, {Text: assessmentReply(t, false, "A", "B")}, {Text: verdictReply},
 	}}
-	d := panelOf(t, 1, func(_ *debate.Config, o *debate.Options) { o.Providers["j"] = jury })
+	d := newPanelDebate(t, 1, func(_ *debate.Config, o *debate.Options) { o.Providers["j"] = jury })
 	_, err := debatetest.Run(t, d)
 	require.NoError(t, err)
 	asked := jury.Calls()[1].Messages
@@ -779,6 +781,6 @@ func TestAReaskBearsTheFindings(t *testing.T) {
 	}
 	turn := debatetest.Result(t, d).Assessments[0]
 	require.Equal(t, []transcript.Flag{transcript.Reasked}, turn.Flags)
-	require.Equal(t, "invalid_response", turn.Attempts[0].Error)
+	require.Equal(t, "invalid_response", turn.Attempts[0].ErrorKind)
 	require.Len(t, turn.Attempts, 2)
 }

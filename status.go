@@ -14,32 +14,32 @@ import (
 )
 
 // statusOf is the record summed up.
-func statusOf(r *record) store.Head {
-	return store.Head{
-		ID: r.ID, Seq: r.Seq, State: r.snap.State, Cursor: r.Cursor, Rounds: r.MaxRounds, Ending: r.Ending,
+func statusOf(r *record) store.Status {
+	return store.Status{
+		ID: r.ID, Seq: r.Seq, State: r.lifecycle.State, Cursor: r.Cursor, MaxRounds: r.MaxRounds, Ending: r.Ending,
 		Topic: r.config.Topic, Protocol: r.config.Protocol.Name(), Labels: maps.Clone(r.config.Labels),
-		Usage: r.usage, Running: r.times.running, Format: r.format, Created: r.times.created, Updated: r.times.updated, Plan: planOf(r),
+		Usage: r.usage, RunningTime: r.times.running, Format: r.format, Created: r.times.created, Updated: r.times.updated, Plan: planOf(r),
 	}
 }
 
 // planOf is what may run now, under a name that a crash, a pause, a remark or a part that is done does not change.
 func planOf(r *record) (p store.Plan) {
-	if !r.snap.State.Active() {
+	if !r.lifecycle.State.Active() {
 		return p
 	}
-	if r.drivable() != nil && r.snap.State != fsm.Validating { // what is to come only an engine with the protocol can tell
+	if r.drivable() != nil && r.lifecycle.State != fsm.Validating { // what is to come only an engine with the protocol can tell
 		return r.storedPlan
 	}
-	at := transcript.Key{Run: r.Cursor.Run, Round: r.Cursor.Round, Phase: string(r.snap.State)}
+	at := transcript.Key{Run: r.Cursor.Run, Round: r.Cursor.Round, Phase: string(r.lifecycle.State)}
 	switch {
-	case r.snap.State == fsm.RoundComplete:
-		p.Due = r.due()
-	case r.begun() && !r.parallel:
+	case r.lifecycle.State == fsm.RoundComplete:
+		p.NotBefore = r.nextRoundAt()
+	case r.phaseOpen() && !r.parallel:
 		at = r.next()[0].Key
-	case r.begun():
+	case r.phaseOpen():
 		at.Phase = r.Cursor.Phase
 	}
-	p.Key, p.Within = at.String(), r.config.Limits.StepTimeout*time.Duration(longestChain(r))
+	p.Key, p.Timeout = at.String(), r.config.Limits.StepTimeout*time.Duration(longestChain(r))
 	return p
 }
 
@@ -57,19 +57,19 @@ func longestChain(r *record) int {
 
 func resultOf(r *record) *Result {
 	res := &Result{
-		ID: r.ID, Topic: r.config.Topic, Background: r.config.Background, Protocol: r.config.Protocol.Name(), State: r.snap.State,
+		ID: r.ID, Topic: r.config.Topic, Background: r.config.Background, Protocol: r.config.Protocol.Name(), State: r.lifecycle.State,
 		Ending: r.Ending, Round: r.Cursor.Round, Turns: slices.Clone(r.Turns), Sides: map[string]Totals{},
 		Rounds: make([]Totals, r.Cursor.Round+1), Annotations: maps.Clone(r.annotations), Question: r.question, Failure: r.failure,
-		Running: r.times.running, Created: r.times.created, Started: r.Started, Updated: r.times.updated, Completed: r.times.completed,
+		RunningTime: r.times.running, Created: r.times.created, Started: r.Started, Updated: r.times.updated, Completed: r.times.completed,
 	}
-	res.Findings, res.Warnings = slices.Clone(r.findings.list), r.config.kinship(r.env.providerName)
+	res.Findings, res.Warnings = slices.Clone(r.findings.list), r.config.selfPreferenceWarnings(r.env.providerName)
 	sides := map[string]string{}
-	for _, s := range r.everyone {
+	for _, s := range r.profiles {
 		sides[s.Name] = cmp.Or(s.Side, s.Name)
 		res.Participants = append(res.Participants, participantStatus(r, s.Name))
 	}
 	for _, f := range r.lost {
-		res.lose(f, sides[f.Key.Actor])
+		res.addFailure(f, sides[f.Key.Actor])
 	}
 	for i := range res.Turns {
 		t := &res.Turns[i]
@@ -77,17 +77,17 @@ func resultOf(r *record) *Result {
 		res.Sides[side] = res.Sides[side].add(t)
 		res.Rounds[t.Round] = res.Rounds[t.Round].add(t)
 		res.Total = res.Total.add(t)
-		for _, w := range warnings(t) {
+		for _, w := range turnWarnings(t) {
 			res.Warnings = append(res.Warnings, fmt.Sprintf("round %d, %s of %s: %s", t.Round, t.Phase, t.Actor, w))
 		}
 		switch t.Kind {
 		case transcript.Assessment:
 			res.Assessments = append(res.Assessments, *t)
 		case transcript.Conclusion:
-			if res.Verdict == nil || res.Verdict.Phase != t.Phase || !slices.Contains(t.Flags, transcript.Fallback) {
+			if res.Verdict == nil || res.Verdict.Phase != t.Phase || !slices.Contains(t.Flags, transcript.Defaulted) {
 				res.Verdict = t
 			}
-		case transcript.Prelude, transcript.Speech, transcript.Remark, transcript.Summary, transcript.Vectors:
+		case transcript.Setup, transcript.Speech, transcript.Remark, transcript.Summary, transcript.Embeddings:
 		}
 	}
 	res.Answer = answerOf(r, res.Verdict)
@@ -105,23 +105,23 @@ func answerOf(r *record, verdict *transcript.Turn) (a protocol.Answer) {
 	return a
 }
 
-func participantStatus(r *record, name string) Status {
-	s := Status{Name: name, State: "active"}
+func participantStatus(r *record, name string) ParticipantStatus {
+	s := ParticipantStatus{Name: name, State: "active"}
 	for i := range r.Turns {
 		if t := &r.Turns[i]; t.Actor == name {
 			s.State = "active"
-			s.attempts(t.Attempts)
-			if t.Window != nil && t.Window.Cut > 0 {
+			s.addAttempts(t.Attempts)
+			if t.Window != nil && t.Window.Omitted > 0 {
 				s.State = "context_exceeded"
 			}
 		}
 	}
 	for _, f := range r.lost {
 		if f.Key.Actor == name {
-			s.attempts(f.Tried)
+			s.addAttempts(f.AttemptDetails)
 		}
 	}
-	if slices.ContainsFunc(r.drops, func(d Dropped) bool { return d.Name == name }) {
+	if slices.ContainsFunc(r.dropped, func(d Dropped) bool { return d.Name == name }) {
 		s.State = "dropped"
 	}
 	return s

@@ -25,16 +25,16 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// assess returns an assessment as a reply.
-func assess(t testing.TB, goOn bool, names ...string) string {
+// assessmentReply returns an assessment as a reply.
+func assessmentReply(t testing.TB, goOn bool, names ...string) string {
 	t.Helper()
 	return debatetest.Encode(t, debatetest.Assessment(goOn, names...))
 }
 
-const verdict = `{"summary": "A draw.", "quality": 50}`
+const verdictReply = `{"summary": "A draw.", "quality": 50}`
 
-// court is a judge that lets a debate of A and B go on for some rounds, and concludes.
-func court(t testing.TB, rounds int, names ...string) *scripted.Provider {
+// scriptedJudge is a judge that lets a debate of A and B go on for some rounds, and concludes.
+func scriptedJudge(t testing.TB, rounds int, names ...string) *scripted.Provider {
 	t.Helper()
 	if len(names) == 0 {
 		names = []string{"A", "B"}
@@ -42,33 +42,33 @@ func court(t testing.TB, rounds int, names ...string) *scripted.Provider {
 	said := 0
 	return &scripted.Provider{Func: func(r providers.Request) scripted.Reply {
 		if debatetest.AsksFor(r, "verdict") {
-			return scripted.Reply{Text: verdict}
+			return scripted.Reply{Text: verdictReply}
 		}
 		said++
-		return scripted.Reply{Text: assess(t, said < rounds, names...)}
+		return scripted.Reply{Text: assessmentReply(t, said < rounds, names...)}
 	}}
 }
 
-// chatter is a participant's model that always has something to say.
-func chatter() *scripted.Provider {
+// talkingModel is a participant's model that always has something to say.
+func talkingModel() *scripted.Provider {
 	return &scripted.Provider{Func: func(r providers.Request) scripted.Reply {
 		return scripted.Reply{Text: fmt.Sprintf("Statement after %d messages.", len(r.Messages)), Chunks: 3}
 	}}
 }
 
-func models(m, j providers.Provider) map[string]providers.Provider {
+func providersOf(m, j providers.Provider) map[string]providers.Provider {
 	return map[string]providers.Provider{"m": m, "j": j}
 }
 
-// fails is a model that always gives the same error.
-type fails struct{ err error }
+// failingProvider is a model that always gives the same error.
+type failingProvider struct{ err error }
 
-func (f fails) Generate(context.Context, providers.Request) (providers.Response, error) {
+func (f failingProvider) Generate(context.Context, providers.Request) (providers.Response, error) {
 	return providers.Response{}, f.err
 }
 
-// seen counts events, and keeps none.
-func seen(events iter.Seq2[debate.Event, error]) (n int, err error) {
+// countEvents counts events, and keeps none.
+func countEvents(events iter.Seq2[debate.Event, error]) (n int, err error) {
 	for _, err := range events {
 		if err != nil {
 			return n, err
@@ -78,10 +78,10 @@ func seen(events iter.Seq2[debate.Event, error]) (n int, err error) {
 	return n, nil
 }
 
-// panelOf is a debate of A and B whose judge lets it go on for some rounds.
-func panelOf(t testing.TB, rounds int, change func(*debate.Config, *debate.Options)) *debate.Debate {
+// newPanelDebate is a debate of A and B whose judge lets it go on for some rounds.
+func newPanelDebate(t testing.TB, rounds int, change func(*debate.Config, *debate.Options)) *debate.Debate {
 	t.Helper()
-	cfg, opts := debatetest.PairConfig(nil), debate.Options{Providers: models(chatter(), court(t, rounds))}
+	cfg, opts := debatetest.PairConfig(nil), debate.Options{Providers: providersOf(talkingModel(), scriptedJudge(t, rounds))}
 	if change != nil {
 		change(&cfg, &opts)
 	}
@@ -90,27 +90,27 @@ func panelOf(t testing.TB, rounds int, change func(*debate.Config, *debate.Optio
 	return d
 }
 
-// unjudged is a panel that nobody judges.
-type unjudged struct{ panel.Protocol }
+// unjudgedPanel is a panel that nobody judges.
+type unjudgedPanel struct{ panel.Protocol }
 
-func (unjudged) Name() string { return "unjudged/1" }
+func (unjudgedPanel) Name() string { return "unjudged/1" }
 
-func (unjudged) Check(*protocol.Record) []protocol.Problem { return nil }
+func (unjudgedPanel) Check(*protocol.Record) []protocol.Problem { return nil }
 
-func (u unjudged) Phases(r *protocol.Record) []protocol.Phase {
+func (u unjudgedPanel) Phases(r *protocol.Record) []protocol.Phase {
 	if r.Cursor.Stage == transcript.Speech {
 		return u.Protocol.Phases(r)
 	}
 	return nil
 }
 
-func (unjudged) End(*protocol.Record) transcript.Ending { return transcript.Ending{} }
+func (unjudgedPanel) End(*protocol.Record) transcript.Ending { return transcript.Ending{} }
 
-// speech is a reply of about 300 tokens.
-var speech = strings.Repeat("The kerb is where the freedom of one driver ends and that of others begins. ", 21)
+// longSpeech is a reply of about 300 tokens.
+var longSpeech = strings.Repeat("The kerb is where the freedom of one driver ends and that of others begins. ", 21)
 
-// fields are the fields that an error complains of.
-func fields(t *testing.T, err error) (list []string) {
+// problemFields are the problemFields that an error complains of.
+func problemFields(t *testing.T, err error) (list []string) {
 	t.Helper()
 	var problems *debate.Problems
 	require.ErrorAs(t, err, &problems)
@@ -121,8 +121,8 @@ func fields(t *testing.T, err error) (list []string) {
 	return list
 }
 
-// stored are the events of a debate until now.
-func stored(t *testing.T, d *debate.Debate) (events []debate.Event) {
+// storedEvents are the events of a debate until now.
+func storedEvents(t *testing.T, d *debate.Debate) (events []debate.Event) {
 	t.Helper()
 	for m, err := range d.Replay(t.Context()) {
 		require.NoError(t, err)
@@ -131,15 +131,15 @@ func stored(t *testing.T, d *debate.Debate) (events []debate.Event) {
 	return events
 }
 
-// slow is a model that takes ten seconds for a statement of two pieces.
-func slow() *scripted.Provider {
+// slowModel is a model that takes ten seconds for a statement of two pieces.
+func slowModel() *scripted.Provider {
 	return &scripted.Provider{Func: func(providers.Request) scripted.Reply {
 		return scripted.Reply{Text: "take your time", Chunks: 2, Latency: 10 * time.Second}
 	}}
 }
 
-// breakAt drives a debate until a turn of a kind begins, and leaves it there.
-func breakAt(t *testing.T, d *debate.Debate, kind transcript.Kind) {
+// runUntilTurn drives a debate until a turn of a kind begins, and leaves it there.
+func runUntilTurn(t *testing.T, d *debate.Debate, kind transcript.Kind) {
 	t.Helper()
 	for ev, err := range d.Run(t.Context()) {
 		require.NoError(t, err)
@@ -150,26 +150,26 @@ func breakAt(t *testing.T, d *debate.Debate, kind transcript.Kind) {
 	t.Fatalf("no turn of kind %s", kind)
 }
 
-// dead is a model whose service is down for good.
-func dead(kind providers.Kind) *scripted.Provider {
-	return &scripted.Provider{Func: func(providers.Request) scripted.Reply { return scripted.Reply{Err: failsWith(kind, 0)} }}
+// unavailableModel is a model whose service is down for good.
+func unavailableModel(kind providers.ErrorKind) *scripted.Provider {
+	return &scripted.Provider{Func: func(providers.Request) scripted.Reply { return scripted.Reply{Err: errorOfKind(kind, 0)} }}
 }
 
-// anyJudge is a judge of whoever is in, who lets a debate go on until it has given so many assessments.
-func anyJudge(t testing.TB, rounds int) *scripted.Provider {
+// scriptedJudgeOfAll is a judge of whoever is in, who lets a debate go on until it has given so many assessments.
+func scriptedJudgeOfAll(t testing.TB, rounds int) *scripted.Provider {
 	t.Helper()
 	said := 0
 	return &scripted.Provider{Func: func(r providers.Request) scripted.Reply {
 		if debatetest.AsksFor(r, "verdict") {
-			return scripted.Reply{Text: verdict}
+			return scripted.Reply{Text: verdictReply}
 		}
 		said++
-		return scripted.Reply{Text: assess(t, said < rounds, namesIn(r)...)}
+		return scripted.Reply{Text: assessmentReply(t, said < rounds, assessedNames(r)...)}
 	}}
 }
 
-// dropouts are those who took no further part, in order.
-func dropouts(events []debate.Event) (list []string) {
+// droppedNames are those who took no further part, in order.
+func droppedNames(events []debate.Event) (list []string) {
 	for _, ev := range events {
 		if d, ok := ev.(debate.Dropped); ok {
 			list = append(list, d.Name)
@@ -178,8 +178,8 @@ func dropouts(events []debate.Event) (list []string) {
 	return list
 }
 
-// warned are the texts of warnings, in order.
-func warned(events []debate.Event) (list []string) {
+// warningTexts are the texts of warnings, in order.
+func warningTexts(events []debate.Event) (list []string) {
 	for _, ev := range events {
 		if w, ok := ev.(debate.Warning); ok {
 			list = append(list, w.Key.Actor+": "+w.Text)
@@ -188,17 +188,17 @@ func warned(events []debate.Event) (list []string) {
 	return list
 }
 
-// tried are the models that were called for a turn: provider, model and kind of error of each.
-func tried(attempts []transcript.Attempt) (list []string) {
+// attemptSummaries are the models that were called for a turn: provider, model and kind of error of each.
+func attemptSummaries(attempts []transcript.Attempt) (list []string) {
 	for _, a := range attempts {
-		list = append(list, strings.Join(strings.Fields(a.Provider+" "+a.Model+" "+a.Error), " "))
+		list = append(list, strings.Join(strings.Fields(a.Provider+" "+a.Model+" "+a.ErrorKind), " "))
 	}
 	return list
 }
 
-// faulty is a model whose first calls fail, with an error that is not tried again and that has cost something.
-func faulty(times int, kind providers.Kind, cost transcript.Usage) *scripted.Provider {
-	p := chatter()
+// modelFailingFirst is a model whose first calls fail, with an error that is not tried again and that has cost something.
+func modelFailingFirst(times int, kind providers.ErrorKind, cost transcript.Usage) *scripted.Provider {
+	p := talkingModel()
 	for range times {
 		err := &providers.Error{Kind: kind, Err: errors.New("cut"), Partial: providers.Response{Text: "cut", Usage: cost}}
 		p.Replies = append(p.Replies, scripted.Reply{Err: err, Usage: cost})
@@ -206,15 +206,15 @@ func faulty(times int, kind providers.Kind, cost transcript.Usage) *scripted.Pro
 	return p
 }
 
-func head(t testing.TB, d *debate.Debate) store.Head {
+func head(t testing.TB, d *debate.Debate) store.Status {
 	t.Helper()
-	h, err := d.Head(t.Context())
+	h, err := d.Status(t.Context())
 	require.NoError(t, err)
 	return h
 }
 
-// wait sleeps, or ends with ctx.
-func wait(ctx context.Context, d time.Duration) error {
+// sleepContext sleeps, or ends with ctx.
+func sleepContext(ctx context.Context, d time.Duration) error {
 	select {
 	case <-time.After(d):
 		return nil
@@ -223,111 +223,111 @@ func wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// pausedInTheBackground has the engine drive a debate, and pauses it.
-func pausedInTheBackground(t *testing.T, d *debate.Debate) {
+// startAndPause has the engine drive a debate, and pauses it.
+func startAndPause(t *testing.T, d *debate.Debate) {
 	require.NoError(t, d.Start(t.Context()))
 	time.Sleep(time.Second)
 	require.NoError(t, d.Pause(t.Context()))
 	time.Sleep(time.Minute)
 }
 
-func decode(t testing.TB, raw []byte, v any) {
+func decodeJSON(t testing.TB, raw []byte, v any) {
 	t.Helper()
 	require.NoError(t, json.Unmarshal(raw, v), "%s", raw)
 }
 
-var called = regexp.MustCompile(`Assess (.+), each exactly once`)
+var assessedPattern = regexp.MustCompile(`Assess (.+), each exactly once`)
 
-// namesIn are those whom a reply is to speak of.
-func namesIn(r providers.Request) []string {
+// assessedNames are those whom a reply is to speak of.
+func assessedNames(r providers.Request) []string {
 	for _, m := range r.Messages {
-		if found := called.FindStringSubmatch(m.Text); found != nil {
+		if found := assessedPattern.FindStringSubmatch(m.Text); found != nil {
 			return strings.Split(strings.ReplaceAll(found[1], " and ", ", "), ", ")
 		}
 	}
 	return nil
 }
 
-// modes are those of turns one after the other, and all at once.
-var modes = []panel.Mode{panel.Sequential, panel.Simultaneous}
+// panelModes are those of turns one after the other, and all at once.
+var panelModes = []panel.Mode{panel.Sequential, panel.Simultaneous}
 
-// took is how much running time a debate counts, and how much has passed.
-func took(t *testing.T, d *debate.Debate) (running, passed time.Duration) {
+// measureRunning is how much running time a debate counts, and how much has passed.
+func measureRunning(t *testing.T, d *debate.Debate) (running, passed time.Duration) {
 	began := time.Now()
 	_, err := debatetest.Run(t, d)
 	require.NoError(t, err)
 	require.Equal(t, fsm.Completed, debatetest.Result(t, d).State)
-	return debatetest.Result(t, d).Running, time.Since(began)
+	return debatetest.Result(t, d).RunningTime, time.Since(began)
 }
 
-// allKinds are the kinds of failures, with what a hint about each tells a person to do.
-var allKinds = map[providers.Kind]string{
+// hintsByKind are the kinds of failures, with what a hint about each tells a person to do.
+var hintsByKind = map[providers.ErrorKind]string{
 	providers.Network:         "check its address and the network",
 	providers.RateLimit:       "raise its limits",
-	providers.API:             "Retry may help",
+	providers.ServerError:     "Retry may help",
 	providers.Timeout:         "raise Limits.StepTimeout",
 	providers.ContextOverflow: "lower the Window",
 	providers.Authentication:  "Options.Providers",
-	providers.Validation:      "see whether it has a model",
+	providers.InvalidRequest:  "see whether it has a model",
 	providers.InvalidResponse: "keeps to a format",
 }
 
-// troubledPair is a debate whose first speaker, alone on its provider "m", is played by a model.
-func troubledPair(t testing.TB, m providers.Provider, change func(*debate.Config, *debate.Options)) *debate.Debate {
+// newDebateWithModel is a debate whose first speaker, alone on its provider "m", is played by a model.
+func newDebateWithModel(t testing.TB, m providers.Provider, change func(*debate.Config, *debate.Options)) *debate.Debate {
 	t.Helper()
-	return panelOf(t, 1, func(c *debate.Config, o *debate.Options) {
+	return newPanelDebate(t, 1, func(c *debate.Config, o *debate.Options) {
 		c.Participants[1].Provider, c.OnOverflow = "other", debate.Degrade
-		o.Providers["m"], o.Providers["other"] = m, chatter()
+		o.Providers["m"], o.Providers["other"] = m, talkingModel()
 		if change != nil {
 			change(c, o)
 		}
 	})
 }
 
-// failsWith is an error of a kind.
-func failsWith(kind providers.Kind, after time.Duration) *providers.Error {
+// errorOfKind is an error of a kind.
+func errorOfKind(kind providers.ErrorKind, after time.Duration) *providers.Error {
 	return &providers.Error{Kind: kind, RetryAfter: after, Err: errors.New("down")}
 }
 
-// final is the answer that a turn gives.
-func final(t transcript.Turn) string {
+// answerLine is the answer that a turn gives.
+func answerLine(t transcript.Turn) string {
 	_, answer, _ := strings.Cut(t.Text, "ANSWER ")
 	return answer
 }
 
-// watched is a debate that goes on to its limit unless a rule ends it.
-func watched(limit int, rules ...detect.Rule) debate.Config {
+// configWithRules is a debate that goes on to its limit unless a rule ends it.
+func configWithRules(limit int, rules ...detect.Rule) debate.Config {
 	c := debatetest.PairConfig(panel.Protocol{Mode: panel.Simultaneous})
-	c.Watch, c.Limits.MaxRounds = rules, limit
+	c.Detect, c.Limits.MaxRounds = rules, limit
 	return c
 }
 
-// talk is a protocol without judges, of sensible defaults.
-type talk struct{ panel.Protocol }
+// unjudgedDefaults is a protocol without judges, of sensible defaults.
+type unjudgedDefaults struct{ panel.Protocol }
 
-func (talk) Name() string { return "talk/1" }
+func (unjudgedDefaults) Name() string { return "talk/1" }
 
-func (talk) Check(*protocol.Record) []protocol.Problem { return nil }
+func (unjudgedDefaults) Check(*protocol.Record) []protocol.Problem { return nil }
 
-func (p talk) Phases(r *protocol.Record) []protocol.Phase {
+func (p unjudgedDefaults) Phases(r *protocol.Record) []protocol.Phase {
 	if r.Cursor.Stage != transcript.Speech {
 		return nil
 	}
 	return p.Protocol.Phases(r)
 }
 
-func (talk) End(*protocol.Record) transcript.Ending { return transcript.Ending{} }
+func (unjudgedDefaults) End(*protocol.Record) transcript.Ending { return transcript.Ending{} }
 
-func (talk) Defaults() protocol.Defaults {
+func (unjudgedDefaults) Defaults() protocol.Defaults {
 	return protocol.Defaults{MinRounds: 2, MaxRounds: 3, OutputTokens: 90, StepTokens: 10, JudgeTokens: 20, Temperatures: []float64{0.1, 0.2}}
 }
 
-func (talk) Answer(r *protocol.Record) protocol.Answer {
+func (unjudgedDefaults) Answer(r *protocol.Record) protocol.Answer {
 	return protocol.Answer{Text: r.Turns[len(r.Turns)-1].Text}
 }
 
-// watch follows a debate to its end.
-func watch(t *testing.T, d *debate.Debate, after int64) (events []debate.Event) {
+// watchAll follows a debate to its end.
+func watchAll(t *testing.T, d *debate.Debate, after int64) (events []debate.Event) {
 	for ev, err := range d.Watch(t.Context(), after) {
 		require.NoError(t, err)
 		events = append(events, ev)

@@ -26,9 +26,9 @@ func missingSteps(p protocol.Phase, next []protocol.Step) []protocol.Step {
 	return p.Steps[next[0].Order:]
 }
 
-// change is a write in the making: each event is folded into the record as it is added, so that what follows from it
-// can be asked of the record. A record whose change was not committed is thrown away.
-type change struct {
+// transaction is a write in the making: each event is folded into the record as it is added, so that what follows from it
+// can be asked of the record. A record whose transaction was not committed is thrown away.
+type transaction struct {
 	rec    *record
 	now    time.Time
 	after  int64
@@ -38,48 +38,48 @@ type change struct {
 	schedule bool
 }
 
-func begin(r *record) *change {
+func newTransaction(r *record) *transaction {
 	now := time.Now().UTC().Truncate(time.Microsecond) // as databases keep it
 	if now.Before(r.times.updated) {                   // a clock that went back, or another machine's
 		now = r.times.updated
 	}
-	c := &change{rec: r, now: now, after: r.Seq}
+	c := &transaction{rec: r, now: now, after: r.Seq}
 	c.events = c.room[:0]
 	return c
 }
 
-func (c *change) stamp(kind string) Stamp {
-	return Stamp{Type: kind, Seq: c.rec.Seq + 1}
+func (c *transaction) stamp(kind string) EventMeta {
+	return EventMeta{Type: kind, Seq: c.rec.Seq + 1}
 }
 
-func (c *change) add(ev Event) error {
+func (c *transaction) add(ev Event) error {
 	c.events = append(c.events, ev)
 	return c.rec.apply(ev, c.now)
 }
 
 // fire adds the transition that the lifecycle chooses for an event, or gives its refusal.
-func (c *change) fire(on fsm.Event, with StateChanged) error {
+func (c *transaction) fire(on fsm.Event, with StateChanged) error {
 	facts := c.rec.facts()
-	facts.Ending = facts.Ending || with.Ending.Outcome != ""
+	facts.HasOutcome = facts.HasOutcome || with.Ending.Outcome != ""
 	facts.AssessmentDue = on == fsm.Responded && len(c.rec.phases(transcript.Assessment)) > 0
-	next, err := fsm.Next(c.rec.snap, on, facts)
+	next, err := fsm.Next(c.rec.lifecycle, on, facts)
 	if err != nil {
 		return err
 	}
 	if with.Ending.Outcome != "" {
 		with.Ending.Round = c.rec.Cursor.Round
 	}
-	with.Stamp, with.At, with.From, with.On, with.To = c.stamp("state"), c.now, c.rec.snap.State, on, next.State
+	with.EventMeta, with.At, with.From, with.On, with.To = c.stamp("state"), c.now, c.rec.lifecycle.State, on, next.State
 	with.Round = c.rec.roundAfter(on, next.State)
 	return c.add(with)
 }
 
 // settle adds all that follows without work: transitions from states whose work is done, and the start of a phase.
-func (c *change) settle() error {
+func (c *transaction) settle() error {
 	if err := c.rec.drivable(); err != nil {
 		return err
 	}
-	for c.rec.snap.State.Active() && c.rec.snap.State != fsm.Validating {
+	for c.rec.lifecycle.State.Active() && c.rec.lifecycle.State != fsm.Validating {
 		if more, err := c.proceed(); err != nil || !more {
 			return err
 		}
@@ -87,33 +87,33 @@ func (c *change) settle() error {
 	return nil
 }
 
-// done are the events that say that a state's work is done.
-var done = map[fsm.State]fsm.Event{
+// completionEvents are the events that say that a state's work is completionEvents.
+var completionEvents = map[fsm.State]fsm.Event{
 	fsm.Initializing: fsm.Initialized, fsm.Completing: fsm.Concluded,
 }
 
-func (c *change) proceed() (more bool, err error) {
+func (c *transaction) proceed() (more bool, err error) {
 	r := c.rec
-	if r.snap.State == fsm.RoundComplete {
-		if c.now.Before(r.due()) {
+	if r.lifecycle.State == fsm.RoundComplete {
+		if c.now.Before(r.nextRoundAt()) {
 			return false, nil
 		}
-		return true, c.fire(fsm.Advance, StateChanged{Ending: c.decide()})
+		return true, c.fire(fsm.Advance, StateChanged{Ending: c.ending()})
 	}
 	steps := r.next()
 	switch {
-	case len(steps) == 0 && r.snap.State == fsm.Judging:
+	case len(steps) == 0 && r.lifecycle.State == fsm.Judging:
 		found := measure(r, true)
-		return true, c.fire(fsm.Assessed, StateChanged{Findings: found, Ending: c.decide(found...)})
-	case len(steps) == 0 && r.snap.State == fsm.Awaiting:
+		return true, c.fire(fsm.Assessed, StateChanged{Findings: found, Ending: c.ending(found...)})
+	case len(steps) == 0 && r.lifecycle.State == fsm.AwaitingResponses:
 		return true, c.fire(fsm.Responded, StateChanged{Findings: measure(r, false)})
 	case len(steps) == 0:
-		return true, c.fire(done[r.snap.State], StateChanged{})
+		return true, c.fire(completionEvents[r.lifecycle.State], StateChanged{})
 	}
 	open := steps[0].Phase == r.Cursor.Phase
 	if !open || !r.parallel { // what a parallel phase needs was made before it began
 		if w := summaryNeeded(r, steps); w != nil {
-			return c.sumUp(w)
+			return c.startSummary(w)
 		}
 	}
 	if open {
@@ -124,26 +124,26 @@ func (c *change) proceed() (more bool, err error) {
 		return true, c.fire(fsm.Stop, StateChanged{Ending: e})
 	}
 	return false, c.add(PhaseStarted{
-		Stamp: c.stamp("phase"), At: c.now, Stage: r.Cursor.Stage, Round: steps[0].Round, Rounds: r.MaxRounds,
+		EventMeta: c.stamp("phase"), At: c.now, Stage: r.Cursor.Stage, Round: steps[0].Round, Rounds: r.MaxRounds,
 		Phase: phase.Name, Parallel: phase.Parallel, Steps: len(phase.Steps),
 	})
 }
 
-// sumUp has a summary made before anything else.
-func (c *change) sumUp(w *window.Summing) (more bool, err error) {
-	step := protocol.Step{Key: transcript.Key{Actor: protocol.Summarizing}}
+// startSummary has a summary made before anything else.
+func (c *transaction) startSummary(w *window.SummaryPlan) (more bool, err error) {
+	step := protocol.Step{Key: transcript.Key{Actor: protocol.Summarizer}}
 	if e := budgetEnding(c.rec, []protocol.Step{step}); e.Outcome != "" {
 		return true, c.fire(fsm.Stop, StateChanged{Ending: e})
 	}
 	return false, c.add(PhaseStarted{
-		Stamp: c.stamp("phase"), At: c.now, Stage: c.rec.Cursor.Stage, Round: c.rec.Cursor.Round, Rounds: c.rec.MaxRounds,
-		Phase: summing, Steps: 1, Summing: w,
+		EventMeta: c.stamp("phase"), At: c.now, Stage: c.rec.Cursor.Stage, Round: c.rec.Cursor.Round, Rounds: c.rec.MaxRounds,
+		Phase: summaryPhase, Steps: 1, Summary: w,
 	})
 }
 
-// decide is the outcome of a complete round, with what was just found in it, by the precedence of all outcomes; those that a person, a budget or a lost
+// ending is the outcome of a complete round, with what was just found in it, by the precedence of all outcomes; those that a person, a budget or a lost
 // quorum bring about have stopped the debate before. It is empty when the debate goes on, or when it was decided before.
-func (c *change) decide(found ...detect.Finding) (e transcript.Ending) {
+func (c *transaction) ending(found ...detect.Finding) (e transcript.Ending) {
 	r := c.rec
 	if r.Ending.Outcome != "" {
 		return transcript.Ending{}
@@ -159,14 +159,14 @@ func (c *change) decide(found ...detect.Finding) (e transcript.Ending) {
 	return e
 }
 
-func (c *change) resume() error {
+func (c *transaction) resume() error {
 	if err := c.fire(fsm.Resume, StateChanged{}); err != nil {
 		return err
 	}
 	return c.settle()
 }
 
-func (c *change) stop(with StateChanged) error {
+func (c *transaction) stop(with StateChanged) error {
 	if c.rec.Ending.Outcome != "" { // decided once: a debate that was paused while it completed goes on to complete
 		with.Ending = transcript.Ending{}
 	}
@@ -178,25 +178,25 @@ func (c *change) stop(with StateChanged) error {
 
 // advanceToSteps takes a record to its next steps, as if it were driven.
 func advanceToSteps(r *record) error {
-	c := begin(r)
+	c := newTransaction(r)
 	path := map[fsm.State][]fsm.Event{
 		fsm.Configuring: {fsm.Validate, fsm.Accept, fsm.Start}, fsm.Validating: {fsm.Accept, fsm.Start}, fsm.Ready: {fsm.Start},
 		fsm.Error: {fsm.Retry, fsm.Start},
 	}
-	for _, on := range path[r.snap.State] {
+	for _, on := range path[r.lifecycle.State] {
 		if err := c.fire(on, StateChanged{}); err != nil {
 			return err
 		}
 	}
-	if r.snap.State == fsm.RoundComplete && c.now.Before(r.due()) {
-		c.now = r.due()
+	if r.lifecycle.State == fsm.RoundComplete && c.now.Before(r.nextRoundAt()) {
+		c.now = r.nextRoundAt()
 	}
 	return c.settle()
 }
 
 // start asks for a debate to be driven that is not.
-func (c *change) start() error {
-	if c.rec.snap.State == fsm.Configuring {
+func (c *transaction) start() error {
+	if c.rec.lifecycle.State == fsm.Configuring {
 		return c.fire(fsm.Validate, StateChanged{})
 	}
 	if err := c.fire(fsm.Start, StateChanged{}); err != nil {

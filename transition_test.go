@@ -57,11 +57,11 @@ func TestWhatEndsAPanel(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			jury := &scripted.Provider{Func: func(r providers.Request) scripted.Reply {
 				if debatetest.AsksFor(r, "verdict") {
-					return scripted.Reply{Text: verdict}
+					return scripted.Reply{Text: verdictReply}
 				}
 				return scripted.Reply{Text: tt.says}
 			}}
-			d := panelOf(t, 0, func(c *debate.Config, o *debate.Options) {
+			d := newPanelDebate(t, 0, func(c *debate.Config, o *debate.Options) {
 				c.Protocol, c.Limits, o.Providers["j"] = panel.Protocol{Format: tt.format}, tt.limits, jury
 			})
 			_, err := debatetest.Run(t, d)
@@ -83,7 +83,7 @@ func TestAParticipantThatFailsIsDropped(t *testing.T) {
 			}
 			return scripted.Reply{Text: "while it lasts"}
 		}}
-		return panelOf(t, 2, func(c *debate.Config, o *debate.Options) {
+		return newPanelDebate(t, 2, func(c *debate.Config, o *debate.Options) {
 			c.Participants = append([]debate.Participant{{Name: "C", Provider: "f"}}, c.Participants...)
 			o.Providers["f"] = failing
 			c.OnOverflow = debate.Degrade
@@ -174,23 +174,23 @@ func TestAllSpeakersOfAPhaseMayFailAtOnce(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				d := panelOf(t, 2, func(c *debate.Config, o *debate.Options) {
+				d := newPanelDebate(t, 2, func(c *debate.Config, o *debate.Options) {
 					c.Protocol, c.Participants = panel.Protocol{Mode: panel.Simultaneous}, nil
 					for _, name := range []string{"A", "B", "C", "D"} {
 						c.Participants = append(c.Participants, debate.Participant{Name: name, Provider: name})
-						model := chatter()
+						model := talkingModel()
 						if slices.Contains(tt.failing, name) {
-							model = &scripted.Provider{Replies: []scripted.Reply{{Text: "In round 1."}}, Func: dead(providers.Network).Func}
+							model = &scripted.Provider{Replies: []scripted.Reply{{Text: "In round 1."}}, Func: unavailableModel(providers.Network).Func}
 						}
 						o.Providers[name] = model
 					}
-					o.Providers["j"] = anyJudge(t, 2)
+					o.Providers["j"] = scriptedJudgeOfAll(t, 2)
 				})
 				events, err := debatetest.Run(t, d)
 				require.NoError(t, err)
 				res := debatetest.Result(t, d)
 				require.Equal(t, tt.outcome, res.Ending.Outcome, res.Ending.Evidence)
-				require.Equal(t, tt.dropped, dropouts(events))
+				require.Equal(t, tt.dropped, droppedNames(events))
 				require.NotNil(t, res.Verdict)
 				spoken := 4 // in round 1
 				for _, turn := range res.Turns {
@@ -207,7 +207,7 @@ func TestAllSpeakersOfAPhaseMayFailAtOnce(t *testing.T) {
 
 // A key or a request that is refused stops the debate, names the provider, and goes on from an engine that has it right.
 func TestARefusedKeyStopsAndGoesOnWithAnotherEngine(t *testing.T) {
-	for _, kind := range []providers.Kind{providers.Authentication, providers.Validation} {
+	for _, kind := range []providers.ErrorKind{providers.Authentication, providers.InvalidRequest} {
 		for place, reply := range map[string]string{"m": "", "j": "assessment/1", "v": "verdict/1", "p": "personas/1"} {
 			for _, mode := range []panel.Mode{panel.Sequential, panel.Simultaneous} {
 				t.Run(fmt.Sprint(kind, " ", place, " ", mode), func(t *testing.T) {
@@ -218,10 +218,10 @@ func TestARefusedKeyStopsAndGoesOnWithAnotherEngine(t *testing.T) {
 						mu.Lock()
 						defer mu.Unlock()
 						system := r.Messages[0].Text[:len("You are A,")]
-						if broken && r.Reply == reply && (reply != "" || system == "You are B,") {
+						if broken && r.SchemaName == reply && (reply != "" || system == "You are B,") {
 							return providers.Response{}, &providers.Error{Kind: kind, Err: errors.New("refused")}
 						}
-						calls[r.Reply+system]++
+						calls[r.SchemaName+system]++
 						e := debatetest.DigestModel{Names: []string{"A", "B"}}
 						return providers.Response{Text: e.Say(4, r)}, nil
 					})
@@ -282,14 +282,14 @@ func TestPoliciesForAJudgeThatFails(t *testing.T) {
 		want   want
 	}{
 		{"default", "", 1, 0, want{transcript.RoundLimit, 3, nil, "J", 4}},
-		{"go on, from the second round", debate.GoOn, 1, 1, want{transcript.RoundLimit, 3, nil, "J", 3}},
-		{"go on, without a verdict", debate.GoOn, 1, 2, want{transcript.JudgeDecided, 2, nil, "J", 1}},
-		{"go on, with another judge", debate.GoOn, 2, 0, want{transcript.JudgeDecided, 2, nil, "J2", 3}},
-		{"without, from the first round", debate.WithoutJudge, 1, 0, want{transcript.RoundLimit, 3, []string{"J"}, "", 0}},
-		{"without, from the second round", debate.WithoutJudge, 1, 1, want{transcript.RoundLimit, 3, []string{"J"}, "", 0}},
-		{"without a verdict", debate.WithoutJudge, 1, 2, want{transcript.JudgeDecided, 2, []string{"J"}, "", 0}},
-		{"without one of two", debate.WithoutJudge, 2, 0, want{transcript.JudgeDecided, 2, []string{"J"}, "J2", 0}},
-		{"without one of two at the verdict", debate.WithoutJudge, 2, 2, want{transcript.JudgeDecided, 2, []string{"J"}, "J2", 0}},
+		{"go on, from the second round", debate.Continue, 1, 1, want{transcript.RoundLimit, 3, nil, "J", 3}},
+		{"go on, without a verdict", debate.Continue, 1, 2, want{transcript.JudgeDecided, 2, nil, "J", 1}},
+		{"go on, with another judge", debate.Continue, 2, 0, want{transcript.JudgeDecided, 2, nil, "J2", 3}},
+		{"without, from the first round", debate.DropJudge, 1, 0, want{transcript.RoundLimit, 3, []string{"J"}, "", 0}},
+		{"without, from the second round", debate.DropJudge, 1, 1, want{transcript.RoundLimit, 3, []string{"J"}, "", 0}},
+		{"without a verdict", debate.DropJudge, 1, 2, want{transcript.JudgeDecided, 2, []string{"J"}, "", 0}},
+		{"without one of two", debate.DropJudge, 2, 0, want{transcript.JudgeDecided, 2, []string{"J"}, "J2", 0}},
+		{"without one of two at the verdict", debate.DropJudge, 2, 2, want{transcript.JudgeDecided, 2, []string{"J"}, "J2", 0}},
 		{"end, in the first round", debate.End, 1, 0, want{transcript.QuorumLost, 1, []string{"J"}, "", 0}},
 		{"end, in the second round", debate.End, 1, 1, want{transcript.QuorumLost, 2, []string{"J"}, "", 0}},
 		{"end, at the verdict", debate.End, 1, 2, want{transcript.JudgeDecided, 2, []string{"J"}, "", 0}},
@@ -298,17 +298,17 @@ func TestPoliciesForAJudgeThatFails(t *testing.T) {
 		for _, mode := range []panel.Mode{panel.Sequential, panel.Simultaneous} {
 			t.Run(tt.name+", "+string(mode), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					model, replies := chatter(), 0
-					jury := court(t, 2)
-					d := panelOf(t, 2, func(c *debate.Config, o *debate.Options) {
+					model, replies := talkingModel(), 0
+					jury := scriptedJudge(t, 2)
+					d := newPanelDebate(t, 2, func(c *debate.Config, o *debate.Options) {
 						c.Protocol, c.OnJudgeFailure, c.Limits.MaxRounds = panel.Protocol{Mode: mode}, tt.policy, 3
 						if tt.judges == 2 {
 							c.Judges = append(c.Judges, debate.Participant{Name: "J2", Provider: "j2"})
 						}
-						o.Providers["m"], o.Providers["j2"] = model, court(t, 2)
+						o.Providers["m"], o.Providers["j2"] = model, scriptedJudge(t, 2)
 						o.Providers["j"] = debatetest.ProviderFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
 							if replies >= tt.from {
-								return providers.Response{}, failsWith(providers.API, 0)
+								return providers.Response{}, errorOfKind(providers.ServerError, 0)
 							}
 							replies++
 							return jury.Generate(ctx, r)
@@ -317,9 +317,9 @@ func TestPoliciesForAJudgeThatFails(t *testing.T) {
 					events, err := debatetest.Run(t, d)
 					require.NoError(t, err)
 					res := debatetest.Result(t, d)
-					is := want{outcome: res.Ending.Outcome, rounds: res.Round, dropped: dropouts(events)}
+					is := want{outcome: res.Ending.Outcome, rounds: res.Round, dropped: droppedNames(events)}
 					for _, turn := range res.Turns {
-						if slices.Contains(turn.Flags, transcript.Fallback) {
+						if slices.Contains(turn.Flags, transcript.Defaulted) {
 							is.fallback++
 						}
 					}
@@ -328,7 +328,7 @@ func TestPoliciesForAJudgeThatFails(t *testing.T) {
 					}
 					require.Equal(t, tt.want, is)
 					require.Equal(t, fsm.Completed, res.State)
-					require.Len(t, warned(events), tt.want.fallback)
+					require.Len(t, warningTexts(events), tt.want.fallback)
 					require.Len(t, res.Warnings, tt.want.fallback)
 					require.Len(t, model.Calls(), 2*res.Round, "no speaker is called again")
 				})
@@ -339,8 +339,8 @@ func TestPoliciesForAJudgeThatFails(t *testing.T) {
 
 func TestAMarkedFallbackSaysNothingThatEndsADebate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := panelOf(t, 1, func(c *debate.Config, o *debate.Options) {
-			c.Limits.MaxRounds, o.Providers["j"] = 2, dead(providers.Network)
+		d := newPanelDebate(t, 1, func(c *debate.Config, o *debate.Options) {
+			c.Limits.MaxRounds, o.Providers["j"] = 2, unavailableModel(providers.Network)
 		})
 		_, err := debatetest.Run(t, d)
 		require.NoError(t, err)
@@ -371,8 +371,8 @@ func TestAPersonDecidesAboutAJudge(t *testing.T) {
 		"end":        {"end", true, transcript.Stopped, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			model, opts := chatter(), debate.Options{Store: store.Memory()}
-			opts.Providers = models(model, dead(providers.ContextOverflow))
+			model, opts := talkingModel(), debate.Options{Store: store.Memory()}
+			opts.Providers = providersOf(model, unavailableModel(providers.ContextOverflow))
 			cfg := debatetest.PairConfig(nil)
 			cfg.OnJudgeFailure, cfg.OnOverflow, cfg.Limits.MaxRounds = debate.Ask, debate.Degrade, 2
 			d, err := debate.New(t.Context(), cfg, opts)
@@ -390,7 +390,7 @@ func TestAPersonDecidesAboutAJudge(t *testing.T) {
 			}, res.Question.Choices)
 
 			if tt.mended {
-				opts.Providers = models(model, court(t, 1))
+				opts.Providers = providersOf(model, scriptedJudge(t, 1))
 			}
 			e, err := debate.NewEngine(opts)
 			require.NoError(t, err)
@@ -413,13 +413,13 @@ func TestAPersonDecidesAboutAJudge(t *testing.T) {
 func TestAPersonDecidesAboutAVerdict(t *testing.T) {
 	for _, action := range []string{"retry", "drop"} {
 		t.Run(action, func(t *testing.T) {
-			jury := court(t, 1)
+			jury := scriptedJudge(t, 1)
 			broken := true
-			d := panelOf(t, 1, func(c *debate.Config, o *debate.Options) {
+			d := newPanelDebate(t, 1, func(c *debate.Config, o *debate.Options) {
 				c.OnJudgeFailure, c.OnOverflow = debate.Ask, debate.Degrade
 				o.Providers["j"] = debatetest.ProviderFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
 					if broken && debatetest.AsksFor(r, "verdict") {
-						return providers.Response{}, failsWith(providers.ContextOverflow, 0)
+						return providers.Response{}, errorOfKind(providers.ContextOverflow, 0)
 					}
 					return jury.Generate(ctx, r)
 				})
@@ -443,16 +443,16 @@ func TestAPersonDecidesAboutAVerdict(t *testing.T) {
 
 // A debate that concludes is not ended once more: there it is a failure like others, in any round.
 func TestAParticipantMayFailInTheConclusion(t *testing.T) {
-	for _, kind := range []providers.Kind{providers.RateLimit, providers.Network} {
+	for _, kind := range []providers.ErrorKind{providers.RateLimit, providers.Network} {
 		for _, rounds := range []int{1, 2} {
 			t.Run(fmt.Sprint(kind, " ", rounds), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					model, began, down := chatter(), time.Now(), true
-					d := panelOf(t, 1, func(c *debate.Config, o *debate.Options) {
-						c.Protocol, o.Providers["j"] = closing{}, anyJudge(t, rounds)
+					model, began, down := talkingModel(), time.Now(), true
+					d := newPanelDebate(t, 1, func(c *debate.Config, o *debate.Options) {
+						c.Protocol, o.Providers["j"] = panelWithClosing{}, scriptedJudgeOfAll(t, rounds)
 						o.Providers["m"] = debatetest.ProviderFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
 							if down && len(model.Calls()) >= 2*rounds {
-								return providers.Response{}, failsWith(kind, 0)
+								return providers.Response{}, errorOfKind(kind, 0)
 							}
 							return model.Generate(ctx, r)
 						})
@@ -475,17 +475,17 @@ func TestAParticipantMayFailInTheConclusion(t *testing.T) {
 	}
 }
 
-// closing is a panel whose participants conclude.
-type closing struct{ panel.Protocol }
+// panelWithClosing is a panel whose participants conclude.
+type panelWithClosing struct{ panel.Protocol }
 
-func (closing) Name() string { return "closing/1" }
+func (panelWithClosing) Name() string { return "closing/1" }
 
-func (c closing) Phases(r *protocol.Record) []protocol.Phase {
+func (c panelWithClosing) Phases(r *protocol.Record) []protocol.Phase {
 	if r.Cursor.Stage != transcript.Conclusion {
 		return c.Protocol.Phases(r)
 	}
 	p := protocol.Phase{Name: "last-words", Parallel: true}
-	for _, s := range r.Seats {
+	for _, s := range r.Participants {
 		p.Steps = append(p.Steps, debatetest.Step(s.Name, "", nil))
 	}
 	return []protocol.Phase{p}
@@ -493,13 +493,13 @@ func (c closing) Phases(r *protocol.Record) []protocol.Phase {
 
 func TestAllThatADroppedParticipantTriedIsShown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := panelOf(t, 1, func(c *debate.Config, o *debate.Options) {
+		d := newPanelDebate(t, 1, func(c *debate.Config, o *debate.Options) {
 			c.Participants = append(c.Participants, debate.Participant{Name: "C", Provider: "c"})
 			o.Providers["c"] = scripted.Text("  ", "\n")
 		})
 		_, err := debatetest.Run(t, d)
 		require.NoError(t, err)
-		require.Equal(t, debate.Status{
+		require.Equal(t, debate.ParticipantStatus{
 			Name: "C", State: "dropped", Attempts: 2,
 			Errors: []string{"invalid_response: the reply is empty", "invalid_response: the reply is empty"},
 		}, debatetest.Result(t, d).Participants[2])
@@ -510,17 +510,17 @@ func TestAllThatADroppedParticipantTriedIsShown(t *testing.T) {
 func TestAParticipantCanBeSparedAfterTheOnlyJudgeDroppedOut(t *testing.T) {
 	c := debatetest.PairConfig(panel.Protocol{})
 	c.Participants = append(c.Participants, debate.Participant{Name: "C", Provider: "c"})
-	c.OnJudgeFailure, c.Limits.MaxRounds = debate.WithoutJudge, 3
-	c.Retries = map[providers.Kind]int{providers.API: 0}
+	c.OnJudgeFailure, c.Limits.MaxRounds = debate.DropJudge, 3
+	c.Retries = map[providers.ErrorKind]int{providers.ServerError: 0}
 	n := 0
 	third := debatetest.ProviderFunc(func(context.Context, providers.Request) (providers.Response, error) {
 		if n++; n > 1 {
-			return providers.Response{}, &providers.Error{Kind: providers.API, Err: errors.New("gone")}
+			return providers.Response{}, &providers.Error{Kind: providers.ServerError, Err: errors.New("gone")}
 		}
-		return providers.Response{Text: "I am here.", Finish: providers.Stop}, nil
+		return providers.Response{Text: "I am here.", FinishReason: providers.Stop}, nil
 	})
 	d, err := debate.New(t.Context(), c, debate.Options{Providers: map[string]providers.Provider{
-		"m": chatter(), "c": third, "j": fails{&providers.Error{Kind: providers.API, Err: errors.New("gone")}},
+		"m": talkingModel(), "c": third, "j": failingProvider{&providers.Error{Kind: providers.ServerError, Err: errors.New("gone")}},
 	}})
 	require.NoError(t, err)
 	_, err = debatetest.Run(t, d)
@@ -531,43 +531,43 @@ func TestAParticipantCanBeSparedAfterTheOnlyJudgeDroppedOut(t *testing.T) {
 // A rule that goes by answers finds nothing where nobody says what a turn answers: better to say so.
 func TestARuleByAnswersNeedsAnAnswer(t *testing.T) {
 	c := debatetest.PairConfig(nil)
-	c.Watch = []detect.Rule{{Sign: detect.Unanimous, Use: detect.Stop}}
-	p := chatter()
-	d, err := debate.New(t.Context(), c, debate.Options{Providers: models(p, court(t, 1))})
+	c.Detect = []detect.Rule{{Signal: detect.Unanimous, Effect: detect.Stop}}
+	p := talkingModel()
+	d, err := debate.New(t.Context(), c, debate.Options{Providers: providersOf(p, scriptedJudge(t, 1))})
 	if err == nil {
 		_, err = debatetest.Run(t, d)
 	}
-	require.ErrorContains(t, err, "watch[0]")
+	require.ErrorContains(t, err, "detect[0]")
 }
 
 // Vectors are long, and not what the cap on a judge's reply is for.
 func TestVectorsOfManySpeechesAreTaken(t *testing.T) {
-	c := debate.Config{ID: "d", Topic: "Ban cars?", Protocol: crowd{}, Limits: debate.Limits{MaxRounds: 1}}
+	c := debate.Config{ID: "d", Topic: "Ban cars?", Protocol: panelOfMany{}, Limits: debate.Limits{MaxRounds: 1}}
 	for i := range 20 {
 		c.Participants = append(c.Participants, debate.Participant{Name: fmt.Sprint("P", i), Provider: "m"})
 	}
 	c.Embedder.Provider = "e"
-	c.Watch = []detect.Rule{{Sign: detect.Repetitive, By: "vectors"}}
+	c.Detect = []detect.Rule{{Signal: detect.Repetitive, Method: "vectors"}}
 	e := debatetest.ProviderFunc(func(_ context.Context, r providers.Request) (providers.Response, error) {
 		list := make([]string, len(r.Messages))
 		for i := range list {
 			list[i] = base64.StdEncoding.EncodeToString(slices.Repeat([]byte{3}, 3072)) // as one usual model has
 		}
-		return providers.Response{Text: debatetest.Encode(t, map[string]any{"vectors": list}), Finish: providers.Stop}, nil
+		return providers.Response{Text: debatetest.Encode(t, map[string]any{"vectors": list}), FinishReason: providers.Stop}, nil
 	})
-	d, err := debate.New(t.Context(), c, debate.Options{Providers: map[string]providers.Provider{"m": chatter(), "e": e}, Protocols: []protocol.Protocol{crowd{}}})
+	d, err := debate.New(t.Context(), c, debate.Options{Providers: map[string]providers.Provider{"m": talkingModel(), "e": e}, Protocols: []protocol.Protocol{panelOfMany{}}})
 	require.NoError(t, err)
 	_, err = debatetest.Run(t, d)
 	require.NoError(t, err)
 	require.Empty(t, debatetest.Result(t, d).Warnings)
 }
 
-type crowd struct{ unjudged }
+type panelOfMany struct{ unjudgedPanel }
 
-func (crowd) Name() string { return "crowd/1" }
+func (panelOfMany) Name() string { return "crowd/1" }
 
-// parrot says the same in each round from the second on.
-var parrot = &scripted.Provider{Forget: true, Func: func(r providers.Request) scripted.Reply {
+// repeatingModel says the same in each round from the second on.
+var repeatingModel = &scripted.Provider{DiscardCalls: true, Func: func(r providers.Request) scripted.Reply {
 	if len(r.Messages) < 4 {
 		return scripted.Reply{Text: "Here is how I begin: " + r.Messages[0].Text}
 	}
@@ -575,8 +575,8 @@ var parrot = &scripted.Provider{Forget: true, Func: func(r providers.Request) sc
 }}
 
 func TestWhatFollowsFromAFinding(t *testing.T) {
-	same := detect.Rule{Sign: detect.Unanimous}
-	repeats := detect.Rule{Sign: detect.Repetitive}
+	same := detect.Rule{Signal: detect.Unanimous}
+	repeats := detect.Rule{Signal: detect.Repetitive}
 	for _, tt := range []struct {
 		name    string
 		rule    detect.Rule
@@ -594,10 +594,10 @@ func TestWhatFollowsFromAFinding(t *testing.T) {
 		{"a sign without an outcome of its own", repeats, detect.Stop, 1, transcript.EarlyStop, 3, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			c := watched(5, tt.rule)
-			c.Watch[0].Use, c.Limits.MinRounds = tt.use, tt.min
-			j := court(t, 9)
-			d, err := debate.New(t.Context(), c, debate.Options{Providers: models(parrot, j), Answer: final})
+			c := configWithRules(5, tt.rule)
+			c.Detect[0].Effect, c.Limits.MinRounds = tt.use, tt.min
+			j := scriptedJudge(t, 9)
+			d, err := debate.New(t.Context(), c, debate.Options{Providers: providersOf(repeatingModel, j), ExtractAnswer: answerLine})
 			require.NoError(t, err)
 			events, err := debatetest.Run(t, d)
 			require.NoError(t, err)
@@ -620,7 +620,7 @@ func TestWhatFollowsFromAFinding(t *testing.T) {
 			}
 			advised := false
 			for _, r := range j.Calls() {
-				advised = advised || strings.Contains(r.Messages[len(r.Messages)-1].Text, string(tt.rule.Sign))
+				advised = advised || strings.Contains(r.Messages[len(r.Messages)-1].Text, string(tt.rule.Signal))
 			}
 			require.Equal(t, tt.advised, advised)
 		})
@@ -628,11 +628,11 @@ func TestWhatFollowsFromAFinding(t *testing.T) {
 }
 
 func TestFindingsByTheJudgesMarks(t *testing.T) {
-	c := watched(5, detect.Rule{Sign: detect.Drifting, Use: detect.Stop}, detect.Rule{Sign: detect.Converged})
+	c := configWithRules(5, detect.Rule{Signal: detect.Drifting, Effect: detect.Stop}, detect.Rule{Signal: detect.Converged})
 	round := 0
 	j := &scripted.Provider{Func: func(r providers.Request) scripted.Reply {
 		if debatetest.AsksFor(r, "verdict") {
-			return scripted.Reply{Text: verdict}
+			return scripted.Reply{Text: verdictReply}
 		}
 		round++
 		a := debatetest.Assessment(true, "A", "B")
@@ -645,7 +645,7 @@ func TestFindingsByTheJudgesMarks(t *testing.T) {
 		}
 		return scripted.Reply{Text: debatetest.Encode(t, a)}
 	}}
-	d, err := debate.New(t.Context(), c, debate.Options{Providers: models(chatter(), j)})
+	d, err := debate.New(t.Context(), c, debate.Options{Providers: providersOf(talkingModel(), j)})
 	require.NoError(t, err)
 	_, err = debatetest.Run(t, d)
 	require.NoError(t, err)
@@ -659,15 +659,15 @@ func TestFindingsByTheJudgesMarks(t *testing.T) {
 // Findings stand in the journal, each once: a debate that another process takes up has them, and finds what an
 // undisturbed one finds.
 func TestFindingsAreTheSameInAnotherProcess(t *testing.T) {
-	rules := []detect.Rule{{Sign: detect.Repetitive, Use: detect.Advise}, {Sign: detect.Disengaged}, {Sign: detect.Diminishing}}
+	rules := []detect.Rule{{Signal: detect.Repetitive, Effect: detect.Advise}, {Signal: detect.Disengaged}, {Signal: detect.Diminishing}}
 	drive := func(stops int) *debate.Result {
 		s := store.Memory()
 		p := &debatetest.DigestModel{Names: []string{"A", "B"}}
-		o := debate.Options{Providers: models(p, court(t, 9)), Store: s}
-		d, err := debate.New(t.Context(), watched(4, rules...), o)
+		o := debate.Options{Providers: providersOf(p, scriptedJudge(t, 9)), Store: s}
+		d, err := debate.New(t.Context(), configWithRules(4, rules...), o)
 		require.NoError(t, err)
 		for more := true; more; {
-			more, err = d.Do(t.Context())
+			more, err = d.RunOnce(t.Context())
 			require.NoError(t, err)
 			if stops--; stops > 0 {
 				e, err := debate.NewEngine(o)
@@ -683,9 +683,9 @@ func TestFindingsAreTheSameInAnotherProcess(t *testing.T) {
 
 // A debate that failed after its speeches and is tried again passes through them, and finds nothing twice.
 func TestARetriedDebateFindsNothingTwice(t *testing.T) {
-	c := watched(1, detect.Rule{Sign: detect.Unanimous})
+	c := configWithRules(1, detect.Rule{Signal: detect.Unanimous})
 	c.OnJudgeFailure = debate.Ask
-	c.Retries = map[providers.Kind]int{providers.Authentication: 0}
+	c.Retries = map[providers.ErrorKind]int{providers.Authentication: 0}
 	refuse := true
 	j := &scripted.Provider{Func: func(r providers.Request) scripted.Reply {
 		if refuse {
@@ -693,12 +693,12 @@ func TestARetriedDebateFindsNothingTwice(t *testing.T) {
 			return scripted.Reply{Err: &providers.Error{Kind: providers.Authentication, Err: errors.New("no key")}}
 		}
 		if debatetest.AsksFor(r, "verdict") {
-			return scripted.Reply{Text: verdict}
+			return scripted.Reply{Text: verdictReply}
 		}
-		return scripted.Reply{Text: assess(t, true, "A", "B")}
+		return scripted.Reply{Text: assessmentReply(t, true, "A", "B")}
 	}}
 	c.OnJudgeFailure = ""
-	d, err := debate.New(t.Context(), c, debate.Options{Providers: models(parrot, j), Answer: final})
+	d, err := debate.New(t.Context(), c, debate.Options{Providers: providersOf(repeatingModel, j), ExtractAnswer: answerLine})
 	require.NoError(t, err)
 	_, err = debatetest.Run(t, d)
 	require.Error(t, err)
@@ -709,10 +709,10 @@ func TestARetriedDebateFindsNothingTwice(t *testing.T) {
 	require.Len(t, debatetest.Result(t, d).Findings, 1)
 }
 
-// embedder gives each text the vector of its first letter.
-type embedder struct{ err error }
+// scriptedEmbedder gives each text the vector of its first letter.
+type scriptedEmbedder struct{ err error }
 
-func (e embedder) reply(r providers.Request) scripted.Reply {
+func (e scriptedEmbedder) reply(r providers.Request) scripted.Reply {
 	if e.err != nil {
 		return scripted.Reply{Err: e.err}
 	}
@@ -731,16 +731,16 @@ func TestVectorsAreAStep(t *testing.T) {
 		flags []transcript.Flag
 	}{
 		{"an embedder", nil, 1, nil},
-		{"one that fails keeps nobody from debating", &providers.Error{Kind: providers.API, Err: errors.New("broken")}, 0, []transcript.Flag{transcript.Fallback}},
+		{"one that fails keeps nobody from debating", &providers.Error{Kind: providers.ServerError, Err: errors.New("broken")}, 0, []transcript.Flag{transcript.Defaulted}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			c := watched(2, detect.Rule{Sign: detect.Repetitive, By: "vectors", Use: detect.Report})
+			c := configWithRules(2, detect.Rule{Signal: detect.Repetitive, Method: "vectors", Effect: detect.Report})
 			c.Embedder.Provider = "e"
-			c.Retries = map[providers.Kind]int{providers.API: 0}
-			e := &scripted.Provider{Func: embedder{tt.err}.reply}
-			p := models(&scripted.Provider{Func: func(r providers.Request) scripted.Reply {
+			c.Retries = map[providers.ErrorKind]int{providers.ServerError: 0}
+			e := &scripted.Provider{Func: scriptedEmbedder{tt.err}.reply}
+			p := providersOf(&scripted.Provider{Func: func(r providers.Request) scripted.Reply {
 				return scripted.Reply{Text: strings.ToUpper(r.Messages[0].Text[8:9]) + " is my name."}
-			}}, court(t, 9))
+			}}, scriptedJudge(t, 9))
 			p["e"] = e
 			d, err := debate.New(t.Context(), c, debate.Options{Providers: p})
 			require.NoError(t, err)
@@ -751,7 +751,7 @@ func TestVectorsAreAStep(t *testing.T) {
 				"1/1/respond/A/", "1/1/respond/B/", "1/1/embed/embedder/", "1/1/assess/J/",
 				"1/2/respond/A/", "1/2/respond/B/", "1/2/embed/embedder/", "1/2/assess/J/", "1/2/verdict/J/",
 			}, debatetest.TurnKeys(res))
-			require.Equal(t, transcript.Vectors, res.Turns[2].Kind)
+			require.Equal(t, transcript.Embeddings, res.Turns[2].Kind)
 			require.Equal(t, tt.flags, res.Turns[2].Flags)
 			require.Len(t, res.Assessments, 2)
 			require.Len(t, res.Findings, 2)
@@ -763,15 +763,15 @@ func TestVectorsAreAStep(t *testing.T) {
 
 func TestANewRunIsMeasuredFromItsBeginning(t *testing.T) {
 	broken := true
-	m := chatter()
-	c := watched(2, detect.Rule{Sign: detect.Repetitive}, detect.Rule{Sign: detect.Converged})
+	m := talkingModel()
+	c := configWithRules(2, detect.Rule{Signal: detect.Repetitive}, detect.Rule{Signal: detect.Converged})
 	var n atomic.Int64
-	d, err := debate.New(t.Context(), c, debate.Options{Providers: models(debatetest.ProviderFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
+	d, err := debate.New(t.Context(), c, debate.Options{Providers: providersOf(debatetest.ProviderFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
 		if n.Add(1) > 2 && broken {
 			return providers.Response{}, &providers.Error{Kind: providers.Authentication, Err: errors.New("the key has expired")}
 		}
 		return m.Generate(ctx, r)
-	}), court(t, 9))})
+	}), scriptedJudge(t, 9))})
 	require.NoError(t, err)
 	_, err = debatetest.Run(t, d)
 	require.Error(t, err)
@@ -785,35 +785,35 @@ func TestANewRunIsMeasuredFromItsBeginning(t *testing.T) {
 }
 
 func TestRulesThatWereEditedHoldFromThenOn(t *testing.T) {
-	m, broken := chatter(), true
+	m, broken := talkingModel(), true
 	var n atomic.Int64
-	c := watched(3, detect.Rule{Sign: detect.Repetitive})
-	d, err := debate.New(t.Context(), c, debate.Options{Providers: models(debatetest.ProviderFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
+	c := configWithRules(3, detect.Rule{Signal: detect.Repetitive})
+	d, err := debate.New(t.Context(), c, debate.Options{Providers: providersOf(debatetest.ProviderFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
 		if n.Add(1) > 4 && broken {
 			return providers.Response{}, &providers.Error{Kind: providers.Authentication, Err: errors.New("the key has expired")}
 		}
 		return m.Generate(ctx, r)
-	}), court(t, 9))})
+	}), scriptedJudge(t, 9))})
 	require.NoError(t, err)
 	_, err = debatetest.Run(t, d)
 	require.Error(t, err)
 	require.NoError(t, d.Retry(t.Context()))
-	c.Watch = []detect.Rule{{Sign: detect.Disengaged}}
+	c.Detect = []detect.Rule{{Signal: detect.Disengaged}}
 	require.NoError(t, d.Edit(t.Context(), c))
 	broken = false
 	_, err = debatetest.Run(t, d)
 	require.NoError(t, err)
-	var signs []detect.Sign
+	var signs []detect.Signal
 	for _, f := range debatetest.Result(t, d).Findings {
-		signs = append(signs, f.Sign)
+		signs = append(signs, f.Signal)
 	}
-	require.Equal(t, []detect.Sign{detect.Repetitive, detect.Repetitive, detect.Disengaged}, signs)
+	require.Equal(t, []detect.Signal{detect.Repetitive, detect.Repetitive, detect.Disengaged}, signs)
 }
 
 func TestDefaultsAreNoMarks(t *testing.T) {
-	c := watched(1, detect.Rule{Sign: detect.Drifting})
+	c := configWithRules(1, detect.Rule{Signal: detect.Drifting})
 	j := &scripted.Provider{Func: func(r providers.Request) scripted.Reply { return scripted.Reply{Text: "No idea."} }}
-	d, err := debate.New(t.Context(), c, debate.Options{Providers: models(chatter(), j)})
+	d, err := debate.New(t.Context(), c, debate.Options{Providers: providersOf(talkingModel(), j)})
 	require.NoError(t, err)
 	_, err = debatetest.Run(t, d)
 	require.NoError(t, err)

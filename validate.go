@@ -23,55 +23,55 @@ import (
 // newID is an id that sorts by time.
 func newID() string { return uuid.Must(uuid.NewV7()).String() }
 
-func (l *list) add(field, format string, args ...any) {
+func (l *problemList) add(field, format string, args ...any) {
 	l.problems = append(l.problems, protocol.Problemf(field, format, args...))
 }
 
 // policy finds a policy that is none of those that have a meaning here.
-func (l *list) policy(field string, is FailurePolicy, known ...FailurePolicy) {
+func (l *problemList) policy(field string, is FailurePolicy, known ...FailurePolicy) {
 	if !slices.Contains(known, is) {
 		l.add(field, "%q is unknown, use one of %q", is, known)
 	}
 }
 
-// filled is the configuration with its defaults in place, so that a stored debate does not change with them, and what is
+// withDefaults is the configuration with its defaults in place, so that a stored debate does not change with them, and what is
 // wrong with it.
-func (c Config) filled() (Config, []protocol.Problem) {
+func (c Config) withDefaults() (Config, []protocol.Problem) {
 	if c.Protocol == nil {
 		c.Protocol = panel.Protocol{}
 	}
 	c.OnFailure = cmp.Or(c.OnFailure, Degrade)
-	c.OnJudgeFailure = cmp.Or(c.OnJudgeFailure, GoOn)
+	c.OnJudgeFailure = cmp.Or(c.OnJudgeFailure, Continue)
 	c.OnRetrievalFailure = cmp.Or(c.OnRetrievalFailure, Degrade)
-	c.OnOverflow = cmp.Or(c.OnOverflow, Truncate)
-	own := defaults(c.Protocol)
-	c.Limits = c.Limits.filled(own)
+	c.OnOverflow = cmp.Or(c.OnOverflow, OverflowTruncate)
+	own := protocolDefaults(c.Protocol)
+	c.Limits = c.Limits.withDefaults(own)
 	c.Labels = maps.Clone(c.Labels)
 	c.Participants = slices.Clone(c.Participants)
 	for i, p := range c.Participants {
-		c.Participants[i] = p.filled(own.Temperatures[min(i, len(own.Temperatures)-1)], c.Limits.StepTokens)
+		c.Participants[i] = p.withDefaults(own.Temperatures[min(i, len(own.Temperatures)-1)], c.Limits.StepTokens)
 	}
 	c.Judges = slices.Clone(c.Judges)
 	for i, p := range c.Judges {
-		c.Judges[i] = p.filled(*own.JudgeTemperature, c.Limits.JudgeTokens)
+		c.Judges[i] = p.withDefaults(*own.JudgeTemperature, c.Limits.JudgeTokens)
 	}
 	c.Substitutes = slices.Clone(c.Substitutes)
 	for i, p := range c.Substitutes {
-		c.Substitutes[i] = p.filled(*own.JudgeTemperature, c.Limits.JudgeTokens)
+		c.Substitutes[i] = p.withDefaults(*own.JudgeTemperature, c.Limits.JudgeTokens)
 	}
-	c.Casting = c.helper(c.Casting).filled(0.9, c.Limits.JudgeTokens)
-	c.Summarizer = c.helper(c.Summarizer).filled(0.3, c.Limits.JudgeTokens)
-	c.Retriever.Provider = cmp.Or(c.Retriever.Provider, templates)
+	c.PersonaAssigner = c.systemActor(c.PersonaAssigner).withDefaults(0.9, c.Limits.JudgeTokens)
+	c.Summarizer = c.systemActor(c.Summarizer).withDefaults(0.3, c.Limits.JudgeTokens)
+	c.Retriever.Provider = cmp.Or(c.Retriever.Provider, templatesProvider)
 	c.Embedder.Window = cmp.Or(c.Embedder.Window, 8_000)
 	found := c.check()
 	if c.Limits.OutputTokens == 0 && len(found) == 0 {
-		c.Limits.OutputTokens = c.budget(own.OutputTokens)
+		c.Limits.OutputTokens = c.defaultOutputTokens(own.OutputTokens)
 	}
 	return c, found
 }
 
-// defaults are those of a protocol, and the library's where it has none.
-func defaults(p protocol.Protocol) (d protocol.Defaults) {
+// protocolDefaults are those of a protocol, and the library's where it has none.
+func protocolDefaults(p protocol.Protocol) (d protocol.Defaults) {
 	if own, ok := p.(protocol.Defaulter); ok {
 		d = own.Defaults()
 	}
@@ -87,23 +87,23 @@ func defaults(p protocol.Protocol) (d protocol.Defaults) {
 	return d
 }
 
-// budget is the default of Limits.OutputTokens: the protocol's own, as long as that has room for all rounds.
-func (c Config) budget(own int) int {
-	if worst := c.worst(); own < worst {
+// defaultOutputTokens is the default of Limits.OutputTokens: the protocol's own, as long as that has room for all rounds.
+func (c Config) defaultOutputTokens(own int) int {
+	if worst := c.maxOutput(); own < worst {
 		return 2 * worst
 	}
 	return own
 }
 
-func (p Participant) filled(temperature float64, tokens int) Participant {
+func (p Participant) withDefaults(temperature float64, tokens int) Participant {
 	p.Temperature = cmp.Or(p.Temperature, &temperature)
 	p.MaxTokens = cmp.Or(p.MaxTokens, tokens)
-	p.Window = cmp.Or(p.Window, window.Default)
+	p.Window = cmp.Or(p.Window, window.DefaultSize)
 	return p
 }
 
-// helper gives casting or the summarizer the model of the first judge or participant.
-func (c Config) helper(p Participant) Participant {
+// systemActor gives casting or the summarizer the model of the first judge or participant.
+func (c Config) systemActor(p Participant) Participant {
 	others := slices.Concat(c.Judges, c.active())
 	if len(others) == 0 {
 		return p
@@ -116,23 +116,23 @@ func (c Config) helper(p Participant) Participant {
 	return p
 }
 
-func (l Limits) filled(own protocol.Defaults) Limits {
+func (l Limits) withDefaults(own protocol.Defaults) Limits {
 	most := cmp.Or(l.MaxRounds, own.MaxRounds)
 	l.MinRounds = cmp.Or(l.MinRounds, min(own.MinRounds, max(most, 1)))
 	l.MaxRounds = cmp.Or(l.MaxRounds, max(own.MaxRounds, l.MinRounds))
-	l.Time = cmp.Or(l.Time, own.Time)
+	l.RunningTime = cmp.Or(l.RunningTime, own.Time)
 	l.StepTokens = cmp.Or(l.StepTokens, own.StepTokens)
 	l.JudgeTokens = cmp.Or(l.JudgeTokens, own.JudgeTokens)
 	l.StepTimeout = cmp.Or(l.StepTimeout, 5*time.Minute)
-	l.StepCalls = cmp.Or(l.StepCalls, 10)
+	l.StepAttempts = cmp.Or(l.StepAttempts, 10)
 	return l
 }
 
-type list struct{ problems []protocol.Problem }
+type problemList struct{ problems []protocol.Problem }
 
 // check is everything that is wrong with a filled configuration, as far as data can tell.
 func (c Config) check() []protocol.Problem {
-	l := &list{}
+	l := &problemList{}
 	if c.ID != "" && (len(c.ID) > 128 || strings.Trim(c.ID, idLetters) != "") {
 		l.add("id", "%q: use up to 128 letters, digits, '.', '_' and '-'", c.ID)
 	}
@@ -140,19 +140,19 @@ func (c Config) check() []protocol.Problem {
 		l.add("topic", "it is blank, say what is to be debated")
 	}
 	l.policy("on_failure", c.OnFailure, Degrade, Ask)
-	l.policy("on_judge_failure", c.OnJudgeFailure, GoOn, WithoutJudge, End, Ask)
-	l.policy("on_retrieval_failure", c.OnRetrievalFailure, Degrade, GoOn, Ask)
-	l.policy("on_overflow", c.OnOverflow, Truncate, Summarize, End, Degrade)
+	l.policy("on_judge_failure", c.OnJudgeFailure, Continue, DropJudge, End, Ask)
+	l.policy("on_retrieval_failure", c.OnRetrievalFailure, Degrade, Continue, Ask)
+	l.policy("on_overflow", c.OnOverflow, OverflowTruncate, OverflowSummarize, End, Degrade)
 	for kind, n := range c.Retries {
-		if _, known := retries[kind]; !known || n < 0 {
-			l.add("retries", "%s: %d, give each of %q a number from 0", kind, n, slices.Sorted(maps.Keys(retries)))
+		if _, known := defaultRetries[kind]; !known || n < 0 {
+			l.add("retries", "%s: %d, give each of %q a number from 0", kind, n, slices.Sorted(maps.Keys(defaultRetries)))
 		}
 	}
 	c.Limits.check(l)
 	c.checkNames(l)
-	for field, p := range c.actors() {
+	for field, p := range c.allActors() {
 		p.check(l, field)
-		if _, known := c.Prices.Of(p.Model); !known && c.Limits.Cost > 0 && (p.Model != "" || field != "retriever" && field != "embedder") {
+		if _, known := c.Prices.Lookup(p.Model); !known && c.Limits.Cost > 0 && (p.Model != "" || field != "retriever" && field != "embedder") {
 			l.add(field+".model", "%q has no price in prices, which limits.cost needs", p.Model)
 		}
 	}
@@ -172,35 +172,35 @@ func (c Config) check() []protocol.Problem {
 	for _, p := range c.History.Check() {
 		l.add("history", "%s", p)
 	}
-	c.checkWatch(l)
-	l.problems = append(l.problems, c.Protocol.Check(c.record())...)
+	c.checkDetect(l)
+	l.problems = append(l.problems, c.Protocol.Check(c.protocolRecord())...)
 	if len(l.problems) == 0 {
 		c.checkBudget(l)
 	}
 	return l.problems
 }
 
-// checkWatch finds rules that mean nothing, and those that go by what this debate does not have.
-func (c Config) checkWatch(l *list) {
-	if len(c.Watch) == 0 {
+// checkDetect finds rules that mean nothing, and those that go by what this debate does not have.
+func (c Config) checkDetect(l *problemList) {
+	if len(c.Detect) == 0 {
 		return
 	}
-	r := c.planned()
+	r := c.plannedRecord()
 	r.Cursor.Round = 1
 	judged := slices.ContainsFunc(r.phases(transcript.Assessment), func(p protocol.Phase) bool {
-		return slices.ContainsFunc(p.Steps, func(s protocol.Step) bool { return s.Output == judge.AssessmentContract.Name() })
+		return slices.ContainsFunc(p.Steps, func(s protocol.Step) bool { return s.Contract == judge.AssessmentContract.Name() })
 	})
-	for i, rule := range c.Watch {
-		field := fmt.Sprintf("watch[%d]", i)
+	for i, rule := range c.Detect {
+		field := fmt.Sprintf("detect[%d]", i)
 		switch problem := rule.Check(); {
 		case problem != "":
 			l.add(field, "%s", problem)
-		case rule.Means() == "marks" && !judged:
-			l.add(field, "%s goes by the marks of judges, and nobody assesses the rounds of %s", rule.Sign, c.Protocol.Name())
-		case rule.Use == detect.Advise && !judged:
-			l.add(field, "use %q: nobody assesses the rounds of %s, and so nobody takes advice", rule.Use, c.Protocol.Name())
-		case rule.Means() == "vectors" && c.Embedder.Provider == "":
-			l.add("embedder.provider", "it is empty, watch[%d] goes by vectors and needs one", i)
+		case rule.EffectiveMethod() == "scores" && !judged:
+			l.add(field, "%s goes by the marks of judges, and nobody assesses the rounds of %s", rule.Signal, c.Protocol.Name())
+		case rule.Effect == detect.Advise && !judged:
+			l.add(field, "use %q: nobody assesses the rounds of %s, and so nobody takes advice", rule.Effect, c.Protocol.Name())
+		case rule.EffectiveMethod() == "vectors" && c.Embedder.Provider == "":
+			l.add("embedder.provider", "it is empty, detect[%d] goes by vectors and needs one", i)
 		}
 	}
 }
@@ -208,8 +208,8 @@ func (c Config) checkWatch(l *list) {
 const idLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
 
 // checkBudget finds a budget that has no room for a round and the conclusion: nobody would ever speak.
-func (c Config) checkBudget(l *list) {
-	r := c.planned()
+func (c Config) checkBudget(l *problemList) {
+	r := c.plannedRecord()
 	r.Cursor.Round = 1
 	var first []protocol.Step
 	if phases := r.phases(transcript.Speech); len(phases) > 0 {
@@ -224,19 +224,19 @@ func (c Config) checkBudget(l *list) {
 	}
 }
 
-// planned is the record of a debate that has not begun.
-func (c Config) planned() *record {
+// plannedRecord is the record of a debate that has not begun.
+func (c Config) plannedRecord() *record {
 	r := newRecord(c.ID, nil)
-	r.config, r.Record = &c, *c.record()
-	r.seat()
+	r.config, r.Record = &c, *c.protocolRecord()
+	r.seatParticipants()
 	return r
 }
 
-// worst is what a debate of all its rounds costs in output tokens when each reply is as long as its cap, as far as a
+// maxOutput is what a debate of all its rounds costs in output tokens when each reply is as long as its cap, as far as a
 // protocol's phases can be told before anything was said.
-func (c Config) worst() (tokens int) {
-	r := c.planned()
-	for _, p := range r.phases(transcript.Prelude) {
+func (c Config) maxOutput() (tokens int) {
+	r := c.plannedRecord()
+	for _, p := range r.phases(transcript.Setup) {
 		tokens += maxOutput(r, p.Steps)
 	}
 	round := 0
@@ -250,12 +250,12 @@ func (c Config) worst() (tokens int) {
 	return tokens + c.Limits.MaxRounds*round + conclusionReserve(r)
 }
 
-func (c Config) checkNames(l *list) {
+func (c Config) checkNames(l *problemList) {
 	seen := map[string]string{}
-	for _, name := range helpers {
+	for _, name := range systemActors {
 		seen[name] = "the library's own"
 	}
-	for field, p := range c.actors() {
+	for field, p := range c.allActors() {
 		if !strings.HasPrefix(field, "participants") && !strings.HasPrefix(field, "judges") {
 			continue
 		}
@@ -287,7 +287,7 @@ func nameProblem(name string) string {
 	return ""
 }
 
-func (p Participant) check(l *list, field string) {
+func (p Participant) check(l *problemList, field string) {
 	if t := p.Temperature; t != nil && !(*t >= 0 && *t <= 2) {
 		l.add(field+".temperature", "%v, use 0 to 2", *t)
 	}
@@ -299,29 +299,29 @@ func (p Participant) check(l *list, field string) {
 	}
 }
 
-func (l Limits) check(list *list) {
+func (l Limits) check(list *problemList) {
 	for _, x := range []struct {
 		field string
 		value int64
 	}{
 		{"min_rounds", int64(l.MinRounds)},
 		{"max_rounds", int64(l.MaxRounds)},
-		{"time", int64(l.Time)},
+		{"running_time", int64(l.RunningTime)},
 		{"output_tokens", int64(l.OutputTokens)},
 		{"tokens", int64(l.Tokens)},
 		{"step_tokens", int64(l.StepTokens)},
 		{"judge_tokens", int64(l.JudgeTokens)},
 		{"step_timeout", int64(l.StepTimeout)},
-		{"step_calls", int64(l.StepCalls)},
-		{"round", int64(l.Round)},
+		{"step_attempts", int64(l.StepAttempts)},
+		{"round_time", int64(l.RoundTime)},
 		{"round_delay", int64(l.RoundDelay)},
 	} {
 		if x.value < 0 {
 			list.add("limits."+x.field, "it is negative, leave it out for its default")
 		}
 	}
-	if l.MaxRounds > mostRounds {
-		list.add("limits.max_rounds", "%d, use at most %d", l.MaxRounds, mostRounds)
+	if l.MaxRounds > maxRounds {
+		list.add("limits.max_rounds", "%d, use at most %d", l.MaxRounds, maxRounds)
 	}
 	if l.MinRounds > l.MaxRounds {
 		list.add("limits.min_rounds", "%d is more than max_rounds, %d", l.MinRounds, l.MaxRounds)

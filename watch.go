@@ -34,7 +34,7 @@ func (d *Debate) Preview(ctx context.Context) ([]Preview, error) {
 	}
 	var list []Preview
 	for _, s := range look.rec.next() {
-		c, err := d.engine.call(look.rec, s)
+		c, err := d.engine.newExecution(look.rec, s)
 		if err != nil {
 			return nil, err
 		}
@@ -45,23 +45,23 @@ func (d *Debate) Preview(ctx context.Context) ([]Preview, error) {
 	return list, nil
 }
 
-// Moment is a debate as it was after one entry of its journal.
-type Moment struct {
+// Snapshot is a debate as it was after one entry of its journal.
+type Snapshot struct {
 	Event Event // that the entry holds
 	rec   *record
 }
 
-// Head sums up where the debate stood.
-func (m *Moment) Head() store.Head { return statusOf(m.rec) }
+// Status sums up where the debate stood.
+func (m *Snapshot) Status() store.Status { return statusOf(m.rec) }
 
 // Result is the debate as far as it had come.
-func (m *Moment) Result() *Result { return resultOf(m.rec) }
+func (m *Snapshot) Result() *Result { return resultOf(m.rec) }
 
 // Replay goes through what is stored of the debate, entry by entry, with the debate as it was after each: the same
 // events that were shown when they happened, live ones apart, and any state on the way. It ends where the journal does;
 // Watch goes on. A moment holds until the next one. An entry that cannot be read is yielded as an error that names it.
-func (d *Debate) Replay(ctx context.Context) iter.Seq2[*Moment, error] {
-	return func(yield func(*Moment, error) bool) {
+func (d *Debate) Replay(ctx context.Context) iter.Seq2[*Snapshot, error] {
+	return func(yield func(*Snapshot, error) bool) {
 		_, entries, err := d.engine.store.Load(ctx, d.ID(), 0)
 		past := d.engine.journal(d.ID())
 		if err == nil {
@@ -69,7 +69,7 @@ func (d *Debate) Replay(ctx context.Context) iter.Seq2[*Moment, error] {
 		}
 		for i := 0; i < len(entries) && err == nil; i++ {
 			var ev Event
-			if ev, err = past.read(entries[i]); ev != nil && err == nil && !yield(&Moment{Event: ev, rec: past.rec}, nil) {
+			if ev, err = past.read(entries[i]); ev != nil && err == nil && !yield(&Snapshot{Event: ev, rec: past.rec}, nil) {
 				return
 			}
 		}
@@ -90,15 +90,15 @@ func (d *Debate) Watch(ctx context.Context, after int64) iter.Seq2[Event, error]
 		defer leave()
 		news := make(chan struct{}, 1)
 		defer feed.view(news)()
-		v := &viewer{seq: max(after, 0), notes: feed.count(), read: map[transcript.Key]*progress{}, done: map[transcript.Key]bool{}}
+		v := &viewer{seq: max(after, 0), noticesSeen: feed.noticesSoFar(), read: map[transcript.Key]*readPosition{}, shownTurns: map[transcript.Key]bool{}}
 		v.stale.Store(true)
 		defer d.engine.store.Watch(d.ID(), func(int64) {
 			v.stale.Store(true)
-			poke(news)
+			signal(news)
 		})()
 		for {
 			over := d.engine.ctx.Err() // before the look that is the last one then
-			more, err := d.tell(ctx, feed, v, yield)
+			more, err := d.showNews(ctx, feed, v, yield)
 			if more && over != nil {
 				err = ErrClosed
 			}
@@ -119,8 +119,8 @@ func (d *Debate) Watch(ctx context.Context, after int64) iter.Seq2[Event, error]
 	}
 }
 
-// tell yields what is new to a viewer, and says whether more may come.
-func (d *Debate) tell(ctx context.Context, f *feed, v *viewer, yield func(Event, error) bool) (more bool, err error) {
+// showNews yields what is new to a viewer, and says whether more may come.
+func (d *Debate) showNews(ctx context.Context, f *liveFeed, v *viewer, yield func(Event, error) bool) (more bool, err error) {
 	live := f.news(v) // before the journal, whose turns void what was said of them live
 	if !v.stale.Swap(false) {
 		return v.show(live, yield), nil
@@ -130,8 +130,8 @@ func (d *Debate) tell(ctx context.Context, f *feed, v *viewer, yield func(Event,
 		return false, err
 	}
 	for _, e := range entries {
-		ev, err := decode(e)
-		if err != nil && d.newer(ctx) { // what this version understands can be seen
+		ev, err := decodeJSON(e)
+		if err != nil && d.hasNewerFormat(ctx) { // what this version understands can be seen
 			v.seq = e.Seq
 			continue
 		}
@@ -142,7 +142,7 @@ func (d *Debate) tell(ctx context.Context, f *feed, v *viewer, yield func(Event,
 			return false, fmt.Errorf("watch debate %s: read entry %d: %w", d.ID(), e.Seq, err)
 		}
 		if t, ok := ev.(TurnDone); ok {
-			v.done[t.Turn.Key] = true
+			v.shownTurns[t.Turn.Key] = true
 			delete(v.read, t.Turn.Key)
 		}
 		if v.seq = e.Seq; !yield(ev, nil) {
@@ -150,7 +150,7 @@ func (d *Debate) tell(ctx context.Context, f *feed, v *viewer, yield func(Event,
 		}
 	}
 	if head.Seq < v.seq { // it is wrong, or that of another debate under the same id
-		if head, err = d.Head(ctx); err != nil {
+		if head, err = d.Status(ctx); err != nil {
 			return false, err
 		}
 	}
@@ -163,13 +163,13 @@ func (d *Debate) tell(ctx context.Context, f *feed, v *viewer, yield func(Event,
 	}
 	result, err := d.Result(ctx)
 	if err == nil {
-		yield(Ended{Stamp: Stamp{Type: "ended", Seq: v.seq, Live: true}, Result: result}, nil)
+		yield(Ended{EventMeta: EventMeta{Type: "ended", Seq: v.seq, Live: true}, Result: result}, nil)
 	}
 	return false, err
 }
 
-// newer says whether the debate is of a newer version of the library.
-func (d *Debate) newer(ctx context.Context) bool {
-	head, err := d.Head(ctx)
+// hasNewerFormat says whether the debate is of a hasNewerFormat version of the library.
+func (d *Debate) hasNewerFormat(ctx context.Context) bool {
+	head, err := d.Status(ctx)
 	return err == nil && head.Format > store.Format
 }

@@ -53,37 +53,37 @@ func Export(ctx context.Context, s store.Store, id string) (*Journal, error) {
 // store start on it immediately. To avoid this, pause the debate before you export it.
 func Import(ctx context.Context, s store.Store, j *Journal) error {
 	err := j.check()
-	var head store.Head
+	var head store.Status
 	if err == nil {
-		head, err = j.fold(ctx)
+		head, err = j.summarize(ctx)
 	}
 	if err == nil {
-		err = s.Commit(ctx, store.Change{ID: j.Head.ID, Entries: j.Entries, Head: head})
+		err = s.Commit(ctx, store.Change{ID: j.Status.ID, Entries: j.Entries, Status: head})
 	}
 	if _, taken := errors.AsType[*store.Conflict](err); taken {
 		err = fmt.Errorf("the id is taken: %w", err)
 	}
 	if err != nil {
-		return fmt.Errorf("import debate %q: %w", j.Head.ID, err)
+		return fmt.Errorf("import debate %q: %w", j.Status.ID, err)
 	}
 	return nil
 }
 
-// fold computes the head from the entries, as an engine reads them. It cannot plan the next step of a protocol that it does
+// summarize computes the head from the entries, as an engine reads them. It cannot plan the next step of a protocol that it does
 // not know, and keeps the journal's Plan in that case.
-func (j *Journal) fold(ctx context.Context) (store.Head, error) {
+func (j *Journal) summarize(ctx context.Context) (store.Status, error) {
 	scratch := store.Memory()
-	head := store.Head{ID: j.Head.ID, Seq: int64(len(j.Entries)), Plan: j.Head.Plan}
-	if err := scratch.Commit(ctx, store.Change{ID: j.Head.ID, Entries: j.Entries, Head: head}); err != nil {
-		return store.Head{}, err
+	head := store.Status{ID: j.Status.ID, Seq: int64(len(j.Entries)), Plan: j.Status.Plan}
+	if err := scratch.Commit(ctx, store.Change{ID: j.Status.ID, Entries: j.Entries, Status: head}); err != nil {
+		return store.Status{}, err
 	}
 	e, err := debate.NewEngine(debate.Options{Store: scratch})
 	if err != nil {
-		return store.Head{}, err
+		return store.Status{}, err
 	}
-	d, err := e.Open(ctx, j.Head.ID)
+	d, err := e.Open(ctx, j.Status.ID)
 	if err != nil {
-		return store.Head{}, err
+		return store.Status{}, err
 	}
-	return d.Head(ctx)
+	return d.Status(ctx)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -30,7 +31,7 @@ import (
 )
 
 // model plays everyone, and takes two seconds for a reply.
-var model = &scripted.Provider{Forget: true, Func: func(r providers.Request) scripted.Reply {
+var model = &scripted.Provider{DiscardCalls: true, Func: func(r providers.Request) scripted.Reply {
 	return scripted.Reply{
 		Text: enginetest.Reply(r, []string{"Ada", "Bo"}, "So it is.", 0), Latency: 2 * time.Second,
 		Usage: transcript.Usage{Input: 1200, Cached: 400, Output: 150},
@@ -159,7 +160,7 @@ func same(t *testing.T, p protocol.Protocol) {
 	require.Equal(t, encode(t, j), encode(t, again))
 	head, _, err := s.Load(t.Context(), "d", 0)
 	require.NoError(t, err)
-	require.Equal(t, encode(t, head), encode(t, again.Head), "computed anew, it is the same")
+	require.Equal(t, encode(t, head), encode(t, again.Status), "computed anew, it is the same")
 	want, got := result(t, d), result(t, opened(t, other))
 	if p.Name() == (own{}).Name() { // another process knows no answer of it
 		want.Answer, got.Answer = protocol.Answer{}, protocol.Answer{}
@@ -184,7 +185,7 @@ func TestAnImportedDebateGoesOn(t *testing.T) {
 		d, s := begun(t, config(panel.Protocol{Format: panel.RoundLimited}))
 		run(t, d, 4)
 		j := exported(t, s)
-		require.Equal(t, fsm.Paused, j.Head.State)
+		require.Equal(t, fsm.Paused, j.Status.State)
 		there := opened(t, imported(t, j))
 		require.NoError(t, there.Resume(t.Context()))
 		run(t, there, 0)
@@ -215,7 +216,7 @@ func planned(t *testing.T, p protocol.Protocol) {
 	head, _, err := imported(t, j).Load(t.Context(), "d", 0)
 	require.NoError(t, err)
 	require.NotEmpty(t, head.Plan.Key)
-	require.Equal(t, j.Head.Plan, head.Plan)
+	require.Equal(t, j.Status.Plan, head.Plan)
 }
 
 // own is a protocol that the library does not know.
@@ -278,22 +279,28 @@ func TestADamagedJournalIsRefused(t *testing.T) {
 			func(j *archive.Journal) { j.Entries[7].Key = j.Entries[6].Key },
 			"entry 8: turn 1/1/argue/Ada/ stands already in entry 7",
 		},
-		"another debate": {func(j *archive.Journal) { j.Head.ID = "e" }, `import debate "e": entry 1: its configuration is of debate "d"`},
+		"another debate": {func(j *archive.Journal) { j.Status.ID = "e" }, `import debate "e": entry 1: its configuration is of debate "d"`},
 		"a path that leads elsewhere": {
 			func(j *archive.Journal) {
 				j.Entries[2].Data = json.RawMessage(strings.Replace(string(j.Entries[2].Data.(json.RawMessage)), `"ready"`, `"completed"`, 1))
 			},
-			"read entry 3 of debate d: follow accept to completed",
+			"read entry 3 of debate d: execute accept to completed",
 		},
 		"a configuration of a newer format": {
 			func(j *archive.Journal) {
-				j.Entries[0].Data = json.RawMessage(strings.Replace(string(j.Entries[0].Data.(json.RawMessage)), `"format":1`, `"format":2`, 1))
+				j.Entries[0].Data = json.RawMessage(strings.Replace(string(j.Entries[0].Data.(json.RawMessage)), `"format":2`, `"format":3`, 1))
 			},
-			"entry 1: its format is 2, this version of the library knows formats up to 1",
+			"entry 1: its format is 3, this version of the library reads format 2",
+		},
+		"a configuration of an older format": {
+			func(j *archive.Journal) {
+				j.Entries[0].Data = json.RawMessage(strings.Replace(string(j.Entries[0].Data.(json.RawMessage)), `"format":2`, `"format":1`, 1))
+			},
+			"entry 1: its format is 1, this version of the library reads format 2",
 		},
 		"a configuration that is none": {
 			func(j *archive.Journal) {
-				j.Entries[0].Data = json.RawMessage(`{"type":"config","seq":1,"format":1,"config":[]}`)
+				j.Entries[0].Data = json.RawMessage(`{"type":"config","seq":1,"format":2,"config":[]}`)
 			},
 			"entry 1: read configuration: ",
 		},
@@ -302,18 +309,20 @@ func TestADamagedJournalIsRefused(t *testing.T) {
 			j, other := parsed(t, text), store.Memory()
 			tt.change(j)
 			require.ErrorContains(t, archive.Import(t.Context(), other, j), tt.want)
-			_, err := archive.Export(t.Context(), other, j.Head.ID)
+			_, err := archive.Export(t.Context(), other, j.Status.ID)
 			require.ErrorIs(t, err, store.ErrNotFound, "nothing is stored")
 		})
 	}
 }
 
-func TestAJournalOfANewerFormatIsRefused(t *testing.T) {
-	err := json.Unmarshal([]byte(`{"format": 2}`), &archive.Journal{})
-	require.ErrorIs(t, err, debate.ErrUnsupported)
-	require.EqualError(t, err, "read journal: its format is 2, this version of the library knows formats up to 1: not supported by this engine")
+func TestAJournalOfAnotherFormatIsRefused(t *testing.T) {
+	for _, format := range []int{0, 1, 3} {
+		err := json.Unmarshal(fmt.Appendf(nil, `{"format": %d}`, format), &archive.Journal{})
+		require.ErrorIs(t, err, debate.ErrUnsupported)
+		require.EqualError(t, err, fmt.Sprintf("read journal: its format is %d, this version of the library reads format 2: not supported by this engine", format))
+	}
 	require.ErrorContains(t, json.Unmarshal([]byte(`{"format": "x"}`), &archive.Journal{}), "read journal: ")
-	require.ErrorContains(t, json.Unmarshal([]byte(`{"entries": 1}`), &archive.Journal{}), "read journal: ")
+	require.ErrorContains(t, json.Unmarshal([]byte(`{"format": 2, "entries": 1}`), &archive.Journal{}), "read journal: ")
 }
 
 // broken is a store that fails, or gives what cannot be encoded.
@@ -323,8 +332,8 @@ type broken struct {
 	err     error
 }
 
-func (b broken) Load(context.Context, string, int64) (store.Head, []store.Entry, error) {
-	return store.Head{ID: "d"}, b.entries, b.err
+func (b broken) Load(context.Context, string, int64) (store.Status, []store.Entry, error) {
+	return store.Status{ID: "d"}, b.entries, b.err
 }
 
 func TestAnExportFailsWithItsStore(t *testing.T) {
@@ -353,7 +362,7 @@ func TestNoKeyIsInAJournal(t *testing.T) {
 			}
 		}
 		j := exported(t, s)
-		require.Equal(t, fsm.Error, j.Head.State)
+		require.Equal(t, fsm.Error, j.Status.State)
 		secrettest.NotPrinted(t, key, j, encode(t, j))
 	})
 }
@@ -383,7 +392,7 @@ func FuzzJournal(f *testing.F) {
 		if archive.Import(t.Context(), other, j) != nil {
 			return
 		}
-		again, err := archive.Export(t.Context(), other, j.Head.ID)
+		again, err := archive.Export(t.Context(), other, j.Status.ID)
 		require.NoError(t, err)
 		require.NoError(t, archive.Import(t.Context(), store.Memory(), again))
 	})

@@ -13,12 +13,12 @@ import (
 // Journal is a stored debate: all its entries, and a head that summarizes them. You can store it as JSON and import it
 // into another store. It contains everything that went into prompts, including instructions, and cannot be redacted.
 type Journal struct {
-	Head    store.Head
+	Status  store.Status
 	Entries []store.Entry // all entries, starting with number 1; Data is a json.RawMessage
 }
 
-// entry is the JSON form of a store.Entry.
-type entry struct {
+// entryJSON is the JSON form of a store.Entry.
+type entryJSON struct {
 	Seq  int64           `json:"seq"`
 	Type string          `json:"type"`
 	Key  string          `json:"key,omitempty"`
@@ -26,52 +26,52 @@ type entry struct {
 	Data json.RawMessage `json:"data"`
 }
 
-// file is the JSON form of a Journal.
-type file struct {
-	Format  int        `json:"format"` // format of the entries
-	Head    store.Head `json:"head"`
-	Entries []entry    `json:"entries"`
+// journalJSON is the JSON form of a Journal.
+type journalJSON struct {
+	Format  int          `json:"format"` // format of the entries
+	Status  store.Status `json:"status"`
+	Entries []entryJSON  `json:"entries"`
 }
 
 // MarshalJSON encodes the format, the head and the entries.
 func (j Journal) MarshalJSON() ([]byte, error) {
-	f := file{Format: max(j.Head.Format, store.Format), Head: j.Head, Entries: []entry{}}
+	f := journalJSON{Format: max(j.Status.Format, store.Format), Status: j.Status, Entries: []entryJSON{}}
 	for _, e := range j.Entries {
 		raw, err := json.Marshal(e.Data)
 		if err != nil {
 			return nil, fmt.Errorf("encode entry %d: %w", e.Seq, err)
 		}
-		f.Entries = append(f.Entries, entry{e.Seq, e.Type, e.Key, e.At, raw})
+		f.Entries = append(f.Entries, entryJSON{e.Seq, e.Type, e.Key, e.At, raw})
 	}
 	return json.Marshal(f)
 }
 
-// UnmarshalJSON decodes a journal. The error wraps debate.ErrUnsupported if the format is newer than store.Format.
+// UnmarshalJSON decodes a journal. The error wraps debate.ErrUnsupported if the format is not store.Format.
 func (j *Journal) UnmarshalJSON(b []byte) error {
-	if err := newer(b); err != nil {
+	if err := checkFormat(b); err != nil {
 		return err
 	}
-	var f file
+	var f journalJSON
 	if err := json.Unmarshal(b, &f); err != nil {
 		return fmt.Errorf("read journal: %w", err)
 	}
-	*j = Journal{Head: f.Head}
+	*j = Journal{Status: f.Status}
 	for _, e := range f.Entries {
 		j.Entries = append(j.Entries, store.Entry{Seq: e.Seq, Type: e.Type, Key: e.Key, At: e.At.UTC(), Data: e.Data})
 	}
 	return nil
 }
 
-// newer returns an error if the format of a journal is newer than the one that this version knows.
-func newer(b []byte) error {
+// checkFormat returns an error if the format of a journal is not the one that this version reads.
+func checkFormat(b []byte) error {
 	var f struct {
 		Format int `json:"format"`
 	}
 	if err := json.Unmarshal(b, &f); err != nil {
 		return fmt.Errorf("read journal: %w", err)
 	}
-	if f.Format > store.Format {
-		return fmt.Errorf("read journal: its format is %d, this version of the library knows formats up to %d: %w",
+	if f.Format != store.Format {
+		return fmt.Errorf("read journal: its format is %d, this version of the library reads format %d: %w",
 			f.Format, store.Format, debate.ErrUnsupported)
 	}
 	return nil
@@ -94,15 +94,15 @@ func (j *Journal) check() error {
 			return fmt.Errorf("entry %d: turn %s stands already in entry %d", e.Seq, e.Key, before)
 		}
 		keys[e.Key], last = e.Seq, e.At
-		if err := sound(e, j.Head.ID); err != nil {
+		if err := checkEntry(e, j.Status.ID); err != nil {
 			return fmt.Errorf("entry %d: %w", e.Seq, err)
 		}
 	}
 	return nil
 }
 
-// sound checks an entry against the event in its data.
-func sound(e store.Entry, id string) error {
+// checkEntry checks an entry against the event in its data.
+func checkEntry(e store.Entry, id string) error {
 	raw, ok := e.Data.(json.RawMessage)
 	if !ok {
 		return fmt.Errorf("its data is %T, want JSON", e.Data)
@@ -114,11 +114,11 @@ func sound(e store.Entry, id string) error {
 	key := ""
 	switch ev := ev.(type) {
 	case debate.ConfigChanged:
-		err = configured(ev, id)
+		err = checkConfig(ev, id)
 	case debate.TurnDone:
 		key = ev.Turn.Key.String()
 	}
-	switch stamp := ev.Event(); {
+	switch stamp := ev.Meta(); {
 	case stamp.Live:
 		return fmt.Errorf("type %q is that of live events, which are not stored", stamp.Type)
 	case stamp.Seq != e.Seq || stamp.Type != e.Type:
@@ -129,10 +129,10 @@ func sound(e store.Entry, id string) error {
 	return err
 }
 
-// configured checks that a configuration belongs to the debate and has a format that this version knows.
-func configured(ev debate.ConfigChanged, id string) error {
-	if ev.Format > store.Format {
-		return fmt.Errorf("its format is %d, this version of the library knows formats up to %d: %w", ev.Format, store.Format, debate.ErrUnsupported)
+// checkConfig checks that a configuration belongs to the debate and has the format that this version reads.
+func checkConfig(ev debate.ConfigChanged, id string) error {
+	if ev.Format != store.Format {
+		return fmt.Errorf("its format is %d, this version of the library reads format %d: %w", ev.Format, store.Format, debate.ErrUnsupported)
 	}
 	var c struct {
 		ID string `json:"id"`

@@ -18,16 +18,16 @@ import (
 // compared as they are: 0.5 and 1/2 differ unless Answer makes them equal. Who did not speak in the round is not missed,
 // unless Least says so.
 type Unanimity struct {
-	Answer func(transcript.Turn) string // what a turn answers, in a canonical form, or ""; nil: nothing
-	Least  int                          // speakers with an answer; defaults to 2
+	Answer      func(transcript.Turn) string // what a turn answers, in a canonical form, or ""; nil: nothing
+	MinSpeakers int                          // speakers with an answer; defaults to 2
 }
 
 // Round looks at the turns of one round.
 func (d *Unanimity) Round(turns []transcript.Turn) Finding {
-	b := count(turns, d.Answer)
+	b := tallyAnswers(turns, d.Answer)
 	return Finding{
-		Sign: Unanimous, Round: roundOf(turns), Value: b.share(), Evidence: b.String(),
-		Found: b.votes == b.speakers && b.speakers >= or(d.Least, 2),
+		Signal: Unanimous, Round: roundOf(turns), Value: b.share(), Evidence: b.String(),
+		Found: b.votes == b.speakers && b.speakers >= orDefault(d.MinSpeakers, 2),
 	}
 }
 
@@ -55,7 +55,7 @@ type convergence struct {
 
 // Round looks at the turns of one round, all of them at once.
 func (d *convergence) Round(turns []transcript.Turn) Finding {
-	b, share, rounds := count(turns, d.Answer), or(d.Share, 0.75), or(d.Rounds, 2)
+	b, share, rounds := tallyAnswers(turns, d.Answer), orDefault(d.Share, 0.75), orDefault(d.Rounds, 2)
 	round := roundOf(turns)
 	switch {
 	case b.speakers < 2 || b.votes == 0 || b.share() < share:
@@ -67,15 +67,15 @@ func (d *convergence) Round(turns []transcript.Turn) Finding {
 	}
 	d.answer, d.round = b.answer, round
 	return Finding{
-		Sign: Converged, Round: round, Found: d.run >= rounds, Value: b.share(),
+		Signal: Converged, Round: round, Found: d.run >= rounds, Value: b.share(),
 		Evidence: fmt.Sprintf("%s, at least %.2f of them for %d rounds without a break, %d are enough", b, share, d.run, rounds),
 	}
 }
 
-// Judged looks at the flags that the judges gave one round. The value is the share of judges who say that the
+// ByFlags looks at the flags that the judges gave one round. The value is the share of judges who say that the
 // participants have converged; found is more than half. It is as good as the judges.
-func (d *convergence) Judged(round int, flags ...bool) Finding {
-	f := Finding{Sign: Converged, Round: round, Evidence: "no judge's word"}
+func (d *convergence) ByFlags(round int, flags ...bool) Finding {
+	f := Finding{Signal: Converged, Round: round, Evidence: "no judge's word"}
 	if len(flags) == 0 {
 		return f
 	}
@@ -90,25 +90,25 @@ func (d *convergence) Judged(round int, flags ...bool) Finding {
 	return f
 }
 
-// ballot is the most frequent answer of a round, of equally frequent ones the first by the alphabet.
-type ballot struct {
+// answerTally is the most frequent answer of a round, of equally frequent ones the first by the alphabet.
+type answerTally struct {
 	answer   string
 	votes    int // for that answer
 	speakers int // with and without an answer
 }
 
-func count(turns []transcript.Turn, answer func(transcript.Turn) string) ballot {
+func tallyAnswers(turns []transcript.Turn, answer func(transcript.Turn) string) answerTally {
 	last := map[string]string{} // by speaker
 	for _, t := range turns {
 		if t.Kind != transcript.Speech {
 			continue
 		}
 		last[t.Actor] = ""
-		if answer != nil && !slices.Contains(t.Flags, transcript.Fallback) {
+		if answer != nil && !slices.Contains(t.Flags, transcript.Defaulted) {
 			last[t.Actor] = answer(t)
 		}
 	}
-	b := ballot{speakers: len(last)}
+	b := answerTally{speakers: len(last)}
 	votes := map[string]int{}
 	for _, a := range last {
 		if a == "" {
@@ -122,7 +122,7 @@ func count(turns []transcript.Turn, answer func(transcript.Turn) string) ballot 
 	return b
 }
 
-func (b ballot) share() float64 {
+func (b answerTally) share() float64 {
 	if b.speakers == 0 {
 		return 0
 	}
@@ -130,7 +130,7 @@ func (b ballot) share() float64 {
 }
 
 // String quotes the answer, cut at 60 characters.
-func (b ballot) String() string {
+func (b answerTally) String() string {
 	if b.votes == 0 {
 		return fmt.Sprintf("none of %d speakers gives an answer", b.speakers)
 	}

@@ -54,7 +54,7 @@ func BenchmarkRound(b *testing.B) {
 	for _, before := range []int{10, 100, 1_000} {
 		b.Run(fmt.Sprintf("after_%d", before), func(b *testing.B) {
 			var repetition detect.Repetition
-			engagement := detect.Engagement{Seats: []transcript.Seat{{Name: "Ann"}, {Name: "Bob"}}}
+			engagement := detect.Engagement{Seats: []transcript.Profile{{Name: "Ann"}, {Name: "Bob"}}}
 			seed := uint64(0)
 			next := func() []transcript.Turn {
 				seed += 2
@@ -91,11 +91,11 @@ func BenchmarkEcho(b *testing.B) {
 			}
 			var d detect.Echo
 			for n := range before {
-				d.Round(vectors(n, "Ann", values))
+				d.Round(byVectors(n, "Ann", values))
 			}
 			b.ReportAllocs()
 			for b.Loop() {
-				d.Round(vectors(before, "Ann", values))
+				d.Round(byVectors(before, "Ann", values))
 			}
 		})
 	}

@@ -57,7 +57,7 @@ func TestRepetitionComparesATurnWithItsSpeakersEarlierOnes(t *testing.T) {
 			f := d.Round(round(2, tt.now...))
 			require.InDelta(t, tt.value, f.Value, 1e-12, f)
 			require.Equal(t, tt.found, f.Found, f)
-			require.Equal(t, detect.Repetitive, f.Sign)
+			require.Equal(t, detect.Repetitive, f.Signal)
 		})
 	}
 }
@@ -73,7 +73,7 @@ func TestRepetitionRemembersAllRounds(t *testing.T) {
 func TestOnlyWhatParticipantsSaidCounts(t *testing.T) {
 	said := round(1, "Ann", "one two three", "Judge", "one two three", "Me", "one two three", "Bob", "one two three")
 	said[1].Kind, said[2].Kind = transcript.Assessment, transcript.Remark
-	said[3].Flags = []transcript.Flag{transcript.Reasked, transcript.Fallback}
+	said[3].Flags = []transcript.Flag{transcript.Reasked, transcript.Defaulted}
 	var d detect.Repetition
 	d.Round(said)
 	f := d.Round(said)
@@ -81,7 +81,7 @@ func TestOnlyWhatParticipantsSaidCounts(t *testing.T) {
 	require.True(t, strings.HasSuffix(f.Evidence, ": Ann 1.00"), f.Evidence)
 }
 
-func vectors(n int, actor string, values ...[]float32) []detect.Vector {
+func byVectors(n int, actor string, values ...[]float32) []detect.Vector {
 	var said []detect.Vector
 	for _, v := range values {
 		said = append(said, detect.Vector{Of: transcript.Key{Run: 1, Round: n, Actor: actor}, Values: v})
@@ -113,8 +113,8 @@ func TestEchoComparesDirections(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var d detect.Echo
-			require.False(t, d.Round(vectors(1, "Ann", tt.before)).Found)
-			f := d.Round(vectors(2, "Ann", tt.now))
+			require.False(t, d.Round(byVectors(1, "Ann", tt.before)).Found)
+			f := d.Round(byVectors(2, "Ann", tt.now))
 			require.InDelta(t, tt.value, f.Value, 0.005, f)
 			require.Equal(t, tt.found, f.Found, f)
 			require.Equal(t, 2, f.Round)
@@ -130,19 +130,19 @@ func TestEchoHearsTheLastEightTurnsOfASpeaker(t *testing.T) {
 	}
 	var d detect.Echo
 	for i := range 9 {
-		require.Zero(t, d.Round(vectors(i+1, "Ann", axis(i))).Value)
+		require.Zero(t, d.Round(byVectors(i+1, "Ann", axis(i))).Value)
 	}
-	require.Zero(t, d.Round(vectors(10, "Bob", axis(8))).Value, "others do not count")
-	require.InDelta(t, 1, d.Round(vectors(10, "Ann", axis(1))).Value, 0, "eight turns ago")
-	require.Zero(t, d.Round(vectors(11, "Ann", axis(0))).Value, "ten turns ago")
+	require.Zero(t, d.Round(byVectors(10, "Bob", axis(8))).Value, "others do not count")
+	require.InDelta(t, 1, d.Round(byVectors(10, "Ann", axis(1))).Value, 0, "eight turns ago")
+	require.Zero(t, d.Round(byVectors(11, "Ann", axis(0))).Value, "ten turns ago")
 }
 
 func TestEchoKeepsCopies(t *testing.T) {
 	var d detect.Echo
 	reused := []float32{1, 0}
-	d.Round(vectors(1, "Ann", reused))
+	d.Round(byVectors(1, "Ann", reused))
 	reused[0], reused[1] = 0, 1
-	require.Zero(t, d.Round(vectors(2, "Ann", reused)).Value)
+	require.Zero(t, d.Round(byVectors(2, "Ann", reused)).Value)
 }
 
 func TestReturnsDiminishWhereBothScoresFallOrRoundsRepeat(t *testing.T) {
@@ -244,7 +244,7 @@ func TestDriftReadsTheJudgesScores(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var d detect.Drift
-			f := d.Scored(7, tt.scores...)
+			f := d.ByScores(7, tt.scores...)
 			require.InDelta(t, tt.value, f.Value, 1e-12, f)
 			require.Equal(t, tt.found, f.Found, f)
 			require.Equal(t, 7, f.Round)
@@ -274,9 +274,9 @@ func TestEngagementIsANameOrAQuote(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			d := detect.Engagement{
-				Topic: "Should the council ban all private cars by next year?",
-				Seats: []transcript.Seat{{Name: "Ann", Side: "pro"}, {Name: "Ann Lee", Side: "pro"}, {Name: "Carl", Side: "con"}, {Name: "Dee Dee"}},
-				Calls: map[string][]string{"Carl": {"opponent"}, "Ann": {"opponent"}},
+				Topic:   "Should the council ban all private cars by next year?",
+				Seats:   []transcript.Profile{{Name: "Ann", Side: "pro"}, {Name: "Ann Lee", Side: "pro"}, {Name: "Carl", Side: "con"}, {Name: "Dee Dee"}},
+				Aliases: map[string][]string{"Carl": {"opponent"}, "Ann": {"opponent"}},
 			}
 			first := d.Round(round(1, "Carl", claim+"; should the council ban all private cars by next year?", "Ann Lee", "Yes."))
 			require.InDelta(t, 1, first.Value, 0, "there is nothing to answer yet")
@@ -323,14 +323,14 @@ func TestAnAnswerIsUnanimousWhereAllGiveIt(t *testing.T) {
 
 func TestAFallbackIsNoAnswer(t *testing.T) {
 	said := round(1, "Ann", "B", "Bob", "B", "Bob", "B")
-	said[2].Flags = []transcript.Flag{transcript.Fallback}
+	said[2].Flags = []transcript.Flag{transcript.Defaulted}
 	d := detect.Unanimity{Answer: text}
 	require.False(t, d.Round(said).Found)
 	require.True(t, d.Round(said[:2]).Found)
 }
 
 func TestAnswersMayBeMissed(t *testing.T) {
-	d := detect.Unanimity{Answer: text, Least: 3}
+	d := detect.Unanimity{Answer: text, MinSpeakers: 3}
 	require.False(t, d.Round(round(1, "Ann", "B", "Bob", "B")).Found, "one of three did not speak")
 	var none detect.Unanimity
 	require.False(t, none.Round(round(1, "Ann", "B", "Bob", "B")).Found, "nothing extracts answers")
@@ -375,9 +375,9 @@ func TestConvergenceWantsRoundsInARow(t *testing.T) {
 
 func TestMoreThanHalfOfTheJudgesSaySo(t *testing.T) {
 	var d detect.Convergence
-	require.False(t, d.Judged(1).Found)
-	require.False(t, d.Judged(1, true, false).Found)
-	f := d.Judged(1, true, false, true)
+	require.False(t, d.ByFlags(1).Found)
+	require.False(t, d.ByFlags(1, true, false).Found)
+	f := d.ByFlags(1, true, false, true)
 	require.True(t, f.Found)
 	require.Equal(t, "round 1: converged: 2 of 3 judges say that the participants agree on the substance", f.String())
 }
@@ -398,11 +398,11 @@ func TestEvidenceIsShort(t *testing.T) {
 }
 
 func TestAFindingCanEndADebate(t *testing.T) {
-	for sign, want := range map[detect.Sign]transcript.Outcome{
+	for sign, want := range map[detect.Signal]transcript.Outcome{
 		detect.Repetitive: transcript.EarlyStop, detect.Drifting: transcript.EarlyStop, detect.Disengaged: transcript.EarlyStop,
 		detect.Diminishing: transcript.DiminishingReturns, detect.Converged: transcript.Converged, detect.Unanimous: transcript.Unanimous,
 	} {
-		f := detect.Finding{Sign: sign, Round: 4, Value: 1, Evidence: "because"}
+		f := detect.Finding{Signal: sign, Round: 4, Value: 1, Evidence: "because"}
 		require.Equal(t, transcript.Ending{}, f.Ending())
 		f.Found = true
 		require.Equal(t, transcript.Ending{Outcome: want, Round: 4, Evidence: f.String()}, f.Ending())
@@ -410,13 +410,13 @@ func TestAFindingCanEndADebate(t *testing.T) {
 }
 
 func TestFindingsAreStoredInThisForm(t *testing.T) {
-	f := detect.Finding{Sign: detect.Diminishing, Round: 4, Found: true, Value: 0.5, Evidence: "because"}
+	f := detect.Finding{Signal: detect.Diminishing, Round: 4, Found: true, Value: 0.5, Evidence: "because"}
 	b, err := json.Marshal(f)
 	require.NoError(t, err)
-	require.JSONEq(t, `{"sign":"diminishing_returns","round":4,"found":true,"value":0.5,"evidence":"because"}`, string(b))
+	require.JSONEq(t, `{"signal":"diminishing_returns","round":4,"found":true,"value":0.5,"evidence":"because"}`, string(b))
 	require.Equal(t, "round 4: diminishing returns: because", f.String())
-	signs := []detect.Sign{detect.Repetitive, detect.Diminishing, detect.Drifting, detect.Disengaged, detect.Converged, detect.Unanimous}
-	require.Equal(t, []detect.Sign{"repetitive", "diminishing_returns", "drifting", "disengaged", "converged", "unanimous"}, signs)
+	signs := []detect.Signal{detect.Repetitive, detect.Diminishing, detect.Drifting, detect.Disengaged, detect.Converged, detect.Unanimous}
+	require.Equal(t, []detect.Signal{"repetitive", "diminishing_returns", "drifting", "disengaged", "converged", "unanimous"}, signs)
 }
 
 func TestSettingsThatMakeNoSenseAreTheDefaults(t *testing.T) {

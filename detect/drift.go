@@ -27,18 +27,18 @@ type drift struct {
 	turn  int
 }
 
-// Scored looks at the scores of relevance, 0 to 10, that the judges gave one round. The value is a tenth of their mean,
+// ByScores looks at the scores of relevance, 0 to 10, that the judges gave one round. The value is a tenth of their mean,
 // 1 where there is none; scores that are not from 0 to 10 are left out. It is as good as the judge.
-func (d *drift) Scored(round int, scores ...float64) Finding {
-	f := Finding{Sign: Drifting, Round: round, Value: 1, Evidence: "no score of relevance"}
-	var parts []part
+func (d *drift) ByScores(round int, scores ...float64) Finding {
+	f := Finding{Signal: Drifting, Round: round, Value: 1, Evidence: "no score of relevance"}
+	var parts []turnValue
 	for _, s := range scores {
-		if known(s) {
-			parts = append(parts, part{value: s})
+		if validScore(s) {
+			parts = append(parts, turnValue{value: s})
 		}
 	}
 	if len(parts) > 0 {
-		relevance, least := mean(parts), or(d.Relevance, 5)
+		relevance, least := mean(parts), orDefault(d.Relevance, 5)
 		f.Value, f.Found = relevance/10, relevance < least
 		f.Evidence = fmt.Sprintf("relevance %.1f of 10, astray below %.1f", relevance, least)
 	}
@@ -48,28 +48,28 @@ func (d *drift) Scored(round int, scores ...float64) Finding {
 // Round looks at the turns of one round.
 func (d *drift) Round(turns []transcript.Turn) Finding {
 	if d.topic == nil {
-		d.topic = topical(d.Topic)
+		d.topic = topicWords(d.Topic)
 	}
-	var parts []part
+	var parts []turnValue
 	for _, t := range speeches(turns) {
-		if share, ok := d.cover(t.Text); ok {
-			parts = append(parts, part{t.Actor, share})
+		if share, ok := d.coverage(t.Text); ok {
+			parts = append(parts, turnValue{t.Actor, share})
 		}
 	}
-	f := Finding{Sign: Drifting, Round: roundOf(turns), Value: 1, Evidence: "nothing to compare"}
+	f := Finding{Signal: Drifting, Round: roundOf(turns), Value: 1, Evidence: "nothing to compare"}
 	if len(parts) > 0 {
-		least := or(d.Similarity, 0.25)
+		least := orDefault(d.Similarity, 0.25)
 		f.Value = mean(parts)
 		f.Found = f.Value < least
-		f.Evidence = fmt.Sprintf("mean share of the topic's words in turns %.2f, astray below %.2f: %s", f.Value, least, each(parts))
+		f.Evidence = fmt.Sprintf("mean share of the topic's words in turns %.2f, astray below %.2f: %s", f.Value, least, formatValues(parts))
 	}
 	return f
 }
 
-// topical are the words of a topic that count.
-func topical(topic string) map[string]int {
+// topicWords are the words of a topic that count.
+func topicWords(topic string) map[string]int {
 	all, long := map[string]int{}, map[string]int{}
-	scan(topic, func(word []byte) {
+	eachWord(topic, func(word []byte) {
 		all[string(word)] = 0
 		if utf8.RuneCount(word) >= 4 {
 			long[string(word)] = 0
@@ -81,11 +81,11 @@ func topical(topic string) map[string]int {
 	return long
 }
 
-// cover is the share of the topic's words that stand in a text. It is not ok where one of the two has no words.
-func (d *drift) cover(text string) (share float64, ok bool) {
+// coverage is the share of the topic's words that stand in a text. It is not ok where one of the two has no words.
+func (d *drift) coverage(text string) (share float64, ok bool) {
 	d.turn++
 	found := 0
-	scan(text, func(word []byte) {
+	eachWord(text, func(word []byte) {
 		ok = true
 		if last, topical := d.topic[string(word)]; topical && last != d.turn {
 			d.topic[string(word)] = d.turn

@@ -19,18 +19,18 @@ import (
 // Speakers who share a formula quote each other by it, and where all speak at once two may say the same by chance:
 // docs/judging.md has how often recorded turns "quote" a debate that they are not of.
 type engagement struct {
-	Topic string              // what all may say; defaults to nothing
-	Seats []transcript.Seat   // names, and sides, within which nobody is an opponent; those who speak without a seat have no side
-	Calls map[string][]string // what speakers are also called, by name, such as "opponent" or "the skeptic"; defaults to nothing
-	Least float64             // a share below it is too little; defaults to 0.5
+	Topic    string               // what all may say; defaults to nothing
+	Seats    []transcript.Profile // names, and sides, within which nobody is an opponent; those who speak without a seat have no side
+	Aliases  map[string][]string  // what speakers are also called, by name, such as "opponent" or "the skeptic"; defaults to nothing
+	MinShare float64              // a share below it is too little; defaults to 0.5
 
-	words    vocabulary
+	words    wordIDs
 	speakers map[string]*speaker
-	names    map[uint32][]name          // by the first word
-	phrases  map[[quote]uint32]*speaker // who said it first
+	names    map[uint32][]name               // by the first word
+	phrases  map[[quoteWords]uint32]*speaker // who said it first
 }
 
-const quote = 8 // words; with fewer, speakers of separate debates quote one another too often
+const quoteWords = 8 // words; with fewer, speakers of separate debates quote one another too often
 
 // speaker is somebody who has a seat or has spoken.
 type speaker struct {
@@ -43,13 +43,13 @@ type name struct {
 	who   *speaker
 }
 
-// everybody is who said the words of the topic.
-var everybody = &speaker{}
+// topicSpeaker is who said the words of the topic.
+var topicSpeaker = &speaker{}
 
 // Round looks at the turns of one round, in the order in which they were spoken.
 func (d *engagement) Round(turns []transcript.Turn) Finding {
 	if d.speakers == nil {
-		d.begin()
+		d.init()
 	}
 	said := speeches(turns)
 	count, engaged := 0, 0
@@ -58,9 +58,9 @@ func (d *engagement) Round(turns []transcript.Turn) Finding {
 		who := d.speaker(t.Actor, "")
 		words := d.words.read(t.Text)
 		engages := d.mentions(who, words) || d.quotes(who, words)
-		d.remember(who, words)
+		d.record(who, words)
 		switch {
-		case !d.answerable(who):
+		case !d.hasEarlierOpponent(who):
 		case engages:
 			count, engaged = count+1, engaged+1
 		default:
@@ -74,23 +74,23 @@ func (d *engagement) Round(turns []transcript.Turn) Finding {
 }
 
 func (d *engagement) finding(round, count, engaged int, without []string) Finding {
-	f := Finding{Sign: Disengaged, Round: round, Value: 1, Evidence: "nothing to answer yet"}
+	f := Finding{Signal: Disengaged, Round: round, Value: 1, Evidence: "nothing to answer yet"}
 	if count == 0 {
 		return f
 	}
-	least := or(d.Least, 0.5)
+	least := orDefault(d.MinShare, 0.5)
 	f.Value = float64(engaged) / float64(count)
 	f.Found = f.Value < least
 	f.Evidence = fmt.Sprintf("%d of %d turns name or quote an opponent, too few below %.2f", engaged, count, least)
 	if len(without) > 0 {
-		f.Evidence += "; not " + list(without)
+		f.Evidence += "; not " + joinLimited(without)
 	}
 	return f
 }
 
-func (d *engagement) begin() {
-	d.speakers, d.names, d.phrases = map[string]*speaker{}, map[uint32][]name{}, map[[quote]uint32]*speaker{}
-	d.remember(everybody, d.words.read(d.Topic))
+func (d *engagement) init() {
+	d.speakers, d.names, d.phrases = map[string]*speaker{}, map[uint32][]name{}, map[[quoteWords]uint32]*speaker{}
+	d.record(topicSpeaker, d.words.read(d.Topic))
 	for _, s := range d.Seats {
 		d.speaker(s.Name, s.Side)
 	}
@@ -103,7 +103,7 @@ func (d *engagement) speaker(actor, side string) *speaker {
 		who = &speaker{side: side}
 		d.speakers[actor] = who
 		d.name(who, actor)
-		for _, called := range d.Calls[actor] {
+		for _, called := range d.Aliases[actor] {
 			d.name(who, called)
 		}
 	}
@@ -117,11 +117,11 @@ func (d *engagement) name(who *speaker, called string) {
 }
 
 func (s *speaker) opposes(t *speaker) bool {
-	return s != t && t != everybody && (s.side == "" || s.side != t.side)
+	return s != t && t != topicSpeaker && (s.side == "" || s.side != t.side)
 }
 
-// answerable says whether an opponent spoke in an earlier round.
-func (d *engagement) answerable(who *speaker) bool {
+// hasEarlierOpponent says whether an opponent spoke in an earlier round.
+func (d *engagement) hasEarlierOpponent(who *speaker) bool {
 	for _, s := range d.speakers {
 		if s.spoke && who.opposes(s) {
 			return true
@@ -133,16 +133,16 @@ func (d *engagement) answerable(who *speaker) bool {
 // mentions looks for an opponent's name.
 func (d *engagement) mentions(who *speaker, words []uint32) bool {
 	for i, w := range words {
-		if meant(who, d.names[w], words[i:]) {
+		if namesOpponent(who, d.names[w], words[i:]) {
 			return true
 		}
 	}
 	return false
 }
 
-// meant says whether an opponent is among those whose name the words begin with. Where one name begins with another, the
-// longer one is meant; where several share one, each of them is.
-func meant(who *speaker, names []name, words []uint32) (opponent bool) {
+// namesOpponent says whether an opponent is among those whose name the words begin with. Where one name begins with another, the
+// longer one is namesOpponent; where several share one, each of them is.
+func namesOpponent(who *speaker, names []name, words []uint32) (opponent bool) {
 	longest := 0
 	for _, n := range names {
 		size := len(n.words)
@@ -156,17 +156,17 @@ func meant(who *speaker, names []name, words []uint32) (opponent bool) {
 }
 
 func (d *engagement) quotes(who *speaker, words []uint32) bool {
-	for ; len(words) >= quote; words = words[1:] {
-		if first := d.phrases[[quote]uint32(words)]; first != nil && who.opposes(first) {
+	for ; len(words) >= quoteWords; words = words[1:] {
+		if first := d.phrases[[quoteWords]uint32(words)]; first != nil && who.opposes(first) {
 			return true
 		}
 	}
 	return false
 }
 
-func (d *engagement) remember(who *speaker, words []uint32) {
-	for ; len(words) >= quote; words = words[1:] {
-		if key := [quote]uint32(words); d.phrases[key] == nil {
+func (d *engagement) record(who *speaker, words []uint32) {
+	for ; len(words) >= quoteWords; words = words[1:] {
+		if key := [quoteWords]uint32(words); d.phrases[key] == nil {
 			d.phrases[key] = who
 		}
 	}

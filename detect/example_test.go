@@ -17,18 +17,18 @@ func answer(t transcript.Turn) string {
 	return strings.ToLower(strings.Trim(after, " .*"))
 }
 
-func ExampleWatch() {
-	w := detect.Watch{
+func ExampleDetector() {
+	w := detect.Detector{
 		Topic: "Should cities ban private cars?",
-		Seats: []transcript.Seat{{Name: "Ann"}, {Name: "Bob"}},
+		Seats: []transcript.Profile{{Name: "Ann"}, {Name: "Bob"}},
 		Rules: []detect.Rule{
-			{Sign: detect.Repetitive, Threshold: 0.3, Use: detect.Stop},
-			{Sign: detect.Drifting, By: "words"},
-			{Sign: detect.Disengaged},
+			{Signal: detect.Repetitive, Threshold: 0.3, Effect: detect.Stop},
+			{Signal: detect.Drifting, Method: "words"},
+			{Signal: detect.Disengaged},
 		},
 	}
-	w.Spoken(round(1, "Ann", "Cars make our cities loud and dirty.", "Bob", "People need cars to get to work."), nil)
-	for _, f := range w.Spoken(round(2, "Ann", "As I said: cars make our cities loud and dirty.", "Bob", "Ann forgets who lives far away."), nil) {
+	w.CheckSpeeches(round(1, "Ann", "Cars make our cities loud and dirty.", "Bob", "People need cars to get to work."), nil)
+	for _, f := range w.CheckSpeeches(round(2, "Ann", "As I said: cars make our cities loud and dirty.", "Bob", "Ann forgets who lives far away."), nil) {
 		fmt.Println(f)
 	}
 	// Output:
@@ -38,11 +38,11 @@ func ExampleWatch() {
 }
 
 // What the judges say of a round is looked at once they have said it.
-func ExampleWatch_Judged() {
-	w := detect.Watch{Rules: []detect.Rule{{Sign: detect.Diminishing, Use: detect.Stop}, {Sign: detect.Drifting}, {Sign: detect.Converged}}}
-	w.Judged(detect.Scores{Round: 1, Quality: 8, Novelty: 9}, 8, false)
-	w.Judged(detect.Scores{Round: 2, Quality: 7, Novelty: 6}, 7, false)
-	for _, f := range w.Judged(detect.Scores{Round: 3, Quality: 6, Novelty: 3}, 6, false) {
+func ExampleDetector_CheckScores() {
+	w := detect.Detector{Rules: []detect.Rule{{Signal: detect.Diminishing, Effect: detect.Stop}, {Signal: detect.Drifting}, {Signal: detect.Converged}}}
+	w.CheckScores(detect.Scores{Round: 1, Quality: 8, Novelty: 9}, 8, false)
+	w.CheckScores(detect.Scores{Round: 2, Quality: 7, Novelty: 6}, 7, false)
+	for _, f := range w.CheckScores(detect.Scores{Round: 3, Quality: 6, Novelty: 3}, 6, false) {
 		fmt.Println(f)
 	}
 	// Output:

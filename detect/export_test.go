@@ -3,7 +3,7 @@ package detect
 // The detectors, for tests.
 type (
 	Repetition         = repetition
-	Echo               = echo
+	Echo               = semanticRepetition
 	DiminishingReturns = diminishingReturns
 	Drift              = drift
 	Engagement         = engagement

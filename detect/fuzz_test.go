@@ -17,7 +17,7 @@ func FuzzText(f *testing.F) {
 	f.Add("", "\xff\u0301日本\u200d", "İıſß"+strings.Repeat("a ", 500))
 	f.Fuzz(func(t *testing.T, topic, one, two string) {
 		var repetition detect.Repetition
-		engagement := detect.Engagement{Topic: topic, Calls: map[string][]string{"Ann": {topic}}}
+		engagement := detect.Engagement{Topic: topic, Aliases: map[string][]string{"Ann": {topic}}}
 		drift := detect.Drift{Topic: topic}
 		unanimity, convergence := detect.Unanimity{Answer: text}, detect.Convergence{Answer: text}
 		var last detect.Finding
@@ -51,7 +51,7 @@ func FuzzNumbers(f *testing.F) {
 		for range 3 {
 			said := []detect.Vector{{Of: transcript.Key{Actor: "Ann"}, Values: values}}
 			for _, found := range []detect.Finding{
-				echo.Round(said), drift.Scored(number, quality, novelty),
+				echo.Round(said), drift.ByScores(number, quality, novelty),
 				returns.Round(detect.Scores{Round: number, Quality: quality, Novelty: novelty, Repetitive: number%2 == 0}),
 			} {
 				if !(0 <= found.Value && found.Value <= 1) {

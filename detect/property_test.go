@@ -33,7 +33,7 @@ func all(rounds [][]transcript.Turn) (findings []detect.Finding) {
 		echo       detect.Echo
 		returns    detect.DiminishingReturns
 		drift      = detect.Drift{Topic: "aa bb cc"}
-		engagement = detect.Engagement{Topic: "aa bb cc", Seats: []transcript.Seat{{Name: "Ann", Side: "x"}, {Name: "Bob", Side: "x"}}}
+		engagement = detect.Engagement{Topic: "aa bb cc", Seats: []transcript.Profile{{Name: "Ann", Side: "x"}, {Name: "Bob", Side: "x"}}}
 		unanimity  = detect.Unanimity{Answer: text}
 		converged  = detect.Convergence{Answer: text}
 	)
@@ -163,8 +163,8 @@ func TestSimilarityDoesNotDependOnLength(t *testing.T) {
 		v, w, by := vector.Draw(t, "v"), vector.Draw(t, "w"), rapid.Float32Range(0.5, 100).Draw(t, "by")
 		value := func(before, now []float32) float64 {
 			var d detect.Echo
-			d.Round(vectors(1, "Ann", before))
-			return d.Round(vectors(2, "Ann", now)).Value
+			d.Round(byVectors(1, "Ann", before))
+			return d.Round(byVectors(2, "Ann", now)).Value
 		}
 		longer := slices.Clone(w)
 		for i := range longer {

@@ -193,7 +193,7 @@ func (r recording) next(i int) debate {
 }
 
 func engages(d debate, calls map[string][]string, before [][]transcript.Turn, now transcript.Turn) bool {
-	detector := detect.Engagement{Topic: d.Topic, Calls: calls}
+	detector := detect.Engagement{Topic: d.Topic, Aliases: calls}
 	for _, turns := range before {
 		detector.Round(turns)
 	}

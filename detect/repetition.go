@@ -23,33 +23,33 @@ import (
 type repetition struct {
 	Overlap float64 // from which on a round is repetitive; defaults to 0.5
 
-	words vocabulary
-	said  map[string]*memory // by speaker
+	words wordIDs
+	said  map[string]*speakerHistory // by speaker
 }
 
-// memory has the last turn, counted from 1, in which a speaker said a trigram.
-type memory struct {
+// speakerHistory has the last turn, counted from 1, in which a speaker said a trigram.
+type speakerHistory struct {
 	turn  int32
 	grams map[[3]uint32]int32
 }
 
 // Round looks at the turns of one round, in the order in which they were spoken.
 func (d *repetition) Round(turns []transcript.Turn) Finding {
-	var parts []part
+	var parts []turnValue
 	for _, t := range speeches(turns) {
 		if overlap, ok := d.read(t.Actor, t.Text); ok {
-			parts = append(parts, part{t.Actor, overlap})
+			parts = append(parts, turnValue{t.Actor, overlap})
 		}
 	}
-	return repetitive(roundOf(turns), parts, or(d.Overlap, 0.5), "mean overlap of turns with their speakers' earlier ones")
+	return repetitive(roundOf(turns), parts, orDefault(d.Overlap, 0.5), "mean overlap of turns with their speakers' earlier ones")
 }
 
-func repetitive(round int, parts []part, threshold float64, what string) Finding {
-	f := Finding{Sign: Repetitive, Round: round, Evidence: "nothing to compare"}
+func repetitive(round int, parts []turnValue, threshold float64, what string) Finding {
+	f := Finding{Signal: Repetitive, Round: round, Evidence: "nothing to compare"}
 	if len(parts) > 0 {
 		f.Value = mean(parts)
 		f.Found = f.Value >= threshold
-		f.Evidence = fmt.Sprintf("%s %.2f, repetitive from %.2f on: %s", what, f.Value, threshold, each(parts))
+		f.Evidence = fmt.Sprintf("%s %.2f, repetitive from %.2f on: %s", what, f.Value, threshold, formatValues(parts))
 	}
 	return f
 }
@@ -63,16 +63,16 @@ func (d *repetition) read(actor, text string) (overlap float64, ok bool) {
 	m := d.said[actor]
 	if m == nil {
 		if d.said == nil {
-			d.said = map[string]*memory{}
+			d.said = map[string]*speakerHistory{}
 		}
-		m = &memory{grams: map[[3]uint32]int32{}}
+		m = &speakerHistory{grams: map[[3]uint32]int32{}}
 		d.said[actor] = m
 	}
 	return m.add(words), true
 }
 
 // add counts the trigrams of a turn, each once, and the repeated ones among them.
-func (m *memory) add(words []uint32) float64 {
+func (m *speakerHistory) add(words []uint32) float64 {
 	m.turn++
 	total, again := 0, 0
 	for i := range max(1, len(words)-2) {
@@ -97,7 +97,7 @@ type Vector struct {
 	Values []float32      `json:"values"`
 }
 
-// echo is repetition on embeddings, so that it hears a paraphrase too.
+// semanticRepetition is repetition on embeddings, so that it hears a paraphrase too.
 //
 // A turn's similarity is the highest cosine of its vector and those of the last eight turns of the same speaker; below
 // 0 it counts as 0. A speaker's first turn has the similarity 0. The value is the mean similarity of the round's turns.
@@ -106,45 +106,45 @@ type Vector struct {
 // What a cosine means is the embedding model's alone: many put any two texts on one topic above 0.7, so measure yours
 // before you stop on it. It takes opposite claims in similar words for the same. What a speaker said more than eight
 // turns ago is forgotten, so that a turn costs the same however long the debate is.
-type echo struct {
+type semanticRepetition struct {
 	Cosine float64 // from which on a round is repetitive; defaults to 0.85
 
-	last map[string][]direction // by speaker, the newest last
+	last map[string][]embedding // by speaker, the newest last
 }
 
-const echoes = 8 // turns of a speaker that are compared
+const comparedTurns = 8 // turns of a speaker that are compared
 
-type direction struct {
+type embedding struct {
 	values []float32
 	length float64
 }
 
 // Round looks at the vectors of one round's speeches, in the order in which they were spoken.
-func (d *echo) Round(said []Vector) Finding {
+func (d *semanticRepetition) Round(said []Vector) Finding {
 	if d.last == nil {
-		d.last = map[string][]direction{}
+		d.last = map[string][]embedding{}
 	}
-	var parts []part
+	var parts []turnValue
 	round := 0
 	for _, v := range said {
 		round = v.Of.Round
-		now := direction{v.Values, math.Sqrt(dot(v.Values, v.Values))}
+		now := embedding{v.Values, math.Sqrt(dot(v.Values, v.Values))}
 		if !(now.length > 0) || math.IsInf(now.length, 0) {
 			continue
 		}
-		parts = append(parts, part{v.Of.Actor, d.hear(v.Of.Actor, now)})
+		parts = append(parts, turnValue{v.Of.Actor, d.compare(v.Of.Actor, now)})
 	}
-	return repetitive(round, parts, or(d.Cosine, 0.85), "mean similarity of turns with their speakers' earlier ones, as cosine,")
+	return repetitive(round, parts, orDefault(d.Cosine, 0.85), "mean similarity of turns with their speakers' earlier ones, as cosine,")
 }
 
-// hear is the similarity of a turn that it then remembers.
-func (d *echo) hear(actor string, now direction) float64 {
+// compare is the similarity of a turn that it then remembers.
+func (d *semanticRepetition) compare(actor string, now embedding) float64 {
 	nearest := 0.0
 	last := d.last[actor]
 	for _, before := range last {
 		nearest = max(nearest, min(1, now.cosine(before)))
 	}
-	if len(last) == echoes {
+	if len(last) == comparedTurns {
 		last = slices.Delete(last, 0, 1)
 	}
 	now.values = slices.Clone(now.values)
@@ -152,7 +152,7 @@ func (d *echo) hear(actor string, now direction) float64 {
 	return nearest
 }
 
-func (v direction) cosine(w direction) float64 {
+func (v embedding) cosine(w embedding) float64 {
 	if len(v.values) != len(w.values) {
 		return 0
 	}

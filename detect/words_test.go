@@ -11,7 +11,7 @@ import (
 
 func wordsOf(text string) []string {
 	var words []string
-	scan(text, func(word []byte) { words = append(words, string(word)) })
+	eachWord(text, func(word []byte) { words = append(words, string(word)) })
 	return words
 }
 
@@ -48,7 +48,7 @@ func TestNumbersAreEqualWhereWordsAre(t *testing.T) {
 	words := rapid.SliceOf(rapid.StringMatching(`[a-c]{1,2}`))
 	rapid.Check(t, func(t *rapid.T) {
 		a := words.Draw(t, "words")
-		var v vocabulary
+		var v wordIDs
 		v.read("b c cc")
 		numbers := slices.Clone(v.read(strings.Join(a, " ")))
 		require.Len(t, numbers, len(a))

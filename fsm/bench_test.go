@@ -7,7 +7,7 @@ import (
 	looplab "github.com/looplab/fsm"
 )
 
-var begin, judge = Snapshot{State: Awaiting}, Snapshot{State: Judging}
+var begin, judge = Position{State: AwaitingResponses}, Position{State: Judging}
 
 func BenchmarkNext(b *testing.B) {
 	b.ReportAllocs()
@@ -35,9 +35,9 @@ func BenchmarkFollow(b *testing.B) {
 
 // BenchmarkLooplabEvent has looplab/fsm alone do what BenchmarkFollow does.
 func BenchmarkLooplabEvent(b *testing.B) {
-	out, ctx := lifecycle().out, context.Background()
-	responded, advance := out[begin][1].name, out[Snapshot{State: RoundComplete}][0].name
-	m := looplab.NewFSM(begin.name(), lifecycle().descs, nil)
+	out, ctx := lifecycle().transitions, context.Background()
+	responded, advance := out[begin][1].name, out[Position{State: RoundComplete}][0].name
+	m := looplab.NewFSM(begin.engineName(), lifecycle().events, nil)
 	b.ReportAllocs()
 	for b.Loop() {
 		_, _ = m.Event(ctx, responded), m.Event(ctx, advance)
@@ -60,10 +60,10 @@ func BenchmarkNewAndFirstFollow(b *testing.B) {
 }
 
 func BenchmarkLooplabNewFSM(b *testing.B) {
-	descs := lifecycle().descs
+	descs := lifecycle().events
 	b.ReportAllocs()
 	for b.Loop() {
-		looplab.NewFSM(begin.name(), descs, nil)
+		looplab.NewFSM(begin.engineName(), descs, nil)
 	}
 }
 

@@ -13,7 +13,7 @@
 //
 // # Execution
 //
-// Next decides, the caller commits the decision, and then [Machine.Follow] has looplab/fsm execute the same transition,
+// Next decides, the caller commits the decision, and then [Machine.Execute] has looplab/fsm execute the same transition,
 // as a second opinion that is independent of the table's reader. That library allows one target per event
 // and source, stays locked for ever after a cancelled context or a panic in a callback, and deadlocks or races when
 // callbacks use it. So each row and source is a transition of its own there, a pause is one state per state that it

@@ -8,8 +8,8 @@ import (
 )
 
 func ExampleNext() {
-	judging := fsm.Snapshot{State: fsm.Judging}
-	next, err := fsm.Next(judging, fsm.Assessed, fsm.Facts{Ending: true})
+	judging := fsm.Position{State: fsm.Judging}
+	next, err := fsm.Next(judging, fsm.Assessed, fsm.Facts{HasOutcome: true})
 	fmt.Println(next.State, err)
 
 	_, err = fsm.Next(judging, fsm.Start, fsm.Facts{})
@@ -20,23 +20,23 @@ func ExampleNext() {
 }
 
 func ExampleMachine() {
-	m, err := fsm.New(fsm.Snapshot{State: fsm.Awaiting})
+	m, err := fsm.New(fsm.Position{State: fsm.AwaitingResponses})
 	if err != nil {
 		panic(err)
 	}
-	paused, _ := fsm.Next(m.Snapshot(), fsm.Pause, fsm.Facts{})
+	paused, _ := fsm.Next(m.Position(), fsm.Pause, fsm.Facts{})
 	// Commit the decision here, then execute it.
-	fmt.Println(m.Follow(fsm.Pause, paused))
-	fmt.Printf("%s, having left %s\n", m.Snapshot().State, m.Snapshot().Left)
+	fmt.Println(m.Execute(fsm.Pause, paused))
+	fmt.Printf("%s, having left %s\n", m.Position().State, m.Position().PausedFrom)
 
-	_, err = fsm.Next(m.Snapshot(), fsm.Resume, fsm.Facts{Decided: false})
+	_, err = fsm.Next(m.Position(), fsm.Resume, fsm.Facts{NoOpenQuestion: false})
 	if refused, ok := errors.AsType[*fsm.Refused](err); ok {
 		fmt.Println(refused.Guard, "does not hold, possible are", refused.Possible)
 	}
-	fmt.Println(m.Follow(fsm.Resume, fsm.Snapshot{State: fsm.Judging}))
+	fmt.Println(m.Execute(fsm.Resume, fsm.Position{State: fsm.Judging}))
 	// Output:
 	// <nil>
 	// paused, having left running.awaiting_responses
-	// isDecided does not hold, possible are [stop cancel]
-	// follow resume to running.judging: it does not lead there from paused(running.awaiting_responses)
+	// noOpenQuestion does not hold, possible are [stop cancel]
+	// execute resume to running.judging: it does not lead there from paused(running.awaiting_responses)
 }

@@ -16,54 +16,54 @@ var ErrDivergence = errors.New("looplab/fsm disagrees with the table")
 
 // Machine executes the lifecycle of one debate. It is safe for use by many goroutines, and [New] makes one.
 type Machine struct {
-	mu     sync.Mutex // held while a transition is executed
-	at     atomic.Pointer[Snapshot]
-	engine *looplab.FSM // nil until it is needed, and after a divergence or Release
+	mu      sync.Mutex // held while a transition is executed
+	current atomic.Pointer[Position]
+	engine  *looplab.FSM // nil until it is needed, and after a divergence or Release
 }
 
 // engines are released ones. All have the same table, and SetState brings one to any state.
-var engines = sync.Pool{New: func() any { return looplab.NewFSM("", lifecycle().descs, nil) }}
+var engines = sync.Pool{New: func() any { return looplab.NewFSM("", lifecycle().events, nil) }}
 
 // New returns a machine that goes on from the snapshot.
-func New(s Snapshot) (*Machine, error) {
-	if _, ok := lifecycle().out[s]; !ok {
-		return nil, fmt.Errorf("make machine: no debate can be in state %q having left %q", s.State, s.Left)
+func New(s Position) (*Machine, error) {
+	if _, ok := lifecycle().transitions[s]; !ok {
+		return nil, fmt.Errorf("make machine: no debate can be in state %q having left %q", s.State, s.PausedFrom)
 	}
 	m := &Machine{}
-	m.at.Store(&s)
+	m.current.Store(&s)
 	return m, nil
 }
 
-// Snapshot returns where the machine stands. It never waits.
-func (m *Machine) Snapshot() Snapshot { return *m.at.Load() }
+// Position returns where the machine stands. It never waits.
+func (m *Machine) Position() Position { return *m.current.Load() }
 
-// Follow executes a transition that was decided and committed before, such as one read from a journal. It is an error,
+// Execute executes a transition that was decided and committed before, such as one read from a journal. It is an error,
 // and changes nothing, if the event cannot lead there under any facts.
-func (m *Machine) Follow(e Event, to Snapshot) error {
+func (m *Machine) Execute(e Event, to Position) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	at := m.Snapshot()
-	out := lifecycle().out[at]
+	at := m.Position()
+	out := lifecycle().transitions[at]
 	for i := range out {
 		if out[i].on == e && out[i].to == to {
-			return m.execute(&out[i])
+			return m.fire(&out[i])
 		}
 	}
-	return fmt.Errorf("follow %s to %s: it does not lead there from %s", e, to.name(), at.name())
+	return fmt.Errorf("execute %s to %s: it does not lead there from %s", e, to.engineName(), at.engineName())
 }
 
-// execute has looplab/fsm do what was decided and committed, on an engine that stands where the machine does.
-func (m *Machine) execute(t *transition) error {
+// fire has looplab/fsm do what was decided and committed, on an engine that stands where the machine does.
+func (m *Machine) fire(t *transition) error {
 	if m.engine == nil {
 		m.engine = engines.Get().(*looplab.FSM)
-		m.engine.SetState(m.Snapshot().name())
+		m.engine.SetState(m.Position().engineName())
 	}
-	m.at.Store(&t.to)
+	m.current.Store(&t.to)
 	err := m.engine.Event(context.Background(), t.name)
 	if _, same := errors.AsType[looplab.NoTransitionError](err); same { // it leads where it came from
 		err = nil
 	}
-	if is := m.engine.Current(); err == nil && is != t.dst {
+	if is := m.engine.Current(); err == nil && is != t.toName {
 		err = fmt.Errorf("it went to %s", is)
 	}
 	if err == nil {

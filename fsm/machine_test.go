@@ -13,57 +13,57 @@ import (
 )
 
 // engaged returns a machine whose engine is at work already.
-func engaged(t *testing.T, s Snapshot) *Machine {
+func engaged(t *testing.T, s Position) *Machine {
 	t.Helper()
 	m, err := New(s)
 	require.NoError(t, err)
-	m.engine = looplab.NewFSM(s.name(), lifecycle().descs, nil)
+	m.engine = looplab.NewFSM(s.engineName(), lifecycle().events, nil)
 	return m
 }
 
 // fire has a machine follow what the table decides.
-func fire(m *Machine, e Event, f Facts) (Snapshot, error) {
-	next, err := Next(m.Snapshot(), e, f)
+func fire(m *Machine, e Event, f Facts) (Position, error) {
+	next, err := Next(m.Position(), e, f)
 	if err == nil {
-		err = m.Follow(e, next)
+		err = m.Execute(e, next)
 	}
-	return m.Snapshot(), err
+	return m.Position(), err
 }
 
 func TestAMachineGoesOnFromWhateverThereCanBe(t *testing.T) {
 	for _, s := range everySnapshot() {
 		m, err := New(s)
 		require.NoError(t, err)
-		require.Equal(t, s, m.Snapshot())
+		require.Equal(t, s, m.Position())
 	}
 }
 
 func TestAMachineRefusesWhatThereCannotBe(t *testing.T) {
-	for _, s := range []Snapshot{
+	for _, s := range []Position{
 		{},
 		{State: "running"},
 		{State: "unheard of"},
 		{State: Paused},
-		{State: Paused, Left: Paused},
-		{State: Paused, Left: Ready},
-		{State: Paused, Left: "running"},
-		{State: Ready, Left: Judging},
+		{State: Paused, PausedFrom: Paused},
+		{State: Paused, PausedFrom: Ready},
+		{State: Paused, PausedFrom: "running"},
+		{State: Ready, PausedFrom: Judging},
 	} {
 		_, err := New(s)
 		require.Error(t, err, "%+v", s)
 	}
-	_, err := New(Snapshot{State: Paused, Left: Ready})
+	_, err := New(Position{State: Paused, PausedFrom: Ready})
 	require.EqualError(t, err, `make machine: no debate can be in state "paused" having left "ready"`)
 }
 
 // requireUntouched also fires, since a machine that cannot go on is not untouched.
-func requireUntouched(t *testing.T, m *Machine, s Snapshot) {
+func requireUntouched(t *testing.T, m *Machine, s Position) {
 	t.Helper()
-	require.Equal(t, s, m.Snapshot())
-	require.Equal(t, s.name(), m.engine.Current())
+	require.Equal(t, s, m.Position())
+	require.Equal(t, s.engineName(), m.engine.Current())
 	got, err := fire(m, Cancel, Facts{})
 	require.NoError(t, err)
-	require.Equal(t, Snapshot{State: Canceled}, got)
+	require.Equal(t, Position{State: Canceled}, got)
 }
 
 func TestFollowExecutesWhatSomeFactsAllow(t *testing.T) {
@@ -81,32 +81,32 @@ func TestFollowExecutesWhatSomeFactsAllow(t *testing.T) {
 	}
 }
 
-func requireFollows(t *testing.T, from Snapshot, e Event, to Snapshot, possible bool) {
+func requireFollows(t *testing.T, from Position, e Event, to Position, possible bool) {
 	t.Helper()
 	m, err := New(from)
 	require.NoError(t, err)
-	if err := m.Follow(e, to); possible {
+	if err := m.Execute(e, to); possible {
 		require.NoError(t, err)
-		require.Equal(t, to, m.Snapshot())
-		require.Equal(t, to.name(), m.engine.Current())
+		require.Equal(t, to, m.Position())
+		require.Equal(t, to.engineName(), m.engine.Current())
 	} else {
 		require.Error(t, err)
-		require.Equal(t, from, m.Snapshot())
+		require.Equal(t, from, m.Position())
 		require.Nil(t, m.engine)
 	}
 }
 
 func TestFollowSaysWhatDoesNotLeadThere(t *testing.T) {
-	m := engaged(t, Snapshot{State: Paused, Left: Judging})
-	require.EqualError(t, m.Follow(Resume, Snapshot{State: Awaiting}),
-		"follow resume to running.awaiting_responses: it does not lead there from paused(running.judging)")
-	requireUntouched(t, m, Snapshot{State: Paused, Left: Judging})
+	m := engaged(t, Position{State: Paused, PausedFrom: Judging})
+	require.EqualError(t, m.Execute(Resume, Position{State: AwaitingResponses}),
+		"execute resume to running.awaiting_responses: it does not lead there from paused(running.judging)")
+	requireUntouched(t, m, Position{State: Paused, PausedFrom: Judging})
 }
 
 func TestADivergingEngineIsReportedAndReplaced(t *testing.T) {
 	ended, cancel := context.WithCancel(context.Background())
 	cancel()
-	pause := compile(table).out[Snapshot{State: Judging}][2].name
+	pause := compile(table).transitions[Position{State: Judging}][2].name
 	for name, spoil := range map[string]func(*Machine){
 		"it stands elsewhere": func(m *Machine) { m.engine.SetState("elsewhere") },
 		"it is locked for ever": func(m *Machine) {
@@ -118,34 +118,34 @@ func TestADivergingEngineIsReportedAndReplaced(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			m, paused := engaged(t, Snapshot{State: Judging}), Snapshot{State: Paused, Left: Judging}
+			m, paused := engaged(t, Position{State: Judging}), Position{State: Paused, PausedFrom: Judging}
 			spoil(m)
 			got, err := fire(m, Pause, Facts{})
 			require.ErrorIs(t, err, ErrDivergence)
 			require.ErrorContains(t, err, "execute pause from running.judging to paused(running.judging): looplab/fsm disagrees with the table: ")
 			require.Equal(t, paused, got, "what was committed stands")
-			require.Equal(t, paused, m.Snapshot())
-			got, err = fire(m, Resume, Facts{Decided: true})
+			require.Equal(t, paused, m.Position())
+			got, err = fire(m, Resume, Facts{NoOpenQuestion: true})
 			require.NoError(t, err)
-			require.Equal(t, Snapshot{State: Judging}, got)
+			require.Equal(t, Position{State: Judging}, got)
 		})
 	}
 }
 
 func TestAReleasedMachineGoesOn(t *testing.T) {
-	m := engaged(t, Snapshot{State: Judging})
+	m := engaged(t, Position{State: Judging})
 	m.Release()
 	m.Release()
 	require.Nil(t, m.engine)
-	requireFollows(t, Snapshot{State: Ready}, Start, Snapshot{State: Initializing}, true) // maybe with the same engine
+	requireFollows(t, Position{State: Ready}, Start, Position{State: Initializing}, true) // maybe with the same engine
 	got, err := fire(m, Pause, Facts{})
 	require.NoError(t, err)
-	require.Equal(t, Snapshot{State: Paused, Left: Judging}, got)
-	require.Equal(t, got.name(), m.engine.Current())
+	require.Equal(t, Position{State: Paused, PausedFrom: Judging}, got)
+	require.Equal(t, got.engineName(), m.engine.Current())
 }
 
 func TestManyGoroutinesMayFollow(t *testing.T) {
-	m := engaged(t, Snapshot{State: Configuring})
+	m := engaged(t, Position{State: Configuring})
 	var all sync.WaitGroup
 	var moved atomic.Int32
 	for g := range 8 {
@@ -165,18 +165,18 @@ func TestManyGoroutinesMayFollow(t *testing.T) {
 	}
 	all.Wait()
 	require.Greater(t, int(moved.Load()), 20)
-	requireUntouched(t, m, m.Snapshot())
+	requireUntouched(t, m, m.Position())
 }
 
 func TestASnapshotSurvivesJSON(t *testing.T) {
 	for _, s := range everySnapshot() {
 		text, err := json.Marshal(s)
 		require.NoError(t, err)
-		var got Snapshot
+		var got Position
 		require.NoError(t, json.Unmarshal(text, &got))
 		require.Equal(t, s, got)
 	}
-	text, err := json.Marshal([]Snapshot{{State: Ready}, {State: Paused, Left: Judging}})
+	text, err := json.Marshal([]Position{{State: Ready}, {State: Paused, PausedFrom: Judging}})
 	require.NoError(t, err)
-	require.Equal(t, `[{"state":"ready"},{"state":"paused","left":"running.judging"}]`, string(text))
+	require.Equal(t, `[{"state":"ready"},{"state":"paused","paused_from":"running.judging"}]`, string(text))
 }

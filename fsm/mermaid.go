@@ -24,10 +24,10 @@ func Mermaid(current State) string {
 			fmt.Fprintf(&outer, "    %s --> [*]\n", s.id())
 		}
 	}
-	return fmt.Sprintf(frame, Configuring, running, Awaiting.id(), &inner, &outer, Paused) + mark(current)
+	return fmt.Sprintf(diagramFormat, Configuring, running, AwaitingResponses.id(), &inner, &outer, Paused) + markCurrent(current)
 }
 
-const frame = `stateDiagram-v2
+const diagramFormat = `stateDiagram-v2
     [*] --> %s
     state %s {
         [*] --> %s
@@ -35,7 +35,7 @@ const frame = `stateDiagram-v2
 %s    note right of %s : resume leads to the exact state that was left
 `
 
-func mark(current State) string {
+func markCurrent(current State) string {
 	if !slices.Contains(states, current) {
 		return ""
 	}
@@ -51,7 +51,7 @@ type arrow struct {
 
 func (r row) arrows() []arrow {
 	targets := []State{r.to}
-	if r.to == whereLeft {
+	if r.to == pausedState {
 		targets = pausable()
 	}
 	var all []arrow

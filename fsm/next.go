@@ -10,7 +10,7 @@ import (
 
 // Next says where the event leads. It is pure: it decides, and executes nothing. An event that is not possible is a
 // [*Refused], with the snapshot unchanged.
-func Next(s Snapshot, e Event, f Facts) (Snapshot, error) {
+func Next(s Position, e Event, f Facts) (Position, error) {
 	t, err := lifecycle().next(s, e, f)
 	if err != nil {
 		return s, err
@@ -40,25 +40,25 @@ func (r *Refused) Error() string {
 
 // transition is a row of the table for one snapshot that it may leave.
 type transition struct {
-	name string // unique: looplab/fsm knows the transition as an event of this name
-	on   Event
-	when *guard
-	to   Snapshot
-	dst  string // to's name
+	name   string // unique: looplab/fsm knows the transition as an event of this name
+	on     Event
+	when   *guard
+	to     Position
+	toName string // to's name
 }
 
 // graph is a compiled table.
 type graph struct {
-	out   map[Snapshot][]transition // what leaves each snapshot that there can be, in the order of the table
-	descs []looplab.EventDesc       // the same for looplab/fsm
+	transitions map[Position][]transition // what leaves each snapshot that there can be, in the order of the table
+	events      []looplab.EventDesc       // the same for looplab/fsm
 }
 
 var lifecycle = sync.OnceValue(func() *graph { return compile(table) })
 
 func compile(table []row) *graph {
-	g := &graph{out: map[Snapshot][]transition{}}
+	g := &graph{transitions: map[Position][]transition{}}
 	for _, s := range snapshots(table) {
-		g.out[s] = nil
+		g.transitions[s] = nil
 		for _, r := range table {
 			if r.leaves(s.State) {
 				g.add(s, r)
@@ -69,24 +69,24 @@ func compile(table []row) *graph {
 }
 
 // snapshots lists what there can be: each state, and a pause for each state that can be paused.
-func snapshots(table []row) []Snapshot {
-	var all []Snapshot
+func snapshots(table []row) []Position {
+	var all []Position
 	for _, s := range states {
 		if s != Paused {
-			all = append(all, Snapshot{State: s})
+			all = append(all, Position{State: s})
 		}
 		if slices.ContainsFunc(table, func(r row) bool { return r.to == Paused && r.leaves(s) }) {
-			all = append(all, Snapshot{State: Paused, Left: s})
+			all = append(all, Position{State: Paused, PausedFrom: s})
 		}
 	}
 	return all
 }
 
-func (g *graph) add(from Snapshot, r row) {
+func (g *graph) add(from Position, r row) {
 	to := r.target(from)
-	name := fmt.Sprintf("%s from %s to %s", r.label(), from.name(), to.name())
-	g.out[from] = append(g.out[from], transition{name, r.on, r.when, to, to.name()})
-	g.descs = append(g.descs, looplab.EventDesc{Name: name, Src: []string{from.name()}, Dst: to.name()})
+	name := fmt.Sprintf("%s from %s to %s", r.label(), from.engineName(), to.engineName())
+	g.transitions[from] = append(g.transitions[from], transition{name, r.on, r.when, to, to.engineName()})
+	g.events = append(g.events, looplab.EventDesc{Name: name, Src: []string{from.engineName()}, Dst: to.engineName()})
 }
 
 // label is the event and its guard, as drawings and the engine name them.
@@ -99,19 +99,19 @@ func (r row) label() string {
 
 func (r row) leaves(s State) bool { return slices.ContainsFunc(r.from, s.in) }
 
-func (r row) target(from Snapshot) Snapshot {
+func (r row) target(from Position) Position {
 	switch r.to {
-	case whereLeft:
-		return Snapshot{State: from.Left}
+	case pausedState:
+		return Position{State: from.PausedFrom}
 	case Paused:
-		return Snapshot{State: Paused, Left: from.State}
+		return Position{State: Paused, PausedFrom: from.State}
 	default:
-		return Snapshot{State: r.to}
+		return Position{State: r.to}
 	}
 }
 
-func (g *graph) next(s Snapshot, e Event, f Facts) (*transition, error) {
-	out := g.out[s]
+func (g *graph) next(s Position, e Event, f Facts) (*transition, error) {
+	out := g.transitions[s]
 	for i := range out {
 		if out[i].on == e && out[i].when.holds(f) {
 			return &out[i], nil
@@ -120,9 +120,9 @@ func (g *graph) next(s Snapshot, e Event, f Facts) (*transition, error) {
 	return nil, g.refuse(s, e, f)
 }
 
-func (g *graph) refuse(s Snapshot, e Event, f Facts) *Refused {
+func (g *graph) refuse(s Position, e Event, f Facts) *Refused {
 	r := &Refused{State: s.State, Event: e, Possible: g.possible(s, f)}
-	for _, t := range g.out[s] {
+	for _, t := range g.transitions[s] {
 		if t.on == e {
 			r.Guard = t.when.name
 		}
@@ -130,9 +130,9 @@ func (g *graph) refuse(s Snapshot, e Event, f Facts) *Refused {
 	return r
 }
 
-func (g *graph) possible(s Snapshot, f Facts) []Event {
+func (g *graph) possible(s Position, f Facts) []Event {
 	var events []Event
-	for _, t := range g.out[s] {
+	for _, t := range g.transitions[s] {
 		if t.when.holds(f) && !slices.Contains(events, t.on) {
 			events = append(events, t.on)
 		}

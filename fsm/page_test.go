@@ -91,7 +91,7 @@ func nature(s State) string {
 }
 
 func target(r row) string {
-	if r.to == whereLeft {
+	if r.to == pausedState {
 		return "the exact state that the pause left"
 	}
 	return code(r.to)

@@ -44,7 +44,7 @@ func requireNoticed(t *testing.T, i int, what string, change func(*row)) {
 }
 
 func TestOtherwiseIsTheLastRowOfItsCellAndNoOtherRowsOverlap(t *testing.T) {
-	for s, out := range lifecycle().out {
+	for s, out := range lifecycle().transitions {
 		for _, e := range specEvents {
 			var guards []*guard
 			for _, r := range out {
@@ -55,11 +55,11 @@ func TestOtherwiseIsTheLastRowOfItsCellAndNoOtherRowsOverlap(t *testing.T) {
 			switch len(guards) {
 			case 0:
 			case 1:
-				require.Equal(t, specGuards[e], guards[0].name, "%s on %s", s.name(), e)
+				require.Equal(t, specGuards[e], guards[0].name, "%s on %s", s.engineName(), e)
 			default:
-				require.Len(t, guards, 2, "%s on %s", s.name(), e)
-				require.NotContains(t, []*guard{always, otherwise}, guards[0], "%s on %s", s.name(), e)
-				require.Same(t, otherwise, guards[1], "%s on %s", s.name(), e)
+				require.Len(t, guards, 2, "%s on %s", s.engineName(), e)
+				require.NotContains(t, []*guard{always, otherwise}, guards[0], "%s on %s", s.engineName(), e)
+				require.Same(t, otherwise, guards[1], "%s on %s", s.engineName(), e)
 			}
 		}
 	}
@@ -67,25 +67,25 @@ func TestOtherwiseIsTheLastRowOfItsCellAndNoOtherRowsOverlap(t *testing.T) {
 
 func TestTheEngineKnowsEachTransitionByANameOfItsOwn(t *testing.T) {
 	names := map[string]bool{}
-	for _, d := range lifecycle().descs {
+	for _, d := range lifecycle().events {
 		require.Len(t, d.Src, 1)
 		names[d.Name] = true
 	}
 	require.Len(t, names, len(spec))
-	require.Len(t, lifecycle().descs, len(spec))
+	require.Len(t, lifecycle().events, len(spec))
 }
 
 // TestEveryReachableTransition walks all there is from the beginning: every snapshot, every event, all facts. Every
 // answer of Next is executed by a real engine and compared; every refusal leaves the engine as it was.
 func TestEveryReachableTransition(t *testing.T) {
-	reached := []Snapshot{{State: Configuring}}
+	reached := []Position{{State: Configuring}}
 	executed := map[string]bool{}
 	for i := 0; i < len(reached); i++ {
 		for _, e := range specEvents {
 			for _, f := range everyFacts() {
 				next, moved := walk(t, reached[i], e, f)
 				if moved {
-					executed[reached[i].name()+" "+string(e)+" "+next.name()] = true
+					executed[reached[i].engineName()+" "+string(e)+" "+next.engineName()] = true
 				}
 				if !slices.Contains(reached, next) {
 					reached = append(reached, next)
@@ -97,33 +97,33 @@ func TestEveryReachableTransition(t *testing.T) {
 	require.Len(t, reached, 16, "the state that a pause left is forgotten when the pause ends")
 	require.Len(t, executed, len(spec))
 	for _, s := range states {
-		require.True(t, slices.ContainsFunc(reached, func(r Snapshot) bool { return r.State == s }), "%s is reachable", s)
+		require.True(t, slices.ContainsFunc(reached, func(r Position) bool { return r.State == s }), "%s is reachable", s)
 	}
 }
 
-func walk(t *testing.T, from Snapshot, e Event, f Facts) (Snapshot, bool) {
+func walk(t *testing.T, from Position, e Event, f Facts) (Position, bool) {
 	t.Helper()
 	m := engaged(t, from)
 	want, refused := Next(from, e, f)
 	got, err := fire(m, e, f)
 	require.Equal(t, refused, err)
 	require.Equal(t, want, got)
-	require.Equal(t, want, m.Snapshot())
-	require.Equal(t, want.name(), m.engine.Current())
-	require.Equal(t, want.State == Paused, want.Left != "")
+	require.Equal(t, want, m.Position())
+	require.Equal(t, want.engineName(), m.engine.Current())
+	require.Equal(t, want.State == Paused, want.PausedFrom != "")
 	return want, err == nil
 }
 
 func TestEverySnapshotThatIsNotFinalCanEnd(t *testing.T) {
-	canceled, completed := Snapshot{State: Canceled}, Snapshot{State: Completed}
+	canceled, completed := Position{State: Canceled}, Position{State: Completed}
 	require.ElementsMatch(t, everySnapshot(), append(whatCanBecome(canceled), completed))
 	require.ElementsMatch(t, everySnapshot(), append(whatCanBecome(completed), canceled))
 }
 
-func whatCanBecome(end Snapshot) []Snapshot {
-	found := []Snapshot{end}
+func whatCanBecome(end Position) []Position {
+	found := []Position{end}
 	for i := 0; i < len(found); i++ {
-		for s, out := range lifecycle().out {
+		for s, out := range lifecycle().transitions {
 			leads := slices.ContainsFunc(out, func(t transition) bool { return t.to == found[i] })
 			if leads && !slices.Contains(found, s) {
 				found = append(found, s)
@@ -140,13 +140,13 @@ func TestFinalIsWhatNothingLeavesAndEverythingElseCanBeCanceled(t *testing.T) {
 			next, err := Next(s, Cancel, f)
 			if !s.State.Final() {
 				require.NoError(t, err)
-				require.Equal(t, Snapshot{State: Canceled}, next)
+				require.Equal(t, Position{State: Canceled}, next)
 			}
 		}
 	}
 }
 
 func TestNextNeedsNoMemory(t *testing.T) {
-	s := Snapshot{State: Paused, Left: Judging}
-	require.Zero(t, testing.AllocsPerRun(100, func() { _, _ = Next(s, Resume, Facts{Decided: true}) }))
+	s := Position{State: Paused, PausedFrom: Judging}
+	require.Zero(t, testing.AllocsPerRun(100, func() { _, _ = Next(s, Resume, Facts{NoOpenQuestion: true}) }))
 }

@@ -14,11 +14,11 @@ type model struct {
 	paused bool
 }
 
-func (m model) snapshot() Snapshot {
+func (m model) snapshot() Position {
 	if m.paused {
-		return Snapshot{State: Paused, Left: m.at}
+		return Position{State: Paused, PausedFrom: m.at}
 	}
-	return Snapshot{State: m.at}
+	return Position{State: m.at}
 }
 
 func (m model) fire(e Event, f Facts) (model, bool) {
@@ -28,7 +28,7 @@ func (m model) fire(e Event, f Facts) (model, bool) {
 	case e == Stop:
 		return model{at: Completing}, busy || m.paused
 	case e == Resume:
-		return model{at: m.at}, m.paused && f.Decided
+		return model{at: m.at}, m.paused && f.NoOpenQuestion
 	case m.paused:
 		return m, false
 	case e == Pause:
@@ -59,11 +59,11 @@ func (m model) work(e Event, f Facts) State {
 	case "ready start":
 		return either(f.ValidConfig, Initializing, "")
 	case "initializing initialized", "running.round_complete advance":
-		return either(f.Ending, Completing, Awaiting)
+		return either(f.HasOutcome, Completing, AwaitingResponses)
 	case "running.awaiting_responses responded":
 		return either(f.AssessmentDue, Judging, RoundComplete)
 	case "running.judging assessed":
-		return either(f.Ending, Completing, RoundComplete)
+		return either(f.HasOutcome, Completing, RoundComplete)
 	case "completing concluded":
 		return Completed
 	}
@@ -87,17 +87,17 @@ func TestRandomLivesFollowTheModel(t *testing.T) {
 				}
 			},
 			"begin again": func(t *rapid.T) {
-				m, err = New(m.Snapshot())
+				m, err = New(m.Position())
 				require.NoError(t, err)
 			},
-			"": func(t *rapid.T) { require.Equal(t, want.snapshot(), m.Snapshot()) },
+			"": func(t *rapid.T) { require.Equal(t, want.snapshot(), m.Position()) },
 		})
 	})
 }
 
 // drawEvent prefers what can happen, so that lives are long, and seldom lets one end.
 func drawEvent(t *rapid.T, m *Machine) Event {
-	likely := lifecycle().possible(m.Snapshot(), Facts{ValidConfig: true, Recoverable: true, Decided: true})
+	likely := lifecycle().possible(m.Position(), Facts{ValidConfig: true, Recoverable: true, NoOpenQuestion: true})
 	if n := slices.Index(likely, Cancel); n > 0 && rapid.IntRange(0, 3).Draw(t, "live on") > 0 {
 		likely = slices.Delete(likely, n, n+1)
 	}
@@ -110,11 +110,11 @@ func drawEvent(t *rapid.T, m *Machine) Event {
 // FuzzNext holds Next and New to the specification for whatever is written where a state or an event should be.
 func FuzzNext(f *testing.F) {
 	for i, c := range spec {
-		f.Add(string(at(c.from).State), string(at(c.from).Left), c.on, uint8(i))
+		f.Add(string(at(c.from).State), string(at(c.from).PausedFrom), c.on, uint8(i))
 	}
 	f.Add("running.", "\x00", "%s", uint8(255))
 	f.Fuzz(func(t *testing.T, state, left, event string, bits uint8) {
-		s, e, facts := Snapshot{State(state), State(left)}, Event(event), factsOf(bits)
+		s, e, facts := Position{State(state), State(left)}, Event(event), factsOf(bits)
 		want, ok := expect(s, e, facts)
 		got, err := Next(s, e, facts)
 		require.Equal(t, ok, err == nil)

@@ -91,27 +91,27 @@ var (
 		"edit", "validate", "accept", "reject", "start", "initialized", "responded", "assessed", "advance",
 		"pause", "resume", "stop", "concluded", "fail", "retry", "reset", "cancel",
 	}
-	specGuards = map[Event]string{"start": "hasValidConfig", "resume": "isDecided", "retry": "isRecoverable"}
+	specGuards = map[Event]string{"start": "hasValidConfig", "resume": "noOpenQuestion", "retry": "isRecoverable"}
 	conditions = map[string]func(Facts) bool{
 		"":                           func(Facts) bool { return true },
 		"the configuration is valid": func(f Facts) bool { return f.ValidConfig },
 		"an assessment is due":       func(f Facts) bool { return f.AssessmentDue },
 		"no assessment is due":       func(f Facts) bool { return !f.AssessmentDue },
-		"the debate ends":            func(f Facts) bool { return f.Ending },
-		"the debate goes on":         func(f Facts) bool { return !f.Ending },
+		"the debate ends":            func(f Facts) bool { return f.HasOutcome },
+		"the debate goes on":         func(f Facts) bool { return !f.HasOutcome },
 		"the failure may pass":       func(f Facts) bool { return f.Recoverable },
-		"the question is decided":    func(f Facts) bool { return f.Decided },
+		"the question is decided":    func(f Facts) bool { return f.NoOpenQuestion },
 	}
 )
 
-func at(name string) Snapshot {
+func at(name string) Position {
 	state, left, _ := strings.Cut(name, "<")
-	return Snapshot{State: State(state), Left: State(left)}
+	return Position{State: State(state), PausedFrom: State(left)}
 }
 
 // everySnapshot lists what the specification says there can be: 16.
-func everySnapshot() []Snapshot {
-	all := []Snapshot{{State: "completed"}, {State: "canceled"}}
+func everySnapshot() []Position {
+	all := []Position{{State: "completed"}, {State: "canceled"}}
 	for _, c := range spec {
 		if !slices.Contains(all, at(c.from)) {
 			all = append(all, at(c.from))
@@ -133,14 +133,14 @@ func factsOf(bits uint8) Facts {
 }
 
 type question struct {
-	s Snapshot
+	s Position
 	e Event
 	f Facts
 }
 
 // answers is the specification spelled out: what leads where under which facts.
-var answers = sync.OnceValue(func() map[question]Snapshot {
-	all := map[question]Snapshot{}
+var answers = sync.OnceValue(func() map[question]Position {
+	all := map[question]Position{}
 	for _, c := range spec {
 		for _, f := range everyFacts() {
 			if conditions[c.when](f) {
@@ -152,14 +152,14 @@ var answers = sync.OnceValue(func() map[question]Snapshot {
 })
 
 // expect is the specification as a function; what it does not mention is refused.
-func expect(s Snapshot, e Event, f Facts) (Snapshot, bool) {
+func expect(s Position, e Event, f Facts) (Position, bool) {
 	if to, ok := answers()[question{s, e, f}]; ok {
 		return to, true
 	}
 	return s, false
 }
 
-func expectPossible(s Snapshot, f Facts) []Event {
+func expectPossible(s Position, f Facts) []Event {
 	var all []Event
 	for _, e := range specEvents {
 		if _, ok := expect(s, e, f); ok {
@@ -178,7 +178,7 @@ func conforms(table []row, events ...Event) error {
 				want, ok := expect(s, e, f)
 				got, err := g.next(s, e, f)
 				if ok != (err == nil) || ok && got.to != want {
-					return fmt.Errorf("%s on %s with %+v leads to %+v, not to %s", s.name(), e, f, got, want.name())
+					return fmt.Errorf("%s on %s with %+v leads to %+v, not to %s", s.engineName(), e, f, got, want.engineName())
 				}
 			}
 		}
@@ -220,7 +220,7 @@ func TestWhatTheSpecificationDoesNotMentionIsRefused(t *testing.T) {
 	require.Greater(t, refusals, 6000)
 }
 
-func requireRefused(t *testing.T, s Snapshot, e Event, f Facts) {
+func requireRefused(t *testing.T, s Position, e Event, f Facts) {
 	t.Helper()
 	want := &Refused{State: s.State, Event: e, Possible: expectPossible(s, f)}
 	if slices.ContainsFunc(spec, func(c cell) bool { return at(c.from) == s && Event(c.on) == e }) {
@@ -235,7 +235,7 @@ func requireRefused(t *testing.T, s Snapshot, e Event, f Facts) {
 
 func TestARefusalSaysWhyAndWhatIsPossible(t *testing.T) {
 	for want, s := range map[string]string{
-		"fire resume: isDecided does not hold in state paused, possible are [stop cancel]":                         "paused<completing",
+		"fire resume: noOpenQuestion does not hold in state paused, possible are [stop cancel]":                    "paused<completing",
 		"fire resume: not possible in state completed, nothing is":                                                 "completed",
 		"fire resume: not possible in state running.judging, possible are [assessed pause stop fail cancel]":       "running.judging",
 		"fire resume: not possible in state configuring, possible are [edit validate cancel]":                      "configuring",

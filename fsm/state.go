@@ -23,16 +23,16 @@ func (s State) in(c State) bool {
 	return s == c || strings.HasPrefix(string(s), string(c)+".")
 }
 
-// Snapshot is all that the lifecycle remembers of a debate, and all that is needed to go on from there.
-type Snapshot struct {
-	State State `json:"state"`          // State is where the debate stands.
-	Left  State `json:"left,omitempty"` // Left is the state that a pause left; empty unless paused.
+// Position is all that the lifecycle remembers of a debate, and all that is needed to go on from there.
+type Position struct {
+	State      State `json:"state"`                 // State is where the debate stands.
+	PausedFrom State `json:"paused_from,omitempty"` // Left is the state that a pause left; empty unless paused.
 }
 
-// name tells snapshots apart: a pause has one name for each state that it left.
-func (s Snapshot) name() string {
-	if s.Left == "" {
+// engineName tells snapshots apart: a pause has one engineName for each state that it left.
+func (s Position) engineName() string {
+	if s.PausedFrom == "" {
 		return string(s.State)
 	}
-	return string(s.State) + "(" + string(s.Left) + ")"
+	return string(s.State) + "(" + string(s.PausedFrom) + ")"
 }

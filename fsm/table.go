@@ -5,27 +5,27 @@ type State string
 
 // The states of a debate, in the order of its life.
 const (
-	Configuring   State = "configuring"                // The configuration is being written or changed.
-	Validating    State = "validating"                 // The configuration, its models and their keys are being checked.
-	Ready         State = "ready"                      // The configuration was accepted; the debate waits to be started.
-	Initializing  State = "initializing"               // What comes before the first round is being prepared.
-	Awaiting      State = "running.awaiting_responses" // The participants of the round are being asked.
-	Judging       State = "running.judging"            // The round is being assessed.
-	RoundComplete State = "running.round_complete"     // The round is over; the next one begins or the debate ends.
-	Paused        State = "paused"                     // Nothing new starts until somebody resumes.
-	Completing    State = "completing"                 // The conclusion is being drawn.
-	Completed     State = "completed"                  // The debate has its conclusion.
-	Canceled      State = "canceled"                   // The debate was called off, without a conclusion.
-	Error         State = "error"                      // The debate failed and waits to be retried, reset or canceled.
+	Configuring       State = "configuring"                // The configuration is being written or changed.
+	Validating        State = "validating"                 // The configuration, its models and their keys are being checked.
+	Ready             State = "ready"                      // The configuration was accepted; the debate waits to be started.
+	Initializing      State = "initializing"               // What comes before the first round is being prepared.
+	AwaitingResponses State = "running.awaiting_responses" // The participants of the round are being asked.
+	Judging           State = "running.judging"            // The round is being assessed.
+	RoundComplete     State = "running.round_complete"     // The round is over; the next one begins or the debate ends.
+	Paused            State = "paused"                     // Nothing new starts until somebody resumes.
+	Completing        State = "completing"                 // The conclusion is being drawn.
+	Completed         State = "completed"                  // The debate has its conclusion.
+	Canceled          State = "canceled"                   // The debate was called off, without a conclusion.
+	Error             State = "error"                      // The debate failed and waits to be retried, reset or canceled.
 )
 
 const (
-	running   State = "running"   // as a source: each of its leaves, the states named running.*
-	whereLeft State = "(history)" // as a target: the state that the pause left
+	running     State = "running"   // as a source: each of its leaves, the states named running.*
+	pausedState State = "(history)" // as a target: the state that the pause left
 )
 
 var states = []State{
-	Configuring, Validating, Ready, Initializing, Awaiting, Judging, RoundComplete,
+	Configuring, Validating, Ready, Initializing, AwaitingResponses, Judging, RoundComplete,
 	Paused, Completing, Completed, Canceled, Error,
 }
 
@@ -55,11 +55,11 @@ const (
 
 // Facts are all that the guards read. Whoever fires an event states them.
 type Facts struct {
-	ValidConfig   bool // ValidConfig says that the configuration was accepted, and is unchanged since.
-	AssessmentDue bool // AssessmentDue says that this round is to be judged.
-	Ending        bool // Ending says that the debate has an outcome, so that no further round begins.
-	Recoverable   bool // Recoverable says that the failure that led to the error may pass when tried again.
-	Decided       bool // Decided says that no question to a person is open.
+	ValidConfig    bool // ValidConfig says that the configuration was accepted, and is unchanged since.
+	AssessmentDue  bool // AssessmentDue says that this round is to be judged.
+	HasOutcome     bool // Ending says that the debate has an outcome, so that no further round begins.
+	Recoverable    bool // Recoverable says that the failure that led to the error may pass when tried again.
+	NoOpenQuestion bool // Decided says that no question to a person is open.
 }
 
 // guard is a condition on a row, with the name that errors and drawings show. A row with otherwise comes after one with
@@ -72,10 +72,10 @@ type guard struct {
 var (
 	hasValidConfig = &guard{"hasValidConfig", func(f Facts) bool { return f.ValidConfig }}
 	assessmentDue  = &guard{"assessmentDue", func(f Facts) bool { return f.AssessmentDue }}
-	shouldEnd      = &guard{"shouldEnd", func(f Facts) bool { return f.Ending }}
-	canContinue    = &guard{"canContinue", func(f Facts) bool { return !f.Ending }}
+	shouldEnd      = &guard{"shouldEnd", func(f Facts) bool { return f.HasOutcome }}
+	canContinue    = &guard{"canContinue", func(f Facts) bool { return !f.HasOutcome }}
 	isRecoverable  = &guard{"isRecoverable", func(f Facts) bool { return f.Recoverable }}
-	isDecided      = &guard{"isDecided", func(f Facts) bool { return f.Decided }}
+	noOpenQuestion = &guard{"noOpenQuestion", func(f Facts) bool { return f.NoOpenQuestion }}
 	otherwise      = &guard{"otherwise", func(Facts) bool { return true }}
 	always         = &guard{"", func(Facts) bool { return true }}
 )
@@ -96,15 +96,15 @@ var table = []row{
 	{[]State{Validating}, Reject, always, Configuring},
 	{[]State{Ready}, Start, hasValidConfig, Initializing},
 	{[]State{Initializing}, Initialized, shouldEnd, Completing},
-	{[]State{Initializing}, Initialized, otherwise, Awaiting},
-	{[]State{Awaiting}, Responded, assessmentDue, Judging},
-	{[]State{Awaiting}, Responded, otherwise, RoundComplete},
+	{[]State{Initializing}, Initialized, otherwise, AwaitingResponses},
+	{[]State{AwaitingResponses}, Responded, assessmentDue, Judging},
+	{[]State{AwaitingResponses}, Responded, otherwise, RoundComplete},
 	{[]State{Judging}, Assessed, shouldEnd, Completing},
 	{[]State{Judging}, Assessed, otherwise, RoundComplete},
-	{[]State{RoundComplete}, Advance, canContinue, Awaiting},
+	{[]State{RoundComplete}, Advance, canContinue, AwaitingResponses},
 	{[]State{RoundComplete}, Advance, otherwise, Completing},
 	{[]State{Initializing, running, Completing}, Pause, always, Paused},
-	{[]State{Paused}, Resume, isDecided, whereLeft},
+	{[]State{Paused}, Resume, noOpenQuestion, pausedState},
 	{[]State{Initializing, running, Paused}, Stop, always, Completing},
 	{[]State{Completing}, Concluded, always, Completed},
 	{[]State{Initializing, running, Completing}, Fail, always, Error},

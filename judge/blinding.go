@@ -8,7 +8,7 @@ import (
 )
 
 // HideAll hides the names in texts, in place, and returns them.
-func (l *Labels) HideAll(texts []string) []string {
+func (l *Pseudonyms) HideAll(texts []string) []string {
 	for i := range texts {
 		texts[i] = l.Hide(texts[i])
 	}
@@ -16,7 +16,7 @@ func (l *Labels) HideAll(texts []string) []string {
 }
 
 // HideValues returns a map with the names in its values hidden.
-func (l *Labels) HideValues(values map[string]string) map[string]string {
+func (l *Pseudonyms) HideValues(values map[string]string) map[string]string {
 	if l == nil || len(values) == 0 {
 		return values
 	}
@@ -27,14 +27,14 @@ func (l *Labels) HideValues(values map[string]string) map[string]string {
 	return hidden
 }
 
-// Self returns the reader's own seat, with the names in its texts hidden.
-func (l *Labels) Self(s transcript.Seat) transcript.Seat {
+// OwnProfile returns the reader's own seat, with the names in its texts hidden.
+func (l *Pseudonyms) OwnProfile(s transcript.Profile) transcript.Profile {
 	s.Role, s.Persona, s.Instructions = l.Hide(s.Role), l.Hide(s.Persona), l.Hide(s.Instructions)
 	return s
 }
 
-// All returns the labels of participants, in the order of the labels.
-func (l *Labels) All(names []string) []string {
+// SortedPseudonyms returns the labels of participants, in the order of the labels.
+func (l *Pseudonyms) SortedPseudonyms(names []string) []string {
 	if l == nil {
 		return names
 	}
@@ -47,7 +47,7 @@ func (l *Labels) All(names []string) []string {
 }
 
 // rank returns the place of a participant's label. Whoever has none comes last.
-func (l *Labels) rank(name string) int {
+func (l *Pseudonyms) rank(name string) int {
 	if i := slices.Index(l.names, name); i >= 0 {
 		return i
 	}
@@ -58,7 +58,7 @@ func (l *Labels) rank(name string) int {
 const quoteTokens = 40
 
 // QuoteTokens returns about how many tokens Quote adds to a statement.
-func (l *Labels) QuoteTokens() int {
+func (l *Pseudonyms) QuoteTokens() int {
 	if l == nil {
 		return 0
 	}
@@ -66,13 +66,13 @@ func (l *Labels) QuoteTokens() int {
 }
 
 // Sort orders the turns of each parallel phase, none of which has seen another, by their labels. Shown are indexes of turns.
-func (l *Labels) Sort(turns []transcript.Turn, shown []int) {
+func (l *Pseudonyms) Sort(turns []transcript.Turn, shown []int) {
 	if l == nil {
 		return
 	}
 	together := func(i, j int) bool {
 		a, b := &turns[shown[i]], &turns[shown[j]]
-		return a.Kind == transcript.Speech && a.Kind == b.Kind && a.Round == b.Round && a.Phase == b.Phase && a.Horizon == b.Horizon
+		return a.Kind == transcript.Speech && a.Kind == b.Kind && a.Round == b.Round && a.Phase == b.Phase && a.VisibleSeq == b.VisibleSeq
 	}
 	for from := 0; from < len(shown); {
 		to := from + 1
@@ -85,6 +85,6 @@ func (l *Labels) Sort(turns []transcript.Turn, shown []int) {
 }
 
 // Mentions reports whether a text speaks of anybody by a label.
-func (l *Labels) Mentions(text string) bool {
+func (l *Pseudonyms) Mentions(text string) bool {
 	return l != nil && strings.Contains(strings.ToLower(text), "debater") && l.Reveal(text) != text
 }

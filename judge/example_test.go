@@ -15,7 +15,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	turn := transcript.Turn{Output: judge.VerdictContract.Name(), Text: r.Text, Data: r.Data}
+	turn := transcript.Turn{Contract: judge.VerdictContract.Name(), Text: r.Text, Data: r.Data}
 
 	fmt.Println(turn.Text)
 	v, err := transcript.Decode[judge.Verdict](turn)
@@ -32,7 +32,7 @@ func Example() {
 func Example_invalid() {
 	_, err := judge.VerdictContract.Parse(`{"summary": "Nice.", "winner": "Zoe", "quality": 80}`, []string{"Alice", "Bob"})
 	fmt.Println(err)
-	r, ok := judge.VerdictContract.Fallback([]string{"Alice", "Bob"})
+	r, ok := judge.VerdictContract.Default([]string{"Alice", "Bob"})
 	fmt.Println(r.Text, ok)
 	// Output:
 	// parse reply: /winner: "Zoe" is not a participant; the participants are ["Alice" "Bob"]

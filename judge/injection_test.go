@@ -50,11 +50,11 @@ func statements(t require.TestingT, text, fence string) (list []said) {
 
 func TestAQuoteNamesSpeakerAndRound(t *testing.T) {
 	l := labels(t, "Ann", "Bob")
-	f := l.Fence()
+	f := l.Nonce()
 	require.Regexp(t, "^[0-9]{10,20}$", f)
-	require.NotEqual(t, f, judge.Blind([]string{"Ann", "Bob"}, "another", "J", false).Fence())
-	require.NotEqual(t, judge.Blind(nil, "d", "J", false).Fence(), judge.Blind(nil, "d", "K", false).Fence())
-	require.Equal(t, judge.Blind(nil, "d", "J", false).Fence(), judge.Blind(nil, "d", "J", true).Fence())
+	require.NotEqual(t, f, judge.NewPseudonyms([]string{"Ann", "Bob"}, "another", "J", false).Nonce())
+	require.NotEqual(t, judge.NewPseudonyms(nil, "d", "J", false).Nonce(), judge.NewPseudonyms(nil, "d", "K", false).Nonce())
+	require.Equal(t, judge.NewPseudonyms(nil, "d", "J", false).Nonce(), judge.NewPseudonyms(nil, "d", "J", true).Nonce())
 
 	require.Equal(t, "<<<"+f+" begin: Debater A, round 2>>>\nDebater B's point\nfails.\n<<<"+f+" end>>>", l.Quote("Ann", 2, "Bob's point\r\nfails."))
 	require.Equal(t, "<<<"+f+" begin: Moderator>>>\nGo on, Debater A.\n<<<"+f+" end>>>", l.Quote("Moderator", 0, "Go on, Ann."))
@@ -65,8 +65,8 @@ func TestThePromptExplainsTheMarks(t *testing.T) {
 	l := labels(t, "Ann", "Bob")
 	set, err := prompts.Load(nil)
 	require.NoError(t, err)
-	seats := []transcript.Seat{{Name: "Ann"}, {Name: "Bob"}}
-	system, err := set.System("assess", prompts.Data{Topic: "T", Me: transcript.Seat{Name: "J"}, Others: l.Seats(seats), Fence: l.Fence()})
+	seats := []transcript.Profile{{Name: "Ann"}, {Name: "Bob"}}
+	system, err := set.System("assess", prompts.Data{Topic: "T", Me: transcript.Profile{Name: "J"}, Others: l.Profiles(seats), Nonce: l.Nonce()})
 	require.NoError(t, err)
 	quote := strings.NewReplacer("Debater A", "the speaker", "round 2", "the round").Replace(l.Quote("Ann", 2, "x"))
 	begin, end, _ := strings.Cut(quote, "\nx\n")
@@ -102,7 +102,7 @@ func attacks(f string) map[string]string {
 
 func TestNoTextPosesAsAnother(t *testing.T) {
 	l := labels(t, "Ann", "Bob")
-	f := l.Fence()
+	f := l.Nonce()
 	for name, attack := range attacks(f) {
 		t.Run(name, func(t *testing.T) {
 			quotes := []string{l.Quote("Ann", 1, attack), l.Quote("Bob", 1, "No."), l.Quote("Ann", 2, attack), l.Quote("A guest", 0, attack)}
@@ -129,7 +129,7 @@ func TestNoTextPosesAsAnother(t *testing.T) {
 // A person's name is free text, too.
 func TestNoSpeakerPosesAsAnother(t *testing.T) {
 	l := labels(t, "Ann", "Bob")
-	f := l.Fence()
+	f := l.Nonce()
 	for who, want := range map[string]string{
 		"Moderator": "Moderator",
 		"Debater A": "debater (A)",
@@ -151,13 +151,13 @@ func TestHarmlessTextsStayAsTheyAre(t *testing.T) {
 		"Line\n\n- list\n\tindented\n```go\ncout << x;\n```",
 		"emoji 👩\u200d👩\u200d👧 می\u200cخواهم naïve 🇫🇷",
 	} {
-		require.Equal(t, text+"\n", statements(t, l.Quote("Ann", 1, text), l.Fence())[0].text)
+		require.Equal(t, text+"\n", statements(t, l.Quote("Ann", 1, text), l.Nonce())[0].text)
 	}
 }
 
 func TestQuotesAreReadBackAsTheyWereMade(t *testing.T) {
 	l := labels(t, "Ann", "Bob")
-	f := l.Fence()
+	f := l.Nonce()
 	pieces := []string{
 		f, f[:5], f[5:], strings.ToUpper(f), "<<<", "<", ">>>", ">", "＜", "⋙", " begin: Debater B, round 1", " end", "\n", "\r", "\u2028", "\u200b",
 		"\u200d", "\x00", "Ann", "Bob", "Debater A", "debater_b", "[removed]", "k", "\u212a", "\xff", ": ", "round 3",

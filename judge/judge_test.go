@@ -165,7 +165,7 @@ Quality of the debate: 72.5 of 100`, v.Text())
 }
 
 func TestFallbacksAreSafeAndSaySo(t *testing.T) {
-	r, ok := judge.AssessmentContract.Fallback(seats)
+	r, ok := judge.AssessmentContract.Default(seats)
 	require.True(t, ok)
 	fives := strings.ReplaceAll(sixes, ":6", ":5")
 	require.JSONEq(t, `{"should_continue":true,"quality":5,
@@ -173,11 +173,11 @@ func TestFallbacksAreSafeAndSaySo(t *testing.T) {
 		"reasoning":"No valid assessment came from the judge. These are neutral values that stand in for it."}`, string(r.Data))
 	require.Contains(t, r.Text, "No valid assessment came")
 
-	r, ok = judge.AssessmentContract.Fallback(nil)
+	r, ok = judge.AssessmentContract.Default(nil)
 	require.True(t, ok)
 	require.Contains(t, string(r.Data), `"participants":[]`)
 
-	r, ok = judge.VerdictContract.Fallback(seats)
+	r, ok = judge.VerdictContract.Default(seats)
 	require.True(t, ok)
 	require.JSONEq(t, `{"summary":"The judge gave no valid verdict. The debate ends without a winner.","quality":50}`, string(r.Data))
 	require.Contains(t, r.Text, "no valid verdict")

@@ -32,11 +32,11 @@ func Opinions[T any](turns []transcript.Turn) []Opinion[T] {
 		v, err := transcript.Decode[T](t)
 		if err != nil {
 			v = *new(T)
-			if f, ok := any(&v).(reply.Fallbacker); ok {
-				f.Fallback(nil)
+			if f, ok := any(&v).(reply.Defaulter); ok {
+				f.Default(nil)
 			}
 		}
-		failed := err != nil || slices.Contains(t.Flags, transcript.Fallback)
+		failed := err != nil || slices.Contains(t.Flags, transcript.Defaulted)
 		list[i] = Opinion[T]{Judge: t.Actor, Swapped: t.Target == Swapped, Failed: failed, Value: v}
 	}
 	return list

@@ -18,9 +18,9 @@ type (
 // says is what a judge says of a round in which Ann and Bob get these scores.
 func says(j string, goOn bool, quality, ann, bob float64) word {
 	return word{Judge: j, Value: judge.Assessment{
-		Participants: []judge.Score{
-			{Name: "Ann", Strengths: []string{j + " on Ann"}, Criteria: []judge.Mark{{Criterion: "wit", Score: ann}}, Score: ann},
-			{Name: "Bob", Criteria: []judge.Mark{{Criterion: "wit", Score: bob}}, Score: bob},
+		Participants: []judge.ParticipantAssessment{
+			{Name: "Ann", Strengths: []string{j + " on Ann"}, Criteria: []judge.CriterionScore{{Criterion: "wit", Score: ann}}, Score: ann},
+			{Name: "Bob", Criteria: []judge.CriterionScore{{Criterion: "wit", Score: bob}}, Score: bob},
 		},
 		Reasoning: j + "'s reasons", Quality: quality, ShouldContinue: goOn, Recommendations: []string{j + "'s advice"},
 	}}
@@ -47,7 +47,7 @@ func converged(a *judge.Assessment) { a.Converged = true }
 func TestBenchOfAssessments(t *testing.T) {
 	for _, tt := range []struct {
 		name          string
-		bench         judge.Bench
+		bench         judge.Jury
 		opinions      []word
 		goOn          bool
 		quality       float64
@@ -83,12 +83,12 @@ func TestBenchOfAssessments(t *testing.T) {
 			goOn: true, quality: 1.67, ann: 2.67, texts: "J",
 		},
 		{
-			name: "the median", bench: judge.Bench{Scores: judge.Median},
+			name: "the median", bench: judge.Jury{Aggregation: judge.Median},
 			opinions: []word{says("J", true, 9, 1, 0), says("K", true, 7, 3, 0), says("L", true, 8, 4, 0)},
 			goOn:     true, quality: 8, ann: 3, texts: "J",
 		},
 		{
-			name: "the median of an even number", bench: judge.Bench{Scores: judge.Median},
+			name: "the median of an even number", bench: judge.Jury{Aggregation: judge.Median},
 			opinions: []word{says("J", true, 7, 4, 0), says("K", true, 7, 2, 0), says("L", true, 7, 1, 0), says("M", true, 7, 3, 0)},
 			goOn:     true, quality: 7, ann: 2.5, texts: "J",
 		},
@@ -107,7 +107,7 @@ func TestBenchOfAssessments(t *testing.T) {
 		},
 		{
 			name: "one has failed without a score", opinions: []word{failed(says("J", true, 5, 4, 5)), failed(word{Judge: "K", Value: judge.Assessment{
-				Participants: []judge.Score{{Name: "Bob", Score: 5}}, Quality: 5, ShouldContinue: true,
+				Participants: []judge.ParticipantAssessment{{Name: "Bob", Score: 5}}, Quality: 5, ShouldContinue: true,
 			}})},
 			goOn: true, quality: 5, ann: 4, bob: 5, texts: "J", failed: true,
 		},
@@ -142,7 +142,7 @@ func TestBenchOfAssessments(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			before, err := json.Marshal(tt.opinions)
 			require.NoError(t, err)
-			joint, ok := tt.bench.Assess(tt.opinions)
+			joint, ok := tt.bench.CombineAssessments(tt.opinions)
 			require.True(t, ok)
 			after, err := json.Marshal(tt.opinions)
 			require.NoError(t, err)
@@ -160,26 +160,26 @@ func TestBenchOfAssessments(t *testing.T) {
 }
 
 func TestABenchOfNobodySaysNothing(t *testing.T) {
-	_, ok := judge.Bench{}.Assess(nil)
+	_, ok := judge.Jury{}.CombineAssessments(nil)
 	require.False(t, ok)
-	_, ok = judge.Bench{}.Conclude(nil)
+	_, ok = judge.Jury{}.CombineVerdicts(nil)
 	require.False(t, ok)
 }
 
 func TestABenchOfOneSaysWhatItSays(t *testing.T) {
-	for _, bench := range []judge.Bench{{}, {Scores: judge.Median}} {
+	for _, bench := range []judge.Jury{{}, {Aggregation: judge.Median}} {
 		a := judge.Assessment{
-			Participants: []judge.Score{{Name: "Ann", Criteria: []judge.Mark{{Criterion: "wit", Score: 6.123}}, Score: 6.12}},
+			Participants: []judge.ParticipantAssessment{{Name: "Ann", Criteria: []judge.CriterionScore{{Criterion: "wit", Score: 6.123}}, Score: 6.12}},
 			Reasoning:    "so", Repetitive: true, Drifting: true, DiminishingReturns: true, Converged: true, Quality: 3.333,
 		}
-		joint, ok := bench.Assess([]word{{Judge: "J", Value: a}})
+		joint, ok := bench.CombineAssessments([]word{{Judge: "J", Value: a}})
 		require.True(t, ok)
 		require.Equal(t, a, joint.Value)
 		require.Empty(t, append(joint.Dissent, joint.Disagreement...))
 
 		for _, winner := range []string{"", "Ann"} {
 			v := judge.Verdict{Summary: "S", Winner: winner, WinnerReasoning: "W", Dissent: "D", Quality: 70.123, Insights: []string{"I"}}
-			joint, ok := bench.Conclude([]ruling{{Judge: "J", Value: v}})
+			joint, ok := bench.CombineVerdicts([]ruling{{Judge: "J", Value: v}})
 			require.True(t, ok)
 			require.Equal(t, v, joint.Value)
 			require.Empty(t, append(joint.Dissent, joint.Disagreement...))
@@ -197,7 +197,7 @@ func names(j, winner string, quality float64) ruling {
 func TestBenchOfVerdicts(t *testing.T) {
 	for _, tt := range []struct {
 		name         string
-		bench        judge.Bench
+		bench        judge.Jury
 		opinions     []ruling
 		winner       string
 		quality      float64
@@ -227,7 +227,7 @@ func TestBenchOfVerdicts(t *testing.T) {
 			quality: 60, texts: "J!", dissent: []string{"J: Ann won: J's reasons", "K: Ann won: K's reasons", "L: Bob won: L's reasons", "M: Cy won: M's reasons"},
 		},
 		{
-			name: "the median, and far apart", bench: judge.Bench{Scores: judge.Median},
+			name: "the median, and far apart", bench: judge.Jury{Aggregation: judge.Median},
 			opinions: []ruling{names("J", "Ann", 10), names("K", "Ann", 70), names("L", "Ann", 80)},
 			winner:   "Ann", quality: 70, texts: "J", disagreement: []string{"quality is 10 by J, and 80 by L"},
 		},
@@ -254,7 +254,7 @@ func TestBenchOfVerdicts(t *testing.T) {
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			joint, ok := tt.bench.Conclude(tt.opinions)
+			joint, ok := tt.bench.CombineVerdicts(tt.opinions)
 			require.True(t, ok)
 			require.Equal(t, tt.opinions, joint.Opinions)
 			require.Equal(t, tt.failed, joint.Failed)
@@ -275,12 +275,12 @@ func TestOpinionsAreWhatTurnsSay(t *testing.T) {
 	turns := []transcript.Turn{
 		{Key: transcript.Key{Actor: "J"}, Data: good},
 		{Key: transcript.Key{Actor: "J", Target: judge.Swapped}, Data: good, Flags: []transcript.Flag{transcript.Reasked}},
-		{Key: transcript.Key{Actor: "K"}, Data: good, Flags: []transcript.Flag{transcript.Reasked, transcript.Fallback}},
+		{Key: transcript.Key{Actor: "K"}, Data: good, Flags: []transcript.Flag{transcript.Reasked, transcript.Defaulted}},
 		{Key: transcript.Key{Actor: "L"}, Data: json.RawMessage(`{"quality":"high","should_continue":false}`)},
 	}
-	a := judge.Assessment{Participants: []judge.Score{}, Quality: 3}
+	a := judge.Assessment{Participants: []judge.ParticipantAssessment{}, Quality: 3}
 	var fallback judge.Assessment
-	fallback.Fallback(nil)
+	fallback.Default(nil)
 	require.Equal(t, []word{
 		{Judge: "J", Value: a}, {Judge: "J", Swapped: true, Value: a}, {Judge: "K", Failed: true, Value: a}, {Judge: "L", Failed: true, Value: fallback},
 	}, judge.Opinions[judge.Assessment](turns))
@@ -290,7 +290,7 @@ func TestOpinionsAreWhatTurnsSay(t *testing.T) {
 }
 
 func TestAJointWordSurvivesJSON(t *testing.T) {
-	joint, ok := judge.Bench{}.Assess([]word{says("J", false, 4, 5, 5), failed(says("K", true, 5, 6, 6))})
+	joint, ok := judge.Jury{}.CombineAssessments([]word{says("J", false, 4, 5, 5), failed(says("K", true, 5, 6, 6))})
 	require.True(t, ok)
 	data, err := json.Marshal(joint)
 	require.NoError(t, err)
@@ -301,17 +301,17 @@ func TestAJointWordSurvivesJSON(t *testing.T) {
 }
 
 func TestWhatIsWrongWithABench(t *testing.T) {
-	require.Empty(t, judge.Bench{}.Check())
-	require.Empty(t, judge.Bench{Scores: judge.Median, Swap: true}.Check())
-	require.Equal(t, []string{`scores "best" is unknown, the averages are ["mean" "median"]`}, judge.Bench{Scores: "best"}.Check())
+	require.Empty(t, judge.Jury{}.Check())
+	require.Empty(t, judge.Jury{Aggregation: judge.Median, Swap: true}.Check())
+	require.Equal(t, []string{`aggregation "best" is unknown, use one of ["mean" "median"]`}, judge.Jury{Aggregation: "best"}.Check())
 }
 
 // What no contract lets through, but a file may hold, is no reason to fail.
 func TestABenchTakesAnAssessmentThatNamesSomebodyTwice(t *testing.T) {
-	twice := judge.Assessment{Participants: []judge.Score{
-		{Name: "Ann", Criteria: []judge.Mark{{Criterion: "wit", Score: 3}}}, {Name: "Ann", Criteria: []judge.Mark{{Criterion: "charm", Score: 9}}},
+	twice := judge.Assessment{Participants: []judge.ParticipantAssessment{
+		{Name: "Ann", Criteria: []judge.CriterionScore{{Criterion: "wit", Score: 3}}}, {Name: "Ann", Criteria: []judge.CriterionScore{{Criterion: "charm", Score: 9}}},
 	}}
-	joint, ok := judge.Bench{}.Assess([]judge.Opinion[judge.Assessment]{{Judge: "J", Value: twice}, {Judge: "K", Value: twice}})
+	joint, ok := judge.Jury{}.CombineAssessments([]judge.Opinion[judge.Assessment]{{Judge: "J", Value: twice}, {Judge: "K", Value: twice}})
 	require.True(t, ok)
 	require.Equal(t, twice.Participants, joint.Value.Participants)
 }

@@ -10,12 +10,12 @@ import (
 
 // Criterion is one thing that participants are marked for, from 0 to 10.
 type Criterion struct {
-	Name   string   `json:"name"`            // how a reply speaks of it, such as "logical_consistency"
-	Weight float64  `json:"weight"`          // its part of the total, relative to those of the others
-	About  string   `json:"about,omitempty"` // what it asks, in a sentence
-	Zero   string   `json:"zero,omitempty"`  // what a mark of 0 means
-	Ten    string   `json:"ten,omitempty"`   // what a mark of 10 means
-	Bands  []string `json:"bands,omitempty"` // what the marks between mean, such as "0-2: repeats what was said"
+	Name        string   `json:"name"`                  // how a reply speaks of it, such as "logical_consistency"
+	Weight      float64  `json:"weight"`                // its part of the total, relative to those of the others
+	Description string   `json:"description,omitempty"` // what it asks, in a sentence
+	Zero        string   `json:"zero,omitempty"`        // what a mark of 0 means
+	Ten         string   `json:"ten,omitempty"`         // what a mark of 10 means
+	Bands       []string `json:"bands,omitempty"`       // what the marks between mean, such as "0-2: repeats what was said"
 }
 
 // Rubric is what judges mark by. The zero Rubric is the default one: logical consistency 20 %, evidence 20 %,
@@ -28,26 +28,26 @@ const (
 	Relevance string = "relevance"
 )
 
-var standard = Rubric{
+var defaultRubric = Rubric{
 	{
 		Name: "logical_consistency", Weight: 20,
-		About: "do the conclusions follow, and do the statements agree with one another?",
-		Zero:  "contradicts itself, or nothing follows", Ten: "each conclusion follows, and all statements fit together",
+		Description: "do the conclusions follow, and do the statements agree with one another?",
+		Zero:        "contradicts itself, or nothing follows", Ten: "each conclusion follows, and all statements fit together",
 	},
 	{
 		Name: "evidence", Weight: 20,
-		About: "do reasons, facts and examples bear out the claims?",
-		Zero:  "bare claims, or invented facts", Ten: "each claim that matters is borne out by what can be checked",
+		Description: "do reasons, facts and examples bear out the claims?",
+		Zero:        "bare claims, or invented facts", Ten: "each claim that matters is borne out by what can be checked",
 	},
 	{
 		Name: "engagement", Weight: 20,
-		About: "are the opponents' points named, the strongest above all, and answered?",
-		Zero:  "speaks as if nobody else had spoken", Ten: "meets the strongest points in their strongest form",
+		Description: "are the opponents' points named, the strongest above all, and answered?",
+		Zero:        "speaks as if nobody else had spoken", Ten: "meets the strongest points in their strongest form",
 	},
 	{
 		Name: Novelty, Weight: 15,
-		About: "are there arguments, evidence or distinctions that were not there before?",
-		Zero:  "says again what was said", Ten: "changes what the debate is about",
+		Description: "are there arguments, evidence or distinctions that were not there before?",
+		Zero:        "says again what was said", Ten: "changes what the debate is about",
 		Bands: []string{
 			"0-2: repeats what was said, if in new words",
 			"3-4: old arguments with new examples or details",
@@ -58,29 +58,29 @@ var standard = Rubric{
 	},
 	{
 		Name: "persuasiveness", Weight: 15,
-		About: "would it move an informed and fair-minded listener?",
-		Zero:  "would move nobody, or turn listeners away", Ten: "would change the mind of one who came with the opposite view",
+		Description: "would it move an informed and fair-minded listener?",
+		Zero:        "would move nobody, or turn listeners away", Ten: "would change the mind of one who came with the opposite view",
 	},
 	{
 		Name: Relevance, Weight: 10,
-		About: "does what is said bear on the topic?",
-		Zero:  "about something else", Ten: "each sentence serves the question",
+		Description: "does what is said bear on the topic?",
+		Zero:        "about something else", Ten: "each sentence serves the question",
 	},
 }
 
 // What a rubric may hold at most.
 const (
-	maxCriteria = 16
-	maxName     = 100 // bytes
-	maxWords    = 400 // bytes of any other text
-	maxBands    = 11
-	maxWeight   = 1_000_000
+	maxCriteria  = 16
+	maxNameBytes = 100 // bytes
+	maxTextBytes = 400 // bytes of any other text
+	maxBands     = 11
+	maxWeight    = 1_000_000
 )
 
 // criteria are those that hold: the default ones where there are none.
 func (r Rubric) criteria() Rubric {
 	if len(r) == 0 {
-		return standard
+		return defaultRubric
 	}
 	return r
 }
@@ -109,7 +109,7 @@ func (c Criterion) check(before []Criterion) (problems []string) {
 	if strings.TrimSpace(c.Name) == "" {
 		wrong("name is empty, give one such as %q", "evidence")
 	}
-	if slices.ContainsFunc(before, func(b Criterion) bool { return alike(b.Name, c.Name) }) {
+	if slices.ContainsFunc(before, func(b Criterion) bool { return sameName(b.Name, c.Name) }) {
 		wrong("name %q stands there twice", c.Name)
 	}
 	if !(c.Weight >= 0 && c.Weight <= maxWeight) { // nor is NaN
@@ -126,12 +126,12 @@ func (c Criterion) check(before []Criterion) (problems []string) {
 			wrong("%s has several lines, give one", field)
 		}
 	}
-	line("name", c.Name, maxName)
-	line("about", c.About, maxWords)
-	line("zero", c.Zero, maxWords)
-	line("ten", c.Ten, maxWords)
+	line("name", c.Name, maxNameBytes)
+	line("about", c.Description, maxTextBytes)
+	line("zero", c.Zero, maxTextBytes)
+	line("ten", c.Ten, maxTextBytes)
 	for _, b := range c.Bands {
-		line("a band", b, maxWords)
+		line("a band", b, maxTextBytes)
 	}
 	return problems
 }
@@ -140,11 +140,11 @@ func (c Criterion) check(before []Criterion) (problems []string) {
 // total, and indented ones for what the marks mean.
 func (r Rubric) Outline() string {
 	var b strings.Builder
-	sum := r.sum()
+	sum := r.totalWeight()
 	for _, c := range r.criteria() {
-		fmt.Fprintf(&b, "- %s (%s %%)", c.Name, number(100*c.Weight/sum))
-		if c.About != "" {
-			b.WriteString(": " + c.About)
+		fmt.Fprintf(&b, "- %s (%s %%)", c.Name, formatNumber(100*c.Weight/sum))
+		if c.Description != "" {
+			b.WriteString(": " + c.Description)
 		}
 		b.WriteString("\n")
 		for _, anchor := range []struct{ mark, means string }{{"0", c.Zero}, {"10", c.Ten}} {
@@ -159,8 +159,8 @@ func (r Rubric) Outline() string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// sum is that of all weights.
-func (r Rubric) sum() (sum float64) {
+// totalWeight is that of all weights.
+func (r Rubric) totalWeight() (sum float64) {
 	for _, c := range r.criteria() {
 		sum += c.Weight
 	}
@@ -171,58 +171,58 @@ func (r Rubric) sum() (sum float64) {
 // well: each participant has a mark for each criterion, once, and for nothing else. The total is computed from the
 // marks: their mean by weight, rounded to hundredths. A total that the judge gave is not looked at.
 func (r Rubric) Contract() *reply.Contract {
-	names := r.names()
-	return assessments.With(func(v any) (findings []string) {
+	names := r.criterionNames()
+	return assessments.WithCheck(func(v any) (findings []string) {
 		a := v.(*Assessment)
 		for i := range a.Participants {
 			s := &a.Participants[i]
 			if s.Criteria == nil { // only a fallback has none: the schema wants a list
-				s.Criteria = r.Marks(5)
+				s.Criteria = r.UniformScores(5)
 			}
-			findings = append(findings, s.hold(names, fmt.Sprintf("/participants/%d/criteria", i))...)
-			s.Score = r.total(s.Criteria)
+			findings = append(findings, s.checkCriteria(names, fmt.Sprintf("/participants/%d/criteria", i))...)
+			s.Score = r.weightedMean(s.Criteria)
 		}
 		return findings
 	})
 }
 
-func (r Rubric) names() (names []string) {
+func (r Rubric) criterionNames() (names []string) {
 	for _, c := range r.criteria() {
 		names = append(names, c.Name)
 	}
 	return names
 }
 
-// hold corrects the spelling of the criteria that have a mark, and finds those that have not exactly one.
-func (s *Score) hold(names []string, at string) []string {
+// checkCriteria corrects the spelling of the criteria that have a mark, and finds those that have not exactly one.
+func (s *ParticipantAssessment) checkCriteria(names []string, at string) []string {
 	var spoken []*string
 	for i := range s.Criteria {
 		spoken = append(spoken, &s.Criteria[i].Criterion)
 	}
-	findings := roll(spoken, names, at+"/%d/criterion", criterion)
+	findings := checkNames(spoken, names, at+"/%d/criterion", criterion)
 	for _, name := range names {
-		if !slices.ContainsFunc(s.Criteria, func(m Mark) bool { return m.Criterion == name }) {
+		if !slices.ContainsFunc(s.Criteria, func(m CriterionScore) bool { return m.Criterion == name }) {
 			findings = append(findings, fmt.Sprintf("%s: %q has no mark", at, name))
 		}
 	}
 	return findings
 }
 
-// Marks are the same mark for each criterion, so that it is the total as well.
-func (r Rubric) Marks(score float64) (marks []Mark) {
-	for _, name := range r.names() {
-		marks = append(marks, Mark{Criterion: name, Score: score})
+// UniformScores are the same mark for each criterion, so that it is the total as well.
+func (r Rubric) UniformScores(score float64) (marks []CriterionScore) {
+	for _, name := range r.criterionNames() {
+		marks = append(marks, CriterionScore{Criterion: name, Score: score})
 	}
 	return marks
 }
 
-// total is the mean of marks by weight, rounded to hundredths.
-func (r Rubric) total(marks []Mark) (total float64) {
-	sum := r.sum()
+// weightedMean is the mean of marks by weight, rounded to hundredths.
+func (r Rubric) weightedMean(marks []CriterionScore) (total float64) {
+	sum := r.totalWeight()
 	for _, c := range r.criteria() {
-		if i := slices.IndexFunc(marks, func(m Mark) bool { return m.Criterion == c.Name }); i >= 0 {
+		if i := slices.IndexFunc(marks, func(m CriterionScore) bool { return m.Criterion == c.Name }); i >= 0 {
 			total += c.Weight / sum * marks[i].Score
 		}
 	}
-	return hundredths(total)
+	return roundToHundredths(total)
 }

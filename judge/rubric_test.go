@@ -15,7 +15,7 @@ import (
 )
 
 // brief is a rubric of two criteria, of which the second counts three times as much.
-var brief = judge.Rubric{{Name: "wit", Weight: 1}, {Name: "clear_words", Weight: 3, About: "is it plain?", Zero: "fog", Ten: "glass", Bands: []string{"1-5: mist"}}}
+var brief = judge.Rubric{{Name: "wit", Weight: 1}, {Name: "clear_words", Weight: 3, Description: "is it plain?", Zero: "fog", Ten: "glass", Bands: []string{"1-5: mist"}}}
 
 // marked is an assessment of Alice alone with these marks.
 func marked(marks string) string {
@@ -47,7 +47,7 @@ func TestTheTotalIsTheMeanByWeight(t *testing.T) {
 		{"a criterion that counts for nothing", judge.Rubric{{Name: "a"}, {Name: "b", Weight: 5}}, []float64{9, 2}, 2},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			marks := tt.rubric.Marks(0)
+			marks := tt.rubric.UniformScores(0)
 			require.Len(t, marks, len(tt.marks))
 			for i := range marks {
 				marks[i].Score = tt.marks[i]
@@ -111,7 +111,7 @@ func TestEachCriterionHasOneMark(t *testing.T) {
 			}
 			require.NoError(t, err)
 			p := assessmentOf(t, r).Participants[0]
-			require.ElementsMatch(t, []judge.Mark{{Criterion: "wit", Score: 1}, {Criterion: "clear_words", Score: 2}}, p.Criteria)
+			require.ElementsMatch(t, []judge.CriterionScore{{Criterion: "wit", Score: 1}, {Criterion: "clear_words", Score: 2}}, p.Criteria)
 			require.InDelta(t, 1.75, p.Score, 0)
 		})
 	}
@@ -123,10 +123,10 @@ func TestAReplyWithoutMarksIsNoFallback(t *testing.T) {
 }
 
 func TestAFallbackGoesByTheRubric(t *testing.T) {
-	r, ok := brief.Contract().Fallback([]string{"Alice"})
+	r, ok := brief.Contract().Default([]string{"Alice"})
 	require.True(t, ok)
 	p := assessmentOf(t, r).Participants[0]
-	require.Equal(t, brief.Marks(5), p.Criteria)
+	require.Equal(t, brief.UniformScores(5), p.Criteria)
 	require.InDelta(t, 5, p.Score, 0)
 }
 
@@ -168,7 +168,7 @@ func TestWhatIsWrongWithARubric(t *testing.T) {
 		{"no weight at all", judge.Rubric{{Name: "a"}, {Name: "b"}}, []string{"all weights are 0, one at least must be greater"}},
 		{
 			"long texts",
-			judge.Rubric{{Name: long, Weight: 1, About: long, Zero: long, Ten: long, Bands: []string{"0: no", long}}},
+			judge.Rubric{{Name: long, Weight: 1, Description: long, Zero: long, Ten: long, Bands: []string{"0: no", long}}},
 			[]string{
 				"criterion 1: name has 401 bytes, at most 100 are allowed", "criterion 1: about has 401 bytes, at most 400 are allowed",
 				"criterion 1: zero has 401 bytes, at most 400 are allowed", "criterion 1: ten has 401 bytes, at most 400 are allowed",
@@ -177,7 +177,7 @@ func TestWhatIsWrongWithARubric(t *testing.T) {
 		},
 		{
 			"several lines",
-			judge.Rubric{{Name: "a", Weight: 1, About: "b\nc", Bands: make([]string, 12)}},
+			judge.Rubric{{Name: "a", Weight: 1, Description: "b\nc", Bands: make([]string, 12)}},
 			[]string{"criterion 1: 12 bands, at most 11 are allowed", "criterion 1: about has several lines, give one"},
 		},
 	} {
@@ -186,14 +186,14 @@ func TestWhatIsWrongWithARubric(t *testing.T) {
 }
 
 func TestMeanOfACriterion(t *testing.T) {
-	a := judge.Assessment{Participants: []judge.Score{
-		{Name: "Alice", Criteria: []judge.Mark{{Criterion: judge.Novelty, Score: 3}, {Criterion: judge.Relevance, Score: 9}}},
-		{Name: "Bob", Criteria: []judge.Mark{{Criterion: judge.Novelty, Score: 6}}},
+	a := judge.Assessment{Participants: []judge.ParticipantAssessment{
+		{Name: "Alice", Criteria: []judge.CriterionScore{{Criterion: judge.Novelty, Score: 3}, {Criterion: judge.Relevance, Score: 9}}},
+		{Name: "Bob", Criteria: []judge.CriterionScore{{Criterion: judge.Novelty, Score: 6}}},
 		{Name: "Cy"},
 	}}
-	require.InDelta(t, 4.5, a.Mean(judge.Novelty), 0)
-	require.InDelta(t, 9, a.Mean(judge.Relevance), 0)
-	require.True(t, math.IsNaN(a.Mean("wit")))
+	require.InDelta(t, 4.5, a.MeanScore(judge.Novelty), 0)
+	require.InDelta(t, 9, a.MeanScore(judge.Relevance), 0)
+	require.True(t, math.IsNaN(a.MeanScore("wit")))
 }
 
 func TestAnAssessmentWithoutMarksIsStillRead(t *testing.T) {

@@ -19,6 +19,6 @@ func (s *summary) line(label string, parts ...string) {
 	s.WriteString(label + strings.Join(parts, "; "))
 }
 
-func number(f float64) string { return strconv.FormatFloat(math.Round(f*10)/10, 'f', -1, 64) }
+func formatNumber(f float64) string { return strconv.FormatFloat(math.Round(f*10)/10, 'f', -1, 64) }
 
-func hundredths(f float64) float64 { return math.Round(100*f) / 100 }
+func roundToHundredths(f float64) float64 { return math.Round(100*f) / 100 }

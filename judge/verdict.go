@@ -24,8 +24,8 @@ type KeyPoints struct {
 	Points []string `json:"points" jsonschema:"maxItems=8,maxLength=400" jsonschema_description:"the main points that the participant made"`
 }
 
-// nobody is what judges write where they mean that there is no winner.
-var nobody = []string{"", "none", "nobody", "no one", "no winner", "draw", "tie", "null", "n/a"}
+// noWinner is what judges write where they mean that there is no winner.
+var noWinner = []string{"", "none", "nobody", "no one", "no winner", "draw", "tie", "null", "n/a"}
 
 // Check finds winners and participants who did not take part, and participants who come twice.
 func (v *Verdict) Check(names []string) []string {
@@ -33,19 +33,19 @@ func (v *Verdict) Check(names []string) []string {
 	for i := range v.Participants {
 		spoken = append(spoken, &v.Participants[i].Name)
 	}
-	findings := roll(spoken, names, "/participants/%d/name", participant)
-	if winner, ok := resolve(v.Winner, names); ok {
+	findings := checkNames(spoken, names, "/participants/%d/name", participant)
+	if winner, ok := matchName(v.Winner, names); ok {
 		v.Winner = winner
-	} else if slices.Contains(nobody, strings.ToLower(strings.TrimSpace(v.Winner))) {
+	} else if slices.Contains(noWinner, strings.ToLower(strings.TrimSpace(v.Winner))) {
 		v.Winner = ""
 	} else {
-		findings = append(findings, "/winner: "+participant.stranger(v.Winner, names))
+		findings = append(findings, "/winner: "+participant.unknown(v.Winner, names))
 	}
 	return findings
 }
 
-// Fallback is a verdict without a winner that says what it is.
-func (v *Verdict) Fallback([]string) {
+// Default is a verdict without a winner that says what it is.
+func (v *Verdict) Default([]string) {
 	*v = Verdict{
 		Summary: "The judge gave no valid verdict. The debate ends without a winner.",
 		Quality: 50,
@@ -65,6 +65,6 @@ func (v *Verdict) Text() string {
 	s.line("Winner: ", v.Winner)
 	s.line("Reason: ", v.WinnerReasoning)
 	s.line("Dissent: ", v.Dissent)
-	s.line("Quality of the debate: ", number(v.Quality)+" of 100")
+	s.line("Quality of the debate: ", formatNumber(v.Quality)+" of 100")
 	return s.String()
 }

@@ -34,13 +34,13 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	show := func(m progress.Mark) { fmt.Println(m) }
+	show := func(m progress.Update) { fmt.Println(m) }
 	h := progress.Hooks{Round: show, Synthesis: show}
 	for event, err := range d.Run(ctx) {
 		if err != nil {
 			log.Fatal(err)
 		}
-		h.See(event)
+		h.Observe(event)
 	}
 	// Output:
 	// round 1 of 2 starts
@@ -63,7 +63,7 @@ func ExampleHooks_Phases() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		h.See(event)
+		h.Observe(event)
 		if _, done := event.(debate.TurnDone); !done {
 			continue
 		}

@@ -34,9 +34,9 @@ func model(fail error) *scripted.Provider {
 		switch calls++; {
 		case fail != nil && calls == 2:
 			return scripted.Reply{Err: fail}
-		case r.Reply == "assessment/1":
+		case r.SchemaName == "assessment/1":
 			return scripted.Reply{Text: fmt.Sprintf(assessment, fmt.Sprintf(score, "A"), fmt.Sprintf(score, "B"))}
-		case r.Reply == "verdict/1":
+		case r.SchemaName == "verdict/1":
 			return scripted.Reply{Text: `{"summary": "A draw.", "quality": 70}`}
 		}
 		return scripted.Reply{Text: "So it is."}
@@ -53,7 +53,7 @@ func config(p protocol.Protocol) debate.Config {
 // book keeps marks, of which each start has one end.
 type book struct {
 	*testing.T
-	marks []progress.Mark
+	marks []progress.Update
 	open  map[what]bool
 }
 
@@ -64,9 +64,9 @@ type what struct {
 	key   transcript.Key
 }
 
-func (b *book) note(m progress.Mark) {
+func (b *book) note(m progress.Update) {
 	b.Helper()
-	this := what{m.What, m.Round, m.Phase, m.Key}
+	this := what{m.Scope, m.Round, m.Phase, m.Key}
 	require.Equal(b, m.End, b.open[this], "%s", m)
 	b.open[this] = !m.End
 	if m.Key.Actor != "" {
@@ -97,7 +97,7 @@ func (b *book) drive(d *debate.Debate, h *progress.Hooks) {
 	b.Helper()
 	for ev, err := range d.Run(b.Context()) {
 		if err == nil {
-			h.See(ev)
+			h.Observe(ev)
 		}
 	}
 	for what, open := range b.open {
@@ -162,7 +162,7 @@ func paused(t *testing.T, n int, h *progress.Hooks) *debate.Debate {
 	}})
 	for ev, err := range d.Run(t.Context()) {
 		require.NoError(t, err)
-		h.See(ev)
+		h.Observe(ev)
 	}
 	require.NoError(t, d.Resume(t.Context()))
 	return d
@@ -212,7 +212,7 @@ func replay(t *testing.T, d *debate.Debate, h *progress.Hooks) {
 	t.Helper()
 	for m, err := range d.Replay(t.Context()) {
 		require.NoError(t, err)
-		h.See(m.Event)
+		h.Observe(m.Event)
 	}
 }
 
@@ -262,7 +262,7 @@ func TestAReplayIsOfRoundsAndPhases(t *testing.T) {
 func TestAMarkHasTheTurn(t *testing.T) {
 	c := config(panel.Protocol{})
 	c.Participants = append(c.Participants, debate.Participant{Name: "C"})
-	c.Limits.MaxRounds, c.Retries = 1, map[providers.Kind]int{providers.Network: 0}
+	c.Limits.MaxRounds, c.Retries = 1, map[providers.ErrorKind]int{providers.Network: 0}
 	calls, b := 0, newBook(t)
 	h := b.hooks()
 	b.drive(open(t, c, &scripted.Provider{Func: func(providers.Request) scripted.Reply {
@@ -273,7 +273,7 @@ func TestAMarkHasTheTurn(t *testing.T) {
 	}}), &h)
 	came := map[string]bool{}
 	for _, m := range b.marks {
-		if m.What == "agent" && m.End {
+		if m.Scope == "agent" && m.End {
 			came[m.String()] = m.Turn != nil
 		}
 	}
@@ -286,23 +286,23 @@ func TestAMarkHasTheTurn(t *testing.T) {
 func TestASummaryInterruptsAPhase(t *testing.T) {
 	b := newBook(t)
 	h, seq := b.hooks(), int64(0)
-	stamp := func() debate.Stamp {
+	stamp := func() debate.EventMeta {
 		seq++
-		return debate.Stamp{Seq: seq}
+		return debate.EventMeta{Seq: seq}
 	}
 	phase := func(name string, steps int) {
-		h.See(debate.PhaseStarted{Stamp: stamp(), Stage: transcript.Speech, Round: 1, Rounds: 1, Phase: name, Steps: steps})
+		h.Observe(debate.PhaseStarted{EventMeta: stamp(), Stage: transcript.Speech, Round: 1, Rounds: 1, Phase: name, Steps: steps})
 	}
 	step := func(phase, actor, target string) {
 		k := transcript.Key{Round: 1, Phase: phase, Actor: actor, Target: target}
-		h.See(debate.TurnStarted{Stamp: debate.Stamp{Seq: seq, Live: true}, Attempt: &debate.Attempt{Key: k}})
-		h.See(debate.TurnDone{Stamp: stamp(), Turn: transcript.Turn{Key: k}})
+		h.Observe(debate.TurnStarted{EventMeta: debate.EventMeta{Seq: seq, Live: true}, Attempt: &debate.Attempt{Key: k}})
+		h.Observe(debate.TurnDone{EventMeta: stamp(), Turn: transcript.Turn{Key: k}})
 	}
 	phase("respond", 2)
 	step("respond", "A", "")
 	for _, covered := range []string{"a", "b"} {
 		phase("summary", 1)
-		step("summary", protocol.Summarizing, covered)
+		step("summary", protocol.Summarizer, covered)
 	}
 	phase("respond", 2)
 	step("respond", "B", "")
@@ -328,10 +328,10 @@ func TestPhasesAreThoseOfTheCurrentRound(t *testing.T) {
 	var list []string
 	for ev, err := range d.Run(t.Context()) {
 		require.NoError(t, err)
-		h.See(ev)
+		h.Observe(ev)
 		now := ""
 		for _, m := range h.Phases() {
-			require.Equal(t, "phase", m.What)
+			require.Equal(t, "phase", m.Scope)
 			now += fmt.Sprintf("%s %d of %d: %s %d/%d; ", m.Stage, m.Round, m.Rounds, m.Phase, m.Done, m.Steps)
 		}
 		if len(list) == 0 || list[len(list)-1] != now {
@@ -382,14 +382,14 @@ func TestAttemptsAreOneStep(t *testing.T) {
 
 // Phases of pairs and those of a helper are told like others. The judge's digest is a summary, as the helper's are.
 func TestMarksOfRefinement(t *testing.T) {
-	c, b := config(refine.Protocol{Summary: refine.Limit{Above: 10}, Final: refine.Limit{Above: 10}}), newBook(t)
+	c, b := config(refine.Protocol{SummaryPolicy: refine.SummaryPolicy{Threshold: 10}, FinalSummaryPolicy: refine.SummaryPolicy{Threshold: 10}}), newBook(t)
 	h := b.hooks()
 	b.drive(open(t, c, &scripted.Provider{Func: func(r providers.Request) scripted.Reply {
 		return scripted.Reply{Text: "What there is to say."} // structured replies fall back
 	}}), &h)
 	what := map[string]string{}
 	for _, m := range b.marks {
-		what[m.String()] = m.What
+		what[m.String()] = m.Scope
 	}
 	for mark, is := range map[string]string{
 		"critique 0/2 starts": "phase", "critique 2/2 ends": "phase",

@@ -22,12 +22,12 @@ func TestTheSameContentIsLoadedOnce(t *testing.T) {
 }
 
 func TestAChangeOfContentIsSeen(t *testing.T) {
-	files := overlay("toast.tmpl", toast("Ada"), "_house.tmpl", `{{define "setting"}}On cars.{{end}}`)
+	files := overlay("toast.tmpl", toast("Ada"), "_house.tmpl", `{{define "topic"}}On cars.{{end}}`)
 	for _, tt := range []struct{ file, text, user, system string }{
 		{"toast.tmpl", toast("Bo"), "A toast to Bo.", "On cars."},
-		{"_house.tmpl", `{{define "setting"}}On trams.{{end}}`, "A toast to Bo.", "On trams."},
+		{"_house.tmpl", `{{define "topic"}}On trams.{{end}}`, "A toast to Bo.", "On trams."},
 		{"toast.tmpl", toast("Ada"), "A toast to Ada.", "On trams."},
-		{"_house.tmpl", `{{define "setting"}}On cars.{{end}}`, "A toast to Ada.", "On cars."},
+		{"_house.tmpl", `{{define "topic"}}On cars.{{end}}`, "A toast to Ada.", "On cars."},
 	} {
 		files[tt.file].Data = []byte(tt.text)
 		s, err := Load(files)
@@ -42,7 +42,7 @@ func TestAChangeOfContentIsSeen(t *testing.T) {
 func TestAPartialChangesThePromptsThatUseIt(t *testing.T) {
 	own, err := Load(nil)
 	require.NoError(t, err)
-	s, err := Load(overlay("_house.tmpl", `{{define "conduct"}}Be kind.{{end}}`))
+	s, err := Load(overlay("_house.tmpl", `{{define "rules"}}Be kind.{{end}}`))
 	require.NoError(t, err)
 	for _, name := range s.Names() {
 		system, _ := both(t, own, name, rich(name))
@@ -56,7 +56,7 @@ func TestEachBlockThatTheLibraryUsesIsThere(t *testing.T) {
 	require.NoError(t, err)
 	for name, p := range own.prompts {
 		for _, part := range p.user.Templates() {
-			visit(part.Root, func(block string) { require.NotNil(t, p.user.Lookup(block), "%s: %s", name, block) })
+			walk(part.Root, func(block string) { require.NotNil(t, p.user.Lookup(block), "%s: %s", name, block) })
 		}
 	}
 }
@@ -78,7 +78,7 @@ func TestBadTemplatesFailEachTime(t *testing.T) {
 		{"x.tmpl": "body"},
 		{"x.tmpl": debater + "{{if}}"},
 		{"_x.tmpl": "{{end}}"},
-		{"_x.tmpl": `{{define "setting"}}{{.Topc}}{{end}}`}, // the library's prompts use it
+		{"_x.tmpl": `{{define "topic"}}{{.Topc}}{{end}}`}, // the library's prompts use it
 	} {
 		var list []string
 		for name, text := range files {
@@ -96,7 +96,7 @@ func TestAnOverlayChangesNoOther(t *testing.T) {
 	own, err := Load(nil)
 	require.NoError(t, err)
 	system, user := both(t, own, "opening", rich("opening"))
-	_, err = Load(overlay("_house.tmpl", `{{define "conduct"}}Be kind.{{end}}`, "opening.tmpl", toast("Cy")))
+	_, err = Load(overlay("_house.tmpl", `{{define "rules"}}Be kind.{{end}}`, "opening.tmpl", toast("Cy")))
 	require.NoError(t, err)
 	again, err := Load(overlay("toast.tmpl", toast("Cy")))
 	require.NoError(t, err)
@@ -128,7 +128,7 @@ func TestConcurrentLoads(t *testing.T) {
 		group.Go(func() {
 			for j := range 10 {
 				who := fmt.Sprint((i + j) % 5)
-				s, err := Load(overlay("toast.tmpl", toast(who), "_house.tmpl", `{{define "setting"}}On `+who+`.{{end}}`))
+				s, err := Load(overlay("toast.tmpl", toast(who), "_house.tmpl", `{{define "topic"}}On `+who+`.{{end}}`))
 				if err != nil {
 					t.Error(err)
 					return
@@ -151,7 +151,7 @@ func BenchmarkLoadLibrary(b *testing.B) {
 	require.NoError(b, err)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := own.with(files); err != nil {
+		if _, err := own.overlaid(files); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -159,7 +159,7 @@ func BenchmarkLoadLibrary(b *testing.B) {
 
 // BenchmarkLoad loads overlays: the same each time, and with a new content each time.
 func BenchmarkLoad(b *testing.B) {
-	const partial = `{{define "conduct"}}Be kind.{{end}}`
+	const partial = `{{define "rules"}}Be kind.{{end}}`
 	for _, bb := range []struct {
 		name  string
 		files func(i int) []string

@@ -8,28 +8,28 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-func empty(t *template.Template) bool { return t == nil || parse.IsEmptyTree(t.Root) }
+func isEmpty(t *template.Template) bool { return t == nil || parse.IsEmptyTree(t.Root) }
 
-// try renders both parts with made-up data, in which any key of Vars is there and empty.
-func (p prompt) try() error {
+// tryRendering renders both parts with made-up data, in which any key of Vars is there and empty.
+func (p prompt) tryRendering() error {
 	p.user.Option("missingkey=zero")
 	defer p.user.Option("missingkey=error")
-	if _, err := render(p.system, specimen.lasting()); err != nil {
-		return fmt.Errorf("%w (a system prompt reads Topic, Background, Me, Others, Vars, Criteria and Fence alone)", err)
+	if _, err := render(p.system, sampleData.systemData()); err != nil {
+		return fmt.Errorf("%w (a system prompt reads Topic, Background, Me, Others, Vars, Criteria and Nonce alone)", err)
 	}
-	_, err := render(p.user, &specimen)
+	_, err := render(p.user, &sampleData)
 	return err
 }
 
-// specimen has a value in each field, so that as much as possible of a template is tried.
-var specimen = func() Data {
-	seat := transcript.Seat{
+// sampleData has a value in each field, so that as much as possible of a template is tried.
+var sampleData = func() Data {
+	seat := transcript.Profile{
 		Name: "name", Role: "role", Side: "side", Position: "position", Persona: "persona",
 		Instructions: "instructions", KeyArguments: []string{"argument", "argument"},
 	}
 	return Data{
-		Topic: "topic", Background: "background", Me: seat, Others: []transcript.Seat{seat, seat, seat}, Target: &seat,
+		Topic: "topic", Background: "background", Me: seat, Others: []transcript.Profile{seat, seat, seat}, Target: &seat,
 		Opponents: []string{"name", "name"}, Phase: "phase", Round: 2, Rounds: 3, MinRounds: 2,
-		Reply: "reply", Findings: []string{"finding", "finding"}, Criteria: "criteria", Fence: "fence", Advice: []string{"advice", "advice"},
+		ReplyFields: "reply", Violations: []string{"finding", "finding"}, Criteria: "criteria", Nonce: "fence", Advice: []string{"advice", "advice"},
 	}
 }()

@@ -21,7 +21,7 @@ Round {{.Round}}{{if .Rounds}} of {{.Rounds}}{{end}}: open with a question to {{
 	}
 	message, err := set.User("opening", prompts.Data{
 		Topic: "Should cities ban private cars?", Round: 1, Rounds: 3,
-		Me: transcript.Seat{Name: "Ada"}, Others: []transcript.Seat{{Name: "Bo"}, {Name: "Cy"}},
+		Me: transcript.Profile{Name: "Ada"}, Others: []transcript.Profile{{Name: "Bo"}, {Name: "Cy"}},
 	})
 	fmt.Println(message, err)
 	// Output: Round 1 of 3: open with a question to Bo and Cy. <nil>

@@ -43,7 +43,7 @@ func Load(overlay fs.FS) (*Set, error) {
 	if s := overlays.get(key); s != nil {
 		return s, nil
 	}
-	over, err := own.with(files)
+	over, err := own.overlaid(files)
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +58,7 @@ var library = sync.OnceValues(func() (*collection, error) {
 		return nil, err
 	}
 	none := &collection{partials: template.New("").Funcs(funcs), set: &Set{}}
-	return none.with(files)
+	return none.overlaid(files)
 })
 
 func templates() fs.FS {
@@ -119,8 +119,8 @@ type collection struct {
 	set      *Set
 }
 
-// with returns the collection with files above its own. It makes and checks the prompts that this changes.
-func (c *collection) with(files []file) (*collection, error) {
+// overlaid returns the collection overlaid files above its own. It makes and checks the prompts that this changes.
+func (c *collection) overlaid(files []file) (*collection, error) {
 	partials, err := c.withPartials(files)
 	if err != nil {
 		return nil, err
@@ -131,7 +131,7 @@ func (c *collection) with(files []file) (*collection, error) {
 			texts[f.name] = f.text
 		}
 	}
-	next := &collection{partials: partials, trees: copied(c.trees), set: &Set{prompts: copied(c.set.prompts)}}
+	next := &collection{partials: partials, trees: cloneMap(c.trees), set: &Set{prompts: cloneMap(c.set.prompts)}}
 	var errs []error
 	for _, name := range c.changed(texts, partials) {
 		if text, replaced := texts[name]; replaced {
@@ -170,8 +170,8 @@ func (c *collection) changed(texts map[string]string, partials *template.Templat
 	return slices.Sorted(slices.Values(names))
 }
 
-// copied returns a copy of a map that is not nil.
-func copied[V any](m map[string]V) map[string]V {
+// cloneMap returns a copy of a map that is not nil.
+func cloneMap[V any](m map[string]V) map[string]V {
 	c := make(map[string]V, len(m)+1)
 	maps.Copy(c, m)
 	return c
@@ -213,7 +213,7 @@ func makePrompt(name string, trees []*parse.Tree, partials *template.Template) (
 	var use func(block string)
 	add := func(block string, tree *parse.Tree) {
 		template.Must(user.AddParseTree(block, tree))
-		visit(tree.Root, use)
+		walk(tree.Root, use)
 	}
 	use = func(block string) {
 		if user.Lookup(block) != nil {
@@ -230,15 +230,15 @@ func makePrompt(name string, trees []*parse.Tree, partials *template.Template) (
 	add(name, ownTree(name, trees))
 	use("system")
 	p := prompt{system: user.Lookup("system"), user: user}
-	if empty(p.system) {
+	if isEmpty(p.system) {
 		const block = `{{define "system"}}{{template "debater" .}}{{end}}`
 		return p, fmt.Errorf("check prompt: %s has no system prompt; add one, such as %s", name, block)
 	}
-	if empty(p.user) {
+	if isEmpty(p.user) {
 		return p, fmt.Errorf("check prompt: %s has no user message; write it outside of the blocks", name)
 	}
 	p.flatSystem, p.flatUser = inlined(p.system), inlined(p.user)
-	return p, p.try()
+	return p, p.tryRendering()
 }
 
 // ownTree returns the tree of a block or a body among the trees of a file, or nil.
@@ -257,26 +257,26 @@ func treeOf(block string, partials *template.Template) *parse.Tree {
 	return nil
 }
 
-// visit calls use with the name of each block that a node renders.
-func visit(n parse.Node, use func(block string)) {
+// walk calls use with the name of each block that a node renders.
+func walk(n parse.Node, use func(block string)) {
 	switch n := n.(type) {
 	case *parse.ListNode:
 		if n == nil {
 			return
 		}
 		for _, inner := range n.Nodes {
-			visit(inner, use)
+			walk(inner, use)
 		}
 	case *parse.TemplateNode:
 		use(n.Name)
 	case *parse.IfNode:
-		visit(n.List, use)
-		visit(n.ElseList, use)
+		walk(n.List, use)
+		walk(n.ElseList, use)
 	case *parse.WithNode:
-		visit(n.List, use)
-		visit(n.ElseList, use)
+		walk(n.List, use)
+		walk(n.ElseList, use)
 	case *parse.RangeNode:
-		visit(n.List, use)
-		visit(n.ElseList, use)
+		walk(n.List, use)
+		walk(n.ElseList, use)
 	}
 }

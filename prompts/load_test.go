@@ -26,7 +26,7 @@ func TestOverlay(t *testing.T) {
 		"opening.tmpl", debater+"\r\nSpeak of {{.Topic}}, \r\n\r\n\r\n{{.Me.Name}}.\r\n",
 		"toast.tmpl", `{{define "system"}}{{template "brief" .}}{{end}}A toast to {{with .Target}}{{.Name}}{{end}}, {{.Vars.tone}}.`,
 		"_brief.tmpl", `{{define "brief"}}You are {{.Me.Name}}.{{end}}`,
-		"_house.tmpl", `{{define "setting"}}On {{.Topic}}{{end}}{{define "impartiality"}}{{""}}{{end}}`,
+		"_house.tmpl", `{{define "topic"}}On {{.Topic}}{{end}}{{define "impartiality"}}{{""}}{{end}}`,
 		"README.md", "{{not a template",
 		".hidden.tmpl", "{{not a template",
 		"folder/closing.tmpl", "{{not read",
@@ -84,7 +84,7 @@ func TestBadOverlay(t *testing.T) {
 		"empty system":     {overlay("x.tmpl", `{{define "system"}} {{end}}body`), []string{"x.tmpl has no system prompt"}},
 		"no user":          {overlay("x.tmpl", debater+"\n{{/* nothing */}}\n"), []string{"check prompt: x.tmpl has no user message"}},
 		"misspelt field":   {overlay("x.tmpl", debater+"\n{{.Topc}}"), []string{"render prompt: template: x.tmpl:2:2:", "can't evaluate field Topc in type *prompts.Data"}},
-		"volatile system":  {overlay("x.tmpl", `{{define "system"}}{{.Round}}{{end}}body`), []string{"x.tmpl:1:21:", "can't evaluate field Round", "Vars, Criteria and Fence alone"}},
+		"volatile system":  {overlay("x.tmpl", `{{define "system"}}{{.Round}}{{end}}body`), []string{"x.tmpl:1:21:", "can't evaluate field Round", "Vars, Criteria and Nonce alone"}},
 		"unknown block":    {overlay("x.tmpl", debater+`{{template "nix" .}}`), []string{"x.tmpl:1:", `template "nix" not defined`}},
 		"endless":          {overlay("x.tmpl", debater+`{{define "a"}}{{template "a"}}{{end}}{{template "a"}}`), []string{"exceeded maximum template depth"}},
 		"in a folder":      {overlay("prompts/x.tmpl", "body"), []string{"read prompts: no *.tmpl file at the root; use fs.Sub"}},
@@ -118,7 +118,7 @@ func FuzzLoad(f *testing.F) {
 	for _, name := range all {
 		text, err := fs.ReadFile(templates(), name+extension)
 		require.NoError(f, err)
-		f.Add(string(text), `{{define "setting"}}{{.Topic}}{{end}}`)
+		f.Add(string(text), `{{define "topic"}}{{.Topic}}{{end}}`)
 	}
 	f.Add(debater+"{{range .Others}}{{.Name}}{{else}}{{nil}}{{end}}", "{{block \"system\" .}}{{.}}{{end}}")
 	f.Add(debater+"{{join .Opponents `,`}}", "{{/*")

@@ -10,7 +10,7 @@
 //	{{define "system"}}{{template "debater" .}}{{end}}
 //	Round {{.Round}}. Answer {{join .Opponents ", " " and "}} in one sentence.
 //
-// A body reads [Data]. A system prompt reads Topic, Background, Me, Others, Vars, Criteria and Fence alone: it must not
+// A body reads [Data]. A system prompt reads Topic, Background, Me, Others, Vars, Criteria and Nonce alone: it must not
 // change within a debate, since models bill a prompt cheaper when it begins as their last one did. Besides the functions of
 // text/template there are
 //
@@ -24,7 +24,7 @@
 //
 // The overlay of [Load] replaces or adds prompts, file by file: with an opening.tmpl at its root, opening statements
 // follow it, and all other prompts stay as they are. Partials of an overlay replace blocks by name, in whichever file
-// they stand: a _house.tmpl that defines "conduct" changes the rules of all participants and nothing else. (To empty a
+// they stand: a _house.tmpl that defines "rules" changes the rules of all participants and nothing else. (To empty a
 // block, define it as {{""}}: text/template ignores an empty definition of a block that exists.)
 package prompts
 
@@ -32,25 +32,25 @@ import "github.com/elenchus-go/debate/transcript"
 
 // Data is all that a template may read.
 type Data struct {
-	Topic      string
-	Background string
-	Me         transcript.Seat   // whose prompt it is: a participant or a judge
-	Others     []transcript.Seat // for a participant the other ones, for a judge all of them; in order
-	Opponents  []string          // names of the others who are not on the side of Me; filled in by User where it is nil
-	Names      []string          // of the participants who are still in the debate, in order
-	Target     *transcript.Seat  // whom the step is about; usually nil
-	Phase      string            // name of the phase
-	Round      int               // from 1; 0 in the prelude
-	Rounds     int               // the limit on rounds; 0 if there is none
-	MinRounds  int               // the debate does not end before this round is complete
-	First      bool              // Round is the first; filled in by User
-	Last       bool              // Round is the last that Rounds allows; filled in by User
-	Vars       map[string]string // the protocol's own parameters, such as "format" and "style"
-	Reply      string            // the fields of a structured reply in words; empty where free text is wanted
-	Findings   []string          // what was wrong with the last reply
-	Criteria   string            // what a judge goes by, in words; empty for others
-	Fence      string            // the number that marks where a quoted statement begins and ends; empty where none is quoted
-	Advice     []string          // what was measured of the round, for the judge
+	Topic       string
+	Background  string
+	Me          transcript.Profile   // whose prompt it is: a participant or a judge
+	Others      []transcript.Profile // for a participant the other ones, for a judge all of them; in order
+	Opponents   []string             // names of the others who are not on the side of Me; filled in by User where it is nil
+	ActiveNames []string             // of the participants who are still in the debate, in order
+	Target      *transcript.Profile  // whom the step is about; usually nil
+	Phase       string               // name of the phase
+	Round       int                  // from 1; 0 in the prelude
+	Rounds      int                  // the limit on rounds; 0 if there is none
+	MinRounds   int                  // the debate does not end before this round is complete
+	First       bool                 // Round is the first; filled in by User
+	Last        bool                 // Round is the last that Rounds allows; filled in by User
+	Vars        map[string]string    // the protocol's own parameters, such as "format" and "style"
+	ReplyFields string               // the fields of a structured reply in words; empty where free text is wanted
+	Violations  []string             // what was wrong with the last reply
+	Criteria    string               // what a judge goes by, in words; empty for others
+	Nonce       string               // the number that marks where a quoted statement begins and ends; empty where none is quoted
+	Advice      []string             // what was measured of the round, for the judge
 }
 
 // opponents are the names of the others who are not on the side of Me. Without a side, all others are opponents.
@@ -64,19 +64,19 @@ func (d *Data) opponents() []string {
 	return names
 }
 
-// lasting is the part of Data that a system prompt may read: what stays the same throughout a debate.
-type lasting struct {
+// systemData is the part of Data that a system prompt may read: what stays the same throughout a debate.
+type systemData struct {
 	Topic      string
 	Background string
-	Me         transcript.Seat
-	Others     []transcript.Seat
+	Me         transcript.Profile
+	Others     []transcript.Profile
 	Vars       map[string]string
 	Criteria   string
-	Fence      string
+	Nonce      string
 }
 
-func (d *Data) lasting() *lasting {
-	return &lasting{
-		Topic: d.Topic, Background: d.Background, Me: d.Me, Others: d.Others, Vars: d.Vars, Criteria: d.Criteria, Fence: d.Fence,
+func (d *Data) systemData() *systemData {
+	return &systemData{
+		Topic: d.Topic, Background: d.Background, Me: d.Me, Others: d.Others, Vars: d.Vars, Criteria: d.Criteria, Nonce: d.Nonce,
 	}
 }

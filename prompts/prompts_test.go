@@ -24,16 +24,16 @@ var (
 )
 
 var (
-	ada = transcript.Seat{
+	ada = transcript.Profile{
 		Name: "Ada", Role: "economist", Side: "for", Position: "Cities should ban private cars from their centers.",
 		Persona:      "A dry Scot who trusts figures more than feelings.",
 		Instructions: "Quote prices in euros.",
 		KeyArguments: []string{"Streets are worth more as places than as parking.", "Accidents cost more than fares."},
 	}
-	bo  = transcript.Seat{Name: "Bo", Role: "nurse", Side: "against", Position: "Night shifts need cars."}
-	cy  = transcript.Seat{Name: "Cy", Role: "planner", Side: "for", Position: "Space is the scarcest good."}
-	di  = transcript.Seat{Name: "Di", Side: "against", Position: "Bans hit the poor first."}
-	eve = transcript.Seat{Name: "Eve", Persona: "A retired judge of appeal.", Instructions: "Be brief."}
+	bo  = transcript.Profile{Name: "Bo", Role: "nurse", Side: "against", Position: "Night shifts need cars."}
+	cy  = transcript.Profile{Name: "Cy", Role: "planner", Side: "for", Position: "Space is the scarcest good."}
+	di  = transcript.Profile{Name: "Di", Side: "against", Position: "Bans hit the poor first."}
+	eve = transcript.Profile{Name: "Eve", Persona: "A retired judge of appeal.", Instructions: "Be brief."}
 )
 
 // formatOf is the format in which a debater's prompt is used; the judge's prompts are used in all.
@@ -50,14 +50,14 @@ func formatOf(name string) string {
 func rich(name string) Data {
 	d := Data{
 		Topic: "Should cities ban private cars?", Background: "The council votes in May.\n\n\n\nIt has asked for views.  ",
-		Me: ada, Others: []transcript.Seat{bo, cy, di}, Phase: "respond", Round: 3, Rounds: 5, MinRounds: 4,
+		Me: ada, Others: []transcript.Profile{bo, cy, di}, Phase: "respond", Round: 3, Rounds: 5, MinRounds: 4,
 		Vars: map[string]string{"format": formatOf(name), "style": "binary"},
 	}
 	if !isDebater(name) {
-		d.Me, d.Others, d.Reply = eve, []transcript.Seat{ada, bo, cy, di}, "winner (text, optional): a participant's name"
-		d.Names = []string{"Ada", "Bo", "Cy", "Di"}
-		d.Findings = []string{"/winner: unknown name", "/confidence: missing"}
-		d.Criteria, d.Fence = judge.Rubric(nil).Outline(), "k3c6tq2m7yds"
+		d.Me, d.Others, d.ReplyFields = eve, []transcript.Profile{ada, bo, cy, di}, "winner (text, optional): a participant's name"
+		d.ActiveNames = []string{"Ada", "Bo", "Cy", "Di"}
+		d.Violations = []string{"/winner: unknown name", "/confidence: missing"}
+		d.Criteria, d.Nonce = judge.Rubric(nil).Outline(), "k3c6tq2m7yds"
 		d.Advice = []string{"Bo repeats 0.62 of round 2", "novelty falls since round 1"}
 	}
 	return d
@@ -65,9 +65,9 @@ func rich(name string) Data {
 
 // minimal is the least that a debate has.
 func minimal(name string) Data {
-	d := Data{Topic: "Is water wet?", Me: transcript.Seat{Name: "A"}, Others: []transcript.Seat{{Name: "B"}}, Round: 1}
+	d := Data{Topic: "Is water wet?", Me: transcript.Profile{Name: "A"}, Others: []transcript.Profile{{Name: "B"}}, Round: 1}
 	if !isDebater(name) {
-		d.Me, d.Others = transcript.Seat{Name: "J"}, []transcript.Seat{{Name: "A"}, {Name: "B"}}
+		d.Me, d.Others = transcript.Profile{Name: "J"}, []transcript.Profile{{Name: "A"}, {Name: "B"}}
 	}
 	return d
 }
@@ -178,7 +178,7 @@ func TestJudge(t *testing.T) {
 			"<<<k3c6tq2m7yds begin: the speaker, the round>>>", "<<<k3c6tq2m7yds end>>>", "neutral labels",
 		)
 		d := rich(name)
-		d.Fence = ""
+		d.Nonce = ""
 		open, _ := both(t, s, name, d)
 		requireAll(t, open, "messages that begin with the speaker's name", "data to be judged", "ignore any instruction", "weakness of the speaker")
 		require.NotRegexp(t, "<<<|labels", open)
@@ -239,8 +239,8 @@ func TestReask(t *testing.T) {
 	d := rich("reask")
 	_, user := both(t, s, "reask", d)
 	requireAll(t, user, "- /confidence: missing\n- /winner: unknown name\n", "whole corrected reply as one JSON object, and nothing else")
-	require.Equal(t, "/winner: unknown name", d.Findings[0], "the caller's slice stays as it is")
-	d.Findings = nil
+	require.Equal(t, "/winner: unknown name", d.Violations[0], "the caller's slice stays as it is")
+	d.Violations = nil
 	_, user = both(t, s, "reask", d)
 	require.NotContains(t, user, "wrong with it")
 }
@@ -255,7 +255,7 @@ func TestSystemIsStable(t *testing.T) {
 		for _, name := range names {
 			d := rich(name)
 			d.Phase, d.Round, d.Rounds, d.MinRounds = "another", 7, 9, 1
-			d.Reply, d.Findings, d.Target = "other fields", []string{"other"}, &bo
+			d.ReplyFields, d.Violations, d.Target = "other fields", []string{"other"}, &bo
 			d.Vars = map[string]string{"format": d.Vars["format"], "style": "spectrum"}
 			system, _ := both(t, s, name, d)
 			require.Equal(t, first, system, name)
@@ -283,7 +283,7 @@ func TestTidy(t *testing.T) {
 				if name != "personas" && name != "reask" && name != "summarize" && format != "" {
 					require.Contains(t, system, "The format is "+format)
 				}
-				require.Equal(t, name != "reask" && name != "summarize" && d.Reply != "", strings.Contains(user, "Its fields:"), name)
+				require.Equal(t, name != "reask" && name != "summarize" && d.ReplyFields != "", strings.Contains(user, "Its fields:"), name)
 			}
 		}
 	}

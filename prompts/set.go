@@ -14,16 +14,16 @@ type Set struct{ prompts map[string]prompt }
 // System renders the system prompt of the named prompt. It is the same in each round of a debate for one reader, and
 // may be kept.
 func (s *Set) System(name string, d Data) (string, error) {
-	p, err := s.find(name)
+	p, err := s.lookup(name)
 	if err != nil {
 		return "", err
 	}
-	return render(p.flatSystem(), d.lasting())
+	return render(p.flatSystem(), d.systemData())
 }
 
 // User renders the last user message of the named prompt.
 func (s *Set) User(name string, d Data) (string, error) {
-	p, err := s.find(name)
+	p, err := s.lookup(name)
 	if err != nil {
 		return "", err
 	}
@@ -43,7 +43,7 @@ func (s *Set) Has(name string) bool {
 	return ok
 }
 
-func (s *Set) find(name string) (prompt, error) {
+func (s *Set) lookup(name string) (prompt, error) {
 	p, ok := s.prompts[name]
 	if !ok {
 		return p, fmt.Errorf("find prompt %q: unknown; known are %s", name, strings.Join(s.Names(), ", "))

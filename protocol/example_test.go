@@ -11,9 +11,9 @@ import (
 // Next returns the steps that may run now. Apply adds the turn of a step, and Next returns what follows.
 func Example() {
 	r := &protocol.Record{
-		Topic:  "Should cities ban private cars?",
-		Cursor: transcript.Cursor{Run: 1, Round: 1, Stage: transcript.Speech},
-		Seats:  []transcript.Seat{{Name: "Ada"}, {Name: "Bo"}},
+		Topic:        "Should cities ban private cars?",
+		Cursor:       transcript.Cursor{Run: 1, Round: 1, Stage: transcript.Speech},
+		Participants: []transcript.Profile{{Name: "Ada"}, {Name: "Bo"}},
 	}
 	for {
 		steps := protocol.Next(panel.Protocol{}, r)

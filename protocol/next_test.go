@@ -16,8 +16,8 @@ type duel struct{}
 func (duel) Name() string { return "duel/1" }
 
 func (duel) Check(r *protocol.Record) (problems []protocol.Problem) {
-	if len(r.Seats) != 2 {
-		problems = append(problems, protocol.Problemf("participants", "%d enabled, a duel takes 2", len(r.Seats)))
+	if len(r.Participants) != 2 {
+		problems = append(problems, protocol.Problemf("participants", "%d enabled, a duel takes 2", len(r.Participants)))
 	}
 	return problems
 }
@@ -27,7 +27,7 @@ func (duel) Phases(r *protocol.Record) []protocol.Phase {
 		return nil
 	}
 	claim, answer := protocol.Phase{Name: "claim", Parallel: true}, protocol.Phase{Name: "answer"}
-	for _, s := range r.Seats {
+	for _, s := range r.Participants {
 		claim.Steps = append(claim.Steps, protocol.Step{Key: transcript.Key{Actor: s.Name}, Prompt: "claim"})
 		answer.Steps = append(answer.Steps, protocol.Step{Key: transcript.Key{Actor: s.Name}, Prompt: "answer"})
 	}
@@ -37,13 +37,13 @@ func (duel) Phases(r *protocol.Record) []protocol.Phase {
 func (duel) End(*protocol.Record) transcript.Ending { return transcript.Ending{} }
 
 func ExampleNext() {
-	r := &protocol.Record{Seats: []transcript.Seat{{Name: "Ann"}, {Name: "Bob"}}}
+	r := &protocol.Record{Participants: []transcript.Profile{{Name: "Ann"}, {Name: "Bob"}}}
 	r.Cursor = transcript.Cursor{Run: 1, Round: 1, Stage: transcript.Speech}
 	fmt.Println("problems:", duel{}.Check(r))
 
 	for steps := protocol.Next(duel{}, r); len(steps) > 0; steps = protocol.Next(duel{}, r) {
 		if steps[0].Phase != r.Cursor.Phase {
-			r.Begin(steps[0].Phase, r.Seq+1)
+			r.StartPhase(steps[0].Phase, r.Seq+1)
 			continue
 		}
 		fmt.Print("may run now:")
@@ -152,7 +152,7 @@ func TestNextNamesTheStep(t *testing.T) {
 		Key:    transcript.Key{Run: 9, Round: 9, Phase: "mine", Actor: "a", Target: "b"}, // the first three are not the protocol's to set
 		Kind:   transcript.Remark,
 		Order:  9,
-		Prompt: "attack", Output: "critique/1", Vars: map[string]string{"level": "2"}, Show: only, Horizon: 9,
+		Prompt: "attack", Contract: "critique/1", Vars: map[string]string{"level": "2"}, Show: only, VisibleSeq: 9,
 	}
 	for _, tt := range []struct {
 		name  string
@@ -160,8 +160,8 @@ func TestNextNamesTheStep(t *testing.T) {
 		round int
 		want  transcript.Key
 	}{
-		{"in the prelude", transcript.Prelude, 0, transcript.Key{Run: 3, Phase: "p", Actor: "a", Target: "b"}},
-		{"in the prelude, passed again in a later round", transcript.Prelude, 2, transcript.Key{Run: 3, Phase: "p", Actor: "a", Target: "b"}},
+		{"in the prelude", transcript.Setup, 0, transcript.Key{Run: 3, Phase: "p", Actor: "a", Target: "b"}},
+		{"in the prelude, passed again in a later round", transcript.Setup, 2, transcript.Key{Run: 3, Phase: "p", Actor: "a", Target: "b"}},
 		{"in a round", transcript.Speech, 2, transcript.Key{Run: 3, Round: 2, Phase: "p", Actor: "a", Target: "b"}},
 		{"after a round", transcript.Assessment, 2, transcript.Key{Run: 3, Round: 2, Phase: "p", Actor: "a", Target: "b"}},
 		{"at the end", transcript.Conclusion, 2, transcript.Key{Run: 3, Round: 2, Phase: "p", Actor: "a", Target: "b"}},
@@ -175,9 +175,9 @@ func TestNextNamesTheStep(t *testing.T) {
 			require.Equal(t, tt.want, s.Key)
 			require.Equal(t, tt.stage, s.Kind)
 			require.Equal(t, 0, s.Order)
-			require.Equal(t, j.Seq, s.Horizon)
+			require.Equal(t, j.Seq, s.VisibleSeq)
 			require.Equal(t, own.Prompt, s.Prompt)
-			require.Equal(t, own.Output, s.Output)
+			require.Equal(t, own.Contract, s.Contract)
 			require.Equal(t, own.Vars, s.Vars)
 			require.True(t, s.Show(&transcript.Turn{Key: transcript.Key{Actor: "b"}}))
 			require.False(t, s.Show(&transcript.Turn{Key: transcript.Key{Actor: "c"}}))
@@ -187,14 +187,14 @@ func TestNextNamesTheStep(t *testing.T) {
 }
 
 func TestThePreludeIsNotDoneAgain(t *testing.T) {
-	p := phases(sequential("personas", protocol.Casting))
-	j := in(transcript.Prelude, 0)
+	p := phases(sequential("personas", protocol.PersonaAssigner))
+	j := in(transcript.Setup, 0)
 	j.run(p)
 	require.Equal(t, []string{"personas"}, order(j.Turns))
 
-	j.move(transcript.Prelude, 2) // a debate that failed in round 2 passes through
+	j.move(transcript.Setup, 2) // a debate that failed in round 2 passes through
 	require.Empty(t, protocol.Next(p, &j.Record))
-	turn, ok := j.At("personas", protocol.Casting, "")
+	turn, ok := j.FindCurrent("personas", protocol.PersonaAssigner, "")
 	require.True(t, ok)
 	require.Equal(t, 0, turn.Round)
 }
@@ -217,11 +217,11 @@ func TestPhasesMayDependOnEarlierOnes(t *testing.T) {
 		for i := range 2 {
 			pick := fmt.Sprint("pick-", i)
 			list = append(list, sequential(pick, "judge"))
-			turn, ok := r.At(pick, "judge", "")
+			turn, ok := r.FindCurrent(pick, "judge", "")
 			if !ok {
 				break
 			}
-			list = append(list, sequential(fmt.Sprint("speak-", i), r.Seats[int(turn.Seq)%len(r.Seats)].Name))
+			list = append(list, sequential(fmt.Sprint("speak-", i), r.Participants[int(turn.Seq)%len(r.Participants)].Name))
 		}
 		return list
 	})
@@ -235,7 +235,7 @@ func TestWhoDropsOutIsNotAsked(t *testing.T) {
 	seated := func(together bool) script {
 		return func(r *protocol.Record) []protocol.Phase {
 			var names []string
-			for _, s := range r.Seats {
+			for _, s := range r.Participants {
 				names = append(names, s.Name)
 			}
 			p := sequential("respond", names...)

@@ -50,8 +50,8 @@ func (p *Personas) Text() string {
 	return strings.TrimSpace(b.String())
 }
 
-// Fallback puts the participants for and against in turn.
-func (p *Personas) Fallback(names []string) {
+// Default puts the participants for and against in turn.
+func (p *Personas) Default(names []string) {
 	p.Personas = nil
 	for i, n := range names {
 		x := Persona{Name: n, Persona: "A careful debater", Position: "In favour of the topic", KeyArguments: []string{"What speaks for it outweighs what speaks against it"}}

@@ -93,7 +93,7 @@ func TestPersonasFallBackToTwoSides(t *testing.T) {
 	var names []string
 	for n := range 16 {
 		names = append(names, fmt.Sprint("participant ", n))
-		r, ok := protocol.PersonasContract.Fallback(names)
+		r, ok := protocol.PersonasContract.Default(names)
 		require.True(t, ok, "for %d", n+1)
 		p, err := transcript.Decode[protocol.Personas](transcript.Turn{Data: r.Data})
 		require.NoError(t, err)
@@ -106,7 +106,7 @@ func TestPersonasFallBackToTwoSides(t *testing.T) {
 		}
 	}
 	p := personas("left", "from", "before")
-	p.Fallback(names[:2])
+	p.Default(names[:2])
 	require.Len(t, p.Personas, 2)
 }
 
@@ -114,52 +114,52 @@ func TestCastingFillsWhatWasNotSetByHand(t *testing.T) {
 	given := persona("a")
 	for _, tt := range []struct {
 		name string
-		seat transcript.Seat
-		want transcript.Seat
+		seat transcript.Profile
+		want transcript.Profile
 	}{
 		{
 			"nothing was set",
-			transcript.Seat{Name: "a"},
-			transcript.Seat{Name: "a", Persona: given.Persona, Position: given.Position, KeyArguments: given.KeyArguments},
+			transcript.Profile{Name: "a"},
+			transcript.Profile{Name: "a", Persona: given.Persona, Position: given.Position, KeyArguments: given.KeyArguments},
 		},
 		{
 			"a position",
-			transcript.Seat{Name: "a", Position: "mine"},
-			transcript.Seat{Name: "a", Persona: given.Persona, Position: "mine", KeyArguments: given.KeyArguments},
+			transcript.Profile{Name: "a", Position: "mine"},
+			transcript.Profile{Name: "a", Persona: given.Persona, Position: "mine", KeyArguments: given.KeyArguments},
 		},
 		{
 			"a persona",
-			transcript.Seat{Name: "a", Persona: "me"},
-			transcript.Seat{Name: "a", Persona: "me", Position: given.Position, KeyArguments: given.KeyArguments},
+			transcript.Profile{Name: "a", Persona: "me"},
+			transcript.Profile{Name: "a", Persona: "me", Position: given.Position, KeyArguments: given.KeyArguments},
 		},
 		{
 			"key arguments",
-			transcript.Seat{Name: "a", KeyArguments: []string{"my reason"}},
-			transcript.Seat{Name: "a", Persona: given.Persona, Position: given.Position, KeyArguments: []string{"my reason"}},
+			transcript.Profile{Name: "a", KeyArguments: []string{"my reason"}},
+			transcript.Profile{Name: "a", Persona: given.Persona, Position: given.Position, KeyArguments: []string{"my reason"}},
 		},
 		{
 			"all",
-			transcript.Seat{Name: "a", Persona: "me", Position: "mine", KeyArguments: []string{"my reason"}},
-			transcript.Seat{Name: "a", Persona: "me", Position: "mine", KeyArguments: []string{"my reason"}},
+			transcript.Profile{Name: "a", Persona: "me", Position: "mine", KeyArguments: []string{"my reason"}},
+			transcript.Profile{Name: "a", Persona: "me", Position: "mine", KeyArguments: []string{"my reason"}},
 		},
 		{
 			"what casting never gives stays",
-			transcript.Seat{Name: "a", Role: "r", Side: "s", Instructions: "i", Persona: "me", Position: "mine"},
-			transcript.Seat{Name: "a", Role: "r", Side: "s", Instructions: "i", Persona: "me", Position: "mine", KeyArguments: given.KeyArguments},
+			transcript.Profile{Name: "a", Role: "r", Side: "s", Instructions: "i", Persona: "me", Position: "mine"},
+			transcript.Profile{Name: "a", Role: "r", Side: "s", Instructions: "i", Persona: "me", Position: "mine", KeyArguments: given.KeyArguments},
 		},
 		{
 			"somebody whom the casting does not name",
-			transcript.Seat{Name: "z"},
-			transcript.Seat{Name: "z"},
+			transcript.Profile{Name: "z"},
+			transcript.Profile{Name: "z"},
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			j := in(transcript.Prelude, 0)
-			j.Seats = []transcript.Seat{tt.seat, {Name: "b"}}
-			before, seats := j.Seats, slices.Clone(j.Seats)
+			j := in(transcript.Setup, 0)
+			j.Participants = []transcript.Profile{tt.seat, {Name: "b"}}
+			before, seats := j.Participants, slices.Clone(j.Participants)
 			require.True(t, j.Apply(castingTurn(t, j, personas("b", "a"))))
-			require.Equal(t, tt.want, j.Seats[0])
-			require.Equal(t, "b the brave", j.Seats[1].Persona)
+			require.Equal(t, tt.want, j.Participants[0])
+			require.Equal(t, "b the brave", j.Participants[1].Persona)
 			require.Equal(t, seats, before, "seats that somebody holds stay as they are")
 		})
 	}
@@ -170,28 +170,28 @@ func castingTurn(t *testing.T, j *journal, p protocol.Personas) transcript.Turn 
 	data, err := json.Marshal(p)
 	require.NoError(t, err)
 	return transcript.Turn{
-		Key:  transcript.Key{Run: 1, Phase: "personas", Actor: protocol.Casting},
-		Kind: transcript.Prelude, Seq: j.Seq + 1, Output: "personas/1", Data: data,
+		Key:  transcript.Key{Run: 1, Phase: "personas", Actor: protocol.PersonaAssigner},
+		Kind: transcript.Setup, Seq: j.Seq + 1, Contract: "personas/1", Data: data,
 	}
 }
 
 func TestCastingIsDoneOnceAndByItsContractOnly(t *testing.T) {
-	j := in(transcript.Prelude, 0)
+	j := in(transcript.Setup, 0)
 	turn := castingTurn(t, j, personas("a"))
 
 	other := turn
-	other.Key.Target, other.Output = "another contract", "verdict/1"
+	other.Key.Target, other.Contract = "another contract", "verdict/1"
 	require.True(t, j.Apply(other))
-	require.Empty(t, j.Seats[0].Persona)
+	require.Empty(t, j.Participants[0].Persona)
 
 	broken := turn
 	broken.Key.Target, broken.Data = "broken", json.RawMessage(`{"personas":3}`)
 	require.True(t, j.Apply(broken), "the turn stands, the seats stay as they are")
-	require.Empty(t, j.Seats[0].Persona)
+	require.Empty(t, j.Participants[0].Persona)
 
 	require.True(t, j.Apply(turn))
-	require.Equal(t, "a the brave", j.Seats[0].Persona)
-	j.Seats[0].Persona = ""
+	require.Equal(t, "a the brave", j.Participants[0].Persona)
+	j.Participants[0].Persona = ""
 	require.False(t, j.Apply(turn))
-	require.Empty(t, j.Seats[0].Persona, "a duplicate does nothing")
+	require.Empty(t, j.Participants[0].Persona, "a duplicate does nothing")
 }

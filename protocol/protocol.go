@@ -51,9 +51,9 @@ type Step struct {
 	transcript.Key                   // the protocol sets Actor and, where the step is about someone, Target
 	Kind           transcript.Kind   // set by Next: the stage
 	Order          int               // set by Next: the place in its phase
-	Horizon        int64             // set by Next: the prompt shows nothing later
+	VisibleSeq     int64             // set by Next: the prompt shows nothing later
 	Prompt         string            // the name of its template
-	Output         string            // the contract of its reply, such as "assessment/1"; empty: free text
+	Contract       string            // the contract of its reply, such as "assessment/1"; empty: free text
 	Vars           map[string]string // what the template reads of the protocol's parameters; not to be changed
 	// Show says which earlier turns the prompt shows; nil: every speech and remark. It does not change them.
 	Show func(*transcript.Turn) bool
@@ -65,10 +65,10 @@ type Step struct {
 
 // The actors of steps that no participant and no judge performs. None of those may have such a name.
 const (
-	Casting     string = "personas"   // assigns personas
-	Summarizing string = "summarizer" // sums up what was said
-	Retrieving  string = "retriever"  // finds documents for the topic
-	Embedding   string = "embedder"   // makes vectors of texts
+	PersonaAssigner string = "personas"   // assigns personas
+	Summarizer      string = "summarizer" // sums up what was said
+	Retriever       string = "retriever"  // finds documents for the topic
+	Embedder        string = "embedder"   // makes vectors of texts
 )
 
 // Defaulter is an optional power of a protocol: its own defaults for what a configuration leaves out.
@@ -120,15 +120,15 @@ func Next(p Protocol, r *Record) []Step {
 
 func missing(phase Phase, r *Record) (open []Step) {
 	horizon := r.Seq
-	if since, begun := r.begun[r.key(phase.Name, "", "")]; begun && phase.Parallel {
+	if since, begun := r.phaseStarts[r.currentKey(phase.Name, "", "")]; begun && phase.Parallel {
 		horizon = since
 	}
 	for i, s := range phase.Steps {
-		s.Key = r.key(phase.Name, s.Actor, s.Target)
-		if _, done := r.index[s.Key]; done {
+		s.Key = r.currentKey(phase.Name, s.Actor, s.Target)
+		if _, done := r.turnIndex[s.Key]; done {
 			continue
 		}
-		s.Kind, s.Order, s.Horizon = r.Cursor.Stage, i, horizon
+		s.Kind, s.Order, s.VisibleSeq = r.Cursor.Stage, i, horizon
 		if !phase.Parallel {
 			return []Step{s}
 		}

@@ -12,62 +12,62 @@ import (
 // Record is the committed part of a debate: all that a protocol may read. It is the fold of the journal; protocols do
 // not change it.
 type Record struct {
-	ID        string // the debate's
-	Topic     string
-	Started   time.Time       // zero until it has
-	Rating    json.RawMessage // a user's, of the debate; nil: none yet
-	Cursor    transcript.Cursor
-	Seq       int64             // of the last entry of the journal
-	Seats     []transcript.Seat // those who are still in, in order; with the personas that were assigned
-	Judges    []string          // by name
-	MinRounds int
-	MaxRounds int
-	Ending    transcript.Ending // why the debate ends, once that is decided
-	Turns     []transcript.Turn // of this run, by phase and Order, whatever their order of arrival
+	ID           string // the debate's
+	Topic        string
+	Started      time.Time       // zero until it has
+	Rating       json.RawMessage // a user's, of the debate; nil: none yet
+	Cursor       transcript.Cursor
+	Seq          int64                // of the last entry of the journal
+	Participants []transcript.Profile // those who are still in, in order; with the personas that were assigned
+	Judges       []string             // by name
+	MinRounds    int
+	MaxRounds    int
+	Ending       transcript.Ending // why the debate ends, once that is decided
+	Turns        []transcript.Turn // of this run, by phase and Order, whatever their order of arrival
 
-	index  map[transcript.Key]int   // into Turns
-	rounds []int                    // where each round begins in Turns
-	begun  map[transcript.Key]int64 // phases, and the seq at which each began
+	turnIndex   map[transcript.Key]int   // into Turns
+	roundStarts []int                    // where each round begins in Turns
+	phaseStarts map[transcript.Key]int64 // phases, and the seq at which each began
 }
 
-// key names a step of the stage and round at hand. The prelude belongs to no round, also when a debate that was retried
+// currentKey names a step of the stage and round at hand. The prelude belongs to no round, also when a debate that was retried
 // passes through it again.
-func (r *Record) key(phase, actor, target string) transcript.Key {
+func (r *Record) currentKey(phase, actor, target string) transcript.Key {
 	k := transcript.Key{Run: r.Cursor.Run, Round: r.Cursor.Round, Phase: phase, Actor: actor, Target: target}
-	if r.Cursor.Stage == transcript.Prelude {
+	if r.Cursor.Stage == transcript.Setup {
 		k.Round = 0
 	}
 	return k
 }
 
-// Begin notes that a phase of the stage at hand begins at the given seq: the horizon of its steps where they run in
+// StartPhase notes that a phase of the stage at hand begins at the given seq: the horizon of its steps where they run in
 // parallel. A phase that goes on after a failure keeps its first horizon.
-func (r *Record) Begin(phase string, seq int64) {
-	k := r.key(phase, "", "")
-	if r.begun == nil {
-		r.begun = map[transcript.Key]int64{}
+func (r *Record) StartPhase(phase string, seq int64) {
+	k := r.currentKey(phase, "", "")
+	if r.phaseStarts == nil {
+		r.phaseStarts = map[transcript.Key]int64{}
 	}
-	if _, again := r.begun[k]; !again {
-		r.begun[k] = seq
+	if _, again := r.phaseStarts[k]; !again {
+		r.phaseStarts[k] = seq
 	}
-	r.Cursor.Phase, r.Cursor.Since, r.Seq = phase, r.begun[k], seq
+	r.Cursor.Phase, r.Cursor.PhaseSeq, r.Seq = phase, r.phaseStarts[k], seq
 }
 
 // Apply adds a committed turn and says whether it was new.
 func (r *Record) Apply(t transcript.Turn) bool {
-	if _, dup := r.index[t.Key]; dup {
+	if _, dup := r.turnIndex[t.Key]; dup {
 		return false
 	}
-	if r.index == nil {
-		r.index = map[transcript.Key]int{}
+	if r.turnIndex == nil {
+		r.turnIndex = map[transcript.Key]int{}
 	}
-	for len(r.rounds) <= t.Round {
-		r.rounds = append(r.rounds, len(r.Turns))
+	for len(r.roundStarts) <= t.Round {
+		r.roundStarts = append(r.roundStarts, len(r.Turns))
 	}
 	r.Seq = t.Seq
 	r.insert(t)
-	if t.Output == PersonasContract.Name() {
-		r.cast(t)
+	if t.Contract == PersonasContract.Name() {
+		r.applyPersonas(t)
 	}
 	return true
 }
@@ -78,26 +78,26 @@ func (r *Record) Apply(t transcript.Turn) bool {
 // was made.
 func (r *Record) insert(t transcript.Turn) {
 	at := len(r.Turns)
-	for i := at - 1; i >= 0 && r.Turns[i].Seq > r.Cursor.Since && t.Kind != transcript.Summary; i-- {
+	for i := at - 1; i >= 0 && r.Turns[i].Seq > r.Cursor.PhaseSeq && t.Kind != transcript.Summary; i-- {
 		if r.Turns[i].Order > t.Order {
 			at = i
 		}
 	}
 	r.Turns = slices.Insert(r.Turns, at, t)
 	for i := at; i < len(r.Turns); i++ {
-		r.index[r.Turns[i].Key] = i
+		r.turnIndex[r.Turns[i].Key] = i
 	}
 }
 
-// cast gives seats the personas of a turn. What was set by hand stays.
-func (r *Record) cast(t transcript.Turn) {
+// applyPersonas gives seats the personas of a turn. What was set by hand stays.
+func (r *Record) applyPersonas(t transcript.Turn) {
 	p, err := transcript.Decode[Personas](t)
 	if err != nil {
 		return // not validated, so not of this library's making: the seats stay as they are
 	}
-	r.Seats = slices.Clone(r.Seats)
-	for i := range r.Seats {
-		s := &r.Seats[i]
+	r.Participants = slices.Clone(r.Participants)
+	for i := range r.Participants {
+		s := &r.Participants[i]
 		at := slices.IndexFunc(p.Personas, func(x Persona) bool { return x.Name == s.Name })
 		if at < 0 {
 			continue
@@ -110,10 +110,10 @@ func (r *Record) cast(t transcript.Turn) {
 	}
 }
 
-// Place is the Order of a remark that is committed now: after what stands in the open phase.
-func (r *Record) Place() int {
+// RemarkOrder is the Order of a remark that is committed now: after what stands in the open phase.
+func (r *Record) RemarkOrder() int {
 	place := -1
-	for i := len(r.Turns) - 1; i >= 0 && r.Turns[i].Seq > r.Cursor.Since; i-- {
+	for i := len(r.Turns) - 1; i >= 0 && r.Turns[i].Seq > r.Cursor.PhaseSeq; i-- {
 		place = max(place, r.Turns[i].Order)
 	}
 	return place
@@ -122,39 +122,39 @@ func (r *Record) Place() int {
 // Drop takes a participant or a judge out.
 func (r *Record) Drop(name string) {
 	r.Judges = slices.DeleteFunc(slices.Clone(r.Judges), func(j string) bool { return j == name })
-	r.Seats = slices.DeleteFunc(slices.Clone(r.Seats), func(s transcript.Seat) bool { return s.Name == name })
+	r.Participants = slices.DeleteFunc(slices.Clone(r.Participants), func(s transcript.Profile) bool { return s.Name == name })
 }
 
-// Pair is who takes two parts: by their roles, else in the order in which they sit. Nobody does unless two sit there.
-func (r *Record) Pair(first, second string) (a, b string) {
-	if len(r.Seats) != 2 {
+// PairByRole is who takes two parts: by their roles, else in the order in which they sit. Nobody does unless two sit there.
+func (r *Record) PairByRole(first, second string) (a, b string) {
+	if len(r.Participants) != 2 {
 		return "", ""
 	}
-	x, y := r.Seats[0], r.Seats[1]
+	x, y := r.Participants[0], r.Participants[1]
 	if x.Role == second || x.Role != first && y.Role == first {
 		x, y = y, x
 	}
 	return x.Name, y.Name
 }
 
-// At is the turn of this stage and round that the words name, if it was committed.
-func (r *Record) At(phase, actor, target string) (t transcript.Turn, ok bool) {
-	return r.Find(r.key(phase, actor, target))
+// FindCurrent is the turn of this stage and round that the words name, if it was committed.
+func (r *Record) FindCurrent(phase, actor, target string) (t transcript.Turn, ok bool) {
+	return r.Find(r.currentKey(phase, actor, target))
 }
 
 // Find is the turn of a key, if it was committed.
 func (r *Record) Find(k transcript.Key) (t transcript.Turn, ok bool) {
-	i, ok := r.index[k]
+	i, ok := r.turnIndex[k]
 	if ok {
 		t = r.Turns[i]
 	}
 	return t, ok
 }
 
-// Since are the turns of a round and of all later ones.
-func (r *Record) Since(round int) []transcript.Turn {
-	if round >= len(r.rounds) {
+// TurnsFrom are the turns of a round and of all later ones.
+func (r *Record) TurnsFrom(round int) []transcript.Turn {
+	if round >= len(r.roundStarts) {
 		return nil
 	}
-	return r.Turns[r.rounds[max(round, 0)]:]
+	return r.Turns[r.roundStarts[max(round, 0)]:]
 }

@@ -68,13 +68,13 @@ func TestAPhaseThatGoesOnKeepsItsHorizon(t *testing.T) {
 	p := phases(parallel("respond", "a", "b"))
 	j := in(transcript.Speech, 1)
 	j.begin("respond") // entry 2
-	require.Equal(t, transcript.Cursor{Run: 1, Round: 1, Stage: transcript.Speech, Phase: "respond", Since: 2}, j.Cursor)
+	require.Equal(t, transcript.Cursor{Run: 1, Round: 1, Stage: transcript.Speech, Phase: "respond", PhaseSeq: 2}, j.Cursor)
 	require.EqualValues(t, 2, j.Seq)
 	j.say(protocol.Next(p, &j.Record)[1])
 
 	j.move("", 1)                // it fails
 	j.move(transcript.Speech, 1) // and is tried again
-	require.EqualValues(t, 5, j.Cursor.Since)
+	require.EqualValues(t, 5, j.Cursor.PhaseSeq)
 	j.begin("respond") // entry 6
 	require.EqualValues(t, 6, j.Seq)
 	require.Equal(t, []string{"respond/a/ 0 2"}, plan(protocol.Next(p, &j.Record)), "what it may see is what it saw")
@@ -88,11 +88,11 @@ func TestAPhaseThatGoesOnKeepsItsHorizon(t *testing.T) {
 }
 
 func TestThePreludeKeepsItsHorizonInALaterRound(t *testing.T) {
-	j := in(transcript.Prelude, 0)
+	j := in(transcript.Setup, 0)
 	j.begin("personas") // entry 2
-	j.move(transcript.Prelude, 3)
+	j.move(transcript.Setup, 3)
 	j.begin("personas")
-	require.EqualValues(t, 2, j.Cursor.Since)
+	require.EqualValues(t, 2, j.Cursor.PhaseSeq)
 }
 
 // Letters below are steps of a parallel phase of a, b and c, numbers are remarks, and a bar interrupts: the debate fails
@@ -151,18 +151,18 @@ func TestRemarksStandBehindTheStepThatTheyCameAfter(t *testing.T) {
 
 func TestPlaceOfARemark(t *testing.T) {
 	j := in(transcript.Speech, 1)
-	require.Equal(t, -1, j.Place(), "nothing was said")
+	require.Equal(t, -1, j.RemarkOrder(), "nothing was said")
 	j.begin("respond")
-	require.Equal(t, -1, j.Place(), "nothing was said in the phase")
+	require.Equal(t, -1, j.RemarkOrder(), "nothing was said in the phase")
 	open := protocol.Next(phases(parallel("respond", "a", "b", "c")), &j.Record)
 	j.say(open[1])
-	require.Equal(t, 1, j.Place())
+	require.Equal(t, 1, j.RemarkOrder())
 	j.say(open[0])
-	require.Equal(t, 1, j.Place(), "one that came before its time changes nothing")
+	require.Equal(t, 1, j.RemarkOrder(), "one that came before its time changes nothing")
 	j.remark("hm")
-	require.Equal(t, 1, j.Place())
+	require.Equal(t, 1, j.RemarkOrder())
 	j.move(transcript.Assessment, 1)
-	require.Equal(t, -1, j.Place(), "the phase is over")
+	require.Equal(t, -1, j.RemarkOrder(), "the phase is over")
 }
 
 // TestTurnsStandInOrderWhateverHappens draws whole debates of parallel and sequential phases with remarks and
@@ -186,7 +186,7 @@ func TestTurnsStandInOrderWhateverHappens(t *testing.T) {
 						continue
 					}
 					if horizon == 0 {
-						horizon = j.Cursor.Since
+						horizon = j.Cursor.PhaseSeq
 					}
 					switch rapid.SampledFrom([]string{"say", "say", "say", "remark", "interrupt"}).Draw(t, "next") {
 					case "remark":
@@ -202,7 +202,7 @@ func TestTurnsStandInOrderWhateverHappens(t *testing.T) {
 					default:
 						s := rapid.SampledFrom(open).Draw(t, "step")
 						if p.Parallel {
-							require.Equal(t, horizon, s.Horizon, "a parallel phase has one horizon")
+							require.Equal(t, horizon, s.VisibleSeq, "a parallel phase has one horizon")
 						}
 						require.True(t, j.say(s))
 					}
@@ -242,7 +242,7 @@ func TestFindAndAt(t *testing.T) {
 		{"in another phase", "respond", "a", "b", false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			at, ok := j.At(tt.phase, tt.actor, tt.target)
+			at, ok := j.FindCurrent(tt.phase, tt.actor, tt.target)
 			require.Equal(t, tt.want, ok)
 			found, ok := j.Find(transcript.Key{Run: 1, Round: 2, Phase: tt.phase, Actor: tt.actor, Target: tt.target})
 			require.Equal(t, tt.want, ok)
@@ -262,22 +262,22 @@ func TestFindAndAt(t *testing.T) {
 		require.False(t, ok, "%v", k)
 	}
 	j.move(transcript.Assessment, 2)
-	_, ok := j.At("critique", "a", "b")
+	_, ok := j.FindCurrent("critique", "a", "b")
 	require.True(t, ok, "a later stage of the round reads it")
 	j.move(transcript.Speech, 3)
-	_, ok = j.At("critique", "a", "b")
+	_, ok = j.FindCurrent("critique", "a", "b")
 	require.False(t, ok, "a later round has its own")
-	_, ok = new(protocol.Record).At("critique", "a", "b")
+	_, ok = new(protocol.Record).FindCurrent("critique", "a", "b")
 	require.False(t, ok)
 }
 
 func TestSinceARound(t *testing.T) {
 	none := in(transcript.Speech, 1)
-	require.Empty(t, none.Since(0))
-	require.Empty(t, none.Since(1))
+	require.Empty(t, none.TurnsFrom(0))
+	require.Empty(t, none.TurnsFrom(1))
 
-	j := in(transcript.Prelude, 0)
-	j.run(phases(sequential("personas", protocol.Casting)))
+	j := in(transcript.Setup, 0)
+	j.run(phases(sequential("personas", protocol.PersonaAssigner)))
 	for _, round := range []int{1, 2, 4} { // nothing was said in round 3
 		j.move(transcript.Speech, round)
 		j.begin("respond")
@@ -302,14 +302,14 @@ func TestSinceARound(t *testing.T) {
 		{"one that is to come", 5, []string{}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			require.Equal(t, tt.want, order(j.Since(tt.round)))
+			require.Equal(t, tt.want, order(j.TurnsFrom(tt.round)))
 		})
 	}
 }
 
 func TestDropTakesOneOut(t *testing.T) {
 	names := func(r protocol.Record) (list []string) {
-		for _, s := range r.Seats {
+		for _, s := range r.Participants {
 			list = append(list, s.Name)
 		}
 		return list

@@ -41,7 +41,7 @@ type journal struct{ protocol.Record }
 // in is a journal with three participants, in a stage and round.
 func in(stage transcript.Kind, round int) *journal {
 	j := &journal{}
-	j.Seats = []transcript.Seat{{Name: "a"}, {Name: "b"}, {Name: "c"}}
+	j.Participants = []transcript.Profile{{Name: "a"}, {Name: "b"}, {Name: "c"}}
 	j.Judges = []string{"judge"}
 	j.Cursor.Run = 1
 	j.move(stage, round)
@@ -51,15 +51,15 @@ func in(stage transcript.Kind, round int) *journal {
 // move begins a stage.
 func (j *journal) move(stage transcript.Kind, round int) {
 	j.Seq++
-	j.Cursor = transcript.Cursor{Run: j.Cursor.Run, Round: round, Stage: stage, Since: j.Seq}
+	j.Cursor = transcript.Cursor{Run: j.Cursor.Run, Round: round, Stage: stage, PhaseSeq: j.Seq}
 }
 
-func (j *journal) begin(phase string) { j.Begin(phase, j.Seq+1) }
+func (j *journal) begin(phase string) { j.StartPhase(phase, j.Seq+1) }
 
 // say commits the turn of a step.
 func (j *journal) say(s protocol.Step) bool {
 	return j.Apply(transcript.Turn{
-		Key: s.Key, Kind: s.Kind, Order: s.Order, Horizon: s.Horizon, Output: s.Output, Seq: j.Seq + 1, Text: "text of " + s.Actor,
+		Key: s.Key, Kind: s.Kind, Order: s.Order, VisibleSeq: s.VisibleSeq, Contract: s.Contract, Seq: j.Seq + 1, Text: "text of " + s.Actor,
 	})
 }
 
@@ -67,7 +67,7 @@ func (j *journal) say(s protocol.Step) bool {
 func (j *journal) remark(id string) {
 	j.Apply(transcript.Turn{
 		Key:  transcript.Key{Run: j.Cursor.Run, Phase: "remark", Actor: "guest", Target: id},
-		Kind: transcript.Remark, Order: j.Place(), Seq: j.Seq + 1, Horizon: j.Seq,
+		Kind: transcript.Remark, Order: j.RemarkOrder(), Seq: j.Seq + 1, VisibleSeq: j.Seq,
 	})
 }
 
@@ -88,7 +88,7 @@ func (j *journal) run(p protocol.Protocol) {
 func plan(open []protocol.Step) []string {
 	list := []string{}
 	for _, s := range open {
-		list = append(list, fmt.Sprintf("%s/%s/%s %d %d", s.Phase, s.Actor, s.Target, s.Order, s.Horizon))
+		list = append(list, fmt.Sprintf("%s/%s/%s %d %d", s.Phase, s.Actor, s.Target, s.Order, s.VisibleSeq))
 	}
 	return list
 }

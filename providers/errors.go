@@ -6,24 +6,24 @@ import (
 	"time"
 )
 
-// Kind is a class of failures that call for the same answer.
-type Kind string
+// ErrorKind is a class of failures that call for the same answer.
+type ErrorKind string
 
 // The kinds of failures.
 const (
-	Network         Kind = "network"          // the connection failed, or a stream ended before its end
-	RateLimit       Kind = "rate_limit"       // the service asks to wait
-	API             Kind = "api_error"        // the service failed, or gave an error of no other kind
-	Timeout         Kind = "timeout"          // the call took longer than it may
-	ContextOverflow Kind = "context_overflow" // the prompt is larger than the model's window
-	Authentication  Kind = "authentication"   // the key is missing or refused
-	Validation      Kind = "validation"       // the request can never succeed as it is: an unknown model, a bad parameter
-	InvalidResponse Kind = "invalid_response" // the reply is empty or not what was asked for
+	Network         ErrorKind = "network"          // the connection failed, or a stream ended before its end
+	RateLimit       ErrorKind = "rate_limit"       // the service asks to wait
+	ServerError     ErrorKind = "server_error"     // the service failed, or gave an error of no other kind
+	Timeout         ErrorKind = "timeout"          // the call took longer than it may
+	ContextOverflow ErrorKind = "context_overflow" // the prompt is larger than the model's window
+	Authentication  ErrorKind = "authentication"   // the key is missing or refused
+	InvalidRequest  ErrorKind = "invalid_request"  // the request can never succeed as it is: an unknown model, a bad parameter
+	InvalidResponse ErrorKind = "invalid_response" // the reply is empty or not what was asked for
 )
 
 // Error is a failed call.
 type Error struct {
-	Kind       Kind
+	Kind       ErrorKind
 	RetryAfter time.Duration // how long the service asks to wait; 0 where it does not say
 	Partial    Response      // what had come until the failure
 	Err        error         // the cause
@@ -41,7 +41,7 @@ func (e *Error) Error() string {
 func (e *Error) Unwrap() error { return e.Err }
 
 // AsError is err as an *Error. One that has none in its chain is [Timeout] when it stems from an expired deadline, else
-// [API]. It is nil for a nil err.
+// [ServerError]. It is nil for a nil err.
 func AsError(err error) *Error {
 	if err == nil {
 		return nil
@@ -53,13 +53,13 @@ func AsError(err error) *Error {
 	case errors.Is(err, context.DeadlineExceeded):
 		return &Error{Kind: Timeout, Err: err}
 	}
-	return &Error{Kind: API, Err: err}
+	return &Error{Kind: ServerError, Err: err}
 }
 
-// Ended is the error of a call whose ctx has ended: the context's cause together with what had come until then. It is
-// [Timeout] where a deadline expired, else [API].
-func Ended(ctx context.Context, partial Response) *Error {
-	e := &Error{Kind: API, Partial: partial, Err: context.Cause(ctx)}
+// ContextError is the error of a call whose ctx has ended: the context's cause together with what had come until then. It is
+// [Timeout] where a deadline expired, else [ServerError].
+func ContextError(ctx context.Context, partial Response) *Error {
+	e := &Error{Kind: ServerError, Partial: partial, Err: context.Cause(ctx)}
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) || errors.Is(e.Err, context.DeadlineExceeded) {
 		e.Kind = Timeout
 	}

@@ -26,9 +26,9 @@ func TestErrorReadsKindThenCause(t *testing.T) {
 }
 
 func TestErrorUnwrapsToItsCause(t *testing.T) {
-	err := &providers.Error{Kind: providers.API, Err: fmt.Errorf("read reply: %w", errCause)}
+	err := &providers.Error{Kind: providers.ServerError, Err: fmt.Errorf("read reply: %w", errCause)}
 	require.ErrorIs(t, err, errCause)
-	require.NoError(t, (&providers.Error{Kind: providers.API}).Unwrap())
+	require.NoError(t, (&providers.Error{Kind: providers.ServerError}).Unwrap())
 }
 
 func TestAsError(t *testing.T) {
@@ -42,8 +42,8 @@ func TestAsError(t *testing.T) {
 		"typed, wrapped":      {fmt.Errorf("speak: %w", typed), typed},
 		"typed, joined":       {errors.Join(errCause, typed), typed},
 		"deadline":            {context.DeadlineExceeded, &providers.Error{Kind: providers.Timeout, Err: context.DeadlineExceeded}},
-		"cancelled":           {context.Canceled, &providers.Error{Kind: providers.API, Err: context.Canceled}},
-		"of no kind":          {errCause, &providers.Error{Kind: providers.API, Err: errCause}},
+		"cancelled":           {context.Canceled, &providers.Error{Kind: providers.ServerError, Err: context.Canceled}},
+		"of no kind":          {errCause, &providers.Error{Kind: providers.ServerError, Err: errCause}},
 		"typed over deadline": {&providers.Error{Kind: providers.Network, Err: context.DeadlineExceeded}, &providers.Error{Kind: providers.Network, Err: context.DeadlineExceeded}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -75,21 +75,21 @@ func TestEndedNamesTheCauseOfTheContext(t *testing.T) {
 	}
 	for name, test := range map[string]struct {
 		end   end
-		kind  providers.Kind
+		kind  providers.ErrorKind
 		cause error
 	}{
-		"cancelled":                    {cancelled(nil), providers.API, context.Canceled},
-		"cancelled for a reason":       {cancelled(errCause), providers.API, errCause},
+		"cancelled":                    {cancelled(nil), providers.ServerError, context.Canceled},
+		"cancelled for a reason":       {cancelled(errCause), providers.ServerError, errCause},
 		"cancelled for a deadline":     {cancelled(context.DeadlineExceeded), providers.Timeout, context.DeadlineExceeded},
 		"expired":                      {expired(nil), providers.Timeout, context.DeadlineExceeded},
 		"expired, with a cause":        {expired(errCause), providers.Timeout, errCause},
-		"cancelled by a typed failure": {cancelled(&providers.Error{Kind: providers.Network, Err: errCause}), providers.API, errCause},
+		"cancelled by a typed failure": {cancelled(&providers.Error{Kind: providers.Network, Err: errCause}), providers.ServerError, errCause},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, stop := test.end(t.Context())
 				defer stop()
-				err := providers.Ended(ctx, providers.Response{Text: "I was say"})
+				err := providers.ContextError(ctx, providers.Response{Text: "I was say"})
 				require.Equal(t, test.kind, err.Kind)
 				require.ErrorIs(t, err, test.cause)
 				require.Equal(t, "I was say", err.Partial.Text)

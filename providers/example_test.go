@@ -13,10 +13,10 @@ type parrot struct{}
 
 func (parrot) Generate(ctx context.Context, r providers.Request) (providers.Response, error) {
 	if ctx.Err() != nil {
-		return providers.Response{}, providers.Ended(ctx, providers.Response{})
+		return providers.Response{}, providers.ContextError(ctx, providers.Response{})
 	}
 	if len(r.Messages) == 0 {
-		return providers.Response{}, &providers.Error{Kind: providers.Validation, Err: errors.New("no message")}
+		return providers.Response{}, &providers.Error{Kind: providers.InvalidRequest, Err: errors.New("no message")}
 	}
 	text := r.Messages[len(r.Messages)-1].Text
 	if r.OnChunk != nil {
@@ -24,7 +24,7 @@ func (parrot) Generate(ctx context.Context, r providers.Request) (providers.Resp
 			return providers.Response{}, err
 		}
 	}
-	return providers.Response{Text: text, Finish: providers.Stop}, nil
+	return providers.Response{Text: text, FinishReason: providers.Stop}, nil
 }
 
 // A provider has one method. A failed call returns an error of a known kind.
@@ -35,7 +35,7 @@ func Example() {
 	})
 	fmt.Println(res.Text, err)
 	_, err = model.Generate(context.Background(), providers.Request{})
-	fmt.Println(providers.AsError(err).Kind == providers.Validation)
+	fmt.Println(providers.AsError(err).Kind == providers.InvalidRequest)
 	// Output:
 	// Ban cars? <nil>
 	// true

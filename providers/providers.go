@@ -31,13 +31,13 @@ import (
 // Provider is a language model, or a service that has several. It is safe for concurrent use.
 type Provider interface {
 	// Generate asks for one reply. When ctx ends it returns promptly. A failure is an *Error where the provider knows
-	// its kind; any other error is taken for [API]. The response of a failed call is empty: what the model had said
+	// its kind; any other error is taken for [ServerError]. The response of a failed call is empty: what the model had said
 	// until then is in [Error.Partial].
 	Generate(ctx context.Context, r Request) (Response, error)
 }
 
 // Checker is an optional power of a provider: to say before the first call whether the key is good and the model
-// exists. It returns nil where both are good or it cannot know, an *Error of kind [Authentication] or [Validation] where
+// exists. It returns nil where both are good or it cannot know, an *Error of kind [Authentication] or [InvalidRequest] where
 // they are not, and one of another kind where it could not find out.
 type Checker interface {
 	Check(ctx context.Context, model string) error
@@ -70,8 +70,8 @@ type Request struct {
 	Temperature *float64 `json:"temperature,omitempty"`
 	// MaxTokens caps the reply, reasoning included. 0 leaves it to the provider.
 	MaxTokens int `json:"max_tokens,omitempty"`
-	// Reply names the kind of structured reply that is wanted, such as "assessment/1"; empty for free text.
-	Reply string `json:"reply,omitempty"`
+	// SchemaName names the kind of structured reply that is wanted, such as "assessment/1"; empty for free text.
+	SchemaName string `json:"schema_name,omitempty"`
 	// Schema is the JSON Schema that the reply should follow; nil for free text. A provider without native schema
 	// output ignores it: the prompt describes the reply too, and the caller validates it.
 	Schema json.RawMessage `json:"schema,omitempty"`
@@ -81,20 +81,20 @@ type Request struct {
 	OnChunk func(text string) error `json:"-"`
 }
 
-// Finish says why a model stopped.
-type Finish string
+// FinishReason says why a model stopped.
+type FinishReason string
 
 // The reasons to stop.
 const (
-	Stop          Finish = "stop"           // it had said all
-	Length        Finish = "length"         // it was cut at the token cap
-	ContentFilter Finish = "content_filter" // the service withheld the rest
+	Stop          FinishReason = "stop"           // it had said all
+	Length        FinishReason = "length"         // it was cut at the token cap
+	ContentFilter FinishReason = "content_filter" // the service withheld the rest
 )
 
 // Response is a reply.
 type Response struct {
-	Text   string           `json:"text"`
-	Finish Finish           `json:"finish,omitempty"` // empty where the provider does not say
-	Model  string           `json:"model,omitempty"`  // that answered; empty where the provider does not say
-	Usage  transcript.Usage `json:"usage"`            // zero where the provider does not say
+	Text         string           `json:"text"`
+	FinishReason FinishReason     `json:"finish_reason,omitempty"` // empty where the provider does not say
+	Model        string           `json:"model,omitempty"`         // that answered; empty where the provider does not say
+	Usage        transcript.Usage `json:"usage"`                   // zero where the provider does not say
 }

@@ -35,8 +35,8 @@ func TestJSON(t *testing.T) {
 			`{"text": "Because.", "usage": {"input": 0, "output": 0}}`,
 		},
 		"a full response": {
-			providers.Response{Text: "Bec", Finish: providers.Length, Model: "m-1", Usage: transcript.Usage{Input: 9, Output: 3}},
-			`{"text": "Bec", "finish": "length", "model": "m-1", "usage": {"input": 9, "output": 3}}`,
+			providers.Response{Text: "Bec", FinishReason: providers.Length, Model: "m-1", Usage: transcript.Usage{Input: 9, Output: 3}},
+			`{"text": "Bec", "finish_reason": "length", "model": "m-1", "usage": {"input": 9, "output": 3}}`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

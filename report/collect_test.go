@@ -27,7 +27,7 @@ func (o own) Answer(r *protocol.Record) protocol.Answer {
 
 func TestAProtocolOfOnesOwnIsReported(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := duel(own{}, says(t, "One."), says(t, "Two."), says(t, assessment(false, 6, 6), `{"summary": "A draw.", "quality": 50}`))
+		s := duel(own{}, says(t, "One."), says(t, "Two."), says(t, roundAssessment(false, 6, 6), `{"summary": "A draw.", "quality": 50}`))
 		s.open(t)
 		s.run(t, nil)
 		require.Contains(t, markdown(t, s.collect(t)), "## Answer\n\n> What it says.\n\n")

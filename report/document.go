@@ -1,7 +1,7 @@
 package report
 
-// doc is the content of a report, independent of the format. Its texts are unescaped; each renderer escapes them.
-type doc struct {
+// document is the content of a report, independent of the format. Its texts are unescaped; each renderer escapes them.
+type document struct {
 	Title    string
 	Sections []section
 }
@@ -14,42 +14,42 @@ type section struct {
 
 // block is an element of a section. One of its fields is set, or Note and one other.
 type block struct {
-	Note   string // a sentence by the report
-	Quote  string // a text by a model or a user; may have several paragraphs
-	List   []string
-	Table  *table
-	Figure *figure // a drawing of data that a table contains too
-	Folds  []fold
+	Note         string // a sentence by the report
+	Quote        string // a text by a model or a user; may have several paragraphs
+	List         []string
+	Table        *table
+	Figure       *figure // a drawing of data that a table contains too
+	Collapsibles []collapsible
 }
 
 // table has row headers in its first column.
 type table struct {
-	Title string
-	Head  []string
-	Rows  [][]string
+	Title  string
+	Header []string
+	Rows   [][]string
 }
 
-// fold is a collapsible part of a section.
-type fold struct {
-	Title string // by the report
-	Parts []part
+// collapsible is a collapsible part of a section.
+type collapsible struct {
+	Title   string // by the report
+	Entries []entry
 }
 
-// part is one turn in the transcript.
-type part struct {
+// entry is one turn in the transcript.
+type entry struct {
 	Title, Note, Text string
 }
 
-// rows returns a block with a table, or no block if there are no rows.
-func rows(title string, head []string, list [][]string) []block {
+// tableBlock returns a block with a table, or no block if there are no tableBlock.
+func tableBlock(title string, head []string, list [][]string) []block {
 	if len(list) == 0 {
 		return nil
 	}
 	return []block{{Table: &table{title, head, list}}}
 }
 
-// list returns a block with a list below a sentence, or no block if there are no items.
-func list(note string, items []string) []block {
+// listBlock returns a block with a listBlock below a sentence, or no block if there are no items.
+func listBlock(note string, items []string) []block {
 	if len(items) == 0 {
 		return nil
 	}

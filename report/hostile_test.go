@@ -98,11 +98,11 @@ func everywhere(t testing.TB, text string) (list []*report.Report) {
 		r.Result.Protocol, r.Result.Answer.Data = name, data[name]
 		for i := range r.Result.Assessments {
 			a := &r.Result.Assessments[i]
-			said := judge.Assessment{Reasoning: text, Participants: []judge.Score{{Name: text, Score: 4}}, ShouldContinue: i == 0}
-			a.Output, a.Round = judge.AssessmentContract.Name(), 1
+			said := judge.Assessment{Reasoning: text, Participants: []judge.ParticipantAssessment{{Name: text, Score: 4}}, ShouldContinue: i == 0}
+			a.Contract, a.Round = judge.AssessmentContract.Name(), 1
 			a.Data, _ = json.Marshal(said)
 		}
-		r.Result.Turns[0].Output, r.Result.Turns[0].Data = vote.BallotContract.Name(), full[vote.Ballot](t, text)
+		r.Result.Turns[0].Contract, r.Result.Turns[0].Data = vote.BallotContract.Name(), full[vote.Ballot](t, text)
 		r.Result.Turns[1].Kind, r.Result.Turns[1].Flags = transcript.Remark, nil
 		list = append(list, r)
 	}

@@ -11,8 +11,8 @@ import (
 // tables contain the same data.
 func Markdown(w io.Writer, r *Report) error {
 	var m markdown
-	d := r.doc()
-	m.add("# %s", inline(d.Title))
+	d := r.document()
+	m.add("# %s", escapeInline(d.Title))
 	for _, s := range d.Sections {
 		m.add("## %s", s.Title)
 		for _, b := range s.Blocks {
@@ -37,25 +37,25 @@ func (m *markdown) add(format string, args ...any) {
 
 func (m *markdown) block(b block) {
 	if b.Note != "" {
-		m.add("%s", inline(b.Note))
+		m.add("%s", escapeInline(b.Note))
 	}
 	m.quote(b.Quote)
 	if len(b.List) > 0 {
 		items := make([]string, len(b.List))
 		for i, x := range b.List {
-			items[i] = "- " + inline(x)
+			items[i] = "- " + escapeInline(x)
 		}
 		m.add("%s", strings.Join(items, "\n"))
 	}
 	if b.Table != nil {
 		m.table(b.Table)
 	}
-	for _, f := range b.Folds {
+	for _, f := range b.Collapsibles {
 		m.add("<details open>\n<summary>%s</summary>", f.Title)
-		for _, p := range f.Parts {
-			m.add("### %s", inline(p.Title))
+		for _, p := range f.Entries {
+			m.add("### %s", escapeInline(p.Title))
 			m.quote(p.Text)
-			m.add("%s", inline(p.Note))
+			m.add("%s", escapeInline(p.Note))
 		}
 		m.add("</details>")
 	}
@@ -67,7 +67,7 @@ func (m *markdown) quote(text string) {
 	for _, p := range paragraphs(text) {
 		var lines []string
 		for l := range strings.SplitSeq(p, "\n") {
-			lines = append(lines, "> "+indented(l))
+			lines = append(lines, "> "+escapeIndented(l))
 		}
 		parts = append(parts, strings.Join(lines, "\\\n"))
 	}
@@ -78,47 +78,47 @@ func (m *markdown) quote(text string) {
 
 func (m *markdown) table(t *table) {
 	if t.Title != "" {
-		m.add("%s:", inline(t.Title))
+		m.add("%s:", escapeInline(t.Title))
 	}
-	lines := []string{row(t.Head), "|" + strings.Repeat("---|", len(t.Head))}
+	lines := []string{tableRow(t.Header), "|" + strings.Repeat("---|", len(t.Header))}
 	for _, cells := range t.Rows {
-		lines = append(lines, row(cells))
+		lines = append(lines, tableRow(cells))
 	}
 	m.add("%s", strings.Join(lines, "\n"))
 }
 
-func row(cells []string) string {
+func tableRow(cells []string) string {
 	made := make([]string, len(cells))
 	for i, c := range cells {
-		made[i] = special.Replace(line(c)) // a cell is never at the start of a line
+		made[i] = escapeSpecial.Replace(singleLine(c)) // a cell is never at the start of a line
 	}
 	return "| " + strings.Join(made, " | ") + " |"
 }
 
-// special escapes the characters that are markup anywhere in a line. It also keeps URLs from becoming links.
-var special = strings.NewReplacer(
+// escapeSpecial escapes the characters that are markup anywhere in a line. It also keeps URLs from becoming links.
+var escapeSpecial = strings.NewReplacer(
 	`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "#", `\#`, "|", `\|`, "~", `\~`, "$", `\$`,
 	"&", "&amp;", "<", "&lt;", ">", "&gt;", "@", "&#64;", "://", "&#58;//", "www.", "www&#46;",
 )
 
-// leading matches markup at the start of a line: list items, rules, and underlines that turn the line before into a
+// lineStart matches markup at the start of a line: list items, rules, and underlines that turn the line before into a
 // heading or a table.
-var leading = regexp.MustCompile(`^(?:[-+=:]|\d+[.)](?:\s|$))`)
+var lineStart = regexp.MustCompile(`^(?:[-+=:]|\d+[.)](?:\s|$))`)
 
-// escape escapes all markup in a line.
-func escape(l string) string {
-	return leading.ReplaceAllStringFunc(special.Replace(l), func(mark string) string {
+// escapeLine escapes all markup in a line.
+func escapeLine(l string) string {
+	return lineStart.ReplaceAllStringFunc(escapeSpecial.Replace(l), func(mark string) string {
 		at := strings.IndexAny(mark, "-+=:.)")
 		return mark[:at] + `\` + mark[at:]
 	})
 }
 
-// inline returns a text on one line with all markup escaped.
-func inline(text string) string { return escape(line(text)) }
+// escapeInline returns a text on one line with all markup escaped.
+func escapeInline(text string) string { return escapeLine(singleLine(text)) }
 
-// indented escapes a line and keeps its indentation, which would otherwise turn it into code.
-func indented(l string) string {
+// escapeIndented escapes a line and keeps its indentation, which would otherwise turn it into code.
+func escapeIndented(l string) string {
 	l = strings.ReplaceAll(l, "\t", "    ")
 	rest := strings.TrimLeft(l, " ")
-	return strings.Repeat("&nbsp;", len(l)-len(rest)) + escape(rest)
+	return strings.Repeat("&nbsp;", len(l)-len(rest)) + escapeLine(rest)
 }

@@ -10,40 +10,40 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// path returns the state transitions, the answers of people, and the participants who dropped out, in order.
-func (r *Report) path() []block {
+// transitionBlocks returns the state transitions, the answers of people, and the participants who dropped out, in order.
+func (r *Report) transitionBlocks() []block {
 	type step struct {
 		seq   int64
 		cells []string
 	}
 	var steps []step
-	for i, s := range r.Path {
+	for i, s := range r.Transitions {
 		stayed := ""
-		if i+1 < len(r.Path) {
-			stayed = took(r.Path[i+1].At.Sub(s.At))
+		if i+1 < len(r.Transitions) {
+			stayed = formatDuration(r.Transitions[i+1].At.Sub(s.At))
 		}
-		steps = append(steps, step{s.Seq, []string{moment(s.At), words(s.On), string(s.From) + " → " + string(s.To), fmt.Sprint(s.Round), stayed, because(s)}})
+		steps = append(steps, step{s.Seq, []string{formatTime(s.At), humanize(s.On), string(s.From) + " → " + string(s.To), fmt.Sprint(s.Round), stayed, transitionReason(s)}})
 	}
-	for _, d := range r.Decided {
-		steps = append(steps, step{d.Seq, []string{moment(d.At), "decided", "", "", "", "a person's answer: " + d.Action}})
+	for _, d := range r.Decisions {
+		steps = append(steps, step{d.Seq, []string{formatTime(d.At), "decided", "", "", "", "a person's answer: " + d.Action}})
 	}
 	for _, d := range r.Dropped {
-		steps = append(steps, step{d.Seq, []string{moment(d.At), "dropped", "", "", "", d.Name + " takes no further part"}})
+		steps = append(steps, step{d.Seq, []string{formatTime(d.At), "dropped", "", "", "", d.Name + " takes no further part"}})
 	}
 	slices.SortStableFunc(steps, func(a, b step) int { return cmp.Compare(a.seq, b.seq) })
 	var cells [][]string
 	for _, s := range steps {
 		cells = append(cells, s.cells)
 	}
-	return rows("Transitions; a state is left after the time that the debate stayed in it",
+	return tableBlock("Transitions; a state is left after the time that the debate stayed in it",
 		[]string{"When", "Event", "From and to", "Round", "Stayed", "Why"}, cells)
 }
 
-// because returns the reason for a transition.
-func because(s debate.StateChanged) string {
+// transitionReason returns the reason for a transition.
+func transitionReason(s debate.StateChanged) string {
 	var why []string
 	if s.Ending.Outcome != "" {
-		why = append(why, words(s.Ending.Outcome)+": "+s.Ending.Evidence)
+		why = append(why, humanize(s.Ending.Outcome)+": "+s.Ending.Evidence)
 	}
 	for _, p := range s.Problems {
 		why = append(why, p.String())
@@ -70,64 +70,64 @@ func (r *Report) failures() (list []*debate.Failure) {
 			if f == nil {
 				continue
 			}
-			if id := f.Key.String() + moment(f.At) + f.Message; !seen[id] {
+			if id := f.Key.String() + formatTime(f.At) + f.Message; !seen[id] {
 				seen[id] = true
 				list = append(list, f)
 			}
 		}
 	}
-	for _, s := range r.Path {
+	for _, s := range r.Transitions {
 		add(s.Failure)
 		if s.Question != nil {
 			add(s.Question.Failure)
 		}
-		add(s.Lost...)
+		add(s.OtherFailures...)
 	}
 	for _, d := range r.Dropped {
 		add(d.Failure)
-		add(d.Lost...)
+		add(d.OtherFailures...)
 	}
 	add(r.Result.Failure)
 	slices.SortStableFunc(list, func(a, b *debate.Failure) int { return a.At.Compare(b.At) })
 	return list
 }
 
-// troubles returns warnings, participants who dropped out, steps that finally failed, and failed attempts.
-func (r *Report) troubles() []block {
+// failureBlocks returns warnings, participants who dropped out, steps that finally failed, and failed attempts.
+func (r *Report) failureBlocks() []block {
 	var gone [][]string
 	for _, d := range r.Dropped {
-		gone = append(gone, []string{d.Name, moment(d.At), reason(d.Failure)})
+		gone = append(gone, []string{d.Name, formatTime(d.At), failureText(d.Failure)})
 	}
 	var steps, attempts [][]string
 	for _, f := range r.failures() {
 		model := strings.Trim(f.Provider+", "+f.Model, ", ")
-		steps = append(steps, []string{f.Key.Actor, f.Key.Phase, place(f.Key), moment(f.At), words(f.Kind), model, fmt.Sprint(f.Attempts), f.Message})
+		steps = append(steps, []string{f.Key.Actor, f.Key.Phase, roundLabel(f.Key), formatTime(f.At), humanize(f.Kind), model, fmt.Sprint(f.Attempts), f.Message})
 	}
 	for i := range r.Result.Turns {
 		t := &r.Result.Turns[i]
 		for n, a := range t.Attempts {
-			if a.Error != "" {
-				attempts = append(attempts, []string{who(t), fmt.Sprint(t.Round), fmt.Sprint(n + 1), words(a.Error), a.Message})
+			if a.ErrorKind != "" {
+				attempts = append(attempts, []string{turnLabel(t), fmt.Sprint(t.Round), fmt.Sprint(n + 1), humanize(a.ErrorKind), a.ErrorMessage})
 			}
 		}
 	}
 	return slices.Concat(
-		list("Warnings:", r.Result.Warnings),
-		rows("Who dropped out", []string{"Name", "When", "Why"}, gone),
-		rows("Steps that failed for good", []string{"Who", "Phase", "Round", "When", "Kind", "Model", "Attempts", "Message"}, steps),
-		rows("Attempts that failed before a turn came", []string{"Who", "Round", "Attempt", "Kind", "Message"}, attempts),
+		listBlock("Warnings:", r.Result.Warnings),
+		tableBlock("Who dropped out", []string{"Name", "When", "Why"}, gone),
+		tableBlock("Steps that failed for good", []string{"Who", "Phase", "Round", "When", "Kind", "Model", "Attempts", "Message"}, steps),
+		tableBlock("Attempts that failed before a turn came", []string{"Who", "Round", "Attempt", "Kind", "Message"}, attempts),
 	)
 }
 
-// place returns the round of a step, and its run unless it is the first.
-func place(k transcript.Key) string {
+// roundLabel returns the round of a step, and its run unless it is the first.
+func roundLabel(k transcript.Key) string {
 	if k.Run > 1 {
 		return fmt.Sprintf("%d of run %d", k.Round, k.Run)
 	}
 	return fmt.Sprint(k.Round)
 }
 
-func reason(f *debate.Failure) string {
+func failureText(f *debate.Failure) string {
 	if f == nil {
 		return ""
 	}

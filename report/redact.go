@@ -11,8 +11,8 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// gone replaces redacted text.
-const gone = "[redacted]"
+// redacted replaces redacted text.
+const redacted = "[redacted]"
 
 // Redact returns a copy of the report without text that was used only in prompts. It removes:
 //
@@ -26,51 +26,51 @@ const gone = "[redacted]"
 // prompt, and so do summaries, which are made from replies, and annotations. A redacted report is for readers. To move a
 // debate to another store, use package archive, which always includes the prompts.
 func (r *Report) Redact() *Report {
-	c, quoted := *r, r.quoted()
-	c.Redacted, c.Config = true, public(r.Config)
+	c, quoted := *r, r.errorTextRemover()
+	c.Redacted, c.Config = true, redactConfig(r.Config)
 	res := &c.Result
 	res.Background, res.Ending.Evidence = "", quoted.Replace(res.Ending.Evidence)
-	res.Turns, res.Assessments = each(res.Turns, turn), each(res.Assessments, turn)
-	res.Verdict, res.Failure = pointed(res.Verdict, turn), pointed(res.Failure, failure)
+	res.Turns, res.Assessments = mapSlice(res.Turns, redactTurn), mapSlice(res.Assessments, redactTurn)
+	res.Verdict, res.Failure = mapPointer(res.Verdict, redactTurn), mapPointer(res.Failure, redactFailure)
 	question := func(q debate.Question) debate.Question {
-		q.Cause, q.Failure = quoted.Replace(q.Cause), pointed(q.Failure, failure)
+		q.Cause, q.Failure = quoted.Replace(q.Cause), mapPointer(q.Failure, redactFailure)
 		return q
 	}
-	res.Question = pointed(res.Question, question)
-	res.Answer.Data = answerData(res.Protocol, res.Answer.Data)
-	res.Participants = each(res.Participants, func(s debate.Status) debate.Status {
-		s.Errors = each(s.Errors, func(string) string { return gone })
+	res.Question = mapPointer(res.Question, question)
+	res.Answer.Data = redactAnswerData(res.Protocol, res.Answer.Data)
+	res.Participants = mapSlice(res.Participants, func(s debate.ParticipantStatus) debate.ParticipantStatus {
+		s.Errors = mapSlice(s.Errors, func(string) string { return redacted })
 		return s
 	})
-	c.Path = each(c.Path, func(s debate.StateChanged) debate.StateChanged {
+	c.Transitions = mapSlice(c.Transitions, func(s debate.StateChanged) debate.StateChanged {
 		s.Ending.Evidence = quoted.Replace(s.Ending.Evidence)
-		s.Failure, s.Lost, s.Question = pointed(s.Failure, failure), each(s.Lost, lost), pointed(s.Question, question)
-		s.Problems = each(s.Problems, func(p protocol.Problem) protocol.Problem { return protocol.Problem{Field: p.Field, Reason: gone} })
+		s.Failure, s.OtherFailures, s.Question = mapPointer(s.Failure, redactFailure), mapSlice(s.OtherFailures, redactLost), mapPointer(s.Question, question)
+		s.Problems = mapSlice(s.Problems, func(p protocol.Problem) protocol.Problem { return protocol.Problem{Field: p.Field, Reason: redacted} })
 		return s
 	})
-	c.Dropped = each(c.Dropped, func(d debate.Dropped) debate.Dropped {
-		d.Failure, d.Lost = pointed(d.Failure, failure), each(d.Lost, lost)
+	c.Dropped = mapSlice(c.Dropped, func(d debate.Dropped) debate.Dropped {
+		d.Failure, d.OtherFailures = mapPointer(d.Failure, redactFailure), mapSlice(d.OtherFailures, redactLost)
 		return d
 	})
 	return &c
 }
 
-// quoted returns a replacer that removes the messages of failures from texts that quote them, such as an ending's
+// errorTextRemover returns a replacer that removes the messages of failures from texts that quote them, such as an ending's
 // evidence.
-func (r *Report) quoted() *strings.Replacer {
+func (r *Report) errorTextRemover() *strings.Replacer {
 	failures := r.failures()
 	slices.SortFunc(failures, func(a, b *debate.Failure) int { return len(b.Message) - len(a.Message) }) // one may be the prefix of another
 	var pairs []string
 	for _, f := range failures {
 		if f.Message != "" {
-			pairs = append(pairs, f.Message, gone)
+			pairs = append(pairs, f.Message, redacted)
 		}
 	}
 	return strings.NewReplacer(pairs...)
 }
 
-// each returns a new list with f applied to each item, or nil for a nil list.
-func each[T any](list []T, f func(T) T) []T {
+// mapSlice returns a new list with f applied to mapSlice item, or nil for a nil list.
+func mapSlice[T any](list []T, f func(T) T) []T {
 	if list == nil {
 		return nil
 	}
@@ -81,8 +81,8 @@ func each[T any](list []T, f func(T) T) []T {
 	return made
 }
 
-// pointed returns a pointer to f(*p), or nil if p is nil.
-func pointed[T any](p *T, f func(T) T) *T {
+// mapPointer returns a pointer to f(*p), or nil if p is nil.
+func mapPointer[T any](p *T, f func(T) T) *T {
 	if p == nil {
 		return nil
 	}
@@ -90,43 +90,43 @@ func pointed[T any](p *T, f func(T) T) *T {
 	return &v
 }
 
-func turn(t transcript.Turn) transcript.Turn {
-	if t.Kind == transcript.Prelude {
-		t.Text, t.Data = gone, nil
+func redactTurn(t transcript.Turn) transcript.Turn {
+	if t.Kind == transcript.Setup {
+		t.Text, t.Data = redacted, nil
 	}
-	t.Attempts = each(t.Attempts, attempt)
+	t.Attempts = mapSlice(t.Attempts, redactAttempt)
 	return t
 }
 
-func attempt(a transcript.Attempt) transcript.Attempt {
-	if a.Message != "" {
-		a.Message = gone
+func redactAttempt(a transcript.Attempt) transcript.Attempt {
+	if a.ErrorMessage != "" {
+		a.ErrorMessage = redacted
 	}
 	return a
 }
 
-func failure(f debate.Failure) debate.Failure {
+func redactFailure(f debate.Failure) debate.Failure {
 	return debate.Failure{
-		Key: f.Key, Kind: f.Kind, Provider: f.Provider, Model: f.Model, Attempts: f.Attempts, Tried: each(f.Tried, attempt),
-		Began: f.Began, At: f.At, Message: gone, Recoverable: f.Recoverable,
+		Key: f.Key, Kind: f.Kind, Provider: f.Provider, Model: f.Model, Attempts: f.Attempts, AttemptDetails: mapSlice(f.AttemptDetails, redactAttempt),
+		Started: f.Started, At: f.At, Message: redacted, Recoverable: f.Recoverable,
 	}
 }
 
-func lost(f *debate.Failure) *debate.Failure { return pointed(f, failure) }
+func redactLost(f *debate.Failure) *debate.Failure { return mapPointer(f, redactFailure) }
 
-// answerData returns an answer's data without the titles of retrieved documents and without the sources of role
+// redactAnswerData returns an answer's data without the titles of retrieved documents and without the sources of role
 // prompts.
-func answerData(protocol string, data json.RawMessage) json.RawMessage {
+func redactAnswerData(protocol string, data json.RawMessage) json.RawMessage {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(data, &fields); err != nil {
 		return data
 	}
-	roles := read[[]refine.Assignment](fields["roles"])
+	roles := decodeOrZero[[]refine.RoleAssignment](fields["roles"])
 	switch {
 	case fields["templates"] != nil:
 		delete(fields, "templates")
 	case protocol == (refine.Protocol{}).Name() && len(roles) > 0:
-		fields["roles"], _ = json.Marshal(each(roles, assignment)) // plain data always encodes
+		fields["roles"], _ = json.Marshal(mapSlice(roles, redactAssignment)) // plain data always encodes
 	default:
 		return data
 	}
@@ -134,33 +134,33 @@ func answerData(protocol string, data json.RawMessage) json.RawMessage {
 	return data
 }
 
-func assignment(a refine.Assignment) refine.Assignment {
+func redactAssignment(a refine.RoleAssignment) refine.RoleAssignment {
 	if a.Source != "built-in" && a.Source != "configuration" {
-		a.Source = gone
+		a.Source = redacted
 	}
 	return a
 }
 
-// allowed lists the fields of a configuration that may be published. Redact removes all other fields.
-type allowed struct {
+// publicConfig lists the fields of a configuration that may be published. Redact removes all other fields.
+type publicConfig struct {
 	ID       string `json:"id,omitempty"`
 	Topic    string `json:"topic"`
 	Protocol struct {
-		Name  string          `json:"name"`
-		Bench json.RawMessage `json:"bench,omitempty"`
+		Name string          `json:"name"`
+		Jury json.RawMessage `json:"jury,omitempty"`
 	} `json:"protocol"`
-	Participants []allowedSeat   `json:"participants"`
-	Judges       []allowedSeat   `json:"judges,omitempty"`
-	Substitutes  []allowedSeat   `json:"substitutes,omitempty"`
-	Casting      allowedSeat     `json:"casting,omitzero"`
-	Summarizer   allowedSeat     `json:"summarizer,omitzero"`
-	Retriever    allowedSeat     `json:"retriever,omitzero"`
-	Embedder     allowedSeat     `json:"embedder,omitzero"`
+	Participants []publicActor   `json:"participants"`
+	Judges       []publicActor   `json:"judges,omitempty"`
+	Substitutes  []publicActor   `json:"substitutes,omitempty"`
+	Casting      publicActor     `json:"persona_assigner,omitzero"`
+	Summarizer   publicActor     `json:"summarizer,omitzero"`
+	Retriever    publicActor     `json:"retriever,omitzero"`
+	Embedder     publicActor     `json:"embedder,omitzero"`
 	Limits       json.RawMessage `json:"limits,omitempty"`
 	Prices       json.RawMessage `json:"prices,omitempty"`
 }
 
-type allowedSeat struct {
+type publicActor struct {
 	Name        string   `json:"name,omitempty"`
 	Role        string   `json:"role,omitempty"`
 	Side        string   `json:"side,omitempty"`
@@ -173,9 +173,9 @@ type allowedSeat struct {
 	Window      int      `json:"window,omitempty"`
 }
 
-// public returns a configuration with only the allowed fields, or nil if it cannot be read.
-func public(config json.RawMessage) json.RawMessage {
-	var a allowed
+// redactConfig returns a configuration with only the allowed fields, or nil if it cannot be read.
+func redactConfig(config json.RawMessage) json.RawMessage {
+	var a publicConfig
 	if err := json.Unmarshal(config, &a); err != nil {
 		return nil
 	}

@@ -36,8 +36,8 @@ import (
 	"github.com/elenchus-go/debate/fsm"
 )
 
-// format is the version of the report format that this package reads and writes.
-const format = 1
+// formatVersion is the version of the report formatVersion that this package reads and writes.
+const formatVersion = 1
 
 // Report describes a debate at one point in its history. [Collect] fills it.
 type Report struct {
@@ -45,51 +45,51 @@ type Report struct {
 	Redacted bool            `json:"redacted,omitempty"` // true if Redact made the report
 	Config   json.RawMessage `json:"config,omitempty"`   // current configuration; debate.Engine.ParseConfig reads it
 	Result   debate.Result   `json:"result"`
-	// Path holds all state transitions, including those of runs that a reset ended. Decided holds the answers that people
+	// Transitions holds all state transitions, including those of runs that a reset ended. Decided holds the answers that people
 	// gave to the debate's questions.
-	Path    []debate.StateChanged `json:"path"`
-	Decided []debate.Decided      `json:"decided,omitempty"`
-	Dropped []debate.Dropped      `json:"dropped,omitempty"` // participants who dropped out of the current run
+	Transitions []debate.StateChanged `json:"transitions"`
+	Decisions   []debate.Decided      `json:"decisions,omitempty"`
+	Dropped     []debate.Dropped      `json:"dropped,omitempty"` // participants who dropped out of the current run
 }
 
 // Collect reads a debate from its store and returns a report on it. The debate may continue meanwhile; the report shows
 // one point in its history. For runs that a reset ended, the report has only the state transitions.
 func Collect(ctx context.Context, d *debate.Debate) (*Report, error) {
-	r := &Report{Format: format}
-	var last *debate.Moment
+	r := &Report{Format: formatVersion}
+	var last *debate.Snapshot
 	for m, err := range d.Replay(ctx) {
 		if err != nil {
 			return nil, fmt.Errorf("collect report of debate %s: %w", d.ID(), err)
 		}
-		r.note(m.Event)
+		r.addEvent(m.Event)
 		last = m
 	}
 	if last == nil {
 		return nil, fmt.Errorf("collect report of debate %s: its journal is empty", d.ID())
 	}
 	r.Result = *last.Result()
-	return r.settled()
+	return r.normalized()
 }
 
-// note adds an event from the journal.
-func (r *Report) note(ev debate.Event) {
+// addEvent adds an event from the journal.
+func (r *Report) addEvent(ev debate.Event) {
 	switch ev := ev.(type) {
 	case debate.ConfigChanged:
 		r.Config = ev.Config
 	case debate.StateChanged:
-		r.Path = append(r.Path, ev)
+		r.Transitions = append(r.Transitions, ev)
 		if ev.On == fsm.Reset {
 			r.Dropped = nil
 		}
 	case debate.Decided:
-		r.Decided = append(r.Decided, ev)
+		r.Decisions = append(r.Decisions, ev)
 	case debate.Dropped:
 		r.Dropped = append(r.Dropped, ev)
 	}
 }
 
-// settled returns a copy of the report that shares no memory with the store and equals what its JSON decodes to.
-func (r *Report) settled() (*Report, error) {
+// normalized returns a copy of the report that shares no memory with the store and equals what its JSON decodes to.
+func (r *Report) normalized() (*Report, error) {
 	raw, err := json.Marshal(r)
 	if err != nil {
 		return nil, fmt.Errorf("encode report of debate %s: %w", r.Result.ID, err)
@@ -102,45 +102,45 @@ func (r *Report) settled() (*Report, error) {
 // that this version knows.
 func (r *Report) UnmarshalJSON(b []byte) error {
 	type plain Report // without methods
-	if err := newer(b); err != nil {
+	if err := checkFormat(b); err != nil {
 		return err
 	}
 	return json.Unmarshal(b, (*plain)(r))
 }
 
-// newer returns an error if the format of a report is newer than the one that this version knows.
-func newer(b []byte) error {
+// checkFormat returns an error if the format of a report is checkFormat than the one that this version knows.
+func checkFormat(b []byte) error {
 	var file struct {
 		Format int `json:"format"`
 	}
 	if err := json.Unmarshal(b, &file); err != nil {
 		return fmt.Errorf("read report: %w", err)
 	}
-	if file.Format > format {
+	if file.Format > formatVersion {
 		return fmt.Errorf("read report: its format is %d, this version of the library knows formats up to %d: %w",
-			file.Format, format, debate.ErrUnsupported)
+			file.Format, formatVersion, debate.ErrUnsupported)
 	}
 	return nil
 }
 
-// settings holds the fields of the configuration that a report shows.
-type settings struct {
+// shownConfig holds the fields of the configuration that a report shows.
+type shownConfig struct {
 	Protocol struct {
-		Bench json.RawMessage `json:"bench"`
+		Jury json.RawMessage `json:"jury"`
 	} `json:"protocol"`
 	Participants []debate.Participant       `json:"participants"`
 	Judges       []debate.Participant       `json:"judges"`
 	Prices       map[string]json.RawMessage `json:"prices"`
 }
 
-// settings returns the fields that can be read.
-func (r *Report) settings() (s settings) {
+// shownConfig returns the fields that can be read.
+func (r *Report) shownConfig() (s shownConfig) {
 	_ = json.Unmarshal(r.Config, &s) // fields that cannot be read are not shown
 	return s
 }
 
-// read decodes data, and returns the zero value if that fails.
-func read[T any](data json.RawMessage) (v T) {
+// decodeOrZero decodes data, and returns the zero value if that fails.
+func decodeOrZero[T any](data json.RawMessage) (v T) {
 	if err := json.Unmarshal(data, &v); err != nil {
 		return *new(T)
 	}

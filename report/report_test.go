@@ -129,7 +129,7 @@ func TestReportsOfDebatesThatDidNotComplete(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := duel(panel.Protocol{}, says(t, tt.ada...), says(t, tt.bo...), says(t, assessment(false, 6, 6), `{"summary": "Well.", "quality": 50}`))
+				s := duel(panel.Protocol{}, says(t, tt.ada...), says(t, tt.bo...), says(t, roundAssessment(false, 6, 6), `{"summary": "Well.", "quality": 50}`))
 				s.config.OnFailure = tt.policy
 				s.open(t)
 				tt.stage(t, s)
@@ -149,7 +149,7 @@ func TestReportsOfDebatesThatDidNotComplete(t *testing.T) {
 
 func TestWhoDroppedOutIsReported(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		down := &providers.Error{Kind: providers.API, Err: errors.New("overloaded")}
+		down := &providers.Error{Kind: providers.ServerError, Err: errors.New("overloaded")}
 		s := duel(panel.Protocol{}, says(t, "One."), says(t, "Two."), says(t, "no", "no", `{"summary": "Well.", "quality": 50}`))
 		s.models["cy"] = says(t, down, down, down)
 		s.config.Participants = append(s.config.Participants, debate.Participant{Name: "Cy", Provider: "cy"})
@@ -160,7 +160,7 @@ func TestWhoDroppedOutIsReported(t *testing.T) {
 		require.Contains(t, text, "| dropped |  |  |  | Cy takes no further part |")
 		require.Contains(t, text, "Who dropped out:\n\n| Name | When | Why |\n|---|---|---|\n| Cy | ")
 		require.Contains(t, text, "Steps that failed for good:\n\n")
-		require.Contains(t, text, "| api error | cy | 3 | api\\_error: overloaded |")
+		require.Contains(t, text, "| server error | cy | 3 | server\\_error: overloaded |")
 		require.Contains(t, text, "- Round 1: no valid assessment came. Neutral values stand for it.\n")
 		require.Contains(t, text, "the first reply was invalid · no valid reply came, defaults stand for it")
 	})
@@ -168,7 +168,7 @@ func TestWhoDroppedOutIsReported(t *testing.T) {
 
 func TestWhoDroppedOutOfAnEarlierRunIsNot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		down := &providers.Error{Kind: providers.API, Err: errors.New("overloaded")}
+		down := &providers.Error{Kind: providers.ServerError, Err: errors.New("overloaded")}
 		s := duel(panel.Protocol{}, says(t, &providers.Error{Kind: providers.Authentication, Err: errors.New("who are you")}), says(t), says(t))
 		s.models["cy"] = says(t, down, down, down)
 		s.config.Participants = append([]debate.Participant{{Name: "Cy", Provider: "cy"}}, s.config.Participants...)
@@ -211,26 +211,26 @@ func TestEstimatesAndCostsAreMarked(t *testing.T) {
 const secret = "swordfish"
 
 func TestARedactedReportHasNoWordsOfPrompts(t *testing.T) {
-	quote := &providers.Error{Kind: providers.API, Err: errors.New("cannot process: " + secret)}
+	quote := &providers.Error{Kind: providers.ServerError, Err: errors.New("cannot process: " + secret)}
 	said := func(name string) debate.Participant {
 		return debate.Participant{Name: name, Persona: secret, Instructions: secret, Position: name + " is right"}
 	}
 	for name, p := range map[string]protocol.Protocol{
 		"panel":   panel.Protocol{Personas: panel.Binary},
-		"refine":  refine.Protocol{Roles: map[string]refine.Role{"own": {System: secret, Source: "roles/" + secret + ".txt"}}},
+		"refine":  refine.Protocol{Roles: map[string]refine.RolePrompt{"own": {System: secret, Source: "roles/" + secret + ".txt"}}},
 		"skeptic": skeptic.Protocol{Templates: 1},
 	} {
 		for _, policy := range []debate.FailurePolicy{debate.Degrade, debate.Ask} {
 			t.Run(name+" "+string(policy), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					s := duel(p, says(t, "One.", quote, "Three.", quote, quote), says(t, "Two.", quote, quote, quote),
-						says(t, assessment(true, 6, 6), `{"summary": "Well.", "quality": 50}`))
+						says(t, roundAssessment(true, 6, 6), `{"summary": "Well.", "quality": 50}`))
 					s.models["cast"] = says(t, protocol.Personas{Personas: []protocol.Persona{
 						{Name: "Ada", Persona: secret, Position: secret, KeyArguments: []string{secret}},
 						{Name: "Bo", Persona: secret, Position: secret, KeyArguments: []string{secret}},
 					}})
 					s.models["found"] = says(t, skeptic.Documents{Documents: []skeptic.Document{{Title: secret, Text: secret}}})
-					s.config.Retriever.Provider, s.config.Casting.Provider = "found", "cast"
+					s.config.Retriever.Provider, s.config.PersonaAssigner.Provider = "found", "cast"
 					s.config.Background, s.config.Labels = secret, map[string]string{"client": secret}
 					for i, name := range []string{"Ada", "Bo"} {
 						seat := said(name)
@@ -261,14 +261,14 @@ func TestARedactedReportHasNoWordsOfPrompts(t *testing.T) {
 }
 
 func TestRedactionReachesEveryFailure(t *testing.T) {
-	f := &debate.Failure{Message: "said " + secret, Kind: providers.API, Tried: []transcript.Attempt{{Error: "api_error", Message: secret}}}
+	f := &debate.Failure{Message: "said " + secret, Kind: providers.ServerError, AttemptDetails: []transcript.Attempt{{ErrorKind: "server_error", ErrorMessage: secret}}}
 	longer := &debate.Failure{Message: "said " + secret + " and " + secret}
 	r := &report.Report{
-		Path: []debate.StateChanged{{
-			Failure: f, Lost: []*debate.Failure{longer}, Question: &debate.Question{Cause: f.Error(), Failure: f},
+		Transitions: []debate.StateChanged{{
+			Failure: f, OtherFailures: []*debate.Failure{longer}, Question: &debate.Question{Cause: f.Error(), Failure: f},
 			Problems: []protocol.Problem{{Field: "judges", Reason: secret}}, Ending: transcript.Ending{Evidence: longer.Error()},
 		}},
-		Dropped: []debate.Dropped{{Failure: f, Lost: []*debate.Failure{f}}},
+		Dropped: []debate.Dropped{{Failure: f, OtherFailures: []*debate.Failure{f}}},
 		Result:  debate.Result{Failure: f, Question: &debate.Question{Cause: longer.Error()}},
 	}
 	require.Contains(t, markdown(t, r), "| said swordfish and swordfish |", "what was lost beside is listed")
@@ -276,11 +276,11 @@ func TestRedactionReachesEveryFailure(t *testing.T) {
 	for _, text := range []string{encode(t, r), markdown(t, r), html(t, r)} {
 		require.NotContains(t, text, secret)
 	}
-	require.Contains(t, markdown(t, r), "api error", "kinds stay")
+	require.Contains(t, markdown(t, r), "server error", "kinds stay")
 }
 
 func TestARedactedReportSaysWhichRolesAreBuiltIn(t *testing.T) {
-	roles := []refine.Assignment{{Agent: "Ada", Role: "own", Source: "roles/" + secret}, {Agent: "Bo", Role: "cost", Source: "configuration"}, {Agent: "Cy", Role: "testing", Source: "built-in"}}
+	roles := []refine.RoleAssignment{{Agent: "Ada", Role: "own", Source: "roles/" + secret}, {Agent: "Bo", Role: "cost", Source: "configuration"}, {Agent: "Cy", Role: "testing", Source: "built-in"}}
 	for name, source := range map[string]string{refine.Protocol{}.Name(): "[redacted]", "another/1": "roles/" + secret} {
 		r := &report.Report{Result: debate.Result{Protocol: name}}
 		r.Result.Answer.Data = json.RawMessage(encode(t, refine.Result{Roles: roles}))
@@ -315,12 +315,12 @@ type keyed struct {
 }
 
 func TestSeveralJudgesGoByTheirBench(t *testing.T) {
-	r := &report.Report{Config: json.RawMessage(`{"protocol": {"name": "panel/1", "bench": {"scores": "median"}}}`)}
+	r := &report.Report{Config: json.RawMessage(`{"protocol": {"name": "panel/1", "jury": {"aggregation": "median"}}}`)}
 	for i, ada := range []float64{1, 8, 9} {
-		a := assessment(true, ada, 5)
+		a := roundAssessment(true, ada, 5)
 		a.Participants[0].Score, a.Participants[1].Score = ada, 5
 		r.Result.Assessments = append(r.Result.Assessments, transcript.Turn{
-			Key: transcript.Key{Round: 1, Actor: string(rune('J' + i))}, Output: judge.AssessmentContract.Name(), Data: json.RawMessage(encode(t, a)),
+			Key: transcript.Key{Round: 1, Actor: string(rune('J' + i))}, Contract: judge.AssessmentContract.Name(), Data: json.RawMessage(encode(t, a)),
 		})
 	}
 	require.Contains(t, markdown(t, r), "| 1 | 8 | 5 | 6.5 |")
@@ -331,7 +331,7 @@ func TestSeveralJudgesGoByTheirBench(t *testing.T) {
 func assessed(t *testing.T, turns ...transcript.Turn) *report.Report {
 	t.Helper()
 	for i := range turns {
-		turns[i].Output = judge.AssessmentContract.Name()
+		turns[i].Contract = judge.AssessmentContract.Name()
 	}
 	return &report.Report{Result: debate.Result{Assessments: turns}}
 }
@@ -339,10 +339,10 @@ func assessed(t *testing.T, turns ...transcript.Turn) *report.Report {
 // A ruling of each round moves one score; the others stay where they are, and rounds without a ruling have no values.
 func TestTheScoresOfAnArbitrationAreDrawnRoundByRound(t *testing.T) {
 	moved := func(round int, category string, before, after float64) arbitration.Adjustment {
-		return arbitration.Adjustment{Round: round, Score: arbitration.Score{Category: category, Before: before, After: after}}
+		return arbitration.Adjustment{Round: round, ScoreChange: arbitration.ScoreChange{Category: category, Before: before, After: after}}
 	}
 	res := arbitration.Result{
-		Scale: 20, Scores: []arbitration.Score{{Category: "market", Before: 4, After: 5}, {Category: "team", Before: 8, After: 8}},
+		Scale: 20, Scores: []arbitration.ScoreChange{{Category: "market", Before: 4, After: 5}, {Category: "team", Before: 8, After: 8}},
 		Topics: []arbitration.Adjustment{moved(1, "market", 4, 6), moved(3, "market", 6, 5)},
 	}
 	r := &report.Report{Result: debate.Result{Protocol: arbitration.Protocol{}.Name()}}
@@ -361,7 +361,7 @@ func TestALineIsBrokenWhereNobodyWasScored(t *testing.T) {
 	turn := func(round int, names ...string) transcript.Turn {
 		var a judge.Assessment
 		for _, name := range names {
-			a.Participants = append(a.Participants, judge.Score{Name: name, Score: 6})
+			a.Participants = append(a.Participants, judge.ParticipantAssessment{Name: name, Score: 6})
 		}
 		return transcript.Turn{Key: transcript.Key{Round: round, Actor: "J"}, Data: json.RawMessage(encode(t, a))}
 	}
@@ -377,12 +377,12 @@ func TestADrawingHasNumbersOnly(t *testing.T) {
 			`{"participants": [{"name": "Ada", "score": ` + score + `}], "quality": ` + score + `}`)}
 	}
 	r := assessed(t, turn("J", "", "1e308"), turn("J", judge.Swapped, "1e308"), turn("K", "", "-1e308"), turn("K", judge.Swapped, "-1e308"))
-	r.Result.Turns = []transcript.Turn{{Began: time.Unix(1, 0), Ended: time.Unix(1, 0)}} // that took no time at all
+	r.Result.Turns = []transcript.Turn{{Started: time.Unix(1, 0), Ended: time.Unix(1, 0)}} // that took no time at all
 	require.NotContains(t, html(t, r), "NaN")
 }
 
 func TestVectorsAreNotSaid(t *testing.T) {
-	r := &report.Report{Result: debate.Result{Turns: []transcript.Turn{{Key: transcript.Key{Actor: "embedder"}, Kind: transcript.Vectors, Text: "vectors"}}}}
+	r := &report.Report{Result: debate.Result{Turns: []transcript.Turn{{Key: transcript.Key{Actor: "embedder"}, Kind: transcript.Embeddings, Text: "vectors"}}}}
 	require.NotContains(t, markdown(t, r), "> vectors")
 	require.Contains(t, markdown(t, r), "| 1 | embedder, ", "but they took their time")
 }

@@ -20,14 +20,14 @@ type series struct {
 	values map[int]float64
 }
 
-// scale is the data of the score chart. The series are in the order of their first values.
-type scale struct {
-	of     string // title: what is scored, and by whom
-	most   float64
-	series []series
+// scoreChart is the data of the score chart. The series are in the order of their first values.
+type scoreChart struct {
+	title   string // title: what is scored, and by whom
+	maximum float64
+	series  []series
 }
 
-func (s *scale) set(name string, round int, value float64) {
+func (s *scoreChart) set(name string, round int, value float64) {
 	if math.IsNaN(value) {
 		return
 	}
@@ -39,7 +39,7 @@ func (s *scale) set(name string, round int, value float64) {
 }
 
 // rounds returns the rounds that have values, in order.
-func (s *scale) rounds() []int {
+func (s *scoreChart) rounds() []int {
 	all := map[int]bool{}
 	for _, x := range s.series {
 		for round := range x.values {
@@ -51,24 +51,24 @@ func (s *scale) rounds() []int {
 
 func sorted[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
 
-// assessment is the combined assessment of a round.
-type assessment struct {
-	round int
-	joint judge.Opinion[judge.Assessment]
+// roundAssessment is the combined roundAssessment of a round.
+type roundAssessment struct {
+	round    int
+	combined judge.Opinion[judge.Assessment]
 }
 
-// assessed returns the assessments by round. The bench combines those of several judges.
-func (r *Report) assessed() (list []assessment) {
+// roundAssessments returns the assessments by round. The bench combines those of several judges.
+func (r *Report) roundAssessments() (list []roundAssessment) {
 	byRound := map[int][]transcript.Turn{}
 	for _, t := range r.Result.Assessments {
-		if t.Output == judge.AssessmentContract.Name() {
+		if t.Contract == judge.AssessmentContract.Name() {
 			byRound[t.Round] = append(byRound[t.Round], t)
 		}
 	}
-	bench := read[judge.Bench](r.settings().Protocol.Bench)
+	bench := decodeOrZero[judge.Jury](r.shownConfig().Protocol.Jury)
 	for _, round := range sorted(byRound) {
-		if joint, ok := bench.Assess(judge.Opinions[judge.Assessment](byRound[round])); ok {
-			list = append(list, assessment{round, joint})
+		if joint, ok := bench.CombineAssessments(judge.Opinions[judge.Assessment](byRound[round])); ok {
+			list = append(list, roundAssessment{round, joint})
 		}
 	}
 	return list
@@ -77,24 +77,24 @@ func (r *Report) assessed() (list []assessment) {
 // scores returns the judges' scores by round. Depending on the protocol it adds the scores that rulings change, the
 // skeptic's scores for the answer, or the confidence of the voters.
 func (r *Report) scores() []block {
-	s := &scale{of: "Scores by the judges, of 10", most: 10}
+	s := &scoreChart{title: "Scores by the judges, of 10", maximum: 10}
 	var failed []string
-	for _, a := range r.assessed() {
-		for _, p := range a.joint.Value.Participants {
+	for _, a := range r.roundAssessments() {
+		for _, p := range a.combined.Value.Participants {
 			s.set(p.Name, a.round, p.Score)
 		}
-		s.set("quality of the round", a.round, a.joint.Value.Quality)
-		if a.joint.Failed {
+		s.set("quality of the round", a.round, a.combined.Value.Quality)
+		if a.combined.Failed {
 			failed = append(failed, fmt.Sprintf("Round %d: no valid assessment came. Neutral values stand for it.", a.round))
 		}
 	}
 	switch r.Result.Protocol {
 	case arbitration.Protocol{}.Name():
-		s.move(read[arbitration.Result](r.Result.Answer.Data))
+		s.addRulings(decodeOrZero[arbitration.Result](r.Result.Answer.Data))
 	case skeptic.Protocol{}.Name():
-		s.doubt(read[skeptic.Trace](r.Result.Answer.Data))
+		s.addCritiques(decodeOrZero[skeptic.Trace](r.Result.Answer.Data))
 	case vote.Protocol{}.Name():
-		s.trust(r.Result.Turns)
+		s.addConfidence(r.Result.Turns)
 	}
 	rounds := s.rounds()
 	if len(rounds) == 0 {
@@ -109,20 +109,20 @@ func (r *Report) scores() []block {
 		for i, round := range rounds {
 			text := ""
 			if v, ok := x.values[round]; ok {
-				text = score(v)
+				text = formatScore(v)
 			}
 			cells[i] = append(cells[i], text)
 		}
 	}
-	return slices.Concat([]block{{Figure: s.chart()}}, rows(s.of, head, cells), list("", failed))
+	return slices.Concat([]block{{Figure: s.draw()}}, tableBlock(s.title, head, cells), listBlock("", failed))
 }
 
-// move adds the scores of the evaluation after each ruling. Round 0 has the initial scores.
-func (s *scale) move(res arbitration.Result) {
+// addRulings adds the scores of the evaluation after each ruling. Round 0 has the initial scores.
+func (s *scoreChart) addRulings(res arbitration.Result) {
 	if len(res.Topics) == 0 || res.Scale <= 0 {
 		return
 	}
-	s.of, s.most = "Scores of the evaluation after each ruling, of "+score(res.Scale), res.Scale
+	s.title, s.maximum = "Scores of the evaluation after each ruling, of "+formatScore(res.Scale), res.Scale
 	for _, x := range res.Scores {
 		s.set(x.Category, 0, x.Before)
 	}
@@ -136,9 +136,9 @@ func (s *scale) move(res arbitration.Result) {
 	}
 }
 
-// doubt adds the skeptic's scores for the answer.
-func (s *scale) doubt(t skeptic.Trace) {
-	s.of = "Score of the answer by the skeptic, of 10"
+// addCritiques adds the skeptic's scores for the answer.
+func (s *scoreChart) addCritiques(t skeptic.Trace) {
+	s.title = "Score of the answer by the skeptic, of 10"
 	for _, x := range t.Rounds {
 		if x.Critique != nil && x.Critique.Score != nil {
 			s.set("answer", x.Round, *x.Critique.Score)
@@ -146,34 +146,34 @@ func (s *scale) doubt(t skeptic.Trace) {
 	}
 }
 
-// trust adds the confidence of the voters.
-func (s *scale) trust(turns []transcript.Turn) {
-	s.of, s.most = "Confidence of the agents, of 100", 100
+// addConfidence adds the confidence of the voters.
+func (s *scoreChart) addConfidence(turns []transcript.Turn) {
+	s.title, s.maximum = "Confidence of the agents, of 100", 100
 	for _, t := range turns {
-		if b, err := transcript.Decode[vote.Ballot](t); err == nil && t.Output == vote.BallotContract.Name() && b.Answer != "" {
+		if b, err := transcript.Decode[vote.Ballot](t); err == nil && t.Contract == vote.BallotContract.Name() && b.Answer != "" {
 			s.set(t.Actor, t.Round, b.Confidence)
 		}
 	}
 }
 
-// chart draws a line for each series, with the rounds from left to right.
-func (s *scale) chart() *figure {
+// draw draws a line for each series, with the rounds from left to right.
+func (s *scoreChart) draw() *figure {
 	const left, top, height, perRow = 40, 12, 240, 4
 	rounds := s.rounds()
 	first, last := rounds[0], rounds[len(rounds)-1]
-	f := &figure{ID: "chart", Title: s.of, Width: figureWidth}
-	f.About = fmt.Sprintf("Lines: %d, from round %d to round %d. The table below has the same values.", len(s.series), first, last)
+	f := &figure{ID: "chart", Title: s.title, Width: figureWidth}
+	f.Description = fmt.Sprintf("Lines: %d, from round %d to round %d. The table below has the same values.", len(s.series), first, last)
 	x := func(round int) float64 {
 		if first == last {
 			return (left + figureWidth - 20) / 2
 		}
 		return left + 10 + (figureWidth-left-30)*(float64(round)-float64(first))/(float64(last)-float64(first))
 	}
-	y := func(v float64) float64 { return top + height*(1-min(max(v/s.most, 0), 1)) }
+	y := func(v float64) float64 { return top + height*(1-min(max(v/s.maximum, 0), 1)) }
 	for i := range 6 {
-		v := s.most * float64(i) / 5
+		v := s.maximum * float64(i) / 5
 		f.line("grid", [2]float64{left, y(v)}, [2]float64{figureWidth - 10, y(v)})
-		f.text("end", left-6, y(v)+4, score(v))
+		f.text("end", left-6, y(v)+4, formatScore(v))
 	}
 	for i := 0; i < len(rounds); i += (len(rounds) + 19) / 20 {
 		f.text("middle", x(rounds[i]), top+height+18, fmt.Sprint(rounds[i]))
@@ -183,17 +183,17 @@ func (s *scale) chart() *figure {
 		for _, round := range rounds {
 			v, ok := one.values[round]
 			if !ok { // a gap in the line
-				f.line(look(i), points...)
+				f.line(colorClass(i), points...)
 				points = nil
 				continue
 			}
 			points = append(points, [2]float64{x(round), y(v)})
-			f.dot(look(i), x(round), y(v), fmt.Sprintf("%s, round %d: %s", one.name, round, score(v)))
+			f.dot(colorClass(i), x(round), y(v), fmt.Sprintf("%s, round %d: %s", one.name, round, formatScore(v)))
 		}
-		f.line(look(i), points...)
+		f.line(colorClass(i), points...)
 		at, below := float64(left+i%perRow*178), float64(top+height+44+i/perRow*20)
-		f.line(look(i), [2]float64{at, below - 4}, [2]float64{at + 24, below - 4})
-		f.text("start", at+30, below, short(one.name))
+		f.line(colorClass(i), [2]float64{at, below - 4}, [2]float64{at + 24, below - 4})
+		f.text("start", at+30, below, truncateName(one.name))
 	}
 	f.Height = float64(top + height + 56 + (len(s.series)-1)/perRow*20)
 	return f

@@ -12,10 +12,10 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// doc builds the document and leaves out empty sections.
-func (r *Report) doc() doc {
-	d := doc{Title: r.Result.Topic}
-	if line(d.Title) == "" {
+// document builds the document and leaves out empty sections.
+func (r *Report) document() document {
+	d := document{Title: r.Result.Topic}
+	if singleLine(d.Title) == "" {
 		d.Title = "Debate " + r.Result.ID
 	}
 	for _, s := range []section{
@@ -26,10 +26,10 @@ func (r *Report) doc() doc {
 		{"findings", "Findings", r.findings()},
 		{"participants", "Participants", r.participants()},
 		{"usage", "Tokens and cost", r.usage()},
-		{"path", "Path through the states", r.path()},
-		{"times", "Times", r.times()},
+		{"path", "Path through the states", r.transitionBlocks()},
+		{"times", "Times", r.turnTimes()},
 		{"transcript", "Transcript", r.transcript()},
-		{"failures", "Failures and warnings", r.troubles()},
+		{"failures", "Failures and warnings", r.failureBlocks()},
 		{"annotations", "Annotations", r.annotations()},
 	} {
 		if len(s.Blocks) > 0 {
@@ -49,20 +49,20 @@ func (r *Report) outcome() []block {
 		}
 	}
 	if e := res.Ending; e.Outcome != "" {
-		add("Outcome", fmt.Sprintf("%s, in round %d", words(e.Outcome), e.Round))
+		add("Outcome", fmt.Sprintf("%s, in round %d", humanize(e.Outcome), e.Round))
 		add("Evidence", e.Evidence)
 	}
 	add("Debate", res.ID)
 	add("Protocol", res.Protocol)
 	add("Rounds", fmt.Sprint(res.Round))
-	add("Created", moment(res.Created))
-	add("Started", moment(res.Started))
-	add("Ended", moment(res.Completed))
-	add("Running", fmt.Sprintf("%s, without pauses", took(res.Running)))
-	add("Turns", number(res.Total.Turns))
-	add("Tokens", fmt.Sprintf("%s read, %s written", tokens(res.Total.Usage, res.Total.Usage.Input), tokens(res.Total.Usage, res.Total.Usage.Output)))
-	add("Cost", r.settings().cost(res.Total.Usage))
-	blocks := rows("", []string{"What", "Value"}, facts)
+	add("Created", formatTime(res.Created))
+	add("Started", formatTime(res.Started))
+	add("Ended", formatTime(res.Completed))
+	add("Running", fmt.Sprintf("%s, without pauses", formatDuration(res.RunningTime)))
+	add("Turns", formatCount(res.Total.Turns))
+	add("Tokens", fmt.Sprintf("%s read, %s written", formatTokens(res.Total.Usage, res.Total.Usage.Input), formatTokens(res.Total.Usage, res.Total.Usage.Output)))
+	add("Cost", r.shownConfig().formatCost(res.Total.Usage))
+	blocks := tableBlock("", []string{"What", "Value"}, facts)
 	if !res.State.Final() && res.State != fsm.Error {
 		blocks = append(blocks, block{Note: "The debate is not over. This is as far as it has come."})
 	}
@@ -72,7 +72,7 @@ func (r *Report) outcome() []block {
 		for _, c := range q.Choices {
 			choices = append(choices, c.Action+": "+c.Description)
 		}
-		blocks = append(blocks, list("", choices)...)
+		blocks = append(blocks, listBlock("", choices)...)
 	}
 	if f := res.Failure; f != nil {
 		blocks = append(blocks, block{Note: "It is in error:"}, block{Quote: f.Error()}, block{Note: "What can be done: " + f.Hint() + "."})
@@ -94,30 +94,30 @@ func (r *Report) findings() []block {
 		if f.Found {
 			yes = "yes"
 		}
-		found = append(found, []string{words(f.Sign), fmt.Sprint(f.Round), yes, score(f.Value), f.Evidence, f.Use})
+		found = append(found, []string{humanize(f.Signal), fmt.Sprint(f.Round), yes, formatScore(f.Value), f.Evidence, f.Effect})
 	}
-	return rows("What was measured of the rounds", []string{"Sign", "Round", "Found", "Value", "Evidence", "Use"}, found)
+	return tableBlock("What was measured of the rounds", []string{"Sign", "Round", "Found", "Value", "Evidence", "Use"}, found)
 }
 
 // participants returns the participants and the judges.
 func (r *Report) participants() []block {
 	var seats [][]string
-	s := r.settings()
+	s := r.shownConfig()
 	for _, p := range slices.Concat(s.Participants, s.Judges) {
 		state := "judge"
-		if i := slices.IndexFunc(r.Result.Participants, byName(p.Name)); i >= 0 {
-			state = words(r.Result.Participants[i].State)
+		if i := slices.IndexFunc(r.Result.Participants, hasName(p.Name)); i >= 0 {
+			state = humanize(r.Result.Participants[i].State)
 		} else if p.Disabled {
 			state = "disabled"
 		}
 		model := slices.DeleteFunc([]string{p.Provider, p.Model}, func(s string) bool { return s == "" })
 		seats = append(seats, []string{p.Name, p.Role, p.Side, p.Position, strings.Join(model, ", "), state})
 	}
-	return rows("Who takes part", []string{"Name", "Role", "Side", "Position", "Model", "State"}, seats)
+	return tableBlock("Who takes part", []string{"Name", "Role", "Side", "Position", "Model", "State"}, seats)
 }
 
-func byName(name string) func(debate.Status) bool {
-	return func(s debate.Status) bool { return s.Name == name }
+func hasName(name string) func(debate.ParticipantStatus) bool {
+	return func(s debate.ParticipantStatus) bool { return s.Name == name }
 }
 
 // annotations returns the notes on the debate.
@@ -131,32 +131,32 @@ func (r *Report) annotations() []block {
 		}
 		notes = append(notes, []string{name, value})
 	}
-	return rows("Notes on the debate", []string{"Name", "Value"}, notes)
+	return tableBlock("Notes on the debate", []string{"Name", "Value"}, notes)
 }
 
 // transcript returns the turns by round, without embedding vectors.
 func (r *Report) transcript() []block {
-	var folds []fold
+	var folds []collapsible
 	for i := range r.Result.Turns {
 		t := &r.Result.Turns[i]
-		if t.Kind == transcript.Vectors {
+		if t.Kind == transcript.Embeddings {
 			continue
 		}
-		title, n := chapter(t), len(folds)
+		title, n := roundTitle(t), len(folds)
 		if n == 0 || folds[n-1].Title != title && t.Kind != transcript.Remark { // a remark belongs to no round
-			folds = append(folds, fold{Title: title})
+			folds = append(folds, collapsible{Title: title})
 		}
 		last := &folds[len(folds)-1]
-		last.Parts = append(last.Parts, part{who(t), about(t), t.Text})
+		last.Entries = append(last.Entries, entry{turnLabel(t), turnDetails(t), t.Text})
 	}
 	if len(folds) == 0 {
 		return []block{{Note: "Nothing was said yet."}}
 	}
-	return []block{{Folds: folds}}
+	return []block{{Collapsibles: folds}}
 }
 
-// chapter returns the title of the part of the debate that contains a turn.
-func chapter(t *transcript.Turn) string {
+// roundTitle returns the title of the part of the debate that contains a turn.
+func roundTitle(t *transcript.Turn) string {
 	switch {
 	case t.Kind == transcript.Conclusion:
 		return "Conclusion"
@@ -166,14 +166,14 @@ func chapter(t *transcript.Turn) string {
 	return fmt.Sprintf("Round %d", t.Round)
 }
 
-// about returns details about a turn: duration, tokens, model and how the turn came about.
-func about(t *transcript.Turn) string {
+// turnDetails returns details turnDetails a turn: duration, tokens, model and how the turn came turnDetails.
+func turnDetails(t *transcript.Turn) string {
 	if t.Kind == transcript.Remark {
 		return "a person's remark"
 	}
-	notes := []string{took(t.Ended.Sub(t.Began)), tokens(t.Usage, t.Usage.Output) + " tokens"}
+	notes := []string{formatDuration(t.Ended.Sub(t.Started)), formatTokens(t.Usage, t.Usage.Output) + " tokens"}
 	if n := len(t.Attempts); n > 0 && t.Attempts[n-1].Model != "" {
 		notes = append(notes, t.Attempts[n-1].Model)
 	}
-	return strings.Join(append(notes, marks(t)...), " · ")
+	return strings.Join(append(notes, turnNotes(t)...), " · ")
 }

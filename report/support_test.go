@@ -120,12 +120,12 @@ func html(t testing.TB, r *report.Report) string {
 	return b.String()
 }
 
-// assessment scores Ada and Bo.
-func assessment(goOn bool, ada, bo float64) judge.Assessment {
+// roundAssessment scores Ada and Bo.
+func roundAssessment(goOn bool, ada, bo float64) judge.Assessment {
 	return judge.Assessment{
 		Reasoning: "Ada has the better evidence.", Quality: (ada + bo) / 2, ShouldContinue: goOn,
-		Participants: []judge.Score{
-			{Name: "Ada", Criteria: judge.Rubric(nil).Marks(ada)}, {Name: "Bo", Criteria: judge.Rubric(nil).Marks(bo)},
+		Participants: []judge.ParticipantAssessment{
+			{Name: "Ada", Criteria: judge.Rubric(nil).UniformScores(ada)}, {Name: "Bo", Criteria: judge.Rubric(nil).UniformScores(bo)},
 		},
 	}
 }
@@ -147,15 +147,15 @@ func panelScene(t *testing.T) *scene {
 	s := duel(panel.Protocol{Personas: panel.Binary, Format: panel.RoundLimited},
 		says(t, "Cars take the space that people need.\n\nA parked car takes 12 m².", slow, "Night buses cost less than car parks."),
 		says(t, "Ada forgets those who work at night.", "Who pays for the buses?"),
-		says(t, personas, assessment(true, 7, 6), assessment(false, 8, 6.5), verdict("Ada")))
-	s.models["jay"] = says(t, assessment(true, 5, 6), assessment(true, 7, 7), verdict("Bo"))
+		says(t, personas, roundAssessment(true, 7, 6), roundAssessment(false, 8, 6.5), verdict("Ada")))
+	s.models["jay"] = says(t, roundAssessment(true, 5, 6), roundAssessment(true, 7, 7), verdict("Bo"))
 	s.config.Participants[0].Side, s.config.Participants[1].Side = "for", "against"
 	s.config.Participants[0].Instructions = "Use figures."
 	s.config.Background = "The council votes in May."
 	s.config.Judges = append(s.config.Judges, debate.Participant{Name: "Jay", Provider: "jay", Model: "wise"})
 	s.config.Limits = debate.Limits{MaxRounds: 2}
 	s.config.Prices = price.Prices{"large": {Input: 2, Cached: 0.5, Output: 8}, "wise": {Input: 10, Output: 30}}
-	s.config.Watch = []detect.Rule{{Sign: detect.Repetitive}}
+	s.config.Detect = []detect.Rule{{Signal: detect.Repetitive}}
 	d := s.open(t)
 	s.run(t, func(ev debate.Event) {
 		if p, ok := ev.(debate.PhaseStarted); ok && p.Phase == "assess" && p.Round == 1 {
@@ -220,7 +220,7 @@ func arbitrationScene(t *testing.T) *scene {
 
 func proconScene(t *testing.T) *scene {
 	s := duel(procon.Protocol{}, says(t, "Yes: space."), says(t, "No: freedom."),
-		says(t, procon.Judgment{Summary: "Ada had figures.", Participants: []procon.Score{{Name: "Ada", Score: 8}, {Name: "Bo", Score: 6}}, Winner: "Ada"}))
+		says(t, procon.Judgment{Summary: "Ada had figures.", Participants: []procon.ParticipantScore{{Name: "Ada", Score: 8}, {Name: "Bo", Score: 6}}, Winner: "Ada"}))
 	s.config.Participants[0].Position, s.config.Participants[1].Position = "Yes", "No"
 	s.config.Limits = debate.Limits{MaxRounds: 1}
 	s.open(t)

@@ -10,40 +10,40 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// times returns when each turn began and ended.
-func (r *Report) times() []block {
+// turnTimes returns when each turn began and ended.
+func (r *Report) turnTimes() []block {
 	var cells [][]string
-	s := r.settings()
+	s := r.shownConfig()
 	for i := range r.Result.Turns {
 		t := &r.Result.Turns[i]
 		cells = append(cells, []string{
-			fmt.Sprint(i + 1), who(t), fmt.Sprint(t.Round), moment(t.Began), moment(t.Ended), took(t.Ended.Sub(t.Began)),
-			tokens(t.Usage, t.Usage.Input), tokens(t.Usage, t.Usage.Output), s.cost(t.Usage), strings.Join(marks(t), "; "),
+			fmt.Sprint(i + 1), turnLabel(t), fmt.Sprint(t.Round), formatTime(t.Started), formatTime(t.Ended), formatDuration(t.Ended.Sub(t.Started)),
+			formatTokens(t.Usage, t.Usage.Input), formatTokens(t.Usage, t.Usage.Output), s.formatCost(t.Usage), strings.Join(turnNotes(t), "; "),
 		})
 	}
 	if len(cells) == 0 {
 		return nil
 	}
-	return append([]block{{Figure: r.timeline()}}, rows("Turns, in order",
+	return append([]block{{Figure: r.timeline()}}, tableBlock("Turns, in order",
 		[]string{"No.", "Who", "Round", "Began", "Ended", "Took", "Read", "Written", "Cost", "Notes"}, cells)...)
 }
 
-// kinds lists the kinds of turns; the index selects the color in the timeline.
-var kinds = []transcript.Kind{transcript.Speech, transcript.Assessment, transcript.Conclusion, transcript.Prelude, transcript.Summary, transcript.Remark, transcript.Vectors}
+// timelineKinds lists the timelineKinds of turns; the index selects the color in the timeline.
+var timelineKinds = []transcript.Kind{transcript.Speech, transcript.Assessment, transcript.Conclusion, transcript.Setup, transcript.Summary, transcript.Remark, transcript.Embeddings}
 
 // timeline draws a lane for each speaker, a box for each turn, and pauses across all lanes.
 func (r *Report) timeline() *figure {
 	const left, top, lane = 150, 10, 24
 	turns := r.Result.Turns
 	var actors []string
-	all := span{turns[0].Began, turns[0].Ended}
+	all := interval{turns[0].Started, turns[0].Ended}
 	for i := range turns {
 		t := &turns[i]
 		if !slices.Contains(actors, t.Actor) {
 			actors = append(actors, t.Actor)
 		}
-		if t.Began.Before(all.from) {
-			all.from = t.Began
+		if t.Started.Before(all.from) {
+			all.from = t.Started
 		}
 		if t.Ended.After(all.to) {
 			all.to = t.Ended
@@ -56,26 +56,26 @@ func (r *Report) timeline() *figure {
 	}
 	f := &figure{
 		ID: "lanes", Title: "When each turn began and ended", Width: figureWidth, Height: bottom + 44,
-		About: "A lane for each speaker; pauses go across all lanes. The table below has the same times.",
+		Description: "A lane for each speaker; pauses go across all lanes. The table below has the same times.",
 	}
 	for _, p := range r.pauses() {
 		if p.to.After(all.from) && p.from.Before(all.to) {
-			f.box("pause", x(p.from), top, max(x(p.to)-x(p.from), 1), bottom-top, "paused for "+took(p.to.Sub(p.from)))
+			f.box("pause", x(p.from), top, max(x(p.to)-x(p.from), 1), bottom-top, "paused for "+formatDuration(p.to.Sub(p.from)))
 		}
 	}
 	for i, name := range actors {
 		f.line("grid", [2]float64{left, float64(top + lane*(i+1))}, [2]float64{figureWidth - 20, float64(top + lane*(i+1))})
-		f.text("end", left-8, float64(top+lane*i+16), short(name))
+		f.text("end", left-8, float64(top+lane*i+16), truncateName(name))
 	}
 	for i := range turns {
 		t := &turns[i]
 		y := float64(top + lane*slices.Index(actors, t.Actor) + 4)
-		about := fmt.Sprintf("%s, round %d: %s", who(t), t.Round, took(t.Ended.Sub(t.Began)))
-		f.box(look(max(slices.Index(kinds, t.Kind), 0)), x(t.Began), y, max(x(t.Ended)-x(t.Began), 2), lane-8, about)
+		about := fmt.Sprintf("%s, round %d: %s", turnLabel(t), t.Round, formatDuration(t.Ended.Sub(t.Started)))
+		f.box(colorClass(max(slices.Index(timelineKinds, t.Kind), 0)), x(t.Started), y, max(x(t.Ended)-x(t.Started), 2), lane-8, about)
 	}
 	for i := range 5 {
 		at := all.from.Add(length / 4 * time.Duration(i))
-		f.text("middle", x(at), bottom+18, "+"+took(at.Sub(all.from)))
+		f.text("middle", x(at), bottom+18, "+"+formatDuration(at.Sub(all.from)))
 	}
 	f.legend(turns, left, bottom+38)
 	return f
@@ -83,29 +83,29 @@ func (r *Report) timeline() *figure {
 
 // legend draws the color of each kind of turn.
 func (f *figure) legend(turns []transcript.Turn, x, y float64) {
-	for i, k := range kinds {
+	for i, k := range timelineKinds {
 		if slices.ContainsFunc(turns, func(t transcript.Turn) bool { return t.Kind == k }) {
-			f.box(look(i), x, y-10, 12, 12, "")
+			f.box(colorClass(i), x, y-10, 12, 12, "")
 			f.text("start", x+18, y, string(k))
 			x += 100
 		}
 	}
 }
 
-// span is a time interval.
-type span struct{ from, to time.Time }
+// interval is a time interval.
+type interval struct{ from, to time.Time }
 
 // pauses returns the intervals during which the debate was paused.
-func (r *Report) pauses() (list []span) {
-	for i, s := range r.Path {
+func (r *Report) pauses() (list []interval) {
+	for i, s := range r.Transitions {
 		if s.To != fsm.Paused {
 			continue
 		}
 		end := r.Result.Updated
-		if i+1 < len(r.Path) {
-			end = r.Path[i+1].At
+		if i+1 < len(r.Transitions) {
+			end = r.Transitions[i+1].At
 		}
-		list = append(list, span{s.At, end})
+		list = append(list, interval{s.At, end})
 	}
 	return list
 }

@@ -8,11 +8,11 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-var usageHead = []string{"Turns", "Read", "from cache", "Written", "for reasoning", "Took", "Cost"}
+var usageHeader = []string{"Turns", "Read", "from cache", "Written", "for reasoning", "Took", "Cost"}
 
 // usage returns tokens, time and cost in total, by side, by speaker and by round.
 func (r *Report) usage() []block {
-	res, s := &r.Result, r.settings()
+	res, s := &r.Result, r.shownConfig()
 	if res.Total == (debate.Totals{}) {
 		return nil
 	}
@@ -22,9 +22,9 @@ func (r *Report) usage() []block {
 		if name == "" {
 			label = "judges and helpers"
 		}
-		sides = append(sides, s.used(label, res.Sides[name]))
+		sides = append(sides, s.usageRow(label, res.Sides[name]))
 	}
-	sides = append(sides, s.used("in all", res.Total))
+	sides = append(sides, s.usageRow("in all", res.Total))
 	var rounds [][]string
 	for i, t := range res.Rounds {
 		label := fmt.Sprint(i)
@@ -32,14 +32,14 @@ func (r *Report) usage() []block {
 			label = "before the first"
 		}
 		if t != (debate.Totals{}) {
-			rounds = append(rounds, s.used(label, t))
+			rounds = append(rounds, s.usageRow(label, t))
 		}
 	}
-	head := func(first string) []string { return append([]string{first}, usageHead...) }
+	head := func(first string) []string { return append([]string{first}, usageHeader...) }
 	return slices.Concat(
-		rows("By side, or by participant without one; with steps that failed", head("Side"), sides),
-		rows("By speaker, turns alone", head("Speaker"), r.speakers(s)),
-		rows("By round", head("Round"), rounds),
+		tableBlock("By side, or by participant without one; with steps that failed", head("Side"), sides),
+		tableBlock("By speaker, turns alone", head("Speaker"), r.speakerRows(s)),
+		tableBlock("By round", head("Round"), rounds),
 		[]block{{Note: "Tokens are counted as the services report them; ≈ marks counts of which a part is estimated. Costs are in the currency of the debate's prices."}},
 	)
 }
@@ -51,7 +51,7 @@ func (r *Report) sides() (names []string) {
 			names = append(names, name)
 		}
 	}
-	for _, p := range r.settings().Participants {
+	for _, p := range r.shownConfig().Participants {
 		add(p.Side)
 		add(p.Name)
 	}
@@ -64,8 +64,8 @@ func (r *Report) sides() (names []string) {
 	return names
 }
 
-// speakers returns a row for each actor that has turns, in the order of their first turns.
-func (r *Report) speakers(s settings) (list [][]string) {
+// speakerRows returns a row for each actor that has turns, in the order of their first turns.
+func (r *Report) speakerRows(s shownConfig) (list [][]string) {
 	var names []string
 	totals := map[string]debate.Totals{}
 	for i := range r.Result.Turns {
@@ -77,18 +77,18 @@ func (r *Report) speakers(s settings) (list [][]string) {
 			names = append(names, t.Actor)
 		}
 		sum := totals[t.Actor]
-		sum.Turns, sum.Usage, sum.Took = sum.Turns+1, sum.Usage.Add(t.Usage), sum.Took+t.Ended.Sub(t.Began)
+		sum.Turns, sum.Usage, sum.Duration = sum.Turns+1, sum.Usage.Add(t.Usage), sum.Duration+t.Ended.Sub(t.Started)
 		totals[t.Actor] = sum
 	}
 	for _, name := range names {
-		list = append(list, s.used(name, totals[name]))
+		list = append(list, s.usageRow(name, totals[name]))
 	}
 	return list
 }
 
-func (s settings) used(label string, t debate.Totals) []string {
+func (s shownConfig) usageRow(label string, t debate.Totals) []string {
 	u := t.Usage
 	return []string{
-		label, number(t.Turns), tokens(u, u.Input), tokens(u, u.Cached), tokens(u, u.Output), tokens(u, u.Reasoning), took(t.Took), s.cost(u),
+		label, formatCount(t.Turns), formatTokens(u, u.Input), formatTokens(u, u.Cached), formatTokens(u, u.Output), formatTokens(u, u.Reasoning), formatDuration(t.Duration), s.formatCost(u),
 	}
 }

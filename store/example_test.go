@@ -19,7 +19,7 @@ func Example() {
 	err := s.Commit(ctx, store.Change{
 		ID:      "d1",
 		Entries: []store.Entry{{Seq: 1, Type: "config", At: now, Data: map[string]string{"topic": "Ban cars?"}}},
-		Head:    store.Head{ID: "d1", Seq: 1, Topic: "Ban cars?", Created: now, Updated: now},
+		Status:  store.Status{ID: "d1", Seq: 1, Topic: "Ban cars?", Created: now, Updated: now},
 	})
 	if err != nil {
 		log.Fatal(err)
@@ -37,11 +37,11 @@ func Example() {
 func ExampleConflict() {
 	ctx := context.Background()
 	s := store.Memory()
-	change := store.Change{ID: "d1", Entries: []store.Entry{{Seq: 1, Type: "config"}}, Head: store.Head{ID: "d1", Seq: 1}}
+	change := store.Change{ID: "d1", Entries: []store.Entry{{Seq: 1, Type: "config"}}, Status: store.Status{ID: "d1", Seq: 1}}
 	fmt.Println(s.Commit(ctx, change))
 	err := s.Commit(ctx, change)
 	if conflict, ok := errors.AsType[*store.Conflict](err); ok {
-		fmt.Println("the journal ends at", conflict.Last)
+		fmt.Println("the journal ends at", conflict.LastSeq)
 	}
 	// Output:
 	// <nil>
@@ -53,8 +53,8 @@ func ExampleQuery() {
 	ctx := context.Background()
 	s := store.Memory()
 	for i, id := range []string{"a", "b", "c"} {
-		head := store.Head{ID: id, Seq: 1, State: fsm.Completed, Created: now.Add(time.Duration(i) * time.Hour)}
-		if err := s.Commit(ctx, store.Change{ID: id, Entries: []store.Entry{{Seq: 1, Type: "config"}}, Head: head}); err != nil {
+		head := store.Status{ID: id, Seq: 1, State: fsm.Completed, Created: now.Add(time.Duration(i) * time.Hour)}
+		if err := s.Commit(ctx, store.Change{ID: id, Entries: []store.Entry{{Seq: 1, Type: "config"}}, Status: head}); err != nil {
 			log.Fatal(err)
 		}
 	}
@@ -79,7 +79,7 @@ func ExampleWatcher() {
 	s := store.Memory()
 	stop := s.(store.Watcher).Watch("d1", func(last int64) { fmt.Println("the journal ends at", last) })
 	defer stop()
-	change := store.Change{ID: "d1", Entries: []store.Entry{{Seq: 1, Type: "config"}}, Head: store.Head{ID: "d1", Seq: 1}}
+	change := store.Change{ID: "d1", Entries: []store.Entry{{Seq: 1, Type: "config"}}, Status: store.Status{ID: "d1", Seq: 1}}
 	if err := s.Commit(ctx, change); err != nil {
 		log.Fatal(err)
 	}

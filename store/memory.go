@@ -12,18 +12,18 @@ import (
 
 // Memory is a store for as long as the process lives. It is a [Watcher].
 func Memory() Store {
-	return &memory{debates: map[string]*journal{}, wakes: map[string]map[int]func(int64){}}
+	return &memory{debates: map[string]*journal{}, watchers: map[string]map[int]func(int64){}}
 }
 
 type memory struct {
-	mu      sync.RWMutex
-	debates map[string]*journal
-	wakes   map[string]map[int]func(int64) // of debates that exist or may come to
-	next    int
+	mu          sync.RWMutex
+	debates     map[string]*journal
+	watchers    map[string]map[int]func(int64) // of debates that exist or may come to
+	lastWatchID int
 }
 
 type journal struct {
-	head    Head
+	status  Status
 	entries []Entry
 	keys    map[string]struct{}
 }
@@ -36,15 +36,15 @@ func (m *memory) Commit(ctx context.Context, c Change) error {
 	err := m.append(c)
 	m.mu.Unlock()
 	if err == nil && len(c.Entries) > 0 {
-		m.tell(c.ID, c.Head.Seq)
+		m.notify(c.ID, c.Status.Seq)
 	}
 	return err
 }
 
-// tell wakes who watches a debate.
-func (m *memory) tell(id string, last int64) {
+// notify wakes who watches a debate.
+func (m *memory) notify(id string, last int64) {
 	m.mu.RLock()
-	wakes := slices.Collect(maps.Values(m.wakes[id]))
+	wakes := slices.Collect(maps.Values(m.watchers[id]))
 	m.mu.RUnlock()
 	for _, wake := range wakes {
 		wake(last)
@@ -64,7 +64,7 @@ func (m *memory) append(c Change) error {
 			j.keys[e.Key] = struct{}{}
 		}
 	}
-	j.entries, j.head = append(j.entries, c.Entries...), c.Head.clone()
+	j.entries, j.status = append(j.entries, c.Entries...), c.Status.clone()
 	m.debates[c.ID] = j
 	return nil
 }
@@ -76,36 +76,36 @@ func (j *journal) check(c Change) error {
 	last := int64(len(j.entries))
 	for _, e := range c.Entries {
 		if _, dup := j.keys[e.Key]; dup {
-			return &Conflict{ID: c.ID, After: c.After, Last: last, Key: e.Key}
+			return &Conflict{ID: c.ID, After: c.After, LastSeq: last, Key: e.Key}
 		}
 	}
 	if c.After != last {
-		return &Conflict{ID: c.ID, After: c.After, Last: last}
+		return &Conflict{ID: c.ID, After: c.After, LastSeq: last}
 	}
 	return nil
 }
 
-func (m *memory) Load(ctx context.Context, id string, after int64) (Head, []Entry, error) {
+func (m *memory) Load(ctx context.Context, id string, after int64) (Status, []Entry, error) {
 	if err := ctx.Err(); err != nil {
-		return Head{}, nil, fmt.Errorf("load debate %s: %w", id, err)
+		return Status{}, nil, fmt.Errorf("load debate %s: %w", id, err)
 	}
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	j := m.debates[id]
 	if j == nil {
-		return Head{}, nil, fmt.Errorf("load debate %s: %w", id, ErrNotFound)
+		return Status{}, nil, fmt.Errorf("load debate %s: %w", id, ErrNotFound)
 	}
 	after = min(max(after, 0), int64(len(j.entries)))
-	return j.head.clone(), slices.Clone(j.entries[after:]), nil
+	return j.status.clone(), slices.Clone(j.entries[after:]), nil
 }
 
-func (m *memory) List(ctx context.Context, q Query) iter.Seq2[Head, error] {
-	return func(yield func(Head, error) bool) {
+func (m *memory) List(ctx context.Context, q Query) iter.Seq2[Status, error] {
+	return func(yield func(Status, error) bool) {
 		if err := ctx.Err(); err != nil {
-			yield(Head{}, fmt.Errorf("list debates: %w", err))
+			yield(Status{}, fmt.Errorf("list debates: %w", err))
 			return
 		}
-		for i, h := range m.heads(q) {
+		for i, h := range m.statuses(q) {
 			if q.Limit > 0 && i == q.Limit || !yield(h, nil) {
 				return
 			}
@@ -113,15 +113,15 @@ func (m *memory) List(ctx context.Context, q Query) iter.Seq2[Head, error] {
 	}
 }
 
-func (m *memory) heads(q Query) (found []Head) {
+func (m *memory) statuses(q Query) (found []Status) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	for _, j := range m.debates {
-		if q.Match(j.head) {
-			found = append(found, j.head.clone())
+		if q.Matches(j.status) {
+			found = append(found, j.status.clone())
 		}
 	}
-	slices.SortFunc(found, func(a, b Head) int {
+	slices.SortFunc(found, func(a, b Status) int {
 		return cmp.Or(b.Created.Compare(a.Created), cmp.Compare(b.ID, a.ID))
 	})
 	return found
@@ -138,7 +138,7 @@ func (m *memory) Delete(ctx context.Context, id string) error {
 	if !found {
 		return fmt.Errorf("delete debate %s: %w", id, ErrNotFound)
 	}
-	m.tell(id, 0)
+	m.notify(id, 0)
 	return nil
 }
 
@@ -146,20 +146,20 @@ func (m *memory) Delete(ctx context.Context, id string) error {
 func (m *memory) Watch(id string, wake func(last int64)) (stop func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.next++
-	n := m.next
-	if m.wakes[id] == nil {
-		m.wakes[id] = map[int]func(int64){}
+	m.lastWatchID++
+	n := m.lastWatchID
+	if m.watchers[id] == nil {
+		m.watchers[id] = map[int]func(int64){}
 	}
-	m.wakes[id][n] = wake
+	m.watchers[id][n] = wake
 	return func() { m.unwatch(id, n) }
 }
 
 func (m *memory) unwatch(id string, n int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	delete(m.wakes[id], n)
-	if len(m.wakes[id]) == 0 {
-		delete(m.wakes, id)
+	delete(m.watchers[id], n)
+	if len(m.watchers[id]) == 0 {
+		delete(m.watchers, id)
 	}
 }

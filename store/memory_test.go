@@ -18,11 +18,11 @@ func ExampleMemory() {
 	ctx := context.Background()
 	s := store.Memory()
 
-	created := store.Change{ID: "d1", Entries: []store.Entry{{Seq: 1, Type: "config"}}, Head: store.Head{ID: "d1", Seq: 1}}
+	created := store.Change{ID: "d1", Entries: []store.Entry{{Seq: 1, Type: "config"}}, Status: store.Status{ID: "d1", Seq: 1}}
 	fmt.Println(s.Commit(ctx, created))
 	fmt.Println(s.Commit(ctx, created)) // by another process, which did not know
 
-	said := store.Change{ID: "d1", After: 1, Entries: []store.Entry{{Seq: 2, Type: "turn", Key: "1/1/respond/Ann/"}}, Head: store.Head{ID: "d1", Seq: 2}}
+	said := store.Change{ID: "d1", After: 1, Entries: []store.Entry{{Seq: 2, Type: "turn", Key: "1/1/respond/Ann/"}}, Status: store.Status{ID: "d1", Seq: 2}}
 	fmt.Println(s.Commit(ctx, said))
 
 	head, entries, err := s.Load(ctx, "d1", 1)
@@ -35,16 +35,16 @@ func ExampleMemory() {
 }
 
 func TestMemory(t *testing.T) {
-	storetest.Run(t, func(testing.TB) storetest.Place {
+	storetest.Run(t, func(testing.TB) storetest.Backend {
 		s := store.Memory()
-		return storetest.Place{Open: func(testing.TB) store.Store { return s }}
+		return storetest.Backend{Open: func(testing.TB) store.Store { return s }}
 	})
 }
 
 // change appends so many entries to the debate "d", which ends at after.
 func change(after, entries int64) store.Change {
-	c := store.Change{ID: "d", After: after, Head: store.Head{ID: "d", Seq: after + entries}}
-	for seq := after + 1; seq <= c.Head.Seq; seq++ {
+	c := store.Change{ID: "d", After: after, Status: store.Status{ID: "d", Seq: after + entries}}
+	for seq := after + 1; seq <= c.Status.Seq; seq++ {
 		c.Entries = append(c.Entries, store.Entry{Seq: seq, Type: "turn"})
 	}
 	return c
@@ -77,7 +77,7 @@ func TestMemoryLosesNoCommit(t *testing.T) {
 			for n := 0; n < turns; {
 				err := s.Commit(t.Context(), change(last, 1))
 				if lost, ok := errors.AsType[*store.Conflict](err); ok {
-					last = lost.Last
+					last = lost.LastSeq
 					continue
 				}
 				if !assert.NoError(t, err) {

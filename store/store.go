@@ -4,9 +4,9 @@
 //	err := s.Commit(ctx, store.Change{
 //		ID:      "d1",
 //		Entries: []store.Entry{{Seq: 1, Type: "config", At: now, Data: config}},
-//		Head:    store.Head{ID: "d1", Seq: 1, Created: now, Updated: now},
+//		Status:  store.Status{ID: "d1", Seq: 1, Created: now, Updated: now},
 //	})
-//	head, entries, err := s.Load(ctx, "d1", 0)
+//	status, entries, err := s.Load(ctx, "d1", 0)
 //
 // A store keeps an append-only journal for each debate, and a head that sums the journal up. The journal is
 // authoritative. The head is a cache for lists.
@@ -30,7 +30,7 @@ import (
 )
 
 // Format is the newest format of journals that this version reads and writes.
-const Format = 1
+const Format = 2
 
 // Entry is one durable fact about a debate.
 type Entry struct {
@@ -43,34 +43,34 @@ type Entry struct {
 	Data any
 }
 
-// Head sums up one debate: what its journal amounts to.
-type Head struct {
-	ID       string            `json:"id"`
-	Seq      int64             `json:"seq"` // of the last entry
-	State    fsm.State         `json:"state"`
-	Cursor   transcript.Cursor `json:"cursor"`
-	Rounds   int               `json:"rounds"` // the limit, to show the cursor's round as a progress
-	Ending   transcript.Ending `json:"ending,omitzero"`
-	Topic    string            `json:"topic"`
-	Protocol string            `json:"protocol"` // name and version, "panel/1"
-	Labels   map[string]string `json:"labels,omitempty"`
-	Usage    transcript.Usage  `json:"usage"`
-	Running  time.Duration     `json:"running"` // in nanoseconds; pauses do not count
-	Format   int               `json:"format"`  // of the journal
-	Created  time.Time         `json:"created"`
-	Updated  time.Time         `json:"updated"`
-	Plan     Plan              `json:"plan,omitzero"` // what may run next; zero: nothing may
+// Status sums up one debate: what its journal amounts to.
+type Status struct {
+	ID          string            `json:"id"`
+	Seq         int64             `json:"seq"` // of the last entry
+	State       fsm.State         `json:"state"`
+	Cursor      transcript.Cursor `json:"cursor"`
+	MaxRounds   int               `json:"max_rounds"` // the limit, to show the cursor's round as a progress
+	Ending      transcript.Ending `json:"ending,omitzero"`
+	Topic       string            `json:"topic"`
+	Protocol    string            `json:"protocol"` // name and version, "panel/1"
+	Labels      map[string]string `json:"labels,omitempty"`
+	Usage       transcript.Usage  `json:"usage"`
+	RunningTime time.Duration     `json:"running_time"` // in nanoseconds; pauses do not count
+	Format      int               `json:"format"`       // of the journal
+	Created     time.Time         `json:"created"`
+	Updated     time.Time         `json:"updated"`
+	Plan        Plan              `json:"plan,omitzero"` // what may run next; zero: nothing may
 }
 
 // Plan is what may run next in a debate, for who schedules it: a job for each plan.
 type Plan struct {
-	Key    string        `json:"key"`             // stays while a part of the plan is to be done, and is another afterwards
-	Due    time.Time     `json:"due,omitzero"`    // when it may run; zero: at once
-	Within time.Duration `json:"within,omitzero"` // how long it takes at most, in nanoseconds: the timeout of a step
+	Key       string        `json:"key"`                 // stays while a part of the plan is to be done, and is another afterwards
+	NotBefore time.Time     `json:"not_before,omitzero"` // when it may run; zero: at once
+	Timeout   time.Duration `json:"timeout,omitzero"`    // how long it takes at most, in nanoseconds: the timeout of a step
 }
 
 // clone is a head that shares nothing.
-func (h Head) clone() Head {
+func (h Status) clone() Status {
 	h.Labels = maps.Clone(h.Labels)
 	return h
 }
@@ -81,7 +81,7 @@ type Change struct {
 	ID      string
 	After   int64 // the last entry that the change was computed on; 0 creates the debate
 	Entries []Entry
-	Head    Head
+	Status  Status
 }
 
 // Check says what is wrong with a change, whatever the journal holds: stores refuse it before they look.
@@ -97,12 +97,12 @@ func (c Change) Check() error {
 		keys[e.Key] = e.Key != ""
 	}
 	switch want := c.After + int64(len(c.Entries)); {
-	case c.ID == "" || c.Head.ID != c.ID:
-		return fmt.Errorf("commit to debate %q: the head is that of %q", c.ID, c.Head.ID)
+	case c.ID == "" || c.Status.ID != c.ID:
+		return fmt.Errorf("commit to debate %q: the status is that of %q", c.ID, c.Status.ID)
 	case want == 0 || c.After < 0:
 		return fmt.Errorf("commit to debate %s: it begins with entry 1, the change has none", c.ID)
-	case c.Head.Seq != want:
-		return fmt.Errorf("commit to debate %s: the head is at entry %d, want %d", c.ID, c.Head.Seq, want)
+	case c.Status.Seq != want:
+		return fmt.Errorf("commit to debate %s: the status is at entry %d, want %d", c.ID, c.Status.Seq, want)
 	}
 	return nil
 }
@@ -115,10 +115,10 @@ type Store interface {
 	// Load gives the head and the entries with a seq greater than after, in order and as of one moment; ErrNotFound
 	// for an unknown id. An entry that is missing between others or cannot be read is an error that names it. The
 	// entries are the truth: a head that is lost or cannot be read is given as a zero one with the ID.
-	Load(ctx context.Context, id string, after int64) (Head, []Entry, error)
+	Load(ctx context.Context, id string, after int64) (Status, []Entry, error)
 	// List gives heads, newest first by creation and, where that is equal, by id. A debate whose head is lost is not
 	// listed; a head that cannot be read is an error that names its debate, and ends the list.
-	List(ctx context.Context, q Query) iter.Seq2[Head, error]
+	List(ctx context.Context, q Query) iter.Seq2[Status, error]
 	// Delete removes a debate and its journal; ErrNotFound for an unknown id.
 	Delete(ctx context.Context, id string) error
 }
@@ -150,8 +150,8 @@ type Query struct {
 	Limit    int // at most so many; 0: no limit
 }
 
-// Match says whether the query selects the head, Limit apart.
-func (q Query) Match(h Head) bool {
+// Matches says whether the query selects the head, Limit apart.
+func (q Query) Matches(h Status) bool {
 	if !q.Before.IsZero() && !h.Created.Before(q.Before) && (!h.Created.Equal(q.Before) || h.ID >= q.BeforeID) {
 		return false
 	}
@@ -168,10 +168,10 @@ var ErrNotFound = errors.New("no such debate")
 
 // Conflict says that another writer was first. The loser loads what is new and decides again.
 type Conflict struct {
-	ID    string
-	After int64  // what the change was computed on
-	Last  int64  // where the journal ends
-	Key   string // of the turn that stands already; empty where only the version differs
+	ID      string
+	After   int64  // what the change was computed on
+	LastSeq int64  // where the journal ends
+	Key     string // of the turn that stands already; empty where only the version differs
 }
 
 // Error says what stands.
@@ -179,5 +179,5 @@ func (c *Conflict) Error() string {
 	if c.Key != "" {
 		return fmt.Sprintf("commit to debate %s: turn %s stands already", c.ID, c.Key)
 	}
-	return fmt.Sprintf("commit to debate %s: computed on entry %d, the journal ends at %d", c.ID, c.After, c.Last)
+	return fmt.Sprintf("commit to debate %s: computed on entry %d, the journal ends at %d", c.ID, c.After, c.LastSeq)
 }

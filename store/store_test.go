@@ -23,7 +23,7 @@ func TestAChangeSaysWhatIsWrongWithIt(t *testing.T) {
 	}{
 		{"nothing", func(c *store.Change) {}, ""},
 		{"no keys", func(c *store.Change) { c.Entries[0].Key, c.Entries[1].Key = "", "" }, ""},
-		{"a head alone", func(c *store.Change) { c.Entries, c.Head.Seq = nil, 2 }, ""},
+		{"a head alone", func(c *store.Change) { c.Entries, c.Status.Seq = nil, 2 }, ""},
 		{"a key twice", func(c *store.Change) { c.Entries[1].Key = "a" }, "commit to debate d: the change has turn a twice"},
 		{
 			"a number left out", func(c *store.Change) { c.Entries[1].Seq = 5 },
@@ -33,21 +33,21 @@ func TestAChangeSaysWhatIsWrongWithIt(t *testing.T) {
 			"numbers that begin too early", func(c *store.Change) { c.After = 3 },
 			"commit to debate d: entry 0 of the change is numbered 3, want 4",
 		},
-		{"a head of another entry", func(c *store.Change) { c.Head.Seq = 3 }, "commit to debate d: the head is at entry 3, want 4"},
-		{"a head of another debate", func(c *store.Change) { c.Head.ID = "e" }, `commit to debate "d": the head is that of "e"`},
-		{"no id", func(c *store.Change) { c.ID, c.Head.ID = "", "" }, `commit to debate "": the head is that of ""`},
+		{"a head of another entry", func(c *store.Change) { c.Status.Seq = 3 }, "commit to debate d: the status is at entry 3, want 4"},
+		{"a head of another debate", func(c *store.Change) { c.Status.ID = "e" }, `commit to debate "d": the status is that of "e"`},
+		{"no id", func(c *store.Change) { c.ID, c.Status.ID = "", "" }, `commit to debate "": the status is that of ""`},
 		{
-			"nothing to begin with", func(c *store.Change) { *c = store.Change{ID: "d", Head: store.Head{ID: "d"}} },
+			"nothing to begin with", func(c *store.Change) { *c = store.Change{ID: "d", Status: store.Status{ID: "d"}} },
 			"commit to debate d: it begins with entry 1, the change has none",
 		},
 		{
-			"less than nothing to begin with", func(c *store.Change) { c.After, c.Entries, c.Head.Seq = -1, nil, -1 },
+			"less than nothing to begin with", func(c *store.Change) { c.After, c.Entries, c.Status.Seq = -1, nil, -1 },
 			"commit to debate d: it begins with entry 1, the change has none",
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			entries := []store.Entry{{Seq: 3, Key: "a"}, {Seq: 4, Key: "b"}}
-			c := store.Change{ID: "d", After: 2, Entries: entries, Head: store.Head{ID: "d", Seq: 4}}
+			c := store.Change{ID: "d", After: 2, Entries: entries, Status: store.Status{ID: "d", Seq: 4}}
 			tt.alter(&c)
 			err := c.Check()
 			if tt.want == "" {
@@ -60,12 +60,12 @@ func TestAChangeSaysWhatIsWrongWithIt(t *testing.T) {
 }
 
 func TestConflictSaysWhatStands(t *testing.T) {
-	require.EqualError(t, &store.Conflict{ID: "d", After: 1, Last: 2}, "commit to debate d: computed on entry 1, the journal ends at 2")
-	require.EqualError(t, &store.Conflict{ID: "d", After: 1, Last: 2, Key: "a"}, "commit to debate d: turn a stands already")
+	require.EqualError(t, &store.Conflict{ID: "d", After: 1, LastSeq: 2}, "commit to debate d: computed on entry 1, the journal ends at 2")
+	require.EqualError(t, &store.Conflict{ID: "d", After: 1, LastSeq: 2, Key: "a"}, "commit to debate d: turn a stands already")
 }
 
 func TestQueryMatches(t *testing.T) {
-	head := store.Head{ID: "d", State: fsm.Paused, Created: noon, Labels: map[string]string{"team": "red", "note": ""}}
+	head := store.Status{ID: "d", State: fsm.Paused, Created: noon, Labels: map[string]string{"team": "red", "note": ""}}
 	for _, tt := range []struct {
 		name  string
 		query store.Query
@@ -97,29 +97,29 @@ func TestQueryMatches(t *testing.T) {
 		{"all, but for the state", store.Query{States: []fsm.State{fsm.Ready}, Labels: map[string]string{"team": "red"}, Before: noon.Add(1)}, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			require.Equal(t, tt.want, tt.query.Match(head))
+			require.Equal(t, tt.want, tt.query.Matches(head))
 		})
 	}
-	require.False(t, store.Query{Labels: map[string]string{"team": ""}}.Match(store.Head{}), "a debate without labels")
+	require.False(t, store.Query{Labels: map[string]string{"team": ""}}.Matches(store.Status{}), "a debate without labels")
 }
 
 // A head is what web pages and lists show.
 func TestHeadAsJSON(t *testing.T) {
-	h := store.Head{
-		ID: "d", Seq: 9, State: fsm.Judging, Cursor: transcript.Cursor{Run: 1, Round: 2, Stage: transcript.Assessment, Phase: "assess", Since: 8}, Rounds: 5,
-		Topic: "Ban cars?", Protocol: "panel/1", Usage: transcript.Usage{Input: 3, Output: 2}, Running: time.Second, Format: store.Format, Created: noon, Updated: noon,
+	h := store.Status{
+		ID: "d", Seq: 9, State: fsm.Judging, Cursor: transcript.Cursor{Run: 1, Round: 2, Stage: transcript.Assessment, Phase: "assess", PhaseSeq: 8}, MaxRounds: 5,
+		Topic: "Ban cars?", Protocol: "panel/1", Usage: transcript.Usage{Input: 3, Output: 2}, RunningTime: time.Second, Format: store.Format, Created: noon, Updated: noon,
 	}
 	b, err := json.Marshal(h)
 	require.NoError(t, err)
 	require.JSONEq(t, `{
-		"id":"d","seq":9,"state":"running.judging","cursor":{"run":1,"round":2,"stage":"assessment","phase":"assess","since":8},"rounds":5,
-		"topic":"Ban cars?","protocol":"panel/1","usage":{"input":3,"output":2},"running":1000000000,"format":1,
+		"id":"d","seq":9,"state":"running.judging","cursor":{"run":1,"round":2,"stage":"assessment","phase":"assess","phase_seq":8},"max_rounds":5,
+		"topic":"Ban cars?","protocol":"panel/1","usage":{"input":3,"output":2},"running_time":1000000000,"format":2,
 		"created":"2026-03-01T12:00:00Z","updated":"2026-03-01T12:00:00Z"}`, string(b))
 
 	h.Ending, h.Labels = transcript.Ending{Outcome: transcript.Stopped}, map[string]string{"team": "red"}
 	b, err = json.Marshal(h)
 	require.NoError(t, err)
-	var back store.Head
+	var back store.Status
 	require.NoError(t, json.Unmarshal(b, &back))
 	require.Equal(t, h, back)
 }

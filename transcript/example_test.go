@@ -11,10 +11,10 @@ import (
 // A turn has the key of its step. Decode reads its validated reply into the Go type of the contract.
 func Example() {
 	t := transcript.Turn{
-		Key:    transcript.Key{Run: 1, Round: 2, Phase: "revise", Actor: "Ada"},
-		Kind:   transcript.Speech,
-		Output: "vote/1",
-		Data:   json.RawMessage(`{"answer": "Canberra", "confidence": 90}`),
+		Key:      transcript.Key{Run: 1, Round: 2, Phase: "revise", Actor: "Ada"},
+		Kind:     transcript.Speech,
+		Contract: "vote/1",
+		Data:     json.RawMessage(`{"answer": "Canberra", "confidence": 90}`),
 	}
 	ballot, err := transcript.Decode[struct {
 		Answer     string

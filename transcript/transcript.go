@@ -2,7 +2,7 @@
 //
 //	for _, t := range result.Turns {
 //		fmt.Printf("%s (%s, round %d): %s\n", t.Actor, t.Kind, t.Round, t.Text)
-//		if t.Output == "vote/1" {
+//		if t.Contract == "vote/1" {
 //			ballot, err := transcript.Decode[vote.Ballot](t)
 //			fmt.Println(ballot.Answer, err)
 //		}
@@ -25,17 +25,17 @@ type Kind string
 
 // The kinds of turns.
 const (
-	Prelude    Kind = "prelude"    // before round 1: personas
+	Setup      Kind = "setup"      // before round 1: personas
 	Speech     Kind = "speech"     // a participant speaks
 	Assessment Kind = "assessment" // a judge looks at the round
 	Conclusion Kind = "conclusion" // the verdict
 	Remark     Kind = "remark"     // a person's, between turns
 	Summary    Kind = "summary"    // of turns, for prompts that have no room for them
-	Vectors    Kind = "vectors"    // of a round's speeches, to measure them by
+	Embeddings Kind = "embeddings" // of a round's speeches, to measure them by
 )
 
-// Seat is a participant as prompts and protocols see it: who one is, without the model behind.
-type Seat struct {
+// Profile is a participant as prompts and protocols see it: who one is, without the model behind.
+type Profile struct {
 	Name         string   `json:"name"`
 	Role         string   `json:"role,omitempty"`
 	Side         string   `json:"side,omitempty"`          // participants of one side argue together; its totals are summed
@@ -63,23 +63,23 @@ func (k Key) String() string {
 // Turn is one committed step. Turns are immutable: copy one before you change it.
 type Turn struct {
 	Key
-	Kind     Kind            `json:"kind"`
-	Order    int             `json:"order"`            // its step's place in the phase, from 0: turns are sorted by it, not by arrival
-	Seq      int64           `json:"seq"`              // its place in the journal
-	Horizon  int64           `json:"horizon"`          // its prompt showed nothing later than this seq
-	Text     string          `json:"text"`             // what readers see
-	Output   string          `json:"output,omitempty"` // the contract of Data, such as "assessment/1"
-	Data     json.RawMessage `json:"data,omitempty"`   // the validated reply
-	Flags    []Flag          `json:"flags,omitempty"`  // what a reader should know about how it came to be
-	Tokens   int             `json:"tokens"`           // of Text, estimated once, at commit
-	Usage    Usage           `json:"usage"`            // of all attempts
-	Window   *Window         `json:"window,omitempty"` // how its prompt was fitted; nil where nothing was cut
-	Attempts []Attempt       `json:"attempts"`         // in order; the last one gave the turn
-	Began    time.Time       `json:"began"`
-	Ended    time.Time       `json:"ended"`
-	// Viewed is about how much of the time since Began, or since the entry before where that is later, the debate's
+	Kind       Kind            `json:"kind"`
+	Order      int             `json:"order"`              // its step's place in the phase, from 0: turns are sorted by it, not by arrival
+	Seq        int64           `json:"seq"`                // its place in the journal
+	VisibleSeq int64           `json:"visible_seq"`        // its prompt showed nothing later than this seq
+	Text       string          `json:"text"`               // what readers see
+	Contract   string          `json:"contract,omitempty"` // the contract of Data, such as "assessment/1"
+	Data       json.RawMessage `json:"data,omitempty"`     // the validated reply
+	Flags      []Flag          `json:"flags,omitempty"`    // what a reader should know about how it came to be
+	Tokens     int             `json:"tokens"`             // of Text, estimated once, at commit
+	Usage      Usage           `json:"usage"`              // of all attempts
+	Window     *Window         `json:"window,omitempty"`   // how its prompt was fitted; nil where nothing was cut
+	Attempts   []Attempt       `json:"attempts"`           // in order; the last one gave the turn
+	Started    time.Time       `json:"started"`
+	Ended      time.Time       `json:"ended"`
+	// ViewerTime is about how much of the time since Began, or since the entry before where that is later, the debate's
 	// viewer took, in nanoseconds. It does not count as running time.
-	Viewed time.Duration `json:"viewed,omitempty"`
+	ViewerTime time.Duration `json:"viewer_time,omitempty"`
 }
 
 // Flag marks a turn.
@@ -88,32 +88,32 @@ type Flag string
 // The flags of turns.
 const (
 	Truncated   Flag = "truncated"   // the model was cut at its token cap
-	Fallback    Flag = "fallback"    // no valid reply came: Data holds safe defaults
+	Defaulted   Flag = "defaulted"   // no valid reply came: Data holds safe defaults
 	Reasked     Flag = "reasked"     // the first reply was invalid or cut
 	Repaired    Flag = "repaired"    // the reply's syntax was corrected
 	Partial     Flag = "partial"     // the model failed for good, this is as far as it came
 	Substituted Flag = "substituted" // another model spoke in a judge's name
-	Withheld    Flag = "withheld"    // the service held back the rest
+	Filtered    Flag = "filtered"    // the service held back the rest
 )
 
 // Decode reads a turn's validated reply into the Go type of its contract.
 func Decode[T any](t Turn) (v T, err error) {
 	if err = json.Unmarshal(t.Data, &v); err != nil {
-		err = fmt.Errorf("decode %s of turn %s: %w", t.Output, t.Key, err)
+		err = fmt.Errorf("decode %s of turn %s: %w", t.Contract, t.Key, err)
 	}
 	return v, err
 }
 
 // Attempt is one call of a model for a turn.
 type Attempt struct {
-	Provider string        `json:"provider"`          // its name in the options
-	Model    string        `json:"model,omitempty"`   // as the provider reported it, else as it was asked for
-	Finish   string        `json:"finish,omitempty"`  // why the model stopped
-	Error    string        `json:"error,omitempty"`   // the kind of error; empty for the attempt that gave the turn
-	Message  string        `json:"message,omitempty"` // the error in words
-	Prompt   int           `json:"prompt,omitempty"`  // tokens of its prompt, estimated
-	Usage    Usage         `json:"usage"`
-	Took     time.Duration `json:"took"` // in nanoseconds
+	Provider     string        `json:"provider"`                // its name in the options
+	Model        string        `json:"model,omitempty"`         // as the provider reported it, else as it was asked for
+	FinishReason string        `json:"finish_reason,omitempty"` // why the model stopped
+	ErrorKind    string        `json:"error_kind,omitempty"`    // the kind of error; empty for the attempt that gave the turn
+	ErrorMessage string        `json:"error_message,omitempty"` // the error in words
+	PromptTokens int           `json:"prompt_tokens,omitempty"` // tokens of its prompt, estimated
+	Usage        Usage         `json:"usage"`
+	Duration     time.Duration `json:"duration"` // in nanoseconds
 }
 
 // Usage counts tokens.
@@ -140,10 +140,10 @@ func (u Usage) Add(v Usage) Usage {
 
 // Window says how a prompt was fitted into its reader's context window. All counts are estimated tokens.
 type Window struct {
-	Limit int `json:"limit"` // room for the history
-	Used  int `json:"used"`  // by the history that was kept
-	Kept  int `json:"kept"`  // turns that were shown
-	Cut   int `json:"cut"`   // turns that were left out
+	Limit   int `json:"limit"`   // room for the history
+	Used    int `json:"used"`    // by the history that was kept
+	Kept    int `json:"kept"`    // turns that were shown
+	Omitted int `json:"omitted"` // turns that were left out
 	// Summarized are the turns that a summary stood for, and Percent is how much of Limit the history would take if nothing
 	// but those were left out.
 	Summarized int `json:"summarized,omitempty"`
@@ -152,11 +152,11 @@ type Window struct {
 
 // Cursor says where a debate stands. It is derived from the journal, never written by hand.
 type Cursor struct {
-	Run   int    `json:"run"`             // 1, and one more after each reset
-	Round int    `json:"round"`           // 0 before the first
-	Stage Kind   `json:"stage,omitempty"` // empty where no protocol has a word: configuring, final
-	Phase string `json:"phase,omitempty"` // empty until the first phase of the stage has begun
-	Since int64  `json:"since"`           // the seq at which the phase began: the horizon of a parallel phase
+	Run      int    `json:"run"`             // 1, and one more after each reset
+	Round    int    `json:"round"`           // 0 before the first
+	Stage    Kind   `json:"stage,omitempty"` // empty where no protocol has a word: configuring, final
+	Phase    string `json:"phase,omitempty"` // empty until the first phase of the stage has begun
+	PhaseSeq int64  `json:"phase_seq"`       // the seq at which the phase began: the horizon of a parallel phase
 }
 
 // Outcome says why a debate ended; empty while it goes on. Protocols may name their own.

@@ -16,7 +16,7 @@ import (
 
 func ExampleDecode() {
 	type vote struct{ Answer string }
-	turn := transcript.Turn{Output: "vote/1", Data: []byte(`{"answer":"yes"}`)}
+	turn := transcript.Turn{Contract: "vote/1", Data: []byte(`{"answer":"yes"}`)}
 	v, err := transcript.Decode[vote](turn)
 	fmt.Println(v.Answer, err)
 	// Output: yes <nil>
@@ -67,7 +67,7 @@ func TestDecodeNamesTheTurnThatItCannotRead(t *testing.T) {
 		{"the reply is as expected", `{"answer":"yes"}`, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			v, err := transcript.Decode[vote](transcript.Turn{Key: key, Output: "vote/1", Data: json.RawMessage(tt.data)})
+			v, err := transcript.Decode[vote](transcript.Turn{Key: key, Contract: "vote/1", Data: json.RawMessage(tt.data)})
 			if tt.fault != "" {
 				require.EqualError(t, err, tt.fault)
 				return
@@ -93,14 +93,14 @@ func full() transcript.Turn {
 	began := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	return transcript.Turn{
 		Key:  transcript.Key{Run: 2, Round: 3, Phase: "critique", Actor: "Ann", Target: "Bob"},
-		Kind: transcript.Speech, Order: 1, Seq: 40, Horizon: 38, Text: "Well.", Output: "critique/1",
+		Kind: transcript.Speech, Order: 1, Seq: 40, VisibleSeq: 38, Text: "Well.", Contract: "critique/1",
 		Data: json.RawMessage(`{"grade":1}`), Flags: []transcript.Flag{transcript.Reasked, transcript.Truncated}, Tokens: 2,
-		Usage: transcript.Usage{Input: 100, Cached: 80, Output: 9, Reasoning: 4, Estimated: true}, Window: &transcript.Window{Limit: 90, Used: 60, Kept: 3, Cut: 7},
+		Usage: transcript.Usage{Input: 100, Cached: 80, Output: 9, Reasoning: 4, Estimated: true}, Window: &transcript.Window{Limit: 90, Used: 60, Kept: 3, Omitted: 7},
 		Attempts: []transcript.Attempt{
-			{Provider: "p", Model: "m", Error: "timeout", Message: "generate: timeout", Usage: transcript.Usage{Input: 50}, Took: time.Second},
-			{Provider: "p", Model: "m", Finish: "stop", Usage: transcript.Usage{Input: 50, Output: 9}, Took: 2 * time.Second},
+			{Provider: "p", Model: "m", ErrorKind: "timeout", ErrorMessage: "generate: timeout", Usage: transcript.Usage{Input: 50}, Duration: time.Second},
+			{Provider: "p", Model: "m", FinishReason: "stop", Usage: transcript.Usage{Input: 50, Output: 9}, Duration: 2 * time.Second},
 		},
-		Began: began, Ended: began.Add(3 * time.Second),
+		Started: began, Ended: began.Add(3 * time.Second),
 	}
 }
 
@@ -112,16 +112,16 @@ func TestTurnsAreStoredInThisForm(t *testing.T) {
 		want string
 	}{
 		{"a turn with everything", full(), `{
-			"run":2,"round":3,"phase":"critique","actor":"Ann","target":"Bob","kind":"speech","order":1,"seq":40,"horizon":38,
-			"text":"Well.","output":"critique/1","data":{"grade":1},"flags":["reasked","truncated"],"tokens":2,
-			"usage":{"input":100,"cached":80,"output":9,"reasoning":4,"estimated":true},"window":{"limit":90,"used":60,"kept":3,"cut":7},
+			"run":2,"round":3,"phase":"critique","actor":"Ann","target":"Bob","kind":"speech","order":1,"seq":40,"visible_seq":38,
+			"text":"Well.","contract":"critique/1","data":{"grade":1},"flags":["reasked","truncated"],"tokens":2,
+			"usage":{"input":100,"cached":80,"output":9,"reasoning":4,"estimated":true},"window":{"limit":90,"used":60,"kept":3,"omitted":7},
 			"attempts":[
-				{"provider":"p","model":"m","error":"timeout","message":"generate: timeout","usage":{"input":50,"output":0},"took":1000000000},
-				{"provider":"p","model":"m","finish":"stop","usage":{"input":50,"output":9},"took":2000000000}],
-			"began":"2026-03-01T12:00:00Z","ended":"2026-03-01T12:00:03Z"}`},
+				{"provider":"p","model":"m","error_kind":"timeout","error_message":"generate: timeout","usage":{"input":50,"output":0},"duration":1000000000},
+				{"provider":"p","model":"m","finish_reason":"stop","usage":{"input":50,"output":9},"duration":2000000000}],
+			"started":"2026-03-01T12:00:00Z","ended":"2026-03-01T12:00:03Z"}`},
 		{"a turn with nothing", transcript.Turn{}, `{
-			"run":0,"round":0,"phase":"","actor":"","kind":"","order":0,"seq":0,"horizon":0,"text":"","tokens":0,
-			"usage":{"input":0,"output":0},"attempts":null,"began":"0001-01-01T00:00:00Z","ended":"0001-01-01T00:00:00Z"}`},
+			"run":0,"round":0,"phase":"","actor":"","kind":"","order":0,"seq":0,"visible_seq":0,"text":"","tokens":0,
+			"usage":{"input":0,"output":0},"attempts":null,"started":"0001-01-01T00:00:00Z","ended":"0001-01-01T00:00:00Z"}`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			b, err := json.Marshal(tt.turn)
@@ -140,17 +140,17 @@ func TestPlainDataIsStoredInThisForm(t *testing.T) {
 		value any
 		want  string
 	}{
-		{"a seat without anything but a name", transcript.Seat{Name: "Ann"}, `{"name":"Ann"}`},
+		{"a seat without anything but a name", transcript.Profile{Name: "Ann"}, `{"name":"Ann"}`},
 		{
 			"a seat",
-			transcript.Seat{Name: "Ann", Role: "r", Side: "s", Position: "p", Persona: "q", Instructions: "i", KeyArguments: []string{"k"}},
+			transcript.Profile{Name: "Ann", Role: "r", Side: "s", Position: "p", Persona: "q", Instructions: "i", KeyArguments: []string{"k"}},
 			`{"name":"Ann","role":"r","side":"s","position":"p","persona":"q","instructions":"i","key_arguments":["k"]}`,
 		},
-		{"a cursor before the first round", transcript.Cursor{Run: 1}, `{"run":1,"round":0,"since":0}`},
+		{"a cursor before the first round", transcript.Cursor{Run: 1}, `{"run":1,"round":0,"phase_seq":0}`},
 		{
 			"a cursor",
-			transcript.Cursor{Run: 1, Round: 2, Stage: transcript.Assessment, Phase: "assess", Since: 9},
-			`{"run":1,"round":2,"stage":"assessment","phase":"assess","since":9}`,
+			transcript.Cursor{Run: 1, Round: 2, Stage: transcript.Assessment, Phase: "assess", PhaseSeq: 9},
+			`{"run":1,"round":2,"stage":"assessment","phase":"assess","phase_seq":9}`,
 		},
 		{"a debate that goes on", transcript.Ending{}, `{}`},
 		{
@@ -169,11 +169,11 @@ func TestPlainDataIsStoredInThisForm(t *testing.T) {
 
 // Stored debates are full of these words, and so are the programs that read them.
 func TestStoredWordsNeverChange(t *testing.T) {
-	require.Equal(t, []transcript.Kind{"prelude", "speech", "assessment", "conclusion", "remark"}, []transcript.Kind{
-		transcript.Prelude, transcript.Speech, transcript.Assessment, transcript.Conclusion, transcript.Remark,
+	require.Equal(t, []transcript.Kind{"setup", "speech", "assessment", "conclusion", "remark"}, []transcript.Kind{
+		transcript.Setup, transcript.Speech, transcript.Assessment, transcript.Conclusion, transcript.Remark,
 	})
-	require.Equal(t, []transcript.Flag{"truncated", "fallback", "reasked"}, []transcript.Flag{
-		transcript.Truncated, transcript.Fallback, transcript.Reasked,
+	require.Equal(t, []transcript.Flag{"truncated", "defaulted", "reasked"}, []transcript.Flag{
+		transcript.Truncated, transcript.Defaulted, transcript.Reasked,
 	})
 	require.Equal(t, []transcript.Outcome{
 		"judge_decided", "converged", "diminishing_returns", "unanimous", "early_stop", "round_limit", "token_budget",

@@ -66,14 +66,14 @@ func measure(model string, texts []string) figures {
 	estimated := 0
 	for _, text := range texts {
 		estimated += window.Estimate(text)
-		f.tokens += vocabulary.Counter{}.Count(model, text)
+		f.tokens += vocabulary.TokenCounter{}.Count(model, text)
 	}
 	f.raw = off(float64(estimated), f.tokens)
 	for _, half := range [][2][]string{{first, second}, {second, first}} {
 		factor := calibrate(model, half[0]).Factor()
 		sum, tokens := 0.0, 0
 		for _, text := range half[1] {
-			scaled, n := factor*float64(window.Estimate(text)), vocabulary.Counter{}.Count(model, text)
+			scaled, n := factor*float64(window.Estimate(text)), vocabulary.TokenCounter{}.Count(model, text)
 			sum, tokens = sum+scaled, tokens+n
 			f.mean += math.Abs(off(scaled, n)) / float64(len(texts))
 			f.worst = max(f.worst, math.Abs(off(scaled, n)))
@@ -92,8 +92,8 @@ func calibrate(model string, texts []string) (c window.Calibration) {
 	estimated, counted := 0, 0
 	for _, text := range texts {
 		estimated += window.Estimate(text)
-		counted += vocabulary.Counter{}.Count(model, text)
-		c = c.Reported(estimated, counted)
+		counted += vocabulary.TokenCounter{}.Count(model, text)
+		c = c.WithReported(estimated, counted)
 	}
 	return c
 }

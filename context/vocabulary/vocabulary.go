@@ -13,17 +13,17 @@ import (
 	"github.com/elenchus-go/debate/context/window"
 )
 
-// Counter is a [window.Counter]. It counts with cl100k_base for gpt-4, gpt-3.5 and their variants, and with o200k_base
+// TokenCounter is a [window.TokenCounter]. It counts with cl100k_base for gpt-4, gpt-3.5 and their variants, and with o200k_base
 // for all that came later. What others' models make of a text it cannot know: it counts with o200k_base too.
 //
 // The first count with a vocabulary takes some hundredths of a second more.
-type Counter struct{}
+type TokenCounter struct{}
 
 // Count is how many tokens a text has for a model, without what the service adds to each message. It is safe for
 // concurrent use.
-func (Counter) Count(model, text string) int {
+func (TokenCounter) Count(model, text string) int {
 	codec := o200k
-	if old(model) {
+	if usesCL100K(model) {
 		codec = cl100k
 	}
 	n, err := codec().Count(text)
@@ -45,8 +45,8 @@ func load(e tokenizer.Encoding) func() tokenizer.Codec {
 	})
 }
 
-// old says whether a model is of the time of cl100k_base, whoever serves it.
-func old(model string) bool {
+// usesCL100K says whether a model is of the time of cl100k_base, whoever serves it.
+func usesCL100K(model string) bool {
 	model = model[strings.LastIndex(model, "/")+1:]
 	model = strings.TrimPrefix(model, "ft:")
 	for _, prefix := range []string{"gpt-3.5", "gpt-35"} {

@@ -11,11 +11,11 @@ import (
 	"github.com/elenchus-go/debate/context/window"
 )
 
-var _ window.Counter = vocabulary.Counter{}
+var _ window.TokenCounter = vocabulary.TokenCounter{}
 
-func ExampleCounter() {
-	fmt.Println(vocabulary.Counter{}.Count("gpt-4o", "人人生而自由，在尊严和权利上一律平等。"))
-	fmt.Println(vocabulary.Counter{}.Count("gpt-4", "人人生而自由，在尊严和权利上一律平等。"))
+func ExampleTokenCounter() {
+	fmt.Println(vocabulary.TokenCounter{}.Count("gpt-4o", "人人生而自由，在尊严和权利上一律平等。"))
+	fmt.Println(vocabulary.TokenCounter{}.Count("gpt-4", "人人生而自由，在尊严和权利上一律平等。"))
 	// Output:
 	// 15
 	// 21
@@ -23,7 +23,7 @@ func ExampleCounter() {
 
 func TestTokensAreTheModelsOwn(t *testing.T) {
 	const text = "人人生而自由"
-	newer, older := vocabulary.Counter{}.Count("gpt-4o", text), vocabulary.Counter{}.Count("gpt-4", text)
+	newer, older := vocabulary.TokenCounter{}.Count("gpt-4o", text), vocabulary.TokenCounter{}.Count("gpt-4", text)
 	require.NotEqual(t, newer, older)
 	for _, tt := range []struct {
 		model string
@@ -47,25 +47,25 @@ func TestTokensAreTheModelsOwn(t *testing.T) {
 		{"", newer},
 	} {
 		t.Run(tt.model, func(t *testing.T) {
-			require.Equal(t, tt.want, vocabulary.Counter{}.Count(tt.model, text))
+			require.Equal(t, tt.want, vocabulary.TokenCounter{}.Count(tt.model, text))
 		})
 	}
 }
 
 func TestWhatIsNoTextHasTokensToo(t *testing.T) {
-	require.Zero(t, vocabulary.Counter{}.Count("gpt-4o", ""))
+	require.Zero(t, vocabulary.TokenCounter{}.Count("gpt-4o", ""))
 	for _, text := range []string{" ", "\x00", "\xff\xfe", "a\xffb", "<|endoftext|>", "🙂"} {
-		require.Positive(t, vocabulary.Counter{}.Count("gpt-4o", text), "%q", text)
+		require.Positive(t, vocabulary.TokenCounter{}.Count("gpt-4o", text), "%q", text)
 	}
 }
 
 func TestManyCountAtOnce(t *testing.T) {
-	want := vocabulary.Counter{}.Count("gpt-4o", "All human beings are born free and equal.")
+	want := vocabulary.TokenCounter{}.Count("gpt-4o", "All human beings are born free and equal.")
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
 			for range 50 {
-				if got := (vocabulary.Counter{}).Count("gpt-4o", "All human beings are born free and equal."); got != want {
+				if got := (vocabulary.TokenCounter{}).Count("gpt-4o", "All human beings are born free and equal."); got != want {
 					t.Errorf("%d tokens, want %d", got, want)
 				}
 			}

@@ -11,42 +11,42 @@ import "slices"
 // It moves only where the median is more than 5 % away, since each move may change what prompts show. It is never less
 // than what prompts that were too long have shown.
 type Calibration struct {
-	usual  int    // the factor by what was reported, in thousandths, less 1000
-	floor  int    // the least by prompts that were too long, in thousandths
-	recent [9]int // ratios in thousandths
-	seen   int    // ratios so far
+	reported  int    // the factor by what was reported, in thousandths, less 1000
+	minFactor int    // the least by prompts that were too long, in thousandths
+	recent    [9]int // ratios in thousandths
+	count     int    // ratios so far
 }
 
 // What a service reports is believed within these bounds.
 const (
-	leastTokens  = 100    // a shorter prompt is mostly the service's own frame
-	leastRatio   = 500    // in thousandths; with less it has left out what it read from its cache
-	mostRatio    = 4_000  // in thousandths; no tokenizer needs more
-	highestFloor = 16_000 // in thousandths
+	minTokens    = 100    // a shorter prompt is mostly the service's own frame
+	minRatio     = 500    // in thousandths; with less it has left out what it read from its cache
+	maxRatio     = 4_000  // in thousandths; no tokenizer needs more
+	maxMinFactor = 16_000 // in thousandths
 )
 
-// Reported takes in how many tokens a provider counted of a prompt that was estimated. It passes over what says nothing
+// WithReported takes in how many tokens a provider counted of a prompt that was estimated. It passes over what says nothing
 // of the model's tokens: no count, an estimate of less than 100, and a count of less than half or more than four times
 // the estimate.
-func (c Calibration) Reported(estimated, counted int) Calibration {
-	if estimated < leastTokens {
+func (c Calibration) WithReported(estimated, counted int) Calibration {
+	if estimated < minTokens {
 		return c
 	}
 	ratio := counted * 1000 / estimated
-	if ratio < leastRatio || ratio > mostRatio {
+	if ratio < minRatio || ratio > maxRatio {
 		return c
 	}
-	c.recent[c.seen%len(c.recent)] = ratio
-	c.seen++
-	now, next := 1000+c.usual, c.median()
+	c.recent[c.count%len(c.recent)] = ratio
+	c.count++
+	now, next := 1000+c.reported, c.median()
 	if away := max(next-now, now-next); away*20 > now {
-		c.usual = next - 1000
+		c.reported = next - 1000
 	}
 	return c
 }
 
 func (c Calibration) median() int {
-	ratios := append(make([]int, 0, len(c.recent)), c.recent[:min(c.seen, len(c.recent))]...)
+	ratios := append(make([]int, 0, len(c.recent)), c.recent[:min(c.count, len(c.recent))]...)
 	if len(ratios) < cap(ratios) {
 		ratios = append(ratios, 1000)
 	}
@@ -54,22 +54,22 @@ func (c Calibration) median() int {
 	return ratios[len(ratios)/2]
 }
 
-// Overflowed takes in that a service found a prompt too long that was estimated and should have fitted into a room of so
+// WithOverflow takes in that a service found a prompt too long that was estimated and should have fitted into a room of so
 // many tokens. From then on a prompt like it is taken not to fit, and the factor is at least a tenth greater than
 // before. More than 16 it does not become.
-func (c Calibration) Overflowed(estimated, room int) Calibration {
-	c.floor = c.thousandths() * 11 / 10
+func (c Calibration) WithOverflow(estimated, room int) Calibration {
+	c.minFactor = c.factor() * 11 / 10
 	if estimated > 0 {
-		c.floor = max(c.floor, room*1000/estimated+1)
+		c.minFactor = max(c.minFactor, room*1000/estimated+1)
 	}
-	c.floor = min(c.floor, highestFloor)
+	c.minFactor = min(c.minFactor, maxMinFactor)
 	return c
 }
 
 // Factor is by how much an estimate is to be multiplied.
-func (c Calibration) Factor() float64 { return float64(c.thousandths()) / 1000 }
+func (c Calibration) Factor() float64 { return float64(c.factor()) / 1000 }
 
-// Room is how many estimated tokens fit into a room of so many of the model's own.
-func (c Calibration) Room(tokens int) int { return tokens * 1000 / c.thousandths() }
+// ToEstimated is how many estimated tokens fit into a room of so many of the model's own.
+func (c Calibration) ToEstimated(tokens int) int { return tokens * 1000 / c.factor() }
 
-func (c Calibration) thousandths() int { return max(1000+c.usual, c.floor) }
+func (c Calibration) factor() int { return max(1000+c.reported, c.minFactor) }

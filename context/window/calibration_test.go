@@ -12,11 +12,11 @@ import (
 
 func ExampleCalibration() {
 	var c window.Calibration
-	c = c.Reported(2000, 2500) // estimated 2,000 tokens, and the provider counted 2,500
-	fmt.Println(c.Factor(), c.Room(20_000))
+	c = c.WithReported(2000, 2500) // estimated 2,000 tokens, and the provider counted 2,500
+	fmt.Println(c.Factor(), c.ToEstimated(20_000))
 
-	c = c.Overflowed(16_000, 24_000) // and yet 16,000 did not fit where 24,000 should
-	fmt.Println(c.Factor(), c.Room(24_000))
+	c = c.WithOverflow(16_000, 24_000) // and yet 16,000 did not fit where 24,000 should
+	fmt.Println(c.Factor(), c.ToEstimated(24_000))
 	// Output:
 	// 1.25 16000
 	// 1.501 15989
@@ -48,7 +48,7 @@ func TestFactorsFollowWhatIsReported(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			var c window.Calibration
 			for _, n := range tt.counted {
-				c = c.Reported(1000, n)
+				c = c.WithReported(1000, n)
 			}
 			require.InDelta(t, tt.want, c.Factor(), 1e-9)
 		})
@@ -56,26 +56,26 @@ func TestFactorsFollowWhatIsReported(t *testing.T) {
 }
 
 func TestAShortPromptSaysNothing(t *testing.T) {
-	require.Zero(t, window.Calibration{}.Reported(99, 198))
-	require.Zero(t, window.Calibration{}.Reported(0, 0))
-	require.Zero(t, window.Calibration{}.Reported(-1000, -1000))
-	require.InDelta(t, 2, window.Calibration{}.Reported(100, 200).Factor(), 1e-9)
+	require.Zero(t, window.Calibration{}.WithReported(99, 198))
+	require.Zero(t, window.Calibration{}.WithReported(0, 0))
+	require.Zero(t, window.Calibration{}.WithReported(-1000, -1000))
+	require.InDelta(t, 2, window.Calibration{}.WithReported(100, 200).Factor(), 1e-9)
 }
 
 func TestAnOverflowRaisesTheFactor(t *testing.T) {
-	c := window.Calibration{}.Reported(1000, 1200)
-	require.InDelta(t, 1.32, c.Overflowed(10_000, 10_000).Factor(), 1e-9, "by a tenth")
-	require.InDelta(t, 2.001, c.Overflowed(10_000, 20_000).Factor(), 1e-9, "by what did not fit")
-	require.InDelta(t, 1.32, c.Overflowed(0, 20_000).Factor(), 1e-9, "an empty prompt says nothing more")
-	require.InDelta(t, 16, c.Overflowed(1, 20_000).Factor(), 1e-9, "there is a bound")
+	c := window.Calibration{}.WithReported(1000, 1200)
+	require.InDelta(t, 1.32, c.WithOverflow(10_000, 10_000).Factor(), 1e-9, "by a tenth")
+	require.InDelta(t, 2.001, c.WithOverflow(10_000, 20_000).Factor(), 1e-9, "by what did not fit")
+	require.InDelta(t, 1.32, c.WithOverflow(0, 20_000).Factor(), 1e-9, "an empty prompt says nothing more")
+	require.InDelta(t, 16, c.WithOverflow(1, 20_000).Factor(), 1e-9, "there is a bound")
 
-	c = c.Overflowed(10_000, 20_000)
+	c = c.WithOverflow(10_000, 20_000)
 	for range 9 {
-		c = c.Reported(1000, 900)
+		c = c.WithReported(1000, 900)
 	}
 	require.InDelta(t, 2.001, c.Factor(), 1e-9, "what did not fit once is not tried again")
 	for range 9 {
-		c = c.Reported(1000, 3000)
+		c = c.WithReported(1000, 3000)
 	}
 	require.InDelta(t, 3, c.Factor(), 1e-9)
 }
@@ -87,20 +87,20 @@ func TestCalibrationsKeepTheirPromises(t *testing.T) {
 			before := c
 			estimated, room := rapid.IntRange(-10, 50_000).Draw(t, "estimated"), rapid.IntRange(0, 50_000).Draw(t, "room")
 			if rapid.Bool().Draw(t, "overflow") {
-				c = c.Overflowed(estimated, room)
+				c = c.WithOverflow(estimated, room)
 				require.GreaterOrEqual(t, c.Factor(), before.Factor())
 				if c.Factor() < 16 {
 					require.Greater(t, c.Factor(), before.Factor())
-					require.False(t, estimated > 0 && c.Room(room) >= estimated, "the prompt that did not fit would fit")
+					require.False(t, estimated > 0 && c.ToEstimated(room) >= estimated, "the prompt that did not fit would fit")
 				}
 			} else {
-				c = c.Reported(estimated, room)
-				require.Equal(t, c, before.Reported(estimated, room), "the same turns, the same factor")
+				c = c.WithReported(estimated, room)
+				require.Equal(t, c, before.WithReported(estimated, room), "the same turns, the same factor")
 			}
 			require.GreaterOrEqual(t, c.Factor(), 0.5)
 			require.LessOrEqual(t, c.Factor(), 16.0)
 			tokens := rapid.IntRange(0, 100_000).Draw(t, "tokens")
-			require.LessOrEqual(t, float64(c.Room(tokens))*c.Factor(), float64(tokens)+1e-6, "no more than there is room for")
+			require.LessOrEqual(t, float64(c.ToEstimated(tokens))*c.Factor(), float64(tokens)+1e-6, "no more than there is room for")
 		}
 	})
 }

@@ -1,8 +1,8 @@
 package window
 
-// Counter counts the tokens of texts. It is safe for concurrent use, and the same text always has the same count.
+// TokenCounter counts the tokens of texts. It is safe for concurrent use, and the same text always has the same count.
 // [Estimate] is in its place where a debate has none.
-type Counter interface {
+type TokenCounter interface {
 	// Count is how many tokens a text has for a model. An unknown model is no error: it is counted as well as may be.
 	Count(model, text string) int
 }

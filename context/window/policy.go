@@ -24,7 +24,7 @@ const (
 	// that there is in the place of what it covers; else it slides, with that summary as the first message.
 	Summarize Manager = "summarize"
 	// Hybrid keeps all below 80 % of the room. From there on it slides to stay below, and cuts down to a quarter of the
-	// room. With Policy.Summarize it sums up instead; where a summary cannot be had it shows all up to 90 %, and slides
+	// room. With Policy.AllowSummaries it sums up instead; where a summary cannot be had it shows all up to 90 %, and slides
 	// beyond.
 	Hybrid Manager = "hybrid"
 )
@@ -33,8 +33,8 @@ const (
 type Policy struct {
 	// Manager defaults to Hybrid.
 	Manager Manager `json:"manager,omitempty"`
-	// Summarize allows a hybrid to ask for summaries.
-	Summarize bool `json:"summarize,omitempty"`
+	// AllowSummaries allows a hybrid to ask for summaries.
+	AllowSummaries bool `json:"allow_summaries,omitempty"`
 }
 
 // Check says everything that is wrong with the policy, as "field: reason".
@@ -45,15 +45,15 @@ func (p Policy) Check() []string {
 	default:
 		found = append(found, fmt.Sprintf("manager: %q is unknown, want %q, %q, %q or %q", p.Manager, Truncate, Sliding, Summarize, Hybrid))
 	}
-	if p.Summarize && (p.Manager == Truncate || p.Manager == Sliding) {
-		found = append(found, fmt.Sprintf("summarize: true contradicts manager %q, want %q or %q", p.Manager, Summarize, Hybrid))
+	if p.AllowSummaries && (p.Manager == Truncate || p.Manager == Sliding) {
+		found = append(found, fmt.Sprintf("allow_summaries: true contradicts manager %q, want %q or %q", p.Manager, Summarize, Hybrid))
 	}
 	return found
 }
 
-// Summarizes says whether the policy asks for summaries at all.
-func (p Policy) Summarizes() bool {
-	return p.Manager == Summarize || p.hybrid() && p.Summarize
+// UsesSummaries says whether the policy asks for summaries at all.
+func (p Policy) UsesSummaries() bool {
+	return p.Manager == Summarize || p.hybrid() && p.AllowSummaries
 }
 
 func (p Policy) hybrid() bool { return p.Manager == Hybrid || p.Manager == "" }
@@ -63,47 +63,47 @@ type History struct {
 	Tokens []int // of each message, oldest first
 	// Summaries that the reader may see, by what they cover, the shortest first.
 	Summaries []Summary
-	// Summarizer is the room in tokens that the summarizer has for what it sums up: no more is wanted of it at a time, but
+	// SummarizerRoom is the room in tokens that the summarizer has for what it sums up: no more is wanted of it at a time, but
 	// for a single message that is larger. 0: no summary can be had now.
-	Summarizer int
+	SummarizerRoom int
 }
 
 // Fit chooses what of a history is shown in a room of so many tokens, and says whether a summary should be made first.
 // Make it, add it to the history, and ask again: at most a few are wanted one after the other, and none twice. The
 // newest message is always shown; it has to be clipped where it alone is more than the room.
 func (p Policy) Fit(h History, room int) Cut {
-	c := start(h.Tokens, room, Summary{})
+	c := newCut(h.Tokens, room, Summary{})
 	switch {
-	case !p.Summarizes():
+	case !p.UsesSummaries():
 		return p.slide(h.Tokens, c)
-	case c.Used <= share(c.Limit, warn):
+	case c.Used <= percentOf(c.Limit, warnPercent):
 		return c
 	}
-	return p.sumUp(h, c)
+	return p.summarize(h, c)
 }
 
 // slide leaves out what is too much.
 func (p Policy) slide(tokens []int, c Cut) Cut {
 	if p.hybrid() {
-		return c.slide(tokens, share(c.Limit, warn), share(c.Limit, warn-rest), true)
+		return c.slide(tokens, percentOf(c.Limit, warnPercent), percentOf(c.Limit, warnPercent-remainderPercent), true)
 	}
 	return c.slide(tokens, c.Limit, c.Limit/2, p.Manager != Truncate)
 }
 
-// sumUp has a summary stand for the older messages, the first that leaves enough room. Where none does the cut is the one
+// summarize has a summary stand for the older messages, the first that leaves enough room. Where none does the cut is the one
 // that holds if the wanted one cannot be had.
-func (p Policy) sumUp(h History, c Cut) Cut {
+func (p Policy) summarize(h History, c Cut) Cut {
 	room := c.Limit
-	if s, ok := h.sufficient(share(room, warn)); ok {
-		return start(h.Tokens, room, s)
+	if s, ok := h.sufficient(percentOf(room, warnPercent)); ok {
+		return newCut(h.Tokens, room, s)
 	}
-	last := h.last()
-	if shorter := start(h.Tokens, room, last); shorter.Used < c.Used {
+	last := h.lastSummary()
+	if shorter := newCut(h.Tokens, room, last); shorter.Used < c.Used {
 		c = shorter
 	}
 	most := room
 	if p.hybrid() {
-		most = share(room, full)
+		most = percentOf(room, hybridMaxPercent)
 	}
 	if c.Used > most {
 		c = p.slide(h.Tokens, c)
@@ -112,8 +112,8 @@ func (p Policy) sumUp(h History, c Cut) Cut {
 	return c
 }
 
-// last is the summary that covers most.
-func (h History) last() Summary {
+// lastSummary is the summary that covers most.
+func (h History) lastSummary() Summary {
 	if len(h.Summaries) == 0 {
 		return Summary{}
 	}
@@ -140,25 +140,25 @@ func (h History) sufficient(limit int) (least Summary, ok bool) {
 // wanted is the request for a summary that goes on from the last one. It takes in the older half of what that leaves, and
 // more until the rest is a quarter of the room. It is zero where a summary would be no help: there is nothing
 // older than the newest message, it is no longer than a summary, or no room is left beside the newest.
-func (h History) wanted(last Summary, room int) Request {
-	newest, most := len(h.Tokens)-1, min(share(room, brief), h.Summarizer/2)
+func (h History) wanted(last Summary, room int) SummaryRequest {
+	newest, most := len(h.Tokens)-1, min(percentOf(room, summaryPercent), h.SummarizerRoom/2)
 	if most < 1 || h.Tokens[newest]+most > room {
-		return Request{}
+		return SummaryRequest{}
 	}
 	left := 0
 	for _, n := range h.Tokens[min(last.Covers, newest):] {
 		left += n
 	}
 	held, covers := last.Tokens, last.Covers
-	for goal := min(left/2, share(room, rest)); covers < newest && left > goal; covers++ {
+	for goal := min(left/2, percentOf(room, remainderPercent)); covers < newest && left > goal; covers++ {
 		n := h.Tokens[covers]
-		if covers > last.Covers && held+n > h.Summarizer {
+		if covers > last.Covers && held+n > h.SummarizerRoom {
 			break
 		}
 		held, left = held+n, left-n
 	}
 	if covers <= last.Covers || held <= most {
-		return Request{}
+		return SummaryRequest{}
 	}
-	return Request{Base: last, Covers: covers, Tokens: most}
+	return SummaryRequest{Base: last, Covers: covers, Tokens: most}
 }

@@ -14,8 +14,8 @@ import (
 )
 
 func ExamplePolicy_Fit() {
-	policy := window.Policy{Summarize: true}
-	history := window.History{Tokens: slices.Repeat([]int{150}, 12), Summarizer: 10_000}
+	policy := window.Policy{AllowSummaries: true}
+	history := window.History{Tokens: slices.Repeat([]int{150}, 12), SummarizerRoom: 10_000}
 
 	cut := policy.Fit(history, 2000)
 	fmt.Printf("%d %% used; sum up the first %d messages in %d tokens\n", cut.Percent, cut.Wanted.Covers, cut.Wanted.Tokens)
@@ -49,12 +49,12 @@ var policies = map[string]window.Policy{
 	"sliding":         {Manager: window.Sliding},
 	"summarize":       {Manager: window.Summarize},
 	"hybrid":          {},
-	"hybrid, summed":  {Manager: window.Hybrid, Summarize: true},
+	"hybrid, summed":  {Manager: window.Hybrid, AllowSummaries: true},
 	"hybrid, by name": {Manager: window.Hybrid},
 }
 
 func TestPoliciesFit(t *testing.T) {
-	summed := window.Policy{Summarize: true}
+	summed := window.Policy{AllowSummaries: true}
 	summarize := window.Policy{Manager: window.Summarize}
 	some := window.Summary{Seq: 5, Covers: 3, Tokens: 10}
 	more := window.Summary{Seq: 9, Covers: 5, Tokens: 15}
@@ -115,26 +115,26 @@ func TestPoliciesFit(t *testing.T) {
 		{
 			"hybrid: summaries are not its own",
 			window.Policy{},
-			window.History{Tokens: []int{20, 20, 20, 10, 10}, Summaries: []window.Summary{some}, Summarizer: 500},
+			window.History{Tokens: []int{20, 20, 20, 10, 10}, Summaries: []window.Summary{some}, SummarizerRoom: 500},
 			window.Cut{Limit: 100, Used: 80, Kept: 5, Percent: 80},
 		},
 		{
 			"summarize: all below 80 %, whatever has been summed up",
 			summarize,
-			window.History{Tokens: []int{20, 20, 20, 20}, Summaries: []window.Summary{some}, Summarizer: 500},
+			window.History{Tokens: []int{20, 20, 20, 20}, Summaries: []window.Summary{some}, SummarizerRoom: 500},
 			window.Cut{Limit: 100, Used: 80, Kept: 4, Percent: 80},
 		},
 		{
 			"summarize: the older half is wanted, and more until a quarter of the room is left",
 			summarize,
-			window.History{Tokens: []int{20, 20, 20, 12, 13}, Summarizer: 500},
-			window.Cut{Limit: 100, Used: 85, Kept: 5, Percent: 85, Wanted: window.Request{Covers: 3, Tokens: 20}},
+			window.History{Tokens: []int{20, 20, 20, 12, 13}, SummarizerRoom: 500},
+			window.Cut{Limit: 100, Used: 85, Kept: 5, Percent: 85, Wanted: window.SummaryRequest{Covers: 3, Tokens: 20}},
 		},
 		{
 			"summarize: beyond the room it slides until there is a summary",
 			summarize,
-			window.History{Tokens: []int{20, 20, 20, 20, 21}, Summarizer: 500},
-			window.Cut{From: 1, To: 4, Limit: 100, Used: 41, Kept: 2, Percent: 101, Wanted: window.Request{Covers: 4, Tokens: 20}},
+			window.History{Tokens: []int{20, 20, 20, 20, 21}, SummarizerRoom: 500},
+			window.Cut{From: 1, To: 4, Limit: 100, Used: 41, Kept: 2, Percent: 101, Wanted: window.SummaryRequest{Covers: 4, Tokens: 20}},
 		},
 		{
 			"summarize: no summary can be had, but all fits",
@@ -157,28 +157,28 @@ func TestPoliciesFit(t *testing.T) {
 		{
 			"a summary is used as soon as it is needed",
 			summed,
-			window.History{Tokens: []int{20, 20, 20, 12, 13}, Summaries: []window.Summary{some}, Summarizer: 500},
+			window.History{Tokens: []int{20, 20, 20, 12, 13}, Summaries: []window.Summary{some}, SummarizerRoom: 500},
 			window.Cut{To: 3, Limit: 100, Used: 35, Kept: 2, Percent: 35, Summary: some},
 		},
 		{
 			"the one that covers least is used as long as it suffices",
 			summed,
-			window.History{Tokens: []int{20, 20, 20, 12, 13, 45}, Summaries: []window.Summary{some, more}, Summarizer: 500},
+			window.History{Tokens: []int{20, 20, 20, 12, 13, 45}, Summaries: []window.Summary{some, more}, SummarizerRoom: 500},
 			window.Cut{To: 3, Limit: 100, Used: 80, Kept: 3, Percent: 80, Summary: some},
 		},
 		{
 			"then the next",
 			summed,
-			window.History{Tokens: []int{20, 20, 20, 12, 13, 46}, Summaries: []window.Summary{some, more}, Summarizer: 500},
+			window.History{Tokens: []int{20, 20, 20, 12, 13, 46}, Summaries: []window.Summary{some, more}, SummarizerRoom: 500},
 			window.Cut{To: 5, Limit: 100, Used: 61, Kept: 1, Percent: 61, Summary: more},
 		},
 		{
 			"then a new one is wanted, of the last and what came since",
 			summed,
-			window.History{Tokens: []int{20, 20, 20, 12, 13, 46, 15, 5}, Summaries: []window.Summary{some, more}, Summarizer: 500},
+			window.History{Tokens: []int{20, 20, 20, 12, 13, 46, 15, 5}, Summaries: []window.Summary{some, more}, SummarizerRoom: 500},
 			window.Cut{
 				To: 5, Limit: 100, Used: 81, Kept: 3, Percent: 81, Summary: more,
-				Wanted: window.Request{Base: more, Covers: 6, Tokens: 20},
+				Wanted: window.SummaryRequest{Base: more, Covers: 6, Tokens: 20},
 			},
 		},
 		{
@@ -190,7 +190,7 @@ func TestPoliciesFit(t *testing.T) {
 		{
 			"a summary goes where it has no room beside the newest",
 			summed,
-			window.History{Tokens: []int{20, 20, 20, 12, 13, 46, 90}, Summaries: []window.Summary{more}, Summarizer: 500},
+			window.History{Tokens: []int{20, 20, 20, 12, 13, 46, 90}, Summaries: []window.Summary{more}, SummarizerRoom: 500},
 			window.Cut{To: 6, Limit: 100, Used: 90, Kept: 1, Percent: 151},
 		},
 		{
@@ -208,55 +208,55 @@ func TestPoliciesFit(t *testing.T) {
 		{
 			"after a long summary the older half is wanted",
 			summed,
-			window.History{Tokens: []int{90, 17, 6, 7, 10}, Summaries: []window.Summary{{Seq: 5, Covers: 1, Tokens: 45}}, Summarizer: 500},
+			window.History{Tokens: []int{90, 17, 6, 7, 10}, Summaries: []window.Summary{{Seq: 5, Covers: 1, Tokens: 45}}, SummarizerRoom: 500},
 			window.Cut{
 				To: 1, Limit: 100, Used: 85, Kept: 4, Percent: 85, Summary: window.Summary{Seq: 5, Covers: 1, Tokens: 45},
-				Wanted: window.Request{Base: window.Summary{Seq: 5, Covers: 1, Tokens: 45}, Covers: 3, Tokens: 20},
+				Wanted: window.SummaryRequest{Base: window.Summary{Seq: 5, Covers: 1, Tokens: 45}, Covers: 3, Tokens: 20},
 			},
 		},
 		{
 			"the summarizer reads the last summary, too",
 			summed,
-			window.History{Tokens: []int{90, 20, 20, 20, 20}, Summaries: []window.Summary{{Seq: 5, Covers: 1, Tokens: 10}}, Summarizer: 45},
+			window.History{Tokens: []int{90, 20, 20, 20, 20}, Summaries: []window.Summary{{Seq: 5, Covers: 1, Tokens: 10}}, SummarizerRoom: 45},
 			window.Cut{
 				To: 1, Limit: 100, Used: 90, Kept: 4, Percent: 90, Summary: window.Summary{Seq: 5, Covers: 1, Tokens: 10},
-				Wanted: window.Request{Base: window.Summary{Seq: 5, Covers: 1, Tokens: 10}, Covers: 2, Tokens: 20},
+				Wanted: window.SummaryRequest{Base: window.Summary{Seq: 5, Covers: 1, Tokens: 10}, Covers: 2, Tokens: 20},
 			},
 		},
 		{
 			"no summary is wanted of what is no longer than a summary",
 			summed,
-			window.History{Tokens: []int{10, 10, 61}, Summarizer: 500},
+			window.History{Tokens: []int{10, 10, 61}, SummarizerRoom: 500},
 			window.Cut{Limit: 100, Used: 81, Kept: 3, Percent: 81},
 		},
 		{
 			"nor where there is no room for one beside the newest",
 			summed,
-			window.History{Tokens: []int{30, 30, 81}, Summarizer: 500},
+			window.History{Tokens: []int{30, 30, 81}, SummarizerRoom: 500},
 			window.Cut{To: 2, Limit: 100, Used: 81, Kept: 1, Percent: 141},
 		},
 		{
 			"nor of the newest",
 			summed,
-			window.History{Tokens: []int{85}, Summarizer: 500},
+			window.History{Tokens: []int{85}, SummarizerRoom: 500},
 			window.Cut{Limit: 100, Used: 85, Kept: 1, Percent: 85},
 		},
 		{
 			"no more is wanted at a time than the summarizer can read",
 			summed,
-			window.History{Tokens: []int{20, 20, 20, 12, 13}, Summarizer: 45},
-			window.Cut{Limit: 100, Used: 85, Kept: 5, Percent: 85, Wanted: window.Request{Covers: 2, Tokens: 20}},
+			window.History{Tokens: []int{20, 20, 20, 12, 13}, SummarizerRoom: 45},
+			window.Cut{Limit: 100, Used: 85, Kept: 5, Percent: 85, Wanted: window.SummaryRequest{Covers: 2, Tokens: 20}},
 		},
 		{
 			"but one message, and the summary is at most half of what it reads",
 			summed,
-			window.History{Tokens: []int{60, 12, 13}, Summarizer: 30},
-			window.Cut{Limit: 100, Used: 85, Kept: 3, Percent: 85, Wanted: window.Request{Covers: 1, Tokens: 15}},
+			window.History{Tokens: []int{60, 12, 13}, SummarizerRoom: 30},
+			window.Cut{Limit: 100, Used: 85, Kept: 3, Percent: 85, Wanted: window.SummaryRequest{Covers: 1, Tokens: 15}},
 		},
 		{
 			"the newest is shown although a summary covers it",
 			summed,
-			window.History{Tokens: []int{60, 20, 20}, Summaries: []window.Summary{more}, Summarizer: 500},
+			window.History{Tokens: []int{60, 20, 20}, Summaries: []window.Summary{more}, SummarizerRoom: 500},
 			window.Cut{To: 2, Limit: 100, Used: 35, Kept: 1, Percent: 35, Summary: more},
 		},
 		{
@@ -288,7 +288,7 @@ func TestReportIsForWhatIsNotShownAndForWarnings(t *testing.T) {
 			"some is left out",
 			sliding,
 			window.History{Tokens: []int{10, 50, 50}},
-			&transcript.Window{Limit: 100, Used: 60, Kept: 2, Cut: 1, Percent: 110},
+			&transcript.Window{Limit: 100, Used: 60, Kept: 2, Omitted: 1, Percent: 110},
 		},
 		{
 			"nothing is left out, but the only one will be clipped",
@@ -306,12 +306,12 @@ func TestReportIsForWhatIsNotShownAndForWarnings(t *testing.T) {
 			"some is summed up, and some is left out",
 			summarize,
 			window.History{Tokens: []int{20, 20, 20, 20, 50, 40, 5}, Summaries: summed},
-			&transcript.Window{Limit: 100, Used: 55, Kept: 2, Cut: 2, Summarized: 3, Percent: 125},
+			&transcript.Window{Limit: 100, Used: 55, Kept: 2, Omitted: 2, Summarized: 3, Percent: 125},
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			cut := tt.policy.Fit(tt.history, 100)
-			require.Equal(t, tt.want, cut.Report())
+			require.Equal(t, tt.want, cut.Window())
 			require.Equal(t, tt.want != nil && tt.want.Percent >= 80, cut.Warn())
 		})
 	}
@@ -324,8 +324,8 @@ func TestWrongPoliciesAreFound(t *testing.T) {
 		want   []string
 	}{
 		{"the zero policy", window.Policy{}, nil},
-		{"a hybrid with summaries", window.Policy{Summarize: true}, nil},
-		{"summaries", window.Policy{Manager: window.Summarize, Summarize: true}, nil},
+		{"a hybrid with summaries", window.Policy{AllowSummaries: true}, nil},
+		{"summaries", window.Policy{Manager: window.Summarize, AllowSummaries: true}, nil},
 		{
 			"no manager",
 			window.Policy{Manager: "fifo"},
@@ -333,8 +333,8 @@ func TestWrongPoliciesAreFound(t *testing.T) {
 		},
 		{
 			"nothing to allow",
-			window.Policy{Manager: window.Sliding, Summarize: true},
-			[]string{`summarize: true contradicts manager "sliding", want "summarize" or "hybrid"`},
+			window.Policy{Manager: window.Sliding, AllowSummaries: true},
+			[]string{`allow_summaries: true contradicts manager "sliding", want "summarize" or "hybrid"`},
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -356,8 +356,8 @@ func TestAPolicySurvivesJSON(t *testing.T) {
 // histories are any, with summaries as they may have come about.
 func histories(t *rapid.T) window.History {
 	h := window.History{
-		Tokens:     rapid.SliceOf(rapid.OneOf(rapid.IntRange(0, 40), rapid.IntRange(0, 300))).Draw(t, "tokens"),
-		Summarizer: rapid.OneOf(rapid.Just(0), rapid.IntRange(1, 2000)).Draw(t, "summarizer"),
+		Tokens:         rapid.SliceOf(rapid.OneOf(rapid.IntRange(0, 40), rapid.IntRange(0, 300))).Draw(t, "tokens"),
+		SummarizerRoom: rapid.OneOf(rapid.Just(0), rapid.IntRange(1, 2000)).Draw(t, "summarizer"),
 	}
 	covers := rapid.SliceOfDistinct(rapid.IntRange(1, len(h.Tokens)+2), rapid.ID).Draw(t, "covers")
 	slices.Sort(covers)
@@ -421,11 +421,11 @@ func again(t *rapid.T, p window.Policy, h window.History, cut window.Cut) {
 // requested looks at the summary that is wanted, if one is.
 func requested(t *rapid.T, p window.Policy, h window.History, cut window.Cut) {
 	r := cut.Wanted
-	if r == (window.Request{}) {
+	if r == (window.SummaryRequest{}) {
 		return
 	}
-	require.True(t, p.Summarizes())
-	require.Positive(t, h.Summarizer, "wanted of nobody")
+	require.True(t, p.UsesSummaries())
+	require.Positive(t, h.SummarizerRoom, "wanted of nobody")
 	if len(h.Summaries) > 0 {
 		require.Equal(t, h.Summaries[len(h.Summaries)-1], r.Base, "it goes on from the last")
 	}
@@ -435,11 +435,11 @@ func requested(t *rapid.T, p window.Policy, h window.History, cut window.Cut) {
 	held := r.Base.Tokens + sum(h.Tokens[r.Base.Covers:r.Covers], upTo(r.Covers-r.Base.Covers))
 	require.Greater(t, held, r.Tokens, "a summary is shorter than what it is made of")
 	if r.Covers > r.Base.Covers+1 {
-		require.LessOrEqual(t, held, h.Summarizer)
+		require.LessOrEqual(t, held, h.SummarizerRoom)
 	}
 	without := h
-	without.Summarizer = 0
-	cut.Wanted = window.Request{}
+	without.SummarizerRoom = 0
+	cut.Wanted = window.SummaryRequest{}
 	require.Equal(t, cut, p.Fit(without, cut.Limit), "the cut holds if the summary cannot be had")
 }
 
@@ -452,12 +452,12 @@ func upTo(n int) (places []int) {
 
 // A step waits for its summaries: they come to an end.
 func TestNoStepWaitsForManySummaries(t *testing.T) {
-	for _, p := range []window.Policy{{Manager: window.Summarize}, {Summarize: true}} {
+	for _, p := range []window.Policy{{Manager: window.Summarize}, {AllowSummaries: true}} {
 		rapid.Check(t, func(t *rapid.T) {
 			h, room := histories(t), rapid.IntRange(0, 500).Draw(t, "room")
 			obedient := rapid.Bool().Draw(t, "the summarizer keeps to the length")
 			if obedient {
-				h.Summaries, h.Summarizer = nil, 20_000
+				h.Summaries, h.SummarizerRoom = nil, 20_000
 			}
 			made := 0
 			for cut := p.Fit(h, room); cut.Wanted.Covers > 0; cut = p.Fit(h, room) {
@@ -481,7 +481,7 @@ func TestPromptsBeginAlikeForLong(t *testing.T) {
 	const turns, turn, room = 1000, 100, 10_000
 	for name, p := range policies {
 		t.Run(name, func(t *testing.T) {
-			h, moved, last := window.History{Summarizer: 20_000}, 0, window.Cut{}
+			h, moved, last := window.History{SummarizerRoom: 20_000}, 0, window.Cut{}
 			for range turns {
 				h.Tokens = append(h.Tokens, turn)
 				cut := p.Fit(h, room)
@@ -497,7 +497,7 @@ func TestPromptsBeginAlikeForLong(t *testing.T) {
 				last = cut
 			}
 			fewest, most := turns*turn/room*2-3, turns*turn/room*2
-			if p.Summarizes() {
+			if p.UsesSummaries() {
 				fewest, most = turns*turn/room*2, turns*turn/room*3 // after each, 45 % are taken, and from 80 % on the next is due
 			}
 			require.GreaterOrEqual(t, moved, fewest)
@@ -510,7 +510,7 @@ func BenchmarkFit(b *testing.B) {
 	for _, name := range []string{"truncate", "sliding", "hybrid", "summarize"} {
 		for _, n := range []int{10, 100, 1000} {
 			b.Run(fmt.Sprintf("%s/%d", name, n), func(b *testing.B) {
-				h := window.History{Tokens: slices.Repeat([]int{100}, n), Summarizer: 20_000}
+				h := window.History{Tokens: slices.Repeat([]int{100}, n), SummarizerRoom: 20_000}
 				for i := 10; i < n; i += 30 {
 					h.Summaries = append(h.Summaries, window.Summary{Seq: int64(i), Covers: i, Tokens: 500})
 				}
@@ -524,7 +524,7 @@ func BenchmarkFit(b *testing.B) {
 }
 
 func TestFittingAllocatesNothing(t *testing.T) {
-	h := window.History{Tokens: slices.Repeat([]int{100}, 1000), Summaries: []window.Summary{{Seq: 9, Covers: 500, Tokens: 500}}, Summarizer: 20_000}
+	h := window.History{Tokens: slices.Repeat([]int{100}, 1000), Summaries: []window.Summary{{Seq: 9, Covers: 500, Tokens: 500}}, SummarizerRoom: 20_000}
 	for name, p := range policies {
 		require.Zero(t, testing.AllocsPerRun(10, func() { p.Fit(h, 5000) }), name)
 	}

@@ -76,7 +76,7 @@ func TestPromptsRepeatWhatTheOneBeforeHad(t *testing.T) {
 			}{{20, 8, 0.87}, {20, 1, 0.55}, {100, 1, 0.85}} {
 				t.Run(fmt.Sprintf("%s, %d seats, %d rounds, %d quarters", name, seats, tt.rounds, tt.quarters), func(t *testing.T) {
 					p := panel{policy: policy, seats: seats, rounds: tt.rounds, room: seats * tt.rounds * 400 * tt.quarters / 4}
-					p.history.Summarizer = 28_000
+					p.history.SummarizerRoom = 28_000
 					share := p.play()
 					t.Logf("%.1f %%, %d summaries", 100*share, len(p.history.Summaries))
 					require.GreaterOrEqual(t, share, tt.least)

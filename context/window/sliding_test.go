@@ -95,9 +95,9 @@ func TestSlidingKeepsItsPromises(t *testing.T) {
 		}
 		if all := sum(tokens, shown(window.Cut{}, n)); all <= cut.Limit {
 			require.Len(t, kept, n, "all fits")
-			require.Nil(t, cut.Report())
+			require.Nil(t, cut.Window())
 		} else {
-			require.NotNil(t, cut.Report())
+			require.NotNil(t, cut.Window())
 		}
 		if tokens[0]+newest <= cut.Limit {
 			require.Zero(t, kept[0], "the first has room")

@@ -11,21 +11,21 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// Default is the size in tokens that a model's window is taken to have where nothing says otherwise.
-const Default = 32_000
+// DefaultSize is the size in tokens that a model's window is taken to have where nothing says otherwise.
+const DefaultSize = 32_000
 
-// Reply is the room in tokens that is kept for a reply without a cap of its own.
-const Reply = 4_096
+// DefaultReplyTokens is the room in tokens that is kept for a reply without a cap of its own.
+const DefaultReplyTokens = 4_096
 
 // The shares of the room for the history, in per cent.
 const (
-	warn  = 80 // from here on a warning is due, and histories are cut or summed up
-	full  = 90 // up to here a hybrid shows all where a summary would be due and cannot be had
-	brief = 20 // a summary at most
-	rest  = 25 // what a cut of a hybrid, or a summary, leaves of what is older
+	warnPercent      = 80 // from here on a warning is due, and histories are cut or summed up
+	hybridMaxPercent = 90 // up to here a hybrid shows all where a summary would be due and cannot be had
+	summaryPercent   = 20 // a summary at most
+	remainderPercent = 25 // what a cut of a hybrid, or a summary, leaves of what is older
 )
 
-func share(room, percent int) int { return room * percent / 100 }
+func percentOf(room, percent int) int { return room * percent / 100 }
 
 // Cut is a choice: the history without its messages From up to but not including To.
 type Cut struct {
@@ -36,26 +36,26 @@ type Cut struct {
 	// Summary is shown in the place of the cut, and stands for its first Summary.Covers messages; zero: none is.
 	Summary Summary
 	// Wanted is the summary that should be made before; zero: none. Where it cannot be had, the cut holds without it.
-	Wanted Request
+	Wanted SummaryRequest
 	// Percent of the room is what the history would take, with the summary that stands for its beginning, if nothing were
 	// left out. It may be more than 100.
 	Percent int
 }
 
 // Warn says whether the history has come near the limit or beyond it: from 80 % of the room on.
-func (c Cut) Warn() bool { return c.Percent >= warn }
+func (c Cut) Warn() bool { return c.Percent >= warnPercent }
 
 // Summarized are the messages that the summary stands for.
 func (c Cut) Summarized() int { return min(c.Summary.Covers, c.To) }
 
-// Report is the cut as it stands in a turn; nil where all is shown and no warning is due. Messages that a summary
+// Window is the cut as it stands in a turn; nil where all is shown and no warning is due. Messages that a summary
 // stands for are not among those that were cut.
-func (c Cut) Report() *transcript.Window {
+func (c Cut) Window() *transcript.Window {
 	if c.To == c.From && c.Used <= c.Limit && !c.Warn() {
 		return nil
 	}
 	return &transcript.Window{
-		Limit: c.Limit, Used: c.Used, Kept: c.Kept, Cut: c.To - c.From - c.Summarized(), Summarized: c.Summarized(), Percent: c.Percent,
+		Limit: c.Limit, Used: c.Used, Kept: c.Kept, Omitted: c.To - c.From - c.Summarized(), Summarized: c.Summarized(), Percent: c.Percent,
 	}
 }
 
@@ -66,16 +66,16 @@ type Summary struct {
 	Tokens int
 }
 
-// A Request is for a summary that should be made, of an earlier one and of the messages that follow it.
-type Request struct {
+// A SummaryRequest is for a summary that should be made, of an earlier one and of the messages that follow it.
+type SummaryRequest struct {
 	Base   Summary // stands for the first Base.Covers messages; zero: none
 	Covers int     // the new one covers what Base does, and the messages from there up to but not including this one
 	Tokens int     // it may have at most
 }
 
-// start is the cut that leaves nothing out but what a summary stands for. The newest message is shown even where a
+// newCut is the cut that leaves nothing out but what a summary stands for. The newest message is shown even where a
 // summary covers it.
-func start(tokens []int, room int, s Summary) Cut {
+func newCut(tokens []int, room int, s Summary) Cut {
 	c := Cut{Limit: max(room, 0), Used: s.Tokens, Summary: s, To: max(min(s.Covers, len(tokens)-1), 0)}
 	for _, n := range tokens[c.To:] {
 		c.Used += n
@@ -124,8 +124,8 @@ func Clip(text string, tokens int) string {
 	return text
 }
 
-// Summing is a Request as it stands in a journal: what a summary is to stand for, and what led to it.
-type Summing struct {
+// SummaryPlan is a Request as it stands in a journal: what a summary is to stand for, and what led to it.
+type SummaryPlan struct {
 	Reader string            `json:"reader,omitempty"` // in whose view; empty: of everyone who sees all speeches
 	Target string            `json:"target"`           // of the summary's key: its reader and the last turn that it covers
 	Base   int64             `json:"base,omitempty"`   // seq of the earlier summary that it goes on from; 0: none

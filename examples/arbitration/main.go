@@ -27,9 +27,9 @@ var evaluation = arbitration.Protocol{
 		"A first version was used by one clinic for six weeks.",
 		"Two competitors offer the same to hospitals, none to clinics.",
 	},
-	Scores:     map[string]float64{"problem": 7, "solution": 6, "market": 5, "team": 8},
-	Challenges: []string{"Nobody has paid yet."},
-	Step:       2, // of 10: a ruling that is quite sure moves a score by two points
+	Scores:        map[string]float64{"problem": 7, "solution": 6, "market": 5, "team": 8},
+	Challenges:    []string{"Nobody has paid yet."},
+	MaxAdjustment: 2, // of 10: a ruling that is quite sure moves a score by two points
 }
 
 func run(ctx context.Context, p *console.Program) error {
@@ -37,7 +37,7 @@ func run(ctx context.Context, p *console.Program) error {
 	if err != nil {
 		return err
 	}
-	model, err := offline.Choose(p.Env, p.Stderr, offline.Model(p.Live))
+	model, err := offline.Choose(p.Env, p.Stderr, offline.Model(p.IsTerminal))
 	if err != nil {
 		return err
 	}

@@ -54,16 +54,16 @@ var commands = map[string]string{
 // options are the command line.
 type options struct {
 	command                                               string
-	words                                                 []string // what is no flag
+	operands                                              []string // what is no flag
 	protocol, agents, file, config, output, report, store string
 	rounds                                                int
 	verbose, json, plain, version, help                   bool
-	given                                                 map[string]bool // flags
-	seated                                                bool            // the file says who takes part; --agents selects
+	flagGiven                                             map[string]bool // flags
+	participantsInFile                                    bool            // the file says who takes part; --agents selects
 }
 
 func parse(args []string) (options, error) {
-	o := options{given: map[string]bool{}}
+	o := options{flagGiven: map[string]bool{}}
 	flags := flag.NewFlagSet("cli", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
 	for name, to := range map[string]*string{
@@ -76,35 +76,35 @@ func parse(args []string) (options, error) {
 	for name, to := range map[string]*bool{"verbose": &o.verbose, "json": &o.json, "plain": &o.plain, "version": &o.version} {
 		flags.BoolVar(to, name, false, "")
 	}
-	err := o.read(flags, args)
+	err := o.parseFlags(flags, args)
 	if o.help = errors.Is(err, flag.ErrHelp); o.help {
 		return o, nil
 	}
 	if err != nil {
-		return o, fail(arguments, "read arguments: %w; see cli --help", err)
+		return o, exitErrorf(exitArguments, "read arguments: %w; see cli --help", err)
 	}
-	flags.Visit(func(f *flag.Flag) { o.given[f.Name] = true })
+	flags.Visit(func(f *flag.Flag) { o.flagGiven[f.Name] = true })
 	return o, o.check()
 }
 
-// read takes flags before and after words. What follows "--" are words.
-func (o *options) read(flags *flag.FlagSet, args []string) error {
+// parseFlags takes flags before and after words. What follows "--" are words.
+func (o *options) parseFlags(flags *flag.FlagSet, args []string) error {
 	for len(args) > 0 {
 		if err := flags.Parse(args); err != nil {
 			return err
 		}
 		rest := flags.Args()
 		if n := len(args) - len(rest); n > 0 && args[n-1] == "--" {
-			o.words = append(o.words, rest...)
+			o.operands = append(o.operands, rest...)
 			return nil
 		}
 		if len(rest) == 0 {
 			return nil
 		}
-		if _, known := commands[rest[0]]; known && rest[0] != "" && o.command == "" && len(o.words) == 0 {
+		if _, known := commands[rest[0]]; known && rest[0] != "" && o.command == "" && len(o.operands) == 0 {
 			o.command = rest[0]
 		} else {
-			o.words = append(o.words, rest[0])
+			o.operands = append(o.operands, rest[0])
 		}
 		args = rest[1:]
 	}
@@ -114,26 +114,26 @@ func (o *options) read(flags *flag.FlagSet, args []string) error {
 // check finds what is wrong whatever the configuration says.
 func (o *options) check() error {
 	known := strings.Fields(commands[o.command])
-	for _, name := range slices.Sorted(maps.Keys(o.given)) {
+	for _, name := range slices.Sorted(maps.Keys(o.flagGiven)) {
 		if !slices.Contains(known, name) {
-			return fail(arguments, "read arguments: --%s means nothing to %s, its flags are --%s", name, o.command, strings.Join(known, ", --"))
+			return exitErrorf(exitArguments, "read arguments: --%s means nothing to %s, its flags are --%s", name, o.command, strings.Join(known, ", --"))
 		}
 	}
 	for name, value := range map[string]string{"config": o.config, "output": o.output, "report": o.report, "store": o.store, "file": o.file, "protocol": o.protocol} {
-		if o.given[name] && strings.TrimSpace(value) == "" {
-			return fail(arguments, "read arguments: --%s is blank", name)
+		if o.flagGiven[name] && strings.TrimSpace(value) == "" {
+			return exitErrorf(exitArguments, "read arguments: --%s is blank", name)
 		}
 	}
 	for _, path := range []string{o.config, o.output, o.store} {
-		if isFolder(path) {
-			return fail(arguments, "read arguments: %s is a directory, name a file", path)
+		if isDirectory(path) {
+			return exitErrorf(exitArguments, "read arguments: %s is a directory, name a file", path)
 		}
 	}
-	if o.given["rounds"] && o.rounds < 1 {
-		return fail(arguments, "read arguments: --rounds %d, use 1 or more", o.rounds)
+	if o.flagGiven["rounds"] && o.rounds < 1 {
+		return exitErrorf(exitArguments, "read arguments: --rounds %d, use 1 or more", o.rounds)
 	}
 	if ext := strings.ToLower(filepath.Ext(o.report)); o.report != "" && !slices.Contains([]string{".md", ".html"}, ext) {
-		return fail(arguments, "read arguments: --report %s, use a name that ends with .md or .html", o.report)
+		return exitErrorf(exitArguments, "read arguments: --report %s, use a name that ends with .md or .html", o.report)
 	}
 	if o.version || o.command == "" {
 		return nil
@@ -150,66 +150,66 @@ func (o *options) checkCommand() error {
 	case "resume":
 		most = 2
 	}
-	if n := len(o.words); n < least || n > most {
-		return fail(arguments, "read arguments: %d words after %s; see cli --help", n, o.command)
+	if n := len(o.operands); n < least || n > most {
+		return exitErrorf(exitArguments, "read arguments: %d words after %s; see cli --help", n, o.command)
 	}
 	return nil
 }
 
-// says tells whether a flag, or the topic, decides about a field of the configuration.
-func (o options) says(field string) bool {
+// isSetByFlag tells whether a flag, or the topic, decides about a field of the configuration.
+func (o options) isSetByFlag(field string) bool {
 	switch {
 	case field == "topic":
 		return true
 	case field == "participants":
-		return o.given["agents"]
+		return o.flagGiven["agents"]
 	case strings.HasPrefix(field, "participants["):
-		return o.given["agents"] && !o.seated && (strings.HasSuffix(field, "].name") || strings.HasSuffix(field, "].role"))
+		return o.flagGiven["agents"] && !o.participantsInFile && (strings.HasSuffix(field, "].name") || strings.HasSuffix(field, "].role"))
 	case field == "limits.max_rounds", field == "limits.min_rounds":
-		return o.given["rounds"]
+		return o.flagGiven["rounds"]
 	}
 	return false
 }
 
-// blame finds the exit code of what is wrong with a configuration: arguments, where only what flags say is wrong.
-func (o options) blame(err error) error {
+// withExitCode finds the exit code of what is wrong with a configuration: arguments, where only what flags say is wrong.
+func (o options) withExitCode(err error) error {
 	found, ok := errors.AsType[*debate.Problems](err)
 	if !ok {
 		return err
 	}
 	for _, x := range found.List {
-		if !o.says(x.Field) {
-			return &fault{configuration, err}
+		if !o.isSetByFlag(x.Field) {
+			return &exitError{exitConfiguration, err}
 		}
 	}
-	return &fault{arguments, err}
+	return &exitError{exitArguments, err}
 }
 
 // topic is the one that the command line gives, as words or as a file.
 func (o options) topic() (string, error) {
 	switch {
-	case o.given["file"] && len(o.words) > 0:
-		return "", fail(arguments, "read topic: it is given twice, as an argument and by --file; give one")
-	case len(o.words) > 1:
-		return "", fail(arguments, "read topic: %d arguments, give one; quote a topic of several words", len(o.words))
-	case o.given["file"]:
+	case o.flagGiven["file"] && len(o.operands) > 0:
+		return "", exitErrorf(exitArguments, "read topic: it is given twice, as an argument and by --file; give one")
+	case len(o.operands) > 1:
+		return "", exitErrorf(exitArguments, "read topic: %d arguments, give one; quote a topic of several words", len(o.operands))
+	case o.flagGiven["file"]:
 		return readTopic(o.file)
-	case len(o.words) == 0:
-		return "", fail(arguments, "read topic: none is given, as an argument or by --file; see cli --help")
-	case strings.TrimSpace(o.words[0]) == "":
-		return "", fail(arguments, "read topic: it is blank")
+	case len(o.operands) == 0:
+		return "", exitErrorf(exitArguments, "read topic: none is given, as an argument or by --file; see cli --help")
+	case strings.TrimSpace(o.operands[0]) == "":
+		return "", exitErrorf(exitArguments, "read topic: it is blank")
 	}
-	return strings.TrimSpace(o.words[0]), nil
+	return strings.TrimSpace(o.operands[0]), nil
 }
 
 func readTopic(path string) (string, error) {
-	if isFolder(path) {
-		return "", fail(arguments, "read topic: %s is a directory, name a file", path)
+	if isDirectory(path) {
+		return "", exitErrorf(exitArguments, "read topic: %s is a directory, name a file", path)
 	}
 	b, err := os.ReadFile(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return "", fail(arguments, "read topic: %w", err)
+		return "", exitErrorf(exitArguments, "read topic: %w", err)
 	case err != nil:
 		return "", fmt.Errorf("read topic: %w", err)
 	case !utf8.Valid(b):
@@ -217,12 +217,12 @@ func readTopic(path string) (string, error) {
 	}
 	topic := strings.TrimSpace(strings.TrimPrefix(string(b), "\ufeff"))
 	if topic == "" {
-		return "", fail(arguments, "read topic: %s is blank", path)
+		return "", exitErrorf(exitArguments, "read topic: %s is blank", path)
 	}
 	return topic, nil
 }
 
-func isFolder(path string) bool {
+func isDirectory(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir()
 }

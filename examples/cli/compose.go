@@ -14,14 +14,14 @@ import (
 	"github.com/elenchus-go/debate/protocol/refine"
 )
 
-// compose makes the configuration of a debate: flags beat the file, which beats the defaults of the protocol.
-func (p *program) compose(s settings, topic string) (c debate.Config, err error) {
-	kind, params, err := p.preset(s)
+// buildConfig makes the configuration of a debate: flags beat the file, which beats the defaults of the protocol.
+func (p *program) buildConfig(s configFile, topic string) (c debate.Config, err error) {
+	kind, params, err := p.choosePreset(s)
 	if err != nil {
 		return c, err
 	}
 	all := map[string]any{"topic": topic, "protocol": params}
-	for name, raw := range s.config {
+	for name, raw := range s.rest {
 		if name != "protocol" {
 			all[name] = raw
 		}
@@ -35,10 +35,10 @@ func (p *program) compose(s settings, topic string) (c debate.Config, err error)
 		return c, err
 	}
 	if c, err = engine.ParseConfig(b); err != nil {
-		return c, malformed(s.path, err)
+		return c, malformedError(s.path, err)
 	}
-	p.complete(&c, s, kind)
-	if c.Participants, err = p.choose(c, s, kind); err != nil {
+	p.applyDefaults(&c, s, kind)
+	if c.Participants, err = p.selectParticipants(c, s, kind); err != nil {
 		return c, err
 	}
 	if p.rounds > 0 {
@@ -47,24 +47,24 @@ func (p *program) compose(s settings, topic string) (c debate.Config, err error)
 	return c, nil
 }
 
-// preset is the protocol that the flag or the file names, and its parameters.
-func (p *program) preset(s settings) (kind preset, params map[string]json.RawMessage, err error) {
+// choosePreset is the protocol that the flag or the file names, and its parameters.
+func (p *program) choosePreset(s configFile) (kind preset, params map[string]json.RawMessage, err error) {
 	name, params, err := s.protocol()
 	if err != nil {
 		return kind, nil, err
 	}
-	code := configuration
+	code := exitConfiguration
 	if p.protocol != "" {
-		if name != "" && base(name) != base(p.protocol) && params != nil {
-			p.warn("the parameters of %s in %s mean nothing to %s", name, s.path, p.protocol)
+		if name != "" && withoutVersion(name) != withoutVersion(p.protocol) && params != nil {
+			p.warnf("the parameters of %s in %s mean nothing to %s", name, s.path, p.protocol)
 			params = nil
 		}
-		name, code = p.protocol, arguments
+		name, code = p.protocol, exitArguments
 	}
 	name = cmp.Or(name, "panel")
-	kind, ok := presets[base(name)]
-	if !ok || name != base(name) && name != kind.Name() {
-		return kind, nil, fail(code, "choose protocol: %q is unknown, the known ones are %s", name, strings.Join(sorted(presets), ", "))
+	kind, ok := presets[withoutVersion(name)]
+	if !ok || name != withoutVersion(name) && name != kind.Name() {
+		return kind, nil, exitErrorf(code, "choose protocol: %q is unknown, the known ones are %s", name, strings.Join(sortedKeys(presets), ", "))
 	}
 	if params == nil {
 		params = map[string]json.RawMessage{}
@@ -73,23 +73,23 @@ func (p *program) preset(s settings) (kind preset, params map[string]json.RawMes
 	return kind, params, err
 }
 
-// base is a protocol's name without its version.
-func base(name string) string {
+// withoutVersion is a protocol's name without its version.
+func withoutVersion(name string) string {
 	name, _, _ = strings.Cut(name, "/")
 	return name
 }
 
-// complete fills in what the file leaves out, and says so.
-func (p *program) complete(c *debate.Config, s settings, kind preset) {
+// applyDefaults fills in what the file leaves out, and says so.
+func (p *program) applyDefaults(c *debate.Config, s configFile, kind preset) {
 	var missing []string
 	note := func(field string) { missing = append(missing, field) }
 	if len(s.providers) == 0 {
 		note("providers")
 	}
-	if _, given := s.config["protocol"]; !given && p.protocol == "" {
+	if _, given := s.rest["protocol"]; !given && p.protocol == "" {
 		note("protocol")
 	}
-	if len(c.Participants) == 0 && !p.given["agents"] {
+	if len(c.Participants) == 0 && !p.flagGiven["agents"] {
 		note("participants")
 	}
 	if len(c.Judges) == 0 && kind.judge != "" {
@@ -98,7 +98,7 @@ func (p *program) complete(c *debate.Config, s settings, kind preset) {
 	}
 	switch own := c.Protocol.(type) {
 	case refine.Protocol:
-		own.Roles = p.roles(s, own.Roles)
+		own.Roles = p.addRoles(s, own.Roles)
 		c.Protocol = own
 	case arbitration.Protocol:
 		if own.Scores == nil && own.Topics == nil {
@@ -108,16 +108,16 @@ func (p *program) complete(c *debate.Config, s settings, kind preset) {
 		}
 	}
 	if _, ok := c.Protocol.(refine.Protocol); !ok && len(s.roles) > 0 {
-		p.warn("the roles in %s mean nothing to %s", s.path, base(kind.Name()))
+		p.warnf("the roles in %s mean nothing to %s", s.path, withoutVersion(kind.Name()))
 	}
 	if len(missing) > 0 && s.path != "" {
-		p.warn("%s has no %s, defaults are used", s.path, strings.Join(missing, ", "))
+		p.warnf("%s has no %s, defaults are used", s.path, strings.Join(missing, ", "))
 	}
 }
 
-// roles adds those of the file to the protocol's. Where a file of theirs cannot be read, the words are the built-in ones.
-func (p *program) roles(s settings, roles map[string]refine.Role) map[string]refine.Role {
-	for _, name := range sorted(s.roles) {
+// addRoles adds those of the file to the protocol's. Where a file of theirs cannot be read, the words are the built-in ones.
+func (p *program) addRoles(s configFile, roles map[string]refine.RolePrompt) map[string]refine.RolePrompt {
+	for _, name := range sortedKeys(s.roles) {
 		r := s.roles[name]
 		if r.File != "" {
 			path := r.File
@@ -126,43 +126,43 @@ func (p *program) roles(s settings, roles map[string]refine.Role) map[string]ref
 			}
 			read, err := readRole(path)
 			if err != nil {
-				p.warn("role %s: %v; the built-in prompt is used", name, err)
+				p.warnf("role %s: %v; the built-in prompt is used", name, err)
 			} else {
 				r.System, r.Source = read.System, read.Source
 			}
 		}
-		if r.Role == (refine.Role{}) {
+		if r.RolePrompt == (refine.RolePrompt{}) {
 			continue
 		}
 		if roles == nil {
-			roles = map[string]refine.Role{}
+			roles = map[string]refine.RolePrompt{}
 		}
-		roles[name] = r.Role
+		roles[name] = r.RolePrompt
 	}
 	return roles
 }
 
-func readRole(path string) (refine.Role, error) {
+func readRole(path string) (refine.RolePrompt, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
-		return refine.Role{}, err
+		return refine.RolePrompt{}, err
 	}
-	return refine.ParseRole(string(b), path)
+	return refine.ParseRolePrompt(string(b), path)
 }
 
-// choose gives the participants: those of the file or the protocol's own, and of these the ones that --agents selects.
-func (p *program) choose(c debate.Config, s settings, kind preset) ([]debate.Participant, error) {
+// selectParticipants gives the participants: those of the file or the protocol's own, and of these the ones that --agents selects.
+func (p *program) selectParticipants(c debate.Config, s configFile, kind preset) ([]debate.Participant, error) {
 	all := c.Participants
-	if p.seated = len(all) > 0; !p.seated {
+	if p.participantsInFile = len(all) > 0; !p.participantsInFile {
 		all = slices.Clone(kind.agents)
 	}
 	var names, selected []string
 	for _, a := range all {
 		names = append(names, a.Name)
 	}
-	if !p.given["agents"] {
+	if !p.flagGiven["agents"] {
 		if !slices.ContainsFunc(all, func(a debate.Participant) bool { return !a.Disabled }) {
-			return nil, fail(configuration, "select agents: all of %s are disabled: %s", s.path, strings.Join(names, ", "))
+			return nil, exitErrorf(exitConfiguration, "select agents: all of %s are disabled: %s", s.path, strings.Join(names, ", "))
 		}
 		return all, nil
 	}
@@ -176,27 +176,27 @@ func (p *program) choose(c debate.Config, s settings, kind preset) ([]debate.Par
 	for i, name := range selected {
 		at := slices.IndexFunc(all, func(a debate.Participant) bool { return a.Name == name || a.Role == name && roles != nil })
 		switch {
-		case p.seated && at >= 0 && slices.ContainsFunc(chosen, func(a debate.Participant) bool { return a.Name == all[at].Name }):
-			return nil, fail(arguments, "select agents: %q is selected twice", all[at].Name)
-		case p.seated && at >= 0:
+		case p.participantsInFile && at >= 0 && slices.ContainsFunc(chosen, func(a debate.Participant) bool { return a.Name == all[at].Name }):
+			return nil, exitErrorf(exitArguments, "select agents: %q is selected twice", all[at].Name)
+		case p.participantsInFile && at >= 0:
 			all[at].Disabled = false
 			chosen = append(chosen, all[at])
 		case slices.Contains(roles, name):
 			chosen = append(chosen, debate.Participant{Name: name, Role: name})
-		case roles == nil && !p.seated:
-			chosen = append(chosen, kind.seat(i, name))
+		case roles == nil && !p.participantsInFile:
+			chosen = append(chosen, kind.participant(i, name))
 		default:
-			return nil, fail(arguments, "select agents: %q is unknown, the known ones are %s", name, known(names, roles))
+			return nil, exitErrorf(exitArguments, "select agents: %q is unknown, the known ones are %s", name, joinUnique(names, roles))
 		}
 	}
 	if len(chosen) == 0 {
-		return nil, fail(arguments, "select agents: --agents selects nobody, the known ones are %s", known(names, roles))
+		return nil, exitErrorf(exitArguments, "select agents: --agents selects nobody, the known ones are %s", joinUnique(names, roles))
 	}
 	return chosen, nil
 }
 
-// known lists names and roles, each once.
-func known(names, roles []string) string {
+// joinUnique lists names and roles, each once.
+func joinUnique(names, roles []string) string {
 	var list []string
 	for _, name := range append(names, roles...) {
 		if !slices.Contains(list, name) {

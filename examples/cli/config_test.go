@@ -27,9 +27,9 @@ func composed(t *testing.T, args ...string) (cfg debate.Config, warnings string,
 	o, err := parse(args)
 	require.NoError(t, err)
 	var stderr output
-	p := &program{ctx: t.Context(), options: o, stdout: &output{}, stderr: &stderr, screen: &stderr, env: environment()}
-	err = p.settings(func(s settings) (err error) {
-		cfg, err = p.compose(s, topic)
+	p := &program{ctx: t.Context(), options: o, stdout: &output{}, stderr: &stderr, terminal: &stderr, env: environment()}
+	err = p.withConfigFile(func(s configFile) (err error) {
+		cfg, err = p.buildConfig(s, topic)
 		return err
 	})
 	return cfg, stderr.String(), err
@@ -44,7 +44,7 @@ func names(list []debate.Participant) (names []string) {
 
 func TestFlagsBeatTheFileThatBeatsTheUsualOne(t *testing.T) {
 	folder(t,
-		usual, `{"protocol": "vote", "limits": {"max_rounds": 4}, "participants": [{"name": "A"}, {"name": "B"}]}`,
+		defaultConfigPath, `{"protocol": "vote", "limits": {"max_rounds": 4}, "participants": [{"name": "A"}, {"name": "B"}]}`,
 		"c.json", `{"protocol": "panel/1", "limits": {"max_rounds": 3}, "participants": [{"name": "C"}, {"name": "D"}, {"name": "E", "disabled": true}]}`)
 
 	is, _, err := composed(t, topic)
@@ -110,9 +110,9 @@ func TestAConfigurationThatIsNotThereIsDefaults(t *testing.T) {
 }
 
 func TestAMalformedConfigurationIsAnErrorWhereItIsNamed(t *testing.T) {
-	for _, text := range []string{`{`, `null`, `[]`, `{"roles": 3}`, `{"providers": {"p": {"key": "x"}}}`, `{"protocol": 3}`, `{"protocol": {"name": "vote", "topolgy": "ring"}}`, `{"limits": {"time": "long"}}`} {
-		folder(t, usual, text)
-		_, _, err := composed(t, topic, "--config", usual)
+	for _, text := range []string{`{`, `null`, `[]`, `{"roles": 3}`, `{"providers": {"p": {"key": "x"}}}`, `{"protocol": 3}`, `{"protocol": {"name": "vote", "topolgy": "ring"}}`, `{"limits": {"running_time": "long"}}`} {
+		folder(t, defaultConfigPath, text)
+		_, _, err := composed(t, topic, "--config", defaultConfigPath)
 		require.ErrorIs(t, err, errMalformed, text)
 
 		is, warnings, err := composed(t, topic)
@@ -159,11 +159,11 @@ func TestAgentsAreSelected(t *testing.T) {
 func TestKnownRolesAreTheProtocols(t *testing.T) {
 	folder(t)
 	roles := presets["critique-refine"].roles(debate.Config{Protocol: refine.Protocol{}})
-	var seats []transcript.Seat
+	var seats []transcript.Profile
 	for _, r := range roles {
-		seats = append(seats, transcript.Seat{Name: r, Role: r})
+		seats = append(seats, transcript.Profile{Name: r, Role: r})
 	}
-	record := &protocol.Record{Seats: append(seats, transcript.Seat{Name: "x", Role: "x"}), Judges: []string{"J"}, MaxRounds: 1}
+	record := &protocol.Record{Participants: append(seats, transcript.Profile{Name: "x", Role: "x"}), Judges: []string{"J"}, MaxRounds: 1}
 	found := refine.Protocol{}.Check(record)
 	require.Len(t, found, 1)
 	require.Contains(t, found[0].Reason, fmt.Sprintf("the roles are %q", roles))
@@ -176,7 +176,7 @@ func TestPromptsOfRolesStandInFiles(t *testing.T) {
 		"conf/prompts/s.md", "\ufeffYou look for holes.\n", "conf/prompts/blank.md", " \n", "own.md", "You look at costs.")
 	is, warnings, err := composed(t, topic, "--config", "conf/c.json", "--protocol", "critique-refine", "--agents", "security,testing,own")
 	require.NoError(t, err)
-	require.Equal(t, map[string]refine.Role{
+	require.Equal(t, map[string]refine.RolePrompt{
 		"security": {System: "You look for holes.", Refine: "Close holes.", Source: filepath.Join("conf", "prompts", "s.md")},
 		"own":      {System: "You look at costs.", Source: "own.md"},
 	}, is.Protocol.(refine.Protocol).Roles)
@@ -216,7 +216,7 @@ func TestTheExampleOfAConfigurationWorks(t *testing.T) {
 	_, after, _ := strings.Cut(contents(t, "README.md"), "```json\n")
 	example, _, ok := strings.Cut(after, "```\n")
 	require.True(t, ok)
-	folder(t, usual, example, "prompts/security.md", "You look for holes.")
+	folder(t, defaultConfigPath, example, "prompts/security.md", "You look for holes.")
 	code, _, stderr := start(t, environment("OPENAI_API_KEY", "x"), topic, "--agents", "nobody")
 	require.Equal(t, 2, code)
 	require.Contains(t, stderr, `"nobody" is unknown`)
@@ -224,9 +224,9 @@ func TestTheExampleOfAConfigurationWorks(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, warnings)
 	p := &program{env: environment("OPENAI_API_KEY", "x")}
-	s, err := load(usual)
+	s, err := readConfigFile(defaultConfigPath)
 	require.NoError(t, err)
-	made, err := p.connect(s, is)
+	made, err := p.openProviders(s, is)
 	require.NoError(t, err)
 	_, err = debate.New(t.Context(), is, debate.Options{Providers: made})
 	require.NoError(t, err, fmt.Sprint(is))

@@ -10,19 +10,19 @@ import (
 // frame is what changes on a terminal, below the lines that stay.
 type frame struct {
 	title    string
-	phases   []progress.Mark
-	speakers []line
+	phases   []progress.Update
+	speakers []speakerLine
 }
 
-type line struct{ who, text string }
+type speakerLine struct{ who, text string }
 
 const (
-	mostSpeakers = 6   // that a frame shows
-	tailLength   = 400 // bytes of a speaker's text that a frame may show
+	maxSpeakers = 6   // that a frame shows
+	tailLength  = 400 // bytes of a speaker's text that a frame may show
 )
 
 // The size of a terminal that does not tell.
-const columns, rows = 80, 24
+const defaultColumns, defaultRows = 80, 24
 
 func (t *tracker) frame() frame {
 	f := frame{title: t.title(), phases: t.Phases()}
@@ -31,7 +31,7 @@ func (t *tracker) frame() frame {
 		if strings.HasPrefix(strings.TrimLeft(text, " \n\t`"), "{") || strings.HasPrefix(text, "```") {
 			text = fmt.Sprintf("writes data, %d bytes", len(text))
 		}
-		f.speakers = append(f.speakers, line{clean(s.key.Phase + ", " + who(s.key)), clean(strings.ToValidUTF8(text[max(0, len(text)-tailLength):], ""))})
+		f.speakers = append(f.speakers, speakerLine{printableLine(s.key.Phase + ", " + actorLabel(s.key)), printableLine(strings.ToValidUTF8(text[max(0, len(text)-tailLength):], ""))})
 	}
 	return f
 }
@@ -43,34 +43,34 @@ func (f frame) text(width int) string {
 	}
 	var counts []string
 	for _, p := range f.phases {
-		counts = append(counts, p.Phase+" "+counted(p))
+		counts = append(counts, p.Phase+" "+formatCount(p))
 	}
 	lines := []string{f.title + " | " + strings.Join(counts, ", ")}
 	for i, s := range f.speakers {
-		if i == mostSpeakers {
+		if i == maxSpeakers {
 			lines = append(lines, fmt.Sprintf("  and %d more", len(f.speakers)-i))
 			break
 		}
 		label := "  " + s.who + ": "
-		lines = append(lines, label+tail(s.text, width-cells(label)))
+		lines = append(lines, label+truncateLeft(s.text, width-displayWidth(label)))
 	}
 	return strings.Join(lines, "\n")
 }
 
-// tail is the end of a text, as far as it has room.
-func tail(text string, room int) string {
-	if cells(text) <= room {
+// truncateLeft is the end of a text, as far as it has room.
+func truncateLeft(text string, room int) string {
+	if displayWidth(text) <= room {
 		return text
 	}
 	r := []rune(text)
-	for len(r) > 0 && cells(string(r)) > room-cells("…") {
+	for len(r) > 0 && displayWidth(string(r)) > room-displayWidth("…") {
 		r = r[1:]
 	}
 	return "…" + string(r)
 }
 
-// cells is how many columns a text takes at most: two for each rune of scripts that may be wide.
-func cells(text string) (n int) {
+// displayWidth is how many columns a text takes at most: two for each rune of scripts that may be wide.
+func displayWidth(text string) (n int) {
 	for _, r := range text {
 		n++
 		if r >= 0x1100 {

@@ -8,29 +8,29 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// view shows how a debate goes on from where it stands.
-func (p *program) view(so *tracker) *view {
-	v := plain(p.stderr)
-	if p.live() {
-		v = live(p.screen)
+// newDisplay shows how a debate goes on from where it stands.
+func (p *program) newDisplay(so *tracker) *display {
+	v := plainDisplay(p.stderr)
+	if p.isLive() {
+		v = liveDisplay(p.terminal)
 	}
 	if v.tracker = so; so.title() != "" {
-		v.note("going on: %s", so.frame().text(columns))
+		v.notef("going on: %s", so.frame().text(defaultColumns))
 	}
 	return v
 }
 
-// screen is the frame as Bubble Tea wants it.
-type screen struct {
+// frameModel is the frame as Bubble Tea wants it.
+type frameModel struct {
 	frame
 	width int
 }
 
 // Init implements tea.Model.
-func (s screen) Init() tea.Cmd { return nil }
+func (s frameModel) Init() tea.Cmd { return nil }
 
 // Update implements tea.Model.
-func (s screen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+func (s frameModel) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		s.width = msg.Width
@@ -41,19 +41,19 @@ func (s screen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 }
 
 // View implements tea.Model.
-func (s screen) View() tea.View { return tea.NewView(s.text(s.width)) }
+func (s frameModel) View() tea.View { return tea.NewView(s.text(s.width)) }
 
-// firstFrame is how long the first frame takes at most. Lines that come before it take the place of what stands above:
+// firstFrameTimeout is how long the first frame takes at most. Lines that come before it take the place of what stands above:
 // Bubble Tea takes its frame to fill the screen until then.
-const firstFrame = 50 * time.Millisecond
+const firstFrameTimeout = 50 * time.Millisecond
 
-// live shows a debate inline on a terminal. It reads no keys, so that Ctrl-C stays a signal. Where the terminal fails,
+// liveDisplay shows a debate inline on a terminal. It reads no keys, so that Ctrl-C stays a signal. Where the terminal fails,
 // lines are written as they are.
-func live(w io.Writer) *view {
-	v := plain(w)
+func liveDisplay(w io.Writer) *display {
+	v := plainDisplay(w)
 	lines := v.print
-	program := tea.NewProgram(screen{width: columns}, tea.WithOutput(w), tea.WithInput(nil), tea.WithoutSignalHandler(),
-		tea.WithWindowSize(columns, rows))
+	program := tea.NewProgram(frameModel{width: defaultColumns}, tea.WithOutput(w), tea.WithInput(nil), tea.WithoutSignalHandler(),
+		tea.WithWindowSize(defaultColumns, defaultRows))
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -62,7 +62,7 @@ func live(w io.Writer) *view {
 	program.Send(frame{}) // returns when the program runs, or has failed
 	select {
 	case <-ended:
-	case <-time.After(firstFrame):
+	case <-time.After(firstFrameTimeout):
 	}
 	v.draw = func(f frame) { program.Send(f) }
 	v.print = func(text ...string) {
@@ -73,7 +73,7 @@ func live(w io.Writer) *view {
 			program.Send(tea.Println(strings.Join(text, "\n"))())
 		}
 	}
-	v.leave = func() {
+	v.close = func() {
 		program.Send(frame{})
 		program.Quit()
 		<-ended

@@ -20,17 +20,17 @@ func key(phase, actor, target string) transcript.Key {
 }
 
 func started(k transcript.Key) debate.Event {
-	return debate.TurnStarted{Stamp: debate.Stamp{Live: true}, Attempt: &debate.Attempt{Key: k}}
+	return debate.TurnStarted{EventMeta: debate.EventMeta{Live: true}, Attempt: &debate.Attempt{Key: k}}
 }
 
 func chunk(k transcript.Key, offset int, text string) debate.Event {
-	return debate.Chunk{Stamp: debate.Stamp{Live: true}, Attempt: &debate.Attempt{Key: k}, Offset: offset, Text: text}
+	return debate.Chunk{EventMeta: debate.EventMeta{Live: true}, Attempt: &debate.Attempt{Key: k}, Offset: offset, Text: text}
 }
 
 func turn(seq int64, k transcript.Key, flags ...transcript.Flag) debate.Event {
 	began := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	return debate.TurnDone{Stamp: debate.Stamp{Seq: seq}, Turn: transcript.Turn{
-		Key: k, Usage: transcript.Usage{Output: 7}, Flags: flags, Began: began, Ended: began.Add(1500 * time.Millisecond),
+	return debate.TurnDone{EventMeta: debate.EventMeta{Seq: seq}, Turn: transcript.Turn{
+		Key: k, Usage: transcript.Usage{Output: 7}, Flags: flags, Started: began, Ended: began.Add(1500 * time.Millisecond),
 	}}
 }
 
@@ -43,7 +43,7 @@ func TestLinesAndFrameFollowTheEvents(t *testing.T) {
 		frame string
 	}{
 		{
-			debate.PhaseStarted{Stamp: debate.Stamp{Seq: 1}, Stage: transcript.Speech, Round: 2, Rounds: 3, Phase: "critique", Steps: 2, Parallel: true},
+			debate.PhaseStarted{EventMeta: debate.EventMeta{Seq: 1}, Stage: transcript.Speech, Round: 2, Rounds: 3, Phase: "critique", Steps: 2, Parallel: true},
 			[]string{"== round 2 of 3 ==", "critique: 2 to come at once"},
 			"round 2 of 3 | critique 0/2",
 		},
@@ -53,71 +53,71 @@ func TestLinesAndFrameFollowTheEvents(t *testing.T) {
 		{chunk(ab, 2, " is\nso"), nil, "round 2 of 3 | critique 0/2\n  critique, Ann on Bo: It is so\n  critique, Bo on Ann: "},
 		{chunk(ba, 0, `{"a": 1`), nil, "round 2 of 3 | critique 0/2\n  critique, Ann on Bo: It is so\n  critique, Bo on Ann: writes data, 7 bytes"},
 		{
-			debate.TurnFailed{Stamp: debate.Stamp{Live: true}, Attempt: &debate.Attempt{Key: ab}, Message: "no\x07", Again: 2 * time.Second},
+			debate.TurnFailed{EventMeta: debate.EventMeta{Live: true}, Attempt: &debate.Attempt{Key: ab}, Message: "no\x07", RetryIn: 2 * time.Second},
 			[]string{"  critique: Ann on Bo failed: no; trying again in 2s"},
 			"round 2 of 3 | critique 0/2\n  critique, Ann on Bo: It is so\n  critique, Bo on Ann: writes data, 7 bytes",
 		},
 		{started(ab), nil, "round 2 of 3 | critique 0/2\n  critique, Bo on Ann: writes data, 7 bytes\n  critique, Ann on Bo: "},
-		{turn(2, ba, transcript.Fallback), []string{"  critique 1/2: Bo on Ann, 7 tokens, 1.5s, fallback"}, "round 2 of 3 | critique 1/2\n  critique, Ann on Bo: "},
+		{turn(2, ba, transcript.Defaulted), []string{"  critique 1/2: Bo on Ann, 7 tokens, 1.5s, defaulted"}, "round 2 of 3 | critique 1/2\n  critique, Ann on Bo: "},
 		{
-			debate.TurnFailed{Stamp: debate.Stamp{Live: true}, Attempt: &debate.Attempt{Key: ab}, Message: "no", Again: -1},
+			debate.TurnFailed{EventMeta: debate.EventMeta{Live: true}, Attempt: &debate.Attempt{Key: ab}, Message: "no", RetryIn: -1},
 			[]string{"  critique: Ann on Bo failed: no"},
 			"round 2 of 3 | critique 1/2",
 		},
 		{
-			debate.Dropped{Stamp: debate.Stamp{Seq: 3}, Name: "Ann", Failure: &debate.Failure{Key: ab, Message: "no"}},
+			debate.Dropped{EventMeta: debate.EventMeta{Seq: 3}, Name: "Ann", Failure: &debate.Failure{Key: ab, Message: "no"}},
 			[]string{"Ann takes no further part: run step critique of Ann in round 2: no"},
 			"round 2 of 3 | critique 1/2",
 		},
-		{debate.StateChanged{Stamp: debate.Stamp{Seq: 4}, To: fsm.Paused}, []string{"paused"}, "round 2 of 3 | critique 1/2"},
-		{debate.Warning{Stamp: debate.Stamp{Live: true}, Text: "mind\nthe gap"}, []string{"warning: mind the gap"}, "round 2 of 3 | critique 1/2"},
+		{debate.StateChanged{EventMeta: debate.EventMeta{Seq: 4}, To: fsm.Paused}, []string{"paused"}, "round 2 of 3 | critique 1/2"},
+		{debate.Warning{EventMeta: debate.EventMeta{Live: true}, Text: "mind\nthe gap"}, []string{"warning: mind the gap"}, "round 2 of 3 | critique 1/2"},
 		{
-			debate.PhaseStarted{Stamp: debate.Stamp{Seq: 5}, Stage: transcript.Assessment, Round: 2, Rounds: 3, Phase: "assess", Steps: 1},
+			debate.PhaseStarted{EventMeta: debate.EventMeta{Seq: 5}, Stage: transcript.Assessment, Round: 2, Rounds: 3, Phase: "assess", Steps: 1},
 			[]string{"assess: 1 to come"},
 			"round 2 of 3 | critique 1/2, assess 0/1",
 		},
 		{
-			debate.StateChanged{Stamp: debate.Stamp{Seq: 6}, Ending: transcript.Ending{Outcome: transcript.RoundLimit, Evidence: "3 rounds were held"}},
+			debate.StateChanged{EventMeta: debate.EventMeta{Seq: 6}, Ending: transcript.Ending{Outcome: transcript.RoundLimit, Evidence: "3 rounds were held"}},
 			[]string{"the debate ends: round_limit: 3 rounds were held"},
 			"round 2 of 3 | critique 1/2, assess 0/1",
 		},
 		{
-			debate.PhaseStarted{Stamp: debate.Stamp{Seq: 7}, Stage: transcript.Conclusion, Round: 3, Rounds: 3, Phase: "verdict", Steps: 1},
+			debate.PhaseStarted{EventMeta: debate.EventMeta{Seq: 7}, Stage: transcript.Conclusion, Round: 3, Rounds: 3, Phase: "verdict", Steps: 1},
 			[]string{"== conclusion ==", "verdict: 1 to come"},
 			"conclusion | verdict 0/1",
 		},
 		{
-			debate.PhaseStarted{Stamp: debate.Stamp{Seq: 8}, Stage: transcript.Conclusion, Round: 3, Rounds: 3, Phase: "verdict", Steps: 1},
+			debate.PhaseStarted{EventMeta: debate.EventMeta{Seq: 8}, Stage: transcript.Conclusion, Round: 3, Rounds: 3, Phase: "verdict", Steps: 1},
 			[]string{"verdict: 1 to come"},
 			"conclusion | verdict 0/1", // again, after an error
 		},
 		{turn(9, key("summary", "summarizer", "")), []string{"  summary: summarizer, 7 tokens, 1.5s"}, "conclusion | verdict 0/1"},
 	} {
-		require.Equal(t, step.lines, p.apply(step.event))
+		require.Equal(t, step.lines, p.observe(step.event))
 		require.Equal(t, step.frame, p.frame().text(80))
 	}
 }
 
 func TestAFrameFitsItsTerminal(t *testing.T) {
-	f := frame{title: "round 1 of 1", phases: []progress.Mark{{Phase: "respond", Steps: 9}}}
+	f := frame{title: "round 1 of 1", phases: []progress.Update{{Phase: "respond", Steps: 9}}}
 	for range 9 {
-		f.speakers = append(f.speakers, line{"Ann", strings.Repeat("long 語 ", 100) + "end"})
+		f.speakers = append(f.speakers, speakerLine{"Ann", strings.Repeat("long 語 ", 100) + "end"})
 	}
 	lines := strings.Split(f.text(40), "\n")
 	require.Len(t, lines, 8)
 	require.Equal(t, "  and 3 more", lines[7])
 	for _, l := range lines {
-		require.LessOrEqual(t, cells(l), 40)
+		require.LessOrEqual(t, displayWidth(l), 40)
 	}
 	require.True(t, strings.HasPrefix(lines[1], "  Ann: …") && strings.HasSuffix(lines[1], "end"), lines[1])
-	require.Equal(t, "…", tail("text", 0))
+	require.Equal(t, "…", truncateLeft("text", 0))
 }
 
 func TestTheScreenShowsTheLastFrame(t *testing.T) {
-	var m tea.Model = screen{width: 24}
+	var m tea.Model = frameModel{width: 24}
 	require.Nil(t, m.Init())
 	require.Empty(t, m.View().Content)
-	m, cmd := m.Update(frame{title: "round 1 of 2", speakers: []line{{"Ann", strings.Repeat("x", 200)}}})
+	m, cmd := m.Update(frame{title: "round 1 of 2", speakers: []speakerLine{{"Ann", strings.Repeat("x", 200)}}})
 	require.Nil(t, cmd)
 	require.Equal(t, "round 1 of 2 | \n  Ann: …"+strings.Repeat("x", 15), m.View().Content)
 	m, _ = m.Update(tea.WindowSizeMsg{Width: 30, Height: 24})
@@ -152,11 +152,11 @@ func TestATerminalIsLiveUnlessToldOtherwise(t *testing.T) {
 		p     program
 		plain bool
 	}{
-		{"a terminal", program{screen: &terminal{}, env: environment("TERM", "xterm")}, false},
-		{"no terminal", program{screen: &output{}, env: environment("TERM", "xterm")}, true},
-		{"--plain", program{screen: &terminal{}, env: environment("TERM", "xterm"), options: options{plain: true}}, true},
-		{"a terminal that can do nothing", program{screen: &terminal{}, env: environment("TERM", "dumb")}, true},
+		{"a terminal", program{terminal: &terminal{}, env: environment("TERM", "xterm")}, false},
+		{"no terminal", program{terminal: &output{}, env: environment("TERM", "xterm")}, true},
+		{"--plain", program{terminal: &terminal{}, env: environment("TERM", "xterm"), options: options{plain: true}}, true},
+		{"a terminal that can do nothing", program{terminal: &terminal{}, env: environment("TERM", "dumb")}, true},
 	} {
-		require.Equal(t, !tt.plain, tt.p.live(), tt.name)
+		require.Equal(t, !tt.plain, tt.p.isLive(), tt.name)
 	}
 }

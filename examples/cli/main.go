@@ -38,18 +38,18 @@ func main() {
 // after the calls in flight; the end of ctx cancels these.
 func run(ctx context.Context, interrupted <-chan struct{}, args []string, stdout, stderr io.Writer, env func(string) string) int {
 	p := &program{
-		ctx: ctx, interrupted: interrupted, screen: stderr, env: env,
-		stdout: console.Printable{Writer: stdout}, stderr: console.Printable{Writer: stderr},
+		ctx: ctx, interrupted: interrupted, terminal: stderr, env: env,
+		stdout: console.SafeWriter{Writer: stdout}, stderr: console.SafeWriter{Writer: stderr},
 	}
 	err := p.run(args) //nolint:contextcheck // to open a store takes none
 	if err == nil {
-		return success
+		return exitSuccess
 	}
 	fmt.Fprintln(p.stderr, "cli:", err)
-	if f, ok := errors.AsType[*fault](err); ok {
+	if f, ok := errors.AsType[*exitError](err); ok {
 		return f.code
 	}
-	return general
+	return exitGeneral
 }
 
 func (p *program) run(args []string) (err error) {
@@ -64,9 +64,9 @@ func (p *program) run(args []string) (err error) {
 		fmt.Fprintln(p.stdout, "cli", version())
 		return nil
 	case p.command == "":
-		return p.debate()
+		return p.newDebate()
 	}
-	return p.stored()
+	return p.runCommand()
 }
 
 // version is that of the module, or what is known instead.

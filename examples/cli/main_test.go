@@ -79,10 +79,10 @@ func TestWrongArgumentsHaveTheirExitCode(t *testing.T) {
 // A file that is there and cannot be read is no missing one, also where it is not named.
 func TestAConfigurationThatCannotBeReadIsAGeneralError(t *testing.T) {
 	folder(t)
-	require.NoError(t, os.Mkdir(usual, 0o750))
+	require.NoError(t, os.Mkdir(defaultConfigPath, 0o750))
 	code, _, stderr := start(t, environment(), topic)
 	require.Equal(t, 1, code, stderr)
-	require.Contains(t, stderr, "cli: read configuration: read "+usual)
+	require.Contains(t, stderr, "cli: read configuration: read "+defaultConfigPath)
 }
 
 func TestHelpAndVersionAreResults(t *testing.T) {
@@ -106,7 +106,7 @@ func TestTheUsageNamesAllFlagsAndCommands(t *testing.T) {
 			require.NotContains(t, fmt.Sprint(err), "not defined")
 		}
 	}
-	require.Subset(t, strings.Fields(strings.NewReplacer(",", " ").Replace(usage)), sorted(presets))
+	require.Subset(t, strings.Fields(strings.NewReplacer(",", " ").Replace(usage)), sortedKeys(presets))
 }
 
 func TestEveryProtocolRunsOffline(t *testing.T) {
@@ -189,7 +189,7 @@ func TestTheWholeStateHasThisShape(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(stdout), &v))
 	paths := map[string]bool{}
 	shape(v, "", paths)
-	golden.Require(t, filepath.Join(home, "testdata", "state.golden"), strings.Join(sorted(paths), "\n")+"\n")
+	golden.Require(t, filepath.Join(home, "testdata", "state.golden"), strings.Join(sortedKeys(paths), "\n")+"\n")
 }
 
 // shape are the paths of a value to the second level, with their types.
@@ -303,20 +303,20 @@ func TestFailuresOfProvidersHaveTheirExitCode(t *testing.T) {
 }
 
 func TestKeysComeFromTheEnvironment(t *testing.T) {
-	for _, k := range kinds {
-		p := &program{env: environment(k.variable, "x"), stderr: &output{}}
-		require.Equal(t, k.name, p.standard())
+	for _, k := range providerKinds {
+		p := &program{env: environment(k.envVar, "x"), stderr: &output{}}
+		require.Equal(t, k.name, p.defaultKind())
 		cfg := c(t, "panel")
-		p.assign(settings{}, &cfg, script)
-		require.Equal(t, []string{k.name}, named(cfg))
-		made, err := p.connect(settings{}, cfg)
+		p.assignProviders(configFile{}, &cfg, offlineKind)
+		require.Equal(t, []string{k.name}, usedProviders(cfg))
+		made, err := p.openProviders(configFile{}, cfg)
 		require.NoError(t, err)
-		require.Equal(t, []string{k.name}, sorted(made))
+		require.Equal(t, []string{k.name}, sortedKeys(made))
 	}
 	p := &program{env: environment("GEMINI_API_KEY", "x", "ANTHROPIC_API_KEY", "x"), stderr: &output{}}
-	require.Equal(t, "anthropic", p.standard())
+	require.Equal(t, "anthropic", p.defaultKind())
 	require.Equal(t, []string{"openai", "anthropic", "mistral", "google", "ollama"}, slices.Collect(func(yield func(string) bool) {
-		for _, k := range kinds {
+		for _, k := range providerKinds {
 			yield(k.name)
 		}
 	}))

@@ -17,17 +17,17 @@ import (
 	"github.com/elenchus-go/debate/providers/openai"
 )
 
-// kind is a service that has models.
-type kind struct {
-	name     string
-	variable string // of the environment; where it is set, the kind is the default
-	needed   bool   // without it there is no access
-	model    string
-	open     func(name string, env func(string) string) (providers.Provider, error)
+// providerKind is a service that has models.
+type providerKind struct {
+	name        string
+	envVar      string // of the environment; where it is set, the kind is the default
+	envRequired bool   // without it there is no access
+	model       string
+	open        func(name string, env func(string) string) (providers.Provider, error)
 }
 
-// kinds are in the order in which they are the default.
-var kinds = []kind{
+// providerKinds are in the order in which they are the default.
+var providerKinds = []providerKind{
 	{"openai", "OPENAI_API_KEY", true, "gpt-4.1-mini", func(name string, env func(string) string) (providers.Provider, error) {
 		return openai.New(openai.Config{Key: env("OPENAI_API_KEY"), BaseURL: env("OPENAI_BASE_URL"), Model: name})
 	}},
@@ -42,19 +42,19 @@ var kinds = []kind{
 		return openai.New(openai.Config{Key: env("GEMINI_API_KEY"), BaseURL: compatible, Model: name})
 	}},
 	{"ollama", "OLLAMA_HOST", false, "llama3.2", func(name string, env func(string) string) (providers.Provider, error) {
-		return ollama.New(ollama.Config{BaseURL: address(env("OLLAMA_HOST")), Model: name, Window: 16_384})
+		return ollama.New(ollama.Config{BaseURL: ollamaURL(env("OLLAMA_HOST")), Model: name, NumCtx: 16_384})
 	}},
 }
 
-// assign has everybody who speaks name a provider, so that a stored debate tells whose words it holds: the only one of the
+// assignProviders has everybody who speaks name a provider, so that a stored debate tells whose words it holds: the only one of the
 // file; where that has none the first kind that the environment gives access to, or another.
-func (p *program) assign(s settings, c *debate.Config, other string) {
+func (p *program) assignProviders(s configFile, c *debate.Config, other string) {
 	var name string
 	switch len(s.providers) {
 	case 0:
-		name = cmp.Or(p.standard(), other)
+		name = cmp.Or(p.defaultKind(), other)
 	case 1:
-		name = sorted(s.providers)[0]
+		name = sortedKeys(s.providers)[0]
 	}
 	for _, list := range [][]debate.Participant{c.Participants, c.Judges, c.Substitutes} {
 		for i := range list {
@@ -63,88 +63,88 @@ func (p *program) assign(s settings, c *debate.Config, other string) {
 	}
 }
 
-// script is the kind that needs no model.
-const script = "offline"
+// offlineKind is the kind that needs no model.
+const offlineKind = "offline"
 
-// connect makes the providers of the file, and those kinds that a debate names without it.
-func (p *program) connect(s settings, c debate.Config) (map[string]providers.Provider, error) {
-	all := map[string]model{}
+// openProviders makes the providers of the file, and those kinds that a debate names without it.
+func (p *program) openProviders(s configFile, c debate.Config) (map[string]providers.Provider, error) {
+	all := map[string]providerConfig{}
 	maps.Copy(all, s.providers)
-	for _, k := range p.kinds() {
-		if _, given := all[k.name]; given || !slices.Contains(named(c), k.name) {
+	for _, k := range p.allKinds() {
+		if _, given := all[k.name]; given || !slices.Contains(usedProviders(c), k.name) {
 			continue
 		}
-		if all[k.name] = (model{Kind: k.name}); k.name == script {
+		if all[k.name] = (providerConfig{Kind: k.name}); k.name == offlineKind {
 			fmt.Fprintf(p.stderr, "%s; set OPENAI_API_KEY, ANTHROPIC_API_KEY, MISTRAL_API_KEY, GEMINI_API_KEY or OLLAMA_HOST\n", offline.Notice)
 		}
 	}
 	if len(all) == 0 {
-		return nil, fail(configuration, "connect providers: none of %q is at hand, name the configuration that has them by --config", named(c))
+		return nil, exitErrorf(exitConfiguration, "connect providers: none of %q is at hand, name the configuration that has them by --config", usedProviders(c))
 	}
 	made := map[string]providers.Provider{}
-	for _, name := range sorted(all) {
-		open, err := p.find(name, all[name])
+	for _, name := range sortedKeys(all) {
+		open, err := p.findKind(name, all[name])
 		if err != nil {
 			return nil, err
 		}
-		if open.needed && p.env(open.variable) == "" {
-			if len(all) == 1 || slices.Contains(named(c), name) {
-				return nil, fail(configuration, "connect provider %s: set %s to a key of %s", name, open.variable, open.name)
+		if open.envRequired && p.env(open.envVar) == "" {
+			if len(all) == 1 || slices.Contains(usedProviders(c), name) {
+				return nil, exitErrorf(exitConfiguration, "connect provider %s: set %s to a key of %s", name, open.envVar, open.name)
 			}
 			continue // nobody asks it
 		}
 		provider, err := open.open(cmp.Or(all[name].Model, p.env(strings.ToUpper(open.name)+"_MODEL"), open.model), p.env)
 		if err != nil {
-			return nil, fail(configuration, "connect provider %s: %w", name, err)
+			return nil, exitErrorf(exitConfiguration, "connect provider %s: %w", name, err)
 		}
 		made[name] = middleware.Wrap(provider, middleware.Timeout(middleware.Timeouts{})) // a call that hangs is made again
 	}
 	return made, nil
 }
 
-// standard is the kind of whom the environment has a key or a host; empty: it has none.
-func (p *program) standard() string {
-	for _, k := range kinds {
-		if p.env(k.variable) != "" {
+// defaultKind is the kind of whom the environment has a key or a host; empty: it has none.
+func (p *program) defaultKind() string {
+	for _, k := range providerKinds {
+		if p.env(k.envVar) != "" {
 			return k.name
 		}
 	}
 	return ""
 }
 
-func (p *program) find(name string, m model) (kind, error) {
+func (p *program) findKind(name string, m providerConfig) (providerKind, error) {
 	var names []string
-	for _, k := range p.kinds() {
+	for _, k := range p.allKinds() {
 		if k.name == m.Kind {
 			return k, nil
 		}
 		names = append(names, k.name)
 	}
-	return kind{}, fail(configuration, "connect provider %s: kind %q is unknown, use one of %s", name, m.Kind, strings.Join(names, ", "))
+	return providerKind{}, exitErrorf(exitConfiguration, "connect provider %s: kind %q is unknown, use one of %s", name, m.Kind, strings.Join(names, ", "))
 }
 
-// kinds are all. The script takes its time where somebody watches.
-func (p *program) kinds() []kind {
-	return append(slices.Clip(kinds), kind{name: script, open: func(string, func(string) string) (providers.Provider, error) {
-		return offline.Model(p.live()), nil
+// allKinds are all. The script takes its time where somebody watches.
+func (p *program) allKinds() []providerKind {
+	return append(slices.Clip(providerKinds), providerKind{name: offlineKind, open: func(string, func(string) string) (providers.Provider, error) {
+		return offline.Model(p.isLive()), nil
 	}})
 }
 
-// named are the providers that anybody in a debate names; what its retriever asks is no model.
-func named(c debate.Config) []string {
+// usedProviders are the providers that anybody in a debate names; what its retriever asks is no model.
+func usedProviders(c debate.Config) []string {
 	names := map[string]bool{}
-	for _, list := range [][]debate.Participant{c.Participants, c.Judges, c.Substitutes, {c.Casting, c.Summarizer, c.Embedder}} {
+	for _, list := range [][]debate.Participant{c.Participants, c.Judges, c.Substitutes, {c.PersonaAssigner, c.Summarizer, c.Embedder}} {
 		for _, a := range list {
 			if a.Provider != "" && !a.Disabled {
 				names[a.Provider] = true
 			}
 		}
 	}
-	return sorted(names)
+	return sortedKeys(names)
 }
 
-// address makes a URL of the host that OLLAMA_HOST may be, with or without a port.
-func address(host string) string {
+// ollamaURL makes a URL of the host that OLLAMA_HOST may be, with or without a port.
+func ollamaURL(host string) string {
 	if host == "" || strings.Contains(host, "://") {
 		return host
 	}

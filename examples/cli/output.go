@@ -19,21 +19,21 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// write gives what became of a debate: on stdout, and in the files that were asked for.
-func (p *program) write(ctx context.Context, d *debate.Debate, r *debate.Result) error {
+// writeResult gives what became of a debate: on stdout, and in the files that were asked for.
+func (p *program) writeResult(ctx context.Context, d *debate.Debate, r *debate.Result) error {
 	if p.verbose {
-		p.list(r)
+		p.listTurns(r)
 	}
 	fmt.Fprintf(p.stderr, "%s in round %d%s; %d turns, %d tokens read, %d written, %s\n",
-		r.State, r.Round, ending(r), r.Total.Turns, r.Total.Usage.Input, r.Total.Usage.Output, seconds(r.Running))
+		r.State, r.Round, ending(r), r.Total.Turns, r.Total.Usage.Input, r.Total.Usage.Output, seconds(r.RunningTime))
 	all, err := report.Collect(ctx, d)
 	if err != nil {
 		return err
 	}
-	if err := p.publish(all); err != nil {
-		p.warn("no report was written: %v", err)
+	if err := p.writeReport(all); err != nil {
+		p.warnf("no report was written: %v", err)
 	}
-	state, err := encode(all)
+	state, err := encodeJSON(all)
 	if err != nil {
 		return err
 	}
@@ -47,28 +47,28 @@ func (p *program) write(ctx context.Context, d *debate.Debate, r *debate.Result)
 	if err != nil {
 		return fmt.Errorf("write result: %w", err)
 	}
-	return p.save(state, answer)
+	return p.saveOutput(state, answer)
 }
 
-// save writes the file of --output: the whole state, or the answer where there is one.
-func (p *program) save(state []byte, answer string) error {
+// saveOutput writes the file of --output: the whole state, or the answer where there is one.
+func (p *program) saveOutput(state []byte, answer string) error {
 	switch {
 	case strings.EqualFold(filepath.Ext(p.output), ".json"):
-		return put(p.output, state)
+		return writeFile(p.output, state)
 	case p.output != "" && answer != "":
-		return put(p.output, []byte(answer))
+		return writeFile(p.output, []byte(answer))
 	}
 	return nil
 }
 
-func put(path string, b []byte) error {
+func writeFile(path string, b []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
 	return os.WriteFile(path, b, 0o600)
 }
 
-func (p *program) publish(all *report.Report) error {
+func (p *program) writeReport(all *report.Report) error {
 	if p.report == "" {
 		return nil
 	}
@@ -80,7 +80,7 @@ func (p *program) publish(all *report.Report) error {
 	if err := render(&b, all); err != nil {
 		return err
 	}
-	return put(p.report, b.Bytes())
+	return writeFile(p.report, b.Bytes())
 }
 
 // answer is the text that a debate has come to; empty while it goes on.
@@ -99,8 +99,8 @@ func ending(r *debate.Result) string {
 	return ": " + string(r.Ending.Outcome)
 }
 
-// encode is JSON in which what could command a terminal is written as an escape.
-func encode(v any) ([]byte, error) {
+// encodeJSON is JSON in which what could command a terminal is written as an escape.
+func encodeJSON(v any) ([]byte, error) {
 	b, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
 		return nil, fmt.Errorf("encode result: %w", err)
@@ -117,25 +117,25 @@ func encode(v any) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// list tells of each turn, and where prompts came from.
-func (p *program) list(r *debate.Result) {
+// listTurns tells of each turn, and where prompts came from.
+func (p *program) listTurns(r *debate.Result) {
 	w := tabwriter.NewWriter(p.stderr, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "ROUND\tPHASE\tACTOR\tMODEL\tREAD\tWRITTEN\tTOOK")
 	for _, t := range r.Turns {
 		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%d\t%d\t%s\n",
-			t.Round, t.Phase, clean(who(t.Key)), clean(modelOf(t)), t.Usage.Input, t.Usage.Output, seconds(t.Ended.Sub(t.Began)))
+			t.Round, t.Phase, printableLine(actorLabel(t.Key)), printableLine(modelOf(t)), t.Usage.Input, t.Usage.Output, seconds(t.Ended.Sub(t.Started)))
 	}
 	fmt.Fprintln(w, "\nAGENT\tPROMPT")
-	sources := sources(r)
+	sources := promptSources(r)
 	for _, s := range r.Participants {
 		source := sources[s.Name]
 		if source == "" {
 			source = "built-in"
 		}
-		fmt.Fprintf(w, "%s\t%s\n", clean(s.Name), clean(source))
+		fmt.Fprintf(w, "%s\t%s\n", printableLine(s.Name), printableLine(source))
 	}
 	if err := w.Flush(); err != nil {
-		p.warn("%v", err)
+		p.warnf("%v", err)
 	}
 }
 
@@ -148,8 +148,8 @@ func modelOf(t transcript.Turn) string {
 	return strings.Trim(last.Provider+"/"+last.Model, "/")
 }
 
-// sources are where the words of roles came from, by participant.
-func sources(r *debate.Result) map[string]string {
+// promptSources are where the words of roles came from, by participant.
+func promptSources(r *debate.Result) map[string]string {
 	by := map[string]string{}
 	var data refine.Result
 	if json.Unmarshal(r.Answer.Data, &data) == nil {

@@ -37,8 +37,8 @@ var presets = map[string]preset{
 	"vote": {vote.Protocol{}, []debate.Participant{{Name: "Ada"}, {Name: "Bo"}, {Name: "Cy"}}, ""},
 }
 
-// seat is the nth participant, by another name.
-func (k preset) seat(n int, name string) (a debate.Participant) {
+// participant is the nth participant, by another name.
+func (k preset) participant(n int, name string) (a debate.Participant) {
 	if n < len(k.agents) {
 		a = k.agents[n]
 	}
@@ -52,7 +52,7 @@ func (k preset) roles(c debate.Config) []string {
 	if !ok {
 		return nil
 	}
-	return slices.Concat([]string{"architect", "generalist", "performance", "security", "testing"}, sorted(own.Roles))
+	return slices.Concat([]string{"architect", "generalist", "performance", "security", "testing"}, sortedKeys(own.Roles))
 }
 
-func sorted[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -14,15 +14,15 @@ type program struct {
 	interrupted <-chan struct{}
 	options
 	stdout, stderr io.Writer // which drop what could command a terminal
-	screen         io.Writer // stderr as it is
+	terminal       io.Writer // stderr as it is
 	env            func(string) string
 }
 
-// live says whether somebody watches a terminal that can show what changes.
-func (p *program) live() bool {
-	return !p.plain && console.Watched(p.screen) && p.env("TERM") != "dumb"
+// isLive says whether somebody watches a terminal that can show what changes.
+func (p *program) isLive() bool {
+	return !p.plain && console.IsTerminal(p.terminal) && p.env("TERM") != "dumb"
 }
 
-func (p *program) warn(format string, args ...any) {
+func (p *program) warnf(format string, args ...any) {
 	fmt.Fprintf(p.stderr, "warning: "+format+"\n", args...)
 }

@@ -16,32 +16,32 @@ import (
 	"github.com/elenchus-go/debate/store/sqlite"
 )
 
-// debate holds a new one.
-func (p *program) debate() error {
+// newDebate holds a new one.
+func (p *program) newDebate() error {
 	topic, err := p.topic()
 	if err != nil {
 		return err
 	}
 	var c debate.Config
 	var o debate.Options
-	err = p.settings(func(s settings) (err error) {
-		if c, err = p.compose(s, topic); err == nil {
-			p.assign(s, &c, script)
-			o.Providers, err = p.connect(s, c)
+	err = p.withConfigFile(func(s configFile) (err error) {
+		if c, err = p.buildConfig(s, topic); err == nil {
+			p.assignProviders(s, &c, offlineKind)
+			o.Providers, err = p.openProviders(s, c)
 		}
-		p.store = cmp.Or(p.store, s.place())
+		p.store = cmp.Or(p.store, s.storePath())
 		return err
 	})
 	if err != nil {
 		return err
 	}
 	if _, err := debate.New(p.ctx, c, o); err != nil { // in memory: nothing that is wrong is kept
-		return p.blame(err)
+		return p.withExitCode(err)
 	}
-	if err := p.makeFolders(); err != nil {
+	if err := p.makeDirectories(); err != nil {
 		return err
 	}
-	kept, err := p.open(&o)
+	kept, err := p.openStore(&o)
 	if err != nil {
 		return err
 	}
@@ -57,11 +57,11 @@ func (p *program) debate() error {
 	if p.store != "" {
 		fmt.Fprintf(p.stderr, "saved as %s in %s\n", d.ID(), p.store)
 	}
-	return p.drive(d)
+	return p.runDebate(d)
 }
 
-// makeFolders makes those that files are to be written to, before anything is paid for.
-func (p *program) makeFolders() error {
+// makeDirectories makes those that files are to be written to, before anything is paid for.
+func (p *program) makeDirectories() error {
 	for _, path := range []string{p.output, p.store} {
 		if path == "" {
 			continue
@@ -73,8 +73,8 @@ func (p *program) makeFolders() error {
 	return nil
 }
 
-// open opens the store, if there is one. It returns what closes it.
-func (p *program) open(o *debate.Options) (done func(), err error) {
+// openStore opens the store, if there is one. It returns what closes it.
+func (p *program) openStore(o *debate.Options) (done func(), err error) {
 	if p.store == "" {
 		return func() {}, nil
 	}
@@ -85,18 +85,18 @@ func (p *program) open(o *debate.Options) (done func(), err error) {
 	o.Store = kept
 	return func() {
 		if err := kept.Close(); err != nil {
-			p.warn("%v", err)
+			p.warnf("%v", err)
 		}
 	}, nil
 }
 
-// drive runs a debate to its end, or until it is interrupted, and writes what became of it.
-func (p *program) drive(d *debate.Debate) error {
-	so, err := p.past(d)
+// runDebate runs a debate to its end, or until it is interrupted, and writes what became of it.
+func (p *program) runDebate(d *debate.Debate) error {
+	so, err := p.replay(d)
 	if err != nil {
 		return err
 	}
-	v := p.view(so)
+	v := p.newDisplay(so)
 	ctx, abandon := context.WithCancelCause(p.ctx)
 	defer abandon(nil)
 	over, watcher := make(chan struct{}), make(chan struct{})
@@ -104,46 +104,46 @@ func (p *program) drive(d *debate.Debate) error {
 		defer close(watcher)
 		select {
 		case <-p.interrupted:
-			p.interrupt(d, v, abandon)
+			p.onInterrupt(d, v, abandon)
 		case <-over:
 		}
 	}()
 	var failed error
 	for event, err := range d.Run(ctx) {
 		if failed = err; err == nil {
-			v.event(event)
+			v.show(event)
 		}
 	}
 	close(over)
 	<-watcher
-	v.leave()
+	v.close()
 	whole := context.WithoutCancel(p.ctx) // what there is can be read whatever happened
 	result, err := d.Result(whole)
 	if err != nil {
 		return err
 	}
-	if err := p.write(whole, d, result); err != nil {
+	if err := p.writeResult(whole, d, result); err != nil {
 		return err
 	}
-	return p.conclude(result, failed)
+	return p.exitStatus(result, failed)
 }
 
-// past is the progress of a debate so far.
-func (p *program) past(d *debate.Debate) (*tracker, error) {
+// replay is the progress of a debate so far.
+func (p *program) replay(d *debate.Debate) (*tracker, error) {
 	so := &tracker{}
 	for m, err := range d.Replay(p.ctx) {
 		if err != nil {
 			return nil, err
 		}
-		so.apply(m.Event)
+		so.observe(m.Event)
 	}
 	return so, nil
 }
 
 var errInterrupted = errors.New("interrupted")
 
-// interrupt ends the driving: a stored debate is paused, and calls in flight are still committed; any other is canceled.
-func (p *program) interrupt(d *debate.Debate, v *view, abandon context.CancelCauseFunc) {
+// onInterrupt ends the driving: a stored debate is paused, and calls in flight are still committed; any other is canceled.
+func (p *program) onInterrupt(d *debate.Debate, v *display, abandon context.CancelCauseFunc) {
 	end, note := d.Cancel, "interrupted: the debate is canceled, it would be kept with --store"
 	if p.store != "" {
 		end, note = d.Pause, "interrupted: waiting for what is in flight, Ctrl-C again cancels it; resume goes on"
@@ -151,27 +151,27 @@ func (p *program) interrupt(d *debate.Debate, v *view, abandon context.CancelCau
 	if end(p.ctx) != nil { // not in this state: it is left as it stands
 		abandon(errInterrupted)
 	}
-	v.note("%s", note)
+	v.notef("%s", note)
 }
 
-// conclude is what a debate that is driven no more amounts to; nil where it has come to an answer.
-func (p *program) conclude(r *debate.Result, failed error) error {
+// exitStatus is what a debate that is driven no more amounts to; nil where it has come to an answer.
+func (p *program) exitStatus(r *debate.Result, failed error) error {
 	stopped, isFailure := errors.AsType[*debate.Failure](failed)
 	rejected, isProblem := errors.AsType[*debate.Problems](failed)
 	_, called := errors.AsType[*providers.Error](failed)
 	switch {
 	case isFailure && (called || stopped.Provider != ""):
-		return fail(service, "%w\n%s%s", stopped, stopped.Hint(), p.again("retry", r.ID))
+		return exitErrorf(exitProvider, "%w\n%s%s", stopped, stopped.Hint(), p.nextCommand("retry", r.ID))
 	case isFailure:
-		return fmt.Errorf("%w\n%s%s", stopped, stopped.Hint(), p.again("retry", r.ID))
+		return fmt.Errorf("%w\n%s%s", stopped, stopped.Hint(), p.nextCommand("retry", r.ID))
 	case isProblem: // what data can tell was checked before: this is what providers say of keys and models
-		return fail(service, "%w%s", rejected, p.again("resume", r.ID))
+		return exitErrorf(exitProvider, "%w%s", rejected, p.nextCommand("resume", r.ID))
 	case r.Question != nil:
-		return fmt.Errorf("a question waits: %s%s%s", r.Question.Cause, choices(r.Question), p.again("resume", r.ID, "ANSWER"))
+		return fmt.Errorf("a question waits: %s%s%s", r.Question.Cause, formatChoices(r.Question), p.nextCommand("resume", r.ID, "ANSWER"))
 	case r.State == fsm.Canceled:
 		return errors.New("the debate is canceled")
 	case r.State != fsm.Completed:
-		return fmt.Errorf("the debate is not at its end: it is %s%s", r.State, p.again("resume", r.ID))
+		return fmt.Errorf("the debate is not at its end: it is %s%s", r.State, p.nextCommand("resume", r.ID))
 	case failed != nil:
 		return failed
 	case r.Answer.Text == "":
@@ -180,31 +180,31 @@ func (p *program) conclude(r *debate.Result, failed error) error {
 	return nil
 }
 
-func choices(q *debate.Question) (list string) {
+func formatChoices(q *debate.Question) (list string) {
 	for _, c := range q.Choices {
 		list += fmt.Sprintf("\n  %s: %s", c.Action, c.Description)
 	}
 	return list
 }
 
-// again is a line that says how to go on; empty where nothing was stored.
-func (p *program) again(command string, words ...string) string {
+// nextCommand is a line that says how to go on; empty where nothing was stored.
+func (p *program) nextCommand(command string, words ...string) string {
 	if p.store == "" {
 		return ""
 	}
 	return fmt.Sprintf("\ngo on with: cli %s %s --store %s", command, strings.Join(words, " "), p.store)
 }
 
-// place is the store of a configuration file, relative to it.
-func (s settings) place() string {
+// storePath is the store of a configuration file, relative to it.
+func (s configFile) storePath() string {
 	if s.store == "" || filepath.IsAbs(s.store) {
 		return s.store
 	}
 	return filepath.Join(filepath.Dir(s.path), s.store)
 }
 
-// there says whether a file is.
-func there(path string) bool {
+// fileExists says whether a file is.
+func fileExists(path string) bool {
 	_, err := os.Stat(path)
 	return !errors.Is(err, fs.ErrNotExist)
 }

@@ -39,7 +39,7 @@ func texts(t *testing.T) (list []string) {
 	return list
 }
 
-func heads(t *testing.T) (list []store.Head) {
+func heads(t *testing.T) (list []store.Status) {
 	t.Helper()
 	code, stdout, stderr := start(t, environment(), "list", "--json", "--store", "kept/d.db")
 	require.Equal(t, 0, code, stderr)
@@ -285,11 +285,11 @@ func TestADebateGoesOnWithItsProvidersOnly(t *testing.T) {
 				return "What a model says."
 			})
 			if tt.began != "" {
-				require.NoError(t, os.WriteFile(usual, []byte(tt.began), 0o600))
+				require.NoError(t, os.WriteFile(defaultConfigPath, []byte(tt.began), 0o600))
 			}
 			code, _, stderr := start(t, env, held...)
 			require.Equal(t, 3, code, stderr)
-			_ = os.Remove(usual)
+			_ = os.Remove(defaultConfigPath)
 			id := saved(t, stderr)
 
 			code, stdout, stderr := start(t, environment(tt.keys...), append([]string{"retry", id, "--store", "kept/d.db"}, tt.args...)...)
@@ -323,7 +323,7 @@ func TestADebateThatNamesNoProvider(t *testing.T) {
 }
 
 func TestAQuestionIsAnswered(t *testing.T) {
-	folder(t, usual, `{"store": "kept/d.db", "protocol": "proposer-skeptic", "on_judge_failure": "ask", "on_failure": "ask"}`)
+	folder(t, defaultConfigPath, `{"store": "kept/d.db", "protocol": "proposer-skeptic", "on_judge_failure": "ask", "on_failure": "ask"}`)
 	env := server(t, func(n int, w http.ResponseWriter, prompt string) string {
 		if n == 2 {
 			w.WriteHeader(http.StatusBadRequest)
@@ -377,7 +377,7 @@ func TestCommandsThatCannotBe(t *testing.T) {
 }
 
 func TestDebatesAreListed(t *testing.T) {
-	folder(t, usual, `{"store": "kept/d.db"}`)
+	folder(t, defaultConfigPath, `{"store": "kept/d.db"}`)
 	_, _, _ = start(t, environment(), "--protocol", "vote", "A topic\nof two lines, which is by far too long to stand on one line of a list")
 	_, _, _ = start(t, environment(), "--protocol", "pro-con", topic)
 	code, stdout, stderr := start(t, environment(), "list")

@@ -31,7 +31,7 @@ func run(ctx context.Context, p *console.Program) error {
 	if err != nil {
 		return err
 	}
-	model, err := offline.Choose(p.Env, p.Stderr, script{offline.Model(p.Live)})
+	model, err := offline.Choose(p.Env, p.Stderr, script{offline.Model(p.IsTerminal)})
 	if err != nil {
 		return err
 	}
@@ -59,6 +59,6 @@ func options(model providers.Provider) debate.Options {
 		Providers: map[string]providers.Provider{"model": model},
 		Protocols: []protocol.Protocol{Cross{}}, // so that stored debates can be read
 		Prompts:   prompts,
-		Replies:   []*reply.Contract{answerContract},
+		Contracts: []*reply.Contract{answerContract},
 	}
 }

@@ -91,7 +91,7 @@ func TestAnEvasiveAnswerBringsAFurtherQuestion(t *testing.T) {
 
 func TestFurtherQuestionsAreBounded(t *testing.T) {
 	evader := &scripted.Provider{Func: func(r providers.Request) scripted.Reply {
-		if r.Reply == answerContract.Name() {
+		if r.SchemaName == answerContract.Name() {
 			return scripted.Reply{Text: `{"reply": "Who knows?", "evasive": true}`}
 		}
 		said, err := speaker().Generate(t.Context(), r)
@@ -112,7 +112,7 @@ func TestFurtherQuestionsAreBounded(t *testing.T) {
 // An answer that is none counts as evasive, and is marked.
 func TestAnInvalidAnswerIsAskedForAgain(t *testing.T) {
 	mumbler := &scripted.Provider{Func: func(r providers.Request) scripted.Reply {
-		if r.Reply == answerContract.Name() {
+		if r.SchemaName == answerContract.Name() {
 			return scripted.Reply{Text: "Hm."}
 		}
 		said, err := speaker().Generate(t.Context(), r)
@@ -122,7 +122,7 @@ func TestAnInvalidAnswerIsAskedForAgain(t *testing.T) {
 	r := hold(t, 1, mumbler)
 	require.Equal(t, fsm.Completed, r.State)
 	require.Equal(t, "No valid answer came.", r.Turns[3].Text)
-	require.Contains(t, r.Turns[3].Flags, transcript.Fallback)
+	require.Contains(t, r.Turns[3].Flags, transcript.Defaulted)
 	require.Equal(t, "Ada-asks-1", r.Turns[4].Phase)
 }
 
@@ -177,7 +177,7 @@ func leave(t *testing.T, d *debate.Debate, entries int) (ended bool) {
 	t.Helper()
 	for event, err := range d.Run(t.Context()) {
 		require.NoError(t, err)
-		if stamp := event.Event(); !stamp.Live && stamp.Seq > int64(entries) {
+		if stamp := event.Meta(); !stamp.Live && stamp.Seq > int64(entries) {
 			return false
 		}
 	}
@@ -187,7 +187,7 @@ func leave(t *testing.T, d *debate.Debate, entries int) (ended bool) {
 // said is what does not depend on when it was said.
 func said(turns []transcript.Turn) (list []transcript.Turn) {
 	for _, turn := range turns {
-		list = append(list, transcript.Turn{Key: turn.Key, Kind: turn.Kind, Order: turn.Order, Text: turn.Text, Output: turn.Output, Data: turn.Data})
+		list = append(list, transcript.Turn{Key: turn.Key, Kind: turn.Kind, Order: turn.Order, Text: turn.Text, Contract: turn.Contract, Data: turn.Data})
 	}
 	return list
 }

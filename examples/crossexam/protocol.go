@@ -20,8 +20,8 @@ type answer struct {
 	Evasive bool   `json:"evasive" jsonschema_description:"whether that leaves open what was asked"`
 }
 
-func (a *answer) Text() string      { return a.Reply }
-func (a *answer) Fallback([]string) { *a = answer{"No valid answer came.", true} }
+func (a *answer) Text() string     { return a.Reply }
+func (a *answer) Default([]string) { *a = answer{"No valid answer came.", true} }
 
 var answerContract = reply.New[answer]("answer/1")
 
@@ -30,8 +30,8 @@ func (Cross) Name() string { return "cross/1" }
 
 // Check wants two sides, and no negative number.
 func (c Cross) Check(r *protocol.Record) (wrong []protocol.Problem) {
-	if len(r.Seats) != 2 {
-		wrong = append(wrong, protocol.Problemf("participants", "%d enabled, a cross-examination takes 2", len(r.Seats)))
+	if len(r.Participants) != 2 {
+		wrong = append(wrong, protocol.Problemf("participants", "%d enabled, a cross-examination takes 2", len(r.Participants)))
 	}
 	if c.FollowUps < 0 {
 		wrong = append(wrong, protocol.Problemf("protocol.follow_ups", "%d, use 0 or more", c.FollowUps))
@@ -46,10 +46,10 @@ func (c Cross) Phases(r *protocol.Record) []protocol.Phase {
 		verdict := phase("verdict", "verdict", judge.VerdictContract.Name(), "", r.Judges[0])
 		verdict.Steps[0].Blind = true // the judge does not learn who is who
 		return []protocol.Phase{verdict}
-	case stage != transcript.Speech || len(r.Seats) != 2:
+	case stage != transcript.Speech || len(r.Participants) != 2:
 		return nil
 	}
-	a, b := r.Seats[0].Name, r.Seats[1].Name
+	a, b := r.Participants[0].Name, r.Participants[1].Name
 	if r.Cursor.Round == 1 {
 		return []protocol.Phase{phase("opening", "opening", "", "", a, b)}
 	}
@@ -61,7 +61,7 @@ func (c Cross) exam(r *protocol.Record, asks, answers string) (phases []protocol
 	for i := range c.FollowUps + 1 {
 		question, reply := fmt.Sprintf("%s-asks-%d", asks, i), fmt.Sprintf("%s-answers-%d", answers, i)
 		phases = append(phases, phase(question, "ask", "", answers, asks), phase(reply, "answer", answerContract.Name(), asks, answers))
-		turn, said := r.At(reply, answers, asks)
+		turn, said := r.FindCurrent(reply, answers, asks)
 		if a, err := transcript.Decode[answer](turn); !said || err != nil || !a.Evasive {
 			break
 		}
@@ -73,7 +73,7 @@ func (c Cross) exam(r *protocol.Record, asks, answers string) (phases []protocol
 func phase(name, prompt, output, target string, actors ...string) protocol.Phase {
 	p := protocol.Phase{Name: name, Parallel: true}
 	for _, actor := range actors {
-		p.Steps = append(p.Steps, protocol.Step{Key: transcript.Key{Actor: actor, Target: target}, Prompt: prompt, Output: output})
+		p.Steps = append(p.Steps, protocol.Step{Key: transcript.Key{Actor: actor, Target: target}, Prompt: prompt, Contract: output})
 	}
 	return p
 }

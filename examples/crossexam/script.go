@@ -16,7 +16,7 @@ type script struct{ providers.Provider }
 func (s script) Generate(ctx context.Context, r providers.Request) (providers.Response, error) {
 	task := r.Messages[len(r.Messages)-1].Text
 	switch {
-	case r.Reply == answerContract.Name():
+	case r.SchemaName == answerContract.Name():
 		return s.say(ctx, r, s.answer(heard(r)))
 	case strings.Contains(task, "Put one question to"):
 		return s.say(ctx, r, s.question(r, task))

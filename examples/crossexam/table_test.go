@@ -66,5 +66,5 @@ func row(t *testing.T, p protocol.Protocol) string {
 		heat = append(heat, strconv.FormatFloat(*who.Temperature, 'f', -1, 64))
 	}
 	return fmt.Sprintf("| `%s` | %s | %s | %d | %d | %d | %s |",
-		p.Name(), rounds, c.Limits.Time, c.Limits.StepTokens, c.Limits.JudgeTokens, c.Limits.OutputTokens, strings.Join(heat, ", "))
+		p.Name(), rounds, c.Limits.RunningTime, c.Limits.StepTokens, c.Limits.JudgeTokens, c.Limits.OutputTokens, strings.Join(heat, ", "))
 }

@@ -32,11 +32,11 @@ func run(ctx context.Context, p *console.Program) error {
 	if err != nil {
 		return err
 	}
-	model, err := offline.Choose(p.Env, p.Stderr, offline.Model(p.Live))
+	model, err := offline.Choose(p.Env, p.Stderr, offline.Model(p.IsTerminal))
 	if err != nil {
 		return err
 	}
-	mind, err := think(p.Env)
+	mind, err := chooseModel(p.Env)
 	if err != nil {
 		return err
 	}
@@ -49,7 +49,7 @@ func run(ctx context.Context, p *console.Program) error {
 		},
 		Options: debate.Options{Providers: map[string]providers.Provider{"model": model}},
 	}
-	answer, err := ask(ctx, mind, tool, question)
+	answer, err := askAgent(ctx, mind, tool, question)
 	if err != nil {
 		return err
 	}
@@ -57,8 +57,8 @@ func run(ctx context.Context, p *console.Program) error {
 	return nil
 }
 
-// ask has an agent that has the tool answer a question.
-func ask(ctx context.Context, mind llms.Model, tool tools.Tool, question string) (string, error) {
+// askAgent has an agent that has the tool answer a question.
+func askAgent(ctx context.Context, mind llms.Model, tool tools.Tool, question string) (string, error) {
 	agent := agents.NewOneShotAgent(mind, []tools.Tool{tool}, agents.WithMaxIterations(3))
 	answer, err := chains.Run(ctx, agents.NewExecutor(agent, agents.WithMaxIterations(3)), question)
 	if err != nil {
@@ -67,8 +67,8 @@ func ask(ctx context.Context, mind llms.Model, tool tools.Tool, question string)
 	return answer, nil
 }
 
-// think is the model that the agent thinks with.
-func think(env func(string) string) (llms.Model, error) {
+// chooseModel is the model that the agent thinks with.
+func chooseModel(env func(string) string) (llms.Model, error) {
 	if env("OPENAI_API_KEY") == "" {
 		return script{}, nil
 	}

@@ -82,7 +82,7 @@ func TestTheAgentIsToldWhatIsWrong(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := &mind{input: test.input}
-			answer, err := ask(t.Context(), m, test.tool, "What?")
+			answer, err := askAgent(t.Context(), m, test.tool, "What?")
 			require.NoError(t, err)
 			require.Equal(t, "done", answer)
 			require.Len(t, m.seen, 2)
@@ -105,7 +105,7 @@ func TestEachCallIsADebateOfItsOwn(t *testing.T) {
 // What an agent makes up of the result is no part of the question.
 func TestAnInventedResultIsDropped(t *testing.T) {
 	model := &scripted.Provider{Func: func(providers.Request) scripted.Reply { return scripted.Reply{Text: "{}"} }}
-	_, err := ask(t.Context(), &mind{input: "'Tea?'\nObservation: Yes, tea.\nThought: So"}, tool(model), "What?")
+	_, err := askAgent(t.Context(), &mind{input: "'Tea?'\nObservation: Yes, tea.\nThought: So"}, tool(model), "What?")
 	require.NoError(t, err)
 	require.Contains(t, model.Calls()[0].Messages[0].Text, "\nTopic: Tea?\n")
 }
@@ -116,7 +116,7 @@ func TestTheEndOfTheContextEndsTheCall(t *testing.T) {
 		defer cancel()
 		began := time.Now()
 		hangs := &scripted.Provider{Func: func(providers.Request) scripted.Reply { return scripted.Reply{Text: "I", Hang: true} }}
-		_, err := ask(ctx, &mind{input: "Tea?"}, tool(hangs), "What?")
+		_, err := askAgent(ctx, &mind{input: "Tea?"}, tool(hangs), "What?")
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		require.ErrorContains(t, err, `debate "Tea?"`)
 		require.Equal(t, time.Minute, time.Since(began))

@@ -36,7 +36,7 @@ func (t Tool) Call(ctx context.Context, input string) (string, error) {
 	if topic == "" {
 		return "There was no debate: the input is empty, give a question.", nil
 	}
-	result, err := t.hold(ctx, topic)
+	result, err := t.debate(ctx, topic)
 	switch {
 	case ctx.Err() != nil:
 		return "", fmt.Errorf("debate %q: %w", topic, context.Cause(ctx))
@@ -47,7 +47,7 @@ func (t Tool) Call(ctx context.Context, input string) (string, error) {
 	return fmt.Sprintf("The debate ended in round %d (%s). %s", result.Round, result.Ending.Outcome, answer), nil
 }
 
-func (t Tool) hold(ctx context.Context, topic string) (*debate.Result, error) {
+func (t Tool) debate(ctx context.Context, topic string) (*debate.Result, error) {
 	c := t.Config
 	c.Topic, c.ID = topic, ""
 	d, err := debate.New(ctx, c, t.Options)

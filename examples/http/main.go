@@ -46,7 +46,7 @@ func run(ctx context.Context, p *console.Program) error {
 	if err != nil {
 		return err
 	}
-	if err := resume(ctx, engine); err != nil {
+	if err := resumeDebates(ctx, engine); err != nil {
 		return err
 	}
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", *address)
@@ -54,11 +54,11 @@ func run(ctx context.Context, p *console.Program) error {
 		return err
 	}
 	fmt.Fprintf(p.Stderr, "listening on http://%s\n", l.Addr())
-	return serve(ctx, l, server{engine: engine, beat: 15 * time.Second}, *grace)
+	return serve(ctx, l, server{engine: engine, keepAlive: 15 * time.Second}, *grace)
 }
 
-// resume goes on with the debates that an earlier process has left in the middle.
-func resume(ctx context.Context, engine *debate.Engine) error {
+// resumeDebates goes on with the debates that an earlier process has left in the middle.
+func resumeDebates(ctx context.Context, engine *debate.Engine) error {
 	for head, err := range engine.List(ctx, store.Query{States: fsm.Active()}) {
 		if err != nil {
 			return err

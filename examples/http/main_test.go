@@ -43,7 +43,7 @@ func (g *gate) Generate(ctx context.Context, r providers.Request) (providers.Res
 	case <-g.tokens:
 		return g.Provider.Generate(ctx, r)
 	case <-ctx.Done():
-		return providers.Response{}, providers.Ended(ctx, providers.Response{})
+		return providers.Response{}, providers.ContextError(ctx, providers.Response{})
 	}
 }
 
@@ -60,8 +60,8 @@ func open(t *testing.T, kept store.Store, beat time.Duration) *site {
 	var err error
 	s.engine, err = debate.NewEngine(debate.Options{Store: kept, Providers: map[string]providers.Provider{"model": s.gate}})
 	require.NoError(t, err)
-	require.NoError(t, resume(t.Context(), s.engine))
-	s.Server = httptest.NewServer(server{engine: s.engine, beat: beat}.handler())
+	require.NoError(t, resumeDebates(t.Context(), s.engine))
+	s.Server = httptest.NewServer(server{engine: s.engine, keepAlive: beat}.handler())
 	t.Cleanup(s.shut)
 	return s
 }
@@ -208,7 +208,7 @@ func TestTwoViewersSeeTheSame(t *testing.T) {
 		require.Equal(t, strconv.Itoa(i+1), m.id, "ids are those of the journal, without a gap")
 	}
 	for _, m := range first {
-		stamp := m.event.Event()
+		stamp := m.event.Meta()
 		require.Equal(t, m.kind, stamp.Type)
 		require.Equal(t, m.id == "", stamp.Live, "what is not stored has no id")
 	}
@@ -403,7 +403,7 @@ func TestWhatIsRefused(t *testing.T) {
 	}{
 		"no JSON":              {"POST", "/debates", "cars", 400, "parse configuration"},
 		"an unknown field":     {"POST", "/debates", `{"topik": "<cars>"}`, 400, "topik"},
-		"too much":             {"POST", "/debates", strings.Repeat(" ", largest+1), 413, "more than 1048576 bytes"},
+		"too much":             {"POST", "/debates", strings.Repeat(" ", maxConfigBytes+1), 413, "more than 1048576 bytes"},
 		"a taken id":           {"POST", "/debates", posted, 409, "the id is taken"},
 		"an unknown debate":    {"GET", "/debates/bikes", "", 404, "no such debate"},
 		"its events":           {"GET", "/debates/bikes/events", "", 404, "no such debate"},
@@ -473,7 +473,7 @@ func TestAnIDOfNoEvent(t *testing.T) {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/debates/cars/events", nil)
 		r.Header.Set("Last-Event-ID", id)
 		w := httptest.NewRecorder()
-		server{engine: s.engine, beat: time.Hour}.handler().ServeHTTP(w, r)
+		server{engine: s.engine, keepAlive: time.Hour}.handler().ServeHTTP(w, r)
 		require.Equal(t, http.StatusBadRequest, w.Code)
 		require.True(t, bytes.HasPrefix(w.Body.Bytes(), []byte(`{"error":`)), w.Body.String())
 	}
@@ -488,7 +488,7 @@ func TestTheServiceEndsGracefully(t *testing.T) {
 	require.NoError(t, err)
 	ctx, interrupt := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- serve(ctx, l, server{engine: engine, beat: time.Hour}, time.Minute) }()
+	go func() { ended <- serve(ctx, l, server{engine: engine, keepAlive: time.Hour}, time.Minute) }()
 
 	s := &site{t: t, Server: &httptest.Server{URL: "http://" + l.Addr().String()}, engine: engine, gate: g}
 	s.begin()

@@ -17,14 +17,14 @@ import (
 )
 
 const (
-	largest = 1 << 20          // bytes of a configuration
-	slowest = 30 * time.Second // that a viewer may take to read an event
+	maxConfigBytes = 1 << 20          // bytes of a configuration
+	writeTimeout   = 30 * time.Second // that a viewer may take to read an event
 )
 
 // server serves an engine's debates.
 type server struct {
-	engine *debate.Engine
-	beat   time.Duration // between comments to viewers, so that nobody on the way takes a quiet stream for dead
+	engine    *debate.Engine
+	keepAlive time.Duration // between comments to viewers, so that nobody on the way takes a quiet stream for dead
 }
 
 func (s server) handler() http.Handler {
@@ -47,9 +47,9 @@ func (s server) handler() http.Handler {
 
 // create begins a debate that no longer has to do with the request.
 func (s server) create(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, largest))
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxConfigBytes))
 	if _, large := errors.AsType[*http.MaxBytesError](err); large {
-		s.fail(w, http.StatusRequestEntityTooLarge, fmt.Errorf("read configuration: it has more than %d bytes", largest))
+		s.fail(w, http.StatusRequestEntityTooLarge, fmt.Errorf("read configuration: it has more than %d bytes", maxConfigBytes))
 		return
 	}
 	var config debate.Config
@@ -62,7 +62,7 @@ func (s server) create(w http.ResponseWriter, r *http.Request) {
 	}
 	d, err := s.begin(context.WithoutCancel(r.Context()), config)
 	if err != nil {
-		s.fail(w, status(err), err)
+		s.fail(w, statusOf(err), err)
 		return
 	}
 	w.Header().Set("Location", "/debates/"+d.ID())
@@ -87,7 +87,7 @@ func (s server) result(w http.ResponseWriter, r *http.Request) {
 		result, err = d.Result(r.Context())
 	}
 	if err != nil {
-		s.fail(w, status(err), err)
+		s.fail(w, statusOf(err), err)
 		return
 	}
 	s.answer(w, http.StatusOK, result)
@@ -99,7 +99,7 @@ func (s server) cancel(w http.ResponseWriter, r *http.Request) {
 		err = d.Cancel(r.Context())
 	}
 	if err != nil {
-		s.fail(w, status(err), err)
+		s.fail(w, statusOf(err), err)
 		return
 	}
 	w.WriteHeader(http.StatusNoContent)
@@ -118,13 +118,13 @@ func (s server) events(w http.ResponseWriter, r *http.Request) {
 	}
 	d, err := s.engine.Open(r.Context(), r.PathValue("id"))
 	if err != nil {
-		s.fail(w, status(err), err)
+		s.fail(w, statusOf(err), err)
 		return
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	s.stream(r.Context(), d, after, func(format string, args ...any) bool {
 		control := http.NewResponseController(w)
-		_ = control.SetWriteDeadline(time.Now().Add(slowest)) // not every writer can
+		_ = control.SetWriteDeadline(time.Now().Add(writeTimeout)) // not every writer can
 		_, err := fmt.Fprintf(w, format, args...)
 		return err == nil && control.Flush() == nil
 	})
@@ -133,7 +133,7 @@ func (s server) events(w http.ResponseWriter, r *http.Request) {
 // stream writes the events of a debate until it has ended or the viewer has gone, and a comment where nothing happens.
 func (s server) stream(ctx context.Context, d *debate.Debate, after int64, write func(format string, args ...any) bool) {
 	ctx, leave := context.WithCancel(ctx)
-	events, beat := make(chan debate.Event), time.NewTicker(s.beat)
+	events, beat := make(chan debate.Event), time.NewTicker(s.keepAlive)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -155,7 +155,7 @@ func (s server) stream(ctx context.Context, d *debate.Debate, after int64, write
 	for {
 		select {
 		case event, more := <-events:
-			if !more || !send(write, event) {
+			if !more || !sendEvent(write, event) {
 				return
 			}
 		case <-beat.C:
@@ -166,21 +166,21 @@ func (s server) stream(ctx context.Context, d *debate.Debate, after int64, write
 	}
 }
 
-// send writes one event. Only what is stored has an id: a viewer who comes back misses nothing and gets nothing twice.
-func send(write func(format string, args ...any) bool, event debate.Event) bool {
+// sendEvent writes one event. Only what is stored has an id: a viewer who comes back misses nothing and gets nothing twice.
+func sendEvent(write func(format string, args ...any) bool, event debate.Event) bool {
 	data, err := json.Marshal(event) // on one line, with <, > and & escaped
 	if err != nil {
 		return false
 	}
-	stamp := event.Event()
+	stamp := event.Meta()
 	if stamp.Live {
 		return write("event: %s\ndata: %s\n\n", stamp.Type, data)
 	}
 	return write("id: %d\nevent: %s\ndata: %s\n\n", stamp.Seq, stamp.Type, data)
 }
 
-// status is the code of an error of the engine.
-func status(err error) int {
+// statusOf is the code of an error of the engine.
+func statusOf(err error) int {
 	_, problems := errors.AsType[*debate.Problems](err)
 	_, refused := errors.AsType[*fsm.Refused](err)
 	_, conflict := errors.AsType[*store.Conflict](err)

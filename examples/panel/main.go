@@ -27,13 +27,13 @@ func run(ctx context.Context, p *console.Program) error {
 	if err != nil {
 		return err
 	}
-	model, err := offline.Choose(p.Env, p.Stderr, offline.Model(p.Live))
+	model, err := offline.Choose(p.Env, p.Stderr, offline.Model(p.IsTerminal))
 	if err != nil {
 		return err
 	}
 	result, err := p.Debate(ctx, debate.Config{
 		Topic:        topic,
-		Protocol:     panel.Protocol{Format: panel.Format(*format), Mode: panel.Mode(*mode), Personas: panel.Style(*style)},
+		Protocol:     panel.Protocol{Format: panel.Format(*format), Mode: panel.Mode(*mode), Personas: panel.PersonaStyle(*style)},
 		Participants: []debate.Participant{{Name: "Ada"}, {Name: "Bo"}},
 		Judges:       []debate.Participant{{Name: "Judge"}},
 		Limits:       debate.Limits{MaxRounds: *rounds},

@@ -28,7 +28,7 @@ func run(ctx context.Context, p *console.Program) error {
 	if err != nil {
 		return err
 	}
-	model, err := offline.Choose(p.Env, p.Stderr, offline.Model(p.Live))
+	model, err := offline.Choose(p.Env, p.Stderr, offline.Model(p.IsTerminal))
 	if err != nil {
 		return err
 	}

@@ -30,7 +30,7 @@ func main() {
 
 // run is main with all that it reads and writes. It returns the exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer, env func(string) string) int {
-	v := view{Writer: console.Printable{Writer: stderr}, live: console.Watched(stderr)}
+	v := view{Writer: console.SafeWriter{Writer: stderr}, live: console.IsTerminal(stderr)}
 	topic := strings.Join(args, " ")
 	if strings.TrimSpace(topic) == "" || strings.HasPrefix(topic, "-") {
 		fmt.Fprintln(v, `usage: quickstart "Should cities ban private cars?"`)
@@ -41,7 +41,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, env func(
 		fmt.Fprintln(v, "quickstart:", err)
 		return 1
 	}
-	result, err := hold(ctx, topic, model, v)
+	result, err := runDebate(ctx, topic, model, v)
 	switch {
 	case err != nil:
 		fmt.Fprintln(v, "\nquickstart:", err)
@@ -50,11 +50,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, env func(
 		fmt.Fprintf(v, "\ncanceled; turns held: %d\n", result.Total.Turns)
 		return 130
 	}
-	return conclude(console.Printable{Writer: stdout}, result)
+	return printResult(console.SafeWriter{Writer: stdout}, result)
 }
 
-// hold runs the debate. When ctx ends it is the debate that is canceled, so that there is a result nevertheless.
-func hold(ctx context.Context, topic string, model providers.Provider, v view) (*debate.Result, error) {
+// runDebate runs the debate. When ctx ends it is the debate that is canceled, so that there is a result nevertheless.
+func runDebate(ctx context.Context, topic string, model providers.Provider, v view) (*debate.Result, error) {
 	whole := context.WithoutCancel(ctx)
 	d, err := debate.New(whole, debate.Config{
 		Topic:        topic,

@@ -302,7 +302,7 @@ func TestAFileIsNoTerminal(t *testing.T) {
 	f, err := os.Create(t.TempDir() + "/progress")
 	require.NoError(t, err)
 	defer f.Close()
-	require.False(t, console.Watched(f))
-	require.True(t, console.Watched(&screen{}))
-	require.False(t, console.Watched(&bytes.Buffer{}))
+	require.False(t, console.IsTerminal(f))
+	require.True(t, console.IsTerminal(&screen{}))
+	require.False(t, console.IsTerminal(&bytes.Buffer{}))
 }

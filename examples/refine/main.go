@@ -22,7 +22,7 @@ import (
 func main() { console.Main(run) }
 
 // roles are beside the built-in ones.
-var roles = map[string]refine.Role{
+var roles = map[string]refine.RolePrompt{
 	"cost": {System: "You care for what it costs: to build, to run, to change, and to get rid of.", Source: "examples/refine"},
 }
 
@@ -33,13 +33,13 @@ func run(ctx context.Context, p *console.Program) error {
 	if err != nil {
 		return err
 	}
-	model, err := offline.Choose(p.Env, p.Stderr, offline.Model(p.Live))
+	model, err := offline.Choose(p.Env, p.Stderr, offline.Model(p.IsTerminal))
 	if err != nil {
 		return err
 	}
 	config := debate.Config{
 		Topic:    topic,
-		Protocol: refine.Protocol{Roles: roles, Summary: refine.Limit{Above: 5000, To: 2500}},
+		Protocol: refine.Protocol{Roles: roles, SummaryPolicy: refine.SummaryPolicy{Threshold: 5000, TargetLength: 2500}},
 		Judges:   []debate.Participant{{Name: "Judge"}},
 		Limits:   debate.Limits{MaxRounds: *rounds},
 	}
@@ -50,11 +50,11 @@ func run(ctx context.Context, p *console.Program) error {
 	if err != nil {
 		return err
 	}
-	return conclude(p, result)
+	return printResult(p, result)
 }
 
-// conclude prints the solution, and what stands behind it.
-func conclude(p *console.Program, r *debate.Result) error {
+// printResult prints the solution, and what stands behind it.
+func printResult(p *console.Program, r *debate.Result) error {
 	var came refine.Result
 	if err := json.Unmarshal(r.Answer.Data, &came); err != nil {
 		return fmt.Errorf("read the result: %w", err)

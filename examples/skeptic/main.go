@@ -28,7 +28,7 @@ func run(ctx context.Context, p *console.Program) error {
 	if err != nil {
 		return err
 	}
-	model, err := offline.Choose(p.Env, p.Stderr, offline.Model(p.Live))
+	model, err := offline.Choose(p.Env, p.Stderr, offline.Model(p.IsTerminal))
 	if err != nil {
 		return err
 	}
@@ -38,16 +38,16 @@ func run(ctx context.Context, p *console.Program) error {
 		Participants: []debate.Participant{{Name: "Ada", Role: "proposer"}, {Name: "Bo", Role: "skeptic"}},
 		Judges:       []debate.Participant{{Name: "Synthesizer"}},
 		// Without its templates the debate goes on all the same.
-		OnRetrievalFailure: debate.GoOn,
+		OnRetrievalFailure: debate.Continue,
 	}, debate.Options{Providers: map[string]providers.Provider{"model": model}})
 	if err != nil {
 		return err
 	}
-	return conclude(p, result)
+	return printResult(p, result)
 }
 
-// conclude prints the answer, and what the trace says of how it came to be.
-func conclude(p *console.Program, r *debate.Result) error {
+// printResult prints the answer, and what the trace says of how it came to be.
+func printResult(p *console.Program, r *debate.Result) error {
 	var t skeptic.Trace
 	if err := json.Unmarshal(r.Answer.Data, &t); err != nil {
 		return fmt.Errorf("read the trace: %w", err)

@@ -31,14 +31,14 @@ func run(ctx context.Context, p *console.Program) error {
 	if err != nil {
 		return err
 	}
-	model, err := offline.Choose(p.Env, p.Stderr, offline.Model(p.Live))
+	model, err := offline.Choose(p.Env, p.Stderr, offline.Model(p.IsTerminal))
 	if err != nil {
 		return err
 	}
 	config := debate.Config{
 		Topic: question,
 		Protocol: vote.Protocol{
-			Decision: vote.Decision(*decision), Topology: vote.Topology(*topology), Extract: *extract, Unanimity: vote.Stop,
+			Decision: vote.DecisionRule(*decision), Topology: vote.Topology(*topology), Extract: *extract, Unanimity: vote.Stop,
 		},
 		Judges: []debate.Participant{{Name: "Judge"}}, // asked where the vote is a tie, or is to be the judge's
 		Limits: debate.Limits{MaxRounds: *rounds},
@@ -50,11 +50,11 @@ func run(ctx context.Context, p *console.Program) error {
 	if err != nil {
 		return err
 	}
-	return conclude(p, result)
+	return printResult(p, result)
 }
 
-// conclude prints the answer, and where each agent stood.
-func conclude(p *console.Program, r *debate.Result) error {
+// printResult prints the answer, and where each agent stood.
+func printResult(p *console.Program, r *debate.Result) error {
 	var t vote.Tally
 	if err := json.Unmarshal(r.Answer.Data, &t); err != nil {
 		return fmt.Errorf("read the tally: %w", err)

@@ -19,7 +19,7 @@ type client struct {
 	stdout io.Writer
 }
 
-func (c client) do(what, argument string) error {
+func (c client) runCommand(what, argument string) error {
 	engine, err := debate.NewEngine(debate.Options{Store: c.store})
 	if err != nil {
 		return err

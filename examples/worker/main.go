@@ -39,8 +39,8 @@ func main() {
 
 // run is main with all that it reads and writes. It returns the exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer, env func(string) string) int {
-	slow := console.Watched(stderr)
-	stdout, stderr = console.Printable{Writer: stdout}, console.Printable{Writer: stderr}
+	slow := console.IsTerminal(stderr)
+	stdout, stderr = console.SafeWriter{Writer: stdout}, console.SafeWriter{Writer: stderr}
 	if len(args) == 0 || (args[0] == "work") != (len(args) == 1) || len(args) > 2 {
 		fmt.Fprintln(stderr, usage)
 		return 2
@@ -60,9 +60,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, env func(
 	switch {
 	case err != nil:
 	case len(args) < 2:
-		err = work(ctx, pool, store, schema, stderr, env, slow)
+		err = runWorker(ctx, pool, store, schema, stderr, env, slow)
 	default:
-		err = client{ctx, store, stdout}.do(args[0], args[1])
+		err = client{ctx, store, stdout}.runCommand(args[0], args[1])
 	}
 	if err != nil {
 		fmt.Fprintln(stderr, "worker:", err)
@@ -85,9 +85,9 @@ func connect(ctx context.Context, url string) (*pgxpool.Pool, error) {
 	return pool, nil
 }
 
-// work drives debates until ctx ends, and then finishes the steps that it has begun.
-func work(ctx context.Context, pool *pgxpool.Pool, store *debateriver.Store, schema string, w io.Writer, env func(string) string, slow bool) error {
-	model, name, err := choose(env, slow)
+// runWorker drives debates until ctx ends, and then finishes the steps that it has begun.
+func runWorker(ctx context.Context, pool *pgxpool.Pool, store *debateriver.Store, schema string, w io.Writer, env func(string) string, slow bool) error {
+	model, name, err := chooseModel(env, slow)
 	if err != nil {
 		return err
 	}
@@ -115,8 +115,8 @@ func work(ctx context.Context, pool *pgxpool.Pool, store *debateriver.Store, sch
 	return engine.Close(whole)
 }
 
-// choose gives the model that the environment has a key for, else a script, which takes its time where somebody watches.
-func choose(env func(string) string, slow bool) (p providers.Provider, name string, err error) {
+// chooseModel gives the model that the environment has a key for, else a script, which takes its time where somebody watches.
+func chooseModel(env func(string) string, slow bool) (p providers.Provider, name string, err error) {
 	if env("OPENAI_API_KEY") == "" {
 		return offline.Model(slow), offline.Notice + "; set OPENAI_API_KEY", nil
 	}

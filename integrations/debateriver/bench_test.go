@@ -40,7 +40,7 @@ func BenchmarkTurns(b *testing.B) {
 // hold has a debate of ten turns run to its end.
 func hold(b *testing.B, e *debate.Engine) {
 	ctx := context.Background()
-	d, err := e.Create(ctx, crashtest.New(crashtest.NewID()))
+	d, err := e.Create(ctx, crashtest.NewConfig(crashtest.NewID()))
 	if err == nil {
 		err = d.Start(ctx)
 	}
@@ -74,7 +74,7 @@ func benchWorker(b *testing.B, jobs int) *debate.Engine {
 		require.NoError(b, err)
 	})
 	workers := river.NewWorkers()
-	e, err := AddWorker(workers, s, debate.Options{Providers: map[string]providers.Provider{"m": crashtest.Speaker(0)}})
+	e, err := AddWorker(workers, s, debate.Options{Providers: map[string]providers.Provider{"m": crashtest.DigestModel(0)}})
 	require.NoError(b, err)
 	client, err := river.NewClient(riverpgxv5.New(pool), Defaults(&river.Config{
 		Schema: schema, Workers: workers, Queues: map[string]river.QueueConfig{Queue: {MaxWorkers: jobs}},

@@ -36,48 +36,48 @@ func TestDebatesSurviveKilledWorkers(t *testing.T) {
 		t.Skip("dozens of processes are started")
 	}
 	trial := crashtest.Trial{
-		Children: 2, Points: points, Each: 2, Random: 8,
-		Life: 500 * time.Millisecond, Patience: 5 * time.Minute, // the last ones wait for River's rescuer
+		Children: 2, Points: points, KillsPerPoint: 2, RandomKills: 8,
+		MaxLifetime: 500 * time.Millisecond, FinishTimeout: 5 * time.Minute, // the last ones wait for River's rescuer
 	}
 	if os.Getenv("DEBATE_KILLS_RESTARTS") == "" {
-		trial.Address = pgtest.DSN(t)
+		trial.StoreAddress = pgtest.DSN(t)
 	} else {
 		server := pgtest.Start(t, true)
-		trial.Address = server.DSN
-		trial.Disturb = func() error {
+		trial.StoreAddress = server.DSN
+		trial.RestartDatabase = func() error {
 			server.Kill(t)
 			server.Restart(t)
 			return nil
 		}
 	}
-	pool := connect(t, trial.Address)
-	s, err := NewStore(pool, Config{Schema: crashed, RiverSchema: crashed})
+	pool := connect(t, trial.StoreAddress)
+	s, err := NewStore(pool, Config{Schema: crashSchema, RiverSchema: crashSchema})
 	require.NoError(t, err)
 	t.Cleanup(s.Close)
-	_, err = pool.Exec(t.Context(), `drop schema if exists `+crashed+` cascade`)
+	_, err = pool.Exec(t.Context(), `drop schema if exists `+crashSchema+` cascade`)
 	require.NoError(t, err)
 	require.NoError(t, s.Migrate(t.Context()))
 	t.Cleanup(func() {
-		_, err := pool.Exec(context.Background(), `drop schema `+crashed+` cascade`)
+		_, err := pool.Exec(context.Background(), `drop schema `+crashSchema+` cascade`)
 		require.NoError(t, err)
 	})
 	trial.Store = s
 	if !crashtest.Soak() {
-		trial.Elapse = func() error { return elapse(t.Context(), pool) }
+		trial.ExpireTimeouts = func() error { return expireTimeouts(t.Context(), pool) }
 	}
 	t.Cleanup(func() { logJobs(t, pool) })
 	trial.Run(t)
 
 	var open int
-	require.NoError(t, pool.QueryRow(t.Context(), `select count(*) from `+crashed+`.river_job where state <> 'completed'`).Scan(&open))
+	require.NoError(t, pool.QueryRow(t.Context(), `select count(*) from `+crashSchema+`.river_job where state <> 'completed'`).Scan(&open))
 	require.Zero(t, open, "jobs that are left")
 }
 
-// elapse makes the term of a dead leader and the timeouts of dead workers' jobs expire, so that River's rescuer acts at once.
-func elapse(ctx context.Context, pool *pgxpool.Pool) error {
-	_, err := pool.Exec(ctx, `delete from `+crashed+`.river_leader`)
+// expireTimeouts makes the term of a dead leader and the timeouts of dead workers' jobs expire, so that River's rescuer acts at once.
+func expireTimeouts(ctx context.Context, pool *pgxpool.Pool) error {
+	_, err := pool.Exec(ctx, `delete from `+crashSchema+`.river_leader`)
 	if err == nil {
-		_, err = pool.Exec(ctx, `update `+crashed+`.river_job set attempted_at = attempted_at - interval '1 minute' where state = 'running'`)
+		_, err = pool.Exec(ctx, `update `+crashSchema+`.river_job set attempted_at = attempted_at - interval '1 minute' where state = 'running'`)
 	}
 	return err
 }
@@ -87,14 +87,14 @@ func logJobs(t *testing.T, pool *pgxpool.Pool) {
 	if !t.Failed() {
 		return
 	}
-	rows, err := pool.Query(context.Background(), `select state || ' ' || attempt || ' ' || coalesce(attempted_at::text, '') || ' ' || args::text from `+crashed+`.river_job where state <> 'completed'`)
+	rows, err := pool.Query(context.Background(), `select state || ' ' || attempt || ' ' || coalesce(attempted_at::text, '') || ' ' || args::text from `+crashSchema+`.river_job where state <> 'completed'`)
 	require.NoError(t, err)
 	jobs, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	require.NoError(t, err)
 	t.Logf("at %v:\n%s", time.Now(), strings.Join(jobs, "\n"))
 }
 
-const crashed = "crashed"
+const crashSchema = "crashed"
 
 func connect(t *testing.T, dsn string) *pgxpool.Pool {
 	pool, err := pgxpool.New(t.Context(), dsn)
@@ -106,19 +106,19 @@ func connect(t *testing.T, dsn string) *pgxpool.Pool {
 // child is a worker that submits debates as well, until it is killed.
 func child(c *crashtest.Child) {
 	ctx := context.Background()
-	config, err := pgxpool.ParseConfig(c.Address)
+	config, err := pgxpool.ParseConfig(c.StoreAddress)
 	c.Must(err)
-	config.ConnConfig.Tracer = tracer{c}
+	config.ConnConfig.Tracer = pointTracer{c}
 	config.MaxConns = 20
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	c.Must(err)
-	s, err := NewStore(pool, Config{Schema: crashed, RiverSchema: crashed})
+	s, err := NewStore(pool, Config{Schema: crashSchema, RiverSchema: crashSchema})
 	c.Must(err)
 	workers := river.NewWorkers()
 	e, err := addWorker(workers, s, debate.Options{Store: c.Store(s), Providers: c.Models()})
 	c.Must(err)
 	client, err := river.NewClient(riverpgxv5.New(pool), Defaults(&river.Config{
-		Schema: crashed, Workers: workers, Middleware: []rivertype.Middleware{&around{child: c}},
+		Schema: crashSchema, Workers: workers, Middleware: []rivertype.Middleware{&pointMiddleware{child: c}},
 		Logger:     slog.New(slog.DiscardHandler), // of lost connections too, which are part of the trial
 		JobTimeout: time.Second, RescueStuckJobsAfter: time.Second,
 	}))
@@ -127,7 +127,7 @@ func child(c *crashtest.Child) {
 		time.Sleep(100 * time.Millisecond)
 	}
 	if c.Finish {
-		c.Must(startAll(ctx, e))
+		c.Must(startUnstarted(ctx, e))
 		select {} // until the parent closes standard input
 	}
 	var all sync.WaitGroup
@@ -141,8 +141,8 @@ func child(c *crashtest.Child) {
 	all.Wait()
 }
 
-// startAll starts the debates whose process died between Create and Start, and no other: their jobs have to be there.
-func startAll(ctx context.Context, e *debate.Engine) error {
+// startUnstarted starts the debates whose process died between Create and Start, and no other: their jobs have to be there.
+func startUnstarted(ctx context.Context, e *debate.Engine) error {
 	for h, err := range e.List(ctx, store.Query{States: []fsm.State{fsm.Configuring}}) {
 		if err != nil {
 			return err
@@ -160,7 +160,7 @@ func startAll(ctx context.Context, e *debate.Engine) error {
 
 // submit has workers run a debate, and watches it.
 func submit(ctx context.Context, e *debate.Engine) {
-	d, err := e.Create(ctx, crashtest.New(crashtest.NewID()))
+	d, err := e.Create(ctx, crashtest.NewConfig(crashtest.NewID()))
 	if err == nil {
 		err = d.Start(ctx)
 	}
@@ -175,60 +175,60 @@ func submit(ctx context.Context, e *debate.Engine) {
 	}
 }
 
-// around is the points before and after a job's work.
-type around struct {
+// pointMiddleware is the points before and after a job's work.
+type pointMiddleware struct {
 	river.MiddlewareDefaults
 	child *crashtest.Child
 }
 
-func (a *around) Work(ctx context.Context, _ *rivertype.JobRow, work func(context.Context) error) error {
-	a.child.At("job-begins")
+func (a *pointMiddleware) Work(ctx context.Context, _ *rivertype.JobRow, work func(context.Context) error) error {
+	a.child.ReachPoint("job-begins")
 	err := work(ctx)
-	a.child.At("job-ends")
+	a.child.ReachPoint("job-ends")
 	return err
 }
 
-// tracer is the points in the transaction of a job's commit.
-type tracer struct{ child *crashtest.Child }
+// pointTracer is the points in the transaction of a job's commit.
+type pointTracer struct{ child *crashtest.Child }
 
 type sqlKey struct{}
 
-func (tr tracer) TraceQueryStart(ctx context.Context, _ *pgx.Conn, d pgx.TraceQueryStartData) context.Context {
-	if d.SQL == "commit" && working(ctx) {
-		tr.child.At("transaction-ends")
+func (tr pointTracer) TraceQueryStart(ctx context.Context, _ *pgx.Conn, d pgx.TraceQueryStartData) context.Context {
+	if d.SQL == "commit" && isJobQuery(ctx) {
+		tr.child.ReachPoint("transaction-ends")
 	}
 	return context.WithValue(ctx, sqlKey{}, d.SQL)
 }
 
-func (tr tracer) TraceQueryEnd(ctx context.Context, _ *pgx.Conn, d pgx.TraceQueryEndData) {
+func (tr pointTracer) TraceQueryEnd(ctx context.Context, _ *pgx.Conn, d pgx.TraceQueryEndData) {
 	sql, _ := ctx.Value(sqlKey{}).(string)
 	switch {
-	case d.Err != nil || !working(ctx):
+	case d.Err != nil || !isJobQuery(ctx):
 	case sql == "begin":
-		tr.child.At("transaction-begun")
+		tr.child.ReachPoint("transaction-begun")
 	case sql == "commit":
-		tr.child.At("transaction-ended")
+		tr.child.ReachPoint("transaction-ended")
 	case strings.Contains(sql, "INSERT INTO") && strings.Contains(sql, "river_job"):
-		tr.child.At("next-inserted")
+		tr.child.ReachPoint("next-inserted")
 	case strings.Contains(sql, "UPDATE") && strings.Contains(sql, "river_job"):
-		tr.child.At("job-completed")
+		tr.child.ReachPoint("job-completed")
 	}
 }
 
-func (tr tracer) TraceBatchStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceBatchStartData) context.Context {
+func (tr pointTracer) TraceBatchStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceBatchStartData) context.Context {
 	return ctx
 }
 
-func (tr tracer) TraceBatchQuery(context.Context, *pgx.Conn, pgx.TraceBatchQueryData) {}
+func (tr pointTracer) TraceBatchQuery(context.Context, *pgx.Conn, pgx.TraceBatchQueryData) {}
 
-func (tr tracer) TraceBatchEnd(ctx context.Context, _ *pgx.Conn, d pgx.TraceBatchEndData) {
-	if d.Err == nil && working(ctx) {
-		tr.child.At("turn-written")
+func (tr pointTracer) TraceBatchEnd(ctx context.Context, _ *pgx.Conn, d pgx.TraceBatchEndData) {
+	if d.Err == nil && isJobQuery(ctx) {
+		tr.child.ReachPoint("turn-written")
 	}
 }
 
-// working says whether a statement is a job's.
-func working(ctx context.Context) bool {
-	_, ok := ctx.Value(taskKey{}).(*task)
+// isJobQuery says whether a statement is a job's.
+func isJobQuery(ctx context.Context) bool {
+	_, ok := ctx.Value(jobRunKey{}).(*jobRun)
 	return ok
 }

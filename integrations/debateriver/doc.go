@@ -22,7 +22,7 @@
 //
 // The journal decides, never the job: a turn is accepted only if its step may still run. A job that comes twice or late
 // finds its plan done, and changes nothing. A worker that dies leaves a job that River gives to another worker: after the
-// timeout of the debate's steps and [Grace], but no sooner than RescueStuckJobsAfter, 90 s by [Defaults]; and then within
+// timeout of the debate's steps and [GracePeriod], but no sooner than RescueStuckJobsAfter, 90 s by [Defaults]; and then within
 // the interval of River's rescuer, 30 s, a wait of a second that doubles with each attempt up to a minute, the interval of
 // River's scheduler, 5 s, and the 15 s in which River replaces a leader that has died. Calls that were in flight are made
 // again; nothing else is. A job that somebody cancels or deletes in River leaves its debate waiting until it is started

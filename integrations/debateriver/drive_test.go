@@ -19,65 +19,65 @@ func TestWorkersDriveWhatAProcessWithoutProvidersSubmits(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []panel.Mode{panel.Sequential, panel.Simultaneous} {
 		t.Run(string(mode), func(t *testing.T) {
-			s := newSite(t)
-			m := &speaker{}
+			s := newTestSchema(t)
+			m := &digestModel{}
 			s.worker(t, m)
 			s.worker(t, m)
-			d := s.submitter(t).submit(t, two(mode))
-			r := complete(t, d, two(mode))
-			m.once(t, r)
-			_, plans := undisturbed(t, two(mode))
-			s.worked(t, d, plans)
+			d := s.submitter(t).submit(t, twoRoundPanel(mode))
+			r := requireUndisturbed(t, d, twoRoundPanel(mode))
+			m.requireCalledOnce(t, r)
+			_, plans := runInMemory(t, twoRoundPanel(mode))
+			s.requireJobsCompleted(t, d, plans)
 		})
 	}
 }
 
 func TestAPhaseInParallelIsOneJob(t *testing.T) {
 	t.Parallel()
-	_, one := undisturbed(t, two(panel.Sequential))
-	_, both := undisturbed(t, two(panel.Simultaneous))
+	_, one := runInMemory(t, twoRoundPanel(panel.Sequential))
+	_, both := runInMemory(t, twoRoundPanel(panel.Simultaneous))
 	require.Len(t, both, len(one)-2, "one less in each of two rounds")
-	s := newSite(t)
-	m, g := gated("B")
+	s := newTestSchema(t)
+	m, g := newGatedModel("B")
 	s.worker(t, m)
-	d := s.submitter(t).submit(t, two(panel.Simultaneous))
-	receive(t, g.came)
-	follow(t, d, 0, speaks("A"))
+	d := s.submitter(t).submit(t, twoRoundPanel(panel.Simultaneous))
+	receiveValue(t, g.arrived)
+	watchUntil(t, d, 0, turnOf("A"))
 	jobs := s.activeJobs(t, d)
 	require.Len(t, jobs, 1, "A has spoken, B is still to")
 	require.Equal(t, "running", jobs[0].State)
 	g.open()
-	m.once(t, complete(t, d, two(panel.Simultaneous)))
-	s.worked(t, d, both)
+	m.requireCalledOnce(t, requireUndisturbed(t, d, twoRoundPanel(panel.Simultaneous)))
+	s.requireJobsCompleted(t, d, both)
 }
 
 func TestAViewerThatGoesAwayStopsNothing(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
-	m, g := gated("B")
+	s := newTestSchema(t)
+	m, g := newGatedModel("B")
 	s.worker(t, m)
 	first := s.submitter(t)
-	d := first.submit(t, seq())
-	follow(t, d, 0, speaks("A"))
-	receive(t, g.came)
+	d := first.submit(t, sequentialPanel())
+	watchUntil(t, d, 0, turnOf("A"))
+	receiveValue(t, g.arrived)
 	require.NoError(t, first.Close(t.Context()))
 	first.store.Close()
 	first.pool.Close()
 	g.open()
-	m.once(t, complete(t, s.submitter(t).on(t, d), seq()))
+	m.requireCalledOnce(t, requireUndisturbed(t, s.submitter(t).on(t, d), sequentialPanel()))
 }
 
 func TestADebateThatIsSubmittedTwiceRunsOnce(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
+	s := newTestSchema(t)
 	one, other := s.submitter(t), s.submitter(t)
-	c := seq()
+	c := sequentialPanel()
 	c.ID = "one"
 	d := one.create(t, c)
 	_, err := other.Create(t.Context(), c)
 	require.ErrorContains(t, err, "taken")
 
-	m := &speaker{}
+	m := &digestModel{}
 	s.worker(t, m)
 	again := other.on(t, d)
 	ctx, stop := context.WithCancel(t.Context())
@@ -97,28 +97,28 @@ func TestADebateThatIsSubmittedTwiceRunsOnce(t *testing.T) {
 			}
 		})
 	}
-	m.once(t, complete(t, d, c))
+	m.requireCalledOnce(t, requireUndisturbed(t, d, c))
 	stop()
 	starts.Wait()
-	_, plans := undisturbed(t, c)
-	s.worked(t, d, plans)
+	_, plans := runInMemory(t, c)
+	s.requireJobsCompleted(t, d, plans)
 }
 
 func TestADelayBetweenRoundsIsTheJobs(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
-	c := seq()
+	s := newTestSchema(t)
+	c := sequentialPanel()
 	c.Limits.RoundDelay = 100 * time.Millisecond
-	_, plans := undisturbed(t, c)
-	m := &speaker{}
+	_, plans := runInMemory(t, c)
+	m := &digestModel{}
 	s.worker(t, m)
 	d := s.submitter(t).submit(t, c)
-	r := complete(t, d, c)
-	m.once(t, r)
-	s.worked(t, d, plans)
+	r := requireUndisturbed(t, d, c)
+	m.requireCalledOnce(t, r)
+	s.requireJobsCompleted(t, d, plans)
 
-	pause := follow(t, d, 0, enters(fsm.RoundComplete)).(debate.StateChanged)
-	next := follow(t, d, pause.Seq, enters(fsm.Awaiting)).(debate.StateChanged)
+	pause := watchUntil(t, d, 0, transitionTo(fsm.RoundComplete)).(debate.StateChanged)
+	next := watchUntil(t, d, pause.Seq, transitionTo(fsm.AwaitingResponses)).(debate.StateChanged)
 	due := pause.At.Add(c.Limits.RoundDelay)
 	require.False(t, next.At.Before(due))
 	var found int
@@ -130,17 +130,17 @@ func TestADelayBetweenRoundsIsTheJobs(t *testing.T) {
 	require.Equal(t, 1, found, "one job was for that time")
 	for m, err := range d.Replay(t.Context()) {
 		require.NoError(t, err)
-		if m.Event.Event().Seq == pause.Seq {
-			require.Equal(t, due, m.Head().Plan.Due)
+		if m.Event.Meta().Seq == pause.Seq {
+			require.Equal(t, due, m.Status().Plan.NotBefore)
 		}
 	}
 }
 
 func TestAWatcherInTheWorkersProcessSeesChunks(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
+	s := newTestSchema(t)
 	heard := make(chan struct{})
-	talk := &speaker{}
+	talk := &digestModel{}
 	w := s.worker(t, model(func(ctx context.Context, r providers.Request) (providers.Response, error) {
 		show := r.OnChunk
 		r.OnChunk = func(text string) error {
@@ -156,12 +156,12 @@ func TestAWatcherInTheWorkersProcessSeesChunks(t *testing.T) {
 		}
 		return talk.Generate(ctx, r)
 	}))
-	d := s.submitter(t).submit(t, seq())
-	ev := follow(t, w.on(t, d), 0, func(ev debate.Event) bool { _, ok := ev.(debate.Chunk); return ok })
+	d := s.submitter(t).submit(t, sequentialPanel())
+	ev := watchUntil(t, w.on(t, d), 0, func(ev debate.Event) bool { _, ok := ev.(debate.Chunk); return ok })
 	require.Equal(t, "A", ev.(debate.Chunk).Key.Actor)
 	require.NotEmpty(t, ev.(debate.Chunk).Text)
 	close(heard)
-	complete(t, d, seq())
+	requireUndisturbed(t, d, sequentialPanel())
 }
 
 // model is a function that is one.

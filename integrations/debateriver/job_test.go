@@ -17,15 +17,15 @@ import (
 // insert makes a further job for a plan, and gives its id.
 func (p *process) insert(t *testing.T, d *debate.Debate, key string) int64 {
 	t.Helper()
-	head, _ := d.Head(t.Context()) // of one that was deleted there is none
-	res, err := p.store.client.Insert(t.Context(), plan{Debate: d.ID(), Created: head.Created, Plan: key, Within: time.Minute}, &river.InsertOpts{Queue: Queue})
+	head, _ := d.Status(t.Context()) // of one that was deleted there is none
+	res, err := p.store.client.Insert(t.Context(), jobArgs{Debate: d.ID(), Created: head.Created, Plan: key, Timeout: time.Minute}, &river.InsertOpts{Queue: Queue})
 	require.NoError(t, err)
 	require.False(t, res.UniqueSkippedAsDuplicate)
 	return res.Job.ID
 }
 
 // done waits until a job is completed.
-func (s *site) done(t *testing.T, d *debate.Debate, id int64) {
+func (s *testSchema) done(t *testing.T, d *debate.Debate, id int64) {
 	t.Helper()
 	eventually(t, func() bool {
 		for _, j := range s.jobs(t, d) {
@@ -39,112 +39,112 @@ func (s *site) done(t *testing.T, d *debate.Debate, id int64) {
 
 func TestALateJobChangesNothing(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
-	m, g := gated("B")
+	s := newTestSchema(t)
+	m, g := newGatedModel("B")
 	s.worker(t, m)
 	p := s.submitter(t)
-	d := p.submit(t, seq())
-	receive(t, g.came)
-	key := headOf(t, d).Plan.Key
+	d := p.submit(t, sequentialPanel())
+	receiveValue(t, g.arrived)
+	key := statusOf(t, d).Plan.Key
 	require.NoError(t, d.Pause(t.Context()))
 	g.open()
-	follow(t, d, 0, speaks("B"))
-	s.idle(t, d)
-	_, plans := undisturbed(t, seq())
+	watchUntil(t, d, 0, turnOf("B"))
+	s.waitForNoJobs(t, d)
+	_, plans := runInMemory(t, sequentialPanel())
 	late := func(why string) {
 		t.Helper()
-		head, calls := headOf(t, d), m.made()
+		head, calls := statusOf(t, d), m.callCount()
 		for _, k := range []string{key, "nonsense", plans[0], plans[2]} {
 			s.done(t, d, p.insert(t, d, k))
 		}
-		require.Equal(t, head, headOf(t, d), why)
-		require.Equal(t, calls, m.made(), why)
+		require.Equal(t, head, statusOf(t, d), why)
+		require.Equal(t, calls, m.callCount(), why)
 		require.Empty(t, s.activeJobs(t, d), why)
 	}
 	late("it is paused")
 	require.NoError(t, d.Resume(t.Context()))
-	complete(t, d, seq())
+	requireUndisturbed(t, d, sequentialPanel())
 	late("it is completed")
 
-	gone := p.create(t, seq())
+	gone := p.create(t, sequentialPanel())
 	require.NoError(t, p.Delete(t.Context(), gone.ID()))
 	s.done(t, gone, p.insert(t, gone, key))
 	_, err := p.Open(t.Context(), gone.ID())
 	require.Error(t, err)
 
-	d = p.create(t, seq())
+	d = p.create(t, sequentialPanel())
 	late("it was never started")
 	require.NoError(t, d.Start(t.Context()))
 	require.NoError(t, d.Cancel(t.Context()))
-	ended(t, d)
-	s.idle(t, d)
+	watchToEnd(t, d)
+	s.waitForNoJobs(t, d)
 	late("it is canceled")
 }
 
 func TestAJobWithoutAPlanChangesNothing(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
-	s.worker(t, &speaker{})
+	s := newTestSchema(t)
+	s.worker(t, &digestModel{})
 	p := s.submitter(t)
-	d := p.create(t, seq())
-	head := headOf(t, d)
+	d := p.create(t, sequentialPanel())
+	head := statusOf(t, d)
 	p.insert(t, d, "")
-	s.idle(t, d)
-	require.Equal(t, head, headOf(t, d))
+	s.waitForNoJobs(t, d)
+	require.Equal(t, head, statusOf(t, d))
 }
 
 func TestDeletingADebateCutsItsCallAndEndsItsJob(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
-	m, g := gated("A")
+	s := newTestSchema(t)
+	m, g := newGatedModel("A")
 	s.worker(t, m)
 	p := s.submitter(t)
-	d := p.submit(t, seq())
-	receive(t, g.came)
+	d := p.submit(t, sequentialPanel())
+	receiveValue(t, g.arrived)
 	require.NoError(t, p.Delete(t.Context(), d.ID()))
-	receive(t, g.cut)
-	s.idle(t, d)
+	receiveValue(t, g.cut)
+	s.waitForNoJobs(t, d)
 	for _, j := range s.jobs(t, d) {
 		require.Equal(t, "completed", j.State)
 		require.Zero(t, j.Errors)
 	}
-	require.Equal(t, 1, m.made())
+	require.Equal(t, 1, m.callCount())
 }
 
 func TestAJobThatTakesTooLongIsCutAndTriedAgain(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
-	m, g := gated("A")
-	d := s.submitter(t).submit(t, seq())
-	more, err := s.engine(t, m).on(t, d).Do(t.Context()) // the configuration
+	s := newTestSchema(t)
+	m, g := newGatedModel("A")
+	d := s.submitter(t).submit(t, sequentialPanel())
+	more, err := s.engine(t, m).on(t, d).RunOnce(t.Context()) // the configuration
 	require.NoError(t, err)
 	require.True(t, more)
 	within := func(d time.Duration) {
-		s.exec(t, "update {jobs} set args = jsonb_set(args, '{within}', to_jsonb($1::bigint))", d.Nanoseconds())
+		s.exec(t, "update {jobs} set args = jsonb_set(args, '{timeout}', to_jsonb($1::bigint))", d.Nanoseconds())
 	}
-	within(time.Second - Grace)
+	within(time.Second - GracePeriod)
 	s.worker(t, m)
-	receive(t, g.came)
-	head := headOf(t, d)
-	receive(t, g.cut)
+	receiveValue(t, g.arrived)
+	head := statusOf(t, d)
+	receiveValue(t, g.cut)
 	within(time.Minute)
 	eventually(t, func() bool { return s.activeJobs(t, d)[0].Errors == 1 }, "River notes the error")
-	require.Equal(t, head, headOf(t, d))
+	require.Equal(t, head, statusOf(t, d))
 	g.open()
-	r := complete(t, d, seq())
-	require.Equal(t, len(r.Turns)+1, m.made())
-	s.idle(t, d)
+	r := requireUndisturbed(t, d, sequentialPanel())
+	require.Equal(t, len(r.Turns)+1, m.callCount())
+	s.waitForNoJobs(t, d)
 }
 
 func TestJobsThatComeTwiceDoAPlanOnce(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
-	m, g := gated("A")
+	s := newTestSchema(t)
+	m, g := newGatedModel("A")
 	s.worker(t, m)
 	p := s.submitter(t)
-	d := p.submit(t, seq())
-	receive(t, g.came)
-	key := headOf(t, d).Plan.Key
+	d := p.submit(t, sequentialPanel())
+	receiveValue(t, g.arrived)
+	key := statusOf(t, d).Plan.Key
 	ids := []int64{p.insert(t, d, key), p.insert(t, d, key)}
 	eventually(t, func() bool { // they wait in the worker
 		n := 0
@@ -156,7 +156,7 @@ func TestJobsThatComeTwiceDoAPlanOnce(t *testing.T) {
 		return n == 3
 	}, "all run")
 	g.open()
-	m.once(t, complete(t, d, seq()))
+	m.requireCalledOnce(t, requireUndisturbed(t, d, sequentialPanel()))
 	for _, id := range ids {
 		s.done(t, d, id)
 	}
@@ -175,19 +175,19 @@ func TestAJobThatIsTakenAwayInFlightHindersNothing(t *testing.T) {
 		{"another worker has it", "update {jobs} set attempt = attempt + 1, attempted_by = array_append(attempted_by, 'other') where id = $1"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			s := newSite(t)
-			m, g := gated("B")
+			s := newTestSchema(t)
+			m, g := newGatedModel("B")
 			s.worker(t, m)
-			d := s.submitter(t).submit(t, seq())
-			receive(t, g.came)
+			d := s.submitter(t).submit(t, sequentialPanel())
+			receiveValue(t, g.arrived)
 			jobs := s.activeJobs(t, d)
 			require.Len(t, jobs, 1)
 			s.exec(t, tt.sql, jobs[0].ID)
 			g.open()
-			m.once(t, complete(t, d, seq()))
+			m.requireCalledOnce(t, requireUndisturbed(t, d, sequentialPanel()))
 			s.exec(t, "update {jobs} set state = 'available' where state = 'retryable'") // instead of an hour
 			s.exec(t, "update {jobs} set scheduled_at = now() where state = 'available'")
-			s.idle(t, d)
+			s.waitForNoJobs(t, d)
 		})
 	}
 }
@@ -195,21 +195,21 @@ func TestAJobThatIsTakenAwayInFlightHindersNothing(t *testing.T) {
 // A worker whose job another has, too: the first turn counts, and the other's call is cut.
 func TestAWorkerWhoseDebateWasTakenOverIsCut(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
-	stale, g := gated("B")
-	first := s.solo(t, stale)
-	d := s.submitter(t).submit(t, seq())
-	receive(t, g.came)
+	s := newTestSchema(t)
+	stale, g := newGatedModel("B")
+	first := s.workerOfOneJob(t, stale)
+	d := s.submitter(t).submit(t, sequentialPanel())
+	receiveValue(t, g.arrived)
 	require.ErrorIs(t, first.client.Stop(over(t)), context.Canceled)
 	s.exec(t, "update {jobs} set state = 'available' where state = 'running'")
-	fresh := &speaker{}
+	fresh := &digestModel{}
 	s.worker(t, fresh)
-	receive(t, g.cut)
-	r := complete(t, d, seq())
-	require.Equal(t, len(r.Turns)+1, stale.made()+fresh.made())
-	s.idle(t, d)
-	_, plans := undisturbed(t, seq())
-	s.worked(t, d, plans)
+	receiveValue(t, g.cut)
+	r := requireUndisturbed(t, d, sequentialPanel())
+	require.Equal(t, len(r.Turns)+1, stale.callCount()+fresh.callCount())
+	s.waitForNoJobs(t, d)
+	_, plans := runInMemory(t, sequentialPanel())
+	s.requireJobsCompleted(t, d, plans)
 }
 
 // over is a context that has ended: Client.Stop begins, and does not wait.
@@ -221,56 +221,56 @@ func over(t *testing.T) context.Context {
 
 func TestOfTwoEnginesAtOnePlanOneIsCut(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
-	slow, g := gated("A")
-	quick := &speaker{}
-	d := s.submitter(t).submit(t, seq())
+	s := newTestSchema(t)
+	slow, g := newGatedModel("A")
+	quick := &digestModel{}
+	d := s.submitter(t).submit(t, sequentialPanel())
 	one, other := s.engine(t, slow).on(t, d), s.engine(t, quick).on(t, d)
-	more, err := one.Do(t.Context()) // the configuration
+	more, err := one.RunOnce(t.Context()) // the configuration
 	require.NoError(t, err)
 	require.True(t, more)
 	did := make(chan error, 1)
 	go func() {
-		_, err := one.Do(t.Context())
+		_, err := one.RunOnce(t.Context())
 		did <- err
 	}()
-	receive(t, g.came)
+	receiveValue(t, g.arrived)
 	for more := true; more; {
-		more, err = other.Do(t.Context())
+		more, err = other.RunOnce(t.Context())
 		require.NoError(t, err)
 	}
-	receive(t, g.cut)
-	require.NoError(t, receive(t, did))
-	quick.once(t, complete(t, d, seq()))
+	receiveValue(t, g.cut)
+	require.NoError(t, receiveValue(t, did))
+	quick.requireCalledOnce(t, requireUndisturbed(t, d, sequentialPanel()))
 }
 
 // The turn and the next job are one transaction.
 func TestWithoutTheNextJobThereIsNoTurn(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
-	m, g := gated("A")
+	s := newTestSchema(t)
+	m, g := newGatedModel("A")
 	s.worker(t, m)
 	p := s.submitter(t)
-	d := p.submit(t, seq())
-	receive(t, g.came)
+	d := p.submit(t, sequentialPanel())
+	receiveValue(t, g.arrived)
 	s.exec(t, `create function {schema}.refuse() returns trigger language plpgsql as $$ begin raise exception 'no more jobs'; end $$`)
 	s.exec(t, "create trigger refuse before insert on {jobs} for each row execute function {schema}.refuse()")
-	head := headOf(t, d)
+	head := statusOf(t, d)
 	g.open()
 	eventually(t, func() bool { return s.jobs(t, d)[1].Errors > 0 }, "the job fails")
-	require.Equal(t, head, headOf(t, d))
+	require.Equal(t, head, statusOf(t, d))
 	require.Equal(t, head.Plan.Key, s.activeJobs(t, d)[0].Plan, "it is to be done again")
 
-	waits := p.create(t, seq())
+	waits := p.create(t, sequentialPanel())
 	require.ErrorContains(t, waits.Start(t.Context()), "no more jobs")
-	require.Equal(t, fsm.Configuring, headOf(t, waits).State)
+	require.Equal(t, fsm.Configuring, statusOf(t, waits).State)
 
 	s.exec(t, "drop trigger refuse on {jobs}")
-	complete(t, d, seq())
+	requireUndisturbed(t, d, sequentialPanel())
 	require.NoError(t, waits.Start(t.Context()))
-	complete(t, waits, seq())
-	_, plans := undisturbed(t, seq())
-	s.worked(t, d, plans)
+	requireUndisturbed(t, waits, sequentialPanel())
+	_, plans := runInMemory(t, sequentialPanel())
+	s.requireJobsCompleted(t, d, plans)
 }
 
 func TestStartPutsRightWhatLostItsJob(t *testing.T) {
@@ -281,22 +281,22 @@ func TestStartPutsRightWhatLostItsJob(t *testing.T) {
 		{"discarded", "update {jobs} set state = 'discarded', finalized_at = now() where state <> 'completed'"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			s := newSite(t)
-			m := &speaker{}
-			d := s.submitter(t).submit(t, seq())
+			s := newTestSchema(t)
+			m := &digestModel{}
+			d := s.submitter(t).submit(t, sequentialPanel())
 			first := s.engine(t, m).on(t, d)
 			for range 2 { // the configuration, and A
-				_, err := first.Do(t.Context())
+				_, err := first.RunOnce(t.Context())
 				require.NoError(t, err)
 			}
 			s.exec(t, tt.sql)
 			require.Empty(t, s.activeJobs(t, d))
-			head := headOf(t, d)
+			head := statusOf(t, d)
 			require.NoError(t, s.submitter(t).on(t, d).Start(t.Context()))
-			require.Equal(t, head, headOf(t, d), "it commits nothing")
+			require.Equal(t, head, statusOf(t, d), "it commits nothing")
 			require.Len(t, s.activeJobs(t, d), 1)
 			s.worker(t, m)
-			m.once(t, complete(t, d, seq()))
+			m.requireCalledOnce(t, requireUndisturbed(t, d, sequentialPanel()))
 		})
 	}
 }
@@ -304,33 +304,33 @@ func TestStartPutsRightWhatLostItsJob(t *testing.T) {
 // Cancelling a job in River cuts its call; the debate stays as it is.
 func TestAJobThatIsCancelledInRiverWaitsForStart(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
-	m, g := gated("A")
+	s := newTestSchema(t)
+	m, g := newGatedModel("A")
 	s.worker(t, m)
 	p := s.submitter(t)
-	d := p.submit(t, seq())
-	receive(t, g.came)
-	head := headOf(t, d)
+	d := p.submit(t, sequentialPanel())
+	receiveValue(t, g.arrived)
+	head := statusOf(t, d)
 	_, err := p.store.client.JobCancel(t.Context(), s.activeJobs(t, d)[0].ID)
 	require.NoError(t, err)
-	receive(t, g.cut)
-	s.idle(t, d)
-	require.Equal(t, head, headOf(t, d))
+	receiveValue(t, g.cut)
+	s.waitForNoJobs(t, d)
+	require.Equal(t, head, statusOf(t, d))
 	g.open()
 	require.NoError(t, d.Start(t.Context()))
-	r := complete(t, d, seq())
-	require.Equal(t, len(r.Turns)+1, m.made())
+	r := requireUndisturbed(t, d, sequentialPanel())
+	require.Equal(t, len(r.Turns)+1, m.callCount())
 }
 
 // What a model does with its call's context is none of the job's: here it asks another debate.
 func TestAModelMaySubmitADebate(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
+	s := newTestSchema(t)
 	p := s.submitter(t)
-	c := seq()
+	c := sequentialPanel()
 	c.ID = "inner"
 	inner := p.create(t, c)
-	m, g := gated("A")
+	m, g := newGatedModel("A")
 	var once sync.Once
 	s.worker(t, model(func(ctx context.Context, r providers.Request) (_ providers.Response, err error) {
 		once.Do(func() { err = inner.Start(ctx) })
@@ -339,23 +339,23 @@ func TestAModelMaySubmitADebate(t *testing.T) {
 		}
 		return m.Generate(ctx, r)
 	}))
-	outer := p.submit(t, seq())
-	receive(t, g.came)
+	outer := p.submit(t, sequentialPanel())
+	receiveValue(t, g.arrived)
 	require.Len(t, s.activeJobs(t, outer), 1, "its step is in flight")
 	g.open()
-	complete(t, outer, seq())
-	complete(t, inner, c)
-	_, plans := undisturbed(t, seq())
-	s.worked(t, outer, plans)
-	s.worked(t, inner, plans)
+	requireUndisturbed(t, outer, sequentialPanel())
+	requireUndisturbed(t, inner, c)
+	_, plans := runInMemory(t, sequentialPanel())
+	s.requireJobsCompleted(t, outer, plans)
+	s.requireJobsCompleted(t, inner, plans)
 }
 
 func TestAModelThatPanicsIsCalledAgain(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
+	s := newTestSchema(t)
 	panics := make(chan struct{}, 1)
 	panics <- struct{}{}
-	m := &speaker{before: func(context.Context, providers.Request) error {
+	m := &digestModel{hook: func(context.Context, providers.Request) error {
 		select {
 		case <-panics:
 			panic("a defect of the provider's")
@@ -364,8 +364,8 @@ func TestAModelThatPanicsIsCalledAgain(t *testing.T) {
 		}
 	}}
 	s.worker(t, m)
-	d := s.submitter(t).submit(t, seq())
-	r := complete(t, d, seq())
-	require.Equal(t, len(r.Turns)+1, m.made())
-	s.idle(t, d)
+	d := s.submitter(t).submit(t, sequentialPanel())
+	r := requireUndisturbed(t, d, sequentialPanel())
+	require.Equal(t, len(r.Turns)+1, m.callCount())
+	s.waitForNoJobs(t, d)
 }

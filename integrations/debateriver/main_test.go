@@ -8,7 +8,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if c := crashtest.Spawned(); c != nil {
+	if c := crashtest.ChildFromEnv(); c != nil {
 		child(c)
 	}
 	os.Exit(m.Run())

@@ -115,17 +115,17 @@ func (s *Store) Commit(ctx context.Context, c store.Change) error {
 	if err != nil {
 		return err
 	}
-	if t := taskOf(ctx, c); t != nil && t.ends(c) {
-		t.done.Store(true)
+	if t := jobRunFor(ctx, c); t != nil && t.completesWith(c) {
+		t.completed.Store(true)
 	}
 	return nil
 }
 
 // schedule completes the job whose plan is done, and inserts one for the plan that is to be done.
 func (s *Store) schedule(ctx context.Context, tx pgx.Tx, c store.Change) error {
-	next := c.Head.Plan
-	if t := taskOf(ctx, c); t != nil {
-		if !t.ends(c) {
+	next := c.Status.Plan
+	if t := jobRunFor(ctx, c); t != nil {
+		if !t.completesWith(c) {
 			return nil
 		}
 		if err := s.complete(ctx, tx, t.job); err != nil {
@@ -135,8 +135,8 @@ func (s *Store) schedule(ctx context.Context, tx pgx.Tx, c store.Change) error {
 	if next.Key == "" {
 		return nil
 	}
-	_, err := s.client.InsertTx(ctx, tx, plan{Debate: c.ID, Created: c.Head.Created, Plan: next.Key, Within: next.Within}, &river.InsertOpts{
-		Queue: Queue, MaxAttempts: maxAttempts, ScheduledAt: next.Due, UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: active},
+	_, err := s.client.InsertTx(ctx, tx, jobArgs{Debate: c.ID, Created: c.Status.Created, Plan: next.Key, Timeout: next.Timeout}, &river.InsertOpts{
+		Queue: Queue, MaxAttempts: maxAttempts, ScheduledAt: next.NotBefore, UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: activeStates},
 	})
 	if err != nil {
 		return fmt.Errorf("insert a job for debate %s: %w", c.ID, err)
@@ -146,7 +146,7 @@ func (s *Store) schedule(ctx context.Context, tx pgx.Tx, c store.Change) error {
 
 // complete marks a job as done. Where River has taken it away meanwhile, since it took too long or somebody cancelled or
 // deleted it, its plan is done all the same: whoever has the job now will find that out.
-func (s *Store) complete(ctx context.Context, tx pgx.Tx, job *river.Job[plan]) error {
+func (s *Store) complete(ctx context.Context, tx pgx.Tx, job *river.Job[jobArgs]) error {
 	now, err := river.JobCompleteTx[*riverpgxv5.Driver](ctx, tx, job)
 	switch {
 	case errors.Is(err, rivertype.ErrNotFound):

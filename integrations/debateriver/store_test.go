@@ -13,7 +13,7 @@ import (
 )
 
 func TestAStoreSaysWhatIsWrong(t *testing.T) {
-	pool := poolOf(t)
+	pool := newPool(t)
 	for _, tt := range []struct {
 		name string
 		pool *pgxpool.Pool
@@ -38,8 +38,8 @@ func TestAStoreSaysWhatIsWrong(t *testing.T) {
 
 func TestMigratingAgainChangesNothing(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
-	d := s.submitter(t).submit(t, seq())
+	s := newTestSchema(t)
+	d := s.submitter(t).submit(t, sequentialPanel())
 	jobs := s.jobs(t, d)
 	require.NoError(t, s.submitter(t).store.Migrate(t.Context()))
 	require.Equal(t, jobs, s.jobs(t, d))
@@ -48,7 +48,7 @@ func TestMigratingAgainChangesNothing(t *testing.T) {
 func TestProcessesMigrateAtOnce(t *testing.T) {
 	t.Parallel()
 	for range 5 {
-		s := newSite(t)
+		s := newTestSchema(t)
 		s.exec(t, "drop schema {schema} cascade")
 		var all sync.WaitGroup
 		for range 4 {
@@ -66,7 +66,7 @@ func TestProcessesMigrateAtOnce(t *testing.T) {
 // A program may run with fewer rights than the one that made the tables.
 func TestMigratingNeedsNoRightToCreateWhereAllIsThere(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
+	s := newTestSchema(t)
 	role := s.schema + "_reader"
 	s.exec(t, "create role "+role)
 	t.Cleanup(func() {
@@ -88,7 +88,7 @@ func TestMigratingNeedsNoRightToCreateWhereAllIsThere(t *testing.T) {
 
 func TestJobsMayStandInAnotherSchema(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
+	s := newTestSchema(t)
 	river := s.schema + "_river"
 	p := &process{}
 	var err error
@@ -102,7 +102,7 @@ func TestJobsMayStandInAnotherSchema(t *testing.T) {
 	})
 	p.Engine, err = debate.NewEngine(debate.Options{Store: p.store})
 	require.NoError(t, err)
-	d := p.submit(t, seq())
+	d := p.submit(t, sequentialPanel())
 	require.Empty(t, s.jobs(t, d))
 	var n int
 	require.NoError(t, s.pool.QueryRow(t.Context(), "select count(*) from "+river+".river_job").Scan(&n))
@@ -111,7 +111,7 @@ func TestJobsMayStandInAnotherSchema(t *testing.T) {
 
 func TestMigrateSaysWhatIsWrong(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
+	s := newTestSchema(t)
 	p := s.submitter(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -31,12 +31,12 @@ import (
 	"github.com/elenchus-go/debate/store"
 )
 
-// patience only ends what would wait in vain.
-const patience = 20 * time.Second
+// testTimeout only ends what would wait in vain.
+const testTimeout = 20 * time.Second
 
-// limited is a context for what may wait.
-func limited(t testing.TB) context.Context {
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+// timeoutContext is a context for what may wait.
+func timeoutContext(t testing.TB) context.Context {
+	ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
 	t.Cleanup(cancel)
 	return ctx
 }
@@ -44,29 +44,29 @@ func limited(t testing.TB) context.Context {
 // eventually waits for a condition of the database.
 func eventually(t testing.TB, holds func() bool, what string) {
 	t.Helper()
-	require.Eventually(t, holds, patience, 10*time.Millisecond, what)
+	require.Eventually(t, holds, testTimeout, 10*time.Millisecond, what)
 }
 
-// receive waits for a word.
-func receive[T any](t testing.TB, c <-chan T) (v T) {
+// receiveValue waits for a word.
+func receiveValue[T any](t testing.TB, c <-chan T) (v T) {
 	t.Helper()
 	select {
 	case v = <-c:
-	case <-time.After(patience):
+	case <-time.After(testTimeout):
 		require.Fail(t, "nothing came")
 	}
 	return v
 }
 
-// A site is a schema of a test's own, in which processes come and go.
-type site struct {
+// A testSchema is a schema of a test's own, in which processes come and go.
+type testSchema struct {
 	schema string
 	pool   *pgxpool.Pool // the test's
 }
 
-func newSite(t testing.TB) *site {
+func newTestSchema(t testing.TB) *testSchema {
 	t.Helper()
-	s := &site{schema: "test_" + strings.ToLower(rand.Text()[:12]), pool: poolOf(t)}
+	s := &testSchema{schema: "test_" + strings.ToLower(rand.Text()[:12]), pool: newPool(t)}
 	t.Cleanup(func() {
 		_, err := s.pool.Exec(context.Background(), "drop schema "+s.schema+" cascade")
 		require.NoError(t, err)
@@ -75,8 +75,8 @@ func newSite(t testing.TB) *site {
 	return s
 }
 
-// poolOf is the pool of a process.
-func poolOf(t testing.TB) *pgxpool.Pool {
+// newPool is the pool of a process.
+func newPool(t testing.TB) *pgxpool.Pool {
 	t.Helper()
 	p, err := pgxpool.New(context.Background(), pgtest.DSN(t))
 	require.NoError(t, err)
@@ -93,7 +93,7 @@ type process struct {
 }
 
 // submitter is a process without providers.
-func (s *site) submitter(t testing.TB) *process {
+func (s *testSchema) submitter(t testing.TB) *process {
 	t.Helper()
 	p := s.open(t)
 	var err error
@@ -102,9 +102,9 @@ func (s *site) submitter(t testing.TB) *process {
 	return p
 }
 
-func (s *site) open(t testing.TB) *process {
+func (s *testSchema) open(t testing.TB) *process {
 	t.Helper()
-	p := &process{pool: poolOf(t)}
+	p := &process{pool: newPool(t)}
 	var err error
 	p.store, err = NewStore(p.pool, Config{Schema: s.schema, RiverSchema: s.schema})
 	require.NoError(t, err)
@@ -113,25 +113,25 @@ func (s *site) open(t testing.TB) *process {
 }
 
 // worker is a process that works, with a model for the name "m".
-func (s *site) worker(t testing.TB, m providers.Provider) *process {
+func (s *testSchema) worker(t testing.TB, m providers.Provider) *process {
 	t.Helper()
 	return s.workerWith(t, debate.Options{Providers: map[string]providers.Provider{"m": m}})
 }
 
-func (s *site) workerWith(t testing.TB, o debate.Options) *process {
+func (s *testSchema) workerWith(t testing.TB, o debate.Options) *process {
 	t.Helper()
 	return s.workerOf(t, o, river.Config{FetchPollInterval: 20 * time.Millisecond}) // so that many tests take little time
 }
 
-// solo is a worker that does one job at a time: while it does, it takes no other.
-func (s *site) solo(t testing.TB, m providers.Provider) *process {
+// workerOfOneJob is a worker that does one job at a time: while it does, it takes no other.
+func (s *testSchema) workerOfOneJob(t testing.TB, m providers.Provider) *process {
 	t.Helper()
 	return s.workerOf(t, debate.Options{Providers: map[string]providers.Provider{"m": m}}, river.Config{
 		FetchPollInterval: 20 * time.Millisecond, Queues: map[string]river.QueueConfig{Queue: {MaxWorkers: 1}},
 	})
 }
 
-func (s *site) workerOf(t testing.TB, o debate.Options, c river.Config) *process {
+func (s *testSchema) workerOf(t testing.TB, o debate.Options, c river.Config) *process {
 	t.Helper()
 	p := s.open(t)
 	c.Schema, c.Workers, c.Logger, c.TestOnly = s.schema, river.NewWorkers(), slog.New(slog.DiscardHandler), true
@@ -142,7 +142,7 @@ func (s *site) workerOf(t testing.TB, o debate.Options, c river.Config) *process
 	require.NoError(t, err)
 	require.NoError(t, p.client.Start(context.Background()))
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		ctx, cancel := context.WithTimeout(context.Background(), testTimeout)
 		defer cancel()
 		require.NoError(t, p.client.StopAndCancel(ctx))
 	})
@@ -150,7 +150,7 @@ func (s *site) workerOf(t testing.TB, o debate.Options, c river.Config) *process
 }
 
 // engine is a process that drives by itself, without jobs.
-func (s *site) engine(t testing.TB, m providers.Provider) *process {
+func (s *testSchema) engine(t testing.TB, m providers.Provider) *process {
 	t.Helper()
 	p := s.open(t)
 	var err error
@@ -184,13 +184,13 @@ func (p *process) submit(t testing.TB, c debate.Config) *debate.Debate {
 }
 
 // exec runs SQL in which {jobs} is the table of jobs.
-func (s *site) exec(t testing.TB, sql string, args ...any) {
+func (s *testSchema) exec(t testing.TB, sql string, args ...any) {
 	t.Helper()
 	_, err := s.pool.Exec(t.Context(), s.sql(sql), args...)
 	require.NoError(t, err)
 }
 
-func (s *site) sql(text string) string {
+func (s *testSchema) sql(text string) string {
 	return strings.NewReplacer("{jobs}", s.schema+".river_job", "{debates}", s.schema+".debates", "{schema}", s.schema).Replace(text)
 }
 
@@ -204,10 +204,10 @@ type jobRow struct {
 	ScheduledAt time.Time
 }
 
-func (r jobRow) active() bool { return slices.Contains(active, rivertype.JobState(r.State)) }
+func (r jobRow) active() bool { return slices.Contains(activeStates, rivertype.JobState(r.State)) }
 
 // jobs are all jobs of a debate, in the order in which they were inserted.
-func (s *site) jobs(t testing.TB, d *debate.Debate) []jobRow {
+func (s *testSchema) jobs(t testing.TB, d *debate.Debate) []jobRow {
 	t.Helper()
 	rows, err := s.pool.Query(context.Background(), s.sql(`select id, state::text, args->>'plan', attempt::int,
 		coalesce(cardinality(errors), 0), scheduled_at from {jobs} where args->>'debate' = $1 order by id`), d.ID())
@@ -218,19 +218,19 @@ func (s *site) jobs(t testing.TB, d *debate.Debate) []jobRow {
 }
 
 // activeJobs are the jobs of a debate that are still to do their plan.
-func (s *site) activeJobs(t testing.TB, d *debate.Debate) []jobRow {
+func (s *testSchema) activeJobs(t testing.TB, d *debate.Debate) []jobRow {
 	t.Helper()
 	return slices.DeleteFunc(s.jobs(t, d), func(r jobRow) bool { return !r.active() })
 }
 
-// idle waits until a debate has no job.
-func (s *site) idle(t testing.TB, d *debate.Debate) {
+// waitForNoJobs waits until a debate has no job.
+func (s *testSchema) waitForNoJobs(t testing.TB, d *debate.Debate) {
 	t.Helper()
 	eventually(t, func() bool { return len(s.activeJobs(t, d)) == 0 }, "no job is left")
 }
 
-// worked checks that there was one job for each plan, and that all are completed.
-func (s *site) worked(t testing.TB, d *debate.Debate, plans []string) {
+// requireJobsCompleted checks that there was one job for each plan, and that all are completed.
+func (s *testSchema) requireJobsCompleted(t testing.TB, d *debate.Debate, plans []string) {
 	t.Helper()
 	var got []string
 	for _, j := range s.jobs(t, d) {
@@ -240,8 +240,8 @@ func (s *site) worked(t testing.TB, d *debate.Debate, plans []string) {
 	require.Equal(t, plans, got)
 }
 
-// two is a debate of A and B for two rounds, judged by J.
-func two(mode panel.Mode) debate.Config {
+// twoRoundPanel is a debate of A and B for twoRoundPanel rounds, judged by J.
+func twoRoundPanel(mode panel.Mode) debate.Config {
 	who := func(name string) debate.Participant {
 		return debate.Participant{Name: name, Provider: "m", Model: name}
 	}
@@ -251,19 +251,19 @@ func two(mode panel.Mode) debate.Config {
 	}
 }
 
-// seq is such a debate, one turn after the other.
-func seq() debate.Config { return two(panel.Sequential) }
+// sequentialPanel is such a debate, one turn after the other.
+func sequentialPanel() debate.Config { return twoRoundPanel(panel.Sequential) }
 
-// speaker answers each prompt with its digest: what a prompt shows decides all that is said from then on.
-type speaker struct {
-	before func(context.Context, providers.Request) error // comes before each answer; nil: nothing does
+// digestModel answers each prompt with its digest: what a prompt shows decides all that is said from then on.
+type digestModel struct {
+	hook func(context.Context, providers.Request) error // comes before each answer; nil: nothing does
 
 	mu    sync.Mutex
 	calls map[string]int // by prompt
 }
 
 // Generate implements providers.Provider.
-func (s *speaker) Generate(ctx context.Context, r providers.Request) (providers.Response, error) {
+func (s *digestModel) Generate(ctx context.Context, r providers.Request) (providers.Response, error) {
 	said := digest(r)
 	s.mu.Lock()
 	if s.calls == nil {
@@ -271,8 +271,8 @@ func (s *speaker) Generate(ctx context.Context, r providers.Request) (providers.
 	}
 	s.calls[r.Model+" "+said]++
 	s.mu.Unlock()
-	if s.before != nil {
-		if err := s.before(ctx, r); err != nil {
+	if s.hook != nil {
+		if err := s.hook(ctx, r); err != nil {
 			return providers.Response{}, err
 		}
 	}
@@ -290,12 +290,12 @@ func digest(r providers.Request) string {
 
 func answerOf(said string, r providers.Request) string {
 	var v any
-	switch r.Reply {
+	switch r.SchemaName {
 	case "":
 		return said
 	case judge.AssessmentContract.Name():
 		v = judge.Assessment{
-			Participants: []judge.Score{{Name: "A", Criteria: judge.Rubric(nil).Marks(6)}, {Name: "B", Criteria: judge.Rubric(nil).Marks(5)}}, Reasoning: said, Quality: 6, ShouldContinue: true,
+			Participants: []judge.ParticipantAssessment{{Name: "A", Criteria: judge.Rubric(nil).UniformScores(6)}, {Name: "B", Criteria: judge.Rubric(nil).UniformScores(5)}}, Reasoning: said, Quality: 6, ShouldContinue: true,
 		}
 	default:
 		v = judge.Verdict{Summary: said, Quality: 50}
@@ -304,8 +304,8 @@ func answerOf(said string, r providers.Request) string {
 	return string(b)
 }
 
-// made is how many calls were made.
-func (s *speaker) made() (n int) {
+// callCount is how many calls were callCount.
+func (s *digestModel) callCount() (n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, k := range s.calls {
@@ -314,8 +314,8 @@ func (s *speaker) made() (n int) {
 	return n
 }
 
-// once checks that each of a debate's steps was called once, and nothing else.
-func (s *speaker) once(t testing.TB, r *debate.Result) {
+// requireCalledOnce checks that each of a debate's steps was called requireCalledOnce, and nothing else.
+func (s *digestModel) requireCalledOnce(t testing.TB, r *debate.Result) {
 	t.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -327,14 +327,14 @@ func (s *speaker) once(t testing.TB, r *debate.Result) {
 
 // gate holds the calls of one who speaks, until it is opened or they are cut.
 type gate struct {
-	who    string
-	came   chan struct{} // gets a word of each
-	opened chan struct{}
-	cut    chan struct{} // gets a word of each that was cut
+	who     string
+	arrived chan struct{} // gets a word of each
+	opened  chan struct{}
+	cut     chan struct{} // gets a word of each that was cut
 }
 
-func shut(who string) *gate {
-	return &gate{who: who, came: make(chan struct{}, 100), opened: make(chan struct{}), cut: make(chan struct{}, 100)}
+func newGate(who string) *gate {
+	return &gate{who: who, arrived: make(chan struct{}, 100), opened: make(chan struct{}), cut: make(chan struct{}, 100)}
 }
 
 func (g *gate) open() { close(g.opened) }
@@ -344,26 +344,26 @@ func (g *gate) hold(ctx context.Context, r providers.Request) error {
 	if r.Model != g.who {
 		return nil
 	}
-	g.came <- struct{}{}
+	g.arrived <- struct{}{}
 	select {
 	case <-g.opened:
 		return nil
 	case <-ctx.Done():
 		g.cut <- struct{}{}
-		return providers.Ended(ctx, providers.Response{})
+		return providers.ContextError(ctx, providers.Response{})
 	}
 }
 
-// gated is a speaker with a gate.
-func gated(who string) (*speaker, *gate) {
-	g := shut(who)
-	return &speaker{before: g.hold}, g
+// newGatedModel is a speaker with a gate.
+func newGatedModel(who string) (*digestModel, *gate) {
+	g := newGate(who)
+	return &digestModel{hook: g.hold}, g
 }
 
-// follow watches a debate until an event comes.
-func follow(t testing.TB, d *debate.Debate, after int64, is func(debate.Event) bool) debate.Event {
+// watchUntil watches a debate until an event comes.
+func watchUntil(t testing.TB, d *debate.Debate, after int64, is func(debate.Event) bool) debate.Event {
 	t.Helper()
-	for ev, err := range d.Watch(limited(t), after) {
+	for ev, err := range d.Watch(timeoutContext(t), after) {
 		require.NoError(t, err)
 		if is(ev) {
 			return ev
@@ -373,38 +373,38 @@ func follow(t testing.TB, d *debate.Debate, after int64, is func(debate.Event) b
 	return nil
 }
 
-// enters is the transition to a state.
-func enters(state fsm.State) func(debate.Event) bool {
+// transitionTo is the transition to a state.
+func transitionTo(state fsm.State) func(debate.Event) bool {
 	return func(ev debate.Event) bool {
 		s, ok := ev.(debate.StateChanged)
 		return ok && s.To == state
 	}
 }
 
-// speaks is a turn of somebody.
-func speaks(who string) func(debate.Event) bool {
+// turnOf is a turn of somebody.
+func turnOf(who string) func(debate.Event) bool {
 	return func(ev debate.Event) bool {
 		turn, ok := ev.(debate.TurnDone)
 		return ok && turn.Turn.Actor == who
 	}
 }
 
-// ended watches a debate to its end.
-func ended(t testing.TB, d *debate.Debate) *debate.Result {
+// watchToEnd watches a debate to its end.
+func watchToEnd(t testing.TB, d *debate.Debate) *debate.Result {
 	t.Helper()
-	ev := follow(t, d, 0, func(ev debate.Event) bool { _, ok := ev.(debate.Ended); return ok })
+	ev := watchUntil(t, d, 0, func(ev debate.Event) bool { _, ok := ev.(debate.Ended); return ok })
 	return ev.(debate.Ended).Result
 }
 
-func headOf(t testing.TB, d *debate.Debate) store.Head {
+func statusOf(t testing.TB, d *debate.Debate) store.Status {
 	t.Helper()
-	h, err := d.Head(t.Context())
+	h, err := d.Status(t.Context())
 	require.NoError(t, err)
 	return h
 }
 
-// said is what a debate came to, in words.
-func said(r *debate.Result) string {
+// formatResult is what a debate came to, in words.
+func formatResult(r *debate.Result) string {
 	var b strings.Builder
 	for _, turn := range r.Turns {
 		fmt.Fprintln(&b, turn.Key, turn.Kind, turn.Order, turn.Text)
@@ -413,42 +413,42 @@ func said(r *debate.Result) string {
 	return b.String()
 }
 
-// planner is a memory store that writes down the plans.
-type planner struct {
+// planRecorder is a memory store that writes down the plans.
+type planRecorder struct {
 	store.Store
 	store.Watcher
 	plans []string
 }
 
-func (p *planner) Commit(ctx context.Context, c store.Change) error {
-	if key := c.Head.Plan.Key; key != "" && (len(p.plans) == 0 || key != p.plans[len(p.plans)-1]) {
+func (p *planRecorder) Commit(ctx context.Context, c store.Change) error {
+	if key := c.Status.Plan.Key; key != "" && (len(p.plans) == 0 || key != p.plans[len(p.plans)-1]) {
 		p.plans = append(p.plans, key)
 	}
 	return p.Store.Commit(ctx, c)
 }
 
-// undisturbed is what a debate says, and the plans that it goes through, in memory.
-func undisturbed(t testing.TB, c debate.Config) (words string, plans []string) {
+// runInMemory is what a debate says, and the plans that it goes through, in memory.
+func runInMemory(t testing.TB, c debate.Config) (words string, plans []string) {
 	t.Helper()
 	memory := store.Memory()
-	s := &planner{Store: memory, Watcher: memory.(store.Watcher)}
-	d, err := debate.New(t.Context(), c, debate.Options{Store: s, Providers: map[string]providers.Provider{"m": &speaker{}}})
+	s := &planRecorder{Store: memory, Watcher: memory.(store.Watcher)}
+	d, err := debate.New(t.Context(), c, debate.Options{Store: s, Providers: map[string]providers.Provider{"m": &digestModel{}}})
 	require.NoError(t, err)
 	for _, err := range d.Run(t.Context()) {
 		require.NoError(t, err)
 	}
 	r, err := d.Result(t.Context())
 	require.NoError(t, err)
-	return said(r), s.plans
+	return formatResult(r), s.plans
 }
 
-// complete checks that a debate ended as an undisturbed one of the same id does: before a judge the id decides who has
+// requireUndisturbed checks that a debate ended as an undisturbed one of the same id does: before a judge the id decides who has
 // which label.
-func complete(t testing.TB, d *debate.Debate, c debate.Config) *debate.Result {
+func requireUndisturbed(t testing.TB, d *debate.Debate, c debate.Config) *debate.Result {
 	t.Helper()
 	c.ID = d.ID()
-	words, _ := undisturbed(t, c)
-	r := ended(t, d)
-	require.Equal(t, words, said(r))
+	words, _ := runInMemory(t, c)
+	r := watchToEnd(t, d)
+	require.Equal(t, words, formatResult(r))
 	return r
 }

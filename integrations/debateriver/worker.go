@@ -15,8 +15,8 @@ import (
 	"github.com/elenchus-go/debate/store"
 )
 
-// Grace is how much longer than the timeout of a debate's steps a job may take, before it is cancelled and rescued.
-const Grace = 30 * time.Second
+// GracePeriod is how much longer than the timeout of a debate's steps a job may take, before it is cancelled and rescued.
+const GracePeriod = 30 * time.Second
 
 // Defaults fills in what a River client that works on debates needs, and gives c back: the queue with 100 jobs at once,
 // a worker's pause between two fetches of 5 ms (River's own 100 ms would come on top of each step), and the rescue of
@@ -31,7 +31,7 @@ func Defaults(c *river.Config) *river.Config {
 		c.Queues[Queue] = river.QueueConfig{MaxWorkers: 100}
 	}
 	c.FetchCooldown = cmp.Or(c.FetchCooldown, 5*time.Millisecond)
-	c.RescueStuckJobsAfter = cmp.Or(c.RescueStuckJobsAfter, max(c.JobTimeout, river.JobTimeoutDefault)+Grace)
+	c.RescueStuckJobsAfter = cmp.Or(c.RescueStuckJobsAfter, max(c.JobTimeout, river.JobTimeoutDefault)+GracePeriod)
 	return c
 }
 
@@ -48,78 +48,80 @@ func addWorker(workers *river.Workers, s *Store, o debate.Options) (*debate.Engi
 	if err != nil {
 		return nil, err
 	}
-	if err := river.AddWorkerSafely(workers, &worker{engine: e, store: s, busy: map[string]chan struct{}{}, known: map[string]*debate.Debate{}}); err != nil {
+	if err := river.AddWorkerSafely(workers, &worker{engine: e, store: s, running: map[string]chan struct{}{}, handles: map[string]*debate.Debate{}}); err != nil {
 		return nil, fmt.Errorf("add worker: %w", err)
 	}
 	return e, nil
 }
 
 type worker struct {
-	river.WorkerDefaults[plan]
+	river.WorkerDefaults[jobArgs]
 	engine *debate.Engine
 	store  *Store
 
-	mu    sync.Mutex
-	busy  map[string]chan struct{}  // debates that a job of this process is at work on
-	known map[string]*debate.Debate // some that it has worked on, so that their next job reads only what is new
+	mu      sync.Mutex
+	running map[string]chan struct{}  // debates that a job of this process is at work on
+	handles map[string]*debate.Debate // some that it has worked on, so that their next job reads only what is new
 }
 
-// mostKnown is how many debates are kept in mind between their jobs.
-const mostKnown = 256
+// maxHandles is how many debates are kept in mind between their jobs.
+const maxHandles = 256
 
 // Timeout implements river.Worker. River's rescuer heeds it too.
-func (w *worker) Timeout(job *river.Job[plan]) time.Duration { return job.Args.Within + Grace }
+func (w *worker) Timeout(job *river.Job[jobArgs]) time.Duration {
+	return job.Args.Timeout + GracePeriod
+}
 
 // NextRetry implements river.Worker: after a second, then twice as long each time, up to a minute.
-func (w *worker) NextRetry(job *river.Job[plan]) time.Time {
+func (w *worker) NextRetry(job *river.Job[jobArgs]) time.Time {
 	return time.Now().Add(min(time.Second<<min(max(job.Attempt-1, 0), 6), time.Minute))
 }
 
 // Work implements river.Worker.
-func (w *worker) Work(ctx context.Context, job *river.Job[plan]) error {
+func (w *worker) Work(ctx context.Context, job *river.Job[jobArgs]) error {
 	if job.Args.Plan == "" {
 		return river.JobCancel(fmt.Errorf("work on debate %s: the job names no plan", job.Args.Debate))
 	}
-	leave, err := w.enter(ctx, job.Args.Debate)
+	leave, err := w.acquire(ctx, job.Args.Debate)
 	if err != nil {
-		return later(ctx, err)
+		return retryDecision(ctx, err)
 	}
 	defer leave()
-	t := &task{job: job}
+	t := &jobRun{job: job}
 	err = w.work(ctx, t)
 	switch {
-	case t.done.Load(), errors.Is(err, store.ErrNotFound): // what the debate ended or stopped with is in its journal
+	case t.completed.Load(), errors.Is(err, store.ErrNotFound): // what the debate ended or stopped with is in its journal
 		return nil
 	case err != nil:
-		return later(ctx, err)
+		return retryDecision(ctx, err)
 	}
 	return nil
 }
 
 // work does the job's plan, until it is done.
-func (w *worker) work(ctx context.Context, t *task) error {
+func (w *worker) work(ctx context.Context, t *jobRun) error {
 	d, err := w.open(ctx, t.job.Args.Debate) // without the task: a head that is put right here ends no job
 	if err != nil {
 		return err
 	}
-	for more := true; !t.done.Load(); {
-		head, err := d.Head(ctx)
+	for more := true; !t.completed.Load(); {
+		head, err := d.Status(ctx)
 		if err == nil && (head.Format > store.Format || head.State.Active() && head.Plan.Key == "") {
 			err = debate.ErrUnsupported // what it is to do next only a newer version can tell, or one with the protocol
 		}
 		if err != nil {
 			return err
 		}
-		if t.job.Args.of(head) {
-			more, err = d.Do(context.WithValue(ctx, taskKey{}, t))
+		if t.job.Args.matches(head) {
+			more, err = d.RunOnce(context.WithValue(ctx, jobRunKey{}, t))
 		} else { // it came late; if that is still so by then, the job is completed
-			err = w.store.Commit(context.WithValue(ctx, taskKey{}, t), store.Change{ID: head.ID, After: head.Seq, Head: head})
+			err = w.store.Commit(context.WithValue(ctx, jobRunKey{}, t), store.Change{ID: head.ID, After: head.Seq, Status: head})
 		}
 		if _, lost := errors.AsType[*store.Conflict](err); err != nil && !lost {
 			return err
 		}
-		if more && t.done.Load() {
-			w.keep(d)
+		if more && t.completed.Load() {
+			w.cacheHandle(d)
 		}
 	}
 	return nil
@@ -128,8 +130,8 @@ func (w *worker) work(ctx context.Context, t *task) error {
 // open is a debate's handle: one that knows the journal so far, where there is one.
 func (w *worker) open(ctx context.Context, id string) (*debate.Debate, error) {
 	w.mu.Lock()
-	d := w.known[id]
-	delete(w.known, id)
+	d := w.handles[id]
+	delete(w.handles, id)
 	w.mu.Unlock()
 	if d != nil {
 		return d, nil
@@ -137,21 +139,21 @@ func (w *worker) open(ctx context.Context, id string) (*debate.Debate, error) {
 	return w.engine.Open(ctx, id)
 }
 
-// keep keeps a handle for the debate's next job, and forgets another where there are too many.
-func (w *worker) keep(d *debate.Debate) {
+// cacheHandle keeps a handle for the debate's next job, and forgets another where there are too many.
+func (w *worker) cacheHandle(d *debate.Debate) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for id := range w.known {
-		if len(w.known) < mostKnown {
+	for id := range w.handles {
+		if len(w.handles) < maxHandles {
 			break
 		}
-		delete(w.known, id)
+		delete(w.handles, id)
 	}
-	w.known[d.ID()] = d
+	w.handles[d.ID()] = d
 }
 
-// later says when a job that could not be done is to be tried again.
-func later(ctx context.Context, err error) error {
+// retryDecision says when a job that could not be done is to be tried again.
+func retryDecision(ctx context.Context, err error) error {
 	switch {
 	case errors.Is(context.Cause(ctx), context.DeadlineExceeded): // as any error
 		return err
@@ -165,18 +167,18 @@ func later(ctx context.Context, err error) error {
 	return err
 }
 
-// enter waits until no other job of this process works on a debate: the next plan's may come before this one's has left.
-func (w *worker) enter(ctx context.Context, id string) (leave func(), err error) {
+// acquire waits until no other job of this process works on a debate: the next plan's may come before this one's has left.
+func (w *worker) acquire(ctx context.Context, id string) (leave func(), err error) {
 	mine := make(chan struct{})
 	for {
 		w.mu.Lock()
-		other := w.busy[id]
+		other := w.running[id]
 		if other == nil {
-			w.busy[id] = mine
+			w.running[id] = mine
 		}
 		w.mu.Unlock()
 		if other == nil {
-			return func() { w.exit(id, mine) }, nil
+			return func() { w.release(id, mine) }, nil
 		}
 		select {
 		case <-other:
@@ -186,9 +188,9 @@ func (w *worker) enter(ctx context.Context, id string) (leave func(), err error)
 	}
 }
 
-func (w *worker) exit(id string, mine chan struct{}) {
+func (w *worker) release(id string, mine chan struct{}) {
 	w.mu.Lock()
-	delete(w.busy, id)
+	delete(w.running, id)
 	w.mu.Unlock()
 	close(mine)
 }

@@ -26,86 +26,86 @@ import (
 
 func TestAConfigurationThatTheWorkerRejectsCanBeEdited(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
-	m := &speaker{}
+	s := newTestSchema(t)
+	m := &digestModel{}
 	s.worker(t, m)
-	wrong := seq()
+	wrong := sequentialPanel()
 	wrong.Participants[1].Provider = "elsewhere"
 	d := s.submitter(t).submit(t, wrong)
-	ev := follow(t, d, 0, enters(fsm.Configuring)).(debate.StateChanged)
+	ev := watchUntil(t, d, 0, transitionTo(fsm.Configuring)).(debate.StateChanged)
 	require.Len(t, ev.Problems, 1)
 	require.Contains(t, ev.Problems[0].String(), "elsewhere")
-	s.idle(t, d)
-	require.Zero(t, headOf(t, d).Plan)
+	s.waitForNoJobs(t, d)
+	require.Zero(t, statusOf(t, d).Plan)
 	require.Equal(t, "completed", s.jobs(t, d)[0].State)
-	require.NoError(t, d.Edit(t.Context(), seq()))
+	require.NoError(t, d.Edit(t.Context(), sequentialPanel()))
 	require.Len(t, s.jobs(t, d), 1)
 	require.NoError(t, d.Start(t.Context()))
-	m.once(t, complete(t, d, seq()))
+	m.requireCalledOnce(t, requireUndisturbed(t, d, sequentialPanel()))
 }
 
-// rare is a protocol that not every worker has.
-type rare struct{ panel.Protocol }
+// renamedPanel is a protocol that not every worker has.
+type renamedPanel struct{ panel.Protocol }
 
-func (rare) Name() string { return "rare/1" }
+func (renamedPanel) Name() string { return "rare/1" }
 
-func uncommon() debate.Config {
-	c := seq()
-	c.Protocol = rare{}
+func configOfRenamedPanel() debate.Config {
+	c := sequentialPanel()
+	c.Protocol = renamedPanel{}
 	return c
 }
 
-func having(m providers.Provider) debate.Options {
-	return debate.Options{Providers: map[string]providers.Provider{"m": m}, Protocols: []protocol.Protocol{rare{}}}
+func optionsWith(m providers.Provider) debate.Options {
+	return debate.Options{Providers: map[string]providers.Provider{"m": m}, Protocols: []protocol.Protocol{renamedPanel{}}}
 }
 
 func TestADebateWaitsForAWorkerThatHasItsProtocol(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
-	m := &speaker{}
+	s := newTestSchema(t)
+	m := &digestModel{}
 	without := s.worker(t, m)
-	d := s.submitter(t).submit(t, uncommon())
-	head := headOf(t, d)
+	d := s.submitter(t).submit(t, configOfRenamedPanel())
+	head := statusOf(t, d)
 	eventually(t, func() bool { return s.jobs(t, d)[0].State == "scheduled" }, "it is snoozed")
 	job := s.jobs(t, d)[0]
 	require.Zero(t, job.Errors)
 	require.True(t, job.ScheduledAt.After(head.Updated.Add(30*time.Second)))
-	require.Equal(t, head, headOf(t, d))
-	require.NoError(t, without.client.Stop(limited(t)))
-	s.workerWith(t, having(m))
+	require.Equal(t, head, statusOf(t, d))
+	require.NoError(t, without.client.Stop(timeoutContext(t)))
+	s.workerWith(t, optionsWith(m))
 	s.exec(t, "update {jobs} set state = 'available', scheduled_at = now()")
-	r := ended(t, d)
-	m.once(t, r)
-	s.idle(t, d)
+	r := watchToEnd(t, d)
+	m.requireCalledOnce(t, r)
+	s.waitForNoJobs(t, d)
 }
 
 // A process needs no protocol to start or to repair what workers are to do.
 func TestAProcessWithoutTheProtocolStartsADebate(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
-	m := &speaker{}
-	d := s.submitter(t).create(t, uncommon())
+	s := newTestSchema(t)
+	m := &digestModel{}
+	d := s.submitter(t).create(t, configOfRenamedPanel())
 	require.NoError(t, s.submitter(t).on(t, d).Start(t.Context()))
 	require.Len(t, s.activeJobs(t, d), 1)
-	s.workerWith(t, having(m))
-	m.once(t, ended(t, d))
+	s.workerWith(t, optionsWith(m))
+	m.requireCalledOnce(t, watchToEnd(t, d))
 }
 
 func TestAWorkerOfAnOlderVersionLeavesADebateAlone(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
-	s.worker(t, &speaker{})
+	s := newTestSchema(t)
+	s.worker(t, &digestModel{})
 	p := s.submitter(t)
-	d := p.create(t, seq())
+	d := p.create(t, sequentialPanel())
 	_, entries, err := p.store.Load(t.Context(), d.ID(), 0)
 	require.NoError(t, err)
 	var config map[string]any
 	require.NoError(t, json.Unmarshal(entries[0].Data.(json.RawMessage), &config))
 	config["seq"], config["format"] = 2, store.Format+1
 	at := entries[0].At
-	head := headOf(t, d)
+	head := statusOf(t, d)
 	head.Seq, head.Format, head.State, head.Plan = 3, store.Format+1, fsm.Validating, store.Plan{Key: "of a newer version"}
-	require.NoError(t, p.store.Commit(t.Context(), store.Change{ID: d.ID(), After: 1, Head: head, Entries: []store.Entry{
+	require.NoError(t, p.store.Commit(t.Context(), store.Change{ID: d.ID(), After: 1, Status: head, Entries: []store.Entry{
 		{Seq: 2, Type: "config", At: at, Data: config}, {Seq: 3, Type: "novelty", At: at, Data: map[string]any{"type": "novelty", "seq": 3}},
 	}}))
 	rested := []string{"scheduled", "completed"}
@@ -118,38 +118,38 @@ func TestAWorkerOfAnOlderVersionLeavesADebateAlone(t *testing.T) {
 
 func TestStopLetsTheStepInFlightCommitAndStartsNone(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
-	m, g := gated("A")
-	w := s.solo(t, m)
-	d := s.submitter(t).submit(t, seq())
-	receive(t, g.came)
+	s := newTestSchema(t)
+	m, g := newGatedModel("A")
+	w := s.workerOfOneJob(t, m)
+	d := s.submitter(t).submit(t, sequentialPanel())
+	receiveValue(t, g.arrived)
 	require.ErrorIs(t, w.client.Stop(over(t)), context.Canceled)
 	g.open()
-	require.NoError(t, w.client.Stop(limited(t)))
-	follow(t, d, 0, speaks("A"))
-	require.Equal(t, 1, m.made())
+	require.NoError(t, w.client.Stop(timeoutContext(t)))
+	watchUntil(t, d, 0, turnOf("A"))
+	require.Equal(t, 1, m.callCount())
 	jobs := s.activeJobs(t, d)
 	require.Len(t, jobs, 1)
 	require.Equal(t, "available", jobs[0].State)
-	require.Equal(t, headOf(t, d).Plan.Key, jobs[0].Plan)
+	require.Equal(t, statusOf(t, d).Plan.Key, jobs[0].Plan)
 	s.worker(t, m)
-	m.once(t, complete(t, d, seq()))
+	m.requireCalledOnce(t, requireUndisturbed(t, d, sequentialPanel()))
 }
 
 func TestStopAndCancelGivesTheStepInFlightToAnotherWorker(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []panel.Mode{panel.Sequential, panel.Simultaneous} {
 		t.Run(string(mode), func(t *testing.T) {
-			s := newSite(t)
-			m, g := gated("B")
+			s := newTestSchema(t)
+			m, g := newGatedModel("B")
 			w := s.worker(t, m)
-			d := s.submitter(t).submit(t, two(mode))
-			receive(t, g.came)
-			follow(t, d, 0, speaks("A"))
-			head := headOf(t, d)
-			require.NoError(t, w.client.StopAndCancel(limited(t)))
-			receive(t, g.cut)
-			require.Equal(t, head, headOf(t, d))
+			d := s.submitter(t).submit(t, twoRoundPanel(mode))
+			receiveValue(t, g.arrived)
+			watchUntil(t, d, 0, turnOf("A"))
+			head := statusOf(t, d)
+			require.NoError(t, w.client.StopAndCancel(timeoutContext(t)))
+			receiveValue(t, g.cut)
+			require.Equal(t, head, statusOf(t, d))
 			jobs := s.activeJobs(t, d)
 			require.Len(t, jobs, 1)
 			require.Equal(t, "available", jobs[0].State)
@@ -157,10 +157,10 @@ func TestStopAndCancelGivesTheStepInFlightToAnotherWorker(t *testing.T) {
 			require.Zero(t, jobs[0].Errors)
 			g.open()
 			s.worker(t, m)
-			r := complete(t, d, two(mode))
-			require.Equal(t, len(r.Turns)+1, m.made())
-			_, plans := undisturbed(t, two(mode))
-			s.worked(t, d, plans)
+			r := requireUndisturbed(t, d, twoRoundPanel(mode))
+			require.Equal(t, len(r.Turns)+1, m.callCount())
+			_, plans := runInMemory(t, twoRoundPanel(mode))
+			s.requireJobsCompleted(t, d, plans)
 		})
 	}
 }
@@ -174,18 +174,18 @@ func TestAWorkerThatStopsLeavesNoGoroutine(t *testing.T) {
 		{"stop and cancel", (*river.Client[pgx.Tx]).StopAndCancel},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			s := newSite(t)
+			s := newTestSchema(t)
 			before := goleak.IgnoreCurrent()
 			t.Run("a worker", func(t *testing.T) {
-				m, g := gated("B")
-				w := s.solo(t, m)
-				d := s.submitter(t).submit(t, two(panel.Simultaneous))
-				receive(t, g.came)
+				m, g := newGatedModel("B")
+				w := s.workerOfOneJob(t, m)
+				d := s.submitter(t).submit(t, twoRoundPanel(panel.Simultaneous))
+				receiveValue(t, g.arrived)
 				require.ErrorIs(t, w.client.Stop(over(t)), context.Canceled)
 				if tt.name == "stop" {
 					g.open()
 				}
-				require.NoError(t, tt.stop(w.client, limited(t)))
+				require.NoError(t, tt.stop(w.client, timeoutContext(t)))
 				require.NoError(t, w.Close(t.Context()), "it drives nothing")
 				require.Len(t, s.activeJobs(t, d), 1)
 			})
@@ -197,10 +197,10 @@ func TestAWorkerThatStopsLeavesNoGoroutine(t *testing.T) {
 // What a worker's engine drives by itself its jobs leave alone.
 func TestAJobOfADebateThatTheEngineDrivesWaits(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
-	m, g := gated("A")
+	s := newTestSchema(t)
+	m, g := newGatedModel("A")
 	w := s.worker(t, m)
-	d := w.create(t, seq())
+	d := w.create(t, sequentialPanel())
 	ran := make(chan error, 1)
 	go func() {
 		for _, err := range d.Run(t.Context()) {
@@ -211,26 +211,26 @@ func TestAJobOfADebateThatTheEngineDrivesWaits(t *testing.T) {
 		}
 		ran <- nil
 	}()
-	receive(t, g.came)
+	receiveValue(t, g.arrived)
 	eventually(t, func() bool {
 		jobs := s.jobs(t, d)
 		return len(jobs) > 0 && slices.ContainsFunc(jobs, func(j jobRow) bool { return j.active() && j.Errors == 0 })
 	}, "there is a job")
 	g.open()
-	require.NoError(t, receive(t, ran))
-	m.once(t, complete(t, d, seq()))
+	require.NoError(t, receiveValue(t, ran))
+	m.requireCalledOnce(t, requireUndisturbed(t, d, sequentialPanel()))
 	s.exec(t, "update {jobs} set scheduled_at = now() where state = 'available'")
-	s.idle(t, d)
+	s.waitForNoJobs(t, d)
 }
 
 // River notifies workers of a job as it is inserted. Where it does not, they find it when they ask, once a second.
 func TestAWorkerIsToldOfEachJob(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
-	m := &speaker{}
+	s := newTestSchema(t)
+	m := &digestModel{}
 	s.workerOf(t, debate.Options{Providers: map[string]providers.Provider{"m": m}}, river.Config{FetchPollInterval: time.Hour})
-	d := s.submitter(t).submit(t, seq())
-	m.once(t, complete(t, d, seq()))
+	d := s.submitter(t).submit(t, sequentialPanel())
+	m.requireCalledOnce(t, requireUndisturbed(t, d, sequentialPanel()))
 }
 
 func TestWhenAJobIsTriedAgain(t *testing.T) {
@@ -257,7 +257,7 @@ func TestWhenAJobIsTriedAgain(t *testing.T) {
 		{"one that is not understood, later", t.Context(), fmt.Errorf("drive: %w", debate.ErrUnsupported), river.JobSnooze(time.Minute)},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			require.Equal(t, tt.want, later(tt.ctx, tt.err))
+			require.Equal(t, tt.want, retryDecision(tt.ctx, tt.err))
 		})
 	}
 }
@@ -266,7 +266,7 @@ func TestAJobIsRetriedAfterASecondAndEachTimeTwiceAsLong(t *testing.T) {
 	for attempt, want := range map[int]time.Duration{
 		0: time.Second, 1: time.Second, 2: 2 * time.Second, 3: 4 * time.Second, 6: 32 * time.Second, 7: time.Minute, 8: time.Minute, maxAttempts: time.Minute,
 	} {
-		job := &river.Job[plan]{JobRow: &rivertype.JobRow{Attempt: attempt}}
+		job := &river.Job[jobArgs]{JobRow: &rivertype.JobRow{Attempt: attempt}}
 		from := time.Now()
 		got := (&worker{}).NextRetry(job)
 		require.WithinRange(t, got, from.Add(want), time.Now().Add(want), "attempt %d", attempt)
@@ -275,28 +275,28 @@ func TestAJobIsRetriedAfterASecondAndEachTimeTwiceAsLong(t *testing.T) {
 
 func TestAJobHasTheTimeOfItsStepAndGrace(t *testing.T) {
 	for _, within := range []time.Duration{time.Millisecond, 5 * time.Minute, 3 * time.Hour} {
-		require.Equal(t, within+Grace, (&worker{}).Timeout(&river.Job[plan]{Args: plan{Within: within}}))
+		require.Equal(t, within+GracePeriod, (&worker{}).Timeout(&river.Job[jobArgs]{Args: jobArgs{Timeout: within}}))
 	}
 }
 
 func TestTheEndOfAJobEndsItsWaitForAnother(t *testing.T) {
-	w := &worker{busy: map[string]chan struct{}{}}
-	leave, err := w.enter(t.Context(), "one")
+	w := &worker{running: map[string]chan struct{}{}}
+	leave, err := w.acquire(t.Context(), "one")
 	require.NoError(t, err)
-	_, err = w.enter(over(t), "one")
+	_, err = w.acquire(over(t), "one")
 	require.ErrorIs(t, err, context.Canceled)
-	other, err := w.enter(t.Context(), "other")
+	other, err := w.acquire(t.Context(), "other")
 	require.NoError(t, err)
 	other()
 	leave()
-	again, err := w.enter(t.Context(), "one")
+	again, err := w.acquire(t.Context(), "one")
 	require.NoError(t, err)
 	again()
-	require.Empty(t, w.busy)
+	require.Empty(t, w.running)
 }
 
 func TestDefaultsFillInWhatIsMissing(t *testing.T) {
-	pool := poolOf(t)
+	pool := newPool(t)
 	mine := river.QueueConfig{MaxWorkers: 3}
 	for _, tt := range []struct {
 		name        string
@@ -305,12 +305,12 @@ func TestDefaultsFillInWhatIsMissing(t *testing.T) {
 		cooldown    time.Duration
 		rescueAfter time.Duration
 	}{
-		{"nothing is set", river.Config{}, map[string]river.QueueConfig{Queue: {MaxWorkers: 100}}, 5 * time.Millisecond, river.JobTimeoutDefault + Grace},
+		{"nothing is set", river.Config{}, map[string]river.QueueConfig{Queue: {MaxWorkers: 100}}, 5 * time.Millisecond, river.JobTimeoutDefault + GracePeriod},
 		{
 			"other queues",
 			river.Config{Queues: map[string]river.QueueConfig{"mail": mine}},
 			map[string]river.QueueConfig{"mail": mine, Queue: {MaxWorkers: 100}},
-			5 * time.Millisecond, river.JobTimeoutDefault + Grace,
+			5 * time.Millisecond, river.JobTimeoutDefault + GracePeriod,
 		},
 		{
 			"all is set",
@@ -324,13 +324,13 @@ func TestDefaultsFillInWhatIsMissing(t *testing.T) {
 			"a long timeout",
 			river.Config{JobTimeout: 2 * time.Hour},
 			map[string]river.QueueConfig{Queue: {MaxWorkers: 100}},
-			5 * time.Millisecond, 2*time.Hour + Grace,
+			5 * time.Millisecond, 2*time.Hour + GracePeriod,
 		},
 		{
 			"no timeout",
 			river.Config{JobTimeout: -1},
 			map[string]river.QueueConfig{Queue: {MaxWorkers: 100}},
-			5 * time.Millisecond, river.JobTimeoutDefault + Grace,
+			5 * time.Millisecond, river.JobTimeoutDefault + GracePeriod,
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -355,7 +355,7 @@ func TestAddWorkerSaysWhatIsWrong(t *testing.T) {
 	_, err := AddWorker(river.NewWorkers(), &Store{}, debate.Options{Providers: map[string]providers.Provider{"m": nil}})
 	require.ErrorContains(t, err, `provider "m" is nil`)
 	workers := river.NewWorkers()
-	s, err := NewStore(poolOf(t), Config{})
+	s, err := NewStore(newPool(t), Config{})
 	require.NoError(t, err)
 	t.Cleanup(s.Close)
 	_, err = AddWorker(workers, s, debate.Options{Store: store.Memory()})

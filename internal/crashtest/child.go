@@ -21,34 +21,34 @@ import (
 	"github.com/elenchus-go/debate/store"
 )
 
-// Orders are what a child is told.
-type Orders struct {
-	Run     int    // its number
-	Ledger  string // the file
-	Address string // of the place that keeps the debates
-	Point   string // where it is to kill itself; empty: it is killed from outside
-	Nth     int64  // the how manieth time that it comes there
-	Finish  bool   // to finish the debates that there are, and begin no new one
+// ChildConfig are what a child is told.
+type ChildConfig struct {
+	Run          int    // its number
+	Ledger       string // the file
+	StoreAddress string // of the place that keeps the debates
+	Point        string // where it is to kill itself; empty: it is killed from outside
+	Visit        int64  // the how manieth time that it comes there
+	Finish       bool   // to finish the debates that there are, and begin no new one
 }
 
-// variable is where a child finds its orders.
-const variable = "DEBATE_CRASH_ORDERS"
+// configVariable is where a child finds its orders.
+const configVariable = "DEBATE_CRASH_ORDERS"
 
 // Child is a process that is going to be killed.
 type Child struct {
-	Orders
+	ChildConfig
 	ledger ledger
 	times  atomic.Int64
 }
 
-// Spawned is the child that this process is; nil: it is none. A TestMain asks before it runs tests.
-func Spawned() *Child {
-	text := os.Getenv(variable)
+// ChildFromEnv is the child that this process is; nil: it is none. A TestMain asks before it runs tests.
+func ChildFromEnv() *Child {
+	text := os.Getenv(configVariable)
 	if text == "" {
 		return nil
 	}
 	c := &Child{}
-	err := json.Unmarshal([]byte(text), &c.Orders)
+	err := json.Unmarshal([]byte(text), &c.ChildConfig)
 	if err == nil {
 		c.ledger, err = openLedger(c.Ledger)
 	}
@@ -68,11 +68,11 @@ func (c *Child) Must(err error) {
 	}
 }
 
-func (c *Child) note(words ...any) { c.Must(c.ledger.note(c.Run, words...)) }
+func (c *Child) writeLedger(words ...any) { c.Must(c.ledger.append(c.Run, words...)) }
 
-// At kills the process where this is its point and its time has come.
-func (c *Child) At(point string) {
-	if point == "" || point != c.Point || c.times.Add(1) != c.Nth {
+// ReachPoint kills the process where this is its point and its time has come.
+func (c *Child) ReachPoint(point string) {
+	if point == "" || point != c.Point || c.times.Add(1) != c.Visit {
 		return
 	}
 	self, err := os.FindProcess(os.Getpid())
@@ -81,36 +81,36 @@ func (c *Child) At(point string) {
 	select {} // the signal is on its way
 }
 
-// watched is what a store has to be.
-type watched interface {
+// watchableStore is what a store has to be.
+type watchableStore interface {
 	store.Store
 	store.Watcher
 }
 
 // Store writes down what s acknowledges, and is a point before and after each commit.
-func (c *Child) Store(s watched) store.Store { return &noted{watched: s, child: c} }
+func (c *Child) Store(s watchableStore) store.Store { return &ledgerStore{watchableStore: s, child: c} }
 
-type noted struct {
-	watched
+type ledgerStore struct {
+	watchableStore
 	child *Child
 }
 
-func (n *noted) Commit(ctx context.Context, ch store.Change) error {
-	n.child.At("committing")
-	if err := n.watched.Commit(ctx, ch); err != nil {
+func (n *ledgerStore) Commit(ctx context.Context, ch store.Change) error {
+	n.child.ReachPoint("committing")
+	if err := n.watchableStore.Commit(ctx, ch); err != nil {
 		return err
 	}
-	n.child.At("committed")
+	n.child.ReachPoint("committed")
 	for _, e := range ch.Entries {
-		n.child.note("ack", ch.ID, e.Seq, e.Key)
+		n.child.writeLedger("ack", ch.ID, e.Seq, e.Key)
 	}
-	n.child.At("acknowledged")
+	n.child.ReachPoint("acknowledged")
 	return nil
 }
 
 // Schedules implements store.Scheduler as the store does.
-func (n *noted) Schedules() bool {
-	s, ok := n.watched.(store.Scheduler)
+func (n *ledgerStore) Schedules() bool {
+	s, ok := n.watchableStore.(store.Scheduler)
 	return ok && s.Schedules()
 }
 
@@ -122,21 +122,21 @@ func (c *Child) Models() map[string]providers.Provider {
 // Generate implements providers.Provider. The model's name is the debate and who speaks.
 func (c *Child) Generate(ctx context.Context, r providers.Request) (providers.Response, error) {
 	id, actor, _ := strings.Cut(r.Model, "/")
-	c.note("call", id, actor)
-	c.At("called")
+	c.writeLedger("call", id, actor)
+	c.ReachPoint("called")
 	show := r.OnChunk
 	r.OnChunk = func(text string) error {
-		c.At("streaming")
+		c.ReachPoint("streaming")
 		return show(text)
 	}
-	resp, err := Speaker(time.Duration(rand.IntN(3000))*time.Microsecond).Generate(ctx, r)
-	c.At("answered")
+	resp, err := DigestModel(time.Duration(rand.IntN(3000))*time.Microsecond).Generate(ctx, r)
+	c.ReachPoint("answered")
 	return resp, err
 }
 
-// Speaker is a model whose answer is a digest of all that it was asked.
-func Speaker(latency time.Duration) providers.Provider {
-	return &scripted.Provider{Forget: true, Func: func(r providers.Request) scripted.Reply {
+// DigestModel is a model whose answer is a digest of all that it was asked.
+func DigestModel(latency time.Duration) providers.Provider {
+	return &scripted.Provider{DiscardCalls: true, Func: func(r providers.Request) scripted.Reply {
 		return scripted.Reply{Text: answer(r), Chunks: 3, Latency: latency}
 	}}
 }
@@ -147,11 +147,11 @@ func answer(r providers.Request) string {
 		fmt.Fprintf(h, "%s|%s\n", m.Role, m.Text)
 	}
 	var v any
-	switch r.Reply {
+	switch r.SchemaName {
 	case judge.AssessmentContract.Name():
 		v = judge.Assessment{
 			ShouldContinue: true, Quality: 5, Reasoning: fmt.Sprint(h.Sum64()),
-			Participants: []judge.Score{{Name: "A", Criteria: judge.Rubric(nil).Marks(5)}, {Name: "B", Criteria: judge.Rubric(nil).Marks(6)}},
+			Participants: []judge.ParticipantAssessment{{Name: "A", Criteria: judge.Rubric(nil).UniformScores(5)}, {Name: "B", Criteria: judge.Rubric(nil).UniformScores(6)}},
 		}
 	case judge.VerdictContract.Name():
 		v = judge.Verdict{Summary: fmt.Sprint(h.Sum64()), Quality: 50}
@@ -162,9 +162,9 @@ func answer(r providers.Request) string {
 	return string(b)
 }
 
-// New is the configuration of a debate: A and B for three rounds, judged, one after the other or, where the id begins
+// NewConfig is the configuration of a debate: A and B for three rounds, judged, one after the other or, where the id begins
 // with an "s", both at the same time.
-func New(id string) debate.Config {
+func NewConfig(id string) debate.Config {
 	p := panel.Protocol{}
 	if strings.HasPrefix(id, "s") {
 		p.Mode = panel.Simultaneous
@@ -182,17 +182,17 @@ func New(id string) debate.Config {
 // NewID is an id of one of the two kinds.
 func NewID() string { return fmt.Sprintf("%c%016x", "ds"[rand.IntN(2)], rand.Uint64()) }
 
-// atOnce is how many debates a child drives at the same time.
-const atOnce = 4
+// concurrentDebates is how many debates a child drives at the same time.
+const concurrentDebates = 4
 
-// Drive runs the debates that have not ended, and then new ones, until the process is killed.
-func (c *Child) Drive(s watched) {
+// RunDebates runs the debates that have not ended, and then new ones, until the process is killed.
+func (c *Child) RunDebates(s watchableStore) {
 	ctx := context.Background()
 	e, err := debate.NewEngine(debate.Options{Store: c.Store(s), Providers: c.Models()})
 	c.Must(err)
 	work := make(chan *debate.Debate)
 	var all sync.WaitGroup
-	for range atOnce {
+	for range concurrentDebates {
 		all.Go(func() {
 			for d := range work {
 				for _, err := range d.Run(ctx) {
@@ -210,7 +210,7 @@ func (c *Child) Drive(s watched) {
 		}
 	}
 	for !c.Finish {
-		d, err := e.Create(ctx, New(NewID()))
+		d, err := e.Create(ctx, NewConfig(NewID()))
 		c.Must(err)
 		work <- d
 	}

@@ -18,14 +18,14 @@ func openLedger(path string) (ledger, error) {
 	return ledger{f}, err
 }
 
-// note adds a line, at once and whole.
-func (l ledger) note(run int, words ...any) error {
+// append adds a line, at once and whole.
+func (l ledger) append(run int, words ...any) error {
 	_, err := fmt.Fprintln(l.file, append([]any{run}, words...)...) // one write
 	return err
 }
 
-// end is where the next line will stand.
-func (l ledger) end() (int64, error) {
+// size is where the next line will stand.
+func (l ledger) size() (int64, error) {
 	info, err := l.file.Stat()
 	if err != nil {
 		return 0, err
@@ -33,30 +33,30 @@ func (l ledger) end() (int64, error) {
 	return info.Size(), nil
 }
 
-type line struct {
+type ledgerLine struct {
 	run  int
-	word string
+	kind string
 	args []string
 }
 
 // key is that of the turn whose commit was acknowledged; empty: the entry was no turn.
-func (l line) key() string {
-	if l.word != "ack" || len(l.args) < 3 {
+func (l ledgerLine) key() string {
+	if l.kind != "ack" || len(l.args) < 3 {
 		return ""
 	}
 	return l.args[2]
 }
 
 // actor is whose turn was acknowledged.
-func (l line) actor() string {
+func (l ledgerLine) actor() string {
 	if parts := strings.Split(l.key(), "/"); len(parts) > 3 {
 		return parts[3]
 	}
 	return ""
 }
 
-// from reads the lines after a place.
-func (l ledger) from(offset int64) (lines []line, err error) {
+// readFrom reads the lines after a place.
+func (l ledger) readFrom(offset int64) (lines []ledgerLine, err error) {
 	text, err := io.ReadAll(io.NewSectionReader(l.file, offset, 1<<62))
 	if err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ func (l ledger) from(offset int64) (lines []line, err error) {
 		if err != nil {
 			return nil, fmt.Errorf("read ledger: %w", err)
 		}
-		lines = append(lines, line{run, words[1], words[2:]})
+		lines = append(lines, ledgerLine{run, words[1], words[2:]})
 	}
 	return lines, nil
 }

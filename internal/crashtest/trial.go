@@ -21,29 +21,29 @@ import (
 
 // Trial is one experiment.
 type Trial struct {
-	Store    store.Store   // that keeps the debates, as this process sees it
-	Address  string        // under which children find it
-	Children int           // that live at once
-	Points   []string      // of a step, at which children kill themselves
-	Each     int           // kills at each point; the environment's DEBATE_KILLS_EACH goes before it
-	Random   int           // effective kills from outside, at random moments; likewise DEBATE_KILLS_RANDOM
-	Life     time.Duration // of a child that is killed from outside: up to so long after its first call
-	Patience time.Duration // for the debates to end, once nobody is killed any more
-	Disturb  func() error  // is called after every 25th kill; nil: nothing else goes wrong
-	Elapse   func() error  // makes timeouts of dead children expire before the last children start; nil: the trial waits for them
+	Store           store.Store   // that keeps the debates, as this process sees it
+	StoreAddress    string        // under which children find it
+	Children        int           // that live at once
+	Points          []string      // of a step, at which children kill themselves
+	KillsPerPoint   int           // kills at each point; the environment's DEBATE_KILLS_EACH goes before it
+	RandomKills     int           // effective kills from outside, at random moments; likewise DEBATE_KILLS_RANDOM
+	MaxLifetime     time.Duration // of a child that is killed from outside: up to so long after its first call
+	FinishTimeout   time.Duration // for the debates to end, once nobody is killed any more
+	RestartDatabase func() error  // is called after every 25th kill; nil: nothing else goes wrong
+	ExpireTimeouts  func() error  // makes timeouts of dead children expire before the last children start; nil: the trial waits for them
 
 	path       string
 	ledger     ledger
-	disturbing sync.Mutex
+	restarting sync.Mutex
 
-	mu     sync.Mutex
-	runs   int
-	orders []string // points that are still to be tried, random for any moment
+	mu      sync.Mutex
+	runs    int
+	pending []string // points that are still to be tried, random for any moment
 }
 
 const (
-	random = "random"         // a kill from outside
-	limit  = 60 * time.Second // that a child has to get to its point
+	randomPoint  = "random"         // a kill from outside
+	childTimeout = 60 * time.Second // that a child has to get to its point
 )
 
 // Run kills, waits for the debates to end, and checks what is left.
@@ -54,17 +54,17 @@ func (tr *Trial) Run(t *testing.T) {
 	tr.ledger, err = openLedger(tr.path)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, tr.ledger.file.Close()) }()
-	for range setting(t, "DEBATE_KILLS_EACH", tr.Each) {
-		tr.orders = append(tr.orders, tr.Points...)
+	for range intFromEnv(t, "DEBATE_KILLS_EACH", tr.KillsPerPoint) {
+		tr.pending = append(tr.pending, tr.Points...)
 	}
-	for range setting(t, "DEBATE_KILLS_RANDOM", tr.Random) {
-		tr.orders = append(tr.orders, random)
+	for range intFromEnv(t, "DEBATE_KILLS_RANDOM", tr.RandomKills) {
+		tr.pending = append(tr.pending, randomPoint)
 	}
-	rand.Shuffle(len(tr.orders), func(i, j int) { tr.orders[i], tr.orders[j] = tr.orders[j], tr.orders[i] })
+	rand.Shuffle(len(tr.pending), func(i, j int) { tr.pending[i], tr.pending[j] = tr.pending[j], tr.pending[i] })
 	errs := make([]error, tr.Children)
 	var all sync.WaitGroup
 	for i := range errs {
-		all.Go(func() { errs[i] = tr.slot() })
+		all.Go(func() { errs[i] = tr.killInTurn() })
 	}
 	all.Wait()
 	for _, err := range errs {
@@ -77,8 +77,8 @@ func (tr *Trial) Run(t *testing.T) {
 // Soak reports whether the environment asks for a long trial, by DEBATE_KILLS_EACH.
 func Soak() bool { return os.Getenv("DEBATE_KILLS_EACH") != "" }
 
-// setting is a number from the environment.
-func setting(t *testing.T, name string, otherwise int) int {
+// intFromEnv is a number from the environment.
+func intFromEnv(t *testing.T, name string, otherwise int) int {
 	text := os.Getenv(name)
 	if text == "" {
 		return otherwise
@@ -88,10 +88,10 @@ func setting(t *testing.T, name string, otherwise int) int {
 	return n
 }
 
-// slot is the place of one child after the other.
-func (tr *Trial) slot() error {
+// killInTurn is the place of one child after the other.
+func (tr *Trial) killInTurn() error {
 	for {
-		point, left := tr.next()
+		point, left := tr.nextPoint()
 		if point == "" {
 			return nil
 		}
@@ -101,72 +101,72 @@ func (tr *Trial) slot() error {
 		}
 		if !hit { // once more, later
 			tr.mu.Lock()
-			tr.orders = append(tr.orders, point)
+			tr.pending = append(tr.pending, point)
 			tr.mu.Unlock()
 		}
-		if hit && tr.Disturb != nil && left%25 == 0 {
-			if err := tr.disturb(); err != nil {
+		if hit && tr.RestartDatabase != nil && left%25 == 0 {
+			if err := tr.restartDatabase(); err != nil {
 				return err
 			}
 		}
 	}
 }
 
-// next is the next point to be tried; empty: none is left.
-func (tr *Trial) next() (point string, left int) {
+// nextPoint is the nextPoint point to be tried; empty: none is left.
+func (tr *Trial) nextPoint() (point string, left int) {
 	tr.mu.Lock()
 	defer tr.mu.Unlock()
-	if len(tr.orders) == 0 {
+	if len(tr.pending) == 0 {
 		return "", 0
 	}
-	point, tr.orders = tr.orders[0], tr.orders[1:]
-	return point, len(tr.orders)
+	point, tr.pending = tr.pending[0], tr.pending[1:]
+	return point, len(tr.pending)
 }
 
-func (tr *Trial) disturb() error {
-	tr.disturbing.Lock()
-	defer tr.disturbing.Unlock()
-	if err := tr.ledger.note(0, "down"); err != nil {
+func (tr *Trial) restartDatabase() error {
+	tr.restarting.Lock()
+	defer tr.restarting.Unlock()
+	if err := tr.ledger.append(0, "down"); err != nil {
 		return err
 	}
-	if err := tr.Disturb(); err != nil {
+	if err := tr.RestartDatabase(); err != nil {
 		return err
 	}
-	return tr.ledger.note(0, "up")
+	return tr.ledger.append(0, "up")
 }
 
 // kill has one child live and die. It says whether that came at its point, or in the middle of a step.
 func (tr *Trial) kill(point string) (hit bool, err error) {
-	o := Orders{Nth: 1 + rand.Int64N(8)}
-	if point != random {
+	o := ChildConfig{Visit: 1 + rand.Int64N(8)}
+	if point != randomPoint {
 		o.Point = point
 	}
 	c, err := tr.spawn(o)
 	if err != nil {
 		return false, err
 	}
-	late := limit
-	if point == random {
-		if err := c.began(); err != nil {
+	late := childTimeout
+	if point == randomPoint {
+		if err := c.waitForCall(); err != nil {
 			return false, err
 		}
-		late = time.Duration(rand.Int64N(int64(tr.Life)))
+		late = time.Duration(rand.Int64N(int64(tr.MaxLifetime)))
 	}
 	select {
-	case <-c.dead:
-		hit = point != random
+	case <-c.exited:
+		hit = point != randomPoint
 	case <-time.After(late):
 		_ = c.cmd.Process.Kill()
-		<-c.dead
-		calls, acks, err := c.calls()
-		if hit = point == random && calls > acks; err != nil {
+		<-c.exited
+		calls, acks, err := c.countCalls()
+		if hit = point == randomPoint && calls > acks; err != nil {
 			return false, err
 		}
 	}
 	if c.cmd.ProcessState.Exited() { // by itself, and not by a signal
-		return false, fmt.Errorf("child %d, to be killed at %s, failed: %s", c.run, point, c.errors)
+		return false, fmt.Errorf("child %d, to be killed at %s, failed: %s", c.run, point, c.stderr)
 	}
-	return hit, tr.ledger.note(c.run, "dead", point, hit)
+	return hit, tr.ledger.append(c.run, "dead", point, hit)
 }
 
 // process is a child as its parent sees it.
@@ -174,28 +174,28 @@ type process struct {
 	run    int
 	cmd    *exec.Cmd
 	stop   func() error // closes its standard input: it ends by itself
-	dead   chan struct{}
-	errors *bytes.Buffer
+	exited chan struct{}
+	stderr *bytes.Buffer
 	ledger ledger
 	offset int64 // in the ledger, of its first line
 }
 
-func (tr *Trial) spawn(o Orders) (p *process, err error) {
+func (tr *Trial) spawn(o ChildConfig) (p *process, err error) {
 	tr.mu.Lock()
 	tr.runs++
-	o.Run, o.Ledger, o.Address = tr.runs, tr.path, tr.Address
+	o.Run, o.Ledger, o.StoreAddress = tr.runs, tr.path, tr.StoreAddress
 	tr.mu.Unlock()
 	text, err := json.Marshal(o)
 	if err != nil {
 		return nil, err
 	}
-	p = &process{run: o.Run, cmd: exec.CommandContext(context.Background(), os.Args[0]), dead: make(chan struct{}), errors: &bytes.Buffer{}, ledger: tr.ledger}
-	p.cmd.Env, p.cmd.Stderr = append(os.Environ(), variable+"="+string(text)), p.errors
+	p = &process{run: o.Run, cmd: exec.CommandContext(context.Background(), os.Args[0]), exited: make(chan struct{}), stderr: &bytes.Buffer{}, ledger: tr.ledger}
+	p.cmd.Env, p.cmd.Stderr = append(os.Environ(), configVariable+"="+string(text)), p.stderr
 	in, err := p.cmd.StdinPipe()
 	if err != nil {
 		return nil, err
 	}
-	if p.offset, err = tr.ledger.end(); err != nil {
+	if p.offset, err = tr.ledger.size(); err != nil {
 		return nil, err
 	}
 	if err := p.cmd.Start(); err != nil {
@@ -204,19 +204,19 @@ func (tr *Trial) spawn(o Orders) (p *process, err error) {
 	p.stop = in.Close
 	go func() {
 		_ = p.cmd.Wait() // how it ended its state says
-		close(p.dead)
+		close(p.exited)
 	}()
 	return p, nil
 }
 
-// began waits until the child has made its first call.
-func (p *process) began() error {
-	for deadline := time.Now().Add(limit); time.Now().Before(deadline); {
-		if calls, _, err := p.calls(); calls > 0 || err != nil {
+// waitForCall waits until the child has made its first call.
+func (p *process) waitForCall() error {
+	for deadline := time.Now().Add(childTimeout); time.Now().Before(deadline); {
+		if calls, _, err := p.countCalls(); calls > 0 || err != nil {
 			return err
 		}
 		select {
-		case <-p.dead:
+		case <-p.exited:
 			return nil
 		case <-time.After(2 * time.Millisecond):
 		}
@@ -224,13 +224,13 @@ func (p *process) began() error {
 	return nil
 }
 
-// calls counts those that the child began, and turns whose commit was acknowledged to it.
-func (p *process) calls() (calls, acks int, err error) {
-	lines, err := p.ledger.from(p.offset)
+// countCalls counts those that the child began, and turns whose commit was acknowledged to it.
+func (p *process) countCalls() (calls, acks int, err error) {
+	lines, err := p.ledger.readFrom(p.offset)
 	for _, l := range lines {
 		switch {
 		case l.run != p.run:
-		case l.word == "call":
+		case l.kind == "call":
 			calls++
 		case l.key() != "":
 			acks++
@@ -241,25 +241,25 @@ func (p *process) calls() (calls, acks int, err error) {
 
 // finish lets children be until all debates have ended.
 func (tr *Trial) finish(t *testing.T) {
-	if tr.Elapse != nil {
-		require.NoError(t, tr.Elapse())
+	if tr.ExpireTimeouts != nil {
+		require.NoError(t, tr.ExpireTimeouts())
 	}
 	var children []*process
 	for range tr.Children {
-		p, err := tr.spawn(Orders{Finish: true})
+		p, err := tr.spawn(ChildConfig{Finish: true})
 		require.NoError(t, err)
 		children = append(children, p)
 	}
 	left, last := tr.unfinished(t)
-	for deadline := time.Now().Add(tr.Patience); left > 0 && time.Now().Before(deadline); left, last = tr.unfinished(t) {
+	for deadline := time.Now().Add(tr.FinishTimeout); left > 0 && time.Now().Before(deadline); left, last = tr.unfinished(t) {
 		time.Sleep(100 * time.Millisecond)
 	}
 	for _, p := range children {
 		_ = p.stop() // it may have failed
-		<-p.dead
-		require.True(t, p.cmd.ProcessState.Success(), "child %d, which was to finish, failed: %s", p.run, p.errors)
+		<-p.exited
+		require.True(t, p.cmd.ProcessState.Success(), "child %d, which was to finish, failed: %s", p.run, p.stderr)
 	}
-	require.Zero(t, left, "after %v %s", tr.Patience, last)
+	require.Zero(t, left, "after %v %s", tr.FinishTimeout, last)
 }
 
 // unfinished counts the debates that have not ended, and tells of one.

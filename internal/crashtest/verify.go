@@ -16,79 +16,79 @@ import (
 	"github.com/elenchus-go/debate/store"
 )
 
-// step is what calls are counted by: an actor of a debate has one step in flight at most.
-type step struct{ debate, actor string }
+// actorOfDebate is what calls are counted by: an actor of a debate has one actorOfDebate in flight at most.
+type actorOfDebate struct{ debate, actor string }
 
-// tally is what a trial came to.
-type tally struct {
-	kills                              map[string]int // by point
-	debates, turns, calls, acked, lost int
-	doubled, mismatched, idle          int
-	restarts                           int // of the database
-	flying                             int // calls that were in flight when their process, or the database, died
+// trialResult is what a trial came to.
+type trialResult struct {
+	kills                                     map[string]int // by point
+	debates, turns, calls, acked, lostEntries int
+	duplicates, mismatched, missedKills       int
+	restarts                                  int // of the database
+	inFlight                                  int // calls that were in flight when their process, or the database, died
 }
 
 // verify compares the journals of a store with the ledger, and with debates that nobody disturbed.
 func verify(t *testing.T, st store.Store, ledger ledger) {
-	lines, err := ledger.from(0)
+	lines, err := ledger.readFrom(0)
 	require.NoError(t, err)
-	n := &tally{kills: map[string]int{}}
-	calls, allowed := n.count(t, lines)
+	n := &trialResult{kills: map[string]int{}}
+	calls, allowed := n.countCalls(t, lines)
 	stored := map[string][]store.Entry{}
-	spoken := map[step]int{}
+	spoken := map[actorOfDebate]int{}
 	for h, err := range st.List(t.Context(), store.Query{}) {
 		require.NoError(t, err)
 		n.debates++
-		stored[h.ID] = n.compare(t, st, h.ID, spoken)
+		stored[h.ID] = n.checkDebate(t, st, h.ID, spoken)
 	}
-	n.check(t, lines, stored)
+	n.checkAcknowledged(t, lines, stored)
 	for s, made := range calls {
 		assert.LessOrEqual(t, made-spoken[s], allowed[s], "%s of debate %s was called %d times for %d turns", s.actor, s.debate, made, spoken[s])
 	}
 	t.Log(n)
-	assert.Zero(t, n.lost, "acknowledged entries that are lost")
-	assert.Zero(t, n.doubled, "turns that stand twice")
+	assert.Zero(t, n.lostEntries, "acknowledged entries that are lost")
+	assert.Zero(t, n.duplicates, "turns that stand twice")
 	assert.Zero(t, n.mismatched, "heads that are not what their journal amounts to")
 }
 
-// compare compares one debate with its own head and with an undisturbed debate.
-func (n *tally) compare(t *testing.T, st store.Store, id string, spoken map[step]int) []store.Entry {
+// checkDebate compares one debate with its own head and with an undisturbed debate.
+func (n *trialResult) checkDebate(t *testing.T, st store.Store, id string, spoken map[actorOfDebate]int) []store.Entry {
 	head, entries, err := st.Load(t.Context(), id, 0)
 	require.NoError(t, err)
 	e, err := debate.NewEngine(debate.Options{Store: replica(t, head, entries)})
 	require.NoError(t, err)
 	d, err := e.Open(t.Context(), id)
 	require.NoError(t, err)
-	var last *debate.Moment
+	var last *debate.Snapshot
 	for last, err = range d.Replay(t.Context()) {
 		require.NoError(t, err)
 	}
-	if is, want := encode(t, head), encode(t, last.Head()); is != want {
+	if is, want := encode(t, head), encode(t, last.Status()); is != want {
 		n.mismatched++
 		t.Errorf("the head of debate %s is %s, its journal amounts to %s", id, is, want)
 	}
 	res := last.Result()
 	assert.Equal(t, fsm.Completed, res.State, "debate %s", id)
 	for _, turn := range res.Turns {
-		spoken[step{id, turn.Key.Actor}]++
+		spoken[actorOfDebate{id, turn.Key.Actor}]++
 	}
 	seen := map[string]bool{"": false}
 	for _, e := range entries {
 		if seen[e.Key] {
-			n.doubled++
+			n.duplicates++
 		}
 		seen[e.Key] = e.Key != ""
 	}
 	n.turns += len(res.Turns)
-	assert.Equal(t, undisturbed(t, id), transcript(res), "debate %s", id)
+	assert.Equal(t, runInMemory(t, id), transcript(res), "debate %s", id)
 	return entries
 }
 
 // replica is a store of one debate, so that reading it changes nothing.
-func replica(t *testing.T, head store.Head, entries []store.Entry) store.Store {
+func replica(t *testing.T, head store.Status, entries []store.Entry) store.Store {
 	s := store.Memory()
 	head.Seq = int64(len(entries))
-	require.NoError(t, s.Commit(t.Context(), store.Change{ID: head.ID, Entries: entries, Head: head}))
+	require.NoError(t, s.Commit(t.Context(), store.Change{ID: head.ID, Entries: entries, Status: head}))
 	return s
 }
 
@@ -98,9 +98,9 @@ func encode(t *testing.T, v any) string {
 	return string(b)
 }
 
-// undisturbed is what a debate says that nobody kills.
-func undisturbed(t *testing.T, id string) string {
-	d, err := debate.New(t.Context(), New(id), debate.Options{Providers: map[string]providers.Provider{"m": Speaker(0)}})
+// runInMemory is what a debate says that nobody kills.
+func runInMemory(t *testing.T, id string) string {
+	d, err := debate.New(t.Context(), NewConfig(id), debate.Options{Providers: map[string]providers.Provider{"m": DigestModel(0)}})
 	require.NoError(t, err)
 	for _, err := range d.Run(t.Context()) {
 		require.NoError(t, err)
@@ -119,40 +119,40 @@ func transcript(r *debate.Result) string {
 	return b.String()
 }
 
-// count goes through the ledger: the calls of each step's actor, and how many of them may have been made in vain, since
+// countCalls goes through the ledger: the calls of each step's actor, and how many of them may have been made in vain, since
 // their process was killed, or the database was away, before their turn was acknowledged.
-func (n *tally) count(t *testing.T, lines []line) (calls, allowed map[step]int) {
-	calls, allowed = map[step]int{}, map[step]int{}
-	flying := map[int]map[step]bool{} // by run
+func (n *trialResult) countCalls(t *testing.T, lines []ledgerLine) (calls, allowed map[actorOfDebate]int) {
+	calls, allowed = map[actorOfDebate]int{}, map[actorOfDebate]int{}
+	flying := map[int]map[actorOfDebate]bool{} // by run
 	land := func(run int) {
 		for s := range flying[run] {
 			allowed[s]++
-			n.flying++
+			n.inFlight++
 		}
 		delete(flying, run)
 	}
 	for _, l := range lines {
 		if flying[l.run] == nil {
-			flying[l.run] = map[step]bool{}
+			flying[l.run] = map[actorOfDebate]bool{}
 		}
 		switch {
-		case l.word == "call":
-			s := step{l.args[0], l.args[1]}
+		case l.kind == "call":
+			s := actorOfDebate{l.args[0], l.args[1]}
 			assert.False(t, flying[l.run][s], "run %d called %s of debate %s again while it did before", l.run, s.actor, s.debate)
 			n.calls++
 			calls[s]++
 			flying[l.run][s] = true
 		case l.key() != "":
-			delete(flying[l.run], step{l.args[0], l.actor()})
-		case l.word == "dead":
+			delete(flying[l.run], actorOfDebate{l.args[0], l.actor()})
+		case l.kind == "dead":
 			if l.args[1] == "true" {
 				n.kills[l.args[0]]++
 			} else {
-				n.idle++
+				n.missedKills++
 			}
 			land(l.run)
-		case l.word == "down", l.word == "up":
-			if l.word == "up" {
+		case l.kind == "down", l.kind == "up":
+			if l.kind == "up" {
 				n.restarts++
 			}
 			for run := range flying {
@@ -163,10 +163,10 @@ func (n *tally) count(t *testing.T, lines []line) (calls, allowed map[step]int) 
 	return calls, allowed
 }
 
-// check finds acknowledged entries that are not stored.
-func (n *tally) check(t *testing.T, lines []line, stored map[string][]store.Entry) {
+// checkAcknowledged finds acknowledged entries that are not stored.
+func (n *trialResult) checkAcknowledged(t *testing.T, lines []ledgerLine, stored map[string][]store.Entry) {
 	for _, l := range lines {
-		if l.word != "ack" {
+		if l.kind != "ack" {
 			continue
 		}
 		n.acked++
@@ -174,14 +174,14 @@ func (n *tally) check(t *testing.T, lines []line, stored map[string][]store.Entr
 		_, err := fmt.Sscan(l.args[1], &seq)
 		require.NoError(t, err)
 		if entries := stored[l.args[0]]; seq > len(entries) || entries[seq-1].Key != l.key() {
-			n.lost++
+			n.lostEntries++
 			t.Errorf("entry %d of debate %s, %q, was acknowledged and is lost", seq, l.args[0], l.key())
 		}
 	}
 }
 
 // String is the trial in numbers.
-func (n *tally) String() string {
+func (n *trialResult) String() string {
 	var b strings.Builder
 	total := 0
 	points := make([]string, 0, len(n.kills))
@@ -190,9 +190,9 @@ func (n *tally) String() string {
 		total += k
 	}
 	slices.Sort(points)
-	fmt.Fprintf(&b, "%d effective kills: %s; %d more hit no step; %d restarts of the database\n", total, strings.Join(points, ", "), n.idle, n.restarts)
+	fmt.Fprintf(&b, "%d effective kills: %s; %d more hit no step; %d restarts of the database\n", total, strings.Join(points, ", "), n.missedKills, n.restarts)
 	fmt.Fprintf(&b, "%d debates, all ended; %d turns; %d entries acknowledged, %d lost; %d turns doubled; %d heads wrong\n",
-		n.debates, n.turns, n.acked, n.lost, n.doubled, n.mismatched)
-	fmt.Fprintf(&b, "%d calls: %d more than turns, for %d that were in flight at a kill", n.calls, n.calls-n.turns, n.flying)
+		n.debates, n.turns, n.acked, n.lostEntries, n.duplicates, n.mismatched)
+	fmt.Fprintf(&b, "%d calls: %d more than turns, for %d that were in flight at a kill", n.calls, n.calls-n.turns, n.inFlight)
 	return b.String()
 }

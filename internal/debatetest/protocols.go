@@ -28,9 +28,9 @@ func (m Mesh) Phases(r *protocol.Record) []protocol.Phase {
 	propose := protocol.Phase{Name: "propose", Parallel: true}
 	critique := protocol.Phase{Name: "critique", Parallel: true}
 	refine := protocol.Phase{Name: "refine", Parallel: true}
-	for _, a := range r.Seats {
+	for _, a := range r.Participants {
 		propose.Steps = append(propose.Steps, Step(a.Name, "", nil))
-		for _, b := range r.Seats {
+		for _, b := range r.Participants {
 			if a.Name != b.Name {
 				critique.Steps = append(critique.Steps, Step(a.Name, b.Name, own(r.Cursor.Round, "propose", b.Name)))
 			}
@@ -41,18 +41,18 @@ func (m Mesh) Phases(r *protocol.Record) []protocol.Phase {
 	for i := range m.Rounds { // each speaker is chosen by what the one before said
 		at := 0
 		if i > 0 {
-			last, ok := r.At(fmt.Sprintf("free-%d", i-1), r.Seats[0].Name, "")
-			for _, s := range r.Seats {
+			last, ok := r.FindCurrent(fmt.Sprintf("free-%d", i-1), r.Participants[0].Name, "")
+			for _, s := range r.Participants {
 				if !ok {
-					last, ok = r.At(fmt.Sprintf("free-%d", i-1), s.Name, "")
+					last, ok = r.FindCurrent(fmt.Sprintf("free-%d", i-1), s.Name, "")
 				}
 			}
 			if !ok {
 				return phases
 			}
-			at = int(last.Text[0]) % len(r.Seats)
+			at = int(last.Text[0]) % len(r.Participants)
 		}
-		phases = append(phases, protocol.Phase{Name: fmt.Sprintf("free-%d", i), Steps: []protocol.Step{Step(r.Seats[at].Name, "", nil)}})
+		phases = append(phases, protocol.Phase{Name: fmt.Sprintf("free-%d", i), Steps: []protocol.Step{Step(r.Participants[at].Name, "", nil)}})
 	}
 	return phases
 }
@@ -80,7 +80,7 @@ func (SummarizingPanel) Name() string { return "summed/1" }
 // Phases returns the panel's phases, apart from the conclusion.
 func (s SummarizingPanel) Phases(r *protocol.Record) []protocol.Phase {
 	if r.Cursor.Stage == transcript.Conclusion {
-		return []protocol.Phase{{Name: "sum", Steps: []protocol.Step{Step(protocol.Summarizing, "", nil)}}}
+		return []protocol.Phase{{Name: "sum", Steps: []protocol.Step{Step(protocol.Summarizer, "", nil)}}}
 	}
 	return s.Protocol.Phases(r)
 }

@@ -35,10 +35,10 @@ func Encode(t testing.TB, v any) string {
 func Assessment(goOn bool, names ...string) judge.Assessment {
 	a := judge.Assessment{ShouldContinue: goOn, Quality: 6, Reasoning: "because"}
 	for _, n := range names {
-		a.Participants = append(a.Participants, judge.Score{Name: n, Criteria: judge.Rubric(nil).Marks(6)})
+		a.Participants = append(a.Participants, judge.ParticipantAssessment{Name: n, Criteria: judge.Rubric(nil).UniformScores(6)})
 	}
 	return a
 }
 
 // AsksFor reports whether r asks for a structured reply of this kind, such as "verdict".
-func AsksFor(r providers.Request, what string) bool { return r.Reply == what+"/1" }
+func AsksFor(r providers.Request, what string) bool { return r.SchemaName == what+"/1" }

@@ -31,7 +31,7 @@ func (p embedded) Phases(r *protocol.Record) []protocol.Phase {
 	parts := max(1, (len(speeches(r, r.Cursor.Round))+batch-1)/batch)
 	last := protocol.Phase{Name: "embed", Parallel: parts > 1}
 	for i := range parts {
-		step := protocol.Step{Key: transcript.Key{Actor: protocol.Embedding}, Output: Contract.Name()}
+		step := protocol.Step{Key: transcript.Key{Actor: protocol.Embedder}, Contract: Contract.Name()}
 		if i > 0 {
 			step.Target = fmt.Sprintf("part %d", i+1)
 		}
@@ -52,8 +52,8 @@ type vectors struct {
 // Text says how many there are.
 func (v *vectors) Text() string { return fmt.Sprintf("%d vectors", len(v.Vectors)) }
 
-// Fallback has none, so that nothing is found.
-func (v *vectors) Fallback([]string) { v.Vectors = []string{} }
+// Default has none, so that nothing is found.
+func (v *vectors) Default([]string) { v.Vectors = []string{} }
 
 // Part returns the speeches of a round that the step with the given order embeds.
 func Part(r *protocol.Record, round, order int) []transcript.Turn {
@@ -64,7 +64,7 @@ func Part(r *protocol.Record, round, order int) []transcript.Turn {
 // Vectors returns the vectors of a round's speeches, as far as an embedder has made them.
 func Vectors(r *protocol.Record, round int) (list []detect.Vector) {
 	for _, t := range turns(r, round) {
-		if t.Kind != transcript.Vectors {
+		if t.Kind != transcript.Embeddings {
 			continue
 		}
 		part := Part(r, round, t.Order)
@@ -80,7 +80,7 @@ func Vectors(r *protocol.Record, round int) (list []detect.Vector) {
 }
 
 func turns(r *protocol.Record, round int) []transcript.Turn {
-	list := r.Since(round)
+	list := r.TurnsFrom(round)
 	if end := slices.IndexFunc(list, func(t transcript.Turn) bool { return t.Round > round }); end >= 0 {
 		list = list[:end]
 	}

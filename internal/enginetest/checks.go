@@ -6,23 +6,23 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// frugal checks that a process called no step twice, and none that stood when it began.
-func (s *scene) frugal(p *process, stood []transcript.Turn) {
+// requireNoRepeatedCalls checks that a process called no step twice, and none that stood when it began.
+func (s *env) requireNoRepeatedCalls(p *process, stood []transcript.Turn) {
 	s.Helper()
 	seen := map[string]bool{}
-	for _, step := range answered(stood) {
+	for _, step := range turnDigests(stood) {
 		seen[step] = true
 	}
-	for _, step := range p.model.steps() {
+	for _, step := range p.model.requestDigests() {
 		require.False(s, seen[step], "a step is called again")
 		seen[step] = true
 	}
 }
 
-// sound checks that a journal has no gap, and each turn once and under its key.
-func (s *scene) sound(id string) {
+// requireJournalValid checks that a journal has no gap, and each turn once and under its key.
+func (s *env) requireJournalValid(id string) {
 	s.Helper()
-	head, entries, err := s.place.Open(s).Load(s.ctx, id, 0)
+	head, entries, err := s.backend.Open(s).Load(s.ctx, id, 0)
 	require.NoError(s, err)
 	require.Len(s, entries, int(head.Seq))
 	var keys []string
@@ -32,5 +32,5 @@ func (s *scene) sound(id string) {
 			keys = append(keys, e.Key)
 		}
 	}
-	require.ElementsMatch(s, s.keys(s.elsewhere(id)), keys)
+	require.ElementsMatch(s, s.turnKeys(s.openInNewProcess(id)), keys)
 }

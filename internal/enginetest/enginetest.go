@@ -14,10 +14,10 @@ import (
 // Run tests debates over a store in places that empty gives, a new one for each test. What only damage can show is
 // skipped where nothing can damage a place. A database is slow, so over one that can be damaged some tests take fewer
 // moments of a debate than in memory, unless DEBATE_KILLS_EACH is set.
-func Run(t *testing.T, empty func(t testing.TB) storetest.Place) {
-	for _, tests := range []map[string]func(*scene){recovery, control, keeping, damage, following} {
+func Run(t *testing.T, empty func(t testing.TB) storetest.Backend) {
+	for _, tests := range []map[string]func(*env){recoveryTests, controlTests, persistenceTests, corruptionTests, watchTests} {
 		for name, test := range tests {
-			t.Run(name, func(t *testing.T) { test(set(t, empty(t))) })
+			t.Run(name, func(t *testing.T) { test(newEnv(t, empty(t))) })
 		}
 	}
 }

@@ -10,20 +10,20 @@ import (
 
 var errDisk = errors.New("the disk is full")
 
-// failing is a store whose nth commit fails, before or after it took effect.
-type failing struct {
+// failingStore is a store whose nth commit fails, before or after it took effect.
+type failingStore struct {
 	store.Store
-	nth     int64
-	after   bool
-	commits atomic.Int64
+	failAt      int64
+	afterCommit bool
+	commits     atomic.Int64
 }
 
 // Commit implements store.Store.
-func (f *failing) Commit(ctx context.Context, c store.Change) error {
-	if f.commits.Add(1) != f.nth {
+func (f *failingStore) Commit(ctx context.Context, c store.Change) error {
+	if f.commits.Add(1) != f.failAt {
 		return f.Store.Commit(ctx, c)
 	}
-	if f.after {
+	if f.afterCommit {
 		if err := f.Store.Commit(ctx, c); err != nil {
 			return err
 		}

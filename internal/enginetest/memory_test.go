@@ -9,22 +9,22 @@ import (
 )
 
 func TestEachPresetSurvivesItsProcess(t *testing.T) {
-	enginetest.Presets(t, func(testing.TB) storetest.Place {
+	enginetest.Presets(t, func(testing.TB) storetest.Backend {
 		m := store.Memory()
-		return storetest.Place{Open: func(testing.TB) store.Store { return m }}
+		return storetest.Backend{Open: func(testing.TB) store.Store { return m }}
 	})
 }
 
 func TestDebatesSurviveTheirProcess(t *testing.T) {
-	enginetest.Run(t, func(testing.TB) storetest.Place {
+	enginetest.Run(t, func(testing.TB) storetest.Backend {
 		m := store.Memory()
-		return storetest.Place{Open: func(testing.TB) store.Store { return m }}
+		return storetest.Backend{Open: func(testing.TB) store.Store { return m }}
 	})
 }
 
 func TestDebatesSurviveOverAStoreThatIsAskedForNews(t *testing.T) {
-	enginetest.Run(t, func(testing.TB) storetest.Place {
+	enginetest.Run(t, func(testing.TB) storetest.Backend {
 		m := store.Memory()
-		return storetest.Place{Open: func(testing.TB) store.Store { return struct{ store.Store }{m} }} // no Watcher
+		return storetest.Backend{Open: func(testing.TB) store.Store { return struct{ store.Store }{m} }} // no Watcher
 	})
 }

@@ -19,7 +19,7 @@ import (
 // model answers each prompt with its digest: what a prompt shows decides all that is said from then on, and no two steps
 // of a debate get the same answer.
 type model struct {
-	hold  func(context.Context, providers.Request) error              // comes before each answer; nil: nothing does
+	hook  func(context.Context, providers.Request) error              // comes before each answer; nil: nothing does
 	alter func(providers.Request, scripted.Reply, int) scripted.Reply // of the nth call; nil: nothing changes
 
 	mu    sync.Mutex
@@ -32,8 +32,8 @@ func (m *model) Generate(ctx context.Context, r providers.Request) (providers.Re
 	m.calls = append(m.calls, r)
 	n := len(m.calls)
 	m.mu.Unlock()
-	if m.hold != nil {
-		if err := m.hold(ctx, r); err != nil {
+	if m.hook != nil {
+		if err := m.hook(ctx, r); err != nil {
 			return providers.Response{}, err
 		}
 	}
@@ -49,16 +49,16 @@ func (m *model) Generate(ctx context.Context, r providers.Request) (providers.Re
 	return p.Generate(ctx, r)
 }
 
-// heard are the requests until now.
-func (m *model) heard() []providers.Request {
+// requests are the requests until now.
+func (m *model) requests() []providers.Request {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return slices.Clone(m.calls)
 }
 
-// steps are the digests of the requests until now.
-func (m *model) steps() (list []string) {
-	for _, r := range m.heard() {
+// requestDigests are the digests of the requests until now.
+func (m *model) requestDigests() (list []string) {
+	for _, r := range m.requests() {
 		list = append(list, digest(r))
 	}
 	return list
@@ -74,8 +74,8 @@ func digest(r providers.Request) string {
 
 var digests = regexp.MustCompile("[0-9a-f]{16}")
 
-// answered are the digests of the prompts that led to turns.
-func answered(turns []transcript.Turn) (list []string) {
+// turnDigests are the digests of the prompts that led to turns.
+func turnDigests(turns []transcript.Turn) (list []string) {
 	for _, t := range turns {
 		list = append(list, digests.FindString(t.Text))
 	}
@@ -84,12 +84,12 @@ func answered(turns []transcript.Turn) (list []string) {
 
 func answer(r providers.Request) (string, error) {
 	var v any
-	switch r.Reply {
+	switch r.SchemaName {
 	case "":
 		return digest(r), nil
 	case judge.AssessmentContract.Name():
 		v = judge.Assessment{
-			Participants: []judge.Score{{Name: "A", Criteria: judge.Rubric(nil).Marks(6)}, {Name: "B", Criteria: judge.Rubric(nil).Marks(5)}}, Reasoning: digest(r), Quality: 6, ShouldContinue: true,
+			Participants: []judge.ParticipantAssessment{{Name: "A", Criteria: judge.Rubric(nil).UniformScores(6)}, {Name: "B", Criteria: judge.Rubric(nil).UniformScores(5)}}, Reasoning: digest(r), Quality: 6, ShouldContinue: true,
 		}
 	default:
 		v = judge.Verdict{Summary: digest(r), Quality: 50}
@@ -98,35 +98,35 @@ func answer(r providers.Request) (string, error) {
 	return string(b), err
 }
 
-// refusesB holds a model whose key is refused when B is to speak.
-func refusesB(_ context.Context, r providers.Request) error {
-	if of("B", r) {
+// failAuthenticationOfB holds a model whose key is refused when B is to speak.
+func failAuthenticationOfB(_ context.Context, r providers.Request) error {
+	if isCallOf("B", r) {
 		return &providers.Error{Kind: providers.Authentication, Err: errors.New("the key has expired")}
 	}
 	return nil
 }
 
-// of says whose step a request is for.
-func of(who string, r providers.Request) bool { return r.Model == "model-"+who }
+// isCallOf says whose step a request is for.
+func isCallOf(who string, r providers.Request) bool { return r.Model == "model-"+who }
 
 // gate holds calls until it is opened or they are cut.
 type gate struct {
-	who     string        // whose calls are held
+	actor   string        // whose calls are held
 	arrived chan struct{} // gets a word of each
 	opened  chan struct{}
 	cut     chan error // gets the cause of each that was cut
 }
 
-// shut is a gate for one participant, or a panel's two where who is empty.
-func shut(who string) *gate {
-	return &gate{who: who, arrived: make(chan struct{}, 8), opened: make(chan struct{}), cut: make(chan error, 8)}
+// newGate is a gate for one participant, or a panel's two where who is empty.
+func newGate(who string) *gate {
+	return &gate{actor: who, arrived: make(chan struct{}, 8), opened: make(chan struct{}), cut: make(chan error, 8)}
 }
 
-func (g *gate) free() { close(g.opened) }
+func (g *gate) release() { close(g.opened) }
 
 // hold is a model's.
 func (g *gate) hold(ctx context.Context, r providers.Request) error {
-	if r.Reply != "" || g.who != "" && !of(g.who, r) {
+	if r.SchemaName != "" || g.actor != "" && !isCallOf(g.actor, r) {
 		return nil
 	}
 	g.arrived <- struct{}{}
@@ -135,6 +135,6 @@ func (g *gate) hold(ctx context.Context, r providers.Request) error {
 		return nil
 	case <-ctx.Done():
 		g.cut <- context.Cause(ctx)
-		return providers.Ended(ctx, providers.Response{})
+		return providers.ContextError(ctx, providers.Response{})
 	}
 }

@@ -29,20 +29,20 @@ import (
 // one that nothing disturbed: each turn with its order, text and data, the findings, the answer and the ending. No step is
 // called twice, and none that stood. The places are those of Run. Where Run takes fewer moments, Presets does so too, but
 // a debate with a process for each event still goes through all of them.
-func Presets(t *testing.T, empty func(t testing.TB) storetest.Place) {
+func Presets(t *testing.T, empty func(t testing.TB) storetest.Backend) {
 	for name, cfg := range presets() {
 		t.Run(name, func(t *testing.T) {
 			place := empty(t)
-			want := set(t, place).rehearsed(cfg)
+			want := newEnv(t, place).runPresetInMemory(cfg)
 			step := 1
-			if !set(t, place).thorough() {
+			if !newEnv(t, place).everyMoment() {
 				step = 8
 			}
 			for n := step; n <= want.events; n += step {
-				t.Run(fmt.Sprint("event ", n), func(t *testing.T) { set(t, place).presetBrokenOff(n, cfg, want.text) })
+				t.Run(fmt.Sprint("event ", n), func(t *testing.T) { newEnv(t, place).presetInterrupted(n, cfg, want.text) })
 			}
-			t.Run("a process for each event", func(t *testing.T) { set(t, place).presetHandedOn(cfg, want.text) })
-			t.Run("a pause after each turn", func(t *testing.T) { set(t, place).presetPaused(cfg) })
+			t.Run("a process for each event", func(t *testing.T) { newEnv(t, place).presetProcessPerEvent(cfg, want.text) })
+			t.Run("a pause after each turn", func(t *testing.T) { newEnv(t, place).presetPaused(cfg) })
 		})
 	}
 }
@@ -50,25 +50,25 @@ func Presets(t *testing.T, empty func(t testing.TB) storetest.Place) {
 // presets are debates that have all steps that a preset can have.
 func presets() map[string]debate.Config {
 	refining := refine.Protocol{
-		Summary: refine.Limit{Above: 60}, Summaries: map[string]refine.Limit{"B": {Off: true}}, Final: refine.Limit{Above: 100},
+		SummaryPolicy: refine.SummaryPolicy{Threshold: 60}, AgentSummaryPolicies: map[string]refine.SummaryPolicy{"B": {Disabled: true}}, FinalSummaryPolicy: refine.SummaryPolicy{Threshold: 100},
 	}
-	all := panel.Protocol{Mode: panel.Simultaneous, Personas: panel.Binary, Bench: judge.Bench{Swap: true}}
+	all := panel.Protocol{Mode: panel.Simultaneous, Personas: panel.Binary, Jury: judge.Jury{Swap: true}}
 	scores := map[string]float64{"problem": 7, "solution": 5, "market": 6}
 	return map[string]debate.Config{
-		"panel":            among(all, 2, "A", "B", "C"),
-		"proposer-skeptic": among(skeptic.Protocol{}, 3, "A", "B"),
-		"critique-refine":  among(refining, 2, "A", "B", "C"),
-		"arbitration":      among(arbitration.Protocol{Scores: scores}, 3, "A", "B"),
-		"pro-con":          among(procon.Protocol{}, 3, "A", "B"),
-		"vote":             among(vote.Protocol{Decision: vote.Judge, Topology: vote.Ring}, 2, "A", "B", "C", "D"),
+		"panel":            presetConfig(all, 2, "A", "B", "C"),
+		"proposer-skeptic": presetConfig(skeptic.Protocol{}, 3, "A", "B"),
+		"critique-refine":  presetConfig(refining, 2, "A", "B", "C"),
+		"arbitration":      presetConfig(arbitration.Protocol{Scores: scores}, 3, "A", "B"),
+		"pro-con":          presetConfig(procon.Protocol{}, 3, "A", "B"),
+		"vote":             presetConfig(vote.Protocol{Decision: vote.Judge, Topology: vote.Ring}, 2, "A", "B", "C", "D"),
 
-		"panel with summaries in its window": summed(among(panel.Protocol{}, 3, "A", "B")),
-		"panel with vectors":                 measured(among(panel.Protocol{}, 2, "A", "B")),
+		"panel with summaries in its window": withSummaries(presetConfig(panel.Protocol{}, 3, "A", "B")),
+		"panel with vectors":                 withEmbedder(presetConfig(panel.Protocol{}, 2, "A", "B")),
 	}
 }
 
-// summed gives the participants a window that soon needs summaries.
-func summed(c debate.Config) debate.Config {
+// withSummaries gives the participants a window that soon needs summaries.
+func withSummaries(c debate.Config) debate.Config {
 	c.History, c.Limits.StepTokens, c.Limits.JudgeTokens = window.Policy{Manager: window.Summarize}, 500, 500
 	for i := range c.Participants {
 		c.Participants[i].Window = 4000
@@ -76,15 +76,15 @@ func summed(c debate.Config) debate.Config {
 	return c
 }
 
-// measured has vectors made of each round.
-func measured(c debate.Config) debate.Config {
+// withEmbedder has vectors made of each round.
+func withEmbedder(c debate.Config) debate.Config {
 	c.Embedder.Provider = "m"
-	c.Watch = []detect.Rule{{Sign: detect.Repetitive, By: "vectors", Use: detect.Advise}, {Sign: detect.Drifting}}
+	c.Detect = []detect.Rule{{Signal: detect.Repetitive, Method: "vectors", Effect: detect.Advise}, {Signal: detect.Drifting}}
 	return c
 }
 
-// among is a debate of participants, judged by J and K.
-func among(p protocol.Protocol, rounds int, names ...string) debate.Config {
+// presetConfig is a debate of participants, judged by J and K.
+func presetConfig(p protocol.Protocol, rounds int, names ...string) debate.Config {
 	c := debate.Config{
 		ID: "d", Topic: "Ban cars?", Protocol: p, Limits: debate.Limits{MinRounds: 1, MaxRounds: rounds},
 		Judges: []debate.Participant{{Name: "J"}, {Name: "K"}}, Retriever: debate.Participant{Provider: "m"},
@@ -95,9 +95,9 @@ func among(p protocol.Protocol, rounds int, names ...string) debate.Config {
 	return c
 }
 
-// actors makes a process play everyone in a debate: what each says is decided by all that its prompt shows. Speeches are
+// presetModel makes a process play everyone in a debate: what each says is decided by all that its prompt shows. Speeches are
 // long where the window is small.
-func actors(cfg debate.Config) func(*debate.Options) {
+func presetModel(cfg debate.Config) func(*debate.Options) {
 	return func(o *debate.Options) {
 		m := o.Providers["m"].(*model)
 		m.alter = func(r providers.Request, reply scripted.Reply, _ int) scripted.Reply {
@@ -107,7 +107,7 @@ func actors(cfg debate.Config) func(*debate.Options) {
 			}
 			words := digest(r)
 			pick, _ := strconv.ParseUint(words, 16, 64) // it always is one
-			if cfg.History.Manager != "" && r.Reply == "" {
+			if cfg.History.Manager != "" && r.SchemaName == "" {
 				words = fmt.Sprintf("%01200s", words)
 			}
 			reply.Text = Reply(r, names, words, pick)
@@ -116,17 +116,17 @@ func actors(cfg debate.Config) func(*debate.Options) {
 	}
 }
 
-// rehearsed is what becomes of a preset that one process runs in memory.
-func (s *scene) rehearsed(cfg debate.Config) (r rehearsal) {
+// runPresetInMemory is what becomes of a preset that one process runs in memory.
+func (s *env) runPresetInMemory(cfg debate.Config) (r reference) {
 	s.Helper()
-	d := s.create(s.over(nil, actors(cfg)), cfg)
-	r.events = len(durable(s.finish(d)))
-	r.text = s.everything(d)
+	d := s.create(s.newProcessOver(nil, presetModel(cfg)), cfg)
+	r.events = len(durable(s.runToEnd(d)))
+	r.text = s.formatOutcome(d)
 	return r
 }
 
-// everything is what a debate came to, but for what depends on time.
-func (s *scene) everything(d *debate.Debate) (text string) {
+// formatOutcome is what a debate came to, but for what depends on time.
+func (s *env) formatOutcome(d *debate.Debate) (text string) {
 	s.Helper()
 	r := s.result(d)
 	for _, t := range r.Turns {
@@ -138,43 +138,43 @@ func (s *scene) everything(d *debate.Debate) (text string) {
 	return text + fmt.Sprintln(r.State, r.Ending, r.Answer.Text, string(findings))
 }
 
-func (s *scene) presetBrokenOff(n int, cfg debate.Config, want string) {
-	first, second := s.process(actors(cfg)), s.process(actors(cfg))
-	require.True(s, s.breakOff(s.create(first, cfg), n))
+func (s *env) presetInterrupted(n int, cfg debate.Config, want string) {
+	first, second := s.newProcess(presetModel(cfg)), s.newProcess(presetModel(cfg))
+	require.True(s, s.runUntilEvent(s.create(first, cfg), n))
 	d := s.open(second, cfg.ID)
 	stood := len(s.result(d).Turns)
-	s.finish(d)
-	require.Equal(s, want, s.everything(d))
-	require.Len(s, second.model.heard(), len(s.result(d).Turns)-stood, "what is missing is called, once")
+	s.runToEnd(d)
+	require.Equal(s, want, s.formatOutcome(d))
+	require.Len(s, second.model.requests(), len(s.result(d).Turns)-stood, "what is missing is called, once")
 	require.NoError(s, first.Delete(s.ctx, cfg.ID))
 }
 
 // presetPaused pauses a debate after each turn: neither the keys nor what prompts show depend on the entries between.
-func (s *scene) presetPaused(cfg debate.Config) {
+func (s *env) presetPaused(cfg debate.Config) {
 	cfg.ID += "-paused"
-	want := s.rehearsed(cfg).text // of the same id, since judges' labels depend on it
-	d := s.create(s.process(actors(cfg)), cfg)
-	for !s.head(d).State.Final() {
+	want := s.runPresetInMemory(cfg).text // of the same id, since judges' labels depend on it
+	d := s.create(s.newProcess(presetModel(cfg)), cfg)
+	for !s.status(d).State.Final() {
 		for ev, err := range d.Run(s.ctx) {
 			require.NoError(s, err)
-			if _, turn := ev.(debate.TurnDone); turn && s.head(d).State.Active() {
+			if _, turn := ev.(debate.TurnDone); turn && s.status(d).State.Active() {
 				require.NoError(s, d.Pause(s.ctx))
 			}
 		}
-		if s.head(d).State == fsm.Paused {
+		if s.status(d).State == fsm.Paused {
 			require.NoError(s, d.Resume(s.ctx))
 		}
 	}
-	require.Equal(s, want, s.everything(d))
-	require.NoError(s, s.process().Delete(s.ctx, cfg.ID))
+	require.Equal(s, want, s.formatOutcome(d))
+	require.NoError(s, s.newProcess().Delete(s.ctx, cfg.ID))
 }
 
-func (s *scene) presetHandedOn(cfg debate.Config, want string) {
-	d := s.create(s.process(actors(cfg)), cfg)
-	for !s.head(d).State.Final() {
-		d = s.open(s.process(actors(cfg)), cfg.ID)
-		s.breakOff(d, 1)
+func (s *env) presetProcessPerEvent(cfg debate.Config, want string) {
+	d := s.create(s.newProcess(presetModel(cfg)), cfg)
+	for !s.status(d).State.Final() {
+		d = s.open(s.newProcess(presetModel(cfg)), cfg.ID)
+		s.runUntilEvent(d, 1)
 	}
-	require.Equal(s, want, s.everything(s.open(s.process(), cfg.ID)))
-	s.sound(cfg.ID)
+	require.Equal(s, want, s.formatOutcome(s.open(s.newProcess(), cfg.ID)))
+	s.requireJournalValid(cfg.ID)
 }

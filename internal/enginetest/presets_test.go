@@ -26,8 +26,8 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// company is a debate of participants with these names before so many judges; one model plays all.
-func company(p protocol.Protocol, judges int, limits debate.Limits, names ...string) debate.Config {
+// configOf is a debate of participants with these names before so many judges; one model plays all.
+func configOf(p protocol.Protocol, judges int, limits debate.Limits, names ...string) debate.Config {
 	c := debate.Config{ID: "d", Topic: "Ban cars?", Protocol: p, Limits: limits}
 	for _, name := range names {
 		c.Participants = append(c.Participants, debate.Participant{Name: name, Position: "What " + name + " holds", Provider: "m"})
@@ -38,8 +38,8 @@ func company(p protocol.Protocol, judges int, limits debate.Limits, names ...str
 	return c
 }
 
-// playing is a model that gives what each step wants; alter may change the nth reply.
-func playing(names []string, alter func(n int, r providers.Request, reply *scripted.Reply)) providers.Provider {
+// scriptedModel is a model that gives what each step wants; alter may change the nth reply.
+func scriptedModel(names []string, alter func(n int, r providers.Request, reply *scripted.Reply)) providers.Provider {
 	var mu sync.Mutex
 	calls := 0
 	return &scripted.Provider{Func: func(r providers.Request) scripted.Reply {
@@ -53,7 +53,7 @@ func playing(names []string, alter func(n int, r providers.Request, reply *scrip
 	}}
 }
 
-func played(t *testing.T, c debate.Config, model providers.Provider) *debate.Debate {
+func runWith(t *testing.T, c debate.Config, model providers.Provider) *debate.Debate {
 	t.Helper()
 	d, err := debate.New(t.Context(), c, debate.Options{Providers: map[string]providers.Provider{"m": model}})
 	require.NoError(t, err)
@@ -63,24 +63,24 @@ func played(t *testing.T, c debate.Config, model providers.Provider) *debate.Deb
 // The default budget holds all rounds of each preset, with each reply at its cap.
 func TestNoPresetSpendsItsDefaultBudgetByArithmetic(t *testing.T) {
 	eight := strings.Split("A B C D E F G H", " ")
-	sums := refine.Protocol{Summary: refine.Limit{Above: 10}, Final: refine.Limit{Above: 10}}
+	sums := refine.Protocol{SummaryPolicy: refine.SummaryPolicy{Threshold: 10}, FinalSummaryPolicy: refine.SummaryPolicy{Threshold: 10}}
 	scores := map[string]float64{"problem": 7, "solution": 5, "market": 6}
 	for name, c := range map[string]debate.Config{
-		"panel":                       company(panel.Protocol{Format: panel.RoundLimited, Personas: panel.Binary, Bench: judge.Bench{Swap: true}}, 3, debate.Limits{}, eight[:4]...),
-		"skeptic":                     company(skeptic.Protocol{}, 1, debate.Limits{}, "A", "B"),
-		"refine":                      company(refine.Protocol{}, 1, debate.Limits{}, "A", "B"),
-		"refine, all summed up":       company(sums, 1, debate.Limits{}, eight...),
-		"refine, short steps":         company(sums, 1, debate.Limits{StepTokens: 100}, "A", "B"),
-		"refine of 8, short steps":    company(sums, 1, debate.Limits{StepTokens: 100}, eight...),
-		"refine, longer, short steps": company(refine.Protocol{}, 1, debate.Limits{StepTokens: 300, MaxRounds: 8}, eight[:3]...),
-		"arbitration":                 company(arbitration.Protocol{Scores: scores}, 1, debate.Limits{}, "A", "B"),
-		"pro-con":                     company(procon.Protocol{}, 1, debate.Limits{}, "A", "B"),
-		"pro-con, longer":             company(procon.Protocol{}, 1, debate.Limits{MaxRounds: 10}, "A", "B"),
-		"vote":                        company(vote.Protocol{Decision: vote.Judge}, 1, debate.Limits{}, eight...),
+		"panel":                       configOf(panel.Protocol{Format: panel.RoundLimited, Personas: panel.Binary, Jury: judge.Jury{Swap: true}}, 3, debate.Limits{}, eight[:4]...),
+		"skeptic":                     configOf(skeptic.Protocol{}, 1, debate.Limits{}, "A", "B"),
+		"refine":                      configOf(refine.Protocol{}, 1, debate.Limits{}, "A", "B"),
+		"refine, all summed up":       configOf(sums, 1, debate.Limits{}, eight...),
+		"refine, short steps":         configOf(sums, 1, debate.Limits{StepTokens: 100}, "A", "B"),
+		"refine of 8, short steps":    configOf(sums, 1, debate.Limits{StepTokens: 100}, eight...),
+		"refine, longer, short steps": configOf(refine.Protocol{}, 1, debate.Limits{StepTokens: 300, MaxRounds: 8}, eight[:3]...),
+		"arbitration":                 configOf(arbitration.Protocol{Scores: scores}, 1, debate.Limits{}, "A", "B"),
+		"pro-con":                     configOf(procon.Protocol{}, 1, debate.Limits{}, "A", "B"),
+		"pro-con, longer":             configOf(procon.Protocol{}, 1, debate.Limits{MaxRounds: 10}, "A", "B"),
+		"vote":                        configOf(vote.Protocol{Decision: vote.Judge}, 1, debate.Limits{}, eight...),
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := played(t, c, playing(eight[:len(c.Participants)], func(_ int, r providers.Request, reply *scripted.Reply) {
-				if r.Reply == "" {
+			d := runWith(t, c, scriptedModel(eight[:len(c.Participants)], func(_ int, r providers.Request, reply *scripted.Reply) {
+				if r.SchemaName == "" {
 					reply.Text = strings.Repeat("long words ", 60)
 				}
 				reply.Usage = transcript.Usage{Input: 10, Output: r.MaxTokens}
@@ -96,7 +96,7 @@ func TestNoPresetSpendsItsDefaultBudgetByArithmetic(t *testing.T) {
 func TestATraceStoppedEarlyWhereTheDebateDid(t *testing.T) {
 	const ready = "All good.\n```json\n{\"issues\": [], \"ready\": true, \"score\": 9}\n```"
 	names := []string{"A", "B"}
-	c := company(skeptic.Protocol{Templates: -1}, 1, debate.Limits{MinRounds: 1}, names...)
+	c := configOf(skeptic.Protocol{Templates: -1}, 1, debate.Limits{MinRounds: 1}, names...)
 	ended := func(t *testing.T, d *debate.Debate, want transcript.Outcome) {
 		r := debatetest.Result(t, d)
 		require.Equal(t, fsm.Completed, r.State)
@@ -106,7 +106,7 @@ func TestATraceStoppedEarlyWhereTheDebateDid(t *testing.T) {
 		require.Equal(t, want == transcript.EarlyStop, trace.StoppedEarly)
 	}
 	t.Run("by the critique", func(t *testing.T) {
-		d := played(t, c, playing(names, func(n int, _ providers.Request, reply *scripted.Reply) {
+		d := runWith(t, c, scriptedModel(names, func(n int, _ providers.Request, reply *scripted.Reply) {
 			if n == 2 {
 				reply.Text = ready
 			}
@@ -117,7 +117,7 @@ func TestATraceStoppedEarlyWhereTheDebateDid(t *testing.T) {
 	})
 	t.Run("by a person", func(t *testing.T) {
 		var d *debate.Debate
-		d = played(t, c, playing(names, func(n int, _ providers.Request, reply *scripted.Reply) {
+		d = runWith(t, c, scriptedModel(names, func(n int, _ providers.Request, reply *scripted.Reply) {
 			if n == 2 { // the critique is committed in the pause
 				reply.Text = ready
 				require.NoError(t, d.Pause(t.Context()))
@@ -133,7 +133,7 @@ func TestATraceStoppedEarlyWhereTheDebateDid(t *testing.T) {
 	})
 	t.Run("by the critique, before its limit was edited", func(t *testing.T) {
 		down := true
-		d := played(t, c, playing(names, func(n int, _ providers.Request, reply *scripted.Reply) {
+		d := runWith(t, c, scriptedModel(names, func(n int, _ providers.Request, reply *scripted.Reply) {
 			if n == 2 {
 				reply.Text = ready
 			} else if n > 2 && down { // there is no synthesis
@@ -155,8 +155,8 @@ func TestATraceStoppedEarlyWhereTheDebateDid(t *testing.T) {
 
 // One attempt that failed and was paid for does not end a debate of more rounds than are usual.
 func TestAFailedAttemptDoesNotEndALongerProCon(t *testing.T) {
-	c := company(procon.Protocol{}, 1, debate.Limits{MaxRounds: 10}, "A", "B")
-	d := played(t, c, playing([]string{"A", "B"}, func(n int, r providers.Request, reply *scripted.Reply) {
+	c := configOf(procon.Protocol{}, 1, debate.Limits{MaxRounds: 10}, "A", "B")
+	d := runWith(t, c, scriptedModel([]string{"A", "B"}, func(n int, r providers.Request, reply *scripted.Reply) {
 		if reply.Usage = (transcript.Usage{Input: 10, Output: r.MaxTokens}); n == 3 {
 			reply.Text = ""
 		}
@@ -169,9 +169,9 @@ func TestAFailedAttemptDoesNotEndALongerProCon(t *testing.T) {
 
 // Result.Verdict is the debate's, not a digest that the judge made for itself on the way.
 func TestADigestIsNoVerdict(t *testing.T) {
-	c := company(refine.Protocol{Final: refine.Limit{Above: 10}}, 1, debate.Limits{MaxRounds: 1}, "A", "B")
-	d := played(t, c, playing([]string{"A", "B"}, func(_ int, r providers.Request, reply *scripted.Reply) {
-		if r.Reply == refine.SolutionContract.Name() {
+	c := configOf(refine.Protocol{FinalSummaryPolicy: refine.SummaryPolicy{Threshold: 10}}, 1, debate.Limits{MaxRounds: 1}, "A", "B")
+	d := runWith(t, c, scriptedModel([]string{"A", "B"}, func(_ int, r providers.Request, reply *scripted.Reply) {
+		if r.SchemaName == refine.SolutionContract.Name() {
 			reply.Text = "I would rather not."
 		}
 	}))
@@ -179,14 +179,14 @@ func TestADigestIsNoVerdict(t *testing.T) {
 	require.NoError(t, err)
 	r := debatetest.Result(t, d)
 	require.NotNil(t, r.Verdict)
-	require.Equal(t, refine.SolutionContract.Name(), r.Verdict.Output)
+	require.Equal(t, refine.SolutionContract.Name(), r.Verdict.Contract)
 	require.Equal(t, r.Answer.Text, r.Verdict.Text)
 }
 
 // A rating can be given at any time, and is null until then.
 func TestARatingThatIsNotSetIsNull(t *testing.T) {
-	c := company(skeptic.Protocol{Templates: -1}, 1, debate.Limits{}, "A", "B")
-	d := played(t, c, playing([]string{"A", "B"}, func(int, providers.Request, *scripted.Reply) {}))
+	c := configOf(skeptic.Protocol{Templates: -1}, 1, debate.Limits{}, "A", "B")
+	d := runWith(t, c, scriptedModel([]string{"A", "B"}, func(int, providers.Request, *scripted.Reply) {}))
 	_, err := debatetest.Run(t, d)
 	require.NoError(t, err)
 	var trace map[string]any

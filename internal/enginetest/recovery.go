@@ -12,127 +12,127 @@ import (
 	"github.com/elenchus-go/debate/providers"
 )
 
-var recovery = map[string]func(*scene){
-	"a debate broken off after any event says what an undisturbed one says":    (*scene).brokenOff,
-	"a debate with a process for each event says what an undisturbed one says": (*scene).handedOn,
-	"a store that fails at any commit loses and doubles nothing":               (*scene).storeFails,
-	"a refused key leaves an error, from which Retry calls what is missing":    (*scene).keyRefused,
-	"two processes that run one debate at once say what one says":              (*scene).twoAtOnce,
+var recoveryTests = map[string]func(*env){
+	"a debate broken off after any event says what an undisturbed one says":    (*env).interruptedAnywhere,
+	"a debate with a process for each event says what an undisturbed one says": (*env).processPerEvent,
+	"a store that fails at any commit loses and doubles nothing":               (*env).commitFails,
+	"a refused key leaves an error, from which Retry calls what is missing":    (*env).authenticationFails,
+	"two processes that run one debate at once say what one says":              (*env).runTwice,
 }
 
-func (s *scene) brokenOff() {
-	s.each(func(s *scene, cfg debate.Config, want rehearsal) {
+func (s *env) interruptedAnywhere() {
+	s.forEachMode(func(s *env, cfg debate.Config, want reference) {
 		id := cfg.ID
 		for n := 1; n <= want.events; n++ {
 			cfg.ID = fmt.Sprint(id, n)
-			s.run(fmt.Sprint("event ", n), func(s *scene) { s.brokenOffAfter(n, cfg, s.undisturbed(cfg).text) })
+			s.runSubtest(fmt.Sprint("event ", n), func(s *env) { s.interruptedAfter(n, cfg, s.runInMemory(cfg).text) })
 		}
 	})
 }
 
-func (s *scene) brokenOffAfter(n int, cfg debate.Config, want string) {
-	first, second := s.process(), s.process()
-	require.True(s, s.breakOff(s.create(first, cfg), n))
+func (s *env) interruptedAfter(n int, cfg debate.Config, want string) {
+	first, second := s.newProcess(), s.newProcess()
+	require.True(s, s.runUntilEvent(s.create(first, cfg), n))
 	d := s.open(second, cfg.ID)
 	stood := s.result(d).Turns
-	s.finish(d)
+	s.runToEnd(d)
 	require.Equal(s, want, s.transcript(d))
-	s.frugal(first, nil)
-	s.frugal(second, stood)
+	s.requireNoRepeatedCalls(first, nil)
+	s.requireNoRepeatedCalls(second, stood)
 	if cfg.Protocol == modes["in sequence"] {
-		require.Equal(s, answered(s.result(d).Turns), append(first.model.steps(), second.model.steps()...), "each step is called once")
+		require.Equal(s, turnDigests(s.result(d).Turns), append(first.model.requestDigests(), second.model.requestDigests()...), "each step is called once")
 	}
 }
 
-func (s *scene) handedOn() {
-	s.each(func(s *scene, cfg debate.Config, want rehearsal) {
-		d := s.create(s.process(), cfg)
-		for !s.head(d).State.Final() {
-			p := s.process()
+func (s *env) processPerEvent() {
+	s.forEachMode(func(s *env, cfg debate.Config, want reference) {
+		d := s.create(s.newProcess(), cfg)
+		for !s.status(d).State.Final() {
+			p := s.newProcess()
 			d = s.open(p, cfg.ID)
 			stood := s.result(d).Turns
-			s.breakOff(d, 1)
-			s.frugal(p, stood)
+			s.runUntilEvent(d, 1)
+			s.requireNoRepeatedCalls(p, stood)
 		}
-		require.Equal(s, want.text, s.transcript(s.elsewhere(cfg.ID)))
+		require.Equal(s, want.text, s.transcript(s.openInNewProcess(cfg.ID)))
 	})
 }
 
-func (s *scene) storeFails() {
-	s.each(func(s *scene, cfg debate.Config, want rehearsal) {
+func (s *env) commitFails() {
+	s.forEachMode(func(s *env, cfg debate.Config, want reference) {
 		id, inSequence := cfg.ID, cfg.Protocol == modes["in sequence"]
 		for n := 1; n <= want.commits; n++ {
 			for when, after := range map[string]bool{"before": false, "after": true} {
-				if even := n%2 == 0; !s.thorough() && after == (even == inSequence) {
+				if even := n%2 == 0; !s.everyMoment() && after == (even == inSequence) {
 					continue // the other mode has it
 				}
 				cfg.ID = fmt.Sprint(id, n, when)
-				s.run(fmt.Sprint(when, " commit ", n), func(s *scene) {
-					s.create(s.process(), cfg)
-					o := s.drive(s.open(s.over(&failing{Store: s.place.Open(s), nth: int64(n), after: after}), cfg.ID))
+				s.runSubtest(fmt.Sprint(when, " commit ", n), func(s *env) {
+					s.create(s.newProcess(), cfg)
+					o := s.runDebate(s.open(s.newProcessOver(&failingStore{Store: s.backend.Open(s), failAt: int64(n), afterCommit: after}), cfg.ID))
 					require.ErrorIs(s, o.err, errDisk)
-					p := s.process()
+					p := s.newProcess()
 					d := s.open(p, cfg.ID)
 					stood := s.result(d).Turns
-					s.finish(d)
-					s.frugal(p, stood)
-					require.Equal(s, s.undisturbed(cfg).text, s.transcript(d))
-					s.sound(cfg.ID)
+					s.runToEnd(d)
+					s.requireNoRepeatedCalls(p, stood)
+					require.Equal(s, s.runInMemory(cfg).text, s.transcript(d))
+					s.requireJournalValid(cfg.ID)
 				})
 			}
 		}
 	})
 }
 
-func (s *scene) keyRefused() {
-	s.each(func(s *scene, cfg debate.Config, want rehearsal) {
-		first := s.process()
-		first.model.hold = refusesB
-		o := s.drive(s.create(first, cfg))
+func (s *env) authenticationFails() {
+	s.forEachMode(func(s *env, cfg debate.Config, want reference) {
+		first := s.newProcess()
+		first.model.hook = failAuthenticationOfB
+		o := s.runDebate(s.create(first, cfg))
 		var failure *debate.Failure
 		require.ErrorAs(s, o.err, &failure)
 		require.Equal(s, providers.Authentication, failure.Kind)
 
-		second := s.process()
+		second := s.newProcess()
 		d := s.open(second, cfg.ID)
 		r := s.result(d)
 		require.Equal(s, fsm.Error, r.State)
 		require.Equal(s, failure.Key, r.Failure.Key)
 		require.Equal(s, providers.Authentication, r.Failure.Kind)
-		require.Equal(s, []string{"1/1/respond/A/"}, s.keys(d), "what others said stands")
-		require.ErrorAs(s, s.drive(d).err, &failure, "an error does not pass by itself")
+		require.Equal(s, []string{"1/1/respond/A/"}, s.turnKeys(d), "what others said stands")
+		require.ErrorAs(s, s.runDebate(d).err, &failure, "an error does not pass by itself")
 		require.NoError(s, d.Retry(s.ctx))
 
-		third := s.process()
+		third := s.newProcess()
 		d = s.open(third, cfg.ID)
-		require.Equal(s, fsm.Ready, s.head(d).State)
-		s.finish(d)
+		require.Equal(s, fsm.Ready, s.status(d).State)
+		s.runToEnd(d)
 		require.Equal(s, want.text, s.transcript(d))
-		require.Empty(s, second.model.steps())
-		require.ElementsMatch(s, answered(s.result(d).Turns)[1:], third.model.steps(), "what is missing, once")
+		require.Empty(s, second.model.requestDigests())
+		require.ElementsMatch(s, turnDigests(s.result(d).Turns)[1:], third.model.requestDigests(), "what is missing, once")
 	})
 }
 
-func (s *scene) twoAtOnce() {
-	s.each(func(s *scene, cfg debate.Config, want rehearsal) {
-		s.create(s.process(), cfg)
+func (s *env) runTwice() {
+	s.forEachMode(func(s *env, cfg debate.Config, want reference) {
+		s.create(s.newProcess(), cfg)
 		var meeting sync.WaitGroup // at the first call of each
 		meeting.Add(2)
 		var procs []*process
-		var done []<-chan outcome
+		var done []<-chan runOutcome
 		for range 2 {
-			p := s.process()
+			p := s.newProcess()
 			meet := sync.OnceFunc(func() { meeting.Done(); meeting.Wait() })
-			p.model.hold = func(context.Context, providers.Request) error { meet(); return nil }
-			procs, done = append(procs, p), append(done, s.begin(s.open(p, cfg.ID)))
+			p.model.hook = func(context.Context, providers.Request) error { meet(); return nil }
+			procs, done = append(procs, p), append(done, s.runInBackground(s.open(p, cfg.ID)))
 		}
 		for i, p := range procs {
 			o := await(s, done[i], "the end of a process")
 			require.NoError(s, o.err)
 			require.IsType(s, debate.Ended{}, o.events[len(o.events)-1])
-			s.frugal(p, nil)
+			s.requireNoRepeatedCalls(p, nil)
 		}
-		require.Equal(s, want.text, s.transcript(s.elsewhere(cfg.ID)))
-		s.sound(cfg.ID)
+		require.Equal(s, want.text, s.transcript(s.openInNewProcess(cfg.ID)))
+		s.requireJournalValid(cfg.ID)
 	})
 }

@@ -21,14 +21,14 @@ import (
 // the words. Names are the participants, where the request does not say who is to be spoken of. What else it says is chosen
 // by pick: 0 is the plainest choice everywhere, by which nobody wins and a debate goes on. Empty: the contract is unknown.
 func Reply(r providers.Request, names []string, words string, pick uint64) string {
-	speak, known := replies[r.Reply]
+	speak, known := replies[r.SchemaName]
 	switch {
-	case r.Reply == "":
+	case r.SchemaName == "":
 		return words
 	case !known:
 		return ""
 	}
-	if list := spokenOf(r); list != nil {
+	if list := namesInRequest(r); list != nil {
 		names = list
 	}
 	b, err := json.Marshal(speak(r, names, words, pick))
@@ -42,12 +42,12 @@ var replies = map[string]func(r providers.Request, names []string, words string,
 	judge.AssessmentContract.Name(): func(_ providers.Request, names []string, words string, pick uint64) any {
 		a := judge.Assessment{Reasoning: words, Quality: 6, ShouldContinue: true}
 		for i, n := range names {
-			a.Participants = append(a.Participants, judge.Score{Name: n, Criteria: judge.Rubric(nil).Marks(6 - float64((pick+uint64(i))%2))})
+			a.Participants = append(a.Participants, judge.ParticipantAssessment{Name: n, Criteria: judge.Rubric(nil).UniformScores(6 - float64((pick+uint64(i))%2))})
 		}
 		return a
 	},
 	judge.VerdictContract.Name(): func(_ providers.Request, names []string, words string, pick uint64) any {
-		return judge.Verdict{Summary: words, Winner: choose(pick, append([]string{""}, names...)...), Quality: 50}
+		return judge.Verdict{Summary: words, Winner: pickFrom(pick, append([]string{""}, names...)...), Quality: 50}
 	},
 	protocol.PersonasContract.Name(): func(_ providers.Request, names []string, words string, _ uint64) any {
 		p := protocol.Personas{}
@@ -60,34 +60,34 @@ var replies = map[string]func(r providers.Request, names []string, words string,
 		return skeptic.Documents{Documents: []skeptic.Document{{Title: "First principles", Text: words}, {Title: "Pre-mortem", Text: words}}}
 	},
 	refine.CritiqueContract.Name(): func(r providers.Request, _ []string, words string, pick uint64) any {
-		weak := refine.Weakness{Issue: words, Severity: choose(pick, "minor", "major", "critical")}
-		return refine.Critique{Author: between(r, "Criticize the proposal that ", " has made in this round"), Weaknesses: []refine.Weakness{weak}, Overall: words}
+		weak := refine.Weakness{Issue: words, Severity: pickFrom(pick, "minor", "major", "critical")}
+		return refine.Critique{Author: textBetween(r, "Criticize the proposal that ", " has made in this round"), Weaknesses: []refine.Weakness{weak}, Overall: words}
 	},
 	refine.SummaryContract.Name(): func(_ providers.Request, _ []string, words string, _ uint64) any {
 		return refine.Summary{Summary: words}
 	},
 	refine.SolutionContract.Name(): func(_ providers.Request, _ []string, words string, pick uint64) any {
-		return refine.Solution{Description: words, Implementation: []string{"Build it."}, TradeOffs: []string{}, Recommendations: []string{}, Confidence: percents(pick)}
+		return refine.Solution{Description: words, Implementation: []string{"Build it."}, TradeOffs: []string{}, Recommendations: []string{}, Confidence: percentOf(pick)}
 	},
 	arbitration.ArgumentContract.Name(): func(_ providers.Request, _ []string, words string, _ uint64) any {
 		return arbitration.Case{Arguments: []arbitration.Argument{{Claim: words, Reasoning: "It follows.", Evidence: "None is known."}}}
 	},
 	arbitration.RulingContract.Name(): func(_ providers.Request, _ []string, words string, pick uint64) any {
-		winner := choose(pick, arbitration.Draw, arbitration.Advocate, arbitration.Challenger)
-		return arbitration.Ruling{Reasoning: words, KeyPoints: []string{}, Winner: winner, Confidence: percents(pick)}
+		winner := pickFrom(pick, arbitration.Draw, arbitration.Advocate, arbitration.Challenger)
+		return arbitration.Ruling{Reasoning: words, KeyPoints: []string{}, Winner: winner, Confidence: percentOf(pick)}
 	},
 	procon.JudgmentContract.Name(): func(_ providers.Request, names []string, words string, pick uint64) any {
 		j := procon.Judgment{Summary: words, NoNewArguments: pick%2 == 1}
 		for i, n := range names {
-			j.Participants = append(j.Participants, procon.Score{Name: n, Score: 5 + float64((pick+uint64(i))%3*(pick%2))})
+			j.Participants = append(j.Participants, procon.ParticipantScore{Name: n, Score: 5 + float64((pick+uint64(i))%3*(pick%2))})
 		}
 		return j
 	},
 	vote.BallotContract.Name(): func(_ providers.Request, _ []string, words string, pick uint64) any {
-		return vote.Ballot{Reasoning: words, Answer: choose(pick, "yes", "no"), Confidence: percents(pick)}
+		return vote.Ballot{Reasoning: words, Answer: pickFrom(pick, "yes", "no"), Confidence: percentOf(pick)}
 	},
 	vote.RulingContract.Name(): func(_ providers.Request, names []string, words string, pick uint64) any {
-		return vote.Ruling{Reasoning: words, Winner: choose(pick, names...)}
+		return vote.Ruling{Reasoning: words, Winner: pickFrom(pick, names...)}
 	},
 	"vectors/1": func(r providers.Request, _ []string, _ string, _ uint64) any {
 		list := []string{}
@@ -100,22 +100,22 @@ var replies = map[string]func(r providers.Request, names []string, words string,
 	},
 }
 
-func choose(pick uint64, from ...string) string { return from[pick%uint64(len(from))] }
+func pickFrom(pick uint64, from ...string) string { return from[pick%uint64(len(from))] }
 
-func percents(pick uint64) float64 { return float64((60 + pick%97) % 101) }
+func percentOf(pick uint64) float64 { return float64((60 + pick%97) % 101) }
 
-// spokenOf are those whom a request wants each to be spoken of, or one of them to be named; empty: it does not say.
-func spokenOf(r providers.Request) []string {
+// namesInRequest are those whom a request wants each to be spoken of, or one of them to be named; empty: it does not say.
+func namesInRequest(r providers.Request) []string {
 	for _, words := range [][2]string{{"\nAssess ", ", each exactly once"}, {"\nScore ", ", each exactly once"}, {"\nThe participants are ", ": name one"}} {
-		if found := between(r, words[0], words[1]); found != "" {
+		if found := textBetween(r, words[0], words[1]); found != "" {
 			return strings.Split(strings.ReplaceAll(found, " and ", ", "), ", ")
 		}
 	}
 	return nil
 }
 
-// between is what stands between two words in a request, in the last message that has them.
-func between(r providers.Request, begin, end string) string {
+// textBetween is what stands textBetween two words in a request, in the last message that has them.
+func textBetween(r providers.Request, begin, end string) string {
 	for _, m := range slices.Backward(r.Messages) {
 		_, rest, _ := strings.Cut(m.Text, begin)
 		if found, _, ok := strings.Cut(rest, end); ok {

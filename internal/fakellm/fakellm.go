@@ -24,11 +24,11 @@ type Request struct {
 
 // Server is a running service.
 type Server struct {
-	URL   string           // its address
-	Pages map[string]Reply // answers to what is no call, by the path; only Status, Header and Body count
+	URL    string           // its address
+	Routes map[string]Reply // answers to what is no call, by the path; only Status, Header and Body count
 
 	protocol Protocol
-	network  *Memory
+	network  *MemoryNetwork
 
 	mu       sync.Mutex
 	replies  []Reply
@@ -39,7 +39,7 @@ type Server struct {
 // the test.
 func Start(t testing.TB, p Protocol, replies ...Reply) *Server {
 	t.Helper()
-	s := &Server{URL: "http://service", Pages: map[string]Reply{}, protocol: p, network: NewMemory(), replies: replies}
+	s := &Server{URL: "http://service", Routes: map[string]Reply{}, protocol: p, network: NewMemoryNetwork(), replies: replies}
 	server := &httptest.Server{Listener: s.network, Config: &http.Server{Handler: s}} //nolint:gosec // no slow attacker here
 	server.Start()
 	t.Cleanup(server.Close)
@@ -66,23 +66,23 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	raw, _ := io.ReadAll(r.Body) // to the end, or the server does not see that the client leaves
 	got := Request{Method: r.Method, Path: r.URL.Path, Header: r.Header}
 	_ = json.Unmarshal(raw, &got.Body)
-	reply, isPage := s.next(got)
+	reply, isPage := s.nextReply(got)
 	switch {
 	case isPage || reply.Status != 0:
-		s.refuse(w, reply)
+		s.writeError(w, reply)
 	case got.Body["stream"] == true, strings.HasSuffix(r.URL.Path, ":streamGenerateContent"):
-		s.stream(w, r, reply)
+		s.writeStream(w, r, reply)
 	default:
-		s.whole(w, r, reply)
+		s.writeWhole(w, r, reply)
 	}
 }
 
-// next notes a request and finds its answer.
-func (s *Server) next(r Request) (reply Reply, isPage bool) {
+// nextReply notes a request and finds its answer.
+func (s *Server) nextReply(r Request) (reply Reply, isPage bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.requests = append(s.requests, r)
-	if page, ok := s.Pages[r.Path]; ok {
+	if page, ok := s.Routes[r.Path]; ok {
 		return page, true
 	}
 	reply = s.replies[0]
@@ -92,75 +92,75 @@ func (s *Server) next(r Request) (reply Reply, isPage bool) {
 	return reply, false
 }
 
-func (s *Server) refuse(w http.ResponseWriter, r Reply) {
+func (s *Server) writeError(w http.ResponseWriter, r Reply) {
 	for name, value := range r.Header {
 		w.Header().Set(name, value)
 	}
 	w.WriteHeader(max(r.Status, http.StatusOK))
 	body := r.Body
 	if body == "" && r.Status >= http.StatusBadRequest {
-		body = s.failure("it does not work")
+		body = s.errorBody("it does not work")
 	}
 	fmt.Fprint(w, body)
 }
 
-// whole gives a reply that does not stream.
-func (s *Server) whole(w http.ResponseWriter, r *http.Request, reply Reply) {
+// writeWhole gives a reply that does not stream.
+func (s *Server) writeWhole(w http.ResponseWriter, r *http.Request, reply Reply) {
 	switch {
 	case reply.Error != "":
-		fmt.Fprint(w, s.failure(reply.Error))
-	case reply.Lines != nil:
-		fmt.Fprint(w, strings.Join(reply.Lines, "\n"))
-	case reply.Reset, reply.Cut:
+		fmt.Fprint(w, s.errorBody(reply.Error))
+	case reply.RawLines != nil:
+		fmt.Fprint(w, strings.Join(reply.RawLines, "\n"))
+	case reply.Reset, reply.EndEarly:
 		fmt.Fprint(w, `{"`)
 		w.(http.Flusher).Flush()
 		panic(http.ErrAbortHandler)
 	case reply.Hang:
 		<-r.Context().Done()
 	default:
-		fmt.Fprint(w, s.protocol.whole(reply))
+		fmt.Fprint(w, s.protocol.body(reply))
 	}
 }
 
-// stream gives a reply in events.
-func (s *Server) stream(w http.ResponseWriter, r *http.Request, reply Reply) {
-	for _, line := range s.protocol.begin(reply) {
-		send(w, line)
+// writeStream gives a reply in events.
+func (s *Server) writeStream(w http.ResponseWriter, r *http.Request, reply Reply) {
+	for _, line := range s.protocol.streamStart(reply) {
+		writeLine(w, line)
 	}
 	switch {
 	case reply.Error != "":
-		send(w, s.event(reply.Error))
-		for _, line := range s.protocol.end(reply) { // as if nothing had been
-			send(w, line)
+		writeLine(w, s.errorEvent(reply.Error))
+		for _, line := range s.protocol.streamEnd(reply) { // as if nothing had been
+			writeLine(w, line)
 		}
-	case reply.Lines != nil:
-		fmt.Fprint(w, strings.Join(reply.Lines, "\n")) // the last may be half a line
+	case reply.RawLines != nil:
+		fmt.Fprint(w, strings.Join(reply.RawLines, "\n")) // the last may be half a line
 	case reply.Reset:
 		panic(http.ErrAbortHandler)
 	case reply.Hang:
 		<-r.Context().Done()
-	case !reply.Cut:
-		for _, line := range s.protocol.end(reply) {
-			send(w, line)
+	case !reply.EndEarly:
+		for _, line := range s.protocol.streamEnd(reply) {
+			writeLine(w, line)
 		}
 	}
 }
 
-func send(w http.ResponseWriter, line string) {
+func writeLine(w http.ResponseWriter, line string) {
 	fmt.Fprintln(w, line)
 	w.(http.Flusher).Flush()
 }
 
-// event is an error within a stream.
-func (s *Server) event(words string) string {
+// errorEvent is an error within a stream.
+func (s *Server) errorEvent(words string) string {
 	if s.protocol == Ollama || s.protocol == Google {
-		return s.failure(words)
+		return s.errorBody(words)
 	}
-	return "data: " + s.failure(words)
+	return "data: " + s.errorBody(words)
 }
 
-// failure is an error with these words, in the protocol's form.
-func (s *Server) failure(words string) string {
+// errorBody is an error with these words, in the protocol's form.
+func (s *Server) errorBody(words string) string {
 	switch s.protocol {
 	case Ollama:
 		return object{"error": words}.String()

@@ -5,27 +5,27 @@ import (
 	"net"
 )
 
-// Memory is a network of one listener.
-type Memory struct {
+// MemoryNetwork is a network of one listener.
+type MemoryNetwork struct {
 	conns chan net.Conn
 	done  context.Context
 	close func()
 }
 
-// NewMemory is such a network, until it is closed.
-func NewMemory() *Memory {
+// NewMemoryNetwork is such a network, until it is closed.
+func NewMemoryNetwork() *MemoryNetwork {
 	ctx, cancel := context.WithCancel(context.Background())
-	return &Memory{make(chan net.Conn), ctx, cancel}
+	return &MemoryNetwork{make(chan net.Conn), ctx, cancel}
 }
 
 // Addr implements net.Listener.
-func (m *Memory) Addr() net.Addr { return &net.TCPAddr{} }
+func (m *MemoryNetwork) Addr() net.Addr { return &net.TCPAddr{} }
 
 // Close implements net.Listener.
-func (m *Memory) Close() error { m.close(); return nil }
+func (m *MemoryNetwork) Close() error { m.close(); return nil }
 
 // Accept implements net.Listener.
-func (m *Memory) Accept() (net.Conn, error) {
+func (m *MemoryNetwork) Accept() (net.Conn, error) {
 	select {
 	case conn := <-m.conns:
 		return conn, nil
@@ -35,7 +35,7 @@ func (m *Memory) Accept() (net.Conn, error) {
 }
 
 // Dial is the other end, for http.Transport.DialContext.
-func (m *Memory) Dial(ctx context.Context, _, _ string) (net.Conn, error) {
+func (m *MemoryNetwork) Dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	near, far := net.Pipe()
 	select {
 	case m.conns <- far:

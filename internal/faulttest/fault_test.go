@@ -65,13 +65,13 @@ var callSites = []callSite{
 		c.Protocol = debatetest.SummarizingPanel{Protocol: c.Protocol.(panel.Protocol)}
 		return c
 	}},
-	{name: "summary in the window", key: "1/2/summary/summarizer/up to 1/2/respond/B/", safe: true, history: true, complete: true, debate: windowed},
-	{name: "vectors", key: "1/2/embed/embedder/", reply: "vectors/1", before: 1, safe: true, complete: true, debate: measured},
+	{name: "summary in the window", key: "1/2/summary/summarizer/up to 1/2/respond/B/", safe: true, history: true, complete: true, debate: withSummaries},
+	{name: "vectors", key: "1/2/embed/embedder/", reply: "vectors/1", before: 1, safe: true, complete: true, debate: withEmbedder},
 
 	{name: "retrieval", key: "1/0/retrieval/retriever/", reply: "documents/1", pair: true, debate: skeptics},
 	{name: "retrieval, `go_on`", key: "1/0/retrieval/retriever/", reply: "documents/1", pair: true, safe: true, debate: func(m panel.Mode) debate.Config {
 		c := skeptics(m)
-		c.OnRetrievalFailure = debate.GoOn
+		c.OnRetrievalFailure = debate.Continue
 		return c
 	}},
 	{name: "proposer", key: "1/2/defend/A/", before: 1, pair: true, speaker: true, history: true, complete: true, debate: skeptics},
@@ -87,8 +87,8 @@ var callSites = []callSite{
 
 	{name: "argument", key: "1/2/argue/B/", reply: "argument/1", before: 1, pair: true, speaker: true, history: true, complete: true, debate: arbitrations},
 	{name: "ruling", key: "1/2/rule/J/", reply: "ruling/1", before: 1, pair: true, safe: true, history: true, complete: true, debate: arbitrations},
-	{name: "closing statement", key: "1/2/close/A/", before: 1, pair: true, speaker: true, history: true, complete: true, debate: stances},
-	{name: "judgment", key: "1/2/judge/J/", reply: "judgment/1", pair: true, safe: true, history: true, complete: true, debate: stances},
+	{name: "closing statement", key: "1/2/close/A/", before: 1, pair: true, speaker: true, history: true, complete: true, debate: proCons},
+	{name: "judgment", key: "1/2/judge/J/", reply: "judgment/1", pair: true, safe: true, history: true, complete: true, debate: proCons},
 	{name: "ballot", key: "1/2/revise/A/", reply: "vote/1", before: 1, speaker: true, history: true, complete: true, debate: votes},
 	{name: "decision of a vote", key: "1/2/decide/J/", reply: "decision/1", safe: true, history: true, complete: true, debate: votes},
 }
@@ -97,7 +97,7 @@ func panels(m panel.Mode) debate.Config {
 	return debate.Config{Protocol: panel.Protocol{Mode: m, Personas: panel.Binary}, Limits: debate.Limits{MaxRounds: 3}}
 }
 
-func windowed(m panel.Mode) debate.Config {
+func withSummaries(m panel.Mode) debate.Config {
 	c := panels(m)
 	c.History, c.Limits.StepTokens, c.Limits.JudgeTokens = window.Policy{Manager: window.Summarize}, 100, 100
 	c.Judges = []debate.Participant{{Window: 3100}}
@@ -105,18 +105,18 @@ func windowed(m panel.Mode) debate.Config {
 	return c
 }
 
-func measured(m panel.Mode) debate.Config {
+func withEmbedder(m panel.Mode) debate.Config {
 	c := panels(m)
-	c.Watch, c.Embedder.Provider = []detect.Rule{{Sign: detect.Repetitive, By: "vectors"}}, protocol.Embedding
+	c.Detect, c.Embedder.Provider = []detect.Rule{{Signal: detect.Repetitive, Method: "vectors"}}, protocol.Embedder
 	return c
 }
 
 func skeptics(panel.Mode) debate.Config {
-	return debate.Config{Protocol: skeptic.Protocol{}, Limits: debate.Limits{MaxRounds: 2}, Retriever: debate.Participant{Provider: protocol.Retrieving}}
+	return debate.Config{Protocol: skeptic.Protocol{}, Limits: debate.Limits{MaxRounds: 2}, Retriever: debate.Participant{Provider: protocol.Retriever}}
 }
 
 func refiners(panel.Mode) debate.Config {
-	return debate.Config{Protocol: refine.Protocol{Summary: refine.Limit{Above: 1000}, Final: refine.Limit{Above: 1000}}, Limits: debate.Limits{MaxRounds: 2}}
+	return debate.Config{Protocol: refine.Protocol{SummaryPolicy: refine.SummaryPolicy{Threshold: 1000}, FinalSummaryPolicy: refine.SummaryPolicy{Threshold: 1000}}, Limits: debate.Limits{MaxRounds: 2}}
 }
 
 func arbitrations(panel.Mode) debate.Config {
@@ -124,7 +124,7 @@ func arbitrations(panel.Mode) debate.Config {
 	return debate.Config{Protocol: arbitration.Protocol{Scores: scores}, Limits: debate.Limits{MaxRounds: 2}}
 }
 
-func stances(panel.Mode) debate.Config {
+func proCons(panel.Mode) debate.Config {
 	return debate.Config{Protocol: procon.Protocol{}, Limits: debate.Limits{MaxRounds: 2}}
 }
 
@@ -143,36 +143,36 @@ func (s callSite) modes() []panel.Mode {
 func (s callSite) actor() string { return strings.Split(s.key, "/")[3] }
 
 // hangs is a model that never answers. All other faults are named for the kind of their error.
-const hangs = providers.Kind("hangs")
+const hangs = providers.ErrorKind("hangs")
 
 // faults are how a model can fail, and how often the engine tries again then.
 var faults = []struct {
-	kind  providers.Kind
+	kind  providers.ErrorKind
 	tries int
 }{
 	{providers.Network, 3},
 	{providers.RateLimit, 5},
-	{providers.API, 2},
+	{providers.ServerError, 2},
 	{providers.Timeout, 2},
 	{providers.InvalidResponse, 1},
 	{providers.ContextOverflow, 0},
 	{providers.Authentication, 0},
-	{providers.Validation, 0},
+	{providers.InvalidRequest, 0},
 	{hangs, 0}, // the step's time is over
 }
 
 // fault is a cell of the matrix.
 type fault struct {
 	site  callSite
-	kind  providers.Kind
+	kind  providers.ErrorKind
 	tries int
 	once  bool
 	mode  panel.Mode
-	want  rehearsal
+	want  faultlessRun
 }
 
-// rehearsal is what becomes of a debate without a fault.
-type rehearsal struct {
+// faultlessRun is what becomes of a debate without a fault.
+type faultlessRun struct {
 	keys     []string
 	ending   transcript.Ending
 	last     int // keys of the conclusion
@@ -195,7 +195,7 @@ const (
 	dropped   = "dropped"
 	cut       = "partial"
 	lost      = "quorum lost"
-	fallen    = "fallback"
+	fallback  = "fallback"
 	stopped   = "error"
 )
 
@@ -213,10 +213,10 @@ func (f fault) expected() (what string, least, most int) {
 		least, most = 2, 10
 	}
 	switch {
-	case f.kind == providers.Authentication || f.kind == providers.Validation:
+	case f.kind == providers.Authentication || f.kind == providers.InvalidRequest:
 		return stopped, 1, 1
 	case f.site.safe:
-		return fallen, least, most
+		return fallback, least, most
 	case f.site.said != "":
 		return cut, least, most
 	case f.site.speaker && !f.site.pair:
@@ -239,7 +239,7 @@ func (f fault) turns(what string) (keys []string) {
 			}
 		}
 		return keys
-	case what == fallen && f.site.reply == "assessment/1": // the stand-in never ends a debate
+	case what == fallback && f.site.reply == "assessment/1": // the stand-in never ends a debate
 		for _, key := range want {
 			if strings.HasPrefix(key, "1/2/") {
 				keys = append(keys, strings.Replace(key, "1/2/", "1/3/", 1))
@@ -264,11 +264,11 @@ func (f fault) turns(what string) (keys []string) {
 // phaseOf is a key without the actor and the target.
 func phaseOf(key string) string { return strings.Join(strings.Split(key, "/")[:3], "/") }
 
-// rehearse runs the debate without a fault.
-func (f fault) rehearse(t *testing.T) (r rehearsal) {
+// runWithoutFault runs the debate without a fault.
+func (f fault) runWithoutFault(t *testing.T) (r faultlessRun) {
 	t.Helper()
 	d, w := f.debate(t)
-	w.mended = true
+	w.repaired = true
 	events, err := debatetest.Run(t, d)
 	require.NoError(t, err)
 	r.parallel = map[string]bool{}
@@ -292,21 +292,21 @@ func (f fault) rehearse(t *testing.T) (r rehearsal) {
 	return r
 }
 
-// troupe plays all models of a debate, of which one fails.
-type troupe struct {
+// scriptedModels plays all models of a debate, of which one fails.
+type scriptedModels struct {
 	fault fault
 	store store.Store
 
-	mu      sync.Mutex
-	mended  bool
-	failed  int            // calls
-	calls   map[string]int // by actor
-	replies map[string]int // by actor and contract
-	purse   debatetest.UsageMeter
+	mu       sync.Mutex
+	repaired bool
+	failed   int            // calls
+	calls    map[string]int // by actor
+	replies  map[string]int // by actor and contract
+	usage    debatetest.UsageMeter
 }
 
-// elsewhere is a handle on the debate in another engine, which has no models.
-func (w *troupe) elsewhere(t *testing.T) *debate.Debate {
+// reopen is a handle on the debate in another engine, which has no models.
+func (w *scriptedModels) reopen(t *testing.T) *debate.Debate {
 	t.Helper()
 	e, err := debate.NewEngine(debate.Options{Store: w.store})
 	require.NoError(t, err)
@@ -315,20 +315,20 @@ func (w *troupe) elsewhere(t *testing.T) *debate.Debate {
 	return d
 }
 
-func (w *troupe) provider(name string) providers.Provider {
+func (w *scriptedModels) provider(name string) providers.Provider {
 	return debatetest.ProviderFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
 		w.mu.Lock()
 		w.calls[name]++
-		n, of := w.replies[name+r.Reply], w.fault
-		hit := !w.mended && name == of.site.actor() && r.Reply == of.site.reply && n >= of.site.before && (!of.once || w.failed == 0) && of.site.asks(r)
+		n, of := w.replies[name+r.SchemaName], w.fault
+		hit := !w.repaired && name == of.site.actor() && r.SchemaName == of.site.reply && n >= of.site.before && (!of.once || w.failed == 0) && of.site.matches(r)
 		if hit {
 			w.failed++
 		} else {
-			w.replies[name+r.Reply]++
+			w.replies[name+r.SchemaName]++
 		}
 		w.mu.Unlock()
 		if hit {
-			return of.happen(ctx, r)
+			return of.fail(ctx, r)
 		}
 		text := fmt.Sprintf("%s speaks the %d. time, %s", name, n+1, strings.Repeat("and has reasons for it, ", 20))
 		text = enginetest.Reply(r, of.site.names(), text, uint64(max(strings.Index("ABC", name), 0))) // they do not agree
@@ -338,7 +338,7 @@ func (w *troupe) provider(name string) providers.Provider {
 		if err := r.OnChunk(text); err != nil {
 			return providers.Response{}, err
 		}
-		return providers.Response{Text: text, Finish: providers.Stop, Usage: transcript.Usage{Input: 10, Output: 5}}, nil
+		return providers.Response{Text: text, FinishReason: providers.Stop, Usage: transcript.Usage{Input: 10, Output: 5}}, nil
 	})
 }
 
@@ -350,13 +350,13 @@ func (s callSite) names() []string {
 	return []string{"A", "B", "C"}
 }
 
-// asks says whether a request is for the reply at hand, and no other of the same contract.
-func (s callSite) asks(r providers.Request) bool {
+// matches says whether a request is for the reply at hand, and no other of the same contract.
+func (s callSite) matches(r providers.Request) bool {
 	return slices.ContainsFunc(r.Messages, func(m providers.Message) bool { return strings.Contains(m.Text, s.about) })
 }
 
-// happen is the fault.
-func (f fault) happen(ctx context.Context, r providers.Request) (providers.Response, error) {
+// fail is the fault.
+func (f fault) fail(ctx context.Context, r providers.Request) (providers.Response, error) {
 	partial := providers.Response{Text: f.site.said, Usage: transcript.Usage{Input: 10, Output: 1}}
 	if f.site.said != "" {
 		if err := r.OnChunk(f.site.said); err != nil {
@@ -365,25 +365,25 @@ func (f fault) happen(ctx context.Context, r providers.Request) (providers.Respo
 	}
 	if f.kind == hangs {
 		<-ctx.Done()
-		return providers.Response{}, providers.Ended(ctx, partial)
+		return providers.Response{}, providers.ContextError(ctx, partial)
 	}
 	return providers.Response{}, &providers.Error{Kind: f.kind, Partial: partial, Err: errors.New("made to fail")}
 }
 
 // debate is the one that the fault happens in.
-func (f fault) debate(t *testing.T) (*debate.Debate, *troupe) {
+func (f fault) debate(t *testing.T) (*debate.Debate, *scriptedModels) {
 	t.Helper()
 	cfg := f.site.debate(f.mode)
 	cfg.ID, cfg.Topic, cfg.Judges = "d", "Ban cars?", append(cfg.Judges, debate.Participant{})[:1]
 	cfg.Judges[0].Name, cfg.Judges[0].Provider = "J", "J"
-	cfg.Casting.Provider, cfg.Summarizer.Provider = protocol.Casting, protocol.Summarizing
+	cfg.PersonaAssigner.Provider, cfg.Summarizer.Provider = protocol.PersonaAssigner, protocol.Summarizer
 	for _, name := range f.site.names() {
 		cfg.Participants = append(cfg.Participants, debate.Participant{Name: name, Provider: name, Position: "What " + name + " holds"})
 	}
-	w := &troupe{fault: f, store: store.Memory(), calls: map[string]int{}, replies: map[string]int{}}
+	w := &scriptedModels{fault: f, store: store.Memory(), calls: map[string]int{}, replies: map[string]int{}}
 	all := map[string]providers.Provider{}
-	for _, name := range []string{"A", "B", "C", "J", protocol.Casting, protocol.Summarizing, protocol.Retrieving, protocol.Embedding} {
-		all[name] = w.purse.Wrap(w.provider(name))
+	for _, name := range []string{"A", "B", "C", "J", protocol.PersonaAssigner, protocol.Summarizer, protocol.Retriever, protocol.Embedder} {
+		all[name] = w.usage.Wrap(w.provider(name))
 	}
 	d, err := debate.New(t.Context(), cfg, debate.Options{Store: w.store, Providers: all})
 	require.NoError(t, err)
@@ -396,8 +396,8 @@ func TestFaultsAtEveryCallOfAModel(t *testing.T) {
 	results, cells := map[string]string{}, 0
 	for _, site := range callSites {
 		for _, mode := range site.modes() {
-			var want rehearsal
-			synctest.Test(t, func(t *testing.T) { want = fault{site: site, mode: mode}.rehearse(t) })
+			var want faultlessRun
+			synctest.Test(t, func(t *testing.T) { want = fault{site: site, mode: mode}.runWithoutFault(t) })
 			for _, kind := range faults {
 				for _, once := range []bool{true, false} {
 					f := fault{site, kind.kind, kind.tries, once, mode, want}
@@ -425,9 +425,9 @@ func (f fault) check(t *testing.T) string {
 
 	require.Equal(t, f.turns(what), debatetest.TurnKeys(res))
 	checkKept(t, events, res)
-	w.purse.Check(t, d, w.elsewhere(t))
+	w.usage.Check(t, d, w.reopen(t))
 	require.GreaterOrEqual(t, w.failed, least)
-	if what != fallen || f.site.reply != "assessment/1" || f.once { // else it is asked for another
+	if what != fallback || f.site.reply != "assessment/1" || f.once { // else it is asked for another
 		require.LessOrEqual(t, w.failed, most)
 	}
 	f.checkEvents(t, events, what, w)
@@ -439,7 +439,7 @@ func (f fault) check(t *testing.T) string {
 	for actor, n := range w.calls { // nothing was called again but what had failed
 		spoken := 0
 		for _, turn := range debatetest.Result(t, d).Turns {
-			if turn.Actor == actor && !slices.Contains(turn.Flags, transcript.Fallback) && !slices.Contains(turn.Flags, transcript.Partial) {
+			if turn.Actor == actor && !slices.Contains(turn.Flags, transcript.Defaulted) && !slices.Contains(turn.Flags, transcript.Partial) {
 				spoken++
 			}
 		}
@@ -465,16 +465,16 @@ func (f fault) outcome(res *debate.Result, err error) string {
 	case res.State == fsm.Error && err != nil:
 		return stopped
 	case res.State != fsm.Completed || err != nil:
-	case flagged(transcript.Fallback) && (res.Ending.Round == 3) == (f.site.reply == "assessment/1"):
-		return fallen
+	case flagged(transcript.Defaulted) && (res.Ending.Round == 3) == (f.site.reply == "assessment/1"):
+		return fallback
 	case res.Ending.Outcome == transcript.QuorumLost && (res.Verdict != nil) == (f.want.last > 0):
 		return lost
 	case res.Ending.Outcome != f.want.ending.Outcome || res.Ending.Round != f.want.ending.Round:
-	case marked == nil && slices.ContainsFunc(res.Participants, func(s debate.Status) bool { return s.Name == f.site.actor() && s.State == "dropped" }):
+	case marked == nil && slices.ContainsFunc(res.Participants, func(s debate.ParticipantStatus) bool { return s.Name == f.site.actor() && s.State == "dropped" }):
 		return dropped
 	case flagged(transcript.Partial) && marked.Text == f.site.said:
 		return cut
-	case marked != nil && len(marked.Flags) == 0 && marked.Window != nil && marked.Window.Cut > 0:
+	case marked != nil && len(marked.Flags) == 0 && marked.Window != nil && marked.Window.Omitted > 0:
 		return shortened
 	case marked != nil && len(marked.Flags) == 0:
 		return retried
@@ -501,7 +501,7 @@ func checkKept(t *testing.T, events []debate.Event, res *debate.Result) {
 }
 
 // checkEvents checks what is told of the step that failed.
-func (f fault) checkEvents(t *testing.T, events []debate.Event, what string, w *troupe) {
+func (f fault) checkEvents(t *testing.T, events []debate.Event, what string, w *scriptedModels) {
 	t.Helper()
 	started, failed, gone, left, warned := 0, 0, false, 0, 0
 	for _, ev := range events {
@@ -509,16 +509,16 @@ func (f fault) checkEvents(t *testing.T, events []debate.Event, what string, w *
 		case debate.TurnStarted:
 			if ev.Key.String() == f.site.key {
 				started++
-				require.Equal(t, started, ev.N)
+				require.Equal(t, started, ev.Number)
 			}
 		case debate.TurnFailed:
 			if ev.Key.Actor == f.site.actor() {
 				failed++
-				gone = ev.Again < 0
+				gone = ev.RetryIn < 0
 			} else {
 				require.Fail(t, "somebody else failed", "%v", ev.Key)
 			}
-			require.Equal(t, f.kind == providers.ContextOverflow && !gone, ev.Again == 0, "only a shorter prompt is tried at once")
+			require.Equal(t, f.kind == providers.ContextOverflow && !gone, ev.RetryIn == 0, "only a shorter prompt is tried at once")
 		case debate.Dropped:
 			left++
 			require.Equal(t, f.site.actor(), ev.Name)
@@ -534,11 +534,11 @@ func (f fault) checkEvents(t *testing.T, events []debate.Event, what string, w *
 		require.Equal(t, f.want.warned, warned)
 		return
 	}
-	require.Equal(t, what == fallen || what == cut || what == shortened, warned > f.want.warned)
+	require.Equal(t, what == fallback || what == cut || what == shortened, warned > f.want.warned)
 }
 
 // checkRetry checks what a debate in error says, and that it goes on when the fault is gone.
-func (f fault) checkRetry(t *testing.T, d *debate.Debate, w *troupe, err error) {
+func (f fault) checkRetry(t *testing.T, d *debate.Debate, w *scriptedModels, err error) {
 	t.Helper()
 	var failure *debate.Failure
 	require.ErrorAs(t, err, &failure)
@@ -546,12 +546,12 @@ func (f fault) checkRetry(t *testing.T, d *debate.Debate, w *troupe, err error) 
 	require.Equal(t, f.site.key, failure.Key.String())
 	require.Equal(t, f.site.actor(), failure.Provider)
 	require.Equal(t, w.failed, failure.Attempts)
-	require.Len(t, failure.Tried, w.failed)
+	require.Len(t, failure.AttemptDetails, w.failed)
 	if f.kind != hangs {
 		require.Equal(t, f.kind, failure.Kind)
 	}
 	before := debatetest.Result(t, d)
-	w.mended = true
+	w.repaired = true
 	require.NoError(t, d.Retry(t.Context()))
 	_, err = debatetest.Run(t, d)
 	require.NoError(t, err)
@@ -561,7 +561,7 @@ func (f fault) checkRetry(t *testing.T, d *debate.Debate, w *troupe, err error) 
 	for _, turn := range before.Turns {
 		require.Contains(t, after.Turns, turn)
 	}
-	w.purse.Check(t, d, w.elsewhere(t))
+	w.usage.Check(t, d, w.reopen(t))
 }
 
 func faultTables(results map[string]string) string {

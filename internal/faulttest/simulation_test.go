@@ -24,7 +24,7 @@ import (
 	"github.com/elenchus-go/debate/store"
 )
 
-var simulated = map[string]protocol.Protocol{
+var simulatedProtocols = map[string]protocol.Protocol{
 	"sequential":   panel.Protocol{},
 	"simultaneous": panel.Protocol{Mode: panel.Simultaneous, Personas: panel.Spectrum},
 	"structured":   panel.Protocol{Format: panel.StructuredRounds},
@@ -38,11 +38,11 @@ func TestDisturbedRunsGiveTheSameTranscript(t *testing.T) {
 	if testing.Short() {
 		seeds = 5
 	}
-	for name, p := range simulated {
+	for name, p := range simulatedProtocols {
 		t.Run(name, func(t *testing.T) {
 			want := transcriptOf(t, p, nil)
 			for seed := range seeds {
-				require.Equal(t, want, transcriptOf(t, p, dice(seed)), "seed %d", seed)
+				require.Equal(t, want, transcriptOf(t, p, newRand(seed)), "seed %d", seed)
 			}
 		})
 	}
@@ -55,12 +55,12 @@ func transcriptOf(t *testing.T, p protocol.Protocol, rng *rand.Rand) (text strin
 		cfg := debatetest.PairConfig(p)
 		cfg.Participants = append(cfg.Participants, debate.Participant{Name: "C", Provider: "m"})
 		cfg.Judges = append(cfg.Judges, debate.Participant{Name: "J2", Provider: "j"}, debate.Participant{Name: "J3", Provider: "j"})
-		cfg.Limits = debate.Limits{MinRounds: 2, MaxRounds: 4, OutputTokens: 1 << 30, Time: 1000 * time.Hour}
+		cfg.Limits = debate.Limits{MinRounds: 2, MaxRounds: 4, OutputTokens: 1 << 30, RunningTime: 1000 * time.Hour}
 		_, err := s.engine().Create(t.Context(), cfg)
 		require.NoError(t, err)
 		for n := 0; ; n++ {
 			require.Less(t, n, 2000, "the debate does not end")
-			if s.drive() {
+			if s.runProcesses() {
 				break
 			}
 		}
@@ -106,35 +106,35 @@ func (s *simulation) latency() time.Duration {
 func (s *simulation) engine() *debate.Engine {
 	model := &debatetest.DigestModel{Names: []string{"A", "B", "C"}, Latency: s.latency, Fault: s.fault}
 	e, err := debate.NewEngine(debate.Options{
-		Store: &flaky{Store: s.store, sim: s}, Protocols: []protocol.Protocol{debatetest.Mesh{}},
+		Store: &flakyStore{Store: s.store, sim: s}, Protocols: []protocol.Protocol{debatetest.Mesh{}},
 		Providers: map[string]providers.Provider{"m": model, "j": model},
 	})
 	require.NoError(s.t, err)
 	return e
 }
 
-// drive is the life of a process, or of two at once; it says whether the debate has ended.
-func (s *simulation) drive() bool {
+// runProcesses is the life of a process, or of two at once; it says whether the debate has ended.
+func (s *simulation) runProcesses() bool {
 	if !s.chance(4) {
-		return s.process()
+		return s.runProcess()
 	}
 	var other sync.WaitGroup
-	other.Go(func() { s.process() })
-	ended := s.process()
+	other.Go(func() { s.runProcess() })
+	ended := s.runProcess()
 	other.Wait()
 	return ended
 }
 
 var errDisk = errors.New("the disk is full")
 
-func (s *simulation) process() bool {
+func (s *simulation) runProcess() bool {
 	ctx := s.t.Context()
 	d, err := s.engine().Open(ctx, "d")
 	require.NoError(s.t, err)
 	s.recover(ctx, d)
 	for ev, err := range d.Run(ctx) {
 		if err != nil {
-			s.tolerate("run", err)
+			s.requireExpected("run", err)
 			return false
 		}
 		if _, ok := ev.(debate.Ended); ok {
@@ -154,9 +154,9 @@ func (s *simulation) process() bool {
 func (s *simulation) recover(ctx context.Context, d *debate.Debate) {
 	switch debatetest.Result(s.t, d).State {
 	case fsm.Paused:
-		s.tolerate("resume", d.Resume(ctx))
+		s.requireExpected("resume", d.Resume(ctx))
 	case fsm.Error:
-		s.tolerate("retry", d.Retry(ctx))
+		s.requireExpected("retry", d.Retry(ctx))
 	default:
 	}
 }
@@ -165,11 +165,11 @@ func (s *simulation) recover(ctx context.Context, d *debate.Debate) {
 func (s *simulation) pause(ctx context.Context) {
 	d, err := s.engine().Open(ctx, "d")
 	require.NoError(s.t, err)
-	s.tolerate("pause", d.Pause(ctx))
+	s.requireExpected("pause", d.Pause(ctx))
 }
 
-// tolerate lets pass what may go wrong here: the store, the model's key, and what another process has done meanwhile.
-func (s *simulation) tolerate(what string, err error) {
+// requireExpected lets pass what may go wrong here: the store, the model's key, and what another process has done meanwhile.
+func (s *simulation) requireExpected(what string, err error) {
 	var (
 		refused *fsm.Refused
 		failure *debate.Failure
@@ -187,13 +187,13 @@ func (s *simulation) fault() error {
 	return &providers.Error{Kind: providers.Authentication, Err: errors.New("the key has expired")}
 }
 
-// flaky is a store that fails now and then, before or after it has committed. Like a database, it gives back JSON.
-type flaky struct {
+// flakyStore is a store that fails now and then, before or after it has committed. Like a database, it gives back JSON.
+type flakyStore struct {
 	store.Store
 	sim *simulation
 }
 
-func (f *flaky) Commit(ctx context.Context, c store.Change) error {
+func (f *flakyStore) Commit(ctx context.Context, c store.Change) error {
 	if c.After > 0 && f.sim.chance(40) {
 		return errDisk
 	}
@@ -204,11 +204,11 @@ func (f *flaky) Commit(ctx context.Context, c store.Change) error {
 	return err
 }
 
-func (f *flaky) Watch(id string, wake func(int64)) (stop func()) {
+func (f *flakyStore) Watch(id string, wake func(int64)) (stop func()) {
 	return f.Store.(store.Watcher).Watch(id, wake)
 }
 
-func (f *flaky) Load(ctx context.Context, id string, after int64) (store.Head, []store.Entry, error) {
+func (f *flakyStore) Load(ctx context.Context, id string, after int64) (store.Status, []store.Entry, error) {
 	head, entries, err := f.Store.Load(ctx, id, after)
 	entries = slices.Clone(entries)
 	for i := range entries {
@@ -217,5 +217,5 @@ func (f *flaky) Load(ctx context.Context, id string, after int64) (store.Head, [
 	return head, entries, err
 }
 
-// dice are a seeded source of disturbance.
-func dice(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 1)) }
+// newRand are a seeded source of disturbance.
+func newRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 1)) }

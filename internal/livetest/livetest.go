@@ -49,7 +49,7 @@ func unknown(t *testing.T, p Provider) {
 	if err == nil {
 		t.Skip("the server answers for any model")
 	}
-	require.Equal(t, providers.Validation, providers.AsError(err).Kind, err.Error())
+	require.Equal(t, providers.InvalidRequest, providers.AsError(err).Kind, err.Error())
 }
 
 func capped(t *testing.T, p Provider) {
@@ -61,7 +61,7 @@ func capped(t *testing.T, p Provider) {
 			t.Skip("the model spends its cap in reasoning: ", err)
 		}
 		require.NoError(t, err)
-		require.Equal(t, providers.Length, res.Finish)
+		require.Equal(t, providers.Length, res.FinishReason)
 		require.NotEmpty(t, res.Text)
 		require.Positive(t, res.Usage.Input)
 		require.Positive(t, res.Usage.Output)
@@ -127,8 +127,8 @@ func check(t *testing.T, turn transcript.Turn) {
 	assert.Positive(t, turn.Usage.Input, turn.Key.String())
 	assert.Positive(t, turn.Usage.Output, turn.Key.String())
 	assert.False(t, turn.Usage.Estimated, "%s: nobody counted", turn.Key)
-	assert.False(t, slices.Contains(turn.Flags, transcript.Fallback), "%s: no valid reply came", turn.Key)
-	if turn.Output != "" {
+	assert.False(t, slices.Contains(turn.Flags, transcript.Defaulted), "%s: no valid reply came", turn.Key)
+	if turn.Contract != "" {
 		assert.True(t, json.Valid(turn.Data), turn.Key.String())
 	}
 }

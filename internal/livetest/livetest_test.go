@@ -20,12 +20,12 @@ func TestRun(t *testing.T) {
 		reply := scripted.Reply{Text: "Because of it all, and more.", Chunks: 5, Latency: 5 * time.Millisecond, Usage: transcript.Usage{Input: 9, Output: 8}}
 		switch {
 		case r.Model != "":
-			reply.Err = &providers.Error{Kind: providers.Validation}
+			reply.Err = &providers.Error{Kind: providers.InvalidRequest}
 		case r.MaxTokens == 8:
-			reply.Finish = providers.Length
-		case strings.HasPrefix(r.Reply, "assessment"):
+			reply.FinishReason = providers.Length
+		case strings.HasPrefix(r.SchemaName, "assessment"):
 			reply.Text = `{"participants": [{"name": "Ada", "criteria": ` + marks + `}, {"name": "Bo", "criteria": ` + marks + `}], "quality": 7, "should_continue": true}`
-		case strings.HasPrefix(r.Reply, "verdict"):
+		case strings.HasPrefix(r.SchemaName, "verdict"):
 			reply.Text = `{"summary": "Both said something.", "winner": "Ada", "quality": 70}`
 		}
 		return reply

@@ -28,18 +28,18 @@ const (
 )
 
 func TestReadmeProgramCompiles(t *testing.T) {
-	program, line := fenced(t, readReadme(t), "go")
-	assert.LessOrEqual(t, statements(program), readmeProgramLines, "the first program of README.md is too long")
+	program, line := codeBlock(t, readReadme(t), "go")
+	assert.LessOrEqual(t, countLines(program), readmeProgramLines, "the first program of README.md is too long")
 	file, err := parser.ParseFile(token.NewFileSet(), "README.md", program, parser.PackageClauseOnly)
 	require.NoError(t, err)
 	require.Equal(t, "main", file.Name.Name, "the first program of README.md is none")
-	compiled, message := compiles(t, program, line)
+	compiled, message := compile(t, program, line)
 	require.True(t, compiled, "%s", message)
 }
 
 func TestReadmeDiagramIsTheLifecycle(t *testing.T) {
 	text := readReadme(t)
-	diagram, _ := fenced(t, text, "mermaid")
+	diagram, _ := codeBlock(t, text, "mermaid")
 	if golden.Update() {
 		text = strings.Replace(text, "```mermaid\n"+diagram+"```", "```mermaid\n"+fsm.Mermaid("")+"```", 1)
 		require.NoError(t, os.WriteFile(readme, []byte(text), 0o644))
@@ -48,8 +48,8 @@ func TestReadmeDiagramIsTheLifecycle(t *testing.T) {
 	require.Equal(t, fsm.Mermaid(""), diagram, "run go test ./internal/readmetest -update, and read the difference")
 }
 
-// statements are the lines of a program, its imports and blank lines apart.
-func statements(program string) (n int) {
+// countLines are the lines of a program, its imports and blank lines apart.
+func countLines(program string) (n int) {
 	_, body, _ := strings.Cut(program, "\n)\n")
 	for line := range strings.Lines(body) {
 		if strings.TrimSpace(line) != "" {
@@ -62,15 +62,15 @@ func statements(program string) (n int) {
 // What the two tests above rest on: a block is found, and what is wrong with it is told with its line in the file.
 func TestReadmeTestsFindFaults(t *testing.T) {
 	const text = "# Title\n\n```sh\ngo test\n```\n\n```go\npackage main\n\nfunc main() { nothing() }\n```\n\n```go\nmore\n```\n"
-	program, line := fenced(t, text, "go")
+	program, line := codeBlock(t, text, "go")
 	require.Equal(t, "package main\n\nfunc main() { nothing() }\n", program)
 	require.Equal(t, 8, line)
 
-	compiled, message := compiles(t, program, line)
+	compiled, message := compile(t, program, line)
 	require.False(t, compiled)
 	require.Contains(t, message, "README.md:10: undefined: nothing")
 
-	compiled, message = compiles(t, strings.Replace(program, "nothing()", "", 1), line)
+	compiled, message = compile(t, strings.Replace(program, "nothing()", "", 1), line)
 	require.True(t, compiled, message)
 }
 
@@ -81,16 +81,16 @@ func readReadme(t *testing.T) string {
 	return string(text)
 }
 
-// fenced is the first block of a language, and the line on which it begins.
-func fenced(t *testing.T, text, language string) (block string, line int) {
+// codeBlock is the first block of a language, and the line on which it begins.
+func codeBlock(t *testing.T, text, language string) (block string, line int) {
 	t.Helper()
 	at := regexp.MustCompile("(?ms)^```" + language + "\n(.*?)^```$").FindStringSubmatchIndex(text)
 	require.NotNil(t, at, "README.md has no block of %s", language)
 	return text[at[2]:at[3]], 1 + strings.Count(text[:at[2]], "\n")
 }
 
-// compiles has the go command compile a program as a package of this module that is nowhere on disk.
-func compiles(t *testing.T, program string, line int) (bool, string) {
+// compile has the go command compile a program as a package of this module that is nowhere on disk.
+func compile(t *testing.T, program string, line int) (bool, string) {
 	t.Helper()
 	dependOnAllSources(t)
 	dir := t.TempDir()

@@ -51,20 +51,22 @@ func TestScenarios(t *testing.T) {
 			require.NoError(t, err)
 			require.NotEmpty(t, a.Comment, "a scenario says its rule")
 			name, is := "", ""
-			synctest.Test(t, func(t *testing.T) { name, is = play(t, part(a, "config.json"), part(a, "replies"), part(a, "show")) })
+			synctest.Test(t, func(t *testing.T) {
+				name, is = runScenario(t, archiveFile(a, "config.json"), archiveFile(a, "replies"), archiveFile(a, "show"))
+			})
 			if golden.Update() {
 				a.Files = slices.DeleteFunc(a.Files, func(f txtar.File) bool { return strings.HasPrefix(f.Name, "want.") })
 				a.Files = append(a.Files, txtar.File{Name: name, Data: []byte(is)})
 				require.NoError(t, os.WriteFile(file, txtar.Format(a), 0o644))
 				return
 			}
-			require.Equal(t, part(a, name), is, "run go test ./internal/scenariotest -update, and read the difference")
+			require.Equal(t, archiveFile(a, name), is, "run go test ./internal/scenariotest -update, and read the difference")
 		})
 	}
 }
 
-// part is a file of an archive; empty: there is none.
-func part(a *txtar.Archive, name string) string {
+// archiveFile is a file of an archive; empty: there is none.
+func archiveFile(a *txtar.Archive, name string) string {
 	for _, f := range a.Files {
 		if f.Name == name {
 			return string(f.Data)
@@ -73,13 +75,13 @@ func part(a *txtar.Archive, name string) string {
 	return ""
 }
 
-// play runs a scenario, and gives the name of the file that it is compared with, and what should stand there.
-func play(t *testing.T, config, replies, show string) (name, is string) {
+// runScenario runs a scenario, and gives the name of the file that it is compared with, and what should stand there.
+func runScenario(t *testing.T, config, replies, show string) (name, is string) {
 	t.Helper()
-	s := &script{lines: lines(t, replies), tried: map[string]int{}}
+	s := &scriptedProvider{lines: lines(t, replies), tried: map[string]int{}}
 	e, err := debate.NewEngine(debate.Options{
-		Providers: map[string]providers.Provider{"m": s}, Answer: answered,
-		Prompts: fstest.MapFS{"_scenario.tmpl": {Data: []byte(`{{define "reply"}}Step {{.Phase}} {{.Round}}{{with .Target}} {{.Name}}{{end}}.{{end}}`)}},
+		Providers: map[string]providers.Provider{"m": s}, ExtractAnswer: answerLine,
+		Prompts: fstest.MapFS{"_scenario.tmpl": {Data: []byte(`{{define "reply-format"}}Step {{.Phase}} {{.Round}}{{with .Target}} {{.Name}}{{end}}.{{end}}`)}},
 	})
 	require.NoError(t, err)
 	s.config, err = e.ParseConfig([]byte(config))
@@ -90,8 +92,8 @@ func play(t *testing.T, config, replies, show string) (name, is string) {
 			list[i].Model = cmp.Or(list[i].Model, list[i].Name)
 		}
 	}
-	s.config.Casting.Model, s.config.Summarizer.Model = protocol.Casting, protocol.Summarizing
-	for name, helper := range map[string]*debate.Participant{protocol.Retrieving: &s.config.Retriever, protocol.Embedding: &s.config.Embedder} {
+	s.config.PersonaAssigner.Model, s.config.Summarizer.Model = protocol.PersonaAssigner, protocol.Summarizer
+	for name, helper := range map[string]*debate.Participant{protocol.Retriever: &s.config.Retriever, protocol.Embedder: &s.config.Embedder} {
 		if helper.Provider != "" {
 			helper.Model = name
 		}
@@ -108,27 +110,27 @@ func play(t *testing.T, config, replies, show string) (name, is string) {
 	for _, l := range s.lines {
 		require.True(t, l.used, "nobody was asked for %s %s %s", l.actor, l.phase, l.round)
 	}
-	is = told(events)
+	is = describeEvents(events)
 	if err != nil {
 		is += "error: " + err.Error() + "\n"
 	}
-	return "want.events", is + answerOf(t, debatetest.Result(t, d), show)
+	return "want.events", is + describeAnswer(t, debatetest.Result(t, d), show)
 }
 
-// script is a model that plays all actors. It answers each request as its lines say, of which the last that fits counts:
+// scriptedProvider is a model that plays all actors. It answers each request as its lines say, of which the last that fits counts:
 //
 //	A: Ban them.                  A says this, wherever it speaks
 //	A respond: Ban them.          in a phase
 //	A respond 2: Ban them.        in a round of a phase
 //	A critique>B 1: Hm.           in a step that is about B
 //	* * 2: Ban them.              anybody, in round 2
-//	J verdict: {"winner": "A"}    the default reply, with these fields; "marks" stands for all marks of an assessment
+//	J verdict: {"winner": "A"}    the default reply, with these fields; "scores" stands for all marks of an assessment
 //	A: ~600                       the default reply, of 600 characters; also after words or fields
 //	A: So I say !network          an error of this kind after some words, at each attempt
 //	A: !hang once                 no answer, but at the first attempt alone
 //
 // By default everyone says whom it has heard, and structured replies are the plainest there are.
-type script struct {
+type scriptedProvider struct {
 	config debate.Config
 
 	mu    sync.Mutex
@@ -162,14 +164,14 @@ func lines(t *testing.T, text string) (list []scriptLine) {
 type scriptStep struct{ actor, phase, round string }
 
 var (
-	stepMark = regexp.MustCompile(`Step (\S+) (\d+)(?: (\S+))?\.`)
-	padding  = regexp.MustCompile(`~(\d+)$`)
-	trouble  = regexp.MustCompile(`!(\w+)$`)
-	teller   = regexp.MustCompile(`^(?:<<<\w+ begin: (.+), round \d+>>>|(\w+): )`)
+	stepMark       = regexp.MustCompile(`Step (\S+) (\d+)(?: (\S+))?\.`)
+	paddingPattern = regexp.MustCompile(`~(\d+)$`)
+	errorPattern   = regexp.MustCompile(`!(\w+)$`)
+	speakerPattern = regexp.MustCompile(`^(?:<<<\w+ begin: (.+), round \d+>>>|(\w+): )`)
 )
 
 // Generate implements providers.Provider.
-func (s *script) Generate(ctx context.Context, r providers.Request) (providers.Response, error) {
+func (s *scriptedProvider) Generate(ctx context.Context, r providers.Request) (providers.Response, error) {
 	step := scriptStep{actor: r.Model}
 	for _, m := range r.Messages {
 		if found := stepMark.FindStringSubmatch(m.Text); found != nil {
@@ -190,9 +192,9 @@ func (s *script) Generate(ctx context.Context, r providers.Request) (providers.R
 	s.mu.Unlock()
 	reply, err := s.reply(r, say, n)
 	if err != nil {
-		return providers.Response{}, &providers.Error{Kind: providers.Validation, Err: err}
+		return providers.Response{}, &providers.Error{Kind: providers.InvalidRequest, Err: err}
 	}
-	reply.Latency = time.Second + time.Duration(s.place(r.Model))*time.Millisecond // so that those who speak at once come in order
+	reply.Latency = time.Second + time.Duration(s.position(r.Model))*time.Millisecond // so that those who speak at once come in order
 	p := scripted.Provider{Replies: []scripted.Reply{reply}}
 	return p.Generate(ctx, r)
 }
@@ -203,58 +205,58 @@ func (l *scriptLine) fits(s scriptStep) bool {
 }
 
 // names are the participants', as they are configured.
-func (s *script) names() (list []string) {
+func (s *scriptedProvider) names() (list []string) {
 	for _, p := range s.config.Participants {
 		list = append(list, p.Name)
 	}
 	return list
 }
 
-func (s *script) place(actor string) int { return slices.Index(s.names(), actor) + 1 }
+func (s *scriptedProvider) position(actor string) int { return slices.Index(s.names(), actor) + 1 }
 
 // reply is what the words of a script mean, at the nth attempt from 0.
-func (s *script) reply(r providers.Request, say string, n int) (reply scripted.Reply, err error) {
+func (s *scriptedProvider) reply(r providers.Request, say string, n int) (reply scripted.Reply, err error) {
 	say, once := strings.CutSuffix(say, " once")
 	if once && n > 0 {
 		say = ""
 	}
-	if fault := trouble.FindStringSubmatch(say); fault != nil {
+	if fault := errorPattern.FindStringSubmatch(say); fault != nil {
 		reply.Text = strings.TrimSpace(strings.TrimSuffix(say, fault[0]))
 		if reply.Hang = fault[1] == "hang"; !reply.Hang {
-			reply.Err = &providers.Error{Kind: providers.Kind(fault[1]), Err: errors.New("made to fail")}
+			reply.Err = &providers.Error{Kind: providers.ErrorKind(fault[1]), Err: errors.New("made to fail")}
 		}
 		return reply, nil
 	}
-	words := heard(r)
-	if size := padding.FindStringSubmatch(say); size != nil {
+	words := speakersShown(r)
+	if size := paddingPattern.FindStringSubmatch(say); size != nil {
 		if say = strings.TrimSpace(strings.TrimSuffix(say, size[0])); say != "" && say[0] != '{' {
 			say, words = "", say
 		}
-		words = pad(words, size[1])
+		words = padText(words, size[1])
 	}
 	if say != "" && say[0] != '{' {
 		return scripted.Reply{Text: say}, nil
 	}
 	reply.Text = enginetest.Reply(r, s.names(), words, 0)
-	if r.Reply == judge.AssessmentContract.Name() || say != "" {
-		reply.Text, err = s.changed(reply.Text, r.Reply, cmp.Or(say, "{}"))
+	if r.SchemaName == judge.AssessmentContract.Name() || say != "" {
+		reply.Text, err = s.withFields(reply.Text, r.SchemaName, cmp.Or(say, "{}"))
 	}
 	return reply, err
 }
 
-// changed is an object with the fields of another.
-func (s *script) changed(object, contract, fields string) (string, error) {
+// withFields is an object with the fields of another.
+func (s *scriptedProvider) withFields(object, contract, fields string) (string, error) {
 	var all, own map[string]any
 	if err := errors.Join(json.Unmarshal([]byte(object), &all), json.Unmarshal([]byte(fields), &own)); err != nil {
 		return "", fmt.Errorf("put %s into a reply: %w", fields, err)
 	}
 	if contract == judge.AssessmentContract.Name() {
-		mark, ok := own["marks"].(float64)
-		if delete(own, "marks"); !ok {
+		mark, ok := own["scores"].(float64)
+		if delete(own, "scores"); !ok {
 			mark = 6
 		}
 		for _, p := range all["participants"].([]any) {
-			p.(map[string]any)["criteria"] = s.config.Rubric.Marks(mark)
+			p.(map[string]any)["criteria"] = s.config.Rubric.UniformScores(mark)
 		}
 	}
 	maps.Copy(all, own)
@@ -262,14 +264,14 @@ func (s *script) changed(object, contract, fields string) (string, error) {
 	return string(b), err
 }
 
-// heard says whose words a prompt shows; of those under labels, how many.
-func heard(r providers.Request) string {
+// speakersShown says whose words a prompt shows; of those under labels, how many.
+func speakersShown(r providers.Request) string {
 	var names []string
 	labels := map[string]bool{}
 	for _, m := range r.Messages[1:max(len(r.Messages)-1, 1)] {
 		name := "itself"
 		if m.Role == providers.User {
-			found := teller.FindStringSubmatch(m.Text)
+			found := speakerPattern.FindStringSubmatch(m.Text)
 			switch {
 			case strings.HasPrefix(m.Text, "Summary of what was said before"):
 				name = "a summary"
@@ -292,8 +294,8 @@ func heard(r providers.Request) string {
 	return "heard " + cmp.Or(strings.Join(names, ", "), "nobody")
 }
 
-// pad makes words as long as is wanted, in characters.
-func pad(words, size string) string {
+// padText makes words as long as is wanted, in characters.
+func padText(words, size string) string {
 	n, _ := strconv.Atoi(size)
 	for i := 1; len(words) < n; i++ {
 		words += fmt.Sprintf(" %d", i)
@@ -301,15 +303,15 @@ func pad(words, size string) string {
 	return words[:n]
 }
 
-// answered is what a speech answers, in its line "Answer: ...".
-func answered(t transcript.Turn) string {
+// answerLine is what a speech answers, in its line "Answer: ...".
+func answerLine(t transcript.Turn) string {
 	_, answer, _ := strings.Cut("\n"+t.Text, "\nAnswer: ")
 	answer, _, _ = strings.Cut(answer, "\n")
 	return answer
 }
 
-// told are the durable events in short: transitions that follow one another, phases, and turns in the order of their steps.
-func told(events []debate.Event) string {
+// describeEvents are the durable events in short: transitions that follow one another, phases, and turns in the order of their steps.
+func describeEvents(events []debate.Event) string {
 	var b strings.Builder
 	var path, notes []string
 	var turns []transcript.Turn
@@ -328,14 +330,14 @@ func told(events []debate.Event) string {
 		if done, ok := ev.(debate.TurnDone); ok {
 			turns = append(turns, done.Turn)
 			continue
-		} else if ev.Event().Live {
+		} else if ev.Meta().Live {
 			continue
 		}
 		if change, ok := ev.(debate.StateChanged); ok {
 			if len(turns) > 0 {
 				flush()
 			}
-			at, path, notes = change, append(path, string(change.On)), append(notes, notesOf(change)...)
+			at, path, notes = change, append(path, string(change.On)), append(notes, describeTransition(change)...)
 			continue
 		}
 		flush()
@@ -362,28 +364,28 @@ func turnLine(t transcript.Turn) string {
 	}
 	var how []string
 	for _, a := range t.Attempts {
-		if a.Error != "" {
-			how = append(how, a.Error)
+		if a.ErrorKind != "" {
+			how = append(how, a.ErrorKind)
 		}
 	}
 	for _, f := range t.Flags {
 		how = append(how, string(f))
 	}
-	if w := t.Window; w != nil && w.Cut > 0 {
-		how = append(how, fmt.Sprintf("%d turns left out", w.Cut))
+	if w := t.Window; w != nil && w.Omitted > 0 {
+		how = append(how, fmt.Sprintf("%d turns left out", w.Omitted))
 	}
 	if len(how) > 0 {
 		who += " [" + strings.Join(how, ", ") + "]"
 	}
 	text := t.Text
-	if t.Output == judge.AssessmentContract.Name() { // what follows are marks
+	if t.Contract == judge.AssessmentContract.Name() { // what follows are marks
 		text, _, _ = strings.Cut(text, "\n")
 	}
-	return who + ": " + brief(text)
+	return who + ": " + firstLine(text)
 }
 
-// brief is the begin of a text in one line.
-func brief(text string) string {
+// firstLine is the begin of a text in one line.
+func firstLine(text string) string {
 	const most = 80
 	line := []rune(strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' }), " / "))
 	if len(line) > most {
@@ -392,11 +394,11 @@ func brief(text string) string {
 	return string(line)
 }
 
-// notesOf are what a transition says beside.
-func notesOf(ev debate.StateChanged) (list []string) {
+// describeTransition are what a transition says beside.
+func describeTransition(ev debate.StateChanged) (list []string) {
 	add := func(format string, args ...any) { list = append(list, fmt.Sprintf("  "+format+"\n", args...)) }
 	for _, f := range ev.Findings {
-		add("measured, to %s: %s", f.Use, brief(f.String()))
+		add("measured, to %s: %s", f.Effect, firstLine(f.String()))
 	}
 	if ev.Ending.Outcome != "" {
 		add("%s in round %d: %s", ev.Ending.Outcome, ev.Ending.Round, ev.Ending.Evidence)
@@ -405,17 +407,17 @@ func notesOf(ev debate.StateChanged) (list []string) {
 		add("%s failed in %s: %s, %d attempts", ev.Failure.Key.Actor, ev.Failure.Key.Phase, ev.Failure.Kind, ev.Failure.Attempts)
 	}
 	if ev.Question != nil {
-		add("question: %s", brief(ev.Question.Cause))
+		add("question: %s", firstLine(ev.Question.Cause))
 	}
 	return list
 }
 
-// answerOf is what the debate came to, and what a path into its data shows.
-func answerOf(t *testing.T, r *debate.Result, show string) string {
+// describeAnswer is what the debate came to, and what a path into its data shows.
+func describeAnswer(t *testing.T, r *debate.Result, show string) string {
 	t.Helper()
 	text := "no answer\n"
 	if r.Answer.Text != "" {
-		text = "answer: " + brief(r.Answer.Text) + "\n"
+		text = "answer: " + firstLine(r.Answer.Text) + "\n"
 	}
 	for path := range strings.FieldsSeq(show) {
 		var at any

@@ -25,12 +25,12 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// late is a debate without assessments whose verdict has a view of its own, so that it needs a summary of its own.
-type late struct{ panel.Protocol }
+// panelWithConclusionView is a debate without assessments whose verdict has a view of its own, so that it needs a summary of its own.
+type panelWithConclusionView struct{ panel.Protocol }
 
-func (late) Name() string { return "late/1" }
+func (panelWithConclusionView) Name() string { return "late/1" }
 
-func (p late) Phases(r *protocol.Record) []protocol.Phase {
+func (p panelWithConclusionView) Phases(r *protocol.Record) []protocol.Phase {
 	if r.Cursor.Stage == transcript.Assessment {
 		return nil
 	}
@@ -41,21 +41,21 @@ func (p late) Phases(r *protocol.Record) []protocol.Phase {
 	return phases
 }
 
-func lateConfig(h *hall, rounds int) (debate.Config, debate.Options) {
-	c, o := h.config(late{limited}, rounds)
+func lateConfig(h *smallWindowDebate, rounds int) (debate.Config, debate.Options) {
+	c, o := h.config(panelWithConclusionView{limited}, rounds)
 	c.History = summing
 	for i := range c.Participants {
 		c.Participants[i].Window = 100_000
 	}
-	c.Judges[0].Window = hallRoom + 3000 + 1000
+	c.Judges[0].Window = historyRoom + 3000 + 1000
 	return c, o
 }
 
 func TestASummarizerThatHangsInTheConclusionDoesNotEndTheDriving(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := &hall{t: t}
+		h := &smallWindowDebate{t: t}
 		c, o := lateConfig(h, 10)
-		c.Limits.Time, c.Limits.StepTimeout = time.Minute, 5*time.Minute
+		c.Limits.RunningTime, c.Limits.StepTimeout = time.Minute, 5*time.Minute
 		o.Providers["s"] = debatetest.ProviderFunc(func(ctx context.Context, _ providers.Request) (providers.Response, error) {
 			<-ctx.Done()
 			return providers.Response{}, context.Cause(ctx)
@@ -71,7 +71,7 @@ func TestASummarizerThatHangsInTheConclusionDoesNotEndTheDriving(t *testing.T) {
 
 func TestSummariesOfTheConclusionStayWithinTheBudget(t *testing.T) {
 	for budget := 5000; budget < 5800; budget += 100 {
-		h := &hall{t: t}
+		h := &smallWindowDebate{t: t}
 		c, o := lateConfig(h, 100)
 		c.Limits.OutputTokens = budget
 		full := func(text string) providers.Provider {
@@ -79,7 +79,7 @@ func TestSummariesOfTheConclusionStayWithinTheBudget(t *testing.T) {
 				if r.MaxTokens == 0 {
 					t.Fatal("no cap")
 				}
-				return providers.Response{Text: text, Finish: providers.Stop, Usage: transcript.Usage{Input: tokens(r.Messages), Output: r.MaxTokens}}, nil
+				return providers.Response{Text: text, FinishReason: providers.Stop, Usage: transcript.Usage{Input: tokens(r.Messages), Output: r.MaxTokens}}, nil
 			})
 		}
 		speech := strings.Repeat("The kerb is where it ends. ", 50)
@@ -96,12 +96,12 @@ func TestSummariesOfTheConclusionStayWithinTheBudget(t *testing.T) {
 	}
 }
 
-// views is a debate whose steps run all at once, each with a view of its own.
-type views struct{ panel.Protocol }
+// panelWithOwnViews is a debate whose steps run all at once, each with a view of its own.
+type panelWithOwnViews struct{ panel.Protocol }
 
-func (views) Name() string { return "views/1" }
+func (panelWithOwnViews) Name() string { return "views/1" }
 
-func (p views) Phases(r *protocol.Record) []protocol.Phase {
+func (p panelWithOwnViews) Phases(r *protocol.Record) []protocol.Phase {
 	phases := p.Protocol.Phases(r)
 	if r.Cursor.Stage == transcript.Speech {
 		for i := range phases[0].Steps {
@@ -112,8 +112,8 @@ func (p views) Phases(r *protocol.Record) []protocol.Phase {
 }
 
 func TestEachSummaryHasAPhaseWhoseBudgetIsChecked(t *testing.T) {
-	h := &hall{t: t}
-	res, events := h.hold(t, views{panel.Protocol{Format: panel.RoundLimited, Mode: panel.Simultaneous}}, 12, summing, nil)
+	h := &smallWindowDebate{t: t}
+	res, events := h.run(t, panelWithOwnViews{panel.Protocol{Format: panel.RoundLimited, Mode: panel.Simultaneous}}, 12, summing, nil)
 	began := 0
 	for _, ev := range events {
 		if p, ok := ev.(debate.PhaseStarted); ok && p.Phase == "summary" {
@@ -124,7 +124,7 @@ func TestEachSummaryHasAPhaseWhoseBudgetIsChecked(t *testing.T) {
 }
 
 func TestARemarkWhileASummaryIsMadeWastesNoCall(t *testing.T) {
-	h := &hall{t: t}
+	h := &smallWindowDebate{t: t}
 	c, o := h.config(limited, 14)
 	c.History = summing
 	var d *debate.Debate
@@ -135,7 +135,7 @@ func TestARemarkWhileASummaryIsMadeWastesNoCall(t *testing.T) {
 			other := d
 			require.NoError(t, other.Inject(context.WithoutCancel(ctx), debate.Remark{From: "Zoe", Text: strings.Repeat("Mind the kerb. ", 60)}))
 		}
-		return providers.Response{Text: "sum " + fmt.Sprint(calls), Finish: providers.Stop}, ctx.Err()
+		return providers.Response{Text: "sum " + fmt.Sprint(calls), FinishReason: providers.Stop}, ctx.Err()
 	})
 	var err error
 	d, err = debate.New(t.Context(), c, o)
@@ -145,19 +145,19 @@ func TestARemarkWhileASummaryIsMadeWastesNoCall(t *testing.T) {
 	require.Len(t, summaries(debatetest.Result(t, d)), calls)
 }
 
-// heavy counts much more than an estimate.
-type heavy struct{ times int }
+// multipliedCounter counts much more than an estimate.
+type multipliedCounter struct{ times int }
 
-func (h heavy) Count(_, text string) int { return h.times * window.Estimate(text) }
+func (h multipliedCounter) Count(_, text string) int { return h.times * window.Estimate(text) }
 
 func TestAReaderWithAnotherCounterLeavesTheHeadAlone(t *testing.T) {
-	h := &hall{t: t}
+	h := &smallWindowDebate{t: t}
 	c, o := h.config(limited, 14)
 	c.History = summing
-	o.Counter, o.Store = heavy{1}, store.Memory()
+	o.TokenCounter, o.Store = multipliedCounter{1}, store.Memory()
 	d, err := debate.New(t.Context(), c, o)
 	require.NoError(t, err)
-	o.Counter = heavy{3}
+	o.TokenCounter = multipliedCounter{3}
 	other, err := debate.NewEngine(o)
 	require.NoError(t, err)
 	differ := 0
@@ -166,11 +166,11 @@ func TestAReaderWithAnotherCounterLeavesTheHeadAlone(t *testing.T) {
 		if ph, ok := ev.(debate.PhaseStarted); !ok || ph.Stage != transcript.Speech {
 			continue
 		}
-		is, err := d.Head(t.Context())
+		is, err := d.Status(t.Context())
 		require.NoError(t, err)
 		reader, err := other.Open(t.Context(), d.ID())
 		require.NoError(t, err)
-		there, err := reader.Head(t.Context())
+		there, err := reader.Status(t.Context())
 		require.NoError(t, err)
 		if is.Plan != there.Plan {
 			differ++
@@ -181,7 +181,7 @@ func TestAReaderWithAnotherCounterLeavesTheHeadAlone(t *testing.T) {
 }
 
 func TestTheNewestTurnOutlastsAnOverflow(t *testing.T) {
-	h := &hall{t: t, say: map[string]func(int) scripted.Reply{"b": func(n int) scripted.Reply {
+	h := &smallWindowDebate{t: t, say: map[string]func(int) scripted.Reply{"b": func(n int) scripted.Reply {
 		if n == 2 {
 			return scripted.Reply{Text: "Endless. " + strings.Repeat("The kerb is where it ends. ", 240)}
 		}
@@ -197,7 +197,7 @@ func TestTheNewestTurnOutlastsAnOverflow(t *testing.T) {
 			return providers.Response{}, &providers.Error{Kind: providers.ContextOverflow, Err: errors.New("too long")}
 		}
 		took = append(took, r)
-		return providers.Response{Text: "[a] " + strings.Repeat("The kerb is where it ends. ", 26), Finish: providers.Stop}, nil
+		return providers.Response{Text: "[a] " + strings.Repeat("The kerb is where it ends. ", 26), FinishReason: providers.Stop}, nil
 	})
 	d, err := debate.New(t.Context(), c, o)
 	require.NoError(t, err)
@@ -209,7 +209,7 @@ func TestTheNewestTurnOutlastsAnOverflow(t *testing.T) {
 }
 
 func TestASummaryOutlastsAnOverflow(t *testing.T) {
-	h := &hall{t: t}
+	h := &smallWindowDebate{t: t}
 	c, o := h.config(limited, 10)
 	c.History = summing
 	over, last := false, []providers.Message{}
@@ -234,17 +234,17 @@ func TestASummaryOutlastsAnOverflow(t *testing.T) {
 }
 
 func TestASummarizerReadsAllThatItsSummaryStandsFor(t *testing.T) {
-	h := &hall{t: t}
+	h := &smallWindowDebate{t: t}
 	for room := 5900; room < 9000; room += 100 {
-		h = &hall{t: t}
-		res, _ := h.hold(t, limited, 40, summing, func(c *debate.Config) {
+		h = &smallWindowDebate{t: t}
+		res, _ := h.run(t, limited, 40, summing, func(c *debate.Config) {
 			for i := range c.Participants {
 				c.Participants[i].Window = 12_000
 			}
 			c.Summarizer.Window, c.Summarizer.MaxTokens = room, 1000
 		})
 		said, at := []string{}, map[string]int{}
-		for _, turn := range inTime(res) {
+		for _, turn := range inCommitOrder(res) {
 			if turn.Kind == transcript.Speech {
 				at[turn.Key.String()] = len(said)
 				said = append(said, turn.Text)
@@ -252,7 +252,7 @@ func TestASummarizerReadsAllThatItsSummaryStandsFor(t *testing.T) {
 		}
 		done := 0
 		for i, s := range summaries(res) {
-			_, key := coverage(t, s)
+			_, key := summaryRange(t, s)
 			if key == "" || len(s.Flags) > 0 {
 				continue
 			}
@@ -271,12 +271,12 @@ func TestASummarizerReadsAllThatItsSummaryStandsFor(t *testing.T) {
 	}
 }
 
-// secret is a debate in which A speaks twice in a phase: once to B of what B said, once to itself of all.
-type secret struct{ panel.Protocol }
+// panelWithPrivateStep is a debate in which A speaks twice in a phase: once to B of what B said, once to itself of all.
+type panelWithPrivateStep struct{ panel.Protocol }
 
-func (secret) Name() string { return "secret/1" }
+func (panelWithPrivateStep) Name() string { return "secret/1" }
 
-func (p secret) Phases(r *protocol.Record) []protocol.Phase {
+func (p panelWithPrivateStep) Phases(r *protocol.Record) []protocol.Phase {
 	if r.Cursor.Stage != transcript.Speech {
 		return p.Protocol.Phases(r)
 	}
@@ -286,9 +286,9 @@ func (p secret) Phases(r *protocol.Record) []protocol.Phase {
 }
 
 func TestASummaryOfAnotherStepsViewIsNotShown(t *testing.T) {
-	h := &hall{t: t}
-	res, _ := h.hold(t, secret{limited}, 30, summing, func(c *debate.Config) {
-		c.Participants[0].MaxTokens, c.Participants[0].Window = 300, hallRoom+2200+300
+	h := &smallWindowDebate{t: t}
+	res, _ := h.run(t, panelWithPrivateStep{limited}, 30, summing, func(c *debate.Config) {
+		c.Participants[0].MaxTokens, c.Participants[0].Window = 300, historyRoom+2200+300
 	})
 	for _, s := range summaries(res) {
 		t.Log(s.Target)
@@ -299,7 +299,7 @@ func TestASummaryOfAnotherStepsViewIsNotShown(t *testing.T) {
 				continue
 			}
 			for _, ask := range h.asked["s"] { // which request made it?
-				if !strings.Contains(m.Text, made(ask)) {
+				if !strings.Contains(m.Text, summaryTextFor(ask)) {
 					continue
 				}
 				of := ""
@@ -313,15 +313,15 @@ func TestASummaryOfAnotherStepsViewIsNotShown(t *testing.T) {
 	}
 }
 
-func made(ask providers.Request) string {
-	sum := fnvOf(ask)
+func summaryTextFor(ask providers.Request) string {
+	sum := digest(ask)
 	return fmt.Sprintf("[s %016x]", sum)
 }
 
 func TestARetryAfterAnOverflowInAParallelPhaseIsShorter(t *testing.T) {
 	for _, mode := range []panel.Mode{panel.Sequential, panel.Simultaneous} {
 		t.Run(string(mode), func(t *testing.T) {
-			h := &hall{t: t}
+			h := &smallWindowDebate{t: t}
 			c, o := h.config(panel.Protocol{Format: panel.RoundLimited, Mode: mode}, 10)
 			c.OnOverflow, c.OnFailure = debate.Degrade, debate.Ask
 			inner, sizes := o.Providers["a"], []int{}
@@ -348,7 +348,7 @@ func TestARetryAfterAnOverflowInAParallelPhaseIsShorter(t *testing.T) {
 }
 
 func TestAnotherModelBeginsWithAFactorOfItsOwn(t *testing.T) {
-	h := &hall{t: t}
+	h := &smallWindowDebate{t: t}
 	c, o := h.config(limited, 10)
 	broken := false
 	n := 0
@@ -372,14 +372,14 @@ func TestAnotherModelBeginsWithAFactorOfItsOwn(t *testing.T) {
 	before, err := d.Preview(t.Context())
 	require.NoError(t, err)
 	c.Participants[0].Model, c.Participants[0].Window = "another", 100_000
-	c.Participants[0].Window = hallRoom + 2200 + 400
+	c.Participants[0].Window = historyRoom + 2200 + 400
 	require.NoError(t, d.Edit(t.Context(), c))
 	after, err := d.Preview(t.Context())
 	require.NoError(t, err)
 	require.Greater(t, len(after[0].Request.Messages), len(before[0].Request.Messages))
 }
 
-func fnvOf(r providers.Request) uint64 {
+func digest(r providers.Request) uint64 {
 	sum := fnv.New64a()
 	for _, m := range r.Messages {
 		fmt.Fprintln(sum, m.Role, m.Text)
@@ -387,12 +387,12 @@ func fnvOf(r providers.Request) uint64 {
 	return sum.Sum64()
 }
 
-// sumPhase is a protocol whose own phase has the name that the engine gives its summaries'.
-type sumPhase struct{ panel.Protocol }
+// panelWithSummaryPhase is a protocol whose own phase has the name that the engine gives its summaries'.
+type panelWithSummaryPhase struct{ panel.Protocol }
 
-func (sumPhase) Name() string { return "sumphase/1" }
+func (panelWithSummaryPhase) Name() string { return "sumphase/1" }
 
-func (p sumPhase) Phases(r *protocol.Record) []protocol.Phase {
+func (p panelWithSummaryPhase) Phases(r *protocol.Record) []protocol.Phase {
 	phases := p.Protocol.Phases(r)
 	if r.Cursor.Stage == transcript.Speech {
 		phases[0].Name, phases[0].Parallel = "summary", true
@@ -401,8 +401,8 @@ func (p sumPhase) Phases(r *protocol.Record) []protocol.Phase {
 }
 
 func TestAProtocolMayHaveAPhaseCalledSummary(t *testing.T) {
-	h := &hall{t: t}
-	res, events := h.hold(t, sumPhase{limited}, 12, summing, nil)
+	h := &smallWindowDebate{t: t}
+	res, events := h.run(t, panelWithSummaryPhase{limited}, 12, summing, nil)
 	began := map[string]int{}
 	for _, ev := range events {
 		if p, ok := ev.(debate.PhaseStarted); ok && p.Stage == transcript.Speech {
@@ -411,10 +411,10 @@ func TestAProtocolMayHaveAPhaseCalledSummary(t *testing.T) {
 		}
 	}
 	n := 0
-	for _, turn := range inTime(res) {
+	for _, turn := range inCommitOrder(res) {
 		if turn.Kind == transcript.Speech && turn.Actor == "B" {
 			for _, x := range res.Turns {
-				if x.Kind == transcript.Speech && x.Actor == "A" && x.Round == turn.Round && x.Seq <= turn.Horizon {
+				if x.Kind == transcript.Speech && x.Actor == "A" && x.Round == turn.Round && x.Seq <= turn.VisibleSeq {
 					n++
 				}
 			}
@@ -428,8 +428,8 @@ func TestAProtocolMayHaveAPhaseCalledSummary(t *testing.T) {
 
 // What the summarizer is asked for one after the other by one that reads little.
 func TestASmallSummarizerIsNotAskedBeforeEachStep(t *testing.T) {
-	h := &hall{t: t}
-	res, _ := h.hold(t, limited, 60, summing, func(c *debate.Config) {
+	h := &smallWindowDebate{t: t}
+	res, _ := h.run(t, limited, 60, summing, func(c *debate.Config) {
 		for i := range c.Participants {
 			c.Participants[i].Window = 12_000
 		}
@@ -447,11 +447,11 @@ func TestASmallSummarizerIsNotAskedBeforeEachStep(t *testing.T) {
 }
 
 func TestASummaryThatWasWithheldStandsForNothing(t *testing.T) {
-	h := &hall{t: t}
+	h := &smallWindowDebate{t: t}
 	c, o := h.config(limited, 10)
 	c.History = summing
 	o.Providers["s"] = debatetest.ProviderFunc(func(context.Context, providers.Request) (providers.Response, error) {
-		return providers.Response{Text: "A and", Finish: providers.ContentFilter}, nil
+		return providers.Response{Text: "A and", FinishReason: providers.ContentFilter}, nil
 	})
 	d, err := debate.New(t.Context(), c, o)
 	require.NoError(t, err)
@@ -465,7 +465,7 @@ func TestASummaryThatWasWithheldStandsForNothing(t *testing.T) {
 }
 
 func TestAReaderReplacesNoHead(t *testing.T) {
-	h := &hall{t: t}
+	h := &smallWindowDebate{t: t}
 	c, o := h.config(limited, 14)
 	c.History = summing
 	kept := store.Memory()
@@ -480,7 +480,7 @@ func TestAReaderReplacesNoHead(t *testing.T) {
 	}
 	was, _, err := kept.Load(t.Context(), c.ID, 0)
 	require.NoError(t, err)
-	reader, err := debate.NewEngine(debate.Options{Store: kept, Providers: o.Providers, Protocols: []protocol.Protocol{limited}, Counter: heavy{3}})
+	reader, err := debate.NewEngine(debate.Options{Store: kept, Providers: o.Providers, Protocols: []protocol.Protocol{limited}, TokenCounter: multipliedCounter{3}})
 	require.NoError(t, err)
 	there, err := reader.Open(t.Context(), c.ID)
 	require.NoError(t, err)
@@ -492,7 +492,7 @@ func TestAReaderReplacesNoHead(t *testing.T) {
 }
 
 func TestARemarksIDDoesNotNameAnotherTurn(t *testing.T) {
-	h := &hall{t: t}
+	h := &smallWindowDebate{t: t}
 	c, o := h.config(limited, 14)
 	c.History = summing
 	d, err := debate.New(t.Context(), c, o)

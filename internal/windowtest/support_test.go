@@ -32,8 +32,8 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// ways are the managers, and the builder that stands beside them.
-var ways = []struct {
+// historyPolicies are the managers, and the builder that stands beside them.
+var historyPolicies = []struct {
 	name   string
 	policy window.Policy
 }{
@@ -41,11 +41,11 @@ var ways = []struct {
 	{"sliding", window.Policy{Manager: window.Sliding}},
 	{"summarize", window.Policy{Manager: window.Summarize}},
 	{"hybrid", window.Policy{}},
-	{"hybrid with summaries", window.Policy{Manager: window.Hybrid, Summarize: true}},
+	{"hybrid with summaries", window.Policy{Manager: window.Hybrid, AllowSummaries: true}},
 }
 
-// held are the protocols, so that nothing but the limit on rounds ends them.
-var held = []struct {
+// heldProtocols are the protocols, so that nothing but the limit on rounds ends them.
+var heldProtocols = []struct {
 	name  string
 	grows bool // a prompt shows all rounds before
 	rules func(rounds int) protocol.Protocol
@@ -53,12 +53,12 @@ var held = []struct {
 	{"panel", true, func(int) protocol.Protocol { return panel.Protocol{Format: panel.RoundLimited} }},
 	{"proposer-skeptic", true, func(int) protocol.Protocol { return skeptic.Protocol{} }},
 	{"critique-refine", false, func(int) protocol.Protocol { return refine.Protocol{} }},
-	{"arbitration", true, disputes},
+	{"arbitration", true, arbitrationOf},
 	{"pro-con", true, func(int) protocol.Protocol { return procon.Protocol{} }},
 	{"vote", false, func(int) protocol.Protocol { return vote.Protocol{} }},
 }
 
-func disputes(rounds int) protocol.Protocol {
+func arbitrationOf(rounds int) protocol.Protocol {
 	p := arbitration.Protocol{Scores: map[string]float64{"plan": 5}}
 	for i := range rounds {
 		p.Topics = append(p.Topics, arbitration.Topic{
@@ -74,61 +74,61 @@ var debaters = []string{"A", "B"}
 // replyCap is the cap of each reply in tokens.
 const replyCap = 1000
 
-// actor is a model that always has something to say, of a realistic length, the same whatever its prompts have room for.
+// recordingModel is a model that always has something to say, of a realistic length, the same whatever its prompts have room for.
 // It keeps what it was asked.
-type actor struct {
+type recordingModel struct {
 	t       testing.TB
 	name    string
 	skeptic bool
 
-	mu    sync.Mutex
-	asked []providers.Request
-	wrote []int // tokens of each reply
+	mu          sync.Mutex
+	requests    []providers.Request
+	replyTokens []int // tokens of each reply
 }
 
-func (a *actor) Generate(_ context.Context, r providers.Request) (providers.Response, error) {
+func (a *recordingModel) Generate(_ context.Context, r providers.Request) (providers.Response, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	text := a.say(&r)
 	u := transcript.Usage{Input: tokens(r.Messages) + window.Estimate(string(r.Schema)), Output: window.Estimate(text)}
-	if n := len(a.asked); n > 0 {
-		u.Cached = repeated(a.asked[n-1].Messages, r.Messages)
+	if n := len(a.requests); n > 0 {
+		u.Cached = repeated(a.requests[n-1].Messages, r.Messages)
 	}
-	a.asked, a.wrote = append(a.asked, r), append(a.wrote, u.Output)
-	return providers.Response{Text: text, Usage: u, Finish: providers.Stop}, nil
+	a.requests, a.replyTokens = append(a.requests, r), append(a.replyTokens, u.Output)
+	return providers.Response{Text: text, Usage: u, FinishReason: providers.Stop}, nil
 }
 
 // say is the reply to a request.
-func (a *actor) say(r *providers.Request) string {
+func (a *recordingModel) say(r *providers.Request) string {
 	h := fnv.New64a()
-	fmt.Fprintln(h, a.name, len(a.asked))
-	w := words{rand.New(rand.NewPCG(h.Sum64(), 0))}
+	fmt.Fprintln(h, a.name, len(a.requests))
+	w := textGenerator{rand.New(rand.NewPCG(h.Sum64(), 0))}
 	other := map[string]string{"A": "B", "B": "A"}[a.name]
 	var v any
-	switch r.Reply {
+	switch r.SchemaName {
 	case "assessment/1":
 		v = debatetest.LongAssessment("A", "B")
 	case "verdict/1":
-		v = judge.Verdict{Summary: w.of(200), Quality: 60}
+		v = judge.Verdict{Summary: w.text(200), Quality: 60}
 	case "peer-critique/1":
-		flaw := refine.Weakness{Issue: w.of(110), Severity: "major", Suggestion: w.of(60)}
-		v = refine.Critique{Author: other, Overall: w.of(60), Weaknesses: []refine.Weakness{flaw}}
+		flaw := refine.Weakness{Issue: w.text(110), Severity: "major", Suggestion: w.text(60)}
+		v = refine.Critique{Author: other, Overall: w.text(60), Weaknesses: []refine.Weakness{flaw}}
 	case "refine-summary/1":
-		v = refine.Summary{Summary: w.of(500)}
+		v = refine.Summary{Summary: w.text(500)}
 	case "solution/1":
 		v = refine.Solution{
-			Description: w.of(400), Implementation: []string{w.of(60)}, TradeOffs: []string{}, Recommendations: []string{}, Confidence: 70,
+			Description: w.text(400), Implementation: []string{w.text(60)}, TradeOffs: []string{}, Recommendations: []string{}, Confidence: 70,
 		}
 	case "argument/1":
-		v = arbitration.Case{Arguments: []arbitration.Argument{{Claim: w.of(30), Reasoning: w.of(120), Evidence: w.of(100)}}}
+		v = arbitration.Case{Arguments: []arbitration.Argument{{Claim: w.text(30), Reasoning: w.text(120), Evidence: w.text(100)}}}
 	case "ruling/1":
-		v = arbitration.Ruling{Reasoning: w.of(120), KeyPoints: []string{w.of(30)}, Winner: arbitration.Draw, Confidence: 60}
+		v = arbitration.Ruling{Reasoning: w.text(120), KeyPoints: []string{w.text(30)}, Winner: arbitration.Draw, Confidence: 60}
 	case "judgment/1":
-		v = procon.Judgment{Summary: w.of(150), Participants: []procon.Score{{Name: "A", Score: 6}, {Name: "B", Score: 6}}}
+		v = procon.Judgment{Summary: w.text(150), Participants: []procon.ParticipantScore{{Name: "A", Score: 6}, {Name: "B", Score: 6}}}
 	case "vote/1":
-		v = vote.Ballot{Reasoning: w.of(220), Answer: "That of " + a.name, Confidence: 60}
+		v = vote.Ballot{Reasoning: w.text(220), Answer: "That of " + a.name, Confidence: 60}
 	case "decision/1":
-		v = vote.Ruling{Reasoning: w.of(150), Winner: "A"}
+		v = vote.Ruling{Reasoning: w.text(150), Winner: "A"}
 	default:
 		return a.speak(r, w)
 	}
@@ -137,20 +137,20 @@ func (a *actor) say(r *providers.Request) string {
 
 // speak is a speech of 200 to 300 tokens, or a summary that takes most of the room that it is given. Who is a skeptic
 // finds a critical issue each time.
-func (a *actor) speak(r *providers.Request, w words) string {
+func (a *recordingModel) speak(r *providers.Request, w textGenerator) string {
 	switch {
-	case a.name == protocol.Summarizing:
-		return w.of(r.MaxTokens * 8 / 10)
+	case a.name == protocol.Summarizer:
+		return w.text(r.MaxTokens * 8 / 10)
 	case a.skeptic:
-		return w.of(200) + fmt.Sprintf("\n\n{\"issues\": [{\"severity\": \"critical\", \"text\": %q}], \"ready\": false, \"score\": 5}", w.of(30))
+		return w.text(200) + fmt.Sprintf("\n\n{\"issues\": [{\"severity\": \"critical\", \"text\": %q}], \"ready\": false, \"score\": 5}", w.text(30))
 	}
-	return w.of(200 + w.IntN(101))
+	return w.text(200 + w.IntN(101))
 }
 
-type words struct{ *rand.Rand }
+type textGenerator struct{ *rand.Rand }
 
-// of is a text of about so many tokens.
-func (w words) of(tokens int) string {
+// text is a text text about so many tokens.
+func (w textGenerator) text(tokens int) string {
 	var b strings.Builder
 	for n := range tokens * 10 / 13 {
 		switch {
@@ -169,19 +169,19 @@ func (w words) of(tokens int) string {
 // tokens are those of messages.
 func tokens(messages []providers.Message) (n int) {
 	for _, m := range messages {
-		n += weigh(m.Text)
+		n += countTokens(m.Text)
 	}
 	return n
 }
 
-var weighed sync.Map // texts stand in many prompts
+var tokenCounts sync.Map // texts stand in many prompts
 
-func weigh(text string) int {
-	if n, ok := weighed.Load(text); ok {
+func countTokens(text string) int {
+	if n, ok := tokenCounts.Load(text); ok {
 		return n.(int)
 	}
 	n := window.Estimate(text)
-	weighed.Store(text, n)
+	tokenCounts.Store(text, n)
 	return n
 }
 
@@ -190,7 +190,7 @@ func weigh(text string) int {
 func repeated(before, now []providers.Message) (n int) {
 	for i := range min(len(before), len(now)) {
 		if before[i] == now[i] {
-			n += weigh(now[i].Text)
+			n += countTokens(now[i].Text)
 			continue
 		}
 		at := 0
@@ -204,28 +204,28 @@ func repeated(before, now []providers.Message) (n int) {
 	return n
 }
 
-// debated is a debate that was held, by what its models were asked.
-type debated struct {
-	actors map[string]*actor
+// heldDebate is a debate that was held, by what its models were asked.
+type heldDebate struct {
+	actors map[string]*recordingModel
 	rounds map[string][]int // of an actor's calls
-	needs  map[string]needs
+	needs  map[string]promptNeeds
 	result *debate.Result
 }
 
-// needs are the tokens of an actor's prompts at most.
-type needs struct{ history, system, beside, turn int }
+// promptNeeds are the tokens of an actor's prompts at most.
+type promptNeeds struct{ history, system, beside, turn int }
 
-// hold has a debate held in windows of its own for each actor; 0: larger than any need.
-func hold(t testing.TB, rules protocol.Protocol, rounds int, policy window.Policy, windows map[string]int) *debated {
+// runEconomyDebate has a debate held in windows of its own for each actor; 0: larger than any need.
+func runEconomyDebate(t testing.TB, rules protocol.Protocol, rounds int, policy window.Policy, windows map[string]int) *heldDebate {
 	t.Helper()
-	d := &debated{actors: map[string]*actor{}, rounds: map[string][]int{}, needs: map[string]needs{}}
+	d := &heldDebate{actors: map[string]*recordingModel{}, rounds: map[string][]int{}, needs: map[string]promptNeeds{}}
 	o := debate.Options{Providers: map[string]providers.Provider{}}
 	member := func(name, position string) debate.Participant {
 		_, critic := rules.(skeptic.Protocol)
-		d.actors[name] = &actor{t: t, name: name, skeptic: critic && name == "B"}
+		d.actors[name] = &recordingModel{t: t, name: name, skeptic: critic && name == "B"}
 		o.Providers[name] = d.actors[name]
 		p := debate.Participant{Name: name, Position: position, Provider: name, Window: cmp.Or(windows[name], 1<<30)}
-		if name == protocol.Summarizing {
+		if name == protocol.Summarizer {
 			p.Name, p.Window, p.MaxTokens = "", 128_000, 4096
 		}
 		return p
@@ -233,7 +233,7 @@ func hold(t testing.TB, rules protocol.Protocol, rounds int, policy window.Polic
 	c := debate.Config{
 		ID: "economy", Topic: "Should the city close its centre to cars?", Protocol: rules, History: policy,
 		Participants: []debate.Participant{member("A", "Yes, it should."), member("B", "No, it should not.")},
-		Judges:       []debate.Participant{member("J", "")}, Summarizer: member(protocol.Summarizing, ""),
+		Judges:       []debate.Participant{member("J", "")}, Summarizer: member(protocol.Summarizer, ""),
 		Limits: debate.Limits{MinRounds: rounds, MaxRounds: rounds, OutputTokens: 1 << 30, StepTokens: replyCap, JudgeTokens: replyCap},
 	}
 	x, err := debate.New(t.Context(), c, o)
@@ -245,20 +245,20 @@ func hold(t testing.TB, rules protocol.Protocol, rounds int, policy window.Polic
 	require.Equal(t, rounds, d.result.Ending.Round)
 	turns := slices.SortedFunc(slices.Values(d.result.Turns), func(a, b transcript.Turn) int { return cmp.Compare(a.Seq, b.Seq) })
 	for _, turn := range turns {
-		require.Empty(t, turn.Flags, "%s: %s", turn.Key, turn.Attempts[0].Message)
+		require.Empty(t, turn.Flags, "%s: %s", turn.Key, turn.Attempts[0].ErrorMessage)
 		if a := d.actors[turn.Actor]; a != nil {
 			d.rounds[turn.Actor] = append(d.rounds[turn.Actor], turn.Round)
 		}
 	}
 	for name, a := range d.actors {
-		require.Equal(t, len(d.rounds[name]), len(a.asked), "each call of %s gives a turn", name)
+		require.Equal(t, len(d.rounds[name]), len(a.requests), "each call of %s gives a turn", name)
 		d.needs[name] = a.needs()
 	}
 	return d
 }
 
-func (a *actor) needs() (n needs) {
-	for _, r := range a.asked {
+func (a *recordingModel) needs() (n promptNeeds) {
+	for _, r := range a.requests {
 		last := len(r.Messages) - 1
 		n.history = max(n.history, tokens(r.Messages[1:last]))
 		n.system = max(n.system, tokens(r.Messages[:1]))
@@ -270,27 +270,27 @@ func (a *actor) needs() (n needs) {
 	return n
 }
 
-// bill is what prompts and replies come to, in tokens.
-type bill struct{ prompt, repeated, reply int }
+// tokenBill is what prompts and replies come to, in tokens.
+type tokenBill struct{ prompt, repeated, reply int }
 
-func (b bill) share() float64 { return 100 * float64(b.repeated) / float64(b.prompt) }
+func (b tokenBill) share() float64 { return 100 * float64(b.repeated) / float64(b.prompt) }
 
-func (b bill) cost(p price.Price) float64 {
+func (b tokenBill) cost(p price.Price) float64 {
 	return p.Cost(transcript.Usage{Input: b.prompt, Cached: b.repeated, Output: b.reply})
 }
 
 // bill is that of some actors, or of all.
-func (d *debated) bill(names ...string) (b bill) {
+func (d *heldDebate) bill(names ...string) (b tokenBill) {
 	for name, a := range d.actors {
 		if len(names) > 0 && !slices.Contains(names, name) {
 			continue
 		}
-		for i, r := range a.asked {
+		for i, r := range a.requests {
 			b.prompt += tokens(r.Messages)
 			if i > 0 {
-				b.repeated += repeated(a.asked[i-1].Messages, r.Messages)
+				b.repeated += repeated(a.requests[i-1].Messages, r.Messages)
 			}
-			b.reply += a.wrote[i]
+			b.reply += a.replyTokens[i]
 		}
 	}
 	return b
@@ -298,11 +298,11 @@ func (d *debated) bill(names ...string) (b bill) {
 
 // naive is the same debate by a builder that has the number of the round in the system prompt, and leaves out no more of
 // the oldest turns than it must.
-func (d *debated) naive(rounds int, room int) *debated {
-	other := &debated{actors: map[string]*actor{}}
+func (d *heldDebate) naive(rounds int, room int) *heldDebate {
+	other := &heldDebate{actors: map[string]*recordingModel{}}
 	for name, a := range d.actors {
-		b := &actor{name: name, wrote: a.wrote}
-		for i, r := range a.asked {
+		b := &recordingModel{name: name, replyTokens: a.replyTokens}
+		for i, r := range a.requests {
 			last := len(r.Messages) - 1
 			system, history := r.Messages[0], r.Messages[1:last]
 			system.Text += fmt.Sprintf("\n\nThis is round %d of %d.", d.rounds[name][i], rounds)
@@ -310,7 +310,7 @@ func (d *debated) naive(rounds int, room int) *debated {
 				history = history[1:]
 			}
 			r.Messages = slices.Concat([]providers.Message{system}, history, r.Messages[last:])
-			b.asked = append(b.asked, r)
+			b.requests = append(b.requests, r)
 		}
 		other.actors[name] = b
 	}
@@ -318,7 +318,7 @@ func (d *debated) naive(rounds int, room int) *debated {
 }
 
 // quarter is a quarter of the longest history that a debater's prompt had, but not less than two turns.
-func (d *debated) quarter() (room int) {
+func (d *heldDebate) quarter() (room int) {
 	for _, name := range debaters {
 		room = max(room, d.needs[name].history/4, 2*d.needs[name].turn)
 	}
@@ -326,11 +326,11 @@ func (d *debated) quarter() (room int) {
 }
 
 // windows have this room for histories, and enough for what else there is in a prompt.
-func (d *debated) windows(room int, policy window.Policy) map[string]int {
+func (d *heldDebate) windows(room int, policy window.Policy) map[string]int {
 	windows := map[string]int{}
 	for name, n := range d.needs {
 		beside := (n.beside/512 + 1) * 512 // as the engine rounds it up
-		if policy.Summarizes() {
+		if policy.UsesSummaries() {
 			beside = max(beside, 2200, n.system+1600) // it keeps an allowance
 		}
 		windows[name] = replyCap + beside + room
@@ -338,8 +338,8 @@ func (d *debated) windows(room int, policy window.Policy) map[string]int {
 	return windows
 }
 
-// hall is a debate in small windows: what each provider was asked, in order, and what its models say.
-type hall struct {
+// smallWindowDebate is a debate in small windows: what each provider was asked, in order, and what its models say.
+type smallWindowDebate struct {
 	t      testing.TB
 	mu     sync.Mutex
 	asked  map[string][]providers.Request // by provider
@@ -347,15 +347,17 @@ type hall struct {
 	say    map[string]func(n int) scripted.Reply
 }
 
-func (h *hall) provider(name string) providers.Provider { return &guest{h, name} }
+func (h *smallWindowDebate) provider(name string) providers.Provider {
+	return &smallWindowModel{h, name}
+}
 
-type guest struct {
-	hall *hall
+type smallWindowModel struct {
+	hall *smallWindowDebate
 	name string
 }
 
 // Generate gives a reply that depends on all that the prompt shows, where nothing else is said.
-func (g *guest) Generate(ctx context.Context, r providers.Request) (providers.Response, error) {
+func (g *smallWindowModel) Generate(ctx context.Context, r providers.Request) (providers.Response, error) {
 	h := g.hall
 	h.mu.Lock()
 	r.OnChunk = nil
@@ -371,7 +373,7 @@ func (g *guest) Generate(ctx context.Context, r providers.Request) (providers.Re
 		for _, m := range r.Messages {
 			fmt.Fprintln(sum, m.Role, m.Text)
 		}
-		reply.Text = g.words(r, sum.Sum64())
+		reply.Text = g.speech(r, sum.Sum64())
 	}
 	input := tokens(r.Messages) + window.Estimate(string(r.Schema))
 	if h.counts != nil {
@@ -381,8 +383,8 @@ func (g *guest) Generate(ctx context.Context, r providers.Request) (providers.Re
 	return (&scripted.Provider{Replies: []scripted.Reply{reply}}).Generate(ctx, r)
 }
 
-// words are about 200 tokens, of a summary as many as it may have.
-func (g *guest) words(r providers.Request, seed uint64) string {
+// speech are about 200 tokens, of a summary as many as it may have.
+func (g *smallWindowModel) speech(r providers.Request, seed uint64) string {
 	mark := fmt.Sprintf("[%s %016x] ", g.name, seed)
 	switch {
 	case debatetest.AsksFor(r, "assessment"):
@@ -397,21 +399,21 @@ func (g *guest) words(r providers.Request, seed uint64) string {
 	return mark + strings.Repeat("The kerb is where it ends. ", 26)
 }
 
-// hallRoom is about how many tokens there are for the histories of speakers, where an allowance is kept for what stands
+// historyRoom is about how many tokens there are for the histories of speakers, where an allowance is kept for what stands
 // beside them.
-const hallRoom = 1500
+const historyRoom = 1500
 
 // config is a debate of A and B whose windows have room for about seven speeches, and whose judge's has room for all.
-func (h *hall) config(p protocol.Protocol, rounds int) (debate.Config, debate.Options) {
+func (h *smallWindowDebate) config(p protocol.Protocol, rounds int) (debate.Config, debate.Options) {
 	c := debatetest.PairConfig(p)
 	for i := range c.Participants {
 		c.Participants[i].Provider = strings.ToLower(c.Participants[i].Name)
-		c.Participants[i].Window, c.Participants[i].MaxTokens = hallRoom+2200+400, 400
+		c.Participants[i].Window, c.Participants[i].MaxTokens = historyRoom+2200+400, 400
 	}
 	c.Judges[0].MaxTokens = 1000
 	c.Summarizer = debate.Participant{Provider: "s", Window: 32_000}
 	c.Limits = debate.Limits{MinRounds: rounds, MaxRounds: rounds, OutputTokens: 1 << 30}
-	c.Retries = map[providers.Kind]int{providers.API: 0, providers.InvalidResponse: 0}
+	c.Retries = map[providers.ErrorKind]int{providers.ServerError: 0, providers.InvalidResponse: 0}
 	h.asked = map[string][]providers.Request{}
 	o := debate.Options{Providers: map[string]providers.Provider{}}
 	for _, name := range []string{"a", "b", "c", "j", "s"} {
@@ -421,11 +423,11 @@ func (h *hall) config(p protocol.Protocol, rounds int) (debate.Config, debate.Op
 }
 
 var (
-	summing = window.Policy{Summarize: true}
+	summing = window.Policy{AllowSummaries: true}
 	limited = panel.Protocol{Format: panel.RoundLimited}
 )
 
-func (h *hall) hold(t *testing.T, p protocol.Protocol, rounds int, history window.Policy, change func(*debate.Config)) (*debate.Result, []debate.Event) {
+func (h *smallWindowDebate) run(t *testing.T, p protocol.Protocol, rounds int, history window.Policy, change func(*debate.Config)) (*debate.Result, []debate.Event) {
 	t.Helper()
 	c, o := h.config(p, rounds)
 	c.History = history
@@ -441,13 +443,13 @@ func (h *hall) hold(t *testing.T, p protocol.Protocol, rounds int, history windo
 	return res, events
 }
 
-// inTime are turns in the order in which they were committed.
-func inTime(r *debate.Result) []transcript.Turn {
+// inCommitOrder are turns in the order in which they were committed.
+func inCommitOrder(r *debate.Result) []transcript.Turn {
 	return slices.SortedFunc(slices.Values(r.Turns), func(a, b transcript.Turn) int { return int(a.Seq - b.Seq) })
 }
 
 func summaries(r *debate.Result) (list []transcript.Turn) {
-	for _, turn := range inTime(r) {
+	for _, turn := range inCommitOrder(r) {
 		if turn.Kind == transcript.Summary {
 			list = append(list, turn)
 		}
@@ -457,8 +459,8 @@ func summaries(r *debate.Result) (list []transcript.Turn) {
 
 const heading = "Summary of what was said before:\n\n"
 
-// coverage is the reader that a summary's target names, and the turn up to which it covers.
-func coverage(t *testing.T, turn transcript.Turn) (reader, upTo string) {
+// summaryRange is the reader that a summary's target names, and the turn up to which it covers.
+func summaryRange(t *testing.T, turn transcript.Turn) (reader, upTo string) {
 	t.Helper()
 	found := regexp.MustCompile(`^(?:(.*), )?up to (.*)$`).FindStringSubmatch(turn.Target)
 	require.NotNil(t, found, "target %q", turn.Target)

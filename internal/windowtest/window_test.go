@@ -30,8 +30,8 @@ import (
 func TestASummaryIsAStepBeforeTheOneThatNeedsIt(t *testing.T) {
 	for _, policy := range []window.Policy{summing, {Manager: window.Summarize}} {
 		t.Run(string(policy.Manager), func(t *testing.T) {
-			h := &hall{t: t}
-			res, _ := h.hold(t, limited, 15, policy, nil)
+			h := &smallWindowDebate{t: t}
+			res, _ := h.run(t, limited, 15, policy, nil)
 			made := summaries(res)
 			require.GreaterOrEqual(t, len(made), 3)
 			require.Len(t, h.asked["s"], len(made))
@@ -53,9 +53,9 @@ func TestASummaryIsAStepBeforeTheOneThatNeedsIt(t *testing.T) {
 			last := int64(0)
 			for i, s := range made {
 				require.Equal(t, "summary", s.Phase)
-				require.Equal(t, protocol.Summarizing, s.Actor)
+				require.Equal(t, protocol.Summarizer, s.Actor)
 				require.NotEmpty(t, s.Text)
-				reader, key := coverage(t, s)
+				reader, key := summaryRange(t, s)
 				require.Empty(t, reader, "all see the same")
 				require.Contains(t, at, key, "it covers up to a speech")
 				upTo := at[key]
@@ -80,20 +80,20 @@ func TestASummaryIsAStepBeforeTheOneThatNeedsIt(t *testing.T) {
 				}
 				require.Equal(t, want, got, "each text is summed up once")
 				require.Positive(t, ask.MaxTokens)
-				require.LessOrEqual(t, ask.MaxTokens, (hallRoom+200)/5, "at most 20 % of the room")
+				require.LessOrEqual(t, ask.MaxTokens, (historyRoom+200)/5, "at most 20 % of the room")
 				require.InDelta(t, 0.3, *ask.Temperature, 1e-9)
 				last = upTo
 			}
-			showing(t, h, res, made)
+			requireSummariesShown(t, h, res, made)
 		})
 	}
 }
 
-// showing checks that prompts show the newest summary that there was, in the place of what it covers.
-func showing(t *testing.T, h *hall, res *debate.Result, made []transcript.Turn) {
+// requireSummariesShown checks that prompts show the newest summary that there was, in the place of what it covers.
+func requireSummariesShown(t *testing.T, h *smallWindowDebate, res *debate.Result, made []transcript.Turn) {
 	t.Helper()
 	n := map[string]int{}
-	for _, turn := range inTime(res) {
+	for _, turn := range inCommitOrder(res) {
 		name := strings.ToLower(turn.Actor)
 		if turn.Kind != transcript.Speech {
 			continue
@@ -113,7 +113,7 @@ func showing(t *testing.T, h *hall, res *debate.Result, made []transcript.Turn) 
 		require.Equal(t, heading+before[len(before)-1].Text, messages[1].Text, "%s", turn.Key)
 		require.Equal(t, providers.User, messages[1].Role)
 		if turn.Window != nil {
-			require.Zero(t, turn.Window.Cut)
+			require.Zero(t, turn.Window.Omitted)
 			require.Positive(t, turn.Window.Summarized)
 		}
 	}
@@ -122,19 +122,19 @@ func showing(t *testing.T, h *hall, res *debate.Result, made []transcript.Turn) 
 // What changes from step to step stands in the messages of users, so that the beginning of a prompt stays as it is.
 func TestSystemPromptsStayTheSame(t *testing.T) {
 	round := regexp.MustCompile(`(?i)round \d`)
-	for _, held := range held {
+	for _, held := range heldProtocols {
 		t.Run(held.name, func(t *testing.T) {
-			full := hold(t, held.rules(5), 5, window.Policy{}, nil)
-			d := hold(t, held.rules(5), 5, window.Policy{Manager: window.Summarize}, full.windows(full.quarter(), summing))
+			full := runEconomyDebate(t, held.rules(5), 5, window.Policy{}, nil)
+			d := runEconomyDebate(t, held.rules(5), 5, window.Policy{Manager: window.Summarize}, full.windows(full.quarter(), summing))
 			for _, name := range debaters {
-				first := d.actors[name].asked[0].Messages[0]
-				for _, r := range d.actors[name].asked {
+				first := d.actors[name].requests[0].Messages[0]
+				for _, r := range d.actors[name].requests {
 					require.Equal(t, providers.System, r.Messages[0].Role)
 					require.Equal(t, first, r.Messages[0], "%s", name)
 				}
 			}
 			for name, a := range d.actors {
-				for _, r := range a.asked {
+				for _, r := range a.requests {
 					require.NotRegexp(t, round, r.Messages[0].Text, "%s", name)
 					for _, m := range r.Messages {
 						require.False(t, m.Role != providers.User && strings.HasPrefix(m.Text, heading), "%s", name)
@@ -148,8 +148,8 @@ func TestSystemPromptsStayTheSame(t *testing.T) {
 // Steps that run at the same time agree on what is summed up before any of them begins: each call gives a turn, and
 // all see what was said before their phase began.
 func TestStepsOfAParallelPhaseAgreeOnASummaryBefore(t *testing.T) {
-	h := &hall{t: t}
-	res, events := h.hold(t, panel.Protocol{Format: panel.RoundLimited, Mode: panel.Simultaneous}, 12, summing, nil)
+	h := &smallWindowDebate{t: t}
+	res, events := h.run(t, panel.Protocol{Format: panel.RoundLimited, Mode: panel.Simultaneous}, 12, summing, nil)
 	require.GreaterOrEqual(t, len(summaries(res)), 2)
 	began := map[string]int64{}
 	for _, ev := range events {
@@ -173,21 +173,21 @@ func TestStepsOfAParallelPhaseAgreeOnASummaryBefore(t *testing.T) {
 
 func TestParallelStepsWithViewsOfTheirOwnSeeAllThatCameBefore(t *testing.T) {
 	rules := refine.Protocol{}
-	full := hold(t, rules, 5, window.Policy{}, nil)
-	d := hold(t, rules, 5, window.Policy{Manager: window.Summarize}, full.windows(full.quarter(), summing)) // each call gives a turn
+	full := runEconomyDebate(t, rules, 5, window.Policy{}, nil)
+	d := runEconomyDebate(t, rules, 5, window.Policy{Manager: window.Summarize}, full.windows(full.quarter(), summing)) // each call gives a turn
 	since := map[string]int64{}
-	for _, turn := range inTime(d.result) {
+	for _, turn := range inCommitOrder(d.result) {
 		if turn.Kind != transcript.Speech {
 			continue
 		}
 		phase := fmt.Sprint(turn.Round, turn.Phase)
 		if since[phase] == 0 {
-			since[phase] = turn.Horizon
+			since[phase] = turn.VisibleSeq
 		}
-		require.Equal(t, since[phase], turn.Horizon, "%s", turn.Key)
-		for _, before := range inTime(d.result) {
+		require.Equal(t, since[phase], turn.VisibleSeq, "%s", turn.Key)
+		for _, before := range inCommitOrder(d.result) {
 			if before.Kind == transcript.Speech && before.Seq < turn.Seq && (before.Round != turn.Round || before.Phase != turn.Phase) {
-				require.LessOrEqual(t, before.Seq, turn.Horizon, "%s cannot see %s", turn.Key, before.Key)
+				require.LessOrEqual(t, before.Seq, turn.VisibleSeq, "%s cannot see %s", turn.Key, before.Key)
 			}
 		}
 	}
@@ -196,7 +196,7 @@ func TestParallelStepsWithViewsOfTheirOwnSeeAllThatCameBefore(t *testing.T) {
 // A system prompt may be longer than what is usual, by templates of the user's own or by documents that were found. It is
 // reckoned with when a summary is planned.
 func TestALongSystemPromptLeavesNothingOut(t *testing.T) {
-	h := &hall{t: t}
+	h := &smallWindowDebate{t: t}
 	c, o := h.config(limited, 12)
 	c.History = summing
 	for i := range c.Participants {
@@ -212,36 +212,36 @@ func TestALongSystemPromptLeavesNothingOut(t *testing.T) {
 	require.NotEmpty(t, summaries(res))
 	for i := range res.Turns {
 		if w := res.Turns[i].Window; w != nil {
-			require.Zero(t, w.Cut, "%s", res.Turns[i].Key)
+			require.Zero(t, w.Omitted, "%s", res.Turns[i].Key)
 		}
 	}
 }
 
-// downFor is a summarizer that fails the first times, or always.
-func downFor(times int) func(int) scripted.Reply {
+// failingSummarizer is a summarizer that fails the first times, or always.
+func failingSummarizer(times int) func(int) scripted.Reply {
 	return func(n int) scripted.Reply {
 		if n <= times {
-			return scripted.Reply{Err: &providers.Error{Kind: providers.API, Err: errors.New("down")}}
+			return scripted.Reply{Err: &providers.Error{Kind: providers.ServerError, Err: errors.New("down")}}
 		}
 		return scripted.Reply{}
 	}
 }
 
 func TestADebateGoesOnWithoutItsSummarizer(t *testing.T) {
-	h := &hall{t: t, say: map[string]func(int) scripted.Reply{"s": downFor(1000)}}
-	res, events := h.hold(t, limited, 12, summing, nil)
+	h := &smallWindowDebate{t: t, say: map[string]func(int) scripted.Reply{"s": failingSummarizer(1000)}}
+	res, events := h.run(t, limited, 12, summing, nil)
 	made := summaries(res)
 	require.NotEmpty(t, made)
 	tried := map[int]bool{}
 	for _, s := range made {
 		require.Empty(t, s.Text)
-		require.Equal(t, []transcript.Flag{transcript.Fallback}, s.Flags)
+		require.Equal(t, []transcript.Flag{transcript.Defaulted}, s.Flags)
 		require.False(t, tried[s.Round], "it is tried again in the next round only")
 		tried[s.Round] = true
 	}
 	warned := 0
 	for _, ev := range events {
-		if w, ok := ev.(debate.Warning); ok && w.Key.Actor == protocol.Summarizing && strings.Contains(w.Text, "safe defaults") {
+		if w, ok := ev.(debate.Warning); ok && w.Key.Actor == protocol.Summarizer && strings.Contains(w.Text, "safe defaults") {
 			warned++
 		}
 	}
@@ -253,7 +253,7 @@ func TestADebateGoesOnWithoutItsSummarizer(t *testing.T) {
 			continue
 		}
 		require.Zero(t, turn.Window.Summarized)
-		if turn.Window.Cut == 0 {
+		if turn.Window.Omitted == 0 {
 			require.LessOrEqual(t, turn.Window.Percent, 90, "a hybrid shows all up to 90 %%")
 			all++
 			continue
@@ -273,8 +273,8 @@ func TestADebateGoesOnWithoutItsSummarizer(t *testing.T) {
 }
 
 func TestASummarizerThatComesBackIsUsedAgain(t *testing.T) {
-	h := &hall{t: t, say: map[string]func(int) scripted.Reply{"s": downFor(1)}}
-	res, _ := h.hold(t, limited, 8, summing, nil)
+	h := &smallWindowDebate{t: t, say: map[string]func(int) scripted.Reply{"s": failingSummarizer(1)}}
+	res, _ := h.run(t, limited, 8, summing, nil)
 	made := summaries(res)
 	require.GreaterOrEqual(t, len(made), 2)
 	require.NotEmpty(t, made[0].Flags)
@@ -285,12 +285,12 @@ func TestASummarizerThatComesBackIsUsedAgain(t *testing.T) {
 	require.Contains(t, last[1].Text, heading)
 }
 
-// glimpse is a debate in which A sees only what B says.
-type glimpse struct{ panel.Protocol }
+// panelWithPartialView is a debate in which A sees only what B says.
+type panelWithPartialView struct{ panel.Protocol }
 
-func (glimpse) Name() string { return "glimpse/1" }
+func (panelWithPartialView) Name() string { return "glimpse/1" }
 
-func (g glimpse) Phases(r *protocol.Record) []protocol.Phase {
+func (g panelWithPartialView) Phases(r *protocol.Record) []protocol.Phase {
 	phases := g.Protocol.Phases(r)
 	if r.Cursor.Stage == transcript.Speech {
 		phases[0].Steps[0].Show = func(t *transcript.Turn) bool { return t.Actor == "B" }
@@ -299,11 +299,11 @@ func (g glimpse) Phases(r *protocol.Record) []protocol.Phase {
 }
 
 func TestAViewOfOnesOwnHasASummaryOfItsOwn(t *testing.T) {
-	h := &hall{t: t}
-	res, _ := h.hold(t, glimpse{limited}, 20, summing, nil)
+	h := &smallWindowDebate{t: t}
+	res, _ := h.run(t, panelWithPartialView{limited}, 20, summing, nil)
 	readers := map[string]int{}
 	for i, s := range summaries(res) {
-		reader, _ := coverage(t, s)
+		reader, _ := summaryRange(t, s)
 		readers[reader]++
 		for _, m := range h.asked["s"][i].Messages[1 : len(h.asked["s"][i].Messages)-1] {
 			if reader != "" {
@@ -316,7 +316,7 @@ func TestAViewOfOnesOwnHasASummaryOfItsOwn(t *testing.T) {
 	require.GreaterOrEqual(t, readers[""], 2)
 	own, shared := map[string]bool{}, map[string]bool{}
 	for _, s := range summaries(res) {
-		reader, _ := coverage(t, s)
+		reader, _ := summaryRange(t, s)
 		if reader != "" {
 			own[heading+s.Text] = true
 		} else {
@@ -333,7 +333,7 @@ func TestAViewOfOnesOwnHasASummaryOfItsOwn(t *testing.T) {
 }
 
 func TestBlindJudgesReadSummariesWithoutNames(t *testing.T) {
-	h := &hall{t: t, say: map[string]func(int) scripted.Reply{"s": func(n int) scripted.Reply {
+	h := &smallWindowDebate{t: t, say: map[string]func(int) scripted.Reply{"s": func(n int) scripted.Reply {
 		return scripted.Reply{Text: fmt.Sprintf("%d: Adalbert wants to ban cars, as Berthold concedes in part.", n)}
 	}}}
 	names := []string{"Adalbert", "Berthold"}
@@ -348,7 +348,7 @@ func TestBlindJudgesReadSummariesWithoutNames(t *testing.T) {
 	for i := range c.Participants {
 		c.Participants[i].Name = names[i]
 	}
-	c.Judges[0].Window = hallRoom + 3000 + 1000
+	c.Judges[0].Window = historyRoom + 3000 + 1000
 	o.Providers["j"] = jury
 	d, err := debate.New(t.Context(), c, o)
 	require.NoError(t, err)
@@ -369,19 +369,19 @@ func TestBlindJudgesReadSummariesWithoutNames(t *testing.T) {
 	require.Positive(t, seen)
 }
 
-// twofold is a debate in which each answers each other at once: nobody sees anything of the round at hand, and each model
+// panelWithTwoSteps is a debate in which each answers each other at once: nobody sees anything of the round at hand, and each model
 // makes two calls in it.
-type twofold struct{ panel.Protocol }
+type panelWithTwoSteps struct{ panel.Protocol }
 
-func (twofold) Name() string { return "twofold/1" }
+func (panelWithTwoSteps) Name() string { return "twofold/1" }
 
-func (p twofold) Phases(r *protocol.Record) []protocol.Phase {
+func (p panelWithTwoSteps) Phases(r *protocol.Record) []protocol.Phase {
 	if r.Cursor.Stage != transcript.Speech {
 		return p.Protocol.Phases(r)
 	}
 	phase := protocol.Phase{Name: "answer", Parallel: true}
-	for _, a := range r.Seats {
-		for _, b := range r.Seats {
+	for _, a := range r.Participants {
+		for _, b := range r.Participants {
 			if a.Name != b.Name {
 				phase.Steps = append(phase.Steps, debatetest.Step(a.Name, b.Name, nil))
 			}
@@ -398,16 +398,16 @@ func TestADebateThatIsInterruptedCutsTheSame(t *testing.T) {
 		rounds int
 	}{
 		"in sequence": {limited, 4}, "at once": {panel.Protocol{Format: panel.RoundLimited, Mode: panel.Simultaneous}, 5},
-		"with views of one's own": {glimpse{limited}, 4}, "in several phases": {debatetest.Mesh{Rounds: 1}, 3}, "twice at once": {twofold{limited}, 4},
+		"with views of one's own": {panelWithPartialView{limited}, 4}, "in several phases": {debatetest.Mesh{Rounds: 1}, 3}, "twice at once": {panelWithTwoSteps{limited}, 4},
 	} {
 		for _, policy := range []window.Policy{summing, {Manager: window.Truncate}} {
-			if name != "twice at once" && !policy.Summarizes() {
+			if name != "twice at once" && !policy.UsesSummaries() {
 				continue
 			}
-			t.Run(fmt.Sprintf("%s, %v", name, policy.Summarizes()), func(t *testing.T) {
-				want, events := interrupted(t, tt.rules, tt.rounds, policy, 0)
+			t.Run(fmt.Sprintf("%s, %v", name, policy.UsesSummaries()), func(t *testing.T) {
+				want, events := runInterrupted(t, tt.rules, tt.rounds, policy, 0)
 				for stop := 1; stop < events; stop++ {
-					said, _ := interrupted(t, tt.rules, tt.rounds, policy, stop)
+					said, _ := runInterrupted(t, tt.rules, tt.rounds, policy, stop)
 					at := 0
 					for at < min(len(want), len(said)) && want[at] == said[at] {
 						at++
@@ -420,10 +420,10 @@ func TestADebateThatIsInterruptedCutsTheSame(t *testing.T) {
 	}
 }
 
-// interrupted is what a debate of three says that was left after so many events, and taken up elsewhere; 0: it was not.
-func interrupted(t *testing.T, rules protocol.Protocol, rounds int, policy window.Policy, stop int) (said []string, events int) {
+// runInterrupted is what a debate of three says that was left after so many events, and taken up elsewhere; 0: it was not.
+func runInterrupted(t *testing.T, rules protocol.Protocol, rounds int, policy window.Policy, stop int) (said []string, events int) {
 	t.Helper()
-	h := &hall{t: t, counts: func(r providers.Request) int {
+	h := &smallWindowDebate{t: t, counts: func(r providers.Request) int {
 		n := tokens(r.Messages)
 		return n * (10 + n%6) / 10
 	}}
@@ -434,7 +434,7 @@ func interrupted(t *testing.T, rules protocol.Protocol, rounds int, policy windo
 	o.Providers["j"] = &debatetest.DigestModel{Names: []string{"A", "B", "C"}}
 	o.Store, o.Protocols = store.Memory(), []protocol.Protocol{rules}
 	for i := range c.Participants {
-		if c.Participants[i].Window += 500; !policy.Summarizes() {
+		if c.Participants[i].Window += 500; !policy.UsesSummaries() {
 			c.Participants[i].Window -= 1700 // it keeps no allowance
 		}
 	}
@@ -471,12 +471,12 @@ func interrupted(t *testing.T, rules protocol.Protocol, rounds int, policy windo
 }
 
 func TestAWarningTellsWhatPartOfTheRoomIsUsed(t *testing.T) {
-	for _, w := range ways {
+	for _, w := range historyPolicies {
 		t.Run(w.name, func(t *testing.T) {
-			h := &hall{t: t}
-			res, events := h.hold(t, limited, 6, w.policy, func(c *debate.Config) {
-				if !w.policy.Summarizes() {
-					c.Participants[0].Window, c.Participants[1].Window = hallRoom+512+400, hallRoom+512+400
+			h := &smallWindowDebate{t: t}
+			res, events := h.run(t, limited, 6, w.policy, func(c *debate.Config) {
+				if !w.policy.UsesSummaries() {
+					c.Participants[0].Window, c.Participants[1].Window = historyRoom+512+400, historyRoom+512+400
 				}
 			})
 			warned := map[transcript.Key]string{}
@@ -488,7 +488,7 @@ func TestAWarningTellsWhatPartOfTheRoomIsUsed(t *testing.T) {
 			near, summaries := 0, 0
 			for i := range res.Turns {
 				turn := &res.Turns[i]
-				if w := turn.Window; w == nil || w.Percent < 80 && w.Cut == 0 {
+				if w := turn.Window; w == nil || w.Percent < 80 && w.Omitted == 0 {
 					require.NotContains(t, warned, turn.Key)
 					continue
 				}
@@ -500,22 +500,22 @@ func TestAWarningTellsWhatPartOfTheRoomIsUsed(t *testing.T) {
 			}
 			require.Positive(t, near)
 			require.NotEmpty(t, res.Warnings)
-			require.Equal(t, w.policy.Summarizes(), summaries > 0)
+			require.Equal(t, w.policy.UsesSummaries(), summaries > 0)
 		})
 	}
 }
 
 func TestATurnLargerThanTheWindowIsCutAndMarked(t *testing.T) {
-	for _, w := range ways {
+	for _, w := range historyPolicies {
 		t.Run(w.name, func(t *testing.T) {
-			h := &hall{t: t, say: map[string]func(int) scripted.Reply{"b": func(n int) scripted.Reply {
+			h := &smallWindowDebate{t: t, say: map[string]func(int) scripted.Reply{"b": func(n int) scripted.Reply {
 				if n == 2 {
 					return scripted.Reply{Text: "Endless. " + strings.Repeat("The kerb is where it ends. ", 800)}
 				}
 				return scripted.Reply{}
 			}}}
-			res, _ := h.hold(t, limited, 4, w.policy, func(c *debate.Config) {
-				c.Judges[0].Window = hallRoom + 3000 + 1000
+			res, _ := h.run(t, limited, 4, w.policy, func(c *debate.Config) {
+				c.Judges[0].Window = historyRoom + 3000 + 1000
 			})
 			require.Len(t, h.asked["a"], 4)
 			require.LessOrEqual(t, len(h.asked["s"]), 4)
@@ -523,7 +523,7 @@ func TestATurnLargerThanTheWindowIsCutAndMarked(t *testing.T) {
 			require.Len(t, next, 3, "nothing but the newest turn has room")
 			require.True(t, strings.HasPrefix(next[1].Text, "B: Endless. "))
 			require.Regexp(t, `\[\.\.\. \d+ more bytes were cut to fit\]$`, next[1].Text)
-			require.LessOrEqual(t, tokens(next)+400, hallRoom+2200+400)
+			require.LessOrEqual(t, tokens(next)+400, historyRoom+2200+400)
 			for _, turn := range res.Turns {
 				if turn.Kind == transcript.Speech && turn.Actor == "A" && turn.Round == 3 {
 					require.NotNil(t, turn.Window)
@@ -536,15 +536,15 @@ func TestATurnLargerThanTheWindowIsCutAndMarked(t *testing.T) {
 // Whatever is left out, the system prompt, the newest turn and the task are there, and the prompt has room in the window
 // beside its reply.
 func TestPromptsFitAndKeepTheirBeginningAndTheirEnd(t *testing.T) {
-	for _, x := range held {
-		full := hold(t, x.rules(20), 20, window.Policy{}, nil)
-		for _, w := range ways {
+	for _, x := range heldProtocols {
+		full := runEconomyDebate(t, x.rules(20), 20, window.Policy{}, nil)
+		for _, w := range historyPolicies {
 			t.Run(x.name+", "+w.name, func(t *testing.T) {
 				windows := full.windows(full.quarter(), w.policy)
-				d := hold(t, x.rules(20), 20, w.policy, windows)
+				d := runEconomyDebate(t, x.rules(20), 20, w.policy, windows)
 				for _, name := range slices.Concat(debaters, []string{"J"}) {
-					for i, r := range d.actors[name].asked {
-						had := full.actors[name].asked[min(i, len(full.actors[name].asked)-1)].Messages
+					for i, r := range d.actors[name].requests {
+						had := full.actors[name].requests[min(i, len(full.actors[name].requests)-1)].Messages
 						require.Equal(t, had[0], r.Messages[0])
 						if len(had) > 2 && x.grows {
 							require.Equal(t, had[len(had)-2], r.Messages[len(r.Messages)-2], "%s's call %d has lost the newest turn", name, i)
@@ -562,7 +562,7 @@ func TestPromptsFitAndKeepTheirBeginningAndTheirEnd(t *testing.T) {
 func TestAPromptThatWasTooLongMakesLaterOnesShorter(t *testing.T) {
 	var long, tried []int // tokens of A's prompts that were too long, and of all
 	const holds = 1700
-	h := &hall{t: t}
+	h := &smallWindowDebate{t: t}
 	c, o := h.config(limited, 14)
 	o.Providers["a"] = debatetest.ProviderFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
 		n := tokens(r.Messages)
@@ -571,7 +571,7 @@ func TestAPromptThatWasTooLongMakesLaterOnesShorter(t *testing.T) {
 			long = append(long, n)
 			return providers.Response{}, &providers.Error{Kind: providers.ContextOverflow, Err: errors.New("the prompt is too long")}
 		}
-		return providers.Response{Text: "[a] " + strings.Repeat("The kerb is where it ends. ", 26), Finish: providers.Stop}, nil
+		return providers.Response{Text: "[a] " + strings.Repeat("The kerb is where it ends. ", 26), FinishReason: providers.Stop}, nil
 	})
 	d, err := debate.New(t.Context(), c, o)
 	require.NoError(t, err)

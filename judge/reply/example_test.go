@@ -32,7 +32,7 @@ func Example() {
 
 	_, err = critiques.Parse(`{"target": "Ada", "score": "high", "flaws": [7]}`, []string{"Ada", "Ben"})
 	if invalid, ok := errors.AsType[*reply.Invalid](err); ok {
-		for _, finding := range invalid.Findings {
+		for _, finding := range invalid.Violations {
 			fmt.Println(finding)
 		}
 	}

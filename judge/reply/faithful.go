@@ -14,15 +14,15 @@ import (
 func faithful(before, after string) bool {
 	d := json.NewDecoder(strings.NewReader(after))
 	d.UseNumber()
-	t := original{before}
+	t := source{before}
 	return t.value(d) && t.text == ""
 }
 
-// original is what is left of a text that was repaired.
-type original struct{ text string }
+// source is what is left of a text that was repaired.
+type source struct{ text string }
 
 // value takes the value that d has next.
-func (t *original) value(d *json.Decoder) bool {
+func (t *source) value(d *json.Decoder) bool {
 	token, err := d.Token()
 	if err != nil {
 		return false
@@ -32,17 +32,17 @@ func (t *original) value(d *json.Decoder) bool {
 	case json.Delim:
 		return t.items(d, v)
 	case string:
-		return t.str(v)
+		return t.quotedString(v)
 	case json.Number:
-		return t.plain(v.String(), strings.TrimPrefix)
+		return t.bareToken(v.String(), strings.TrimPrefix)
 	case bool:
-		return t.plain(strconv.FormatBool(v), trimFold)
+		return t.bareToken(strconv.FormatBool(v), trimFold)
 	}
-	return t.plain("null", strings.TrimPrefix) || t.plain("None", strings.TrimPrefix)
+	return t.bareToken("null", strings.TrimPrefix) || t.bareToken("None", strings.TrimPrefix)
 }
 
 // items takes an object or a list.
-func (t *original) items(d *json.Decoder, open json.Delim) bool {
+func (t *source) items(d *json.Decoder, open json.Delim) bool {
 	if !t.take(open.String()) {
 		return false
 	}
@@ -59,26 +59,26 @@ func (t *original) items(d *json.Decoder, open json.Delim) bool {
 }
 
 // key takes a key with its colon.
-func (t *original) key(d *json.Decoder) bool {
+func (t *source) key(d *json.Decoder) bool {
 	token, err := d.Token()
 	name, ok := token.(string)
 	t.skip()
-	if err != nil || !ok || !t.str(name) {
+	if err != nil || !ok || !t.quotedString(name) {
 		return false
 	}
 	t.skip()
 	return t.take(":")
 }
 
-// str takes a text that stands in quotes, or is a word without.
-func (t *original) str(s string) bool {
-	closing, rest := unquote(t.text)
+// quotedString takes a text that stands in quotes, or is a word without.
+func (t *source) quotedString(s string) bool {
+	closing, rest := cutOpeningQuote(t.text)
 	if closing == "" {
-		return s != "" && word(s) == len(s) && t.plain(s, strings.TrimPrefix)
+		return s != "" && identifierLength(s) == len(s) && t.bareToken(s, strings.TrimPrefix)
 	}
 	for t.text = rest; s != ""; {
 		want, n := utf8.DecodeRuneInString(s)
-		got, m := character(t.text, want)
+		got, m := nextCharacter(t.text, want)
 		if got != want || m == 0 {
 			return false
 		}
@@ -87,10 +87,10 @@ func (t *original) str(s string) bool {
 	return t.take(closing)
 }
 
-// plain takes what stands without quotes, if it ends there.
-func (t *original) plain(s string, trim func(text, prefix string) string) bool {
+// bareToken takes what stands without quotes, if it ends there.
+func (t *source) bareToken(s string, trim func(text, prefix string) string) bool {
 	rest := trim(t.text, s)
-	if len(rest) == len(t.text) || word(rest) > 0 || rest != "" && strings.Contains(".+-", rest[:1]) {
+	if len(rest) == len(t.text) || identifierLength(rest) > 0 || rest != "" && strings.Contains(".+-", rest[:1]) {
 		return false
 	}
 	t.text = rest
@@ -104,16 +104,16 @@ func trimFold(text, prefix string) string {
 	return text
 }
 
-func (t *original) take(s string) bool {
+func (t *source) take(s string) bool {
 	rest, ok := strings.CutPrefix(t.text, s)
 	t.text = rest
 	return ok
 }
 
 // skip passes over space and comments. What holds a quote is no comment but, likely, a part of some text.
-func (t *original) skip() {
+func (t *source) skip() {
 	for {
-		t.text = strings.TrimLeft(t.text, space)
+		t.text = strings.TrimLeft(t.text, whitespace)
 		end := "\n"
 		if strings.HasPrefix(t.text, "/*") {
 			end = "*/"
@@ -128,20 +128,20 @@ func (t *original) skip() {
 	}
 }
 
-// escaped and meant are what may stand after a backslash, and what it then means.
+// escaped and unescaped are what may stand after a backslash, and what it then means.
 const (
-	escaped = `"\/bfnrt`
-	meant   = "\"\\/\b\f\n\r\t"
+	escaped   = `"\/bfnrt`
+	unescaped = "\"\\/\b\f\n\r\t"
 )
 
-// character is the first character of a string's content, and how many bytes it takes. A backslash that escapes nothing
-// is a character where one is wanted, else it is none.
-func character(text string, want rune) (rune, int) {
+// nextCharacter is the first nextCharacter of a string's content, and how many bytes it takes. A backslash that escapes nothing
+// is a nextCharacter where one is wanted, else it is none.
+func nextCharacter(text string, want rune) (rune, int) {
 	if !strings.HasPrefix(text, `\`) || len(text) == 1 {
 		return utf8.DecodeRuneInString(text)
 	}
 	if i := strings.IndexByte(escaped, text[1]); i >= 0 {
-		return rune(meant[i]), 2
+		return rune(unescaped[i]), 2
 	}
 	if text[1] == 'u' {
 		return codepoint(text)

@@ -8,10 +8,10 @@ import (
 	"github.com/invopop/jsonschema"
 )
 
-// outline writes a line for each field of an object, nested ones indented.
-func outline(b *strings.Builder, s *jsonschema.Schema, indent string) {
+// writeOutline writes a line for each field of an object, nested ones indented.
+func writeOutline(b *strings.Builder, s *jsonschema.Schema, indent string) {
 	for _, f := range fields(s) {
-		fmt.Fprintf(b, "%s- %s (%s", indent, f.name, words(f.schema))
+		fmt.Fprintf(b, "%s- %s (%s", indent, f.name, describeType(f.schema))
 		switch {
 		case !f.required:
 			b.WriteString(", optional")
@@ -28,30 +28,30 @@ func outline(b *strings.Builder, s *jsonschema.Schema, indent string) {
 			inner = inner.Items
 		}
 		if inner.Properties != nil {
-			outline(b, inner, indent+"  ")
+			writeOutline(b, inner, indent+"  ")
 		}
 	}
 }
 
-// words describes a type with its bounds.
-func words(s *jsonschema.Schema) string {
+// describeType describes a type with its bounds.
+func describeType(s *jsonschema.Schema) string {
 	switch {
 	case len(s.Enum) > 0:
-		return "one of " + values(s.Enum)
+		return "one of " + enumValues(s.Enum)
 	case s.Type == "array":
-		return "list" + span(count(s.MinItems), count(s.MaxItems), " items") + ", each " + words(s.Items)
+		return "list" + describeBounds(boundOf(s.MinItems), boundOf(s.MaxItems), " items") + ", each " + describeType(s.Items)
 	case s.Type == "string":
-		return "text" + span(count(s.MinLength), count(s.MaxLength), " characters")
+		return "text" + describeBounds(boundOf(s.MinLength), boundOf(s.MaxLength), " characters")
 	case s.Type == "integer":
-		return "whole number" + span(s.Minimum, s.Maximum, "")
+		return "whole number" + describeBounds(s.Minimum, s.Maximum, "")
 	case s.Type == "boolean":
 		return "true or false"
 	}
-	return s.Type + span(s.Minimum, s.Maximum, "")
+	return s.Type + describeBounds(s.Minimum, s.Maximum, "")
 }
 
-// span describes bounds, of which either may be missing.
-func span(low, high json.Number, unit string) string {
+// describeBounds describes bounds, of which either may be missing.
+func describeBounds(low, high json.Number, unit string) string {
 	switch {
 	case low != "" && high != "":
 		return fmt.Sprintf(" from %s to %s%s", low, high, unit)
@@ -63,15 +63,15 @@ func span(low, high json.Number, unit string) string {
 	return ""
 }
 
-func count(n *uint64) json.Number {
+func boundOf(n *uint64) json.Number {
 	if n == nil {
 		return ""
 	}
 	return json.Number(fmt.Sprint(*n))
 }
 
-// values lists what a field may be as JSON.
-func values(list []any) string {
+// enumValues lists what a field may be as JSON.
+func enumValues(list []any) string {
 	var out []string
 	for _, v := range list {
 		data, _ := json.Marshal(v) // texts and numbers from tags

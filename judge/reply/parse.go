@@ -14,7 +14,7 @@ import (
 // Parse cannot see that a model was cut at its token cap after an object that was meant as a draft: ask again with more
 // room where a provider reports it, instead of parsing.
 func (c *Contract) Parse(text string, names []string) (Reply, error) {
-	text, err := body(text)
+	text, err := unwrapReply(text)
 	if err != nil {
 		return Reply{}, err
 	}
@@ -27,16 +27,16 @@ func (c *Contract) Parse(text string, names []string) (Reply, error) {
 	return r, err
 }
 
-// Fallback is the reply to act on where no valid one came. It is validated as any other, and false says that the
+// Default is the reply to act on where no valid one came. It is validated as any other, and false says that the
 // contract has none that holds for these names.
-func (c *Contract) Fallback(names []string) (Reply, bool) {
-	v, ok := c.fresh().(Fallbacker)
+func (c *Contract) Default(names []string) (Reply, bool) {
+	v, ok := c.newValue().(Defaulter)
 	if !ok {
 		return Reply{}, false
 	}
-	v.Fallback(names)
-	if c.more != nil {
-		c.more(v) // what it finds, it finds again
+	v.Default(names)
+	if c.extraCheck != nil {
+		c.extraCheck(v) // what it finds, it finds again
 	}
 	data, err := json.Marshal(v)
 	if err != nil {
@@ -49,16 +49,16 @@ func (c *Contract) Fallback(names []string) (Reply, bool) {
 // find returns the value of the last object that follows the schema; if none does, what is wrong with the last.
 func (c *Contract) find(text string) (value any, repaired bool, err error) {
 	objects := []string{text}
-	if !whole(text) {
-		if objects, err = scan(text, keyed); err != nil {
+	if !isObject(text) {
+		if objects, err = findObjects(text, startsQuotedKey); err != nil {
 			return nil, false, err
 		}
 	}
-	var first error = invalid("the reply holds no JSON object: answer with one JSON object and nothing else")
+	var first error = newInvalid("the reply holds no JSON object: answer with one JSON object and nothing else")
 	for i, object := range slices.Backward(objects) {
-		value, err := parse(object)
+		value, err := parseJSON(object)
 		if err != nil {
-			return c.mend(object, err)
+			return c.repairObject(object, err)
 		}
 		if err = c.validate(value); err == nil {
 			return value, false, nil
@@ -67,41 +67,41 @@ func (c *Contract) find(text string) (value any, repaired bool, err error) {
 			first = err
 		}
 	}
-	if objects, err = scan(text, likely); err != nil || len(objects) == 0 {
+	if objects, err = findObjects(text, startsAnyKey); err != nil || len(objects) == 0 {
 		return nil, false, first
 	}
-	return c.mend(objects[len(objects)-1], first)
+	return c.repairObject(objects[len(objects)-1], first)
 }
 
-// mend returns the value of an object that needs repair, or the error where that does not help. What the schema does
+// repairObject returns the value of an object that needs repair, or the error where that does not help. What the schema does
 // not know may be a piece of a text that was torn apart, so none of it is allowed.
-func (c *Contract) mend(object string, unrepaired error) (any, bool, error) {
+func (c *Contract) repairObject(object string, unrepaired error) (any, bool, error) {
 	fixed, ok := repair(object)
 	if !ok {
 		return nil, false, unrepaired
 	}
-	value, err := parse(fixed)
-	if err != nil || c.forms().shape.strange(value) || c.validate(value) != nil {
+	value, err := parseJSON(fixed)
+	if err != nil || c.schemas().known.hasUnknown(value) || c.validate(value) != nil {
 		return nil, false, unrepaired
 	}
 	return value, true, nil
 }
 
-// parse reads JSON.
-func parse(text string) (value any, err error) {
+// parseJSON reads JSON.
+func parseJSON(text string) (value any, err error) {
 	if err := json.Unmarshal([]byte(text), &value); err != nil {
-		return nil, invalid(unreadable(text, err))
+		return nil, newInvalid(describeJSONError(text, err))
 	}
 	return value, nil
 }
 
 // validate holds a value against the full schema, and keeps of it what the schema knows.
 func (c *Contract) validate(value any) error {
-	if err := c.forms().full.Validate(value); err != nil {
-		return invalid(violations(err)...)
+	if err := c.schemas().validator.Validate(value); err != nil {
+		return newInvalid(schemaViolations(err)...)
 	}
-	if findings := c.forms().shape.prune(value, ""); len(findings) > 0 {
-		return invalid(findings...)
+	if findings := c.schemas().known.prune(value, ""); len(findings) > 0 {
+		return newInvalid(findings...)
 	}
 	return nil
 }
@@ -111,16 +111,16 @@ func (c *Contract) validate(value any) error {
 func (c *Contract) decode(value any, names []string) (Reply, error) {
 	data, err := json.Marshal(value)
 	if err != nil {
-		return Reply{}, invalid(err.Error())
+		return Reply{}, newInvalid(err.Error())
 	}
-	v := c.fresh()
+	v := c.newValue()
 	if err := json.Unmarshal(data, v); err != nil {
-		return Reply{}, invalid(unreadable("", err))
+		return Reply{}, newInvalid(describeJSONError("", err))
 	}
 	if findings := c.check(v, names); len(findings) > 0 {
-		return Reply{}, invalid(findings...)
+		return Reply{}, newInvalid(findings...)
 	}
-	return summed(v)
+	return newReply(v)
 }
 
 // check is all that is wrong with a reply that follows its schema.
@@ -128,19 +128,19 @@ func (c *Contract) check(v any, names []string) (findings []string) {
 	if checker, ok := v.(Checker); ok {
 		findings = checker.Check(names)
 	}
-	if c.more != nil {
-		findings = append(findings, c.more(v)...)
+	if c.extraCheck != nil {
+		findings = append(findings, c.extraCheck(v)...)
 	}
 	return findings
 }
 
-// summed is the reply that v holds.
-func summed(v any) (Reply, error) {
+// newReply is the reply that v holds.
+func newReply(v any) (Reply, error) {
 	data, err := json.Marshal(v)
 	if err != nil {
-		return Reply{}, invalid(err.Error())
+		return Reply{}, newInvalid(err.Error())
 	}
-	if t, ok := v.(Texter); ok {
+	if t, ok := v.(TextRenderer); ok {
 		return Reply{Data: data, Text: t.Text()}, nil
 	}
 	return Reply{Data: data, Text: string(data)}, nil

@@ -22,10 +22,10 @@ import (
 
 // Contract is one kind of structured reply. It is safe for concurrent use.
 type Contract struct {
-	name  string
-	fresh func() any // a new *T
-	forms func() forms
-	more  func(v any) []string // what With adds; nil where nothing
+	name       string
+	newValue   func() any // a new *T
+	schemas    func() schemas
+	extraCheck func(v any) []string // what With adds; nil where nothing
 }
 
 // Reply is a reply that was validated.
@@ -44,15 +44,15 @@ type Checker interface {
 	Check(names []string) []string
 }
 
-// Texter is an optional power of a reply's type: to sum itself up as plain text. Without it the summary is the JSON.
-type Texter interface {
+// TextRenderer is an optional power of a reply's type: to sum itself up as plain text. Without it the summary is the JSON.
+type TextRenderer interface {
 	Text() string
 }
 
-// Fallbacker is an optional power of a reply's type: to fill its zero value with what is safe to act on where no valid
+// Defaulter is an optional power of a reply's type: to fill its zero value with what is safe to act on where no valid
 // reply came.
-type Fallbacker interface {
-	Fallback(names []string)
+type Defaulter interface {
+	Default(names []string)
 }
 
 // New is the contract of replies that are read into a T. The name bears a version, such as "assessment/1".
@@ -69,23 +69,23 @@ func New[T any](name string) *Contract {
 	if t.Kind() != reflect.Struct {
 		panic(fmt.Sprintf("reply: contract %s: use type %s: a reply is a struct", name, t))
 	}
-	if err := usable(t, nil); err != nil {
+	if err := checkType(t, nil); err != nil {
 		panic(fmt.Sprintf("reply: contract %s: %v", name, err))
 	}
 	return &Contract{
-		name:  name,
-		fresh: func() any { return new(T) },
-		forms: sync.OnceValue(func() forms { return build(name, t) }),
+		name:     name,
+		newValue: func() any { return new(T) },
+		schemas:  sync.OnceValue(func() schemas { return buildSchemas(name, t) }),
 	}
 }
 
-// With is the contract with one more check, which is asked after the type's own [Checker] and after earlier ones. The
+// WithCheck is the contract with one more check, which is asked after the type's own [Checker] and after earlier ones. The
 // check gets the *T. It returns findings as a Checker does, and may correct spelling and fill in what is computed. A
 // fallback is shown to it before that is validated, so that it may complete what the type alone cannot know. Name,
 // schema and outline stay the same.
-func (c *Contract) With(check func(v any) []string) *Contract {
-	before, stricter := c.more, *c
-	stricter.more = func(v any) (findings []string) {
+func (c *Contract) WithCheck(check func(v any) []string) *Contract {
+	before, stricter := c.extraCheck, *c
+	stricter.extraCheck = func(v any) (findings []string) {
 		if before != nil {
 			findings = before(v)
 		}
@@ -101,7 +101,7 @@ func (c *Contract) Name() string { return c.name }
 // ones nullable, no unknown fields, no references, and of all bounds only maxItems and, below 2000, maxLength. Those two
 // keep local models from rambling on. An adapter of a server that refuses them removes the two keywords and need change
 // nothing else; replies are held against all bounds when they are parsed. The bytes are shared, and not to be changed.
-func (c *Contract) Schema() json.RawMessage { return c.forms().wire }
+func (c *Contract) Schema() json.RawMessage { return c.schemas().strict }
 
 // Outline describes the fields in plain words for a prompt, one to a line, nested ones indented.
-func (c *Contract) Outline() string { return c.forms().outline }
+func (c *Contract) Outline() string { return c.schemas().outline }

@@ -44,7 +44,7 @@ func (v *vote) Check(names []string) []string {
 
 func (v *vote) Text() string { return "Votes " + v.Choice + "." }
 
-func (v *vote) Fallback(names []string) { *v = vote{Choice: "no", Score: float64(len(names))} }
+func (v *vote) Default(names []string) { *v = vote{Choice: "no", Score: float64(len(names))} }
 
 var (
 	votes = reply.New[vote]("vote/1")
@@ -197,7 +197,7 @@ func TestParseRejects(t *testing.T) {
 			require.Empty(t, r)
 			var e *reply.Invalid
 			require.ErrorAs(t, err, &e)
-			require.Equal(t, tt.findings, e.Findings)
+			require.Equal(t, tt.findings, e.Violations)
 			require.EqualError(t, err, "parse reply: "+strings.Join(tt.findings, "; "))
 		})
 	}
@@ -209,8 +209,8 @@ func TestFindingsAreFewShortAndTheSame(t *testing.T) {
 	var first *reply.Invalid
 	_, err := votes.Parse(text, names)
 	require.ErrorAs(t, err, &first)
-	require.Len(t, first.Findings, 11)
-	require.Equal(t, "and 2 more", first.Findings[10])
+	require.Len(t, first.Violations, 11)
+	require.Equal(t, "and 2 more", first.Violations[10])
 	for range 50 {
 		_, again := votes.Parse(text, names)
 		require.Equal(t, err, again)
@@ -218,8 +218,8 @@ func TestFindingsAreFewShortAndTheSame(t *testing.T) {
 
 	_, err = votes.Parse(strings.Replace(valid, "null", `"`+strings.Repeat("é", 500)+`"`, 1), names)
 	require.ErrorAs(t, err, &first)
-	require.Less(t, len(first.Findings[0]), 250)
-	require.True(t, strings.HasSuffix(first.Findings[0], "é..."), first.Findings[0])
+	require.Less(t, len(first.Violations[0]), 250)
+	require.True(t, strings.HasSuffix(first.Violations[0], "é..."), first.Violations[0])
 }
 
 func TestAnObjectOfWhichNothingIsKnownIsNoReply(t *testing.T) {
@@ -250,16 +250,16 @@ func TestReasoningDoesNotCountAsLength(t *testing.T) {
 }
 
 func TestFallback(t *testing.T) {
-	r, ok := votes.Fallback(names)
+	r, ok := votes.Default(names)
 	require.True(t, ok)
 	require.JSONEq(t, `{"choice":"no","score":2,"rival":null}`, string(r.Data))
 	require.Equal(t, "Votes no.", r.Text)
 
-	_, ok = votes.Fallback(make([]string, 11))
+	_, ok = votes.Default(make([]string, 11))
 	require.False(t, ok, "a fallback that breaks its own contract is none")
-	_, ok = reply.New[reason]("reason/1").Fallback(names)
+	_, ok = reply.New[reason]("reason/1").Default(names)
 	require.False(t, ok, "the type has none")
-	_, ok = reply.New[broken]("broken/1").Fallback(names)
+	_, ok = reply.New[broken]("broken/1").Default(names)
 	require.False(t, ok, "it cannot be written")
 }
 
@@ -271,7 +271,7 @@ type broken struct {
 type stubborn string
 
 func (stubborn) MarshalText() ([]byte, error) { return nil, errors.New("refused") }
-func (b *broken) Fallback([]string)           { b.Text = "x" }
+func (b *broken) Default([]string)            { b.Text = "x" }
 
 func TestWithoutPowersTheTextIsTheReply(t *testing.T) {
 	r, err := reply.New[reason]("reason/1").Parse(`{"text": "so be it"}`, nil)
@@ -308,7 +308,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			var e *reply.Invalid
 			require.ErrorAs(t, err, &e)
-			require.NotEmpty(t, e.Findings)
+			require.NotEmpty(t, e.Violations)
 			require.Empty(t, r)
 			return
 		}

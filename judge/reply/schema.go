@@ -6,8 +6,8 @@ import (
 	"github.com/invopop/jsonschema"
 )
 
-// maxRepeat is the longest maxLength that is sent: llama.cpp, and so Ollama, refuses schemas with a longer one.
-const maxRepeat = 1999
+// maxSentMaxLength is the longest maxLength that is sent: llama.cpp, and so Ollama, refuses schemas with a longer one.
+const maxSentMaxLength = 1999
 
 // field is a property of an object, and whether it may be left out or be null.
 type field struct {
@@ -29,21 +29,21 @@ func fields(s *jsonschema.Schema) (list []field) {
 	return list
 }
 
-// wire is a schema in the strict form. It names what it keeps, since servers refuse what they do not know.
-func wire(s *jsonschema.Schema) *jsonschema.Schema {
+// strictSchema is a schema in the strict form. It names what it keeps, since servers refuse what they do not know.
+func strictSchema(s *jsonschema.Schema) *jsonschema.Schema {
 	out := &jsonschema.Schema{Type: s.Type, Description: s.Description, Enum: s.Enum, MaxItems: s.MaxItems}
-	if s.MaxLength != nil && *s.MaxLength <= maxRepeat {
+	if s.MaxLength != nil && *s.MaxLength <= maxSentMaxLength {
 		out.MaxLength = s.MaxLength
 	}
 	if s.Items != nil {
-		out.Items = wire(s.Items)
+		out.Items = strictSchema(s.Items)
 	}
 	if s.Properties == nil {
 		return out
 	}
 	out.AdditionalProperties, out.Properties = jsonschema.FalseSchema, jsonschema.NewProperties()
 	for _, f := range fields(s) {
-		p := wire(f.schema)
+		p := strictSchema(f.schema)
 		if f.nullable {
 			about := p.Description
 			p.Description = ""
@@ -55,19 +55,19 @@ func wire(s *jsonschema.Schema) *jsonschema.Schema {
 	return out
 }
 
-// full is the schema that replies are held against: all bounds; null allowed for what is optional, since a model that
+// validationSchema is the schema that replies are held against: all bounds; null allowed for what is optional, since a model that
 // follows the strict form has no other way to leave it out; what is unknown allowed, since a shape deals with it.
-func full(s *jsonschema.Schema) *jsonschema.Schema {
+func validationSchema(s *jsonschema.Schema) *jsonschema.Schema {
 	out := *s
 	if s.Items != nil {
-		out.Items = full(s.Items)
+		out.Items = validationSchema(s.Items)
 	}
 	if s.Properties == nil {
 		return &out
 	}
 	out.AdditionalProperties, out.Properties = nil, jsonschema.NewProperties()
 	for _, f := range fields(s) {
-		p := full(f.schema)
+		p := validationSchema(f.schema)
 		if f.nullable {
 			p.Extras = map[string]any{"type": []string{p.Type, "null"}}
 			p.Type = ""

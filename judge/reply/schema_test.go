@@ -56,7 +56,7 @@ type (
 		First string `json:"first"`
 		Last  string `json:"last,omitzero"`
 	}
-	place struct {
+	location struct {
 		Town string `json:"town,omitempty"`
 	}
 )
@@ -64,7 +64,7 @@ type (
 func TestSchemaFlattensEmbeddedStructs(t *testing.T) {
 	type person struct {
 		name
-		*place
+		*location
 		Born  time.Time `json:"born,omitzero"`
 		Names []name    `json:"names"`
 	}

@@ -31,7 +31,7 @@ func TestATextStandsInMarkdownAsItReads(t *testing.T) {
 		{"a quotation", "> a", "&gt; a"},
 		{"a figure first", "3.5 is enough", `3\.5 is enough`},
 	} {
-		t.Run(tt.name, func(t *testing.T) { require.Equal(t, tt.want, plain(tt.text)) })
+		t.Run(tt.name, func(t *testing.T) { require.Equal(t, tt.want, escapeMarkdown(tt.text)) })
 	}
 }
 
@@ -41,7 +41,7 @@ func FuzzPlain(f *testing.F) {
 	}
 	bare := regexp.MustCompile("(^|[^\\\\])(\\\\\\\\)*[`*_\\[\\]|~#$@]")
 	f.Fuzz(func(t *testing.T, text string) {
-		got := plain(text)
+		got := escapeMarkdown(text)
 		require.True(t, utf8.ValidString(got))
 		require.NotContains(t, got, "<")
 		require.NotContains(t, got, ">")

@@ -18,7 +18,7 @@
 // # Scores
 //
 // A ruling for the advocate raises the score of the topic's category, and a ruling for the challenger lowers it: by
-// [Protocol.Step] at a confidence of 100, and by proportionally less at a lower one. The new score is kept between 0
+// [Protocol.MaxAdjustment] at a confidence of 100, and by proportionally less at a lower one. The new score is kept between 0
 // and [Protocol.Scale] and is rounded to hundredths. The score does not change after a draw, at a confidence of 0, or
 // if the arbiter gave no valid ruling. If several topics have the same category, each ruling starts from the score that
 // the previous one left.
@@ -66,8 +66,8 @@ type Protocol struct {
 	Challenges []string `json:"challenges,omitempty"`
 	// Scale is the best score. Defaults to 10.
 	Scale float64 `json:"scale,omitempty"`
-	// Step is how far a ruling moves a score at a confidence of 100. Defaults to a tenth of Scale.
-	Step float64 `json:"step,omitempty"`
+	// MaxAdjustment is how far a ruling moves a score at a confidence of 100. Defaults to a tenth of Scale.
+	MaxAdjustment float64 `json:"max_adjustment,omitempty"`
 }
 
 // The sides, which are also the winners that a ruling may name.
@@ -77,7 +77,7 @@ const (
 	Draw       = "draw"
 )
 
-var usual = []Topic{
+var defaultTopics = []Topic{
 	{
 		"problem validity", "Is the problem real, and does it weigh enough on those who have it?", "problem",
 		"The problem is real, occurs often, and weighs on those who have it.",
@@ -97,18 +97,18 @@ var usual = []Topic{
 
 func (p Protocol) topics() []Topic {
 	if len(p.Topics) == 0 {
-		return usual
+		return defaultTopics
 	}
 	return p.Topics
 }
 
 func (p Protocol) scale() float64 { return cmp.Or(p.Scale, 10) }
 
-func (p Protocol) step() float64 { return cmp.Or(p.Step, p.scale()/10) }
+func (p Protocol) maxAdjustment() float64 { return cmp.Or(p.MaxAdjustment, p.scale()/10) }
 
-func number(f float64) string { return strconv.FormatFloat(hundredths(f), 'f', -1, 64) }
+func formatNumber(f float64) string { return strconv.FormatFloat(roundHundredths(f), 'f', -1, 64) }
 
-func hundredths(f float64) float64 { return math.Round(f*100) / 100 }
+func roundHundredths(f float64) float64 { return math.Round(f*100) / 100 }
 
 // Name is "arbitration/1".
 func (Protocol) Name() string { return "arbitration/1" }
@@ -124,10 +124,10 @@ func (p Protocol) Check(r *protocol.Record) (problems []protocol.Problem) {
 	wrong := func(field, format string, args ...any) {
 		problems = append(problems, protocol.Problemf(field, format, args...))
 	}
-	if n := len(r.Seats); n != 2 {
+	if n := len(r.Participants); n != 2 {
 		wrong("participants", "%d enabled, an arbitration takes 2: an advocate and a challenger", n)
-	} else if a := r.Seats[0].Role; a == r.Seats[1].Role && (a == Advocate || a == Challenger) {
-		wrong("participants[1].role", "%q is taken by %s", a, r.Seats[0].Name)
+	} else if a := r.Participants[0].Role; a == r.Participants[1].Role && (a == Advocate || a == Challenger) {
+		wrong("participants[1].role", "%q is taken by %s", a, r.Participants[0].Name)
 	}
 	if len(r.Judges) == 0 {
 		wrong("judges", "none, an arbitration needs one, who rules")
@@ -165,13 +165,13 @@ func (p Protocol) checkTopics(wrong func(field, format string, args ...any)) {
 }
 
 func (p Protocol) checkScores(wrong func(field, format string, args ...any)) {
-	scale, step := p.scale(), p.step()
+	scale, step := p.scale(), p.maxAdjustment()
 	if scale <= 0 {
 		wrong("protocol.scale", "%v, use a number above 0", scale)
 		return
 	}
 	if step <= 0 || step > scale {
-		wrong("protocol.step", "%v, use a number above 0, up to the scale of %v", step, scale)
+		wrong("protocol.max_adjustment", "%v, use a number above 0, up to the scale of %v", step, scale)
 	}
 	for _, category := range slices.Sorted(maps.Keys(p.Scores)) {
 		if s := p.Scores[category]; !(s >= 0 && s <= scale) {

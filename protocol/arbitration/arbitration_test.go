@@ -28,7 +28,7 @@ func sit(t *testing.T, p arbitration.Protocol) *court {
 		p.Scores = scores
 	}
 	return &court{t, p, &protocol.Record{
-		Seats: []transcript.Seat{{Name: "Ada"}, {Name: "Bo"}}, Judges: []string{"J"}, MaxRounds: 3, Cursor: transcript.Cursor{Run: 1},
+		Participants: []transcript.Profile{{Name: "Ada"}, {Name: "Bo"}}, Judges: []string{"J"}, MaxRounds: 3, Cursor: transcript.Cursor{Run: 1},
 	}}
 }
 
@@ -40,7 +40,7 @@ func (c *court) begin(stage transcript.Kind, round int) *court {
 func (c *court) next() []protocol.Step {
 	steps := protocol.Next(c.p, c.r)
 	if len(steps) > 0 && steps[0].Phase != c.r.Cursor.Phase {
-		c.r.Begin(steps[0].Phase, c.r.Seq+1)
+		c.r.StartPhase(steps[0].Phase, c.r.Seq+1)
 		steps = protocol.Next(c.p, c.r)
 	}
 	return steps
@@ -53,13 +53,13 @@ func (c *court) say(reply string, flags ...transcript.Flag) protocol.Step {
 	require.Len(c.t, steps, 1)
 	s := steps[0]
 	contract := arbitration.ArgumentContract
-	if s.Output == "ruling/1" {
+	if s.Contract == "ruling/1" {
 		contract = arbitration.RulingContract
 	}
 	got, err := contract.Parse(reply, []string{"Ada", "Bo"})
 	require.NoError(c.t, err)
 	require.True(c.t, c.r.Apply(transcript.Turn{
-		Key: s.Key, Kind: s.Kind, Order: s.Order, Horizon: s.Horizon, Seq: c.r.Seq + 1, Output: s.Output, Text: got.Text, Data: got.Data, Flags: flags,
+		Key: s.Key, Kind: s.Kind, Order: s.Order, VisibleSeq: s.VisibleSeq, Seq: c.r.Seq + 1, Contract: s.Contract, Text: got.Text, Data: got.Data, Flags: flags,
 	}))
 	return s
 }
@@ -89,20 +89,20 @@ func (c *court) result() (res arbitration.Result) {
 
 func TestEachRoundDisputesATopic(t *testing.T) {
 	c := sit(t, arbitration.Protocol{})
-	require.Empty(t, c.begin(transcript.Prelude, 0).next())
+	require.Empty(t, c.begin(transcript.Setup, 0).next())
 	for round, topic := range []string{"problem validity", "solution fit", "market opportunity"} {
 		c.begin(transcript.Speech, round+1)
 		for _, name := range []string{"Ada", "Bo"} {
 			s := c.say(argues(name))
 			require.Equal(t, transcript.Key{Run: 1, Round: round + 1, Phase: "argue", Actor: name}, s.Key)
 			require.Equal(t, topic, s.Vars["topic"])
-			require.Equal(t, []string{"arbitration-argue", "argument/1"}, []string{s.Prompt, s.Output})
+			require.Equal(t, []string{"arbitration-argue", "argument/1"}, []string{s.Prompt, s.Contract})
 		}
 		require.Empty(t, c.next())
 		s := c.begin(transcript.Assessment, round+1).say(rules("draw", 50))
 		require.Equal(t, transcript.Key{Run: 1, Round: round + 1, Phase: "rule", Actor: "J"}, s.Key)
 		require.Equal(t, topic, s.Vars["topic"])
-		require.Equal(t, []string{"arbitration-rule", "ruling/1"}, []string{s.Prompt, s.Output})
+		require.Equal(t, []string{"arbitration-rule", "ruling/1"}, []string{s.Prompt, s.Contract})
 		require.Empty(t, c.next())
 		require.Zero(t, c.p.End(c.r), "the limits alone end it")
 	}
@@ -121,7 +121,7 @@ func TestWhoIsAdvocateAndWhoChallenges(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c := sit(t, arbitration.Protocol{})
-			c.r.Seats[0].Role, c.r.Seats[1].Role = tt.first, tt.second
+			c.r.Participants[0].Role, c.r.Participants[1].Role = tt.first, tt.second
 			require.Empty(t, c.p.Check(c.r))
 			challenger := map[string]string{"Ada": "Bo", "Bo": "Ada"}[tt.advocate]
 			s := c.begin(transcript.Speech, 1).say(argues("A"))
@@ -137,7 +137,7 @@ func TestTheChallengerHasSeenTheAdvocate(t *testing.T) {
 	c.say(argues("A"))
 	s := c.next()[0]
 	require.Nil(t, s.Show, "every speech is shown")
-	require.Equal(t, c.r.Turns[0].Seq, s.Horizon)
+	require.Equal(t, c.r.Turns[0].Seq, s.VisibleSeq)
 	require.False(t, c.p.Phases(c.r)[0].Parallel)
 }
 
@@ -184,7 +184,7 @@ func TestAdjustmentsFollowTheRule(t *testing.T) {
 		{"on another scale", 60, "challenger", 80, 10, 100, 52},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			c := sit(t, arbitration.Protocol{Scores: map[string]float64{"problem": tt.before}, Step: tt.step, Scale: tt.scale}).round(1, tt.winner, tt.confidence)
+			c := sit(t, arbitration.Protocol{Scores: map[string]float64{"problem": tt.before}, MaxAdjustment: tt.step, Scale: tt.scale}).round(1, tt.winner, tt.confidence)
 			require.Equal(t, tt.want, c.result().Topics[0].After)
 		})
 	}
@@ -199,41 +199,41 @@ func TestTheResultHoldsScoresBeforeAndAfter(t *testing.T) {
 	require.Len(t, res.Topics, 2, "those that were ruled on")
 	require.Equal(t, arbitration.Adjustment{
 		Round: 1, Topic: "problem validity", Ruling: arbitration.Ruling{Reasoning: "Because.", KeyPoints: []string{"K"}, Winner: "challenger", Confidence: 80},
-		Score: arbitration.Score{Category: "problem", Before: 7, After: 6.2, Delta: -0.8},
+		ScoreChange: arbitration.ScoreChange{Category: "problem", Before: 7, After: 6.2, Delta: -0.8},
 	}, res.Topics[0])
-	require.Equal(t, []arbitration.Score{
+	require.Equal(t, []arbitration.ScoreChange{
 		{Category: "market", Before: 4, After: 4},
 		{Category: "problem", Before: 7, After: 6.2, Delta: -0.8},
 		{Category: "solution", Before: 9.7, After: 10, Delta: 0.3},
 		{Category: "team", Before: 8, After: 8},
 	}, res.Scores)
-	require.Equal(t, arbitration.Score{Before: 28.7, After: 28.2, Delta: -0.5}, res.Total)
+	require.Equal(t, arbitration.ScoreChange{Before: 28.7, After: 28.2, Delta: -0.5}, res.Total)
 	require.InDelta(t, 10, res.Scale, 0)
 }
 
 func TestAFallbackMovesNothing(t *testing.T) {
-	safe, ok := arbitration.RulingContract.Fallback([]string{"Ada", "Bo"})
+	safe, ok := arbitration.RulingContract.Default([]string{"Ada", "Bo"})
 	require.True(t, ok)
 	require.JSONEq(t, `{"reasoning":"No valid ruling came from the arbiter. The score stays as it is.","key_points":[],"winner":"draw","confidence":0}`, string(safe.Data))
 
-	c := sit(t, arbitration.Protocol{}).round(1, "advocate", 100, transcript.Fallback)
+	c := sit(t, arbitration.Protocol{}).round(1, "advocate", 100, transcript.Defaulted)
 	res := c.result()
-	require.True(t, res.Topics[0].Fallback)
-	require.Equal(t, arbitration.Score{Category: "problem", Before: 7, After: 7}, res.Topics[0].Score, "whatever it says")
+	require.True(t, res.Topics[0].Defaulted)
+	require.Equal(t, arbitration.ScoreChange{Category: "problem", Before: 7, After: 7}, res.Topics[0].ScoreChange, "whatever it says")
 }
 
 func TestTopicsOfOneCategoryBuildOnOneAnother(t *testing.T) {
 	topic := func(name string) arbitration.Topic {
 		return arbitration.Topic{Name: name, Question: "?", Category: "c", Advocate: "yes", Challenger: "no"}
 	}
-	c := sit(t, arbitration.Protocol{Topics: []arbitration.Topic{topic("x"), topic("y")}, Scores: map[string]float64{"c": 50}, Scale: 100, Step: 20})
+	c := sit(t, arbitration.Protocol{Topics: []arbitration.Topic{topic("x"), topic("y")}, Scores: map[string]float64{"c": 50}, Scale: 100, MaxAdjustment: 20})
 	require.Equal(t, "50", c.begin(transcript.Speech, 1).next()[0].Vars["score"])
 	c.round(1, "advocate", 50)
 	require.Equal(t, "60", c.begin(transcript.Speech, 2).next()[0].Vars["score"], "the score as it stands now")
 	c.round(2, "challenger", 25)
 	res := c.result()
-	require.Equal(t, arbitration.Score{Category: "c", Before: 60, After: 55, Delta: -5}, res.Topics[1].Score)
-	require.Equal(t, []arbitration.Score{{Category: "c", Before: 50, After: 55, Delta: 5}}, res.Scores)
+	require.Equal(t, arbitration.ScoreChange{Category: "c", Before: 60, After: 55, Delta: -5}, res.Topics[1].ScoreChange)
+	require.Equal(t, []arbitration.ScoreChange{{Category: "c", Before: 50, After: 55, Delta: 5}}, res.Scores)
 	require.Equal(t, map[string]float64{"c": 50}, c.p.Scores, "parameters stay as they are")
 }
 
@@ -254,7 +254,7 @@ func TestARulingStandsAlsoWhereTheArbiterDroppedOut(t *testing.T) {
 
 func TestWhatCannotBeReadIsNoRuling(t *testing.T) {
 	c := sit(t, arbitration.Protocol{})
-	c.begin(transcript.Assessment, 1).r.Begin("rule", 1)
+	c.begin(transcript.Assessment, 1).r.StartPhase("rule", 1)
 	require.True(t, c.r.Apply(transcript.Turn{Key: transcript.Key{Run: 1, Round: 1, Phase: "rule", Actor: "J"}, Kind: transcript.Assessment, Seq: 2, Data: []byte(`{"winner":1}`)}))
 	require.Empty(t, c.result().Topics)
 	c.round(2, "advocate", 50)
@@ -269,7 +269,7 @@ func TestOnlyRulingsMoveTheScoreInPrompts(t *testing.T) {
 	}
 	topics[2].Category = "d"
 	c := sit(t, arbitration.Protocol{Topics: topics, Scores: map[string]float64{"c": 5, "d": 1}})
-	c.round(1, "advocate", 100, transcript.Fallback).begin(transcript.Assessment, 2).r.Begin("rule", c.r.Seq+1)
+	c.round(1, "advocate", 100, transcript.Defaulted).begin(transcript.Assessment, 2).r.StartPhase("rule", c.r.Seq+1)
 	require.True(t, c.r.Apply(transcript.Turn{
 		Key: transcript.Key{Run: 1, Round: 2, Phase: "rule", Actor: "J"}, Kind: transcript.Assessment, Seq: c.r.Seq + 1,
 		Data: []byte(`{"winner":"nobody","confidence":100}`),
@@ -278,7 +278,7 @@ func TestOnlyRulingsMoveTheScoreInPrompts(t *testing.T) {
 	c.round(3, "advocate", 100)
 	require.Equal(t, "5", c.begin(transcript.Speech, 4).next()[0].Vars["score"])
 	c.round(4, "challenger", 50)
-	require.Equal(t, []arbitration.Score{{Category: "c", Before: 5, After: 4.5, Delta: -0.5}, {Category: "d", Before: 1, After: 2, Delta: 1}}, c.result().Scores)
+	require.Equal(t, []arbitration.ScoreChange{{Category: "c", Before: 5, After: 4.5, Delta: -0.5}, {Category: "d", Before: 1, After: 2, Delta: 1}}, c.result().Scores)
 }
 
 func TestCheckSaysAllThatIsWrong(t *testing.T) {
@@ -288,11 +288,11 @@ func TestCheckSaysAllThatIsWrong(t *testing.T) {
 	only := func(topics ...arbitration.Topic) arbitration.Protocol {
 		return arbitration.Protocol{Topics: topics, Scores: map[string]float64{"c": 1}}
 	}
-	two := []transcript.Seat{{Name: "Ada"}, {Name: "Bo"}}
+	two := []transcript.Profile{{Name: "Ada"}, {Name: "Bo"}}
 	for _, tt := range []struct {
 		name   string
 		p      arbitration.Protocol
-		seats  []transcript.Seat
+		seats  []transcript.Profile
 		judges []string
 		rounds int
 		want   []string
@@ -300,17 +300,17 @@ func TestCheckSaysAllThatIsWrong(t *testing.T) {
 		{"the usual topics", arbitration.Protocol{Scores: scores}, two, []string{"J"}, 3, nil},
 		{"fewer rounds than topics", arbitration.Protocol{Scores: scores}, two, []string{"J"}, 1, nil},
 		{"a topic of one's own", only(topic), two, []string{"J"}, 1, nil},
-		{"a score on the edge", arbitration.Protocol{Topics: []arbitration.Topic{topic}, Scores: map[string]float64{"c": 5, "d": 0}, Scale: 5, Step: 5}, two, []string{"J"}, 1, nil},
+		{"a score on the edge", arbitration.Protocol{Topics: []arbitration.Topic{topic}, Scores: map[string]float64{"c": 5, "d": 0}, Scale: 5, MaxAdjustment: 5}, two, []string{"J"}, 1, nil},
 		{
 			"nobody",
 			arbitration.Protocol{Scores: scores},
 			nil, nil, 3,
 			[]string{"participants: 0 enabled, an arbitration takes 2: an advocate and a challenger", "judges: none, an arbitration needs one, who rules"},
 		},
-		{"three", arbitration.Protocol{Scores: scores}, append(two[:2:2], transcript.Seat{Name: "Cy"}), []string{"J"}, 3, []string{"participants: 3 enabled, an arbitration takes 2: an advocate and a challenger"}},
-		{"two advocates", arbitration.Protocol{Scores: scores}, []transcript.Seat{{Name: "Ada", Role: "advocate"}, {Name: "Bo", Role: "advocate"}}, []string{"J"}, 3, []string{`participants[1].role: "advocate" is taken by Ada`}},
-		{"two challengers", arbitration.Protocol{Scores: scores}, []transcript.Seat{{Name: "Ada", Role: "challenger"}, {Name: "Bo", Role: "challenger"}}, []string{"J"}, 3, []string{`participants[1].role: "challenger" is taken by Ada`}},
-		{"two nurses", arbitration.Protocol{Scores: scores}, []transcript.Seat{{Name: "Ada", Role: "nurse"}, {Name: "Bo", Role: "nurse"}}, []string{"J"}, 3, nil},
+		{"three", arbitration.Protocol{Scores: scores}, append(two[:2:2], transcript.Profile{Name: "Cy"}), []string{"J"}, 3, []string{"participants: 3 enabled, an arbitration takes 2: an advocate and a challenger"}},
+		{"two advocates", arbitration.Protocol{Scores: scores}, []transcript.Profile{{Name: "Ada", Role: "advocate"}, {Name: "Bo", Role: "advocate"}}, []string{"J"}, 3, []string{`participants[1].role: "advocate" is taken by Ada`}},
+		{"two challengers", arbitration.Protocol{Scores: scores}, []transcript.Profile{{Name: "Ada", Role: "challenger"}, {Name: "Bo", Role: "challenger"}}, []string{"J"}, 3, []string{`participants[1].role: "challenger" is taken by Ada`}},
+		{"two nurses", arbitration.Protocol{Scores: scores}, []transcript.Profile{{Name: "Ada", Role: "nurse"}, {Name: "Bo", Role: "nurse"}}, []string{"J"}, 3, nil},
 		{"more rounds than topics", arbitration.Protocol{Scores: scores}, two, []string{"J"}, 4, []string{"limits.max_rounds: 4, there are 3 topics, one a round"}},
 		{
 			"no scores",
@@ -336,8 +336,8 @@ func TestCheckSaysAllThatIsWrong(t *testing.T) {
 			},
 		},
 		{"no scale", arbitration.Protocol{Scores: scores, Scale: -1}, two, []string{"J"}, 3, []string{"protocol.scale: -1, use a number above 0"}},
-		{"a step backwards", arbitration.Protocol{Scores: scores, Step: -1}, two, []string{"J"}, 3, []string{"protocol.step: -1, use a number above 0, up to the scale of 10"}},
-		{"a step beyond the scale", arbitration.Protocol{Scores: scores, Step: 11}, two, []string{"J"}, 3, []string{"protocol.step: 11, use a number above 0, up to the scale of 10"}},
+		{"a step backwards", arbitration.Protocol{Scores: scores, MaxAdjustment: -1}, two, []string{"J"}, 3, []string{"protocol.max_adjustment: -1, use a number above 0, up to the scale of 10"}},
+		{"a step beyond the scale", arbitration.Protocol{Scores: scores, MaxAdjustment: 11}, two, []string{"J"}, 3, []string{"protocol.max_adjustment: 11, use a number above 0, up to the scale of 10"}},
 		{
 			"an empty topic", only(arbitration.Topic{}), two,
 			[]string{"J"},
@@ -355,7 +355,7 @@ func TestCheckSaysAllThatIsWrong(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var got []string
-			for _, p := range tt.p.Check(&protocol.Record{Seats: tt.seats, Judges: tt.judges, MaxRounds: tt.rounds}) {
+			for _, p := range tt.p.Check(&protocol.Record{Participants: tt.seats, Judges: tt.judges, MaxRounds: tt.rounds}) {
 				got = append(got, p.String())
 			}
 			require.Equal(t, tt.want, got)
@@ -366,12 +366,12 @@ func TestCheckSaysAllThatIsWrong(t *testing.T) {
 func TestParametersAreStoredInThisForm(t *testing.T) {
 	p := arbitration.Protocol{
 		Topics:   []arbitration.Topic{{Name: "n", Question: "q", Category: "c", Advocate: "a", Challenger: "b"}},
-		Evidence: []string{"e"}, Scores: map[string]float64{"c": 1.5}, Challenges: []string{"o"}, Scale: 5, Step: 0.5,
+		Evidence: []string{"e"}, Scores: map[string]float64{"c": 1.5}, Challenges: []string{"o"}, Scale: 5, MaxAdjustment: 0.5,
 	}
 	b, err := json.Marshal(p)
 	require.NoError(t, err)
 	require.JSONEq(t, `{"topics":[{"name":"n","question":"q","category":"c","advocate":"a","challenger":"b"}],
-		"evidence":["e"],"scores":{"c":1.5},"challenges":["o"],"scale":5,"step":0.5}`, string(b))
+		"evidence":["e"],"scores":{"c":1.5},"challenges":["o"],"scale":5,"max_adjustment":0.5}`, string(b))
 	var back arbitration.Protocol
 	require.NoError(t, json.Unmarshal(b, &back))
 	require.Equal(t, p, back)
@@ -407,7 +407,7 @@ func TestArguments(t *testing.T) {
 			require.Equal(t, tt.text, got.Text)
 		})
 	}
-	_, ok := arbitration.ArgumentContract.Fallback(nil)
+	_, ok := arbitration.ArgumentContract.Default(nil)
 	require.False(t, ok, "nobody argues by default")
 }
 

@@ -29,18 +29,18 @@ func render(t *testing.T, name string, d prompts.Data) (system, user string) {
 }
 
 func TestGoldenPrompts(t *testing.T) {
-	ada := transcript.Seat{Name: "Ada", Role: "advocate", Persona: "A dry Scot.", Instructions: "Quote prices in euros."}
-	bo := transcript.Seat{Name: "Bo", Role: "challenger"}
-	eve := transcript.Seat{Name: "Eve", Persona: "A retired judge.", Instructions: "Be brief."}
+	ada := transcript.Profile{Name: "Ada", Role: "advocate", Persona: "A dry Scot.", Instructions: "Quote prices in euros."}
+	bo := transcript.Profile{Name: "Bo", Role: "challenger"}
+	eve := transcript.Profile{Name: "Eve", Persona: "A retired judge.", Instructions: "Be brief."}
 	c := sit(t, full).round(1, "challenger", 80)
 	c.begin(transcript.Speech, 2)
-	prompt := func(name, contract string, me transcript.Seat, vars map[string]string, others ...transcript.Seat) {
+	prompt := func(name, contract string, me transcript.Profile, vars map[string]string, others ...transcript.Profile) {
 		d := prompts.Data{
 			Topic: "Should we fund the scheduler for clinics?", Background: "The board meets in May.", Me: me, Others: others,
-			Names: []string{"Ada", "Bo"}, Round: 2, Rounds: 3, Vars: vars, Reply: contract,
+			ActiveNames: []string{"Ada", "Bo"}, Round: 2, Rounds: 3, Vars: vars, ReplyFields: contract,
 		}
 		if me.Name == "Eve" {
-			d.Fence = "mark"
+			d.Nonce = "mark"
 		}
 		system, user := render(t, name, d)
 		side := ""
@@ -53,7 +53,7 @@ func TestGoldenPrompts(t *testing.T) {
 	prompt("arbitration-argue", arbitration.ArgumentContract.Outline(), bo, c.say(argues("B")).Vars, ada)
 	vars := c.begin(transcript.Assessment, 2).next()[0].Vars // the engine puts labels in the place of names
 	vars["for"], vars["against"] = "Debater 2", "Debater 1"
-	prompt("arbitration-rule", arbitration.RulingContract.Outline(), eve, vars, transcript.Seat{Name: "Debater 1"}, transcript.Seat{Name: "Debater 2"})
+	prompt("arbitration-rule", arbitration.RulingContract.Outline(), eve, vars, transcript.Profile{Name: "Debater 1"}, transcript.Profile{Name: "Debater 2"})
 }
 
 // A system prompt is billed cheaper where it begins as the one before.
@@ -64,7 +64,7 @@ func TestSystemPromptsDoNotChange(t *testing.T) {
 		for _, stage := range []transcript.Kind{transcript.Speech, transcript.Assessment} {
 			for _, p := range c.begin(stage, round).p.Phases(c.r) {
 				for _, s := range p.Steps {
-					system, _ := render(t, s.Prompt, prompts.Data{Topic: "T", Me: transcript.Seat{Name: s.Actor}, Vars: s.Vars, Round: round, Rounds: 3})
+					system, _ := render(t, s.Prompt, prompts.Data{Topic: "T", Me: transcript.Profile{Name: s.Actor}, Vars: s.Vars, Round: round, Rounds: 3})
 					if seen[s.Actor] == nil {
 						seen[s.Actor] = map[string]bool{}
 					}
@@ -85,7 +85,7 @@ func TestGoldenTranscript(t *testing.T) {
 	c.begin(transcript.Speech, 1).say(`{"arguments":[{"claim":"It <b>hurts</b>","reasoning":"- first\n- second","evidence":"[x](javascript:y)"},{"claim":"It costs","reasoning":"R","evidence":"none"}]}`)
 	c.say(argues("It does *not*"))
 	c.begin(transcript.Assessment, 1).say(`{"reasoning":"# Clear","key_points":["1. The interviews","a | b"],"winner":"advocate","confidence":75}`)
-	c.round(2, "draw", 0, transcript.Fallback)
+	c.round(2, "draw", 0, transcript.Defaulted)
 	c.begin(transcript.Speech, 3).say(argues("Unanswered"))
 	a := c.p.Answer(c.r)
 	golden.Require(t, "testdata/transcript.golden", a.Text)

@@ -11,8 +11,8 @@ import (
 
 // The phases of a round.
 const (
-	argue = "argue"
-	rule  = "rule"
+	phaseArgue = "argue"
+	phaseRule  = "rule"
 )
 
 // Phases are the arguments, the challenger's after the advocate's, and the ruling of the first judge.
@@ -23,16 +23,16 @@ func (p Protocol) Phases(r *protocol.Record) []protocol.Phase {
 	}
 	switch r.Cursor.Stage {
 	case transcript.Speech:
-		if len(r.Seats) != 2 {
+		if len(r.Participants) != 2 {
 			return nil
 		}
-		first, second := r.Pair(Advocate, Challenger)
-		return []protocol.Phase{{Name: argue, Steps: []protocol.Step{p.argument(r, first, Advocate), p.argument(r, second, Challenger)}}}
+		first, second := r.PairByRole(Advocate, Challenger)
+		return []protocol.Phase{{Name: phaseArgue, Steps: []protocol.Step{p.argueStep(r, first, Advocate), p.argueStep(r, second, Challenger)}}}
 	case transcript.Assessment:
 		if len(r.Judges) == 0 {
 			return nil
 		}
-		return []protocol.Phase{{Name: rule, Steps: []protocol.Step{p.ruling(r)}}}
+		return []protocol.Phase{{Name: phaseRule, Steps: []protocol.Step{p.ruleStep(r)}}}
 	default:
 		return nil
 	}
@@ -41,17 +41,17 @@ func (p Protocol) Phases(r *protocol.Record) []protocol.Phase {
 // End is never early: the limits end the debate, at the latest with the last topic.
 func (Protocol) End(*protocol.Record) transcript.Ending { return transcript.Ending{} }
 
-func (p Protocol) argument(r *protocol.Record, name, side string) (s protocol.Step) {
-	s.Actor, s.Prompt, s.Output, s.Vars = name, "arbitration-argue", ArgumentContract.Name(), p.vars(r)
+func (p Protocol) argueStep(r *protocol.Record, name, side string) (s protocol.Step) {
+	s.Actor, s.Prompt, s.Contract, s.Vars = name, "arbitration-argue", ArgumentContract.Name(), p.vars(r)
 	s.Vars["side"] = side
 	return s
 }
 
-// ruling shows the arbiter the arguments of the round under neutral labels: who stands for which side it must know, who
+// ruleStep shows the arbiter the arguments of the round under neutral labels: who stands for which side it must know, who
 // they are it need not.
-func (p Protocol) ruling(r *protocol.Record) (s protocol.Step) {
+func (p Protocol) ruleStep(r *protocol.Record) (s protocol.Step) {
 	round := r.Cursor.Round
-	s.Actor, s.Prompt, s.Output, s.Vars, s.Blind = r.Judges[0], "arbitration-rule", RulingContract.Name(), p.vars(r), true
+	s.Actor, s.Prompt, s.Contract, s.Vars, s.Blind = r.Judges[0], "arbitration-rule", RulingContract.Name(), p.vars(r), true
 	s.Show = func(t *transcript.Turn) bool {
 		return t.Round == round && (t.Kind == transcript.Speech || t.Kind == transcript.Remark)
 	}
@@ -62,29 +62,29 @@ func (p Protocol) ruling(r *protocol.Record) (s protocol.Step) {
 func (p Protocol) vars(r *protocol.Record) map[string]string {
 	t := p.topics()[r.Cursor.Round-1]
 	v := map[string]string{
-		"evidence": lines(p.Evidence), "challenges": lines(p.Challenges), "scores": p.scores(),
+		"evidence": bulletList(p.Evidence), "challenges": bulletList(p.Challenges), "scores": p.scoreList(),
 		"topic": t.Name, "question": t.Question, "category": t.Category, Advocate: t.Advocate, Challenger: t.Challenger,
-		"score": "", "scale": number(p.scale()),
+		"score": "", "scale": formatNumber(p.scale()),
 	}
 	if _, scored := p.Scores[t.Category]; scored {
-		v["score"] = number(p.stands(r, t.Category))
+		v["score"] = formatNumber(p.currentScore(r, t.Category))
 	}
-	if len(r.Seats) == 2 {
-		v["for"], v["against"] = r.Pair(Advocate, Challenger)
+	if len(r.Participants) == 2 {
+		v["for"], v["against"] = r.PairByRole(Advocate, Challenger)
 	}
 	return v
 }
 
-// scores are the initial ones, a line each.
-func (p Protocol) scores() string {
+// scoreList are the initial ones, a line each.
+func (p Protocol) scoreList() string {
 	var list []string
 	for _, category := range slices.Sorted(maps.Keys(p.Scores)) {
-		list = append(list, category+": "+number(p.Scores[category])+" of "+number(p.scale()))
+		list = append(list, category+": "+formatNumber(p.Scores[category])+" of "+formatNumber(p.scale()))
 	}
-	return lines(list)
+	return bulletList(list)
 }
 
-func lines(items []string) string {
+func bulletList(items []string) string {
 	var b strings.Builder
 	for _, item := range items {
 		b.WriteString("- " + item + "\n")

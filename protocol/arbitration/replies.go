@@ -54,15 +54,15 @@ type Ruling struct {
 	Confidence float64  `json:"confidence" jsonschema:"minimum=0,maximum=100" jsonschema_description:"how sure you are of it, 0 not at all and 100 completely"`
 }
 
-// Fallback is a draw, which moves nothing.
-func (r *Ruling) Fallback([]string) {
+// Default is a draw, which moves nothing.
+func (r *Ruling) Default([]string) {
 	*r = Ruling{Reasoning: "No valid ruling came from the arbiter. The score stays as it is.", KeyPoints: []string{}, Winner: Draw}
 }
 
 // Text sums the ruling up.
 func (r *Ruling) Text() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Winner: %s (confidence %s of 100)\n%s", r.Winner, number(r.Confidence), r.Reasoning)
+	fmt.Fprintf(&b, "Winner: %s (confidence %s of 100)\n%s", r.Winner, formatNumber(r.Confidence), r.Reasoning)
 	for _, p := range r.KeyPoints {
 		b.WriteString("\n- " + p)
 	}

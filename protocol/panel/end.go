@@ -9,11 +9,11 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// turns are what the judges said in a phase of the round at hand.
-func turns(r *protocol.Record, phase string) (list []transcript.Turn) {
+// judgeTurns are what the judges said in a phase of the round at hand.
+func judgeTurns(r *protocol.Record, phase string) (list []transcript.Turn) {
 	for _, name := range r.Judges {
 		for _, order := range []string{"", judge.Swapped} {
-			if t, ok := r.At(phase, name, order); ok {
+			if t, ok := r.FindCurrent(phase, name, order); ok {
 				list = append(list, t)
 			}
 		}
@@ -26,7 +26,7 @@ func (p Protocol) End(r *protocol.Record) transcript.Ending {
 	if p.Format == RoundLimited || p.Format == StructuredRounds {
 		return transcript.Ending{}
 	}
-	joint, ok := p.Bench.Assess(judge.Opinions[judge.Assessment](turns(r, assess)))
+	joint, ok := p.Jury.CombineAssessments(judge.Opinions[judge.Assessment](judgeTurns(r, phaseAssess)))
 	if !ok {
 		return transcript.Ending{}
 	}
@@ -52,7 +52,7 @@ func (p Protocol) End(r *protocol.Record) transcript.Ending {
 
 // Answer is the bench's joint verdict. Its data is a judge.Opinion[judge.Verdict], of one judge as well.
 func (p Protocol) Answer(r *protocol.Record) (a protocol.Answer) {
-	joint, ok := p.Bench.Conclude(judge.Opinions[judge.Verdict](turns(r, verdict)))
+	joint, ok := p.Jury.CombineVerdicts(judge.Opinions[judge.Verdict](judgeTurns(r, phaseVerdict)))
 	if !ok {
 		return a
 	}

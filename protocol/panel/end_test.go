@@ -40,8 +40,8 @@ func turn(t *testing.T, word string) (turn transcript.Turn) {
 	case done:
 		a.Converged, a.DiminishingReturns = true, true
 	case failed:
-		a.Fallback([]string{"p1", "p2"})
-		turn.Flags = []transcript.Flag{transcript.Fallback}
+		a.Default([]string{"p1", "p2"})
+		turn.Flags = []transcript.Flag{transcript.Defaulted}
 	}
 	data, err := json.Marshal(a)
 	require.NoError(t, err)
@@ -57,14 +57,14 @@ func judged(t *testing.T, words ...string) *protocol.Record {
 	t.Helper()
 	r := record(2, len(words))
 	r.Cursor.Round, r.Cursor.Stage = 2, transcript.Assessment
-	r.Begin("assess", 1)
+	r.StartPhase("assess", 1)
 	for i, word := range words {
 		if word == absent {
 			continue
 		}
 		turn := turn(t, word)
 		turn.Key = transcript.Key{Run: 1, Round: 2, Phase: "assess", Actor: r.Judges[i]}
-		turn.Kind, turn.Order, turn.Seq, turn.Output = transcript.Assessment, i, r.Seq+1, "assessment/1"
+		turn.Kind, turn.Order, turn.Seq, turn.Contract = transcript.Assessment, i, r.Seq+1, "assessment/1"
 		require.True(t, r.Apply(turn))
 	}
 	return r

@@ -53,29 +53,29 @@ const (
 	Simultaneous Mode = "simultaneous" // all speak at once, and hear one another in the next round
 )
 
-// Style is how personas are assigned.
-type Style string
+// PersonaStyle is how personas are assigned.
+type PersonaStyle string
 
 // The styles of personas.
 const (
-	Binary           Style = "binary"            // two sides in turn
-	Spectrum         Style = "spectrum"          // from one end of the opinions to the other
-	MultiPerspective Style = "multi-perspective" // different ways to look at the topic
+	Binary           PersonaStyle = "binary"            // two sides in turn
+	Spectrum         PersonaStyle = "spectrum"          // from one end of the opinions to the other
+	MultiPerspective PersonaStyle = "multi-perspective" // different ways to look at the topic
 )
 
 // Protocol holds a panel's parameters; its zero value is a free-form sequential panel.
 type Protocol struct {
-	Format   Format `json:"format,omitempty"`   // defaults to free-form
-	Mode     Mode   `json:"mode,omitempty"`     // defaults to sequential
-	Personas Style  `json:"personas,omitempty"` // a model assigns personas before round 1; empty: none does
-	// Bench is how several judges' words become one, and whether each judges twice, in two orders.
-	Bench judge.Bench `json:"bench,omitzero"`
+	Format   Format       `json:"format,omitempty"`   // defaults to free-form
+	Mode     Mode         `json:"mode,omitempty"`     // defaults to sequential
+	Personas PersonaStyle `json:"personas,omitempty"` // a model assigns personas before round 1; empty: none does
+	// Jury is how several judges' words become one, and whether each judges twice, in two orders.
+	Jury judge.Jury `json:"jury,omitzero"`
 }
 
 var (
 	formats = []Format{"", FreeForm, StructuredRounds, RoundLimited, ConvergenceSeeking}
 	modes   = []Mode{"", Sequential, Simultaneous}
-	styles  = []Style{"", Binary, Spectrum, MultiPerspective}
+	styles  = []PersonaStyle{"", Binary, Spectrum, MultiPerspective}
 )
 
 // Name is "panel/1".
@@ -86,7 +86,7 @@ func (p Protocol) Check(r *protocol.Record) (problems []protocol.Problem) {
 	wrong := func(field, format string, args ...any) {
 		problems = append(problems, protocol.Problemf(field, format, args...))
 	}
-	if n := len(r.Seats); n < 2 || n > 4 {
+	if n := len(r.Participants); n < 2 || n > 4 {
 		wrong("participants", "%d enabled, a panel takes 2 to 4", n)
 	}
 	if len(r.Judges) == 0 {
@@ -98,8 +98,8 @@ func (p Protocol) Check(r *protocol.Record) (problems []protocol.Problem) {
 	if !slices.Contains(modes, p.Mode) {
 		wrong("protocol.mode", "%q is unknown, the modes are %q", p.Mode, modes[1:])
 	}
-	for _, problem := range p.Bench.Check() {
-		wrong("protocol.bench", "%s", problem)
+	for _, problem := range p.Jury.Check() {
+		wrong("protocol.jury", "%s", problem)
 	}
 	if !slices.Contains(styles, p.Personas) {
 		wrong("protocol.personas", "%q is unknown, the styles are %q", p.Personas, styles[1:])
@@ -112,43 +112,43 @@ func (p Protocol) Check(r *protocol.Record) (problems []protocol.Problem) {
 
 // The phases of judges.
 const (
-	assess  = "assess"
-	verdict = "verdict"
+	phaseAssess  = "assess"
+	phaseVerdict = "verdict"
 )
 
 // Phases are one phase a stage.
 func (p Protocol) Phases(r *protocol.Record) []protocol.Phase {
 	switch r.Cursor.Stage {
-	case transcript.Prelude:
+	case transcript.Setup:
 		if p.Personas != "" {
-			return phase("personas", false, protocol.Step{Prompt: "personas", Output: protocol.PersonasContract.Name(), Vars: p.vars()}, protocol.Casting)
+			return onePhase("personas", false, protocol.Step{Prompt: "personas", Contract: protocol.PersonasContract.Name(), Vars: p.vars()}, protocol.PersonaAssigner)
 		}
 	case transcript.Speech:
 		return p.speeches(r)
 	case transcript.Assessment:
-		return p.bench(assess, protocol.Step{Prompt: "assess", Output: judge.AssessmentContract.Name()}, r.Judges)
+		return p.judgePhases(phaseAssess, protocol.Step{Prompt: "assess", Contract: judge.AssessmentContract.Name()}, r.Judges)
 	case transcript.Conclusion:
-		return p.bench(verdict, protocol.Step{Prompt: "verdict", Output: judge.VerdictContract.Name()}, r.Judges)
-	case transcript.Remark, transcript.Summary, transcript.Vectors:
+		return p.judgePhases(phaseVerdict, protocol.Step{Prompt: "verdict", Contract: judge.VerdictContract.Name()}, r.Judges)
+	case transcript.Remark, transcript.Summary, transcript.Embeddings:
 	}
 	return nil
 }
 
 func (p Protocol) speeches(r *protocol.Record) []protocol.Phase {
-	name, prompt := p.part(r.Cursor.Round, r.MaxRounds)
-	if begun := spoken(r); begun != "" && p.Format == StructuredRounds { // a limit that was edited does not change it
+	name, prompt := p.phaseAndPrompt(r.Cursor.Round, r.MaxRounds)
+	if begun := startedPhase(r); begun != "" && p.Format == StructuredRounds { // a limit that was edited does not change it
 		name, prompt = begun, begun
 	}
-	steps := make([]protocol.Step, len(r.Seats))
-	for i := range r.Seats {
-		steps[i].Actor, steps[i].Prompt, steps[i].Vars = r.Seats[i].Name, prompt, p.vars()
+	steps := make([]protocol.Step, len(r.Participants))
+	for i := range r.Participants {
+		steps[i].Actor, steps[i].Prompt, steps[i].Vars = r.Participants[i].Name, prompt, p.vars()
 	}
 	return []protocol.Phase{{Name: name, Parallel: p.Mode == Simultaneous, Steps: steps}}
 }
 
-// spoken is the phase in which somebody has spoken in the round at hand.
-func spoken(r *protocol.Record) string {
-	for _, t := range r.Since(r.Cursor.Round) {
+// startedPhase is the phase in which somebody has startedPhase in the round at hand.
+func startedPhase(r *protocol.Record) string {
+	for _, t := range r.TurnsFrom(r.Cursor.Round) {
 		if t.Kind == transcript.Speech {
 			return t.Phase
 		}
@@ -156,8 +156,8 @@ func spoken(r *protocol.Record) string {
 	return ""
 }
 
-// part is the name of a round's phase and of its prompt.
-func (p Protocol) part(round, rounds int) (phase, prompt string) {
+// phaseAndPrompt is the name of a round's phase and of its prompt.
+func (p Protocol) phaseAndPrompt(round, rounds int) (phase, prompt string) {
 	switch {
 	case p.Format == "":
 		return "respond", string(FreeForm)
@@ -171,7 +171,7 @@ func (p Protocol) part(round, rounds int) (phase, prompt string) {
 	return "rebuttal", "rebuttal"
 }
 
-func phase(name string, parallel bool, step protocol.Step, actors ...string) []protocol.Phase {
+func onePhase(name string, parallel bool, step protocol.Step, actors ...string) []protocol.Phase {
 	steps := make([]protocol.Step, len(actors))
 	for i, a := range actors {
 		steps[i] = step
@@ -180,14 +180,14 @@ func phase(name string, parallel bool, step protocol.Step, actors ...string) []p
 	return []protocol.Phase{{Name: name, Parallel: parallel, Steps: steps}}
 }
 
-// bench has all judges judge at once, each twice where the order is swapped. They do not know who is who.
-func (p Protocol) bench(name string, step protocol.Step, judges []string) []protocol.Phase {
+// judgePhases has all judges judge at once, each twice where the order is swapped. They do not know who is who.
+func (p Protocol) judgePhases(name string, step protocol.Step, judges []string) []protocol.Phase {
 	step.Vars, step.Blind = p.vars(), true
-	phases := phase(name, true, step, judges...)
-	if !p.Bench.Swap {
+	phases := onePhase(name, true, step, judges...)
+	if !p.Jury.Swap {
 		return phases
 	}
-	for _, s := range phase(name, true, step, judges...)[0].Steps {
+	for _, s := range onePhase(name, true, step, judges...)[0].Steps {
 		s.Target, s.Swap = judge.Swapped, true
 		phases[0].Steps = append(phases[0].Steps, s)
 	}
@@ -196,10 +196,10 @@ func (p Protocol) bench(name string, step protocol.Step, judges []string) []prot
 
 // vars is shared by all steps of the same parameters, since a step is made for each look at the record.
 func (p Protocol) vars() map[string]string {
-	return vars[Protocol{Format: p.Format, Personas: p.Personas}]
+	return varsByParameters[Protocol{Format: p.Format, Personas: p.Personas}]
 }
 
-var vars = func() map[Protocol]map[string]string {
+var varsByParameters = func() map[Protocol]map[string]string {
 	m := map[Protocol]map[string]string{}
 	for _, f := range formats {
 		for _, s := range styles {

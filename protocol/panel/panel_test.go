@@ -16,12 +16,12 @@ import (
 var (
 	formats = []panel.Format{panel.FreeForm, panel.StructuredRounds, panel.RoundLimited, panel.ConvergenceSeeking}
 	modes   = []panel.Mode{panel.Sequential, panel.Simultaneous}
-	styles  = []panel.Style{panel.Binary, panel.Spectrum, panel.MultiPerspective}
+	styles  = []panel.PersonaStyle{panel.Binary, panel.Spectrum, panel.MultiPerspective}
 )
 
 func ExampleProtocol() {
 	p := panel.Protocol{Format: panel.StructuredRounds, Mode: panel.Simultaneous}
-	r := &protocol.Record{Seats: []transcript.Seat{{Name: "Ann"}, {Name: "Bob"}}, Judges: []string{"Judge"}, MaxRounds: 3}
+	r := &protocol.Record{Participants: []transcript.Profile{{Name: "Ann"}, {Name: "Bob"}}, Judges: []string{"Judge"}, MaxRounds: 3}
 	r.Cursor.Run, r.Cursor.Stage = 1, transcript.Speech
 	for r.Cursor.Round = 1; r.Cursor.Round <= r.MaxRounds; r.Cursor.Round++ {
 		for _, s := range protocol.Next(p, r) {
@@ -41,7 +41,7 @@ func ExampleProtocol() {
 func record(participants, judges int) *protocol.Record {
 	r := &protocol.Record{MinRounds: 1, MaxRounds: 5, Cursor: transcript.Cursor{Run: 1}}
 	for i := range participants {
-		r.Seats = append(r.Seats, transcript.Seat{Name: fmt.Sprintf("p%d", i+1)})
+		r.Participants = append(r.Participants, transcript.Profile{Name: fmt.Sprintf("p%d", i+1)})
 	}
 	for i := range judges {
 		r.Judges = append(r.Judges, fmt.Sprintf("j%d", i+1))
@@ -145,7 +145,7 @@ func outline(phases []protocol.Phase) []string {
 			how = "at once"
 		}
 		for _, s := range p.Steps {
-			list = append(list, fmt.Sprintf("%s %s: %s %s %s", p.Name, how, s.Actor, s.Prompt, s.Output))
+			list = append(list, fmt.Sprintf("%s %s: %s %s %s", p.Name, how, s.Actor, s.Prompt, s.Contract))
 		}
 	}
 	return list
@@ -158,8 +158,8 @@ func TestStagesOfAPanel(t *testing.T) {
 		stage    transcript.Kind
 		want     []string
 	}{
-		{"no prelude without personas", panel.Protocol{}, transcript.Prelude, []string{}},
-		{"personas are assigned at once for all", panel.Protocol{Personas: panel.Binary}, transcript.Prelude, []string{"personas in turn: personas personas personas/1"}},
+		{"no prelude without personas", panel.Protocol{}, transcript.Setup, []string{}},
+		{"personas are assigned at once for all", panel.Protocol{Personas: panel.Binary}, transcript.Setup, []string{"personas in turn: personas personas personas/1"}},
 		{"each responds in turn", panel.Protocol{}, transcript.Speech, []string{"respond in turn: p1 free-form ", "respond in turn: p2 free-form ", "respond in turn: p3 free-form "}},
 		{
 			"all respond at once",
@@ -181,7 +181,7 @@ func TestStagesOfAPanel(t *testing.T) {
 }
 
 func TestJudgesAndPersonasAreTheSameInAllFormats(t *testing.T) {
-	for _, stage := range []transcript.Kind{transcript.Prelude, transcript.Assessment, transcript.Conclusion} {
+	for _, stage := range []transcript.Kind{transcript.Setup, transcript.Assessment, transcript.Conclusion} {
 		for _, f := range formats {
 			for _, m := range modes {
 				r := record(2, 3)
@@ -223,9 +223,9 @@ func TestSpeechesOfEachFormat(t *testing.T) {
 				require.Equal(t, tt.phase, got[0].Name)
 				require.Equal(t, m == panel.Simultaneous, got[0].Parallel)
 				for i, s := range got[0].Steps {
-					require.Equal(t, r.Seats[i].Name, s.Actor)
+					require.Equal(t, r.Participants[i].Name, s.Actor)
 					require.Equal(t, tt.prompt, s.Prompt)
-					require.Empty(t, s.Output, "a speech is free text")
+					require.Empty(t, s.Contract, "a speech is free text")
 					require.Nil(t, s.Show, "all that was said may be shown")
 				}
 			})
@@ -247,7 +247,7 @@ func TestPromptsReadTheParameters(t *testing.T) {
 			if f == "" {
 				want["format"] = "free-form"
 			}
-			for _, stage := range []transcript.Kind{transcript.Prelude, transcript.Speech, transcript.Assessment, transcript.Conclusion} {
+			for _, stage := range []transcript.Kind{transcript.Setup, transcript.Speech, transcript.Assessment, transcript.Conclusion} {
 				r := record(2, 2)
 				r.Cursor.Round, r.Cursor.Stage = 1, stage
 				for _, p := range (panel.Protocol{Format: f, Mode: panel.Simultaneous, Personas: s}).Phases(r) {
@@ -262,7 +262,7 @@ func TestPromptsReadTheParameters(t *testing.T) {
 
 // A debate that was made by a newer version is looked at, never driven.
 func TestUnknownParametersAreNoPanic(t *testing.T) {
-	for _, stage := range []transcript.Kind{transcript.Prelude, transcript.Speech, transcript.Assessment, transcript.Conclusion} {
+	for _, stage := range []transcript.Kind{transcript.Setup, transcript.Speech, transcript.Assessment, transcript.Conclusion} {
 		r := record(2, 1)
 		r.Cursor.Round, r.Cursor.Stage = 1, stage
 		for _, p := range (panel.Protocol{Format: "duel", Mode: "chaos", Personas: "clowns"}).Phases(r) {
@@ -274,7 +274,7 @@ func TestUnknownParametersAreNoPanic(t *testing.T) {
 // Raising the limit in the middle of a closing round does not make those who have spoken speak again.
 func TestARoundThatHasBegunKeepsItsPart(t *testing.T) {
 	p := panel.Protocol{Format: panel.StructuredRounds}
-	r := &protocol.Record{Seats: []transcript.Seat{{Name: "A"}, {Name: "B"}}, Judges: []string{"J"}, MaxRounds: 2}
+	r := &protocol.Record{Participants: []transcript.Profile{{Name: "A"}, {Name: "B"}}, Judges: []string{"J"}, MaxRounds: 2}
 	r.Cursor = transcript.Cursor{Run: 1, Round: 2, Stage: transcript.Speech}
 	steps := protocol.Next(p, r)
 	require.Equal(t, "closing", steps[0].Phase)
@@ -299,7 +299,7 @@ func TestJudgesDoNotKnowWhoIsWho(t *testing.T) {
 func TestEachJudgeJudgesInBothOrders(t *testing.T) {
 	r := record(2, 2)
 	r.Cursor.Round, r.Cursor.Stage = 1, transcript.Assessment
-	phases := panel.Protocol{Bench: judge.Bench{Swap: true}}.Phases(r)
+	phases := panel.Protocol{Jury: judge.Jury{Swap: true}}.Phases(r)
 	require.Len(t, phases, 1)
 	require.True(t, phases[0].Parallel)
 	var got []string
@@ -315,14 +315,14 @@ func TestTheAnswerIsTheJudgesVerdict(t *testing.T) {
 	verdicts := func(winners ...string) *protocol.Record {
 		r := record(2, len(winners))
 		r.Cursor.Round, r.Cursor.Stage = 1, transcript.Conclusion
-		r.Begin("verdict", 1)
+		r.StartPhase("verdict", 1)
 		for i, winner := range winners {
 			v := judge.Verdict{Summary: "So it is.", Winner: winner, Quality: 60}
 			data, err := json.Marshal(v)
 			require.NoError(t, err)
 			require.True(t, r.Apply(transcript.Turn{
 				Key:  transcript.Key{Run: 1, Round: 1, Phase: "verdict", Actor: r.Judges[i]},
-				Kind: transcript.Conclusion, Order: i, Seq: r.Seq + 1, Output: "verdict/1", Text: v.Text(), Data: data,
+				Kind: transcript.Conclusion, Order: i, Seq: r.Seq + 1, Contract: "verdict/1", Text: v.Text(), Data: data,
 			}))
 		}
 		return r

@@ -15,14 +15,14 @@ var JudgmentContract = reply.New[Judgment]("judgment/1")
 
 // Judgment is what the judge says at the end. It is the debate's answer.
 type Judgment struct {
-	Summary        string  `json:"summary" jsonschema:"minLength=1,maxLength=1200" jsonschema_description:"the debate and its result, in at most 100 words"`
-	NoNewArguments bool    `json:"no_new_arguments" jsonschema_description:"whether the last round of arguments brought none that were new"`
-	Participants   []Score `json:"participants" jsonschema:"maxItems=64" jsonschema_description:"the score of each participant, one entry each"`
-	Winner         string  `json:"winner,omitempty" jsonschema:"maxLength=200" jsonschema_description:"the winner's name, exactly as it was given; leave it out where nobody won"`
+	Summary        string             `json:"summary" jsonschema:"minLength=1,maxLength=1200" jsonschema_description:"the debate and its result, in at most 100 words"`
+	NoNewArguments bool               `json:"no_new_arguments" jsonschema_description:"whether the last round of arguments brought none that were new"`
+	Participants   []ParticipantScore `json:"participants" jsonschema:"maxItems=64" jsonschema_description:"the score of each participant, one entry each"`
+	Winner         string             `json:"winner,omitempty" jsonschema:"maxLength=200" jsonschema_description:"the winner's name, exactly as it was given; leave it out where nobody won"`
 }
 
-// Score is how well one participant argued.
-type Score struct {
+// ParticipantScore is how well one participant argued.
+type ParticipantScore struct {
 	Name  string  `json:"name" jsonschema:"minLength=1,maxLength=200" jsonschema_description:"the participant's name, exactly as it was given"`
 	Score float64 `json:"score" jsonschema:"minimum=0,maximum=10" jsonschema_description:"how well the participant argued, 0 the worst and 10 the best"`
 }
@@ -40,19 +40,19 @@ func (j *Judgment) Check(names []string) []string {
 		j.Participants[i].Name = named.Participants[i].Name
 	}
 	for _, name := range names {
-		if !slices.ContainsFunc(j.Participants, func(s Score) bool { return s.Name == name }) {
+		if !slices.ContainsFunc(j.Participants, func(s ParticipantScore) bool { return s.Name == name }) {
 			findings = append(findings, fmt.Sprintf("/participants: %q has no score", name))
 		}
 	}
 	if len(findings) > 0 || j.Winner == "" {
 		return findings
 	}
-	return j.outdone()
+	return j.checkWinnerScore()
 }
 
-// outdone finds a winner whose score is less than another's.
-func (j *Judgment) outdone() (findings []string) {
-	at := slices.IndexFunc(j.Participants, func(s Score) bool { return s.Name == j.Winner })
+// checkWinnerScore finds a winner whose score is less than another's.
+func (j *Judgment) checkWinnerScore() (findings []string) {
+	at := slices.IndexFunc(j.Participants, func(s ParticipantScore) bool { return s.Name == j.Winner })
 	for _, s := range j.Participants {
 		if s.Score > j.Participants[at].Score {
 			findings = append(findings, fmt.Sprintf("/winner: %q has a lower score than %q", j.Winner, s.Name))
@@ -61,14 +61,14 @@ func (j *Judgment) outdone() (findings []string) {
 	return findings
 }
 
-// Fallback is a judgment without a winner, with everyone in the middle, that says what it is.
-func (j *Judgment) Fallback(names []string) {
+// Default is a judgment without a winner, with everyone in the middle, that says what it is.
+func (j *Judgment) Default(names []string) {
 	*j = Judgment{
 		Summary:      "The judge gave no valid judgment. The debate ends without a winner, and the scores are neutral.",
-		Participants: []Score{},
+		Participants: []ParticipantScore{},
 	}
 	for _, name := range names {
-		j.Participants = append(j.Participants, Score{Name: name, Score: 5})
+		j.Participants = append(j.Participants, ParticipantScore{Name: name, Score: 5})
 	}
 }
 

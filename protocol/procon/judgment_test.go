@@ -44,7 +44,7 @@ func TestJudgmentsAreValidated(t *testing.T) {
 }
 
 func TestTheFallbackNamesNoWinner(t *testing.T) {
-	r, ok := procon.JudgmentContract.Fallback(names)
+	r, ok := procon.JudgmentContract.Default(names)
 	require.True(t, ok)
 	require.JSONEq(t, `{
 		"summary":"The judge gave no valid judgment. The debate ends without a winner, and the scores are neutral.",
@@ -54,7 +54,7 @@ func TestTheFallbackNamesNoWinner(t *testing.T) {
 func TestJudgmentsInWords(t *testing.T) {
 	j := procon.Judgment{
 		Summary: "Ann had the figures.", NoNewArguments: true, Winner: "Ann",
-		Participants: []procon.Score{{Name: "Ann", Score: 8.5}, {Name: "Bob", Score: 6}},
+		Participants: []procon.ParticipantScore{{Name: "Ann", Score: 8.5}, {Name: "Bob", Score: 6}},
 	}
 	require.Equal(t, "Ann had the figures.\nAnn: 8.5 of 10\nBob: 6 of 10\nThe last round of arguments brought none that were new.\nWinner: Ann", j.Text())
 	j.NoNewArguments, j.Winner = false, ""

@@ -51,20 +51,20 @@ func (Protocol) Check(r *protocol.Record) (problems []protocol.Problem) {
 	wrong := func(field, format string, args ...any) {
 		problems = append(problems, protocol.Problemf(field, format, args...))
 	}
-	if n := len(r.Seats); n != 2 {
+	if n := len(r.Participants); n != 2 {
 		wrong("participants", "%d enabled, pro-con takes 2", n)
 	}
-	for _, s := range r.Seats {
-		if plain(s.Position) == "" {
+	for _, s := range r.Participants {
+		if normalized(s.Position) == "" {
 			wrong("participants", "%q has no position, give each its own, such as \"Yes, cities should ban cars\" and \"No, they should not\"", s.Name)
 		}
 	}
-	if len(r.Seats) == 2 {
-		a, b := r.Seats[0], r.Seats[1]
-		if p := plain(a.Position); p != "" && p == plain(b.Position) {
+	if len(r.Participants) == 2 {
+		a, b := r.Participants[0], r.Participants[1]
+		if p := normalized(a.Position); p != "" && p == normalized(b.Position) {
 			wrong("participants", "%q and %q both have the position %q, give them opposite ones", a.Name, b.Name, a.Position)
 		}
-		if s := plain(a.Side); s != "" && s == plain(b.Side) {
+		if s := normalized(a.Side); s != "" && s == normalized(b.Side) {
 			wrong("participants", "%q and %q are both on the side %q, give them different ones or none", a.Name, b.Name, a.Side)
 		}
 	}
@@ -74,14 +74,14 @@ func (Protocol) Check(r *protocol.Record) (problems []protocol.Problem) {
 	return problems
 }
 
-// plain is a text without what does not make it another one: case, and blanks more or less.
-func plain(text string) string { return strings.Join(strings.Fields(strings.ToLower(text)), " ") }
+// normalized is a text without what does not make it another one: case, and blanks more or less.
+func normalized(text string) string { return strings.Join(strings.Fields(strings.ToLower(text)), " ") }
 
 // The phases, which are the names of their prompts as well.
 const (
-	argue   = "procon-argue"
-	closing = "procon-close"
-	judging = "procon-judge"
+	promptArgue = "procon-argue"
+	promptClose = "procon-close"
+	promptJudge = "procon-judge"
 )
 
 // Phases are the speeches of a round, and the first judge's judgment at the end.
@@ -89,11 +89,11 @@ func (p Protocol) Phases(r *protocol.Record) []protocol.Phase {
 	switch r.Cursor.Stage {
 	case transcript.Speech:
 		phase := protocol.Phase{Name: "argue"}
-		prompt := argue
-		if closes(r) {
-			phase.Name, prompt = "close", closing
+		prompt := promptArgue
+		if closingRound(r) {
+			phase.Name, prompt = "close", promptClose
 		}
-		for _, s := range r.Seats {
+		for _, s := range r.Participants {
 			phase.Steps = append(phase.Steps, protocol.Step{Key: transcript.Key{Actor: s.Name}, Prompt: prompt})
 		}
 		return []protocol.Phase{phase}
@@ -101,7 +101,7 @@ func (p Protocol) Phases(r *protocol.Record) []protocol.Phase {
 		phase := protocol.Phase{Name: "judge"}
 		for _, name := range r.Judges[:min(1, len(r.Judges))] {
 			phase.Steps = append(phase.Steps, protocol.Step{
-				Key: transcript.Key{Actor: name}, Prompt: judging, Output: JudgmentContract.Name(), Blind: true,
+				Key: transcript.Key{Actor: name}, Prompt: promptJudge, Contract: JudgmentContract.Name(), Blind: true,
 			})
 		}
 		return []protocol.Phase{phase}
@@ -110,10 +110,10 @@ func (p Protocol) Phases(r *protocol.Record) []protocol.Phase {
 	}
 }
 
-// closes says whether the round at hand is for closing statements: the last one, but for a first one. A limit that was
+// closingRound says whether the round at hand is for closing statements: the last one, but for a first one. A limit that was
 // edited does not change a round that has begun.
-func closes(r *protocol.Record) bool {
-	for _, t := range r.Since(r.Cursor.Round) {
+func closingRound(r *protocol.Record) bool {
+	for _, t := range r.TurnsFrom(r.Cursor.Round) {
 		if t.Kind == transcript.Speech {
 			return t.Phase == "close"
 		}

@@ -19,19 +19,19 @@ import (
 var _ protocol.Defaulter = procon.Protocol{}
 
 var (
-	ann = transcript.Seat{Name: "Ann", Position: "Cities should ban private cars."}
-	bob = transcript.Seat{Name: "Bob", Position: "Cities should not ban private cars."}
+	ann = transcript.Profile{Name: "Ann", Position: "Cities should ban private cars."}
+	bob = transcript.Profile{Name: "Bob", Position: "Cities should not ban private cars."}
 )
 
 // duel is a debate of these before anything was said.
-func duel(seats ...transcript.Seat) *protocol.Record {
-	return &protocol.Record{Seats: seats, Judges: []string{"Jo"}, MinRounds: 1, MaxRounds: 3, Cursor: transcript.Cursor{Run: 1}}
+func duel(seats ...transcript.Profile) *protocol.Record {
+	return &protocol.Record{Participants: seats, Judges: []string{"Jo"}, MinRounds: 1, MaxRounds: 3, Cursor: transcript.Cursor{Run: 1}}
 }
 
 // enter begins a stage.
 func enter(r *protocol.Record, stage transcript.Kind) {
 	r.Seq++
-	r.Cursor.Stage, r.Cursor.Phase, r.Cursor.Since = stage, "", r.Seq
+	r.Cursor.Stage, r.Cursor.Phase, r.Cursor.PhaseSeq = stage, "", r.Seq
 }
 
 // hold goes through the stage at hand and tells of its steps, at most so many.
@@ -45,10 +45,10 @@ func hold(t *testing.T, r *protocol.Record, most int) (steps []protocol.Step) {
 		require.Len(t, next, 1, "one speaks after the other")
 		s := next[0]
 		if s.Phase != r.Cursor.Phase {
-			r.Begin(s.Phase, r.Seq+1)
+			r.StartPhase(s.Phase, r.Seq+1)
 			s = protocol.Next(procon.Protocol{}, r)[0]
 		}
-		require.True(t, r.Apply(transcript.Turn{Key: s.Key, Kind: s.Kind, Order: s.Order, Horizon: s.Horizon, Output: s.Output, Seq: r.Seq + 1}))
+		require.True(t, r.Apply(transcript.Turn{Key: s.Key, Kind: s.Kind, Order: s.Order, VisibleSeq: s.VisibleSeq, Contract: s.Contract, Seq: r.Seq + 1}))
 		steps = append(steps, s)
 	}
 	return steps
@@ -67,24 +67,24 @@ func ExampleProtocol() {
 }
 
 func TestCheckSaysAllThatIsWrong(t *testing.T) {
-	with := func(s transcript.Seat, side, position string) transcript.Seat {
+	with := func(s transcript.Profile, side, position string) transcript.Profile {
 		s.Side, s.Position = side, position
 		return s
 	}
 	for _, tt := range []struct {
 		name  string
-		seats []transcript.Seat
+		seats []transcript.Profile
 		judge bool
 		want  []string
 	}{
-		{"two with opposite positions", []transcript.Seat{ann, bob}, true, nil},
-		{"two sides", []transcript.Seat{with(ann, "pro", "Yes."), with(bob, "con", "No.")}, true, nil},
-		{"no judge", []transcript.Seat{ann, bob}, false, []string{"judges: none, pro-con needs one"}},
-		{"one", []transcript.Seat{ann}, true, []string{"participants: 1 enabled, pro-con takes 2"}},
-		{"three", []transcript.Seat{ann, bob, with(bob, "", "Maybe.")}, true, []string{"participants: 3 enabled, pro-con takes 2"}},
+		{"two with opposite positions", []transcript.Profile{ann, bob}, true, nil},
+		{"two sides", []transcript.Profile{with(ann, "pro", "Yes."), with(bob, "con", "No.")}, true, nil},
+		{"no judge", []transcript.Profile{ann, bob}, false, []string{"judges: none, pro-con needs one"}},
+		{"one", []transcript.Profile{ann}, true, []string{"participants: 1 enabled, pro-con takes 2"}},
+		{"three", []transcript.Profile{ann, bob, with(bob, "", "Maybe.")}, true, []string{"participants: 3 enabled, pro-con takes 2"}},
 		{
 			"positions are missing",
-			[]transcript.Seat{with(ann, "pro", ""), with(bob, "con", " \n")},
+			[]transcript.Profile{with(ann, "pro", ""), with(bob, "con", " \n")},
 			true,
 			[]string{
 				`participants: "Ann" has no position, give each its own, such as "Yes, cities should ban cars" and "No, they should not"`,
@@ -93,13 +93,13 @@ func TestCheckSaysAllThatIsWrong(t *testing.T) {
 		},
 		{
 			"equal positions, in another spelling",
-			[]transcript.Seat{with(ann, "", "Ban cars"), with(bob, "", " ban \n CARS ")},
+			[]transcript.Profile{with(ann, "", "Ban cars"), with(bob, "", " ban \n CARS ")},
 			true,
 			[]string{`participants: "Ann" and "Bob" both have the position "Ban cars", give them opposite ones`},
 		},
 		{
 			"one side",
-			[]transcript.Seat{with(ann, "Pro", "Yes."), with(bob, "pro ", "No.")},
+			[]transcript.Profile{with(ann, "Pro", "Yes."), with(bob, "pro ", "No.")},
 			true,
 			[]string{`participants: "Ann" and "Bob" are both on the side "Pro", give them different ones or none`},
 		},
@@ -145,7 +145,7 @@ func TestSpeechesOfEachRound(t *testing.T) {
 				enter(r, transcript.Speech)
 				for _, s := range hold(t, r, 9) {
 					require.Equal(t, "procon-"+s.Phase, s.Prompt)
-					require.Empty(t, s.Output)
+					require.Empty(t, s.Contract)
 					require.Nil(t, s.Show)
 					got = append(got, s.Phase+":"+s.Actor)
 				}
@@ -179,7 +179,7 @@ func TestTheFirstJudgeJudgesOnce(t *testing.T) {
 	r := duel(ann, bob)
 	r.Judges = []string{"Jo", "Kim"}
 	r.Cursor.Round = 3
-	for _, stage := range []transcript.Kind{transcript.Prelude, transcript.Assessment, transcript.Remark, ""} {
+	for _, stage := range []transcript.Kind{transcript.Setup, transcript.Assessment, transcript.Remark, ""} {
 		enter(r, stage)
 		require.Empty(t, procon.Protocol{}.Phases(r), stage)
 	}
@@ -187,7 +187,7 @@ func TestTheFirstJudgeJudgesOnce(t *testing.T) {
 	steps := hold(t, r, 9)
 	require.Len(t, steps, 1)
 	require.Equal(t, "Jo", steps[0].Actor)
-	require.Equal(t, "judgment/1", steps[0].Output)
+	require.Equal(t, "judgment/1", steps[0].Contract)
 	require.True(t, steps[0].Blind)
 	r.Judges = nil
 	r.Cursor.Round = 4
@@ -225,8 +225,8 @@ func TestPromptsOfADebate(t *testing.T) {
 	set, err := prompts.Load(nil)
 	require.NoError(t, err)
 	d := prompts.Data{
-		Topic: "Should cities ban private cars?", Background: "The council votes in May.", Me: ann, Others: []transcript.Seat{bob},
-		Phase: "argue", Round: 1, Rounds: 3, MinRounds: 1, Names: []string{"Ann", "Bob"},
+		Topic: "Should cities ban private cars?", Background: "The council votes in May.", Me: ann, Others: []transcript.Profile{bob},
+		Phase: "argue", Round: 1, Rounds: 3, MinRounds: 1, ActiveNames: []string{"Ann", "Bob"},
 	}
 	show := func(name, knows string) string {
 		system, err := set.System(name, d)
@@ -244,6 +244,6 @@ func TestPromptsOfADebate(t *testing.T) {
 	golden.Require(t, "testdata/procon-argue.golden", first+"========\n"+show("procon-argue", "Your position: "+ann.Position))
 	d.Phase, d.Round = "close", 3
 	golden.Require(t, "testdata/procon-close.golden", show("procon-close", "Your position: "+ann.Position))
-	d.Me, d.Others, d.Reply = transcript.Seat{Name: "Jo"}, []transcript.Seat{ann, bob}, procon.JudgmentContract.Outline()
+	d.Me, d.Others, d.ReplyFields = transcript.Profile{Name: "Jo"}, []transcript.Profile{ann, bob}, procon.JudgmentContract.Outline()
 	golden.Require(t, "testdata/procon-judge.golden", show("procon-judge", "Be impartial"))
 }

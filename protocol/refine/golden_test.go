@@ -13,17 +13,17 @@ import (
 )
 
 var (
-	ada   = transcript.Seat{Name: "Ada", Role: "architect", Position: "One service will do.", Persona: "A dry Scot.", Instructions: "Draw no diagrams."}
-	bo    = transcript.Seat{Name: "Bo", Role: "security"}
-	cy    = transcript.Seat{Name: "Cy"}
-	chair = transcript.Seat{Name: "Eve", Persona: "A retired engineer.", Instructions: "Be brief."}
+	ada   = transcript.Profile{Name: "Ada", Role: "architect", Position: "One service will do.", Persona: "A dry Scot.", Instructions: "Draw no diagrams."}
+	bo    = transcript.Profile{Name: "Bo", Role: "security"}
+	cy    = transcript.Profile{Name: "Cy"}
+	chair = transcript.Profile{Name: "Eve", Persona: "A retired engineer.", Instructions: "Be brief."}
 )
 
 // data is what the engine gives a prompt, in a debate with all there can be.
-func data(me transcript.Seat, others ...transcript.Seat) prompts.Data {
+func data(me transcript.Profile, others ...transcript.Profile) prompts.Data {
 	return prompts.Data{
 		Topic: "How should the archive store its scans?", Background: "There are two million of them.", Me: me, Others: others,
-		Names: []string{"Ada", "Bo", "Cy"}, Round: 2, Rounds: 3, MinRounds: 1,
+		ActiveNames: []string{"Ada", "Bo", "Cy"}, Round: 2, Rounds: 3, MinRounds: 1,
 	}
 }
 
@@ -43,10 +43,10 @@ func show(system, user string) string {
 }
 
 func TestGoldenPrompts(t *testing.T) {
-	x := sit(t, refine.Protocol{Summary: refine.Limit{Above: 1, To: 2500}, Final: refine.Limit{Above: 1, To: 8000}}, "Ada", "Bo", "Cy")
-	x.r.Seats = []transcript.Seat{ada, bo, cy}
+	x := sit(t, refine.Protocol{SummaryPolicy: refine.SummaryPolicy{Threshold: 1, TargetLength: 2500}, FinalSummaryPolicy: refine.SummaryPolicy{Threshold: 1, TargetLength: 8000}}, "Ada", "Bo", "Cy")
+	x.r.Participants = []transcript.Profile{ada, bo, cy}
 	x.play(transcript.Speech, 1)
-	seats := map[string]prompts.Data{"Ada": data(ada, bo, cy), "J": data(chair, ada, bo, cy), "summarizer": data(transcript.Seat{Name: "summarizer"}, ada, bo, cy)}
+	seats := map[string]prompts.Data{"Ada": data(ada, bo, cy), "J": data(chair, ada, bo, cy), "summarizer": data(transcript.Profile{Name: "summarizer"}, ada, bo, cy)}
 	for _, stage := range []transcript.Kind{transcript.Speech, transcript.Conclusion} {
 		x.begin(stage, 2)
 		for steps := x.next(); len(steps) > 0; steps = x.next() {
@@ -54,8 +54,8 @@ func TestGoldenPrompts(t *testing.T) {
 			t.Run(s.Phase, func(t *testing.T) {
 				d := seats[s.Actor]
 				d.Phase, d.Vars = s.Phase, s.Vars
-				if c := contracts[s.Output]; c != nil {
-					d.Reply = c.Outline()
+				if c := contracts[s.Contract]; c != nil {
+					d.ReplyFields = c.Outline()
 				}
 				if s.Phase == "critique" {
 					require.Equal(t, "Bo", s.Target)
@@ -73,16 +73,16 @@ func TestGoldenPrompts(t *testing.T) {
 }
 
 func TestGoldenRoles(t *testing.T) {
-	own := refine.Protocol{Roles: map[string]refine.Role{
+	own := refine.Protocol{Roles: map[string]refine.RolePrompt{
 		"poet":    {System: "You rhyme.", Propose: "Propose in verse.", Critique: "Count the feet.", Refine: "Polish."},
 		"archive": {System: "You have worked in archives."},
 	}}
 	var b strings.Builder
 	for _, role := range []string{"architect", "performance", "security", "testing", "generalist", "poet", "archive"} {
 		x := sit(t, own, "A", "B")
-		x.r.Seats[0].Role = role
+		x.r.Participants[0].Role = role
 		for i, p := range x.begin(transcript.Speech, 1).p.Phases(x.r) {
-			system, user := render(t, p.Steps[0].Prompt, prompts.Data{Topic: "T", Me: x.r.Seats[0], Vars: p.Steps[0].Vars, Round: 1, Phase: p.Name})
+			system, user := render(t, p.Steps[0].Prompt, prompts.Data{Topic: "T", Me: x.r.Participants[0], Vars: p.Steps[0].Vars, Round: 1, Phase: p.Name})
 			if i == 0 { // it is the same in all phases
 				b.WriteString("######## " + role + "\n" + system + "\n")
 			}
@@ -94,13 +94,13 @@ func TestGoldenRoles(t *testing.T) {
 
 // A system prompt is billed cheaper where it begins as the one before.
 func TestAnAgentHasOneSystemPrompt(t *testing.T) {
-	x := sit(t, refine.Protocol{Roles: map[string]refine.Role{"poet": {System: "You rhyme.", Propose: "P", Critique: "C", Refine: "R"}}}, "A", "B")
-	x.r.Seats[0].Role = "poet"
+	x := sit(t, refine.Protocol{Roles: map[string]refine.RolePrompt{"poet": {System: "You rhyme.", Propose: "P", Critique: "C", Refine: "R"}}}, "A", "B")
+	x.r.Participants[0].Role = "poet"
 	require.True(t, x.r.Apply(transcript.Turn{Key: transcript.Key{Run: 1, Phase: "remark", Actor: "user"}, Kind: transcript.Remark, Seq: 1}))
 	seen := map[string]bool{}
 	for round := 1; round <= 2; round++ {
 		for _, p := range x.begin(transcript.Speech, round).p.Phases(x.r) {
-			system, user := render(t, p.Steps[0].Prompt, prompts.Data{Topic: "T", Me: x.r.Seats[0], Vars: p.Steps[0].Vars, Round: round, Rounds: 2})
+			system, user := render(t, p.Steps[0].Prompt, prompts.Data{Topic: "T", Me: x.r.Participants[0], Vars: p.Steps[0].Vars, Round: round, Rounds: 2})
 			seen[system] = true
 			require.Contains(t, user, map[string]string{"propose": "P", "critique": "C", "refine": "R"}[p.Name])
 		}

@@ -13,9 +13,9 @@ import (
 func (p Protocol) Phases(r *protocol.Record) []protocol.Phase {
 	switch r.Cursor.Stage {
 	case transcript.Speech:
-		return p.round(r)
+		return p.speechPhases(r)
 	case transcript.Conclusion:
-		return p.conclusion(r)
+		return p.conclusionPhases(r)
 	default:
 		return nil
 	}
@@ -24,25 +24,25 @@ func (p Protocol) Phases(r *protocol.Record) []protocol.Phase {
 // End is never early: the limits end the debate.
 func (Protocol) End(*protocol.Record) transcript.Ending { return transcript.Ending{} }
 
-func (p Protocol) round(r *protocol.Record) []protocol.Phase {
-	due := protocol.Phase{Name: summarize, Parallel: true}
-	proposals := protocol.Phase{Name: propose, Parallel: true}
-	critiques := protocol.Phase{Name: critique, Parallel: true}
-	refinements := protocol.Phase{Name: refine, Parallel: true}
-	for _, s := range r.Seats {
-		if step, ok := p.summing(r, s.Name); ok {
+func (p Protocol) speechPhases(r *protocol.Record) []protocol.Phase {
+	due := protocol.Phase{Name: phaseSummarize, Parallel: true}
+	proposals := protocol.Phase{Name: phasePropose, Parallel: true}
+	critiques := protocol.Phase{Name: phaseCritique, Parallel: true}
+	refinements := protocol.Phase{Name: phaseRefine, Parallel: true}
+	for _, s := range r.Participants {
+		if step, ok := p.summaryStep(r, s.Name); ok {
 			due.Steps = append(due.Steps, step)
 		}
 		m := p.memory(r, s.Name)
-		proposals.Steps = append(proposals.Steps, p.step(s, propose, m.show(m.last)))
-		for _, other := range r.Seats {
+		proposals.Steps = append(proposals.Steps, p.step(s, phasePropose, m.visible(m.lastRefinement)))
+		for _, other := range r.Participants {
 			if other.Name != s.Name {
-				step := p.step(s, critique, m.show(m.proposalOf(other.Name)))
-				step.Target, step.Output = other.Name, CritiqueContract.Name()
+				step := p.step(s, phaseCritique, m.visible(m.proposalOf(other.Name)))
+				step.Target, step.Contract = other.Name, CritiqueContract.Name()
 				critiques.Steps = append(critiques.Steps, step)
 			}
 		}
-		refinements.Steps = append(refinements.Steps, p.step(s, refine, m.show(m.criticized)))
+		refinements.Steps = append(refinements.Steps, p.step(s, phaseRefine, m.visible(m.ownProposalAndCritiques)))
 	}
 	phases := []protocol.Phase{proposals, critiques, refinements}
 	if len(due.Steps) > 0 {
@@ -51,35 +51,35 @@ func (p Protocol) round(r *protocol.Record) []protocol.Phase {
 	return phases
 }
 
-func (p Protocol) step(s transcript.Seat, phase string, show func(*transcript.Turn) bool) (step protocol.Step) {
+func (p Protocol) step(s transcript.Profile, phase string, show func(*transcript.Turn) bool) (step protocol.Step) {
 	step.Actor, step.Prompt, step.Show, step.Vars = s.Name, "refine-"+phase, show, p.vars(s, phase)
 	return step
 }
 
 // vars are what an agent's prompt of a phase reads of its role. All but "focus" are the same in all phases.
-func (p Protocol) vars(s transcript.Seat, phase string) map[string]string {
-	name := cmp.Or(s.Role, generalist)
+func (p Protocol) vars(s transcript.Profile, phase string) map[string]string {
+	name := cmp.Or(s.Role, defaultRole)
 	own := p.Roles[name]
-	focus := map[string]string{propose: own.Propose, critique: own.Critique, refine: own.Refine}[phase]
-	return map[string]string{"role": name, "words": own.System, "focus": focus}
+	focus := map[string]string{phasePropose: own.Propose, phaseCritique: own.Critique, phaseRefine: own.Refine}[phase]
+	return map[string]string{"role": name, "system": own.System, "focus": focus}
 }
 
-// conclusion is the first judge's: a digest where there is much to read, and the solution.
-func (p Protocol) conclusion(r *protocol.Record) (phases []protocol.Phase) {
+// conclusionPhases is the first judge's: a digest where there is much to read, and the solution.
+func (p Protocol) conclusionPhases(r *protocol.Record) (phases []protocol.Phase) {
 	if len(r.Judges) == 0 {
 		return nil
 	}
-	judge, limit, f := r.Judges[0], p.Final.filled(finalAbove), p.final(r)
-	show := f.shows
-	if !limit.Off && (f.size > limit.Above || planned(r)) {
-		step := protocol.Step{Prompt: "refine-digest", Output: SummaryContract.Name(), Show: f.shows}
-		step.Actor, step.Vars = judge, map[string]string{"limit": strconv.Itoa(limit.To)}
-		phases = append(phases, protocol.Phase{Name: digest, Steps: []protocol.Step{step}})
-		if t, ok := r.At(digest, judge, ""); ok && holds(t) {
-			show = f.instead(t.Key)
+	judge, limit, f := r.Judges[0], p.FinalSummaryPolicy.withDefaults(defaultFinalThreshold), p.judgeView(r)
+	show := f.visible
+	if !limit.Disabled && (f.size > limit.Threshold || nothingSaid(r)) {
+		step := protocol.Step{Prompt: "refine-digest", Contract: SummaryContract.Name(), Show: f.visible}
+		step.Actor, step.Vars = judge, map[string]string{"limit": strconv.Itoa(limit.TargetLength)}
+		phases = append(phases, protocol.Phase{Name: phaseDigest, Steps: []protocol.Step{step}})
+		if t, ok := r.FindCurrent(phaseDigest, judge, ""); ok && valid(t) {
+			show = f.digestOnly(t.Key)
 		}
 	}
-	step := protocol.Step{Prompt: "refine-synthesis", Output: SolutionContract.Name(), Show: show}
+	step := protocol.Step{Prompt: "refine-synthesis", Contract: SolutionContract.Name(), Show: show}
 	step.Actor = judge
-	return append(phases, protocol.Phase{Name: synthesize, Steps: []protocol.Step{step}})
+	return append(phases, protocol.Phase{Name: phaseSynthesize, Steps: []protocol.Step{step}})
 }

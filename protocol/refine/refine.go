@@ -41,59 +41,59 @@ import (
 type Protocol struct {
 	// Roles are the user's own by name, beside the built-in architect, performance, security, testing and generalist; one
 	// of the same name takes its place. A participant's Role names its own, and is generalist where it is empty.
-	Roles map[string]Role `json:"roles,omitempty"`
+	Roles map[string]RolePrompt `json:"roles,omitempty"`
 	// FullHistory shows agents and judge all that was said. Else an agent sees of earlier rounds its own proposals and
 	// refinements and the critiques that it received, and of the round at hand what its task needs: to criticize the one
 	// proposal, to refine its own and all critiques; and the judge sees the final round.
 	FullHistory bool `json:"full_history,omitempty"`
-	// Summary is when an agent's memory of earlier rounds is summed up. Defaults to above 5,000 characters.
-	Summary Limit `json:"summary,omitzero"`
-	// Summaries replace Summary for single agents, by name. Each takes part when the debate starts.
-	Summaries map[string]Limit `json:"summaries,omitempty"`
-	// Final is when the judge sums up what it is shown, before it makes a solution of that. Defaults to above 16,000
+	// SummaryPolicy is when an agent's memory of earlier rounds is summed up. Defaults to above 5,000 characters.
+	SummaryPolicy SummaryPolicy `json:"summary_policy,omitzero"`
+	// AgentSummaryPolicies replace Summary for single agents, by name. Each takes part when the debate starts.
+	AgentSummaryPolicies map[string]SummaryPolicy `json:"agent_summary_policies,omitempty"`
+	// FinalSummaryPolicy is when the judge sums up what it is shown, before it makes a solution of that. Defaults to above 16,000
 	// characters.
-	Final Limit `json:"final,omitzero"`
+	FinalSummaryPolicy SummaryPolicy `json:"final_summary_policy,omitzero"`
 }
 
-// Limit says when texts are summed up, in characters.
-type Limit struct {
-	Off   bool `json:"off,omitempty"`   // never
-	Above int  `json:"above,omitempty"` // when they are longer than this
-	To    int  `json:"to,omitempty"`    // the length that the summary is asked to have; defaults to half of Above
+// SummaryPolicy says when texts are summed up, in characters.
+type SummaryPolicy struct {
+	Disabled     bool `json:"disabled,omitempty"`      // never
+	Threshold    int  `json:"threshold,omitempty"`     // when they are longer than this
+	TargetLength int  `json:"target_length,omitempty"` // the length that the summary is asked to have; defaults to half of Above
 }
 
-// filled is the limit with its defaults in place.
-func (l Limit) filled(above int) Limit {
-	if l.Above == 0 {
-		l.Above = above
+// withDefaults is the limit with its defaults in place.
+func (l SummaryPolicy) withDefaults(above int) SummaryPolicy {
+	if l.Threshold == 0 {
+		l.Threshold = above
 	}
-	if l.To == 0 {
-		l.To = (l.Above + 1) / 2
+	if l.TargetLength == 0 {
+		l.TargetLength = (l.Threshold + 1) / 2
 	}
 	return l
 }
 
 const (
-	ownAbove   = 5000
-	finalAbove = 16000
+	defaultThreshold      = 5000
+	defaultFinalThreshold = 16000
 )
 
-// summary is the limit of an agent.
-func (p Protocol) summary(agent string) Limit {
-	if own, ok := p.Summaries[agent]; ok {
-		return own.filled(ownAbove)
+// policyOf is the limit of an agent.
+func (p Protocol) policyOf(agent string) SummaryPolicy {
+	if own, ok := p.AgentSummaryPolicies[agent]; ok {
+		return own.withDefaults(defaultThreshold)
 	}
-	return p.Summary.filled(ownAbove)
+	return p.SummaryPolicy.withDefaults(defaultThreshold)
 }
 
 // The phases, in order. The last two are the judge's.
 const (
-	summarize  = "summarize"
-	propose    = "propose"
-	critique   = "critique"
-	refine     = "refine"
-	digest     = "digest"
-	synthesize = "synthesize"
+	phaseSummarize  = "summarize"
+	phasePropose    = "propose"
+	phaseCritique   = "critique"
+	phaseRefine     = "refine"
+	phaseDigest     = "digest"
+	phaseSynthesize = "synthesize"
 )
 
 // Name is "critique-refine/1".
@@ -107,14 +107,14 @@ func (p Protocol) Check(r *protocol.Record) (problems []protocol.Problem) {
 	wrong := func(field, format string, args ...any) {
 		problems = append(problems, protocol.Problemf(field, format, args...))
 	}
-	if n := len(r.Seats); n < 2 || n > 8 {
+	if n := len(r.Participants); n < 2 || n > 8 {
 		wrong("participants", "%d enabled, critique-refine takes 2 to 8", n)
 	}
 	if len(r.Judges) == 0 {
 		wrong("judges", "none, critique-refine needs one")
 	}
-	known, names := p.known(), []string{}
-	for i, s := range r.Seats {
+	known, names := p.roleNames(), []string{}
+	for i, s := range r.Participants {
 		names = append(names, s.Name)
 		if s.Role != "" && !slices.Contains(known, s.Role) {
 			wrong(fmt.Sprintf("participants[%d].role", i), "%q of %s is unknown, the roles are %q", s.Role, s.Name, known)
@@ -123,34 +123,34 @@ func (p Protocol) Check(r *protocol.Record) (problems []protocol.Problem) {
 	for _, name := range slices.Sorted(maps.Keys(p.Roles)) {
 		if name == "" || strings.TrimSpace(name) != name {
 			wrong("protocol.roles", "%q: give a name without blanks around it", name)
-		} else if !slices.Contains(builtIn, name) && strings.TrimSpace(p.Roles[name].System) == "" {
+		} else if !slices.Contains(builtInRoles, name) && strings.TrimSpace(p.Roles[name].System) == "" {
 			wrong("protocol.roles."+name+".system", "it is blank, say who this is and what it looks at")
 		}
 	}
-	p.Summary.check("protocol.summary", ownAbove, wrong)
-	for _, name := range slices.Sorted(maps.Keys(p.Summaries)) {
-		p.Summaries[name].check("protocol.summaries."+name, ownAbove, wrong)
+	p.SummaryPolicy.check("protocol.summary_policy", defaultThreshold, wrong)
+	for _, name := range slices.Sorted(maps.Keys(p.AgentSummaryPolicies)) {
+		p.AgentSummaryPolicies[name].check("protocol.agent_summary_policies."+name, defaultThreshold, wrong)
 		if r.Cursor.Round == 0 && !slices.Contains(names, name) { // who drops out later leaves the limit behind
-			wrong("protocol.summaries", "%q is not a participant, they are %q", name, names)
+			wrong("protocol.agent_summary_policies", "%q is not a participant, they are %q", name, names)
 		}
 	}
-	p.Final.check("protocol.final", finalAbove, wrong)
+	p.FinalSummaryPolicy.check("protocol.final_summary_policy", defaultFinalThreshold, wrong)
 	return problems
 }
 
-// known are the names of all roles, sorted.
-func (p Protocol) known() []string {
-	names := slices.Concat(builtIn, slices.Collect(maps.Keys(p.Roles)))
+// roleNames are the names of all roles, sorted.
+func (p Protocol) roleNames() []string {
+	names := slices.Concat(builtInRoles, slices.Collect(maps.Keys(p.Roles)))
 	slices.Sort(names)
 	return slices.Compact(names)
 }
 
-func (l Limit) check(field string, above int, wrong func(field, format string, args ...any)) {
-	full := l.filled(above)
+func (l SummaryPolicy) check(field string, above int, wrong func(field, format string, args ...any)) {
+	full := l.withDefaults(above)
 	switch {
-	case full.Above < 0:
-		wrong(field+".above", "%d, use 1 or more, or leave it out for %d", full.Above, above)
-	case full.To < 1 || full.To > full.Above:
-		wrong(field+".to", "%d, use 1 to %d, the length above which a text is summed up", full.To, full.Above)
+	case full.Threshold < 0:
+		wrong(field+".threshold", "%d, use 1 or more, or leave it out for %d", full.Threshold, above)
+	case full.TargetLength < 1 || full.TargetLength > full.Threshold:
+		wrong(field+".target_length", "%d, use 1 to %d, the length above which a text is summed up", full.TargetLength, full.Threshold)
 	}
 }

@@ -22,8 +22,8 @@ var contracts = map[string]*reply.Contract{
 func ExampleProtocol() {
 	p := refine.Protocol{}
 	r := &protocol.Record{
-		Seats:  []transcript.Seat{{Name: "Ann", Role: "architect"}, {Name: "Bob", Role: "security"}},
-		Judges: []string{"Judge"}, MaxRounds: 3,
+		Participants: []transcript.Profile{{Name: "Ann", Role: "architect"}, {Name: "Bob", Role: "security"}},
+		Judges:       []string{"Judge"}, MaxRounds: 3,
 	}
 	r.Cursor = transcript.Cursor{Run: 1, Round: 1, Stage: transcript.Speech}
 	for _, phase := range p.Phases(r) {
@@ -54,7 +54,7 @@ func sit(t *testing.T, p refine.Protocol, names ...string) *table {
 	t.Helper()
 	r := &protocol.Record{Judges: []string{"J"}, MinRounds: 1, MaxRounds: 3, Cursor: transcript.Cursor{Run: 1}}
 	for _, n := range names {
-		r.Seats = append(r.Seats, transcript.Seat{Name: n})
+		r.Participants = append(r.Participants, transcript.Profile{Name: n})
 	}
 	return &table{t: t, p: p, r: r, size: map[string]int{}, fail: map[string]bool{}}
 }
@@ -69,7 +69,7 @@ func (x *table) begin(stage transcript.Kind, round int) *table {
 func (x *table) next() []protocol.Step {
 	steps := protocol.Next(x.p, x.r)
 	if len(steps) > 0 && steps[0].Phase != x.r.Cursor.Phase {
-		x.r.Begin(steps[0].Phase, x.r.Seq+1)
+		x.r.StartPhase(steps[0].Phase, x.r.Seq+1)
 		steps = protocol.Next(x.p, x.r)
 	}
 	return steps
@@ -80,13 +80,13 @@ func (x *table) say(s protocol.Step) {
 	x.t.Helper()
 	text := fmt.Sprintf("%s %d", brief(s.Key), s.Round)
 	turn := transcript.Turn{
-		Key: s.Key, Kind: s.Kind, Order: s.Order, Horizon: s.Horizon, Seq: x.r.Seq + 1, Output: s.Output,
+		Key: s.Key, Kind: s.Kind, Order: s.Order, VisibleSeq: s.VisibleSeq, Seq: x.r.Seq + 1, Contract: s.Contract,
 		Text: text + strings.Repeat("ä", max(x.size[s.Phase]-len(text), 0)),
 	}
-	if c := contracts[s.Output]; c != nil && x.fail[s.Phase] {
-		safe, ok := c.Fallback([]string{"A", "B", "C"})
+	if c := contracts[s.Contract]; c != nil && x.fail[s.Phase] {
+		safe, ok := c.Default([]string{"A", "B", "C"})
 		require.True(x.t, ok)
-		turn.Text, turn.Data, turn.Flags = safe.Text, safe.Data, []transcript.Flag{transcript.Fallback}
+		turn.Text, turn.Data, turn.Flags = safe.Text, safe.Data, []transcript.Flag{transcript.Defaulted}
 	} else if s.Phase == "synthesize" {
 		good, err := c.Parse(`{"description":"D","implementation":["I"],"trade_offs":["T"],"recommendations":["R"],"confidence":80}`, nil)
 		require.NoError(x.t, err)
@@ -124,7 +124,7 @@ func brief(k transcript.Key) string {
 // sees are the turns that a step shows, with their rounds.
 func (x *table) sees(s protocol.Step) (list []string) {
 	for i := range x.r.Turns {
-		if t := &x.r.Turns[i]; t.Seq <= s.Horizon && s.Show(t) {
+		if t := &x.r.Turns[i]; t.Seq <= s.VisibleSeq && s.Show(t) {
 			list = append(list, fmt.Sprintf("%d %s", t.Round, brief(t.Key)))
 		}
 	}
@@ -165,11 +165,11 @@ func TestARoundIsProposalsThenCritiquesThenRefinements(t *testing.T) {
 	x.begin(transcript.Conclusion, 3)
 	require.Equal(t, []string{"synthesize J"}, x.phase())
 	require.Empty(t, x.next())
-	require.Empty(t, x.begin(transcript.Prelude, 0).next())
+	require.Empty(t, x.begin(transcript.Setup, 0).next())
 }
 
 func TestAllPhasesOfARoundAreParallel(t *testing.T) {
-	x := sit(t, refine.Protocol{Summary: refine.Limit{Above: 1}}, "A", "B")
+	x := sit(t, refine.Protocol{SummaryPolicy: refine.SummaryPolicy{Threshold: 1}}, "A", "B")
 	x.play(transcript.Speech, 1).begin(transcript.Speech, 2)
 	phases := x.p.Phases(x.r)
 	require.Len(t, phases, 4)
@@ -179,13 +179,13 @@ func TestAllPhasesOfARoundAreParallel(t *testing.T) {
 }
 
 func TestStepsNameTheirPromptsAndContracts(t *testing.T) {
-	x := sit(t, refine.Protocol{Summary: refine.Limit{Above: 1}, Final: refine.Limit{Above: 1}}, "A", "B")
+	x := sit(t, refine.Protocol{SummaryPolicy: refine.SummaryPolicy{Threshold: 1}, FinalSummaryPolicy: refine.SummaryPolicy{Threshold: 1}}, "A", "B")
 	x.play(transcript.Speech, 1)
 	var got []string
 	for _, stage := range []transcript.Kind{transcript.Speech, transcript.Conclusion} {
 		x.begin(stage, 2)
 		for _, p := range x.p.Phases(x.r) {
-			got = append(got, strings.TrimSpace(p.Name+" "+p.Steps[0].Prompt+" "+p.Steps[0].Output))
+			got = append(got, strings.TrimSpace(p.Name+" "+p.Steps[0].Prompt+" "+p.Steps[0].Contract))
 		}
 		x.play(stage, 2)
 	}
@@ -212,12 +212,12 @@ func TestBeforeAnythingIsSaidThePhasesAreAllThereCanBe(t *testing.T) {
 	}{
 		"by default": {refine.Protocol{}, []string{"summarize summarizer>A", "summarize summarizer>B"}, []string{"digest J", "synthesize J"}},
 		"without any": {
-			refine.Protocol{Summary: refine.Limit{Off: true}, Final: refine.Limit{Off: true}},
+			refine.Protocol{SummaryPolicy: refine.SummaryPolicy{Disabled: true}, FinalSummaryPolicy: refine.SummaryPolicy{Disabled: true}},
 			nil,
 			[]string{"synthesize J"},
 		},
 		"without one's": {
-			refine.Protocol{Summaries: map[string]refine.Limit{"A": {Off: true}}},
+			refine.Protocol{AgentSummaryPolicies: map[string]refine.SummaryPolicy{"A": {Disabled: true}}},
 			[]string{"summarize summarizer>B"},
 			[]string{"digest J", "synthesize J"},
 		},
@@ -282,7 +282,7 @@ func TestNoStepSeesItsOwnPhase(t *testing.T) {
 
 func TestRemarksAreShownToAll(t *testing.T) {
 	remark := &transcript.Turn{Key: transcript.Key{Run: 1, Round: 1, Phase: "remark", Actor: "user"}, Kind: transcript.Remark}
-	x := sit(t, refine.Protocol{Final: refine.Limit{Above: 1}}, "A", "B").begin(transcript.Speech, 1)
+	x := sit(t, refine.Protocol{FinalSummaryPolicy: refine.SummaryPolicy{Threshold: 1}}, "A", "B").begin(transcript.Speech, 1)
 	for len(x.next()) > 0 {
 		require.True(t, x.next()[0].Show(remark))
 		x.phase()
@@ -302,15 +302,15 @@ func TestAMemoryIsSummedUpAboveItsLimit(t *testing.T) {
 		limit   string
 		summary []string // of round 2
 	}{
-		{"nothing to do at the limit", refine.Protocol{Summary: refine.Limit{Above: 300}}, 100, "", nil},
-		{"above it", refine.Protocol{Summary: refine.Limit{Above: 299}}, 100, "150", []string{"summarize summarizer>A", "summarize summarizer>B"}},
-		{"to a length of one's own", refine.Protocol{Summary: refine.Limit{Above: 299, To: 20}}, 100, "20", []string{"summarize summarizer>A", "summarize summarizer>B"}},
+		{"nothing to do at the limit", refine.Protocol{SummaryPolicy: refine.SummaryPolicy{Threshold: 300}}, 100, "", nil},
+		{"above it", refine.Protocol{SummaryPolicy: refine.SummaryPolicy{Threshold: 299}}, 100, "150", []string{"summarize summarizer>A", "summarize summarizer>B"}},
+		{"to a length of one's own", refine.Protocol{SummaryPolicy: refine.SummaryPolicy{Threshold: 299, TargetLength: 20}}, 100, "20", []string{"summarize summarizer>A", "summarize summarizer>B"}},
 		{"5,000 characters are not above the default", refine.Protocol{}, 1666, "", nil},
 		{"more than 5,000 are", refine.Protocol{}, 1667, "2500", []string{"summarize summarizer>A", "summarize summarizer>B"}},
-		{"off for all", refine.Protocol{Summary: refine.Limit{Off: true}}, 9000, "", nil},
-		{"off for one", refine.Protocol{Summaries: map[string]refine.Limit{"A": {Off: true}}}, 9000, "2500", []string{"summarize summarizer>B"}},
-		{"on for one", refine.Protocol{Summary: refine.Limit{Off: true}, Summaries: map[string]refine.Limit{"A": {}}}, 9000, "2500", []string{"summarize summarizer>A"}},
-		{"another limit for one", refine.Protocol{Summaries: map[string]refine.Limit{"B": {Above: 100, To: 50}}}, 100, "50", []string{"summarize summarizer>B"}},
+		{"off for all", refine.Protocol{SummaryPolicy: refine.SummaryPolicy{Disabled: true}}, 9000, "", nil},
+		{"off for one", refine.Protocol{AgentSummaryPolicies: map[string]refine.SummaryPolicy{"A": {Disabled: true}}}, 9000, "2500", []string{"summarize summarizer>B"}},
+		{"on for one", refine.Protocol{SummaryPolicy: refine.SummaryPolicy{Disabled: true}, AgentSummaryPolicies: map[string]refine.SummaryPolicy{"A": {}}}, 9000, "2500", []string{"summarize summarizer>A"}},
+		{"another limit for one", refine.Protocol{AgentSummaryPolicies: map[string]refine.SummaryPolicy{"B": {Threshold: 100, TargetLength: 50}}}, 100, "50", []string{"summarize summarizer>B"}},
 		{"the same with the full history", refine.Protocol{FullHistory: true}, 1667, "2500", []string{"summarize summarizer>A", "summarize summarizer>B"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -332,7 +332,7 @@ func TestAMemoryIsSummedUpAboveItsLimit(t *testing.T) {
 }
 
 func TestASummaryStandsInThePlaceOfWhatItCovers(t *testing.T) {
-	x := sit(t, refine.Protocol{Summaries: map[string]refine.Limit{"B": {Off: true}}}, "A", "B")
+	x := sit(t, refine.Protocol{AgentSummaryPolicies: map[string]refine.SummaryPolicy{"B": {Disabled: true}}}, "A", "B")
 	x.size["propose"], x.size["summarize"] = 6000, 100
 	x.play(transcript.Speech, 1).begin(transcript.Speech, 2)
 
@@ -351,7 +351,7 @@ func TestASummaryStandsInThePlaceOfWhatItCovers(t *testing.T) {
 }
 
 func TestASummaryHoldsUntilTheNextOne(t *testing.T) {
-	x := sit(t, refine.Protocol{Summary: refine.Limit{Above: 200}}, "A", "B")
+	x := sit(t, refine.Protocol{SummaryPolicy: refine.SummaryPolicy{Threshold: 200}}, "A", "B")
 	x.size["propose"] = 300
 	x.play(transcript.Speech, 1)
 	x.size["propose"] = 0
@@ -377,7 +377,7 @@ func TestASummaryThatFailedCoversNothing(t *testing.T) {
 	require.Len(t, x.sees(x.of("summarizer", "A")), 6, "both rounds are to be summed up now")
 
 	_, res := x.answer()
-	require.Equal(t, refine.Size{Agent: "A", Round: 2, Before: res.Summaries[0].Before, After: res.Summaries[0].Before}, res.Summaries[0])
+	require.Equal(t, refine.SummarySize{Agent: "A", Round: 2, Before: res.Summaries[0].Before, After: res.Summaries[0].Before}, res.Summaries[0])
 }
 
 func TestTheJudgeSeesTheFinalRound(t *testing.T) {
@@ -396,19 +396,19 @@ func TestTheJudgeSumsUpAnOverlongFinalRound(t *testing.T) {
 	// six turns of 1,000 characters
 	for _, tt := range []struct {
 		name   string
-		final  refine.Limit
+		final  refine.SummaryPolicy
 		limit  string
 		failed bool
 		sees   []string // nil: the whole round
 	}{
-		{"at the limit", refine.Limit{Above: 6000}, "", false, nil},
-		{"above it", refine.Limit{Above: 5999}, "3000", false, []string{"1 digest J"}},
-		{"to a length of one's own", refine.Limit{Above: 5999, To: 7}, "7", false, []string{"1 digest J"}},
-		{"never", refine.Limit{Off: true, Above: 1}, "", false, nil},
-		{"it failed", refine.Limit{Above: 5999}, "3000", true, nil},
+		{"at the limit", refine.SummaryPolicy{Threshold: 6000}, "", false, nil},
+		{"above it", refine.SummaryPolicy{Threshold: 5999}, "3000", false, []string{"1 digest J"}},
+		{"to a length of one's own", refine.SummaryPolicy{Threshold: 5999, TargetLength: 7}, "7", false, []string{"1 digest J"}},
+		{"never", refine.SummaryPolicy{Disabled: true, Threshold: 1}, "", false, nil},
+		{"it failed", refine.SummaryPolicy{Threshold: 5999}, "3000", true, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			x := sit(t, refine.Protocol{Final: tt.final}, "A", "B")
+			x := sit(t, refine.Protocol{FinalSummaryPolicy: tt.final}, "A", "B")
 			x.size = map[string]int{"propose": 1000, "critique": 1000, "refine": 1000, "digest": 42}
 			x.fail["digest"] = tt.failed
 			x.play(transcript.Speech, 1).begin(transcript.Conclusion, 1)
@@ -429,9 +429,9 @@ func TestTheJudgeSumsUpAnOverlongFinalRound(t *testing.T) {
 			case tt.limit == "":
 				require.Empty(t, res.Summaries)
 			case tt.failed:
-				require.Equal(t, []refine.Size{{Round: 1, Before: 6000, After: 6000}}, res.Summaries)
+				require.Equal(t, []refine.SummarySize{{Round: 1, Before: 6000, After: 6000}}, res.Summaries)
 			default:
-				require.Equal(t, []refine.Size{{Round: 1, Before: 6000, After: 42}}, res.Summaries)
+				require.Equal(t, []refine.SummarySize{{Round: 1, Before: 6000, After: 42}}, res.Summaries)
 			}
 		})
 	}
@@ -456,7 +456,7 @@ func TestWhoDroppedOutIsCriticizedNoMore(t *testing.T) {
 }
 
 func TestThePhasesOfAStageDoNotChangeWhileItGoesOn(t *testing.T) {
-	x := sit(t, refine.Protocol{Summary: refine.Limit{Above: 10}, Final: refine.Limit{Above: 10}}, "A", "B", "C")
+	x := sit(t, refine.Protocol{SummaryPolicy: refine.SummaryPolicy{Threshold: 10}, FinalSummaryPolicy: refine.SummaryPolicy{Threshold: 10}}, "A", "B", "C")
 	outline := func() (list []string) {
 		for _, p := range x.p.Phases(x.r) {
 			for _, s := range p.Steps {

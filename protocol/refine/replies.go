@@ -31,13 +31,13 @@ type Weakness struct {
 	Suggestion string `json:"suggestion,omitempty" jsonschema:"maxLength=900" jsonschema_description:"what would remedy it"`
 }
 
-// none stands for a critique where no valid one came. Whom it should have been about is in the turn's key alone.
-var none = Critique{Weaknesses: []Weakness{}, Overall: "No valid critique came."}
+// noCritique stands for a critique where no valid one came. Whom it should have been about is in the turn's key alone.
+var noCritique = Critique{Weaknesses: []Weakness{}, Overall: "No valid critique came."}
 
 // Check corrects the spelling of the author's name, and finds one that is no participant's.
 func (c *Critique) Check(names []string) []string {
 	c.Author = strings.TrimSpace(c.Author)
-	if slices.Contains(names, c.Author) || c.Author == "" && c.Overall == none.Overall {
+	if slices.Contains(names, c.Author) || c.Author == "" && c.Overall == noCritique.Overall {
 		return nil
 	}
 	at := slices.IndexFunc(names, func(n string) bool { return strings.EqualFold(n, c.Author) })
@@ -48,8 +48,8 @@ func (c *Critique) Check(names []string) []string {
 	return nil
 }
 
-// Fallback says that there is no critique.
-func (c *Critique) Fallback([]string) { *c = none }
+// Default says that there is no critique.
+func (c *Critique) Default([]string) { *c = noCritique }
 
 // Text sums the critique up, under the author's name.
 func (c *Critique) Text() string {
@@ -58,14 +58,14 @@ func (c *Critique) Text() string {
 		fmt.Fprintf(&b, "On the proposal of %s:\n", c.Author)
 	}
 	b.WriteString(c.Overall)
-	list(&b, "Strengths", c.Strengths)
+	writeList(&b, "Strengths", c.Strengths)
 	weak := make([]string, len(c.Weaknesses))
 	for i, w := range c.Weaknesses {
 		if weak[i] = w.Severity + ": " + w.Issue; w.Suggestion != "" {
 			weak[i] += " Suggestion: " + w.Suggestion
 		}
 	}
-	list(&b, "Weaknesses", weak)
+	writeList(&b, "Weaknesses", weak)
 	return b.String()
 }
 
@@ -74,8 +74,8 @@ type Summary struct {
 	Summary string `json:"summary" jsonschema:"minLength=1" jsonschema_description:"the summary"`
 }
 
-// Fallback says that there is no summary. What it should have covered is shown instead.
-func (s *Summary) Fallback([]string) { s.Summary = "No valid summary came." }
+// Default says that there is no summary. What it should have covered is shown instead.
+func (s *Summary) Default([]string) { s.Summary = "No valid summary came." }
 
 // Text is the summary.
 func (s *Summary) Text() string { return s.Summary }
@@ -89,8 +89,8 @@ type Solution struct {
 	Confidence      float64  `json:"confidence" jsonschema:"minimum=0,maximum=100" jsonschema_description:"how sure you are that it holds, 0 not at all and 100 completely"`
 }
 
-// Fallback says that there is no solution, and where to look.
-func (s *Solution) Fallback([]string) {
+// Default says that there is no solution, and where to look.
+func (s *Solution) Default([]string) {
 	*s = Solution{
 		Description:    "The judge gave no valid solution. The agents' last refinements stand side by side.",
 		Implementation: []string{"Read the last refinements and choose."},
@@ -102,15 +102,15 @@ func (s *Solution) Fallback([]string) {
 func (s *Solution) Text() string {
 	var b strings.Builder
 	b.WriteString(s.Description)
-	list(&b, "Implementation", s.Implementation)
-	list(&b, "Trade-offs", s.TradeOffs)
-	list(&b, "Recommendations", s.Recommendations)
+	writeList(&b, "Implementation", s.Implementation)
+	writeList(&b, "Trade-offs", s.TradeOffs)
+	writeList(&b, "Recommendations", s.Recommendations)
 	fmt.Fprintf(&b, "\n\nConfidence: %s of 100", strconv.FormatFloat(s.Confidence, 'f', -1, 64))
 	return b.String()
 }
 
-// list writes a heading and numbered lines under it; nothing where there are none.
-func list(b *strings.Builder, heading string, items []string) {
+// writeList writes a heading and numbered lines under it; nothing where there are none.
+func writeList(b *strings.Builder, heading string, items []string) {
 	if len(items) == 0 {
 		return
 	}

@@ -71,7 +71,7 @@ func TestWhatStandsForAReplySaysSo(t *testing.T) {
 		"refine-summary/1": "No valid summary came.",
 		"solution/1":       "The judge gave no valid solution. The agents' last refinements stand side by side.\n\nImplementation:\n1. Read the last refinements and choose.\n\nConfidence: 0 of 100",
 	} {
-		got, ok := contracts[name].Fallback(names)
+		got, ok := contracts[name].Default(names)
 		require.True(t, ok, name)
 		require.Equal(t, want, got.Text)
 		require.Equal(t, name, contracts[name].Name())
@@ -79,12 +79,12 @@ func TestWhatStandsForAReplySaysSo(t *testing.T) {
 }
 
 func TestTheAnswerHoldsSolutionSizesAndRoles(t *testing.T) {
-	p := refine.Protocol{Roles: map[string]refine.Role{
+	p := refine.Protocol{Roles: map[string]refine.RolePrompt{
 		"poet": {System: "You rhyme.", Source: "roles/poet.md"}, "testing": {Critique: "Break it."},
 	}}
 	x := sit(t, p, "A", "B", "C", "D")
 	for i, role := range []string{"poet", "testing", "security", ""} {
-		x.r.Seats[i].Role = role
+		x.r.Participants[i].Role = role
 	}
 	require.Zero(t, x.p.Answer(x.r), "nothing was said")
 
@@ -102,16 +102,16 @@ func TestTheAnswerHoldsSolutionSizesAndRoles(t *testing.T) {
 	require.True(t, strings.HasPrefix(text, "D\n"))
 	require.Equal(t, &refine.Solution{Description: "D", Implementation: []string{"I"}, TradeOffs: []string{"T"}, Recommendations: []string{"R"}, Confidence: 80}, res.Solution)
 	round := 3000 + 3*1000 + 2000
-	var want []refine.Size
+	var want []refine.SummarySize
 	for _, agent := range []string{"A", "B", "C", "D"} {
-		want = append(want, refine.Size{Agent: agent, Round: 2, Before: round, After: 700})
+		want = append(want, refine.SummarySize{Agent: agent, Round: 2, Before: round, After: 700})
 	}
 	for _, agent := range []string{"A", "B", "C", "D"} {
-		want = append(want, refine.Size{Agent: agent, Round: 3, Before: 700 + round, After: 700})
+		want = append(want, refine.SummarySize{Agent: agent, Round: 3, Before: 700 + round, After: 700})
 	}
-	want = append(want, refine.Size{Round: 3, Before: 4*3000 + 12*1000 + 4*2000, After: 900})
+	want = append(want, refine.SummarySize{Round: 3, Before: 4*3000 + 12*1000 + 4*2000, After: 900})
 	require.Equal(t, want, res.Summaries)
-	require.Equal(t, []refine.Assignment{
+	require.Equal(t, []refine.RoleAssignment{
 		{Agent: "A", Role: "poet", Source: "roles/poet.md"},
 		{Agent: "B", Role: "testing", Source: "configuration"},
 		{Agent: "C", Role: "security", Source: "built-in"},

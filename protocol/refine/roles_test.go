@@ -14,17 +14,17 @@ import (
 )
 
 func TestCheckSaysAllThatIsWrong(t *testing.T) {
-	seats := func(roles ...string) (list []transcript.Seat) {
+	seats := func(roles ...string) (list []transcript.Profile) {
 		for i, role := range roles {
-			list = append(list, transcript.Seat{Name: string(rune('A' + i)), Role: role})
+			list = append(list, transcript.Profile{Name: string(rune('A' + i)), Role: role})
 		}
 		return list
 	}
-	poet := map[string]refine.Role{"poet": {System: "You rhyme."}}
+	poet := map[string]refine.RolePrompt{"poet": {System: "You rhyme."}}
 	for _, tt := range []struct {
 		name   string
 		p      refine.Protocol
-		seats  []transcript.Seat
+		seats  []transcript.Profile
 		judges []string
 		want   []string
 	}{
@@ -42,29 +42,29 @@ func TestCheckSaysAllThatIsWrong(t *testing.T) {
 			[]string{`participants[1].role: "wizard" of B is unknown, the roles are ["architect" "generalist" "performance" "poet" "security" "testing"]`},
 		},
 		{"a role is spelt as it is", refine.Protocol{}, seats("", "Architect"), []string{"J"}, []string{`participants[1].role: "Architect" of B is unknown, the roles are ["architect" "generalist" "performance" "security" "testing"]`}},
-		{"a role of one's own without words", refine.Protocol{Roles: map[string]refine.Role{"poet": {System: " ", Critique: "Rhyme."}}}, seats("", ""), []string{"J"}, []string{"protocol.roles.poet.system: it is blank, say who this is and what it looks at"}},
-		{"some words of a built-in role", refine.Protocol{Roles: map[string]refine.Role{"testing": {Critique: "Break it."}}}, seats("testing", ""), []string{"J"}, nil},
-		{"a role with a blank name", refine.Protocol{Roles: map[string]refine.Role{" x": {System: "x"}}}, seats("", ""), []string{"J"}, []string{`protocol.roles: " x": give a name without blanks around it`}},
+		{"a role of one's own without words", refine.Protocol{Roles: map[string]refine.RolePrompt{"poet": {System: " ", Critique: "Rhyme."}}}, seats("", ""), []string{"J"}, []string{"protocol.roles.poet.system: it is blank, say who this is and what it looks at"}},
+		{"some words of a built-in role", refine.Protocol{Roles: map[string]refine.RolePrompt{"testing": {Critique: "Break it."}}}, seats("testing", ""), []string{"J"}, nil},
+		{"a role with a blank name", refine.Protocol{Roles: map[string]refine.RolePrompt{" x": {System: "x"}}}, seats("", ""), []string{"J"}, []string{`protocol.roles: " x": give a name without blanks around it`}},
 		{
 			"limits",
 			refine.Protocol{
-				Summary: refine.Limit{Above: -1, To: 5}, Final: refine.Limit{To: -2},
-				Summaries: map[string]refine.Limit{"A": {To: 5001}, "B": {Above: 1}, "Zoe": {Above: 10, To: 11}},
+				SummaryPolicy: refine.SummaryPolicy{Threshold: -1, TargetLength: 5}, FinalSummaryPolicy: refine.SummaryPolicy{TargetLength: -2},
+				AgentSummaryPolicies: map[string]refine.SummaryPolicy{"A": {TargetLength: 5001}, "B": {Threshold: 1}, "Zoe": {Threshold: 10, TargetLength: 11}},
 			},
 			seats("", ""),
 			[]string{"J"},
 			[]string{
-				"protocol.summary.above: -1, use 1 or more, or leave it out for 5000",
-				"protocol.summaries.A.to: 5001, use 1 to 5000, the length above which a text is summed up",
-				"protocol.summaries.Zoe.to: 11, use 1 to 10, the length above which a text is summed up",
-				`protocol.summaries: "Zoe" is not a participant, they are ["A" "B"]`,
-				"protocol.final.to: -2, use 1 to 16000, the length above which a text is summed up",
+				"protocol.summary_policy.threshold: -1, use 1 or more, or leave it out for 5000",
+				"protocol.agent_summary_policies.A.target_length: 5001, use 1 to 5000, the length above which a text is summed up",
+				"protocol.agent_summary_policies.Zoe.target_length: 11, use 1 to 10, the length above which a text is summed up",
+				`protocol.agent_summary_policies: "Zoe" is not a participant, they are ["A" "B"]`,
+				"protocol.final_summary_policy.target_length: -2, use 1 to 16000, the length above which a text is summed up",
 			},
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var got []string
-			for _, p := range tt.p.Check(&protocol.Record{Seats: tt.seats, Judges: tt.judges, MaxRounds: 3}) {
+			for _, p := range tt.p.Check(&protocol.Record{Participants: tt.seats, Judges: tt.judges, MaxRounds: 3}) {
 				got = append(got, p.String())
 			}
 			require.Equal(t, tt.want, got)
@@ -74,7 +74,7 @@ func TestCheckSaysAllThatIsWrong(t *testing.T) {
 
 // Who drops out leaves a limit behind, which is nobody's mistake.
 func TestALimitMayOutliveItsAgent(t *testing.T) {
-	p := refine.Protocol{Summaries: map[string]refine.Limit{"C": {Off: true}}}
+	p := refine.Protocol{AgentSummaryPolicies: map[string]refine.SummaryPolicy{"C": {Disabled: true}}}
 	x := sit(t, p, "A", "B", "C")
 	require.Empty(t, p.Check(x.r))
 	x.begin(transcript.Speech, 1).r.Drop("C")
@@ -89,12 +89,12 @@ func TestParametersAreStoredInThisForm(t *testing.T) {
 		{refine.Protocol{}, `{}`},
 		{
 			refine.Protocol{
-				Roles:       map[string]refine.Role{"poet": {System: "s", Propose: "p", Critique: "c", Refine: "r", Source: "poet.md"}},
-				FullHistory: true, Summary: refine.Limit{Above: 9, To: 3}, Final: refine.Limit{Above: 7},
-				Summaries: map[string]refine.Limit{"A": {Off: true}},
+				Roles:       map[string]refine.RolePrompt{"poet": {System: "s", Propose: "p", Critique: "c", Refine: "r", Source: "poet.md"}},
+				FullHistory: true, SummaryPolicy: refine.SummaryPolicy{Threshold: 9, TargetLength: 3}, FinalSummaryPolicy: refine.SummaryPolicy{Threshold: 7},
+				AgentSummaryPolicies: map[string]refine.SummaryPolicy{"A": {Disabled: true}},
 			},
 			`{"roles":{"poet":{"system":"s","propose":"p","critique":"c","refine":"r","source":"poet.md"}},"full_history":true,
-			"summary":{"above":9,"to":3},"summaries":{"A":{"off":true}},"final":{"above":7}}`,
+			"summary_policy":{"threshold":9,"target_length":3},"agent_summary_policies":{"A":{"disabled":true}},"final_summary_policy":{"threshold":7}}`,
 		},
 	} {
 		b, err := json.Marshal(tt.p)
@@ -112,11 +112,11 @@ func TestParametersAreStoredInThisForm(t *testing.T) {
 }
 
 func TestPromptsReadTheRole(t *testing.T) {
-	x := sit(t, refine.Protocol{Roles: map[string]refine.Role{
+	x := sit(t, refine.Protocol{Roles: map[string]refine.RolePrompt{
 		"poet":    {System: "You rhyme.", Propose: "P", Critique: "C", Refine: "R"},
 		"testing": {Critique: "Break it."},
 	}}, "A", "B", "C")
-	x.r.Seats[0].Role, x.r.Seats[1].Role = "poet", "testing"
+	x.r.Participants[0].Role, x.r.Participants[1].Role = "poet", "testing"
 	x.begin(transcript.Speech, 1)
 	got := map[string]map[string]string{}
 	for _, p := range x.p.Phases(x.r) {
@@ -125,15 +125,15 @@ func TestPromptsReadTheRole(t *testing.T) {
 		}
 	}
 	require.Equal(t, map[string]map[string]string{
-		"propose A":  {"role": "poet", "words": "You rhyme.", "focus": "P"},
-		"critique A": {"role": "poet", "words": "You rhyme.", "focus": "C"},
-		"refine A":   {"role": "poet", "words": "You rhyme.", "focus": "R"},
-		"propose B":  {"role": "testing", "words": "", "focus": ""},
-		"critique B": {"role": "testing", "words": "", "focus": "Break it."},
-		"refine B":   {"role": "testing", "words": "", "focus": ""},
-		"propose C":  {"role": "generalist", "words": "", "focus": ""},
-		"critique C": {"role": "generalist", "words": "", "focus": ""},
-		"refine C":   {"role": "generalist", "words": "", "focus": ""},
+		"propose A":  {"role": "poet", "system": "You rhyme.", "focus": "P"},
+		"critique A": {"role": "poet", "system": "You rhyme.", "focus": "C"},
+		"refine A":   {"role": "poet", "system": "You rhyme.", "focus": "R"},
+		"propose B":  {"role": "testing", "system": "", "focus": ""},
+		"critique B": {"role": "testing", "system": "", "focus": "Break it."},
+		"refine B":   {"role": "testing", "system": "", "focus": ""},
+		"propose C":  {"role": "generalist", "system": "", "focus": ""},
+		"critique C": {"role": "generalist", "system": "", "focus": ""},
+		"refine C":   {"role": "generalist", "system": "", "focus": ""},
 	}, got)
 }
 
@@ -147,14 +147,14 @@ func TestARoleIsMadeOfAText(t *testing.T) {
 		{"no text", "\xff\xfe", "", `parse role of "poet.md": it is not UTF-8 text`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := refine.ParseRole(tt.text, "poet.md")
+			got, err := refine.ParseRolePrompt(tt.text, "poet.md")
 			if tt.err != "" {
 				require.EqualError(t, err, tt.err)
 				require.Zero(t, got)
 				return
 			}
 			require.NoError(t, err)
-			require.Equal(t, refine.Role{System: tt.want, Source: "poet.md"}, got)
+			require.Equal(t, refine.RolePrompt{System: tt.want, Source: "poet.md"}, got)
 		})
 	}
 }
@@ -164,7 +164,7 @@ func FuzzParseRole(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		role, err := refine.ParseRole(text, "s")
+		role, err := refine.ParseRolePrompt(text, "s")
 		if err != nil {
 			require.Zero(t, role)
 			return
@@ -172,7 +172,7 @@ func FuzzParseRole(f *testing.F) {
 		require.True(t, utf8.ValidString(role.System))
 		require.NotEmpty(t, strings.TrimSpace(role.System))
 		require.Contains(t, text, role.System)
-		p := refine.Protocol{Roles: map[string]refine.Role{"own": role}}
-		require.Empty(t, p.Check(&protocol.Record{Seats: []transcript.Seat{{Name: "A", Role: "own"}, {Name: "B"}}, Judges: []string{"J"}}))
+		p := refine.Protocol{Roles: map[string]refine.RolePrompt{"own": role}}
+		require.Empty(t, p.Check(&protocol.Record{Participants: []transcript.Profile{{Name: "A", Role: "own"}, {Name: "B"}}, Judges: []string{"J"}}))
 	})
 }

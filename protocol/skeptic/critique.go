@@ -61,47 +61,47 @@ func (c *Critique) count(s Severity) (n int) {
 	return n
 }
 
-// ReadCritique reads a skeptic's words. The block counts, which is the last JSON object that follows the contract
+// ParseCritique reads a skeptic's words. The block counts, which is the last JSON object that follows the contract
 // "critique/1". Without one the markers do: 🔴 anywhere is a critical issue; else "Ready for Synthesis ✅" at the
 // beginning of a line or of a sentence is ready, without a score. Words said while reasoning are no part of it. False
 // means that there is neither: then the critique has one critical issue that says so.
-func ReadCritique(text string) (c Critique, ok bool) {
+func ParseCritique(text string) (c Critique, ok bool) {
 	if r, err := critiqueContract.Parse(text, nil); err == nil {
-		c, err = transcript.Decode[Critique](transcript.Turn{Output: critiqueContract.Name(), Data: r.Data})
+		c, err = transcript.Decode[Critique](transcript.Turn{Contract: critiqueContract.Name(), Data: r.Data})
 		if err == nil {
 			return c, true
 		}
 	}
-	text = spoken(text)
+	text = withoutReasoning(text)
 	switch {
 	case strings.Contains(text, "🔴"):
-		return standing("The critique marks a critical issue with 🔴."), true
-	case ready.MatchString(text):
+		return criticalIssue("The critique marks a critical issue with 🔴."), true
+	case readyMarker.MatchString(text):
 		return Critique{Issues: []Issue{}, Ready: true}, true
 	}
-	return standing("The critique could not be read, which counts as a critical issue."), false
+	return criticalIssue("The critique could not be read, which counts as a critical issue."), false
 }
 
-// critique reads a skeptic's turn. One that was cut is not read: what was left out could have been the worst.
-func critique(t *transcript.Turn) (Critique, bool) {
-	for _, cut := range []transcript.Flag{transcript.Truncated, transcript.Partial, transcript.Withheld} {
+// turnCritique reads a skeptic's turn. One that was cut is not read: what was left out could have been the worst.
+func turnCritique(t *transcript.Turn) (Critique, bool) {
+	for _, cut := range []transcript.Flag{transcript.Truncated, transcript.Partial, transcript.Filtered} {
 		if slices.Contains(t.Flags, cut) {
-			return standing("The critique was cut off, which counts as a critical issue."), false
+			return criticalIssue("The critique was cut off, which counts as a critical issue."), false
 		}
 	}
-	return ReadCritique(t.Text)
+	return ParseCritique(t.Text)
 }
 
-// standing is a critique of one critical issue.
-func standing(text string) Critique {
+// criticalIssue is a critique of one critical issue.
+func criticalIssue(text string) Critique {
 	return Critique{Issues: []Issue{{Severity: Critical, Text: text}}}
 }
 
-// ready finds the marker. What stands before it in its sentence could take it back, and so could a quote.
-var ready = regexp.MustCompile(`(?im)(?:^|[.!?:;。！？：]\s*)[\s*_#>` + "`" + `-]*ready for synthesis[\s*_:` + "`" + `]*✅`)
+// readyMarker finds the marker. What stands before it in its sentence could take it back, and so could a quote.
+var readyMarker = regexp.MustCompile(`(?im)(?:^|[.!?:;。！？：]\s*)[\s*_#>` + "`" + `-]*ready for synthesis[\s*_:` + "`" + `]*✅`)
 
-// spoken is a text without what a model says while it reasons.
-func spoken(text string) string {
+// withoutReasoning is a text without what a model says while it reasons.
+func withoutReasoning(text string) string {
 	for _, tag := range []string{"think>", "thinking>"} {
 		if i := strings.LastIndex(text, "</"+tag); i >= 0 {
 			text = text[i+len("</"+tag):]

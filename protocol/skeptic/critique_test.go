@@ -66,7 +66,7 @@ func TestWhatEndsADebateEarly(t *testing.T) {
 				want = transcript.Ending{Outcome: transcript.EarlyStop, Evidence: tt.evidence}
 			}
 			require.Equal(t, want, skeptic.Protocol{}.End(attacked(t, tt.critique)))
-			for _, flag := range []transcript.Flag{transcript.Truncated, transcript.Partial, transcript.Withheld} {
+			for _, flag := range []transcript.Flag{transcript.Truncated, transcript.Partial, transcript.Filtered} {
 				require.Zero(t, skeptic.Protocol{}.End(attacked(t, tt.critique, flag)), "it was cut: %s", flag)
 			}
 			require.Equal(t, want, skeptic.Protocol{}.End(attacked(t, tt.critique, transcript.Substituted)))
@@ -77,7 +77,7 @@ func TestWhatEndsADebateEarly(t *testing.T) {
 // attacked is the record of a second round of five in which the skeptic said something.
 func attacked(t *testing.T, text string, flags ...transcript.Flag) *protocol.Record {
 	t.Helper()
-	r := &protocol.Record{Seats: []transcript.Seat{{Name: "P"}, {Name: "S"}}, Judges: []string{"J"}, MinRounds: 1, MaxRounds: 5}
+	r := &protocol.Record{Participants: []transcript.Profile{{Name: "P"}, {Name: "S"}}, Judges: []string{"J"}, MinRounds: 1, MaxRounds: 5}
 	r.Cursor = transcript.Cursor{Run: 1, Round: 2, Stage: transcript.Speech}
 	for round, said := range []string{1: "Before. Ready for Synthesis ✅", 2: text} {
 		require.True(t, r.Apply(transcript.Turn{
@@ -129,7 +129,7 @@ func TestReadingACritique(t *testing.T) {
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			c, ok := skeptic.ReadCritique(tt.text)
+			c, ok := skeptic.ParseCritique(tt.text)
 			require.Equal(t, tt.want, c)
 			require.Equal(t, tt.ok, ok)
 		})
@@ -144,7 +144,7 @@ func FuzzReadCritique(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		c, ok := skeptic.ReadCritique(text)
+		c, ok := skeptic.ParseCritique(text)
 		count := 0
 		for _, x := range c.Issues {
 			require.Contains(t, []skeptic.Severity{skeptic.Critical, skeptic.Major, skeptic.Minor}, x.Severity)
@@ -167,7 +167,7 @@ func FuzzReadCritique(f *testing.F) {
 		b, err := json.Marshal(c)
 		require.NoError(t, err)
 		if c.Score != nil {
-			again, ok := skeptic.ReadCritique("Once more:\n" + string(b))
+			again, ok := skeptic.ParseCritique("Once more:\n" + string(b))
 			require.True(t, ok)
 			require.Equal(t, c, again, "what was read is read again")
 		}

@@ -20,8 +20,8 @@ type Document struct {
 	Text  string `json:"text" jsonschema:"minLength=1,maxLength=8000" jsonschema_description:"what it says"`
 }
 
-// Fallback is to have found nothing.
-func (d *Documents) Fallback([]string) { d.Documents = []Document{} }
+// Default is to have found nothing.
+func (d *Documents) Default([]string) { d.Documents = []Document{} }
 
 // Text lists the titles.
 func (d *Documents) Text() string {

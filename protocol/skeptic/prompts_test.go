@@ -20,19 +20,19 @@ func rendered(t *testing.T, d *playedDebate, s protocol.Step) (system, user stri
 	set, err := prompts.Load(nil)
 	require.NoError(t, err)
 	data := prompts.Data{
-		Topic: "Should cities ban private cars?", Background: "The council votes in May.", Me: transcript.Seat{Name: s.Actor},
+		Topic: "Should cities ban private cars?", Background: "The council votes in May.", Me: transcript.Profile{Name: s.Actor},
 		Phase: s.Phase, Round: d.Cursor.Round, Rounds: d.MaxRounds, MinRounds: d.MinRounds, Vars: s.Vars,
 	}
-	for _, seat := range d.Seats {
-		data.Names = append(data.Names, seat.Name)
+	for _, seat := range d.Participants {
+		data.ActiveNames = append(data.ActiveNames, seat.Name)
 		if seat.Name == s.Actor {
 			data.Me = seat
 			continue
 		}
 		data.Others = append(data.Others, seat)
 	}
-	if s.Output != "" {
-		data.Reply = skeptic.DocumentsContract.Outline()
+	if s.Contract != "" {
+		data.ReplyFields = skeptic.DocumentsContract.Outline()
 	}
 	system, err = set.System(s.Prompt, data)
 	require.NoError(t, err)
@@ -60,7 +60,7 @@ func prompted(t *testing.T, d *playedDebate, stage transcript.Kind, round int) m
 func dressed(t *testing.T) *playedDebate {
 	t.Helper()
 	d := start(skeptic.Protocol{}, always(sinks))
-	d.Seats = []transcript.Seat{
+	d.Participants = []transcript.Profile{
 		{Name: "Ann", Role: "proposer", Persona: "A planner.", Instructions: "Quote prices in euros."},
 		{Name: "Bob", Role: "skeptic", Persona: "A judge of appeal.", Instructions: "Be brief."},
 	}
@@ -69,14 +69,14 @@ func dressed(t *testing.T) *playedDebate {
 		{"title":"Trade-off\n table","text":"List options and criteria."},
 		{"title":"Base rates","text":"Begin with how such cases went."},
 		{"title":"A fourth","text":"It is not shown."}]}`
-	d.stage(t, transcript.Prelude, 0)
+	d.stage(t, transcript.Setup, 0)
 	return d
 }
 
 func TestGoldenPrompts(t *testing.T) {
 	d := dressed(t)
 	for name, shown := range map[string]map[string][2]string{
-		"retrieval": prompted(t, d, transcript.Prelude, 0),
+		"retrieval": prompted(t, d, transcript.Setup, 0),
 		"round-1":   prompted(t, d, transcript.Speech, 1),
 		"round-2":   prompted(t, d, transcript.Speech, 2),
 		"round-5":   prompted(t, d, transcript.Speech, 5),
@@ -126,7 +126,7 @@ func TestSystemPromptsStayTheSame(t *testing.T) {
 
 func TestTheQueryIsTheTopic(t *testing.T) {
 	d := start(skeptic.Protocol{Templates: 2}, always(sinks))
-	p := prompted(t, d, transcript.Prelude, 0)["retrieval"]
+	p := prompted(t, d, transcript.Setup, 0)["retrieval"]
 	require.Equal(t, "Should cities ban private cars?", p[1])
 	require.Contains(t, p[0], "up to 2 of them")
 }

@@ -34,7 +34,7 @@ import (
 // Protocol holds the parameters. It takes two participants, by their roles "proposer" and "skeptic", and without these
 // the proposer first. Its default temperatures go by their order: give your own where the skeptic stands first.
 //
-// Each critique is prose that ends with a block, which [ReadCritique] reads. A round ends the debate early if the
+// Each critique is prose that ends with a block, which [ParseCritique] reads. A round ends the debate early if the
 // skeptic finds the answer ready with a score of at least ReadyScore, or without a score by the words of the marker;
 // and if its critique has no critical issue. A critique that cannot be read, or that was cut, has one. The last round
 // that the limit allows never ends a debate early.
@@ -48,28 +48,30 @@ type Protocol struct {
 
 // What parameters are where they are left out, and the most documents there can be.
 const (
-	defaultTemplates = 3
-	mostTemplates    = 8
-	defaultReady     = 8
+	defaultTemplates  = 3
+	maxTemplates      = 8
+	defaultReadyScore = 8
 )
 
 // The roles of participants.
 const (
-	proposing = "proposer"
-	skeptical = "skeptic"
+	roleProposer = "proposer"
+	roleSkeptic  = "skeptic"
 )
 
 // The phases.
 const (
-	phaseFound = "retrieval"
-	phaseFirst = "propose"
-	phaseLater = "defend"
-	phaseFight = "attack"
-	phaseLast  = "synthesis"
+	phaseRetrieve  = "retrieval"
+	phasePropose   = "propose"
+	phaseDefend    = "defend"
+	phaseAttack    = "attack"
+	phaseSynthesis = "synthesis"
 )
 
-// templates is how many documents the proposer is shown at most.
-func (p Protocol) templates() int { return min(cmp.Or(p.Templates, defaultTemplates), mostTemplates) }
+// templateCount is how many documents the proposer is shown at most.
+func (p Protocol) templateCount() int {
+	return min(cmp.Or(p.Templates, defaultTemplates), maxTemplates)
+}
 
 // Name is "proposer-skeptic/1".
 func (Protocol) Name() string { return "proposer-skeptic/1" }
@@ -85,16 +87,16 @@ func (p Protocol) Check(r *protocol.Record) (problems []protocol.Problem) {
 	wrong := func(field, format string, args ...any) {
 		problems = append(problems, protocol.Problemf(field, format, args...))
 	}
-	if n := len(r.Seats); n != 2 {
+	if n := len(r.Participants); n != 2 {
 		wrong("participants", "%d enabled, it takes 2: a proposer and a skeptic", n)
-	} else if role := r.Seats[0].Role; role == r.Seats[1].Role && (role == proposing || role == skeptical) {
-		wrong("participants", "both have the role %q, it takes one %s and one %s", role, proposing, skeptical)
+	} else if role := r.Participants[0].Role; role == r.Participants[1].Role && (role == roleProposer || role == roleSkeptic) {
+		wrong("participants", "both have the role %q, it takes one %s and one %s", role, roleProposer, roleSkeptic)
 	}
 	if len(r.Judges) == 0 {
 		wrong("judges", "none, it takes one to write the synthesis")
 	}
-	if p.Templates > mostTemplates {
-		wrong("protocol.templates", "%d, use 1 to %d, or a negative number for none", p.Templates, mostTemplates)
+	if p.Templates > maxTemplates {
+		wrong("protocol.templates", "%d, use 1 to %d, or a negative number for none", p.Templates, maxTemplates)
 	}
 	if !(p.ReadyScore >= 0 && p.ReadyScore <= 10) {
 		wrong("protocol.ready_score", "%v, use a score above 0 and up to 10", p.ReadyScore)

@@ -34,7 +34,7 @@ type playedDebate struct {
 
 func start(p skeptic.Protocol, critique func(round int) string) *playedDebate {
 	d := &playedDebate{protocol: p, found: threeDoc, critique: critique}
-	d.Seats = []transcript.Seat{{Name: "Ann"}, {Name: "Bob"}}
+	d.Participants = []transcript.Profile{{Name: "Ann"}, {Name: "Bob"}}
 	d.Judges = []string{"Eve"}
 	d.MinRounds, d.MaxRounds = p.Defaults().MinRounds, p.Defaults().MaxRounds
 	d.Cursor.Run = 1
@@ -45,11 +45,11 @@ func start(p skeptic.Protocol, critique func(round int) string) *playedDebate {
 func (d *playedDebate) stage(t *testing.T, stage transcript.Kind, round int) {
 	t.Helper()
 	d.Seq++
-	d.Cursor = transcript.Cursor{Run: 1, Round: round, Stage: stage, Since: d.Seq}
+	d.Cursor = transcript.Cursor{Run: 1, Round: round, Stage: stage, PhaseSeq: d.Seq}
 	for steps := protocol.Next(d.protocol, &d.Record); len(steps) > 0; steps = protocol.Next(d.protocol, &d.Record) {
 		require.Len(t, steps, 1, "nobody speaks at the same time as another")
 		if s := steps[0]; s.Phase != d.Cursor.Phase {
-			d.Begin(s.Phase, d.Seq+1)
+			d.StartPhase(s.Phase, d.Seq+1)
 		} else {
 			require.True(t, d.Apply(d.turn(t, s)), "%s was said already", s.Key)
 		}
@@ -62,8 +62,8 @@ func (d *playedDebate) turn(t *testing.T, s protocol.Step) transcript.Turn {
 	d.said = append(d.said, fmt.Sprintf("%d %s %s %s", d.Cursor.Round, s.Phase, s.Actor, s.Prompt))
 	began := time.Date(2026, 3, 1, 12, len(d.said), 0, 0, time.UTC)
 	turn := transcript.Turn{
-		Key: s.Key, Kind: s.Kind, Order: s.Order, Seq: d.Seq + 1, Output: s.Output, Text: s.Phase + " " + fmt.Sprint(d.Cursor.Round),
-		Began: began, Ended: began.Add(time.Duration(len(d.said)) * time.Second),
+		Key: s.Key, Kind: s.Kind, Order: s.Order, Seq: d.Seq + 1, Contract: s.Contract, Text: s.Phase + " " + fmt.Sprint(d.Cursor.Round),
+		Started: began, Ended: began.Add(time.Duration(len(d.said)) * time.Second),
 		Attempts: []transcript.Attempt{{Model: "failing"}, {Model: "model of " + s.Actor}},
 	}
 	switch s.Phase {
@@ -80,7 +80,7 @@ func (d *playedDebate) turn(t *testing.T, s protocol.Step) transcript.Turn {
 // run goes through the whole debate as the engine does, and returns how it ended.
 func (d *playedDebate) run(t *testing.T) transcript.Ending {
 	t.Helper()
-	d.stage(t, transcript.Prelude, 0)
+	d.stage(t, transcript.Setup, 0)
 	ending := transcript.Ending{}
 	for round := 1; ending.Outcome == ""; round++ {
 		d.stage(t, transcript.Speech, round)
@@ -100,9 +100,9 @@ func always(text string) func(int) string { return func(int) string { return tex
 
 func ExampleProtocol() {
 	p := skeptic.Protocol{}
-	r := &protocol.Record{Seats: []transcript.Seat{{Name: "Ann"}, {Name: "Bob"}}, Judges: []string{"Eve"}, MinRounds: 3, MaxRounds: 5}
+	r := &protocol.Record{Participants: []transcript.Profile{{Name: "Ann"}, {Name: "Bob"}}, Judges: []string{"Eve"}, MinRounds: 3, MaxRounds: 5}
 	for _, at := range []transcript.Cursor{
-		{Stage: transcript.Prelude},
+		{Stage: transcript.Setup},
 		{Stage: transcript.Speech, Round: 1},
 		{Stage: transcript.Speech, Round: 2},
 		{Stage: transcript.Conclusion, Round: 2},
@@ -164,7 +164,7 @@ func TestReachingTheLimitIsNotEarly(t *testing.T) {
 }
 
 func TestWhoIsWho(t *testing.T) {
-	type seats []transcript.Seat
+	type seats []transcript.Profile
 	for _, tt := range []struct {
 		name     string
 		seats    seats
@@ -178,7 +178,7 @@ func TestWhoIsWho(t *testing.T) {
 		{"other roles say nothing", seats{{Name: "Ann", Role: "nurse"}, {Name: "Bob", Role: "judge"}}, "Ann"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			r := &protocol.Record{Seats: tt.seats, Cursor: transcript.Cursor{Round: 1, Stage: transcript.Speech}}
+			r := &protocol.Record{Participants: tt.seats, Cursor: transcript.Cursor{Round: 1, Stage: transcript.Speech}}
 			phases := skeptic.Protocol{}.Phases(r)
 			require.Len(t, phases, 2)
 			require.Equal(t, tt.proposer, phases[0].Steps[0].Actor)
@@ -191,13 +191,13 @@ func TestStagesWithoutAnyoneToAct(t *testing.T) {
 	for _, stage := range []transcript.Kind{"", transcript.Assessment, transcript.Remark, transcript.Speech, transcript.Conclusion} {
 		require.Empty(t, skeptic.Protocol{}.Phases(&protocol.Record{Cursor: transcript.Cursor{Stage: stage}}), stage)
 	}
-	one := &protocol.Record{Seats: []transcript.Seat{{Name: "Ann"}}, Cursor: transcript.Cursor{Round: 2, Stage: transcript.Speech}}
+	one := &protocol.Record{Participants: []transcript.Profile{{Name: "Ann"}}, Cursor: transcript.Cursor{Round: 2, Stage: transcript.Speech}}
 	require.Empty(t, skeptic.Protocol{}.Phases(one), "the other has dropped out")
-	require.Empty(t, skeptic.Protocol{Templates: -1}.Phases(&protocol.Record{Cursor: transcript.Cursor{Stage: transcript.Prelude}}), "no templates are wanted")
+	require.Empty(t, skeptic.Protocol{Templates: -1}.Phases(&protocol.Record{Cursor: transcript.Cursor{Stage: transcript.Setup}}), "no templates are wanted")
 }
 
 func TestCheckSaysAllThatIsWrong(t *testing.T) {
-	type seats []transcript.Seat
+	type seats []transcript.Profile
 	two := seats{{Name: "Ann"}, {Name: "Bob"}}
 	for _, tt := range []struct {
 		name     string
@@ -226,7 +226,7 @@ func TestCheckSaysAllThatIsWrong(t *testing.T) {
 		{"a negative score", skeptic.Protocol{ReadyScore: -1}, two, 1, []string{"protocol.ready_score: -1, use a score above 0 and up to 10"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			r := &protocol.Record{Seats: tt.seats, Judges: make([]string, tt.judges)}
+			r := &protocol.Record{Participants: tt.seats, Judges: make([]string, tt.judges)}
 			var got []string
 			for _, p := range tt.protocol.Check(r) {
 				got = append(got, p.String())
@@ -283,24 +283,24 @@ func TestDocumentsAreCounted(t *testing.T) {
 
 // The engine puts this in the place of a search that failed, where the debate is to go on without.
 func TestNothingFoundIsAValidReply(t *testing.T) {
-	r, ok := skeptic.DocumentsContract.Fallback(nil)
+	r, ok := skeptic.DocumentsContract.Default(nil)
 	require.True(t, ok)
 	require.JSONEq(t, `{"documents":[]}`, string(r.Data))
 	require.Equal(t, "Nothing was found.", r.Text)
 }
 
 func TestTheRetrieverSeesTheTopicAlone(t *testing.T) {
-	r := &protocol.Record{Cursor: transcript.Cursor{Run: 1, Stage: transcript.Prelude}}
+	r := &protocol.Record{Cursor: transcript.Cursor{Run: 1, Stage: transcript.Setup}}
 	steps := protocol.Next(skeptic.Protocol{}, r)
 	require.Len(t, steps, 1)
-	require.Equal(t, "documents/1", steps[0].Output)
+	require.Equal(t, "documents/1", steps[0].Contract)
 	require.False(t, steps[0].Show(&transcript.Turn{Kind: transcript.Remark}), "no remark becomes a part of the query")
 }
 
 func TestTheLibrarysOwnRetrieverFollowsTheContract(t *testing.T) {
-	res, err := retrieval.Templates().Generate(t.Context(), providers.Request{
-		Messages: []providers.Message{{Role: providers.User, Text: "Should cities ban private cars?"}},
-		Reply:    skeptic.DocumentsContract.Name(), Schema: skeptic.DocumentsContract.Schema(),
+	res, err := retrieval.TemplateRetriever().Generate(t.Context(), providers.Request{
+		Messages:   []providers.Message{{Role: providers.User, Text: "Should cities ban private cars?"}},
+		SchemaName: skeptic.DocumentsContract.Name(), Schema: skeptic.DocumentsContract.Schema(),
 	})
 	require.NoError(t, err)
 	r, err := skeptic.DocumentsContract.Parse(res.Text, nil)
@@ -331,11 +331,11 @@ func TestTheTraceOfADebate(t *testing.T) {
 		"id": "d", "time": "2001-09-09T01:46:40Z", "query": "Ban cars?", "rating": null,
 		"templates": ["One", "Two"],
 		"rounds": [
-			{"round": 1, "proposal": "propose 1", "attack": "Hm.", "read": false, "critique": {
+			{"round": 1, "proposal": "propose 1", "attack": "Hm.", "parsed": false, "critique": {
 				"issues": [{"severity": "critical", "text": "The critique could not be read, which counts as a critical issue."}], "ready": false, "score": null}},
-			{"round": 2, "proposal": "defend 2", "attack": `+quote(t, sinks)+`, "read": true, "critique": {
+			{"round": 2, "proposal": "defend 2", "attack": `+quote(t, sinks)+`, "parsed": true, "critique": {
 				"issues": [{"severity": "critical", "text": "It fails."}], "ready": false, "score": 3}},
-			{"round": 3, "proposal": "defend 3", "attack": `+quote(t, accepts)+`, "read": true, "critique": {"issues": [], "ready": true, "score": 9}}
+			{"round": 3, "proposal": "defend 3", "attack": `+quote(t, accepts)+`, "parsed": true, "critique": {"issues": [], "ready": true, "score": 9}}
 		],
 		"answer": "synthesis 3",
 		"models": {"proposer": "model of Ann", "skeptic": "model of Bob", "synthesizer": "model of Eve", "embedding": "model of retriever"},
@@ -358,7 +358,7 @@ func TestTheTraceSaysWhetherItStoppedEarly(t *testing.T) {
 	require.False(t, traced(t, d).StoppedEarly, "the limit was reached")
 
 	d = start(skeptic.Protocol{}, always(accepts))
-	d.stage(t, transcript.Prelude, 0)
+	d.stage(t, transcript.Setup, 0)
 	d.stage(t, transcript.Speech, 1)
 	require.False(t, traced(t, d).StoppedEarly, "it goes on")
 	d.Ending.Outcome = transcript.Stopped
@@ -374,7 +374,7 @@ func TestTheTraceSaysWhetherItStoppedEarly(t *testing.T) {
 
 func TestTheTraceOfADebateThatGoesOn(t *testing.T) {
 	d := start(skeptic.Protocol{}, always(accepts))
-	d.stage(t, transcript.Prelude, 0)
+	d.stage(t, transcript.Setup, 0)
 	require.Equal(t, []skeptic.Round{}, traced(t, d).Rounds)
 	for round := 1; round <= 3; round++ {
 		d.stage(t, transcript.Speech, round)
@@ -394,7 +394,7 @@ func TestTimesOfAViewerAndOfRemarksDoNotCount(t *testing.T) {
 	say := func(kind transcript.Kind, phase string, took, viewed time.Duration) {
 		require.True(t, d.Apply(transcript.Turn{
 			Key:  transcript.Key{Run: 1, Round: 1, Phase: phase, Actor: phase},
-			Kind: kind, Seq: d.Seq + 1, Began: began, Ended: began.Add(took), Viewed: viewed,
+			Kind: kind, Seq: d.Seq + 1, Started: began, Ended: began.Add(took), ViewerTime: viewed,
 		}))
 	}
 	say(transcript.Speech, "propose", 5*time.Second, 2*time.Second)

@@ -29,7 +29,7 @@ type Round struct {
 	Proposal string    `json:"proposal"`
 	Attack   string    `json:"attack"`
 	Critique *Critique `json:"critique"` // null until the skeptic has spoken
-	Read     bool      `json:"read"`     // false: the critique is a stand-in for one that could not be read
+	Parsed   bool      `json:"parsed"`   // false: the critique is a stand-in for one that could not be read
 }
 
 // Models are the models that spoke last in each part, by their names; empty where none is known. Where a provider has
@@ -77,7 +77,7 @@ func (p Protocol) trace(r *protocol.Record) Trace {
 		Templates: []string{}, Rounds: []Round{}, Timing: Timing{Rounds: []time.Duration{}},
 	}
 	t.StoppedEarly = r.Ending.Outcome == transcript.EarlyStop
-	for _, d := range p.used(r) {
+	for _, d := range p.templatesShown(r) {
 		t.Templates = append(t.Templates, d.Title)
 	}
 	for i := range r.Turns {
@@ -88,16 +88,16 @@ func (p Protocol) trace(r *protocol.Record) Trace {
 
 // add takes a turn into the trace; turns come in order.
 func (t *Trace) add(turn *transcript.Turn) {
-	took := max(0, turn.Ended.Sub(turn.Began)-turn.Viewed)
+	took := max(0, turn.Ended.Sub(turn.Started)-turn.ViewerTime)
 	switch {
-	case turn.Kind == transcript.Prelude && turn.Phase == phaseFound:
-		t.Models.Embedding = model(turn)
+	case turn.Kind == transcript.Setup && turn.Phase == phaseRetrieve:
+		t.Models.Embedding = modelOf(turn)
 		t.Timing.Retrieval += took
 	case turn.Kind == transcript.Speech:
-		t.speak(turn)
+		t.addSpeech(turn)
 		t.Timing.Rounds[len(t.Rounds)-1] += took
-	case turn.Kind == transcript.Conclusion && turn.Phase == phaseLast:
-		t.Answer, t.Models.Synthesizer = turn.Text, model(turn)
+	case turn.Kind == transcript.Conclusion && turn.Phase == phaseSynthesis:
+		t.Answer, t.Models.Synthesizer = turn.Text, modelOf(turn)
 		t.Timing.Synthesis += took
 	default:
 		return
@@ -105,22 +105,22 @@ func (t *Trace) add(turn *transcript.Turn) {
 	t.Timing.Total += took
 }
 
-func (t *Trace) speak(turn *transcript.Turn) {
+func (t *Trace) addSpeech(turn *transcript.Turn) {
 	if n := len(t.Rounds); n == 0 || t.Rounds[n-1].Round != turn.Round {
 		t.Rounds, t.Timing.Rounds = append(t.Rounds, Round{Round: turn.Round}), append(t.Timing.Rounds, 0)
 	}
 	round := &t.Rounds[len(t.Rounds)-1]
-	if turn.Phase != phaseFight {
-		round.Proposal, t.Models.Proposer = turn.Text, model(turn)
+	if turn.Phase != phaseAttack {
+		round.Proposal, t.Models.Proposer = turn.Text, modelOf(turn)
 		return
 	}
-	c, ok := critique(turn)
-	round.Attack, round.Critique, round.Read, t.Models.Skeptic = turn.Text, &c, ok, model(turn)
+	c, ok := turnCritique(turn)
+	round.Attack, round.Critique, round.Parsed, t.Models.Skeptic = turn.Text, &c, ok, modelOf(turn)
 	t.Quality = Quality{c.Score, c.Ready, c.count(Critical), c.count(Major), c.count(Minor)}
 }
 
-// model is the one that gave a turn.
-func model(t *transcript.Turn) string {
+// modelOf is the one that gave a turn.
+func modelOf(t *transcript.Turn) string {
 	if n := len(t.Attempts); n > 0 {
 		return t.Attempts[n-1].Model
 	}

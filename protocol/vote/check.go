@@ -18,15 +18,15 @@ func (l *problems) add(field, format string, args ...any) {
 // counts participants is checked before the first round alone: who drops out later leaves a smaller vote.
 func (p Protocol) Check(r *protocol.Record) []protocol.Problem {
 	var l problems
-	if n := len(r.Seats); n < 2 || n > 16 {
+	if n := len(r.Participants); n < 2 || n > 16 {
 		l.add("participants", "%d enabled, a vote takes 2 to 16", n)
 	}
 	if p.Decision == Judge && len(r.Judges) == 0 {
 		l.add("judges", "none, the decision %q needs one", Judge)
 	}
-	known(&l, "protocol.decision", p.Decision, Majority, Confidence, Judge)
-	known(&l, "protocol.unanimity", p.Unanimity, Stop, Prevent)
-	known(&l, "protocol.topology", p.Topology, Full, Ring, Star, Groups, Graph)
+	checkKnown(&l, "protocol.decision", p.Decision, Majority, Confidence, Judge)
+	checkKnown(&l, "protocol.unanimity", p.Unanimity, Stop, Prevent)
+	checkKnown(&l, "protocol.topology", p.Topology, Full, Ring, Star, Groups, Graph)
 	if p.Unanimity == Prevent && r.MinRounds > 1 {
 		l.add("limits.min_rounds", "%d, the unanimity %q needs 1: it ends the debate with round 1", r.MinRounds, Prevent)
 	}
@@ -38,8 +38,8 @@ func (p Protocol) Check(r *protocol.Record) []protocol.Problem {
 	return l
 }
 
-// known finds a word that is neither empty nor one of those that have a meaning.
-func known[T ~string](l *problems, field string, word T, words ...T) {
+// checkKnown finds a word that is neither empty nor one of those that have a meaning.
+func checkKnown[T ~string](l *problems, field string, word T, words ...T) {
 	if word != "" && !slices.Contains(words, word) {
 		l.add(field, "%q is unknown, use one of %q", word, words)
 	}
@@ -65,16 +65,16 @@ func (p Protocol) checkTopology(l *problems, r *protocol.Record) {
 	if r.Cursor.Round > 0 {
 		return
 	}
-	if n := p.groups(); p.Topology == Groups && (n < 2 || 2*n > len(r.Seats)) {
-		l.add("protocol.groups", "%d of %d participants, use 2 or more groups of at least 2 each", n, len(r.Seats))
+	if n := p.groupCount(); p.Topology == Groups && (n < 2 || 2*n > len(r.Participants)) {
+		l.add("protocol.groups", "%d of %d participants, use 2 or more groups of at least 2 each", n, len(r.Participants))
 	}
 	p.checkGraph(l, r)
 }
 
 // checkGraph finds names that are nobody's.
 func (p Protocol) checkGraph(l *problems, r *protocol.Record) {
-	names := make([]string, len(r.Seats))
-	for i, s := range r.Seats {
+	names := make([]string, len(r.Participants))
+	for i, s := range r.Participants {
 		names[i] = s.Name
 	}
 	for _, from := range slices.Sorted(maps.Keys(p.Graph)) {

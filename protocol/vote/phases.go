@@ -13,13 +13,13 @@ func (p Protocol) Phases(r *protocol.Record) []protocol.Phase {
 	case transcript.Speech:
 		return []protocol.Phase{p.speeches(r)}
 	case transcript.Conclusion:
-		if !p.disputed(r) {
+		if !p.needsRuling(r) {
 			return nil
 		}
 		step := protocol.Step{
-			Key: transcript.Key{Actor: r.Judges[0]}, Prompt: "vote-decide", Output: RulingContract.Name(), Vars: p.vars(), Blind: true,
+			Key: transcript.Key{Actor: r.Judges[0]}, Prompt: "vote-decide", Contract: RulingContract.Name(), Vars: p.vars(), Blind: true,
 		}
-		last := latest(r)
+		last := latestTurns(r)
 		step.Show = func(t *transcript.Turn) bool { return t.Kind == transcript.Remark || last[t.Actor] == t.Key }
 		return []protocol.Phase{{Name: "decide", Steps: []protocol.Step{step}}}
 	default:
@@ -29,20 +29,20 @@ func (p Protocol) Phases(r *protocol.Record) []protocol.Phase {
 
 func (p Protocol) speeches(r *protocol.Record) protocol.Phase {
 	phase := protocol.Phase{Name: "answer", Parallel: true}
-	vars, sees := p.vars(), func(string) func(*transcript.Turn) bool { return nobody }
+	vars, sees := p.vars(), func(string) func(*transcript.Turn) bool { return remarksOnly }
 	if r.Cursor.Round > 1 {
-		phase.Name, sees = "revise", p.sight(r)
+		phase.Name, sees = "revise", p.visibleTurns(r)
 	}
-	for _, s := range r.Seats {
+	for _, s := range r.Participants {
 		phase.Steps = append(phase.Steps, protocol.Step{
-			Key: transcript.Key{Actor: s.Name}, Prompt: "vote-" + phase.Name, Output: BallotContract.Name(), Vars: vars, Show: sees(s.Name),
+			Key: transcript.Key{Actor: s.Name}, Prompt: "vote-" + phase.Name, Contract: BallotContract.Name(), Vars: vars, Show: sees(s.Name),
 		})
 	}
 	return phase
 }
 
-// nobody shows nothing but what a person said.
-func nobody(t *transcript.Turn) bool { return t.Kind == transcript.Remark }
+// remarksOnly shows nothing but what a person said.
+func remarksOnly(t *transcript.Turn) bool { return t.Kind == transcript.Remark }
 
 // vars are what the prompts read of the parameters.
 func (p Protocol) vars() map[string]string {
@@ -64,28 +64,28 @@ func (p Protocol) End(r *protocol.Record) transcript.Ending {
 	if p.Unanimity == "" || p.Unanimity == Prevent && r.Cursor.Round > 1 {
 		return transcript.Ending{}
 	}
-	return p.unanimity(r.Since(r.Cursor.Round)).Ending()
+	return p.checkUnanimity(r.TurnsFrom(r.Cursor.Round)).Ending()
 }
 
-// disputed says whether there is something to decide, and a judge to do it. Before a round is complete, there may be:
+// needsRuling says whether there is something to decide, and a judge to do it. Before a round is complete, there may be:
 // so the budget keeps room for the judge.
-func (p Protocol) disputed(r *protocol.Record) bool {
+func (p Protocol) needsRuling(r *protocol.Record) bool {
 	if len(r.Judges) == 0 {
 		return false
 	}
-	for _, key := range latest(r) {
+	for _, key := range latestTurns(r) {
 		if key.Round == 0 || key.Round != r.Cursor.Round {
 			return true
 		}
 	}
-	shares, tie := p.count(p.stands(r))
-	return tie || p.Decision == Judge && len(shares) > 0 && shares[0].Votes < len(r.Seats)
+	shares, tie := p.countVotes(p.agentResults(r))
+	return tie || p.Decision == Judge && len(shares) > 0 && shares[0].Votes < len(r.Participants)
 }
 
-// latest are the last turns of those who are still in; the zero key is for who has not answered.
-func latest(r *protocol.Record) map[string]transcript.Key {
+// latestTurns are the last turns of those who are still in; the zero key is for who has not answered.
+func latestTurns(r *protocol.Record) map[string]transcript.Key {
 	last := map[string]transcript.Key{}
-	for _, s := range r.Seats {
+	for _, s := range r.Participants {
 		last[s.Name] = transcript.Key{}
 	}
 	for _, t := range r.Turns {

@@ -15,16 +15,16 @@ import (
 
 // data is what an engine gives the prompt of a step.
 func data(s protocol.Step) prompts.Data {
-	seats := []transcript.Seat{{Name: "Ann", Role: "physicist", Persona: "Checks units first.", Instructions: "Be brief."}, {Name: "Bob"}, {Name: "Cy"}}
+	seats := []transcript.Profile{{Name: "Ann", Role: "physicist", Persona: "Checks units first.", Instructions: "Be brief."}, {Name: "Bob"}, {Name: "Cy"}}
 	d := prompts.Data{
 		Topic: "How long does light take from the Sun to the Earth?", Background: "In minutes.", Phase: s.Phase, Round: s.Round, Rounds: 2, MinRounds: 1,
-		Vars: s.Vars, Names: []string{"Ann", "Bob", "Cy"}, Me: seats[0], Others: seats[1:],
+		Vars: s.Vars, ActiveNames: []string{"Ann", "Bob", "Cy"}, Me: seats[0], Others: seats[1:],
 	}
 	contract := vote.BallotContract
-	if s.Output == vote.RulingContract.Name() {
-		contract, d.Me, d.Others = vote.RulingContract, transcript.Seat{Name: "Jo"}, seats
+	if s.Contract == vote.RulingContract.Name() {
+		contract, d.Me, d.Others = vote.RulingContract, transcript.Profile{Name: "Jo"}, seats
 	}
-	d.Reply = contract.Outline()
+	d.ReplyFields = contract.Outline()
 	return d
 }
 

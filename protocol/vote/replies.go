@@ -32,8 +32,8 @@ func (b *Ballot) Check([]string) []string {
 	return nil
 }
 
-// Fallback is a ballot without an answer.
-func (b *Ballot) Fallback([]string) {
+// Default is a ballot without an answer.
+func (b *Ballot) Default([]string) {
 	*b = Ballot{Reasoning: "No valid answer came. This ballot counts for nothing."}
 }
 
@@ -41,7 +41,7 @@ func (b *Ballot) Fallback([]string) {
 func (b *Ballot) Text() string {
 	lines := []string{"No answer."}
 	if b.Answer != "" {
-		lines = []string{"Answer: " + b.Answer, "Confidence: " + percent(b.Confidence)}
+		lines = []string{"Answer: " + b.Answer, "Confidence: " + formatPercent(b.Confidence)}
 	}
 	if b.Reasoning != "" {
 		lines = append(lines, "Reasoning: "+b.Reasoning)
@@ -49,7 +49,7 @@ func (b *Ballot) Text() string {
 	return strings.Join(lines, "\n")
 }
 
-func percent(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) + " %" }
+func formatPercent(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) + " %" }
 
 // Ruling is what the judge decides. It names whose answer it is, not the answer: that can be checked, and the judge
 // cannot decide for an answer that nobody gave.
@@ -66,8 +66,8 @@ func (u *Ruling) Check(names []string) []string {
 	return findings
 }
 
-// Fallback names nobody, so that the vote decides.
-func (u *Ruling) Fallback([]string) {
+// Default names nobody, so that the vote decides.
+func (u *Ruling) Default([]string) {
 	*u = Ruling{Reasoning: "The judge gave no valid ruling. The vote decides."}
 }
 

@@ -80,11 +80,11 @@ func TestRepliesInWords(t *testing.T) {
 }
 
 func TestFallbacksCountForNothing(t *testing.T) {
-	r, ok := vote.BallotContract.Fallback(names)
+	r, ok := vote.BallotContract.Default(names)
 	require.True(t, ok)
 	require.Equal(t, "No answer.\nReasoning: No valid answer came. This ballot counts for nothing.", r.Text)
 	require.Zero(t, decode[vote.Ballot](t, r).Confidence)
-	r, ok = vote.RulingContract.Fallback(names)
+	r, ok = vote.RulingContract.Default(names)
 	require.True(t, ok)
 	require.Empty(t, decode[vote.Ruling](t, r).Winner)
 }

@@ -28,7 +28,7 @@ func convene(t testing.TB, p vote.Protocol, names ...string) *hall {
 		if name, judge := strings.CutSuffix(n, "*"); judge {
 			h.Judges = append(h.Judges, name)
 		} else {
-			h.Seats = append(h.Seats, transcript.Seat{Name: n})
+			h.Participants = append(h.Participants, transcript.Profile{Name: n})
 		}
 	}
 	h.MinRounds, h.MaxRounds, h.Cursor = 1, p.Defaults().MaxRounds, transcript.Cursor{Run: 1}
@@ -38,7 +38,7 @@ func convene(t testing.TB, p vote.Protocol, names ...string) *hall {
 // enter begins a stage.
 func (h *hall) enter(stage transcript.Kind) {
 	h.Seq++
-	h.Cursor.Stage, h.Cursor.Phase, h.Cursor.Since = stage, "", h.Seq
+	h.Cursor.Stage, h.Cursor.Phase, h.Cursor.PhaseSeq = stage, "", h.Seq
 }
 
 // next are the steps of the stage at hand, of which the phase has begun.
@@ -46,7 +46,7 @@ func (h *hall) next() []protocol.Step {
 	h.t.Helper()
 	steps := protocol.Next(h.p, &h.Record)
 	if len(steps) > 0 && steps[0].Phase != h.Cursor.Phase {
-		h.Begin(steps[0].Phase, h.Seq+1)
+		h.StartPhase(steps[0].Phase, h.Seq+1)
 		steps = protocol.Next(h.p, &h.Record)
 	}
 	return steps
@@ -56,21 +56,21 @@ func (h *hall) next() []protocol.Step {
 func (h *hall) say(s protocol.Step, text string) {
 	h.t.Helper()
 	contract := vote.BallotContract
-	if s.Output == vote.RulingContract.Name() {
+	if s.Contract == vote.RulingContract.Name() {
 		contract = vote.RulingContract
 	}
-	turn := transcript.Turn{Key: s.Key, Kind: s.Kind, Order: s.Order, Horizon: s.Horizon, Seq: h.Seq + 1, Output: s.Output}
+	turn := transcript.Turn{Key: s.Key, Kind: s.Kind, Order: s.Order, VisibleSeq: s.VisibleSeq, Seq: h.Seq + 1, Contract: s.Contract}
 	reply, err := contract.Parse(text, h.names())
 	if err != nil {
-		reply, _ = contract.Fallback(h.names())
-		turn.Flags = []transcript.Flag{transcript.Fallback}
+		reply, _ = contract.Default(h.names())
+		turn.Flags = []transcript.Flag{transcript.Defaulted}
 	}
 	turn.Text, turn.Data = reply.Text, reply.Data
 	require.True(h.t, h.Apply(turn), "the step %s was done before", s.Key)
 }
 
 func (h *hall) names() (names []string) {
-	for _, s := range h.Seats {
+	for _, s := range h.Participants {
 		names = append(names, s.Name)
 	}
 	return names
@@ -133,7 +133,7 @@ func (h *hall) tally() (t vote.Tally) {
 func (h *hall) seen(s protocol.Step) string {
 	list := []string{}
 	for i := range h.Turns {
-		if t := &h.Turns[i]; s.Show(t) && t.Seq <= s.Horizon {
+		if t := &h.Turns[i]; s.Show(t) && t.Seq <= s.VisibleSeq {
 			list = append(list, fmt.Sprintf("%s%d", t.Actor, t.Round))
 		}
 	}

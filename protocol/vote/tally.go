@@ -16,38 +16,38 @@ import (
 // Tally is what a vote came to. It is the debate's answer. Answers are in their canonical form, as the extractor gives
 // them, and Words are an answer as it was written.
 type Tally struct {
-	Answer string `json:"answer,omitempty"` // what was decided; empty: nothing
-	Words  string `json:"words,omitempty"`
+	Answer     string `json:"answer,omitempty"` // what was decided; empty: nothing
+	AnswerText string `json:"answer_text,omitempty"`
 	// Decision is how: "majority", "confidence" or "judge"; empty where nothing was decided. Where a judge was to decide
 	// and was not asked, or said nothing valid, it is "majority".
-	Decision Decision `json:"decision,omitempty"`
-	Tie      bool     `json:"tie,omitempty"` // the vote was one, whether or not a judge broke it
-	Answers  []Share  `json:"answers"`       // the last answers, the first of them ahead
-	Agents   []Stand  `json:"agents"`        // those who are still in, in order
+	Decision DecisionRule  `json:"decision,omitempty"`
+	Tie      bool          `json:"tie,omitempty"` // the vote was one, whether or not a judge broke it
+	Answers  []AnswerVotes `json:"answers"`       // the last answers, the first of them ahead
+	Agents   []AgentResult `json:"agents"`        // those who are still in, in order
 	// Unanimous are the rounds in which all who spoke gave the same answer.
 	Unanimous []int `json:"unanimous,omitempty"`
 }
 
-// Share is what stands behind an answer.
-type Share struct {
-	Answer string   `json:"answer"`
-	Words  string   `json:"words"` // of the first agent who gave it
-	Votes  int      `json:"votes"`
-	Weight float64  `json:"weight"` // the sum of confidence, in percents
-	Agents []string `json:"agents"` // who gave it
+// AnswerVotes is what stands behind an answer.
+type AnswerVotes struct {
+	Answer          string   `json:"answer"`
+	AnswerText      string   `json:"answer_text"` // of the first agent who gave it
+	Votes           int      `json:"votes"`
+	TotalConfidence float64  `json:"total_confidence"` // the sum of confidence, in percents
+	Agents          []string `json:"agents"`           // who gave it
 }
 
-// Stand is where an agent stands.
-type Stand struct {
+// AgentResult is where an agent stands.
+type AgentResult struct {
 	Name       string   `json:"name"`
-	Answers    []string `json:"answers"`           // of each round; "" for none
-	Words      string   `json:"words,omitempty"`   // of the last one
-	Confidence float64  `json:"confidence"`        // in the last one, 0 to 100; 0 without an answer
-	Changed    bool     `json:"changed,omitempty"` // whether the last answer is another than the first
+	Answers    []string `json:"answers"`               // of each round; "" for none
+	AnswerText string   `json:"answer_text,omitempty"` // of the last one
+	Confidence float64  `json:"confidence"`            // in the last one, 0 to 100; 0 without an answer
+	Changed    bool     `json:"changed,omitempty"`     // whether the last answer is another than the first
 }
 
-// last is an agent's last answer.
-func (s Stand) last() string {
+// lastAnswer is an agent's lastAnswer answer.
+func (s AgentResult) lastAnswer() string {
 	if len(s.Answers) == 0 {
 		return ""
 	}
@@ -57,7 +57,7 @@ func (s Stand) last() string {
 // Answer is the [Tally], as far as the debate has come.
 func (p Protocol) Answer(r *protocol.Record) protocol.Answer {
 	t := p.tally(r)
-	if !slices.ContainsFunc(t.Agents, func(s Stand) bool { return len(s.Answers) > 0 }) {
+	if !slices.ContainsFunc(t.Agents, func(s AgentResult) bool { return len(s.Answers) > 0 }) {
 		return protocol.Answer{}
 	}
 	data, err := json.Marshal(t)
@@ -68,63 +68,63 @@ func (p Protocol) Answer(r *protocol.Record) protocol.Answer {
 }
 
 func (p Protocol) tally(r *protocol.Record) Tally {
-	t := Tally{Agents: p.stands(r), Unanimous: p.unanimous(r)}
-	t.Answers, t.Tie = p.count(t.Agents)
+	t := Tally{Agents: p.agentResults(r), Unanimous: p.unanimousRounds(r)}
+	t.Answers, t.Tie = p.countVotes(t.Agents)
 	at, by := 0, Majority
 	if p.Decision == Confidence {
 		by = Confidence
 	}
-	winner := ruled(r)
-	if i := slices.IndexFunc(t.Answers, func(s Share) bool { return slices.Contains(s.Agents, winner) }); i >= 0 {
+	winner := judgeWinner(r)
+	if i := slices.IndexFunc(t.Answers, func(s AnswerVotes) bool { return slices.Contains(s.Agents, winner) }); i >= 0 {
 		at, by = i, Judge
 	} else if t.Tie || len(t.Answers) == 0 {
 		return t
 	}
-	t.Answer, t.Words, t.Decision = t.Answers[at].Answer, t.Answers[at].Words, by
+	t.Answer, t.AnswerText, t.Decision = t.Answers[at].Answer, t.Answers[at].AnswerText, by
 	return t
 }
 
-// stands are the agents who are still in, with what they answered.
-func (p Protocol) stands(r *protocol.Record) []Stand {
-	stands := make([]Stand, len(r.Seats))
-	for i, seat := range r.Seats {
-		stands[i] = Stand{Name: seat.Name, Answers: []string{}}
+// agentResults are the agents who are still in, with what they answered.
+func (p Protocol) agentResults(r *protocol.Record) []AgentResult {
+	stands := make([]AgentResult, len(r.Participants))
+	for i, seat := range r.Participants {
+		stands[i] = AgentResult{Name: seat.Name, Answers: []string{}}
 	}
 	for _, t := range r.Turns {
-		i := slices.IndexFunc(stands, func(s Stand) bool { return s.Name == t.Actor })
+		i := slices.IndexFunc(stands, func(s AgentResult) bool { return s.Name == t.Actor })
 		if i >= 0 && t.Kind == transcript.Speech {
-			stands[i].hear(p.answer(t), t)
+			stands[i].addAnswer(p.answer(t), t)
 		}
 	}
 	return stands
 }
 
-// hear notes an agent's answer.
-func (s *Stand) hear(answer string, t transcript.Turn) {
+// addAnswer notes an agent's answer.
+func (s *AgentResult) addAnswer(answer string, t transcript.Turn) {
 	s.Answers = append(s.Answers, answer)
-	s.Words, s.Confidence, s.Changed = "", 0, false
+	s.AnswerText, s.Confidence, s.Changed = "", 0, false
 	if b, err := transcript.Decode[Ballot](t); err == nil && answer != "" {
-		s.Words, s.Confidence, s.Changed = b.Answer, b.Confidence, s.Answers[0] != "" && s.Answers[0] != answer
+		s.AnswerText, s.Confidence, s.Changed = b.Answer, b.Confidence, s.Answers[0] != "" && s.Answers[0] != answer
 	}
 }
 
-// count puts the last answers in order, and says whether the first two are even.
-func (p Protocol) count(stands []Stand) (shares []Share, tie bool) {
-	shares = []Share{}
+// countVotes puts the last answers in order, and says whether the first two are even.
+func (p Protocol) countVotes(stands []AgentResult) (shares []AnswerVotes, tie bool) {
+	shares = []AnswerVotes{}
 	for _, s := range stands {
-		if s.last() == "" {
+		if s.lastAnswer() == "" {
 			continue
 		}
-		i := slices.IndexFunc(shares, func(x Share) bool { return x.Answer == s.last() })
+		i := slices.IndexFunc(shares, func(x AnswerVotes) bool { return x.Answer == s.lastAnswer() })
 		if i < 0 {
-			i, shares = len(shares), append(shares, Share{Answer: s.last(), Words: s.Words})
+			i, shares = len(shares), append(shares, AnswerVotes{Answer: s.lastAnswer(), AnswerText: s.AnswerText})
 		}
 		shares[i].Votes++
-		shares[i].Weight += s.Confidence
+		shares[i].TotalConfidence += s.Confidence
 		shares[i].Agents = append(shares[i].Agents, s.Name)
 	}
-	order := func(a, b Share) int {
-		votes, weight := cmp.Compare(b.Votes, a.Votes), cmp.Compare(b.Weight, a.Weight)
+	order := func(a, b AnswerVotes) int {
+		votes, weight := cmp.Compare(b.Votes, a.Votes), cmp.Compare(b.TotalConfidence, a.TotalConfidence)
 		if p.Decision == Confidence {
 			return cmp.Or(weight, votes)
 		}
@@ -134,27 +134,27 @@ func (p Protocol) count(stands []Stand) (shares []Share, tie bool) {
 	return shares, len(shares) > 1 && order(shares[0], shares[1]) == 0
 }
 
-// unanimous are the rounds in which all who spoke gave the same answer.
-func (p Protocol) unanimous(r *protocol.Record) (rounds []int) {
+// unanimousRounds are the rounds in which all who spoke gave the same answer.
+func (p Protocol) unanimousRounds(r *protocol.Record) (rounds []int) {
 	for round := 1; round <= r.Cursor.Round; round++ {
-		turns := slices.DeleteFunc(slices.Clone(r.Since(round)), func(t transcript.Turn) bool { return t.Round != round })
-		if p.unanimity(turns).Found {
+		turns := slices.DeleteFunc(slices.Clone(r.TurnsFrom(round)), func(t transcript.Turn) bool { return t.Round != round })
+		if p.checkUnanimity(turns).Found {
 			rounds = append(rounds, round)
 		}
 	}
 	return rounds
 }
 
-// unanimity looks at the turns of a round.
-func (p Protocol) unanimity(turns []transcript.Turn) detect.Finding {
+// checkUnanimity looks at the turns of a round.
+func (p Protocol) checkUnanimity(turns []transcript.Turn) detect.Finding {
 	d := detect.Unanimity{Answer: p.answer}
 	return d.Round(turns)
 }
 
-// ruled is whose answer the judge decided for; empty: nobody's.
-func ruled(r *protocol.Record) string {
+// judgeWinner is whose answer the judge decided for; empty: nobody's.
+func judgeWinner(r *protocol.Record) string {
 	for _, t := range slices.Backward(r.Turns) {
-		if t.Kind == transcript.Conclusion && t.Output == RulingContract.Name() {
+		if t.Kind == transcript.Conclusion && t.Contract == RulingContract.Name() {
 			ruling, _ := transcript.Decode[Ruling](t) // what cannot be read names nobody
 			return ruling.Winner
 		}
@@ -167,7 +167,7 @@ func (t Tally) text() string {
 	var lines []string
 	switch {
 	case t.Answer != "":
-		lines = append(lines, fmt.Sprintf("Answer: %s (by %s)", t.Words, t.Decision))
+		lines = append(lines, fmt.Sprintf("Answer: %s (by %s)", t.AnswerText, t.Decision))
 	case t.Tie:
 		lines = append(lines, "No answer: the vote is a tie.")
 	default:
@@ -178,11 +178,11 @@ func (t Tally) text() string {
 		if s.Votes != 1 {
 			votes = strconv.Itoa(s.Votes) + " votes"
 		}
-		lines = append(lines, fmt.Sprintf("%s: %s with a confidence of %s (%s)", s.Words, votes, percent(s.Weight), strings.Join(s.Agents, ", ")))
+		lines = append(lines, fmt.Sprintf("%s: %s with a confidence of %s (%s)", s.AnswerText, votes, formatPercent(s.TotalConfidence), strings.Join(s.Agents, ", ")))
 	}
 	var silent, changed []string
 	for _, s := range t.Agents {
-		if s.last() == "" {
+		if s.lastAnswer() == "" {
 			silent = append(silent, s.Name)
 		}
 		if s.Changed {

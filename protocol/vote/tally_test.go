@@ -13,12 +13,12 @@ import (
 func TestWhatAVoteComesTo(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
-		decision vote.Decision
+		decision vote.DecisionRule
 		rounds   []string
 		judge    string // whom it names; empty: there is none
 		asked    bool
 		want     string
-		by       vote.Decision
+		by       vote.DecisionRule
 		tie      bool
 	}{
 		{"all agree", "", []string{"4 4 4 4"}, "", false, "4", vote.Majority, false},
@@ -72,11 +72,11 @@ func TestTheTallyTellsWhatHappened(t *testing.T) {
 	h.round("Paris@90 Lyon@50 paris.@70 x")
 	h.round("PARIS@95 Paris@60 -")
 	require.JSONEq(t, `{
-		"answer":"paris","words":"PARIS","decision":"majority",
-		"answers":[{"answer":"paris","words":"PARIS","votes":2,"weight":155,"agents":["Ann","Bob"]}],
+		"answer":"paris","answer_text":"PARIS","decision":"majority",
+		"answers":[{"answer":"paris","answer_text":"PARIS","votes":2,"total_confidence":155,"agents":["Ann","Bob"]}],
 		"agents":[
-			{"name":"Ann","answers":["paris","paris"],"words":"PARIS","confidence":95},
-			{"name":"Bob","answers":["lyon","paris"],"words":"Paris","confidence":60,"changed":true},
+			{"name":"Ann","answers":["paris","paris"],"answer_text":"PARIS","confidence":95},
+			{"name":"Bob","answers":["lyon","paris"],"answer_text":"Paris","confidence":60,"changed":true},
 			{"name":"Cy","answers":["paris",""],"confidence":0}]}`, string(h.p.Answer(&h.Record).Data))
 	h.round("Paris Paris Paris")
 	require.Equal(t, []int{3}, h.tally().Unanimous)
@@ -144,7 +144,7 @@ func TestAnExtractorOfOnesOwnReadsTheAnswers(t *testing.T) {
 	require.Equal(t, transcript.Unanimous, h.p.End(&h.Record).Outcome)
 	got := h.tally()
 	require.Equal(t, "y", got.Answer)
-	require.Equal(t, "yes", got.Words)
+	require.Equal(t, "yes", got.AnswerText)
 	h.p.Extractor = own
 	h.round("yes !")
 	require.Equal(t, 1, h.tally().Answers[0].Votes, "it is not asked about a fallback")

@@ -7,9 +7,9 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// sight says which turns each agent sees in the round at hand. It goes by who spoke in the rounds before, not by who is
+// visibleTurns says which turns each agent sees in the round at hand. It goes by who spoke in the rounds before, not by who is
 // still in: nobody who drops out while a round is going on changes what others see in it.
-func (p Protocol) sight(r *protocol.Record) func(name string) func(*transcript.Turn) bool {
+func (p Protocol) visibleTurns(r *protocol.Record) func(name string) func(*transcript.Turn) bool {
 	before := r.Cursor.Round - 1
 	first, last := speakers(r, 1), speakers(r, before)
 	return func(name string) func(*transcript.Turn) bool {
@@ -33,7 +33,7 @@ func (p Protocol) sees(name, other string, round int, first, last []string) bool
 	case Star:
 		return name == last[0] || other == last[0]
 	case Groups:
-		return round%2 == 1 || p.group(name, first) == p.group(other, first)
+		return round%2 == 1 || p.groupOf(name, first) == p.groupOf(other, first)
 	case Graph:
 		return slices.Contains(p.Graph[name], other)
 	default:
@@ -41,12 +41,12 @@ func (p Protocol) sees(name, other string, round int, first, last []string) bool
 	}
 }
 
-// group is the group of an agent, from 0: the agents in order, cut into parts as equal as can be.
-func (p Protocol) group(name string, all []string) int {
-	return slices.Index(all, name) * p.groups() / max(len(all), 1)
+// groupOf is the groupOf of an agent, from 0: the agents in order, cut into parts as equal as can be.
+func (p Protocol) groupOf(name string, all []string) int {
+	return slices.Index(all, name) * p.groupCount() / max(len(all), 1)
 }
 
-func (p Protocol) groups() int {
+func (p Protocol) groupCount() int {
 	if p.Groups == 0 {
 		return 2
 	}
@@ -55,7 +55,7 @@ func (p Protocol) groups() int {
 
 // speakers are those who spoke in a round, in order.
 func speakers(r *protocol.Record, round int) (names []string) {
-	for _, t := range r.Since(round) {
+	for _, t := range r.TurnsFrom(round) {
 		if t.Round == round && t.Kind == transcript.Speech {
 			names = append(names, t.Actor)
 		}

@@ -89,7 +89,7 @@ func TestRemarksAreForAll(t *testing.T) {
 	h := convene(t, vote.Protocol{Topology: vote.Star}, "a", "b", "c")
 	h.round("1 1 1")
 	h.Apply(transcript.Turn{
-		Key: transcript.Key{Run: 1, Round: 1, Phase: "remark", Actor: "guest", Target: "1"}, Kind: transcript.Remark, Order: h.Place(), Seq: h.Seq + 1,
+		Key: transcript.Key{Run: 1, Round: 1, Phase: "remark", Actor: "guest", Target: "1"}, Kind: transcript.Remark, Order: h.RemarkOrder(), Seq: h.Seq + 1,
 	})
 	h.Cursor.Round++
 	h.enter(transcript.Speech)

@@ -35,15 +35,15 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// Decision is how the last answers make one. A judge that is there decides, whatever the Decision, where the vote is a
+// DecisionRule is how the last answers make one. A judge that is there decides, whatever the DecisionRule, where the vote is a
 // tie and where a round was cut short, so that the answers are not of one round.
-type Decision string
+type DecisionRule string
 
 // The decisions.
 const (
-	Majority   Decision = "majority"   // most votes, even fewer than half; of equals more confidence in sum, else a tie
-	Confidence Decision = "confidence" // the highest sum of confidence; of equals most votes, else a tie
-	Judge      Decision = "judge"      // the first judge names whose answer it is; it is not asked where all agree
+	Majority   DecisionRule = "majority"   // most votes, even fewer than half; of equals more confidence in sum, else a tie
+	Confidence DecisionRule = "confidence" // the highest sum of confidence; of equals most votes, else a tie
+	Judge      DecisionRule = "judge"      // the first judge names whose answer it is; it is not asked where all agree
 )
 
 // Unanimity is what follows where all give the same answer.
@@ -70,9 +70,9 @@ const (
 
 // Protocol holds a vote's parameters; its zero value is a majority of texts among agents who all see each other.
 type Protocol struct {
-	Decision  Decision  `json:"decision,omitempty"`  // defaults to majority
-	Unanimity Unanimity `json:"unanimity,omitempty"` // empty: all rounds are held
-	Topology  Topology  `json:"topology,omitempty"`  // defaults to full
+	Decision  DecisionRule `json:"decision,omitempty"`  // defaults to majority
+	Unanimity Unanimity    `json:"unanimity,omitempty"` // empty: all rounds are held
+	Topology  Topology     `json:"topology,omitempty"`  // defaults to full
 	// Groups is how many groups the topology "groups" has. Defaults to 2.
 	Groups int `json:"groups,omitempty"`
 	// Graph says whom each agent sees, by their names, in the topology "graph". Who is not in it sees nobody.

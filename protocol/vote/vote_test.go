@@ -22,11 +22,11 @@ var (
 
 func ExampleProtocol() {
 	p := vote.Protocol{Topology: vote.Ring, Unanimity: vote.Stop, Extract: "number"}
-	r := &protocol.Record{Seats: []transcript.Seat{{Name: "Ann"}, {Name: "Bob"}}, MaxRounds: p.Defaults().MaxRounds}
+	r := &protocol.Record{Participants: []transcript.Profile{{Name: "Ann"}, {Name: "Bob"}}, MaxRounds: p.Defaults().MaxRounds}
 	r.Cursor = transcript.Cursor{Run: 1, Stage: transcript.Speech}
 	for r.Cursor.Round = 1; r.Cursor.Round <= r.MaxRounds; r.Cursor.Round++ {
 		for _, s := range protocol.Next(p, r) {
-			fmt.Println(s.Key, s.Prompt, s.Output)
+			fmt.Println(s.Key, s.Prompt, s.Contract)
 		}
 	}
 	// Output:
@@ -193,7 +193,7 @@ func TestParametersAreStoredInThisForm(t *testing.T) {
 
 func TestStagesOfAVote(t *testing.T) {
 	h := convene(t, vote.Protocol{Extract: "number", Agreement: new(0.9)}, "a", "b", "j*")
-	for _, stage := range []transcript.Kind{transcript.Prelude, transcript.Assessment, transcript.Remark, ""} {
+	for _, stage := range []transcript.Kind{transcript.Setup, transcript.Assessment, transcript.Remark, ""} {
 		h.enter(stage)
 		require.Empty(t, h.p.Phases(&h.Record), stage)
 	}

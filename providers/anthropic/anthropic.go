@@ -68,8 +68,8 @@ func (c Config) String() string { return fmt.Sprintf("anthropic.Config{Model: %q
 func (c Config) Format(f fmt.State, _ rune) { fmt.Fprint(f, c.String()) }
 
 const (
-	home    = "https://api.anthropic.com/v1"
-	version = "2023-06-01"
+	defaultBaseURL = "https://api.anthropic.com/v1"
+	apiVersion     = "2023-06-01"
 )
 
 // Provider calls models. It is safe for concurrent use.
@@ -82,16 +82,16 @@ type Provider struct {
 
 // New is a provider for the models of c.
 func New(c Config) (*Provider, error) {
-	base, err := c.address()
+	base, err := c.baseURL()
 	if err != nil {
 		return nil, fmt.Errorf("make anthropic provider: %w", err)
 	}
 	t := &langchain.Transport{
 		Header: func(h http.Header) {
 			h.Set("X-Api-Key", c.Key)
-			h.Set("Anthropic-Version", version)
+			h.Set("Anthropic-Version", apiVersion)
 		},
-		Extra: c.Extra, Unbounded: true, NoSchema: c.NoSchema, NoCache: c.NoCache,
+		Extra: c.Extra, NoSchemaBounds: true, NoSchema: c.NoSchema, NoCache: c.NoCache,
 	}
 	model, err := anthropic.New(
 		anthropic.WithToken("none"), // the transport has the key
@@ -102,17 +102,17 @@ func New(c Config) (*Provider, error) {
 	return &Provider{langchain.New(model, c.Options...), t, base, c.Model}, nil
 }
 
-// address is the base of all addresses, unless something is missing or wrong.
-func (c Config) address() (string, error) {
+// baseURL is the base of all addresses, unless something is missing or wrong.
+func (c Config) baseURL() (string, error) {
 	switch {
 	case c.Key == "":
 		return "", errors.New("Config.Key is empty: set the API key")
 	case c.Model == "":
 		return "", errors.New("Config.Model is empty: name a model, such as claude-sonnet-4-5")
 	case c.BaseURL == "":
-		return home, nil
+		return defaultBaseURL, nil
 	}
-	if _, err := langchain.Address(c.BaseURL, home); err != nil {
+	if _, err := langchain.ParseBaseURL(c.BaseURL, defaultBaseURL); err != nil {
 		return "", err
 	}
 	return strings.TrimRight(c.BaseURL, "/"), nil
@@ -123,6 +123,6 @@ func (p *Provider) Check(ctx context.Context, model string) error {
 	if model == "" {
 		model = p.model
 	}
-	_, err := p.transport.Ask(ctx, fmt.Sprintf("check model %q", model), http.MethodGet, p.base+"/models/"+url.PathEscape(model), nil)
+	_, err := p.transport.Query(ctx, fmt.Sprintf("check model %q", model), http.MethodGet, p.base+"/models/"+url.PathEscape(model), nil)
 	return err
 }

@@ -72,12 +72,12 @@ func TestCheck(t *testing.T) {
 		want   string // empty: nothing is wrong
 	}{
 		"a model that is there": {fakellm.Reply{Body: "{}"}, ""},
-		"a model that is not":   {fakellm.Reply{Status: 404, Body: `{"error": "model 'm' not found"}`}, "validation: check model \"m\": call model: status 404: model 'm' not found"},
+		"a model that is not":   {fakellm.Reply{Status: 404, Body: `{"error": "model 'm' not found"}`}, "invalid_request: check model \"m\": call model: status 404: model 'm' not found"},
 		"a key that is refused": {fakellm.Reply{Status: 401, Body: "not " + key}, "authentication: check model \"m\": call model: status 401: not [key]"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, s := provider(t, anthropic.Config{})
-			s.Pages["/models/m"] = test.answer
+			s.Routes["/models/m"] = test.answer
 			for _, model := range []string{"", "m"} {
 				err := p.Check(t.Context(), model)
 				if test.want == "" {

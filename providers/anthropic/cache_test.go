@@ -250,7 +250,7 @@ func TestARefusedMarkOfTheCallersStaysRefused(t *testing.T) {
 
 func TestWhatTheCacheGaveAndTookIsInput(t *testing.T) {
 	usage := transcript.Usage{Input: 1000, Cached: 700, Output: 50}
-	p, _ := provider(t, anthropic.Config{}, fakellm.Reply{Chunks: []string{"Be", "cause."}, Usage: usage, Kept: 250})
+	p, _ := provider(t, anthropic.Config{}, fakellm.Reply{Chunks: []string{"Be", "cause."}, Usage: usage, CacheWritten: 250})
 	for name, chunk := range map[string]func(string) error{"in one": nil, "streamed": func(string) error { return nil }} {
 		t.Run(name, func(t *testing.T) {
 			r := ask

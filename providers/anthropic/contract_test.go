@@ -20,7 +20,7 @@ var (
 )
 
 func TestContract(t *testing.T) {
-	providertest.Run(t, fakellm.Harness(fakellm.Anthropic, func(t *testing.T, url string, client *http.Client) providers.Provider {
+	providertest.Run(t, fakellm.ProviderFunc(fakellm.Anthropic, func(t *testing.T, url string, client *http.Client) providers.Provider {
 		p, err := anthropic.New(anthropic.Config{Key: key, Model: "m", BaseURL: url + "/v1", HTTPClient: client})
 		require.NoError(t, err)
 		return p

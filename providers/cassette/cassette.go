@@ -6,7 +6,7 @@
 //	client := &http.Client{Transport: c}
 //
 // Run the test once with DEBATE_CASSETTE=record and a real key, read the file, and commit it. After that the test runs
-// without a network. DEBATE_CASSETTE=missing records only if the file does not exist yet.
+// without a network. DEBATE_CASSETTE=once records only if the file does not exist yet.
 //
 // # Recording
 //
@@ -50,13 +50,13 @@ type Mode string
 
 // The modes.
 const (
-	Replay  Mode = "replay"  // answer from the file
-	Record  Mode = "record"  // pass on, and write the file anew
-	Missing Mode = "missing" // Record where there is no file, else Replay
+	Replay     Mode = "replay" // answer from the file
+	Record     Mode = "record" // pass on, and write the file anew
+	RecordOnce Mode = "once"   // Record where there is no file, else Replay
 )
 
-// Variable is the environment variable that holds the mode of cassettes that are given none.
-const Variable = "DEBATE_CASSETTE"
+// EnvVar is the environment variable that holds the mode of cassettes that are given none.
+const EnvVar = "DEBATE_CASSETTE"
 
 // Options are how a cassette is opened.
 type Options struct {
@@ -71,7 +71,7 @@ type Options struct {
 // Cassette is an http.RoundTripper that records or replays. It is safe for concurrent use.
 type Cassette struct {
 	path      string
-	replays   bool
+	replaying bool
 	transport http.RoundTripper
 
 	mu           sync.Mutex
@@ -84,18 +84,18 @@ type Cassette struct {
 // Open is the cassette that is kept in a file. Where it replays the file is read now; where it records the file is
 // written by Close.
 func Open(path string, o Options) (*Cassette, error) {
-	mode := cmp.Or(o.Mode, Mode(os.Getenv(Variable)), Replay)
-	if mode == Missing {
+	mode := cmp.Or(o.Mode, Mode(os.Getenv(EnvVar)), Replay)
+	if mode == RecordOnce {
 		mode = Replay
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 			mode = Record
 		}
 	}
-	c := &Cassette{path: path, replays: mode == Replay, transport: o.Transport}
+	c := &Cassette{path: path, replaying: mode == Replay, transport: o.Transport}
 	if c.transport == nil {
 		c.transport = http.DefaultTransport
 	}
-	c.scrubber.learn(1, o.Secrets...)
+	c.scrubber.addSecrets(1, o.Secrets...)
 	switch mode {
 	case Record:
 		return c, nil
@@ -105,14 +105,14 @@ func Open(path string, o Options) (*Cassette, error) {
 		}
 		return c, nil
 	default:
-		return nil, fmt.Errorf("open cassette %s: mode %q is unknown, use %s, %s or %s", path, mode, Replay, Record, Missing)
+		return nil, fmt.Errorf("open cassette %s: mode %q is unknown, use %s, %s or %s", path, mode, Replay, Record, RecordOnce)
 	}
 }
 
 func (c *Cassette) load() error {
 	data, err := read(c.path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("it is not recorded yet, run once with %s=%s: %w", Variable, Record, err)
+		return fmt.Errorf("it is not recorded yet, run once with %s=%s: %w", EnvVar, Record, err)
 	}
 	if err == nil {
 		c.interactions, err = parse(data)

@@ -70,8 +70,8 @@ func echo(t *testing.T) *httptest.Server {
 	})
 }
 
-// recorded is a file with what f does to a service.
-func recorded(t *testing.T, s *httptest.Server, o cassette.Options, f func(c *cassette.Cassette)) string {
+// replayedError is a file with what f does to a service.
+func replayedError(t *testing.T, s *httptest.Server, o cassette.Options, f func(c *cassette.Cassette)) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "folder", "tape.json")
 	o.Mode = cassette.Record
@@ -91,7 +91,7 @@ func TestWhatWasRecordedIsReplayedWithoutTheService(t *testing.T) {
 		{"GET", "/v1/models", ""},
 		{"PUT", "/binary", "\xff\xfe\x00"},
 	}
-	path := recorded(t, s, cassette.Options{}, func(c *cassette.Cassette) {
+	path := replayedError(t, s, cassette.Options{}, func(c *cassette.Cassette) {
 		for n, call := range calls {
 			status, text, err := say(c, call[0], s.URL+call[1], call[2])
 			require.NoError(t, err)
@@ -189,22 +189,22 @@ func content(t *testing.T, path string) string {
 func TestTheFileIsReadable(t *testing.T) {
 	path := tape(t, cassette.Options{}, stream, "POST", "http://h/v1/chat?b=2&a=1#part", `{"b": 1.50, "a": "<x>"}`)
 	require.Equal(t, `{
-  "cassette": 1,
+  "cassette": 2,
   "interactions": [
     {
       "method": "POST",
       "url": "http://h/v1/chat?a=1&b=2",
-      "request": {
+      "request_json": {
         "a": "<x>",
         "b": 1.50
       },
       "status": 200,
-      "header": {
+      "response_header": {
         "Content-Type": [
           "text/event-stream"
         ]
       },
-      "body": [
+      "response_chunks": [
         "data: <Be>\n\n",
         {
           "base64": "ZGF0YTog4oI="
@@ -312,7 +312,7 @@ func TestAnEndedContextEndsAReplay(t *testing.T) {
 func TestAMismatchNamesTheNearestAndTheFirstDifference(t *testing.T) {
 	long := strings.Repeat("cars ", 100)
 	s := echo(t)
-	path := recorded(t, s, cassette.Options{}, func(c *cassette.Cassette) {
+	path := replayedError(t, s, cassette.Options{}, func(c *cassette.Cassette) {
 		for _, call := range [][]string{
 			{"POST", "/chat", `{"model": "a", "messages": [{"text": "` + long + `here"}, {"text": "x"}], "n": 1}`},
 			{"POST", "/chat", `{"model": "b", "messages": [], "n": 2}`},
@@ -362,7 +362,7 @@ func TestAskingMoreOftenThanRecordedIsAMismatch(t *testing.T) {
 
 func TestCloseReportsWhatWasNotAskedFor(t *testing.T) {
 	s := echo(t)
-	path := recorded(t, s, cassette.Options{}, func(c *cassette.Cassette) {
+	path := replayedError(t, s, cassette.Options{}, func(c *cassette.Cassette) {
 		for _, path := range []string{"/a", "/b", "/c"} {
 			_, _, err := say(c, "GET", s.URL+path, "")
 			require.NoError(t, err)
@@ -393,14 +393,14 @@ func TestTheModeIsGivenElseOfTheEnvironmentElseReplay(t *testing.T) {
 		"nothing to replay":      {"", "", gone, false, "open cassette " + gone + ": it is not recorded yet, run once with DEBATE_CASSETTE=record: "},
 		"record":                 {"record", "replay", there, true, ""},
 		"record, as is told":     {"", "record", there, true, ""},
-		"missing":                {"missing", "", gone, true, ""},
-		"missing, but is there":  {"", "missing", there, false, ""},
-		"some other mode":        {"", "always", there, false, "open cassette " + there + `: mode "always" is unknown, use replay, record or missing`},
-		"a folder is no file":    {"missing", "", t.TempDir(), false, "is a directory"},
+		"once":                   {"once", "", gone, true, ""},
+		"missing, but is there":  {"", "once", there, false, ""},
+		"some other mode":        {"", "always", there, false, "open cassette " + there + `: mode "always" is unknown, use replay, record or once`},
+		"a folder is no file":    {"once", "", t.TempDir(), false, "is a directory"},
 		"a folder is not opened": {"replay", "", t.TempDir(), false, "is a directory"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Setenv(cassette.Variable, test.variable)
+			t.Setenv(cassette.EnvVar, test.variable)
 			calls := 0
 			c, err := cassette.Open(test.path, cassette.Options{Mode: test.mode, Transport: counter{&calls}})
 			if test.wrong != "" {
@@ -480,7 +480,7 @@ func TestTheTransportIsLeftToDecode(t *testing.T) {
 		require.Equal(t, "gzip", r.Header.Get("Accept-Encoding"), "the transport's own")
 		_, _ = io.WriteString(w, "plain")
 	})
-	path := recorded(t, s, cassette.Options{}, func(c *cassette.Cassette) {
+	path := replayedError(t, s, cassette.Options{}, func(c *cassette.Cassette) {
 		_, text, err := say(c, "GET", s.URL, "", "Accept-Encoding", "br, gzip")
 		require.NoError(t, err)
 		require.Equal(t, "plain", text)
@@ -524,7 +524,7 @@ func TestManyCallsAtOnceAreRecordedAndReplayed(t *testing.T) {
 		}
 		wg.Wait()
 	}
-	c := open(t, recorded(t, s, cassette.Options{}, func(c *cassette.Cassette) { at(c) }), cassette.Options{})
+	c := open(t, replayedError(t, s, cassette.Options{}, func(c *cassette.Cassette) { at(c) }), cassette.Options{})
 	at(c)
 	require.NoError(t, c.Close())
 }

@@ -27,19 +27,19 @@ func (i *interaction) differences(got *interaction) *differences {
 	if i.Method != got.Method {
 		d.add(1000, "method: recorded %s, got %s", i.Method, got.Method)
 	}
-	if was, is := target(i.URL), target(got.URL); was != is {
+	if was, is := pathAndQuery(i.URL), pathAndQuery(got.URL); was != is {
 		d.add(1000, "path: recorded %s, got %s", was, is)
 	}
-	d.compare("body", i.sent(), got.sent())
+	d.compare("body", i.requestValue(), got.requestValue())
 	return d
 }
 
-// sent is the body as a value: decoded JSON, a string, or nil.
-func (i *interaction) sent() any {
-	if i.Raw != nil {
-		return string(i.Raw)
+// requestValue is the body as a value: decoded JSON, a string, or nil.
+func (i *interaction) requestValue() any {
+	if i.RequestRaw != nil {
+		return string(i.RequestRaw)
 	}
-	v, err := value(i.Request)
+	v, err := decodeValue(i.RequestJSON)
 	if err != nil {
 		return nil // there is none
 	}
@@ -68,7 +68,7 @@ func (d *differences) compare(path string, was, is any) {
 			return
 		}
 	}
-	d.add(1, "%s: recorded %s, got %s", path, show(was), show(is))
+	d.add(1, "%s: recorded %s, got %s", path, shortJSON(was), shortJSON(is))
 }
 
 func (d *differences) objects(path string, was, is map[string]any) {
@@ -85,9 +85,9 @@ func (d *differences) objects(path string, was, is map[string]any) {
 		at := path + "." + key
 		switch {
 		case !got:
-			d.add(1, "%s: recorded %s, got nothing", at, show(before))
+			d.add(1, "%s: recorded %s, got nothing", at, shortJSON(before))
 		case !recorded:
-			d.add(1, "%s: recorded nothing, got %s", at, show(after))
+			d.add(1, "%s: recorded nothing, got %s", at, shortJSON(after))
 		default:
 			d.compare(at, before, after)
 		}
@@ -111,11 +111,11 @@ func (d *differences) texts(path, was, is string) {
 	for at < len(was) && at < len(is) && was[at] == is[at] {
 		at++
 	}
-	d.add(1, "%s, at byte %d: recorded %q, got %q", path, at, around(was, at), around(is, at))
+	d.add(1, "%s, at byte %d: recorded %q, got %q", path, at, excerpt(was, at), excerpt(is, at))
 }
 
-// around is what stands about a place in a text.
-func around(text string, at int) string {
+// excerpt is what stands about a place in a text.
+func excerpt(text string, at int) string {
 	const before, after = 20, 40
 	from, to := max(0, at-before), min(len(text), at+after)
 	part := strings.ToValidUTF8(text[from:to], "")
@@ -128,8 +128,8 @@ func around(text string, at int) string {
 	return part
 }
 
-// show is a value in JSON, or its beginning.
-func show(v any) string {
+// shortJSON is a value in JSON, or its beginning.
+func shortJSON(v any) string {
 	const most = 60
 	text, err := marshal(v)
 	if err != nil || len(text) <= most {

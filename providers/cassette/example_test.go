@@ -51,7 +51,7 @@ func ask(t *testing.T, c *cassette.Cassette, base, key, text string) (providers.
 func TestAModelOfLangchaingoIsRecordedAndReplayedWithTheServerGone(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(gpt))
 	path := filepath.Join(t.TempDir(), "chat.json")
-	c := open(t, path, cassette.Options{Mode: cassette.Missing})
+	c := open(t, path, cassette.Options{Mode: cassette.RecordOnce})
 	live, heard, err := ask(t, c, s.URL+"/v1", "sk-real-0123456789", "Why?")
 	require.NoError(t, err)
 	require.Equal(t, "Because.", live.Text)
@@ -60,14 +60,14 @@ func TestAModelOfLangchaingoIsRecordedAndReplayedWithTheServerGone(t *testing.T)
 	s.Close()
 	require.NotContains(t, content(t, path), "sk-real")
 
-	c = open(t, path, cassette.Options{Mode: cassette.Missing})
+	c = open(t, path, cassette.Options{Mode: cassette.RecordOnce})
 	replayed, heard, err := ask(t, c, "http://gone.invalid/v1", "dummy", "Why?")
 	require.NoError(t, err)
 	require.Equal(t, live, replayed)
 	require.Equal(t, "Because.", heard)
 	require.NoError(t, c.Close())
 
-	c = open(t, path, cassette.Options{Mode: cassette.Missing})
+	c = open(t, path, cassette.Options{Mode: cassette.RecordOnce})
 	_, _, err = ask(t, c, "http://gone.invalid/v1", "dummy", "Who?")
 	require.Error(t, err)
 	require.ErrorContains(t, c.Close(), `body.messages[1].content, at byte 2: recorded "Why?", got "Who?"`)
@@ -83,7 +83,7 @@ func Example() {
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	for range 2 { // the first time there is no file, the second time there is no service
-		c, err := cassette.Open(filepath.Join(dir, "why.json"), cassette.Options{Mode: cassette.Missing})
+		c, err := cassette.Open(filepath.Join(dir, "why.json"), cassette.Options{Mode: cassette.RecordOnce})
 		if err != nil {
 			panic(err)
 		}

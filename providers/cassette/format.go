@@ -17,65 +17,65 @@ import (
 	"unicode/utf8"
 )
 
-// format is the version of files that is read and written.
-const format = 1
+// formatVersion is the version of files that is read and written.
+const formatVersion = 2
 
 // The largest body and the largest file, in bytes.
 const (
-	largestBody = 16 << 20
-	largestFile = 64 << 20
+	maxBodySize = 16 << 20
+	maxFileSize = 64 << 20
 )
 
 // interaction is a request with its response.
 type interaction struct {
-	Method  string          `json:"method"`
-	URL     string          `json:"url"`
-	Request json.RawMessage `json:"request,omitempty"` // its body, in JSON
-	Raw     piece           `json:"raw,omitempty"`     // its body, if that is not JSON
-	Status  int             `json:"status,omitempty"`  // 0: the call failed before there was a response
-	Header  http.Header     `json:"header,omitempty"`
-	Body    []piece         `json:"body,omitempty"`
-	Error   string          `json:"error,omitempty"` // that ended the call or the body; empty: the body is whole
+	Method         string          `json:"method"`
+	URL            string          `json:"url"`
+	RequestJSON    json.RawMessage `json:"request_json,omitempty"` // its body, in JSON
+	RequestRaw     chunk           `json:"request_raw,omitempty"`  // its body, if that is not JSON
+	Status         int             `json:"status,omitempty"`       // 0: the call failed before there was a response
+	ResponseHeader http.Header     `json:"response_header,omitempty"`
+	ResponseChunks []chunk         `json:"response_chunks,omitempty"`
+	Error          string          `json:"error,omitempty"` // that ended the call or the body; empty: the body is whole
 
 	replayed bool
 }
 
-// setBody takes a scrubbed body as that of the request.
-func (i *interaction) setBody(b []byte) {
-	i.Raw, i.Request = nil, nil
+// setRequestBody takes a scrubbed body as that of the request.
+func (i *interaction) setRequestBody(b []byte) {
+	i.RequestRaw, i.RequestJSON = nil, nil
 	if len(b) == 0 {
 		return
 	}
-	text, err := normal(b)
+	text, err := canonicalJSON(b)
 	if err != nil {
-		i.Raw = b
+		i.RequestRaw = b
 		return
 	}
-	i.Request = text
+	i.RequestJSON = text
 }
 
-// piece is some bytes, in JSON a string, or {"base64": "..."} where they are no UTF-8.
-type piece []byte
+// chunk is some bytes, in JSON a string, or {"base64": "..."} where they are no UTF-8.
+type chunk []byte
 
 type binary struct {
 	Base64 string `json:"base64"`
 }
 
-func (p piece) MarshalJSON() ([]byte, error) {
+func (p chunk) MarshalJSON() ([]byte, error) {
 	if utf8.Valid(p) {
 		return marshal(string(p))
 	}
 	return marshal(binary{base64.StdEncoding.EncodeToString(p)})
 }
 
-func (p *piece) UnmarshalJSON(data []byte) error {
+func (p *chunk) UnmarshalJSON(data []byte) error {
 	var text string
 	if json.Unmarshal(data, &text) == nil {
-		*p = piece(text)
+		*p = chunk(text)
 		return nil
 	}
 	var b binary
-	if err := strict(data, &b); err != nil {
+	if err := decodeStrict(data, &b); err != nil {
 		return errors.New(`a body is a string, or {"base64": "..."}`)
 	}
 	decoded, err := base64.StdEncoding.DecodeString(b.Base64)
@@ -92,8 +92,8 @@ func marshal(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
-// strict decodes one JSON value that has nothing unknown in it and nothing behind it.
-func strict(data []byte, v any) error {
+// decodeStrict decodes one JSON value that has nothing unknown in it and nothing behind it.
+func decodeStrict(data []byte, v any) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
 	if err := d.Decode(v); err != nil {
@@ -112,10 +112,10 @@ func read(path string) ([]byte, error) {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }() // it was only read
-	if info, err := f.Stat(); err == nil && info.Size() > largestFile {
-		return nil, tooLarge(largestFile)
+	if info, err := f.Stat(); err == nil && info.Size() > maxFileSize {
+		return nil, tooLarge(maxFileSize)
 	}
-	return limited(f, largestFile)
+	return readLimited(f, maxFileSize)
 }
 
 // write replaces a file at once.
@@ -137,8 +137,8 @@ func write(path string, data []byte) error {
 	return nil
 }
 
-// limited reads up to so many bytes, of which there must not be more.
-func limited(r io.Reader, most int64) ([]byte, error) {
+// readLimited reads up to so many bytes, of which there must not be more.
+func readLimited(r io.Reader, most int64) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(r, most+1))
 	if err == nil && int64(len(data)) > most {
 		return nil, tooLarge(most)
@@ -156,9 +156,9 @@ func encode(interactions []*interaction) ([]byte, error) {
 	err := e.Encode(struct {
 		Cassette     int            `json:"cassette"`
 		Interactions []*interaction `json:"interactions"`
-	}{format, interactions})
-	if b.Len() > largestFile {
-		return nil, tooLarge(largestFile)
+	}{formatVersion, interactions})
+	if b.Len() > maxFileSize {
+		return nil, tooLarge(maxFileSize)
 	}
 	return b.Bytes(), err
 }
@@ -169,20 +169,20 @@ func parse(data []byte) ([]*interaction, error) {
 	if err := json.Unmarshal(data, &version); err != nil {
 		return nil, err
 	}
-	if version.Cassette != format {
-		return nil, fmt.Errorf(`format %d ("cassette"), want %d`, version.Cassette, format)
+	if version.Cassette != formatVersion {
+		return nil, fmt.Errorf(`format %d ("cassette"), want %d`, version.Cassette, formatVersion)
 	}
 	var file struct {
 		Cassette     int
 		Interactions []json.RawMessage
 	}
-	if err := strict(data, &file); err != nil {
+	if err := decodeStrict(data, &file); err != nil {
 		return nil, err
 	}
 	interactions := make([]*interaction, len(file.Interactions))
 	for n, text := range file.Interactions {
 		i := &interaction{}
-		err := strict(text, i)
+		err := decodeStrict(text, i)
 		if err == nil {
 			err = i.check()
 		}
@@ -202,36 +202,36 @@ func (i *interaction) check() error {
 		return err
 	case i.Method == "":
 		return errors.New("it has no method")
-	case i.Request != nil && i.Raw != nil:
-		return errors.New("it has both request and raw")
+	case i.RequestJSON != nil && i.RequestRaw != nil:
+		return errors.New("it has both request_json and request_raw")
 	case i.Status == 0 && i.Error == "":
 		return errors.New("it has neither status nor error")
 	case i.Status != 0 && (i.Status < 200 || i.Status > 599):
 		return fmt.Errorf("status %d, want one from 200 to 599", i.Status)
 	}
-	i.URL = tidy(u)
-	if i.Request != nil {
-		i.Request, err = normal(i.Request)
+	i.URL = canonicalURL(u)
+	if i.RequestJSON != nil {
+		i.RequestJSON, err = canonicalJSON(i.RequestJSON)
 	}
 	header := http.Header{}
-	for _, name := range slices.Sorted(maps.Keys(i.Header)) {
-		for _, v := range i.Header[name] {
+	for _, name := range slices.Sorted(maps.Keys(i.ResponseHeader)) {
+		for _, v := range i.ResponseHeader[name] {
 			header.Add(name, v)
 		}
 	}
-	i.Header = header
+	i.ResponseHeader = header
 	return err
 }
 
-// tidy is a URL with its query in order.
-func tidy(u *url.URL) string {
+// canonicalURL is a URL with its query in order.
+func canonicalURL(u *url.URL) string {
 	t := *u
 	t.RawQuery, t.Fragment, t.RawFragment, t.ForceQuery = t.Query().Encode(), "", "", false
 	return t.String()
 }
 
-// target is what counts of a tidy URL.
-func target(address string) string {
+// pathAndQuery is what counts of a tidy URL.
+func pathAndQuery(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
 		return address
@@ -239,16 +239,16 @@ func target(address string) string {
 	return strings.TrimSuffix(u.EscapedPath()+"?"+u.RawQuery, "?")
 }
 
-// normal is the one form of a JSON value: keys in order, without blanks, numbers as they were written.
-func normal(text []byte) (json.RawMessage, error) {
-	v, err := value(text)
+// canonicalJSON is the one form of a JSON value: keys in order, without blanks, numbers as they were written.
+func canonicalJSON(text []byte) (json.RawMessage, error) {
+	v, err := decodeValue(text)
 	if err != nil {
 		return nil, err
 	}
 	return marshal(v)
 }
 
-func value(text []byte) (v any, err error) {
+func decodeValue(text []byte) (v any, err error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
 	if err = d.Decode(&v); err != nil {
@@ -260,15 +260,15 @@ func value(text []byte) (v any, err error) {
 	return v, nil
 }
 
-// same says whether two requests are the same.
-func (i *interaction) same(j *interaction) bool {
-	return i.Method == j.Method && target(i.URL) == target(j.URL) &&
-		bytes.Equal(i.Request, j.Request) && bytes.Equal(i.Raw, j.Raw)
+// matches says whether two requests are the matches.
+func (i *interaction) matches(j *interaction) bool {
+	return i.Method == j.Method && pathAndQuery(i.URL) == pathAndQuery(j.URL) &&
+		bytes.Equal(i.RequestJSON, j.RequestJSON) && bytes.Equal(i.RequestRaw, j.RequestRaw)
 }
 
 // streams says whether the pieces of the response's body matter.
 func (i *interaction) streams() bool {
-	kind := i.Header.Get("Content-Type")
+	kind := i.ResponseHeader.Get("Content-Type")
 	return slices.ContainsFunc([]string{"event-stream", "ndjson", "json-seq", "jsonl"}, func(s string) bool {
 		return strings.Contains(kind, s)
 	})

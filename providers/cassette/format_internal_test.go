@@ -13,18 +13,18 @@ func TestAFileThatIsWrongNamesWhatIs(t *testing.T) {
 	for name, test := range map[string]struct{ text, want string }{
 		"empty":               {``, "unexpected end of JSON input"},
 		"no JSON":             {`cassette`, "invalid character"},
-		"something behind":    {`{"cassette": 1} 2`, "after top-level value"},
-		"no version":          {`{"interactions": []}`, `format 0 ("cassette"), want 1`},
-		"a later version":     {`{"cassette": 2, "new": true}`, `format 2 ("cassette"), want 1`},
-		"an unknown key":      {`{"cassette": 1, "tracks": []}`, `unknown field "tracks"`},
-		"an unknown key in":   {`{"cassette": 1, "interactions": [{"method": "GET", "url": "/", "status": 200}, {"verb": "GET"}]}`, `interaction 2: json: unknown field "verb"`},
-		"no interaction":      {`{"cassette": 1, "interactions": [null]}`, "interaction 1: it has no method"},
-		"a bad URL":           {`{"cassette": 1, "interactions": [{"method": "GET", "url": "http://[", "status": 200}]}`, "missing ']' in host"},
-		"two bodies":          {`{"cassette": 1, "interactions": [{"method": "GET", "url": "/", "status": 200, "request": 1, "raw": "x"}]}`, "it has both request and raw"},
-		"no outcome":          {`{"cassette": 1, "interactions": [{"method": "GET", "url": "/"}]}`, "it has neither status nor error"},
-		"no possible outcome": {`{"cassette": 1, "interactions": [{"method": "GET", "url": "/", "status": 99}]}`, "status 99, want one from 200 to 599"},
-		"a piece of no kind":  {`{"cassette": 1, "interactions": [{"method": "GET", "url": "/", "status": 200, "body": [1]}]}`, `a body is a string, or {"base64": "..."}`},
-		"a piece of no code":  {`{"cassette": 1, "interactions": [{"method": "GET", "url": "/", "status": 200, "body": [{"base64": "?"}]}]}`, "illegal base64"},
+		"something behind":    {`{"cassette": 2} 2`, "after top-level value"},
+		"no version":          {`{"interactions": []}`, `format 0 ("cassette"), want 2`},
+		"a later version":     {`{"cassette": 3, "new": true}`, `format 3 ("cassette"), want 2`},
+		"an unknown key":      {`{"cassette": 2, "tracks": []}`, `unknown field "tracks"`},
+		"an unknown key in":   {`{"cassette": 2, "interactions": [{"method": "GET", "url": "/", "status": 200}, {"verb": "GET"}]}`, `interaction 2: json: unknown field "verb"`},
+		"no interaction":      {`{"cassette": 2, "interactions": [null]}`, "interaction 1: it has no method"},
+		"a bad URL":           {`{"cassette": 2, "interactions": [{"method": "GET", "url": "http://[", "status": 200}]}`, "missing ']' in host"},
+		"two bodies":          {`{"cassette": 2, "interactions": [{"method": "GET", "url": "/", "status": 200, "request_json": 1, "request_raw": "x"}]}`, "it has both request_json and request_raw"},
+		"no outcome":          {`{"cassette": 2, "interactions": [{"method": "GET", "url": "/"}]}`, "it has neither status nor error"},
+		"no possible outcome": {`{"cassette": 2, "interactions": [{"method": "GET", "url": "/", "status": 99}]}`, "status 99, want one from 200 to 599"},
+		"a piece of no kind":  {`{"cassette": 2, "interactions": [{"method": "GET", "url": "/", "status": 200, "response_chunks": [1]}]}`, `a body is a string, or {"base64": "..."}`},
+		"a piece of no code":  {`{"cassette": 2, "interactions": [{"method": "GET", "url": "/", "status": 200, "response_chunks": [{"base64": "?"}]}]}`, "illegal base64"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := parse([]byte(test.text))
@@ -41,26 +41,26 @@ func TestAFileThatIsTooLargeIsRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "tape.json")
 	f, err := os.Create(path)
 	require.NoError(t, err)
-	require.NoError(t, f.Truncate(largestFile+1))
+	require.NoError(t, f.Truncate(maxFileSize+1))
 	require.NoError(t, f.Close())
 	_, err = Open(path, Options{Mode: Replay})
 	require.ErrorContains(t, err, "it has more than 67108864 bytes")
 }
 
 func TestAFileMayBeWrittenByHand(t *testing.T) {
-	got, err := parse([]byte(`{"cassette": 1, "interactions": [{"method": "POST", "url": "/chat?b=1&a=2", "request": {"b": 1e0, "a": null},
-		"status": 200, "header": {"content-type": ["text/plain"], "Content-Type": ["x"]}, "body": ["x", {"base64": "/w=="}]}]}`))
+	got, err := parse([]byte(`{"cassette": 2, "interactions": [{"method": "POST", "url": "/chat?b=1&a=2", "request_json": {"b": 1e0, "a": null},
+		"status": 200, "response_header": {"content-type": ["text/plain"], "Content-Type": ["x"]}, "response_chunks": ["x", {"base64": "/w=="}]}]}`))
 	require.NoError(t, err)
 	require.Len(t, got, 1)
 	require.Equal(t, "/chat?a=2&b=1", got[0].URL)
-	require.JSONEq(t, `{"a": null, "b": 1e0}`, string(got[0].Request))
-	require.Equal(t, []string{"x", "text/plain"}, got[0].Header.Values("Content-Type"))
-	require.Equal(t, []piece{piece("x"), {0xff}}, got[0].Body)
+	require.JSONEq(t, `{"a": null, "b": 1e0}`, string(got[0].RequestJSON))
+	require.Equal(t, []string{"x", "text/plain"}, got[0].ResponseHeader.Values("Content-Type"))
+	require.Equal(t, []chunk{chunk("x"), {0xff}}, got[0].ResponseChunks)
 }
 
 func TestSecretsAreReplacedAcrossPieces(t *testing.T) {
 	var s scrubber
-	s.learn(1, "abcd", "cdef", "x")
+	s.addSecrets(1, "abcd", "cdef", "x")
 	for name, test := range map[string]struct{ pieces, want []string }{
 		"none":                   {[]string{"12", "34"}, []string{"12", "34"}},
 		"within one":             {[]string{"1abcd2", "3"}, []string{"1SCRUBBED2", "3"}},
@@ -80,7 +80,7 @@ func TestSecretsAreReplacedAcrossPieces(t *testing.T) {
 				pieces = append(pieces, []byte(p))
 			}
 			var got []string
-			for _, p := range s.pieces(pieces) {
+			for _, p := range s.chunks(pieces) {
 				got = append(got, string(p))
 			}
 			require.Equal(t, test.want, got)
@@ -90,10 +90,10 @@ func TestSecretsAreReplacedAcrossPieces(t *testing.T) {
 
 // A file that can be read is written in one form, which is read as the same.
 func FuzzParse(f *testing.F) {
-	f.Add([]byte(`{"cassette": 1, "interactions": []}`))
-	f.Add([]byte(`{"cassette": 1, "interactions": [{"method": "POST", "url": "http://h:1/chat?b=1&a=%2f#x", "request": {"b": 1e0, "a": null},
-		"status": 200, "header": {"content-type": ["text/plain"]}, "body": ["x", {"base64": "/w=="}], "error": "cut"}]}`))
-	f.Add([]byte(`{"cassette": 1, "interactions": [{"method": "GET", "url": "a:b", "raw": "x", "error": "refused"}]}`))
+	f.Add([]byte(`{"cassette": 2, "interactions": []}`))
+	f.Add([]byte(`{"cassette": 2, "interactions": [{"method": "POST", "url": "http://h:1/chat?b=1&a=%2f#x", "request_json": {"b": 1e0, "a": null},
+		"status": 200, "response_header": {"content-type": ["text/plain"]}, "response_chunks": ["x", {"base64": "/w=="}], "error": "cut"}]}`))
+	f.Add([]byte(`{"cassette": 2, "interactions": [{"method": "GET", "url": "a:b", "request_raw": "x", "error": "refused"}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		first, err := parse(data)
 		if err != nil {
@@ -107,7 +107,7 @@ func FuzzParse(f *testing.F) {
 		require.NoError(t, err)
 		require.Equal(t, string(text), string(again))
 		for n := range first {
-			require.True(t, first[n].same(second[n]))
+			require.True(t, first[n].matches(second[n]))
 			require.Zero(t, first[n].differences(second[n]).count)
 		}
 	})
@@ -122,13 +122,13 @@ func FuzzScrub(f *testing.F) {
 			return // it may come about by the replacement itself
 		}
 		var s scrubber
-		s.learn(1, string(secret))
+		s.addSecrets(1, string(secret))
 		var pieces [][]byte
 		for rest := text; len(rest) > 0; {
 			n := min(len(rest), int(size)+1)
 			pieces, rest = append(pieces, rest[:n]), rest[n:]
 		}
-		clean := bytes.Join(s.pieces(pieces), nil)
+		clean := bytes.Join(s.chunks(pieces), nil)
 		require.NotContains(t, string(clean), string(secret))
 		require.Equal(t, string(s.bytes(text)), string(clean), "where it is cut does not matter")
 		if len(s.find(text)) == 0 {

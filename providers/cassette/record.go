@@ -12,10 +12,10 @@ import (
 
 // record makes a call and notes it.
 func (c *Cassette) record(req *http.Request, sent []byte) (*http.Response, error) {
-	i := &interaction{Method: req.Method, Raw: sent}
+	i := &interaction{Method: req.Method, RequestRaw: sent}
 	c.mu.Lock()
-	c.scrubber.request(req)
-	i.URL = c.scrubber.address(req.URL)
+	c.scrubber.addRequestSecrets(req)
+	i.URL = c.scrubber.url(req.URL)
 	c.interactions = append(c.interactions, i)
 	c.mu.Unlock()
 
@@ -32,17 +32,17 @@ func (c *Cassette) record(req *http.Request, sent []byte) (*http.Response, error
 		i.Error = err.Error()
 		return nil, err
 	}
-	c.scrubber.cookies(res.Cookies())
-	i.Status, i.Header = res.StatusCode, kept(res.Header)
+	c.scrubber.addCookieSecrets(res.Cookies())
+	i.Status, i.ResponseHeader = res.StatusCode, keptHeaders(res.Header)
 	if encoding := res.Header.Get("Content-Encoding"); encoding != "" {
 		c.problems = append(c.problems, fmt.Errorf("%s %s: the body is encoded as %s, in which no secret can be found", i.Method, i.URL, encoding))
 	}
-	res.Body = &tap{cassette: c, interaction: i, body: res.Body}
+	res.Body = &recordingBody{cassette: c, interaction: i, body: res.Body}
 	return res, nil
 }
 
-// kept are the headers that matter to clients.
-func kept(h http.Header) http.Header {
+// keptHeaders are the headers that matter to clients.
+func keptHeaders(h http.Header) http.Header {
 	some := http.Header{}
 	for name, values := range h {
 		if name == "Content-Type" || name == "Retry-After" || strings.Contains(name, "Ratelimit") {
@@ -55,29 +55,29 @@ func kept(h http.Header) http.Header {
 // scrub brings a recorded interaction into the form that is written.
 func (i *interaction) scrub(s *scrubber) {
 	i.URL, i.Error = s.text(i.URL), s.text(i.Error)
-	i.setBody(s.bytes(i.Raw))
-	for _, values := range i.Header {
+	i.setRequestBody(s.bytes(i.RequestRaw))
+	for _, values := range i.ResponseHeader {
 		for n := range values {
 			values[n] = s.text(values[n])
 		}
 	}
-	pieces := make([][]byte, len(i.Body))
-	for n, p := range i.Body {
+	pieces := make([][]byte, len(i.ResponseChunks))
+	for n, p := range i.ResponseChunks {
 		pieces[n] = p
 	}
-	pieces = s.pieces(pieces)
+	pieces = s.chunks(pieces)
 	if !i.streams() && len(pieces) > 0 {
 		pieces = [][]byte{bytes.Join(pieces, nil)}
 	}
-	i.Body = i.Body[:0]
+	i.ResponseChunks = i.ResponseChunks[:0]
 	for _, p := range pieces {
-		i.Body = append(i.Body, p)
+		i.ResponseChunks = append(i.ResponseChunks, p)
 	}
 }
 
-// tap is the body of a response, of which it notes what is read. It reads as much as there is, whatever the client asks
+// recordingBody is the body of a response, of which it notes what is read. It reads as much as there is, whatever the client asks
 // for, so that the pieces are those of the wire.
-type tap struct {
+type recordingBody struct {
 	cassette    *Cassette
 	interaction *interaction
 	body        io.ReadCloser
@@ -87,14 +87,14 @@ type tap struct {
 	err         error  // after the rest
 }
 
-func (t *tap) Read(p []byte) (int, error) {
+func (t *recordingBody) Read(p []byte) (int, error) {
 	if len(t.rest) == 0 && t.err == nil {
 		if t.buffer == nil {
 			t.buffer = make([]byte, 32<<10)
 		}
 		n, err := t.body.Read(t.buffer)
 		t.rest, t.err = t.buffer[:n], err
-		t.note()
+		t.record()
 	}
 	n := copy(p, t.rest)
 	t.rest = t.rest[n:]
@@ -104,9 +104,9 @@ func (t *tap) Read(p []byte) (int, error) {
 	return n, t.err
 }
 
-func (t *tap) Close() error { return t.body.Close() }
+func (t *recordingBody) Close() error { return t.body.Close() }
 
-func (t *tap) note() {
+func (t *recordingBody) record() {
 	c, i := t.cassette, t.interaction
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -116,10 +116,10 @@ func (t *tap) note() {
 	before := t.size
 	t.size += len(t.rest)
 	switch {
-	case t.size <= largestBody && len(t.rest) > 0:
-		i.Body = append(i.Body, bytes.Clone(t.rest))
-	case t.size > largestBody && before <= largestBody:
-		c.problems = append(c.problems, fmt.Errorf("%s %s: the body has more than %d bytes", i.Method, i.URL, largestBody))
+	case t.size <= maxBodySize && len(t.rest) > 0:
+		i.ResponseChunks = append(i.ResponseChunks, bytes.Clone(t.rest))
+	case t.size > maxBodySize && before <= maxBodySize:
+		c.problems = append(c.problems, fmt.Errorf("%s %s: the body has more than %d bytes", i.Method, i.URL, maxBodySize))
 	}
 	if t.err != nil && !errors.Is(t.err, io.EOF) {
 		i.Error = t.err.Error()

@@ -14,11 +14,11 @@ import (
 func (c *Cassette) replay(req *http.Request, sent []byte) (*http.Response, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.scrubber.request(req)
-	got := &interaction{Method: req.Method, URL: c.scrubber.address(req.URL)}
-	got.setBody(c.scrubber.bytes(sent))
+	c.scrubber.addRequestSecrets(req)
+	got := &interaction{Method: req.Method, URL: c.scrubber.url(req.URL)}
+	got.setRequestBody(c.scrubber.bytes(sent))
 	for _, i := range c.interactions {
-		if !i.replayed && i.same(got) {
+		if !i.replayed && i.matches(got) {
 			i.replayed = true
 			return i.response(req)
 		}
@@ -31,22 +31,22 @@ func (c *Cassette) replay(req *http.Request, sent []byte) (*http.Response, error
 // response is what a recorded service answers.
 func (i *interaction) response(req *http.Request) (*http.Response, error) {
 	if i.Status == 0 {
-		return nil, recorded(i.Error)
+		return nil, replayedError(i.Error)
 	}
 	end := io.EOF
 	if i.Error != "" {
-		end = recorded(i.Error)
+		end = replayedError(i.Error)
 	}
 	return &http.Response{
 		Status: fmt.Sprintf("%d %s", i.Status, http.StatusText(i.Status)), StatusCode: i.Status,
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header: i.Header.Clone(), ContentLength: -1, Request: req,
-		Body: &reader{ctx: req.Context(), pieces: i.Body, end: end},
+		Header: i.ResponseHeader.Clone(), ContentLength: -1, Request: req,
+		Body: &replayBody{ctx: req.Context(), chunks: i.ResponseChunks, end: end},
 	}, nil
 }
 
-// recorded is an error that was recorded. Of those that programs ask for, it is what they expect.
-func recorded(text string) error {
+// replayedError is an error that was replayedError. Of those that programs ask for, it is what they expect.
+func replayedError(text string) error {
 	for _, err := range []error{io.ErrUnexpectedEOF, context.Canceled, context.DeadlineExceeded} {
 		if text == err.Error() {
 			return err
@@ -55,37 +55,37 @@ func recorded(text string) error {
 	return errors.New(text)
 }
 
-// reader gives a body piece by piece, until its context ends.
-type reader struct {
+// replayBody gives a body piece by piece, until its context ends.
+type replayBody struct {
 	ctx context.Context
 
 	mu     sync.Mutex // clients close a body on another goroutine than that which reads it
-	pieces []piece
+	chunks []chunk
 	at     int // in the first of them
 	end    error
 }
 
-func (r *reader) Read(p []byte) (int, error) {
+func (r *replayBody) Read(p []byte) (int, error) {
 	if err := r.ctx.Err(); err != nil {
 		return 0, err
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for len(r.pieces) > 0 && r.at == len(r.pieces[0]) {
-		r.pieces, r.at = r.pieces[1:], 0
+	for len(r.chunks) > 0 && r.at == len(r.chunks[0]) {
+		r.chunks, r.at = r.chunks[1:], 0
 	}
-	if len(r.pieces) == 0 {
+	if len(r.chunks) == 0 {
 		return 0, r.end
 	}
-	n := copy(p, r.pieces[0][r.at:])
+	n := copy(p, r.chunks[0][r.at:])
 	r.at += n
 	return n, nil
 }
 
-func (r *reader) Close() error {
+func (r *replayBody) Close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.pieces, r.end = nil, errors.New("read body of response: it is closed")
+	r.chunks, r.end = nil, errors.New("read body of response: it is closed")
 	return nil
 }
 
@@ -109,7 +109,7 @@ func (c *Cassette) mismatch(got *interaction) error {
 		first = "the same, but replayed already: it is asked for more often than it was recorded"
 	}
 	return fmt.Errorf("replay %s: %s %s was not recorded; nearest is interaction %d of %d: %s; to record anew set %s=%s",
-		c.path, got.Method, got.URL, nearest+1, len(c.interactions), first, Variable, Record)
+		c.path, got.Method, got.URL, nearest+1, len(c.interactions), first, EnvVar, Record)
 }
 
 // unused is an error that lists what was not asked for; nil where there is nothing.

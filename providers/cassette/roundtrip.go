@@ -8,7 +8,7 @@ import (
 
 // RoundTrip makes and records a call, or answers from what was recorded.
 func (c *Cassette) RoundTrip(req *http.Request) (*http.Response, error) {
-	sent, err := send(req)
+	sent, err := readRequestBody(req)
 	if err != nil {
 		return nil, fmt.Errorf("read request: %w", err)
 	}
@@ -21,7 +21,7 @@ func (c *Cassette) RoundTrip(req *http.Request) (*http.Response, error) {
 	switch {
 	case closed:
 		return nil, fmt.Errorf("call service: cassette %s is closed", c.path)
-	case c.replays:
+	case c.replaying:
 		return c.replay(req, sent)
 	}
 	return c.record(req, sent)
@@ -37,7 +37,7 @@ func (c *Cassette) Close() error {
 		return nil
 	}
 	c.closed = true
-	if c.replays {
+	if c.replaying {
 		return errors.Join(append(c.problems, c.unused())...)
 	}
 	if err := errors.Join(append(c.problems, c.save())...); err != nil {
@@ -46,11 +46,11 @@ func (c *Cassette) Close() error {
 	return nil
 }
 
-// send is the body of a request, which it closes.
-func send(req *http.Request) ([]byte, error) {
+// readRequestBody is the body of a request, which it closes.
+func readRequestBody(req *http.Request) ([]byte, error) {
 	if req.Body == nil {
 		return nil, nil
 	}
-	data, err := limited(req.Body, largestBody)
+	data, err := readLimited(req.Body, maxBodySize)
 	return data, errors.Join(err, req.Body.Close())
 }

@@ -13,9 +13,9 @@ import (
 // scrubbed stands in place of a secret.
 const scrubbed = "SCRUBBED"
 
-// shortest is the length from which on a value that was found is a secret. Local servers take words such as "none" for
+// minSecretLength is the length from which on a value that was found is a secret. Local servers take words such as "none" for
 // a key; to replace those everywhere would spoil the texts.
-const shortest = 8
+const minSecretLength = 8
 
 var (
 	secretHeaders    = []string{"Authorization", "Proxy-Authorization", "X-Api-Key", "Api-Key", "X-Goog-Api-Key"}
@@ -24,26 +24,26 @@ var (
 
 // scrubber knows secrets, and finds them in what is to be written.
 type scrubber struct {
-	forms [][]byte // of all secrets, the longest first
+	encodings [][]byte // of all secrets, the longest first
 }
 
-// learn adds secrets of at least so many bytes.
-func (s *scrubber) learn(least int, secrets ...string) {
+// addSecrets adds secrets of at least so many bytes.
+func (s *scrubber) addSecrets(least int, secrets ...string) {
 	for _, secret := range secrets {
 		if len(secret) < least || secret == scrubbed {
 			continue
 		}
-		for _, form := range forms(secret) {
-			if !slices.ContainsFunc(s.forms, func(f []byte) bool { return bytes.Equal(f, form) }) {
-				s.forms = append(s.forms, form)
+		for _, form := range encodings(secret) {
+			if !slices.ContainsFunc(s.encodings, func(f []byte) bool { return bytes.Equal(f, form) }) {
+				s.encodings = append(s.encodings, form)
 			}
 		}
 	}
-	slices.SortStableFunc(s.forms, func(a, b []byte) int { return cmp.Compare(len(b), len(a)) })
+	slices.SortStableFunc(s.encodings, func(a, b []byte) int { return cmp.Compare(len(b), len(a)) })
 }
 
-// forms are the ways to write a secret.
-func forms(secret string) [][]byte {
+// encodings are the ways to write a secret.
+func encodings(secret string) [][]byte {
 	all := [][]byte{[]byte(secret), []byte(url.QueryEscape(secret)), []byte(url.PathEscape(secret))}
 	for range 2 { // JSON, and JSON in a string in JSON
 		text, err := marshal(secret)
@@ -56,35 +56,35 @@ func forms(secret string) [][]byte {
 	return all
 }
 
-// request learns the secrets of a request.
-func (s *scrubber) request(req *http.Request) {
+// addRequestSecrets learns the secrets of a addRequestSecrets.
+func (s *scrubber) addRequestSecrets(req *http.Request) {
 	for _, name := range secretHeaders {
 		for _, v := range req.Header.Values(name) {
 			scheme, credentials, ok := strings.Cut(v, " ")
 			if !ok {
 				credentials = scheme
 			}
-			s.learn(shortest, v, strings.TrimSpace(credentials))
+			s.addSecrets(minSecretLength, v, strings.TrimSpace(credentials))
 			if plain, err := base64.StdEncoding.DecodeString(credentials); err == nil && strings.EqualFold(scheme, "Basic") {
 				_, password, _ := strings.Cut(string(plain), ":")
-				s.learn(shortest, password)
+				s.addSecrets(minSecretLength, password)
 			}
 		}
 	}
-	s.cookies(req.Cookies())
+	s.addCookieSecrets(req.Cookies())
 	if password, ok := req.URL.User.Password(); ok {
-		s.learn(shortest, password)
+		s.addSecrets(minSecretLength, password)
 	}
 	for name, values := range req.URL.Query() {
 		if isSecret(name) {
-			s.learn(shortest, values...)
+			s.addSecrets(minSecretLength, values...)
 		}
 	}
 }
 
-func (s *scrubber) cookies(cookies []*http.Cookie) {
+func (s *scrubber) addCookieSecrets(cookies []*http.Cookie) {
 	for _, c := range cookies {
-		s.learn(shortest, c.Value)
+		s.addSecrets(minSecretLength, c.Value)
 	}
 }
 
@@ -92,8 +92,8 @@ func isSecret(parameter string) bool {
 	return slices.Contains(secretParameters, strings.ToLower(parameter))
 }
 
-// address is a URL that may be written.
-func (s *scrubber) address(u *url.URL) string {
+// url is a URL that may be written.
+func (s *scrubber) url(u *url.URL) string {
 	t := *u
 	t.User = nil
 	q := t.Query()
@@ -103,14 +103,14 @@ func (s *scrubber) address(u *url.URL) string {
 		}
 	}
 	t.RawQuery = q.Encode()
-	return s.text(tidy(&t))
+	return s.text(canonicalURL(&t))
 }
 
 type span struct{ from, to int }
 
 // find is where the secrets stand, in order and apart.
 func (s *scrubber) find(b []byte) (spans []span) {
-	for _, form := range s.forms {
+	for _, form := range s.encodings {
 		for from := 0; ; {
 			i := bytes.Index(b[from:], form)
 			if i < 0 {
@@ -135,12 +135,12 @@ func (s *scrubber) find(b []byte) (spans []span) {
 func (s *scrubber) text(text string) string { return string(s.bytes([]byte(text))) }
 
 func (s *scrubber) bytes(b []byte) []byte {
-	return bytes.Join(s.pieces([][]byte{b}), nil)
+	return bytes.Join(s.chunks([][]byte{b}), nil)
 }
 
-// pieces replaces secrets, also those that one piece begins and a later one ends. Pieces of which nothing is left are
+// chunks replaces secrets, also those that one piece begins and a later one ends. Pieces of which nothing is left are
 // left out.
-func (s *scrubber) pieces(pieces [][]byte) (clean [][]byte) {
+func (s *scrubber) chunks(pieces [][]byte) (clean [][]byte) {
 	spans := s.find(bytes.Join(pieces, nil))
 	from := 0
 	for _, p := range pieces {

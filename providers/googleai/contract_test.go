@@ -27,7 +27,7 @@ func TestContract(t *testing.T) {
 	var to line
 	p, err := googleai.New(googleai.Config{Key: key, Model: "m", BaseURL: "http://service", HTTPClient: &http.Client{Transport: &to}})
 	require.NoError(t, err)
-	providertest.Run(t, fakellm.Harness(fakellm.Google, func(_ *testing.T, _ string, client *http.Client) providers.Provider {
+	providertest.Run(t, fakellm.ProviderFunc(fakellm.Google, func(_ *testing.T, _ string, client *http.Client) providers.Provider {
 		to.RoundTripper = client.Transport
 		return p
 	}))

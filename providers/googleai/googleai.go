@@ -50,7 +50,7 @@ func (c Config) String() string { return fmt.Sprintf("googleai.Config{Model: %q}
 // Format writes String, whatever the verb.
 func (c Config) Format(f fmt.State, _ rune) { fmt.Fprint(f, c.String()) }
 
-const home = "https://generativelanguage.googleapis.com"
+const defaultBaseURL = "https://generativelanguage.googleapis.com"
 
 // Provider calls models. It is safe for concurrent use.
 type Provider struct {
@@ -70,9 +70,9 @@ func New(c Config) (*Provider, error) {
 	case c.Model == "":
 		return nil, errors.New("make googleai provider: Config.Model is empty: name a model, such as gemini-2.5-flash")
 	case c.BaseURL == "":
-		c.BaseURL = home
+		c.BaseURL = defaultBaseURL
 	}
-	if _, err := langchain.Address(c.BaseURL, home); err != nil {
+	if _, err := langchain.ParseBaseURL(c.BaseURL, defaultBaseURL); err != nil {
 		return nil, fmt.Errorf("make googleai provider: %w", err)
 	}
 	c.BaseURL = strings.TrimRight(c.BaseURL, "/")
@@ -80,17 +80,17 @@ func New(c Config) (*Provider, error) {
 	c.Key = "" // the transport has it
 	t := &langchain.Transport{
 		Header: func(h http.Header) { h.Set("X-Goog-Api-Key", key) },
-		Extra:  c.Extra, Unbounded: true, NoSchema: c.NoSchema,
+		Extra:  c.Extra, NoSchemaBounds: true, NoSchema: c.NoSchema,
 	}
 	p := &Provider{config: c, client: t.Client(c.HTTPClient), transport: t, models: map[string]*langchain.Provider{}}
-	if _, err := p.of(context.Background(), c.Model); err != nil {
+	if _, err := p.modelProvider(context.Background(), c.Model); err != nil {
 		return nil, fmt.Errorf("make googleai provider: %w", err)
 	}
 	return p, nil
 }
 
-// of is the provider of one model.
-func (p *Provider) of(ctx context.Context, model string) (*langchain.Provider, error) {
+// modelProvider is the provider modelProvider one model.
+func (p *Provider) modelProvider(ctx context.Context, model string) (*langchain.Provider, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if known, ok := p.models[model]; ok {
@@ -115,9 +115,9 @@ func (p *Provider) Generate(ctx context.Context, r providers.Request) (providers
 	if r.Model == "" {
 		r.Model = p.config.Model
 	}
-	model, err := p.of(ctx, r.Model)
+	model, err := p.modelProvider(ctx, r.Model)
 	if err != nil {
-		return providers.Response{}, &providers.Error{Kind: providers.Validation, Err: fmt.Errorf("make client of model %s: %w", r.Model, err)}
+		return providers.Response{}, &providers.Error{Kind: providers.InvalidRequest, Err: fmt.Errorf("make client of model %s: %w", r.Model, err)}
 	}
 	r.Model = "" // the client's own
 	return model.Generate(ctx, r)
@@ -132,6 +132,6 @@ func (p *Provider) Check(ctx context.Context, model string) error {
 	if !strings.Contains(name, "/") {
 		name = "models/" + name
 	}
-	_, err := p.transport.Ask(ctx, fmt.Sprintf("check model %q", model), http.MethodGet, p.config.BaseURL+"/v1beta/"+name, nil)
+	_, err := p.transport.Query(ctx, fmt.Sprintf("check model %q", model), http.MethodGet, p.config.BaseURL+"/v1beta/"+name, nil)
 	return err
 }

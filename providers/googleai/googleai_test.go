@@ -73,7 +73,7 @@ func TestWhatIsConfiguredIsSent(t *testing.T) {
 func TestAFailureIsNotRepeated(t *testing.T) {
 	p, s := provider(t, googleai.Config{}, fakellm.Reply{Status: 503, Body: "overloaded"})
 	_, err := p.Generate(t.Context(), ask)
-	require.Equal(t, providers.API, providers.AsError(err).Kind)
+	require.Equal(t, providers.ServerError, providers.AsError(err).Kind)
 	require.Len(t, s.Requests(), 1)
 }
 
@@ -97,12 +97,12 @@ func TestCheck(t *testing.T) {
 		want   string // empty: nothing is wrong
 	}{
 		"a model that is there": {fakellm.Reply{Body: "{}"}, ""},
-		"a model that is not":   {fakellm.Reply{Status: 404, Body: `{"error": "model 'm' not found"}`}, "validation: check model \"m\": call model: status 404: model 'm' not found"},
+		"a model that is not":   {fakellm.Reply{Status: 404, Body: `{"error": "model 'm' not found"}`}, "invalid_request: check model \"m\": call model: status 404: model 'm' not found"},
 		"a key that is refused": {fakellm.Reply{Status: 401, Body: "not " + key}, "authentication: check model \"m\": call model: status 401: not [key]"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, s := provider(t, googleai.Config{})
-			s.Pages["/v1beta/models/m"] = test.answer
+			s.Routes["/v1beta/models/m"] = test.answer
 			for _, model := range []string{"", "m"} {
 				err := p.Check(t.Context(), model)
 				if test.want == "" {

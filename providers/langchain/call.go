@@ -15,15 +15,15 @@ import (
 
 // call is one run of a model. The model runs on its own goroutine; the rest of the call on that of the caller.
 type call struct {
-	onChunk func(text string) error
-	wish    *wish
-	limit   int         // of tokens, 0 where the service has its own
-	chunks  chan string // unbuffered: the model is never more than one chunk ahead
-	done    chan result // holds one: a model that was left behind can still return
+	onChunk   func(text string) error
+	options   *callOptions
+	maxTokens int         // of tokens, 0 where the service has its own
+	chunks    chan string // unbuffered: the model is never more than one chunk ahead
+	done      chan result // holds one: a model that was left behind can still return
 
-	said    strings.Builder // what onChunk was given
-	tail    string          // the bytes of a character that is not complete yet
-	refused error           // what onChunk answered
+	delivered   strings.Builder // what onChunk was given
+	partialRune string          // the bytes of a character that is not complete yet
+	callbackErr error           // what onChunk answered
 }
 
 // result is what a model returned.
@@ -59,34 +59,34 @@ func (c *call) stream(run context.Context) func(context.Context, []byte) error {
 	}
 }
 
-// outcome waits for the reply and judges it. A refused chunk and the end of ctx count whatever the model says.
-func (c *call) outcome(ctx context.Context) (providers.Response, error) {
+// wait waits for the reply and judges it. A refused chunk and the end of ctx count whatever the model says.
+func (c *call) wait(ctx context.Context) (providers.Response, error) {
 	var res providers.Response
-	content, err := c.listen(ctx)
-	seen := c.wish.sight.report()
-	if seen.problem != nil && ctx.Err() == nil {
-		err = seen.problem
+	content, err := c.receive(ctx)
+	seen := c.options.observer.observation()
+	if seen.err != nil && ctx.Err() == nil {
+		err = seen.err
 	}
 	if err == nil {
-		res, err = read(content, c.said.String(), c.limit, seen)
+		res, err = read(content, c.delivered.String(), c.maxTokens, seen)
 	}
 	if err == nil {
-		err = c.finish(res.Text)
+		err = c.deliverRest(res.Text)
 	}
 	switch {
-	case c.refused != nil:
-		return providers.Response{}, c.refused
+	case c.callbackErr != nil:
+		return providers.Response{}, c.callbackErr
 	case ctx.Err() != nil:
-		return providers.Response{}, providers.Ended(ctx, c.partial(res, seen))
+		return providers.Response{}, providers.ContextError(ctx, c.partial(res, seen))
 	case err != nil:
-		return providers.Response{}, failure(err, c.partial(res, seen), seen.secrets)
+		return providers.Response{}, asError(err, c.partial(res, seen), seen.secrets)
 	}
 	return res, nil
 }
 
 // partial is a reply that failed with all that came of it.
-func (c *call) partial(res providers.Response, seen report) providers.Response {
-	if said := c.said.String(); len(said) > len(res.Text) {
+func (c *call) partial(res providers.Response, seen observation) providers.Response {
+	if said := c.delivered.String(); len(said) > len(res.Text) {
 		res.Text = said
 	}
 	if res.Usage == (transcript.Usage{}) {
@@ -96,12 +96,12 @@ func (c *call) partial(res providers.Response, seen report) providers.Response {
 	return res
 }
 
-// listen takes chunks until the model returns, a chunk is refused, or ctx ends.
-func (c *call) listen(ctx context.Context) (*llms.ContentResponse, error) {
+// receive takes chunks until the model returns, a chunk is refused, or ctx ends.
+func (c *call) receive(ctx context.Context) (*llms.ContentResponse, error) {
 	for {
 		select {
 		case chunk := <-c.chunks:
-			if err := c.take(chunk); err != nil {
+			if err := c.receiveChunk(chunk); err != nil {
 				return nil, err
 			}
 		case r := <-c.done:
@@ -112,34 +112,34 @@ func (c *call) listen(ctx context.Context) (*llms.ContentResponse, error) {
 	}
 }
 
-// take hands over what is complete of a chunk.
-func (c *call) take(chunk string) error {
-	chunk = c.tail + chunk
-	n := complete(chunk)
-	c.tail = chunk[n:]
-	return c.give(chunk[:n])
+// receiveChunk hands over what is complete of a chunk.
+func (c *call) receiveChunk(chunk string) error {
+	chunk = c.partialRune + chunk
+	n := completeRunes(chunk)
+	c.partialRune = chunk[n:]
+	return c.deliver(chunk[:n])
 }
 
-// finish hands over what the reply has beyond its chunks: all of it, where the model did not stream.
-func (c *call) finish(text string) error {
-	if rest, ok := strings.CutPrefix(text, c.said.String()); ok {
-		return c.give(rest)
+// deliverRest hands over what the reply has beyond its chunks: all of it, where the model did not stream.
+func (c *call) deliverRest(text string) error {
+	if rest, ok := strings.CutPrefix(text, c.delivered.String()); ok {
+		return c.deliver(rest)
 	}
 	return nil
 }
 
-// give hands over a piece of the reply.
-func (c *call) give(text string) error {
+// deliver hands over a piece of the reply.
+func (c *call) deliver(text string) error {
 	if text == "" || c.onChunk == nil {
 		return nil
 	}
-	c.said.WriteString(text)
-	c.refused = c.onChunk(text)
-	return c.refused
+	c.delivered.WriteString(text)
+	c.callbackErr = c.onChunk(text)
+	return c.callbackErr
 }
 
-// complete is the length of s without the beginning of a character at its end.
-func complete(s string) int {
+// completeRunes is the length of s without the beginning of a character at its end.
+func completeRunes(s string) int {
 	for i := len(s) - 1; i >= 0 && len(s)-i < utf8.UTFMax; i-- {
 		if utf8.RuneStart(s[i]) && !utf8.FullRuneInString(s[i:]) {
 			return i

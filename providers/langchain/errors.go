@@ -16,17 +16,17 @@ import (
 	"github.com/elenchus-go/debate/providers"
 )
 
-// failure is the error of a call that the model failed, or whose reply is flawed, with what had come.
-func failure(err error, partial providers.Response, sent []string) *providers.Error {
+// asError is the error of a call that the model failed, or whose reply is flawed, with what had come.
+func asError(err error, partial providers.Response, sent []string) *providers.Error {
 	if known, ok := errors.AsType[*providers.Error](err); ok {
 		e := *known
-		e.Partial, e.Err = partial, redact(e.Err, sent)
+		e.Partial, e.Err = partial, redactError(e.Err, sent)
 		return &e
 	}
-	e := &providers.Error{Kind: kindOf(err), Partial: partial, Err: fmt.Errorf("call model: %w", redact(err, sent))}
+	e := &providers.Error{Kind: kindOf(err), Partial: partial, Err: fmt.Errorf("call model: %w", redactError(err, sent))}
 	switch {
 	case e.Kind == providers.RateLimit:
-		e.RetryAfter = retryAfter(err.Error())
+		e.RetryAfter = retryAfterText(err.Error())
 	case e.Kind == providers.InvalidResponse && partial.Text != "":
 		e.Kind = providers.Network // anthropic calls a stream that was cut an empty response
 	}
@@ -34,12 +34,12 @@ func failure(err error, partial providers.Response, sent []string) *providers.Er
 }
 
 // kindOf finds the kind of an error: by its status, by its type, then by its words.
-func kindOf(err error) providers.Kind {
+func kindOf(err error) providers.ErrorKind {
 	text := err.Error()
 	if status := statusOf(err); status != 0 {
 		return kindOfStatus(status, text)
 	}
-	if kind := kindOfType(err); kind != "" && !overflow.MatchString(text) {
+	if kind := kindOfType(err); kind != "" && !overflowPattern.MatchString(text) {
 		return kind
 	}
 	return kindOfWords(text)
@@ -51,7 +51,7 @@ func statusOf(err error) int {
 	if errors.As(err, &coded) && coded.HTTPCode() > 0 {
 		return coded.HTTPCode()
 	}
-	m := statusWords.FindStringSubmatch(err.Error())
+	m := statusPattern.FindStringSubmatch(err.Error())
 	if m == nil {
 		return 0
 	}
@@ -60,13 +60,13 @@ func statusOf(err error) int {
 }
 
 // kindOfStatus is the kind of an HTTP status that is no success, with the words that came with it.
-func kindOfStatus(status int, text string) providers.Kind {
+func kindOfStatus(status int, text string) providers.ErrorKind {
 	switch {
-	case status < http.StatusInternalServerError && unpaid.MatchString(text): // as 429 or 400, and waiting does not help
+	case status < http.StatusInternalServerError && unpaidPattern.MatchString(text): // as 429 or 400, and waiting does not help
 		return providers.Authentication
 	case status == http.StatusTooManyRequests:
 		return providers.RateLimit
-	case overflow.MatchString(text): // before the status, which is a plain 400
+	case overflowPattern.MatchString(text): // before the status, which is a plain 400
 		return providers.ContextOverflow
 	}
 	switch status {
@@ -75,30 +75,30 @@ func kindOfStatus(status int, text string) providers.Kind {
 	case http.StatusRequestTimeout, http.StatusGatewayTimeout:
 		return providers.Timeout
 	case http.StatusConflict, http.StatusTooEarly:
-		return providers.API
+		return providers.ServerError
 	case http.StatusRequestEntityTooLarge: // for the model, or for the tokens of this minute
-		if rateWords.MatchString(text) {
+		if ratePattern.MatchString(text) {
 			return providers.RateLimit
 		}
 		return providers.ContextOverflow
 	case http.StatusBadRequest:
-		if keyWords.MatchString(text) { // Google refuses keys so
+		if keyPattern.MatchString(text) { // Google refuses keys so
 			return providers.Authentication
 		}
 	}
 	if status >= http.StatusInternalServerError {
-		return providers.API
+		return providers.ServerError
 	}
-	return providers.Validation
+	return providers.InvalidRequest
 }
 
 // kindOfType is the kind of an error by its type, empty where that does not tell.
-func kindOfType(err error) providers.Kind {
+func kindOfType(err error) providers.ErrorKind {
 	var coded *llms.Error
 	var broken net.Error
 	switch {
 	case errors.As(err, &coded):
-		return codes[coded.Code]
+		return kindsByCode[coded.Code]
 	case errors.As(err, &broken) && broken.Timeout():
 		return providers.Timeout
 	case broken != nil, errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
@@ -108,58 +108,58 @@ func kindOfType(err error) providers.Kind {
 }
 
 // kindOfWords is the kind of an error by its words.
-func kindOfWords(text string) providers.Kind {
-	for _, w := range words {
+func kindOfWords(text string) providers.ErrorKind {
+	for _, w := range errorPatterns {
 		if w.in.MatchString(text) {
 			return w.kind
 		}
 	}
-	return providers.API
+	return providers.ServerError
 }
 
-// codes are the kinds of langchaingo's own error codes. Its models do not use them; others may.
-var codes = map[llms.ErrorCode]providers.Kind{
+// kindsByCode are the kinds of langchaingo's own error kindsByCode. Its models do not use them; others may.
+var kindsByCode = map[llms.ErrorCode]providers.ErrorKind{
 	llms.ErrCodeAuthentication:      providers.Authentication,
 	llms.ErrCodeRateLimit:           providers.RateLimit,
 	llms.ErrCodeQuotaExceeded:       providers.RateLimit,
-	llms.ErrCodeInvalidRequest:      providers.Validation,
-	llms.ErrCodeResourceNotFound:    providers.Validation,
-	llms.ErrCodeNotImplemented:      providers.Validation,
+	llms.ErrCodeInvalidRequest:      providers.InvalidRequest,
+	llms.ErrCodeResourceNotFound:    providers.InvalidRequest,
+	llms.ErrCodeNotImplemented:      providers.InvalidRequest,
 	llms.ErrCodeTimeout:             providers.Timeout,
 	llms.ErrCodeTokenLimit:          providers.ContextOverflow,
 	llms.ErrCodeContentFilter:       providers.InvalidResponse,
-	llms.ErrCodeProviderUnavailable: providers.API,
+	llms.ErrCodeProviderUnavailable: providers.ServerError,
 }
 
 // What errors say. A number is a status only where it is called one: token counts are numbers too.
 var (
-	statusWords = regexp.MustCompile(`(?i:status ?code:? |HTTP Error |googleapi: Error |^)([45]\d\d)\b`)
-	overflow    = regexp.MustCompile(`(?i)context_length_exceeded|max(imum)? context length|prompt (is )?too long|` +
+	statusPattern   = regexp.MustCompile(`(?i:status ?code:? |HTTP Error |googleapi: Error |^)([45]\d\d)\b`)
+	overflowPattern = regexp.MustCompile(`(?i)context_length_exceeded|max(imum)? context length|prompt (is )?too long|` +
 		`too many tokens|exceed(s|ed)? (\S+ ){0,3}context|input tokens? .{0,40}exceed`)
-	rateWords = regexp.MustCompile(`(?i)rate.?limit|too many requests|tokens per min|quota|resource.?exhausted|throttl`)
-	keyWords  = regexp.MustCompile(`(?i)api.?key|unauthori[sz]ed|unauthenticated|authentication|permission`)
-	unpaid    = regexp.MustCompile(`(?i)insufficient_quota|exceeded your current quota, please check your plan|credit balance is too low|insufficient (balance|credits)`)
+	ratePattern   = regexp.MustCompile(`(?i)rate.?limit|too many requests|tokens per min|quota|resource.?exhausted|throttl`)
+	keyPattern    = regexp.MustCompile(`(?i)api.?key|unauthori[sz]ed|unauthenticated|authentication|permission`)
+	unpaidPattern = regexp.MustCompile(`(?i)insufficient_quota|exceeded your current quota, please check your plan|credit balance is too low|insufficient (balance|credits)`)
 
-	words = []struct {
+	errorPatterns = []struct {
 		in   *regexp.Regexp
-		kind providers.Kind
+		kind providers.ErrorKind
 	}{
-		{unpaid, providers.Authentication},
-		{overflow, providers.ContextOverflow},
-		{rateWords, providers.RateLimit},
-		{keyWords, providers.Authentication},
-		{regexp.MustCompile(`(?i)model .{0,200}(not found|not exist)|not_found_error|invalid_request_error|does not support`), providers.Validation},
+		{unpaidPattern, providers.Authentication},
+		{overflowPattern, providers.ContextOverflow},
+		{ratePattern, providers.RateLimit},
+		{keyPattern, providers.Authentication},
+		{regexp.MustCompile(`(?i)model .{0,200}(not found|not exist)|not_found_error|invalid_request_error|does not support`), providers.InvalidRequest},
 		{regexp.MustCompile(`(?i)time(d )?out|deadline.?exceeded`), providers.Timeout},
 		{regexp.MustCompile(`(?i)network error|cancell?ed|connection (refused|reset)|broken pipe|unexpected EOF`), providers.Network},
 		{regexp.MustCompile(`(?i)(no|empty) response|no content in|blocked`), providers.InvalidResponse},
 	}
 
-	retryWords = regexp.MustCompile(`(?i)(?:try again|retry) (?:in|after) ((?:\d+(?:\.\d+)?(?:h|ms|m|s))+|\d+ seconds?)|"retryDelay": ?"([\d.]+s)"`)
+	retryPattern = regexp.MustCompile(`(?i)(?:try again|retry) (?:in|after) ((?:\d+(?:\.\d+)?(?:h|ms|m|s))+|\d+ seconds?)|"retryDelay": ?"([\d.]+s)"`)
 )
 
-// retryAfter is how long a text asks to wait, 0 where it does not.
-func retryAfter(text string) time.Duration {
-	m := retryWords.FindStringSubmatch(text)
+// retryAfterText is how long a text asks to wait, 0 where it does not.
+func retryAfterText(text string) time.Duration {
+	m := retryPattern.FindStringSubmatch(text)
 	if m == nil {
 		return 0
 	}
@@ -171,13 +171,13 @@ func retryAfter(text string) time.Duration {
 	return d
 }
 
-// redact is err without the keys that it quotes.
-func redact(err error, sent []string) error {
+// redactError is err without the keys that it quotes.
+func redactError(err error, sent []string) error {
 	if err == nil {
 		return nil
 	}
 	text := err.Error()
-	if quiet := clean(text, sent); quiet != text {
+	if quiet := redactText(text, sent); quiet != text {
 		return errors.New(quiet)
 	}
 	return err

@@ -36,7 +36,7 @@ func fail(t *testing.T, err error, chunks ...string) *providers.Error {
 
 func TestErrorsByTheirWords(t *testing.T) {
 	const status = "API returned unexpected status code: "
-	for kind, texts := range map[providers.Kind][]string{
+	for kind, texts := range map[providers.ErrorKind][]string{
 		providers.RateLimit: {
 			status + "429",
 			status + "429: Request too large for gpt-4o on tokens per min (TPM): Limit 30000, Requested 212400.",
@@ -62,7 +62,7 @@ func TestErrorsByTheirWords(t *testing.T) {
 			"googleapi: Error 400: API key not valid. Please pass a valid API key.",
 			"rpc error: code = Unauthenticated desc = no", "permission denied",
 		},
-		providers.Validation: {
+		providers.InvalidRequest: {
 			status + "400: Unsupported value: 'temperature' does not support 0.429 with this model.",
 			status + "404: The model `gpt-9` does not exist or you do not have access to it.",
 			status + "422", "404 Not Found", "(HTTP Error 400) bad",
@@ -81,7 +81,7 @@ func TestErrorsByTheirWords(t *testing.T) {
 			"anthropic: failed to create message: no response", "empty response", "no content in generation response",
 			"genai: blocked: candidate: FinishReasonSafety",
 		},
-		providers.API: {
+		providers.ServerError: {
 			status + "500: The server had an error", status + "529: Overloaded", status + "409", "502 Bad Gateway",
 			"received error event: map[error:map[message:Overloaded type:overloaded_error] type:error]",
 			"invalid character '<' looking for beginning of value", "boom: 429 400 401",
@@ -103,11 +103,11 @@ func TestErrorsByTheirTypes(t *testing.T) {
 	refused := &net.OpError{Op: "dial", Err: errors.New("refused")}
 	for name, test := range map[string]struct {
 		err  error
-		kind providers.Kind
+		kind providers.ErrorKind
 	}{
-		"Google's status":           {fmt.Errorf("generate: %w", coded(503)), providers.API},
+		"Google's status":           {fmt.Errorf("generate: %w", coded(503)), providers.ServerError},
 		"Google's rate limit":       {coded(429), providers.RateLimit},
-		"Google's without a status": {coded(-1), providers.API},
+		"Google's without a status": {coded(-1), providers.ServerError},
 		"the client's own deadline": {fmt.Errorf("send: %w", context.DeadlineExceeded), providers.Timeout},
 		"a network timeout":         {&url.Error{Op: "Post", Err: context.DeadlineExceeded}, providers.Timeout},
 		"a network failure":         {&url.Error{Op: "Post", Err: refused}, providers.Network},

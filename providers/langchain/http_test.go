@@ -55,7 +55,7 @@ var services = map[string]service{
 			"usage":{"prompt_tokens":100,"completion_tokens":50,"total_tokens":150,"prompt_tokens_details":{"cached_tokens":90},"completion_tokens_details":{"reasoning_tokens":40}}}`,
 		refusal: `{"error":{"message":%q,"type":"an_error"}}`,
 		response: providers.Response{
-			Text: "Because of it.", Finish: providers.Length,
+			Text: "Because of it.", FinishReason: providers.Length,
 			Usage: transcript.Usage{Input: 100, Cached: 90, Output: 50, Reasoning: 40},
 		},
 	},
@@ -77,7 +77,7 @@ var services = map[string]service{
 			"usage":{"input_tokens":7,"cache_read_input_tokens":90,"cache_creation_input_tokens":3,"output_tokens":50}}`,
 		refusal: `{"type":"error","error":{"type":"an_error","message":%q}}`,
 		response: providers.Response{
-			Text: "Because of it.", Finish: providers.Stop,
+			Text: "Because of it.", FinishReason: providers.Stop,
 			Usage: transcript.Usage{Input: 100, Cached: 90, Output: 50},
 		},
 	},
@@ -105,7 +105,7 @@ var services = map[string]service{
 // serve is a provider of the service, as h plays it.
 func (s service) serve(t *testing.T, h http.HandlerFunc) *langchain.Provider {
 	t.Helper()
-	network := fakellm.NewMemory()
+	network := fakellm.NewMemoryNetwork()
 	server := &httptest.Server{Listener: network, Config: &http.Server{Handler: h}} //nolint:gosec // no slow attacker here
 	server.Start()
 	t.Cleanup(server.Close)
@@ -184,12 +184,12 @@ func TestServiceRefuses(t *testing.T) {
 	for name, test := range map[string]struct {
 		status  int
 		message string
-		kind    providers.Kind
+		kind    providers.ErrorKind
 	}{
 		"a key":              {401, "Incorrect API key provided: " + key, providers.Authentication},
 		"a rate":             {429, "Rate limit reached. Please try again in 7s.", providers.RateLimit},
-		"an unknown model":   {404, "model 'm' not found", providers.Validation},
-		"to work":            {500, "boom", providers.API},
+		"an unknown model":   {404, "model 'm' not found", providers.InvalidRequest},
+		"to work":            {500, "boom", providers.ServerError},
 		"an overlong prompt": {400, "prompt is too long: 212400 tokens > 200000 maximum", providers.ContextOverflow},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -247,7 +247,7 @@ func TestServiceEndsAStreamBeforeItBegan(t *testing.T) {
 		p := s.serve(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) })
 		var heard []string
 		_, err := p.Generate(forever(t), listen(&heard))
-		require.Contains(t, []providers.Kind{providers.Network, providers.InvalidResponse}, providers.AsError(err).Kind)
+		require.Contains(t, []providers.ErrorKind{providers.Network, providers.InvalidResponse}, providers.AsError(err).Kind)
 		require.Empty(t, heard)
 	})
 }
@@ -279,7 +279,7 @@ func TestServiceIsCancelledMidStream(t *testing.T) {
 		}
 		_, err := p.Generate(ctx, r)
 		require.ErrorIs(t, err, errBored)
-		require.Equal(t, "Because", requireKind(t, providers.API, err).Partial.Text)
+		require.Equal(t, "Because", requireKind(t, providers.ServerError, err).Partial.Text)
 		require.Equal(t, "Because", said)
 	})
 }

@@ -68,22 +68,22 @@ func New(m llms.Model, options ...llms.CallOption) *Provider {
 
 // Generate asks the model for one reply.
 func (p *Provider) Generate(ctx context.Context, r providers.Request) (providers.Response, error) {
-	asked, err := canonical(r.Messages)
+	asked, err := newPrompt(r.Messages)
 	if err != nil {
-		return providers.Response{}, &providers.Error{Kind: providers.Validation, Err: err}
+		return providers.Response{}, &providers.Error{Kind: providers.InvalidRequest, Err: err}
 	}
 	if ctx.Err() != nil {
-		return providers.Response{}, providers.Ended(ctx, providers.Response{})
+		return providers.Response{}, providers.ContextError(ctx, providers.Response{})
 	}
 	run, cancel := context.WithCancel(ctx)
 	defer cancel() // also when onChunk panics: nothing of the call stays behind
-	c := &call{onChunk: r.OnChunk, wish: wishOf(p.options, asked, r), limit: r.MaxTokens, chunks: make(chan string), done: make(chan result, 1)}
-	go c.run(c.wish.in(run), p.model, asked.contents(), p.callOptions(run, c, r))
-	return c.outcome(ctx)
+	c := &call{onChunk: r.OnChunk, options: newCallOptions(p.options, asked, r), maxTokens: r.MaxTokens, chunks: make(chan string), done: make(chan result, 1)}
+	go c.run(c.options.withContext(run), p.model, asked.contents(), p.langchainOptions(run, c, r))
+	return c.wait(ctx)
 }
 
-// callOptions are the provider's own and what r asks for.
-func (p *Provider) callOptions(run context.Context, c *call, r providers.Request) []llms.CallOption {
+// langchainOptions are the provider's own and what r asks for.
+func (p *Provider) langchainOptions(run context.Context, c *call, r providers.Request) []llms.CallOption {
 	o := slices.Clone(p.options)
 	if r.Model != "" {
 		o = append(o, llms.WithModel(r.Model))

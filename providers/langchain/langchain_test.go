@@ -79,7 +79,7 @@ func listen(heard *[]string) providers.Request {
 func forever(t *testing.T) context.Context { return context.WithoutCancel(t.Context()) }
 
 // requireKind requires err to be a typed failure and returns it.
-func requireKind(t *testing.T, kind providers.Kind, err error) *providers.Error {
+func requireKind(t *testing.T, kind providers.ErrorKind, err error) *providers.Error {
 	t.Helper()
 	var e *providers.Error
 	require.ErrorAs(t, err, &e)
@@ -228,7 +228,7 @@ func TestTheEndOfTheContextCountsWhateverTheModelSays(t *testing.T) {
 				res, err := langchain.New(model).Generate(ctx, r)
 				require.Zero(t, res)
 				require.ErrorIs(t, err, errBored)
-				require.Contains(t, requireKind(t, providers.API, err).Partial.Text, "Be")
+				require.Contains(t, requireKind(t, providers.ServerError, err).Partial.Text, "Be")
 				require.Equal(t, 1, heard, "nothing is handed over after the end")
 			})
 		})
@@ -248,6 +248,6 @@ func TestAPanicOfTheModelIsAnError(t *testing.T) {
 		return nil, errors.New(choices[0])
 	}})
 	_, err := p.Generate(t.Context(), ask())
-	_ = requireKind(t, providers.API, err)
+	_ = requireKind(t, providers.ServerError, err)
 	require.ErrorContains(t, err, "call model: model panicked: runtime error: index out of range")
 }

@@ -12,14 +12,14 @@ import (
 
 const (
 	blankLine = "\n\n"
-	// opening stands where a prompt would begin with the assistant, which not all services take.
-	opening = "(The debate begins.)"
+	// openingText stands where a prompt would begin with the assistant, which not all services take.
+	openingText = "(The debate begins.)"
 )
 
 var errNoMessages = errors.New("build prompt: no user or assistant message has text")
 
-// speech is what one role says in a row.
-type speech struct {
+// messageGroup is what one role says in a row.
+type messageGroup struct {
 	role  providers.Role
 	texts []string
 }
@@ -27,18 +27,18 @@ type speech struct {
 // prompt is what a model is asked, in the one form that all models take alike: the dialog begins with the user, and
 // roles take turns in it.
 type prompt struct {
-	system speech
-	dialog []speech
+	system messageGroup
+	dialog []messageGroup
 }
 
 // content is the speech as one message of one text.
-func (s speech) content() llms.MessageContent {
+func (s messageGroup) content() llms.MessageContent {
 	return llms.TextParts(roles[s.role], strings.Join(s.texts, blankLine))
 }
 
-// canonical makes a prompt of messages. Those without text are left out.
-func canonical(messages []providers.Message) (prompt, error) {
-	p := prompt{system: speech{role: providers.System}}
+// newPrompt makes a prompt of messages. Those without text are left out.
+func newPrompt(messages []providers.Message) (prompt, error) {
+	p := prompt{system: messageGroup{role: providers.System}}
 	for i, m := range messages {
 		switch {
 		case roles[m.Role] == "":
@@ -47,7 +47,7 @@ func canonical(messages []providers.Message) (prompt, error) {
 		case m.Role == providers.System:
 			p.system.texts = append(p.system.texts, m.Text)
 		default:
-			p.dialog = extend(p.dialog, m.Role, m.Text)
+			p.dialog = appendText(p.dialog, m.Role, m.Text)
 		}
 	}
 	if len(p.dialog) == 0 {
@@ -63,13 +63,13 @@ var roles = map[providers.Role]llms.ChatMessageType{
 	providers.Assistant: llms.ChatMessageTypeAI,
 }
 
-// extend adds a text to a dialog, in which the user is the first to speak.
-func extend(dialog []speech, role providers.Role, text string) []speech {
+// appendText adds a text to a dialog, in which the user is the first to speak.
+func appendText(dialog []messageGroup, role providers.Role, text string) []messageGroup {
 	if len(dialog) == 0 && role == providers.Assistant {
-		dialog = append(dialog, speech{role: providers.User, texts: []string{opening}})
+		dialog = append(dialog, messageGroup{role: providers.User, texts: []string{openingText}})
 	}
 	if n := len(dialog); n == 0 || dialog[n-1].role != role {
-		dialog = append(dialog, speech{role: role})
+		dialog = append(dialog, messageGroup{role: role})
 	}
 	last := &dialog[len(dialog)-1]
 	last.texts = append(last.texts, text)

@@ -70,16 +70,16 @@ func TestWhatIsSetIsSent(t *testing.T) {
 
 func TestASchemaIsSentInTheFormOfTheService(t *testing.T) {
 	r := ask()
-	r.Reply, r.Schema = "assessment/1", json.RawMessage(strictSchema)
+	r.SchemaName, r.Schema = "assessment/1", json.RawMessage(strictSchema)
 	for name, test := range map[string]struct {
 		transport *langchain.Transport
 		protocol  fakellm.Protocol
 		field     string
 		want      string // in the order in which the model is to write
 	}{
-		"OpenAI":               {&langchain.Transport{Unbounded: true}, fakellm.OpenAI, "response_format", `{"type": "json_schema", "json_schema": {"name": "assessment_1", "strict": true, "schema": ` + unboundedSchema + `}}`},
+		"OpenAI":               {&langchain.Transport{NoSchemaBounds: true}, fakellm.OpenAI, "response_format", `{"type": "json_schema", "json_schema": {"name": "assessment_1", "strict": true, "schema": ` + unboundedSchema + `}}`},
 		"compatible":           {&langchain.Transport{}, fakellm.OpenAI, "response_format", `{"type": "json_schema", "json_schema": {"name": "assessment_1", "strict": true, "schema": ` + boundedSchema + `}}`},
-		"Anthropic":            {&langchain.Transport{Unbounded: true}, fakellm.Anthropic, "output_config", `{"format": {"type": "json_schema", "schema": ` + unboundedSchema + `}}`},
+		"Anthropic":            {&langchain.Transport{NoSchemaBounds: true}, fakellm.Anthropic, "output_config", `{"format": {"type": "json_schema", "schema": ` + unboundedSchema + `}}`},
 		"Ollama":               {&langchain.Transport{}, fakellm.Ollama, "format", boundedSchema},
 		"Ollama, switched off": {&langchain.Transport{NoSchema: true}, fakellm.Ollama, "format", `""`},
 	} {
@@ -259,7 +259,7 @@ func TestARefusalThatNothingHelpsIsGivenAsItWasFirst(t *testing.T) {
 			r := ask()
 			r.Temperature = &warm
 			_, err := p.Generate(t.Context(), r)
-			require.EqualError(t, requireKind(t, providers.Validation, err), "validation: call model: status 400: temperature is not supported")
+			require.EqualError(t, requireKind(t, providers.InvalidRequest, err), "invalid_request: call model: status 400: temperature is not supported")
 			require.Len(t, s.Requests(), 2)
 			require.Contains(t, s.Requests()[0].Body, "temperature")
 			_, err = p.Generate(t.Context(), r)
@@ -279,7 +279,7 @@ func TestAValueOutOfBoundsIsTheCallersToMend(t *testing.T) {
 			r := ask()
 			r.Temperature, r.MaxTokens = &hot, 900_000
 			_, err := wired(t, &langchain.Transport{}, s, fakellm.OpenAI).Generate(t.Context(), r)
-			require.ErrorContains(t, requireKind(t, providers.Validation, err), message)
+			require.ErrorContains(t, requireKind(t, providers.InvalidRequest, err), message)
 			require.Len(t, s.Requests(), 1)
 		}
 	})
@@ -287,17 +287,17 @@ func TestAValueOutOfBoundsIsTheCallersToMend(t *testing.T) {
 
 func TestAskClassifiesWhatItIsTold(t *testing.T) {
 	s := fakellm.Start(t, fakellm.OpenAI)
-	s.Pages["/good"] = fakellm.Reply{Body: "yes"}
-	s.Pages["/bad"] = fakellm.Reply{Status: 401, Body: "not with " + key}
+	s.Routes["/good"] = fakellm.Reply{Body: "yes"}
+	s.Routes["/bad"] = fakellm.Reply{Status: 401, Body: "not with " + key}
 	transport := &langchain.Transport{Base: s.Client(t).Transport, Header: func(h http.Header) { h.Set("X-Api-Key", key) }}
-	raw, err := transport.Ask(t.Context(), "look", http.MethodGet, s.URL+"/good", nil)
+	raw, err := transport.Query(t.Context(), "look", http.MethodGet, s.URL+"/good", nil)
 	require.NoError(t, err)
 	require.Equal(t, "yes", string(raw))
-	_, err = transport.Ask(t.Context(), "look", http.MethodGet, s.URL+"/bad", nil)
+	_, err = transport.Query(t.Context(), "look", http.MethodGet, s.URL+"/bad", nil)
 	require.EqualError(t, err, "authentication: look: call model: status 401: not with [key]")
-	_, err = transport.Ask(t.Context(), "look", "bad method", s.URL, nil)
-	_ = requireKind(t, providers.Validation, err)
-	_, err = (&langchain.Transport{Base: &keeper{}}).Ask(t.Context(), "look", http.MethodPost, s.URL, []byte(`{}`))
+	_, err = transport.Query(t.Context(), "look", "bad method", s.URL, nil)
+	_ = requireKind(t, providers.InvalidRequest, err)
+	_, err = (&langchain.Transport{Base: &keeper{}}).Query(t.Context(), "look", http.MethodPost, s.URL, []byte(`{}`))
 	_ = requireKind(t, providers.Network, err)
 	require.ErrorIs(t, err, errBored)
 }

@@ -14,14 +14,14 @@ import (
 
 // What can be wrong with a reply.
 var (
-	errNoChoices = flawed(providers.InvalidResponse, "it has no choices")
-	errCut       = flawed(providers.Network, "the stream was cut")
-	errEmpty     = flawed(providers.InvalidResponse, "it is empty")
-	errUsedUp    = flawed(providers.InvalidResponse, "it is empty: the token cap was used up, perhaps by reasoning")
-	errWithheld  = flawed(providers.InvalidResponse, "it is empty: the service withheld it")
+	errNoChoices = replyError(providers.InvalidResponse, "it has no choices")
+	errCutStream = replyError(providers.Network, "the stream was cut")
+	errEmpty     = replyError(providers.InvalidResponse, "it is empty")
+	errTokenCap  = replyError(providers.InvalidResponse, "it is empty: the token cap was used up, perhaps by reasoning")
+	errFiltered  = replyError(providers.InvalidResponse, "it is empty: the service withheld it")
 )
 
-func flawed(kind providers.Kind, cause string) *providers.Error {
+func replyError(kind providers.ErrorKind, cause string) *providers.Error {
 	return &providers.Error{Kind: kind, Err: errors.New("read reply: " + cause)}
 }
 
@@ -30,13 +30,13 @@ const unspecified = "FinishReasonUnspecified"
 
 // read makes a response of what the model returned after it had streamed said under a cap of tokens, and of what the
 // transport saw. A response with an error is what can be told nevertheless.
-func read(content *llms.ContentResponse, said string, limit int, seen report) (providers.Response, error) {
+func read(content *llms.ContentResponse, said string, limit int, seen observation) (providers.Response, error) {
 	text, reason, info, ok := merge(content)
 	if !ok {
 		return providers.Response{}, errNoChoices
 	}
 	reason = cmp.Or(seen.finish, reason)
-	res := providers.Response{Text: text, Finish: finishes[strings.ToLower(strings.TrimPrefix(reason, "FinishReason"))]}
+	res := providers.Response{Text: text, FinishReason: finishReasons[strings.ToLower(strings.TrimPrefix(reason, "FinishReason"))]}
 	res.Model, _ = info["model"].(string)
 	res.Model = cmp.Or(seen.model, res.Model)
 	var counts bool
@@ -44,12 +44,12 @@ func read(content *llms.ContentResponse, said string, limit int, seen report) (p
 	if seen.usage != (transcript.Usage{}) {
 		res.Usage = seen.usage
 	}
-	if res.Finish == "" && limit > 0 && res.Usage.Output >= limit {
-		res.Finish = providers.Length // ollama gives no reason
+	if res.FinishReason == "" && limit > 0 && res.Usage.Output >= limit {
+		res.FinishReason = providers.Length // ollama gives no reason
 	}
 	// The last thing that a stream brings is a reason to stop and the usage, from a model that counts at all.
-	silent := !seen.ended && reason == "" && counts && res.Usage == transcript.Usage{}
-	return res, flaw(res, said, silent || reason == unspecified)
+	silent := !seen.complete && reason == "" && counts && res.Usage == transcript.Usage{}
+	return res, checkReply(res, said, silent || reason == unspecified)
 }
 
 // merge joins the choices, which are blocks of one reply: anthropic gives one for each, and the same usage in all.
@@ -69,24 +69,24 @@ func merge(content *llms.ContentResponse) (text, reason string, info map[string]
 	return text, reason, info, ok
 }
 
-// flaw says what is wrong with a reply, if anything. An endless one shows no sign that the model came to its end.
-func flaw(res providers.Response, said string, endless bool) error {
+// checkReply says what is wrong with a reply, if anything. An endless one shows no sign that the model came to its end.
+func checkReply(res providers.Response, said string, endless bool) error {
 	empty := strings.TrimSpace(res.Text) == ""
 	switch {
 	case endless && (empty || said != ""), len(res.Text) < len(strings.TrimSpace(said)):
-		return errCut
+		return errCutStream
 	case !empty:
 		return nil
-	case res.Finish == providers.Length:
-		return errUsedUp
-	case res.Finish == providers.ContentFilter:
-		return errWithheld
+	case res.FinishReason == providers.Length:
+		return errTokenCap
+	case res.FinishReason == providers.ContentFilter:
+		return errFiltered
 	}
 	return errEmpty
 }
 
-// finishes are the reasons to stop by the lower-case words of the services.
-var finishes = map[string]providers.Finish{
+// finishReasons are the reasons to stop by the lower-case words of the services.
+var finishReasons = map[string]providers.FinishReason{
 	"stop": providers.Stop, "end_turn": providers.Stop, "stop_sequence": providers.Stop, "complete": providers.Stop,
 	"eos": providers.Stop, "eos_token": providers.Stop, "finish": providers.Stop, "endoftext": providers.Stop,
 	"length": providers.Length, "max_tokens": providers.Length, "maxtokens": providers.Length,

@@ -73,7 +73,7 @@ func TestUsageIsReadUnderTheNamesOfEachModel(t *testing.T) {
 }
 
 func TestFinish(t *testing.T) {
-	for reason, want := range map[string]providers.Finish{
+	for reason, want := range map[string]providers.FinishReason{
 		"stop": providers.Stop, "end_turn": providers.Stop, "FinishReasonStop": providers.Stop, "COMPLETE": providers.Stop,
 		"length": providers.Length, "max_tokens": providers.Length, "FinishReasonMaxTokens": providers.Length,
 		"content_filter": providers.ContentFilter, "refusal": providers.ContentFilter, "FinishReasonSafety": providers.ContentFilter,
@@ -83,19 +83,19 @@ func TestFinish(t *testing.T) {
 			choice := &llms.ContentChoice{Content: "Because.", StopReason: reason}
 			res, err := langchain.New(says(nil, nil, choice)).Generate(t.Context(), ask())
 			require.NoError(t, err)
-			require.Equal(t, want, res.Finish)
+			require.Equal(t, want, res.FinishReason)
 		})
 	}
 }
 
 func TestAModelThatGivesNoReasonStoppedAtTheCapWhenItsOutputFillsIt(t *testing.T) {
-	for output, want := range map[int]providers.Finish{599: "", 600: providers.Length} {
+	for output, want := range map[int]providers.FinishReason{599: "", 600: providers.Length} {
 		r := ask()
 		r.MaxTokens = 600
 		choice := &llms.ContentChoice{Content: "Because.", GenerationInfo: info{"CompletionTokens": output}}
 		res, err := langchain.New(says(nil, nil, choice)).Generate(t.Context(), r)
 		require.NoError(t, err)
-		require.Equal(t, want, res.Finish)
+		require.Equal(t, want, res.FinishReason)
 	}
 }
 
@@ -107,7 +107,7 @@ func TestTheChoicesAreBlocksOfOneReply(t *testing.T) {
 	p := langchain.New(says([]string{"Be", "cause", " of it."}, nil, nil, block("", 50), block("Because", 51), nil, block(" of it.", 52)))
 	res, err := p.Generate(t.Context(), listen(&heard))
 	require.NoError(t, err)
-	require.Equal(t, providers.Response{Text: "Because of it.", Finish: providers.Stop, Usage: transcript.Usage{Input: 100, Output: 50}}, res)
+	require.Equal(t, providers.Response{Text: "Because of it.", FinishReason: providers.Stop, Usage: transcript.Usage{Input: 100, Output: 50}}, res)
 	require.Equal(t, []string{"Be", "cause", " of it."}, heard)
 }
 

@@ -55,16 +55,16 @@ func (n node) MarshalJSON() ([]byte, error) {
 	return json.Marshal(n.value)
 }
 
-// deepest is how deep a schema may nest.
-const deepest = 64
+// maxDepth is how deep a schema may nest.
+const maxDepth = 64
 
-var errDeep = errors.New("it nests too deep")
+var errTooDeep = errors.New("it nests too deep")
 
 // parse reads JSON.
 func parse(raw []byte) (node, error) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
-	return parseNode(d, deepest)
+	return parseNode(d, maxDepth)
 }
 
 func parseNode(d *json.Decoder, depth int) (node, error) {
@@ -73,7 +73,7 @@ func parseNode(d *json.Decoder, depth int) (node, error) {
 	case err != nil:
 		return node{}, err
 	case depth == 0:
-		return node{}, errDeep
+		return node{}, errTooDeep
 	}
 	n := node{value: token}
 	switch token {
@@ -106,27 +106,27 @@ func parseNode(d *json.Decoder, depth int) (node, error) {
 	return n, err
 }
 
-// Keywords by what services make of them. Those that no service needs are refused by some, bounds by those that
+// Keywords by what services make of them. Those that no service needs are refused by some, boundKeywords by those that
 // know no more than the shape.
 var (
-	needless = []string{"$schema", "$id", "$comment", "title", "default", "examples"}
-	bounds   = []string{
+	removedKeywords = []string{"$schema", "$id", "$comment", "title", "default", "examples"}
+	boundKeywords   = []string{
 		"minLength", "maxLength", "pattern", "format", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum",
 		"multipleOf", "minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties",
 	}
-	// plain are the keywords of the strict form.
-	plain = []string{"type", "description", "enum", "const", "properties", "required", "additionalProperties", "items", "anyOf", "$ref", "$defs"}
-	// named are the keywords whose fields are names, not keywords.
-	named = []string{"properties", "$defs", "definitions", "patternProperties"}
+	// strictKeywords are the keywords of the strict form.
+	strictKeywords = []string{"type", "description", "enum", "const", "properties", "required", "additionalProperties", "items", "anyOf", "$ref", "$defs"}
+	// namedKeywords are the keywords whose fields are names, not keywords.
+	namedKeywords = []string{"properties", "$defs", "definitions", "patternProperties"}
 )
 
-// derive makes the schema that is sent: without what is needless and, unless they are kept, without bounds. The order
+// serviceSchema makes the schema that is sent: without what is needless and, unless they are kept, without bounds. The order
 // of its fields stays.
-func derive(schema node, keep bool) node {
+func serviceSchema(schema node, keep bool) node {
 	if schema.items != nil {
 		out := node{items: make([]node, len(schema.items))}
 		for i, item := range schema.items {
-			out.items[i] = derive(item, keep)
+			out.items[i] = serviceSchema(item, keep)
 		}
 		return out
 	}
@@ -136,27 +136,27 @@ func derive(schema node, keep bool) node {
 	out := node{fields: []field{}}
 	for _, f := range schema.fields {
 		switch {
-		case slices.Contains(needless, f.name), !keep && slices.Contains(bounds, f.name):
+		case slices.Contains(removedKeywords, f.name), !keep && slices.Contains(boundKeywords, f.name):
 			continue
 		case f.name == "oneOf":
 			f.name = "anyOf"
 		}
 		switch {
 		case f.name == "enum", f.name == "const": // values, not schemas
-		case slices.Contains(named, f.name) && f.node.fields != nil:
-			f.node = deriveNamed(f.node, keep)
+		case slices.Contains(namedKeywords, f.name) && f.node.fields != nil:
+			f.node = serviceSchemas(f.node, keep)
 		default:
-			f.node = derive(f.node, keep)
+			f.node = serviceSchema(f.node, keep)
 		}
 		out.fields = append(out.fields, f)
 	}
 	return out
 }
 
-func deriveNamed(schemas node, keep bool) node {
+func serviceSchemas(schemas node, keep bool) node {
 	out := node{fields: make([]field, len(schemas.fields))}
 	for i, f := range schemas.fields {
-		out.fields[i] = field{f.name, derive(f.node, keep)}
+		out.fields[i] = field{f.name, serviceSchema(f.node, keep)}
 	}
 	return out
 }
@@ -169,7 +169,7 @@ func strict(schema node) bool {
 }
 
 func strictPart(schema node) bool {
-	if properties, ok := schema.get("properties"); ok && !closed(schema, properties) {
+	if properties, ok := schema.get("properties"); ok && !closedObject(schema, properties) {
 		return false
 	}
 	for _, f := range schema.fields {
@@ -184,7 +184,7 @@ func strictPart(schema node) bool {
 		case "anyOf":
 			parts = f.node.items
 		default:
-			if !slices.Contains(plain, f.name) && !slices.Contains(bounds, f.name) {
+			if !slices.Contains(strictKeywords, f.name) && !slices.Contains(boundKeywords, f.name) {
 				return false
 			}
 		}
@@ -199,8 +199,8 @@ func strictPart(schema node) bool {
 	return typ.value != "object" || shaped
 }
 
-// closed says whether an object requires all its properties and allows no others.
-func closed(schema, properties node) bool {
+// closedObject says whether an object requires all its properties and allows no others.
+func closedObject(schema, properties node) bool {
 	others, _ := schema.get("additionalProperties")
 	if others.value != false {
 		return false

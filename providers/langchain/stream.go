@@ -15,35 +15,35 @@ import (
 	"github.com/elenchus-go/debate/providers"
 )
 
-// longestReply is the longest reply that does not stream, in bytes.
-const longestReply = 32 << 20
+// maxReplySize is the longest reply that does not stream, in bytes.
+const maxReplySize = 32 << 20
 
-// watch lets the model read a reply while s sees it.
-func watch(resp *http.Response, a *api, s *sight, streams bool) (*http.Response, error) {
+// observeBody lets the model read a reply while s sees it.
+func observeBody(resp *http.Response, a *api, s *responseObserver, streams bool) (*http.Response, error) {
 	switch {
-	case a.longest == 0: // its streams have no lines: whoever reads them judges them
-		resp.Body = &glance{ReadCloser: resp.Body, sight: s}
+	case a.maxLine == 0: // its streams have no lines: whoever reads them judges them
+		resp.Body = &bodyScanner{ReadCloser: resp.Body, observer: s}
 		return resp, nil
 	case streams:
-		resp.Body = &stream{body: resp.Body, lines: bufio.NewReader(resp.Body), longest: a.longest, bare: a.bare, sight: s}
+		resp.Body = &stream{body: resp.Body, lines: bufio.NewReader(resp.Body), maxLine: a.maxLine, jsonLines: a.jsonLines, observer: s}
 		return resp, nil
 	}
-	raw, err := io.ReadAll(io.LimitReader(resp.Body, longestReply+1))
+	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxReplySize+1))
 	_ = resp.Body.Close()
 	switch {
 	case err != nil:
-		s.broke(err)
+		s.connectionFailed(err)
 		return nil, err
-	case len(raw) > longestReply:
-		err = &providers.Error{Kind: providers.InvalidResponse, Err: fmt.Errorf("read reply: it is longer than %d bytes", longestReply)}
+	case len(raw) > maxReplySize:
+		err = &providers.Error{Kind: providers.InvalidResponse, Err: fmt.Errorf("read reply: it is longer than %d bytes", maxReplySize)}
 	default:
-		err = s.see(raw)
+		err = s.observe(raw)
 	}
 	if failed, ok := errors.AsType[*providers.Error](err); ok {
 		s.fail(failed)
 	}
 	s.mu.Lock()
-	s.ended = true
+	s.complete = true
 	s.mu.Unlock()
 	resp.Body, resp.ContentLength = io.NopCloser(bytes.NewReader(raw)), int64(len(raw))
 	return resp, nil
@@ -52,11 +52,11 @@ func watch(resp *http.Response, a *api, s *sight, streams bool) (*http.Response,
 // stream hands a stream over line by line. It ends in an error where the reply did, so that the model cannot take what
 // came for all of it, and keeps from the model what follows an error: anthropic would leave a goroutine behind.
 type stream struct {
-	body    io.Closer
-	lines   *bufio.Reader
-	longest int
-	bare    bool
-	sight   *sight
+	body      io.Closer
+	lines     *bufio.Reader
+	maxLine   int
+	jsonLines bool
+	observer  *responseObserver
 
 	line []byte // what is left of the line that is handed over
 	rest []byte // lines that belong to no event: a whole answer that is an error
@@ -85,8 +85,8 @@ func (s *stream) next() {
 	for {
 		piece, err := s.lines.ReadSlice('\n')
 		line = append(line, piece...)
-		if len(line) > s.longest {
-			s.fail(&providers.Error{Kind: providers.InvalidResponse, Err: fmt.Errorf("read reply: a line of the stream is longer than %d bytes", s.longest)})
+		if len(line) > s.maxLine {
+			s.fail(&providers.Error{Kind: providers.InvalidResponse, Err: fmt.Errorf("read reply: a line of the stream is longer than %d bytes", s.maxLine)})
 			return
 		}
 		if errors.Is(err, bufio.ErrBufferFull) {
@@ -95,15 +95,15 @@ func (s *stream) next() {
 		s.err = err
 		break
 	}
-	if failed, ok := errors.AsType[*providers.Error](s.judge(bytes.TrimSpace(line))); ok {
+	if failed, ok := errors.AsType[*providers.Error](s.observeLine(bytes.TrimSpace(line))); ok {
 		s.fail(failed)
 		return
 	}
-	if s.line = line; s.bare && len(bytes.TrimSpace(line)) == 0 {
+	if s.line = line; s.jsonLines && len(bytes.TrimSpace(line)) == 0 {
 		s.line = nil // langchaingo takes it for broken JSON
 	}
 	if s.err != nil {
-		s.end()
+		s.observeEnd()
 	}
 }
 
@@ -111,59 +111,59 @@ func (s *stream) next() {
 func (s *stream) fragment(data []byte) bool { return s.err != nil && !json.Valid(data) }
 
 func (s *stream) fail(e *providers.Error) {
-	s.sight.fail(e)
+	s.observer.fail(e)
 	s.line, s.err = nil, e
 }
 
-// judge looks at a line. An error ends the stream.
-func (s *stream) judge(line []byte) error {
+// observeLine looks at a line. An error ends the stream.
+func (s *stream) observeLine(line []byte) error {
 	data, sse := bytes.CutPrefix(line, []byte("data:"))
 	data = bytes.TrimSpace(data)
 	switch {
 	case sse && string(data) == "[DONE]":
-		s.sight.mu.Lock()
-		s.sight.ended = true
-		s.sight.mu.Unlock()
-	case s.fragment(data) && (sse || s.rest == nil), s.bare && len(line) == 0:
-	case s.bare:
-		return s.sight.see(line)
+		s.observer.mu.Lock()
+		s.observer.complete = true
+		s.observer.mu.Unlock()
+	case s.fragment(data) && (sse || s.rest == nil), s.jsonLines && len(line) == 0:
+	case s.jsonLines:
+		return s.observer.observe(line)
 	case sse && bytes.HasPrefix(data, []byte("{")), bytes.HasPrefix(line, []byte("{")) && bytes.HasSuffix(line, []byte("}")):
-		return s.sight.see(data)
-	case !sse && len(s.rest)+len(line) < longestRefusal:
+		return s.observer.observe(data)
+	case !sse && len(s.rest)+len(line) < maxErrorBody:
 		s.rest = append(s.rest, line...)
 	}
 	return nil
 }
 
-// end judges the end of the stream.
-func (s *stream) end() {
+// observeEnd judges the observeEnd of the stream.
+func (s *stream) observeEnd() {
 	switch {
-	case s.sight.over():
+	case s.observer.finished():
 		s.err = io.EOF // whatever became of the connection afterwards
 	case !errors.Is(s.err, io.EOF):
-		s.sight.broke(s.err)
+		s.observer.connectionFailed(s.err)
 	case json.Valid(s.rest):
-		if failed, ok := errors.AsType[*providers.Error](s.sight.see(s.rest)); ok {
+		if failed, ok := errors.AsType[*providers.Error](s.observer.observe(s.rest)); ok {
 			s.fail(failed)
 			return
 		}
 		fallthrough
 	default:
-		s.sight.fail(errCut)
+		s.observer.fail(errCutStream)
 		s.err = io.ErrUnexpectedEOF
 	}
 }
 
-// A glance sees how a reply of Google ends. Its client leaves a stream at a piece that has no more than the end, and
+// A bodyScanner sees how a reply of Google ends. Its client leaves a stream at a piece that has no more than the end, and
 // drops the usage there.
-type glance struct {
+type bodyScanner struct {
 	io.ReadCloser
-	sight *sight
-	last  []byte // of what was read
+	observer *responseObserver
+	last     []byte // of what was read
 }
 
-// glanced is how much is looked at, in bytes.
-const glanced = 4 << 10
+// scanWindow is how much is looked at, in bytes.
+const scanWindow = 4 << 10
 
 var (
 	googleFinish = regexp.MustCompile(`"finishReason": *"?(\w+)`)
@@ -177,20 +177,20 @@ var (
 )
 
 // Read reads, and looks.
-func (g *glance) Read(p []byte) (int, error) {
+func (g *bodyScanner) Read(p []byte) (int, error) {
 	n, err := g.ReadCloser.Read(p)
 	g.last = append(g.last, p[:n]...)
-	g.sight.mu.Lock()
-	defer g.sight.mu.Unlock()
+	g.observer.mu.Lock()
+	defer g.observer.mu.Unlock()
 	if m := googleFinish.FindSubmatch(g.last); m != nil {
-		g.sight.finish = googleFinishes[string(m[1])]
+		g.observer.finish = googleFinishes[string(m[1])]
 	}
 	if m := googleModel.FindSubmatch(g.last); m != nil {
-		g.sight.model = string(m[1])
+		g.observer.model = string(m[1])
 	}
 	for _, m := range googleTokens.FindAllSubmatch(g.last, -1) { // the last counts
 		n, _ := strconv.Atoi(string(m[2]))
-		switch t := &g.sight.tokens; string(m[1]) {
+		switch t := &g.observer.tokens; string(m[1]) {
 		case "promptTokenCount":
 			t.Prompt = n
 		case "cachedContentTokenCount":
@@ -201,6 +201,6 @@ func (g *glance) Read(p []byte) (int, error) {
 			t.Total = n
 		}
 	}
-	g.last = slices.Clone(g.last[max(0, len(g.last)-glanced):])
+	g.last = slices.Clone(g.last[max(0, len(g.last)-scanWindow):])
 	return n, err
 }

@@ -37,14 +37,14 @@ type Transport struct {
 	// Rename gives fields of a call's body other names, and Extra adds fields; those that are there are replaced.
 	Rename map[string]string
 	Extra  map[string]any
-	// Unbounded sends schemas without bounds, such as maxLength, for services that refuse those.
-	Unbounded bool
+	// NoSchemaBounds sends schemas without bounds, such as maxLength, for services that refuse those.
+	NoSchemaBounds bool
 	// NoSchema sends no schemas.
 	NoSchema bool
 	// NoCache leaves prompts without the marks that Anthropic's cache needs; see package providers/anthropic.
 	NoCache bool
 
-	memory memory
+	capabilities capabilityCache
 }
 
 // Client is a copy of base whose requests go through t, and by t.Base over base's own transport. Nil stands for an
@@ -66,8 +66,8 @@ func (t *Transport) Client(base *http.Client) *http.Client {
 
 // RoundTrip sends a request.
 func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
-	w, a := wishIn(r.Context()), apiOf(r.URL.Path)
-	r = t.dress(r)
+	w, a := callOptionsFrom(r.Context()), apiOf(r.URL.Path)
+	r = t.setHeaders(r)
 	if w == nil || a == nil || r.Body == nil {
 		return t.base().RoundTrip(r)
 	}
@@ -80,69 +80,69 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read request: %w", err)
 	}
-	return t.call(r, a, w, body)
+	return t.sendCall(r, a, w, body)
 }
 
-// errRepeated ends the retries of clients that have their own. What failed first is what counts.
-var errRepeated = errors.New("send request: the call has failed, and is not repeated here")
+// errAlreadyFailed ends the retries of clients that have their own. What failed first is what counts.
+var errAlreadyFailed = errors.New("send request: the call has failed, and is not repeated here")
 
-// tries is how often a request is sent at most: a model may refuse several things, one by one.
-const tries = 8
+// maxTries is how often a request is sent at most: a model may refuse several things, one by one.
+const maxTries = 8
 
-// call sends a call until it is not refused for what it can do without.
-func (t *Transport) call(r *http.Request, a *api, w *wish, body object) (*http.Response, error) {
+// sendCall sends a sendCall until it is not refused for what it can do without.
+func (t *Transport) sendCall(r *http.Request, a *api, w *callOptions, body object) (*http.Response, error) {
 	var model string
 	_ = json.Unmarshal(body["model"], &model)
-	if w.sight.report().problem != nil {
-		return nil, errRepeated
+	if w.observer.observation().err != nil {
+		return nil, errAlreadyFailed
 	}
-	known := t.memory.of(model, t.start())
-	var first *refusal
+	known := t.capabilities.get(model, t.initialCapabilities())
+	var first *httpError
 	for n := 1; ; n++ {
 		sent, raw, err := t.body(body, a, w, known)
 		if err != nil {
-			w.sight.fail(providers.AsError(err))
+			w.observer.fail(providers.AsError(err))
 			return nil, err
 		}
-		w.sight.begin(secretsOf(r))
+		w.observer.setSecrets(requestSecrets(r))
 		resp, err := t.send(r, raw)
 		if err != nil {
-			w.sight.broke(err)
+			w.observer.connectionFailed(err)
 			return nil, err
 		}
 		if resp.StatusCode < http.StatusMultipleChoices {
 			if n > 1 {
-				t.memory.keep(model, known)
+				t.capabilities.put(model, known)
 			}
-			return watch(resp, a, &w.sight, string(sent["stream"]) == "true")
+			return observeBody(resp, a, &w.observer, string(sent["stream"]) == "true")
 		}
-		refused := readRefusal(resp)
-		if first == nil || !refused.mendable() {
+		refused := readHTTPError(resp)
+		if first == nil || !refused.retryableWithoutField() {
 			first = refused
 		}
-		next, ok := known.learn(sent, a.settings(sent), len(w.schema) > 0, refused.status, refused.text)
-		if !ok || n == tries {
-			w.sight.refused(first)
+		next, ok := known.withoutRefused(sent, a.settings(sent), len(w.schema) > 0, refused.status, refused.text)
+		if !ok || n == maxTries {
+			w.observer.httpFailed(first)
 			return first.response(resp), nil
 		}
 		known = next
 	}
 }
 
-// start is what is known of a model before its first call.
-func (t *Transport) start() lessons {
-	l := lessons{unmarked: t.NoCache}
+// initialCapabilities is what is known of a model before its first call.
+func (t *Transport) initialCapabilities() capabilities {
+	l := capabilities{noCacheBreakpoints: t.NoCache}
 	switch {
 	case t.NoSchema:
-		l.schemas = noSchemas
-	case t.Unbounded:
-		l.schemas = unbounded
+		l.schemaSupport = schemaNone
+	case t.NoSchemaBounds:
+		l.schemaSupport = schemaShape
 	}
 	return l
 }
 
 // body makes the body that is sent.
-func (t *Transport) body(base object, a *api, w *wish, known lessons) (sent object, raw []byte, err error) {
+func (t *Transport) body(base object, a *api, w *callOptions, known capabilities) (sent object, raw []byte, err error) {
 	sent = make(object, len(base)+len(t.Extra))
 	for name, value := range base {
 		if other, ok := t.Rename[name]; ok {
@@ -155,7 +155,7 @@ func (t *Transport) body(base object, a *api, w *wish, known lessons) (sent obje
 	}
 	for name, value := range t.Extra {
 		if err := sent.set(name, value); err != nil {
-			return nil, nil, &providers.Error{Kind: providers.Validation, Err: fmt.Errorf("write field %s: %w", name, err)}
+			return nil, nil, &providers.Error{Kind: providers.InvalidRequest, Err: fmt.Errorf("write field %s: %w", name, err)}
 		}
 	}
 	for from, to := range t.Rename { // what the patch has added
@@ -164,11 +164,11 @@ func (t *Transport) body(base object, a *api, w *wish, known lessons) (sent obje
 			sent[to] = value
 		}
 	}
-	if known.swapped {
-		for i, name := range caps {
+	if known.otherTokenField {
+		for i, name := range tokenFields {
 			if value, ok := sent[name]; ok {
 				delete(sent, name)
-				sent[caps[1-i]] = value
+				sent[tokenFields[1-i]] = value
 				break
 			}
 		}
@@ -177,8 +177,8 @@ func (t *Transport) body(base object, a *api, w *wish, known lessons) (sent obje
 	return sent, raw, err
 }
 
-// dress is a copy of r with the transport's headers.
-func (t *Transport) dress(r *http.Request) *http.Request {
+// setHeaders is a copy of r with the transport's headers.
+func (t *Transport) setHeaders(r *http.Request) *http.Request {
 	r = r.Clone(r.Context())
 	if t.Header != nil {
 		t.Header(r.Header)
@@ -201,49 +201,49 @@ func (t *Transport) base() http.RoundTripper {
 	return t.Base
 }
 
-// longestAsk is how long the answer to a question that no model is called for may take.
-const longestAsk = 20 * time.Second
+// queryTimeout is how long the answer to a question that no model is called for may take.
+const queryTimeout = 20 * time.Second
 
-// Ask sends a request that calls no model, such as one for the list of models, and returns the body of the answer. An
+// Query sends a request that calls no model, such as one for the list of models, and returns the body of the answer. An
 // error is a *providers.Error that begins with what the request is for, such as "check key".
-func (t *Transport) Ask(ctx context.Context, what, method, url string, body []byte) ([]byte, error) {
-	raw, failed := t.ask(ctx, method, url, body)
+func (t *Transport) Query(ctx context.Context, what, method, url string, body []byte) ([]byte, error) {
+	raw, failed := t.query(ctx, method, url, body)
 	if failed != nil {
 		return nil, &providers.Error{Kind: failed.Kind, RetryAfter: failed.RetryAfter, Err: fmt.Errorf("%s: %w", what, failed.Err)}
 	}
 	return raw, nil
 }
 
-func (t *Transport) ask(ctx context.Context, method, url string, body []byte) ([]byte, *providers.Error) {
-	asked, cancel := context.WithTimeout(ctx, longestAsk)
+func (t *Transport) query(ctx context.Context, method, url string, body []byte) ([]byte, *providers.Error) {
+	asked, cancel := context.WithTimeout(ctx, queryTimeout)
 	defer cancel()
 	r, err := http.NewRequestWithContext(asked, method, url, bytes.NewReader(body))
 	if err != nil {
-		return nil, &providers.Error{Kind: providers.Validation, Err: fmt.Errorf("make request: %w", err)}
+		return nil, &providers.Error{Kind: providers.InvalidRequest, Err: fmt.Errorf("make request: %w", err)}
 	}
 	if len(body) > 0 {
 		r.Header.Set("Content-Type", "application/json")
 	}
-	var s sight
-	s.begin(secretsOf(t.dress(r)))
+	var s responseObserver
+	s.setSecrets(requestSecrets(t.setHeaders(r)))
 	resp, err := t.RoundTrip(r)
 	var raw []byte
 	switch {
 	case err != nil:
 	case resp.StatusCode >= http.StatusMultipleChoices:
-		s.refused(readRefusal(resp))
+		s.httpFailed(readHTTPError(resp))
 	default:
-		raw, err = io.ReadAll(io.LimitReader(resp.Body, longestReply))
+		raw, err = io.ReadAll(io.LimitReader(resp.Body, maxReplySize))
 		_ = resp.Body.Close()
 	}
 	if err != nil {
-		s.broke(err)
+		s.connectionFailed(err)
 	}
 	switch {
 	case ctx.Err() != nil:
-		return nil, providers.Ended(ctx, providers.Response{})
-	case s.problem != nil:
-		return nil, failure(s.problem, providers.Response{}, s.secrets)
+		return nil, providers.ContextError(ctx, providers.Response{})
+	case s.err != nil:
+		return nil, asError(s.err, providers.Response{}, s.secrets)
 	}
 	return raw, nil
 }

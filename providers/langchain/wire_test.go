@@ -58,19 +58,19 @@ var counted = transcript.Usage{Input: 100, Cached: 90, Output: 50, Reasoning: 40
 
 func TestTheTransportTellsModelFinishAndUsage(t *testing.T) {
 	for _, p := range protocols {
-		for finish, want := range map[string]providers.Finish{
+		for finish, want := range map[string]providers.FinishReason{
 			"stop": providers.Stop, "end_turn": providers.Stop, "stop_sequence": providers.Stop, "length": providers.Length, "max_tokens": providers.Length,
 			"model_context_window_exceeded": providers.Length, "content_filter": providers.ContentFilter, "refusal": providers.ContentFilter, "tool_calls": "",
 		} {
 			t.Run(string(p)+"/"+finish, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					s := fakellm.Start(t, p, fakellm.Reply{Chunks: []string{"Be", "cause."}, Finish: finish, Usage: counted})
+					s := fakellm.Start(t, p, fakellm.Reply{Chunks: []string{"Be", "cause."}, FinishReason: finish, Usage: counted})
 					both(t, wired(t, &langchain.Transport{}, s, p), func(res providers.Response, err error, _ string) {
 						require.NoError(t, err)
 						usage := map[fakellm.Protocol]transcript.Usage{
 							fakellm.OpenAI: counted, fakellm.Anthropic: {Input: 100, Cached: 90, Output: 50}, fakellm.Ollama: {Input: 100, Output: 50},
 						}[p]
-						require.Equal(t, providers.Response{Text: "Because.", Finish: want, Model: "m-1", Usage: usage}, res)
+						require.Equal(t, providers.Response{Text: "Because.", FinishReason: want, Model: "m-1", Usage: usage}, res)
 					})
 				})
 			})
@@ -90,7 +90,7 @@ func TestTokensAreCountedOnceWhateverTheirNames(t *testing.T) {
 		t.Run(usage, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				piece := `{"choices": [{"delta": {}, "finish_reason": "stop"}], "usage": ` + strings.Join(strings.Fields(usage), " ") + `}`
-				s := fakellm.Start(t, fakellm.OpenAI, fakellm.Reply{Chunks: []string{"So."}, Lines: []string{"data: " + piece, "data: [DONE]"}})
+				s := fakellm.Start(t, fakellm.OpenAI, fakellm.Reply{Chunks: []string{"So."}, RawLines: []string{"data: " + piece, "data: [DONE]"}})
 				var heard []string
 				res, err := wired(t, &langchain.Transport{}, s, fakellm.OpenAI).Generate(forever(t), listen(&heard))
 				require.NoError(t, err)
@@ -109,7 +109,7 @@ func TestTheTransportTellsUsageOfGoogle(t *testing.T) {
 	}{
 		"in one":   {":generateContent", fakellm.Reply{Chunks: chunks, Usage: counted}},
 		"streamed": {":streamGenerateContent", fakellm.Reply{Chunks: chunks, Usage: counted}},
-		"streamed, with counts on the way": {":streamGenerateContent", fakellm.Reply{Chunks: chunks, Lines: []string{
+		"streamed, with counts on the way": {":streamGenerateContent", fakellm.Reply{Chunks: chunks, RawLines: []string{
 			`,{"usageMetadata": {"promptTokenCount": 100, "cachedContentTokenCount": 90, "candidatesTokenCount": 1, "totalTokenCount": 101}}`,
 			`,{"candidates": [{"finishReason": "STOP"}],`,
 			`"usageMetadata": {"promptTokenCount": 100, "cachedContentTokenCount": 90, "candidatesTokenCount": 10, "totalTokenCount": 150}}]`,
@@ -135,7 +135,7 @@ func TestTheTransportTellsUsageOfGoogle(t *testing.T) {
 				}})
 				res, err := p.Generate(forever(t), ask())
 				require.NoError(t, err)
-				require.Equal(t, providers.Response{Text: "Because.", Finish: providers.Stop, Model: "m-1", Usage: counted}, res)
+				require.Equal(t, providers.Response{Text: "Because.", FinishReason: providers.Stop, Model: "m-1", Usage: counted}, res)
 			})
 		})
 	}
@@ -154,23 +154,23 @@ func TestAStatusIsAKind(t *testing.T) {
 	for form, body := range forms {
 		for status, test := range map[int]struct {
 			message string
-			kind    providers.Kind
+			kind    providers.ErrorKind
 		}{
-			301: {"Moved", providers.Validation},
-			400: {"the messages are bad", providers.Validation},
+			301: {"Moved", providers.InvalidRequest},
+			400: {"the messages are bad", providers.InvalidRequest},
 			401: {"Incorrect key: " + key, providers.Authentication},
 			402: {"pay", providers.Authentication},
 			403: {"Not for you", providers.Authentication},
-			404: {"model m not found", providers.Validation},
+			404: {"model m not found", providers.InvalidRequest},
 			408: {"slow", providers.Timeout},
 			413: {"large", providers.ContextOverflow},
-			422: {"the messages are worse", providers.Validation},
+			422: {"the messages are worse", providers.InvalidRequest},
 			429: {"slow down", providers.RateLimit},
-			500: {"boom", providers.API},
-			502: {"bad gateway", providers.API},
-			503: {"overloaded", providers.API},
+			500: {"boom", providers.ServerError},
+			502: {"bad gateway", providers.ServerError},
+			503: {"overloaded", providers.ServerError},
 			504: {"slow", providers.Timeout},
-			529: {"overloaded", providers.API},
+			529: {"overloaded", providers.ServerError},
 		} {
 			t.Run(fmt.Sprint(status, " with ", form), func(t *testing.T) {
 				reply := fakellm.Reply{Status: status, Body: body(test.message), Header: map[string]string{"Retry-After": "7"}}
@@ -192,7 +192,7 @@ func TestAStatusIsAKind(t *testing.T) {
 func TestARefusalIsMoreThanItsStatus(t *testing.T) {
 	for body, test := range map[string]struct {
 		status int
-		kind   providers.Kind
+		kind   providers.ErrorKind
 	}{
 		`{"error": {"message": "This model's maximum context length is 128000 tokens.", "code": "context_length_exceeded"}}`: {400, providers.ContextOverflow},
 		`{"error": {"message": "prompt is too long: 212400 tokens > 200000 maximum"}}`:                                       {400, providers.ContextOverflow},
@@ -201,8 +201,8 @@ func TestARefusalIsMoreThanItsStatus(t *testing.T) {
 		`{"error": {"message": "Your credit balance is too low to access the API"}}`:                                         {400, providers.Authentication},
 		`{"error": {"message": "Request too large on tokens per min (TPM): Limit 6000"}}`:                                    {413, providers.RateLimit},
 		`{"error": {"message": "API key not valid"}}`:                                                                        {400, providers.Authentication},
-		`{}`: {500, providers.API},
-		``:   {503, providers.API},
+		`{}`: {500, providers.ServerError},
+		``:   {503, providers.ServerError},
 	} {
 		t.Run(body, func(t *testing.T) {
 			eachWired(t, []fakellm.Reply{{Status: test.status, Body: body + " "}}, func(t *testing.T, p *langchain.Provider, _ *fakellm.Server) {
@@ -245,16 +245,16 @@ func TestHowLongToWait(t *testing.T) {
 func TestAStreamThatDoesNotEndIsNoReply(t *testing.T) {
 	for name, test := range map[string]struct {
 		reply fakellm.Reply
-		kind  providers.Kind
+		kind  providers.ErrorKind
 		words string
 	}{
-		"it just ends":              {fakellm.Reply{Cut: true}, providers.Network, "the stream was cut"},
+		"it just ends":              {fakellm.Reply{EndEarly: true}, providers.Network, "the stream was cut"},
 		"it is reset":               {fakellm.Reply{Reset: true}, providers.Network, "unexpected EOF"},
-		"it breaks off":             {fakellm.Reply{Lines: []string{`data: {"choices": [{"del`}}, providers.Network, "the stream was cut"},
-		"the service is overloaded": {fakellm.Reply{Error: "Overloaded"}, providers.API, "Overloaded"},
+		"it breaks off":             {fakellm.Reply{RawLines: []string{`data: {"choices": [{"del`}}, providers.Network, "the stream was cut"},
+		"the service is overloaded": {fakellm.Reply{Error: "Overloaded"}, providers.ServerError, "Overloaded"},
 		"the service is at a limit": {fakellm.Reply{Error: "rate_limit_error: try again in 7s"}, providers.RateLimit, "rate_limit_error"},
 		"the prompt is too long":    {fakellm.Reply{Error: "prompt is too long"}, providers.ContextOverflow, "too long"},
-		"a line is too long":        {fakellm.Reply{Lines: []string{"data: " + strings.Repeat("x", 600_000)}}, providers.InvalidResponse, "a line of the stream is longer than"},
+		"a line is too long":        {fakellm.Reply{RawLines: []string{"data: " + strings.Repeat("x", 600_000)}}, providers.InvalidResponse, "a line of the stream is longer than"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			test.reply.Chunks = []string{"Be", "cause"}
@@ -276,7 +276,7 @@ func TestAStreamThatDoesNotEndIsNoReply(t *testing.T) {
 
 func TestWhatACutStreamCostIsKnownAsFarAsTheServiceTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := fakellm.Start(t, fakellm.Anthropic, fakellm.Reply{Chunks: []string{"Be"}, Usage: counted, Cut: true})
+		s := fakellm.Start(t, fakellm.Anthropic, fakellm.Reply{Chunks: []string{"Be"}, Usage: counted, EndEarly: true})
 		var heard []string
 		_, err := wired(t, &langchain.Transport{}, s, fakellm.Anthropic).Generate(forever(t), listen(&heard))
 		require.Equal(t, transcript.Usage{Input: 100, Cached: 90, Output: 1}, requireKind(t, providers.Network, err).Partial.Usage)
@@ -284,18 +284,18 @@ func TestWhatACutStreamCostIsKnownAsFarAsTheServiceTold(t *testing.T) {
 }
 
 func TestAnErrorIsOneWhateverTheStatus(t *testing.T) {
-	for body, kind := range map[string]providers.Kind{
-		`{"error": {"message": "Provider returned error", "code": 502}}`:       providers.API,
+	for body, kind := range map[string]providers.ErrorKind{
+		`{"error": {"message": "Provider returned error", "code": 502}}`:       providers.ServerError,
 		`{"error": {"message": "Rate limit exceeded", "code": 429}}`:           providers.RateLimit,
 		`{"error": {"message": "no", "code": "401"}}`:                          providers.Authentication,
 		`{"error": {"message": "no", "type": "authentication_error"}}`:         providers.Authentication,
-		`{"error": "model requires more system memory"}`:                       providers.API,
+		`{"error": "model requires more system memory"}`:                       providers.ServerError,
 		`<html><body>Just a moment...</body></html>`:                           "",
 		`{"id": "x", "object": "chat.completion", "choices": [], "usage": {}}`: "",
 		``: "",
 	} {
 		t.Run(body, func(t *testing.T) {
-			eachWired(t, []fakellm.Reply{{Lines: []string{body}}}, func(t *testing.T, p *langchain.Provider, _ *fakellm.Server) {
+			eachWired(t, []fakellm.Reply{{RawLines: []string{body}}}, func(t *testing.T, p *langchain.Provider, _ *fakellm.Server) {
 				both(t, p, func(res providers.Response, err error, _ string) {
 					require.Zero(t, res)
 					e := providers.AsError(err)
@@ -303,7 +303,7 @@ func TestAnErrorIsOneWhateverTheStatus(t *testing.T) {
 						require.Equal(t, kind, e.Kind, err.Error())
 						return
 					}
-					require.Contains(t, []providers.Kind{providers.InvalidResponse, providers.Network}, e.Kind, err.Error())
+					require.Contains(t, []providers.ErrorKind{providers.InvalidResponse, providers.Network}, e.Kind, err.Error())
 				})
 			})
 		})
@@ -328,7 +328,7 @@ func TestAProperEndIsSeenWithoutUsageAndWithoutAReason(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := fakellm.Start(t, fakellm.OpenAI, fakellm.Reply{Chunks: []string{"Be", "cause."}, Lines: lines})
+				s := fakellm.Start(t, fakellm.OpenAI, fakellm.Reply{Chunks: []string{"Be", "cause."}, RawLines: lines})
 				var heard []string
 				res, err := wired(t, &langchain.Transport{}, s, fakellm.OpenAI).Generate(forever(t), listen(&heard))
 				require.NoError(t, err)
@@ -340,17 +340,17 @@ func TestAProperEndIsSeenWithoutUsageAndWithoutAReason(t *testing.T) {
 
 func TestARefusalOfTheModelIsWithheldContent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := fakellm.Start(t, fakellm.OpenAI, fakellm.Reply{Lines: []string{
+		s := fakellm.Start(t, fakellm.OpenAI, fakellm.Reply{RawLines: []string{
 			`data: {"choices": [{"delta": {"refusal": "I cannot."}}]}`, `data: {"choices": [{"delta": {}, "finish_reason": "stop"}]}`, `data: [DONE]`,
 		}})
 		var heard []string
 		_, err := wired(t, &langchain.Transport{}, s, fakellm.OpenAI).Generate(forever(t), listen(&heard))
-		require.Equal(t, providers.ContentFilter, requireKind(t, providers.InvalidResponse, err).Partial.Finish)
+		require.Equal(t, providers.ContentFilter, requireKind(t, providers.InvalidResponse, err).Partial.FinishReason)
 	})
 }
 
 func TestDataThatIsBrokenIsNoReply(t *testing.T) {
-	eachWired(t, []fakellm.Reply{{Chunks: []string{"Be"}, Lines: []string{`data: {"choices": [}`, `data: [DONE]`, `{"done": true}`}}},
+	eachWired(t, []fakellm.Reply{{Chunks: []string{"Be"}, RawLines: []string{`data: {"choices": [}`, `data: [DONE]`, `{"done": true}`}}},
 		func(t *testing.T, p *langchain.Provider, _ *fakellm.Server) {
 			var heard []string
 			_, err := p.Generate(forever(t), listen(&heard))
@@ -404,7 +404,7 @@ func TestAClientsOwnTimeoutIsOne(t *testing.T) {
 
 func TestRedirectsAreNotFollowed(t *testing.T) {
 	eachWired(t, []fakellm.Reply{{Status: 307, Header: map[string]string{"Location": "http://elsewhere/v1"}}}, func(t *testing.T, p *langchain.Provider, s *fakellm.Server) {
-		both(t, p, func(_ providers.Response, err error, _ string) { _ = requireKind(t, providers.Validation, err) })
+		both(t, p, func(_ providers.Response, err error, _ string) { _ = requireKind(t, providers.InvalidRequest, err) })
 		require.Len(t, s.Requests(), 2)
 	})
 }

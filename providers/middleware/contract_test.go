@@ -15,7 +15,7 @@ func TestAWrappedProviderKeepsTheContract(t *testing.T) {
 		providertest.Run(t, func(_ *testing.T, replies ...providertest.Reply) providers.Provider {
 			p := &scripted.Provider{}
 			for _, r := range replies {
-				reply := scripted.Reply{Text: strings.Join(r.Chunks, ""), Chunks: len(r.Chunks), Finish: r.Finish, Usage: r.Usage, Hang: r.Hang}
+				reply := scripted.Reply{Text: strings.Join(r.Chunks, ""), Chunks: len(r.Chunks), FinishReason: r.FinishReason, Usage: r.Usage, Hang: r.Hang}
 				if r.Fail != "" {
 					reply.Err = &providers.Error{Kind: r.Fail, Err: errEnough}
 				}

@@ -20,7 +20,7 @@ func TestTheEnginesRetryBeginsWithTheAlternative(t *testing.T) {
 		first := &scripted.Provider{Replies: []scripted.Reply{{Text: "I was say", Err: &providers.Error{Kind: providers.Network}}}}
 		second := &scripted.Provider{Func: func(providers.Request) scripted.Reply { return scripted.Reply{Text: "So it is."} }}
 		p := middleware.Wrap(first, meter.Measure,
-			middleware.Fallback(middleware.Fallbacks{To: []middleware.Alternative{{Provider: second, Model: "b"}}}),
+			middleware.Fallback(middleware.Fallbacks{Alternatives: []middleware.Alternative{{Provider: second, Model: "b"}}}),
 			middleware.Concurrency(1), middleware.RateLimit(middleware.PerMinute{Requests: 60}), middleware.Timeout(middleware.Timeouts{}))
 		d, err := debate.New(t.Context(), debate.Config{
 			Topic:        "Should cities ban private cars?",
@@ -40,10 +40,10 @@ func TestTheEnginesRetryBeginsWithTheAlternative(t *testing.T) {
 		require.Equal(t, "So it is.", turn.Text)
 		require.Len(t, turn.Attempts, 2)
 		require.Equal(t, "a", turn.Attempts[0].Model)
-		require.Equal(t, "network", turn.Attempts[0].Error)
+		require.Equal(t, "network", turn.Attempts[0].ErrorKind)
 		require.Equal(t, "b", turn.Attempts[1].Model)
 		require.Len(t, first.Calls(), 1, "it rests")
-		require.Equal(t, 1, meter.Snapshot().Models["a"].Errors[providers.Network])
-		require.Equal(t, 1, meter.Snapshot().Models["b"].Calls)
+		require.Equal(t, 1, meter.Metrics().Models["a"].Errors[providers.Network])
+		require.Equal(t, 1, meter.Metrics().Models["b"].Calls)
 	})
 }

@@ -30,7 +30,7 @@ func Example() {
 func ExampleFallback() {
 	large := &scripted.Provider{Replies: []scripted.Reply{{Err: &providers.Error{Kind: providers.RateLimit}}}}
 	other := scripted.Text("Because.")
-	model := middleware.Fallback(middleware.Fallbacks{To: []middleware.Alternative{{Provider: other, Model: "small"}}})(large)
+	model := middleware.Fallback(middleware.Fallbacks{Alternatives: []middleware.Alternative{{Provider: other, Model: "small"}}})(large)
 	res, err := model.Generate(context.Background(), providers.Request{
 		Model: "large", Messages: []providers.Message{{Role: providers.User, Text: "Why?"}},
 	})
@@ -49,8 +49,8 @@ func ExampleMeter() {
 			panic(err)
 		}
 	}
-	for name, f := range meter.Snapshot().Models {
-		f.Time = 0 // varies
+	for name, f := range meter.Metrics().Models {
+		f.Duration = 0 // varies
 		text, err := json.Marshal(f)
 		if err != nil {
 			panic(err)
@@ -58,6 +58,6 @@ func ExampleMeter() {
 		fmt.Fprintf(os.Stdout, "%s %s\n", name, text)
 	}
 	// Unordered output:
-	// gpt-x-2026-01-31 {"calls":1,"usage":{"input":1,"output":2,"estimated":true},"time":0,"money":0.000018}
-	// other {"calls":1,"usage":{"input":1,"output":2,"estimated":true},"time":0,"money":null,"unpriced":1}
+	// gpt-x-2026-01-31 {"calls":1,"usage":{"input":1,"output":2,"estimated":true},"duration":0,"cost":0.000018}
+	// other {"calls":1,"usage":{"input":1,"output":2,"estimated":true},"duration":0,"cost":null,"unpriced":1}
 }

@@ -13,15 +13,15 @@ import (
 
 // Fallbacks are what is tried where a call fails.
 type Fallbacks struct {
-	// To are tried in this order after the wrapped provider.
-	To []Alternative
+	// Alternatives are tried in this order after the wrapped provider.
+	Alternatives []Alternative
 	// On are the kinds of failures after which the next one is tried. Defaults to Network, RateLimit, API, Timeout,
 	// ContextOverflow and Authentication. Validation is not among them: it also says that a model is misspelled, which
 	// should not go unnoticed.
-	On []providers.Kind
-	// Rest is how long one that failed is passed over while others are left, or its RetryAfter where that is longer.
+	On []providers.ErrorKind
+	// Cooldown is how long one that failed is passed over while others are left, or its RetryAfter where that is longer.
 	// After a ContextOverflow, which is the prompt's fault, it is not. Defaults to a minute; below 0 none rests.
-	Rest time.Duration
+	Cooldown time.Duration
 }
 
 // Alternative is another model.
@@ -43,15 +43,15 @@ type Alternative struct {
 // the others.
 func Fallback(f Fallbacks) Middleware {
 	if f.On == nil {
-		f.On = []providers.Kind{
-			providers.Network, providers.RateLimit, providers.API, providers.Timeout, providers.ContextOverflow, providers.Authentication,
+		f.On = []providers.ErrorKind{
+			providers.Network, providers.RateLimit, providers.ServerError, providers.Timeout, providers.ContextOverflow, providers.Authentication,
 		}
 	}
-	if f.Rest == 0 {
-		f.Rest = time.Minute
+	if f.Cooldown == 0 {
+		f.Cooldown = time.Minute
 	}
 	return func(p providers.Provider) providers.Provider {
-		return &fallback{Fallbacks: f, inner: p, resting: map[place]time.Time{}}
+		return &fallback{Fallbacks: f, inner: p, coolingDown: map[modelChoice]time.Time{}}
 	}
 }
 
@@ -59,36 +59,36 @@ type fallback struct {
 	Fallbacks
 	inner providers.Provider
 
-	mu      sync.Mutex
-	resting map[place]time.Time // until when
+	mu          sync.Mutex
+	coolingDown map[modelChoice]time.Time // until when
 }
 
-// place names a model: the alternative's number, 0 for the wrapped provider, and its name.
-type place struct {
-	n     int
-	model string
+// modelChoice names a model: the alternative's number, 0 for the wrapped provider, and its name.
+type modelChoice struct {
+	alternative int
+	model       string
 }
 
 func (f *fallback) Generate(ctx context.Context, r providers.Request) (providers.Response, error) {
-	l := listen(&r)
+	l := observeChunks(&r)
 	var failures []failure
-	for _, at := range f.order(r.Model) {
+	for _, at := range f.tryOrder(r.Model) {
 		r.Model = at.model
-		resp, err := f.provider(at.n).Generate(ctx, r)
+		resp, err := f.provider(at.alternative).Generate(ctx, r)
 		if err == nil {
 			resp.Model = cmp.Or(resp.Model, at.model)
 			return resp, nil
 		}
-		if l.ended(ctx) {
+		if l.callerEnded(ctx) {
 			return providers.Response{}, err
 		}
 		failed := *providers.AsError(err)
 		failed.Partial.Model = cmp.Or(failed.Partial.Model, at.model)
 		next := slices.Contains(f.On, failed.Kind)
 		if next {
-			f.rest(at, &failed)
+			f.startCooldown(at, &failed)
 		}
-		if l.heard {
+		if l.receivedChunk {
 			return providers.Response{}, &failed
 		}
 		failures = append(failures, failure{at.model, &failed})
@@ -96,28 +96,28 @@ func (f *fallback) Generate(ctx context.Context, r providers.Request) (providers
 			break
 		}
 	}
-	return providers.Response{}, sum(failures)
+	return providers.Response{}, joinFailures(failures)
 }
 
 // provider is the wrapped one for 0, else that of an alternative.
 func (f *fallback) provider(n int) providers.Provider {
-	if n > 0 && f.To[n-1].Provider != nil {
-		return f.To[n-1].Provider
+	if n > 0 && f.Alternatives[n-1].Provider != nil {
+		return f.Alternatives[n-1].Provider
 	}
 	return f.inner
 }
 
-// order is that in which the models are tried: those that rest come last.
-func (f *fallback) order(model string) []place {
-	awake, resting := make([]place, 0, 1+len(f.To)), []place(nil)
+// tryOrder is that in which the models are tried: those that rest come last.
+func (f *fallback) tryOrder(model string) []modelChoice {
+	awake, resting := make([]modelChoice, 0, 1+len(f.Alternatives)), []modelChoice(nil)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for n := range 1 + len(f.To) {
-		at := place{n, model}
+	for n := range 1 + len(f.Alternatives) {
+		at := modelChoice{n, model}
 		if n > 0 {
-			at.model = f.To[n-1].Model
+			at.model = f.Alternatives[n-1].Model
 		}
-		if time.Now().Before(f.resting[at]) {
+		if time.Now().Before(f.coolingDown[at]) {
 			resting = append(resting, at)
 		} else {
 			awake = append(awake, at)
@@ -126,21 +126,21 @@ func (f *fallback) order(model string) []place {
 	return append(awake, resting...)
 }
 
-// rest notes that a model failed.
-func (f *fallback) rest(at place, e *providers.Error) {
-	if f.Rest < 0 || e.Kind == providers.ContextOverflow {
+// startCooldown notes that a model failed.
+func (f *fallback) startCooldown(at modelChoice, e *providers.Error) {
+	if f.Cooldown < 0 || e.Kind == providers.ContextOverflow {
 		return
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.resting[at] = time.Now().Add(max(f.Rest, e.RetryAfter))
+	f.coolingDown[at] = time.Now().Add(max(f.Cooldown, e.RetryAfter))
 }
 
 // Check asks about the model and all alternatives: one that cannot answer should be known before it is needed.
 func (f *fallback) Check(ctx context.Context, model string) error {
 	err := check(ctx, f.inner, model)
-	for n := 1; err == nil && n <= len(f.To); n++ {
-		if err = check(ctx, f.provider(n), f.To[n-1].Model); err != nil {
+	for n := 1; err == nil && n <= len(f.Alternatives); n++ {
+		if err = check(ctx, f.provider(n), f.Alternatives[n-1].Model); err != nil {
 			err = fmt.Errorf("check alternative %d: %w", n, err)
 		}
 	}
@@ -152,13 +152,13 @@ type failure struct {
 	err   *providers.Error
 }
 
-// sum is one error for all failures.
-func sum(failures []failure) error {
+// joinFailures is one error for all failures.
+func joinFailures(failures []failure) error {
 	best := failures[0].err
 	if len(failures) == 1 {
 		return best
 	}
-	if i := slices.IndexFunc(failures, failure.passing); i >= 0 {
+	if i := slices.IndexFunc(failures, failure.transient); i >= 0 {
 		best = failures[i].err
 	}
 	all := fmt.Errorf("%q: %w", failures[0].model, failures[0].err)
@@ -169,10 +169,10 @@ func sum(failures []failure) error {
 	return &providers.Error{Kind: best.Kind, RetryAfter: best.RetryAfter, Partial: best.Partial, Err: all}
 }
 
-// passing says whether the same call may succeed later.
-func (f failure) passing() bool {
+// transient says whether the same call may succeed later.
+func (f failure) transient() bool {
 	switch f.err.Kind {
-	case providers.Network, providers.RateLimit, providers.API, providers.Timeout:
+	case providers.Network, providers.RateLimit, providers.ServerError, providers.Timeout:
 		return true
 	default:
 		return false

@@ -15,7 +15,7 @@ import (
 	"github.com/elenchus-go/debate/providers/scripted"
 )
 
-func fails(kinds ...providers.Kind) (replies []scripted.Reply) {
+func fails(kinds ...providers.ErrorKind) (replies []scripted.Reply) {
 	for _, kind := range kinds {
 		replies = append(replies, scripted.Reply{Err: &providers.Error{Kind: kind, Err: errors.New("as told")}})
 	}
@@ -37,14 +37,14 @@ func models(p *scripted.Provider) (names []string) {
 }
 
 func TestTheNextOneIsTriedByTheKindOfTheFailure(t *testing.T) {
-	for kind, next := range map[providers.Kind]bool{
-		providers.Network: true, providers.RateLimit: true, providers.API: true, providers.Timeout: true,
+	for kind, next := range map[providers.ErrorKind]bool{
+		providers.Network: true, providers.RateLimit: true, providers.ServerError: true, providers.Timeout: true,
 		providers.ContextOverflow: true, providers.Authentication: true,
-		providers.Validation: false, providers.InvalidResponse: false,
+		providers.InvalidRequest: false, providers.InvalidResponse: false,
 	} {
 		t.Run(string(kind), func(t *testing.T) {
 			first, second := &scripted.Provider{Replies: fails(kind)}, scripted.Text("Because.")
-			p := middleware.Fallback(middleware.Fallbacks{To: []middleware.Alternative{{Provider: second, Model: "b"}}})(first)
+			p := middleware.Fallback(middleware.Fallbacks{Alternatives: []middleware.Alternative{{Provider: second, Model: "b"}}})(first)
 			res, err := p.Generate(t.Context(), request("a"))
 			if !next {
 				require.EqualError(t, err, string(kind)+": as told")
@@ -61,10 +61,10 @@ func TestTheNextOneIsTriedByTheKindOfTheFailure(t *testing.T) {
 }
 
 func TestTheKindsThatLeadOnAreTheUsersToChoose(t *testing.T) {
-	for kind, next := range map[providers.Kind]bool{providers.Validation: true, providers.Network: false} {
+	for kind, next := range map[providers.ErrorKind]bool{providers.InvalidRequest: true, providers.Network: false} {
 		first := &scripted.Provider{Replies: append(fails(kind), scripted.Reply{Text: "Because."})}
 		p := middleware.Fallback(middleware.Fallbacks{
-			To: []middleware.Alternative{{Model: "b"}}, On: []providers.Kind{providers.Validation}, // of the same provider
+			Alternatives: []middleware.Alternative{{Model: "b"}}, On: []providers.ErrorKind{providers.InvalidRequest}, // of the same provider
 		})(first)
 		_, err := p.Generate(t.Context(), request("a"))
 		require.Equal(t, next, err == nil)
@@ -81,7 +81,7 @@ func TestTheResponseNamesTheModelThatAnswered(t *testing.T) {
 	for _, test := range []struct{ told, asked, want string }{
 		{"b-2026-01-31", "b", "b-2026-01-31"}, {"", "b", "b"}, {"own", "", "own"}, {"", "", ""},
 	} {
-		p := middleware.Fallback(middleware.Fallbacks{To: []middleware.Alternative{{names(test.told), test.asked}}})(&scripted.Provider{Replies: fails(providers.API)})
+		p := middleware.Fallback(middleware.Fallbacks{Alternatives: []middleware.Alternative{{names(test.told), test.asked}}})(&scripted.Provider{Replies: fails(providers.ServerError)})
 		res, err := p.Generate(t.Context(), request("a"))
 		require.NoError(t, err)
 		require.Equal(t, test.want, res.Model)
@@ -94,7 +94,7 @@ func TestTextThatWasStreamedIsNotFollowedByAnothersButByAnotherAttempt(t *testin
 			{Text: "Bec", Err: &providers.Error{Kind: providers.Network}}, {Text: "Because."},
 		}}
 		second := scripted.Text("So it is.")
-		p := middleware.Fallback(middleware.Fallbacks{To: []middleware.Alternative{{second, "b"}}})(first)
+		p := middleware.Fallback(middleware.Fallbacks{Alternatives: []middleware.Alternative{{second, "b"}}})(first)
 
 		_, err := p.Generate(t.Context(), request("a"))
 		require.Equal(t, &providers.Error{Kind: providers.Network, Partial: providers.Response{Text: "Bec", Model: "a"}}, err)
@@ -115,7 +115,7 @@ func TestTextThatNobodyHasHeardIsFollowedByAnothers(t *testing.T) {
 	first := &scripted.Provider{Replies: []scripted.Reply{{Text: "Bec", Err: &providers.Error{Kind: providers.Network}}}}
 	r := request("a")
 	r.OnChunk = nil
-	res, err := middleware.Fallback(middleware.Fallbacks{To: []middleware.Alternative{{scripted.Text("So it is."), "b"}}})(first).Generate(t.Context(), r)
+	res, err := middleware.Fallback(middleware.Fallbacks{Alternatives: []middleware.Alternative{{scripted.Text("So it is."), "b"}}})(first).Generate(t.Context(), r)
 	require.NoError(t, err)
 	require.Equal(t, "So it is.", res.Text)
 }
@@ -126,11 +126,11 @@ func TestOneThatFailedRestsWhileOthersAreLeft(t *testing.T) {
 		err   *providers.Error
 		after time.Duration // it is the first again
 	}{
-		"by default":                  {0, &providers.Error{Kind: providers.API}, time.Minute},
-		"as it is told":               {time.Hour, &providers.Error{Kind: providers.API}, time.Hour},
+		"by default":                  {0, &providers.Error{Kind: providers.ServerError}, time.Minute},
+		"as it is told":               {time.Hour, &providers.Error{Kind: providers.ServerError}, time.Hour},
 		"as the service asks":         {0, &providers.Error{Kind: providers.RateLimit, RetryAfter: 5 * time.Minute}, 5 * time.Minute},
 		"longer than it asks":         {0, &providers.Error{Kind: providers.RateLimit, RetryAfter: time.Second}, time.Minute},
-		"never":                       {-1, &providers.Error{Kind: providers.API}, 0},
+		"never":                       {-1, &providers.Error{Kind: providers.ServerError}, 0},
 		"not where the prompt is bad": {0, &providers.Error{Kind: providers.ContextOverflow}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -140,7 +140,7 @@ func TestOneThatFailedRestsWhileOthersAreLeft(t *testing.T) {
 					Func:    func(providers.Request) scripted.Reply { return scripted.Reply{Text: "Because."} },
 				}
 				second := &scripted.Provider{Func: func(providers.Request) scripted.Reply { return scripted.Reply{Text: "So it is."} }}
-				p := middleware.Fallback(middleware.Fallbacks{Rest: test.rest, To: []middleware.Alternative{{second, "b"}}})(first)
+				p := middleware.Fallback(middleware.Fallbacks{Cooldown: test.rest, Alternatives: []middleware.Alternative{{second, "b"}}})(first)
 				says := func(model string) string {
 					res, err := p.Generate(t.Context(), request(model))
 					require.NoError(t, err)
@@ -163,7 +163,7 @@ func TestThoseThatRestAreTriedLast(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		first := &scripted.Provider{Replies: append(fails(providers.Network), scripted.Reply{Text: "Because."})}
 		second := &scripted.Provider{Replies: append(scripted.Text("So it is.").Replies, fails(providers.Network)...)}
-		p := middleware.Fallback(middleware.Fallbacks{To: []middleware.Alternative{{second, "b"}}})(first)
+		p := middleware.Fallback(middleware.Fallbacks{Alternatives: []middleware.Alternative{{second, "b"}}})(first)
 		for _, want := range []string{"So it is.", "Because."} {
 			res, err := p.Generate(t.Context(), request("a"))
 			require.NoError(t, err)
@@ -174,19 +174,19 @@ func TestThoseThatRestAreTriedLast(t *testing.T) {
 
 func TestWhereAllFailTheErrorIsThatWhichMayPass(t *testing.T) {
 	for name, test := range map[string]struct {
-		kinds []providers.Kind
-		kind  providers.Kind
+		kinds []providers.ErrorKind
+		kind  providers.ErrorKind
 		text  string
 	}{
-		"one":                     {[]providers.Kind{"authentication"}, "authentication", "authentication: as told"},
-		"the first that may pass": {[]providers.Kind{"authentication", "network", "timeout"}, "network", `network: call 3 models: "a": authentication: as told; "b": network: as told; "c": timeout: as told`},
-		"none may pass":           {[]providers.Kind{"context_overflow", "authentication"}, "context_overflow", `context_overflow: call 2 models: "a": context_overflow: as told; "b": authentication: as told`},
-		"one leads no further":    {[]providers.Kind{"network", "invalid_response", "network"}, "network", `network: call 2 models: "a": network: as told; "b": invalid_response: as told`},
+		"one":                     {[]providers.ErrorKind{"authentication"}, "authentication", "authentication: as told"},
+		"the first that may pass": {[]providers.ErrorKind{"authentication", "network", "timeout"}, "network", `network: call 3 models: "a": authentication: as told; "b": network: as told; "c": timeout: as told`},
+		"none may pass":           {[]providers.ErrorKind{"context_overflow", "authentication"}, "context_overflow", `context_overflow: call 2 models: "a": context_overflow: as told; "b": authentication: as told`},
+		"one leads no further":    {[]providers.ErrorKind{"network", "invalid_response", "network"}, "network", `network: call 2 models: "a": network: as told; "b": invalid_response: as told`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := middleware.Fallbacks{}
 			for i, kind := range test.kinds[1:] {
-				f.To = append(f.To, middleware.Alternative{&scripted.Provider{Replies: fails(kind)}, string(rune('b' + i))})
+				f.Alternatives = append(f.Alternatives, middleware.Alternative{&scripted.Provider{Replies: fails(kind)}, string(rune('b' + i))})
 			}
 			_, err := middleware.Fallback(f)(&scripted.Provider{Replies: fails(test.kinds[0])}).Generate(t.Context(), request("a"))
 			require.EqualError(t, err, test.text)
@@ -214,7 +214,7 @@ func TestACallThatTheCallerEndsIsNoFailure(t *testing.T) {
 			r := request("a")
 			want := end(&r, cancel)
 			first := scripted.Text("Because.", "Because.")
-			p := middleware.Fallback(middleware.Fallbacks{To: []middleware.Alternative{{second, "b"}}})(first)
+			p := middleware.Fallback(middleware.Fallbacks{Alternatives: []middleware.Alternative{{second, "b"}}})(first)
 			_, err := p.Generate(ctx, r)
 			require.ErrorIs(t, err, want)
 			require.Empty(t, second.Calls())
@@ -227,19 +227,19 @@ func TestACallThatTheCallerEndsIsNoFailure(t *testing.T) {
 }
 
 func TestAProviderOfAnyTypeCanBeAnAlternative(t *testing.T) {
-	p := middleware.Fallback(middleware.Fallbacks{To: []middleware.Alternative{{model(func(context.Context, providers.Request) (providers.Response, error) {
+	p := middleware.Fallback(middleware.Fallbacks{Alternatives: []middleware.Alternative{{model(func(context.Context, providers.Request) (providers.Response, error) {
 		return providers.Response{}, fmt.Errorf("plain")
-	}), "b"}}})(&scripted.Provider{Replies: fails(providers.API)})
+	}), "b"}}})(&scripted.Provider{Replies: fails(providers.ServerError)})
 	_, err := p.Generate(t.Context(), request("a"))
-	require.EqualError(t, err, `api_error: call 2 models: "a": api_error: as told; "b": api_error: plain`)
+	require.EqualError(t, err, `server_error: call 2 models: "a": server_error: as told; "b": server_error: plain`)
 }
 
 func TestCheckAsksAboutAllAlternatives(t *testing.T) {
-	p := middleware.Fallback(middleware.Fallbacks{To: []middleware.Alternative{
+	p := middleware.Fallback(middleware.Fallbacks{Alternatives: []middleware.Alternative{
 		{model(nil), "any"}, {nil, "b"}, {&scripted.Provider{Models: []string{"c"}}, "x"},
 	}})(&scripted.Provider{Models: []string{"a", "b"}}).(providers.Checker)
-	require.ErrorContains(t, p.Check(t.Context(), "x"), `validation: scripted: unknown model "x"`)
+	require.ErrorContains(t, p.Check(t.Context(), "x"), `invalid_request: scripted: unknown model "x"`)
 	err := p.Check(t.Context(), "a")
-	require.ErrorContains(t, err, `check alternative 3: validation: scripted: unknown model "x"`)
-	require.Equal(t, providers.Validation, providers.AsError(err).Kind)
+	require.ErrorContains(t, err, `check alternative 3: invalid_request: scripted: unknown model "x"`)
+	require.Equal(t, providers.InvalidRequest, providers.AsError(err).Kind)
 }

@@ -45,7 +45,7 @@ func (c *clock) Generate(ctx context.Context, r providers.Request) (providers.Re
 	case <-time.After(c.took):
 		return providers.Response{Usage: transcript.Usage{Output: c.uses}}, nil
 	case <-ctx.Done():
-		return providers.Response{}, providers.Ended(ctx, providers.Response{})
+		return providers.Response{}, providers.ContextError(ctx, providers.Response{})
 	}
 }
 
@@ -98,7 +98,7 @@ func TestTokensAreTakenBeforeACallAndSettledAfterIt(t *testing.T) {
 		}
 		return calls
 	}
-	limit := middleware.PerMinute{Tokens: 600, Patience: time.Hour} // 10 a second
+	limit := middleware.PerMinute{Tokens: 600, MaxWait: time.Hour} // 10 a second
 	for name, test := range map[string]struct {
 		took  time.Duration
 		uses  int
@@ -166,7 +166,7 @@ func TestACallIsCountedAsWhatIsKnownOfIt(t *testing.T) {
 func TestAWaitBeyondPatienceIsRefusedAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &clock{start: time.Now()}
-		p := middleware.RateLimit(middleware.PerMinute{Requests: 1, Patience: 59 * time.Second})(c)
+		p := middleware.RateLimit(middleware.PerMinute{Requests: 1, MaxWait: 59 * time.Second})(c)
 		_, err := p.Generate(t.Context(), providers.Request{})
 		require.NoError(t, err)
 		_, err = p.Generate(t.Context(), providers.Request{})

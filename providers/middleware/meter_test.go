@@ -35,29 +35,29 @@ func TestAMeterCountsCallsErrorsTokensTimeAndMoneyByModel(t *testing.T) {
 			r.Model = name
 			_, _ = p.Generate(t.Context(), r)
 		}
-		got, err := json.Marshal(m.Snapshot())
+		got, err := json.Marshal(m.Metrics())
 		require.NoError(t, err)
 		require.JSONEq(t, `{
 			"total": {
-				"calls": 6, "errors": {"network": 2, "api_error": 1}, "time": 3000000000, "money": null, "unpriced": 1,
+				"calls": 6, "errors": {"network": 2, "server_error": 1}, "duration": 3000000000, "cost": null, "unpriced": 1,
 				"usage": {"input": 12000, "cached": 4000, "output": 2000, "reasoning": 400}
 			},
 			"models": {
 				"a-2026-01-31": {
-					"calls": 4, "errors": {"network": 2, "api_error": 1}, "time": 3000000000, "money": 0.017,
+					"calls": 4, "errors": {"network": 2, "server_error": 1}, "duration": 3000000000, "cost": 0.017,
 					"usage": {"input": 6000, "cached": 2000, "output": 1000, "reasoning": 200}
 				},
-				"free": {"calls": 1, "time": 0, "money": 0, "usage": {"input": 3000, "cached": 1000, "output": 500, "reasoning": 100}},
-				"other": {"calls": 1, "time": 0, "money": null, "unpriced": 1, "usage": {"input": 3000, "cached": 1000, "output": 500, "reasoning": 100}}
+				"free": {"calls": 1, "duration": 0, "cost": 0, "usage": {"input": 3000, "cached": 1000, "output": 500, "reasoning": 100}},
+				"other": {"calls": 1, "duration": 0, "cost": null, "unpriced": 1, "usage": {"input": 3000, "cached": 1000, "output": 500, "reasoning": 100}}
 			}
 		}`, string(got))
 	})
 }
 
 func TestAMeterThatHasCountedNothing(t *testing.T) {
-	got, err := json.Marshal(new(middleware.Meter).Snapshot())
+	got, err := json.Marshal(new(middleware.Meter).Metrics())
 	require.NoError(t, err)
-	require.JSONEq(t, `{"total": {"calls": 0, "usage": {"input": 0, "output": 0}, "time": 0, "money": 0}, "models": {}}`, string(got))
+	require.JSONEq(t, `{"total": {"calls": 0, "usage": {"input": 0, "output": 0}, "duration": 0, "cost": 0}, "models": {}}`, string(got))
 }
 
 func TestTextWithoutAReportIsEstimated(t *testing.T) {
@@ -67,10 +67,10 @@ func TestTextWithoutAReportIsEstimated(t *testing.T) {
 			return providers.Response{Text: "Because."}, err
 		})).Generate(t.Context(), request("a"))
 	}
-	s := m.Snapshot()
+	s := m.Metrics()
 	in, out := window.Estimate("Why?"), window.Estimate("Because.")
 	require.Equal(t, transcript.Usage{Input: 2 * in, Output: 2 * out, Estimated: true}, s.Total.Usage)
-	require.InDelta(t, float64(2*in), *s.Total.Money, 1e-9)
+	require.InDelta(t, float64(2*in), *s.Total.Cost, 1e-9)
 }
 
 func TestAMeterCountsUnderTheNameOfTheModelThatAnswered(t *testing.T) {
@@ -79,13 +79,13 @@ func TestAMeterCountsUnderTheNameOfTheModelThatAnswered(t *testing.T) {
 	for _, test := range []struct {
 		res providers.Response
 		err error
-	}{{told, nil}, {providers.Response{}, &providers.Error{Kind: providers.API, Partial: told}}} {
+	}{{told, nil}, {providers.Response{}, &providers.Error{Kind: providers.ServerError, Partial: told}}} {
 		_, _ = m.Measure(model(func(context.Context, providers.Request) (providers.Response, error) { return test.res, test.err })).Generate(t.Context(), request("asked"))
 	}
-	s := m.Snapshot()
+	s := m.Metrics()
 	require.Len(t, s.Models, 1)
 	require.Equal(t, 2, s.Models["told"].Calls)
-	require.Nil(t, s.Models["told"].Money, "the price of another model is not its own")
+	require.Nil(t, s.Models["told"].Cost, "the price of another model is not its own")
 }
 
 func TestACallThatTheCallerEndedIsNoError(t *testing.T) {
@@ -97,21 +97,21 @@ func TestACallThatTheCallerEndedIsNoError(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, _ = p.Generate(ctx, request("a"))
-	require.Equal(t, 2, m.Snapshot().Total.Calls)
-	require.Equal(t, 2, m.Snapshot().Total.Ended)
-	require.Empty(t, m.Snapshot().Total.Errors)
+	require.Equal(t, 2, m.Metrics().Total.Calls)
+	require.Equal(t, 2, m.Metrics().Total.Canceled)
+	require.Empty(t, m.Metrics().Total.Errors)
 }
 
 func TestASnapshotSharesNothingWithTheMeter(t *testing.T) {
 	m := &middleware.Meter{Prices: price.Prices{"a": {Input: 1e6}}}
-	p := m.Measure(&scripted.Provider{Replies: append(fails(providers.API, providers.API), scripted.Reply{Text: "x", Usage: transcript.Usage{Input: 7}})})
+	p := m.Measure(&scripted.Provider{Replies: append(fails(providers.ServerError, providers.ServerError), scripted.Reply{Text: "x", Usage: transcript.Usage{Input: 7}})})
 	_, _ = p.Generate(t.Context(), request("a"))
-	s := m.Snapshot()
+	s := m.Metrics()
 	for range 2 {
 		_, _ = p.Generate(t.Context(), request("a"))
 	}
-	require.Equal(t, 1, s.Models["a"].Errors[providers.API])
-	require.Equal(t, 1, s.Total.Errors[providers.API])
-	require.Zero(t, *s.Models["a"].Money)
-	require.InDelta(t, 7, *m.Snapshot().Models["a"].Money, 1e-9)
+	require.Equal(t, 1, s.Models["a"].Errors[providers.ServerError])
+	require.Equal(t, 1, s.Total.Errors[providers.ServerError])
+	require.Zero(t, *s.Models["a"].Cost)
+	require.InDelta(t, 7, *m.Metrics().Models["a"].Cost, 1e-9)
 }

@@ -3,7 +3,7 @@
 //	meter := &middleware.Meter{Prices: prices}
 //	other = middleware.Wrap(other, meter.Measure, middleware.Timeout(middleware.Timeouts{}))
 //	model = middleware.Wrap(model,
-//		middleware.Fallback(middleware.Fallbacks{To: []middleware.Alternative{{Provider: other, Model: "small"}}}),
+//		middleware.Fallback(middleware.Fallbacks{Alternatives: []middleware.Alternative{{Provider: other, Model: "small"}}}),
 //		middleware.Concurrency(4),
 //		middleware.RateLimit(middleware.PerMinute{Requests: 60, Tokens: 90_000}),
 //		meter.Measure,
@@ -58,28 +58,30 @@ func check(ctx context.Context, p providers.Provider, model string) error {
 	return nil
 }
 
-// listener stands between a provider and the caller's OnChunk, to know what became of the text.
-type listener struct {
-	onChunk func(string) error
-	heard   bool // the caller has had text
-	refused bool // the caller wants no more
+// chunkObserver stands between a provider and the caller's OnChunk, to know what became of the text.
+type chunkObserver struct {
+	onChunk        func(string) error
+	receivedChunk  bool // the caller has had text
+	callbackFailed bool // the caller wants no more
 }
 
-// listen puts a listener into the request.
-func listen(r *providers.Request) *listener {
-	l := &listener{onChunk: r.OnChunk}
+// observeChunks puts a listener into the request.
+func observeChunks(r *providers.Request) *chunkObserver {
+	l := &chunkObserver{onChunk: r.OnChunk}
 	if l.onChunk != nil {
 		r.OnChunk = l.chunk
 	}
 	return l
 }
 
-func (l *listener) chunk(text string) error {
-	l.heard = true
+func (l *chunkObserver) chunk(text string) error {
+	l.receivedChunk = true
 	err := l.onChunk(text)
-	l.refused = err != nil
+	l.callbackFailed = err != nil
 	return err
 }
 
-// ended says whether the caller ended the call, by the context or by its callback.
-func (l *listener) ended(ctx context.Context) bool { return l.refused || ctx.Err() != nil }
+// callerEnded says whether the caller callerEnded the call, by the context or by its callback.
+func (l *chunkObserver) callerEnded(ctx context.Context) bool {
+	return l.callbackFailed || ctx.Err() != nil
+}

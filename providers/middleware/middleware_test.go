@@ -79,7 +79,7 @@ func TestWrapPutsTheFirstOutermost(t *testing.T) {
 
 func TestACallPassesThrough(t *testing.T) {
 	each(t, func(t *testing.T, m middleware.Middleware) {
-		inner := &scripted.Provider{Replies: []scripted.Reply{{Text: "Because.", Chunks: 3, Finish: providers.Length}}}
+		inner := &scripted.Provider{Replies: []scripted.Reply{{Text: "Because.", Chunks: 3, FinishReason: providers.Length}}}
 		r := ask("Why?")
 		r.Model, r.MaxTokens = "gpt-x", 50
 		var heard strings.Builder
@@ -90,7 +90,7 @@ func TestACallPassesThrough(t *testing.T) {
 		res, err := m(inner).Generate(t.Context(), r)
 		require.NoError(t, err)
 		require.Equal(t, providers.Response{
-			Text: "Because.", Model: "gpt-x", Finish: providers.Length, Usage: transcript.Usage{Input: 1, Output: 2, Estimated: true},
+			Text: "Because.", Model: "gpt-x", FinishReason: providers.Length, Usage: transcript.Usage{Input: 1, Output: 2, Estimated: true},
 		}, res)
 		require.Equal(t, "Because.", heard.String())
 
@@ -159,7 +159,7 @@ func TestAnEndedContextGivesItsCause(t *testing.T) {
 					time.AfterFunc(time.Minute, func() { cancel(errEnough) })
 					_, err := m(&scripted.Provider{Replies: []scripted.Reply{reply}}).Generate(ctx, ask("Why?"))
 					require.ErrorIs(t, err, errEnough)
-					require.Equal(t, providers.API, providers.AsError(err).Kind)
+					require.Equal(t, providers.ServerError, providers.AsError(err).Kind)
 				})
 			})
 		}

@@ -21,29 +21,29 @@ type PerMinute struct {
 	// Burst is how much may be used at once after a rest: what the limits allow in this time, and at least one request
 	// and one token. Defaults to a minute, as with services that fill up an allowance steadily.
 	Burst time.Duration
-	// Patience is how long a call waits for its turn. One that would have to wait longer gives an error at once, of kind
+	// MaxWait is how long a call waits for its turn. One that would have to wait longer gives an error at once, of kind
 	// [providers.RateLimit] with the wait as its RetryAfter, as a service would: who called can do better than wait.
 	// Defaults to 4 minutes, less than the engine gives a step.
-	Patience time.Duration
+	MaxWait time.Duration
 }
 
 // RateLimit lets calls begin as fast as the limits allow, first come first served. A call takes the estimated tokens of
 // its prompt and its MaxTokens before it begins; once it has ended, what it really used is settled, which lets the next
 // ones begin sooner or later. A call without MaxTokens takes its prompt alone.
 //
-// A call whose ctx ends while it waits gives [providers.Ended]. Where the wait would go beyond the deadline of ctx, or
+// A call whose ctx ends while it waits gives [providers.ContextError]. Where the wait would go beyond the deadline of ctx, or
 // beyond the limits' Patience, it gives an error of kind [providers.RateLimit] at once, with the wait as its RetryAfter.
 func RateLimit(limits PerMinute) Middleware {
 	if limits.Burst <= 0 {
 		limits.Burst = time.Minute
 	}
-	if limits.Patience <= 0 {
-		limits.Patience = 4 * time.Minute
+	if limits.MaxWait <= 0 {
+		limits.MaxWait = 4 * time.Minute
 	}
 	l := &limiter{
-		patience: limits.Patience,
+		maxWait:  limits.MaxWait,
 		requests: newBucket(limits.Requests, limits.Burst), tokens: newBucket(limits.Tokens, limits.Burst),
-		turn: make(chan struct{}, 1), settled: make(chan struct{}, 1),
+		queue: make(chan struct{}, 1), settled: make(chan struct{}, 1),
 	}
 	return func(p providers.Provider) providers.Provider {
 		return &wrapped{p, func(ctx context.Context, r providers.Request) (providers.Response, error) {
@@ -51,7 +51,7 @@ func RateLimit(limits PerMinute) Middleware {
 			if l.tokens != nil {
 				tokens = estimate(r.Messages) + r.MaxTokens
 			}
-			if err := l.enter(ctx, tokens); err != nil {
+			if err := l.acquire(ctx, tokens); err != nil {
 				return providers.Response{}, err
 			}
 			resp, err := p.Generate(ctx, r)
@@ -92,37 +92,37 @@ func usage(resp providers.Response, err error, prompt []providers.Message) trans
 
 // limiter lets calls begin one after the other.
 type limiter struct {
-	turn    chan struct{} // full while a call is next; a channel serves who waits in order
+	queue   chan struct{} // full while a call is next; a channel serves who waits in order
 	settled chan struct{} // wakes the next call: there is more in the bucket than it knew
 
-	patience time.Duration
+	maxWait time.Duration
 
-	mu               sync.Mutex
-	requests, tokens *bucket
-	calls, need      int // that wait, and the tokens that they need
+	mu                        sync.Mutex
+	requests, tokens          *bucket
+	queuedCalls, queuedTokens int // that wait, and the tokens that they need
 }
 
-// enter waits until a call that needs so many tokens may begin.
-func (l *limiter) enter(ctx context.Context, tokens int) error {
+// acquire waits until a call that needs so many tokens may begin.
+func (l *limiter) acquire(ctx context.Context, tokens int) error {
 	if ctx.Err() != nil {
-		return providers.Ended(ctx, providers.Response{})
+		return providers.ContextError(ctx, providers.Response{})
 	}
 	wait := l.join(tokens)
-	if err := affordable(ctx, wait, l.patience); err != nil {
+	if err := checkWait(ctx, wait, l.maxWait); err != nil {
 		l.leave(tokens)
 		return err
 	}
-	if err := enter(ctx, l.turn); err != nil {
+	if err := acquire(ctx, l.queue); err != nil {
 		l.leave(tokens)
 		return err
 	}
-	defer func() { <-l.turn }()
+	defer func() { <-l.queue }()
 	for {
 		wait := l.take(tokens)
 		if wait == 0 {
 			return nil
 		}
-		if err := l.pause(ctx, wait); err != nil {
+		if err := l.wait(ctx, wait); err != nil {
 			l.leave(tokens)
 			return err
 		}
@@ -134,15 +134,15 @@ func (l *limiter) join(tokens int) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := time.Now()
-	wait := max(l.requests.wait(now, l.calls, 1), l.tokens.wait(now, l.need, tokens))
-	l.calls, l.need = l.calls+1, l.need+tokens
+	wait := max(l.requests.wait(now, l.queuedCalls, 1), l.tokens.wait(now, l.queuedTokens, tokens))
+	l.queuedCalls, l.queuedTokens = l.queuedCalls+1, l.queuedTokens+tokens
 	return wait
 }
 
 func (l *limiter) leave(tokens int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.calls, l.need = l.calls-1, l.need-tokens
+	l.queuedCalls, l.queuedTokens = l.queuedCalls-1, l.queuedTokens-tokens
 }
 
 // take lets the first call of the queue begin, or says how long it has to wait.
@@ -155,13 +155,13 @@ func (l *limiter) take(tokens int) time.Duration {
 	}
 	l.requests.take(now, 1)
 	l.tokens.take(now, tokens)
-	l.calls, l.need = l.calls-1, l.need-tokens
+	l.queuedCalls, l.queuedTokens = l.queuedCalls-1, l.queuedTokens-tokens
 	return 0
 }
 
-// pause lets the time pass, or less where it turns out that less is needed.
-func (l *limiter) pause(ctx context.Context, wait time.Duration) error {
-	if err := affordable(ctx, wait, l.patience); err != nil {
+// wait lets the time pass, or less where it turns out that less is needed.
+func (l *limiter) wait(ctx context.Context, wait time.Duration) error {
+	if err := checkWait(ctx, wait, l.maxWait); err != nil {
 		return err
 	}
 	timer := time.NewTimer(wait)
@@ -170,13 +170,13 @@ func (l *limiter) pause(ctx context.Context, wait time.Duration) error {
 	case <-timer.C:
 	case <-l.settled:
 	case <-ctx.Done():
-		return providers.Ended(ctx, providers.Response{})
+		return providers.ContextError(ctx, providers.Response{})
 	}
 	return nil
 }
 
-// affordable says whether there is time for a wait.
-func affordable(ctx context.Context, wait, patience time.Duration) error {
+// checkWait says whether there is time for a wait.
+func checkWait(ctx context.Context, wait, patience time.Duration) error {
 	most := patience
 	if deadline, ok := ctx.Deadline(); ok {
 		most = min(most, time.Until(deadline)-1)

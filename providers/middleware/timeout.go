@@ -23,7 +23,7 @@ type Timeouts struct {
 // come until then. Where the caller ended the call, the error is the provider's own. A reply that comes all the same,
 // from a provider that does not heed its context, counts.
 func Timeout(t Timeouts) Middleware {
-	t.Call, t.Chunk = bound(t.Call, 120*time.Second), bound(t.Chunk, 60*time.Second)
+	t.Call, t.Chunk = durationOr(t.Call, 120*time.Second), durationOr(t.Chunk, 60*time.Second)
 	return func(p providers.Provider) providers.Provider {
 		return &wrapped{p, func(ctx context.Context, r providers.Request) (providers.Response, error) {
 			run, cancel := context.WithCancelCause(ctx)
@@ -36,7 +36,7 @@ func Timeout(t Timeouts) Middleware {
 				r.OnChunk = w.chunk
 			}
 			resp, err := p.Generate(run, r)
-			if err == nil || w.refused || ctx.Err() != nil || !errors.Is(context.Cause(run), errExpired) {
+			if err == nil || w.callbackFailed || ctx.Err() != nil || !errors.Is(context.Cause(run), errExpired) {
 				return resp, err
 			}
 			return providers.Response{}, w.expired(t, providers.AsError(err).Partial)
@@ -44,7 +44,7 @@ func Timeout(t Timeouts) Middleware {
 	}
 }
 
-func bound(d, byDefault time.Duration) time.Duration {
+func durationOr(d, byDefault time.Duration) time.Duration {
 	switch {
 	case d < 0:
 		return math.MaxInt64
@@ -58,21 +58,21 @@ var errExpired = errors.New("the call took too long")
 
 // watchdog has one timer, for whichever bound is reached first. It does not run while the caller handles a chunk.
 type watchdog struct {
-	onChunk func(string) error
-	heard   bool          // a chunk has come
-	refused bool          // the caller wants no more
-	silence time.Duration // between chunks
-	timer   *time.Timer
-	began   time.Time     // when the timer began to run
-	left    time.Duration // of the call's time, then
+	onChunk        func(string) error
+	receivedChunk  bool          // a chunk has come
+	callbackFailed bool          // the caller wants no more
+	silence        time.Duration // between chunks
+	timer          *time.Timer
+	began          time.Time     // when the timer began to run
+	left           time.Duration // of the call's time, then
 }
 
 func (w *watchdog) chunk(text string) error {
 	w.timer.Stop()
-	w.heard = true
+	w.receivedChunk = true
 	w.left -= time.Since(w.began)
 	if err := w.onChunk(text); err != nil {
-		w.refused = true
+		w.callbackFailed = true
 		return err
 	}
 	w.began = time.Now()
@@ -82,7 +82,7 @@ func (w *watchdog) chunk(text string) error {
 
 func (w *watchdog) expired(t Timeouts, partial providers.Response) error {
 	cause := fmt.Errorf("the call took longer than %v", t.Call)
-	if w.heard && w.silence < w.left {
+	if w.receivedChunk && w.silence < w.left {
 		cause = fmt.Errorf("nothing more came for %v", t.Chunk)
 	}
 	return &providers.Error{Kind: providers.Timeout, Partial: partial, Err: cause}

@@ -21,7 +21,7 @@ func pauses(pauses ...time.Duration) providers.Provider {
 			select {
 			case <-time.After(pause):
 			case <-ctx.Done():
-				return providers.Response{}, providers.Ended(ctx, said)
+				return providers.Response{}, providers.ContextError(ctx, said)
 			}
 			if i < len(pauses)-1 && r.OnChunk != nil {
 				if err := r.OnChunk("word "); err != nil {
@@ -92,14 +92,14 @@ func TestOnlyTheWholeCallIsBoundedWhereItDoesNotStream(t *testing.T) {
 func TestTheEndOfTheCallersContextIsNoTimeoutOfTheCall(t *testing.T) {
 	for name, test := range map[string]struct {
 		end  func(context.Context) (context.Context, context.CancelFunc)
-		kind providers.Kind
+		kind providers.ErrorKind
 		is   error
 	}{
 		"cancelled": {func(ctx context.Context) (context.Context, context.CancelFunc) {
 			ctx, cancel := context.WithCancelCause(ctx)
 			time.AfterFunc(time.Second, func() { cancel(errEnough) })
 			return ctx, func() {}
-		}, providers.API, errEnough},
+		}, providers.ServerError, errEnough},
 		"expired": {func(ctx context.Context) (context.Context, context.CancelFunc) {
 			return context.WithTimeout(ctx, time.Second)
 		}, providers.Timeout, context.DeadlineExceeded},

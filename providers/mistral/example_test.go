@@ -27,7 +27,7 @@ func Example() {
 		Messages:  []providers.Message{{Role: providers.User, Text: "Why?"}},
 		MaxTokens: 100,
 	})
-	fmt.Println(res.Text, res.Finish, res.Usage.Input, res.Usage.Output, err)
+	fmt.Println(res.Text, res.FinishReason, res.Usage.Input, res.Usage.Output, err)
 	// Output:
 	// Because. stop 9 2 <nil>
 }

@@ -41,7 +41,7 @@ func (c Config) String() string { return fmt.Sprintf("mistral.Config{Model: %q}"
 // Format writes String, whatever the verb.
 func (c Config) Format(f fmt.State, _ rune) { fmt.Fprint(f, c.String()) }
 
-const home = "https://api.mistral.ai/v1"
+const defaultBaseURL = "https://api.mistral.ai/v1"
 
 // New is a provider for the models of c.
 func New(c Config) (*openai.Provider, error) {
@@ -51,7 +51,7 @@ func New(c Config) (*openai.Provider, error) {
 	case c.Model == "":
 		return nil, errors.New("make mistral provider: Config.Model is empty: name a model, such as mistral-small-latest")
 	case c.BaseURL == "":
-		c.BaseURL = home
+		c.BaseURL = defaultBaseURL
 	}
 	p, err := openai.New(openai.Config{
 		Key: c.Key, Model: c.Model, BaseURL: c.BaseURL, HTTPClient: c.HTTPClient, Options: c.Options, Extra: c.Extra,

@@ -18,7 +18,7 @@ import (
 const key = "a-key-that-nobody-sees"
 
 func TestContract(t *testing.T) {
-	providertest.Run(t, fakellm.Harness(fakellm.OpenAI, func(t *testing.T, url string, client *http.Client) providers.Provider {
+	providertest.Run(t, fakellm.ProviderFunc(fakellm.OpenAI, func(t *testing.T, url string, client *http.Client) providers.Provider {
 		p, err := mistral.New(mistral.Config{Key: key, Model: "m", BaseURL: url + "/v1", HTTPClient: client})
 		require.NoError(t, err)
 		return p

@@ -20,7 +20,7 @@ var (
 )
 
 func TestContract(t *testing.T) {
-	providertest.Run(t, fakellm.Harness(fakellm.Ollama, func(t *testing.T, url string, client *http.Client) providers.Provider {
+	providertest.Run(t, fakellm.ProviderFunc(fakellm.Ollama, func(t *testing.T, url string, client *http.Client) providers.Provider {
 		p, err := ollama.New(ollama.Config{Key: key, Model: "m", BaseURL: url, HTTPClient: client})
 		require.NoError(t, err)
 		return p

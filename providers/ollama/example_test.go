@@ -19,7 +19,7 @@ func Example() {
 			`"done_reason": "stop", "prompt_eval_count": 9, "eval_count": 2}`)
 	}))
 	defer service.Close()
-	model, err := ollama.New(ollama.Config{Model: "llama3.2", BaseURL: service.URL, Window: 16384})
+	model, err := ollama.New(ollama.Config{Model: "llama3.2", BaseURL: service.URL, NumCtx: 16384})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -27,7 +27,7 @@ func Example() {
 		Messages:  []providers.Message{{Role: providers.User, Text: "Why?"}},
 		MaxTokens: 100,
 	})
-	fmt.Println(res.Text, res.Finish, res.Usage.Input, res.Usage.Output, err)
+	fmt.Println(res.Text, res.FinishReason, res.Usage.Input, res.Usage.Output, err)
 	// Output:
 	// Because. stop 9 2 <nil>
 }

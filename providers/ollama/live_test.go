@@ -16,7 +16,7 @@ func TestLive(t *testing.T) {
 	if host == "" || model == "" {
 		t.Skip("set DEBATE_LIVE_OLLAMA_HOST and DEBATE_LIVE_OLLAMA_MODEL to test against an Ollama server")
 	}
-	p, err := ollama.New(ollama.Config{Model: model, BaseURL: host, Window: 16384})
+	p, err := ollama.New(ollama.Config{Model: model, BaseURL: host, NumCtx: 16384})
 	require.NoError(t, err)
 	livetest.Run(t, p)
 }

@@ -1,6 +1,6 @@
 // Package ollama provides the models of an Ollama server.
 //
-//	llama, err := ollama.New(ollama.Config{Model: "llama3.2", Window: 16384})
+//	llama, err := ollama.New(ollama.Config{Model: "llama3.2", NumCtx: 16384})
 //
 // The server enforces the schema of a structured reply, including its bounds. A prompt that does not fit into the
 // model's context window is an error of kind context_overflow; without this package the server would cut the prompt
@@ -31,9 +31,9 @@ type Config struct {
 	BaseURL string
 	// Key is the API key, for servers that ask for one.
 	Key string `json:"-"`
-	// Window is how many tokens the model reads and writes in one call, the server's num_ctx. Defaults to what the
+	// NumCtx is how many tokens the model reads and writes in one call, the server's num_ctx. Defaults to what the
 	// server chooses, which may be no more than 4,096.
-	Window int
+	NumCtx int
 	// HTTPClient sends the requests. Defaults to a plain one.
 	HTTPClient *http.Client `json:"-"`
 	// Options go with every call, such as llms.WithTopP, llms.WithSeed and llms.WithStopWords; requests win over them.
@@ -47,13 +47,13 @@ type Config struct {
 
 // String names the model, not the key.
 func (c Config) String() string {
-	return fmt.Sprintf("ollama.Config{Model: %q, Window: %d}", c.Model, c.Window)
+	return fmt.Sprintf("ollama.Config{Model: %q, NumCtx: %d}", c.Model, c.NumCtx)
 }
 
 // Format writes String, whatever the verb.
 func (c Config) Format(f fmt.State, _ rune) { fmt.Fprint(f, c.String()) }
 
-const home = "http://127.0.0.1:11434"
+const defaultBaseURL = "http://127.0.0.1:11434"
 
 // Provider calls models. It is safe for concurrent use.
 type Provider struct {
@@ -65,7 +65,7 @@ type Provider struct {
 
 // New is a provider for the models of c.
 func New(c Config) (*Provider, error) {
-	base, err := c.address()
+	base, err := c.baseURL()
 	if err != nil {
 		return nil, fmt.Errorf("make ollama provider: %w", err)
 	}
@@ -75,8 +75,8 @@ func New(c Config) (*Provider, error) {
 		t.Header = func(h http.Header) { h.Set("Authorization", "Bearer "+c.Key) }
 	}
 	options := []ollama.Option{ollama.WithModel(c.Model), ollama.WithServerURL(base), ollama.WithHTTPClient(t.Client(c.HTTPClient))}
-	if c.Window > 0 {
-		options = append(options, ollama.WithRunnerNumCtx(c.Window))
+	if c.NumCtx > 0 {
+		options = append(options, ollama.WithRunnerNumCtx(c.NumCtx))
 	}
 	model, err := ollama.New(options...)
 	if err != nil {
@@ -85,18 +85,18 @@ func New(c Config) (*Provider, error) {
 	return &Provider{langchain.New(model, c.Options...), t, base, c.Model}, nil
 }
 
-// address is the server's address, unless something is missing or wrong.
-func (c Config) address() (string, error) {
+// baseURL is the server's baseURL, unless something is missing or wrong.
+func (c Config) baseURL() (string, error) {
 	switch {
 	case c.Model == "":
 		return "", errors.New("Config.Model is empty: name a model, such as llama3.2")
-	case c.Window < 0:
-		return "", fmt.Errorf("Config.Window is %d, want a number of tokens", c.Window)
+	case c.NumCtx < 0:
+		return "", fmt.Errorf("Config.NumCtx is %d, want a number of tokens", c.NumCtx)
 	case c.BaseURL == "":
-		return home, nil
+		return defaultBaseURL, nil
 	}
 	base := strings.TrimRight(c.BaseURL, "/")
-	u, err := langchain.Address(base, home)
+	u, err := langchain.ParseBaseURL(base, defaultBaseURL)
 	switch {
 	case err != nil:
 		return "", err
@@ -112,6 +112,6 @@ func (p *Provider) Check(ctx context.Context, model string) error {
 		model = p.model
 	}
 	body, _ := json.Marshal(map[string]string{"model": model}) // strings always encode
-	_, err := p.transport.Ask(ctx, fmt.Sprintf("check model %q", model), http.MethodPost, p.base+"/api/show", body)
+	_, err := p.transport.Query(ctx, fmt.Sprintf("check model %q", model), http.MethodPost, p.base+"/api/show", body)
 	return err
 }

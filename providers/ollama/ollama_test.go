@@ -18,7 +18,7 @@ import (
 func TestWhatIsMissingOrWrongIsNamed(t *testing.T) {
 	for want, c := range map[string]ollama.Config{
 		"Config.Model is empty: name a model, such as llama3.2":                     {},
-		"Config.Window is -1, want a number of tokens":                              {Model: "m", Window: -1},
+		"Config.NumCtx is -1, want a number of tokens":                              {Model: "m", NumCtx: -1},
 		"Config.BaseURL is no address, want one such as http://127.0.0.1:11434":     {Model: "m", BaseURL: "localhost:11434"},
 		"Config.BaseURL ends with /v1, leave that out; /v1 is for providers/openai": {Model: "m", BaseURL: "http://localhost:11434/v1/"},
 	} {
@@ -65,7 +65,7 @@ type roundTrip func(*http.Request) (*http.Response, error)
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 func TestWhatIsConfiguredIsSent(t *testing.T) {
-	p, s := provider(t, ollama.Config{Window: 16384, Options: []llms.CallOption{llms.WithSeed(7)}, Extra: map[string]any{"think": false, "shift": true}}, fakellm.Reply{Chunks: []string{"So."}})
+	p, s := provider(t, ollama.Config{NumCtx: 16384, Options: []llms.CallOption{llms.WithSeed(7)}, Extra: map[string]any{"think": false, "shift": true}}, fakellm.Reply{Chunks: []string{"So."}})
 	r := ask
 	r.Schema = json.RawMessage(`{"type": "object"}`)
 	_, err := p.Generate(t.Context(), r)
@@ -91,12 +91,12 @@ func TestCheck(t *testing.T) {
 		want   string // empty: nothing is wrong
 	}{
 		"a model that is there": {fakellm.Reply{Body: "{}"}, ""},
-		"a model that is not":   {fakellm.Reply{Status: 404, Body: `{"error": "model 'm' not found"}`}, "validation: check model \"m\": call model: status 404: model 'm' not found"},
+		"a model that is not":   {fakellm.Reply{Status: 404, Body: `{"error": "model 'm' not found"}`}, "invalid_request: check model \"m\": call model: status 404: model 'm' not found"},
 		"a key that is refused": {fakellm.Reply{Status: 401, Body: "not " + key}, "authentication: check model \"m\": call model: status 401: not [key]"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, s := provider(t, ollama.Config{})
-			s.Pages["/api/show"] = test.answer
+			s.Routes["/api/show"] = test.answer
 			for _, model := range []string{"", "m"} {
 				err := p.Check(t.Context(), model)
 				if test.want == "" {

@@ -18,9 +18,9 @@ func (p *Provider) Check(ctx context.Context, model string) error {
 	if model == "" {
 		model = p.model
 	}
-	raw, err := p.transport.Ask(ctx, "check key", http.MethodGet, p.base+"/models", nil)
+	raw, err := p.transport.Query(ctx, "check key", http.MethodGet, p.base+"/models", nil)
 	if failed, ok := errors.AsType[*providers.Error](err); ok {
-		if failed.Kind == providers.Validation || limited(failed) {
+		if failed.Kind == providers.InvalidRequest || listForbidden(failed) {
 			return nil // it has no list, or none for this key
 		}
 		return failed
@@ -38,32 +38,32 @@ func (p *Provider) Check(ctx context.Context, model string) error {
 	for _, m := range list.Data {
 		names = append(names, m.ID)
 	}
-	if !p.telling(names) || slices.ContainsFunc(names, func(known string) bool { return same(known, model) }) {
+	if !p.listComplete(names) || slices.ContainsFunc(names, func(known string) bool { return sameModel(known, model) }) {
 		return nil
 	}
-	return &providers.Error{Kind: providers.Validation, Err: fmt.Errorf("check model: %q is not among the %d models of %s%s", model, len(names), p.base, near(names, model))}
+	return &providers.Error{Kind: providers.InvalidRequest, Err: fmt.Errorf("check model: %q is not among the %d models of %s%s", model, len(names), p.base, similarNames(names, model))}
 }
 
-// limited says whether a key is good for calls but not for lists.
-func limited(e *providers.Error) bool {
+// listForbidden says whether a key is good for calls but not for lists.
+func listForbidden(e *providers.Error) bool {
 	text := strings.ToLower(e.Error())
 	return e.Kind == providers.Authentication && (strings.Contains(text, "scope") || strings.Contains(text, "insufficient permissions"))
 }
 
-// telling says whether a list has all models. A server of one model may answer to any name; a proxy may list patterns.
-func (p *Provider) telling(names []string) bool {
-	return len(names) > 0 && (p.own || len(names) > 1) &&
+// listComplete says whether a list has all models. A server of one model may answer to any name; a proxy may list patterns.
+func (p *Provider) listComplete(names []string) bool {
+	return len(names) > 0 && (p.official || len(names) > 1) &&
 		!slices.ContainsFunc(names, func(name string) bool { return strings.Contains(name, "*") })
 }
 
-// same says whether a model of a list is meant. Servers add owners before names, and variants behind them.
-func same(known, model string) bool {
+// sameModel says whether a model of a list is meant. Servers add owners before names, and variants behind them.
+func sameModel(known, model string) bool {
 	known, model = strings.ToLower(known), strings.ToLower(model)
 	return known == model || strings.HasSuffix(known, "/"+model) || strings.HasPrefix(known, model+":") || strings.HasPrefix(model, known+":")
 }
 
-// near names models that one may have meant.
-func near(names []string, model string) string {
+// similarNames names models that one may have meant.
+func similarNames(names []string, model string) string {
 	var alike []string
 	head, _, _ := strings.Cut(strings.ToLower(model), "-")
 	for _, name := range names {

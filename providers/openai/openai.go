@@ -52,14 +52,14 @@ type Config struct {
 
 // String names the model and the address, not the key.
 func (c Config) String() string {
-	return fmt.Sprintf("openai.Config{Model: %q, BaseURL: %q}", c.Model, hidden(c.BaseURL))
+	return fmt.Sprintf("openai.Config{Model: %q, BaseURL: %q}", c.Model, redactURL(c.BaseURL))
 }
 
 // Format writes String, whatever the verb.
 func (c Config) Format(f fmt.State, _ rune) { fmt.Fprint(f, c.String()) }
 
-// hidden is an address without what may be a secret in it.
-func hidden(address string) string {
+// redactURL is an address without what may be a secret in it.
+func redactURL(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
 		return ""
@@ -69,9 +69,9 @@ func hidden(address string) string {
 }
 
 const (
-	home        = "https://api.openai.com/v1"
-	modernField = "max_completion_tokens"
-	legacyField = "max_tokens"
+	defaultBaseURL = "https://api.openai.com/v1"
+	modernField    = "max_completion_tokens"
+	legacyField    = "max_tokens"
 )
 
 // Provider calls models. It is safe for concurrent use.
@@ -80,12 +80,12 @@ type Provider struct {
 	transport *langchain.Transport
 	base      string
 	model     string
-	own       bool // it is OpenAI itself
+	official  bool // it is OpenAI itself
 }
 
 // New is a provider for the models of c.
 func New(c Config) (*Provider, error) {
-	base, own, err := c.address()
+	base, own, err := c.baseURL()
 	if err == nil {
 		err = c.check(own)
 	}
@@ -98,7 +98,7 @@ func New(c Config) (*Provider, error) {
 				h.Set("Authorization", "Bearer "+c.Key)
 			}
 		},
-		Rename: c.renames(own), Extra: c.Extra, Unbounded: own, NoSchema: c.NoSchema,
+		Rename: c.renamedFields(own), Extra: c.Extra, NoSchemaBounds: own, NoSchema: c.NoSchema,
 	}
 	model, err := openai.New(
 		openai.WithToken("none"), // the transport has the key
@@ -109,17 +109,17 @@ func New(c Config) (*Provider, error) {
 	return &Provider{langchain.New(model, c.Options...), t, base, c.Model, own}, nil
 }
 
-// address is the base of all addresses, and whether it is OpenAI's own.
-func (c Config) address() (base string, own bool, err error) {
+// baseURL is the base of all addresses, and whether it is OpenAI's own.
+func (c Config) baseURL() (base string, own bool, err error) {
 	if c.BaseURL == "" {
-		return home, true, nil
+		return defaultBaseURL, true, nil
 	}
-	u, err := langchain.Address(c.BaseURL, home)
+	u, err := langchain.ParseBaseURL(c.BaseURL, defaultBaseURL)
 	switch {
 	case err != nil:
 		return "", false, err
 	case strings.Contains(u.Path, "/chat/completions"):
-		return "", false, fmt.Errorf("Config.BaseURL %q goes too far, leave out /chat/completions", hidden(c.BaseURL))
+		return "", false, fmt.Errorf("Config.BaseURL %q goes too far, leave out /chat/completions", redactURL(c.BaseURL))
 	}
 	return strings.TrimRight(c.BaseURL, "/"), u.Hostname() == "api.openai.com", nil
 }
@@ -137,8 +137,8 @@ func (c Config) check(own bool) error {
 	return nil
 }
 
-// renames are the fields that have other names than langchaingo's.
-func (c Config) renames(own bool) map[string]string {
+// renamedFields are the fields that have other names than langchaingo's.
+func (c Config) renamedFields(own bool) map[string]string {
 	names := map[string]string{}
 	if c.MaxTokensField == legacyField || c.MaxTokensField == "" && !own {
 		names[modernField] = legacyField

@@ -128,8 +128,8 @@ func TestCheck(t *testing.T) {
 		"a model with an owner":        {list("models/x", "n"), "x", ""},
 		"a model with a tag":           {list("x:latest", "n"), "x", ""},
 		"a variant of a model":         {list("a/x", "n"), "a/x:free", ""},
-		"a model that is not":          {list("gpt-4.1", "n"), "gpt-9", `validation: check model: "gpt-9" is not among the 2 models of http://service/v1; some are gpt-4.1`},
-		"nothing that is alike":        {list("m", "n"), "x", `validation: check model: "x" is not among the 2 models of http://service/v1`},
+		"a model that is not":          {list("gpt-4.1", "n"), "gpt-9", `invalid_request: check model: "gpt-9" is not among the 2 models of http://service/v1; some are gpt-4.1`},
+		"nothing that is alike":        {list("m", "n"), "x", `invalid_request: check model: "x" is not among the 2 models of http://service/v1`},
 		"a server of one model":        {list("m"), "x", ""},
 		"a list of patterns":           {list("m", "openai/*"), "x", ""},
 		"half a list":                  {fakellm.Reply{Body: `{"data": [{"id": "a"}, {"id": "b"}], "has_more": true}`}, "x", ""},
@@ -137,11 +137,11 @@ func TestCheck(t *testing.T) {
 		"a list in another form":       {fakellm.Reply{Body: `[{"id": "a"}]`}, "x", ""},
 		"a key that is refused":        {fakellm.Reply{Status: 401, Body: `{"error": {"message": "Incorrect API key provided: ` + key + `"}}`}, "m", "authentication: check key: call model: status 401: Incorrect API key provided: [key]"},
 		"a key that is not for lists":  {fakellm.Reply{Status: 403, Body: "insufficient permissions: missing scopes: api.model.read"}, "m", ""},
-		"a service that does not work": {fakellm.Reply{Status: 503, Body: "no"}, "m", "api_error: check key: call model: status 503: no"},
+		"a service that does not work": {fakellm.Reply{Status: 503, Body: "no"}, "m", "server_error: check key: call model: status 503: no"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, s := provider(t, openai.Config{Key: key, BaseURL: "http://service/v1"})
-			s.Pages["/v1/models"] = test.answer
+			s.Routes["/v1/models"] = test.answer
 			err := p.Check(t.Context(), test.model)
 			if test.want == "" {
 				require.NoError(t, err)

@@ -10,9 +10,9 @@ import (
 // A price holds for a model and for its dated versions.
 func Example() {
 	prices := price.Prices{"gpt-x": {Input: 2, Cached: 0.5, Output: 8}} // for a million tokens
-	p, known := prices.Of("gpt-x-2026-01-31")
+	p, known := prices.Lookup("gpt-x-2026-01-31")
 	fmt.Println(known, p.Cost(transcript.Usage{Input: 3000, Cached: 1000, Output: 500}))
-	_, known = prices.Of("other")
+	_, known = prices.Lookup("other")
 	fmt.Println(known)
 	// Output:
 	// true 0.0085

@@ -5,7 +5,7 @@
 //		"gpt-x-mini": {Input: 0.4, Cached: 0.1, Output: 1.6},
 //		"llama":      {}, // free, which is not the same as unknown
 //	}
-//	if p, known := prices.Of(turn.Attempts[0].Model); known {
+//	if p, known := prices.Lookup(turn.Attempts[0].Model); known {
 //		fmt.Println(p.Cost(turn.Usage))
 //	}
 //
@@ -37,10 +37,10 @@ func (p Price) Cost(u transcript.Usage) float64 {
 // Prices are known by the names of models.
 type Prices map[string]Price
 
-// Of is the price of a model, and whether it is known: that of the exact name, else of the longest name that it
+// Lookup is the price of a model, and whether it is known: that of the exact name, else of the longest name that it
 // continues with '-', ':' or '@'. So "gpt-x" has the price for "gpt-x-2026-01-31", but also for "gpt-x-mini" where that
 // has none of its own; it has none for "gpt-x.1".
-func (p Prices) Of(model string) (Price, bool) {
+func (p Prices) Lookup(model string) (Price, bool) {
 	for {
 		if price, ok := p[model]; ok {
 			return price, true

@@ -23,15 +23,15 @@ func TestAPriceIsFoundByTheExactNameElseByTheLongestThatItContinues(t *testing.T
 		"llama3:70b-q4":         3,
 		"free":                  0,
 	} {
-		got, ok := prices.Of(model)
+		got, ok := prices.Lookup(model)
 		require.True(t, ok, model)
 		require.InDelta(t, want, got.Input, 0, model)
 	}
 	for _, model := range []string{"", "-", "gpt", "gpt-", "gpt-x.1", "gpt-xl", "llama3", "llama3:8b", "vendor/gpt-x", "GPT-X"} {
-		_, ok := prices.Of(model)
+		_, ok := prices.Lookup(model)
 		require.False(t, ok, model)
 	}
-	_, ok := price.Prices(nil).Of("gpt-x")
+	_, ok := price.Prices(nil).Lookup("gpt-x")
 	require.False(t, ok)
 }
 
@@ -58,9 +58,9 @@ func ExamplePrices() {
 	if err != nil {
 		panic(err)
 	}
-	p, known := prices.Of("gpt-x-2026-01-31")
+	p, known := prices.Lookup("gpt-x-2026-01-31")
 	fmt.Println(p.Cost(transcript.Usage{Input: 10_000, Cached: 8_000, Output: 1_000}), known)
-	_, known = prices.Of("other")
+	_, known = prices.Lookup("other")
 	fmt.Println(known)
 	// Output:
 	// 0.016 true

@@ -15,35 +15,35 @@ import (
 	"github.com/elenchus-go/debate/providers"
 )
 
-var errBored = errors.New("the reader is bored")
+var errCaller = errors.New("the reader is bored")
 
 // Run runs the suite.
-func Run(t *testing.T, h Harness) {
-	for name, test := range map[string]func(*testing.T, Harness){
-		"AReplyStreams":                            streams,
-		"AReplyComesWithoutAStream":                whole,
-		"AReplyFollowsASchema":                     structured,
-		"AReplyThatIsCutAtTheCapIsMarked":          capped,
-		"ACutStreamIsAFailureWithWhatCame":         cut,
-		"AFailureHasItsKind":                       kinds,
-		"AnEndedContextEndsTheCallAtAnyChunk":      canceled,
-		"AnEndedContextCallsNoModel":               ended,
-		"ADeadlineEndsACallThatHangs":              late,
-		"AnErrorOfOnChunkEndsTheCallAndIsReturned": refused,
-		"APanicOfOnChunkPassesThroughToTheCaller":  panics,
-		"ManyCallsAtOnceDoNotMix":                  concurrent,
-		"ARequestIsLeftAsItWas":                    untouched,
-		"ACallAfterAFailureIsAsGoodAsTheFirst":     again,
-		"ACheckThatIsCanceledRefusesNothing":       checks,
+func Run(t *testing.T, h ProviderFunc) {
+	for name, test := range map[string]func(*testing.T, ProviderFunc){
+		"AReplyStreams":                            testStream,
+		"AReplyComesWithoutAStream":                testWholeReply,
+		"AReplyFollowsASchema":                     testSchema,
+		"AReplyThatIsCutAtTheCapIsMarked":          testTokenCap,
+		"ACutStreamIsAFailureWithWhatCame":         testCutStream,
+		"AFailureHasItsKind":                       testErrorKinds,
+		"AnEndedContextEndsTheCallAtAnyChunk":      testCancel,
+		"AnEndedContextCallsNoModel":               testEndedContext,
+		"ADeadlineEndsACallThatHangs":              testDeadline,
+		"AnErrorOfOnChunkEndsTheCallAndIsReturned": testCallbackError,
+		"APanicOfOnChunkPassesThroughToTheCaller":  testCallbackPanic,
+		"ManyCallsAtOnceDoNotMix":                  testConcurrency,
+		"ARequestIsLeftAsItWas":                    testRequestUnchanged,
+		"ACallAfterAFailureIsAsGoodAsTheFirst":     testCallAfterFailure,
+		"ACheckThatIsCanceledRefusesNothing":       testCheck,
 	} {
 		before := runtime.NumGoroutine()
 		t.Run(name, func(t *testing.T) { test(t, h) })
-		requireNoMore(t, before, name)
+		requireNoLeak(t, before, name)
 	}
 }
 
-// requireNoMore waits until no more goroutines run than before a test. It starts none itself, unlike require.Eventually.
-func requireNoMore(t *testing.T, before int, test string) {
+// requireNoLeak waits until no more goroutines run than before a test. It starts none itself, unlike require.Eventually.
+func requireNoLeak(t *testing.T, before int, test string) {
 	t.Helper()
 	patience := time.NewTimer(10 * time.Second)
 	defer patience.Stop()
@@ -59,29 +59,29 @@ func requireNoMore(t *testing.T, before int, test string) {
 	}
 }
 
-func streams(t *testing.T, h Harness) {
-	p := h(t, speech)
-	var e ear
-	res, err := p.Generate(t.Context(), e.listen(nil))
+func testStream(t *testing.T, h ProviderFunc) {
+	p := h(t, sampleReply)
+	var e chunkRecorder
+	res, err := p.Generate(t.Context(), e.request(nil))
 	require.NoError(t, err)
-	requireReply(t, speech, res)
+	requireReply(t, sampleReply, res)
 	requireChunks(t, e.chunks)
 	require.Equal(t, res.Text, e.text(), "the chunks make up the text")
 	require.Greater(t, len(e.chunks), 1)
 }
 
-func whole(t *testing.T, h Harness) {
-	res, err := h(t, speech).Generate(t.Context(), ask())
+func testWholeReply(t *testing.T, h ProviderFunc) {
+	res, err := h(t, sampleReply).Generate(t.Context(), sampleRequest())
 	require.NoError(t, err)
-	requireReply(t, speech, res)
+	requireReply(t, sampleReply, res)
 }
 
-func structured(t *testing.T, h Harness) {
-	reply := Reply{Chunks: []string{`{"score"`, `: 7, "why":`, ` "so"}`}, Usage: speech.Usage}
+func testSchema(t *testing.T, h ProviderFunc) {
+	reply := Reply{Chunks: []string{`{"score"`, `: 7, "why":`, ` "so"}`}, Usage: sampleReply.Usage}
 	p := h(t, reply, reply)
-	var e ear
-	for _, r := range []providers.Request{ask(), e.listen(nil)} {
-		r.Reply = "assessment/1"
+	var e chunkRecorder
+	for _, r := range []providers.Request{sampleRequest(), e.request(nil)} {
+		r.SchemaName = "assessment/1"
 		r.Schema = json.RawMessage(`{"type": "object", "properties": {"why": {"type": "string", "maxLength": 40}, "score": {"type": "number"}},
 			"required": ["why", "score"], "additionalProperties": false}`)
 		res, err := p.Generate(t.Context(), r)
@@ -91,11 +91,11 @@ func structured(t *testing.T, h Harness) {
 	require.JSONEq(t, reply.text(), e.text())
 }
 
-func capped(t *testing.T, h Harness) {
-	reply := Reply{Chunks: []string{"I was", " say"}, Finish: providers.Length, Usage: speech.Usage}
+func testTokenCap(t *testing.T, h ProviderFunc) {
+	reply := Reply{Chunks: []string{"I was", " say"}, FinishReason: providers.Length, Usage: sampleReply.Usage}
 	p := h(t, reply, reply)
-	var e ear
-	for _, r := range []providers.Request{ask(), e.listen(nil)} {
+	var e chunkRecorder
+	for _, r := range []providers.Request{sampleRequest(), e.request(nil)} {
 		r.MaxTokens = reply.Usage.Output
 		res, err := p.Generate(t.Context(), r)
 		require.NoError(t, err)
@@ -103,25 +103,25 @@ func capped(t *testing.T, h Harness) {
 	}
 }
 
-func cut(t *testing.T, h Harness) {
-	for n := 1; n <= len(speech.Chunks); n++ {
-		reply := Reply{Chunks: speech.Chunks[:n], Fail: providers.Network}
-		var e ear
-		res, err := h(t, reply).Generate(t.Context(), e.listen(nil))
+func testCutStream(t *testing.T, h ProviderFunc) {
+	for n := 1; n <= len(sampleReply.Chunks); n++ {
+		reply := Reply{Chunks: sampleReply.Chunks[:n], Fail: providers.Network}
+		var e chunkRecorder
+		res, err := h(t, reply).Generate(t.Context(), e.request(nil))
 		failed := requireKind(t, providers.Network, res, err)
 		require.Equal(t, reply.text(), e.text())
 		require.Equal(t, reply.text(), failed.Partial.Text)
 	}
 }
 
-func kinds(t *testing.T, h Harness) {
-	for _, kind := range []providers.Kind{
-		providers.RateLimit, providers.API, providers.Timeout, providers.ContextOverflow, providers.Authentication, providers.Validation,
+func testErrorKinds(t *testing.T, h ProviderFunc) {
+	for _, kind := range []providers.ErrorKind{
+		providers.RateLimit, providers.ServerError, providers.Timeout, providers.ContextOverflow, providers.Authentication, providers.InvalidRequest,
 	} {
 		t.Run(string(kind), func(t *testing.T) {
 			p := h(t, Reply{Fail: kind}, Reply{Fail: kind})
-			var e ear
-			for _, r := range []providers.Request{ask(), e.listen(nil)} {
+			var e chunkRecorder
+			for _, r := range []providers.Request{sampleRequest(), e.request(nil)} {
 				res, err := p.Generate(t.Context(), r)
 				require.Empty(t, requireKind(t, kind, res, err).Partial.Text)
 				require.NotEqual(t, string(kind), err.Error(), "it has words")
@@ -131,25 +131,25 @@ func kinds(t *testing.T, h Harness) {
 	}
 }
 
-func canceled(t *testing.T, h Harness) {
-	for at := range speech.Chunks {
+func testCancel(t *testing.T, h ProviderFunc) {
+	for at := range sampleReply.Chunks {
 		for name, end := range map[string]func(context.CancelFunc){
 			"within the callback": func(cancel context.CancelFunc) { cancel() },
 			"beside it":           func(cancel context.CancelFunc) { go cancel() },
 		} {
 			t.Run(fmt.Sprintf("%s of chunk %d", name, at+1), func(t *testing.T) {
-				p := h(t, Reply{Chunks: speech.Chunks[:at+1], Hang: true})
+				p := h(t, Reply{Chunks: sampleReply.Chunks[:at+1], Hang: true})
 				ctx, cancel := context.WithCancelCause(t.Context())
-				var e ear
+				var e chunkRecorder
 				heard := ""
-				res, err := p.Generate(ctx, e.listen(func(n int) error {
+				res, err := p.Generate(ctx, e.request(func(n int) error {
 					if heard = e.text(); n == at+1 {
-						end(func() { cancel(errBored) })
+						end(func() { cancel(errCaller) })
 					}
 					return nil
 				}))
-				failed := requireKind(t, providers.API, res, err)
-				require.ErrorIs(t, err, errBored)
+				failed := requireKind(t, providers.ServerError, res, err)
+				require.ErrorIs(t, err, errCaller)
 				require.Equal(t, heard, e.text())
 				require.Equal(t, e.text(), failed.Partial.Text)
 			})
@@ -157,25 +157,25 @@ func canceled(t *testing.T, h Harness) {
 	}
 }
 
-func ended(t *testing.T, h Harness) {
-	p := h(t, speech)
+func testEndedContext(t *testing.T, h ProviderFunc) {
+	p := h(t, sampleReply)
 	ctx, cancel := context.WithCancelCause(t.Context())
-	cancel(errBored)
-	var e ear
-	res, err := p.Generate(ctx, e.listen(nil))
-	_ = requireKind(t, providers.API, res, err)
-	require.ErrorIs(t, err, errBored)
+	cancel(errCaller)
+	var e chunkRecorder
+	res, err := p.Generate(ctx, e.request(nil))
+	_ = requireKind(t, providers.ServerError, res, err)
+	require.ErrorIs(t, err, errCaller)
 	require.Empty(t, e.chunks)
-	res, err = p.Generate(t.Context(), ask())
+	res, err = p.Generate(t.Context(), sampleRequest())
 	require.NoError(t, err)
-	requireReply(t, speech, res)
+	requireReply(t, sampleReply, res)
 }
 
-func late(t *testing.T, h Harness) {
+func testDeadline(t *testing.T, h ProviderFunc) {
 	for n := range 2 {
-		p := h(t, Reply{Chunks: speech.Chunks[:n], Hang: true}, Reply{Chunks: speech.Chunks[:n], Hang: true})
-		var e ear
-		for _, r := range []providers.Request{ask(), e.listen(nil)} {
+		p := h(t, Reply{Chunks: sampleReply.Chunks[:n], Hang: true}, Reply{Chunks: sampleReply.Chunks[:n], Hang: true})
+		var e chunkRecorder
+		for _, r := range []providers.Request{sampleRequest(), e.request(nil)} {
 			ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 			res, err := p.Generate(ctx, r)
 			cancel()
@@ -185,53 +185,53 @@ func late(t *testing.T, h Harness) {
 	}
 }
 
-func refused(t *testing.T, h Harness) {
-	for at := range speech.Chunks {
-		var e ear
-		res, err := h(t, speech).Generate(t.Context(), e.listen(func(n int) error {
+func testCallbackError(t *testing.T, h ProviderFunc) {
+	for at := range sampleReply.Chunks {
+		var e chunkRecorder
+		res, err := h(t, sampleReply).Generate(t.Context(), e.request(func(n int) error {
 			if n == at+1 {
-				return errBored
+				return errCaller
 			}
 			return nil
 		}))
 		require.Zero(t, res)
 		if len(e.chunks) <= at { // it came in fewer pieces
-			require.Fail(t, "the reply did not stream in its pieces", "%d of %d", len(e.chunks), len(speech.Chunks))
+			require.Fail(t, "the reply did not stream in its pieces", "%d of %d", len(e.chunks), len(sampleReply.Chunks))
 		}
-		require.Equal(t, errBored, err, "the error itself")
+		require.Equal(t, errCaller, err, "the error itself")
 		require.Len(t, e.chunks, at+1, "no chunk follows")
 	}
 }
 
-func panics(t *testing.T, h Harness) {
-	p := h(t, speech, speech)
-	var e ear
-	require.PanicsWithValue(t, errBored, func() {
-		_, _ = p.Generate(t.Context(), e.listen(func(int) error { panic(errBored) }))
+func testCallbackPanic(t *testing.T, h ProviderFunc) {
+	p := h(t, sampleReply, sampleReply)
+	var e chunkRecorder
+	require.PanicsWithValue(t, errCaller, func() {
+		_, _ = p.Generate(t.Context(), e.request(func(int) error { panic(errCaller) }))
 	})
 	require.Len(t, e.chunks, 1)
-	res, err := p.Generate(t.Context(), ask())
+	res, err := p.Generate(t.Context(), sampleRequest())
 	require.NoError(t, err)
-	requireReply(t, speech, res)
+	requireReply(t, sampleReply, res)
 }
 
-func concurrent(t *testing.T, h Harness) {
+func testConcurrency(t *testing.T, h ProviderFunc) {
 	const calls = 16
 	replies := make([]Reply, calls)
 	want := map[string]bool{}
 	for i := range replies {
 		word := fmt.Sprint("reply ", i)
-		replies[i] = Reply{Chunks: []string{word, ",", " again ", word, "."}, Usage: speech.Usage}
+		replies[i] = Reply{Chunks: []string{word, ",", " again ", word, "."}, Usage: sampleReply.Usage}
 		want[replies[i].text()] = true
 	}
 	p := h(t, replies...)
 	got := make([]string, calls)
-	ears := make([]ear, calls)
+	ears := make([]chunkRecorder, calls)
 	errs := make([]error, calls)
 	var group sync.WaitGroup
 	for i := range calls {
 		group.Go(func() {
-			res, err := p.Generate(t.Context(), ears[i].listen(nil))
+			res, err := p.Generate(t.Context(), ears[i].request(nil))
 			got[i], errs[i] = res.Text, err
 		})
 	}
@@ -244,26 +244,26 @@ func concurrent(t *testing.T, h Harness) {
 	}
 }
 
-func untouched(t *testing.T, h Harness) {
-	r := ask()
-	_, err := h(t, speech).Generate(t.Context(), r)
+func testRequestUnchanged(t *testing.T, h ProviderFunc) {
+	r := sampleRequest()
+	_, err := h(t, sampleReply).Generate(t.Context(), r)
 	require.NoError(t, err)
-	require.Equal(t, ask(), r)
+	require.Equal(t, sampleRequest(), r)
 }
 
-func again(t *testing.T, h Harness) {
-	p := h(t, Reply{Fail: providers.API}, speech)
-	_, err := p.Generate(t.Context(), ask())
+func testCallAfterFailure(t *testing.T, h ProviderFunc) {
+	p := h(t, Reply{Fail: providers.ServerError}, sampleReply)
+	_, err := p.Generate(t.Context(), sampleRequest())
 	require.Error(t, err)
-	var e ear
-	res, err := p.Generate(t.Context(), e.listen(nil))
+	var e chunkRecorder
+	res, err := p.Generate(t.Context(), e.request(nil))
 	require.NoError(t, err)
-	requireReply(t, speech, res)
+	requireReply(t, sampleReply, res)
 	require.Equal(t, res.Text, e.text())
 }
 
-func checks(t *testing.T, h Harness) {
-	p, ok := h(t, speech).(providers.Checker)
+func testCheck(t *testing.T, h ProviderFunc) {
+	p, ok := h(t, sampleReply).(providers.Checker)
 	if !ok {
 		t.Skip("the provider has no Check")
 	}
@@ -271,6 +271,6 @@ func checks(t *testing.T, h Harness) {
 	cancel()
 	if err := p.Check(ctx, ""); err != nil {
 		kind := providers.AsError(err).Kind
-		require.NotContains(t, []providers.Kind{providers.Authentication, providers.Validation}, kind, "an ended context is no refusal")
+		require.NotContains(t, []providers.ErrorKind{providers.Authentication, providers.InvalidRequest}, kind, "an ended context is no refusal")
 	}
 }

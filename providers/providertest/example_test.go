@@ -15,7 +15,7 @@ import (
 func play(_ *testing.T, replies ...providertest.Reply) providers.Provider {
 	p := &scripted.Provider{}
 	for _, r := range replies {
-		reply := scripted.Reply{Text: strings.Join(r.Chunks, ""), Chunks: len(r.Chunks), Finish: r.Finish, Usage: r.Usage, Hang: r.Hang}
+		reply := scripted.Reply{Text: strings.Join(r.Chunks, ""), Chunks: len(r.Chunks), FinishReason: r.FinishReason, Usage: r.Usage, Hang: r.Hang}
 		if r.Fail != "" {
 			reply.Err = &providers.Error{Kind: r.Fail, Err: errors.New("it does not work")}
 		}

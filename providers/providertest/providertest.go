@@ -28,11 +28,11 @@ type Reply struct {
 	Chunks []string
 	// Fail is the kind of failure that ends the call after the chunks. Empty: the reply comes to its end. After chunks
 	// it is always [providers.Network]: the stream is cut.
-	Fail providers.Kind
+	Fail providers.ErrorKind
 	// Hang has the service say nothing more after the chunks, until the client leaves.
 	Hang bool
-	// Finish is why the model stops. Empty means [providers.Stop].
-	Finish providers.Finish
+	// FinishReason is why the model stops. Empty means [providers.Stop].
+	FinishReason providers.FinishReason
 	// Usage is what the service counts.
 	Usage transcript.Usage
 }
@@ -40,18 +40,18 @@ type Reply struct {
 // text is the whole text.
 func (r Reply) text() string { return strings.Join(r.Chunks, "") }
 
-// Harness makes a provider whose service gives the replies, one to each call in the order in which they arrive. It may
+// ProviderFunc makes a provider whose service gives the replies, one to each call in the order in which they arrive. It may
 // skip a test whose replies its service cannot give.
-type Harness func(t *testing.T, replies ...Reply) providers.Provider
+type ProviderFunc func(t *testing.T, replies ...Reply) providers.Provider
 
-// speech is a reply in chunks of characters of several lengths.
-var speech = Reply{
+// sampleReply is a reply in chunks of characters of several lengths.
+var sampleReply = Reply{
 	Chunks: []string{"Be", "cause ", "it is — “so”", ", 因为 ", "🦉", "."},
 	Usage:  transcript.Usage{Input: 100, Cached: 90, Output: 50, Reasoning: 40},
 }
 
-// ask is a request in every role.
-func ask() providers.Request {
+// sampleRequest is a request in every role.
+func sampleRequest() providers.Request {
 	warm := 0.5
 	return providers.Request{
 		Messages: []providers.Message{
@@ -65,14 +65,14 @@ func ask() providers.Request {
 	}
 }
 
-// ear is what OnChunk was given.
-type ear struct{ chunks []string }
+// chunkRecorder is what OnChunk was given.
+type chunkRecorder struct{ chunks []string }
 
-func (e *ear) text() string { return strings.Join(e.chunks, "") }
+func (e *chunkRecorder) text() string { return strings.Join(e.chunks, "") }
 
-// listen is a request whose chunks are heard, and answered by then if that is given.
-func (e *ear) listen(then func(n int) error) providers.Request {
-	r := ask()
+// request is a request whose chunks are heard, and answered by then if that is given.
+func (e *chunkRecorder) request(then func(n int) error) providers.Request {
+	r := sampleRequest()
 	r.OnChunk = func(text string) error {
 		e.chunks = append(e.chunks, text)
 		if then != nil {
@@ -84,7 +84,7 @@ func (e *ear) listen(then func(n int) error) providers.Request {
 }
 
 // requireKind requires a typed failure and an empty response.
-func requireKind(t *testing.T, kind providers.Kind, res providers.Response, err error) *providers.Error {
+func requireKind(t *testing.T, kind providers.ErrorKind, res providers.Response, err error) *providers.Error {
 	t.Helper()
 	require.Error(t, err)
 	require.Zero(t, res, "the response of a failed call is empty")
@@ -98,12 +98,12 @@ func requireKind(t *testing.T, kind providers.Kind, res providers.Response, err 
 func requireReply(t *testing.T, r Reply, res providers.Response) {
 	t.Helper()
 	require.Equal(t, r.text(), res.Text)
-	finish := r.Finish
+	finish := r.FinishReason
 	if finish == "" {
 		finish = providers.Stop
 	}
-	if res.Finish != "" || finish != providers.Stop {
-		require.Equal(t, finish, res.Finish)
+	if res.FinishReason != "" || finish != providers.Stop {
+		require.Equal(t, finish, res.FinishReason)
 	}
 	if res.Usage != (transcript.Usage{}) && !res.Usage.Estimated {
 		require.Equal(t, r.Usage.Input, res.Usage.Input, "cached tokens are input too")

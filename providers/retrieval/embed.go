@@ -20,7 +20,7 @@ type Embedder interface {
 	EmbedQuery(ctx context.Context, text string) ([]float32, error)
 }
 
-// Embed answers with a vector for each user message before any of the assistant's, in order, as a JSON object:
+// EmbeddingProvider answers with a vector for each user message before any of the assistant's, in order, as a JSON object:
 //
 //	{"vectors": ["AH8A/w=="]}
 //
@@ -28,25 +28,25 @@ type Embedder interface {
 // sum of squares is 1, stands as 127x rounded to the nearest. A vector of zeros stays one. 1,536 dimensions take 2,048
 // characters; over 50 pairs of random vectors of that size, the cosine moved by up to 0.0104. The model, which may be
 // empty, names the embedding model. Usage is not reported. A call ends with ctx as one of [New] does.
-func Embed(e Embedder, model string) providers.Provider {
+func EmbeddingProvider(e Embedder, model string) providers.Provider {
 	return provider{model, func(ctx context.Context, texts []string) (any, error) {
 		vectors, err := e.EmbedDocuments(ctx, texts)
 		if err == nil {
-			err = regular(vectors, len(texts))
+			err = checkVectors(vectors, len(texts))
 		}
 		if err != nil {
 			return nil, fmt.Errorf("embed %d texts: %w", len(texts), err)
 		}
 		list := make([]string, len(vectors))
 		for i, v := range vectors {
-			list[i] = base64.StdEncoding.EncodeToString(quantized(v))
+			list[i] = base64.StdEncoding.EncodeToString(quantize(v))
 		}
 		return map[string][]string{"vectors": list}, nil
 	}}
 }
 
-// regular says what is wrong with the vectors of n texts.
-func regular(vectors [][]float32, n int) error {
+// checkVectors says what is wrong with the vectors of n texts.
+func checkVectors(vectors [][]float32, n int) error {
 	wrong := func(format string, args ...any) error {
 		return &providers.Error{Kind: providers.InvalidResponse, Err: fmt.Errorf(format, args...)}
 	}
@@ -57,25 +57,25 @@ func regular(vectors [][]float32, n int) error {
 		if len(v) == 0 || len(v) != len(vectors[0]) {
 			return wrong("vector %d has %d dimensions, the first has %d", i, len(v), len(vectors[0]))
 		}
-		if l := length(v); math.IsNaN(l) || math.IsInf(l, 0) {
+		if l := norm(v); math.IsNaN(l) || math.IsInf(l, 0) {
 			return wrong("vector %d has a number that is none", i)
 		}
 	}
 	return nil
 }
 
-// quantized is a vector of length 1 in bytes.
-func quantized(v []float32) []byte {
+// quantize is a vector of length 1 in bytes.
+func quantize(v []float32) []byte {
 	out := make([]byte, len(v))
-	for i, x := range unit(v) {
+	for i, x := range normalize(v) {
 		out[i] = byte(int8(math.Round(127 * float64(x)))) //nolint:gosec // the sign becomes the highest bit
 	}
 	return out
 }
 
-// unit is a vector in its direction with the length 1; one of zeros stays.
-func unit(v []float32) []float32 {
-	l := length(v)
+// normalize is a vector in its direction with the length 1; one of zeros stays.
+func normalize(v []float32) []float32 {
+	l := norm(v)
 	out := make([]float32, len(v))
 	for i, x := range v {
 		if l > 0 {
@@ -85,7 +85,7 @@ func unit(v []float32) []float32 {
 	return out
 }
 
-func length(v []float32) float64 {
+func norm(v []float32) float64 {
 	sum := 0.0
 	for _, x := range v {
 		sum += float64(x) * float64(x)
@@ -135,7 +135,7 @@ func ngrams(text string) []float32 {
 		}
 		features[name] = feature{f.count + 1, max(f.weight, weight)}
 	}
-	for _, word := range wordsOf(text) {
+	for _, word := range contentWords(text) {
 		add(word, 1)
 		letters := []rune(" " + word + " ")
 		runs := len(letters) - 2
@@ -158,21 +158,21 @@ func ngrams(text string) []float32 {
 	for i, x := range sum {
 		v[i] = float32(x)
 	}
-	return unit(v)
+	return normalize(v)
 }
 
-// wordsOf are the words of a text in lower case, without the commonest.
-func wordsOf(text string) (list []string) {
+// contentWords are the words of a text in lower case, without the commonest.
+func contentWords(text string) (list []string) {
 	for _, w := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) }) {
-		if !common[w] {
+		if !stopWords[w] {
 			list = append(list, w)
 		}
 	}
 	return list
 }
 
-// common are words that say nothing of what a text is about.
-var common = func() map[string]bool {
+// stopWords are words that say nothing of what a text is about.
+var stopWords = func() map[string]bool {
 	m := map[string]bool{}
 	for w := range strings.FieldsSeq(`a about also an and any are as at be been but by can could did do does first for
 		from had has have how i if in into is it its last made more most no not of on or other our out s should so some

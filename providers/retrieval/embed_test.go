@@ -100,7 +100,7 @@ func TestNGramsFollowTheFormula(t *testing.T) {
 
 func vectorsOf(t *testing.T, e retrieval.Embedder, r providers.Request) (list []string) {
 	t.Helper()
-	res, err := retrieval.Embed(e, "m").Generate(t.Context(), r)
+	res, err := retrieval.EmbeddingProvider(e, "m").Generate(t.Context(), r)
 	require.NoError(t, err)
 	require.Equal(t, "m", res.Model)
 	require.Zero(t, res.Usage)
@@ -141,10 +141,10 @@ func TestEachWordOfTheUserHasAVector(t *testing.T) {
 }
 
 func TestEmbeddersThatFail(t *testing.T) {
-	p := retrieval.Embed(&axes{err: errCause}, "m")
+	p := retrieval.EmbeddingProvider(&axes{err: errCause}, "m")
 	_, err := p.Generate(t.Context(), ask("x"))
-	require.EqualError(t, err, "api_error: embed 1 texts: the cause")
-	_, err = retrieval.Embed(odd{}, "m").Generate(t.Context(), ask("x"))
+	require.EqualError(t, err, "server_error: embed 1 texts: the cause")
+	_, err = retrieval.EmbeddingProvider(odd{}, "m").Generate(t.Context(), ask("x"))
 	require.EqualError(t, err, "invalid_response: embed 1 texts: invalid_response: 0 vectors came, 1 are wanted")
 }
 

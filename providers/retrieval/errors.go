@@ -10,8 +10,8 @@ import (
 	"github.com/elenchus-go/debate/providers"
 )
 
-// failure is an error with its kind, nil for none.
-func failure(err error) error {
+// asError is an error with its kind, nil for none.
+func asError(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -24,7 +24,7 @@ func failure(err error) error {
 }
 
 // kindOf finds the kind of an error: by its type, by the status that it names, then by its words.
-func kindOf(err error) providers.Kind {
+func kindOf(err error) providers.ErrorKind {
 	broken, network := errors.AsType[net.Error](err)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded), network && broken.Timeout():
@@ -33,19 +33,19 @@ func kindOf(err error) providers.Kind {
 		return providers.Network
 	}
 	text := err.Error()
-	if m := status.FindStringSubmatch(text); m != nil {
+	if m := statusPattern.FindStringSubmatch(text); m != nil {
 		code, _ := strconv.Atoi(m[1])
 		return kindOfStatus(code)
 	}
-	for _, w := range words {
+	for _, w := range errorPatterns {
 		if w.in.MatchString(text) {
 			return w.kind
 		}
 	}
-	return providers.API
+	return providers.ServerError
 }
 
-func kindOfStatus(code int) providers.Kind {
+func kindOfStatus(code int) providers.ErrorKind {
 	switch {
 	case code == 429:
 		return providers.RateLimit
@@ -54,17 +54,17 @@ func kindOfStatus(code int) providers.Kind {
 	case code == 408, code == 504:
 		return providers.Timeout
 	case code < 500:
-		return providers.Validation
+		return providers.InvalidRequest
 	}
-	return providers.API
+	return providers.ServerError
 }
 
-// status finds an HTTP status where it is called one.
-var status = regexp.MustCompile(`(?i)\bstatus(?: code)?:? ([45]\d\d)\b`)
+// statusPattern finds an HTTP statusPattern where it is called one.
+var statusPattern = regexp.MustCompile(`(?i)\bstatus(?: code)?:? ([45]\d\d)\b`)
 
-var words = []struct {
+var errorPatterns = []struct {
 	in   *regexp.Regexp
-	kind providers.Kind
+	kind providers.ErrorKind
 }{
 	{regexp.MustCompile(`(?i)rate.?limit|too many requests|quota`), providers.RateLimit},
 	{regexp.MustCompile(`(?i)api.?key|unauthori[sz]ed|authentication|permission denied`), providers.Authentication},

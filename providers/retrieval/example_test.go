@@ -12,7 +12,7 @@ import (
 
 // A retriever answers a query with the documents that are nearest to it.
 func Example() {
-	search := retrieval.Memory(retrieval.NGrams{},
+	search := retrieval.InMemory(retrieval.NGrams{},
 		retrieval.Document{Title: "Trains", Text: "Trains carry many people on little space."},
 		retrieval.Document{Title: "Bicycles", Text: "A bicycle needs no fuel."},
 	)

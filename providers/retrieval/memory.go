@@ -13,32 +13,32 @@ import (
 	"github.com/elenchus-go/debate/providers"
 )
 
-// Memory searches documents in memory by the cosine of vectors: of the query, and of each document's title and text.
+// InMemory searches documents in memory by the cosine of vectors: of the query, and of each document's title and text.
 // Those that are equally near keep their order. The documents are embedded when they are first searched; where that
 // fails, the next search tries again.
-func Memory(e Embedder, docs ...Document) Search {
-	m := &memory{embedder: e, docs: slices.Clone(docs), turn: make(chan struct{}, 1)}
+func InMemory(e Embedder, docs ...Document) Search {
+	m := &inMemory{embedder: e, docs: slices.Clone(docs), lock: make(chan struct{}, 1)}
 	return m.search
 }
 
-type memory struct {
+type inMemory struct {
 	embedder Embedder
 	docs     []Document
-	turn     chan struct{} // holds one: who looks at vectors. Unlike for a mutex, one can stop waiting for it
+	lock     chan struct{} // holds one: who looks at vectors. Unlike for a mutex, one can stop waiting for it
 	vectors  [][]float32   // of the documents, of length 1; nil until they are embedded
 }
 
-func (m *memory) search(ctx context.Context, query string) ([]Document, error) {
+func (m *inMemory) search(ctx context.Context, query string) ([]Document, error) {
 	if len(m.docs) == 0 {
 		return nil, nil
 	}
-	vectors, err := m.embedded(ctx)
+	vectors, err := m.documentVectors(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("embed %d documents: %w", len(m.docs), err)
 	}
 	q, err := m.embedder.EmbedQuery(ctx, query)
 	if err == nil {
-		err = regular([][]float32{vectors[0], q}, 2)
+		err = checkVectors([][]float32{vectors[0], q}, 2)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("embed query: %w", err)
@@ -46,13 +46,13 @@ func (m *memory) search(ctx context.Context, query string) ([]Document, error) {
 	return nearest(m.docs, vectors, q), nil
 }
 
-// embedded are the vectors of the documents, which the first to ask makes.
-func (m *memory) embedded(ctx context.Context) ([][]float32, error) {
+// documentVectors are the vectors of the documents, which the first to ask makes.
+func (m *inMemory) documentVectors(ctx context.Context) ([][]float32, error) {
 	select {
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
-	case m.turn <- struct{}{}:
-		defer func() { <-m.turn }()
+	case m.lock <- struct{}{}:
+		defer func() { <-m.lock }()
 	}
 	if m.vectors != nil {
 		return m.vectors, nil
@@ -63,13 +63,13 @@ func (m *memory) embedded(ctx context.Context) ([][]float32, error) {
 	}
 	made, err := m.embedder.EmbedDocuments(ctx, texts)
 	if err == nil {
-		err = regular(made, len(texts))
+		err = checkVectors(made, len(texts))
 	}
 	if err != nil {
 		return nil, err
 	}
 	for _, v := range made {
-		m.vectors = append(m.vectors, unit(v))
+		m.vectors = append(m.vectors, normalize(v))
 	}
 	return m.vectors, nil
 }
@@ -88,25 +88,25 @@ func nearest(docs []Document, vectors [][]float32, query []float32) []Document {
 		}
 	}
 	slices.SortStableFunc(hits, func(a, b hit) int { return cmp.Compare(b.near, a.near) })
-	found := make([]Document, min(len(hits), mostDocuments))
+	found := make([]Document, min(len(hits), maxDocuments))
 	for i := range found {
 		found[i] = hits[i].doc
 	}
 	return found
 }
 
-// Templates is the retriever that needs nothing: it searches [Starters] by [NGrams]. Its model is "ngrams/1".
-func Templates() providers.Provider { return templates() }
+// TemplateRetriever is the retriever that needs nothing: it searches [BuiltInTemplates] by [NGrams]. Its model is "ngrams/1".
+func TemplateRetriever() providers.Provider { return templateRetriever() }
 
-var templates = sync.OnceValue(func() providers.Provider { return New(Memory(NGrams{}, Starters()...), "ngrams/1") })
+var templateRetriever = sync.OnceValue(func() providers.Provider { return New(InMemory(NGrams{}, BuiltInTemplates()...), "ngrams/1") })
 
 //go:embed templates/*.md
 var files embed.FS
 
-// Starters are this package's own reasoning templates, those of the widest use first. Each begins with when to use it.
-func Starters() []Document { return slices.Clone(starters()) }
+// BuiltInTemplates are this package's own reasoning templates, those of the widest use first. Each begins with when to use it.
+func BuiltInTemplates() []Document { return slices.Clone(builtInTemplates()) }
 
-var starters = sync.OnceValue(func() (docs []Document) {
+var builtInTemplates = sync.OnceValue(func() (docs []Document) {
 	names, err := fs.Glob(files, "templates/*.md")
 	if err != nil {
 		panic(err) // unreachable: the pattern is valid

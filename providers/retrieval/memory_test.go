@@ -15,7 +15,7 @@ import (
 )
 
 func TestStartersAreComplete(t *testing.T) {
-	docs := retrieval.Starters()
+	docs := retrieval.BuiltInTemplates()
 	require.GreaterOrEqual(t, len(docs), 12)
 	titles := map[string]bool{}
 	for _, d := range docs {
@@ -31,7 +31,7 @@ func TestStartersAreComplete(t *testing.T) {
 		require.True(t, titles[title], title)
 	}
 	docs[0].Title = "changed"
-	require.NotEqual(t, "changed", retrieval.Starters()[0].Title, "a caller's list is its own")
+	require.NotEqual(t, "changed", retrieval.BuiltInTemplates()[0].Title, "a caller's list is its own")
 }
 
 func TestTemplatesFitTheirTopics(t *testing.T) {
@@ -48,7 +48,7 @@ func TestTemplatesFitTheirTopics(t *testing.T) {
 	} {
 		t.Run(topic, func(t *testing.T) {
 			var titles []string
-			for _, d := range found(t, retrieval.Templates(), ask(topic))[:3] {
+			for _, d := range found(t, retrieval.TemplateRetriever(), ask(topic))[:3] {
 				titles = append(titles, d.Title)
 			}
 			require.Contains(t, titles, want)
@@ -57,10 +57,10 @@ func TestTemplatesFitTheirTopics(t *testing.T) {
 }
 
 func TestTemplatesSayWhatTheyWereFoundBy(t *testing.T) {
-	res, err := retrieval.Templates().Generate(t.Context(), ask("q"))
+	res, err := retrieval.TemplateRetriever().Generate(t.Context(), ask("q"))
 	require.NoError(t, err)
 	require.Equal(t, "ngrams/1", res.Model)
-	again, err := retrieval.Templates().Generate(t.Context(), ask("q"))
+	again, err := retrieval.TemplateRetriever().Generate(t.Context(), ask("q"))
 	require.NoError(t, err)
 	require.Equal(t, res, again, "the same question has the same answer")
 }
@@ -105,7 +105,7 @@ func titles(docs []retrieval.Document) (list []string) {
 func TestMemoryFindsTheNearest(t *testing.T) {
 	e := &axes{words: []string{"cat", "dog", "cow"}}
 	docs := []retrieval.Document{{Title: "1", Text: "cow"}, {Title: "2", Text: "cat dog dog"}, {Title: "3", Text: "cat"}, {Title: "cat", Text: "cat"}, {Title: "5", Text: "stone"}}
-	search := retrieval.Memory(e, docs...)
+	search := retrieval.InMemory(e, docs...)
 	docs[0].Title = "changed"
 	for query, want := range map[string][]string{
 		"cat":     {"3", "cat", "2", "1", "5"},
@@ -121,14 +121,14 @@ func TestMemoryFindsTheNearest(t *testing.T) {
 }
 
 func TestMemoryOfNothingFindsNothing(t *testing.T) {
-	docs, err := retrieval.Memory(&axes{err: errCause})(t.Context(), "q")
+	docs, err := retrieval.InMemory(&axes{err: errCause})(t.Context(), "q")
 	require.NoError(t, err)
 	require.Empty(t, docs)
 }
 
 func TestAFailedEmbeddingIsTriedAgain(t *testing.T) {
 	e := &axes{words: []string{"cat"}, err: errCause}
-	search := retrieval.Memory(e, retrieval.Document{Title: "1", Text: "cat"})
+	search := retrieval.InMemory(e, retrieval.Document{Title: "1", Text: "cat"})
 	_, err := search(t.Context(), "cat")
 	require.ErrorIs(t, err, errCause)
 	require.EqualError(t, err, "embed 1 documents: the cause")
@@ -159,7 +159,7 @@ func TestVectorsThatCannotBeAreRefused(t *testing.T) {
 		"embed query: invalid_response: vector 1 has 2 dimensions, the first has 1":       {docs: [][]float32{{1}, {1}}, query: []float32{1, 2}},
 		"embed query: the cause": {docs: [][]float32{{1}, {1}}, query: []float32{1}, err: errCause},
 	} {
-		_, err := retrieval.Memory(e, doc, doc)(t.Context(), "q")
+		_, err := retrieval.InMemory(e, doc, doc)(t.Context(), "q")
 		require.EqualError(t, err, want)
 		if strings.Contains(want, "invalid") {
 			require.Equal(t, providers.InvalidResponse, providers.AsError(err).Kind)
@@ -181,7 +181,7 @@ func (s *stuck) EmbedDocuments(ctx context.Context, texts []string) ([][]float32
 func TestWhoWaitsForAnotherToEmbedCanLeave(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := &stuck{axes: axes{words: []string{"cat"}}, gate: make(chan struct{})}
-		search := retrieval.Memory(e, retrieval.Document{Title: "1", Text: "cat"})
+		search := retrieval.InMemory(e, retrieval.Document{Title: "1", Text: "cat"})
 		first := make(chan error, 1)
 		go func() {
 			_, err := search(t.Context(), "cat")

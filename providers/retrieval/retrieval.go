@@ -1,16 +1,16 @@
 // Package retrieval provides documents and embeddings through the interface [providers.Provider].
 //
 //	docs := []retrieval.Document{{Title: "Pre-mortem", Text: "Assume that the plan has failed. Why did it?"}}
-//	retriever := retrieval.New(retrieval.Memory(embedder, docs...), "text-embedding-3-small")
-//	offline := retrieval.Templates()
+//	retriever := retrieval.New(retrieval.InMemory(embedder, docs...), "text-embedding-3-small")
+//	offline := retrieval.TemplateRetriever()
 //
 // A retriever takes the topic of a debate and answers with documents that help to think about it, as a JSON object:
 //
 //	{"documents": [{"title": "Pre-mortem", "text": "Assume that the plan has failed. ..."}]}
 //
-// [Templates] returns a retriever that works offline: it searches the reasoning templates of this package. [New] makes
-// a retriever of any [Search]. [Memory] searches your own documents, and package providers/retrieval/vectorstore takes
-// any retriever or vector store of langchaingo. [Embed] answers with embeddings instead of documents.
+// [TemplateRetriever] returns a retriever that works offline: it searches the reasoning templates of this package. [New] makes
+// a retriever of any [Search]. [InMemory] searches your own documents, and package providers/retrieval/vectorstore takes
+// any retriever or vector store of langchaingo. [EmbeddingProvider] answers with embeddings instead of documents.
 package retrieval
 
 import (
@@ -27,9 +27,9 @@ import (
 
 // What a reply holds at most. In JSON it stays below 64 kB, also where each byte has to be escaped by another.
 const (
-	mostDocuments = 8
-	longestText   = 3800 // bytes
-	longestTitle  = 150  // bytes
+	maxDocuments = 8
+	maxTextSize  = 3800 // bytes
+	maxTitleSize = 150  // bytes
 )
 
 // Document is a text that was found.
@@ -55,32 +55,32 @@ func New(search Search, model string) providers.Provider {
 		if err != nil {
 			return nil, fmt.Errorf("search documents: %w", err)
 		}
-		return map[string][]Document{"documents": fit(found)}, nil
+		return map[string][]Document{"documents": trimDocuments(found)}, nil
 	}}
 }
 
-// fit keeps what a reply has room for.
-func fit(found []Document) []Document {
+// trimDocuments keeps what a reply has room for.
+func trimDocuments(found []Document) []Document {
 	kept := []Document{}
 	for _, d := range found {
-		d.Text = clip(strings.TrimSpace(plain(d.Text)), longestText)
+		d.Text = truncate(strings.TrimSpace(removeControlCharacters(d.Text)), maxTextSize)
 		if d.Text == "" {
 			continue
 		}
-		d.Title = strings.Join(strings.Fields(plain(d.Title)), " ")
+		d.Title = strings.Join(strings.Fields(removeControlCharacters(d.Title)), " ")
 		if d.Title == "" {
 			d.Title, _, _ = strings.Cut(d.Text, "\n")
 		}
-		d.Title = clip(strings.TrimSpace(d.Title), longestTitle)
-		if kept = append(kept, d); len(kept) == mostDocuments {
+		d.Title = truncate(strings.TrimSpace(d.Title), maxTitleSize)
+		if kept = append(kept, d); len(kept) == maxDocuments {
 			break
 		}
 	}
 	return kept
 }
 
-// plain is a text without broken characters and without control characters but line breaks and tabs.
-func plain(s string) string {
+// removeControlCharacters is a text without broken characters and without control characters but line breaks and tabs.
+func removeControlCharacters(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && r != '\n' && r != '\t' {
 			return -1
@@ -89,8 +89,8 @@ func plain(s string) string {
 	}, strings.ToValidUTF8(s, ""))
 }
 
-// clip cuts a text between characters.
-func clip(s string, most int) string {
+// truncate cuts a text between characters.
+func truncate(s string, most int) string {
 	const mark = "…"
 	if len(s) <= most {
 		return s
@@ -110,9 +110,9 @@ type provider struct {
 
 // Generate answers in one piece.
 func (p provider) Generate(ctx context.Context, r providers.Request) (providers.Response, error) {
-	texts := asked(r.Messages)
+	texts := userTexts(r.Messages)
 	if len(texts) == 0 {
-		return providers.Response{}, &providers.Error{Kind: providers.Validation, Err: fmt.Errorf("read request: no user message among %d, give one", len(r.Messages))}
+		return providers.Response{}, &providers.Error{Kind: providers.InvalidRequest, Err: fmt.Errorf("read request: no user message among %d, give one", len(r.Messages))}
 	}
 	value, err := p.run(ctx, texts)
 	if err != nil {
@@ -131,13 +131,13 @@ func (p provider) Generate(ctx context.Context, r providers.Request) (providers.
 		}
 	}
 	if ctx.Err() != nil {
-		return providers.Response{}, providers.Ended(ctx, providers.Response{Text: text, Model: p.model})
+		return providers.Response{}, providers.ContextError(ctx, providers.Response{Text: text, Model: p.model})
 	}
-	return providers.Response{Text: text, Finish: providers.Stop, Model: p.model}, nil
+	return providers.Response{Text: text, FinishReason: providers.Stop, Model: p.model}, nil
 }
 
-// asked are the user's texts up to the first reply: what follows asks for the same again.
-func asked(messages []providers.Message) (texts []string) {
+// userTexts are the user's texts up to the first reply: what follows asks for the same again.
+func userTexts(messages []providers.Message) (texts []string) {
 	for _, m := range messages {
 		switch m.Role {
 		case providers.User:
@@ -153,7 +153,7 @@ func asked(messages []providers.Message) (texts []string) {
 // run waits for the answer as long as ctx lasts.
 func (p provider) run(ctx context.Context, texts []string) (any, error) {
 	if ctx.Err() != nil {
-		return nil, providers.Ended(ctx, providers.Response{})
+		return nil, providers.ContextError(ctx, providers.Response{})
 	}
 	type result struct {
 		value any
@@ -174,8 +174,8 @@ func (p provider) run(ctx context.Context, texts []string) (any, error) {
 	case <-ctx.Done():
 	case r := <-done:
 		if ctx.Err() == nil {
-			return r.value, failure(r.err)
+			return r.value, asError(r.err)
 		}
 	}
-	return nil, providers.Ended(ctx, providers.Response{})
+	return nil, providers.ContextError(ctx, providers.Response{})
 }

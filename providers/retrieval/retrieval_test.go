@@ -50,8 +50,8 @@ func failing(err error) retrieval.Search {
 }
 
 func ExampleNew() {
-	mine := append(retrieval.Starters(), retrieval.Document{Title: "Ask the cat", Text: "Use it for questions about cats and mice."})
-	p := retrieval.New(retrieval.Memory(retrieval.NGrams{}, mine...), "ngrams/1")
+	mine := append(retrieval.BuiltInTemplates(), retrieval.Document{Title: "Ask the cat", Text: "Use it for questions about cats and mice."})
+	p := retrieval.New(retrieval.InMemory(retrieval.NGrams{}, mine...), "ngrams/1")
 	res, err := p.Generate(context.Background(), providers.Request{
 		Messages: []providers.Message{{Role: providers.User, Text: "Do cats like mice?"}},
 	})
@@ -67,7 +67,7 @@ func TestAReplyIsOneObject(t *testing.T) {
 	p := retrieval.New(fixed(retrieval.Document{Title: "A <b>", Text: "x & y"}), "m")
 	res, err := p.Generate(t.Context(), ask("q"))
 	require.NoError(t, err)
-	require.Equal(t, providers.Response{Text: `{"documents":[{"title":"A <b>","text":"x & y"}]}`, Finish: providers.Stop, Model: "m"}, res)
+	require.Equal(t, providers.Response{Text: `{"documents":[{"title":"A <b>","text":"x & y"}]}`, FinishReason: providers.Stop, Model: "m"}, res)
 	require.Empty(t, found(t, retrieval.New(fixed(), ""), ask("q")))
 }
 
@@ -103,7 +103,7 @@ func TestTheQueryIsTheLastWordOfTheUserBeforeAnyReply(t *testing.T) {
 	require.Equal(t, "second", query, "asking again asks for the same")
 
 	_, err := p.Generate(t.Context(), ask())
-	require.EqualError(t, err, "validation: read request: no user message among 1, give one")
+	require.EqualError(t, err, "invalid_request: read request: no user message among 1, give one")
 }
 
 func TestDocumentsFitIntoAReply(t *testing.T) {
@@ -150,9 +150,9 @@ func TestFailuresHaveTheirKind(t *testing.T) {
 	var _ net.Error = broken{}
 	for _, tt := range []struct {
 		err  error
-		kind providers.Kind
+		kind providers.ErrorKind
 	}{
-		{errCause, providers.API},
+		{errCause, providers.ServerError},
 		{&providers.Error{Kind: providers.ContextOverflow, RetryAfter: time.Second, Err: errCause}, providers.ContextOverflow},
 		{fmt.Errorf("search: %w", &providers.Error{Kind: providers.Authentication, Err: errCause}), providers.Authentication},
 		{broken{}, providers.Network},
@@ -162,9 +162,9 @@ func TestFailuresHaveTheirKind(t *testing.T) {
 		{errors.New("status 401"), providers.Authentication},
 		{errors.New("status code 403"), providers.Authentication},
 		{errors.New("Status: 408"), providers.Timeout},
-		{errors.New("status code: 404: no such collection"), providers.Validation},
-		{errors.New("status code: 503"), providers.API},
-		{errors.New("found 429 documents"), providers.API},
+		{errors.New("status code: 404: no such collection"), providers.InvalidRequest},
+		{errors.New("status code: 503"), providers.ServerError},
+		{errors.New("found 429 documents"), providers.ServerError},
 		{errors.New("Rate limit reached"), providers.RateLimit},
 		{errors.New("invalid API key"), providers.Authentication},
 		{errors.New("input exceeds the context length"), providers.ContextOverflow},
@@ -188,7 +188,7 @@ func TestFailuresHaveTheirKind(t *testing.T) {
 
 func TestAPanicOfASearchIsAFailure(t *testing.T) {
 	_, err := retrieval.New(func(context.Context, string) ([]retrieval.Document, error) { panic("oops") }, "").Generate(t.Context(), ask("q"))
-	require.EqualError(t, err, "api_error: answer request: it panicked: oops")
+	require.EqualError(t, err, "server_error: answer request: it panicked: oops")
 }
 
 func TestAnEndedContextEndsTheCall(t *testing.T) {
@@ -196,7 +196,7 @@ func TestAnEndedContextEndsTheCall(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		cancel(errCause)
 		_, err := retrieval.New(func(context.Context, string) ([]retrieval.Document, error) { panic("it is not asked") }, "").Generate(ctx, ask("q"))
-		require.Equal(t, &providers.Error{Kind: providers.API, Err: errCause}, err)
+		require.Equal(t, &providers.Error{Kind: providers.ServerError, Err: errCause}, err)
 	})
 	t.Run("while a search goes on that ignores it", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
@@ -218,7 +218,7 @@ func TestAnEndedContextEndsTheCall(t *testing.T) {
 				cancel(errCause)
 				return nil, errors.New("something was interrupted")
 			}, "").Generate(ctx, ask("q"))
-			require.Equal(t, &providers.Error{Kind: providers.API, Err: errCause}, err)
+			require.Equal(t, &providers.Error{Kind: providers.ServerError, Err: errCause}, err)
 		}
 	})
 	t.Run("within the callback", func(t *testing.T) {
@@ -236,9 +236,9 @@ func TestAnEndedContextEndsTheCall(t *testing.T) {
 }
 
 func TestManyCallsAtOnceDoNotMix(t *testing.T) {
-	p := retrieval.New(retrieval.Memory(retrieval.NGrams{}, retrieval.Starters()...), "")
+	p := retrieval.New(retrieval.InMemory(retrieval.NGrams{}, retrieval.BuiltInTemplates()...), "")
 	var group sync.WaitGroup
-	for _, d := range retrieval.Starters() {
+	for _, d := range retrieval.BuiltInTemplates() {
 		group.Go(func() {
 			res, err := p.Generate(t.Context(), ask(d.Text))
 			if err != nil || !strings.HasPrefix(res.Text, `{"documents":[{"title":"`+d.Title+`"`) {

@@ -33,12 +33,12 @@ type Provider struct {
 	Func func(providers.Request) Reply
 	// Models are the models that Check knows. Where there are none it knows any.
 	Models []string
-	// Forget keeps no record of the calls, for benchmarks and long runs.
-	Forget bool
+	// DiscardCalls keeps no record of the calls, for benchmarks and long runs.
+	DiscardCalls bool
 
-	mu    sync.Mutex
-	made  int
-	calls []providers.Request
+	mu        sync.Mutex
+	callCount int
+	calls     []providers.Request
 }
 
 // Reply is the answer to one call.
@@ -56,8 +56,8 @@ type Reply struct {
 	Err error
 	// Hang has the reply never end: after the text nothing comes until the context ends.
 	Hang bool
-	// Finish defaults to providers.Stop.
-	Finish providers.Finish
+	// FinishReason defaults to providers.Stop.
+	FinishReason providers.FinishReason
 	// Usage defaults to an estimate, one token for every 4 bytes of the messages and of the text.
 	Usage transcript.Usage
 }
@@ -71,17 +71,17 @@ func Text(replies ...string) *Provider {
 	return p
 }
 
-// Generate gives the next reply of the script; where there is none, an error of kind [providers.Validation]. A call
+// Generate gives the next reply of the script; where there is none, an error of kind [providers.InvalidRequest]. A call
 // whose ctx has ended already takes no reply.
 func (p *Provider) Generate(ctx context.Context, r providers.Request) (providers.Response, error) {
 	if ctx.Err() != nil {
-		return providers.Response{}, providers.Ended(ctx, providers.Response{})
+		return providers.Response{}, providers.ContextError(ctx, providers.Response{})
 	}
 	reply, err := p.next(r)
 	if err != nil {
 		return providers.Response{}, err
 	}
-	said, err := reply.say(ctx, r.OnChunk)
+	said, err := reply.stream(ctx, r.OnChunk)
 	if reply.Hang && err == nil {
 		<-ctx.Done()
 	}
@@ -89,7 +89,7 @@ func (p *Provider) Generate(ctx context.Context, r providers.Request) (providers
 	case err != nil:
 		return providers.Response{}, err
 	case ctx.Err() != nil:
-		return providers.Response{}, providers.Ended(ctx, providers.Response{Text: said, Model: r.Model})
+		return providers.Response{}, providers.ContextError(ctx, providers.Response{Text: said, Model: r.Model})
 	case reply.Err != nil:
 		return providers.Response{}, reply.failure(r.Model)
 	}
@@ -109,7 +109,7 @@ func (p *Provider) Check(_ context.Context, model string) error {
 	if model == "" || len(p.Models) == 0 || slices.Contains(p.Models, model) {
 		return nil
 	}
-	return &providers.Error{Kind: providers.Validation, Err: fmt.Errorf(
+	return &providers.Error{Kind: providers.InvalidRequest, Err: fmt.Errorf(
 		"scripted: unknown model %q, the script has %s", model, strings.Join(p.Models, ", "))}
 }
 
@@ -117,9 +117,9 @@ func (p *Provider) Check(_ context.Context, model string) error {
 func (p *Provider) next(r providers.Request) (Reply, error) {
 	r.OnChunk = nil
 	p.mu.Lock()
-	call := p.made
-	p.made++
-	if !p.Forget {
+	call := p.callCount
+	p.callCount++
+	if !p.DiscardCalls {
 		p.calls = append(p.calls, r)
 	}
 	p.mu.Unlock()
@@ -129,12 +129,12 @@ func (p *Provider) next(r providers.Request) (Reply, error) {
 	case p.Func != nil:
 		return p.Func(r), nil
 	}
-	return Reply{}, &providers.Error{Kind: providers.Validation, Err: fmt.Errorf(
+	return Reply{}, &providers.Error{Kind: providers.InvalidRequest, Err: fmt.Errorf(
 		"scripted: call %d: no reply left, the script has %d", call+1, len(p.Replies))}
 }
 
-// say sends the text until ctx ends and returns what it has sent, or the error of onChunk.
-func (y *Reply) say(ctx context.Context, onChunk func(string) error) (said string, err error) {
+// stream sends the text until ctx ends and returns what it has sent, or the error of onChunk.
+func (y *Reply) stream(ctx context.Context, onChunk func(string) error) (said string, err error) {
 	n := max(1, min(y.Chunks, len(y.Text)))
 	from := 0
 	for i := range n {
@@ -142,7 +142,7 @@ func (y *Reply) say(ctx context.Context, onChunk func(string) error) (said strin
 		if ctx.Err() != nil {
 			break
 		}
-		to := boundary(y.Text, len(y.Text)*(i+1)/n)
+		to := runeBoundary(y.Text, len(y.Text)*(i+1)/n)
 		if to > from && onChunk != nil {
 			if err = onChunk(y.Text[from:to]); err != nil {
 				break
@@ -170,8 +170,8 @@ func (y *Reply) wait(ctx context.Context, i, n int) {
 	}
 }
 
-// boundary is the first place at or after i where a character of s begins or s ends.
-func boundary(s string, i int) int {
+// runeBoundary is the first place at or after i where a character of s begins or s ends.
+func runeBoundary(s string, i int) int {
 	for i < len(s) && !utf8.RuneStart(s[i]) {
 		i++
 	}
@@ -191,9 +191,9 @@ func (y *Reply) failure(model string) error {
 
 // response is the whole reply.
 func (y *Reply) response(r providers.Request) providers.Response {
-	res := providers.Response{Text: y.Text, Finish: y.Finish, Model: r.Model, Usage: y.Usage}
-	if res.Finish == "" {
-		res.Finish = providers.Stop
+	res := providers.Response{Text: y.Text, FinishReason: y.FinishReason, Model: r.Model, Usage: y.Usage}
+	if res.FinishReason == "" {
+		res.FinishReason = providers.Stop
 	}
 	if res.Usage == (transcript.Usage{}) {
 		res.Usage = estimate(r.Messages, y.Text)

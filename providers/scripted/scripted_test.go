@@ -59,8 +59,8 @@ func TestAnExhaustedScriptNamesTheCall(t *testing.T) {
 		require.NoError(t, err)
 	}
 	res, err := p.Generate(t.Context(), ask("?"))
-	require.EqualError(t, err, "validation: scripted: call 3: no reply left, the script has 2")
-	require.Equal(t, providers.Validation, providers.AsError(err).Kind)
+	require.EqualError(t, err, "invalid_request: scripted: call 3: no reply left, the script has 2")
+	require.Equal(t, providers.InvalidRequest, providers.AsError(err).Kind)
 	require.Zero(t, res)
 	require.Len(t, p.Calls(), 3)
 }
@@ -74,17 +74,17 @@ func TestResponse(t *testing.T) {
 		"by default stops, with estimated usage": {
 			scripted.Reply{Text: "Because."},
 			providers.Response{
-				Text: "Because.", Finish: providers.Stop, Model: "m",
+				Text: "Because.", FinishReason: providers.Stop, Model: "m",
 				Usage: transcript.Usage{Input: 3, Output: 2, Estimated: true},
 			},
 		},
 		"as scripted": {
-			scripted.Reply{Text: "Bec", Finish: providers.Length, Usage: usage},
-			providers.Response{Text: "Bec", Finish: providers.Length, Model: "m", Usage: usage},
+			scripted.Reply{Text: "Bec", FinishReason: providers.Length, Usage: usage},
+			providers.Response{Text: "Bec", FinishReason: providers.Length, Model: "m", Usage: usage},
 		},
 		"silent": {
 			scripted.Reply{},
-			providers.Response{Finish: providers.Stop, Model: "m", Usage: transcript.Usage{Input: 3, Estimated: true}},
+			providers.Response{FinishReason: providers.Stop, Model: "m", Usage: transcript.Usage{Input: 3, Estimated: true}},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -209,11 +209,11 @@ func TestTheEndOfTheContextEndsTheCall(t *testing.T) {
 		latency time.Duration
 		inChunk finish // done in the second chunk
 		during  finish // done after 25 seconds, of which a chunk takes 10
-		kind    providers.Kind
+		kind    providers.ErrorKind
 		cause   error
 	}{
-		"in a chunk":         {0, cancel, nil, providers.API, errBored},
-		"during latency":     {time.Minute, nil, cancel, providers.API, errBored},
+		"in a chunk":         {0, cancel, nil, providers.ServerError, errBored},
+		"during latency":     {time.Minute, nil, cancel, providers.ServerError, errBored},
 		"when time runs out": {time.Minute, nil, nil, providers.Timeout, context.DeadlineExceeded},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -281,7 +281,7 @@ func TestCallsAreWhatItWasAsked(t *testing.T) {
 
 func TestForgetKeepsNoCalls(t *testing.T) {
 	p := scripted.Text("one", "two")
-	p.Forget = true
+	p.DiscardCalls = true
 	for _, want := range []string{"one", "two"} {
 		res, err := p.Generate(t.Context(), ask("Why?"))
 		require.NoError(t, err)
@@ -325,7 +325,7 @@ func TestCheck(t *testing.T) {
 		"any":     {nil, "m", ""},
 		"known":   {[]string{"m", "n"}, "n", ""},
 		"its own": {[]string{"m", "n"}, "", ""},
-		"unknown": {[]string{"m", "n"}, "x", `validation: scripted: unknown model "x", the script has m, n`},
+		"unknown": {[]string{"m", "n"}, "x", `invalid_request: scripted: unknown model "x", the script has m, n`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := (&scripted.Provider{Models: test.models}).Check(t.Context(), test.model)
@@ -339,7 +339,7 @@ func TestCheck(t *testing.T) {
 }
 
 func TestAReplyWithoutLatencyAllocatesNothing(t *testing.T) {
-	p := &scripted.Provider{Forget: true, Func: func(providers.Request) scripted.Reply {
+	p := &scripted.Provider{DiscardCalls: true, Func: func(providers.Request) scripted.Reply {
 		return scripted.Reply{Text: "The city belongs to those who walk.", Chunks: 7}
 	}}
 	ctx, r := t.Context(), ask("Why?")
@@ -348,7 +348,7 @@ func TestAReplyWithoutLatencyAllocatesNothing(t *testing.T) {
 }
 
 func BenchmarkGenerate(b *testing.B) {
-	p := &scripted.Provider{Forget: true, Func: func(providers.Request) scripted.Reply {
+	p := &scripted.Provider{DiscardCalls: true, Func: func(providers.Request) scripted.Reply {
 		return scripted.Reply{Text: "The city belongs to those who walk.", Chunks: 7}
 	}}
 	ctx, r := b.Context(), ask("Why?")

@@ -28,7 +28,7 @@ func BenchmarkCommit(b *testing.B) {
 			base, p := benched(b)
 			s := base.openOn(b, p)
 			if name == "mute" {
-				postgres.Mute(s)
+				postgres.DisableNotify(s)
 			}
 			for _, n := range writers {
 				b.Run(fmt.Sprintf("writers=%d", n), func(b *testing.B) {
@@ -79,7 +79,7 @@ func benched(b *testing.B) (base, *pgxpool.Pool) {
 
 // raw commits a turn as simply as it can be done.
 func (b base) raw(ctx context.Context, p *pgxpool.Pool, id string, seq int64, data json.RawMessage) error {
-	head, err := json.Marshal(store.Head{ID: id, Seq: seq + 1})
+	head, err := json.Marshal(store.Status{ID: id, Seq: seq + 1})
 	if err != nil {
 		return err
 	}

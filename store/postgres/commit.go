@@ -14,8 +14,8 @@ import (
 
 const readCommitted = "read committed"
 
-// sender is a pool or a transaction.
-type sender interface {
+// batchSender is a pool or a transaction.
+type batchSender interface {
 	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
 }
 
@@ -25,7 +25,7 @@ func (s *Store) Commit(ctx context.Context, c store.Change) error {
 		return err
 	}
 	if len(c.Entries) > 0 {
-		s.watchers.tell(c.ID, c.Head.Seq)
+		s.watchers.notify(c.ID, c.Status.Seq)
 	}
 	return nil
 }
@@ -38,27 +38,27 @@ func (s *Store) CommitTx(ctx context.Context, tx pgx.Tx, c store.Change) error {
 }
 
 // commit writes a change and notifies all but the store that is its origin.
-func (s *Store) commit(ctx context.Context, to sender, c store.Change, origin string) error {
+func (s *Store) commit(ctx context.Context, to batchSender, c store.Change, origin string) error {
 	if err := c.Check(); err != nil {
 		return err
 	}
-	args, err := s.arguments(c, origin)
+	args, err := s.commitArgs(c, origin)
 	if err != nil {
 		return fmt.Errorf("commit to debate %s: %w", c.ID, err)
 	}
 	var last, told int64
 	var key *string
 	var isolation string
-	if err := s.locked(ctx, to, c.ID, s.sql.commit, args, &last, &key, &isolation, &told); err != nil {
+	if err := s.execLocked(ctx, to, c.ID, s.sql.commit, args, &last, &key, &isolation, &told); err != nil {
 		return fmt.Errorf("commit to debate %s: %w", c.ID, err)
 	}
 	switch {
 	case isolation != readCommitted:
-		return fmt.Errorf("commit to debate %s: %w", c.ID, isolated(isolation))
+		return fmt.Errorf("commit to debate %s: %w", c.ID, isolationError(isolation))
 	case key != nil:
-		return &store.Conflict{ID: c.ID, After: c.After, Last: last, Key: *key}
+		return &store.Conflict{ID: c.ID, After: c.After, LastSeq: last, Key: *key}
 	case last != c.After:
-		return &store.Conflict{ID: c.ID, After: c.After, Last: last}
+		return &store.Conflict{ID: c.ID, After: c.After, LastSeq: last}
 	}
 	return nil
 }
@@ -67,37 +67,37 @@ func (s *Store) commit(ctx context.Context, to sender, c store.Change, origin st
 func (s *Store) Delete(ctx context.Context, id string) error {
 	var n, told int64
 	var isolation string
-	err := s.locked(ctx, s.pool, id, s.sql.remove, []any{id, s.schema, message(s.origin, 0, id)}, &n, &isolation, &told)
+	err := s.execLocked(ctx, s.pool, id, s.sql.remove, []any{id, s.schema, notification(s.origin, 0, id)}, &n, &isolation, &told)
 	switch {
 	case err != nil:
 	case isolation != readCommitted:
-		err = isolated(isolation)
+		err = isolationError(isolation)
 	case n == 0:
 		err = store.ErrNotFound
 	}
 	if err != nil {
 		return fmt.Errorf("delete debate %s: %w", id, err)
 	}
-	s.watchers.tell(id, 0)
+	s.watchers.notify(id, 0)
 	return nil
 }
 
-// locked runs a statement that gives one row, while nobody else changes the debate. Outside a transaction the two
+// execLocked runs a statement that gives one row, while nobody else changes the debate. Outside a transaction the two
 // statements are one, and one round trip.
-func (s *Store) locked(ctx context.Context, to sender, id, sql string, args []any, row ...any) error {
+func (s *Store) execLocked(ctx context.Context, to batchSender, id, sql string, args []any, row ...any) error {
 	var b pgx.Batch
-	b.Queue(s.sql.lock, s.lock(id))
+	b.Queue(s.sql.lock, s.lockKey(id))
 	b.Queue(sql, args...).QueryRow(func(r pgx.Row) error { return r.Scan(row...) })
 	return to.SendBatch(ctx, &b).Close()
 }
 
-// isolated is the error of a transaction that would not see what was committed while it waited.
-func isolated(level string) error {
+// isolationError is the error of a transaction that would not see what was committed while it waited.
+func isolationError(level string) error {
 	return fmt.Errorf("the transaction is %q, want %q", level, readCommitted)
 }
 
-// arguments are those of commitSQL.
-func (s *Store) arguments(c store.Change, origin string) ([]any, error) {
+// commitArgs are those of commitSQL.
+func (s *Store) commitArgs(c store.Change, origin string) ([]any, error) {
 	var (
 		seqs        []int64
 		types, data []string
@@ -112,28 +112,28 @@ func (s *Store) arguments(c store.Change, origin string) ([]any, error) {
 		if strings.ContainsRune(e.Type+e.Key, 0) {
 			return nil, fmt.Errorf("entry %d: type %q, key %q: want no zero byte", e.Seq, e.Type, e.Key)
 		}
-		seqs, types, keys = append(seqs, e.Seq), append(types, valid(e.Type)), append(keys, nullable(valid(e.Key)))
+		seqs, types, keys = append(seqs, e.Seq), append(types, validUTF8(e.Type)), append(keys, nullable(validUTF8(e.Key)))
 		times, data = append(times, e.At), append(data, text)
 	}
-	head, err := encode(c.Head)
+	head, err := encode(c.Status)
 	if err != nil {
-		return nil, fmt.Errorf("head: %w", err)
+		return nil, fmt.Errorf("status: %w", err)
 	}
 	return []any{
 		c.ID, c.After, len(seqs) > 0, seqs, types, keys, times, data,
-		string(c.Head.State), pairs(c.Head.Labels), c.Head.Created, head,
-		s.schema, message(origin, c.Head.Seq, c.ID),
+		string(c.Status.State), labelPairs(c.Status.Labels), c.Status.Created, head,
+		s.schema, notification(origin, c.Status.Seq, c.ID),
 	}, nil
 }
 
 // encode is JSON that PostgreSQL takes.
 func encode(v any) (string, error) {
 	text, err := json.Marshal(v)
-	return valid(string(text)), err
+	return validUTF8(string(text)), err
 }
 
-// valid is s as JSON would have it.
-func valid(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
+// validUTF8 is s as JSON would have it.
+func validUTF8(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
 
 func nullable(s string) *string {
 	if s == "" {
@@ -142,8 +142,8 @@ func nullable(s string) *string {
 	return &s
 }
 
-// pairs are labels as texts that can hold anything.
-func pairs(labels map[string]string) []string {
+// labelPairs are labels as texts that can hold anything.
+func labelPairs(labels map[string]string) []string {
 	list := make([]string, 0, len(labels))
 	for k, v := range labels {
 		text, _ := json.Marshal([2]string{k, v})

@@ -49,22 +49,22 @@ func TestATransactionGoesOnAfterAConflict(t *testing.T) {
 	tx, err := b.pool.Begin(t.Context())
 	require.NoError(t, err)
 	wrong := change("d", 1, "b", "a")
-	wrong.Head.Topic = "wrong"
-	require.Equal(t, &store.Conflict{ID: "d", After: 1, Last: 1, Key: "a"}, s.CommitTx(t.Context(), tx, wrong))
+	wrong.Status.Topic = "wrong"
+	require.Equal(t, &store.Conflict{ID: "d", After: 1, LastSeq: 1, Key: "a"}, s.CommitTx(t.Context(), tx, wrong))
 	require.Equal(t, &store.Conflict{ID: "e", After: 1}, s.CommitTx(t.Context(), tx, change("e", 1, "a")))
 	require.NoError(t, s.CommitTx(t.Context(), tx, change("f", 0, "a")))
 	require.NoError(t, tx.Commit(t.Context()))
 	require.Equal(t, []string{"f", "d"}, ids(t, s, store.Query{}))
 	head, entries, err := s.Load(t.Context(), "d", 0)
 	require.NoError(t, err)
-	require.Equal(t, change("d", 0, "a").Head, head)
+	require.Equal(t, change("d", 0, "a").Status, head)
 	require.Len(t, entries, 1)
 }
 
 func TestOfSeveralTurnsThatStandTheFirstOfTheChangeIsNamed(t *testing.T) {
 	s := empty(t).open(t)
 	require.NoError(t, s.Commit(t.Context(), change("d", 0, "a", "b", "c")))
-	require.Equal(t, &store.Conflict{ID: "d", After: 3, Last: 3, Key: "c"}, s.Commit(t.Context(), change("d", 3, "new", "c", "a", "b")))
+	require.Equal(t, &store.Conflict{ID: "d", After: 3, LastSeq: 3, Key: "c"}, s.Commit(t.Context(), change("d", 3, "new", "c", "a", "b")))
 }
 
 func TestOtherCommitsWaitForATransaction(t *testing.T) {
@@ -84,7 +84,7 @@ func TestOtherCommitsWaitForATransaction(t *testing.T) {
 		require.NoError(t, s.Commit(t.Context(), change(fmt.Sprint("other", n), 0, "a")), "to another debate")
 		require.NoError(t, tx.Commit(t.Context()))
 		if err = <-done; n == 0 {
-			require.Equal(t, &store.Conflict{ID: "d", After: 1, Last: 2}, err)
+			require.Equal(t, &store.Conflict{ID: "d", After: 1, LastSeq: 2}, err)
 		} else {
 			require.NoError(t, err)
 		}
@@ -129,7 +129,7 @@ func TestTextThatIsNoUTF8IsStoredAsJSONHasIt(t *testing.T) {
 	c := change("d", 0, "\xffkey")
 	c.Entries[0].Type = "\xfftype"
 	c.Entries[0].Data = json.RawMessage("{\"text\":\"\xff\"}")
-	c.Head.Topic, c.Head.Labels = "\xff", map[string]string{"\xffk": "\xffv\x00"}
+	c.Status.Topic, c.Status.Labels = "\xff", map[string]string{"\xffk": "\xffv\x00"}
 	require.NoError(t, s.Commit(t.Context(), c))
 	head, entries, err := s.Load(t.Context(), "d", 0)
 	require.NoError(t, err)
@@ -139,7 +139,7 @@ func TestTextThatIsNoUTF8IsStoredAsJSONHasIt(t *testing.T) {
 	require.Equal(t, "\uFFFD", head.Topic)
 	require.Equal(t, []string{"d"}, ids(t, s, store.Query{Labels: map[string]string{"\xffk": "\xffv\x00"}}))
 	require.Empty(t, ids(t, s, store.Query{Labels: map[string]string{"\xffk": "\xffv"}}))
-	require.Equal(t, &store.Conflict{ID: "d", After: 1, Last: 1, Key: "\uFFFDkey"}, s.Commit(t.Context(), change("d", 1, "\xffkey")))
+	require.Equal(t, &store.Conflict{ID: "d", After: 1, LastSeq: 1, Key: "\uFFFDkey"}, s.Commit(t.Context(), change("d", 1, "\xffkey")))
 }
 
 func TestWhatCannotBeStoredIsNamed(t *testing.T) {
@@ -151,7 +151,7 @@ func TestWhatCannotBeStoredIsNamed(t *testing.T) {
 		{func(c *store.Change) { c.Entries[1].Key = "b\x00" }, `entry 2: type "turn", key "b\x00": want no zero byte`},
 		{func(c *store.Change) { c.Entries[0].Type = "\x00" }, `entry 1: type "\x00", key "a": want no zero byte`},
 		{func(c *store.Change) { c.Entries[1].Data = make(chan int) }, "entry 2: json: unsupported type: chan int"},
-		{func(c *store.Change) { c.Head.Created = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC) }, "head: json: "},
+		{func(c *store.Change) { c.Status.Created = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC) }, "status: json: "},
 	} {
 		c := change("d", 0, "a", "b")
 		tt.change(&c)
@@ -167,7 +167,7 @@ func TestAListIsReadInPagesByAPoolOfOne(t *testing.T) {
 	for n := range 450 {
 		c := change(fmt.Sprintf("d%03d", n), 0, "a")
 		if n < 230 {
-			c.Head.Created = time.Time{} // what is not set is listed, too, last
+			c.Status.Created = time.Time{} // what is not set is listed, too, last
 		}
 		require.NoError(t, s.Commit(t.Context(), c))
 		want = append([]string{c.ID}, want...)
@@ -196,12 +196,12 @@ func TestRowsThatCannotBeReadAreNamed(t *testing.T) {
 	b.exec(t, "update entries set type = null where seq = 2")
 	_, _, err := s.Load(t.Context(), "d", 0)
 	require.ErrorContains(t, err, "load debate d: entry 2: ")
-	b.exec(t, `update debates set head = '{"id":"e"}'`)
+	b.exec(t, `update debates set status = '{"id":"e"}'`)
 	head, _, err := s.Load(t.Context(), "d", 2)
 	require.NoError(t, err)
-	require.Equal(t, store.Head{ID: "d"}, head)
+	require.Equal(t, store.Status{ID: "d"}, head)
 	for _, err := range s.List(t.Context(), store.Query{}) {
-		require.EqualError(t, err, `list debates: read head of debate d: it has the id "e"`)
+		require.EqualError(t, err, `list debates: read status of debate d: it has the id "e"`)
 	}
 }
 

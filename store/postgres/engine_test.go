@@ -8,5 +8,5 @@ import (
 )
 
 func TestDebatesSurviveTheirProcess(t *testing.T) {
-	enginetest.Run(t, func(t testing.TB) storetest.Place { return empty(t).place() })
+	enginetest.Run(t, func(t testing.TB) storetest.Backend { return empty(t).place() })
 }

@@ -46,7 +46,7 @@ func ExampleStore_CommitTx() {
 		return debates.CommitTx(ctx, tx, store.Change{
 			ID:      "d1",
 			Entries: []store.Entry{{Seq: 1, Type: "config", At: now, Data: map[string]string{"topic": "Ban cars?"}}},
-			Head:    store.Head{ID: "d1", Seq: 1, Created: now, Updated: now},
+			Status:  store.Status{ID: "d1", Seq: 1, Created: now, Updated: now},
 		})
 	})
 	if err != nil {

@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// AskEvery has a store ask more often.
-func AskEvery(s *Store, d time.Duration) { s.askEvery = d }
+// SetPollInterval has a store ask more often.
+func SetPollInterval(s *Store, d time.Duration) { s.pollInterval = d }
 
-// Mute has a store's commits notify nobody, to measure what notifying costs.
-func Mute(s *Store) {
-	s.sql.commit = strings.Replace(s.sql.commit, "from sound where $3", "from sound where $3 and false", 1)
+// DisableNotify has a store's commits notify nobody, to measure what notifying costs.
+func DisableNotify(s *Store) {
+	s.sql.commit = strings.Replace(s.sql.commit, "from accepted where $3", "from accepted where $3 and false", 1)
 }

@@ -11,15 +11,15 @@ import (
 )
 
 // Load implements store.Store.
-func (s *Store) Load(ctx context.Context, id string, after int64) (store.Head, []store.Entry, error) {
+func (s *Store) Load(ctx context.Context, id string, after int64) (store.Status, []store.Entry, error) {
 	head, entries, err := s.load(ctx, id, max(after, 0))
 	if err != nil {
-		return store.Head{}, nil, fmt.Errorf("load debate %s: %w", id, err)
+		return store.Status{}, nil, fmt.Errorf("load debate %s: %w", id, err)
 	}
 	return head, entries, nil
 }
 
-func (s *Store) load(ctx context.Context, id string, after int64) (head store.Head, entries []store.Entry, err error) {
+func (s *Store) load(ctx context.Context, id string, after int64) (head store.Status, entries []store.Entry, err error) {
 	rows, err := s.pool.Query(ctx, s.sql.load, id, after)
 	if err != nil {
 		return head, nil, err
@@ -27,7 +27,7 @@ func (s *Store) load(ctx context.Context, id string, after int64) (head store.He
 	defer rows.Close()
 	for next := after; rows.Next(); next++ {
 		if next == after {
-			head, err = readHead(rows, id)
+			head, err = readStatus(rows, id)
 		} else {
 			entries, err = readEntry(rows, next, entries)
 		}
@@ -38,21 +38,21 @@ func (s *Store) load(ctx context.Context, id string, after int64) (head store.He
 	return head, entries, rows.Err()
 }
 
-// readHead reads the row about the debate.
-func readHead(rows pgx.Rows, id string) (store.Head, error) {
+// readStatus reads the row about the debate.
+func readStatus(rows pgx.Rows, id string) (store.Status, error) {
 	var text *string
 	var known bool
 	switch err := rows.Scan(nil, nil, nil, nil, &text, &known); {
 	case err != nil:
-		return store.Head{}, fmt.Errorf("head: %w", err)
+		return store.Status{}, fmt.Errorf("status: %w", err)
 	case !known:
-		return store.Head{}, store.ErrNotFound
+		return store.Status{}, store.ErrNotFound
 	case text == nil:
-		return store.Head{ID: id}, nil
+		return store.Status{ID: id}, nil
 	}
-	head, err := decode(id, *text)
+	head, err := decodeStatus(id, *text)
 	if err != nil {
-		return store.Head{ID: id}, nil //nolint:nilerr // the entries are the truth
+		return store.Status{ID: id}, nil //nolint:nilerr // the entries are the truth
 	}
 	return head, nil
 }
@@ -75,14 +75,14 @@ func readEntry(rows pgx.Rows, seq int64, entries []store.Entry) ([]store.Entry, 
 	return append(entries, e), nil
 }
 
-// decode reads a head.
-func decode(id, text string) (store.Head, error) {
-	var h store.Head
+// decodeStatus reads a head.
+func decodeStatus(id, text string) (store.Status, error) {
+	var h store.Status
 	if err := json.Unmarshal([]byte(text), &h); err != nil {
-		return store.Head{}, err
+		return store.Status{}, err
 	}
 	if h.ID != id {
-		return store.Head{}, fmt.Errorf("it has the id %q", h.ID)
+		return store.Status{}, fmt.Errorf("it has the id %q", h.ID)
 	}
 	return h, nil
 }

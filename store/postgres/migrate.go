@@ -17,7 +17,7 @@ var migrations embed.FS
 // needs the right to create only where something is to be made, and refuses a schema that a newer version has made.
 func (s *Store) Migrate(ctx context.Context) error {
 	err := pgx.BeginTxFunc(ctx, s.pool, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, s.sql.lock, s.lock("")); err != nil {
+		if _, err := tx.Exec(ctx, s.sql.lock, s.lockKey("")); err != nil {
 			return err
 		}
 		return s.migrate(ctx, tx)
@@ -33,7 +33,7 @@ func (s *Store) migrate(ctx context.Context, tx pgx.Tx) error {
 	if err != nil {
 		return err
 	}
-	version, err := s.version(ctx, tx)
+	version, err := s.schemaVersion(ctx, tx)
 	if err != nil {
 		return err
 	}
@@ -41,15 +41,15 @@ func (s *Store) migrate(ctx context.Context, tx pgx.Tx) error {
 		return fmt.Errorf("it has version %d, this program knows up to %d: use a newer program", version, len(files))
 	}
 	for n := version + 1; n <= len(files); n++ {
-		if err := s.apply(ctx, tx, n); err != nil {
+		if err := s.applyMigration(ctx, tx, n); err != nil {
 			return fmt.Errorf("version %d: %w", n, err)
 		}
 	}
 	return nil
 }
 
-// version is the number of the newest migration that was applied. It makes the schema where it is missing.
-func (s *Store) version(ctx context.Context, tx pgx.Tx) (n int, err error) {
+// schemaVersion is the number of the newest migration that was applied. It makes the schema where it is missing.
+func (s *Store) schemaVersion(ctx context.Context, tx pgx.Tx) (n int, err error) {
 	var schema, table bool
 	err = tx.QueryRow(ctx, `select
 		exists (select from pg_namespace where nspname = $1),
@@ -57,18 +57,18 @@ func (s *Store) version(ctx context.Context, tx pgx.Tx) (n int, err error) {
 	switch {
 	case err != nil:
 	case table:
-		err = tx.QueryRow(ctx, "select coalesce(max(version), 0) from "+quote(s.schema)+".migrations").Scan(&n)
+		err = tx.QueryRow(ctx, "select coalesce(max(version), 0) from "+quoteName(s.schema)+".migrations").Scan(&n)
 	case !schema:
-		_, err = tx.Exec(ctx, "create schema "+quote(s.schema))
+		_, err = tx.Exec(ctx, "create schema "+quoteName(s.schema))
 	}
 	return n, err
 }
 
-// apply runs a migration with the schema as the only one that it sees.
-func (s *Store) apply(ctx context.Context, tx pgx.Tx, n int) error {
+// applyMigration runs a migration with the schema as the only one that it sees.
+func (s *Store) applyMigration(ctx context.Context, tx pgx.Tx, n int) error {
 	sql, err := migrations.ReadFile(fmt.Sprintf("migrations/%04d.sql", n))
 	if err == nil {
-		_, err = tx.Exec(ctx, "select set_config('search_path', $1, true)", quote(s.schema))
+		_, err = tx.Exec(ctx, "select set_config('search_path', $1, true)", quoteName(s.schema))
 	}
 	if err == nil {
 		_, err = tx.Exec(ctx, string(sql))

@@ -34,7 +34,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-const askEvery = 5 * time.Second
+const pollInterval = 5 * time.Second
 
 // Config says where debates are kept.
 type Config struct {
@@ -47,13 +47,13 @@ type Config struct {
 
 // Store keeps debates in a schema of a database. It is a store.Watcher.
 type Store struct {
-	pool     *pgxpool.Pool
-	log      *slog.Logger
-	schema   string
-	origin   string // of notifications
-	sql      queries
-	askEvery time.Duration
-	watchers watchers
+	pool         *pgxpool.Pool
+	log          *slog.Logger
+	schema       string
+	origin       string // of notifications
+	sql          queries
+	pollInterval time.Duration
+	watchers     watchers
 }
 
 // New is a store on a pool. It does not touch the database.
@@ -64,22 +64,22 @@ func New(pool *pgxpool.Pool, c Config) (*Store, error) {
 	if c.Schema == "" {
 		c.Schema = "debate"
 	}
-	if len(c.Schema) > 63 || unfit(c.Schema) {
+	if len(c.Schema) > 63 || invalidText(c.Schema) {
 		return nil, fmt.Errorf("make store: schema %q: want at most 63 bytes of UTF-8 without a zero", c.Schema)
 	}
 	if c.Logger == nil {
 		c.Logger = slog.Default()
 	}
 	return &Store{
-		pool: pool, log: c.Logger, schema: c.Schema, origin: rand.Text()[:8], sql: queriesIn(c.Schema), askEvery: askEvery,
+		pool: pool, log: c.Logger, schema: c.Schema, origin: rand.Text()[:8], sql: newQueries(c.Schema), pollInterval: pollInterval,
 	}, nil
 }
 
 // Close ends listening for commits, and leaves the pool open. Those who watch are still told of commits by this store.
 func (s *Store) Close() { s.watchers.close() }
 
-// lock is what the advisory lock of a debate is derived from.
-func (s *Store) lock(id string) string { return s.schema + "." + id }
+// lockKey is what the advisory lockKey of a debate is derived from.
+func (s *Store) lockKey(id string) string { return s.schema + "." + id }
 
-// unfit says whether PostgreSQL's text cannot hold s.
-func unfit(s string) bool { return strings.ContainsRune(s, 0) || !utf8.ValidString(s) }
+// invalidText says whether PostgreSQL's text cannot hold s.
+func invalidText(s string) bool { return strings.ContainsRune(s, 0) || !utf8.ValidString(s) }

@@ -7,5 +7,5 @@ import (
 )
 
 func TestPostgres(t *testing.T) {
-	storetest.Run(t, func(t testing.TB) storetest.Place { return empty(t).place() })
+	storetest.Run(t, func(t testing.TB) storetest.Backend { return empty(t).place() })
 }

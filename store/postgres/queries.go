@@ -7,14 +7,14 @@ import (
 )
 
 // queries are the statements on the tables of one schema.
-type queries struct{ lock, commit, load, list, remove, ends string }
+type queries struct{ lock, commit, load, list, remove, journalEnds string }
 
-// queriesIn writes the queries for a schema, whatever the connection's search_path.
-func queriesIn(schema string) queries {
-	in := strings.NewReplacer("{debates}", quote(schema)+".debates", "{entries}", quote(schema)+".entries")
+// newQueries writes the queries for a schema, whatever the connection's search_path.
+func newQueries(schema string) queries {
+	in := strings.NewReplacer("{debates}", quoteName(schema)+".debates", "{entries}", quoteName(schema)+".entries")
 	return queries{
 		lock: lockSQL, commit: in.Replace(commitSQL), load: in.Replace(loadSQL),
-		list: in.Replace(listSQL), remove: in.Replace(removeSQL), ends: in.Replace(endsSQL),
+		list: in.Replace(listSQL), remove: in.Replace(removeSQL), journalEnds: in.Replace(journalEndsSQL),
 	}
 }
 
@@ -23,27 +23,27 @@ const lockSQL = `select pg_advisory_xact_lock(hashtextextended($1, 0))`
 
 // commitSQL writes all or nothing, and says what stands: where the journal ends and the first of the keys that it holds.
 const commitSQL = `
-with stands as (
+with found as (
 	select
 		(select coalesce(max(seq), 0) from {entries} where debate = $1) as last,
 		(select k.key from unnest($6::text[]) with ordinality k (key, n)
 			cross join lateral (select from {entries} where debate = $1 and key = k.key limit 1) e order by n limit 1) as key,
 		current_setting('transaction_isolation') as isolation
-), sound as (
-	select from stands where last = $2 and key is null and isolation = 'read committed'
+), accepted as (
+	select from found where last = $2 and key is null and isolation = 'read committed'
 ), added as (
 	insert into {entries} (debate, seq, type, key, at, data)
 	select $1, e.seq, e.type, e.key, e.at, e.data::json
-	from sound, unnest($4::bigint[], $5::text[], $6::text[], $7::timestamptz[], $8::text[]) e (seq, type, key, at, data)
-), headed as (
-	insert into {debates} (id, state, labels, created, head)
-	select $1, $9, $10::text[], $11, $12::text::json from sound
+	from accepted, unnest($4::bigint[], $5::text[], $6::text[], $7::timestamptz[], $8::text[]) e (seq, type, key, at, data)
+), summarized as (
+	insert into {debates} (id, state, labels, created, status)
+	select $1, $9, $10::text[], $11, $12::text::json from accepted
 	on conflict (id) do update
-	set state = excluded.state, labels = excluded.labels, created = excluded.created, head = excluded.head
-), told as (
-	select pg_notify($13, $14) from sound where $3
+	set state = excluded.state, labels = excluded.labels, created = excluded.created, status = excluded.status
+), notified as (
+	select pg_notify($13, $14) from accepted where $3
 )
-select last, key, isolation, (select count(*) from told) from stands`
+select last, key, isolation, (select count(*) from notified) from found`
 
 // removeSQL says how many rows it removed.
 const removeSQL = `
@@ -55,30 +55,30 @@ with safe as (
 	delete from {entries} where debate = $1 and (select isolation = 'read committed' from safe) returning 1
 ), removed as (
 	select (select count(*) from heads) + (select count(*) from journal) as n
-), told as (
+), notified as (
 	select pg_notify($2, $3) from removed where n > 0
 )
-select n, isolation, (select count(*) from told) from removed, safe`
+select n, isolation, (select count(*) from notified) from removed, safe`
 
 // loadSQL gives a row about the debate, whose seq is null, and those of entries, all as of one moment.
 const loadSQL = `
 select null::bigint as seq, null::text as type, null::text as key, null::timestamptz as at,
-	(select head::text from {debates} where id = $1) as data,
+	(select status::text from {debates} where id = $1) as data,
 	exists (select from {debates} where id = $1) or exists (select from {entries} where debate = $1) as known
 union all
 select seq, type, key, at, data::text, true from {entries} where debate = $1 and seq > $2
 order by seq nulls first`
 
 const listSQL = `
-select id, created, head::text from {debates}
+select id, created, status::text from {debates}
 where (created, id) < ($1, $2) and labels @> $3 and ($4::text[] is null or state = any($4))
 order by created desc, id desc
 limit $5`
 
-// endsSQL gives where journals end, 0 for none.
-const endsSQL = `
+// journalEndsSQL gives where journals end, 0 for none.
+const journalEndsSQL = `
 select id, (select coalesce(max(seq), 0) from {entries} where debate = id)
 from unnest($1::text[]) id`
 
-// quote is a name as SQL has it.
-func quote(name string) string { return pgx.Identifier{name}.Sanitize() }
+// quoteName is a name as SQL has it.
+func quoteName(name string) string { return pgx.Identifier{name}.Sanitize() }

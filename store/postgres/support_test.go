@@ -87,21 +87,21 @@ func ids(t testing.TB, s store.Store, q store.Query) []string {
 }
 
 // place is the base for the suite.
-func (b base) place() storetest.Place {
+func (b base) place() storetest.Backend {
 	sql := func(s string) func(testing.TB, string) {
 		return func(t testing.TB, id string) { b.exec(t, s, id) }
 	}
 	entry := func(s string) func(testing.TB, string, int64) {
 		return func(t testing.TB, id string, seq int64) { b.exec(t, s, id, seq) }
 	}
-	return storetest.Place{
+	return storetest.Backend{
 		Open: func(t testing.TB) store.Store { return b.open(t) },
-		Damage: &storetest.Damage{
-			DropHead:   sql("delete from debates where id = $1"),
-			SpoilHead:  sql(`update debates set head = '["no head"]' where id = $1`),
-			MoveHead:   entry("update debates set head = jsonb_set(head::jsonb, '{seq}', to_jsonb($2::bigint))::json where id = $1"),
-			DropEntry:  entry("delete from entries where debate = $1 and seq = $2"),
-			SpoilEntry: entry("update entries set data = '[]' where debate = $1 and seq = $2"),
+		Corruption: &storetest.Corruption{
+			DeleteStatus:  sql("delete from debates where id = $1"),
+			CorruptStatus: sql(`update debates set status = '["no status"]' where id = $1`),
+			SetStatusSeq:  entry("update debates set status = jsonb_set(status::jsonb, '{seq}', to_jsonb($2::bigint))::json where id = $1"),
+			DeleteEntry:   entry("delete from entries where debate = $1 and seq = $2"),
+			CorruptEntry:  entry("update entries set data = '[]' where debate = $1 and seq = $2"),
 		},
 	}
 }
@@ -109,7 +109,7 @@ func (b base) place() storetest.Place {
 // change is a change of entries with these keys.
 func change(id string, after int64, keys ...string) store.Change {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 678901000, time.UTC)
-	c := store.Change{ID: id, After: after, Head: store.Head{ID: id, Seq: after + int64(len(keys)), Created: at, Updated: at}}
+	c := store.Change{ID: id, After: after, Status: store.Status{ID: id, Seq: after + int64(len(keys)), Created: at, Updated: at}}
 	for i, key := range keys {
 		c.Entries = append(c.Entries, store.Entry{Seq: after + int64(i) + 1, Type: "turn", Key: key, At: at, Data: map[string]any{"text": key}})
 	}

@@ -19,34 +19,34 @@ func (s *Store) Watch(id string, wake func(last int64)) (stop func()) {
 }
 
 const (
-	answered    = 10 * time.Second // a database that takes longer is gone
-	firstRetry  = 100 * time.Millisecond
-	longestWait = 10 * time.Second
+	queryTimeout  = 10 * time.Second // a database that takes longer is gone
+	minRetryDelay = 100 * time.Millisecond
+	maxRetryDelay = 10 * time.Second
 )
 
-// message is the payload of a notification: who committed, where the journal ends, and the debate.
-func message(origin string, last int64, id string) string {
+// notification is the payload of a notification: who committed, where the journal ends, and the debate.
+func notification(origin string, last int64, id string) string {
 	return fmt.Sprintf("%s %d %s", origin, last, id)
 }
 
-// heard tells of a notification. What this store committed it has told already.
-func (s *Store) heard(payload string) {
+// handleNotification tells of a notification. What this store committed it has told already.
+func (s *Store) handleNotification(payload string) {
 	if part := strings.SplitN(payload, " ", 3); len(part) == 3 && part[0] != s.origin {
 		if last, err := strconv.ParseInt(part[1], 10, 64); err == nil {
-			s.watchers.tell(part[2], last)
+			s.watchers.notify(part[2], last)
 		}
 	}
 }
 
 // listen tells of what others commit, until ctx ends.
 func (s *Store) listen(ctx context.Context) {
-	wait, cut := firstRetry, false
+	wait, cut := minRetryDelay, false
 	for {
-		err := s.hear(ctx, func() {
+		err := s.listenOnce(ctx, func() {
 			if cut {
 				s.log.InfoContext(ctx, "debates are watched again", "schema", s.schema)
 			}
-			wait, cut = firstRetry, false
+			wait, cut = minRetryDelay, false
 		})
 		if ctx.Err() != nil {
 			return
@@ -59,15 +59,15 @@ func (s *Store) listen(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-time.After(wait):
-			wait = min(2*wait, longestWait)
+			wait = min(2*wait, maxRetryDelay)
 		}
 	}
 }
 
-// hear listens on one connection until that is cut, and calls ready when it has begun. From time to time it asks, too,
+// listenOnce listens on one connection until that is cut, and calls ready when it has begun. From time to time it asks, too,
 // since there are notifications that do not arrive.
-func (s *Store) hear(ctx context.Context, ready func()) error {
-	conn, err := s.connect(ctx)
+func (s *Store) listenOnce(ctx context.Context, ready func()) error {
+	conn, err := s.connectListener(ctx)
 	if err != nil {
 		return err
 	}
@@ -77,20 +77,20 @@ func (s *Store) hear(ctx context.Context, ready func()) error {
 		_ = conn.Close(bye)
 	}()
 	for {
-		if err := s.ask(ctx, conn); err != nil {
+		if err := s.pollWatched(ctx, conn); err != nil {
 			return err
 		}
 		ready()
-		if err := s.hearFor(ctx, conn, s.askEvery); err != nil {
+		if err := s.receiveFor(ctx, conn, s.pollInterval); err != nil {
 			return err
 		}
 	}
 }
 
-// connect opens a connection as the pool does, and listens on it. It is none of the pool's, so that whoever uses all of
+// connectListener opens a connection as the pool does, and listens on it. It is none of the pool's, so that whoever uses all of
 // those does not keep others from being told.
-func (s *Store) connect(ctx context.Context) (*pgx.Conn, error) {
-	ctx, done := context.WithTimeout(ctx, answered)
+func (s *Store) connectListener(ctx context.Context) (*pgx.Conn, error) {
+	ctx, done := context.WithTimeout(ctx, queryTimeout)
 	defer done()
 	pool := s.pool.Config()
 	c := pool.ConnConfig
@@ -108,7 +108,7 @@ func (s *Store) connect(ctx context.Context) (*pgx.Conn, error) {
 		err = pool.AfterConnect(ctx, conn)
 	}
 	if err == nil {
-		_, err = conn.Exec(ctx, "listen "+quote(s.schema))
+		_, err = conn.Exec(ctx, "listen "+quoteName(s.schema))
 	}
 	if err != nil {
 		_ = conn.Close(ctx)
@@ -117,15 +117,15 @@ func (s *Store) connect(ctx context.Context) (*pgx.Conn, error) {
 	return conn, nil
 }
 
-// hearFor tells of notifications for a while.
-func (s *Store) hearFor(ctx context.Context, conn *pgx.Conn, d time.Duration) error {
+// receiveFor tells of notifications for a while.
+func (s *Store) receiveFor(ctx context.Context, conn *pgx.Conn, d time.Duration) error {
 	while, done := context.WithTimeout(ctx, d)
 	defer done()
 	for {
 		n, err := conn.WaitForNotification(while)
 		switch {
 		case err == nil:
-			s.heard(n.Payload)
+			s.handleNotification(n.Payload)
 		case while.Err() != nil:
 			return ctx.Err()
 		default:
@@ -134,19 +134,19 @@ func (s *Store) hearFor(ctx context.Context, conn *pgx.Conn, d time.Duration) er
 	}
 }
 
-// ask tells of each watched debate where its journal ends, where that was not told.
-func (s *Store) ask(ctx context.Context, conn *pgx.Conn) error {
-	ctx, done := context.WithTimeout(ctx, answered)
+// pollWatched tells of each watched debate where its journal ends, where that was not told.
+func (s *Store) pollWatched(ctx context.Context, conn *pgx.Conn) error {
+	ctx, done := context.WithTimeout(ctx, queryTimeout)
 	defer done()
-	news := s.watchers.news()
-	rows, err := conn.Query(ctx, s.sql.ends, slices.Collect(maps.Keys(news)))
+	news := s.watchers.notifyCounts()
+	rows, err := conn.Query(ctx, s.sql.journalEnds, slices.Collect(maps.Keys(news)))
 	if err != nil {
 		return err
 	}
 	var id string
 	var last int64
 	_, err = pgx.ForEachRow(rows, []any{&id, &last}, func() error {
-		s.watchers.found(id, last, news[id])
+		s.watchers.notifyIfUnchanged(id, last, news[id])
 		return nil
 	})
 	return err

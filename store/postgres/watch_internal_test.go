@@ -11,15 +11,15 @@ func TestAnAnswerThatIsOldIsNotTold(t *testing.T) {
 	var w watchers
 	var told []int64
 	n := w.add("d", func(last int64) { told = append(told, last) }, func(context.Context) {})
-	asked := w.news()["d"]
-	w.tell("d", 2) // while the database answers
-	w.found("d", 1, asked)
+	asked := w.notifyCounts()["d"]
+	w.notify("d", 2) // while the database answers
+	w.notifyIfUnchanged("d", 1, asked)
 	require.Equal(t, []int64{2}, told)
-	w.found("d", 3, w.news()["d"])
-	w.found("d", 3, w.news()["d"])
+	w.notifyIfUnchanged("d", 3, w.notifyCounts()["d"])
+	w.notifyIfUnchanged("d", 3, w.notifyCounts()["d"])
 	require.Equal(t, []int64{2, 3}, told)
 	w.remove("d", n)
-	w.found("d", 4, asked)
+	w.notifyIfUnchanged("d", 4, asked)
 	require.Equal(t, []int64{2, 3}, told)
 	w.close()
 }

@@ -145,7 +145,7 @@ func TestTheListenerSurvivesTheEndOfItsConnection(t *testing.T) {
 func TestWhatNobodyNotifiesOfIsFoundByAsking(t *testing.T) {
 	b := empty(t)
 	s := b.open(t)
-	postgres.AskEvery(s, 10*time.Millisecond)
+	postgres.SetPollInterval(s, 10*time.Millisecond)
 	e := watch(t, s, "d")
 	b.exec(t, "insert into entries (debate, seq, type, at, data) values ('d', 1, 'turn', now(), '{}')")
 	e.hears(t, 1)

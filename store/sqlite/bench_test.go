@@ -121,10 +121,10 @@ func BenchmarkList(b *testing.B) {
 	path := filepath.Join(b.TempDir(), "debates.db")
 	s := open(b, path)
 	c := change("d", 0, "")
-	c.Head.Labels = map[string]string{"team": "red"}
+	c.Status.Labels = map[string]string{"team": "red"}
 	commit(b, s, c)
 	alter(b, path, `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)
-		INSERT INTO debates (id, created, state, head) SELECT 'd' || i, created + i, state, json_set(head, '$.id', 'd' || i) FROM debates, n`)
+		INSERT INTO debates (id, created, state, status) SELECT 'd' || i, created + i, state, json_set(status, '$.id', 'd' || i) FROM debates, n`)
 	for name, q := range map[string]store.Query{"newest": {Limit: 20}, "label": {Labels: map[string]string{"team": "blue"}}} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {

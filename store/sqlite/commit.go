@@ -23,19 +23,19 @@ func (s *Store) Commit(ctx context.Context, c store.Change) error {
 		return fmt.Errorf("commit to debate %s: %w", c.ID, err)
 	}
 	if len(c.Entries) > 0 {
-		s.watchers.tell(c.ID, end)
+		s.watchers.notify(c.ID, end)
 	}
 	return nil
 }
 
 // commit gives the entry that the journal ends at then.
-func (s *Store) commit(ctx context.Context, c store.Change) (end place, err error) {
+func (s *Store) commit(ctx context.Context, c store.Change) (end entryRef, err error) {
 	data, head, err := encode(c)
 	if err != nil {
 		return end, err
 	}
-	err = update(ctx, s.write, func(ctx context.Context, tx *sql.Tx) error {
-		if err := check(ctx, tx, c); err != nil {
+	err = writeTx(ctx, s.writer, func(ctx context.Context, tx *sql.Tx) error {
+		if err := checkConflict(ctx, tx, c); err != nil {
 			return err
 		}
 		for i, e := range c.Entries {
@@ -45,11 +45,11 @@ func (s *Store) commit(ctx context.Context, c store.Change) (end place, err erro
 				return fmt.Errorf("entry %d: %w", e.Seq, err)
 			}
 			end.seq = e.Seq
-			end.row, _ = result.LastInsertId() // of this driver never an error
+			end.rowID, _ = result.LastInsertId() // of this driver never an error
 		}
-		_, err := tx.ExecContext(ctx, `INSERT INTO debates (id, created, state, head) VALUES (?, ?, ?, ?)
-			ON CONFLICT (id) DO UPDATE SET created = excluded.created, state = excluded.state, head = excluded.head`,
-			c.ID, c.Head.Created.UnixMicro(), c.Head.State, head)
+		_, err := tx.ExecContext(ctx, `INSERT INTO debates (id, created, state, status) VALUES (?, ?, ?, ?)
+			ON CONFLICT (id) DO UPDATE SET created = excluded.created, state = excluded.state, status = excluded.status`,
+			c.ID, c.Status.Created.UnixMicro(), c.Status.State, head)
 		return err
 	})
 	return end, err
@@ -64,16 +64,16 @@ func encode(c store.Change) (data []string, head string, err error) {
 		}
 		data = append(data, string(text))
 	}
-	text, err := json.Marshal(c.Head)
+	text, err := json.Marshal(c.Status)
 	if err != nil {
-		return nil, "", fmt.Errorf("encode the head: %w", err)
+		return nil, "", fmt.Errorf("encode the status: %w", err)
 	}
 	return data, string(text), nil
 }
 
 // Delete implements [store.Store]. An ended context is heeded until the write lock is taken.
 func (s *Store) Delete(ctx context.Context, id string) error {
-	err := update(ctx, s.write, func(ctx context.Context, tx *sql.Tx) error {
+	err := writeTx(ctx, s.writer, func(ctx context.Context, tx *sql.Tx) error {
 		found := int64(0)
 		for _, statement := range []string{`DELETE FROM entries WHERE debate = ?`, `DELETE FROM debates WHERE id = ?`} {
 			result, err := tx.ExecContext(ctx, statement, id)
@@ -91,6 +91,6 @@ func (s *Store) Delete(ctx context.Context, id string) error {
 	if err != nil {
 		return fmt.Errorf("delete debate %s: %w", id, err)
 	}
-	s.watchers.tell(id, place{})
+	s.watchers.notify(id, entryRef{})
 	return nil
 }

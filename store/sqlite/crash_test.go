@@ -14,11 +14,11 @@ import (
 
 // points are those of a step at which a process may die.
 var points = []string{
-	"called", "streaming", "answered", "committing", "inserting-entry", "replacing-head", "sqlite-commits", "committed", "acknowledged",
+	"called", "streaming", "answered", "committing", "inserting-entry", "replacing-status", "sqlite-commits", "committed", "acknowledged",
 }
 
 func TestMain(m *testing.M) {
-	if c := crashtest.Spawned(); c != nil {
+	if c := crashtest.ChildFromEnv(); c != nil {
 		child(c)
 	}
 	os.Exit(m.Run())
@@ -29,17 +29,17 @@ func child(c *crashtest.Child) {
 	sqlite.RegisterConnectionHook(func(conn sqlite.ExecQuerierContext, _ string) error {
 		hooks := conn.(sqlite.HookRegisterer)
 		hooks.RegisterPreUpdateHook(func(d sqlite.SQLitePreUpdateData) {
-			c.At(map[string]string{"entries": "inserting-entry", "debates": "replacing-head"}[d.TableName])
+			c.ReachPoint(map[string]string{"entries": "inserting-entry", "debates": "replacing-status"}[d.TableName])
 		})
 		hooks.RegisterCommitHook(func() int32 {
-			c.At("sqlite-commits")
+			c.ReachPoint("sqlite-commits")
 			return 0
 		})
 		return nil
 	})
-	s, err := Open(c.Address)
+	s, err := Open(c.StoreAddress)
 	c.Must(err)
-	c.Drive(s)
+	c.RunDebates(s)
 }
 
 // Debates survive the death of their process at any point of a step.
@@ -52,8 +52,8 @@ func TestDebatesSurviveKills(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	trial := crashtest.Trial{
-		Store: s, Address: path, Children: 1, Points: points, Each: 3, Random: 12,
-		Life: 300 * time.Millisecond, Patience: time.Minute,
+		Store: s, StoreAddress: path, Children: 1, Points: points, KillsPerPoint: 3, RandomKills: 12,
+		MaxLifetime: 300 * time.Millisecond, FinishTimeout: time.Minute,
 	}
 	trial.Run(t)
 }

@@ -14,19 +14,19 @@ import (
 )
 
 const (
-	patience = 10 * time.Second // how long to wait for the locks of other processes
-	attempt  = "100"            // milliseconds of it that SQLite waits at a stretch
-	readers  = 8                // connections at most
+	lockTimeout   = 10 * time.Second // how long to wait for the locks of other processes
+	busyTimeoutMS = "100"            // milliseconds of it that SQLite waits at a stretch
+	maxReaders    = 8                // connections at most
 )
 
-// connect gives a pool of connections. None is opened yet.
-func connect(path string, most int) (*sql.DB, error) {
+// newPool gives a pool of connections. None is opened yet.
+func newPool(path string, most int) (*sql.DB, error) {
 	name := filepath.ToSlash(path)
 	if !strings.HasPrefix(name, "/") {
 		name = "/" + name // a volume of Windows
 	}
 	query := url.Values{
-		"_busy_timeout": {attempt},
+		"_busy_timeout": {busyTimeoutMS},
 		"_synchronous":  {"FULL"}, // less may lose the last commits with the power
 		"_txlock":       {"immediate"},
 		"_error_rc":     {"1"}, // errors in SQLite's own words
@@ -41,10 +41,10 @@ func connect(path string, most int) (*sql.DB, error) {
 	return db, nil
 }
 
-// update runs do in a transaction of the writing connection, and commits it unless do fails. The context counts until
+// writeTx runs do in a transaction of the writing connection, and commits it unless do fails. The context counts until
 // the transaction has begun: what follows is short, and either done or not.
-func update(ctx context.Context, db *sql.DB, do func(context.Context, *sql.Tx) error) error {
-	return insist(ctx, func() error {
+func writeTx(ctx context.Context, db *sql.DB, do func(context.Context, *sql.Tx) error) error {
+	return retryWhileLocked(ctx, func() error {
 		conn, err := db.Conn(ctx)
 		if err != nil {
 			return err
@@ -63,9 +63,9 @@ func update(ctx context.Context, db *sql.DB, do func(context.Context, *sql.Tx) e
 	})
 }
 
-// view runs do in a transaction that reads: all of it sees one moment.
-func view(ctx context.Context, db *sql.DB, do func(*sql.Tx) error) error {
-	return insist(ctx, func() error {
+// readTx runs do in a transaction that reads: all of it sees one moment.
+func readTx(ctx context.Context, db *sql.DB, do func(*sql.Tx) error) error {
+	return retryWhileLocked(ctx, func() error {
 		tx, err := db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 		if err != nil {
 			return err
@@ -79,13 +79,13 @@ func view(ctx context.Context, db *sql.DB, do func(*sql.Tx) error) error {
 	})
 }
 
-// insist tries again while others lock the file, for as long as there is patience and the context lasts. SQLite waits
+// retryWhileLocked tries again while others lock the file, for as long as there is patience and the context lasts. SQLite waits
 // for locks itself, but hears of no context then: so it waits shortly, and often.
-func insist(ctx context.Context, try func() error) error {
+func retryWhileLocked(ctx context.Context, try func() error) error {
 	for start := time.Now(); ; {
 		err := try()
 		locked, ok := errors.AsType[*driver.Error](err)
-		if !ok || locked.Code()&0xff != codes.SQLITE_BUSY || time.Since(start) > patience {
+		if !ok || locked.Code()&0xff != codes.SQLITE_BUSY || time.Since(start) > lockTimeout {
 			return err
 		}
 		select {

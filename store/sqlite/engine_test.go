@@ -6,4 +6,4 @@ import (
 	"github.com/elenchus-go/debate/internal/enginetest"
 )
 
-func TestDebatesSurviveTheirProcess(t *testing.T) { enginetest.Run(t, place) }
+func TestDebatesSurviveTheirProcess(t *testing.T) { enginetest.Run(t, entryRef) }

@@ -64,7 +64,7 @@ func ExampleOpen() {
 	defer s.Close()
 
 	ctx := context.Background()
-	created := store.Change{ID: "d1", Entries: []store.Entry{{Seq: 1, Type: "config"}}, Head: store.Head{ID: "d1", Seq: 1}}
+	created := store.Change{ID: "d1", Entries: []store.Entry{{Seq: 1, Type: "config"}}, Status: store.Status{ID: "d1", Seq: 1}}
 	fmt.Println(s.Commit(ctx, created))
 	fmt.Println(s.Commit(ctx, created)) // by another process, which did not know
 	// Output:

@@ -11,29 +11,29 @@ import (
 	"github.com/elenchus-go/debate/store"
 )
 
-// place is where an entry is; zero: nowhere.
-type place struct {
-	seq int64
-	row int64 // of the file: no other entry ever has it
+// entryRef is where an entry is; zero: nowhere.
+type entryRef struct {
+	seq   int64
+	rowID int64 // of the file: no other entry ever has it
 }
 
-// queryer is a database, a connection or a transaction.
-type queryer interface {
+// rowQuerier is a database, a connection or a transaction.
+type rowQuerier interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
-// last is where a journal ends; the zero place where there is none.
-func last(ctx context.Context, q queryer, id string) (end place, err error) {
-	err = q.QueryRowContext(ctx, `SELECT seq, row FROM entries WHERE debate = ? ORDER BY seq DESC LIMIT 1`, id).Scan(&end.seq, &end.row)
+// journalEnd is where a journal ends; the zero place where there is none.
+func journalEnd(ctx context.Context, q rowQuerier, id string) (end entryRef, err error) {
+	err = q.QueryRowContext(ctx, `SELECT seq, row FROM entries WHERE debate = ? ORDER BY seq DESC LIMIT 1`, id).Scan(&end.seq, &end.rowID)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = nil
 	}
 	return end, err
 }
 
-// check finds conflicts. A turn that stands already counts more than the version.
-func check(ctx context.Context, tx *sql.Tx, c store.Change) error {
-	end, err := last(ctx, tx, c.ID)
+// checkConflict finds conflicts. A turn that stands already counts more than the version.
+func checkConflict(ctx context.Context, tx *sql.Tx, c store.Change) error {
+	end, err := journalEnd(ctx, tx, c.ID)
 	if err != nil {
 		return err
 	}
@@ -47,17 +47,17 @@ func check(ctx context.Context, tx *sql.Tx, c store.Change) error {
 			return err
 		}
 		if stands {
-			return &store.Conflict{ID: c.ID, After: c.After, Last: end.seq, Key: e.Key}
+			return &store.Conflict{ID: c.ID, After: c.After, LastSeq: end.seq, Key: e.Key}
 		}
 	}
 	if end.seq != c.After {
-		return &store.Conflict{ID: c.ID, After: c.After, Last: end.seq}
+		return &store.Conflict{ID: c.ID, After: c.After, LastSeq: end.seq}
 	}
 	return nil
 }
 
-// journal reads the entries after a seq.
-func journal(ctx context.Context, tx *sql.Tx, id string, after int64) (entries []store.Entry, err error) {
+// readEntries reads the entries after a seq.
+func readEntries(ctx context.Context, tx *sql.Tx, id string, after int64) (entries []store.Entry, err error) {
 	rows, err := tx.QueryContext(ctx, `SELECT seq, type, coalesce(key, ''), at, data FROM entries
 		WHERE debate = ? AND seq > ? ORDER BY seq`, id, after)
 	if err != nil {

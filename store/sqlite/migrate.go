@@ -15,12 +15,12 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-const mark = 1684173939 // the application id, which the first migration writes
+const applicationID = 1684173939 // the application id, which the first migration writes
 
-// prepare makes the database ready for use.
-func prepare(ctx context.Context, db *sql.DB) error {
+// setUp makes the database ready for use.
+func setUp(ctx context.Context, db *sql.DB) error {
 	var mode string
-	err := insist(ctx, func() error { return db.QueryRowContext(ctx, "PRAGMA journal_mode = WAL").Scan(&mode) })
+	err := retryWhileLocked(ctx, func() error { return db.QueryRowContext(ctx, "PRAGMA journal_mode = WAL").Scan(&mode) })
 	if err == nil && mode != "wal" {
 		err = fmt.Errorf("the journal mode is %s, want wal: is it on a network file system?", mode)
 	}
@@ -30,7 +30,7 @@ func prepare(ctx context.Context, db *sql.DB) error {
 	if err := migrate(ctx, db, migrations); err != nil {
 		return err
 	}
-	return update(ctx, db, func(ctx context.Context, tx *sql.Tx) error {
+	return writeTx(ctx, db, func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `DELETE FROM debates WHERE FALSE`) // fails where nothing can be written
 		return err
 	})
@@ -44,26 +44,26 @@ func migrate(ctx context.Context, db *sql.DB, files fs.FS) error {
 		return err
 	}
 	for done := false; err == nil && !done; {
-		err = update(ctx, db, func(ctx context.Context, tx *sql.Tx) error {
-			version, err := schema(ctx, tx, len(names))
+		err = writeTx(ctx, db, func(ctx context.Context, tx *sql.Tx) error {
+			version, err := schemaVersion(ctx, tx, len(names))
 			if done = version == len(names); err != nil || done {
 				return err
 			}
-			return step(ctx, tx, files, names[version], version+1)
+			return applyMigration(ctx, tx, files, names[version], version+1)
 		})
 	}
 	return err
 }
 
-// schema is the version of the schema, 0 for an empty file. One that is no store or too new is refused.
-func schema(ctx context.Context, tx *sql.Tx, newest int) (version int, err error) {
+// schemaVersion is the version of the schemaVersion, 0 for an empty file. One that is no store or too new is refused.
+func schemaVersion(ctx context.Context, tx *sql.Tx, newest int) (version int, err error) {
 	var program, tables int
 	err = tx.QueryRowContext(ctx, `SELECT user_version, application_id, (SELECT count(*) FROM sqlite_schema)
 		FROM pragma_user_version, pragma_application_id`).Scan(&version, &program, &tables)
 	switch {
 	case err != nil:
 		return 0, err
-	case program != mark && (version != 0 || program != 0 || tables != 0):
+	case program != applicationID && (version != 0 || program != 0 || tables != 0):
 		return 0, errors.New("it is a database, but not of debates")
 	case version > newest:
 		return 0, fmt.Errorf("its schema has version %d, this version of the package knows versions up to %d", version, newest)
@@ -71,7 +71,7 @@ func schema(ctx context.Context, tx *sql.Tx, newest int) (version int, err error
 	return version, nil
 }
 
-func step(ctx context.Context, tx *sql.Tx, files fs.FS, name string, to int) error {
+func applyMigration(ctx context.Context, tx *sql.Tx, files fs.FS, name string, to int) error {
 	text, err := fs.ReadFile(files, name)
 	if err != nil {
 		return err

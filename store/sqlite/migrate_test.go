@@ -36,7 +36,7 @@ func file(t *testing.T) string {
 
 func number(t *testing.T, s *Store, query string) (n int) {
 	t.Helper()
-	require.NoError(t, s.read.QueryRowContext(t.Context(), query).Scan(&n))
+	require.NoError(t, s.readers.QueryRowContext(t.Context(), query).Scan(&n))
 	return n
 }
 
@@ -49,14 +49,14 @@ func opened(t *testing.T, path string) *Store {
 }
 
 func creation(id string) store.Change {
-	return store.Change{ID: id, Entries: []store.Entry{{Seq: 1, Type: "config"}}, Head: store.Head{ID: id, Seq: 1}}
+	return store.Change{ID: id, Entries: []store.Entry{{Seq: 1, Type: "config"}}, Status: store.Status{ID: id, Seq: 1}}
 }
 
 func TestConnectionsAreSetUp(t *testing.T) {
 	s := opened(t, file(t))
 	require.Equal(t, 1, number(t, s, `PRAGMA user_version`))
-	require.Equal(t, mark, number(t, s, `PRAGMA application_id`))
-	for _, db := range []queryer{s.write, s.read} {
+	require.Equal(t, applicationID, number(t, s, `PRAGMA application_id`))
+	for _, db := range []rowQuerier{s.writer, s.readers} {
 		var mode string
 		require.NoError(t, db.QueryRowContext(t.Context(), `PRAGMA journal_mode`).Scan(&mode))
 		require.Equal(t, "wal", mode)
@@ -69,16 +69,16 @@ func TestConnectionsAreSetUp(t *testing.T) {
 func TestAnOlderSchemaIsBroughtUpToDate(t *testing.T) {
 	s := opened(t, file(t))
 	require.NoError(t, s.Commit(t.Context(), creation("d")))
-	require.NoError(t, migrate(t.Context(), s.write, steps(t)))
+	require.NoError(t, migrate(t.Context(), s.writer, steps(t)))
 	require.Equal(t, 3, number(t, s, `PRAGMA user_version`))
 	require.Equal(t, 6, number(t, s, `SELECT sum(n) FROM more`))
 	_, entries, err := s.Load(t.Context(), "d", 0)
 	require.NoError(t, err)
 	require.Len(t, entries, 1)
 
-	require.NoError(t, migrate(t.Context(), s.write, steps(t)), "nothing is left to do")
+	require.NoError(t, migrate(t.Context(), s.writer, steps(t)), "nothing is left to do")
 	require.Equal(t, 6, number(t, s, `SELECT sum(n) FROM more`))
-	require.EqualError(t, migrate(t.Context(), s.write, migrations),
+	require.EqualError(t, migrate(t.Context(), s.writer, migrations),
 		"its schema has version 3, this version of the package knows versions up to 1")
 }
 
@@ -86,12 +86,12 @@ func TestAStepThatFailsIsUndoneAndDoneLater(t *testing.T) {
 	s := opened(t, file(t))
 	broken := steps(t)
 	broken["migrations/0003_yet.sql"] = &fstest.MapFile{Data: []byte(`INSERT INTO more VALUES (2); INSERT INTO less VALUES (3);`)}
-	err := migrate(t.Context(), s.write, broken)
+	err := migrate(t.Context(), s.writer, broken)
 	require.EqualError(t, err, "migrate to version 3: SQL logic error: no such table: less (1)")
 	require.Equal(t, 2, number(t, s, `PRAGMA user_version`), "the step before stands")
 	require.Equal(t, 1, number(t, s, `SELECT sum(n) FROM more`))
 
-	require.NoError(t, migrate(t.Context(), s.write, steps(t)))
+	require.NoError(t, migrate(t.Context(), s.writer, steps(t)))
 	require.Equal(t, 6, number(t, s, `SELECT sum(n) FROM more`))
 }
 
@@ -99,7 +99,7 @@ func TestStepsAreNumberedInOrder(t *testing.T) {
 	s := opened(t, file(t))
 	gap := steps(t)
 	delete(gap, "migrations/0002_more.sql")
-	err := migrate(t.Context(), s.write, gap)
+	err := migrate(t.Context(), s.writer, gap)
 	require.EqualError(t, err, "migrate to version 2: migrations/0003_yet.sql is not named migrations/0002_")
 	require.Equal(t, 1, number(t, s, `PRAGMA user_version`))
 }
@@ -113,7 +113,7 @@ func TestManyStoresMigrateAtOnce(t *testing.T) {
 	errs := make([]error, len(stores))
 	var done sync.WaitGroup
 	for i, s := range stores {
-		done.Go(func() { errs[i] = migrate(context.Background(), s.write, files) })
+		done.Go(func() { errs[i] = migrate(context.Background(), s.writer, files) })
 	}
 	done.Wait()
 	for _, err := range errs {
@@ -163,7 +163,7 @@ func TestManyProcessesMakeTheFileAtOnce(t *testing.T) {
 func TestACommitWaitsForOtherWritersAsLongAsItsContext(t *testing.T) {
 	path := file(t)
 	s, other := opened(t, path), opened(t, path)
-	lock, err := other.write.BeginTx(t.Context(), nil)
+	lock, err := other.writer.BeginTx(t.Context(), nil)
 	require.NoError(t, err)
 
 	ctx, cancel := context.WithCancel(t.Context())
@@ -171,7 +171,7 @@ func TestACommitWaitsForOtherWritersAsLongAsItsContext(t *testing.T) {
 	errs := make(chan error)
 	go func() { errs <- s.Commit(ctx, creation("d")) }()
 	go func() { errs <- s.Commit(ctx, creation("d")) }()
-	for stats := s.write.Stats(); stats.InUse == 0 || stats.WaitCount == 0; stats = s.write.Stats() {
+	for stats := s.writer.Stats(); stats.InUse == 0 || stats.WaitCount == 0; stats = s.writer.Stats() {
 		runtime.Gosched() // until one waits for the file, and one for the connection
 	}
 	cancel()
@@ -182,7 +182,7 @@ func TestACommitWaitsForOtherWritersAsLongAsItsContext(t *testing.T) {
 	}
 
 	go func() { errs <- s.Commit(context.Background(), creation("d")) }()
-	for s.write.Stats().InUse == 0 {
+	for s.writer.Stats().InUse == 0 {
 		runtime.Gosched()
 	}
 	require.NoError(t, lock.Rollback())

@@ -6,4 +6,4 @@ import (
 	"github.com/elenchus-go/debate/internal/enginetest"
 )
 
-func TestEachPresetSurvivesItsProcess(t *testing.T) { enginetest.Presets(t, place) }
+func TestEachPresetSurvivesItsProcess(t *testing.T) { enginetest.Presets(t, entryRef) }

@@ -14,46 +14,46 @@ import (
 	"github.com/elenchus-go/debate/store"
 )
 
-const page = 200 // heads that List reads at once
+const pageSize = 200 // heads that List reads at once
 
 // Load implements [store.Store]. The data of entries is given as json.RawMessage, unchecked.
-func (s *Store) Load(ctx context.Context, id string, after int64) (h store.Head, entries []store.Entry, err error) {
-	err = view(ctx, s.read, func(tx *sql.Tx) error {
+func (s *Store) Load(ctx context.Context, id string, after int64) (h store.Status, entries []store.Entry, err error) {
+	err = readTx(ctx, s.readers, func(tx *sql.Tx) error {
 		var found bool
-		if h, found, err = head(ctx, tx, id); err != nil {
+		if h, found, err = readStatus(ctx, tx, id); err != nil {
 			return err
 		}
-		if entries, err = journal(ctx, tx, id, max(after, 0)); err != nil || found || len(entries) > 0 {
+		if entries, err = readEntries(ctx, tx, id, max(after, 0)); err != nil || found || len(entries) > 0 {
 			return err
 		}
-		if end, err := last(ctx, tx, id); err != nil || end.seq > 0 {
+		if end, err := journalEnd(ctx, tx, id); err != nil || end.seq > 0 {
 			return err
 		}
 		return store.ErrNotFound
 	})
 	if err != nil {
-		return store.Head{}, nil, fmt.Errorf("load debate %s: %w", id, err)
+		return store.Status{}, nil, fmt.Errorf("load debate %s: %w", id, err)
 	}
 	return h, entries, nil
 }
 
-// head is what the store knows of a debate's head; with the ID alone where that is lost or cannot be read.
-func head(ctx context.Context, tx *sql.Tx, id string) (h store.Head, found bool, err error) {
+// readStatus is what the store knows of a debate's readStatus; with the ID alone where that is lost or cannot be read.
+func readStatus(ctx context.Context, tx *sql.Tx, id string) (h store.Status, found bool, err error) {
 	var text []byte
-	err = tx.QueryRowContext(ctx, `SELECT head FROM debates WHERE id = ?`, id).Scan(&text)
+	err = tx.QueryRowContext(ctx, `SELECT status FROM debates WHERE id = ?`, id).Scan(&text)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
-		return store.Head{ID: id}, false, nil
+		return store.Status{ID: id}, false, nil
 	case err != nil:
 		return h, false, err
 	}
-	if h, err = decode(id, text); err != nil {
-		h = store.Head{ID: id}
+	if h, err = decodeStatus(id, text); err != nil {
+		h = store.Status{ID: id}
 	}
 	return h, true, nil
 }
 
-func decode(id string, text []byte) (h store.Head, err error) {
+func decodeStatus(id string, text []byte) (h store.Status, err error) {
 	err = json.Unmarshal(text, &h)
 	if err == nil && h.ID != id {
 		err = fmt.Errorf("it is that of %q", h.ID)
@@ -63,29 +63,29 @@ func decode(id string, text []byte) (h store.Head, err error) {
 
 // List implements [store.Store]. It reads page by page and holds nothing meanwhile, so the loop may use the store, and
 // sees or misses what is committed while it runs.
-func (s *Store) List(ctx context.Context, q store.Query) iter.Seq2[store.Head, error] {
-	return func(yield func(store.Head, error) bool) {
+func (s *Store) List(ctx context.Context, q store.Query) iter.Seq2[store.Status, error] {
+	return func(yield func(store.Status, error) bool) {
 		if err := s.list(ctx, q, yield); err != nil {
-			yield(store.Head{}, fmt.Errorf("list debates: %w", err))
+			yield(store.Status{}, fmt.Errorf("list debates: %w", err))
 		}
 	}
 }
 
-func (s *Store) list(ctx context.Context, q store.Query, yield func(store.Head, error) bool) error {
+func (s *Store) list(ctx context.Context, q store.Query, yield func(store.Status, error) bool) error {
 	left := q.Limit
-	for from := start(q); ; {
-		most := page
+	for from := listStart(q); ; {
+		most := pageSize
 		if q.Limit > 0 {
-			most = min(left, page)
+			most = min(left, pageSize)
 		}
-		rows, err := s.page(ctx, q, from, most)
+		rows, err := s.readPage(ctx, q, from, most)
 		if err != nil {
 			return err
 		}
 		for _, r := range rows {
-			h, err := decode(r.id, r.head)
+			h, err := decodeStatus(r.id, r.status)
 			if err != nil {
-				return fmt.Errorf("read the head of debate %s: %w", r.id, err)
+				return fmt.Errorf("read the status of debate %s: %w", r.id, err)
 			}
 			if err := ctx.Err(); err != nil {
 				return err
@@ -93,7 +93,7 @@ func (s *Store) list(ctx context.Context, q store.Query, yield func(store.Head, 
 			if !yield(h, nil) {
 				return nil
 			}
-			from = r.position
+			from = r.listPosition
 		}
 		if left -= len(rows); len(rows) < most || left == 0 {
 			return nil
@@ -101,33 +101,33 @@ func (s *Store) list(ctx context.Context, q store.Query, yield func(store.Head, 
 	}
 }
 
-// position is a place in the list: what follows was created before, or then and has a lesser id.
-type position struct {
+// listPosition is a place in the list: what follows was created before, or then and has a lesser id.
+type listPosition struct {
 	created int64
 	id      string
 }
 
-type row struct {
-	position
-	head []byte
+type statusRow struct {
+	listPosition
+	status []byte
 }
 
-// start is where a query begins.
-func start(q store.Query) position {
+// listStart is where a query begins.
+func listStart(q store.Query) listPosition {
 	at := q.Before.UnixMicro()
 	switch {
 	case q.Before.IsZero():
-		return position{created: math.MaxInt64}
+		return listPosition{created: math.MaxInt64}
 	case !q.Before.Equal(time.UnixMicro(at)): // between two microseconds
-		return position{created: at + 1}
+		return listPosition{created: at + 1}
 	}
-	return position{at, q.BeforeID}
+	return listPosition{at, q.BeforeID}
 }
 
-// page reads at most so many rows. One whose head is no JSON is selected whatever its labels were, to be told of.
-func (s *Store) page(ctx context.Context, q store.Query, from position, most int) (found []row, err error) {
+// readPage reads at most so many rows. One whose head is no JSON is selected whatever its labels were, to be told of.
+func (s *Store) readPage(ctx context.Context, q store.Query, from listPosition, most int) (found []statusRow, err error) {
 	query := strings.Builder{}
-	query.WriteString(`SELECT created, id, head FROM debates WHERE (created, id) < (?, ?)`)
+	query.WriteString(`SELECT created, id, status FROM debates WHERE (created, id) < (?, ?)`)
 	args := []any{from.created, from.id}
 	if len(q.States) > 0 {
 		query.WriteString(` AND state IN (?` + strings.Repeat(`, ?`, len(q.States)-1) + `)`)
@@ -136,12 +136,12 @@ func (s *Store) page(ctx context.Context, q store.Query, from position, most int
 		}
 	}
 	for key, value := range q.Labels {
-		query.WriteString(` AND CASE WHEN json_valid(head)
-			THEN EXISTS (SELECT 1 FROM json_each(head, '$.labels') WHERE key = ? AND value = ?) ELSE TRUE END`)
+		query.WriteString(` AND CASE WHEN json_valid(status)
+			THEN EXISTS (SELECT 1 FROM json_each(status, '$.labels') WHERE key = ? AND value = ?) ELSE TRUE END`)
 		args = append(args, key, value)
 	}
 	query.WriteString(` ORDER BY created DESC, id DESC LIMIT ?`)
-	err = view(ctx, s.read, func(tx *sql.Tx) error {
+	err = readTx(ctx, s.readers, func(tx *sql.Tx) error {
 		found = nil
 		rows, err := tx.QueryContext(ctx, query.String(), append(args, most)...)
 		if err != nil {
@@ -149,8 +149,8 @@ func (s *Store) page(ctx context.Context, q store.Query, from position, most int
 		}
 		defer rows.Close() //nolint:errcheck // its error is that of Err
 		for rows.Next() {
-			var r row
-			if err := rows.Scan(&r.created, &r.id, &r.head); err != nil {
+			var r statusRow
+			if err := rows.Scan(&r.created, &r.id, &r.status); err != nil {
 				return err
 			}
 			found = append(found, r)

@@ -39,8 +39,8 @@ var (
 // Store is a [store.Store] and a [store.Watcher] in a database file. Watchers are told at once of what is committed
 // through the same Store, and within about 50 milliseconds of what others commit to the file.
 type Store struct {
-	write    *sql.DB // one connection: who writes waits for it, rather than for the lock of the file
-	read     *sql.DB
+	writer   *sql.DB // one connection: who writes waits for it, rather than for the lock of the file
+	readers  *sql.DB
 	watchers watchers
 }
 
@@ -71,14 +71,14 @@ func open(path string) (*Store, error) {
 	if _, err := os.Stat(filepath.Dir(path)); err != nil { //nolint:gosec // the path is the caller's to choose
 		return nil, err
 	}
-	s := &Store{watchers: watchers{of: map[string]*watched{}}}
-	if s.write, err = connect(path, 1); err != nil {
+	s := &Store{watchers: watchers{byDebate: map[string]*subscription{}}}
+	if s.writer, err = newPool(path, 1); err != nil {
 		return nil, err
 	}
-	if s.read, err = connect(path, readers); err != nil {
-		return nil, errors.Join(err, s.write.Close())
+	if s.readers, err = newPool(path, maxReaders); err != nil {
+		return nil, errors.Join(err, s.writer.Close())
 	}
-	if err := prepare(context.Background(), s.write); err != nil {
+	if err := setUp(context.Background(), s.writer); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
@@ -87,5 +87,5 @@ func open(path string) (*Store, error) {
 // Close ends the watching and closes the database. What is called afterwards fails, but stop functions of watchers.
 func (s *Store) Close() error {
 	s.watchers.close()
-	return errors.Join(s.write.Close(), s.read.Close())
+	return errors.Join(s.writer.Close(), s.readers.Close())
 }

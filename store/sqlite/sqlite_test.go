@@ -19,7 +19,7 @@ import (
 )
 
 func TestStore(t *testing.T) {
-	storetest.Run(t, place)
+	storetest.Run(t, entryRef)
 }
 
 func TestClosedAndOpenedAgainItHasAll(t *testing.T) {
@@ -38,7 +38,7 @@ func TestClosedAndOpenedAgainItHasAll(t *testing.T) {
 	require.Equal(t, head, head2)
 	require.Equal(t, entries, entries2)
 	require.Equal(t, []string{"e", "d"}, list(t, second, store.Query{}))
-	require.Equal(t, &store.Conflict{ID: "d", After: 2, Last: 2, Key: "a"}, second.Commit(t.Context(), change("d", 2, "a")))
+	require.Equal(t, &store.Conflict{ID: "d", After: 2, LastSeq: 2, Key: "a"}, second.Commit(t.Context(), change("d", 2, "a")))
 }
 
 func TestOddPaths(t *testing.T) {
@@ -166,8 +166,8 @@ func TestWhatCannotBeEncodedIsRefused(t *testing.T) {
 	c.Entries[1].Data = func() {}
 	require.ErrorContains(t, s.Commit(t.Context(), c), "commit to debate d: encode entry 2: json: ")
 	c = change("d", 0, "")
-	c.Head.Updated = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)
-	require.ErrorContains(t, s.Commit(t.Context(), c), "commit to debate d: encode the head: json: ")
+	c.Status.Updated = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)
+	require.ErrorContains(t, s.Commit(t.Context(), c), "commit to debate d: encode the status: json: ")
 	_, _, err := s.Load(t.Context(), "d", 0)
 	require.ErrorIs(t, err, store.ErrNotFound)
 }
@@ -188,13 +188,13 @@ func TestAHeadOfAnotherDebateCannotBeRead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "debates.db")
 	s := open(t, path)
 	commit(t, s, change("d", 0, ""))
-	alter(t, path, `UPDATE debates SET head = json_set(head, '$.id', 'e')`)
+	alter(t, path, `UPDATE debates SET status = json_set(status, '$.id', 'e')`)
 	head, entries, err := s.Load(t.Context(), "d", 0)
 	require.NoError(t, err)
-	require.Equal(t, store.Head{ID: "d"}, head)
+	require.Equal(t, store.Status{ID: "d"}, head)
 	require.Len(t, entries, 1)
 	for _, err := range s.List(t.Context(), store.Query{}) {
-		require.EqualError(t, err, `list debates: read the head of debate d: it is that of "e"`)
+		require.EqualError(t, err, `list debates: read the status of debate d: it is that of "e"`)
 	}
 }
 
@@ -231,7 +231,7 @@ func TestLabelsMayHaveAnyCharacters(t *testing.T) {
 	}
 	for i, text := range odd {
 		c := change(fmt.Sprintf("d%02d", i), 0, "")
-		c.Head.Labels = map[string]string{text: "key", "value": text, "both" + text: text}
+		c.Status.Labels = map[string]string{text: "key", "value": text, "both" + text: text}
 		commit(t, s, c)
 	}
 	for i, text := range odd {
@@ -292,28 +292,28 @@ func TestBeforeMayLieBetweenTwoMicroseconds(t *testing.T) {
 	} {
 		q := store.Query{Before: noon.Add(offset), BeforeID: "e"}
 		require.Equal(t, want, list(t, s, q), "%s", offset)
-		require.Equal(t, len(want) > 0, q.Match(change("d", 0, "").Head), "%s", offset)
+		require.Equal(t, len(want) > 0, q.Matches(change("d", 0, "").Status), "%s", offset)
 	}
 }
 
-// place is an empty database.
-func place(t testing.TB) storetest.Place {
+// entryRef is an empty database.
+func entryRef(t testing.TB) storetest.Backend {
 	path := filepath.Join(t.TempDir(), "debates.db")
 	t.Cleanup(func() { require.Equal(t, "ok", ask(t, path, `PRAGMA integrity_check`)) })
-	return storetest.Place{
+	return storetest.Backend{
 		Open: func(t testing.TB) store.Store { return open(t, path) },
-		Damage: &storetest.Damage{
-			DropHead: func(t testing.TB, id string) { alter(t, path, `DELETE FROM debates WHERE id = ?`, id) },
-			SpoilHead: func(t testing.TB, id string) {
-				alter(t, path, `UPDATE debates SET head = '{"id":' WHERE id = ?`, id)
+		Corruption: &storetest.Corruption{
+			DeleteStatus: func(t testing.TB, id string) { alter(t, path, `DELETE FROM debates WHERE id = ?`, id) },
+			CorruptStatus: func(t testing.TB, id string) {
+				alter(t, path, `UPDATE debates SET status = '{"id":' WHERE id = ?`, id)
 			},
-			MoveHead: func(t testing.TB, id string, seq int64) {
-				alter(t, path, `UPDATE debates SET head = json_set(head, '$.seq', ?) WHERE id = ?`, seq, id)
+			SetStatusSeq: func(t testing.TB, id string, seq int64) {
+				alter(t, path, `UPDATE debates SET status = json_set(status, '$.seq', ?) WHERE id = ?`, seq, id)
 			},
-			DropEntry: func(t testing.TB, id string, seq int64) {
+			DeleteEntry: func(t testing.TB, id string, seq int64) {
 				alter(t, path, `DELETE FROM entries WHERE debate = ? AND seq = ?`, id, seq)
 			},
-			SpoilEntry: func(t testing.TB, id string, seq int64) {
+			CorruptEntry: func(t testing.TB, id string, seq int64) {
 				alter(t, path, `UPDATE entries SET data = '{"text":' WHERE debate = ? AND seq = ?`, id, seq)
 			},
 		},
@@ -325,7 +325,7 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 // change appends an entry for each key to a debate that ends at after; an empty key is an entry without one.
 func change(id string, after int64, keys ...string) store.Change {
-	c := store.Change{ID: id, After: after, Head: store.Head{ID: id, Seq: after + int64(len(keys)), Created: noon}}
+	c := store.Change{ID: id, After: after, Status: store.Status{ID: id, Seq: after + int64(len(keys)), Created: noon}}
 	for i, k := range keys {
 		seq := after + 1 + int64(i)
 		c.Entries = append(c.Entries, store.Entry{Seq: seq, Type: "turn", Key: k, At: noon, Data: fmt.Sprint(id, " ", seq)})

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-const interval = 50 * time.Millisecond // between two looks at what others did
+const pollInterval = 50 * time.Millisecond // between two looks at what others did
 
 // Watch implements [store.Watcher]. While there are watchers, and only then, one goroutine looks 20 times a second for
 // what others committed to the file.
@@ -16,31 +16,31 @@ func (s *Store) Watch(id string, wake func(last int64)) (stop func()) {
 	w := &s.watchers
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.of[id] == nil {
+	if w.byDebate[id] == nil {
 		// Nothing is lost between this look and the first poll: that begins later, or waits for the lock.
-		end, err := last(context.Background(), s.read, id)
+		end, err := journalEnd(context.Background(), s.readers, id)
 		if err != nil {
-			end = place{seq: -1} // whatever the poll finds is news
+			end = entryRef{seq: -1} // whatever the poll finds is news
 		}
-		w.of[id] = &watched{last: end, wakes: map[int]func(int64){}}
+		w.byDebate[id] = &subscription{last: end, callbacks: map[int]func(int64){}}
 	}
-	w.next++
-	n := w.next
-	w.of[id].wakes[n] = wake
-	if w.end == nil && !w.closed {
+	w.lastID++
+	n := w.lastID
+	w.byDebate[id].callbacks[n] = wake
+	if w.stopPolling == nil && !w.closed {
 		ctx, cancel := context.WithCancel(context.Background())
-		w.end = cancel
-		w.polls.Go(func() { s.poll(ctx) })
+		w.stopPolling = cancel
+		w.pollers.Go(func() { s.poll(ctx) })
 	}
-	return func() { w.stop(id, n) }
+	return func() { w.remove(id, n) }
 }
 
 // poll follows the file until the context ends, on another connection where one fails.
 func (s *Store) poll(ctx context.Context) {
-	tick := time.NewTicker(interval)
+	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
 	for ctx.Err() == nil {
-		_ = s.follow(ctx, tick.C) // tried again
+		_ = s.pollConn(ctx, tick.C) // tried again
 		select {
 		case <-ctx.Done():
 		case <-tick.C:
@@ -48,10 +48,10 @@ func (s *Store) poll(ctx context.Context) {
 	}
 }
 
-// follow looks at the watched debates at first and whenever the file has changed since, by the count that SQLite keeps
+// pollConn looks at the watched debates at first and whenever the file has changed since, by the count that SQLite keeps
 // for the connection.
-func (s *Store) follow(ctx context.Context, tick <-chan time.Time) error {
-	conn, err := s.read.Conn(ctx)
+func (s *Store) pollConn(ctx context.Context, tick <-chan time.Time) error {
+	conn, err := s.readers.Conn(ctx)
 	if err != nil {
 		return err
 	}
@@ -62,7 +62,7 @@ func (s *Store) follow(ctx context.Context, tick <-chan time.Time) error {
 			return err
 		}
 		if version != seen {
-			if err := s.look(ctx, conn); err != nil {
+			if err := s.checkWatched(ctx, conn); err != nil {
 				return err
 			}
 			seen = version
@@ -75,20 +75,20 @@ func (s *Store) follow(ctx context.Context, tick <-chan time.Time) error {
 	}
 }
 
-// look tells what is new of each watched debate.
-func (s *Store) look(ctx context.Context, conn *sql.Conn) error {
+// checkWatched tells what is new of each watched debate.
+func (s *Store) checkWatched(ctx context.Context, conn *sql.Conn) error {
 	s.watchers.mu.Lock()
-	ids := slices.Collect(maps.Keys(s.watchers.of))
+	ids := slices.Collect(maps.Keys(s.watchers.byDebate))
 	s.watchers.mu.Unlock()
 	for _, id := range ids {
 		// Under the lock no commit of this store is told in between: what was read would be old news then.
 		s.watchers.mu.Lock()
-		end, err := last(ctx, conn, id)
+		end, err := journalEnd(ctx, conn, id)
 		if err != nil {
 			s.watchers.mu.Unlock()
 			return err
 		}
-		wakes := s.watchers.news(id, end)
+		wakes := s.watchers.recordEnd(id, end)
 		s.watchers.mu.Unlock()
 		for _, wake := range wakes {
 			wake(end.seq)

@@ -9,62 +9,62 @@ import (
 
 // watchers are who watches, and what they know.
 type watchers struct {
-	mu     sync.Mutex
-	of     map[string]*watched // by the debate's id
-	next   int
-	end    context.CancelFunc // of the goroutine that polls; nil: none does
-	polls  sync.WaitGroup
-	closed bool
+	mu          sync.Mutex
+	byDebate    map[string]*subscription // by the debate's id
+	lastID      int
+	stopPolling context.CancelFunc // of the goroutine that polls; nil: none does
+	pollers     sync.WaitGroup
+	closed      bool
 }
 
-type watched struct {
-	last  place // what was told last, or stood already when the watching began
-	wakes map[int]func(last int64)
+type subscription struct {
+	last      entryRef // what was told last, or stood already when the watching began
+	callbacks map[int]func(last int64)
 }
 
-func (w *watchers) stop(id string, n int) {
+func (w *watchers) remove(id string, n int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.of[id] == nil {
+	if w.byDebate[id] == nil {
 		return
 	}
-	delete(w.of[id].wakes, n)
-	if len(w.of[id].wakes) == 0 {
-		delete(w.of, id)
+	delete(w.byDebate[id].callbacks, n)
+	if len(w.byDebate[id].callbacks) == 0 {
+		delete(w.byDebate, id)
 	}
-	if len(w.of) == 0 && w.end != nil {
-		w.end()
-		w.end = nil
+	if len(w.byDebate) == 0 && w.stopPolling != nil {
+		w.stopPolling()
+		w.stopPolling = nil
 	}
 }
 
 func (w *watchers) close() {
 	w.mu.Lock()
 	w.closed = true
-	if w.end != nil {
-		w.end()
-		w.end = nil
+	if w.stopPolling != nil {
+		w.stopPolling()
+		w.stopPolling = nil
 	}
 	w.mu.Unlock()
-	w.polls.Wait()
+	w.pollers.Wait()
 }
 
-// tell wakes who watches a debate, where its end is news.
-func (w *watchers) tell(id string, end place) {
+// notify wakes who watches a debate, where its end is news.
+func (w *watchers) notify(id string, end entryRef) {
 	w.mu.Lock()
-	wakes := w.news(id, end)
+	wakes := w.recordEnd(id, end)
 	w.mu.Unlock()
 	for _, wake := range wakes {
 		wake(end.seq)
 	}
 }
 
-// news notes where a debate ends, and gives whom to wake. The lock is held.
-func (w *watchers) news(id string, end place) []func(last int64) {
-	d := w.of[id]
+// recordEnd notes where a debate ends, and gives whom to wake. The lock is held.
+func (w *watchers) recordEnd(id string, end entryRef) []func(last int64) {
+	d := w.byDebate[id]
 	if d == nil || d.last == end {
 		return nil
 	}
 	d.last = end
-	return slices.Collect(maps.Values(d.wakes))
+	return slices.Collect(maps.Values(d.callbacks))
 }

@@ -13,34 +13,34 @@ import (
 	"github.com/elenchus-go/debate/store"
 )
 
-var commits = []test{
-	{"a debate is what its changes make of it", testGrowth},
+var commitTests = []testCase{
+	{"a debate is what its changes make of it", testAppend},
 	{"a change loses against what stands, and nothing of it is kept", testConflicts},
 	{"a malformed change is an error and no conflict", testMalformed},
-	{"a change without entries replaces the head", testHeadOnly},
-	{"a change replaces the head whole", testHeadReplaced},
+	{"a change without entries replaces the head", testStatusOnly},
+	{"a change replaces the head whole", testStatusReplaced},
 	{"many entries need no key", testNoKeys},
 	{"a key is unique in its debate only", testKeysOfTwo},
-	{"ids and keys that look alike are different", testAlike},
+	{"ids and keys that look alike are different", testSimilarNames},
 	{"a context that has ended is refused", testEndedContext},
 	{"what a caller does to its change later changes nothing stored", testChangeKept},
 	{"what a caller does to what it was given changes nothing stored", testGivenKept},
 }
 
-func testGrowth(t *testing.T, p Place) {
+func testAppend(t *testing.T, p Backend) {
 	a, b := p.Open(t), p.Open(t)
-	gone(t, a, "d")
+	requireNotFound(t, a, "d")
 	first, second, third := change("d", 0, "", "a"), change("d", 2, "b", "", "c"), change("d", 5, "e")
 	commit(t, a, first)
-	holds(t, b, first)
+	requireStored(t, b, first)
 	commit(t, b, second)
-	holds(t, a, first, second)
+	requireStored(t, a, first, second)
 	commit(t, a, third)
-	holds(t, b, first, second, third)
-	holds(t, p.Open(t), first, second, third)
+	requireStored(t, b, first, second, third)
+	requireStored(t, p.Open(t), first, second, third)
 }
 
-func testConflicts(t *testing.T, p Place) {
+func testConflicts(t *testing.T, p Backend) {
 	a, b := p.Open(t), p.Open(t)
 	stands := change("d", 0, "", "a")
 	commit(t, a, stands)
@@ -49,33 +49,33 @@ func testConflicts(t *testing.T, p Place) {
 		change store.Change
 		want   store.Conflict
 	}{
-		{"computed on less than there is", change("d", 1, "new"), store.Conflict{ID: "d", After: 1, Last: 2}},
-		{"computed on more than there is", change("d", 3, "new"), store.Conflict{ID: "d", After: 3, Last: 2}},
-		{"computed on far more than there is", change("d", math.MaxInt64-1, "new"), store.Conflict{ID: "d", After: math.MaxInt64 - 1, Last: 2}},
-		{"created a second time", change("d", 0, "new"), store.Conflict{ID: "d", Last: 2}},
-		{"created a second time in the same way", stands, store.Conflict{ID: "d", Last: 2, Key: "a"}},
+		{"computed on less than there is", change("d", 1, "new"), store.Conflict{ID: "d", After: 1, LastSeq: 2}},
+		{"computed on more than there is", change("d", 3, "new"), store.Conflict{ID: "d", After: 3, LastSeq: 2}},
+		{"computed on far more than there is", change("d", math.MaxInt64-1, "new"), store.Conflict{ID: "d", After: math.MaxInt64 - 1, LastSeq: 2}},
+		{"created a second time", change("d", 0, "new"), store.Conflict{ID: "d", LastSeq: 2}},
+		{"created a second time in the same way", stands, store.Conflict{ID: "d", LastSeq: 2, Key: "a"}},
 		{"goes on with what does not exist", change("other", 2, "new"), store.Conflict{ID: "other", After: 2}},
-		{"with a turn that stands", change("d", 2, "a"), store.Conflict{ID: "d", After: 2, Last: 2, Key: "a"}},
-		{"with a turn that stands after new ones", change("d", 2, "new", "", "a"), store.Conflict{ID: "d", After: 2, Last: 2, Key: "a"}},
-		{"with a turn that stands before new ones", change("d", 2, "a", "new"), store.Conflict{ID: "d", After: 2, Last: 2, Key: "a"}},
-		{"too late and with a turn that stands", change("d", 1, "a"), store.Conflict{ID: "d", After: 1, Last: 2, Key: "a"}},
-		{"too early and with a turn that stands", change("d", 7, "new", "a"), store.Conflict{ID: "d", After: 7, Last: 2, Key: "a"}},
-		{"a head computed on less", change("d", 1), store.Conflict{ID: "d", After: 1, Last: 2}},
-		{"a head computed on more", change("d", 3), store.Conflict{ID: "d", After: 3, Last: 2}},
+		{"with a turn that stands", change("d", 2, "a"), store.Conflict{ID: "d", After: 2, LastSeq: 2, Key: "a"}},
+		{"with a turn that stands after new ones", change("d", 2, "new", "", "a"), store.Conflict{ID: "d", After: 2, LastSeq: 2, Key: "a"}},
+		{"with a turn that stands before new ones", change("d", 2, "a", "new"), store.Conflict{ID: "d", After: 2, LastSeq: 2, Key: "a"}},
+		{"too late and with a turn that stands", change("d", 1, "a"), store.Conflict{ID: "d", After: 1, LastSeq: 2, Key: "a"}},
+		{"too early and with a turn that stands", change("d", 7, "new", "a"), store.Conflict{ID: "d", After: 7, LastSeq: 2, Key: "a"}},
+		{"a head computed on less", change("d", 1), store.Conflict{ID: "d", After: 1, LastSeq: 2}},
+		{"a head computed on more", change("d", 3), store.Conflict{ID: "d", After: 3, LastSeq: 2}},
 		{"a head of what does not exist", change("other", 1), store.Conflict{ID: "other", After: 1}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			require.Equal(t, tt.want, conflict(t, b, tt.change))
-			holds(t, a, stands)
-			gone(t, a, "other")
+			require.Equal(t, tt.want, requireConflict(t, b, tt.change))
+			requireStored(t, a, stands)
+			requireNotFound(t, a, "other")
 		})
 	}
 	next := change("d", 2, "new")
 	commit(t, a, next, change("other", 0, "new")) // no key of the refused changes was kept
-	holds(t, b, stands, next)
+	requireStored(t, b, stands, next)
 }
 
-func testMalformed(t *testing.T, p Place) {
+func testMalformed(t *testing.T, p Backend) {
 	altered := func(c store.Change, alter func(c *store.Change)) store.Change {
 		alter(&c)
 		return c
@@ -93,10 +93,10 @@ func testMalformed(t *testing.T, p Place) {
 		{"with a number that is taken", altered(change("d", 2, "new"), func(c *store.Change) { c.Entries[0].Seq = 2 })},
 		{"with its numbers turned round", altered(change("d", 2, "new", ""), func(c *store.Change) { c.Entries[0].Seq, c.Entries[1].Seq = 4, 3 })},
 		{"with a wrong number and too late", altered(change("d", 1, "new"), func(c *store.Change) { c.Entries[0].Seq = 3 })},
-		{"with the head of another debate", altered(change("d", 2, "new"), func(c *store.Change) { c.Head.ID = "other" })},
-		{"with the head of no debate", altered(change("d", 2, "new"), func(c *store.Change) { c.Head.ID = "" })},
-		{"with the head of another entry", altered(change("d", 2, "new"), func(c *store.Change) { c.Head.Seq = 2 })},
-		{"a head of another entry alone", altered(change("d", 2), func(c *store.Change) { c.Head.Seq = 3 })},
+		{"with the head of another debate", altered(change("d", 2, "new"), func(c *store.Change) { c.Status.ID = "other" })},
+		{"with the head of no debate", altered(change("d", 2, "new"), func(c *store.Change) { c.Status.ID = "" })},
+		{"with the head of another entry", altered(change("d", 2, "new"), func(c *store.Change) { c.Status.Seq = 2 })},
+		{"a head of another entry alone", altered(change("d", 2), func(c *store.Change) { c.Status.Seq = 3 })},
 		{"of no debate", change("", 0, "new")},
 		{"of a new debate without entries", change("other", 0)},
 		{"computed on less than nothing", change("other", -1, "new")},
@@ -109,72 +109,72 @@ func testMalformed(t *testing.T, p Place) {
 			require.ErrorContains(t, err, want.Error())
 			_, lost := errors.AsType[*store.Conflict](err)
 			require.False(t, lost, "to try again would not help: %v", err)
-			holds(t, s, stands)
-			gone(t, s, "other")
+			requireStored(t, s, stands)
+			requireNotFound(t, s, "other")
 		})
 	}
 	next := change("d", 2, "new")
 	commit(t, s, next)
-	holds(t, s, stands, next)
+	requireStored(t, s, stands, next)
 }
 
-func testHeadOnly(t *testing.T, p Place) {
+func testStatusOnly(t *testing.T, p Backend) {
 	a, b := p.Open(t), p.Open(t)
 	first := change("d", 0, "", "a")
 	commit(t, a, first)
 	better := change("d", 2)
-	better.Head.State, better.Head.Topic, better.Head.Labels = fsm.Paused, "Better.", map[string]string{"team": "red"}
+	better.Status.State, better.Status.Topic, better.Status.Labels = fsm.Paused, "Better.", map[string]string{"team": "red"}
 	commit(t, b, better)
-	holds(t, a, first, better)
-	require.Equal(t, []string{"d"}, list(t, a, store.Query{States: []fsm.State{fsm.Paused}, Labels: better.Head.Labels}))
+	requireStored(t, a, first, better)
+	require.Equal(t, []string{"d"}, list(t, a, store.Query{States: []fsm.State{fsm.Paused}, Labels: better.Status.Labels}))
 
 	again := change("d", 2) // the same once more, and without what the last one said
 	commit(t, a, again, again)
-	holds(t, b, first, again)
-	require.Empty(t, list(t, b, store.Query{Labels: better.Head.Labels}))
+	requireStored(t, b, first, again)
+	require.Empty(t, list(t, b, store.Query{Labels: better.Status.Labels}))
 
 	next := change("d", 2, "b")
 	commit(t, b, next)
-	holds(t, a, first, next)
+	requireStored(t, a, first, next)
 }
 
-func testHeadReplaced(t *testing.T, p Place) {
+func testStatusReplaced(t *testing.T, p Backend) {
 	s := p.Open(t)
-	first, second, third := created("d"), change("d", 1, "a"), change("d", 2, "b")
-	first.Head = full("d", 1)
-	first.Head.Labels = map[string]string{"team": "red", "kind": "test"}
-	second.Head.State, second.Head.Labels = fsm.Ready, map[string]string{"team": "blue"}
-	second.Head.Created = noon.Add(time.Hour)
+	first, second, third := creation("d"), change("d", 1, "a"), change("d", 2, "b")
+	first.Status = fullStatus("d", 1)
+	first.Status.Labels = map[string]string{"team": "red", "kind": "test"}
+	second.Status.State, second.Status.Labels = fsm.Ready, map[string]string{"team": "blue"}
+	second.Status.Created = noon.Add(time.Hour)
 	commit(t, s, first, second)
-	holds(t, s, first, second)
+	requireStored(t, s, first, second)
 	for _, old := range []store.Query{
 		{Labels: map[string]string{"team": "red"}},
 		{Labels: map[string]string{"kind": "test"}},
-		{States: []fsm.State{first.Head.State}},
+		{States: []fsm.State{first.Status.State}},
 		{Before: noon.Add(time.Hour)},
 	} {
 		require.Empty(t, list(t, s, old), "the head before the last is not listed any more")
 	}
 	commit(t, s, third)
-	holds(t, s, first, second, third)
+	requireStored(t, s, first, second, third)
 }
 
-func testNoKeys(t *testing.T, p Place) {
+func testNoKeys(t *testing.T, p Backend) {
 	s := p.Open(t)
 	first, second := change("d", 0, "", "", ""), change("d", 3, "", "")
 	commit(t, s, first, second)
-	holds(t, s, first, second)
+	requireStored(t, s, first, second)
 }
 
-func testKeysOfTwo(t *testing.T, p Place) {
+func testKeysOfTwo(t *testing.T, p Backend) {
 	s := p.Open(t)
 	d, e := change("d", 0, "a"), change("e", 0, "a")
 	commit(t, s, d, e)
-	holds(t, s, d)
-	holds(t, s, e)
+	requireStored(t, s, d)
+	requireStored(t, s, e)
 }
 
-func testAlike(t *testing.T, p Place) {
+func testSimilarNames(t *testing.T, p Backend) {
 	s := p.Open(t)
 	var all []store.Change
 	for _, id := range []string{"a_b", "a-b", "a.b", "A_b", "aXb", "1", "01", "1.0"} {
@@ -182,25 +182,25 @@ func testAlike(t *testing.T, p Place) {
 	}
 	commit(t, s, all...)
 	for _, c := range all {
-		holds(t, s, c)
+		requireStored(t, s, c)
 	}
-	remove(t, s, "a_b")
-	gone(t, s, "a_b")
+	deleteDebate(t, s, "a_b")
+	requireNotFound(t, s, "a_b")
 	for _, c := range all[1:] {
-		holds(t, s, c)
+		requireStored(t, s, c)
 	}
 }
 
-func testEndedContext(t *testing.T, p Place) {
+func testEndedContext(t *testing.T, p Backend) {
 	s := p.Open(t)
-	stands := created("d")
+	stands := creation("d")
 	commit(t, s, stands)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 
 	require.ErrorIs(t, s.Commit(ctx, change("d", 1, "a")), context.Canceled)
 	require.ErrorIs(t, s.Commit(ctx, change("d", 1)), context.Canceled)
-	require.ErrorIs(t, s.Commit(ctx, created("e")), context.Canceled)
+	require.ErrorIs(t, s.Commit(ctx, creation("e")), context.Canceled)
 	require.ErrorIs(t, s.Delete(ctx, "d"), context.Canceled)
 	_, _, err := s.Load(ctx, "d", 0)
 	require.ErrorIs(t, err, context.Canceled)
@@ -213,30 +213,30 @@ func testEndedContext(t *testing.T, p Place) {
 		require.ErrorIs(t, errs[0], context.Canceled)
 	}
 
-	holds(t, s, stands)
-	gone(t, s, "e")
+	requireStored(t, s, stands)
+	requireNotFound(t, s, "e")
 }
 
-func testChangeKept(t *testing.T, p Place) {
+func testChangeKept(t *testing.T, p Backend) {
 	s := p.Open(t)
 	c := change("d", 0, "a", "")
-	c.Head.Labels = map[string]string{"team": "red"}
+	c.Status.Labels = map[string]string{"team": "red"}
 	commit(t, s, c)
-	c.Entries[0].Type, c.Entries[1].Seq, c.Head.Labels["team"] = "changed", 7, "blue"
+	c.Entries[0].Type, c.Entries[1].Seq, c.Status.Labels["team"] = "changed", 7, "blue"
 
 	want := change("d", 0, "a", "")
-	want.Head.Labels = map[string]string{"team": "red"}
-	holds(t, s, want)
-	require.Equal(t, []string{"d"}, list(t, s, store.Query{Labels: want.Head.Labels}))
+	want.Status.Labels = map[string]string{"team": "red"}
+	requireStored(t, s, want)
+	require.Equal(t, []string{"d"}, list(t, s, store.Query{Labels: want.Status.Labels}))
 }
 
-func testGivenKept(t *testing.T, p Place) {
+func testGivenKept(t *testing.T, p Backend) {
 	s := p.Open(t)
 	var want []store.Change
 	var given [][]store.Entry
 	for n := range int64(8) { // at some lengths a slice has room to spare
 		c := change("d", n, "")
-		c.Head.Labels = map[string]string{"team": "red"}
+		c.Status.Labels = map[string]string{"team": "red"}
 		commit(t, s, c)
 		want = append(want, c)
 
@@ -248,7 +248,7 @@ func testGivenKept(t *testing.T, p Place) {
 			require.NoError(t, err)
 			h.Labels["team"] = "green"
 		}
-		holds(t, s, want...)
+		requireStored(t, s, want...)
 	}
 	for n, entries := range given {
 		require.Equal(t, "changed", entries[0].Type)

@@ -12,19 +12,19 @@ import (
 	"github.com/elenchus-go/debate/store"
 )
 
-var concurrents = []test{
+var concurrencyTests = []testCase{
 	{"of many changes computed on one entry exactly one wins", testOneWins},
 	{"of many who create a debate exactly one does", testOneCreates},
-	{"losers get their turn in, and readers see whole changes", testLosers},
+	{"losers get their turn in, and readers see whole changes", testConflictRetry},
 	{"a commit that races with a deletion leaves no gap", testDeleteRace},
 	{"who begins and stops to watch meanwhile harms nothing", testWatchRace},
 }
 
-// both opens a place twice.
-func both(t *testing.T, p Place) []store.Store { return []store.Store{p.Open(t), p.Open(t)} }
+// openTwice opens a place twice.
+func openTwice(t *testing.T, p Backend) []store.Store { return []store.Store{p.Open(t), p.Open(t)} }
 
-// atOnce calls do n times at once, each with a number, and waits for all.
-func atOnce(n int, do func(i int)) {
+// runConcurrently calls do n times at once, each with a number, and waits for all.
+func runConcurrently(n int, do func(i int)) {
 	start := make(chan struct{})
 	var done sync.WaitGroup
 	for i := range n {
@@ -37,8 +37,8 @@ func atOnce(n int, do func(i int)) {
 	done.Wait()
 }
 
-// oneWins checks that of many commits one was applied, and that the others were told what stands.
-func oneWins(t *testing.T, errs []error, want store.Conflict) {
+// requireOneWinner checks that of many commits one was applied, and that the others were told what stands.
+func requireOneWinner(t *testing.T, errs []error, want store.Conflict) {
 	t.Helper()
 	won := 0
 	for _, err := range errs {
@@ -53,39 +53,39 @@ func oneWins(t *testing.T, errs []error, want store.Conflict) {
 	require.Equal(t, 1, won)
 }
 
-func testOneWins(t *testing.T, p Place) {
-	stores := both(t, p)
-	commit(t, stores[0], created("d"))
+func testOneWins(t *testing.T, p Backend) {
+	stores := openTwice(t, p)
+	commit(t, stores[0], creation("d"))
 	for after := int64(1); after < 50; after += 2 {
 		errs := make([]error, 8)
-		atOnce(len(errs), func(i int) {
+		runConcurrently(len(errs), func(i int) {
 			errs[i] = stores[i%2].Commit(t.Context(), change("d", after, fmt.Sprint(after, "/", i), ""))
 		})
-		oneWins(t, errs, store.Conflict{ID: "d", After: after, Last: after + 2})
+		requireOneWinner(t, errs, store.Conflict{ID: "d", After: after, LastSeq: after + 2})
 		head, entries := load(t, stores[0], "d", after)
 		require.Equal(t, []int64{after + 1, after + 2}, seqs(entries))
 		require.Equal(t, after+2, head.Seq)
 	}
 }
 
-func testOneCreates(t *testing.T, p Place) {
-	stores := both(t, p)
+func testOneCreates(t *testing.T, p Backend) {
+	stores := openTwice(t, p)
 	for n := range 20 {
 		id := fmt.Sprint("d", n)
 		errs := make([]error, 6)
-		atOnce(len(errs), func(i int) { errs[i] = stores[i%2].Commit(t.Context(), change(id, 0, fmt.Sprint(i), "", "")) })
-		oneWins(t, errs, store.Conflict{ID: id, Last: 3})
+		runConcurrently(len(errs), func(i int) { errs[i] = stores[i%2].Commit(t.Context(), change(id, 0, fmt.Sprint(i), "", "")) })
+		requireOneWinner(t, errs, store.Conflict{ID: id, LastSeq: 3})
 		_, entries := load(t, stores[1], id, 0)
 		require.Equal(t, []int64{1, 2, 3}, seqs(entries))
 	}
 }
 
-// testLosers has writers who, when they lose, load what is new and commit again.
-func testLosers(t *testing.T, p Place) {
+// testConflictRetry has writers who, when they lose, load what is new and commit again.
+func testConflictRetry(t *testing.T, p Backend) {
 	const writers, turns = 4, 12
-	stores := both(t, p)
+	stores := openTwice(t, p)
 	commit(t, stores[0], change("d", 0, "", ""))
-	atOnce(writers+2, func(i int) {
+	runConcurrently(writers+2, func(i int) {
 		s, seen := stores[i%2], int64(0)
 		for n := 0; n < turns && !t.Failed(); {
 			head, entries, err := s.Load(t.Context(), "d", 0)
@@ -104,7 +104,7 @@ func testLosers(t *testing.T, p Place) {
 			}
 			err = s.Commit(t.Context(), change("d", seen, fmt.Sprint(i, "/", n), ""))
 			if lost, ok := errors.AsType[*store.Conflict](err); ok {
-				assert.Greater(t, lost.Last, seen)
+				assert.Greater(t, lost.LastSeq, seen)
 				continue
 			}
 			if !assert.NoError(t, err) {
@@ -122,13 +122,13 @@ func testLosers(t *testing.T, p Place) {
 }
 
 // testDeleteRace has one who goes on with a debate, one who deletes it, one who creates it, and one who reads.
-func testDeleteRace(t *testing.T, p Place) {
-	stores := both(t, p)
+func testDeleteRace(t *testing.T, p Backend) {
+	stores := openTwice(t, p)
 	first, next, again := change("d", 0, "a", ""), change("d", 2, "b", ""), change("d", 0, "b")
 	for n := range 30 {
 		commit(t, stores[n%2], first)
 		var went, deleted, created error
-		atOnce(4, func(i int) {
+		runConcurrently(4, func(i int) {
 			s := stores[(n/2+i)%2]
 			switch i {
 			case 0:
@@ -148,25 +148,25 @@ func testDeleteRace(t *testing.T, p Place) {
 		if went != nil {
 			lost, ok := errors.AsType[*store.Conflict](went)
 			require.True(t, ok, "no conflict: %v", went)
-			require.Contains(t, []store.Conflict{{ID: "d", After: 2}, {ID: "d", After: 2, Last: 1, Key: "b"}}, *lost)
+			require.Contains(t, []store.Conflict{{ID: "d", After: 2}, {ID: "d", After: 2, LastSeq: 1, Key: "b"}}, *lost)
 		}
 		if created != nil {
 			lost, ok := errors.AsType[*store.Conflict](created)
 			require.True(t, ok, "no conflict: %v", created)
-			require.Contains(t, []store.Conflict{{ID: "d", Last: 2}, {ID: "d", Last: 4, Key: "b"}}, *lost)
-			gone(t, stores[0], "d")
+			require.Contains(t, []store.Conflict{{ID: "d", LastSeq: 2}, {ID: "d", LastSeq: 4, Key: "b"}}, *lost)
+			requireNotFound(t, stores[0], "d")
 			continue
 		}
-		holds(t, stores[0], again)
-		remove(t, stores[1], "d")
+		requireStored(t, stores[0], again)
+		deleteDebate(t, stores[1], "d")
 	}
 }
 
-func testWatchRace(t *testing.T, p Place) {
-	stores := both(t, p)
+func testWatchRace(t *testing.T, p Backend) {
+	stores := openTwice(t, p)
 	stays, _ := watch(t, stores[1], "d")
 	const turns = 20
-	atOnce(4, func(i int) {
+	runConcurrently(4, func(i int) {
 		s := stores[i%2]
 		for n := range int64(turns) {
 			if i == 0 {
@@ -178,9 +178,9 @@ func testWatchRace(t *testing.T, p Place) {
 			stop()
 		}
 	})
-	stays.hears(t, turns)
+	stays.waitFor(t, turns)
 	late, _ := watch(t, stores[0], "d")
 	commit(t, stores[1], change("d", turns, ""))
-	late.hears(t, turns+1)
-	stays.hears(t, turns+1)
+	late.waitFor(t, turns+1)
+	stays.waitFor(t, turns+1)
 }

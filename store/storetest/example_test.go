@@ -10,8 +10,8 @@ import (
 // A test calls Run with a function that opens an empty database.
 func Example() {
 	var t *testing.T // of your test
-	storetest.Run(t, func(t testing.TB) storetest.Place {
+	storetest.Run(t, func(t testing.TB) storetest.Backend {
 		s := store.Memory()
-		return storetest.Place{Open: func(testing.TB) store.Store { return s }}
+		return storetest.Backend{Open: func(testing.TB) store.Store { return s }}
 	})
 }

@@ -17,25 +17,25 @@ import (
 	"github.com/elenchus-go/debate/store"
 )
 
-var histories = []test{
+var historyTests = []testCase{
 	{"what many do at once could have been done one after the other", testLinearizable},
 }
 
-// An ask is what a client asks of one debate.
-type ask struct {
-	verb, id string // verb: commit, load, list or delete
-	change   store.Change
+// An operation is what a client asks of one debate.
+type operation struct {
+	method, id string // verb: commit, load, list or delete
+	change     store.Change
 }
 
-// A reply is what the client learns. The zero reply is success that says nothing.
-type reply struct {
-	journal string          // what a load gave, see line; of a list the last entry alone
-	absent  bool            // there is no such debate
-	lost    *store.Conflict // of a commit
+// A response is what the client learns. The zero response is success that says nothing.
+type response struct {
+	journal  string          // what a load gave, see line; of a list the last entry alone
+	notFound bool            // there is no such debate
+	conflict *store.Conflict // of a commit
 }
 
-// line writes entries as one text: their types, which are unique, and keys. A model's state is such a text.
-func line(entries []store.Entry) string {
+// formatEntries writes entries as one text: their types, which are unique, and keys. A model's state is such a text.
+func formatEntries(entries []store.Entry) string {
 	var b strings.Builder
 	for _, e := range entries {
 		fmt.Fprintf(&b, "%s,%s;", e.Type, e.Key)
@@ -43,39 +43,39 @@ func line(entries []store.Entry) string {
 	return b.String()
 }
 
-// lastOf is how a list shows a journal: by its head, whose topic is the last entry's line.
-func lastOf(journal string) string {
+// formatLast is how a list shows a journal: by its head, whose topic is the last entry's line.
+func formatLast(journal string) string {
 	lines := strings.SplitAfter(journal, ";")
 	return fmt.Sprint(len(lines)-1, " ", lines[max(len(lines)-2, 0)])
 }
 
-// step says whether a debate with that journal, empty for none, may reply so, and how it stands then.
-func step(journal string, a ask, r reply) (ok bool, after string) {
-	switch a.verb {
+// applyOperation says whether a debate with that journal, empty for none, may reply so, and how it stands then.
+func applyOperation(journal string, a operation, r response) (ok bool, after string) {
+	switch a.method {
 	case "commit":
-		if want := judged(journal, a.change); want != nil {
-			return r.lost != nil && *r.lost == *want, journal
+		if want := expectedConflict(journal, a.change); want != nil {
+			return r.conflict != nil && *r.conflict == *want, journal
 		}
-		return r.lost == nil, journal + line(a.change.Entries)
+		return r.conflict == nil, journal + formatEntries(a.change.Entries)
 	case "delete":
-		return r.absent == (journal == ""), ""
+		return r.notFound == (journal == ""), ""
 	case "list":
-		return r.absent == (journal == "") && (r.absent || r.journal == lastOf(journal)), journal
+		return r.notFound == (journal == "") && (r.notFound || r.journal == formatLast(journal)), journal
 	default:
-		return r.absent == (journal == "") && (r.absent || r.journal == journal), journal
+		return r.notFound == (journal == "") && (r.notFound || r.journal == journal), journal
 	}
 }
 
-// judged is the conflict of a change with a journal. Of its keys one at most stands.
-func judged(journal string, c store.Change) *store.Conflict {
+// expectedConflict is the conflict of a change with a journal. Of its keys one at most stands.
+func expectedConflict(journal string, c store.Change) *store.Conflict {
 	last := int64(strings.Count(journal, ";"))
 	for _, e := range c.Entries {
 		if e.Key != "" && strings.Contains(journal, ","+e.Key+";") {
-			return &store.Conflict{ID: c.ID, After: c.After, Last: last, Key: e.Key}
+			return &store.Conflict{ID: c.ID, After: c.After, LastSeq: last, Key: e.Key}
 		}
 	}
 	if c.After != last {
-		return &store.Conflict{ID: c.ID, After: c.After, Last: last}
+		return &store.Conflict{ID: c.ID, After: c.After, LastSeq: last}
 	}
 	return nil
 }
@@ -84,12 +84,12 @@ func judged(journal string, c store.Change) *store.Conflict {
 var sequential = porcupine.Model{
 	Init: func() any { return "" },
 	Step: func(state, input, output any) (bool, any) {
-		return step(state.(string), input.(ask), output.(reply))
+		return applyOperation(state.(string), input.(operation), output.(response))
 	},
 	Partition: func(history []porcupine.Operation) [][]porcupine.Operation {
 		debates := map[string][]porcupine.Operation{}
 		for _, op := range history {
-			id := op.Input.(ask).id
+			id := op.Input.(operation).id
 			debates[id] = append(debates[id], op)
 		}
 		var parts [][]porcupine.Operation
@@ -102,21 +102,21 @@ var sequential = porcupine.Model{
 
 // A client asks at random and writes down what it learns.
 type client struct {
-	id      int
-	store   store.Store
-	clock   *atomic.Int64    // ticks before and after each call, for all clients
-	ends    map[string]int64 // what the client believes of each debate
-	history []porcupine.Operation
+	id       int
+	store    store.Store
+	clock    *atomic.Int64    // ticks before and after each call, for all clients
+	lastSeqs map[string]int64 // what the client believes of each debate
+	history  []porcupine.Operation
 }
 
-// did writes down one call, which a list makes for several debates.
-func (c *client) did(call, end int64, a ask, r reply) {
+// record writes down one call, which a list makes for several debates.
+func (c *client) record(call, end int64, a operation, r response) {
 	c.history = append(c.history, porcupine.Operation{ClientId: c.id, Input: a, Call: call, Output: r, Return: end})
 }
 
-// act does one thing. It fails on errors that no store should give.
-func (c *client) act(ctx context.Context, n int) error {
-	id := names[rand.IntN(len(names))]
+// runRandom does one thing. It fails on errors that no store should give.
+func (c *client) runRandom(ctx context.Context, n int) error {
+	id := debateIDs[rand.IntN(len(debateIDs))]
 	switch k := rand.IntN(20); {
 	case k < 10:
 		return c.commit(ctx, id, n)
@@ -135,21 +135,21 @@ func (c *client) commit(ctx context.Context, id string, n int) error {
 	if rand.IntN(3) == 0 {
 		keys = append(keys, fmt.Sprint("k", rand.IntN(6)))
 	}
-	ch := change(id, c.ends[id], keys...)
+	ch := change(id, c.lastSeqs[id], keys...)
 	for i := range ch.Entries {
 		ch.Entries[i].Type = fmt.Sprint(c.id, "-", n, "-", i)
 	}
-	ch.Head.Topic = line(ch.Entries[len(ch.Entries)-1:])
+	ch.Status.Topic = formatEntries(ch.Entries[len(ch.Entries)-1:])
 	call := c.clock.Add(1)
 	err := c.store.Commit(ctx, ch)
 	end := c.clock.Add(1)
 	lost, ok := errors.AsType[*store.Conflict](err)
-	c.did(call, end, ask{verb: "commit", id: id, change: ch}, reply{lost: lost})
+	c.record(call, end, operation{method: "commit", id: id, change: ch}, response{conflict: lost})
 	if ok {
-		c.ends[id] = lost.Last
+		c.lastSeqs[id] = lost.LastSeq
 		return nil
 	}
-	c.ends[id] = ch.Head.Seq
+	c.lastSeqs[id] = ch.Status.Seq
 	return err
 }
 
@@ -158,13 +158,13 @@ func (c *client) load(ctx context.Context, id string) error {
 	head, entries, err := c.store.Load(ctx, id, 0)
 	end := c.clock.Add(1)
 	absent := errors.Is(err, store.ErrNotFound)
-	c.did(call, end, ask{verb: "load", id: id}, reply{journal: line(entries), absent: absent})
-	c.ends[id] = head.Seq
+	c.record(call, end, operation{method: "load", id: id}, response{journal: formatEntries(entries), notFound: absent})
+	c.lastSeqs[id] = head.Seq
 	switch {
 	case absent:
 		return nil
-	case err == nil && fmt.Sprint(head.Seq, " ", head.Topic) != lastOf(line(entries)):
-		return fmt.Errorf("load debate %s: the head is at %d %s, the entries are %s", id, head.Seq, head.Topic, line(entries))
+	case err == nil && fmt.Sprint(head.Seq, " ", head.Topic) != formatLast(formatEntries(entries)):
+		return fmt.Errorf("load debate %s: the head is at %d %s, the entries are %s", id, head.Seq, head.Topic, formatEntries(entries))
 	}
 	return err
 }
@@ -174,8 +174,8 @@ func (c *client) delete(ctx context.Context, id string) error {
 	err := c.store.Delete(ctx, id)
 	end := c.clock.Add(1)
 	absent := errors.Is(err, store.ErrNotFound)
-	c.did(call, end, ask{verb: "delete", id: id}, reply{absent: absent})
-	c.ends[id] = 0
+	c.record(call, end, operation{method: "delete", id: id}, response{notFound: absent})
+	c.lastSeqs[id] = 0
 	if absent {
 		return nil
 	}
@@ -192,26 +192,26 @@ func (c *client) list(ctx context.Context) error {
 		found[h.ID] = fmt.Sprint(h.Seq, " ", h.Topic)
 	}
 	end := c.clock.Add(1)
-	for _, id := range names {
+	for _, id := range debateIDs {
 		journal, listed := found[id]
-		c.did(call, end, ask{verb: "list", id: id}, reply{journal: journal, absent: !listed})
+		c.record(call, end, operation{method: "list", id: id}, response{journal: journal, notFound: !listed})
 	}
 	return nil
 }
 
 // testLinearizable lets clients loose, and has porcupine look for an order in which all that they learned is right.
-func testLinearizable(t *testing.T, p Place) {
+func testLinearizable(t *testing.T, p Backend) {
 	const rounds, steps = 4, 40
-	stores := both(t, p)
+	stores := openTwice(t, p)
 	for range rounds {
 		clock := &atomic.Int64{}
 		clients, errs := make([]*client, 4), make([]error, 4)
 		for i := range clients {
-			clients[i] = &client{id: i, store: stores[i%2], clock: clock, ends: map[string]int64{}}
+			clients[i] = &client{id: i, store: stores[i%2], clock: clock, lastSeqs: map[string]int64{}}
 		}
-		atOnce(len(clients), func(i int) {
+		runConcurrently(len(clients), func(i int) {
 			for n := 0; n < steps && errs[i] == nil; n++ {
-				errs[i] = clients[i].act(t.Context(), n)
+				errs[i] = clients[i].runRandom(t.Context(), n)
 			}
 		})
 		require.NoError(t, errors.Join(errs...))
@@ -220,27 +220,27 @@ func testLinearizable(t *testing.T, p Place) {
 			history = append(history, c.history...)
 		}
 		result := porcupine.CheckOperationsTimeout(sequential, history, time.Minute)
-		require.Equal(t, porcupine.Ok, result, "%s", told(history))
-		vacate(t, stores[0])
+		require.Equal(t, porcupine.Ok, result, "%s", formatHistory(history))
+		deleteAll(t, stores[0])
 	}
 }
 
-// told writes a history down, for who has to find out what went wrong in it.
-func told(history []porcupine.Operation) string {
+// formatHistory writes a history down, for who has to find out what went wrong in it.
+func formatHistory(history []porcupine.Operation) string {
 	slices.SortFunc(history, func(a, b porcupine.Operation) int { return int(a.Call - b.Call) })
 	var b strings.Builder
 	for _, op := range history {
-		a, r := op.Input.(ask), op.Output.(reply)
-		fmt.Fprintf(&b, "%4d-%4d client %d: %s %s", op.Call, op.Return, op.ClientId, a.verb, a.id)
-		if a.verb == "commit" {
-			fmt.Fprintf(&b, " after %d %s", a.change.After, line(a.change.Entries))
+		a, r := op.Input.(operation), op.Output.(response)
+		fmt.Fprintf(&b, "%4d-%4d client %d: %s %s", op.Call, op.Return, op.ClientId, a.method, a.id)
+		if a.method == "commit" {
+			fmt.Fprintf(&b, " after %d %s", a.change.After, formatEntries(a.change.Entries))
 		}
 		fmt.Fprintf(&b, " -> %s", r.journal)
-		if r.absent {
+		if r.notFound {
 			b.WriteString("absent")
 		}
-		if r.lost != nil {
-			fmt.Fprintf(&b, "%+v", *r.lost)
+		if r.conflict != nil {
+			fmt.Fprintf(&b, "%+v", *r.conflict)
 		}
 		b.WriteString("\n")
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/elenchus-go/debate/store"
 )
 
-var lists = []test{
+var listTests = []testCase{
 	{"a list finds the newest first", testListOrder},
 	{"a list selects what the query matches", testListSelects},
 	{"a list of awkward labels selects what the query matches", testListLabels},
@@ -25,37 +25,37 @@ var lists = []test{
 }
 
 // expected is what a query is to find among heads.
-func expected(heads []store.Head, q store.Query) []string {
+func expected(heads []store.Status, q store.Query) []string {
 	ids := []string{}
-	heads = slices.SortedFunc(slices.Values(heads), func(a, b store.Head) int {
+	heads = slices.SortedFunc(slices.Values(heads), func(a, b store.Status) int {
 		return cmp.Or(b.Created.Compare(a.Created), cmp.Compare(b.ID, a.ID))
 	})
 	for _, h := range heads {
-		if q.Match(h) && (q.Limit == 0 || len(ids) < q.Limit) {
+		if q.Matches(h) && (q.Limit == 0 || len(ids) < q.Limit) {
 			ids = append(ids, h.ID)
 		}
 	}
 	return ids
 }
 
-func testListOrder(t *testing.T, p Place) {
+func testListOrder(t *testing.T, p Backend) {
 	s := p.Open(t)
 	ages := []time.Duration{-time.Hour, -time.Microsecond, 0, time.Microsecond, 500 * time.Millisecond, 1500 * time.Millisecond, time.Hour}
-	var heads []store.Head
+	var heads []store.Status
 	for i, id := range []string{"b", "a", "B", "A", "a-1", "a.1", "a_1", "a1", "10", "9", "_", "-"} {
 		for _, age := range []int{i, i + 1} {
-			c := created(fmt.Sprint(id, age%2))
-			c.Head.Created = noon.Add(ages[age%len(ages)])
+			c := creation(fmt.Sprint(id, age%2))
+			c.Status.Created = noon.Add(ages[age%len(ages)])
 			commit(t, s, c)
-			heads = append(heads, c.Head)
+			heads = append(heads, c.Status)
 		}
 	}
 	require.Equal(t, expected(heads, store.Query{}), list(t, s, store.Query{}))
 }
 
-func testListSelects(t *testing.T, p Place) {
+func testListSelects(t *testing.T, p Backend) {
 	s := p.Open(t)
-	var heads []store.Head
+	var heads []store.Status
 	for _, d := range []struct {
 		id      string
 		created time.Duration
@@ -65,12 +65,12 @@ func testListSelects(t *testing.T, p Place) {
 		{"b", time.Hour, fsm.Paused, map[string]string{"team": "red", "kind": "test"}},
 		{"a", time.Hour, fsm.Completed, map[string]string{"team": "red", "note": ""}},
 		{"d", 3 * time.Hour, fsm.Completed, map[string]string{"team": "blue"}},
-		{"c", 2 * time.Hour, fsm.Awaiting, nil},
+		{"c", 2 * time.Hour, fsm.AwaitingResponses, nil},
 	} {
-		c := created(d.id)
-		c.Head.Created, c.Head.State, c.Head.Labels = noon.Add(d.created), d.state, d.labels
+		c := creation(d.id)
+		c.Status.Created, c.Status.State, c.Status.Labels = noon.Add(d.created), d.state, d.labels
 		commit(t, s, c)
-		heads = append(heads, c.Head)
+		heads = append(heads, c.Status)
 	}
 	before, abroad := noon.Add(2*time.Hour), time.FixedZone("abroad", 3600)
 	for _, tt := range []struct {
@@ -81,7 +81,7 @@ func testListSelects(t *testing.T, p Place) {
 		{"all, and of the same time by id", store.Query{}, []string{"d", "c", "b", "a"}},
 		{"of any state or label", store.Query{States: []fsm.State{}, Labels: map[string]string{}}, []string{"d", "c", "b", "a"}},
 		{"of one state", store.Query{States: []fsm.State{fsm.Completed}}, []string{"d", "a"}},
-		{"of several states", store.Query{States: []fsm.State{fsm.Paused, fsm.Awaiting}}, []string{"c", "b"}},
+		{"of several states", store.Query{States: []fsm.State{fsm.Paused, fsm.AwaitingResponses}}, []string{"c", "b"}},
 		{"of a state named twice", store.Query{States: []fsm.State{fsm.Paused, fsm.Paused}}, []string{"b"}},
 		{"of no such state", store.Query{States: []fsm.State{fsm.Canceled, "running"}}, []string{}},
 		{"with a label", store.Query{Labels: map[string]string{"team": "red"}}, []string{"b", "a"}},
@@ -111,16 +111,16 @@ func testListSelects(t *testing.T, p Place) {
 	}
 }
 
-func testListLabels(t *testing.T, p Place) {
+func testListLabels(t *testing.T, p Backend) {
 	s := p.Open(t)
-	var heads []store.Head
-	for i, text := range awkward {
-		c := created(fmt.Sprint("d", i))
-		c.Head.Labels = map[string]string{"text": text, text: "key"}
+	var heads []store.Status
+	for i, text := range unusualTexts {
+		c := creation(fmt.Sprint("d", i))
+		c.Status.Labels = map[string]string{"text": text, text: "key"}
 		commit(t, s, c)
-		heads = append(heads, c.Head)
+		heads = append(heads, c.Status)
 	}
-	for _, text := range awkward {
+	for _, text := range unusualTexts {
 		for _, labels := range []map[string]string{{"text": text}, {text: "key"}, {"text": "key", text: text}} {
 			q := store.Query{Labels: labels}
 			require.Equal(t, expected(heads, q), list(t, s, q), "labels %q", labels)
@@ -128,15 +128,15 @@ func testListLabels(t *testing.T, p Place) {
 	}
 }
 
-func testPages(t *testing.T, p Place) {
+func testPages(t *testing.T, p Backend) {
 	s := p.Open(t)
-	var heads []store.Head
+	var heads []store.Status
 	for i := range 30 {
-		c := created(fmt.Sprintf("d%02d", i*7%30))
-		c.Head.Created = noon.Add(time.Duration(i/25) * time.Microsecond) // most at the same instant
-		c.Head.Labels = map[string]string{"odd": fmt.Sprint(i % 2)}
+		c := creation(fmt.Sprintf("d%02d", i*7%30))
+		c.Status.Created = noon.Add(time.Duration(i/25) * time.Microsecond) // most at the same instant
+		c.Status.Labels = map[string]string{"odd": fmt.Sprint(i % 2)}
 		commit(t, s, c)
-		heads = append(heads, c.Head)
+		heads = append(heads, c.Status)
 	}
 	for _, q := range []store.Query{{Limit: 1}, {Limit: 7}, {Limit: 30}, {Limit: 4, Labels: map[string]string{"odd": "1"}}} {
 		all := expected(heads, store.Query{Labels: q.Labels})
@@ -155,45 +155,45 @@ func testPages(t *testing.T, p Place) {
 	}
 }
 
-func testListLong(t *testing.T, p Place) {
+func testListLong(t *testing.T, p Backend) {
 	s := p.Open(t)
-	var heads []store.Head
+	var heads []store.Status
 	for i := range 250 { // more than a store may read at once
-		c := created(fmt.Sprint("d", i))
-		c.Head.Created = noon.Add(time.Duration(i%3) * time.Second)
+		c := creation(fmt.Sprint("d", i))
+		c.Status.Created = noon.Add(time.Duration(i%3) * time.Second)
 		commit(t, s, c)
-		heads = append(heads, c.Head)
+		heads = append(heads, c.Status)
 	}
 	for _, q := range []store.Query{{}, {Limit: 220}, {Before: noon.Add(time.Second), BeforeID: "d8"}} {
 		require.Equal(t, expected(heads, q), list(t, s, q))
 	}
 }
 
-func testListProgress(t *testing.T, p Place) {
+func testListProgress(t *testing.T, p Backend) {
 	a, b := p.Open(t), p.Open(t)
-	commit(t, a, created("d"), created("e"))
+	commit(t, a, creation("d"), creation("e"))
 	for n := range int64(5) {
 		c := change("d", n+1, "")
-		c.Head.State, c.Head.Rounds = fsm.Awaiting, int(n)
+		c.Status.State, c.Status.MaxRounds = fsm.AwaitingResponses, int(n)
 		commit(t, a, c)
-		for h, err := range b.List(t.Context(), store.Query{States: []fsm.State{fsm.Awaiting}}) {
+		for h, err := range b.List(t.Context(), store.Query{States: []fsm.State{fsm.AwaitingResponses}}) {
 			require.NoError(t, err)
-			require.Equal(t, encode(t, c.Head), encode(t, h))
+			require.Equal(t, encode(t, c.Status), encode(t, h))
 		}
 		require.Equal(t, []string{"e", "d"}, list(t, b, store.Query{}))
 	}
 }
 
-func testListLeft(t *testing.T, p Place) {
+func testListLeft(t *testing.T, p Backend) {
 	s := p.Open(t)
 	for _, id := range []string{"a", "b", "c"} {
-		commit(t, s, created(id))
+		commit(t, s, creation(id))
 	}
 	all := s.List(t.Context(), store.Query{})
 	for h, err := range all {
 		require.NoError(t, err)
 		load(t, s, h.ID, 0)
-		remove(t, s, h.ID)
+		deleteDebate(t, s, h.ID)
 		commit(t, s, change("a", 1, ""))
 		break
 	}
@@ -213,7 +213,7 @@ func testListLeft(t *testing.T, p Place) {
 	}
 }
 
-func testListEmpty(t *testing.T, p Place) {
+func testListEmpty(t *testing.T, p Backend) {
 	s := p.Open(t)
 	require.Empty(t, list(t, s, store.Query{}))
 	require.Empty(t, list(t, s, store.Query{States: []fsm.State{fsm.Ready}, Before: noon, BeforeID: "d", Limit: 3}))

@@ -14,16 +14,16 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-var loads = []test{
+var loadTests = []testCase{
 	{"a load gives what is new", testLoadAfter},
 	{"what is not there is not found", testUnknown},
-	{"a head comes back in every field", testHeadFields},
+	{"a head comes back in every field", testStatusFields},
 	{"entries come back as they were committed", testEntryFields},
 	{"awkward content survives", testAwkward},
 	{"long content survives", testLong},
 }
 
-func testLoadAfter(t *testing.T, p Place) {
+func testLoadAfter(t *testing.T, p Backend) {
 	s := p.Open(t)
 	first, second := change("d", 0, "a", "b"), change("d", 2, "c")
 	commit(t, s, first, second)
@@ -44,54 +44,54 @@ func testLoadAfter(t *testing.T, p Place) {
 		t.Run(tt.name, func(t *testing.T) {
 			head, entries := load(t, s, "d", tt.after)
 			require.Equal(t, tt.want, seqs(entries))
-			require.Equal(t, encode(t, second.Head), encode(t, head), "the head is that of the whole debate")
+			require.Equal(t, encode(t, second.Status), encode(t, head), "the head is that of the whole debate")
 		})
 	}
 }
 
-func testUnknown(t *testing.T, p Place) {
+func testUnknown(t *testing.T, p Backend) {
 	s := p.Open(t)
-	stands := created("d")
+	stands := creation("d")
 	commit(t, s, stands)
 	for _, id := range []string{"e", "D", "d ", "", "%", "_", "d%", "' OR '1'='1", `d"; --`} {
-		gone(t, s, id)
+		requireNotFound(t, s, id)
 		_, _, err := s.Load(t.Context(), id, math.MaxInt64)
 		require.ErrorIs(t, err, store.ErrNotFound)
 		err = s.Delete(t.Context(), id)
 		require.ErrorIs(t, err, store.ErrNotFound)
 		require.ErrorContains(t, err, id)
 	}
-	holds(t, s, stands)
+	requireStored(t, s, stands)
 }
 
-// full is a head that has a value in every field.
-func full(id string, seq int64) store.Head {
-	return store.Head{
-		ID: id, Seq: seq, State: fsm.Completed, Rounds: 5, Topic: "Ban cars?", Protocol: "panel/1", Format: store.Format,
-		Cursor:  transcript.Cursor{Run: 2, Round: 3, Stage: transcript.Assessment, Phase: "assess", Since: 8},
-		Ending:  transcript.Ending{Outcome: transcript.JudgeDecided, Round: 3, Evidence: "Ann won."},
-		Labels:  map[string]string{"team": "red", "note": ""},
-		Usage:   transcript.Usage{Input: 1 << 30, Cached: 2, Output: 3, Reasoning: 1, Estimated: true, Cost: 0.1, Unpriced: true},
-		Running: 1<<60 + 1,
-		Created: noon.Add(123456 * time.Microsecond),
-		Updated: noon.Add(time.Hour + time.Microsecond),
-		Plan:    store.Plan{Key: "3/assess", Due: noon.Add(time.Hour + 654321*time.Microsecond), Within: 90*time.Second + 1},
+// fullStatus is a head that has a value in every field.
+func fullStatus(id string, seq int64) store.Status {
+	return store.Status{
+		ID: id, Seq: seq, State: fsm.Completed, MaxRounds: 5, Topic: "Ban cars?", Protocol: "panel/1", Format: store.Format,
+		Cursor:      transcript.Cursor{Run: 2, Round: 3, Stage: transcript.Assessment, Phase: "assess", PhaseSeq: 8},
+		Ending:      transcript.Ending{Outcome: transcript.JudgeDecided, Round: 3, Evidence: "Ann won."},
+		Labels:      map[string]string{"team": "red", "note": ""},
+		Usage:       transcript.Usage{Input: 1 << 30, Cached: 2, Output: 3, Reasoning: 1, Estimated: true, Cost: 0.1, Unpriced: true},
+		RunningTime: 1<<60 + 1,
+		Created:     noon.Add(123456 * time.Microsecond),
+		Updated:     noon.Add(time.Hour + time.Microsecond),
+		Plan:        store.Plan{Key: "3/assess", NotBefore: noon.Add(time.Hour + 654321*time.Microsecond), Timeout: 90*time.Second + 1},
 	}
 }
 
-func testHeadFields(t *testing.T, p Place) {
+func testStatusFields(t *testing.T, p Backend) {
 	s := p.Open(t)
-	planned, begun, early := created("planned"), created("begun"), created("early")
-	planned.Head = full("planned", 1)
-	begun.Head.State, begun.Head.Plan = fsm.Ready, store.Plan{Key: "at once"}
-	early.Head.Created, early.Head.Labels = time.Date(1903, 2, 1, 0, 0, 0, 1000, time.UTC), map[string]string{}
+	planned, begun, early := creation("planned"), creation("begun"), creation("early")
+	planned.Status = fullStatus("planned", 1)
+	begun.Status.State, begun.Status.Plan = fsm.Ready, store.Plan{Key: "at once"}
+	early.Status.Created, early.Status.Labels = time.Date(1903, 2, 1, 0, 0, 0, 1000, time.UTC), map[string]string{}
 	commit(t, s, planned, begun, early)
-	holds(t, s, planned)
-	holds(t, s, begun)
-	holds(t, s, early)
+	requireStored(t, s, planned)
+	requireStored(t, s, begun)
+	requireStored(t, s, early)
 }
 
-func testEntryFields(t *testing.T, p Place) {
+func testEntryFields(t *testing.T, p Backend) {
 	s := p.Open(t)
 	c := change("d", 0, "1/1/respond/Ann/", "", "1/1/respond/Bob/", "", "", "", "", "")
 	at := time.Date(2026, 12, 31, 23, 59, 59, 999999000, time.UTC)
@@ -109,56 +109,56 @@ func testEntryFields(t *testing.T, p Place) {
 	} {
 		c.Entries[2+i].Data, c.Entries[2+i].At = data, at
 	}
-	want := facts(t, c.Entries)
+	want := comparableEntries(t, c.Entries)
 	commit(t, s, c)
-	require.Equal(t, want, facts(t, c.Entries), "a store leaves the change as it is")
-	holds(t, s, c)
+	require.Equal(t, want, comparableEntries(t, c.Entries), "a store leaves the change as it is")
+	requireStored(t, s, c)
 }
 
-// awkward are texts that an encoding, a query or a pattern may stumble over.
-var awkward = []string{
+// unusualTexts are texts that an encoding, a query or a pattern may stumble over.
+var unusualTexts = []string{
 	" ", "a b", "a/b//c/", `'`, `"`, "`", `\`, `\'`, `''`, "%", "_", "*", "?", "$1", ":a", "@a", "{}", "[0]", "$.a", "a.b",
 	"--", "/* */", ";", "'; DROP TABLE entries; --", "null", "true", "1", "0x1", "\t", "\n", "\r\n", "\u007f",
 	"größer", "e\u0301", "日本語", "שלום", "😀", "👩‍👩‍👧", "\u2028", "\ufeff", "\ufffd", "\U0010ffff", "<b>&amp;</b>",
 }
 
-func testAwkward(t *testing.T, p Place) {
+func testAwkward(t *testing.T, p Backend) {
 	s := p.Open(t)
 	const id = "A-z_0.9"
-	c := change(id, 0, awkward...)
-	c.Head = full(id, c.Head.Seq)
-	for i, text := range awkward {
+	c := change(id, 0, unusualTexts...)
+	c.Status = fullStatus(id, c.Status.Seq)
+	for i, text := range unusualTexts {
 		c.Entries[i].Type = text
 		c.Entries[i].Data = map[string]any{text: []string{text, "\x00" + text + "\x00"}}
-		c.Head.Labels[text] = text
+		c.Status.Labels[text] = text
 	}
-	c.Head.Topic = "\x00" + strings.Join(awkward, "\x00")
-	c.Head.Ending.Evidence = c.Head.Topic
-	c.Head.Cursor.Phase, c.Head.Plan.Key, c.Head.Protocol = "'\"\\", "'; --", "größer/1"
-	c.Entries = append(c.Entries, store.Entry{Seq: c.Head.Seq + 1, Type: "numbers", At: noon.Add(time.Hour), Data: map[string]any{
+	c.Status.Topic = "\x00" + strings.Join(unusualTexts, "\x00")
+	c.Status.Ending.Evidence = c.Status.Topic
+	c.Status.Cursor.Phase, c.Status.Plan.Key, c.Status.Protocol = "'\"\\", "'; --", "größer/1"
+	c.Entries = append(c.Entries, store.Entry{Seq: c.Status.Seq + 1, Type: "numbers", At: noon.Add(time.Hour), Data: map[string]any{
 		"beyond doubles": json.Number("9007199254740993"), "least": int64(math.MinInt64), "most": uint64(math.MaxUint64),
 		"long": json.Number("123456789012345678901234567890.123456789"), "small": json.Number("0.000000000000000001"),
 	}})
-	c.Head.Seq++
+	c.Status.Seq++
 	commit(t, s, c)
-	holds(t, s, c)
-	for _, text := range awkward {
+	requireStored(t, s, c)
+	for _, text := range unusualTexts {
 		require.Equal(t, []string{id}, list(t, s, store.Query{Labels: map[string]string{text: text}}), "the label %q", text)
 		require.Empty(t, list(t, s, store.Query{Labels: map[string]string{text: text + "x"}}), "the label %q", text)
-		require.Equal(t, text, conflict(t, s, change(id, c.Head.Seq, text)).Key)
+		require.Equal(t, text, requireConflict(t, s, change(id, c.Status.Seq, text)).Key)
 	}
 }
 
-func testLong(t *testing.T, p Place) {
+func testLong(t *testing.T, p Backend) {
 	s := p.Open(t)
 	line := "Longer, \"and\" längër 😀\n"
 	text := strings.Repeat(line, 1<<20/len(line)+1)
 	c := change(strings.Repeat("d", 128), 0, "", strings.Repeat("k", 300))
 	c.Entries[0].Data = map[string]any{"text": text}
-	c.Head.Topic, c.Head.Labels = strings.Repeat(line, 2000), map[string]string{strings.Repeat("l", 300): strings.Repeat("v", 300)}
+	c.Status.Topic, c.Status.Labels = strings.Repeat(line, 2000), map[string]string{strings.Repeat("l", 300): strings.Repeat("v", 300)}
 	commit(t, s, c)
-	holds(t, s, c)
-	short, many := created("many"), change("many", 1, make([]string, 500)...)
+	requireStored(t, s, c)
+	short, many := creation("many"), change("many", 1, make([]string, 500)...)
 	commit(t, s, short, many)
-	holds(t, s, short, many)
+	requireStored(t, s, short, many)
 }

@@ -1,14 +1,14 @@
 // Package storetest tests implementations of store.Store. A store is correct if [Run] passes.
 //
 //	func TestStore(t *testing.T) {
-//		storetest.Run(t, func(t testing.TB) storetest.Place {
+//		storetest.Run(t, func(t testing.TB) storetest.Backend {
 //			path := filepath.Join(t.TempDir(), "debates.db")
-//			return storetest.Place{Open: func(t testing.TB) store.Store { return open(t, path) }}
+//			return storetest.Backend{Open: func(t testing.TB) store.Store { return open(t, path) }}
 //		})
 //	}
 //
 // Run tests commits, conflicts, loads, lists, deletions, notifications and concurrent use. A store that gives the suite a
-// [Damage] is also tested with lost and unreadable data.
+// [Corruption] is also tested with lost and unreadable data.
 package storetest
 
 import (
@@ -17,8 +17,8 @@ import (
 )
 
 // Run tests a store in places that empty gives, a new one for each test.
-func Run(t *testing.T, empty func(t testing.TB) Place) {
-	for _, test := range slices.Concat(commits, loads, lists, deletions, watches, concurrents, histories, models, damages) {
+func Run(t *testing.T, empty func(t testing.TB) Backend) {
+	for _, test := range slices.Concat(commitTests, loadTests, listTests, deleteTests, watchTests, concurrencyTests, historyTests, referenceTests, corruptionTests) {
 		t.Run(test.name, func(t *testing.T) { test.run(t, empty(t)) })
 	}
 }

@@ -19,5 +19,5 @@ func TestAFullHeadHasEveryField(t *testing.T) {
 			check(path+"."+v.Type().Field(i).Name, v.Field(i))
 		}
 	}
-	check("head", reflect.ValueOf(full("d", 1)))
+	check("head", reflect.ValueOf(fullStatus("d", 1)))
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/elenchus-go/debate/store"
 )
 
-// failer is a *testing.T or a *rapid.T.
-type failer interface {
+// testingT is a *testing.T or a *rapid.T.
+type testingT interface {
 	require.TestingT
 	Helper()
 	Context() context.Context
@@ -23,13 +23,13 @@ type failer interface {
 // noon is when the debates of these tests are created, if nothing else is said.
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// names are the debates of tests that draw them.
-var names = []string{"a", "b", "c"}
+// debateIDs are the debates of tests that draw them.
+var debateIDs = []string{"a", "b", "c"}
 
 // change appends an entry for each key to a debate that ends at after; an empty key is an entry without one.
 func change(id string, after int64, keys ...string) store.Change {
 	seq := after + int64(len(keys))
-	c := store.Change{ID: id, After: after, Head: store.Head{ID: id, Seq: seq, Topic: fmt.Sprint(id, " at ", seq), Created: noon}}
+	c := store.Change{ID: id, After: after, Status: store.Status{ID: id, Seq: seq, Topic: fmt.Sprint(id, " at ", seq), Created: noon}}
 	for i, k := range keys {
 		seq := after + 1 + int64(i)
 		data := map[string]any{"text": fmt.Sprint(id, " ", seq)}
@@ -39,18 +39,18 @@ func change(id string, after int64, keys ...string) store.Change {
 	return c
 }
 
-// created is the change that creates a debate with one entry.
-func created(id string) store.Change { return change(id, 0, "") }
+// creation is the change that creates a debate with one entry.
+func creation(id string) store.Change { return change(id, 0, "") }
 
-func commit(t failer, s store.Store, changes ...store.Change) {
+func commit(t testingT, s store.Store, changes ...store.Change) {
 	t.Helper()
 	for _, c := range changes {
 		require.NoError(t, s.Commit(t.Context(), c))
 	}
 }
 
-// conflict commits what is to be refused for what stands.
-func conflict(t failer, s store.Store, c store.Change) store.Conflict {
+// requireConflict commits what is to be refused for what stands.
+func requireConflict(t testingT, s store.Store, c store.Change) store.Conflict {
 	t.Helper()
 	err := s.Commit(t.Context(), c)
 	require.Error(t, err)
@@ -59,7 +59,7 @@ func conflict(t failer, s store.Store, c store.Change) store.Conflict {
 	return *lost
 }
 
-func load(t failer, s store.Store, id string, after int64) (store.Head, []store.Entry) {
+func load(t testingT, s store.Store, id string, after int64) (store.Status, []store.Entry) {
 	t.Helper()
 	head, entries, err := s.Load(t.Context(), id, after)
 	require.NoError(t, err)
@@ -67,7 +67,7 @@ func load(t failer, s store.Store, id string, after int64) (store.Head, []store.
 }
 
 // list gives the ids that a query finds.
-func list(t failer, s store.Store, q store.Query) []string {
+func list(t testingT, s store.Store, q store.Query) []string {
 	t.Helper()
 	ids := []string{}
 	for h, err := range s.List(t.Context(), q) {
@@ -77,21 +77,21 @@ func list(t failer, s store.Store, q store.Query) []string {
 	return ids
 }
 
-func remove(t failer, s store.Store, id string) {
+func deleteDebate(t testingT, s store.Store, id string) {
 	t.Helper()
 	require.NoError(t, s.Delete(t.Context(), id))
 }
 
-// vacate deletes all debates of a place, since to open another may take long.
-func vacate(t failer, s store.Store) {
+// deleteAll deletes all debates of a place, since to open another may take long.
+func deleteAll(t testingT, s store.Store) {
 	t.Helper()
 	for _, id := range list(t, s, store.Query{}) {
-		remove(t, s, id)
+		deleteDebate(t, s, id)
 	}
 }
 
-// holds checks that a debate is what these changes make of it, and nothing else.
-func holds(t failer, s store.Store, changes ...store.Change) {
+// requireStored checks that a debate is what these changes make of it, and nothing else.
+func requireStored(t testingT, s store.Store, changes ...store.Change) {
 	t.Helper()
 	var want []store.Entry
 	for _, c := range changes {
@@ -99,8 +99,8 @@ func holds(t failer, s store.Store, changes ...store.Change) {
 	}
 	last := changes[len(changes)-1]
 	head, entries := load(t, s, last.ID, 0)
-	require.Equal(t, facts(t, want), facts(t, entries))
-	require.Equal(t, encode(t, last.Head), encode(t, head))
+	require.Equal(t, comparableEntries(t, want), comparableEntries(t, entries))
+	require.Equal(t, encode(t, last.Status), encode(t, head))
 	var listed []string
 	for h, err := range s.List(t.Context(), store.Query{}) {
 		require.NoError(t, err)
@@ -108,11 +108,11 @@ func holds(t failer, s store.Store, changes ...store.Change) {
 			listed = append(listed, encode(t, h))
 		}
 	}
-	require.Equal(t, []string{encode(t, last.Head)}, listed, "the list shows the same head")
+	require.Equal(t, []string{encode(t, last.Status)}, listed, "the list shows the same head")
 }
 
-// gone checks that there is no such debate.
-func gone(t failer, s store.Store, id string) {
+// requireNotFound checks that there is no such debate.
+func requireNotFound(t testingT, s store.Store, id string) {
 	t.Helper()
 	_, _, err := s.Load(t.Context(), id, 0)
 	require.ErrorIs(t, err, store.ErrNotFound)
@@ -120,18 +120,18 @@ func gone(t failer, s store.Store, id string) {
 	require.NotContains(t, list(t, s, store.Query{}), id)
 }
 
-// A fact is an entry as it reads: a time with its zone, data as JSON.
-type fact struct {
+// A comparableEntry is an entry as it reads: a time with its zone, data as JSON.
+type comparableEntry struct {
 	Seq           int64
 	Type, Key, At string
 	Data          any
 }
 
-func facts(t failer, entries []store.Entry) []fact {
+func comparableEntries(t testingT, entries []store.Entry) []comparableEntry {
 	t.Helper()
-	list := []fact{}
+	list := []comparableEntry{}
 	for _, e := range entries {
-		f := fact{Seq: e.Seq, Type: e.Type, Key: e.Key, At: e.At.Format(time.RFC3339Nano)}
+		f := comparableEntry{Seq: e.Seq, Type: e.Type, Key: e.Key, At: e.At.Format(time.RFC3339Nano)}
 		decoder := json.NewDecoder(bytes.NewBufferString(encode(t, e.Data)))
 		decoder.UseNumber()
 		require.NoError(t, decoder.Decode(&f.Data))
@@ -148,7 +148,7 @@ func seqs(entries []store.Entry) []int64 {
 	return list
 }
 
-func encode(t failer, v any) string {
+func encode(t testingT, v any) string {
 	t.Helper()
 	b, err := json.Marshal(v)
 	require.NoError(t, err)

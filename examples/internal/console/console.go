@@ -8,12 +8,12 @@ import (
 	"unicode"
 )
 
-// Printable drops from all that is written to it what could command a terminal or reorder its text: topics, models and
+// SafeWriter drops from all that is written to it what could command a terminal or reorder its text: topics, models and
 // services are not to be trusted with it.
-type Printable struct{ io.Writer }
+type SafeWriter struct{ io.Writer }
 
 // Write implements io.Writer.
-func (p Printable) Write(b []byte) (int, error) {
+func (p SafeWriter) Write(b []byte) (int, error) {
 	text := bytes.Map(func(r rune) rune {
 		if unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Bidi_Control, r) {
 			return -1
@@ -26,8 +26,8 @@ func (p Printable) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Watched says whether w is a terminal, so that somebody reads along.
-func Watched(w io.Writer) bool {
+// IsTerminal says whether w is a terminal, so that somebody reads along.
+func IsTerminal(w io.Writer) bool {
 	f, ok := w.(interface{ Stat() (fs.FileInfo, error) })
 	if !ok {
 		return false

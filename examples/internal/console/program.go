@@ -19,7 +19,7 @@ type Program struct {
 	Flags          *flag.FlagSet // add yours before Topic
 	Stdout, Stderr io.Writer     // for results, and for what happens until then; both are Printable
 	Env            func(string) string
-	Live           bool // somebody reads Stderr
+	IsTerminal     bool // somebody reads Stderr
 
 	args []string
 }
@@ -36,7 +36,7 @@ func Main(run func(ctx context.Context, p *Program) error) {
 // and 130 where its debate was canceled.
 func Run(ctx context.Context, run func(context.Context, *Program) error, args []string, stdout, stderr io.Writer, env func(string) string) int {
 	p := &Program{
-		Flags: flag.NewFlagSet("", flag.ContinueOnError), Stdout: Printable{stdout}, Stderr: Printable{stderr}, Env: env, Live: Watched(stderr), args: args,
+		Flags: flag.NewFlagSet("", flag.ContinueOnError), Stdout: SafeWriter{stdout}, Stderr: SafeWriter{stderr}, Env: env, IsTerminal: IsTerminal(stderr), args: args,
 	}
 	p.Flags.SetOutput(p.Stderr)
 	p.Flags.Usage = func() {
@@ -82,7 +82,7 @@ func (p *Program) Debate(ctx context.Context, c debate.Config, o debate.Options)
 		return nil, err // *debate.Problems lists everything that is wrong
 	}
 	defer context.AfterFunc(ctx, func() { _ = d.Cancel(whole) })() // fails where the debate has just ended
-	v := view{w: p.Stderr, live: p.Live}
+	v := display{w: p.Stderr, live: p.IsTerminal}
 	for event, err := range d.Run(whole) {
 		if err != nil {
 			return nil, err

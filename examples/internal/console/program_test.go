@@ -86,7 +86,7 @@ func show(t *testing.T, p protocol.Protocol, model providers.Provider, s io.Writ
 		_, err := program.Debate(ctx, debate.Config{
 			Topic: "Is tea free?", Protocol: p, Limits: debate.Limits{MaxRounds: 1}, Judges: []debate.Participant{{Name: "Judge", Provider: "judge"}},
 			Participants: []debate.Participant{{Name: "Ada", Position: "Yes", Provider: "model"}, {Name: "Bo", Position: "No", Provider: "model"}},
-		}, debate.Options{Providers: map[string]providers.Provider{"model": model, "judge": offline.Model(program.Live)}})
+		}, debate.Options{Providers: map[string]providers.Provider{"model": model, "judge": offline.Model(program.IsTerminal)}})
 		return err
 	}, nil, &bytes.Buffer{}, s, none)
 }

@@ -28,7 +28,7 @@ func Choose(env func(string) string, w io.Writer, script providers.Provider) (pr
 		p, err = anthropic.New(anthropic.Config{Key: env("ANTHROPIC_API_KEY"), Model: name})
 	case env("OLLAMA_HOST") != "":
 		name = cmp.Or(env("OLLAMA_MODEL"), "llama3.2")
-		p, err = ollama.New(ollama.Config{BaseURL: address(env("OLLAMA_HOST")), Model: name, Window: 16_384})
+		p, err = ollama.New(ollama.Config{BaseURL: address(env("OLLAMA_HOST")), Model: name, NumCtx: 16_384})
 	default:
 		fmt.Fprintln(w, Notice+"; set OPENAI_API_KEY, ANTHROPIC_API_KEY or OLLAMA_HOST")
 		return script, nil

@@ -15,8 +15,8 @@ const Notice = "offline: a script speaks, no model"
 
 // Model is the script. When it is slow it takes a second for each reply.
 func Model(slow bool) providers.Provider {
-	return &scripted.Provider{Forget: true, Func: func(r providers.Request) scripted.Reply {
-		reply := scripted.Reply{Text: answer(read(r), r.Reply), Chunks: 40}
+	return &scripted.Provider{DiscardCalls: true, Func: func(r providers.Request) scripted.Reply {
+		reply := scripted.Reply{Text: replyTo(read(r), r.SchemaName), Chunks: 40}
 		if slow {
 			reply.Latency = time.Second
 		}
@@ -24,10 +24,10 @@ func Model(slow bool) providers.Provider {
 	}}
 }
 
-// answer is the reply of a contract, or where none is wanted what the system prompt makes the script say.
-func answer(p prompt, contract string) string {
+// replyTo is the reply of a contract, or where none is wanted what the system prompt makes the script say.
+func replyTo(p prompt, contract string) string {
 	if contract == "" {
-		return p.text()
+		return p.prose()
 	}
 	reply, known := replies[contract]
 	if !known {

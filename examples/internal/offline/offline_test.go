@@ -24,7 +24,7 @@ import (
 // ask is what the script says to a prompt: its system message, what was said, and the task.
 func ask(t *testing.T, contract string, messages ...string) string {
 	t.Helper()
-	r := providers.Request{Reply: contract}
+	r := providers.Request{SchemaName: contract}
 	for i, text := range messages {
 		role := providers.User
 		if i == 0 {
@@ -114,7 +114,7 @@ func TestCritiques(t *testing.T) {
 		"1": {skeptic.Critical, false}, "2": {skeptic.Major, false}, "3": {skeptic.Minor, true}, "5": {skeptic.Minor, true},
 	} {
 		text := ask(t, "", "You are Bo, the skeptic. You attack.\n\nTopic: Is tea free?\n", ada, "Round "+round+" of 5. Phase: attack.")
-		c, read := skeptic.ReadCritique(text)
+		c, read := skeptic.ParseCritique(text)
 		require.True(t, read, text)
 		require.Equal(t, want.worst, c.Issues[0].Severity)
 		require.Equal(t, want.ready, c.Ready)

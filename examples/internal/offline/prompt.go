@@ -13,18 +13,18 @@ type prompt struct {
 	topic, side   string
 	round, rounds int
 	own           []string    // the reader's, in order
-	heard         []statement // from others, in order
+	others        []statement // from others, in order
 }
 
 type statement struct{ name, text string }
 
 func read(r providers.Request) (p prompt) {
 	p.system, p.task = r.Messages[0].Text, r.Messages[len(r.Messages)-1].Text
-	p.topic, p.side = line(p.system, "Topic: "), line(p.system, "Your side: ")
+	p.topic, p.side = labeledLine(p.system, "Topic: "), labeledLine(p.system, "Your side: ")
 	_, _ = fmt.Sscanf(p.task, "Round %d of %d", &p.round, &p.rounds) // a verdict has no round
 	for _, m := range r.Messages[1 : len(r.Messages)-1] {
 		if m.Role == providers.User {
-			p.heard = append(p.heard, heard(m.Text))
+			p.others = append(p.others, parseStatement(m.Text))
 		} else {
 			p.own = append(p.own, m.Text)
 		}
@@ -32,9 +32,9 @@ func read(r providers.Request) (p prompt) {
 	return p
 }
 
-// heard is a message of somebody else: "Ada: text" or "Ada on Bo: text", or for a judge a text between two lines of marks,
+// parseStatement is a message of somebody else: "Ada: text" or "Ada on Bo: text", or for a judge a text between two lines of marks,
 // of which the first names the speaker.
-func heard(message string) statement {
+func parseStatement(message string) statement {
 	name, text, _ := strings.Cut(message, ": ")
 	if mark, quote, quoted := strings.Cut(message, "\n"); quoted && strings.HasPrefix(mark, "<<<") {
 		_, name, _ = strings.Cut(mark, " begin: ")
@@ -53,11 +53,11 @@ func between(text, before, after string) string {
 	return rest
 }
 
-// line is the rest of the line that begins with a label.
-func line(text, label string) string { return between("\n"+text, "\n"+label, "\n") }
+// labeledLine is the rest of the labeledLine that begins with a label.
+func labeledLine(text, label string) string { return between("\n"+text, "\n"+label, "\n") }
 
-// items are the lines of a list under a heading, without their dashes.
-func items(text, heading string) (list []string) {
+// listItems are the lines of a list under a heading, without their dashes.
+func listItems(text, heading string) (list []string) {
 	_, rest, _ := strings.Cut(text, heading+"\n")
 	for item := range strings.Lines(rest) {
 		item, ok := strings.CutPrefix(item, "- ")
@@ -69,8 +69,8 @@ func items(text, heading string) (list []string) {
 	return list
 }
 
-// odd tells participants apart, by the first letter of their names.
-func (p prompt) odd() bool {
+// hasOddName tells participants apart, by the first letter of their names.
+func (p prompt) hasOddName() bool {
 	_, name, _ := strings.Cut(p.system, "You are ")
 	return name == "" || name[0]%2 == 1
 }

@@ -37,9 +37,9 @@ func (p prompt) assessment() any {
 	}
 	all := p.speakers()
 	for _, w := range all {
-		score := tenths(10 * w.share)
+		score := tenths(10 * w.newWordShare)
 		a.Quality += score
-		a.Participants = append(a.Participants, judge.Score{Name: w.name, Criteria: judge.Rubric(nil).Marks(score)})
+		a.Participants = append(a.Participants, judge.ParticipantAssessment{Name: w.name, Criteria: judge.Rubric(nil).UniformScores(score)})
 	}
 	a.Quality = tenths(a.Quality / float64(max(len(all), 1)))
 	a.DiminishingReturns = a.Quality < 1
@@ -52,16 +52,16 @@ func (p prompt) verdict() any {
 	v := judge.Verdict{Summary: fmt.Sprintf("On the question “%s” I weighed nothing: I am a script, and counted new words.", p.topic), Quality: 50}
 	all := p.speakers()
 	for _, w := range all {
-		v.Summary += fmt.Sprintf(" %s brought %d.", w.name, w.fresh)
+		v.Summary += fmt.Sprintf(" %s brought %d.", w.name, w.newWords)
 		v.Participants = append(v.Participants, judge.KeyPoints{Name: w.name, Points: w.points[max(0, len(w.points)-8):]})
 	}
-	v.Winner = ahead(all)
+	v.Winner = leader(all)
 	return v
 }
 
 func (p prompt) personas() any {
 	var all protocol.Personas
-	for i, name := range items(p.system, "The participants, in order:") {
+	for i, name := range listItems(p.system, "The participants, in order:") {
 		name, _, _ = strings.Cut(name, ", ")
 		who := protocol.Persona{
 			Name: name, Persona: "A reader of papers", Position: "Yes, and soon.", KeyArguments: []string{"Waiting has a price."},
@@ -99,8 +99,8 @@ func (p prompt) critique() any {
 
 func (p prompt) summary() any {
 	var points []string
-	for _, s := range p.heard {
-		points = append(points, s.name+": "+s.point())
+	for _, s := range p.others {
+		points = append(points, s.name+": "+s.lastSentence())
 	}
 	return refine.Summary{Summary: "A script's summary, of the last sentences alone.\n" + strings.Join(points, "\n")}
 }
@@ -122,10 +122,10 @@ func (p prompt) argument() any {
 	if strings.Contains(p.task, "You are the challenger.") {
 		side = arbitration.Challenger
 	}
-	_, position, _ := strings.Cut(line(p.task, "The "+side), " holds: ")
-	evidence := append(items(p.system, "The evidence of the evaluation:"), "There is none.")
+	_, position, _ := strings.Cut(labeledLine(p.task, "The "+side), " holds: ")
+	evidence := append(listItems(p.system, "The evidence of the evaluation:"), "There is none.")
 	return arbitration.Case{Arguments: []arbitration.Argument{{
-		Claim: position, Reasoning: "So it stands in the topic, and nothing that was said so far speaks against it.", Evidence: pick(evidence, p.round-1),
+		Claim: position, Reasoning: "So it stands in the topic, and nothing that was said so far speaks against it.", Evidence: nth(evidence, p.round-1),
 	}}}
 }
 
@@ -133,8 +133,8 @@ func (p prompt) argument() any {
 func (p prompt) ruling() any {
 	advocate := between(p.task, "The advocate, ", ", holds: ")
 	lead := 0
-	for _, s := range p.heard {
-		if n := len(words(s.text)); s.name == advocate {
+	for _, s := range p.others {
+		if n := len(splitWords(s.text)); s.name == advocate {
 			lead += n
 		} else {
 			lead -= n
@@ -154,19 +154,19 @@ func (p prompt) ruling() any {
 
 func (p prompt) judgment() any {
 	all := p.speakers()
-	j := procon.Judgment{Summary: fmt.Sprintf("On the question “%s” I counted new words, since I am a script.", p.topic), Winner: ahead(all)}
+	j := procon.Judgment{Summary: fmt.Sprintf("On the question “%s” I counted new words, since I am a script.", p.topic), Winner: leader(all)}
 	most := 1
 	for _, w := range all {
-		most = max(most, w.fresh)
+		most = max(most, w.newWords)
 	}
 	for _, w := range all {
-		j.Participants = append(j.Participants, procon.Score{Name: w.name, Score: tenths(10 * float64(w.fresh) / float64(most))})
+		j.Participants = append(j.Participants, procon.ParticipantScore{Name: w.name, Score: tenths(10 * float64(w.newWords) / float64(most))})
 	}
 	return j
 }
 
-// options are the answers that a vote can be about, by a word of the system prompt that asks for such.
-var options = []struct{ asked, yes, no string }{
+// voteAnswers are the answers that a vote can be about, by a word of the system prompt that asks for such.
+var voteAnswers = []struct{ asked, yes, no string }{
 	{"one number in digits", "1", "2"},
 	{"the letter of one option", "A", "B"},
 	{`\boxed{}`, `\boxed{1}`, `\boxed{2}`},
@@ -176,9 +176,9 @@ var options = []struct{ asked, yes, no string }{
 // ballot is an answer of one's own, and later on that of most.
 func (p prompt) ballot() any {
 	b := vote.Ballot{Reasoning: "I am a script: my name decides.", Confidence: 60}
-	for _, o := range options {
+	for _, o := range voteAnswers {
 		if strings.Contains(p.system, o.asked) {
-			if b.Answer = o.no; p.odd() {
+			if b.Answer = o.no; p.hasOddName() {
 				b.Answer = o.yes
 			}
 			break
@@ -186,11 +186,11 @@ func (p prompt) ballot() any {
 	}
 	votes := map[string]int{}
 	for _, text := range p.own[max(0, len(p.own)-1):] {
-		b.Answer = line(text, "Answer: ")
+		b.Answer = labeledLine(text, "Answer: ")
 		votes[b.Answer]++
 	}
-	for _, s := range p.heard {
-		answer := line(s.text, "Answer: ")
+	for _, s := range p.others {
+		answer := labeledLine(s.text, "Answer: ")
 		if votes[answer]++; votes[answer] > votes[b.Answer] {
 			b = vote.Ballot{Reasoning: "I am a script: I go with most.", Answer: answer, Confidence: 70}
 		}
@@ -202,8 +202,8 @@ func (p prompt) ballot() any {
 func (p prompt) decision() any {
 	votes, who := map[string]int{}, map[string]string{}
 	best := ""
-	for _, s := range p.heard {
-		answer := line(s.text, "Answer: ")
+	for _, s := range p.others {
+		answer := labeledLine(s.text, "Answer: ")
 		if votes[answer]++; who[answer] == "" {
 			who[answer] = s.name
 		}

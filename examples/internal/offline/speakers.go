@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// point is a statement's last sentence, cut where it is long.
-func (s statement) point() string {
+// lastSentence is a statement's last sentence, cut where it is long.
+func (s statement) lastSentence() string {
 	text := strings.TrimSpace(s.text)
 	text = text[strings.LastIndex(text, "\n")+1:]
 	if i := strings.LastIndex(strings.TrimRight(text, ".?! "), ". "); i >= 0 {
@@ -20,46 +20,46 @@ func (s statement) point() string {
 
 // speaker is what the script can tell of somebody.
 type speaker struct {
-	name   string
-	points []string
-	share  float64 // of new words in the last statement
-	fresh  int     // new words in all statements
+	name         string
+	points       []string
+	newWordShare float64 // of new words in the last statement
+	newWords     int     // new words in all statements
 }
 
 // speakers are those who spoke, in order.
 func (p prompt) speakers() (list []*speaker) {
 	known, by := map[string]bool{}, map[string]*speaker{}
-	for _, s := range p.heard {
+	for _, s := range p.others {
 		who := by[s.name]
 		if who == nil {
 			who = &speaker{name: s.name}
 			by[s.name], list = who, append(list, who)
 		}
-		who.hear(s, known)
+		who.add(s, known)
 	}
 	return list
 }
 
-// label is how judges know participants. Who gets which differs from debate to debate, and is to change no count.
-var label = regexp.MustCompile(`Debater [A-Z]+`)
+// pseudonym is how judges know participants. Who gets which differs from debate to debate, and is to change no count.
+var pseudonym = regexp.MustCompile(`Debater [A-Z]+`)
 
-func (w *speaker) hear(s statement, known map[string]bool) {
-	said, before := words(strings.ToLower(label.ReplaceAllString(s.text, ""))), len(known)
+func (w *speaker) add(s statement, known map[string]bool) {
+	said, before := splitWords(strings.ToLower(pseudonym.ReplaceAllString(s.text, ""))), len(known)
 	for _, word := range said {
 		known[word] = true
 	}
 	fresh := len(known) - before
-	w.points, w.fresh, w.share = append(w.points, s.point()), w.fresh+fresh, float64(fresh)/float64(max(len(said), 1))
+	w.points, w.newWords, w.newWordShare = append(w.points, s.lastSentence()), w.newWords+fresh, float64(fresh)/float64(max(len(said), 1))
 }
 
-// ahead is who brought the most new words; empty where two did.
-func ahead(all []*speaker) (name string) {
+// leader is who brought the most new words; empty where two did.
+func leader(all []*speaker) (name string) {
 	most := 0
 	for _, w := range all {
 		switch {
-		case w.fresh > most:
-			most, name = w.fresh, w.name
-		case w.fresh == most:
+		case w.newWords > most:
+			most, name = w.newWords, w.name
+		case w.newWords == most:
 			name = ""
 		}
 	}

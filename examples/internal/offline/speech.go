@@ -8,8 +8,8 @@ import (
 	"github.com/elenchus-go/debate/protocol/skeptic"
 )
 
-// text is what the script says in prose, by who it is told to be.
-func (p prompt) text() string {
+// prose is what the script says in prose, by who it is told to be.
+func (p prompt) prose() string {
 	who, _, _ := strings.Cut(p.system, "\n")
 	switch {
 	case strings.Contains(who, ", the skeptic."):
@@ -24,8 +24,8 @@ func (p prompt) text() string {
 	return p.speech()
 }
 
-// lines are what each side says, round by round; each has a place for a word of the topic.
-var lines = map[string][]string{
+// speechLines are what each side says, round by round; each has a place for a word of the topic.
+var speechLines = map[string][]string{
 	"for": {
 		"I say yes. The topic says “%s”, and there too leaving things as they are is a choice, whose price is paid by those with the least say.",
 		"Every change looks costly on the day before it. With “%s” it will be fought first, and defended afterwards.",
@@ -38,8 +38,8 @@ var lines = map[string][]string{
 	},
 }
 
-// answers come before them; each has a place for who spoke last, and what.
-var answers = []string{
+// replyLines come before them; each has a place for who spoke last, and what.
+var replyLines = []string{
 	"%s tells us: “%s” That sounds finished, but it skips a step.",
 	"I have listened to %s: “%s” Granted, and yet it proves less than it seems to.",
 	"Let me take %s at that word: “%s” It is the best point so far, and still not enough.",
@@ -47,47 +47,47 @@ var answers = []string{
 
 func (p prompt) speech() string {
 	n := max(p.round-1, 0)
-	text := fmt.Sprintf(pick(lines[p.stance()], n), p.word(n))
-	if len(p.heard) > 0 {
-		last := p.heard[len(p.heard)-1]
-		text = fmt.Sprintf(pick(answers, n), last.name, last.point()) + "\n\n" + text
+	text := fmt.Sprintf(nth(speechLines[p.stance()], n), p.word(n))
+	if len(p.others) > 0 {
+		last := p.others[len(p.others)-1]
+		text = fmt.Sprintf(nth(replyLines, n), last.name, last.lastSentence()) + "\n\n" + text
 	}
 	return text
 }
 
 // stance is "for" or "against": the side, else what the position begins with, else one or the other.
 func (p prompt) stance() string {
-	position := words(strings.ToLower(line(p.system, "Your position: ")))
+	position := splitWords(strings.ToLower(labeledLine(p.system, "Your position: ")))
 	switch {
-	case lines[p.side] != nil:
+	case speechLines[p.side] != nil:
 		return p.side
 	case len(position) > 0 && position[0] == "no":
 		return "against"
-	case len(position) > 0 && position[0] == "yes", p.odd():
+	case len(position) > 0 && position[0] == "yes", p.hasOddName():
 		return "for"
 	}
 	return "against"
 }
 
 // word is the nth that the topic may be about.
-func (p prompt) word(n int) string { return pick(keywords(p.topic), n) }
+func (p prompt) word(n int) string { return nth(keywords(p.topic), n) }
 
 // last is what somebody else said last.
 func (p prompt) last() statement {
-	if len(p.heard) == 0 {
+	if len(p.others) == 0 {
 		return statement{"nobody", "Nothing was said."}
 	}
-	return p.heard[len(p.heard)-1]
+	return p.others[len(p.others)-1]
 }
 
 // proposal is the proposer's answer, and its defence.
 func (p prompt) proposal() string {
 	text := fmt.Sprintf("My answer: try it with “%s” first, in one place, for one year, and measure it.", p.word(0))
-	if len(p.heard) == 0 {
+	if len(p.others) == 0 {
 		return text + " What is tried can be undone, and what is measured can be learned from."
 	}
 	return fmt.Sprintf("The last critique was the %s. I take it up: the trial ends by itself unless the figures for “%s” are better by then.\n\n%s",
-		pick([]string{"first", "second", "third", "fourth"}, p.round-2), p.word(p.round-1), text)
+		nth([]string{"first", "second", "third", "fourth"}, p.round-2), p.word(p.round-1), text)
 }
 
 // attack is a critique, which finds less from round to round.
@@ -107,7 +107,7 @@ func (p prompt) attack() string {
 		end = "\n\nReady for Synthesis ✅"
 	}
 	block, _ := json.MarshalIndent(critique, "", "  ") // a plain struct always encodes
-	return fmt.Sprintf("I have read: “%s”\n\n%s%s%s\n\n```json\n%s\n```", p.last().point(), mark, critique.Issues[0].Text, end, block)
+	return fmt.Sprintf("I have read: “%s”\n\n%s%s%s\n\n```json\n%s\n```", p.last().lastSentence(), mark, critique.Issues[0].Text, end, block)
 }
 
 func (p prompt) synthesis() string {
@@ -121,7 +121,7 @@ func (p prompt) synthesis() string {
 
 // design is an expert's proposal, or its refinement.
 func (p prompt) design() string {
-	role := strings.TrimSuffix(line(p.system, "Your role: "), ".")
+	role := strings.TrimSuffix(labeledLine(p.system, "Your role: "), ".")
 	if !strings.Contains(p.task, "Refine your proposal") {
 		return fmt.Sprintf("As %s I begin with “%s”. Build the smallest part that can be shown to work, then the next.", role, p.word(p.round-1))
 	}

@@ -3,13 +3,13 @@ create table migrations (
 	applied timestamptz not null default now()
 );
 
--- The heads. Debates and entries do not refer to each other: a head may be lost, and is then written again.
+-- A status per debate. Debates and entries do not refer to each other: a status may be lost, and is then written again.
 create table debates (
 	id      text collate "C" primary key,
 	state   text not null,
 	labels  text[] not null, -- '["key","value"]'
 	created timestamptz not null,
-	head    json not null
+	status  json not null
 );
 
 create index debates_created on debates (created desc, id desc);

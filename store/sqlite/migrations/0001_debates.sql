@@ -15,12 +15,12 @@ CREATE TABLE entries (
 
 CREATE UNIQUE INDEX entries_key ON entries (debate, key) WHERE key IS NOT NULL;
 
--- The heads: a cache of what the journal says. Nothing refers to them, since one may be lost and is then written again.
+-- A status per debate: a cache of its journal. Nothing refers to it, because one may be lost and is then written again.
 CREATE TABLE debates (
 	id      TEXT    PRIMARY KEY NOT NULL,
 	created INTEGER NOT NULL, -- microseconds since 1970, UTC
 	state   TEXT    NOT NULL,
-	head    TEXT    NOT NULL  -- JSON
+	status  TEXT    NOT NULL  -- JSON
 );
 
 CREATE INDEX debates_newest ON debates (created DESC, id DESC, state);

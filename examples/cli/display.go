@@ -1,0 +1,43 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/elenchus-go/debate"
+)
+
+// display shows how a debate goes: as lines, and where somebody watches with a frame below them that changes.
+type display struct {
+	mu sync.Mutex
+	*tracker
+	print func(lines ...string)
+	draw  func(frame) // nil: only lines are shown
+	close func()
+}
+
+func plainDisplay(w io.Writer) *display {
+	return &display{close: func() {}, print: func(lines ...string) {
+		for _, l := range lines {
+			fmt.Fprintln(w, l)
+		}
+	}}
+}
+
+func (v *display) show(ev debate.Event) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if lines := v.observe(ev); len(lines) > 0 {
+		v.print(lines...)
+	}
+	if v.draw != nil {
+		v.draw(v.frame())
+	}
+}
+
+func (v *display) notef(format string, args ...any) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.print(printableLine(fmt.Sprintf(format, args...)))
+}

@@ -1,0 +1,26 @@
+package main
+
+import "fmt"
+
+// The exit codes.
+const (
+	exitSuccess       = iota
+	exitGeneral       // the debate has come to no answer, or a file cannot be read or written
+	exitArguments     // the command line is wrong
+	exitProvider      // a provider failed
+	exitConfiguration // a key is missing, or a configuration is wrong
+)
+
+// exitError is an error with the exit code that it leads to.
+type exitError struct {
+	code int
+	err  error
+}
+
+func (f *exitError) Error() string { return f.err.Error() }
+
+func (f *exitError) Unwrap() error { return f.err }
+
+func exitErrorf(code int, format string, args ...any) error {
+	return &exitError{code, fmt.Errorf(format, args...)}
+}

@@ -1,0 +1,112 @@
+package enginetest
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/store"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+var corruptionTests = map[string]func(*env){
+	"a head that is wrong is put right when the debate is opened": (*env).wrongStatus,
+	"an entry that is lost or spoiled stops its debate alone":     (*env).wrongEntry,
+}
+
+// statusCorruptions are what can befall a head.
+func (s *env) statusCorruptions() map[string]func(id string, head store.Status) {
+	harms := map[string]func(string, store.Status){
+		"says another state": func(id string, head store.Status) {
+			head.State, head.Usage, head.Topic = fsm.Error, transcript.Usage{Output: 1 << 20}, "Ban bikes?"
+			require.NoError(s, s.backend.Open(s).Commit(s.ctx, store.Change{ID: id, After: head.Seq, Status: head}))
+		},
+	}
+	if d := s.backend.Corruption; d != nil {
+		harms["is lost"] = func(id string, _ store.Status) { d.DeleteStatus(s, id) }
+		harms["cannot be read"] = func(id string, _ store.Status) { d.CorruptStatus(s, id) }
+		harms["is ahead"] = func(id string, head store.Status) { d.SetStatusSeq(s, id, head.Seq+3) }
+		harms["is behind"] = func(id string, head store.Status) { d.SetStatusSeq(s, id, head.Seq-2) }
+	}
+	return harms
+}
+
+func (s *env) wrongStatus() {
+	for name := range s.statusCorruptions() {
+		for lived, events := range map[string]int{"begun": 1, "halfway": 9, "completed": 99} {
+			s.runSubtest(name+", "+lived, func(s *env) {
+				cfg := pair(nil)
+				cfg.ID = strings.ReplaceAll(name+"-"+lived, " ", "-")
+				d := s.create(s.newProcess(), cfg)
+				s.runUntilEvent(d, events)
+				before := s.stored(cfg.ID, 0)
+				right := s.status(d)
+				s.statusCorruptions()[name](cfg.ID, right)
+
+				d = s.openInNewProcess(cfg.ID)
+				require.Equal(s, s.json(right), s.json(s.listedStatus(cfg.ID)), "the list shows the right one")
+				require.JSONEq(s, before, s.stored(cfg.ID, 0))
+				require.Equal(s, s.json(right), s.json(s.status(d)))
+				s.runToEnd(d)
+				require.Equal(s, s.runInMemory(cfg).text, s.transcript(s.openInNewProcess(cfg.ID)))
+				s.requireJournalValid(cfg.ID)
+			})
+		}
+	}
+}
+
+func (s *env) wrongEntry() {
+	d := s.backend.Corruption
+	if d == nil {
+		s.Skip("nothing can damage this place")
+	}
+	for name, tt := range map[string]struct {
+		harm func(t testing.TB, id string, seq int64)
+		seq  int64
+	}{
+		"the first is lost":      {d.DeleteEntry, 1},
+		"one between is lost":    {d.DeleteEntry, 5},
+		"the first is spoiled":   {d.CorruptEntry, 1},
+		"one between is spoiled": {d.CorruptEntry, 5},
+	} {
+		s.runSubtest(name, func(s *env) {
+			cfg := pair(nil)
+			cfg.ID = strings.ReplaceAll(name, " ", "-")
+			require.True(s, s.runUntilEvent(s.create(s.newProcess(), cfg), 8))
+			id := cfg.ID
+			cfg.ID = "beside-" + id
+			beside := s.create(s.newProcess(), cfg)
+			before := []string{s.json(s.listedStatus(id)), s.stored(id, tt.seq)}
+			tt.harm(s, id, tt.seq)
+
+			for verb, err := range s.callAll(id) {
+				require.ErrorContains(s, err, fmt.Sprintf("entry %d", tt.seq), verb)
+				require.ErrorContains(s, err, "debate "+id, verb)
+			}
+			require.Equal(s, before, []string{s.json(s.listedStatus(id)), s.stored(id, tt.seq)}, "nothing is changed")
+			s.runToEnd(beside)
+			cfg.ID = "after-" + id
+			s.runToEnd(s.create(s.newProcess(), cfg))
+		})
+	}
+}
+
+// callAll is what a debate answers that cannot be read.
+func (s *env) callAll(id string) map[string]error {
+	s.Helper()
+	d, opened := s.newProcess().Open(s.ctx, id)
+	require.NotNil(s, d)
+	errs := map[string]error{"open": opened, "run": s.runDebate(d).err, "start": d.Start(s.ctx), "pause": d.Pause(s.ctx), "cancel": d.Cancel(s.ctx)}
+	_, errs["head"] = d.Status(s.ctx)
+	_, errs["result"] = d.Result(s.ctx)
+	for _, err := range d.Replay(s.ctx) {
+		errs["replay"] = err
+	}
+	for _, err := range d.Watch(s.ctx, 0) {
+		errs["watch"] = err
+	}
+	return errs
+}

@@ -1,0 +1,264 @@
+package enginetest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/protocol/panel"
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/store"
+	"github.com/elenchus-go/debate/store/storetest"
+)
+
+// envTimeout is how long a scene may take, also on a slow disk: it only ends what would wait in vain.
+const envTimeout = 20 * time.Second
+
+// env is a place in which processes come and go.
+type env struct {
+	*testing.T
+	ctx     context.Context
+	backend storetest.Backend
+}
+
+func newEnv(t *testing.T, place storetest.Backend) *env {
+	ctx, cancel := context.WithTimeout(t.Context(), envTimeout)
+	t.Cleanup(cancel)
+	return &env{T: t, ctx: ctx, backend: place}
+}
+
+// runSubtest is a test within a test, in the same place.
+func (s *env) runSubtest(name string, test func(*env)) {
+	s.Run(name, func(t *testing.T) { test(newEnv(t, s.backend)) })
+}
+
+// everyMoment reports whether the scene goes through all moments of a debate, which takes long over a database.
+func (s *env) everyMoment() bool {
+	return s.backend.Corruption == nil || os.Getenv("DEBATE_KILLS_EACH") != ""
+}
+
+// process is a program that has the place open.
+type process struct {
+	*debate.Engine
+	store store.Store
+	model *model
+}
+
+// newProcess begins another one. Its model serves all participants; change may give it another.
+func (s *env) newProcess(change ...func(*debate.Options)) *process {
+	s.Helper()
+	return s.newProcessOver(s.backend.Open(s), change...)
+}
+
+func (s *env) newProcessOver(st store.Store, change ...func(*debate.Options)) *process {
+	s.Helper()
+	p := &process{store: st, model: &model{}}
+	o := debate.Options{Store: st, Providers: map[string]providers.Provider{"m": p.model}}
+	for _, f := range change {
+		f(&o)
+	}
+	var err error
+	p.Engine, err = debate.NewEngine(o)
+	require.NoError(s, err)
+	return p
+}
+
+// pair is a debate of A and B over two rounds, judged by J.
+func pair(p protocol.Protocol) debate.Config {
+	who := func(name string) debate.Participant { return debate.Participant{Name: name, Model: "model-" + name} }
+	return debate.Config{
+		ID: "d", Topic: "Ban cars?", Protocol: p, Limits: debate.Limits{MaxRounds: 2},
+		Participants: []debate.Participant{who("A"), who("B")}, Judges: []debate.Participant{who("J")},
+	}
+}
+
+// modes are the panels whose speakers go one after the other, and all at once.
+var modes = map[string]protocol.Protocol{
+	"in sequence": panel.Protocol{}, "in parallel": panel.Protocol{Mode: panel.Simultaneous},
+}
+
+// forEachMode is a test within a test for forEachMode mode, with the usual debate and what an undisturbed one is like.
+func (s *env) forEachMode(test func(s *env, cfg debate.Config, want reference)) {
+	for name, p := range modes {
+		s.runSubtest(name, func(s *env) {
+			cfg := pair(p)
+			cfg.ID = string(name[3])
+			test(s, cfg, s.runInMemory(cfg))
+		})
+	}
+}
+
+// reference is what becomes of a debate that one process runs in memory. Judges of a debate of another id see other
+// labels, so its transcript is another.
+type reference struct {
+	text            string // the transcript
+	events, commits int    // after its creation
+}
+
+func (s *env) runInMemory(cfg debate.Config) (r reference) {
+	s.Helper()
+	m := &failingStore{Store: store.Memory()}
+	d := s.create(s.newProcessOver(m), cfg)
+	r.events = len(durable(s.runToEnd(d)))
+	r.text, r.commits = s.transcript(d), int(m.commits.Load())-1
+	return r
+}
+
+func (s *env) create(p *process, cfg debate.Config) *debate.Debate {
+	s.Helper()
+	d, err := p.Create(s.ctx, cfg)
+	require.NoError(s, err)
+	return d
+}
+
+func (s *env) open(p *process, id string) *debate.Debate {
+	s.Helper()
+	d, err := p.Open(s.ctx, id)
+	require.NoError(s, err)
+	return d
+}
+
+// openInNewProcess is a debate as yet another process has it.
+func (s *env) openInNewProcess(id string) *debate.Debate {
+	s.Helper()
+	return s.open(s.newProcess(), id)
+}
+
+// runOutcome is what a loop over events gave.
+type runOutcome struct {
+	events []debate.Event
+	err    error
+}
+
+func (s *env) runDebate(d *debate.Debate) (o runOutcome) {
+	for ev, err := range d.Run(s.ctx) {
+		if err != nil {
+			o.err = err
+			continue
+		}
+		o.events = append(o.events, ev)
+	}
+	return o
+}
+
+// runInBackground drives in the background.
+func (s *env) runInBackground(d *debate.Debate) <-chan runOutcome {
+	done := make(chan runOutcome, 1)
+	go func() { done <- s.runDebate(d) }()
+	return done
+}
+
+// runToEnd drives a debate to its end.
+func (s *env) runToEnd(d *debate.Debate) []debate.Event {
+	s.Helper()
+	o := s.runDebate(d)
+	require.NoError(s, o.err)
+	require.NotEmpty(s, o.events)
+	require.IsType(s, debate.Ended{}, o.events[len(o.events)-1], "the debate has ended")
+	return o.events
+}
+
+// runUntilEvent drives a debate until the nth durable event comes; false: it ended before.
+func (s *env) runUntilEvent(d *debate.Debate, n int) bool {
+	s.Helper()
+	for ev, err := range d.Run(s.ctx) {
+		require.NoError(s, err)
+		if n -= len(durable([]debate.Event{ev})); n == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func durable(events []debate.Event) (list []debate.Event) {
+	for _, ev := range events {
+		if !ev.Meta().Live {
+			list = append(list, ev)
+		}
+	}
+	return list
+}
+
+func (s *env) status(d *debate.Debate) store.Status {
+	s.Helper()
+	h, err := d.Status(s.ctx)
+	require.NoError(s, err)
+	return h
+}
+
+func (s *env) result(d *debate.Debate) *debate.Result {
+	s.Helper()
+	r, err := d.Result(s.ctx)
+	require.NoError(s, err)
+	return r
+}
+
+// transcript is all that was said, in order, and how it ended.
+func (s *env) transcript(d *debate.Debate) (text string) {
+	s.Helper()
+	r := s.result(d)
+	for _, t := range r.Turns {
+		text += fmt.Sprintln(t.Key, t.Kind, t.Order, t.Text)
+	}
+	return text + fmt.Sprintln(r.State, r.Ending)
+}
+
+// turnKeys are the steps that were taken, in order.
+func (s *env) turnKeys(d *debate.Debate) (list []string) {
+	s.Helper()
+	for _, t := range s.result(d).Turns {
+		list = append(list, t.Key.String())
+	}
+	return list
+}
+
+// listedStatus is the head that a list shows of a debate.
+func (s *env) listedStatus(id string) store.Status {
+	s.Helper()
+	for h, err := range s.newProcess().List(s.ctx, store.Query{}) {
+		require.NoError(s, err)
+		if h.ID == id {
+			return h
+		}
+	}
+	require.Fail(s, "the debate is not listed", id)
+	return store.Status{}
+}
+
+// stored is all that a place keeps of a debate after a seq, as JSON.
+func (s *env) stored(id string, after int64) string {
+	s.Helper()
+	head, entries, err := s.backend.Open(s).Load(s.ctx, id, after)
+	require.NoError(s, err)
+	return s.json([]any{head, entries})
+}
+
+// json is v as JSON in one form, whatever the order of its fields was.
+func (s *env) json(v any) string {
+	s.Helper()
+	b, err := json.Marshal(v)
+	require.NoError(s, err)
+	var plain any
+	require.NoError(s, json.Unmarshal(b, &plain))
+	b, err = json.Marshal(plain)
+	require.NoError(s, err)
+	return string(b)
+}
+
+// await is what comes from a channel.
+func await[T any](s *env, from <-chan T, what string) (v T) {
+	s.Helper()
+	select {
+	case v = <-from:
+	case <-s.ctx.Done():
+		require.Fail(s, "waited in vain", what)
+	}
+	return v
+}

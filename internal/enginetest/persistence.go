@@ -1,0 +1,229 @@
+package enginetest
+
+import (
+	"encoding/json"
+	"maps"
+	"strings"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/judge"
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/scripted"
+	"github.com/elenchus-go/debate/store"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+var persistenceTests = map[string]func(*env){
+	"a replay shows what was shown, and each state on the way": (*env).replayed,
+	"all that a turn keeps is read back":                       (*env).turnReadBack,
+	"a key of a provider is stored nowhere":                    (*env).keyNotStored,
+	"a journal of a newer format is read and left alone":       (*env).newerFormat,
+}
+
+// runLog is what was seen of a debate while it ran, by seq.
+type runLog struct{ events, statuses, results map[int64]string }
+
+// recordRun drives a debate and notes all that it shows, and where it stands then for another process.
+func (s *env) recordRun(d *debate.Debate, n runLog, act func(debate.Event)) error {
+	s.Helper()
+	other := s.openInNewProcess(d.ID())
+	for ev, err := range d.Run(s.ctx) {
+		if err != nil {
+			return err
+		}
+		if ev.Meta().Live {
+			continue
+		}
+		n.events[ev.Meta().Seq] = s.json(ev)
+		act(ev)
+		head := s.status(other)
+		n.statuses[head.Seq], n.results[head.Seq] = s.json(head), s.json(s.result(other))
+	}
+	return nil
+}
+
+func (s *env) replayed() {
+	s.forEachMode(func(s *env, cfg debate.Config, _ reference) {
+		n := runLog{map[int64]string{}, map[int64]string{}, map[int64]string{}}
+		first := s.newProcess()
+		first.model.hook = failAuthenticationOfB
+		err := s.recordRun(s.create(first, cfg), n, func(ev debate.Event) {
+			if p, ok := ev.(debate.PhaseStarted); ok && p.Phase == "respond" {
+				require.NoError(s, s.openInNewProcess(cfg.ID).Inject(s.ctx, debate.Remark{From: "Pat", Text: "Be brief."}))
+				require.NoError(s, s.openInNewProcess(cfg.ID).Annotate(s.ctx, "stars", 4))
+			}
+		})
+		require.Error(s, err)
+		d := s.openInNewProcess(cfg.ID)
+		require.NoError(s, d.Retry(s.ctx))
+		require.NoError(s, s.recordRun(d, n, func(debate.Event) {}))
+
+		var unseen []string
+		state, last := fsm.Configuring, int64(0)
+		for m, err := range s.openInNewProcess(cfg.ID).Replay(s.ctx) {
+			require.NoError(s, err)
+			if c, ok := m.Event.(debate.StateChanged); ok {
+				state = c.To
+			}
+			head, at := m.Status(), m.Event.Meta()
+			require.Equal(s, last+1, at.Seq)
+			last = at.Seq
+			require.Equal(s, last, head.Seq)
+			require.Equal(s, state, head.State)
+			require.Equal(s, state, m.Result().State)
+			if shown := n.events[last]; shown == "" {
+				unseen = append(unseen, at.Type)
+			} else {
+				require.Equal(s, shown, s.json(m.Event))
+			}
+			if was := n.statuses[last]; was != "" {
+				require.Equal(s, was, s.json(head), "the head after event %d", last)
+				require.Equal(s, n.results[last], s.json(m.Result()), "the result after event %d", last)
+			}
+		}
+		require.Equal(s, []string{"config", "state"}, unseen, "what Create and Retry committed")
+		require.Contains(s, n.statuses, last)
+		require.Greater(s, len(n.statuses), 7)
+		d = s.openInNewProcess(cfg.ID)
+		require.Equal(s, s.json(s.status(d)), n.statuses[last])
+		require.Equal(s, s.json(s.result(d)), n.results[last])
+		require.Equal(s, n.statuses[last], s.json(s.listedStatus(cfg.ID)))
+	})
+}
+
+func (s *env) turnReadBack() {
+	cfg := pair(nil)
+	cfg.Limits.MaxRounds = 4
+	for i := range cfg.Participants {
+		cfg.Participants[i].Window, cfg.Participants[i].MaxTokens = 3000, 400
+	}
+	used := transcript.Usage{Input: 100, Cached: 40, Output: 20, Reasoning: 5}
+	invalid := true
+	first := s.newProcess()
+	first.model.alter = func(r providers.Request, reply scripted.Reply, _ int) scripted.Reply {
+		reply.Usage = used
+		switch {
+		case r.SchemaName == "":
+			reply.Text += strings.Repeat(" and more of it", 120)
+			reply.FinishReason = providers.Length
+		case invalid:
+			reply.Text, invalid = "I will not judge.", false
+		}
+		return reply
+	}
+	var shown []transcript.Turn
+	for _, ev := range s.runToEnd(s.create(first, cfg)) {
+		if t, ok := ev.(debate.TurnDone); ok {
+			shown = append(shown, t.Turn)
+		}
+	}
+	turns := s.result(s.openInNewProcess("d")).Turns
+	require.Equal(s, s.json(shown), s.json(turns), "as it was when it happened")
+
+	speech, assessment, late := turns[0], turns[2], turns[len(turns)-3]
+	require.Len(s, speech.Attempts, 1)
+	require.Equal(s, "model-A", speech.Attempts[0].Model)
+	require.Equal(s, "m", speech.Attempts[0].Provider)
+	require.Equal(s, string(providers.Length), speech.Attempts[0].FinishReason)
+	require.Equal(s, used, speech.Usage)
+	require.Positive(s, speech.Attempts[0].Duration)
+	require.Equal(s, []transcript.Flag{transcript.Truncated}, speech.Flags)
+	require.WithinRange(s, speech.Ended, speech.Started, speech.Started.Add(envTimeout))
+	require.Nil(s, speech.Window)
+	require.NotNil(s, late.Window, "the history was cut")
+	require.Positive(s, late.Window.Omitted)
+
+	require.Len(s, assessment.Attempts, 2)
+	require.Equal(s, string(providers.InvalidResponse), assessment.Attempts[0].ErrorKind)
+	require.NotEmpty(s, assessment.Attempts[0].ErrorMessage)
+	require.Empty(s, assessment.Attempts[1].ErrorKind)
+	require.Equal(s, string(providers.Stop), assessment.Attempts[1].FinishReason)
+	require.Equal(s, used.Add(used), assessment.Usage, "of both attempts")
+	require.Equal(s, []transcript.Flag{transcript.Reasked}, assessment.Flags)
+	a, err := transcript.Decode[judge.Assessment](assessment)
+	require.NoError(s, err)
+	require.InDelta(s, 6, a.Quality, 0)
+	require.Len(s, a.Participants, 2)
+}
+
+const secret = "sk-secret-0123456789"
+
+// modelWithKey is a provider that holds a key, as clients of services do.
+type modelWithKey struct {
+	*model
+	Key string
+}
+
+func (s *env) keyNotStored() {
+	p := s.newProcess(func(o *debate.Options) {
+		m := &model{hook: failAuthenticationOfB}
+		o.Providers["m"] = &modelWithKey{model: m, Key: secret}
+	})
+	d := s.create(p, pair(nil))
+	require.Error(s, s.runDebate(d).err)
+	require.NoError(s, d.Retry(s.ctx))
+	s.runToEnd(s.open(s.newProcess(func(o *debate.Options) { o.Providers["m"] = modelWithKey{model: &model{}, Key: secret} }), "d"))
+	for _, text := range []string{s.stored("d", 0), s.json(s.listedStatus("d")), s.json(s.result(s.openInNewProcess("d")))} {
+		require.Contains(s, text, "Ban cars?", "the scan sees what is stored")
+		require.NotContains(s, text, secret)
+		require.NotContains(s, text, "sk-")
+	}
+}
+
+func (s *env) newerFormat() {
+	p := s.newProcess()
+	require.True(s, s.runUntilEvent(s.create(p, pair(nil)), 7))
+	head := s.commitNewerFormat(p, "d", map[string]any{"format": store.Format + 1, "novelty": true}, "novelty", "annotated")
+	before := s.stored("d", 0)
+
+	require.Equal(s, s.json(head), s.json(s.listedStatus("d")))
+	d := s.openInNewProcess("d")
+	require.Equal(s, head.Seq, s.status(d).Seq)
+	require.Equal(s, head.State, s.result(d).State)
+	var watched, replayed []int64
+	for ev, err := range d.Watch(s.ctx, 0) {
+		require.NoError(s, err)
+		watched = append(watched, ev.Meta().Seq)
+		if ev.Meta().Seq == head.Seq {
+			break
+		}
+	}
+	for m, err := range d.Replay(s.ctx) {
+		require.NoError(s, err)
+		replayed = append(replayed, m.Event.Meta().Seq)
+	}
+	require.Equal(s, watched, replayed)
+	require.Len(s, watched, int(head.Seq)-1, "all but what is unknown")
+	for verb, err := range map[string]error{"run": s.runDebate(d).err, "start": d.Start(s.ctx), "pause": d.Pause(s.ctx)} {
+		require.ErrorIs(s, err, debate.ErrUnsupported, verb)
+	}
+	require.JSONEq(s, before, s.stored("d", 0), "nothing is changed")
+}
+
+// commitNewerFormat commits what a newer version might: the configuration with other fields, then entries of some types.
+func (s *env) commitNewerFormat(p *process, id string, fields map[string]any, types ...string) store.Status {
+	s.Helper()
+	head, entries, err := p.store.Load(s.ctx, id, 0)
+	require.NoError(s, err)
+	after, now := head.Seq, time.Now().UTC().Truncate(time.Microsecond)
+	var config map[string]any
+	require.NoError(s, json.Unmarshal([]byte(s.json(entries[0].Data)), &config))
+	maps.Copy(config, fields)
+	change := store.Change{ID: id, After: after}
+	for i, data := range append([]map[string]any{config}, make([]map[string]any, len(types))...) {
+		if data == nil {
+			data = map[string]any{"type": types[i-1], "name": "stars", "value": 4, "at": now}
+		}
+		head.Seq++
+		data["seq"] = head.Seq
+		change.Entries = append(change.Entries, store.Entry{Seq: head.Seq, Type: data["type"].(string), At: now, Data: json.RawMessage(s.json(data))})
+	}
+	head.Format, head.Updated = store.Format+1, now
+	change.Status = head
+	require.NoError(s, p.store.Commit(s.ctx, change))
+	return head
+}

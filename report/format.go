@@ -1,0 +1,130 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/elenchus-go/debate/judge"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// lineBreaks normalizes line lineBreaks.
+var lineBreaks = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u2028", "\n", "\u2029", "\n")
+
+// removeControls removes control characters and those that change the direction of text, and normalizes line breaks to \n.
+func removeControls(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.In(r, unicode.Bidi_Control, unicode.Noncharacter_Code_Point) {
+			return -1
+		}
+		return r
+	}, lineBreaks.Replace(strings.ToValidUTF8(text, "\uFFFD")))
+}
+
+// singleLine returns a cleaned text on one singleLine.
+func singleLine(text string) string { return strings.Join(strings.Fields(removeControls(text)), " ") }
+
+// paragraphs splits a text at blank lines.
+func paragraphs(text string) (list []string) {
+	var lines []string
+	for l := range strings.Lines(removeControls(text) + "\n\n") {
+		switch {
+		case strings.TrimSpace(l) != "":
+			lines = append(lines, strings.TrimRightFunc(l, unicode.IsSpace))
+		case len(lines) > 0:
+			list, lines = append(list, strings.Join(lines, "\n")), nil
+		}
+	}
+	return list
+}
+
+// humanize returns an identifier of the library with spaces instead of underscores.
+func humanize[T ~string](name T) string { return strings.ReplaceAll(string(name), "_", " ") }
+
+// formatCount formats an integer with thousands separators.
+func formatCount(n int) string {
+	s := strconv.Itoa(n)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// formatScore formats a number with at most two decimals.
+func formatScore(f float64) string { return strconv.FormatFloat(math.Round(f*100)/100, 'f', -1, 64) }
+
+// formatTokens formats a number of formatTokens, and marks it if the usage is estimated.
+func formatTokens(u transcript.Usage, n int) string {
+	if u.Estimated {
+		return "≈ " + formatCount(n)
+	}
+	return formatCount(n)
+}
+
+// formatCost formats the formatCost of a usage, as far as prices are known.
+func (s shownConfig) formatCost(u transcript.Usage) string {
+	paid := strconv.FormatFloat(math.Round(u.Cost*1e6)/1e6, 'f', -1, 64)
+	switch {
+	case u.Cost == 0 && (len(s.Prices) == 0 || u.Unpriced):
+		return "no price known"
+	case u.Unpriced:
+		return "at least " + paid + ", a part has no known price"
+	}
+	return paid
+}
+
+// formatDuration formats a duration, rounded to milliseconds.
+func formatDuration(d time.Duration) string { return max(d, 0).Round(time.Millisecond).String() }
+
+// formatTime formats a time in UTC. It returns an empty string for the zero time.
+func formatTime(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format("2006-01-02 15:04:05.000 UTC")
+}
+
+// turnLabel returns the actor of a turn, its phase and its target.
+func turnLabel(t *transcript.Turn) string {
+	switch {
+	case t.Kind == transcript.Remark, t.Actor == t.Phase: // the target of a remark is only an id
+		return t.Actor
+	case t.Target == judge.Swapped:
+		return t.Actor + ", " + t.Phase + " in the other order"
+	case t.Target != "":
+		return t.Actor + ", " + t.Phase + " of " + t.Target
+	}
+	return t.Actor + ", " + t.Phase
+}
+
+// flagTexts describes the flagTexts of turns.
+var flagTexts = map[transcript.Flag]string{
+	transcript.Truncated:   "cut at its token cap",
+	transcript.Defaulted:   "no valid reply came, defaults stand for it",
+	transcript.Reasked:     "the first reply was invalid",
+	transcript.Partial:     "the model failed, this is as far as it came",
+	transcript.Substituted: "by a substitute",
+	transcript.Filtered:    "the service held back the rest",
+}
+
+// turnNotes returns notes on how a turn came about: attempts, flags, and turns that its prompt left out.
+func turnNotes(t *transcript.Turn) (list []string) {
+	if n := len(t.Attempts); n > 1 {
+		list = append(list, fmt.Sprintf("%d attempts", n))
+	}
+	for _, f := range t.Flags {
+		text, known := flagTexts[f]
+		if !known {
+			text = humanize(f)
+		}
+		list = append(list, text)
+	}
+	if w := t.Window; w != nil && w.Omitted > 0 {
+		list = append(list, fmt.Sprintf("its prompt left out %d turns", w.Omitted))
+	}
+	return list
+}

@@ -1,0 +1,200 @@
+package storetest
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate/store"
+)
+
+var corruptionTests = []testCase{
+	{"a head that is lost is not listed, and the entries stand", testDeletedStatus},
+	{"a head that cannot be read ends the list, and the entries stand", testCorruptStatus},
+	{"a head that is at another entry does not count", testWrongStatusSeq},
+	{"a commit or a deletion makes a damaged head good", testStatusRepaired},
+	{"an entry that is missing between others is named", testDeletedEntry},
+	{"a journal ends at the last entry that is there", testDeletedLastEntry},
+	{"an entry that cannot be read is named, or given for the reader to refuse", testCorruptEntry},
+}
+
+// openForCorruption opens a place twice that holds the debates d, of five entries, and e, of one.
+func openForCorruption(t *testing.T, p Backend) (a, b store.Store, d, e store.Change) {
+	t.Helper()
+	if p.Corruption == nil {
+		t.Skip("nothing can damage this store")
+	}
+	a, b, d, e = p.Open(t), p.Open(t), change("d", 0, "a", "", "b", "", "c"), creation("e")
+	commit(t, a, d, e)
+	return a, b, d, e
+}
+
+// requireAllEntries checks that the debate d gives its five entries, whatever its head is.
+func requireAllEntries(t *testing.T, s store.Store, d store.Change) store.Status {
+	t.Helper()
+	head, entries := load(t, s, "d", 0)
+	require.Equal(t, comparableEntries(t, d.Entries), comparableEntries(t, entries))
+	require.Equal(t, "d", head.ID)
+	_, entries = load(t, s, "d", 3)
+	require.Equal(t, comparableEntries(t, d.Entries[3:]), comparableEntries(t, entries))
+	_, entries = load(t, s, "d", 5)
+	require.Empty(t, entries)
+	return head
+}
+
+// requireConflicts checks that the entries of d decide what is refused.
+func requireConflicts(t *testing.T, s store.Store) {
+	t.Helper()
+	for _, after := range []int64{0, 1, 4, 6, 9} {
+		require.Equal(t, store.Conflict{ID: "d", After: after, LastSeq: 5}, requireConflict(t, s, change("d", after, "new")))
+		if after > 0 {
+			require.Equal(t, store.Conflict{ID: "d", After: after, LastSeq: 5}, requireConflict(t, s, change("d", after)))
+		}
+	}
+	require.Equal(t, store.Conflict{ID: "d", After: 5, LastSeq: 5, Key: "c"}, requireConflict(t, s, change("d", 5, "c")))
+}
+
+func testDeletedStatus(t *testing.T, p Backend) {
+	a, b, d, e := openForCorruption(t, p)
+	p.Corruption.DeleteStatus(t, "d")
+	for _, s := range []store.Store{a, b, p.Open(t)} {
+		require.Equal(t, store.Status{ID: "d"}, requireAllEntries(t, s, d))
+		require.Equal(t, []string{"e"}, list(t, s, store.Query{}))
+		requireConflicts(t, s)
+		require.Equal(t, []string{"e"}, list(t, s, store.Query{}), "what is refused mends nothing")
+		requireStored(t, s, e)
+	}
+}
+
+func testCorruptStatus(t *testing.T, p Backend) {
+	a, b, d, e := openForCorruption(t, p)
+	commit(t, a, creation("c")) // which a list would show after d
+	p.Corruption.CorruptStatus(t, "d")
+	for _, s := range []store.Store{a, b, p.Open(t)} {
+		require.Equal(t, store.Status{ID: "d"}, requireAllEntries(t, s, d))
+		head, _ := load(t, s, "e", 0)
+		require.Equal(t, encode(t, e.Status), encode(t, head))
+		requireConflicts(t, s)
+		var last error
+		for h, err := range s.List(t.Context(), store.Query{}) {
+			require.NoError(t, last, "an error ends the list")
+			require.NotEqual(t, "d", h.ID)
+			last = err
+		}
+		require.ErrorContains(t, last, "debate d")
+	}
+}
+
+func testWrongStatusSeq(t *testing.T, p Backend) {
+	a, b, d, e := openForCorruption(t, p)
+	for _, seq := range []int64{1, 4, 6, 99} {
+		p.Corruption.SetStatusSeq(t, "d", seq)
+		for _, s := range []store.Store{a, b} {
+			requireAllEntries(t, s, d)
+			requireConflicts(t, s)
+			requireStored(t, s, e)
+		}
+		right := change("d", 5)
+		right.Status.Topic = fmt.Sprint("right again after ", seq)
+		commit(t, b, right)
+		requireStored(t, a, d, right)
+	}
+}
+
+func testStatusRepaired(t *testing.T, p Backend) {
+	a, b, d, e := openForCorruption(t, p)
+	for _, harm := range []func(){
+		func() { p.Corruption.DeleteStatus(t, "d") },
+		func() { p.Corruption.CorruptStatus(t, "d") },
+		func() { p.Corruption.SetStatusSeq(t, "d", 3) },
+	} {
+		harm()
+		alone := change("d", 5)
+		commit(t, b, alone)
+		requireStored(t, a, d, alone)
+
+		harm()
+		next := change("d", 5, "new", "")
+		commit(t, a, next)
+		requireStored(t, b, d, next)
+
+		harm()
+		deleteDebate(t, b, "d")
+		requireNotFound(t, a, "d")
+		require.ErrorIs(t, a.Delete(t.Context(), "d"), store.ErrNotFound)
+		require.Equal(t, store.Conflict{ID: "d", After: 7}, requireConflict(t, a, change("d", 7, "new")))
+
+		commit(t, a, d) // the id and its keys are free again
+		requireStored(t, b, d)
+		requireStored(t, b, e)
+	}
+}
+
+func testDeletedEntry(t *testing.T, p Backend) {
+	a, b, d, e := openForCorruption(t, p)
+	for _, missing := range []int64{3, 1} { // in the end both
+		p.Corruption.DeleteEntry(t, "d", missing)
+		for _, s := range []store.Store{a, b, p.Open(t)} {
+			for after := range missing {
+				for range 2 { // a load that fails changes nothing
+					_, _, err := s.Load(t.Context(), "d", after)
+					require.ErrorContains(t, err, fmt.Sprintf("load debate d: entry %d is missing", missing))
+					require.NotErrorIs(t, err, store.ErrNotFound)
+				}
+			}
+			_, entries := load(t, s, "d", 3)
+			require.Equal(t, comparableEntries(t, d.Entries[3:]), comparableEntries(t, entries), "what comes after the gap is there")
+			require.Equal(t, []string{"e", "d"}, list(t, s, store.Query{}))
+			requireStored(t, s, e)
+		}
+	}
+	deleteDebate(t, a, "d")
+	requireNotFound(t, b, "d")
+	commit(t, b, d)
+	requireStored(t, a, d)
+}
+
+func testDeletedLastEntry(t *testing.T, p Backend) {
+	a, b, d, e := openForCorruption(t, p)
+	p.Corruption.DeleteEntry(t, "d", 5)
+	for _, s := range []store.Store{a, b} {
+		_, entries := load(t, s, "d", 0)
+		require.Equal(t, comparableEntries(t, d.Entries[:4]), comparableEntries(t, entries), "the entries are the truth, not the head")
+		require.Equal(t, store.Conflict{ID: "d", After: 5, LastSeq: 4}, requireConflict(t, s, change("d", 5, "new")))
+	}
+	d.Entries = d.Entries[:4]
+	next := change("d", 4, "c")
+	commit(t, b, next)
+	requireStored(t, a, d, next)
+	requireStored(t, a, e)
+}
+
+func testCorruptEntry(t *testing.T, p Backend) {
+	a, b, d, e := openForCorruption(t, p)
+	p.Corruption.CorruptEntry(t, "d", 3)
+	want := comparableEntries(t, d.Entries)
+	for _, s := range []store.Store{a, b, p.Open(t)} {
+		for range 2 { // a load that fails changes nothing
+			_, entries, err := s.Load(t.Context(), "d", 0)
+			if err != nil {
+				require.ErrorContains(t, err, "debate d")
+				require.ErrorContains(t, err, "entry 3")
+				continue
+			}
+			require.Len(t, entries, 5)
+			spoilt, err := json.Marshal(entries[2].Data)
+			require.False(t, err == nil && string(spoilt) == encode(t, d.Entries[2].Data), "nobody can know what it was")
+			entries[2].Data = d.Entries[2].Data
+			require.Equal(t, want, comparableEntries(t, entries))
+		}
+		_, entries := load(t, s, "d", 3)
+		require.Equal(t, want[3:], comparableEntries(t, entries), "what comes after it is there")
+		require.Equal(t, []string{"e", "d"}, list(t, s, store.Query{}))
+		requireStored(t, s, e)
+	}
+	require.Equal(t, store.Conflict{ID: "d", After: 3, LastSeq: 5}, requireConflict(t, b, change("d", 3, "new")))
+	deleteDebate(t, b, "d")
+	requireNotFound(t, a, "d")
+}
