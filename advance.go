@@ -13,7 +13,7 @@ import (
 
 // newExecutions are what may run now, each with all that it needs of the record.
 func (dr *driver) newExecutions(r *record) ([]*execution, *Failure) {
-	var calls []*execution
+	calls := dr.executions[:0]
 	for _, s := range r.next() {
 		c, err := dr.engine.newExecution(r, s)
 		if err == nil {
@@ -26,6 +26,7 @@ func (dr *driver) newExecutions(r *record) ([]*execution, *Failure) {
 		}
 		calls = append(calls, c)
 	}
+	dr.executions = calls
 	return calls, nil
 }
 

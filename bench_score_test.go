@@ -34,7 +34,7 @@ func (scored) Name() string { return "scored/1" }
 
 func (p scored) Phases(r *protocol.Record) []protocol.Phase {
 	if r.Cursor.Stage == transcript.Assessment {
-		return []protocol.Phase{{Name: "score", Steps: []protocol.Step{{Key: transcript.Key{Actor: "Judge"}, Prompt: "assess", Contract: roundScoreContract.Name()}}}}
+		return scorePhases
 	}
 	if r.Cursor.Stage == transcript.Conclusion {
 		return nil
@@ -42,9 +42,13 @@ func (p scored) Phases(r *protocol.Record) []protocol.Phase {
 	return p.unjudgedPanel.Phases(r)
 }
 
+var scorePhases = []protocol.Phase{{
+	Name: "score", Steps: []protocol.Step{{Key: transcript.Key{Actor: "Judge"}, Prompt: "assess", Contract: roundScoreContract.Name()}},
+}}
+
 func scorer() *scripted.Provider {
 	return &scripted.Provider{DiscardCalls: true, Func: func(providers.Request) scripted.Reply {
-		return scripted.Reply{Text: scoreReply, Chunks: benchChunks}
+		return scripted.Reply{Text: scoreReply}
 	}}
 }
 
@@ -64,7 +68,7 @@ func BenchmarkScored(b *testing.B) {
 			b.Fatal(err)
 		}
 		measure(b, func() {
-			runBench(b, e, scored{}, []debate.Participant{{Name: "Judge", Provider: "j"}}, 3*benchRounds*benchChunks)
+			runBench(b, e, scored{}, []debate.Participant{{Name: "Judge", Provider: "j"}}, 2*benchRounds*benchChunks+benchRounds)
 		})
 	})
 }

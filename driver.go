@@ -26,6 +26,8 @@ type driver struct {
 	out     delivery
 	stop    []func() // in order
 
+	executions []*execution // room for those of a plan
+
 	known  atomic.Int64 // seq of the last entry that this driver made or read
 	newest atomic.Int64 // seq of the last entry that the store told of
 	woken  chan struct{}

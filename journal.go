@@ -36,6 +36,8 @@ type openRows struct {
 	rec     *record      // the journal as far as it was read; nil if it must be read again
 	machine *fsm.Machine // executes what the record holds
 	driver  follower     // the driver that uses this journal; nil if there is none
+
+	transaction transaction // the one that change makes
 }
 
 // A follower is told what becomes of the journal that it drives. The journal's mutex is held during each call.
@@ -161,7 +163,8 @@ func (j *openRows) attempt(ctx context.Context, f func(*transaction) error) erro
 	if err := j.rec.supported(); err != nil {
 		return err
 	}
-	c := newTransaction(j.rec)
+	c := &j.transaction
+	c.begin(j.rec)
 	j.rec = nil // until f has returned: a change that is half made is thrown away, also where a protocol panics
 	err := f(c)
 	if len(c.events) == 0 || err == nil {

@@ -98,7 +98,11 @@ func (dr *driver) perform(p plan) error {
 		dr.recheck()
 	}
 	if len(calls) == 1 {
-		return dr.handleFailures(calls, []error{dr.commitTurn(calls[0], calls[0].perform())})
+		err := dr.commitTurn(calls[0], calls[0].perform())
+		if err == nil {
+			return nil
+		}
+		return dr.handleFailures(calls, []error{err})
 	}
 	return dr.handleFailures(calls, dr.parallel(calls))
 }

@@ -39,13 +39,19 @@ type transaction struct {
 }
 
 func newTransaction(r *record) *transaction {
+	c := &transaction{}
+	c.begin(r)
+	return c
+}
+
+// begin makes a transaction ready for a record. One that was committed may begin again.
+func (c *transaction) begin(r *record) {
 	now := time.Now().UTC().Truncate(time.Microsecond) // as databases keep it
 	if now.Before(r.times.updated) {                   // a clock that went back, or another machine's
 		now = r.times.updated
 	}
-	c := &transaction{rec: r, now: now, after: r.Seq}
+	*c = transaction{rec: r, now: now, after: r.Seq}
 	c.events = c.room[:0]
-	return c
 }
 
 func (c *transaction) stamp(kind string) EventMeta {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/elenchus-go/debate/judge/reply"
 )
@@ -139,6 +140,16 @@ func (c Criterion) check(before []Criterion) (problems []string) {
 // Outline describes the criteria in plain words for a judge's system prompt: a line for each with its share of the
 // total, and indented ones for what the marks mean.
 func (r Rubric) Outline() string {
+	if len(r) == 0 {
+		return defaultOutline()
+	}
+	return r.outline()
+}
+
+// defaultOutline returns the outline of the default rubric, which most debates have.
+var defaultOutline = sync.OnceValue(func() string { return Rubric(nil).outline() })
+
+func (r Rubric) outline() string {
 	var b strings.Builder
 	sum := r.totalWeight()
 	for _, c := range r.criteria() {

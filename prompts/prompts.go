@@ -53,9 +53,8 @@ type Data struct {
 	Advice      []string             // what was measured of the round, for the judge
 }
 
-// opponents are the names of the others who are not on the side of Me. Without a side, all others are opponents.
-func (d *Data) opponents() []string {
-	names := make([]string, 0, len(d.Others))
+// opponents adds to names those of the others who are not on the side of Me. Without a side, all others are opponents.
+func (d *Data) opponents(names []string) []string {
 	for i := range d.Others {
 		if o := &d.Others[i]; o.Side == "" || o.Side != d.Me.Side {
 			names = append(names, o.Name)

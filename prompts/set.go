@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"text/template"
 )
 
@@ -27,11 +28,29 @@ func (s *Set) User(name string, d Data) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	d.First, d.Last = d.Round == 1, d.Rounds > 0 && d.Round == d.Rounds
+	u := userData.Get().(*reusable)
+	defer u.release()
+	u.Data = d
+	u.First, u.Last = d.Round == 1, d.Rounds > 0 && d.Round == d.Rounds
 	if d.Opponents == nil {
-		d.Opponents = d.opponents()
+		u.Opponents = d.opponents(u.names[:0])
+		u.names = u.Opponents
 	}
-	return render(p.flatUser(), &d)
+	return render(p.flatUser(), &u.Data)
+}
+
+// userData holds what templates read while they are rendered.
+var userData = sync.Pool{New: func() any { return new(reusable) }}
+
+// reusable is data with room for the names of opponents.
+type reusable struct {
+	Data
+	names []string
+}
+
+func (u *reusable) release() {
+	u.Data = Data{}
+	userData.Put(u)
 }
 
 // Names are the names of all prompts, sorted.

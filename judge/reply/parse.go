@@ -2,6 +2,7 @@ package reply
 
 import (
 	"encoding/json"
+	"reflect"
 	"slices"
 )
 
@@ -54,7 +55,10 @@ func (c *Contract) find(text string) (value any, repaired bool, err error) {
 			return nil, false, err
 		}
 	}
-	var first error = newInvalid("the reply holds no JSON object: answer with one JSON object and nothing else")
+	if len(objects) == 0 {
+		err = newInvalid("the reply holds no JSON object: answer with one JSON object and nothing else")
+	}
+	first := err
 	for i, object := range slices.Backward(objects) {
 		value, err := parseJSON(object)
 		if err != nil {
@@ -106,21 +110,34 @@ func (c *Contract) validate(value any) error {
 	return nil
 }
 
-// decode makes a reply of a validated value. It goes by way of that value's own JSON: in the original text a field may
-// stand twice, and encoding/json would merge what the schema has never seen.
+// decode makes a reply of a validated value.
 func (c *Contract) decode(value any, names []string) (Reply, error) {
-	data, err := json.Marshal(value)
+	v, err := c.fill(value)
 	if err != nil {
-		return Reply{}, newInvalid(err.Error())
-	}
-	v := c.newValue()
-	if err := json.Unmarshal(data, v); err != nil {
-		return Reply{}, newInvalid(describeJSONError("", err))
+		return Reply{}, err
 	}
 	if findings := c.check(v, names); len(findings) > 0 {
 		return Reply{}, newInvalid(findings...)
 	}
 	return newReply(v)
+}
+
+// fill returns a new *T with a validated value. It reads the value and not the original text, in which a field may stand
+// twice: encoding/json would merge what the schema has never seen.
+func (c *Contract) fill(value any) (any, error) {
+	v := c.newValue()
+	if d := c.schemas().decoder; d != nil && d.set(reflect.ValueOf(v).Elem(), value) {
+		return v, nil
+	}
+	data, err := json.Marshal(value)
+	if err != nil {
+		return nil, newInvalid(err.Error())
+	}
+	v = c.newValue()
+	if err := json.Unmarshal(data, v); err != nil {
+		return nil, newInvalid(describeJSONError("", err))
+	}
+	return v, nil
 }
 
 // check is all that is wrong with a reply that follows its schema.

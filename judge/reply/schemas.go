@@ -17,6 +17,7 @@ type schemas struct {
 	outline   string
 	validator *validator.Schema
 	known     knownFields
+	decoder   *decoder // nil if encoding/json has to read the replies
 }
 
 // buildSchemas makes the forms. Its panics are errors of the program: a tag gave what is no schema.
@@ -34,7 +35,7 @@ func buildSchemas(name string, t reflect.Type) schemas {
 	}
 	var b strings.Builder
 	writeOutline(&b, s, "")
-	return schemas{strict: wired, outline: b.String(), validator: compiled, known: knownFieldsOf(s)}
+	return schemas{strict: wired, outline: b.String(), validator: compiled, known: knownFieldsOf(s), decoder: newDecoder(t)}
 }
 
 func compileSchema(s *jsonschema.Schema) (*validator.Schema, error) {
