@@ -2,9 +2,11 @@ package debate_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"iter"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -12,6 +14,7 @@ import (
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/judge"
+	"github.com/elenchus-go/debate/judge/reply"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/providers"
@@ -43,47 +46,112 @@ func benchJudge(b *testing.B) *scripted.Provider {
 
 // BenchmarkUnjudged is 2 debaters x 10 rounds, streamed, with the full history in each prompt.
 func BenchmarkUnjudged(b *testing.B) {
-	b.Run("bare loop", func(b *testing.B) {
-		p := benchSpeaker()
-		measure(b, func() { bareLoop(b, p, nil) })
-	})
-	b.Run("debate", func(b *testing.B) {
-		opts := debate.Options{Providers: map[string]providers.Provider{"m": benchSpeaker()}}
-		e, err := debate.NewEngine(opts)
-		if err != nil {
-			b.Fatal(err)
-		}
-		measure(b, func() { runBench(b, e, unjudgedPanel{}, nil, 2*benchRounds*benchChunks) })
-	})
+	opts := debate.Options{Providers: map[string]providers.Provider{"m": benchSpeaker()}}
+	compare(b, opts, unjudgedPanel{}, 2*benchRounds*benchChunks, func(b *testing.B) { bareLoop(b, benchSpeaker(), nil, false, nil) })
 }
 
-// BenchmarkJudged adds an assessment of each round, and a verdict.
+// BenchmarkScored adds one small score to each round: two numbers and two strings.
+func BenchmarkScored(b *testing.B) {
+	opts := debate.Options{
+		Providers: map[string]providers.Provider{"m": benchSpeaker(), "j": scorer()},
+		Protocols: []protocol.Protocol{scored{}}, Contracts: []*reply.Contract{roundScoreContract},
+	}
+	compare(b, opts, scored{}, 2*benchRounds*benchChunks+benchRounds, func(b *testing.B) { bareLoop(b, benchSpeaker(), scorer(), false, decodeScore) })
+}
+
+// BenchmarkJudged adds an assessment of each round, and a verdict. The bare loop validates both.
 func BenchmarkJudged(b *testing.B) {
-	b.Run("bare loop", func(b *testing.B) {
-		p, j := benchSpeaker(), benchJudge(b)
-		measure(b, func() { bareLoop(b, p, j) })
-	})
-	b.Run("debate", func(b *testing.B) {
-		opts := debate.Options{Providers: map[string]providers.Provider{"m": benchSpeaker(), "j": benchJudge(b)}}
-		e, err := debate.NewEngine(opts)
-		if err != nil {
-			b.Fatal(err)
+	opts := debate.Options{Providers: map[string]providers.Provider{"m": benchSpeaker(), "j": benchJudge(b)}}
+	compare(b, opts, panel.Protocol{Format: panel.RoundLimited}, (3*benchRounds+1)*benchChunks,
+		func(b *testing.B) { bareLoop(b, benchSpeaker(), benchJudge(b), true, decodeAssessment) })
+}
+
+// compare runs a bare loop and a debate with its protocol by themselves, and then both in turn.
+func compare(b *testing.B, o debate.Options, p protocol.Protocol, chunks int, bare func(*testing.B)) {
+	e, err := debate.NewEngine(o)
+	if err != nil {
+		b.Fatal(err)
+	}
+	var judges []debate.Participant
+	if o.Providers["j"] != nil {
+		judges = []debate.Participant{{Name: "Judge", Provider: "j"}}
+	}
+	full := func(b *testing.B) { runBench(b, e, p, judges, chunks) }
+	b.Run("bare loop", func(b *testing.B) { measure(b, func() { bare(b) }) })
+	b.Run("debate", func(b *testing.B) { measure(b, func() { full(b) }) })
+	b.Run("both", func(b *testing.B) { interleave(b, func() { bare(b) }, func() { full(b) }) })
+}
+
+// interleave reports how many times the CPU of the first function the second takes: the median of ten measurements, each
+// of both functions in turn, so that a change of the machine's speed reaches both.
+func interleave(b *testing.B, first, second func()) {
+	const measurements, runs = 10, 40
+	times := func(f func()) float64 {
+		began := debatetest.CPUTime(b)
+		for range runs {
+			f()
 		}
-		measure(b, func() {
-			runBench(b, e, panel.Protocol{Format: panel.RoundLimited}, []debate.Participant{{Name: "Judge", Provider: "j"}}, (3*benchRounds+1)*benchChunks)
-		})
-	})
+		return float64(debatetest.CPUTime(b) - began)
+	}
+	for b.Loop() {
+		var ratios []float64
+		for range measurements {
+			base := times(first)
+			ratios = append(ratios, times(second)/base)
+		}
+		slices.Sort(ratios)
+		b.ReportMetric((ratios[4]+ratios[5])/2, "times-the-bare-loop")
+	}
+}
+
+// A roundScore is a small structured reply: two numbers and two strings.
+type roundScore struct {
+	Ada    float64 `json:"ada" jsonschema:"minimum=0,maximum=10"`
+	Bo     float64 `json:"bo" jsonschema:"minimum=0,maximum=10"`
+	Winner string  `json:"winner" jsonschema:"maxLength=40"`
+	Reason string  `json:"reason" jsonschema:"maxLength=400"`
+}
+
+func (s *roundScore) Text() string { return s.Winner + ": " + s.Reason }
+
+var roundScoreContract = reply.New[roundScore]("round-score/1")
+
+const scoreReply = `{"ada": 7.5, "bo": 6, "winner": "Ada", "reason": "She answered the point about deliveries, and Bo did not."}`
+
+// scored is a panel whose rounds get one small score each.
+type scored struct{ unjudgedPanel }
+
+func (scored) Name() string { return "scored/1" }
+
+func (p scored) Phases(r *protocol.Record) []protocol.Phase {
+	if r.Cursor.Stage == transcript.Assessment {
+		return scorePhases
+	}
+	if r.Cursor.Stage == transcript.Conclusion {
+		return nil
+	}
+	return p.unjudgedPanel.Phases(r)
+}
+
+var scorePhases = []protocol.Phase{{
+	Name: "score", Steps: []protocol.Step{{Key: transcript.Key{Actor: "Judge"}, Prompt: "assess", Contract: roundScoreContract.Name()}},
+}}
+
+func scorer() *scripted.Provider {
+	return &scripted.Provider{DiscardCalls: true, Func: func(providers.Request) scripted.Reply {
+		return scripted.Reply{Text: scoreReply}
+	}}
 }
 
 // measure reports the CPU time of the process beside the wall time, on Unix: collecting garbage goes on beside the debate.
 func measure(b *testing.B, f func()) {
 	b.Helper()
 	b.ReportAllocs()
-	began := cpuTime(b)
+	began := debatetest.CPUTime(b)
 	for b.Loop() {
 		f()
 	}
-	if used := cpuTime(b) - began; used > 0 {
+	if used := debatetest.CPUTime(b) - began; used > 0 {
 		b.ReportMetric(float64(used)/float64(b.N), "cpu-ns/op")
 	}
 }
@@ -150,8 +218,9 @@ func (l *loop) call(p *scripted.Provider, who, reply, system, user string) strin
 	return text.String()
 }
 
-// bareLoop holds the rounds. With a judge it also parses, validates and decodes what the judge says.
-func bareLoop(b *testing.B, p, j *scripted.Provider) {
+// bareLoop holds the rounds. With a judge it also decodes what the judge says of each round and,
+// with a verdict, at the end.
+func bareLoop(b *testing.B, p, j *scripted.Provider, verdict bool, decode func(b *testing.B, text string, final bool)) {
 	l := &loop{b: b}
 	for round := range benchRounds {
 		for _, who := range []string{"Ada", "Bo"} {
@@ -159,28 +228,38 @@ func bareLoop(b *testing.B, p, j *scripted.Provider) {
 			l.history = append(l.history, said{who, text, who + ": " + text})
 		}
 		if j != nil {
-			parse[judge.Assessment](b, l.call(j, "", "assessment/1", "You judge", fmt.Sprintf("Assess round %d", round+1)), true)
+			decode(b, l.call(j, "", "assessment/1", "You judge", fmt.Sprintf("Assess round %d", round+1)), false)
 		}
 	}
-	if j != nil {
-		parse[judge.Verdict](b, l.call(j, "", "verdict/1", "You judge", "final judgment"), false)
+	if verdict {
+		decode(b, l.call(j, "", "verdict/1", "You judge", "final judgment"), true)
 	}
 }
 
-func parse[T any](b *testing.B, text string, assessment bool) T {
-	c := judge.VerdictContract
-	if assessment {
-		c = judge.AssessmentContract
+// decodeScore reads a score without validating it.
+func decodeScore(b *testing.B, text string, _ bool) {
+	if err := json.Unmarshal([]byte(text), &roundScore{}); err != nil {
+		b.Fatal(err)
 	}
+}
+
+// decodeAssessment parses, validates and decodes an assessment or a verdict.
+func decodeAssessment(b *testing.B, text string, final bool) {
+	if final {
+		parse[judge.Verdict](b, judge.VerdictContract, text)
+	} else {
+		parse[judge.Assessment](b, judge.AssessmentContract, text)
+	}
+}
+
+func parse[T any](b *testing.B, c *reply.Contract, text string) {
 	r, err := c.Parse(text, []string{"Ada", "Bo"})
 	if err != nil {
 		b.Fatal(err)
 	}
-	v, err := transcript.Decode[T](transcript.Turn{Data: r.Data})
-	if err != nil {
+	if _, err := transcript.Decode[T](transcript.Turn{Data: r.Data}); err != nil {
 		b.Fatal(err)
 	}
-	return v
 }
 
 // BenchmarkChunk is what one chunk costs: a debate of one speech in very many pieces.
@@ -277,7 +356,7 @@ func BenchmarkLiveDebates(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		before := heapAndStacks()
+		heap, stacks := memory()
 		for range count {
 			d, err := e.Create(b.Context(), debate.Config{
 				Topic: "Ban cars?", Participants: []debate.Participant{{Name: "Ada"}, {Name: "Bo"}}, Judges: []debate.Participant{{Name: "Judge"}},
@@ -290,7 +369,9 @@ func BenchmarkLiveDebates(b *testing.B) {
 			}
 		}
 		waiting.Wait()
-		b.ReportMetric(float64(heapAndStacks()-before)/count, "B/debate")
+		heapNow, stacksNow := memory()
+		b.ReportMetric(float64(heapNow-heap)/count, "heap-B/debate")
+		b.ReportMetric(float64(stacksNow-stacks)/count, "stack-B/debate")
 		ctx, cancel := context.WithCancel(b.Context())
 		cancel()
 		_ = e.Close(ctx) // calls in flight are cancelled
@@ -306,11 +387,11 @@ func (w *blockingModel) Generate(ctx context.Context, _ providers.Request) (prov
 	return providers.Response{}, context.Cause(ctx)
 }
 
-// heapAndStacks is what the heap and the stacks hold.
-func heapAndStacks() uint64 {
+// memory returns the bytes that the heap and the stacks hold.
+func memory() (heap, stacks uint64) {
 	runtime.GC()
 	runtime.GC()
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
-	return m.HeapAlloc + m.StackInuse
+	return m.HeapAlloc, m.StackInuse
 }

@@ -1,18 +1,18 @@
 //go:build unix
 
-package debate_test
+package debatetest
 
 import (
 	"syscall"
 	"testing"
 )
 
-// cpuTime returns the CPU time of this process in nanoseconds.
-func cpuTime(b *testing.B) int64 {
-	b.Helper()
+// CPUTime returns the CPU time of this process in nanoseconds.
+func CPUTime(t testing.TB) int64 {
+	t.Helper()
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		b.Fatal(err)
+		t.Fatal(err)
 	}
 	return u.Utime.Nano() + u.Stime.Nano()
 }
