@@ -11,7 +11,6 @@ import (
 
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/store"
-	"github.com/elenchus-go/debate/transcript"
 )
 
 // driver is one driver of one debate: it plans what may run now, has it performed and commits what comes of it. Run, Do
@@ -34,7 +33,7 @@ type driver struct {
 
 	mu          sync.Mutex
 	released    bool
-	running     map[transcript.Key]*execution
+	running     []*execution
 	cancelCheck context.CancelCauseFunc // of the check of a configuration; nil: none is going on
 	reviews     sync.WaitGroup
 }
@@ -123,7 +122,7 @@ func (dr *driver) committed(ev Event) {
 
 // engage makes a debate driven, until release.
 func engage(ctx context.Context, e *Engine, j *openRows, yield func(Event, error) bool) (*driver, error) {
-	dr := &driver{engine: e, journal: j, woken: make(chan struct{}, 1), running: map[transcript.Key]*execution{}}
+	dr := &driver{engine: e, journal: j, woken: make(chan struct{}, 1)}
 	dr.ctx, dr.cancel = context.WithCancelCause(ctx)
 	dr.out = delivery{yield: yield, leave: func() { dr.cancel(errViewerLeft) }, known: &dr.known, lock: &j.mu}
 	release, err := e.reserve(j.id, dr.cancel)

@@ -125,7 +125,7 @@ func (dr *driver) launch(calls []*execution) {
 				return dr.out.show(ev, seq)
 			}
 		}
-		dr.running[c.step.Key] = c
+		dr.running = append(dr.running, c)
 	}
 }
 
@@ -151,7 +151,14 @@ func (dr *driver) finish(calls []*execution) {
 		}
 		c.cancel(errViewerLeft)
 		dr.feed.end(c.step.Key)
-		delete(dr.running, c.step.Key)
+		dr.remove(c)
+	}
+}
+
+// remove takes an execution from those that are running. The driver's mutex is held.
+func (dr *driver) remove(c *execution) {
+	if i := slices.Index(dr.running, c); i >= 0 {
+		dr.running = slices.Delete(dr.running, i, i+1)
 	}
 }
 
@@ -201,7 +208,7 @@ func (dr *driver) commitTurn(c *execution, err error) error {
 		return err
 	}
 	dr.mu.Lock()
-	delete(dr.running, c.step.Key)
+	dr.remove(c)
 	dr.mu.Unlock()
 	dr.journal.mu.Lock()
 	defer dr.journal.mu.Unlock()

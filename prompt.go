@@ -30,11 +30,13 @@ func targetRole(r *record, b *briefing, name string) *transcript.Profile {
 // briefingFor is the part of a reader's prompts that stays the same.
 func briefingFor(r *record, set *prompts.Set, s protocol.Step, seat transcript.Profile, model string) (*briefing, error) {
 	k := briefKey{s.Actor, s.Prompt, s.Blind, s.Swap}
-	if b := r.cache.briefings[k]; b != nil {
-		return b, nil
+	for _, b := range r.cache.briefings {
+		if b.key == k {
+			return b, nil
+		}
 	}
 	m := pseudonymsFor(r, &s)
-	b := &briefing{pseudonyms: m, data: prompts.Data{
+	b := &briefing{key: k, pseudonyms: m, data: prompts.Data{
 		Topic: m.Hide(r.config.Topic), Background: m.Hide(r.config.Background), Me: m.OwnProfile(seat), Vars: m.HideValues(s.Vars),
 		Others: m.Profiles(slices.DeleteFunc(slices.Clone(r.profiles), func(x transcript.Profile) bool { return x.Name == seat.Name })),
 		Nonce:  m.Nonce(),
@@ -47,10 +49,7 @@ func briefingFor(r *record, set *prompts.Set, s protocol.Step, seat transcript.P
 		return nil, err
 	}
 	b.tokens = r.env.count(model, b.system)
-	if r.cache.briefings == nil {
-		r.cache.briefings = map[briefKey]*briefing{}
-	}
-	r.cache.briefings[k] = b
+	r.cache.briefings = append(r.cache.briefings, b)
 	return b, nil
 }
 

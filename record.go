@@ -70,7 +70,7 @@ func (r *record) summaryStep() protocol.Step {
 
 // promptCache keeps what prompts are made of and does not change from one to the next. Losing it costs time only.
 type promptCache struct {
-	briefings  map[briefKey]*briefing // the constant part of each reader's prompts
+	briefings  []*briefing // the constant part of each reader's prompts
 	pseudonyms map[pseudonymsKey]*judge.Pseudonyms
 	texts      map[*judge.Pseudonyms][]string // by reader and seq: a turn as others read it, once somebody has
 	// Buffers that are filled again for each prompt.
@@ -164,7 +164,7 @@ type times struct {
 type plannedSteps struct {
 	seq   int64
 	steps []protocol.Step
-	found []cachedPhases
+	cache phaseCache
 }
 
 type briefKey struct {
@@ -174,6 +174,7 @@ type briefKey struct {
 
 // briefing is the part of a reader's prompts that does not change.
 type briefing struct {
+	key        briefKey
 	system     string
 	tokens     int // of the system prompt
 	schema     int // of the reply's schema
@@ -239,7 +240,7 @@ func (r *record) next() []protocol.Step {
 	}
 	r.planned.seq, r.planned.steps = r.Seq, nil
 	if r.Cursor.Stage != "" && (r.Cursor.Stage != transcript.Conclusion || r.hasSpeech()) { // on nothing there is no conclusion
-		r.planned.steps = protocol.Next(phaseCache{r}, &r.Record)
+		r.planned.steps = protocol.Next(cachedRules{r}, &r.Record)
 	}
 	for i := range r.planned.steps {
 		if r.planned.steps[i].Actor == protocol.Embedder {
@@ -266,37 +267,43 @@ func (r *record) phases(stage transcript.Kind) []protocol.Phase {
 	was := r.Cursor.Stage
 	r.Cursor.Stage = stage
 	defer func() { r.Cursor.Stage = was }()
-	return phaseCache{r}.Phases(&r.Record)
+	return cachedRules{r}.Phases(&r.Record)
 }
 
-// phaseCache is the rules of a record's debate, which asks for the phases of a stage once after each entry.
-type phaseCache struct{ *record }
-
-// cachedPhases are the phases of the cursor at, as they were after the entry seq.
-type cachedPhases struct {
+// phaseCache keeps the phases of stages as they are after the entry seq.
+type phaseCache struct {
 	seq    int64
-	at     transcript.Cursor
+	at     transcript.Cursor // without a stage
+	stages []stagePhases
+}
+
+type stagePhases struct {
+	stage  transcript.Kind
 	phases []protocol.Phase
 }
 
-func (p phaseCache) Name() string { return p.rules().Name() }
+// cachedRules are the rules of a record's debate. They ask for the phases of a stage once after each entry.
+type cachedRules struct{ *record }
 
-func (p phaseCache) Check(r *protocol.Record) []protocol.Problem { return p.rules().Check(r) }
+func (c cachedRules) Name() string { return c.rules().Name() }
 
-func (p phaseCache) End(r *protocol.Record) transcript.Ending { return p.rules().End(r) }
+func (c cachedRules) Check(r *protocol.Record) []protocol.Problem { return c.rules().Check(r) }
 
-func (p phaseCache) Phases(r *protocol.Record) []protocol.Phase {
-	found := &p.planned.found
-	for _, f := range *found {
-		if f.seq == r.Seq && f.at == r.Cursor {
-			return f.phases
+func (c cachedRules) End(r *protocol.Record) transcript.Ending { return c.rules().End(r) }
+
+func (c cachedRules) Phases(r *protocol.Record) []protocol.Phase {
+	cache, at := &c.planned.cache, r.Cursor
+	at.Stage = ""
+	if cache.seq != r.Seq || cache.at != at {
+		*cache = phaseCache{seq: r.Seq, at: at, stages: cache.stages[:0]}
+	}
+	for _, s := range cache.stages {
+		if s.stage == r.Cursor.Stage {
+			return s.phases
 		}
 	}
-	if len(*found) > 0 && (*found)[0].seq != r.Seq {
-		*found = (*found)[:0]
-	}
-	phases := p.rules().Phases(r)
-	*found = append(*found, cachedPhases{r.Seq, r.Cursor, phases})
+	phases := c.rules().Phases(r)
+	cache.stages = append(cache.stages, stagePhases{r.Cursor.Stage, phases})
 	return phases
 }
 

@@ -229,6 +229,7 @@ func (e *Engine) decode(b []byte, unmarshal func([]byte, any) error) (c Config, 
 		return Config{}, err
 	}
 	c.Limits = w.Limits.toLimits()
+	c.Participants, c.Judges = slices.Clone(c.Participants), slices.Clone(c.Judges) // without the room that decoding leaves
 	if len(w.Protocol) > 0 {
 		c.Protocol, err = e.decodeProtocol(w.Protocol, unmarshal)
 	}

@@ -120,7 +120,7 @@ func Next(p Protocol, r *Record) []Step {
 
 func missing(phase Phase, r *Record) (open []Step) {
 	horizon := r.Seq
-	if since, begun := r.phaseStarts[r.currentKey(phase.Name, "", "")]; begun && phase.Parallel {
+	if since, begun := r.phaseSince(phase.Name); begun && phase.Parallel {
 		horizon = since
 	}
 	for i, s := range phase.Steps {

@@ -25,9 +25,9 @@ type Record struct {
 	Ending       transcript.Ending // why the debate ends, once that is decided
 	Turns        []transcript.Turn // of this run, by phase and Order, whatever their order of arrival
 
-	turnIndex   map[transcript.Key]int   // into Turns
-	roundStarts []int                    // where each round begins in Turns
-	phaseStarts map[transcript.Key]int64 // phases, and the seq at which each began
+	turnIndex   map[transcript.Key]int // into Turns
+	roundStarts []int                  // where each round begins in Turns
+	phaseStarts []phaseStart           // phases, and the seq at which each began
 }
 
 // currentKey names a step of the stage and round at hand. The prelude belongs to no round, also when a debate that was retried
@@ -44,13 +44,30 @@ func (r *Record) currentKey(phase, actor, target string) transcript.Key {
 // parallel. A phase that goes on after a failure keeps its first horizon.
 func (r *Record) StartPhase(phase string, seq int64) {
 	k := r.currentKey(phase, "", "")
-	if r.phaseStarts == nil {
-		r.phaseStarts = map[transcript.Key]int64{}
+	r.phaseStarts = slices.DeleteFunc(r.phaseStarts, func(s phaseStart) bool { return s.key.Round > 0 && s.key.Round < k.Round })
+	since, again := r.phaseSince(phase)
+	if !again {
+		since = seq
+		r.phaseStarts = append(r.phaseStarts, phaseStart{k, seq})
 	}
-	if _, again := r.phaseStarts[k]; !again {
-		r.phaseStarts[k] = seq
+	r.Cursor.Phase, r.Cursor.PhaseSeq, r.Seq = phase, since, seq
+}
+
+// phaseStart is the seq at which a phase first started.
+type phaseStart struct {
+	key transcript.Key // without an actor
+	seq int64
+}
+
+// phaseSince returns the seq at which a phase of the current round, or of the setup, first started.
+func (r *Record) phaseSince(phase string) (seq int64, started bool) {
+	k := r.currentKey(phase, "", "")
+	for _, s := range r.phaseStarts {
+		if s.key == k {
+			return s.seq, true
+		}
 	}
-	r.Cursor.Phase, r.Cursor.PhaseSeq, r.Seq = phase, r.phaseStarts[k], seq
+	return 0, false
 }
 
 // Apply adds a committed turn and says whether it was new.

@@ -5,21 +5,19 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"maps"
 	"slices"
 	"sync"
 )
 
 // Memory is a store for as long as the process lives. It is a [Watcher].
 func Memory() Store {
-	return &memory{debates: map[string]*journal{}, watchers: map[string]map[int]func(int64){}}
+	return &memory{debates: map[string]*journal{}, watchers: map[string][]*watcher{}}
 }
 
 type memory struct {
-	mu          sync.RWMutex
-	debates     map[string]*journal
-	watchers    map[string]map[int]func(int64) // of debates that exist or may come to
-	lastWatchID int
+	mu       sync.RWMutex
+	debates  map[string]*journal
+	watchers map[string][]*watcher // of debates that exist or may come to
 }
 
 type journal struct {
@@ -44,10 +42,10 @@ func (m *memory) Commit(ctx context.Context, c Change) error {
 // notify wakes who watches a debate.
 func (m *memory) notify(id string, last int64) {
 	m.mu.RLock()
-	wakes := slices.Collect(maps.Values(m.watchers[id]))
+	watchers := slices.Clone(m.watchers[id])
 	m.mu.RUnlock()
-	for _, wake := range wakes {
-		wake(last)
+	for _, w := range watchers {
+		w.wake(last)
 	}
 }
 
@@ -146,20 +144,19 @@ func (m *memory) Delete(ctx context.Context, id string) error {
 func (m *memory) Watch(id string, wake func(last int64)) (stop func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.lastWatchID++
-	n := m.lastWatchID
-	if m.watchers[id] == nil {
-		m.watchers[id] = map[int]func(int64){}
-	}
-	m.watchers[id][n] = wake
-	return func() { m.unwatch(id, n) }
+	w := &watcher{wake}
+	m.watchers[id] = append(m.watchers[id], w)
+	return func() { m.unwatch(id, w) }
 }
 
-func (m *memory) unwatch(id string, n int) {
+// watcher is one call of Watch.
+type watcher struct{ wake func(last int64) }
+
+func (m *memory) unwatch(id string, w *watcher) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	delete(m.watchers[id], n)
-	if len(m.watchers[id]) == 0 {
+	left := slices.DeleteFunc(m.watchers[id], func(other *watcher) bool { return other == w })
+	if m.watchers[id] = left; len(left) == 0 {
 		delete(m.watchers, id)
 	}
 }
