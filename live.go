@@ -94,6 +94,9 @@ func (f *liveFeed) wake() {
 func (f *liveFeed) view(ch chan struct{}) (leave func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if f.viewers == nil {
+		f.viewers = map[chan struct{}]struct{}{}
+	}
 	f.viewers[ch] = struct{}{}
 	return func() {
 		f.mu.Lock()

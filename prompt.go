@@ -38,7 +38,7 @@ func briefingFor(r *record, set *prompts.Set, s protocol.Step, seat transcript.P
 	m := pseudonymsFor(r, &s)
 	b := &briefing{key: k, pseudonyms: m, data: prompts.Data{
 		Topic: m.Hide(r.config.Topic), Background: m.Hide(r.config.Background), Me: m.OwnProfile(seat), Vars: m.HideValues(s.Vars),
-		Others: m.Profiles(slices.DeleteFunc(slices.Clone(r.profiles), func(x transcript.Profile) bool { return x.Name == seat.Name })),
+		Others: m.Profiles(others(r, seat.Name)),
 		Nonce:  m.Nonce(),
 	}}
 	if slices.Contains(r.Judges, s.Actor) {
@@ -51,6 +51,17 @@ func briefingFor(r *record, set *prompts.Set, s protocol.Step, seat transcript.P
 	b.tokens = r.env.count(model, b.system)
 	r.cache.briefings = append(r.cache.briefings, b)
 	return b, nil
+}
+
+// others returns the profiles of all participants but one.
+func others(r *record, name string) []transcript.Profile {
+	list := make([]transcript.Profile, 0, max(len(r.profiles)-1, 1))
+	for i := range r.profiles {
+		if r.profiles[i].Name != name {
+			list = append(list, r.profiles[i])
+		}
+	}
+	return list
 }
 
 // visibleTurns are the turns that a step may show, by their index, and their tokens, until it is asked again.

@@ -353,7 +353,7 @@ func (e *Engine) join(id string) (f *liveFeed, leave func()) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if f = e.feeds[id]; f == nil {
-		f = &liveFeed{viewers: map[chan struct{}]struct{}{}}
+		f = &liveFeed{}
 		e.feeds[id] = f
 	}
 	f.users++

@@ -52,15 +52,19 @@ func (m *memory) notify(id string, last int64) {
 func (m *memory) append(c Change) error {
 	j := m.debates[c.ID]
 	if j == nil {
-		j = &journal{keys: map[string]struct{}{}}
+		j = &journal{}
 	}
 	if err := j.check(c); err != nil {
 		return err
 	}
 	for _, e := range c.Entries {
-		if e.Key != "" {
-			j.keys[e.Key] = struct{}{}
+		if e.Key == "" {
+			continue
 		}
+		if j.keys == nil {
+			j.keys = map[string]struct{}{}
+		}
+		j.keys[e.Key] = struct{}{}
 	}
 	j.entries, j.status = append(j.entries, c.Entries...), c.Status.clone()
 	m.debates[c.ID] = j
