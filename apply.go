@@ -113,12 +113,22 @@ func (r *record) elapse(ev Event, now time.Time) {
 	r.times.updated = now
 }
 
+// parse reads a configuration. One that was just encoded need not be read.
+func (r *record) parse(b json.RawMessage) (Config, error) {
+	if r.given != nil {
+		c := *r.given
+		r.given = nil
+		return c, nil
+	}
+	return r.env.parse(b)
+}
+
 func (r *record) configure(ev ConfigChanged) error {
 	if ev.Format < store.Format {
 		return fmt.Errorf("its journal has format %d, this version of the library reads format %d: %w", ev.Format, store.Format, ErrUnsupported)
 	}
 	r.format = max(r.format, ev.Format) // what a newer version wrote is its own from then on
-	c, err := r.env.parse(ev.Config)
+	c, err := r.parse(ev.Config)
 	if err != nil {
 		return err
 	}

@@ -211,7 +211,7 @@ func (c *execution) askAgain(r providers.Response, findings error) error {
 	if invalid, ok := errors.AsType[*reply.Invalid](findings); ok {
 		c.prompt.data.Violations = invalid.Violations
 	}
-	words, err := c.prompt.set.User("reask", c.prompt.data)
+	words, err := c.prompt.set.User("reask", *c.prompt.data)
 	if err != nil {
 		return &providers.Error{Kind: providers.InvalidRequest, Partial: r, Err: err}
 	}

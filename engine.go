@@ -44,6 +44,7 @@ func NewEngine(o Options) (*Engine, error) {
 	for _, c := range append(contracts(), o.Contracts...) {
 		e.replies[c.Name()] = c
 	}
+	e.env = e.environment()
 	return e, nil
 }
 
@@ -79,17 +80,15 @@ func (e *Engine) create(ctx context.Context, c Config) (*Debate, error) {
 	if err != nil {
 		return nil, fmt.Errorf("create debate %s: %w", c.ID, err)
 	}
-	given := func(json.RawMessage) (Config, error) { return c, nil } // no need to parse what was just encoded
 	d := &Debate{engine: e, journal: e.journal(c.ID)}
 	if err := d.journal.begin(); err != nil {
 		return nil, fmt.Errorf("create debate %s: %w", c.ID, err)
 	}
-	d.journal.rec.env.parse = given
+	d.journal.rec.given = &c
 	change := newTransaction(d.journal.rec)
 	if err := change.add(ConfigChanged{EventMeta: change.stamp("config"), At: change.now, Format: store.Format, Config: raw}); err != nil {
 		return nil, fmt.Errorf("create debate %s: %w", c.ID, err)
 	}
-	d.journal.rec.env.parse = e.parse
 	if err := d.journal.commit(ctx, change); err != nil {
 		if _, taken := errors.AsType[*store.Conflict](err); taken {
 			return nil, fmt.Errorf("create debate %s: the id is taken: %w", c.ID, err)

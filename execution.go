@@ -62,7 +62,8 @@ type model struct {
 // judgePromptTokens is what the request was made of, so that it can be made shorter or asked again.
 type judgePromptTokens struct {
 	set        *prompts.Set
-	data       prompts.Data
+	briefing   *briefing
+	data       *prompts.Data       // nil if the reply is free text
 	messages   []providers.Message // without those that ask again
 	tokens     int                 // estimated, with the slack
 	slack      int                 // what the fixed part was rounded up by

@@ -27,10 +27,10 @@ func decodeJSON(e store.Entry) (Event, error) {
 // openRows is the openRows of one debate as this process has read it. It alone reads what is stored, commits to it and
 // repairs it, and has the machine execute each committed transition.
 type openRows struct {
-	id        string
-	store     store.Store
-	log       *slog.Logger
-	newRecord func() *record
+	id    string
+	store store.Store
+	log   *slog.Logger
+	env   *environment
 
 	mu      sync.Mutex
 	rec     *record      // the journal as far as it was read; nil if it must be read again
@@ -50,7 +50,7 @@ type follower interface {
 
 // journal returns the journal of a debate, of which nothing has been read.
 func (e *Engine) journal(id string) *openRows {
-	return &openRows{id: id, store: e.store, log: e.log, newRecord: func() *record { return e.record(id, e.parse) }}
+	return &openRows{id: id, store: e.store, log: e.log, env: e.env}
 }
 
 // refresh reads what is new in the journal.
@@ -89,7 +89,7 @@ func (j *openRows) refresh(ctx context.Context) error {
 
 // begin makes a record for the journal to be read into.
 func (j *openRows) begin() (err error) {
-	j.rec = j.newRecord()
+	j.rec = newRecord(j.id, j.env)
 	j.machine, err = fsm.New(j.rec.lifecycle)
 	return err
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/prompts"
 	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -140,16 +141,24 @@ type record struct {
 	history     history
 	findings    findings
 	cache       promptCache
-	env         environment
+	env         *environment
+	given       *Config // the configuration of the first entry, if the debate was made here
 }
 
 // environment is what a record needs of its engine.
 type environment struct {
 	parse         func(json.RawMessage) (Config, error)
 	prompts       *prompts.Set
-	count         func(model, text string) int // counts tokens
-	extractAnswer func(transcript.Turn) string // see Options.ExtractAnswer
-	providerName  func(string) string          // returns the name of the provider that a name, or none, refers to
+	count         func(model, text string) int                          // counts tokens
+	extractAnswer func(transcript.Turn) string                          // see Options.ExtractAnswer
+	providerName  func(string) string                                   // returns the name of the provider that a name, or none, refers to
+	bind          func(name string) (string, providers.Provider, error) // returns a provider and its name
+}
+
+// noEnvironment serves records that are only planned with.
+var noEnvironment = &environment{
+	count:        func(_, text string) int { return window.Estimate(text) },
+	providerName: func(name string) string { return name },
 }
 
 // times are when things happened and how long the debate has run.
@@ -188,10 +197,8 @@ var stages = map[fsm.State]transcript.Kind{
 	fsm.Judging: transcript.Assessment, fsm.Completing: transcript.Conclusion,
 }
 
-func newRecord(id string, parse func(json.RawMessage) (Config, error)) *record {
-	r := &record{env: environment{parse: parse}, format: store.Format, lifecycle: fsm.Position{State: fsm.Configuring}, config: &Config{}}
-	r.env.count = func(_, text string) int { return window.Estimate(text) }
-	r.env.providerName = func(name string) string { return name }
+func newRecord(id string, env *environment) *record {
+	r := &record{env: env, format: store.Format, lifecycle: fsm.Position{State: fsm.Configuring}, config: &Config{}}
 	r.ID, r.Cursor.Run = id, 1
 	return r
 }

@@ -152,6 +152,7 @@ type Engine struct {
 	extractAnswer func(transcript.Turn) string
 	counter       window.TokenCounter
 	log           *slog.Logger
+	env           *environment // of all records
 
 	ctx     context.Context // ends when Close gives up waiting
 	cancel  context.CancelCauseFunc
@@ -178,15 +179,14 @@ func contracts() []*reply.Contract {
 	}
 }
 
-// record is that of a debate of which nothing is known yet.
-func (e *Engine) record(id string, parse func(json.RawMessage) (Config, error)) *record {
-	r := newRecord(id, parse)
-	r.env.extractAnswer, r.env.providerName = e.extractAnswer, e.providerName
-	r.env.prompts = e.prompts
+// environment returns what records need of the engine.
+func (e *Engine) environment() *environment {
+	env := *noEnvironment
+	env.parse, env.prompts, env.extractAnswer, env.providerName, env.bind = e.parse, e.prompts, e.extractAnswer, e.providerName, e.bind
 	if e.counter != nil {
-		r.env.count = e.counter.Count
+		env.count = e.counter.Count
 	}
-	return r
+	return &env
 }
 
 // addProtocol makes the engine read back the protocols that it was given in a configuration.

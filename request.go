@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/elenchus-go/debate/context/window"
+	"github.com/elenchus-go/debate/prompts"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/transcript"
@@ -32,7 +33,7 @@ func (e *Engine) newExecution(r *record, s protocol.Step) (*execution, error) {
 	*c = execution{
 		step: s, role: seat.Role, config: r.config, created: r.times.created, names: r.names,
 		concluding: r.Cursor.Stage == transcript.Conclusion, judging: slices.Contains(r.Judges, s.Actor), debating: r.isParticipating(s.Actor),
-		model: model{actor: who, bind: e.bind}, prompt: judgePromptTokens{set: e.prompts}, counter: counter{count: r.env.count}, turn: newDraft(&s),
+		model: model{actor: who, bind: r.env.bind}, prompt: judgePromptTokens{set: e.prompts}, counter: counter{count: r.env.count}, turn: newDraft(&s),
 	}
 	c.timing.limit, c.timing.budget = timeLimit(r)
 	c.timing.remaining = remainingTime(r)
@@ -66,6 +67,21 @@ func (e *Engine) newExecution(r *record, s protocol.Step) (*execution, error) {
 	return c, nil
 }
 
+// promptData returns what the template of a step's user message may read.
+func promptData(r *record, c *execution, b *briefing) prompts.Data {
+	d := b.data
+	d.Vars = b.pseudonyms.HideValues(c.step.Vars) // the system prompt keeps those of the first
+	d.Phase, d.Round, d.Rounds, d.MinRounds = c.step.Phase, r.Cursor.Round, r.MaxRounds, r.MinRounds
+	d.ActiveNames, d.Target = b.pseudonyms.SortedPseudonyms(c.names), targetRole(r, b, c.step.Target)
+	if c.judging {
+		d.Advice = b.pseudonyms.HideAll(judgeAdvice(r))
+	}
+	if c.contract != nil {
+		d.ReplyFields = c.contract.Outline()
+	}
+	return d
+}
+
 // buildPrompt fills in the messages: the system buildPrompt, which does not change within the debate, the turns that the window
 // has room for, and what is asked for now.
 func (e *Engine) buildPrompt(r *record, c *execution, seat transcript.Profile) error {
@@ -73,17 +89,13 @@ func (e *Engine) buildPrompt(r *record, c *execution, seat transcript.Profile) e
 	if err != nil {
 		return err
 	}
-	c.prompt.data, c.pseudonyms = b.data, b.pseudonyms
-	c.prompt.data.Vars = b.pseudonyms.HideValues(c.step.Vars) // the system prompt keeps those of the first
-	c.prompt.data.Phase, c.prompt.data.Round, c.prompt.data.Rounds, c.prompt.data.MinRounds = c.step.Phase, r.Cursor.Round, r.MaxRounds, r.MinRounds
-	c.prompt.data.ActiveNames, c.prompt.data.Target = b.pseudonyms.SortedPseudonyms(c.names), targetRole(r, b, c.step.Target)
-	if c.judging {
-		c.prompt.data.Advice = b.pseudonyms.HideAll(judgeAdvice(r))
+	c.prompt.briefing, c.pseudonyms = b, b.pseudonyms
+	data := promptData(r, c, b)
+	if c.contract != nil { // the reply may be asked for again
+		kept := data
+		c.prompt.data = &kept
 	}
-	if c.contract != nil {
-		c.prompt.data.ReplyFields = c.contract.Outline()
-	}
-	user, err := e.prompts.User(c.step.Prompt, c.prompt.data)
+	user, err := e.prompts.User(c.step.Prompt, data)
 	if err != nil {
 		return err
 	}

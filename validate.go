@@ -226,7 +226,7 @@ func (c Config) checkBudget(l *problemList) {
 
 // plannedRecord is the record of a debate that has not begun.
 func (c Config) plannedRecord() *record {
-	r := newRecord(c.ID, nil)
+	r := newRecord(c.ID, noEnvironment)
 	r.config, r.Record = &c, *c.protocolRecord()
 	r.seatParticipants()
 	return r
