@@ -6,30 +6,30 @@ import (
 	"time"
 )
 
-// ErrorKind is a class of failures that call for the same answer.
+// ErrorKind classifies a failure by how the caller should handle it.
 type ErrorKind string
 
 // The kinds of failures.
 const (
-	Network         ErrorKind = "network"          // the connection failed, or a stream ended before its end
-	RateLimit       ErrorKind = "rate_limit"       // the service asks to wait
-	ServerError     ErrorKind = "server_error"     // the service failed, or gave an error of no other kind
-	Timeout         ErrorKind = "timeout"          // the call took longer than it may
-	ContextOverflow ErrorKind = "context_overflow" // the prompt is larger than the model's window
+	Network         ErrorKind = "network"          // the connection failed, or a stream broke off
+	RateLimit       ErrorKind = "rate_limit"       // the service asks the caller to wait
+	ServerError     ErrorKind = "server_error"     // the service failed, or the error has no other kind
+	Timeout         ErrorKind = "timeout"          // the call exceeded its time limit
+	ContextOverflow ErrorKind = "context_overflow" // the prompt is larger than the model's context window
 	Authentication  ErrorKind = "authentication"   // the key is missing or refused
-	InvalidRequest  ErrorKind = "invalid_request"  // the request can never succeed as it is: an unknown model, a bad parameter
-	InvalidResponse ErrorKind = "invalid_response" // the reply is empty or not what was asked for
+	InvalidRequest  ErrorKind = "invalid_request"  // a retry cannot succeed: the model is unknown, or a parameter invalid
+	InvalidResponse ErrorKind = "invalid_response" // the reply is empty or malformed
 )
 
-// Error is a failed call.
+// Error is the error of a failed call.
 type Error struct {
 	Kind       ErrorKind
-	RetryAfter time.Duration // how long the service asks to wait; 0 where it does not say
-	Partial    Response      // what had come until the failure
+	RetryAfter time.Duration // the wait that the service asks for; 0 if it does not ask for one
+	Partial    Response      // the part of the reply that arrived before the failure
 	Err        error         // the cause
 }
 
-// Error reads "kind: cause".
+// Error returns "kind: cause".
 func (e *Error) Error() string {
 	if e.Err == nil {
 		return string(e.Kind)
@@ -37,11 +37,11 @@ func (e *Error) Error() string {
 	return string(e.Kind) + ": " + e.Err.Error()
 }
 
-// Unwrap is the cause.
+// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// AsError is err as an *Error. One that has none in its chain is [Timeout] when it stems from an expired deadline, else
-// [ServerError]. It is nil for a nil err.
+// AsError returns err as an *Error. If there is no *Error in the chain of err, AsError returns one of kind [Timeout] if
+// err wraps [context.DeadlineExceeded], and one of kind [ServerError] otherwise. It returns nil if err is nil.
 func AsError(err error) *Error {
 	if err == nil {
 		return nil
@@ -56,8 +56,8 @@ func AsError(err error) *Error {
 	return &Error{Kind: ServerError, Err: err}
 }
 
-// ContextError is the error of a call whose ctx has ended: the context's cause together with what had come until then. It is
-// [Timeout] where a deadline expired, else [ServerError].
+// ContextError returns the error of a call whose ctx has ended. The error holds the context's cause and the part of the
+// reply that has arrived. Its kind is [Timeout] if a deadline expired, and [ServerError] otherwise.
 func ContextError(ctx context.Context, partial Response) *Error {
 	e := &Error{Kind: ServerError, Partial: partial, Err: context.Cause(ctx)}
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) || errors.Is(e.Err, context.DeadlineExceeded) {

@@ -27,7 +27,7 @@ func (parrot) Generate(ctx context.Context, r providers.Request) (providers.Resp
 	return providers.Response{Text: text, FinishReason: providers.Stop}, nil
 }
 
-// A provider has one method. A failed call returns an error of a known kind.
+// A provider has one method. A failed call returns an error with a kind.
 func Example() {
 	var model providers.Provider = parrot{}
 	res, err := model.Generate(context.Background(), providers.Request{

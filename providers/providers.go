@@ -13,12 +13,12 @@
 //	fmt.Println(res.Text)
 //
 // The packages below this one implement [Provider] for the services of OpenAI, Anthropic, Google, Mistral and Ollama,
-// and for any model of langchaingo. Package providers/scripted is a deterministic provider for tests and examples. A
-// provider may have more abilities, each of which is a small optional interface such as [Checker].
+// and for any langchaingo model. Package providers/scripted provides a deterministic provider for tests and examples.
+// A provider may implement further small interfaces, such as [Checker].
 //
 // A provider calls [Request.OnChunk] only on the goroutine that called Generate, and never after Generate has returned.
-// The consumer of a debate runs inside that callback: on another goroutine, its panic would end the process. An adapter
-// of a library that streams on its own goroutine must pass the chunks to the caller's goroutine.
+// The consumer of a debate runs inside that callback. If it panicked on another goroutine, the process would end. If
+// you adapt a library that streams on its own goroutine, pass the chunks to the caller's goroutine.
 package providers
 
 import (
@@ -28,25 +28,26 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// Provider is a language model, or a service that has several. It is safe for concurrent use.
+// Provider calls a language model, or a service with several models. Implementations must be safe for concurrent use.
 type Provider interface {
-	// Generate asks for one reply. When ctx ends it returns promptly. A failure is an *Error where the provider knows
-	// its kind; any other error is taken for [ServerError]. The response of a failed call is empty: what the model had said
-	// until then is in [Error.Partial].
+	// Generate requests one reply. It returns promptly when ctx ends. If the provider knows the kind of a failure, it
+	// returns an *Error; callers treat any other error as a [ServerError]. The response of a failed call is empty, and
+	// [Error.Partial] has the part of the reply that arrived before the failure.
 	Generate(ctx context.Context, r Request) (Response, error)
 }
 
-// Checker is an optional power of a provider: to say before the first call whether the key is good and the model
-// exists. It returns nil where both are good or it cannot know, an *Error of kind [Authentication] or [InvalidRequest] where
-// they are not, and one of another kind where it could not find out.
+// Checker is an optional interface of a provider. It validates the key and the model before the first call.
 type Checker interface {
+	// Check returns nil if the key is accepted and the model exists, or if the provider cannot tell. It returns an
+	// *Error of kind [Authentication] if the key is refused and of kind [InvalidRequest] if the model does not exist.
+	// An error of any other kind means that the check itself failed. An empty model means the provider's default.
 	Check(ctx context.Context, model string) error
 }
 
-// Role says who speaks in a message.
+// Role is the role of a message's author.
 type Role string
 
-// The roles of messages.
+// The roles of a message.
 const (
 	System    Role = "system"
 	User      Role = "user"
@@ -61,40 +62,40 @@ type Message struct {
 
 // Request is one call.
 type Request struct {
-	// Messages are the prompt: one system message first, then user and assistant messages, of which neighbours may
-	// have the same role. The last is a user message.
+	// Messages is the prompt: one system message, followed by user and assistant messages. Consecutive messages may
+	// have the same role. The last message is a user message.
 	Messages []Message `json:"messages"`
-	// Model names the model. Defaults to the provider's own.
+	// Model is the model's name. Defaults to the provider's model.
 	Model string `json:"model,omitempty"`
-	// Temperature is the sampling temperature. Nil leaves it to the provider.
+	// Temperature is the sampling temperature. If it is nil, the provider chooses.
 	Temperature *float64 `json:"temperature,omitempty"`
-	// MaxTokens caps the reply, reasoning included. 0 leaves it to the provider.
+	// MaxTokens is the maximum number of output tokens, including reasoning. If it is 0, the provider chooses.
 	MaxTokens int `json:"max_tokens,omitempty"`
-	// SchemaName names the kind of structured reply that is wanted, such as "assessment/1"; empty for free text.
+	// SchemaName names the kind of a structured reply, such as "assessment/1". It is empty for free text.
 	SchemaName string `json:"schema_name,omitempty"`
-	// Schema is the JSON Schema that the reply should follow; nil for free text. A provider without native schema
-	// output ignores it: the prompt describes the reply too, and the caller validates it.
+	// Schema is the JSON Schema of a structured reply. It is nil for free text. A provider whose service does not
+	// support schemas ignores it: the prompt describes the reply too, and the caller validates the reply.
 	Schema json.RawMessage `json:"schema,omitempty"`
-	// OnChunk, if set, receives the reply as it comes: never empty pieces, in order, whole UTF-8 characters where the
-	// model sends such. It is called on the goroutine that called Generate. When it returns an error the provider
-	// ends the call and returns that error.
+	// OnChunk, if set, receives the pieces of the reply in order as they arrive. A piece is never empty, and contains
+	// only whole UTF-8 characters if the model sends valid UTF-8. The provider calls OnChunk on the goroutine that
+	// called Generate. If OnChunk returns an error, the provider ends the call and returns that error.
 	OnChunk func(text string) error `json:"-"`
 }
 
-// FinishReason says why a model stopped.
+// FinishReason is the reason why a model stopped.
 type FinishReason string
 
-// The reasons to stop.
+// The finish reasons.
 const (
-	Stop          FinishReason = "stop"           // it had said all
-	Length        FinishReason = "length"         // it was cut at the token cap
-	ContentFilter FinishReason = "content_filter" // the service withheld the rest
+	Stop          FinishReason = "stop"           // the reply is complete
+	Length        FinishReason = "length"         // the reply reached the token limit
+	ContentFilter FinishReason = "content_filter" // the service filtered the rest of the reply
 )
 
 // Response is a reply.
 type Response struct {
 	Text         string           `json:"text"`
-	FinishReason FinishReason     `json:"finish_reason,omitempty"` // empty where the provider does not say
-	Model        string           `json:"model,omitempty"`         // that answered; empty where the provider does not say
-	Usage        transcript.Usage `json:"usage"`                   // zero where the provider does not say
+	FinishReason FinishReason     `json:"finish_reason,omitempty"` // empty if the provider does not report it
+	Model        string           `json:"model,omitempty"`         // the model that replied; empty if not reported
+	Usage        transcript.Usage `json:"usage"`                   // zero if the provider does not report it
 }

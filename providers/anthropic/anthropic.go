@@ -2,26 +2,26 @@
 //
 //	claude, err := anthropic.New(anthropic.Config{Key: key, Model: "claude-sonnet-4-5"})
 //
-// The schema of a structured reply is sent in output_config. So the reply remains text: it streams, and a reply that is
-// cut keeps what has arrived. A model that does not support output_config follows the prompt instead. A request without
-// a token limit is sent with a limit of 2048, because the service requires one.
+// The package sends the schema of a structured reply in output_config. So the reply remains text: it streams, and if it
+// is cut, the part that arrived is kept. If a model does not support output_config, only the prompt describes the reply.
+// A request without a token limit is sent with a limit of 2048, because the service requires one.
 //
 // # Prompt caching
 //
 // Each prompt has cache breakpoints, and the service caches the prompt up to them: one at the end of the system prompt,
-// one at the end of the history, and one 20 messages earlier, so that even a prompt with 39 more messages finds a
-// cached one. The last message, which asks for the reply, is not cached. A cache entry lives for five minutes after its
-// last use. Writing a token to the cache costs 1.25 times its price, and reading it 0.1 times. A prompt below the
-// model's minimum length, which is between 512 and 4,096 tokens, is not cached and costs the normal price.
-// (Source: https://platform.claude.com/docs/en/build-with-claude/prompt-caching)
+// one at the end of the history, and one 20 messages earlier. With them, a prompt that has up to 39 more messages than
+// the previous one still finds a cache entry. The last message, which requests the reply, is not cached. A cache entry
+// expires five minutes after its last use. Writing a token to the cache costs 1.25 times its price, and reading it 0.1
+// times. A prompt below the model's minimum length, which is between 512 and 4,096 tokens, is not cached and costs the
+// normal price. (Source: https://platform.claude.com/docs/en/build-with-claude/prompt-caching)
 //
-// If 87 % of a prompt repeat the previous one, its input costs at most 0.87 * 0.1 + 0.13 * 1.25, about a quarter of the
-// price. Caching pays from 22 % on: 0.22 * 0.1 + 0.78 * 1.25 = 1. A model that is called once, or less often than every
-// five minutes, costs up to a quarter more; for such a model set [Config.NoCache].
+// If 87 % of a prompt repeats the previous one, its input costs at most 0.87 * 0.1 + 0.13 * 1.25, about a quarter of
+// the price. Caching saves money if at least 22 % repeats: 0.22 * 0.1 + 0.78 * 1.25 = 1. If you call a model once, or
+// less often than every five minutes, caching costs up to a quarter more. Set [Config.NoCache] for such a model.
 //
-// A schema is placed before the prompt, so replies with different schemas, or without one, do not share cache entries.
-// Usage counts tokens that were written to the cache as ordinary input, so a cost that package price computes omits the
-// extra quarter of their price.
+// The service places a schema before the prompt, so replies with different schemas, or without one, do not share cache
+// entries. Usage counts tokens that were written to the cache as ordinary input, so costs computed by package price
+// omit the surcharge of a quarter for them.
 package anthropic
 
 import (
@@ -38,33 +38,33 @@ import (
 	"github.com/elenchus-go/debate/providers/langchain"
 )
 
-// Config says which models a provider calls. No setting is read from the environment, but for the proxy that net/http
-// finds there.
+// Config configures a provider. The package reads no setting from the environment, except the proxy settings that
+// net/http reads.
 type Config struct {
 	// Key is the API key. Required.
 	Key string `json:"-"`
-	// Model is called where a request names none. Required.
+	// Model is the default model, used if a request names none. Required.
 	Model string
-	// BaseURL is the address up to /messages. Defaults to https://api.anthropic.com/v1.
+	// BaseURL is the URL without /messages. Defaults to https://api.anthropic.com/v1.
 	BaseURL string
-	// HTTPClient sends the requests. Defaults to a plain one.
+	// HTTPClient sends the requests. Defaults to a client with default settings.
 	HTTPClient *http.Client `json:"-"`
-	// Options go with every call, such as llms.WithTopP, llms.WithTopK and llms.WithStopWords; requests win over them.
-	// There is no seed.
+	// Options are applied to every call, such as llms.WithTopP, llms.WithTopK and llms.WithStopWords. A request overrides them.
+	// The service has no seed.
 	Options []llms.CallOption `json:"-"`
-	// Extra are further fields of each request.
+	// Extra holds further fields for each request.
 	Extra map[string]any
-	// NoSchema leaves structured replies to the prompt.
+	// NoSchema sends no schemas, so that only the prompt describes a structured reply.
 	NoSchema bool
-	// NoCache leaves prompts without marks for the service's cache. Set it where no prompt repeats one of the last five
-	// minutes: writing to the cache costs a quarter more.
+	// NoCache sends no cache breakpoints. Set it if prompts do not repeat within five minutes, because writing to the
+	// cache costs a quarter more.
 	NoCache bool
 }
 
-// String names the model, not the key.
+// String returns a description without the key.
 func (c Config) String() string { return fmt.Sprintf("anthropic.Config{Model: %q}", c.Model) }
 
-// Format writes String, whatever the verb.
+// Format writes the result of String for every verb, so that no verb prints the key.
 func (c Config) Format(f fmt.State, _ rune) { fmt.Fprint(f, c.String()) }
 
 const (
@@ -72,7 +72,7 @@ const (
 	apiVersion     = "2023-06-01"
 )
 
-// Provider calls models. It is safe for concurrent use.
+// Provider calls the models of one service. It is safe for concurrent use.
 type Provider struct {
 	*langchain.Provider
 	transport *langchain.Transport
@@ -80,11 +80,11 @@ type Provider struct {
 	model     string
 }
 
-// New is a provider for the models of c.
+// New returns a provider for the models that c describes.
 func New(c Config) (*Provider, error) {
 	base, err := c.baseURL()
 	if err != nil {
-		return nil, fmt.Errorf("make anthropic provider: %w", err)
+		return nil, fmt.Errorf("create anthropic provider: %w", err)
 	}
 	t := &langchain.Transport{
 		Header: func(h http.Header) {
@@ -94,15 +94,15 @@ func New(c Config) (*Provider, error) {
 		Extra: c.Extra, NoSchemaBounds: true, NoSchema: c.NoSchema, NoCache: c.NoCache,
 	}
 	model, err := anthropic.New(
-		anthropic.WithToken("none"), // the transport has the key
+		anthropic.WithToken("none"), // the transport sets the key
 		anthropic.WithModel(c.Model), anthropic.WithBaseURL(base), anthropic.WithHTTPClient(t.Client(c.HTTPClient)))
 	if err != nil {
-		return nil, fmt.Errorf("make anthropic provider: %w", err)
+		return nil, fmt.Errorf("create anthropic provider: %w", err)
 	}
 	return &Provider{langchain.New(model, c.Options...), t, base, c.Model}, nil
 }
 
-// baseURL is the base of all addresses, unless something is missing or wrong.
+// baseURL validates c and returns the base of all URLs.
 func (c Config) baseURL() (string, error) {
 	switch {
 	case c.Key == "":
@@ -118,7 +118,7 @@ func (c Config) baseURL() (string, error) {
 	return strings.TrimRight(c.BaseURL, "/"), nil
 }
 
-// Check asks for the model, whether it exists and the key is good. The empty model is the provider's own.
+// Check asks the service whether the model exists and the key is valid. If model is empty, Check uses the default model.
 func (p *Provider) Check(ctx context.Context, model string) error {
 	if model == "" {
 		model = p.model

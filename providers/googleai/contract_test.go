@@ -19,10 +19,10 @@ var (
 	_ providers.Checker  = (*googleai.Provider)(nil)
 )
 
-// line leads to the service of the test that runs.
+// line sends requests to the service of the running test.
 type line struct{ http.RoundTripper }
 
-// TestContract uses one provider: langchaingo's client holds a connection that nothing closes.
+// TestContract uses one provider, because langchaingo's client holds a connection that cannot be closed.
 func TestContract(t *testing.T) {
 	var to line
 	p, err := googleai.New(googleai.Config{Key: key, Model: "m", BaseURL: "http://service", HTTPClient: &http.Client{Transport: &to}})

@@ -12,7 +12,7 @@ import (
 	"github.com/elenchus-go/debate/providers/googleai"
 )
 
-// A local server stands for the service. Leave out BaseURL to call the service itself.
+// The example uses a local server. Leave out BaseURL to call the service itself.
 func Example() {
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, `{"modelVersion": "gemini-2.5-flash", "candidates": [{"index": 0, "content": {"role": "model", "parts": [{"text": "Because."}]},

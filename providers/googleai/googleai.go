@@ -2,11 +2,11 @@
 //
 //	gemini, err := googleai.New(googleai.Config{Key: key, Model: "gemini-2.5-flash"})
 //
-// It is a separate module because Google's client requires 39 other modules. To avoid them, use providers/openai with
-// the BaseURL https://generativelanguage.googleapis.com/v1beta/openai.
+// The package is a separate module because Google's client requires 39 other modules. To avoid them, use
+// providers/openai with the BaseURL https://generativelanguage.googleapis.com/v1beta/openai.
 //
-// A request without a token limit is sent with a limit of 2048, because langchaingo sends one. Each model that a
-// provider calls holds a connection that cannot be closed, so create one provider and keep it.
+// If a request has no token limit, langchaingo sends a limit of 2048. For each model, a provider holds a connection that
+// cannot be closed, so create one provider and keep it.
 package googleai
 
 import (
@@ -25,71 +25,71 @@ import (
 	"github.com/elenchus-go/debate/providers/langchain"
 )
 
-// Config says which models a provider calls. No setting is read from the environment, but for the proxy that net/http
-// finds there.
+// Config configures a provider. The package reads no setting from the environment, except the proxy settings that
+// net/http reads.
 type Config struct {
 	// Key is the API key. Required.
 	Key string `json:"-"`
-	// Model is called where a request names none. Required.
+	// Model is the default model, used if a request names none. Required.
 	Model string
-	// BaseURL is the service's address. Defaults to https://generativelanguage.googleapis.com.
+	// BaseURL is the service's URL. Defaults to https://generativelanguage.googleapis.com.
 	BaseURL string
-	// HTTPClient sends the requests. Defaults to a plain one.
+	// HTTPClient sends the requests. Defaults to a client with default settings.
 	HTTPClient *http.Client `json:"-"`
-	// Options go with every call, such as llms.WithTopP, llms.WithSeed and llms.WithStopWords; requests win over them.
+	// Options are applied to every call, such as llms.WithTopP, llms.WithSeed and llms.WithStopWords. A request overrides them.
 	Options []llms.CallOption `json:"-"`
-	// Extra are further fields of each request.
+	// Extra holds further fields for each request.
 	Extra map[string]any
-	// NoSchema leaves structured replies to the prompt.
+	// NoSchema sends no schemas, so that only the prompt describes a structured reply.
 	NoSchema bool
 }
 
-// String names the model, not the key.
+// String returns a description without the key.
 func (c Config) String() string { return fmt.Sprintf("googleai.Config{Model: %q}", c.Model) }
 
-// Format writes String, whatever the verb.
+// Format writes the result of String for every verb, so that no verb prints the key.
 func (c Config) Format(f fmt.State, _ rune) { fmt.Fprint(f, c.String()) }
 
 const defaultBaseURL = "https://generativelanguage.googleapis.com"
 
-// Provider calls models. It is safe for concurrent use.
+// Provider calls the models of one service. It is safe for concurrent use.
 type Provider struct {
 	config    Config
 	client    *http.Client
 	transport *langchain.Transport
 
 	mu     sync.Mutex
-	models map[string]*langchain.Provider // a client each: langchaingo's is not safe for several models at a time
+	models map[string]*langchain.Provider // one client per model: langchaingo's client supports only one model at a time
 }
 
-// New is a provider for the models of c.
+// New returns a provider for the models that c describes.
 func New(c Config) (*Provider, error) {
 	switch {
 	case c.Key == "":
-		return nil, errors.New("make googleai provider: Config.Key is empty: set the API key")
+		return nil, errors.New("create googleai provider: Config.Key is empty: set the API key")
 	case c.Model == "":
-		return nil, errors.New("make googleai provider: Config.Model is empty: name a model, such as gemini-2.5-flash")
+		return nil, errors.New("create googleai provider: Config.Model is empty: name a model, such as gemini-2.5-flash")
 	case c.BaseURL == "":
 		c.BaseURL = defaultBaseURL
 	}
 	if _, err := langchain.ParseBaseURL(c.BaseURL, defaultBaseURL); err != nil {
-		return nil, fmt.Errorf("make googleai provider: %w", err)
+		return nil, fmt.Errorf("create googleai provider: %w", err)
 	}
 	c.BaseURL = strings.TrimRight(c.BaseURL, "/")
 	key := c.Key
-	c.Key = "" // the transport has it
+	c.Key = "" // the transport sets the key
 	t := &langchain.Transport{
 		Header: func(h http.Header) { h.Set("X-Goog-Api-Key", key) },
 		Extra:  c.Extra, NoSchemaBounds: true, NoSchema: c.NoSchema,
 	}
 	p := &Provider{config: c, client: t.Client(c.HTTPClient), transport: t, models: map[string]*langchain.Provider{}}
 	if _, err := p.modelProvider(context.Background(), c.Model); err != nil {
-		return nil, fmt.Errorf("make googleai provider: %w", err)
+		return nil, fmt.Errorf("create googleai provider: %w", err)
 	}
 	return p, nil
 }
 
-// modelProvider is the provider modelProvider one model.
+// modelProvider returns the provider of one model. It creates the provider on the first call.
 func (p *Provider) modelProvider(ctx context.Context, model string) (*langchain.Provider, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -97,8 +97,8 @@ func (p *Provider) modelProvider(ctx context.Context, model string) (*langchain.
 		return known, nil
 	}
 	m, err := googleai.New(
-		context.WithoutCancel(ctx),  // it outlives the call
-		googleai.WithAPIKey("none"), // the transport has the key
+		context.WithoutCancel(ctx),  // the client outlives the call
+		googleai.WithAPIKey("none"), // the transport sets the key
 		googleai.WithDefaultModel(model), googleai.WithHTTPClient(p.client),
 		func(o *googleai.Options) {
 			o.ClientOptions = append(o.ClientOptions, option.WithEndpoint(p.config.BaseURL))
@@ -110,20 +110,20 @@ func (p *Provider) modelProvider(ctx context.Context, model string) (*langchain.
 	return p.models[model], nil
 }
 
-// Generate asks the model for one reply.
+// Generate requests one reply from the model.
 func (p *Provider) Generate(ctx context.Context, r providers.Request) (providers.Response, error) {
 	if r.Model == "" {
 		r.Model = p.config.Model
 	}
 	model, err := p.modelProvider(ctx, r.Model)
 	if err != nil {
-		return providers.Response{}, &providers.Error{Kind: providers.InvalidRequest, Err: fmt.Errorf("make client of model %s: %w", r.Model, err)}
+		return providers.Response{}, &providers.Error{Kind: providers.InvalidRequest, Err: fmt.Errorf("create client of model %s: %w", r.Model, err)}
 	}
-	r.Model = "" // the client's own
+	r.Model = "" // the client has only this model
 	return model.Generate(ctx, r)
 }
 
-// Check asks for the model, whether it exists and the key is good. The empty model is the provider's own.
+// Check asks the service whether the model exists and the key is valid. If model is empty, Check uses the default model.
 func (p *Provider) Check(ctx context.Context, model string) error {
 	if model == "" {
 		model = p.config.Model

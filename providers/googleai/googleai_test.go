@@ -17,12 +17,12 @@ import (
 
 func TestWhatIsMissingOrWrongIsNamed(t *testing.T) {
 	for want, c := range map[string]googleai.Config{
-		"Config.Key is empty: set the API key":                                                     {Model: "m"},
-		"Config.Model is empty: name a model, such as gemini-2.5-flash":                            {Key: key},
-		"Config.BaseURL is no address, want one such as https://generativelanguage.googleapis.com": {Key: key, Model: "m", BaseURL: "x"},
+		"Config.Key is empty: set the API key":                                                                        {Model: "m"},
+		"Config.Model is empty: name a model, such as gemini-2.5-flash":                                               {Key: key},
+		"Config.BaseURL is not a valid http or https URL, want one such as https://generativelanguage.googleapis.com": {Key: key, Model: "m", BaseURL: "x"},
 	} {
 		_, err := googleai.New(c)
-		require.EqualError(t, err, "make googleai provider: "+want)
+		require.EqualError(t, err, "create googleai provider: "+want)
 	}
 }
 
@@ -33,7 +33,7 @@ func TestNoPrintShowsTheKey(t *testing.T) {
 	secrettest.NotPrinted(t, key, c, &c, []googleai.Config{c}, p)
 }
 
-// provider is one of a service that plays the replies.
+// provider returns a provider of a fake service that sends the replies.
 func provider(t *testing.T, c googleai.Config, replies ...fakellm.Reply) (*googleai.Provider, *fakellm.Server) {
 	t.Helper()
 	s := fakellm.Start(t, fakellm.Google, replies...)
@@ -94,11 +94,11 @@ func TestModelsAtATime(t *testing.T) {
 func TestCheck(t *testing.T) {
 	for name, test := range map[string]struct {
 		answer fakellm.Reply
-		want   string // empty: nothing is wrong
+		want   string // empty if the check succeeds
 	}{
-		"a model that is there": {fakellm.Reply{Body: "{}"}, ""},
-		"a model that is not":   {fakellm.Reply{Status: 404, Body: `{"error": "model 'm' not found"}`}, "invalid_request: check model \"m\": call model: status 404: model 'm' not found"},
-		"a key that is refused": {fakellm.Reply{Status: 401, Body: "not " + key}, "authentication: check model \"m\": call model: status 401: not [key]"},
+		"known model":   {fakellm.Reply{Body: "{}"}, ""},
+		"unknown model": {fakellm.Reply{Status: 404, Body: `{"error": "model 'm' not found"}`}, "invalid_request: check model \"m\": call model: status 404: model 'm' not found"},
+		"refused key":   {fakellm.Reply{Status: 401, Body: "not " + key}, "authentication: check model \"m\": call model: status 401: not [key]"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, s := provider(t, googleai.Config{})
@@ -115,7 +115,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// A secret in an address would stand in whatever quotes the address: it belongs elsewhere.
+// Messages quote addresses, so an address must not contain a secret.
 func TestAnAddressWithASecretIsRefusedWithoutShowingIt(t *testing.T) {
 	secrettest.NotInAddress(t, func(address string) ([]any, error) {
 		c := googleai.Config{Key: key, Model: "m", BaseURL: address}

@@ -2,9 +2,9 @@
 //
 //	model, err := mistral.New(mistral.Config{Key: key, Model: "mistral-small-latest"})
 //
-// It uses providers/openai, because Mistral's servers speak the protocol of OpenAI. It does not use langchaingo's own
+// The package uses providers/openai, because Mistral's API is compatible with OpenAI's. It does not use langchaingo's
 // client for Mistral, which has three defects: it ignores contexts, so that neither a deadline nor a cancellation ends
-// a call; it drops stop words, top_p and JSON modes; and it repeats refused requests with an empty body, which hides
+// a call; it drops stop words, top_p and JSON modes; and it retries refused requests with an empty body, which hides
 // rate limits.
 package mistral
 
@@ -18,38 +18,38 @@ import (
 	"github.com/elenchus-go/debate/providers/openai"
 )
 
-// Config says which models a provider calls. No setting is read from the environment, but for the proxy that net/http
-// finds there.
+// Config configures a provider. The package reads no setting from the environment, except the proxy settings that
+// net/http reads.
 type Config struct {
 	// Key is the API key. Required.
 	Key string `json:"-"`
-	// Model is called where a request names none. Required.
+	// Model is the default model, used if a request names none. Required.
 	Model string
-	// BaseURL is the address up to /chat/completions. Defaults to https://api.mistral.ai/v1.
+	// BaseURL is the URL without /chat/completions. Defaults to https://api.mistral.ai/v1.
 	BaseURL string
-	// HTTPClient sends the requests. Defaults to a plain one.
+	// HTTPClient sends the requests. Defaults to a client with default settings.
 	HTTPClient *http.Client `json:"-"`
-	// Options go with every call, such as llms.WithTopP, llms.WithSeed and llms.WithStopWords; requests win over them.
+	// Options are applied to every call, such as llms.WithTopP, llms.WithSeed and llms.WithStopWords. A request overrides them.
 	Options []llms.CallOption `json:"-"`
-	// Extra are further fields of each request, such as safe_prompt.
+	// Extra holds further fields for each request, such as safe_prompt.
 	Extra map[string]any
 }
 
-// String names the model, not the key.
+// String returns a description without the key.
 func (c Config) String() string { return fmt.Sprintf("mistral.Config{Model: %q}", c.Model) }
 
-// Format writes String, whatever the verb.
+// Format writes the result of String for every verb, so that no verb prints the key.
 func (c Config) Format(f fmt.State, _ rune) { fmt.Fprint(f, c.String()) }
 
 const defaultBaseURL = "https://api.mistral.ai/v1"
 
-// New is a provider for the models of c.
+// New returns a provider for the models that c describes.
 func New(c Config) (*openai.Provider, error) {
 	switch {
 	case c.Key == "":
-		return nil, errors.New("make mistral provider: Config.Key is empty: set the API key")
+		return nil, errors.New("create mistral provider: Config.Key is empty: set the API key")
 	case c.Model == "":
-		return nil, errors.New("make mistral provider: Config.Model is empty: name a model, such as mistral-small-latest")
+		return nil, errors.New("create mistral provider: Config.Model is empty: name a model, such as mistral-small-latest")
 	case c.BaseURL == "":
 		c.BaseURL = defaultBaseURL
 	}
@@ -58,7 +58,7 @@ func New(c Config) (*openai.Provider, error) {
 		MaxTokensField: "max_tokens", Rename: map[string]string{"seed": "random_seed"},
 	})
 	if err != nil {
-		return nil, fmt.Errorf("make mistral provider: %w", err)
+		return nil, fmt.Errorf("create mistral provider: %w", err)
 	}
 	return p, nil
 }

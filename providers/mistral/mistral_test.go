@@ -27,9 +27,9 @@ func TestContract(t *testing.T) {
 
 func TestWhatIsMissingOrWrongIsNamed(t *testing.T) {
 	for want, c := range map[string]mistral.Config{
-		"make mistral provider: Config.Key is empty: set the API key":                                                           {Model: "m"},
-		"make mistral provider: Config.Model is empty: name a model, such as mistral-small-latest":                              {Key: key},
-		"make mistral provider: make openai provider: Config.BaseURL is no address, want one such as https://api.openai.com/v1": {Key: key, Model: "m", BaseURL: "x"},
+		"create mistral provider: Config.Key is empty: set the API key":                                                                                {Model: "m"},
+		"create mistral provider: Config.Model is empty: name a model, such as mistral-small-latest":                                                   {Key: key},
+		"create mistral provider: create openai provider: Config.BaseURL is not a valid http or https URL, want one such as https://api.openai.com/v1": {Key: key, Model: "m", BaseURL: "x"},
 	} {
 		_, err := mistral.New(c)
 		require.EqualError(t, err, want)
@@ -61,7 +61,7 @@ func TestRequestsHaveMistralsForm(t *testing.T) {
 	require.Equal(t, map[string]any{"model": "m", "max_tokens": 600.0, "random_seed": 7.0, "stop": []any{"END"}}, got)
 }
 
-// A secret in an address would stand in whatever quotes the address: it belongs elsewhere.
+// Messages quote addresses, so an address must not contain a secret.
 func TestAnAddressWithASecretIsRefusedWithoutShowingIt(t *testing.T) {
 	secrettest.NotInAddress(t, func(address string) ([]any, error) {
 		c := mistral.Config{Key: key, Model: "m", BaseURL: address}

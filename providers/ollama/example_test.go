@@ -12,7 +12,7 @@ import (
 	"github.com/elenchus-go/debate/providers/ollama"
 )
 
-// A local server stands for the service. Leave out BaseURL to call the service itself.
+// The example uses a local server. Leave out BaseURL to call the service itself.
 func Example() {
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, `{"model": "llama3.2", "message": {"role": "assistant", "content": "Because."}, "done": true, `+

@@ -10,7 +10,8 @@ import (
 	"github.com/elenchus-go/debate/providers/ollama"
 )
 
-// TestLive needs a server: DEBATE_LIVE_OLLAMA_HOST, such as http://127.0.0.1:11434, and DEBATE_LIVE_OLLAMA_MODEL.
+// TestLive tests against a server. It is skipped unless DEBATE_LIVE_OLLAMA_HOST, such as http://127.0.0.1:11434, and
+// DEBATE_LIVE_OLLAMA_MODEL are set.
 func TestLive(t *testing.T) {
 	host, model := os.Getenv("DEBATE_LIVE_OLLAMA_HOST"), os.Getenv("DEBATE_LIVE_OLLAMA_MODEL")
 	if host == "" || model == "" {

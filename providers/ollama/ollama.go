@@ -3,8 +3,7 @@
 //	llama, err := ollama.New(ollama.Config{Model: "llama3.2", NumCtx: 16384})
 //
 // The server enforces the schema of a structured reply, including its bounds. A prompt that does not fit into the
-// model's context window is an error of kind context_overflow; without this package the server would cut the prompt
-// silently.
+// model's context window causes an error of kind context_overflow. By default the server would truncate it silently.
 package ollama
 
 import (
@@ -22,40 +21,40 @@ import (
 	"github.com/elenchus-go/debate/providers/langchain"
 )
 
-// Config says which models a provider calls. No setting is read from the environment, but for the proxy that net/http
-// finds there.
+// Config configures a provider. The package reads no setting from the environment, except the proxy settings that
+// net/http reads.
 type Config struct {
-	// Model is called where a request names none. Required. The server must have it.
+	// Model is the default model, used if a request names none. Required. It must be installed on the server.
 	Model string
 	// BaseURL is the server's address. Defaults to http://127.0.0.1:11434.
 	BaseURL string
-	// Key is the API key, for servers that ask for one.
+	// Key is the API key, for servers that require one.
 	Key string `json:"-"`
-	// NumCtx is how many tokens the model reads and writes in one call, the server's num_ctx. Defaults to what the
-	// server chooses, which may be no more than 4,096.
+	// NumCtx is the size of the context window in tokens, input and output together. It is sent as num_ctx. Defaults to
+	// the server's setting, which may be as low as 4,096.
 	NumCtx int
-	// HTTPClient sends the requests. Defaults to a plain one.
+	// HTTPClient sends the requests. Defaults to a client with default settings.
 	HTTPClient *http.Client `json:"-"`
-	// Options go with every call, such as llms.WithTopP, llms.WithSeed and llms.WithStopWords; requests win over them.
+	// Options are applied to every call, such as llms.WithTopP, llms.WithSeed and llms.WithStopWords. A request overrides them.
 	Options []llms.CallOption `json:"-"`
-	// Extra are further fields of each request, such as keep_alive, or think, with which models that reason can be told
-	// not to.
+	// Extra holds further fields for each request, such as keep_alive, or think, which switches the reasoning of a model
+	// on or off.
 	Extra map[string]any
-	// NoSchema leaves structured replies to the prompt.
+	// NoSchema sends no schemas, so that only the prompt describes a structured reply.
 	NoSchema bool
 }
 
-// String names the model, not the key.
+// String returns a description without the key.
 func (c Config) String() string {
 	return fmt.Sprintf("ollama.Config{Model: %q, NumCtx: %d}", c.Model, c.NumCtx)
 }
 
-// Format writes String, whatever the verb.
+// Format writes the result of String for every verb, so that no verb prints the key.
 func (c Config) Format(f fmt.State, _ rune) { fmt.Fprint(f, c.String()) }
 
 const defaultBaseURL = "http://127.0.0.1:11434"
 
-// Provider calls models. It is safe for concurrent use.
+// Provider calls the models of one service. It is safe for concurrent use.
 type Provider struct {
 	*langchain.Provider
 	transport *langchain.Transport
@@ -63,11 +62,11 @@ type Provider struct {
 	model     string
 }
 
-// New is a provider for the models of c.
+// New returns a provider for the models that c describes.
 func New(c Config) (*Provider, error) {
 	base, err := c.baseURL()
 	if err != nil {
-		return nil, fmt.Errorf("make ollama provider: %w", err)
+		return nil, fmt.Errorf("create ollama provider: %w", err)
 	}
 	t := &langchain.Transport{NoSchema: c.NoSchema, Extra: map[string]any{"truncate": false, "shift": false}}
 	maps.Copy(t.Extra, c.Extra)
@@ -80,18 +79,18 @@ func New(c Config) (*Provider, error) {
 	}
 	model, err := ollama.New(options...)
 	if err != nil {
-		return nil, fmt.Errorf("make ollama provider: %w", err)
+		return nil, fmt.Errorf("create ollama provider: %w", err)
 	}
 	return &Provider{langchain.New(model, c.Options...), t, base, c.Model}, nil
 }
 
-// baseURL is the server's baseURL, unless something is missing or wrong.
+// baseURL validates c and returns the server's base URL.
 func (c Config) baseURL() (string, error) {
 	switch {
 	case c.Model == "":
 		return "", errors.New("Config.Model is empty: name a model, such as llama3.2")
 	case c.NumCtx < 0:
-		return "", fmt.Errorf("Config.NumCtx is %d, want a number of tokens", c.NumCtx)
+		return "", fmt.Errorf("Config.NumCtx is %d, want 0 or a positive number of tokens", c.NumCtx)
 	case c.BaseURL == "":
 		return defaultBaseURL, nil
 	}
@@ -101,12 +100,12 @@ func (c Config) baseURL() (string, error) {
 	case err != nil:
 		return "", err
 	case strings.HasSuffix(u.Path, "/v1"), strings.HasSuffix(u.Path, "/api"):
-		return "", fmt.Errorf("Config.BaseURL ends with %s, leave that out; /v1 is for providers/openai", u.Path)
+		return "", fmt.Errorf("Config.BaseURL ends with %s: remove it, or use providers/openai for /v1", u.Path)
 	}
 	return base, nil
 }
 
-// Check asks the server whether it has the model. The empty model is the provider's own.
+// Check asks the server whether it has the model. If model is empty, Check uses the default model.
 func (p *Provider) Check(ctx context.Context, model string) error {
 	if model == "" {
 		model = p.model

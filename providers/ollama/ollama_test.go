@@ -17,13 +17,13 @@ import (
 
 func TestWhatIsMissingOrWrongIsNamed(t *testing.T) {
 	for want, c := range map[string]ollama.Config{
-		"Config.Model is empty: name a model, such as llama3.2":                     {},
-		"Config.NumCtx is -1, want a number of tokens":                              {Model: "m", NumCtx: -1},
-		"Config.BaseURL is no address, want one such as http://127.0.0.1:11434":     {Model: "m", BaseURL: "localhost:11434"},
-		"Config.BaseURL ends with /v1, leave that out; /v1 is for providers/openai": {Model: "m", BaseURL: "http://localhost:11434/v1/"},
+		"Config.Model is empty: name a model, such as llama3.2":                                    {},
+		"Config.NumCtx is -1, want 0 or a positive number of tokens":                               {Model: "m", NumCtx: -1},
+		"Config.BaseURL is not a valid http or https URL, want one such as http://127.0.0.1:11434": {Model: "m", BaseURL: "localhost:11434"},
+		"Config.BaseURL ends with /v1: remove it, or use providers/openai for /v1":                 {Model: "m", BaseURL: "http://localhost:11434/v1/"},
 	} {
 		_, err := ollama.New(c)
-		require.EqualError(t, err, "make ollama provider: "+want)
+		require.EqualError(t, err, "create ollama provider: "+want)
 	}
 }
 
@@ -34,7 +34,7 @@ func TestNoPrintShowsTheKey(t *testing.T) {
 	secrettest.NotPrinted(t, key, c, &c, []ollama.Config{c}, p)
 }
 
-// provider is one of a service that plays the replies.
+// provider returns a provider of a fake service that sends the replies.
 func provider(t *testing.T, c ollama.Config, replies ...fakellm.Reply) (*ollama.Provider, *fakellm.Server) {
 	t.Helper()
 	s := fakellm.Start(t, fakellm.Ollama, replies...)
@@ -88,11 +88,11 @@ func TestAPromptThatDoesNotFitIsAnError(t *testing.T) {
 func TestCheck(t *testing.T) {
 	for name, test := range map[string]struct {
 		answer fakellm.Reply
-		want   string // empty: nothing is wrong
+		want   string // empty if the check succeeds
 	}{
-		"a model that is there": {fakellm.Reply{Body: "{}"}, ""},
-		"a model that is not":   {fakellm.Reply{Status: 404, Body: `{"error": "model 'm' not found"}`}, "invalid_request: check model \"m\": call model: status 404: model 'm' not found"},
-		"a key that is refused": {fakellm.Reply{Status: 401, Body: "not " + key}, "authentication: check model \"m\": call model: status 401: not [key]"},
+		"known model":   {fakellm.Reply{Body: "{}"}, ""},
+		"unknown model": {fakellm.Reply{Status: 404, Body: `{"error": "model 'm' not found"}`}, "invalid_request: check model \"m\": call model: status 404: model 'm' not found"},
+		"refused key":   {fakellm.Reply{Status: 401, Body: "not " + key}, "authentication: check model \"m\": call model: status 401: not [key]"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, s := provider(t, ollama.Config{})
@@ -109,7 +109,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// A secret in an address would stand in whatever quotes the address: it belongs elsewhere.
+// Messages quote addresses, so an address must not contain a secret.
 func TestAnAddressWithASecretIsRefusedWithoutShowingIt(t *testing.T) {
 	secrettest.NotInAddress(t, func(address string) ([]any, error) {
 		c := ollama.Config{Key: key, Model: "m", BaseURL: address}

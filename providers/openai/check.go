@@ -12,8 +12,9 @@ import (
 	"github.com/elenchus-go/debate/providers"
 )
 
-// Check asks for the list of models, whether the key is good and the model is on it. The empty model is the provider's
-// own. Where a server's list says nothing of other names, any model may exist.
+// Check requests the server's list of models. It returns an error if the key is refused, or if the list is complete and
+// does not contain the model. If model is empty, Check uses the default model. Check returns nil if the server has no
+// list, or if the list may be incomplete.
 func (p *Provider) Check(ctx context.Context, model string) error {
 	if model == "" {
 		model = p.model
@@ -21,7 +22,7 @@ func (p *Provider) Check(ctx context.Context, model string) error {
 	raw, err := p.transport.Query(ctx, "check key", http.MethodGet, p.base+"/models", nil)
 	if failed, ok := errors.AsType[*providers.Error](err); ok {
 		if failed.Kind == providers.InvalidRequest || listForbidden(failed) {
-			return nil // it has no list, or none for this key
+			return nil // the server has no list, or the key may not read it
 		}
 		return failed
 	}
@@ -41,28 +42,30 @@ func (p *Provider) Check(ctx context.Context, model string) error {
 	if !p.listComplete(names) || slices.ContainsFunc(names, func(known string) bool { return sameModel(known, model) }) {
 		return nil
 	}
-	return &providers.Error{Kind: providers.InvalidRequest, Err: fmt.Errorf("check model: %q is not among the %d models of %s%s", model, len(names), p.base, similarNames(names, model))}
+	return &providers.Error{Kind: providers.InvalidRequest, Err: fmt.Errorf("check model %q: it is not among the %d models of %s%s", model, len(names), p.base, similarNames(names, model))}
 }
 
-// listForbidden says whether a key is good for calls but not for lists.
+// listForbidden reports whether the key may call models but not list them.
 func listForbidden(e *providers.Error) bool {
 	text := strings.ToLower(e.Error())
 	return e.Kind == providers.Authentication && (strings.Contains(text, "scope") || strings.Contains(text, "insufficient permissions"))
 }
 
-// listComplete says whether a list has all models. A server of one model may answer to any name; a proxy may list patterns.
+// listComplete reports whether names lists every model of the server. A server with one model may accept any name, and
+// a proxy may list patterns instead of names.
 func (p *Provider) listComplete(names []string) bool {
 	return len(names) > 0 && (p.official || len(names) > 1) &&
 		!slices.ContainsFunc(names, func(name string) bool { return strings.Contains(name, "*") })
 }
 
-// sameModel says whether a model of a list is meant. Servers add owners before names, and variants behind them.
+// sameModel reports whether a listed model and a requested one are the same. Servers prefix names with an owner and
+// append variants.
 func sameModel(known, model string) bool {
 	known, model = strings.ToLower(known), strings.ToLower(model)
 	return known == model || strings.HasSuffix(known, "/"+model) || strings.HasPrefix(known, model+":") || strings.HasPrefix(model, known+":")
 }
 
-// similarNames names models that one may have meant.
+// similarNames returns a hint that names up to five models similar to model.
 func similarNames(names []string, model string) string {
 	var alike []string
 	head, _, _ := strings.Cut(strings.ToLower(model), "-")
@@ -74,5 +77,5 @@ func similarNames(names []string, model string) string {
 	if len(alike) == 0 {
 		return ""
 	}
-	return "; some are " + strings.Join(alike, ", ")
+	return "; similar models are " + strings.Join(alike, ", ")
 }

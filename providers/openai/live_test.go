@@ -10,11 +10,12 @@ import (
 	"github.com/elenchus-go/debate/providers/openai"
 )
 
-// TestLive needs a server: DEBATE_LIVE_BASE_URL and DEBATE_LIVE_MODEL, with DEBATE_LIVE_KEY where it asks for one.
+// TestLive tests against a server. It is skipped unless DEBATE_LIVE_BASE_URL and DEBATE_LIVE_MODEL are set. Set
+// DEBATE_LIVE_KEY too if the server requires a key.
 func TestLive(t *testing.T) {
 	base, model := os.Getenv("DEBATE_LIVE_BASE_URL"), os.Getenv("DEBATE_LIVE_MODEL")
 	if base == "" || model == "" {
-		t.Skip("set DEBATE_LIVE_BASE_URL and DEBATE_LIVE_MODEL, and DEBATE_LIVE_KEY where the server asks for one, to test against it")
+		t.Skip("set DEBATE_LIVE_BASE_URL and DEBATE_LIVE_MODEL, and DEBATE_LIVE_KEY if the server requires a key, to test against a server")
 	}
 	p, err := openai.New(openai.Config{Key: os.Getenv("DEBATE_LIVE_KEY"), Model: model, BaseURL: base})
 	require.NoError(t, err)

@@ -1,4 +1,4 @@
-// Package openai provides OpenAI's models, and the models of any server that speaks the same protocol.
+// Package openai provides OpenAI's models, and the models of any server with an OpenAI-compatible API.
 //
 //	gpt, err := openai.New(openai.Config{Key: key, Model: "gpt-4.1-mini"})
 //	deepseek, err := openai.New(openai.Config{Key: key, Model: "deepseek-chat", BaseURL: "https://api.deepseek.com/v1"})
@@ -6,7 +6,7 @@
 //
 // Some base URLs are https://openrouter.ai/api/v1 for OpenRouter, http://localhost:8000/v1 for vLLM,
 // http://localhost:1234/v1 for LM Studio and http://localhost:11434/v1 for Ollama. For Ollama, providers/ollama uses
-// the server's own protocol, which reports more. For Mistral, use providers/mistral.
+// the server's native API, which reports more. For Mistral, use providers/mistral.
 //
 // The package calls /chat/completions. It does not support OpenAI's Responses API, nor models that require it.
 package openai
@@ -25,40 +25,42 @@ import (
 	"github.com/elenchus-go/debate/providers/langchain"
 )
 
-// Config says which models a provider calls. No setting is read from the environment, but for the proxy that net/http
-// finds there.
+// Config configures a provider. The package reads no setting from the environment, except the proxy settings that
+// net/http reads.
 type Config struct {
-	// Key is the API key. Servers at a BaseURL may do without.
+	// Key is the API key. Required for api.openai.com; other servers may not need one.
 	Key string `json:"-"`
-	// Model is called where a request names none. Required.
+	// Model is the default model, used if a request names none. Required.
 	Model string
-	// BaseURL is the address up to /chat/completions. Defaults to https://api.openai.com/v1.
+	// BaseURL is the URL without /chat/completions. Defaults to https://api.openai.com/v1.
 	BaseURL string
-	// HTTPClient sends the requests. Defaults to a plain one.
+	// HTTPClient sends the requests. Defaults to a client with default settings.
 	HTTPClient *http.Client `json:"-"`
-	// Options go with every call, such as llms.WithTopP, llms.WithSeed and llms.WithStopWords; requests win over them.
+	// Options are applied to every call, such as llms.WithTopP, llms.WithSeed and llms.WithStopWords. A request overrides them.
 	Options []llms.CallOption `json:"-"`
-	// MaxTokensField is the name of the token cap: max_completion_tokens or max_tokens. Defaults to the first for
-	// api.openai.com, whose newer models know no other, and to the second for other servers, of which some ignore the
-	// first and never stop. A server that refuses one gets the other.
+	// MaxTokensField is the name of the request field that limits the output tokens. It is max_completion_tokens or
+	// max_tokens. Defaults to max_completion_tokens for api.openai.com, because its newer models accept nothing else.
+	// Defaults to max_tokens for other servers, because some ignore max_completion_tokens and then never stop. If a
+	// server refuses one field, the provider sends the other.
 	MaxTokensField string
-	// Rename gives fields of requests other names, for servers that differ.
+	// Rename maps names of request fields to the names that the server uses.
 	Rename map[string]string
-	// Extra are further fields of each request, such as reasoning_effort.
+	// Extra holds further fields for each request, such as reasoning_effort.
 	Extra map[string]any
-	// NoSchema leaves structured replies to the prompt. Else the schema is sent, as far as the server takes it.
+	// NoSchema sends no schemas, so that only the prompt describes a structured reply. By default the provider sends as
+	// much of a schema as the server accepts.
 	NoSchema bool
 }
 
-// String names the model and the address, not the key.
+// String returns a description without the key and without the credentials in an address.
 func (c Config) String() string {
 	return fmt.Sprintf("openai.Config{Model: %q, BaseURL: %q}", c.Model, redactURL(c.BaseURL))
 }
 
-// Format writes String, whatever the verb.
+// Format writes the result of String for every verb, so that no verb prints the key.
 func (c Config) Format(f fmt.State, _ rune) { fmt.Fprint(f, c.String()) }
 
-// redactURL is an address without what may be a secret in it.
+// redactURL returns address without the parts that may contain a secret: user, query and fragment.
 func redactURL(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -74,23 +76,23 @@ const (
 	legacyField    = "max_tokens"
 )
 
-// Provider calls models. It is safe for concurrent use.
+// Provider calls the models of one service. It is safe for concurrent use.
 type Provider struct {
 	*langchain.Provider
 	transport *langchain.Transport
 	base      string
 	model     string
-	official  bool // it is OpenAI itself
+	official  bool // the server is api.openai.com
 }
 
-// New is a provider for the models of c.
+// New returns a provider for the models that c describes.
 func New(c Config) (*Provider, error) {
 	base, own, err := c.baseURL()
 	if err == nil {
 		err = c.check(own)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("make openai provider: %w", err)
+		return nil, fmt.Errorf("create openai provider: %w", err)
 	}
 	t := &langchain.Transport{
 		Header: func(h http.Header) {
@@ -101,15 +103,15 @@ func New(c Config) (*Provider, error) {
 		Rename: c.renamedFields(own), Extra: c.Extra, NoSchemaBounds: own, NoSchema: c.NoSchema,
 	}
 	model, err := openai.New(
-		openai.WithToken("none"), // the transport has the key
+		openai.WithToken("none"), // the transport sets the key
 		openai.WithModel(c.Model), openai.WithBaseURL(base), openai.WithOrganization(""), openai.WithHTTPClient(t.Client(c.HTTPClient)))
 	if err != nil {
-		return nil, fmt.Errorf("make openai provider: %w", err)
+		return nil, fmt.Errorf("create openai provider: %w", err)
 	}
 	return &Provider{langchain.New(model, c.Options...), t, base, c.Model, own}, nil
 }
 
-// baseURL is the base of all addresses, and whether it is OpenAI's own.
+// baseURL validates c.BaseURL and returns the base of all URLs. It also reports whether the server is OpenAI's own.
 func (c Config) baseURL() (base string, own bool, err error) {
 	if c.BaseURL == "" {
 		return defaultBaseURL, true, nil
@@ -119,12 +121,12 @@ func (c Config) baseURL() (base string, own bool, err error) {
 	case err != nil:
 		return "", false, err
 	case strings.Contains(u.Path, "/chat/completions"):
-		return "", false, fmt.Errorf("Config.BaseURL %q goes too far, leave out /chat/completions", redactURL(c.BaseURL))
+		return "", false, fmt.Errorf("Config.BaseURL is %q, want it without /chat/completions", redactURL(c.BaseURL))
 	}
 	return strings.TrimRight(c.BaseURL, "/"), u.Hostname() == "api.openai.com", nil
 }
 
-// check says what is missing or wrong.
+// check validates the fields other than BaseURL.
 func (c Config) check(own bool) error {
 	switch {
 	case own && c.Key == "":
@@ -137,7 +139,7 @@ func (c Config) check(own bool) error {
 	return nil
 }
 
-// renamedFields are the fields that have other names than langchaingo's.
+// renamedFields returns the names of request fields that differ from langchaingo's.
 func (c Config) renamedFields(own bool) map[string]string {
 	names := map[string]string{}
 	if c.MaxTokensField == legacyField || c.MaxTokensField == "" && !own {

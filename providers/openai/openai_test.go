@@ -18,17 +18,17 @@ import (
 
 func TestWhatIsMissingOrWrongIsNamed(t *testing.T) {
 	for want, c := range map[string]openai.Config{
-		"make openai provider: Config.Key is empty: set the API key":                                                    {Model: "m"},
-		"make openai provider: Config.Model is empty: name a model, such as gpt-4.1-mini":                               {Key: key},
-		`make openai provider: Config.BaseURL "http://x/v1/chat/completions" goes too far, leave out /chat/completions`: {Model: "m", BaseURL: "http://x/v1/chat/completions"},
-		`make openai provider: Config.MaxTokensField is "max", want max_completion_tokens or max_tokens`:                {Model: "m", Key: key, MaxTokensField: "max"},
+		"create openai provider: Config.Key is empty: set the API key":                                                {Model: "m"},
+		"create openai provider: Config.Model is empty: name a model, such as gpt-4.1-mini":                           {Key: key},
+		`create openai provider: Config.BaseURL is "http://x/v1/chat/completions", want it without /chat/completions`: {Model: "m", BaseURL: "http://x/v1/chat/completions"},
+		`create openai provider: Config.MaxTokensField is "max", want max_completion_tokens or max_tokens`:            {Model: "m", Key: key, MaxTokensField: "max"},
 	} {
 		_, err := openai.New(c)
 		require.EqualError(t, err, want)
 	}
 	for _, address := range []string{"localhost:8000", "http://a b:x", "ftp://u:secret@x", "x"} {
 		_, err := openai.New(openai.Config{Key: key, Model: "m", BaseURL: address})
-		require.EqualError(t, err, "make openai provider: Config.BaseURL is no address, want one such as https://api.openai.com/v1")
+		require.EqualError(t, err, "create openai provider: Config.BaseURL is not a valid http or https URL, want one such as https://api.openai.com/v1")
 	}
 }
 
@@ -40,7 +40,7 @@ func TestNoPrintShowsTheKey(t *testing.T) {
 	require.Equal(t, `openai.Config{Model: "m", BaseURL: "http://x/v1"}`, c.String())
 }
 
-// provider is one of a service that plays the replies.
+// provider returns a provider of a fake service that sends the replies.
 func provider(t *testing.T, c openai.Config, replies ...fakellm.Reply) (*openai.Provider, *fakellm.Server) {
 	t.Helper()
 	s := fakellm.Start(t, fakellm.OpenAI, replies...)
@@ -121,23 +121,23 @@ func TestCheck(t *testing.T) {
 	for name, test := range map[string]struct {
 		answer fakellm.Reply
 		model  string
-		want   string // empty: nothing is wrong
+		want   string // empty if the check succeeds
 	}{
-		"a model that is there":        {list("m", "n"), "n", ""},
-		"the provider's own":           {list("m", "n"), "", ""},
-		"a model with an owner":        {list("models/x", "n"), "x", ""},
-		"a model with a tag":           {list("x:latest", "n"), "x", ""},
-		"a variant of a model":         {list("a/x", "n"), "a/x:free", ""},
-		"a model that is not":          {list("gpt-4.1", "n"), "gpt-9", `invalid_request: check model: "gpt-9" is not among the 2 models of http://service/v1; some are gpt-4.1`},
-		"nothing that is alike":        {list("m", "n"), "x", `invalid_request: check model: "x" is not among the 2 models of http://service/v1`},
-		"a server of one model":        {list("m"), "x", ""},
-		"a list of patterns":           {list("m", "openai/*"), "x", ""},
-		"half a list":                  {fakellm.Reply{Body: `{"data": [{"id": "a"}, {"id": "b"}], "has_more": true}`}, "x", ""},
-		"no list":                      {fakellm.Reply{Status: 404}, "x", ""},
-		"a list in another form":       {fakellm.Reply{Body: `[{"id": "a"}]`}, "x", ""},
-		"a key that is refused":        {fakellm.Reply{Status: 401, Body: `{"error": {"message": "Incorrect API key provided: ` + key + `"}}`}, "m", "authentication: check key: call model: status 401: Incorrect API key provided: [key]"},
-		"a key that is not for lists":  {fakellm.Reply{Status: 403, Body: "insufficient permissions: missing scopes: api.model.read"}, "m", ""},
-		"a service that does not work": {fakellm.Reply{Status: 503, Body: "no"}, "m", "server_error: check key: call model: status 503: no"},
+		"known model":                      {list("m", "n"), "n", ""},
+		"default model":                    {list("m", "n"), "", ""},
+		"known model with an owner":        {list("models/x", "n"), "x", ""},
+		"known model with a tag":           {list("x:latest", "n"), "x", ""},
+		"variant of a known model":         {list("a/x", "n"), "a/x:free", ""},
+		"unknown model, similar one known": {list("gpt-4.1", "n"), "gpt-9", `invalid_request: check model "gpt-9": it is not among the 2 models of http://service/v1; similar models are gpt-4.1`},
+		"unknown model, none similar":      {list("m", "n"), "x", `invalid_request: check model "x": it is not among the 2 models of http://service/v1`},
+		"server with one model":            {list("m"), "x", ""},
+		"list of patterns":                 {list("m", "openai/*"), "x", ""},
+		"incomplete list":                  {fakellm.Reply{Body: `{"data": [{"id": "a"}, {"id": "b"}], "has_more": true}`}, "x", ""},
+		"no list":                          {fakellm.Reply{Status: 404}, "x", ""},
+		"list in another form":             {fakellm.Reply{Body: `[{"id": "a"}]`}, "x", ""},
+		"refused key":                      {fakellm.Reply{Status: 401, Body: `{"error": {"message": "Incorrect API key provided: ` + key + `"}}`}, "m", "authentication: check key: call model: status 401: Incorrect API key provided: [key]"},
+		"key that may not list models":     {fakellm.Reply{Status: 403, Body: "insufficient permissions: missing scopes: api.model.read"}, "m", ""},
+		"failing service":                  {fakellm.Reply{Status: 503, Body: "no"}, "m", "server_error: check key: call model: status 503: no"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, s := provider(t, openai.Config{Key: key, BaseURL: "http://service/v1"})
@@ -169,7 +169,7 @@ func TestAClosedPortIsANetworkFailure(t *testing.T) {
 	require.NotContains(t, err.Error(), key)
 }
 
-// A secret in an address would stand in whatever quotes the address: it belongs elsewhere.
+// Messages quote addresses, so an address must not contain a secret.
 func TestAnAddressWithASecretIsRefusedWithoutShowingIt(t *testing.T) {
 	secrettest.NotInAddress(t, func(address string) ([]any, error) {
 		c := openai.Config{Key: key, Model: "m", BaseURL: address}
