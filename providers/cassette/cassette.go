@@ -5,34 +5,34 @@
 //	t.Cleanup(func() { require.NoError(t, c.Close()) })
 //	client := &http.Client{Transport: c}
 //
-// Run the test once with DEBATE_CASSETTE=record and a real key, read the file, and commit it. After that the test runs
-// without a network. DEBATE_CASSETTE=once records only if the file does not exist yet.
+// Run the test once with DEBATE_CASSETTE=record and a real key, read the file, and commit it. After that, the test runs
+// without a network. With DEBATE_CASSETTE=once, a cassette records only if the file does not exist yet.
 //
 // # Recording
 //
-// While it records, a cassette passes requests on and stores what goes over the wire: method, URL and body of the
-// request; status, body and some headers of the response, which are the content type, the retry delay and the rate
-// limits. It stores the body of a stream in the chunks in which it arrived, as far as it was read. For a failed call it
-// stores the text of the error.
+// A recording cassette forwards each request and stores its method, URL and body. Of the response, it stores the
+// status, the body, and the headers for content type, retry delay and rate limits. It stores the body of a stream as
+// the chunks in which it arrived, up to the point where the client stopped reading. For a failed call, it stores the
+// text of the error.
 //
 // # Secrets
 //
-// A cassette never stores request headers or cookies. It replaces the following values by SCRUBBED wherever else they
+// A cassette never stores request headers or cookies. It replaces the following values with SCRUBBED wherever else they
 // occur, if they have at least 8 bytes: the values of Authorization, Proxy-Authorization, X-Api-Key, Api-Key,
 // X-Goog-Api-Key and cookies, a password in the URL, and query parameters such as key. It also replaces each of
-// [Options.Secrets], of any length. It finds secrets as they are and as they are written in JSON and URLs. It does not
-// find a secret that a model spells out over several events of a stream, or a part of a key that an error quotes. So
-// read the file before you commit it.
+// [Options.Secrets], regardless of length. It finds secrets in plain form and in their JSON and URL encodings. It does
+// not find a secret that is split across several events of a stream, or part of a key that an error quotes. Read the
+// file before you commit it.
 //
 // # Replaying
 //
-// A request is answered by the first recorded request with the same method, path, query and body that was not replayed
-// yet. Hosts and secrets are not compared. JSON bodies are compared as values, so that order and white space do not
-// matter. A request that nothing answers is an error that shows the nearest recorded request and the first difference.
-// Clients often hide such errors, so [Cassette.Close] returns them again, and lists what was recorded but not
-// requested.
+// A replaying cassette answers a request with the first recorded response that was not replayed yet and whose request
+// has the same method, path, query and body. Hosts and secrets are not compared. JSON bodies are compared as values:
+// the order of fields and white space do not matter. If nothing matches, the request fails with an error that shows the
+// nearest recorded request and the first difference. Clients often hide such errors, so [Cassette.Close] returns them
+// again. Close also lists the recorded requests that were not made.
 //
-// Replayed chunks arrive without the delays between them.
+// Replayed chunks arrive without the recorded delays.
 package cassette
 
 import (
@@ -45,26 +45,27 @@ import (
 	"sync"
 )
 
-// Mode is what a cassette does.
+// Mode selects whether a cassette records or replays.
 type Mode string
 
 // The modes.
 const (
-	Replay     Mode = "replay" // answer from the file
-	Record     Mode = "record" // pass on, and write the file anew
-	RecordOnce Mode = "once"   // Record where there is no file, else Replay
+	Replay     Mode = "replay" // answer requests from the file
+	Record     Mode = "record" // forward requests, and replace the file
+	RecordOnce Mode = "once"   // Record if there is no file, Replay otherwise
 )
 
-// EnvVar is the environment variable that holds the mode of cassettes that are given none.
+// EnvVar names the environment variable with the mode of cassettes whose options have no mode.
 const EnvVar = "DEBATE_CASSETTE"
 
-// Options are how a cassette is opened.
+// Options configure a cassette.
 type Options struct {
-	// Mode defaults to what Variable says, else to Replay.
+	// Mode defaults to the value of the environment variable EnvVar, and to Replay if that is not set.
 	Mode Mode
-	// Transport makes the calls that are recorded. Defaults to http.DefaultTransport.
+	// Transport sends the requests while the cassette records. Defaults to http.DefaultTransport.
 	Transport http.RoundTripper
-	// Secrets are never written, besides those that the package comment names. Empty ones are ignored.
+	// Secrets lists values that are never written, in addition to the values that the package comment names. Empty
+	// strings are ignored.
 	Secrets []string
 }
 
@@ -77,12 +78,12 @@ type Cassette struct {
 	mu           sync.Mutex
 	scrubber     scrubber
 	interactions []*interaction
-	problems     []error // what Close reports
+	problems     []error // the errors that Close returns
 	closed       bool
 }
 
-// Open is the cassette that is kept in a file. Where it replays the file is read now; where it records the file is
-// written by Close.
+// Open returns a cassette for the file at path. A replaying cassette reads the file now; a recording one writes it in
+// Close.
 func Open(path string, o Options) (*Cassette, error) {
 	mode := cmp.Or(o.Mode, Mode(os.Getenv(EnvVar)), Replay)
 	if mode == RecordOnce {
@@ -105,14 +106,14 @@ func Open(path string, o Options) (*Cassette, error) {
 		}
 		return c, nil
 	default:
-		return nil, fmt.Errorf("open cassette %s: mode %q is unknown, use %s, %s or %s", path, mode, Replay, Record, RecordOnce)
+		return nil, fmt.Errorf("open cassette %s: unknown mode %q, want %s, %s or %s", path, mode, Replay, Record, RecordOnce)
 	}
 }
 
 func (c *Cassette) load() error {
 	data, err := read(c.path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("it is not recorded yet, run once with %s=%s: %w", EnvVar, Record, err)
+		return fmt.Errorf("no recording, run once with %s=%s: %w", EnvVar, Record, err)
 	}
 	if err == nil {
 		c.interactions, err = parse(data)

@@ -35,7 +35,7 @@ func serve(t *testing.T, h http.HandlerFunc) *httptest.Server {
 	return s
 }
 
-// say makes a call and reads the response.
+// say sends a request and reads the response.
 func say(c http.RoundTripper, method, address, body string, header ...string) (int, string, error) {
 	req, err := http.NewRequest(method, address, strings.NewReader(body)) //nolint:noctx // the tests have nothing to cancel
 	if err != nil {
@@ -52,7 +52,7 @@ func say(c http.RoundTripper, method, address, body string, header ...string) (i
 	return res.StatusCode, string(text), errors.Join(err, res.Body.Close())
 }
 
-// echo answers with a number and what it was sent.
+// echo replies with a sequence number and the request's body.
 func echo(t *testing.T) *httptest.Server {
 	var mu sync.Mutex
 	n := 0
@@ -70,7 +70,7 @@ func echo(t *testing.T) *httptest.Server {
 	})
 }
 
-// replayedError is a file with what f does to a service.
+// recorded returns the path of a cassette that records what f does to a service.
 func replayedError(t *testing.T, s *httptest.Server, o cassette.Options, f func(c *cassette.Cassette)) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "folder", "tape.json")
@@ -86,7 +86,7 @@ func TestWhatWasRecordedIsReplayedWithoutTheService(t *testing.T) {
 	s := echo(t)
 	calls := [][]string{
 		{"POST", "/v1/chat?b=2&a=1", `{"b": 1.50, "a": ["x", {"d": null, "c": true}]}`},
-		{"POST", "/v1/chat?b=2&a=1", `{"b": 1.50, "a": ["x", {"d": null, "c": true}]}`}, // the same once more
+		{"POST", "/v1/chat?b=2&a=1", `{"b": 1.50, "a": ["x", {"d": null, "c": true}]}`}, // the same request again
 		{"POST", "/v1/chat", "no JSON <at> all"},
 		{"GET", "/v1/models", ""},
 		{"PUT", "/binary", "\xff\xfe\x00"},
@@ -103,7 +103,7 @@ func TestWhatWasRecordedIsReplayedWithoutTheService(t *testing.T) {
 	for _, again := range []struct {
 		call, n    int
 		path, body string
-	}{ // in another order, on another host, and written in another way
+	}{ // in another order, to another host, and with other white space
 		{4, 5, "", ""},
 		{0, 1, "/v1/chat?a=1&b=2", `{"a":["x",{"c":true,"d":null}],"b":1.50}`},
 		{3, 4, "", ""},
@@ -123,7 +123,7 @@ func TestWhatWasRecordedIsReplayedWithoutTheService(t *testing.T) {
 	require.NoError(t, c.Close())
 }
 
-// service answers without a network: with pieces, each of which is one read, and an error at the end.
+// service is a transport that replies without a network. Each piece of the body is one read; end follows the last one.
 type service struct {
 	status int
 	header http.Header
@@ -169,7 +169,7 @@ var stream = service{
 	pieces: []string{"data: <Be>\n\n", "data: \xe2\x82", "\xac\n\nda", "ta: [DONE]\n\n"},
 }
 
-// tape records one call of a service.
+// tape records one call of a service and returns the path of the cassette.
 func tape(t *testing.T, o cassette.Options, s service, method, address, body string, header ...string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "tape.json")
@@ -273,10 +273,10 @@ func TestErrorsAreReplayed(t *testing.T) {
 		s    service
 		want error
 	}{
-		"no response":          {service{fail: errors.New("connection refused")}, errors.New("connection refused")},
-		"cut":                  {service{pieces: []string{"Be"}, end: io.ErrUnexpectedEOF}, io.ErrUnexpectedEOF},
-		"cancelled":            {service{pieces: []string{"Be"}, end: context.Canceled}, context.Canceled},
-		"cut in its own words": {service{pieces: []string{"Be"}, end: errors.New("connection reset")}, errors.New("connection reset")},
+		"no response":               {service{fail: errors.New("connection refused")}, errors.New("connection refused")},
+		"cut":                       {service{pieces: []string{"Be"}, end: io.ErrUnexpectedEOF}, io.ErrUnexpectedEOF},
+		"cancelled":                 {service{pieces: []string{"Be"}, end: context.Canceled}, context.Canceled},
+		"cut with an unknown error": {service{pieces: []string{"Be"}, end: errors.New("connection reset")}, errors.New("connection reset")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := open(t, tape(t, cassette.Options{}, test.s, "GET", "http://h/", ""), cassette.Options{})
@@ -328,25 +328,25 @@ func TestAMismatchNamesTheNearestAndTheFirstDifference(t *testing.T) {
 		nearest            int
 		first              string
 	}{
-		"a text":          {"POST", "/chat", `{"model": "a", "messages": [{"text": "` + long + `there"}, {"text": "x"}], "n": 1}`, 1, `body.messages[0].text, at byte 500: recorded "...cars cars cars cars here", got "...cars cars cars cars there"`},
-		"a number":        {"POST", "/chat", `{"model": "b", "messages": [], "n": 3}`, 2, `body.n: recorded 2, got 3`},
-		"a new key":       {"POST", "/chat", `{"model": "b", "messages": [], "n": 2, "top_p": 1}`, 2, `body.top_p: recorded nothing, got 1`},
-		"a missing key":   {"POST", "/chat", `{"model": "b", "messages": []}`, 2, `body.n: recorded 2, got nothing`},
-		"a longer list":   {"POST", "/chat", `{"model": "b", "messages": [{}], "n": 2}`, 2, `body.messages: recorded 0 elements, got 1`},
-		"another type":    {"POST", "/chat", `{"model": "b", "messages": {}, "n": 2}`, 2, `body.messages: recorded [], got {}`},
-		"a type by far":   {"POST", "/chat", `{"model": "b", "messages": [], "n": ["` + strings.Repeat("ü", 50) + `"]}`, 2, `body.n: recorded 2, got ["` + strings.Repeat("ü", 29) + `...`},
-		"another path":    {"GET", "/model", "", 3, `path: recorded /models, got /model`},
-		"another query":   {"GET", "/models?limit=1", "", 3, `path: recorded /models, got /models?limit=1`},
-		"another method":  {"DELETE", "/models", "", 3, `method: recorded GET, got DELETE`},
-		"text, not JSON":  {"PUT", "/text", "some tests", 4, `body, at byte 7: recorded "some text", got "some tests"`},
-		"a body, or none": {"PUT", "/text", "", 4, `body: recorded "some text", got null`},
+		"text":                   {"POST", "/chat", `{"model": "a", "messages": [{"text": "` + long + `there"}, {"text": "x"}], "n": 1}`, 1, `body.messages[0].text, at byte 500: recorded "...cars cars cars cars here", got "...cars cars cars cars there"`},
+		"number":                 {"POST", "/chat", `{"model": "b", "messages": [], "n": 3}`, 2, `body.n: recorded 2, got 3`},
+		"new key":                {"POST", "/chat", `{"model": "b", "messages": [], "n": 2, "top_p": 1}`, 2, `body.top_p: recorded nothing, got 1`},
+		"missing key":            {"POST", "/chat", `{"model": "b", "messages": []}`, 2, `body.n: recorded 2, got nothing`},
+		"longer list":            {"POST", "/chat", `{"model": "b", "messages": [{}], "n": 2}`, 2, `body.messages: recorded 0 elements, got 1`},
+		"other type":             {"POST", "/chat", `{"model": "b", "messages": {}, "n": 2}`, 2, `body.messages: recorded [], got {}`},
+		"other type, long value": {"POST", "/chat", `{"model": "b", "messages": [], "n": ["` + strings.Repeat("ü", 50) + `"]}`, 2, `body.n: recorded 2, got ["` + strings.Repeat("ü", 29) + `...`},
+		"other path":             {"GET", "/model", "", 3, `path: recorded /models, got /model`},
+		"other query":            {"GET", "/models?limit=1", "", 3, `path: recorded /models, got /models?limit=1`},
+		"other method":           {"DELETE", "/models", "", 3, `method: recorded GET, got DELETE`},
+		"text, not JSON":         {"PUT", "/text", "some tests", 4, `body, at byte 7: recorded "some text", got "some tests"`},
+		"missing body":           {"PUT", "/text", "", 4, `body: recorded "some text", got null`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := open(t, path, cassette.Options{})
 			_, _, err := say(c, test.method, "http://h"+test.path, test.body)
-			require.EqualError(t, err, fmt.Sprintf("replay %s: %s http://h%s was not recorded; nearest is interaction %d of 4: %s; to record anew set DEBATE_CASSETTE=record",
+			require.EqualError(t, err, fmt.Sprintf("replay %s: %s http://h%s was not recorded; nearest is interaction %d of 4: %s; to record again, set DEBATE_CASSETTE=record",
 				path, test.method, test.path, test.nearest, test.first))
-			require.ErrorContains(t, c.Close(), err.Error(), "for clients that hide it")
+			require.ErrorContains(t, c.Close(), err.Error(), "Close returns errors that clients hide")
 		})
 	}
 }
@@ -357,7 +357,7 @@ func TestAskingMoreOftenThanRecordedIsAMismatch(t *testing.T) {
 	_, _, err := say(c, "GET", "http://h/x", "")
 	require.NoError(t, err)
 	_, _, err = say(c, "GET", "http://h/x", "")
-	require.ErrorContains(t, err, "interaction 1 of 1: the same, but replayed already")
+	require.ErrorContains(t, err, "interaction 1 of 1: an identical request, already replayed")
 }
 
 func TestCloseReportsWhatWasNotAskedFor(t *testing.T) {
@@ -372,7 +372,7 @@ func TestCloseReportsWhatWasNotAskedFor(t *testing.T) {
 	_, _, err := say(c, "GET", "http://h/b", "")
 	require.NoError(t, err)
 	err = c.Close()
-	require.EqualError(t, err, fmt.Sprintf("replay %s: 2 of 3 interactions were not asked for: 1 (GET %s/a), 3 (GET %s/c)", path, s.URL, s.URL))
+	require.EqualError(t, err, fmt.Sprintf("replay %s: 2 of 3 interactions were not requested: 1 (GET %s/a), 3 (GET %s/c)", path, s.URL, s.URL))
 	require.NoError(t, c.Close(), "only once")
 	_, _, err = say(c, "GET", "http://h/a", "")
 	require.ErrorContains(t, err, "is closed")
@@ -388,16 +388,16 @@ func TestTheModeIsGivenElseOfTheEnvironmentElseReplay(t *testing.T) {
 		records  bool
 		wrong    string
 	}{
-		"replay":                 {"replay", "record", there, false, ""},
-		"replay by default":      {"", "", there, false, ""},
-		"nothing to replay":      {"", "", gone, false, "open cassette " + gone + ": it is not recorded yet, run once with DEBATE_CASSETTE=record: "},
-		"record":                 {"record", "replay", there, true, ""},
-		"record, as is told":     {"", "record", there, true, ""},
-		"once":                   {"once", "", gone, true, ""},
-		"missing, but is there":  {"", "once", there, false, ""},
-		"some other mode":        {"", "always", there, false, "open cassette " + there + `: mode "always" is unknown, use replay, record or once`},
-		"a folder is no file":    {"once", "", t.TempDir(), false, "is a directory"},
-		"a folder is not opened": {"replay", "", t.TempDir(), false, "is a directory"},
+		"replay":                   {"replay", "record", there, false, ""},
+		"replay by default":        {"", "", there, false, ""},
+		"nothing to replay":        {"", "", gone, false, "open cassette " + gone + ": no recording, run once with DEBATE_CASSETTE=record: "},
+		"record":                   {"record", "replay", there, true, ""},
+		"record by the variable":   {"", "record", there, true, ""},
+		"once":                     {"once", "", gone, true, ""},
+		"once, file exists":        {"", "once", there, false, ""},
+		"unknown mode":             {"", "always", there, false, "open cassette " + there + `: unknown mode "always", want replay, record or once`},
+		"once, path is a folder":   {"once", "", t.TempDir(), false, "is a directory"},
+		"replay, path is a folder": {"replay", "", t.TempDir(), false, "is a directory"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv(cassette.EnvVar, test.variable)
@@ -427,7 +427,7 @@ func TestARecordingWithoutACallLeavesTheFileAsItIs(t *testing.T) {
 	path := tape(t, cassette.Options{}, stream, "GET", "http://h/", "")
 	before := content(t, path)
 	c := open(t, path, cassette.Options{Mode: cassette.Record})
-	require.EqualError(t, c.Close(), "record cassette "+path+": no call was made, nothing is written")
+	require.EqualError(t, c.Close(), "record cassette "+path+": file not written: no request was made")
 	require.Equal(t, before, content(t, path))
 }
 
@@ -458,12 +458,12 @@ func TestWhatIsTooLargeIsNotWritten(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, text, 17<<20, "the client has all of it")
 	err = c.Close()
-	require.ErrorContains(t, err, "GET http://h/large: the body has more than 16777216 bytes\nnothing is written")
+	require.ErrorContains(t, err, "GET http://h/large: the response body exceeds 16777216 bytes\nfile not written")
 	require.NoFileExists(t, path)
 
 	c = open(t, path, cassette.Options{Mode: cassette.Record, Transport: stream})
 	_, _, err = say(c, "POST", "http://h/", strings.Join(many, ""))
-	require.EqualError(t, err, "read request: it has more than 16777216 bytes")
+	require.EqualError(t, err, "read request: size exceeds 16777216 bytes")
 }
 
 func TestABodyThatIsStillEncodedIsNotWritten(t *testing.T) {
@@ -471,7 +471,7 @@ func TestABodyThatIsStillEncodedIsNotWritten(t *testing.T) {
 	c := open(t, path, cassette.Options{Mode: cassette.Record, Transport: service{header: http.Header{"Content-Encoding": {"br"}}}})
 	_, _, err := say(c, "GET", "http://h/", "", "Accept-Encoding", "br")
 	require.NoError(t, err)
-	require.ErrorContains(t, c.Close(), "GET http://h/: the body is encoded as br, in which no secret can be found")
+	require.ErrorContains(t, c.Close(), "GET http://h/: cannot find secrets in a body with Content-Encoding br")
 	require.NoFileExists(t, path)
 }
 
@@ -565,7 +565,7 @@ func TestNoSecretIsWritten(t *testing.T) {
 		}
 	}
 
-	// The same call with other keys, as in tests that have none.
+	// The same call with other keys, because replaying tests have no real ones.
 	c := open(t, path, cassette.Options{Secrets: []string{"dummy/path", "dummy-odd", "1111"}})
 	_, got, err := say(c, "POST", "http://h/v1/dummy%2Fpath/chat?alt=sse&key=&Token=none&x=dummy-bearer",
 		`{"model": "m", "user": "dummy-bearer", "pin": "1111", "nested": `+nested(t, text)+`}`, "Authorization", "Bearer dummy-bearer")
@@ -574,7 +574,7 @@ func TestNoSecretIsWritten(t *testing.T) {
 	require.NoError(t, c.Close())
 }
 
-// nested is what was recorded for "nested": the text around the secrets.
+// nested returns the recorded value of "nested", which is the text around the secrets.
 func nested(t *testing.T, file string) string {
 	_, rest, found := strings.Cut(file, `"nested": `)
 	require.True(t, found)
@@ -599,7 +599,7 @@ func TestASecretThatTheFormatNeedsIsRefused(t *testing.T) {
 	c := open(t, path, cassette.Options{Mode: cassette.Record, Transport: stream, Secrets: []string{"status"}})
 	_, _, err := say(c, "GET", "http://h/", "")
 	require.NoError(t, err)
-	require.ErrorContains(t, c.Close(), "a secret would stand in the file, nothing is written")
+	require.ErrorContains(t, c.Close(), "file not written: it would contain a secret")
 	require.NoFileExists(t, path)
 }
 

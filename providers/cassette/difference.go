@@ -8,10 +8,10 @@ import (
 	"unicode/utf8"
 )
 
-// differences are how two requests differ.
+// differences collects the differences of two requests.
 type differences struct {
-	count int
-	first string
+	count int    // the sum of the weights
+	first string // describes the first difference
 }
 
 func (d *differences) add(weight int, format string, args ...any) {
@@ -21,7 +21,8 @@ func (d *differences) add(weight int, format string, args ...any) {
 	d.count += weight
 }
 
-// differences of a recorded request to another one. That another thing was asked for weighs more than how.
+// differences compares a recorded request with another one. A different method or path weighs more than any difference
+// in the body.
 func (i *interaction) differences(got *interaction) *differences {
 	d := &differences{}
 	if i.Method != got.Method {
@@ -34,14 +35,14 @@ func (i *interaction) differences(got *interaction) *differences {
 	return d
 }
 
-// requestValue is the body as a value: decoded JSON, a string, or nil.
+// requestValue returns the request's body: a decoded JSON value, a string, or nil if there is no body.
 func (i *interaction) requestValue() any {
 	if i.RequestRaw != nil {
 		return string(i.RequestRaw)
 	}
 	v, err := decodeValue(i.RequestJSON)
 	if err != nil {
-		return nil // there is none
+		return nil // no body
 	}
 	return v
 }
@@ -114,7 +115,7 @@ func (d *differences) texts(path, was, is string) {
 	d.add(1, "%s, at byte %d: recorded %q, got %q", path, at, excerpt(was, at), excerpt(is, at))
 }
 
-// excerpt is what stands about a place in a text.
+// excerpt returns the part of text around byte at.
 func excerpt(text string, at int) string {
 	const before, after = 20, 40
 	from, to := max(0, at-before), min(len(text), at+after)
@@ -128,7 +129,7 @@ func excerpt(text string, at int) string {
 	return part
 }
 
-// shortJSON is a value in JSON, or its beginning.
+// shortJSON encodes v as JSON and truncates the result to about 60 bytes.
 func shortJSON(v any) string {
 	const most = 60
 	text, err := marshal(v)

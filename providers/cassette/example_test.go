@@ -18,7 +18,7 @@ import (
 	"github.com/elenchus-go/debate/providers/langchain"
 )
 
-// gpt is a service that streams a reply as OpenAI does.
+// gpt streams a reply as OpenAI does.
 func gpt(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	for _, event := range []string{
@@ -33,7 +33,7 @@ func gpt(w http.ResponseWriter, _ *http.Request) {
 	}
 }
 
-// ask has a model of langchaingo answer by way of a cassette.
+// ask calls a langchaingo model through a cassette.
 func ask(t *testing.T, c *cassette.Cassette, base, key, text string) (providers.Response, string, error) {
 	m, err := openai.New(openai.WithToken(key), openai.WithModel("gpt-x"), openai.WithBaseURL(base), openai.WithHTTPClient(&http.Client{Transport: c}))
 	require.NoError(t, err)
@@ -82,7 +82,7 @@ func Example() {
 		panic(err)
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	for range 2 { // the first time there is no file, the second time there is no service
+	for range 2 { // the first round has no file, the second has no service
 		c, err := cassette.Open(filepath.Join(dir, "why.json"), cassette.Options{Mode: cassette.RecordOnce})
 		if err != nil {
 			panic(err)

@@ -17,10 +17,10 @@ import (
 	"unicode/utf8"
 )
 
-// formatVersion is the version of files that is read and written.
+// formatVersion is the version of the file format. Files of other versions are refused.
 const formatVersion = 2
 
-// The largest body and the largest file, in bytes.
+// The size limits of a body and of a file, in bytes.
 const (
 	maxBodySize = 16 << 20
 	maxFileSize = 64 << 20
@@ -30,17 +30,17 @@ const (
 type interaction struct {
 	Method         string          `json:"method"`
 	URL            string          `json:"url"`
-	RequestJSON    json.RawMessage `json:"request_json,omitempty"` // its body, in JSON
-	RequestRaw     chunk           `json:"request_raw,omitempty"`  // its body, if that is not JSON
-	Status         int             `json:"status,omitempty"`       // 0: the call failed before there was a response
+	RequestJSON    json.RawMessage `json:"request_json,omitempty"` // the request's body, if it is JSON
+	RequestRaw     chunk           `json:"request_raw,omitempty"`  // the request's body, if it is not JSON
+	Status         int             `json:"status,omitempty"`       // 0 if the call failed before a response arrived
 	ResponseHeader http.Header     `json:"response_header,omitempty"`
 	ResponseChunks []chunk         `json:"response_chunks,omitempty"`
-	Error          string          `json:"error,omitempty"` // that ended the call or the body; empty: the body is whole
+	Error          string          `json:"error,omitempty"` // the error of the call or the body; empty if the body is complete
 
 	replayed bool
 }
 
-// setRequestBody takes a scrubbed body as that of the request.
+// setRequestBody sets the request's body to b, which must be scrubbed already.
 func (i *interaction) setRequestBody(b []byte) {
 	i.RequestRaw, i.RequestJSON = nil, nil
 	if len(b) == 0 {
@@ -54,7 +54,7 @@ func (i *interaction) setRequestBody(b []byte) {
 	i.RequestJSON = text
 }
 
-// chunk is some bytes, in JSON a string, or {"base64": "..."} where they are no UTF-8.
+// chunk is a sequence of bytes. In JSON it is a string, or {"base64": "..."} if the bytes are not valid UTF-8.
 type chunk []byte
 
 type binary struct {
@@ -76,14 +76,14 @@ func (p *chunk) UnmarshalJSON(data []byte) error {
 	}
 	var b binary
 	if err := decodeStrict(data, &b); err != nil {
-		return errors.New(`a body is a string, or {"base64": "..."}`)
+		return errors.New(`invalid body, want a string or {"base64": "..."}`)
 	}
 	decoded, err := base64.StdEncoding.DecodeString(b.Base64)
 	*p = decoded
 	return err
 }
 
-// marshal is the JSON of v that is best to read: '<', '>' and '&' as they are.
+// marshal encodes v as JSON. For readability, it does not escape '<', '>' and '&'.
 func marshal(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -92,7 +92,7 @@ func marshal(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
-// decodeStrict decodes one JSON value that has nothing unknown in it and nothing behind it.
+// decodeStrict decodes one JSON value. It refuses unknown fields and trailing data.
 func decodeStrict(data []byte, v any) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
@@ -100,25 +100,25 @@ func decodeStrict(data []byte, v any) error {
 		return err
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("something follows the end")
+		return errors.New("unexpected data after the JSON value")
 	}
 	return nil
 }
 
-// read is the content of a file of bearable size.
+// read returns the content of a file. It refuses files larger than maxFileSize.
 func read(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = f.Close() }() // it was only read
+	defer func() { _ = f.Close() }() // nothing was written
 	if info, err := f.Stat(); err == nil && info.Size() > maxFileSize {
 		return nil, tooLarge(maxFileSize)
 	}
 	return readLimited(f, maxFileSize)
 }
 
-// write replaces a file at once.
+// write replaces a file atomically.
 func write(path string, data []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
 		return err
@@ -137,7 +137,7 @@ func write(path string, data []byte) error {
 	return nil
 }
 
-// readLimited reads up to so many bytes, of which there must not be more.
+// readLimited reads r to its end. It returns an error if r has more than most bytes.
 func readLimited(r io.Reader, most int64) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(r, most+1))
 	if err == nil && int64(len(data)) > most {
@@ -146,7 +146,7 @@ func readLimited(r io.Reader, most int64) ([]byte, error) {
 	return data, err
 }
 
-func tooLarge(most int64) error { return fmt.Errorf("it has more than %d bytes", most) }
+func tooLarge(most int64) error { return fmt.Errorf("size exceeds %d bytes", most) }
 
 func encode(interactions []*interaction) ([]byte, error) {
 	var b bytes.Buffer
@@ -170,7 +170,7 @@ func parse(data []byte) ([]*interaction, error) {
 		return nil, err
 	}
 	if version.Cassette != formatVersion {
-		return nil, fmt.Errorf(`format %d ("cassette"), want %d`, version.Cassette, formatVersion)
+		return nil, fmt.Errorf(`unsupported format %d in field "cassette", want %d`, version.Cassette, formatVersion)
 	}
 	var file struct {
 		Cassette     int
@@ -194,20 +194,20 @@ func parse(data []byte) ([]*interaction, error) {
 	return interactions, nil
 }
 
-// check says what is wrong with an interaction, and brings it into the form that requests are compared in.
+// check validates an interaction and normalizes its URL, body and headers for comparison.
 func (i *interaction) check() error {
 	u, err := url.Parse(i.URL)
 	switch {
 	case err != nil:
 		return err
 	case i.Method == "":
-		return errors.New("it has no method")
+		return errors.New("method is missing")
 	case i.RequestJSON != nil && i.RequestRaw != nil:
-		return errors.New("it has both request_json and request_raw")
+		return errors.New("both request_json and request_raw are set")
 	case i.Status == 0 && i.Error == "":
-		return errors.New("it has neither status nor error")
+		return errors.New("neither status nor error is set")
 	case i.Status != 0 && (i.Status < 200 || i.Status > 599):
-		return fmt.Errorf("status %d, want one from 200 to 599", i.Status)
+		return fmt.Errorf("invalid status %d, want 200 to 599", i.Status)
 	}
 	i.URL = canonicalURL(u)
 	if i.RequestJSON != nil {
@@ -223,14 +223,14 @@ func (i *interaction) check() error {
 	return err
 }
 
-// canonicalURL is a URL with its query in order.
+// canonicalURL returns u as text with a sorted query and without the fragment.
 func canonicalURL(u *url.URL) string {
 	t := *u
 	t.RawQuery, t.Fragment, t.RawFragment, t.ForceQuery = t.Query().Encode(), "", "", false
 	return t.String()
 }
 
-// pathAndQuery is what counts of a tidy URL.
+// pathAndQuery returns the part of a canonical URL that requests are compared by.
 func pathAndQuery(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -239,7 +239,7 @@ func pathAndQuery(address string) string {
 	return strings.TrimSuffix(u.EscapedPath()+"?"+u.RawQuery, "?")
 }
 
-// canonicalJSON is the one form of a JSON value: keys in order, without blanks, numbers as they were written.
+// canonicalJSON returns a JSON value with sorted keys and without white space. Numbers stay as they were written.
 func canonicalJSON(text []byte) (json.RawMessage, error) {
 	v, err := decodeValue(text)
 	if err != nil {
@@ -255,18 +255,18 @@ func decodeValue(text []byte) (v any, err error) {
 		return nil, err
 	}
 	if _, err = d.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("something follows the end")
+		return nil, errors.New("unexpected data after the JSON value")
 	}
 	return v, nil
 }
 
-// matches says whether two requests are the matches.
+// matches reports whether two requests have the same method, path, query and body.
 func (i *interaction) matches(j *interaction) bool {
 	return i.Method == j.Method && pathAndQuery(i.URL) == pathAndQuery(j.URL) &&
 		bytes.Equal(i.RequestJSON, j.RequestJSON) && bytes.Equal(i.RequestRaw, j.RequestRaw)
 }
 
-// streams says whether the pieces of the response's body matter.
+// streams reports whether the response is a stream, so that its chunks are kept apart.
 func (i *interaction) streams() bool {
 	kind := i.ResponseHeader.Get("Content-Type")
 	return slices.ContainsFunc([]string{"event-stream", "ndjson", "json-seq", "jsonl"}, func(s string) bool {

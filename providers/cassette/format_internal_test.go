@@ -11,20 +11,20 @@ import (
 
 func TestAFileThatIsWrongNamesWhatIs(t *testing.T) {
 	for name, test := range map[string]struct{ text, want string }{
-		"empty":               {``, "unexpected end of JSON input"},
-		"no JSON":             {`cassette`, "invalid character"},
-		"something behind":    {`{"cassette": 2} 2`, "after top-level value"},
-		"no version":          {`{"interactions": []}`, `format 0 ("cassette"), want 2`},
-		"a later version":     {`{"cassette": 3, "new": true}`, `format 3 ("cassette"), want 2`},
-		"an unknown key":      {`{"cassette": 2, "tracks": []}`, `unknown field "tracks"`},
-		"an unknown key in":   {`{"cassette": 2, "interactions": [{"method": "GET", "url": "/", "status": 200}, {"verb": "GET"}]}`, `interaction 2: json: unknown field "verb"`},
-		"no interaction":      {`{"cassette": 2, "interactions": [null]}`, "interaction 1: it has no method"},
-		"a bad URL":           {`{"cassette": 2, "interactions": [{"method": "GET", "url": "http://[", "status": 200}]}`, "missing ']' in host"},
-		"two bodies":          {`{"cassette": 2, "interactions": [{"method": "GET", "url": "/", "status": 200, "request_json": 1, "request_raw": "x"}]}`, "it has both request_json and request_raw"},
-		"no outcome":          {`{"cassette": 2, "interactions": [{"method": "GET", "url": "/"}]}`, "it has neither status nor error"},
-		"no possible outcome": {`{"cassette": 2, "interactions": [{"method": "GET", "url": "/", "status": 99}]}`, "status 99, want one from 200 to 599"},
-		"a piece of no kind":  {`{"cassette": 2, "interactions": [{"method": "GET", "url": "/", "status": 200, "response_chunks": [1]}]}`, `a body is a string, or {"base64": "..."}`},
-		"a piece of no code":  {`{"cassette": 2, "interactions": [{"method": "GET", "url": "/", "status": 200, "response_chunks": [{"base64": "?"}]}]}`, "illegal base64"},
+		"empty":                         {``, "unexpected end of JSON input"},
+		"not JSON":                      {`cassette`, "invalid character"},
+		"trailing data":                 {`{"cassette": 2} 2`, "after top-level value"},
+		"no version":                    {`{"interactions": []}`, `unsupported format 0 in field "cassette", want 2`},
+		"later version":                 {`{"cassette": 3, "new": true}`, `unsupported format 3 in field "cassette", want 2`},
+		"unknown key":                   {`{"cassette": 2, "tracks": []}`, `unknown field "tracks"`},
+		"unknown key in an interaction": {`{"cassette": 2, "interactions": [{"method": "GET", "url": "/", "status": 200}, {"verb": "GET"}]}`, `interaction 2: json: unknown field "verb"`},
+		"null interaction":              {`{"cassette": 2, "interactions": [null]}`, "interaction 1: method is missing"},
+		"invalid URL":                   {`{"cassette": 2, "interactions": [{"method": "GET", "url": "http://[", "status": 200}]}`, "missing ']' in host"},
+		"two bodies":                    {`{"cassette": 2, "interactions": [{"method": "GET", "url": "/", "status": 200, "request_json": 1, "request_raw": "x"}]}`, "both request_json and request_raw are set"},
+		"neither status nor error":      {`{"cassette": 2, "interactions": [{"method": "GET", "url": "/"}]}`, "neither status nor error is set"},
+		"invalid status":                {`{"cassette": 2, "interactions": [{"method": "GET", "url": "/", "status": 99}]}`, "invalid status 99, want 200 to 599"},
+		"chunk of another type":         {`{"cassette": 2, "interactions": [{"method": "GET", "url": "/", "status": 200, "response_chunks": [1]}]}`, `invalid body, want a string or {"base64": "..."}`},
+		"invalid base64":                {`{"cassette": 2, "interactions": [{"method": "GET", "url": "/", "status": 200, "response_chunks": [{"base64": "?"}]}]}`, "illegal base64"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := parse([]byte(test.text))
@@ -44,7 +44,7 @@ func TestAFileThatIsTooLargeIsRefused(t *testing.T) {
 	require.NoError(t, f.Truncate(maxFileSize+1))
 	require.NoError(t, f.Close())
 	_, err = Open(path, Options{Mode: Replay})
-	require.ErrorContains(t, err, "it has more than 67108864 bytes")
+	require.ErrorContains(t, err, "size exceeds 67108864 bytes")
 }
 
 func TestAFileMayBeWrittenByHand(t *testing.T) {
@@ -62,17 +62,17 @@ func TestSecretsAreReplacedAcrossPieces(t *testing.T) {
 	var s scrubber
 	s.addSecrets(1, "abcd", "cdef", "x")
 	for name, test := range map[string]struct{ pieces, want []string }{
-		"none":                   {[]string{"12", "34"}, []string{"12", "34"}},
-		"within one":             {[]string{"1abcd2", "3"}, []string{"1SCRUBBED2", "3"}},
-		"over two":               {[]string{"1ab", "cd2"}, []string{"1SCRUBBED", "2"}},
-		"over many, some whole":  {[]string{"1a", "b", "", "c", "d2"}, []string{"1SCRUBBED", "2"}},
-		"all of it":              {[]string{"ab", "cd"}, []string{"SCRUBBED"}},
-		"several in one":         {[]string{"xabcdx"}, []string{"SCRUBBEDSCRUBBEDSCRUBBED"}},
-		"overlapping":            {[]string{"1abcdef2"}, []string{"1SCRUBBED2"}},
-		"overlapping, over two":  {[]string{"1abc", "def2"}, []string{"1SCRUBBED", "2"}},
-		"at the end of a piece":  {[]string{"1abcd", "2"}, []string{"1SCRUBBED", "2"}},
-		"at a piece's beginning": {[]string{"1", "abcd2"}, []string{"1", "SCRUBBED2"}},
-		"one begun only":         {[]string{"1abc", "2"}, []string{"1abc", "2"}},
+		"none":                    {[]string{"12", "34"}, []string{"12", "34"}},
+		"within one":              {[]string{"1abcd2", "3"}, []string{"1SCRUBBED2", "3"}},
+		"across two":              {[]string{"1ab", "cd2"}, []string{"1SCRUBBED", "2"}},
+		"across many":             {[]string{"1a", "b", "", "c", "d2"}, []string{"1SCRUBBED", "2"}},
+		"whole text":              {[]string{"ab", "cd"}, []string{"SCRUBBED"}},
+		"several in one":          {[]string{"xabcdx"}, []string{"SCRUBBEDSCRUBBEDSCRUBBED"}},
+		"overlapping":             {[]string{"1abcdef2"}, []string{"1SCRUBBED2"}},
+		"overlapping, across two": {[]string{"1abc", "def2"}, []string{"1SCRUBBED", "2"}},
+		"at the end of a piece":   {[]string{"1abcd", "2"}, []string{"1SCRUBBED", "2"}},
+		"at a piece's beginning":  {[]string{"1", "abcd2"}, []string{"1", "SCRUBBED2"}},
+		"incomplete":              {[]string{"1abc", "2"}, []string{"1abc", "2"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var pieces [][]byte
@@ -88,7 +88,7 @@ func TestSecretsAreReplacedAcrossPieces(t *testing.T) {
 	}
 }
 
-// A file that can be read is written in one form, which is read as the same.
+// FuzzParse checks that every valid file has one canonical form, which parses to the same interactions.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"cassette": 2, "interactions": []}`))
 	f.Add([]byte(`{"cassette": 2, "interactions": [{"method": "POST", "url": "http://h:1/chat?b=1&a=%2f#x", "request_json": {"b": 1e0, "a": null},
@@ -113,13 +113,13 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// Whatever the pieces and the secret are, the secret is in none of them afterwards, and the rest is.
+// FuzzScrub checks that chunks removes the secret and keeps the rest, whatever the sizes of the pieces.
 func FuzzScrub(f *testing.F) {
 	f.Add([]byte("say abcd, abcd"), []byte("abcd"), byte(3))
 	f.Add([]byte("aaaaa"), []byte("aa"), byte(1))
 	f.Fuzz(func(t *testing.T, text, secret []byte, size byte) {
 		if len(secret) == 0 || bytes.Contains([]byte(scrubbed+scrubbed), secret) || bytes.ContainsAny(secret, scrubbed) {
-			return // it may come about by the replacement itself
+			return // the replacement itself may produce the secret
 		}
 		var s scrubber
 		s.addSecrets(1, string(secret))
@@ -130,7 +130,7 @@ func FuzzScrub(f *testing.F) {
 		}
 		clean := bytes.Join(s.chunks(pieces), nil)
 		require.NotContains(t, string(clean), string(secret))
-		require.Equal(t, string(s.bytes(text)), string(clean), "where it is cut does not matter")
+		require.Equal(t, string(s.bytes(text)), string(clean), "the sizes of the pieces do not matter")
 		if len(s.find(text)) == 0 {
 			require.Equal(t, string(text), string(clean))
 		}

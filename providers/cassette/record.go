@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// record makes a call and notes it.
+// record sends a request and records it with its response.
 func (c *Cassette) record(req *http.Request, sent []byte) (*http.Response, error) {
 	i := &interaction{Method: req.Method, RequestRaw: sent}
 	c.mu.Lock()
@@ -20,7 +20,7 @@ func (c *Cassette) record(req *http.Request, sent []byte) (*http.Response, error
 	c.mu.Unlock()
 
 	passed := req.Clone(req.Context())
-	passed.Header.Del("Accept-Encoding") // so that the transport decodes: nobody finds secrets in what is compressed
+	passed.Header.Del("Accept-Encoding") // lets the transport decompress, because secrets cannot be found in compressed data
 	if req.Body != nil {
 		passed.Body = io.NopCloser(bytes.NewReader(sent))
 	}
@@ -35,13 +35,13 @@ func (c *Cassette) record(req *http.Request, sent []byte) (*http.Response, error
 	c.scrubber.addCookieSecrets(res.Cookies())
 	i.Status, i.ResponseHeader = res.StatusCode, keptHeaders(res.Header)
 	if encoding := res.Header.Get("Content-Encoding"); encoding != "" {
-		c.problems = append(c.problems, fmt.Errorf("%s %s: the body is encoded as %s, in which no secret can be found", i.Method, i.URL, encoding))
+		c.problems = append(c.problems, fmt.Errorf("%s %s: cannot find secrets in a body with Content-Encoding %s", i.Method, i.URL, encoding))
 	}
 	res.Body = &recordingBody{cassette: c, interaction: i, body: res.Body}
 	return res, nil
 }
 
-// keptHeaders are the headers that matter to clients.
+// keptHeaders returns the headers that clients need: content type, retry delay and rate limits.
 func keptHeaders(h http.Header) http.Header {
 	some := http.Header{}
 	for name, values := range h {
@@ -52,7 +52,7 @@ func keptHeaders(h http.Header) http.Header {
 	return some
 }
 
-// scrub brings a recorded interaction into the form that is written.
+// scrub removes the secrets from a recorded interaction, and joins the chunks of a body that is not a stream.
 func (i *interaction) scrub(s *scrubber) {
 	i.URL, i.Error = s.text(i.URL), s.text(i.Error)
 	i.setRequestBody(s.bytes(i.RequestRaw))
@@ -75,16 +75,16 @@ func (i *interaction) scrub(s *scrubber) {
 	}
 }
 
-// recordingBody is the body of a response, of which it notes what is read. It reads as much as there is, whatever the client asks
-// for, so that the pieces are those of the wire.
+// recordingBody records the body of a response while the client reads it. It fills its own buffer, whatever the size of
+// the client's, so that the recorded chunks are the chunks that arrived.
 type recordingBody struct {
 	cassette    *Cassette
 	interaction *interaction
 	body        io.ReadCloser
-	size        int // of what was read
+	size        int // the number of bytes read so far
 	buffer      []byte
-	rest        []byte // of the buffer, not read by the client yet
-	err         error  // after the rest
+	rest        []byte // the part of buffer that the client has not read yet
+	err         error  // returned after rest
 }
 
 func (t *recordingBody) Read(p []byte) (int, error) {
@@ -111,7 +111,7 @@ func (t *recordingBody) record() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closed {
-		return // it is written already
+		return // the file is already written
 	}
 	before := t.size
 	t.size += len(t.rest)
@@ -119,20 +119,20 @@ func (t *recordingBody) record() {
 	case t.size <= maxBodySize && len(t.rest) > 0:
 		i.ResponseChunks = append(i.ResponseChunks, bytes.Clone(t.rest))
 	case t.size > maxBodySize && before <= maxBodySize:
-		c.problems = append(c.problems, fmt.Errorf("%s %s: the body has more than %d bytes", i.Method, i.URL, maxBodySize))
+		c.problems = append(c.problems, fmt.Errorf("%s %s: the response body exceeds %d bytes", i.Method, i.URL, maxBodySize))
 	}
 	if t.err != nil && !errors.Is(t.err, io.EOF) {
 		i.Error = t.err.Error()
 	}
 }
 
-// save writes the file.
+// save scrubs the interactions and writes the file.
 func (c *Cassette) save() error {
 	switch {
 	case len(c.problems) > 0:
-		return errors.New("nothing is written")
+		return errors.New("file not written")
 	case len(c.interactions) == 0:
-		return errors.New("no call was made, nothing is written")
+		return errors.New("file not written: no request was made")
 	}
 	for _, i := range c.interactions {
 		i.scrub(&c.scrubber)
@@ -142,7 +142,7 @@ func (c *Cassette) save() error {
 		return err
 	}
 	if len(c.scrubber.find(data)) > 0 {
-		return errors.New("a secret would stand in the file, nothing is written: is one an everyday word?")
+		return errors.New("file not written: it would contain a secret; check that no secret is a common word")
 	}
 	return write(c.path, data)
 }

@@ -10,7 +10,7 @@ import (
 	"sync"
 )
 
-// replay answers a request by what was recorded.
+// replay answers a request from the recording.
 func (c *Cassette) replay(req *http.Request, sent []byte) (*http.Response, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -28,7 +28,7 @@ func (c *Cassette) replay(req *http.Request, sent []byte) (*http.Response, error
 	return nil, err
 }
 
-// response is what a recorded service answers.
+// response returns the recorded response, or the recorded error.
 func (i *interaction) response(req *http.Request) (*http.Response, error) {
 	if i.Status == 0 {
 		return nil, replayedError(i.Error)
@@ -45,7 +45,8 @@ func (i *interaction) response(req *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// replayedError is an error that was replayedError. Of those that programs ask for, it is what they expect.
+// replayedError returns an error with the recorded text. If the text is that of io.ErrUnexpectedEOF, context.Canceled
+// or context.DeadlineExceeded, it returns that error, so that errors.Is works.
 func replayedError(text string) error {
 	for _, err := range []error{io.ErrUnexpectedEOF, context.Canceled, context.DeadlineExceeded} {
 		if text == err.Error() {
@@ -55,14 +56,14 @@ func replayedError(text string) error {
 	return errors.New(text)
 }
 
-// replayBody gives a body piece by piece, until its context ends.
+// replayBody returns a recorded body chunk by chunk, until its context ends.
 type replayBody struct {
 	ctx context.Context
 
-	mu     sync.Mutex // clients close a body on another goroutine than that which reads it
-	chunks []chunk
-	at     int // in the first of them
-	end    error
+	mu     sync.Mutex // clients may close a body on another goroutine than the one that reads it
+	chunks []chunk    // the chunks that are not yet fully read
+	at     int        // the position in the first chunk
+	end    error      // the error after the last chunk
 }
 
 func (r *replayBody) Read(p []byte) (int, error) {
@@ -85,14 +86,14 @@ func (r *replayBody) Read(p []byte) (int, error) {
 func (r *replayBody) Close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.chunks, r.end = nil, errors.New("read body of response: it is closed")
+	r.chunks, r.end = nil, errors.New("read response body: already closed")
 	return nil
 }
 
-// mismatch says what is different about a request that nothing answers.
+// mismatch returns the error for a request that matches no recorded one.
 func (c *Cassette) mismatch(got *interaction) error {
 	if len(c.interactions) == 0 {
-		return fmt.Errorf("replay %s: %s %s: nothing is recorded", c.path, got.Method, got.URL)
+		return fmt.Errorf("replay %s: %s %s: the cassette is empty", c.path, got.Method, got.URL)
 	}
 	nearest, least, first := 0, 0, ""
 	for n, i := range c.interactions {
@@ -106,13 +107,13 @@ func (c *Cassette) mismatch(got *interaction) error {
 		}
 	}
 	if first == "" {
-		first = "the same, but replayed already: it is asked for more often than it was recorded"
+		first = "an identical request, already replayed: the request was made more often than it was recorded"
 	}
-	return fmt.Errorf("replay %s: %s %s was not recorded; nearest is interaction %d of %d: %s; to record anew set %s=%s",
+	return fmt.Errorf("replay %s: %s %s was not recorded; nearest is interaction %d of %d: %s; to record again, set %s=%s",
 		c.path, got.Method, got.URL, nearest+1, len(c.interactions), first, EnvVar, Record)
 }
 
-// unused is an error that lists what was not asked for; nil where there is nothing.
+// unused returns an error that lists the interactions that were not replayed, or nil if all were.
 func (c *Cassette) unused() error {
 	var left []string
 	for n, i := range c.interactions {
@@ -123,5 +124,5 @@ func (c *Cassette) unused() error {
 	if left == nil {
 		return nil
 	}
-	return fmt.Errorf("replay %s: %d of %d interactions were not asked for: %s", c.path, len(left), len(c.interactions), strings.Join(left, ", "))
+	return fmt.Errorf("replay %s: %d of %d interactions were not requested: %s", c.path, len(left), len(c.interactions), strings.Join(left, ", "))
 }

@@ -6,7 +6,7 @@ import (
 	"net/http"
 )
 
-// RoundTrip makes and records a call, or answers from what was recorded.
+// RoundTrip sends and records the request, or answers it from the recording.
 func (c *Cassette) RoundTrip(req *http.Request) (*http.Response, error) {
 	sent, err := readRequestBody(req)
 	if err != nil {
@@ -20,16 +20,16 @@ func (c *Cassette) RoundTrip(req *http.Request) (*http.Response, error) {
 	c.mu.Unlock()
 	switch {
 	case closed:
-		return nil, fmt.Errorf("call service: cassette %s is closed", c.path)
+		return nil, fmt.Errorf("send request: cassette %s is closed", c.path)
 	case c.replaying:
 		return c.replay(req, sent)
 	}
 	return c.record(req, sent)
 }
 
-// Close writes what was recorded, whole or not at all. Where the cassette replays, it returns an error for each request
-// that nothing answered, and one for all that was recorded but not asked for. Bodies of responses should be closed
-// before. Only the first call of Close does anything.
+// Close writes the file of a recording cassette atomically. For a replaying cassette, Close returns an error for each
+// request that matched no recorded one, and an error that lists the recorded requests that were not made. Close the
+// bodies of responses first. Further calls of Close do nothing and return nil.
 func (c *Cassette) Close() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -46,7 +46,7 @@ func (c *Cassette) Close() error {
 	return nil
 }
 
-// readRequestBody is the body of a request, which it closes.
+// readRequestBody reads and closes the body of a request.
 func readRequestBody(req *http.Request) ([]byte, error) {
 	if req.Body == nil {
 		return nil, nil

@@ -10,11 +10,11 @@ import (
 	"strings"
 )
 
-// scrubbed stands in place of a secret.
+// scrubbed replaces a secret.
 const scrubbed = "SCRUBBED"
 
-// minSecretLength is the length from which on a value that was found is a secret. Local servers take words such as "none" for
-// a key; to replace those everywhere would spoil the texts.
+// minSecretLength is the length in bytes that a detected value must have to count as a secret. Local servers accept
+// words such as "none" as a key, and replacing such a word everywhere would garble the texts.
 const minSecretLength = 8
 
 var (
@@ -22,12 +22,12 @@ var (
 	secretParameters = []string{"key", "api_key", "api-key", "apikey", "access_token", "token"}
 )
 
-// scrubber knows secrets, and finds them in what is to be written.
+// scrubber removes known secrets from recorded data.
 type scrubber struct {
-	encodings [][]byte // of all secrets, the longest first
+	encodings [][]byte // the encodings of all secrets, longest first
 }
 
-// addSecrets adds secrets of at least so many bytes.
+// addSecrets adds the secrets that have at least the given number of bytes.
 func (s *scrubber) addSecrets(least int, secrets ...string) {
 	for _, secret := range secrets {
 		if len(secret) < least || secret == scrubbed {
@@ -42,10 +42,10 @@ func (s *scrubber) addSecrets(least int, secrets ...string) {
 	slices.SortStableFunc(s.encodings, func(a, b []byte) int { return cmp.Compare(len(b), len(a)) })
 }
 
-// encodings are the ways to write a secret.
+// encodings returns a secret in plain form and in its JSON and URL encodings.
 func encodings(secret string) [][]byte {
 	all := [][]byte{[]byte(secret), []byte(url.QueryEscape(secret)), []byte(url.PathEscape(secret))}
-	for range 2 { // JSON, and JSON in a string in JSON
+	for range 2 { // JSON, and JSON inside a JSON string
 		text, err := marshal(secret)
 		if err != nil || len(text) < 2 {
 			break
@@ -56,7 +56,7 @@ func encodings(secret string) [][]byte {
 	return all
 }
 
-// addRequestSecrets learns the secrets of a addRequestSecrets.
+// addRequestSecrets adds the secrets in a request's headers, cookies and URL.
 func (s *scrubber) addRequestSecrets(req *http.Request) {
 	for _, name := range secretHeaders {
 		for _, v := range req.Header.Values(name) {
@@ -92,7 +92,7 @@ func isSecret(parameter string) bool {
 	return slices.Contains(secretParameters, strings.ToLower(parameter))
 }
 
-// url is a URL that may be written.
+// url returns u as text without secrets, in canonical form.
 func (s *scrubber) url(u *url.URL) string {
 	t := *u
 	t.User = nil
@@ -108,7 +108,7 @@ func (s *scrubber) url(u *url.URL) string {
 
 type span struct{ from, to int }
 
-// find is where the secrets stand, in order and apart.
+// find returns the positions of secrets in b. The spans are in order and do not overlap.
 func (s *scrubber) find(b []byte) (spans []span) {
 	for _, form := range s.encodings {
 		for from := 0; ; {
@@ -138,8 +138,7 @@ func (s *scrubber) bytes(b []byte) []byte {
 	return bytes.Join(s.chunks([][]byte{b}), nil)
 }
 
-// chunks replaces secrets, also those that one piece begins and a later one ends. Pieces of which nothing is left are
-// left out.
+// chunks replaces secrets, including secrets that span several pieces. It omits pieces that become empty.
 func (s *scrubber) chunks(pieces [][]byte) (clean [][]byte) {
 	spans := s.find(bytes.Join(pieces, nil))
 	from := 0
