@@ -37,13 +37,13 @@ func TestAsError(t *testing.T) {
 		err  error
 		want *providers.Error
 	}{
-		"nothing":             {nil, nil},
+		"nil":                 {nil, nil},
 		"typed":               {typed, typed},
 		"typed, wrapped":      {fmt.Errorf("speak: %w", typed), typed},
 		"typed, joined":       {errors.Join(errCause, typed), typed},
 		"deadline":            {context.DeadlineExceeded, &providers.Error{Kind: providers.Timeout, Err: context.DeadlineExceeded}},
 		"cancelled":           {context.Canceled, &providers.Error{Kind: providers.ServerError, Err: context.Canceled}},
-		"of no kind":          {errCause, &providers.Error{Kind: providers.ServerError, Err: errCause}},
+		"untyped":             {errCause, &providers.Error{Kind: providers.ServerError, Err: errCause}},
 		"typed over deadline": {&providers.Error{Kind: providers.Network, Err: context.DeadlineExceeded}, &providers.Error{Kind: providers.Network, Err: context.DeadlineExceeded}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -78,12 +78,12 @@ func TestEndedNamesTheCauseOfTheContext(t *testing.T) {
 		kind  providers.ErrorKind
 		cause error
 	}{
-		"cancelled":                    {cancelled(nil), providers.ServerError, context.Canceled},
-		"cancelled for a reason":       {cancelled(errCause), providers.ServerError, errCause},
-		"cancelled for a deadline":     {cancelled(context.DeadlineExceeded), providers.Timeout, context.DeadlineExceeded},
-		"expired":                      {expired(nil), providers.Timeout, context.DeadlineExceeded},
-		"expired, with a cause":        {expired(errCause), providers.Timeout, errCause},
-		"cancelled by a typed failure": {cancelled(&providers.Error{Kind: providers.Network, Err: errCause}), providers.ServerError, errCause},
+		"cancelled":                       {cancelled(nil), providers.ServerError, context.Canceled},
+		"cancelled with a cause":          {cancelled(errCause), providers.ServerError, errCause},
+		"cancelled with a deadline error": {cancelled(context.DeadlineExceeded), providers.Timeout, context.DeadlineExceeded},
+		"expired":                         {expired(nil), providers.Timeout, context.DeadlineExceeded},
+		"expired, with a cause":           {expired(errCause), providers.Timeout, errCause},
+		"cancelled with a typed error":    {cancelled(&providers.Error{Kind: providers.Network, Err: errCause}), providers.ServerError, errCause},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

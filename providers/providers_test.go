@@ -10,18 +10,18 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// Requests and responses are recorded and replayed: their JSON is a promise.
+// The JSON of requests and responses must stay stable, because recordings contain it.
 func TestJSON(t *testing.T) {
 	cold := 0.0
 	for name, test := range map[string]struct {
 		value any
 		want  string
 	}{
-		"the least request": {
+		"minimal request": {
 			providers.Request{Messages: []providers.Message{{Role: providers.User, Text: "Why?"}}},
 			`{"messages": [{"role": "user", "text": "Why?"}]}`,
 		},
-		"a full request, whose callback is left out": {
+		"full request, without the callback": {
 			providers.Request{
 				Messages: []providers.Message{{Role: providers.System, Text: "Argue."}, {Role: providers.Assistant, Text: "So."}},
 				Model:    "m", Temperature: &cold, MaxTokens: 600, Schema: json.RawMessage(`{"type":"object"}`),
@@ -30,11 +30,11 @@ func TestJSON(t *testing.T) {
 			`{"messages": [{"role": "system", "text": "Argue."}, {"role": "assistant", "text": "So."}],
 			  "model": "m", "temperature": 0, "max_tokens": 600, "schema": {"type": "object"}}`,
 		},
-		"the least response": {
+		"minimal response": {
 			providers.Response{Text: "Because."},
 			`{"text": "Because.", "usage": {"input": 0, "output": 0}}`,
 		},
-		"a full response": {
+		"full response": {
 			providers.Response{Text: "Bec", FinishReason: providers.Length, Model: "m-1", Usage: transcript.Usage{Input: 9, Output: 3}},
 			`{"text": "Bec", "finish_reason": "length", "model": "m-1", "usage": {"input": 9, "output": 3}}`,
 		},

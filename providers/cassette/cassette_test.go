@@ -70,7 +70,7 @@ func echo(t *testing.T) *httptest.Server {
 	})
 }
 
-// recorded returns the path of a cassette that records what f does to a service.
+// replayedError records what f does to a service and returns the path of the cassette.
 func replayedError(t *testing.T, s *httptest.Server, o cassette.Options, f func(c *cassette.Cassette)) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "folder", "tape.json")

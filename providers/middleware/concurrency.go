@@ -6,13 +6,14 @@ import (
 	"github.com/elenchus-go/debate/providers"
 )
 
-// Concurrency lets at most n calls run at once. The others wait their turn, first come first served. With an n below 1
-// there is no limit. A call whose ctx ends while it waits gives [providers.ContextError].
+// Concurrency returns middleware that runs at most n calls at the same time. Further calls wait and start in the order
+// in which they arrived. If n is below 1, there is no limit. If the context of a waiting call ends, the call returns a
+// [providers.ContextError].
 func Concurrency(n int) Middleware {
 	if n < 1 {
 		return func(p providers.Provider) providers.Provider { return p }
 	}
-	slots := make(chan struct{}, n) // a channel serves who waits in order
+	slots := make(chan struct{}, n) // a channel serves waiting goroutines in order
 	return func(p providers.Provider) providers.Provider {
 		return &wrapped{p, func(ctx context.Context, r providers.Request) (providers.Response, error) {
 			if err := acquire(ctx, slots); err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// The engine voids the text of a stream that was cut, and its retry begins with the alternative.
+// If a stream breaks off, the engine discards its text, and the retry starts with the alternative.
 func TestTheEnginesRetryBeginsWithTheAlternative(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		meter := &middleware.Meter{}

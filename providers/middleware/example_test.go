@@ -14,7 +14,7 @@ import (
 )
 
 func Example() {
-	var model providers.Provider = scripted.Text("Because.") // or a real one
+	var model providers.Provider = scripted.Text("Because.") // or a real provider
 	model = middleware.Wrap(model,
 		middleware.Concurrency(4),
 		middleware.RateLimit(middleware.PerMinute{Requests: 60, Tokens: 90_000}),
@@ -39,7 +39,7 @@ func ExampleFallback() {
 }
 
 func ExampleMeter() {
-	meter := &middleware.Meter{Prices: price.Prices{"gpt-x": {Input: 2, Cached: 0.5, Output: 8}}} // for a million tokens
+	meter := &middleware.Meter{Prices: price.Prices{"gpt-x": {Input: 2, Cached: 0.5, Output: 8}}} // per million tokens
 	model := meter.Measure(scripted.Text("Because.", "Because."))
 	for _, name := range []string{"gpt-x-2026-01-31", "other"} {
 		_, err := model.Generate(context.Background(), providers.Request{

@@ -11,36 +11,37 @@ import (
 	"github.com/elenchus-go/debate/providers"
 )
 
-// Fallbacks are what is tried where a call fails.
+// Fallbacks configure [Fallback].
 type Fallbacks struct {
-	// Alternatives are tried in this order after the wrapped provider.
+	// Alternatives are the models to try after the wrapped provider, in order.
 	Alternatives []Alternative
-	// On are the kinds of failures after which the next one is tried. Defaults to Network, RateLimit, API, Timeout,
-	// ContextOverflow and Authentication. Validation is not among them: it also says that a model is misspelled, which
-	// should not go unnoticed.
+	// On lists the kinds of failures after which Fallback tries the next model. Defaults to Network, RateLimit,
+	// ServerError, Timeout, ContextOverflow and Authentication. It does not include InvalidRequest, because that kind
+	// also reports a misspelled model name, which should not be hidden.
 	On []providers.ErrorKind
-	// Cooldown is how long one that failed is passed over while others are left, or its RetryAfter where that is longer.
-	// After a ContextOverflow, which is the prompt's fault, it is not. Defaults to a minute; below 0 none rests.
+	// Cooldown is the time after a failure during which Fallback tries the failed model last. The error's RetryAfter is
+	// used if it is longer. A ContextOverflow starts no cooldown, because it depends on the prompt. Defaults to a
+	// minute. A negative value disables cooldowns.
 	Cooldown time.Duration
 }
 
-// Alternative is another model.
+// Alternative is another model to try.
 type Alternative struct {
-	Provider providers.Provider // Defaults to the wrapped one
-	Model    string             // takes the place of the request's; empty: the provider's own
+	Provider providers.Provider // defaults to the wrapped provider
+	Model    string             // replaces the model of the request; if empty, the provider's default model is used
 }
 
-// Fallback tries alternatives in order where a call fails. The response names the model that answered. What the failed
-// ones used is not in it: put a [Meter] inside to count that.
+// Fallback returns middleware that tries alternatives in order if a call fails. The response names the model that
+// replied. It does not include the usage of the failed calls. To count that, wrap the inner providers with a [Meter].
 //
-// Text that OnChunk has had cannot be taken back. So where one fails after its first chunk its error is returned, and
-// the caller's next attempt, which voids the text, begins with the next one because the failed one rests. A call that
-// the caller ended, by its context or by OnChunk, is not a failure.
+// Text that was passed to OnChunk cannot be taken back. So if a model fails after its first chunk, Fallback returns the
+// error. The caller's next attempt discards that text and starts with the next model, because the failed one is in its
+// cooldown. A call that the caller ended, by its context or by an error of OnChunk, is not a failure.
 //
-// A [Timeout] inside bounds each try; one outside bounds all of them together.
+// A [Timeout] inside the fallback limits each try. A Timeout outside limits all tries together.
 //
-// Where several failed, the error is that of the first one which may succeed later, else of the first one; its text has
-// the others.
+// If several models fail, the error has the kind of the first failure that a retry may fix, or of the first failure if
+// there is none. Its text contains all failures.
 func Fallback(f Fallbacks) Middleware {
 	if f.On == nil {
 		f.On = []providers.ErrorKind{
@@ -60,12 +61,12 @@ type fallback struct {
 	inner providers.Provider
 
 	mu          sync.Mutex
-	coolingDown map[modelChoice]time.Time // until when
+	coolingDown map[modelChoice]time.Time // the end of each cooldown
 }
 
-// modelChoice names a model: the alternative's number, 0 for the wrapped provider, and its name.
+// modelChoice identifies a model to try.
 type modelChoice struct {
-	alternative int
+	alternative int // 0 for the wrapped provider, n for alternative n
 	model       string
 }
 
@@ -99,7 +100,7 @@ func (f *fallback) Generate(ctx context.Context, r providers.Request) (providers
 	return providers.Response{}, joinFailures(failures)
 }
 
-// provider is the wrapped one for 0, else that of an alternative.
+// provider returns the wrapped provider if n is 0, and the provider of alternative n otherwise.
 func (f *fallback) provider(n int) providers.Provider {
 	if n > 0 && f.Alternatives[n-1].Provider != nil {
 		return f.Alternatives[n-1].Provider
@@ -107,7 +108,7 @@ func (f *fallback) provider(n int) providers.Provider {
 	return f.inner
 }
 
-// tryOrder is that in which the models are tried: those that rest come last.
+// tryOrder returns the models in the order in which they are tried. Models in their cooldown come last.
 func (f *fallback) tryOrder(model string) []modelChoice {
 	awake, resting := make([]modelChoice, 0, 1+len(f.Alternatives)), []modelChoice(nil)
 	f.mu.Lock()
@@ -126,7 +127,7 @@ func (f *fallback) tryOrder(model string) []modelChoice {
 	return append(awake, resting...)
 }
 
-// startCooldown notes that a model failed.
+// startCooldown starts the cooldown of a model that failed with e.
 func (f *fallback) startCooldown(at modelChoice, e *providers.Error) {
 	if f.Cooldown < 0 || e.Kind == providers.ContextOverflow {
 		return
@@ -136,7 +137,7 @@ func (f *fallback) startCooldown(at modelChoice, e *providers.Error) {
 	f.coolingDown[at] = time.Now().Add(max(f.Cooldown, e.RetryAfter))
 }
 
-// Check asks about the model and all alternatives: one that cannot answer should be known before it is needed.
+// Check checks the model and all alternatives, so that a broken alternative is found before it is needed.
 func (f *fallback) Check(ctx context.Context, model string) error {
 	err := check(ctx, f.inner, model)
 	for n := 1; err == nil && n <= len(f.Alternatives); n++ {
@@ -152,7 +153,7 @@ type failure struct {
 	err   *providers.Error
 }
 
-// joinFailures is one error for all failures.
+// joinFailures combines all failures into one error.
 func joinFailures(failures []failure) error {
 	best := failures[0].err
 	if len(failures) == 1 {
@@ -169,7 +170,7 @@ func joinFailures(failures []failure) error {
 	return &providers.Error{Kind: best.Kind, RetryAfter: best.RetryAfter, Partial: best.Partial, Err: all}
 }
 
-// transient says whether the same call may succeed later.
+// transient reports whether the same call may succeed later.
 func (f failure) transient() bool {
 	switch f.err.Kind {
 	case providers.Network, providers.RateLimit, providers.ServerError, providers.Timeout:

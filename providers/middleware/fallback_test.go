@@ -64,7 +64,7 @@ func TestTheKindsThatLeadOnAreTheUsersToChoose(t *testing.T) {
 	for kind, next := range map[providers.ErrorKind]bool{providers.InvalidRequest: true, providers.Network: false} {
 		first := &scripted.Provider{Replies: append(fails(kind), scripted.Reply{Text: "Because."})}
 		p := middleware.Fallback(middleware.Fallbacks{
-			Alternatives: []middleware.Alternative{{Model: "b"}}, On: []providers.ErrorKind{providers.InvalidRequest}, // of the same provider
+			Alternatives: []middleware.Alternative{{Model: "b"}}, On: []providers.ErrorKind{providers.InvalidRequest}, // of the wrapped provider
 		})(first)
 		_, err := p.Generate(t.Context(), request("a"))
 		require.Equal(t, next, err == nil)
@@ -124,14 +124,14 @@ func TestOneThatFailedRestsWhileOthersAreLeft(t *testing.T) {
 	for name, test := range map[string]struct {
 		rest  time.Duration
 		err   *providers.Error
-		after time.Duration // it is the first again
+		after time.Duration // until the model is tried first again
 	}{
-		"by default":                  {0, &providers.Error{Kind: providers.ServerError}, time.Minute},
-		"as it is told":               {time.Hour, &providers.Error{Kind: providers.ServerError}, time.Hour},
-		"as the service asks":         {0, &providers.Error{Kind: providers.RateLimit, RetryAfter: 5 * time.Minute}, 5 * time.Minute},
-		"longer than it asks":         {0, &providers.Error{Kind: providers.RateLimit, RetryAfter: time.Second}, time.Minute},
-		"never":                       {-1, &providers.Error{Kind: providers.ServerError}, 0},
-		"not where the prompt is bad": {0, &providers.Error{Kind: providers.ContextOverflow}, 0},
+		"default":            {0, &providers.Error{Kind: providers.ServerError}, time.Minute},
+		"configured":         {time.Hour, &providers.Error{Kind: providers.ServerError}, time.Hour},
+		"longer RetryAfter":  {0, &providers.Error{Kind: providers.RateLimit, RetryAfter: 5 * time.Minute}, 5 * time.Minute},
+		"shorter RetryAfter": {0, &providers.Error{Kind: providers.RateLimit, RetryAfter: time.Second}, time.Minute},
+		"disabled":           {-1, &providers.Error{Kind: providers.ServerError}, 0},
+		"context overflow":   {0, &providers.Error{Kind: providers.ContextOverflow}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -178,10 +178,10 @@ func TestWhereAllFailTheErrorIsThatWhichMayPass(t *testing.T) {
 		kind  providers.ErrorKind
 		text  string
 	}{
-		"one":                     {[]providers.ErrorKind{"authentication"}, "authentication", "authentication: as told"},
-		"the first that may pass": {[]providers.ErrorKind{"authentication", "network", "timeout"}, "network", `network: call 3 models: "a": authentication: as told; "b": network: as told; "c": timeout: as told`},
-		"none may pass":           {[]providers.ErrorKind{"context_overflow", "authentication"}, "context_overflow", `context_overflow: call 2 models: "a": context_overflow: as told; "b": authentication: as told`},
-		"one leads no further":    {[]providers.ErrorKind{"network", "invalid_response", "network"}, "network", `network: call 2 models: "a": network: as told; "b": invalid_response: as told`},
+		"one":                       {[]providers.ErrorKind{"authentication"}, "authentication", "authentication: as told"},
+		"first transient":           {[]providers.ErrorKind{"authentication", "network", "timeout"}, "network", `network: call 3 models: "a": authentication: as told; "b": network: as told; "c": timeout: as told`},
+		"none transient":            {[]providers.ErrorKind{"context_overflow", "authentication"}, "context_overflow", `context_overflow: call 2 models: "a": context_overflow: as told; "b": authentication: as told`},
+		"stops at a kind not in On": {[]providers.ErrorKind{"network", "invalid_response", "network"}, "network", `network: call 2 models: "a": network: as told; "b": invalid_response: as told`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := middleware.Fallbacks{}

@@ -16,17 +16,17 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// clock tells when calls began, and lets each take its time.
+// clock is a provider that records when calls began. Each call takes the same time.
 type clock struct {
 	start time.Time
 	took  time.Duration
-	uses  int // tokens reported of each call; 0: none
+	uses  int // tokens reported for each call; 0 for no report
 
 	mu    sync.Mutex
 	began []time.Duration
 	names []string
-	at    int // once
-	most  int // at once
+	at    int // the calls that run now
+	most  int // the most calls that ran at the same time
 }
 
 func (c *clock) Generate(ctx context.Context, r providers.Request) (providers.Response, error) {
@@ -56,7 +56,7 @@ func seconds(n ...float64) (d []time.Duration) {
 	return d
 }
 
-// queue makes calls, one after the other but not waiting for each other, and waits for all.
+// queue starts calls in order, without waiting for each other, and waits for all of them.
 func queue(t *testing.T, p providers.Provider, calls ...providers.Request) {
 	var wg sync.WaitGroup
 	for _, r := range calls {
@@ -75,11 +75,11 @@ func TestRequestsBeginAsFastAsTheLimitAllows(t *testing.T) {
 		limits middleware.PerMinute
 		want   []time.Duration
 	}{
-		"none":               {middleware.PerMinute{}, seconds(0, 0, 0, 0, 0)},
-		"a minute's at once": {middleware.PerMinute{Requests: 3}, seconds(0, 0, 0, 20, 40)},
-		"two at once":        {middleware.PerMinute{Requests: 60, Burst: 2 * time.Second}, seconds(0, 0, 1, 2, 3)},
-		"one by one":         {middleware.PerMinute{Requests: 30, Burst: time.Nanosecond}, seconds(0, 2, 4, 6, 8)},
-		"an odd number":      {middleware.PerMinute{Requests: 7, Burst: time.Second}, []time.Duration{0, 8571428571, 17142857143, 25714285714, 34285714286}},
+		"none":              {middleware.PerMinute{}, seconds(0, 0, 0, 0, 0)},
+		"burst of a minute": {middleware.PerMinute{Requests: 3}, seconds(0, 0, 0, 20, 40)},
+		"burst of two":      {middleware.PerMinute{Requests: 60, Burst: 2 * time.Second}, seconds(0, 0, 1, 2, 3)},
+		"no burst":          {middleware.PerMinute{Requests: 30, Burst: time.Nanosecond}, seconds(0, 2, 4, 6, 8)},
+		"odd number":        {middleware.PerMinute{Requests: 7, Burst: time.Second}, []time.Duration{0, 8571428571, 17142857143, 25714285714, 34285714286}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -105,14 +105,14 @@ func TestTokensAreTakenBeforeACallAndSettledAfterIt(t *testing.T) {
 		calls []providers.Request
 		want  []time.Duration
 	}{
-		"as many as were taken":       {5 * time.Second, 300, calls(300, 300, 300, 300), seconds(0, 0, 30, 60)},
-		"fewer: the next begins soon": {5 * time.Second, 100, calls(300, 300, 300, 300), seconds(0, 0, 5, 10)},
-		"more: the next begins later": {5 * time.Second, 400, calls(300, 300, 300, 300), seconds(0, 0, 50, 90)},
-		"fewer, none is waiting yet":  {0, 100, calls(600, 500, 400), seconds(0, 0, 0)},
-		"more than the bucket holds":  {time.Hour, 900, calls(900, 10, 600), seconds(0, 31, 91)},
-		"many times the bucket":       {time.Hour, 6000, calls(6000, 0), seconds(0, 540)},
-		"first come first served":     {time.Hour, 600, calls(600, 600, 1), seconds(0, 60, 60.1)},
-		"no cap and no prompt":        {time.Hour, 0, calls(0, 0, 0), seconds(0, 0, 0)},
+		"estimate is exact":                      {5 * time.Second, 300, calls(300, 300, 300, 300), seconds(0, 0, 30, 60)},
+		"fewer tokens, next call starts earlier": {5 * time.Second, 100, calls(300, 300, 300, 300), seconds(0, 0, 5, 10)},
+		"more tokens, next call starts later":    {5 * time.Second, 400, calls(300, 300, 300, 300), seconds(0, 0, 50, 90)},
+		"fewer tokens, no call waiting":          {0, 100, calls(600, 500, 400), seconds(0, 0, 0)},
+		"more than the bucket holds":             {time.Hour, 900, calls(900, 10, 600), seconds(0, 31, 91)},
+		"many times the bucket":                  {time.Hour, 6000, calls(6000, 0), seconds(0, 540)},
+		"first come first served":                {time.Hour, 600, calls(600, 600, 1), seconds(0, 60, 60.1)},
+		"no limit and no prompt":                 {time.Hour, 0, calls(0, 0, 0), seconds(0, 0, 0)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -191,10 +191,10 @@ func TestAWaitBeyondTheDeadlineIsRefusedAtOnce(t *testing.T) {
 		began := time.Now()
 		err := try(10 * time.Second)
 		require.Zero(t, time.Since(began))
-		require.EqualError(t, err, "rate_limit: wait for the rate limit: 10s, longer than the call may wait")
+		require.EqualError(t, err, "rate_limit: wait for the rate limit: 10s is longer than the call may wait")
 		require.Equal(t, 10*time.Second, providers.AsError(err).RetryAfter)
 
-		go func() { _ = try(11 * time.Second) }() // waits, and counts as a call before the next
+		go func() { _ = try(11 * time.Second) }() // waits, and counts as a call ahead of the next one
 		synctest.Wait()
 		require.Equal(t, 20*time.Second, providers.AsError(try(11*time.Second)).RetryAfter)
 		require.NoError(t, try(21*time.Second))
@@ -225,7 +225,7 @@ func TestACallThatGivesUpItsPlaceTakesNothing(t *testing.T) {
 		var wg sync.WaitGroup
 		for i := range 5 {
 			wg.Go(func() {
-				if i == 1 || i == 2 { // the first of the queue, and one behind it
+				if i == 1 || i == 2 { // the first call in the queue and the next one
 					_, err := p.Generate(ctx, providers.Request{})
 					if !errors.Is(err, errEnough) {
 						t.Error(err)

@@ -12,38 +12,39 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// Meter counts the calls of all providers that it measures. Set its prices before the first one. It is safe for
-// concurrent use, and must not be copied.
+// Meter counts the calls, tokens and costs of the providers that it measures. Set Prices before the first call. A Meter
+// is safe for concurrent use, and must not be copied.
 type Meter struct {
-	// Prices are those of the models. There are none by default.
+	// Prices are the prices of the models. The default is empty.
 	Prices price.Prices
 
 	mu     sync.Mutex
 	models map[string]*CallStats
 }
 
-// Metrics is what a meter has counted until now.
+// Metrics holds the counts of a meter at one moment.
 type Metrics struct {
 	Total CallStats `json:"total"`
-	// Models are by the name that the response gave, else that of the request; empty where neither has one.
+	// Models maps a model's name to its counts. The name is the one in the response, or the one in the request if the
+	// response has none. It is empty if neither has a name.
 	Models map[string]CallStats `json:"models"`
 }
 
-// CallStats count calls that have ended.
+// CallStats counts completed calls.
 type CallStats struct {
-	Calls    int                         `json:"calls"`
-	Canceled int                         `json:"canceled,omitempty"` // of Calls, those that the caller ended: they are no errors
-	Errors   map[providers.ErrorKind]int `json:"errors,omitempty"`   // of Calls, those that failed, by kind
-	Usage    transcript.Usage            `json:"usage"`              // estimated where text came without a report
-	Duration time.Duration               `json:"duration"`           // in nanoseconds; of calls at the same time the sum
-	// Cost is what the usage costs. It is nil, and null in JSON, where the price of a part is not known: a cost that
-	// leaves something out is not one.
+	Calls    int                         `json:"calls"`              // all calls, including canceled and failed ones
+	Canceled int                         `json:"canceled,omitempty"` // calls that the caller ended; they do not count as errors
+	Errors   map[providers.ErrorKind]int `json:"errors,omitempty"`   // failed calls by kind
+	Usage    transcript.Usage            `json:"usage"`              // estimated if a reply has text but no reported usage
+	Duration time.Duration               `json:"duration"`           // in nanoseconds; the sum over all calls, even concurrent ones
+	// Cost is the cost of Usage, in the currency of the prices. It is nil, and null in JSON, if the price of any used
+	// tokens is unknown.
 	Cost *float64 `json:"cost"`
-	// Unpriced is how many calls used tokens whose price is not known.
+	// Unpriced counts the calls that used tokens without a known price.
 	Unpriced int `json:"unpriced,omitempty"`
 }
 
-// Measure is a [Middleware] that counts the calls of p.
+// Measure wraps p so that the meter counts its calls. It is a [Middleware].
 func (m *Meter) Measure(p providers.Provider) providers.Provider {
 	return &wrapped{p, func(ctx context.Context, r providers.Request) (providers.Response, error) {
 		l := observeChunks(&r)
@@ -87,7 +88,7 @@ func (m *Meter) count(model string, c CallStats) {
 	m.models[model].add(c)
 }
 
-// add counts what another one has; its Money includes what is known while some is not.
+// add adds the counts of g. While some prices are unknown, Cost is the sum of the known costs.
 func (f *CallStats) add(g CallStats) {
 	f.Calls += g.Calls
 	f.Canceled += g.Canceled
@@ -103,7 +104,7 @@ func (f *CallStats) add(g CallStats) {
 	}
 }
 
-// Metrics is what has been counted until now. It shares nothing with the meter.
+// Metrics returns a copy of the current counts.
 func (m *Meter) Metrics() Metrics {
 	s := Metrics{Total: CallStats{Cost: new(float64)}, Models: map[string]CallStats{}}
 	m.mu.Lock()
@@ -116,7 +117,7 @@ func (m *Meter) Metrics() Metrics {
 	return s
 }
 
-// withoutPartialCost is a copy without a cost that is not whole.
+// withoutPartialCost returns a copy of f, with a nil Cost if some calls are unpriced.
 func (f *CallStats) withoutPartialCost() CallStats {
 	c := *f
 	c.Errors = maps.Clone(f.Errors)

@@ -1,4 +1,4 @@
-// Package middleware limits, replaces and counts the calls of any provider.
+// Package middleware provides fallbacks, limits, timeouts and metrics for any provider.
 //
 //	meter := &middleware.Meter{Prices: prices}
 //	other = middleware.Wrap(other, meter.Measure, middleware.Timeout(middleware.Timeouts{}))
@@ -10,13 +10,14 @@
 //		middleware.Timeout(middleware.Timeouts{}),
 //	)
 //
-// This order is recommended. The timeout does not count the time that a call waits for the rate limit, a call that
-// times out releases its slot, and the meter counts every attempt. Middleware that is listed after a fallback applies
-// only to the wrapped provider; the alternatives have their own.
+// This order is recommended. With it, the timeout does not count the time that a call waits for the rate limit, a call
+// that times out releases its slot, and the meter counts every attempt. Middleware that follows a fallback in the list
+// applies only to the wrapped provider. Wrap the alternatives separately.
 //
-// If one middleware wraps several providers, they share its limit, as a service's limit holds for all uses of a key. No
-// middleware retries, since the engine does. All of them keep a call and its chunks on the caller's goroutine. All
-// implement [providers.Checker] and pass Check on to the wrapped provider if it implements it.
+// If you wrap several providers with the same middleware, they share its limit. Use this for providers that share a key.
+// The middleware in this package does not retry, because the engine does. It keeps a call and its chunks on the caller's
+// goroutine. The wrapped providers implement [providers.Checker] and forward Check to the inner provider if that
+// implements it too.
 package middleware
 
 import (
@@ -26,10 +27,11 @@ import (
 	"github.com/elenchus-go/debate/providers"
 )
 
-// Middleware puts something around a provider.
+// Middleware wraps a provider and returns the wrapped one.
 type Middleware func(providers.Provider) providers.Provider
 
-// Wrap puts middleware around p. The first is the outermost: it sees a call before the others, and its outcome last.
+// Wrap returns p wrapped in the given middleware. The first one is the outermost: it handles a call first, and the
+// result last.
 func Wrap(p providers.Provider, m ...Middleware) providers.Provider {
 	for _, m := range slices.Backward(m) {
 		p = m(p)
@@ -39,7 +41,7 @@ func Wrap(p providers.Provider, m ...Middleware) providers.Provider {
 
 type generate func(context.Context, providers.Request) (providers.Response, error)
 
-// wrapped is a provider whose calls go another way.
+// wrapped is a provider with a replaced Generate.
 type wrapped struct {
 	inner    providers.Provider
 	generate generate
@@ -58,14 +60,14 @@ func check(ctx context.Context, p providers.Provider, model string) error {
 	return nil
 }
 
-// chunkObserver stands between a provider and the caller's OnChunk, to know what became of the text.
+// chunkObserver wraps the caller's OnChunk and records whether it was called and whether it failed.
 type chunkObserver struct {
 	onChunk        func(string) error
-	receivedChunk  bool // the caller has had text
-	callbackFailed bool // the caller wants no more
+	receivedChunk  bool // the caller received text
+	callbackFailed bool // onChunk returned an error
 }
 
-// observeChunks puts a listener into the request.
+// observeChunks replaces the request's OnChunk, if it has one, and returns the observer.
 func observeChunks(r *providers.Request) *chunkObserver {
 	l := &chunkObserver{onChunk: r.OnChunk}
 	if l.onChunk != nil {
@@ -81,7 +83,7 @@ func (l *chunkObserver) chunk(text string) error {
 	return err
 }
 
-// callerEnded says whether the caller callerEnded the call, by the context or by its callback.
+// callerEnded reports whether the caller ended the call, by its context or by an error of OnChunk.
 func (l *chunkObserver) callerEnded(ctx context.Context) bool {
 	return l.callbackFailed || ctx.Err() != nil
 }

@@ -19,14 +19,14 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// A model is a provider without any further power.
+// A model is a provider without optional interfaces.
 type model func(context.Context, providers.Request) (providers.Response, error)
 
 func (m model) Generate(ctx context.Context, r providers.Request) (providers.Response, error) {
 	return m(ctx, r)
 }
 
-// all are all kinds of middleware, in settings in which they let everything pass.
+// all holds every kind of middleware, with settings that let every call pass.
 func all() map[string]middleware.Middleware {
 	return map[string]middleware.Middleware{
 		"rate limit":     middleware.RateLimit(middleware.PerMinute{Requests: 1000, Tokens: 100_000}),
@@ -40,8 +40,8 @@ func all() map[string]middleware.Middleware {
 	}
 }
 
-// each runs a test for each kind of middleware, and for all of them together. They are made where the test wraps a
-// provider, since a channel belongs to the bubble that it was made in.
+// each runs a test for each kind of middleware, and for all of them together. The test creates the middleware, because
+// a channel belongs to the synctest bubble in which it was created.
 func each(t *testing.T, test func(*testing.T, middleware.Middleware)) {
 	for name := range all() {
 		t.Run(name, func(t *testing.T) {
@@ -201,7 +201,7 @@ func TestManyCallsAtOnce(t *testing.T) {
 	})
 }
 
-// The cost of middleware is that of the call, not of its chunks.
+// Middleware costs time per call, not per chunk.
 func TestAChunkAllocatesNothing(t *testing.T) {
 	each(t, func(t *testing.T, m middleware.Middleware) {
 		chunks := 0

@@ -14,25 +14,26 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// PerMinute is how much a service allows.
+// PerMinute holds the limits of a service for one minute.
 type PerMinute struct {
-	Requests int // 0: no limit
-	Tokens   int // of prompts and replies together; 0: no limit
-	// Burst is how much may be used at once after a rest: what the limits allow in this time, and at least one request
-	// and one token. Defaults to a minute, as with services that fill up an allowance steadily.
+	Requests int // the number of requests; 0 means no limit
+	Tokens   int // the number of input and output tokens together; 0 means no limit
+	// Burst sets how much may be used at once after an idle period: as much as the limits allow in this time, and at
+	// least one request and one token. Defaults to a minute, which matches services that refill their limits steadily.
 	Burst time.Duration
-	// MaxWait is how long a call waits for its turn. One that would have to wait longer gives an error at once, of kind
-	// [providers.RateLimit] with the wait as its RetryAfter, as a service would: who called can do better than wait.
-	// Defaults to 4 minutes, less than the engine gives a step.
+	// MaxWait limits how long a call waits for the rate limit. A call that would have to wait longer returns an error of
+	// kind [providers.RateLimit] at once, with the wait in RetryAfter. Defaults to 4 minutes, which is shorter than the
+	// engine's default time limit for a step.
 	MaxWait time.Duration
 }
 
-// RateLimit lets calls begin as fast as the limits allow, first come first served. A call takes the estimated tokens of
-// its prompt and its MaxTokens before it begins; once it has ended, what it really used is settled, which lets the next
-// ones begin sooner or later. A call without MaxTokens takes its prompt alone.
+// RateLimit returns middleware that delays calls so that they stay within the limits. Calls start in the order in which
+// they arrived. Before a call starts, RateLimit reserves the estimated tokens of its prompt plus its MaxTokens, if it
+// has any. After the call, RateLimit replaces the reservation with the tokens that the call used.
 //
-// A call whose ctx ends while it waits gives [providers.ContextError]. Where the wait would go beyond the deadline of ctx, or
-// beyond the limits' Patience, it gives an error of kind [providers.RateLimit] at once, with the wait as its RetryAfter.
+// If the context of a waiting call ends, the call returns a [providers.ContextError]. If the wait would exceed MaxWait or
+// the deadline of the context, the call returns an error of kind [providers.RateLimit] at once, with the wait in
+// RetryAfter.
 func RateLimit(limits PerMinute) Middleware {
 	if limits.Burst <= 0 {
 		limits.Burst = time.Minute
@@ -70,16 +71,17 @@ func estimate(messages []providers.Message) (tokens int) {
 	return tokens
 }
 
-// used is how many tokens a call took.
+// used returns how many tokens a call used.
 func used(resp providers.Response, err error, prompt []providers.Message) int {
 	u := usage(resp, err, prompt)
 	if u == (transcript.Usage{}) {
-		return estimate(prompt) // for all that one knows
+		return estimate(prompt) // nothing was reported, and there is no text
 	}
 	return u.Input + u.Output
 }
 
-// usage is what a provider reports of a call, else an estimate where there is some text.
+// usage returns the usage that the provider reported. Without a report, it returns an estimate if there is some text,
+// and zero otherwise.
 func usage(resp providers.Response, err error, prompt []providers.Message) transcript.Usage {
 	if failed := providers.AsError(err); failed != nil {
 		resp = failed.Partial
@@ -90,19 +92,19 @@ func usage(resp providers.Response, err error, prompt []providers.Message) trans
 	return transcript.Usage{Input: estimate(prompt), Output: window.Estimate(resp.Text), Estimated: true}
 }
 
-// limiter lets calls begin one after the other.
+// limiter starts calls one after the other.
 type limiter struct {
-	queue   chan struct{} // full while a call is next; a channel serves who waits in order
-	settled chan struct{} // wakes the next call: there is more in the bucket than it knew
+	queue   chan struct{} // full while a call is first in the queue; a channel serves waiting goroutines in order
+	settled chan struct{} // wakes the first call after tokens were returned to the bucket
 
 	maxWait time.Duration
 
 	mu                        sync.Mutex
 	requests, tokens          *bucket
-	queuedCalls, queuedTokens int // that wait, and the tokens that they need
+	queuedCalls, queuedTokens int // the number of waiting calls, and the tokens that they need
 }
 
-// acquire waits until a call that needs so many tokens may begin.
+// acquire waits until a call that needs the given number of tokens may start.
 func (l *limiter) acquire(ctx context.Context, tokens int) error {
 	if ctx.Err() != nil {
 		return providers.ContextError(ctx, providers.Response{})
@@ -129,7 +131,7 @@ func (l *limiter) acquire(ctx context.Context, tokens int) error {
 	}
 }
 
-// join puts a call at the end of the queue and says how long that will take.
+// join adds a call to the queue and returns the expected wait.
 func (l *limiter) join(tokens int) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -145,7 +147,7 @@ func (l *limiter) leave(tokens int) {
 	l.queuedCalls, l.queuedTokens = l.queuedCalls-1, l.queuedTokens-tokens
 }
 
-// take lets the first call of the queue begin, or says how long it has to wait.
+// take reserves the tokens of the first call in the queue and returns 0, or returns how long the call has to wait.
 func (l *limiter) take(tokens int) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -159,7 +161,7 @@ func (l *limiter) take(tokens int) time.Duration {
 	return 0
 }
 
-// wait lets the time pass, or less where it turns out that less is needed.
+// wait waits for the given time, or until another call returns tokens.
 func (l *limiter) wait(ctx context.Context, wait time.Duration) error {
 	if err := checkWait(ctx, wait, l.maxWait); err != nil {
 		return err
@@ -175,7 +177,7 @@ func (l *limiter) wait(ctx context.Context, wait time.Duration) error {
 	return nil
 }
 
-// checkWait says whether there is time for a wait.
+// checkWait returns an error if the wait exceeds patience or the deadline of ctx.
 func checkWait(ctx context.Context, wait, patience time.Duration) error {
 	most := patience
 	if deadline, ok := ctx.Deadline(); ok {
@@ -185,10 +187,10 @@ func checkWait(ctx context.Context, wait, patience time.Duration) error {
 		return nil
 	}
 	return &providers.Error{Kind: providers.RateLimit, RetryAfter: wait, Err: fmt.Errorf(
-		"wait for the rate limit: %v, longer than the call may wait", wait)}
+		"wait for the rate limit: %v is longer than the call may wait", wait)}
 }
 
-// settle gives back what a call had taken too much, or takes what was missing.
+// settle corrects the reservation of a call to the number of tokens that the call used.
 func (l *limiter) settle(taken, used int) {
 	l.mu.Lock()
 	l.tokens.take(time.Now(), used-taken)
@@ -196,12 +198,12 @@ func (l *limiter) settle(taken, used int) {
 	if used < taken {
 		select {
 		case l.settled <- struct{}{}:
-		default: // it is being told already
+		default: // a wake-up is already pending
 		}
 	}
 }
 
-// bucket is what may be taken at once. It fills up steadily; nil, it is bottomless.
+// bucket is a token bucket, which refills steadily. A nil bucket has no limit.
 type bucket struct {
 	*rate.Limiter
 }
@@ -214,26 +216,26 @@ func newBucket(perMinute int, size time.Duration) *bucket {
 	return &bucket{rate.NewLimiter(limit, max(1, int(float64(limit)*size.Seconds())))}
 }
 
-// wait is the time until n can be taken, after others have taken what they need. Who needs more than the bucket can hold
-// waits until it is full.
+// wait returns the time until n can be taken, after the calls ahead have taken others. A call that needs more than the
+// bucket can hold waits until the bucket is full.
 func (b *bucket) wait(now time.Time, others, n int) time.Duration {
 	if b == nil {
 		return 0
 	}
 	missing := float64(others+min(n, b.Burst())) - b.TokensAt(now)
-	if missing < 0.01 { // less is an error of arithmetic
+	if missing < 0.01 { // a smaller amount is a rounding error
 		return 0
 	}
-	seconds := min(missing/float64(b.Limit()), 1e9) // which a Duration can hold
+	seconds := min(missing/float64(b.Limit()), 1e9) // fits into a Duration
 	return max(1, time.Duration(math.Round(seconds*float64(time.Second))))
 }
 
-// take takes n, which may leave a debt; below 0 it gives back.
+// take takes n, which may leave the bucket with a negative amount. If n is negative, take returns tokens to the bucket.
 func (b *bucket) take(now time.Time, n int) {
 	if b == nil {
 		return
 	}
-	for n > b.Burst() { // more than a reservation can be
+	for n > b.Burst() { // one reservation can take at most the burst
 		b.ReserveN(now, b.Burst())
 		n -= b.Burst()
 	}

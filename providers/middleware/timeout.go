@@ -10,18 +10,19 @@ import (
 	"github.com/elenchus-go/debate/providers"
 )
 
-// Timeouts bound the time that a model takes. What the caller's OnChunk takes does not count.
+// Timeouts limit the time that a model takes. Time spent in the caller's OnChunk does not count.
 type Timeouts struct {
-	// Call bounds a whole call. Defaults to 120 s; below 0 there is no bound.
+	// Call limits the duration of a whole call. Defaults to 120 s. A negative value disables the limit.
 	Call time.Duration
-	// Chunk bounds the silence after each chunk of a call that streams, until the next one or the end. Before the first
-	// one only Call holds, since models think before they speak. Defaults to 60 s; below 0 there is no bound.
+	// Chunk limits the time between the chunks of a streaming call, and between the last chunk and the end. It does not
+	// apply before the first chunk, because models may reason first. Defaults to 60 s. A negative value disables the
+	// limit.
 	Chunk time.Duration
 }
 
-// Timeout ends calls that take too long, by their context, with an error of kind [providers.Timeout] that has what had
-// come until then. Where the caller ended the call, the error is the provider's own. A reply that comes all the same,
-// from a provider that does not heed its context, counts.
+// Timeout returns middleware that cancels the context of a call that exceeds a limit. The call then fails with an error
+// of kind [providers.Timeout], which holds the part of the reply that arrived. If the caller ended the call, the
+// provider's own error is returned. If the provider ignores its context and returns a reply, that reply is returned.
 func Timeout(t Timeouts) Middleware {
 	t.Call, t.Chunk = durationOr(t.Call, 120*time.Second), durationOr(t.Chunk, 60*time.Second)
 	return func(p providers.Provider) providers.Provider {
@@ -56,15 +57,15 @@ func durationOr(d, byDefault time.Duration) time.Duration {
 
 var errExpired = errors.New("the call took too long")
 
-// watchdog has one timer, for whichever bound is reached first. It does not run while the caller handles a chunk.
+// watchdog uses one timer for the limit that expires first. The timer is stopped while the caller handles a chunk.
 type watchdog struct {
 	onChunk        func(string) error
-	receivedChunk  bool          // a chunk has come
-	callbackFailed bool          // the caller wants no more
-	silence        time.Duration // between chunks
+	receivedChunk  bool          // a chunk has arrived
+	callbackFailed bool          // onChunk returned an error
+	silence        time.Duration // the limit between chunks
 	timer          *time.Timer
-	began          time.Time     // when the timer began to run
-	left           time.Duration // of the call's time, then
+	began          time.Time     // the time at which the timer was started
+	left           time.Duration // the rest of the call's time when the timer was started
 }
 
 func (w *watchdog) chunk(text string) error {
@@ -83,7 +84,7 @@ func (w *watchdog) chunk(text string) error {
 func (w *watchdog) expired(t Timeouts, partial providers.Response) error {
 	cause := fmt.Errorf("the call took longer than %v", t.Call)
 	if w.receivedChunk && w.silence < w.left {
-		cause = fmt.Errorf("nothing more came for %v", t.Chunk)
+		cause = fmt.Errorf("no chunk arrived for %v", t.Chunk)
 	}
 	return &providers.Error{Kind: providers.Timeout, Partial: partial, Err: cause}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/elenchus-go/debate/providers/scripted"
 )
 
-// pauses is a model that says a word after each pause, and ends after the last one.
+// pauses is a model that sends a word after each pause, and ends after the last pause.
 func pauses(pauses ...time.Duration) providers.Provider {
 	return model(func(ctx context.Context, r providers.Request) (providers.Response, error) {
 		said := providers.Response{Model: "gpt-x"}
@@ -39,23 +39,23 @@ func TestACallThatTakesTooLongEnds(t *testing.T) {
 	for name, test := range map[string]struct {
 		bounds  middleware.Timeouts
 		pauses  []time.Duration
-		handles time.Duration // what the caller takes for each chunk
+		handles time.Duration // the time that OnChunk takes
 		after   time.Duration
 		partial string
-		wrong   string // empty: it succeeds
+		wrong   string // empty if the call succeeds
 	}{
-		"in time":                              {middleware.Timeouts{}, []time.Duration{60 * s, 59 * s}, 0, 119 * s, "", ""},
-		"the call, by default":                 {middleware.Timeouts{}, []time.Duration{121 * s}, 0, 120 * s, "", "timeout: the call took longer than 2m0s"},
-		"the silence, by default":              {middleware.Timeouts{}, []time.Duration{50 * s, 61 * s}, 0, 110 * s, "word ", "timeout: nothing more came for 1m0s"},
-		"the call":                             {middleware.Timeouts{Call: 3 * s}, []time.Duration{s, s, 2 * s}, 0, 3 * s, "word word ", "timeout: the call took longer than 3s"},
-		"the silence":                          {middleware.Timeouts{Chunk: 3 * s}, []time.Duration{s, 2 * s, 4 * s}, 0, 6 * s, "word word ", "timeout: nothing more came for 3s"},
-		"the silence, after a chunk at once":   {middleware.Timeouts{Chunk: 3 * s}, []time.Duration{0, 4 * s}, 0, 3 * s, "word ", "timeout: nothing more came for 3s"},
-		"no silence before the first":          {middleware.Timeouts{Chunk: s}, []time.Duration{100 * s, s / 2}, 0, 100*s + s/2, "", ""},
-		"no bound of the call":                 {middleware.Timeouts{Call: -1}, []time.Duration{1e6 * s, 59 * s}, 0, (1e6 + 59) * s, "", ""},
-		"no bound of the silence":              {middleware.Timeouts{Chunk: -1}, []time.Duration{s, 118 * s}, 0, 119 * s, "", ""},
-		"the caller's time does not count":     {middleware.Timeouts{Call: 3 * s, Chunk: 2 * s}, []time.Duration{s, s, s / 2}, time.Hour, 2*time.Hour + 5*s/2, "", ""},
-		"only the model's time does":           {middleware.Timeouts{Call: 3 * s}, []time.Duration{s, s, 2 * s}, time.Hour, 2*time.Hour + 3*s, "word word ", "timeout: the call took longer than 3s"},
-		"nothing left when the caller is done": {middleware.Timeouts{Call: 2 * s}, []time.Duration{s, s / 2, s}, 10 * s, 22 * s, "word word ", "timeout: the call took longer than 2s"},
+		"in time":                               {middleware.Timeouts{}, []time.Duration{60 * s, 59 * s}, 0, 119 * s, "", ""},
+		"call limit, default":                   {middleware.Timeouts{}, []time.Duration{121 * s}, 0, 120 * s, "", "timeout: the call took longer than 2m0s"},
+		"chunk limit, default":                  {middleware.Timeouts{}, []time.Duration{50 * s, 61 * s}, 0, 110 * s, "word ", "timeout: no chunk arrived for 1m0s"},
+		"call limit":                            {middleware.Timeouts{Call: 3 * s}, []time.Duration{s, s, 2 * s}, 0, 3 * s, "word word ", "timeout: the call took longer than 3s"},
+		"chunk limit":                           {middleware.Timeouts{Chunk: 3 * s}, []time.Duration{s, 2 * s, 4 * s}, 0, 6 * s, "word word ", "timeout: no chunk arrived for 3s"},
+		"chunk limit, after an immediate chunk": {middleware.Timeouts{Chunk: 3 * s}, []time.Duration{0, 4 * s}, 0, 3 * s, "word ", "timeout: no chunk arrived for 3s"},
+		"no chunk limit before the first chunk": {middleware.Timeouts{Chunk: s}, []time.Duration{100 * s, s / 2}, 0, 100*s + s/2, "", ""},
+		"no call limit":                         {middleware.Timeouts{Call: -1}, []time.Duration{1e6 * s, 59 * s}, 0, (1e6 + 59) * s, "", ""},
+		"no chunk limit":                        {middleware.Timeouts{Chunk: -1}, []time.Duration{s, 118 * s}, 0, 119 * s, "", ""},
+		"caller time does not count":            {middleware.Timeouts{Call: 3 * s, Chunk: 2 * s}, []time.Duration{s, s, s / 2}, time.Hour, 2*time.Hour + 5*s/2, "", ""},
+		"call limit counts model time only":     {middleware.Timeouts{Call: 3 * s}, []time.Duration{s, s, 2 * s}, time.Hour, 2*time.Hour + 3*s, "word word ", "timeout: the call took longer than 3s"},
+		"call limit, slow caller":               {middleware.Timeouts{Call: 2 * s}, []time.Duration{s, s / 2, s}, 10 * s, 22 * s, "word word ", "timeout: the call took longer than 2s"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -1,15 +1,15 @@
-// Package price computes what the calls of models cost.
+// Package price computes the cost of model calls.
 //
-//	prices := price.Prices{ // for a million tokens
+//	prices := price.Prices{ // per million tokens
 //		"gpt-x":      {Input: 2, Cached: 0.5, Output: 8},
 //		"gpt-x-mini": {Input: 0.4, Cached: 0.1, Output: 1.6},
-//		"llama":      {}, // free, which is not the same as unknown
+//		"llama":      {}, // free, which differs from unknown
 //	}
 //	if p, known := prices.Lookup(turn.Attempts[0].Model); known {
 //		fmt.Println(p.Cost(turn.Usage))
 //	}
 //
-// The package contains no prices, because prices change and depend on your contract. List those that you pay.
+// The package contains no prices, because prices change and depend on your contract. Enter the prices that you pay.
 package price
 
 import (
@@ -18,14 +18,15 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// Price is what a model costs for each million tokens, in whatever currency all prices are in.
+// Price is the price of a model per million tokens. The currency is your choice, but must be the same for all prices.
 type Price struct {
-	Input  float64 `json:"input"`            // of prompts
-	Cached float64 `json:"cached,omitempty"` // of prompts, those that the service read from its cache. Defaults to Input
-	Output float64 `json:"output"`           // of replies, reasoning included
+	Input  float64 `json:"input"`            // input tokens
+	Cached float64 `json:"cached,omitempty"` // input tokens that the service read from its cache; defaults to Input
+	Output float64 `json:"output"`           // output tokens, including reasoning
 }
 
-// Cost is what the usage costs. What a service takes for writing to its cache is not in a usage, nor in the cost.
+// Cost returns the cost of u. It does not include surcharges for writing to a service's cache, because a usage does not
+// count cache writes separately.
 func (p Price) Cost(u transcript.Usage) float64 {
 	if p.Cached == 0 {
 		p.Cached = p.Input
@@ -34,12 +35,12 @@ func (p Price) Cost(u transcript.Usage) float64 {
 	return (p.Input*float64(fresh) + p.Cached*float64(u.Cached) + p.Output*float64(u.Output)) / 1e6
 }
 
-// Prices are known by the names of models.
+// Prices maps the names of models to their prices.
 type Prices map[string]Price
 
-// Lookup is the price of a model, and whether it is known: that of the exact name, else of the longest name that it
-// continues with '-', ':' or '@'. So "gpt-x" has the price for "gpt-x-2026-01-31", but also for "gpt-x-mini" where that
-// has none of its own; it has none for "gpt-x.1".
+// Lookup returns the price of a model and reports whether it is known. If the exact name has no price, Lookup removes
+// suffixes that begin with '-', ':' or '@' and uses the longest remaining name that has one. So the price of "gpt-x"
+// applies to "gpt-x-2026-01-31", and to "gpt-x-mini" if that has no price, but not to "gpt-x.1".
 func (p Prices) Lookup(model string) (Price, bool) {
 	for {
 		if price, ok := p[model]; ok {

@@ -42,18 +42,18 @@ func TestCostIsByTheMillionTokens(t *testing.T) {
 		usage transcript.Usage
 		want  float64
 	}{
-		"cached tokens for less":            {price.Price{Input: 2, Cached: 0.5, Output: 8}, usage, 2*2 + 0.5 + 4},
-		"cached tokens for the same":        {price.Price{Input: 2, Output: 8}, usage, 3*2 + 4},
-		"free":                              {price.Price{}, usage, 0},
-		"nothing used":                      {price.Price{Input: 2, Output: 8}, transcript.Usage{}, 0},
-		"reasoning is a part of the output": {price.Price{Output: 10}, transcript.Usage{Output: 100, Reasoning: 100}, 0.001},
+		"cheaper cached tokens":           {price.Price{Input: 2, Cached: 0.5, Output: 8}, usage, 2*2 + 0.5 + 4},
+		"no price for cached tokens":      {price.Price{Input: 2, Output: 8}, usage, 3*2 + 4},
+		"free":                            {price.Price{}, usage, 0},
+		"zero usage":                      {price.Price{Input: 2, Output: 8}, transcript.Usage{}, 0},
+		"reasoning is part of the output": {price.Price{Output: 10}, transcript.Usage{Output: 100, Reasoning: 100}, 0.001},
 	} {
 		t.Run(name, func(t *testing.T) { require.InDelta(t, test.want, test.price.Cost(test.usage), 1e-9) })
 	}
 }
 
 func ExamplePrices() {
-	var prices price.Prices // from a file of the user's
+	var prices price.Prices // usually read from a file
 	err := json.Unmarshal([]byte(`{"gpt-x": {"input": 2, "cached": 0.5, "output": 8}}`), &prices)
 	if err != nil {
 		panic(err)

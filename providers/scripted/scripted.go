@@ -1,15 +1,16 @@
-// Package scripted is a provider that gives prepared replies. It is deterministic and offline, for tests and examples.
+// Package scripted provides a provider with prepared replies, for tests and examples. It is deterministic and works
+// offline.
 //
 //	model := scripted.Text("Cars take the space that people need.", "I have nothing to add.")
 //	other := &scripted.Provider{Func: func(r providers.Request) scripted.Reply {
 //		return scripted.Reply{Text: "You said: " + r.Messages[len(r.Messages)-1].Text, Chunks: 3}
 //	}}
 //
-// A [Provider] takes its replies from a list, and then from a function of the request. A [Reply] can come in chunks,
-// take time, be cut, or fail. Concurrent calls take the replies of the list in the order in which they arrive. If that
-// order is not certain, use the function and decide by what the request says.
+// A [Provider] takes its replies from a list, and after that from a function of the request. A [Reply] can arrive in
+// chunks, take time, be cut, or fail. Concurrent calls take the replies from the list in the order in which the calls
+// arrive. If that order is not certain, use the function, and choose the reply by the content of the request.
 //
-// A scripted provider ignores the schema of a request: write replies that follow it.
+// A scripted provider ignores the schema of a request. Write replies that match the schema.
 package scripted
 
 import (
@@ -25,15 +26,16 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// Provider plays a script. Set its fields before the first call. It is safe for concurrent use, and must not be copied.
+// Provider returns scripted replies. Set its fields before the first call. A Provider is safe for concurrent use, and
+// must not be copied.
 type Provider struct {
-	// Replies answer the first calls, one each.
+	// Replies are the replies to the first calls, one for each call.
 	Replies []Reply
-	// Func answers all further calls. Calls that run at the same time call it at the same time.
+	// Func returns the replies to all further calls. Concurrent calls run it concurrently.
 	Func func(providers.Request) Reply
-	// Models are the models that Check knows. Where there are none it knows any.
+	// Models lists the models that Check accepts. If it is empty, Check accepts any model.
 	Models []string
-	// DiscardCalls keeps no record of the calls, for benchmarks and long runs.
+	// DiscardCalls disables the record of calls, for benchmarks and long runs.
 	DiscardCalls bool
 
 	mu        sync.Mutex
@@ -43,26 +45,26 @@ type Provider struct {
 
 // Reply is the answer to one call.
 type Reply struct {
-	// Text is what the model says.
+	// Text is the text of the reply.
 	Text string
-	// Chunks is how many pieces the text comes in: of about the same length, none empty, cut between characters, so
-	// that a short text may come in fewer. Defaults to 1.
+	// Chunks is the number of chunks in which the text arrives. The chunks have about the same length, are never empty,
+	// and are cut between characters, so a short text may arrive in fewer chunks. Defaults to 1.
 	Chunks int
-	// Latency is the time that the whole reply takes. It is spread evenly over the chunks: an equal part of it passes
-	// before each.
+	// Latency is the duration of the whole reply. It is spread evenly: an equal part of it passes before each chunk.
 	Latency time.Duration
-	// Err ends the call once the text has been sent: a stream that was cut, or where there is no text a failure. An
-	// *providers.Error is copied, with the text in its Partial; any other error is returned as it is.
+	// Err is the error that the call returns after the text was sent. With a text, it simulates a stream that breaks
+	// off; without one, a call that fails at once. A *providers.Error is copied, and the copy holds the text in Partial.
+	// Any other error is returned unchanged.
 	Err error
-	// Hang has the reply never end: after the text nothing comes until the context ends.
+	// Hang simulates a reply that never ends: after the text, the call waits until its context ends.
 	Hang bool
 	// FinishReason defaults to providers.Stop.
 	FinishReason providers.FinishReason
-	// Usage defaults to an estimate, one token for every 4 bytes of the messages and of the text.
+	// Usage defaults to an estimate of one token for every 4 bytes, for the messages and for the text.
 	Usage transcript.Usage
 }
 
-// Text is a script of one reply after the other.
+// Text returns a provider that replies with the given texts, one for each call.
 func Text(replies ...string) *Provider {
 	p := &Provider{Replies: make([]Reply, len(replies))}
 	for i, text := range replies {
@@ -71,8 +73,8 @@ func Text(replies ...string) *Provider {
 	return p
 }
 
-// Generate gives the next reply of the script; where there is none, an error of kind [providers.InvalidRequest]. A call
-// whose ctx has ended already takes no reply.
+// Generate returns the next reply of the script. If none is left, it returns an error of kind
+// [providers.InvalidRequest]. If ctx has already ended, the call does not use up a reply.
 func (p *Provider) Generate(ctx context.Context, r providers.Request) (providers.Response, error) {
 	if ctx.Err() != nil {
 		return providers.Response{}, providers.ContextError(ctx, providers.Response{})
@@ -96,24 +98,24 @@ func (p *Provider) Generate(ctx context.Context, r providers.Request) (providers
 	return reply.response(r), nil
 }
 
-// Calls are the requests until now, in order and without their callbacks. Their messages are the caller's own, not
-// copies.
+// Calls returns the requests received so far, in order and without their callbacks. The messages are not copied: they
+// share memory with the caller's requests.
 func (p *Provider) Calls() []providers.Request {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return slices.Clone(p.calls)
 }
 
-// Check accepts the models that the script knows.
+// Check accepts the models in Models and the empty name, or any model if Models is empty.
 func (p *Provider) Check(_ context.Context, model string) error {
 	if model == "" || len(p.Models) == 0 || slices.Contains(p.Models, model) {
 		return nil
 	}
 	return &providers.Error{Kind: providers.InvalidRequest, Err: fmt.Errorf(
-		"scripted: unknown model %q, the script has %s", model, strings.Join(p.Models, ", "))}
+		"scripted: unknown model %q, want one of %s", model, strings.Join(p.Models, ", "))}
 }
 
-// next records the call and finds its reply.
+// next records the call and returns its reply.
 func (p *Provider) next(r providers.Request) (Reply, error) {
 	r.OnChunk = nil
 	p.mu.Lock()
@@ -130,7 +132,7 @@ func (p *Provider) next(r providers.Request) (Reply, error) {
 		return p.Func(r), nil
 	}
 	return Reply{}, &providers.Error{Kind: providers.InvalidRequest, Err: fmt.Errorf(
-		"scripted: call %d: no reply left, the script has %d", call+1, len(p.Replies))}
+		"scripted: call %d: no reply left; the script has %d", call+1, len(p.Replies))}
 }
 
 // stream sends the text until ctx ends and returns what it has sent, or the error of onChunk.
@@ -153,7 +155,7 @@ func (y *Reply) stream(ctx context.Context, onChunk func(string) error) (said st
 	return y.Text[:from], err
 }
 
-// wait lets the time pass that belongs to chunk i of n, or less when ctx ends.
+// wait waits for the latency of chunk i of n, or until ctx ends.
 func (y *Reply) wait(ctx context.Context, i, n int) {
 	d := y.Latency / time.Duration(n)
 	if i == n-1 {
@@ -170,7 +172,7 @@ func (y *Reply) wait(ctx context.Context, i, n int) {
 	}
 }
 
-// runeBoundary is the first place at or after i where a character of s begins or s ends.
+// runeBoundary returns the first position at or after i where a character of s begins or s ends.
 func runeBoundary(s string, i int) int {
 	for i < len(s) && !utf8.RuneStart(s[i]) {
 		i++
@@ -178,9 +180,9 @@ func runeBoundary(s string, i int) int {
 	return i
 }
 
-// failure is the reply's error with what has been said.
+// failure returns the reply's error with the text in Partial.
 func (y *Reply) failure(model string) error {
-	e, ok := y.Err.(*providers.Error) //nolint:errorlint // whatever wraps one would be lost
+	e, ok := y.Err.(*providers.Error) //nolint:errorlint // copying a wrapped error would lose the wrapper
 	if !ok {
 		return y.Err
 	}
@@ -189,7 +191,7 @@ func (y *Reply) failure(model string) error {
 	return &failed
 }
 
-// response is the whole reply.
+// response returns the complete reply.
 func (y *Reply) response(r providers.Request) providers.Response {
 	res := providers.Response{Text: y.Text, FinishReason: y.FinishReason, Model: r.Model, Usage: y.Usage}
 	if res.FinishReason == "" {
@@ -201,7 +203,7 @@ func (y *Reply) response(r providers.Request) providers.Response {
 	return res
 }
 
-// estimate is the usage of a call by the length of its texts.
+// estimate returns a usage estimated from the lengths of the texts.
 func estimate(messages []providers.Message, text string) transcript.Usage {
 	in := 0
 	for i := range messages {

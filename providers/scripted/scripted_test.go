@@ -25,12 +25,12 @@ var (
 	errBored = errors.New("the reader is bored")
 )
 
-// ask is a request of one user message.
+// ask returns a request with one user message.
 func ask(text string) providers.Request {
 	return providers.Request{Model: "m", Messages: []providers.Message{{Role: providers.User, Text: text}}}
 }
 
-// listen is a request that notes the chunks in heard.
+// listen returns a request that appends its chunks to heard.
 func listen(heard *[]string) providers.Request {
 	r := ask("Why?")
 	r.OnChunk = func(text string) error {
@@ -59,7 +59,7 @@ func TestAnExhaustedScriptNamesTheCall(t *testing.T) {
 		require.NoError(t, err)
 	}
 	res, err := p.Generate(t.Context(), ask("?"))
-	require.EqualError(t, err, "invalid_request: scripted: call 3: no reply left, the script has 2")
+	require.EqualError(t, err, "invalid_request: scripted: call 3: no reply left; the script has 2")
 	require.Equal(t, providers.InvalidRequest, providers.AsError(err).Kind)
 	require.Zero(t, res)
 	require.Len(t, p.Calls(), 3)
@@ -71,7 +71,7 @@ func TestResponse(t *testing.T) {
 		reply scripted.Reply
 		want  providers.Response
 	}{
-		"by default stops, with estimated usage": {
+		"defaults": {
 			scripted.Reply{Text: "Because."},
 			providers.Response{
 				Text: "Because.", FinishReason: providers.Stop, Model: "m",
@@ -102,14 +102,14 @@ func TestChunks(t *testing.T) {
 		chunks int
 		want   []string
 	}{
-		"one by default":                  {"abc", 0, []string{"abc"}},
-		"of equal length":                 {"abcdef", 3, []string{"ab", "cd", "ef"}},
-		"of about equal length":           {"abcdefg", 3, []string{"ab", "cd", "efg"}},
-		"never empty":                     {"abc", 9, []string{"a", "b", "c"}},
-		"none of nothing":                 {"", 3, nil},
-		"cut between characters":          {"äöü", 2, []string{"äö", "ü"}},
-		"fewer where characters are long": {"€€", 6, []string{"€", "€"}},
-		"a negative number is one":        {"abc", -1, []string{"abc"}},
+		"default":                {"abc", 0, []string{"abc"}},
+		"equal length":           {"abcdef", 3, []string{"ab", "cd", "ef"}},
+		"almost equal length":    {"abcdefg", 3, []string{"ab", "cd", "efg"}},
+		"never empty":            {"abc", 9, []string{"a", "b", "c"}},
+		"empty text":             {"", 3, nil},
+		"cut between characters": {"äöü", 2, []string{"äö", "ü"}},
+		"long characters":        {"€€", 6, []string{"€", "€"}},
+		"negative number":        {"abc", -1, []string{"abc"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var heard []string
@@ -207,14 +207,14 @@ func TestTheEndOfTheContextEndsTheCall(t *testing.T) {
 	cancel := func(stop context.CancelCauseFunc) { stop(errBored) }
 	for name, test := range map[string]struct {
 		latency time.Duration
-		inChunk finish // done in the second chunk
-		during  finish // done after 25 seconds, of which a chunk takes 10
+		inChunk finish // called in the second chunk
+		during  finish // called after 25 seconds; a chunk takes 10
 		kind    providers.ErrorKind
 		cause   error
 	}{
-		"in a chunk":         {0, cancel, nil, providers.ServerError, errBored},
-		"during latency":     {time.Minute, nil, cancel, providers.ServerError, errBored},
-		"when time runs out": {time.Minute, nil, nil, providers.Timeout, context.DeadlineExceeded},
+		"in a chunk":     {0, cancel, nil, providers.ServerError, errBored},
+		"during latency": {time.Minute, nil, cancel, providers.ServerError, errBored},
+		"deadline":       {time.Minute, nil, nil, providers.Timeout, context.DeadlineExceeded},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -324,8 +324,8 @@ func TestCheck(t *testing.T) {
 	}{
 		"any":     {nil, "m", ""},
 		"known":   {[]string{"m", "n"}, "n", ""},
-		"its own": {[]string{"m", "n"}, "", ""},
-		"unknown": {[]string{"m", "n"}, "x", `invalid_request: scripted: unknown model "x", the script has m, n`},
+		"default": {[]string{"m", "n"}, "", ""},
+		"unknown": {[]string{"m", "n"}, "x", `invalid_request: scripted: unknown model "x", want one of m, n`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := (&scripted.Provider{Models: test.models}).Check(t.Context(), test.model)
