@@ -17,7 +17,7 @@ import (
 var (
 	_ providers.Provider = (*langchain.Provider)(nil)
 
-	errBored = errors.New("the reader is bored")
+	errBored = errors.New("ended by the caller")
 )
 
 // fake is a model that does what generate does.

@@ -36,7 +36,7 @@ type CallStats struct {
 	Canceled int                         `json:"canceled,omitempty"` // calls that the caller ended; they do not count as errors
 	Errors   map[providers.ErrorKind]int `json:"errors,omitempty"`   // failed calls by kind
 	Usage    transcript.Usage            `json:"usage"`              // estimated if a reply has text but no reported usage
-	Duration time.Duration               `json:"duration"`           // in nanoseconds; the sum over all calls, even concurrent ones
+	Duration time.Duration               `json:"duration"`           // in nanoseconds, summed over all calls
 	// Cost is the cost of Usage, in the currency of the prices. It is nil, and null in JSON, if the price of any used
 	// tokens is unknown.
 	Cost *float64 `json:"cost"`

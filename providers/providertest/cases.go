@@ -15,26 +15,26 @@ import (
 	"github.com/elenchus-go/debate/providers"
 )
 
-var errCaller = errors.New("the reader is bored")
+var errCaller = errors.New("ended by the caller")
 
-// Run runs the suite.
+// Run runs the suite against providers that h returns. It runs each test as a subtest of t.
 func Run(t *testing.T, h ProviderFunc) {
 	for name, test := range map[string]func(*testing.T, ProviderFunc){
-		"AReplyStreams":                            testStream,
-		"AReplyComesWithoutAStream":                testWholeReply,
-		"AReplyFollowsASchema":                     testSchema,
-		"AReplyThatIsCutAtTheCapIsMarked":          testTokenCap,
-		"ACutStreamIsAFailureWithWhatCame":         testCutStream,
-		"AFailureHasItsKind":                       testErrorKinds,
-		"AnEndedContextEndsTheCallAtAnyChunk":      testCancel,
-		"AnEndedContextCallsNoModel":               testEndedContext,
-		"ADeadlineEndsACallThatHangs":              testDeadline,
-		"AnErrorOfOnChunkEndsTheCallAndIsReturned": testCallbackError,
-		"APanicOfOnChunkPassesThroughToTheCaller":  testCallbackPanic,
-		"ManyCallsAtOnceDoNotMix":                  testConcurrency,
-		"ARequestIsLeftAsItWas":                    testRequestUnchanged,
-		"ACallAfterAFailureIsAsGoodAsTheFirst":     testCallAfterFailure,
-		"ACheckThatIsCanceledRefusesNothing":       testCheck,
+		"Stream":             testStream,
+		"WholeReply":         testWholeReply,
+		"Schema":             testSchema,
+		"TokenLimit":         testTokenCap,
+		"CutStream":          testCutStream,
+		"ErrorKinds":         testErrorKinds,
+		"CancelAtAnyChunk":   testCancel,
+		"CanceledBeforeCall": testEndedContext,
+		"Deadline":           testDeadline,
+		"OnChunkError":       testCallbackError,
+		"OnChunkPanic":       testCallbackPanic,
+		"ConcurrentCalls":    testConcurrency,
+		"RequestUnchanged":   testRequestUnchanged,
+		"CallAfterFailure":   testCallAfterFailure,
+		"CanceledCheck":      testCheck,
 	} {
 		before := runtime.NumGoroutine()
 		t.Run(name, func(t *testing.T) { test(t, h) })
@@ -42,7 +42,8 @@ func Run(t *testing.T, h ProviderFunc) {
 	}
 }
 
-// requireNoLeak waits until no more goroutines run than before a test. It starts none itself, unlike require.Eventually.
+// requireNoLeak waits until at most as many goroutines run as before a test, and fails after 10 s. Unlike
+// require.Eventually, it starts no goroutines itself.
 func requireNoLeak(t *testing.T, before int, test string) {
 	t.Helper()
 	patience := time.NewTimer(10 * time.Second)
@@ -54,7 +55,7 @@ func requireNoLeak(t *testing.T, before int, test string) {
 		case <-again.C:
 		case <-patience.C:
 			stacks := make([]byte, 64<<10)
-			require.Fail(t, "goroutines stay behind after "+test, "%s", stacks[:runtime.Stack(stacks, true)])
+			require.Fail(t, "goroutines leaked in "+test, "%s", stacks[:runtime.Stack(stacks, true)])
 		}
 	}
 }
@@ -66,7 +67,7 @@ func testStream(t *testing.T, h ProviderFunc) {
 	require.NoError(t, err)
 	requireReply(t, sampleReply, res)
 	requireChunks(t, e.chunks)
-	require.Equal(t, res.Text, e.text(), "the chunks make up the text")
+	require.Equal(t, res.Text, e.text(), "the chunks form the text")
 	require.Greater(t, len(e.chunks), 1)
 }
 
@@ -124,7 +125,7 @@ func testErrorKinds(t *testing.T, h ProviderFunc) {
 			for _, r := range []providers.Request{sampleRequest(), e.request(nil)} {
 				res, err := p.Generate(t.Context(), r)
 				require.Empty(t, requireKind(t, kind, res, err).Partial.Text)
-				require.NotEqual(t, string(kind), err.Error(), "it has words")
+				require.NotEqual(t, string(kind), err.Error(), "the error has a cause")
 			}
 			require.Empty(t, e.chunks)
 		})
@@ -134,8 +135,8 @@ func testErrorKinds(t *testing.T, h ProviderFunc) {
 func testCancel(t *testing.T, h ProviderFunc) {
 	for at := range sampleReply.Chunks {
 		for name, end := range map[string]func(context.CancelFunc){
-			"within the callback": func(cancel context.CancelFunc) { cancel() },
-			"beside it":           func(cancel context.CancelFunc) { go cancel() },
+			"inside the callback":  func(cancel context.CancelFunc) { cancel() },
+			"on another goroutine": func(cancel context.CancelFunc) { go cancel() },
 		} {
 			t.Run(fmt.Sprintf("%s of chunk %d", name, at+1), func(t *testing.T) {
 				p := h(t, Reply{Chunks: sampleReply.Chunks[:at+1], Hang: true})
@@ -195,11 +196,11 @@ func testCallbackError(t *testing.T, h ProviderFunc) {
 			return nil
 		}))
 		require.Zero(t, res)
-		if len(e.chunks) <= at { // it came in fewer pieces
-			require.Fail(t, "the reply did not stream in its pieces", "%d of %d", len(e.chunks), len(sampleReply.Chunks))
+		if len(e.chunks) <= at { // the provider merged chunks
+			require.Fail(t, "the reply did not arrive in the chunks that the service sent", "%d of %d", len(e.chunks), len(sampleReply.Chunks))
 		}
-		require.Equal(t, errCaller, err, "the error itself")
-		require.Len(t, e.chunks, at+1, "no chunk follows")
+		require.Equal(t, errCaller, err, "the callback's error is returned unchanged")
+		require.Len(t, e.chunks, at+1, "no chunk follows the error")
 	}
 }
 
@@ -238,7 +239,7 @@ func testConcurrency(t *testing.T, h ProviderFunc) {
 	group.Wait()
 	for i, text := range got {
 		require.NoError(t, errs[i])
-		require.True(t, want[text], "%q is no reply, or was given twice", text)
+		require.True(t, want[text], "%q is not a reply, or was returned twice", text)
 		delete(want, text)
 		require.Equal(t, text, ears[i].text())
 	}
@@ -271,6 +272,6 @@ func testCheck(t *testing.T, h ProviderFunc) {
 	cancel()
 	if err := p.Check(ctx, ""); err != nil {
 		kind := providers.AsError(err).Kind
-		require.NotContains(t, []providers.ErrorKind{providers.Authentication, providers.InvalidRequest}, kind, "an ended context is no refusal")
+		require.NotContains(t, []providers.ErrorKind{providers.Authentication, providers.InvalidRequest}, kind, "a canceled check is not a refusal")
 	}
 }

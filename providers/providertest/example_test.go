@@ -10,8 +10,8 @@ import (
 	"github.com/elenchus-go/debate/providers/scripted"
 )
 
-// play makes a provider that gives the suite's replies. A test of a real provider starts a local server instead, which
-// sends the replies in the service's own protocol.
+// play returns a provider that sends the suite's replies. To test a real provider, start a local server instead that
+// sends the replies in the service's protocol.
 func play(_ *testing.T, replies ...providertest.Reply) providers.Provider {
 	p := &scripted.Provider{}
 	for _, r := range replies {
@@ -24,7 +24,7 @@ func play(_ *testing.T, replies ...providertest.Reply) providers.Provider {
 	return p
 }
 
-// In a test file, Run goes into a test function:
+// Call Run from a test function:
 //
 //	func TestContract(t *testing.T) { providertest.Run(t, play) }
 func Example() {

@@ -1,4 +1,5 @@
-// Package providertest tests whether a provider keeps the contract of package providers. Run it over your own provider:
+// Package providertest tests that a provider satisfies the contract of package providers. Use it to test your own
+// provider:
 //
 //	func TestContract(t *testing.T) {
 //		providertest.Run(t, func(t *testing.T, replies ...providertest.Reply) providers.Provider {
@@ -7,7 +8,7 @@
 //		})
 //	}
 //
-// The suite fails if goroutines are left behind. Tests that run at the same time must not start any.
+// The suite fails if a test leaks goroutines. Do not run other tests that start goroutines at the same time.
 package providertest
 
 import (
@@ -22,35 +23,35 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// Reply is what the service does with one call.
+// Reply describes how the service responds to one call.
 type Reply struct {
-	// Chunks are the text, in the pieces in which the service streams it.
+	// Chunks is the text, in the pieces in which the service streams it.
 	Chunks []string
-	// Fail is the kind of failure that ends the call after the chunks. Empty: the reply comes to its end. After chunks
-	// it is always [providers.Network]: the stream is cut.
+	// Fail is the kind of failure that ends the call after the chunks. It is empty if the reply is complete. With
+	// chunks, it is always [providers.Network], which means that the stream breaks off.
 	Fail providers.ErrorKind
-	// Hang has the service say nothing more after the chunks, until the client leaves.
+	// Hang makes the service send nothing after the chunks until the client disconnects.
 	Hang bool
-	// FinishReason is why the model stops. Empty means [providers.Stop].
+	// FinishReason is the finish reason. Empty means [providers.Stop].
 	FinishReason providers.FinishReason
-	// Usage is what the service counts.
+	// Usage is the usage that the service reports.
 	Usage transcript.Usage
 }
 
-// text is the whole text.
+// text returns the whole text.
 func (r Reply) text() string { return strings.Join(r.Chunks, "") }
 
-// ProviderFunc makes a provider whose service gives the replies, one to each call in the order in which they arrive. It may
-// skip a test whose replies its service cannot give.
+// ProviderFunc returns a provider whose service sends the given replies, one for each call, in the order in which the
+// calls arrive. It may skip a test if its service cannot send the replies.
 type ProviderFunc func(t *testing.T, replies ...Reply) providers.Provider
 
-// sampleReply is a reply in chunks of characters of several lengths.
+// sampleReply is a reply whose chunks contain characters of different lengths.
 var sampleReply = Reply{
 	Chunks: []string{"Be", "cause ", "it is — “so”", ", 因为 ", "🦉", "."},
 	Usage:  transcript.Usage{Input: 100, Cached: 90, Output: 50, Reasoning: 40},
 }
 
-// sampleRequest is a request in every role.
+// sampleRequest returns a request with messages of every role.
 func sampleRequest() providers.Request {
 	warm := 0.5
 	return providers.Request{
@@ -65,12 +66,13 @@ func sampleRequest() providers.Request {
 	}
 }
 
-// chunkRecorder is what OnChunk was given.
+// chunkRecorder records the chunks passed to OnChunk.
 type chunkRecorder struct{ chunks []string }
 
 func (e *chunkRecorder) text() string { return strings.Join(e.chunks, "") }
 
-// request is a request whose chunks are heard, and answered by then if that is given.
+// request returns a request whose OnChunk records each chunk. If then is not nil, OnChunk returns the result of then for
+// the number of chunks so far.
 func (e *chunkRecorder) request(then func(n int) error) providers.Request {
 	r := sampleRequest()
 	r.OnChunk = func(text string) error {
@@ -83,18 +85,18 @@ func (e *chunkRecorder) request(then func(n int) error) providers.Request {
 	return r
 }
 
-// requireKind requires a typed failure and an empty response.
+// requireKind requires an empty response and a *providers.Error of the given kind, which it returns.
 func requireKind(t *testing.T, kind providers.ErrorKind, res providers.Response, err error) *providers.Error {
 	t.Helper()
 	require.Error(t, err)
 	require.Zero(t, res, "the response of a failed call is empty")
 	e, ok := errors.AsType[*providers.Error](err)
-	require.True(t, ok, "%T is no *providers.Error: %v", err, err)
+	require.True(t, ok, "%T is not a *providers.Error: %v", err, err)
 	require.Equal(t, kind, e.Kind, err.Error())
 	return e
 }
 
-// requireReply requires a response to be all of the reply.
+// requireReply requires a response to match the complete reply.
 func requireReply(t *testing.T, r Reply, res providers.Response) {
 	t.Helper()
 	require.Equal(t, r.text(), res.Text)
@@ -106,18 +108,18 @@ func requireReply(t *testing.T, r Reply, res providers.Response) {
 		require.Equal(t, finish, res.FinishReason)
 	}
 	if res.Usage != (transcript.Usage{}) && !res.Usage.Estimated {
-		require.Equal(t, r.Usage.Input, res.Usage.Input, "cached tokens are input too")
-		require.Equal(t, r.Usage.Output, res.Usage.Output, "reasoning is output too")
+		require.Equal(t, r.Usage.Input, res.Usage.Input, "input includes cached tokens")
+		require.Equal(t, r.Usage.Output, res.Usage.Output, "output includes reasoning")
 		require.Contains(t, []int{0, r.Usage.Cached}, res.Usage.Cached)
 		require.Contains(t, []int{0, r.Usage.Reasoning}, res.Usage.Reasoning)
 	}
 }
 
-// requireChunks requires each chunk to be some whole characters.
+// requireChunks requires each chunk to consist of whole characters, and none to be empty.
 func requireChunks(t *testing.T, chunks []string) {
 	t.Helper()
 	for _, chunk := range chunks {
 		require.NotEmpty(t, chunk)
-		require.True(t, utf8.ValidString(chunk), "%q is cut within a character", chunk)
+		require.True(t, utf8.ValidString(chunk), "chunk %q is cut inside a character", chunk)
 	}
 }

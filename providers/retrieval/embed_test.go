@@ -59,7 +59,7 @@ func TestNGramsHaveTheLengthOne(t *testing.T) {
 	}
 }
 
-// The formula is documented, and vectors may be stored.
+// The formula is documented and vectors may be stored, so the vectors must not change.
 func TestNGramsFollowTheFormula(t *testing.T) {
 	want := make([]float64, 1024)
 	for _, f := range []struct {
@@ -145,10 +145,10 @@ func TestEmbeddersThatFail(t *testing.T) {
 	_, err := p.Generate(t.Context(), ask("x"))
 	require.EqualError(t, err, "server_error: embed 1 texts: the cause")
 	_, err = retrieval.EmbeddingProvider(odd{}, "m").Generate(t.Context(), ask("x"))
-	require.EqualError(t, err, "invalid_response: embed 1 texts: invalid_response: 0 vectors came, 1 are wanted")
+	require.EqualError(t, err, "invalid_response: embed 1 texts: invalid_response: the embedder returned 0 vectors, want 1")
 }
 
-// The worst of these random pairs moved by 0.0104; the bound leaves some room above that.
+// The largest change among these random pairs is 0.0104; the bound is slightly larger.
 func TestBytesKeepTheCosine(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	worst := 0.0

@@ -10,7 +10,7 @@ import (
 	"github.com/elenchus-go/debate/providers"
 )
 
-// asError is an error with its kind, nil for none.
+// asError wraps err in a *providers.Error with its kind. It returns nil if err is nil.
 func asError(err error) error {
 	if err == nil {
 		return nil
@@ -23,7 +23,7 @@ func asError(err error) error {
 	return &providers.Error{Kind: kindOf(err), Err: err}
 }
 
-// kindOf finds the kind of an error: by its type, by the status that it names, then by its words.
+// kindOf determines the kind of an error by its type, then by an HTTP status in its text, then by other patterns.
 func kindOf(err error) providers.ErrorKind {
 	broken, network := errors.AsType[net.Error](err)
 	switch {
@@ -59,7 +59,7 @@ func kindOfStatus(code int) providers.ErrorKind {
 	return providers.ServerError
 }
 
-// statusPattern finds an HTTP statusPattern where it is called one.
+// statusPattern matches an HTTP status that follows the word "status".
 var statusPattern = regexp.MustCompile(`(?i)\bstatus(?: code)?:? ([45]\d\d)\b`)
 
 var errorPatterns = []struct {

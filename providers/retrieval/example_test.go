@@ -10,7 +10,7 @@ import (
 	"github.com/elenchus-go/debate/providers/retrieval"
 )
 
-// A retriever answers a query with the documents that are nearest to it.
+// A retriever replies to a query with the documents that match it best.
 func Example() {
 	search := retrieval.InMemory(retrieval.NGrams{},
 		retrieval.Document{Title: "Trains", Text: "Trains carry many people on little space."},

@@ -13,9 +13,9 @@ import (
 	"github.com/elenchus-go/debate/providers"
 )
 
-// InMemory searches documents in memory by the cosine of vectors: of the query, and of each document's title and text.
-// Those that are equally near keep their order. The documents are embedded when they are first searched; where that
-// fails, the next search tries again.
+// InMemory returns a search over docs in memory. It ranks documents by the cosine similarity between the query's vector
+// and the vector of the document's title and text. Documents with equal similarity keep their order. The first search
+// embeds the documents; if that fails, the next search tries again.
 func InMemory(e Embedder, docs ...Document) Search {
 	m := &inMemory{embedder: e, docs: slices.Clone(docs), lock: make(chan struct{}, 1)}
 	return m.search
@@ -24,8 +24,8 @@ func InMemory(e Embedder, docs ...Document) Search {
 type inMemory struct {
 	embedder Embedder
 	docs     []Document
-	lock     chan struct{} // holds one: who looks at vectors. Unlike for a mutex, one can stop waiting for it
-	vectors  [][]float32   // of the documents, of length 1; nil until they are embedded
+	lock     chan struct{} // guards vectors; unlike with a mutex, a goroutine can stop waiting for it
+	vectors  [][]float32   // the documents' vectors with norm 1; nil until the documents are embedded
 }
 
 func (m *inMemory) search(ctx context.Context, query string) ([]Document, error) {
@@ -46,7 +46,7 @@ func (m *inMemory) search(ctx context.Context, query string) ([]Document, error)
 	return nearest(m.docs, vectors, q), nil
 }
 
-// documentVectors are the vectors of the documents, which the first to ask makes.
+// documentVectors returns the vectors of the documents. The first call embeds them.
 func (m *inMemory) documentVectors(ctx context.Context) ([][]float32, error) {
 	select {
 	case <-ctx.Done():
@@ -74,7 +74,8 @@ func (m *inMemory) documentVectors(ctx context.Context) ([][]float32, error) {
 	return m.vectors, nil
 }
 
-// nearest are the documents that fit into a reply, the nearest to the query first. The query's length does not matter.
+// nearest returns the maxDocuments documents that are most similar to the query, most similar first. The query's vector
+// need not be normalized.
 func nearest(docs []Document, vectors [][]float32, query []float32) []Document {
 	type hit struct {
 		doc  Document
@@ -95,7 +96,8 @@ func nearest(docs []Document, vectors [][]float32, query []float32) []Document {
 	return found
 }
 
-// TemplateRetriever is the retriever that needs nothing: it searches [BuiltInTemplates] by [NGrams]. Its model is "ngrams/1".
+// TemplateRetriever returns a retriever that works offline. It searches [BuiltInTemplates] with [NGrams], and its model is
+// "ngrams/1".
 func TemplateRetriever() providers.Provider { return templateRetriever() }
 
 var templateRetriever = sync.OnceValue(func() providers.Provider { return New(InMemory(NGrams{}, BuiltInTemplates()...), "ngrams/1") })
@@ -103,7 +105,8 @@ var templateRetriever = sync.OnceValue(func() providers.Provider { return New(In
 //go:embed templates/*.md
 var files embed.FS
 
-// BuiltInTemplates are this package's own reasoning templates, those of the widest use first. Each begins with when to use it.
+// BuiltInTemplates returns the reasoning templates of this package, the most widely applicable first. Each one begins
+// with a sentence that says when to use it.
 func BuiltInTemplates() []Document { return slices.Clone(builtInTemplates()) }
 
 var builtInTemplates = sync.OnceValue(func() (docs []Document) {

@@ -65,7 +65,7 @@ func TestTemplatesSayWhatTheyWereFoundBy(t *testing.T) {
 	require.Equal(t, res, again, "the same question has the same answer")
 }
 
-// axes is an embedder that looks for words; err, where it is set, is what it says once.
+// axes is an embedder with one dimension per word. If err is set, the next call of EmbedDocuments returns it.
 type axes struct {
 	words []string
 	err   error
@@ -137,7 +137,7 @@ func TestAFailedEmbeddingIsTriedAgain(t *testing.T) {
 	require.Len(t, docs, 1)
 }
 
-// odd is an embedder whose vectors are given.
+// odd is an embedder that returns fixed vectors.
 type odd struct {
 	docs  [][]float32
 	query []float32
@@ -152,11 +152,11 @@ func TestVectorsThatCannotBeAreRefused(t *testing.T) {
 	nan := float32(0)
 	nan /= nan
 	for want, e := range map[string]odd{
-		"embed 2 documents: invalid_response: 1 vectors came, 2 are wanted":               {docs: [][]float32{{1}}},
-		"embed 2 documents: invalid_response: vector 1 has 2 dimensions, the first has 1": {docs: [][]float32{{1}, {1, 2}}},
-		"embed 2 documents: invalid_response: vector 0 has 0 dimensions, the first has 0": {docs: [][]float32{{}, {}}},
-		"embed 2 documents: invalid_response: vector 1 has a number that is none":         {docs: [][]float32{{1}, {nan}}},
-		"embed query: invalid_response: vector 1 has 2 dimensions, the first has 1":       {docs: [][]float32{{1}, {1}}, query: []float32{1, 2}},
+		"embed 2 documents: invalid_response: the embedder returned 1 vectors, want 2":          {docs: [][]float32{{1}}},
+		"embed 2 documents: invalid_response: vector 1 has 2 dimensions, want 1 like the first": {docs: [][]float32{{1}, {1, 2}}},
+		"embed 2 documents: invalid_response: vector 0 has 0 dimensions, the first has 0":       {docs: [][]float32{{}, {}}},
+		"embed 2 documents: invalid_response: vector 1 has a number that is not finite":               {docs: [][]float32{{1}, {nan}}},
+		"embed query: invalid_response: vector 1 has 2 dimensions, want 1 like the first":       {docs: [][]float32{{1}, {1}}, query: []float32{1, 2}},
 		"embed query: the cause": {docs: [][]float32{{1}, {1}}, query: []float32{1}, err: errCause},
 	} {
 		_, err := retrieval.InMemory(e, doc, doc)(t.Context(), "q")
@@ -167,7 +167,7 @@ func TestVectorsThatCannotBeAreRefused(t *testing.T) {
 	}
 }
 
-// stuck is an embedder that does not come back until it may.
+// stuck is an embedder that blocks until it is released.
 type stuck struct {
 	axes
 	gate chan struct{}

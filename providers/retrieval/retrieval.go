@@ -1,4 +1,4 @@
-// Package retrieval provides documents and embeddings through the interface [providers.Provider].
+// Package retrieval provides document retrieval and embeddings through the interface [providers.Provider].
 //
 //	docs := []retrieval.Document{{Title: "Pre-mortem", Text: "Assume that the plan has failed. Why did it?"}}
 //	retriever := retrieval.New(retrieval.InMemory(embedder, docs...), "text-embedding-3-small")
@@ -8,15 +8,17 @@
 //
 //	{"documents": [{"title": "Pre-mortem", "text": "Assume that the plan has failed. ..."}]}
 //
-// [TemplateRetriever] returns a retriever that works offline: it searches the reasoning templates of this package. [New] makes
-// a retriever of any [Search]. [InMemory] searches your own documents, and package providers/retrieval/vectorstore takes
-// any retriever or vector store of langchaingo. [EmbeddingProvider] answers with embeddings instead of documents.
+// [TemplateRetriever] returns a retriever that works offline. It searches the reasoning templates of this package. [New]
+// returns a retriever for any [Search]. [InMemory] searches your own documents, and package
+// providers/retrieval/vectorstore adapts any langchaingo retriever or vector store. [EmbeddingProvider] returns a
+// provider that answers with embeddings instead of documents.
 package retrieval
 
 import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"unicode"
@@ -25,30 +27,30 @@ import (
 	"github.com/elenchus-go/debate/providers"
 )
 
-// What a reply holds at most. In JSON it stays below 64 kB, also where each byte has to be escaped by another.
+// The size limits of a reply. They keep the JSON below 64 kB even if escaping doubles the size of the texts.
 const (
 	maxDocuments = 8
 	maxTextSize  = 3800 // bytes
 	maxTitleSize = 150  // bytes
 )
 
-// Document is a text that was found.
+// Document is a document that a search returns.
 type Document struct {
 	Title string `json:"title"`
 	Text  string `json:"text"`
 }
 
-// Search finds the documents that fit a query best, the best first. It is safe for concurrent use. An error with a
-// *providers.Error in its chain keeps that one's kind.
+// Search returns the documents that match a query best, best first. It must be safe for concurrent use. If the error
+// wraps a *providers.Error, the retriever's error has the same kind.
 type Search func(ctx context.Context, query string) ([]Document, error)
 
-// New is a retriever. The query is the last user message before any of the assistant's, so that asking again asks for
-// the same. The reply holds at most eight documents: blank ones are left out, a title of more than 150 bytes and a text
-// of more than 3,800 are cut, and a document without a title bears its first line. The model, which may be empty, names
-// what the search embeds with. Usage is not reported.
+// New returns a retriever that runs search. The query is the last user message before the first assistant message, so a
+// retry that appends messages repeats the same query. The reply holds at most eight documents. New omits blank
+// documents, truncates titles to 150 bytes and texts to 3,800 bytes, and uses the first line of a document as its title
+// if it has none. The model names the embedding model of the search, and may be empty. The retriever reports no usage.
 //
-// The search runs on a goroutine of its own. When ctx ends the call returns, and a search that ignores ctx is left
-// behind until it returns.
+// The search runs on its own goroutine. If ctx ends, the call returns at once; a search that ignores ctx continues in
+// the background until it returns.
 func New(search Search, model string) providers.Provider {
 	return provider{model, func(ctx context.Context, texts []string) (any, error) {
 		found, err := search(ctx, texts[len(texts)-1])
@@ -59,7 +61,7 @@ func New(search Search, model string) providers.Provider {
 	}}
 }
 
-// trimDocuments keeps what a reply has room for.
+// trimDocuments cleans the documents and reduces them to the size limits of a reply.
 func trimDocuments(found []Document) []Document {
 	kept := []Document{}
 	for _, d := range found {
@@ -79,7 +81,7 @@ func trimDocuments(found []Document) []Document {
 	return kept
 }
 
-// removeControlCharacters is a text without broken characters and without control characters but line breaks and tabs.
+// removeControlCharacters removes invalid UTF-8 and all control characters except line breaks and tabs.
 func removeControlCharacters(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && r != '\n' && r != '\t' {
@@ -89,7 +91,7 @@ func removeControlCharacters(s string) string {
 	}, strings.ToValidUTF8(s, ""))
 }
 
-// truncate cuts a text between characters.
+// truncate shortens s to at most the given number of bytes. It cuts between characters and appends an ellipsis.
 func truncate(s string, most int) string {
 	const mark = "…"
 	if len(s) <= most {
@@ -102,17 +104,17 @@ func truncate(s string, most int) string {
 	return strings.TrimSpace(s[:end]) + mark
 }
 
-// provider answers with the JSON of what a function makes of the user's texts.
+// provider passes the user's texts to a function and replies with its result as JSON.
 type provider struct {
 	model  string
 	answer func(ctx context.Context, texts []string) (any, error)
 }
 
-// Generate answers in one piece.
+// Generate returns the whole reply, and passes it to OnChunk in one chunk.
 func (p provider) Generate(ctx context.Context, r providers.Request) (providers.Response, error) {
 	texts := userTexts(r.Messages)
 	if len(texts) == 0 {
-		return providers.Response{}, &providers.Error{Kind: providers.InvalidRequest, Err: fmt.Errorf("read request: no user message among %d, give one", len(r.Messages))}
+		return providers.Response{}, &providers.Error{Kind: providers.InvalidRequest, Err: errors.New("read request: no user message before the first assistant message")}
 	}
 	value, err := p.run(ctx, texts)
 	if err != nil {
@@ -136,7 +138,7 @@ func (p provider) Generate(ctx context.Context, r providers.Request) (providers.
 	return providers.Response{Text: text, FinishReason: providers.Stop, Model: p.model}, nil
 }
 
-// userTexts are the user's texts up to the first reply: what follows asks for the same again.
+// userTexts returns the texts of the user messages before the first assistant message. Later messages belong to a retry.
 func userTexts(messages []providers.Message) (texts []string) {
 	for _, m := range messages {
 		switch m.Role {
@@ -150,7 +152,7 @@ func userTexts(messages []providers.Message) (texts []string) {
 	return texts
 }
 
-// run waits for the answer as long as ctx lasts.
+// run computes the answer on its own goroutine and waits for it until ctx ends.
 func (p provider) run(ctx context.Context, texts []string) (any, error) {
 	if ctx.Err() != nil {
 		return nil, providers.ContextError(ctx, providers.Response{})
@@ -159,12 +161,12 @@ func (p provider) run(ctx context.Context, texts []string) (any, error) {
 		value any
 		err   error
 	}
-	done := make(chan result, 1) // an answer that nobody waits for must not block
+	done := make(chan result, 1) // buffered, so that the goroutine ends even if ctx has ended
 	go func() {
 		var r result
 		defer func() {
 			if x := recover(); x != nil {
-				r = result{err: fmt.Errorf("answer request: it panicked: %v", x)}
+				r = result{err: fmt.Errorf("answer request: panic: %v", x)}
 			}
 			done <- r
 		}()

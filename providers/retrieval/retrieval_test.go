@@ -21,7 +21,7 @@ import (
 
 var errCause = errors.New("the cause")
 
-// ask is a request with the user's words.
+// ask returns a request with the given user messages.
 func ask(texts ...string) providers.Request {
 	r := providers.Request{Messages: []providers.Message{{Role: providers.System, Text: "Find."}}}
 	for _, text := range texts {
@@ -30,7 +30,7 @@ func ask(texts ...string) providers.Request {
 	return r
 }
 
-// found are the documents of a reply.
+// found returns the documents of a reply.
 func found(t *testing.T, p providers.Provider, r providers.Request) []retrieval.Document {
 	t.Helper()
 	res, err := p.Generate(t.Context(), r)
@@ -103,7 +103,7 @@ func TestTheQueryIsTheLastWordOfTheUserBeforeAnyReply(t *testing.T) {
 	require.Equal(t, "second", query, "asking again asks for the same")
 
 	_, err := p.Generate(t.Context(), ask())
-	require.EqualError(t, err, "invalid_request: read request: no user message among 1, give one")
+	require.EqualError(t, err, "invalid_request: read request: no user message before the first assistant message")
 }
 
 func TestDocumentsFitIntoAReply(t *testing.T) {
@@ -188,7 +188,7 @@ func TestFailuresHaveTheirKind(t *testing.T) {
 
 func TestAPanicOfASearchIsAFailure(t *testing.T) {
 	_, err := retrieval.New(func(context.Context, string) ([]retrieval.Document, error) { panic("oops") }, "").Generate(t.Context(), ask("q"))
-	require.EqualError(t, err, "server_error: answer request: it panicked: oops")
+	require.EqualError(t, err, "server_error: answer request: panic: oops")
 }
 
 func TestAnEndedContextEndsTheCall(t *testing.T) {
@@ -208,11 +208,11 @@ func TestAnEndedContextEndsTheCall(t *testing.T) {
 				return nil, nil
 			}, "").Generate(ctx, ask("q"))
 			require.Equal(t, &providers.Error{Kind: providers.Timeout, Err: context.DeadlineExceeded}, err)
-			close(stop) // nothing stays behind
+			close(stop) // release the goroutine
 		})
 	})
 	t.Run("while a search goes on that ends with it", func(t *testing.T) {
-		for range 100 { // which of the two is noticed first is not certain
+		for range 100 { // either of the two may be noticed first
 			ctx, cancel := context.WithCancelCause(t.Context())
 			_, err := retrieval.New(func(context.Context, string) ([]retrieval.Document, error) {
 				cancel(errCause)

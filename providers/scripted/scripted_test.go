@@ -22,7 +22,7 @@ var (
 	_ providers.Provider = (*scripted.Provider)(nil)
 	_ providers.Checker  = (*scripted.Provider)(nil)
 
-	errBored = errors.New("the reader is bored")
+	errBored = errors.New("ended by the caller")
 )
 
 // ask returns a request with one user message.

@@ -11,7 +11,7 @@ import (
 	"github.com/elenchus-go/debate/providers/retrieval/vectorstore"
 )
 
-// library stands for a vector store: vectorstores.ToRetriever(store, 3) returns such a retriever.
+// library replaces a retriever such as vectorstores.ToRetriever(store, 3).
 type library struct{}
 
 func (library) GetRelevantDocuments(context.Context, string) ([]schema.Document, error) {

@@ -1,8 +1,8 @@
-// Package vectorstore makes a retriever for debates of any langchaingo retriever, and so of any of its vector stores:
+// Package vectorstore adapts langchaingo retrievers, and so all its vector stores, as retrievers for debates.
 //
 //	retriever := vectorstore.New(vectorstores.ToRetriever(store, 3), "text-embedding-3-small")
 //
-// It is a package of its own because it links langchaingo, which package retrieval does not.
+// The package is separate from package retrieval so that retrieval does not depend on langchaingo.
 package vectorstore
 
 import (
@@ -14,9 +14,10 @@ import (
 	"github.com/elenchus-go/debate/providers/retrieval"
 )
 
-// New is a retriever as [retrieval.New] describes it. A document's title is its metadata's "title", else "name", else
-// "source". The model names what the store embeds with; it may be empty. A store gives at most as many documents as it
-// was told in ToRetriever, and a debate uses the first of them.
+// New returns a retriever that searches with r, as described at [retrieval.New]. The title of a document is the first
+// non-empty string among "title", "name" and "source" in its metadata. The model names the embedding model of the store,
+// and may be empty. The number of documents is limited by the argument of ToRetriever and by the limit of
+// [retrieval.New].
 func New(r schema.Retriever, model string) providers.Provider {
 	return retrieval.New(func(ctx context.Context, query string) ([]retrieval.Document, error) {
 		found, err := r.GetRelevantDocuments(ctx, query)

@@ -16,7 +16,7 @@ import (
 	"github.com/elenchus-go/debate/providers/retrieval/vectorstore"
 )
 
-// store is a vector store of langchaingo over the library's own embedder.
+// store implements a langchaingo vector store with an embedder.
 type store struct {
 	embedder embeddings.Embedder
 	docs     []schema.Document
@@ -78,10 +78,10 @@ func TestADocumentsTitle(t *testing.T) {
 		metadata map[string]any
 		want     string
 	}{
-		{"its title", map[string]any{"title": "T", "name": "N", "source": "S"}, "T"},
-		{"else its name", map[string]any{"title": "", "name": "N", "source": "S"}, "N"},
-		{"else its source", map[string]any{"title": 3, "source": "S"}, "S"},
-		{"else its first line", map[string]any{"page": 3}, "One line."},
+		{"title", map[string]any{"title": "T", "name": "N", "source": "S"}, "T"},
+		{"name", map[string]any{"title": "", "name": "N", "source": "S"}, "N"},
+		{"source", map[string]any{"title": 3, "source": "S"}, "S"},
+		{"first line", map[string]any{"page": 3}, "One line."},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := &store{embedder: retrieval.NGrams{}, docs: []schema.Document{{PageContent: "One line.\nAnother.", Metadata: tt.metadata}}}
