@@ -1,5 +1,5 @@
-// Package fakellm plays the services of models, for tests of the providers that call them. Its servers are on no
-// network: a test may run them in a bubble of testing/synctest.
+// Package fakellm provides fake model services, for tests of the providers that call them. Its servers use an in-memory
+// network, so tests can run them in a testing/synctest bubble.
 package fakellm
 
 import (
@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-// Request is a call that a service got.
+// Request is a request that a service received.
 type Request struct {
 	Method string
 	Path   string
@@ -24,8 +24,8 @@ type Request struct {
 
 // Server is a running service.
 type Server struct {
-	URL    string           // its address
-	Routes map[string]Reply // answers to what is no call, by the path; only Status, Header and Body count
+	URL    string           // the base URL of the service
+	Routes map[string]Reply // replies to requests that call no model, by path; only Status, Header and Body are used
 
 	protocol Protocol
 	network  *MemoryNetwork
@@ -35,18 +35,18 @@ type Server struct {
 	requests []Request
 }
 
-// Start runs a service that gives the replies to the calls in their order, the last to all that follow. It ends with
-// the test.
+// Start starts a service that sends the replies in order, one for each call. It sends the last reply to all further
+// calls. The service stops when the test ends.
 func Start(t testing.TB, p Protocol, replies ...Reply) *Server {
 	t.Helper()
 	s := &Server{URL: "http://service", Routes: map[string]Reply{}, protocol: p, network: NewMemoryNetwork(), replies: replies}
-	server := &httptest.Server{Listener: s.network, Config: &http.Server{Handler: s}} //nolint:gosec // no slow attacker here
+	server := &httptest.Server{Listener: s.network, Config: &http.Server{Handler: s}} //nolint:gosec // a test needs no protection against slow clients
 	server.Start()
 	t.Cleanup(server.Close)
 	return s
 }
 
-// Client is a client of its own, which finds the service at any address.
+// Client returns a new HTTP client that sends every request to the service, whatever its address.
 func (s *Server) Client(t testing.TB) *http.Client {
 	t.Helper()
 	transport := &http.Transport{DialContext: s.network.Dial}
@@ -54,7 +54,7 @@ func (s *Server) Client(t testing.TB) *http.Client {
 	return &http.Client{Transport: transport}
 }
 
-// Requests are those that came until now.
+// Requests returns the requests received so far.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -63,7 +63,7 @@ func (s *Server) Requests() []Request {
 
 // ServeHTTP answers a request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	raw, _ := io.ReadAll(r.Body) // to the end, or the server does not see that the client leaves
+	raw, _ := io.ReadAll(r.Body) // to the end, because otherwise the server does not notice a disconnected client
 	got := Request{Method: r.Method, Path: r.URL.Path, Header: r.Header}
 	_ = json.Unmarshal(raw, &got.Body)
 	reply, isPage := s.nextReply(got)
@@ -77,7 +77,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// nextReply notes a request and finds its answer.
+// nextReply records a request and returns the reply to it. isPage reports whether the reply comes from Routes.
 func (s *Server) nextReply(r Request) (reply Reply, isPage bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -99,12 +99,12 @@ func (s *Server) writeError(w http.ResponseWriter, r Reply) {
 	w.WriteHeader(max(r.Status, http.StatusOK))
 	body := r.Body
 	if body == "" && r.Status >= http.StatusBadRequest {
-		body = s.errorBody("it does not work")
+		body = s.errorBody("the service failed")
 	}
 	fmt.Fprint(w, body)
 }
 
-// writeWhole gives a reply that does not stream.
+// writeWhole writes a reply that does not stream.
 func (s *Server) writeWhole(w http.ResponseWriter, r *http.Request, reply Reply) {
 	switch {
 	case reply.Error != "":
@@ -122,7 +122,7 @@ func (s *Server) writeWhole(w http.ResponseWriter, r *http.Request, reply Reply)
 	}
 }
 
-// writeStream gives a reply in events.
+// writeStream writes a streaming reply.
 func (s *Server) writeStream(w http.ResponseWriter, r *http.Request, reply Reply) {
 	for _, line := range s.protocol.streamStart(reply) {
 		writeLine(w, line)
@@ -130,11 +130,11 @@ func (s *Server) writeStream(w http.ResponseWriter, r *http.Request, reply Reply
 	switch {
 	case reply.Error != "":
 		writeLine(w, s.errorEvent(reply.Error))
-		for _, line := range s.protocol.streamEnd(reply) { // as if nothing had been
+		for _, line := range s.protocol.streamEnd(reply) { // the stream ends as if there were no error
 			writeLine(w, line)
 		}
 	case reply.RawLines != nil:
-		fmt.Fprint(w, strings.Join(reply.RawLines, "\n")) // the last may be half a line
+		fmt.Fprint(w, strings.Join(reply.RawLines, "\n")) // the last line may be incomplete
 	case reply.Reset:
 		panic(http.ErrAbortHandler)
 	case reply.Hang:
@@ -151,7 +151,7 @@ func writeLine(w http.ResponseWriter, line string) {
 	w.(http.Flusher).Flush()
 }
 
-// errorEvent is an error within a stream.
+// errorEvent returns an error event of a stream.
 func (s *Server) errorEvent(words string) string {
 	if s.protocol == Ollama || s.protocol == Google {
 		return s.errorBody(words)
@@ -159,7 +159,7 @@ func (s *Server) errorEvent(words string) string {
 	return "data: " + s.errorBody(words)
 }
 
-// errorBody is an error with these words, in the protocol's form.
+// errorBody returns an error with the given message, in the protocol's form.
 func (s *Server) errorBody(words string) string {
 	switch s.protocol {
 	case Ollama:

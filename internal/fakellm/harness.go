@@ -8,7 +8,8 @@ import (
 	"github.com/elenchus-go/debate/providers/providertest"
 )
 
-// ProviderFunc has a provider, that make makes of an address and a client, stand the suite of all providers.
+// ProviderFunc returns a function for providertest.Run. The function starts a service with the replies of a test, and
+// calls provider with the URL of the service and a client for it.
 func ProviderFunc(p Protocol, provider func(t *testing.T, url string, client *http.Client) providers.Provider) providertest.ProviderFunc {
 	return func(t *testing.T, replies ...providertest.Reply) providers.Provider {
 		t.Helper()
@@ -21,13 +22,13 @@ func ProviderFunc(p Protocol, provider func(t *testing.T, url string, client *ht
 	}
 }
 
-// statusCodes are how services fail.
+// statusCodes maps a kind of failure to the HTTP status that services send for it.
 var statusCodes = map[providers.ErrorKind]int{
 	providers.RateLimit: http.StatusTooManyRequests, providers.ServerError: http.StatusBadGateway, providers.Timeout: http.StatusGatewayTimeout,
 	providers.ContextOverflow: http.StatusBadRequest, providers.Authentication: http.StatusUnauthorized, providers.InvalidRequest: http.StatusNotFound,
 }
 
-// replyTo is what the service does for the suite.
+// replyTo converts a reply of the suite to a reply of the service.
 func (p Protocol) replyTo(r providertest.Reply) Reply {
 	reply := Reply{Chunks: r.Chunks, Usage: r.Usage, Hang: r.Hang}
 	switch {

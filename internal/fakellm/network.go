@@ -5,14 +5,14 @@ import (
 	"net"
 )
 
-// MemoryNetwork is a network of one listener.
+// MemoryNetwork is an in-memory network with one listener.
 type MemoryNetwork struct {
 	conns chan net.Conn
 	done  context.Context
 	close func()
 }
 
-// NewMemoryNetwork is such a network, until it is closed.
+// NewMemoryNetwork returns a network that works until it is closed.
 func NewMemoryNetwork() *MemoryNetwork {
 	ctx, cancel := context.WithCancel(context.Background())
 	return &MemoryNetwork{make(chan net.Conn), ctx, cancel}
@@ -34,7 +34,7 @@ func (m *MemoryNetwork) Accept() (net.Conn, error) {
 	}
 }
 
-// Dial is the other end, for http.Transport.DialContext.
+// Dial connects to the listener, whatever the address. Use it as http.Transport.DialContext.
 func (m *MemoryNetwork) Dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	near, far := net.Pipe()
 	select {

@@ -9,7 +9,7 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// Protocol is what a service speaks.
+// Protocol is the API protocol of a service.
 type Protocol string
 
 // The protocols.
@@ -20,41 +20,41 @@ const (
 	Google    Protocol = "google"
 )
 
-// Reply is what a service does with one call.
+// Reply describes how a service responds to one call.
 type Reply struct {
-	Chunks       []string // of the text; a call that does not stream gets them in one
-	FinishReason string   // the protocol's own word; defaults to that for a reply that came to its end
+	Chunks       []string // the text; a call that does not stream gets all chunks at once
+	FinishReason string   // the protocol's own value; defaults to the value for a complete reply
 	Usage        transcript.Usage
-	CacheWritten int // tokens of Usage.Input that the service wrote to its cache; only Anthropic says so
+	CacheWritten int // tokens of Usage.Input that the service wrote to its cache; only Anthropic reports them
 
-	// Of these the first that is set ends a stream in place of its proper end.
-	Error    string   // an error event with these words
-	RawLines []string // as they are, the last without an end
-	Reset    bool     // the connection is reset
-	EndEarly bool     // the stream just ends
-	Hang     bool     // nothing more comes until the client leaves
+	// The first of these fields that is set replaces the normal end of a stream.
+	Error    string   // send an error event with this message
+	RawLines []string // send these lines unchanged, without a line break after the last
+	Reset    bool     // reset the connection
+	EndEarly bool     // end the stream without its final events
+	Hang     bool     // send nothing more until the client disconnects
 
-	Status int               // where it is set, the call is refused
-	Header map[string]string // of a refusal
-	Body   string            // of a refusal; defaults to an error in the protocol's form
+	Status int               // if set, refuse the call with this HTTP status
+	Header map[string]string // the headers of a refusal
+	Body   string            // the body of a refusal; defaults to an error in the protocol's form
 }
 
-// object is JSON to be.
+// object is a JSON object.
 type object map[string]any
 
 func (o object) String() string {
-	raw, _ := json.Marshal(map[string]any(o)) // the package's own
+	raw, _ := json.Marshal(map[string]any(o)) // the package's values always encode
 	return string(raw)
 }
 
-// merge is o and more.
+// merge returns an object with the fields of o and more.
 func (o object) merge(more object) object {
 	both := maps.Clone(o)
 	maps.Copy(both, more)
 	return both
 }
 
-// finishReason is why the model stopped.
+// finishReason returns the finish reason of a reply, in the protocol's form.
 func (p Protocol) finishReason(r Reply) string {
 	if p == Anthropic {
 		return cmp.Or(r.FinishReason, "end_turn")
@@ -65,17 +65,17 @@ func (p Protocol) finishReason(r Reply) string {
 	return cmp.Or(r.FinishReason, "stop")
 }
 
-// usage is what was counted. Of what a protocol cannot say nothing is said.
+// usage returns the usage of a reply, in the protocol's form. It omits counts that the protocol cannot express.
 func (p Protocol) usage(r Reply) object {
 	switch p {
-	case Anthropic: // the input is without what the cache gives and takes
+	case Anthropic: // input_tokens excludes tokens that were read from or written to the cache
 		return object{
 			"input_tokens": r.Usage.Input - r.Usage.Cached - r.CacheWritten, "output_tokens": r.Usage.Output,
 			"cache_read_input_tokens": r.Usage.Cached, "cache_creation_input_tokens": r.CacheWritten,
 		}
 	case Ollama:
 		return object{"prompt_eval_count": r.Usage.Input, "eval_count": r.Usage.Output}
-	case Google: // the output is without reasoning
+	case Google: // candidatesTokenCount excludes reasoning
 		return object{
 			"promptTokenCount": r.Usage.Input, "cachedContentTokenCount": r.Usage.Cached,
 			"candidatesTokenCount": r.Usage.Output - r.Usage.Reasoning, "totalTokenCount": r.Usage.Input + r.Usage.Output,
@@ -89,7 +89,7 @@ func (p Protocol) usage(r Reply) object {
 	}
 }
 
-// body is a reply that does not stream.
+// body returns the body of a reply that does not stream.
 func (p Protocol) body(r Reply) string {
 	text := strings.Join(r.Chunks, "")
 	switch p {
@@ -115,7 +115,7 @@ func (p Protocol) body(r Reply) string {
 	}
 }
 
-// streamStart are the lines of a stream up to the end of the text.
+// streamStart returns the lines of a stream up to the end of the text.
 func (p Protocol) streamStart(r Reply) []string {
 	var lines []string
 	if p == Anthropic {
@@ -140,7 +140,7 @@ func (p Protocol) streamStart(r Reply) []string {
 	return lines
 }
 
-// googleContent is a text in Google's form.
+// googleContent returns a text in Google's form.
 func googleContent(text string) object {
 	return object{"role": "model", "parts": []any{object{"text": text}}}
 }
@@ -158,7 +158,7 @@ func (p Protocol) chunk(text string) string {
 	}
 }
 
-// streamEnd are the lines of a stream after the text.
+// streamEnd returns the lines of a stream after the text.
 func (p Protocol) streamEnd(r Reply) []string {
 	switch p {
 	case Anthropic:
@@ -171,7 +171,7 @@ func (p Protocol) streamEnd(r Reply) []string {
 		return []string{object{
 			"model": "m-1", "message": object{"role": "assistant", "content": ""}, "done": true, "done_reason": p.finishReason(r),
 		}.merge(p.usage(r)).String()}
-	case Google: // without content, as newer models end
+	case Google: // newer models end a stream without content
 		return []string{"," + object{
 			"modelVersion": "m-1", "usageMetadata": p.usage(r), "candidates": []any{object{"index": 0, "finishReason": p.finishReason(r)}},
 		}.String(), "]"}

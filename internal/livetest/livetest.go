@@ -1,4 +1,5 @@
-// Package livetest tests a provider against a real service: a debate, a cancelled call, a reply cut at its cap.
+// Package livetest tests a provider against a real service: an unknown model, a token limit, a canceled call and a
+// debate.
 package livetest
 
 import (
@@ -19,22 +20,22 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// Provider is one of a real service.
+// Provider is a provider that can be checked.
 type Provider interface {
 	providers.Provider
 	providers.Checker
 }
 
-// Run runs the tests.
+// Run runs the tests against p as subtests of t.
 func Run(t *testing.T, p Provider) {
-	t.Run("TheModelIsThere", func(t *testing.T) { require.NoError(t, p.Check(t.Context(), "")) })
-	t.Run("AnUnknownModelIsInvalid", func(t *testing.T) { unknown(t, p) })
-	t.Run("AReplyCutByItsCapIsSeenAsCut", func(t *testing.T) { capped(t, p) })
-	t.Run("ACancelledCallEndsAtOnce", func(t *testing.T) { canceled(t, p) })
-	t.Run("ADebateOfTwoRounds", func(t *testing.T) { held(t, p) })
+	t.Run("Check", func(t *testing.T) { require.NoError(t, p.Check(t.Context(), "")) })
+	t.Run("UnknownModel", func(t *testing.T) { unknown(t, p) })
+	t.Run("TokenLimit", func(t *testing.T) { capped(t, p) })
+	t.Run("Cancel", func(t *testing.T) { canceled(t, p) })
+	t.Run("Debate", func(t *testing.T) { held(t, p) })
 }
 
-// ask is a request for a long reply.
+// ask returns a request for a long reply.
 func ask() providers.Request {
 	return providers.Request{MaxTokens: 400, Messages: []providers.Message{
 		{Role: providers.System, Text: "You are a historian."},
@@ -47,7 +48,7 @@ func unknown(t *testing.T, p Provider) {
 	r.Model = "no-such-model-anywhere"
 	_, err := p.Generate(t.Context(), r)
 	if err == nil {
-		t.Skip("the server answers for any model")
+		t.Skip("the server accepts any model name")
 	}
 	require.Equal(t, providers.InvalidRequest, providers.AsError(err).Kind, err.Error())
 }
@@ -58,7 +59,7 @@ func capped(t *testing.T, p Provider) {
 		r.MaxTokens, r.OnChunk = 8, onChunk
 		res, err := p.Generate(t.Context(), r)
 		if failed := providers.AsError(err); failed != nil && failed.Kind == providers.InvalidResponse {
-			t.Skip("the model spends its cap in reasoning: ", err)
+			t.Skip("the model uses up the token limit with reasoning: ", err)
 		}
 		require.NoError(t, err)
 		require.Equal(t, providers.Length, res.FinishReason)
@@ -68,9 +69,9 @@ func capped(t *testing.T, p Provider) {
 	}
 }
 
-var errEnough = errors.New("it is enough")
+var errEnough = errors.New("canceled by the test")
 
-// prompt is how long a cancelled call may take to end.
+// prompt is the time that a canceled call may take to end.
 const prompt = 2 * time.Second
 
 func canceled(t *testing.T, p Provider) {
@@ -120,14 +121,14 @@ func held(t *testing.T, p Provider) {
 	}
 }
 
-// check requires of a turn what any has.
+// check requires the properties that every turn must have.
 func check(t *testing.T, turn transcript.Turn) {
 	t.Helper()
 	assert.NotEmpty(t, turn.Text, turn.Key.String())
 	assert.Positive(t, turn.Usage.Input, turn.Key.String())
 	assert.Positive(t, turn.Usage.Output, turn.Key.String())
-	assert.False(t, turn.Usage.Estimated, "%s: nobody counted", turn.Key)
-	assert.False(t, slices.Contains(turn.Flags, transcript.Defaulted), "%s: no valid reply came", turn.Key)
+	assert.False(t, turn.Usage.Estimated, "%s: no usage was reported", turn.Key)
+	assert.False(t, slices.Contains(turn.Flags, transcript.Defaulted), "%s: no valid reply arrived", turn.Key)
 	if turn.Contract != "" {
 		assert.True(t, json.Valid(turn.Data), turn.Key.String())
 	}

@@ -14,7 +14,7 @@ const marks = `[{"criterion": "logical_consistency", "score": 7}, {"criterion": 
 	{"criterion": "engagement", "score": 7}, {"criterion": "novelty", "score": 7}, {"criterion": "persuasiveness", "score": 7},
 	{"criterion": "relevance", "score": 7}]`
 
-// TestRun runs the tests over a script: what they ask of a service can be done.
+// TestRun runs the tests against a scripted provider, to show that a service can pass them.
 func TestRun(t *testing.T) {
 	Run(t, &scripted.Provider{Models: []string{"m"}, Func: func(r providers.Request) scripted.Reply {
 		reply := scripted.Reply{Text: "Because of it all, and more.", Chunks: 5, Latency: 5 * time.Millisecond, Usage: transcript.Usage{Input: 9, Output: 8}}

@@ -1,4 +1,4 @@
-// Package secrettest finds secrets where they must not be.
+// Package secrettest tests that secrets are not printed, encoded or quoted in errors.
 package secrettest
 
 import (
@@ -9,10 +9,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// secret is what addresses hold.
+// secret is the secret in the addresses.
 const secret = "hunter2-not-to-be-seen"
 
-// NotPrinted prints each value in all ways, and finds the key in none. The first is encoded as JSON as well.
+// NotPrinted requires that formatting the values with any verb does not show the key. It also requires that the JSON of
+// the first value does not contain it.
 func NotPrinted(t *testing.T, key string, values ...any) {
 	t.Helper()
 	raw, err := json.Marshal(values[0])
@@ -25,8 +26,9 @@ func NotPrinted(t *testing.T, key string, values ...any) {
 	}
 }
 
-// NotInAddress has a provider made with addresses that hold a secret. Each is refused as Config.BaseURL, and neither the
-// error nor the configurations, as they are printed, show the secret.
+// NotInAddress calls refused with addresses that contain a secret. refused creates a provider with the address as
+// Config.BaseURL, and returns the configurations and the error. NotInAddress requires an error about Config.BaseURL, and
+// requires that neither the error nor the printed configurations show the secret.
 func NotInAddress(t *testing.T, refused func(address string) (configs []any, err error)) {
 	t.Helper()
 	for _, address := range []string{

@@ -48,7 +48,7 @@ var ask = providers.Request{Messages: []providers.Message{{Role: providers.User,
 
 func TestNothingIsReadFromTheEnvironment(t *testing.T) {
 	t.Setenv("OLLAMA_HOST", "http://elsewhere")
-	refused := errors.New("nobody answers")
+	refused := errors.New("connection refused")
 	address := ""
 	p, err := ollama.New(ollama.Config{Model: "m", HTTPClient: &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
 		address = r.URL.String()

@@ -154,7 +154,7 @@ func TestCheck(t *testing.T) {
 }
 
 func TestCheckOfAServerThatIsNotThere(t *testing.T) {
-	client := &http.Client{Transport: roundTrip(func(*http.Request) (*http.Response, error) { return nil, errors.New("nobody answers") })}
+	client := &http.Client{Transport: roundTrip(func(*http.Request) (*http.Response, error) { return nil, errors.New("connection refused") })}
 	p, err := openai.New(openai.Config{Key: key, Model: "m", HTTPClient: client})
 	require.NoError(t, err)
 	require.Equal(t, providers.Network, providers.AsError(p.Check(t.Context(), "m")).Kind)

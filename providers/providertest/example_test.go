@@ -17,7 +17,7 @@ func play(_ *testing.T, replies ...providertest.Reply) providers.Provider {
 	for _, r := range replies {
 		reply := scripted.Reply{Text: strings.Join(r.Chunks, ""), Chunks: len(r.Chunks), FinishReason: r.FinishReason, Usage: r.Usage, Hang: r.Hang}
 		if r.Fail != "" {
-			reply.Err = &providers.Error{Kind: r.Fail, Err: errors.New("it does not work")}
+			reply.Err = &providers.Error{Kind: r.Fail, Err: errors.New("the service failed")}
 		}
 		p.Replies = append(p.Replies, reply)
 	}

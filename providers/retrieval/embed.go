@@ -60,7 +60,7 @@ func checkVectors(vectors [][]float32, n int) error {
 	}
 	for i, v := range vectors {
 		if len(v) == 0 || len(v) != len(vectors[0]) {
-			return wrong("vector %d has %d dimensions, want %d like the first", i, len(v), len(vectors[0]))
+			return wrong("vector %d has %d dimensions, the first has %d", i, len(v), len(vectors[0]))
 		}
 		if l := norm(v); math.IsNaN(l) || math.IsInf(l, 0) {
 			return wrong("vector %d has a number that is not finite", i)

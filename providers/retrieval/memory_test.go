@@ -152,11 +152,11 @@ func TestVectorsThatCannotBeAreRefused(t *testing.T) {
 	nan := float32(0)
 	nan /= nan
 	for want, e := range map[string]odd{
-		"embed 2 documents: invalid_response: the embedder returned 1 vectors, want 2":          {docs: [][]float32{{1}}},
-		"embed 2 documents: invalid_response: vector 1 has 2 dimensions, want 1 like the first": {docs: [][]float32{{1}, {1, 2}}},
-		"embed 2 documents: invalid_response: vector 0 has 0 dimensions, the first has 0":       {docs: [][]float32{{}, {}}},
-		"embed 2 documents: invalid_response: vector 1 has a number that is not finite":               {docs: [][]float32{{1}, {nan}}},
-		"embed query: invalid_response: vector 1 has 2 dimensions, want 1 like the first":       {docs: [][]float32{{1}, {1}}, query: []float32{1, 2}},
+		"embed 2 documents: invalid_response: the embedder returned 1 vectors, want 2":    {docs: [][]float32{{1}}},
+		"embed 2 documents: invalid_response: vector 1 has 2 dimensions, the first has 1": {docs: [][]float32{{1}, {1, 2}}},
+		"embed 2 documents: invalid_response: vector 0 has 0 dimensions, the first has 0": {docs: [][]float32{{}, {}}},
+		"embed 2 documents: invalid_response: vector 1 has a number that is not finite":   {docs: [][]float32{{1}, {nan}}},
+		"embed query: invalid_response: vector 1 has 2 dimensions, the first has 1":       {docs: [][]float32{{1}, {1}}, query: []float32{1, 2}},
 		"embed query: the cause": {docs: [][]float32{{1}, {1}}, query: []float32{1}, err: errCause},
 	} {
 		_, err := retrieval.InMemory(e, doc, doc)(t.Context(), "q")
