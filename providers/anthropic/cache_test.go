@@ -16,7 +16,7 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// prompt is what reader is asked after turns of the named speakers, in the form that debates give it.
+// prompt returns the prompt of reader after turns of the given speakers, in the form that debates use.
 func prompt(reader string, speakers ...string) []providers.Message {
 	list := []providers.Message{{Role: providers.System, Text: "You are " + reader + "."}}
 	for i, name := range speakers {
@@ -29,7 +29,7 @@ func prompt(reader string, speakers ...string) []providers.Message {
 	return append(list, providers.Message{Role: providers.User, Text: fmt.Sprintf("It is your turn, number %d.", len(speakers)+1)})
 }
 
-// bodies are what the service gets of prompts.
+// bodies returns the request bodies that the service receives for prompts.
 func bodies(t *testing.T, c anthropic.Config, prompts ...[]providers.Message) []map[string]any {
 	t.Helper()
 	p, s := provider(t, c, fakellm.Reply{Chunks: []string{"So."}})
@@ -44,13 +44,13 @@ func bodies(t *testing.T, c anthropic.Config, prompts ...[]providers.Message) []
 	return list
 }
 
-// sentBlock is a block as the service reads it.
+// sentBlock is a block that the service received.
 type sentBlock struct {
 	role, text string
 	marked     bool
 }
 
-// blocksOf are the blocks of a body in the order in which the service caches them.
+// blocksOf returns the blocks of a body in the order in which the service caches them.
 func blocksOf(t *testing.T, body map[string]any) []sentBlock {
 	t.Helper()
 	raw, err := json.Marshal(body)
@@ -83,7 +83,7 @@ func blocksOf(t *testing.T, body map[string]any) []sentBlock {
 	return list
 }
 
-// marksOf are the places of the marked blocks.
+// marksOf returns the positions of the blocks with breakpoints.
 func marksOf(blocks []sentBlock) (marks []int) {
 	for i, b := range blocks {
 		if b.marked {
@@ -93,11 +93,11 @@ func marksOf(blocks []sentBlock) (marks []int) {
 	return marks
 }
 
-// serviceCache finds prompts as the service does: it keeps what ends at a mark, and looks for that at each mark and the
-// 19 blocks before.
+// serviceCache caches prompts as the service does: it stores the prefixes that end at a breakpoint. It looks for a
+// prefix at each breakpoint and at the 19 blocks before it.
 type serviceCache map[string]bool
 
-// take gives how many blocks of a prompt the cache has, and keeps the prompt.
+// take returns how many blocks of a prompt are cached, and caches the prompt.
 func (c serviceCache) take(blocks []sentBlock) (found int) {
 	keys, key := make([]string, len(blocks)), ""
 	for i, b := range blocks {
@@ -130,22 +130,22 @@ func TestAPromptBearsMarksUpToTheHistory(t *testing.T) {
 
 func TestTheNextPromptBeginsWithWhatThePromptBeforeHadMarked(t *testing.T) {
 	bo := []string{"Ada", "Cy", "Bo"}
-	var many []string // more speakers than the service looks back
+	var many []string // more turns than the lookback of the service
 	for i := range 39 {
 		many = append(many, fmt.Sprint("P", i))
 	}
 	for name, test := range map[string]struct {
 		reader  string
 		prompts [][]string // the speakers
-		marks   []int      // of each
+		marks   []int      // the number of breakpoints of each prompt
 	}{
-		"nothing was said yet":        {"Bo", [][]string{nil, {"Bo", "Ada"}}, []int{1, 2}},
-		"others spoke":                {"Bo", [][]string{bo[:2], slices.Concat(bo, bo[:2])}, []int{2, 2}},
-		"one speaks twice in a row":   {"Bo", [][]string{bo, slices.Concat(bo, bo[2:])}, []int{2, 2}},
-		"others spoke at once":        {"Bo", [][]string{bo[:1], {"Ada", "Ada", "Bo", "Cy"}}, []int{2, 2}},
-		"a judge, whom nobody quotes": {"Judge", [][]string{bo, slices.Concat(bo, bo)}, []int{2, 2}},
-		"a reader who began":          {"Bo", [][]string{{"Bo"}, {"Bo", "Ada", "Bo"}}, []int{2, 2}},
-		"many spoke":                  {"Judge", [][]string{many[:20], many, slices.Concat(many, many)}, []int{2, 3, 3}},
+		"no turns yet":        {"Bo", [][]string{nil, {"Bo", "Ada"}}, []int{1, 2}},
+		"turns of others":                {"Bo", [][]string{bo[:2], slices.Concat(bo, bo[:2])}, []int{2, 2}},
+		"two turns in a row":   {"Bo", [][]string{bo, slices.Concat(bo, bo[2:])}, []int{2, 2}},
+		"other speakers":        {"Bo", [][]string{bo[:1], {"Ada", "Ada", "Bo", "Cy"}}, []int{2, 2}},
+		"judge without turns": {"Judge", [][]string{bo, slices.Concat(bo, bo)}, []int{2, 2}},
+		"reader spoke first":          {"Bo", [][]string{{"Bo"}, {"Bo", "Ada", "Bo"}}, []int{2, 2}},
+		"many turns":                  {"Judge", [][]string{many[:20], many, slices.Concat(many, many)}, []int{2, 3, 3}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var prompts [][]providers.Message
@@ -180,7 +180,7 @@ func TestAPromptIsFoundHoweverManyHaveSpokenSinceUpTo39(t *testing.T) {
 	}
 }
 
-// What is asked again carries its prompt along, and finds what was kept of it.
+// A retry repeats the prompt and finds its cache entries.
 func TestAskingAgainReadsWhatWasAsked(t *testing.T) {
 	again := append(prompt("Bo", "Ada", "Cy"),
 		providers.Message{Role: providers.Assistant, Text: "{"}, providers.Message{Role: providers.User, Text: "That was no JSON."})

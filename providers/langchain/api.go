@@ -8,19 +8,19 @@ import (
 	"github.com/elenchus-go/debate/providers"
 )
 
-// An api is a protocol that models speak over HTTP: what is known of its requests and its streams.
+// An api describes the requests and streams of a service's HTTP protocol.
 type api struct {
-	path          string             // the paths of its calls end so
-	settingsField string             // the object of a request's body that has the settings; empty for the body itself
-	params        map[setting]string // the settings' names; those that it does not know are missing
-	jsonLines     bool               // each line of a stream is JSON, without the name of a field before it
-	maxLine       int                // line of a stream that langchaingo reads, in bytes; 0 where streams have no lines
-	fixedFields   map[string]string  // fields that a body has in any case, as JSON
+	path          string             // the suffix of the paths of calls
+	settingsField string             // the field of a request's body that holds the settings; empty for the body itself
+	params        map[setting]string // the names of the supported settings
+	jsonLines     bool               // each line of a stream is JSON, without a field name such as "data:"
+	maxLine       int                // the longest line of a stream that langchaingo reads, in bytes; 0 if streams have no lines
+	fixedFields   map[string]string  // default values of fields in a request's body, as JSON
 	schema        func(body object, name string, schema node) error
-	writePrompt   func(p prompt, body object) // writes the prompt with marks for the cache; nil where caches need none
+	writePrompt   func(p prompt, body object) // writes the prompt with cache breakpoints; nil if the service needs none
 }
 
-// apis are those that the transport knows.
+// apis lists the protocols that the transport supports.
 var apis = []*api{
 	{
 		path:    "/chat/completions",
@@ -33,8 +33,8 @@ var apis = []*api{
 		},
 	},
 	{
-		// The reply stays text, unlike that of a forced tool: it streams, a cut one keeps what came, and langchaingo
-		// reads it as any other. Models older than 4.5 refuse it.
+		// With output_config the reply stays text, unlike with a forced tool call: it streams, the part of a cut reply is
+		// kept, and langchaingo reads it like any reply. Models older than 4.5 refuse the field.
 		path:    "/messages",
 		params:  map[setting]string{temperature: "temperature", topP: "top_p", topK: "top_k", stop: "stop_sequences"},
 		maxLine: 64<<10 - 1,
@@ -53,7 +53,7 @@ var apis = []*api{
 		params:        map[setting]string{temperature: "temperature", topP: "top_p", topK: "top_k", seed: "seed", stop: "stop"},
 		maxLine:       512*1000 - 1,
 		jsonLines:     true,
-		fixedFields:   map[string]string{"stream": "false"}, // or it streams
+		fixedFields:   map[string]string{"stream": "false"}, // the service's default is true
 		schema:        func(body object, _ string, schema node) error { return body.set("format", schema) },
 	},
 	{
@@ -71,7 +71,7 @@ var apis = []*api{
 	},
 }
 
-// apiOf is the protocol of a call by its path, nil where none is known.
+// apiOf returns the protocol for the path of a request, or nil if it is unknown.
 func apiOf(path string) *api {
 	for _, a := range apis {
 		if strings.HasSuffix(path, a.path) {
@@ -90,17 +90,17 @@ func (o object) set(name string, value any) error {
 	return err
 }
 
-// inner is the object of that name, an empty one where there is none.
+// inner returns the object in a field, or an empty object if there is none.
 func (o object) inner(name string) object {
 	inner := object{}
-	_ = json.Unmarshal(o[name], &inner) // what is no object is replaced
+	_ = json.Unmarshal(o[name], &inner) // a value that is not an object is replaced
 	if inner == nil {
 		inner = object{}
 	}
 	return inner
 }
 
-// settings are where a body has them.
+// settings returns the object in body that holds the settings.
 func (a *api) settings(body object) object {
 	if a.settingsField == "" {
 		return body
@@ -108,7 +108,8 @@ func (a *api) settings(body object) object {
 	return body.inner(a.settingsField)
 }
 
-// patch gives a request's body what the call asks for, and takes away what it does not, or what the model has refused.
+// patch adds the settings, the schema and the prompt of a call to a request's body. It removes settings that the call
+// does not have and fields that the model refused before.
 func (a *api) patch(body object, w *callOptions, known capabilities) error {
 	settings := a.settings(body)
 	for p, name := range a.params {

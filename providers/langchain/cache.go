@@ -7,15 +7,16 @@ import (
 	"github.com/elenchus-go/debate/providers"
 )
 
-// lookback is how many blocks Anthropic looks at for what its cache has: the marked one, then those before it.
+// lookback is the number of blocks that Anthropic checks for a cache entry: the block with the breakpoint, and those
+// before it.
 // Source: https://platform.claude.com/docs/en/build-with-claude/prompt-caching
 const lookback = 20
 
-// maxBreakpoints is how many blocks of the dialog are marked at most. With the system's mark that leaves one of Anthropic's
-// four, for a cache_control in Transport.Extra.
+// maxBreakpoints is the maximum number of breakpoints in the dialog. Anthropic allows four. One is in the system prompt,
+// and one remains for a cache_control in Transport.Extra.
 const maxBreakpoints = 2
 
-// cacheControl is the field that marks a block.
+// cacheControl is the field that sets a breakpoint in a block.
 const cacheControl = "cache_control"
 
 // block is a text in Anthropic's form.
@@ -32,16 +33,16 @@ type cacheControlValue struct {
 
 var ephemeral = &cacheControlValue{Type: "ephemeral"}
 
-// anthropicMessage is what one role says in a row.
+// anthropicMessage holds consecutive texts of one role.
 type anthropicMessage struct {
 	Role    providers.Role `json:"role"`
 	Content []*block       `json:"content"`
 }
 
-// writeWithBreakpoints writes the prompt into a body of Anthropic's with marks for its cache: at the end of the system prompt, and
-// before the last text, which asks for the reply and does not come again. A second writeWithBreakpoints in the dialog finds what the
-// prompt before left there even if up to 39 texts have come since. Each text is a block, so that one that follows does
-// not change those before it.
+// writeWithBreakpoints writes the prompt into the body of a request to Anthropic, with cache breakpoints at the end of
+// the system prompt and before the last text. The last text requests the reply and does not occur again. A second
+// breakpoint in the dialog finds the cache entry of the previous prompt even if up to 39 texts were added since. Each
+// text is its own block, so that a new text does not change the blocks before it.
 func (p prompt) writeWithBreakpoints(body object) {
 	if len(p.system.texts) > 0 {
 		_ = body.set("system", []block{{"text", strings.Join(p.system.texts, blankLine), ephemeral}}) // strings always encode
@@ -58,7 +59,7 @@ func (p prompt) writeWithBreakpoints(body object) {
 	_ = body.set("messages", messages)
 }
 
-// blocks are the texts of a speech, which together read as its content does.
+// blocks returns one block for each text. Joined, they equal the text of content.
 func (s messageGroup) blocks() []*block {
 	blocks := make([]*block, len(s.texts))
 	for i, text := range s.texts {
@@ -70,7 +71,7 @@ func (s messageGroup) blocks() []*block {
 	return blocks
 }
 
-// hasBreakpoints says whether a body bears marks.
+// hasBreakpoints reports whether a body has cache breakpoints.
 func hasBreakpoints(body object) bool {
 	field := []byte(`"` + cacheControl + `":`)
 	return bytes.Contains(body["system"], field) || bytes.Contains(body["messages"], field)

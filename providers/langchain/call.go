@@ -13,17 +13,17 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// call is one run of a model. The model runs on its own goroutine; the rest of the call on that of the caller.
+// call is one call of a model. The model runs on its own goroutine, and the rest of the call on the caller's.
 type call struct {
 	onChunk   func(text string) error
 	options   *callOptions
-	maxTokens int         // of tokens, 0 where the service has its own
-	chunks    chan string // unbuffered: the model is never more than one chunk ahead
-	done      chan result // holds one: a model that was left behind can still return
+	maxTokens int         // the token limit; 0 if the service chooses
+	chunks    chan string // unbuffered, so that the model is at most one chunk ahead
+	done      chan result // buffered, so that a model can return after the call has ended
 
-	delivered   strings.Builder // what onChunk was given
-	partialRune string          // the bytes of a character that is not complete yet
-	callbackErr error           // what onChunk answered
+	delivered   strings.Builder // the text passed to onChunk
+	partialRune string          // the bytes of an incomplete character
+	callbackErr error           // the error of onChunk
 }
 
 // result is what a model returned.
@@ -44,7 +44,7 @@ func (c *call) run(ctx context.Context, m llms.Model, messages []llms.MessageCon
 	r.content, r.err = m.GenerateContent(ctx, messages, options...)
 }
 
-// stream passes chunks from whatever goroutine the model calls it on to the caller's, until the call ends.
+// stream returns a streaming function for the model. It passes chunks to the caller's goroutine until the call ends.
 func (c *call) stream(run context.Context) func(context.Context, []byte) error {
 	return func(_ context.Context, chunk []byte) error {
 		if len(chunk) == 0 {
@@ -59,7 +59,8 @@ func (c *call) stream(run context.Context) func(context.Context, []byte) error {
 	}
 }
 
-// wait waits for the reply and judges it. A refused chunk and the end of ctx count whatever the model says.
+// wait waits for the reply and validates it. An error of onChunk and the end of ctx take precedence over the model's
+// result.
 func (c *call) wait(ctx context.Context) (providers.Response, error) {
 	var res providers.Response
 	content, err := c.receive(ctx)
@@ -84,7 +85,7 @@ func (c *call) wait(ctx context.Context) (providers.Response, error) {
 	return res, nil
 }
 
-// partial is a reply that failed with all that came of it.
+// partial returns the part of a failed reply that arrived.
 func (c *call) partial(res providers.Response, seen observation) providers.Response {
 	if said := c.delivered.String(); len(said) > len(res.Text) {
 		res.Text = said
@@ -96,7 +97,7 @@ func (c *call) partial(res providers.Response, seen observation) providers.Respo
 	return res
 }
 
-// receive takes chunks until the model returns, a chunk is refused, or ctx ends.
+// receive receives chunks until the model returns, onChunk fails, or ctx ends.
 func (c *call) receive(ctx context.Context) (*llms.ContentResponse, error) {
 	for {
 		select {
@@ -112,7 +113,7 @@ func (c *call) receive(ctx context.Context) (*llms.ContentResponse, error) {
 	}
 }
 
-// receiveChunk hands over what is complete of a chunk.
+// receiveChunk delivers the complete characters of a chunk.
 func (c *call) receiveChunk(chunk string) error {
 	chunk = c.partialRune + chunk
 	n := completeRunes(chunk)
@@ -120,7 +121,7 @@ func (c *call) receiveChunk(chunk string) error {
 	return c.deliver(chunk[:n])
 }
 
-// deliverRest hands over what the reply has beyond its chunks: all of it, where the model did not stream.
+// deliverRest delivers the part of the reply that was not streamed.
 func (c *call) deliverRest(text string) error {
 	if rest, ok := strings.CutPrefix(text, c.delivered.String()); ok {
 		return c.deliver(rest)
@@ -128,7 +129,7 @@ func (c *call) deliverRest(text string) error {
 	return nil
 }
 
-// deliver hands over a piece of the reply.
+// deliver passes a piece of the reply to onChunk.
 func (c *call) deliver(text string) error {
 	if text == "" || c.onChunk == nil {
 		return nil
@@ -138,7 +139,7 @@ func (c *call) deliver(text string) error {
 	return c.callbackErr
 }
 
-// completeRunes is the length of s without the beginning of a character at its end.
+// completeRunes returns the length of s without an incomplete character at its end.
 func completeRunes(s string) int {
 	for i := len(s) - 1; i >= 0 && len(s)-i < utf8.UTFMax; i-- {
 		if utf8.RuneStart(s[i]) && !utf8.FullRuneInString(s[i:]) {

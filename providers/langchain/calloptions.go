@@ -11,20 +11,20 @@ import (
 	"github.com/elenchus-go/debate/providers"
 )
 
-// A callOptions is what a call asks for beyond what langchaingo passes on, and the sight of its answer. It travels in the
-// context of the call to the transport.
+// A callOptions holds the options of a call that langchaingo does not pass on, and observes the response. The context of
+// the call carries it to the transport.
 type callOptions struct {
 	prompt   prompt
-	params   map[setting]any // that are set; the others are not sent
+	params   map[setting]any // the settings that are set; the others are not sent
 	schema   json.RawMessage
-	name     string // of the schema
+	name     string // the name of the schema
 	observer responseObserver
 }
 
-// setting is a setting by what it means, whatever a service calls it.
+// setting identifies a setting independently of the service.
 type setting string
 
-// The settings that langchaingo drops for some service, or sends though nobody set them.
+// The settings that langchaingo drops for some services, or sends although they are not set.
 const (
 	temperature setting = "temperature"
 	topP        setting = "top_p"
@@ -35,21 +35,21 @@ const (
 
 type callOptionsKey struct{}
 
-// withContext is ctx with the wish.
+// withContext returns a context that carries w.
 func (w *callOptions) withContext(ctx context.Context) context.Context {
 	return context.WithValue(ctx, callOptionsKey{}, w)
 }
 
-// callOptionsFrom is the wish of a call, nil where there is none.
+// callOptionsFrom returns the options that ctx carries, or nil if there are none.
 func callOptionsFrom(ctx context.Context) *callOptions {
 	w, _ := ctx.Value(callOptionsKey{}).(*callOptions)
 	return w
 }
 
-// unsetInt is no seed, and no number of candidates, that anybody asks for.
+// unsetInt marks an integer option that is not set. Nobody uses it as a value.
 const unsetInt = math.MinInt32
 
-// newCallOptions is what a request with a prompt asks for, of a provider with options of its own.
+// newCallOptions returns the options of a request. They override the provider's options.
 func newCallOptions(options []llms.CallOption, asked prompt, r providers.Request) *callOptions {
 	o := llms.CallOptions{Temperature: math.NaN(), TopP: math.NaN(), TopK: unsetInt, Seed: unsetInt}
 	for _, option := range options {
@@ -77,7 +77,7 @@ func newCallOptions(options []llms.CallOption, asked prompt, r providers.Request
 
 var invalidNameChars = regexp.MustCompile(`[^a-zA-Z0-9_-]+`)
 
-// schemaName is a name that OpenAI takes, of at most 64 characters.
+// schemaName converts the name of a schema to one that OpenAI accepts, with at most 64 characters.
 func schemaName(reply string) string {
 	name := invalidNameChars.ReplaceAllString(reply, "_")
 	if name == "" {

@@ -9,31 +9,31 @@ import (
 	"sync"
 )
 
-// schemaSupport is how far a model follows schemaSupport.
+// schemaSupport is the degree to which a model supports schemas.
 type schemaSupport int
 
 const (
-	schemaFull  schemaSupport = iota // with bounds
-	schemaShape                      // the shape only
-	schemaNone                       // not at all
+	schemaFull  schemaSupport = iota // schemas with bounds
+	schemaShape                      // schemas without bounds
+	schemaNone                       // no schemas
 )
 
-// capabilities are what the services have refused of a model's requests, and how it is sent since.
+// capabilities records which parts of a request a model refused.
 type capabilities struct {
-	unsupportedFields map[string]bool // fields that it does not take
-	otherTokenField   bool            // it takes the token cap by the other name
+	unsupportedFields map[string]bool // the fields that the model refused
+	otherTokenField   bool            // the token limit needs the other one of tokenFields
 	schemaSupport     schemaSupport
 
-	noCacheBreakpoints bool // it takes no marks for a cache
+	noCacheBreakpoints bool // the model refused cache breakpoints
 }
 
-// capabilityCache holds the lessons of all models.
+// capabilityCache holds the capabilities of all models.
 type capabilityCache struct {
 	mu      sync.Mutex
 	byModel map[string]capabilities
 }
 
-// get is what was learned get a model, from start on.
+// get returns the known capabilities of a model, or start if there are none.
 func (m *capabilityCache) get(model string, start capabilities) capabilities {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -52,15 +52,16 @@ func (m *capabilityCache) put(model string, l capabilities) {
 	m.byModel[model] = l
 }
 
-// What a refusal says. It counts only for a field that was sent, and if it sounds like one that is not known or not
-// supported: a value out of bounds is the caller's to mend.
+// Patterns for the text of an error response. A response counts as a refusal of a field only if the field was sent and
+// the text says that it is unknown or unsupported. A value that is out of range is the caller's error.
 var (
 	unsupported = regexp.MustCompile(`(?i)unsupported|not supported?|n't support|not permitted|not allowed|not available|unavailable|` +
 		`deprecated|unrecognized|unknown|unexpected|extra_forbidden|extra (inputs|fields)|cannot both|only the default`)
 	aboutSchema = regexp.MustCompile(`(?i)response_?format|json_?schema|output_(config|format)|structured output|schema|grammar|invalid format`)
 )
 
-// withoutRefused draws the lesson of a refusal: what to leave out of the next request. It is false where there is none.
+// withoutRefused returns l without the capability that an error response refuses. It returns false if the response
+// refuses no optional part of the request.
 func (l capabilities) withoutRefused(sent, settings object, asked bool, status int, text string) (capabilities, bool) {
 	refused := status == http.StatusBadRequest || status == http.StatusUnprocessableEntity
 	switch {
@@ -89,10 +90,10 @@ func (l capabilities) withoutRefused(sent, settings object, asked bool, status i
 	return l.withOtherTokenField(sent, text)
 }
 
-// tokenFields are the two names of the token cap.
+// tokenFields are the two names of the field with the token limit.
 var tokenFields = [2]string{"max_tokens", "max_completion_tokens"}
 
-// withOtherTokenField learns that a model wants the cap by its other name.
+// withOtherTokenField switches to the other name of the token limit if the text refuses the name that was sent.
 func (l capabilities) withOtherTokenField(sent object, text string) (capabilities, bool) {
 	for _, name := range tokenFields {
 		if _, set := sent[name]; set && !l.otherTokenField && mentions(text, name) {
@@ -103,7 +104,7 @@ func (l capabilities) withOtherTokenField(sent object, text string) (capabilitie
 	return l, false
 }
 
-// mentions says whether a text mentions a field.
+// mentions reports whether a text contains the name of a field as a word.
 func mentions(text, field string) bool {
 	words := strings.FieldsFunc(text, func(r rune) bool {
 		return r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')

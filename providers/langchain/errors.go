@@ -16,7 +16,8 @@ import (
 	"github.com/elenchus-go/debate/providers"
 )
 
-// asError is the error of a call that the model failed, or whose reply is flawed, with what had come.
+// asError returns the error of a failed call with its kind and the part of the reply that arrived. It redacts the
+// secrets in sent.
 func asError(err error, partial providers.Response, sent []string) *providers.Error {
 	if known, ok := errors.AsType[*providers.Error](err); ok {
 		e := *known
@@ -28,12 +29,12 @@ func asError(err error, partial providers.Response, sent []string) *providers.Er
 	case e.Kind == providers.RateLimit:
 		e.RetryAfter = retryAfterText(err.Error())
 	case e.Kind == providers.InvalidResponse && partial.Text != "":
-		e.Kind = providers.Network // anthropic calls a stream that was cut an empty response
+		e.Kind = providers.Network // anthropic reports a cut stream as an empty response
 	}
 	return e
 }
 
-// kindOf finds the kind of an error: by its status, by its type, then by its words.
+// kindOf determines the kind of an error by its HTTP status, then by its type, then by its text.
 func kindOf(err error) providers.ErrorKind {
 	text := err.Error()
 	if status := statusOf(err); status != 0 {
@@ -45,7 +46,8 @@ func kindOf(err error) providers.ErrorKind {
 	return kindOfWords(text)
 }
 
-// statusOf is the HTTP status of an error, 0 where it has none. Google's errors have a method, others say it in words.
+// statusOf returns the HTTP status of an error, or 0 if it has none. Google's errors have a method for it; other errors
+// contain it in their text.
 func statusOf(err error) int {
 	var coded interface{ HTTPCode() int }
 	if errors.As(err, &coded) && coded.HTTPCode() > 0 {
@@ -59,14 +61,14 @@ func statusOf(err error) int {
 	return status
 }
 
-// kindOfStatus is the kind of an HTTP status that is no success, with the words that came with it.
+// kindOfStatus returns the kind for an HTTP error status and the text of the response.
 func kindOfStatus(status int, text string) providers.ErrorKind {
 	switch {
-	case status < http.StatusInternalServerError && unpaidPattern.MatchString(text): // as 429 or 400, and waiting does not help
+	case status < http.StatusInternalServerError && unpaidPattern.MatchString(text): // sent with status 429 or 400, although waiting does not help
 		return providers.Authentication
 	case status == http.StatusTooManyRequests:
 		return providers.RateLimit
-	case overflowPattern.MatchString(text): // before the status, which is a plain 400
+	case overflowPattern.MatchString(text): // checked before the status, which is 400
 		return providers.ContextOverflow
 	}
 	switch status {
@@ -76,13 +78,13 @@ func kindOfStatus(status int, text string) providers.ErrorKind {
 		return providers.Timeout
 	case http.StatusConflict, http.StatusTooEarly:
 		return providers.ServerError
-	case http.StatusRequestEntityTooLarge: // for the model, or for the tokens of this minute
+	case http.StatusRequestEntityTooLarge: // larger than the context window, or than the tokens per minute
 		if ratePattern.MatchString(text) {
 			return providers.RateLimit
 		}
 		return providers.ContextOverflow
 	case http.StatusBadRequest:
-		if keyPattern.MatchString(text) { // Google refuses keys so
+		if keyPattern.MatchString(text) { // Google's status for an invalid key
 			return providers.Authentication
 		}
 	}
@@ -92,7 +94,7 @@ func kindOfStatus(status int, text string) providers.ErrorKind {
 	return providers.InvalidRequest
 }
 
-// kindOfType is the kind of an error by its type, empty where that does not tell.
+// kindOfType returns the kind of an error by its type, or an empty kind if the type does not determine it.
 func kindOfType(err error) providers.ErrorKind {
 	var coded *llms.Error
 	var broken net.Error
@@ -107,7 +109,7 @@ func kindOfType(err error) providers.ErrorKind {
 	return ""
 }
 
-// kindOfWords is the kind of an error by its words.
+// kindOfWords returns the kind of an error by its text.
 func kindOfWords(text string) providers.ErrorKind {
 	for _, w := range errorPatterns {
 		if w.in.MatchString(text) {
@@ -117,7 +119,7 @@ func kindOfWords(text string) providers.ErrorKind {
 	return providers.ServerError
 }
 
-// kindsByCode are the kinds of langchaingo's own error kindsByCode. Its models do not use them; others may.
+// kindsByCode maps langchaingo's error codes to kinds. Its own models do not use the codes, but other models may.
 var kindsByCode = map[llms.ErrorCode]providers.ErrorKind{
 	llms.ErrCodeAuthentication:      providers.Authentication,
 	llms.ErrCodeRateLimit:           providers.RateLimit,
@@ -131,7 +133,8 @@ var kindsByCode = map[llms.ErrorCode]providers.ErrorKind{
 	llms.ErrCodeProviderUnavailable: providers.ServerError,
 }
 
-// What errors say. A number is a status only where it is called one: token counts are numbers too.
+// Patterns for the texts of errors. A number is a status only after a word such as "status", because token counts are
+// numbers too.
 var (
 	statusPattern   = regexp.MustCompile(`(?i:status ?code:? |HTTP Error |googleapi: Error |^)([45]\d\d)\b`)
 	overflowPattern = regexp.MustCompile(`(?i)context_length_exceeded|max(imum)? context length|prompt (is )?too long|` +
@@ -157,7 +160,7 @@ var (
 	retryPattern = regexp.MustCompile(`(?i)(?:try again|retry) (?:in|after) ((?:\d+(?:\.\d+)?(?:h|ms|m|s))+|\d+ seconds?)|"retryDelay": ?"([\d.]+s)"`)
 )
 
-// retryAfterText is how long a text asks to wait, 0 where it does not.
+// retryAfterText returns the retry delay in a text, or 0 if there is none.
 func retryAfterText(text string) time.Duration {
 	m := retryPattern.FindStringSubmatch(text)
 	if m == nil {
@@ -171,7 +174,7 @@ func retryAfterText(text string) time.Duration {
 	return d
 }
 
-// redactError is err without the keys that it quotes.
+// redactError returns err without the keys that its text quotes.
 func redactError(err error, sent []string) error {
 	if err == nil {
 		return nil

@@ -12,10 +12,10 @@ import (
 	"github.com/elenchus-go/debate/providers"
 )
 
-// maxMessageLength is how much of a service's words an error quotes, in runes.
+// maxMessageLength limits how much of a service's message an error quotes, in runes.
 const maxMessageLength = 500
 
-// errorMessage is what an error's body says to people. Without words it is the meaning of the status.
+// errorMessage returns the message in the body of an error response. Without one, it returns the text of the status.
 func errorMessage(body string, status int) string {
 	text := findMessage([]byte(body))
 	if text == "" && !strings.HasPrefix(strings.TrimSpace(body), "{") {
@@ -25,7 +25,7 @@ func errorMessage(body string, status int) string {
 		text = http.StatusText(status)
 	}
 	if text == "" {
-		text = "an error without words"
+		text = "no error message"
 	}
 	if runes := []rune(text); len(runes) > maxMessageLength {
 		text = string(runes[:maxMessageLength]) + "…"
@@ -33,10 +33,10 @@ func errorMessage(body string, status int) string {
 	return text
 }
 
-// htmlMarkup is what a page of a proxy is made of.
+// htmlMarkup matches the markup of a proxy's error page.
 var htmlMarkup = regexp.MustCompile(`(?is)<(script|style|head)\b.*?</(script|style|head)>|<[^>]*>|&[a-z]+;`)
 
-// findMessage finds the words in the JSON of an error; each service puts them elsewhere.
+// findMessage finds the message in the JSON of an error. Each service uses another field for it.
 func findMessage(raw json.RawMessage) string {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {
@@ -61,7 +61,7 @@ func findMessage(raw json.RawMessage) string {
 	return ""
 }
 
-// messageDetails are the type and code beside a message, and what a proxy quotes of the service behind it.
+// messageDetails returns the type and code that accompany a message, and the error that a proxy quotes.
 func messageDetails(o object, name string) string {
 	if name != "message" {
 		return ""
@@ -72,7 +72,7 @@ func messageDetails(o object, name string) string {
 			words = append(words, text)
 		}
 	}
-	if raw := findMessage(o.inner("metadata")["raw"]); raw != "" { // of OpenRouter
+	if raw := findMessage(o.inner("metadata")["raw"]); raw != "" { // sent by OpenRouter
 		words = append(words, raw)
 	}
 	if len(words) == 0 {
@@ -81,7 +81,8 @@ func messageDetails(o object, name string) string {
 	return " (" + strings.Join(words, ", ") + ")"
 }
 
-// kindOfEvent is the kind of an error within a reply: by a status that it gives as a code, else by its words.
+// kindOfEvent returns the kind of an error within a reply. It uses the error's code if that is an HTTP status, and its
+// text otherwise.
 func kindOfEvent(raw []byte) providers.ErrorKind {
 	var e struct {
 		Error struct {
@@ -95,7 +96,7 @@ func kindOfEvent(raw []byte) providers.ErrorKind {
 	return kindOfWords(string(raw))
 }
 
-// retryAfterHeader is how long the headers of an answer ask to wait, 0 where they do not.
+// retryAfterHeader returns the retry delay in the headers of a response, or 0 if there is none.
 func retryAfterHeader(h http.Header, now time.Time) time.Duration {
 	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms > 0 {
 		return time.Duration(ms * float64(time.Millisecond))
@@ -108,13 +109,14 @@ func retryAfterHeader(h http.Header, now time.Time) time.Duration {
 	if err != nil {
 		return 0
 	}
-	if date, err := http.ParseTime(h.Get("Date")); err == nil { // their clock, not ours
+	if date, err := http.ParseTime(h.Get("Date")); err == nil { // the delay is relative to the service's clock
 		now = date
 	}
 	return max(0, at.Sub(now))
 }
 
-// requestSecrets are the keys in a request: its parameter, and the values of all headers but those that say what it is.
+// requestSecrets returns the values in a request that may be keys: the query parameter "key" and the values of all
+// headers that are not known to be harmless.
 func requestSecrets(r *http.Request) []string {
 	keys := []string{r.URL.Query().Get("key")}
 	for name, values := range r.Header {
@@ -123,7 +125,7 @@ func requestSecrets(r *http.Request) []string {
 		}
 		for _, v := range values {
 			keys = append(keys, v)
-			if _, key, ok := strings.Cut(v, " "); ok { // after the scheme
+			if _, key, ok := strings.Cut(v, " "); ok { // the part after the scheme
 				keys = append(keys, key)
 			}
 		}
@@ -131,20 +133,20 @@ func requestSecrets(r *http.Request) []string {
 	return keys
 }
 
-// harmlessHeaders headers hold no secret.
+// harmlessHeaders lists headers that hold no secrets.
 var harmlessHeaders = map[string]bool{
 	"Accept": true, "Accept-Encoding": true, "Content-Length": true, "Content-Type": true, "User-Agent": true,
 	"Anthropic-Beta": true, "Anthropic-Version": true, "X-Goog-Api-Client": true,
 }
 
-// secretPattern are keys by their looks.
+// secretPattern matches text that looks like a key.
 var secretPattern = regexp.MustCompile(`\b(?:sk|gsk|xai|pplx|hf)[-_][\w*.-]{8,}|\bAIza[\w-]{8,}|` +
 	`((?i:bearer +|[?&]key=|api[ _-]?key[^:=\n]{0,20}[:=] *))[^\s"'&]*[\d*][^\s"'&]*`)
 
-// minSecretLength is the length from which a word of a text can only be the key, not a word like "none".
+// minSecretLength is the length in bytes that a key must have to be redacted. Shorter keys may be words such as "none".
 const minSecretLength = 8
 
-// redactText is a text without the keys that it quotes: those that were sent, and what looks like one.
+// redactText replaces keys in a text: those that were sent, and anything that looks like a key.
 func redactText(text string, sent []string) string {
 	for _, key := range sent {
 		if len(key) >= minSecretLength {

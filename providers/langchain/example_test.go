@@ -10,7 +10,7 @@ import (
 	"github.com/elenchus-go/debate/providers/langchain"
 )
 
-// Any model of langchaingo becomes a provider. This one gives prepared replies.
+// New adapts any langchaingo model. The model in this example returns prepared replies.
 func Example() {
 	model := langchain.New(prepared.NewFakeLLM([]string{"Because."}))
 	res, err := model.Generate(context.Background(), providers.Request{

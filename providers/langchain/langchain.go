@@ -1,49 +1,50 @@
-// Package langchain makes a provider of any langchaingo model.
+// Package langchain adapts any langchaingo model as a provider.
 //
 //	gpt, err := openai.New(openai.WithModel("gpt-5"))
 //	...
 //	p := langchain.New(gpt)
 //
-// The models behind llms.Model differ in what they make of the same messages, and some report a stream that was
-// cancelled, cut or failed as a success. The adapter trusts none of them:
+// Implementations of llms.Model treat the same messages differently, and some report a canceled, cut or failed stream as
+// a success. The adapter compensates for these differences:
 //
-//   - A prompt is sent in the one form that all of them take alike: one leading system message, then user and assistant
-//     in turn, beginning with the user, one text each.
-//   - The model runs on a goroutine of its own, so that one that ignores its context cannot hold up the caller. Such a
-//     model is left behind; its goroutine ends when it returns. What it panics with there becomes an error.
-//   - Chunks are handed over on the caller's goroutine, cut between characters. What a model returns without having
-//     streamed is handed over at the end.
-//   - A reply counts only if it came to its end, and holds text. One that ran into the token cap is marked.
-//   - Usage is read under the names that each model gives it, finish reasons likewise.
-//   - Errors get their kind from status codes and known words in their text; keys that they quote are blanked out.
+//   - It sends every prompt in a form that all models accept: one leading system message, followed by alternating user
+//     and assistant messages. The first of these is a user message, and each message has one text.
+//   - It runs the model on its own goroutine, so that a model that ignores its context cannot block the caller. The
+//     goroutine of such a model ends when the model returns. A panic of the model on this goroutine becomes an error.
+//   - It passes chunks to the caller on the caller's goroutine, cut between characters. Text that the model did not
+//     stream is passed at the end.
+//   - It accepts a reply only if the reply is complete and has text. It marks a reply that reached the token limit.
+//   - It reads usage and finish reasons under the names that each model uses.
+//   - It derives the kind of an error from status codes and known phrases, and redacts keys that the error quotes.
 //
 // # The transport
 //
-// langchaingo drops much of what services say, and of what they are asked. [Transport] carries it past: schemas in each
-// service's own form, settings that it forgets, status codes, how long to wait, errors within a stream, its proper end,
-// the finish reason and the name of the model. The packages providers/openai, providers/anthropic, providers/ollama,
-// providers/mistral and providers/googleai have it built in: prefer them to New.
+// langchaingo drops parts of requests and of responses. [Transport] adds them: schemas in each service's form, dropped
+// settings, status codes, retry delays, errors within a stream, the end of a stream, the finish reason and the name of
+// the model. The packages providers/openai, providers/anthropic, providers/ollama, providers/mistral and
+// providers/googleai use it. Prefer them to New.
 //
-// # What stays hidden without it
+// # Limitations without the transport
 //
-//   - A nil temperature is sent as 0 by the models of openai, anthropic and ollama. Name one.
-//   - A schema is not sent, nor is JSON mode switched on for it. The prompt has to describe the reply.
-//   - How long to wait after a rate limit is known only where the error says it in words.
-//   - ollama drops status codes. openai drops errors inside a stream, which looks as if it had been cut; anthropic
-//     leaves a goroutine behind for some of them.
-//   - A stream that ends without a reason to stop and without usage is taken for cut, if the model reports usage at all.
-//   - The name of the model that answered is dropped by all but mistral.
-//   - Servers that know no max_completion_tokens, such as older vLLM or the compatible endpoint of Ollama, ignore the cap
-//     unless the options have openai.WithLegacyMaxTokensField().
+//   - The models of openai, anthropic and ollama send a nil temperature as 0. Set a temperature.
+//   - Schemas are not sent, and JSON mode is not switched on. Only the prompt describes the reply.
+//   - The retry delay after a rate limit is known only if the text of the error contains it.
+//   - ollama drops status codes. openai drops errors inside a stream, so that the stream seems to be cut. anthropic leaks
+//     a goroutine for some of these errors.
+//   - If a model reports usage, but a stream ends with neither a finish reason nor usage, the stream counts as cut.
+//   - All models except mistral drop the name of the model that replied.
+//   - Servers that do not support max_completion_tokens, such as older vLLM or Ollama's OpenAI-compatible endpoint,
+//     ignore the token limit unless you set openai.WithLegacyMaxTokensField().
 //
-// # What stays as it is
+// # Limitations in any case
 //
-//   - A cap of 0 is 2048 tokens for anthropic and googleai.
-//   - A line of a stream may have 64 KB, with ollama 512 KB; longer ones are an error.
-//   - langchaingo's mistral ignores contexts: a call that has ended runs on, unseen. providers/mistral does without it.
-//   - googleai is not safe for concurrent calls that name several models: make one client for each and leave
+//   - Without a token limit, anthropic and googleai send a limit of 2048.
+//   - A line of a stream may have at most 64 KB, or 512 KB with ollama. Longer lines are an error.
+//   - langchaingo's mistral ignores contexts: after the call has returned, the request continues in the background.
+//     providers/mistral does not use it.
+//   - googleai does not support concurrent calls with different models. Create one client for each model and leave
 //     providers.Request.Model empty, as providers/googleai does.
-//   - A model that panics on a further goroutine of its own ends the process.
+//   - If a model panics on another goroutine that it started, the process ends.
 package langchain
 
 import (
@@ -61,12 +62,12 @@ type Provider struct {
 	options []llms.CallOption
 }
 
-// New is a provider that calls m. The options go with every call; what a request asks for comes after them and wins.
+// New returns a provider that calls m. The options are applied to every call. The fields of a request override them.
 func New(m llms.Model, options ...llms.CallOption) *Provider {
 	return &Provider{model: m, options: slices.Clone(options)}
 }
 
-// Generate asks the model for one reply.
+// Generate requests one reply from the model.
 func (p *Provider) Generate(ctx context.Context, r providers.Request) (providers.Response, error) {
 	asked, err := newPrompt(r.Messages)
 	if err != nil {
@@ -76,13 +77,13 @@ func (p *Provider) Generate(ctx context.Context, r providers.Request) (providers
 		return providers.Response{}, providers.ContextError(ctx, providers.Response{})
 	}
 	run, cancel := context.WithCancel(ctx)
-	defer cancel() // also when onChunk panics: nothing of the call stays behind
+	defer cancel() // ends the model's goroutine even if onChunk panics
 	c := &call{onChunk: r.OnChunk, options: newCallOptions(p.options, asked, r), maxTokens: r.MaxTokens, chunks: make(chan string), done: make(chan result, 1)}
 	go c.run(c.options.withContext(run), p.model, asked.contents(), p.langchainOptions(run, c, r))
 	return c.wait(ctx)
 }
 
-// langchainOptions are the provider's own and what r asks for.
+// langchainOptions returns the provider's options, followed by those of the request.
 func (p *Provider) langchainOptions(run context.Context, c *call, r providers.Request) []llms.CallOption {
 	o := slices.Clone(p.options)
 	if r.Model != "" {

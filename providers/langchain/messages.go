@@ -12,37 +12,37 @@ import (
 
 const (
 	blankLine = "\n\n"
-	// openingText stands where a prompt would begin with the assistant, which not all services take.
+	// openingText is a user message that precedes a leading assistant message, because some services refuse a dialog that
+	// begins with the assistant.
 	openingText = "(The debate begins.)"
 )
 
 var errNoMessages = errors.New("build prompt: no user or assistant message has text")
 
-// messageGroup is what one role says in a row.
+// messageGroup holds consecutive texts of one role.
 type messageGroup struct {
 	role  providers.Role
 	texts []string
 }
 
-// prompt is what a model is asked, in the one form that all models take alike: the dialog begins with the user, and
-// roles take turns in it.
+// prompt is a prompt in a form that all models accept: the dialog begins with the user, and the roles alternate.
 type prompt struct {
 	system messageGroup
 	dialog []messageGroup
 }
 
-// content is the speech as one message of one text.
+// content returns the texts as one message with one text.
 func (s messageGroup) content() llms.MessageContent {
 	return llms.TextParts(roles[s.role], strings.Join(s.texts, blankLine))
 }
 
-// newPrompt makes a prompt of messages. Those without text are left out.
+// newPrompt returns the prompt for messages. It omits messages without text.
 func newPrompt(messages []providers.Message) (prompt, error) {
 	p := prompt{system: messageGroup{role: providers.System}}
 	for i, m := range messages {
 		switch {
 		case roles[m.Role] == "":
-			return prompt{}, fmt.Errorf("build prompt: message %d has the unknown role %q", i+1, m.Role)
+			return prompt{}, fmt.Errorf("build prompt: message %d has the unknown role %q, want system, user or assistant", i+1, m.Role)
 		case strings.TrimSpace(m.Text) == "":
 		case m.Role == providers.System:
 			p.system.texts = append(p.system.texts, m.Text)
@@ -56,14 +56,14 @@ func newPrompt(messages []providers.Message) (prompt, error) {
 	return p, nil
 }
 
-// roles are the three that every model knows.
+// roles maps the roles to those of langchaingo that every model supports.
 var roles = map[providers.Role]llms.ChatMessageType{
 	providers.System:    llms.ChatMessageTypeSystem,
 	providers.User:      llms.ChatMessageTypeHuman,
 	providers.Assistant: llms.ChatMessageTypeAI,
 }
 
-// appendText adds a text to a dialog, in which the user is the first to speak.
+// appendText adds a text to a dialog. It ensures that the dialog begins with the user.
 func appendText(dialog []messageGroup, role providers.Role, text string) []messageGroup {
 	if len(dialog) == 0 && role == providers.Assistant {
 		dialog = append(dialog, messageGroup{role: providers.User, texts: []string{openingText}})
@@ -76,7 +76,7 @@ func appendText(dialog []messageGroup, role providers.Role, text string) []messa
 	return dialog
 }
 
-// contents are the messages of the prompt.
+// contents returns the messages of the prompt.
 func (p prompt) contents() []llms.MessageContent {
 	out := make([]llms.MessageContent, 0, 1+len(p.dialog))
 	if len(p.system.texts) > 0 {

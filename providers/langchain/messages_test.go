@@ -73,7 +73,7 @@ func TestAPromptThatNoModelTakesIsRefused(t *testing.T) {
 		"nothing":         {nil, "invalid_request: build prompt: no user or assistant message has text"},
 		"no text":         {[]providers.Message{{Role: providers.User, Text: "\n"}}, "invalid_request: build prompt: no user or assistant message has text"},
 		"only a system":   {[]providers.Message{{Role: providers.System, Text: "Argue."}}, "invalid_request: build prompt: no user or assistant message has text"},
-		"an unknown role": {[]providers.Message{{Role: providers.User, Text: "Why?"}, {Role: "tool", Text: "7"}}, `invalid_request: build prompt: message 2 has the unknown role "tool"`},
+		"an unknown role": {[]providers.Message{{Role: providers.User, Text: "Why?"}, {Role: "tool", Text: "7"}}, `invalid_request: build prompt: message 2 has the unknown role "tool", want system, user or assistant`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			res, err := langchain.New(nil).Generate(t.Context(), providers.Request{Messages: test.prompt})

@@ -16,19 +16,20 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// A responseObserver is what the transport saw of the answer to a call. The model reads the answer on other goroutines.
+// A responseObserver records what the transport sees of the response to a call. The model reads the response on other
+// goroutines.
 type responseObserver struct {
 	mu       sync.Mutex
-	err      *providers.Error
-	complete bool // the reply came to its proper end
+	err      *providers.Error // the first failure
+	complete bool             // the reply is complete
 	model    string
 	finish   string
 	tokens   tokens
-	secrets  []string // that were sent
+	secrets  []string // the secrets in the request
 }
 
-// tokens are the counts of a reply, under the names of OpenAI, DeepSeek, Anthropic and Ollama; those of Google stand
-// under the names of OpenAI.
+// tokens holds the token counts of a reply, under the names of OpenAI, DeepSeek, Anthropic and Ollama. Google's counts
+// are stored under the names of OpenAI.
 type tokens struct {
 	Prompt     int `json:"prompt_tokens"`
 	Completion int `json:"completion_tokens"`
@@ -41,7 +42,7 @@ type tokens struct {
 	} `json:"completion_tokens_details"`
 	CacheHit int `json:"prompt_cache_hit_tokens"`
 
-	Input     int `json:"input_tokens"` // without cached ones
+	Input     int `json:"input_tokens"` // without cached tokens
 	Output    int `json:"output_tokens"`
 	CacheRead int `json:"cache_read_input_tokens"`
 	CacheNew  int `json:"cache_creation_input_tokens"`
@@ -50,7 +51,7 @@ type tokens struct {
 	Eval       int `json:"eval_count"`
 }
 
-// usage is what was counted. Of several names for the same thing, as gateways give them, one counts.
+// usage returns the counts as a usage. Gateways may report a count under several names; usage takes one of them.
 func (t *tokens) usage() transcript.Usage {
 	u := transcript.Usage{
 		Input:     cmp.Or(t.Prompt, t.Input+t.CacheRead+t.CacheNew, t.PromptEval),
@@ -58,14 +59,14 @@ func (t *tokens) usage() transcript.Usage {
 		Output:    cmp.Or(t.Completion, t.Output, t.Eval),
 		Reasoning: t.CompletionOf.Reasoning,
 	}
-	if hidden := t.Total - t.Prompt - t.Completion; hidden > 0 { // some count reasoning apart
+	if hidden := t.Total - t.Prompt - t.Completion; hidden > 0 { // some services count reasoning separately
 		u.Output += hidden
 		u.Reasoning = max(u.Reasoning, hidden)
 	}
 	return u
 }
 
-// observation is a sight for the caller's goroutine.
+// observation is a snapshot of a responseObserver for the caller's goroutine.
 type observation struct {
 	err           *providers.Error
 	complete      bool
@@ -86,7 +87,7 @@ func (s *responseObserver) setSecrets(secrets []string) {
 	s.secrets = secrets
 }
 
-// fail notes the first thing that went wrong.
+// fail records a failure. Only the first one is kept.
 func (s *responseObserver) fail(e *providers.Error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -95,10 +96,10 @@ func (s *responseObserver) fail(e *providers.Error) {
 	}
 }
 
-// connectionFailed notes that the connection failed.
+// connectionFailed records that the connection failed.
 func (s *responseObserver) connectionFailed(err error) {
 	kind := cmp.Or(kindOfType(err), providers.Network)
-	if strings.Contains(err.Error(), "net/http: request canceled") { // by http.Client.Timeout, if not by the caller
+	if strings.Contains(err.Error(), "net/http: request canceled") { // http.Client.Timeout expired, or the caller canceled
 		kind = providers.Timeout
 	}
 	s.fail(&providers.Error{Kind: kind, Err: fmt.Errorf("call model: %w", err)})
@@ -110,20 +111,20 @@ func (s *responseObserver) httpFailed(r *httpError) {
 	})
 }
 
-// finished notes that the reply came to its end, and says whether it did so properly.
+// finished reports whether the reply is complete.
 func (s *responseObserver) finished() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.complete || s.finish != ""
 }
 
-// event is a reply, or a piece of one, in any protocol.
+// event is a reply or a piece of a reply, in any protocol.
 type event struct {
 	Type    string          `json:"type"`
 	Error   json.RawMessage `json:"error"`
 	Model   string          `json:"model"`
 	Usage   json.RawMessage `json:"usage"`
-	Message json.RawMessage `json:"message"` // anthropic's beginning, ollama's text
+	Message json.RawMessage `json:"message"` // the start of a reply from Anthropic, or the text from Ollama
 	Choices []struct {
 		Finish  string      `json:"finish_reason"`
 		Delta   refusalText `json:"delta"`
@@ -141,16 +142,17 @@ type refusalText struct {
 	Refusal string `json:"refusal"`
 }
 
-// observe notes what a piece of the reply tells. An error is one that the service reports in it.
+// observe records the contents of a piece of the reply. It returns an error if the piece is not a JSON object or
+// contains an error of the service.
 func (s *responseObserver) observe(raw []byte) error {
 	var e event
 	if err := json.Unmarshal(raw, &e); err != nil {
 		if mistyped, ok := errors.AsType[*json.UnmarshalTypeError](err); !ok || mistyped.Field == "" {
-			return &providers.Error{Kind: providers.InvalidResponse, Err: fmt.Errorf("read reply: it is no JSON object: %w", err)}
+			return &providers.Error{Kind: providers.InvalidResponse, Err: fmt.Errorf("read reply: not a JSON object: %w", err)}
 		}
 	}
 	if text := strings.TrimSpace(string(e.Error)); text != "" && text != "null" && text != `""` && text != "{}" {
-		return &providers.Error{Kind: kindOfEvent(raw), RetryAfter: retryAfterText(text), Err: fmt.Errorf("read reply: the service reports: %s", errorMessage(string(raw), 0))}
+		return &providers.Error{Kind: kindOfEvent(raw), RetryAfter: retryAfterText(text), Err: fmt.Errorf("read reply: the service reported an error: %s", errorMessage(string(raw), 0))}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -175,7 +177,7 @@ func (s *responseObserver) observe(raw []byte) error {
 	return nil
 }
 
-// countTokens notes the tokens. What a later piece does not name stays.
+// countTokens records the token counts. Counts that a later piece does not contain keep their values.
 func (s *responseObserver) countTokens(e event, raw []byte) {
 	if bytes.Contains(e.Message, []byte(`"usage"`)) {
 		var begin event
@@ -192,24 +194,24 @@ func (s *responseObserver) countTokens(e event, raw []byte) {
 	}
 }
 
-// httpError is an answer that is no reply.
+// httpError is a response with an error status.
 type httpError struct {
 	status     int
 	retryAfter time.Duration
 	text       string
 }
 
-// maxErrorBody is how much of a refusal is read, in bytes.
+// maxErrorBody limits how much of an error response is read, in bytes.
 const maxErrorBody = 64 << 10
 
-// readHTTPError reads an answer that is no reply.
+// readHTTPError reads a response with an error status.
 func readHTTPError(resp *http.Response) *httpError {
-	raw, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody)) // what there is
+	raw, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody)) // a part is enough
 	_ = resp.Body.Close()
 	return &httpError{status: resp.StatusCode, retryAfter: cmp.Or(retryAfterHeader(resp.Header, time.Now()), retryAfterText(string(raw))), text: string(raw)}
 }
 
-// retryableWithoutField says whether a request that is otherwise put might not be refused.
+// retryableWithoutField reports whether the request may succeed without one of its optional fields.
 func (r *httpError) retryableWithoutField() bool {
 	switch r.status {
 	case http.StatusBadRequest, http.StatusUnprocessableEntity, http.StatusInternalServerError, http.StatusNotImplemented:
@@ -218,7 +220,7 @@ func (r *httpError) retryableWithoutField() bool {
 	return false
 }
 
-// response is the refusal to be read again, as an answer like resp.
+// response returns a copy of resp with the error's status and text, so that the model can read them.
 func (r *httpError) response(resp *http.Response) *http.Response {
 	again := *resp
 	again.StatusCode, again.Status = r.status, fmt.Sprintf("%d %s", r.status, http.StatusText(r.status))

@@ -12,13 +12,13 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// What can be wrong with a reply.
+// The errors of invalid replies.
 var (
-	errNoChoices = replyError(providers.InvalidResponse, "it has no choices")
+	errNoChoices = replyError(providers.InvalidResponse, "the reply has no choices")
 	errCutStream = replyError(providers.Network, "the stream was cut")
-	errEmpty     = replyError(providers.InvalidResponse, "it is empty")
-	errTokenCap  = replyError(providers.InvalidResponse, "it is empty: the token cap was used up, perhaps by reasoning")
-	errFiltered  = replyError(providers.InvalidResponse, "it is empty: the service withheld it")
+	errEmpty     = replyError(providers.InvalidResponse, "the reply is empty")
+	errTokenCap  = replyError(providers.InvalidResponse, "the reply is empty: the token limit was used up, perhaps by reasoning")
+	errFiltered  = replyError(providers.InvalidResponse, "the reply is empty: the service filtered it")
 )
 
 func replyError(kind providers.ErrorKind, cause string) *providers.Error {
@@ -28,8 +28,9 @@ func replyError(kind providers.ErrorKind, cause string) *providers.Error {
 // unspecified is what googleai reports for a stream that has not ended.
 const unspecified = "FinishReasonUnspecified"
 
-// read makes a response of what the model returned after it had streamed said under a cap of tokens, and of what the
-// transport saw. A response with an error is what can be told nevertheless.
+// read builds a response from the content that the model returned and from the transport's observation. said is the text
+// that the model streamed, and limit is the request's token limit. If the reply is invalid, read returns an error
+// together with the response as far as it is known.
 func read(content *llms.ContentResponse, said string, limit int, seen observation) (providers.Response, error) {
 	text, reason, info, ok := merge(content)
 	if !ok {
@@ -47,12 +48,13 @@ func read(content *llms.ContentResponse, said string, limit int, seen observatio
 	if res.FinishReason == "" && limit > 0 && res.Usage.Output >= limit {
 		res.FinishReason = providers.Length // ollama gives no reason
 	}
-	// The last thing that a stream brings is a reason to stop and the usage, from a model that counts at all.
+	// A complete stream ends with a finish reason and, if the model reports usage, with usage.
 	silent := !seen.complete && reason == "" && counts && res.Usage == transcript.Usage{}
 	return res, checkReply(res, said, silent || reason == unspecified)
 }
 
-// merge joins the choices, which are blocks of one reply: anthropic gives one for each, and the same usage in all.
+// merge joins the choices, which are the blocks of one reply. anthropic returns one choice per block, each with the
+// usage of the whole reply.
 func merge(content *llms.ContentResponse) (text, reason string, info map[string]any, ok bool) {
 	if content == nil {
 		return "", "", nil, false
@@ -69,7 +71,7 @@ func merge(content *llms.ContentResponse) (text, reason string, info map[string]
 	return text, reason, info, ok
 }
 
-// checkReply says what is wrong with a reply, if anything. An endless one shows no sign that the model came to its end.
+// checkReply returns an error if the reply is cut or empty. endless means that nothing shows that the reply is complete.
 func checkReply(res providers.Response, said string, endless bool) error {
 	empty := strings.TrimSpace(res.Text) == ""
 	switch {
@@ -85,7 +87,7 @@ func checkReply(res providers.Response, said string, endless bool) error {
 	return errEmpty
 }
 
-// finishReasons are the reasons to stop by the lower-case words of the services.
+// finishReasons maps the services' finish reasons, in lower case, to those of package providers.
 var finishReasons = map[string]providers.FinishReason{
 	"stop": providers.Stop, "end_turn": providers.Stop, "stop_sequence": providers.Stop, "complete": providers.Stop,
 	"eos": providers.Stop, "eos_token": providers.Stop, "finish": providers.Stop, "endoftext": providers.Stop,
@@ -97,8 +99,8 @@ var finishReasons = map[string]providers.FinishReason{
 	"guardrail_intervened": providers.ContentFilter,
 }
 
-// usage reads the tokens of a reply, and whether the model has a place for them at all. Of names for the same thing the
-// first that is not 0 counts.
+// usage returns the usage of a reply, and reports whether the model reports usage at all. If a count has several names,
+// usage takes the first value that is not 0.
 func usage(info map[string]any) (u transcript.Usage, counts bool) {
 	if nested := fields(info["usage"]); nested != nil { // mistral: a struct
 		info = nested
@@ -127,7 +129,7 @@ func usage(info map[string]any) (u transcript.Usage, counts bool) {
 	return u, counts
 }
 
-// fields are the fields of a struct by their JSON names.
+// fields returns the fields of a struct by their JSON names.
 func fields(v any) (m map[string]any) {
 	if raw, err := json.Marshal(v); err == nil {
 		_ = json.Unmarshal(raw, &m) // what is no object has no fields
@@ -135,7 +137,7 @@ func fields(v any) (m map[string]any) {
 	return m
 }
 
-// number is v as an int, 0 where it is none.
+// number returns v as an int, or 0 if v is not a number.
 func number(v any) int {
 	switch n := v.(type) {
 	case int:

@@ -165,13 +165,13 @@ func TestAnEmptyReplyIsInvalid(t *testing.T) {
 		want  string
 		usage transcript.Usage
 	}{
-		"no response": {says(nil, nil), "read reply: it has no choices", transcript.Usage{}},
-		"no choices":  {says(nil, nil, nil, nil), "read reply: it has no choices", transcript.Usage{}},
-		"no text":     {says(nil, nil, stops(" \n")), "read reply: it is empty", transcript.Usage{}},
-		"withheld":    {says(nil, nil, &llms.ContentChoice{StopReason: "refusal"}), "read reply: it is empty: the service withheld it", transcript.Usage{}},
+		"no response": {says(nil, nil), "read reply: the reply has no choices", transcript.Usage{}},
+		"no choices":  {says(nil, nil, nil, nil), "read reply: the reply has no choices", transcript.Usage{}},
+		"no text":     {says(nil, nil, stops(" \n")), "read reply: the reply is empty", transcript.Usage{}},
+		"withheld":    {says(nil, nil, &llms.ContentChoice{StopReason: "refusal"}), "read reply: the reply is empty: the service filtered it", transcript.Usage{}},
 		"spent in reasoning": {
 			says(nil, nil, &llms.ContentChoice{StopReason: "length", GenerationInfo: spent}),
-			"read reply: it is empty: the token cap was used up, perhaps by reasoning",
+			"read reply: the reply is empty: the token limit was used up, perhaps by reasoning",
 			transcript.Usage{Input: 9, Output: 600, Reasoning: 600},
 		},
 	} {

@@ -7,11 +7,11 @@ import (
 	"slices"
 )
 
-// A node is a JSON value that keeps the order of its fields: a model writes them in the order of its schema.
+// A node is a JSON value that keeps the order of its fields, because models write fields in the order of the schema.
 type node struct {
-	fields []field // of an object, not nil
-	items  []node  // of an array, not nil
-	value  any     // of anything else
+	fields []field // the fields of an object; nil for other values
+	items  []node  // the items of an array; nil for other values
+	value  any     // any other value
 }
 
 // field is a name and its value.
@@ -20,7 +20,7 @@ type field struct {
 	node node
 }
 
-// get is the field of that name.
+// get returns the field with the given name.
 func (n node) get(name string) (node, bool) {
 	for _, f := range n.fields {
 		if f.name == name {
@@ -55,10 +55,10 @@ func (n node) MarshalJSON() ([]byte, error) {
 	return json.Marshal(n.value)
 }
 
-// maxDepth is how deep a schema may nest.
+// maxDepth limits the nesting of a schema.
 const maxDepth = 64
 
-var errTooDeep = errors.New("it nests too deep")
+var errTooDeep = errors.New("nested deeper than 64 levels")
 
 // parse reads JSON.
 func parse(raw []byte) (node, error) {
@@ -106,8 +106,8 @@ func parseNode(d *json.Decoder, depth int) (node, error) {
 	return n, err
 }
 
-// Keywords by what services make of them. Those that no service needs are refused by some, boundKeywords by those that
-// know no more than the shape.
+// Groups of keywords. Some services refuse removedKeywords, and none needs them. Services without support for bounds
+// refuse boundKeywords.
 var (
 	removedKeywords = []string{"$schema", "$id", "$comment", "title", "default", "examples"}
 	boundKeywords   = []string{
@@ -120,8 +120,8 @@ var (
 	namedKeywords = []string{"properties", "$defs", "definitions", "patternProperties"}
 )
 
-// serviceSchema makes the schema that is sent: without what is needless and, unless they are kept, without bounds. The order
-// of its fields stays.
+// serviceSchema returns the schema in the form that is sent: without removedKeywords and, unless keep is set, without
+// boundKeywords. It keeps the order of the fields.
 func serviceSchema(schema node, keep bool) node {
 	if schema.items != nil {
 		out := node{items: make([]node, len(schema.items))}
@@ -161,8 +161,8 @@ func serviceSchemas(schemas node, keep bool) node {
 	return out
 }
 
-// strict says whether a schema has the form that OpenAI calls strict: each object lists all its fields as required
-// and allows no others. Bounds do not matter.
+// strict reports whether a schema has the form that OpenAI calls strict: each object requires all its fields and allows
+// no others. Bounds do not matter.
 func strict(schema node) bool {
 	typ, _ := schema.get("type")
 	return typ.value == "object" && strictPart(schema)
@@ -199,7 +199,7 @@ func strictPart(schema node) bool {
 	return typ.value != "object" || shaped
 }
 
-// closedObject says whether an object requires all its properties and allows no others.
+// closedObject reports whether an object requires all its properties and allows no others.
 func closedObject(schema, properties node) bool {
 	others, _ := schema.get("additionalProperties")
 	if others.value != false {

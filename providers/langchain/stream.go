@@ -15,13 +15,13 @@ import (
 	"github.com/elenchus-go/debate/providers"
 )
 
-// maxReplySize is the longest reply that does not stream, in bytes.
+// maxReplySize limits the size of a response that does not stream, in bytes.
 const maxReplySize = 32 << 20
 
-// observeBody lets the model read a reply while s sees it.
+// observeBody replaces the body of a response so that s observes what the model reads.
 func observeBody(resp *http.Response, a *api, s *responseObserver, streams bool) (*http.Response, error) {
 	switch {
-	case a.maxLine == 0: // its streams have no lines: whoever reads them judges them
+	case a.maxLine == 0: // streams without lines; the model detects their errors
 		resp.Body = &bodyScanner{ReadCloser: resp.Body, observer: s}
 		return resp, nil
 	case streams:
@@ -35,7 +35,7 @@ func observeBody(resp *http.Response, a *api, s *responseObserver, streams bool)
 		s.connectionFailed(err)
 		return nil, err
 	case len(raw) > maxReplySize:
-		err = &providers.Error{Kind: providers.InvalidResponse, Err: fmt.Errorf("read reply: it is longer than %d bytes", maxReplySize)}
+		err = &providers.Error{Kind: providers.InvalidResponse, Err: fmt.Errorf("read reply: longer than %d bytes", maxReplySize)}
 	default:
 		err = s.observe(raw)
 	}
@@ -49,8 +49,9 @@ func observeBody(resp *http.Response, a *api, s *responseObserver, streams bool)
 	return resp, nil
 }
 
-// stream hands a stream over line by line. It ends in an error where the reply did, so that the model cannot take what
-// came for all of it, and keeps from the model what follows an error: anthropic would leave a goroutine behind.
+// stream is a body that passes a stream to the model line by line. If the reply ends with an error, reading ends with
+// that error, so that the model cannot take a part for the whole reply. Lines after an error are dropped, because with
+// them langchaingo's anthropic would leak a goroutine.
 type stream struct {
 	body      io.Closer
 	lines     *bufio.Reader
@@ -58,15 +59,15 @@ type stream struct {
 	jsonLines bool
 	observer  *responseObserver
 
-	line []byte // what is left of the line that is handed over
-	rest []byte // lines that belong to no event: a whole answer that is an error
-	err  error  // follows the line
+	line []byte // the unread part of the current line
+	rest []byte // lines outside of events, which may form a response that is an error
+	err  error  // returned after the line
 }
 
-// Close closes the connection. Reading ends then.
+// Close closes the connection, which ends reading.
 func (s *stream) Close() error { return s.body.Close() }
 
-// Read gives what is left of a line, or the next.
+// Read reads the rest of the current line, or the next line.
 func (s *stream) Read(p []byte) (int, error) {
 	for len(s.line) == 0 {
 		if s.err != nil {
@@ -79,7 +80,7 @@ func (s *stream) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// next reads a line and judges it.
+// next reads and observes a line.
 func (s *stream) next() {
 	var line []byte
 	for {
@@ -100,14 +101,14 @@ func (s *stream) next() {
 		return
 	}
 	if s.line = line; s.jsonLines && len(bytes.TrimSpace(line)) == 0 {
-		s.line = nil // langchaingo takes it for broken JSON
+		s.line = nil // langchaingo reports an empty line as invalid JSON
 	}
 	if s.err != nil {
 		s.observeEnd()
 	}
 }
 
-// fragment says whether the stream broke off within the line.
+// fragment reports whether the stream broke off inside the line.
 func (s *stream) fragment(data []byte) bool { return s.err != nil && !json.Valid(data) }
 
 func (s *stream) fail(e *providers.Error) {
@@ -115,7 +116,7 @@ func (s *stream) fail(e *providers.Error) {
 	s.line, s.err = nil, e
 }
 
-// observeLine looks at a line. An error ends the stream.
+// observeLine observes a line. An error ends the stream.
 func (s *stream) observeLine(line []byte) error {
 	data, sse := bytes.CutPrefix(line, []byte("data:"))
 	data = bytes.TrimSpace(data)
@@ -135,11 +136,11 @@ func (s *stream) observeLine(line []byte) error {
 	return nil
 }
 
-// observeEnd judges the observeEnd of the stream.
+// observeEnd sets the error with which the stream ends.
 func (s *stream) observeEnd() {
 	switch {
 	case s.observer.finished():
-		s.err = io.EOF // whatever became of the connection afterwards
+		s.err = io.EOF // an error after the end of the reply does not matter
 	case !errors.Is(s.err, io.EOF):
 		s.observer.connectionFailed(s.err)
 	case json.Valid(s.rest):
@@ -154,29 +155,29 @@ func (s *stream) observeEnd() {
 	}
 }
 
-// A bodyScanner sees how a reply of Google ends. Its client leaves a stream at a piece that has no more than the end, and
-// drops the usage there.
+// A bodyScanner reads the finish reason, the model and the usage from a reply of Google. Google's client stops at a
+// piece without content and drops its usage.
 type bodyScanner struct {
 	io.ReadCloser
 	observer *responseObserver
-	last     []byte // of what was read
+	last     []byte // the last bytes read
 }
 
-// scanWindow is how much is looked at, in bytes.
+// scanWindow is the number of bytes that are searched.
 const scanWindow = 4 << 10
 
 var (
 	googleFinish = regexp.MustCompile(`"finishReason": *"?(\w+)`)
 	googleTokens = regexp.MustCompile(`"(promptTokenCount|cachedContentTokenCount|candidatesTokenCount|totalTokenCount)": *(\d+)`)
 	googleModel  = regexp.MustCompile(`"modelVersion": *"([^"\\]+)"`)
-	// googleFinishes are the reasons by their numbers, by which the client asks for them.
+	// googleFinishes maps finish reasons to lower case. The client requests them as numbers.
 	googleFinishes = map[string]string{
 		"1": "stop", "2": "maxtokens", "3": "safety", "4": "recitation", "7": "blocklist", "8": "prohibitedcontent", "9": "spii",
 		"STOP": "stop", "MAX_TOKENS": "maxtokens",
 	}
 )
 
-// Read reads, and looks.
+// Read reads from the body and searches what it read.
 func (g *bodyScanner) Read(p []byte) (int, error) {
 	n, err := g.ReadCloser.Read(p)
 	g.last = append(g.last, p[:n]...)
@@ -188,7 +189,7 @@ func (g *bodyScanner) Read(p []byte) (int, error) {
 	if m := googleModel.FindSubmatch(g.last); m != nil {
 		g.observer.model = string(m[1])
 	}
-	for _, m := range googleTokens.FindAllSubmatch(g.last, -1) { // the last counts
+	for _, m := range googleTokens.FindAllSubmatch(g.last, -1) { // the last match wins
 		n, _ := strconv.Atoi(string(m[2]))
 		switch t := &g.observer.tokens; string(m[1]) {
 		case "promptTokenCount":

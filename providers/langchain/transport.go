@@ -13,42 +13,46 @@ import (
 	"github.com/elenchus-go/debate/providers"
 )
 
-// Transport carries past langchaingo what it drops of a call. Give it to the HTTP client of a model:
+// Transport is an http.RoundTripper that adds the parts of requests and responses that langchaingo drops. Use it in the
+// HTTP client of a model:
 //
 //	client := (&langchain.Transport{}).Client(nil)
 //	gpt, err := openai.New(openai.WithHTTPClient(client), ...)
 //	...
 //	p := langchain.New(gpt)
 //
-// To requests of [Provider] it adds the schema of the reply, in the form of the service, marks for a cache, and the
-// settings that langchaingo forgets; it takes away settings that nobody made. It sees status codes, how long to wait,
-// errors within streams and their proper end, and tells the provider. Requests of others pass as they are.
+// To requests of a [Provider], it adds the schema of the reply in the service's form, cache breakpoints, and settings
+// that langchaingo drops. It removes settings that langchaingo sends although they were not set. It reads status codes,
+// retry delays, errors within streams and the end of streams from responses, and reports them to the provider. Other
+// requests change only in their headers.
 //
-// A service that refuses a request for a setting, a schema or a mark, none of which a reply depends on, is asked again
-// without, at once; the transport remembers that for the model. It repeats nothing else.
+// If a service refuses a request because of a setting, a schema or a cache breakpoint, the transport sends the request
+// again at once without it, and remembers this for the model. It retries nothing else.
 //
-// It knows the protocols of OpenAI, Anthropic, Ollama and Google by the paths of their calls. It is safe for concurrent
-// use. Set its fields before the first request.
+// A Transport recognizes the protocols of OpenAI, Anthropic, Ollama and Google by the paths of the requests. It is safe
+// for concurrent use. Set its fields before the first request.
 type Transport struct {
 	// Base sends the requests. Defaults to http.DefaultTransport.
 	Base http.RoundTripper
-	// Header, if set, changes the headers of each request. A function keeps keys out of whatever prints a transport.
+	// Header, if set, changes the headers of each request. It is a function so that printing a Transport shows no keys.
 	Header func(http.Header)
-	// Rename gives fields of a call's body other names, and Extra adds fields; those that are there are replaced.
+	// Rename maps names of fields in a request's body to the names that the service uses.
 	Rename map[string]string
-	Extra  map[string]any
-	// NoSchemaBounds sends schemas without bounds, such as maxLength, for services that refuse those.
+	// Extra holds further fields for a request's body. They replace existing fields of the same name.
+	Extra map[string]any
+	// NoSchemaBounds sends schemas without bounds such as maxLength, for services that refuse them.
 	NoSchemaBounds bool
 	// NoSchema sends no schemas.
 	NoSchema bool
-	// NoCache leaves prompts without the marks that Anthropic's cache needs; see package providers/anthropic.
+	// NoCache sends no cache breakpoints. See package providers/anthropic.
 	NoCache bool
 
 	capabilities capabilityCache
 }
 
-// Client is a copy of base whose requests go through t, and by t.Base over base's own transport. Nil stands for an
-// empty client. Unless base says otherwise it follows no redirects: they would take keys along.
+// Client returns a copy of base that sends its requests through t. If t.Base is nil, Client sets it to the transport of
+// base. A nil base means a client with default settings. Unless base has a CheckRedirect function, the copy follows no
+// redirects, because a redirected request would take keys to another server.
 func (t *Transport) Client(base *http.Client) *http.Client {
 	var c http.Client
 	if base != nil {
@@ -64,7 +68,7 @@ func (t *Transport) Client(base *http.Client) *http.Client {
 	return &c
 }
 
-// RoundTrip sends a request.
+// RoundTrip sends a request. It implements http.RoundTripper.
 func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	w, a := callOptionsFrom(r.Context()), apiOf(r.URL.Path)
 	r = t.setHeaders(r)
@@ -83,13 +87,13 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return t.sendCall(r, a, w, body)
 }
 
-// errAlreadyFailed ends the retries of clients that have their own. What failed first is what counts.
-var errAlreadyFailed = errors.New("send request: the call has failed, and is not repeated here")
+// errAlreadyFailed ends the retries of clients that retry by themselves. The provider reports the first failure.
+var errAlreadyFailed = errors.New("send request: the call has already failed")
 
-// maxTries is how often a request is sent at most: a model may refuse several things, one by one.
+// maxTries limits how often a request is sent. A model may refuse several fields, one after the other.
 const maxTries = 8
 
-// sendCall sends a sendCall until it is not refused for what it can do without.
+// sendCall sends a request. While the service refuses an optional field, it sends the request again without that field.
 func (t *Transport) sendCall(r *http.Request, a *api, w *callOptions, body object) (*http.Response, error) {
 	var model string
 	_ = json.Unmarshal(body["model"], &model)
@@ -129,7 +133,7 @@ func (t *Transport) sendCall(r *http.Request, a *api, w *callOptions, body objec
 	}
 }
 
-// initialCapabilities is what is known of a model before its first call.
+// initialCapabilities returns the capabilities that are assumed before the first call of a model.
 func (t *Transport) initialCapabilities() capabilities {
 	l := capabilities{noCacheBreakpoints: t.NoCache}
 	switch {
@@ -141,7 +145,7 @@ func (t *Transport) initialCapabilities() capabilities {
 	return l
 }
 
-// body makes the body that is sent.
+// body builds the body that is sent.
 func (t *Transport) body(base object, a *api, w *callOptions, known capabilities) (sent object, raw []byte, err error) {
 	sent = make(object, len(base)+len(t.Extra))
 	for name, value := range base {
@@ -155,10 +159,10 @@ func (t *Transport) body(base object, a *api, w *callOptions, known capabilities
 	}
 	for name, value := range t.Extra {
 		if err := sent.set(name, value); err != nil {
-			return nil, nil, &providers.Error{Kind: providers.InvalidRequest, Err: fmt.Errorf("write field %s: %w", name, err)}
+			return nil, nil, &providers.Error{Kind: providers.InvalidRequest, Err: fmt.Errorf("encode field %s of Extra: %w", name, err)}
 		}
 	}
-	for from, to := range t.Rename { // what the patch has added
+	for from, to := range t.Rename { // fields that patch added
 		if value, ok := sent[from]; ok {
 			delete(sent, from)
 			sent[to] = value
@@ -177,7 +181,7 @@ func (t *Transport) body(base object, a *api, w *callOptions, known capabilities
 	return sent, raw, err
 }
 
-// setHeaders is a copy of r with the transport's headers.
+// setHeaders returns a copy of r with the transport's headers.
 func (t *Transport) setHeaders(r *http.Request) *http.Request {
 	r = r.Clone(r.Context())
 	if t.Header != nil {
@@ -201,11 +205,11 @@ func (t *Transport) base() http.RoundTripper {
 	return t.Base
 }
 
-// queryTimeout is how long the answer to a question that no model is called for may take.
+// queryTimeout is the time limit of a request that calls no model.
 const queryTimeout = 20 * time.Second
 
-// Query sends a request that calls no model, such as one for the list of models, and returns the body of the answer. An
-// error is a *providers.Error that begins with what the request is for, such as "check key".
+// Query sends a request that calls no model, such as a request for the list of models, and returns the body of the
+// response. The error is a *providers.Error whose cause begins with what, such as "check key".
 func (t *Transport) Query(ctx context.Context, what, method, url string, body []byte) ([]byte, error) {
 	raw, failed := t.query(ctx, method, url, body)
 	if failed != nil {
@@ -219,7 +223,7 @@ func (t *Transport) query(ctx context.Context, method, url string, body []byte) 
 	defer cancel()
 	r, err := http.NewRequestWithContext(asked, method, url, bytes.NewReader(body))
 	if err != nil {
-		return nil, &providers.Error{Kind: providers.InvalidRequest, Err: fmt.Errorf("make request: %w", err)}
+		return nil, &providers.Error{Kind: providers.InvalidRequest, Err: fmt.Errorf("create request: %w", err)}
 	}
 	if len(body) > 0 {
 		r.Header.Set("Content-Type", "application/json")
