@@ -45,11 +45,12 @@ type Config struct {
 	Key string `json:"-"`
 	// Model is the default model, used if a request names none. Required.
 	Model string
-	// BaseURL is the URL without /messages. Defaults to https://api.anthropic.com/v1.
+	// BaseURL is the base URL, without /messages. Defaults to https://api.anthropic.com/v1.
 	BaseURL string
 	// HTTPClient sends the requests. Defaults to a client with default settings.
 	HTTPClient *http.Client `json:"-"`
-	// Options are applied to every call, such as llms.WithTopP, llms.WithTopK and llms.WithStopWords. A request overrides them.
+	// Options are applied to every call. Examples are llms.WithTopP, llms.WithTopK and llms.WithStopWords.
+	// The fields of a request override them.
 	// The service has no seed.
 	Options []llms.CallOption `json:"-"`
 	// Extra holds further fields for each request.

@@ -140,12 +140,12 @@ func TestTheNextPromptBeginsWithWhatThePromptBeforeHadMarked(t *testing.T) {
 		marks   []int      // the number of breakpoints of each prompt
 	}{
 		"no turns yet":        {"Bo", [][]string{nil, {"Bo", "Ada"}}, []int{1, 2}},
-		"turns of others":                {"Bo", [][]string{bo[:2], slices.Concat(bo, bo[:2])}, []int{2, 2}},
-		"two turns in a row":   {"Bo", [][]string{bo, slices.Concat(bo, bo[2:])}, []int{2, 2}},
-		"other speakers":        {"Bo", [][]string{bo[:1], {"Ada", "Ada", "Bo", "Cy"}}, []int{2, 2}},
+		"turns of others":     {"Bo", [][]string{bo[:2], slices.Concat(bo, bo[:2])}, []int{2, 2}},
+		"two turns in a row":  {"Bo", [][]string{bo, slices.Concat(bo, bo[2:])}, []int{2, 2}},
+		"other speakers":      {"Bo", [][]string{bo[:1], {"Ada", "Ada", "Bo", "Cy"}}, []int{2, 2}},
 		"judge without turns": {"Judge", [][]string{bo, slices.Concat(bo, bo)}, []int{2, 2}},
-		"reader spoke first":          {"Bo", [][]string{{"Bo"}, {"Bo", "Ada", "Bo"}}, []int{2, 2}},
-		"many turns":                  {"Judge", [][]string{many[:20], many, slices.Concat(many, many)}, []int{2, 3, 3}},
+		"reader spoke first":  {"Bo", [][]string{{"Bo"}, {"Bo", "Ada", "Bo"}}, []int{2, 2}},
+		"many turns":          {"Judge", [][]string{many[:20], many, slices.Concat(many, many)}, []int{2, 3, 3}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var prompts [][]providers.Message

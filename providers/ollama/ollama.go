@@ -35,7 +35,8 @@ type Config struct {
 	NumCtx int
 	// HTTPClient sends the requests. Defaults to a client with default settings.
 	HTTPClient *http.Client `json:"-"`
-	// Options are applied to every call, such as llms.WithTopP, llms.WithSeed and llms.WithStopWords. A request overrides them.
+	// Options are applied to every call. Examples are llms.WithTopP, llms.WithSeed and llms.WithStopWords.
+	// The fields of a request override them.
 	Options []llms.CallOption `json:"-"`
 	// Extra holds further fields for each request, such as keep_alive, or think, which switches the reasoning of a model
 	// on or off.

@@ -32,11 +32,12 @@ type Config struct {
 	Key string `json:"-"`
 	// Model is the default model, used if a request names none. Required.
 	Model string
-	// BaseURL is the URL without /chat/completions. Defaults to https://api.openai.com/v1.
+	// BaseURL is the base URL, without /chat/completions. Defaults to https://api.openai.com/v1.
 	BaseURL string
 	// HTTPClient sends the requests. Defaults to a client with default settings.
 	HTTPClient *http.Client `json:"-"`
-	// Options are applied to every call, such as llms.WithTopP, llms.WithSeed and llms.WithStopWords. A request overrides them.
+	// Options are applied to every call. Examples are llms.WithTopP, llms.WithSeed and llms.WithStopWords.
+	// The fields of a request override them.
 	Options []llms.CallOption `json:"-"`
 	// MaxTokensField is the name of the request field that limits the output tokens. It is max_completion_tokens or
 	// max_tokens. Defaults to max_completion_tokens for api.openai.com, because its newer models accept nothing else.
