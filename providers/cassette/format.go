@@ -35,7 +35,7 @@ type interaction struct {
 	Status         int             `json:"status,omitempty"`       // 0 if the call failed before a response arrived
 	ResponseHeader http.Header     `json:"response_header,omitempty"`
 	ResponseChunks []chunk         `json:"response_chunks,omitempty"`
-	Error          string          `json:"error,omitempty"` // the error of the call or the body; empty if the body is complete
+	Error          string          `json:"error,omitempty"` // the error of the call or body; empty if the body is complete
 
 	replayed bool
 }

@@ -14,7 +14,7 @@ type api struct {
 	settingsField string             // the field of a request's body that holds the settings; empty for the body itself
 	params        map[setting]string // the names of the supported settings
 	jsonLines     bool               // each line of a stream is JSON, without a field name such as "data:"
-	maxLine       int                // the longest line of a stream that langchaingo reads, in bytes; 0 if streams have no lines
+	maxLine       int                // the longest stream line that langchaingo reads, in bytes; 0 for streams without lines
 	fixedFields   map[string]string  // default values of fields in a request's body, as JSON
 	schema        func(body object, name string, schema node) error
 	writePrompt   func(p prompt, body object) // writes the prompt with cache breakpoints; nil if the service needs none

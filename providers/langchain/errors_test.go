@@ -17,13 +17,13 @@ import (
 	"github.com/elenchus-go/debate/providers/langchain"
 )
 
-// coded is an error with the method by which Google's give their status.
+// coded is an error with the HTTPCode method of Google's errors.
 type coded int
 
 func (c coded) Error() string { return "googleapi: the request failed" }
 func (c coded) HTTPCode() int { return int(c) }
 
-// fail is what becomes of err when a model that has streamed the chunks returns it.
+// fail returns the provider's error for a model that streams the chunks and then returns err.
 func fail(t *testing.T, err error, chunks ...string) *providers.Error {
 	t.Helper()
 	var heard []string

@@ -27,12 +27,12 @@ import (
 
 const key = "sk-secret-0123456789"
 
-// service is a langchaingo client with what its service sends.
+// service is a langchaingo client and the responses of its service.
 type service struct {
 	model    func(*http.Client) (llms.Model, error)
 	stream   []string // the events of "Because of it.": the first four bring "Because", and no end
-	reply    string   // the same in one
-	refusal  string   // the body of an error, with a place for the message
+	reply    string   // the same reply without streaming
+	refusal  string   // the body of an error, with a verb for the message
 	response providers.Response
 }
 
@@ -102,7 +102,7 @@ var services = map[string]service{
 	},
 }
 
-// serve is a provider of the service, as h plays it.
+// serve returns a provider whose service is h.
 func (s service) serve(t *testing.T, h http.HandlerFunc) *langchain.Provider {
 	t.Helper()
 	network := fakellm.NewMemoryNetwork()
@@ -112,7 +112,7 @@ func (s service) serve(t *testing.T, h http.HandlerFunc) *langchain.Provider {
 	return s.over(t, network.Dial)
 }
 
-// over is a provider whose client connects by dial.
+// over returns a provider whose client connects with dial.
 func (s service) over(t *testing.T, dial func(context.Context, string, string) (net.Conn, error)) *langchain.Provider {
 	t.Helper()
 	transport := &http.Transport{DialContext: dial}
@@ -122,7 +122,7 @@ func (s service) over(t *testing.T, dial func(context.Context, string, string) (
 	return langchain.New(model)
 }
 
-// eachService runs a test for each service, in a bubble: it fails when a goroutine of a call stays behind.
+// eachService runs a test for each service in a synctest bubble, which fails if a call leaks a goroutine.
 func eachService(t *testing.T, test func(*testing.T, service)) {
 	t.Helper()
 	for name, s := range services {
@@ -132,7 +132,7 @@ func eachService(t *testing.T, test func(*testing.T, service)) {
 	}
 }
 
-// send writes events and flushes each.
+// send writes the events and flushes after each one.
 func send(w http.ResponseWriter, events []string) {
 	for _, event := range events {
 		fmt.Fprintln(w, event)
@@ -290,7 +290,7 @@ func TestServiceIsTooSlow(t *testing.T) {
 			eachService(t, func(t *testing.T, s service) {
 				p := s.serve(t, func(w http.ResponseWriter, r *http.Request) {
 					send(w, s.stream[:events])
-					_, _ = io.Copy(io.Discard, r.Body) // or the server does not see that the client leaves
+					_, _ = io.Copy(io.Discard, r.Body) // otherwise the server does not notice a disconnected client
 					<-r.Context().Done()
 				})
 				ctx, cancel := context.WithTimeout(t.Context(), time.Second)

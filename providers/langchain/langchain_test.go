@@ -20,7 +20,7 @@ var (
 	errBored = errors.New("ended by the caller")
 )
 
-// fake is a model that does what generate does.
+// fake is a model that calls generate.
 type fake struct {
 	generate func(context.Context, []llms.MessageContent, llms.CallOptions) (*llms.ContentResponse, error)
 }
@@ -37,7 +37,7 @@ func (f fake) Call(ctx context.Context, prompt string, options ...llms.CallOptio
 	return llms.GenerateFromSinglePrompt(ctx, f, prompt, options...)
 }
 
-// says is a model that streams the chunks, then returns the choices and err.
+// says returns a model that streams the chunks, and then returns the choices and err.
 func says(chunks []string, err error, choices ...*llms.ContentChoice) fake {
 	return fake{func(ctx context.Context, _ []llms.MessageContent, o llms.CallOptions) (*llms.ContentResponse, error) {
 		for _, chunk := range chunks {
@@ -55,17 +55,17 @@ func says(chunks []string, err error, choices ...*llms.ContentChoice) fake {
 	}}
 }
 
-// stops is a choice that came to its end.
+// stops returns a complete choice.
 func stops(text string) *llms.ContentChoice {
 	return &llms.ContentChoice{Content: text, StopReason: "stop"}
 }
 
-// ask is a request of one user message.
+// ask returns a request with one user message.
 func ask() providers.Request {
 	return providers.Request{Messages: []providers.Message{{Role: providers.User, Text: "Why?"}}}
 }
 
-// listen is a request that notes the chunks in heard.
+// listen returns a request that appends its chunks to heard.
 func listen(heard *[]string) providers.Request {
 	r := ask()
 	r.OnChunk = func(text string) error {
@@ -75,10 +75,10 @@ func listen(heard *[]string) providers.Request {
 	return r
 }
 
-// forever is a context that does not end with the test: what waits for its end stays behind and fails the bubble.
+// forever is a context that does not end with the test. A goroutine that waits for its end makes the bubble fail.
 func forever(t *testing.T) context.Context { return context.WithoutCancel(t.Context()) }
 
-// requireKind requires err to be a typed failure and returns it.
+// requireKind requires err to be a *providers.Error of the given kind, and returns it.
 func requireKind(t *testing.T, kind providers.ErrorKind, err error) *providers.Error {
 	t.Helper()
 	var e *providers.Error

@@ -25,7 +25,7 @@ const (
 	unboundedSchema = `{"type":"object","properties":{"why":{"type":"string","description":"first"},"format":{"anyOf":[{"type":"number"},{"type":"null"}]},"list":{"type":"array","items":{"type":"string","enum":["b","a"]}}},"required":["why","format","list"],"additionalProperties":false}`
 )
 
-// sent has a provider make one call over the transport and gives the body that the service got.
+// sent makes one call through the transport and returns the body that the service received.
 func sent(t *testing.T, transport *langchain.Transport, p fakellm.Protocol, r providers.Request, options ...llms.CallOption) map[string]any {
 	t.Helper()
 	s := fakellm.Start(t, p, fakellm.Reply{Chunks: []string{"So."}})
@@ -75,7 +75,7 @@ func TestASchemaIsSentInTheFormOfTheService(t *testing.T) {
 		transport *langchain.Transport
 		protocol  fakellm.Protocol
 		field     string
-		want      string // in the order in which the model is to write
+		want      string // in the order in which the model writes the fields
 	}{
 		"OpenAI":               {&langchain.Transport{NoSchemaBounds: true}, fakellm.OpenAI, "response_format", `{"type": "json_schema", "json_schema": {"name": "assessment_1", "strict": true, "schema": ` + unboundedSchema + `}}`},
 		"compatible":           {&langchain.Transport{}, fakellm.OpenAI, "response_format", `{"type": "json_schema", "json_schema": {"name": "assessment_1", "strict": true, "schema": ` + boundedSchema + `}}`},
@@ -91,7 +91,7 @@ func TestASchemaIsSentInTheFormOfTheService(t *testing.T) {
 	}
 }
 
-// keeper is a transport that keeps the body of a request as it was sent.
+// keeper is a transport that records the body of a request.
 type keeper struct{ body string }
 
 func (k *keeper) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -180,7 +180,7 @@ func TestARefusedSettingIsLeftOutFromThenOn(t *testing.T) {
 	for name, test := range map[string]struct {
 		protocol fakellm.Protocol
 		refusals []fakellm.Reply
-		gone     []string // fields
+		gone     []string // the fields that are no longer sent
 		there    []string
 	}{
 		"a temperature": {fakellm.OpenAI, []fakellm.Reply{

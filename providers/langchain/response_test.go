@@ -12,7 +12,7 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// info is what a model reports of a reply.
+// info is the generation info of a choice.
 type info = map[string]any
 
 // mistralUsage has the shape of the struct that mistral reports.

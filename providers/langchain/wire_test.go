@@ -20,10 +20,10 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// protocols are those whose streams the transport sees.
+// protocols lists the protocols whose streams the transport observes.
 var protocols = []fakellm.Protocol{fakellm.OpenAI, fakellm.Anthropic, fakellm.Ollama}
 
-// wired is a provider of a service over the transport.
+// wired returns a provider that calls a service through the transport.
 func wired(t *testing.T, transport *langchain.Transport, s *fakellm.Server, p fakellm.Protocol, options ...llms.CallOption) *langchain.Provider {
 	t.Helper()
 	model, err := services[string(p)].model(transport.Client(s.Client(t)))
@@ -31,7 +31,7 @@ func wired(t *testing.T, transport *langchain.Transport, s *fakellm.Server, p fa
 	return langchain.New(model, options...)
 }
 
-// eachWired runs a test for each protocol, in a bubble: it fails when a goroutine of a call stays behind.
+// eachWired runs a test for each protocol in a synctest bubble, which fails if a call leaks a goroutine.
 func eachWired(t *testing.T, replies []fakellm.Reply, test func(*testing.T, *langchain.Provider, *fakellm.Server)) {
 	t.Helper()
 	for _, p := range protocols {
@@ -44,7 +44,7 @@ func eachWired(t *testing.T, replies []fakellm.Reply, test func(*testing.T, *lan
 	}
 }
 
-// both calls a provider without a stream and with one.
+// both calls a provider without streaming and with it.
 func both(t *testing.T, p *langchain.Provider, check func(res providers.Response, err error, heard string)) {
 	t.Helper()
 	res, err := p.Generate(forever(t), ask())
@@ -78,7 +78,7 @@ func TestTheTransportTellsModelFinishAndUsage(t *testing.T) {
 	}
 }
 
-// Gateways give the same count under several names.
+// Gateways report the same count under several names.
 func TestTokensAreCountedOnceWhateverTheirNames(t *testing.T) {
 	for usage, want := range map[string]transcript.Usage{
 		`{"prompt_tokens": 100, "completion_tokens": 50, "total_tokens": 150, "prompt_tokens_details": {"cached_tokens": 90},
@@ -100,7 +100,7 @@ func TestTokensAreCountedOnceWhateverTheirNames(t *testing.T) {
 	}
 }
 
-// Google's client drops what comes with the end of a stream, and this one all.
+// Google's client drops the usage at the end of a stream, so the transport reads it from the body.
 func TestTheTransportTellsUsageOfGoogle(t *testing.T) {
 	chunks := []string{`Be"promptTokenCount": 7`, "cause."}
 	for name, test := range map[string]struct {
@@ -437,7 +437,7 @@ func TestAnErrorInPlaceOfAStreamMayHaveSeveralLines(t *testing.T) {
 	}
 }
 
-// A transport's headers are where keys are. A service that quotes one, whatever its name, does not have it in an error.
+// Keys are set in the transport's headers. An error must not contain a key that the service quotes, whatever the header.
 func TestNoHeaderOfATransportStandsInAnError(t *testing.T) {
 	const secret = "tok_1234567890abcdef"
 	for header, value := range map[string]string{
