@@ -1,6 +1,6 @@
 package detect_test
 
-// What docs/judging.md says of the detectors is measured here, on recorded debates that lie beside the checkout.
+// This file measures the figures on detectors in docs/judging.md, on recorded debates outside the repository.
 
 import (
 	"fmt"
@@ -26,7 +26,7 @@ type debate struct {
 	Turns []struct{ Speaker, Text string }
 }
 
-// rounds are the turns of which each is its speaker's first, second, and so on.
+// rounds groups the turns into rounds: round n holds the nth turn of each speaker.
 func (d debate) rounds() (rounds [][]transcript.Turn) {
 	spoken := map[string]int{}
 	for _, t := range d.Turns {
@@ -59,25 +59,26 @@ func section(t *testing.T) string {
 	}
 	var b strings.Builder
 	b.WriteString("## What the detectors find in recorded debates\n\n" +
-		"Measured by `go test ./detect -update`, which writes this section, on recordings that are no part of the repository:\n" +
-		"21 debates of two sides, six speeches each (DebateBench), and 30 debates of three factions, eleven turns each, on three\n" +
-		"scenarios. They are few, so these figures show what to expect, and prove little.\n")
+		"`go test ./detect -update` measures these figures and writes this section. The recordings are not part of the repository:\n" +
+		"21 debates between two sides with six speeches each (DebateBench), and 30 debates between three factions with eleven turns\n" +
+		"each, on three scenarios. The samples are small: the figures show what to expect, and prove little.\n")
 	repetition(&b, recordings)
 	drift(&b, recordings[0])
 	engagement(&b, recordings)
 	unanimity(t, &b, recorded.Lines[vote](t, "vote-answers.jsonl"))
 	b.WriteString("\n### What was not measured\n\n" +
-		"No recording at hand has embedding vectors, or a judge's scores round by round, or the texts to which answers belong. So\n" +
-		"repetition by vectors, diminishing returns, drift by marks and convergence have tests, and no figures; their defaults are\n" +
-		"given or chosen, not measured.\n")
+		"The recordings contain no embedding vectors, no judge's scores for each round, and no texts that belong to the answers. So\n" +
+		"repetition by vectors, diminishing returns, drift by scores, and convergence are tested but not measured. Their defaults\n" +
+		"were given or chosen.\n")
 	return b.String()
 }
 
 func repetition(b *strings.Builder, recordings []recording) {
 	b.WriteString("\n### Repetition\n\n" +
-		"Overlap of a turn with its speaker's earlier turns, by the speaker's turn. \"Elsewhere\" compares the same turns with what\n" +
-		"the speaker of the same name said in the next debate of the file until then: what a topic, a style and a format share.\n\n" +
-		"| debates | turn | n | median | nine in ten at most | 0.5 or more | median elsewhere |\n|---|---|---|---|---|---|---|\n")
+		"The table shows how much a turn overlaps with earlier turns of the same speaker. For comparison, *other debate* compares the\n" +
+		"turn with the earlier turns of the speaker with the same name in the next recorded debate. That is the overlap due to\n" +
+		"topic, style and format.\n\n" +
+		"| debates | turn of the speaker | n | median | 90th percentile | 0.5 or more | median, other debate |\n|---|---|---|---|---|---|---|\n")
 	var found, all int
 	for _, r := range recordings {
 		own, elsewhere := map[int][]float64{}, map[int][]float64{}
@@ -100,9 +101,9 @@ func repetition(b *strings.Builder, recordings []recording) {
 				quantile(own[n], 0.5), quantile(own[n], 0.9), atLeast(own[n], 0.5), quantile(elsewhere[n], 0.5))
 		}
 	}
-	fmt.Fprintf(b, "\nOf %d rounds after the first, %d are repetitive at the default of 0.5. The published debates\n"+
-		"that the default is taken from (MAD) have a median of .72 in round 4, in sequences of five words; these repeat far less,\n"+
-		"and are left alone.\n", all, found)
+	fmt.Fprintf(b, "\nOf %d rounds after the first, %d are repetitive at the default threshold of 0.5. The default comes from published debates\n"+
+		"(MAD) with a median overlap of 0.72 in round 4, in sequences of five words. The recorded debates repeat far less, and the\n"+
+		"detector does not flag them.\n", all, found)
 }
 
 func overlap(before [][]transcript.Turn, now transcript.Turn) float64 {
@@ -134,9 +135,9 @@ func drift(b *strings.Builder, r recording) {
 		}
 	}
 	b.WriteString("\n### Drift\n\n" +
-		"Mean share of the topic's words in the turns of a round, by words alone: of each debate of two sides, and of the rounds\n" +
-		"of the next five debates on other topics, spliced in.\n\n" +
-		"| rounds | n | one in ten at most | median | nine in ten at most | astray at 0.25 |\n|---|---|---|---|---|---|\n")
+		"The value is the mean share of the topic's words that occur in a turn, for all turns of a round. *On the topic* are the\n" +
+		"rounds of the two-sided debates. *Spliced* are rounds from the next five debates on other topics.\n\n" +
+		"| rounds | n | 10th percentile | median | 90th percentile | drifting at 0.25 |\n|---|---|---|---|---|---|\n")
 	for _, row := range []struct {
 		name   string
 		values []float64
@@ -145,18 +146,18 @@ func drift(b *strings.Builder, r recording) {
 		fmt.Fprintf(b, "| %s | %d | %.2f | %.2f | %.2f | %d (%s) |\n", row.name, len(row.values),
 			quantile(row.values, 0.1), quantile(row.values, 0.5), quantile(row.values, 0.9), row.astray, percent(row.astray, len(row.values)))
 	}
-	b.WriteString("\nThe topics are short sentences, far from one another, and a real drift is slower than a splice: expect less elsewhere. The\n" +
-		"default was chosen on these same debates.\n")
+	b.WriteString("\nThe topics are short sentences that differ strongly, and real drift is slower than a splice. Expect the detector to find\n" +
+		"less in your debates. The default threshold was chosen on these recordings.\n")
 }
 
 func engagement(b *strings.Builder, recordings []recording) {
 	b.WriteString("\n### Engagement\n\n" +
-		"Share of the turns from each speaker's second on that name an opponent (by name, or in the debates of two sides by one\n" +
-		"of: affirmative, negative, proponent, opponent), and that quote one in eight words or more. Nobody can quote a debate of\n" +
-		"which one is no part, so \"elsewhere\" is how often formulas pass for quotes: turns against the opponents' turns of the\n" +
-		"next debate on the same topic, or else the next one. The first speech of a debate answers nobody; where it has a name all\n" +
-		"the same, it greets or foresees an opponent.\n\n" +
-		"| debates | turns | name | quote | either | quote elsewhere | first speeches with a name |\n|---|---|---|---|---|---|---|\n")
+		"*Name* is the share of turns that name an opponent, from each speaker's second turn on. In the two-sided debates, the words\n" +
+		"affirmative, negative, proponent and opponent count as names. *Quote* is the share of turns that repeat at least eight\n" +
+		"consecutive words of an opponent. *Quote, other debate* compares the turns with the opponents' turns of another debate,\n" +
+		"on the same topic if there is one. These quotes are false positives: common phrases that look like quotes. The last\n" +
+		"column counts first speeches that name an opponent, although they answer nobody.\n\n" +
+		"| debates | turns | name | quote | either | quote, other debate | first speeches with a name |\n|---|---|---|---|---|---|---|\n")
 	for _, r := range recordings {
 		var turns, names, quotes, either, elsewhere, openings int
 		for i, d := range r.debates {
@@ -165,7 +166,7 @@ func engagement(b *strings.Builder, recordings []recording) {
 			quoting := detect.Engagement{Topic: d.Topic}
 			for n := range rounds {
 				for k, t := range rounds[n] {
-					quoted := quoting.Round([]transcript.Turn{renamed(t)}).Value == 1 // each turn is told as a round, to be seen alone
+					quoted := quoting.Round([]transcript.Turn{renamed(t)}).Value == 1 // each turn is passed as a round, so that it is measured alone
 					if n == 0 {
 						continue
 					}
@@ -178,11 +179,12 @@ func engagement(b *strings.Builder, recordings []recording) {
 		fmt.Fprintf(b, "| %s | %d | %s | %s | %s | %s | %s of %d |\n", r.name, turns,
 			percent(names, turns), percent(quotes, turns), percent(either, turns), percent(elsewhere, turns), percent(openings, len(r.debates)), len(r.debates))
 	}
-	b.WriteString("\nNames carry the detector, and formulas of address look like engagement to it: that a round is engaged is weak evidence,\n" +
-		"that one is not is worth a look. The length of a quote was chosen on these same debates.\n")
+	b.WriteString("\nMost detections come from names, and the detector cannot tell a polite address from engagement. A finding that a round is\n" +
+		"engaged is weak evidence. A finding that it is disengaged is worth a check. The minimum length of a quote was chosen on\n" +
+		"these recordings.\n")
 }
 
-// next is the next debate on the same topic, or else the next one.
+// next returns the next debate on the same topic, or the next debate if there is none.
 func (r recording) next(i int) debate {
 	for j := 1; j < len(r.debates); j++ {
 		if d := r.debates[(i+j)%len(r.debates)]; d.Topic == r.debates[i].Topic {
@@ -200,12 +202,12 @@ func engages(d debate, calls map[string][]string, before [][]transcript.Turn, no
 	return detector.Round([]transcript.Turn{now}).Value == 1
 }
 
-// until are the turns before the k-th of round n.
+// until returns the turns before the kth turn of round n.
 func until(rounds [][]transcript.Turn, n, k int) [][]transcript.Turn {
 	return append(slices.Clone(rounds[:n]), rounds[n][:k])
 }
 
-// mute has nobody say what could be quoted.
+// mute returns the rounds with texts that cannot be quoted.
 func mute(rounds [][]transcript.Turn) (muted [][]transcript.Turn) {
 	for _, turns := range rounds {
 		turns = slices.Clone(turns)
@@ -217,7 +219,7 @@ func mute(rounds [][]transcript.Turn) (muted [][]transcript.Turn) {
 	return muted
 }
 
-// rename gives speakers names that nobody says.
+// rename returns the rounds with speakers' names that no text contains.
 func rename(rounds [][]transcript.Turn) (all [][]transcript.Turn) {
 	for _, turns := range rounds {
 		turns = slices.Clone(turns)
@@ -234,7 +236,7 @@ func renamed(t transcript.Turn) transcript.Turn {
 	return t
 }
 
-// vote is a question with what each agent answered in each round; null is no answer.
+// vote is a question with the answer of each agent in each round. Null means no answer.
 type vote struct {
 	Set     string
 	Gold    any
@@ -254,7 +256,7 @@ func (v vote) round(n int) []transcript.Turn {
 	return round(n+1, said...)
 }
 
-// right says whether the most frequent answer of a round is right. Of equally frequent ones the first counts.
+// right reports whether the most frequent answer of a round is right. If two are equally frequent, the first one counts.
 func (v vote) right(n int) bool {
 	votes, best := map[any]int{}, any(nil)
 	for _, a := range v.Answers[n] {
@@ -270,11 +272,11 @@ func (v vote) right(n int) bool {
 	return best == v.Gold
 }
 
-// tally adds up what became of the questions of one kind.
+// tally counts the results for the questions of one kind.
 type tally struct {
-	debates, agents, first, rightFirst, rightLast, rightStopped int // first: right answers of single agents in round 1
-	unanimous, wrong, unanimousLast, wrongLast                  int // in round 1 and in the last one
-	calls, callsStopped, mended, spoilt                         int // mended: wrong by the first vote, right at the end
+	debates, agents, first, rightFirst, rightLast, rightStopped int // first counts right answers of single agents in round 1
+	unanimous, wrong, unanimousLast, wrongLast                  int // in round 1 and in the last round
+	calls, callsStopped, mended, spoilt                         int // mended counts questions with a wrong first vote and a right last one
 }
 
 func (s *tally) add(v vote) {
@@ -305,9 +307,10 @@ func (s *tally) add(v vote) {
 func unanimity(t *testing.T, b *strings.Builder, votes []vote) {
 	sets := []struct{ prefix, name string }{{"gsm", "GSM8K"}, {"mmlu", "MMLU"}, {"math", "arithmetic"}}
 	b.WriteString("\n### Stopping on unanimity\n\n" +
-		"Three agents answer, see each other's answers, and answer again (published runs of Du et al.'s protocol). A plain vote\n" +
-		"takes round 1 alone, and so half the calls; stopping takes round 2 only where round 1 is not unanimous. No answer found\n" +
-		"agrees with nothing; of equally frequent answers the first counts. In brackets the 95 % interval.\n\n" +
+		"Three agents answer, read each other's answers, and answer again (published runs of Du et al.'s protocol). A plain vote\n" +
+		"uses only round 1, and so half the calls. Stopping on unanimity runs round 2 only if round 1 is not unanimous. A missing\n" +
+		"answer agrees with no other answer. If two answers are equally frequent, the first one counts. Brackets contain 95 %\n" +
+		"confidence intervals.\n\n" +
 		"| questions | n | one agent | plain vote | debate | stopped on unanimity | calls saved |\n|---|---|---|---|---|---|---|\n")
 	var rows []string
 	for _, set := range sets {
@@ -323,13 +326,14 @@ func unanimity(t *testing.T, b *strings.Builder, votes []vote) {
 		rows = append(rows, fmt.Sprintf("| %s | %s | %d | %s | %d | %d | %d |\n", set.name, percent(s.unanimous, s.debates), s.wrong,
 			percent(s.unanimousLast, s.debates), s.wrongLast, s.mended, s.spoilt))
 	}
-	b.WriteString("\nWhat the second round did to the votes:\n\n" +
-		"| questions | unanimous in round 1 | of them wrong | in round 2 | of them wrong | mended by round 2 | spoilt |\n|---|---|---|---|---|---|---|\n" +
+	b.WriteString("\nThe second round changed the votes as follows:\n\n" +
+		"| questions | unanimous in round 1 | of these wrong | in round 2 | of these wrong | corrected by round 2 | made wrong |\n|---|---|---|---|---|---|---|\n" +
 		strings.Join(rows, "") +
-		"\nStopping keeps nearly all that the debate would have reached, for three quarters of its calls. Whether the debate is worth its calls\n" +
-		"is another question: on GSM8K and MMLU the plain vote does better with fewer, on arithmetic the debate does. Unanimity is\n" +
-		"not truth, and less so after the agents have heard one another. Six runs of arithmetic ask much the same questions, so\n" +
-		"its interval is too narrow. A further 50 debates of two agents are left out: all are unanimous and right from the start.\n")
+		"\nStopping on unanimity keeps nearly all of the debate's accuracy for three quarters of its calls. On GSM8K and MMLU, the plain\n" +
+		"vote is more accurate than the debate and needs fewer calls. On arithmetic, the debate is more accurate. A unanimous answer\n" +
+		"can be wrong, especially after the agents have read each other's answers. The six runs of arithmetic ask similar\n" +
+		"questions, so its intervals are too narrow. The table omits 50 debates of two agents, because in all of them both agents\n" +
+		"were right from the start.\n")
 }
 
 func one(yes bool) int {
@@ -343,7 +347,7 @@ func percent(part, whole int) string {
 	return fmt.Sprintf("%.0f %%", 100*float64(part)/float64(whole))
 }
 
-// accuracy is a share with its Wilson interval.
+// accuracy formats a share with its Wilson interval.
 func accuracy(right, n int) string {
 	const z = 1.96
 	p, m := float64(right)/float64(n), float64(n)

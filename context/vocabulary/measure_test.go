@@ -1,6 +1,6 @@
 package vocabulary_test
 
-// What docs/windows.md says of estimates is measured here.
+// This file measures the figures on estimates in docs/windows.md.
 
 import (
 	"fmt"
@@ -21,13 +21,13 @@ import (
 
 const command = "`go test -update` in `context/vocabulary`"
 
-// A corpus is texts of one kind.
+// A corpus is a set of texts of one kind.
 type corpus struct {
 	name  string
 	texts []string
 }
 
-// models have one vocabulary each.
+// models lists one model for each vocabulary.
 var models = []struct{ name, model string }{{"o200k_base", "gpt-4o"}, {"cl100k_base", "gpt-4"}}
 
 func TestTheFiguresArePublished(t *testing.T) {
@@ -51,15 +51,15 @@ func within15Percent(t *testing.T, c corpus) {
 	}
 }
 
-// figures are how far estimates are from the tokens, as parts of these.
+// figures are the errors of estimates, relative to the number of tokens.
 type figures struct {
 	texts, tokens int
-	raw           float64 // of all texts together, as estimated
-	calibrated    float64 // of all texts of one half, calibrated by the other
-	mean, worst   float64 // of a text likewise, without its sign
+	raw           float64 // error for all texts together, without calibration
+	calibrated    float64 // error for all texts of one half, calibrated by the other half
+	mean, worst   float64 // absolute error for a single text, calibrated
 }
 
-// measure has each half of the texts calibrated by prompts of the other.
+// measure estimates each half of the texts with a calibration by prompts of the other half.
 func measure(model string, texts []string) figures {
 	f := figures{texts: len(texts)}
 	first, second := texts[:len(texts)/2], texts[len(texts)/2:]
@@ -87,7 +87,7 @@ func measure(model string, texts []string) figures {
 
 func off(estimate float64, tokens int) float64 { return estimate/float64(tokens) - 1 }
 
-// calibrate reports prompts that grow by one text after the other, as they do in a debate.
+// calibrate returns a calibration from prompts that grow by one text at a time, as in a debate.
 func calibrate(model string, texts []string) (c window.Calibration) {
 	estimated, counted := 0, 0
 	for _, text := range texts {
@@ -101,15 +101,16 @@ func calibrate(model string, texts []string) (c window.Calibration) {
 func section(list []corpus) string {
 	var b strings.Builder
 	b.WriteString("## How close estimates come\n\n" +
-		"Measured by " + command + ", which writes this section, against the vocabularies themselves.\n" +
-		"The speeches are recordings that are no part of the repository (DebateBench), the German and the Chinese text were\n" +
-		"written for it and are short, and the code is that of the packages `assert`, `mock` and `suite` of the testify that\n" +
-		"`go.mod` names.\n\n" +
-		"*Estimated* is how far `window.Estimate` is from the tokens of all texts together. *Calibrated* is the same after a\n" +
-		"`window.Calibration` that has seen only the other half of the texts, as prompts that grow by one text at a time; of the\n" +
-		"two halves, the worse. A *text* is a speech, a paragraph or a file: on average it is so far off once calibrated, and at\n" +
-		"worst so far.\n\n" +
-		"| texts | vocabulary | number | tokens | estimated | calibrated | a text | the worst |\n|---|---|---|---|---|---|---|---|\n")
+		command + " measures these figures and writes this section. It compares estimates with the vocabularies\n" +
+		"themselves. The English texts are recorded speeches (DebateBench) and not part of the repository. The German and Chinese\n" +
+		"texts were written for this test and are short. The code is that of testify's packages `assert`, `mock` and `suite`, at\n" +
+		"the version in `go.mod`.\n\n" +
+		"- *Estimated* is the error of `window.Estimate` for all texts together.\n" +
+		"- *Calibrated* is the error after calibration. A `window.Calibration` sees prompts that grow by one text at a time, made\n" +
+		"  from one half of the texts, and is tested on the other half. The column shows the worse half.\n" +
+		"- *Mean* and *worst* are the mean and the largest absolute error for a single text after calibration. A text is a speech,\n" +
+		"  a paragraph or a file.\n\n" +
+		"| texts | vocabulary | number | tokens | estimated | calibrated | mean | worst |\n|---|---|---|---|---|---|---|---|\n")
 	for _, c := range list {
 		for _, m := range models {
 			f := measure(m.model, c.texts)
@@ -117,12 +118,12 @@ func section(list []corpus) string {
 				c.name, m.name, f.texts, f.tokens, 100*f.raw, 100*f.calibrated, 100*f.mean, 100*f.worst)
 		}
 	}
-	b.WriteString("\nA factor is a model's, so a debate in several languages has one for all of them, which is too small for some texts and\n" +
-		"too great for others. Vocabularies other than these two were not measured.\n")
+	b.WriteString("\nEach model has one calibration factor. A debate in several languages uses the same factor for all of them, so it is too\n" +
+		"small for some texts and too large for others. Other vocabularies were not measured.\n")
 	return b.String()
 }
 
-// corpora are the texts that are always at hand.
+// corpora returns the texts that are always available.
 func corpora(t *testing.T) []corpus {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "github.com/stretchr/testify").Output()
@@ -141,7 +142,7 @@ func paragraphs(t *testing.T, file string) []string {
 	return strings.Split(strings.TrimSpace(string(data)), "\n\n")
 }
 
-// goFiles are the sources in a folder that people wrote and that are no tests.
+// goFiles returns the sources in a folder, without tests and generated files.
 func goFiles(t *testing.T, dir string) (texts []string) {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(dir, "*.go"))
@@ -157,7 +158,7 @@ func goFiles(t *testing.T, dir string) (texts []string) {
 	return texts
 }
 
-// english are recorded speeches; the test is skipped where they are not at hand.
+// english returns the recorded speeches. It skips the test if they are not available.
 func english(t *testing.T) corpus {
 	t.Helper()
 	c := corpus{name: "English"}

@@ -15,7 +15,7 @@ import (
 	"github.com/elenchus-go/debate/judge/reply"
 )
 
-// ruling is the reply that the recorded judges were asked for.
+// ruling is the reply that the recorded judges were asked to give.
 type ruling struct {
 	Winner string `json:"winner" jsonschema:"enum=PRO,enum=CON"`
 	Scores struct {
@@ -35,18 +35,18 @@ type pair struct {
 
 var rulings = reply.New[ruling]("ruling/1")
 
-// recording is a recorded reply, and what it is known to say.
+// recording is a recorded reply with its known content.
 type recording struct {
 	Reply string
 	Known ruling
 }
 
-// tally counts what became of replies.
+// tally counts the results of parsing replies.
 type tally struct{ all, strict, extracted, repaired, asked, wrong int }
 
 func (n *tally) usable() int { return n.strict + n.extracted + n.repaired }
 
-// count reads a reply that is known to say want.
+// count parses a reply with the known content want, and counts the result.
 func (n *tally) count(t *testing.T, text string, want ruling) {
 	n.all++
 	r, err := rulings.Parse(text, nil)
@@ -70,15 +70,15 @@ func (n *tally) count(t *testing.T, text string, want ruling) {
 	}
 }
 
-// TestRecordedReplies reads replies of real judges, of which some stand in prose, as they are and damaged. It compares
-// what is read with what they are known to say, and the figures with those in docs/judging.md.
+// TestRecordedReplies parses recorded replies of judges, unchanged and damaged. It compares the results with the known
+// content, and the figures with those in docs/judging.md.
 func TestRecordedReplies(t *testing.T) {
 	replies := recorded.Lines[recording](t, "judge-replies.jsonl")
 	var sound tally
 	for _, r := range replies {
 		sound.count(t, r.Reply, r.Known)
 	}
-	require.Equal(t, len(replies), sound.usable(), "all are usable without asking again")
+	require.Equal(t, len(replies), sound.usable(), "every reply is usable without asking again")
 
 	var b strings.Builder
 	fmt.Fprintf(&b, soundText, sound.all, sound.strict, share(sound.strict, sound.all), sound.extracted, share(sound.extracted, sound.all),
@@ -97,55 +97,55 @@ func TestRecordedReplies(t *testing.T) {
 
 const soundText = `## Structured replies
 
-A reply is read as a whole, or else the last object in it that follows the schema is. Reasoning, fences, a list of one and
-double encoding are taken off before. Where the last object is not JSON, a library repairs it, and what it made is held
-against what stood there: it may have moved commas and quotes and left out comments, nothing else. So a cut reply is never
-completed, and where a repair is in doubt the reply is asked for again, with what is wrong with it.
+The parser reads the whole text. If the whole text is not a valid reply, it reads the last object in the text that matches
+the schema. It ignores reasoning, code fences, a list around a single object, and double encoding. If the last object is not
+valid JSON, a library repairs it, and the parser compares the result with the original: a repair may only move commas and
+quotes and remove comments. So the parser never completes a truncated reply. If a repair is in doubt, the engine asks the
+model again and includes the violations.
 
-Of %d recorded replies of three judge models, each asked for JSON only:
+The parser read %d recorded replies of three judge models. Each model was asked for JSON only.
 
-| read | replies | share |
+| result | replies | share |
 |---|---|---|
-| as they stand | %d | %s |
-| after the object was taken out of prose or a fence | %d | %s |
-| after repair | %d | 0 %% |
-| asked for again | %d | 0 %% |
+| parsed as is | %d | %s |
+| extracted from prose or a code fence | %d | %s |
+| repaired | %d | 0 %% |
+| asked again | %d | 0 %% |
 | **usable without asking again** | | **%s** |
-| read as something that they do not say | %d | 0 %% |
+| wrong value | %d | 0 %% |
 
-Of the %d that a strict parser refuses because of what stands around the object, %s are recovered. None of these replies
-has faulty syntax, so repair is measured on damage that was done to them: what each is known to say was written down anew
-in the way that the line names, and read. *Asked again* costs one more call; *wrong* would be a value that the reply does
-not say.
+A strict parser rejects %d of these replies because of the text around the object. This parser recovers %s of them. No
+reply has faulty syntax. To measure repair, the test writes the content of each reply again, with the damage that the table
+names, and parses it. *Asked again* costs one more call. *Wrong* would be a value that differs from the reply.
 
-| damage | as it stands | taken out | repaired | asked again | wrong |
+| damage | parsed as is | extracted | repaired | asked again | wrong |
 |---|---|---|---|---|---|
 `
 
 const timesText = `
-A clean assessment of 1.9 kB takes 0.14 to 0.19 ms to read on one of two virtual cores (AMD EPYC), one in a fence the same,
-and one that is repaired 0.35 to 0.7 ms:
+On one of two virtual cores (AMD EPYC), parsing a clean assessment of 1.9 kB takes 0.14 to 0.19 ms. A code fence around it
+adds nothing. A repair takes 0.35 to 0.7 ms in total:
 
     go test -run '^$' -bench Parse ./judge
 
-Reading is linear in the length of the text, whatever the text is, and takes a few milliseconds for 64 KiB of the worst.
-Repair is not, so what is repaired is bounded in length, depth and quotes; the worst objects that were found take a quarter
-of a second, once a reply:
+The time to parse is linear in the length of any text, and is a few milliseconds for the worst 64 KiB. The time to repair is
+not linear, so the length, depth and number of quotes of a repaired object are limited. The worst known objects take a
+quarter of a second, once for each reply:
 
     go test -run '^$' -bench 'Hostile|Repair' ./judge/reply
 `
 
-// contrary gives the win to the other side.
+// contrary makes the other side win.
 var contrary = strings.NewReplacer(`"PRO",`, `"CON",`, `"CON",`, `"PRO",`)
 
-// damages are ways to write a ruling down that a strict parser refuses. The number of the recording varies them.
+// damages are ways to write a ruling that a strict parser rejects. They vary with the number i of the recording.
 var damages = []struct {
 	name string
 	make func(known ruling, i int) (string, ruling)
 }{
-	{"a comma too many", written(func(s string, _ int) string { return strings.Replace(s, "}", ",}", 1) })},
-	{"a comma too few", written(func(s string, _ int) string { return strings.Replace(s, `},"confidence"`, `} "confidence"`, 1) })},
-	{"a list of one", written(func(s string, _ int) string { return "[" + s + "]" })},
+	{"an extra comma", written(func(s string, _ int) string { return strings.Replace(s, "}", ",}", 1) })},
+	{"a missing comma", written(func(s string, _ int) string { return strings.Replace(s, `},"confidence"`, `} "confidence"`, 1) })},
+	{"inside a list", written(func(s string, _ int) string { return "[" + s + "]" })},
 	{"encoded twice", written(func(s string, _ int) string { return strconv.Quote(s) })},
 	{"keys without quotes", written(func(s string, _ int) string {
 		for _, key := range []string{"winner", "scores", "confidence", "short_reason", "PRO", "CON"} {
@@ -153,7 +153,7 @@ var damages = []struct {
 		}
 		return s
 	})},
-	{"single quotes, as Python writes them", written(func(s string, _ int) string {
+	{"single quotes, as in Python", written(func(s string, _ int) string {
 		parts := strings.Split(s, `"short_reason":`)
 		if !strings.ContainsAny(parts[1], `'\`) {
 			parts[1] = strings.ReplaceAll(parts[1], `"`, "'")
@@ -163,29 +163,29 @@ var damages = []struct {
 	{"comments", written(func(s string, _ int) string {
 		return strings.Replace(s, `,"scores"`, ", // of 5 {each}\n\"scores\"", 1)
 	})},
-	{"a line break inside a text", said(func(s string) (string, string) { return s + "\nSo be it.", s + "\nSo be it." })},
-	{"a quoted word inside a text", said(func(s string) (string, string) { return `A "clear" case. ` + s, `A "clear" case. ` + s })},
-	{"a quotation with a comma inside a text", said(func(s string) (string, string) {
+	{"a line break in a string", said(func(s string) (string, string) { return s + "\nSo be it.", s + "\nSo be it." })},
+	{"a quoted word in a string", said(func(s string) (string, string) { return `A "clear" case. ` + s, `A "clear" case. ` + s })},
+	{"a quotation with a comma in a string", said(func(s string) (string, string) {
 		return `It "was, indeed," clear. ` + s, `It "was, indeed," clear. ` + s
 	})},
-	{"one quote inside a text", said(func(s string) (string, string) { return `Of 5" each. ` + s, `Of 5" each. ` + s })},
-	{"reasoning with another ruling", written(func(s string, _ int) string {
+	{"an unpaired quote mark in a string", said(func(s string) (string, string) { return `Of 5" each. ` + s, `Of 5" each. ` + s })},
+	{"reasoning with a different ruling", written(func(s string, _ int) string {
 		return "<think>At first " + contrary.Replace(s) + "</think>\n" + s
 	})},
-	{"a draft before it", written(func(s string, _ int) string {
+	{"a draft before the reply", written(func(s string, _ int) string {
 		return contrary.Replace(s) + "\nNo:\n" + strings.Replace(s, "}", ",}", 1)
 	})},
-	{"cut somewhere", written(func(s string, i int) string { return s[:1+(i*7919)%(len(s)-1)] })},
-	{"cut somewhere, after a draft", written(func(s string, i int) string {
+	{"truncated", written(func(s string, i int) string { return s[:1+(i*7919)%(len(s)-1)] })},
+	{"truncated after a draft", written(func(s string, i int) string {
 		return contrary.Replace(s) + "\nNo: " + s[:12+(i*7919)%(len(s)-12)]
 	})},
-	{"cut somewhere, with a comma too many", written(func(s string, i int) string {
+	{"truncated, with an extra comma", written(func(s string, i int) string {
 		s = strings.Replace(s, "}", ",}", 1)
 		return s[:1+(i*7919)%(len(s)-1)]
 	})},
 }
 
-// written damages the JSON of a ruling.
+// written returns a function that damages the JSON of a ruling.
 func written(damage func(text string, i int) string) func(ruling, int) (string, ruling) {
 	return func(known ruling, i int) (string, ruling) {
 		data, _ := json.Marshal(known)
@@ -193,7 +193,8 @@ func written(damage func(text string, i int) string) func(ruling, int) (string, 
 	}
 }
 
-// said puts a reason into the JSON of a ruling without escaping it. The second text is what the reason says.
+// said returns a function that inserts a reason into the JSON of a ruling without escaping it. The function reason
+// returns the raw text and its meaning.
 func said(reason func(string) (raw, says string)) func(ruling, int) (string, ruling) {
 	return func(known ruling, _ int) (string, ruling) {
 		words := strings.NewReplacer(`"`, "", `\`, "").Replace(known.ShortReason)
@@ -205,7 +206,7 @@ func said(reason func(string) (raw, says string)) func(ruling, int) (string, rul
 	}
 }
 
-// share is a part in per cent, to a tenth.
+// share formats n as a percentage of a total, to a tenth.
 func share(n, of int) string {
 	return strconv.FormatFloat(math.Round(1000*float64(n)/float64(of))/10, 'f', -1, 64) + " %"
 }

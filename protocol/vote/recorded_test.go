@@ -1,6 +1,6 @@
 package vote_test
 
-// What docs/voting.md says is measured here, on recorded debates that lie beside the checkout.
+// This file measures the figures in docs/voting.md, on recorded debates outside the repository.
 
 import (
 	"fmt"
@@ -21,7 +21,7 @@ import (
 
 const judging = "../../docs/judging.md"
 
-// question is one with what each agent answered in each round; null is no answer.
+// question is a question with the answer of each agent in each round. Null means no answer.
 type question struct {
 	Set     string
 	Gold    any
@@ -29,7 +29,7 @@ type question struct {
 	Answers [][]any
 }
 
-// written is an answer as an agent writes it.
+// written returns an answer as an agent writes it.
 func written(answer any) string {
 	switch a := answer.(type) {
 	case float64:
@@ -40,7 +40,7 @@ func written(answer any) string {
 	return ""
 }
 
-// extract is how the answers to a question are read.
+// extract returns the name of the extractor for the answers to a question.
 func (q question) extract() string {
 	if _, isLetter := q.Gold.(string); isLetter {
 		return "letter"
@@ -48,7 +48,7 @@ func (q question) extract() string {
 	return "number"
 }
 
-// right says whether an answer is, in its canonical form.
+// right reports whether an answer in its canonical form is right.
 func (q question) right(answer string) bool {
 	return answer != "" && answer == vote.Extractors[q.extract()](written(q.Gold))
 }
@@ -150,12 +150,14 @@ func TestThePagesSayWhatIsMeasured(t *testing.T) {
 func sayWhatIsMeasured(t *testing.T, kinds []*kind) {
 	var b strings.Builder
 	b.WriteString("# Voting\n\n" +
-		"What `protocol/vote` makes of recorded debates: `go test ./protocol/vote -update` plays the answers of published runs of Du\n" +
-		"et al.'s protocol through its rules and writes this page. The recordings are no part of the repository. Three agents answer\n" +
-		"twice, in the last line two agents three times; all see each other. In brackets the 95 % interval.\n\n" +
-		"A tie is undecided, and counts as not right; `docs/judging.md` counts the first of equal answers instead, and so shows a few\n" +
-		"more right ones. No confidence was recorded that could break a tie. Six runs of arithmetic ask much the same questions, so\n" +
-		"its interval is too narrow.\n\n" +
+		"For users of the vote protocol. This page reports how often its decisions are right on recorded answers, and how many calls\n" +
+		"they cost.\n\n" +
+		"`go test ./protocol/vote -update` applies the rules of `protocol/vote` to the answers of published runs of Du et al.'s\n" +
+		"protocol, and writes this page. The recordings are not part of the repository. Three agents answer twice. In the last row,\n" +
+		"two agents answer three times. All agents see each other's answers. Brackets contain 95 % confidence intervals.\n\n" +
+		"A tie is undecided and counts as wrong. [Judging](judging.md) counts the first of equally frequent answers instead, and so\n" +
+		"reports a few more right ones. The recordings contain no confidence that could break a tie. The six runs of arithmetic ask\n" +
+		"similar questions, so their intervals are too narrow.\n\n" +
 		"## Right answers\n\n" +
 		"| questions | n | vote of round 1 | ties | after the last round | ties | `prevent` or `stop` | ties |\n|---|---|---|---|---|---|---|---|\n")
 	for _, k := range kinds {
@@ -163,23 +165,23 @@ func sayWhatIsMeasured(t *testing.T, kinds []*kind) {
 		fmt.Fprintf(&b, "| %s | %d | %s | %s | %s |\n", k.name, k.n, k.first.cell(k.n), k.whole.cell(k.n), k.stopped.cell(k.n))
 	}
 	b.WriteString("\n## Calls\n\n" +
-		"| questions | unanimous in round 1 | of them wrong | calls, all rounds | calls, `prevent` or `stop` | saved | agents who changed their minds |\n" +
+		"| questions | unanimous in round 1 | of these wrong | calls, all rounds | calls, `prevent` or `stop` | saved | agents that changed their answer |\n" +
 		"|---|---|---|---|---|---|---|\n")
 	for _, k := range kinds {
 		fmt.Fprintf(&b, "| %s | %s | %d | %d | %d | %s | %s |\n", k.name, share(k.unanimous, k.n), k.wrong, k.whole.calls, k.stopped.calls,
 			share(k.whole.calls-k.stopped.calls, k.whole.calls), share(k.changed, k.first.calls))
 	}
-	b.WriteString("\nTo debate only on disagreement saves a quarter of the calls, and keeps nearly all that the debate would have reached. On\n" +
-		"GSM8K and MMLU the debate and the vote of round 1, which takes half the calls, do not differ beyond the intervals; on\n" +
-		"arithmetic the debate is better, not least since it breaks ties. Two rounds are the protocol's default: of more than two\n" +
-		"there are figures for questions only on which all agreed from the start.\n\n" +
+	b.WriteString("\nA debate only on disagreement saves a quarter of the calls and keeps nearly all of the accuracy. On GSM8K and MMLU, the\n" +
+		"debate and the vote of round 1 do not differ beyond the intervals, and the vote takes half the calls. On arithmetic, the\n" +
+		"debate is better, partly because it breaks ties. The protocol's default is two rounds: the only recordings with more rounds\n" +
+		"are of questions on which all agents agreed from the start.\n\n" +
 		"## What was not measured\n\n" +
-		"The recordings have neither confidences nor texts nor judges, and all their agents saw each other. So there are no figures\n" +
-		"for `confidence` and `judge`, for other topologies, for the intensity of agreement, and for the library's own prompts.\n")
+		"The recordings contain no confidences, no texts and no judges, and all agents saw each other. So there are no figures for\n" +
+		"`confidence` and `judge`, for other topologies, for the intensity of agreement, and for the library's own prompts.\n")
 	golden.Require(t, "../../docs/voting.md", b.String())
 }
 
-// agreeOnUnanimity goes two ways to the same figures: the detector's own page, and this protocol's rules.
+// agreeOnUnanimity checks that the detector's figures in docs/judging.md agree with those of this protocol's rules.
 func agreeOnUnanimity(t *testing.T, kinds []*kind) {
 	text, err := os.ReadFile(judging)
 	require.NoError(t, err)
