@@ -16,9 +16,8 @@ import (
 	"github.com/elenchus-go/debate/providers/price"
 )
 
-// priceLists are what two models cost, in dollars for a million tokens, as their makers listed it in the first half of 2026.
-// Where a cache has to be written, each token that is not read from it is taken to be: so with the cache is the most
-// that it costs.
+// priceLists are the prices of two models in dollars for a million tokens, from the lists of the first half of 2026. If a
+// cache has to be written, every token that is not read from it counts as written, so withCache is an upper bound.
 var priceLists = []struct {
 	name                string
 	uncached, withCache price.Price
@@ -29,20 +28,20 @@ var priceLists = []struct {
 
 var lengths = []int{5, 20, 100} // of debates, in rounds
 
-// Most of what a panel's prompts hold stood in the one before, by any manager.
+// Most tokens of a panel's prompts repeat the previous prompt, with every manager.
 func TestDebatersPromptsRepeatWhatTheOneBeforeHad(t *testing.T) {
 	rules := panel.Protocol{Format: panel.RoundLimited}
 	for _, tt := range []struct {
 		rounds          int
-		within          float64 // per cent, where all fits
-		least, summedUp float64 // in a window for a quarter of the debate; where a summarizer writes 80 % of what it may
+		within          float64 // per cent, if the history fits
+		least, summedUp float64 // in a window for a quarter of the debate; summedUp if a summarizer writes 80 % of its limit
 	}{{20, 87, 55, 50}, {100, 97, 85, 85}} {
 		full := runEconomyDebate(t, rules, tt.rounds, window.Policy{}, nil)
 		require.GreaterOrEqual(t, full.bill(debaters...).share(), tt.within, "%d rounds, within the window", tt.rounds)
 		room := full.quarter()
 		for _, w := range historyPolicies {
 			if tt.rounds > 20 && w.policy.Manager != "" && !w.policy.AllowSummaries {
-				continue // it takes long, and is published
+				continue // it takes long, and -update measures it
 			}
 			t.Run(fmt.Sprintf("%d rounds, %s", tt.rounds, w.name), func(t *testing.T) {
 				cut := runEconomyDebate(t, rules, tt.rounds, w.policy, full.windows(room, w.policy))
@@ -69,20 +68,20 @@ func TestWhereAllFitsTheManagerMakesNoDifference(t *testing.T) {
 	}
 }
 
-// What the providers report is what the debate adds up.
+// The debate's totals are the sums of what the providers report.
 func TestADebateAddsUpWhatItsPromptsRepeat(t *testing.T) {
 	d := runEconomyDebate(t, procon.Protocol{}, 5, window.Policy{}, nil)
 	require.Equal(t, d.bill().repeated, d.result.Total.Usage.Cached)
 	require.Equal(t, d.bill().reply, d.result.Total.Usage.Output)
 }
 
-// protocolFigures is what one protocol came to.
+// protocolFigures are the measurements of one protocol.
 type protocolFigures struct {
 	protocol   string
 	grows      bool
 	rounds     int
-	full, bare *heldDebate            // within the window, and by the naive builder
-	cut        map[string]*heldDebate // in a quarter of it, by the builder
+	full, bare *heldDebate            // with a history that fits: by the engine, and by the naive builder
+	cut        map[string]*heldDebate // in a window for a quarter of the history, by history policy
 }
 
 func measureProtocols(t testing.TB, most int) (list []protocolFigures) {
@@ -108,7 +107,7 @@ func measureProtocols(t testing.TB, most int) (list []protocolFigures) {
 
 const windowsPage, economyBegins, economyEnds = "../../docs/windows.md", "<!-- economy -->\n", "<!-- /economy -->\n"
 
-// The long debates are held for -update alone: what changes them changes the short ones too.
+// The debates of 100 rounds run only with -update. A change that affects them affects the shorter ones too.
 func TestTheFiguresOfEconomyArePublished(t *testing.T) {
 	if golden.Update() {
 		golden.Section(t, windowsPage, "economy", economy(measureProtocols(t, 100)))
@@ -118,17 +117,17 @@ func TestTheFiguresOfEconomyArePublished(t *testing.T) {
 	require.NoError(t, err)
 	_, rest, found := strings.Cut(string(page), economyBegins)
 	got, _, closed := strings.Cut(rest, economyEnds)
-	require.True(t, found && closed, "%s has no section on economy: go test ./internal/windowtest -run Economy -update writes it", windowsPage)
+	require.True(t, found && closed, "%s has no section on economy: run go test ./internal/windowtest -run Economy -update", windowsPage)
 	long := regexp.MustCompile(`(?m)^\| \S+ \| 100 \|.*\n`)
-	require.Equal(t, economy(measureProtocols(t, 20)), long.ReplaceAllString(got, ""), "%s is out of date: go test ./internal/windowtest -run Economy -update writes it anew", windowsPage)
+	require.Equal(t, economy(measureProtocols(t, 20)), long.ReplaceAllString(got, ""), "%s is out of date: run go test ./internal/windowtest -run Economy -update, and read the difference", windowsPage)
 }
 
-// economy is the section on what prompts repeat.
+// economy returns the section on what prompts repeat.
 func economy(list []protocolFigures) string {
 	var b strings.Builder
 	b.WriteString(economyText)
-	b.WriteString("\n### Where all fits\n\n" +
-		"| protocol | rounds | prompts | debaters repeat | all repeat | naive debaters |")
+	b.WriteString("\n### Histories that fit\n\n" +
+		"| protocol | rounds | input tokens | debaters repeat | all repeat | naive debaters repeat |")
 	for _, l := range priceLists {
 		fmt.Fprintf(&b, " %s | cached | naive, cached |", l.name)
 	}
@@ -142,7 +141,7 @@ func economy(list []protocolFigures) string {
 		}
 		b.WriteByte('\n')
 	}
-	b.WriteString("\n### In a quarter of that\n\n" + quarterText)
+	b.WriteString("\n### Windows for a quarter of the history\n\n" + quarterText)
 	grid := func(title string, cell func(*heldDebate) string) {
 		fmt.Fprintf(&b, "\n%s:\n\n| protocol | rounds | naive |", title)
 		for _, w := range historyPolicies {
@@ -160,10 +159,10 @@ func economy(list []protocolFigures) string {
 			b.WriteByte('\n')
 		}
 	}
-	grid("The share that debaters' prompts repeat", func(d *heldDebate) string { return fmt.Sprintf("%.1f %%", d.bill(debaters...).share()) })
-	grid("Tokens of all prompts, the summarizer's too", func(d *heldDebate) string { return thousands(d.bill().prompt) })
+	grid("Share of the debaters' prompts that repeats", func(d *heldDebate) string { return fmt.Sprintf("%.1f %%", d.bill(debaters...).share()) })
+	grid("Input tokens of all prompts, including the summarizer's", func(d *heldDebate) string { return thousands(d.bill().prompt) })
 	for _, l := range priceLists {
-		grid("Dollars by the prices of "+l.name+", without a cache and with one", func(d *heldDebate) string {
+		grid("Cost with "+l.name+" in dollars, without and with a cache", func(d *heldDebate) string {
 			return dollars(d.bill().cost(l.uncached)) + ", " + dollars(d.bill().cost(l.withCache))
 		})
 	}
@@ -181,27 +180,29 @@ func dollars(x float64) string {
 
 const economyText = `## What prompts repeat, and what that saves
 
-Measured by ` + "`go test ./internal/windowtest -update`" + `, which writes this section: the engine holds each debate with scripted
-models, whose speeches have 200 to 300 tokens, and each request is compared with the one before of the same actor.
+` + "`go test ./internal/windowtest -update`" + ` measures these figures and writes this section. The engine runs each debate with
+scripted models, whose speeches have 200 to 300 tokens. Each prompt is compared with the previous prompt of the same actor.
 
-- *Repeat* is the share of prompt tokens with which the actor's prompt before began as well: of its first messages as long
-  as they are equal, and of the first that differs up to the first byte that does. Tokens are those of
-  ` + "`window.Estimate`" + `, of messages alone: no schemas, no roles.
-- *Debaters* are A and B; *all* are the judge and the summarizer as well. An actor's first prompt repeats nothing.
-- *Naive* is the same debate by a builder that has the number of the round at the end of the system prompt, and that leaves
-  out no more of the oldest turns than it must.
-- Money is that of prompts and replies together, in dollars by list prices of the first half of 2026: gpt-4o-mini at 0.15 a
-  million tokens of prompts, 0.075 cached and 0.60 of replies; Claude Sonnet 4.6 at 3, 0.30 and 15, and 3.75 for what is
-  written to its cache, which each token is taken to be that is not read from it. *Cached* takes each repeated token to be
-  read: real caches forget after minutes, hold no prompt of less than about a thousand tokens, and go by blocks.
+- *Repeat* is the share of prompt tokens that also began the actor's previous prompt: all equal messages at the beginning,
+  and the equal beginning of the first message that differs. ` + "`window.Estimate`" + ` counts the tokens of the messages; schemas
+  and roles are not counted. An actor's first prompt repeats nothing.
+- *Debaters* are A and B. *All* includes the judge and the summarizer.
+- *Naive* is the same debate with a simple prompt builder. It puts the number of the round at the end of the system prompt,
+  and omits only as many of the oldest turns as it must.
+- Costs are for prompts and replies together, in dollars, at list prices of the first half of 2026 for a million tokens. For
+  gpt-4o-mini these are 0.15 for input, 0.075 for cached input and 0.60 for output. For Claude Sonnet 4.6 these are 3, 0.30
+  and 15, and 3.75 for input that is written to the cache.
+- *Cached* assumes that every repeated token is read from the cache. For Claude, every other input token is assumed to be
+  written to it. Real caches save less: they expire after minutes, do not cache prompts of less than about a thousand
+  tokens, and work in blocks.
 `
 
-const quarterText = `The window of each model has room for a quarter of the longest history, or for two turns where that is more, beside its
-system prompt, its task and its reply. The summarizer writes 80 % of what it may. The prompts of critique-refine and of vote
-are not here: they show a part of the rounds before only, so they do not grow.
+const quarterText = `Each model's window has room for a quarter of the longest history, and for two turns at least, in addition to the system
+prompt, the task and the reply. The summarizer uses 80 % of the tokens that it may use. The tables omit critique-refine and
+vote, because their prompts show only some of the earlier rounds and so do not grow.
 `
 
-// BenchmarkEconomy holds the same debates, and reports what each comes to.
+// BenchmarkEconomy runs the same debates and reports the tokens and costs of each.
 func BenchmarkEconomy(b *testing.B) {
 	for _, h := range heldProtocols {
 		for _, rounds := range lengths {

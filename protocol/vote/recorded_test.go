@@ -158,6 +158,7 @@ func sayWhatIsMeasured(t *testing.T, kinds []*kind) {
 		"A tie is undecided and counts as wrong. [Judging](judging.md) counts the first of equally frequent answers instead, and so\n" +
 		"reports a few more right ones. The recordings contain no confidence that could break a tie. The six runs of arithmetic ask\n" +
 		"similar questions, so their intervals are too narrow.\n\n" +
+		"The option `Unanimity` ends a debate early: `prevent` after a unanimous round 1, `stop` after any unanimous round.\n\n" +
 		"## Right answers\n\n" +
 		"| questions | n | vote of round 1 | ties | after the last round | ties | `prevent` or `stop` | ties |\n|---|---|---|---|---|---|---|---|\n")
 	for _, k := range kinds {
