@@ -32,7 +32,7 @@ const diagramFormat = `stateDiagram-v2
     state %s {
         [*] --> %s
 %s    }
-%s    note right of %s : resume leads to the exact state that was left
+%s    note right of %s : resume returns to the state before the pause
 `
 
 func markCurrent(current State) string {

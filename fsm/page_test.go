@@ -6,6 +6,7 @@ import (
 	"go/parser"
 	"go/token"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -29,7 +30,7 @@ func TestTheDiagramIsTheSameEveryTimeAndMarksTheCurrentState(t *testing.T) {
 	require.Equal(t, Mermaid(""), Mermaid("running"), "Mermaid can mark leaves only")
 }
 
-// TestNothingInTheDiagramNeedsEscaping holds every name to what Mermaid reads as plain text.
+// TestNothingInTheDiagramNeedsEscaping checks that Mermaid reads every name as plain text.
 func TestNothingInTheDiagramNeedsEscaping(t *testing.T) {
 	for _, r := range table {
 		for _, a := range r.arrows() {
@@ -58,24 +59,29 @@ func TestEveryStateAndEventHasASentence(t *testing.T) {
 
 func page(t *testing.T) string {
 	var p strings.Builder
-	p.WriteString("# The lifecycle of a debate\n\n" +
-		"A debate is always in exactly one of the states below, and only the events below lead from one to another.\n" +
-		"This page is generated from `fsm/table.go`, by `go test ./fsm -update`.\n\n## States\n\n" +
-		"`running` stands for its three leaves: what leads out of `running` leads out of each of them.\n" +
-		"A debate begins in `configuring`.\n\n| state | meaning | |\n|---|---|---|\n")
+	p.WriteString("# Lifecycle\n\n" +
+		"For users who control debates or show their state. This page lists every state of a debate, every event, and what each\n" +
+		"event does in each state. `go test ./fsm -update` generates it from `fsm/table.go`.\n\n" +
+		"A debate is always in exactly one state. It begins in `configuring`. Only events change its state.\n\n## States\n\n" +
+		"`running` has three substates. A transition from `running` applies to each of them.\n\n| state | meaning | kind |\n|---|---|---|\n")
 	for _, s := range sentences(t, "State") {
 		fmt.Fprintf(&p, "| `%s` | %s | %s |\n", s.name, s.sentence, nature(State(s.name)))
 	}
-	p.WriteString("\nIn an active state there is work to do. A final state is never left.\n\n" +
+	p.WriteString("\nAn active state has work to do. No event leaves a final state.\n\n" +
 		"## Events\n\n| event | meaning |\n|---|---|\n")
 	for _, e := range sentences(t, "Event") {
 		fmt.Fprintf(&p, "| `%s` | %s |\n", e.name, e.sentence)
 	}
 	p.WriteString("\n## Transitions\n\n" +
-		"For one state and event the first row whose guard holds is taken. Anything else is refused, and changes nothing.\n\n" +
+		"The first row that matches the state and the event, and whose guard holds, applies. If no row applies, the event returns\n" +
+		"an error and changes nothing.\n\n" +
 		"| from | event | guard | to |\n|---|---|---|---|\n")
 	for _, r := range table {
 		fmt.Fprintf(&p, "| %s | `%s` | %s | %s |\n", code(r.from...), r.on, r.when.name, target(r))
+	}
+	p.WriteString("\n| guard | holds if |\n|---|---|\n")
+	for _, g := range guards(t) {
+		fmt.Fprintf(&p, "| %s | %s |\n", g.name, g.sentence)
 	}
 	return p.String() + "\n## Diagram\n\n```mermaid\n" + Mermaid("") + "```\n"
 }
@@ -92,7 +98,7 @@ func nature(s State) string {
 
 func target(r row) string {
 	if r.to == pausedState {
-		return "the exact state that the pause left"
+		return "the state before the pause"
 	}
 	return code(r.to)
 }
@@ -105,9 +111,33 @@ func code(states ...State) string {
 	return strings.Join(text, ", ")
 }
 
+// guardMeanings are the conditions of the guards.
+var guardMeanings = map[*guard]string{
+	hasValidConfig: "the configuration was accepted and has not changed since",
+	assessmentDue:  "the protocol has this round judged",
+	shouldEnd:      "the debate has an outcome",
+	canContinue:    "the debate has no outcome yet",
+	isRecoverable:  "the failure may not occur again",
+	noOpenQuestion: "no question to a person is open",
+	otherwise:      "always",
+}
+
+// guards returns the named guards in the order of the table.
+func guards(t *testing.T) (list []documented) {
+	for _, r := range table {
+		meaning := documented{r.when.name, guardMeanings[r.when]}
+		if r.when == always || slices.Contains(list, meaning) {
+			continue
+		}
+		require.NotEmpty(t, meaning.sentence, "guard %s has no meaning here", r.when.name)
+		list = append(list, meaning)
+	}
+	return list
+}
+
 type documented struct{ name, sentence string }
 
-// sentences reads the exported constants of a type, and the comment at each, from table.go.
+// sentences reads the exported constants of a type and their comments from table.go.
 func sentences(t *testing.T, typ string) []documented {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), "table.go", nil, parser.ParseComments)

@@ -5,18 +5,18 @@ type State string
 
 // The states of a debate, in the order of its life.
 const (
-	Configuring       State = "configuring"                // The configuration is being written or changed.
+	Configuring       State = "configuring"                // The configuration can be changed.
 	Validating        State = "validating"                 // The configuration, its models and their keys are being checked.
-	Ready             State = "ready"                      // The configuration was accepted; the debate waits to be started.
-	Initializing      State = "initializing"               // What comes before the first round is being prepared.
-	AwaitingResponses State = "running.awaiting_responses" // The participants of the round are being asked.
-	Judging           State = "running.judging"            // The round is being assessed.
-	RoundComplete     State = "running.round_complete"     // The round is over; the next one begins or the debate ends.
-	Paused            State = "paused"                     // Nothing new starts until somebody resumes.
-	Completing        State = "completing"                 // The conclusion is being drawn.
-	Completed         State = "completed"                  // The debate has its conclusion.
-	Canceled          State = "canceled"                   // The debate was called off, without a conclusion.
-	Error             State = "error"                      // The debate failed and waits to be retried, reset or canceled.
+	Ready             State = "ready"                      // The configuration was accepted. The debate can start.
+	Initializing      State = "initializing"               // The steps before the first round are running.
+	AwaitingResponses State = "running.awaiting_responses" // The participants are responding.
+	Judging           State = "running.judging"            // The judges are assessing the round.
+	RoundComplete     State = "running.round_complete"     // The round is over. The next round begins, or the debate ends.
+	Paused            State = "paused"                     // No new step starts until the debate is resumed.
+	Completing        State = "completing"                 // The steps of the conclusion are running.
+	Completed         State = "completed"                  // The debate has a conclusion.
+	Canceled          State = "canceled"                   // The debate was canceled. It has no conclusion.
+	Error             State = "error"                      // The debate failed. It can be retried, reset or canceled.
 )
 
 const (
@@ -34,23 +34,23 @@ type Event string
 
 // The events of a debate, in the order of the table.
 const (
-	Edit        Event = "edit"        // Somebody changes the configuration.
-	Validate    Event = "validate"    // Somebody asks for the configuration to be checked.
-	Accept      Event = "accept"      // The check found nothing wrong.
-	Reject      Event = "reject"      // The check found problems, and lists them.
-	Start       Event = "start"       // Somebody asks for the debate to run.
-	Initialized Event = "initialized" // Everything that comes before the first round is committed.
-	Responded   Event = "responded"   // Every response that the round needs is committed.
-	Assessed    Event = "assessed"    // Every assessment that the round needs is committed.
-	Advance     Event = "advance"     // The round is closed, and the debate goes on to what is next.
-	Pause       Event = "pause"       // Somebody pauses the debate, or it asks a person a question.
-	Resume      Event = "resume"      // Somebody lets a paused debate go on exactly where it was.
-	Stop        Event = "stop"        // Somebody, or a limit, ends the debate with a conclusion on what there is.
+	Edit        Event = "edit"        // A caller changes the configuration.
+	Validate    Event = "validate"    // A caller requests a check of the configuration.
+	Accept      Event = "accept"      // The check found no problems.
+	Reject      Event = "reject"      // The check found problems and lists them.
+	Start       Event = "start"       // A caller starts the debate.
+	Initialized Event = "initialized" // All steps before the first round are committed.
+	Responded   Event = "responded"   // All responses of the round are committed.
+	Assessed    Event = "assessed"    // All assessments of the round are committed.
+	Advance     Event = "advance"     // The round is closed. The debate continues with the next round or the conclusion.
+	Pause       Event = "pause"       // A caller pauses the debate, or the debate asks a person a question.
+	Resume      Event = "resume"      // A caller continues a paused debate in the state in which it was paused.
+	Stop        Event = "stop"        // A caller or a limit ends the debate with a conclusion from the turns so far.
 	Concluded   Event = "concluded"   // The conclusion is committed.
-	Fail        Event = "fail"        // A failure leaves the debate unable to go on.
-	Retry       Event = "retry"       // Somebody lets a failed debate pass through again to where it stood.
-	Reset       Event = "reset"       // Somebody begins a failed debate anew, from its configuration.
-	Cancel      Event = "cancel"      // Somebody calls the debate off, without a conclusion.
+	Fail        Event = "fail"        // A failure prevents the debate from continuing.
+	Retry       Event = "retry"       // A caller continues a failed debate; committed steps do not run again.
+	Reset       Event = "reset"       // A caller restarts a failed debate from its configuration.
+	Cancel      Event = "cancel"      // A caller cancels the debate, without a conclusion.
 )
 
 // Facts are all that the guards read. Whoever fires an event states them.
