@@ -33,23 +33,23 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// callSite is a place where a model is called. Each actor has a provider of its own, under its own name.
+// callSite is a place where a model is called. Each actor has its own provider, under its own name.
 type callSite struct {
 	name     string
 	key      string // of the step
-	reply    string // the contract of its reply; empty: free text
-	before   int    // such replies that the actor has given before
-	about    string // words of the prompt, where the actor gives several such replies in a phase
+	reply    string // contract of its reply; empty for free text
+	before   int    // number of such replies that the actor has given before
+	about    string // part of the prompt, if the actor gives several such replies in a phase
 	pair     bool   // A and B debate alone
 	said     string // what the model says before it fails
 	speaker  bool
-	safe     bool // safe defaults can stand for the reply
-	history  bool // its prompt shows earlier turns, which can be left out
+	safe     bool // the reply has a default
+	history  bool // its prompt shows earlier turns, which can be omitted
 	complete bool // a round is complete
 	debate   func(panel.Mode) debate.Config
 }
 
-// callSites are all places where a debate calls a model. What adds another place adds a line here.
+// callSites are all places where a debate calls a model. Add a line here if you add a place.
 var callSites = []callSite{
 	{name: "personas", key: "1/0/personas/personas/", reply: "personas/1", debate: panels},
 	{name: "first of three speakers", key: "1/2/respond/A/", before: 1, speaker: true, history: true, complete: true, debate: panels},
@@ -60,7 +60,7 @@ var callSites = []callSite{
 	{name: "one of two speakers, round 2", key: "1/2/respond/A/", before: 1, pair: true, speaker: true, history: true, complete: true, debate: panels},
 	{name: "judge", key: "1/2/assess/J/", reply: "assessment/1", before: 1, safe: true, history: true, complete: true, debate: panels},
 	{name: "verdict", key: "1/2/verdict/J/", reply: "verdict/1", safe: true, history: true, complete: true, debate: panels},
-	{name: "conclusion without defaults", key: "1/2/sum/summarizer/", history: true, complete: true, debate: func(m panel.Mode) debate.Config {
+	{name: "conclusion without a default", key: "1/2/sum/summarizer/", history: true, complete: true, debate: func(m panel.Mode) debate.Config {
 		c := panels(m)
 		c.Protocol = debatetest.SummarizingPanel{Protocol: c.Protocol.(panel.Protocol)}
 		return c
@@ -132,7 +132,7 @@ func votes(panel.Mode) debate.Config {
 	return debate.Config{Protocol: vote.Protocol{Decision: vote.Judge}}
 }
 
-// modes are those that a place is tried in: all other protocols have one of their own.
+// modes returns the modes in which to test a place. Only panels have two.
 func (s callSite) modes() []panel.Mode {
 	if reflect.DeepEqual(s.debate(panel.Sequential).Protocol, s.debate(panel.Simultaneous).Protocol) {
 		return []panel.Mode{panel.Sequential}
@@ -142,10 +142,10 @@ func (s callSite) modes() []panel.Mode {
 
 func (s callSite) actor() string { return strings.Split(s.key, "/")[3] }
 
-// hangs is a model that never answers. All other faults are named for the kind of their error.
+// hangs is a model that never answers. All other faults have the name of their error's kind.
 const hangs = providers.ErrorKind("hangs")
 
-// faults are how a model can fail, and how often the engine tries again then.
+// faults are the ways in which a model can fail, and how often the engine retries by default.
 var faults = []struct {
 	kind  providers.ErrorKind
 	tries int
@@ -158,7 +158,7 @@ var faults = []struct {
 	{providers.ContextOverflow, 0},
 	{providers.Authentication, 0},
 	{providers.InvalidRequest, 0},
-	{hangs, 0}, // the step's time is over
+	{hangs, 0}, // the step times out
 }
 
 // fault is a cell of the matrix.
@@ -171,7 +171,7 @@ type fault struct {
 	want  faultlessRun
 }
 
-// faultlessRun is what becomes of a debate without a fault.
+// faultlessRun describes a debate without a fault.
 type faultlessRun struct {
 	keys     []string
 	ending   transcript.Ending
@@ -188,14 +188,14 @@ func (f fault) name() string {
 	return fmt.Sprintf("%s/%s/%s/%s", f.site.name, f.kind, often, f.mode)
 }
 
-// What becomes of a debate.
+// The results of a cell.
 const (
 	retried   = "retried"
 	shortened = "shortened"
 	dropped   = "dropped"
 	cut       = "partial"
 	lost      = "quorum lost"
-	fallback  = "fallback"
+	fallback  = "default"
 	stopped   = "error"
 )
 
@@ -390,8 +390,8 @@ func (f fault) debate(t *testing.T) (*debate.Debate, *scriptedModels) {
 	return d, w
 }
 
-// Every fault at every place where a model is called: the debate ends as the rules say, within a time, and loses nothing.
-// A goroutine that is left behind, or waits for ever, fails the bubble that each runs in.
+// The test tries every fault at every place where a model is called. The debate must end as the policies say, in time, and
+// lose nothing. Each cell runs in a synctest bubble, so a leaked or blocked goroutine fails it.
 func TestFaultsAtEveryCallOfAModel(t *testing.T) {
 	results, cells := map[string]string{}, 0
 	for _, site := range callSites {
@@ -414,7 +414,7 @@ func TestFaultsAtEveryCallOfAModel(t *testing.T) {
 	}
 }
 
-// check runs a cell, and says what became of the debate.
+// check runs a cell and returns its result.
 func (f fault) check(t *testing.T) string {
 	d, w := f.debate(t)
 	began := time.Now()
@@ -427,7 +427,7 @@ func (f fault) check(t *testing.T) string {
 	checkKept(t, events, res)
 	w.usage.Check(t, d, w.reopen(t))
 	require.GreaterOrEqual(t, w.failed, least)
-	if what != fallback || f.site.reply != "assessment/1" || f.once { // else it is asked for another
+	if what != fallback || f.site.reply != "assessment/1" || f.once { // otherwise the judge is asked again
 		require.LessOrEqual(t, w.failed, most)
 	}
 	f.checkEvents(t, events, what, w)
@@ -436,7 +436,7 @@ func (f fault) check(t *testing.T) string {
 	if what == stopped {
 		f.checkRetry(t, d, w, err)
 	}
-	for actor, n := range w.calls { // nothing was called again but what had failed
+	for actor, n := range w.calls { // only failed calls were repeated
 		spoken := 0
 		for _, turn := range debatetest.Result(t, d).Turns {
 			if turn.Actor == actor && !slices.Contains(turn.Flags, transcript.Defaulted) && !slices.Contains(turn.Flags, transcript.Partial) {
@@ -451,7 +451,7 @@ func (f fault) check(t *testing.T) string {
 	return is
 }
 
-// outcome is what became of the debate, as its result tells.
+// outcome returns the result of a cell, or the state and the outcome of the debate if it is none.
 func (f fault) outcome(res *debate.Result, err error) string {
 	var marked *transcript.Turn
 	for i := range res.Turns {
@@ -482,7 +482,7 @@ func (f fault) outcome(res *debate.Result, err error) string {
 	return is
 }
 
-// checkKept checks that what was committed stands in the result, word by word.
+// checkKept checks that the result contains every committed text.
 func checkKept(t *testing.T, events []debate.Event, res *debate.Result) {
 	t.Helper()
 	said := map[transcript.Key]string{}
@@ -493,14 +493,14 @@ func checkKept(t *testing.T, events []debate.Event, res *debate.Result) {
 	}
 	require.Len(t, res.Turns, len(said))
 	for _, turn := range res.Turns {
-		if turn.Kind != transcript.Summary { // nothing stands for one that failed
+		if turn.Kind != transcript.Summary { // a failed summary is empty
 			require.NotEmpty(t, turn.Text)
 		}
 		require.Equal(t, said[turn.Key], turn.Text)
 	}
 }
 
-// checkEvents checks what is told of the step that failed.
+// checkEvents checks the events of the step that failed.
 func (f fault) checkEvents(t *testing.T, events []debate.Event, what string, w *scriptedModels) {
 	t.Helper()
 	started, failed, gone, left, warned := 0, 0, false, 0, 0
@@ -516,9 +516,9 @@ func (f fault) checkEvents(t *testing.T, events []debate.Event, what string, w *
 				failed++
 				gone = ev.RetryIn < 0
 			} else {
-				require.Fail(t, "somebody else failed", "%v", ev.Key)
+				require.Fail(t, "another actor failed", "%v", ev.Key)
 			}
-			require.Equal(t, f.kind == providers.ContextOverflow && !gone, ev.RetryIn == 0, "only a shorter prompt is tried at once")
+			require.Equal(t, f.kind == providers.ContextOverflow && !gone, ev.RetryIn == 0, "only a shorter prompt is retried without a wait")
 		case debate.Dropped:
 			left++
 			require.Equal(t, f.site.actor(), ev.Name)
@@ -527,17 +527,17 @@ func (f fault) checkEvents(t *testing.T, events []debate.Event, what string, w *
 			warned++
 		}
 	}
-	require.Equal(t, w.failed, failed, "each failed call is told of")
+	require.Equal(t, w.failed, failed, "each failed call has an event")
 	require.Equal(t, what != retried && what != shortened, gone, "the last failure says that no attempt follows")
 	require.Equal(t, what == dropped, left == 1)
-	if what == shortened && f.want.warned > 0 { // it says so instead of telling how full the window was
+	if what == shortened && f.want.warned > 0 { // the warning replaces the one about the window
 		require.Equal(t, f.want.warned, warned)
 		return
 	}
 	require.Equal(t, what == fallback || what == cut || what == shortened, warned > f.want.warned)
 }
 
-// checkRetry checks what a debate in error says, and that it goes on when the fault is gone.
+// checkRetry checks the error of the debate, and that the debate continues once the fault is gone.
 func (f fault) checkRetry(t *testing.T, d *debate.Debate, w *scriptedModels, err error) {
 	t.Helper()
 	var failure *debate.Failure
