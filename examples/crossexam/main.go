@@ -1,9 +1,9 @@
-// Crossexam debates by a protocol of its own: a cross-examination, in which an evasive answer brings a further question.
+// Crossexam runs a debate with its own protocol, a cross-examination. An evasive answer leads to a further question.
 //
 //	go run ./examples/crossexam -follow-ups 2 "Should cities ban private cars?"
 //
-// The protocol is protocol.go, with its prompts in ask.tmpl and answer.tmpl; docs/protocols.md explains it. The model is
-// the first that the environment has a key or a host for; without one a script speaks.
+// The protocol is in protocol.go and its prompts are in ask.tmpl and answer.tmpl; docs/protocols.md explains them. The model
+// is the first for which the environment has a key or a host, or else the offline demo model.
 package main
 
 import (
@@ -25,8 +25,8 @@ var prompts embed.FS
 func main() { console.Main(run) }
 
 func run(ctx context.Context, p *console.Program) error {
-	followUps := p.Flags.Int("follow-ups", 1, "the most further questions where an answer evades")
-	rounds := p.Flags.Int("rounds", 3, "the most rounds, of which the first is for opening statements")
+	followUps := p.Flags.Int("follow-ups", 1, "most further questions after evasive answers")
+	rounds := p.Flags.Int("rounds", 3, "most rounds; the first is for opening statements")
 	topic, err := p.Topic("Should cities ban private cars?")
 	if err != nil {
 		return err
@@ -53,11 +53,11 @@ func config(topic string, followUps, rounds int) debate.Config {
 	}
 }
 
-// options are all that an engine needs to know of the protocol.
+// options returns what an engine needs for the protocol.
 func options(model providers.Provider) debate.Options {
 	return debate.Options{
 		Providers: map[string]providers.Provider{"model": model},
-		Protocols: []protocol.Protocol{Cross{}}, // so that stored debates can be read
+		Protocols: []protocol.Protocol{Cross{}}, // so that the engine can read stored debates
 		Prompts:   prompts,
 		Contracts: []*reply.Contract{answerContract},
 	}

@@ -58,7 +58,7 @@ func finish(t *testing.T, d *debate.Debate) {
 	}
 }
 
-// steps are the phases with who speaks.
+// steps returns the phase and the actor of each turn.
 func steps(turns []transcript.Turn) (list []string) {
 	for _, turn := range turns {
 		list = append(list, turn.Phase+" "+turn.Actor)
@@ -74,7 +74,7 @@ func TestTheProgram(t *testing.T) {
 	require.Contains(t, stderr.String(), "\nAda (Ada-asks-1, Bo):\nPlainly: yes or no?\n\nBo (Bo-answers-1, Ada):\nLess than it costs now")
 }
 
-// Bo evades Ada's first question and is asked again; Ada answers plainly, and is not.
+// Bo evades Ada's first question and is asked again. Ada answers plainly and is not.
 func TestAnEvasiveAnswerBringsAFurtherQuestion(t *testing.T) {
 	r := hold(t, 1, speaker())
 	require.Equal(t, fsm.Completed, r.State)
@@ -109,7 +109,7 @@ func TestFurtherQuestionsAreBounded(t *testing.T) {
 	}
 }
 
-// An answer that is none counts as evasive, and is marked.
+// An invalid answer counts as evasive and is flagged.
 func TestAnInvalidAnswerIsAskedForAgain(t *testing.T) {
 	mumbler := &scripted.Provider{Func: func(r providers.Request) scripted.Reply {
 		if r.SchemaName == answerContract.Name() {
@@ -121,12 +121,12 @@ func TestAnInvalidAnswerIsAskedForAgain(t *testing.T) {
 	}}
 	r := hold(t, 1, mumbler)
 	require.Equal(t, fsm.Completed, r.State)
-	require.Equal(t, "No valid answer came.", r.Turns[3].Text)
+	require.Equal(t, "No valid answer.", r.Turns[3].Text)
 	require.Contains(t, r.Turns[3].Flags, transcript.Defaulted)
 	require.Equal(t, "Ada-asks-1", r.Turns[4].Phase)
 }
 
-// Who answers reads the question, and who asks again reads the answer that evaded it.
+// The answering side reads the question, and the asking side reads the evasive answer.
 func TestPrompts(t *testing.T) {
 	model := &scripted.Provider{Func: func(r providers.Request) scripted.Reply {
 		said, err := speaker().Generate(t.Context(), r)
@@ -135,9 +135,9 @@ func TestPrompts(t *testing.T) {
 	}}
 	hold(t, 1, model)
 	for i, want := range map[int][]string{
-		2: {"Bo: I say no.", "Round 2 of 2. Phase: Ada-asks-0. Put one question to Bo, "},
-		3: {"Ada on Bo: Would you leave everything as it is?", "Answer the question that Ada has just put to you", "- evasive ("},
-		4: {"Bo on Ada: That depends on what one calls everything.", "Put one question to Bo, "},
+		2: {"Bo: I say no.", "Round 2 of 2. Phase: Ada-asks-0. Put one question to Bo. "},
+		3: {"Ada on Bo: Would you leave everything as it is?", "Answer the question that Ada has just asked you", "- evasive ("},
+		4: {"Bo on Ada: That depends on what one calls everything.", "Put one question to Bo. "},
 	} {
 		var text strings.Builder
 		for _, m := range model.Calls()[i].Messages {
@@ -149,7 +149,7 @@ func TestPrompts(t *testing.T) {
 	}
 }
 
-// An engine that takes a debate up at any point comes to the same transcript.
+// An engine that continues a debate at any point produces the same transcript.
 func TestAnotherEngineTakesOver(t *testing.T) {
 	whole := hold(t, 1, speaker())
 	for stop := 1; stop < 30; stop++ {
@@ -166,13 +166,13 @@ func TestAnotherEngineTakesOver(t *testing.T) {
 		finish(t, again)
 		r, err := again.Result(t.Context())
 		require.NoError(t, err)
-		require.Equal(t, said(whole.Turns), said(r.Turns), "taken up after %d entries", stop)
+		require.Equal(t, said(whole.Turns), said(r.Turns), "continued after %d entries", stop)
 		require.Equal(t, whole.Answer, r.Answer)
 	}
 	t.Fatal("the debate does not end")
 }
 
-// leave runs a debate up to a number of entries, and says whether it ended before.
+// leave runs a debate up to a number of entries, and reports whether the debate ended before.
 func leave(t *testing.T, d *debate.Debate, entries int) (ended bool) {
 	t.Helper()
 	for event, err := range d.Run(t.Context()) {
@@ -184,7 +184,7 @@ func leave(t *testing.T, d *debate.Debate, entries int) (ended bool) {
 	return true
 }
 
-// said is what does not depend on when it was said.
+// said returns the turns without the fields that depend on time.
 func said(turns []transcript.Turn) (list []transcript.Turn) {
 	for _, turn := range turns {
 		list = append(list, transcript.Turn{Key: turn.Key, Kind: turn.Kind, Order: turn.Order, Text: turn.Text, Contract: turn.Contract, Data: turn.Data})
@@ -220,8 +220,8 @@ func TestWhatIsWrongIsTold(t *testing.T) {
 		change func(*debate.Config)
 		want   string
 	}{
-		"one side":           {func(c *debate.Config) { c.Participants = c.Participants[:1] }, "participants: 1 enabled, a cross-examination takes 2"},
-		"negative questions": {func(c *debate.Config) { c.Protocol = Cross{FollowUps: -1} }, "protocol.follow_ups: -1, use 0 or more"},
+		"one side":           {func(c *debate.Config) { c.Participants = c.Participants[:1] }, "participants: 1 enabled, want 2"},
+		"negative questions": {func(c *debate.Config) { c.Protocol = Cross{FollowUps: -1} }, "protocol.follow_ups: -1, want 0 or more"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := named("d", 1)
@@ -253,7 +253,7 @@ func TestADebateThatLosesASideEnds(t *testing.T) {
 	})
 }
 
-// failing is a model with nothing to ask.
+// failing is a model that fails to ask questions.
 type failing struct{ providers.Provider }
 
 func (f failing) Generate(ctx context.Context, r providers.Request) (providers.Response, error) {
@@ -265,7 +265,7 @@ func (f failing) Generate(ctx context.Context, r providers.Request) (providers.R
 
 const page = "../../docs/protocols.md"
 
-// The page quotes the files of this folder as they are.
+// The page quotes the files of this folder.
 func TestThePageQuotesTheProgram(t *testing.T) {
 	text, err := os.ReadFile(page)
 	require.NoError(t, err)
@@ -273,7 +273,7 @@ func TestThePageQuotesTheProgram(t *testing.T) {
 	for _, file := range []string{"protocol.go", "ask.tmpl", "answer.tmpl", "main.go"} {
 		content, err := os.ReadFile(file)
 		require.NoError(t, err)
-		if file == "main.go" { // what a program needs besides is in any example
+		if file == "main.go" { // the page quotes only config and options
 			_, content, _ = bytes.Cut(content, []byte("\n}\n\nfunc config"))
 			content = append([]byte("func config"), content...)
 		}
@@ -290,7 +290,7 @@ func TestThePageQuotesTheProgram(t *testing.T) {
 	golden.Require(t, page, table(t, whole))
 }
 
-// A protocol, its prompts and its contract take 60 lines, imports, comments and blank lines apart.
+// A protocol, its prompts and its contract take 60 lines, not counting imports, comments and blank lines.
 func TestTheProtocolIsShort(t *testing.T) {
 	lines := 0
 	for _, file := range []string{"protocol.go", "ask.tmpl", "answer.tmpl"} {

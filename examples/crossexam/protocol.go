@@ -9,42 +9,42 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// Cross is a cross-examination: both open the debate, and then in each round each questions the other.
+// Cross is a cross-examination. Both sides open the debate. In each later round, each side questions the other.
 type Cross struct {
-	FollowUps int `json:"follow_ups,omitempty"` // further questions, where an answer evades; 0: none
+	FollowUps int `json:"follow_ups,omitempty"` // most further questions after evasive answers
 }
 
 // answer is the reply to a question.
 type answer struct {
-	Reply   string `json:"reply" jsonschema:"minLength=1,maxLength=1900" jsonschema_description:"what you say, in at most 100 words"`
-	Evasive bool   `json:"evasive" jsonschema_description:"whether that leaves open what was asked"`
+	Reply   string `json:"reply" jsonschema:"minLength=1,maxLength=1900" jsonschema_description:"your answer, in at most 100 words"`
+	Evasive bool   `json:"evasive" jsonschema_description:"whether your answer leaves the question open"`
 }
 
 func (a *answer) Text() string     { return a.Reply }
-func (a *answer) Default([]string) { *a = answer{"No valid answer came.", true} }
+func (a *answer) Default([]string) { *a = answer{"No valid answer.", true} }
 
 var answerContract = reply.New[answer]("answer/1")
 
-// Name is "cross/1".
+// Name returns "cross/1".
 func (Cross) Name() string { return "cross/1" }
 
-// Check wants two sides, and no negative number.
+// Check requires two participants and a number of further questions that is not negative.
 func (c Cross) Check(r *protocol.Record) (wrong []protocol.Problem) {
 	if len(r.Participants) != 2 {
-		wrong = append(wrong, protocol.Problemf("participants", "%d enabled, a cross-examination takes 2", len(r.Participants)))
+		wrong = append(wrong, protocol.Problemf("participants", "%d enabled, want 2", len(r.Participants)))
 	}
 	if c.FollowUps < 0 {
-		wrong = append(wrong, protocol.Problemf("protocol.follow_ups", "%d, use 0 or more", c.FollowUps))
+		wrong = append(wrong, protocol.Problemf("protocol.follow_ups", "%d, want 0 or more", c.FollowUps))
 	}
 	return wrong
 }
 
-// Phases are the opening statements in round 1, questions and answers later on, and the verdict of a judge that is there.
+// Phases returns the opening statements in round 1, questions and answers in later rounds, and a verdict if there is a judge.
 func (c Cross) Phases(r *protocol.Record) []protocol.Phase {
 	switch stage := r.Cursor.Stage; {
 	case stage == transcript.Conclusion && len(r.Judges) > 0:
 		verdict := phase("verdict", "verdict", judge.VerdictContract.Name(), "", r.Judges[0])
-		verdict.Steps[0].Blind = true // the judge does not learn who is who
+		verdict.Steps[0].Blind = true // the judge sees pseudonyms
 		return []protocol.Phase{verdict}
 	case stage != transcript.Speech || len(r.Participants) != 2:
 		return nil
@@ -56,7 +56,7 @@ func (c Cross) Phases(r *protocol.Record) []protocol.Phase {
 	return append(c.exam(r, a, b), c.exam(r, b, a)...)
 }
 
-// exam has one question the other, until an answer is plain.
+// exam returns the phases in which one side questions the other, until an answer is not evasive.
 func (c Cross) exam(r *protocol.Record, asks, answers string) (phases []protocol.Phase) {
 	for i := range c.FollowUps + 1 {
 		question, reply := fmt.Sprintf("%s-asks-%d", asks, i), fmt.Sprintf("%s-answers-%d", answers, i)
@@ -69,7 +69,7 @@ func (c Cross) exam(r *protocol.Record, asks, answers string) (phases []protocol
 	return phases
 }
 
-// phase has actors speak at once, each by the same prompt.
+// phase returns a phase in which the actors speak at once, with the same prompt.
 func phase(name, prompt, output, target string, actors ...string) protocol.Phase {
 	p := protocol.Phase{Name: name, Parallel: true}
 	for _, actor := range actors {
@@ -78,5 +78,5 @@ func phase(name, prompt, output, target string, actors ...string) protocol.Phase
 	return p
 }
 
-// End leaves the end to the limits.
+// End never ends the debate. The limits do.
 func (Cross) End(*protocol.Record) transcript.Ending { return transcript.Ending{} }

@@ -9,7 +9,7 @@ import (
 	"github.com/elenchus-go/debate/providers/scripted"
 )
 
-// script is the examples' script that also asks and answers. Ada's first question of a round is one that Bo evades.
+// script extends the offline demo model with questions and answers. In each round, Bo evades Ada's first question.
 type script struct{ providers.Provider }
 
 // Generate implements providers.Provider.
@@ -24,7 +24,7 @@ func (s script) Generate(ctx context.Context, r providers.Request) (providers.Re
 	return s.Provider.Generate(ctx, r)
 }
 
-// heard is what somebody else said last.
+// heard returns the last text of another actor.
 func heard(r providers.Request) (text string) {
 	for _, m := range r.Messages[1 : len(r.Messages)-1] {
 		if m.Role == providers.User {

@@ -1,6 +1,6 @@
 package main
 
-// The table of defaults in docs/protocols.md is made of what the presets say.
+// This file generates the table of defaults in docs/protocols.md.
 
 import (
 	"fmt"
@@ -22,7 +22,7 @@ import (
 
 const tableMark = "<!-- the defaults -->\n"
 
-// table writes the defaults of the presets into the page.
+// table returns the page with the defaults of the presets.
 func table(t *testing.T, text string) string {
 	before, rest, found := strings.Cut(text, tableMark)
 	require.True(t, found, "%s has no table of defaults", page)
@@ -45,7 +45,7 @@ func table(t *testing.T, text string) string {
 	return before + tableMark + strings.Join(rows, "\n") + "\n\n" + after
 }
 
-// row is what a configuration that gives no limits comes to.
+// row returns the limits and temperatures of a configuration that sets none.
 func row(t *testing.T, p protocol.Protocol) string {
 	e := engine(t, nil, speaker())
 	c := debate.Config{
