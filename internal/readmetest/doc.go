@@ -1,3 +1,3 @@
-// Package readmetest has no code but tests: the first program of README.md compiles and is as short as it says, and its
-// diagram is that of the lifecycle.
+// Package readmetest contains only tests of documents. README.md must begin with a short program that compiles, stay short
+// before its tables, and show the diagram of the lifecycle. Documents must link to files that exist.
 package readmetest

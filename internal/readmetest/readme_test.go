@@ -32,7 +32,7 @@ func TestReadmeProgramCompiles(t *testing.T) {
 	assert.LessOrEqual(t, countLines(program), readmeProgramLines, "the first program of README.md is too long")
 	file, err := parser.ParseFile(token.NewFileSet(), "README.md", program, parser.PackageClauseOnly)
 	require.NoError(t, err)
-	require.Equal(t, "main", file.Name.Name, "the first program of README.md is none")
+	require.Equal(t, "main", file.Name.Name, "the first Go block of README.md is not a program")
 	compiled, message := compile(t, program, line)
 	require.True(t, compiled, "%s", message)
 }
@@ -48,7 +48,7 @@ func TestReadmeDiagramIsTheLifecycle(t *testing.T) {
 	require.Equal(t, fsm.Mermaid(""), diagram, "run go test ./internal/readmetest -update, and read the difference")
 }
 
-// countLines are the lines of a program, its imports and blank lines apart.
+// countLines returns the number of lines of a program, without its imports and blank lines.
 func countLines(program string) (n int) {
 	_, body, _ := strings.Cut(program, "\n)\n")
 	for line := range strings.Lines(body) {
@@ -59,7 +59,7 @@ func countLines(program string) (n int) {
 	return n
 }
 
-// What the two tests above rest on: a block is found, and what is wrong with it is told with its line in the file.
+// The tests above need this: codeBlock finds a block, and compile reports an error with its line in the file.
 func TestReadmeTestsFindFaults(t *testing.T) {
 	const text = "# Title\n\n```sh\ngo test\n```\n\n```go\npackage main\n\nfunc main() { nothing() }\n```\n\n```go\nmore\n```\n"
 	program, line := codeBlock(t, text, "go")
@@ -81,15 +81,16 @@ func readReadme(t *testing.T) string {
 	return string(text)
 }
 
-// codeBlock is the first block of a language, and the line on which it begins.
+// codeBlock returns the first code block in a language, and the line on which it begins.
 func codeBlock(t *testing.T, text, language string) (block string, line int) {
 	t.Helper()
 	at := regexp.MustCompile("(?ms)^```" + language + "\n(.*?)^```$").FindStringSubmatchIndex(text)
-	require.NotNil(t, at, "README.md has no block of %s", language)
+	require.NotNil(t, at, "README.md has no code block in %s", language)
 	return text[at[2]:at[3]], 1 + strings.Count(text[:at[2]], "\n")
 }
 
-// compile has the go command compile a program as a package of this module that is nowhere on disk.
+// compile compiles a program as a package of this module that exists only in an overlay. It reports whether that
+// succeeds, and returns the output of the go command.
 func compile(t *testing.T, program string, line int) (bool, string) {
 	t.Helper()
 	dependOnAllSources(t)
@@ -109,13 +110,13 @@ func compile(t *testing.T, program string, line int) (bool, string) {
 	return err == nil, string(out)
 }
 
-// dependOnAllSources looks at all files that the program may be compiled with, so that the go command knows that this
-// test's cached result depends on them.
+// dependOnAllSources calls os.Stat for all files that the program may be compiled with. So the go command knows that the
+// cached result of this test depends on them.
 func dependOnAllSources(t *testing.T) {
 	t.Helper()
 	require.NoError(t, filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		switch {
-		case errors.Is(err, fs.ErrNotExist): // another package's test has cleaned up
+		case errors.Is(err, fs.ErrNotExist): // a test of another package has removed it
 			return nil
 		case err != nil:
 			return err
