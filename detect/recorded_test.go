@@ -75,8 +75,8 @@ func section(t *testing.T) string {
 
 func repetition(b *strings.Builder, recordings []recording) {
 	b.WriteString("\n### Repetition\n\n" +
-		"The table shows how much a turn overlaps with earlier turns of the same speaker. For comparison, *other debate* compares the\n" +
-		"turn with the earlier turns of the speaker with the same name in the next recorded debate. That is the overlap due to\n" +
+		"The table shows how much a turn overlaps with earlier turns of the same speaker. The last column compares the turn with\n" +
+		"another debate instead: with the earlier turns of the speaker of the same name. It shows the overlap that comes from\n" +
 		"topic, style and format.\n\n" +
 		"| debates | turn of the speaker | n | median | 90th percentile | 0.5 or more | median, other debate |\n|---|---|---|---|---|---|---|\n")
 	var found, all int
@@ -135,8 +135,8 @@ func drift(b *strings.Builder, r recording) {
 		}
 	}
 	b.WriteString("\n### Drift\n\n" +
-		"The value is the mean share of the topic's words that occur in a turn, for all turns of a round. *On the topic* are the\n" +
-		"rounds of the two-sided debates. *Spliced* are rounds from the next five debates on other topics.\n\n" +
+		"The value is the share of the topic's words that occur in a turn, averaged over the turns of a round. *On the topic* are\n" +
+		"the rounds of the two-sided debates. *Spliced* are rounds from the next five debates on other topics.\n\n" +
 		"| rounds | n | 10th percentile | median | 90th percentile | drifting at 0.25 |\n|---|---|---|---|---|---|\n")
 	for _, row := range []struct {
 		name   string

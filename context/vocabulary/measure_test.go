@@ -101,10 +101,10 @@ func calibrate(model string, texts []string) (c window.Calibration) {
 func section(list []corpus) string {
 	var b strings.Builder
 	b.WriteString("## How close estimates come\n\n" +
-		command + " measures these figures and writes this section.\n" +
-		"It compares estimates with the vocabularies themselves. The English texts are recorded speeches (DebateBench) and not part\n" +
-		"of the repository. The German and Chinese texts were written for this test and are short. The code is that of testify's\n" +
-		"packages `assert`, `mock` and `suite`, at the version in `go.mod`.\n\n" +
+		command + " measures these figures and writes this section. It compares\n" +
+		"estimates with the vocabularies themselves. The English texts are recorded speeches (DebateBench) and not part of the\n" +
+		"repository. The German and Chinese texts were written for this test and are short. The code is that of testify's packages\n" +
+		"`assert`, `mock` and `suite`, at the version in `go.mod`.\n\n" +
 		"- *Estimated* is the error of `window.Estimate` for all texts together.\n" +
 		"- *Calibrated* is the error after calibration. A `window.Calibration` sees prompts that grow by one text at a time, made\n" +
 		"  from one half of the texts, and is tested on the other half. The column shows the worse half.\n" +

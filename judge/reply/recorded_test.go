@@ -124,13 +124,13 @@ names, and parses it. *Asked again* costs one more call. *Wrong* would be a valu
 
 const timesText = `
 On one of two virtual cores (AMD EPYC), parsing a clean assessment of 1.9 kB takes 0.14 to 0.19 ms. A code fence around it
-adds nothing. A repair takes 0.35 to 0.7 ms in total:
+adds nothing. An assessment that needs repair takes 0.35 to 0.7 ms:
 
     go test -run '^$' -bench Parse ./judge
 
 The time to parse is linear in the length of any text, and is a few milliseconds for the worst 64 KiB. The time to repair is
-not linear, so the length, depth and number of quotes of a repaired object are limited. The worst known objects take a
-quarter of a second, once for each reply:
+not linear, so the length, depth and number of quotes of a repaired object are limited. A reply is repaired at most once,
+and the worst known objects take a quarter of a second:
 
     go test -run '^$' -bench 'Hostile|Repair' ./judge/reply
 `

@@ -150,8 +150,8 @@ func TestThePagesSayWhatIsMeasured(t *testing.T) {
 func sayWhatIsMeasured(t *testing.T, kinds []*kind) {
 	var b strings.Builder
 	b.WriteString("# Voting\n\n" +
-		"For users of the vote protocol. This page reports how often its decisions are right on recorded answers, and how many calls\n" +
-		"they cost.\n\n" +
+		"For users of the vote protocol. This page reports how often its decisions are right on recorded answers, and how many\n" +
+		"calls they cost.\n\n" +
 		"`go test ./protocol/vote -update` applies the rules of `protocol/vote` to the answers of published runs of Du et al.'s\n" +
 		"protocol, and writes this page. The recordings are not part of the repository. Three agents answer twice. In the last row,\n" +
 		"two agents answer three times. All agents see each other's answers. Brackets contain 95 % confidence intervals.\n\n" +
@@ -174,7 +174,7 @@ func sayWhatIsMeasured(t *testing.T, kinds []*kind) {
 	}
 	b.WriteString("\nA debate only on disagreement saves a quarter of the calls and keeps nearly all of the accuracy. On GSM8K and MMLU, the\n" +
 		"debate and the vote of round 1 do not differ beyond the intervals, and the vote takes half the calls. On arithmetic, the\n" +
-		"debate is better, partly because it breaks ties. The protocol's default is two rounds: the only recordings with more rounds\n" +
+		"debate is better, partly because it breaks ties. The protocol's default is two rounds. The only recordings with more rounds\n" +
 		"are of questions on which all agents agreed from the start.\n\n" +
 		"## What was not measured\n\n" +
 		"The recordings contain no confidences, no texts and no judges, and all agents saw each other. So there are no figures for\n" +
