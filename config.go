@@ -16,12 +16,12 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// makesNoText says whether an actor writes nothing: it finds or measures.
+// makesNoText reports whether an actor returns documents or vectors instead of generated text.
 func makesNoText(actor string) bool { return actor == protocol.Retriever || actor == protocol.Embedder }
 
 const maxRounds = 10_000
 
-// protocolRecord is what the protocol sees before anything was said.
+// protocolRecord returns the record that the protocol checks before the debate starts.
 func (c Config) protocolRecord() *protocol.Record {
 	r := &protocol.Record{ID: c.ID, Topic: c.Topic, Participants: participantProfiles(c), MinRounds: c.Limits.MinRounds, MaxRounds: c.Limits.MaxRounds}
 	r.Cursor = transcript.Cursor{Run: 1}
@@ -31,7 +31,7 @@ func (c Config) protocolRecord() *protocol.Record {
 	return r
 }
 
-// allActors are all who call a model, by their field, in order.
+// allActors yields every actor that calls a model, with the path of its field, in order.
 func (c Config) allActors() func(func(string, Participant) bool) {
 	return func(yield func(string, Participant) bool) {
 		for i, p := range c.Participants {
@@ -54,148 +54,181 @@ func (c Config) allActors() func(func(string, Participant) bool) {
 	}
 }
 
-// systemActors are the names of those who are neither participants nor judges.
+// systemActors holds the names of the actors that are neither participants nor judges.
 var systemActors = []string{protocol.PersonaAssigner, protocol.Summarizer, protocol.Retriever, protocol.Embedder}
 
-// builtInRetriever are what the retriever of a debate finds where it names no other.
+// builtInRetriever is the retriever of debates that configure no other.
 var builtInRetriever = retrieval.TemplateRetriever()
 
-// Config says what a debate is. It is data: it is stored with the debate and survives JSON, it holds names and never
-// live things or secrets. [Engine.ParseConfig] reads its JSON.
+// Config defines a debate. It is plain data: it is stored with the debate, survives JSON, and holds no secrets.
+//
+// In JSON, a field has the name in its tag. Protocol is an object that holds the protocol's name and its parameters,
+// for example {"name": "panel/1", "mode": "simultaneous"}. Durations are strings such as "90s" or "1h30m".
+// [Engine.ParseConfig] decodes a Config and rejects unknown fields.
 type Config struct {
-	// ID names the debate: letters, digits, '.', '_' and '-', at most 128. Defaults to a new UUID of version 7, which
-	// sorts by time.
+	// ID identifies the debate. Use at most 128 letters, digits, '.', '_' and '-'. Defaults to a new UUID of version
+	// 7, which sorts by time.
 	ID string `json:"id,omitempty"`
-	// Topic is the question or claim that is debated.
+	// Topic is the question or claim to debate.
 	Topic string `json:"topic"`
-	// Background is what everyone should know, shown in each system prompt.
+	// Background is context that every system prompt includes.
 	Background string `json:"background,omitempty"`
-	// Protocol says who speaks when. Defaults to panel.Protocol{}, a free-form sequential panel.
+	// Protocol decides who speaks when. Defaults to panel.Protocol{}, a free-form sequential panel. In JSON:
+	// protocol, as an object with the protocol's name and parameters.
 	Protocol protocol.Protocol `json:"-"`
-	// Participants debate, in this order.
+	// Participants debate in this order.
 	Participants []Participant `json:"participants"`
-	// Judges assess and conclude, as the protocol has it: several of a panel's are a bench, of other protocols' the first
-	// judges. They take no Side and no Position, and cannot be Disabled.
+	// Judges assess rounds and conclude the debate, as the protocol defines. Several judges of a panel form a jury;
+	// other protocols use the first judges. A judge must not have a Side or a Position, and must not be Disabled.
 	Judges []Participant `json:"judges,omitempty"`
-	// Substitutes give a judge's reply, in its name, where its model fails for good: one after the other, in this order.
-	// Only what concerns the model means something.
+	// Substitutes take over a judge's reply, under the judge's name, when the judge's model has failed after all
+	// attempts. They are tried in this order. Only the fields that concern the model are used.
 	Substitutes []Participant `json:"substitutes,omitempty"`
-	// PersonaAssigner assigns personas, and Summarizer makes summaries, where the protocol has such steps; only what concerns the
-	// model means something. Provider, Model and Window default to the first judge's, else the first participant's. A
-	// Provider without a Model means that provider's own model.
+	// PersonaAssigner assigns personas and Summarizer writes summaries, if the protocol or History has such steps.
+	// Only Instructions and the fields that concern the model are used. If Provider is empty, Provider and Model
+	// default to those of the first judge, or of the first participant if there is no judge. If Provider is set and
+	// Model is empty, the provider's own default model is used. Window defaults to that judge's or participant's.
 	PersonaAssigner Participant `json:"persona_assigner,omitzero"`
 	Summarizer      Participant `json:"summarizer,omitzero"`
-	// Retriever finds documents, where the protocol has such steps; its Provider defaults to the library's own templates of
-	// reasoning. Embedder makes vectors of what was said, for the rules of Watch that go by them; its Window, of which each
-	// text is cut to fit, defaults to 8,000. See package providers/retrieval for both.
+	// Retriever finds documents, if the protocol has such steps. Its Provider defaults to the built-in reasoning
+	// templates. Embedder computes vectors of the speeches for the rules of Detect that need them. Each text is cut
+	// to fit the Embedder's Window, which defaults to 8,000. See package providers/retrieval for both.
 	Retriever Participant `json:"retriever,omitzero"`
 	Embedder  Participant `json:"embedder,omitzero"`
-	// Rubric is what judges score by. Its zero value is the usual one; see judge.Rubric.
+	// Rubric defines the criteria by which judges score. Defaults to the standard rubric; see judge.Rubric.
 	Rubric judge.Rubric `json:"rubric,omitempty"`
-	// History says how histories are kept inside a model's window. Defaults to a hybrid without summaries. Summaries are
-	// steps, by Summarizer and its Instructions, that come before the steps that need them.
+	// History defines how the history is fitted into a model's context window. Defaults to the hybrid manager without
+	// summaries. A summary is a step of its own. The Summarizer performs it, with its Instructions, before the step
+	// that needs it.
 	History window.Policy `json:"history,omitzero"`
-	// Detect is what is measured of each round, and what follows from it: it is reported, it advises the judges, or it stops
-	// the debate, not before MinRounds. Findings stand in StateChanged and Result.
+	// Detect lists what to detect in each round, and the effect of each finding: it is reported, it advises the
+	// judges, or it stops the debate, though not before MinRounds. Findings appear in StateChanged and Result.
 	Detect []detect.Rule `json:"detect,omitempty"`
 	// Limits bound the debate.
 	Limits Limits `json:"limits,omitzero"`
-	// OnFailure says what happens when a model fails after all attempts: Degrade or Ask. Defaults to Degrade.
+	// OnFailure applies when a model has failed after all attempts: Degrade or Ask. Defaults to Degrade.
 	OnFailure FailurePolicy `json:"on_failure,omitempty"`
-	// OnJudgeFailure says the same of a judge whose substitutes have failed too: GoOn, WithoutJudge, End or Ask. Defaults
-	// to GoOn.
+	// OnJudgeFailure applies when a judge and all its substitutes have failed: Continue, DropJudge, End or Ask.
+	// Defaults to Continue.
 	OnJudgeFailure FailurePolicy `json:"on_judge_failure,omitempty"`
-	// OnRetrievalFailure says the same of a step that finds documents: Degrade, which stops the debate in an error, GoOn
-	// without any, or Ask. Defaults to Degrade.
+	// OnRetrievalFailure applies when a retrieval step has failed: Degrade, which stops the debate in an error,
+	// Continue, which continues without documents, or Ask. Defaults to Degrade.
 	OnRetrievalFailure FailurePolicy `json:"on_retrieval_failure,omitempty"`
-	// OnOverflow says what happens when a service finds a prompt too long: Truncate, Summarize, End, or Degrade, by which
-	// it is a failure like others. Defaults to Truncate.
+	// OnOverflow applies when a service rejects a prompt as too long: OverflowTruncate, OverflowSummarize, End, or
+	// Degrade, which treats it as any other failure. Defaults to OverflowTruncate.
 	OnOverflow FailurePolicy `json:"on_overflow,omitempty"`
-	// Retries are how often a call is made again, by the kind of its failure, within Limits.StepAttempts. What it leaves out
-	// defaults to 3 for network, 5 for rate_limit, 2 for server_error and timeout, 1 for invalid_response (with the findings)
-	// and 0 for others. The wait before the nth of a kind is drawn between 1 s and 2^n s, at most 60 s, and never less
-	// than the service asks for. No wait is begun that would outlast the step's timeout or the time budget.
+	// Retries is the maximum number of retries of a step for each kind of error, within Limits.StepAttempts. A
+	// missing kind has its default: 3 for network, 5 for rate_limit, 2 for server_error and timeout, 1 for
+	// invalid_response (the retry includes the violations) and 0 for others. The wait before the nth retry of a kind
+	// is random, between 1 s and 2^n s and at most 60 s, but never shorter than the service asks for. A step never
+	// begins a wait that would exceed its timeout or the time budget.
 	Retries map[providers.ErrorKind]int `json:"retries,omitempty"`
-	// Prices are what models cost, by their names. A model that is not among them has no known price, and Limits.Cost
-	// needs one for each.
+	// Prices lists what each model costs, by the model's name. The cost of other models is unknown. Limits.Cost
+	// requires a price for every model in use.
 	Prices price.Prices `json:"prices,omitempty"`
-	// Labels are the caller's own, to List by.
+	// Labels are your own key-value pairs. Engine.List can select debates by them.
 	Labels map[string]string `json:"labels,omitempty"`
 }
 
-// Participant is somebody who speaks, and the model behind.
+// Participant configures an actor of a debate and the model that speaks for it.
 type Participant struct {
-	Name         string `json:"name,omitempty"`         // unique in the debate
-	Role         string `json:"role,omitempty"`         // what it is there for, such as "economist"
-	Side         string `json:"side,omitempty"`         // participants of one side argue together, and are summed up together
+	Name         string `json:"name,omitempty"`         // unique within the debate
+	Role         string `json:"role,omitempty"`         // the actor's function, such as "economist"
+	Side         string `json:"side,omitempty"`         // participants on one side argue together, and their totals are added up
 	Position     string `json:"position,omitempty"`     // the claim it defends
 	Persona      string `json:"persona,omitempty"`      // who it is, in prose
-	Instructions string `json:"instructions,omitempty"` // your own words to the model
-	Disabled     bool   `json:"disabled,omitempty"`     // takes no part
+	Instructions string `json:"instructions,omitempty"` // added to its system prompt
+	Disabled     bool   `json:"disabled,omitempty"`     // excludes it from the debate
 
-	// Provider is a name in Options.Providers. Defaults to the only one there.
+	// Provider is a name in Options.Providers. Defaults to the only provider there.
 	Provider string `json:"provider,omitempty"`
-	// Model is the model's name. Defaults to the provider's own.
+	// Model is the model's name. Defaults to the provider's own default model.
 	Model string `json:"model,omitempty"`
-	// Temperature is from 0 to 2. Defaults to the protocol's own, else to 0.7 for participants and 0.2 for judges; to 0.3
-	// for the summarizer and 0.9 for casting.
+	// Temperature is between 0 and 2. Defaults to the protocol's value. If the protocol has none, it defaults to 0.7
+	// for participants and 0.2 for judges. It defaults to 0.3 for the summarizer and 0.9 for the persona assigner.
 	Temperature *float64 `json:"temperature,omitempty"`
-	// MaxTokens caps each of its replies. Defaults to Limits.StepTokens, for judges, the summarizer and casting to
-	// Limits.JudgeTokens.
+	// MaxTokens limits the tokens of each reply. Defaults to Limits.StepTokens for participants and to
+	// Limits.JudgeTokens for all other actors.
 	MaxTokens int `json:"max_tokens,omitempty"`
-	// Window is how many tokens the model reads and writes in one call. Defaults to 32,000.
+	// Window is the size of the model's context window in tokens: prompt and reply together. Defaults to 32,000.
 	Window int `json:"window,omitempty"`
 }
 
-// Limits bound a debate. The zero value of each field means its default; a protocol may have defaults of its own, which its
-// documentation gives. Budgets are checked where a phase begins, with the worst case of all its steps and of the conclusion,
-// each reply counted once: what failed attempts use on top of that, and a structured reply that was cut and is asked for
-// with twice its cap, counts from the next phase on. What calls use that are cut by a person, or fail while the debate is
-// paused, is not known.
+// Limits bound a debate. If a field is zero, its default applies; a protocol may define other defaults, which its
+// documentation lists.
+//
+// A debate checks its budgets when a phase begins. It assumes the worst case: every step of the phase and of the
+// conclusion has the whole history in its prompt and a single reply of maximum length. If that does not fit, the
+// debate concludes. Tokens beyond the worst case count from the next phase on: those of failed attempts, and of
+// structured replies that were truncated and requested again with twice the limit. The usage of calls that a person
+// cancels, or that fail while the debate is paused, is not recorded.
 type Limits struct {
-	MinRounds   int           // nothing but a budget or a person ends it before; defaults to 1
-	MaxRounds   int           // defaults to 5, or to MinRounds where that is more
-	RunningTime time.Duration // of running, pauses not counted; defaults to 1 hour
-	// OutputTokens is the budget for all replies, from which room for the conclusion is kept. Defaults to twice
-	// what the prelude, MaxRounds rounds and the conclusion can use when every reply is as long as its cap.
+	// MinRounds is the number of rounds before which neither the protocol nor a finding ends the debate. Defaults to
+	// 1. In JSON: min_rounds.
+	MinRounds int
+	// MaxRounds is the maximum number of rounds. Defaults to 5, or to MinRounds if that is greater. In JSON:
+	// max_rounds.
+	MaxRounds int
+	// RunningTime is the time budget. Pauses do not count. Defaults to 1 hour. In JSON: running_time, as "1h".
+	RunningTime time.Duration
+	// OutputTokens is the budget for the tokens of all replies, including a reserve for the conclusion. Defaults to
+	// twice what the setup, MaxRounds rounds and the conclusion use if every reply has its maximum length. In JSON:
+	// output_tokens.
 	OutputTokens int
-	Tokens       int           // the budget for prompts and replies together; 0: none
-	Cost         float64       // the budget in the currency of Config.Prices; 0: none
-	StepTokens   int           // cap of a participant's reply, reasoning included; defaults to 4,096
-	JudgeTokens  int           // cap of any other reply; defaults to 4,096
-	StepTimeout  time.Duration // for a step with all its attempts and waits, rests for a rate limit apart; defaults to 5 minutes
-	StepAttempts int           // that a step makes at most, those around such a rest apart; defaults to 10
-	RoundTime    time.Duration // of running that a round may take before the debate concludes; 0: none
-	RoundDelay   time.Duration // between rounds; defaults to none
+	// Tokens is the budget for the tokens of all prompts and replies. 0 means no limit. In JSON: tokens.
+	Tokens int
+	// Cost is the budget in the currency of Config.Prices. 0 means no limit. In JSON: cost.
+	Cost float64
+	// StepTokens limits a participant's reply, including its reasoning. Defaults to 4,096. In JSON: step_tokens.
+	StepTokens int
+	// JudgeTokens limits the reply of any other actor. Defaults to 4,096. In JSON: judge_tokens.
+	JudgeTokens int
+	// StepTimeout limits a step with all its attempts and waits, except waits for a rate limit that affects all
+	// participants. Defaults to 5 minutes. In JSON: step_timeout, as "5m".
+	StepTimeout time.Duration
+	// StepAttempts is the maximum number of attempts of a step. The count starts again after a wait for a rate limit
+	// that affects all participants. Defaults to 10. In JSON: step_attempts.
+	StepAttempts int
+	// RoundTime limits the running time of a round. When it is used up, the debate concludes. 0 means no limit. In
+	// JSON: round_time, as "10m".
+	RoundTime time.Duration
+	// RoundDelay is the delay between rounds. Defaults to none. In JSON: round_delay, as "30s".
+	RoundDelay time.Duration
 }
 
-// FailurePolicy says what happens when a model fails after all attempts. A key or a request that is refused stops the
-// debate in an error, whatever the policy, unless that is Ask: to go on would only hide it. Retry goes on from an error.
+// FailurePolicy defines what happens when a model has failed after all attempts. Config lists the policies that each
+// field accepts.
+//
+// If the provider rejects its key or the request, every policy except Ask stops the debate in an error, because
+// continuing would hide the problem. Debate.Retry continues after an error.
 type FailurePolicy string
 
 const (
-	// Degrade keeps what a participant that fails had said until then, as a turn that is marked as partial. One that has
-	// said nothing is dropped, as long as the protocol accepts those who remain; without them the debate concludes with
-	// what there is, or stops in an error where no round was completed. When anyone else fails, the debate stops in an
-	// error. Where a rate limit hits all participants, who call one provider or have had to wait at theirs, they wait for
-	// as long as the time budget lasts.
+	// Degrade keeps the partial text of a participant that fails, as a turn with the flag transcript.Partial. A
+	// participant without any text is dropped if the protocol accepts the remaining ones. Otherwise the debate
+	// concludes with the completed rounds, or stops in an error if no round was completed. A summary or embedding
+	// step that fails is skipped. If any other actor fails, the debate stops in an error. If a rate limit affects all
+	// participants, because they share the provider or have had to wait for theirs, they wait as long as the time
+	// budget allows.
 	Degrade FailurePolicy = "degrade"
 	// Ask pauses the debate with a Question.
 	Ask FailurePolicy = "ask"
-	// Continue takes the safe defaults of the reply that a judge should have given, and marks them. A debate whose reply has
-	// none stops in an error.
+	// Continue replaces the judge's reply with the default of its contract and flags the turn. If the contract has no
+	// default, the debate stops in an error.
 	Continue FailurePolicy = "go_on"
-	// DropJudge goes on without the judge that failed: without any, to the limits and without a verdict.
+	// DropJudge continues without the judge that failed. If no judge is left, the debate runs to its limits and has
+	// no verdict.
 	DropJudge FailurePolicy = "without_judge"
-	// End ends the debate with what was said, without the judge that failed.
+	// End ends the debate with the turns so far. If a judge failed, it takes no further part.
 	End FailurePolicy = "end"
-	// OverflowSummarize has the summarizer sum up the older half of the history, in its place; where that fails, it is left out.
+	// OverflowSummarize replaces the older half of the history with a summary. If the summary fails, it omits that
+	// half.
 	OverflowSummarize FailurePolicy = "summarize"
-	// OverflowTruncate leaves out the older half of the history, and more where that is still too long.
+	// OverflowTruncate omits the older half of the history, and more if the prompt is still too long.
 	OverflowTruncate FailurePolicy = "truncate"
 )
 
-// active are the participants who are not disabled.
+// active returns the participants that are not disabled.
 func (c Config) active() []Participant {
 	return slices.DeleteFunc(slices.Clone(c.Participants), func(p Participant) bool { return p.Disabled })
 }
@@ -218,10 +251,10 @@ func judgeProfiles(c Config) (list []transcript.Profile) {
 	return list
 }
 
-// templatesProvider is the name of the retriever that the library brings along.
+// templatesProvider is the provider name of the built-in retriever.
 const templatesProvider = "templates"
 
-// needsEmbeddings says whether vectors of the speeches are wanted.
+// needsEmbeddings reports whether a rule needs vectors of the speeches.
 func (c *Config) needsEmbeddings() bool {
 	return slices.ContainsFunc(c.Detect, func(r detect.Rule) bool { return r.EffectiveMethod() == "vectors" })
 }
@@ -234,13 +267,13 @@ func names(seats []transcript.Profile) []string {
 	return list
 }
 
-// defaultRetries are how many times a call is made again, by the kind of its failure, where the configuration says nothing.
+// defaultRetries holds the default number of retries for each kind of error.
 var defaultRetries = map[providers.ErrorKind]int{
 	providers.Network: 3, providers.RateLimit: 5, providers.ServerError: 2, providers.Timeout: 2, providers.InvalidResponse: 1,
 	providers.ContextOverflow: 0, providers.Authentication: 0, providers.InvalidRequest: 0,
 }
 
-// settings is the model behind a participant, a judge or a helper; nil: nobody has that name.
+// settings returns the configuration of a participant, judge or system actor, or nil if the name is unknown.
 func (c *Config) settings(name string) *Participant {
 	switch name {
 	case protocol.PersonaAssigner:
@@ -258,7 +291,7 @@ func (c *Config) settings(name string) *Participant {
 	return findParticipant(c.Judges, name)
 }
 
-// findParticipant is who has a name; nil: nobody.
+// findParticipant returns the enabled participant with the given name, or nil if there is none.
 func findParticipant(list []Participant, name string) *Participant {
 	for i := range list {
 		if list[i].Name == name && !list[i].Disabled {
@@ -268,8 +301,8 @@ func findParticipant(list []Participant, name string) *Participant {
 	return nil
 }
 
-// selfPreferenceWarnings are the judges who are of one model with a participant: models are known to like their own words. Named resolves
-// the name of a provider.
+// selfPreferenceWarnings returns a warning for each judge that uses the same model as a participant: models tend to
+// prefer their own output. named resolves the name of a provider.
 func (c *Config) selfPreferenceWarnings(named func(string) string) (list []string) {
 	for i, j := range slices.Concat(c.Judges, c.Substitutes) {
 		var kin []string
@@ -285,7 +318,16 @@ func (c *Config) selfPreferenceWarnings(named func(string) string) (list []strin
 		if i >= len(c.Judges) {
 			who = fmt.Sprintf("substitutes[%d]", i-len(c.Judges))
 		}
-		list = append(list, fmt.Sprintf("%s is of one model with %s, and may favour what it would say itself", who, strings.Join(kin, ", ")))
+		list = append(list, fmt.Sprintf("%s uses the same model as %s and may favor them", who, listOf(kin)))
 	}
 	return list
+}
+
+// listOf joins names as in "Ada, Bo and Cy".
+func listOf(names []string) string {
+	last := len(names) - 1
+	if last < 1 {
+		return strings.Join(names, "")
+	}
+	return strings.Join(names[:last], ", ") + " and " + names[last]
 }

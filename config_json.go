@@ -10,17 +10,17 @@ import (
 	"time"
 )
 
-// configJSON is Config as JSON: the protocol as an object with its name and its parameters, durations as words.
+// configJSON is the JSON form of Config.
 type configJSON struct {
 	*plainConfig
 	Protocol json.RawMessage `json:"protocol,omitempty"`
 	Limits   limitsJSON      `json:"limits,omitzero"`
 }
 
-type plainConfig Config // without methods
+type plainConfig Config // has no methods, so that encoding it does not call MarshalJSON again
 
-// MarshalJSON gives the protocol as an object with its name and its parameters, and durations as words such as "10m0s".
-// Engine.ParseConfig reads it.
+// MarshalJSON encodes the protocol as an object with its name and parameters, and durations as strings such as
+// "10m0s". Engine.ParseConfig decodes it.
 func (c Config) MarshalJSON() ([]byte, error) {
 	w := configJSON{plainConfig: (*plainConfig)(&c), Limits: c.Limits.toJSON()}
 	if c.Protocol != nil {
@@ -29,9 +29,9 @@ func (c Config) MarshalJSON() ([]byte, error) {
 			return nil, fmt.Errorf("encode protocol %s: %w", c.Protocol.Name(), err)
 		}
 		if len(params) < 2 || params[0] != '{' {
-			return nil, fmt.Errorf("encode protocol %s: %T is %s in JSON, want an object", c.Protocol.Name(), c.Protocol, params)
+			return nil, fmt.Errorf("encode protocol %s: %T encodes to %s, want an object", c.Protocol.Name(), c.Protocol, params)
 		}
-		name, _ := json.Marshal(c.Protocol.Name()) // a string always encodes
+		name, _ := json.Marshal(c.Protocol.Name()) // encoding a string cannot fail
 		w.Protocol = slices.Concat([]byte(`{"name":`), name)
 		if len(params) > 2 {
 			w.Protocol = append(w.Protocol, ',')
@@ -41,7 +41,7 @@ func (c Config) MarshalJSON() ([]byte, error) {
 	return json.Marshal(w)
 }
 
-// limitsJSON is Limits with durations as words: "90s", "1h30m".
+// limitsJSON is the JSON form of Limits, with durations as strings such as "90s" or "1h30m".
 type limitsJSON struct {
 	MinRounds    int      `json:"min_rounds,omitempty"`
 	MaxRounds    int      `json:"max_rounds,omitempty"`
@@ -71,6 +71,7 @@ func (l limitsJSON) toLimits() Limits {
 	}
 }
 
+// duration encodes to a string such as "90s".
 type duration time.Duration
 
 func (d duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }
@@ -78,21 +79,21 @@ func (d duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d)
 func (d *duration) UnmarshalText(b []byte) error {
 	v, err := time.ParseDuration(string(b))
 	if err != nil {
-		return fmt.Errorf("%q is no duration, write one such as \"90s\" or \"1h30m\"", b)
+		return fmt.Errorf("%q is not a duration, use one such as \"90s\" or \"1h30m\"", b)
 	}
 	*d = duration(v)
 	return nil
 }
 
-// unmarshalStrict refuses fields that do not exist, so that a typing error is not silently a default.
+// unmarshalStrict decodes b into v. It rejects unknown fields, so that a misspelled field is not silently ignored.
 func unmarshalStrict(b []byte, v any) error {
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.DisallowUnknownFields()
 	if err := d.Decode(v); err != nil {
 		return err
 	}
-	if _, err := d.Token(); err != io.EOF { //nolint:errorlint // Token gives it as it is
-		return errors.New("there is more after the object")
+	if _, err := d.Token(); err != io.EOF { //nolint:errorlint // Token does not wrap io.EOF
+		return errors.New("unexpected data after the object")
 	}
 	return nil
 }

@@ -16,7 +16,8 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// Pause keeps anything new from starting. It takes effect at once: calls in flight go on, and are committed.
+// Pause prevents new steps from starting. It takes effect at once. Calls in flight continue, and their turns are
+// committed.
 func (d *Debate) Pause(ctx context.Context) error {
 	return d.control(ctx, "pause", func(c *transaction) error {
 		if c.rec.lifecycle.State == fsm.Paused {
@@ -26,8 +27,8 @@ func (d *Debate) Pause(ctx context.Context) error {
 	})
 }
 
-// Resume goes on where Pause stopped; call Run, Do or Start to drive the debate then, unless it was started and this
-// engine still drives it. While a question is open it is refused: Decide answers and resumes.
+// Resume continues a paused debate. Call Run, RunOnce or Start afterwards to drive it, unless it was started and this
+// engine still drives it. Resume returns an error while a question is open: Decide answers the question and resumes.
 func (d *Debate) Resume(ctx context.Context) error {
 	return d.control(ctx, "resume", func(c *transaction) error {
 		if c.rec.lifecycle.State.Active() {
@@ -35,13 +36,13 @@ func (d *Debate) Resume(ctx context.Context) error {
 		}
 		if q := c.rec.question; q != nil {
 			_, err := fsm.Next(c.rec.lifecycle, fsm.Resume, c.rec.facts())
-			return fmt.Errorf("a question is open, decide one of %s: %w", strings.Join(q.actions(), ", "), err)
+			return fmt.Errorf("a question is open, call Decide with one of %s: %w", strings.Join(q.actions(), ", "), err)
 		}
 		return c.resume()
 	})
 }
 
-// Stop ends the debate with a conclusion on what there is. Calls in flight are cancelled.
+// Stop ends the debate with a conclusion based on the turns so far. Calls in flight are canceled.
 func (d *Debate) Stop(ctx context.Context) error {
 	return d.control(ctx, "stop", func(c *transaction) error {
 		if s := c.rec.lifecycle.State; s == fsm.Completing || s == fsm.Completed {
@@ -51,7 +52,7 @@ func (d *Debate) Stop(ctx context.Context) error {
 	})
 }
 
-// Cancel ends the debate at once and without a verdict. Calls in flight are cancelled.
+// Cancel ends the debate at once, without a verdict. Calls in flight are canceled.
 func (d *Debate) Cancel(ctx context.Context) error {
 	return d.control(ctx, "cancel", func(c *transaction) error {
 		if c.rec.lifecycle.State == fsm.Canceled {
@@ -61,8 +62,8 @@ func (d *Debate) Cancel(ctx context.Context) error {
 	})
 }
 
-// Retry makes a debate in error ready again. What drives it then, Run, Do or Start, runs nothing again that is
-// committed.
+// Retry makes a debate in error ready again. Call Run, RunOnce or Start to drive it. Committed steps do not run
+// again.
 func (d *Debate) Retry(ctx context.Context) error {
 	return d.control(ctx, "retry", func(c *transaction) error {
 		if s := c.rec.lifecycle.State; s == fsm.Ready || s.Active() {
@@ -72,8 +73,8 @@ func (d *Debate) Retry(ctx context.Context) error {
 	})
 }
 
-// Reset takes a debate in error back to configuring, for a new run. The turns of the old one stay in the journal and
-// are shown no more.
+// Reset takes a debate in error back to configuring, for a new run. The turns of the old run stay in the journal, but
+// no prompt and no Result contains them.
 func (d *Debate) Reset(ctx context.Context) error {
 	return d.control(ctx, "reset", func(c *transaction) error {
 		if c.rec.lifecycle.State == fsm.Configuring {
@@ -91,7 +92,7 @@ func (d *Debate) Decide(ctx context.Context, action string) error {
 			return errors.New("no question is open")
 		}
 		if !slices.Contains(q.actions(), action) {
-			return fmt.Errorf("%q is no choice, they are %s", action, strings.Join(q.actions(), ", "))
+			return fmt.Errorf("%q is not a choice, use one of %s", action, strings.Join(q.actions(), ", "))
 		}
 		if err := c.add(Decided{EventMeta: c.stamp("decided"), At: c.now, Action: action}); err != nil {
 			return err
@@ -100,7 +101,8 @@ func (d *Debate) Decide(ctx context.Context, action string) error {
 	})
 }
 
-// Inject adds a person's remark. Steps that begin later see it, those of a parallel phase only when the phase does.
+// Inject adds a person's remark. Steps that begin later see it. Steps of a parallel phase do not see remarks that
+// were added after their phase began.
 func (d *Debate) Inject(ctx context.Context, r Remark) error {
 	if err := problemsError(r.check()); err != nil {
 		return fmt.Errorf("inject a remark into debate %s: %w", d.ID(), err)
@@ -108,10 +110,10 @@ func (d *Debate) Inject(ctx context.Context, r Remark) error {
 	r.ID = cmp.Or(r.ID, newID())
 	return d.control(ctx, "inject a remark into", func(c *transaction) error {
 		if knownName(c.rec, r.From) {
-			return problemsError([]protocol.Problem{protocol.Problemf("from", "%q is a participant or judge, take another name", r.From)})
+			return problemsError([]protocol.Problem{protocol.Problemf("from", "%q is the name of an actor in this debate, use another name", r.From)})
 		}
 		if c.rec.lifecycle.State.Final() {
-			return fmt.Errorf("it is %s", c.rec.lifecycle.State)
+			return fmt.Errorf("the debate is %s", c.rec.lifecycle.State)
 		}
 		t := r.turn(c)
 		if _, dup := c.rec.Find(t.Key); dup {
@@ -121,8 +123,8 @@ func (d *Debate) Inject(ctx context.Context, r Remark) error {
 	})
 }
 
-// Annotate notes something about the debate, also after its end. value encodes to JSON; a later one of the same name
-// replaces it. The one called "rating" is what protocols read as a user's.
+// Annotate stores a note on the debate, also after its end. value must encode to JSON. A later note with the same
+// name replaces the earlier one. Protocols read the note "rating" as the user's rating.
 func (d *Debate) Annotate(ctx context.Context, name string, value any) error {
 	b, err := json.Marshal(value)
 	if err != nil {
@@ -133,9 +135,10 @@ func (d *Debate) Annotate(ctx context.Context, name string, value any) error {
 	})
 }
 
-// Edit replaces the configuration of a debate that is configuring or ready. After the first turn topic, background,
-// protocol and who the participants are cannot change without a Reset; models, limits, judges and all else can. It
-// returns *Problems and changes nothing where the new configuration is wrong.
+// Edit replaces the configuration of a debate that is configuring or ready. After the first turn, you cannot change
+// the topic, the background, the protocol, or the names and profiles of the participants without a Reset; you can
+// change everything else, such as models, limits and judges. Edit returns *Problems and changes nothing if the new
+// configuration is invalid.
 func (d *Debate) Edit(ctx context.Context, cfg Config) error {
 	cfg.ID = d.ID()
 	cfg, found := cfg.withDefaults()
@@ -161,14 +164,14 @@ func (d *Debate) Edit(ctx context.Context, cfg Config) error {
 	})
 }
 
-// frozenFields are the fields that differ and may not, since turns were made with them.
+// frozenFields returns a problem for each changed field that must not change after the first turn.
 func frozenFields(r *record, cfg Config) (list []protocol.Problem) {
 	if !r.hasTurns() {
 		return nil
 	}
 	same := func(field string, a, b any) {
 		if !reflect.DeepEqual(a, b) {
-			list = append(list, protocol.Problemf(field, "it cannot change after the first turn, reset the debate first"))
+			list = append(list, protocol.Problemf(field, "cannot change after the first turn, reset the debate first"))
 		}
 	}
 	same("topic", r.config.Topic, cfg.Topic)
@@ -178,16 +181,18 @@ func frozenFields(r *record, cfg Config) (list []protocol.Problem) {
 	return list
 }
 
-// parameters are what is stored of a protocol.
+// parameters returns the stored form of a protocol.
 func parameters(p protocol.Protocol) string {
-	b, _ := json.Marshal(p) // what was stored encodes
+	b, _ := json.Marshal(p) // a stored protocol can be encoded
 	return p.Name() + string(b)
 }
 
-// Remark is what a person says between turns.
+// Remark is a person's contribution between turns.
 type Remark struct {
-	ID   string // names it, so that giving it twice is giving it once; defaults to a new one
-	From string // the person's name, as those who debate read it
+	// ID identifies the remark: adding the same remark twice adds it once. Defaults to a new id.
+	ID string
+	// From is the person's name, as it appears in prompts. It must not be the name of an actor in the debate.
+	From string
 	Text string
 }
 
@@ -196,7 +201,7 @@ func (r Remark) check() (list []protocol.Problem) {
 		list = append(list, protocol.Problemf("from", "%s", p))
 	}
 	if strings.TrimSpace(r.Text) == "" {
-		list = append(list, protocol.Problemf("text", "it is blank"))
+		list = append(list, protocol.Problemf("text", "must not be blank"))
 	}
 	return list
 }
@@ -209,7 +214,7 @@ func (r Remark) turn(c *transaction) transcript.Turn {
 	}
 }
 
-// knownName reports whether a participant, judge or helper has a name, in any case.
+// knownName reports whether an actor in the debate has the given name, ignoring case.
 func knownName(r *record, name string) bool {
 	all := slices.Concat(names(r.profiles), names(judgeProfiles(*r.config)), systemActors)
 	return slices.ContainsFunc(all, func(known string) bool { return strings.EqualFold(known, name) })

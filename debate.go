@@ -10,30 +10,33 @@ import (
 	"github.com/elenchus-go/debate/store"
 )
 
-// control commits a change from outside of the driver. Doing what was done before is no error.
+// control commits a change that does not come from the driver. A change that was already made is not an error.
 func (d *Debate) control(ctx context.Context, verb string, f func(*transaction) error) error {
 	d.journal.mu.Lock()
 	defer d.journal.mu.Unlock()
 	if err := d.journal.change(ctx, f); err != nil {
 		return fmt.Errorf("%s debate %s: %w", verb, d.ID(), err)
 	}
-	if d.journal.driver != nil { // of this handle: what it made itself the store need not tell it
+	if d.journal.driver != nil { // the store does not notify the handle of its own commits
 		d.journal.driver.recheck()
 	}
 	return nil
 }
 
-// Debate is a handle on one debate. Many handles, in many processes, may name the same debate; each is safe for
-// concurrent use.
+// Debate is a handle on one debate. Many handles, in many processes, may refer to the same debate. A handle is safe
+// for concurrent use.
 type Debate struct {
 	engine  *Engine
 	journal *openRows
 }
 
-// Start asks for the debate to be driven, and has this engine drive it in the background until it has ended or failed,
-// through pauses; where the store schedules, workers do. Watch follows it. It is no error to start a debate that is
-// running; one that is paused wants Resume. Where the configuration was not accepted yet and names what Options do not
-// have, Start returns *Problems and changes nothing, unless workers drive, who have Options of their own.
+// Start runs the debate in the background, until it has ended or failed. It continues to run it after a pause. If the
+// store schedules debates, workers run it; otherwise this engine does. Use Watch to follow it. Starting a debate that
+// is already running is not an error. A paused debate needs Resume instead.
+//
+// Start returns *Problems and changes nothing if the configuration was not accepted before and names something that
+// Options does not provide. If workers run the debate, Start does not check this, because workers have their own
+// Options.
 func (d *Debate) Start(ctx context.Context) error {
 	workers := d.engine.schedules
 	err := d.control(ctx, "start", func(c *transaction) error {
@@ -56,7 +59,8 @@ func (d *Debate) Start(ctx context.Context) error {
 	return d.engine.startBackground(context.WithoutCancel(ctx), d.engine.journal(d.ID()), false)
 }
 
-// startBackground drives in the background, at once or when who drives now has left: it may be on its way out.
+// startBackground drives the debate in the background. If it already has a driver, startBackground starts again when
+// that driver has left, because it may be about to leave.
 func (e *Engine) startBackground(ctx context.Context, j *openRows, late bool) error {
 	for {
 		dr, err := engage(ctx, e, j, nil)
@@ -67,7 +71,7 @@ func (e *Engine) startBackground(ctx context.Context, j *openRows, late bool) er
 			return nil
 		case err != nil:
 			return err
-		case late && !dr.state().Active() && dr.state() != fsm.Paused: // what was asked for is done
+		case late && !dr.state().Active() && dr.state() != fsm.Paused: // the previous driver has finished
 			dr.release()
 			return nil
 		}
@@ -85,7 +89,7 @@ func (dr *driver) runBackground() {
 			return
 		}
 		switch s := dr.state(); {
-		case err != nil: // the store's: it may come back
+		case err != nil: // a store error, which may be temporary
 			dr.sleep(again)
 			again = min(2*again, maxBackoff)
 			continue
@@ -94,22 +98,22 @@ func (dr *driver) runBackground() {
 			if dr.sleep(-1); dr.restarted() {
 				return
 			}
-		case s != "" && !s.Active(): // else somebody resumed since
+		case s != "" && !s.Active(): // it may be active again after a concurrent resume
 			return
 		}
 		again = minBackoff
 	}
 }
 
-// restarted says whether the debate stands at its beginning: it was deleted meanwhile, and another has its id, or it was reset.
-// Nobody has asked for that to be driven.
+// restarted reports whether the debate is back in its first state, because it was reset, or deleted and created again
+// under the same id. Nobody has started that debate yet.
 func (dr *driver) restarted() bool {
 	dr.journal.mu.Lock()
 	defer dr.journal.mu.Unlock()
 	return dr.journal.refresh(dr.ctx) == nil && dr.journal.rec.lifecycle.State == fsm.Configuring
 }
 
-// logError says what went wrong, and whether it may be better later.
+// logError logs an error and reports whether driving may succeed later.
 func (dr *driver) logError(err error) (later bool) {
 	if errors.Is(err, ErrClosed) {
 		return false
@@ -120,10 +124,10 @@ func (dr *driver) logError(err error) (later bool) {
 	return !rejected && !failed && dr.ctx.Err() == nil && !errors.Is(err, ErrUnsupported) && !errors.Is(err, store.ErrNotFound)
 }
 
-// ID is the debate's id.
+// ID returns the debate's id.
 func (d *Debate) ID() string { return d.journal.id }
 
-// Status sums up where the debate stands.
+// Status returns a short summary of the debate's state.
 func (d *Debate) Status(ctx context.Context) (store.Status, error) {
 	d.journal.mu.Lock()
 	defer d.journal.mu.Unlock()
@@ -133,7 +137,7 @@ func (d *Debate) Status(ctx context.Context) (store.Status, error) {
 	return statusOf(d.journal.rec), nil
 }
 
-// Result is the debate so far, or as it ended.
+// Result returns the debate so far, or as it ended.
 func (d *Debate) Result(ctx context.Context) (*Result, error) {
 	d.journal.mu.Lock()
 	defer d.journal.mu.Unlock()
@@ -143,16 +147,20 @@ func (d *Debate) Result(ctx context.Context) (*Result, error) {
 	return resultOf(d.journal.rec), nil
 }
 
-// Run drives the debate and yields what happens, until the debate ends, pauses or fails: a result comes in the last
-// event of a debate that has ended, the cause of a failure or rejection as an error, last and once.
+// Run drives the debate and yields its events, until the debate ends, pauses or fails. The last event of a debate
+// that has ended is [Ended], with the result. If the debate fails or its configuration is rejected, Run yields the
+// cause once, as the last error.
 //
-// Breaking out, or the end of ctx, which is yielded as an error, ends the driving and never the debate: calls in flight
-// are cancelled and nothing more is committed. A later Run, Do or Start goes on from the last committed turn. The loop's
-// body runs while a model waits to be read: a slow one slows the debate down, but trips no timeout. A second Run in one
-// engine gets ErrBusy; in another process it is safe, but pays twice.
+// If you break out of the loop, or ctx ends, driving stops but the debate does not end. Calls in flight are canceled
+// and nothing more is committed. Run yields the end of ctx as an error. A later Run, RunOnce or Start continues from
+// the last committed turn.
 //
-// To end a debate in memory when the program is interrupted, with what there was, run it with a context that does not
-// end, and call Cancel or Stop when the program's own does: context.AfterFunc is made for that.
+// The model's stream waits while the loop's body runs. A slow body slows the debate down but causes no timeout. A
+// second Run in the same engine yields ErrBusy. A second Run in another process is safe, but pays for the same calls
+// again.
+//
+// To conclude an in-memory debate when your program is interrupted, pass Run a context that is not canceled by the
+// interruption, and call Stop or Cancel from context.AfterFunc on the one that is.
 func (d *Debate) Run(ctx context.Context) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		dr, err := engage(ctx, d.engine, d.journal, yield)
@@ -174,24 +182,24 @@ func (d *Debate) Run(ctx context.Context) iter.Seq2[Event, error] {
 	}
 }
 
-// RunOnce runs what may run now, one step or all that is missing of a parallel phase, commits it and says whether there is
-// more to do: the unit of a worker. It returns false when the debate has ended or is paused, and the cause when it
-// failed or was rejected. It does not go beyond the plan that it finds in the debate's head; where the store schedules
-// it does nothing where there is none.
+// RunOnce runs the steps that may run now, which is one step or all missing steps of a parallel phase. It commits
+// them and reports whether there is more to do. Workers use it as their unit of work. It returns false if the debate
+// has ended or is paused, and an error if it failed or was rejected. It runs only the plan in the debate's status. If
+// the store schedules debates and there is no plan, it does nothing.
 func (d *Debate) RunOnce(ctx context.Context) (more bool, err error) {
 	dr, err := engage(ctx, d.engine, d.journal, nil)
 	if err != nil {
 		return false, err
 	}
 	defer dr.release()
-	if dr.only = dr.key(); dr.only == "" && d.engine.schedules { // nobody has asked for it to be driven
+	if dr.only = dr.key(); dr.only == "" && d.engine.schedules { // the debate was not started
 		_, err := dr.hasMore()
 		return false, err
 	}
 	return dr.advance()
 }
 
-// showEnd shows the last event of a debate that has ended.
+// showEnd shows the Ended event if the debate has ended.
 func (dr *driver) showEnd() {
 	dr.journal.mu.Lock()
 	r := dr.journal.rec

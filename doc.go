@@ -1,62 +1,77 @@
 // Package debate runs structured debates between language models.
 //
-// A debate has a topic, participants who respond to one another, usually a judge, and a protocol that says who speaks
-// when. [New] makes one, [Debate.Run] drives it and yields what happens, and its last event carries the [Result]. An
-// [Engine] serves many debates over one store. A [Config] is data and can be stored; the live things, such as models,
-// are in [Options].
+//	d, err := debate.New(ctx, debate.Config{
+//		Topic:        "Should cities ban private cars?",
+//		Participants: []debate.Participant{{Name: "Ada", Side: "for"}, {Name: "Bo", Side: "against"}},
+//		Judges:       []debate.Participant{{Name: "Judge"}},
+//	}, debate.Options{Providers: map[string]providers.Provider{"openai": model}})
+//	if err != nil {
+//		log.Fatal(err)
+//	}
+//	for event, err := range d.Run(ctx) {
+//		if err != nil {
+//			log.Fatal(err)
+//		} else if done, ok := event.(debate.TurnDone); ok {
+//			fmt.Printf("%s: %s\n\n", done.Turn.Actor, done.Turn.Text)
+//		}
+//	}
 //
-// # Code tour
+// A debate has a topic, participants who respond to each other, usually a judge, and a protocol that decides who speaks
+// when. [New] creates a debate. [Debate.Run] runs it and yields its events; the last event, [Ended], carries the
+// [Result]. An [Engine] runs many debates over one store. A [Config] is plain data and is stored with its debate.
+// [Options] holds everything that cannot be stored, such as providers.
 //
-// The packages stand on floors, and each imports only from floors below its own. Bottom-up:
+// # Guarantees
 //
-// Floor 0. Package fsm is the lifecycle: twelve states, seventeen events, one table, and a pure function that says what
-// an event leads to. Package transcript is what was said, as plain data: a Turn is one committed step, its Key names the
-// step.
+// The journal of a debate is authoritative. A turn is committed together with every transition that follows from it, and
+// the next step begins only after that commit. A turn is accepted only if its step is among those that may run at that
+// moment. This single rule handles duplicates, late replies, stops, cancellations and resets.
 //
-// Floor 1. Package providers is how a model is called: one method, and one taxonomy of errors. Beside it stand
-// providers/langchain, which wraps langchaingo's models, providers/scripted, which needs none, and providers/retrieval,
-// which finds documents instead of writing.
+// A step of a parallel phase sees nothing that was committed after its phase began. Turns are ordered by the place of
+// their step in the phase, not by arrival. The prompts of a debate are therefore the same whether or not it was
+// interrupted, resumed or run by two processes.
 //
-// Floor 2, all pure but the store. Package prompts renders templates. Package context/window chooses which turns a
-// prompt has room for. Package detect measures what can be measured without a model. Package judge/reply makes a schema of
-// a Go struct, and reads replies by it. Package store keeps journals.
+// Replies of models are untrusted. The library validates structured replies before it acts on them. Before you print a
+// text, remove its control characters or escape its HTML; package report does both.
 //
-// Floor 3. Package judge is what judges say, and how they are kept fair: assessments and verdicts, rubric, labels, benches.
-// Package protocol is who speaks when: a Protocol gives the phases of a round, and protocol.Next compares them with the
-// Record of what is committed.
+// # Code tour: packages
 //
-// Floor 4. Six protocols: protocol/panel is the classic debate; beside it stand skeptic, refine, arbitration, procon and
-// vote.
+// The packages form layers. Each imports only packages of lower layers. From the bottom up:
 //
-// Floor 5 is this package. It reads in the order in which a debate lives:
+//   - Layer 0: package fsm holds the lifecycle, as one table of states and events and a pure function that looks up
+//     transitions. Package transcript defines turns, keys and usage as plain data.
+//   - Layer 1: package providers defines how a debate calls a model, with one method and one set of error kinds. Its
+//     subpackages call model services: among them are providers/openai, providers/langchain for any model of langchaingo,
+//     providers/scripted for tests, and providers/retrieval for documents and vectors.
+//   - Layer 2: package prompts renders templates. Package context/window chooses which turns fit into a prompt. Package
+//     detect finds repetition and agreement without a model. Package judge/reply derives schemas from Go structs and
+//     validates replies. Package store keeps journals.
+//   - Layer 3: package judge defines rubrics, assessments, verdicts, pseudonyms and juries. Package protocol defines what a
+//     protocol is: it returns the phases of a round, and protocol.Next compares them with the committed turns.
+//   - Layer 4: six protocols. protocol/panel is the default; the others are skeptic, refine, arbitration, procon and vote.
+//   - Layer 5: this package.
+//   - Layer 6: package report renders a debate for readers, package progress reports how far it has come, and package
+//     archive exports and imports stored debates.
 //
-//   - config.go, defaults.go, check.go: what a debate is, and what is wrong with it
-//   - engine.go, debate.go: engines and handles; reading the journal and writing to it
-//   - record.go: the fold of the journal, all that is known of a debate
-//   - steps.go, summary.go, measure.go: what may run now; what comes before it; what is measured of a round
-//   - change.go: a write in the making, with all that follows from it without work
-//   - control.go: what people do to a debate
-//   - drive.go, start.go, perform.go, fence.go, show.go: the driver: plan, perform, commit, also in the background; what it
-//     no longer wants; what its viewer sees
-//   - brief.go, mask.go, call.go, retry.go, clock.go: one step: its prompt, who is seen in it, its attempts, its time
-//   - overflow.go, degrade.go: prompts that are too long; what becomes of a debate whose step has failed for good
-//   - feed.go, watch.go, replay.go: viewers, now and afterwards
-//   - event.go, result.go, preview.go, errors.go: what comes out
+// Some packages are modules of their own: store/sqlite and store/postgres keep debates in databases,
+// integrations/debateriver runs them as jobs on many machines, and context/vocabulary counts tokens exactly.
 //
-// Floor 6. Package report writes a debate down for people, package progress tells how far it has come, and package
-// archive exports a stored debate and imports it into another store.
+// # Code tour: files of this package
 //
-// Beside the floors stand modules of their own: store/sqlite and store/postgres keep debates, debateriver has workers on
-// many machines drive them, and context/vocabulary counts tokens exactly.
+// Each file refers only to files listed before it:
 //
-// # Rules
-//
-// The journal is the truth. A step's turn is committed together with every transition that follows from it, and only
-// then does the next step begin. A turn is accepted only if its step is among those that may run now; this one fence
-// covers duplicates, late replies, stops, cancels and resets. A step of a parallel phase sees nothing that was committed
-// after its phase began, and turns are ordered by their step's place, not by their arrival: so a debate that was
-// interrupted, resumed or driven twice says what an undisturbed one says.
-//
-// What models say is untrusted. Nothing unvalidated reaches a decision; who prints a text strips its control characters
-// or escapes its HTML.
+//   - Data: config.go and config_json.go define a debate, errors.go its errors, result.go its result, and event.go its
+//     events.
+//   - State: record.go holds the state of a debate, which is computed from its journal. Pure functions read it: budget.go
+//     for the limits, findings.go for detectors, prompt.go for the text of prompts, history.go for summaries, and
+//     status.go for results.
+//   - Decisions: apply.go adds one event to the record. validate.go fills in defaults and checks a configuration.
+//     transition.go decides which transitions follow from an event. policy.go decides what follows from a failed step.
+//   - Model calls: live.go passes replies to viewers while they stream. draft.go writes the fields of a turn.
+//     execution.go, overflow.go, retry.go and attempt.go run one step: its limits, its shortened prompts, its retries and
+//     its attempts.
+//   - Requests: registry.go holds what an engine knows by name, and request.go builds the request of a step.
+//   - Driving: journal.go reads and commits entries. delivery.go shows events to the caller of Run. driver.go runs one
+//     debate, perform.go runs the steps of a plan, and advance.go plans.
+//   - API: debate.go, control.go, watch.go and engine.go.
 package debate

@@ -14,7 +14,7 @@ import (
 	"github.com/elenchus-go/debate/store"
 )
 
-// NewEngine makes an engine. It fails where a prompt template does.
+// NewEngine returns an engine. It returns an error if a prompt template is invalid or a provider is nil.
 func NewEngine(o Options) (*Engine, error) {
 	if o.Store == nil {
 		o.Store = store.Memory()
@@ -48,8 +48,8 @@ func NewEngine(o Options) (*Engine, error) {
 	return e, nil
 }
 
-// New is NewEngine and Create: one debate, in a memory store where Options name no other. It returns *Problems where
-// the configuration is wrong or names what Options do not have.
+// New creates an engine with a single debate, and returns the debate. It keeps the debate in memory if Options.Store
+// is nil. It returns *Problems if the configuration is invalid or names something that Options does not provide.
 func New(ctx context.Context, c Config, o Options) (*Debate, error) {
 	e, err := NewEngine(o)
 	if err != nil {
@@ -62,8 +62,8 @@ func New(ctx context.Context, c Config, o Options) (*Debate, error) {
 	return e.create(ctx, c)
 }
 
-// Create stores a new debate. It returns *Problems where the configuration is wrong. It calls no provider, and needs
-// none: names are bound, and keys and models checked, by who drives the debate.
+// Create stores a new debate. It returns *Problems if the configuration is invalid. Create calls no provider and
+// needs none: the engine that drives the debate looks up its providers, and checks their keys and models.
 func (e *Engine) Create(ctx context.Context, c Config) (*Debate, error) {
 	c, found := c.withDefaults()
 	if err := problemsError(found); err != nil {
@@ -72,7 +72,7 @@ func (e *Engine) Create(ctx context.Context, c Config) (*Debate, error) {
 	return e.create(ctx, c)
 }
 
-// create stores a debate whose configuration is filled and accepted.
+// create stores a debate. The configuration must be complete and valid.
 func (e *Engine) create(ctx context.Context, c Config) (*Debate, error) {
 	c.ID = cmp.Or(c.ID, newID())
 	e.addProtocol(c.Protocol)
@@ -91,14 +91,14 @@ func (e *Engine) create(ctx context.Context, c Config) (*Debate, error) {
 	}
 	if err := d.journal.commit(ctx, change); err != nil {
 		if _, taken := errors.AsType[*store.Conflict](err); taken {
-			return nil, fmt.Errorf("create debate %s: the id is taken: %w", c.ID, err)
+			return nil, fmt.Errorf("create debate %s: the id already exists: %w", c.ID, err)
 		}
 		return nil, err
 	}
 	return d, nil
 }
 
-// Open is a handle on a stored debate; store.ErrNotFound where there is none of that id.
+// Open returns a handle on a stored debate. It returns store.ErrNotFound if there is no debate with that id.
 func (e *Engine) Open(ctx context.Context, id string) (*Debate, error) {
 	d := &Debate{engine: e, journal: e.journal(id)}
 	d.journal.mu.Lock()

@@ -11,14 +11,14 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// errProtocol says that a protocol asks for what cannot be: trying again would not help.
-var errProtocol = errors.New("the protocol is wrong")
+// errProtocol reports that a protocol returned an impossible step. A retry cannot help.
+var errProtocol = errors.New("invalid protocol")
 
-// errOutOfTime ends a call when the debate's time budget has no more room for it.
+// errOutOfTime ends a call when the time budget of the debate is used up.
 var errOutOfTime = errors.New("the time budget is used up")
 
-// errAskedAgain says that a reply was invalid, and that its words for a second attempt are in the request.
-var errAskedAgain = errors.New("the reply is asked for again")
+// errAskedAgain reports that a reply was invalid and that the request now asks for a correct one.
+var errAskedAgain = errors.New("asking for the reply again")
 
 func (q *Question) actions() (names []string) {
 	for _, c := range q.Choices {
@@ -27,7 +27,8 @@ func (q *Question) actions() (names []string) {
 	return names
 }
 
-// needsChange says that no other attempt can help, but a change of keys or models does: dropping someone would hide it.
+// needsChange reports whether the step can only succeed with another key or model. Dropping the actor would hide
+// that.
 func (f *Failure) needsChange() bool {
 	return f.Kind == providers.Authentication || f.Kind == providers.InvalidRequest
 }
@@ -39,28 +40,30 @@ const (
 	actionEnd   = "end"
 )
 
-// errViewerLeft says that the viewer of a Run broke out; errSuperseded, that a call's step may not be committed any more.
+// errViewerLeft ends driving when the loop over Run stops. errSuperseded ends a call whose step may no longer be
+// committed.
 var (
-	errViewerLeft = errors.New("the viewer has gone")
-	errSuperseded = errors.New("the step is no longer wanted")
+	errViewerLeft = errors.New("the viewer has left")
+	errSuperseded = errors.New("the step was superseded")
 )
 
 var (
-	// ErrBusy says that this engine already drives the debate.
-	ErrBusy = errors.New("the debate is being driven already")
-	// ErrClosed says that the engine was closed.
+	// ErrBusy reports that this engine already drives the debate.
+	ErrBusy = errors.New("the debate is already being driven")
+	// ErrClosed reports that the engine was closed.
 	ErrClosed = errors.New("the engine is closed")
-	// ErrUnsupported says that a debate is of a protocol that this engine does not have, or was written by a newer
-	// version of the library. It can be listed and watched, but not driven.
+	// ErrUnsupported reports that the debate uses a protocol that this engine does not have, or that another version
+	// of the library wrote its journal in a format that this version does not support. A debate with an unknown
+	// protocol or a newer format can be listed and watched, but not driven.
 	ErrUnsupported = errors.New("not supported by this engine")
 )
 
-// Problems are everything that is wrong with a configuration, field by field.
+// Problems lists every configuration error, field by field.
 type Problems struct {
 	List []protocol.Problem `json:"list"`
 }
 
-// Error has a line for each problem.
+// Error returns one line for each problem.
 func (p *Problems) Error() string {
 	lines := make([]string, len(p.List))
 	for i, x := range p.List {
@@ -69,7 +72,7 @@ func (p *Problems) Error() string {
 	return "check configuration: " + strings.Join(lines, "\n")
 }
 
-// problemsError is nil where there is none.
+// problemsError returns a *Problems, or nil if the list is empty.
 func problemsError(list []protocol.Problem) error {
 	if len(list) == 0 {
 		return nil
@@ -77,23 +80,24 @@ func problemsError(list []protocol.Problem) error {
 	return &Problems{List: list}
 }
 
-// Failure is why a step failed for good: what stops a debate in an error, or drops a participant.
+// Failure describes why a step failed after all attempts. It stops the debate in an error or drops the actor,
+// depending on the policy.
 type Failure struct {
-	Key            transcript.Key       `json:"key"`  // of the step
-	Kind           providers.ErrorKind  `json:"kind"` // of the last error
+	Key            transcript.Key       `json:"key"`  // the step
+	Kind           providers.ErrorKind  `json:"kind"` // the kind of the last error
 	Provider       string               `json:"provider,omitempty"`
 	Model          string               `json:"model,omitempty"`
 	Attempts       int                  `json:"attempts"`
-	AttemptDetails []transcript.Attempt `json:"attempt_details,omitempty"` // in order, with what each used
-	Started        time.Time            `json:"started,omitzero"`          // when the first attempt did
-	At             time.Time            `json:"at,omitzero"`               // when the last one failed
-	Message        string               `json:"message"`                   // the last error in words
-	Recoverable    bool                 `json:"recoverable"`
+	AttemptDetails []transcript.Attempt `json:"attempt_details,omitempty"` // in order, each with its usage
+	Started        time.Time            `json:"started,omitzero"`          // start of the first attempt
+	At             time.Time            `json:"at,omitzero"`               // end of the last attempt
+	Message        string               `json:"message"`                   // text of the last error
+	Recoverable    bool                 `json:"recoverable"`               // whether Retry is possible
 
-	cause error // where the failure happened in this process
+	cause error // nil if the failure was read from the store
 }
 
-// Error says who failed where, and why.
+// Error returns a message that names the step, the provider, the model and the cause.
 func (f *Failure) Error() string {
 	s := fmt.Sprintf("run step %s of %s in round %d", f.Key.Phase, f.Key.Actor, f.Key.Round)
 	if f.Provider != "" {
@@ -108,7 +112,7 @@ func (f *Failure) Error() string {
 	return s + ": " + f.Message
 }
 
-// usage is what all attempts usage.
+// usage returns the usage of all attempts.
 func (f *Failure) usage() (u transcript.Usage) {
 	for _, a := range f.AttemptDetails {
 		u = u.Add(a.Usage)
@@ -116,47 +120,47 @@ func (f *Failure) usage() (u transcript.Usage) {
 	return u
 }
 
-// Unwrap is the cause, such as a *providers.Error; nil for a failure that was read from the store.
+// Unwrap returns the cause, such as a *providers.Error, or nil if the failure was read from the store.
 func (f *Failure) Unwrap() error { return f.cause }
 
-// Hint is what a person can do about it.
+// Hint returns advice on how to fix the failure.
 func (f *Failure) Hint() string {
 	if f.Provider == "" { // no model was called
-		return fmt.Sprintf("step %s of %s cannot be run: give Options what the message names, or Edit the debate, then Retry", f.Key.Phase, f.Key.Actor)
+		return fmt.Sprintf("step %s of %s cannot run: add what the message names to Options, or Edit the debate, then Retry", f.Key.Phase, f.Key.Actor)
 	}
 	switch f.Kind {
 	case providers.Authentication:
-		return fmt.Sprintf("provider %s refuses its key: give it one that is valid in Options.Providers, then Retry", f.Provider)
+		return fmt.Sprintf("provider %s rejects its key: set a valid one in Options.Providers, then Retry", f.Provider)
 	case providers.InvalidRequest:
-		return fmt.Sprintf("provider %s cannot take the request as it is: see whether it has a model %q and the parameters fit it, Edit the debate, then Retry", f.Provider, f.Model)
+		return fmt.Sprintf("provider %s rejects the request: check that it has a model %q and that the parameters fit the model, Edit the debate, then Retry", f.Provider, f.Model)
 	case providers.ContextOverflow:
-		return fmt.Sprintf("the prompt is longer than model %q reads: lower the Window of %s, or choose a model that reads more", f.Model, f.Key.Actor)
+		return fmt.Sprintf("the prompt is too long for model %q: lower the Window of %s, or choose a model with a larger context window", f.Model, f.Key.Actor)
 	case providers.RateLimit:
-		return fmt.Sprintf("provider %s allows no more calls now: Retry later, raise its limits, or slow down with a rate limit of your own", f.Provider)
+		return fmt.Sprintf("provider %s limits the rate of calls: Retry later, raise its limits, or set a lower rate with a middleware", f.Provider)
 	case providers.Timeout:
-		return fmt.Sprintf("model %q is too slow for the timeouts: raise Limits.StepTimeout, or choose a faster one", f.Model)
+		return fmt.Sprintf("model %q is too slow for the timeouts: raise Limits.StepTimeout, or choose a faster model", f.Model)
 	case providers.Network:
-		return fmt.Sprintf("provider %s cannot be reached, or its connection broke: check its address and the network, then Retry", f.Provider)
+		return fmt.Sprintf("provider %s cannot be reached, or the connection broke: check its address and the network, then Retry", f.Provider)
 	case providers.InvalidResponse:
-		return fmt.Sprintf("model %q gives no usable reply: choose one that keeps to a format, or give it more tokens", f.Model)
+		return fmt.Sprintf("model %q gives no usable reply: choose a model that follows a format, or raise its token limit", f.Model)
 	case providers.ServerError:
 	}
-	return fmt.Sprintf("provider %s failed: its message says why; Retry may help", f.Provider)
+	return fmt.Sprintf("provider %s failed: see its message; Retry may help", f.Provider)
 }
 
-// Question waits for a person: the debate is paused until Decide.
+// Question asks a person for a decision. The debate is paused until Debate.Decide answers it.
 type Question struct {
 	Cause   string   `json:"cause"`
 	Failure *Failure `json:"failure,omitempty"`
 	Choices []Choice `json:"choices"`
 }
 
-// Choice is one answer to a question.
+// Choice is a possible answer to a question.
 type Choice struct {
-	Action      string `json:"action"` // what Decide takes
+	Action      string `json:"action"` // the argument for Decide
 	Label       string `json:"label"`
 	Description string `json:"description"`
 }
 
-// errRateLimitWait ends a call of a worker's job that has not the time to sit out a rate limit.
-var errRateLimitWait = errors.New("a rate limit is to be sat out, which the next job goes on with")
+// errRateLimitWait ends a call in a worker's job whose remaining time is too short to wait for a rate limit.
+var errRateLimitWait = errors.New("waiting for a rate limit, the next job continues")

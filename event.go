@@ -16,88 +16,88 @@ import (
 
 // Event is something that happened in a debate: one of the types below.
 //
-// Durable events are the entries of the debate's journal; [Debate.Watch] shows them again. Live ones, [TurnStarted],
-// [Chunk], [TurnFailed], [Warning] and [Ended], are not stored. In JSON each is an object with its type; [ParseEvent]
-// reads it.
+// Durable events are the entries of the debate's journal, and [Debate.Watch] can show them again. Live events are not
+// stored: [TurnStarted], [Chunk], [TurnFailed], [Warning] and [Ended]. In JSON an event is an object with a type;
+// [ParseEvent] decodes it.
 type Event interface {
-	// Meta is the stamp that all events have.
+	// Meta returns the fields that all events have.
 	Meta() EventMeta
 	sealed()
 }
 
-// EventMeta is what all events have.
+// EventMeta holds the fields that all events have.
 type EventMeta struct {
-	Type string `json:"type"`
-	Seq  int64  `json:"seq"`            // its own if it is durable, else that of the durable event before it
-	Live bool   `json:"live,omitempty"` // it is not stored
+	Type string `json:"type"`           // such as "turn"
+	Seq  int64  `json:"seq"`            // sequence number of the event, or of the durable event before it if it is live
+	Live bool   `json:"live,omitempty"` // whether the event is not stored
 }
 
-// Meta is the stamp itself.
+// Meta returns s.
 func (s EventMeta) Meta() EventMeta { return s }
 
 func (EventMeta) sealed() {}
 
 // The durable events.
 type (
-	// ConfigChanged is the first entry of each journal, and each edit.
+	// ConfigChanged holds a configuration: it is the first entry of each journal, and an entry for each edit.
 	ConfigChanged struct {
 		EventMeta
-		At     time.Time       `json:"at"`     // when it was committed
-		Format int             `json:"format"` // of the entries from here on; see store.Format
-		Config json.RawMessage `json:"config"` // see Engine.ParseConfig
+		At     time.Time       `json:"at"`     // time of the commit
+		Format int             `json:"format"` // format of the journal from this entry on; see store.Format
+		Config json.RawMessage `json:"config"` // decode it with Engine.ParseConfig
 	}
 	// StateChanged is a transition of the lifecycle.
 	StateChanged struct {
 		EventMeta
-		At            time.Time          `json:"at"` // when it was committed
+		At            time.Time          `json:"at"` // time of the commit
 		From          fsm.State          `json:"from"`
 		On            fsm.Event          `json:"on"`
 		To            fsm.State          `json:"to"`
-		Round         int                `json:"round"`                    // the round at hand after it
-		Ending        transcript.Ending  `json:"ending,omitzero"`          // why the debate ends, where this decided it
-		Problems      []protocol.Problem `json:"problems,omitempty"`       // of a configuration that was rejected
-		Failure       *Failure           `json:"failure,omitempty"`        // what led to an error, or to an end
-		OtherFailures []*Failure         `json:"other_failures,omitempty"` // what else had failed for good by then, in steps beside
-		Question      *Question          `json:"question,omitempty"`       // what a person is to decide
-		Findings      []detect.Finding   `json:"findings,omitempty"`       // what Config.Detect found in the round, as far as it was known by then
+		Round         int                `json:"round"`                    // current round after the transition
+		Ending        transcript.Ending  `json:"ending,omitzero"`          // why the debate ends, if this transition decided it
+		Problems      []protocol.Problem `json:"problems,omitempty"`       // errors of a rejected configuration
+		Failure       *Failure           `json:"failure,omitempty"`        // cause of an error or of an early end
+		OtherFailures []*Failure         `json:"other_failures,omitempty"` // other steps of the phase that had failed by then
+		Question      *Question          `json:"question,omitempty"`       // what a person has to decide
+		Findings      []detect.Finding   `json:"findings,omitempty"`       // findings of Config.Detect that the transition adds
 	}
-	// PhaseStarted says how many steps are to come.
+	// PhaseStarted announces the steps of a phase.
 	PhaseStarted struct {
 		EventMeta
-		At       time.Time       `json:"at"` // when it was committed
+		At       time.Time       `json:"at"` // time of the commit
 		Stage    transcript.Kind `json:"stage"`
 		Round    int             `json:"round"`
-		Rounds   int             `json:"rounds"` // the limit: round n of N
+		Rounds   int             `json:"rounds"` // maximum number of rounds
 		Phase    string          `json:"phase"`
 		Parallel bool            `json:"parallel,omitempty"`
-		Steps    int             `json:"steps"` // that the phase has; fewer calls where some are committed already
-		// Summary is what is to be summed up before another phase begins or goes on, where that is what the phase is for.
+		Steps    int             `json:"steps"` // number of steps in the phase, including those that are already committed
+		// Summary is what to summarize before another phase begins or continues; nil if the phase is not a summary.
 		Summary *window.SummaryPlan `json:"summary,omitempty"`
 	}
-	// TurnDone is a committed turn: a speech, an assessment, a verdict, a remark.
+	// TurnDone is a committed turn, such as a speech, an assessment, a verdict or a remark.
 	TurnDone struct {
 		EventMeta
-		At   time.Time       `json:"at"` // when it was committed
+		At   time.Time       `json:"at"` // time of the commit
 		Turn transcript.Turn `json:"turn"`
 	}
-	// Dropped says that a participant takes no further part.
+	// Dropped reports that a participant or a judge takes no further part.
 	Dropped struct {
 		EventMeta
-		At            time.Time  `json:"at"` // when it was committed
+		At            time.Time  `json:"at"` // time of the commit
 		Name          string     `json:"name"`
 		Failure       *Failure   `json:"failure"`
-		OtherFailures []*Failure `json:"other_failures,omitempty"` // its further steps that had failed for good by then
+		OtherFailures []*Failure `json:"other_failures,omitempty"` // other steps of the same actor that had failed by then
 	}
 	// Decided is a person's answer to a question.
 	Decided struct {
 		EventMeta
-		At     time.Time `json:"at"` // when it was committed
-		Action string    `json:"action"`
+		At     time.Time `json:"at"`     // time of the commit
+		Action string    `json:"action"` // action of the choice
 	}
 	// Annotated is a note on the debate, such as a rating.
 	Annotated struct {
 		EventMeta
-		At    time.Time       `json:"at"` // when it was committed
+		At    time.Time       `json:"at"` // time of the commit
 		Name  string          `json:"name"`
 		Value json.RawMessage `json:"value"`
 	}
@@ -105,28 +105,30 @@ type (
 
 // The live events.
 type (
-	// TurnStarted comes before each attempt. What was shown of an earlier attempt is void.
+	// TurnStarted precedes each attempt. Discard the chunks of earlier attempts of the same step.
 	TurnStarted struct {
 		EventMeta
 		*Attempt
 	}
-	// Chunk is a piece of a reply as it comes. Look at its Kind: a judge's reply is JSON, in which participants have the
-	// labels that the judge knows them by.
+	// Chunk is a piece of a reply while it streams. Check its Kind: a judge's reply is JSON and names participants by
+	// their pseudonyms.
 	Chunk struct {
 		EventMeta
 		*Attempt
-		Offset int    `json:"offset"` // in bytes, in the attempt's text
+		Offset int    `json:"offset"` // offset in the text of the attempt, in bytes
 		Text   string `json:"text"`
 	}
-	// TurnFailed is an attempt that failed.
+	// TurnFailed reports that an attempt failed.
 	TurnFailed struct {
 		EventMeta
 		*Attempt
 		Error   providers.ErrorKind `json:"error"`
 		Message string              `json:"message"`
-		RetryIn time.Duration       `json:"retry_in"` // the wait until the next attempt, in nanoseconds; 0: none, negative: no attempt follows
+		// RetryIn is the wait until the next attempt in nanoseconds. It is 0 if the attempt follows at once, and
+		// negative if none follows.
+		RetryIn time.Duration `json:"retry_in"`
 	}
-	// Warning is something that a user should know of a step.
+	// Warning is something that a user should know about a step.
 	Warning struct {
 		EventMeta
 		Key  transcript.Key `json:"key"`
@@ -139,15 +141,15 @@ type (
 	}
 )
 
-// Attempt is one call of a model for a step. All its events share one, which is not to be changed.
+// Attempt identifies one call of a model for a step. All events of the attempt share one value: do not change it.
 type Attempt struct {
 	Key    transcript.Key  `json:"key"`
 	Kind   transcript.Kind `json:"kind"`
-	Role   string          `json:"role,omitempty"` // of the actor, as configured
-	Number int             `json:"attempt"`        // from 1
+	Role   string          `json:"role,omitempty"` // role of the actor, as configured
+	Number int             `json:"attempt"`        // 1 for the first attempt of the step
 }
 
-// eventTypes are the types of events by the word in their stamps.
+// eventTypes maps the value of EventMeta.Type to the type of the event.
 var eventTypes = map[string]reflect.Type{
 	"config": reflect.TypeFor[ConfigChanged](), "state": reflect.TypeFor[StateChanged](), "phase": reflect.TypeFor[PhaseStarted](),
 	"turn": reflect.TypeFor[TurnDone](), "dropped": reflect.TypeFor[Dropped](), "decided": reflect.TypeFor[Decided](),
@@ -155,7 +157,7 @@ var eventTypes = map[string]reflect.Type{
 	"turn_failed": reflect.TypeFor[TurnFailed](), "warning": reflect.TypeFor[Warning](), "ended": reflect.TypeFor[Ended](),
 }
 
-// ParseEvent reads an event from its JSON.
+// ParseEvent decodes an event from its JSON.
 func ParseEvent(b []byte) (Event, error) {
 	var s EventMeta
 	if err := json.Unmarshal(b, &s); err != nil {
@@ -166,7 +168,7 @@ func ParseEvent(b []byte) (Event, error) {
 		return nil, fmt.Errorf("parse event: type %q is unknown", s.Type)
 	}
 	v := reflect.New(t)
-	switch ev := v.Interface().(type) { // whose attempt is not to be nil
+	switch ev := v.Interface().(type) { // Attempt must not be nil
 	case *TurnStarted:
 		ev.Attempt = &Attempt{}
 	case *Chunk:
@@ -180,7 +182,7 @@ func ParseEvent(b []byte) (Event, error) {
 	return v.Elem().Interface().(Event), nil
 }
 
-// restamp gives a live event the seq of the durable event that was shown before it.
+// restamp returns a live event with the seq of the durable event that was shown before it.
 func restamp(ev Event, seq int64) Event {
 	switch ev := ev.(type) {
 	case Chunk:
@@ -199,7 +201,7 @@ func restamp(ev Event, seq int64) Event {
 	return ev
 }
 
-// stepOf is the step that a live event is about.
+// stepOf returns the key of the step that a live event is about.
 func stepOf(ev Event) (k transcript.Key, ok bool) {
 	switch ev := ev.(type) {
 	case TurnStarted:

@@ -12,57 +12,65 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// Result is what is known of a debate: so far, or as it ended.
+// Result holds everything about a debate, while it runs or after it has ended.
 type Result struct {
 	ID         string            `json:"id"`
 	Topic      string            `json:"topic"`
 	Background string            `json:"background,omitempty"`
 	Protocol   string            `json:"protocol"` // name and version
 	State      fsm.State         `json:"state"`
-	Ending     transcript.Ending `json:"ending,omitzero"` // why it ended, with the evidence
-	Round      int               `json:"round"`           // the round at hand, or the last
+	Ending     transcript.Ending `json:"ending,omitzero"` // why it ended, with the evidence; zero while it runs
+	Round      int               `json:"round"`           // the current or last round; 0 before the first
 
-	Turns       []transcript.Turn `json:"turns"`                 // of this run, in order
-	Assessments []transcript.Turn `json:"assessments,omitempty"` // of Turns; decode each by its Output, such as into judge.Assessment
-	Verdict     *transcript.Turn  `json:"verdict,omitempty"`     // the last of the last phase of the conclusion, if possible one without defaults in its place; decode it by its Output. Nil where nothing concludes
-	Answer      protocol.Answer   `json:"answer,omitzero"`       // what the debate came to: by its protocol, else the verdict
-	Findings    []detect.Finding  `json:"findings,omitempty"`    // what Config.Detect found, in order
+	Turns []transcript.Turn `json:"turns"` // turns of the current run, in order
+	// Assessments are the assessments among Turns. Decode each according to its Contract, for example into
+	// judge.Assessment.
+	Assessments []transcript.Turn `json:"assessments,omitempty"`
+	// Verdict is the last turn of the last phase of the conclusion, or nil if there is none. A turn with the flag
+	// transcript.Defaulted is used only if the phase has no other. Decode it according to its Contract.
+	Verdict *transcript.Turn `json:"verdict,omitempty"`
+	// Answer is the answer that the protocol computes, or the verdict if the protocol computes none.
+	Answer   protocol.Answer  `json:"answer,omitzero"`
+	Findings []detect.Finding `json:"findings,omitempty"` // findings of Config.Detect, in order
 
-	Participants []ParticipantStatus        `json:"participants"` // in order, those who dropped out too
-	Total        Totals                     `json:"total"`
-	Sides        map[string]Totals          `json:"sides"`              // by side; of participants without one by name, of all others ""
-	Rounds       []Totals                   `json:"rounds"`             // by round; 0 is what came before the first
-	Warnings     []string                   `json:"warnings,omitempty"` // judges of a participant's model, prompts that were cut, replies that were cut or replaced
-	Annotations  map[string]json.RawMessage `json:"annotations,omitempty"`
-	Question     *Question                  `json:"question,omitempty"` // that waits for a person
-	Failure      *Failure                   `json:"failure,omitempty"`  // that the debate is in error for
+	Participants []ParticipantStatus `json:"participants"` // in order, including those who dropped out
+	Total        Totals              `json:"total"`
+	// Sides holds totals by side. A participant without a side is listed by its name, and all other actors under "".
+	Sides  map[string]Totals `json:"sides"`
+	Rounds []Totals          `json:"rounds"` // by round; index 0 holds everything before round 1
+	// Warnings lists judges that use a participant's model, shortened prompts, and replies that are incomplete or
+	// replaced.
+	Warnings    []string                   `json:"warnings,omitempty"`
+	Annotations map[string]json.RawMessage `json:"annotations,omitempty"`
+	Question    *Question                  `json:"question,omitempty"` // the open question; nil if there is none
+	Failure     *Failure                   `json:"failure,omitempty"`  // why the debate is in error; nil if it is not
 
-	RunningTime time.Duration `json:"running_time"` // in nanoseconds; pauses do not count
+	RunningTime time.Duration `json:"running_time"` // in nanoseconds, without pauses
 	Created     time.Time     `json:"created"`
 	Started     time.Time     `json:"started,omitzero"`
 	Updated     time.Time     `json:"updated"`
 	Completed   time.Time     `json:"completed,omitzero"`
 }
 
-// Totals sum up turns.
+// Totals are sums over turns.
 type Totals struct {
 	Turns        int              `json:"turns"`
-	Usage        transcript.Usage `json:"usage"`         // also of steps that failed for good
-	Duration     time.Duration    `json:"duration"`      // from the begin to the end of each turn, in nanoseconds
-	OmittedTurns int              `json:"omitted_turns"` // turns whose prompt left a part of the history out
+	Usage        transcript.Usage `json:"usage"`         // includes steps that failed
+	Duration     time.Duration    `json:"duration"`      // from the start to the end of each turn, in nanoseconds
+	OmittedTurns int              `json:"omitted_turns"` // number of turns whose prompt omitted part of the history
 }
 
-// ParticipantStatus is how a participant fares.
+// ParticipantStatus is the status of one participant.
 type ParticipantStatus struct {
 	Name string `json:"name"`
-	// State is "active", "rate_limited" where the last turn had to wait for the service, "context_exceeded" where its
-	// prompt had to leave a part of the history out, or "dropped" where it failed for good.
+	// State is "active", "rate_limited" if the last turn had to wait for the service, "context_exceeded" if its
+	// prompt had to omit part of the history, or "dropped" if the participant failed and was dropped.
 	State    string   `json:"state"`
 	Attempts int      `json:"attempts"`
-	Errors   []string `json:"errors,omitempty"` // of attempts that failed, in order
+	Errors   []string `json:"errors,omitempty"` // of failed attempts, in order
 }
 
-// addFailure adds what a step used that failed for good.
+// addFailure adds the usage of a failed step.
 func (r *Result) addFailure(f *Failure, side string) {
 	used := f.usage()
 	of := r.Sides[side]
@@ -72,26 +80,26 @@ func (r *Result) addFailure(f *Failure, side string) {
 	r.Total.Usage = r.Total.Usage.Add(used)
 }
 
-// turnWarnings are what a user should know of a turn.
+// turnWarnings returns what a user should know about a turn.
 func turnWarnings(t *transcript.Turn) (list []string) {
 	if w := t.Window; w != nil && w.Omitted > 0 {
-		list = append(list, fmt.Sprintf("the prompt left out %d of %d turns to fit: %d of %d tokens are used", w.Omitted, w.Omitted+w.Kept, w.Used, w.Limit))
+		list = append(list, fmt.Sprintf("the prompt omits %d of %d turns to fit the window: %d of %d tokens are used", w.Omitted, w.Omitted+w.Kept, w.Used, w.Limit))
 	} else if w != nil && w.Percent >= 80 {
-		list = append(list, fmt.Sprintf("the history takes %d %% of the room in the window", w.Percent))
+		list = append(list, fmt.Sprintf("the history uses %d %% of its space in the window", w.Percent))
 	}
 	for _, f := range t.Flags {
 		switch f {
 		case transcript.Truncated:
-			list = append(list, "the reply was cut at its token cap")
+			list = append(list, "the reply was truncated at its token limit")
 		case transcript.Filtered:
-			list = append(list, "the service held back the rest of the reply")
+			list = append(list, "the service filtered the rest of the reply")
 		case transcript.Defaulted:
-			list = append(list, "no valid reply came, safe defaults stand for it")
+			list = append(list, "there was no valid reply, the default is used")
 		case transcript.Partial:
-			list = append(list, "the model failed, this is as far as it came")
+			list = append(list, "the model failed, the reply is incomplete")
 		case transcript.Substituted:
-			list = append(list, "another model gave the reply, since the judge's own failed")
-		case transcript.Reasked, transcript.Repaired: // came right
+			list = append(list, "a substitute gave the reply because the judge's model failed")
+		case transcript.Reasked, transcript.Repaired: // the turn is valid
 		}
 	}
 	return list

@@ -10,20 +10,20 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// Preview is a request that would be sent.
+// Preview is a request that the debate would send.
 type Preview struct {
 	Key      transcript.Key     `json:"key"`
 	Kind     transcript.Kind    `json:"kind"`
-	Provider string             `json:"provider,omitempty"` // as it was configured
+	Provider string             `json:"provider,omitempty"` // as configured
 	Request  providers.Request  `json:"request"`
-	Tokens   int                `json:"tokens"`           // of the prompt, estimated
-	Window   *transcript.Window `json:"window,omitempty"` // how it was fitted; nil where nothing was cut
+	Tokens   int                `json:"tokens"`           // estimated tokens of the prompt
+	Window   *transcript.Window `json:"window,omitempty"` // how the history fits the window; nil if nothing was cut
 }
 
-// Preview is what would be sent next, were the debate driven now: a request for each step that may run. It calls
-// nothing and commits nothing. A debate that has ended has none.
+// Preview returns the requests that the debate would send next: one for each step that may run. It calls no model and
+// commits nothing. It returns none for a debate that has ended.
 func (d *Debate) Preview(ctx context.Context) ([]Preview, error) {
-	look := d.engine.journal(d.ID()) // a record of its own, to be taken further and thrown away
+	look := d.engine.journal(d.ID()) // a separate record, which is discarded afterwards
 	look.mu.Lock()
 	defer look.mu.Unlock()
 	if err := look.refresh(ctx); err != nil {
@@ -45,21 +45,22 @@ func (d *Debate) Preview(ctx context.Context) ([]Preview, error) {
 	return list, nil
 }
 
-// Snapshot is a debate as it was after one entry of its journal.
+// Snapshot is the state of a debate after one entry of its journal.
 type Snapshot struct {
-	Event Event // that the entry holds
+	Event Event // the event in the entry
 	rec   *record
 }
 
-// Status sums up where the debate stood.
+// Status returns a short summary of the debate's state at that point.
 func (m *Snapshot) Status() store.Status { return statusOf(m.rec) }
 
-// Result is the debate as far as it had come.
+// Result returns the debate as it was at that point.
 func (m *Snapshot) Result() *Result { return resultOf(m.rec) }
 
-// Replay goes through what is stored of the debate, entry by entry, with the debate as it was after each: the same
-// events that were shown when they happened, live ones apart, and any state on the way. It ends where the journal does;
-// Watch goes on. A moment holds until the next one. An entry that cannot be read is yielded as an error that names it.
+// Replay yields the debate's state after each entry of its journal, with the entry's event. The events are those that
+// were shown when they happened, except live events. Replay stops at the end of the journal; use Watch to follow the
+// debate further. A snapshot is valid until the next one is yielded. If an entry cannot be read, Replay yields an
+// error that names it.
 func (d *Debate) Replay(ctx context.Context) iter.Seq2[*Snapshot, error] {
 	return func(yield func(*Snapshot, error) bool) {
 		_, entries, err := d.engine.store.Load(ctx, d.ID(), 0)
@@ -79,11 +80,13 @@ func (d *Debate) Replay(ctx context.Context) iter.Seq2[*Snapshot, error] {
 	}
 }
 
-// Watch follows the debate, whoever drives it: first the stored events after a seq, 0 for all, then new ones and, where
-// this engine drives, live ones. The last event of a debate that has ended carries its result. The end of ctx, or of
-// the engine, is yielded as an error. A debate that is paused, was rejected or is in error is watched on, since it may
-// go on: its [StateChanged] bears the question, the problems or the failure. Watching drives nothing, and a slow viewer
-// holds up nothing: chunks that it has not seen reach it in one piece.
+// Watch follows the debate, whichever process drives it. It first yields the stored events after the given seq (0 for
+// all), then new events. If this engine drives the debate, it also yields live events. The last event of a debate
+// that has ended is [Ended], with the result. If ctx ends or the engine is closed, Watch yields that as an error.
+//
+// Watch does not stop if the debate is paused, rejected or in error, because it may continue. The [StateChanged]
+// event then holds the question, the problems or the failure. Watch does not drive the debate. A slow viewer delays
+// nobody: it receives the chunks that it missed in one piece.
 func (d *Debate) Watch(ctx context.Context, after int64) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		feed, leave := d.engine.join(d.ID())
@@ -97,7 +100,7 @@ func (d *Debate) Watch(ctx context.Context, after int64) iter.Seq2[Event, error]
 			signal(news)
 		})()
 		for {
-			over := d.engine.ctx.Err() // before the look that is the last one then
+			over := d.engine.ctx.Err() // read first: the read below is the last one if the engine is closed
 			more, err := d.showNews(ctx, feed, v, yield)
 			if more && over != nil {
 				err = ErrClosed
@@ -119,9 +122,9 @@ func (d *Debate) Watch(ctx context.Context, after int64) iter.Seq2[Event, error]
 	}
 }
 
-// showNews yields what is new to a viewer, and says whether more may come.
+// showNews yields what is new to a viewer and reports whether more may follow.
 func (d *Debate) showNews(ctx context.Context, f *liveFeed, v *viewer, yield func(Event, error) bool) (more bool, err error) {
-	live := f.news(v) // before the journal, whose turns void what was said of them live
+	live := f.news(v) // read before the journal: a committed turn replaces its live events
 	if !v.stale.Swap(false) {
 		return v.show(live, yield), nil
 	}
@@ -131,11 +134,11 @@ func (d *Debate) showNews(ctx context.Context, f *liveFeed, v *viewer, yield fun
 	}
 	for _, e := range entries {
 		ev, err := decodeJSON(e)
-		if err != nil && d.hasNewerFormat(ctx) { // what this version understands can be seen
+		if err != nil && d.hasNewerFormat(ctx) { // skip what this version does not understand
 			v.seq = e.Seq
 			continue
 		}
-		if err != nil && ctx.Err() != nil { // so that it cannot be told whether it is newer
+		if err != nil && ctx.Err() != nil { // the format could not be read
 			return false, context.Cause(ctx)
 		}
 		if err != nil {
@@ -149,7 +152,7 @@ func (d *Debate) showNews(ctx context.Context, f *liveFeed, v *viewer, yield fun
 			return false, nil
 		}
 	}
-	if head.Seq < v.seq { // it is wrong, or that of another debate under the same id
+	if head.Seq < v.seq { // it is wrong, or belongs to another debate with the same id
 		if head, err = d.Status(ctx); err != nil {
 			return false, err
 		}
@@ -168,7 +171,7 @@ func (d *Debate) showNews(ctx context.Context, f *liveFeed, v *viewer, yield fun
 	return false, err
 }
 
-// hasNewerFormat says whether the debate is of a hasNewerFormat version of the library.
+// hasNewerFormat reports whether a newer version of the library wrote the debate's journal.
 func (d *Debate) hasNewerFormat(ctx context.Context) bool {
 	head, err := d.Status(ctx)
 	return err == nil && head.Format > store.Format
