@@ -11,7 +11,8 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// budgetEnding says which budget has no room for a phase and the conclusion after it.
+// budgetEnding returns an Ending if a budget is too small for the given steps and the conclusion after them,
+// otherwise the zero Ending.
 func budgetEnding(r *record, steps []protocol.Step) transcript.Ending {
 	if r.Cursor.Stage == transcript.Conclusion {
 		return transcript.Ending{}
@@ -30,17 +31,18 @@ func budgetEnding(r *record, steps []protocol.Step) transcript.Ending {
 	return transcript.Ending{}
 }
 
-// timeEnding says which time is over.
+// timeEnding returns the Ending of a debate whose running time or round time is used up.
 func timeEnding(r *record) transcript.Ending {
 	l := r.config.Limits
-	evidence := fmt.Sprintf("%v of %v have passed, and the rest is kept for the conclusion", r.times.running.Round(time.Second), l.RunningTime)
+	evidence := fmt.Sprintf("%v of %v are used, the rest is reserved for the conclusion", r.times.running.Round(time.Second), l.RunningTime)
 	if took := r.times.running - r.times.roundBegan; l.RoundTime > 0 && took >= l.RoundTime && inRound(r) {
 		evidence = fmt.Sprintf("round %d has taken %v of %v", r.Cursor.Round, took.Round(time.Second), l.RoundTime)
 	}
 	return transcript.Ending{Outcome: transcript.TimeBudget, Evidence: evidence}
 }
 
-// spendingEnding says whether the budget of all tokens, or of money, has no room for steps and the conclusion after them.
+// spendingEnding returns an Ending if the token or cost budget is too small for the given steps and the conclusion
+// after them, otherwise the zero Ending.
 func spendingEnding(r *record, steps []protocol.Step) transcript.Ending {
 	l := r.config.Limits
 	if l.Tokens == 0 && l.Cost == 0 {
@@ -58,8 +60,9 @@ func spendingEnding(r *record, steps []protocol.Step) transcript.Ending {
 	return transcript.Ending{}
 }
 
-// maxUsage is what steps and the conclusion use when each prompt is as long as the history will be by then, with an
-// allowance for what is not history, but no longer than its reader's window, and each reply as long as its cap.
+// maxUsage returns the most that the given steps and the conclusion can use. It assumes that each prompt contains the
+// whole history at that point and an allowance for everything else, up to the reader's window, and that each reply
+// has its maximum length.
 func maxUsage(r *record, steps []protocol.Step) (all transcript.Usage) {
 	history := r.history.tokens
 	for _, p := range r.phases(transcript.Conclusion) {
@@ -76,7 +79,8 @@ func maxUsage(r *record, steps []protocol.Step) (all transcript.Usage) {
 	return all
 }
 
-// maxCost is what a usage costs by the model of an actor, or by the dearest of its substitutes.
+// maxCost returns the cost of a usage for an actor's model. For a judge, it returns the cost for the most expensive
+// model among the judge's own and its substitutes'.
 func maxCost(r *record, p *Participant, judge bool, u transcript.Usage) (cost float64) {
 	models := []string{p.Model}
 	for _, s := range r.config.Substitutes {
@@ -91,8 +95,8 @@ func maxCost(r *record, p *Participant, judge bool, u transcript.Usage) (cost fl
 	return cost
 }
 
-// tokensBesideHistory is what the prompts of a reader have beside the history, in tokens: what the configuration and the personas say,
-// and an allowance for all that is the library's own.
+// tokensBesideHistory returns the tokens of a reader's prompts other than the history: the texts of the configuration
+// and the personas, and an allowance for the library's templates.
 func tokensBesideHistory(r *record, me transcript.Profile) int {
 	tokens := window.Estimate(r.config.Topic + r.config.Background + me.Persona + me.Instructions + strings.Join(me.KeyArguments, ""))
 	for _, s := range r.profiles {
@@ -101,9 +105,10 @@ func tokensBesideHistory(r *record, me transcript.Profile) int {
 	return templateTokens + tokens
 }
 
+// templateTokens is the allowance for the text of templates.
 const templateTokens = 2048
 
-// maxOutput is what steps cost when each reply is as long as its cap.
+// maxOutput returns the output tokens of steps whose replies have their maximum length.
 func maxOutput(r *record, steps []protocol.Step) (tokens int) {
 	for _, s := range steps {
 		if p, _, ok := r.actor(s.Actor); ok && !makesNoText(s.Actor) {
@@ -113,7 +118,7 @@ func maxOutput(r *record, steps []protocol.Step) (tokens int) {
 	return tokens
 }
 
-// conclusionReserve is the room in tokens that is kept for the conclusion.
+// conclusionReserve returns the output tokens that are reserved for the conclusion.
 func conclusionReserve(r *record) (tokens int) {
 	for _, p := range r.phases(transcript.Conclusion) {
 		tokens += maxOutput(r, p.Steps)
@@ -121,13 +126,13 @@ func conclusionReserve(r *record) (tokens int) {
 	return tokens
 }
 
-// inRound says whether a round is going on that the limit of a round's time is for.
+// inRound reports whether the current stage counts towards Limits.RoundTime.
 func inRound(r *record) bool {
 	return r.Cursor.Stage == transcript.Speech || r.Cursor.Stage == transcript.Assessment
 }
 
-// remainingTime is how long the stage at hand may still run. A fifth of the time budget, but not more than the step timeout,
-// is kept for the conclusion.
+// remainingTime returns how long the current stage may still run. A fifth of the time budget, but at most the step
+// timeout, is reserved for the conclusion.
 func remainingTime(r *record) time.Duration {
 	l := r.config.Limits
 	reserve := min(l.RunningTime/5, l.StepTimeout)
@@ -141,7 +146,8 @@ func remainingTime(r *record) time.Duration {
 	return left
 }
 
-// timeLimit is the time that a call has for all its attempts, and what the time is up for when it is over.
+// timeLimit returns the time for all attempts of a step, and whether the debate's time budget rather than the step
+// timeout sets it.
 func timeLimit(r *record) (limit time.Duration, budget bool) {
 	limit = r.config.Limits.StepTimeout
 	if left := remainingTime(r); left < limit {

@@ -201,7 +201,7 @@ func (r Remark) check() (list []protocol.Problem) {
 		list = append(list, protocol.Problemf("from", "%s", p))
 	}
 	if strings.TrimSpace(r.Text) == "" {
-		list = append(list, protocol.Problemf("text", "must not be blank"))
+		list = append(list, protocol.Problemf("text", "it is blank"))
 	}
 	return list
 }

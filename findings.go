@@ -11,7 +11,8 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// measure are the findings of a round whose speeches or assessments are complete, once.
+// measure returns the findings of a round whose speeches (or assessments, if judged is set) are complete. It returns
+// them only once.
 func measure(r *record, judged bool) []detect.Finding {
 	round := r.Cursor.Round
 	if len(r.config.Detect) == 0 || judged && r.findings.reported.judged >= round || !judged && r.findings.reported.spoken >= round {
@@ -22,7 +23,7 @@ func measure(r *record, judged bool) []detect.Finding {
 			Rules: r.config.Detect, Topic: r.config.Topic, Seats: r.profiles, Answer: r.env.extractAnswer,
 		}}
 	}
-	for k := min(r.findings.detector.spoken, r.findings.detector.judged) + 1; k < round; k++ { // those of an earlier process
+	for k := min(r.findings.detector.spoken, r.findings.detector.judged) + 1; k < round; k++ { // rounds that an earlier process has checked
 		measureSpeeches(r, k)
 		measureAssessments(r, k)
 	}
@@ -31,12 +32,12 @@ func measure(r *record, judged bool) []detect.Finding {
 		found = measureAssessments(r, round)
 	}
 	for i := range found {
-		found[i].Round = round // also where nobody has spoken
+		found[i].Round = round // also in a round without speeches
 	}
 	return found
 }
 
-// measureSpeeches has the watch look at the speeches of a round, once.
+// measureSpeeches checks the speeches of a round, once.
 func measureSpeeches(r *record, round int) []detect.Finding {
 	if r.findings.detector.spoken >= round {
 		return nil
@@ -46,7 +47,7 @@ func measureSpeeches(r *record, round int) []detect.Finding {
 	return r.findings.detector.CheckSpeeches(turns, embedding.Vectors(&r.Record, round))
 }
 
-// measureAssessments has the watch look at the judges' word on a round, once, where there is any.
+// measureAssessments checks the assessments of a round, once, if there are any.
 func measureAssessments(r *record, round int) []detect.Finding {
 	if r.findings.detector.judged >= round {
 		return nil
@@ -55,7 +56,7 @@ func measureAssessments(r *record, round int) []detect.Finding {
 	turns := slices.DeleteFunc(slices.Clone(turnsOf(&r.Record, round)), func(t transcript.Turn) bool { return t.Contract != judge.AssessmentContract.Name() })
 	joint, ok := judge.Jury{}.CombineAssessments(judge.Opinions[judge.Assessment](turns))
 	switch {
-	case !ok: // nobody judges
+	case !ok: // there are no assessments
 		return nil
 	case joint.Failed:
 		return r.findings.detector.CheckScores(detect.Scores{Round: round, Quality: math.NaN(), Novelty: math.NaN()}, math.NaN())
@@ -71,7 +72,8 @@ func measureAssessments(r *record, round int) []detect.Finding {
 	return r.findings.detector.CheckScores(s, a.MeanScore(judge.Relevance), converged...)
 }
 
-// stoppingFinding is the ending that a finding of the round at hand brings about, or one that was just made; zero: none does.
+// stoppingFinding returns the ending that a finding of the current round, or one of the given new findings, causes.
+// It returns the zero Ending if none does.
 func stoppingFinding(r *record, found ...detect.Finding) transcript.Ending {
 	for _, f := range append(slices.Clip(r.findings.since(r.Cursor.Round)), found...) {
 		if f.Found && f.Effect == detect.Stop {
@@ -90,7 +92,7 @@ func turnsOf(r *protocol.Record, round int) []transcript.Turn {
 	return turns
 }
 
-// since returns the findings of a round and of later ones.
+// since returns the findings of a round and of all later rounds.
 func (f *findings) since(round int) []detect.Finding {
 	from := len(f.list)
 	for from > 0 && f.list[from-1].Round >= round {

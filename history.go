@@ -11,7 +11,7 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// readerOf is whose view a step has of the history.
+// readerOf returns a name for the view that a step has of the history. Steps with the same view share summaries.
 func readerOf(s *protocol.Step) string {
 	switch {
 	case s.Show == nil:
@@ -22,8 +22,8 @@ func readerOf(s *protocol.Step) string {
 	return s.Actor + " in " + s.Phase
 }
 
-// summaryTarget names a summary's reader and what it covers, by the last turn of that. It holds no seq, which a pause or the
-// order of arrival would change.
+// summaryTarget returns the target in a summary's key. It names the reader and the last turn that the summary covers.
+// It contains no seq, because a pause or the order of arrival would change it.
 func summaryTarget(reader string, upTo transcript.Key) string {
 	if reader != "" {
 		reader += ", "
@@ -33,8 +33,8 @@ func summaryTarget(reader string, upTo transcript.Key) string {
 
 const coversPrefix = "up to "
 
-// summaryNeeded is the summary that has to come before steps that may run now; nil: none. Only who commits asks: the journal
-// tells everyone else.
+// summaryNeeded returns the summary that must come before any of the given steps, or nil if there is none. Only a
+// process that commits calls it; other processes read the decision from the journal.
 func summaryNeeded(r *record, steps []protocol.Step) *window.SummaryPlan {
 	policy := r.config.History
 	if !policy.UsesSummaries() {
@@ -47,7 +47,7 @@ func summaryNeeded(r *record, steps []protocol.Step) *window.SummaryPlan {
 			continue
 		}
 		room := historyRoom(r, s, who, seat)
-		if r.history.tokens*2 < room { // by far, whatever it may see
+		if r.history.tokens*2 < room { // it fits, even if the step sees every turn
 			continue
 		}
 		shown, tokens := visibleTurns(r, s, pseudonymsFor(r, s))
@@ -62,7 +62,8 @@ func summaryNeeded(r *record, steps []protocol.Step) *window.SummaryPlan {
 	return nil
 }
 
-// affordsSummary says whether a conclusion has room for a summary beside its steps. Before it, the budgets see to that.
+// affordsSummary reports whether the budgets of a conclusion allow a summary in addition to its steps. In earlier
+// stages the checks at the start of a phase ensure this.
 func affordsSummary(r *record, steps []protocol.Step, tokens int) bool {
 	if r.Cursor.Stage != transcript.Conclusion {
 		return true
@@ -71,20 +72,20 @@ func affordsSummary(r *record, steps []protocol.Step, tokens int) bool {
 	return r.usage.Output+maxOutput(r, steps)+tokens <= r.config.Limits.OutputTokens && spendingEnding(r, []protocol.Step{step}).Outcome == ""
 }
 
-// historyRoom is how many tokens of history a reader's prompts have room for, as they are counted here.
+// historyRoom returns the tokens that a reader's prompts have for the history, in estimated tokens.
 func historyRoom(r *record, s *protocol.Step, who *Participant, seat transcript.Profile) int {
 	beside := tokensBesideHistory(r, seat)
-	if b, err := briefingFor(r, r.env.prompts, *s, seat, who.Model); err == nil { // else the call will say so
+	if b, err := briefingFor(r, r.env.prompts, *s, seat, who.Model); err == nil { // the step reports this error
 		beside = max(beside, b.tokens+taskTokens)
 	}
 	return max(r.history.scale(s, r.inOpenParallelPhase(s.Phase)).ToEstimated(who.Window-cmp.Or(who.MaxTokens, window.DefaultReplyTokens))-beside, 0)
 }
 
-// taskTokens is an allowance for a step's taskTokens, with the schema of its reply.
+// taskTokens is the allowance for the task of a step and the schema of its reply.
 const taskTokens = 1536
 
-// scale returns how an actor's tokens are counted in a step. In a parallel phase that is as it was when the phase began:
-// what its turns show counts from the next phase on, whatever their order.
+// scale returns the token calibration for an actor in a step. A parallel phase uses the calibrations from when it
+// began: what its own turns show applies from the next phase on, regardless of their order.
 func (h *history) scale(s *protocol.Step, parallel bool) window.Calibration {
 	if frozen, ok := h.frozen[s.Phase]; ok && parallel {
 		return frozen[s.Actor]
@@ -92,7 +93,8 @@ func (h *history) scale(s *protocol.Step, parallel bool) window.Calibration {
 	return h.scales[s.Actor]
 }
 
-// freeze keeps the scales as a phase of the round begins with them, also where it continues after an interruption.
+// freeze saves the calibrations with which a phase of the round begins. A phase that continues after an interruption
+// keeps the saved ones.
 func (h *history) freeze(phase string) {
 	if _, again := h.frozen[phase]; again {
 		return
@@ -103,7 +105,8 @@ func (h *history) freeze(phase string) {
 	h.frozen[phase] = maps.Clone(h.scales)
 }
 
-// summarizerRoom is how much the summarizer can read for a reader; 0 where it has failed in this round already.
+// summarizerRoom returns the tokens of history that the summarizer can read for a reader, or 0 if it has already
+// failed in this round.
 func summarizerRoom(r *record, reader string) int {
 	for _, s := range r.history.summaries {
 		if s.failed && s.round == r.Cursor.Round && s.reader == reader {
@@ -115,8 +118,8 @@ func summarizerRoom(r *record, reader string) int {
 	return max(historyRoom(r, &s, who, seat)-roundingTokens, 0)
 }
 
-// countedHistory is a history as counts, with the summaries that stand for its beginning. Each covers more than the one before, so
-// the history is gone through once.
+// countedHistory returns a history as token counts, with the summaries that can replace its beginning. Each summary
+// covers more turns than the one before it, so one pass is enough.
 func countedHistory(r *record, s *protocol.Step, shown, tokens []int) window.History {
 	h := window.History{Tokens: tokens, Summaries: r.cache.covered[:0]}
 	own, from := readerOf(s), 0
@@ -133,7 +136,8 @@ func countedHistory(r *record, s *protocol.Step, shown, tokens []int) window.His
 	return h
 }
 
-// newSumming is what a summary for a step is to stand for: an earlier one, and the turns that follow it.
+// newSumming returns the plan of a summary that a step needs: an earlier summary, if there is one, and the turns that
+// follow it.
 func newSumming(r *record, s *protocol.Step, shown []int, cut window.Cut) *window.SummaryPlan {
 	w := cut.Wanted
 	sum := &window.SummaryPlan{
@@ -146,10 +150,10 @@ func newSumming(r *record, s *protocol.Step, shown []int, cut window.Cut) *windo
 	return sum
 }
 
-// note keeps what a summary stands for.
+// note records a new summary.
 func (h *history) note(t *transcript.Turn, round int) {
 	if h.wanted == nil || len(h.wanted.Covers) == 0 {
-		return // a protocol's own summary
+		return // it is a summary of the protocol's own
 	}
 	h.summaries = append(h.summaries, madeSummary{
 		reader: h.wanted.Reader, upTo: h.wanted.Covers[len(h.wanted.Covers)-1], seq: t.Seq, round: round, tokens: t.Tokens,
@@ -158,7 +162,7 @@ func (h *history) note(t *transcript.Turn, round int) {
 	h.wanted = nil
 }
 
-// forget drops the scales of actors whose model is another in a new configuration.
+// forget deletes the calibrations of actors whose model has changed in a new configuration.
 func (h *history) forget(old, now *Config) {
 	for name := range h.scales {
 		was, is := old.settings(name), now.settings(name)
@@ -169,12 +173,12 @@ func (h *history) forget(old, now *Config) {
 	}
 }
 
-// calibrate takes in what attempts at a step have shown of its actor's tokens.
+// calibrate updates an actor's calibration from its attempts at a step.
 func (h *history) calibrate(who *Participant, name string, attempts []transcript.Attempt) {
 	for _, a := range attempts {
 		scale := h.scales[name]
 		switch {
-		case a.PromptTokens == 0: // it does not tell
+		case a.PromptTokens == 0: // the attempt has no estimate
 			continue
 		case a.ErrorKind == string(providers.ContextOverflow):
 			scale = scale.WithOverflow(a.PromptTokens, who.Window-who.MaxTokens)

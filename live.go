@@ -8,26 +8,27 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// liveFeed is what is going on in a debate that this engine drives: the calls in flight with what they have said so far.
-// Viewers read it at their own pace, so none of them holds up the debate or another viewer, and none misses a word.
+// liveFeed holds the live events of a debate that this engine drives, including the calls in flight and the text they
+// have streamed so far. Each viewer reads it at its own pace, so a slow viewer delays neither the debate nor other
+// viewers, and no viewer misses text.
 type liveFeed struct {
 	users int // drivers and viewers; guarded by Engine.mu
 
 	mu          sync.Mutex
 	attempts    []*liveAttempt
-	spare       []byte  // the room of a part that has ended, for the next
-	notices     []Event // the newest live events that are not of a part: warnings, failures
-	noticeTotal int     // notes ever
+	spare       []byte  // buffer of an attempt that has ended, for the next one
+	notices     []Event // the latest warnings and failures
+	noticeTotal int     // number of notices so far, including discarded ones
 	viewers     map[chan struct{}]struct{}
 }
 
 // liveAttempt is a call in flight.
 type liveAttempt struct {
 	TurnStarted
-	text []byte // that was said so far
+	text []byte // streamed so far
 }
 
-// maxNotices is how many notes a viewer may be behind.
+// maxNotices is the number of notices that are kept. A viewer that falls further behind misses older ones.
 const maxNotices = 64
 
 func (f *liveFeed) noticesSoFar() int {
@@ -36,7 +37,7 @@ func (f *liveFeed) noticesSoFar() int {
 	return f.noticeTotal
 }
 
-// begin notes that an attempt begins; what an earlier one said is void.
+// begin adds a new attempt and discards an earlier attempt of the same step.
 func (f *liveFeed) begin(ev TurnStarted) *liveAttempt {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -67,7 +68,7 @@ func (f *liveFeed) notify(ev Event) {
 	f.wake()
 }
 
-// end takes out a call that has ended.
+// end removes a call that has ended.
 func (f *liveFeed) end(k transcript.Key) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -90,7 +91,7 @@ func (f *liveFeed) wake() {
 	}
 }
 
-// view registers a viewer until leave is called.
+// view registers a viewer's channel until leave is called. The channel is signaled when something is new.
 func (f *liveFeed) view(ch chan struct{}) (leave func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -105,21 +106,21 @@ func (f *liveFeed) view(ch chan struct{}) (leave func()) {
 	}
 }
 
-// viewer is how far one viewer has read.
+// viewer records how far one viewer has read.
 type viewer struct {
-	stale       atomic.Bool // the journal may have more
+	stale       atomic.Bool // whether the journal may have new entries
 	seq         int64       // of the last durable event
 	noticesSeen int
-	read        map[transcript.Key]*readPosition // of calls in flight
-	shownTurns  map[transcript.Key]bool          // turns that were shown
+	read        map[transcript.Key]*readPosition // for calls in flight
+	shownTurns  map[transcript.Key]bool          // turns that were already shown
 }
 
 type readPosition struct {
-	of     *liveAttempt // the attempt: one that is made anew has the same number
+	of     *liveAttempt // identifies the attempt: a repeated execution of the step has the same number
 	offset int
 }
 
-// news are the live events that the viewer has not seen.
+// news returns the live events that the viewer has not seen.
 func (f *liveFeed) news(v *viewer) (list []Event) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -135,7 +136,7 @@ func (f *liveFeed) news(v *viewer) (list []Event) {
 	return list
 }
 
-// catchUp adds what is new of a call in flight.
+// catchUp appends what the viewer has not seen of a call in flight.
 func (v *viewer) catchUp(list []Event, p *liveAttempt) []Event {
 	at := v.read[p.Key]
 	if at == nil || at.of != p {
@@ -150,7 +151,7 @@ func (v *viewer) catchUp(list []Event, p *liveAttempt) []Event {
 	return list
 }
 
-// show yields live events, but those of turns that are done.
+// show yields live events, except those of turns that were already shown. It returns false if the viewer has left.
 func (v *viewer) show(live []Event, yield func(Event, error) bool) (more bool) {
 	for _, ev := range live {
 		if k, ok := stepOf(ev); ok && v.shownTurns[k] {
@@ -163,7 +164,7 @@ func (v *viewer) show(live []Event, yield func(Event, error) bool) (more bool) {
 	return true
 }
 
-// signal wakes who waits for ch, which holds one token.
+// signal wakes the receiver of ch, a channel with a buffer of one.
 func signal(ch chan struct{}) {
 	select {
 	case ch <- struct{}{}:

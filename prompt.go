@@ -13,10 +13,10 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// roundingTokens is the step in tokens by which the room for what is not history grows.
+// roundingTokens is the unit, in tokens, to which the size of a prompt's fixed part is rounded up.
 const roundingTokens = 512
 
-// targetRole is the seat of whom a step is about; nil: of nobody.
+// targetRole returns the profile of the participant that a step is about, or nil if there is none.
 func targetRole(r *record, b *briefing, name string) *transcript.Profile {
 	name = b.pseudonyms.Of(name)
 	for _, list := range [][]transcript.Profile{b.data.Others, r.profiles} {
@@ -27,7 +27,7 @@ func targetRole(r *record, b *briefing, name string) *transcript.Profile {
 	return nil
 }
 
-// briefingFor is the part of a reader's prompts that stays the same.
+// briefingFor returns the part of a reader's prompts that does not change.
 func briefingFor(r *record, set *prompts.Set, s protocol.Step, seat transcript.Profile, model string) (*briefing, error) {
 	k := briefKey{s.Actor, s.Prompt, s.Blind, s.Swap}
 	for _, b := range r.cache.briefings {
@@ -64,7 +64,8 @@ func others(r *record, name string) []transcript.Profile {
 	return list
 }
 
-// visibleTurns are the turns that a step may show, by their index, and their tokens, until it is asked again.
+// visibleTurns returns the indexes of the turns that a step may show, and their tokens. The next call overwrites both
+// slices.
 func visibleTurns(r *record, s *protocol.Step, m *judge.Pseudonyms) (shown, tokens []int) {
 	shown, tokens = r.cache.shown[:0], r.cache.tokens[:0]
 	for i := range r.Turns {
@@ -77,7 +78,7 @@ func visibleTurns(r *record, s *protocol.Step, m *judge.Pseudonyms) (shown, toke
 			shown = append(shown, i)
 		}
 	}
-	if s.Kind == transcript.Summary { // one that is to be gone on from comes first, wherever it stands
+	if s.Kind == transcript.Summary { // the summary to extend comes first
 		slices.SortStableFunc(shown, func(i, j int) int { return rank(&r.Turns[i]) - rank(&r.Turns[j]) })
 	}
 	for _, i := range shown {
@@ -87,7 +88,7 @@ func visibleTurns(r *record, s *protocol.Step, m *judge.Pseudonyms) (shown, toke
 	return shown, tokens
 }
 
-// rank puts summaries before what follows them.
+// rank sorts summaries before other turns.
 func rank(t *transcript.Turn) int {
 	if t.Kind == transcript.Summary {
 		return 0
@@ -95,9 +96,10 @@ func rank(t *transcript.Turn) int {
 	return 1
 }
 
-// promptMessages are a prompt: one's own turns are the assistant's, others' the user's with their name.
+// promptMessages returns the messages of a prompt. The reader's own turns have the assistant role. Others' turns have
+// the user role and begin with the speaker's name.
 func promptMessages(r *record, reader string, b *briefing, shown []int, cut window.Cut, user string) []providers.Message {
-	list := make([]providers.Message, 0, cut.Kept+4) // and room for asking again
+	list := make([]providers.Message, 0, cut.Kept+4) // and space for a retry
 	list = append(list, providers.Message{Role: providers.System, Text: b.system})
 	kept := slices.Delete(shown, cut.From, cut.To)
 	b.pseudonyms.Sort(r.Turns, kept)
@@ -112,7 +114,8 @@ func promptMessages(r *record, reader string, b *briefing, shown []int, cut wind
 	return append(list, providers.Message{Role: providers.User, Text: user})
 }
 
-// turnMessage is a turn as a reader's prompt has it. Where only the newest is left, and it alone is too large, it is cut.
+// turnMessage returns a turn as a message of a reader's prompt. If only the newest turn is left and it is too long,
+// its text is cut.
 func turnMessage(r *record, reader string, t *transcript.Turn, m *judge.Pseudonyms, cut window.Cut) providers.Message {
 	text := t.Text
 	if cut.Used > cut.Limit {
@@ -127,7 +130,7 @@ func turnMessage(r *record, reader string, t *transcript.Turn, m *judge.Pseudony
 	return providers.Message{Role: providers.User, Text: turnText(r, t, m)}
 }
 
-// turnText returns a turn as others read it.
+// turnText returns a turn as other actors see it.
 func turnText(r *record, t *transcript.Turn, m *judge.Pseudonyms) string {
 	said := r.cache.texts[m]
 	if missing := int(t.Seq) + 1 - len(said); missing > 0 {
@@ -143,7 +146,7 @@ func turnText(r *record, t *transcript.Turn, m *judge.Pseudonyms) string {
 	return said[t.Seq]
 }
 
-// formatTurn is a turn with another text as others read it.
+// formatTurn formats a turn with the given text as other actors see it.
 func formatTurn(r *record, t *transcript.Turn, text string, m *judge.Pseudonyms) string {
 	from, round := t.Actor, t.Round
 	if t.Target != "" && slices.Contains(names(r.profiles), t.Target) {
@@ -161,10 +164,10 @@ func formatTurn(r *record, t *transcript.Turn, text string, m *judge.Pseudonyms)
 	return from + ": " + text
 }
 
-// summaryHeading names a summary.
+// summaryHeading is the heading of a summary in prompts.
 const summaryHeading = "Summary of what was said before"
 
-// pseudonymsFor is that of a step; nil: it is not blind.
+// pseudonymsFor returns the pseudonyms for a step, or nil if the step is not blind.
 func pseudonymsFor(r *record, s *protocol.Step) *judge.Pseudonyms {
 	if !s.Blind {
 		return nil
@@ -181,7 +184,7 @@ func pseudonymsFor(r *record, s *protocol.Step) *judge.Pseudonyms {
 	return m
 }
 
-// judgeAdvice is what the judges of the round at hand are told of what was measured.
+// judgeAdvice returns the advice that findings give to the judges of the current round.
 func judgeAdvice(r *record) (list []string) {
 	for _, f := range r.findings.since(r.Cursor.Round - 1) {
 		if f.Found && f.Effect != detect.Report {
@@ -191,7 +194,7 @@ func judgeAdvice(r *record) (list []string) {
 	return list
 }
 
-// embedderMessages are the messages of an embedder's request: its part of what was said in the round, in order.
+// embedderMessages returns the messages of an embedder's request: its share of the speeches of the round, in order.
 func embedderMessages(r *record, limit int, s *protocol.Step) (list []providers.Message) {
 	for _, t := range embedding.Part(&r.Record, s.Round, s.Order) {
 		list = append(list, providers.Message{Role: providers.User, Text: window.Clip(t.Text, limit)})

@@ -18,43 +18,43 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// findings is what the rules of Config.Detect have found.
+// findings holds what the rules of Config.Detect have found.
 type findings struct {
 	list     []detect.Finding             // in order
 	reported struct{ spoken, judged int } // the rounds whose findings are in the journal
-	detector *detector                    // made when first needed
+	detector *detector                    // created when first needed
 }
 
-// detector is a debate's Watch, with the last round that it was told of.
+// detector is a debate's detect.Detector, with the last rounds that it has checked.
 type detector struct {
 	detect.Detector
 
 	spoken, judged int
 }
 
-// history is what the record keeps to fit a debate's turns into the windows of its readers.
+// history holds what the record needs to fit a debate's turns into the context windows of its readers.
 type history struct {
-	tokens    int                                      // of all turns, summaries apart
+	tokens    int                                      // of all turns except summaries
 	summaries []madeSummary                            // in order
-	wanted    *window.SummaryPlan                      // the summary to make now; nil if none
-	scales    map[string]window.Calibration            // how to count each actor's tokens
+	wanted    *window.SummaryPlan                      // the summary to make now; nil if there is none
+	scales    map[string]window.Calibration            // the token calibration of each actor's model
 	frozen    map[string]map[string]window.Calibration // the scales with which each phase of the current round began
 }
 
-// summaryPhase is the phase of a step that sums up what other steps have no room for.
+// summaryPhase is the phase of a step that summarizes older turns.
 const summaryPhase = "summary"
 
-// madeSummary is a turn that stands for others.
+// madeSummary is a turn that replaces earlier turns in prompts.
 type madeSummary struct {
-	reader string // for whom; empty: for everyone who sees all speeches
+	reader string // the reader that it is for; empty if it is for every reader that sees all speeches
 	upTo   int64  // the seq of the last turn that it covers
 	seq    int64
 	round  int
 	tokens int
-	failed bool
+	failed bool // whether the summary is empty or incomplete
 }
 
-// summaryStep is the step that makes the summaryStep which is wanted.
+// summaryStep returns the step that makes the wanted summary.
 func (r *record) summaryStep() protocol.Step {
 	w := r.history.wanted
 	covered := map[int64]bool{w.Base: w.Base > 0}
@@ -69,27 +69,28 @@ func (r *record) summaryStep() protocol.Step {
 	}
 }
 
-// promptCache keeps what prompts are made of and does not change from one to the next. Losing it costs time only.
+// promptCache keeps parts of prompts that do not change. Losing it only costs time.
 type promptCache struct {
 	briefings  []*briefing // the constant part of each reader's prompts
 	pseudonyms map[pseudonymsKey]*judge.Pseudonyms
-	texts      map[*judge.Pseudonyms][]string // by reader and seq: a turn as others read it, once somebody has
-	// Buffers that are filled again for each prompt.
+	texts      map[*judge.Pseudonyms][]string // formatted turns, by reader and seq
+	// Buffers that are reused for each prompt.
 	shown   []int
 	tokens  []int
 	covered []window.Summary
 }
 
-// phaseOpen says whether a phase is open that has steps to run: then nothing follows without work.
+// phaseOpen reports whether the debate is active and its open phase has steps to run. If so, no transition can follow
+// before a step is committed.
 func (r *record) phaseOpen() bool {
 	steps := r.next()
 	return r.lifecycle.State.Active() && len(steps) > 0 && steps[0].Phase == r.Cursor.Phase
 }
 
-// nextRoundAt is when the next round may begin.
+// nextRoundAt returns the time at which the next round may begin.
 func (r *record) nextRoundAt() time.Time { return r.times.entered.Add(r.config.Limits.RoundDelay) }
 
-// unknownProtocol stands for a protocol that the engine cannot run.
+// unknownProtocol replaces a protocol that the engine does not know.
 type unknownProtocol struct{ name string }
 
 func (u unknownProtocol) Name() string { return u.name }
@@ -100,7 +101,7 @@ func (u unknownProtocol) Phases(*protocol.Record) []protocol.Phase { return nil 
 
 func (u unknownProtocol) End(*protocol.Record) transcript.Ending { return transcript.Ending{} }
 
-// isParticipating says whether somebody is a participant who is still in.
+// isParticipating reports whether a participant has the given name and was not dropped.
 func (r *record) isParticipating(name string) bool {
 	for _, s := range r.Participants {
 		if s.Name == name {
@@ -115,9 +116,9 @@ type pseudonymsKey struct {
 	swap  bool
 }
 
-// record is what the journal of a debate amounts to. Only apply changes it, entry by entry and in place; replay, resume and
-// a live run all use the same fold. Its parts own what readers of the record compute from it: history decides what is
-// summarized, findings what was measured, and cache keeps what prompts are made of.
+// record is the state of a debate, computed from its journal. Only apply changes it, entry by entry and in place.
+// Replay, resume and a live run all use apply. The parts of the record hold what its readers compute: history which
+// turns to summarize, findings what was detected, and cache parts of prompts.
 type record struct {
 	protocol.Record
 
@@ -130,13 +131,13 @@ type record struct {
 	question    *Question // the open question
 	withdrawn   *Failure  // the failure whose actor a person chose to drop
 	dropped     []Dropped
-	lost        []*Failure // steps that failed for good, also those that were tried again
+	lost        []*Failure // steps that failed, including those that were retried later
 	annotations map[string]json.RawMessage
 	storedPlan  store.Plan // the plan in the stored status
 	usage       transcript.Usage
 	times       times
-	profiles    []transcript.Profile // in the order of the configuration, those who dropped out too
-	names       []string             // the names of those who are still in
+	profiles    []transcript.Profile // in the order of the configuration, including those who were dropped
+	names       []string             // names of the participants that were not dropped
 	planned     plannedSteps
 	history     history
 	findings    findings
@@ -145,7 +146,7 @@ type record struct {
 	given       *Config // the configuration of the first entry, if the debate was made here
 }
 
-// environment is what a record needs of its engine.
+// environment holds what a record needs from its engine.
 type environment struct {
 	parse         func(json.RawMessage) (Config, error)
 	prompts       *prompts.Set
@@ -161,7 +162,7 @@ var noEnvironment = &environment{
 	providerName: func(name string) string { return name },
 }
 
-// times are when things happened and how long the debate has run.
+// times holds when things happened and how long the debate has run.
 type times struct {
 	created, updated, completed time.Time
 	entered                     time.Time // when the current state was entered; a pause does not change it
@@ -169,7 +170,7 @@ type times struct {
 	roundBegan                  time.Duration // running time at the start of the current round
 }
 
-// plannedSteps caches what may run after the entry seq.
+// plannedSteps caches the steps that may run after the entry seq.
 type plannedSteps struct {
 	seq   int64
 	steps []protocol.Step
@@ -188,10 +189,10 @@ type briefing struct {
 	tokens     int // of the system prompt
 	schema     int // of the reply's schema
 	data       prompts.Data
-	pseudonyms *judge.Pseudonyms // nil: the reader knows who is who
+	pseudonyms *judge.Pseudonyms // nil if the reader sees the real names
 }
 
-// stages are the states in which a protocol has work.
+// stages maps the states in which a protocol has steps to their stages.
 var stages = map[fsm.State]transcript.Kind{
 	fsm.Initializing: transcript.Setup, fsm.AwaitingResponses: transcript.Speech,
 	fsm.Judging: transcript.Assessment, fsm.Completing: transcript.Conclusion,
@@ -203,28 +204,29 @@ func newRecord(id string, env *environment) *record {
 	return r
 }
 
-// checkRound refuses a round that has not begun.
+// checkRound returns an error if a round has not begun.
 func (r *record) checkRound(round int) error {
 	if round < 0 || round > r.Cursor.Round {
-		return fmt.Errorf("it is of round %d, the debate is in round %d", round, r.Cursor.Round)
+		return fmt.Errorf("it belongs to round %d, but the debate is in round %d", round, r.Cursor.Round)
 	}
 	return nil
 }
 
-// hasTurns says whether a model has made a turn; a person's remark binds nobody.
+// hasTurns reports whether the debate has a turn other than a person's remark.
 func (r *record) hasTurns() bool {
 	return slices.ContainsFunc(r.Turns, func(t transcript.Turn) bool { return t.Kind != transcript.Remark })
 }
 
-// supported says whether this version of the library may add to the journal.
+// supported returns an error if this version of the library must not add to the journal.
 func (r *record) supported() error {
 	if r.format <= store.Format {
 		return nil
 	}
-	return fmt.Errorf("its journal has format %d, this version of the library knows formats up to %d: %w", r.format, store.Format, ErrUnsupported)
+	return fmt.Errorf("the journal has format %d, this version of the library supports formats up to %d: %w", r.format, store.Format, ErrUnsupported)
 }
 
-// roundAfter is the round at hand after a transition. A debate that was retried passes through to the round it was in.
+// roundAfter returns the current round after a transition. A debate that is retried returns to the round that it was
+// in.
 func (r *record) roundAfter(on fsm.Event, to fsm.State) int {
 	if to == fsm.AwaitingResponses && (on == fsm.Advance || r.Cursor.Round == 0) {
 		return r.Cursor.Round + 1
@@ -232,7 +234,7 @@ func (r *record) roundAfter(on fsm.Event, to fsm.State) int {
 	return r.Cursor.Round
 }
 
-// drivable says whether this engine has what it takes to drive the debate.
+// drivable returns an error if this engine lacks the debate's protocol.
 func (r *record) drivable() error {
 	if u, ok := r.config.Protocol.(unknownProtocol); ok && !r.lifecycle.State.Final() {
 		return fmt.Errorf("protocol %q is not among Options.Protocols: %w", u.name, ErrUnsupported)
@@ -240,7 +242,8 @@ func (r *record) drivable() error {
 	return nil
 }
 
-// next is what may run now, paused or not. It is the same until another entry is applied.
+// next returns the steps that may run now, whether or not the debate is paused. The result stays the same until
+// another entry is applied.
 func (r *record) next() []protocol.Step {
 	if r.planned.seq == r.Seq {
 		return r.planned.steps
@@ -260,7 +263,7 @@ func (r *record) next() []protocol.Step {
 	return r.planned.steps
 }
 
-// isOpen says whether a step may still be committed.
+// isOpen reports whether a step may still be committed.
 func (r *record) isOpen(k transcript.Key) bool {
 	return slices.ContainsFunc(r.next(), func(s protocol.Step) bool { return s.Key == k })
 }
@@ -269,7 +272,7 @@ func (r *record) hasSpeech() bool {
 	return slices.ContainsFunc(r.Turns, func(t transcript.Turn) bool { return t.Kind == transcript.Speech })
 }
 
-// phases are those of another stage of the round at hand.
+// phases returns the phases of a stage in the current round.
 func (r *record) phases(stage transcript.Kind) []protocol.Phase {
 	was := r.Cursor.Stage
 	r.Cursor.Stage = stage
@@ -314,7 +317,7 @@ func (c cachedRules) Phases(r *protocol.Record) []protocol.Phase {
 	return phases
 }
 
-// rules are the debate's protocol, and what is to be measured beside.
+// rules returns the debate's protocol, with an additional phase if the debate needs embeddings.
 func (r *record) rules() protocol.Protocol {
 	if r.config.needsEmbeddings() {
 		return embedding.After(r.config.Protocol)
@@ -322,7 +325,8 @@ func (r *record) rules() protocol.Protocol {
 	return r.config.Protocol
 }
 
-// facts are what guards read, but for AssessmentDue, which is costly and asked for by one event only.
+// facts returns the facts that guards read, except AssessmentDue. AssessmentDue is expensive and only one event needs
+// it.
 func (r *record) facts() fsm.Facts {
 	return fsm.Facts{
 		ValidConfig:    r.valid,
@@ -332,7 +336,7 @@ func (r *record) facts() fsm.Facts {
 	}
 }
 
-// actor is who performs a step, with the seat that its prompts speak of.
+// actor returns the configuration of an actor and the profile that its prompts use.
 func (r *record) actor(name string) (*Participant, transcript.Profile, bool) {
 	who := r.config.settings(name)
 	if who == nil {
@@ -349,5 +353,5 @@ func (r *record) actor(name string) (*Participant, transcript.Profile, bool) {
 	return who, who.profile(), true
 }
 
-// inOpenParallelPhase reports whether a phase is the open one and runs its steps at once.
+// inOpenParallelPhase reports whether the named phase is open and parallel.
 func (r *record) inOpenParallelPhase(phase string) bool { return r.parallel && phase == r.Cursor.Phase }

@@ -31,7 +31,7 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// contract is the contract of a name; nil: there is none.
+// contract returns the reply contract with the given name, or nil if there is none.
 func (e *Engine) contract(r *record, name string) *reply.Contract {
 	if name == judge.AssessmentContract.Name() {
 		return r.config.Rubric.Contract()
@@ -39,7 +39,7 @@ func (e *Engine) contract(r *record, name string) *reply.Contract {
 	return e.replies[name]
 }
 
-// missingNames are the names in a configuration that the engine has nothing for.
+// missingNames returns a problem for each name in a configuration that the engine does not know.
 func (e *Engine) missingNames(c Config) []protocol.Problem {
 	l := &problemList{}
 	if u, ok := c.Protocol.(unknownProtocol); ok {
@@ -47,14 +47,14 @@ func (e *Engine) missingNames(c Config) []protocol.Problem {
 	}
 	for i, rule := range c.Detect {
 		if rule.EffectiveMethod() == "answers" && e.extractAnswer == nil {
-			l.add(fmt.Sprintf("detect[%d]", i), "%s goes by answers, give the engine Options.Answer to find them", rule.Signal)
+			l.add(fmt.Sprintf("detect[%d]", i), "%s compares answers, set Options.ExtractAnswer to find them", rule.Signal)
 		}
 	}
 	told := map[string]bool{}
 	for field, p := range c.allActors() {
 		_, _, err := e.bind(p.Provider)
 		if helper := field == "persona_assigner" || field == "summarizer"; err == nil || helper && (told[p.Provider] || p.Provider == "") {
-			continue // what a helper inherits is told already
+			continue // an inherited provider is already reported
 		}
 		l.add(field+".provider", "%v", err)
 		told[p.Provider] = true
@@ -62,7 +62,7 @@ func (e *Engine) missingNames(c Config) []protocol.Problem {
 	return l.problems
 }
 
-// bind is the provider of a name; without a name, the only one there is.
+// bind returns the provider with the given name. If the name is empty, it returns the engine's only provider.
 func (e *Engine) bind(name string) (string, providers.Provider, error) {
 	if p := e.providers[name]; p != nil {
 		return name, p, nil
@@ -73,16 +73,16 @@ func (e *Engine) bind(name string) (string, providers.Provider, error) {
 	known := slices.Sorted(maps.Keys(e.providers))
 	switch {
 	case len(known) == 0:
-		return "", nil, errors.New("the engine has no providers, give some in Options")
+		return "", nil, errors.New("the engine has no providers, set Options.Providers")
 	case name == "" && len(known) == 1:
 		return known[0], e.providers[known[0]], nil
 	case name == "":
-		return "", nil, fmt.Errorf("none is named, choose one of %s", strings.Join(known, ", "))
+		return "", nil, fmt.Errorf("it is empty, use one of %s", strings.Join(known, ", "))
 	}
-	return "", nil, fmt.Errorf("%q is unknown, the providers are %s", name, strings.Join(known, ", "))
+	return "", nil, fmt.Errorf("%q is unknown, use one of %s", name, strings.Join(known, ", "))
 }
 
-// providerName is the name of the provider that a name means.
+// providerName returns the name of the provider that a possibly empty name refers to.
 func (e *Engine) providerName(name string) string {
 	if bound, _, err := e.bind(name); err == nil {
 		return bound
@@ -90,7 +90,7 @@ func (e *Engine) providerName(name string) string {
 	return name
 }
 
-// checkProviders asks providers that can tell about their keys and models.
+// checkProviders asks each provider that implements providers.Checker to check its key and model.
 func (e *Engine) checkProviders(ctx context.Context, c Config) []protocol.Problem {
 	l := &problemList{}
 	type pair struct{ provider, model string }
@@ -108,44 +108,44 @@ func (e *Engine) checkProviders(ctx context.Context, c Config) []protocol.Proble
 			l.add(field+".provider", "provider %s: %v", name, failed)
 		case failed.Kind == providers.InvalidRequest:
 			l.add(field+".model", "provider %s: %v", name, failed)
-		default: // it may be better by the time of the first call, which is tried again where it is not
+		default: // the problem may be temporary, and calls are retried
 			e.log.WarnContext(ctx, "check provider", "provider", name, "error", failed)
 		}
 	}
 	return l.problems
 }
 
-// Options are the live things that the names in a Config are bound to.
+// Options holds what a Config refers to by name and what cannot be stored, such as providers and the store.
 type Options struct {
-	// Providers answer, by the names that participants give.
+	// Providers maps the names that Participant.Provider uses to providers.
 	Providers map[string]providers.Provider
 	// Store keeps the debates. Defaults to store.Memory.
 	Store store.Store
-	// Protocols are further ones than the library's, by any value of theirs, so that stored debates can be read. What JSON
-	// leaves out of a protocol, such as a function, is read from that value.
+	// Protocols are protocols beyond those of the library, each given by any value of its type. The engine needs them
+	// to decode stored debates. Fields that JSON omits, such as functions, are copied from the given value.
 	Protocols []protocol.Protocol
-	// Prompts are templates that replace or add to the library's; see package prompts.
+	// Prompts holds templates that replace those of the library or add to them; see package prompts.
 	Prompts fs.FS
-	// Contracts are further contracts of structured replies than the library's.
+	// Contracts are reply contracts beyond those of the library.
 	Contracts []*reply.Contract
-	// ExtractAnswer says what a turn answers, in a canonical form, or "" where it does not: for rules of Config.Detect that go by
-	// answers. Give all engines of one store the same.
+	// ExtractAnswer returns the answer that a turn gives, in a canonical form, or "" if it gives none. Rules of
+	// Config.Detect that compare answers need it. Use the same function in all engines of one store.
 	ExtractAnswer func(transcript.Turn) string
-	// TokenCounter counts tokens. Defaults to window.Estimate, which needs no vocabulary. Either way what providers report of a
-	// model's prompts corrects it.
+	// TokenCounter counts tokens. Defaults to window.Estimate, which needs no vocabulary. In both cases the counts
+	// are corrected by what providers report for each model.
 	TokenCounter window.TokenCounter
-	// Logger is told what nobody watches. Defaults to none.
+	// Logger receives warnings and errors that no caller would otherwise see. Defaults to none.
 	Logger *slog.Logger
 }
 
-// Engine drives debates; one serves many. It is safe for concurrent use.
+// Engine drives debates. One engine can drive many. It is safe for concurrent use.
 type Engine struct {
 	providers map[string]providers.Provider
 	store     interface {
 		store.Store
 		store.Watcher
 	}
-	schedules     bool // the store has workers drive
+	schedules     bool // the store has workers drive debates
 	protocols     map[string]protocol.Protocol
 	prompts       *prompts.Set
 	replies       map[string]*reply.Contract
@@ -154,23 +154,23 @@ type Engine struct {
 	log           *slog.Logger
 	env           *environment // of all records
 
-	ctx     context.Context // ends when Close gives up waiting
+	ctx     context.Context // ends when Close stops waiting
 	cancel  context.CancelCauseFunc
 	closing chan struct{}
 	drivers sync.WaitGroup
 
 	mu     sync.Mutex
 	closed bool
-	driven map[string]*driverSlot // debates that are driven
-	feeds  map[string]*liveFeed   // debates that are driven or watched
+	driven map[string]*driverSlot // debates that this engine drives
+	feeds  map[string]*liveFeed   // debates that this engine drives or watches
 }
 
-// presets are the library's own protocols.
+// presets returns the protocols of the library.
 func presets() []protocol.Protocol {
 	return []protocol.Protocol{panel.Protocol{}, skeptic.Protocol{}, refine.Protocol{}, arbitration.Protocol{}, procon.Protocol{}, vote.Protocol{}}
 }
 
-// contracts are those of all replies that the presets and the engine ask for.
+// contracts returns the contracts of all replies that the presets and the engine request.
 func contracts() []*reply.Contract {
 	return []*reply.Contract{
 		judge.AssessmentContract, judge.VerdictContract, protocol.PersonasContract, embedding.Contract, skeptic.DocumentsContract,
@@ -189,7 +189,7 @@ func (e *Engine) environment() *environment {
 	return &env
 }
 
-// addProtocol makes the engine read back the protocols that it was given in a configuration.
+// addProtocol registers a protocol that a configuration uses, so that the engine can decode it later.
 func (e *Engine) addProtocol(p protocol.Protocol) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -198,16 +198,16 @@ func (e *Engine) addProtocol(p protocol.Protocol) {
 	}
 }
 
-// List gives the stored debates that a query selects, newest first.
+// List returns the stored debates that match a query, newest first.
 func (e *Engine) List(ctx context.Context, q store.Query) iter.Seq2[store.Status, error] {
 	return e.store.List(ctx, q)
 }
 
-// Delete removes a stored debate. What still drives or watches it fails, wherever that is.
+// Delete removes a stored debate. Every process that still drives or watches it gets an error.
 func (e *Engine) Delete(ctx context.Context, id string) error { return e.store.Delete(ctx, id) }
 
-// ParseConfig reads a configuration from its JSON. A field that does not exist is an error; so is a protocol that the
-// engine does not know, as *Problems.
+// ParseConfig decodes a configuration from JSON. It returns an error if a field is unknown, and *Problems if the
+// engine does not know the protocol.
 func (e *Engine) ParseConfig(b []byte) (Config, error) {
 	c, err := e.decode(b, unmarshalStrict)
 	if _, ok := c.Protocol.(unknownProtocol); ok && err == nil {
@@ -219,8 +219,8 @@ func (e *Engine) ParseConfig(b []byte) (Config, error) {
 	return c, nil
 }
 
-// parse reads a stored configuration: also one of a protocol that the engine does not know, or with fields of a newer
-// version. Such a debate can be read, but not driven.
+// parse decodes a stored configuration. It accepts an unknown protocol and fields of a newer version: such a debate
+// can be read but not driven.
 func (e *Engine) parse(b json.RawMessage) (Config, error) { return e.decode(b, json.Unmarshal) }
 
 func (e *Engine) decode(b []byte, unmarshal func([]byte, any) error) (c Config, err error) {
@@ -243,7 +243,7 @@ func (e *Engine) decodeProtocol(b []byte, unmarshal func([]byte, any) error) (pr
 	}
 	var name string
 	if err := json.Unmarshal(params["name"], &name); err != nil {
-		return nil, errors.New("protocol.name: give a name such as \"panel/1\"")
+		return nil, errors.New("protocol.name: use a name such as \"panel/1\"")
 	}
 	e.mu.Lock()
 	known, ok := e.protocols[name]
@@ -263,7 +263,8 @@ func (e *Engine) decodeProtocol(b []byte, unmarshal func([]byte, any) error) (pr
 	return v.Elem().Interface().(protocol.Protocol), nil
 }
 
-// newLike points to a new protocol like the one that is known, of which it has only what JSON leaves out.
+// newLike returns a pointer to a new protocol of the same type as known, with only those fields of known that JSON
+// omits.
 func newLike(known protocol.Protocol) reflect.Value {
 	v := reflect.New(reflect.TypeOf(known))
 	if v.Elem().Kind() != reflect.Struct {
@@ -277,8 +278,9 @@ func newLike(known protocol.Protocol) reflect.Value {
 	return v
 }
 
-// Close starts nothing new and lets calls in flight commit until ctx ends; then it cancels them and returns ctx's error,
-// while what is slow to notice may still be ending. At last who watches gets ErrClosed. Debates go on in another engine.
+// Close stops driving debates. It starts no new steps and lets calls in flight finish and commit. If ctx ends first,
+// Close cancels the calls and returns ctx's error; goroutines that are slow to notice may still be running then.
+// Finally every watcher gets ErrClosed. Another engine can continue the debates.
 func (e *Engine) Close(ctx context.Context) error {
 	e.mu.Lock()
 	if !e.closed {
@@ -297,7 +299,7 @@ func (e *Engine) Close(ctx context.Context) error {
 		return nil
 	case <-ctx.Done():
 		e.cancel(ErrClosed)
-		return fmt.Errorf("close engine: calls in flight were cancelled: %w", context.Cause(ctx))
+		return fmt.Errorf("close engine: calls in flight were canceled: %w", context.Cause(ctx))
 	}
 }
 
@@ -307,7 +309,8 @@ func (e *Engine) isClosed() bool {
 	return e.closed
 }
 
-// reserve marks a debate as driven by this engine until release is called.
+// reserve marks a debate as driven by this engine until release is called. It returns ErrBusy if the engine already
+// drives the debate.
 func (e *Engine) reserve(id string, cancel context.CancelCauseFunc) (release func(), err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -331,13 +334,14 @@ func (e *Engine) reserve(id string, cancel context.CancelCauseFunc) (release fun
 	}, nil
 }
 
-// driverSlot is the place of a debate's one driver in this engine.
+// driverSlot represents the one driver of a debate in this engine.
 type driverSlot struct {
 	cancel context.CancelCauseFunc
-	next   func() // to be done when the driver has left; nil: nothing. Guarded by Engine.mu until then
+	next   func() // called when the driver has left; nil if there is nothing to do; guarded by Engine.mu until then
 }
 
-// afterDriver has f done once who drives the debate now has left; false: nobody does.
+// afterDriver arranges for f to be called when the debate's driver has left. It returns false if the debate has no
+// driver.
 func (e *Engine) afterDriver(id string, f func()) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -348,7 +352,7 @@ func (e *Engine) afterDriver(id string, f func()) bool {
 	return s != nil
 }
 
-// join is the feed of a debate until leave is called.
+// join returns the live feed of a debate, which exists at least until leave is called.
 func (e *Engine) join(id string) (f *liveFeed, leave func()) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// statusOf is the record summed up.
+// statusOf returns the status of a record.
 func statusOf(r *record) store.Status {
 	return store.Status{
 		ID: r.ID, Seq: r.Seq, State: r.lifecycle.State, Cursor: r.Cursor, MaxRounds: r.MaxRounds, Ending: r.Ending,
@@ -22,12 +22,13 @@ func statusOf(r *record) store.Status {
 	}
 }
 
-// planOf is what may run now, under a name that a crash, a pause, a remark or a part that is done does not change.
+// planOf returns the steps that may run now, as a plan. The plan's key does not change when the process crashes, the
+// debate is paused, a remark is added, or a part of the plan is done.
 func planOf(r *record) (p store.Plan) {
 	if !r.lifecycle.State.Active() {
 		return p
 	}
-	if r.drivable() != nil && r.lifecycle.State != fsm.Validating { // what is to come only an engine with the protocol can tell
+	if r.drivable() != nil && r.lifecycle.State != fsm.Validating { // only an engine that has the protocol can plan
 		return r.storedPlan
 	}
 	at := transcript.Key{Run: r.Cursor.Run, Round: r.Cursor.Round, Phase: string(r.lifecycle.State)}
@@ -43,7 +44,7 @@ func planOf(r *record) (p store.Plan) {
 	return p
 }
 
-// longestChain is the most steps of what may run now that one actor performs, one after the other.
+// longestChain returns the largest number of runnable steps that a single actor performs one after the other.
 func longestChain(r *record) int {
 	if len(r.next()) < 2 {
 		return 1
@@ -94,7 +95,7 @@ func resultOf(r *record) *Result {
 	return res
 }
 
-// answerOf is what the debate came to.
+// answerOf returns the protocol's answer, or the verdict if the protocol computes no answer.
 func answerOf(r *record, verdict *transcript.Turn) (a protocol.Answer) {
 	if p, ok := r.config.Protocol.(protocol.Answerer); ok {
 		return p.Answer(&r.Record)

@@ -20,22 +20,22 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// newID is an id that sorts by time.
+// newID returns an id that sorts by time.
 func newID() string { return uuid.Must(uuid.NewV7()).String() }
 
 func (l *problemList) add(field, format string, args ...any) {
 	l.problems = append(l.problems, protocol.Problemf(field, format, args...))
 }
 
-// policy finds a policy that is none of those that have a meaning here.
+// policy adds a problem if a field does not have one of the known policies.
 func (l *problemList) policy(field string, is FailurePolicy, known ...FailurePolicy) {
 	if !slices.Contains(known, is) {
 		l.add(field, "%q is unknown, use one of %q", is, known)
 	}
 }
 
-// withDefaults is the configuration with its defaults in place, so that a stored debate does not change with them, and what is
-// wrong with it.
+// withDefaults returns the configuration with all defaults filled in, and every problem with it. A debate stores its
+// defaults, so that later versions of the library do not change them.
 func (c Config) withDefaults() (Config, []protocol.Problem) {
 	if c.Protocol == nil {
 		c.Protocol = panel.Protocol{}
@@ -70,7 +70,7 @@ func (c Config) withDefaults() (Config, []protocol.Problem) {
 	return c, found
 }
 
-// protocolDefaults are those of a protocol, and the library's where it has none.
+// protocolDefaults returns a protocol's defaults, and the library's where the protocol has none.
 func protocolDefaults(p protocol.Protocol) (d protocol.Defaults) {
 	if own, ok := p.(protocol.Defaulter); ok {
 		d = own.Defaults()
@@ -87,7 +87,8 @@ func protocolDefaults(p protocol.Protocol) (d protocol.Defaults) {
 	return d
 }
 
-// defaultOutputTokens is the default of Limits.OutputTokens: the protocol's own, as long as that has room for all rounds.
+// defaultOutputTokens returns the default of Limits.OutputTokens: the protocol's, if it suffices for all rounds,
+// otherwise twice what all rounds can use.
 func (c Config) defaultOutputTokens(own int) int {
 	if worst := c.maxOutput(); own < worst {
 		return 2 * worst
@@ -102,7 +103,7 @@ func (p Participant) withDefaults(temperature float64, tokens int) Participant {
 	return p
 }
 
-// systemActor gives casting or the summarizer the model of the first judge or participant.
+// systemActor fills in the model of the persona assigner or the summarizer from the first judge or participant.
 func (c Config) systemActor(p Participant) Participant {
 	others := slices.Concat(c.Judges, c.active())
 	if len(others) == 0 {
@@ -130,14 +131,14 @@ func (l Limits) withDefaults(own protocol.Defaults) Limits {
 
 type problemList struct{ problems []protocol.Problem }
 
-// check is everything that is wrong with a filled configuration, as far as data can tell.
+// check returns every problem with a configuration whose defaults are filled in, as far as data alone can tell.
 func (c Config) check() []protocol.Problem {
 	l := &problemList{}
 	if c.ID != "" && (len(c.ID) > 128 || strings.Trim(c.ID, idLetters) != "") {
-		l.add("id", "%q: use up to 128 letters, digits, '.', '_' and '-'", c.ID)
+		l.add("id", "%q is not valid, use up to 128 letters, digits, '.', '_' and '-'", c.ID)
 	}
 	if strings.TrimSpace(c.Topic) == "" {
-		l.add("topic", "it is blank, say what is to be debated")
+		l.add("topic", "it is blank, set a question or claim to debate")
 	}
 	l.policy("on_failure", c.OnFailure, Degrade, Ask)
 	l.policy("on_judge_failure", c.OnJudgeFailure, Continue, DropJudge, End, Ask)
@@ -145,7 +146,7 @@ func (c Config) check() []protocol.Problem {
 	l.policy("on_overflow", c.OnOverflow, OverflowTruncate, OverflowSummarize, End, Degrade)
 	for kind, n := range c.Retries {
 		if _, known := defaultRetries[kind]; !known || n < 0 {
-			l.add("retries", "%s: %d, give each of %q a number from 0", kind, n, slices.Sorted(maps.Keys(defaultRetries)))
+			l.add("retries", "%s: %d is not valid, use 0 or more for each of %q", kind, n, slices.Sorted(maps.Keys(defaultRetries)))
 		}
 	}
 	c.Limits.check(l)
@@ -153,16 +154,16 @@ func (c Config) check() []protocol.Problem {
 	for field, p := range c.allActors() {
 		p.check(l, field)
 		if _, known := c.Prices.Lookup(p.Model); !known && c.Limits.Cost > 0 && (p.Model != "" || field != "retriever" && field != "embedder") {
-			l.add(field+".model", "%q has no price in prices, which limits.cost needs", p.Model)
+			l.add(field+".model", "%q has no price in prices, but limits.cost requires one", p.Model)
 		}
 	}
 	if cost := c.Limits.Cost; !(cost >= 0) || math.IsInf(cost, 0) {
-		l.add("limits.cost", "%v, use a number from 0", cost)
+		l.add("limits.cost", "%v is not valid, use 0 or more", cost)
 	}
 	for model, p := range c.Prices {
 		for _, x := range []float64{p.Input, p.Cached, p.Output} {
 			if !(x >= 0) || math.IsInf(x, 0) {
-				l.add("prices", "%s: %v, use numbers from 0", model, x)
+				l.add("prices", "%s: %v is not valid, use 0 or more", model, x)
 			}
 		}
 	}
@@ -180,7 +181,7 @@ func (c Config) check() []protocol.Problem {
 	return l.problems
 }
 
-// checkDetect finds rules that mean nothing, and those that go by what this debate does not have.
+// checkDetect adds a problem for each rule that is invalid, or that needs something that the debate does not have.
 func (c Config) checkDetect(l *problemList) {
 	if len(c.Detect) == 0 {
 		return
@@ -196,18 +197,19 @@ func (c Config) checkDetect(l *problemList) {
 		case problem != "":
 			l.add(field, "%s", problem)
 		case rule.EffectiveMethod() == "scores" && !judged:
-			l.add(field, "%s goes by the marks of judges, and nobody assesses the rounds of %s", rule.Signal, c.Protocol.Name())
+			l.add(field, "%s needs the scores of judges, but no judge assesses the rounds of %s", rule.Signal, c.Protocol.Name())
 		case rule.Effect == detect.Advise && !judged:
-			l.add(field, "use %q: nobody assesses the rounds of %s, and so nobody takes advice", rule.Effect, c.Protocol.Name())
+			l.add(field, "effect %q needs a judge, but no judge assesses the rounds of %s", rule.Effect, c.Protocol.Name())
 		case rule.EffectiveMethod() == "vectors" && c.Embedder.Provider == "":
-			l.add("embedder.provider", "it is empty, detect[%d] goes by vectors and needs one", i)
+			l.add("embedder.provider", "it is empty, but detect[%d] needs vectors", i)
 		}
 	}
 }
 
 const idLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
 
-// checkBudget finds a budget that has no room for a round and the conclusion: nobody would ever speak.
+// checkBudget adds a problem for each budget that is too small for the first phase and the conclusion. The debate
+// would end before the first turn.
 func (c Config) checkBudget(l *problemList) {
 	r := c.plannedRecord()
 	r.Cursor.Round = 1
@@ -217,14 +219,14 @@ func (c Config) checkBudget(l *problemList) {
 	}
 	need := conclusionReserve(r) + maxOutput(r, first)
 	if c.Limits.OutputTokens > 0 && need > c.Limits.OutputTokens {
-		l.add("limits.output_tokens", "%d, the first phase and the conclusion alone can take %d", c.Limits.OutputTokens, need)
+		l.add("limits.output_tokens", "%d is too small, the first phase and the conclusion can use %d", c.Limits.OutputTokens, need)
 	}
 	if e := spendingEnding(r, first); e.Outcome != "" {
-		l.add(map[transcript.Outcome]string{transcript.TokenBudget: "limits.tokens", transcript.CostBudget: "limits.cost"}[e.Outcome], "nobody could speak: %s", e.Evidence)
+		l.add(map[transcript.Outcome]string{transcript.TokenBudget: "limits.tokens", transcript.CostBudget: "limits.cost"}[e.Outcome], "too small for the first phase: %s", e.Evidence)
 	}
 }
 
-// plannedRecord is the record of a debate that has not begun.
+// plannedRecord returns the record of a debate that has not begun.
 func (c Config) plannedRecord() *record {
 	r := newRecord(c.ID, noEnvironment)
 	r.config, r.Record = &c, *c.protocolRecord()
@@ -232,8 +234,8 @@ func (c Config) plannedRecord() *record {
 	return r
 }
 
-// maxOutput is what a debate of all its rounds costs in output tokens when each reply is as long as its cap, as far as a
-// protocol's phases can be told before anything was said.
+// maxOutput returns the output tokens of a debate that uses all rounds, if each reply has its maximum length. It
+// considers the phases that the protocol returns before any turn exists.
 func (c Config) maxOutput() (tokens int) {
 	r := c.plannedRecord()
 	for _, p := range r.phases(transcript.Setup) {
@@ -253,7 +255,7 @@ func (c Config) maxOutput() (tokens int) {
 func (c Config) checkNames(l *problemList) {
 	seen := map[string]string{}
 	for _, name := range systemActors {
-		seen[name] = "the library's own"
+		seen[name] = "a system actor"
 	}
 	for field, p := range c.allActors() {
 		if !strings.HasPrefix(field, "participants") && !strings.HasPrefix(field, "judges") {
@@ -269,33 +271,33 @@ func (c Config) checkNames(l *problemList) {
 	}
 	for i, j := range c.Judges {
 		if j.Side != "" || j.Position != "" || j.Disabled {
-			l.add(fmt.Sprintf("judges[%d]", i), "a judge takes no side and no position; leave a disabled one out")
+			l.add(fmt.Sprintf("judges[%d]", i), "a judge must not have a side or a position and must not be disabled")
 		}
 	}
 }
 
-// nameProblem is what is wrong with a name, or empty.
+// nameProblem returns what is wrong with a name, or the empty string.
 func nameProblem(name string) string {
 	switch {
 	case strings.TrimSpace(name) != name || name == "":
-		return fmt.Sprintf("%q: give a name without blanks around it", name)
+		return fmt.Sprintf("%q is not valid, use a name without leading or trailing blanks", name)
 	case len(name) > 64:
-		return fmt.Sprintf("%d bytes, use at most 64", len(name))
+		return fmt.Sprintf("%d bytes is too long, use at most 64", len(name))
 	case strings.ContainsFunc(name, func(r rune) bool { return r == '/' || r == ':' || !unicode.IsPrint(r) }):
-		return fmt.Sprintf("%q: leave out '/', ':' and control characters", name)
+		return fmt.Sprintf("%q is not valid, remove '/', ':' and control characters", name)
 	}
 	return ""
 }
 
 func (p Participant) check(l *problemList, field string) {
 	if t := p.Temperature; t != nil && !(*t >= 0 && *t <= 2) {
-		l.add(field+".temperature", "%v, use 0 to 2", *t)
+		l.add(field+".temperature", "%v is out of range, use 0 to 2", *t)
 	}
 	if p.MaxTokens < 0 {
-		l.add(field+".max_tokens", "%d, use 1 or more", p.MaxTokens)
+		l.add(field+".max_tokens", "%d is not valid, use 1 or more", p.MaxTokens)
 	}
 	if p.Window < 0 || p.Window > 0 && p.Window <= p.MaxTokens {
-		l.add(field+".window", "%d, it must have room for a reply of %d tokens and the prompt", p.Window, p.MaxTokens)
+		l.add(field+".window", "%d is too small for a reply of %d tokens and the prompt", p.Window, p.MaxTokens)
 	}
 }
 
@@ -317,7 +319,7 @@ func (l Limits) check(list *problemList) {
 		{"round_delay", int64(l.RoundDelay)},
 	} {
 		if x.value < 0 {
-			list.add("limits."+x.field, "it is negative, leave it out for its default")
+			list.add("limits."+x.field, "it is negative, use 0 for the default")
 		}
 	}
 	if l.MaxRounds > maxRounds {
