@@ -15,7 +15,7 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// apply folds in one durable event, which was committed at the given time.
+// apply adds a durable event, committed at the given time, to the record.
 func (r *record) apply(ev Event, at time.Time) error {
 	stamp := ev.Meta()
 	if stamp.Seq != r.Seq+1 {
@@ -44,7 +44,7 @@ func (r *record) apply(ev Event, at time.Time) error {
 	case TurnDone:
 		err = r.addTurn(ev.Turn)
 	case Dropped:
-		if r.withdrawn == nil || r.withdrawn.Key != ev.Failure.Key { // else the question has counted it
+		if r.withdrawn == nil || r.withdrawn.Key != ev.Failure.Key { // otherwise the question has already added it
 			r.addFailures(ev.Failure)
 		}
 		r.addFailures(ev.OtherFailures...)
@@ -58,7 +58,7 @@ func (r *record) apply(ev Event, at time.Time) error {
 	case Annotated:
 		r.annotate(ev)
 	default:
-		err = fmt.Errorf("type %q is no entry of a journal", stamp.Type)
+		err = fmt.Errorf("type %q is not an entry of a journal", stamp.Type)
 	}
 	if err != nil {
 		return fmt.Errorf("read entry %d of debate %s: %w", stamp.Seq, r.ID, err)
@@ -67,15 +67,15 @@ func (r *record) apply(ev Event, at time.Time) error {
 	return nil
 }
 
-// checkEntry refuses what no version of the library writes.
+// checkEntry rejects entries that no version of the library writes.
 func (r *record) checkEntry(ev Event) error {
 	if _, config := ev.(ConfigChanged); r.Seq == 0 && !config {
-		return errors.New("a journal begins with a configuration")
+		return errors.New("the journal must begin with a configuration")
 	}
 	switch ev := ev.(type) {
 	case StateChanged:
 		if ev.On == fsm.Fail && ev.Failure == nil {
-			return errors.New("it has no failure")
+			return errors.New("the entry has no failure")
 		}
 		for _, f := range append(ev.OtherFailures, failureOf(ev)) {
 			if f != nil && r.checkRound(f.Key.Round) != nil {
@@ -84,7 +84,7 @@ func (r *record) checkEntry(ev Event) error {
 		}
 	case Dropped:
 		if ev.Failure == nil {
-			return errors.New("it has no failure")
+			return errors.New("the entry has no failure")
 		}
 		return r.checkRound(ev.Failure.Key.Round)
 	case TurnDone:
@@ -93,8 +93,9 @@ func (r *record) checkEntry(ev Event) error {
 	return nil
 }
 
-// elapse counts running time: the gaps between entries while the debate is active, each at most the step timeout, or the
-// time of a turn that sat out a rate limit. What lies before a call began, and what a viewer took of it, does not count.
+// elapse adds to the running time. It adds the gaps between entries while the debate is active. Each gap counts at
+// most the step timeout, or the duration of a step that waited for a rate limit. Time before a call began and time
+// that the viewer took do not count.
 func (r *record) elapse(ev Event, now time.Time) {
 	if r.times.created.IsZero() {
 		r.times.created = now
@@ -125,28 +126,28 @@ func (r *record) parse(b json.RawMessage) (Config, error) {
 
 func (r *record) configure(ev ConfigChanged) error {
 	if ev.Format < store.Format {
-		return fmt.Errorf("its journal has format %d, this version of the library reads format %d: %w", ev.Format, store.Format, ErrUnsupported)
+		return fmt.Errorf("the journal has format %d, this version of the library reads format %d: %w", ev.Format, store.Format, ErrUnsupported)
 	}
-	r.format = max(r.format, ev.Format) // what a newer version wrote is its own from then on
+	r.format = max(r.format, ev.Format) // once a newer version has written, the journal has its format
 	c, err := r.parse(ev.Config)
 	if err != nil {
 		return err
 	}
 	r.history.forget(r.config, &c)
-	r.config = &c // a call in flight keeps its own
+	r.config = &c // calls in flight keep the old configuration
 	if r.config.Protocol == nil {
-		return errors.New("it names no protocol")
+		return errors.New("the configuration has no protocol")
 	}
 	r.Topic, r.MinRounds, r.MaxRounds = r.config.Topic, r.config.Limits.MinRounds, r.config.Limits.MaxRounds
 	r.seatJudges()
-	if !r.hasTurns() { // later ones leave the participants as they are
+	if !r.hasTurns() { // after the first turn, participants do not change
 		r.seatParticipants()
 	}
 	r.valid, r.cache.briefings, r.findings.detector = false, nil, nil
 	return nil
 }
 
-// seatJudges has all judges judge.
+// seatJudges makes all configured judges active.
 func (r *record) seatJudges() {
 	r.Judges = nil
 	for _, j := range r.config.Judges {
@@ -154,7 +155,7 @@ func (r *record) seatJudges() {
 	}
 }
 
-// seatParticipants gives all participants their seats.
+// seatParticipants makes all enabled participants active.
 func (r *record) seatParticipants() {
 	r.Participants = nil
 	for _, p := range r.config.active() {
@@ -171,7 +172,7 @@ func (r *record) transition(ev StateChanged) {
 		r.findings.reported.spoken = r.Cursor.Round
 	case fsm.Assessed:
 		r.findings.reported.judged = r.Cursor.Round
-	case fsm.Pause: // the cursor stays: a pause does not move the horizon of a parallel phase
+	case fsm.Pause: // the cursor stays: a pause does not change what a parallel phase sees
 		r.lifecycle.PausedFrom, r.question = ev.From, ev.Question
 		return
 	case fsm.Resume:
@@ -201,7 +202,7 @@ func (r *record) transition(ev StateChanged) {
 	r.Cursor.Stage, r.Cursor.Phase, r.Cursor.PhaseSeq = stages[ev.To], "", ev.Seq
 }
 
-// reset begins a new run: what was said before stays in the journal and is never shown.
+// reset begins a new run. Earlier turns stay in the journal but are not shown again.
 func (r *record) reset() {
 	run := r.Cursor.Run + 1
 	r.Record = protocol.Record{
@@ -210,7 +211,7 @@ func (r *record) reset() {
 	r.Cursor.Run = run
 	r.seatJudges()
 	r.Ending, r.failure, r.cache.briefings, r.valid = transcript.Ending{}, nil, nil, false
-	r.usage, r.times.running, r.times.roundBegan, r.history.tokens, r.lost = transcript.Usage{}, 0, 0, 0, nil // the budgets are a run's
+	r.usage, r.times.running, r.times.roundBegan, r.history.tokens, r.lost = transcript.Usage{}, 0, 0, 0, nil // budgets apply to each run
 	r.history.summaries, r.history.scales, r.history.frozen = nil, nil, nil
 	r.findings.list, r.findings.detector, r.findings.reported.spoken, r.findings.reported.judged = nil, nil, 0, 0
 	r.seatParticipants()
@@ -222,30 +223,30 @@ func (r *record) addTurn(t transcript.Turn) error {
 		r.Turns = make([]transcript.Turn, 0, min((len(r.Participants)+len(r.Judges))*r.MaxRounds+2, 64))
 	}
 	if !r.Record.Apply(t) {
-		return fmt.Errorf("turn %s stands twice", t.Key)
+		return fmt.Errorf("turn %s is a duplicate", t.Key)
 	}
 	r.usage = r.usage.Add(t.Usage)
 	r.calibrate(t.Actor, t.Attempts)
 	if t.Kind == transcript.Summary {
 		r.history.note(&t, r.Cursor.Round)
-		r.Cursor.Phase = "" // each summary has a phase of its own
+		r.Cursor.Phase = "" // each summary has its own phase
 	} else {
 		r.history.tokens += t.Tokens
 	}
 	if t.Contract == protocol.PersonasContract.Name() {
-		r.profiles, r.cache.briefings = r.Participants, nil // nobody drops out before
+		r.profiles, r.cache.briefings = r.Participants, nil // nobody has dropped out yet
 	}
 	return nil
 }
 
-// addFailures counts what steps used that failed for good; nil: none.
+// addFailures adds the usage of failed steps. It ignores nil failures.
 func (r *record) addFailures(failures ...*Failure) {
 	for _, f := range failures {
 		if f != nil {
 			r.lost = append(r.lost, f)
 			r.usage = r.usage.Add(f.usage())
 			r.calibrate(f.Key.Actor, f.AttemptDetails)
-			if begun := r.history.frozen[f.Key.Phase]; begun != nil && f.Kind == providers.ContextOverflow { // else it would fail again
+			if begun := r.history.frozen[f.Key.Phase]; begun != nil && f.Kind == providers.ContextOverflow { // otherwise the retry would fail too
 				begun[f.Key.Actor] = r.history.scales[f.Key.Actor]
 			}
 		}
@@ -268,7 +269,7 @@ func (r *record) annotate(ev Annotated) {
 	}
 }
 
-// rateLimitWait is how long a step took that had to wait for a rate limit to pass; 0: it had not, or there was none.
+// rateLimitWait returns the duration of a step that waited for a rate limit, or 0 if the event has no such step.
 func rateLimitWait(ev Event) (most time.Duration) {
 	if done, ok := ev.(TurnDone); ok {
 		return waitedFor(done.Turn.Attempts, done.Turn.Started, done.Turn.Ended)
@@ -285,15 +286,15 @@ func rateLimitWait(ev Event) (most time.Duration) {
 	return most
 }
 
-// waitedFor is the time from the begin to the end of attempts of which one met a rate limit; 0: none did.
+// waitedFor returns the time from the start to the end of the attempts if any of them met a rate limit, otherwise 0.
 func waitedFor(tried []transcript.Attempt, began, ended time.Time) time.Duration {
 	if !slices.ContainsFunc(tried, func(a transcript.Attempt) bool { return a.ErrorKind == string(providers.RateLimit) }) {
 		return 0
 	}
-	return ended.Round(0).Sub(began.Round(0)) // by the wall clock, as a reader of the journal has it
+	return ended.Round(0).Sub(began.Round(0)) // by the wall clock, as when read from the journal
 }
 
-// failureOf is that of the step that an event is about; nil: it is about none that failed.
+// failureOf returns the failure that an event reports, or nil if there is none.
 func failureOf(ev Event) *Failure {
 	switch ev := ev.(type) {
 	case StateChanged:
@@ -307,7 +308,7 @@ func failureOf(ev Event) *Failure {
 	return nil
 }
 
-// calibrate takes in what attempts have shown of an actor's tokens.
+// calibrate updates the calibration of an actor's tokens from its attempts.
 func (r *record) calibrate(actor string, attempts []transcript.Attempt) {
 	if who, _, ok := r.actor(actor); ok {
 		r.history.calibrate(who, actor, attempts)

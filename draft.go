@@ -9,22 +9,22 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// draft is the turn that an execution makes. The methods in this file are the only code that writes a turn's fields before
-// it is committed.
+// draft is the turn that an execution produces. Only the methods in this file write the fields of a turn before it is
+// committed.
 type draft struct{ transcript.Turn }
 
 func newDraft(s *protocol.Step) draft {
 	return draft{transcript.Turn{Key: s.Key, Kind: s.Kind, Order: s.Order, VisibleSeq: s.VisibleSeq, Contract: s.Contract}}
 }
 
-// start notes when the first attempt begins.
+// start records the start of the first attempt.
 func (d *draft) start() { d.Started = time.Now() }
 
-// setWindow notes how the history was setWindow into the window; nil: all of it.
+// setWindow records how the history was fitted into the window. w is nil if nothing was cut.
 func (d *draft) setWindow(w *transcript.Window) { d.Window = w }
 
-// omit notes that the history is shorter by so many tokens and turns, which is all that there is room for. without is the
-// history as it was if nothing was noted before.
+// omit records that an overflow removed the given number of tokens and turns from the history, and that the rest is
+// all that fits. without is the window to start from if none was recorded before.
 func (d *draft) omit(tokens, turns int, without transcript.Window) {
 	w := without
 	if d.Window != nil {
@@ -35,33 +35,33 @@ func (d *draft) omit(tokens, turns int, without transcript.Window) {
 	d.Window = &w
 }
 
-// addAttempt adds an attempt and what it used.
+// addAttempt adds an attempt and its usage.
 func (d *draft) addAttempt(a transcript.Attempt) {
 	d.Attempts = append(d.Attempts, a)
 	d.Usage = d.Usage.Add(a.Usage)
 }
 
-// clearFlags takes back the flags of an attempt before.
+// clearFlags removes the flags of an earlier attempt.
 func (d *draft) clearFlags() { d.Flags = nil }
 
 func (d *draft) flag(f transcript.Flag) { d.Flags = append(d.Flags, f) }
 
-// setReply sets the reply.
 func (d *draft) setReply(text string, data json.RawMessage, tokens int) {
 	d.Text, d.Data, d.Tokens = text, data, tokens
 }
 
-// setDefault sets a reply that stands in for the model's and a substitute's.
+// setDefault sets a default reply in place of the model's or a substitute's.
 func (d *draft) setDefault(text string, data json.RawMessage, tokens int) {
 	d.setReply(text, data, tokens)
 	d.Flags = slices.DeleteFunc(d.Flags, func(f transcript.Flag) bool { return f == transcript.Substituted })
 	d.flag(transcript.Defaulted)
 }
 
-// finish notes when the turn was complete and how much of its time the viewer took.
+// finish records when the turn was complete and how much time the viewer took.
 func (d *draft) finish(viewed time.Duration) { d.Ended, d.ViewerTime = time.Now(), viewed }
 
-// commit returns the turn as the journal's entry seq has it. A measured time of the viewer replaces the timer's.
+// commit returns the turn for the journal entry seq. If the viewer's time was measured, it replaces the timer's
+// estimate.
 func (d *draft) commit(seq int64, viewed time.Duration, measured bool) transcript.Turn {
 	t := d.Turn
 	t.Seq = seq

@@ -16,19 +16,19 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// execution is one step on its way to a turn: all attempts. Everything that it needs of the record was taken when it was
-// planned, so it runs beside others.
+// execution is the execution of one step, with all its attempts. It copies everything that it needs from the record
+// when it is planned, so that it can run concurrently with others.
 type execution struct {
 	step       protocol.Step
 	role       string
 	config     *Config
-	created    time.Time         // when the debate was
+	created    time.Time         // when the debate was created
 	concluding bool              // the debate concludes
 	judging    bool              // the actor is a judge
 	debating   bool              // the actor is a participant
-	contract   *reply.Contract   // nil: free text
-	names      []string          // the participants that the reply may name
-	pseudonyms *judge.Pseudonyms // how the model sees the participants; nil: by name
+	contract   *reply.Contract   // nil for free text
+	names      []string          // participants that the reply may name
+	pseudonyms *judge.Pseudonyms // names by which the model sees the participants; nil if it sees the real names
 	model      model
 	prompt     judgePromptTokens
 	request    providers.Request
@@ -37,73 +37,73 @@ type execution struct {
 	counter    counter
 	turn       draft
 
-	after, over chan struct{} // the end of the actor's call before this one, and of this one
+	after, over chan struct{} // closed when the actor's previous call ends, and when this one ends
 
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	feed   *liveFeed
-	// emit shows an event, which is stamped with a seq; nil: nobody watches.
+	// emit shows an event that carries the given seq; nil if there is no viewer.
 	emit func(ev Event, seq int64) error
 }
 
-// executionPool are reused: each is as large as a turn with its prompt.
+// executionPool holds executions for reuse, because each is as large as a turn with its prompt.
 var executionPool = sync.Pool{New: func() any { return new(execution) }}
 
-// model is who gives the reply.
+// model identifies the model that gives the reply.
 type model struct {
-	actor        *Participant // whose settings count; a substitute's once it stepped in
+	actor        *Participant // its configuration; a substitute's after a substitution
 	providerName string
 	provider     providers.Provider
 	bind         func(name string) (string, providers.Provider, error)
-	substitutes  []Participant // who may still give the reply in a judge's name
-	substituted  bool
+	substitutes  []Participant // remaining substitutes of a judge
+	substituted  bool          // a substitute is in use
 }
 
-// judgePromptTokens is what the request was made of, so that it can be made shorter or asked again.
+// judgePromptTokens holds what the request was built from, so that it can be shortened or sent again.
 type judgePromptTokens struct {
 	set        *prompts.Set
 	briefing   *briefing
 	data       *prompts.Data       // nil if the reply is free text
-	messages   []providers.Message // without those that ask again
-	tokens     int                 // estimated, with the slack
-	slack      int                 // what the fixed part was rounded up by
+	messages   []providers.Message // without those that ask for a reply again
+	tokens     int                 // estimated tokens of the prompt, including slack
+	slack      int                 // tokens by which the fixed part was rounded up
 	history    int                 // tokens of the history
 	summarized bool                // the history begins with a summary
-	shortened  bool                // an overflow had a part of the history summarized
+	shortened  bool                // part of the history was summarized after an overflow
 }
 
-// attempts is what became of the attempts so far.
+// attempts is the state of the attempts so far.
 type attempts struct {
 	current     *Attempt
-	failures    map[providers.ErrorKind]int // of the model in use
-	partial     string                      // the most that was said in a failed attempt
-	askedAgain  bool                        // an invalid reply was asked for again
-	capRaised   bool                        // a reply was cut, and its cap was doubled
-	waitedAfter int                         // the last attempt after which a rate limit was waited out
-	waitError   error                       // why a rate limit cannot be waited out
+	failures    map[providers.ErrorKind]int // number of failures by kind, for the model in use
+	partial     string                      // longest text of a failed attempt
+	askedAgain  bool                        // the request asks for a valid reply after an invalid one
+	capRaised   bool                        // the token limit was doubled after a truncated reply
+	waitedAfter int                         // number of the last attempt before a wait for a rate limit
+	waitError   error                       // why the step cannot wait for a rate limit
 }
 
-// timing is how long the attempts may take.
+// timing is the time limit for the attempts.
 type timing struct {
 	limit     time.Duration // for all attempts
-	budget    bool          // the limit is what is left of the debate's time
-	maxWait   time.Duration // for a rate limit that hits everyone; 0: none
-	waited    bool          // a rate limit was waited out: the step's time begins again
-	remaining time.Duration // of the debate's time, when the call was planned
+	budget    bool          // the limit is the remaining time budget of the debate
+	maxWait   time.Duration // for a rate limit that affects all participants; 0 if the step must not wait for it
+	waited    bool          // the step waited for a rate limit: its time begins again
+	remaining time.Duration // remaining time of the debate when the call was planned
 	launched  time.Time
 	timer     *steptimer.Timer
-	began     time.Time     // when the timer was started
-	viewed    time.Duration // that the viewer took, by the timers before
+	began     time.Time     // when the timer started
+	viewed    time.Duration // time that the viewer took, according to earlier timers
 }
 
-// counter counts tokens for the actor's model and keeps the last count.
+// counter counts tokens for the actor's model and caches the last count.
 type counter struct {
 	count  func(model, text string) int
 	text   string
 	tokens int
 }
 
-// start gives the call its time.
+// start starts the timer of the step.
 func (c *execution) start() {
 	if c.timing.timer != nil {
 		c.timing.timer.Stop()
@@ -114,18 +114,18 @@ func (c *execution) start() {
 		c.timing.limit, c.timing.budget = rest, true
 	}
 	cancel, limit, budget, concluding := c.cancel, c.timing.limit, c.timing.budget, c.concluding
-	c.timing.timer = steptimer.Start(limit, func() { // it may ring late, when c runs another step
+	c.timing.timer = steptimer.Start(limit, func() { // it may fire late, when c is reused for another step
 		cancel(timeoutError(limit, budget, concluding))
 	})
 }
 
-// finish is a turn that has come to its end. An error is that of a viewer who has gone.
+// finish completes the turn. It returns an error if the viewer has left.
 func (c *execution) finish() error {
 	c.turn.finish(c.timing.viewed + c.timing.timer.Viewed())
 	return c.warn()
 }
 
-// warn tells what a user should know of the turn.
+// warn emits the warnings about the turn.
 func (c *execution) warn() error {
 	for _, w := range turnWarnings(&c.turn.Turn) {
 		if err := c.notify(Warning{EventMeta: liveMeta("warning"), Key: c.step.Key, Text: w}); err != nil {
@@ -135,7 +135,7 @@ func (c *execution) warn() error {
 	return nil
 }
 
-// liveMeta is the stamp of an event that is not stored; its seq is set when it is shown.
+// liveMeta returns the EventMeta of a live event. The event gets its seq when it is shown.
 func liveMeta(kind string) EventMeta { return EventMeta{Type: kind, Live: true} }
 
 func (c *execution) notify(ev Event) error {
@@ -146,7 +146,7 @@ func (c *execution) notify(ev Event) error {
 	return c.emit(ev, ev.Meta().Seq)
 }
 
-// addAttempt adds an attempt to the turn, with what came of it.
+// addAttempt adds an attempt and its outcome to the turn.
 func (c *execution) addAttempt(a transcript.Attempt, resp providers.Response, err error) {
 	asked := a.Model
 	a.Model, a.FinishReason = cmp.Or(resp.Model, asked), string(resp.FinishReason)
@@ -157,7 +157,7 @@ func (c *execution) addAttempt(a transcript.Attempt, resp providers.Response, er
 	c.turn.addAttempt(a)
 }
 
-// count is how many tokens a text has for the actor's model. The last text is not counted again.
+// count returns the number of tokens that a text has for the actor's model. It caches the last text.
 func (c *execution) count(text string) int {
 	if text != c.counter.text {
 		c.counter.text, c.counter.tokens = text, c.counter.count(c.model.actor.Model, text)
@@ -165,19 +165,19 @@ func (c *execution) count(text string) int {
 	return c.counter.tokens
 }
 
-// usage is what the provider counted, else an estimate.
+// usage returns the usage that the provider reported, or an estimate.
 func (c *execution) usage(r providers.Response, whole bool) transcript.Usage {
 	switch {
-	case makesNoText(c.step.Actor): // no model writes
+	case makesNoText(c.step.Actor): // no text is generated
 	case r.Usage == (transcript.Usage{}) && r.Text != "":
 		return transcript.Usage{Input: c.prompt.tokens, Output: c.count(r.Text), Estimated: true}
-	case !whole && 4*r.Usage.Output < c.count(r.Text): // a stream that was cut before its count came
+	case !whole && 4*r.Usage.Output < c.count(r.Text): // the stream ended before the usage was reported
 		r.Usage.Output, r.Usage.Estimated = c.count(r.Text), true
 	}
 	return r.Usage
 }
 
-// price adds what a call cost, by the name of the model that answered, else of the one that was asked for.
+// price adds the cost of a call, by the price of the model that answered, or of the requested one if that is unknown.
 func (c *execution) price(u *transcript.Usage, answered, asked string) {
 	if c.config.Prices == nil || *u == (transcript.Usage{}) {
 		return
@@ -189,7 +189,8 @@ func (c *execution) price(u *transcript.Usage, answered, asked string) {
 	u.Cost, u.Unpriced = p.Cost(*u), !known
 }
 
-// useDefault puts the contract's safe defaults in the place of a reply, and nothing in that of a summary.
+// useDefault sets the default of the reply contract as the reply, or an empty text for a summary. It returns false if
+// there is no default.
 func (c *execution) useDefault() bool {
 	safe, ok := reply.Reply{}, c.step.Actor == protocol.Summarizer
 	if c.contract != nil {
@@ -201,7 +202,7 @@ func (c *execution) useDefault() bool {
 	return ok
 }
 
-// timeoutError returns the cause with which a call ends when its time is over.
+// timeoutError returns the cause that ends a call when its time is over.
 func timeoutError(limit time.Duration, budget, concluding bool) error {
 	switch {
 	case !budget:
@@ -220,7 +221,7 @@ func (c *execution) countFailure(kind providers.ErrorKind) int {
 	return c.attempts.failures[kind]
 }
 
-// maxRetries is how often a call is made again after a kind of failure.
+// maxRetries returns the maximum number of retries for a kind of error.
 func (c *execution) maxRetries(kind providers.ErrorKind) int {
 	if n, ok := c.config.Retries[kind]; ok {
 		return n
@@ -228,17 +229,17 @@ func (c *execution) maxRetries(kind providers.ErrorKind) int {
 	return defaultRetries[kind]
 }
 
-// timeLeft is what is timeLeft of the step's time.
+// timeLeft returns the remaining time of the step.
 func (c *execution) timeLeft() time.Duration {
 	return c.timing.limit - time.Since(c.timing.began) + c.timing.timer.Viewed()
 }
 
-// waitsForRateLimit says whether an attempt failed by a rate limit that hits everyone who debates.
+// waitsForRateLimit reports whether e is a rate limit that affects all participants.
 func (c *execution) waitsForRateLimit(e *providers.Error) bool {
 	return e.Kind == providers.RateLimit && c.timing.maxWait != 0
 }
 
-// exceedsTimeout says whether a wait is longer than what is left of a worker's job.
+// exceedsTimeout reports whether a wait is longer than the remaining time of a worker's job.
 func (c *execution) exceedsTimeout(wait time.Duration) bool {
 	end, ok := c.ctx.Deadline()
 	return ok && time.Until(end) <= wait

@@ -11,20 +11,20 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// canDrop says whether the debate can go on without the participant who failed.
+// canDrop reports whether the debate can continue without the participant that failed.
 func canDrop(r *record, f *Failure) bool {
 	if f.needsChange() || !r.isParticipating(f.Key.Actor) {
 		return false
 	}
 	left := r.Record
 	left.Drop(f.Key.Actor)
-	if len(left.Judges) == 0 { // that there is none was somebody's decision
+	if len(left.Judges) == 0 { // if all judges were dropped, that was a decision
 		left.Judges = names(judgeProfiles(*r.config))
 	}
 	return len(r.config.Protocol.Check(&left)) == 0
 }
 
-// applyFailurePolicy answers a step that failed for good, by the debate's policy.
+// applyFailurePolicy applies the debate's policy to a step that failed after all attempts.
 func (c *transaction) applyFailurePolicy(f *Failure, lost []*Failure) error {
 	judge := slices.Contains(c.rec.Judges, f.Key.Actor)
 	policy := c.rec.config.OnFailure
@@ -63,12 +63,12 @@ func (c *transaction) drop(f *Failure, lost []*Failure) error {
 	return c.add(Dropped{EventMeta: c.stamp("dropped"), At: c.now, Name: f.Key.Actor, Failure: f, OtherFailures: lost})
 }
 
-// endWithoutJudge ends the debate without the judge that failed.
+// endWithoutJudge drops the judge that failed and ends the debate.
 func (c *transaction) endWithoutJudge(f *Failure, lost []*Failure) error {
 	if err := c.drop(f, nil); err != nil {
 		return err
 	}
-	if c.rec.Ending.Outcome != "" { // it was to give the verdict
+	if c.rec.Ending.Outcome != "" { // the judge failed in the conclusion
 		return c.settle()
 	}
 	return c.stop(StateChanged{Ending: transcript.Ending{Outcome: transcript.QuorumLost, Evidence: f.Error()}, OtherFailures: lost})
@@ -79,15 +79,15 @@ func questionAbout(r *record, f *Failure) *Question {
 		{actionRetry, "Try again", fmt.Sprintf("call %s again", f.Key.Actor)},
 	}}
 	if canDrop(r, f) || slices.Contains(r.Judges, f.Key.Actor) {
-		q.Choices = append(q.Choices, Choice{actionDrop, "Go on without", fmt.Sprintf("%s takes no further part", f.Key.Actor)})
+		q.Choices = append(q.Choices, Choice{actionDrop, "Continue without", fmt.Sprintf("%s takes no further part", f.Key.Actor)})
 	}
-	if r.Ending.Outcome == "" { // else it is concluding already
-		q.Choices = append(q.Choices, Choice{actionEnd, "End here", "conclude with what was said so far"})
+	if r.Ending.Outcome == "" { // otherwise it is already concluding
+		q.Choices = append(q.Choices, Choice{actionEnd, "End here", "conclude with the turns so far"})
 	}
 	return q
 }
 
-// applyDecision does what a person decided.
+// applyDecision carries out a person's decision.
 func (c *transaction) applyDecision(action string, q *Question) error {
 	switch {
 	case action == actionEnd:
@@ -95,9 +95,9 @@ func (c *transaction) applyDecision(action string, q *Question) error {
 			Outcome: transcript.Stopped, Evidence: "a person ended the debate after a question: " + q.Cause,
 		}})
 	case action == actionDrop && q.Failure == nil:
-		return errors.New("the question names nobody who could drop out")
+		return errors.New("the question has no actor to drop")
 	}
-	if e := budgetEnding(c.rec, c.rec.next()); action == actionRetry && e.Outcome != "" { // what failed has used its share
+	if e := budgetEnding(c.rec, c.rec.next()); action == actionRetry && e.Outcome != "" { // failed attempts may have used up a budget
 		return c.stop(StateChanged{Ending: e})
 	}
 	if err := c.fire(fsm.Resume, StateChanged{}); err != nil {

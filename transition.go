@@ -18,7 +18,8 @@ func phaseNamed(r *record, name string) protocol.Phase {
 	return phases[i]
 }
 
-// missingSteps returns all steps of a phase that are not committed, of which next offers one that runs in sequence one by one.
+// missingSteps returns all steps of a phase that are not committed. In a sequential phase, next contains only the
+// first of them.
 func missingSteps(p protocol.Phase, next []protocol.Step) []protocol.Step {
 	if p.Parallel {
 		return next
@@ -26,15 +27,16 @@ func missingSteps(p protocol.Phase, next []protocol.Step) []protocol.Step {
 	return p.Steps[next[0].Order:]
 }
 
-// transaction is a write in the making: each event is folded into the record as it is added, so that what follows from it
-// can be asked of the record. A record whose transaction was not committed is thrown away.
+// transaction is a change that is not committed yet. Each event is added to the record at once, so the record shows
+// the state after it. If the transaction is not committed, its record is discarded.
 type transaction struct {
 	rec    *record
 	now    time.Time
 	after  int64
 	events []Event
-	room   [4]Event // for events, which are seldom more
-	// schedule commits the head even where there are no events, so that a store that schedules has a job for the plan.
+	room   [4]Event // backing array of events, which are rarely more
+	// schedule commits the status even if there are no events, so that a store that schedules debates creates a job
+	// for the plan.
 	schedule bool
 }
 
@@ -46,8 +48,8 @@ func newTransaction(r *record) *transaction {
 
 // begin makes a transaction ready for a record. One that was committed may begin again.
 func (c *transaction) begin(r *record) {
-	now := time.Now().UTC().Truncate(time.Microsecond) // as databases keep it
-	if now.Before(r.times.updated) {                   // a clock that went back, or another machine's
+	now := time.Now().UTC().Truncate(time.Microsecond) // the precision of databases
+	if now.Before(r.times.updated) {                   // the clock went back, or another machine's clock is ahead
 		now = r.times.updated
 	}
 	*c = transaction{rec: r, now: now, after: r.Seq}
@@ -63,7 +65,7 @@ func (c *transaction) add(ev Event) error {
 	return c.rec.apply(ev, c.now)
 }
 
-// fire adds the transition that the lifecycle chooses for an event, or gives its refusal.
+// fire adds the transition that the lifecycle defines for an event, or returns an error if there is none.
 func (c *transaction) fire(on fsm.Event, with StateChanged) error {
 	facts := c.rec.facts()
 	facts.HasOutcome = facts.HasOutcome || with.Ending.Outcome != ""
@@ -80,7 +82,8 @@ func (c *transaction) fire(on fsm.Event, with StateChanged) error {
 	return c.add(with)
 }
 
-// settle adds all that follows without work: transitions from states whose work is done, and the start of a phase.
+// settle adds every event that needs no model call: transitions out of states whose work is done, and the start of a
+// phase.
 func (c *transaction) settle() error {
 	if err := c.rec.drivable(); err != nil {
 		return err
@@ -93,7 +96,7 @@ func (c *transaction) settle() error {
 	return nil
 }
 
-// completionEvents are the events that say that a state's work is completionEvents.
+// completionEvents maps states to the events that report that their work is done.
 var completionEvents = map[fsm.State]fsm.Event{
 	fsm.Initializing: fsm.Initialized, fsm.Completing: fsm.Concluded,
 }
@@ -117,7 +120,7 @@ func (c *transaction) proceed() (more bool, err error) {
 		return true, c.fire(completionEvents[r.lifecycle.State], StateChanged{})
 	}
 	open := steps[0].Phase == r.Cursor.Phase
-	if !open || !r.parallel { // what a parallel phase needs was made before it began
+	if !open || !r.parallel { // a parallel phase has its summaries before it begins
 		if w := summaryNeeded(r, steps); w != nil {
 			return c.startSummary(w)
 		}
@@ -135,7 +138,7 @@ func (c *transaction) proceed() (more bool, err error) {
 	})
 }
 
-// startSummary has a summary made before anything else.
+// startSummary starts the phase of a summary that must come first.
 func (c *transaction) startSummary(w *window.SummaryPlan) (more bool, err error) {
 	step := protocol.Step{Key: transcript.Key{Actor: protocol.Summarizer}}
 	if e := budgetEnding(c.rec, []protocol.Step{step}); e.Outcome != "" {
@@ -147,8 +150,9 @@ func (c *transaction) startSummary(w *window.SummaryPlan) (more bool, err error)
 	})
 }
 
-// ending is the outcome of a complete round, with what was just found in it, by the precedence of all outcomes; those that a person, a budget or a lost
-// quorum bring about have stopped the debate before. It is empty when the debate goes on, or when it was decided before.
+// ending returns why the debate ends after this round, or the zero Ending if it continues or its ending is already
+// decided. found are findings that are not in the record yet. The protocol has precedence over findings, and both
+// over the round limit. Endings by a person, a budget or a lost quorum have stopped the debate before.
 func (c *transaction) ending(found ...detect.Finding) (e transcript.Ending) {
 	r := c.rec
 	if r.Ending.Outcome != "" {
@@ -160,7 +164,7 @@ func (c *transaction) ending(found ...detect.Finding) (e transcript.Ending) {
 		}
 	}
 	if e.Outcome == "" && r.Cursor.Round >= r.MaxRounds {
-		e = transcript.Ending{Outcome: transcript.RoundLimit, Evidence: fmt.Sprintf("%d rounds were held", r.Cursor.Round)}
+		e = transcript.Ending{Outcome: transcript.RoundLimit, Evidence: fmt.Sprintf("%d rounds are complete", r.Cursor.Round)}
 	}
 	return e
 }
@@ -173,7 +177,7 @@ func (c *transaction) resume() error {
 }
 
 func (c *transaction) stop(with StateChanged) error {
-	if c.rec.Ending.Outcome != "" { // decided once: a debate that was paused while it completed goes on to complete
+	if c.rec.Ending.Outcome != "" { // the ending is decided once: a debate that was paused while completing continues to complete
 		with.Ending = transcript.Ending{}
 	}
 	if err := c.fire(fsm.Stop, with); err != nil {
@@ -182,7 +186,7 @@ func (c *transaction) stop(with StateChanged) error {
 	return c.settle()
 }
 
-// advanceToSteps takes a record to its next steps, as if it were driven.
+// advanceToSteps advances a record to its next steps, as a driver would.
 func advanceToSteps(r *record) error {
 	c := newTransaction(r)
 	path := map[fsm.State][]fsm.Event{
@@ -200,7 +204,7 @@ func advanceToSteps(r *record) error {
 	return c.settle()
 }
 
-// start asks for a debate to be driven that is not.
+// start starts a debate that is configuring or ready.
 func (c *transaction) start() error {
 	if c.rec.lifecycle.State == fsm.Configuring {
 		return c.fire(fsm.Validate, StateChanged{})
