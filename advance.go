@@ -11,7 +11,7 @@ import (
 	"github.com/elenchus-go/debate/providers"
 )
 
-// newExecutions are what may run now, each with all that it needs of the record.
+// newExecutions returns the executions of the steps that may run now.
 func (dr *driver) newExecutions(r *record) ([]*execution, *Failure) {
 	calls := dr.executions[:0]
 	for _, s := range r.next() {
@@ -30,7 +30,7 @@ func (dr *driver) newExecutions(r *record) ([]*execution, *Failure) {
 	return calls, nil
 }
 
-// advance does what may be done now.
+// advance does what can be done now and reports whether there is more to do.
 func (dr *driver) advance() (more bool, err error) {
 	p, err := dr.plan()
 	if dr.out.flush(); dr.out.gone || err != nil {
@@ -43,7 +43,7 @@ func (dr *driver) advance() (more bool, err error) {
 		}
 	case p.wait > 0:
 		dr.sleep(p.wait)
-	case len(p.executions) > 0 && !dr.outdated(p): // else it is planned anew
+	case len(p.executions) > 0 && !dr.outdated(p): // otherwise it is planned again
 		err = dr.perform(p)
 	}
 	if dr.out.flush(); dr.out.gone || err != nil {
@@ -55,7 +55,7 @@ func (dr *driver) advance() (more bool, err error) {
 	return dr.hasMore()
 }
 
-// hasMore says whether there is more to do, and gives the failure that the debate stopped with.
+// hasMore reports whether there is more to do. If the debate is in error, it returns the failure.
 func (dr *driver) hasMore() (more bool, err error) {
 	dr.journal.mu.Lock()
 	defer dr.journal.mu.Unlock()
@@ -81,7 +81,7 @@ func (dr *driver) plan() (p plan, err error) {
 	}
 	p.known = dr.known.Load()
 	switch r := j.rec; {
-	case dr.only != "" && dr.only != planOf(r).Key: // what it was to do is done
+	case dr.only != "" && dr.only != planOf(r).Key: // the plan is done
 	case r.lifecycle.State == fsm.Validating:
 		p.check = r.config
 	case r.lifecycle.State == fsm.RoundComplete:
@@ -90,7 +90,7 @@ func (dr *driver) plan() (p plan, err error) {
 		var broken *Failure
 		if p.executions, broken = dr.newExecutions(r); broken != nil {
 			return p, j.change(dr.ctx, func(c *transaction) error {
-				if !c.rec.phaseOpen() { // somebody was faster
+				if !c.rec.phaseOpen() { // another process was first
 					return nil
 				}
 				return c.fire(fsm.Fail, StateChanged{Failure: broken})
@@ -100,7 +100,7 @@ func (dr *driver) plan() (p plan, err error) {
 	return p, nil
 }
 
-// prepare takes the debate as far as it comes without work.
+// prepare advances the debate as far as possible without a model call.
 func (dr *driver) prepare(c *transaction) error {
 	if err := c.rec.drivable(); err != nil {
 		return fmt.Errorf("drive debate %s: %w", c.rec.ID, err)
@@ -113,7 +113,7 @@ func (dr *driver) prepare(c *transaction) error {
 	}
 }
 
-// validate checks what only a driver can, and starts the debate or takes it back to configuring.
+// validate checks what only a driver can check. It then starts the debate or returns it to configuring.
 func (dr *driver) validate(cfg Config) error {
 	found := dr.engine.missingNames(cfg)
 	if len(found) == 0 {
@@ -126,7 +126,7 @@ func (dr *driver) validate(cfg Config) error {
 	defer dr.journal.mu.Unlock()
 	err := dr.journal.change(dr.ctx, func(c *transaction) error {
 		switch {
-		case c.rec.lifecycle.State != fsm.Validating: // somebody else did
+		case c.rec.lifecycle.State != fsm.Validating: // another process has done it
 			return nil
 		case len(found) > 0:
 			return c.fire(fsm.Reject, StateChanged{Problems: found})
@@ -145,17 +145,17 @@ func (dr *driver) validate(cfg Config) error {
 	return err
 }
 
-// warn tells of what is allowed, but not wise.
+// warn logs and shows warnings about a valid configuration.
 func (dr *driver) warn(cfg *Config) {
 	for _, w := range cfg.selfPreferenceWarnings(dr.engine.providerName) {
 		dr.engine.log.WarnContext(dr.ctx, "check configuration", "debate", dr.journal.id, "warning", w)
 		if dr.out.yield != nil && !dr.out.gone {
-			_ = dr.out.show(Warning{EventMeta: liveMeta("warning"), Text: w}, dr.out.shown) // a viewer who leaves is seen to
+			_ = dr.out.show(Warning{EventMeta: liveMeta("warning"), Text: w}, dr.out.shown) // the caller notices if the viewer has left
 		}
 	}
 }
 
-// checkProviders asks the providers, until it is not wanted any more.
+// checkProviders has the engine check the providers. The check is canceled if it is superseded.
 func (dr *driver) checkProviders(cfg Config) []protocol.Problem {
 	ctx, cancel := context.WithTimeout(dr.ctx, cfg.Limits.StepTimeout)
 	defer cancel()
@@ -171,7 +171,8 @@ func (dr *driver) checkProviders(cfg Config) []protocol.Problem {
 	return dr.engine.checkProviders(ctx, cfg)
 }
 
-// sleep waits until something changes, the engine closes, or, unless it is negative, so much time has passed.
+// sleep waits until something changes, the engine closes, or the given time has passed. If wait is negative, it waits
+// without a limit.
 func (dr *driver) sleep(wait time.Duration) {
 	var over <-chan time.Time
 	if wait >= 0 {

@@ -14,14 +14,14 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// perform makes attempts until one gives the turn, or no other can.
+// perform makes attempts until one succeeds or no further attempt is possible.
 func (c *execution) perform() error {
 	c.turn.start()
 	c.start()
 	switch {
 	case c.ctx.Err() != nil:
 		return c.contextEnded(0, nil)
-	case c.timing.budget && c.timing.limit <= 1 && !c.concluding: // there is no time left to call in
+	case c.timing.budget && c.timing.limit <= 1 && !c.concluding: // no time is left for a call
 		return errOutOfTime
 	}
 	for n := 1; ; n++ {
@@ -33,7 +33,7 @@ func (c *execution) perform() error {
 			return c.finish()
 		}
 		failed := providers.AsError(err)
-		if c.attempts.capRaised && failed.Kind == providers.InvalidRequest { // the model writes no longer replies than the first
+		if c.attempts.capRaised && failed.Kind == providers.InvalidRequest { // the model does not allow the raised limit
 			failed = &providers.Error{Kind: providers.InvalidResponse, Partial: failed.Partial, Err: failed}
 		}
 		again := c.retryDelay(n, failed)
@@ -49,7 +49,8 @@ func (c *execution) perform() error {
 	}
 }
 
-// contextEnded is why the call's context did. A step that took too long is a failure like others.
+// contextEnded handles the end of the call's context and returns its cause. A step that took too long counts as a
+// failure.
 func (c *execution) contextEnded(n int, err error) error {
 	cause := context.Cause(c.ctx)
 	if errors.Is(cause, errOutOfTime) && c.keepPartial() {
@@ -59,18 +60,18 @@ func (c *execution) contextEnded(n int, err error) error {
 		if err != nil {
 			timeout = &providers.Error{Kind: timeout.Kind, Err: timeout.Err, Partial: providers.AsError(err).Partial}
 		}
-		_ = c.reportFailure(timeout, -1) // the viewer's leaving changes nothing any more
+		_ = c.reportFailure(timeout, -1) // the step ends even if the viewer has left
 		return c.giveUp(n, timeout)
 	}
 	return cause
 }
 
-// reportFailure tells of a reportFailure attempt.
+// reportFailure emits a TurnFailed event for the current attempt.
 func (c *execution) reportFailure(e *providers.Error, again time.Duration) error {
 	return c.notify(TurnFailed{EventMeta: liveMeta("turn_failed"), Attempt: c.attempts.current, Error: e.Kind, Message: c.pseudonyms.Reveal(e.Error()), RetryIn: again})
 }
 
-// attempt makes one call of the model, and the turn of its reply.
+// attempt calls the model once and accepts its reply as the turn, or returns an error.
 func (c *execution) attempt(n int) error {
 	c.attempts.current = &Attempt{Key: c.step.Key, Kind: c.step.Kind, Role: c.role, Number: n}
 	start := TurnStarted{EventMeta: liveMeta("turn_started"), Attempt: c.attempts.current}
@@ -94,14 +95,15 @@ func (c *execution) attempt(n int) error {
 		err = c.accept(resp)
 	}
 	a := transcript.Attempt{Provider: c.model.providerName, Model: c.model.actor.Model, Usage: c.usage(resp, whole), Duration: time.Since(began)}
-	if !reasked && !c.model.substituted { // else it is not the prompt that was estimated, or not the actor's model
+	if !reasked && !c.model.substituted { // otherwise the estimate is for another prompt or another model
 		a.PromptTokens = prompt
 	}
 	c.addAttempt(a, resp, err)
 	return err
 }
 
-// checkTimeout is the error of a call; one that went beyond the step's time is a timeout, whatever its provider makes of it.
+// checkTimeout returns the error of a call. If the step's time is over, that is a timeout, regardless of what the
+// provider returned.
 func (c *execution) checkTimeout(resp providers.Response, err error) error {
 	timeout, late := errors.AsType[*providers.Error](context.Cause(c.ctx))
 	if !late {
@@ -113,10 +115,10 @@ func (c *execution) checkTimeout(resp providers.Response, err error) error {
 	return &providers.Error{Kind: timeout.Kind, Err: timeout.Err, Partial: resp}
 }
 
-// stream passes the pieces of an attempt's text on as they come.
+// stream returns a callback that passes on the text of an attempt while it streams.
 func (c *execution) stream(p *liveAttempt) func(string) error {
 	offset, seq := 0, c.step.VisibleSeq
-	ctx, feed, emit, attempt := c.ctx, c.feed, c.emit, c.attempts.current // c runs another step after this one
+	ctx, feed, emit, attempt := c.ctx, c.feed, c.emit, c.attempts.current // c is reused for other steps
 	return func(text string) error {
 		feed.chunk(p, text)
 		if emit == nil || ctx.Err() != nil {
@@ -128,7 +130,7 @@ func (c *execution) stream(p *liveAttempt) func(string) error {
 	}
 }
 
-// accept takes a reply as the turn, or says what is wrong with it.
+// accept sets a reply as the turn's reply, or returns an error if it is not valid.
 func (c *execution) accept(r providers.Response) error {
 	if strings.TrimSpace(r.Text) == "" && !c.attempts.askedAgain {
 		return &providers.Error{Kind: providers.InvalidResponse, Partial: r, Err: errors.New("the reply is empty")}
@@ -155,7 +157,8 @@ func (c *execution) accept(r providers.Response) error {
 	return nil
 }
 
-// structured takes a reply by its contract, or asks again for what is wrong with it.
+// structured validates a reply against its contract. If the reply is invalid, it prepares a request for a valid one
+// if possible.
 func (c *execution) structured(r providers.Response) error {
 	parsed, err := c.parse(r)
 	switch {
@@ -167,7 +170,7 @@ func (c *execution) structured(r providers.Response) error {
 		return nil
 	case c.maxRetries(providers.InvalidResponse) == 0:
 	case r.FinishReason == providers.Length && c.raiseCap():
-		return &providers.Error{Kind: providers.InvalidResponse, Partial: r, Err: fmt.Errorf("%w with more room: %w", errAskedAgain, err)}
+		return &providers.Error{Kind: providers.InvalidResponse, Partial: r, Err: fmt.Errorf("%w with a higher token limit: %w", errAskedAgain, err)}
 	case r.FinishReason != providers.Length && !c.attempts.askedAgain:
 		return c.askAgain(r, err)
 	}
@@ -177,12 +180,13 @@ func (c *execution) structured(r providers.Response) error {
 	return &providers.Error{Kind: providers.InvalidResponse, Partial: r, Err: err}
 }
 
-// parse reads a reply by its contract. One that was cut is not read: an object that stands in it may be a draft.
+// parse validates a reply against its contract. It rejects a truncated reply, because a complete object in it may be
+// a draft.
 func (c *execution) parse(r providers.Response) (reply.Reply, error) {
 	if r.FinishReason == providers.Length {
-		return reply.Reply{}, fmt.Errorf("the reply was cut off at %d tokens", c.request.MaxTokens)
+		return reply.Reply{}, fmt.Errorf("the reply was truncated at %d tokens", c.request.MaxTokens)
 	}
-	if !c.pseudonyms.Mentions(r.Text) { // nobody is masked, or a script knows the names
+	if !c.pseudonyms.Mentions(r.Text) { // there are no pseudonyms, or the reply uses the real names
 		if parsed, err := c.contract.Parse(r.Text, c.names); err == nil || c.pseudonyms == nil {
 			return parsed, err
 		}
@@ -194,7 +198,8 @@ func (c *execution) parse(r providers.Response) (reply.Reply, error) {
 	return c.contract.MapStrings(parsed, c.pseudonyms.Reveal)
 }
 
-// raiseCap doubles the room for the reply, once, as far as the window has any; false: there is no more.
+// raiseCap doubles the token limit of the reply, once, as far as the window allows. It returns false if the limit
+// cannot be raised.
 func (c *execution) raiseCap() bool {
 	room := min(2*c.request.MaxTokens, c.model.actor.Window-c.prompt.tokens)
 	if c.attempts.capRaised || room <= c.request.MaxTokens {
@@ -204,7 +209,7 @@ func (c *execution) raiseCap() bool {
 	return true
 }
 
-// askAgain puts what was wrong with a reply into the request.
+// askAgain adds the invalid reply and its violations to the request, and returns an error for the attempt.
 func (c *execution) askAgain(r providers.Response, findings error) error {
 	c.attempts.askedAgain = true
 	c.prompt.data.Violations = []string{findings.Error()}
@@ -220,7 +225,7 @@ func (c *execution) askAgain(r providers.Response, findings error) error {
 	return &providers.Error{Kind: providers.InvalidResponse, Partial: r, Err: fmt.Errorf("%w: %w", errAskedAgain, findings)}
 }
 
-// sleepContext sleeps for a time, or until ctx ends.
+// sleepContext sleeps for d or until ctx ends.
 func sleepContext(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()

@@ -6,22 +6,22 @@ import (
 	"time"
 )
 
-// delivery shows the viewer of a driver what happens: committed events in order, and live ones between them.
+// delivery shows a driver's viewer what happens: committed events in order, and live events between them.
 type delivery struct {
-	yield  func(Event, error) bool // nil: nobody watches
-	leave  func()                  // is called once yield has returned false
+	yield  func(Event, error) bool // nil if there is no viewer
+	leave  func()                  // called when yield has returned false
 	gone   bool                    // yield has returned false
-	timing bool                    // whether the viewer's time is measured
-	viewed time.Duration           // the viewer's time since the last commit, while timing
+	timing bool                    // whether to measure the viewer's time
+	viewed time.Duration           // viewer's time since the last commit, while timing is set
 	shown  int64                   // seq of the last durable event that was shown
-	known  *atomic.Int64           // seq of the last entry that the driver made or read
+	known  *atomic.Int64           // seq of the last entry that the driver has written or read
 
 	lock  *sync.Mutex // the journal's; guards queue and spare
-	queue []Event     // durable events that are still to be shown
-	spare []Event     // the last queue, to be filled again
+	queue []Event     // durable events to be shown
+	spare []Event     // previous queue, for reuse
 }
 
-// enqueue keeps a committed event until it can be shown. The journal's mutex is held.
+// enqueue adds a committed event to the queue. The caller holds the journal's mutex.
 func (v *delivery) enqueue(ev Event) {
 	seq := ev.Meta().Seq
 	if v.yield != nil && seq > v.shown && (len(v.queue) == 0 || seq > v.queue[len(v.queue)-1].Meta().Seq) {
@@ -29,7 +29,7 @@ func (v *delivery) enqueue(ev Event) {
 	}
 }
 
-// flush shows the durable events that are due.
+// flush shows the queued events.
 func (v *delivery) flush() {
 	if v.yield == nil || v.gone {
 		return
@@ -49,7 +49,7 @@ func (v *delivery) flush() {
 	v.spare = due
 }
 
-// present shows one event and reports whether the viewer is still there.
+// present shows one event. It returns false if the viewer has left.
 func (v *delivery) present(ev Event) bool {
 	if v.timing {
 		began := time.Now()
@@ -62,7 +62,7 @@ func (v *delivery) present(ev Event) bool {
 	return !v.gone
 }
 
-// show shows a live event, which was stamped with seq. It runs on the viewer's goroutine.
+// show shows a live event, which carries the given seq. It runs on the viewer's goroutine.
 func (v *delivery) show(ev Event, seq int64) error {
 	if v.known.Load() > v.shown {
 		v.flush()

@@ -13,42 +13,43 @@ import (
 	"github.com/elenchus-go/debate/store"
 )
 
-// driver is one driver of one debate: it plans what may run now, has it performed and commits what comes of it. Run, Do
-// and Start all use it; they differ in who watches.
+// driver drives one debate: it plans the steps that may run, runs them and commits their turns. Run, RunOnce and
+// Start use the same driver; they differ in who watches.
 type driver struct {
 	engine  *Engine
 	journal *openRows
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
-	only    string // the key of the plan to carry out; empty: whatever there is
+	only    string // key of the plan to run; empty for any plan
 	feed    *liveFeed
 	out     delivery
-	stop    []func() // in order
+	stop    []func() // called in order by release
 
-	executions []*execution // room for those of a plan
+	executions []*execution // reused for each plan
 
-	known  atomic.Int64 // seq of the last entry that this driver made or read
-	newest atomic.Int64 // seq of the last entry that the store told of
+	known  atomic.Int64 // seq of the last entry that this driver has written or read
+	newest atomic.Int64 // seq of the last entry that the store has announced
 	woken  chan struct{}
 
 	mu          sync.Mutex
 	released    bool
 	running     []*execution
-	cancelCheck context.CancelCauseFunc // of the check of a configuration; nil: none is going on
+	cancelCheck context.CancelCauseFunc // cancels the check of a configuration; nil if there is none
 	reviews     sync.WaitGroup
 }
 
-// plan is what to do next: one of its fields, or nothing.
+// plan is what to do next. At most one of the first three fields is set.
 type plan struct {
-	check      *Config       // a configuration to be checked
-	executions []*execution  // steps to be performed
-	wait       time.Duration // before anything may run
+	check      *Config       // configuration to check
+	executions []*execution  // steps to run
+	wait       time.Duration // wait before anything may run
 
-	known, newest int64 // what the driver knew, and was told of, when the plan was made
+	known, newest int64 // the driver's known and newest when the plan was made
 }
 
-// wake is told by the store of each commit. When another writer was at work while calls are in flight, those that are
-// no longer wanted are cancelled. After a deletion, of which 0 tells, nothing that was read counts any more.
+// wake is called by the store after each commit, with the last seq. If another writer has committed while calls are
+// in flight, the driver cancels those whose steps were superseded. 0 means that the debate was deleted: then
+// everything is read again.
 func (dr *driver) wake(last int64) {
 	if last == 0 {
 		last = math.MaxInt64
@@ -77,7 +78,7 @@ func (dr *driver) review() {
 		dr.cancel(fmt.Errorf("drive debate %s: it was deleted: %w", dr.journal.id, err))
 	}
 	if err != nil {
-		if dr.ctx.Err() == nil { // nobody tells again, and the call may take long
+		if dr.ctx.Err() == nil { // there may be no further notification, and the call may take long
 			time.AfterFunc(minBackoff, dr.recheck)
 		}
 		return
@@ -94,15 +95,15 @@ func (dr *driver) review() {
 	}
 }
 
-// isWanted says whether a call's step may still be committed: to its own debate, and not to another under the same id.
+// isWanted reports whether the step may still be committed. It is false for another debate with the same id.
 func (c *execution) isWanted(r *record) bool {
 	return r.times.created.Equal(c.created) && r.isOpen(c.step.Key)
 }
 
-// behind says whether the store has told of more than what was read.
+// behind reports whether the store has announced entries after seq.
 func (dr *driver) behind(seq int64) bool { return dr.newest.Load() > seq }
 
-// outdated says whether the journal has more than a plan was made on.
+// outdated reports whether the journal has changed since a plan was made.
 func (dr *driver) outdated(p plan) bool {
 	newest := dr.newest.Load()
 	return dr.known.Load() != p.known || newest != p.newest && newest > p.known
@@ -111,7 +112,7 @@ func (dr *driver) outdated(p plan) bool {
 // writing implements follower.
 func (dr *driver) writing(last int64) { dr.known.Store(last) }
 
-// committed implements follower: it keeps the event until it can be shown.
+// committed implements follower. It queues the event until it can be shown.
 func (dr *driver) committed(ev Event) {
 	if t, ok := ev.(TurnDone); ok {
 		dr.feed.end(t.Turn.Key)
@@ -120,7 +121,7 @@ func (dr *driver) committed(ev Event) {
 	dr.known.Store(max(ev.Meta().Seq, dr.known.Load()))
 }
 
-// engage makes a debate driven, until release.
+// engage starts driving a debate. The caller must call release.
 func engage(ctx context.Context, e *Engine, j *openRows, yield func(Event, error) bool) (*driver, error) {
 	dr := &driver{engine: e, journal: j, woken: make(chan struct{}, 1)}
 	dr.ctx, dr.cancel = context.WithCancelCause(ctx)
@@ -166,7 +167,7 @@ func (dr *driver) release() {
 	}
 }
 
-// key names the plan at hand.
+// key returns the key of the current plan.
 func (dr *driver) key() string {
 	dr.journal.mu.Lock()
 	defer dr.journal.mu.Unlock()

@@ -24,8 +24,8 @@ func decodeJSON(e store.Entry) (Event, error) {
 	return nil, fmt.Errorf("decode entry: data is %T, want an event or its JSON", e.Data)
 }
 
-// openRows is the openRows of one debate as this process has read it. It alone reads what is stored, commits to it and
-// repairs it, and has the machine execute each committed transition.
+// openRows is the journal of one debate as this process has read it. Only openRows reads, commits and repairs what is
+// stored. It also executes each committed transition on a machine.
 type openRows struct {
 	id    string
 	store store.Store
@@ -40,20 +40,20 @@ type openRows struct {
 	transaction transaction // the one that change makes
 }
 
-// A follower is told what becomes of the journal that it drives. The journal's mutex is held during each call.
+// A follower is notified of what happens to the journal. The journal's mutex is held during each call.
 type follower interface {
-	behind(seq int64) bool // reports whether the store has told of entries after seq
+	behind(seq int64) bool // reports whether the store has announced entries after seq
 	writing(last int64)    // the journal ends, or is about to end, with the entry last
 	committed(ev Event)    // ev is the next entry
-	recheck()              // somebody else has written: steps in flight may be superseded
+	recheck()              // another writer has committed: steps in flight may be superseded
 }
 
-// journal returns the journal of a debate, of which nothing has been read.
+// journal returns the journal of a debate. Nothing has been read yet.
 func (e *Engine) journal(id string) *openRows {
 	return &openRows{id: id, store: e.store, log: e.log, env: e.env}
 }
 
-// refresh reads what is new in the journal.
+// refresh reads the new entries of the journal.
 func (j *openRows) refresh(ctx context.Context) error {
 	after := int64(0)
 	if j.rec != nil {
@@ -64,7 +64,7 @@ func (j *openRows) refresh(ctx context.Context) error {
 		return err
 	}
 	if j.rec != nil && (head.Seq < j.rec.Seq || head.Created.Sub(j.rec.times.created).Abs() > time.Millisecond) {
-		// another debate under the id of one that was deleted, or a head that is wrong
+		// a new debate has the id of a deleted one, or the status is wrong
 		j.rec = nil
 		return j.refresh(ctx)
 	}
@@ -87,16 +87,16 @@ func (j *openRows) refresh(ctx context.Context) error {
 	return nil
 }
 
-// begin makes a record for the journal to be read into.
+// begin creates an empty record to read the journal into.
 func (j *openRows) begin() (err error) {
 	j.rec = newRecord(j.id, j.env)
 	j.machine, err = fsm.New(j.rec.lifecycle)
 	return err
 }
 
-// repair replaces a stored head that is not what the journal amounts to. Where it cannot, the next reader will.
+// repair replaces a stored status that does not match the journal. If the commit fails, the next reader tries again.
 func (j *openRows) repair(ctx context.Context, stored store.Status) {
-	if j.rec.supported() != nil { // what a newer version means by its entries is not known
+	if j.rec.supported() != nil { // this version does not understand all entries
 		return
 	}
 	is, err1 := json.Marshal(stored)
@@ -105,13 +105,14 @@ func (j *openRows) repair(ctx context.Context, stored store.Status) {
 		return
 	}
 	err := j.store.Commit(ctx, store.Change{ID: j.id, After: j.rec.Seq, Status: statusOf(j.rec)})
-	j.log.WarnContext(ctx, "the stored head was wrong and is replaced", "debate", j.id, "was", string(is), "is", string(want), "error", err)
+	j.log.WarnContext(ctx, "replace wrong status", "debate", j.id, "was", string(is), "is", string(want), "error", err)
 }
 
-// read folds an entry in, and gives the event that it holds; nil: one of a newer version's that this one does not know.
+// read adds an entry to the record and returns its event. The event is nil if only a newer version of the library
+// knows its type.
 func (j *openRows) read(e store.Entry) (Event, error) {
 	ev, err := decodeJSON(e)
-	if err != nil && j.rec.supported() != nil { // what this version understands can be read
+	if err != nil && j.rec.supported() != nil { // skip what this version does not understand
 		j.rec.Seq = e.Seq
 		return nil, nil
 	}
@@ -124,7 +125,7 @@ func (j *openRows) read(e store.Entry) (Event, error) {
 	return ev, j.follow(ev)
 }
 
-// follow has the machine execute a committed transition, and shows the driver's viewer what is new.
+// follow executes a committed transition on the machine and passes the event to the driver.
 func (j *openRows) follow(ev Event) error {
 	if s, ok := ev.(StateChanged); ok {
 		to := fsm.Position{State: s.To}
@@ -141,7 +142,7 @@ func (j *openRows) follow(ev Event) error {
 	return nil
 }
 
-// change reads what is new, adds events as f says and commits them, again where another writer was first.
+// change reads what is new, has f add events, and commits them. If another writer commits first, change tries again.
 func (j *openRows) change(ctx context.Context, f func(*transaction) error) error {
 	for {
 		err := j.attempt(ctx, f)
@@ -165,7 +166,7 @@ func (j *openRows) attempt(ctx context.Context, f func(*transaction) error) erro
 	}
 	c := &j.transaction
 	c.begin(j.rec)
-	j.rec = nil // until f has returned: a change that is half made is thrown away, also where a protocol panics
+	j.rec = nil // until f has returned: an incomplete change is discarded, even if a protocol panics
 	err := f(c)
 	if len(c.events) == 0 || err == nil {
 		j.rec = c.rec
@@ -193,7 +194,7 @@ func (j *openRows) commit(ctx context.Context, c *transaction) error {
 	}
 	err := j.store.Commit(ctx, store.Change{ID: j.id, After: c.after, Entries: entries, Status: statusOf(c.rec)})
 	if err != nil {
-		j.rec = nil // it holds what was not committed
+		j.rec = nil // it holds uncommitted events
 		if j.driver != nil {
 			j.driver.writing(c.after)
 		}

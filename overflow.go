@@ -11,9 +11,10 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// shortenPrompt makes a prompt shorter that the service finds too long, as the debate's policy says; false: it does not.
+// shortenPrompt shortens a prompt that the service rejected as too long, according to the debate's policy. It returns
+// false if the policy does not allow that or nothing can be removed.
 func (c *execution) shortenPrompt() bool {
-	if len(c.prompt.messages) < 3 { // nothing but the system's words and the task
+	if len(c.prompt.messages) < 3 { // only the system prompt and the task
 		return false
 	}
 	switch c.config.OnOverflow {
@@ -32,9 +33,10 @@ func (c *execution) shortenPrompt() bool {
 	return c.shrink(c.prompt.tokens - (history+1)/2)
 }
 
-// summarizeOldest has the summarizer put the older half of the history in fewer words. What that uses counts as the step's.
+// summarizeOldest replaces the older half of the history with a summary by the summarizer. The usage counts towards
+// the step.
 func (c *execution) summarizeOldest() bool {
-	n := (len(c.prompt.messages) - 1) / 2 // of what stands between the system's words and the task
+	n := (len(c.prompt.messages) - 1) / 2 // half of the messages between the system prompt and the task
 	s := &c.config.Summarizer
 	name, provider, err := c.model.bind(s.Provider)
 	if err != nil || n == 0 {
@@ -59,7 +61,7 @@ func (c *execution) summarizeOldest() bool {
 	return true
 }
 
-// summaryRequest is the request for a summary of messages.
+// summaryRequest returns the request for a summary of messages.
 func (c *execution) summaryRequest(s *Participant, said []providers.Message) (r providers.Request, err error) {
 	d := prompts.Data{Topic: c.prompt.briefing.data.Topic, Background: c.prompt.briefing.data.Background, Me: transcript.Profile{Instructions: s.Instructions}}
 	system, err := c.prompt.set.System("summarize", d)
@@ -82,7 +84,7 @@ func (c *execution) summaryRequest(s *Participant, said []providers.Message) (r 
 	return r, nil
 }
 
-// replaceHistory puts a message in the place of the first n of the history.
+// replaceHistory replaces the first n messages of the history with m.
 func (c *execution) replaceHistory(n int, m providers.Message) {
 	for _, old := range c.prompt.messages[1 : 1+n] {
 		gone := c.count(old.Text)
@@ -94,8 +96,9 @@ func (c *execution) replaceHistory(n int, m providers.Message) {
 	c.request.Messages, c.attempts.askedAgain = c.prompt.messages, false
 }
 
-// shrink leaves out the oldest part of the history, so that the prompt has about so many tokens; false: it cannot. A summary
-// outlasts the turns behind it, and the newest turn outlasts all: that is cut.
+// shrink removes the oldest part of the history until the prompt has at most the given number of tokens. It removes a
+// summary only after the turns that follow it. It never removes the newest turn, but cuts its text. It returns false
+// if nothing can be removed.
 func (c *execution) shrink(tokens int) bool {
 	list, first := slices.Clone(c.prompt.messages), 1
 	if len(list) < 3 {
@@ -105,7 +108,7 @@ func (c *execution) shrink(tokens int) bool {
 		first = 2
 	}
 	for ; first > 0; first-- {
-		for len(list) > first+2 && c.prompt.tokens > tokens { // the first is the system's, the last two are the newest turn and the task
+		for len(list) > first+2 && c.prompt.tokens > tokens { // keep the system prompt, the newest turn and the task
 			gone := c.count(list[first].Text)
 			list = slices.Delete(list, first, first+1)
 			c.prompt.tokens -= gone
@@ -123,7 +126,8 @@ func (c *execution) shrink(tokens int) bool {
 	return true
 }
 
-// clipNewest is a turn without about so many tokens, but with a hundred. The mark at its end stays.
+// clipNewest removes about the given number of tokens from a turn, but leaves at least a hundred. It keeps the
+// delimiter at the end.
 func (c *execution) clipNewest(text string, by int) string {
 	const least = 100
 	has, end := c.count(text), ""
@@ -140,10 +144,11 @@ func (c *execution) clipNewest(text string, by int) string {
 	return text
 }
 
-// omitTurn reports that one more turn of the history is not shown.
+// omitTurn records that one more turn of the history is omitted.
 func (c *execution) omitTurn(tokens int) { c.omit(tokens, 1) }
 
-// omit reports that the history is so many tokens and turns shorter, which is all that there is room for.
+// omit records that the given number of tokens and turns of the history are omitted, and that the rest is all that
+// fits.
 func (c *execution) omit(tokens, turns int) {
 	c.turn.omit(tokens, turns, transcript.Window{Used: c.prompt.history, Kept: len(c.prompt.messages) - 2})
 }

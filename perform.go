@@ -11,7 +11,7 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// noteRateLimit has the journal know of a rate limit that is being sat out, so that the time counts.
+// noteRateLimit writes a note about a rate limit to the journal, so that the wait counts as running time.
 func (c *execution) noteRateLimit(ch *transaction) error {
 	value, err := json.Marshal(map[string]string{"actor": c.step.Actor, "provider": c.model.providerName, "phase": c.step.Phase})
 	if err != nil || !ch.rec.lifecycle.State.Active() {
@@ -20,11 +20,11 @@ func (c *execution) noteRateLimit(ch *transaction) error {
 	return ch.add(Annotated{EventMeta: ch.stamp("annotated"), At: ch.now, Name: "rate_limit", Value: value})
 }
 
-// message is what the goroutine of a call sends to the driver's: an event to show, or how the call ended.
+// message is what the goroutine of a call sends to the driver's goroutine: an event to show, or the end of the call.
 type message struct {
 	index int
 	event Event
-	seq   int64 // that the event was stamped with
+	seq   int64 // seq that the event carries
 	ended bool
 	err   error
 	panic any
@@ -37,12 +37,12 @@ func ended(m message) int {
 	return 0
 }
 
-// post hands an event to the driver's goroutine.
+// post returns a function that sends an event to the driver's goroutine.
 func (c *execution) post(i int, inbox chan<- message) func(Event, int64) error {
 	return func(ev Event, seq int64) error {
 		c.timing.timer.Viewing(true)
 		defer c.timing.timer.Viewing(false)
-		if c.ctx.Err() != nil { // how a call was cut is shown all the same
+		if c.ctx.Err() != nil { // the end of a canceled call is still shown
 			inbox <- message{index: i, event: ev, seq: seq}
 			return nil
 		}
@@ -56,20 +56,21 @@ func (c *execution) post(i int, inbox chan<- message) func(Event, int64) error {
 }
 
 func (c *execution) runParallel(i int, inbox chan<- message) {
-	m := message{index: i, ended: true, err: errors.New("the call left its goroutine")} // stands after runtime.Goexit
+	m := message{index: i, ended: true, err: errors.New("the provider ended the goroutine")} // remains set after runtime.Goexit
 	defer func() {
 		m.panic = recover()
 		close(c.over)
 		inbox <- m
 	}()
-	if c.after != nil { // a participant makes one call at a time
+	if c.after != nil { // an actor makes one call at a time
 		<-c.after
 		c.subtractWait(time.Since(c.timing.launched))
 	}
 	m.err = c.perform()
 }
 
-// otherFailures are the failures among the ends of calls, and what those used that the debate's time has ended.
+// otherFailures returns the failures among the results of calls, including those that hold the usage of calls that
+// ended with the time budget.
 func otherFailures(calls []*execution, errs []error) (list []*Failure) {
 	for i, err := range errs {
 		f, failed := errors.AsType[*Failure](err)
@@ -83,8 +84,8 @@ func otherFailures(calls []*execution, errs []error) (list []*Failure) {
 	return list
 }
 
-// perform runs the steps of a plan and commits each as it is done. A single one runs on this goroutine, so that a chunk
-// goes from the model to the viewer without a hop.
+// perform runs the steps of a plan and commits each turn when it is complete. It runs a single step on this
+// goroutine, so that chunks go from the model to the viewer directly.
 func (dr *driver) perform(p plan) error {
 	calls := p.executions
 	defer func() {
@@ -94,7 +95,7 @@ func (dr *driver) perform(p plan) error {
 		}
 	}()
 	dr.launch(calls)
-	if dr.outdated(p) { // while there were no flights yet to be cancelled
+	if dr.outdated(p) { // the plan became outdated before its calls could be canceled
 		dr.recheck()
 	}
 	if len(calls) == 1 {
@@ -107,7 +108,7 @@ func (dr *driver) perform(p plan) error {
 	return dr.handleFailures(calls, dr.parallel(calls))
 }
 
-// launch gives the calls their contexts and clocks.
+// launch prepares the calls: their contexts, feeds and viewers.
 func (dr *driver) launch(calls []*execution) {
 	dr.mu.Lock()
 	defer dr.mu.Unlock()
@@ -129,7 +130,7 @@ func (dr *driver) launch(calls []*execution) {
 	}
 }
 
-// chainByActor has an actor's calls wait for one another.
+// chainByActor makes each call wait for the previous call of the same actor.
 func chainByActor(calls []*execution) {
 	last := map[string]*execution{}
 	for _, c := range calls {
@@ -141,7 +142,7 @@ func chainByActor(calls []*execution) {
 	}
 }
 
-// finish ends what launch began.
+// finish releases what launch has set up.
 func (dr *driver) finish(calls []*execution) {
 	dr.mu.Lock()
 	defer dr.mu.Unlock()
@@ -162,12 +163,12 @@ func (dr *driver) remove(c *execution) {
 	}
 }
 
-// parallel runs each call on a goroutine of its own. Events are shown and turns committed on this one.
+// parallel runs each call on its own goroutine. Events are shown and turns committed on the caller's goroutine.
 func (dr *driver) parallel(calls []*execution) []error {
 	inbox := make(chan message)
 	pending := len(calls)
-	dr.out.timing, dr.out.viewed = true, 0 // by the clock: here a chunk is handed over anyway, and the calls wait for one viewer
-	defer func() {                         // where the viewer panics, the calls end first
+	dr.out.timing, dr.out.viewed = true, 0 // measured, because all calls wait for one viewer
+	defer func() {                         // if the viewer panics, the calls end first
 		if pending > 0 {
 			dr.cancel(errViewerLeft)
 		}
@@ -190,14 +191,14 @@ func (dr *driver) parallel(calls []*execution) []error {
 		case m.ended:
 			errs[m.index] = dr.commitTurn(calls[m.index], m.err)
 		default:
-			_ = dr.out.show(m.event, m.seq) // when the viewer has gone, all calls are cancelled
+			_ = dr.out.show(m.event, m.seq) // if the viewer has left, all calls are canceled
 		}
 		dr.out.flush()
 	}
 	return errs
 }
 
-// commitTurn commits the turn of a call that succeeded, and gives the error of one that did not.
+// commitTurn commits the turn of a call that succeeded, and returns the error of one that failed.
 func (dr *driver) commitTurn(c *execution, err error) error {
 	switch {
 	case dr.ctx.Err() != nil:
@@ -214,7 +215,7 @@ func (dr *driver) commitTurn(c *execution, err error) error {
 	defer dr.journal.mu.Unlock()
 	defer func() { dr.out.viewed = 0 }()
 	return dr.journal.change(dr.ctx, func(ch *transaction) error {
-		if !c.isWanted(ch.rec) { // another was first, or the debate has moved on
+		if !c.isWanted(ch.rec) { // another process was first, or the debate has moved on
 			return nil
 		}
 		stamp := ch.stamp("turn")
@@ -226,8 +227,8 @@ func (dr *driver) commitTurn(c *execution, err error) error {
 	})
 }
 
-// handleFailures sees to the failures of calls once all others of the plan have landed. It returns what is no call's failure:
-// the end of the driving, or a store that failed.
+// handleFailures handles the failures of calls when all other calls of the plan have ended. It returns errors other
+// than failures of calls: the end of driving, or an error of the store.
 func (dr *driver) handleFailures(calls []*execution, errs []error) error {
 	if !slices.ContainsFunc(errs, func(err error) bool { return err != nil }) {
 		return nil
@@ -242,11 +243,11 @@ func (dr *driver) handleFailures(calls []*execution, errs []error) error {
 		case errors.As(err, &failed) || errors.Is(err, errOutOfTime):
 			err = dr.journal.change(dr.ctx, func(ch *transaction) error {
 				if ch.rec.lifecycle.State == fsm.Paused || !calls[i].isWanted(ch.rec) {
-					return nil // resume calls again
+					return nil // a resumed debate repeats the call
 				}
 				if failed == nil {
 					return ch.stop(StateChanged{Failure: calls[i].usageFailure(), OtherFailures: otherFailures(calls[i+1:], errs[i+1:]), Ending: transcript.Ending{
-						Outcome: transcript.TimeBudget, Evidence: "the time for rounds was over during a call",
+						Outcome: transcript.TimeBudget, Evidence: "the time budget for rounds was used up during a call",
 					}})
 				}
 				return ch.applyFailurePolicy(failed, otherFailures(calls[i+1:], errs[i+1:]))

@@ -12,8 +12,8 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// allThrottled says whether a rate limit of a participant's provider hits everyone who debates: they all call it, or had to
-// wait for theirs as well.
+// allThrottled reports whether a rate limit of a participant's provider affects all participants: each uses the same
+// provider or had to wait for its own.
 func allThrottled(r *record, p *Participant) bool {
 	for _, s := range r.Participants {
 		if other, _, ok := r.actor(s.Name); ok && other.Provider != p.Provider && participantStatus(r, s.Name).State != "rate_limited" {
@@ -23,11 +23,11 @@ func allThrottled(r *record, p *Participant) bool {
 	return true
 }
 
-// newExecution makes the request of a step.
+// newExecution returns the execution of a step, with its request.
 func (e *Engine) newExecution(r *record, s protocol.Step) (*execution, error) {
 	who, seat, ok := r.actor(s.Actor)
 	if !ok {
-		return nil, fmt.Errorf("plan step %s: %q is no participant, judge or helper: %w", s.Phase, s.Actor, errProtocol)
+		return nil, fmt.Errorf("plan step %s: %q is not a participant, judge or system actor: %w", s.Phase, s.Actor, errProtocol)
 	}
 	c := executionPool.Get().(*execution)
 	*c = execution{
@@ -46,7 +46,7 @@ func (e *Engine) newExecution(r *record, s protocol.Step) (*execution, error) {
 	c.request = providers.Request{Model: who.Model, Temperature: who.Temperature, MaxTokens: who.MaxTokens}
 	if s.Contract != "" {
 		if c.contract = e.contract(r, s.Contract); c.contract == nil {
-			return nil, fmt.Errorf("plan step %s: reply contract %q is unknown, give it in Options.Replies", s.Phase, s.Contract)
+			return nil, fmt.Errorf("plan step %s: reply contract %q is unknown, add it to Options.Contracts", s.Phase, s.Contract)
 		}
 		c.request.SchemaName, c.request.Schema = s.Contract, c.contract.Schema()
 	}
@@ -59,7 +59,7 @@ func (e *Engine) newExecution(r *record, s protocol.Step) (*execution, error) {
 	}
 	if s.Kind == transcript.Summary {
 		c.request.MaxTokens = min(cmp.Or(who.MaxTokens, r.history.wanted.Tokens), r.history.wanted.Tokens)
-		if c.turn.Window == nil { // it tells what led to it
+		if c.turn.Window == nil { // show the window that led to the summary
 			led := r.history.wanted.Window
 			c.turn.setWindow(&led)
 		}
@@ -70,7 +70,7 @@ func (e *Engine) newExecution(r *record, s protocol.Step) (*execution, error) {
 // promptData returns what the template of a step's user message may read.
 func promptData(r *record, c *execution, b *briefing) prompts.Data {
 	d := b.data
-	d.Vars = b.pseudonyms.HideValues(c.step.Vars) // the system prompt keeps those of the first
+	d.Vars = b.pseudonyms.HideValues(c.step.Vars) // the system prompt keeps the values of the actor's first step
 	d.Phase, d.Round, d.Rounds, d.MinRounds = c.step.Phase, r.Cursor.Round, r.MaxRounds, r.MinRounds
 	d.ActiveNames, d.Target = b.pseudonyms.SortedPseudonyms(c.names), targetRole(r, b, c.step.Target)
 	if c.judging {
@@ -82,8 +82,8 @@ func promptData(r *record, c *execution, b *briefing) prompts.Data {
 	return d
 }
 
-// buildPrompt fills in the messages: the system buildPrompt, which does not change within the debate, the turns that the window
-// has room for, and what is asked for now.
+// buildPrompt sets the messages of the request: the system prompt, which does not change within the debate, the turns
+// that fit into the window, and the task.
 func (e *Engine) buildPrompt(r *record, c *execution, seat transcript.Profile) error {
 	b, err := briefingFor(r, e.prompts, c.step, seat, c.model.actor.Model)
 	if err != nil {
@@ -105,12 +105,12 @@ func (e *Engine) buildPrompt(r *record, c *execution, seat transcript.Profile) e
 	}
 	fixed := b.tokens + b.schema + c.count(user)
 	c.prompt.slack = roundingTokens - fixed%roundingTokens
-	fixed += c.prompt.slack // rounded up, so that a word more or less does not move the cut
+	fixed += c.prompt.slack // rounded up, so that small changes do not move the cut
 	policy, room := r.config.History, r.history.scale(&c.step, r.inOpenParallelPhase(c.step.Phase)).ToEstimated(c.model.actor.Window-cmp.Or(c.model.actor.MaxTokens, window.DefaultReplyTokens))-fixed
-	if policy.UsesSummaries() { // where a summary was planned, there is no more
+	if policy.UsesSummaries() { // the room that the summary was planned for
 		room = min(room, historyRoom(r, &c.step, c.model.actor, seat))
 	}
-	if c.step.Kind == transcript.Summary { // what it stands for was chosen to fit
+	if c.step.Kind == transcript.Summary { // the turns to summarize were chosen to fit
 		policy, c.prompt.summarized = window.Policy{Manager: window.Sliding}, r.history.wanted.Base > 0
 	}
 	cut := policy.Fit(countedHistory(r, &c.step, shown, tokens), room)

@@ -10,7 +10,8 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// retryDelay is the wait before the next attempt after the nth has failed; negative: none follows.
+// retryDelay returns the wait before the next attempt after attempt n has failed. It is negative if there is no next
+// attempt.
 func (c *execution) retryDelay(n int, e *providers.Error) time.Duration {
 	switch {
 	case n-c.attempts.waitedAfter >= c.config.Limits.StepAttempts && !c.waitsForRateLimit(e):
@@ -34,13 +35,14 @@ func (c *execution) retryDelay(n int, e *providers.Error) time.Duration {
 	return rest
 }
 
-// The wait before the nth retry is drawn between minBackoff and a bound that doubles up to maxBackoff.
+// The wait before the nth retry is random, between minBackoff and a bound that doubles up to maxBackoff.
 const (
 	minBackoff = time.Second
 	maxBackoff = time.Minute
 )
 
-// backoff is the wait before the next attempt after the nth failure of a kind; negative: none follows.
+// backoff returns the wait before the next attempt after the nth failure of a kind. It is negative if there is no
+// next attempt.
 func backoff(e *providers.Error, nth, most int) time.Duration {
 	if nth > most {
 		return -1
@@ -49,7 +51,8 @@ func backoff(e *providers.Error, nth, most int) time.Duration {
 	return max(minBackoff+rand.N(upper-minBackoff+1), e.RetryAfter)
 }
 
-// substitute has the next model of the reserve give the reply, from the beginning.
+// substitute switches to the judge's next substitute, which starts with a fresh request. It returns false if there is
+// none left.
 func (c *execution) substitute() bool {
 	for len(c.model.substitutes) > 0 {
 		next := c.model.substitutes[0]
@@ -61,7 +64,7 @@ func (c *execution) substitute() bool {
 		c.model.actor, c.model.providerName, c.model.provider = &next, name, provider
 		c.attempts.failures, c.attempts.askedAgain, c.attempts.capRaised, c.model.substituted = nil, false, false, true
 		c.request.Model, c.request.Temperature = next.Model, next.Temperature
-		c.request.MaxTokens = min(findParticipant(c.config.Judges, c.step.Actor).MaxTokens, next.MaxTokens) // the step's cap holds: budgets count on it
+		c.request.MaxTokens = min(findParticipant(c.config.Judges, c.step.Actor).MaxTokens, next.MaxTokens) // budgets assume the judge's limit
 		c.request.Messages = c.prompt.messages
 		if room := next.Window - next.MaxTokens; c.prompt.tokens > room {
 			c.shrink(room)
@@ -71,14 +74,14 @@ func (c *execution) substitute() bool {
 	return false
 }
 
-// waitForRateLimit is the wait for a rate limit to pass that hits everyone who debates: dropping them one by one would help nobody.
-// It is negative where the time budget has no room for it.
+// waitForRateLimit returns the wait for a rate limit that affects all participants: dropping one after the other
+// would not help. It is negative if the time budget does not allow the wait.
 func (c *execution) waitForRateLimit(e *providers.Error) time.Duration {
 	if !c.waitsForRateLimit(e) {
 		return -1
 	}
 	rest := max(e.RetryAfter, maxBackoff)
-	if c.exceedsTimeout(rest) { // the next job goes on waiting
+	if c.exceedsTimeout(rest) { // the next job continues to wait
 		c.attempts.waitError = errRateLimitWait
 		return -1
 	}
@@ -86,12 +89,13 @@ func (c *execution) waitForRateLimit(e *providers.Error) time.Duration {
 		c.attempts.waitError = errOutOfTime
 		return -1
 	}
-	c.timing.timer.Stop() // the rest is the debate's time, not the step's
+	c.timing.timer.Stop() // the wait counts towards the debate's time, not the step's
 	c.timing.waited, c.attempts.failures = true, nil
 	return rest
 }
 
-// giveUp is what becomes of a step that has failed for good: its turn, as far as there is one, or its failure.
+// giveUp ends a step that failed after all attempts. It completes the turn with a default or partial reply if that is
+// possible, and otherwise returns the failure.
 func (c *execution) giveUp(n int, e *providers.Error) error {
 	f := c.newFailure(n, e)
 	switch {
@@ -105,11 +109,11 @@ func (c *execution) giveUp(n int, e *providers.Error) error {
 	default:
 		return f
 	}
-	_ = c.finish() // the time of the call is over, not its viewer's
+	_ = c.finish() // the turn counts even if the viewer has left
 	return nil
 }
 
-// hasDefault says whether the debate goes on without a step that failed, on what stands in for it.
+// hasDefault reports whether the debate continues with a default reply if the step fails.
 func (c *execution) hasDefault() bool {
 	switch c.step.Actor {
 	case protocol.Retriever:
@@ -129,7 +133,8 @@ func (c *execution) newFailure(n int, e *providers.Error) *Failure {
 	}
 }
 
-// usageFailure is what a call used that the debate's time has ended; nil: nothing.
+// usageFailure returns a failure that holds the usage of a call that ended with the time budget, or nil if the call
+// made no attempt.
 func (c *execution) usageFailure() *Failure {
 	if len(c.turn.Attempts) == 0 {
 		return nil
@@ -137,7 +142,7 @@ func (c *execution) usageFailure() *Failure {
 	return c.newFailure(len(c.turn.Attempts), &providers.Error{Kind: providers.Timeout, Err: errOutOfTime})
 }
 
-// subtractWait takes away the time that a call waited for another of its actor.
+// subtractWait subtracts the time that a call waited for an earlier call of its actor.
 func (c *execution) subtractWait(waited time.Duration) {
 	if left := max(c.timing.remaining-waited, 1); left < c.timing.limit {
 		c.timing.limit, c.timing.budget = left, true
@@ -147,13 +152,14 @@ func (c *execution) subtractWait(waited time.Duration) {
 	}
 }
 
-// keepPartial has what was said so far stand as a partial turn, where there is something.
+// keepPartial completes the turn with the partial text of a failed attempt, if the policy allows it and there is any
+// text.
 func (c *execution) keepPartial() bool {
 	if c.contract != nil || !c.debating || c.attempts.partial == "" || c.config.OnFailure != Degrade {
 		return false
 	}
 	c.turn.setReply(c.attempts.partial, nil, c.count(c.attempts.partial))
 	c.turn.flag(transcript.Partial)
-	_ = c.finish() // the time of the call is over, not its viewer's
+	_ = c.finish() // the turn counts even if the viewer has left
 	return true
 }

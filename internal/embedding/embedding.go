@@ -1,5 +1,5 @@
-// Package embedding turns the speeches of a round into vectors: a further phase of any protocol, the contract of the
-// replies to it, and the vectors that were made.
+// Package embedding adds to a protocol a phase that computes vectors of the speeches of a round. It also defines the
+// contract of the reply and decodes the vectors.
 package embedding
 
 import (
@@ -13,16 +13,16 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// After returns a protocol with a further phase after the speeches of each round, in which an embedder makes vectors of
-// them.
+// After returns a protocol that adds a phase after the speeches of each round. In that phase an embedder computes
+// their vectors.
 func After(p protocol.Protocol) protocol.Protocol { return embedded{p} }
 
 type embedded struct{ protocol.Protocol }
 
-// batch is how many texts an embedder is given at once: the longest vectors of so many fit into one reply.
+// batch is the number of texts in one request. The longest vectors of that many texts fit into one reply.
 const batch = 8
 
-// Phases returns the protocol's own phases and the further one.
+// Phases returns the phases of the protocol and the additional one.
 func (p embedded) Phases(r *protocol.Record) []protocol.Phase {
 	phases := p.Protocol.Phases(r)
 	if r.Cursor.Stage != transcript.Speech {
@@ -43,16 +43,16 @@ func (p embedded) Phases(r *protocol.Record) []protocol.Phase {
 // Contract is the contract of an embedder's reply.
 var Contract = reply.New[vectors]("vectors/1")
 
-// vectors are the reply of an embedder: for each text its vector of length 1, each component times 127 and rounded to a
-// signed byte, in base64.
+// vectors is the reply of an embedder. It holds one vector for each text. Each vector has length 1; its components
+// are multiplied by 127, rounded to a signed byte and encoded in base64.
 type vectors struct {
 	Vectors []string `json:"vectors" jsonschema:"maxItems=256" jsonschema_description:"one vector for each text"`
 }
 
-// Text says how many there are.
+// Text returns the number of vectors in words.
 func (v *vectors) Text() string { return fmt.Sprintf("%d vectors", len(v.Vectors)) }
 
-// Default has none, so that nothing is found.
+// Default sets no vectors, so that the rules find nothing.
 func (v *vectors) Default([]string) { v.Vectors = []string{} }
 
 // Part returns the speeches of a round that the step with the given order embeds.
@@ -61,7 +61,7 @@ func Part(r *protocol.Record, round, order int) []transcript.Turn {
 	return said[min(order*batch, len(said)):min((order+1)*batch, len(said))]
 }
 
-// Vectors returns the vectors of a round's speeches, as far as an embedder has made them.
+// Vectors returns the vectors that exist for the speeches of a round.
 func Vectors(r *protocol.Record, round int) (list []detect.Vector) {
 	for _, t := range turns(r, round) {
 		if t.Kind != transcript.Embeddings {
@@ -69,7 +69,7 @@ func Vectors(r *protocol.Record, round int) (list []detect.Vector) {
 		}
 		part := Part(r, round, t.Order)
 		made, err := transcript.Decode[vectors](t)
-		if err != nil || len(made.Vectors) != len(part) { // none, or of other texts
+		if err != nil || len(made.Vectors) != len(part) { // no vectors, or not one for each text
 			continue
 		}
 		for i, of := range part {
@@ -96,14 +96,14 @@ func speeches(r *protocol.Record, round int) (list []transcript.Turn) {
 	return list
 }
 
-// components returns the values of a vector, or nil where it is none.
+// components returns the values of an encoded vector, or nil if it is not valid.
 func components(s string) (values []float32) {
 	b, err := base64.StdEncoding.DecodeString(s)
 	if err != nil {
 		return nil
 	}
 	for _, x := range b {
-		values = append(values, float32(int8(x))/127) //nolint:gosec // the byte is a signed one
+		values = append(values, float32(int8(x))/127) //nolint:gosec // the byte holds a signed value
 	}
 	return values
 }

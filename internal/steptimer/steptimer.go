@@ -1,5 +1,5 @@
-// Package steptimer limits the time of a step. The timer stands still while the viewer of the debate is at work, so that a
-// slow viewer trips no timeout.
+// Package steptimer limits the time of a step. The timer stops while the viewer of the debate is busy, so that a slow viewer
+// causes no timeout.
 package steptimer
 
 import (
@@ -7,20 +7,22 @@ import (
 	"time"
 )
 
-// A Timer is the time limit of one step. A chunk is too short to read a clock for, so the timer samples: it looks at 256
-// moments whether the viewer is at work, and the time before a moment in which it is does not count.
+// A Timer is the time limit of one step. Reading a clock for each chunk would cost too much, so the timer samples: it
+// checks at 256 moments whether the viewer is busy. If the viewer is busy, the time since the previous moment does
+// not count.
 type Timer struct {
-	left    time.Duration // of the step's time
-	next    time.Duration // from the last moment to the next
+	left    time.Duration // remaining time of the step
+	next    time.Duration // time until the next moment
 	tick    time.Duration
 	expire  func()
 	timer   *time.Timer
 	viewing atomic.Bool
-	viewed  atomic.Int64 // nanoseconds that the viewer took
+	viewed  atomic.Int64 // nanoseconds in which the viewer was busy
 	stopped atomic.Bool
 }
 
-// Start returns a running timer, which calls expire on a goroutine of its own once limit has passed without the viewer's time.
+// Start returns a running timer. It calls expire on its own goroutine when limit has passed, not counting the
+// viewer's time.
 func Start(limit time.Duration, expire func()) *Timer {
 	tick := max(limit/256, 1)
 	k := &Timer{left: limit, next: tick, tick: tick, expire: expire}
@@ -45,14 +47,14 @@ func (k *Timer) ring() {
 	}
 }
 
-// Stop ends the timer. It is safe to call it twice.
+// Stop ends the timer. It is safe to call Stop more than once.
 func (k *Timer) Stop() {
 	k.stopped.Store(true)
 	k.timer.Stop()
 }
 
-// Viewing tells the timer whether the viewer is at work.
+// Viewing records whether the viewer is busy.
 func (k *Timer) Viewing(now bool) { k.viewing.Store(now) }
 
-// Viewed returns the time that the viewer took.
+// Viewed returns how long the viewer was busy, as far as sampled.
 func (k *Timer) Viewed() time.Duration { return time.Duration(k.viewed.Load()) }
