@@ -107,7 +107,7 @@ func TestBudgetsAreNeverExceeded(t *testing.T) {
 
 		d, err := debate.New(t.Context(), cfg, debate.Options{Providers: map[string]providers.Provider{"m": maximalModel{names: participantNames(cfg)}}})
 		if err != nil { // a budget with which nobody could speak is refused at once
-			require.ErrorContains(rt, err, "nobody could speak")
+			require.ErrorContains(rt, err, "too small for the first phase")
 			return
 		}
 		events, used := []debate.Event(nil), transcript.Usage{}
@@ -169,19 +169,19 @@ func TestEachBudgetEndsADebateWithAVerdict(t *testing.T) {
 		},
 		"time": { // 61 seconds a call, which none ends with the time of; 2 of 10 minutes are kept
 			debate.Limits{RunningTime: 10 * time.Minute},
-			transcript.TimeBudget, "the time for rounds was over during a call", 8,
+			transcript.TimeBudget, "the time budget for rounds was used up during a call", 8,
 		},
 		"time, between rounds": {
 			debate.Limits{RunningTime: 10 * time.Minute, RoundDelay: 5 * time.Minute},
-			transcript.TimeBudget, "8m3s of 10m0s have passed, and the rest is kept for the conclusion", 4,
+			transcript.TimeBudget, "8m3s of 10m0s are used, the rest is reserved for the conclusion", 4,
 		},
 		"a round's time, in a speech": {
 			debate.Limits{RoundTime: 2 * time.Minute},
-			transcript.TimeBudget, "the time for rounds was over during a call", 2,
+			transcript.TimeBudget, "the time budget for rounds was used up during a call", 2,
 		},
 		"a round's time, in an assessment": {
 			debate.Limits{RoundTime: 3 * time.Minute},
-			transcript.TimeBudget, "the time for rounds was over during a call", 3,
+			transcript.TimeBudget, "the time budget for rounds was used up during a call", 3,
 		},
 		"each round has its own time": {
 			debate.Limits{RoundTime: 184 * time.Second, MaxRounds: 4},

@@ -157,7 +157,7 @@ func TestParseConfigSaysWhatIsWrong(t *testing.T) {
 		`{"protocol":{"format":"free-form"}}`:              "protocol.name",
 		`{"protocol":7}`:                                   "protocol: ",
 		`{"protocol":{"name":"panel/1","formatt":"x"}}`:    `protocol panel/1: json: unknown field "formatt"`,
-		`{"limits":{"running_time":"ten minutes"}}`:        `"ten minutes" is no duration`,
+		`{"limits":{"running_time":"ten minutes"}}`:        `"ten minutes" is not a duration`,
 		`{"limits":{"max_rounds":"five"}}`:                 "max_rounds",
 		`{"participants":[{"name":"A","temprature":0.1}]}`: `unknown field "temprature"`,
 	} {
@@ -255,7 +255,7 @@ func TestImpossibleLimitsAreNamed(t *testing.T) {
 		field  string // empty: they are possible
 		reason string
 	}{
-		"a budget without room for a round": {with(func(l *debate.Limits) { l.OutputTokens = 249 }), "limits.output_tokens", "alone can take 250"},
+		"a budget without room for a round": {with(func(l *debate.Limits) { l.OutputTokens = 249 }), "limits.output_tokens", "the first phase and the conclusion can use 250"},
 		"a budget with room for one":        {with(func(l *debate.Limits) { l.OutputTokens = 250 }), "", ""},
 		"the most rounds":                   {debate.Limits{MaxRounds: 10_000}, "", ""},
 		"a round more":                      {debate.Limits{MaxRounds: 10_001}, "limits.max_rounds", "use at most 10000"},
@@ -309,7 +309,7 @@ func TestParseConfigRefusesTextAfterTheObject(t *testing.T) {
 }
 
 func TestAJudgeOfAParticipantsModelDrawsAWarning(t *testing.T) {
-	const warning = "judge J is of one model with B, and may favour what it would say itself"
+	const warning = "judge J uses the same model as B and may favor them"
 	for _, tt := range []struct {
 		name  string
 		model string
@@ -417,12 +417,12 @@ func TestRulesThatMeanNothingAreRefused(t *testing.T) {
 			{Field: "detect[0]", Reason: `signal "rude" is unknown, use one of ["repetitive" "diminishing_returns" "drifting" "disengaged" "converged" "unanimous"]`},
 		}},
 		{"vectors without an embedder", func(c *debate.Config) { c.Detect = []detect.Rule{{Signal: detect.Repetitive, Method: "vectors"}} }, []protocol.Problem{
-			{Field: "embedder.provider", Reason: "it is empty, detect[0] goes by vectors and needs one"},
+			{Field: "embedder.provider", Reason: "it is empty, but detect[0] needs vectors"},
 		}},
 		{"marks that nobody gives", func(c *debate.Config) {
 			c.Detect, c.Protocol = []detect.Rule{{Signal: detect.Diminishing}}, unjudgedDefaults{}
 		}, []protocol.Problem{
-			{Field: "detect[0]", Reason: "diminishing_returns goes by the marks of judges, and nobody assesses the rounds of talk/1"},
+			{Field: "detect[0]", Reason: "diminishing_returns needs the scores of judges, but no judge assesses the rounds of talk/1"},
 		}},
 		{"a rubric", func(c *debate.Config) { c.Rubric = judge.Rubric{{Name: "wit", Weight: -1}} }, []protocol.Problem{
 			{Field: "rubric"},

@@ -325,7 +325,7 @@ func TestInjectedRemarksAreHeard(t *testing.T) {
 	require.ErrorAs(t, d.Inject(t.Context(), debate.Remark{From: "", Text: " "}), &problems)
 	require.Len(t, problems.List, 2)
 	fresh := newPanelDebate(t, 1, nil)
-	require.ErrorContains(t, fresh.Inject(t.Context(), debate.Remark{From: "A", Text: "I concede."}), `"A" is a participant or judge`)
+	require.ErrorContains(t, fresh.Inject(t.Context(), debate.Remark{From: "A", Text: "I concede."}), `"A" is the name of an actor in this debate`)
 }
 
 func TestAnnotationsStandInTheResult(t *testing.T) {
@@ -509,7 +509,7 @@ func TestWarningsAndFailuresReachWatchers(t *testing.T) {
 				failed++
 			case debate.Warning:
 				warned++
-				require.Contains(t, ev.Text, "no valid reply came, safe defaults stand for it")
+				require.Contains(t, ev.Text, "there was no valid reply, the default is used")
 			}
 		}
 		require.Equal(t, 3, failed, "the network, the reply that was asked for again, and that of the second asking")

@@ -354,7 +354,7 @@ func TestAProviderThatLeavesItsGoroutineMakesNoTurn(t *testing.T) {
 			})
 			done.Wait()
 			if mode == panel.Simultaneous {
-				require.ErrorContains(t, last, "the call left its goroutine")
+				require.ErrorContains(t, last, "the provider ended the goroutine")
 			}
 			res := debatetest.Result(t, d)
 			require.Equal(t, fsm.AwaitingResponses, res.State)

@@ -91,7 +91,7 @@ func (e *Engine) create(ctx context.Context, c Config) (*Debate, error) {
 	}
 	if err := d.journal.commit(ctx, change); err != nil {
 		if _, taken := errors.AsType[*store.Conflict](err); taken {
-			return nil, fmt.Errorf("create debate %s: the id already exists: %w", c.ID, err)
+			return nil, fmt.Errorf("create debate %s: the id is taken: %w", c.ID, err)
 		}
 		return nil, err
 	}

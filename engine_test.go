@@ -91,7 +91,7 @@ func TestADebateOfANewerFormatIsReadButNotChanged(t *testing.T) {
 	_, err = debatetest.Run(t, d)
 	require.ErrorIs(t, err, debate.ErrUnsupported)
 	require.ErrorIs(t, d.Pause(t.Context()), debate.ErrUnsupported)
-	require.ErrorContains(t, d.Pause(t.Context()), "pause debate d: its journal has format 3, this version of the library knows formats up to 2")
+	require.ErrorContains(t, d.Pause(t.Context()), "pause debate d: the journal has format 3, this version of the library supports formats up to 2")
 }
 
 func TestAJournalOfAnOlderFormatIsRefusedByName(t *testing.T) {
@@ -106,7 +106,7 @@ func TestAJournalOfAnOlderFormatIsRefusedByName(t *testing.T) {
 	require.NoError(t, err)
 	d, err := e.Open(t.Context(), "d")
 	require.ErrorIs(t, err, debate.ErrUnsupported)
-	require.ErrorContains(t, err, "its journal has format 1, this version of the library reads format 2")
+	require.ErrorContains(t, err, "the journal has format 1, this version of the library reads format 2")
 	_, err = d.Status(t.Context())
 	require.ErrorIs(t, err, debate.ErrUnsupported)
 	_, err = d.Result(t.Context())
@@ -329,7 +329,7 @@ func TestAProtocolThatAsksForWhatIsNotThere(t *testing.T) {
 		want        string
 		recoverable bool
 	}{
-		"actor":    {protocol.Step{Key: transcript.Key{Actor: "Zoe"}, Prompt: "free-form"}, `"Zoe" is no participant, judge or helper`, false},
+		"actor":    {protocol.Step{Key: transcript.Key{Actor: "Zoe"}, Prompt: "free-form"}, `"Zoe" is not a participant, judge or system actor`, false},
 		"prompt":   {protocol.Step{Key: transcript.Key{Actor: "A"}, Prompt: "sing"}, `find prompt "sing": unknown`, true},
 		"contract": {protocol.Step{Key: transcript.Key{Actor: "A"}, Prompt: "ask", Contract: "song/1"}, `reply contract "song/1" is unknown`, true},
 	} {
@@ -440,7 +440,7 @@ func TestAProtocolWithAFunctionDoesNotForbidAnEdit(t *testing.T) {
 	require.NoError(t, d.Edit(t.Context(), cfg))
 	other := cfg
 	other.Protocol = endsWhen{Mark: "ever", Done: strings.Contains}
-	require.ErrorContains(t, d.Edit(t.Context(), other), "protocol: it cannot change after the first turn")
+	require.ErrorContains(t, d.Edit(t.Context(), other), "protocol: cannot change after the first turn")
 	_, err = debatetest.Run(t, d)
 	require.NoError(t, err)
 	require.Equal(t, 1, debatetest.Result(t, d).Round)
@@ -526,31 +526,31 @@ func TestABadRowIsNamed(t *testing.T) {
 		"no JSON at all":               {[]any{7}, 1, "data is int"},
 		"nothing":                      {[]any{nil}, 1, "data is <nil>"},
 		"a type that is unknown":       {[]any{config, `{"type": "thunder", "seq": 2}`}, 2, `type "thunder" is unknown`},
-		"a live event":                 {[]any{config, `{"type": "warning", "seq": 2, "live": true}`}, 2, `type "warning" is no entry of a journal`},
+		"a live event":                 {[]any{config, `{"type": "warning", "seq": 2, "live": true}`}, 2, `type "warning" is not an entry of a journal`},
 		"a number too high":            {[]any{config, `{"type": "annotated", "seq": 3}`}, 3, "entry 2 is missing"},
 		"a number twice":               {[]any{config, `{"type": "annotated", "seq": 1}`}, 1, "entry 2 is missing"},
 		"a field of another type":      {[]any{config, `{"type": "state", "seq": 2, "to": 7}`}, 2, `parse event of type "state"`},
-		"no configuration first":       {[]any{`{"type": "annotated", "seq": 1, "name": "a", "value": 1}`}, 1, "a journal begins with a configuration"},
-		"a turn first":                 {[]any{`{"type": "turn", "seq": 1, "turn": {"run": 1, "phase": "x", "actor": "A", "kind": "speech"}}`}, 1, "a journal begins with a configuration"},
-		"a configuration that is null": {[]any{`{"type":"config","seq":1,"format":2, "config": null}`}, 1, "it names no protocol"},
+		"no configuration first":       {[]any{`{"type": "annotated", "seq": 1, "name": "a", "value": 1}`}, 1, "the journal must begin with a configuration"},
+		"a turn first":                 {[]any{`{"type": "turn", "seq": 1, "turn": {"run": 1, "phase": "x", "actor": "A", "kind": "speech"}}`}, 1, "the journal must begin with a configuration"},
+		"a configuration that is null": {[]any{`{"type":"config","seq":1,"format":2, "config": null}`}, 1, "the configuration has no protocol"},
 		"no configuration in it":       {[]any{`{"type": "config", "seq": 1, "format": 2}`}, 1, "unexpected end of JSON input"},
-		"no protocol":                  {[]any{`{"type":"config","seq":1,"format":2, "config": {"topic": "x"}}`}, 1, "it names no protocol"},
+		"no protocol":                  {[]any{`{"type":"config","seq":1,"format":2, "config": {"topic": "x"}}`}, 1, "the configuration has no protocol"},
 		"a protocol without a name":    {[]any{`{"type":"config","seq":1,"format":2, "config": {"topic": "x", "protocol": {}}}`}, 1, "protocol.name"},
 
 		"a transition that there is not":  {[]any{config, transitionRow(2, "configuring", "start", "initializing", "")}, 2, "it does not lead there"},
 		"a state that there is not":       {[]any{config, transitionRow(2, "configuring", "validate", "thinking", "")}, 2, "it does not lead there"},
-		"an error without a failure":      {then(transitionRow(6, "running.awaiting_responses", "fail", "error", "")), 6, "it has no failure"},
-		"a failure of a round to come":    {then(transitionRow(6, "running.awaiting_responses", "fail", "error", `, "failure": {"key": {"round": 9}}`)), 6, "it is of round 9"},
-		"a failure of a round before all": {then(transitionRow(6, "running.awaiting_responses", "fail", "error", `, "failure": {"key": {"round": -1}}`)), 6, "it is of round -1"},
+		"an error without a failure":      {then(transitionRow(6, "running.awaiting_responses", "fail", "error", "")), 6, "the entry has no failure"},
+		"a failure of a round to come":    {then(transitionRow(6, "running.awaiting_responses", "fail", "error", `, "failure": {"key": {"round": 9}}`)), 6, "it belongs to round 9"},
+		"a failure of a round before all": {then(transitionRow(6, "running.awaiting_responses", "fail", "error", `, "failure": {"key": {"round": -1}}`)), 6, "it belongs to round -1"},
 		"a question of a round to come": {
-			then(transitionRow(6, "running.awaiting_responses", "pause", "paused", `, "question": {"failure": {"key": {"round": 9}}}`)), 6, "it is of round 9",
+			then(transitionRow(6, "running.awaiting_responses", "pause", "paused", `, "question": {"failure": {"key": {"round": 9}}}`)), 6, "it belongs to round 9",
 		},
-		"a drop without a failure":         {then(`{"type": "dropped", "seq": 6, "name": "A"}`), 6, "it has no failure"},
-		"a drop of a round to come":        {then(`{"type": "dropped", "seq": 6, "name": "A", "failure": {"key": {"round": 9}}}`), 6, "it is of round 9"},
-		"a turn of a round before all":     {then(fmt.Sprintf(turn, 6, -1)), 6, "it is of round -1"},
-		"a turn of a round to come":        {then(fmt.Sprintf(turn, 6, 2)), 6, "it is of round 2, the debate is in round 1"},
-		"a turn before the debate's start": {[]any{config, fmt.Sprintf(turn, 2, 1)}, 2, "it is of round 1, the debate is in round 0"},
-		"a turn twice":                     {then(fmt.Sprintf(turn, 6, 1), fmt.Sprintf(turn, 7, 1)), 7, "stands twice"},
+		"a drop without a failure":         {then(`{"type": "dropped", "seq": 6, "name": "A"}`), 6, "the entry has no failure"},
+		"a drop of a round to come":        {then(`{"type": "dropped", "seq": 6, "name": "A", "failure": {"key": {"round": 9}}}`), 6, "it belongs to round 9"},
+		"a turn of a round before all":     {then(fmt.Sprintf(turn, 6, -1)), 6, "it belongs to round -1"},
+		"a turn of a round to come":        {then(fmt.Sprintf(turn, 6, 2)), 6, "it belongs to round 2, but the debate is in round 1"},
+		"a turn before the debate's start": {[]any{config, fmt.Sprintf(turn, 2, 1)}, 2, "it belongs to round 1, but the debate is in round 0"},
+		"a turn twice":                     {then(fmt.Sprintf(turn, 6, 1), fmt.Sprintf(turn, 7, 1)), 7, "is a duplicate"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var err error
@@ -591,7 +591,7 @@ func TestARowThatLeavesSomethingOut(t *testing.T) {
 			transitionRow(6, "running.awaiting_responses", "pause", "paused", `, "question": {"cause": "Shall it?", "choices": [{"action": "end"}, {"action": "drop"}]}`),
 		}
 		d := openRows(t, list...)
-		require.ErrorContains(t, d.Decide(t.Context(), "drop"), "the question names nobody who could drop out")
+		require.ErrorContains(t, d.Decide(t.Context(), "drop"), "the question has no actor to drop")
 		require.NoError(t, d.Decide(t.Context(), "end"))
 		require.Contains(t, debatetest.Result(t, d).Ending.Evidence, "Shall it?")
 	})

@@ -76,7 +76,7 @@ func ExampleNew_problems() {
 		}
 	}
 	// Output:
-	// topic: it is blank, say what is to be debated
+	// topic: it is blank, set a question or claim to debate
 	// participants[1].name: "Ada" is taken by participants[0]
 }
 

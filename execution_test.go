@@ -161,8 +161,8 @@ func TestWhatAFailingSpeakerHadSaidIsKept(t *testing.T) {
 					require.Len(t, res.Turns[0].Attempts, tt.attempts)
 					require.Positive(t, res.Turns[0].Tokens)
 					require.Empty(t, droppedNames(events))
-					require.Equal(t, []string{"A: the model failed, this is as far as it came"}, warningTexts(events))
-					require.Equal(t, []string{"round 1, respond of A: the model failed, this is as far as it came"}, res.Warnings)
+					require.Equal(t, []string{"A: the model failed, the reply is incomplete"}, warningTexts(events))
+					require.Equal(t, []string{"round 1, respond of A: the model failed, the reply is incomplete"}, res.Warnings)
 					require.Equal(t, "active", res.Participants[0].State)
 					if mode == panel.Sequential {
 						require.Contains(t, other.Calls()[0].Messages[1].Text, tt.text, "others read it")
@@ -386,9 +386,9 @@ func TestAReplyThatTheServiceHeldBackIsMarked(t *testing.T) {
 	res := debatetest.Result(t, d)
 	require.Equal(t, []transcript.Flag{transcript.Filtered}, res.Turns[0].Flags)
 	require.Equal(t, "I would say that", res.Turns[0].Text)
-	require.Equal(t, []string{"A: the service held back the rest of the reply", "B: the service held back the rest of the reply"}, warningTexts(events))
+	require.Equal(t, []string{"A: the service filtered the rest of the reply", "B: the service filtered the rest of the reply"}, warningTexts(events))
 	require.Equal(t, []string{
-		"round 1, respond of A: the service held back the rest of the reply", "round 1, respond of B: the service held back the rest of the reply",
+		"round 1, respond of A: the service filtered the rest of the reply", "round 1, respond of B: the service filtered the rest of the reply",
 	}, res.Warnings)
 }
 
@@ -475,7 +475,7 @@ func TestACutReplyIsAskedForWithMoreRoom(t *testing.T) {
 			require.Equal(t, tt.flags, turn.Flags)
 			require.Len(t, turn.Attempts, len(tt.replies))
 			if tt.flags[0] == transcript.Reasked && len(tt.flags) == 1 {
-				require.Contains(t, turn.Attempts[0].ErrorMessage, "the reply was cut off at 500 tokens")
+				require.Contains(t, turn.Attempts[0].ErrorMessage, "the reply was truncated at 500 tokens")
 			}
 		})
 	}
@@ -509,7 +509,7 @@ func TestAnEmptyReplyAfterAnInvalidOneIsReplaced(t *testing.T) {
 	require.Equal(t, fsm.Completed, res.State)
 	require.Equal(t, []transcript.Flag{transcript.Reasked, transcript.Defaulted}, res.Assessments[0].Flags)
 	require.Len(t, res.Assessments[0].Attempts, 2)
-	require.Contains(t, strings.Join(res.Warnings, "\n"), "safe defaults stand for it")
+	require.Contains(t, strings.Join(res.Warnings, "\n"), "there was no valid reply, the default is used")
 }
 
 // A model that takes no more than its own most tokens a reply refuses the wider cap. That is a failure of the second

@@ -678,7 +678,7 @@ func TestAPromptThatIsTooLongIsShownWithoutItsOldestTurns(t *testing.T) {
 					require.Positive(t, w.Omitted)
 					require.GreaterOrEqual(t, w.Kept, 0)
 					require.GreaterOrEqual(t, w.Used, 0)
-					require.Contains(t, warningTexts(events), fmt.Sprintf("%s: the prompt left out %d of %d turns to fit: %d of %d tokens are used",
+					require.Contains(t, warningTexts(events), fmt.Sprintf("%s: the prompt omits %d of %d turns to fit the window: %d of %d tokens are used",
 						turn.Actor, w.Omitted, w.Omitted+w.Kept, w.Used, w.Limit))
 				}
 			}
@@ -912,7 +912,7 @@ func TestALongHistoryIsCutToTheWindow(t *testing.T) {
 	res := debatetest.Result(t, d)
 	require.Equal(t, "context_exceeded", res.Participants[0].State)
 	require.Positive(t, res.Total.OmittedTurns)
-	require.Contains(t, res.Warnings[len(res.Warnings)-1], "respond of B: the prompt left out ")
+	require.Contains(t, res.Warnings[len(res.Warnings)-1], "respond of B: the prompt omits ")
 	calls := model.Calls()
 	last := calls[len(calls)-1].Messages
 	require.Less(t, len(last), 12)

@@ -110,10 +110,10 @@ func TestAHintSaysWhereAnEngineLacksSomething(t *testing.T) {
 	other, err := e.Open(t.Context(), "d")
 	require.NoError(t, err)
 	_, err = debatetest.Run(t, other)
-	require.EqualError(t, err, `run step assess of J in round 1: "j" is unknown, the providers are m`)
+	require.EqualError(t, err, `run step assess of J in round 1: "j" is unknown, use one of m`)
 	var failure *debate.Failure
 	require.ErrorAs(t, err, &failure)
-	require.Equal(t, "step assess of J cannot be run: give Options what the message names, or Edit the debate, then Retry", failure.Hint())
+	require.Equal(t, "step assess of J cannot run: add what the message names to Options, or Edit the debate, then Retry", failure.Hint())
 	require.NoError(t, d.Retry(t.Context()))
 	_, err = debatetest.Run(t, d)
 	require.NoError(t, err)
@@ -270,7 +270,7 @@ func TestARateLimitedParticipantShows(t *testing.T) {
 			{Name: "A", State: "rate_limited", Attempts: 2, Errors: []string{"rate_limit: slow down"}},
 			{Name: "B", State: "active", Attempts: 1},
 		}, res.Participants)
-		require.Equal(t, []string{"round 1, respond of B: the reply was cut at its token cap"}, res.Warnings)
+		require.Equal(t, []string{"round 1, respond of B: the reply was truncated at its token limit"}, res.Warnings)
 	})
 }
 

@@ -564,7 +564,7 @@ func TestAJobHandsARateLimitOfEverybodyOn(t *testing.T) {
 							continue
 						}
 						jobs++
-						require.ErrorContains(t, err, "a rate limit is to be sat out")
+						require.ErrorContains(t, err, "waiting for a rate limit")
 						after := debatetest.Result(t, d)
 						require.Equal(t, before.State, after.State)
 						require.Greater(t, after.RunningTime, before.RunningTime)

@@ -268,8 +268,8 @@ var hintsByKind = map[providers.ErrorKind]string{
 	providers.Timeout:         "raise Limits.StepTimeout",
 	providers.ContextOverflow: "lower the Window",
 	providers.Authentication:  "Options.Providers",
-	providers.InvalidRequest:  "see whether it has a model",
-	providers.InvalidResponse: "keeps to a format",
+	providers.InvalidRequest:  "check that it has a model",
+	providers.InvalidResponse: "follows a format",
 }
 
 // newDebateWithModel is a debate whose first speaker, alone on its provider "m", is played by a model.

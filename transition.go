@@ -164,7 +164,7 @@ func (c *transaction) ending(found ...detect.Finding) (e transcript.Ending) {
 		}
 	}
 	if e.Outcome == "" && r.Cursor.Round >= r.MaxRounds {
-		e = transcript.Ending{Outcome: transcript.RoundLimit, Evidence: fmt.Sprintf("%d rounds are complete", r.Cursor.Round)}
+		e = transcript.Ending{Outcome: transcript.RoundLimit, Evidence: fmt.Sprintf("%d rounds were held", r.Cursor.Round)}
 	}
 	return e
 }

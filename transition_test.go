@@ -134,8 +134,8 @@ func TestAParticipantThatFailsIsDropped(t *testing.T) {
 		require.NoError(t, err)
 		q := debatetest.Result(t, d).Question
 		require.Contains(t, q.Cause, "too long")
-		require.ErrorContains(t, d.Resume(t.Context()), "decide one of retry, drop, end")
-		require.ErrorContains(t, d.Decide(t.Context(), "dance"), `"dance" is no choice, they are retry, drop, end`)
+		require.ErrorContains(t, d.Resume(t.Context()), "call Decide with one of retry, drop, end")
+		require.ErrorContains(t, d.Decide(t.Context(), "dance"), `"dance" is not a choice, use one of retry, drop, end`)
 
 		require.NoError(t, d.Decide(t.Context(), "retry"))
 		_, err = debatetest.Run(t, d)
@@ -385,8 +385,8 @@ func TestAPersonDecidesAboutAJudge(t *testing.T) {
 			require.Contains(t, res.Question.Cause, "call provider j: context_overflow: down")
 			require.Equal(t, []debate.Choice{
 				{Action: "retry", Label: "Try again", Description: "call J again"},
-				{Action: "drop", Label: "Go on without", Description: "J takes no further part"},
-				{Action: "end", Label: "End here", Description: "conclude with what was said so far"},
+				{Action: "drop", Label: "Continue without", Description: "J takes no further part"},
+				{Action: "end", Label: "End here", Description: "conclude with the turns so far"},
 			}, res.Question.Choices)
 
 			if tt.mended {
@@ -428,7 +428,7 @@ func TestAPersonDecidesAboutAVerdict(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, []debate.Choice{
 				{Action: "retry", Label: "Try again", Description: "call J again"},
-				{Action: "drop", Label: "Go on without", Description: "J takes no further part"},
+				{Action: "drop", Label: "Continue without", Description: "J takes no further part"},
 			}, debatetest.Result(t, d).Question.Choices)
 			broken = false
 			require.NoError(t, d.Decide(t.Context(), action))

@@ -200,7 +200,7 @@ func TestProvidersAreThoseOfTheFile(t *testing.T) {
 		{"one that does not exist", `{` + two + `, "participants": [{"name": "A", "provider": "a"}, {"name": "B", "provider": "x"}]}`, 4, `participants[1].provider: "x" is unknown`},
 		{"one that is called as another kind", `{"providers": {"openai": {"kind": "offline"}}}`, 0, ""},
 		{"kinds that are named without it", `{"participants": [{"name": "A", "provider": "offline"}, {"name": "B", "provider": "google"}]}`, 4, "connect provider google: set GEMINI_API_KEY"},
-		{"none is named", `{"providers": {"a": {"kind": "offline"}, "b": {"kind": "offline"}}}`, 4, "none is named, choose one of a, b"},
+		{"none is named", `{"providers": {"a": {"kind": "offline"}, "b": {"kind": "offline"}}}`, 4, "it is empty, use one of a, b"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			folder(t, "c.json", tt.file)

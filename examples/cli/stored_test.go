@@ -273,7 +273,7 @@ func TestADebateGoesOnWithItsProvidersOnly(t *testing.T) {
 		{"the key of another is there", "", nil, []string{"ANTHROPIC_API_KEY", "x"}, 4, "set OPENAI_API_KEY"},
 		{"a file has others", "", []string{"--config", "other.json"}, nil, 4, "set OPENAI_API_KEY"},
 		{"its file is missing", `{"providers": {"main": {"kind": "openai"}}}`, nil, nil, 4, `connect providers: none of ["main"] is at hand`},
-		{"another file", `{"providers": {"main": {"kind": "openai"}}}`, []string{"--config", "other.json"}, nil, 4, `participants[0].provider: "main" is unknown, the providers are a, b`},
+		{"another file", `{"providers": {"main": {"kind": "openai"}}}`, []string{"--config", "other.json"}, nil, 4, `participants[0].provider: "main" is unknown, use one of a, b`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			folder(t, "other.json", `{"providers": {"a": {"kind": "offline"}, "b": {"kind": "offline"}}}`)

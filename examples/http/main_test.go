@@ -445,7 +445,7 @@ func TestAllProblemsAreListed(t *testing.T) {
 		{
 			strings.Replace(posted, `"side": "for"`, `"provider": "x"`, 1),
 			[]string{"participants[0].provider"},
-			`\"x\" is unknown, the providers are model`,
+			`\"x\" is unknown, use one of model`,
 		},
 	} {
 		code, body := s.post("/debates", test.body)

@@ -82,7 +82,7 @@ func TestOffline(t *testing.T) {
 		require.Contains(t, stderr, want)
 	}
 	require.Equal(t, 1, strings.Count(stderr, "warning"))
-	require.Contains(t, stderr, "warning: judge Judge is of one model with Ada, Bo")
+	require.Contains(t, stderr, "warning: judge Judge uses the same model as Ada and Bo")
 	for _, never := range []string{"winner", "failed", "{"} {
 		require.NotContains(t, stderr, never)
 	}

@@ -197,7 +197,7 @@ func (s *env) decideByOther() {
 		require.NotNil(s, r.Question)
 		require.Equal(s, "B", r.Question.Failure.Key.Actor)
 		require.ErrorAs(s, d.Resume(s.ctx), new(*fsm.Refused), "a question is decided first")
-		require.ErrorContains(s, d.Decide(s.ctx, "sleep"), "is no choice")
+		require.ErrorContains(s, d.Decide(s.ctx, "sleep"), "is not a choice")
 		require.NoError(s, d.Decide(s.ctx, action))
 
 		third := s.newProcess()
