@@ -44,7 +44,7 @@ func benchJudge(b *testing.B) *scripted.Provider {
 	}}
 }
 
-// BenchmarkUnjudged is 2 debaters x 10 rounds, streamed, with the full history in each prompt.
+// BenchmarkUnjudged measures 2 debaters x 10 rounds, streamed, with the full history in each prompt.
 func BenchmarkUnjudged(b *testing.B) {
 	opts := debate.Options{Providers: map[string]providers.Provider{"m": benchSpeaker()}}
 	compare(b, opts, unjudgedPanel{}, 2*benchRounds*benchChunks, func(b *testing.B) { bareLoop(b, benchSpeaker(), nil, false, nil) })
@@ -143,7 +143,8 @@ func scorer() *scripted.Provider {
 	}}
 }
 
-// measure reports the CPU time of the process beside the wall time, on Unix: collecting garbage goes on beside the debate.
+// measure reports the CPU time of the process in addition to the wall time, on Unix. CPU time includes garbage
+// collection.
 func measure(b *testing.B, f func()) {
 	b.Helper()
 	b.ReportAllocs()
@@ -206,7 +207,7 @@ func (l *loop) call(p *scripted.Provider, who, reply, system, user string) strin
 		}
 	}
 	messages = append(messages, providers.Message{Role: providers.User, Text: user})
-	var text strings.Builder // as a stream gives it
+	var text strings.Builder // collects a streamed reply
 	_, err := p.Generate(context.Background(), providers.Request{Messages: messages, SchemaName: reply, OnChunk: func(piece string) error {
 		text.WriteString(piece)
 		l.chunks++
@@ -262,7 +263,7 @@ func parse[T any](b *testing.B, c *reply.Contract, text string) {
 	}
 }
 
-// BenchmarkChunk is what one chunk costs: a debate of one speech in very many pieces.
+// BenchmarkChunk measures the cost of one chunk, in a debate of one speech with very many chunks.
 func BenchmarkChunk(b *testing.B) {
 	for _, mode := range []panel.Mode{panel.Sequential, panel.Simultaneous} {
 		b.Run(string(mode), func(b *testing.B) {
@@ -292,8 +293,8 @@ func BenchmarkChunk(b *testing.B) {
 	}
 }
 
-// BenchmarkTurn is what ten more turns cost in a debate that has some already, with a window that shows the same few of
-// them, so that the prompt's size stays out of it.
+// BenchmarkTurn measures ten more turns of a debate that already has some. The window shows the same number of turns
+// each time, so that the size of the prompt does not matter.
 func BenchmarkTurn(b *testing.B) {
 	for _, turns := range []int{10, 100, 1000} {
 		b.Run(fmt.Sprint(turns), func(b *testing.B) {
@@ -317,7 +318,7 @@ func BenchmarkTurn(b *testing.B) {
 	}
 }
 
-// newEndlessDebate is a debate without a limit that it could reach.
+// newEndlessDebate returns a debate that never reaches its limits.
 func newEndlessDebate(b *testing.B, e *debate.Engine) *debate.Debate {
 	p := debate.Participant{Provider: "m", Window: 8000, MaxTokens: 1000}
 	ada, bo := p, p
@@ -332,7 +333,7 @@ func newEndlessDebate(b *testing.B, e *debate.Engine) *debate.Debate {
 	return d
 }
 
-// waitForTurns waits for some turns.
+// waitForTurns waits until the debate has the given number of turns.
 func waitForTurns(b *testing.B, next func() (debate.Event, error, bool), turns int) {
 	for turns > 0 {
 		ev, err, _ := next()
@@ -374,11 +375,11 @@ func BenchmarkLiveDebates(b *testing.B) {
 		b.ReportMetric(float64(stacksNow-stacks)/count, "stack-B/debate")
 		ctx, cancel := context.WithCancel(b.Context())
 		cancel()
-		_ = e.Close(ctx) // calls in flight are cancelled
+		_ = e.Close(ctx) // cancels calls in flight
 	}
 }
 
-// blockingModel is a model that says that it was called, and then nothing.
+// blockingModel reports that it was called and then blocks.
 type blockingModel struct{ called *sync.WaitGroup }
 
 func (w *blockingModel) Generate(ctx context.Context, _ providers.Request) (providers.Response, error) {

@@ -27,7 +27,8 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// maximalModel says as much as it may in each reply, counts its prompts as the engine does, and as a judge never ends a debate.
+// maximalModel uses all tokens it may in each reply, counts its prompts as the engine does, and never ends a debate
+// as a judge.
 type maximalModel struct {
 	twice bool // each reply is the second: the first is empty
 	names func(r providers.Request) []string
@@ -45,7 +46,7 @@ func (f maximalModel) Generate(_ context.Context, r providers.Request) (provider
 		}
 	}
 	e := debatetest.DigestModel{Names: f.names(r)}
-	text := e.Say(3, r) // goes on
+	text := e.Say(3, r) // continue the debate
 	if r.SchemaName == "" {
 		text = strings.Repeat("four", r.MaxTokens)
 		for window.Estimate(text) > r.MaxTokens {
@@ -55,7 +56,7 @@ func (f maximalModel) Generate(_ context.Context, r providers.Request) (provider
 	return providers.Response{Text: text, FinishReason: providers.Stop, Usage: usage}, nil
 }
 
-// configOfSize is a debate of so many participants and judges by one model, "m".
+// configOfSize returns a debate with the given numbers of participants and judges, all on provider "m".
 func configOfSize(participants, judges int) debate.Config {
 	cfg := debate.Config{ID: "d", Topic: "Ban cars?"}
 	for i := range participants {
@@ -67,7 +68,7 @@ func configOfSize(participants, judges int) debate.Config {
 	return cfg
 }
 
-// participantNames are the names of all participants of a debate.
+// participantNames returns the names of all participants of a debate.
 func participantNames(c debate.Config) func(providers.Request) []string {
 	return func(providers.Request) (names []string) {
 		for _, p := range c.Participants {
@@ -77,8 +78,8 @@ func participantNames(c debate.Config) func(providers.Request) []string {
 	}
 }
 
-// A budget is never exceeded, whatever a debate is like, by models that use their whole cap each time; where it ends one
-// there is a verdict on what was said; and no phase begins that could use more than there is.
+// No debate exceeds its budget with models that use their whole token limit in each reply. If a budget ends the
+// debate, there is a verdict. No phase begins that could use more than the remaining budget.
 func TestBudgetsAreNeverExceeded(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		cfg := configOfSize(rapid.IntRange(2, 4).Draw(rt, "participants"), rapid.IntRange(1, 3).Draw(rt, "judges"))
@@ -106,7 +107,7 @@ func TestBudgetsAreNeverExceeded(t *testing.T) {
 		cfg.PersonaAssigner, cfg.Limits = debate.Participant{Provider: "m", Model: "x"}, l
 
 		d, err := debate.New(t.Context(), cfg, debate.Options{Providers: map[string]providers.Provider{"m": maximalModel{names: participantNames(cfg)}}})
-		if err != nil { // a budget with which nobody could speak is refused at once
+		if err != nil { // a budget that is too small for the first phase is rejected
 			require.ErrorContains(rt, err, "too small for the first phase")
 			return
 		}
@@ -147,15 +148,15 @@ func TestBudgetsAreNeverExceeded(t *testing.T) {
 	})
 }
 
-// The budgets one by one: what ends the debate, after which turns, and what is said of it.
+// Each budget: what ends the debate, after how many turns, and with which evidence.
 func TestEachBudgetEndsADebateWithAVerdict(t *testing.T) {
 	for name, tt := range map[string]struct {
 		limits   debate.Limits
 		outcome  transcript.Outcome
 		evidence string
-		turns    int // of two speeches and an assessment a round, and the verdict
+		turns    int // two speeches and an assessment for each round, and the verdict
 	}{
-		"output tokens": { // a reply uses 100: a round 300, and two speeches with the verdict as much
+		"output tokens": { // a reply uses 100, a round 300, and two speeches with the verdict 300
 			debate.Limits{OutputTokens: 799, StepTokens: 100, JudgeTokens: 100},
 			transcript.TokenBudget, "600 of 799 output tokens are used, and up to 300 more are needed for the next phase and the conclusion", 7,
 		},
@@ -167,7 +168,7 @@ func TestEachBudgetEndsADebateWithAVerdict(t *testing.T) {
 			debate.Limits{Cost: 0.04, StepTokens: 100, JudgeTokens: 100},
 			transcript.CostBudget, "of 0.0400 are spent, and up to", 0,
 		},
-		"time": { // 61 seconds a call, which none ends with the time of; 2 of 10 minutes are kept
+		"time": { // 61 seconds a call, so that no call times out; 2 of 10 minutes are reserved
 			debate.Limits{RunningTime: 10 * time.Minute},
 			transcript.TimeBudget, "the time budget for rounds was used up during a call", 8,
 		},
@@ -259,7 +260,7 @@ func TestWhatFailedAttemptsUseCountsForTheBudget(t *testing.T) {
 	})
 }
 
-// modelAtTokenCapAfter is a model that uses its whole cap after so many calls.
+// modelAtTokenCapAfter returns a model that uses its whole token limit after the given number of calls.
 func modelAtTokenCapAfter(n int, p *scripted.Provider) providers.Provider {
 	return debatetest.ProviderFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
 		if len(p.Calls()) < n {
@@ -269,8 +270,8 @@ func modelAtTokenCapAfter(n int, p *scripted.Provider) providers.Provider {
 	})
 }
 
-// A debate with default limits holds all its rounds, also where each reply is as long as it may be and the first try of
-// each was in vain.
+// A debate with default limits completes all its rounds, even if each reply has its maximum length and the first
+// attempt of each step fails.
 func TestDefaultLimitsAreNotHitByArithmetic(t *testing.T) {
 	for _, format := range []panel.Format{"", panel.FreeForm, panel.StructuredRounds, panel.RoundLimited, panel.ConvergenceSeeking} {
 		for _, mode := range []panel.Mode{panel.Sequential, panel.Simultaneous} {
@@ -314,7 +315,7 @@ func TestDefaultLimitsHaveRoomForASecondAttemptOfEachReply(t *testing.T) {
 	}
 }
 
-// requireAllRounds checks that a debate has held all its rounds; 0: the default.
+// requireAllRounds checks that a debate has completed all its rounds. 0 means the default number.
 func requireAllRounds(t *testing.T, d *debate.Debate, rounds int) {
 	t.Helper()
 	if rounds == 0 {
@@ -326,12 +327,12 @@ func requireAllRounds(t *testing.T, d *debate.Debate, rounds int) {
 	require.NotNil(t, res.Verdict)
 }
 
-// A process that dies after any turn, and another that goes on hours later, decide as one that lives.
+// A debate ends in the same way if its process dies after any turn and another process continues it hours later.
 func TestACrashDoesNotChangeWhatABudgetDecides(t *testing.T) {
 	both, sequential := []panel.Mode{panel.Sequential, panel.Simultaneous}, []panel.Mode{panel.Sequential}
 	for name, tt := range map[string]struct {
 		limits debate.Limits
-		modes  []panel.Mode // a call that was cut is made again, which takes its time: at once with others, more than before
+		modes  []panel.Mode // a canceled call is repeated; a parallel phase then takes longer than without a crash
 	}{
 		"output tokens":  {debate.Limits{OutputTokens: 1300, StepTokens: 100, JudgeTokens: 100, MaxRounds: 9}, both},
 		"all tokens":     {debate.Limits{Tokens: 40_000, StepTokens: 100, JudgeTokens: 100, MaxRounds: 9}, both},
@@ -351,7 +352,8 @@ func TestACrashDoesNotChangeWhatABudgetDecides(t *testing.T) {
 	}
 }
 
-// endingWithCrashes is how a debate with limits ends, and after what, where its process dies after so many turns each time; 0: never.
+// endingWithCrashes returns how a debate with limits ends, and after which turns, if its process dies after the given
+// number of turns each time. If every is 0, it never dies.
 func endingWithCrashes(t *testing.T, limits debate.Limits, mode panel.Mode, every int) (text string) {
 	synctest.Test(t, func(t *testing.T) {
 		cfg := configOfSize(2, 1)
@@ -392,7 +394,7 @@ func endingWithCrashes(t *testing.T, limits debate.Limits, mode panel.Mode, ever
 	return text
 }
 
-// The model that answered decides on the price, as a fallback or an alias may be another than the one that was asked for.
+// The price of the model that answered applies: a fallback or an alias may differ from the requested model.
 func TestACallIsPricedAsWhatAnswered(t *testing.T) {
 	used := transcript.Usage{Input: 1000, Output: 1000}
 	prices := price.Prices{"cheap": {Input: 1, Output: 1}, "dear": {Input: 100, Output: 100}}
@@ -438,7 +440,7 @@ func TestACallIsPricedAsWhatAnswered(t *testing.T) {
 	}
 }
 
-// A substitute says no more than the judge might: budgets count on it.
+// A substitute's replies are not longer than the judge's may be, because budgets assume that.
 func TestSubstitutesKeepToTheJudgesCap(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var caps []string
@@ -466,16 +468,16 @@ func TestSubstitutesKeepToTheJudgesCap(t *testing.T) {
 	})
 }
 
-// Where a substitute is dearer than the judge, its price is what the budget of money has to have room for.
+// If a substitute is more expensive than the judge, the cost budget must suffice for the substitute.
 func TestTheDearestSubstituteCountsForTheBudgetOfMoney(t *testing.T) {
 	for name, tt := range map[string]struct {
 		cost    float64
-		dear    float64 // for each token of output
-		turns   int     // 0: it is refused
+		dear    float64 // price of each output token
+		turns   int     // 0 if the configuration is rejected
 		outcome transcript.Outcome
 	}{
 		"no room for a verdict": {99, 1, 0, ""},
-		"room for some rounds":  {450, 1, 3*3 + 3, transcript.CostBudget}, // an assessment and the verdict have none in the fourth
+		"room for some rounds":  {450, 1, 3*3 + 3, transcript.CostBudget}, // none for an assessment and the verdict in round 4
 		"room for all":          {450, 0.1, 9*3 + 1, transcript.RoundLimit},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -505,7 +507,7 @@ func TestTheDearestSubstituteCountsForTheBudgetOfMoney(t *testing.T) {
 	}
 }
 
-// The steps of one actor run one after the other: together they keep to what is left of the debate's time.
+// The steps of one actor run one after the other. Together they keep to the remaining time of the debate.
 func TestManyStepsOfOneActorKeepToTheTimeBudget(t *testing.T) {
 	for name, limited := range map[string]bool{"each takes a while": false, "a rate limit in between": true} {
 		t.Run(name, func(t *testing.T) {
@@ -545,7 +547,7 @@ func TestManyStepsOfOneActorKeepToTheTimeBudget(t *testing.T) {
 	}
 }
 
-// lastFailure is the transition that ended, paused or failed a debate: the last one with a failure in it.
+// lastFailure returns the last transition with a failure.
 func lastFailure(events []debate.Event) (last debate.StateChanged) {
 	for _, ev := range events {
 		if s, ok := ev.(debate.StateChanged); ok && (s.Failure != nil || s.Question != nil || len(s.OtherFailures) > 0) {
@@ -555,7 +557,7 @@ func lastFailure(events []debate.Event) (last debate.StateChanged) {
 	return last
 }
 
-// What failed attempts used is counted in whichever way their step ends, also beside another that has failed first.
+// The usage of failed attempts counts however their step ends, even if another step has failed first.
 func TestWhatFailedAttemptsUsedIsCountedHoweverTheirStepEnds(t *testing.T) {
 	usage := transcript.Usage{Input: 10, Output: 500}
 	failed := func(kind providers.ErrorKind, text string) *providers.Error {
@@ -566,7 +568,7 @@ func TestWhatFailedAttemptsUsedIsCountedHoweverTheirStepEnds(t *testing.T) {
 			return providers.Response{}, failed(kind, text)
 		})
 	}
-	hangs := func(first error) providers.Provider { // after a first failure
+	hangs := func(first error) providers.Provider { // hangs after a first failure
 		calls := 0
 		return debatetest.ProviderFunc(func(ctx context.Context, _ providers.Request) (providers.Response, error) {
 			if calls++; calls%2 == 1 {
@@ -581,33 +583,33 @@ func TestWhatFailedAttemptsUsedIsCountedHoweverTheirStepEnds(t *testing.T) {
 	short := func(c *debate.Config) { c.Limits.RunningTime, c.Limits.StepTimeout = 5*time.Minute, time.Hour }
 	ask := func(c *debate.Config) { c.OnFailure, c.OnJudgeFailure = debate.Ask, debate.Ask }
 	for name, tt := range map[string]struct {
-		failing string // who: in the second round, as far as there is one before
+		failing string // who fails, in round 2 if the debate gets that far
 		model   func() providers.Provider
 		change  config
 		outcome transcript.Outcome
 		state   fsm.State
-		lost    int // failures in the transition, beside the first
+		lost    int // other failures in the transition
 	}{
-		"the time is over":                {"C", func() providers.Provider { return hangs(failed(providers.Network, "")) }, short, transcript.TimeBudget, fsm.Completed, 0},
-		"the time of all is over":         {"ABCD", func() providers.Provider { return hangs(failed(providers.Network, "")) }, short, transcript.TimeBudget, fsm.Completed, 3},
-		"one has failed by then":          {"AB", func() providers.Provider { return hangs(failed(providers.Authentication, "")) }, short, "", fsm.Error, 1},
-		"the quorum is lost":              {"BCD", func() providers.Provider { return always(providers.Network, "") }, none, transcript.QuorumLost, fsm.Completed, 0},
-		"the quorum is lost by all":       {"ABCD", func() providers.Provider { return always(providers.Network, "") }, none, transcript.QuorumLost, fsm.Completed, 1},
-		"one is dropped":                  {"B", func() providers.Provider { return always(providers.ServerError, "") }, none, transcript.JudgeDecided, fsm.Completed, 0},
-		"two are dropped":                 {"BD", func() providers.Provider { return always(providers.ServerError, "") }, none, transcript.JudgeDecided, fsm.Completed, 0},
-		"a part is kept":                  {"BD", func() providers.Provider { return always(providers.ServerError, "So far") }, none, transcript.JudgeDecided, fsm.Completed, 0},
-		"a key is refused":                {"B", func() providers.Provider { return always(providers.Authentication, "") }, none, "", fsm.Error, 0},
-		"all keys are refused":            {"ABCD", func() providers.Provider { return always(providers.Authentication, "") }, none, "", fsm.Error, 3},
-		"a person is asked about one":     {"B", func() providers.Provider { return always(providers.ServerError, "") }, ask, "", fsm.Paused, 0},
-		"a person is asked about all":     {"ABCD", func() providers.Provider { return always(providers.ServerError, "So far") }, ask, "", fsm.Paused, 3},
-		"the judge's defaults stand in":   {"J", func() providers.Provider { return always(providers.ServerError, "") }, none, transcript.JudgeDecided, fsm.Completed, 0},
-		"both judges' do":                 {"JK", func() providers.Provider { return always(providers.ServerError, "") }, none, transcript.RoundLimit, fsm.Completed, 0},
-		"a person is asked about a judge": {"JK", func() providers.Provider { return always(providers.ServerError, "") }, ask, "", fsm.Paused, 1},
-		"a judge is gone": {
+		"the time is over":                  {"C", func() providers.Provider { return hangs(failed(providers.Network, "")) }, short, transcript.TimeBudget, fsm.Completed, 0},
+		"the time of all is over":           {"ABCD", func() providers.Provider { return hangs(failed(providers.Network, "")) }, short, transcript.TimeBudget, fsm.Completed, 3},
+		"one has failed by then":            {"AB", func() providers.Provider { return hangs(failed(providers.Authentication, "")) }, short, "", fsm.Error, 1},
+		"the quorum is lost":                {"BCD", func() providers.Provider { return always(providers.Network, "") }, none, transcript.QuorumLost, fsm.Completed, 0},
+		"the quorum is lost by all":         {"ABCD", func() providers.Provider { return always(providers.Network, "") }, none, transcript.QuorumLost, fsm.Completed, 1},
+		"one is dropped":                    {"B", func() providers.Provider { return always(providers.ServerError, "") }, none, transcript.JudgeDecided, fsm.Completed, 0},
+		"two are dropped":                   {"BD", func() providers.Provider { return always(providers.ServerError, "") }, none, transcript.JudgeDecided, fsm.Completed, 0},
+		"a part is kept":                    {"BD", func() providers.Provider { return always(providers.ServerError, "So far") }, none, transcript.JudgeDecided, fsm.Completed, 0},
+		"a key is refused":                  {"B", func() providers.Provider { return always(providers.Authentication, "") }, none, "", fsm.Error, 0},
+		"all keys are refused":              {"ABCD", func() providers.Provider { return always(providers.Authentication, "") }, none, "", fsm.Error, 3},
+		"a person is asked about one":       {"B", func() providers.Provider { return always(providers.ServerError, "") }, ask, "", fsm.Paused, 0},
+		"a person is asked about all":       {"ABCD", func() providers.Provider { return always(providers.ServerError, "So far") }, ask, "", fsm.Paused, 3},
+		"the judge's reply is a default":    {"J", func() providers.Provider { return always(providers.ServerError, "") }, none, transcript.JudgeDecided, fsm.Completed, 0},
+		"both judges' replies are defaults": {"JK", func() providers.Provider { return always(providers.ServerError, "") }, none, transcript.RoundLimit, fsm.Completed, 0},
+		"a person is asked about a judge":   {"JK", func() providers.Provider { return always(providers.ServerError, "") }, ask, "", fsm.Paused, 1},
+		"a judge is dropped": {
 			"J", func() providers.Provider { return always(providers.ServerError, "") },
 			func(c *debate.Config) { c.OnJudgeFailure = debate.DropJudge }, transcript.JudgeDecided, fsm.Completed, 0,
 		},
-		"both judges are gone": {
+		"both judges are dropped": {
 			"JK", func() providers.Provider { return always(providers.ServerError, "") },
 			func(c *debate.Config) { c.OnJudgeFailure = debate.DropJudge }, transcript.RoundLimit, fsm.Completed, 0,
 		},
@@ -659,7 +661,7 @@ func TestWhatFailedAttemptsUsedIsCountedHoweverTheirStepEnds(t *testing.T) {
 						}
 					}
 					require.Equal(t, calls[s.Name], s.Attempts, s.Name)
-					if res.Ending.Outcome != transcript.TimeBudget { // a call that it cuts is not told of
+					if res.Ending.Outcome != transcript.TimeBudget { // a call that the time budget ends reports no failure
 						require.Len(t, s.Errors, errs, s.Name)
 					}
 				}
@@ -668,7 +670,7 @@ func TestWhatFailedAttemptsUsedIsCountedHoweverTheirStepEnds(t *testing.T) {
 	}
 }
 
-// Who has several steps in a phase may fail in each of them.
+// An actor with several steps in a phase may fail in each of them.
 func TestWhatEachStepOfADroppedActorUsedIsCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var used debatetest.UsageMeter
@@ -697,7 +699,7 @@ func TestWhatEachStepOfADroppedActorUsedIsCounted(t *testing.T) {
 	})
 }
 
-// modelAtTokenCap is a model whose replies use as many output tokens as each may have.
+// modelAtTokenCap is a model whose replies use as many output tokens as allowed.
 func modelAtTokenCap(p providers.Provider) providers.Provider {
 	return debatetest.ProviderFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
 		resp, err := p.Generate(ctx, r)
@@ -739,7 +741,7 @@ func TestWhatFailedCallsUseIsCountedOnce(t *testing.T) {
 	for name, tt := range map[string]struct {
 		policy debate.FailurePolicy
 		kind   providers.ErrorKind
-		fails  int // how many calls
+		fails  int // number of calls
 		then   func(*testing.T, *debate.Debate)
 	}{
 		"dropped":                 {debate.Degrade, providers.ContextOverflow, 1, nil},
@@ -771,7 +773,8 @@ func TestWhatFailedCallsUseIsCountedOnce(t *testing.T) {
 	}
 }
 
-// requireUsed checks that a debate whose participant C failed in round 1 has used what its turns did, and so much more.
+// requireUsed checks that a debate whose participant C failed in round 1 has the usage of its turns plus the given
+// usage.
 func requireUsed(t *testing.T, d *debate.Debate, more transcript.Usage) {
 	t.Helper()
 	all, third := more, more
@@ -843,7 +846,7 @@ func TestASlowViewerUsesUpNoTimeBudget(t *testing.T) {
 	}
 }
 
-// runWithSlowViewer watches a debate of three rounds, and takes two minutes for what it looks at.
+// runWithSlowViewer watches a debate of three rounds and takes two minutes for each event that looks selects.
 func runWithSlowViewer(t *testing.T, name string, mode panel.Mode, looks func(debate.Event) bool, speaking time.Duration) {
 	t.Run(name, func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
@@ -890,7 +893,7 @@ func TestRemarksTakeNoRunningTimeAway(t *testing.T) {
 
 func TestBudgetsEndADebateWithRoomForTheVerdict(t *testing.T) {
 	t.Run("tokens", func(t *testing.T) {
-		long := strings.Repeat("word ", 300) // about 100 tokens for each of the 4 bytes a token that scripted counts
+		long := strings.Repeat("word ", 300) // about 100 tokens in scripted's count of 4 bytes a token
 		d := newPanelDebate(t, 99, func(c *debate.Config, o *debate.Options) {
 			c.Limits = debate.Limits{OutputTokens: 3000, StepTokens: 400, JudgeTokens: 400, MaxRounds: 9}
 			o.Providers["m"] = &scripted.Provider{Func: func(providers.Request) scripted.Reply { return scripted.Reply{Text: long} }}
@@ -909,7 +912,7 @@ func TestBudgetsEndADebateWithRoomForTheVerdict(t *testing.T) {
 			d := newPanelDebate(t, 99, func(c *debate.Config, o *debate.Options) {
 				c.Limits = debate.Limits{RunningTime: 10 * time.Minute, MaxRounds: 100, RoundDelay: 62 * time.Second}
 				o.Providers["m"] = &scripted.Provider{Func: func(providers.Request) scripted.Reply {
-					return scripted.Reply{Text: "slow", Latency: 49 * time.Second} // no call ends as its time does
+					return scripted.Reply{Text: "slow", Latency: 49 * time.Second} // no call ends at the time limit
 				}}
 			})
 			_, err := debatetest.Run(t, d)

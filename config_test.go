@@ -32,7 +32,7 @@ func TestValidationSaysEverythingAtOnce(t *testing.T) {
 		want   []string
 	}{
 		{"blank topic", func(c *debate.Config) { c.Topic = " \n" }, []string{"topic"}},
-		{"a bad id", func(c *debate.Config) { c.ID = "a/b" }, []string{"id"}},
+		{"an invalid id", func(c *debate.Config) { c.ID = "a/b" }, []string{"id"}},
 		{"one participant", func(c *debate.Config) { c.Participants = c.Participants[:1] }, []string{"participants"}},
 		{"one of two is disabled", func(c *debate.Config) { c.Participants[0].Disabled = true }, []string{"participants"}},
 		{"five participants", func(c *debate.Config) {
@@ -43,8 +43,8 @@ func TestValidationSaysEverythingAtOnce(t *testing.T) {
 		{"no judge", func(c *debate.Config) { c.Judges = nil }, []string{"judges"}},
 		{"names that are the same, but for case", func(c *debate.Config) { c.Participants[1].Name = "a" }, []string{"participants[1].name"}},
 		{"a judge with a participant's name", func(c *debate.Config) { c.Judges[0].Name = "A" }, []string{"judges[0].name"}},
-		{"names that cannot be", func(c *debate.Config) { c.Participants[0].Name, c.Participants[1].Name = "", "x/y" }, []string{"participants[0].name", "participants[1].name"}},
-		{"a name of the library", func(c *debate.Config) { c.Participants[0].Name = "personas" }, []string{"participants[0].name"}},
+		{"invalid names", func(c *debate.Config) { c.Participants[0].Name, c.Participants[1].Name = "", "x/y" }, []string{"participants[0].name", "participants[1].name"}},
+		{"the name of a system actor", func(c *debate.Config) { c.Participants[0].Name = "personas" }, []string{"participants[0].name"}},
 		{"a judge with a side", func(c *debate.Config) { c.Judges[0].Side = "for" }, []string{"judges[0]"}},
 		{"unknown provider", func(c *debate.Config) { c.Participants[1].Provider = "x" }, []string{"participants[1].provider"}},
 		{"no provider, of several", func(c *debate.Config) { c.Judges[0].Provider = "" }, []string{"judges[0].provider"}},
@@ -176,7 +176,7 @@ func FuzzParseConfig(f *testing.F) {
 		if err != nil {
 			return
 		}
-		d, err := e.Create(t.Context(), cfg) // checks it, and never panics
+		d, err := e.Create(t.Context(), cfg) // must not panic
 		if err == nil {
 			require.NoError(t, e.Delete(t.Context(), d.ID()))
 		}
@@ -209,7 +209,7 @@ func TestABudgetWithWhichNobodyCouldSpeakIsRefused(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		change func(*debate.Limits)
-		field  string // empty: it is enough
+		field  string // empty if the limits are valid
 	}{
 		{"a token", func(l *debate.Limits) { l.Tokens = 1 }, "limits.tokens"},
 		{"one less than is needed", func(l *debate.Limits) { l.Tokens = needed - 1 }, "limits.tokens"},
@@ -252,7 +252,7 @@ func TestImpossibleLimitsAreNamed(t *testing.T) {
 	}
 	for name, tt := range map[string]struct {
 		limits debate.Limits
-		field  string // empty: they are possible
+		field  string // empty if the limits are valid
 		reason string
 	}{
 		"a budget without room for a round": {with(func(l *debate.Limits) { l.OutputTokens = 249 }), "limits.output_tokens", "the first phase and the conclusion can use 250"},
@@ -260,7 +260,7 @@ func TestImpossibleLimitsAreNamed(t *testing.T) {
 		"the most rounds":                   {debate.Limits{MaxRounds: 10_000}, "", ""},
 		"a round more":                      {debate.Limits{MaxRounds: 10_001}, "limits.max_rounds", "use at most 10000"},
 		"very many rounds":                  {debate.Limits{MaxRounds: math.MaxInt}, "limits.max_rounds", "use at most 10000"},
-		"very many rounds at least":         {debate.Limits{MinRounds: 1 << 60}, "limits.max_rounds", "use at most 10000"},
+		"a very large minimum of rounds":    {debate.Limits{MinRounds: 1 << 60}, "limits.max_rounds", "use at most 10000"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cfg := debatetest.PairConfig(nil)
@@ -339,7 +339,7 @@ func TestAJudgeOfAParticipantsModelDrawsAWarning(t *testing.T) {
 	}
 }
 
-// The name of the only provider may be left out: it is the same model all the same. A substitute judges too.
+// If there is only one provider, naming it or not refers to the same model. A substitute also judges.
 func TestKinshipIsOfTheModelThatAnswers(t *testing.T) {
 	p := &debatetest.DigestModel{Names: []string{"A", "B"}}
 	t.Run("the only provider, named once", func(t *testing.T) {
@@ -358,7 +358,7 @@ func TestKinshipIsOfTheModelThatAnswers(t *testing.T) {
 	})
 }
 
-// A ruling has no marks for relevance or novelty.
+// A ruling has no scores for relevance or novelty.
 func TestARuleByMarksNeedsAssessments(t *testing.T) {
 	c := debatetest.PairConfig(arbitration.Protocol{})
 	c.Detect = []detect.Rule{{Signal: detect.Drifting, Effect: detect.Stop}}
@@ -372,7 +372,7 @@ func TestARuleByMarksNeedsAssessments(t *testing.T) {
 func TestRetriesThatMeanNothingAreRefused(t *testing.T) {
 	for name, tt := range map[string]struct {
 		retries map[providers.ErrorKind]int
-		reason  string // empty: they are fine
+		reason  string // empty if the rules are valid
 	}{
 		"none":               {nil, ""},
 		"zero":               {map[providers.ErrorKind]int{providers.Network: 0}, ""},
@@ -413,13 +413,13 @@ func TestRulesThatMeanNothingAreRefused(t *testing.T) {
 		edit func(*debate.Config)
 		want []protocol.Problem
 	}{
-		{"an unknown sign", func(c *debate.Config) { c.Detect = []detect.Rule{{Signal: "rude"}} }, []protocol.Problem{
+		{"an unknown signal", func(c *debate.Config) { c.Detect = []detect.Rule{{Signal: "rude"}} }, []protocol.Problem{
 			{Field: "detect[0]", Reason: `signal "rude" is unknown, use one of ["repetitive" "diminishing_returns" "drifting" "disengaged" "converged" "unanimous"]`},
 		}},
 		{"vectors without an embedder", func(c *debate.Config) { c.Detect = []detect.Rule{{Signal: detect.Repetitive, Method: "vectors"}} }, []protocol.Problem{
 			{Field: "embedder.provider", Reason: "it is empty, but detect[0] needs vectors"},
 		}},
-		{"marks that nobody gives", func(c *debate.Config) {
+		{"scores without a judge", func(c *debate.Config) {
 			c.Detect, c.Protocol = []detect.Rule{{Signal: detect.Diminishing}}, unjudgedDefaults{}
 		}, []protocol.Problem{
 			{Field: "detect[0]", Reason: "diminishing_returns needs the scores of judges, but no judge assesses the rounds of talk/1"},
@@ -449,7 +449,7 @@ func TestAProtocolsDefaults(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		config debate.Config
-		limits debate.Limits // the fields that are looked at
+		limits debate.Limits // the fields to compare
 	}{
 		{"its own", debate.Config{}, debate.Limits{MinRounds: 2, MaxRounds: 3, OutputTokens: 90, StepTokens: 10, JudgeTokens: 20}},
 		{

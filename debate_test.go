@@ -41,11 +41,12 @@ func TestADebateRunsToItsVerdict(t *testing.T) {
 	require.Equal(t, "1/2/verdict/J/", res.Verdict.Key.String())
 	require.Equal(t, res, events[len(events)-1].(debate.Ended).Result, "the last event carries the result")
 
-	_, err = debatetest.Run(t, d) // a debate that has ended says so again
+	_, err = debatetest.Run(t, d) // a debate that has ended shows the end again
 	require.NoError(t, err)
 }
 
-// actDuringSpeech starts a debate of slow speakers in the background, acts while the first speaks, and gives what it came to.
+// actDuringSpeech starts a debate of slow speakers in the background, acts during the first speech, and returns the
+// result.
 func actDuringSpeech(t *testing.T, mode panel.Mode, act func(ctx context.Context, d *debate.Debate)) (r *debate.Result, m *scripted.Provider, took time.Duration) {
 	synctest.Test(t, func(t *testing.T) {
 		m = slowModel()
@@ -143,7 +144,8 @@ func TestACallThatFailsWhilePausedIsMadeAgain(t *testing.T) {
 	})
 }
 
-// Each control in each state: it does what the lifecycle says, or refuses and says what is possible.
+// Each control in each state has the effect that the lifecycle defines, or returns an error that lists the possible
+// controls.
 func TestControlsInEveryState(t *testing.T) {
 	reach := map[fsm.State]func(*testing.T, *debate.Debate){
 		fsm.Configuring:       func(*testing.T, *debate.Debate) {},
@@ -175,7 +177,7 @@ func TestControlsInEveryState(t *testing.T) {
 		},
 		"annotate": func(d *debate.Debate, ctx context.Context) error { return d.Annotate(ctx, "rating", 5) },
 	}
-	// What a state comes to by a verb; states that are not named refuse it.
+	// The state after each control. A control is rejected in all states that are not listed.
 	want := map[string]map[fsm.State]fsm.State{
 		"pause":  {fsm.AwaitingResponses: fsm.Paused, fsm.Judging: fsm.Paused, fsm.Completing: fsm.Paused, fsm.Paused: fsm.Paused},
 		"resume": {fsm.Paused: fsm.AwaitingResponses, fsm.AwaitingResponses: fsm.AwaitingResponses, fsm.Judging: fsm.Judging, fsm.Completing: fsm.Completing},
@@ -229,7 +231,7 @@ func TestControlsInEveryState(t *testing.T) {
 	}
 }
 
-// failByAuthentication brings a debate into an error by an engine whose key is refused.
+// failByAuthentication brings a debate into an error with an engine whose key is rejected.
 func failByAuthentication(t *testing.T, d *debate.Debate) {
 	t.Helper()
 	refuses := scripted.Provider{Func: func(providers.Request) scripted.Reply {
@@ -348,7 +350,7 @@ func TestControlsFromManyGoroutines(t *testing.T) {
 				for n := range 20 {
 					switch (i + n) % 5 {
 					case 0:
-						_ = d.Pause(ctx) // refused before the start
+						_ = d.Pause(ctx) // rejected before the start
 					case 1:
 						_ = d.Resume(ctx)
 					case 2:
@@ -372,13 +374,13 @@ func TestControlsFromManyGoroutines(t *testing.T) {
 	}
 }
 
-// failByJudgeKey brings a debate that is to be judged into an error.
+// failByJudgeKey brings a debate with a judge into an error.
 func failByJudgeKey(t *testing.T, d *debate.Debate) {
 	t.Helper()
 	failByAuthentication(t, d)
 }
 
-// storedJSON are the events that are stored, as JSON.
+// storedJSON returns the stored events as JSON.
 func storedJSON(t *testing.T, events []debate.Event) []string {
 	list := []string{}
 	for _, ev := range events {
@@ -426,7 +428,7 @@ func TestWatchFollowsADetachedDebate(t *testing.T) {
 	}
 }
 
-// requireWholeSpeeches checks that the chunks of each speech make it up, without gap and without repetition.
+// requireWholeSpeeches checks that the chunks of each speech form its text, without gaps or repetitions.
 func requireWholeSpeeches(t *testing.T, events []debate.Event) {
 	said := map[transcript.Key]string{}
 	done := map[transcript.Key]bool{}
@@ -517,7 +519,7 @@ func TestWarningsAndFailuresReachWatchers(t *testing.T) {
 	})
 }
 
-// A store that does not tell of commits is asked once a second.
+// A store without notifications is polled once a second.
 func TestAStoreThatCannotBeWatched(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		plain := struct{ store.Store }{store.Memory()}
@@ -534,12 +536,13 @@ func TestAStoreThatCannotBeWatched(t *testing.T) {
 		require.NoError(t, again.Cancel(t.Context()))
 		watchAll(t, d, 0)
 		require.LessOrEqual(t, time.Since(began), time.Second, "the call in flight was cut")
-		time.Sleep(time.Minute) // the driver's own end
+		time.Sleep(time.Minute) // long enough for the driver to end
 		synctest.Wait()
 	})
 }
 
-// A call that is cut off and made anew begins anew for those who watch, whatever its number and its length.
+// If a call is canceled and repeated, watchers see the new attempt from its beginning, whatever its number and
+// length.
 func TestWatchersSeeACallThatIsMadeAnew(t *testing.T) {
 	for name, said := range map[string][2]string{
 		"shorter": {strings.Repeat("long ", 20), "short"},
@@ -576,7 +579,7 @@ func TestWatchersSeeACallThatIsMadeAnew(t *testing.T) {
 	}
 }
 
-// attemptTexts is the text of each attempt at a step, as its chunks make it up.
+// attemptTexts returns the text of each attempt at a step, joined from its chunks.
 func attemptTexts(t *testing.T, events []debate.Event, key string) (texts []string) {
 	t.Helper()
 	for _, ev := range events {
@@ -596,12 +599,12 @@ func attemptTexts(t *testing.T, events []debate.Event, key string) (texts []stri
 	return texts
 }
 
-// The race detector sees what this is about: the call reads its model's name while the record is given another.
+// This test needs the race detector: the call reads its model's name while the record changes it.
 func TestTheModelOfACallInFlightMayBeEdited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cfg := debatetest.PairConfig(panel.Protocol{Personas: panel.Binary})
 		model := debatetest.ProviderFunc(func(context.Context, providers.Request) (providers.Response, error) {
-			time.Sleep(time.Minute) // it does not notice that it is wanted no more
+			time.Sleep(time.Minute) // it ignores the cancellation
 			return providers.Response{Text: "x"}, nil
 		})
 		d, err := debate.New(t.Context(), cfg, debate.Options{Providers: providersOf(model, model)})
@@ -658,7 +661,7 @@ func TestAResetBeginsWithFreshBudgets(t *testing.T) {
 	})
 }
 
-// providerWithBlockingCheck is a model that checks its key for as long as it may.
+// providerWithBlockingCheck is a provider whose check blocks until its context ends.
 type providerWithBlockingCheck struct {
 	providers.Provider
 	entered chan struct{}
@@ -741,7 +744,7 @@ func TestARemarkBeforeTheStartBindsNobody(t *testing.T) {
 	require.Equal(t, []string{"1/0/remark/Host/r", "1/1/respond/A/", "1/1/respond/B/", "1/1/respond/C/"}, debatetest.TurnKeys(debatetest.Result(t, d))[:4])
 }
 
-// loadCountingStore is a store that counts what is loaded.
+// loadCountingStore is a store that counts loads.
 type loadCountingStore struct {
 	store.Store
 	store.Watcher
@@ -760,13 +763,13 @@ func TestChunksAreWatchedWithoutALookAtTheJournal(t *testing.T) {
 		s := &loadCountingStore{Store: memory, Watcher: memory.(store.Watcher)}
 		d := newPanelDebate(t, 2, func(_ *debate.Config, o *debate.Options) {
 			o.Store, o.Providers["m"] = s, debatetest.ProviderFunc(func(_ context.Context, r providers.Request) (providers.Response, error) {
-				synctest.Wait() // the viewer has read all that is stored
+				synctest.Wait() // the viewer has read everything that is stored
 				before := s.loads.Load()
 				for range chunks {
 					if err := r.OnChunk("word "); err != nil {
 						return providers.Response{}, err
 					}
-					synctest.Wait() // and now this piece
+					synctest.Wait() // and now this chunk
 				}
 				assert.Equal(t, before, s.loads.Load())
 				return providers.Response{Text: "the last word"}, nil

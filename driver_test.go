@@ -233,7 +233,7 @@ func TestAParticipantMakesOneCallAtATime(t *testing.T) {
 	})
 }
 
-// The wait for one's own call before is no part of a step's time.
+// The wait for an earlier call of the same actor does not count towards a step's time.
 func TestAStepsTimeBeginsWithItsOwnCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newPanelDebate(t, 1, func(c *debate.Config, o *debate.Options) {
@@ -250,7 +250,7 @@ func TestAStepsTimeBeginsWithItsOwnCall(t *testing.T) {
 	})
 }
 
-// blockingLogHandler is a log handler that holds up who logs.
+// blockingLogHandler is a log handler that blocks.
 type blockingLogHandler struct {
 	slog.Handler
 	in, out chan struct{}
@@ -271,7 +271,7 @@ func TestAStartWhileTheLastDriverLeavesIsNotLost(t *testing.T) {
 			o.Providers["m"], o.Logger = modelFailingFirst(1, providers.Authentication, transcript.Usage{}), slog.New(g)
 		})
 		require.NoError(t, d.Start(t.Context()))
-		<-g.in // the debate is in error, and its driver is still there
+		<-g.in // the debate is in error, and its driver has not left
 		require.NoError(t, d.Retry(t.Context()))
 		require.NoError(t, d.Start(t.Context()))
 		close(g.out)
@@ -348,7 +348,7 @@ func TestAProviderThatLeavesItsGoroutineMakesNoTurn(t *testing.T) {
 			})
 			var last error
 			var done sync.WaitGroup
-			done.Go(func() { // which a call in sequence takes with it
+			done.Go(func() { // a call in sequence ends this goroutine
 				for _, last = range d.Run(t.Context()) {
 				}
 			})
@@ -382,8 +382,8 @@ func TestAPauseDuringTheRoundDelayEndsRun(t *testing.T) {
 
 var errNoSpace = errors.New("no space left on device")
 
-// failingCommitStore is a store that fails a number of times to commit what has a turn of an actor, or where it is empty anything
-// but what a debate begins with.
+// failingCommitStore is a store that fails a number of times to commit a turn of the given actor. If actor is empty,
+// it fails for every commit except the first of a debate.
 type failingCommitStore struct {
 	store.Store
 	actor string
@@ -429,7 +429,8 @@ func TestAStartedDebateOutlastsAFailureOfTheStore(t *testing.T) {
 	}
 }
 
-// After a delay one and the same plan begins a round and calls for it. The viewer hears of the round in between.
+// After a delay, a single plan begins a round and runs its first calls. The viewer sees the events of the round in
+// between.
 func TestNothingIsCalledThatIsEndedOrPausedBeforeItsCall(t *testing.T) {
 	for _, act := range []struct {
 		name string
@@ -483,7 +484,7 @@ func (l *failingLoadStore) Load(ctx context.Context, id string, after int64) (st
 	return l.Store.Load(ctx, id, after)
 }
 
-// A store tells of a commit once. When the driver cannot look then, it looks again.
+// A store announces a commit once. If the driver cannot read then, it tries again.
 func TestACallIsCutWhereTheStoreFailedAtTheFirstLook(t *testing.T) {
 	for _, times := range []int64{1, 3} {
 		synctest.Test(t, func(t *testing.T) {
@@ -516,7 +517,7 @@ func TestACallIsCutWhereTheStoreFailedAtTheFirstLook(t *testing.T) {
 	}
 }
 
-// schedulingStore is a store whose debates workers drive.
+// schedulingStore is a store that has workers drive its debates.
 type schedulingStore struct {
 	store.Store
 	store.Watcher

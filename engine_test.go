@@ -122,7 +122,7 @@ type newerStore struct{ store.Store }
 
 func (s *newerStore) Load(ctx context.Context, id string, after int64) (store.Status, []store.Entry, error) {
 	head, entries, err := s.Store.Load(ctx, id, after)
-	if len(entries) > 0 && entries[0].Seq == 1 { // with fields and entries of which this version knows nothing
+	if len(entries) > 0 && entries[0].Seq == 1 { // with fields and entries that this version does not know
 		entries = slices.Clone(entries)
 		text := strings.Replace(string(entries[0].Data.(debate.ConfigChanged).Config), "{", `{"mood": "calm", "limits": {"jokes": 3}, `, 1)
 		entries[0].Data = debate.ConfigChanged{EventMeta: debate.EventMeta{Type: "config", Seq: 1}, Format: store.Format + 1, Config: json.RawMessage(text)}
@@ -131,7 +131,7 @@ func (s *newerStore) Load(ctx context.Context, id string, after int64) (store.St
 	return head, entries, err
 }
 
-// renamedPanel is a panel under another name, which engines do not know unless they are told.
+// renamedPanel is a panel with another name, which engines only know if Options contain it.
 type renamedPanel struct{ panel.Protocol }
 
 func (renamedPanel) Name() string { return "named/1" }
@@ -152,7 +152,7 @@ func TestAnEngineWithoutTheProtocolDrivesNothing(t *testing.T) {
 		return err
 	}
 	for name, tt := range map[string]struct {
-		fails int // how many calls, on the way there
+		fails int // number of calls before
 		reach func(*testing.T, *debate.Debate)
 		verb  func(*debate.Debate, context.Context) error
 	}{
@@ -201,7 +201,7 @@ func TestEditToAProtocolOfOnesOwn(t *testing.T) {
 	require.Equal(t, "named/1", head(t, d).Protocol)
 }
 
-// panickingPanel is a panel that panics when it has heard one speech, unless it was read from a store.
+// panickingPanel is a panel that panics after one speech, unless it was decoded from a store.
 type panickingPanel struct {
 	panel.Protocol
 	armed bool
@@ -241,7 +241,7 @@ func TestAProtocolThatPanicsLeavesWhatIsStored(t *testing.T) {
 	require.Len(t, debatetest.Result(t, d).Turns, 4)
 }
 
-// crossExamination is a user's own protocol: each side questions the other, again after an evasive answer.
+// crossExamination is a custom protocol: each side questions the other, and again after an evasive answer.
 type crossExamination struct {
 	FollowUps int `json:"follow_ups"`
 }
@@ -322,7 +322,7 @@ func TestAProtocolOfOnesOwn(t *testing.T) {
 	require.NotEmpty(t, second.Schema)
 }
 
-// What a protocol asks for and nobody has is an error that says so, and no panic.
+// If a protocol asks for something that does not exist, the step fails with an error and does not panic.
 func TestAProtocolThatAsksForWhatIsNotThere(t *testing.T) {
 	for name, tt := range map[string]struct {
 		step        protocol.Step
@@ -342,7 +342,7 @@ func TestAProtocolThatAsksForWhatIsNotThere(t *testing.T) {
 	}
 }
 
-// oneStepProtocol is a protocol of one oneStepProtocol step.
+// oneStepProtocol is a protocol with a single step.
 type oneStepProtocol struct{ step protocol.Step }
 
 func (oneStepProtocol) MarshalJSON() ([]byte, error) { return []byte("{}"), nil }
@@ -360,7 +360,7 @@ func (o oneStepProtocol) Phases(r *protocol.Record) []protocol.Phase {
 
 func (oneStepProtocol) End(*protocol.Record) transcript.Ending { return transcript.Ending{} }
 
-// endsWhen is a protocol that ends when a function says so, which is no data and is not stored.
+// endsWhen is a protocol with a function field, which JSON omits.
 type endsWhen struct {
 	unjudgedDefaults
 	Mark string                    `json:"mark,omitempty"`
@@ -376,7 +376,7 @@ func (u endsWhen) End(r *protocol.Record) transcript.Ending {
 	return transcript.Ending{}
 }
 
-// What JSON leaves out of a protocol comes from the value that the engine was given, and everything else from the store.
+// Fields of a protocol that JSON omits come from the value in Options, and all others from the store.
 func TestAFunctionOfAProtocolComesFromTheEngine(t *testing.T) {
 	s := store.Memory()
 	known := endsWhen{Mark: "of another debate", Done: strings.Contains}
@@ -400,7 +400,7 @@ func TestAFunctionOfAProtocolComesFromTheEngine(t *testing.T) {
 	e := engine(known)
 	d, err := e.Open(t.Context(), "d")
 	require.NoError(t, err)
-	_, err = d.RunOnce(t.Context()) // checked
+	_, err = d.RunOnce(t.Context()) // the configuration is accepted
 	require.NoError(t, err)
 	_, err = d.RunOnce(t.Context())
 	require.NoError(t, err)
@@ -414,7 +414,7 @@ func TestAFunctionOfAProtocolComesFromTheEngine(t *testing.T) {
 	require.Equal(t, "This is enough.", res.Answer.Text)
 }
 
-// A debate of such a protocol can be edited: what is not stored is no change.
+// A debate with such a protocol can be edited: a field that is not stored does not count as a change.
 func TestAProtocolWithAFunctionDoesNotForbidAnEdit(t *testing.T) {
 	p := endsWhen{Mark: "never", Done: strings.Contains}
 	failing := true
@@ -446,7 +446,7 @@ func TestAProtocolWithAFunctionDoesNotForbidAnEdit(t *testing.T) {
 	require.Equal(t, 1, debatetest.Result(t, d).Round)
 }
 
-// validConfigRow is a configuration as it is stored, with its defaults.
+// validConfigRow returns a stored configuration with its defaults.
 func validConfigRow(t *testing.T) string {
 	t.Helper()
 	memory := store.Memory()
@@ -457,7 +457,7 @@ func validConfigRow(t *testing.T) string {
 	return debatetest.Encode(t, entries[0].Data)
 }
 
-// storeOfRows puts storeOfRows into a store as a database would give them back, whatever they say.
+// storeOfRows returns a store with the given rows, as a database would return them, valid or not.
 func storeOfRows(t *testing.T, list ...any) store.Store {
 	t.Helper()
 	memory := store.Memory()
@@ -473,7 +473,7 @@ func storeOfRows(t *testing.T, list ...any) store.Store {
 	return memory
 }
 
-// openRows opens the debate that rows tell of.
+// openRows opens the debate in the rows.
 func openRows(t *testing.T, list ...any) *debate.Debate {
 	t.Helper()
 	e, err := debate.NewEngine(debate.Options{Store: storeOfRows(t, list...), Providers: providersOf(talkingModel(), scriptedJudge(t, 1))})
@@ -483,7 +483,7 @@ func openRows(t *testing.T, list ...any) *debate.Debate {
 	return d
 }
 
-// openAndRun opens a debate, sums it up and runs it, and gives the first error.
+// openAndRun opens a debate, reads its status and result, runs it, and returns the first error.
 func openAndRun(t *testing.T, s store.Store) error {
 	t.Helper()
 	e, err := debate.NewEngine(debate.Options{Store: s, Providers: providersOf(talkingModel(), scriptedJudge(t, 1))})
@@ -502,7 +502,7 @@ func openAndRun(t *testing.T, s store.Store) error {
 	return err
 }
 
-// transitionRow is a row of a transition.
+// transitionRow returns the row of a transition.
 func transitionRow(seq int, from, on, to, more string) string {
 	return fmt.Sprintf(`{"type": "state", "seq": %d, "from": %q, "on": %q, "to": %q%s}`, seq, from, on, to, more)
 }
@@ -517,8 +517,8 @@ func TestABadRowIsNamed(t *testing.T) {
 	const turn = `{"type": "turn", "seq": %d, "turn": {"run": 1, "round": %d, "phase": "respond", "actor": "A", "kind": "speech", "text": "x"}}`
 	for name, tt := range map[string]struct {
 		rows  []any
-		entry int    // that is wrong
-		says  string // what is wrong with it
+		entry int    // the wrong entry
+		says  string // part of the error message
 	}{
 		"no JSON":                      {[]any{`{"type": "con`}, 1, "unexpected end of JSON input"},
 		"no object":                    {[]any{`7`}, 1, "parse event"},
@@ -537,18 +537,18 @@ func TestABadRowIsNamed(t *testing.T) {
 		"no protocol":                  {[]any{`{"type":"config","seq":1,"format":2, "config": {"topic": "x"}}`}, 1, "the configuration has no protocol"},
 		"a protocol without a name":    {[]any{`{"type":"config","seq":1,"format":2, "config": {"topic": "x", "protocol": {}}}`}, 1, "protocol.name"},
 
-		"a transition that there is not":  {[]any{config, transitionRow(2, "configuring", "start", "initializing", "")}, 2, "it does not lead there"},
-		"a state that there is not":       {[]any{config, transitionRow(2, "configuring", "validate", "thinking", "")}, 2, "it does not lead there"},
-		"an error without a failure":      {then(transitionRow(6, "running.awaiting_responses", "fail", "error", "")), 6, "the entry has no failure"},
-		"a failure of a round to come":    {then(transitionRow(6, "running.awaiting_responses", "fail", "error", `, "failure": {"key": {"round": 9}}`)), 6, "it belongs to round 9"},
-		"a failure of a round before all": {then(transitionRow(6, "running.awaiting_responses", "fail", "error", `, "failure": {"key": {"round": -1}}`)), 6, "it belongs to round -1"},
-		"a question of a round to come": {
+		"an unknown transition":         {[]any{config, transitionRow(2, "configuring", "start", "initializing", "")}, 2, "it does not lead there"},
+		"an unknown state":              {[]any{config, transitionRow(2, "configuring", "validate", "thinking", "")}, 2, "it does not lead there"},
+		"an error without a failure":    {then(transitionRow(6, "running.awaiting_responses", "fail", "error", "")), 6, "the entry has no failure"},
+		"a failure of a later round":    {then(transitionRow(6, "running.awaiting_responses", "fail", "error", `, "failure": {"key": {"round": 9}}`)), 6, "it belongs to round 9"},
+		"a failure of a negative round": {then(transitionRow(6, "running.awaiting_responses", "fail", "error", `, "failure": {"key": {"round": -1}}`)), 6, "it belongs to round -1"},
+		"a question of a later round": {
 			then(transitionRow(6, "running.awaiting_responses", "pause", "paused", `, "question": {"failure": {"key": {"round": 9}}}`)), 6, "it belongs to round 9",
 		},
 		"a drop without a failure":         {then(`{"type": "dropped", "seq": 6, "name": "A"}`), 6, "the entry has no failure"},
-		"a drop of a round to come":        {then(`{"type": "dropped", "seq": 6, "name": "A", "failure": {"key": {"round": 9}}}`), 6, "it belongs to round 9"},
-		"a turn of a round before all":     {then(fmt.Sprintf(turn, 6, -1)), 6, "it belongs to round -1"},
-		"a turn of a round to come":        {then(fmt.Sprintf(turn, 6, 2)), 6, "it belongs to round 2, but the debate is in round 1"},
+		"a drop of a later round":          {then(`{"type": "dropped", "seq": 6, "name": "A", "failure": {"key": {"round": 9}}}`), 6, "it belongs to round 9"},
+		"a turn of a negative round":       {then(fmt.Sprintf(turn, 6, -1)), 6, "it belongs to round -1"},
+		"a turn of a later round":          {then(fmt.Sprintf(turn, 6, 2)), 6, "it belongs to round 2, but the debate is in round 1"},
 		"a turn before the debate's start": {[]any{config, fmt.Sprintf(turn, 2, 1)}, 2, "it belongs to round 1, but the debate is in round 0"},
 		"a turn twice":                     {then(fmt.Sprintf(turn, 6, 1), fmt.Sprintf(turn, 7, 1)), 7, "is a duplicate"},
 	} {
@@ -575,7 +575,7 @@ func TestWatchNamesABadRow(t *testing.T) {
 	require.EqualError(t, err, `watch debate d: read entry 2: parse event: type "thunder" is unknown`)
 }
 
-// What a stored configuration or question leaves out is not missed.
+// Fields that a stored configuration or question omits are not required.
 func TestARowThatLeavesSomethingOut(t *testing.T) {
 	t.Run("a temperature", func(t *testing.T) {
 		d := openRows(t, `{"type":"config","seq":1,"format":2, "config": {"topic": "x", "protocol": {"name": "panel/1"},
@@ -599,9 +599,9 @@ func TestARowThatLeavesSomethingOut(t *testing.T) {
 
 func TestSurvivesACrash(t *testing.T) {
 	ctx := t.Context()
-	model := scripted.Text("Cars are freedom.", "Cars are noise.", "Freedom ends at the kerb.", "Freedom ends at the kerb.", "Buses are slow.") // the third call is cut and made again
+	model := scripted.Text("Cars are freedom.", "Cars are noise.", "Freedom ends at the kerb.", "Freedom ends at the kerb.", "Buses are slow.") // the third call is canceled and repeated
 	jury := &scripted.Provider{Replies: []scripted.Reply{
-		{Text: "{\"should_con", Chunks: 2, Err: &providers.Error{Kind: providers.Network}}, // cut, tried again
+		{Text: "{\"should_con", Chunks: 2, Err: &providers.Error{Kind: providers.Network}}, // cut off, then retried
 		{Text: assessmentReply(t, true, "A", "B")},
 		{Text: assessmentReply(t, false, "A", "B")},
 		{Text: `{"summary": "A draw.", "quality": 50}`},
@@ -637,7 +637,7 @@ func TestSurvivesACrash(t *testing.T) {
 	res, err := d.Result(ctx)
 	require.NoError(t, err)
 	require.Equal(t, fsm.Completed, res.State)
-	require.Len(t, model.Calls(), 5) // only the cut call was made again
+	require.Len(t, model.Calls(), 5) // only the canceled call was repeated
 	require.Len(t, res.Turns, 7)     // 4 speeches, 2 assessments, 1 verdict
 
 	err = d.Resume(ctx)

@@ -13,7 +13,7 @@ import (
 	"github.com/elenchus-go/debate/providers/scripted"
 )
 
-// Scripted models stand for real ones.
+// Scripted models take the place of real ones.
 func options() debate.Options {
 	return debate.Options{Providers: map[string]providers.Provider{
 		"ada":   scripted.Text("Cars take the space that people need."),
@@ -80,7 +80,7 @@ func ExampleNew_problems() {
 	// participants[1].name: "Ada" is taken by participants[0]
 }
 
-// A debate in the background is followed by as many viewers as there are.
+// Any number of viewers can follow a debate that runs in the background.
 func ExampleDebate_Watch() {
 	ctx := context.Background()
 	d, err := debate.New(ctx, config(), options())
@@ -90,7 +90,7 @@ func ExampleDebate_Watch() {
 	if err := d.Start(ctx); err != nil {
 		log.Fatal(err)
 	}
-	for event, err := range d.Watch(ctx, 0) { // 0: from the beginning
+	for event, err := range d.Watch(ctx, 0) { // 0 means from the beginning
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -108,7 +108,7 @@ func ExampleDebate_Watch() {
 	// 15 completed
 }
 
-// Leaving the loop ends the driving, not the debate.
+// Leaving the loop stops driving, but does not end the debate.
 func ExampleDebate_Run() {
 	ctx := context.Background()
 	d, err := debate.New(ctx, config(), options())
@@ -124,7 +124,7 @@ func ExampleDebate_Run() {
 			break
 		}
 	}
-	for event, err := range d.Run(ctx) { // goes on from the last committed turn
+	for event, err := range d.Run(ctx) { // continues from the last committed turn
 		if err != nil {
 			log.Fatal(err)
 		}

@@ -80,7 +80,7 @@ func TestASlowViewerTripsNoTimeout(t *testing.T) {
 				for ev, err := range d.Run(t.Context()) {
 					require.NoError(t, err)
 					if _, ok := ev.(debate.Chunk); ok {
-						time.Sleep(3 * time.Minute) // of the bubble: the viewer thinks longer than a step may take
+						time.Sleep(3 * time.Minute) // synctest time: the viewer takes longer than a step may
 					}
 				}
 				res := debatetest.Result(t, d)
@@ -132,7 +132,7 @@ func TestWhatAFailingSpeakerHadSaidIsKept(t *testing.T) {
 		return providers.Response{}, providers.ContextError(ctx, providers.Response{Text: "As I see it, "})
 	})
 	ignoring := debatetest.ProviderFunc(func(context.Context, providers.Request) (providers.Response, error) {
-		time.Sleep(time.Hour) // whatever its context says
+		time.Sleep(time.Hour) // ignores its context
 		return providers.Response{Text: "All of it, but late."}, nil
 	})
 	for name, tt := range map[string]struct {
@@ -206,12 +206,12 @@ func TestSubstitutesJudgeInTheirOrder(t *testing.T) {
 			[]string{"j gpt invalid_response", "j gpt invalid_response", "s mistral context_overflow", "u qwen"},
 			[]transcript.Flag{transcript.Substituted},
 		},
-		"the judge cannot do it": {
+		"the judge gives no valid reply": {
 			scripted.Text("What?", "How?"), scriptedJudge(t, 1), nil,
 			[]string{"j gpt invalid_response", "j gpt invalid_response", "s mistral"},
 			[]transcript.Flag{transcript.Substituted},
 		},
-		"the substitute needs asking again": {
+		"the substitute is asked again": {
 			scripted.Text("What?", "How?"), &scripted.Provider{Replies: []scripted.Reply{{Text: "Me?"}}, Func: scriptedJudge(t, 1).Func}, nil,
 			[]string{"j gpt invalid_response", "j gpt invalid_response", "s mistral invalid_response", "s mistral"},
 			[]transcript.Flag{transcript.Substituted, transcript.Reasked},
@@ -221,7 +221,7 @@ func TestSubstitutesJudgeInTheirOrder(t *testing.T) {
 			[]string{"j gpt authentication", "s mistral"},
 			[]transcript.Flag{transcript.Substituted},
 		},
-		"nobody can do it": {
+		"no model gives a valid reply": {
 			scripted.Text("What?", "How?"), scripted.Text("Me?", "Now?"), scripted.Text("Hm?", "Er?"),
 			[]string{
 				"j gpt invalid_response", "j gpt invalid_response", "s mistral invalid_response", "s mistral invalid_response",
@@ -229,7 +229,7 @@ func TestSubstitutesJudgeInTheirOrder(t *testing.T) {
 			},
 			[]transcript.Flag{transcript.Reasked, transcript.Defaulted},
 		},
-		"one does not know what to say, the last is down": {
+		"one gives no valid reply, the last is down": {
 			scripted.Text("What?", "How?"), scripted.Text("Me?", "Now?"), unavailableModel(providers.ContextOverflow),
 			[]string{
 				"j gpt invalid_response", "j gpt invalid_response", "s mistral invalid_response", "s mistral invalid_response",
@@ -248,7 +248,7 @@ func TestSubstitutesJudgeInTheirOrder(t *testing.T) {
 						}
 						seen = append(seen, r)
 						resp, err := p.Generate(ctx, r)
-						resp.Model = "" // which the service does not say
+						resp.Model = "" // the service does not return it
 						if failed, ok := errors.AsType[*providers.Error](err); ok {
 							failed.Partial.Model = ""
 						}
@@ -313,8 +313,8 @@ func TestASubstituteThatReadsLessIsShownLess(t *testing.T) {
 	require.Len(t, warningTexts(events), 4, "of both the assessment and the verdict: left out, and another model")
 }
 
-// A speaker in mid-sentence keeps what it has said when the time for rounds is over. Where a person is asked about failures,
-// half a statement is none, and what it used is counted all the same.
+// A speaker whose reply is cut off by the time budget keeps the partial text. If the policy is to ask a person, the
+// partial text is discarded, but its usage counts.
 func TestWhatWasSaidWhenTheTimeIsOverIsKept(t *testing.T) {
 	const half = "half a statement"
 	for name, limits := range map[string]debate.Limits{
@@ -392,14 +392,15 @@ func TestAReplyThatTheServiceHeldBackIsMarked(t *testing.T) {
 	}, res.Warnings)
 }
 
-// A structured reply that was cut is asked for with more room. It is neither repaired nor searched for a draft.
+// A truncated structured reply is requested again with a higher token limit. It is neither repaired nor searched for
+// a draft.
 func TestACutReplyIsAskedForWithMoreRoom(t *testing.T) {
 	draft := assessmentReply(t, false, "A", "B") + "\nBut let me think again: {"
 	whole := assessmentReply(t, true, "A", "B")
 	for _, tt := range []struct {
 		name    string
 		replies []scripted.Reply // to the assessment of the first round
-		room    []int            // that each was asked with
+		room    []int            // token limit of each request
 		flags   []transcript.Flag
 		judge   debate.Participant
 		retries map[providers.ErrorKind]int
@@ -458,7 +459,7 @@ func TestACutReplyIsAskedForWithMoreRoom(t *testing.T) {
 			c.Limits.MaxRounds, c.Retries = 1, tt.retries
 			c.Limits.JudgeTokens = 500
 			j := &scripted.Provider{Replies: tt.replies, Func: func(providers.Request) scripted.Reply { return scripted.Reply{Text: verdictReply} }}
-			if tt.judge.Window < 0 { // as large as the prompt, a reply and a bit
+			if tt.judge.Window < 0 { // a little more than the prompt and a reply
 				c.Judges[0].Window = judgePromptTokens(t, c) + 700
 			}
 			d, err := debate.New(t.Context(), c, debate.Options{Providers: providersOf(talkingModel(), j)})
@@ -481,7 +482,7 @@ func TestACutReplyIsAskedForWithMoreRoom(t *testing.T) {
 	}
 }
 
-// judgePromptTokens is about how many tokens the judge's judgePromptTokens has after one round.
+// judgePromptTokens returns about how many tokens the judge's prompt has after one round.
 func judgePromptTokens(t *testing.T, c debate.Config) int {
 	t.Helper()
 	d, err := debate.New(t.Context(), c, debate.Options{Providers: providersOf(talkingModel(), scriptedJudge(t, 1))})
@@ -512,8 +513,8 @@ func TestAnEmptyReplyAfterAnInvalidOneIsReplaced(t *testing.T) {
 	require.Contains(t, strings.Join(res.Warnings, "\n"), "there was no valid reply, the default is used")
 }
 
-// A model that takes no more than its own most tokens a reply refuses the wider cap. That is a failure of the second
-// attempt, not of the debate: the safe defaults stand in, as where the reply is cut twice.
+// A model with a maximum reply length rejects the raised limit. That is a failure of the second attempt, not of the
+// debate: the default is used, as if the reply was truncated twice.
 func TestACapThatAModelRefusesIsNotTheDebatesEnd(t *testing.T) {
 	m := talkingModel()
 	j := debatetest.ProviderFunc(func(_ context.Context, r providers.Request) (providers.Response, error) {
@@ -535,7 +536,7 @@ func TestACapThatAModelRefusesIsNotTheDebatesEnd(t *testing.T) {
 	require.Contains(t, debatetest.Result(t, d).Assessments[0].Flags, transcript.Defaulted)
 }
 
-// A reply whose syntax had to be corrected says so.
+// A reply whose syntax was corrected has a flag.
 func TestARepairedReplyIsMarked(t *testing.T) {
 	c := debatetest.PairConfig(panel.Protocol{})
 	c.Limits.MaxRounds = 1
@@ -550,7 +551,7 @@ func TestARepairedReplyIsMarked(t *testing.T) {
 	require.Empty(t, res.Warnings)
 }
 
-// Between a sequential debate's model and its viewer there is no goroutine.
+// In a sequential debate, the model calls the viewer on the same goroutine.
 func TestAChunkReachesItsViewerOnTheModelsGoroutine(t *testing.T) {
 	var model string
 	d := newPanelDebate(t, 1, func(_ *debate.Config, o *debate.Options) {
@@ -570,14 +571,14 @@ func TestAChunkReachesItsViewerOnTheModelsGoroutine(t *testing.T) {
 	require.Equal(t, 4, seen)
 }
 
-// goroutine names the goroutine that calls it.
+// goroutine returns the name of the goroutine that calls it.
 func goroutine() string {
 	b := make([]byte, 64)
 	name, _, _ := strings.Cut(string(b[:runtime.Stack(b, false)]), " [")
 	return name
 }
 
-// A chunk allocates its event, and nothing else.
+// A chunk allocates its event and nothing else.
 func TestAChunkAllocatesItselfOnly(t *testing.T) {
 	allocations := func(chunks int) float64 {
 		e, err := debate.NewEngine(debate.Options{Providers: map[string]providers.Provider{
@@ -599,7 +600,7 @@ func TestAChunkAllocatesItselfOnly(t *testing.T) {
 	require.InDelta(t, 1, (many-few)/(2*2000), 0.05, "2 speakers, 2,000 chunks more each")
 }
 
-// A stream that is cut has told its usage at its begin, if at all; a whole reply has told all of it.
+// A stream that was cut off may have reported part of its usage. A complete reply has reported all of it.
 func TestWhatACutReplyUsedIsEstimatedWhereItSaysTooLittle(t *testing.T) {
 	text := strings.Repeat("many words ", 100)
 	said := window.Estimate(text)
@@ -609,12 +610,12 @@ func TestWhatACutReplyUsedIsEstimatedWhereItSaysTooLittle(t *testing.T) {
 		reported transcript.Usage
 		want     transcript.Usage
 	}{
-		"far too little":          {text, false, transcript.Usage{Input: 9, Output: 1}, transcript.Usage{Input: 9, Output: said, Estimated: true}},
-		"a bit less":              {text, false, transcript.Usage{Input: 9, Output: said/4 + 1}, transcript.Usage{Input: 9, Output: said/4 + 1}},
-		"more, which was thought": {text, false, transcript.Usage{Input: 9, Output: 9000}, transcript.Usage{Input: 9, Output: 9000}},
-		"of no text":              {"", false, transcript.Usage{Input: 9, Output: 1}, transcript.Usage{Input: 9, Output: 1}},
-		"of a whole reply":        {text, true, transcript.Usage{Input: 9, Output: 1}, transcript.Usage{Input: 9, Output: 1}},
-		"nothing of no text":      {"", false, transcript.Usage{}, transcript.Usage{}},
+		"far too little":       {text, false, transcript.Usage{Input: 9, Output: 1}, transcript.Usage{Input: 9, Output: said, Estimated: true}},
+		"a bit less":           {text, false, transcript.Usage{Input: 9, Output: said/4 + 1}, transcript.Usage{Input: 9, Output: said/4 + 1}},
+		"more, with reasoning": {text, false, transcript.Usage{Input: 9, Output: 9000}, transcript.Usage{Input: 9, Output: 9000}},
+		"of no text":           {"", false, transcript.Usage{Input: 9, Output: 1}, transcript.Usage{Input: 9, Output: 1}},
+		"of a whole reply":     {text, true, transcript.Usage{Input: 9, Output: 1}, transcript.Usage{Input: 9, Output: 1}},
+		"nothing of no text":   {"", false, transcript.Usage{}, transcript.Usage{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -638,7 +639,7 @@ func TestWhatACutReplyUsedIsEstimatedWhereItSaysTooLittle(t *testing.T) {
 	}
 }
 
-// An invalid reply is whole all the same, and so is its usage.
+// An invalid reply is complete, and so is its usage.
 func TestTheUsageOfAnInvalidReplyIsTakenAsReported(t *testing.T) {
 	used := transcript.Usage{Input: 9, Output: 1}
 	jury := &scripted.Provider{

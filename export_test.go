@@ -9,7 +9,7 @@ import (
 	"github.com/elenchus-go/debate/providers"
 )
 
-// OpenWithProvider is a handle on the same debate in another engine, whose providers are all p.
+// OpenWithProvider returns a handle on the same debate in another engine, in which every provider is p.
 func (d *Debate) OpenWithProvider(t testing.TB, p providers.Provider) *Debate {
 	t.Helper()
 	e, err := NewEngine(Options{Store: d.engine.store, Providers: map[string]providers.Provider{"m": p, "j": p}})
@@ -19,7 +19,7 @@ func (d *Debate) OpenWithProvider(t testing.TB, p providers.Provider) *Debate {
 	return other
 }
 
-// OpenWithCounter is a handle on the same debate in another engine, which counts by c.
+// OpenWithCounter returns a handle on the same debate in another engine, which counts tokens with c.
 func (d *Debate) OpenWithCounter(t testing.TB, c window.TokenCounter) *Debate {
 	t.Helper()
 	e, err := NewEngine(Options{Store: d.engine.store, Providers: d.engine.providers, TokenCounter: c})
@@ -32,14 +32,14 @@ func (d *Debate) OpenWithCounter(t testing.TB, c window.TokenCounter) *Debate {
 	return other
 }
 
-// Prompt makes the prompt of the next step each time that it is called, and says how many messages it has.
+// Prompt returns a function that builds the prompt of the next step and returns its number of messages.
 func (d *Debate) Prompt(t testing.TB) func() int {
 	t.Helper()
 	d.journal.mu.Lock()
 	defer d.journal.mu.Unlock()
 	require.NoError(t, d.journal.refresh(t.Context()))
 	return func() int {
-		d.journal.rec.planned.seq = -1 // the step is planned anew, too
+		d.journal.rec.planned.seq = -1 // plan the step again, too
 		steps := d.journal.rec.next()
 		require.NotEmpty(t, steps)
 		c, err := d.engine.newExecution(d.journal.rec, steps[0])

@@ -35,7 +35,7 @@ func TestAFailureLeadsToItsCause(t *testing.T) {
 	require.ErrorIs(t, err, cause)
 }
 
-// A failure says everything that a person needs, in the process and when it is read from the store.
+// A failure holds everything that a person needs, both in the process and when read from the store.
 func TestAFailureSaysEverything(t *testing.T) {
 	for kind, advice := range hintsByKind {
 		t.Run(string(kind), func(t *testing.T) {
@@ -274,7 +274,7 @@ func TestARateLimitedParticipantShows(t *testing.T) {
 	})
 }
 
-// What the data of an answer is does not depend on who dropped out.
+// The form of an answer's data does not depend on who dropped out.
 func TestTheAnswerOfABenchIsAJointOneWhoeverIsLeft(t *testing.T) {
 	c := debatetest.PairConfig(panel.Protocol{})
 	c.Judges = []debate.Participant{{Name: "J", Provider: "j"}, {Name: "K", Provider: "k"}}

@@ -20,7 +20,7 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// retryWaits are the waits that were told of after failed attempts, by the number of the attempt from 0.
+// retryWaits returns the waits that were announced after failed attempts, in order.
 func retryWaits(events []debate.Event) (list []time.Duration) {
 	for _, ev := range events {
 		if f, ok := ev.(debate.TurnFailed); ok {
@@ -62,7 +62,7 @@ func TestRetriesOfOneKindLeaveOthersAsTheyAre(t *testing.T) {
 	})
 }
 
-// What is configured to be asked for never again is not asked for again with the findings either.
+// If no retries are configured for invalid replies, the model is not asked again with the violations.
 func TestNoRetriesOfInvalidRepliesMeansNoAskingAgain(t *testing.T) {
 	jury := scripted.Text("I cannot say.", "Nor now.")
 	d := newPanelDebate(t, 1, func(c *debate.Config, o *debate.Options) {
@@ -80,7 +80,7 @@ func TestNoRetriesOfInvalidRepliesMeansNoAskingAgain(t *testing.T) {
 
 func TestWaitsKeepTheirBounds(t *testing.T) {
 	for name, tt := range map[string]struct {
-		after       time.Duration // that the service asks for
+		after       time.Duration // wait that the service asks for
 		least, most []time.Duration
 	}{
 		"as the engine draws them": {
@@ -93,7 +93,7 @@ func TestWaitsKeepTheirBounds(t *testing.T) {
 			[]time.Duration{20, 20, 20, 20, 20, 20, 20, 20, 20},
 			[]time.Duration{20, 20, 20, 20, 32, 60, 60, 60, 60},
 		},
-		"nor where it asks for more than a minute": {
+		"not even for more than a minute": {
 			90,
 			[]time.Duration{90, 90, 90, 90, 90, 90, 90, 90, 90},
 			[]time.Duration{90, 90, 90, 90, 90, 90, 90, 90, 90},
@@ -113,7 +113,7 @@ func TestWaitsKeepTheirBounds(t *testing.T) {
 					smallest[i], largest[i] = min(smallest[i], w), max(largest[i], w)
 				}
 			}
-			for i := range 9 { // a draw from the whole range misses one half of it forty times once in 2^40
+			for i := range 9 { // with 40 draws, missing one half of the range by chance has probability 2^-40
 				mid := (tt.least[i] + tt.most[i]) * time.Second / 2
 				if tt.after == 0 {
 					require.Less(t, smallest[i], mid, "wait %d", i)
@@ -124,7 +124,7 @@ func TestWaitsKeepTheirBounds(t *testing.T) {
 	}
 }
 
-// drawnWaits are the waits of a step that fails ten times: as they were told of, and as they were.
+// drawnWaits returns the waits of a step that fails ten times: as announced and as measured.
 func drawnWaits(t *testing.T, after time.Duration) (list []time.Duration) {
 	synctest.Test(t, func(t *testing.T) {
 		var at []time.Time
@@ -167,8 +167,8 @@ func TestAStepMakesNoMoreCallsThanItMay(t *testing.T) {
 	network := scripted.Reply{Err: errorOfKind(providers.Network, 0)}
 	for name, tt := range map[string]struct {
 		calls int
-		say   scripted.Reply // of the judge and its substitutes
-		want  string         // which models are called
+		say   scripted.Reply // reply of the judge and its substitutes
+		want  string         // models in the order of calls
 	}{
 		"retries":                     {3, network, "j j j "},
 		"retries and substitutes":     {6, network, "j j j j s s "},
@@ -176,7 +176,7 @@ func TestAStepMakesNoMoreCallsThanItMay(t *testing.T) {
 		"no call beside the first":    {1, network, "j "},
 		"a reply is not asked again":  {1, scripted.Reply{Text: "What?"}, "j "},
 		"a reply is asked again once": {5, scripted.Reply{Text: "What?"}, "j j s s u "},
-		"a prompt is not made shorter again": {
+		"a prompt is not shortened again": {
 			3, scripted.Reply{Err: errorOfKind(providers.ContextOverflow, 0)}, "j j s ",
 		},
 	} {
@@ -271,7 +271,7 @@ func TestEveryAttemptStandsInTheTurn(t *testing.T) {
 	})
 }
 
-// A step's own time is no error of its model's service, whatever the provider makes of it.
+// When a step's time is over, that is not an error of the model's service, whatever the provider returns.
 func TestAnAttemptThatTookTooLongStandsAsATimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		model := &scripted.Provider{Func: func(providers.Request) scripted.Reply {
@@ -327,7 +327,7 @@ func TestANewAttemptBeginsAnewForThoseWhoFollow(t *testing.T) {
 	}
 }
 
-// A rate limit that was sat out takes no calls away from the step: what fails after it is counted from there.
+// After a wait for a rate limit, a step may make all its attempts again.
 func TestAStepsCallsCountAnewAfterARateLimit(t *testing.T) {
 	for failures, attempts := range map[int]int{0: 13, 3: 16, 4: 16} {
 		t.Run(fmt.Sprint(failures), func(t *testing.T) {
@@ -390,7 +390,7 @@ func rateLimitedModel(p providers.Provider, until time.Duration, after time.Dura
 
 func TestARateLimitOfEverybodyIsSatOut(t *testing.T) {
 	for name, tt := range map[string]struct {
-		lasts, after time.Duration // after: that the service asks for
+		lasts, after time.Duration // after: wait that the service asks for
 		limits       debate.Limits
 		outcome      transcript.Outcome
 	}{
@@ -453,7 +453,7 @@ func TestARateLimitInALaterRoundEndsWithAVerdictWhereTheTimeIsUp(t *testing.T) {
 	})
 }
 
-// What is sat out leaves no more time for the call than the budget has.
+// After a wait for a rate limit, a call has no more time than the budget allows.
 func TestACallAfterARateLimitKeepsToTheBudget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
@@ -489,7 +489,7 @@ func TestARateLimitOfOneProviderDoesNotWaitBeyondTheStep(t *testing.T) {
 func TestRateLimitsOfAllProvidersAreSatOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
-		late := func(p providers.Provider) providers.Provider { // works, then is limited for half an hour from the tenth second on
+		late := func(p providers.Provider) providers.Provider { // works, and is rate limited for half an hour from the tenth second on
 			return debatetest.ProviderFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
 				if since := time.Since(began); since > 5*time.Minute && since < 35*time.Minute || since < 10*time.Second {
 					return providers.Response{}, errorOfKind(providers.RateLimit, 0)
@@ -511,7 +511,7 @@ func TestRateLimitsOfAllProvidersAreSatOut(t *testing.T) {
 	})
 }
 
-// What is sat out is time that the debate takes, whatever a step's own time is.
+// A wait for a rate limit counts as running time, whatever the step timeout is.
 func TestRateLimitsOfManyStepsKeepToTheBudgetTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began, next := time.Now(), time.Now().Add(20*time.Minute)
@@ -534,8 +534,8 @@ func TestRateLimitsOfManyStepsKeepToTheBudgetTogether(t *testing.T) {
 	})
 }
 
-// A job of a worker has an end of its own. A rate limit of everybody outlasts it: each job says so in the journal, where its
-// time counts, and the next one goes on.
+// A worker's job has its own time limit. If a rate limit of all participants lasts longer, each job notes it in the
+// journal, where its time counts, and the next job continues.
 func TestAJobHandsARateLimitOfEverybodyOn(t *testing.T) {
 	for name, tt := range map[string]struct {
 		lasts   time.Duration
@@ -589,10 +589,11 @@ func TestAJobHandsARateLimitOfEverybodyOn(t *testing.T) {
 	}
 }
 
-// Whoever waits for a rate limit and then fails otherwise has taken the debate's time, whatever becomes of it.
+// If a step waits for a rate limit and then fails for another reason, its time counts as running time, whatever the
+// outcome.
 func TestAFailureAfterARateLimitCountsItsWholeTime(t *testing.T) {
 	for name, tt := range map[string]struct {
-		failing string // who
+		failing string // who fails
 		policy  debate.FailurePolicy
 		state   fsm.State
 	}{
@@ -638,7 +639,7 @@ func TestAFailureAfterARateLimitCountsItsWholeTime(t *testing.T) {
 	}
 }
 
-// What else failed beside counts as well: B waited, while A failed at once.
+// Other failed steps count too: B waited, while A failed at once.
 func TestARateLimitBesideAnotherFailureCountsItsWholeTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
@@ -662,7 +663,7 @@ func TestAServiceThatWantsMoreTimeThanTheStepHasFailsAtOnce(t *testing.T) {
 		limited := &providers.Error{Kind: providers.RateLimit, RetryAfter: time.Hour, Err: errors.New("quota")}
 		d := newPanelDebate(t, 1, func(c *debate.Config, o *debate.Options) {
 			c.Limits.StepTimeout, o.Providers["m"] = time.Minute, failingProvider{limited}
-			c.Participants[1].Provider = "j" // whom the limit does not hit
+			c.Participants[1].Provider = "j" // not affected by the limit
 		})
 		began := time.Now()
 		events, err := debatetest.Run(t, d)
@@ -687,7 +688,7 @@ func TestAStepThatSatOutARateLimitCountsWhole(t *testing.T) {
 				d := newPanelDebate(t, 2, func(c *debate.Config, o *debate.Options) {
 					c.Protocol = panel.Protocol{Mode: mode}
 					o.Providers["m"] = debatetest.ProviderFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
-						if time.Since(began) < 40*time.Minute { // eight times as long as a step may take
+						if time.Since(began) < 40*time.Minute { // eight times the step timeout
 							return providers.Response{}, &providers.Error{Kind: providers.RateLimit, Err: errors.New("slow down")}
 						}
 						return m.Generate(ctx, r)
@@ -712,7 +713,7 @@ func TestRetriesFollowTheKindOfTheError(t *testing.T) {
 					return scripted.Reply{Err: &providers.Error{Kind: kind, RetryAfter: 40 * time.Second, Err: errors.New("down")}}
 				}}
 				d := newPanelDebate(t, 1, func(c *debate.Config, o *debate.Options) {
-					c.OnOverflow, c.Participants[1].Provider = debate.Degrade, "j" // whom a rate limit does not hit
+					c.OnOverflow, c.Participants[1].Provider = debate.Degrade, "j" // not affected by a rate limit
 					o.Providers["m"] = model
 				})
 				began := time.Now()
@@ -765,7 +766,7 @@ func TestANewAttemptVoidsWhatWasSaid(t *testing.T) {
 	})
 }
 
-// A reply that was asked for again shows the model what was wrong.
+// A request for a valid reply shows the model what was wrong.
 func TestAReaskBearsTheFindings(t *testing.T) {
 	jury := &scripted.Provider{Replies: []scripted.Reply{
 		{Text: `{"should_continue": "yes", "quality": 60}`}, {Text: assessmentReply(t, false, "A", "B")}, {Text: verdictReply},

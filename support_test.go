@@ -33,7 +33,7 @@ func assessmentReply(t testing.TB, goOn bool, names ...string) string {
 
 const verdictReply = `{"summary": "A draw.", "quality": 50}`
 
-// scriptedJudge is a judge that lets a debate of A and B go on for some rounds, and concludes.
+// scriptedJudge returns a judge that lets a debate of A and B continue for some rounds, and then concludes.
 func scriptedJudge(t testing.TB, rounds int, names ...string) *scripted.Provider {
 	t.Helper()
 	if len(names) == 0 {
@@ -49,7 +49,7 @@ func scriptedJudge(t testing.TB, rounds int, names ...string) *scripted.Provider
 	}}
 }
 
-// talkingModel is a participant's model that always has something to say.
+// talkingModel returns a participant's model that always replies.
 func talkingModel() *scripted.Provider {
 	return &scripted.Provider{Func: func(r providers.Request) scripted.Reply {
 		return scripted.Reply{Text: fmt.Sprintf("Statement after %d messages.", len(r.Messages)), Chunks: 3}
@@ -60,14 +60,14 @@ func providersOf(m, j providers.Provider) map[string]providers.Provider {
 	return map[string]providers.Provider{"m": m, "j": j}
 }
 
-// failingProvider is a model that always gives the same error.
+// failingProvider returns a model that always returns the same error.
 type failingProvider struct{ err error }
 
 func (f failingProvider) Generate(context.Context, providers.Request) (providers.Response, error) {
 	return providers.Response{}, f.err
 }
 
-// countEvents counts events, and keeps none.
+// countEvents counts events without keeping them.
 func countEvents(events iter.Seq2[debate.Event, error]) (n int, err error) {
 	for _, err := range events {
 		if err != nil {
@@ -78,7 +78,7 @@ func countEvents(events iter.Seq2[debate.Event, error]) (n int, err error) {
 	return n, nil
 }
 
-// newPanelDebate is a debate of A and B whose judge lets it go on for some rounds.
+// newPanelDebate returns a debate of A and B whose judge lets it continue for some rounds.
 func newPanelDebate(t testing.TB, rounds int, change func(*debate.Config, *debate.Options)) *debate.Debate {
 	t.Helper()
 	cfg, opts := debatetest.PairConfig(nil), debate.Options{Providers: providersOf(talkingModel(), scriptedJudge(t, rounds))}
@@ -90,7 +90,7 @@ func newPanelDebate(t testing.TB, rounds int, change func(*debate.Config, *debat
 	return d
 }
 
-// unjudgedPanel is a panel that nobody judges.
+// unjudgedPanel is a panel without judges.
 type unjudgedPanel struct{ panel.Protocol }
 
 func (unjudgedPanel) Name() string { return "unjudged/1" }
@@ -109,7 +109,7 @@ func (unjudgedPanel) End(*protocol.Record) transcript.Ending { return transcript
 // longSpeech is a reply of about 300 tokens.
 var longSpeech = strings.Repeat("The kerb is where the freedom of one driver ends and that of others begins. ", 21)
 
-// problemFields are the problemFields that an error complains of.
+// problemFields returns the fields of the problems in an error.
 func problemFields(t *testing.T, err error) (list []string) {
 	t.Helper()
 	var problems *debate.Problems
@@ -121,7 +121,7 @@ func problemFields(t *testing.T, err error) (list []string) {
 	return list
 }
 
-// storedEvents are the events of a debate until now.
+// storedEvents returns the stored events of a debate.
 func storedEvents(t *testing.T, d *debate.Debate) (events []debate.Event) {
 	t.Helper()
 	for m, err := range d.Replay(t.Context()) {
@@ -131,14 +131,14 @@ func storedEvents(t *testing.T, d *debate.Debate) (events []debate.Event) {
 	return events
 }
 
-// slowModel is a model that takes ten seconds for a statement of two pieces.
+// slowModel returns a model that takes ten seconds for a reply of two chunks.
 func slowModel() *scripted.Provider {
 	return &scripted.Provider{Func: func(providers.Request) scripted.Reply {
 		return scripted.Reply{Text: "take your time", Chunks: 2, Latency: 10 * time.Second}
 	}}
 }
 
-// runUntilTurn drives a debate until a turn of a kind begins, and leaves it there.
+// runUntilTurn drives a debate until a turn of the given kind begins, and then stops driving.
 func runUntilTurn(t *testing.T, d *debate.Debate, kind transcript.Kind) {
 	t.Helper()
 	for ev, err := range d.Run(t.Context()) {
@@ -150,12 +150,13 @@ func runUntilTurn(t *testing.T, d *debate.Debate, kind transcript.Kind) {
 	t.Fatalf("no turn of kind %s", kind)
 }
 
-// unavailableModel is a model whose service is down for good.
+// unavailableModel returns a model whose service is down.
 func unavailableModel(kind providers.ErrorKind) *scripted.Provider {
 	return &scripted.Provider{Func: func(providers.Request) scripted.Reply { return scripted.Reply{Err: errorOfKind(kind, 0)} }}
 }
 
-// scriptedJudgeOfAll is a judge of whoever is in, who lets a debate go on until it has given so many assessments.
+// scriptedJudgeOfAll returns a judge of all remaining participants that lets a debate continue until it has given
+// the given number of assessments.
 func scriptedJudgeOfAll(t testing.TB, rounds int) *scripted.Provider {
 	t.Helper()
 	said := 0
@@ -168,7 +169,7 @@ func scriptedJudgeOfAll(t testing.TB, rounds int) *scripted.Provider {
 	}}
 }
 
-// droppedNames are those who took no further part, in order.
+// droppedNames returns the names of those who were dropped, in order.
 func droppedNames(events []debate.Event) (list []string) {
 	for _, ev := range events {
 		if d, ok := ev.(debate.Dropped); ok {
@@ -178,7 +179,7 @@ func droppedNames(events []debate.Event) (list []string) {
 	return list
 }
 
-// warningTexts are the texts of warnings, in order.
+// warningTexts returns the texts of warnings, in order.
 func warningTexts(events []debate.Event) (list []string) {
 	for _, ev := range events {
 		if w, ok := ev.(debate.Warning); ok {
@@ -188,7 +189,7 @@ func warningTexts(events []debate.Event) (list []string) {
 	return list
 }
 
-// attemptSummaries are the models that were called for a turn: provider, model and kind of error of each.
+// attemptSummaries returns the provider, model and kind of error of each attempt at a turn.
 func attemptSummaries(attempts []transcript.Attempt) (list []string) {
 	for _, a := range attempts {
 		list = append(list, strings.Join(strings.Fields(a.Provider+" "+a.Model+" "+a.ErrorKind), " "))
@@ -196,7 +197,7 @@ func attemptSummaries(attempts []transcript.Attempt) (list []string) {
 	return list
 }
 
-// modelFailingFirst is a model whose first calls fail, with an error that is not tried again and that has cost something.
+// modelFailingFirst returns a model whose first calls fail with an error that is not retried and has a usage.
 func modelFailingFirst(times int, kind providers.ErrorKind, cost transcript.Usage) *scripted.Provider {
 	p := talkingModel()
 	for range times {
@@ -213,7 +214,7 @@ func head(t testing.TB, d *debate.Debate) store.Status {
 	return h
 }
 
-// sleepContext sleeps, or ends with ctx.
+// sleepContext sleeps for a time or until ctx ends.
 func sleepContext(ctx context.Context, d time.Duration) error {
 	select {
 	case <-time.After(d):
@@ -238,7 +239,7 @@ func decodeJSON(t testing.TB, raw []byte, v any) {
 
 var assessedPattern = regexp.MustCompile(`Assess (.+), each exactly once`)
 
-// assessedNames are those whom a reply is to speak of.
+// assessedNames returns the names that a reply must contain.
 func assessedNames(r providers.Request) []string {
 	for _, m := range r.Messages {
 		if found := assessedPattern.FindStringSubmatch(m.Text); found != nil {
@@ -248,10 +249,10 @@ func assessedNames(r providers.Request) []string {
 	return nil
 }
 
-// panelModes are those of turns one after the other, and all at once.
+// panelModes are the sequential and the simultaneous mode.
 var panelModes = []panel.Mode{panel.Sequential, panel.Simultaneous}
 
-// measureRunning is how much running time a debate counts, and how much has passed.
+// measureRunning returns how much running time a debate has counted, and how much time has passed.
 func measureRunning(t *testing.T, d *debate.Debate) (running, passed time.Duration) {
 	began := time.Now()
 	_, err := debatetest.Run(t, d)
@@ -260,7 +261,7 @@ func measureRunning(t *testing.T, d *debate.Debate) (running, passed time.Durati
 	return debatetest.Result(t, d).RunningTime, time.Since(began)
 }
 
-// hintsByKind are the kinds of failures, with what a hint about each tells a person to do.
+// hintsByKind maps each kind of error to a part of its hint.
 var hintsByKind = map[providers.ErrorKind]string{
 	providers.Network:         "check its address and the network",
 	providers.RateLimit:       "raise its limits",
@@ -272,7 +273,7 @@ var hintsByKind = map[providers.ErrorKind]string{
 	providers.InvalidResponse: "follows a format",
 }
 
-// newDebateWithModel is a debate whose first speaker, alone on its provider "m", is played by a model.
+// newDebateWithModel returns a debate whose first speaker uses the given model, as the only one on provider "m".
 func newDebateWithModel(t testing.TB, m providers.Provider, change func(*debate.Config, *debate.Options)) *debate.Debate {
 	t.Helper()
 	return newPanelDebate(t, 1, func(c *debate.Config, o *debate.Options) {
@@ -284,25 +285,25 @@ func newDebateWithModel(t testing.TB, m providers.Provider, change func(*debate.
 	})
 }
 
-// errorOfKind is an error of a kind.
+// errorOfKind returns an error of a kind.
 func errorOfKind(kind providers.ErrorKind, after time.Duration) *providers.Error {
 	return &providers.Error{Kind: kind, RetryAfter: after, Err: errors.New("down")}
 }
 
-// answerLine is the answer that a turn gives.
+// answerLine returns the answer that a turn gives.
 func answerLine(t transcript.Turn) string {
 	_, answer, _ := strings.Cut(t.Text, "ANSWER ")
 	return answer
 }
 
-// configWithRules is a debate that goes on to its limit unless a rule ends it.
+// configWithRules returns a debate that continues to its limit unless a rule ends it.
 func configWithRules(limit int, rules ...detect.Rule) debate.Config {
 	c := debatetest.PairConfig(panel.Protocol{Mode: panel.Simultaneous})
 	c.Detect, c.Limits.MaxRounds = rules, limit
 	return c
 }
 
-// unjudgedDefaults is a protocol without judges, of sensible defaults.
+// unjudgedDefaults is a protocol without judges, with reasonable defaults.
 type unjudgedDefaults struct{ panel.Protocol }
 
 func (unjudgedDefaults) Name() string { return "talk/1" }

@@ -43,7 +43,7 @@ func TestWhatEndsAPanel(t *testing.T) {
 		outcome transcript.Outcome
 		rounds  int
 	}{
-		{"free-form: the judge's word", panel.FreeForm, debate.Limits{}, say(false, false, false), transcript.JudgeDecided, 1},
+		{"free-form: the judge decides", panel.FreeForm, debate.Limits{}, say(false, false, false), transcript.JudgeDecided, 1},
 		{"free-form: convergence alone does not end it", panel.FreeForm, debate.Limits{MaxRounds: 2}, say(true, true, true), transcript.RoundLimit, 2},
 		{"free-form: never past the limit", panel.FreeForm, debate.Limits{MaxRounds: 3}, say(true, false, false), transcript.RoundLimit, 3},
 		{"free-form: never before the minimum", panel.FreeForm, debate.Limits{MinRounds: 3}, say(false, false, false), transcript.JudgeDecided, 3},
@@ -51,7 +51,7 @@ func TestWhatEndsAPanel(t *testing.T) {
 		{"structured: after its closing", panel.StructuredRounds, debate.Limits{MaxRounds: 3}, say(false, true, true), transcript.RoundLimit, 3},
 		{"convergence-seeking: convergence", panel.ConvergenceSeeking, debate.Limits{}, say(true, true, true), transcript.Converged, 1},
 		{"convergence-seeking: diminishing returns", panel.ConvergenceSeeking, debate.Limits{}, say(true, false, true), transcript.DiminishingReturns, 1},
-		{"convergence-seeking: the judge's word", panel.ConvergenceSeeking, debate.Limits{}, say(false, false, false), transcript.JudgeDecided, 1},
+		{"convergence-seeking: the judge decides", panel.ConvergenceSeeking, debate.Limits{}, say(false, false, false), transcript.JudgeDecided, 1},
 		{"convergence-seeking: not before the minimum", panel.ConvergenceSeeking, debate.Limits{MinRounds: 2}, say(true, true, false), transcript.Converged, 2},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -101,7 +101,7 @@ func TestAParticipantThatFailsIsDropped(t *testing.T) {
 			}
 		})
 	}
-	t.Run("and the debate goes on", func(t *testing.T) {
+	t.Run("the debate continues", func(t *testing.T) {
 		d := three(t, nil)
 		events, err := debatetest.Run(t, d)
 		require.NoError(t, err)
@@ -128,7 +128,7 @@ func TestAParticipantThatFailsIsDropped(t *testing.T) {
 		require.Equal(t, transcript.QuorumLost, debatetest.Result(t, d).Ending.Outcome)
 		require.NotNil(t, debatetest.Result(t, d).Verdict)
 	})
-	t.Run("by policy a person is asked", func(t *testing.T) {
+	t.Run("the policy asks a person", func(t *testing.T) {
 		d := three(t, func(c *debate.Config) { c.OnFailure = debate.Ask })
 		_, err := debatetest.Run(t, d)
 		require.NoError(t, err)
@@ -205,7 +205,8 @@ func TestAllSpeakersOfAPhaseMayFailAtOnce(t *testing.T) {
 	}
 }
 
-// A key or a request that is refused stops the debate, names the provider, and goes on from an engine that has it right.
+// A rejected key or request stops the debate in an error that names the provider. An engine with a valid key can
+// continue.
 func TestARefusedKeyStopsAndGoesOnWithAnotherEngine(t *testing.T) {
 	for _, kind := range []providers.ErrorKind{providers.Authentication, providers.InvalidRequest} {
 		for place, reply := range map[string]string{"m": "", "j": "assessment/1", "v": "verdict/1", "p": "personas/1"} {
@@ -265,26 +266,27 @@ func TestARefusedKeyStopsAndGoesOnWithAnotherEngine(t *testing.T) {
 	}
 }
 
-// What becomes of a debate of A and B whose judges fail, by policy. J fails from some reply on, J2 does not.
+// What happens to a debate of A and B whose judge fails, by policy. J fails from the given reply on; J2 does not
+// fail.
 func TestPoliciesForAJudgeThatFails(t *testing.T) {
 	type want struct {
 		outcome  transcript.Outcome
 		rounds   int
 		dropped  []string
-		verdict  string // who gives it; empty: nobody
-		fallback int    // turns that are marked
+		verdict  string // who gives it; empty if there is none
+		fallback int    // number of turns with a default
 	}
 	for _, tt := range []struct {
 		name   string
 		policy debate.FailurePolicy
 		judges int
-		from   int // the judge's reply that fails, from 0: 0, 1 are assessments, 2 is the verdict
+		from   int // index of the judge's first reply that fails: 0 and 1 are assessments, 2 is the verdict
 		want   want
 	}{
 		{"default", "", 1, 0, want{transcript.RoundLimit, 3, nil, "J", 4}},
-		{"go on, from the second round", debate.Continue, 1, 1, want{transcript.RoundLimit, 3, nil, "J", 3}},
-		{"go on, without a verdict", debate.Continue, 1, 2, want{transcript.JudgeDecided, 2, nil, "J", 1}},
-		{"go on, with another judge", debate.Continue, 2, 0, want{transcript.JudgeDecided, 2, nil, "J2", 3}},
+		{"continue, from the second round", debate.Continue, 1, 1, want{transcript.RoundLimit, 3, nil, "J", 3}},
+		{"continue, without a verdict", debate.Continue, 1, 2, want{transcript.JudgeDecided, 2, nil, "J", 1}},
+		{"continue, with another judge", debate.Continue, 2, 0, want{transcript.JudgeDecided, 2, nil, "J2", 3}},
 		{"without, from the first round", debate.DropJudge, 1, 0, want{transcript.RoundLimit, 3, []string{"J"}, "", 0}},
 		{"without, from the second round", debate.DropJudge, 1, 1, want{transcript.RoundLimit, 3, []string{"J"}, "", 0}},
 		{"without a verdict", debate.DropJudge, 1, 2, want{transcript.JudgeDecided, 2, []string{"J"}, "", 0}},
@@ -366,9 +368,9 @@ func TestAPersonDecidesAboutAJudge(t *testing.T) {
 		outcome transcript.Outcome
 		verdict bool
 	}{
-		"try again":  {"retry", true, transcript.JudgeDecided, true},
-		"go without": {"drop", false, transcript.RoundLimit, false},
-		"end":        {"end", true, transcript.Stopped, true},
+		"try again":        {"retry", true, transcript.JudgeDecided, true},
+		"continue without": {"drop", false, transcript.RoundLimit, false},
+		"end":              {"end", true, transcript.Stopped, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			model, opts := talkingModel(), debate.Options{Store: store.Memory()}
@@ -409,7 +411,7 @@ func TestAPersonDecidesAboutAJudge(t *testing.T) {
 	}
 }
 
-// Where the verdict fails, the debate is ending already: there is nothing else to end.
+// If the verdict fails, the debate is already ending, so the question has no choice to end it.
 func TestAPersonDecidesAboutAVerdict(t *testing.T) {
 	for _, action := range []string{"retry", "drop"} {
 		t.Run(action, func(t *testing.T) {
@@ -441,7 +443,7 @@ func TestAPersonDecidesAboutAVerdict(t *testing.T) {
 	}
 }
 
-// A debate that concludes is not ended once more: there it is a failure like others, in any round.
+// A debate that is concluding is not ended again: a failure there is handled like any other, in every round.
 func TestAParticipantMayFailInTheConclusion(t *testing.T) {
 	for _, kind := range []providers.ErrorKind{providers.RateLimit, providers.Network} {
 		for _, rounds := range []int{1, 2} {
@@ -506,7 +508,7 @@ func TestAllThatADroppedParticipantTriedIsShown(t *testing.T) {
 	})
 }
 
-// A judge that dropped out was needed to begin, and is not what a participant's leaving is held against.
+// A judge was needed to begin. After it has dropped out, its absence does not prevent dropping a participant.
 func TestAParticipantCanBeSparedAfterTheOnlyJudgeDroppedOut(t *testing.T) {
 	c := debatetest.PairConfig(panel.Protocol{})
 	c.Participants = append(c.Participants, debate.Participant{Name: "C", Provider: "c"})
@@ -528,7 +530,8 @@ func TestAParticipantCanBeSparedAfterTheOnlyJudgeDroppedOut(t *testing.T) {
 	require.Equal(t, transcript.RoundLimit, debatetest.Result(t, d).Ending.Outcome, "%s", debatetest.Result(t, d).Ending.Evidence)
 }
 
-// A rule that goes by answers finds nothing where nobody says what a turn answers: better to say so.
+// Rules that compare answers find nothing without a function that extracts answers, so the configuration is
+// rejected.
 func TestARuleByAnswersNeedsAnAnswer(t *testing.T) {
 	c := debatetest.PairConfig(nil)
 	c.Detect = []detect.Rule{{Signal: detect.Unanimous, Effect: detect.Stop}}
@@ -540,7 +543,7 @@ func TestARuleByAnswersNeedsAnAnswer(t *testing.T) {
 	require.ErrorContains(t, err, "detect[0]")
 }
 
-// Vectors are long, and not what the cap on a judge's reply is for.
+// Vectors are long. The token limit of judges does not apply to them.
 func TestVectorsOfManySpeechesAreTaken(t *testing.T) {
 	c := debate.Config{ID: "d", Topic: "Ban cars?", Protocol: panelOfMany{}, Limits: debate.Limits{MaxRounds: 1}}
 	for i := range 20 {
@@ -551,7 +554,7 @@ func TestVectorsOfManySpeechesAreTaken(t *testing.T) {
 	e := debatetest.ProviderFunc(func(_ context.Context, r providers.Request) (providers.Response, error) {
 		list := make([]string, len(r.Messages))
 		for i := range list {
-			list[i] = base64.StdEncoding.EncodeToString(slices.Repeat([]byte{3}, 3072)) // as one usual model has
+			list[i] = base64.StdEncoding.EncodeToString(slices.Repeat([]byte{3}, 3072)) // the size of a common model
 		}
 		return providers.Response{Text: debatetest.Encode(t, map[string]any{"vectors": list}), FinishReason: providers.Stop}, nil
 	})
@@ -566,7 +569,7 @@ type panelOfMany struct{ unjudgedPanel }
 
 func (panelOfMany) Name() string { return "crowd/1" }
 
-// repeatingModel says the same in each round from the second on.
+// repeatingModel repeats itself in each round from the second on.
 var repeatingModel = &scripted.Provider{DiscardCalls: true, Func: func(r providers.Request) scripted.Reply {
 	if len(r.Messages) < 4 {
 		return scripted.Reply{Text: "Here is how I begin: " + r.Messages[0].Text}
@@ -591,7 +594,7 @@ func TestWhatFollowsFromAFinding(t *testing.T) {
 		{"it advises the judge", same, detect.Advise, 1, transcript.RoundLimit, 5, true},
 		{"it stops the debate", same, detect.Stop, 1, transcript.Unanimous, 2, true},
 		{"but not before the minimum of rounds", same, detect.Stop, 4, transcript.Unanimous, 4, true},
-		{"a sign without an outcome of its own", repeats, detect.Stop, 1, transcript.EarlyStop, 3, true},
+		{"a signal without an outcome of its own", repeats, detect.Stop, 1, transcript.EarlyStop, 3, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c := configWithRules(5, tt.rule)
@@ -656,8 +659,8 @@ func TestFindingsByTheJudgesMarks(t *testing.T) {
 	require.Len(t, res.Findings, 6)
 }
 
-// Findings stand in the journal, each once: a debate that another process takes up has them, and finds what an
-// undisturbed one finds.
+// The journal holds each finding once. A debate that another process continues keeps its findings and gets the same
+// new ones as an uninterrupted debate.
 func TestFindingsAreTheSameInAnotherProcess(t *testing.T) {
 	rules := []detect.Rule{{Signal: detect.Repetitive, Effect: detect.Advise}, {Signal: detect.Disengaged}, {Signal: detect.Diminishing}}
 	drive := func(stops int) *debate.Result {
@@ -681,7 +684,7 @@ func TestFindingsAreTheSameInAnotherProcess(t *testing.T) {
 	require.Equal(t, drive(0).Findings, drive(100).Findings)
 }
 
-// A debate that failed after its speeches and is tried again passes through them, and finds nothing twice.
+// A debate that fails after its speeches and is retried passes through them again, and repeats no finding.
 func TestARetriedDebateFindsNothingTwice(t *testing.T) {
 	c := configWithRules(1, detect.Rule{Signal: detect.Unanimous})
 	c.OnJudgeFailure = debate.Ask
@@ -731,7 +734,7 @@ func TestVectorsAreAStep(t *testing.T) {
 		flags []transcript.Flag
 	}{
 		{"an embedder", nil, 1, nil},
-		{"one that fails keeps nobody from debating", &providers.Error{Kind: providers.ServerError, Err: errors.New("broken")}, 0, []transcript.Flag{transcript.Defaulted}},
+		{"a failing embedder does not stop the debate", &providers.Error{Kind: providers.ServerError, Err: errors.New("broken")}, 0, []transcript.Flag{transcript.Defaulted}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c := configWithRules(2, detect.Rule{Signal: detect.Repetitive, Method: "vectors", Effect: detect.Report})
