@@ -213,8 +213,8 @@ const (
 	Degrade FailurePolicy = "degrade"
 	// Ask pauses the debate with a Question.
 	Ask FailurePolicy = "ask"
-	// Continue replaces the judge's reply with the default of its contract and flags the turn. If the contract has no
-	// default, the debate stops in an error.
+	// Continue replaces a judge's reply with the default of its contract and flags the turn. A retrieval step
+	// continues without documents. If the contract has no default, the debate stops in an error.
 	Continue FailurePolicy = "go_on"
 	// DropJudge continues without the judge that failed. If no judge is left, the debate runs to its limits and has
 	// no verdict.

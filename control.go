@@ -84,7 +84,8 @@ func (d *Debate) Reset(ctx context.Context) error {
 	})
 }
 
-// Decide answers the open question with the action of one of its choices.
+// Decide answers the open question with the action of one of its choices. It returns an error if no question is open
+// or no choice has that action.
 func (d *Debate) Decide(ctx context.Context, action string) error {
 	return d.control(ctx, "decide", func(c *transaction) error {
 		q := c.rec.question

@@ -30,12 +30,12 @@ type Debate struct {
 	journal *openRows
 }
 
-// Start runs the debate in the background, until it has ended or failed. It continues to run it after a pause. If the
-// store schedules debates, workers run it; otherwise this engine does. Use Watch to follow it. Starting a debate that
-// is already running is not an error. A paused debate needs Resume instead.
+// Start drives the debate in the background, until it has ended or failed. If the debate is paused, driving continues
+// after Resume. If the store schedules debates, workers drive it; otherwise this engine does. Use Watch to follow it.
+// Starting a debate that is already running is not an error. A paused debate needs Resume instead.
 //
 // Start returns *Problems and changes nothing if the configuration was not accepted before and names something that
-// Options does not provide. If workers run the debate, Start does not check this, because workers have their own
+// Options does not provide. If workers drive the debate, Start does not check this, because workers have their own
 // Options.
 func (d *Debate) Start(ctx context.Context) error {
 	workers := d.engine.schedules
@@ -147,9 +147,9 @@ func (d *Debate) Result(ctx context.Context) (*Result, error) {
 	return resultOf(d.journal.rec), nil
 }
 
-// Run drives the debate and yields its events, until the debate ends, pauses or fails. The last event of a debate
-// that has ended is [Ended], with the result. If the debate fails or its configuration is rejected, Run yields the
-// cause once, as the last error.
+// Run drives the debate: it runs its steps, commits their turns and yields its events, until the debate ends, pauses
+// or fails. The last event of a debate that has ended is [Ended], with the result. If the debate fails or its
+// configuration is rejected, Run yields the cause once, as the last error.
 //
 // If you break out of the loop, or ctx ends, driving stops but the debate does not end. Calls in flight are canceled
 // and nothing more is committed. Run yields the end of ctx as an error. A later Run, RunOnce or Start continues from
@@ -159,8 +159,9 @@ func (d *Debate) Result(ctx context.Context) (*Result, error) {
 // second Run in the same engine yields ErrBusy. A second Run in another process is safe, but pays for the same calls
 // again.
 //
-// To conclude an in-memory debate when your program is interrupted, pass Run a context that is not canceled by the
-// interruption, and call Stop or Cancel from context.AfterFunc on the one that is.
+// An interrupted program loses a debate that is only in memory. To end the debate first, pass Run a context that the
+// interruption does not cancel. Use context.AfterFunc to call Stop or Cancel when the interruption cancels another
+// context.
 func (d *Debate) Run(ctx context.Context) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		dr, err := engage(ctx, d.engine, d.journal, yield)

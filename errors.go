@@ -52,9 +52,9 @@ var (
 	ErrBusy = errors.New("the debate is already being driven")
 	// ErrClosed reports that the engine was closed.
 	ErrClosed = errors.New("the engine is closed")
-	// ErrUnsupported reports that the debate uses a protocol that this engine does not have, or that another version
-	// of the library wrote its journal in a format that this version does not support. A debate with an unknown
-	// protocol or a newer format can be listed and watched, but not driven.
+	// ErrUnsupported reports that this engine does not have the debate's protocol, or that this version of the
+	// library does not support the format of the debate's journal. A debate with an unknown protocol or a newer
+	// format can be listed and watched, but not driven.
 	ErrUnsupported = errors.New("not supported by this engine")
 )
 

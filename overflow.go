@@ -96,7 +96,7 @@ func (c *execution) replaceHistory(n int, m providers.Message) {
 	c.request.Messages, c.attempts.askedAgain = c.prompt.messages, false
 }
 
-// shrink removes the oldest part of the history until the prompt has at most the given number of tokens. It removes a
+// shrink removes the oldest part of the history until the prompt has about the given number of tokens. It removes a
 // summary only after the turns that follow it. It never removes the newest turn, but cuts its text. It returns false
 // if nothing can be removed.
 func (c *execution) shrink(tokens int) bool {
