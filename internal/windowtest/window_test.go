@@ -241,7 +241,7 @@ func TestADebateGoesOnWithoutItsSummarizer(t *testing.T) {
 	}
 	warned := 0
 	for _, ev := range events {
-		if w, ok := ev.(debate.Warning); ok && w.Key.Actor == protocol.Summarizer && strings.Contains(w.Text, "safe defaults") {
+		if w, ok := ev.(debate.Warning); ok && w.Key.Actor == protocol.Summarizer && strings.Contains(w.Text, "the default is used") {
 			warned++
 		}
 	}
