@@ -492,7 +492,7 @@ func TestAWarningTellsWhatPartOfTheRoomIsUsed(t *testing.T) {
 					require.NotContains(t, warned, turn.Key)
 					continue
 				}
-				require.Regexp(t, `\d+ %|left out`, warned[turn.Key])
+				require.Regexp(t, `\d+ %|omits`, warned[turn.Key])
 				near++
 				if turn.Kind == transcript.Summary { // it says what led to it
 					summaries++
