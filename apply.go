@@ -133,30 +133,30 @@ func (r *record) configure(ev ConfigChanged) error {
 	if err != nil {
 		return err
 	}
-	r.history.forget(r.config, &c)
+	r.history.dropStale(r.config, &c)
 	r.config = &c // calls in flight keep the old configuration
 	if r.config.Protocol == nil {
 		return errors.New("the configuration has no protocol")
 	}
 	r.Topic, r.MinRounds, r.MaxRounds = r.config.Topic, r.config.Limits.MinRounds, r.config.Limits.MaxRounds
-	r.seatJudges()
+	r.addJudges()
 	if !r.hasTurns() { // after the first turn, participants do not change
-		r.seatParticipants()
+		r.addParticipants()
 	}
-	r.valid, r.cache.briefings, r.findings.detector = false, nil, nil
+	r.valid, r.cache.fixedPrompts, r.findings.detector = false, nil, nil
 	return nil
 }
 
-// seatJudges makes all configured judges active.
-func (r *record) seatJudges() {
+// addJudges makes all configured judges active.
+func (r *record) addJudges() {
 	r.Judges = nil
 	for _, j := range r.config.Judges {
 		r.Judges = append(r.Judges, j.Name)
 	}
 }
 
-// seatParticipants makes all enabled participants active.
-func (r *record) seatParticipants() {
+// addParticipants makes all enabled participants active.
+func (r *record) addParticipants() {
 	r.Participants = nil
 	for _, p := range r.config.active() {
 		r.Participants = append(r.Participants, p.profile())
@@ -209,12 +209,12 @@ func (r *record) reset() {
 		ID: r.ID, Topic: r.Topic, Started: r.Started, Rating: r.Rating, MinRounds: r.MinRounds, MaxRounds: r.MaxRounds,
 	}
 	r.Cursor.Run = run
-	r.seatJudges()
-	r.Ending, r.failure, r.cache.briefings, r.valid = transcript.Ending{}, nil, nil, false
+	r.addJudges()
+	r.Ending, r.failure, r.cache.fixedPrompts, r.valid = transcript.Ending{}, nil, nil, false
 	r.usage, r.times.running, r.times.roundBegan, r.history.tokens, r.lost = transcript.Usage{}, 0, 0, 0, nil // budgets apply to each run
 	r.history.summaries, r.history.scales, r.history.frozen = nil, nil, nil
 	r.findings.list, r.findings.detector, r.findings.reported.spoken, r.findings.reported.judged = nil, nil, 0, 0
-	r.seatParticipants()
+	r.addParticipants()
 }
 
 func (r *record) addTurn(t transcript.Turn) error {
@@ -228,13 +228,13 @@ func (r *record) addTurn(t transcript.Turn) error {
 	r.usage = r.usage.Add(t.Usage)
 	r.calibrate(t.Actor, t.Attempts)
 	if t.Kind == transcript.Summary {
-		r.history.note(&t, r.Cursor.Round)
+		r.history.addSummary(&t, r.Cursor.Round)
 		r.Cursor.Phase = "" // each summary has its own phase
 	} else {
 		r.history.tokens += t.Tokens
 	}
 	if t.Contract == protocol.PersonasContract.Name() {
-		r.profiles, r.cache.briefings = r.Participants, nil // nobody has dropped out yet
+		r.profiles, r.cache.fixedPrompts = r.Participants, nil // nobody has dropped out yet
 	}
 	return nil
 }

@@ -27,7 +27,7 @@ func (d *Debate) control(ctx context.Context, verb string, f func(*transaction) 
 // for concurrent use.
 type Debate struct {
 	engine  *Engine
-	journal *openRows
+	journal *journal
 }
 
 // Start drives the debate in the background, until it has ended or failed. If the debate is paused, driving continues
@@ -61,7 +61,7 @@ func (d *Debate) Start(ctx context.Context) error {
 
 // startBackground drives the debate in the background. If it already has a driver, startBackground starts again when
 // that driver has left, because it may be about to leave.
-func (e *Engine) startBackground(ctx context.Context, j *openRows, late bool) error {
+func (e *Engine) startBackground(ctx context.Context, j *journal, late bool) error {
 	for {
 		dr, err := engage(ctx, e, j, nil)
 		switch {

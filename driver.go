@@ -17,7 +17,7 @@ import (
 // Start use the same driver; they differ in who watches.
 type driver struct {
 	engine  *Engine
-	journal *openRows
+	journal *journal
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
 	only    string // key of the plan to run; empty for any plan
@@ -122,7 +122,7 @@ func (dr *driver) committed(ev Event) {
 }
 
 // engage starts driving a debate. The caller must call release.
-func engage(ctx context.Context, e *Engine, j *openRows, yield func(Event, error) bool) (*driver, error) {
+func engage(ctx context.Context, e *Engine, j *journal, yield func(Event, error) bool) (*driver, error) {
 	dr := &driver{engine: e, journal: j, woken: make(chan struct{}, 1)}
 	dr.ctx, dr.cancel = context.WithCancelCause(ctx)
 	dr.out = delivery{yield: yield, leave: func() { dr.cancel(errViewerLeft) }, known: &dr.known, lock: &j.mu}

@@ -30,7 +30,7 @@ type execution struct {
 	names      []string          // participants that the reply may name
 	pseudonyms *judge.Pseudonyms // names by which the model sees the participants; nil if it sees the real names
 	model      model
-	prompt     judgePromptTokens
+	prompt     promptParts
 	request    providers.Request
 	attempts   attempts
 	timing     timing
@@ -59,10 +59,10 @@ type model struct {
 	substituted  bool          // a substitute is in use
 }
 
-// judgePromptTokens holds what the request was built from, so that it can be shortened or sent again.
-type judgePromptTokens struct {
+// promptParts holds what the request was built from, so that it can be shortened or sent again.
+type promptParts struct {
 	set        *prompts.Set
-	briefing   *briefing
+	fixed      *fixedPrompt
 	data       *prompts.Data       // nil if the reply is free text
 	messages   []providers.Message // without those that ask for a reply again
 	tokens     int                 // estimated tokens of the prompt, including slack

@@ -11,9 +11,9 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// measure returns the findings of a round whose speeches (or assessments, if judged is set) are complete. It returns
+// findingsOf returns the findings of a round whose speeches (or assessments, if judged is set) are complete. It returns
 // them only once.
-func measure(r *record, judged bool) []detect.Finding {
+func findingsOf(r *record, judged bool) []detect.Finding {
 	round := r.Cursor.Round
 	if len(r.config.Detect) == 0 || judged && r.findings.reported.judged >= round || !judged && r.findings.reported.spoken >= round {
 		return nil
@@ -24,12 +24,12 @@ func measure(r *record, judged bool) []detect.Finding {
 		}}
 	}
 	for k := min(r.findings.detector.spoken, r.findings.detector.judged) + 1; k < round; k++ { // rounds that an earlier process has checked
-		measureSpeeches(r, k)
-		measureAssessments(r, k)
+		speechFindings(r, k)
+		assessmentFindings(r, k)
 	}
-	found := measureSpeeches(r, round)
+	found := speechFindings(r, round)
 	if judged {
-		found = measureAssessments(r, round)
+		found = assessmentFindings(r, round)
 	}
 	for i := range found {
 		found[i].Round = round // also in a round without speeches
@@ -37,8 +37,8 @@ func measure(r *record, judged bool) []detect.Finding {
 	return found
 }
 
-// measureSpeeches checks the speeches of a round, once.
-func measureSpeeches(r *record, round int) []detect.Finding {
+// speechFindings checks the speeches of a round, once.
+func speechFindings(r *record, round int) []detect.Finding {
 	if r.findings.detector.spoken >= round {
 		return nil
 	}
@@ -47,8 +47,8 @@ func measureSpeeches(r *record, round int) []detect.Finding {
 	return r.findings.detector.CheckSpeeches(turns, embedding.Vectors(&r.Record, round))
 }
 
-// measureAssessments checks the assessments of a round, once, if there are any.
-func measureAssessments(r *record, round int) []detect.Finding {
+// assessmentFindings checks the assessments of a round, once, if there are any.
+func assessmentFindings(r *record, round int) []detect.Finding {
 	if r.findings.detector.judged >= round {
 		return nil
 	}

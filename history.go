@@ -56,7 +56,7 @@ func summaryNeeded(r *record, steps []protocol.Step) *window.SummaryPlan {
 			continue
 		}
 		if cut := policy.Fit(past, room); cut.Wanted.Covers > 0 && affordsSummary(r, steps, cut.Wanted.Tokens) {
-			return newSumming(r, s, shown, cut)
+			return newSummaryPlan(r, s, shown, cut)
 		}
 	}
 	return nil
@@ -75,7 +75,7 @@ func affordsSummary(r *record, steps []protocol.Step, tokens int) bool {
 // historyRoom returns the tokens that a reader's prompts have for the history, in estimated tokens.
 func historyRoom(r *record, s *protocol.Step, who *Participant, seat transcript.Profile) int {
 	beside := tokensBesideHistory(r, seat)
-	if b, err := briefingFor(r, r.env.prompts, *s, seat, who.Model); err == nil { // the step reports this error
+	if b, err := fixedPromptFor(r, r.env.prompts, *s, seat, who.Model); err == nil { // the step reports this error
 		beside = max(beside, b.tokens+taskTokens)
 	}
 	return max(r.history.scale(s, r.inOpenParallelPhase(s.Phase)).ToEstimated(who.Window-cmp.Or(who.MaxTokens, window.DefaultReplyTokens))-beside, 0)
@@ -136,9 +136,9 @@ func countedHistory(r *record, s *protocol.Step, shown, tokens []int) window.His
 	return h
 }
 
-// newSumming returns the plan of a summary that a step needs: an earlier summary, if there is one, and the turns that
+// newSummaryPlan returns the plan of a summary that a step needs: an earlier summary, if there is one, and the turns that
 // follow it.
-func newSumming(r *record, s *protocol.Step, shown []int, cut window.Cut) *window.SummaryPlan {
+func newSummaryPlan(r *record, s *protocol.Step, shown []int, cut window.Cut) *window.SummaryPlan {
 	w := cut.Wanted
 	sum := &window.SummaryPlan{
 		Reader: readerOf(s), Target: summaryTarget(readerOf(s), r.Turns[shown[w.Covers-1]].Key), Base: w.Base.Seq, Tokens: w.Tokens,
@@ -150,8 +150,8 @@ func newSumming(r *record, s *protocol.Step, shown []int, cut window.Cut) *windo
 	return sum
 }
 
-// note records a new summary.
-func (h *history) note(t *transcript.Turn, round int) {
+// addSummary records a new summary.
+func (h *history) addSummary(t *transcript.Turn, round int) {
 	if h.wanted == nil || len(h.wanted.Covers) == 0 {
 		return // it is a summary of the protocol's own
 	}
@@ -162,8 +162,8 @@ func (h *history) note(t *transcript.Turn, round int) {
 	h.wanted = nil
 }
 
-// forget deletes the calibrations of actors whose model has changed in a new configuration.
-func (h *history) forget(old, now *Config) {
+// dropStale deletes the calibrations of actors whose model has changed in a new configuration.
+func (h *history) dropStale(old, now *Config) {
 	for name := range h.scales {
 		was, is := old.settings(name), now.settings(name)
 		if was == nil || is == nil || was.Provider != is.Provider || was.Model != is.Model || was.Window != is.Window {

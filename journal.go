@@ -14,7 +14,7 @@ import (
 	"github.com/elenchus-go/debate/store"
 )
 
-func decodeJSON(e store.Entry) (Event, error) {
+func decodeEntry(e store.Entry) (Event, error) {
 	switch data := e.Data.(type) {
 	case Event:
 		return data, nil
@@ -24,9 +24,9 @@ func decodeJSON(e store.Entry) (Event, error) {
 	return nil, fmt.Errorf("decode entry: data is %T, want an event or its JSON", e.Data)
 }
 
-// openRows is the journal of one debate as this process has read it. Only openRows reads, commits and repairs what is
+// journal is the journal of one debate as this process has read it. Only journal reads, commits and repairs what is
 // stored. It also executes each committed transition on a machine.
-type openRows struct {
+type journal struct {
 	id    string
 	store store.Store
 	log   *slog.Logger
@@ -49,12 +49,12 @@ type follower interface {
 }
 
 // journal returns the journal of a debate. Nothing has been read yet.
-func (e *Engine) journal(id string) *openRows {
-	return &openRows{id: id, store: e.store, log: e.log, env: e.env}
+func (e *Engine) journal(id string) *journal {
+	return &journal{id: id, store: e.store, log: e.log, env: e.env}
 }
 
 // refresh reads the new entries of the journal.
-func (j *openRows) refresh(ctx context.Context) error {
+func (j *journal) refresh(ctx context.Context) error {
 	after := int64(0)
 	if j.rec != nil {
 		after = j.rec.Seq
@@ -88,14 +88,14 @@ func (j *openRows) refresh(ctx context.Context) error {
 }
 
 // begin creates an empty record to read the journal into.
-func (j *openRows) begin() (err error) {
+func (j *journal) begin() (err error) {
 	j.rec = newRecord(j.id, j.env)
 	j.machine, err = fsm.New(j.rec.lifecycle)
 	return err
 }
 
 // repair replaces a stored status that does not match the journal. If the commit fails, the next reader tries again.
-func (j *openRows) repair(ctx context.Context, stored store.Status) {
+func (j *journal) repair(ctx context.Context, stored store.Status) {
 	if j.rec.supported() != nil { // this version does not understand all entries
 		return
 	}
@@ -110,8 +110,8 @@ func (j *openRows) repair(ctx context.Context, stored store.Status) {
 
 // read adds an entry to the record and returns its event. The event is nil if only a newer version of the library
 // knows its type.
-func (j *openRows) read(e store.Entry) (Event, error) {
-	ev, err := decodeJSON(e)
+func (j *journal) read(e store.Entry) (Event, error) {
+	ev, err := decodeEntry(e)
 	if err != nil && j.rec.supported() != nil { // skip what this version does not understand
 		j.rec.Seq = e.Seq
 		return nil, nil
@@ -126,7 +126,7 @@ func (j *openRows) read(e store.Entry) (Event, error) {
 }
 
 // follow executes a committed transition on the machine and passes the event to the driver.
-func (j *openRows) follow(ev Event) error {
+func (j *journal) follow(ev Event) error {
 	if s, ok := ev.(StateChanged); ok {
 		to := fsm.Position{State: s.To}
 		if s.To == fsm.Paused {
@@ -143,7 +143,7 @@ func (j *openRows) follow(ev Event) error {
 }
 
 // change reads what is new, has f add events, and commits them. If another writer commits first, change tries again.
-func (j *openRows) change(ctx context.Context, f func(*transaction) error) error {
+func (j *journal) change(ctx context.Context, f func(*transaction) error) error {
 	for {
 		err := j.attempt(ctx, f)
 		if _, lost := errors.AsType[*store.Conflict](err); !lost {
@@ -155,7 +155,7 @@ func (j *openRows) change(ctx context.Context, f func(*transaction) error) error
 	}
 }
 
-func (j *openRows) attempt(ctx context.Context, f func(*transaction) error) error {
+func (j *journal) attempt(ctx context.Context, f func(*transaction) error) error {
 	if j.rec == nil || j.driver == nil || j.driver.behind(j.rec.Seq) {
 		if err := j.refresh(ctx); err != nil {
 			return err
@@ -177,7 +177,7 @@ func (j *openRows) attempt(ctx context.Context, f func(*transaction) error) erro
 	return j.commit(ctx, c)
 }
 
-func (j *openRows) commit(ctx context.Context, c *transaction) error {
+func (j *journal) commit(ctx context.Context, c *transaction) error {
 	if len(c.events) == 0 && !c.schedule {
 		return nil
 	}

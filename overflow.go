@@ -63,7 +63,7 @@ func (c *execution) summarizeOldest() bool {
 
 // summaryRequest returns the request for a summary of messages.
 func (c *execution) summaryRequest(s *Participant, said []providers.Message) (r providers.Request, err error) {
-	d := prompts.Data{Topic: c.prompt.briefing.data.Topic, Background: c.prompt.briefing.data.Background, Me: transcript.Profile{Instructions: s.Instructions}}
+	d := prompts.Data{Topic: c.prompt.fixed.data.Topic, Background: c.prompt.fixed.data.Background, Me: transcript.Profile{Instructions: s.Instructions}}
 	system, err := c.prompt.set.System("summarize", d)
 	if err != nil {
 		return r, err

@@ -17,7 +17,7 @@ import (
 const roundingTokens = 512
 
 // targetRole returns the profile of the participant that a step is about, or nil if there is none.
-func targetRole(r *record, b *briefing, name string) *transcript.Profile {
+func targetRole(r *record, b *fixedPrompt, name string) *transcript.Profile {
 	name = b.pseudonyms.Of(name)
 	for _, list := range [][]transcript.Profile{b.data.Others, r.profiles} {
 		if at := slices.IndexFunc(list, func(x transcript.Profile) bool { return x.Name == name }); at >= 0 {
@@ -27,16 +27,16 @@ func targetRole(r *record, b *briefing, name string) *transcript.Profile {
 	return nil
 }
 
-// briefingFor returns the part of a reader's prompts that does not change.
-func briefingFor(r *record, set *prompts.Set, s protocol.Step, seat transcript.Profile, model string) (*briefing, error) {
-	k := briefKey{s.Actor, s.Prompt, s.Blind, s.Swap}
-	for _, b := range r.cache.briefings {
+// fixedPromptFor returns the part of a reader's prompts that does not change.
+func fixedPromptFor(r *record, set *prompts.Set, s protocol.Step, seat transcript.Profile, model string) (*fixedPrompt, error) {
+	k := fixedPromptKey{s.Actor, s.Prompt, s.Blind, s.Swap}
+	for _, b := range r.cache.fixedPrompts {
 		if b.key == k {
 			return b, nil
 		}
 	}
 	m := pseudonymsFor(r, &s)
-	b := &briefing{key: k, pseudonyms: m, data: prompts.Data{
+	b := &fixedPrompt{key: k, pseudonyms: m, data: prompts.Data{
 		Topic: m.Hide(r.config.Topic), Background: m.Hide(r.config.Background), Me: m.OwnProfile(seat), Vars: m.HideValues(s.Vars),
 		Others: m.Profiles(others(r, seat.Name)),
 		Nonce:  m.Nonce(),
@@ -49,7 +49,7 @@ func briefingFor(r *record, set *prompts.Set, s protocol.Step, seat transcript.P
 		return nil, err
 	}
 	b.tokens = r.env.count(model, b.system)
-	r.cache.briefings = append(r.cache.briefings, b)
+	r.cache.fixedPrompts = append(r.cache.fixedPrompts, b)
 	return b, nil
 }
 
@@ -98,7 +98,7 @@ func rank(t *transcript.Turn) int {
 
 // promptMessages returns the messages of a prompt. The reader's own turns have the assistant role. Others' turns have
 // the user role and begin with the speaker's name.
-func promptMessages(r *record, reader string, b *briefing, shown []int, cut window.Cut, user string) []providers.Message {
+func promptMessages(r *record, reader string, b *fixedPrompt, shown []int, cut window.Cut, user string) []providers.Message {
 	list := make([]providers.Message, 0, cut.Kept+4) // and space for a retry
 	list = append(list, providers.Message{Role: providers.System, Text: b.system})
 	kept := slices.Delete(shown, cut.From, cut.To)

@@ -71,9 +71,9 @@ func (r *record) summaryStep() protocol.Step {
 
 // promptCache keeps parts of prompts that do not change. Losing it only costs time.
 type promptCache struct {
-	briefings  []*briefing // the constant part of each reader's prompts
-	pseudonyms map[pseudonymsKey]*judge.Pseudonyms
-	texts      map[*judge.Pseudonyms][]string // formatted turns, by reader and seq
+	fixedPrompts []*fixedPrompt // the constant part of each reader's prompts
+	pseudonyms   map[pseudonymsKey]*judge.Pseudonyms
+	texts        map[*judge.Pseudonyms][]string // formatted turns, by reader and seq
 	// Buffers that are reused for each prompt.
 	shown   []int
 	tokens  []int
@@ -177,14 +177,14 @@ type plannedSteps struct {
 	cache phaseCache
 }
 
-type briefKey struct {
+type fixedPromptKey struct {
 	actor, prompt string
 	blind, swap   bool
 }
 
-// briefing is the part of a reader's prompts that does not change.
-type briefing struct {
-	key        briefKey
+// fixedPrompt is the part of a reader's prompts that does not change.
+type fixedPrompt struct {
+	key        fixedPromptKey
 	system     string
 	tokens     int // of the system prompt
 	schema     int // of the reply's schema

@@ -33,7 +33,7 @@ func (e *Engine) newExecution(r *record, s protocol.Step) (*execution, error) {
 	*c = execution{
 		step: s, role: seat.Role, config: r.config, created: r.times.created, names: r.names,
 		concluding: r.Cursor.Stage == transcript.Conclusion, judging: slices.Contains(r.Judges, s.Actor), debating: r.isParticipating(s.Actor),
-		model: model{actor: who, bind: r.env.bind}, prompt: judgePromptTokens{set: e.prompts}, counter: counter{count: r.env.count}, turn: newDraft(&s),
+		model: model{actor: who, bind: r.env.bind}, prompt: promptParts{set: e.prompts}, counter: counter{count: r.env.count}, turn: newDraft(&s),
 	}
 	c.timing.limit, c.timing.budget = timeLimit(r)
 	c.timing.remaining = remainingTime(r)
@@ -68,7 +68,7 @@ func (e *Engine) newExecution(r *record, s protocol.Step) (*execution, error) {
 }
 
 // promptData returns what the template of a step's user message may read.
-func promptData(r *record, c *execution, b *briefing) prompts.Data {
+func promptData(r *record, c *execution, b *fixedPrompt) prompts.Data {
 	d := b.data
 	d.Vars = b.pseudonyms.HideValues(c.step.Vars) // the system prompt keeps the values of the actor's first step
 	d.Phase, d.Round, d.Rounds, d.MinRounds = c.step.Phase, r.Cursor.Round, r.MaxRounds, r.MinRounds
@@ -85,11 +85,11 @@ func promptData(r *record, c *execution, b *briefing) prompts.Data {
 // buildPrompt sets the messages of the request: the system prompt, which does not change within the debate, the turns
 // that fit into the window, and the task.
 func (e *Engine) buildPrompt(r *record, c *execution, seat transcript.Profile) error {
-	b, err := briefingFor(r, e.prompts, c.step, seat, c.model.actor.Model)
+	b, err := fixedPromptFor(r, e.prompts, c.step, seat, c.model.actor.Model)
 	if err != nil {
 		return err
 	}
-	c.prompt.briefing, c.pseudonyms = b, b.pseudonyms
+	c.prompt.fixed, c.pseudonyms = b, b.pseudonyms
 	data := promptData(r, c, b)
 	if c.contract != nil { // the reply may be asked for again
 		kept := data

@@ -112,10 +112,10 @@ func (c *transaction) proceed() (more bool, err error) {
 	steps := r.next()
 	switch {
 	case len(steps) == 0 && r.lifecycle.State == fsm.Judging:
-		found := measure(r, true)
+		found := findingsOf(r, true)
 		return true, c.fire(fsm.Assessed, StateChanged{Findings: found, Ending: c.ending(found...)})
 	case len(steps) == 0 && r.lifecycle.State == fsm.AwaitingResponses:
-		return true, c.fire(fsm.Responded, StateChanged{Findings: measure(r, false)})
+		return true, c.fire(fsm.Responded, StateChanged{Findings: findingsOf(r, false)})
 	case len(steps) == 0:
 		return true, c.fire(completionEvents[r.lifecycle.State], StateChanged{})
 	}

@@ -230,7 +230,7 @@ func (c Config) checkBudget(l *problemList) {
 func (c Config) plannedRecord() *record {
 	r := newRecord(c.ID, noEnvironment)
 	r.config, r.Record = &c, *c.protocolRecord()
-	r.seatParticipants()
+	r.addParticipants()
 	return r
 }
 

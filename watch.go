@@ -133,7 +133,7 @@ func (d *Debate) showNews(ctx context.Context, f *liveFeed, v *viewer, yield fun
 		return false, err
 	}
 	for _, e := range entries {
-		ev, err := decodeJSON(e)
+		ev, err := decodeEntry(e)
 		if err != nil && d.hasNewerFormat(ctx) { // skip what this version does not understand
 			v.seq = e.Seq
 			continue
