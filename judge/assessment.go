@@ -10,35 +10,36 @@ import (
 
 var assessments = reply.New[Assessment]("assessment/1")
 
-// Assessment is what a judge says after a round.
+// Assessment is a judge's reply after a round.
 type Assessment struct {
 	Participants       []ParticipantAssessment `json:"participants" jsonschema:"maxItems=64" jsonschema_description:"one entry for each participant, in any order"`
-	Reasoning          string                  `json:"reasoning,omitempty" jsonschema:"maxLength=1900" jsonschema_description:"what the assessment rests on, in a few sentences"`
-	Repetitive         bool                    `json:"repetitive,omitempty" jsonschema_description:"whether the round mostly repeats what was said before"`
-	Drifting           bool                    `json:"drifting,omitempty" jsonschema_description:"whether the debate has left its topic"`
-	DiminishingReturns bool                    `json:"diminishing_returns,omitempty" jsonschema_description:"whether the last rounds have added less and less"`
-	Converged          bool                    `json:"converged,omitempty" jsonschema_description:"whether the participants have come to agree on the substance"`
-	Quality            float64                 `json:"quality" jsonschema:"minimum=0,maximum=10" jsonschema_description:"the quality of the round as a whole, 0 the worst and 10 the best"`
-	ShouldContinue     bool                    `json:"should_continue" jsonschema_description:"whether another round is worth having"`
-	Recommendations    []string                `json:"recommendations,omitempty" jsonschema:"maxItems=8,maxLength=400" jsonschema_description:"what the participants should turn to next"`
+	Reasoning          string                  `json:"reasoning,omitempty" jsonschema:"maxLength=1900" jsonschema_description:"the reasons for the assessment, in a few sentences"`
+	Repetitive         bool                    `json:"repetitive,omitempty" jsonschema_description:"whether the round mostly repeats earlier arguments"`
+	Drifting           bool                    `json:"drifting,omitempty" jsonschema_description:"whether the debate has drifted off its topic"`
+	DiminishingReturns bool                    `json:"diminishing_returns,omitempty" jsonschema_description:"whether each of the last rounds added less than the round before"`
+	Converged          bool                    `json:"converged,omitempty" jsonschema_description:"whether the participants now agree on the substance"`
+	Quality            float64                 `json:"quality" jsonschema:"minimum=0,maximum=10" jsonschema_description:"the quality of the round as a whole, from 0 (worst) to 10 (best)"`
+	ShouldContinue     bool                    `json:"should_continue" jsonschema_description:"whether another round is worthwhile"`
+	Recommendations    []string                `json:"recommendations,omitempty" jsonschema:"maxItems=8,maxLength=400" jsonschema_description:"what the participants should address next"`
 }
 
-// ParticipantAssessment is an assessment of one participant.
+// ParticipantAssessment is the assessment of one participant.
 type ParticipantAssessment struct {
-	Name       string           `json:"name" jsonschema:"minLength=1,maxLength=200" jsonschema_description:"the participant's name, exactly as it was given"`
-	Strengths  []string         `json:"strengths,omitempty" jsonschema:"maxItems=8,maxLength=400" jsonschema_description:"what was strong in this round"`
-	Weaknesses []string         `json:"weaknesses,omitempty" jsonschema:"maxItems=8,maxLength=400" jsonschema_description:"what was weak in this round"`
-	Criteria   []CriterionScore `json:"criteria" jsonschema:"maxItems=16" jsonschema_description:"one mark for each criterion, and no other"`
-	Score      float64          `json:"score" jsonschema:"-"` // from 0 to 10: the mean of the marks by weight, computed and never asked for
+	Name       string           `json:"name" jsonschema:"minLength=1,maxLength=200" jsonschema_description:"the participant's name, exactly as given"`
+	Strengths  []string         `json:"strengths,omitempty" jsonschema:"maxItems=8,maxLength=400" jsonschema_description:"the strengths in this round"`
+	Weaknesses []string         `json:"weaknesses,omitempty" jsonschema:"maxItems=8,maxLength=400" jsonschema_description:"the weaknesses in this round"`
+	Criteria   []CriterionScore `json:"criteria" jsonschema:"maxItems=16" jsonschema_description:"exactly one score for each criterion, and no others"`
+	Score      float64          `json:"score" jsonschema:"-"` // weighted mean of the criterion scores, 0 to 10; computed, and never read from a reply
 }
 
-// CriterionScore is how well a participant met a criterion.
+// CriterionScore is the score of a participant for one criterion.
 type CriterionScore struct {
-	Criterion string  `json:"criterion" jsonschema:"minLength=1,maxLength=100" jsonschema_description:"the criterion's name, exactly as it was given"`
-	Score     float64 `json:"score" jsonschema:"minimum=0,maximum=10" jsonschema_description:"how well the participant met it in this round, 0 the worst and 10 the best"`
+	Criterion string  `json:"criterion" jsonschema:"minLength=1,maxLength=100" jsonschema_description:"the criterion's name, exactly as given"`
+	Score     float64 `json:"score" jsonschema:"minimum=0,maximum=10" jsonschema_description:"how well the participant met the criterion in this round, from 0 (worst) to 10 (best)"`
 }
 
-// Check finds participants that are not assessed exactly once.
+// Check returns a violation for each participant that is not assessed exactly once. It corrects the spelling of
+// names.
 func (a *Assessment) Check(names []string) []string {
 	var spoken []*string
 	for i := range a.Participants {
@@ -47,18 +48,18 @@ func (a *Assessment) Check(names []string) []string {
 	findings := checkNames(spoken, names, "/participants/%d/name", participant)
 	for _, name := range names {
 		if !slices.ContainsFunc(a.Participants, func(s ParticipantAssessment) bool { return s.Name == name }) {
-			findings = append(findings, fmt.Sprintf("/participants: %q is not assessed", name))
+			findings = append(findings, fmt.Sprintf("/participants: %q has no assessment", name))
 		}
 	}
 	return findings
 }
 
-// Default lets the debate go on, with everyone in the middle. The marks that a rubric asks for are its contract's to
-// give.
+// Default fills the assessment with neutral values that let the debate continue. It sets no criterion scores: the
+// contract of a [Rubric] adds them.
 func (a *Assessment) Default(names []string) {
 	*a = Assessment{
 		Participants:   []ParticipantAssessment{},
-		Reasoning:      "No valid assessment came from the judge. These are neutral values that stand in for it.",
+		Reasoning:      "The judge gave no valid assessment. Neutral default values are used instead.",
 		Quality:        5,
 		ShouldContinue: true,
 	}
@@ -67,7 +68,7 @@ func (a *Assessment) Default(names []string) {
 	}
 }
 
-// Text sums the assessment up.
+// Text returns a readable summary of the assessment.
 func (a *Assessment) Text() string {
 	var s summary
 	s.line("", a.Reasoning)
@@ -77,17 +78,17 @@ func (a *Assessment) Text() string {
 		s.line("  weaknesses: ", p.Weaknesses...)
 	}
 	s.line("Quality of the round: ", formatNumber(a.Quality)+" of 10")
-	s.line("Signs: ", a.flagNames()...)
-	s.line("Recommended: ", a.Recommendations...)
+	s.line("Signals: ", a.flagNames()...)
+	s.line("Recommendations: ", a.Recommendations...)
 	if a.ShouldContinue {
-		s.line("", "The debate should go on.")
+		s.line("", "The debate should continue.")
 	} else {
 		s.line("", "The debate should end.")
 	}
 	return s.String()
 }
 
-// formatScores lists what the total is made of.
+// formatScores lists the criterion scores in parentheses. It returns "" if there are none.
 func (s *ParticipantAssessment) formatScores() string {
 	var list []string
 	for _, m := range s.Criteria {
@@ -99,7 +100,7 @@ func (s *ParticipantAssessment) formatScores() string {
 	return " (" + strings.Join(list, ", ") + ")"
 }
 
-// flagNames names the flags that are set.
+// flagNames returns the names of the flags that are set.
 func (a *Assessment) flagNames() []string {
 	var set []string
 	for _, f := range []struct {
@@ -118,7 +119,8 @@ func (a *Assessment) flagNames() []string {
 	return set
 }
 
-// MeanScore is the mean mark for a criterion over the participants, from 0 to 10; NaN where nobody has one.
+// MeanScore returns the mean score for a criterion over all participants, from 0 to 10. It returns NaN if no
+// participant has a score for it.
 func (a *Assessment) MeanScore(criterion string) float64 {
 	sum, n := 0.0, 0
 	for _, p := range a.Participants {
@@ -131,7 +133,7 @@ func (a *Assessment) MeanScore(criterion string) float64 {
 	return sum / float64(n) // 0/0 is NaN
 }
 
-// participant is that of a participant; nil where there is none.
+// participant returns the assessment of a participant, or nil if there is none.
 func (a *Assessment) participant(name string) *ParticipantAssessment {
 	if i := slices.IndexFunc(a.Participants, func(s ParticipantAssessment) bool { return s.Name == name }); i >= 0 {
 		return &a.Participants[i]
@@ -139,7 +141,7 @@ func (a *Assessment) participant(name string) *ParticipantAssessment {
 	return nil
 }
 
-// criterionScore is that of a participant for a criterion; nil where there is none.
+// criterionScore returns a pointer to a participant's score for a criterion, or nil if there is none.
 func (a *Assessment) criterionScore(name, criterion string) *float64 {
 	s := a.participant(name)
 	if s == nil {
@@ -151,7 +153,7 @@ func (a *Assessment) criterionScore(name, criterion string) *float64 {
 	return nil
 }
 
-// cloneScores is an assessment whose numbers may be changed.
+// cloneScores returns a copy of an assessment whose scores can be changed without changing the original.
 func cloneScores(a *Assessment) Assessment {
 	c := *a
 	c.Participants = slices.Clone(a.Participants)

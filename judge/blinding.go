@@ -7,7 +7,7 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// HideAll hides the names in texts, in place, and returns them.
+// HideAll hides the names in each of texts, in place, and returns texts.
 func (l *Pseudonyms) HideAll(texts []string) []string {
 	for i := range texts {
 		texts[i] = l.Hide(texts[i])
@@ -15,7 +15,7 @@ func (l *Pseudonyms) HideAll(texts []string) []string {
 	return texts
 }
 
-// HideValues returns a map with the names in its values hidden.
+// HideValues returns a copy of a map with the names in its values hidden.
 func (l *Pseudonyms) HideValues(values map[string]string) map[string]string {
 	if l == nil || len(values) == 0 {
 		return values
@@ -27,13 +27,14 @@ func (l *Pseudonyms) HideValues(values map[string]string) map[string]string {
 	return hidden
 }
 
-// OwnProfile returns the reader's own seat, with the names in its texts hidden.
+// OwnProfile returns the profile of the judge itself, with the names in its texts hidden.
 func (l *Pseudonyms) OwnProfile(s transcript.Profile) transcript.Profile {
 	s.Role, s.Persona, s.Instructions = l.Hide(s.Role), l.Hide(s.Persona), l.Hide(s.Instructions)
 	return s
 }
 
-// SortedPseudonyms returns the labels of participants, in the order of the labels.
+// SortedPseudonyms returns the pseudonyms of participants in the order of [Pseudonyms.Names]. Nil Pseudonyms return
+// names unchanged.
 func (l *Pseudonyms) SortedPseudonyms(names []string) []string {
 	if l == nil {
 		return names
@@ -46,7 +47,7 @@ func (l *Pseudonyms) SortedPseudonyms(names []string) []string {
 	return list
 }
 
-// rank returns the place of a participant's label. Whoever has none comes last.
+// rank returns the index of a participant's pseudonym. Names without a pseudonym sort last.
 func (l *Pseudonyms) rank(name string) int {
 	if i := slices.Index(l.names, name); i >= 0 {
 		return i
@@ -54,10 +55,10 @@ func (l *Pseudonyms) rank(name string) int {
 	return len(l.names)
 }
 
-// quoteTokens is about how many tokens the delimiters of Quote take.
+// quoteTokens is the approximate number of tokens in the delimiters of Quote.
 const quoteTokens = 40
 
-// QuoteTokens returns about how many tokens Quote adds to a statement.
+// QuoteTokens returns approximately how many tokens Quote adds to a statement.
 func (l *Pseudonyms) QuoteTokens() int {
 	if l == nil {
 		return 0
@@ -65,7 +66,8 @@ func (l *Pseudonyms) QuoteTokens() int {
 	return quoteTokens
 }
 
-// Sort orders the turns of each parallel phase, none of which has seen another, by their labels. Shown are indexes of turns.
+// Sort sorts the speeches of each parallel phase by pseudonym. No speech of such a phase was written with knowledge
+// of another, so their order carries no meaning. The elements of shown are indexes into turns.
 func (l *Pseudonyms) Sort(turns []transcript.Turn, shown []int) {
 	if l == nil {
 		return
@@ -84,7 +86,7 @@ func (l *Pseudonyms) Sort(turns []transcript.Turn, shown []int) {
 	}
 }
 
-// Mentions reports whether a text speaks of anybody by a label.
+// Mentions reports whether a text contains a pseudonym.
 func (l *Pseudonyms) Mentions(text string) bool {
 	return l != nil && strings.Contains(strings.ToLower(text), "debater") && l.Reveal(text) != text
 }

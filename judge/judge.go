@@ -1,19 +1,30 @@
-// Package judge holds what a judge goes by, what it is shown and what it says: the [Rubric], the [Labels] under which
-// it sees the participants, the [Assessment] of a round and the [Verdict] on a debate; and the [Bench], which makes
-// one word of several judges'.
+// Package judge defines what judges score by, what they see and what they return.
 //
-// Assessment and verdict are plain data. A judge's reply becomes one by way of its contract only, and the law of that
-// way is that nothing unvalidated reaches a guard: a reply is held against the schema of its struct, then against the
-// debate itself. Each participant is assessed exactly once, nobody else is, and a winner is a participant. Where no
-// valid reply comes, the contract's fallback stands in: it lets the debate go on within its limits, puts everyone in
-// the middle, names no winner, and says so in its text.
+//	r, err := judge.VerdictContract.Parse(answer, []string{"Alice", "Bob"})
+//	if err != nil {
+//		return err // a *reply.Invalid, which lists the violations
+//	}
+//	var v judge.Verdict
+//	err = json.Unmarshal(r.Data, &v)
+//	fmt.Println(v.Winner, v.Quality)
 //
-// In the structs the evidence stands before the decision that rests on it, since models write fields in that order.
+// A [Rubric] lists the criteria. [Pseudonyms] replace the names of the participants in everything that a judge sees.
+// An [Assessment] is a judge's reply after a round, and a [Verdict] is the reply at the end of the debate. A [Jury]
+// combines the replies of several judges into one.
+//
+// Assessments and verdicts are plain data. A judge's reply becomes one only through its contract, so nothing
+// unvalidated reaches a guard of the lifecycle. The contract first validates a reply against the JSON Schema of its
+// struct, and then against the debate: each participant is assessed exactly once, nobody else is assessed, and a
+// winner is a participant. If there is no valid reply, the contract supplies a default. It lets the debate continue
+// within its limits, gives everybody the middle score, names no winner, and says in its text that it is a default.
+//
+// In the structs, the fields for the evidence come before the fields for the decision, because models write fields in
+// that order.
 package judge
 
 import "github.com/elenchus-go/debate/judge/reply"
 
-// The contracts of a judge's replies. That of assessments goes by the default [Rubric].
+// The contracts of a judge's replies. AssessmentContract uses the default [Rubric].
 var (
 	AssessmentContract = Rubric(nil).Contract()
 	VerdictContract    = reply.New[Verdict]("verdict/1")

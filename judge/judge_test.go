@@ -43,11 +43,11 @@ func TestAssessmentSpeaksOfEachParticipantOnce(t *testing.T) {
 			[]string{"ann", "Ann"},
 			[]string{"ANN", "ann"},
 			nil,
-			`/participants/0/name: "ANN" is not a participant; the participants are ["ann" "Ann"]; /participants: "Ann" is not assessed`,
+			`/participants/0/name: "ANN" is not a participant; the participants are ["ann" "Ann"]; /participants: "Ann" has no assessment`,
 		},
-		{"one is missing", seats, []string{"Bob"}, nil, `/participants: "Alice" is not assessed`},
-		{"nobody", seats, nil, nil, `/participants: "Alice" is not assessed; /participants: "Bob" is not assessed`},
-		{"one twice", seats, []string{"Alice", "Bob", "alice"}, nil, `/participants/2/name: "Alice" stands there twice`},
+		{"one is missing", seats, []string{"Bob"}, nil, `/participants: "Alice" has no assessment`},
+		{"nobody", seats, nil, nil, `/participants: "Alice" has no assessment; /participants: "Bob" has no assessment`},
+		{"one twice", seats, []string{"Alice", "Bob", "alice"}, nil, `/participants/2/name: "Alice" appears twice`},
 		{
 			"a stranger", seats,
 			[]string{"Alice", "Bob", "Zoe"},
@@ -90,14 +90,14 @@ Bob: 6.7 of 10 (logical consistency 7, evidence 5, engagement 8, novelty 6.5, pe
   strengths: Concedes what cannot be defended and narrows the claim accordingly; Shows that the quoted figures hold for small towns only
   weaknesses: Repeats the argument about cost of the first round nearly word for word; No evidence for the claim that people would move away
 Quality of the round: 7 of 10
-Recommended: Alice: say who pays, with a figure; Bob: bring evidence for the claim about people moving away
-The debate should go on.`, r.Text)
+Recommendations: Alice: say who pays, with a figure; Bob: bring evidence for the claim about people moving away
+The debate should continue.`, r.Text)
 }
 
 func TestAssessmentTextNamesTheSigns(t *testing.T) {
 	a := judge.Assessment{Repetitive: true, Drifting: true, DiminishingReturns: true, Converged: true, Quality: 2.5}
 	require.Equal(t, `Quality of the round: 2.5 of 10
-Signs: repetitive, drifting off the topic, diminishing returns, converged
+Signals: repetitive, drifting off the topic, diminishing returns, converged
 The debate should end.`, strings.ReplaceAll(a.Text(), "; ", ", "))
 }
 
@@ -134,7 +134,7 @@ func TestVerdictNamesAParticipantOrNobody(t *testing.T) {
 func TestVerdictSpeaksOfNobodyTwiceAndOfNoStranger(t *testing.T) {
 	_, err := judge.VerdictContract.Parse(`{"summary":"Well.","quality":60,"participants":[
 		{"name":"bob","points":["cheap"]},{"name":"Bob","points":[]},{"name":"Zoe","points":[]}]}`, seats)
-	require.EqualError(t, err, `parse reply: /participants/1/name: "Bob" stands there twice; `+
+	require.EqualError(t, err, `parse reply: /participants/1/name: "Bob" appears twice; `+
 		`/participants/2/name: "Zoe" is not a participant; the participants are ["Alice" "Bob"]`)
 	r, err := judge.VerdictContract.Parse(`{"summary":"Well.","quality":60,"participants":[{"name":"bob","points":["cheap"]}]}`, seats)
 	require.NoError(t, err)
@@ -170,8 +170,8 @@ func TestFallbacksAreSafeAndSaySo(t *testing.T) {
 	fives := strings.ReplaceAll(sixes, ":6", ":5")
 	require.JSONEq(t, `{"should_continue":true,"quality":5,
 		"participants":[{"name":"Alice","score":5,"criteria":`+fives+`},{"name":"Bob","score":5,"criteria":`+fives+`}],
-		"reasoning":"No valid assessment came from the judge. These are neutral values that stand in for it."}`, string(r.Data))
-	require.Contains(t, r.Text, "No valid assessment came")
+		"reasoning":"The judge gave no valid assessment. Neutral default values are used instead."}`, string(r.Data))
+	require.Contains(t, r.Text, "no valid assessment")
 
 	r, ok = judge.AssessmentContract.Default(nil)
 	require.True(t, ok)

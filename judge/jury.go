@@ -6,19 +6,20 @@ import (
 	"slices"
 )
 
-// Jury is how the words of several judges become one, and whether each judges twice. The zero Jury takes the mean.
+// Jury defines how the replies of several judges are combined, and whether each judge is asked twice. The zero Jury
+// uses the mean and asks once.
 type Jury struct {
-	Aggregation string `json:"aggregation,omitempty"` // how scores are averaged: "mean" or "median"; defaults to mean
-	Swap        bool   `json:"swap,omitempty"`        // each judges twice, the second time with the participants in the opposite order
+	Aggregation string `json:"aggregation,omitempty"` // how scores are averaged: "mean" or "median"; defaults to "mean"
+	Swap        bool   `json:"swap,omitempty"`        // ask each judge twice, the second time with the participants in the opposite order
 }
 
-// The averages of a bench's scores.
+// The values of Jury.Aggregation.
 const (
 	Mean   string = "mean"
 	Median string = "median"
 )
 
-// Check says what is wrong with a bench's parameters.
+// Check returns a description of each invalid parameter.
 func (b Jury) Check() []string {
 	if known := []string{"", Mean, Median}; !slices.Contains(known, b.Aggregation) {
 		return []string{fmt.Sprintf("aggregation %q is unknown, use one of %q", b.Aggregation, known[1:])}
@@ -26,19 +27,21 @@ func (b Jury) Check() []string {
 	return nil
 }
 
-// CombineAssessments makes one assessment of several; false: there is none.
+// CombineAssessments combines the assessments of several judges into one. It returns false if there are no opinions.
 //
-//   - Opinions that failed count only where all have: one failed judge does not sink the bench.
-//   - A judge is one voter. Where it judged twice, its numbers are averaged; where its two answers to a point differ,
-//     it abstains on that point.
-//   - A flag is up where more than half of the voters who do not abstain raise it. The debate goes on unless more
-//     than half say that it should not. So a tie raises no flag, and goes on.
-//   - Quality, marks and totals are each the mean or the median over the voters, rounded to hundredths. The total is
-//     that of the voters' totals: with medians it can differ from the total of the marks.
-//   - Reasoning, strengths, weaknesses and recommendations are those of the first voter who says of going on what the
-//     bench says, and of the first of all where none does.
-//   - Dissent names whose answer to a point is another, with the reasoning. Disagreement names who answered
-//     differently in the two orders, and scores more than 3 points apart, between judges and between the orders.
+//   - Failed opinions are ignored unless all opinions failed, so one failed judge does not spoil the result.
+//   - Each judge is one voter. If a judge was asked twice, its scores are averaged. If its two answers for a flag
+//     differ, it abstains on that flag.
+//   - A flag is set if more than half of the voters that do not abstain set it. The debate continues unless more than
+//     half vote against it. On a tie, therefore, no flag is set and the debate continues.
+//   - Quality, criterion scores and participants' scores are each the mean or the median over the voters, rounded to
+//     hundredths. A participant's score is aggregated from the voters' scores for that participant, so with medians
+//     it can differ from the weighted mean of the aggregated criterion scores.
+//   - Reasoning, strengths, weaknesses and recommendations come from the first voter that agrees with the jury on
+//     whether to continue, or from the first voter if none agrees.
+//   - Dissent lists the voters whose answer for a flag differs from the outcome, each with its reasoning.
+//     Disagreement lists the judges whose answers differ between the two orders, and the scores that differ by more
+//     than 3 points, between judges or between the two orders of one judge.
 func (b Jury) CombineAssessments(opinions []Opinion[Assessment]) (Opinion[Assessment], bool) {
 	voters, failed := votersOf(opinions)
 	if len(voters) == 0 {
@@ -60,7 +63,7 @@ func (b Jury) CombineAssessments(opinions []Opinion[Assessment]) (Opinion[Assess
 	}
 	for _, f := range numberFields(&joint.Value) {
 		at := f.field(&joint.Value)
-		if at == nil { // of a participant's second entry, which no contract lets through
+		if at == nil { // a second entry for the same participant; no contract accepts one
 			continue
 		}
 		*at = b.average(f.meanByVoter(voters))
@@ -69,13 +72,14 @@ func (b Jury) CombineAssessments(opinions []Opinion[Assessment]) (Opinion[Assess
 	return joint, true
 }
 
-// CombineVerdicts makes one verdict of several; false: there is none. It goes as Assess does, and besides:
+// CombineVerdicts combines the verdicts of several judges into one. It returns false if there are no opinions. The
+// rules of CombineAssessments apply, and in addition:
 //
-//   - The winner is who more than half of the voters name who do not abstain; to name nobody is a vote as well.
-//     Without such a majority there is no winner.
-//   - All texts are those of the first voter with that winner. Where there is none they are those of the first of
-//     all, but for its reasons for a winner of its own, and its dissent.
-//   - Quality is out of 100, and so worth a word where it is more than 30 apart.
+//   - The winner needs the votes of more than half of the voters that do not abstain. A verdict without a winner is a
+//     vote for no winner. Without a majority there is no winner.
+//   - All texts come from the first voter that named this winner. If there is none, they come from the first voter,
+//     except that its reasons for its own winner and its dissent are replaced or removed.
+//   - Quality is on a scale of 100, so Disagreement lists qualities that differ by more than 30 points.
 func (b Jury) CombineVerdicts(opinions []Opinion[Verdict]) (Opinion[Verdict], bool) {
 	voters, failed := votersOf(opinions)
 	if len(voters) == 0 {
@@ -94,7 +98,7 @@ func (b Jury) CombineVerdicts(opinions []Opinion[Verdict]) (Opinion[Verdict], bo
 	} else {
 		joint.Value = *voters[0].values[0]
 		joint.Value.Winner, joint.Value.Dissent = "", ""
-		joint.Value.WinnerReasoning = "The judges did not come to one winner."
+		joint.Value.WinnerReasoning = "The judges did not agree on a winner."
 	}
 	joint.Dissent = vote.dissent(winner, func(v *Verdict) string { return v.WinnerReasoning })
 	quality := numberField[Verdict]{"quality", func(v *Verdict) *float64 { return &v.Quality }, 30}
@@ -103,14 +107,14 @@ func (b Jury) CombineVerdicts(opinions []Opinion[Verdict]) (Opinion[Verdict], bo
 	return joint, true
 }
 
-// flagField is one thing that an assessment says yes or no to.
+// flagField is a yes-or-no field of an assessment.
 type flagField struct {
 	name  string
 	field func(*Assessment) *bool
-	onTie bool // what holds without a majority
+	onTie bool // the value if there is no majority
 }
 
-// flagFields begin with the one that decides.
+// flagFields lists the flags. The first one decides which voter's texts are used.
 var flagFields = []flagField{
 	{"should_continue", func(a *Assessment) *bool { return &a.ShouldContinue }, true},
 	{"repetitive", func(a *Assessment) *bool { return &a.Repetitive }, false},
@@ -119,13 +123,14 @@ var flagFields = []flagField{
 	{"converged", func(a *Assessment) *bool { return &a.Converged }, false},
 }
 
+// ballot returns the vote of voters on the flag.
 func (p flagField) ballot(voters []voter[Assessment]) ballot[Assessment, bool] {
 	return ballot[Assessment, bool]{
 		voters, func(a *Assessment) bool { return *p.field(a) }, func(v bool) string { return fmt.Sprintf("%s is %t", p.name, v) },
 	}
 }
 
-// numberFields are the numbers in an assessment.
+// numberFields returns the numeric fields of an assessment.
 func numberFields(a *Assessment) []numberField[Assessment] {
 	list := []numberField[Assessment]{{"quality", func(a *Assessment) *float64 { return &a.Quality }, 3}}
 	for _, p := range a.Participants {
@@ -142,7 +147,7 @@ func numberFields(a *Assessment) []numberField[Assessment] {
 	return list
 }
 
-// average is the mean or the median of some values, rounded to hundredths; of one value it is that value.
+// average returns the mean or the median of values, rounded to hundredths. It returns a single value unchanged.
 func (b Jury) average(values []float64) float64 {
 	if b.Aggregation == Median {
 		return median(values)

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// nameKind is what names are those of: one and several.
+// nameKind is the singular and the plural of what names denote.
 type nameKind [2]string
 
 var (
@@ -13,13 +13,13 @@ var (
 	criterion   = nameKind{"criterion", "criteria"}
 )
 
-// unknown is the finding about a name that is none of the known ones.
+// unknown returns the violation for a name that is not among the known names.
 func (n nameKind) unknown(name string, known []string) string {
 	return fmt.Sprintf("%q is not a %s; the %s are %q", name, n[0], n[1], known)
 }
 
-// checkNames corrects the spelling of the names that a list speaks of, and finds those that are unknown and those that come
-// twice. The format at makes a name's place of its index.
+// checkNames corrects the spelling of names in a reply, and returns a violation for each name that is unknown or
+// appears twice. The format at turns the index of a name into its location in the reply.
 func checkNames(spoken []*string, known []string, at string, n nameKind) (findings []string) {
 	seen := map[string]bool{}
 	for i, name := range spoken {
@@ -28,7 +28,7 @@ func checkNames(spoken []*string, known []string, at string, n nameKind) (findin
 		case !ok:
 			findings = append(findings, fmt.Sprintf(at+": %s", i, n.unknown(*name, known)))
 		case seen[who]:
-			findings = append(findings, fmt.Sprintf(at+": %q stands there twice", i, who))
+			findings = append(findings, fmt.Sprintf(at+": %q appears twice", i, who))
 		default:
 			*name, seen[who] = who, true
 		}
@@ -36,7 +36,8 @@ func checkNames(spoken []*string, known []string, at string, n nameKind) (findin
 	return findings
 }
 
-// matchName finds the name that a judge means: the exact one, else the only one that is alike.
+// matchName returns the known name that a judge means: the exact name, or the only name that differs in spelling as
+// [sameName] allows. It returns false if there is no such name or more than one.
 func matchName(name string, known []string) (string, bool) {
 	var near []string
 	for _, n := range known {
@@ -53,7 +54,8 @@ func matchName(name string, known []string) (string, bool) {
 	return near[0], true
 }
 
-// sameName tells whether names differ in case, in surrounding space, and in what joins their words alone.
+// sameName reports whether two names differ only in case, in surrounding space, or in the characters that join their
+// words.
 func sameName(a, b string) bool {
 	return strings.EqualFold(strings.TrimSpace(wordSeparators.Replace(a)), strings.TrimSpace(wordSeparators.Replace(b)))
 }

@@ -10,22 +10,22 @@ import (
 // Swapped is the target of a step in which a judge sees the participants in the opposite order.
 const Swapped string = "swapped order"
 
-// Opinion is what a judge says in one step, or what a bench comes to.
+// Opinion is the reply of one judge in one step, or the combined reply of a jury.
 type Opinion[T any] struct {
-	Judge   string `json:"judge,omitempty"`   // empty for a bench
-	Swapped bool   `json:"swapped,omitempty"` // said with the participants in the opposite order
-	Failed  bool   `json:"failed,omitempty"`  // no valid reply came, and Value is what stands in for it
+	Judge   string `json:"judge,omitempty"`   // empty for a jury
+	Swapped bool   `json:"swapped,omitempty"` // the judge saw the participants in the opposite order
+	Failed  bool   `json:"failed,omitempty"`  // there was no valid reply, and Value is the default
 	Value   T      `json:"value"`
 
-	// Of a bench: what was said, whose word differs from the outcome in what, and what judges disagree about, be it
-	// with one another or with themselves.
+	// The next fields are set for a jury only. Opinions are the combined opinions. Dissent lists the judges whose
+	// answers differ from the outcome. Disagreement lists where judges differ from one another or from themselves.
 	Opinions     []Opinion[T] `json:"opinions,omitempty"`
 	Dissent      []string     `json:"dissent,omitempty"`
 	Disagreement []string     `json:"disagreement,omitempty"`
 }
 
-// Opinions are what the turns of one phase say, in their order. A turn that is a fallback or cannot be decoded has
-// failed; of the latter, Value is the fallback of its type.
+// Opinions returns the opinions in the turns of one phase, in order. A turn that holds a default or cannot be decoded
+// counts as failed. If a turn cannot be decoded, Value is the default of its type.
 func Opinions[T any](turns []transcript.Turn) []Opinion[T] {
 	list := make([]Opinion[T], len(turns))
 	for i, t := range turns {

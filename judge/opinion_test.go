@@ -95,7 +95,7 @@ func TestBenchOfAssessments(t *testing.T) {
 		{
 			name: "scores far apart", opinions: []word{says("J", true, 2, 1, 5), says("K", true, 5.1, 8, 8), says("L", true, 3, 6, 5)},
 			goOn: true, quality: 3.37, ann: 5, bob: 6, texts: "J",
-			disagreement: []string{"quality is 2 by J, and 5.1 by K", "score of Ann is 1 by J, and 8 by K"},
+			disagreement: []string{"quality: J gives 2, K gives 5.1", "score of Ann: J gives 1, K gives 8"},
 		},
 		{
 			name: "one has failed", opinions: []word{failed(says("J", true, 5, 5, 5)), says("K", false, 8, 9, 9)},
@@ -119,15 +119,15 @@ func TestBenchOfAssessments(t *testing.T) {
 			name: "the orders contradict each other", goOn: true, quality: 4.5, ann: 5, bob: 5, texts: "J",
 			opinions: []word{flagged(says("J", false, 4, 8, 2), converged), swapped(says("J", true, 5, 2, 8))},
 			disagreement: []string{
-				"J: should_continue is false in one order, and should_continue is true in the other",
-				"J: converged is true in one order, and converged is false in the other",
-				"J: score of Ann is 8 in one order, and 2 in the other", "J: score of Bob is 2 in one order, and 8 in the other",
+				"J: should_continue is false in one order and should_continue is true in the other",
+				"J: converged is true in one order and converged is false in the other",
+				"J: score of Ann is 8 in one order and 2 in the other", "J: score of Bob is 2 in one order and 8 in the other",
 			},
 		},
 		{
 			name: "who contradicts itself abstains", quality: 4, ann: 4, bob: 4, texts: "K",
 			opinions:     []word{says("J", false, 4, 4, 4), says("K", false, 4, 4, 4), swapped(says("J", true, 4, 4, 4)), swapped(says("K", false, 4, 4, 4))},
-			disagreement: []string{"J: should_continue is false in one order, and should_continue is true in the other"},
+			disagreement: []string{"J: should_continue is false in one order and should_continue is true in the other"},
 		},
 		{
 			name: "who judged twice is one voter", goOn: true, quality: 5, ann: 5, bob: 5, texts: "K",
@@ -229,7 +229,7 @@ func TestBenchOfVerdicts(t *testing.T) {
 		{
 			name: "the median, and far apart", bench: judge.Jury{Aggregation: judge.Median},
 			opinions: []ruling{names("J", "Ann", 10), names("K", "Ann", 70), names("L", "Ann", 80)},
-			winner:   "Ann", quality: 70, texts: "J", disagreement: []string{"quality is 10 by J, and 80 by L"},
+			winner:   "Ann", quality: 70, texts: "J", disagreement: []string{"quality: J gives 10, L gives 80"},
 		},
 		{
 			name: "not far apart", opinions: []ruling{names("J", "Ann", 50), names("K", "Ann", 80)}, winner: "Ann", quality: 65, texts: "J",
@@ -245,12 +245,12 @@ func TestBenchOfVerdicts(t *testing.T) {
 		},
 		{
 			name: "the orders contradict each other", opinions: []ruling{names("J", "Bob", 20), swapped(names("J", "Ann", 70))}, quality: 45, texts: "J!",
-			disagreement: []string{"J: Bob won in one order, and Ann won in the other", "J: quality is 20 in one order, and 70 in the other"},
+			disagreement: []string{"J: Bob won in one order and Ann won in the other", "J: quality is 20 in one order and 70 in the other"},
 		},
 		{
 			name: "who contradicts itself abstains", winner: "Ann", quality: 60, texts: "K",
 			opinions:     []ruling{names("J", "Bob", 60), swapped(names("J", "", 60)), names("K", "Ann", 60), swapped(names("K", "Ann", 60))},
-			disagreement: []string{"J: Bob won in one order, and nobody won in the other"},
+			disagreement: []string{"J: Bob won in one order and nobody won in the other"},
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -263,7 +263,7 @@ func TestBenchOfVerdicts(t *testing.T) {
 
 			want := names(tt.texts[:1], tt.winner, tt.quality).Value
 			if tt.texts[1:] != "" {
-				want.WinnerReasoning, want.Dissent = "The judges did not come to one winner.", ""
+				want.WinnerReasoning, want.Dissent = "The judges did not agree on a winner.", ""
 			}
 			require.Equal(t, want, joint.Value)
 		})

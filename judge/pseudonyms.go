@@ -12,26 +12,26 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// Pseudonyms are the neutral names under which one judge sees the participants of one debate. They stay the same
-// throughout the debate, and never change once made. Safe for concurrent use.
+// Pseudonyms are the neutral names under which one judge sees the participants of one debate. They are the same
+// throughout the debate and immutable, so they are safe for concurrent use.
 //
-// They hide who is who from a judge that knows a participant's name or goes by the order of the seats. What they
-// cannot hide is a name in another spelling, such as another case or Unicode form, or one that is hinted at; and a
-// name that is a common word, such as "A", is replaced wherever it stands as a word.
+// Pseudonyms keep a judge from recognizing a participant by name and from preferring the order in which participants
+// are listed. They do not hide a name in another spelling, such as another case or Unicode form, or a name that is
+// only hinted at. A name that is a common word, such as "A", is replaced wherever it appears as a word.
 //
-// Nil labels hide nothing: the reader knows who is who.
+// Nil Pseudonyms hide nothing. They are for readers that may know who the participants are.
 type Pseudonyms struct {
-	names        []string          // by label: Debater A comes first
+	names        []string          // by pseudonym: Debater A first
 	pseudonyms   map[string]string // by name
-	byPseudonym  map[string]string // by label in upper case, without "DEBATER "
-	firstBytes   [256]bool         // bytes that a name or a label begins with
-	longestFirst []string          // names, the longest first
-	nonce        string
+	byPseudonym  map[string]string // names by pseudonym, in upper case and without "DEBATER "
+	firstBytes   [256]bool         // the bytes with which a name or a pseudonym can begin
+	longestFirst []string          // names, longest first
+	nonce        string            // number in the delimiters of quotes
 }
 
-// NewPseudonyms gives each participant a label: "Debater A", "Debater B" and, beyond 26, "Debater AA". Who gets which is drawn
-// by the debate's id and the judge's name alone, so that it is the same in each process and each round; swap draws the
-// opposite order.
+// NewPseudonyms assigns each participant a pseudonym: "Debater A", "Debater B" and so on, then "Debater AA" after the
+// first 26. The assignment depends only on the names, the debate's id and the judge's name, so it is the same in each
+// process and each round. If swap is true, the order is reversed.
 func NewPseudonyms(names []string, debate, judge string, swap bool) *Pseudonyms {
 	l := &Pseudonyms{pseudonyms: map[string]string{}, byPseudonym: map[string]string{}}
 	for _, name := range names {
@@ -56,17 +56,17 @@ func NewPseudonyms(names []string, debate, judge string, swap bool) *Pseudonyms 
 	return l
 }
 
-// hashOf is a hash of texts that differs where any of them does.
+// hashOf returns a hash of parts. Two lists with different parts have different hashes.
 func hashOf(parts ...string) []byte {
 	h := sha256.New()
 	for _, p := range parts {
-		_ = binary.Write(h, binary.BigEndian, uint64(len(p))) // a hash takes all
+		_ = binary.Write(h, binary.BigEndian, uint64(len(p))) // writing to a hash never fails
 		h.Write([]byte(p))
 	}
 	return h.Sum(nil)
 }
 
-// letterLabel counts A to Z, then AA, AB and so on.
+// letterLabel returns the i-th label of the sequence A to Z, AA, AB and so on, counted from 0.
 func letterLabel(i int) string {
 	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 	if i < len(alphabet) {
@@ -75,7 +75,7 @@ func letterLabel(i int) string {
 	return letterLabel(i/len(alphabet)-1) + letterLabel(i%len(alphabet))
 }
 
-// Names are the labels in order: Debater A, Debater B.
+// Names returns the pseudonyms in order: Debater A, Debater B and so on.
 func (l *Pseudonyms) Names() []string {
 	list := make([]string, len(l.names))
 	for i, name := range l.names {
@@ -84,7 +84,7 @@ func (l *Pseudonyms) Names() []string {
 	return list
 }
 
-// Of is a participant's label. Any other name is returned as it is.
+// Of returns the pseudonym of a participant. It returns any other name unchanged.
 func (l *Pseudonyms) Of(name string) string {
 	if l == nil {
 		return name
@@ -95,8 +95,8 @@ func (l *Pseudonyms) Of(name string) string {
 	return name
 }
 
-// Profiles are the participants as the judge may see them: in the order of their labels, and with the names in all texts
-// hidden. Whoever has no label comes last.
+// Profiles returns the participants' profiles as the judge may see them: sorted by pseudonym, and with the names in
+// all texts hidden. Participants without a pseudonym come last.
 func (l *Pseudonyms) Profiles(seats []transcript.Profile) []transcript.Profile {
 	if l == nil {
 		return seats
@@ -123,12 +123,12 @@ func (l *Pseudonyms) Profiles(seats []transcript.Profile) []transcript.Profile {
 	return list
 }
 
-// Hide puts labels in the place of the participants' names in a text, where these stand as words: "Ann's" becomes
-// "Debater A's", "Annual" stays. Of names that contain one another the longest counts. In scripts that put no space
-// between words, and before the endings of Korean, a name is a word wherever it stands. A label that stands in the text
-// already is none of the judge's, and becomes "debater (A)".
+// Hide replaces the participants' names in a text with their pseudonyms. It replaces a name only if it appears as a
+// word: "Ann's" becomes "Debater A's", and "Annual" stays. If one name contains another, the longer name is replaced.
+// In scripts that put no space between words, and before Korean endings, a name counts as a word wherever it appears.
+// A pseudonym that is already in the text does not come from the judge, so it is rewritten as "debater (A)".
 //
-// Each text is to be hidden once: what was hidden would be taken for a forgery.
+// Hide a text only once: a second call would rewrite the pseudonyms of the first.
 func (l *Pseudonyms) Hide(text string) string {
 	if l == nil {
 		return text
@@ -141,14 +141,15 @@ func (l *Pseudonyms) Hide(text string) string {
 		}
 		who, n := readPseudonym(rest, before)
 		if _, forged := l.byPseudonym[who]; !forged || l.pseudonyms[rest[n-len(who):n]] != "" {
-			return "", 0 // a name behind the word is found when its turn comes
+			return "", 0 // a name that follows is found when the scan reaches it
 		}
 		return "debater (" + who + ")", n
 	})
 }
 
-// Reveal puts the participants' names in the place of their labels, with any space or joint between their two words. The
-// first may have any case; the second is in capitals, else it is a word like "a".
+// Reveal replaces pseudonyms in a text with the participants' names. Any space, hyphen or underscore may join the two
+// words of a pseudonym. The first word may have any case, and the second must be in capitals, because a lower-case
+// "a" is an ordinary word.
 func (l *Pseudonyms) Reveal(text string) string {
 	if l == nil {
 		return text
@@ -156,15 +157,15 @@ func (l *Pseudonyms) Reveal(text string) string {
 	return replaceWords(text, &l.firstBytes, func(rest string, before rune) (string, int) {
 		who, n := readPseudonym(rest, before)
 		name, known := l.byPseudonym[who]
-		if !known || rest[n-len(who):n] != who { // "the debater a point was put to" names nobody
+		if !known || rest[n-len(who):n] != who { // "the debater a point was put to" contains no pseudonym
 			return "", 0
 		}
 		return name, n
 	})
 }
 
-// Nonce is the number in the marks that quoted statements stand between. It is drawn by debate and judge, and
-// participants are never told.
+// Nonce returns the number in the delimiters around quoted statements. It depends on the debate and the judge, and
+// participants never see it. It is "" for nil Pseudonyms.
 func (l *Pseudonyms) Nonce() string {
 	if l == nil {
 		return ""
@@ -172,16 +173,17 @@ func (l *Pseudonyms) Nonce() string {
 	return l.nonce
 }
 
-// Quote is a statement as it reaches the judge: between two marks, of which the first names its speaker and the
-// round, each on a line of its own.
+// Quote returns a statement as the judge sees it: between two delimiters, each on a line of its own. The first
+// delimiter names the speaker and the round.
 //
 //	<<<9214337650718826612 begin: Debater A, round 2>>>
 //	What was said.
 //	<<<9214337650718826612 end>>>
 //
-// Who is a participant's name, or that of another, which stays; a round of 0 is left out. Names are hidden in who and
-// in the text, which come as they are. Nothing in the text can end it or begin another: the fence's number is taken out
-// of it, and so are control characters, those that nobody sees, and angle brackets that could pass for a mark's.
+// The speaker who is a participant, or somebody else whose name is kept. A round of 0 is omitted. Quote hides the
+// names in who and in the text, so pass both unmodified. The text cannot close the quote or open another one: Quote
+// removes the nonce, control characters and invisible characters from it, and shortens runs of angle brackets that
+// look like a delimiter.
 func (l *Pseudonyms) Quote(who string, round int, text string) string {
 	speaker, hidden := l.pseudonyms[who]
 	if !hidden {
@@ -193,7 +195,8 @@ func (l *Pseudonyms) Quote(who string, round int, text string) string {
 	return l.Enclose(speaker, l.Hide(removeInvisible(text)))
 }
 
-// Enclose is a text between the marks of Quote in which the names are hidden already: one that was made of quotes.
+// Enclose returns a text between the delimiters of Quote. The names in the text must already be hidden, as in a text
+// that was made from quotes.
 func (l *Pseudonyms) Enclose(what, text string) string {
 	if l == nil {
 		return what + ":\n\n" + text
@@ -201,7 +204,7 @@ func (l *Pseudonyms) Enclose(what, text string) string {
 	return fmt.Sprintf("<<<%s begin: %s>>>\n%s\n<<<%[1]s end>>>", l.nonce, what, l.removeDelimiters(text))
 }
 
-// removeDelimiters is a text between marks.
+// removeDelimiters removes from a text everything that could be read as a delimiter.
 func (l *Pseudonyms) removeDelimiters(text string) string {
 	return strings.ReplaceAll(shortenBracketRuns(removeInvisible(text)), l.nonce, "[removed]")
 }

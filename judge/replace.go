@@ -8,15 +8,15 @@ import (
 	"unicode/utf8"
 )
 
-// replaceWords puts other words into a text. Where a byte that is among first begins a character, find is asked for what
-// to put there and how many bytes that replaces, none for nothing; before is the character that stands before, 0 at
-// the beginning. Where new words would grow together with others, a space keeps them apart. It is linear in the
-// length of the text as long as find is bounded.
+// replaceWords replaces words in a text. At each character whose first byte is set in first, it calls find with the
+// rest of the text and the character before it, which is 0 at the beginning. find returns the replacement and the
+// number of bytes that it replaces, or 0 to replace nothing. replaceWords adds a space where a replacement would
+// merge with a neighboring word. The time is linear in the length of the text as long as find takes bounded time.
 func replaceWords(text string, first *[256]bool, find func(rest string, before rune) (string, int)) string {
 	var b strings.Builder
-	copied, before, last := 0, rune(0), rune(0) // last is the character that was written last
+	copied, before, last := 0, rune(0), rune(0) // last is the last character written
 	for i := 0; i < len(text); {
-		if b := text[i]; b < utf8.RuneSelf && !first[b] { // most are
+		if b := text[i]; b < utf8.RuneSelf && !first[b] { // the common case
 			before, last, i = rune(b), rune(b), i+1
 			continue
 		}
@@ -47,7 +47,7 @@ func replaceWords(text string, first *[256]bool, find func(rest string, before r
 	return b.String()
 }
 
-// firstRune is a text's first character, 0 where it is empty.
+// firstRune returns the first character of a text, or 0 if the text is empty.
 func firstRune(text string) rune {
 	if text == "" {
 		return 0
@@ -56,7 +56,7 @@ func firstRune(text string) rune {
 	return r
 }
 
-// lastRune is a text's last character, 0 where it is empty.
+// lastRune returns the last character of a text, or 0 if the text is empty.
 func lastRune(text string) rune {
 	if text == "" {
 		return 0
@@ -65,13 +65,14 @@ func lastRune(text string) rune {
 	return r
 }
 
-// pseudonymPrefix is the word that all labels begin with, and maxLetters what follows at most.
+// A pseudonym is pseudonymPrefix followed by at most maxLetters letters.
 const (
 	pseudonymPrefix = "Debater"
 	maxLetters      = 3
 )
 
-// readPseudonym reads a label at the beginning of a text: its letters, and its length; none where there is no label.
+// readPseudonym reads a pseudonym at the beginning of a text. It returns its letters and its length in bytes, or ""
+// and 0 if there is none.
 func readPseudonym(text string, before rune) (who string, n int) {
 	if sameWord(before, 'D') || len(text) < len(pseudonymPrefix) || !strings.EqualFold(text[:len(pseudonymPrefix)], pseudonymPrefix) {
 		return "", 0
@@ -87,28 +88,29 @@ func readPseudonym(text string, before rune) (who string, n int) {
 	return strings.ToUpper(rest[:n]), at + n
 }
 
-// atBoundary tells whether a word that has an edge ends there, beside another character.
+// atBoundary reports whether a word with the character edge at its end stops there, next to the character beside.
 func atBoundary(edge, beside rune) bool {
 	return unicode.In(edge, unspacedScripts...) || !isWordRune(beside)
 }
 
-// sameWord tells whether two characters that stand side by side are of one word.
+// sameWord reports whether two adjacent characters belong to the same word.
 func sameWord(a, b rune) bool { return isWordRune(a) && isWordRune(b) }
 
-// isWordRune tells whether a character is of a word in a script that puts something between words.
+// isWordRune reports whether a character is part of a word in a script that separates words.
 func isWordRune(r rune) bool {
-	if r < utf8.RuneSelf { // most are
+	if r < utf8.RuneSelf { // the common case
 		return r|0x20 >= 'a' && r|0x20 <= 'z' || r >= '0' && r <= '9' || r == '_'
 	}
 	return unicode.In(r, unicode.Letter, unicode.Mark, unicode.Number) && !unicode.In(r, unspacedScripts...)
 }
 
-// unspacedScripts are scripts that put no space between words, and Korean, which joins endings to names.
+// unspacedScripts are the scripts that put no space between words, and Korean, which appends endings to names.
 var unspacedScripts = []*unicode.RangeTable{
 	unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar,
 }
 
-// isPlain tells whether a text is of printable ASCII without angle brackets: then clean and blunt leave it as it is.
+// isPlain reports whether a text consists of printable ASCII, tabs and line breaks without angle brackets. Such a
+// text needs neither removeInvisible nor shortenBracketRuns.
 func isPlain(text string) bool {
 	for i := range len(text) {
 		if b := text[i]; (b < ' ' && b != '\n' && b != '\t') || b > '~' || b == '<' || b == '>' {
@@ -118,8 +120,8 @@ func isPlain(text string) bool {
 	return true
 }
 
-// removeInvisible is a text with one kind of line break, and without control characters and those that nobody sees. The two
-// joiners stay, which Persian, Indian scripts and emoji need.
+// removeInvisible normalizes line breaks and removes control characters and invisible characters. It keeps the two
+// joiners, which Persian, Indian scripts and emoji need.
 func removeInvisible(text string) string {
 	if isPlain(text) {
 		return text
@@ -137,21 +139,23 @@ func removeInvisible(text string) string {
 	}, strings.ReplaceAll(text, "\r\n", "\n"))
 }
 
-// angles are characters that look like angle brackets: those that open, and those that close. The last of each looks
-// like three.
+// Characters that look like opening and closing angle brackets. The last character of each set looks like three
+// brackets.
 const (
 	openingBrackets = "<\uff1c\u2039\u00ab\u3008\u300a\u27e8\u27ea\u2329\u276e\u2770\u226a\u02c2\u1438\ufe64\u2a9d\u22d8"
 	closingBrackets = ">\uff1e\u203a\u00bb\u3009\u300b\u27e9\u27eb\u232a\u276f\u2771\u226b\u02c3\u1433\ufe65\u2a9e\u22d9"
 )
 
-// bracketRuns are angle brackets of one direction, with nothing between them that shows.
+// bracketRuns matches runs of angle brackets of one direction with nothing visible between them.
 var bracketRuns = regexp.MustCompile(fmt.Sprintf("%s|%s|\u22d8|\u22d9", bracketRun(openingBrackets), bracketRun(closingBrackets)))
 
+// bracketRun returns the expression for a run of two or more brackets of a set.
 func bracketRun(set string) string {
 	return fmt.Sprintf("[%s](?:[\u200c\u200d\ufe00-\ufe0f]*[%[1]s])+", set)
 }
 
-// shortenBracketRuns shortens runs of angle brackets that could pass for a mark's to one. Two plain ones stay, which code has.
+// shortenBracketRuns replaces each run of angle brackets that looks like a delimiter with one bracket. It keeps two
+// plain brackets, which are common in code.
 func shortenBracketRuns(text string) string {
 	if isPlain(text) || !strings.ContainsAny(text, openingBrackets+closingBrackets) {
 		return text

@@ -9,21 +9,21 @@ import (
 	"github.com/elenchus-go/debate/judge/reply"
 )
 
-// Criterion is one thing that participants are marked for, from 0 to 10.
+// Criterion is one criterion on which participants are scored from 0 to 10.
 type Criterion struct {
-	Name        string   `json:"name"`                  // how a reply speaks of it, such as "logical_consistency"
-	Weight      float64  `json:"weight"`                // its part of the total, relative to those of the others
-	Description string   `json:"description,omitempty"` // what it asks, in a sentence
-	Zero        string   `json:"zero,omitempty"`        // what a mark of 0 means
-	Ten         string   `json:"ten,omitempty"`         // what a mark of 10 means
-	Bands       []string `json:"bands,omitempty"`       // what the marks between mean, such as "0-2: repeats what was said"
+	Name        string   `json:"name"`                  // name in replies, such as "logical_consistency"
+	Weight      float64  `json:"weight"`                // weight in the total score, relative to the other weights
+	Description string   `json:"description,omitempty"` // what the criterion asks, in one sentence
+	Zero        string   `json:"zero,omitempty"`        // what a score of 0 means
+	Ten         string   `json:"ten,omitempty"`         // what a score of 10 means
+	Bands       []string `json:"bands,omitempty"`       // what ranges of scores mean, such as "0-2: repeats earlier points"
 }
 
-// Rubric is what judges mark by. The zero Rubric is the default one: logical consistency 20 %, evidence 20 %,
-// engagement 20 %, novelty 15 %, persuasiveness 15 % and relevance 10 %.
+// Rubric lists the criteria by which judges score. The zero Rubric stands for the default rubric: logical consistency
+// 20 %, evidence 20 %, engagement 20 %, novelty 15 %, persuasiveness 15 % and relevance 10 %.
 type Rubric []Criterion
 
-// Criteria of the default rubric that detectors go by.
+// Criteria of the default rubric whose scores the detectors use.
 const (
 	Novelty   string = "novelty"
 	Relevance string = "relevance"
@@ -32,53 +32,53 @@ const (
 var defaultRubric = Rubric{
 	{
 		Name: "logical_consistency", Weight: 20,
-		Description: "do the conclusions follow, and do the statements agree with one another?",
-		Zero:        "contradicts itself, or nothing follows", Ten: "each conclusion follows, and all statements fit together",
+		Description: "do the conclusions follow from the premises, and are the statements consistent with one another?",
+		Zero:        "contradicts itself, or the conclusions do not follow", Ten: "every conclusion follows, and all statements are consistent",
 	},
 	{
 		Name: "evidence", Weight: 20,
-		Description: "do reasons, facts and examples bear out the claims?",
-		Zero:        "bare claims, or invented facts", Ten: "each claim that matters is borne out by what can be checked",
+		Description: "are the claims supported by reasons, facts and examples?",
+		Zero:        "unsupported claims or invented facts", Ten: "every important claim is supported by evidence that can be checked",
 	},
 	{
 		Name: "engagement", Weight: 20,
-		Description: "are the opponents' points named, the strongest above all, and answered?",
-		Zero:        "speaks as if nobody else had spoken", Ten: "meets the strongest points in their strongest form",
+		Description: "are the opponents' arguments, above all the strongest, identified and answered?",
+		Zero:        "ignores the opponents", Ten: "answers the strongest arguments in their strongest form",
 	},
 	{
 		Name: Novelty, Weight: 15,
-		Description: "are there arguments, evidence or distinctions that were not there before?",
-		Zero:        "says again what was said", Ten: "changes what the debate is about",
+		Description: "are there new arguments, new evidence or new distinctions?",
+		Zero:        "repeats earlier points", Ten: "changes the course of the debate",
 		Bands: []string{
-			"0-2: repeats what was said, if in new words",
-			"3-4: old arguments with new examples or details",
-			"5-6: old arguments with new evidence, or a new answer to an objection",
-			"7-8: a new argument or distinction that bears on the question",
-			"9-10: a new line of thought that all others have to answer",
+			"0-2: repeats earlier points, even if reworded",
+			"3-4: earlier arguments with new examples or details",
+			"5-6: earlier arguments with new evidence, or a new answer to an objection",
+			"7-8: a new argument or distinction that is relevant to the question",
+			"9-10: a new line of argument that all opponents have to answer",
 		},
 	},
 	{
 		Name: "persuasiveness", Weight: 15,
-		Description: "would it move an informed and fair-minded listener?",
-		Zero:        "would move nobody, or turn listeners away", Ten: "would change the mind of one who came with the opposite view",
+		Description: "would it persuade an informed and fair-minded listener?",
+		Zero:        "would persuade nobody, or would alienate listeners", Ten: "would change the mind of a listener who held the opposite view",
 	},
 	{
 		Name: Relevance, Weight: 10,
-		Description: "does what is said bear on the topic?",
-		Zero:        "about something else", Ten: "each sentence serves the question",
+		Description: "do the arguments address the topic?",
+		Zero:        "off topic", Ten: "every sentence addresses the question",
 	},
 }
 
-// What a rubric may hold at most.
+// Size limits of a rubric.
 const (
 	maxCriteria  = 16
-	maxNameBytes = 100 // bytes
-	maxTextBytes = 400 // bytes of any other text
+	maxNameBytes = 100
+	maxTextBytes = 400 // for each text other than a name
 	maxBands     = 11
 	maxWeight    = 1_000_000
 )
 
-// criteria are those that hold: the default ones where there are none.
+// criteria returns the criteria of the rubric, or those of the default rubric if there are none.
 func (r Rubric) criteria() Rubric {
 	if len(r) == 0 {
 		return defaultRubric
@@ -86,9 +86,10 @@ func (r Rubric) criteria() Rubric {
 	return r
 }
 
-// Check says all that is wrong with a rubric: more than 16 criteria, names that are empty, too long or alike, weights
-// that are negative, beyond a million or all zero, and texts that are too long or of several lines. The zero Rubric is
-// good.
+// Check returns a description of everything that is wrong with a rubric. A rubric has at most 16 criteria. Names are
+// not empty, at most 100 bytes long, and differ in more than case, surrounding space, hyphens and underscores.
+// Weights are from 0 to 1,000,000 and not all zero. A criterion has at most 11 bands. Each text is one line of at
+// most 400 bytes. The zero Rubric is valid.
 func (r Rubric) Check() (problems []string) {
 	if len(r) > maxCriteria {
 		problems = append(problems, fmt.Sprintf("%d criteria, at most %d are allowed", len(r), maxCriteria))
@@ -99,22 +100,23 @@ func (r Rubric) Check() (problems []string) {
 		}
 	}
 	if len(r) > 0 && !slices.ContainsFunc(r, func(c Criterion) bool { return c.Weight != 0 }) {
-		problems = append(problems, "all weights are 0, one at least must be greater")
+		problems = append(problems, "all weights are 0, at least one must be greater")
 	}
 	return problems
 }
 
-// check says what is wrong with a criterion that comes after others.
+// check returns a description of everything that is wrong with a criterion. before holds the criteria that precede
+// it.
 func (c Criterion) check(before []Criterion) (problems []string) {
 	wrong := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
 	if strings.TrimSpace(c.Name) == "" {
-		wrong("name is empty, give one such as %q", "evidence")
+		wrong("name is empty, use one such as %q", "evidence")
 	}
 	if slices.ContainsFunc(before, func(b Criterion) bool { return sameName(b.Name, c.Name) }) {
-		wrong("name %q stands there twice", c.Name)
+		wrong("name %q appears twice", c.Name)
 	}
-	if !(c.Weight >= 0 && c.Weight <= maxWeight) { // nor is NaN
-		wrong("weight %g, give a number from 0 to %d", c.Weight, maxWeight)
+	if !(c.Weight >= 0 && c.Weight <= maxWeight) { // also rejects NaN
+		wrong("weight %g, use a number from 0 to %d", c.Weight, maxWeight)
 	}
 	if len(c.Bands) > maxBands {
 		wrong("%d bands, at most %d are allowed", len(c.Bands), maxBands)
@@ -124,21 +126,21 @@ func (c Criterion) check(before []Criterion) (problems []string) {
 			wrong("%s has %d bytes, at most %d are allowed", field, len(text), limit)
 		}
 		if strings.ContainsAny(text, "\r\n") {
-			wrong("%s has several lines, give one", field)
+			wrong("%s has several lines, use one", field)
 		}
 	}
 	line("name", c.Name, maxNameBytes)
-	line("about", c.Description, maxTextBytes)
+	line("description", c.Description, maxTextBytes)
 	line("zero", c.Zero, maxTextBytes)
 	line("ten", c.Ten, maxTextBytes)
 	for _, b := range c.Bands {
-		line("a band", b, maxTextBytes)
+		line("band", b, maxTextBytes)
 	}
 	return problems
 }
 
-// Outline describes the criteria in plain words for a judge's system prompt: a line for each with its share of the
-// total, and indented ones for what the marks mean.
+// Outline describes the criteria for a judge's system prompt. Each criterion has a line with its share of the total,
+// followed by indented lines that say what scores mean.
 func (r Rubric) Outline() string {
 	if len(r) == 0 {
 		return defaultOutline()
@@ -170,7 +172,7 @@ func (r Rubric) outline() string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// totalWeight is that of all weights.
+// totalWeight returns the sum of all weights.
 func (r Rubric) totalWeight() (sum float64) {
 	for _, c := range r.criteria() {
 		sum += c.Weight
@@ -178,16 +180,17 @@ func (r Rubric) totalWeight() (sum float64) {
 	return sum
 }
 
-// Contract is the contract of assessments by this rubric. It is [AssessmentContract], held against the rubric as
-// well: each participant has a mark for each criterion, once, and for nothing else. The total is computed from the
-// marks: their mean by weight, rounded to hundredths. A total that the judge gave is not looked at.
+// Contract returns the contract of assessments by this rubric. It extends [AssessmentContract] with a check against
+// the rubric: each participant has exactly one score for each criterion, and no other scores. The contract computes
+// each participant's score as the weighted mean of the criterion scores, rounded to hundredths. It ignores a
+// participant's score in the judge's reply.
 func (r Rubric) Contract() *reply.Contract {
 	names := r.criterionNames()
 	return assessments.WithCheck(func(v any) (findings []string) {
 		a := v.(*Assessment)
 		for i := range a.Participants {
 			s := &a.Participants[i]
-			if s.Criteria == nil { // only a fallback has none: the schema wants a list
+			if s.Criteria == nil { // only a default has none, because the schema requires a list
 				s.Criteria = r.UniformScores(5)
 			}
 			findings = append(findings, s.checkCriteria(names, fmt.Sprintf("/participants/%d/criteria", i))...)
@@ -204,7 +207,8 @@ func (r Rubric) criterionNames() (names []string) {
 	return names
 }
 
-// checkCriteria corrects the spelling of the criteria that have a mark, and finds those that have not exactly one.
+// checkCriteria corrects the spelling of the criteria in a reply, and returns a violation for each criterion that
+// does not have exactly one score.
 func (s *ParticipantAssessment) checkCriteria(names []string, at string) []string {
 	var spoken []*string
 	for i := range s.Criteria {
@@ -213,13 +217,13 @@ func (s *ParticipantAssessment) checkCriteria(names []string, at string) []strin
 	findings := checkNames(spoken, names, at+"/%d/criterion", criterion)
 	for _, name := range names {
 		if !slices.ContainsFunc(s.Criteria, func(m CriterionScore) bool { return m.Criterion == name }) {
-			findings = append(findings, fmt.Sprintf("%s: %q has no mark", at, name))
+			findings = append(findings, fmt.Sprintf("%s: %q has no score", at, name))
 		}
 	}
 	return findings
 }
 
-// UniformScores are the same mark for each criterion, so that it is the total as well.
+// UniformScores returns the same score for each criterion. The weighted mean is then that score too.
 func (r Rubric) UniformScores(score float64) (marks []CriterionScore) {
 	for _, name := range r.criterionNames() {
 		marks = append(marks, CriterionScore{Criterion: name, Score: score})
@@ -227,7 +231,7 @@ func (r Rubric) UniformScores(score float64) (marks []CriterionScore) {
 	return marks
 }
 
-// weightedMean is the mean of marks by weight, rounded to hundredths.
+// weightedMean returns the weighted mean of criterion scores, rounded to hundredths.
 func (r Rubric) weightedMean(marks []CriterionScore) (total float64) {
 	sum := r.totalWeight()
 	for _, c := range r.criteria() {

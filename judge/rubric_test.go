@@ -86,15 +86,15 @@ func TestEachCriterionHasOneMark(t *testing.T) {
 		{"in another order and spelling", `[{"criterion":"Clear Words","score":2},{"criterion":" WIT","score":1}]`, ""},
 		{
 			"one is missing", `[{"criterion":"wit","score":1}]`,
-			`/participants/0/criteria: "clear_words" has no mark`,
+			`/participants/0/criteria: "clear_words" has no score`,
 		},
 		{
 			"none at all", `[]`,
-			`/participants/0/criteria: "clear_words" has no mark; /participants/0/criteria: "wit" has no mark`,
+			`/participants/0/criteria: "clear_words" has no score; /participants/0/criteria: "wit" has no score`,
 		},
 		{
 			"one twice", `[{"criterion":"wit","score":1},{"criterion":"clear-words","score":2},{"criterion":"Wit","score":9}]`,
-			`/participants/0/criteria/2/criterion: "wit" stands there twice`,
+			`/participants/0/criteria/2/criterion: "wit" appears twice`,
 		},
 		{
 			"one of another rubric", `[{"criterion":"wit","score":1},{"criterion":"clear_words","score":2},{"criterion":"evidence","score":2}]`,
@@ -160,25 +160,25 @@ func TestWhatIsWrongWithARubric(t *testing.T) {
 		{"one of one's own", brief, nil},
 		{"16 criteria", many[:16], nil},
 		{"too many", many, []string{"17 criteria, at most 16 are allowed"}},
-		{"no name", judge.Rubric{{Name: " ", Weight: 1}}, []string{`criterion 1: name is empty, give one such as "evidence"`}},
-		{"alike", judge.Rubric{{Name: "wit", Weight: 1}, {Name: "Wit ", Weight: 1}}, []string{`criterion 2: name "Wit " stands there twice`}},
-		{"negative", judge.Rubric{{Name: "a", Weight: -1}}, []string{"criterion 1: weight -1, give a number from 0 to 1000000"}},
-		{"infinite", judge.Rubric{{Name: "a", Weight: math.Inf(1)}}, []string{"criterion 1: weight +Inf, give a number from 0 to 1000000"}},
-		{"no number", judge.Rubric{{Name: "a", Weight: math.NaN()}}, []string{"criterion 1: weight NaN, give a number from 0 to 1000000"}},
-		{"no weight at all", judge.Rubric{{Name: "a"}, {Name: "b"}}, []string{"all weights are 0, one at least must be greater"}},
+		{"no name", judge.Rubric{{Name: " ", Weight: 1}}, []string{`criterion 1: name is empty, use one such as "evidence"`}},
+		{"alike", judge.Rubric{{Name: "wit", Weight: 1}, {Name: "Wit ", Weight: 1}}, []string{`criterion 2: name "Wit " appears twice`}},
+		{"negative", judge.Rubric{{Name: "a", Weight: -1}}, []string{"criterion 1: weight -1, use a number from 0 to 1000000"}},
+		{"infinite", judge.Rubric{{Name: "a", Weight: math.Inf(1)}}, []string{"criterion 1: weight +Inf, use a number from 0 to 1000000"}},
+		{"no number", judge.Rubric{{Name: "a", Weight: math.NaN()}}, []string{"criterion 1: weight NaN, use a number from 0 to 1000000"}},
+		{"no weight at all", judge.Rubric{{Name: "a"}, {Name: "b"}}, []string{"all weights are 0, at least one must be greater"}},
 		{
 			"long texts",
 			judge.Rubric{{Name: long, Weight: 1, Description: long, Zero: long, Ten: long, Bands: []string{"0: no", long}}},
 			[]string{
-				"criterion 1: name has 401 bytes, at most 100 are allowed", "criterion 1: about has 401 bytes, at most 400 are allowed",
+				"criterion 1: name has 401 bytes, at most 100 are allowed", "criterion 1: description has 401 bytes, at most 400 are allowed",
 				"criterion 1: zero has 401 bytes, at most 400 are allowed", "criterion 1: ten has 401 bytes, at most 400 are allowed",
-				"criterion 1: a band has 401 bytes, at most 400 are allowed",
+				"criterion 1: band has 401 bytes, at most 400 are allowed",
 			},
 		},
 		{
 			"several lines",
 			judge.Rubric{{Name: "a", Weight: 1, Description: "b\nc", Bands: make([]string, 12)}},
-			[]string{"criterion 1: 12 bands, at most 11 are allowed", "criterion 1: about has several lines, give one"},
+			[]string{"criterion 1: 12 bands, at most 11 are allowed", "criterion 1: description has several lines, use one"},
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) { require.Equal(t, tt.want, tt.rubric.Check()) })

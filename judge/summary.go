@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// summary is a text of lines, each a label with what it is about. Lines about nothing are left out.
+// summary builds a text of labeled lines. Lines without content are omitted.
 type summary struct{ strings.Builder }
 
 func (s *summary) line(label string, parts ...string) {
@@ -19,6 +19,7 @@ func (s *summary) line(label string, parts ...string) {
 	s.WriteString(label + strings.Join(parts, "; "))
 }
 
+// formatNumber formats a number with at most one decimal.
 func formatNumber(f float64) string { return strconv.FormatFloat(math.Round(f*10)/10, 'f', -1, 64) }
 
 func roundToHundredths(f float64) float64 { return math.Round(100*f) / 100 }

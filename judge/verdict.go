@@ -5,29 +5,30 @@ import (
 	"strings"
 )
 
-// Verdict is what a judge says about a debate at its end.
+// Verdict is a judge's reply at the end of a debate.
 type Verdict struct {
 	Summary         string      `json:"summary" jsonschema:"minLength=1,maxLength=1900" jsonschema_description:"the debate and its result, in a few sentences"`
-	Participants    []KeyPoints `json:"participants,omitempty" jsonschema:"maxItems=64" jsonschema_description:"the key points of each participant, one entry each"`
-	Agreement       []string    `json:"agreement,omitempty" jsonschema:"maxItems=8,maxLength=400" jsonschema_description:"what the participants agree on"`
-	Disagreement    []string    `json:"disagreement,omitempty" jsonschema:"maxItems=8,maxLength=400" jsonschema_description:"what remains disputed"`
-	Insights        []string    `json:"insights,omitempty" jsonschema:"maxItems=8,maxLength=400" jsonschema_description:"what the debate brought to light"`
-	Dissent         string      `json:"dissent,omitempty" jsonschema:"maxLength=1900" jsonschema_description:"the best case against this verdict"`
-	WinnerReasoning string      `json:"winner_reasoning,omitempty" jsonschema:"maxLength=1900" jsonschema_description:"why this participant won, or why nobody did"`
-	Winner          string      `json:"winner,omitempty" jsonschema:"maxLength=200" jsonschema_description:"the winner's name, exactly as it was given; leave it out where nobody won"`
-	Quality         float64     `json:"quality" jsonschema:"minimum=0,maximum=100" jsonschema_description:"the quality of the debate as a whole, 0 the worst and 100 the best"`
+	Participants    []KeyPoints `json:"participants,omitempty" jsonschema:"maxItems=64" jsonschema_description:"one entry for each participant, with the key points"`
+	Agreement       []string    `json:"agreement,omitempty" jsonschema:"maxItems=8,maxLength=400" jsonschema_description:"points on which the participants agree"`
+	Disagreement    []string    `json:"disagreement,omitempty" jsonschema:"maxItems=8,maxLength=400" jsonschema_description:"points that remain disputed"`
+	Insights        []string    `json:"insights,omitempty" jsonschema:"maxItems=8,maxLength=400" jsonschema_description:"insights gained from the debate"`
+	Dissent         string      `json:"dissent,omitempty" jsonschema:"maxLength=1900" jsonschema_description:"the strongest case against this verdict"`
+	WinnerReasoning string      `json:"winner_reasoning,omitempty" jsonschema:"maxLength=1900" jsonschema_description:"why the winner won, or why there is no winner"`
+	Winner          string      `json:"winner,omitempty" jsonschema:"maxLength=200" jsonschema_description:"the winner's name, exactly as given; leave it out if there is no winner"`
+	Quality         float64     `json:"quality" jsonschema:"minimum=0,maximum=100" jsonschema_description:"the quality of the debate as a whole, from 0 (worst) to 100 (best)"`
 }
 
-// KeyPoints are the main points of one participant.
+// KeyPoints lists the main points of one participant.
 type KeyPoints struct {
-	Name   string   `json:"name" jsonschema:"minLength=1,maxLength=200" jsonschema_description:"the participant's name, exactly as it was given"`
-	Points []string `json:"points" jsonschema:"maxItems=8,maxLength=400" jsonschema_description:"the main points that the participant made"`
+	Name   string   `json:"name" jsonschema:"minLength=1,maxLength=200" jsonschema_description:"the participant's name, exactly as given"`
+	Points []string `json:"points" jsonschema:"maxItems=8,maxLength=400" jsonschema_description:"the participant's main points"`
 }
 
-// noWinner is what judges write where they mean that there is no winner.
+// noWinner lists what judges write when they mean that there is no winner.
 var noWinner = []string{"", "none", "nobody", "no one", "no winner", "draw", "tie", "null", "n/a"}
 
-// Check finds winners and participants who did not take part, and participants who come twice.
+// Check returns a violation for each name that is not a participant, and for each participant with more than one
+// entry. It corrects the spelling of names.
 func (v *Verdict) Check(names []string) []string {
 	var spoken []*string
 	for i := range v.Participants {
@@ -44,7 +45,7 @@ func (v *Verdict) Check(names []string) []string {
 	return findings
 }
 
-// Default is a verdict without a winner that says what it is.
+// Default fills the verdict with a default that names no winner and says that it is a default.
 func (v *Verdict) Default([]string) {
 	*v = Verdict{
 		Summary: "The judge gave no valid verdict. The debate ends without a winner.",
@@ -52,7 +53,7 @@ func (v *Verdict) Default([]string) {
 	}
 }
 
-// Text sums the verdict up.
+// Text returns a readable summary of the verdict.
 func (v *Verdict) Text() string {
 	var s summary
 	s.line("", v.Summary)

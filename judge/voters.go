@@ -6,13 +6,14 @@ import (
 	"slices"
 )
 
-// voter is a judge with its words: one, or one in each order.
+// voter is a judge with its replies: one, or one for each order of the participants.
 type voter[T any] struct {
 	judge  string
 	values []*T
 }
 
-// votersOf are the voters behind opinions, in order of their first word. Those that failed count where there is no other.
+// votersOf returns the voters behind opinions, in order of their first opinion. It ignores failed opinions unless all
+// failed, and reports whether all did.
 func votersOf[T any](opinions []Opinion[T]) (voters []voter[T], failed bool) {
 	failed = true
 	for _, o := range opinions {
@@ -34,14 +35,15 @@ func votersOf[T any](opinions []Opinion[T]) (voters []voter[T], failed bool) {
 	return voters, failed
 }
 
-// ballot is a vote on one point.
+// ballot is a vote of voters on one field.
 type ballot[T any, V comparable] struct {
 	voters   []voter[T]
 	field    func(*T) V
-	describe func(V) string // what a value means, for people
+	describe func(V) string // describes a value for people
 }
 
-// vote is a voter's; false: its two words contradict each other, and it abstains.
+// vote returns the vote of a voter. It returns false if the voter's two replies contradict each other, in which case
+// the voter abstains.
 func (b ballot[T, V]) vote(v voter[T]) (V, bool) {
 	vote := b.field(v.values[0])
 	for _, w := range v.values[1:] {
@@ -52,7 +54,8 @@ func (b ballot[T, V]) vote(v voter[T]) (V, bool) {
 	return vote, true
 }
 
-// majority is what more than half of those vote who do not abstain; false: nothing has so many.
+// majority returns the value that more than half of the voters that do not abstain voted for. It returns false if
+// there is none.
 func (b ballot[T, V]) majority() (outcome V, ok bool) {
 	count, all := map[V]int{}, 0
 	for _, v := range b.voters {
@@ -69,7 +72,7 @@ func (b ballot[T, V]) majority() (outcome V, ok bool) {
 	return outcome, false
 }
 
-// firstFor is the first word of the first voter for an outcome; nil where there is none.
+// firstFor returns the first reply of the first voter for an outcome, or nil if there is none.
 func (b ballot[T, V]) firstFor(outcome V) *T {
 	for _, v := range b.voters {
 		if vote, ok := b.vote(v); ok && vote == outcome {
@@ -79,17 +82,17 @@ func (b ballot[T, V]) firstFor(outcome V) *T {
 	return nil
 }
 
-// contradictions names the voters who contradict themselves.
+// contradictions describes the voters whose two replies contradict each other.
 func (b ballot[T, V]) contradictions() (list []string) {
 	for _, v := range b.voters {
 		if _, ok := b.vote(v); !ok {
-			list = append(list, fmt.Sprintf("%s: %s in one order, and %s in the other", v.judge, b.describe(b.field(v.values[0])), b.describe(b.field(v.values[1]))))
+			list = append(list, fmt.Sprintf("%s: %s in one order and %s in the other", v.judge, b.describe(b.field(v.values[0])), b.describe(b.field(v.values[1]))))
 		}
 	}
 	return list
 }
 
-// dissent names the voters against an outcome, with their reasons.
+// dissent describes the voters against an outcome, with their reasons.
 func (b ballot[T, V]) dissent(outcome V, reason func(*T) string) (list []string) {
 	for _, v := range b.voters {
 		if vote, ok := b.vote(v); ok && vote != outcome {
@@ -103,16 +106,16 @@ func (b ballot[T, V]) dissent(outcome V, reason func(*T) string) (list []string)
 	return list
 }
 
-// numberField is one number that judges give.
+// numberField is one numeric field of a reply.
 type numberField[T any] struct {
 	name      string
-	field     func(*T) *float64 // nil where a judge does not give it
-	tolerance float64           // what differs by more is worth a word
+	field     func(*T) *float64 // returns nil if the reply does not have the field
+	tolerance float64           // greater differences are reported
 }
 
 var unlimited = math.Inf(1)
 
-// values are what a voter gives in each order.
+// values returns the values of a voter, one for each order.
 func (f numberField[T]) values(v voter[T]) (list []float64) {
 	for _, w := range v.values {
 		if x := f.field(w); x != nil {
@@ -122,7 +125,7 @@ func (f numberField[T]) values(v voter[T]) (list []float64) {
 	return list
 }
 
-// meanByVoter is the mean of each voter's values.
+// meanByVoter returns the mean of each voter's values.
 func (f numberField[T]) meanByVoter(voters []voter[T]) (list []float64) {
 	for _, v := range voters {
 		if values := f.values(v); len(values) > 0 {
@@ -132,7 +135,8 @@ func (f numberField[T]) meanByVoter(voters []voter[T]) (list []float64) {
 	return list
 }
 
-// disagreements says where values are far apart: of one voter in both orders, and of the voters that lie furthest apart.
+// disagreements describes differences beyond the tolerance: between the two orders of one voter, and between the
+// voters with the lowest and the highest value.
 func (f numberField[T]) disagreements(voters []voter[T]) (list []string) {
 	var low, high struct {
 		judge string
@@ -145,7 +149,7 @@ func (f numberField[T]) disagreements(voters []voter[T]) (list []string) {
 			continue
 		}
 		if len(values) > 1 && math.Abs(values[0]-values[1]) > f.tolerance {
-			list = append(list, fmt.Sprintf("%s: %s is %s in one order, and %s in the other", v.judge, f.name, formatNumber(values[0]), formatNumber(values[1])))
+			list = append(list, fmt.Sprintf("%s: %s is %s in one order and %s in the other", v.judge, f.name, formatNumber(values[0]), formatNumber(values[1])))
 		}
 		average := mean(values)
 		if average < low.value {
@@ -156,12 +160,12 @@ func (f numberField[T]) disagreements(voters []voter[T]) (list []string) {
 		}
 	}
 	if high.value-low.value > f.tolerance {
-		list = append(list, fmt.Sprintf("%s is %s by %s, and %s by %s", f.name, formatNumber(low.value), low.judge, formatNumber(high.value), high.judge))
+		list = append(list, fmt.Sprintf("%s: %s gives %s, %s gives %s", f.name, low.judge, formatNumber(low.value), high.judge, formatNumber(high.value)))
 	}
 	return list
 }
 
-// mean is the mean of some values, rounded to hundredths; of one value it is that value.
+// mean returns the mean of values, rounded to hundredths. It returns a single value unchanged.
 func mean(values []float64) float64 {
 	if len(values) == 1 {
 		return values[0]
@@ -173,8 +177,7 @@ func mean(values []float64) float64 {
 	return roundToHundredths(sum / float64(len(values)))
 }
 
-// median is the value in the middle, or the mean of the two in the middle, rounded to hundredths; of one value it is
-// that value.
+// median returns the median of values, rounded to hundredths. It returns a single value unchanged.
 func median(values []float64) float64 {
 	if len(values) == 1 {
 		return values[0]

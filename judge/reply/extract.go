@@ -6,14 +6,15 @@ import (
 	"strings"
 )
 
-// What is read of a reply at most.
+// Limits on what is read of a reply.
 const (
-	maxBytes   = 64 << 10 // reasoning not counted
-	maxObjects = 16       // that are tried, from the last
-	maxUnwraps = 3        // that are taken off, one in the other
+	maxBytes   = 64 << 10 // without reasoning
+	maxObjects = 16       // objects that are tried, starting from the last
+	maxUnwraps = 3        // nested wrappers that are removed
 )
 
-// unwrapReply is what a reply comes down to: without reasoning, and without a list of one or a text that all of it stands in.
+// unwrapReply removes the reasoning from a reply, and then a code fence, a list of one item or a JSON string around
+// the whole rest.
 func unwrapReply(text string) (string, error) {
 	text = strings.Trim(text, "\ufeff"+whitespace)
 	if len(text) > maxBytes || !isObject(text) {
@@ -32,8 +33,8 @@ func unwrapReply(text string) (string, error) {
 	return text, nil
 }
 
-// stripReasoning is a reply without what its model said while it reasoned: all that stands before the end of the last block
-// of reasoning, be its beginning there or not, and all of a block that was not ended.
+// stripReasoning removes what a model wrote while it reasoned: everything before the end of the last reasoning block,
+// even if its beginning is missing, and the whole of a block that has no end.
 func stripReasoning(text string) string {
 	for _, tag := range []string{"think>", "thinking>"} {
 		if i := strings.LastIndex(text, "</"+tag); i >= 0 {
@@ -44,17 +45,18 @@ func stripReasoning(text string) string {
 	return text
 }
 
-// stripCodeFence is what stands in a fence, where all of the text does.
+// stripCodeFence returns the content of a code fence that encloses the whole text, or the text if there is none.
 func stripCodeFence(text string) string {
 	inner, fenced := strings.CutPrefix(text, "```")
 	if !fenced {
 		return text
 	}
-	_, inner, _ = strings.Cut(inner, "\n") // the rest of the first line names the language
+	_, inner, _ = strings.Cut(inner, "\n") // the first line names the language
 	return strings.Trim(strings.TrimSuffix(inner, "```"), whitespace)
 }
 
-// unwrapValue is the only item of a list, or what a text that was encoded twice says; empty where the text is neither.
+// unwrapValue returns the only item of a list, or the content of a text that was encoded twice. It returns "" if the
+// text is neither.
 func unwrapValue(text string) (string, error) {
 	var list []json.RawMessage
 	var inner string
@@ -72,12 +74,13 @@ func unwrapValue(text string) (string, error) {
 	return inner, nil
 }
 
-// findObjects collects the objects that stand in a text, the last of them at most. One that is not closed voids all of them:
-// then the reply was cut, and what stands before the cut, or inside the cut object, is not what the model came to say.
+// findObjects returns the JSON objects in a text, at most the last maxObjects of them. An object that is not closed
+// invalidates all objects: it means that the reply was truncated, and that objects before or inside the truncated one
+// are not the model's final answer.
 //
-// It is linear in the length of the text. What balanced reads is passed over or ends the findObjects. What keyed reads ends
-// with a quote, and from no brace does it read past the quote that must follow the next one; likely reads no brace but
-// in a key, which is short.
+// The time is linear in the length of the text. What objectLength reads is either skipped or ends the search. What
+// startsQuotedKey reads ends with a quote, and it never reads past the quote that must follow the next brace.
+// startsAnyKey reads a brace only inside a key, and keys are short.
 func findObjects(text string, begins func(string) bool) (objects []string, err error) {
 	for i := strings.IndexByte(text, '{'); i >= 0; i = strings.IndexByte(text, '{') {
 		if text = text[i:]; !begins(text) {

@@ -8,9 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// faithful tells whether a repaired object says what stood there before: the same brackets, keys, texts, numbers and
-// literals in the same order, each key before a colon, each text within quotes or a single word. The repair may only
-// have put in or taken out commas, quotes, backslashes and comments, and have spelt literals as JSON does.
+// faithful reports whether a repaired object has the same content as the original: the same brackets, keys, strings,
+// numbers and literals in the same order, each key before a colon, and each string quoted or a single word. The
+// repair may only have added or removed commas, quotes, backslashes and comments, and spelled literals as JSON does.
 func faithful(before, after string) bool {
 	d := json.NewDecoder(strings.NewReader(after))
 	d.UseNumber()
@@ -18,10 +18,10 @@ func faithful(before, after string) bool {
 	return t.value(d) && t.text == ""
 }
 
-// source is what is left of a text that was repaired.
+// source is the part of the original text that has not been compared yet.
 type source struct{ text string }
 
-// value takes the value that d has next.
+// value consumes the text of the next value of d. It reports whether they match.
 func (t *source) value(d *json.Decoder) bool {
 	token, err := d.Token()
 	if err != nil {
@@ -41,7 +41,7 @@ func (t *source) value(d *json.Decoder) bool {
 	return t.bareToken("null", strings.TrimPrefix) || t.bareToken("None", strings.TrimPrefix)
 }
 
-// items takes an object or a list.
+// items consumes an object or a list.
 func (t *source) items(d *json.Decoder, open json.Delim) bool {
 	if !t.take(open.String()) {
 		return false
@@ -58,7 +58,7 @@ func (t *source) items(d *json.Decoder, open json.Delim) bool {
 	return err == nil && t.take(end.(json.Delim).String())
 }
 
-// key takes a key with its colon.
+// key consumes a key with its colon.
 func (t *source) key(d *json.Decoder) bool {
 	token, err := d.Token()
 	name, ok := token.(string)
@@ -70,7 +70,7 @@ func (t *source) key(d *json.Decoder) bool {
 	return t.take(":")
 }
 
-// quotedString takes a text that stands in quotes, or is a word without.
+// quotedString consumes a string that is quoted, or a single word without quotes.
 func (t *source) quotedString(s string) bool {
 	closing, rest := cutOpeningQuote(t.text)
 	if closing == "" {
@@ -87,7 +87,7 @@ func (t *source) quotedString(s string) bool {
 	return t.take(closing)
 }
 
-// bareToken takes what stands without quotes, if it ends there.
+// bareToken consumes an unquoted token, if the token ends there.
 func (t *source) bareToken(s string, trim func(text, prefix string) string) bool {
 	rest := trim(t.text, s)
 	if len(rest) == len(t.text) || identifierLength(rest) > 0 || rest != "" && strings.Contains(".+-", rest[:1]) {
@@ -97,6 +97,7 @@ func (t *source) bareToken(s string, trim func(text, prefix string) string) bool
 	return true
 }
 
+// trimFold removes a prefix from a text, whatever its case.
 func trimFold(text, prefix string) string {
 	if len(text) >= len(prefix) && strings.EqualFold(text[:len(prefix)], prefix) {
 		return text[len(prefix):]
@@ -104,13 +105,15 @@ func trimFold(text, prefix string) string {
 	return text
 }
 
+// take consumes s. It reports whether the text began with it.
 func (t *source) take(s string) bool {
 	rest, ok := strings.CutPrefix(t.text, s)
 	t.text = rest
 	return ok
 }
 
-// skip passes over space and comments. What holds a quote is no comment but, likely, a part of some text.
+// skip consumes space and comments. A comment that contains a quote is not skipped, because it is probably part of a
+// string.
 func (t *source) skip() {
 	for {
 		t.text = strings.TrimLeft(t.text, whitespace)
@@ -128,14 +131,14 @@ func (t *source) skip() {
 	}
 }
 
-// escaped and unescaped are what may stand after a backslash, and what it then means.
+// The byte escaped[i] after a backslash stands for unescaped[i].
 const (
 	escaped   = `"\/bfnrt`
 	unescaped = "\"\\/\b\f\n\r\t"
 )
 
-// nextCharacter is the first nextCharacter of a string's content, and how many bytes it takes. A backslash that escapes nothing
-// is a nextCharacter where one is wanted, else it is none.
+// nextCharacter returns the first character of a string's content and its length in bytes. A backslash that escapes
+// nothing counts as a character only if want is a backslash.
 func nextCharacter(text string, want rune) (rune, int) {
 	if !strings.HasPrefix(text, `\`) || len(text) == 1 {
 		return utf8.DecodeRuneInString(text)
@@ -153,7 +156,7 @@ func nextCharacter(text string, want rune) (rune, int) {
 	return r, n + 1
 }
 
-// codepoint reads the form \u00e9, also where two of them make one character.
+// codepoint reads an escape such as \u00e9, or two of them that form one character.
 func codepoint(text string) (rune, int) {
 	first, ok := hex4(text)
 	if !ok {
@@ -170,6 +173,7 @@ func codepoint(text string) (rune, int) {
 	return first, 6
 }
 
+// hex4 reads the four hexadecimal digits of an escape such as \u00e9.
 func hex4(text string) (rune, bool) {
 	if len(text) < 6 || text[:2] != `\u` {
 		return 0, false

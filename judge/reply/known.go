@@ -9,10 +9,11 @@ import (
 	"github.com/invopop/jsonschema"
 )
 
-// knownFields is the known properties of an object, or of the objects in a list, each with its own knownFields; nil where there are
-// none.
+// knownFields maps each known property of an object, or of the objects in a list, to the known properties of its
+// value. It is nil if there are none.
 type knownFields map[string]knownFields
 
+// knownFieldsOf returns the known properties of a schema.
 func knownFieldsOf(s *jsonschema.Schema) knownFields {
 	for s.Items != nil {
 		s = s.Items
@@ -27,9 +28,9 @@ func knownFieldsOf(s *jsonschema.Schema) knownFields {
 	return known
 }
 
-// prune removes the properties of a value that its shape does not know: models add some now and then, and what was not
-// validated must not be decoded. Two kinds are findings, since dropping them could lose what the model came to say: a
-// known name in another spelling, and objects of which nothing is known.
+// prune removes unknown properties from a value. Models sometimes add properties, and data that was not validated
+// must not be decoded. In two cases prune returns a violation, because removing properties could lose what the model
+// meant: a known name in another spelling, and an object without any known property.
 func (s knownFields) prune(value any, at string) (findings []string) {
 	switch v := value.(type) {
 	case []any:
@@ -48,13 +49,13 @@ func (s knownFields) prune(value any, at string) (findings []string) {
 			}
 		}
 		if before > 0 && len(v) == 0 {
-			findings = append(findings, location(at)+": none of its properties is known")
+			findings = append(findings, location(at)+": the object has no known property")
 		}
 	}
 	return findings
 }
 
-// hasUnknown tells whether a value has a property that its shape does not know.
+// hasUnknown reports whether a value has an unknown property.
 func (s knownFields) hasUnknown(value any) bool {
 	switch v := value.(type) {
 	case []any:
@@ -69,12 +70,12 @@ func (s knownFields) hasUnknown(value any) bool {
 	return false
 }
 
-// misspelled is the finding about an unknown name that is a known one but for case and word breaks.
+// misspelled returns a violation for each known name that differs from an unknown name only in case and word breaks.
 func (s knownFields) misspelled(name, at string) (findings []string) {
 	spelt := normalizeName(name)
 	for known := range s {
 		if normalizeName(known) == spelt {
-			findings = append(findings, fmt.Sprintf("%s: property %q must be spelt %q", location(at), name, known))
+			findings = append(findings, fmt.Sprintf("%s: property %q must be spelled %q", location(at), name, known))
 		}
 	}
 	return findings
@@ -82,4 +83,5 @@ func (s knownFields) misspelled(name, at string) (findings []string) {
 
 var wordBreaks = strings.NewReplacer("_", "", "-", "", " ", "")
 
+// normalizeName removes case and word breaks from a name.
 func normalizeName(name string) string { return strings.ToLower(wordBreaks.Replace(name)) }

@@ -6,12 +6,12 @@ import (
 	"reflect"
 )
 
-// MapStrings is a reply of this contract with f applied to each text in it, at any depth, and with its summary made anew.
-// It validates nothing: f is expected to keep a reply valid, as one that puts names in the place of labels does.
+// MapStrings applies f to each string in a reply of this contract, at any depth, and summarizes the result again. It
+// does not validate the result, so f must keep the reply valid, for example by replacing pseudonyms with names.
 func (c *Contract) MapStrings(r Reply, f func(string) string) (Reply, error) {
 	v := c.newValue()
 	if err := json.Unmarshal(r.Data, v); err != nil {
-		return Reply{}, fmt.Errorf("rename in reply %s: %w", c.name, err)
+		return Reply{}, fmt.Errorf("map strings of reply %s: %w", c.name, err)
 	}
 	mapStrings(reflect.ValueOf(v), f)
 	renamed, err := newReply(v)
@@ -19,7 +19,7 @@ func (c *Contract) MapStrings(r Reply, f func(string) string) (Reply, error) {
 	return renamed, err
 }
 
-// mapStrings applies f to the texts of a value. What kinds there can be is for usable to say.
+// mapStrings applies f to the strings of a value. checkType limits the kinds that can occur.
 func mapStrings(v reflect.Value, f func(string) string) {
 	switch v.Kind() {
 	case reflect.Pointer:

@@ -8,8 +8,8 @@ import (
 	"github.com/invopop/jsonschema"
 )
 
-// complete adds to a struct's schema what version 0.13 of package jsonschema leaves out and later versions have: a field
-// with the option omitzero is not required, and one with the option string is a text.
+// complete adds to a struct's schema what version 0.13 of package jsonschema omits and later versions add: a field
+// with the option omitzero is not required, and a field with the option string is a string.
 func complete(s *jsonschema.Schema, t reflect.Type) {
 	for slices.Contains([]reflect.Kind{reflect.Pointer, reflect.Slice, reflect.Array}, t.Kind()) {
 		t = t.Elem()
@@ -42,5 +42,5 @@ func complete(s *jsonschema.Schema, t reflect.Type) {
 	}
 }
 
-// has reports whether a tag's comma-separated list has an option.
+// has reports whether a comma-separated list contains an option.
 func has(list, option string) bool { return slices.Contains(strings.Split(list, ","), option) }

@@ -8,7 +8,7 @@ import (
 	"github.com/invopop/jsonschema"
 )
 
-// writeOutline writes a line for each field of an object, nested ones indented.
+// writeOutline writes one line for each field of an object, with nested fields indented.
 func writeOutline(b *strings.Builder, s *jsonschema.Schema, indent string) {
 	for _, f := range fields(s) {
 		fmt.Fprintf(b, "%s- %s (%s", indent, f.name, describeType(f.schema))
@@ -50,7 +50,7 @@ func describeType(s *jsonschema.Schema) string {
 	return s.Type + describeBounds(s.Minimum, s.Maximum, "")
 }
 
-// describeBounds describes bounds, of which either may be missing.
+// describeBounds describes a lower and an upper bound. Either may be empty.
 func describeBounds(low, high json.Number, unit string) string {
 	switch {
 	case low != "" && high != "":
@@ -63,6 +63,7 @@ func describeBounds(low, high json.Number, unit string) string {
 	return ""
 }
 
+// boundOf returns n as a number, or "" if n is nil.
 func boundOf(n *uint64) json.Number {
 	if n == nil {
 		return ""
@@ -70,11 +71,11 @@ func boundOf(n *uint64) json.Number {
 	return json.Number(fmt.Sprint(*n))
 }
 
-// enumValues lists what a field may be as JSON.
+// enumValues lists the allowed values of a field as JSON.
 func enumValues(list []any) string {
 	var out []string
 	for _, v := range list {
-		data, _ := json.Marshal(v) // texts and numbers from tags
+		data, _ := json.Marshal(v) // cannot fail: the values are strings and numbers from tags
 		out = append(out, string(data))
 	}
 	return strings.Join(out, ", ")

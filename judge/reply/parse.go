@@ -6,14 +6,14 @@ import (
 	"slices"
 )
 
-// Parse reads a model's reply. The names are those of the participants that it may speak of. An error is an *[Invalid].
+// Parse reads a model's reply. names are the participants that the reply may name. The error is an *[Invalid].
 //
-// The reply is the whole text, or else, with reasoning and all that surrounds it left aside, the last JSON object in it
-// that follows the schema. Where the last object is not JSON, it is repaired or there is no reply: what stands before it
-// is not the model's last word.
+// The reply is the whole text if that is one JSON object. Otherwise Parse skips reasoning and surrounding text and
+// uses the last JSON object that follows the schema. If the last object has a syntax error, Parse repairs that object
+// or fails: an earlier object is not the model's final answer.
 //
-// Parse cannot see that a model was cut at its token cap after an object that was meant as a draft: ask again with more
-// room where a provider reports it, instead of parsing.
+// Parse does not notice if a model reached its token limit after an object that was only a draft. If a provider
+// reports that, do not parse the reply: ask again with a higher limit.
 func (c *Contract) Parse(text string, names []string) (Reply, error) {
 	text, err := unwrapReply(text)
 	if err != nil {
@@ -28,8 +28,8 @@ func (c *Contract) Parse(text string, names []string) (Reply, error) {
 	return r, err
 }
 
-// Default is the reply to act on where no valid one came. It is validated as any other, and false says that the
-// contract has none that holds for these names.
+// Default returns the reply to act on when there is no valid reply. It is validated like any other reply. Default
+// returns false if the contract has no default that is valid for these names.
 func (c *Contract) Default(names []string) (Reply, bool) {
 	v, ok := c.newValue().(Defaulter)
 	if !ok {
@@ -37,7 +37,7 @@ func (c *Contract) Default(names []string) (Reply, bool) {
 	}
 	v.Default(names)
 	if c.extraCheck != nil {
-		c.extraCheck(v) // what it finds, it finds again
+		c.extraCheck(v) // Parse reports its violations
 	}
 	data, err := json.Marshal(v)
 	if err != nil {
@@ -47,7 +47,8 @@ func (c *Contract) Default(names []string) (Reply, bool) {
 	return r, err == nil
 }
 
-// find returns the value of the last object that follows the schema; if none does, what is wrong with the last.
+// find returns the value of the last object that follows the schema. If there is none, it returns the violations of
+// the last object.
 func (c *Contract) find(text string) (value any, repaired bool, err error) {
 	objects := []string{text}
 	if !isObject(text) {
@@ -77,8 +78,8 @@ func (c *Contract) find(text string) (value any, repaired bool, err error) {
 	return c.repairObject(objects[len(objects)-1], first)
 }
 
-// repairObject returns the value of an object that needs repair, or the error where that does not help. What the schema does
-// not know may be a piece of a text that was torn apart, so none of it is allowed.
+// repairObject returns the value of an object after repair, or the error unrepaired if repair does not help. The
+// repaired object must not have unknown properties, because such a property may be part of a string that was split.
 func (c *Contract) repairObject(object string, unrepaired error) (any, bool, error) {
 	fixed, ok := repair(object)
 	if !ok {
@@ -91,7 +92,7 @@ func (c *Contract) repairObject(object string, unrepaired error) (any, bool, err
 	return value, true, nil
 }
 
-// parseJSON reads JSON.
+// parseJSON decodes JSON.
 func parseJSON(text string) (value any, err error) {
 	if err := json.Unmarshal([]byte(text), &value); err != nil {
 		return nil, newInvalid(describeJSONError(text, err))
@@ -99,7 +100,7 @@ func parseJSON(text string) (value any, err error) {
 	return value, nil
 }
 
-// validate holds a value against the full schema, and keeps of it what the schema knows.
+// validate validates a value against the full schema and removes unknown properties.
 func (c *Contract) validate(value any) error {
 	if err := c.schemas().validator.Validate(value); err != nil {
 		return newInvalid(schemaViolations(err)...)
@@ -110,7 +111,7 @@ func (c *Contract) validate(value any) error {
 	return nil
 }
 
-// decode makes a reply of a validated value.
+// decode makes a reply from a validated value.
 func (c *Contract) decode(value any, names []string) (Reply, error) {
 	v, err := c.fill(value)
 	if err != nil {
@@ -122,8 +123,8 @@ func (c *Contract) decode(value any, names []string) (Reply, error) {
 	return newReply(v)
 }
 
-// fill returns a new *T with a validated value. It reads the value and not the original text, in which a field may stand
-// twice: encoding/json would merge what the schema has never seen.
+// fill returns a new *T that holds a validated value. It reads the value, not the original text: the text could have the
+// same field twice, and encoding/json would merge data that was never validated.
 func (c *Contract) fill(value any) (any, error) {
 	v := c.newValue()
 	if d := c.schemas().decoder; d != nil && d.set(reflect.ValueOf(v).Elem(), value) {
@@ -140,7 +141,7 @@ func (c *Contract) fill(value any) (any, error) {
 	return v, nil
 }
 
-// check is all that is wrong with a reply that follows its schema.
+// check returns all violations of a reply that follows its schema.
 func (c *Contract) check(v any, names []string) (findings []string) {
 	if checker, ok := v.(Checker); ok {
 		findings = checker.Check(names)
@@ -151,7 +152,7 @@ func (c *Contract) check(v any, names []string) (findings []string) {
 	return findings
 }
 
-// newReply is the reply that v holds.
+// newReply returns the reply with the data of v.
 func newReply(v any) (Reply, error) {
 	data, err := json.Marshal(v)
 	if err != nil {

@@ -8,22 +8,22 @@ import (
 	"github.com/kaptinlin/jsonrepair"
 )
 
-// What is repaired at most. The library reads the rest of an object again for quotes that it cannot place: of some texts
-// of 8 KiB it would make half a minute's work.
+// Limits on what is repaired. The repair library reads the rest of an object again for each quote that it cannot place.
+// Without a limit on such quotes, some texts of 8 KiB would take half a minute.
 const (
-	maxRepairBytes = 8 << 10 // bytes
-	maxStrayQuotes = 64      // quotes that neither open nor close a text
+	maxRepairBytes = 8 << 10
+	maxStrayQuotes = 64 // quotes that neither open nor close a string
 )
 
-// repair corrects the syntax of an object. It is the library's work, under conditions: what comes out is JSON, and says
-// what stood there. Nothing is added to it, so that an object that was cut is not completed; nothing is left out of it
-// but comments.
+// repair corrects the syntax of an object with the repair library. It accepts the result only if that is valid JSON
+// with the content of the original. The repair adds no content, so a truncated object is not completed, and it
+// removes nothing but comments.
 func repair(text string) (fixed string, ok bool) {
 	if len(text) > maxRepairBytes || countStrayQuotes(text) > maxStrayQuotes {
 		return "", false
 	}
 	defer func() {
-		if recover() != nil { // a text that the library is not made for
+		if recover() != nil { // the library panics on some malformed texts
 			fixed, ok = "", false
 		}
 	}()
@@ -34,10 +34,10 @@ func repair(text string) (fixed string, ok bool) {
 	return fixed, faithful(text, fixed)
 }
 
-// countStrayQuotes counts the quotes of all kinds that stand neither after what a text may begin behind, nor before what may follow
-// its end: those inside of texts, escaped or not.
+// countStrayQuotes counts the quotes of all kinds that neither follow a character after which a string may begin, nor
+// precede a character that may follow a string. These are quotes inside strings, escaped or not.
 func countStrayQuotes(text string) (n int) {
-	last := rune(0) // that was no space
+	last := rune(0) // the last character that is not space
 	for text != "" {
 		r, size := utf8.DecodeRuneInString(text)
 		text = strings.TrimLeft(text[size:], whitespace)

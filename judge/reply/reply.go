@@ -1,16 +1,28 @@
-// Package reply holds the contracts of structured replies: what a model is asked to answer, and how its answer is read.
+// Package reply defines contracts for structured replies: it makes a JSON Schema from a Go struct and parses replies
+// that follow it.
 //
-// A [Contract] is made once from a Go struct, which is the single source of three things: the JSON Schema that is sent
-// to the model, the outline that describes it in a prompt, and the full schema that a reply is held against. The law of
-// the package: what [Contract.Parse] returns has been validated, and nothing else is ever returned. In detail:
+//	type Critique struct {
+//		Flaws []string `json:"flaws" jsonschema:"maxItems=5,maxLength=200" jsonschema_description:"what is wrong"`
+//		Score float64  `json:"score" jsonschema:"minimum=0,maximum=10"`
+//	}
 //
-//   - The struct is filled from the very value that was validated, never from the text a second time. What the schema
-//     does not know is dropped before.
-//   - What a model says while it reasons is no reply, and neither is an object that was not closed.
-//   - Faulty syntax is repaired only where that adds nothing and drops nothing: a reply that was cut is never completed.
-//   - A reply that does not hold is an *[Invalid] with findings that a model can act on. They are the same for the
-//     same text, so that prompts made of them can be replayed.
-//   - Size and nesting are capped, and reading is linear in the length of the text, whatever the text is.
+//	contract := reply.New[Critique]("critique/1")
+//	request := contract.Schema() // send it to the model
+//	r, err := contract.Parse(text, nil)
+//	fmt.Println(string(r.Data), err)
+//
+// A [Contract] is made once from a Go struct. The struct is the single source of three things: the JSON Schema that
+// is sent to the model, the outline that describes the fields in a prompt, and the full schema against which replies
+// are validated. [Contract.Parse] returns only data that was validated. In detail:
+//
+//   - The struct is decoded from the validated value, never from the text a second time. Unknown properties are
+//     removed first.
+//   - Text that a model writes while it reasons is not a reply. An object that is not closed is not a reply either.
+//   - Syntax errors are repaired only if the repair adds no content and drops none. A truncated reply is never
+//     completed.
+//   - The error for an invalid reply is an *[Invalid]. Its violations tell a model what to correct. They are the same
+//     for the same text, so prompts that contain them can be replayed.
+//   - Size and nesting are limited, and parsing takes time linear in the length of the text, for any text.
 package reply
 
 import (
@@ -20,54 +32,55 @@ import (
 	"sync"
 )
 
-// Contract is one kind of structured reply. It is safe for concurrent use.
+// Contract defines one kind of structured reply. It is safe for concurrent use.
 type Contract struct {
 	name       string
-	newValue   func() any // a new *T
+	newValue   func() any // returns a new *T
 	schemas    func() schemas
-	extraCheck func(v any) []string // what With adds; nil where nothing
+	extraCheck func(v any) []string // the checks added by WithCheck; nil if there are none
 }
 
-// Reply is a reply that was validated.
+// Reply is a validated reply.
 type Reply struct {
-	Data json.RawMessage // the reply as JSON in its canonical form
+	Data json.RawMessage // the reply as JSON in canonical form
 	Text string          // a readable summary
 
-	// Repaired says that the syntax had to be corrected, such as a comma too many or a quote that was not escaped.
+	// Repaired reports that the syntax was corrected, for example a superfluous comma or an unescaped quote.
 	Repaired bool
 }
 
-// Checker is an optional power of a reply's type: to say what is wrong with a reply that follows its schema. Check
-// returns a finding for each fault, such as `/winner: "Zoe" is not a participant`, and may correct the spelling of
-// names. The names are those of the participants.
+// Checker is implemented by reply types that check more than their schema does. Check returns one violation for each
+// fault, such as `/winner: "Zoe" is not a participant`. It may correct the spelling of names. names are the names of
+// the participants.
 type Checker interface {
 	Check(names []string) []string
 }
 
-// TextRenderer is an optional power of a reply's type: to sum itself up as plain text. Without it the summary is the JSON.
+// TextRenderer is implemented by reply types that can summarize themselves as plain text. Without it the summary is
+// the JSON.
 type TextRenderer interface {
 	Text() string
 }
 
-// Defaulter is an optional power of a reply's type: to fill its zero value with what is safe to act on where no valid
-// reply came.
+// Defaulter is implemented by reply types that have a default. Default fills the zero value with values that are safe
+// to act on when there is no valid reply.
 type Defaulter interface {
 	Default(names []string)
 }
 
-// New is the contract of replies that are read into a T. The name bears a version, such as "assessment/1".
+// New returns the contract of replies that are decoded into a T. The name includes a version, such as "assessment/1".
 //
-// T is a struct of texts, numbers, booleans, structs and lists of these. Its json tags give the names, a field with
-// omitempty or omitzero is optional, jsonschema_description describes it, and jsonschema tags bound it, as in
-// package invopop/jsonschema. A *T may be a [Checker], a [Texter] and a [Fallbacker].
+// T is a struct of strings, numbers, booleans, structs, and lists of these. Its json tags name the fields. A field
+// with omitempty or omitzero is optional. The jsonschema_description tag describes a field, and the jsonschema tag
+// bounds it, as in package invopop/jsonschema. A *T may implement [Checker], [TextRenderer] and [Defaulter].
 //
-// New panics when T is of another shape, such as one with maps, bytes or itself inside: that is an error of the program.
-// The schemas are made when they are first needed, so that a contract may be a package's variable at no cost; a tag that
-// gives no valid schema panics then.
+// New panics if T has another shape, for example if it contains maps, bytes or itself, because that is a programming
+// error. The schemas are made on first use, so a contract can be a package variable at no cost. That first use panics
+// if a tag does not make a valid schema.
 func New[T any](name string) *Contract {
 	t := reflect.TypeFor[T]()
 	if t.Kind() != reflect.Struct {
-		panic(fmt.Sprintf("reply: contract %s: use type %s: a reply is a struct", name, t))
+		panic(fmt.Sprintf("reply: contract %s: use type %s: a reply type must be a struct", name, t))
 	}
 	if err := checkType(t, nil); err != nil {
 		panic(fmt.Sprintf("reply: contract %s: %v", name, err))
@@ -79,10 +92,10 @@ func New[T any](name string) *Contract {
 	}
 }
 
-// WithCheck is the contract with one more check, which is asked after the type's own [Checker] and after earlier ones. The
-// check gets the *T. It returns findings as a Checker does, and may correct spelling and fill in what is computed. A
-// fallback is shown to it before that is validated, so that it may complete what the type alone cannot know. Name,
-// schema and outline stay the same.
+// WithCheck returns a copy of the contract with an additional check, which runs after the type's own [Checker] and
+// after checks that were added before. The check receives the *T. It returns violations as a Checker does, may
+// correct spelling, and may fill in computed fields. It also receives a default before that is validated, so it can
+// complete what the type alone does not know. Name, schema and outline stay the same.
 func (c *Contract) WithCheck(check func(v any) []string) *Contract {
 	before, stricter := c.extraCheck, *c
 	stricter.extraCheck = func(v any) (findings []string) {
@@ -94,14 +107,15 @@ func (c *Contract) WithCheck(check func(v any) []string) *Contract {
 	return &stricter
 }
 
-// Name is the contract's name with its version.
+// Name returns the name of the contract, including its version.
 func (c *Contract) Name() string { return c.name }
 
-// Schema is the JSON Schema to send to a provider, in the strict form that most accept: every field required, optional
-// ones nullable, no unknown fields, no references, and of all bounds only maxItems and, below 2000, maxLength. Those two
-// keep local models from rambling on. An adapter of a server that refuses them removes the two keywords and need change
-// nothing else; replies are held against all bounds when they are parsed. The bytes are shared, and not to be changed.
+// Schema returns the JSON Schema to send to a provider, in the strict form that most providers accept. Every field is
+// required, optional fields are nullable, unknown fields are forbidden, and there are no references. The only bounds
+// are maxItems and, below 2000, maxLength. These two keep local models from writing without end. An adapter for a
+// server that rejects the two keywords can remove them and need not change anything else, because Parse validates all
+// bounds. The returned bytes are shared and must not be changed.
 func (c *Contract) Schema() json.RawMessage { return c.schemas().strict }
 
-// Outline describes the fields in plain words for a prompt, one to a line, nested ones indented.
+// Outline describes the fields for a prompt, one field per line, with nested fields indented.
 func (c *Contract) Outline() string { return c.schemas().outline }

@@ -122,16 +122,16 @@ func TestParseRejects(t *testing.T) {
 		{"prose", "I vote {yes}, of course.", []string{"the reply holds no JSON object: answer with one JSON object and nothing else"}},
 		{"another value", `["yes", 7]`, []string{"the reply holds no JSON object: answer with one JSON object and nothing else"}},
 		{"reasoning alone", "<think>" + valid, []string{"the reply holds no JSON object: answer with one JSON object and nothing else"}},
-		{"a cut object", `{"choice":"yes","score":`, []string{"the JSON object is not closed: close every text, list and object, and be brief"}},
+		{"a cut object", `{"choice":"yes","score":`, []string{"the JSON object is not closed: close every string, list and object, and be brief"}},
 		{
 			"a cut object with a whole one inside", `{"votes":[` + valid + `,{"choi`,
-			[]string{"the JSON object is not closed: close every text, list and object, and be brief"},
+			[]string{"the JSON object is not closed: close every string, list and object, and be brief"},
 		},
 		{
 			"a whole object, then a cut one", valid + " or rather " + `{"choice": "no`,
-			[]string{"the JSON object is not closed: close every text, list and object, and be brief"},
+			[]string{"the JSON object is not closed: close every string, list and object, and be brief"},
 		},
-		{"an open string", `{"choice":"yes}`, []string{"the JSON object is not closed: close every text, list and object, and be brief"}},
+		{"an open string", `{"choice":"yes}`, []string{"the JSON object is not closed: close every string, list and object, and be brief"}},
 		{
 			"bad syntax", `{"choice":"yes","score":5 of 10}`,
 			[]string{`the JSON object has a syntax error after "{\"choice\":\"yes\",\"score\":5 o": invalid character 'o' after object key:value pair`},
@@ -154,7 +154,7 @@ func TestParseRejects(t *testing.T) {
 		},
 		{
 			"other spellings of fields", `{"Choice":"no","choice":"yes","score":7,"rival":null,"reasons":[{"text":"so","We-ight":9}]}`,
-			[]string{`/reasons/0: property "We-ight" must be spelt "weight"`, `the reply: property "Choice" must be spelt "choice"`},
+			[]string{`/reasons/0: property "We-ight" must be spelled "weight"`, `the reply: property "Choice" must be spelled "choice"`},
 		},
 		{"null for what is required", `{"choice":"yes","score":null,"rival":null}`, []string{"/score: expected number, but got null"}},
 		{
@@ -231,7 +231,7 @@ func TestAnObjectOfWhichNothingIsKnownIsNoReply(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, `{"note":"so"}`, string(r.Data))
 	_, err = notes.Parse(`{"x":1}`, nil)
-	require.EqualError(t, err, "parse reply: the reply: none of its properties is known")
+	require.EqualError(t, err, "parse reply: the reply: the object has no known property")
 	_, err = notes.Parse(`{}`, nil)
 	require.NoError(t, err)
 }

@@ -6,17 +6,18 @@ import (
 	"github.com/invopop/jsonschema"
 )
 
-// maxSentMaxLength is the longest maxLength that is sent: llama.cpp, and so Ollama, refuses schemas with a longer one.
+// maxSentMaxLength is the largest maxLength that is sent. llama.cpp, and therefore Ollama, rejects schemas with a
+// larger one.
 const maxSentMaxLength = 1999
 
-// field is a property of an object, and whether it may be left out or be null.
+// field is a property of an object. It may be omitted unless it is required, and null if it is nullable.
 type field struct {
 	name               string
 	schema             *jsonschema.Schema
 	required, nullable bool
 }
 
-// fields are the properties of an object in the order of the struct's fields.
+// fields returns the properties of an object in the order of the struct's fields.
 func fields(s *jsonschema.Schema) (list []field) {
 	for p := s.Properties.Oldest(); p != nil; p = p.Next() {
 		f := field{name: p.Key, schema: p.Value, required: slices.Contains(s.Required, p.Key)}
@@ -29,7 +30,8 @@ func fields(s *jsonschema.Schema) (list []field) {
 	return list
 }
 
-// strictSchema is a schema in the strict form. It names what it keeps, since servers refuse what they do not know.
+// strictSchema returns a schema in the strict form. It copies only keywords that servers are known to accept, because
+// servers reject unknown keywords.
 func strictSchema(s *jsonschema.Schema) *jsonschema.Schema {
 	out := &jsonschema.Schema{Type: s.Type, Description: s.Description, Enum: s.Enum, MaxItems: s.MaxItems}
 	if s.MaxLength != nil && *s.MaxLength <= maxSentMaxLength {
@@ -55,8 +57,9 @@ func strictSchema(s *jsonschema.Schema) *jsonschema.Schema {
 	return out
 }
 
-// validationSchema is the schema that replies are held against: all bounds; null allowed for what is optional, since a model that
-// follows the strict form has no other way to leave it out; what is unknown allowed, since a shape deals with it.
+// validationSchema returns the schema against which replies are validated. It has all bounds. Optional properties may
+// be null, because a model that follows the strict form cannot omit them. Unknown properties are allowed, because
+// knownFields removes them.
 func validationSchema(s *jsonschema.Schema) *jsonschema.Schema {
 	out := *s
 	if s.Items != nil {

@@ -124,22 +124,22 @@ func TestNewPanicsOnTypesThatAreNoReply(t *testing.T) {
 		make func()
 		want string
 	}{
-		{"not a struct", func() { reply.New[string]("x/1") }, "reply: contract x/1: use type string: a reply is a struct"},
-		{"a list", func() { reply.New[[]reason]("x/1") }, "reply: contract x/1: use type []reply_test.reason: a reply is a struct"},
+		{"not a struct", func() { reply.New[string]("x/1") }, "reply: contract x/1: use type string: a reply type must be a struct"},
+		{"a list", func() { reply.New[[]reason]("x/1") }, "reply: contract x/1: use type []reply_test.reason: a reply type must be a struct"},
 		{
 			"a map", func() { reply.New[struct{ M map[string]int }]("x/1") },
-			"reply: contract x/1: field M: use type map[string]int: no schema of fixed fields describes it",
+			"reply: contract x/1: field M: use type map[string]int: a reply type has fixed fields of strings, numbers, booleans, structs and lists",
 		},
 		{
 			"bytes", func() { reply.New[struct{ Raw json.RawMessage }]("x/1") },
-			"reply: contract x/1: field Raw: use type json.RawMessage: no schema of fixed fields describes it",
+			"reply: contract x/1: field Raw: use type json.RawMessage: a reply type has fixed fields of strings, numbers, booleans, structs and lists",
 		},
 		{
 			"anything, inside", func() { reply.New[outer]("x/1") },
-			"reply: contract x/1: field Inner: field Any: use type interface {}: no schema of fixed fields describes it",
+			"reply: contract x/1: field Inner: field Any: use type interface {}: a reply type has fixed fields of strings, numbers, booleans, structs and lists",
 		},
-		{"itself", func() { reply.New[loop]("x/1") }, "reply: contract x/1: field Next: use type reply_test.loop: it contains itself"},
-		{"a list of itself", func() { reply.New[struct{ Tree tree }]("x/1") }, "reply: contract x/1: field Tree: use type reply_test.tree: it contains itself"},
+		{"itself", func() { reply.New[loop]("x/1") }, "reply: contract x/1: field Next: use type reply_test.loop: a reply type must not contain itself"},
+		{"a list of itself", func() { reply.New[struct{ Tree tree }]("x/1") }, "reply: contract x/1: field Tree: use type reply_test.tree: a reply type must not contain itself"},
 	} {
 		t.Run(tt.name, func(t *testing.T) { require.PanicsWithValue(t, tt.want, tt.make) })
 	}

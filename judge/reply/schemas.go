@@ -11,7 +11,7 @@ import (
 	validator "github.com/santhosh-tekuri/jsonschema/v5"
 )
 
-// schemas are what a contract makes of its type.
+// schemas is everything that a contract derives from its type.
 type schemas struct {
 	strict    json.RawMessage
 	outline   string
@@ -20,7 +20,8 @@ type schemas struct {
 	decoder   *decoder // nil if encoding/json has to read the replies
 }
 
-// buildSchemas makes the forms. Its panics are errors of the program: a tag gave what is no schema.
+// buildSchemas derives the schemas of a type. It panics if a tag makes an invalid schema, which is a programming
+// error.
 func buildSchemas(name string, t reflect.Type) schemas {
 	r := jsonschema.Reflector{Anonymous: true, ExpandedStruct: true, DoNotReference: true}
 	s := r.ReflectFromType(t)
@@ -38,6 +39,7 @@ func buildSchemas(name string, t reflect.Type) schemas {
 	return schemas{strict: wired, outline: b.String(), validator: compiled, known: knownFieldsOf(s), decoder: newDecoder(t)}
 }
 
+// compileSchema compiles a schema for validation.
 func compileSchema(s *jsonschema.Schema) (*validator.Schema, error) {
 	data, err := json.Marshal(s)
 	if err != nil {

@@ -7,10 +7,10 @@ import (
 
 const whitespace = " \t\r\n"
 
-// maxDepth is how deep objects and lists may be nested.
+// maxDepth is the maximum nesting of objects and lists.
 const maxDepth = 100
 
-// isObject tells whether a text is one object and nothing else.
+// isObject reports whether a text is exactly one object.
 func isObject(text string) bool {
 	if !strings.HasPrefix(text, "{") {
 		return false
@@ -19,7 +19,7 @@ func isObject(text string) bool {
 	return err == nil && n == len(text)
 }
 
-// objectLength is the length of the object that text begins with. Brackets inside its strings do not count.
+// objectLength returns the length of the object at the beginning of text. It ignores brackets inside strings.
 func objectLength(text string) (int, error) {
 	depth := 0
 	for i := 0; i < len(text); i++ {
@@ -36,10 +36,11 @@ func objectLength(text string) (int, error) {
 			}
 		}
 	}
-	return 0, newInvalid("the JSON object is not closed: close every text, list and object, and be brief")
+	return 0, newInvalid("the JSON object is not closed: close every string, list and object, and be brief")
 }
 
-// stringLength is the length of the string that text begins with, quotes included; all of text where no quote closes it.
+// stringLength returns the length of the string at the beginning of text, including its quotes, or the length of text
+// if the string is not closed.
 func stringLength(text string) int {
 	for i := 1; i < len(text); i++ {
 		switch text[i] {
@@ -52,8 +53,8 @@ func stringLength(text string) int {
 	return len(text)
 }
 
-// startsQuotedKey tells whether the brace that text begins with opens an object with a first key. Braces in prose, in code and in
-// formulas do not.
+// startsQuotedKey reports whether the brace at the beginning of text opens an object with a quoted first key. Braces
+// in prose, code and formulas do not.
 func startsQuotedKey(text string) bool {
 	text = strings.TrimLeft(text[1:], whitespace)
 	if !strings.HasPrefix(text, `"`) {
@@ -62,8 +63,8 @@ func startsQuotedKey(text string) bool {
 	return strings.HasPrefix(strings.TrimLeft(text[stringLength(text):], whitespace), ":")
 }
 
-// startsAnyKey tells whether the brace that text begins with opens an object with a first key in any notation: in quotes of
-// any kind, or in none.
+// startsAnyKey reports whether the brace at the beginning of text opens an object with a first key in any notation:
+// with quotes of any kind or without quotes.
 func startsAnyKey(text string) bool {
 	text = strings.TrimLeft(text[1:], whitespace)
 	closing, rest := cutOpeningQuote(text)
@@ -75,7 +76,8 @@ func startsAnyKey(text string) bool {
 	return n >= 0 && strings.HasPrefix(strings.TrimLeft(rest[n+len(closing):], whitespace), ":")
 }
 
-// cutOpeningQuote cuts the quote off that a text begins with, and names the one that closes it; empty: it begins with none.
+// cutOpeningQuote removes the quote at the beginning of text and returns the quote that closes it. It returns "" for
+// closing if text does not begin with a quote.
 func cutOpeningQuote(text string) (closing, rest string) {
 	for _, q := range [][2]string{{`"`, `"`}, {"'", "'"}, {"`", "`"}, {"\u201c", "\u201d"}, {"\u2018", "\u2019"}} {
 		if rest, ok := strings.CutPrefix(text, q[0]); ok {
@@ -85,7 +87,7 @@ func cutOpeningQuote(text string) (closing, rest string) {
 	return "", text
 }
 
-// identifierLength is the length of the identifier that text begins with.
+// identifierLength returns the length of the identifier at the beginning of text.
 func identifierLength(text string) int {
 	n := 0
 	for n < len(text) && (text[n] == '_' || text[n]|0x20 >= 'a' && text[n]|0x20 <= 'z' || text[n] >= '0' && text[n] <= '9') {
@@ -94,5 +96,5 @@ func identifierLength(text string) int {
 	return n
 }
 
-// maxKeyBytes is the longest key that an object is known by which is not JSON, in bytes.
+// maxKeyBytes is the maximum length of the first key by which startsAnyKey recognizes an object.
 const maxKeyBytes = 100

@@ -6,10 +6,11 @@ import (
 	"slices"
 )
 
-// checkType says what keeps a type from having a schema of fixed fields. The path is the types that it stands in.
+// checkType returns an error if a type does not have a schema with fixed fields. path lists the types that contain
+// it.
 func checkType(t reflect.Type, path []reflect.Type) error {
 	if slices.Contains(path, t) {
-		return fmt.Errorf("use type %s: it contains itself", t)
+		return fmt.Errorf("use type %s: a reply type must not contain itself", t)
 	}
 	path = append(path, t)
 	switch t.Kind() {
@@ -26,9 +27,10 @@ func checkType(t reflect.Type, path []reflect.Type) error {
 		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
 		return nil
 	}
-	return fmt.Errorf("use type %s: no schema of fixed fields describes it", t)
+	return fmt.Errorf("use type %s: a reply type has fixed fields of strings, numbers, booleans, structs and lists", t)
 }
 
+// checkFieldTypes applies checkType to the fields of a struct that are encoded.
 func checkFieldTypes(t reflect.Type, path []reflect.Type) error {
 	for f := range t.Fields() {
 		if f.Tag.Get("json") == "-" || !f.IsExported() && !f.Anonymous {

@@ -11,20 +11,21 @@ import (
 	validator "github.com/santhosh-tekuri/jsonschema/v5"
 )
 
-// How much of what is wrong a model is told.
+// Limits on the violations that are returned to a model.
 const (
 	maxViolations     = 10
-	maxViolationBytes = 240 // bytes: a finding may quote the reply
+	maxViolationBytes = 240 // a violation may quote the reply
 )
 
-// Invalid is the error of a reply that does not hold. Its findings are plain words to ask again with, such as
-// "/participants/0/score: expected number, but got string": sorted, each once, few, and the same for the same reply.
+// Invalid is the error for an invalid reply. Its violations are written for a model that is asked again, such as
+// "/participants/0/score: expected number, but got string". They are sorted and unique, there are at most 10 and a
+// count of the rest, and they are the same for the same reply.
 type Invalid struct{ Violations []string }
 
-// Error joins the findings.
+// Error returns the violations in one line.
 func (e *Invalid) Error() string { return "parse reply: " + strings.Join(e.Violations, "; ") }
 
-// newInvalid is the error with these findings.
+// newInvalid returns the error with these violations.
 func newInvalid(findings ...string) *Invalid {
 	var list []string
 	for _, f := range findings {
@@ -38,7 +39,7 @@ func newInvalid(findings ...string) *Invalid {
 	return &Invalid{Violations: list}
 }
 
-// shorten shortens a finding that quotes too much of a reply.
+// shorten shortens a violation that quotes too much of a reply.
 func shorten(s string) string {
 	if len(s) <= maxViolationBytes {
 		return s
@@ -50,7 +51,7 @@ func shorten(s string) string {
 	return s[:end] + "..."
 }
 
-// describeJSONError says in plain words why encoding/json refused a text.
+// describeJSONError describes for a model why encoding/json rejected a text.
 func describeJSONError(text string, err error) string {
 	if e, ok := errors.AsType[*json.SyntaxError](err); ok {
 		at := min(int(e.Offset), len(text))
@@ -66,14 +67,15 @@ func describeJSONError(text string, err error) string {
 	return location("") + ": " + err.Error()
 }
 
-// schemaViolations are the findings of the schema's validator: its leaves, since all above them only repeat that they failed.
+// schemaViolations returns the violations that the schema's validator found. It uses the leaves of the error tree,
+// because the nodes above them only repeat that the leaves failed.
 func schemaViolations(err error) []string {
 	e, ok := errors.AsType[*validator.ValidationError](err)
 	if !ok {
 		return []string{err.Error()}
 	}
 	if len(e.Causes) == 0 {
-		message := strings.ReplaceAll(e.Message, ", <nil>", ", null") // among the values of an optional field
+		message := strings.ReplaceAll(e.Message, ", <nil>", ", null") // an optional field may be null
 		return []string{location(e.InstanceLocation) + ": " + message}
 	}
 	var found []string
@@ -83,7 +85,7 @@ func schemaViolations(err error) []string {
 	return found
 }
 
-// location names a location in a reply for a finding.
+// location names a location in a reply for a violation.
 func location(pointer string) string {
 	if pointer == "" {
 		return "the reply"

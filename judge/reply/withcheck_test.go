@@ -107,5 +107,5 @@ func TestRenameReachesEachText(t *testing.T) {
 
 func TestRenameOfWhatIsNoReply(t *testing.T) {
 	_, err := grades.MapStrings(reply.Reply{Data: json.RawMessage(`[]`)}, strings.ToUpper)
-	require.ErrorContains(t, err, "rename in reply grade/1: ")
+	require.ErrorContains(t, err, "map strings of reply grade/1: ")
 }

@@ -21,7 +21,7 @@ func TestJudgmentsAreValidated(t *testing.T) {
 		{"the lesser one wins", `{"name":"Ann","score":8},{"name":"Bob","score":7}`, `"Bob"`, "", `/winner: "Bob" has a lower score than "Ann"`},
 		{"a stranger wins", `{"name":"Ann","score":8},{"name":"Bob","score":7}`, `"Zoe"`, "", `/winner: "Zoe" is not a participant; the participants are ["Ann" "Bob"]`},
 		{"one without a score", `{"name":"Ann","score":8}`, `"Ann"`, "", `/participants: "Bob" has no score`},
-		{"one twice", `{"name":"Ann","score":8},{"name":"Bob","score":7},{"name":"ann","score":7}`, `"Ann"`, "", `/participants/2/name: "Ann" stands there twice`},
+		{"one twice", `{"name":"Ann","score":8},{"name":"Bob","score":7},{"name":"ann","score":7}`, `"Ann"`, "", `/participants/2/name: "Ann" appears twice`},
 		{"too high a score", `{"name":"Ann","score":11},{"name":"Bob","score":7}`, `"Ann"`, "", `/participants/0/score: must be <= 10 but found 11`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
