@@ -7,22 +7,23 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// Unanimity finds rounds in which all give the same answer.
+// Unanimity finds rounds in which all speakers give the same answer.
 //
-// The value is the share of the round's speakers who give the most frequent answer; found is a share of 1 among at least
-// two speakers. Of a speaker's several speeches the last one counts. An empty answer is none, and no answer agrees with
-// nothing: a speaker without one, or for whom a fallback stands in, keeps the round from being unanimous.
+// The value is the share of the round's speakers who give the most frequent answer. The signal is found if the share
+// is 1 among at least two speakers. If a speaker speaks several times, the last speech counts. An empty answer is no
+// answer and agrees with nothing, so a speaker without an answer, or with a default in place of a speech, keeps the
+// round from being unanimous.
 //
-// To agree is not to be right. In 100 published debates on school mathematics the unanimous ones went from 61 to 94, and
-// the unanimous wrong ones among them from 3 to 17; docs/judging.md has what stopping on it saves and costs. Answers are
-// compared as they are: 0.5 and 1/2 differ unless Answer makes them equal. Who did not speak in the round is not missed,
-// unless Least says so.
+// Agreement does not mean that the answer is right. In 100 published debates on school mathematics the number of
+// unanimous debates rose from 61 to 94, and the number of unanimous wrong ones from 3 to 17. docs/judging.md shows
+// what stopping on unanimity saves and costs. Answers are compared literally: 0.5 and 1/2 differ unless Answer makes
+// them equal. A participant who did not speak in the round is ignored, unless MinSpeakers requires more speakers.
 type Unanimity struct {
-	Answer      func(transcript.Turn) string // what a turn answers, in a canonical form, or ""; nil: nothing
-	MinSpeakers int                          // speakers with an answer; defaults to 2
+	Answer      func(transcript.Turn) string // the answer of a turn in canonical form, or ""; nil means no answers
+	MinSpeakers int                          // minimum number of speakers with an answer; defaults to 2
 }
 
-// Round looks at the turns of one round.
+// Round checks the turns of one round.
 func (d *Unanimity) Round(turns []transcript.Turn) Finding {
 	b := tallyAnswers(turns, d.Answer)
 	return Finding{
@@ -31,29 +32,30 @@ func (d *Unanimity) Round(turns []transcript.Turn) Finding {
 	}
 }
 
-// convergence finds that participants have come to one answer and stay with it, by their answers (Round) or by the
-// judge's word (Judged).
+// convergence finds that participants agree on one answer and keep it, either by their answers (Round) or by the
+// judges' flags (ByFlags).
 //
-// By answers, it is found where the most frequent answer is the same in the last 2 rounds, each time with at least three
-// quarters of at least two speakers behind it. The value is that share in the round at hand. Answers count as in
-// [Unanimity]. A round that is not the successor of the one before begins the look-back anew.
+// By answers, the signal is found if the most frequent answer is the same in the last 2 rounds, and at least three
+// quarters of at least two speakers give it in each. The value is that share in the current round. Answers count as
+// in [Unanimity]. If a round does not directly follow the round before, counting starts again.
 //
-// Word overlap is no evidence, so nothing here looks at it: in published debates the words of final answers were hardly
-// more alike where they agreed than where they did not (.67 against .60 in one set, .42 against .39 in another).
+// Word overlap is no evidence of agreement, so the detector does not use it. In published debates the words of final
+// answers were hardly more alike where they agreed than where they did not (.67 against .60 in one set, .42 against
+// .39 in another).
 //
-// Both defaults are chosen, not measured. A minority that was talked down is not told from one that was persuaded, and
-// speakers can converge on what is wrong.
+// Both defaults were chosen, not measured. The detector cannot tell a minority that was talked down from one that was
+// persuaded, and speakers can converge on a wrong answer.
 type convergence struct {
-	Answer func(transcript.Turn) string // what a turn answers, in a canonical form, or ""; nil: nothing
-	Share  float64                      // of the speakers, 0 to 1; defaults to 0.75
-	Rounds int                          // without a break; defaults to 2
+	Answer func(transcript.Turn) string // returns the answer of a turn in canonical form, or ""; nil means no answers
+	Share  float64                      // minimum share of the speakers, 0 to 1; defaults to 0.75
+	Rounds int                          // minimum number of consecutive rounds; defaults to 2
 
-	answer string // with enough behind it in the last round
-	run    int    // of rounds with that answer
-	round  int    // the last one
+	answer string // the answer that reached the share in the last round
+	run    int    // consecutive rounds with that answer
+	round  int    // the last round
 }
 
-// Round looks at the turns of one round, all of them at once.
+// Round checks the turns of one round. Pass all turns of a round in one call.
 func (d *convergence) Round(turns []transcript.Turn) Finding {
 	b, share, rounds := tallyAnswers(turns, d.Answer), orDefault(d.Share, 0.75), orDefault(d.Rounds, 2)
 	round := roundOf(turns)
@@ -68,14 +70,14 @@ func (d *convergence) Round(turns []transcript.Turn) Finding {
 	d.answer, d.round = b.answer, round
 	return Finding{
 		Signal: Converged, Round: round, Found: d.run >= rounds, Value: b.share(),
-		Evidence: fmt.Sprintf("%s, at least %.2f of them for %d rounds without a break, %d are enough", b, share, d.run, rounds),
+		Evidence: fmt.Sprintf("%s; a share of at least %.2f for %d consecutive rounds (converged from %d)", b, share, d.run, rounds),
 	}
 }
 
-// ByFlags looks at the flags that the judges gave one round. The value is the share of judges who say that the
-// participants have converged; found is more than half. It is as good as the judges.
+// ByFlags checks the flags that the judges gave for one round. The value is the share of judges who say that the
+// participants converged. The signal is found if it is more than half. It is only as reliable as the judges.
 func (d *convergence) ByFlags(round int, flags ...bool) Finding {
-	f := Finding{Signal: Converged, Round: round, Evidence: "no judge's word"}
+	f := Finding{Signal: Converged, Round: round, Evidence: "no judge's assessment"}
 	if len(flags) == 0 {
 		return f
 	}
@@ -90,15 +92,17 @@ func (d *convergence) ByFlags(round int, flags ...bool) Finding {
 	return f
 }
 
-// answerTally is the most frequent answer of a round, of equally frequent ones the first by the alphabet.
+// answerTally holds the most frequent answer of a round. If several are equally frequent, it holds the alphabetically
+// first.
 type answerTally struct {
 	answer   string
-	votes    int // for that answer
+	votes    int // speakers with that answer
 	speakers int // with and without an answer
 }
 
+// tallyAnswers counts the answers in turns, one for each speaker.
 func tallyAnswers(turns []transcript.Turn, answer func(transcript.Turn) string) answerTally {
-	last := map[string]string{} // by speaker
+	last := map[string]string{} // last answer by speaker
 	for _, t := range turns {
 		if t.Kind != transcript.Speech {
 			continue
@@ -122,6 +126,7 @@ func tallyAnswers(turns []transcript.Turn, answer func(transcript.Turn) string) 
 	return b
 }
 
+// share returns the share of the speakers who give the most frequent answer.
 func (b answerTally) share() float64 {
 	if b.speakers == 0 {
 		return 0
@@ -129,7 +134,7 @@ func (b answerTally) share() float64 {
 	return float64(b.votes) / float64(b.speakers)
 }
 
-// String quotes the answer, cut at 60 characters.
+// String describes the tally and quotes the answer, cut at 60 characters.
 func (b answerTally) String() string {
 	if b.votes == 0 {
 		return fmt.Sprintf("none of %d speakers gives an answer", b.speakers)

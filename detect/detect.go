@@ -1,16 +1,27 @@
-// Package detect finds, without a model, what can be measured about a debate: that speakers repeat themselves, that
-// rounds bring less and less, that the topic was left, that nobody answers anybody, that answers agree.
+// Package detect measures, without a model, whether a debate repeats itself, brings less each round, drifts off its
+// topic, lacks engagement or reaches agreement.
 //
-// A [Watch] has a detector for each of its [Rule]s. It is told of each round once, in order, and returns a [Finding] for
-// each rule. A detector keeps what it needs of the rounds before in a form of its own, so that a round costs time in
-// proportion to its own text, however long the debate is. The same rounds give the same findings: a Watch that is lost is
-// made anew by telling another one of the same rounds. It does no I/O and reads no clock. One is for one run of one
-// debate, must not be copied after its first round, and is not safe for concurrent use.
+//	d := detect.Detector{
+//		Topic: "Should cities ban private cars?",
+//		Rules: []detect.Rule{
+//			{Signal: detect.Repetitive, Effect: detect.Stop},
+//			{Signal: detect.Drifting, Method: "words"},
+//		},
+//	}
+//	for _, f := range d.CheckSpeeches(turns, nil) { // the turns of one round
+//		fmt.Println(f)
+//	}
 //
-// Text detectors look at speeches alone, and pass over turns with the flag [transcript.Defaulted], whose words nobody
-// said. They see words: runs of letters, marks and digits in any script, whatever their case. Where a script puts no
-// spaces between words, each letter counts as one. Characters that are composed differently (é as one rune or as two)
-// count as different.
+// A [Detector] runs one check for each of its [Rule]s. Pass it each round once, in order. It returns a [Finding] for
+// each rule. A check keeps what it needs of earlier rounds in a compact form, so a round takes time in proportion to
+// its own text, however long the debate is. The same rounds give the same findings, so you can rebuild a lost
+// Detector by passing the same rounds to a new one. A Detector does no I/O and reads no clock. Use one for one run of
+// one debate. It must not be copied after its first round and is not safe for concurrent use.
+//
+// Text detectors read only speeches. They skip turns with the flag [transcript.Defaulted], because no speaker said
+// those words. A word is a run of letters, marks and digits in any script, in any case. In scripts that put no spaces
+// between words, each letter is a word. Characters that are composed differently (é as one rune or as two) are
+// different.
 package detect
 
 import (
@@ -24,47 +35,51 @@ import (
 // Signal names what a detector looks for.
 type Signal string
 
-// The signs. Stored findings have these words.
+// The signals. Stored findings contain these values.
 const (
-	// Repetitive says that speakers repeat themselves. By words, a turn's overlap is the share of its distinct sequences of
-	// three words that its speaker has used before. By vectors, a turn's similarity is the highest cosine of its vector and
-	// those of its speaker's last eight turns; what a cosine means depends on the embedding model. The value is the mean
-	// over the round's turns. The default threshold is 0.5 by words and 0.85 by vectors.
+	// Repetitive means that speakers repeat themselves. By words, the overlap of a turn is the share of its distinct
+	// sequences of three words that its speaker used before. By vectors, the similarity of a turn is the highest
+	// cosine between its embedding and those of the speaker's last eight turns; what a cosine means depends on the
+	// embedding model. The value is the mean over the round's turns. The threshold defaults to 0.5 by words and 0.85
+	// by vectors.
 	Repetitive Signal = "repetitive"
-	// Diminishing says that quality and novelty have fallen in each step of the last 3 rounds, or that the last 2 rounds were
-	// repetitive. The value is the greater of two shares: of the steps that fell, and of the 2 rounds that were repetitive.
-	// The threshold is the number of rounds in which scores must fall, 3 by default.
+	// Diminishing means that quality and novelty fell in each step of the last 3 rounds, or that the last 2 rounds
+	// were repetitive. The value is the greater of two shares: the share of the steps that fell, and the share of the
+	// 2 rounds that were repetitive. The threshold is the number of rounds over which scores must fall; it defaults
+	// to 3.
 	Diminishing Signal = "diminishing_returns"
-	// Drifting says that a round has left the topic. By marks, the value is a tenth of the mean score for relevance, and the
-	// threshold is a score, 5 by default. By words, the value is the mean share of the topic's words of at least four letters
-	// that stand in a turn, and the threshold is 0.25 by default.
+	// Drifting means that a round left the topic. By scores, the value is a tenth of the mean score for relevance.
+	// The threshold is a score below which a round is drifting, and defaults to 5. By words, the value is the mean
+	// share of the topic's words of at least four letters that occur in a turn. The threshold defaults to 0.25.
 	Drifting Signal = "drifting"
-	// Disengaged says that speakers do not answer one another. The value is the share of turns that name an opponent or repeat
-	// eight words of one, among the turns whose speaker had an opponent to answer. The threshold is 0.5 by default.
+	// Disengaged means that speakers do not answer one another. The value is the share of turns that name an opponent
+	// or repeat eight consecutive words of one. It counts only turns whose speaker had an opponent to answer. The
+	// threshold defaults to 0.5.
 	Disengaged Signal = "disengaged"
-	// Converged says that participants have come to agree. By marks, the value is the share of judges who say so, and more
-	// than half are enough. By answers, the value is the share of speakers who give the most frequent answer, and it must be
-	// the same answer in 2 rounds. The threshold for answers is 0.75 by default.
+	// Converged means that participants agree. By scores, the value is the share of judges who say so, and the signal
+	// is found if it is more than half. By answers, the value is the share of speakers who give the most frequent
+	// answer, which must be the same answer in 2 consecutive rounds. The threshold for answers defaults to 0.75.
 	Converged Signal = "converged"
-	// Unanimous says that all speakers of a round, two at least, give the same answer. See [Unanimity].
+	// Unanimous means that all speakers of a round, at least two, give the same answer. See [Unanimity].
 	Unanimous Signal = "unanimous"
 )
 
-// Finding is what a detector says of one round. It is plain data: to report it, keep it as it is; to advise a judge,
-// put its Advice into the prompt; to stop the debate, return its Ending.
+// Finding is the result of one rule for one round. It is plain data. To report it, keep it. To advise a judge, put
+// its Advice into the prompt. To stop the debate, return its Ending.
 //
-// The evidence names speakers, and that of agreement quotes an answer, cut at 60 characters: where a
-// judge must not know who is who, or must not be spoken to, treat it as any text of a participant.
+// The evidence names speakers. The evidence of agreement also quotes an answer, cut at 60 characters. If a judge must
+// not learn who the participants are, or must be protected from instructions in their answers, treat the evidence
+// like any other text of a participant.
 type Finding struct {
 	Signal   Signal  `json:"signal"`
-	Round    int     `json:"round"`            // 0 where the detector was shown nothing
-	Found    bool    `json:"found"`            // whether the value is past the threshold
-	Value    float64 `json:"value"`            // what was measured, 0 to 1; what it means stands at the sign
-	Evidence string  `json:"evidence"`         // what was measured, in words
-	Effect   string  `json:"effect,omitempty"` // what follows from it, where a Watch found it
+	Round    int     `json:"round"`            // 0 if the detector received no turns
+	Found    bool    `json:"found"`            // whether the value passes the threshold
+	Value    float64 `json:"value"`            // the measured value, 0 to 1; each Signal defines its meaning
+	Evidence string  `json:"evidence"`         // the measurement in words
+	Effect   string  `json:"effect,omitempty"` // what the rule does about it; set by a Detector
 }
 
-// String is one line, such as "round 3: repetitive: …" or "round 3: not repetitive: …".
+// String returns one line, such as "round 3: repetitive: …" or "round 3: not repetitive: …".
 func (f Finding) String() string {
 	not := "not "
 	if f.Found {
@@ -73,7 +88,7 @@ func (f Finding) String() string {
 	return fmt.Sprintf("round %d: %s%s: %s", f.Round, not, strings.ReplaceAll(string(f.Signal), "_", " "), f.Evidence)
 }
 
-// Advice is String without the words of speakers, which are nobody's advice.
+// Advice returns String without quoted words of speakers, so that no speaker can instruct a judge through it.
 func (f Finding) Advice() string {
 	s := f.String()
 	from, to := strings.IndexByte(s, '"'), strings.LastIndexByte(s, '"')
@@ -83,7 +98,7 @@ func (f Finding) Advice() string {
 	return s[:from] + "the same" + s[to+1:]
 }
 
-// Ending is the ending of a debate that stops on the finding, and the zero Ending where nothing was found. Signs
+// Ending returns the ending of a debate that stops on the finding, or the zero Ending if nothing was found. Signals
 // without an outcome of their own give [transcript.EarlyStop].
 func (f Finding) Ending() transcript.Ending {
 	if !f.Found {
@@ -102,7 +117,7 @@ func (f Finding) Ending() transcript.Ending {
 	return transcript.Ending{Outcome: outcome, Round: f.Round, Evidence: f.String()}
 }
 
-// speeches are the turns that a participant spoke.
+// speeches returns the turns that a participant spoke.
 func speeches(turns []transcript.Turn) []transcript.Turn {
 	var said []transcript.Turn
 	for _, t := range turns {
@@ -113,7 +128,7 @@ func speeches(turns []transcript.Turn) []transcript.Turn {
 	return said
 }
 
-// roundOf is the round of turns that are all of one.
+// roundOf returns the round of turns, which all belong to the same round. It returns 0 if there are none.
 func roundOf(turns []transcript.Turn) int {
 	if len(turns) == 0 {
 		return 0
@@ -121,13 +136,13 @@ func roundOf(turns []transcript.Turn) int {
 	return turns[0].Round
 }
 
-// A turnValue is what was measured of one turn.
+// turnValue is the measured value of one turn.
 type turnValue struct {
 	actor string
 	value float64
 }
 
-// mean does not depend on the order of the parts, not even in its last bit.
+// mean returns the mean of the values. It sorts them first, so the order of parts does not change even the last bit.
 func mean(parts []turnValue) float64 {
 	if len(parts) == 0 {
 		return 0
@@ -144,9 +159,9 @@ func mean(parts []turnValue) float64 {
 	return sum / float64(len(values))
 }
 
-const maxListed = 8 // entries of a list in evidence, so that evidence is short
+const maxListed = 8 // entries of a list in evidence, to keep it short
 
-// formatValues lists the parts in words.
+// formatValues lists actors with their values.
 func formatValues(parts []turnValue) string {
 	words := make([]string, len(parts))
 	for i, p := range parts {
@@ -155,6 +170,7 @@ func formatValues(parts []turnValue) string {
 	return joinLimited(words)
 }
 
+// joinLimited joins the first maxListed words and counts the rest.
 func joinLimited(words []string) string {
 	if more := len(words) - maxListed; more > 0 {
 		words = append(words[:maxListed:maxListed], fmt.Sprintf("%d more", more))
@@ -162,7 +178,7 @@ func joinLimited(words []string) string {
 	return strings.Join(words, ", ")
 }
 
-// orDefault is the setting, orDefault the default where the setting is not positive.
+// orDefault returns setting, or otherwise if setting is not positive.
 func orDefault[T int | float64](setting, otherwise T) T {
 	if setting > 0 {
 		return setting

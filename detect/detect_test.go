@@ -192,7 +192,7 @@ func TestTrendIsASlope(t *testing.T) {
 	quality, novelty = d.Trend()
 	require.InDelta(t, -0.5, quality, 1e-12, "the first round is too long ago")
 	require.InDelta(t, 1, novelty, 1e-12, "two rounds for two points")
-	require.Equal(t, "quality 9.0, 7.0, 8.0 (trend -0.5 a round), novelty 4.0, unknown, 6.0 (trend +1.0 a round), repetitive rounds without a break: 0", f.Evidence)
+	require.Equal(t, "quality 9.0, 7.0, 8.0 (trend -0.5 per round), novelty 4.0, unknown, 6.0 (trend +1.0 per round), consecutive repetitive rounds: 0", f.Evidence)
 }
 
 func TestLookingBackCanBeSet(t *testing.T) {
@@ -292,7 +292,7 @@ func TestWhoeverSaidItFirstIsQuoted(t *testing.T) {
 	var d detect.Engagement
 	d.Round(round(1, "Ann", claim, "Bob", "No."))
 	f := d.Round(round(2, "Bob", claim, "Ann", claim))
-	require.Equal(t, "1 of 2 turns name or quote an opponent, too few below 0.50; not Ann", f.Evidence)
+	require.Equal(t, "1 of 2 turns name or quote an opponent (disengaged below 0.50); turns without: Ann", f.Evidence)
 	require.False(t, f.Found)
 }
 

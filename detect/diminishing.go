@@ -6,35 +6,36 @@ import (
 	"strings"
 )
 
-// Scores are what is known of one round: the judge's scores for it, and whether a detector or the judge found it
-// repetitive. A score that is not from 0 to 10, such as NaN, is unknown; give that where a fallback stood in for the
-// judge.
+// Scores holds the judges' scores for one round, and whether a detector or the judges found the round repetitive. A
+// score outside 0 to 10, such as NaN, is unknown. Set unknown scores for a round in which a default replaced the
+// judge's reply.
 type Scores struct {
 	Round      int     `json:"round"`
-	Quality    float64 `json:"quality"` // of the round, 0 to 10
-	Novelty    float64 `json:"novelty"` // of what was said in it, 0 to 10
+	Quality    float64 `json:"quality"` // quality of the round, 0 to 10
+	Novelty    float64 `json:"novelty"` // novelty of the speeches, 0 to 10
 	Repetitive bool    `json:"repetitive"`
 }
 
-// diminishingReturns finds debates of which each round brings less than the one before.
+// diminishingReturns finds debates in which each round brings less than the one before.
 //
-// It has found them where quality and novelty have both fallen in each step of the last 3 rounds (two steps), or where
-// the last 2 rounds were repetitive. The value is the greater of two shares: of those four steps that fell, and of those
-// 2 rounds that were repetitive without a break; so it is 1 exactly where returns diminish. A step from or to an unknown
-// score does not fall. A round that is not the successor of the one before begins the look-back anew.
+// The signal is found if quality and novelty both fell in each step of the last 3 rounds (two steps), or if the last
+// 2 rounds were repetitive. The value is the greater of two shares: the share of those four steps that fell, and the
+// share of those 2 rounds that were consecutively repetitive. It is 1 exactly when the signal is found. A step from
+// or to an unknown score does not fall. If a round does not directly follow the round before, counting starts again.
 //
-// It wants each step to fall, since judges are noisy: where scores are mere chance, both trends point down at one look
-// of four, all steps fall at one of thirty-six. So it misses a slow fall with one flat step, for which there is Trend.
-// Its defaults are given, not measured. A judge that scores late rounds lower by habit deceives it.
+// Each step must fall because judges' scores are noisy. With random scores, both trends point down in one case out of
+// four, but all steps fall in only one case out of thirty-six. The detector therefore misses a slow decline with one
+// flat step; Trend shows such a decline. The defaults were chosen, not measured. A judge that habitually gives lower
+// scores to later rounds triggers the signal.
 type diminishingReturns struct {
-	Rounds     int // that are looked back on for falling scores, at least 2; defaults to 3
-	Repetitive int // rounds without a break that are enough; defaults to 2
+	Rounds     int // rounds over which scores must fall, at least 2; defaults to 3
+	Repetitive int // consecutive repetitive rounds that suffice; defaults to 2
 
 	last []Scores // consecutive rounds, the newest last
-	run  int      // of repetitive rounds, up to the newest
+	run  int      // consecutive repetitive rounds, up to the newest
 }
 
-// Round looks at the scores of one round.
+// Round checks the scores of one round.
 func (d *diminishingReturns) Round(s Scores) Finding {
 	rounds, enough := d.Rounds, orDefault(d.Repetitive, 2)
 	if rounds < 2 {
@@ -52,8 +53,8 @@ func (d *diminishingReturns) Round(s Scores) Finding {
 	return Finding{Signal: Diminishing, Round: s.Round, Found: value == 1, Value: value, Evidence: d.evidence()}
 }
 
-// Trend is the slope of quality and of novelty over the rounds that are looked back on, in points a round, by least
-// squares. Unknown scores are left out; with fewer than two that are known the slope is 0.
+// Trend returns the slopes of quality and novelty over the last rounds, in points per round, by least squares. It
+// ignores unknown scores. A slope is 0 if fewer than two scores are known.
 func (d *diminishingReturns) Trend() (quality, novelty float64) {
 	return slope(d.last, Scores.quality), slope(d.last, Scores.novelty)
 }
@@ -61,9 +62,10 @@ func (d *diminishingReturns) Trend() (quality, novelty float64) {
 func (s Scores) quality() float64 { return s.Quality }
 func (s Scores) novelty() float64 { return s.Novelty }
 
+// validScore reports whether a score is known, which means from 0 to 10.
 func validScore(score float64) bool { return 0 <= score && score <= 10 }
 
-// falls counts the steps to a lower score, of quality and of novelty.
+// falls counts the steps to a lower score, for quality and novelty together.
 func (d *diminishingReturns) falls() (falls int) {
 	for i := 1; i < len(d.last); i++ {
 		for _, score := range []func(Scores) float64{Scores.quality, Scores.novelty} {
@@ -75,13 +77,14 @@ func (d *diminishingReturns) falls() (falls int) {
 	return falls
 }
 
+// evidence describes scores, trends and repetitive rounds.
 func (d *diminishingReturns) evidence() string {
 	quality, novelty := d.Trend()
-	return fmt.Sprintf("quality %s (trend %+.1f a round), novelty %s (trend %+.1f a round), repetitive rounds without a break: %d",
+	return fmt.Sprintf("quality %s (trend %+.1f per round), novelty %s (trend %+.1f per round), consecutive repetitive rounds: %d",
 		formatScores(d.last, Scores.quality), quality, formatScores(d.last, Scores.novelty), novelty, d.run)
 }
 
-// formatScores is the scores in words, the last of them where they are many.
+// formatScores lists the scores, at most the last maxListed of them.
 func formatScores(rounds []Scores, score func(Scores) float64) string {
 	var words []string
 	for _, s := range rounds[max(0, len(rounds)-maxListed):] {
@@ -94,6 +97,7 @@ func formatScores(rounds []Scores, score func(Scores) float64) string {
 	return strings.Join(words, ", ")
 }
 
+// slope returns the slope of the known scores, by least squares.
 func slope(rounds []Scores, score func(Scores) float64) float64 {
 	var n, x, y, xx, xy float64
 	for i, s := range rounds {

@@ -7,30 +7,31 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// drift finds rounds that have left the topic, by the judge's scores of relevance (Scored) or by the topic's words
-// (Round).
+// drift finds rounds that left the topic, either by the judges' scores for relevance (ByScores) or by the topic's
+// words (Round).
 //
-// By words, a turn's similarity is the share of the topic's distinct words of at least four letters that stand in it; of
-// all its words where the topic has none so long. The value is the mean similarity of the round's turns, 1 where there
-// is nothing to compare. On recorded debates it tells rounds on the topic from spliced ones on another; the figures
-// stand in docs/judging.md.
+// By words, the similarity of a turn is the share of the topic's distinct words of at least four letters that occur
+// in it. If the topic has no word of that length, all its words count. The value is the mean similarity of the
+// round's turns, or 1 if there is nothing to compare. On recorded debates it separates rounds on the topic from
+// rounds that were spliced in from other debates; docs/judging.md has the figures.
 //
-// It knows no synonyms and no other forms of a word, so a turn that is to the point in other words looks astray, all the
-// more where the topic is short; and a turn that keeps naming the topic while it speaks of something else does not.
-// Debates on neighbouring topics share words. A topic that is a page long is never covered by a turn: give its gist.
+// The detector knows no synonyms and no inflected forms. A relevant turn in other words therefore looks like drift,
+// especially if the topic is short. A turn that repeats the topic's words but is about something else does not.
+// Debates on neighboring topics share words. No turn covers a topic that is a page long, so pass a short version of
+// such a topic.
 type drift struct {
-	Topic      string  // for Round; a change after the first round has no effect
-	Relevance  float64 // a mean score below it is astray, 0 to 10; defaults to 5
-	Similarity float64 // a mean similarity below it is astray, 0 to 1; defaults to 0.25
+	Topic      string  // used by Round; changes after the first round have no effect
+	Relevance  float64 // a round with a lower mean score is drifting, 0 to 10; defaults to 5
+	Similarity float64 // a round with a lower mean similarity is drifting, 0 to 1; defaults to 0.25
 
-	topic map[string]int // the words that count, and the last turn in which each stood
+	topic map[string]int // the words that count, each with the last turn in which it occurred
 	turn  int
 }
 
-// ByScores looks at the scores of relevance, 0 to 10, that the judges gave one round. The value is a tenth of their mean,
-// 1 where there is none; scores that are not from 0 to 10 are left out. It is as good as the judge.
+// ByScores checks the judges' scores for relevance in one round, from 0 to 10. The value is a tenth of their mean, or
+// 1 if there is none. Scores outside 0 to 10 are ignored. It is only as reliable as the judges.
 func (d *drift) ByScores(round int, scores ...float64) Finding {
-	f := Finding{Signal: Drifting, Round: round, Value: 1, Evidence: "no score of relevance"}
+	f := Finding{Signal: Drifting, Round: round, Value: 1, Evidence: "no relevance score"}
 	var parts []turnValue
 	for _, s := range scores {
 		if validScore(s) {
@@ -40,12 +41,12 @@ func (d *drift) ByScores(round int, scores ...float64) Finding {
 	if len(parts) > 0 {
 		relevance, least := mean(parts), orDefault(d.Relevance, 5)
 		f.Value, f.Found = relevance/10, relevance < least
-		f.Evidence = fmt.Sprintf("relevance %.1f of 10, astray below %.1f", relevance, least)
+		f.Evidence = fmt.Sprintf("relevance %.1f of 10 (drifting below %.1f)", relevance, least)
 	}
 	return f
 }
 
-// Round looks at the turns of one round.
+// Round checks the turns of one round.
 func (d *drift) Round(turns []transcript.Turn) Finding {
 	if d.topic == nil {
 		d.topic = topicWords(d.Topic)
@@ -61,12 +62,12 @@ func (d *drift) Round(turns []transcript.Turn) Finding {
 		least := orDefault(d.Similarity, 0.25)
 		f.Value = mean(parts)
 		f.Found = f.Value < least
-		f.Evidence = fmt.Sprintf("mean share of the topic's words in turns %.2f, astray below %.2f: %s", f.Value, least, formatValues(parts))
+		f.Evidence = fmt.Sprintf("mean share of the topic's words in a turn %.2f (drifting below %.2f): %s", f.Value, least, formatValues(parts))
 	}
 	return f
 }
 
-// topicWords are the words of a topic that count.
+// topicWords returns the words of a topic that count.
 func topicWords(topic string) map[string]int {
 	all, long := map[string]int{}, map[string]int{}
 	eachWord(topic, func(word []byte) {
@@ -81,7 +82,8 @@ func topicWords(topic string) map[string]int {
 	return long
 }
 
-// coverage is the share of the topic's words that stand in a text. It is not ok where one of the two has no words.
+// coverage returns the share of the topic's words that occur in a text. It returns false if the topic or the text has
+// no words.
 func (d *drift) coverage(text string) (share float64, ok bool) {
 	d.turn++
 	found := 0

@@ -7,46 +7,49 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// engagement finds rounds in which speakers pass one another by.
+// engagement finds rounds in which speakers do not answer one another.
 //
-// A turn engages where it has an opponent's name, word for word in any case, or quotes an opponent: a sequence of eight
-// words that an opponent said first, in an earlier turn or earlier in the round, and that the topic does not have. Turns
-// count once an opponent has spoken in an earlier round, so no opening can fail. The value is the share of the turns
-// that count which engage, 1 where none counts.
+// A turn engages if it names an opponent, word for word in any case, or quotes one. Participants on the same side are
+// not opponents, and speakers who are not listed in Seats have no side. A quote is a sequence of eight words that an
+// opponent said first, in an earlier turn or earlier in the round, and that does not occur in the topic. A turn
+// counts if an opponent spoke in an earlier round, so turns of the first round never count. The value is the share of
+// the counted turns that engage, or 1 if none counts.
 //
-// It cannot tell a mention from an answer. Who is answered as "my opponent" is seen only where Calls says so, who is
-// answered without any name hardly ever. A name that is also an everyday word (Will, Grace, Con) is seen too often.
-// Speakers who share a formula quote each other by it, and where all speak at once two may say the same by chance:
-// docs/judging.md has how often recorded turns "quote" a debate that they are not of.
+// The detector cannot tell a mention from an answer. It recognizes an answer to "my opponent" only if Aliases lists
+// that phrase, and an answer that names nobody only if it quotes. A name that is also a common word (Will, Grace,
+// Con) is recognized too often. Speakers who use the same fixed phrases appear to quote each other, and speakers in a
+// parallel phase may use the same words by chance. docs/judging.md shows how often recorded turns "quote" a debate to
+// which they do not belong.
 type engagement struct {
-	Topic    string               // what all may say; defaults to nothing
-	Seats    []transcript.Profile // names, and sides, within which nobody is an opponent; those who speak without a seat have no side
-	Aliases  map[string][]string  // what speakers are also called, by name, such as "opponent" or "the skeptic"; defaults to nothing
-	MinShare float64              // a share below it is too little; defaults to 0.5
+	Topic    string               // text that everybody may repeat; defaults to none
+	Seats    []transcript.Profile // participants with their sides
+	Aliases  map[string][]string  // other names by name, such as "opponent" or "the skeptic"
+	MinShare float64              // a round with a lower share is disengaged; defaults to 0.5
 
 	words    wordIDs
 	speakers map[string]*speaker
-	names    map[uint32][]name               // by the first word
-	phrases  map[[quoteWords]uint32]*speaker // who said it first
+	names    map[uint32][]name               // by first word
+	phrases  map[[quoteWords]uint32]*speaker // the speaker who said it first
 }
 
-const quoteWords = 8 // words; with fewer, speakers of separate debates quote one another too often
+const quoteWords = 8 // words; shorter sequences match too often between separate debates
 
-// speaker is somebody who has a seat or has spoken.
+// speaker is a participant that is listed or has spoken.
 type speaker struct {
 	side  string
 	spoke bool // in an earlier round
 }
 
+// name is a name of a speaker.
 type name struct {
 	words []uint32
 	who   *speaker
 }
 
-// topicSpeaker is who said the words of the topic.
+// topicSpeaker stands for the author of the topic.
 var topicSpeaker = &speaker{}
 
-// Round looks at the turns of one round, in the order in which they were spoken.
+// Round checks the turns of one round, in the order in which they were spoken.
 func (d *engagement) Round(turns []transcript.Turn) Finding {
 	if d.speakers == nil {
 		d.init()
@@ -73,21 +76,23 @@ func (d *engagement) Round(turns []transcript.Turn) Finding {
 	return d.finding(roundOf(turns), count, engaged, without)
 }
 
+// finding returns the finding for a round. without lists the speakers of counted turns that do not engage.
 func (d *engagement) finding(round, count, engaged int, without []string) Finding {
-	f := Finding{Signal: Disengaged, Round: round, Value: 1, Evidence: "nothing to answer yet"}
+	f := Finding{Signal: Disengaged, Round: round, Value: 1, Evidence: "no opponent to answer yet"}
 	if count == 0 {
 		return f
 	}
 	least := orDefault(d.MinShare, 0.5)
 	f.Value = float64(engaged) / float64(count)
 	f.Found = f.Value < least
-	f.Evidence = fmt.Sprintf("%d of %d turns name or quote an opponent, too few below %.2f", engaged, count, least)
+	f.Evidence = fmt.Sprintf("%d of %d turns name or quote an opponent (disengaged below %.2f)", engaged, count, least)
 	if len(without) > 0 {
-		f.Evidence += "; not " + joinLimited(without)
+		f.Evidence += "; turns without: " + joinLimited(without)
 	}
 	return f
 }
 
+// init records the topic and the listed participants.
 func (d *engagement) init() {
 	d.speakers, d.names, d.phrases = map[string]*speaker{}, map[uint32][]name{}, map[[quoteWords]uint32]*speaker{}
 	d.record(topicSpeaker, d.words.read(d.Topic))
@@ -96,7 +101,7 @@ func (d *engagement) init() {
 	}
 }
 
-// speaker finds somebody by the name, or takes a new name up.
+// speaker returns the speaker of a name, and adds a speaker for a new name.
 func (d *engagement) speaker(actor, side string) *speaker {
 	who := d.speakers[actor]
 	if who == nil {
@@ -110,17 +115,19 @@ func (d *engagement) speaker(actor, side string) *speaker {
 	return who
 }
 
+// name adds a name of a speaker.
 func (d *engagement) name(who *speaker, called string) {
 	if words := d.words.read(called); len(words) > 0 {
 		d.names[words[0]] = append(d.names[words[0]], name{slices.Clone(words), who})
 	}
 }
 
+// opposes reports whether t is an opponent of s.
 func (s *speaker) opposes(t *speaker) bool {
 	return s != t && t != topicSpeaker && (s.side == "" || s.side != t.side)
 }
 
-// hasEarlierOpponent says whether an opponent spoke in an earlier round.
+// hasEarlierOpponent reports whether an opponent spoke in an earlier round.
 func (d *engagement) hasEarlierOpponent(who *speaker) bool {
 	for _, s := range d.speakers {
 		if s.spoke && who.opposes(s) {
@@ -130,7 +137,7 @@ func (d *engagement) hasEarlierOpponent(who *speaker) bool {
 	return false
 }
 
-// mentions looks for an opponent's name.
+// mentions reports whether the words contain the name of an opponent.
 func (d *engagement) mentions(who *speaker, words []uint32) bool {
 	for i, w := range words {
 		if namesOpponent(who, d.names[w], words[i:]) {
@@ -140,8 +147,8 @@ func (d *engagement) mentions(who *speaker, words []uint32) bool {
 	return false
 }
 
-// namesOpponent says whether an opponent is among those whose name the words begin with. Where one name begins with another, the
-// longer one is namesOpponent; where several share one, each of them is.
+// namesOpponent reports whether the words begin with the name of an opponent. If one name begins with another, the
+// longer name counts. If several speakers share a name, it names each of them.
 func namesOpponent(who *speaker, names []name, words []uint32) (opponent bool) {
 	longest := 0
 	for _, n := range names {
@@ -155,6 +162,7 @@ func namesOpponent(who *speaker, names []name, words []uint32) (opponent bool) {
 	return opponent
 }
 
+// quotes reports whether the words contain a sequence that an opponent said first.
 func (d *engagement) quotes(who *speaker, words []uint32) bool {
 	for ; len(words) >= quoteWords; words = words[1:] {
 		if first := d.phrases[[quoteWords]uint32(words)]; first != nil && who.opposes(first) {
@@ -164,6 +172,7 @@ func (d *engagement) quotes(who *speaker, words []uint32) bool {
 	return false
 }
 
+// record records who said each sequence of words first.
 func (d *engagement) record(who *speaker, words []uint32) {
 	for ; len(words) >= quoteWords; words = words[1:] {
 		if key := [quoteWords]uint32(words); d.phrases[key] == nil {

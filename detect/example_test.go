@@ -32,9 +32,9 @@ func ExampleDetector() {
 		fmt.Println(f)
 	}
 	// Output:
-	// round 2: repetitive: mean overlap of turns with their speakers' earlier ones 0.31, repetitive from 0.30 on: Ann 0.62, Bob 0.00
-	// round 2: not drifting: mean share of the topic's words in turns 0.25, astray below 0.25: Ann 0.50, Bob 0.00
-	// round 2: not disengaged: 1 of 2 turns name or quote an opponent, too few below 0.50; not Ann
+	// round 2: repetitive: mean overlap with the speaker's earlier turns 0.31 (repetitive from 0.30): Ann 0.62, Bob 0.00
+	// round 2: not drifting: mean share of the topic's words in a turn 0.25 (drifting below 0.25): Ann 0.50, Bob 0.00
+	// round 2: not disengaged: 1 of 2 turns name or quote an opponent (disengaged below 0.50); turns without: Ann
 }
 
 // What the judges say of a round is looked at once they have said it.
@@ -46,8 +46,8 @@ func ExampleDetector_CheckScores() {
 		fmt.Println(f)
 	}
 	// Output:
-	// round 3: diminishing returns: quality 8.0, 7.0, 6.0 (trend -1.0 a round), novelty 9.0, 6.0, 3.0 (trend -3.0 a round), repetitive rounds without a break: 0
-	// round 3: not drifting: relevance 6.0 of 10, astray below 5.0
+	// round 3: diminishing returns: quality 8.0, 7.0, 6.0 (trend -1.0 per round), novelty 9.0, 6.0, 3.0 (trend -3.0 per round), consecutive repetitive rounds: 0
+	// round 3: not drifting: relevance 6.0 of 10 (drifting below 5.0)
 	// round 3: not converged: 0 of 1 judges say that the participants agree on the substance
 }
 

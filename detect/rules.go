@@ -9,33 +9,34 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// What follows from a finding.
+// The effects of a finding.
 const (
-	Report string = "report" // it is told to whoever watches
-	Advise string = "advise" // the judges are told as well
-	Stop   string = "stop"   // the judges are told, and the debate ends
+	Report string = "report" // observers see it
+	Advise string = "advise" // observers and the judges see it
+	Stop   string = "stop"   // observers and the judges see it, and the debate ends
 )
 
-// What a sign is measured by.
+// The methods by which signals are measured.
 const (
-	byWords   = "words"   // of the speeches
+	byWords   = "words"   // words of the speeches
 	byVectors = "vectors" // embeddings of the speeches
 	byScores  = "scores"  // the judges' scores and flags
-	byAnswers = "answers" // that the speeches give
+	byAnswers = "answers" // answers in the speeches
 )
 
-// Rule has a debate watched for a sign. It is data.
+// Rule tells a Detector to check for a signal. It is data.
 type Rule struct {
 	Signal Signal `json:"signal"`
-	// Method is what the sign is measured by: "words" or "vectors" for repetition, "scores" (the judges' scores and flags) or
-	// "words" for drift, "scores" or "answers" for convergence. Defaults to the first of them; other signs have one only.
+	// Method is how the signal is measured: "words" or "vectors" for repetition, "scores" (the judges' scores and
+	// flags) or "words" for drift, "scores" or "answers" for convergence. It defaults to the first of these. Other
+	// signals have one method only.
 	Method string `json:"method,omitempty"`
 	Effect string `json:"effect,omitempty"` // Report, Advise or Stop; defaults to Report
-	// Threshold replaces the default threshold of the sign. 0 means the default.
+	// Threshold replaces the default threshold of the signal. 0 means the default.
 	Threshold float64 `json:"threshold,omitempty"`
 }
 
-// methods are what each sign can be measured by, the default first.
+// methods lists the methods for each signal, the default first.
 var methods = map[Signal][]string{
 	Repetitive: {byWords, byVectors}, Diminishing: {byScores}, Drifting: {byScores, byWords}, Disengaged: {byWords},
 	Converged: {byScores, byAnswers}, Unanimous: {byAnswers},
@@ -43,7 +44,7 @@ var methods = map[Signal][]string{
 
 var signals = []Signal{Repetitive, Diminishing, Drifting, Disengaged, Converged, Unanimous}
 
-// EffectiveMethod is what the rule goes by: By, or its default.
+// EffectiveMethod returns Method, or its default if Method is empty.
 func (r Rule) EffectiveMethod() string {
 	if known := methods[r.Signal]; r.Method == "" && len(known) > 0 {
 		return known[0]
@@ -51,7 +52,7 @@ func (r Rule) EffectiveMethod() string {
 	return r.Method
 }
 
-// Check says what is wrong with a rule, or nothing.
+// Check describes what is wrong with a rule. It returns "" if the rule is valid.
 func (r Rule) Check() string {
 	known, ok := methods[r.Signal]
 	switch most := r.maxThreshold(); {
@@ -67,7 +68,7 @@ func (r Rule) Check() string {
 	return ""
 }
 
-// maxThreshold is the maxThreshold threshold that means something.
+// maxThreshold returns the greatest valid threshold.
 func (r Rule) maxThreshold() float64 {
 	switch {
 	case r.Signal == Diminishing:
@@ -78,25 +79,25 @@ func (r Rule) maxThreshold() float64 {
 	return 1
 }
 
-// Detector applies rules to the rounds of a debate. As its detectors, it is told of each round once, in order: of the
-// speeches (Spoken), and then of the judges' word (Judged), where there is any. Its zero value finds nothing.
+// Detector applies rules to the rounds of a debate. For each round, in order, call CheckSpeeches once and then, if
+// the round was judged, CheckScores. The zero Detector finds nothing.
 type Detector struct {
 	Rules  []Rule
 	Topic  string
 	Seats  []transcript.Profile
-	Answer func(transcript.Turn) string // what a turn answers, in a canonical form, or ""; nil: nothing
+	Answer func(transcript.Turn) string // returns the answer of a turn in canonical form, or ""; nil means no answers
 
 	checks     []checks // by rule
-	repetitive bool     // the round at hand is, by a rule
+	repetitive bool     // a rule found the current round repetitive
 }
 
-// checks are what a rule makes of a round: of its speeches, or of the judges' word; the other is nil.
+// checks holds the check of one rule, either for speeches or for scores. The other is nil.
 type checks struct {
 	speeches func(turns []transcript.Turn, said []Vector) Finding
 	scores   func(s Scores, relevance float64, converged []bool) Finding
 }
 
-// CheckSpeeches looks at the turns of a round, and at their vectors where an embedder made some.
+// CheckSpeeches checks the turns of a round. said holds their embeddings, if an embedder made any.
 func (w *Detector) CheckSpeeches(turns []transcript.Turn, said []Vector) (found []Finding) {
 	w.init()
 	w.repetitive = false
@@ -110,8 +111,8 @@ func (w *Detector) CheckSpeeches(turns []transcript.Turn, said []Vector) (found 
 	return found
 }
 
-// CheckScores looks at what the judges said of a round: the means of their scores, the mean relevance among them, and the flag
-// of each that the participants have converged. Unknown scores are NaN.
+// CheckScores checks what the judges said about a round: the means of their scores, the mean score for relevance, and
+// each judge's flag for convergence. Unknown scores are NaN.
 func (w *Detector) CheckScores(s Scores, relevance float64, converged ...bool) (found []Finding) {
 	w.init()
 	s.Repetitive = s.Repetitive || w.repetitive
@@ -123,20 +124,20 @@ func (w *Detector) CheckScores(s Scores, relevance float64, converged ...bool) (
 	return found
 }
 
-// init makes the detectors.
+// init makes the checks.
 func (w *Detector) init() {
 	for i := len(w.checks); i < len(w.Rules); i++ {
 		w.checks = append(w.checks, w.newChecks(w.Rules[i]))
 	}
 }
 
-// ruleKind is a sign and what it is measured by.
+// ruleKind is a signal with the method by which it is measured.
 type ruleKind struct {
 	sign   Signal
 	method string
 }
 
-// newChecks makes the detector of a rule.
+// newChecks makes the checks of a rule.
 func (w *Detector) newChecks(r Rule) checks {
 	t := r.Threshold
 	switch (ruleKind{r.Signal, r.EffectiveMethod()}) {
@@ -167,15 +168,15 @@ func (w *Detector) newChecks(r Rule) checks {
 		d := &convergence{}
 		return checks{scores: func(s Scores, _ float64, converged []bool) Finding { return d.ByFlags(s.Round, converged...) }}
 	}
-	return checks{} // Check refuses it
+	return checks{} // Rule.Check rejects such a rule
 }
 
-// speechCheck is a detector that looks at speeches alone.
+// speechCheck returns the checks of a detector that reads only speeches.
 func speechCheck(round func([]transcript.Turn) Finding) checks {
 	return checks{speeches: func(turns []transcript.Turn, _ []Vector) Finding { return round(turns) }}
 }
 
-// withAction marks a finding with what follows from it.
+// withAction returns the finding with the effect of the rule.
 func (r Rule) withAction(f Finding) Finding {
 	f.Effect = cmp.Or(r.Effect, Report)
 	return f

@@ -5,14 +5,14 @@ import (
 	"unicode/utf8"
 )
 
-// unspaced are scripts that put no spaces between words.
+// unspaced lists the scripts that put no spaces between words.
 var unspaced = []*unicode.RangeTable{
 	unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar,
 }
 
-const firstUnspaced = '\u0e00' // nothing before it is of an unspaced script
+const firstUnspaced = '\u0e00' // no rune before it belongs to an unspaced script
 
-// eachWord calls visit with each word of a text, in lower case. The word is valid during the call alone.
+// eachWord calls visit with each word of a text, in lower case. The word is valid only during the call.
 func eachWord(text string, visit func(word []byte)) {
 	word := make([]byte, 0, 64)
 	end := func() {
@@ -21,7 +21,7 @@ func eachWord(text string, visit func(word []byte)) {
 			word = word[:0]
 		}
 	}
-	alone := false // the word is a letter of an unspaced script, to which only marks can be added
+	alone := false // the word is a letter of an unspaced script, which only marks can extend
 	for _, r := range text {
 		switch kind, folded := classify(r); kind {
 		case combiningMark:
@@ -42,17 +42,18 @@ func eachWord(text string, visit func(word []byte)) {
 	end()
 }
 
-// runeClass is what a rune does to the word before it.
+// runeClass is the effect of a rune on the word before it.
 type runeClass int
 
 const (
-	separator      runeClass = iota // ends it
-	letter                          // goes on with it
-	singleRuneWord                  // ends it, and is a word
-	combiningMark                   // belongs to the letter before
-	ignored                         // as if it were not there: soft hyphens, joiners
+	separator      runeClass = iota // ends the word
+	letter                          // continues the word
+	singleRuneWord                  // ends the word and is a word of its own
+	combiningMark                   // belongs to the letter before it
+	ignored                         // has no effect: soft hyphens, joiners
 )
 
+// classify returns the class of a rune and the rune in lower case.
 func classify(r rune) (kind runeClass, folded rune) {
 	switch {
 	case 'a' <= r && r <= 'z' || '0' <= r && r <= '9':
@@ -70,16 +71,17 @@ func classify(r rune) (kind runeClass, folded rune) {
 	case r >= firstUnspaced && unicode.In(r, unspaced...):
 		return singleRuneWord, r
 	}
-	return letter, unicode.ToLower(unicode.ToUpper(r)) // up first: some letters have two lower forms
+	return letter, unicode.ToLower(unicode.ToUpper(r)) // upper case first, because some letters have two lower forms
 }
 
-// wordIDs numbers words from 1 on, so that sequences of words are small keys and equal only where the words are.
+// wordIDs assigns ids to words, starting from 1. Sequences of ids are small keys that are equal only if the words are
+// equal.
 type wordIDs struct {
 	ids    map[string]uint32
 	buffer []uint32
 }
 
-// read gives the numbers of a text's words. They are valid until the next call.
+// read returns the ids of a text's words. The result is valid until the next call.
 func (v *wordIDs) read(text string) []uint32 {
 	if v.ids == nil {
 		v.ids = map[string]uint32{}
