@@ -1,7 +1,12 @@
-// Package vocabulary counts tokens as OpenAI's models do, by the vocabularies themselves. They are embedded: nothing is
-// downloaded, and a program that imports the package grows by about 12 MB. It is a module of its own.
+// Package vocabulary counts tokens with the vocabularies of OpenAI's models.
 //
-// Most debates do well without: what package window estimates comes close once it is calibrated, as docs/windows.md says.
+//	n := vocabulary.TokenCounter{}.Count("gpt-4o", "How many tokens are these?")
+//
+// The vocabularies are embedded, so nothing is downloaded. A program that imports the package grows by about 12 MB,
+// and the package is therefore a module of its own.
+//
+// Most debates do not need it: the estimates of package window are close once they are calibrated, as docs/windows.md
+// shows.
 package vocabulary
 
 import (
@@ -13,14 +18,14 @@ import (
 	"github.com/elenchus-go/debate/context/window"
 )
 
-// TokenCounter is a [window.TokenCounter]. It counts with cl100k_base for gpt-4, gpt-3.5 and their variants, and with o200k_base
-// for all that came later. What others' models make of a text it cannot know: it counts with o200k_base too.
+// TokenCounter is a [window.TokenCounter]. It uses cl100k_base for gpt-4, gpt-3.5 and their variants, and o200k_base
+// for all other models. For models of other vendors, whose tokenizers differ, the count is an approximation.
 //
-// The first count with a vocabulary takes some hundredths of a second more.
+// The first count with a vocabulary takes a few hundredths of a second longer.
 type TokenCounter struct{}
 
-// Count is how many tokens a text has for a model, without what the service adds to each message. It is safe for
-// concurrent use.
+// Count returns how many tokens a text has for a model, without the tokens that the service adds to each message. It
+// is safe for concurrent use.
 func (TokenCounter) Count(model, text string) int {
 	codec := o200k
 	if usesCL100K(model) {
@@ -38,14 +43,15 @@ var (
 	cl100k = load(tokenizer.Cl100kBase)
 )
 
+// load returns a function that loads a vocabulary on first use.
 func load(e tokenizer.Encoding) func() tokenizer.Codec {
 	return sync.OnceValue(func() tokenizer.Codec {
-		c, _ := tokenizer.Get(e) // both are known
+		c, _ := tokenizer.Get(e) // cannot fail: both encodings are known
 		return c
 	})
 }
 
-// usesCL100K says whether a model is of the time of cl100k_base, whoever serves it.
+// usesCL100K reports whether a model uses cl100k_base. It ignores the vendor prefix of a model's name.
 func usesCL100K(model string) bool {
 	model = model[strings.LastIndex(model, "/")+1:]
 	model = strings.TrimPrefix(model, "ft:")

@@ -2,32 +2,32 @@ package window
 
 import "slices"
 
-// Calibration is how much a model's own tokens differ from estimates. The zero Calibration takes them to be the same.
-// It is a value, folded from what a debate has seen of the model, in order: the same turns give the same Calibration on
-// any machine, since it reckons in whole thousandths.
+// Calibration is the ratio of a model's own token counts to estimates. The zero Calibration is a ratio of 1. It is a
+// value that is computed from the turns of a debate, in order. It uses whole thousandths, so the same turns give the
+// same Calibration on any machine.
 //
-// Its factor is the median of the last nine ratios of reported to estimated tokens. Until there are nine, a ratio of 1
-// is among them, and of two in the middle the greater counts: so the factor rises at once and falls after the second.
-// It moves only where the median is more than 5 % away, since each move may change what prompts show. It is never less
-// than what prompts that were too long have shown.
+// The factor is the median of the last nine ratios of reported to estimated tokens. If there are fewer than nine, a
+// ratio of 1 is added, and if two ratios are in the middle, the greater counts. The factor therefore rises at once
+// and falls after the second ratio. It changes only if the median is more than 5 % away, because each change may
+// change which messages prompts show. It is never less than the factor that prompts rejected as too long imply.
 type Calibration struct {
-	reported  int    // the factor by what was reported, in thousandths, less 1000
-	minFactor int    // the least by prompts that were too long, in thousandths
-	recent    [9]int // ratios in thousandths
-	count     int    // ratios so far
+	reported  int    // factor from reported counts, in thousandths, minus 1000
+	minFactor int    // minimum factor, from prompts that were too long, in thousandths
+	recent    [9]int // the last ratios, in thousandths
+	count     int    // number of ratios so far
 }
 
-// What a service reports is believed within these bounds.
+// Bounds within which reported counts are used.
 const (
-	minTokens    = 100    // a shorter prompt is mostly the service's own frame
-	minRatio     = 500    // in thousandths; with less it has left out what it read from its cache
+	minTokens    = 100    // a shorter prompt consists mostly of what the service adds
+	minRatio     = 500    // in thousandths; a lower count omits tokens that were read from a cache
 	maxRatio     = 4_000  // in thousandths; no tokenizer needs more
 	maxMinFactor = 16_000 // in thousandths
 )
 
-// WithReported takes in how many tokens a provider counted of a prompt that was estimated. It passes over what says nothing
-// of the model's tokens: no count, an estimate of less than 100, and a count of less than half or more than four times
-// the estimate.
+// WithReported returns the Calibration after a provider reported the token count of a prompt with this estimate. It
+// ignores reports that say nothing about the model's tokenizer: a count of 0, an estimate of less than 100, and a
+// count of less than half or more than four times the estimate.
 func (c Calibration) WithReported(estimated, counted int) Calibration {
 	if estimated < minTokens {
 		return c
@@ -45,6 +45,7 @@ func (c Calibration) WithReported(estimated, counted int) Calibration {
 	return c
 }
 
+// median returns the median of the recent ratios.
 func (c Calibration) median() int {
 	ratios := append(make([]int, 0, len(c.recent)), c.recent[:min(c.count, len(c.recent))]...)
 	if len(ratios) < cap(ratios) {
@@ -54,9 +55,9 @@ func (c Calibration) median() int {
 	return ratios[len(ratios)/2]
 }
 
-// WithOverflow takes in that a service found a prompt too long that was estimated and should have fitted into a room of so
-// many tokens. From then on a prompt like it is taken not to fit, and the factor is at least a tenth greater than
-// before. More than 16 it does not become.
+// WithOverflow returns the Calibration after a service rejected a prompt as too long, although its estimate should
+// have fit into room tokens. Afterwards a prompt with this estimate no longer fits, and the factor has grown by at
+// least a tenth. The minimum factor is at most 16.
 func (c Calibration) WithOverflow(estimated, room int) Calibration {
 	c.minFactor = c.factor() * 11 / 10
 	if estimated > 0 {
@@ -66,10 +67,11 @@ func (c Calibration) WithOverflow(estimated, room int) Calibration {
 	return c
 }
 
-// Factor is by how much an estimate is to be multiplied.
+// Factor returns the number by which to multiply an estimate.
 func (c Calibration) Factor() float64 { return float64(c.factor()) / 1000 }
 
-// ToEstimated is how many estimated tokens fit into a room of so many of the model's own.
+// ToEstimated converts a number of the model's tokens to estimated tokens.
 func (c Calibration) ToEstimated(tokens int) int { return tokens * 1000 / c.factor() }
 
+// factor returns the factor in thousandths.
 func (c Calibration) factor() int { return max(1000+c.reported, c.minFactor) }

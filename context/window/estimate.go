@@ -1,13 +1,15 @@
 package window
 
-// TokenCounter counts the tokens of texts. It is safe for concurrent use, and the same text always has the same count.
-// [Estimate] is in its place where a debate has none.
+// TokenCounter counts the tokens of texts. It is safe for concurrent use, and the same text always has the same
+// count. A debate without a TokenCounter uses [Estimate].
 type TokenCounter interface {
-	// Count is how many tokens a text has for a model. An unknown model is no error: it is counted as well as may be.
+	// Count returns how many tokens a text has for a model. For an unknown model it returns the best available
+	// estimate.
 	Count(model, text string) int
 }
 
-// Estimate is about how many tokens a text has: weights for a letter, a digit, a sign and so on, without a vocabulary.
+// Estimate returns approximately how many tokens a text has. It adds a weight for each letter, digit, punctuation
+// mark and so on, and needs no vocabulary.
 func Estimate(text string) int {
 	sum := 0
 	for i := range len(text) {
@@ -16,7 +18,8 @@ func Estimate(text string) int {
 	return (sum + 99) / 100
 }
 
-// weights are the hundredths of a token of each byte of UTF-8. A multi-byte character weighs what its first byte does.
+// weights holds the weight of each byte of UTF-8, in hundredths of a token. The first byte of a character carries the
+// whole weight of the character.
 var weights = func() (w [256]uint8) {
 	for b := range w {
 		switch {
@@ -26,7 +29,7 @@ var weights = func() (w [256]uint8) {
 			w[b] = 85 // CJK and most other scripts of three bytes
 		case b >= 0xC0:
 			w[b] = 45 // Latin with accents, Greek, Cyrillic, Hebrew, Arabic
-		case b >= 0x80: // the rest of a character
+		case b >= 0x80: // further bytes of a character
 		case 'a' <= b|0x20 && b|0x20 <= 'z':
 			w[b] = 25
 		case '0' <= b && b <= '9':

@@ -14,7 +14,7 @@ import (
 
 func ExampleClip() {
 	fmt.Println(window.Clip("The quick brown fox jumps over the lazy dog.", 4))
-	// Output: The quick brown fo [... 26 more bytes were cut to fit]
+	// Output: The quick brown fo [... 26 more bytes omitted to fit]
 }
 
 func TestNothingHasNoTokens(t *testing.T) {
@@ -84,14 +84,14 @@ func TestClip(t *testing.T) {
 		{"what fits stays as it is", "four words of text", 4, "four words of text"},
 		{"nothing fits anywhere", "", 0, ""},
 		{"nothing fits below nothing", "", -1, ""},
-		{"what is too long is cut, and marked", "aaaaaaaa", 1, "aaaa [... 4 more bytes were cut to fit]"},
-		{"a character is cut whole", "aaaé", 1, "aaa [... 2 more bytes were cut to fit]"},
-		{"as many characters as fit", "中文字", 2, "中文 [... 3 more bytes were cut to fit]"},
-		{"rare characters weigh more", "\uffff\U00010000", 1, "\uffff [... 4 more bytes were cut to fit]"},
-		{"the first of the rare ones, too", "\U00010000", 1, " [... 4 more bytes were cut to fit]"},
-		{"no room leaves the mark", "🙂 yes", 0, " [... 8 more bytes were cut to fit]"},
-		{"less than no room leaves the mark", "🙂 yes", -5, " [... 8 more bytes were cut to fit]"},
-		{"bytes that are no text are cut too", "aaa\xff\xff", 1, "aaa [... 2 more bytes were cut to fit]"},
+		{"what is too long is cut, and marked", "aaaaaaaa", 1, "aaaa [... 4 more bytes omitted to fit]"},
+		{"a character is cut whole", "aaaé", 1, "aaa [... 2 more bytes omitted to fit]"},
+		{"as many characters as fit", "中文字", 2, "中文 [... 3 more bytes omitted to fit]"},
+		{"rare characters weigh more", "\uffff\U00010000", 1, "\uffff [... 4 more bytes omitted to fit]"},
+		{"the first of the rare ones, too", "\U00010000", 1, " [... 4 more bytes omitted to fit]"},
+		{"no room leaves the mark", "🙂 yes", 0, " [... 8 more bytes omitted to fit]"},
+		{"less than no room leaves the mark", "🙂 yes", -5, " [... 8 more bytes omitted to fit]"},
+		{"bytes that are no text are cut too", "aaa\xff\xff", 1, "aaa [... 2 more bytes omitted to fit]"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			require.Equal(t, tt.want, window.Clip(tt.text, tt.tokens))
@@ -113,7 +113,7 @@ func TestClipKeepsAsMuchAsFits(t *testing.T) {
 		require.GreaterOrEqual(t, at, 0)
 		kept, rest := clipped[:at], text[at:]
 		require.True(t, strings.HasPrefix(text, kept))
-		require.Equal(t, fmt.Sprintf(" [... %d more bytes were cut to fit]", len(rest)), clipped[at:])
+		require.Equal(t, fmt.Sprintf(" [... %d more bytes omitted to fit]", len(rest)), clipped[at:])
 		require.LessOrEqual(t, window.Estimate(kept), max(limit, 0))
 		_, size := utf8.DecodeRuneInString(rest)
 		require.Greater(t, window.Estimate(kept+rest[:size]), limit, "the next character has no room")

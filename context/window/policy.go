@@ -5,39 +5,41 @@ import (
 	"slices"
 )
 
-// Manager is a way to fit a history into the room that a prompt has for it.
+// Manager is a strategy to fit a history into the room that a prompt has for it.
 //
-// Each cuts deep and seldom, so that the beginning of the prompt stays the same for many turns and providers can bill it
-// at the price of a cached prefix: what is left out grows by half the room or more at a time, and a summary stands
-// until the history has grown by about a third of the room.
+// Managers cut rarely and deeply, so that the beginning of the prompt stays the same for many turns and providers can
+// bill it at the price of a cached prefix. The omitted part grows by half the room or more at a time. A summary is
+// kept until the history has grown by about a third of the room.
 type Manager string
 
 // The managers.
 const (
 	// Truncate keeps the newest messages that fit.
 	Truncate Manager = "truncate"
-	// Sliding keeps the first message and the newest that fit. A first one that has no room beside the newest goes like the
-	// others.
+	// Sliding keeps the first message and the newest messages that fit. If the first message does not fit next to the
+	// newest, it is omitted too.
 	Sliding Manager = "sliding"
-	// Summarize keeps all below 80 % of the room. From there on a summary stands for the older messages, and a new one is
-	// wanted where none leaves less than 80 %. Where it cannot be had all is shown if it fits, with the newest summary
-	// that there is in the place of what it covers; else it slides, with that summary as the first message.
+	// Summarize shows all messages below 80 % of the room. Above that, a summary replaces the older messages, and a
+	// new summary is requested if none brings the history to 80 % or less. If the summary cannot be made, all
+	// messages are shown if they fit, with the newest existing summary in place of the messages that it covers.
+	// Otherwise the history slides, with that summary as its first message.
 	Summarize Manager = "summarize"
-	// Hybrid keeps all below 80 % of the room. From there on it slides to stay below, and cuts down to a quarter of the
-	// room. With Policy.AllowSummaries it sums up instead; where a summary cannot be had it shows all up to 90 %, and slides
-	// beyond.
+	// Hybrid shows all messages below 80 % of the room. Above that, it keeps the first message and cuts the rest down
+	// to about a quarter of the room. With Policy.AllowSummaries it requests a summary instead. If the summary cannot
+	// be made, it shows all messages up to 90 % of the room and slides above that.
 	Hybrid Manager = "hybrid"
 )
 
-// Policy says how the histories of a debate are fitted. It is plain data. The zero Policy is a hybrid without summaries.
+// Policy defines how the histories of a debate are fitted. It is plain data. The zero Policy is Hybrid without
+// summaries.
 type Policy struct {
 	// Manager defaults to Hybrid.
 	Manager Manager `json:"manager,omitempty"`
-	// AllowSummaries allows a hybrid to ask for summaries.
+	// AllowSummaries allows Hybrid to request summaries.
 	AllowSummaries bool `json:"allow_summaries,omitempty"`
 }
 
-// Check says everything that is wrong with the policy, as "field: reason".
+// Check returns every error in the policy, each as "field: reason".
 func (p Policy) Check() []string {
 	var found []string
 	switch p.Manager {
@@ -51,26 +53,27 @@ func (p Policy) Check() []string {
 	return found
 }
 
-// UsesSummaries says whether the policy asks for summaries at all.
+// UsesSummaries reports whether the policy requests summaries.
 func (p Policy) UsesSummaries() bool {
 	return p.Manager == Summarize || p.hybrid() && p.AllowSummaries
 }
 
+// hybrid reports whether the manager is Hybrid, by name or by default.
 func (p Policy) hybrid() bool { return p.Manager == Hybrid || p.Manager == "" }
 
-// History is what a prompt could show, as counts.
+// History describes what a prompt could show, in token counts.
 type History struct {
-	Tokens []int // of each message, oldest first
-	// Summaries that the reader may see, by what they cover, the shortest first.
+	Tokens []int // tokens of each message, oldest first
+	// Summaries are the summaries that the reader may see. Those that cover fewer messages come first.
 	Summaries []Summary
-	// SummarizerRoom is the room in tokens that the summarizer has for what it sums up: no more is wanted of it at a time, but
-	// for a single message that is larger. 0: no summary can be had now.
+	// SummarizerRoom is the number of tokens that the summarizer can read. No request covers more, unless a single
+	// message is larger. 0 means that no summary can be made now.
 	SummarizerRoom int
 }
 
-// Fit chooses what of a history is shown in a room of so many tokens, and says whether a summary should be made first.
-// Make it, add it to the history, and ask again: at most a few are wanted one after the other, and none twice. The
-// newest message is always shown; it has to be clipped where it alone is more than the room.
+// Fit chooses which messages of a history to show in room tokens, and whether to make a summary first. If Cut.Wanted
+// is set, make the summary, add it to the history, and call Fit again. At most a few summaries are requested in a
+// row, and none is requested twice. The newest message is always shown. If it alone exceeds the room, clip it.
 func (p Policy) Fit(h History, room int) Cut {
 	c := newCut(h.Tokens, room, Summary{})
 	switch {
@@ -82,7 +85,7 @@ func (p Policy) Fit(h History, room int) Cut {
 	return p.summarize(h, c)
 }
 
-// slide leaves out what is too much.
+// slide leaves out the oldest messages if the history is too long.
 func (p Policy) slide(tokens []int, c Cut) Cut {
 	if p.hybrid() {
 		return c.slide(tokens, percentOf(c.Limit, warnPercent), percentOf(c.Limit, warnPercent-remainderPercent), true)
@@ -90,8 +93,8 @@ func (p Policy) slide(tokens []int, c Cut) Cut {
 	return c.slide(tokens, c.Limit, c.Limit/2, p.Manager != Truncate)
 }
 
-// summarize has a summary stand for the older messages, the first that leaves enough room. Where none does the cut is the one
-// that holds if the wanted one cannot be had.
+// summarize returns the Cut with the summary that covers the fewest messages and brings the history to 80 % of the
+// room. If there is none, it requests a new summary and returns the Cut to use if that cannot be made.
 func (p Policy) summarize(h History, c Cut) Cut {
 	room := c.Limit
 	if s, ok := h.sufficient(percentOf(room, warnPercent)); ok {
@@ -112,7 +115,7 @@ func (p Policy) summarize(h History, c Cut) Cut {
 	return c
 }
 
-// lastSummary is the summary that covers most.
+// lastSummary returns the summary that covers the most messages, or the zero Summary if there is none.
 func (h History) lastSummary() Summary {
 	if len(h.Summaries) == 0 {
 		return Summary{}
@@ -120,7 +123,8 @@ func (h History) lastSummary() Summary {
 	return h.Summaries[len(h.Summaries)-1]
 }
 
-// sufficient is the summary that covers least of those with which the history has at most limit tokens.
+// sufficient returns the summary that covers the fewest messages among those with which the history has at most limit
+// tokens. It returns false if there is none.
 func (h History) sufficient(limit int) (least Summary, ok bool) {
 	left, at := 0, len(h.Tokens)
 	for _, s := range slices.Backward(h.Summaries) {
@@ -137,9 +141,10 @@ func (h History) sufficient(limit int) (least Summary, ok bool) {
 	return least, ok
 }
 
-// wanted is the request for a summary that goes on from the last one. It takes in the older half of what that leaves, and
-// more until the rest is a quarter of the room. It is zero where a summary would be no help: there is nothing
-// older than the newest message, it is no longer than a summary, or no room is left beside the newest.
+// wanted returns the request for a summary that extends the last one. The new summary covers the older half of the
+// remaining messages, and more until the rest is at most a quarter of the room. The request is zero if a summary
+// would not help: if there is no message older than the newest, if the covered messages are no longer than a summary,
+// or if there is no room for a summary next to the newest message.
 func (h History) wanted(last Summary, room int) SummaryRequest {
 	newest, most := len(h.Tokens)-1, min(percentOf(room, summaryPercent), h.SummarizerRoom/2)
 	if most < 1 || h.Tokens[newest]+most > room {

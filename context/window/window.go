@@ -1,8 +1,12 @@
 // Package window keeps prompts inside a model's context window.
 //
-// It is pure arithmetic on token counts: a turn is counted once, when it is committed, and a [Policy] chooses from the
-// counts alone which turns a prompt shows, and whether a summary of the older ones is to be made before. It never reads
-// or counts a text again. A [Calibration] says how a reader's own tokens differ from these counts.
+//	history := window.History{Tokens: []int{900, 1200, 800, 1100}} // oldest message first
+//	cut := window.Policy{Manager: window.Sliding}.Fit(history, 2500)
+//	shown := slices.Delete(messages, cut.From, cut.To)
+//
+// The package computes only with token counts. A turn is counted once, when it is committed. From the counts a
+// [Policy] chooses which turns a prompt shows, and whether to summarize older turns first. It never reads or counts a
+// text again. A [Calibration] corrects the counts for the tokenizer of a model.
 package window
 
 import (
@@ -11,45 +15,47 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// DefaultSize is the size in tokens that a model's window is taken to have where nothing says otherwise.
+// DefaultSize is the size of a model's window in tokens if the size is not configured or known.
 const DefaultSize = 32_000
 
-// DefaultReplyTokens is the room in tokens that is kept for a reply without a cap of its own.
+// DefaultReplyTokens is the number of tokens reserved for a reply without a limit of its own.
 const DefaultReplyTokens = 4_096
 
-// The shares of the room for the history, in per cent.
+// Shares of the room for the history, in per cent.
 const (
-	warnPercent      = 80 // from here on a warning is due, and histories are cut or summed up
-	hybridMaxPercent = 90 // up to here a hybrid shows all where a summary would be due and cannot be had
-	summaryPercent   = 20 // a summary at most
-	remainderPercent = 25 // what a cut of a hybrid, or a summary, leaves of what is older
+	warnPercent      = 80 // from here on a warning is due, and histories are cut or summarized
+	hybridMaxPercent = 90 // up to here Hybrid shows all messages if a requested summary cannot be made
+	summaryPercent   = 20 // maximum size of a summary
+	remainderPercent = 25 // how much of the older messages a cut by Hybrid or a summary leaves
 )
 
+// percentOf returns a share of the room in tokens.
 func percentOf(room, percent int) int { return room * percent / 100 }
 
-// Cut is a choice: the history without its messages From up to but not including To.
+// Cut is the choice of a Policy: it omits the messages from From up to but not including To.
 type Cut struct {
 	From, To int
 	Limit    int // room for the history, in tokens
-	Used     int // tokens of what is shown, summary included; more than Limit where the newest message alone is
-	Kept     int // messages that are shown
-	// Summary is shown in the place of the cut, and stands for its first Summary.Covers messages; zero: none is.
+	Used     int // tokens of what is shown, with the summary; exceeds Limit only if the newest message alone does
+	Kept     int // number of messages that are shown
+	// Summary is shown in place of the first Summary.Covers messages. It is zero if no summary is shown.
 	Summary Summary
-	// Wanted is the summary that should be made before; zero: none. Where it cannot be had, the cut holds without it.
+	// Wanted is the summary to make before the prompt. It is zero if none is needed. If it cannot be made, use the
+	// Cut as it is.
 	Wanted SummaryRequest
-	// Percent of the room is what the history would take, with the summary that stands for its beginning, if nothing were
-	// left out. It may be more than 100.
+	// Percent is the share of the room that the history takes before any message is omitted, with a summary in place
+	// of the messages that it covers. It may exceed 100.
 	Percent int
 }
 
-// Warn says whether the history has come near the limit or beyond it: from 80 % of the room on.
+// Warn reports whether the history takes 80 % of the room or more.
 func (c Cut) Warn() bool { return c.Percent >= warnPercent }
 
-// Summarized are the messages that the summary stands for.
+// Summarized returns the number of omitted messages that the summary covers.
 func (c Cut) Summarized() int { return min(c.Summary.Covers, c.To) }
 
-// Window is the cut as it stands in a turn; nil where all is shown and no warning is due. Messages that a summary
-// stands for are not among those that were cut.
+// Window returns the Cut in the form that a turn records. It returns nil if all messages are shown and no warning is
+// due. Messages that the summary covers do not count as omitted.
 func (c Cut) Window() *transcript.Window {
 	if c.To == c.From && c.Used <= c.Limit && !c.Warn() {
 		return nil
@@ -59,21 +65,21 @@ func (c Cut) Window() *transcript.Window {
 	}
 }
 
-// A Summary stands for the beginning of a history.
+// Summary is a summary of the first messages of a history.
 type Summary struct {
-	Seq    int64 // of its turn
-	Covers int   // messages, the first ones
+	Seq    int64 // seq of the summary's turn
+	Covers int   // number of messages that it replaces, from the first
 	Tokens int
 }
 
-// A SummaryRequest is for a summary that should be made, of an earlier one and of the messages that follow it.
+// SummaryRequest asks for a summary of an earlier summary and of the messages that follow it.
 type SummaryRequest struct {
-	Base   Summary // stands for the first Base.Covers messages; zero: none
-	Covers int     // the new one covers what Base does, and the messages from there up to but not including this one
-	Tokens int     // it may have at most
+	Base   Summary // the earlier summary; zero if there is none
+	Covers int     // number of messages that the new summary replaces, including those of Base
+	Tokens int     // maximum length of the new summary
 }
 
-// newCut is the cut that leaves nothing out but what a summary stands for. The newest message is shown even where a
+// newCut returns the Cut that omits only the messages that a summary covers. It shows the newest message even if the
 // summary covers it.
 func newCut(tokens []int, room int, s Summary) Cut {
 	c := Cut{Limit: max(room, 0), Used: s.Tokens, Summary: s, To: max(min(s.Covers, len(tokens)-1), 0)}
@@ -85,8 +91,9 @@ func newCut(tokens []int, room int, s Summary) Cut {
 	return c
 }
 
-// slide leaves out more where more than limit tokens are shown: from the oldest on, and step tokens at a time. The
-// summary stays, else the first message where it should, if there is room beside the newest.
+// slide omits more messages if more than limit tokens are shown. It omits the oldest first, in steps of step tokens.
+// If there is room next to the newest message, it keeps the summary, or the first message if first is true and there
+// is no summary.
 func (c Cut) slide(tokens []int, limit, step int, first bool) Cut {
 	newest := len(tokens) - 1
 	if c.Used <= limit || newest < 1 {
@@ -111,25 +118,26 @@ func (c Cut) slide(tokens []int, limit, step int, first bool) Cut {
 	return c
 }
 
+// roundUp returns the smallest multiple of step that is at least n.
 func roundUp(n, step int) int { return (n + step - 1) / step * step }
 
-// Clip cuts a text to about so many tokens, as [Estimate] counts them, and marks the place.
+// Clip shortens a text to approximately tokens tokens, as [Estimate] counts them, and marks where it was cut.
 func Clip(text string, tokens int) string {
 	sum := 0
-	for i := range text { // its characters
+	for i := range text { // i is the first byte of each character
 		if sum += int(weights[text[i]]); sum > tokens*100 {
-			return fmt.Sprintf("%s [... %d more bytes were cut to fit]", text[:i], len(text)-i)
+			return fmt.Sprintf("%s [... %d more bytes omitted to fit]", text[:i], len(text)-i)
 		}
 	}
 	return text
 }
 
-// SummaryPlan is a Request as it stands in a journal: what a summary is to stand for, and what led to it.
+// SummaryPlan is a SummaryRequest as the journal records it: what a summary covers and why it was requested.
 type SummaryPlan struct {
-	Reader string            `json:"reader,omitempty"` // in whose view; empty: of everyone who sees all speeches
-	Target string            `json:"target"`           // of the summary's key: its reader and the last turn that it covers
-	Base   int64             `json:"base,omitempty"`   // seq of the earlier summary that it goes on from; 0: none
-	Covers []int64           `json:"covers"`           // seqs of the turns that it covers beyond, in order
-	Tokens int               `json:"tokens"`           // that it may have
-	Window transcript.Window `json:"window"`           // of the step that needs it
+	Reader string            `json:"reader,omitempty"` // participant whose view is summarized; empty for the view of everyone who sees all speeches
+	Target string            `json:"target"`           // target of the summary's key: its reader and the last turn that it covers
+	Base   int64             `json:"base,omitempty"`   // seq of the earlier summary that it extends; 0 if there is none
+	Covers []int64           `json:"covers"`           // seqs of the turns that it covers in addition, in order
+	Tokens int               `json:"tokens"`           // maximum length
+	Window transcript.Window `json:"window"`           // window of the step that needs the summary
 }

@@ -522,7 +522,7 @@ func TestATurnLargerThanTheWindowIsCutAndMarked(t *testing.T) {
 			next := h.asked["a"][2].Messages
 			require.Len(t, next, 3, "nothing but the newest turn has room")
 			require.True(t, strings.HasPrefix(next[1].Text, "B: Endless. "))
-			require.Regexp(t, `\[\.\.\. \d+ more bytes were cut to fit\]$`, next[1].Text)
+			require.Regexp(t, `\[\.\.\. \d+ more bytes omitted to fit\]$`, next[1].Text)
 			require.LessOrEqual(t, tokens(next)+400, historyRoom+2200+400)
 			for _, turn := range res.Turns {
 				if turn.Kind == transcript.Speech && turn.Actor == "A" && turn.Round == 3 {
