@@ -1,21 +1,29 @@
-// Package fsm is the lifecycle of a debate: its states, its events, and one table of what leads where.
+// Package fsm defines the lifecycle of a debate: its states, its events, and one table of transitions.
 //
-// The table in table.go is the only source. [Next] reads it, [Machine] executes it, [Mermaid] draws it,
-// docs/lifecycle.md is generated from it, and the tests prove it cell by cell.
+//	at := fsm.Position{State: fsm.Judging}
+//	next, err := fsm.Next(at, fsm.Assessed, fsm.Facts{HasOutcome: true})
+//	if err != nil {
+//		return err // a *fsm.Refused
+//	}
+//	fmt.Println(next.State) // completing
 //
-// # Laws
+// The table in table.go is the only source. [Next] reads it, [Machine] executes it, and [Mermaid] draws it.
+// docs/lifecycle.md is generated from it, and the tests check each of its rows.
 //
-//   - [Next] is pure: no I/O, no clock, no goroutine, no memory. The same [Snapshot], [Event] and [Facts] give the
-//     same answer in every process and at every time, so that a journal can be replayed.
-//   - For one state and event the first row whose guard holds is taken. Guards read [Facts] and nothing else.
-//   - What is not in the table is refused with [*Refused], and a refusal changes nothing.
-//   - A pause is remembered in the snapshot alone, and forgotten when it ends.
+// # Rules
+//
+//   - [Next] is pure: it does no I/O, reads no clock, starts no goroutine and keeps no state. The same [Position],
+//     [Event] and [Facts] give the same answer in every process at any time, so a journal can be replayed.
+//   - For one state and event, the first row whose guard holds applies. Guards read only [Facts].
+//   - An event that has no matching row is refused with [*Refused]. A refusal changes nothing.
+//   - Only the position records a pause. When the pause ends, the record of it is gone.
 //
 // # Execution
 //
-// Next decides, the caller commits the decision, and then [Machine.Execute] has looplab/fsm execute the same transition,
-// as a second opinion that is independent of the table's reader. That library allows one target per event
-// and source, stays locked for ever after a cancelled context or a panic in a callback, and deadlocks or races when
-// callbacks use it. So each row and source is a transition of its own there, a pause is one state per state that it
-// left, no callback is registered, no context that can end is passed, and the machine has its own mutex.
+// Next decides, the caller commits the decision, and then [Machine.Execute] has looplab/fsm execute the same
+// transition. This checks the decision with code that is independent of Next. looplab/fsm has hazards: it allows one
+// target for each event and source, it stays locked forever after a canceled context or a panic in a callback, and it
+// deadlocks or races if callbacks use it. Therefore each pair of row and source is a transition of its own there, a
+// pause is a separate state for each state that it left, no callback is registered, the context that is passed never
+// ends, and the machine has its own mutex.
 package fsm

@@ -16,7 +16,7 @@ func ExampleNext() {
 	fmt.Println(err)
 	// Output:
 	// completing <nil>
-	// fire start: not possible in state running.judging, possible are [assessed pause stop fail cancel]
+	// start is not possible in state running.judging; possible methods: Pause, Stop, Cancel
 }
 
 func ExampleMachine() {
@@ -27,16 +27,16 @@ func ExampleMachine() {
 	paused, _ := fsm.Next(m.Position(), fsm.Pause, fsm.Facts{})
 	// Commit the decision here, then execute it.
 	fmt.Println(m.Execute(fsm.Pause, paused))
-	fmt.Printf("%s, having left %s\n", m.Position().State, m.Position().PausedFrom)
+	fmt.Printf("%s from %s\n", m.Position().State, m.Position().PausedFrom)
 
 	_, err = fsm.Next(m.Position(), fsm.Resume, fsm.Facts{NoOpenQuestion: false})
 	if refused, ok := errors.AsType[*fsm.Refused](err); ok {
-		fmt.Println(refused.Guard, "does not hold, possible are", refused.Possible)
+		fmt.Println(refused.Guard, "does not hold; possible:", refused.Possible)
 	}
 	fmt.Println(m.Execute(fsm.Resume, fsm.Position{State: fsm.Judging}))
 	// Output:
 	// <nil>
-	// paused, having left running.awaiting_responses
-	// noOpenQuestion does not hold, possible are [stop cancel]
-	// execute resume to running.judging: it does not lead there from paused(running.awaiting_responses)
+	// paused from running.awaiting_responses
+	// noOpenQuestion does not hold; possible: [stop cancel]
+	// execute resume to running.judging: no such transition from paused(running.awaiting_responses)
 }

@@ -10,35 +10,35 @@ import (
 	looplab "github.com/looplab/fsm"
 )
 
-// ErrDivergence says that looplab/fsm did not execute what the table decided. The decision stands, and the machine
-// has gone on from it.
+// ErrDivergence reports that looplab/fsm did not execute what the table decided. The decision stands, and the machine
+// continues from it.
 var ErrDivergence = errors.New("looplab/fsm disagrees with the table")
 
-// Machine executes the lifecycle of one debate. It is safe for use by many goroutines, and [New] makes one.
+// Machine executes the lifecycle of one debate. It is safe for concurrent use. [New] makes one.
 type Machine struct {
 	mu      sync.Mutex // held while a transition is executed
 	current atomic.Pointer[Position]
-	engine  *looplab.FSM // nil until it is needed, and after a divergence or Release
+	engine  *looplab.FSM // nil until the first transition, and after a divergence or Release
 }
 
-// engines are released ones. All have the same table, and SetState brings one to any state.
+// engines holds released engines. All have the same table, and SetState puts one into any state.
 var engines = sync.Pool{New: func() any { return looplab.NewFSM("", lifecycle().events, nil) }}
 
-// New returns a machine that goes on from the snapshot.
+// New returns a machine that starts at a position.
 func New(s Position) (*Machine, error) {
 	if _, ok := lifecycle().transitions[s]; !ok {
-		return nil, fmt.Errorf("make machine: no debate can be in state %q having left %q", s.State, s.PausedFrom)
+		return nil, fmt.Errorf("make machine: no debate can have state %q and paused_from %q", s.State, s.PausedFrom)
 	}
 	m := &Machine{}
 	m.current.Store(&s)
 	return m, nil
 }
 
-// Position returns where the machine stands. It never waits.
+// Position returns the current position of the machine. It never blocks.
 func (m *Machine) Position() Position { return *m.current.Load() }
 
-// Execute executes a transition that was decided and committed before, such as one read from a journal. It is an error,
-// and changes nothing, if the event cannot lead there under any facts.
+// Execute executes a transition that was decided and committed before, such as one from a journal. It returns an
+// error and changes nothing if no row of the table leads from the current position to this one.
 func (m *Machine) Execute(e Event, to Position) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -49,10 +49,10 @@ func (m *Machine) Execute(e Event, to Position) error {
 			return m.fire(&out[i])
 		}
 	}
-	return fmt.Errorf("execute %s to %s: it does not lead there from %s", e, to.engineName(), at.engineName())
+	return fmt.Errorf("execute %s to %s: no such transition from %s", e, to.engineName(), at.engineName())
 }
 
-// fire has looplab/fsm do what was decided and committed, on an engine that stands where the machine does.
+// fire executes a transition in looplab/fsm, on an engine in the state of the machine.
 func (m *Machine) fire(t *transition) error {
 	if m.engine == nil {
 		m.engine = engines.Get().(*looplab.FSM)
@@ -60,11 +60,11 @@ func (m *Machine) fire(t *transition) error {
 	}
 	m.current.Store(&t.to)
 	err := m.engine.Event(context.Background(), t.name)
-	if _, same := errors.AsType[looplab.NoTransitionError](err); same { // it leads where it came from
+	if _, same := errors.AsType[looplab.NoTransitionError](err); same { // source and target are the same state
 		err = nil
 	}
 	if is := m.engine.Current(); err == nil && is != t.toName {
-		err = fmt.Errorf("it went to %s", is)
+		err = fmt.Errorf("looplab/fsm went to %s", is)
 	}
 	if err == nil {
 		return nil
@@ -73,8 +73,8 @@ func (m *Machine) fire(t *transition) error {
 	return fmt.Errorf("execute %s: %w: %w", t.name, ErrDivergence, err)
 }
 
-// Release gives the machine's engine back for other machines, so that a debate that waits holds none. The machine goes on
-// with another one when it is needed.
+// Release returns the machine's engine for use by other machines, so that a waiting debate holds none. The machine
+// takes another engine when it needs one.
 func (m *Machine) Release() {
 	m.mu.Lock()
 	defer m.mu.Unlock()

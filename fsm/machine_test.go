@@ -53,7 +53,7 @@ func TestAMachineRefusesWhatThereCannotBe(t *testing.T) {
 		require.Error(t, err, "%+v", s)
 	}
 	_, err := New(Position{State: Paused, PausedFrom: Ready})
-	require.EqualError(t, err, `make machine: no debate can be in state "paused" having left "ready"`)
+	require.EqualError(t, err, `make machine: no debate can have state "paused" and paused_from "ready"`)
 }
 
 // requireUntouched also fires, since a machine that cannot go on is not untouched.
@@ -99,7 +99,7 @@ func requireFollows(t *testing.T, from Position, e Event, to Position, possible 
 func TestFollowSaysWhatDoesNotLeadThere(t *testing.T) {
 	m := engaged(t, Position{State: Paused, PausedFrom: Judging})
 	require.EqualError(t, m.Execute(Resume, Position{State: AwaitingResponses}),
-		"execute resume to running.awaiting_responses: it does not lead there from paused(running.judging)")
+		"execute resume to running.awaiting_responses: no such transition from paused(running.judging)")
 	requireUntouched(t, m, Position{State: Paused, PausedFrom: Judging})
 }
 

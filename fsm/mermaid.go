@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Mermaid draws the lifecycle as a Mermaid state diagram with the current state marked; the empty state marks none.
-// The same state always gives the same text.
+// Mermaid returns the lifecycle as a Mermaid state diagram with the current state highlighted. For an empty or
+// unknown state nothing is highlighted. The same state always gives the same text.
 func Mermaid(current State) string {
 	var inner, outer strings.Builder
 	for _, r := range table {
@@ -35,6 +35,7 @@ const diagramFormat = `stateDiagram-v2
 %s    note right of %s : resume returns to the state before the pause
 `
 
+// markCurrent returns the lines that highlight the current state.
 func markCurrent(current State) string {
 	if !slices.Contains(states, current) {
 		return ""
@@ -43,12 +44,13 @@ func markCurrent(current State) string {
 		"    class " + current.id() + " current\n"
 }
 
-// arrow is a row drawn from one of its states; a compound state is drawn as one.
+// arrow is one row of the table drawn from one of its states. A compound state is drawn as one state.
 type arrow struct {
 	from, to State
 	label    string
 }
 
+// arrows returns the arrows of a row.
 func (r row) arrows() []arrow {
 	targets := []State{r.to}
 	if r.to == pausedState {
@@ -63,6 +65,7 @@ func (r row) arrows() []arrow {
 	return all
 }
 
+// pausable returns the states that can be paused.
 func pausable() []State {
 	return table[slices.IndexFunc(table, func(r row) bool { return r.to == Paused })].from
 }
@@ -71,5 +74,5 @@ func (a arrow) String() string {
 	return fmt.Sprintf("%s --> %s : %s", a.from.id(), a.to.id(), a.label)
 }
 
-// id is the state's name within its compound state: Mermaid allows no dots in it.
+// id returns the name of the state within its compound state, because Mermaid does not allow dots in names.
 func (s State) id() string { return strings.TrimPrefix(string(s), string(running)+".") }

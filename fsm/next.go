@@ -3,13 +3,14 @@ package fsm
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	looplab "github.com/looplab/fsm"
 )
 
-// Next says where the event leads. It is pure: it decides, and executes nothing. An event that is not possible is a
-// [*Refused], with the snapshot unchanged.
+// Next returns the position to which an event leads. It is pure: it decides and executes nothing. If the event is not
+// possible, it returns the position unchanged and a [*Refused].
 func Next(s Position, e Event, f Facts) (Position, error) {
 	t, err := lifecycle().next(s, e, f)
 	if err != nil {
@@ -18,43 +19,62 @@ func Next(s Position, e Event, f Facts) (Position, error) {
 	return t.to, nil
 }
 
-// Refused is the error of an event that is not possible.
+// Refused is the error for an event that is not possible.
 type Refused struct {
-	State    State   // State is where the debate stands.
-	Event    Event   // Event is what was refused.
-	Possible []Event // Possible lists what would not be refused, in the order of the table.
-	Guard    string  // Guard names the guard that did not hold; empty if the event is never possible in this state.
+	State    State   // State is the current state of the debate.
+	Event    Event   // Event is the refused event.
+	Possible []Event // Possible lists the events that are possible, in the order of the table.
+	Guard    string  // Guard names the guard that does not hold. It is empty if the event is never possible in this state.
 }
 
-// Error says what was refused, why, and what is possible.
+// Error names the state, the guard that does not hold, and the methods of a debate that are possible.
 func (r *Refused) Error() string {
-	cause, possible := "not possible", "nothing is"
+	if r.State.Final() {
+		return fmt.Sprintf("already %s", r.State)
+	}
+	cause := ""
 	if r.Guard != "" {
-		cause = r.Guard + " does not hold"
+		cause = fmt.Sprintf(": guard %s does not hold", r.Guard)
 	}
-	if len(r.Possible) > 0 {
-		possible = fmt.Sprintf("possible are %s", r.Possible)
+	var methods []string
+	for _, e := range r.Possible {
+		if m := e.method(); m != "" {
+			methods = append(methods, m)
+		}
 	}
-	return fmt.Sprintf("fire %s: %s in state %s, %s", r.Event, cause, r.State, possible)
+	return fmt.Sprintf("%s is not possible in state %s%s; possible methods: %s", r.Event, r.State, cause, strings.Join(methods, ", "))
 }
 
-// transition is a row of the table for one snapshot that it may leave.
+// method returns the method of a debate that fires the event, or "" if only a running debate fires it.
+func (e Event) method() string {
+	switch e {
+	case Validate: // Start validates a configuration first
+		return "Start"
+	case Edit, Start, Pause, Resume, Stop, Retry, Reset, Cancel:
+		return strings.ToUpper(string(e[:1])) + string(e[1:])
+	default:
+		return ""
+	}
+}
+
+// transition is a row of the table for one position that it can leave.
 type transition struct {
-	name   string // unique: looplab/fsm knows the transition as an event of this name
+	name   string // unique; the name of the event in looplab/fsm
 	on     Event
 	when   *guard
 	to     Position
-	toName string // to's name
+	toName string // engine name of to
 }
 
 // graph is a compiled table.
 type graph struct {
-	transitions map[Position][]transition // what leaves each snapshot that there can be, in the order of the table
-	events      []looplab.EventDesc       // the same for looplab/fsm
+	transitions map[Position][]transition // transitions that leave each possible position, in the order of the table
+	events      []looplab.EventDesc       // the same transitions for looplab/fsm
 }
 
 var lifecycle = sync.OnceValue(func() *graph { return compile(table) })
 
+// compile compiles a table.
 func compile(table []row) *graph {
 	g := &graph{transitions: map[Position][]transition{}}
 	for _, s := range snapshots(table) {
@@ -68,7 +88,7 @@ func compile(table []row) *graph {
 	return g
 }
 
-// snapshots lists what there can be: each state, and a pause for each state that can be paused.
+// snapshots returns all possible positions: each state, and a pause for each state that can be paused.
 func snapshots(table []row) []Position {
 	var all []Position
 	for _, s := range states {
@@ -82,6 +102,7 @@ func snapshots(table []row) []Position {
 	return all
 }
 
+// add adds the transition of a row from a position.
 func (g *graph) add(from Position, r row) {
 	to := r.target(from)
 	name := fmt.Sprintf("%s from %s to %s", r.label(), from.engineName(), to.engineName())
@@ -89,7 +110,7 @@ func (g *graph) add(from Position, r row) {
 	g.events = append(g.events, looplab.EventDesc{Name: name, Src: []string{from.engineName()}, Dst: to.engineName()})
 }
 
-// label is the event and its guard, as drawings and the engine name them.
+// label returns the event and its guard, as diagrams and the engine name them.
 func (r row) label() string {
 	if r.when.name == "" {
 		return string(r.on)
@@ -97,8 +118,10 @@ func (r row) label() string {
 	return fmt.Sprintf("%s [%s]", r.on, r.when.name)
 }
 
+// leaves reports whether the row applies to a state.
 func (r row) leaves(s State) bool { return slices.ContainsFunc(r.from, s.in) }
 
+// target returns the position to which the row leads.
 func (r row) target(from Position) Position {
 	switch r.to {
 	case pausedState:
@@ -110,6 +133,7 @@ func (r row) target(from Position) Position {
 	}
 }
 
+// next returns the first transition that the event and the facts allow.
 func (g *graph) next(s Position, e Event, f Facts) (*transition, error) {
 	out := g.transitions[s]
 	for i := range out {
@@ -120,6 +144,7 @@ func (g *graph) next(s Position, e Event, f Facts) (*transition, error) {
 	return nil, g.refuse(s, e, f)
 }
 
+// refuse returns the error for an event that is not possible.
 func (g *graph) refuse(s Position, e Event, f Facts) *Refused {
 	r := &Refused{State: s.State, Event: e, Possible: g.possible(s, f)}
 	for _, t := range g.transitions[s] {
@@ -130,6 +155,7 @@ func (g *graph) refuse(s Position, e Event, f Facts) *Refused {
 	return r
 }
 
+// possible returns the events that are possible, in the order of the table.
 func (g *graph) possible(s Position, f Facts) []Event {
 	var events []Event
 	for _, t := range g.transitions[s] {

@@ -235,11 +235,12 @@ func requireRefused(t *testing.T, s Position, e Event, f Facts) {
 
 func TestARefusalSaysWhyAndWhatIsPossible(t *testing.T) {
 	for want, s := range map[string]string{
-		"fire resume: noOpenQuestion does not hold in state paused, possible are [stop cancel]":                    "paused<completing",
-		"fire resume: not possible in state completed, nothing is":                                                 "completed",
-		"fire resume: not possible in state running.judging, possible are [assessed pause stop fail cancel]":       "running.judging",
-		"fire resume: not possible in state configuring, possible are [edit validate cancel]":                      "configuring",
-		"fire resume: not possible in state running.round_complete, possible are [advance pause stop fail cancel]": "running.round_complete",
+		"resume is not possible in state paused: guard noOpenQuestion does not hold; possible methods: Stop, Cancel": "paused<completing",
+		"already completed": "completed",
+		"already canceled":  "canceled",
+		"resume is not possible in state running.judging; possible methods: Pause, Stop, Cancel":        "running.judging",
+		"resume is not possible in state configuring; possible methods: Edit, Start, Cancel":            "configuring",
+		"resume is not possible in state running.round_complete; possible methods: Pause, Stop, Cancel": "running.round_complete",
 	} {
 		_, err := Next(at(s), Resume, Facts{})
 		require.EqualError(t, err, want)

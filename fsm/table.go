@@ -1,6 +1,6 @@
 package fsm
 
-// State is where a debate stands.
+// State is a state of a debate.
 type State string
 
 // The states of a debate, in the order of its life.
@@ -20,8 +20,8 @@ const (
 )
 
 const (
-	running     State = "running"   // as a source: each of its leaves, the states named running.*
-	pausedState State = "(history)" // as a target: the state that the pause left
+	running     State = "running"   // as a source: each of its leaves, which are the states named running.*
+	pausedState State = "(history)" // as a target: the state that was paused
 )
 
 var states = []State{
@@ -29,7 +29,7 @@ var states = []State{
 	Paused, Completing, Completed, Canceled, Error,
 }
 
-// Event is what happens to a debate.
+// Event is an event in the life of a debate.
 type Event string
 
 // The events of a debate, in the order of the table.
@@ -53,16 +53,16 @@ const (
 	Cancel      Event = "cancel"      // A caller cancels the debate, without a conclusion.
 )
 
-// Facts are all that the guards read. Whoever fires an event states them.
+// Facts is everything that guards read. The caller that fires an event provides them.
 type Facts struct {
-	ValidConfig    bool // ValidConfig says that the configuration was accepted, and is unchanged since.
-	AssessmentDue  bool // AssessmentDue says that this round is to be judged.
-	HasOutcome     bool // Ending says that the debate has an outcome, so that no further round begins.
-	Recoverable    bool // Recoverable says that the failure that led to the error may pass when tried again.
-	NoOpenQuestion bool // Decided says that no question to a person is open.
+	ValidConfig    bool // ValidConfig reports that the configuration was accepted and has not changed since.
+	AssessmentDue  bool // AssessmentDue reports that the round is to be judged.
+	HasOutcome     bool // HasOutcome reports that the debate has an outcome, so no further round begins.
+	Recoverable    bool // Recoverable reports that a retry may fix the failure.
+	NoOpenQuestion bool // NoOpenQuestion reports that no question to a person is open.
 }
 
-// guard is a condition on a row, with the name that errors and drawings show. A row with otherwise comes after one with
+// guard is a condition on a row. Errors and diagrams show its name. A row with the guard otherwise follows a row with
 // a condition.
 type guard struct {
 	name  string
@@ -80,7 +80,7 @@ var (
 	always         = &guard{"", func(Facts) bool { return true }}
 )
 
-// row is a line of the table: in any of the states, the event leads to the target if the guard holds.
+// row is one row of the table: in any of the from states, the event leads to the target if the guard holds.
 type row struct {
 	from []State
 	on   Event
@@ -88,7 +88,7 @@ type row struct {
 	to   State
 }
 
-// table is the lifecycle. For one state and event the first row whose guard holds is taken.
+// table is the lifecycle. For one state and event, the first row whose guard holds applies.
 var table = []row{
 	{[]State{Configuring, Ready}, Edit, always, Configuring},
 	{[]State{Configuring}, Validate, always, Validating},

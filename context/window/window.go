@@ -134,8 +134,8 @@ func Clip(text string, tokens int) string {
 
 // SummaryPlan is a SummaryRequest as the journal records it: what a summary covers and why it was requested.
 type SummaryPlan struct {
-	Reader string            `json:"reader,omitempty"` // participant whose view is summarized; empty for the view of everyone who sees all speeches
-	Target string            `json:"target"`           // target of the summary's key: its reader and the last turn that it covers
+	Reader string            `json:"reader,omitempty"` // whose view is summarized; empty for all who see every speech
+	Target string            `json:"target"`           // target of the summary's key: reader and last covered turn
 	Base   int64             `json:"base,omitempty"`   // seq of the earlier summary that it extends; 0 if there is none
 	Covers []int64           `json:"covers"`           // seqs of the turns that it covers in addition, in order
 	Tokens int               `json:"tokens"`           // maximum length
