@@ -217,7 +217,7 @@ func TestACutStatementIsStillBetweenMarks(t *testing.T) {
 	require.NoError(t, err)
 	for _, r := range j.Calls() {
 		for _, msg := range r.Messages[1 : len(r.Messages)-1] {
-			require.Contains(t, msg.Text, "more bytes were cut", "it was cut")
+			require.Contains(t, msg.Text, "more bytes omitted", "it was cut")
 			require.Regexp(t, `^<<<\d+ begin: Debater [AB], round 1>>>\n`, msg.Text)
 			require.Regexp(t, `\n<<<\d+ end>>>$`, msg.Text)
 		}

@@ -371,8 +371,8 @@ func TestAJudgeIsAskedAgainInStricterWords(t *testing.T) {
 	require.Equal(t, first, second[:len(first)])
 	require.Len(t, second, len(first)+2)
 	require.Equal(t, providers.Assistant, second[len(first)].Role)
-	require.Contains(t, second[len(first)+1].Text, `"Debater A" is not assessed`)
-	require.Contains(t, second[len(first)+1].Text, `"Debater B" is not assessed`)
+	require.Contains(t, second[len(first)+1].Text, `"Debater A" has no assessment`)
+	require.Contains(t, second[len(first)+1].Text, `"Debater B" has no assessment`)
 	require.Equal(t, []time.Duration{0}, retryWaits(events), "without a wait")
 	require.Empty(t, warningTexts(events))
 }

@@ -820,5 +820,5 @@ func TestDefaultsAreNoMarks(t *testing.T) {
 	require.NoError(t, err)
 	_, err = debatetest.Run(t, d)
 	require.NoError(t, err)
-	require.True(t, strings.HasSuffix(debatetest.Result(t, d).Findings[0].Evidence, "no score of relevance"), debatetest.Result(t, d).Findings[0].Evidence)
+	require.True(t, strings.HasSuffix(debatetest.Result(t, d).Findings[0].Evidence, "no relevance score"), debatetest.Result(t, d).Findings[0].Evidence)
 }

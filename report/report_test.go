@@ -324,7 +324,7 @@ func TestSeveralJudgesGoByTheirBench(t *testing.T) {
 		})
 	}
 	require.Contains(t, markdown(t, r), "| 1 | 8 | 5 | 6.5 |")
-	require.Contains(t, markdown(t, r), "- score of Ada is 1 by J, and 9 by L")
+	require.Contains(t, markdown(t, r), "- score of Ada: J gives 1, L gives 9")
 }
 
 // assessed is a report of assessments.
