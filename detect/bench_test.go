@@ -10,7 +10,7 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// prose is made of that many words out of 5,000, so that most sequences are new, as in real speeches.
+// prose returns random words from a vocabulary of 5,000, so that most sequences are new, as in real speeches.
 func prose(words int, seed uint64) string {
 	r := rand.New(rand.NewPCG(seed, 0))
 	var b strings.Builder
@@ -20,7 +20,7 @@ func prose(words int, seed uint64) string {
 	return b.String()
 }
 
-// BenchmarkText shows that a turn costs the same for each word, however long it is.
+// BenchmarkText shows that the cost for each word does not depend on the length of the turn.
 func BenchmarkText(b *testing.B) {
 	for _, words := range []int{300, 3_000, 30_000, 300_000} {
 		said := round(2, "Ann", prose(words, 1))
@@ -48,8 +48,8 @@ func BenchmarkText(b *testing.B) {
 	}
 }
 
-// BenchmarkRound shows that one more round of two speeches of 300 words costs the same, however many there were. Run it
-// with -benchtime 100x: after a hundred rounds the same ones come again.
+// BenchmarkRound shows that the cost of a round of two speeches of 300 words does not depend on the number of earlier
+// rounds. Run it with -benchtime 100x, because the same rounds repeat after a hundred.
 func BenchmarkRound(b *testing.B) {
 	for _, before := range []int{10, 100, 1_000} {
 		b.Run(fmt.Sprintf("after_%d", before), func(b *testing.B) {
@@ -80,7 +80,7 @@ func BenchmarkRound(b *testing.B) {
 	}
 }
 
-// BenchmarkEcho is one more turn with a vector of 1,536 numbers.
+// BenchmarkEcho measures one more turn with an embedding of 1,536 numbers.
 func BenchmarkEcho(b *testing.B) {
 	for _, before := range []int{10, 1_000} {
 		b.Run(fmt.Sprintf("after_%d", before), func(b *testing.B) {

@@ -13,7 +13,7 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// round makes the speeches of one round: actor, text, actor, text, ...
+// round returns the speeches of one round, from alternating actors and texts.
 func round(n int, said ...string) []transcript.Turn {
 	var turns []transcript.Turn
 	for i := 0; i < len(said); i += 2 {
@@ -256,7 +256,7 @@ func TestEngagementIsANameOrAQuote(t *testing.T) {
 	const claim = "a ban on cars would hurt those who live far from any station"
 	for _, tt := range []struct {
 		name  string
-		said  string // by Ann, after Bob and his partner Bo Lee had said the claim
+		said  string // by Ann, after Bob and his partner Bo Lee stated the claim
 		value float64
 	}{
 		{"a name", "As Carl says, no.", 1},
@@ -339,7 +339,7 @@ func TestAnswersMayBeMissed(t *testing.T) {
 func TestConvergenceIsOneAnswerThatStays(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
-		answers []string // one letter a speaker, round by round; "-" is none
+		answers []string // for each round, one letter for each speaker; "-" is no answer
 		found   bool
 	}{
 		{"one round is not enough", []string{"BBBB"}, false},

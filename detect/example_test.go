@@ -8,7 +8,7 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// answer is the word after the last "Answer:" of a turn.
+// answer returns the text after the first "Answer:" of a turn.
 func answer(t transcript.Turn) string {
 	_, after, found := strings.Cut(t.Text, "Answer:")
 	if !found {
@@ -37,7 +37,7 @@ func ExampleDetector() {
 	// round 2: not disengaged: 1 of 2 turns name or quote an opponent (disengaged below 0.50); turns without: Ann
 }
 
-// What the judges say of a round is looked at once they have said it.
+// Check the judges' scores for a round when all judges have replied.
 func ExampleDetector_CheckScores() {
 	w := detect.Detector{Rules: []detect.Rule{{Signal: detect.Diminishing, Effect: detect.Stop}, {Signal: detect.Drifting}, {Signal: detect.Converged}}}
 	w.CheckScores(detect.Scores{Round: 1, Quality: 8, Novelty: 9}, 8, false)
@@ -51,7 +51,7 @@ func ExampleDetector_CheckScores() {
 	// round 3: not converged: 0 of 1 judges say that the participants agree on the substance
 }
 
-// A debate that stops on a finding returns its ending.
+// Ending returns the ending of a debate that stops on a finding.
 func ExampleUnanimity() {
 	d := detect.Unanimity{Answer: answer}
 	fmt.Println(d.Round(round(1, "Ann", "2 and 2 … Answer: 4", "Bob", "Answer: **4**", "Cyd", "I do not know.")))

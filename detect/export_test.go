@@ -1,6 +1,6 @@
 package detect
 
-// The detectors, for tests.
+// The detectors, exported for tests.
 type (
 	Repetition         = repetition
 	Echo               = semanticRepetition

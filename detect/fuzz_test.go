@@ -11,7 +11,7 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// FuzzText has two speakers say anything, one of them twice.
+// FuzzText passes arbitrary texts of two speakers, one of whom speaks twice.
 func FuzzText(f *testing.F) {
 	f.Add("Should cities ban cars?", "Ban cars!", "As Bob says, ban cars.")
 	f.Add("", "\xff\u0301日本\u200d", "İıſß"+strings.Repeat("a ", 500))
@@ -36,7 +36,7 @@ func FuzzText(f *testing.F) {
 	})
 }
 
-// FuzzNumbers has judges give any scores, and models any vectors.
+// FuzzNumbers passes arbitrary scores and embeddings.
 func FuzzNumbers(f *testing.F) {
 	f.Add([]byte{}, 1, 5.0, 5.0)
 	f.Add([]byte{0, 0, 0x80, 0x7f, 0xff, 0xff, 0xff, 0xff}, math.MaxInt, math.NaN(), math.Inf(1))

@@ -13,7 +13,7 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// few words, so that sequences come again.
+// few words, so that sequences repeat.
 var (
 	texts  = rapid.StringMatching(`([abc]{1,2}[ .]){0,12}`)
 	actors = rapid.SampledFrom([]string{"Ann", "Bob", "Cyd"})
@@ -26,7 +26,7 @@ var (
 	}), 0, 6)
 )
 
-// all tells one detector of each kind, and of each way to ask it, of these rounds.
+// all passes the rounds to every detector, with each of its methods.
 func all(rounds [][]transcript.Turn) (findings []detect.Finding) {
 	var (
 		repetition detect.Repetition
@@ -96,7 +96,7 @@ func TestMoreHistoryNeverOverlapsLess(t *testing.T) {
 	})
 }
 
-// What others say, and when they say it, has no part in one's own overlap.
+// The overlap of a speaker does not depend on what others say or when.
 func TestTheOrderOfDifferentSpeakersDoesNotMatter(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		said := turnsOf(rounds.Draw(t, "rounds"))

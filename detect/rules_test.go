@@ -14,7 +14,7 @@ func TestARuleSaysWhatIsWrongWithIt(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		rule detect.Rule
-		want string // a part of it; empty: nothing is wrong
+		want string // a part of the error; empty if there is none
 	}{
 		{"a sign", detect.Rule{Signal: detect.Repetitive}, ""},
 		{"by vectors", detect.Rule{Signal: detect.Repetitive, Method: "vectors", Effect: detect.Stop, Threshold: 0.9}, ""},
@@ -37,7 +37,7 @@ func TestARuleSaysWhatIsWrongWithIt(t *testing.T) {
 	}
 }
 
-// Each rule gives what its detector alone gives, with its threshold and use.
+// Each rule returns the findings of its detector, with its threshold and effect.
 func TestAWatchFindsWhatItsDetectorsFind(t *testing.T) {
 	const topic = "cars in our cities"
 	seats := []transcript.Profile{{Name: "Ann"}, {Name: "Bob"}}
@@ -83,7 +83,7 @@ func TestAWatchFindsWhatItsDetectorsFind(t *testing.T) {
 		}, w.CheckSpeeches(turns, embedded(turns)))
 
 		s := scores[i]
-		s.Repetitive = i == 1 // the watch knows by its first rule
+		s.Repetitive = i == 1 // the Detector knows it from its first rule
 		require.Equal(t, []detect.Finding{
 			uses(marks.ByScores(s.Round, 4), detect.Report), uses(judged.ByFlags(s.Round, true, true, false), detect.Report),
 			uses(returns.Round(s), detect.Report),

@@ -23,7 +23,7 @@ func BenchmarkNextRefused(b *testing.B) {
 	}
 }
 
-// BenchmarkFollow decides and follows two events an iteration: responded, advance.
+// BenchmarkFollow decides and executes two events in each iteration: responded and advance.
 func BenchmarkFollow(b *testing.B) {
 	m, _ := New(begin)
 	b.ReportAllocs()
@@ -33,7 +33,7 @@ func BenchmarkFollow(b *testing.B) {
 	}
 }
 
-// BenchmarkLooplabEvent has looplab/fsm alone do what BenchmarkFollow does.
+// BenchmarkLooplabEvent executes the events of BenchmarkFollow with looplab/fsm alone.
 func BenchmarkLooplabEvent(b *testing.B) {
 	out, ctx := lifecycle().transitions, context.Background()
 	responded, advance := out[begin][1].name, out[Position{State: RoundComplete}][0].name

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// engaged returns a machine whose engine is at work already.
+// engaged returns a machine that already holds an engine.
 func engaged(t *testing.T, s Position) *Machine {
 	t.Helper()
 	m, err := New(s)
@@ -21,7 +21,7 @@ func engaged(t *testing.T, s Position) *Machine {
 	return m
 }
 
-// fire has a machine follow what the table decides.
+// fire executes what the table decides.
 func fire(m *Machine, e Event, f Facts) (Position, error) {
 	next, err := Next(m.Position(), e, f)
 	if err == nil {
@@ -56,7 +56,7 @@ func TestAMachineRefusesWhatThereCannotBe(t *testing.T) {
 	require.EqualError(t, err, `make machine: no debate can have state "paused" and paused_from "ready"`)
 }
 
-// requireUntouched also fires, since a machine that cannot go on is not untouched.
+// requireUntouched also fires an event, to show that the machine still works.
 func requireUntouched(t *testing.T, m *Machine, s Position) {
 	t.Helper()
 	require.Equal(t, s, m.Position())
@@ -137,7 +137,7 @@ func TestAReleasedMachineGoesOn(t *testing.T) {
 	m.Release()
 	m.Release()
 	require.Nil(t, m.engine)
-	requireFollows(t, Position{State: Ready}, Start, Position{State: Initializing}, true) // maybe with the same engine
+	requireFollows(t, Position{State: Ready}, Start, Position{State: Initializing}, true) // possibly with the same engine
 	got, err := fire(m, Pause, Facts{})
 	require.NoError(t, err)
 	require.Equal(t, Position{State: Paused, PausedFrom: Judging}, got)
@@ -153,9 +153,9 @@ func TestManyGoroutinesMayFollow(t *testing.T) {
 			for i := range 400 {
 				e, f := specEvents[(i*7+g*5)%(len(specEvents)-1)], factsOf(uint8(i*11+g))
 				if e == Concluded {
-					continue // the debate shall not end
+					continue // the debate must not end
 				}
-				if _, err := fire(m, e, f); err == nil { // else the table refuses it, or another was faster
+				if _, err := fire(m, e, f); err == nil { // otherwise the table refused it, or another goroutine was faster
 					moved.Add(1)
 				} else {
 					assert.NotErrorIs(t, err, ErrDivergence)

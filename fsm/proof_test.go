@@ -11,7 +11,7 @@ func TestTheTableIsTheSpecification(t *testing.T) {
 	require.NoError(t, conforms(table, specEvents...))
 }
 
-// TestEveryPartOfTheTableIsNeeded changes the table in every small way, and each time the specification must notice.
+// TestEveryPartOfTheTableIsNeeded makes every small change to the table. The specification must detect each.
 func TestEveryPartOfTheTableIsNeeded(t *testing.T) {
 	for i, r := range table {
 		require.Error(t, conforms(slices.Delete(slices.Clone(table), i, i+1), r.on), "without row %d", i)
@@ -75,8 +75,8 @@ func TestTheEngineKnowsEachTransitionByANameOfItsOwn(t *testing.T) {
 	require.Len(t, lifecycle().events, len(spec))
 }
 
-// TestEveryReachableTransition walks all there is from the beginning: every snapshot, every event, all facts. Every
-// answer of Next is executed by a real engine and compared; every refusal leaves the engine as it was.
+// TestEveryReachableTransition visits every reachable position with every event and all facts. A real engine executes
+// each answer of Next, and the results are compared. A refusal leaves the engine unchanged.
 func TestEveryReachableTransition(t *testing.T) {
 	reached := []Position{{State: Configuring}}
 	executed := map[string]bool{}

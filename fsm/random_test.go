@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// model is the lifecycle told another way: a place, and a pause laid over it.
+// model is an independent model of the lifecycle: a state, and whether it is paused.
 type model struct {
 	at     State
 	paused bool
@@ -70,7 +70,7 @@ func (m model) work(e Event, f Facts) State {
 	return ""
 }
 
-// TestRandomLivesFollowTheModel draws whole lives: events, facts, restarts.
+// TestRandomLivesFollowTheModel draws random sequences of events, facts and restarts.
 func TestRandomLivesFollowTheModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := model{at: Configuring}
@@ -95,7 +95,7 @@ func TestRandomLivesFollowTheModel(t *testing.T) {
 	})
 }
 
-// drawEvent prefers what can happen, so that lives are long, and seldom lets one end.
+// drawEvent prefers possible events and rarely ends a debate, so that sequences are long.
 func drawEvent(t *rapid.T, m *Machine) Event {
 	likely := lifecycle().possible(m.Position(), Facts{ValidConfig: true, Recoverable: true, NoOpenQuestion: true})
 	if n := slices.Index(likely, Cancel); n > 0 && rapid.IntRange(0, 3).Draw(t, "live on") > 0 {
@@ -107,7 +107,7 @@ func drawEvent(t *rapid.T, m *Machine) Event {
 	return rapid.SampledFrom(specEvents).Draw(t, "any event")
 }
 
-// FuzzNext holds Next and New to the specification for whatever is written where a state or an event should be.
+// FuzzNext compares Next and New with the specification for arbitrary states and events.
 func FuzzNext(f *testing.F) {
 	for i, c := range spec {
 		f.Add(string(at(c.from).State), string(at(c.from).PausedFrom), c.on, uint8(i))

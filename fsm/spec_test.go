@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// cell is one line of the specification. It is written out by hand, in plain words, and knows nothing of the table:
-// in from, on leads to to when the condition is met. "paused<x" is a pause that left x.
+// cell is one line of the specification, which is written by hand and independent of the table: in state from, event on
+// leads to state to if the condition holds. "paused<x" is a pause of state x.
 type cell struct{ from, on, when, to string }
 
 var spec = []cell{
@@ -109,7 +109,7 @@ func at(name string) Position {
 	return Position{State: State(state), PausedFrom: State(left)}
 }
 
-// everySnapshot lists what the specification says there can be: 16.
+// everySnapshot returns the 16 positions of the specification.
 func everySnapshot() []Position {
 	all := []Position{{State: "completed"}, {State: "canceled"}}
 	for _, c := range spec {
@@ -138,7 +138,7 @@ type question struct {
 	f Facts
 }
 
-// answers is the specification spelled out: what leads where under which facts.
+// answers returns the complete specification: the result of each event for all facts.
 var answers = sync.OnceValue(func() map[question]Position {
 	all := map[question]Position{}
 	for _, c := range spec {
@@ -151,7 +151,7 @@ var answers = sync.OnceValue(func() map[question]Position {
 	return all
 })
 
-// expect is the specification as a function; what it does not mention is refused.
+// expect returns the result of an event by the specification. Events that it does not mention are refused.
 func expect(s Position, e Event, f Facts) (Position, bool) {
 	if to, ok := answers()[question{s, e, f}]; ok {
 		return to, true
@@ -169,7 +169,7 @@ func expectPossible(s Position, f Facts) []Event {
 	return all
 }
 
-// conforms compares a table with the specification in every snapshot, for the events and all facts.
+// conforms compares a table with the specification in every position, for the events and all facts.
 func conforms(table []row, events ...Event) error {
 	g, facts := compile(table), everyFacts()
 	for _, s := range everySnapshot() {

@@ -9,7 +9,7 @@ import (
 	"github.com/elenchus-go/debate/judge"
 )
 
-// typical is an assessment of about 1.9 kB, as models give it.
+// typical is a typical assessment of about 1.9 kB.
 const typical = `{
   "participants": [
     {

@@ -8,7 +8,7 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// A judge's reply becomes the text and the data of a turn, and is read back from there.
+// A turn stores the text and the data of a judge's reply. Decode reads the reply back.
 func Example() {
 	answer := "Here it is:\n" + `{"summary": "Both agree on the aim.", "winner": "alice", "winner_reasoning": "She showed how.", "quality": 80}`
 	r, err := judge.VerdictContract.Parse(answer, []string{"Alice", "Bob"})
@@ -28,7 +28,7 @@ func Example() {
 	// Alice 80 <nil>
 }
 
-// What is wrong with a reply is said in words that a model can act on.
+// The error for an invalid reply tells a model what to correct.
 func Example_invalid() {
 	_, err := judge.VerdictContract.Parse(`{"summary": "Nice.", "winner": "Zoe", "quality": 80}`, []string{"Alice", "Bob"})
 	fmt.Println(err)

@@ -16,15 +16,15 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// said is a statement as a reader takes it out of its marks.
+// said is a statement between delimiters, as a reader finds it.
 type said struct {
 	who   string
 	round int
 	text  string
 }
 
-// statements reads a prompt as a judge is told to: by marks that stand on lines of their own. It is generous in what it
-// takes for a mark: any case, any bracket, space anywhere, so that what comes close to a mark shows as well.
+// statements reads a prompt as judges are told to read it: by delimiters on lines of their own. It accepts any case, any
+// bracket and space anywhere, so that it also finds texts that resemble a delimiter.
 func statements(t require.TestingT, text, fence string) (list []said) {
 	mark := regexp.MustCompile(`(?i)^\W*` + fence + `\s*(begin|end)(?:: ([^,]*?)(?:, round (\d+))?)?\W*$`)
 	var open *said
@@ -60,7 +60,7 @@ func TestAQuoteNamesSpeakerAndRound(t *testing.T) {
 	require.Equal(t, "<<<"+f+" begin: Moderator>>>\nGo on, Debater A.\n<<<"+f+" end>>>", l.Quote("Moderator", 0, "Go on, Ann."))
 }
 
-// The judge is told of the very marks that quotes have.
+// The prompt tells the judge the exact delimiters of quotes.
 func TestThePromptExplainsTheMarks(t *testing.T) {
 	l := labels(t, "Ann", "Bob")
 	set, err := prompts.Load(nil)
@@ -74,7 +74,7 @@ func TestThePromptExplainsTheMarks(t *testing.T) {
 	require.Contains(t, system, end)
 }
 
-// attacks are what participants may try, with the fence's word as if they knew it.
+// attacks are texts of malicious participants who know the nonce.
 func attacks(f string) map[string]string {
 	return map[string]string{
 		"plain":                     "Cars take space.",
@@ -126,7 +126,7 @@ func TestNoTextPosesAsAnother(t *testing.T) {
 	}
 }
 
-// A person's name is free text, too.
+// A person's name is also free text.
 func TestNoSpeakerPosesAsAnother(t *testing.T) {
 	l := labels(t, "Ann", "Bob")
 	f := l.Nonce()

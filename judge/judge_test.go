@@ -13,11 +13,11 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// sixes are a mark of 6 for each criterion.
+// sixes holds a score of 6 for each criterion.
 const sixes = `[{"criterion":"logical_consistency","score":6},{"criterion":"evidence","score":6},{"criterion":"engagement","score":6},
 	{"criterion":"novelty","score":6},{"criterion":"persuasiveness","score":6},{"criterion":"relevance","score":6}]`
 
-// assess is an assessment of these participants.
+// assess returns an assessment of these participants.
 func assess(names ...string) string {
 	var scores []string
 	for _, n := range names {
@@ -31,7 +31,7 @@ func TestAssessmentSpeaksOfEachParticipantOnce(t *testing.T) {
 		name   string
 		seats  []string
 		spoken []string
-		want   []string // the names as corrected
+		want   []string // the corrected names
 		fault  string
 	}{
 		{"each once", seats, []string{"Alice", "Bob"}, []string{"Alice", "Bob"}, ""},
@@ -183,8 +183,8 @@ func TestFallbacksAreSafeAndSaySo(t *testing.T) {
 	require.Contains(t, r.Text, "no valid verdict")
 }
 
-// TestSchemasSuitStrictServers walks what is sent: every object closed, all its properties required and described, and
-// no keyword that strict servers refuse.
+// TestSchemasSuitStrictServers checks the schemas that are sent: every object is closed, all its properties are required
+// and described, and there is no keyword that strict servers reject.
 func TestSchemasSuitStrictServers(t *testing.T) {
 	allowed := []string{"type", "description", "properties", "required", "additionalProperties", "items", "anyOf", "maxLength", "maxItems"}
 	var walk func(t *testing.T, schema map[string]any)

@@ -15,7 +15,7 @@ type (
 	ruling = judge.Opinion[judge.Verdict]
 )
 
-// says is what a judge says of a round in which Ann and Bob get these scores.
+// says returns an opinion on a round with these scores for Ann and Bob.
 func says(j string, goOn bool, quality, ann, bob float64) word {
 	return word{Judge: j, Value: judge.Assessment{
 		Participants: []judge.ParticipantAssessment{
@@ -36,7 +36,7 @@ func failed[T any](o judge.Opinion[T]) judge.Opinion[T] {
 	return o
 }
 
-// flagged raises a flag.
+// flagged sets a flag.
 func flagged(o word, raise func(*judge.Assessment)) word {
 	raise(&o.Value)
 	return o
@@ -187,7 +187,7 @@ func TestABenchOfOneSaysWhatItSays(t *testing.T) {
 	}
 }
 
-// names is a verdict for a winner.
+// names returns a verdict for a winner.
 func names(j, winner string, quality float64) ruling {
 	return ruling{Judge: j, Value: judge.Verdict{
 		Summary: j + "'s summary", Winner: winner, WinnerReasoning: j + "'s reasons", Dissent: j + "'s doubts", Quality: quality,
@@ -201,7 +201,7 @@ func TestBenchOfVerdicts(t *testing.T) {
 		opinions     []ruling
 		winner       string
 		quality      float64
-		texts        string // whose; with a "!" nobody's but for the summary
+		texts        string // whose texts; with a "!" only the summary
 		failed       bool
 		dissent      []string
 		disagreement []string
@@ -306,7 +306,7 @@ func TestWhatIsWrongWithABench(t *testing.T) {
 	require.Equal(t, []string{`aggregation "best" is unknown, use one of ["mean" "median"]`}, judge.Jury{Aggregation: "best"}.Check())
 }
 
-// What no contract lets through, but a file may hold, is no reason to fail.
+// A stored opinion may contain what no contract accepts. That must not fail.
 func TestABenchTakesAnAssessmentThatNamesSomebodyTwice(t *testing.T) {
 	twice := judge.Assessment{Participants: []judge.ParticipantAssessment{
 		{Name: "Ann", Criteria: []judge.CriterionScore{{Criterion: "wit", Score: 3}}}, {Name: "Ann", Criteria: []judge.CriterionScore{{Criterion: "charm", Score: 9}}},

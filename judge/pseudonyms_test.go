@@ -13,7 +13,7 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// labels are those of Ann and Bob, with Ann as Debater A.
+// labels returns pseudonyms of Ann and Bob, with Ann as Debater A.
 func labels(t testing.TB, names ...string) *judge.Pseudonyms {
 	t.Helper()
 	for i := range 1000 {
@@ -25,7 +25,7 @@ func labels(t testing.TB, names ...string) *judge.Pseudonyms {
 	return nil
 }
 
-// The order is part of stored debates: it must not change with a version.
+// Stored debates depend on the order, so it must not change between versions.
 func TestTheOrderOfLabelsIsDrawnByDebateAndJudge(t *testing.T) {
 	names := []string{"Ada", "Bo", "Cy", "Di"}
 	order := func(debate, j string, swap bool) string {
@@ -116,7 +116,7 @@ func TestLabelsAreRevealed(t *testing.T) {
 	require.Equal(t, "Debater A", labels(t, "Debater B", "Debater A").Reveal("Debater B"))
 }
 
-// TestRevealUndoesHide holds for all texts without labels.
+// TestRevealUndoesHide checks texts without pseudonyms.
 func TestRevealUndoesHide(t *testing.T) {
 	names := []string{"Ann", "Ann Lee", "A", "Lee", "Jo-Ann", "C++", "Zoë", "R2", "Mr. X."}
 	l := judge.NewPseudonyms(names, "d", "J", false)
@@ -186,7 +186,7 @@ func BenchmarkQuote(b *testing.B) {
 	}
 }
 
-// "Debater a" is English as well: only a capital letter makes a label of it.
+// "Debater a" is also ordinary English: only a capital letter makes it a pseudonym.
 func TestTheWordDebaterBeforeAnArticleIsNoLabel(t *testing.T) {
 	l := judge.NewPseudonyms([]string{"Ann", "Bob"}, "d", "J", false)
 	for _, text := range []string{"It gave the debater a chance.", "Neither debater a priori wins.", "Debater a and debater b"} {

@@ -14,10 +14,10 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// brief is a rubric of two criteria, of which the second counts three times as much.
+// brief is a rubric of two criteria. The second has three times the weight of the first.
 var brief = judge.Rubric{{Name: "wit", Weight: 1}, {Name: "clear_words", Weight: 3, Description: "is it plain?", Zero: "fog", Ten: "glass", Bands: []string{"1-5: mist"}}}
 
-// marked is an assessment of Alice alone with these marks.
+// marked returns an assessment of Alice alone with these criterion scores.
 func marked(marks string) string {
 	return `{"should_continue":true,"quality":7,"participants":[{"name":"Alice","criteria":` + marks + `}]}`
 }

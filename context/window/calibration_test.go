@@ -12,10 +12,10 @@ import (
 
 func ExampleCalibration() {
 	var c window.Calibration
-	c = c.WithReported(2000, 2500) // estimated 2,000 tokens, and the provider counted 2,500
+	c = c.WithReported(2000, 2500) // the estimate was 2,000 tokens, and the provider counted 2,500
 	fmt.Println(c.Factor(), c.ToEstimated(20_000))
 
-	c = c.WithOverflow(16_000, 24_000) // and yet 16,000 did not fit where 24,000 should
+	c = c.WithOverflow(16_000, 24_000) // an estimate of 16,000 did not fit into 24,000 tokens
 	fmt.Println(c.Factor(), c.ToEstimated(24_000))
 	// Output:
 	// 1.25 16000
@@ -25,7 +25,7 @@ func ExampleCalibration() {
 func TestFactorsFollowWhatIsReported(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
-		counted []int // of prompts that were estimated at 1,000
+		counted []int // reported counts of prompts with an estimate of 1,000
 		want    float64
 	}{
 		{"nothing is known", nil, 1},

@@ -24,8 +24,8 @@ func TestNothingHasNoTokens(t *testing.T) {
 	}
 }
 
-// The counts on the right were made by hand, as byte-pair tokenizers of 50,000 to 200,000 words cut such texts. Those
-// differ by a third or more among themselves; an estimate is plausible where it is no more than two thirds off.
+// The counts on the right were made by hand. They follow byte-pair tokenizers with vocabularies of 50,000 to 200,000
+// tokens. Such tokenizers differ by a third or more, so an estimate is plausible if it is at most two thirds off.
 func TestEstimatesArePlausible(t *testing.T) {
 	for _, tt := range []struct {
 		name, text string

@@ -18,14 +18,14 @@ func ExamplePolicy_Fit() {
 	history := window.History{Tokens: slices.Repeat([]int{150}, 12), SummarizerRoom: 10_000}
 
 	cut := policy.Fit(history, 2000)
-	fmt.Printf("%d %% used; sum up the first %d messages in %d tokens\n", cut.Percent, cut.Wanted.Covers, cut.Wanted.Tokens)
+	fmt.Printf("%d %% used; summarize the first %d messages in %d tokens\n", cut.Percent, cut.Wanted.Covers, cut.Wanted.Tokens)
 
-	// The summary is made, and stands in their place.
+	// The summary replaces these messages.
 	history.Summaries = []window.Summary{{Seq: 7, Covers: cut.Wanted.Covers, Tokens: 350}}
 	cut = policy.Fit(history, 2000)
 	fmt.Printf("%d %% used; a summary and %d messages\n", cut.Percent, cut.Kept)
 	// Output:
-	// 90 % used; sum up the first 9 messages in 400 tokens
+	// 90 % used; summarize the first 9 messages in 400 tokens
 	// 40 % used; a summary and 3 messages
 }
 
@@ -35,7 +35,7 @@ func ExamplePolicy_Fit_sliding() {
 	cut := policy.Fit(window.History{Tokens: turns}, 1000)
 	fmt.Printf("without turns %d to %d: %d of %d tokens\n", cut.From, cut.To-1, cut.Used, cut.Limit)
 
-	// The next turn fits as well: what the prompt began with stays.
+	// The next turn also fits, so the beginning of the prompt stays.
 	cut = policy.Fit(window.History{Tokens: append(turns, 300)}, 1000)
 	fmt.Printf("without turns %d to %d: %d of %d tokens\n", cut.From, cut.To-1, cut.Used, cut.Limit)
 	// Output:
@@ -43,7 +43,7 @@ func ExamplePolicy_Fit_sliding() {
 	// without turns 1 to 4: 600 of 1000 tokens
 }
 
-// policies are one for each way to fit a history.
+// policies has one policy for each way to fit a history.
 var policies = map[string]window.Policy{
 	"truncate":        {Manager: window.Truncate},
 	"sliding":         {Manager: window.Sliding},
@@ -62,7 +62,7 @@ func TestPoliciesFit(t *testing.T) {
 		name    string
 		policy  window.Policy
 		history window.History
-		want    window.Cut // of a room of 100 tokens
+		want    window.Cut // for a room of 100 tokens
 	}{
 		{
 			"truncate: all that fits",
@@ -279,7 +279,7 @@ func TestReportIsForWhatIsNotShownAndForWarnings(t *testing.T) {
 		name    string
 		policy  window.Policy
 		history window.History
-		want    *transcript.Window // of a room of 100 tokens
+		want    *transcript.Window // for a room of 100 tokens
 	}{
 		{"no history", sliding, window.History{}, nil},
 		{"all is shown", sliding, window.History{Tokens: []int{30, 49}}, nil},
@@ -353,7 +353,7 @@ func TestAPolicySurvivesJSON(t *testing.T) {
 	}
 }
 
-// histories are any, with summaries as they may have come about.
+// histories returns random histories, with summaries that could have been made.
 func histories(t *rapid.T) window.History {
 	h := window.History{
 		Tokens:         rapid.SliceOf(rapid.OneOf(rapid.IntRange(0, 40), rapid.IntRange(0, 300))).Draw(t, "tokens"),
@@ -404,7 +404,7 @@ func TestEachManagerKeepsItsPromises(t *testing.T) {
 	}
 }
 
-// again fits what is shown.
+// again fits the history that a cut shows.
 func again(t *rapid.T, p window.Policy, h window.History, cut window.Cut) {
 	var left []int
 	if cut.Summary.Covers > 0 {
@@ -418,7 +418,7 @@ func again(t *rapid.T, p window.Policy, h window.History, cut window.Cut) {
 	require.Equal(t, cut.Used, same.Used)
 }
 
-// requested looks at the summary that is wanted, if one is.
+// requested checks the summary that a cut requests, if any.
 func requested(t *rapid.T, p window.Policy, h window.History, cut window.Cut) {
 	r := cut.Wanted
 	if r == (window.SummaryRequest{}) {
@@ -450,7 +450,7 @@ func upTo(n int) (places []int) {
 	return places
 }
 
-// A step waits for its summaries: they come to an end.
+// A step waits for its summaries, so the number of requests must be finite.
 func TestNoStepWaitsForManySummaries(t *testing.T) {
 	for _, p := range []window.Policy{{Manager: window.Summarize}, {AllowSummaries: true}} {
 		rapid.Check(t, func(t *rapid.T) {
@@ -476,7 +476,7 @@ func TestNoStepWaitsForManySummaries(t *testing.T) {
 	}
 }
 
-// A prompt that begins as the last one did is cheap, so histories are cut seldom and then deep.
+// A prompt that begins like the one before is cheap, so histories are cut rarely and deeply.
 func TestPromptsBeginAlikeForLong(t *testing.T) {
 	const turns, turn, room = 1000, 100, 10_000
 	for name, p := range policies {
@@ -498,7 +498,7 @@ func TestPromptsBeginAlikeForLong(t *testing.T) {
 			}
 			fewest, most := turns*turn/room*2-3, turns*turn/room*2
 			if p.UsesSummaries() {
-				fewest, most = turns*turn/room*2, turns*turn/room*3 // after each, 45 % are taken, and from 80 % on the next is due
+				fewest, most = turns*turn/room*2, turns*turn/room*3 // each leaves 45 % of the room, and the next is due from 80 %
 			}
 			require.GreaterOrEqual(t, moved, fewest)
 			require.LessOrEqual(t, moved, most)

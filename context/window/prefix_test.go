@@ -10,7 +10,7 @@ import (
 	"github.com/elenchus-go/debate/context/window"
 )
 
-// A panel is a debate in turns of 200 to 600 tokens, as counts.
+// panel is a debate with turns of 200 to 600 tokens, as counts.
 type panel struct {
 	policy        window.Policy
 	seats, rounds int
@@ -18,11 +18,11 @@ type panel struct {
 	history       window.History
 }
 
-// play is the share of prompt tokens with which the prompt before of the same participant began, of prompts with 700
-// tokens around the history, 600 of them before it.
+// play returns the share of prompt tokens that are a prefix of the participant's previous prompt. Prompts have 700
+// tokens besides the history, 600 of them before it.
 func (p *panel) play() float64 {
 	const system, task = 600, 100
-	last := make([][]int, p.seats) // what the participants' prompts showed: a message by its place, a summary by its seq, negative
+	last := make([][]int, p.seats) // what the participants' prompts showed: messages by index, summaries by negative seq
 	repeated, total := 0, 0
 	for turn := range p.seats * p.rounds {
 		prompt := p.prompt()
@@ -41,7 +41,7 @@ func (p *panel) play() float64 {
 	return float64(repeated) / float64(total)
 }
 
-// prompt is what the next prompt shows, after the summaries that it asks for.
+// prompt returns what the next prompt shows, after making the summaries that it requests.
 func (p *panel) prompt() (shows []int) {
 	cut := p.policy.Fit(p.history, p.room)
 	for ; cut.Wanted.Covers > 0; cut = p.policy.Fit(p.history, p.room) {
@@ -65,13 +65,13 @@ func (p *panel) tokens(shows []int) (total int) {
 	return total
 }
 
-// Most of a prompt is what the participant's prompt before had, which is cheap.
+// Most of a prompt repeats the participant's previous prompt, which is cheap.
 func TestPromptsRepeatWhatTheOneBeforeHad(t *testing.T) {
 	for name, policy := range policies {
 		for _, seats := range []int{2, 3, 4} {
 			for _, tt := range []struct {
 				rounds   int
-				quarters int // of the whole debate that there is room for
+				quarters int // of the whole debate that fit into the room
 				least    float64
 			}{{20, 8, 0.87}, {20, 1, 0.55}, {100, 1, 0.85}} {
 				t.Run(fmt.Sprintf("%s, %d seats, %d rounds, %d quarters", name, seats, tt.rounds, tt.quarters), func(t *testing.T) {

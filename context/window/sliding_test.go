@@ -10,7 +10,7 @@ import (
 	"github.com/elenchus-go/debate/context/window"
 )
 
-// slide is the cut of a sliding window, without the per cent.
+// slide returns the cut of a sliding window, without Percent.
 func slide(tokens []int, limit int) window.Cut {
 	c := window.Policy{Manager: window.Sliding}.Fit(window.History{Tokens: tokens}, limit)
 	c.Percent = 0
@@ -50,7 +50,7 @@ func TestSlidingFits(t *testing.T) {
 	}
 }
 
-// shown are the places of the messages that a cut leaves.
+// shown returns the indexes of the messages that a cut shows.
 func shown(c window.Cut, n int) []int {
 	kept := []int{}
 	for i := range n {
@@ -105,7 +105,7 @@ func TestSlidingKeepsItsPromises(t *testing.T) {
 	})
 }
 
-// What is left out is left out again when there is more.
+// A message that was omitted stays omitted when the history grows.
 func TestACutNeverGoesBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		limit := rapid.IntRange(100, 400).Draw(t, "limit")
@@ -123,7 +123,7 @@ func TestACutNeverGoesBack(t *testing.T) {
 	})
 }
 
-// A prompt that begins as the last one did is cheap, so a history is cut seldom and then deep.
+// A prompt that begins like the one before is cheap, so a history is cut rarely and deeply.
 func TestACutStandsForLong(t *testing.T) {
 	for _, tt := range []struct {
 		name               string

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// BenchmarkHostile reads texts made to be slow, each at half and at full size: a reader in linear time takes twice as
-// long for the second.
+// BenchmarkHostile parses texts that are designed to be slow, each at half and at full size. In linear time, the second
+// takes twice as long.
 func BenchmarkHostile(b *testing.B) {
 	for _, bm := range []struct{ name, unit string }{
 		{"objects", `{"a":{"b":1}}`},
@@ -42,7 +42,7 @@ func BenchmarkHostile(b *testing.B) {
 	}
 }
 
-// BenchmarkRepair reads objects made to be slow to repair, as long as they may be, and one that is twice as long.
+// BenchmarkRepair parses objects of maximum length that are slow to repair, and one that is twice as long.
 func BenchmarkRepair(b *testing.B) {
 	for _, bm := range []struct{ name, unit string }{
 		{"quotes", `""`},

@@ -8,7 +8,7 @@ import (
 	"github.com/elenchus-go/debate/judge/reply"
 )
 
-// Critique is a structured reply: its tags are the source of its schema.
+// Critique is a structured reply. Its tags define its schema.
 type Critique struct {
 	Target string   `json:"target" jsonschema:"minLength=1,maxLength=100" jsonschema_description:"whose answer this is about"`
 	Flaws  []string `json:"flaws,omitempty" jsonschema:"maxItems=3,maxLength=200" jsonschema_description:"what is wrong with it"`

@@ -13,7 +13,7 @@ import (
 	"github.com/elenchus-go/debate/judge/reply"
 )
 
-// note is a reply of few words.
+// note is a short reply.
 type note struct {
 	Text  string   `json:"text"`
 	Marks []string `json:"marks,omitempty"`
@@ -60,7 +60,7 @@ func TestSyntaxIsRepaired(t *testing.T) {
 	}
 }
 
-// TestRepairAddsAndDropsNothing has texts of which a library makes JSON that says something else.
+// TestRepairAddsAndDropsNothing parses texts that a repair library turns into JSON with different content.
 func TestRepairAddsAndDropsNothing(t *testing.T) {
 	for _, tt := range []struct{ name, text string }{
 		{"cut inside a text", `{"text":"a`},
@@ -99,7 +99,7 @@ func TestRepairAddsAndDropsNothing(t *testing.T) {
 	}
 }
 
-// TestNoCutOfAReplyIsCompleted cuts replies at every byte: a reply is read as a whole or not at all.
+// TestNoCutOfAReplyIsCompleted truncates replies at every byte. A truncated reply must be rejected.
 func TestNoCutOfAReplyIsCompleted(t *testing.T) {
 	for _, text := range []string{
 		`{"text":"a {b} \"c\" [d]","marks":["e}","f"],"score":2}`,
@@ -116,7 +116,7 @@ func TestNoCutOfAReplyIsCompleted(t *testing.T) {
 	}
 }
 
-// FuzzRepair damages a reply at some place. Whatever is read of it stood there word for word.
+// FuzzRepair damages a reply somewhere. Everything that is parsed must occur literally in the text.
 func FuzzRepair(f *testing.F) {
 	f.Add("a", "b", 3, 1, "'")
 	f.Add(`he said "no"`, "d", 20, 0, `"`)
@@ -140,7 +140,7 @@ func FuzzRepair(f *testing.F) {
 
 var number = regexp.MustCompile(`-?[0-9.]+([eE][+-]?[0-9]+)?`)
 
-// numbersIn are the numbers that stand in a text, and zero, which is what a field that is left out holds.
+// numbersIn returns the numbers in a text, and zero, which is the value of an omitted field.
 func numbersIn(text string) []float64 {
 	list := []float64{0}
 	for _, s := range number.FindAllString(text, -1) {

@@ -16,7 +16,7 @@ import (
 	"github.com/elenchus-go/debate/judge/reply"
 )
 
-// vote is a reply with all that a contract may hold.
+// vote is a reply with every type of field that a contract may have.
 type vote struct {
 	Choice  string    `json:"choice" jsonschema:"enum=yes,enum=no" jsonschema_description:"the answer"`
 	Score   float64   `json:"score" jsonschema:"minimum=0,maximum=10" jsonschema_description:"how sure you are, 10 being certain"`
@@ -263,7 +263,7 @@ func TestFallback(t *testing.T) {
 	require.False(t, ok, "it cannot be written")
 }
 
-// broken is a type that reads what it cannot write.
+// broken is a type that can be decoded but not encoded.
 type broken struct {
 	Text stubborn `json:"text"`
 }

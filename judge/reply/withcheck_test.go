@@ -39,7 +39,7 @@ func (g *grade) Text() string { return g.Who + ": " + strings.Join(g.Notes, ", "
 
 var grades = reply.New[grade]("grade/1")
 
-// doubled computes the total, and finds odd points.
+// doubled computes the total and rejects odd points.
 func doubled(v any) []string {
 	g := v.(*grade)
 	if g.Total = 2 * g.Points; g.Points%2 == 1 {
