@@ -155,7 +155,7 @@ func TestReturnsDiminishWhereBothScoresFallOrRoundsRepeat(t *testing.T) {
 	}{
 		{"both fall twice", []detect.Scores{{1, 8, 9, false}, {2, 7, 6, false}, {3, 6.9, 1, false}}, 1, true},
 		{"both fell once", []detect.Scores{{1, 8, 9, false}, {2, 7, 6, false}}, 0.5, false},
-		{"novelty stands still", []detect.Scores{{1, 8, 9, false}, {2, 7, 6, false}, {3, 6, 6, false}}, 0.75, false},
+		{"novelty is unchanged", []detect.Scores{{1, 8, 9, false}, {2, 7, 6, false}, {3, 6, 6, false}}, 0.75, false},
 		{"both rise", []detect.Scores{{1, 1, 1, false}, {2, 2, 2, false}, {3, 3, 3, false}}, 0, false},
 		{"they fall after they rose", []detect.Scores{{1, 1, 1, false}, {2, 9, 9, false}, {3, 8, 8, false}, {4, 7, 7, false}}, 1, true},
 		{"a round is missing", []detect.Scores{{1, 8, 9, false}, {2, 7, 6, false}, {4, 6, 1, false}}, 0, false},

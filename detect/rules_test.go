@@ -16,13 +16,13 @@ func TestARuleSaysWhatIsWrongWithIt(t *testing.T) {
 		rule detect.Rule
 		want string // a part of the error; empty if there is none
 	}{
-		{"a sign", detect.Rule{Signal: detect.Repetitive}, ""},
+		{"a signal", detect.Rule{Signal: detect.Repetitive}, ""},
 		{"by vectors", detect.Rule{Signal: detect.Repetitive, Method: "vectors", Effect: detect.Stop, Threshold: 0.9}, ""},
-		{"drift by marks has a scale of 10", detect.Rule{Signal: detect.Drifting, Threshold: 4}, ""},
+		{"drift by scores has a scale of 10", detect.Rule{Signal: detect.Drifting, Threshold: 4}, ""},
 		{"drift by words has a scale of 1", detect.Rule{Signal: detect.Drifting, Method: "words", Threshold: 4}, "threshold 4: use 0 for the default, or up to 1"},
 		{"rounds", detect.Rule{Signal: detect.Diminishing, Threshold: 4}, ""},
-		{"no sign", detect.Rule{}, `signal "" is unknown, use one of`},
-		{"means of another sign", detect.Rule{Signal: detect.Disengaged, Method: "vectors"}, `method "vectors": disengaged is measured by one of ["words"]`},
+		{"no signal", detect.Rule{}, `signal "" is unknown, use one of`},
+		{"method of another signal", detect.Rule{Signal: detect.Disengaged, Method: "vectors"}, `method "vectors": disengaged is measured by one of ["words"]`},
 		{"an unknown use", detect.Rule{Signal: detect.Unanimous, Effect: "shout"}, `effect "shout" is unknown, use one of ["report" "advise" "stop"]`},
 		{"a negative threshold", detect.Rule{Signal: detect.Unanimous, Threshold: -1}, "threshold -1"},
 		{"a threshold that is no number", detect.Rule{Signal: detect.Unanimous, Threshold: math.NaN()}, "threshold NaN"},

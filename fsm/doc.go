@@ -21,9 +21,12 @@
 // # Execution
 //
 // Next decides, the caller commits the decision, and then [Machine.Execute] has looplab/fsm execute the same
-// transition. This checks the decision with code that is independent of Next. looplab/fsm has hazards: it allows one
-// target for each event and source, it stays locked forever after a canceled context or a panic in a callback, and it
-// deadlocks or races if callbacks use it. Therefore each pair of row and source is a transition of its own there, a
-// pause is a separate state for each state that it left, no callback is registered, the context that is passed never
-// ends, and the machine has its own mutex.
+// transition. This checks each decision with independent code. The use of looplab/fsm avoids its hazards:
+//
+//   - It allows one target for each event and source. Each row of the table is therefore one transition there for
+//     each position that it leaves, with a unique name. A pause is a separate state for each state that can be
+//     paused.
+//   - It stays locked forever after a canceled context or a panic in a callback, and it deadlocks or races if
+//     callbacks use it. Machine therefore registers no callbacks, passes a context that never ends, and has its own
+//     mutex.
 package fsm

@@ -108,7 +108,7 @@ func TestADivergingEngineIsReportedAndReplaced(t *testing.T) {
 	cancel()
 	pause := compile(table).transitions[Position{State: Judging}][2].name
 	for name, spoil := range map[string]func(*Machine){
-		"it stands elsewhere": func(m *Machine) { m.engine.SetState("elsewhere") },
+		"in another state": func(m *Machine) { m.engine.SetState("elsewhere") },
 		"it is locked for ever": func(m *Machine) {
 			require.Error(t, m.engine.Event(ended, pause))
 			require.ErrorAs(t, m.engine.Event(context.Background(), pause), new(looplab.InTransitionError))

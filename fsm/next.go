@@ -45,7 +45,7 @@ func (r *Refused) Error() string {
 	return fmt.Sprintf("%s is not possible in state %s%s; possible methods: %s", r.Event, r.State, cause, strings.Join(methods, ", "))
 }
 
-// method returns the method of a debate that fires the event, or "" if only a running debate fires it.
+// method returns the method of a debate that fires the event, or "" if only the engine fires it.
 func (e Event) method() string {
 	switch e {
 	case Validate: // Start validates a configuration first

@@ -27,7 +27,7 @@ func TestTheDiagramIsTheSameEveryTimeAndMarksTheCurrentState(t *testing.T) {
 		require.True(t, strings.HasSuffix(mark, "\n    class "+id+" current\n"), mark)
 	}
 	require.Equal(t, Mermaid(""), Mermaid("unheard of"))
-	require.Equal(t, Mermaid(""), Mermaid("running"), "Mermaid can mark leaves only")
+	require.Equal(t, Mermaid(""), Mermaid("running"), "Mermaid can highlight leaves only")
 }
 
 // TestNothingInTheDiagramNeedsEscaping checks that Mermaid reads every name as plain text.

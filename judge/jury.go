@@ -10,7 +10,7 @@ import (
 // uses the mean and asks once.
 type Jury struct {
 	Aggregation string `json:"aggregation,omitempty"` // how scores are averaged: "mean" or "median"; defaults to "mean"
-	Swap        bool   `json:"swap,omitempty"`        // ask each judge twice, the second time with the participants in the opposite order
+	Swap        bool   `json:"swap,omitempty"`        // ask each judge again, with the participants in the opposite order
 }
 
 // The values of Jury.Aggregation.
@@ -77,8 +77,8 @@ func (b Jury) CombineAssessments(opinions []Opinion[Assessment]) (Opinion[Assess
 //
 //   - The winner needs the votes of more than half of the voters that do not abstain. A verdict without a winner is a
 //     vote for no winner. Without a majority there is no winner.
-//   - All texts come from the first voter that named this winner. If there is none, they come from the first voter,
-//     except that its reasons for its own winner and its dissent are replaced or removed.
+//   - All texts come from the first voter that named this winner. If there is none, they come from the first voter, but
+//     its dissent is removed, and a fixed text replaces its reasons for the winner.
 //   - Quality is on a scale of 100, so Disagreement lists qualities that differ by more than 30 points.
 func (b Jury) CombineVerdicts(opinions []Opinion[Verdict]) (Opinion[Verdict], bool) {
 	voters, failed := votersOf(opinions)

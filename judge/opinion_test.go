@@ -211,7 +211,7 @@ func TestBenchOfVerdicts(t *testing.T) {
 			winner: "Ann", quality: 70, texts: "K", dissent: []string{"J: Bob won: J's reasons"},
 		},
 		{
-			name: "a majority for nobody", opinions: []ruling{names("J", "Bob", 60), names("K", "", 70), names("L", "", 80)},
+			name: "a majority for no winner", opinions: []ruling{names("J", "Bob", 60), names("K", "", 70), names("L", "", 80)},
 			quality: 70, texts: "K", dissent: []string{"J: Bob won: J's reasons"},
 		},
 		{
@@ -219,7 +219,7 @@ func TestBenchOfVerdicts(t *testing.T) {
 			quality: 65, texts: "J!", dissent: []string{"J: Bob won: J's reasons", "K: Ann won: K's reasons"},
 		},
 		{
-			name: "one for nobody makes no majority", opinions: []ruling{names("J", "Ann", 60), names("K", "", 70)},
+			name: "one vote for no winner is no majority", opinions: []ruling{names("J", "Ann", 60), names("K", "", 70)},
 			quality: 65, texts: "K", dissent: []string{"J: Ann won: J's reasons"},
 		},
 		{

@@ -180,10 +180,11 @@ func (l *Pseudonyms) Nonce() string {
 //	What was said.
 //	<<<9214337650718826612 end>>>
 //
-// The speaker who is a participant, or somebody else whose name is kept. A round of 0 is omitted. Quote hides the
-// names in who and in the text, so pass both unmodified. The text cannot close the quote or open another one: Quote
-// removes the nonce, control characters and invisible characters from it, and shortens runs of angle brackets that
-// look like a delimiter.
+// If who is a participant, the pseudonym is shown instead. Any other name is kept. A round of 0 is omitted. Quote
+// hides the names in who and text, so pass both unmodified.
+//
+// The text cannot close the quote or open another one. Quote removes the nonce, control characters and invisible
+// characters from it, and shortens runs of angle brackets that look like a delimiter.
 func (l *Pseudonyms) Quote(who string, round int, text string) string {
 	speaker, hidden := l.pseudonyms[who]
 	if !hidden {

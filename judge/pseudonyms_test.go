@@ -46,7 +46,7 @@ func TestTheOrderOfLabelsIsDrawnByDebateAndJudge(t *testing.T) {
 	require.Equal(t, "Di Cy Bo Ada", order("d2", "Eve", false))
 	require.Equal(t, []string{"Debater A", "Debater B", "Debater C", "Debater D"}, judge.NewPseudonyms(names, "d1", "Eve", true).Names())
 	slices.Reverse(names)
-	require.Equal(t, "Cy Bo Di Ada", order("d1", "Eve", false), "the order of the seats does not matter")
+	require.Equal(t, "Cy Bo Di Ada", order("d1", "Eve", false), "the order of the participants does not matter")
 
 	first := map[string]int{}
 	for i := range 400 {
@@ -85,15 +85,15 @@ func TestNamesAreHidden(t *testing.T) {
 		{"in another case", []string{"Ann", "Bob"}, "ann and BOB", "ann and BOB"},
 		{"inside another name", []string{"Ann", "Ann Lee"}, "Ann Lee and Ann, Ann Leeds", "Debater B and Debater A, Debater A Leeds"},
 		{"of several words", []string{"Claude 3.5", "GPT-4"}, "GPT-4 beats Claude 3.5; Claude 3.55 and GPT-4o do not count", "Debater B beats Debater A; Claude 3.55 and GPT-4o do not count"},
-		{"with signs at its ends", []string{"C++", "@bo"}, "C++, x@bo, @bob C++!", "Debater A, x@bo, @bob Debater A!"},
+		{"with punctuation at its ends", []string{"C++", "@bo"}, "C++, x@bo, @bob C++!", "Debater A, x@bo, @bob Debater A!"},
 		{"one letter", []string{"A", "B"}, "A claims what B denies. AB.", "Debater A claims what Debater B denies. AB."},
 		{"without spaces", []string{"张三", "李四"}, "张三说李四错了。张三李四", "Debater A说Debater B错了。Debater A Debater B"},
 		{"with Korean endings", []string{"민수", "지우"}, "민수는 지우가", "Debater A는 Debater B가"},
 		{"beside another script", []string{"张三", "李四"}, "GPT张三x", "GPT Debater A x"},
-		{"a label that was written", []string{"Ann", "Bob"}, "Debater B has lost, says debater  a. DEBATER_A!", "debater (B) has lost, says debater (A). debater (A)!"},
-		{"a label that nobody has", []string{"Ann", "Bob"}, "Debater C and debaters and Debater Alpha", "Debater C and debaters and Debater Alpha"},
+		{"a pseudonym in the text", []string{"Ann", "Bob"}, "Debater B has lost, says debater  a. DEBATER_A!", "debater (B) has lost, says debater (A). debater (A)!"},
+		{"an unassigned pseudonym", []string{"Ann", "Bob"}, "Debater C and debaters and Debater Alpha", "Debater C and debaters and Debater Alpha"},
 		{"a name after the word", []string{"A", "B"}, "debater B, and debater b", "debater Debater B, and debater (B)"},
-		{"a name that is a label", []string{"Debater B", "Debater A"}, "Debater B and Debater A", "Debater A and Debater B"},
+		{"a name that is a pseudonym", []string{"Debater B", "Debater A"}, "Debater B and Debater A", "Debater A and Debater B"},
 		{"not UTF-8", []string{"Ann", "Bob"}, "\xffAnn\xc3 Bob", "\xffDebater A\xc3 Debater B"},
 	} {
 		t.Run(tt.name, func(t *testing.T) { require.Equal(t, tt.want, labels(t, tt.names...).Hide(tt.text)) })
@@ -156,7 +156,7 @@ func TestSeatsAreHidden(t *testing.T) {
 		},
 		{Name: "Zoe", Persona: "knows Debater A"},
 	}, labels(t, "Ann", "Bob").Profiles(seats))
-	require.Equal(t, before, fmt.Sprint(seats), "the seats themselves stay as they are")
+	require.Equal(t, before, fmt.Sprint(seats), "the profiles themselves are unchanged")
 }
 
 func BenchmarkHide(b *testing.B) {

@@ -36,7 +36,7 @@ func TestTheTotalIsTheMeanByWeight(t *testing.T) {
 		marks  []float64
 		want   float64
 	}{
-		{"the same mark for all", nil, []float64{6, 6, 6, 6, 6, 6}, 6},
+		{"the same score for all", nil, []float64{6, 6, 6, 6, 6, 6}, 6},
 		{"the default weights", nil, []float64{10, 0, 0, 0, 0, 0}, 2},
 		{"novelty", nil, []float64{0, 0, 0, 10, 0, 0}, 1.5},
 		{"persuasiveness", nil, []float64{0, 0, 0, 0, 10, 0}, 1.5},
@@ -44,7 +44,7 @@ func TestTheTotalIsTheMeanByWeight(t *testing.T) {
 		{"both ends", nil, []float64{10, 10, 10, 10, 10, 10}, 10},
 		{"rounded to hundredths", judge.Rubric{{Name: "a", Weight: 1}, {Name: "b", Weight: 1}, {Name: "c", Weight: 1}}, []float64{1, 0, 0}, 0.33},
 		{"weights are relative", judge.Rubric{{Name: "a", Weight: 0.1}, {Name: "b", Weight: 0.3}}, []float64{4, 8}, 7},
-		{"a criterion that counts for nothing", judge.Rubric{{Name: "a"}, {Name: "b", Weight: 5}}, []float64{9, 2}, 2},
+		{"a criterion without weight", judge.Rubric{{Name: "a"}, {Name: "b", Weight: 5}}, []float64{9, 2}, 2},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			marks := tt.rubric.UniformScores(0)
@@ -157,11 +157,11 @@ func TestWhatIsWrongWithARubric(t *testing.T) {
 		want   []string
 	}{
 		{"the default", nil, nil},
-		{"one of one's own", brief, nil},
+		{"a custom rubric", brief, nil},
 		{"16 criteria", many[:16], nil},
 		{"too many", many, []string{"17 criteria, at most 16 are allowed"}},
 		{"no name", judge.Rubric{{Name: " ", Weight: 1}}, []string{`criterion 1: name is empty, use one such as "evidence"`}},
-		{"alike", judge.Rubric{{Name: "wit", Weight: 1}, {Name: "Wit ", Weight: 1}}, []string{`criterion 2: name "Wit " appears twice`}},
+		{"similar names", judge.Rubric{{Name: "wit", Weight: 1}, {Name: "Wit ", Weight: 1}}, []string{`criterion 2: name "Wit " appears twice`}},
 		{"negative", judge.Rubric{{Name: "a", Weight: -1}}, []string{"criterion 1: weight -1, use a number from 0 to 1000000"}},
 		{"infinite", judge.Rubric{{Name: "a", Weight: math.Inf(1)}}, []string{"criterion 1: weight +Inf, use a number from 0 to 1000000"}},
 		{"no number", judge.Rubric{{Name: "a", Weight: math.NaN()}}, []string{"criterion 1: weight NaN, use a number from 0 to 1000000"}},

@@ -84,13 +84,13 @@ func TestClip(t *testing.T) {
 		{"what fits stays as it is", "four words of text", 4, "four words of text"},
 		{"nothing fits anywhere", "", 0, ""},
 		{"nothing fits below nothing", "", -1, ""},
-		{"what is too long is cut, and marked", "aaaaaaaa", 1, "aaaa [... 4 more bytes omitted to fit]"},
+		{"a long text is cut and marked", "aaaaaaaa", 1, "aaaa [... 4 more bytes omitted to fit]"},
 		{"a character is cut whole", "aaaé", 1, "aaa [... 2 more bytes omitted to fit]"},
 		{"as many characters as fit", "中文字", 2, "中文 [... 3 more bytes omitted to fit]"},
 		{"rare characters weigh more", "\uffff\U00010000", 1, "\uffff [... 4 more bytes omitted to fit]"},
 		{"the first of the rare ones, too", "\U00010000", 1, " [... 4 more bytes omitted to fit]"},
-		{"no room leaves the mark", "🙂 yes", 0, " [... 8 more bytes omitted to fit]"},
-		{"less than no room leaves the mark", "🙂 yes", -5, " [... 8 more bytes omitted to fit]"},
+		{"without room the note remains", "🙂 yes", 0, " [... 8 more bytes omitted to fit]"},
+		{"with negative room the note remains", "🙂 yes", -5, " [... 8 more bytes omitted to fit]"},
 		{"bytes that are no text are cut too", "aaa\xff\xff", 1, "aaa [... 2 more bytes omitted to fit]"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

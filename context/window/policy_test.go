@@ -425,7 +425,7 @@ func requested(t *rapid.T, p window.Policy, h window.History, cut window.Cut) {
 		return
 	}
 	require.True(t, p.UsesSummaries())
-	require.Positive(t, h.SummarizerRoom, "wanted of nobody")
+	require.Positive(t, h.SummarizerRoom, "requested without a summarizer")
 	if len(h.Summaries) > 0 {
 		require.Equal(t, h.Summaries[len(h.Summaries)-1], r.Base, "it goes on from the last")
 	}

@@ -74,7 +74,7 @@ func TestPromptsRepeatWhatTheOneBeforeHad(t *testing.T) {
 				quarters int // of the whole debate that fit into the room
 				least    float64
 			}{{20, 8, 0.87}, {20, 1, 0.55}, {100, 1, 0.85}} {
-				t.Run(fmt.Sprintf("%s, %d seats, %d rounds, %d quarters", name, seats, tt.rounds, tt.quarters), func(t *testing.T) {
+				t.Run(fmt.Sprintf("%s, %d participants, %d rounds, %d quarters", name, seats, tt.rounds, tt.quarters), func(t *testing.T) {
 					p := panel{policy: policy, seats: seats, rounds: tt.rounds, room: seats * tt.rounds * 400 * tt.quarters / 4}
 					p.history.SummarizerRoom = 28_000
 					share := p.play()

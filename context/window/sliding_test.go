@@ -149,7 +149,7 @@ func TestACutStandsForLong(t *testing.T) {
 				require.GreaterOrEqual(t, cut.Used, little, "no more is cut than half the limit, rounded to turns")
 			}
 			perCut := tt.limit / 2 / tt.turn
-			require.InDelta(t, turns/perCut, moved, 3, "a cut stands until half the limit is new")
+			require.InDelta(t, turns/perCut, moved, 3, "a cut stays until half the limit is new")
 		})
 	}
 }

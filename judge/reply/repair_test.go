@@ -29,8 +29,8 @@ func TestSyntaxIsRepaired(t *testing.T) {
 		name, text string
 		want       note
 	}{
-		{"a comma too many", `{"text":"a","marks":["b","c",],}`, note{Text: "a", Marks: []string{"b", "c"}}},
-		{"a comma too few", `{"text":"a" "score":2}`, note{Text: "a", Score: 2}},
+		{"a superfluous comma", `{"text":"a","marks":["b","c",],}`, note{Text: "a", Marks: []string{"b", "c"}}},
+		{"a missing comma", `{"text":"a" "score":2}`, note{Text: "a", Score: 2}},
 		{"items without commas", `{"text":"a","marks":["b" "c"]}`, note{Text: "a", Marks: []string{"b", "c"}}},
 		{"single quotes", `{'text': 'say "no"', 'score': 2}`, note{Text: `say "no"`, Score: 2}},
 		{"typographic quotes", `{“text”: “a”, “score”: -2.5}`, note{Text: "a", Score: -2.5}},
@@ -71,11 +71,11 @@ func TestRepairAddsAndDropsNothing(t *testing.T) {
 		{"a list that is not closed", `{"text":"a","marks":["b"}`},
 		{"a bracket too many", `{"text":"a"]}`},
 		{"a value that is missing", `{"text":"a","no":}`},
-		{"a list that is abridged", `{"text":"a","marks":["b",...]}`},
+		{"an abbreviated list", `{"text":"a","marks":["b",...]}`},
 		{"texts that are joined", `{"text":"a" + "b"}`},
-		{"a text that is torn to a key that is known", `{"text":"He said: "no"","score":2}`},
-		{"a text that is torn to a key that is not", `{"text":"He said: "yes"","score":2}`},
-		{"a key that is not known", `{"text":"a","extra":1,}`},
+		{"a string that is split into a known key", `{"text":"He said: "no"","score":2}`},
+		{"a string that is split into an unknown key", `{"text":"He said: "yes"","score":2}`},
+		{"an unknown key", `{"text":"a","extra":1,}`},
 		{"a colon that is missing", `{"text" "a"}`},
 		{"words without quotes", `{"text": yes it is}`},
 		{"half a number", `{"text":"a","score":5.}`},

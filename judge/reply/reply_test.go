@@ -68,8 +68,8 @@ func TestParseAccepts(t *testing.T) {
 			"all fields", `{"choice":"no","score":0,"round":1,"rival":"Ada","mood":"calm","reasons":[{"text":"so"}],"extra":{"text":"it","weight":0.5},"grid":[[1],[2,3]],"at":"2026-01-02T03:04:05Z"}`,
 			`{"choice":"no","score":0,"round":1,"rival":"Ada","mood":"calm","reasons":[{"text":"so"}],"extra":{"text":"it","weight":0.5},"grid":[[1],[2,3]],"at":"2026-01-02T03:04:05Z"}`,
 		},
-		{"a fence", "```json\n" + valid + "\n```", valid},
-		{"a fence without end", "```\n" + valid, valid},
+		{"a code fence", "```json\n" + valid + "\n```", valid},
+		{"a code fence without end", "```\n" + valid, valid},
 		{"prose on both sides", "I vote yes.\n\n" + valid + "\n\nThat {sums} it up.", valid},
 		{"braces and formulas before it", `By \frac{a}{b}, {this} and { "that" } {} it follows: ` + valid, valid},
 		{"quotes in prose before it", `He said "no {" but ` + valid, valid},
@@ -78,9 +78,9 @@ func TestParseAccepts(t *testing.T) {
 			`{"choice":"yes","score":7,"rival":null,"reasons":[{"text":"a \"}]{\" \\"}]}`,
 		},
 		{"a list of one", "[" + valid + "]", valid},
-		{"a list of one in a fence", "```json\n[" + valid + "]\n```", valid},
+		{"a list of one in a code fence", "```json\n[" + valid + "]\n```", valid},
 		{"a text that was encoded twice", strconv.Quote(valid), valid},
-		{"a text that was encoded twice, in a fence", "```\n" + strconv.Quote(valid) + "\n```", valid},
+		{"a text that was encoded twice, in a code fence", "```\n" + strconv.Quote(valid) + "\n```", valid},
 		{"a list of a text that holds a list", "[" + strconv.Quote("[ "+valid+" ]") + "]", valid},
 		{"reasoning", "<think>or " + `{"choice":"no","score":1,"rival":null}` + "?</think>" + valid, valid},
 		{"reasoning with no beginning", `{"choice":"no","score":1,"rival":null}</think> ` + valid, valid},
@@ -96,9 +96,9 @@ func TestParseAccepts(t *testing.T) {
 			"fields that are not known, without them", `{"choice":"yes","score":7,"rival":null,"why":{"a":1},"Secret":"x","reasons":[{"text":"so","a":2}]}`,
 			`{"choice":"yes","score":7,"rival":null,"reasons":[{"text":"so"}]}`,
 		},
-		{"a field that stands twice, by its last value", `{"choice":"no","choice":"yes","score":99,"score":7,"rival":null}`, valid},
+		{"a duplicate field, by its last value", `{"choice":"no","choice":"yes","score":99,"score":7,"rival":null}`, valid},
 		{
-			"a nested field that stands twice, not merged", `{"choice":"yes","score":7,"rival":null,"extra":{"text":"#","weight":9},"extra":{"text":"ok"}}`,
+			"a duplicate nested field, not merged", `{"choice":"yes","score":7,"rival":null,"extra":{"text":"#","weight":9},"extra":{"text":"ok"}}`,
 			`{"choice":"yes","score":7,"rival":null,"extra":{"text":"ok"}}`,
 		},
 	} {
@@ -256,7 +256,7 @@ func TestFallback(t *testing.T) {
 	require.Equal(t, "Votes no.", r.Text)
 
 	_, ok = votes.Default(make([]string, 11))
-	require.False(t, ok, "a fallback that breaks its own contract is none")
+	require.False(t, ok, "an invalid default is not returned")
 	_, ok = reply.New[reason]("reason/1").Default(names)
 	require.False(t, ok, "the type has none")
 	_, ok = reply.New[broken]("broken/1").Default(names)

@@ -90,7 +90,7 @@ func TestAFurtherCheckCompletesAFallback(t *testing.T) {
 	require.JSONEq(t, `{"who":"Ann","points":6,"total":12}`, string(r.Data))
 
 	_, ok = grades.WithCheck(func(any) []string { return []string{"never"} }).Default([]string{"Ann"})
-	require.False(t, ok, "a fallback is held against it as well")
+	require.False(t, ok, "a default is validated too")
 }
 
 func TestRenameReachesEachText(t *testing.T) {
