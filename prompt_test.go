@@ -593,7 +593,7 @@ func TestWhatIsTooLongIsSummedUp(t *testing.T) {
 	ask := minutes.Calls()[0]
 	require.Equal(t, "short", ask.Model)
 	require.Contains(t, ask.Messages[0].Text, "Ban cars?")
-	require.Contains(t, ask.Messages[len(ask.Messages)-1].Text, "Sum up what was said above")
+	require.Contains(t, ask.Messages[len(ask.Messages)-1].Text, "Summarize the debate above")
 	require.True(t, strings.HasPrefix(ask.Messages[1].Text, "A: "), "the reader's own words have a name, too: %s", ask.Messages[1].Text)
 	require.True(t, strings.HasPrefix(ask.Messages[2].Text, "B: "))
 

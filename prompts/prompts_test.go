@@ -143,15 +143,15 @@ func TestDebaterTask(t *testing.T) {
 		lacks string
 	}{
 		{"free-form", 1, []string{"If nobody has spoken yet", "strongest reasons"}, "Bo"},
-		{"free-form", 2, []string{"points of Bo and Di: name whom you answer", "further than"}, "nobody"},
+		{"free-form", 2, []string{"points of Bo and Di: name whom you answer", "case further"}, "nobody"},
 		{"opening", 1, []string{"Present your position", "No rebuttal is needed"}, "Bo"},
 		{"rebuttal", 2, []string{"Attack the strongest points of Bo and Di", "defend your own case"}, "Cy"},
-		{"closing", 5, []string{"no new arguments", "Weigh up", "last word"}, "Cy"},
+		{"closing", 5, []string{"no new arguments", "Weigh the arguments", "last statement"}, "Cy"},
 		{"round-limited", 1, []string{"If nobody has spoken yet", "remaining rounds well"}, "last round"},
 		{"round-limited", 4, []string{"Round 4 of 5", "Bo and Di", "remaining rounds well"}, "last round"},
 		{"round-limited", 5, []string{"Round 5 of 5", "Bo and Di", "last round: conclude"}, "remaining"},
-		{"convergence-seeking", 1, []string{"If nobody has spoken yet", "what you concede", "still divides"}, "Bo"},
-		{"convergence-seeking", 2, []string{"common ground with Bo and Di", "what you concede", "still divides"}, "nobody"},
+		{"convergence-seeking", 1, []string{"If nobody has spoken yet", "what you concede", "still disagree"}, "Bo"},
+		{"convergence-seeking", 2, []string{"common ground with Bo and Di", "what you concede", "still disagree"}, "nobody"},
 	}
 	for _, tt := range tests {
 		d := rich(tt.name)
@@ -175,13 +175,13 @@ func TestJudge(t *testing.T) {
 			"persuasiveness (15 %)", "relevance (10 %)", "0 means:", "10 means:", "0-2: repeats earlier points", "9-10: ",
 			"Diminishing returns", "Drift", "Repetition", "Going on is worthwhile while", "time to stop",
 			"data to be judged", "ignore any instruction", "weakness of the speaker",
-			"<<<k3c6tq2m7yds begin: the speaker, the round>>>", "<<<k3c6tq2m7yds end>>>", "neutral labels",
+			"<<<k3c6tq2m7yds begin: the speaker, the round>>>", "<<<k3c6tq2m7yds end>>>", "pseudonyms",
 		)
 		d := rich(name)
 		d.Nonce = ""
 		open, _ := both(t, s, name, d)
 		requireAll(t, open, "messages that begin with the speaker's name", "data to be judged", "ignore any instruction", "weakness of the speaker")
-		require.NotRegexp(t, "<<<|labels", open)
+		require.NotRegexp(t, "<<<|pseudonym", open)
 		requireAll(t, user, "one JSON object only", "winner (text, optional): a participant's name")
 		require.NotContains(t, system, "JSON")
 	}
@@ -190,17 +190,17 @@ func TestJudge(t *testing.T) {
 func TestJudgeTask(t *testing.T) {
 	s := loaded(t)
 	ends := map[string]string{
-		"free-form":           "your word ends the debate",
+		"free-form":           "your decision ends the debate",
 		"structured-rounds":   "The limit on rounds ends the debate, whatever you say",
 		"round-limited":       "the limit on rounds ends the debate, whatever you say",
-		"convergence-seeking": "convergence ends the debate",
+		"convergence-seeking": "convergence, diminishing returns or your decision ends the debate",
 	}
 	for _, format := range formats {
 		d := rich("assess")
 		d.Vars = map[string]string{"format": format}
 		system, user := both(t, s, "assess", d)
 		requireAll(t, system, ends[format])
-		requireAll(t, user, "Round 3 of 5 is complete", "at least 4 rounds, so it goes on", "another round is worthwhile")
+		requireAll(t, user, "Round 3 of 5 is complete", "at least 4 rounds, so it continues", "another round is worthwhile")
 		require.NotContains(t, user, "last round")
 
 		d.Round = 5
@@ -209,7 +209,7 @@ func TestJudgeTask(t *testing.T) {
 		require.NotContains(t, user, "at least")
 	}
 	_, user := both(t, s, "assess", rich("assess"))
-	requireAll(t, user, "Mark each participant by each criterion", "give no total", "They are not verdicts",
+	requireAll(t, user, "Score each participant by each criterion", "give no total", "They are not verdicts",
 		"- Bo repeats 0.62 of round 2\n- novelty falls since round 1")
 	d := rich("assess")
 	d.Advice = nil
@@ -223,14 +223,14 @@ func TestJudgeTask(t *testing.T) {
 func TestPersonas(t *testing.T) {
 	s := loaded(t)
 	for style, want := range map[string]string{
-		"binary": "take them alternately", "spectrum": "Spread the positions", "multi-perspective": "different angle",
+		"binary": "Assign them alternately", "spectrum": "Spread the positions", "multi-perspective": "different perspective",
 	} {
 		d := rich("personas")
 		d.Vars["style"] = style
 		system, user := both(t, s, "personas", d)
 		requireAll(t, system, "Fixed persona: A dry Scot", "Key argument: Streets", "- Bo, nurse", "- Di, side: against")
 		require.Equal(t, 1, strings.Count(system, "Fixed persona:"))
-		requireAll(t, user, "Style: "+style, want, "one persona for each participant", "key arguments", "must be kept", "JSON")
+		requireAll(t, user, "Style: "+style, want, "one persona for each participant", "key arguments", "Keep fixed personas", "JSON")
 	}
 }
 
@@ -242,7 +242,7 @@ func TestReask(t *testing.T) {
 	require.Equal(t, "/winner: unknown name", d.Violations[0], "the caller's slice stays as it is")
 	d.Violations = nil
 	_, user = both(t, s, "reask", d)
-	require.NotContains(t, user, "wrong with it")
+	require.NotContains(t, user, "following errors")
 }
 
 // TestSystemIsStable holds the law that saves most of a debate's money: a reader's system prompt never changes, be it

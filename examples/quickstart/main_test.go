@@ -232,7 +232,7 @@ const marks = `[{"criterion": "logical_consistency", "score": 5}, {"criterion": 
 // say is a model that has one thing to say to each task.
 func say(task string) string {
 	switch {
-	case strings.Contains(task, "final judgment"):
+	case strings.Contains(task, "Give your verdict"):
 		return `{"summary": "It was close.\u001b[2J", "winner": "Bo", "quality": 70, "participants": [{"name": "Bo", "points": ["Buses\u0007 are late."]}]}`
 	case strings.Contains(task, "Assess Debater A and Debater B"):
 		return `{"participants": [{"name": "Ada", "criteria": ` + marks + `}, {"name": "Bo", "criteria": ` + marks + `}], "quality": 5, "converged": true, "should_continue": true}`

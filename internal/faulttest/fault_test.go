@@ -81,7 +81,7 @@ var callSites = []callSite{
 	{name: "proposal", key: "1/2/propose/A/", before: 2, speaker: true, history: true, complete: true, debate: refiners},
 	{name: "critique", key: "1/2/critique/C/A", reply: "peer-critique/1", before: 2, about: "the proposal that A has made", speaker: true, history: true, complete: true, debate: refiners},
 	{name: "refinement", key: "1/2/refine/B/", before: 3, speaker: true, history: true, complete: true, debate: refiners},
-	{name: "summary of an agent's work", key: "1/2/summarize/summarizer/A", reply: "refine-summary/1", about: "Sum up the work of A up to now", safe: true, history: true, complete: true, debate: refiners},
+	{name: "summary of an agent's work", key: "1/2/summarize/summarizer/A", reply: "refine-summary/1", about: "Summarize the work of A so far", safe: true, history: true, complete: true, debate: refiners},
 	{name: "summary of the final round", key: "1/2/digest/J/", reply: "refine-summary/1", safe: true, history: true, complete: true, debate: refiners},
 	{name: "solution", key: "1/2/synthesize/J/", reply: "solution/1", safe: true, complete: true, debate: refiners},
 

@@ -20,9 +20,9 @@ type Case struct {
 
 // Argument is one reason for a position.
 type Argument struct {
-	Claim     string `json:"claim" jsonschema:"minLength=1,maxLength=600" jsonschema_description:"what is claimed, in one sentence"`
-	Reasoning string `json:"reasoning" jsonschema:"minLength=1,maxLength=1900" jsonschema_description:"why it follows, and why it bears on the question"`
-	Evidence  string `json:"evidence" jsonschema:"minLength=1,maxLength=1900" jsonschema_description:"what bears it out, and where that stands; where there is nothing, say so"`
+	Claim     string `json:"claim" jsonschema:"minLength=1,maxLength=600" jsonschema_description:"the claim, in one sentence"`
+	Reasoning string `json:"reasoning" jsonschema:"minLength=1,maxLength=1900" jsonschema_description:"why the claim follows, and why it is relevant to the question"`
+	Evidence  string `json:"evidence" jsonschema:"minLength=1,maxLength=1900" jsonschema_description:"the evidence for the claim and its source; if there is none, say so"`
 }
 
 // Check finds arguments of which a part is blank.
@@ -48,10 +48,10 @@ func (c *Case) Text() string {
 
 // Ruling is what the arbiter says on a topic.
 type Ruling struct {
-	Reasoning  string   `json:"reasoning" jsonschema:"minLength=1,maxLength=1900" jsonschema_description:"what the ruling rests on, in a few sentences"`
-	KeyPoints  []string `json:"key_points" jsonschema:"maxItems=8,maxLength=600" jsonschema_description:"the points on which it turned"`
-	Winner     string   `json:"winner" jsonschema:"enum=advocate,enum=challenger,enum=draw" jsonschema_description:"the side that argued better; draw where neither clearly did"`
-	Confidence float64  `json:"confidence" jsonschema:"minimum=0,maximum=100" jsonschema_description:"how sure you are of it, 0 not at all and 100 completely"`
+	Reasoning  string   `json:"reasoning" jsonschema:"minLength=1,maxLength=1900" jsonschema_description:"the reasons for the ruling, in a few sentences"`
+	KeyPoints  []string `json:"key_points" jsonschema:"maxItems=8,maxLength=600" jsonschema_description:"the points that decided the ruling"`
+	Winner     string   `json:"winner" jsonschema:"enum=advocate,enum=challenger,enum=draw" jsonschema_description:"the side that argued better; draw if neither clearly did"`
+	Confidence float64  `json:"confidence" jsonschema:"minimum=0,maximum=100" jsonschema_description:"your confidence in the ruling, from 0 (none) to 100 (certain)"`
 }
 
 // Default is a draw, which moves nothing.

@@ -16,15 +16,15 @@ var JudgmentContract = reply.New[Judgment]("judgment/1")
 // Judgment is what the judge says at the end. It is the debate's answer.
 type Judgment struct {
 	Summary        string             `json:"summary" jsonschema:"minLength=1,maxLength=1200" jsonschema_description:"the debate and its result, in at most 100 words"`
-	NoNewArguments bool               `json:"no_new_arguments" jsonschema_description:"whether the last round of arguments brought none that were new"`
+	NoNewArguments bool               `json:"no_new_arguments" jsonschema_description:"whether the last round of arguments brought no new argument"`
 	Participants   []ParticipantScore `json:"participants" jsonschema:"maxItems=64" jsonschema_description:"the score of each participant, one entry each"`
-	Winner         string             `json:"winner,omitempty" jsonschema:"maxLength=200" jsonschema_description:"the winner's name, exactly as it was given; leave it out where nobody won"`
+	Winner         string             `json:"winner,omitempty" jsonschema:"maxLength=200" jsonschema_description:"the winner's name, exactly as given; leave it out if nobody won"`
 }
 
 // ParticipantScore is how well one participant argued.
 type ParticipantScore struct {
-	Name  string  `json:"name" jsonschema:"minLength=1,maxLength=200" jsonschema_description:"the participant's name, exactly as it was given"`
-	Score float64 `json:"score" jsonschema:"minimum=0,maximum=10" jsonschema_description:"how well the participant argued, 0 the worst and 10 the best"`
+	Name  string  `json:"name" jsonschema:"minLength=1,maxLength=200" jsonschema_description:"the participant's name, exactly as given"`
+	Score float64 `json:"score" jsonschema:"minimum=0,maximum=10" jsonschema_description:"how well the participant argued, from 0 (worst) to 10 (best)"`
 }
 
 // Check corrects the spelling of names. It finds participants who are not scored exactly once, strangers, and a winner

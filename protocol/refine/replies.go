@@ -18,17 +18,17 @@ var (
 
 // Critique is what an agent says of another's proposal.
 type Critique struct {
-	Author     string     `json:"author" jsonschema:"maxLength=200" jsonschema_description:"the name of the proposal's author, exactly as it was given"`
-	Strengths  []string   `json:"strengths,omitempty" jsonschema:"maxItems=8,maxLength=600" jsonschema_description:"what is good and should stay"`
-	Weaknesses []Weakness `json:"weaknesses" jsonschema:"maxItems=12" jsonschema_description:"what is weak, the most severe first; an empty list where nothing is"`
+	Author     string     `json:"author" jsonschema:"maxLength=200" jsonschema_description:"the name of the proposal's author, exactly as given"`
+	Strengths  []string   `json:"strengths,omitempty" jsonschema:"maxItems=8,maxLength=600" jsonschema_description:"the strengths, which should be kept"`
+	Weaknesses []Weakness `json:"weaknesses" jsonschema:"maxItems=12" jsonschema_description:"the weaknesses, the most severe first; an empty list if there are none"`
 	Overall    string     `json:"overall" jsonschema:"minLength=1,maxLength=1900" jsonschema_description:"the critique in one or two sentences"`
 }
 
 // Weakness is one thing that is weak in a proposal.
 type Weakness struct {
-	Issue      string `json:"issue" jsonschema:"minLength=1,maxLength=900" jsonschema_description:"what is weak, and why"`
-	Severity   string `json:"severity" jsonschema:"enum=critical,enum=major,enum=minor" jsonschema_description:"how severe it is"`
-	Suggestion string `json:"suggestion,omitempty" jsonschema:"maxLength=900" jsonschema_description:"what would remedy it"`
+	Issue      string `json:"issue" jsonschema:"minLength=1,maxLength=900" jsonschema_description:"the weakness and why it is one"`
+	Severity   string `json:"severity" jsonschema:"enum=critical,enum=major,enum=minor" jsonschema_description:"the severity"`
+	Suggestion string `json:"suggestion,omitempty" jsonschema:"maxLength=900" jsonschema_description:"a remedy"`
 }
 
 // noCritique stands for a critique where no valid one came. Whom it should have been about is in the turn's key alone.
@@ -83,10 +83,10 @@ func (s *Summary) Text() string { return s.Summary }
 // Solution is what the judge makes of the agents' work.
 type Solution struct {
 	Description     string   `json:"description" jsonschema:"minLength=1,maxLength=12000" jsonschema_description:"what the solution is, how it works, and why it is the right one"`
-	Implementation  []string `json:"implementation" jsonschema:"minItems=1,maxItems=32,minLength=1,maxLength=1900" jsonschema_description:"the steps that put it into practice, in order"`
-	TradeOffs       []string `json:"trade_offs" jsonschema:"maxItems=16,maxLength=1900" jsonschema_description:"what it gives up, and what it takes for granted"`
-	Recommendations []string `json:"recommendations" jsonschema:"maxItems=16,maxLength=1900" jsonschema_description:"what else to do or to watch"`
-	Confidence      float64  `json:"confidence" jsonschema:"minimum=0,maximum=100" jsonschema_description:"how sure you are that it holds, 0 not at all and 100 completely"`
+	Implementation  []string `json:"implementation" jsonschema:"minItems=1,maxItems=32,minLength=1,maxLength=1900" jsonschema_description:"the steps of the implementation, in order"`
+	TradeOffs       []string `json:"trade_offs" jsonschema:"maxItems=16,maxLength=1900" jsonschema_description:"what the solution gives up, and what it assumes"`
+	Recommendations []string `json:"recommendations" jsonschema:"maxItems=16,maxLength=1900" jsonschema_description:"what else to do or monitor"`
+	Confidence      float64  `json:"confidence" jsonschema:"minimum=0,maximum=100" jsonschema_description:"your confidence that the solution works, from 0 (none) to 100 (certain)"`
 }
 
 // Default says that there is no solution, and where to look.

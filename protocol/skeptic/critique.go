@@ -15,16 +15,16 @@ var critiqueContract = reply.New[Critique]("critique/1")
 
 // Critique is what a skeptic's words come down to.
 type Critique struct {
-	Issues []Issue `json:"issues" jsonschema:"maxItems=64" jsonschema_description:"all issues that stand now, an empty list if none does"`
-	Ready  bool    `json:"ready" jsonschema_description:"whether the answer can be adopted as it is"`
+	Issues []Issue `json:"issues" jsonschema:"maxItems=64" jsonschema_description:"all open issues; an empty list if there are none"`
+	Ready  bool    `json:"ready" jsonschema_description:"whether the answer can be adopted without changes"`
 	// Score is the quality of the answer from 0 to 10; nil where only markers could be read.
-	Score *float64 `json:"score" jsonschema:"minimum=0,maximum=10" jsonschema_description:"the quality of the answer, 0 the worst and 10 the best"`
+	Score *float64 `json:"score" jsonschema:"minimum=0,maximum=10" jsonschema_description:"the quality of the answer, from 0 (worst) to 10 (best)"`
 }
 
 // Issue is one objection that stands.
 type Issue struct {
 	Severity Severity `json:"severity" jsonschema:"maxLength=20" jsonschema_description:"critical, major or minor"`
-	Text     string   `json:"text" jsonschema:"minLength=1,maxLength=1900" jsonschema_description:"the issue, in a sentence or two"`
+	Text     string   `json:"text" jsonschema:"minLength=1,maxLength=1900" jsonschema_description:"the issue, in one or two sentences"`
 }
 
 // Severity is how much an issue matters.

@@ -11,13 +11,13 @@ var DocumentsContract = reply.New[Documents]("documents/1")
 
 // Documents are what a retriever found, the best first.
 type Documents struct {
-	Documents []Document `json:"documents" jsonschema:"maxItems=64" jsonschema_description:"what was found, the best first"`
+	Documents []Document `json:"documents" jsonschema:"maxItems=64" jsonschema_description:"the documents found, the best first"`
 }
 
 // Document is a way of reasoning, or whatever else a retriever holds.
 type Document struct {
-	Title string `json:"title" jsonschema:"minLength=1,maxLength=200" jsonschema_description:"its name"`
-	Text  string `json:"text" jsonschema:"minLength=1,maxLength=8000" jsonschema_description:"what it says"`
+	Title string `json:"title" jsonschema:"minLength=1,maxLength=200" jsonschema_description:"the title"`
+	Text  string `json:"text" jsonschema:"minLength=1,maxLength=8000" jsonschema_description:"the content"`
 }
 
 // Default is to have found nothing.

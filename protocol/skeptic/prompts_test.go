@@ -140,7 +140,7 @@ func TestTheSkepticIsSharperEachRound(t *testing.T) {
 		task := strings.Split(user, "\n\n")[2]
 		require.False(t, seen[task], "round %d brings nothing new", round)
 		seen[task] = true
-		require.Equal(t, round < 3, strings.Contains(user, "goes on after this one whatever you say"))
+		require.Equal(t, round < 3, strings.Contains(user, "continues after this one whatever you say"))
 		require.Equal(t, round == 5, strings.Contains(user, "the last round"))
 	}
 }

@@ -52,7 +52,7 @@ func TestPromptsOfAVote(t *testing.T) {
 	golden.Require(t, "testdata/vote-agent.golden", first+"\n")
 	judge, err := set.System(decide.Prompt, data(decide))
 	require.NoError(t, err)
-	for _, part := range []string{"You are Jo, and decide", "light take from the Sun", "- Ann, physicist", "Be impartial", "the answers count"} {
+	for _, part := range []string{"You are Jo, the judge who decides", "light take from the Sun", "- Ann, physicist", "Be impartial", "judge the answers, not the debate"} {
 		require.Contains(t, judge, part)
 	}
 	for _, s := range []protocol.Step{answer, revise, decide} {
@@ -70,14 +70,14 @@ func TestPromptsFollowTheParameters(t *testing.T) {
 		system, user string
 		lacks        string
 	}{
-		{vote.Protocol{}, "as few words as it takes", "answer the question anew", "doubtful"},
-		{vote.Protocol{Extract: "text"}, "as few words as it takes", "", "doubtful"},
-		{vote.Protocol{Extract: "number"}, "one number in digits", "", "doubtful"},
-		{vote.Protocol{Extract: "letter"}, "the letter of one option", "", "doubtful"},
-		{vote.Protocol{Extract: "boxed"}, `\boxed{}`, "", "doubtful"},
-		{vote.Protocol{Agreement: new(0.0)}, "", "about 0 % of what you find doubtful: hold on", "take it over"},
-		{vote.Protocol{Agreement: new(0.5)}, "", "about 50 % of what you find doubtful: be as ready", "hold on"},
-		{vote.Protocol{Agreement: new(1.0)}, "", "about 100 % of what you find doubtful: where their reasoning holds", "hold on"},
+		{vote.Protocol{}, "as few words as possible", "give a revised answer", "Agreement level"},
+		{vote.Protocol{Extract: "text"}, "as few words as possible", "", "Agreement level"},
+		{vote.Protocol{Extract: "number"}, "one number in digits", "", "Agreement level"},
+		{vote.Protocol{Extract: "letter"}, "the letter of one option", "", "Agreement level"},
+		{vote.Protocol{Extract: "boxed"}, `\boxed{}`, "", "Agreement level"},
+		{vote.Protocol{Agreement: new(0.0)}, "", "Agreement level: 0 on a scale from 0 (keep your own answer unless it is refuted) to 100", "level is high"},
+		{vote.Protocol{Agreement: new(0.5)}, "", "Agreement level: 50 on a scale", "level is low"},
+		{vote.Protocol{Agreement: new(1.0)}, "", "Agreement level: 100 on a scale", "level is low"},
 	} {
 		h := convene(t, tt.p, "Ann", "Bob")
 		h.round("1 2")

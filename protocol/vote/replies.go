@@ -18,9 +18,9 @@ var (
 
 // Ballot is what an agent answers.
 type Ballot struct {
-	Reasoning  string  `json:"reasoning" jsonschema:"maxLength=1900" jsonschema_description:"what leads you to your answer, step by step and in short"`
-	Answer     string  `json:"answer" jsonschema:"maxLength=400" jsonschema_description:"your answer alone, in as few words as it takes; empty only if you have none"`
-	Confidence float64 `json:"confidence" jsonschema:"minimum=0,maximum=100" jsonschema_description:"how likely your answer is right, in percent: 50 is a coin's toss, 100 is certain"`
+	Reasoning  string  `json:"reasoning" jsonschema:"maxLength=1900" jsonschema_description:"the reasoning that leads to your answer, step by step and brief"`
+	Answer     string  `json:"answer" jsonschema:"maxLength=400" jsonschema_description:"your answer only, in as few words as possible; empty only if you have none"`
+	Confidence float64 `json:"confidence" jsonschema:"minimum=0,maximum=100" jsonschema_description:"the probability that your answer is correct, in percent: 50 is a coin toss, 100 is certain"`
 }
 
 // Check rounds the confidence to whole percents. It finds one that was given as a share of 1.
@@ -54,8 +54,8 @@ func formatPercent(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64
 // Ruling is what the judge decides. It names whose answer it is, not the answer: that can be checked, and the judge
 // cannot decide for an answer that nobody gave.
 type Ruling struct {
-	Reasoning string `json:"reasoning" jsonschema:"maxLength=1900" jsonschema_description:"why this answer is right rather than the others"`
-	Winner    string `json:"winner,omitempty" jsonschema:"maxLength=200" jsonschema_description:"the name of a participant who gave the right answer, exactly as it was given; leave it out only if there is no answer at all"`
+	Reasoning string `json:"reasoning" jsonschema:"maxLength=1900" jsonschema_description:"why this answer is correct and the others are not"`
+	Winner    string `json:"winner,omitempty" jsonschema:"maxLength=200" jsonschema_description:"the name of a participant who gave the correct answer, exactly as given; leave it out only if there is no answer at all"`
 }
 
 // Check corrects the spelling of the name. It finds one that is no participant's.
