@@ -34,15 +34,15 @@ func TestPersonasAreForEachParticipantOnce(t *testing.T) {
 	}{
 		{"each once", []string{"Ann", "Bob"}, nil},
 		{"in another order", []string{"Bob", "Ann"}, nil},
-		{"one is missing", []string{"Ann"}, []string{"personas: Bob has 0 entries, give exactly one"}},
-		{"one twice", []string{"Ann", "Bob", "Ann"}, []string{"personas: Ann has 2 entries, give exactly one"}},
-		{"a stranger", []string{"Ann", "Bob", "Zoe"}, []string{`personas: "Zoe" is no participant, they are Ann, Bob`}},
+		{"one is missing", []string{"Ann"}, []string{"personas: Bob has 0 entries; give exactly one"}},
+		{"one twice", []string{"Ann", "Bob", "Ann"}, []string{"personas: Ann has 2 entries; give exactly one"}},
+		{"a stranger", []string{"Ann", "Bob", "Zoe"}, []string{`personas: "Zoe" is not a participant; the participants are Ann, Bob`}},
 		{
 			"everything at once",
 			[]string{"Zoe", "Bob", "Bob"},
 			[]string{
-				`personas: "Zoe" is no participant, they are Ann, Bob`,
-				"personas: Ann has 0 entries, give exactly one", "personas: Bob has 2 entries, give exactly one",
+				`personas: "Zoe" is not a participant; the participants are Ann, Bob`,
+				"personas: Ann has 0 entries; give exactly one", "personas: Bob has 2 entries; give exactly one",
 			},
 		},
 	} {
@@ -60,7 +60,7 @@ func TestPersonasAreReadFromAReply(t *testing.T) {
 	}{
 		{"a good one", `{"personas":[` + ann + `]}`, ""},
 		{"for nobody", `{"personas":[]}`, "/personas: minimum 1 items required, but found 0 items"},
-		{"for someone else", `{"personas":[` + ann + `,{"name":"Zoe","persona":"p","position":"q","key_arguments":["r"]}]}`, `personas: "Zoe" is no participant, they are Ann`},
+		{"for someone else", `{"personas":[` + ann + `,{"name":"Zoe","persona":"p","position":"q","key_arguments":["r"]}]}`, `personas: "Zoe" is not a participant; the participants are Ann`},
 		{
 			"with nothing in it",
 			`{"personas":[{"name":"Ann","persona":"","position":"","key_arguments":[]}]}`,

@@ -1,4 +1,4 @@
-// Package protocol defines what a debate protocol is: it decides who speaks when, and when a debate ends.
+// Package protocol defines debate protocols. A protocol decides who speaks when, and when a debate ends.
 //
 //	for steps := protocol.Next(p, r); len(steps) > 0; steps = protocol.Next(p, r) {
 //		for _, s := range steps {
@@ -23,92 +23,100 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// Protocol is a way to debate. It is a plain struct: its exported fields are stored with the debate as JSON.
+// Protocol decides who speaks when and when a debate ends. Implement it with a plain struct: its exported fields are
+// stored with the debate as JSON.
 type Protocol interface {
-	// Name is the protocol's name and the version of its rules, such as "panel/1". It is stored with each debate:
-	// give changed rules a new version.
+	// Name returns the name of the protocol and the version of its rules, such as "panel/1". It is stored with each
+	// debate. If you change the rules, increase the version.
 	Name() string
-	// Check says everything that is wrong with the parameters, seats, judges and limits. It is asked before the
-	// debate starts, and again when a participant drops out, with those that remain.
+	// Check returns every problem with the parameters, participants, judges and limits. The engine calls it before the
+	// debate starts, and again with the remaining participants when one drops out.
 	Check(r *Record) []Problem
-	// Phases are the phases of the stage and round in r.Cursor, in order; none skips the stage. They may depend on turns
-	// of earlier phases, never on their own: a phase that has begun stays as it is, but for participants who drop out.
+	// Phases returns the phases of the stage and round in r.Cursor, in order. If there are none, the stage is skipped.
+	// A phase may depend on the turns of earlier phases but not on its own turns: once it has begun, only a participant
+	// who drops out may change it.
 	Phases(r *Record) []Phase
-	// End is asked when a round is complete; the zero Ending goes on. It is not asked before the debate's MinRounds,
-	// and the limits of a debate need no mention in it.
+	// End reports whether the debate ends after a complete round, and why. The zero Ending continues the debate. The
+	// engine does not call End before MinRounds rounds are complete, and it enforces the limits itself.
 	End(r *Record) transcript.Ending
 }
 
-// Phase is a group of steps.
+// Phase is a group of steps that run in sequence or in parallel.
 type Phase struct {
-	Name     string // unique within the round, whatever the stage
-	Parallel bool   // all at once, and none sees another; else one after the other
+	Name     string // unique within the round, across all stages
+	Parallel bool   // whether steps run at once and do not see one another; otherwise they run in order
 	Steps    []Step
 }
 
-// Step is one call of a model. A protocol sets Actor, Prompt and what else it needs; [Next] sets the rest.
+// Step is one turn that a model is to produce. The protocol sets Actor, Prompt and the optional fields that it needs.
+// [Next] sets the fields that are marked so.
 type Step struct {
-	transcript.Key                   // the protocol sets Actor and, where the step is about someone, Target
+	transcript.Key                   // the protocol sets Actor and, if the step is about someone, Target
 	Kind           transcript.Kind   // set by Next: the stage
-	Order          int               // set by Next: the place in its phase
-	VisibleSeq     int64             // set by Next: the prompt shows nothing later
-	Prompt         string            // the name of its template
-	Contract       string            // the contract of its reply, such as "assessment/1"; empty: free text
-	Vars           map[string]string // what the template reads of the protocol's parameters; not to be changed
-	// Show says which earlier turns the prompt shows; nil: every speech and remark. It does not change them.
+	Order          int               // set by Next: the position in the phase, from 0
+	VisibleSeq     int64             // set by Next: the prompt shows no turn with a later seq
+	Prompt         string            // name of the prompt template
+	Contract       string            // contract of the reply, such as "assessment/1"; empty for free text
+	Vars           map[string]string // parameters for the template; must not be modified
+	// Show reports whether the prompt shows an earlier turn. It must not modify the turn. If Show is nil, the prompt
+	// shows every speech and remark.
 	Show func(*transcript.Turn) bool
-	// Blind shows a judge the participants under neutral labels, here and in all texts. The reply is mapped back.
+	// Blind replaces the names of participants by pseudonyms in everything that a judge sees. The names in the reply are
+	// mapped back.
 	Blind bool
-	// Swap shows them in the opposite order of another step of the same judge, which is Blind as well.
+	// Swap reverses the order of the participants, compared with another Blind step of the same judge.
 	Swap bool
 }
 
-// The actors of steps that no participant and no judge performs. None of those may have such a name.
+// The system actors, which perform steps that belong to no participant or judge. No participant or judge may have one
+// of these names.
 const (
 	PersonaAssigner string = "personas"   // assigns personas
-	Summarizer      string = "summarizer" // sums up what was said
-	Retriever       string = "retriever"  // finds documents for the topic
-	Embedder        string = "embedder"   // makes vectors of texts
+	Summarizer      string = "summarizer" // summarizes turns
+	Retriever       string = "retriever"  // retrieves documents for the topic
+	Embedder        string = "embedder"   // computes embedding vectors of texts
 )
 
-// Defaulter is an optional power of a protocol: its own defaults for what a configuration leaves out.
+// Defaulter is an optional interface of a protocol that has its own defaults for fields that a configuration omits.
 type Defaulter interface{ Defaults() Defaults }
 
-// Defaults are a protocol's. A zero field leaves the library's own in place.
+// Defaults are the defaults of a protocol. A zero field keeps the default of the library.
 type Defaults struct {
 	MinRounds, MaxRounds    int
 	Time                    time.Duration
 	OutputTokens            int
 	StepTokens, JudgeTokens int
-	Temperatures            []float64 // of the participants, in order; the last is that of all further ones
+	Temperatures            []float64 // by participant, in order; the last value applies to all further ones
 	JudgeTemperature        *float64
 }
 
-// Answerer is an optional power of a protocol: what a debate came to, computed from what was said. It is asked of a
-// debate that has ended, and of one that goes on. The answer of other protocols is their last turn of the conclusion.
+// Answerer is an optional interface of a protocol that computes the answer of a debate from its turns. Answer may be
+// called while the debate continues and after it has ended. The answer of any other protocol is its last turn of the
+// conclusion stage.
 type Answerer interface{ Answer(r *Record) Answer }
 
-// Answer is what a debate came to. The zero Answer means that it came to nothing yet.
+// Answer is the result of a debate. The zero Answer means that there is none yet.
 type Answer struct {
 	Text string          `json:"text,omitempty"` // for readers
-	Data json.RawMessage `json:"data,omitempty"` // for programs; each protocol says what it is
+	Data json.RawMessage `json:"data,omitempty"` // for programs; each protocol documents the type
 }
 
-// Problem is one thing that is wrong with a debate's configuration.
+// Problem is one error in the configuration of a debate.
 type Problem struct {
-	Field  string `json:"field"`  // its path as in JSON, such as "participants[1].name"
-	Reason string `json:"reason"` // which value is wrong, and what would be right
+	Field  string `json:"field"`  // JSON path of the field, such as "participants[1].name"
+	Reason string `json:"reason"` // the wrong value, and what a correct value is
 }
 
-// String reads "field: reason".
+// String returns the problem as "field: reason".
 func (p Problem) String() string { return p.Field + ": " + p.Reason }
 
-// Problemf makes a problem from a field and a format.
+// Problemf returns a problem whose reason is formatted with [fmt.Sprintf].
 func Problemf(field, format string, args ...any) Problem {
 	return Problem{Field: field, Reason: fmt.Sprintf(format, args...)}
 }
 
-// Next is what may run now: what is missing of the first phase that is not complete. It is empty when the stage is done.
+// Next returns the steps that may run now: the missing steps of the first incomplete phase, or only the first of them if
+// the phase is sequential. It returns nothing when all phases of the stage are complete.
 func Next(p Protocol, r *Record) []Step {
 	for _, phase := range p.Phases(r) {
 		if open := missing(phase, r); len(open) > 0 {
@@ -118,6 +126,7 @@ func Next(p Protocol, r *Record) []Step {
 	return nil
 }
 
+// missing returns the steps of a phase that may run now.
 func missing(phase Phase, r *Record) (open []Step) {
 	horizon := r.Seq
 	if since, begun := r.phaseSince(phase.Name); begun && phase.Parallel {

@@ -9,29 +9,29 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// Record is the committed part of a debate: all that a protocol may read. It is the fold of the journal; protocols do
-// not change it.
+// Record is the committed state of a debate, folded from its journal. It is the only input of a protocol. Protocols must
+// not modify it.
 type Record struct {
-	ID           string // the debate's
+	ID           string // ID of the debate
 	Topic        string
-	Started      time.Time       // zero until it has
-	Rating       json.RawMessage // a user's, of the debate; nil: none yet
+	Started      time.Time       // zero before the start
+	Rating       json.RawMessage // the user's rating of the debate; nil if there is none
 	Cursor       transcript.Cursor
-	Seq          int64                // of the last entry of the journal
-	Participants []transcript.Profile // those who are still in, in order; with the personas that were assigned
-	Judges       []string             // by name
+	Seq          int64                // seq of the last journal entry
+	Participants []transcript.Profile // active participants, in order, with their assigned personas
+	Judges       []string             // names of the active judges
 	MinRounds    int
 	MaxRounds    int
-	Ending       transcript.Ending // why the debate ends, once that is decided
-	Turns        []transcript.Turn // of this run, by phase and Order, whatever their order of arrival
+	Ending       transcript.Ending // why the debate ends; zero while it continues
+	Turns        []transcript.Turn // turns of this run, sorted by phase and Order, not by arrival
 
 	turnIndex   map[transcript.Key]int // into Turns
 	roundStarts []int                  // where each round begins in Turns
 	phaseStarts []phaseStart           // phases, and the seq at which each began
 }
 
-// currentKey names a step of the stage and round at hand. The prelude belongs to no round, also when a debate that was retried
-// passes through it again.
+// currentKey returns the key of a step in the current stage and round. The setup stage always has round 0, even if the
+// debate is retried and passes through it again.
 func (r *Record) currentKey(phase, actor, target string) transcript.Key {
 	k := transcript.Key{Run: r.Cursor.Run, Round: r.Cursor.Round, Phase: phase, Actor: actor, Target: target}
 	if r.Cursor.Stage == transcript.Setup {
@@ -40,8 +40,8 @@ func (r *Record) currentKey(phase, actor, target string) transcript.Key {
 	return k
 }
 
-// StartPhase notes that a phase of the stage at hand begins at the given seq: the horizon of its steps where they run in
-// parallel. A phase that goes on after a failure keeps its first horizon.
+// StartPhase records that a phase of the current stage begins at the given seq. The steps of a parallel phase see nothing
+// later. A phase that continues after a failure keeps its first seq.
 func (r *Record) StartPhase(phase string, seq int64) {
 	k := r.currentKey(phase, "", "")
 	r.phaseStarts = slices.DeleteFunc(r.phaseStarts, func(s phaseStart) bool { return s.key.Round > 0 && s.key.Round < k.Round })
@@ -70,7 +70,7 @@ func (r *Record) phaseSince(phase string) (seq int64, started bool) {
 	return 0, false
 }
 
-// Apply adds a committed turn and says whether it was new.
+// Apply adds a committed turn. It reports whether the turn is new.
 func (r *Record) Apply(t transcript.Turn) bool {
 	if _, dup := r.turnIndex[t.Key]; dup {
 		return false
@@ -89,10 +89,10 @@ func (r *Record) Apply(t transcript.Turn) bool {
 	return true
 }
 
-// insert keeps Turns in order: a turn goes before the first of the open phase whose place is later. Only one phase is
-// open: what came after Since belongs to it, or is a remark, which stays behind the step that it came after. One that
-// was made while the phase was interrupted has no place in it, so all of the phase is looked at. A summary stands where it
-// was made.
+// insert adds a turn and keeps Turns sorted: the turn goes before the first turn of the current phase with a higher
+// Order. Turns after Cursor.PhaseSeq belong to the current phase, or are remarks, which stay after the step that they
+// followed. Remarks made while the phase was interrupted have no Order in it, so insert compares with every turn of the
+// phase. A summary is always appended.
 func (r *Record) insert(t transcript.Turn) {
 	at := len(r.Turns)
 	for i := at - 1; i >= 0 && r.Turns[i].Seq > r.Cursor.PhaseSeq && t.Kind != transcript.Summary; i-- {
@@ -106,11 +106,11 @@ func (r *Record) insert(t transcript.Turn) {
 	}
 }
 
-// applyPersonas gives seats the personas of a turn. What was set by hand stays.
+// applyPersonas sets the personas of participants from a turn. Values from the configuration are kept.
 func (r *Record) applyPersonas(t transcript.Turn) {
 	p, err := transcript.Decode[Personas](t)
 	if err != nil {
-		return // not validated, so not of this library's making: the seats stay as they are
+		return // not validated, so not written by this library: keep the profiles
 	}
 	r.Participants = slices.Clone(r.Participants)
 	for i := range r.Participants {
@@ -127,7 +127,7 @@ func (r *Record) applyPersonas(t transcript.Turn) {
 	}
 }
 
-// RemarkOrder is the Order of a remark that is committed now: after what stands in the open phase.
+// RemarkOrder returns the Order of a remark that is committed now, which follows the turns of the current phase.
 func (r *Record) RemarkOrder() int {
 	place := -1
 	for i := len(r.Turns) - 1; i >= 0 && r.Turns[i].Seq > r.Cursor.PhaseSeq; i-- {
@@ -136,13 +136,14 @@ func (r *Record) RemarkOrder() int {
 	return place
 }
 
-// Drop takes a participant or a judge out.
+// Drop removes a participant or a judge.
 func (r *Record) Drop(name string) {
 	r.Judges = slices.DeleteFunc(slices.Clone(r.Judges), func(j string) bool { return j == name })
 	r.Participants = slices.DeleteFunc(slices.Clone(r.Participants), func(s transcript.Profile) bool { return s.Name == name })
 }
 
-// PairByRole is who takes two parts: by their roles, else in the order in which they sit. Nobody does unless two sit there.
+// PairByRole returns the names of the participants with the two roles. Without these roles it returns the participants
+// in order. It returns empty names unless there are exactly two participants.
 func (r *Record) PairByRole(first, second string) (a, b string) {
 	if len(r.Participants) != 2 {
 		return "", ""
@@ -154,12 +155,13 @@ func (r *Record) PairByRole(first, second string) (a, b string) {
 	return x.Name, y.Name
 }
 
-// FindCurrent is the turn of this stage and round that the words name, if it was committed.
+// FindCurrent returns the turn with the given phase, actor and target in the current stage and round. It reports whether
+// the turn is committed.
 func (r *Record) FindCurrent(phase, actor, target string) (t transcript.Turn, ok bool) {
 	return r.Find(r.currentKey(phase, actor, target))
 }
 
-// Find is the turn of a key, if it was committed.
+// Find returns the turn with key k. It reports whether the turn is committed.
 func (r *Record) Find(k transcript.Key) (t transcript.Turn, ok bool) {
 	i, ok := r.turnIndex[k]
 	if ok {
@@ -168,7 +170,7 @@ func (r *Record) Find(k transcript.Key) (t transcript.Turn, ok bool) {
 	return t, ok
 }
 
-// TurnsFrom are the turns of a round and of all later ones.
+// TurnsFrom returns the turns of the given round and of all later rounds.
 func (r *Record) TurnsFrom(round int) []transcript.Turn {
 	if round >= len(r.roundStarts) {
 		return nil

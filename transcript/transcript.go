@@ -8,9 +8,9 @@
 //		}
 //	}
 //
-// A [Turn] is one committed step of a debate. Its [Key] names the step and is unique in the debate. A [Cursor] says how
-// far a debate has come, and an [Ending] says why it ended. All types are plain data that survives JSON. The package
-// does no I/O.
+// A [Turn] is one committed step of a debate. Its [Key] identifies the step and is unique in the debate. A [Cursor] is
+// the current position of a debate, and an [Ending] is the reason why it ended. All types are plain data that you can
+// encode as JSON and decode again without loss. The package does no I/O.
 package transcript
 
 import (
@@ -20,83 +20,83 @@ import (
 	"time"
 )
 
-// Kind says which part of a debate asked for a turn. The first four are also the stages of a protocol.
+// Kind is the part of a debate to which a turn belongs. The first four kinds are also the stages of a protocol.
 type Kind string
 
 // The kinds of turns.
 const (
-	Setup      Kind = "setup"      // before round 1: personas
-	Speech     Kind = "speech"     // a participant speaks
-	Assessment Kind = "assessment" // a judge looks at the round
-	Conclusion Kind = "conclusion" // the verdict
-	Remark     Kind = "remark"     // a person's, between turns
-	Summary    Kind = "summary"    // of turns, for prompts that have no room for them
-	Embeddings Kind = "embeddings" // of a round's speeches, to measure them by
+	Setup      Kind = "setup"      // before round 1, such as personas
+	Speech     Kind = "speech"     // a participant's statement
+	Assessment Kind = "assessment" // a judge's assessment of the round
+	Conclusion Kind = "conclusion" // after the last round, such as the verdict
+	Remark     Kind = "remark"     // a person's remark between turns
+	Summary    Kind = "summary"    // a summary of turns that do not fit into a prompt
+	Embeddings Kind = "embeddings" // vectors of a round's speeches, for detectors
 )
 
-// Profile is a participant as prompts and protocols see it: who one is, without the model behind.
+// Profile is the description of a participant for prompts and protocols. It does not name a model.
 type Profile struct {
 	Name         string   `json:"name"`
 	Role         string   `json:"role,omitempty"`
-	Side         string   `json:"side,omitempty"`          // participants of one side argue together; its totals are summed
-	Position     string   `json:"position,omitempty"`      // the claim it defends
-	Persona      string   `json:"persona,omitempty"`       // who it is, in prose
-	Instructions string   `json:"instructions,omitempty"`  // the user's own words to the model
-	KeyArguments []string `json:"key_arguments,omitempty"` // given together with an assigned persona
+	Side         string   `json:"side,omitempty"`          // participants on one side argue together
+	Position     string   `json:"position,omitempty"`      // the claim that the participant defends
+	Persona      string   `json:"persona,omitempty"`       // description of the participant in prose
+	Instructions string   `json:"instructions,omitempty"`  // additional instructions of the user to the model
+	KeyArguments []string `json:"key_arguments,omitempty"` // set together with an assigned persona
 }
 
-// Key names one step of one debate, and so at most one turn.
+// Key identifies one step of a debate. At most one turn has a given key.
 type Key struct {
-	Run    int    `json:"run"`              // 1, and one more after each reset
-	Round  int    `json:"round"`            // 0 in the prelude
+	Run    int    `json:"run"`              // starts at 1 and increases with each reset
+	Round  int    `json:"round"`            // starts at 1; 0 in the setup stage
 	Phase  string `json:"phase"`            // unique within a stage of a round
-	Actor  string `json:"actor"`            // who acts
-	Target string `json:"target,omitempty"` // whom or what it is about
+	Actor  string `json:"actor"`            // the participant, judge or system actor
+	Target string `json:"target,omitempty"` // the participant or thing that the step is about
 }
 
-// String is the key's canonical form, run/round/phase/actor/target. It is unique as long as neither phase nor actor has
-// a slash.
+// String returns the key as run/round/phase/actor/target. Different keys have different strings if neither phase nor
+// actor contains a slash.
 func (k Key) String() string {
 	return strconv.Itoa(k.Run) + "/" + strconv.Itoa(k.Round) + "/" + k.Phase + "/" + k.Actor + "/" + k.Target
 }
 
-// Turn is one committed step. Turns are immutable: copy one before you change it.
+// Turn is one committed step. Turns are immutable: copy a turn before you change it.
 type Turn struct {
 	Key
 	Kind       Kind            `json:"kind"`
-	Order      int             `json:"order"`              // its step's place in the phase, from 0: turns are sorted by it, not by arrival
-	Seq        int64           `json:"seq"`                // its place in the journal
-	VisibleSeq int64           `json:"visible_seq"`        // its prompt showed nothing later than this seq
-	Text       string          `json:"text"`               // what readers see
-	Contract   string          `json:"contract,omitempty"` // the contract of Data, such as "assessment/1"
-	Data       json.RawMessage `json:"data,omitempty"`     // the validated reply
-	Flags      []Flag          `json:"flags,omitempty"`    // what a reader should know about how it came to be
-	Tokens     int             `json:"tokens"`             // of Text, estimated once, at commit
-	Usage      Usage           `json:"usage"`              // of all attempts
-	Window     *Window         `json:"window,omitempty"`   // how its prompt was fitted; nil where nothing was cut
-	Attempts   []Attempt       `json:"attempts"`           // in order; the last one gave the turn
+	Order      int             `json:"order"`              // position in the phase, from 0; turns are sorted by it
+	Seq        int64           `json:"seq"`                // sequence number of its entry in the journal
+	VisibleSeq int64           `json:"visible_seq"`        // its prompt showed no turn with a later seq
+	Text       string          `json:"text"`               // the text for readers
+	Contract   string          `json:"contract,omitempty"` // the contract of Data, such as "assessment/1"; empty for free text
+	Data       json.RawMessage `json:"data,omitempty"`     // the validated reply; empty for free text
+	Flags      []Flag          `json:"flags,omitempty"`    // how the reply was obtained
+	Tokens     int             `json:"tokens"`             // estimated tokens of Text, counted once at commit
+	Usage      Usage           `json:"usage"`              // sum over all attempts
+	Window     *Window         `json:"window,omitempty"`   // how its prompt was fitted; nil if nothing was cut
+	Attempts   []Attempt       `json:"attempts"`           // in order; the last one produced the turn
 	Started    time.Time       `json:"started"`
 	Ended      time.Time       `json:"ended"`
-	// ViewerTime is about how much of the time since Began, or since the entry before where that is later, the debate's
-	// viewer took, in nanoseconds. It does not count as running time.
+	// ViewerTime is the approximate time, in nanoseconds, that the consumer of the debate's events took since Started, or
+	// since the previous journal entry if that is later. It does not count as running time.
 	ViewerTime time.Duration `json:"viewer_time,omitempty"`
 }
 
-// Flag marks a turn.
+// Flag describes how the reply of a turn was obtained.
 type Flag string
 
 // The flags of turns.
 const (
-	Truncated   Flag = "truncated"   // the model was cut at its token cap
-	Defaulted   Flag = "defaulted"   // no valid reply came: Data holds safe defaults
-	Reasked     Flag = "reasked"     // the first reply was invalid or cut
+	Truncated   Flag = "truncated"   // the reply was cut off at the token limit
+	Defaulted   Flag = "defaulted"   // there was no valid reply; Data holds the default of the contract
+	Reasked     Flag = "reasked"     // the first reply was invalid or cut off, and was requested again
 	Repaired    Flag = "repaired"    // the reply's syntax was corrected
-	Partial     Flag = "partial"     // the model failed for good, this is as far as it came
-	Substituted Flag = "substituted" // another model spoke in a judge's name
-	Filtered    Flag = "filtered"    // the service held back the rest
+	Partial     Flag = "partial"     // the model failed, and the turn holds the part that was received
+	Substituted Flag = "substituted" // another model replied in place of the judge's own
+	Filtered    Flag = "filtered"    // a content filter of the service cut off the reply
 )
 
-// Decode reads a turn's validated reply into the Go type of its contract.
+// Decode decodes the validated reply of a turn into T, the Go type of the turn's contract.
 func Decode[T any](t Turn) (v T, err error) {
 	if err = json.Unmarshal(t.Data, &v); err != nil {
 		err = fmt.Errorf("decode %s of turn %s: %w", t.Contract, t.Key, err)
@@ -104,32 +104,32 @@ func Decode[T any](t Turn) (v T, err error) {
 	return v, err
 }
 
-// Attempt is one call of a model for a turn.
+// Attempt is one request to a model for a turn.
 type Attempt struct {
-	Provider     string        `json:"provider"`                // its name in the options
-	Model        string        `json:"model,omitempty"`         // as the provider reported it, else as it was asked for
-	FinishReason string        `json:"finish_reason,omitempty"` // why the model stopped
-	ErrorKind    string        `json:"error_kind,omitempty"`    // the kind of error; empty for the attempt that gave the turn
-	ErrorMessage string        `json:"error_message,omitempty"` // the error in words
-	PromptTokens int           `json:"prompt_tokens,omitempty"` // tokens of its prompt, estimated
+	Provider     string        `json:"provider"`                // name of the provider in the options
+	Model        string        `json:"model,omitempty"`         // as reported by the provider, or else as requested
+	FinishReason string        `json:"finish_reason,omitempty"` // why the model stopped, as reported by the provider
+	ErrorKind    string        `json:"error_kind,omitempty"`    // kind of the error; empty for the attempt that produced the turn
+	ErrorMessage string        `json:"error_message,omitempty"` // message of the error
+	PromptTokens int           `json:"prompt_tokens,omitempty"` // estimated tokens of the prompt
 	Usage        Usage         `json:"usage"`
 	Duration     time.Duration `json:"duration"` // in nanoseconds
 }
 
-// Usage counts tokens.
+// Usage is the number of tokens used, and their cost.
 type Usage struct {
-	Input     int  `json:"input"`               // tokens of prompts, cached ones included
-	Cached    int  `json:"cached,omitempty"`    // of Input, those the provider read from its cache
-	Output    int  `json:"output"`              // tokens of replies, reasoning included
-	Reasoning int  `json:"reasoning,omitempty"` // of Output, those not shown
-	Estimated bool `json:"estimated,omitempty"` // a part was estimated, since a provider reported none
-	// Cost is what it cost, in the currency of the debate's prices; Unpriced says that a part has no known price. Both are
-	// left out where a debate has no prices.
+	Input     int  `json:"input"`               // tokens of prompts, including cached ones
+	Cached    int  `json:"cached,omitempty"`    // the part of Input that the provider read from its cache
+	Output    int  `json:"output"`              // tokens of replies, including reasoning
+	Reasoning int  `json:"reasoning,omitempty"` // the part of Output that was spent on hidden reasoning
+	Estimated bool `json:"estimated,omitempty"` // at least one number was estimated because a provider reported none
+	// Cost is the cost in the currency of the debate's prices. Unpriced reports that a part has no known price and is not
+	// included. Both are zero if the debate has no prices.
 	Cost     float64 `json:"cost,omitempty"`
 	Unpriced bool    `json:"unpriced,omitempty"`
 }
 
-// Add is the sum of two usages.
+// Add returns the sum of u and v.
 func (u Usage) Add(v Usage) Usage {
 	return Usage{
 		Input: u.Input + v.Input, Cached: u.Cached + v.Cached,
@@ -138,31 +138,31 @@ func (u Usage) Add(v Usage) Usage {
 	}
 }
 
-// Window says how a prompt was fitted into its reader's context window. All counts are estimated tokens.
+// Window describes how a prompt was fitted into the context window of its model. Limit and Used are estimated tokens.
 type Window struct {
-	Limit   int `json:"limit"`   // room for the history
-	Used    int `json:"used"`    // by the history that was kept
-	Kept    int `json:"kept"`    // turns that were shown
-	Omitted int `json:"omitted"` // turns that were left out
-	// Summarized are the turns that a summary stood for, and Percent is how much of Limit the history would take if nothing
-	// but those were left out.
+	Limit   int `json:"limit"`   // tokens available for the history
+	Used    int `json:"used"`    // tokens of the history that was kept
+	Kept    int `json:"kept"`    // number of turns shown
+	Omitted int `json:"omitted"` // number of turns left out
+	// Summarized is the number of turns that a summary replaced. Percent is the share of Limit that the history would take
+	// if only those turns were left out.
 	Summarized int `json:"summarized,omitempty"`
 	Percent    int `json:"percent,omitempty"`
 }
 
-// Cursor says where a debate stands. It is derived from the journal, never written by hand.
+// Cursor is the current position of a debate. It is derived from the journal.
 type Cursor struct {
-	Run      int    `json:"run"`             // 1, and one more after each reset
-	Round    int    `json:"round"`           // 0 before the first
-	Stage    Kind   `json:"stage,omitempty"` // empty where no protocol has a word: configuring, final
-	Phase    string `json:"phase,omitempty"` // empty until the first phase of the stage has begun
-	PhaseSeq int64  `json:"phase_seq"`       // the seq at which the phase began: the horizon of a parallel phase
+	Run      int    `json:"run"`             // starts at 1 and increases with each reset
+	Round    int    `json:"round"`           // from 1; 0 before the first round
+	Stage    Kind   `json:"stage,omitempty"` // empty while no stage is active, such as before the start and after the end
+	Phase    string `json:"phase,omitempty"` // empty until the first phase of the stage begins
+	PhaseSeq int64  `json:"phase_seq"`       // seq at which the phase began; a parallel phase sees nothing later
 }
 
-// Outcome says why a debate ended; empty while it goes on. Protocols may name their own.
+// Outcome is the reason why a debate ended. It is empty while the debate continues. Protocols may define their own.
 type Outcome string
 
-// The outcomes. Those of a protocol's own come first, and each protocol uses some of them.
+// The outcomes. Protocols and detection rules decide the first five. The engine decides the others.
 const (
 	JudgeDecided       Outcome = "judge_decided"
 	Converged          Outcome = "converged"
@@ -178,9 +178,9 @@ const (
 	Canceled           Outcome = "canceled"
 )
 
-// Ending is an outcome with its evidence. The zero Ending means that the debate goes on.
+// Ending is an outcome with its evidence. The zero Ending means that the debate continues.
 type Ending struct {
 	Outcome  Outcome `json:"outcome,omitempty"`
-	Round    int     `json:"round,omitempty"`    // in which it was decided; filled in by the engine
-	Evidence string  `json:"evidence,omitempty"` // what led to it, in words
+	Round    int     `json:"round,omitempty"`    // round in which it was decided; set by the engine
+	Evidence string  `json:"evidence,omitempty"` // explanation for readers
 }

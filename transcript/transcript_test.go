@@ -30,7 +30,7 @@ func ExampleKey_String() {
 	// 1/2/respond/Ann/
 }
 
-// Names have no slash, but what a step is about is free.
+// Only the target may contain slashes.
 func TestKeysHaveDifferentNames(t *testing.T) {
 	word := rapid.StringMatching(`[a-z0-9 .-]{0,4}`)
 	rapid.Check(t, func(t *rapid.T) {
@@ -83,12 +83,12 @@ func TestUsagesAddUp(t *testing.T) {
 	v := transcript.Usage{Input: 1, Cached: 2, Output: 3, Reasoning: 4, Estimated: true}
 	want := transcript.Usage{Input: 101, Cached: 42, Output: 23, Reasoning: 9, Estimated: true}
 	require.Equal(t, want, u.Add(v))
-	require.Equal(t, want, v.Add(u), "the order does not matter")
-	require.Equal(t, u, u.Add(transcript.Usage{}), "nothing adds nothing")
-	require.False(t, u.Add(u).Estimated, "two counts are no estimate")
+	require.Equal(t, want, v.Add(u), "Add is commutative")
+	require.Equal(t, u, u.Add(transcript.Usage{}), "adding zero changes nothing")
+	require.False(t, u.Add(u).Estimated, "a sum of exact counts is exact")
 }
 
-// full is a turn with all that a turn may have.
+// full returns a turn with every field set.
 func full() transcript.Turn {
 	began := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	return transcript.Turn{
@@ -104,14 +104,14 @@ func full() transcript.Turn {
 	}
 }
 
-// Journals hold turns in this form.
+// Journals store turns as this JSON.
 func TestTurnsAreStoredInThisForm(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		turn transcript.Turn
 		want string
 	}{
-		{"a turn with everything", full(), `{
+		{"every field set", full(), `{
 			"run":2,"round":3,"phase":"critique","actor":"Ann","target":"Bob","kind":"speech","order":1,"seq":40,"visible_seq":38,
 			"text":"Well.","contract":"critique/1","data":{"grade":1},"flags":["reasked","truncated"],"tokens":2,
 			"usage":{"input":100,"cached":80,"output":9,"reasoning":4,"estimated":true},"window":{"limit":90,"used":60,"kept":3,"omitted":7},
@@ -119,7 +119,7 @@ func TestTurnsAreStoredInThisForm(t *testing.T) {
 				{"provider":"p","model":"m","error_kind":"timeout","error_message":"generate: timeout","usage":{"input":50,"output":0},"duration":1000000000},
 				{"provider":"p","model":"m","finish_reason":"stop","usage":{"input":50,"output":9},"duration":2000000000}],
 			"started":"2026-03-01T12:00:00Z","ended":"2026-03-01T12:00:03Z"}`},
-		{"a turn with nothing", transcript.Turn{}, `{
+		{"zero turn", transcript.Turn{}, `{
 			"run":0,"round":0,"phase":"","actor":"","kind":"","order":0,"seq":0,"visible_seq":0,"text":"","tokens":0,
 			"usage":{"input":0,"output":0},"attempts":null,"started":"0001-01-01T00:00:00Z","ended":"0001-01-01T00:00:00Z"}`},
 	} {
@@ -140,9 +140,9 @@ func TestPlainDataIsStoredInThisForm(t *testing.T) {
 		value any
 		want  string
 	}{
-		{"a seat without anything but a name", transcript.Profile{Name: "Ann"}, `{"name":"Ann"}`},
+		{"a profile with only a name", transcript.Profile{Name: "Ann"}, `{"name":"Ann"}`},
 		{
-			"a seat",
+			"a profile",
 			transcript.Profile{Name: "Ann", Role: "r", Side: "s", Position: "p", Persona: "q", Instructions: "i", KeyArguments: []string{"k"}},
 			`{"name":"Ann","role":"r","side":"s","position":"p","persona":"q","instructions":"i","key_arguments":["k"]}`,
 		},
@@ -152,7 +152,7 @@ func TestPlainDataIsStoredInThisForm(t *testing.T) {
 			transcript.Cursor{Run: 1, Round: 2, Stage: transcript.Assessment, Phase: "assess", PhaseSeq: 9},
 			`{"run":1,"round":2,"stage":"assessment","phase":"assess","phase_seq":9}`,
 		},
-		{"a debate that goes on", transcript.Ending{}, `{}`},
+		{"a debate that continues", transcript.Ending{}, `{}`},
 		{
 			"a debate that ended",
 			transcript.Ending{Outcome: transcript.Converged, Round: 3, Evidence: "they agree"},
@@ -167,7 +167,7 @@ func TestPlainDataIsStoredInThisForm(t *testing.T) {
 	}
 }
 
-// Stored debates are full of these words, and so are the programs that read them.
+// Stored debates contain these strings, and programs that read them depend on them.
 func TestStoredWordsNeverChange(t *testing.T) {
 	require.Equal(t, []transcript.Kind{"setup", "speech", "assessment", "conclusion", "remark"}, []transcript.Kind{
 		transcript.Setup, transcript.Speech, transcript.Assessment, transcript.Conclusion, transcript.Remark,
