@@ -12,7 +12,7 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// Answer has a transcript in Markdown as its text, and a [Result] as its data.
+// Answer returns a transcript in Markdown as the text and a [Result] as the data.
 func (p Protocol) Answer(r *protocol.Record) (a protocol.Answer) {
 	if len(r.Turns) == 0 {
 		return a
@@ -23,7 +23,7 @@ func (p Protocol) Answer(r *protocol.Record) (a protocol.Answer) {
 	return a
 }
 
-// markdown is the transcript: each topic with positions, arguments and ruling, and the scores.
+// markdown returns the transcript: each topic with its positions, arguments and ruling, and a table of the scores.
 func (p Protocol) markdown(r *protocol.Record, res Result) string {
 	var b strings.Builder
 	for i, topic := range p.topics() {
@@ -41,7 +41,7 @@ func writeRow(b *strings.Builder, label string, s ScoreChange) {
 	fmt.Fprintf(b, "| %s | %s | %s | %s |\n", label, formatNumber(s.Before), formatNumber(s.After), formatSigned(s.Delta))
 }
 
-// writeTopic is one topic, if anybody spoke on it.
+// writeTopic writes one topic if at least one side has spoken on it.
 func (p Protocol) writeTopic(b *strings.Builder, r *protocol.Record, res Result, round int, topic Topic) {
 	said := false
 	for _, t := range r.TurnsFrom(round) {
@@ -65,7 +65,7 @@ func (p Protocol) writeTopic(b *strings.Builder, r *protocol.Record, res Result,
 	a := res.Topics[at]
 	fmt.Fprintf(b, "### Ruling\n\n**%s**, confidence %s of 100", a.Ruling.Winner, formatNumber(a.Ruling.Confidence))
 	if a.Defaulted {
-		b.WriteString(" (no valid ruling came)")
+		b.WriteString(" (no valid ruling)")
 	}
 	fmt.Fprintf(b, ". %s: %s → %s (%s)\n\n%s\n\n", escapeMarkdown(a.Category), formatNumber(a.Before), formatNumber(a.After), formatSigned(a.Delta), escapeMarkdown(a.Ruling.Reasoning))
 	for _, k := range a.Ruling.KeyPoints {
@@ -79,7 +79,7 @@ func (p Protocol) writeTopic(b *strings.Builder, r *protocol.Record, res Result,
 func writeArguments(b *strings.Builder, t transcript.Turn) {
 	c, err := transcript.Decode[Case](t)
 	if err != nil {
-		return // not validated, so not of this library's making
+		return // not validated, so not written by this library
 	}
 	for i, a := range c.Arguments {
 		fmt.Fprintf(b, "%d. **%s**\n   - Reasoning: %s\n   - Evidence: %s\n", i+1, escapeMarkdown(a.Claim), escapeMarkdown(a.Reasoning), escapeMarkdown(a.Evidence))
@@ -94,17 +94,17 @@ func formatSigned(f float64) string {
 	return formatNumber(f)
 }
 
-// markdownEscapes is what has a meaning within a line of Markdown, with what stands for it: addresses become no links.
+// markdownEscapes replaces characters with a meaning within a line of Markdown, and prevents automatic links.
 var markdownEscapes = strings.NewReplacer(
 	"&", "&amp;", "<", "&lt;", ">", "&gt;", `\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "|", `\|`, "~", `\~`,
 	"#", `\#`, "$", `\$`, "@", `\@`, "://", `:\//`, "www.", `www\.`,
 )
 
-// lineMarker is what has one at the begin of a line: items of lists, and rules under headings.
+// lineMarker matches characters with a meaning at the beginning of a line: list items and underlines of headings.
 var lineMarker = regexp.MustCompile(`^([0-9]*)([-+=.)])`)
 
-// escapeMarkdown is a text as Markdown that reads as it stands: on one line, without control characters and those that turn the
-// direction of writing, and with nothing in it to which Markdown or HTML gives a meaning.
+// escapeMarkdown returns Markdown that renders as the given text on one line. It removes control characters, including
+// those that change the writing direction, and escapes everything with a meaning in Markdown or HTML.
 func escapeMarkdown(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && !unicode.IsSpace(r) || unicode.Is(unicode.Bidi_Control, r) {

@@ -44,33 +44,34 @@ import (
 	"github.com/elenchus-go/debate/protocol"
 )
 
-// Topic is what is disputed in a round.
+// Topic is the subject of a round.
 type Topic struct {
 	Name       string `json:"name"`       // unique, such as "solution fit"
-	Question   string `json:"question"`   // what the arbiter is to decide
-	Category   string `json:"category"`   // the score that its ruling moves
-	Advocate   string `json:"advocate"`   // the position that speaks for the score
-	Challenger string `json:"challenger"` // the position against
+	Question   string `json:"question"`   // the question that the arbiter decides
+	Category   string `json:"category"`   // the category whose score the ruling changes
+	Advocate   string `json:"advocate"`   // position of the advocate, who defends the score
+	Challenger string `json:"challenger"` // position of the challenger
 }
 
-// Protocol holds the parameters. Scores must be given.
+// Protocol holds the parameters of an arbitration. Scores are required.
 type Protocol struct {
-	// Topics are disputed in this order. Defaults to problem validity, solution fit and market opportunity, which are tied
-	// to the categories "problem", "solution" and "market".
+	// Topics are the topics in the order of their rounds. Defaults to problem validity, solution fit and market
+	// opportunity, with the categories "problem", "solution" and "market".
 	Topics []Topic `json:"topics,omitempty"`
-	// Evidence is what the evaluation rests on.
+	// Evidence is the evidence of the evaluation.
 	Evidence []string `json:"evidence,omitempty"`
-	// Scores are the evaluation's by category, from 0 to Scale. One that has no topic stays as it is.
+	// Scores are the scores of the evaluation by category, from 0 to Scale. The category of each topic needs a score. A
+	// score without a topic does not change.
 	Scores map[string]float64 `json:"scores"`
-	// Challenges are what the evaluation has left open.
+	// Challenges are the open questions of the evaluation.
 	Challenges []string `json:"challenges,omitempty"`
-	// Scale is the best score. Defaults to 10.
+	// Scale is the highest possible score. Defaults to 10.
 	Scale float64 `json:"scale,omitempty"`
-	// MaxAdjustment is how far a ruling moves a score at a confidence of 100. Defaults to a tenth of Scale.
+	// MaxAdjustment is the change of a score by a ruling with a confidence of 100. Defaults to a tenth of Scale.
 	MaxAdjustment float64 `json:"max_adjustment,omitempty"`
 }
 
-// The sides, which are also the winners that a ruling may name.
+// The sides, and the possible winners of a ruling.
 const (
 	Advocate   = "advocate"
 	Challenger = "challenger"
@@ -79,19 +80,19 @@ const (
 
 var defaultTopics = []Topic{
 	{
-		"problem validity", "Is the problem real, and does it weigh enough on those who have it?", "problem",
-		"The problem is real, occurs often, and weighs on those who have it.",
+		"problem validity", "Is the problem real, and is it serious enough for those who have it?", "problem",
+		"The problem is real, frequent, and serious for those who have it.",
 		"The problem is small, rare, or already solved well enough.",
 	},
 	{
 		"solution fit", "Does the proposed solution solve the problem, and can it be built?", "solution",
-		"The solution solves the problem, can be built, and is better than what there is.",
-		"The solution misses the problem, cannot be built as proposed, or is no better than what there is.",
+		"The solution solves the problem, can be built, and is better than the existing alternatives.",
+		"The solution does not solve the problem, cannot be built as proposed, or is no better than the existing alternatives.",
 	},
 	{
-		"market opportunity", "Is there a market that is worth the effort?", "market",
-		"Enough people will pay enough for it, and they can be reached.",
-		"Too few will pay, too little, or they cannot be reached against the competition.",
+		"market opportunity", "Is there a market large enough to justify the effort?", "market",
+		"Enough customers will pay enough for it, and they can be reached.",
+		"Too few customers will pay, they will pay too little, or competitors will win them.",
 	},
 }
 
@@ -110,16 +111,16 @@ func formatNumber(f float64) string { return strconv.FormatFloat(roundHundredths
 
 func roundHundredths(f float64) float64 { return math.Round(f*100) / 100 }
 
-// Name is "arbitration/1".
+// Name returns "arbitration/1".
 func (Protocol) Name() string { return "arbitration/1" }
 
-// Defaults are a round for each topic.
+// Defaults returns one round for each topic.
 func (p Protocol) Defaults() protocol.Defaults {
 	return protocol.Defaults{MaxRounds: len(p.topics())}
 }
 
-// Check wants an advocate, a challenger and an arbiter, topics that hold both positions, at most a round for each, and
-// a score within the scale for each category.
+// Check requires an advocate, a challenger and an arbiter, complete topics, at most one round for each topic, and a score
+// within the scale for the category of each topic.
 func (p Protocol) Check(r *protocol.Record) (problems []protocol.Problem) {
 	wrong := func(field, format string, args ...any) {
 		problems = append(problems, protocol.Problemf(field, format, args...))
@@ -130,10 +131,10 @@ func (p Protocol) Check(r *protocol.Record) (problems []protocol.Problem) {
 		wrong("participants[1].role", "%q is taken by %s", a, r.Participants[0].Name)
 	}
 	if len(r.Judges) == 0 {
-		wrong("judges", "none, an arbitration needs one, who rules")
+		wrong("judges", "none, an arbitration needs one as the arbiter")
 	}
 	if n := len(p.topics()); r.MaxRounds > n {
-		wrong("limits.max_rounds", "%d, there are %d topics, one a round", r.MaxRounds, n)
+		wrong("limits.max_rounds", "%d, use at most %d, one round for each topic", r.MaxRounds, n)
 	}
 	p.checkTopics(wrong)
 	p.checkScores(wrong)
@@ -148,18 +149,18 @@ func (p Protocol) checkTopics(wrong func(field, format string, args ...any)) {
 			{"name", t.Name}, {"question", t.Question}, {"category", t.Category}, {"advocate", t.Advocate}, {"challenger", t.Challenger},
 		} {
 			if strings.TrimSpace(f[1]) == "" {
-				wrong(at+"."+f[0], "it is blank, a topic has a name, a question, a category and both positions")
+				wrong(at+"."+f[0], "it is blank, a topic needs a name, a question, a category and both positions")
 			}
 		}
 		if first, again := seen[t.Name]; again {
-			wrong(at+".name", "%q is the name of topic %d as well", t.Name, first)
+			wrong(at+".name", "%q is also the name of topics[%d]", t.Name, first)
 		}
 		seen[t.Name] = i
 		if t.Advocate == t.Challenger && t.Advocate != "" {
-			wrong(at+".challenger", "%q is the advocate's position as well", t.Challenger)
+			wrong(at+".challenger", "%q is also the position of the advocate", t.Challenger)
 		}
 		if _, scored := p.Scores[t.Category]; !scored && t.Category != "" {
-			wrong("protocol.scores", "none for %q, the category of %q", t.Category, t.Name)
+			wrong("protocol.scores", "no score for %q, the category of topic %q", t.Category, t.Name)
 		}
 	}
 }
@@ -171,7 +172,7 @@ func (p Protocol) checkScores(wrong func(field, format string, args ...any)) {
 		return
 	}
 	if step <= 0 || step > scale {
-		wrong("protocol.max_adjustment", "%v, use a number above 0, up to the scale of %v", step, scale)
+		wrong("protocol.max_adjustment", "%v, use a number above 0 and at most %v, the scale", step, scale)
 	}
 	for _, category := range slices.Sorted(maps.Keys(p.Scores)) {
 		if s := p.Scores[category]; !(s >= 0 && s <= scale) {

@@ -214,7 +214,7 @@ func TestTheResultHoldsScoresBeforeAndAfter(t *testing.T) {
 func TestAFallbackMovesNothing(t *testing.T) {
 	safe, ok := arbitration.RulingContract.Default([]string{"Ada", "Bo"})
 	require.True(t, ok)
-	require.JSONEq(t, `{"reasoning":"No valid ruling came from the arbiter. The score stays as it is.","key_points":[],"winner":"draw","confidence":0}`, string(safe.Data))
+	require.JSONEq(t, `{"reasoning":"The arbiter gave no valid ruling. The score is unchanged.","key_points":[],"winner":"draw","confidence":0}`, string(safe.Data))
 
 	c := sit(t, arbitration.Protocol{}).round(1, "advocate", 100, transcript.Defaulted)
 	res := c.result()
@@ -305,13 +305,13 @@ func TestCheckSaysAllThatIsWrong(t *testing.T) {
 			"nobody",
 			arbitration.Protocol{Scores: scores},
 			nil, nil, 3,
-			[]string{"participants: 0 enabled, an arbitration takes 2: an advocate and a challenger", "judges: none, an arbitration needs one, who rules"},
+			[]string{"participants: 0 enabled, an arbitration takes 2: an advocate and a challenger", "judges: none, an arbitration needs one as the arbiter"},
 		},
 		{"three", arbitration.Protocol{Scores: scores}, append(two[:2:2], transcript.Profile{Name: "Cy"}), []string{"J"}, 3, []string{"participants: 3 enabled, an arbitration takes 2: an advocate and a challenger"}},
 		{"two advocates", arbitration.Protocol{Scores: scores}, []transcript.Profile{{Name: "Ada", Role: "advocate"}, {Name: "Bo", Role: "advocate"}}, []string{"J"}, 3, []string{`participants[1].role: "advocate" is taken by Ada`}},
 		{"two challengers", arbitration.Protocol{Scores: scores}, []transcript.Profile{{Name: "Ada", Role: "challenger"}, {Name: "Bo", Role: "challenger"}}, []string{"J"}, 3, []string{`participants[1].role: "challenger" is taken by Ada`}},
 		{"two nurses", arbitration.Protocol{Scores: scores}, []transcript.Profile{{Name: "Ada", Role: "nurse"}, {Name: "Bo", Role: "nurse"}}, []string{"J"}, 3, nil},
-		{"more rounds than topics", arbitration.Protocol{Scores: scores}, two, []string{"J"}, 4, []string{"limits.max_rounds: 4, there are 3 topics, one a round"}},
+		{"more rounds than topics", arbitration.Protocol{Scores: scores}, two, []string{"J"}, 4, []string{"limits.max_rounds: 4, use at most 3, one round for each topic"}},
 		{
 			"no scores",
 			arbitration.Protocol{},
@@ -319,9 +319,9 @@ func TestCheckSaysAllThatIsWrong(t *testing.T) {
 			[]string{"J"},
 			3,
 			[]string{
-				`protocol.scores: none for "problem", the category of "problem validity"`,
-				`protocol.scores: none for "solution", the category of "solution fit"`,
-				`protocol.scores: none for "market", the category of "market opportunity"`,
+				`protocol.scores: no score for "problem", the category of topic "problem validity"`,
+				`protocol.scores: no score for "solution", the category of topic "solution fit"`,
+				`protocol.scores: no score for "market", the category of topic "market opportunity"`,
 			},
 		},
 		{
@@ -336,22 +336,22 @@ func TestCheckSaysAllThatIsWrong(t *testing.T) {
 			},
 		},
 		{"no scale", arbitration.Protocol{Scores: scores, Scale: -1}, two, []string{"J"}, 3, []string{"protocol.scale: -1, use a number above 0"}},
-		{"a step backwards", arbitration.Protocol{Scores: scores, MaxAdjustment: -1}, two, []string{"J"}, 3, []string{"protocol.max_adjustment: -1, use a number above 0, up to the scale of 10"}},
-		{"a step beyond the scale", arbitration.Protocol{Scores: scores, MaxAdjustment: 11}, two, []string{"J"}, 3, []string{"protocol.max_adjustment: 11, use a number above 0, up to the scale of 10"}},
+		{"a step backwards", arbitration.Protocol{Scores: scores, MaxAdjustment: -1}, two, []string{"J"}, 3, []string{"protocol.max_adjustment: -1, use a number above 0 and at most 10, the scale"}},
+		{"a step beyond the scale", arbitration.Protocol{Scores: scores, MaxAdjustment: 11}, two, []string{"J"}, 3, []string{"protocol.max_adjustment: 11, use a number above 0 and at most 10, the scale"}},
 		{
 			"an empty topic", only(arbitration.Topic{}), two,
 			[]string{"J"},
 			1,
 			[]string{
-				"protocol.topics[0].name: it is blank, a topic has a name, a question, a category and both positions",
-				"protocol.topics[0].question: it is blank, a topic has a name, a question, a category and both positions",
-				"protocol.topics[0].category: it is blank, a topic has a name, a question, a category and both positions",
-				"protocol.topics[0].advocate: it is blank, a topic has a name, a question, a category and both positions",
-				"protocol.topics[0].challenger: it is blank, a topic has a name, a question, a category and both positions",
+				"protocol.topics[0].name: it is blank, a topic needs a name, a question, a category and both positions",
+				"protocol.topics[0].question: it is blank, a topic needs a name, a question, a category and both positions",
+				"protocol.topics[0].category: it is blank, a topic needs a name, a question, a category and both positions",
+				"protocol.topics[0].advocate: it is blank, a topic needs a name, a question, a category and both positions",
+				"protocol.topics[0].challenger: it is blank, a topic needs a name, a question, a category and both positions",
 			},
 		},
-		{"a topic twice", only(topic, topic), two, []string{"J"}, 2, []string{`protocol.topics[1].name: "x" is the name of topic 0 as well`}},
-		{"one position", only(same), two, []string{"J"}, 1, []string{`protocol.topics[0].challenger: "yes" is the advocate's position as well`}},
+		{"a topic twice", only(topic, topic), two, []string{"J"}, 2, []string{`protocol.topics[1].name: "x" is also the name of topics[0]`}},
+		{"one position", only(same), two, []string{"J"}, 1, []string{`protocol.topics[0].challenger: "yes" is also the position of the advocate`}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var got []string

@@ -15,7 +15,7 @@ const (
 	phaseRule  = "rule"
 )
 
-// Phases are the arguments, the challenger's after the advocate's, and the ruling of the first judge.
+// Phases returns the arguments of advocate and challenger, in this order, or the ruling of the first judge.
 func (p Protocol) Phases(r *protocol.Record) []protocol.Phase {
 	round := r.Cursor.Round
 	if round < 1 || round > len(p.topics()) {
@@ -38,7 +38,7 @@ func (p Protocol) Phases(r *protocol.Record) []protocol.Phase {
 	}
 }
 
-// End is never early: the limits end the debate, at the latest with the last topic.
+// End returns the zero Ending: only the limits end the debate, at the latest after the last topic.
 func (Protocol) End(*protocol.Record) transcript.Ending { return transcript.Ending{} }
 
 func (p Protocol) argueStep(r *protocol.Record, name, side string) (s protocol.Step) {
@@ -47,8 +47,8 @@ func (p Protocol) argueStep(r *protocol.Record, name, side string) (s protocol.S
 	return s
 }
 
-// ruleStep shows the arbiter the arguments of the round under neutral labels: who stands for which side it must know, who
-// they are it need not.
+// ruleStep returns the step of the arbiter. The prompt shows the arguments of the round under pseudonyms: the arbiter has
+// to know the sides, but not who argues for them.
 func (p Protocol) ruleStep(r *protocol.Record) (s protocol.Step) {
 	round := r.Cursor.Round
 	s.Actor, s.Prompt, s.Contract, s.Vars, s.Blind = r.Judges[0], "arbitration-rule", RulingContract.Name(), p.vars(r), true
@@ -58,7 +58,7 @@ func (p Protocol) ruleStep(r *protocol.Record) (s protocol.Step) {
 	return s
 }
 
-// vars are what prompts read: what the evaluation says, and the topic of the round.
+// vars returns the parameters of the prompts: the evaluation, and the topic of the round.
 func (p Protocol) vars(r *protocol.Record) map[string]string {
 	t := p.topics()[r.Cursor.Round-1]
 	v := map[string]string{
@@ -75,7 +75,7 @@ func (p Protocol) vars(r *protocol.Record) map[string]string {
 	return v
 }
 
-// scoreList are the initial ones, a line each.
+// scoreList returns the initial scores, one per line.
 func (p Protocol) scoreList() string {
 	var list []string
 	for _, category := range slices.Sorted(maps.Keys(p.Scores)) {

@@ -13,7 +13,7 @@ var (
 	RulingContract   = reply.New[Ruling]("ruling/1")
 )
 
-// Case is what a side says on a topic. It has no fallback: a ruling on arguments that nobody gave would move a score.
+// Case is the case of one side on a topic. It has no default, because a ruling on invented arguments would change a score.
 type Case struct {
 	Arguments []Argument `json:"arguments" jsonschema:"minItems=1,maxItems=6" jsonschema_description:"the arguments, the strongest first"`
 }
@@ -25,7 +25,7 @@ type Argument struct {
 	Evidence  string `json:"evidence" jsonschema:"minLength=1,maxLength=1900" jsonschema_description:"the evidence for the claim and its source; if there is none, say so"`
 }
 
-// Check finds arguments of which a part is blank.
+// Check returns a violation for each blank field of an argument.
 func (c *Case) Check([]string) (findings []string) {
 	for i, a := range c.Arguments {
 		for _, f := range [][2]string{{"claim", a.Claim}, {"reasoning", a.Reasoning}, {"evidence", a.Evidence}} {
@@ -37,7 +37,7 @@ func (c *Case) Check([]string) (findings []string) {
 	return findings
 }
 
-// Text lists the arguments.
+// Text returns the arguments as a list.
 func (c *Case) Text() string {
 	var b strings.Builder
 	for i, a := range c.Arguments {
@@ -46,7 +46,7 @@ func (c *Case) Text() string {
 	return strings.TrimSpace(b.String())
 }
 
-// Ruling is what the arbiter says on a topic.
+// Ruling is the arbiter's ruling on a topic.
 type Ruling struct {
 	Reasoning  string   `json:"reasoning" jsonschema:"minLength=1,maxLength=1900" jsonschema_description:"the reasons for the ruling, in a few sentences"`
 	KeyPoints  []string `json:"key_points" jsonschema:"maxItems=8,maxLength=600" jsonschema_description:"the points that decided the ruling"`
@@ -54,12 +54,12 @@ type Ruling struct {
 	Confidence float64  `json:"confidence" jsonschema:"minimum=0,maximum=100" jsonschema_description:"your confidence in the ruling, from 0 (none) to 100 (certain)"`
 }
 
-// Default is a draw, which moves nothing.
+// Default sets a draw, which changes no score.
 func (r *Ruling) Default([]string) {
-	*r = Ruling{Reasoning: "No valid ruling came from the arbiter. The score stays as it is.", KeyPoints: []string{}, Winner: Draw}
+	*r = Ruling{Reasoning: "The arbiter gave no valid ruling. The score is unchanged.", KeyPoints: []string{}, Winner: Draw}
 }
 
-// Text sums the ruling up.
+// Text returns the ruling for readers.
 func (r *Ruling) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Winner: %s (confidence %s of 100)\n%s", r.Winner, formatNumber(r.Confidence), r.Reasoning)

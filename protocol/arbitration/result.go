@@ -8,32 +8,33 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// Result is what an arbitration came to, as data.
+// Result is the result of an arbitration.
 type Result struct {
-	Topics []Adjustment  `json:"topics"` // those that were ruled on, in order
-	Scores []ScoreChange `json:"scores"` // of all categories, by name
-	Total  ScoreChange   `json:"total"`  // their sums
-	Scale  float64       `json:"scale"`  // the best score that a category can have
+	Topics []Adjustment  `json:"topics"` // topics with a ruling, in order
+	Scores []ScoreChange `json:"scores"` // scores of all categories, sorted by name
+	Total  ScoreChange   `json:"total"`  // sums of Scores
+	Scale  float64       `json:"scale"`  // highest possible score of a category
 }
 
-// Adjustment is what a ruling did to the score of its topic's category.
+// Adjustment is the effect of a ruling on the score of the topic's category.
 type Adjustment struct {
-	Round     int    `json:"round"` // in which it was ruled on
+	Round     int    `json:"round"` // round of the ruling
 	Topic     string `json:"topic"`
 	Ruling    Ruling `json:"ruling"`
-	Defaulted bool   `json:"defaulted,omitempty"` // no valid ruling came
+	Defaulted bool   `json:"defaulted,omitempty"` // there was no valid ruling, and the default was used
 	ScoreChange
 }
 
-// ScoreChange is a score before and after, from 0 to the scale; a total is a sum of such.
+// ScoreChange is a score before and after the rulings. The score of a category is between 0 and the scale.
 type ScoreChange struct {
 	Category string  `json:"category,omitempty"`
 	Before   float64 `json:"before"`
 	After    float64 `json:"after"`
-	Delta    float64 `json:"delta"` // After less Before
+	Delta    float64 `json:"delta"` // After minus Before
 }
 
-// adjust is a score after a ruling, by the rule of the package. One that does not move is left as it is.
+// adjust returns the score after a ruling, as the package documentation describes. A score that does not change is not
+// rounded.
 func (p Protocol) adjust(before float64, ruling Ruling) float64 {
 	move := p.maxAdjustment() * ruling.Confidence / 100
 	switch ruling.Winner {
@@ -53,7 +54,7 @@ func scoreChange(category string, before, after float64) ScoreChange {
 	return ScoreChange{Category: category, Before: before, After: after, Delta: roundHundredths(after - before)}
 }
 
-// currentScore is the score of a category before the round at hand. It reads the rulings that moved it, and no others.
+// currentScore returns the score of a category before the current round. It reads only the rulings on that category.
 func (p Protocol) currentScore(r *protocol.Record, category string) float64 {
 	now := p.Scores[category]
 	for i, topic := range p.topics()[:r.Cursor.Round-1] {
@@ -67,7 +68,7 @@ func (p Protocol) currentScore(r *protocol.Record, category string) float64 {
 	return now
 }
 
-// result applies all rulings.
+// result returns the result of all rulings so far.
 func (p Protocol) result(r *protocol.Record) Result {
 	res := Result{Topics: []Adjustment{}, Scores: []ScoreChange{}, Scale: p.scale()}
 	now := maps.Clone(p.Scores)
@@ -96,7 +97,7 @@ func (p Protocol) result(r *protocol.Record) Result {
 	return res
 }
 
-// findRuling is the ruling of a round, whoever was the arbiter then.
+// findRuling returns the ruling of a round by any judge, and whether it is a default.
 func findRuling(r *protocol.Record, round int) (ruling Ruling, fallback, ok bool) {
 	for _, t := range r.TurnsFrom(round) {
 		if t.Round != round || t.Kind != transcript.Assessment {

@@ -9,7 +9,7 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// judgeTurns are what the judges said in a phase of the round at hand.
+// judgeTurns returns the turns of the judges in a phase of the current round.
 func judgeTurns(r *protocol.Record, phase string) (list []transcript.Turn) {
 	for _, name := range r.Judges {
 		for _, order := range []string{"", judge.Swapped} {
@@ -21,7 +21,8 @@ func judgeTurns(r *protocol.Record, phase string) (list []transcript.Turn) {
 	return list
 }
 
-// End is the judges' word, as far as the format listens to it. The bench decides by majority.
+// End returns why the judges end the debate after this round, or the zero Ending. The jury decides by majority. In the
+// formats round-limited and structured-rounds the judges do not end the debate.
 func (p Protocol) End(r *protocol.Record) transcript.Ending {
 	if p.Format == RoundLimited || p.Format == StructuredRounds {
 		return transcript.Ending{}
@@ -50,7 +51,7 @@ func (p Protocol) End(r *protocol.Record) transcript.Ending {
 	return transcript.Ending{Outcome: outcome}
 }
 
-// Answer is the bench's joint verdict. Its data is a judge.Opinion[judge.Verdict], of one judge as well.
+// Answer returns the joint verdict of the jury. The data is a judge.Opinion[judge.Verdict], even with a single judge.
 func (p Protocol) Answer(r *protocol.Record) (a protocol.Answer) {
 	joint, ok := p.Jury.CombineVerdicts(judge.Opinions[judge.Verdict](judgeTurns(r, phaseVerdict)))
 	if !ok {
@@ -58,6 +59,6 @@ func (p Protocol) Answer(r *protocol.Record) (a protocol.Answer) {
 	}
 	lines := append([]string{joint.Value.Text()}, append(joint.Dissent, joint.Disagreement...)...)
 	a.Text = strings.Join(lines, "\n")
-	a.Data, _ = json.Marshal(joint) // what was decoded encodes
+	a.Data, _ = json.Marshal(joint) // a decoded value always encodes
 	return a
 }

@@ -21,8 +21,8 @@
 //
 // # Answer
 //
-// The data of the answer decodes to a judge.Opinion[judge.Verdict], also where there is only one judge. Its text is the
-// verdict in words, followed by what the judges disagreed about.
+// The data of the answer decodes to a judge.Opinion[judge.Verdict], even with a single judge. Its text is the
+// verdict in words, followed by dissenting opinions and disagreements of the judges.
 package panel
 
 import (
@@ -33,42 +33,43 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// Format is what is expected of the rounds, and what ends them.
+// Format determines the task of each round and what ends the debate.
 type Format string
 
 // The formats of a panel.
 const (
-	FreeForm           Format = "free-form"           // the judge says when enough is said
-	StructuredRounds   Format = "structured-rounds"   // opening, rebuttals, closing; it ends with the closing
-	RoundLimited       Format = "round-limited"       // all rounds are held, whatever the judge says
-	ConvergenceSeeking Format = "convergence-seeking" // it ends on convergence, diminishing returns or the judge's word
+	FreeForm           Format = "free-form"           // no fixed tasks; a judge's decision ends the debate
+	StructuredRounds   Format = "structured-rounds"   // opening, rebuttals, closing; the judges do not end the debate
+	RoundLimited       Format = "round-limited"       // no fixed tasks; the judges do not end the debate
+	ConvergenceSeeking Format = "convergence-seeking" // convergence, diminishing returns or a judge's decision ends the debate
 )
 
-// Mode is who hears whom.
+// Mode determines the order in which participants speak.
 type Mode string
 
 // The modes of a panel.
 const (
-	Sequential   Mode = "sequential"   // each hears what was said before, in the round too
-	Simultaneous Mode = "simultaneous" // all speak at once, and hear one another in the next round
+	Sequential   Mode = "sequential"   // one after another; each sees all earlier statements
+	Simultaneous Mode = "simultaneous" // in parallel; each sees the statements of earlier rounds only
 )
 
-// PersonaStyle is how personas are assigned.
+// PersonaStyle determines how positions are distributed among the personas.
 type PersonaStyle string
 
 // The styles of personas.
 const (
-	Binary           PersonaStyle = "binary"            // two sides in turn
-	Spectrum         PersonaStyle = "spectrum"          // from one end of the opinions to the other
-	MultiPerspective PersonaStyle = "multi-perspective" // different ways to look at the topic
+	Binary           PersonaStyle = "binary"            // for and against alternately
+	Spectrum         PersonaStyle = "spectrum"          // evenly over the range of opinions
+	MultiPerspective PersonaStyle = "multi-perspective" // a different perspective for each
 )
 
-// Protocol holds a panel's parameters; its zero value is a free-form sequential panel.
+// Protocol holds the parameters of a panel. The zero value is a free-form sequential panel.
 type Protocol struct {
 	Format   Format       `json:"format,omitempty"`   // defaults to free-form
 	Mode     Mode         `json:"mode,omitempty"`     // defaults to sequential
-	Personas PersonaStyle `json:"personas,omitempty"` // a model assigns personas before round 1; empty: none does
-	// Jury is how several judges' words become one, and whether each judges twice, in two orders.
+	Personas PersonaStyle `json:"personas,omitempty"` // style of personas that a model assigns before round 1; empty for none
+	// Jury determines how the opinions of several judges are combined, and whether each judge judges twice, with the
+	// participants in opposite orders.
 	Jury judge.Jury `json:"jury,omitzero"`
 }
 
@@ -78,10 +79,10 @@ var (
 	styles  = []PersonaStyle{"", Binary, Spectrum, MultiPerspective}
 )
 
-// Name is "panel/1".
+// Name returns "panel/1".
 func (Protocol) Name() string { return "panel/1" }
 
-// Check wants two to four participants, a judge and enough rounds for the format.
+// Check requires two to four participants, a judge, known parameters and enough rounds for the format.
 func (p Protocol) Check(r *protocol.Record) (problems []protocol.Problem) {
 	wrong := func(field, format string, args ...any) {
 		problems = append(problems, protocol.Problemf(field, format, args...))
@@ -116,7 +117,7 @@ const (
 	phaseVerdict = "verdict"
 )
 
-// Phases are one phase a stage.
+// Phases returns one phase for each stage.
 func (p Protocol) Phases(r *protocol.Record) []protocol.Phase {
 	switch r.Cursor.Stage {
 	case transcript.Setup:
@@ -134,9 +135,10 @@ func (p Protocol) Phases(r *protocol.Record) []protocol.Phase {
 	return nil
 }
 
+// speeches returns the phase of the current round.
 func (p Protocol) speeches(r *protocol.Record) []protocol.Phase {
 	name, prompt := p.phaseAndPrompt(r.Cursor.Round, r.MaxRounds)
-	if begun := startedPhase(r); begun != "" && p.Format == StructuredRounds { // a limit that was edited does not change it
+	if begun := startedPhase(r); begun != "" && p.Format == StructuredRounds { // editing the limit does not change a round that has begun
 		name, prompt = begun, begun
 	}
 	steps := make([]protocol.Step, len(r.Participants))
@@ -146,7 +148,7 @@ func (p Protocol) speeches(r *protocol.Record) []protocol.Phase {
 	return []protocol.Phase{{Name: name, Parallel: p.Mode == Simultaneous, Steps: steps}}
 }
 
-// startedPhase is the phase in which somebody has startedPhase in the round at hand.
+// startedPhase returns the speech phase of the current round that already has a turn, or "".
 func startedPhase(r *protocol.Record) string {
 	for _, t := range r.TurnsFrom(r.Cursor.Round) {
 		if t.Kind == transcript.Speech {
@@ -156,7 +158,7 @@ func startedPhase(r *protocol.Record) string {
 	return ""
 }
 
-// phaseAndPrompt is the name of a round's phase and of its prompt.
+// phaseAndPrompt returns the names of a round's phase and prompt.
 func (p Protocol) phaseAndPrompt(round, rounds int) (phase, prompt string) {
 	switch {
 	case p.Format == "":
@@ -171,6 +173,7 @@ func (p Protocol) phaseAndPrompt(round, rounds int) (phase, prompt string) {
 	return "rebuttal", "rebuttal"
 }
 
+// onePhase returns a single phase in which each actor performs the step.
 func onePhase(name string, parallel bool, step protocol.Step, actors ...string) []protocol.Phase {
 	steps := make([]protocol.Step, len(actors))
 	for i, a := range actors {
@@ -180,7 +183,8 @@ func onePhase(name string, parallel bool, step protocol.Step, actors ...string) 
 	return []protocol.Phase{{Name: name, Parallel: parallel, Steps: steps}}
 }
 
-// judgePhases has all judges judge at once, each twice where the order is swapped. They do not know who is who.
+// judgePhases returns a parallel phase of all judges, each with two steps if the jury swaps the order. The judges see the
+// participants under pseudonyms.
 func (p Protocol) judgePhases(name string, step protocol.Step, judges []string) []protocol.Phase {
 	step.Vars, step.Blind = p.vars(), true
 	phases := onePhase(name, true, step, judges...)
@@ -194,11 +198,13 @@ func (p Protocol) judgePhases(name string, step protocol.Step, judges []string) 
 	return phases
 }
 
-// vars is shared by all steps of the same parameters, since a step is made for each look at the record.
+// vars returns the parameters of the prompts. All steps with the same parameters share one map, because Phases is called
+// for every look at the record.
 func (p Protocol) vars() map[string]string {
 	return varsByParameters[Protocol{Format: p.Format, Personas: p.Personas}]
 }
 
+// varsByParameters has the result of vars for each combination of format and style.
 var varsByParameters = func() map[Protocol]map[string]string {
 	m := map[Protocol]map[string]string{}
 	for _, f := range formats {

@@ -10,10 +10,10 @@ import (
 	"github.com/elenchus-go/debate/judge/reply"
 )
 
-// JudgmentContract is the reply of the judge.
+// JudgmentContract is the contract of the judge's reply.
 var JudgmentContract = reply.New[Judgment]("judgment/1")
 
-// Judgment is what the judge says at the end. It is the debate's answer.
+// Judgment is the judge's reply at the end, and the answer of the debate.
 type Judgment struct {
 	Summary        string             `json:"summary" jsonschema:"minLength=1,maxLength=1200" jsonschema_description:"the debate and its result, in at most 100 words"`
 	NoNewArguments bool               `json:"no_new_arguments" jsonschema_description:"whether the last round of arguments brought no new argument"`
@@ -21,14 +21,14 @@ type Judgment struct {
 	Winner         string             `json:"winner,omitempty" jsonschema:"maxLength=200" jsonschema_description:"the winner's name, exactly as given; leave it out if nobody won"`
 }
 
-// ParticipantScore is how well one participant argued.
+// ParticipantScore is the score of one participant.
 type ParticipantScore struct {
 	Name  string  `json:"name" jsonschema:"minLength=1,maxLength=200" jsonschema_description:"the participant's name, exactly as given"`
 	Score float64 `json:"score" jsonschema:"minimum=0,maximum=10" jsonschema_description:"how well the participant argued, from 0 (worst) to 10 (best)"`
 }
 
-// Check corrects the spelling of names. It finds participants who are not scored exactly once, strangers, and a winner
-// whose score is less than another's.
+// Check corrects the spelling of names. It returns a violation for each participant that is not scored exactly once, for
+// each unknown name, and for a winner with a lower score than another participant.
 func (j *Judgment) Check(names []string) []string {
 	named := judge.Verdict{Winner: j.Winner} // names are resolved as in a verdict
 	for _, s := range j.Participants {
@@ -50,7 +50,7 @@ func (j *Judgment) Check(names []string) []string {
 	return j.checkWinnerScore()
 }
 
-// checkWinnerScore finds a winner whose score is less than another's.
+// checkWinnerScore returns a violation for each participant with a higher score than the winner.
 func (j *Judgment) checkWinnerScore() (findings []string) {
 	at := slices.IndexFunc(j.Participants, func(s ParticipantScore) bool { return s.Name == j.Winner })
 	for _, s := range j.Participants {
@@ -61,7 +61,7 @@ func (j *Judgment) checkWinnerScore() (findings []string) {
 	return findings
 }
 
-// Default is a judgment without a winner, with everyone in the middle, that says what it is.
+// Default sets a judgment without a winner, in which each participant scores 5 of 10. The summary says that it is a default.
 func (j *Judgment) Default(names []string) {
 	*j = Judgment{
 		Summary:      "The judge gave no valid judgment. The debate ends without a winner, and the scores are neutral.",
@@ -72,14 +72,14 @@ func (j *Judgment) Default(names []string) {
 	}
 }
 
-// Text sums the judgment up.
+// Text returns the judgment for readers.
 func (j *Judgment) Text() string {
 	lines := []string{j.Summary}
 	for _, s := range j.Participants {
 		lines = append(lines, s.Name+": "+strconv.FormatFloat(s.Score, 'f', -1, 64)+" of 10")
 	}
 	if j.NoNewArguments {
-		lines = append(lines, "The last round of arguments brought none that were new.")
+		lines = append(lines, "The last round of arguments brought no new argument.")
 	}
 	if j.Winner != "" {
 		return strings.Join(append(lines, "Winner: "+j.Winner), "\n")

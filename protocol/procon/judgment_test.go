@@ -56,7 +56,7 @@ func TestJudgmentsInWords(t *testing.T) {
 		Summary: "Ann had the figures.", NoNewArguments: true, Winner: "Ann",
 		Participants: []procon.ParticipantScore{{Name: "Ann", Score: 8.5}, {Name: "Bob", Score: 6}},
 	}
-	require.Equal(t, "Ann had the figures.\nAnn: 8.5 of 10\nBob: 6 of 10\nThe last round of arguments brought none that were new.\nWinner: Ann", j.Text())
+	require.Equal(t, "Ann had the figures.\nAnn: 8.5 of 10\nBob: 6 of 10\nThe last round of arguments brought no new argument.\nWinner: Ann", j.Text())
 	j.NoNewArguments, j.Winner = false, ""
 	require.Equal(t, "Ann had the figures.\nAnn: 8.5 of 10\nBob: 6 of 10\nNobody won.", j.Text())
 }

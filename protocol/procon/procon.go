@@ -33,20 +33,20 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// Protocol has no parameters. Each of the two participants has a Position of its own; its defaults are small, see
+// Protocol has no parameters. Each of the two participants needs its own Position. The default limits are small; see
 // [Protocol.Defaults].
 type Protocol struct{}
 
-// Name is "pro-con/1".
+// Name returns "pro-con/1".
 func (Protocol) Name() string { return "pro-con/1" }
 
-// Defaults are 5 rounds, 600 s and 8,000 tokens of replies, of which a debater's has at most 600 and the judgment 400.
-// All replies at their caps are 6,400 tokens, so that the budget never ends a debate of five rounds.
+// Defaults returns 5 rounds, 600 s and 8,000 output tokens, with at most 600 for a statement and 400 for the judgment. All
+// replies of five rounds at their limits have 6,400 tokens, so the token budget never ends a debate of five rounds.
 func (Protocol) Defaults() protocol.Defaults {
 	return protocol.Defaults{MaxRounds: 5, Time: 600 * time.Second, OutputTokens: 8000, StepTokens: 600, JudgeTokens: 400}
 }
 
-// Check wants two participants with different positions, who are not on one side, and a judge.
+// Check requires two participants with different positions, on different sides or none, and a judge.
 func (Protocol) Check(r *protocol.Record) (problems []protocol.Problem) {
 	wrong := func(field, format string, args ...any) {
 		problems = append(problems, protocol.Problemf(field, format, args...))
@@ -56,7 +56,7 @@ func (Protocol) Check(r *protocol.Record) (problems []protocol.Problem) {
 	}
 	for _, s := range r.Participants {
 		if normalized(s.Position) == "" {
-			wrong("participants", "%q has no position, give each its own, such as \"Yes, cities should ban cars\" and \"No, they should not\"", s.Name)
+			wrong("participants", "%q has no position, give each participant its own, such as \"Yes, cities should ban cars\" and \"No, they should not\"", s.Name)
 		}
 	}
 	if len(r.Participants) == 2 {
@@ -74,17 +74,17 @@ func (Protocol) Check(r *protocol.Record) (problems []protocol.Problem) {
 	return problems
 }
 
-// normalized is a text without what does not make it another one: case, and blanks more or less.
+// normalized returns a text in lower case with single spaces, for comparison.
 func normalized(text string) string { return strings.Join(strings.Fields(strings.ToLower(text)), " ") }
 
-// The phases, which are the names of their prompts as well.
+// The prompts.
 const (
 	promptArgue = "procon-argue"
 	promptClose = "procon-close"
 	promptJudge = "procon-judge"
 )
 
-// Phases are the speeches of a round, and the first judge's judgment at the end.
+// Phases returns the speeches of a round, or the judgment of the first judge at the end.
 func (p Protocol) Phases(r *protocol.Record) []protocol.Phase {
 	switch r.Cursor.Stage {
 	case transcript.Speech:
@@ -110,8 +110,8 @@ func (p Protocol) Phases(r *protocol.Record) []protocol.Phase {
 	}
 }
 
-// closingRound says whether the round at hand is for closing statements: the last one, but for a first one. A limit that was
-// edited does not change a round that has begun.
+// closingRound reports whether the current round has closing statements: the last round does, unless it is also the first.
+// Editing the limit does not change a round that has begun.
 func closingRound(r *protocol.Record) bool {
 	for _, t := range r.TurnsFrom(r.Cursor.Round) {
 		if t.Kind == transcript.Speech {
@@ -121,5 +121,5 @@ func closingRound(r *protocol.Record) bool {
 	return r.Cursor.Round > 1 && r.Cursor.Round >= r.MaxRounds
 }
 
-// End leaves the end to the limits: there is no judge's word before it.
+// End returns the zero Ending: only the limits end the debate.
 func (Protocol) End(*protocol.Record) transcript.Ending { return transcript.Ending{} }

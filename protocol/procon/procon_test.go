@@ -87,8 +87,8 @@ func TestCheckSaysAllThatIsWrong(t *testing.T) {
 			[]transcript.Profile{with(ann, "pro", ""), with(bob, "con", " \n")},
 			true,
 			[]string{
-				`participants: "Ann" has no position, give each its own, such as "Yes, cities should ban cars" and "No, they should not"`,
-				`participants: "Bob" has no position, give each its own, such as "Yes, cities should ban cars" and "No, they should not"`,
+				`participants: "Ann" has no position, give each participant its own, such as "Yes, cities should ban cars" and "No, they should not"`,
+				`participants: "Bob" has no position, give each participant its own, such as "Yes, cities should ban cars" and "No, they should not"`,
 			},
 		},
 		{
