@@ -9,29 +9,29 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// Result is what the debate came to, as data.
+// Result is the result of a debate.
 type Result struct {
-	Solution  *Solution        `json:"solution,omitempty"` // nil where the judge gave no valid one, or none yet
-	Summaries []SummarySize    `json:"summaries"`          // in the order in which they were made
-	Roles     []RoleAssignment `json:"roles"`              // of those who are still in
+	Solution  *Solution        `json:"solution,omitempty"` // nil if the judge has given no valid solution
+	Summaries []SummarySize    `json:"summaries"`          // in order of creation
+	Roles     []RoleAssignment `json:"roles"`              // roles of the active participants
 }
 
-// SummarySize is what a summary achieved, in characters.
+// SummarySize describes how much a summary shortened the text that it replaces. Sizes are in characters.
 type SummarySize struct {
-	Agent  string `json:"agent,omitempty"` // whose perspective it sums up; empty: it is the judge's of the final round
-	Round  int    `json:"round"`           // in which it was made
-	Before int    `json:"before"`          // of the turns that it covers
-	After  int    `json:"after"`           // of the summary; Before where no valid one came
+	Agent  string `json:"agent,omitempty"` // agent whose view is summarized; empty for the judge's digest
+	Round  int    `json:"round"`           // round in which the summary was made
+	Before int    `json:"before"`          // size of the turns that it covers
+	After  int    `json:"after"`           // size of the summary; equal to Before if it is invalid
 }
 
-// RoleAssignment is an agent's role.
+// RoleAssignment is the role of an agent.
 type RoleAssignment struct {
 	Agent  string `json:"agent"`
 	Role   string `json:"role"`
-	Source string `json:"source"` // where its words came from: "built-in", "configuration" or Role.Source
+	Source string `json:"source"` // origin of the role: "built-in", "configuration" or RolePrompt.Source
 }
 
-// Answer has the solution as its text, and a [Result] as its data.
+// Answer returns the solution as the text and a [Result] as the data.
 func (p Protocol) Answer(r *protocol.Record) (a protocol.Answer) {
 	if len(r.Turns) == 0 {
 		return a
@@ -60,6 +60,7 @@ func (p Protocol) Answer(r *protocol.Record) (a protocol.Answer) {
 	return a
 }
 
+// summarySize returns the sizes for a summary turn that covers before characters.
 func summarySize(t *transcript.Turn, agent string, before int) SummarySize {
 	s := SummarySize{Agent: agent, Round: t.Round, Before: before, After: before}
 	if valid(*t) {
@@ -68,7 +69,7 @@ func summarySize(t *transcript.Turn, agent string, before int) SummarySize {
 	return s
 }
 
-// roleSource is where the words of a role came from.
+// roleSource returns the origin of a role's prompt.
 func (p Protocol) roleSource(name string) string {
 	if own, ok := p.Roles[name]; ok {
 		return cmp.Or(own.Source, "configuration")

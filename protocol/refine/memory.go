@@ -9,16 +9,16 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// memory is what an agent knows of the rounds before the one at hand: a summary, where there is one, and its own
-// perspective since then.
+// memory is what an agent remembers of earlier rounds: the latest summary, if there is one, and its own view since then.
 type memory struct {
 	agent   string
-	round   int            // at hand
-	from    int            // the first round that the summary does not cover
-	summary transcript.Key // the zero Key: none
-	full    bool           // it knows all else as well
+	round   int            // current round
+	from    int            // first round that the summary does not cover
+	summary transcript.Key // zero if there is none
+	full    bool           // whether everything else is visible as well
 }
 
+// memory returns the memory of an agent in the current round.
 func (p Protocol) memory(r *protocol.Record, agent string) *memory {
 	m := &memory{agent: agent, round: r.Cursor.Round, full: p.FullHistory}
 	if t, ok := latestSummary(r, agent, m.round); ok {
@@ -27,8 +27,8 @@ func (p Protocol) memory(r *protocol.Record, agent string) *memory {
 	return m
 }
 
-// latestSummary is the last summary of an agent's perspective that was made in a round or before it. It was made before anyone
-// spoke in its round, and covers all earlier ones.
+// latestSummary returns the latest valid summary of an agent's view from the given round or an earlier one. A summary is
+// made before the speeches of its round and covers all earlier rounds.
 func latestSummary(r *protocol.Record, agent string, round int) (t transcript.Turn, ok bool) {
 	k := transcript.Key{Run: r.Cursor.Run, Phase: phaseSummarize, Actor: protocol.Summarizer, Target: agent}
 	for k.Round = round; k.Round > 1; k.Round-- {
@@ -39,22 +39,23 @@ func latestSummary(r *protocol.Record, agent string, round int) (t transcript.Tu
 	return transcript.Turn{}, false
 }
 
-// valid says whether a summary is one: a stand-in for it covers nothing.
+// valid reports whether a turn holds a real reply and not the default. A default summary covers nothing.
 func valid(t transcript.Turn) bool { return !slices.Contains(t.Flags, transcript.Defaulted) }
 
-// inPerspective says whether a turn belongs to an agent's perspective: its proposals and refinements, and critiques of them.
+// inPerspective reports whether a turn belongs to an agent's view: its proposals and refinements, and the critiques of
+// them.
 func inPerspective(agent string, t *transcript.Turn) bool {
 	return isSolution(t) && t.Actor == agent || inPhase(t, phaseCritique) && t.Target == agent
 }
 
 func isSolution(t *transcript.Turn) bool { return inPhase(t, phasePropose) || inPhase(t, phaseRefine) }
 
-// inPhase says whether a turn was made in a phase of the rounds.
+// inPhase reports whether a turn is a speech of the given phase.
 func inPhase(t *transcript.Turn, phase string) bool {
 	return t.Kind == transcript.Speech && t.Phase == phase
 }
 
-// visible is what a prompt shows: what the task needs, what the agent remembers, and what people said.
+// visible returns the filter of a prompt: it shows what the task needs, what the agent remembers, and remarks.
 func (m *memory) visible(needs func(*transcript.Turn) bool) func(*transcript.Turn) bool {
 	return func(t *transcript.Turn) bool {
 		switch {
@@ -71,24 +72,25 @@ func (m *memory) visible(needs func(*transcript.Turn) bool) func(*transcript.Tur
 	}
 }
 
-// lastRefinement is one's own refinement of the round before: who proposes anew starts from it, also where a summary covers it.
+// lastRefinement reports whether a turn is the agent's refinement of the previous round. The agent's next proposal starts
+// from it, so it is shown even if a summary covers it.
 func (m *memory) lastRefinement(t *transcript.Turn) bool {
 	return inPhase(t, phaseRefine) && t.Round == m.round-1 && t.Actor == m.agent
 }
 
-// proposalOf is another agent's proposal of the round.
+// proposalOf returns a filter for the author's proposal of the current round.
 func (m *memory) proposalOf(author string) func(*transcript.Turn) bool {
 	return func(t *transcript.Turn) bool {
 		return inPhase(t, phasePropose) && t.Round == m.round && t.Actor == author
 	}
 }
 
-// ownProposalAndCritiques is one's own proposal of the round, and all critiques of the round.
+// ownProposalAndCritiques reports whether a turn is the agent's proposal or any critique of the current round.
 func (m *memory) ownProposalAndCritiques(t *transcript.Turn) bool {
 	return t.Round == m.round && (inPhase(t, phasePropose) && t.Actor == m.agent || inPhase(t, phaseCritique))
 }
 
-// summaryStep is the step that sums up an agent's perspective before the round at hand, where it is due.
+// summaryStep returns the step that summarizes an agent's view before the current round, and whether it is due.
 func (p Protocol) summaryStep(r *protocol.Record, agent string) (step protocol.Step, due bool) {
 	limit := p.policyOf(agent)
 	if limit.Disabled {
@@ -101,11 +103,11 @@ func (p Protocol) summaryStep(r *protocol.Record, agent string) (step protocol.S
 	return step, size > limit.Threshold || r.Cursor.Round > 1 && nothingSaid(r)
 }
 
-// nothingSaid says that nothing was said yet. Then the phases are all that there can be, so that a budget leaves room for
-// each.
+// nothingSaid reports whether the debate has no turns yet. Then Phases returns every possible phase, so that a budget
+// reserves enough for each.
 func nothingSaid(r *protocol.Record) bool { return len(r.Turns) == 0 }
 
-// perspectiveOf is what an agent remembers at the begin of a round, and its length in characters.
+// perspectiveOf returns the size in characters of an agent's view at the beginning of a round, and a filter for its turns.
 func perspectiveOf(r *protocol.Record, agent string, round int) (size int, covers func(*transcript.Turn) bool) {
 	last, _ := latestSummary(r, agent, round-1)
 	covers = func(t *transcript.Turn) bool {
@@ -114,7 +116,7 @@ func perspectiveOf(r *protocol.Record, agent string, round int) (size int, cover
 	return textLength(r.TurnsFrom(last.Round), covers), covers
 }
 
-// textLength is that of the texts of turns, in characters.
+// textLength returns the total length in characters of the turns that counts selects.
 func textLength(turns []transcript.Turn, counts func(*transcript.Turn) bool) (n int) {
 	for i := range turns {
 		if counts(&turns[i]) {
@@ -124,14 +126,15 @@ func textLength(turns []transcript.Turn, counts func(*transcript.Turn) bool) (n 
 	return n
 }
 
-// judgeView is what the judge is shown.
+// judgeView is the part of the debate that the judge sees.
 type judgeView struct {
 	full   bool
-	round  int                       // the last in which anyone spoke
-	latest map[string]transcript.Key // the last solution of each agent, who may have none of that round
-	size   int                       // in characters, without what people said
+	round  int                       // last round with a solution
+	latest map[string]transcript.Key // latest solution of each agent, possibly from an earlier round
+	size   int                       // in characters, without remarks
 }
 
+// judgeView returns the view of the judge.
 func (p Protocol) judgeView(r *protocol.Record) *judgeView {
 	f := &judgeView{full: p.FullHistory, latest: map[string]transcript.Key{}}
 	for i := range r.Turns {
@@ -145,6 +148,7 @@ func (p Protocol) judgeView(r *protocol.Record) *judgeView {
 	return f
 }
 
+// visible reports whether the judge sees a turn.
 func (f *judgeView) visible(t *transcript.Turn) bool {
 	switch {
 	case t.Kind == transcript.Remark:
@@ -155,7 +159,7 @@ func (f *judgeView) visible(t *transcript.Turn) bool {
 	return f.full || t.Round == f.round || f.latest[t.Actor] == t.Key
 }
 
-// digestOnly shows the judge's digest, and what people said.
+// digestOnly returns a filter for the judge's digest and remarks.
 func (f *judgeView) digestOnly(digest transcript.Key) func(*transcript.Turn) bool {
 	return func(t *transcript.Turn) bool { return t.Kind == transcript.Remark || t.Key == digest }
 }

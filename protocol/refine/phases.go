@@ -8,8 +8,8 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// Phases are summaries where they are due, proposals, critiques and refinements in each round, and the judge's solution
-// at the end. Before anything was said they are as many as they can become.
+// Phases returns the summaries that are due, the proposals, critiques and refinements of a round, or the judge's phases
+// at the end. Before the first turn it returns every phase that may become due, so that budgets reserve enough.
 func (p Protocol) Phases(r *protocol.Record) []protocol.Phase {
 	switch r.Cursor.Stage {
 	case transcript.Speech:
@@ -21,9 +21,10 @@ func (p Protocol) Phases(r *protocol.Record) []protocol.Phase {
 	}
 }
 
-// End is never early: the limits end the debate.
+// End returns the zero Ending: only the limits end the debate.
 func (Protocol) End(*protocol.Record) transcript.Ending { return transcript.Ending{} }
 
+// speechPhases returns the phases of the current round.
 func (p Protocol) speechPhases(r *protocol.Record) []protocol.Phase {
 	due := protocol.Phase{Name: phaseSummarize, Parallel: true}
 	proposals := protocol.Phase{Name: phasePropose, Parallel: true}
@@ -51,12 +52,14 @@ func (p Protocol) speechPhases(r *protocol.Record) []protocol.Phase {
 	return phases
 }
 
+// step returns an agent's step of a phase.
 func (p Protocol) step(s transcript.Profile, phase string, show func(*transcript.Turn) bool) (step protocol.Step) {
 	step.Actor, step.Prompt, step.Show, step.Vars = s.Name, "refine-"+phase, show, p.vars(s, phase)
 	return step
 }
 
-// vars are what an agent's prompt of a phase reads of its role. All but "focus" are the same in all phases.
+// vars returns the parameters of an agent's prompt: its role, and the focus in this phase. Only "focus" depends on the
+// phase.
 func (p Protocol) vars(s transcript.Profile, phase string) map[string]string {
 	name := cmp.Or(s.Role, defaultRole)
 	own := p.Roles[name]
@@ -64,7 +67,7 @@ func (p Protocol) vars(s transcript.Profile, phase string) map[string]string {
 	return map[string]string{"role": name, "system": own.System, "focus": focus}
 }
 
-// conclusionPhases is the first judge's: a digest where there is much to read, and the solution.
+// conclusionPhases returns the phases of the first judge: a digest if the view is long, and the solution.
 func (p Protocol) conclusionPhases(r *protocol.Record) (phases []protocol.Phase) {
 	if len(r.Judges) == 0 {
 		return nil

@@ -37,32 +37,36 @@ import (
 	"github.com/elenchus-go/debate/protocol"
 )
 
-// Protocol holds the parameters; its zero value has the built-in roles and the default limits.
+// Protocol holds the parameters of a critique-refine debate. The zero value has the built-in roles and the default
+// policies.
 type Protocol struct {
-	// Roles are the user's own by name, beside the built-in architect, performance, security, testing and generalist; one
-	// of the same name takes its place. A participant's Role names its own, and is generalist where it is empty.
+	// Roles are your own roles by name. They are added to the built-in roles architect, performance, security, testing and
+	// generalist, and replace a built-in role of the same name. A participant's Role names its role and defaults to
+	// generalist.
 	Roles map[string]RolePrompt `json:"roles,omitempty"`
-	// FullHistory shows agents and judge all that was said. Else an agent sees of earlier rounds its own proposals and
-	// refinements and the critiques that it received, and of the round at hand what its task needs: to criticize the one
-	// proposal, to refine its own and all critiques; and the judge sees the final round.
+	// FullHistory shows the whole debate to agents and judge. Otherwise an agent sees its own proposals and refinements of
+	// earlier rounds, the critiques that it received, and the turns of the current round that its task needs: for a
+	// critique the proposal, for a refinement its own proposal and all critiques. The judge sees the final round.
 	FullHistory bool `json:"full_history,omitempty"`
-	// SummaryPolicy is when an agent's memory of earlier rounds is summed up. Defaults to above 5,000 characters.
-	SummaryPolicy SummaryPolicy `json:"summary_policy,omitzero"`
-	// AgentSummaryPolicies replace Summary for single agents, by name. Each takes part when the debate starts.
-	AgentSummaryPolicies map[string]SummaryPolicy `json:"agent_summary_policies,omitempty"`
-	// FinalSummaryPolicy is when the judge sums up what it is shown, before it makes a solution of that. Defaults to above 16,000
+	// SummaryPolicy determines when an agent's view of earlier rounds is summarized. The threshold defaults to 5,000
 	// characters.
+	SummaryPolicy SummaryPolicy `json:"summary_policy,omitzero"`
+	// AgentSummaryPolicies replace SummaryPolicy for single agents, by name. Each name must be a participant when the debate
+	// starts.
+	AgentSummaryPolicies map[string]SummaryPolicy `json:"agent_summary_policies,omitempty"`
+	// FinalSummaryPolicy determines when the judge first summarizes what it sees, and then writes the solution from the
+	// summary only. The threshold defaults to 16,000 characters.
 	FinalSummaryPolicy SummaryPolicy `json:"final_summary_policy,omitzero"`
 }
 
-// SummaryPolicy says when texts are summed up, in characters.
+// SummaryPolicy determines when a text is summarized. Lengths are in characters.
 type SummaryPolicy struct {
-	Disabled     bool `json:"disabled,omitempty"`      // never
-	Threshold    int  `json:"threshold,omitempty"`     // when they are longer than this
-	TargetLength int  `json:"target_length,omitempty"` // the length that the summary is asked to have; defaults to half of Above
+	Disabled     bool `json:"disabled,omitempty"`      // whether the text is never summarized
+	Threshold    int  `json:"threshold,omitempty"`     // a longer text is summarized; the default depends on the field
+	TargetLength int  `json:"target_length,omitempty"` // requested length of the summary; defaults to half of Threshold
 }
 
-// withDefaults is the limit with its defaults in place.
+// withDefaults returns the policy with defaults for zero fields.
 func (l SummaryPolicy) withDefaults(above int) SummaryPolicy {
 	if l.Threshold == 0 {
 		l.Threshold = above
@@ -78,7 +82,7 @@ const (
 	defaultFinalThreshold = 16000
 )
 
-// policyOf is the limit of an agent.
+// policyOf returns the policy of an agent.
 func (p Protocol) policyOf(agent string) SummaryPolicy {
 	if own, ok := p.AgentSummaryPolicies[agent]; ok {
 		return own.withDefaults(defaultThreshold)
@@ -86,7 +90,7 @@ func (p Protocol) policyOf(agent string) SummaryPolicy {
 	return p.SummaryPolicy.withDefaults(defaultThreshold)
 }
 
-// The phases, in order. The last two are the judge's.
+// The phases, in order. The last two belong to the judge.
 const (
 	phaseSummarize  = "summarize"
 	phasePropose    = "propose"
@@ -96,13 +100,14 @@ const (
 	phaseSynthesize = "synthesize"
 )
 
-// Name is "critique-refine/1".
+// Name returns "critique-refine/1".
 func (Protocol) Name() string { return "critique-refine/1" }
 
-// Defaults are three rounds.
+// Defaults returns a limit of three rounds.
 func (Protocol) Defaults() protocol.Defaults { return protocol.Defaults{MaxRounds: 3} }
 
-// Check wants two to eight participants whose roles are known, a judge, words for each role, and sensible limits.
+// Check requires two to eight participants with known roles, a judge, a system prompt for each new role, and valid
+// policies.
 func (p Protocol) Check(r *protocol.Record) (problems []protocol.Problem) {
 	wrong := func(field, format string, args ...any) {
 		problems = append(problems, protocol.Problemf(field, format, args...))
@@ -122,15 +127,15 @@ func (p Protocol) Check(r *protocol.Record) (problems []protocol.Problem) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.Roles)) {
 		if name == "" || strings.TrimSpace(name) != name {
-			wrong("protocol.roles", "%q: give a name without blanks around it", name)
+			wrong("protocol.roles", "%q: use a name that is not empty, without leading or trailing spaces", name)
 		} else if !slices.Contains(builtInRoles, name) && strings.TrimSpace(p.Roles[name].System) == "" {
-			wrong("protocol.roles."+name+".system", "it is blank, say who this is and what it looks at")
+			wrong("protocol.roles."+name+".system", "it is blank, describe the role and its focus")
 		}
 	}
 	p.SummaryPolicy.check("protocol.summary_policy", defaultThreshold, wrong)
 	for _, name := range slices.Sorted(maps.Keys(p.AgentSummaryPolicies)) {
 		p.AgentSummaryPolicies[name].check("protocol.agent_summary_policies."+name, defaultThreshold, wrong)
-		if r.Cursor.Round == 0 && !slices.Contains(names, name) { // who drops out later leaves the limit behind
+		if r.Cursor.Round == 0 && !slices.Contains(names, name) { // the policy of a participant who drops out later has no effect
 			wrong("protocol.agent_summary_policies", "%q is not a participant, they are %q", name, names)
 		}
 	}
@@ -138,19 +143,20 @@ func (p Protocol) Check(r *protocol.Record) (problems []protocol.Problem) {
 	return problems
 }
 
-// roleNames are the names of all roles, sorted.
+// roleNames returns the names of all roles, sorted.
 func (p Protocol) roleNames() []string {
 	names := slices.Concat(builtInRoles, slices.Collect(maps.Keys(p.Roles)))
 	slices.Sort(names)
 	return slices.Compact(names)
 }
 
+// check reports the problems of a policy to wrong.
 func (l SummaryPolicy) check(field string, above int, wrong func(field, format string, args ...any)) {
 	full := l.withDefaults(above)
 	switch {
 	case full.Threshold < 0:
 		wrong(field+".threshold", "%d, use 1 or more, or leave it out for %d", full.Threshold, above)
 	case full.TargetLength < 1 || full.TargetLength > full.Threshold:
-		wrong(field+".target_length", "%d, use 1 to %d, the length above which a text is summed up", full.TargetLength, full.Threshold)
+		wrong(field+".target_length", "%d, use 1 to %d, the threshold", full.TargetLength, full.Threshold)
 	}
 }

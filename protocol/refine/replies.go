@@ -16,7 +16,7 @@ var (
 	SolutionContract = reply.New[Solution]("solution/1")
 )
 
-// Critique is what an agent says of another's proposal.
+// Critique is an agent's critique of another agent's proposal.
 type Critique struct {
 	Author     string     `json:"author" jsonschema:"maxLength=200" jsonschema_description:"the name of the proposal's author, exactly as given"`
 	Strengths  []string   `json:"strengths,omitempty" jsonschema:"maxItems=8,maxLength=600" jsonschema_description:"the strengths, which should be kept"`
@@ -24,17 +24,17 @@ type Critique struct {
 	Overall    string     `json:"overall" jsonschema:"minLength=1,maxLength=1900" jsonschema_description:"the critique in one or two sentences"`
 }
 
-// Weakness is one thing that is weak in a proposal.
+// Weakness is one weakness of a proposal.
 type Weakness struct {
 	Issue      string `json:"issue" jsonschema:"minLength=1,maxLength=900" jsonschema_description:"the weakness and why it is one"`
 	Severity   string `json:"severity" jsonschema:"enum=critical,enum=major,enum=minor" jsonschema_description:"the severity"`
 	Suggestion string `json:"suggestion,omitempty" jsonschema:"maxLength=900" jsonschema_description:"a remedy"`
 }
 
-// noCritique stands for a critique where no valid one came. Whom it should have been about is in the turn's key alone.
-var noCritique = Critique{Weaknesses: []Weakness{}, Overall: "No valid critique came."}
+// noCritique is the default critique. The author of the proposal is only in the key of the turn.
+var noCritique = Critique{Weaknesses: []Weakness{}, Overall: "The agent gave no valid critique."}
 
-// Check corrects the spelling of the author's name, and finds one that is no participant's.
+// Check corrects the case of the author's name. It returns a violation if the author is not a participant.
 func (c *Critique) Check(names []string) []string {
 	c.Author = strings.TrimSpace(c.Author)
 	if slices.Contains(names, c.Author) || c.Author == "" && c.Overall == noCritique.Overall {
@@ -48,10 +48,10 @@ func (c *Critique) Check(names []string) []string {
 	return nil
 }
 
-// Default says that there is no critique.
+// Default sets a critique that says that there is none.
 func (c *Critique) Default([]string) { *c = noCritique }
 
-// Text sums the critique up, under the author's name.
+// Text returns the critique for readers, with the name of the proposal's author.
 func (c *Critique) Text() string {
 	var b strings.Builder
 	if c.Author != "" {
@@ -69,18 +69,18 @@ func (c *Critique) Text() string {
 	return b.String()
 }
 
-// Summary is a summary of what was said.
+// Summary is a summary of turns: of an agent's view, or of what the judge sees.
 type Summary struct {
 	Summary string `json:"summary" jsonschema:"minLength=1" jsonschema_description:"the summary"`
 }
 
-// Default says that there is no summary. What it should have covered is shown instead.
-func (s *Summary) Default([]string) { s.Summary = "No valid summary came." }
+// Default sets a summary that says that there is none. Prompts show the turns that it should have covered instead.
+func (s *Summary) Default([]string) { s.Summary = "There is no valid summary." }
 
-// Text is the summary.
+// Text returns the summary.
 func (s *Summary) Text() string { return s.Summary }
 
-// Solution is what the judge makes of the agents' work.
+// Solution is the solution that the judge writes from the agents' work.
 type Solution struct {
 	Description     string   `json:"description" jsonschema:"minLength=1,maxLength=12000" jsonschema_description:"what the solution is, how it works, and why it is the right one"`
 	Implementation  []string `json:"implementation" jsonschema:"minItems=1,maxItems=32,minLength=1,maxLength=1900" jsonschema_description:"the steps of the implementation, in order"`
@@ -89,16 +89,16 @@ type Solution struct {
 	Confidence      float64  `json:"confidence" jsonschema:"minimum=0,maximum=100" jsonschema_description:"your confidence that the solution works, from 0 (none) to 100 (certain)"`
 }
 
-// Default says that there is no solution, and where to look.
+// Default sets a solution that says that there is none and refers to the agents' last refinements.
 func (s *Solution) Default([]string) {
 	*s = Solution{
-		Description:    "The judge gave no valid solution. The agents' last refinements stand side by side.",
-		Implementation: []string{"Read the last refinements and choose."},
+		Description:    "The judge gave no valid solution. See the last refinement of each agent.",
+		Implementation: []string{"Choose among the last refinements of the agents."},
 		TradeOffs:      []string{}, Recommendations: []string{},
 	}
 }
 
-// Text is the solution for readers.
+// Text returns the solution for readers.
 func (s *Solution) Text() string {
 	var b strings.Builder
 	b.WriteString(s.Description)
@@ -109,7 +109,7 @@ func (s *Solution) Text() string {
 	return b.String()
 }
 
-// writeList writes a heading and numbered lines under it; nothing where there are none.
+// writeList writes a heading and a numbered list. It writes nothing if the list is empty.
 func writeList(b *strings.Builder, heading string, items []string) {
 	if len(items) == 0 {
 		return

@@ -67,9 +67,9 @@ func TestSolutions(t *testing.T) {
 
 func TestWhatStandsForAReplySaysSo(t *testing.T) {
 	for name, want := range map[string]string{
-		"peer-critique/1":  "No valid critique came.",
-		"refine-summary/1": "No valid summary came.",
-		"solution/1":       "The judge gave no valid solution. The agents' last refinements stand side by side.\n\nImplementation:\n1. Read the last refinements and choose.\n\nConfidence: 0 of 100",
+		"peer-critique/1":  "The agent gave no valid critique.",
+		"refine-summary/1": "There is no valid summary.",
+		"solution/1":       "The judge gave no valid solution. See the last refinement of each agent.\n\nImplementation:\n1. Choose among the last refinements of the agents.\n\nConfidence: 0 of 100",
 	} {
 		got, ok := contracts[name].Default(names)
 		require.True(t, ok, name)

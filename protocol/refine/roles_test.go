@@ -42,9 +42,9 @@ func TestCheckSaysAllThatIsWrong(t *testing.T) {
 			[]string{`participants[1].role: "wizard" of B is unknown, the roles are ["architect" "generalist" "performance" "poet" "security" "testing"]`},
 		},
 		{"a role is spelt as it is", refine.Protocol{}, seats("", "Architect"), []string{"J"}, []string{`participants[1].role: "Architect" of B is unknown, the roles are ["architect" "generalist" "performance" "security" "testing"]`}},
-		{"a role of one's own without words", refine.Protocol{Roles: map[string]refine.RolePrompt{"poet": {System: " ", Critique: "Rhyme."}}}, seats("", ""), []string{"J"}, []string{"protocol.roles.poet.system: it is blank, say who this is and what it looks at"}},
+		{"a role of one's own without words", refine.Protocol{Roles: map[string]refine.RolePrompt{"poet": {System: " ", Critique: "Rhyme."}}}, seats("", ""), []string{"J"}, []string{"protocol.roles.poet.system: it is blank, describe the role and its focus"}},
 		{"some words of a built-in role", refine.Protocol{Roles: map[string]refine.RolePrompt{"testing": {Critique: "Break it."}}}, seats("testing", ""), []string{"J"}, nil},
-		{"a role with a blank name", refine.Protocol{Roles: map[string]refine.RolePrompt{" x": {System: "x"}}}, seats("", ""), []string{"J"}, []string{`protocol.roles: " x": give a name without blanks around it`}},
+		{"a role with a blank name", refine.Protocol{Roles: map[string]refine.RolePrompt{" x": {System: "x"}}}, seats("", ""), []string{"J"}, []string{`protocol.roles: " x": use a name that is not empty, without leading or trailing spaces`}},
 		{
 			"limits",
 			refine.Protocol{
@@ -55,10 +55,10 @@ func TestCheckSaysAllThatIsWrong(t *testing.T) {
 			[]string{"J"},
 			[]string{
 				"protocol.summary_policy.threshold: -1, use 1 or more, or leave it out for 5000",
-				"protocol.agent_summary_policies.A.target_length: 5001, use 1 to 5000, the length above which a text is summed up",
-				"protocol.agent_summary_policies.Zoe.target_length: 11, use 1 to 10, the length above which a text is summed up",
+				"protocol.agent_summary_policies.A.target_length: 5001, use 1 to 5000, the threshold",
+				"protocol.agent_summary_policies.Zoe.target_length: 11, use 1 to 10, the threshold",
 				`protocol.agent_summary_policies: "Zoe" is not a participant, they are ["A" "B"]`,
-				"protocol.final_summary_policy.target_length: -2, use 1 to 16000, the length above which a text is summed up",
+				"protocol.final_summary_policy.target_length: -2, use 1 to 16000, the threshold",
 			},
 		},
 	} {
@@ -142,9 +142,9 @@ func TestARoleIsMadeOfAText(t *testing.T) {
 		{"a text", "You rhyme.", "You rhyme.", ""},
 		{"blanks around it go", "\n  You rhyme.\n\nAlways.\r\n", "You rhyme.\n\nAlways.", ""},
 		{"a byte order mark goes", "\ufeff You rhyme.", "You rhyme.", ""},
-		{"nothing", "", "", `parse role of "poet.md": it is blank`},
-		{"blanks", " \n\t", "", `parse role of "poet.md": it is blank`},
-		{"no text", "\xff\xfe", "", `parse role of "poet.md": it is not UTF-8 text`},
+		{"nothing", "", "", `parse role of "poet.md": the text is blank`},
+		{"blanks", " \n\t", "", `parse role of "poet.md": the text is blank`},
+		{"no text", "\xff\xfe", "", `parse role of "poet.md": the text is not UTF-8`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got, err := refine.ParseRolePrompt(tt.text, "poet.md")

@@ -10,36 +10,37 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// critiqueContract is the block that ends a critique. No step asks for it alone: readers shall see the prose as well.
+// critiqueContract is the contract of the JSON block that ends a critique. It is not the contract of a step, because
+// readers should see the prose as well.
 var critiqueContract = reply.New[Critique]("critique/1")
 
-// Critique is what a skeptic's words come down to.
+// Critique is the structured content of a skeptic's critique.
 type Critique struct {
 	Issues []Issue `json:"issues" jsonschema:"maxItems=64" jsonschema_description:"all open issues; an empty list if there are none"`
 	Ready  bool    `json:"ready" jsonschema_description:"whether the answer can be adopted without changes"`
-	// Score is the quality of the answer from 0 to 10; nil where only markers could be read.
+	// Score is the quality of the answer from 0 to 10. It is nil if the critique has only markers.
 	Score *float64 `json:"score" jsonschema:"minimum=0,maximum=10" jsonschema_description:"the quality of the answer, from 0 (worst) to 10 (best)"`
 }
 
-// Issue is one objection that stands.
+// Issue is one open objection.
 type Issue struct {
 	Severity Severity `json:"severity" jsonschema:"maxLength=20" jsonschema_description:"critical, major or minor"`
 	Text     string   `json:"text" jsonschema:"minLength=1,maxLength=1900" jsonschema_description:"the issue, in one or two sentences"`
 }
 
-// Severity is how much an issue matters.
+// Severity is the severity of an issue.
 type Severity string
 
 // The severities.
 const (
-	Critical Severity = "critical" // the answer must not be adopted while it stands
-	Major    Severity = "major"    // it makes the answer clearly worse
+	Critical Severity = "critical" // the answer must not be adopted until the issue is resolved
+	Major    Severity = "major"    // the issue makes the answer clearly worse
 	Minor    Severity = "minor"
 )
 
 var severities = []Severity{Critical, Major, Minor}
 
-// Check finds unknown severities, and corrects the case of known ones.
+// Check corrects the case of severities. It returns a violation for each unknown severity.
 func (c *Critique) Check([]string) (findings []string) {
 	for i := range c.Issues {
 		s := &c.Issues[i].Severity
@@ -52,6 +53,7 @@ func (c *Critique) Check([]string) (findings []string) {
 	return findings
 }
 
+// count returns the number of issues of a severity.
 func (c *Critique) count(s Severity) (n int) {
 	for _, x := range c.Issues {
 		if x.Severity == s {
@@ -61,10 +63,10 @@ func (c *Critique) count(s Severity) (n int) {
 	return n
 }
 
-// ParseCritique reads a skeptic's words. The block counts, which is the last JSON object that follows the contract
-// "critique/1". Without one the markers do: 🔴 anywhere is a critical issue; else "Ready for Synthesis ✅" at the
-// beginning of a line or of a sentence is ready, without a score. Words said while reasoning are no part of it. False
-// means that there is neither: then the critique has one critical issue that says so.
+// ParseCritique parses the text of a critique and reports whether it could be read. It uses the last JSON object that
+// follows the contract "critique/1". If there is none, it looks for markers outside of reasoning tags: 🔴 anywhere is a
+// critical issue; otherwise "Ready for Synthesis ✅" at the beginning of a line or sentence means ready, without a score.
+// If there is no marker either, it returns a critique with one critical issue that says so, and false.
 func ParseCritique(text string) (c Critique, ok bool) {
 	if r, err := critiqueContract.Parse(text, nil); err == nil {
 		c, err = transcript.Decode[Critique](transcript.Turn{Contract: critiqueContract.Name(), Data: r.Data})
@@ -79,28 +81,29 @@ func ParseCritique(text string) (c Critique, ok bool) {
 	case readyMarker.MatchString(text):
 		return Critique{Issues: []Issue{}, Ready: true}, true
 	}
-	return criticalIssue("The critique could not be read, which counts as a critical issue."), false
+	return criticalIssue("The critique could not be read. This counts as a critical issue."), false
 }
 
-// turnCritique reads a skeptic's turn. One that was cut is not read: what was left out could have been the worst.
+// turnCritique parses a skeptic's turn. It does not parse an incomplete turn, because the missing part may contain the
+// most severe issues.
 func turnCritique(t *transcript.Turn) (Critique, bool) {
 	for _, cut := range []transcript.Flag{transcript.Truncated, transcript.Partial, transcript.Filtered} {
 		if slices.Contains(t.Flags, cut) {
-			return criticalIssue("The critique was cut off, which counts as a critical issue."), false
+			return criticalIssue("The critique was cut off. This counts as a critical issue."), false
 		}
 	}
 	return ParseCritique(t.Text)
 }
 
-// criticalIssue is a critique of one critical issue.
+// criticalIssue returns a critique with one critical issue.
 func criticalIssue(text string) Critique {
 	return Critique{Issues: []Issue{{Severity: Critical, Text: text}}}
 }
 
-// readyMarker finds the marker. What stands before it in its sentence could take it back, and so could a quote.
+// readyMarker matches the marker at the beginning of a line or sentence. Elsewhere it may be negated or quoted.
 var readyMarker = regexp.MustCompile(`(?im)(?:^|[.!?:;。！？：]\s*)[\s*_#>` + "`" + `-]*ready for synthesis[\s*_:` + "`" + `]*✅`)
 
-// withoutReasoning is a text without what a model says while it reasons.
+// withoutReasoning returns a text without the reasoning of a model between think tags.
 func withoutReasoning(text string) string {
 	for _, tag := range []string{"think>", "thinking>"} {
 		if i := strings.LastIndex(text, "</"+tag); i >= 0 {

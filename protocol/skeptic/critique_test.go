@@ -124,7 +124,7 @@ func TestReadingACritique(t *testing.T) {
 		},
 		{
 			"neither", "Hm.",
-			skeptic.Critique{Issues: []skeptic.Issue{{Severity: skeptic.Critical, Text: "The critique could not be read, which counts as a critical issue."}}},
+			skeptic.Critique{Issues: []skeptic.Issue{{Severity: skeptic.Critical, Text: "The critique could not be read. This counts as a critical issue."}}},
 			false,
 		},
 	} {

@@ -11,7 +11,7 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// Phases are a search before the first round, two phases a round, and the synthesis.
+// Phases returns the retrieval before the first round, two phases for each round, and the synthesis at the end.
 func (p Protocol) Phases(r *protocol.Record) []protocol.Phase {
 	switch r.Cursor.Stage {
 	case transcript.Setup:
@@ -32,10 +32,11 @@ func (p Protocol) Phases(r *protocol.Record) []protocol.Phase {
 	return nil
 }
 
+// speeches returns the phases of the current round.
 func (p Protocol) speeches(r *protocol.Record) []protocol.Phase {
 	proposer, skeptic := r.PairByRole(roleProposer, roleSkeptic)
 	if skeptic == "" {
-		return nil // one has dropped out, and the debate with him
+		return nil // a participant dropped out, so the debate cannot continue
 	}
 	name, prompt := phaseDefend, "skeptic-defend"
 	if r.Cursor.Round <= 1 {
@@ -47,7 +48,7 @@ func (p Protocol) speeches(r *protocol.Record) []protocol.Phase {
 	}
 }
 
-// templatesShown are the documents that the proposer is shown.
+// templatesShown returns the documents that the proposer's prompt shows.
 func (p Protocol) templatesShown(r *protocol.Record) []Document {
 	t := lastTurn(r, transcript.Setup, 0, phaseRetrieve)
 	if t == nil || p.templateCount() < 0 {
@@ -55,12 +56,12 @@ func (p Protocol) templatesShown(r *protocol.Record) []Document {
 	}
 	found, err := transcript.Decode[Documents](*t)
 	if err != nil {
-		return nil // not validated, so not of this library's making
+		return nil // not validated, so not written by this library
 	}
 	return found.Documents[:min(p.templateCount(), len(found.Documents))]
 }
 
-// templateSections are documents as a prompt shows them.
+// templateSections returns the documents as text for a prompt.
 func templateSections(docs []Document) string {
 	var b strings.Builder
 	for i, d := range docs {
@@ -69,10 +70,10 @@ func templateSections(docs []Document) string {
 	return strings.TrimSpace(b.String())
 }
 
-// attackVars tells the skeptic of the block. Steps share it.
+// attackVars returns the parameters of the skeptic's prompt: the fields of the JSON block. All steps share the map.
 var attackVars = sync.OnceValue(func() map[string]string { return map[string]string{"critique": critiqueContract.Outline()} })
 
-// End is an early stop, as far as the last critique gives a reason.
+// End returns an early stop if the last critique gives a reason for one; see [Protocol].
 func (p Protocol) End(r *protocol.Record) transcript.Ending {
 	if reason := p.stopReason(r); reason != "" {
 		return transcript.Ending{Outcome: transcript.EarlyStop, Evidence: reason}
@@ -80,7 +81,7 @@ func (p Protocol) End(r *protocol.Record) transcript.Ending {
 	return transcript.Ending{}
 }
 
-// stopReason is why the round at hand ends the debate early; empty: it does not.
+// stopReason returns why the current round ends the debate early, or "" if it does not.
 func (p Protocol) stopReason(r *protocol.Record) string {
 	if r.MaxRounds > 0 && r.Cursor.Round >= r.MaxRounds {
 		return ""
@@ -104,6 +105,7 @@ func (p Protocol) stopReason(r *protocol.Record) string {
 	return ""
 }
 
+// singleStep returns a phase with one step.
 func singleStep(phase, actor string, step protocol.Step) protocol.Phase {
 	step.Actor = actor
 	return protocol.Phase{Name: phase, Steps: []protocol.Step{step}}
@@ -111,7 +113,7 @@ func singleStep(phase, actor string, step protocol.Step) protocol.Phase {
 
 func showNothing(*transcript.Turn) bool { return false }
 
-// lastTurn is the newest turn of a kind, round and phase; nil: there is none.
+// lastTurn returns the latest turn of a kind, round and phase, or nil if there is none.
 func lastTurn(r *protocol.Record, kind transcript.Kind, round int, phase string) *transcript.Turn {
 	turns := r.TurnsFrom(round)
 	for i := len(turns) - 1; i >= 0; i-- {

@@ -31,22 +31,23 @@ import (
 	"github.com/elenchus-go/debate/protocol"
 )
 
-// Protocol holds the parameters. It takes two participants, by their roles "proposer" and "skeptic", and without these
-// the proposer first. Its default temperatures go by their order: give your own where the skeptic stands first.
+// Protocol holds the parameters of a proposer-skeptic debate. It takes two participants with the roles "proposer" and
+// "skeptic". Without roles, the first participant is the proposer. The default temperatures depend on the order: set your
+// own if the skeptic is listed first.
 //
-// Each critique is prose that ends with a block, which [ParseCritique] reads. A round ends the debate early if the
-// skeptic finds the answer ready with a score of at least ReadyScore, or without a score by the words of the marker;
-// and if its critique has no critical issue. A critique that cannot be read, or that was cut, has one. The last round
-// that the limit allows never ends a debate early.
+// Each critique is prose that ends with a JSON block; see [ParseCritique]. A round ends the debate early if the skeptic
+// finds the answer ready with a score of at least ReadyScore, if it finds the answer ready by the marker without a score,
+// or if the critique has no critical issue. A critique that cannot be read or was cut off counts as a critical issue. The
+// last round that the limit allows never ends a debate early.
 type Protocol struct {
-	// Templates is how many of the documents that were found the proposer is shown, from 1 to 8. Defaults to 3; a
-	// negative number means none, and that none are looked for.
+	// Templates is the maximum number of retrieved documents that the proposer sees, from 1 to 8. Defaults to 3. A
+	// negative number skips the retrieval.
 	Templates int `json:"templates,omitempty"`
-	// ReadyScore is the score, of 10, from which on "ready" ends the debate. Defaults to 8.
+	// ReadyScore is the lowest score, from 0 to 10, at which "ready" ends the debate. Defaults to 8.
 	ReadyScore float64 `json:"ready_score,omitempty"`
 }
 
-// What parameters are where they are left out, and the most documents there can be.
+// The defaults of the parameters, and the maximum number of documents.
 const (
 	defaultTemplates  = 3
 	maxTemplates      = 8
@@ -68,21 +69,22 @@ const (
 	phaseSynthesis = "synthesis"
 )
 
-// templateCount is how many documents the proposer is shown at most.
+// templateCount returns the maximum number of documents that the proposer sees.
 func (p Protocol) templateCount() int {
 	return min(cmp.Or(p.Templates, defaultTemplates), maxTemplates)
 }
 
-// Name is "proposer-skeptic/1".
+// Name returns "proposer-skeptic/1".
 func (Protocol) Name() string { return "proposer-skeptic/1" }
 
-// Defaults are 3 to 5 rounds, and the temperatures 0.7, 0.8 and 0.5 of proposer, skeptic and synthesizer.
+// Defaults returns 3 to 5 rounds, and the temperatures 0.7 for the proposer, 0.8 for the skeptic and 0.5 for the
+// synthesizer.
 func (Protocol) Defaults() protocol.Defaults {
 	synthesis := 0.5
 	return protocol.Defaults{MinRounds: 3, MaxRounds: 5, Temperatures: []float64{0.7, 0.8}, JudgeTemperature: &synthesis}
 }
 
-// Check wants a proposer, a skeptic and a synthesizer, and parameters within their bounds.
+// Check requires a proposer, a skeptic and a synthesizer, and parameters within their bounds.
 func (p Protocol) Check(r *protocol.Record) (problems []protocol.Problem) {
 	wrong := func(field, format string, args ...any) {
 		problems = append(problems, protocol.Problemf(field, format, args...))

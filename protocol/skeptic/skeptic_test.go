@@ -286,7 +286,7 @@ func TestNothingFoundIsAValidReply(t *testing.T) {
 	r, ok := skeptic.DocumentsContract.Default(nil)
 	require.True(t, ok)
 	require.JSONEq(t, `{"documents":[]}`, string(r.Data))
-	require.Equal(t, "Nothing was found.", r.Text)
+	require.Equal(t, "No documents found.", r.Text)
 }
 
 func TestTheRetrieverSeesTheTopicAlone(t *testing.T) {
@@ -332,7 +332,7 @@ func TestTheTraceOfADebate(t *testing.T) {
 		"templates": ["One", "Two"],
 		"rounds": [
 			{"round": 1, "proposal": "propose 1", "attack": "Hm.", "parsed": false, "critique": {
-				"issues": [{"severity": "critical", "text": "The critique could not be read, which counts as a critical issue."}], "ready": false, "score": null}},
+				"issues": [{"severity": "critical", "text": "The critique could not be read. This counts as a critical issue."}], "ready": false, "score": null}},
 			{"round": 2, "proposal": "defend 2", "attack": `+quote(t, sinks)+`, "parsed": true, "critique": {
 				"issues": [{"severity": "critical", "text": "It fails."}], "ready": false, "score": 3}},
 			{"round": 3, "proposal": "defend 3", "attack": `+quote(t, accepts)+`, "parsed": true, "critique": {"issues": [], "ready": true, "score": 9}}

@@ -8,49 +8,50 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// Trace is what a debate came to, for programs: the Data of its Answer.
+// Trace is the result of a debate for programs. It is the data of its answer.
 type Trace struct {
-	ID           string          `json:"id"`        // the debate's
-	Time         time.Time       `json:"time"`      // when it was started
-	Query        string          `json:"query"`     // its topic, by which templates were looked for
-	Templates    []string        `json:"templates"` // titles of the documents that the proposer was shown
-	Rounds       []Round         `json:"rounds"`    // those in which somebody spoke
-	Answer       string          `json:"answer"`    // the synthesis; empty until it is written
+	ID           string          `json:"id"`        // ID of the debate
+	Time         time.Time       `json:"time"`      // start of the debate
+	Query        string          `json:"query"`     // topic of the debate, which is the query of the retriever
+	Templates    []string        `json:"templates"` // titles of the documents that the proposer saw
+	Rounds       []Round         `json:"rounds"`    // rounds with at least one statement
+	Answer       string          `json:"answer"`    // the synthesis; empty before the conclusion
 	Models       Models          `json:"models"`
 	Quality      Quality         `json:"quality"`
 	Timing       Timing          `json:"timing"`
-	StoppedEarly bool            `json:"stopped_early"` // the last critique ended it: its outcome is early_stop
-	Rating       json.RawMessage `json:"rating"`        // a user's, the annotation "rating"; null until there is one
+	StoppedEarly bool            `json:"stopped_early"` // whether the last critique ended the debate, with outcome early_stop
+	Rating       json.RawMessage `json:"rating"`        // the user's annotation "rating"; null if there is none
 }
 
-// Round is one round: what the proposer and the skeptic said, and what the latter comes down to.
+// Round is one round: the proposal or defense, the attack, and the structured critique.
 type Round struct {
 	Round    int       `json:"round"`
 	Proposal string    `json:"proposal"`
 	Attack   string    `json:"attack"`
-	Critique *Critique `json:"critique"` // null until the skeptic has spoken
-	Parsed   bool      `json:"parsed"`   // false: the critique is a stand-in for one that could not be read
+	Critique *Critique `json:"critique"` // null before the attack
+	Parsed   bool      `json:"parsed"`   // false if the critique could not be read
 }
 
-// Models are the models that spoke last in each part, by their names; empty where none is known. Where a provider has
-// no name for its model it is the one that was asked for.
+// Models are the names of the models that gave the latest reply in each role, as reported by the provider or else as
+// requested. A name is empty if it is unknown.
 type Models struct {
 	Proposer    string `json:"proposer"`
 	Skeptic     string `json:"skeptic"`
 	Synthesizer string `json:"synthesizer"`
-	Embedding   string `json:"embedding"` // by which documents were found
+	Embedding   string `json:"embedding"` // the retriever's model
 }
 
-// Quality is what the last critique says of the answer as it was then; nothing was said before there is one.
+// Quality is the assessment of the answer by the last critique. It is zero before the first critique.
 type Quality struct {
-	AutomaticScore *float64 `json:"automatic_score"` // of 10; null where the critique has none
+	AutomaticScore *float64 `json:"automatic_score"` // from 0 to 10; null if the critique has none
 	Ready          bool     `json:"ready"`
-	Critical       int      `json:"critical"` // issues that stand
+	Critical       int      `json:"critical"` // number of open critical issues
 	Major          int      `json:"major"`
 	Minor          int      `json:"minor"`
 }
 
-// Timing is how long steps took, in nanoseconds, all attempts included. Pauses and a slow viewer do not count.
+// Timing is the duration of steps in nanoseconds, including all attempts. Pauses and time taken by the consumer of events
+// do not count.
 type Timing struct {
 	Retrieval time.Duration   `json:"retrieval"`
 	Rounds    []time.Duration `json:"rounds"` // in the order of Trace.Rounds
@@ -58,7 +59,7 @@ type Timing struct {
 	Total     time.Duration   `json:"total"`
 }
 
-// Answer is the synthesis, with a [Trace] as its data. Before the first turn it is zero.
+// Answer returns the synthesis as the text and a [Trace] as the data. It is zero before the first turn.
 func (p Protocol) Answer(r *protocol.Record) protocol.Answer {
 	if len(r.Turns) == 0 {
 		return protocol.Answer{}
@@ -66,11 +67,12 @@ func (p Protocol) Answer(r *protocol.Record) protocol.Answer {
 	t := p.trace(r)
 	data, err := json.Marshal(t)
 	if err != nil {
-		return protocol.Answer{Text: t.Answer} // unreachable: scores are numbers, since they came as JSON
+		return protocol.Answer{Text: t.Answer} // unreachable: scores came from JSON, so they are finite
 	}
 	return protocol.Answer{Text: t.Answer, Data: data}
 }
 
+// trace returns the trace of the debate so far.
 func (p Protocol) trace(r *protocol.Record) Trace {
 	t := Trace{
 		ID: r.ID, Time: r.Started, Query: r.Topic, Rating: r.Rating,
@@ -86,7 +88,7 @@ func (p Protocol) trace(r *protocol.Record) Trace {
 	return t
 }
 
-// add takes a turn into the trace; turns come in order.
+// add adds a turn to the trace. Turns must be added in order.
 func (t *Trace) add(turn *transcript.Turn) {
 	took := max(0, turn.Ended.Sub(turn.Started)-turn.ViewerTime)
 	switch {
@@ -105,6 +107,7 @@ func (t *Trace) add(turn *transcript.Turn) {
 	t.Timing.Total += took
 }
 
+// addSpeech adds a speech to the rounds of the trace.
 func (t *Trace) addSpeech(turn *transcript.Turn) {
 	if n := len(t.Rounds); n == 0 || t.Rounds[n-1].Round != turn.Round {
 		t.Rounds, t.Timing.Rounds = append(t.Rounds, Round{Round: turn.Round}), append(t.Timing.Rounds, 0)
@@ -119,7 +122,7 @@ func (t *Trace) addSpeech(turn *transcript.Turn) {
 	t.Quality = Quality{c.Score, c.Ready, c.count(Critical), c.count(Major), c.count(Minor)}
 }
 
-// modelOf is the one that gave a turn.
+// modelOf returns the model that produced a turn.
 func modelOf(t *transcript.Turn) string {
 	if n := len(t.Attempts); n > 0 {
 		return t.Attempts[n-1].Model
