@@ -6,24 +6,25 @@ import (
 	"sync"
 )
 
-// maxCached is how many sets a process keeps. One takes some hundred kilobytes at most.
+// maxCached is the maximum number of sets that a process keeps. A set takes a few hundred kilobytes at most.
 const maxCached = 32
 
-// overlays has the sets of the overlays that were loaded last.
+// overlays caches the sets of the most recently used overlays.
 var overlays cache
 
-// cache keeps the sets that were used last. It is safe for concurrent use.
+// cache keeps the most recently used sets. It is safe for concurrent use.
 type cache struct {
 	mu   sync.Mutex
-	sets []cached // the one that was used last is the last
+	sets []cached // least recently used first
 }
 
+// cached is a set with its key.
 type cached struct {
 	key [sha256.Size]byte
 	set *Set
 }
 
-// get returns the set of a key, or nil.
+// get returns the set with the given key, or nil if there is none.
 func (c *cache) get(key [sha256.Size]byte) *Set {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -36,11 +37,11 @@ func (c *cache) get(key [sha256.Size]byte) *Set {
 	return found.set
 }
 
-// put adds a set. If the cache is full, the one whose last use is longest ago goes.
+// put adds a set. If the cache is full, put removes the least recently used set.
 func (c *cache) put(key [sha256.Size]byte, s *Set) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if at := c.index(key); at >= 0 { // another goroutine was faster
+	if at := c.index(key); at >= 0 { // another goroutine has added it
 		return
 	}
 	if len(c.sets) == maxCached {
@@ -49,6 +50,7 @@ func (c *cache) put(key [sha256.Size]byte, s *Set) {
 	c.sets = append(c.sets, cached{key, s})
 }
 
+// index returns the index of the set with the given key, or -1.
 func (c *cache) index(key [sha256.Size]byte) int {
 	return slices.IndexFunc(c.sets, func(s cached) bool { return s.key == key })
 }

@@ -38,7 +38,7 @@ func TestAChangeOfContentIsSeen(t *testing.T) {
 	}
 }
 
-// A partial that replaces a block makes the prompts anew that use it, also by way of other blocks, and no others.
+// A partial that replaces a block rebuilds the prompts that use it, directly or through other blocks, and no others.
 func TestAPartialChangesThePromptsThatUseIt(t *testing.T) {
 	own, err := Load(nil)
 	require.NoError(t, err)
@@ -50,7 +50,7 @@ func TestAPartialChangesThePromptsThatUseIt(t *testing.T) {
 	}
 }
 
-// Otherwise an overlay could not add a block to a prompt that is not made anew.
+// Otherwise an overlay could not add a block to a prompt that is not rebuilt.
 func TestEachBlockThatTheLibraryUsesIsThere(t *testing.T) {
 	own, err := Load(nil)
 	require.NoError(t, err)
@@ -61,7 +61,7 @@ func TestEachBlockThatTheLibraryUsesIsThere(t *testing.T) {
 	}
 }
 
-// What one file gains and another loses, or its name, makes another content.
+// Moving text between files or into a name changes the digest.
 func TestDigestsDiffer(t *testing.T) {
 	seen := map[[32]byte]bool{}
 	for _, files := range [][]file{
@@ -78,7 +78,7 @@ func TestBadTemplatesFailEachTime(t *testing.T) {
 		{"x.tmpl": "body"},
 		{"x.tmpl": debater + "{{if}}"},
 		{"_x.tmpl": "{{end}}"},
-		{"_x.tmpl": `{{define "topic"}}{{.Topc}}{{end}}`}, // the library's prompts use it
+		{"_x.tmpl": `{{define "topic"}}{{.Topc}}{{end}}`}, // used by the library's prompts
 	} {
 		var list []string
 		for name, text := range files {
@@ -115,7 +115,7 @@ func TestTheCacheIsBounded(t *testing.T) {
 		sets[i] = &Set{}
 		c.put(key(i), sets[i])
 		c.put(key(i), &Set{}) // has no effect
-		require.Same(t, sets[0], c.get(key(0)), "what is used stays")
+		require.Same(t, sets[0], c.get(key(0)), "a set in use stays")
 		require.LessOrEqual(t, len(c.sets), maxCached)
 	}
 	require.Nil(t, c.get(key(1)))
@@ -143,7 +143,7 @@ func TestConcurrentLoads(t *testing.T) {
 	group.Wait()
 }
 
-// BenchmarkLoadLibrary parses and checks all of the library's prompts, as the first load of a process does.
+// BenchmarkLoadLibrary parses and checks all prompts of the library, like the first load of a process.
 func BenchmarkLoadLibrary(b *testing.B) {
 	files, err := read(templates())
 	require.NoError(b, err)
@@ -157,7 +157,7 @@ func BenchmarkLoadLibrary(b *testing.B) {
 	}
 }
 
-// BenchmarkLoad loads overlays: the same each time, and with a new content each time.
+// BenchmarkLoad loads overlays with the same content each time, and with new content each time.
 func BenchmarkLoad(b *testing.B) {
 	const partial = `{{define "rules"}}Be kind.{{end}}`
 	for _, bb := range []struct {

@@ -8,20 +8,21 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
+// isEmpty reports whether a template is missing or has no content.
 func isEmpty(t *template.Template) bool { return t == nil || parse.IsEmptyTree(t.Root) }
 
-// tryRendering renders both parts with made-up data, in which any key of Vars is there and empty.
+// tryRendering renders both parts with sample data, in which every key of Vars exists and is empty.
 func (p prompt) tryRendering() error {
 	p.user.Option("missingkey=zero")
 	defer p.user.Option("missingkey=error")
 	if _, err := render(p.system, sampleData.systemData()); err != nil {
-		return fmt.Errorf("%w (a system prompt reads Topic, Background, Me, Others, Vars, Criteria and Nonce alone)", err)
+		return fmt.Errorf("%w (a system prompt can read only Topic, Background, Me, Others, Vars, Criteria and Nonce)", err)
 	}
 	_, err := render(p.user, &sampleData)
 	return err
 }
 
-// sampleData has a value in each field, so that as much as possible of a template is tried.
+// sampleData has a value in each field, so that most branches of a template are rendered.
 var sampleData = func() Data {
 	seat := transcript.Profile{
 		Name: "name", Role: "role", Side: "side", Position: "position", Persona: "persona",

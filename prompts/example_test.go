@@ -8,7 +8,7 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// An overlay replaces one prompt, and all others stay as they are. In a program it would be an embed.FS or os.DirFS.
+// An overlay replaces one prompt and leaves the others unchanged. A program would use an embed.FS or os.DirFS.
 func ExampleLoad() {
 	overlay := fstest.MapFS{"opening.tmpl": {Data: []byte(`
 {{define "system"}}{{template "debater" .}}{{end}}

@@ -6,12 +6,12 @@ import (
 	"text/template/parse"
 )
 
-// maxInlined is how deep blocks within blocks are put in place. What lies deeper, such as a block that renders itself, stays
-// a call.
+// maxInlined is the maximum depth of nested blocks that are inlined. Deeper calls, such as those of a recursive block, are
+// kept.
 const maxInlined = 8
 
-// inlined returns a function that gives a template with its blocks put in the places of their calls, which takes less time
-// to render. The work is done when the template is first needed.
+// inlined returns a function that returns the template with its blocks inlined, which renders faster. The function does
+// the work on its first call.
 func inlined(t *template.Template) func() *template.Template {
 	return sync.OnceValue(func() *template.Template {
 		flat, err := t.Clone()
@@ -27,8 +27,8 @@ func inlined(t *template.Template) func() *template.Template {
 	})
 }
 
-// inline replaces each call of a block by the nodes of the block, where that means the same: the call hands on the whole
-// data, and nothing around it has changed what the dot is.
+// inline replaces calls of blocks by the nodes of the blocks if the result is the same: the call must pass on the dot, and
+// no surrounding action may have changed the dot.
 func inline(list *parse.ListNode, t *template.Template, depth int) {
 	if list == nil || depth == maxInlined {
 		return
@@ -52,7 +52,7 @@ func inline(list *parse.ListNode, t *template.Template, depth int) {
 	list.Nodes = nodes
 }
 
-// isDot reports whether a call hands on the dot and nothing else.
+// isDot reports whether a call passes the dot and nothing else.
 func isDot(p *parse.PipeNode) bool {
 	if p == nil || len(p.Decl) > 0 || len(p.Cmds) != 1 || len(p.Cmds[0].Args) != 1 {
 		return false

@@ -20,13 +20,12 @@ const extension = ".tmpl"
 //go:embed templates/*.tmpl
 var embedded embed.FS
 
-// Load reads the library's prompts and lays those of overlay over them; nil stands for no overlay. It refuses a
-// template that cannot be parsed, that lacks one of its two parts, or that reads something that is not there: each
-// prompt that the overlay affects is rendered once with made-up data, so that a misspelt field shows now and not in the
-// last round.
+// Load returns the library's prompts, with those of overlay replaced or added. If overlay is nil, it returns the library's
+// prompts. Load returns an error if a template cannot be parsed, lacks a system prompt or a user message, or reads an
+// unknown field. To find unknown fields, it renders each prompt that the overlay affects once with sample data.
 //
-// Load reads the overlay each time. Files that it has loaded before are not parsed again: it keeps the sets of the last
-// few overlays, by their content.
+// Load reads the overlay each time, but it does not parse the same content again: it keeps the 32 most recently used sets,
+// identified by the content of their overlays.
 func Load(overlay fs.FS) (*Set, error) {
 	own, err := library()
 	if err != nil {
@@ -51,7 +50,7 @@ func Load(overlay fs.FS) (*Set, error) {
 	return over.set, nil
 }
 
-// library returns the library's own prompts. They are parsed once, since neither a set nor a tree ever changes.
+// library returns the library's own prompts. They are parsed once, because sets and trees never change.
 var library = sync.OnceValues(func() (*collection, error) {
 	files, err := read(templates())
 	if err != nil {
@@ -61,6 +60,7 @@ var library = sync.OnceValues(func() (*collection, error) {
 	return none.overlaid(files)
 })
 
+// templates returns the folder of the library's templates.
 func templates() fs.FS {
 	dir, err := fs.Sub(embedded, "templates")
 	if err != nil {
@@ -69,13 +69,13 @@ func templates() fs.FS {
 	return dir
 }
 
-// file is a template file as it was read.
+// file is a template file.
 type file struct{ name, text string }
 
-// partial reports whether the file holds blocks that prompts share.
+// partial reports whether the file contains shared blocks and no prompt.
 func (f file) partial() bool { return strings.HasPrefix(f.name, "_") }
 
-// read returns the template files at the root of a folder, sorted by name.
+// read returns the template files at the root of a folder, sorted by name. It ignores hidden files.
 func read(folder fs.FS) (files []file, err error) {
 	entries, err := fs.ReadDir(folder, ".")
 	if err != nil {
@@ -97,7 +97,7 @@ func read(folder fs.FS) (files []file, err error) {
 	return files, nil
 }
 
-// digest returns a key that differs where a name or a text does.
+// digest returns a key of the names and texts of files.
 func digest(files []file) (key [sha256.Size]byte) {
 	h := sha256.New()
 	var size [8]byte
@@ -112,20 +112,20 @@ func digest(files []file) (key [sha256.Size]byte) {
 	return key
 }
 
-// collection is a set of prompts with what it was made of, so that others can be made on top of it.
+// collection is a set of prompts with its sources, so that overlays can be applied to it.
 type collection struct {
-	partials *template.Template       // has the blocks of all partials
-	trees    map[string][]*parse.Tree // by prompt file: its body and its blocks
+	partials *template.Template       // the blocks of all partials
+	trees    map[string][]*parse.Tree // body and blocks by prompt file
 	set      *Set
 }
 
-// overlaid returns the collection overlaid files above its own. It makes and checks the prompts that this changes.
+// overlaid returns a collection in which files replace or extend those of c. It builds and checks the prompts that change.
 func (c *collection) overlaid(files []file) (*collection, error) {
 	partials, err := c.withPartials(files)
 	if err != nil {
 		return nil, err
 	}
-	texts := map[string]string{} // of prompts, by file
+	texts := map[string]string{} // text by prompt file
 	for _, f := range files {
 		if !f.partial() {
 			texts[f.name] = f.text
@@ -150,7 +150,7 @@ func (c *collection) overlaid(files []file) (*collection, error) {
 	return next, nil
 }
 
-// changed returns the names of the prompt files that new texts or other partials change, sorted.
+// changed returns the sorted names of the prompt files that new texts or partials change.
 func (c *collection) changed(texts map[string]string, partials *template.Template) []string {
 	names := slices.Collect(maps.Keys(texts))
 	if partials == c.partials {
@@ -170,14 +170,15 @@ func (c *collection) changed(texts map[string]string, partials *template.Templat
 	return slices.Sorted(slices.Values(names))
 }
 
-// cloneMap returns a copy of a map that is not nil.
+// cloneMap returns a copy of m, which is never nil.
 func cloneMap[V any](m map[string]V) map[string]V {
 	c := make(map[string]V, len(m)+1)
 	maps.Copy(c, m)
 	return c
 }
 
-// withPartials returns the collection's partials if files have none, else a copy with theirs above them.
+// withPartials returns the partials of c, replaced or extended by those among files. It returns c.partials if there are
+// none.
 func (c *collection) withPartials(files []file) (*template.Template, error) {
 	partials := c.partials
 	for _, f := range files {
@@ -194,7 +195,7 @@ func (c *collection) withPartials(files []file) (*template.Template, error) {
 	return partials, nil
 }
 
-// parseTrees parses a prompt file alone: what it takes from partials is looked up when it is rendered.
+// parseTrees parses a prompt file without the partials. makePrompt adds the blocks that it uses.
 func parseTrees(name, text string) (trees []*parse.Tree, err error) {
 	t, err := template.New(name).Funcs(funcs).Parse(text)
 	if err != nil {
@@ -206,8 +207,8 @@ func parseTrees(name, text string) (trees []*parse.Tree, err error) {
 	return trees, nil
 }
 
-// makePrompt makes a template of a prompt file's trees and of the partials' blocks that they use, and checks it. A block
-// of the file's own comes before that of a partial, unless it is empty.
+// makePrompt builds and checks a prompt from the trees of its file and the blocks of partials that they use. A block of
+// the file takes precedence over a block of a partial, unless it is empty.
 func makePrompt(name string, trees []*parse.Tree, partials *template.Template) (prompt, error) {
 	user := template.New(name).Funcs(funcs)
 	var use func(block string)
@@ -223,7 +224,7 @@ func makePrompt(name string, trees []*parse.Tree, partials *template.Template) (
 		if shared := treeOf(block, partials); shared != nil && (own == nil || parse.IsEmptyTree(own.Root)) {
 			own = shared
 		}
-		if own != nil { // else rendering says that it is missing
+		if own != nil { // otherwise rendering reports that it is missing
 			add(block, own)
 		}
 	}
@@ -235,13 +236,13 @@ func makePrompt(name string, trees []*parse.Tree, partials *template.Template) (
 		return p, fmt.Errorf("check prompt: %s has no system prompt; add one, such as %s", name, block)
 	}
 	if isEmpty(p.user) {
-		return p, fmt.Errorf("check prompt: %s has no user message; write it outside of the blocks", name)
+		return p, fmt.Errorf("check prompt: %s has no user message; write it outside the blocks", name)
 	}
 	p.flatSystem, p.flatUser = inlined(p.system), inlined(p.user)
 	return p, p.tryRendering()
 }
 
-// ownTree returns the tree of a block or a body among the trees of a file, or nil.
+// ownTree returns the tree with the given name among the trees of a file, or nil if there is none.
 func ownTree(name string, trees []*parse.Tree) *parse.Tree {
 	if i := slices.IndexFunc(trees, func(t *parse.Tree) bool { return t.Name == name }); i >= 0 {
 		return trees[i]
@@ -249,7 +250,7 @@ func ownTree(name string, trees []*parse.Tree) *parse.Tree {
 	return nil
 }
 
-// treeOf returns the tree of a partials' block, or nil.
+// treeOf returns the tree of a block of the partials, or nil if there is none.
 func treeOf(block string, partials *template.Template) *parse.Tree {
 	if t := partials.Lookup(block); t != nil {
 		return t.Tree
@@ -257,7 +258,7 @@ func treeOf(block string, partials *template.Template) *parse.Tree {
 	return nil
 }
 
-// walk calls use with the name of each block that a node renders.
+// walk calls use with the name of each block that a node calls.
 func walk(n parse.Node, use func(block string)) {
 	switch n := n.(type) {
 	case *parse.ListNode:

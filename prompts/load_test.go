@@ -50,7 +50,7 @@ func TestOverlay(t *testing.T) {
 	require.NotContains(t, system, "Be impartial")
 	_, untouched := both(t, own, "assess", rich("assess"))
 	require.Equal(t, untouched, user)
-	require.False(t, own.Has("toast"), "an overlay leaves the library's own set alone")
+	require.False(t, own.Has("toast"), "an overlay does not change the library's set")
 }
 
 func TestBlocksAreAPromptsOwn(t *testing.T) {
@@ -84,7 +84,7 @@ func TestBadOverlay(t *testing.T) {
 		"empty system":     {overlay("x.tmpl", `{{define "system"}} {{end}}body`), []string{"x.tmpl has no system prompt"}},
 		"no user":          {overlay("x.tmpl", debater+"\n{{/* nothing */}}\n"), []string{"check prompt: x.tmpl has no user message"}},
 		"misspelt field":   {overlay("x.tmpl", debater+"\n{{.Topc}}"), []string{"render prompt: template: x.tmpl:2:2:", "can't evaluate field Topc in type *prompts.Data"}},
-		"volatile system":  {overlay("x.tmpl", `{{define "system"}}{{.Round}}{{end}}body`), []string{"x.tmpl:1:21:", "can't evaluate field Round", "Vars, Criteria and Nonce alone"}},
+		"volatile system":  {overlay("x.tmpl", `{{define "system"}}{{.Round}}{{end}}body`), []string{"x.tmpl:1:21:", "can't evaluate field Round", "can read only Topic"}},
 		"unknown block":    {overlay("x.tmpl", debater+`{{template "nix" .}}`), []string{"x.tmpl:1:", `template "nix" not defined`}},
 		"endless":          {overlay("x.tmpl", debater+`{{define "a"}}{{template "a"}}{{end}}{{template "a"}}`), []string{"exceeded maximum template depth"}},
 		"in a folder":      {overlay("prompts/x.tmpl", "body"), []string{"read prompts: no *.tmpl file at the root; use fs.Sub"}},
@@ -102,7 +102,7 @@ func TestBadOverlay(t *testing.T) {
 	}
 }
 
-// broken lists its files and reads none.
+// broken lists its files but fails to read them.
 type broken struct{ files fstest.MapFS }
 
 func (b broken) Open(string) (fs.File, error) { return nil, errors.New("out of order") }

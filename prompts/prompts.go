@@ -1,56 +1,63 @@
-// Package prompts holds what a debate says to its models: one template for each kind of step.
+// Package prompts contains the prompts of debates: one template for each kind of step. [Load] replaces some of them by your
+// own:
+//
+//	set, err := prompts.Load(os.DirFS("my-prompts"))
+//	if err != nil {
+//		return err
+//	}
+//	message, err := set.User("opening", data)
 //
 // # Templates
 //
-// A prompt is a file in the folder templates, in the language of [text/template], and its name is the file's without
-// ".tmpl". The file's body is the last user message of the call: round, phase and task, all that changes from turn to
-// turn. Its block "system" is the system prompt. Files whose names begin with "_" are partials: they hold blocks that
-// prompts share, such as "debater" and "judge". A whole prompt can be as short as this:
+// A prompt is a file in the folder templates, written for [text/template]. Its name is the name of the file without
+// ".tmpl". The body of the file is the last user message of a request: round, phase, task, and everything else that
+// changes from turn to turn. The block "system" is the system prompt. Files whose names begin with "_" are partials: they
+// contain blocks that prompts share, such as "debater" and "judge". A complete prompt can be as short as this:
 //
 //	{{define "system"}}{{template "debater" .}}{{end}}
 //	Round {{.Round}}. Answer {{join .Opponents ", " " and "}} in one sentence.
 //
-// A body reads [Data]. A system prompt reads Topic, Background, Me, Others, Vars, Criteria and Nonce alone: it must not
-// change within a debate, since models bill a prompt cheaper when it begins as their last one did. Besides the functions of
-// text/template there are
+// A body can read every field of [Data]. A system prompt can read only Topic, Background, Me, Others, Vars, Criteria and
+// Nonce. It must not change within a debate, because providers bill a prompt at a lower price if it begins like the
+// previous one. In addition to the functions of text/template, you can use:
 //
-//	join list separator last    the strings of a list, with last before the last of them
-//	sorted list                 the strings of a list in order
+//	join list separator last    joins strings with separator, and the last two with last
+//	sorted list                 returns the strings of a list in order
 //
-// A key that Vars does not have is an error in {{.Vars.key}} and empty in {{index .Vars "key"}}. What is rendered is
-// tidied: blanks at line ends go, and so do blank lines at both ends and after another blank line.
+// For a key that Vars does not contain, {{.Vars.key}} is an error and {{index .Vars "key"}} is empty. Rendering removes
+// spaces at line ends, blank lines at both ends, and all but one of several blank lines in a row.
 //
 // # Replacing a prompt
 //
-// The overlay of [Load] replaces or adds prompts, file by file: with an opening.tmpl at its root, opening statements
-// follow it, and all other prompts stay as they are. Partials of an overlay replace blocks by name, in whichever file
-// they stand: a _house.tmpl that defines "rules" changes the rules of all participants and nothing else. (To empty a
-// block, define it as {{""}}: text/template ignores an empty definition of a block that exists.)
+// The overlay of [Load] replaces or adds prompts, file by file: an opening.tmpl at its root replaces the prompt of opening
+// statements, and all other prompts are unchanged. Partials of an overlay replace blocks by name, whatever the name of
+// the file: a _house.tmpl that defines "rules" changes the rules of all participants and nothing else. To make a block
+// empty, define it as {{""}}: text/template ignores an empty definition of an existing block.
 package prompts
 
 import "github.com/elenchus-go/debate/transcript"
 
-// Data is all that a template may read.
+// Data is the data that a template can read.
 type Data struct {
 	Topic       string
 	Background  string
-	Me          transcript.Profile   // whose prompt it is: a participant or a judge
-	Others      []transcript.Profile // for a participant the other ones, for a judge all of them; in order
-	Opponents   []string             // names of the others who are not on the side of Me; filled in by User where it is nil
-	ActiveNames []string             // of the participants who are still in the debate, in order
-	Target      *transcript.Profile  // whom the step is about; usually nil
+	Me          transcript.Profile   // the participant or judge that receives the prompt
+	Others      []transcript.Profile // the other participants, or all of them for a judge; in order
+	Opponents   []string             // names of the Others who are not on the side of Me; set by User if nil
+	ActiveNames []string             // names of the active participants, in order
+	Target      *transcript.Profile  // the participant that the step is about; nil if there is none
 	Phase       string               // name of the phase
-	Round       int                  // from 1; 0 in the prelude
-	Rounds      int                  // the limit on rounds; 0 if there is none
-	MinRounds   int                  // the debate does not end before this round is complete
-	First       bool                 // Round is the first; filled in by User
-	Last        bool                 // Round is the last that Rounds allows; filled in by User
-	Vars        map[string]string    // the protocol's own parameters, such as "format" and "style"
-	ReplyFields string               // the fields of a structured reply in words; empty where free text is wanted
-	Violations  []string             // what was wrong with the last reply
-	Criteria    string               // what a judge goes by, in words; empty for others
-	Nonce       string               // the number that marks where a quoted statement begins and ends; empty where none is quoted
-	Advice      []string             // what was measured of the round, for the judge
+	Round       int                  // from 1; 0 in the setup stage
+	Rounds      int                  // limit on rounds; 0 if there is none
+	MinRounds   int                  // minimum number of rounds
+	First       bool                 // whether Round is the first; set by User
+	Last        bool                 // whether Round is the last that Rounds allows; set by User
+	Vars        map[string]string    // parameters of the protocol, such as "format" and "style"
+	ReplyFields string               // description of the fields of a structured reply; empty for free text
+	Violations  []string             // violations of the last reply
+	Criteria    string               // description of the judge's criteria; empty for others
+	Nonce       string               // nonce in the delimiters of quoted statements; empty if none are quoted
+	Advice      []string             // findings about the round for the judge
 }
 
 // opponents adds to names those of the others who are not on the side of Me. Without a side, all others are opponents.
@@ -63,7 +70,7 @@ func (d *Data) opponents(names []string) []string {
 	return names
 }
 
-// systemData is the part of Data that a system prompt may read: what stays the same throughout a debate.
+// systemData is the part of Data that a system prompt can read. It does not change within a debate.
 type systemData struct {
 	Topic      string
 	Background string

@@ -36,7 +36,7 @@ var (
 	eve = transcript.Profile{Name: "Eve", Persona: "A retired judge of appeal.", Instructions: "Be brief."}
 )
 
-// formatOf is the format in which a debater's prompt is used; the judge's prompts are used in all.
+// formatOf returns the format that uses a debater's prompt. Judges' prompts are used in all formats.
 func formatOf(name string) string {
 	switch name {
 	case "opening", "rebuttal", "closing":
@@ -63,7 +63,7 @@ func rich(name string) Data {
 	return d
 }
 
-// minimal is the least that a debate has.
+// minimal returns the least data that a debate has.
 func minimal(name string) Data {
 	d := Data{Topic: "Is water wet?", Me: transcript.Profile{Name: "A"}, Others: []transcript.Profile{{Name: "B"}}, Round: 1}
 	if !isDebater(name) {
@@ -239,14 +239,14 @@ func TestReask(t *testing.T) {
 	d := rich("reask")
 	_, user := both(t, s, "reask", d)
 	requireAll(t, user, "- /confidence: missing\n- /winner: unknown name\n", "whole corrected reply as one JSON object, and nothing else")
-	require.Equal(t, "/winner: unknown name", d.Violations[0], "the caller's slice stays as it is")
+	require.Equal(t, "/winner: unknown name", d.Violations[0], "the caller's slice is unchanged")
 	d.Violations = nil
 	_, user = both(t, s, "reask", d)
 	require.NotContains(t, user, "following errors")
 }
 
-// TestSystemIsStable holds the law that saves most of a debate's money: a reader's system prompt never changes, be it
-// another round, another phase or another prompt of the same format.
+// The system prompt of a participant or judge must not change with the round, the phase or the prompt of the same format,
+// because providers bill cached prefixes at a lower price.
 func TestSystemIsStable(t *testing.T) {
 	s := loaded(t)
 	readers := [][]string{judges, {"opening", "rebuttal", "closing"}, {"free-form"}, {"round-limited"}, {"convergence-seeking"}, {"personas"}}
@@ -263,10 +263,10 @@ func TestSystemIsStable(t *testing.T) {
 	}
 }
 
-// TestTidy looks at all prompts in all formats with as little data as there can be, and with much.
+// TestTidy checks all prompts in all formats, with minimal and with rich data.
 func TestTidy(t *testing.T) {
 	s := loaded(t)
-	own := slices.DeleteFunc(s.Names(), func(name string) bool { // those of other presets, which look at them themselves
+	own := slices.DeleteFunc(s.Names(), func(name string) bool { // other protocols test their own prompts
 		preset, _, found := strings.Cut(name, "-")
 		return found && slices.Contains([]string{"arbitration", "procon", "refine", "skeptic", "vote"}, preset)
 	})
@@ -289,7 +289,7 @@ func TestTidy(t *testing.T) {
 	}
 }
 
-// requireTidy refuses blanks and blank lines that should not be, labels without a value and traces of empty values.
+// requireTidy fails on superfluous spaces and blank lines, labels without a value, and traces of empty values.
 func requireTidy(t *testing.T, text string) {
 	t.Helper()
 	require.Equal(t, strings.TrimSpace(text), text)
@@ -313,7 +313,7 @@ func TestUnknown(t *testing.T) {
 	s := loaded(t)
 	require.True(t, s.Has("opening"))
 	require.False(t, s.Has("openings"))
-	want := `find prompt "openings": unknown; known are ` + strings.Join(s.Names(), ", ")
+	want := `find prompt "openings": unknown prompt; the prompts are ` + strings.Join(s.Names(), ", ")
 	_, err := s.System("openings", Data{})
 	require.EqualError(t, err, want)
 	_, err = s.User("openings", Data{})

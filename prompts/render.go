@@ -9,9 +9,10 @@ import (
 	"text/template"
 )
 
-// funcs are what templates may call besides the functions of text/template.
+// funcs are the functions for templates, in addition to those of text/template.
 var funcs = template.FuncMap{"join": join, "sorted": sorted}
 
+// join joins strings with separator, and the last two with last.
 func join(list []string, separator, last string) string {
 	n := len(list) - 1
 	if n < 1 {
@@ -24,6 +25,7 @@ func sorted(list []string) []string { return slices.Sorted(slices.Values(list)) 
 
 var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
+// render executes a template and tidies the result.
 func render(t *template.Template, data any) (string, error) {
 	b := buffers.Get().(*bytes.Buffer)
 	defer buffers.Put(b)
@@ -34,7 +36,8 @@ func render(t *template.Template, data any) (string, error) {
 	return string(tidy(b.Bytes())), nil
 }
 
-// tidy drops blanks at line ends, and blank lines at both ends and after another one. It works in place.
+// tidy removes spaces at line ends, blank lines at both ends, and all but one of several blank lines in a row. It works in
+// place.
 func tidy(text []byte) []byte {
 	out := text[:0]
 	blank := true

@@ -9,11 +9,11 @@ import (
 	"text/template"
 )
 
-// Set is a set of prompts, as [Load] read them. It is safe for concurrent use.
+// Set is a set of prompts. Use [Load] to create one. It is safe for concurrent use.
 type Set struct{ prompts map[string]prompt }
 
-// System renders the system prompt of the named prompt. It is the same in each round of a debate for one reader, and
-// may be kept.
+// System renders the system prompt of the named prompt. For one participant or judge, the result is the same in each round
+// of a debate, so you can cache it.
 func (s *Set) System(name string, d Data) (string, error) {
 	p, err := s.lookup(name)
 	if err != nil {
@@ -22,7 +22,8 @@ func (s *Set) System(name string, d Data) (string, error) {
 	return render(p.flatSystem(), d.systemData())
 }
 
-// User renders the last user message of the named prompt.
+// User renders the last user message of the named prompt. It computes First and Last, and
+// also Opponents if it is nil.
 func (s *Set) User(name string, d Data) (string, error) {
 	p, err := s.lookup(name)
 	if err != nil {
@@ -53,10 +54,10 @@ func (u *reusable) release() {
 	userData.Put(u)
 }
 
-// Names are the names of all prompts, sorted.
+// Names returns the names of all prompts, sorted.
 func (s *Set) Names() []string { return slices.Sorted(maps.Keys(s.prompts)) }
 
-// Has reports whether there is a prompt of that name.
+// Has reports whether the set contains the named prompt.
 func (s *Set) Has(name string) bool {
 	_, ok := s.prompts[name]
 	return ok
@@ -65,13 +66,13 @@ func (s *Set) Has(name string) bool {
 func (s *Set) lookup(name string) (prompt, error) {
 	p, ok := s.prompts[name]
 	if !ok {
-		return p, fmt.Errorf("find prompt %q: unknown; known are %s", name, strings.Join(s.Names(), ", "))
+		return p, fmt.Errorf("find prompt %q: unknown prompt; the prompts are %s", name, strings.Join(s.Names(), ", "))
 	}
 	return p, nil
 }
 
-// prompt is one prompt file, parsed in its own copy of the partials, so that each may define its own blocks.
+// prompt is a parsed prompt file with its own copy of the blocks that it uses.
 type prompt struct {
 	system, user         *template.Template
-	flatSystem, flatUser func() *template.Template // the same with their blocks in place
+	flatSystem, flatUser func() *template.Template // the same with inlined blocks
 }

@@ -109,7 +109,7 @@ type Attempt struct {
 	Provider     string        `json:"provider"`                // name of the provider in the options
 	Model        string        `json:"model,omitempty"`         // as reported by the provider, or else as requested
 	FinishReason string        `json:"finish_reason,omitempty"` // why the model stopped, as reported by the provider
-	ErrorKind    string        `json:"error_kind,omitempty"`    // kind of the error; empty for the attempt that produced the turn
+	ErrorKind    string        `json:"error_kind,omitempty"`    // kind of the error; empty for the successful attempt
 	ErrorMessage string        `json:"error_message,omitempty"` // message of the error
 	PromptTokens int           `json:"prompt_tokens,omitempty"` // estimated tokens of the prompt
 	Usage        Usage         `json:"usage"`

@@ -183,8 +183,8 @@ func onePhase(name string, parallel bool, step protocol.Step, actors ...string) 
 	return []protocol.Phase{{Name: name, Parallel: parallel, Steps: steps}}
 }
 
-// judgePhases returns a parallel phase of all judges, each with two steps if the jury swaps the order. The judges see the
-// participants under pseudonyms.
+// judgePhases returns a parallel phase of all judges, each with two steps if the jury swaps the order. The judges see
+// pseudonyms instead of names.
 func (p Protocol) judgePhases(name string, step protocol.Step, judges []string) []protocol.Phase {
 	step.Vars, step.Blind = p.vars(), true
 	phases := onePhase(name, true, step, judges...)

@@ -61,7 +61,8 @@ func (j *Judgment) checkWinnerScore() (findings []string) {
 	return findings
 }
 
-// Default sets a judgment without a winner, in which each participant scores 5 of 10. The summary says that it is a default.
+// Default sets a judgment without a winner, in which each participant scores 5 of 10. The summary says that there is no
+// valid judgment.
 func (j *Judgment) Default(names []string) {
 	*j = Judgment{
 		Summary:      "The judge gave no valid judgment. The debate ends without a winner, and the scores are neutral.",

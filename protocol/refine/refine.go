@@ -136,7 +136,7 @@ func (p Protocol) Check(r *protocol.Record) (problems []protocol.Problem) {
 	for _, name := range slices.Sorted(maps.Keys(p.AgentSummaryPolicies)) {
 		p.AgentSummaryPolicies[name].check("protocol.agent_summary_policies."+name, defaultThreshold, wrong)
 		if r.Cursor.Round == 0 && !slices.Contains(names, name) { // the policy of a participant who drops out later has no effect
-			wrong("protocol.agent_summary_policies", "%q is not a participant, they are %q", name, names)
+			wrong("protocol.agent_summary_policies", "%q is not a participant, the participants are %q", name, names)
 		}
 	}
 	p.FinalSummaryPolicy.check("protocol.final_summary_policy", defaultFinalThreshold, wrong)

@@ -57,7 +57,7 @@ func TestCheckSaysAllThatIsWrong(t *testing.T) {
 				"protocol.summary_policy.threshold: -1, use 1 or more, or leave it out for 5000",
 				"protocol.agent_summary_policies.A.target_length: 5001, use 1 to 5000, the threshold",
 				"protocol.agent_summary_policies.Zoe.target_length: 11, use 1 to 10, the threshold",
-				`protocol.agent_summary_policies: "Zoe" is not a participant, they are ["A" "B"]`,
+				`protocol.agent_summary_policies: "Zoe" is not a participant, the participants are ["A" "B"]`,
 				"protocol.final_summary_policy.target_length: -2, use 1 to 16000, the threshold",
 			},
 		},

@@ -7,15 +7,15 @@ import (
 	"github.com/elenchus-go/debate/protocol"
 )
 
-// problems collects what is wrong.
+// problems collects the problems of a configuration.
 type problems []protocol.Problem
 
 func (l *problems) add(field, format string, args ...any) {
 	*l = append(*l, protocol.Problemf(field, format, args...))
 }
 
-// Check wants two to sixteen participants, a judge where it decides, and parameters that fit one another. What names or
-// counts participants is checked before the first round alone: who drops out later leaves a smaller vote.
+// Check requires two to sixteen participants, a judge if the judge decides, and consistent parameters. Parameters that
+// name or count participants are checked only before the first round, because participants may drop out later.
 func (p Protocol) Check(r *protocol.Record) []protocol.Problem {
 	var l problems
 	if n := len(r.Participants); n < 2 || n > 16 {
@@ -38,29 +38,31 @@ func (p Protocol) Check(r *protocol.Record) []protocol.Problem {
 	return l
 }
 
-// checkKnown finds a word that is neither empty nor one of those that have a meaning.
+// checkKnown adds a problem if word is neither empty nor one of words.
 func checkKnown[T ~string](l *problems, field string, word T, words ...T) {
 	if word != "" && !slices.Contains(words, word) {
 		l.add(field, "%q is unknown, use one of %q", word, words)
 	}
 }
 
+// checkExtract checks Extract and Extractor.
 func (p Protocol) checkExtract(l *problems) {
 	_, ours := extractors[p.Extract]
 	switch {
 	case p.Extractor == nil && !ours:
-		l.add("protocol.extract", "%q is unknown, use one of %q, or give the Extractor of that name", p.Extract, slices.Sorted(maps.Keys(extractors))[1:])
+		l.add("protocol.extract", "%q is unknown, use one of %q, or set the Extractor of that name", p.Extract, slices.Sorted(maps.Keys(extractors))[1:])
 	case p.Extractor != nil && ours:
-		l.add("protocol.extract", "%q is not your Extractor's, give it a name of its own: an engine without it says so by that name", p.Extract)
+		l.add("protocol.extract", "%q is the name of a built-in extractor, use another name for your Extractor", p.Extract)
 	}
 }
 
+// checkTopology checks Topology, Groups and Graph.
 func (p Protocol) checkTopology(l *problems, r *protocol.Record) {
 	if p.Groups != 0 && p.Topology != Groups {
-		l.add("protocol.groups", "%d, only the topology %q has groups", p.Groups, Groups)
+		l.add("protocol.groups", "%d, use it only with the topology %q", p.Groups, Groups)
 	}
 	if len(p.Graph) > 0 != (p.Topology == Graph) {
-		l.add("protocol.graph", "it has %d entries, give it with the topology %q and no other", len(p.Graph), Graph)
+		l.add("protocol.graph", "it has %d entries, use it with the topology %q and no other", len(p.Graph), Graph)
 	}
 	if r.Cursor.Round > 0 {
 		return
@@ -71,7 +73,7 @@ func (p Protocol) checkTopology(l *problems, r *protocol.Record) {
 	p.checkGraph(l, r)
 }
 
-// checkGraph finds names that are nobody's.
+// checkGraph adds a problem for each name that is not a participant.
 func (p Protocol) checkGraph(l *problems, r *protocol.Record) {
 	names := make([]string, len(r.Participants))
 	for i, s := range r.Participants {
@@ -80,7 +82,7 @@ func (p Protocol) checkGraph(l *problems, r *protocol.Record) {
 	for _, from := range slices.Sorted(maps.Keys(p.Graph)) {
 		for _, name := range append([]string{from}, p.Graph[from]...) {
 			if !slices.Contains(names, name) {
-				l.add("protocol.graph", "%q is not a participant, they are %q", name, names)
+				l.add("protocol.graph", "%q is not a participant, the participants are %q", name, names)
 			}
 		}
 	}

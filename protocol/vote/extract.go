@@ -10,10 +10,11 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// extractors read an answer in a canonical form, by the names of Protocol.Extract.
+// extractors are the built-in extractors by the values of Protocol.Extract. Each returns an answer in canonical form.
 var extractors = map[string]func(string) string{"": normalizeText, "text": normalizeText, "number": lastNumber, "letter": optionLetter, "boxed": lastBoxed}
 
-// answer is what a turn answers; empty where it is no ballot, where a fallback stands in, and where nothing was found.
+// answer returns the answer of a turn in canonical form. It returns "" if the turn is not a ballot, is a default, or has
+// no answer.
 func (p Protocol) answer(t transcript.Turn) string {
 	if t.Kind != transcript.Speech || slices.Contains(t.Flags, transcript.Defaulted) {
 		return ""
@@ -29,8 +30,8 @@ func (p Protocol) answer(t transcript.Turn) string {
 	return extract(b.Answer)
 }
 
-// normalizeText is an answer without case, runs of blanks, and the quotes, brackets and sentence marks around its words. Signs
-// that may mean something stay, as in "-5", "C++" or "50%".
+// normalizeText returns an answer in lower case with single spaces, and without the quotes, brackets and punctuation
+// around its words. It keeps signs that may have a meaning, as in "-5", "C++" or "50%".
 func normalizeText(answer string) string {
 	var words []string
 	for w := range strings.FieldsSeq(strings.ToLower(answer)) {
@@ -42,18 +43,19 @@ func normalizeText(answer string) string {
 	return strings.Join(words, " ")
 }
 
-// numberPattern is a number: a fraction of whole numbers, or a decimal with or without an exponent.
+// numberPattern matches a number: a fraction of whole numbers, or a decimal with or without an exponent.
 var numberPattern = regexp.MustCompile(`[-−–]?[$€£¥]?(?:\d[\d,]*/\d[\d,]*|(?:\d[\d,]*(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d{1,3}\b)?)`)
 
-// numberSigns are written in several ways, and what is no part of a number's value goes.
+// numberSigns normalizes minus signs and removes thousands separators and currency symbols.
 var numberSigns = strings.NewReplacer(",", "", "$", "", "€", "", "£", "", "¥", "", "−", "-", "–", "-")
 
-// lastNumber is the last lastNumber of an answer: 1,250.0 is 1250, 3/4 is 0.75, units are left out. Commas are for thousands.
+// lastNumber returns the last number of an answer, such as 1250 for "1,250.0 km" and 0.75 for "3/4". Commas separate
+// thousands, and units are ignored.
 func lastNumber(answer string) string {
 	for _, at := range slices.Backward(numberPattern.FindAllStringIndex(answer, -1)) {
 		found := answer[at[0]:at[1]]
 		if at[0] > 0 && strings.IndexByte("0123456789)", answer[at[0]-1]) >= 0 {
-			found = strings.TrimLeft(found, "-−–") // a dash between numbers, as in a range, is no sign
+			found = strings.TrimLeft(found, "-−–") // a dash between numbers, as in a range, is not a sign
 		}
 		if n := canonicalNumber(found); n != "" {
 			return n
@@ -62,8 +64,8 @@ func lastNumber(answer string) string {
 	return ""
 }
 
-// canonicalNumber writes a figure as a decimal, or as a fraction where no decimal is exact; empty where it has no value, or
-// more digits than anybody means.
+// canonicalNumber returns a number as a decimal, or as a fraction if no decimal is exact. It returns "" if the number has
+// no value or more than 100 characters.
 func canonicalNumber(found string) string {
 	if len(found) > 100 {
 		return ""
@@ -86,10 +88,12 @@ func canonicalNumber(found string) string {
 	return n.RatString()
 }
 
-// boxPattern begins an answer in TeX. Where a model forgets to double the backslash in JSON, \b and \f are control characters.
+// boxPattern matches the beginning of a boxed answer in TeX. If a model does not double the backslash in JSON, \b and \f
+// are control characters.
 var boxPattern = regexp.MustCompile(`(?:\\boxed|\x08oxed|\\fbox|\x0cbox)\s*\{`)
 
-// lastBoxed is what stands in the last \lastBoxed{} of an answer: as a number where it is one, else without blanks.
+// lastBoxed returns the content of the last \boxed{} or \fbox{} of an answer: a number in canonical form, anything else
+// without spaces.
 func lastBoxed(answer string) string {
 	all := boxPattern.FindAllStringIndex(answer, -1)
 	if len(all) == 0 {
@@ -111,7 +115,7 @@ func lastBoxed(answer string) string {
 			return inside
 		}
 	}
-	return "" // it was not closed
+	return "" // the box is not closed
 }
 
 var (
@@ -120,8 +124,9 @@ var (
 	letterInBrackets = regexp.MustCompile(`[(\[](\pL)[)\]]`)             // "It is (B)"
 )
 
-// optionLetter is the optionLetter of an option: the only one of the answer, the one that it begins with, the last one in brackets,
-// or the last capital that stands alone. "A" and "I" are words but at the end.
+// optionLetter returns the letter of an option: the only letter of the answer, else its first letter if ")", ".", ":" or
+// "]" follows, else the last letter in brackets, else the last single capital letter. "A" and "I" are words unless they
+// are at the end.
 func optionLetter(answer string) string {
 	for _, re := range []*regexp.Regexp{letterAlone, letterFirst, letterInBrackets} {
 		if all := re.FindAllStringSubmatch(answer, -1); len(all) > 0 {

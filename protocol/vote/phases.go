@@ -7,7 +7,7 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// Phases are one phase a round, and at the end the judge's ruling where one is needed.
+// Phases returns one phase for each round, and the judge's ruling at the end if one is needed.
 func (p Protocol) Phases(r *protocol.Record) []protocol.Phase {
 	switch r.Cursor.Stage {
 	case transcript.Speech:
@@ -27,6 +27,7 @@ func (p Protocol) Phases(r *protocol.Record) []protocol.Phase {
 	}
 }
 
+// speeches returns the phase of the current round.
 func (p Protocol) speeches(r *protocol.Record) protocol.Phase {
 	phase := protocol.Phase{Name: "answer", Parallel: true}
 	vars, sees := p.vars(), func(string) func(*transcript.Turn) bool { return remarksOnly }
@@ -41,10 +42,10 @@ func (p Protocol) speeches(r *protocol.Record) protocol.Phase {
 	return phase
 }
 
-// remarksOnly shows nothing but what a person said.
+// remarksOnly reports whether a turn is a remark.
 func remarksOnly(t *transcript.Turn) bool { return t.Kind == transcript.Remark }
 
-// vars are what the prompts read of the parameters.
+// vars returns the parameters of the prompts.
 func (p Protocol) vars() map[string]string {
 	vars := map[string]string{"extract": p.Extract}
 	if p.Agreement != nil {
@@ -59,7 +60,7 @@ func (p Protocol) vars() map[string]string {
 	return vars
 }
 
-// End is "unanimous" where all have given the same answer, and Unanimity listens to that.
+// End returns the outcome "unanimous" if all agents gave the same answer and Unanimity asks for it.
 func (p Protocol) End(r *protocol.Record) transcript.Ending {
 	if p.Unanimity == "" || p.Unanimity == Prevent && r.Cursor.Round > 1 {
 		return transcript.Ending{}
@@ -67,8 +68,8 @@ func (p Protocol) End(r *protocol.Record) transcript.Ending {
 	return p.checkUnanimity(r.TurnsFrom(r.Cursor.Round)).Ending()
 }
 
-// needsRuling says whether there is something to decide, and a judge to do it. Before a round is complete, there may be:
-// so the budget keeps room for the judge.
+// needsRuling reports whether there is a judge and something to decide. It also returns true before a round is complete,
+// so that budgets reserve enough for the judge.
 func (p Protocol) needsRuling(r *protocol.Record) bool {
 	if len(r.Judges) == 0 {
 		return false
@@ -82,7 +83,7 @@ func (p Protocol) needsRuling(r *protocol.Record) bool {
 	return tie || p.Decision == Judge && len(shares) > 0 && shares[0].Votes < len(r.Participants)
 }
 
-// latestTurns are the last turns of those who are still in; the zero key is for who has not answered.
+// latestTurns returns the key of each active agent's latest turn, or the zero key if the agent has not answered.
 func latestTurns(r *protocol.Record) map[string]transcript.Key {
 	last := map[string]transcript.Key{}
 	for _, s := range r.Participants {

@@ -10,34 +10,34 @@ import (
 	"github.com/elenchus-go/debate/judge/reply"
 )
 
-// The contracts of the agents' replies and of the judge's.
+// The contracts of the agents' and the judge's replies.
 var (
 	BallotContract = reply.New[Ballot]("vote/1")
 	RulingContract = reply.New[Ruling]("decision/1")
 )
 
-// Ballot is what an agent answers.
+// Ballot is an agent's reply.
 type Ballot struct {
 	Reasoning  string  `json:"reasoning" jsonschema:"maxLength=1900" jsonschema_description:"the reasoning that leads to your answer, step by step and brief"`
 	Answer     string  `json:"answer" jsonschema:"maxLength=400" jsonschema_description:"your answer only, in as few words as possible; empty only if you have none"`
 	Confidence float64 `json:"confidence" jsonschema:"minimum=0,maximum=100" jsonschema_description:"the probability that your answer is correct, in percent: 50 is a coin toss, 100 is certain"`
 }
 
-// Check rounds the confidence to whole percents. It finds one that was given as a share of 1.
+// Check rounds the confidence to a whole percentage. It returns a violation if the confidence is a fraction of 1.
 func (b *Ballot) Check([]string) []string {
 	if b.Confidence > 0 && b.Confidence < 1 {
-		return []string{fmt.Sprintf("/confidence: %v is less than 1 %%: give percents from 0 to 100", b.Confidence)}
+		return []string{fmt.Sprintf("/confidence: %v is less than 1 %%: give a percentage from 0 to 100", b.Confidence)}
 	}
 	b.Confidence = math.Round(b.Confidence)
 	return nil
 }
 
-// Default is a ballot without an answer.
+// Default sets a ballot without an answer.
 func (b *Ballot) Default([]string) {
-	*b = Ballot{Reasoning: "No valid answer came. This ballot counts for nothing."}
+	*b = Ballot{Reasoning: "There is no valid answer. This ballot does not count."}
 }
 
-// Text sums the ballot up. Others read it.
+// Text returns the ballot for readers and for the prompts of other agents.
 func (b *Ballot) Text() string {
 	lines := []string{"No answer."}
 	if b.Answer != "" {
@@ -51,14 +51,14 @@ func (b *Ballot) Text() string {
 
 func formatPercent(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) + " %" }
 
-// Ruling is what the judge decides. It names whose answer it is, not the answer: that can be checked, and the judge
+// Ruling is the judge's reply. It names a participant and not an answer, so that the name can be checked and the judge
 // cannot decide for an answer that nobody gave.
 type Ruling struct {
 	Reasoning string `json:"reasoning" jsonschema:"maxLength=1900" jsonschema_description:"why this answer is correct and the others are not"`
 	Winner    string `json:"winner,omitempty" jsonschema:"maxLength=200" jsonschema_description:"the name of a participant who gave the correct answer, exactly as given; leave it out only if there is no answer at all"`
 }
 
-// Check corrects the spelling of the name. It finds one that is no participant's.
+// Check corrects the spelling of the winner's name. It returns a violation if the winner is not a participant.
 func (u *Ruling) Check(names []string) []string {
 	v := judge.Verdict{Winner: u.Winner} // names are resolved as in a verdict
 	findings := v.Check(names)
@@ -66,12 +66,12 @@ func (u *Ruling) Check(names []string) []string {
 	return findings
 }
 
-// Default names nobody, so that the vote decides.
+// Default sets a ruling without a winner, so that the vote decides.
 func (u *Ruling) Default([]string) {
 	*u = Ruling{Reasoning: "The judge gave no valid ruling. The vote decides."}
 }
 
-// Text sums the ruling up.
+// Text returns the ruling for readers.
 func (u *Ruling) Text() string {
 	if u.Winner == "" {
 		return "No ruling. " + u.Reasoning

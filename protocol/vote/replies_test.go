@@ -25,7 +25,7 @@ func TestBallotsAreValidated(t *testing.T) {
 		{
 			"confidence as a share", `{"reasoning":"","answer":"42","confidence":0.9}`,
 			vote.Ballot{},
-			"parse reply: /confidence: 0.9 is less than 1 %: give percents from 0 to 100",
+			"parse reply: /confidence: 0.9 is less than 1 %: give a percentage from 0 to 100",
 		},
 		{"too certain", `{"reasoning":"","answer":"42","confidence":101}`, vote.Ballot{}, "parse reply: /confidence: must be <= 100 but found 101"},
 		{"an answer is missing", `{"reasoning":"","confidence":10}`, vote.Ballot{}, "parse reply: the reply: missing properties: 'answer'"},
@@ -82,7 +82,7 @@ func TestRepliesInWords(t *testing.T) {
 func TestFallbacksCountForNothing(t *testing.T) {
 	r, ok := vote.BallotContract.Default(names)
 	require.True(t, ok)
-	require.Equal(t, "No answer.\nReasoning: No valid answer came. This ballot counts for nothing.", r.Text)
+	require.Equal(t, "No answer.\nReasoning: There is no valid answer. This ballot does not count.", r.Text)
 	require.Zero(t, decode[vote.Ballot](t, r).Confidence)
 	r, ok = vote.RulingContract.Default(names)
 	require.True(t, ok)

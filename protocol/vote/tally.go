@@ -13,40 +13,40 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// Tally is what a vote came to. It is the debate's answer. Answers are in their canonical form, as the extractor gives
-// them, and Words are an answer as it was written.
+// Tally is the result of a vote, and the data of the debate's answer. Answer fields hold the canonical form that the
+// extractor returns. AnswerText fields hold an answer as an agent wrote it.
 type Tally struct {
-	Answer     string `json:"answer,omitempty"` // what was decided; empty: nothing
+	Answer     string `json:"answer,omitempty"` // the winning answer; empty if there is none
 	AnswerText string `json:"answer_text,omitempty"`
-	// Decision is how: "majority", "confidence" or "judge"; empty where nothing was decided. Where a judge was to decide
-	// and was not asked, or said nothing valid, it is "majority".
+	// Decision is the rule that decided: "majority", "confidence" or "judge". It is empty if nothing was decided. It is
+	// "majority" if the judge was to decide but was not asked or gave no valid ruling.
 	Decision DecisionRule  `json:"decision,omitempty"`
-	Tie      bool          `json:"tie,omitempty"` // the vote was one, whether or not a judge broke it
-	Answers  []AnswerVotes `json:"answers"`       // the last answers, the first of them ahead
-	Agents   []AgentResult `json:"agents"`        // those who are still in, in order
-	// Unanimous are the rounds in which all who spoke gave the same answer.
+	Tie      bool          `json:"tie,omitempty"` // whether the vote is a tie, even if a judge broke it
+	Answers  []AnswerVotes `json:"answers"`       // latest answers, the leading one first
+	Agents   []AgentResult `json:"agents"`        // active agents, in order
+	// Unanimous lists the rounds in which all agents who spoke gave the same answer.
 	Unanimous []int `json:"unanimous,omitempty"`
 }
 
-// AnswerVotes is what stands behind an answer.
+// AnswerVotes is an answer with its votes.
 type AnswerVotes struct {
 	Answer          string   `json:"answer"`
-	AnswerText      string   `json:"answer_text"` // of the first agent who gave it
+	AnswerText      string   `json:"answer_text"` // wording of the first agent who gave it
 	Votes           int      `json:"votes"`
-	TotalConfidence float64  `json:"total_confidence"` // the sum of confidence, in percents
-	Agents          []string `json:"agents"`           // who gave it
+	TotalConfidence float64  `json:"total_confidence"` // sum of the confidence of its agents, in percent
+	Agents          []string `json:"agents"`           // agents who gave it
 }
 
-// AgentResult is where an agent stands.
+// AgentResult is the result of one agent.
 type AgentResult struct {
 	Name       string   `json:"name"`
-	Answers    []string `json:"answers"`               // of each round; "" for none
-	AnswerText string   `json:"answer_text,omitempty"` // of the last one
-	Confidence float64  `json:"confidence"`            // in the last one, 0 to 100; 0 without an answer
-	Changed    bool     `json:"changed,omitempty"`     // whether the last answer is another than the first
+	Answers    []string `json:"answers"`               // answer of each round; "" for none
+	AnswerText string   `json:"answer_text,omitempty"` // wording of the last answer
+	Confidence float64  `json:"confidence"`            // confidence in the last answer, from 0 to 100; 0 without an answer
+	Changed    bool     `json:"changed,omitempty"`     // whether the last answer differs from the first
 }
 
-// lastAnswer is an agent's lastAnswer answer.
+// lastAnswer returns the agent's last answer, or "".
 func (s AgentResult) lastAnswer() string {
 	if len(s.Answers) == 0 {
 		return ""
@@ -54,7 +54,7 @@ func (s AgentResult) lastAnswer() string {
 	return s.Answers[len(s.Answers)-1]
 }
 
-// Answer is the [Tally], as far as the debate has come.
+// Answer returns the current [Tally]. It is zero before the first ballot.
 func (p Protocol) Answer(r *protocol.Record) protocol.Answer {
 	t := p.tally(r)
 	if !slices.ContainsFunc(t.Agents, func(s AgentResult) bool { return len(s.Answers) > 0 }) {
@@ -62,11 +62,12 @@ func (p Protocol) Answer(r *protocol.Record) protocol.Answer {
 	}
 	data, err := json.Marshal(t)
 	if err != nil {
-		return protocol.Answer{} // unreachable: numbers of a ballot are finite
+		return protocol.Answer{} // unreachable: the numbers of a ballot are finite
 	}
 	return protocol.Answer{Text: t.text(), Data: data}
 }
 
+// tally returns the tally of the debate so far.
 func (p Protocol) tally(r *protocol.Record) Tally {
 	t := Tally{Agents: p.agentResults(r), Unanimous: p.unanimousRounds(r)}
 	t.Answers, t.Tie = p.countVotes(t.Agents)
@@ -84,7 +85,7 @@ func (p Protocol) tally(r *protocol.Record) Tally {
 	return t
 }
 
-// agentResults are the agents who are still in, with what they answered.
+// agentResults returns the results of the active agents.
 func (p Protocol) agentResults(r *protocol.Record) []AgentResult {
 	stands := make([]AgentResult, len(r.Participants))
 	for i, seat := range r.Participants {
@@ -99,7 +100,7 @@ func (p Protocol) agentResults(r *protocol.Record) []AgentResult {
 	return stands
 }
 
-// addAnswer notes an agent's answer.
+// addAnswer adds the answer of a turn to an agent's result.
 func (s *AgentResult) addAnswer(answer string, t transcript.Turn) {
 	s.Answers = append(s.Answers, answer)
 	s.AnswerText, s.Confidence, s.Changed = "", 0, false
@@ -108,7 +109,7 @@ func (s *AgentResult) addAnswer(answer string, t transcript.Turn) {
 	}
 }
 
-// countVotes puts the last answers in order, and says whether the first two are even.
+// countVotes returns the last answers, sorted by votes or confidence, and whether the first two are tied.
 func (p Protocol) countVotes(stands []AgentResult) (shares []AnswerVotes, tie bool) {
 	shares = []AnswerVotes{}
 	for _, s := range stands {
@@ -134,7 +135,7 @@ func (p Protocol) countVotes(stands []AgentResult) (shares []AnswerVotes, tie bo
 	return shares, len(shares) > 1 && order(shares[0], shares[1]) == 0
 }
 
-// unanimousRounds are the rounds in which all who spoke gave the same answer.
+// unanimousRounds returns the rounds in which all agents who spoke gave the same answer.
 func (p Protocol) unanimousRounds(r *protocol.Record) (rounds []int) {
 	for round := 1; round <= r.Cursor.Round; round++ {
 		turns := slices.DeleteFunc(slices.Clone(r.TurnsFrom(round)), func(t transcript.Turn) bool { return t.Round != round })
@@ -145,24 +146,24 @@ func (p Protocol) unanimousRounds(r *protocol.Record) (rounds []int) {
 	return rounds
 }
 
-// checkUnanimity looks at the turns of a round.
+// checkUnanimity reports whether the turns of a round are unanimous.
 func (p Protocol) checkUnanimity(turns []transcript.Turn) detect.Finding {
 	d := detect.Unanimity{Answer: p.answer}
 	return d.Round(turns)
 }
 
-// judgeWinner is whose answer the judge decided for; empty: nobody's.
+// judgeWinner returns the participant that the judge's ruling names, or "".
 func judgeWinner(r *protocol.Record) string {
 	for _, t := range slices.Backward(r.Turns) {
 		if t.Kind == transcript.Conclusion && t.Contract == RulingContract.Name() {
-			ruling, _ := transcript.Decode[Ruling](t) // what cannot be read names nobody
+			ruling, _ := transcript.Decode[Ruling](t) // an unreadable ruling names nobody
 			return ruling.Winner
 		}
 	}
 	return ""
 }
 
-// text sums the tally up for readers.
+// text returns the tally for readers.
 func (t Tally) text() string {
 	var lines []string
 	switch {

@@ -7,8 +7,9 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// visibleTurns says which turns each agent sees in the round at hand. It goes by who spoke in the rounds before, not by who is
-// still in: nobody who drops out while a round is going on changes what others see in it.
+// visibleTurns returns, for each agent, the filter of turns that the agent sees in the current round. It depends on who
+// spoke in earlier rounds and not on who is active, so that a participant who drops out during a round does not change
+// what others see in it.
 func (p Protocol) visibleTurns(r *protocol.Record) func(name string) func(*transcript.Turn) bool {
 	before := r.Cursor.Round - 1
 	first, last := speakers(r, 1), speakers(r, before)
@@ -23,8 +24,8 @@ func (p Protocol) visibleTurns(r *protocol.Record) func(name string) func(*trans
 	}
 }
 
-// sees says whether an agent sees another in a round. The first are the speakers of round 1, the last those of the
-// round before; both are in order.
+// sees reports whether an agent sees another agent in a round. first lists the speakers of round 1, and last those of the
+// previous round, both in order.
 func (p Protocol) sees(name, other string, round int, first, last []string) bool {
 	switch p.Topology {
 	case Ring:
@@ -41,11 +42,12 @@ func (p Protocol) sees(name, other string, round int, first, last []string) bool
 	}
 }
 
-// groupOf is the groupOf of an agent, from 0: the agents in order, cut into parts as equal as can be.
+// groupOf returns the group of an agent, from 0. The agents are divided in order into groups of nearly equal size.
 func (p Protocol) groupOf(name string, all []string) int {
 	return slices.Index(all, name) * p.groupCount() / max(len(all), 1)
 }
 
+// groupCount returns the number of groups.
 func (p Protocol) groupCount() int {
 	if p.Groups == 0 {
 		return 2
@@ -53,7 +55,7 @@ func (p Protocol) groupCount() int {
 	return p.Groups
 }
 
-// speakers are those who spoke in a round, in order.
+// speakers returns the agents who spoke in a round, in order.
 func speakers(r *protocol.Record, round int) (names []string) {
 	for _, t := range r.TurnsFrom(round) {
 		if t.Round == round && t.Kind == transcript.Speech {

@@ -35,65 +35,70 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// DecisionRule is how the last answers make one. A judge that is there decides, whatever the DecisionRule, where the vote is a
-// tie and where a round was cut short, so that the answers are not of one round.
+// DecisionRule determines how the last answers are combined into one. With any rule, a judge, if there is one, decides if
+// the vote is a tie or if a round is incomplete, so that the answers are from different rounds.
 type DecisionRule string
 
 // The decisions.
 const (
-	Majority   DecisionRule = "majority"   // most votes, even fewer than half; of equals more confidence in sum, else a tie
-	Confidence DecisionRule = "confidence" // the highest sum of confidence; of equals most votes, else a tie
-	Judge      DecisionRule = "judge"      // the first judge names whose answer it is; it is not asked where all agree
+	Majority   DecisionRule = "majority"   // most votes, even if fewer than half; then the highest total confidence; then a tie
+	Confidence DecisionRule = "confidence" // the highest total confidence; then most votes; then a tie
+	Judge      DecisionRule = "judge"      // the first judge names a participant; it is not asked if all agree
 )
 
-// Unanimity is what follows where all give the same answer.
+// Unanimity determines what happens if all agents give the same answer.
 type Unanimity string
 
 // The settings of unanimity.
 const (
-	Stop    Unanimity = "stop"    // it ends the debate, in any round
-	Prevent Unanimity = "prevent" // in round 1 it prevents the debate; later on it changes nothing
+	Stop    Unanimity = "stop"    // ends the debate in any round
+	Prevent Unanimity = "prevent" // ends the debate in round 1, and has no effect in later rounds
 )
 
-// Topology is who sees whom from round 2 on. Where an agent drops out, the others close ranks: a ring stays a ring, and
-// the next one becomes the centre of a star. Groups stay as they were.
+// Topology determines whose answers each agent sees from round 2 on. If an agent drops out, the remaining agents form the
+// ring, and the next agent becomes the center of the star. Groups do not change.
 type Topology string
 
 // The topologies.
 const (
-	Full   Topology = "full"   // everyone sees everyone
-	Ring   Topology = "ring"   // each sees the one before and the one after, in order; the last is next to the first
-	Star   Topology = "star"   // the first is the centre and sees everyone; the others see only the centre
-	Groups Topology = "groups" // each sees its own group in even rounds, and everyone in odd ones
-	Graph  Topology = "graph"  // as Protocol.Graph says
+	Full   Topology = "full"   // each sees all others
+	Ring   Topology = "ring"   // each sees the previous and the next agent; the last and the first are neighbors
+	Star   Topology = "star"   // the first is the center and sees all others; the others see only the center
+	Groups Topology = "groups" // each sees its own group in even rounds and all others in odd rounds
+	Graph  Topology = "graph"  // each sees the agents listed in Protocol.Graph
 )
 
-// Protocol holds a vote's parameters; its zero value is a majority of texts among agents who all see each other.
+// Protocol holds the parameters of a vote. The zero value decides by majority, compares answers as text, and shows every
+// agent the answers of all others.
 type Protocol struct {
 	Decision  DecisionRule `json:"decision,omitempty"`  // defaults to majority
-	Unanimity Unanimity    `json:"unanimity,omitempty"` // empty: all rounds are held
+	Unanimity Unanimity    `json:"unanimity,omitempty"` // empty has no effect: all rounds take place
 	Topology  Topology     `json:"topology,omitempty"`  // defaults to full
-	// Groups is how many groups the topology "groups" has. Defaults to 2.
+	// Groups is the number of groups of the topology "groups". Defaults to 2.
 	Groups int `json:"groups,omitempty"`
-	// Graph says whom each agent sees, by their names, in the topology "graph". Who is not in it sees nobody.
+	// Graph lists the names of the agents that each agent sees in the topology "graph". An agent that is not a key sees
+	// nobody.
 	Graph map[string][]string `json:"graph,omitempty"`
-	// Agreement is how much the prompts urge agents to agree, from 0, not at all and rather the opposite, to 1. Nil: they
-	// say nothing about it. Tuning it gained published runs about 15 % in accuracy (DebateLLM, Multi-Persona on USMLE).
+	// Agreement is the level of agreement that the prompts ask for, from 0 (keep your own answer unless it is refuted) to 1
+	// (adopt the others' answer unless it is refuted). The prompts state the level as a percentage and give one of three
+	// instructions: up to 0.25 to defend the own answer, from 0.75 to adopt the others' answer unless it has an error, and in
+	// between to give both the same scrutiny. If nil, the prompts say nothing about it. Tuning it gained published runs about
+	// 15 % in accuracy (DebateLLM, Multi-Persona on USMLE).
 	Agreement *float64 `json:"agreement,omitempty"`
-	// Extract is how answers are read, so that equal ones are seen as equal: "text" (the default) takes the words without
-	// case and sentence marks, "number" the last number, "letter" the letter of an option, "boxed" the last \boxed{}. With
-	// an Extractor of your own it is that function's name, under which it is stored.
+	// Extract is the name of the extractor that brings answers into a canonical form for comparison: "text" (the default)
+	// ignores case and punctuation, "number" takes the last number, "letter" the letter of an option, and "boxed" the content
+	// of the last \boxed{}. If you set Extractor, Extract is its name, which is stored with the debate.
 	Extract string `json:"extract,omitempty"`
-	// Extractor gives a turn's answer in a canonical form, "" for none. It must be pure. It is no data: an engine that
-	// reads stored debates gets it by Options.Protocols.
+	// Extractor returns the answer of a turn in canonical form, or "" if there is none. It must be a pure function. It is not
+	// stored: pass it by Options.Protocols to an engine that reads stored debates.
 	Extractor func(transcript.Turn) string `json:"-"`
 }
 
-// Name is "vote/1".
+// Name returns "vote/1".
 func (Protocol) Name() string { return "vote/1" }
 
-// Defaults are two rounds, an answer and one revision, as in the runs of Du et al. that docs/voting.md measures; groups
-// take three, of which the third is the first between them.
+// Defaults returns two rounds, an answer and one revision, as in the runs of Du et al. that docs/voting.md measures. The
+// topology "groups" has three rounds, because agents first see other groups in round 3.
 func (p Protocol) Defaults() protocol.Defaults {
 	if p.Topology == Groups {
 		return protocol.Defaults{MaxRounds: 3}

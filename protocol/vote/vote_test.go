@@ -39,7 +39,7 @@ func ExampleProtocol() {
 func own(transcript.Turn) string { return "mine" }
 
 func TestCheckSaysAllThatIsWrong(t *testing.T) {
-	const extracts = `use one of ["boxed" "letter" "number" "text"], or give the Extractor of that name`
+	const extracts = `use one of ["boxed" "letter" "number" "text"], or set the Extractor of that name`
 	many := strings.Fields(strings.Repeat("x ", 17))
 	for i := range many {
 		many[i] = fmt.Sprint("a", i)
@@ -73,7 +73,7 @@ func TestCheckSaysAllThatIsWrong(t *testing.T) {
 			"an extractor without one",
 			vote.Protocol{Extractor: own},
 			"a b",
-			[]string{`protocol.extract: "" is not your Extractor's, give it a name of its own: an engine without it says so by that name`},
+			[]string{`protocol.extract: "" is the name of a built-in extractor, use another name for your Extractor`},
 		},
 		{"the edges of agreement", vote.Protocol{Agreement: new(0.0)}, "a b", nil},
 		{"all agreement", vote.Protocol{Agreement: new(1.0)}, "a b", nil},
@@ -98,26 +98,26 @@ func TestCheckSaysAllThatIsWrong(t *testing.T) {
 			"groups without the topology",
 			vote.Protocol{Groups: 2},
 			"a b c d",
-			[]string{`protocol.groups: 2, only the topology "groups" has groups`},
+			[]string{`protocol.groups: 2, use it only with the topology "groups"`},
 		},
 		{"a graph", vote.Protocol{Topology: vote.Graph, Graph: map[string][]string{"a": {"b"}, "b": nil}}, "a b c", nil},
 		{
 			"strangers in a graph",
 			vote.Protocol{Topology: vote.Graph, Graph: map[string][]string{"z": {"a"}, "a": {"b", "y"}}},
 			"a b",
-			[]string{`protocol.graph: "y" is not a participant, they are ["a" "b"]`, `protocol.graph: "z" is not a participant, they are ["a" "b"]`},
+			[]string{`protocol.graph: "y" is not a participant, the participants are ["a" "b"]`, `protocol.graph: "z" is not a participant, the participants are ["a" "b"]`},
 		},
 		{
 			"a topology without its graph",
 			vote.Protocol{Topology: vote.Graph},
 			"a b",
-			[]string{`protocol.graph: it has 0 entries, give it with the topology "graph" and no other`},
+			[]string{`protocol.graph: it has 0 entries, use it with the topology "graph" and no other`},
 		},
 		{
 			"a graph without its topology",
 			vote.Protocol{Graph: map[string][]string{"a": {"b"}}},
 			"a b",
-			[]string{`protocol.graph: it has 1 entries, give it with the topology "graph" and no other`},
+			[]string{`protocol.graph: it has 1 entries, use it with the topology "graph" and no other`},
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
