@@ -31,6 +31,6 @@ var sampleData = func() Data {
 	return Data{
 		Topic: "topic", Background: "background", Me: seat, Others: []transcript.Profile{seat, seat, seat}, Target: &seat,
 		Opponents: []string{"name", "name"}, Phase: "phase", Round: 2, Rounds: 3, MinRounds: 2,
-		ReplyFields: "reply", Violations: []string{"finding", "finding"}, Criteria: "criteria", Nonce: "fence", Advice: []string{"advice", "advice"},
+		ReplyFields: "reply", Violations: []string{"violation", "violation"}, Criteria: "criteria", Nonce: "nonce", Advice: []string{"advice", "advice"},
 	}
 }()

@@ -20,8 +20,8 @@
 // A ruling for the advocate raises the score of the topic's category, and a ruling for the challenger lowers it: by
 // [Protocol.MaxAdjustment] at a confidence of 100, and by proportionally less at a lower confidence. The new score is
 // limited to the range from 0 to [Protocol.Scale] and rounded to hundredths. The score does not change after a draw, at a
-// confidence of 0, or if the arbiter gave no valid ruling. If several topics have the same category, each ruling starts from the score that
-// the previous one left.
+// confidence of 0, or if the arbiter gave no valid ruling. If several topics have the same category, each ruling starts
+// from the score after the previous one.
 //
 // # Prompts
 //

@@ -138,7 +138,8 @@ func (p Protocol) Phases(r *protocol.Record) []protocol.Phase {
 // speeches returns the phase of the current round.
 func (p Protocol) speeches(r *protocol.Record) []protocol.Phase {
 	name, prompt := p.phaseAndPrompt(r.Cursor.Round, r.MaxRounds)
-	if begun := startedPhase(r); begun != "" && p.Format == StructuredRounds { // editing the limit does not change a round that has begun
+	// Editing the limit does not change a round that has begun.
+	if begun := startedPhase(r); begun != "" && p.Format == StructuredRounds {
 		name, prompt = begun, begun
 	}
 	steps := make([]protocol.Step, len(r.Participants))
