@@ -108,7 +108,7 @@ func show(system, user string) string {
 	return "======== system\n" + system + "\n======== user\n" + user + "\n"
 }
 
-// TestDebater pins what every prompt of a participant must say.
+// TestDebater checks the required content of each participant prompt.
 func TestDebater(t *testing.T) {
 	s := loaded(t)
 	for _, name := range debaters {
@@ -133,7 +133,7 @@ func TestDebater(t *testing.T) {
 	}
 }
 
-// TestDebaterTask pins what the task of a round must say.
+// TestDebaterTask checks the required content of each round's task.
 func TestDebaterTask(t *testing.T) {
 	s := loaded(t)
 	tests := []struct {
@@ -162,7 +162,7 @@ func TestDebaterTask(t *testing.T) {
 	}
 }
 
-// TestJudge pins what every prompt of a judge must say.
+// TestJudge checks the required content of each judge prompt.
 func TestJudge(t *testing.T) {
 	s := loaded(t)
 	for _, name := range judges {

@@ -10,7 +10,7 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// duel is a protocol: two speak at once, then each answers in turn.
+// duel is a protocol in which two participants speak in parallel, and then each answers in turn.
 type duel struct{}
 
 func (duel) Name() string { return "duel/1" }
@@ -51,7 +51,7 @@ func ExampleNext() {
 			fmt.Print(" ", s.Key)
 		}
 		fmt.Println()
-		s := steps[len(steps)-1] // any of them: here the last is the fastest
+		s := steps[len(steps)-1] // any order is possible: here the last step finishes first
 		if !r.Apply(transcript.Turn{Key: s.Key, Kind: s.Kind, Order: s.Order, Seq: r.Seq + 1}) {
 			panic("it stands already")
 		}
@@ -93,7 +93,7 @@ func TestNextOfAParallelPhase(t *testing.T) {
 	require.Equal(t, []string{"respond/a/ 0 2", "respond/b/ 1 2", "respond/c/ 2 2"}, plan(steps))
 	j.say(steps[1])
 	j.remark("hm")
-	require.Equal(t, []string{"respond/a/ 0 2", "respond/c/ 2 2"}, plan(protocol.Next(p, &j.Record)), "nobody sees what came since")
+	require.Equal(t, []string{"respond/a/ 0 2", "respond/c/ 2 2"}, plan(protocol.Next(p, &j.Record)), "later turns are not visible")
 	j.say(steps[2])
 	j.say(steps[0])
 	require.Empty(t, protocol.Next(p, &j.Record))
@@ -149,7 +149,7 @@ func TestStepsOfDifferentTargetsAreDifferent(t *testing.T) {
 func TestNextNamesTheStep(t *testing.T) {
 	only := func(turn *transcript.Turn) bool { return turn.Actor == "b" }
 	own := protocol.Step{
-		Key:    transcript.Key{Run: 9, Round: 9, Phase: "mine", Actor: "a", Target: "b"}, // the first three are not the protocol's to set
+		Key:    transcript.Key{Run: 9, Round: 9, Phase: "mine", Actor: "a", Target: "b"}, // Next overwrites the first three
 		Kind:   transcript.Remark,
 		Order:  9,
 		Prompt: "attack", Contract: "critique/1", Vars: map[string]string{"level": "2"}, Show: only, VisibleSeq: 9,
@@ -160,8 +160,8 @@ func TestNextNamesTheStep(t *testing.T) {
 		round int
 		want  transcript.Key
 	}{
-		{"in the prelude", transcript.Setup, 0, transcript.Key{Run: 3, Phase: "p", Actor: "a", Target: "b"}},
-		{"in the prelude, passed again in a later round", transcript.Setup, 2, transcript.Key{Run: 3, Phase: "p", Actor: "a", Target: "b"}},
+		{"in the setup stage", transcript.Setup, 0, transcript.Key{Run: 3, Phase: "p", Actor: "a", Target: "b"}},
+		{"in the setup stage, repeated in a later round", transcript.Setup, 2, transcript.Key{Run: 3, Phase: "p", Actor: "a", Target: "b"}},
 		{"in a round", transcript.Speech, 2, transcript.Key{Run: 3, Round: 2, Phase: "p", Actor: "a", Target: "b"}},
 		{"after a round", transcript.Assessment, 2, transcript.Key{Run: 3, Round: 2, Phase: "p", Actor: "a", Target: "b"}},
 		{"at the end", transcript.Conclusion, 2, transcript.Key{Run: 3, Round: 2, Phase: "p", Actor: "a", Target: "b"}},
@@ -211,7 +211,7 @@ func TestEachRoundAndRunIsDone(t *testing.T) {
 	require.Equal(t, []string{"respond/a/ 0 6"}, plan(protocol.Next(p, &j.Record)), "another run")
 }
 
-// A moderator picks each speaker: what a phase asks for follows from the turn of the phase before.
+// A moderator picks each speaker: the steps of a phase depend on the turn of the previous phase.
 func TestPhasesMayDependOnEarlierOnes(t *testing.T) {
 	moderated := script(func(r *protocol.Record) (list []protocol.Phase) {
 		for i := range 2 {
@@ -246,14 +246,14 @@ func TestWhoDropsOutIsNotAsked(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
 		together bool
-		said     []int // places
+		said     []int // indexes of steps
 		drop     string
 		want     []string
 	}{
-		{"before the one at hand has spoken, the next one does", false, nil, "a", []string{"respond/b/ 0 2"}},
-		{"after having spoken, the others go on", false, []int{0}, "a", []string{"respond/b/ 0 3"}},
+		{"if the next speaker drops out, the one after it speaks", false, nil, "a", []string{"respond/b/ 0 2"}},
+		{"after a turn of the participant, the others continue", false, []int{0}, "a", []string{"respond/b/ 0 3"}},
 		{"the last one, and the phase is done", false, []int{0, 1}, "c", []string{}},
-		{"in a parallel phase, the others go on", true, []int{2}, "a", []string{"respond/b/ 0 2"}},
+		{"in a parallel phase, the others continue", true, []int{2}, "a", []string{"respond/b/ 0 2"}},
 		{"in a parallel phase, the last one missing", true, []int{0, 2}, "b", []string{}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

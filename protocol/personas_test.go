@@ -12,7 +12,7 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// persona is a valid one, told by its name.
+// persona returns a valid persona with the given name.
 func persona(name string) protocol.Persona {
 	return protocol.Persona{Name: name, Persona: name + " the brave", Position: name + "'s claim", KeyArguments: []string{name + "'s reason"}}
 }
@@ -88,7 +88,7 @@ func TestPersonasText(t *testing.T) {
 	require.Empty(t, new(protocol.Personas).Text())
 }
 
-// A fallback that its own contract refuses would be none.
+// The default must follow its own contract.
 func TestPersonasFallBackToTwoSides(t *testing.T) {
 	var names []string
 	for n := range 16 {
@@ -148,7 +148,7 @@ func TestCastingFillsWhatWasNotSetByHand(t *testing.T) {
 			transcript.Profile{Name: "a", Role: "r", Side: "s", Instructions: "i", Persona: "me", Position: "mine", KeyArguments: given.KeyArguments},
 		},
 		{
-			"somebody whom the casting does not name",
+			"a participant without an assigned persona",
 			transcript.Profile{Name: "z"},
 			transcript.Profile{Name: "z"},
 		},
@@ -160,7 +160,7 @@ func TestCastingFillsWhatWasNotSetByHand(t *testing.T) {
 			require.True(t, j.Apply(castingTurn(t, j, personas("b", "a"))))
 			require.Equal(t, tt.want, j.Participants[0])
 			require.Equal(t, "b the brave", j.Participants[1].Persona)
-			require.Equal(t, seats, before, "seats that somebody holds stay as they are")
+			require.Equal(t, seats, before, "the original profiles do not change")
 		})
 	}
 }
@@ -186,7 +186,7 @@ func TestCastingIsDoneOnceAndByItsContractOnly(t *testing.T) {
 
 	broken := turn
 	broken.Key.Target, broken.Data = "broken", json.RawMessage(`{"personas":3}`)
-	require.True(t, j.Apply(broken), "the turn stands, the seats stay as they are")
+	require.True(t, j.Apply(broken), "the turn is added, and the profiles do not change")
 	require.Empty(t, j.Participants[0].Persona)
 
 	require.True(t, j.Apply(turn))

@@ -12,7 +12,7 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// permutations are all orders of the numbers below n.
+// permutations returns all orders of the numbers below n.
 func permutations(n int) (all [][]int) {
 	if n == 0 {
 		return [][]int{{}}
@@ -25,7 +25,7 @@ func permutations(n int) (all [][]int) {
 	return all
 }
 
-// Turns stand by phase and place, whatever the order in which they arrive.
+// Turns are sorted by phase and Order, whatever the order of their arrival.
 func TestTurnsStandInTheOrderOfTheirSteps(t *testing.T) {
 	actors := []string{"a", "b", "c", "d"}
 	for _, arrival := range permutations(len(actors)) {
@@ -58,7 +58,7 @@ func TestATurnIsAppliedOnce(t *testing.T) {
 	turns, seq := slices.Clone(j.Turns), j.Seq
 
 	again := open[1]
-	again.Order, again.Kind = 7, transcript.Remark // the key alone decides
+	again.Order, again.Kind = 7, transcript.Remark // only the key counts
 	require.False(t, j.say(again))
 	require.Equal(t, turns, j.Turns)
 	require.Equal(t, seq, j.Seq)
@@ -72,8 +72,8 @@ func TestAPhaseThatGoesOnKeepsItsHorizon(t *testing.T) {
 	require.EqualValues(t, 2, j.Seq)
 	j.say(protocol.Next(p, &j.Record)[1])
 
-	j.move("", 1)                // it fails
-	j.move(transcript.Speech, 1) // and is tried again
+	j.move("", 1)                // failure
+	j.move(transcript.Speech, 1) // retry
 	require.EqualValues(t, 5, j.Cursor.PhaseSeq)
 	j.begin("respond") // entry 6
 	require.EqualValues(t, 6, j.Seq)
@@ -81,7 +81,7 @@ func TestAPhaseThatGoesOnKeepsItsHorizon(t *testing.T) {
 
 	j.move(transcript.Speech, 2)
 	j.begin("respond") // entry 8
-	require.Equal(t, []string{"respond/a/ 0 8", "respond/b/ 1 8"}, plan(protocol.Next(p, &j.Record)), "another round begins anew")
+	require.Equal(t, []string{"respond/a/ 0 8", "respond/b/ 1 8"}, plan(protocol.Next(p, &j.Record)), "a new round starts again")
 	j.Cursor.Run = 2
 	j.begin("respond") // entry 9
 	require.Equal(t, []string{"respond/a/ 0 9", "respond/b/ 1 9"}, plan(protocol.Next(p, &j.Record)), "another run, too")
@@ -95,8 +95,8 @@ func TestThePreludeKeepsItsHorizonInALaterRound(t *testing.T) {
 	require.EqualValues(t, 2, j.Cursor.PhaseSeq)
 }
 
-// Letters below are steps of a parallel phase of a, b and c, numbers are remarks, and a bar interrupts: the debate fails
-// there and is tried again.
+// Letters are steps of a parallel phase of a, b and c, numbers are remarks, and a bar is an interruption: the debate fails
+// and is retried.
 func TestRemarksStandBehindTheStepThatTheyCameAfter(t *testing.T) {
 	for _, tt := range []struct{ name, arrival, want string }{
 		{"without remarks", "cab", "abc"},
@@ -165,8 +165,8 @@ func TestPlaceOfARemark(t *testing.T) {
 	require.Equal(t, -1, j.RemarkOrder(), "the phase is over")
 }
 
-// TestTurnsStandInOrderWhateverHappens draws whole debates of parallel and sequential phases with remarks and
-// interruptions, and sorts the turns in the plainest way.
+// TestTurnsStandInOrderWhateverHappens generates debates of parallel and sequential phases with remarks and interruptions,
+// and compares the order of turns with a simple sort.
 func TestTurnsStandInOrderWhateverHappens(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		j := in(transcript.Speech, 1)
@@ -202,7 +202,7 @@ func TestTurnsStandInOrderWhateverHappens(t *testing.T) {
 					default:
 						s := rapid.SampledFrom(open).Draw(t, "step")
 						if p.Parallel {
-							require.Equal(t, horizon, s.VisibleSeq, "a parallel phase has one horizon")
+							require.Equal(t, horizon, s.VisibleSeq, "all steps of a parallel phase have one VisibleSeq")
 						}
 						require.True(t, j.say(s))
 					}
@@ -278,7 +278,7 @@ func TestSinceARound(t *testing.T) {
 
 	j := in(transcript.Setup, 0)
 	j.run(phases(sequential("personas", protocol.PersonaAssigner)))
-	for _, round := range []int{1, 2, 4} { // nothing was said in round 3
+	for _, round := range []int{1, 2, 4} { // round 3 has no turns
 		j.move(transcript.Speech, round)
 		j.begin("respond")
 		open := protocol.Next(phases(parallel("respond", "a", "b")), &j.Record)
@@ -293,7 +293,7 @@ func TestSinceARound(t *testing.T) {
 		round int
 		want  []string
 	}{
-		{"the prelude: all", 0, slices.Concat(first, second, fourth)},
+		{"setup: all turns", 0, slices.Concat(first, second, fourth)},
 		{"a round that there is not: all", -1, slices.Concat(first, second, fourth)},
 		{"the first", 1, slices.Concat(first[1:], second, fourth)},
 		{"the second", 2, slices.Concat(second, fourth)},
@@ -323,7 +323,7 @@ func TestDropTakesOneOut(t *testing.T) {
 		{"the last", []string{"c"}, []string{"a", "b"}},
 		{"one after the other", []string{"b", "a"}, []string{"c"}},
 		{"a stranger", []string{"z"}, []string{"a", "b", "c"}},
-		{"a judge, who has no seat", []string{"judge"}, []string{"a", "b", "c"}},
+		{"a judge", []string{"judge"}, []string{"a", "b", "c"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := in(transcript.Speech, 1).Record

@@ -7,7 +7,7 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// script is a protocol that is nothing but its phases.
+// script is a protocol that consists of its phases.
 type script func(r *protocol.Record) []protocol.Phase
 
 func (script) Name() string                                 { return "script/1" }
@@ -15,7 +15,7 @@ func (script) Check(*protocol.Record) []protocol.Problem    { return nil }
 func (f script) Phases(r *protocol.Record) []protocol.Phase { return f(r) }
 func (script) End(*protocol.Record) transcript.Ending       { return transcript.Ending{} }
 
-// phases is a protocol that has these in each stage.
+// phases returns a protocol with the given phases in each stage.
 func phases(list ...protocol.Phase) script {
 	return func(*protocol.Record) []protocol.Phase { return list }
 }
@@ -35,10 +35,10 @@ func steps(actors ...string) (list []protocol.Step) {
 	return list
 }
 
-// journal writes a record as an engine does: each call is an entry of its own.
+// journal updates a record like an engine: each call is one entry.
 type journal struct{ protocol.Record }
 
-// in is a journal with three participants, in a stage and round.
+// in returns a journal with three participants in the given stage and round.
 func in(stage transcript.Kind, round int) *journal {
 	j := &journal{}
 	j.Participants = []transcript.Profile{{Name: "a"}, {Name: "b"}, {Name: "c"}}
@@ -48,7 +48,7 @@ func in(stage transcript.Kind, round int) *journal {
 	return j
 }
 
-// move begins a stage.
+// move enters a stage.
 func (j *journal) move(stage transcript.Kind, round int) {
 	j.Seq++
 	j.Cursor = transcript.Cursor{Run: j.Cursor.Run, Round: round, Stage: stage, PhaseSeq: j.Seq}
@@ -63,7 +63,7 @@ func (j *journal) say(s protocol.Step) bool {
 	})
 }
 
-// remark commits what a person says.
+// remark commits a remark.
 func (j *journal) remark(id string) {
 	j.Apply(transcript.Turn{
 		Key:  transcript.Key{Run: j.Cursor.Run, Phase: "remark", Actor: "guest", Target: id},
@@ -71,7 +71,7 @@ func (j *journal) remark(id string) {
 	})
 }
 
-// run goes through the phases of the stage at hand and commits what they ask for.
+// run commits all steps of the current stage.
 func (j *journal) run(p protocol.Protocol) {
 	for open := protocol.Next(p, &j.Record); len(open) > 0; open = protocol.Next(p, &j.Record) {
 		if open[0].Phase != j.Cursor.Phase {
@@ -84,7 +84,7 @@ func (j *journal) run(p protocol.Protocol) {
 	}
 }
 
-// plan tells of steps as "phase/actor/target order horizon".
+// plan returns steps as "phase/actor/target order visibleSeq".
 func plan(open []protocol.Step) []string {
 	list := []string{}
 	for _, s := range open {
@@ -93,7 +93,7 @@ func plan(open []protocol.Step) []string {
 	return list
 }
 
-// order tells of turns by who speaks, remarks by what they are called.
+// order returns the actors of turns, and the texts of remarks.
 func order(turns []transcript.Turn) []string {
 	list := []string{}
 	for _, t := range turns {

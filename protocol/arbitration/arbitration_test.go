@@ -15,7 +15,7 @@ import (
 
 var scores = map[string]float64{"problem": 7, "solution": 5.5, "market": 4}
 
-// court is an arbitration that is driven by hand.
+// court runs an arbitration without an engine.
 type court struct {
 	t *testing.T
 	p arbitration.Protocol
@@ -72,7 +72,7 @@ func rules(winner string, confidence float64) string {
 	return fmt.Sprintf(`{"reasoning":"Because.","key_points":["K"],"winner":%q,"confidence":%v}`, winner, confidence)
 }
 
-// round plays a whole one.
+// round runs one complete round.
 func (c *court) round(n int, winner string, confidence float64, flags ...transcript.Flag) *court {
 	c.t.Helper()
 	c.begin(transcript.Speech, n).say(argues("for"))
@@ -261,7 +261,7 @@ func TestWhatCannotBeReadIsNoRuling(t *testing.T) {
 	require.Equal(t, 2, c.result().Topics[0].Round)
 }
 
-// Prompts show the score as it is: without what stands for a ruling, and without what was never valid.
+// Prompts show the current score. Default and invalid rulings do not change it.
 func TestOnlyRulingsMoveTheScoreInPrompts(t *testing.T) {
 	topics := make([]arbitration.Topic, 4)
 	for i := range topics {

@@ -51,12 +51,12 @@ func TestGoldenPrompts(t *testing.T) {
 	}
 	prompt("arbitration-argue", arbitration.ArgumentContract.Outline(), ada, c.say(argues("A")).Vars, bo)
 	prompt("arbitration-argue", arbitration.ArgumentContract.Outline(), bo, c.say(argues("B")).Vars, ada)
-	vars := c.begin(transcript.Assessment, 2).next()[0].Vars // the engine puts labels in the place of names
+	vars := c.begin(transcript.Assessment, 2).next()[0].Vars // the engine replaces names by pseudonyms
 	vars["for"], vars["against"] = "Debater 2", "Debater 1"
 	prompt("arbitration-rule", arbitration.RulingContract.Outline(), eve, vars, transcript.Profile{Name: "Debater 1"}, transcript.Profile{Name: "Debater 2"})
 }
 
-// A system prompt is billed cheaper where it begins as the one before.
+// Providers bill a prompt at a lower price if it begins like the previous one.
 func TestSystemPromptsDoNotChange(t *testing.T) {
 	c := sit(t, full)
 	seen := map[string]map[string]bool{}

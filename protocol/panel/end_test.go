@@ -13,7 +13,7 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// What a judge says, in short.
+// Short names for assessments.
 const (
 	on     = "the debate should go on"
 	enough = "enough is said"
@@ -26,7 +26,7 @@ const (
 	absent = "no assessment at all"
 )
 
-// turn is what a judge says as a committed turn.
+// turn returns the committed turn of an assessment.
 func turn(t *testing.T, word string) (turn transcript.Turn) {
 	t.Helper()
 	a := judge.Assessment{Reasoning: word, ShouldContinue: word != enough && word != done}
@@ -52,7 +52,7 @@ func turn(t *testing.T, word string) (turn transcript.Turn) {
 	return turn
 }
 
-// judged is the record of a complete second round.
+// judged returns the record of a complete second round.
 func judged(t *testing.T, words ...string) *protocol.Record {
 	t.Helper()
 	r := record(2, len(words))
@@ -83,10 +83,10 @@ func TestWhatEndsAPanel(t *testing.T) {
 		want     transcript.Outcome
 		evidence string
 	}{
-		{"nobody listens to the judge", deaf, says{done}, goesOn, ""},
-		{"nobody listens to three judges", deaf, says{enough, done, enough}, goesOn, ""},
+		{"the format ignores the judge", deaf, says{done}, goesOn, ""},
+		{"the format ignores three judges", deaf, says{enough, done, enough}, goesOn, ""},
 
-		{"the judge goes on", free, says{on}, goesOn, ""},
+		{"the judge continues", free, says{on}, goesOn, ""},
 		{"the judge has heard enough", free, says{enough}, decided, "j1: " + enough},
 		{"agreement is no reason to end", free, says{agreed}, goesOn, ""},
 		{"little news is no reason to end", free, says{stale}, goesOn, ""},
@@ -98,7 +98,7 @@ func TestWhatEndsAPanel(t *testing.T) {
 		{"two of three, the first of them is heard", free, says{on, done, enough}, decided, "j2: " + done},
 		{"three of three", free, says{enough, enough, enough}, decided, "j1: " + enough},
 
-		{"seeking: the judge goes on", seeking, says{on}, goesOn, ""},
+		{"seeking: the judge continues", seeking, says{on}, goesOn, ""},
 		{"seeking: agreement ends it, whatever else the judge says", seeking, says{agreed}, transcript.Converged, "j1: " + agreed},
 		{"seeking: little news ends it", seeking, says{stale}, transcript.DiminishingReturns, "j1: " + stale},
 		{"seeking: noise does not", seeking, says{noise}, goesOn, ""},

@@ -37,7 +37,7 @@ func ExampleProtocol() {
 	// 1/3/closing/Bob/ closing
 }
 
-// record is a debate with so many participants and judges, before anything was said.
+// record returns a debate with the given numbers of participants and judges and without turns.
 func record(participants, judges int) *protocol.Record {
 	r := &protocol.Record{MinRounds: 1, MaxRounds: 5, Cursor: transcript.Cursor{Run: 1}}
 	for i := range participants {
@@ -105,7 +105,7 @@ func TestCheckSaysAllThatIsWrong(t *testing.T) {
 	}
 }
 
-// Parameters are stored with the debate, and what is stored is checked like what is new.
+// Parameters are stored with the debate, and stored parameters are checked like new ones.
 func TestParametersAreStoredInThisForm(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
@@ -136,7 +136,7 @@ func TestParametersAreStoredInThisForm(t *testing.T) {
 	require.Implements(t, (*protocol.Protocol)(nil), panel.Protocol{})
 }
 
-// outline tells of phases without what all steps of a panel share.
+// outline describes phases without the fields that all steps of a panel share.
 func outline(phases []protocol.Phase) []string {
 	list := []string{}
 	for _, p := range phases {
@@ -158,7 +158,7 @@ func TestStagesOfAPanel(t *testing.T) {
 		stage    transcript.Kind
 		want     []string
 	}{
-		{"no prelude without personas", panel.Protocol{}, transcript.Setup, []string{}},
+		{"no setup without personas", panel.Protocol{}, transcript.Setup, []string{}},
 		{"personas are assigned at once for all", panel.Protocol{Personas: panel.Binary}, transcript.Setup, []string{"personas in turn: personas personas personas/1"}},
 		{"each responds in turn", panel.Protocol{}, transcript.Speech, []string{"respond in turn: p1 free-form ", "respond in turn: p2 free-form ", "respond in turn: p3 free-form "}},
 		{
@@ -260,7 +260,7 @@ func TestPromptsReadTheParameters(t *testing.T) {
 	}
 }
 
-// A debate that was made by a newer version is looked at, never driven.
+// A debate with parameters of a newer version can be read but not continued.
 func TestUnknownParametersAreNoPanic(t *testing.T) {
 	for _, stage := range []transcript.Kind{transcript.Setup, transcript.Speech, transcript.Assessment, transcript.Conclusion} {
 		r := record(2, 1)
@@ -271,7 +271,7 @@ func TestUnknownParametersAreNoPanic(t *testing.T) {
 	}
 }
 
-// Raising the limit in the middle of a closing round does not make those who have spoken speak again.
+// Raising the limit during a closing round does not repeat the turns of those who have spoken.
 func TestARoundThatHasBegunKeepsItsPart(t *testing.T) {
 	p := panel.Protocol{Format: panel.StructuredRounds}
 	r := &protocol.Record{Participants: []transcript.Profile{{Name: "A"}, {Name: "B"}}, Judges: []string{"J"}, MaxRounds: 2}

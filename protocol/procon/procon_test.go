@@ -23,7 +23,7 @@ var (
 	bob = transcript.Profile{Name: "Bob", Position: "Cities should not ban private cars."}
 )
 
-// duel is a debate of these before anything was said.
+// duel returns a debate without turns.
 func duel(seats ...transcript.Profile) *protocol.Record {
 	return &protocol.Record{Participants: seats, Judges: []string{"Jo"}, MinRounds: 1, MaxRounds: 3, Cursor: transcript.Cursor{Run: 1}}
 }
@@ -34,7 +34,7 @@ func enter(r *protocol.Record, stage transcript.Kind) {
 	r.Cursor.Stage, r.Cursor.Phase, r.Cursor.PhaseSeq = stage, "", r.Seq
 }
 
-// hold goes through the stage at hand and tells of its steps, at most so many.
+// hold runs the current stage and returns its steps, up to a maximum.
 func hold(t *testing.T, r *protocol.Record, most int) (steps []protocol.Step) {
 	t.Helper()
 	for len(steps) < most {
@@ -118,7 +118,7 @@ func TestCheckSaysAllThatIsWrong(t *testing.T) {
 	}
 }
 
-// A debate of two cannot go on with one.
+// A debate cannot continue with one participant.
 func TestNobodyMayDropOut(t *testing.T) {
 	r := duel(ann, bob)
 	r.Cursor.Round = 2
@@ -156,7 +156,7 @@ func TestSpeechesOfEachRound(t *testing.T) {
 	}
 }
 
-// A limit that is edited in the middle of a round does not change that round.
+// Editing the limit during a round does not change that round.
 func TestARoundThatHasBegunStaysAsItIs(t *testing.T) {
 	for before, after := range map[int]int{3: 2, 2: 3} {
 		r := duel(ann, bob)
@@ -194,8 +194,8 @@ func TestTheFirstJudgeJudgesOnce(t *testing.T) {
 	require.Empty(t, protocol.Next(procon.Protocol{}, r), "the judge has dropped out")
 }
 
-// No debate ends early for its own defaults: all rounds at all caps, and a judgment that was cut and is asked for again
-// with twice its cap, fit into the budget.
+// The default budget never ends a debate early: all rounds with replies at their limits, and a truncated judgment that is
+// requested again with twice its limit, fit into it.
 func TestTheDefaultsHaveRoomForAllRounds(t *testing.T) {
 	d := procon.Protocol{}.Defaults()
 	require.Equal(t, protocol.Defaults{MaxRounds: 5, Time: 10 * time.Minute, OutputTokens: 8000, StepTokens: 600, JudgeTokens: 400}, d)

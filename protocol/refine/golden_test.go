@@ -19,7 +19,7 @@ var (
 	chair = transcript.Profile{Name: "Eve", Persona: "A retired engineer.", Instructions: "Be brief."}
 )
 
-// data is what the engine gives a prompt, in a debate with all there can be.
+// data returns the prompt data of a debate with every optional field set.
 func data(me transcript.Profile, others ...transcript.Profile) prompts.Data {
 	return prompts.Data{
 		Topic: "How should the archive store its scans?", Background: "There are two million of them.", Me: me, Others: others,
@@ -83,7 +83,7 @@ func TestGoldenRoles(t *testing.T) {
 		x.r.Participants[0].Role = role
 		for i, p := range x.begin(transcript.Speech, 1).p.Phases(x.r) {
 			system, user := render(t, p.Steps[0].Prompt, prompts.Data{Topic: "T", Me: x.r.Participants[0], Vars: p.Steps[0].Vars, Round: 1, Phase: p.Name})
-			if i == 0 { // it is the same in all phases
+			if i == 0 { // the system prompt is the same in all phases
 				b.WriteString("######## " + role + "\n" + system + "\n")
 			}
 			b.WriteString("======== " + p.Name + "\n" + user + "\n")
@@ -92,7 +92,7 @@ func TestGoldenRoles(t *testing.T) {
 	golden.Require(t, "testdata/roles.golden", b.String())
 }
 
-// A system prompt is billed cheaper where it begins as the one before.
+// Providers bill a prompt at a lower price if it begins like the previous one.
 func TestAnAgentHasOneSystemPrompt(t *testing.T) {
 	x := sit(t, refine.Protocol{Roles: map[string]refine.RolePrompt{"poet": {System: "You rhyme.", Propose: "P", Critique: "C", Refine: "R"}}}, "A", "B")
 	x.r.Participants[0].Role = "poet"

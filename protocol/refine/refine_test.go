@@ -40,14 +40,14 @@ func ExampleProtocol() {
 	// refine: Bob>
 }
 
-// table is a debate that is driven by hand.
+// table runs a debate without an engine.
 type table struct {
 	t *testing.T
 	p refine.Protocol
 	r *protocol.Record
-	// size is how long a turn is; it defaults to what says whose it is.
+	// size is the length of each turn. By default, the text of a turn names its step.
 	size map[string]int
-	fail map[string]bool // phases of which no valid reply comes
+	fail map[string]bool // phases without a valid reply
 }
 
 func sit(t *testing.T, p refine.Protocol, names ...string) *table {
@@ -59,13 +59,13 @@ func sit(t *testing.T, p refine.Protocol, names ...string) *table {
 	return &table{t: t, p: p, r: r, size: map[string]int{}, fail: map[string]bool{}}
 }
 
-// begin goes to a stage of a round.
+// begin enters a stage of a round.
 func (x *table) begin(stage transcript.Kind, round int) *table {
 	x.r.Cursor.Stage, x.r.Cursor.Round, x.r.Cursor.Phase = stage, round, ""
 	return x
 }
 
-// next are the steps that may run now.
+// next returns the steps that may run now.
 func (x *table) next() []protocol.Step {
 	steps := protocol.Next(x.p, x.r)
 	if len(steps) > 0 && steps[0].Phase != x.r.Cursor.Phase {
@@ -95,7 +95,7 @@ func (x *table) say(s protocol.Step) {
 	require.True(x.t, x.r.Apply(turn))
 }
 
-// phase commits all that may run now, and says what that is.
+// phase commits all steps that may run now, and returns them.
 func (x *table) phase() (said []string) {
 	x.t.Helper()
 	for _, s := range x.next() {
@@ -105,7 +105,7 @@ func (x *table) phase() (said []string) {
 	return said
 }
 
-// play commits all of a stage of a round.
+// play commits all steps of a stage of a round.
 func (x *table) play(stage transcript.Kind, round int) *table {
 	x.t.Helper()
 	x.begin(stage, round)
@@ -121,7 +121,7 @@ func brief(k transcript.Key) string {
 	return k.Phase + " " + k.Actor + ">" + k.Target
 }
 
-// sees are the turns that a step shows, with their rounds.
+// sees returns the turns that a step shows, with their rounds.
 func (x *table) sees(s protocol.Step) (list []string) {
 	for i := range x.r.Turns {
 		if t := &x.r.Turns[i]; t.Seq <= s.VisibleSeq && s.Show(t) {
@@ -131,7 +131,7 @@ func (x *table) sees(s protocol.Step) (list []string) {
 	return list
 }
 
-// of is the step of an actor among those that may run now.
+// of returns the step of an actor among those that may run now.
 func (x *table) of(actor, target string) protocol.Step {
 	x.t.Helper()
 	for _, s := range x.next() {
@@ -160,7 +160,7 @@ func TestARoundIsProposalsThenCritiquesThenRefinements(t *testing.T) {
 		require.Equal(t, []string{"refine A", "refine B", "refine C"}, x.phase())
 		require.Empty(t, x.next())
 		require.Empty(t, x.begin(transcript.Assessment, round).next(), "no judge in between")
-		require.Zero(t, x.p.End(x.r), "the limits alone end it")
+		require.Zero(t, x.p.End(x.r), "only the limits end the debate")
 	}
 	x.begin(transcript.Conclusion, 3)
 	require.Equal(t, []string{"synthesize J"}, x.phase())
@@ -195,7 +195,7 @@ func TestStepsNameTheirPromptsAndContracts(t *testing.T) {
 	}, got)
 }
 
-// A budget is made for all that a debate can need, before anyone knows how long its texts become.
+// A budget reserves enough for every possible step before the lengths of texts are known.
 func TestBeforeAnythingIsSaidThePhasesAreAllThereCanBe(t *testing.T) {
 	phases := func(x *table) (list []string) {
 		for _, p := range x.p.Phases(x.r) {
@@ -224,7 +224,7 @@ func TestBeforeAnythingIsSaidThePhasesAreAllThereCanBe(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			x := sit(t, tt.p, "A", "B")
-			require.Equal(t, first, phases(x.begin(transcript.Speech, 1)), "nobody has a past in round 1")
+			require.Equal(t, first, phases(x.begin(transcript.Speech, 1)), "no agent has a view before round 1")
 			require.Equal(t, slices.Concat(tt.due, first), phases(x.begin(transcript.Speech, 2)))
 			require.Equal(t, tt.ends, phases(x.begin(transcript.Conclusion, 3)))
 			x.play(transcript.Speech, 1)
@@ -298,9 +298,9 @@ func TestAMemoryIsSummedUpAboveItsLimit(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
 		p       refine.Protocol
-		size    int // of each of the three
+		size    int // of each of the three turns
 		limit   string
-		summary []string // of round 2
+		summary []string // expected in round 2
 	}{
 		{"nothing to do at the limit", refine.Protocol{SummaryPolicy: refine.SummaryPolicy{Threshold: 300}}, 100, "", nil},
 		{"above it", refine.Protocol{SummaryPolicy: refine.SummaryPolicy{Threshold: 299}}, 100, "150", []string{"summarize summarizer>A", "summarize summarizer>B"}},
@@ -317,7 +317,7 @@ func TestAMemoryIsSummedUpAboveItsLimit(t *testing.T) {
 			x := sit(t, tt.p, "A", "B")
 			x.size = map[string]int{"propose": tt.size, "critique": tt.size, "refine": tt.size}
 			x.begin(transcript.Speech, 1)
-			require.Equal(t, []string{"propose A", "propose B"}, x.phase(), "nobody has a past in round 1")
+			require.Equal(t, []string{"propose A", "propose B"}, x.phase(), "no agent has a view before round 1")
 			x.play(transcript.Speech, 1).begin(transcript.Speech, 2)
 			if tt.summary == nil {
 				require.Equal(t, []string{"propose A", "propose B"}, x.phase())
@@ -340,7 +340,7 @@ func TestASummaryStandsInThePlaceOfWhatItCovers(t *testing.T) {
 	require.Equal(t, perspective, x.sees(x.of("summarizer", "A")), "nothing of the others' own work")
 	x.phase()
 	require.Equal(t, []string{"1 refine A", "2 summarize summarizer>A"}, x.sees(x.of("A", "")), "it starts from its last refinement all the same")
-	require.Equal(t, []string{"1 propose B", "1 critique A>B", "1 refine B"}, x.sees(x.of("B", "")), "B has no summary, and A's is none of its business")
+	require.Equal(t, []string{"1 propose B", "1 critique A>B", "1 refine B"}, x.sees(x.of("B", "")), "B has no summary and does not see A's")
 	x.phase()
 	require.Equal(t, []string{"2 summarize summarizer>A", "2 propose B"}, x.sees(x.of("A", "B")))
 	x.play(transcript.Speech, 2).begin(transcript.Speech, 3)
@@ -399,7 +399,7 @@ func TestTheJudgeSumsUpAnOverlongFinalRound(t *testing.T) {
 		final  refine.SummaryPolicy
 		limit  string
 		failed bool
-		sees   []string // nil: the whole round
+		sees   []string // nil for the whole round
 	}{
 		{"at the limit", refine.SummaryPolicy{Threshold: 6000}, "", false, nil},
 		{"above it", refine.SummaryPolicy{Threshold: 5999}, "3000", false, []string{"1 digest J"}},
@@ -448,11 +448,11 @@ func TestWhoDroppedOutIsCriticizedNoMore(t *testing.T) {
 	x.r.Drop("B")
 	require.Equal(t, []string{"critique A>C", "critique C>A"}, x.phase())
 	require.Equal(t, []string{"refine A", "refine C"}, x.phase())
-	require.Empty(t, x.p.Check(x.r), "two can go on")
+	require.Empty(t, x.p.Check(x.r), "two agents can continue")
 	x.begin(transcript.Conclusion, 1)
-	require.Contains(t, x.sees(x.of("J", "")), "1 propose B", "what was said in the final round stands")
+	require.Contains(t, x.sees(x.of("J", "")), "1 propose B", "turns of the final round stay visible")
 	x.r.Drop("J")
-	require.Empty(t, x.next(), "nobody is left to conclude")
+	require.Empty(t, x.next(), "no judge can conclude")
 }
 
 func TestThePhasesOfAStageDoNotChangeWhileItGoesOn(t *testing.T) {

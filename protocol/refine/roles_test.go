@@ -41,9 +41,9 @@ func TestCheckSaysAllThatIsWrong(t *testing.T) {
 			[]string{"J"},
 			[]string{`participants[1].role: "wizard" of B is unknown, the roles are ["architect" "generalist" "performance" "poet" "security" "testing"]`},
 		},
-		{"a role is spelt as it is", refine.Protocol{}, seats("", "Architect"), []string{"J"}, []string{`participants[1].role: "Architect" of B is unknown, the roles are ["architect" "generalist" "performance" "security" "testing"]`}},
-		{"a role of one's own without words", refine.Protocol{Roles: map[string]refine.RolePrompt{"poet": {System: " ", Critique: "Rhyme."}}}, seats("", ""), []string{"J"}, []string{"protocol.roles.poet.system: it is blank, describe the role and its focus"}},
-		{"some words of a built-in role", refine.Protocol{Roles: map[string]refine.RolePrompt{"testing": {Critique: "Break it."}}}, seats("testing", ""), []string{"J"}, nil},
+		{"role names are case-sensitive", refine.Protocol{}, seats("", "Architect"), []string{"J"}, []string{`participants[1].role: "Architect" of B is unknown, the roles are ["architect" "generalist" "performance" "security" "testing"]`}},
+		{"an own role without a system prompt", refine.Protocol{Roles: map[string]refine.RolePrompt{"poet": {System: " ", Critique: "Rhyme."}}}, seats("", ""), []string{"J"}, []string{"protocol.roles.poet.system: it is blank, describe the role and its focus"}},
+		{"part of a built-in role", refine.Protocol{Roles: map[string]refine.RolePrompt{"testing": {Critique: "Break it."}}}, seats("testing", ""), []string{"J"}, nil},
 		{"a role with a blank name", refine.Protocol{Roles: map[string]refine.RolePrompt{" x": {System: "x"}}}, seats("", ""), []string{"J"}, []string{`protocol.roles: " x": use a name that is not empty, without leading or trailing spaces`}},
 		{
 			"limits",
@@ -72,7 +72,7 @@ func TestCheckSaysAllThatIsWrong(t *testing.T) {
 	}
 }
 
-// Who drops out leaves a limit behind, which is nobody's mistake.
+// The policy of a participant who drops out is not an error.
 func TestALimitMayOutliveItsAgent(t *testing.T) {
 	p := refine.Protocol{AgentSummaryPolicies: map[string]refine.SummaryPolicy{"C": {Disabled: true}}}
 	x := sit(t, p, "A", "B", "C")
@@ -141,7 +141,7 @@ func TestARoleIsMadeOfAText(t *testing.T) {
 	for _, tt := range []struct{ name, text, want, err string }{
 		{"a text", "You rhyme.", "You rhyme.", ""},
 		{"blanks around it go", "\n  You rhyme.\n\nAlways.\r\n", "You rhyme.\n\nAlways.", ""},
-		{"a byte order mark goes", "\ufeff You rhyme.", "You rhyme.", ""},
+		{"a byte order mark is removed", "\ufeff You rhyme.", "You rhyme.", ""},
 		{"nothing", "", "", `parse role of "poet.md": the text is blank`},
 		{"blanks", " \n\t", "", `parse role of "poet.md": the text is blank`},
 		{"no text", "\xff\xfe", "", `parse role of "poet.md": the text is not UTF-8`},

@@ -26,7 +26,7 @@ func TestWhatEndsADebateEarly(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
 		critique string
-		evidence string // empty: it goes on
+		evidence string // empty if the debate continues
 	}{
 		{"ready at the score", "Fine.\n" + block(critical, "true", "8"), "S: ready for synthesis at 8 of 10; critical issues: 1, major: 0, minor: 0"},
 		{"ready above the score", block("", "true", "9.5"), "S: ready for synthesis at 9.5 of 10; critical issues: 0, major: 0, minor: 0"},
@@ -74,7 +74,7 @@ func TestWhatEndsADebateEarly(t *testing.T) {
 	}
 }
 
-// attacked is the record of a second round of five in which the skeptic said something.
+// attacked returns the record of the second of five rounds after the skeptic's turn.
 func attacked(t *testing.T, text string, flags ...transcript.Flag) *protocol.Record {
 	t.Helper()
 	r := &protocol.Record{Participants: []transcript.Profile{{Name: "P"}, {Name: "S"}}, Judges: []string{"J"}, MinRounds: 1, MaxRounds: 5}

@@ -14,7 +14,7 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// rendered are the prompts of what may run next, as the engine renders them.
+// rendered returns the prompts of the steps that may run next, as the engine renders them.
 func rendered(t *testing.T, d *playedDebate, s protocol.Step) (system, user string) {
 	t.Helper()
 	set, err := prompts.Load(nil)
@@ -41,7 +41,7 @@ func rendered(t *testing.T, d *playedDebate, s protocol.Step) (system, user stri
 	return system, user
 }
 
-// prompted are all prompts of a stage.
+// prompted returns all prompts of a stage.
 func prompted(t *testing.T, d *playedDebate, stage transcript.Kind, round int) map[string][2]string {
 	t.Helper()
 	d.Cursor.Stage, d.Cursor.Round = stage, round
@@ -56,7 +56,7 @@ func prompted(t *testing.T, d *playedDebate, stage transcript.Kind, round int) m
 	return all
 }
 
-// dressed is a debate with templates, before its first round.
+// dressed returns a debate with templates, before its first round.
 func dressed(t *testing.T) *playedDebate {
 	t.Helper()
 	d := start(skeptic.Protocol{}, always(sinks))
@@ -110,10 +110,10 @@ func TestTemplatesStandInTheProposersSystemPrompt(t *testing.T) {
 		}
 	}
 	d = start(skeptic.Protocol{Templates: -1}, always(sinks))
-	require.NotContains(t, prompted(t, d, transcript.Speech, 1)["propose"][0], "Template", "no word of what there is not")
+	require.NotContains(t, prompted(t, d, transcript.Speech, 1)["propose"][0], "Template", "no templates, no section")
 }
 
-// What repeats from turn to turn is billed cheaper.
+// Providers bill repeated prefixes at a lower price.
 func TestSystemPromptsStayTheSame(t *testing.T) {
 	d := dressed(t)
 	first := prompted(t, d, transcript.Speech, 1)

@@ -15,7 +15,7 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// What a skeptic says, in short.
+// Short names for critiques.
 const (
 	accepts  = "It holds.\n\n```json\n{\"issues\":[],\"ready\":true,\"score\":9}\n```"
 	sinks    = "🔴 It fails.\n\n```json\n{\"issues\":[{\"severity\":\"critical\",\"text\":\"It fails.\"}],\"ready\":false,\"score\":3}\n```"
@@ -23,11 +23,11 @@ const (
 	threeDoc = `{"documents":[{"title":"One","text":"First."},{"title":"Two","text":"Second."},{"title":"Three","text":"Third."}]}`
 )
 
-// playedDebate drives a protocol as an engine does, with what its actors say.
+// playedDebate runs a protocol like an engine, with fixed replies.
 type playedDebate struct {
 	protocol.Record
 	protocol skeptic.Protocol
-	found    string // by the retriever
+	found    string // documents of the retriever
 	critique func(round int) string
 	said     []string // "round phase actor prompt"
 }
@@ -41,13 +41,13 @@ func start(p skeptic.Protocol, critique func(round int) string) *playedDebate {
 	return d
 }
 
-// stage goes through all that the stage asks for.
+// stage runs all steps of a stage.
 func (d *playedDebate) stage(t *testing.T, stage transcript.Kind, round int) {
 	t.Helper()
 	d.Seq++
 	d.Cursor = transcript.Cursor{Run: 1, Round: round, Stage: stage, PhaseSeq: d.Seq}
 	for steps := protocol.Next(d.protocol, &d.Record); len(steps) > 0; steps = protocol.Next(d.protocol, &d.Record) {
-		require.Len(t, steps, 1, "nobody speaks at the same time as another")
+		require.Len(t, steps, 1, "steps run in sequence")
 		if s := steps[0]; s.Phase != d.Cursor.Phase {
 			d.StartPhase(s.Phase, d.Seq+1)
 		} else {
@@ -56,7 +56,7 @@ func (d *playedDebate) stage(t *testing.T, stage transcript.Kind, round int) {
 	}
 }
 
-// turn is what an actor says; the nth turn takes n seconds.
+// turn returns the turn of a step. The nth turn takes n seconds.
 func (d *playedDebate) turn(t *testing.T, s protocol.Step) transcript.Turn {
 	t.Helper()
 	d.said = append(d.said, fmt.Sprintf("%d %s %s %s", d.Cursor.Round, s.Phase, s.Actor, s.Prompt))
@@ -77,7 +77,7 @@ func (d *playedDebate) turn(t *testing.T, s protocol.Step) transcript.Turn {
 	return turn
 }
 
-// run goes through the whole debate as the engine does, and returns how it ended.
+// run runs the whole debate like an engine, and returns how it ended.
 func (d *playedDebate) run(t *testing.T) transcript.Ending {
 	t.Helper()
 	d.stage(t, transcript.Setup, 0)
@@ -173,9 +173,9 @@ func TestWhoIsWho(t *testing.T) {
 		{"without roles by order", seats{{Name: "Ann"}, {Name: "Bob"}}, "Ann"},
 		{"roles in order", seats{{Name: "Ann", Role: "proposer"}, {Name: "Bob", Role: "skeptic"}}, "Ann"},
 		{"roles against the order", seats{{Name: "Ann", Role: "skeptic"}, {Name: "Bob", Role: "proposer"}}, "Bob"},
-		{"the first alone has a role", seats{{Name: "Ann", Role: "skeptic"}, {Name: "Bob"}}, "Bob"},
-		{"the second alone has a role", seats{{Name: "Ann"}, {Name: "Bob", Role: "proposer"}}, "Bob"},
-		{"other roles say nothing", seats{{Name: "Ann", Role: "nurse"}, {Name: "Bob", Role: "judge"}}, "Ann"},
+		{"only the first has a role", seats{{Name: "Ann", Role: "skeptic"}, {Name: "Bob"}}, "Bob"},
+		{"only the second has a role", seats{{Name: "Ann"}, {Name: "Bob", Role: "proposer"}}, "Bob"},
+		{"other roles have no effect", seats{{Name: "Ann", Role: "nurse"}, {Name: "Bob", Role: "judge"}}, "Ann"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := &protocol.Record{Participants: tt.seats, Cursor: transcript.Cursor{Round: 1, Stage: transcript.Speech}}
@@ -281,7 +281,7 @@ func TestDocumentsAreCounted(t *testing.T) {
 	}
 }
 
-// The engine puts this in the place of a search that failed, where the debate is to go on without.
+// The engine uses the default if a retrieval fails and the debate is to continue without it.
 func TestNothingFoundIsAValidReply(t *testing.T) {
 	r, ok := skeptic.DocumentsContract.Default(nil)
 	require.True(t, ok)
@@ -360,7 +360,7 @@ func TestTheTraceSaysWhetherItStoppedEarly(t *testing.T) {
 	d = start(skeptic.Protocol{}, always(accepts))
 	d.stage(t, transcript.Setup, 0)
 	d.stage(t, transcript.Speech, 1)
-	require.False(t, traced(t, d).StoppedEarly, "it goes on")
+	require.False(t, traced(t, d).StoppedEarly, "the debate continues")
 	d.Ending.Outcome = transcript.Stopped
 	d.stage(t, transcript.Conclusion, 1)
 	require.False(t, traced(t, d).StoppedEarly, "a person has stopped it, whatever the critique says")

@@ -1,4 +1,4 @@
 package vote
 
-// Extractors are the library's own, for tests.
+// Extractors exports the built-in extractors for tests.
 var Extractors = extractors

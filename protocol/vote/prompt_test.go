@@ -13,7 +13,7 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// data is what an engine gives the prompt of a step.
+// data returns the prompt data of a step.
 func data(s protocol.Step) prompts.Data {
 	seats := []transcript.Profile{{Name: "Ann", Role: "physicist", Persona: "Checks units first.", Instructions: "Be brief."}, {Name: "Bob"}, {Name: "Cy"}}
 	d := prompts.Data{

@@ -53,8 +53,8 @@ func (q question) right(answer string) bool {
 	return answer != "" && answer == vote.Extractors[q.extract()](written(q.Gold))
 }
 
-// hold plays a question through the protocol, with the recorded answers and the same confidence for all, and stops where
-// the protocol does.
+// hold runs the protocol with the recorded answers to a question and the same confidence for all, until the protocol ends
+// the debate.
 func (q question) hold(t *testing.T, p vote.Protocol) *hall {
 	p.Extract = q.extract()
 	names := []string{"a", "b", "c"}[:q.Agents]
@@ -74,7 +74,7 @@ func (q question) hold(t *testing.T, p vote.Protocol) *hall {
 	return h
 }
 
-// ending is what became of the questions of one kind under one setting.
+// ending counts the results of the questions of one kind with one setting.
 type ending struct{ right, ties, calls int }
 
 func (e *ending) add(q question, h *hall) {
@@ -89,14 +89,14 @@ func (e *ending) add(q question, h *hall) {
 }
 
 func (e ending) cell(n int) string {
-	const z = 1.96 // of a Wilson interval of 95 %
+	const z = 1.96 // for a Wilson interval of 95 %
 	p, m := float64(e.right)/float64(n), float64(n)
 	middle := (p + z*z/(2*m)) / (1 + z*z/m)
 	half := z * math.Sqrt(p*(1-p)/m+z*z/(4*m*m)) / (1 + z*z/m)
 	return fmt.Sprintf("%.3f [%.2f, %.2f] | %d", p, middle-half, middle+half, e.ties)
 }
 
-// kind sums up the questions of one kind.
+// kind has the totals of the questions of one kind.
 type kind struct {
 	name                             string
 	n                                int

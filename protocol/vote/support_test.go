@@ -14,14 +14,14 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// hall is a vote in the making, without an engine: it commits what the protocol asks for.
+// hall runs a vote without an engine: it commits the steps of the protocol.
 type hall struct {
 	protocol.Record
 	t testing.TB
 	p vote.Protocol
 }
 
-// convene is a vote before its first round. Names with a star are judges.
+// convene returns a vote before its first round. Names with a star are judges.
 func convene(t testing.TB, p vote.Protocol, names ...string) *hall {
 	h := &hall{t: t, p: p}
 	for _, n := range names {
@@ -35,13 +35,13 @@ func convene(t testing.TB, p vote.Protocol, names ...string) *hall {
 	return h
 }
 
-// enter begins a stage.
+// enter enters a stage.
 func (h *hall) enter(stage transcript.Kind) {
 	h.Seq++
 	h.Cursor.Stage, h.Cursor.Phase, h.Cursor.PhaseSeq = stage, "", h.Seq
 }
 
-// next are the steps of the stage at hand, of which the phase has begun.
+// next begins the phase of the current stage and returns its steps.
 func (h *hall) next() []protocol.Step {
 	h.t.Helper()
 	steps := protocol.Next(h.p, &h.Record)
@@ -52,7 +52,7 @@ func (h *hall) next() []protocol.Step {
 	return steps
 }
 
-// say commits a reply to a step, as an engine does: held against the contract, or the contract's fallback.
+// say commits a reply to a step like an engine: validated by the contract, or the default of the contract.
 func (h *hall) say(s protocol.Step, text string) {
 	h.t.Helper()
 	contract := vote.BallotContract
@@ -76,8 +76,8 @@ func (h *hall) names() (names []string) {
 	return names
 }
 
-// round holds a round: a word an agent, in order, such as "42", "42@80" with a confidence, "-" for no answer, "!" for a
-// reply that is not valid, and "x" for an agent who drops out.
+// round runs a round with one word for each agent, in order: "42", "42@80" with a confidence, "-" for no answer, "!" for an
+// invalid reply, and "x" for an agent who drops out.
 func (h *hall) round(words string) {
 	h.t.Helper()
 	h.Cursor.Round++
@@ -109,7 +109,7 @@ func ballot(word string) string {
 	return fmt.Sprintf(`{"reasoning":"because","answer":%q,"confidence":%s}`, answer, confidence)
 }
 
-// conclude has the judge name somebody, where it is asked, and says whether it was.
+// conclude commits the judge's ruling if there is a step for it, and reports whether there is.
 func (h *hall) conclude(winner string) bool {
 	h.t.Helper()
 	h.enter(transcript.Conclusion)
@@ -129,7 +129,7 @@ func (h *hall) tally() (t vote.Tally) {
 	return t
 }
 
-// seen are whose turns a step shows, as "name round".
+// seen returns the turns that a step shows, as "name round".
 func (h *hall) seen(s protocol.Step) string {
 	list := []string{}
 	for i := range h.Turns {

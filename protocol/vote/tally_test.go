@@ -15,7 +15,7 @@ func TestWhatAVoteComesTo(t *testing.T) {
 		name     string
 		decision vote.DecisionRule
 		rounds   []string
-		judge    string // whom it names; empty: there is none
+		judge    string // the winner that the judge names; empty without a judge
 		asked    bool
 		want     string
 		by       vote.DecisionRule
@@ -32,14 +32,14 @@ func TestWhatAVoteComesTo(t *testing.T) {
 		{"a judge breaks a tie", "", []string{"4 4 5 5"}, "c", true, "5", vote.Judge, true},
 		{"a judge that is not needed", "", []string{"4 4 4 5"}, "d", false, "4", vote.Majority, false},
 		{"no answer counts for nothing", "", []string{"- - ! 5"}, "", false, "5", vote.Majority, false},
-		{"nobody answers", "", []string{"- - - !"}, "", false, "", "", false},
-		{"nobody answers a judge", vote.Judge, []string{"- - - !"}, "a", false, "", "", false},
+		{"no answers", "", []string{"- - - !"}, "", false, "", "", false},
+		{"no answers, with a judge", vote.Judge, []string{"- - - !"}, "a", false, "", "", false},
 		{"an answer is lost", "", []string{"4 5 5 6", "4 - - 6@90"}, "", false, "6", vote.Majority, false},
 		{"who dropped out has no vote", "", []string{"4 4 5 5@60", "4 x 5 5"}, "", false, "5", vote.Majority, false},
 		{"confidence outweighs votes", vote.Confidence, []string{"4@20 4@20 4@20 5@90"}, "", false, "5", vote.Confidence, false},
 		{"votes part equals", vote.Confidence, []string{"4@40 4@40 5@80 -"}, "", false, "4", vote.Confidence, false},
 		{"a tie of confidence", vote.Confidence, []string{"4@40 5@40 - -"}, "", false, "", "", true},
-		{"a fallback weighs nothing", vote.Confidence, []string{"4@10 ! ! !"}, "", false, "4", vote.Confidence, false},
+		{"a default does not count", vote.Confidence, []string{"4@10 ! ! !"}, "", false, "4", vote.Confidence, false},
 		{"no confidence at all", vote.Confidence, []string{"4@0 4@0 5@0 -"}, "", false, "4", vote.Confidence, false},
 		{"the judge decides", vote.Judge, []string{"4 4 4 5"}, "d", true, "5", vote.Judge, false},
 		{"the judge is not asked where all agree", vote.Judge, []string{"4 4 4 4"}, "d", false, "4", vote.Majority, false},
@@ -102,7 +102,7 @@ func TestTheTallyInWords(t *testing.T) {
 	}
 }
 
-// A round that is cut short has answers of two rounds, and a judge decides among them.
+// After an incomplete round, the answers are from two rounds, and a judge decides among them.
 func TestAJudgeDecidesWhereARoundWasCutShort(t *testing.T) {
 	h := convene(t, vote.Protocol{}, "a", "b", "c", "j*")
 	h.round("4 4 5")
@@ -121,7 +121,7 @@ func TestAJudgeDecidesWhereARoundWasCutShort(t *testing.T) {
 	require.Equal(t, []string{"4", "6"}, got.Agents[0].Answers)
 }
 
-// A judge that may be needed must find room in the budget, which is asked for before a round.
+// Budgets, which are checked before a round, must reserve enough for a judge that may be needed.
 func TestTheConclusionIsPlannedForBeforeARound(t *testing.T) {
 	h := convene(t, vote.Protocol{}, "a", "b", "c", "j*")
 	conclusion := func() int { return len(h.p.Phases(&h.Record)) }
@@ -147,7 +147,7 @@ func TestAnExtractorOfOnesOwnReadsTheAnswers(t *testing.T) {
 	require.Equal(t, "yes", got.AnswerText)
 	h.p.Extractor = own
 	h.round("yes !")
-	require.Equal(t, 1, h.tally().Answers[0].Votes, "it is not asked about a fallback")
+	require.Equal(t, 1, h.tally().Answers[0].Votes, "the extractor is not called for a default")
 	h.p = vote.Protocol{Extract: "first letter"}
 	require.Empty(t, h.tally().Answer, "without the function nothing is read, and nothing else in its place")
 }

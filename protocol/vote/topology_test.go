@@ -15,10 +15,10 @@ func TestWhoSeesWhom(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		p      vote.Protocol
-		rounds []string // that were held before
-		want   []string // of each agent who is still in
+		rounds []string // earlier rounds
+		want   []string // visible turns of each active agent
 	}{
-		{"in round 1 nobody sees anybody", vote.Protocol{}, nil, []string{"", "", "", "", ""}},
+		{"in round 1 agents see no one", vote.Protocol{}, nil, []string{"", "", "", "", ""}},
 		{
 			"full",
 			vote.Protocol{},
@@ -26,7 +26,7 @@ func TestWhoSeesWhom(t *testing.T) {
 			[]string{"a1 b1 c1 d1 e1", "a1 b1 c1 d1 e1", "a1 b1 c1 d1 e1", "a1 b1 c1 d1 e1", "a1 b1 c1 d1 e1"},
 		},
 		{
-			"the round before alone",
+			"only the previous round",
 			vote.Protocol{Topology: vote.Full},
 			[]string{"1 1 1 1 1", "1 1 x 1 1"},
 			[]string{"a2 b2 d2 e2", "a2 b2 d2 e2", "a2 b2 d2 e2", "a2 b2 d2 e2"},
@@ -66,7 +66,7 @@ func TestWhoSeesWhom(t *testing.T) {
 	}
 }
 
-// What others see in a phase does not depend on who fails in it, and when.
+// The visible turns of a phase do not depend on who drops out during the phase.
 func TestADropOutInARoundChangesNothingInIt(t *testing.T) {
 	for _, p := range []vote.Protocol{{}, {Topology: vote.Ring}, {Topology: vote.Star}, {Topology: vote.Groups}} {
 		h := convene(t, p, "a", "b", "c", "d", "e")

@@ -141,7 +141,7 @@ func TestPreventionNeedsRoundOneToBeEnough(t *testing.T) {
 	require.Empty(t, h.p.Check(&h.Record))
 }
 
-// Who drops out leaves a smaller vote, not a wrong one.
+// A vote stays valid when a participant drops out.
 func TestAVoteGoesOnWithTwo(t *testing.T) {
 	for _, p := range []vote.Protocol{
 		{},
@@ -159,7 +159,7 @@ func TestAVoteGoesOnWithTwo(t *testing.T) {
 	}
 }
 
-// Parameters are stored with the debate, and what is stored is checked like what is new.
+// Parameters are stored with the debate, and stored parameters are checked like new ones.
 func TestParametersAreStoredInThisForm(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -222,7 +222,7 @@ func TestUnanimityEndsOrPreventsADebate(t *testing.T) {
 		name      string
 		unanimity vote.Unanimity
 		rounds    []string
-		want      string // outcomes, a round each; "-": it goes on
+		want      string // outcome of each round; "-" if the debate continues
 	}{
 		{"it is not listened to", "", []string{"4 4 4", "4 4 4"}, "- -"},
 		{"it stops in round 1", vote.Stop, []string{"4 4.0 4"}, "unanimous"},
@@ -230,7 +230,7 @@ func TestUnanimityEndsOrPreventsADebate(t *testing.T) {
 		{"it prevents", vote.Prevent, []string{"4 4 4"}, "unanimous"},
 		{"it does not prevent what has begun", vote.Prevent, []string{"4 4 5", "4 4 4"}, "- -"},
 		{"no answer agrees with nothing", vote.Stop, []string{"4 4 -", "- - -"}, "- -"},
-		{"nor does a fallback", vote.Stop, []string{"4 4 !"}, "-"},
+		{"nor does a default", vote.Stop, []string{"4 4 !"}, "-"},
 		{"who dropped out is not missed", vote.Stop, []string{"4 4 x"}, "unanimous"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
