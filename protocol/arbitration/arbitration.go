@@ -80,19 +80,19 @@ const (
 
 var defaultTopics = []Topic{
 	{
-		"problem validity", "Is the problem real, and is it serious enough for those who have it?", "problem",
-		"The problem is real, frequent, and serious for those who have it.",
+		"problem validity", "Is the problem real, and is it serious for the people who have it?", "problem",
+		"The problem is real, frequent, and serious for the people who have it.",
 		"The problem is small, rare, or already solved well enough.",
 	},
 	{
 		"solution fit", "Does the proposed solution solve the problem, and can it be built?", "solution",
 		"The solution solves the problem, can be built, and is better than the existing alternatives.",
-		"The solution does not solve the problem, cannot be built as proposed, or is no better than the existing alternatives.",
+		"The solution does not solve the problem, cannot be built, or is no better than the existing alternatives.",
 	},
 	{
 		"market opportunity", "Is there a market large enough to justify the effort?", "market",
 		"Enough customers will pay enough for it, and they can be reached.",
-		"Too few customers will pay, they will pay too little, or competitors will win them.",
+		"Too few customers will pay, they pay too little, or competitors reach them first.",
 	},
 }
 
