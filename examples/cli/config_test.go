@@ -182,7 +182,7 @@ func TestPromptsOfRolesStandInFiles(t *testing.T) {
 	}, is.Protocol.(refine.Protocol).Roles)
 	require.Contains(t, warnings, "warning: role architect: open ")
 	require.Contains(t, warnings, "warning: role testing: ")
-	require.Contains(t, warnings, "it is blank; the built-in prompt is used\n")
+	require.Contains(t, warnings, "the text is blank; the built-in prompt is used\n")
 }
 
 func TestProvidersAreThoseOfTheFile(t *testing.T) {

@@ -37,7 +37,7 @@ func TestWrongArgumentsHaveTheirExitCode(t *testing.T) {
 		{"no number of rounds", []string{"--rounds", "many", topic}, 2, "many"},
 		{"no rounds", []string{"--rounds", "0", topic}, 2, "--rounds 0, use 1 or more"},
 		{"too many rounds", []string{"--rounds", "99999", topic}, 2, "limits.max_rounds"},
-		{"more rounds than topics", []string{"--protocol", "arbitration", "--rounds", "4", topic}, 2, "there are 3 topics"},
+		{"more rounds than topics", []string{"--protocol", "arbitration", "--rounds", "4", topic}, 2, "use at most 3, one round for each topic"},
 		{"an unknown protocol", []string{"--protocol", "duel", topic}, 2, `"duel" is unknown, the known ones are arbitration, critique-refine, panel, pro-con, proposer-skeptic, vote`},
 		{"an unknown version", []string{"--protocol", "panel/9", topic}, 2, `"panel/9" is unknown`},
 		{"an unknown role", []string{"--protocol", "critique-refine", "--agents", "security,magic", topic}, 2, `"magic" is unknown, the known ones are architect, performance, security, generalist, testing`},

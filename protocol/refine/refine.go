@@ -40,9 +40,9 @@ import (
 // Protocol holds the parameters of a critique-refine debate. The zero value has the built-in roles and the default
 // policies.
 type Protocol struct {
-	// Roles are your own roles by name. They are added to the built-in roles architect, performance, security, testing and
-	// generalist, and replace a built-in role of the same name. A participant's Role names its role and defaults to
-	// generalist.
+	// Roles are your own roles by name, in addition to the built-in roles architect, performance, security, testing and
+	// generalist. If a role has the name of a built-in role, its non-empty fields replace those of the built-in role. A
+	// participant's Role names its role and defaults to generalist.
 	Roles map[string]RolePrompt `json:"roles,omitempty"`
 	// FullHistory shows the whole debate to agents and judge. Otherwise an agent sees its own proposals and refinements of
 	// earlier rounds, the critiques that it received, and the turns of the current round that its task needs: for a

@@ -41,8 +41,8 @@ type DecisionRule string
 
 // The decisions.
 const (
-	Majority   DecisionRule = "majority"   // most votes, even if fewer than half; then the highest total confidence; then a tie
-	Confidence DecisionRule = "confidence" // the highest total confidence; then most votes; then a tie
+	Majority   DecisionRule = "majority"   // most votes, even if fewer than half; then highest total confidence; else a tie
+	Confidence DecisionRule = "confidence" // highest total confidence; then most votes; else a tie
 	Judge      DecisionRule = "judge"      // the first judge names a participant; it is not asked if all agree
 )
 
@@ -80,10 +80,10 @@ type Protocol struct {
 	// nobody.
 	Graph map[string][]string `json:"graph,omitempty"`
 	// Agreement is the level of agreement that the prompts ask for, from 0 (keep your own answer unless it is refuted) to 1
-	// (adopt the others' answer unless it is refuted). The prompts state the level as a percentage and give one of three
-	// instructions: up to 0.25 to defend the own answer, from 0.75 to adopt the others' answer unless it has an error, and in
-	// between to give both the same scrutiny. If nil, the prompts say nothing about it. Tuning it gained published runs about
-	// 15 % in accuracy (DebateLLM, Multi-Persona on USMLE).
+	// (adopt the others' answer unless it is refuted). The prompts state the level in percent and give one of three
+	// instructions. Up to 0.25: keep your answer unless you find an error in it. From 0.75: adopt the others' answer unless
+	// you find an error in it. In between: give both answers the same scrutiny. If nil, the prompts say nothing about
+	// agreement. Tuning it gained published runs about 15 % in accuracy (DebateLLM, Multi-Persona on USMLE).
 	Agreement *float64 `json:"agreement,omitempty"`
 	// Extract is the name of the extractor that brings answers into a canonical form for comparison: "text" (the default)
 	// ignores case and punctuation, "number" takes the last number, "letter" the letter of an option, and "boxed" the content
