@@ -1,4 +1,4 @@
-// Package archive takes a debate out of a store and puts it into another one, with its whole history.
+// Package archive exports a debate from a store and imports it into another one, with its whole history.
 //
 // Use it to back up a debate, to move it to another database, or to attach it to a bug report:
 //
@@ -28,7 +28,8 @@ import (
 	"github.com/elenchus-go/debate/store"
 )
 
-// Export reads a debate from a store. The error wraps store.ErrNotFound if there is no debate with that id.
+// Export reads a debate from a store. It returns an error that wraps store.ErrNotFound if the store has no debate with
+// that id.
 func Export(ctx context.Context, s store.Store, id string) (*Journal, error) {
 	head, entries, err := s.Load(ctx, id, 0)
 	if err != nil {
@@ -46,8 +47,8 @@ func Export(ctx context.Context, s store.Store, id string) (*Journal, error) {
 
 // Import writes a debate into a store. If the store already has a debate with the same id, Import returns an error that
 // wraps *store.Conflict and changes nothing. Import first reads the journal as an engine would: it rejects a damaged
-// journal, and returns an error that wraps debate.ErrUnsupported for a newer format. It ignores the journal's Head, apart
-// from its ID and Plan, and computes a new one from the entries.
+// journal, and returns an error that wraps debate.ErrUnsupported if the journal's format is not store.Format. It uses
+// only the ID and the Plan of the journal's Status, and computes the other fields from the entries.
 //
 // If the debate was running when you exported it, both stores now contain a running debate, and workers of the target
 // store start on it immediately. To avoid this, pause the debate before you export it.
@@ -69,8 +70,8 @@ func Import(ctx context.Context, s store.Store, j *Journal) error {
 	return nil
 }
 
-// summarize computes the head from the entries, as an engine reads them. It cannot plan the next step of a protocol that it does
-// not know, and keeps the journal's Plan in that case.
+// summarize computes the status from the entries, as an engine reads them. It cannot plan the next step of a protocol
+// that it does not know, and keeps the journal's Plan in that case.
 func (j *Journal) summarize(ctx context.Context) (store.Status, error) {
 	scratch := store.Memory()
 	head := store.Status{ID: j.Status.ID, Seq: int64(len(j.Entries)), Plan: j.Status.Plan}

@@ -30,7 +30,7 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// model plays everyone, and takes two seconds for a reply.
+// model answers all requests, each after two seconds.
 var model = &scripted.Provider{DiscardCalls: true, Func: func(r providers.Request) scripted.Reply {
 	return scripted.Reply{
 		Text: enginetest.Reply(r, []string{"Ada", "Bo"}, "So it is.", 0), Latency: 2 * time.Second,
@@ -38,7 +38,7 @@ var model = &scripted.Provider{DiscardCalls: true, Func: func(r providers.Reques
 	}
 }}
 
-// config is a debate of Ada and Bo, judged by Jo.
+// config returns the configuration of a debate between Ada and Bo, judged by Jo.
 func config(p protocol.Protocol) debate.Config {
 	return debate.Config{
 		ID: "d", Topic: "Should cities ban private cars?", Background: "The council votes in May.", Protocol: p,
@@ -47,7 +47,7 @@ func config(p protocol.Protocol) debate.Config {
 	}
 }
 
-// engine runs the debates of a store.
+// engine returns an engine for the debates of a store.
 func engine(t *testing.T, s store.Store, p providers.Provider) *debate.Engine {
 	t.Helper()
 	e, err := debate.NewEngine(debate.Options{Providers: map[string]providers.Provider{"m": p}, Store: s})
@@ -55,7 +55,7 @@ func engine(t *testing.T, s store.Store, p providers.Provider) *debate.Engine {
 	return e
 }
 
-// opened is a handle on the debate of a store.
+// opened opens the debate of a store.
 func opened(t *testing.T, s store.Store) *debate.Debate {
 	t.Helper()
 	d, err := engine(t, s, model).Open(t.Context(), "d")
@@ -63,7 +63,7 @@ func opened(t *testing.T, s store.Store) *debate.Debate {
 	return d
 }
 
-// begun is a new debate, and the store that it stands in.
+// begun returns a new debate and its store.
 func begun(t *testing.T, c debate.Config) (*debate.Debate, store.Store) {
 	t.Helper()
 	s := store.Memory()
@@ -86,7 +86,7 @@ func parsed(t testing.TB, text string) *archive.Journal {
 	return j
 }
 
-// exported is a debate's journal, by way of its JSON.
+// exported exports the debate's journal, and encodes and decodes it as JSON.
 func exported(t *testing.T, s store.Store) *archive.Journal {
 	t.Helper()
 	j, err := archive.Export(t.Context(), s, "d")
@@ -94,7 +94,7 @@ func exported(t *testing.T, s store.Store) *archive.Journal {
 	return parsed(t, encode(t, j))
 }
 
-// imported is a store with a journal alone.
+// imported returns a new store that contains only the journal.
 func imported(t *testing.T, j *archive.Journal) store.Store {
 	t.Helper()
 	s := store.Memory()
@@ -109,7 +109,7 @@ func result(t *testing.T, d *debate.Debate) *debate.Result {
 	return r
 }
 
-// run drives a debate until it rests. It is paused after its nth turn; 0: never.
+// run runs a debate until Run ends. It pauses the debate after the given number of turns, or never if pause is 0.
 func run(t *testing.T, d *debate.Debate, pause int) {
 	t.Helper()
 	turns := 0
@@ -123,7 +123,7 @@ func run(t *testing.T, d *debate.Debate, pause int) {
 	}
 }
 
-// A debate with a pause, a remark and an annotation is the same in another store, whatever its protocol.
+// A debate with a pause, a remark and an annotation is the same in another store, with every protocol.
 func TestAJournalIsTheSameDebateInAnotherStore(t *testing.T) {
 	for _, p := range []protocol.Protocol{
 		panel.Protocol{Personas: panel.Binary},
@@ -160,16 +160,16 @@ func same(t *testing.T, p protocol.Protocol) {
 	require.Equal(t, encode(t, j), encode(t, again))
 	head, _, err := s.Load(t.Context(), "d", 0)
 	require.NoError(t, err)
-	require.Equal(t, encode(t, head), encode(t, again.Status), "computed anew, it is the same")
+	require.Equal(t, encode(t, head), encode(t, again.Status), "the computed status equals the stored one")
 	want, got := result(t, d), result(t, opened(t, other))
-	if p.Name() == (own{}).Name() { // another process knows no answer of it
+	if p.Name() == (own{}).Name() { // another process does not know the protocol and computes no answer
 		want.Answer, got.Answer = protocol.Answer{}, protocol.Answer{}
 	}
 	require.Equal(t, encode(t, want), encode(t, got))
 	require.Equal(t, events(t, d), events(t, opened(t, other)))
 }
 
-// events are the stored ones as JSON.
+// events returns the stored events as JSON.
 func events(t *testing.T, d *debate.Debate) (list []string) {
 	t.Helper()
 	for m, err := range d.Replay(t.Context()) {
@@ -179,7 +179,7 @@ func events(t *testing.T, d *debate.Debate) (list []string) {
 	return list
 }
 
-// A debate that was exported at rest goes on from where it stood.
+// A debate that was exported while paused continues from where it stopped.
 func TestAnImportedDebateGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, s := begun(t, config(panel.Protocol{Format: panel.RoundLimited}))
@@ -193,11 +193,11 @@ func TestAnImportedDebateGoesOn(t *testing.T) {
 		require.Equal(t, fsm.Completed, res.State)
 		require.Equal(t, encode(t, result(t, d).Turns), encode(t, res.Turns[:4]))
 		require.Greater(t, len(res.Turns), 4)
-		require.Equal(t, fsm.Paused, result(t, d).State, "the other one stands where it stood")
+		require.Equal(t, fsm.Paused, result(t, d).State, "the original does not change")
 	})
 }
 
-// While it runs a debate has a plan, which a store with workers needs.
+// A running debate has a plan. A store with workers needs it.
 func TestAnImportedDebateIsPlanned(t *testing.T) {
 	for _, p := range []protocol.Protocol{panel.Protocol{}, own{}} {
 		t.Run(p.Name(), func(t *testing.T) { synctest.Test(t, func(t *testing.T) { planned(t, p) }) })
@@ -250,55 +250,55 @@ func TestADamagedJournalIsRefused(t *testing.T) {
 		change func(*archive.Journal)
 		want   string
 	}{
-		"nothing in it":        {func(j *archive.Journal) { j.Entries = nil }, "it has no entries"},
-		"a gap":                {func(j *archive.Journal) { j.Entries = append(j.Entries[:3:3], j.Entries[4:]...) }, "entry 4 is missing, there is 5 in its place"},
-		"no begin":             {func(j *archive.Journal) { j.Entries = j.Entries[1:] }, "entry 1 is missing, there is 2 in its place"},
-		"time that runs back":  {func(j *archive.Journal) { j.Entries[9].At = j.Entries[0].At.Add(-time.Second) }, "entry 10: its time is 1999-12-31 23:59:59"},
-		"time that is split":   {func(j *archive.Journal) { j.Entries[9].At = j.Entries[9].At.Add(1) }, "want whole microseconds"},
-		"data that is none":    {func(j *archive.Journal) { j.Entries[2].Data = json.RawMessage(`{"type":`) }, "entry 3: parse event"},
-		"data that is no JSON": {func(j *archive.Journal) { j.Entries[2].Data = 1 }, "entry 3: its data is int, want JSON"},
-		"an event that nobody knows": {
+		"no entries":          {func(j *archive.Journal) { j.Entries = nil }, "the journal has no entries"},
+		"missing entry":       {func(j *archive.Journal) { j.Entries = append(j.Entries[:3:3], j.Entries[4:]...) }, "entry 4 is missing, entry 5 is in its place"},
+		"no first entry":      {func(j *archive.Journal) { j.Entries = j.Entries[1:] }, "entry 1 is missing, entry 2 is in its place"},
+		"decreasing time":     {func(j *archive.Journal) { j.Entries[9].At = j.Entries[0].At.Add(-time.Second) }, "entry 10: time is 1999-12-31 23:59:59"},
+		"nanoseconds":         {func(j *archive.Journal) { j.Entries[9].At = j.Entries[9].At.Add(1) }, "want whole microseconds"},
+		"incomplete JSON":     {func(j *archive.Journal) { j.Entries[2].Data = json.RawMessage(`{"type":`) }, "entry 3: parse event"},
+		"data that is an int": {func(j *archive.Journal) { j.Entries[2].Data = 1 }, "entry 3: data is a value of type int, want JSON"},
+		"unknown event type": {
 			func(j *archive.Journal) { j.Entries[2].Data = json.RawMessage(`{"type":"sung","seq":3}`) },
 			`entry 3: parse event: type "sung" is unknown`,
 		},
-		"a live event": {
+		"live event": {
 			func(j *archive.Journal) {
 				j.Entries[2].Type, j.Entries[2].Data = "warning", json.RawMessage(`{"type":"warning","seq":3,"live":true}`)
 			},
-			`entry 3: type "warning" is that of live events, which are not stored`,
+			`entry 3: an event of type "warning" is live, and live events are not stored`,
 		},
-		"another type": {func(j *archive.Journal) { j.Entries[2].Type = "turn" }, `entry 3: its data is event 3 of type "state", want 3 of "turn"`},
-		"another number": {
+		"wrong type": {func(j *archive.Journal) { j.Entries[2].Type = "turn" }, `entry 3: data is event 3 of type "state", want event 3 of type "turn"`},
+		"wrong sequence number": {
 			func(j *archive.Journal) {
 				j.Entries[2].Data = json.RawMessage(strings.Replace(string(j.Entries[2].Data.(json.RawMessage)), `"seq":3`, `"seq":4`, 1))
 			},
-			`entry 3: its data is event 4 of type "state", want 3 of "state"`,
+			`entry 3: data is event 4 of type "state", want event 3 of type "state"`,
 		},
-		"another key": {func(j *archive.Journal) { j.Entries[6].Key = "1/1/x/y/" }, `entry 7: its key is "1/1/x/y/", that of its turn is "1/1/argue/Ada/"`},
-		"a key twice": {
+		"wrong key": {func(j *archive.Journal) { j.Entries[6].Key = "1/1/x/y/" }, `entry 7: key is "1/1/x/y/", want the key of its turn, "1/1/argue/Ada/"`},
+		"duplicate key": {
 			func(j *archive.Journal) { j.Entries[7].Key = j.Entries[6].Key },
-			"entry 8: turn 1/1/argue/Ada/ stands already in entry 7",
+			"entry 8: turn 1/1/argue/Ada/ is already in entry 7",
 		},
-		"another debate": {func(j *archive.Journal) { j.Status.ID = "e" }, `import debate "e": entry 1: its configuration is of debate "d"`},
-		"a path that leads elsewhere": {
+		"another debate": {func(j *archive.Journal) { j.Status.ID = "e" }, `import debate "e": entry 1: configuration belongs to debate "d"`},
+		"impossible transition": {
 			func(j *archive.Journal) {
 				j.Entries[2].Data = json.RawMessage(strings.Replace(string(j.Entries[2].Data.(json.RawMessage)), `"ready"`, `"completed"`, 1))
 			},
 			"read entry 3 of debate d: execute accept to completed",
 		},
-		"a configuration of a newer format": {
+		"newer configuration format": {
 			func(j *archive.Journal) {
 				j.Entries[0].Data = json.RawMessage(strings.Replace(string(j.Entries[0].Data.(json.RawMessage)), `"format":2`, `"format":3`, 1))
 			},
-			"entry 1: its format is 3, this version of the library reads format 2",
+			"entry 1: format is 3, this version of the library reads format 2",
 		},
-		"a configuration of an older format": {
+		"older configuration format": {
 			func(j *archive.Journal) {
 				j.Entries[0].Data = json.RawMessage(strings.Replace(string(j.Entries[0].Data.(json.RawMessage)), `"format":2`, `"format":1`, 1))
 			},
-			"entry 1: its format is 1, this version of the library reads format 2",
+			"entry 1: format is 1, this version of the library reads format 2",
 		},
-		"a configuration that is none": {
+		"configuration that is an array": {
 			func(j *archive.Journal) {
 				j.Entries[0].Data = json.RawMessage(`{"type":"config","seq":1,"format":2,"config":[]}`)
 			},
@@ -319,13 +319,13 @@ func TestAJournalOfAnotherFormatIsRefused(t *testing.T) {
 	for _, format := range []int{0, 1, 3} {
 		err := json.Unmarshal(fmt.Appendf(nil, `{"format": %d}`, format), &archive.Journal{})
 		require.ErrorIs(t, err, debate.ErrUnsupported)
-		require.EqualError(t, err, fmt.Sprintf("read journal: its format is %d, this version of the library reads format 2: not supported by this engine", format))
+		require.EqualError(t, err, fmt.Sprintf("read journal: format is %d, this version of the library reads format 2: not supported by this engine", format))
 	}
 	require.ErrorContains(t, json.Unmarshal([]byte(`{"format": "x"}`), &archive.Journal{}), "read journal: ")
 	require.ErrorContains(t, json.Unmarshal([]byte(`{"format": 2, "entries": 1}`), &archive.Journal{}), "read journal: ")
 }
 
-// broken is a store that fails, or gives what cannot be encoded.
+// broken is a store that fails or returns entries that cannot be encoded.
 type broken struct {
 	store.Store
 	entries []store.Entry
@@ -346,7 +346,7 @@ func TestAnExportFailsWithItsStore(t *testing.T) {
 	require.ErrorContains(t, err, "encode entry 1: ")
 }
 
-// Providers get their keys in Options, which no debate stores.
+// Providers get their keys in Options, which are not stored.
 func TestNoKeyIsInAJournal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const key = "sk-1234567890abcdefghijklmnop"

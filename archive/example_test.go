@@ -14,7 +14,7 @@ import (
 	"github.com/elenchus-go/debate/store"
 )
 
-// A debate is saved as a file, and imported into another store.
+// Save a debate as a file, and import it into another store.
 func Example() {
 	ctx := context.Background()
 	judgment := `{"summary": "Ada had figures.", "no_new_arguments": false, "winner": "Ada",

@@ -10,11 +10,11 @@ import (
 	"github.com/elenchus-go/debate/store"
 )
 
-// Journal is a stored debate: all its entries, and a head that summarizes them. You can store it as JSON and import it
+// Journal is a stored debate: all its entries, and the status that they lead to. You can store it as JSON and import it
 // into another store. It contains everything that went into prompts, including instructions, and cannot be redacted.
 type Journal struct {
 	Status  store.Status
-	Entries []store.Entry // all entries, starting with number 1; Data is a json.RawMessage
+	Entries []store.Entry // all entries in order, starting with sequence number 1; their Data is a json.RawMessage
 }
 
 // entryJSON is the JSON form of a store.Entry.
@@ -33,7 +33,7 @@ type journalJSON struct {
 	Entries []entryJSON  `json:"entries"`
 }
 
-// MarshalJSON encodes the format, the head and the entries.
+// MarshalJSON encodes the format, the status and the entries.
 func (j Journal) MarshalJSON() ([]byte, error) {
 	f := journalJSON{Format: max(j.Status.Format, store.Format), Status: j.Status, Entries: []entryJSON{}}
 	for _, e := range j.Entries {
@@ -62,7 +62,7 @@ func (j *Journal) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// checkFormat returns an error if the format of a journal is not the one that this version reads.
+// checkFormat returns an error that wraps debate.ErrUnsupported if the format of a journal is not store.Format.
 func checkFormat(b []byte) error {
 	var f struct {
 		Format int `json:"format"`
@@ -71,27 +71,27 @@ func checkFormat(b []byte) error {
 		return fmt.Errorf("read journal: %w", err)
 	}
 	if f.Format != store.Format {
-		return fmt.Errorf("read journal: its format is %d, this version of the library reads format %d: %w",
+		return fmt.Errorf("read journal: format is %d, this version of the library reads format %d: %w",
 			f.Format, store.Format, debate.ErrUnsupported)
 	}
 	return nil
 }
 
-// check returns the first error that no valid journal has.
+// check checks the order, the times and the keys of the entries, and each entry on its own. It returns the first error.
 func (j *Journal) check() error {
 	if len(j.Entries) == 0 {
-		return errors.New("it has no entries")
+		return errors.New("the journal has no entries")
 	}
 	keys, last := map[string]int64{}, time.Time{}
 	for i, e := range j.Entries {
 		if want := int64(i) + 1; e.Seq != want {
-			return fmt.Errorf("entry %d is missing, there is %d in its place", want, e.Seq)
+			return fmt.Errorf("entry %d is missing, entry %d is in its place", want, e.Seq)
 		}
 		if e.At.Before(last) || !e.At.Equal(e.At.Truncate(time.Microsecond)) {
-			return fmt.Errorf("entry %d: its time is %s, want whole microseconds, and not before %s", e.Seq, e.At, last)
+			return fmt.Errorf("entry %d: time is %s, want whole microseconds and not before %s", e.Seq, e.At, last)
 		}
 		if before, twice := keys[e.Key]; twice && e.Key != "" {
-			return fmt.Errorf("entry %d: turn %s stands already in entry %d", e.Seq, e.Key, before)
+			return fmt.Errorf("entry %d: turn %s is already in entry %d", e.Seq, e.Key, before)
 		}
 		keys[e.Key], last = e.Seq, e.At
 		if err := checkEntry(e, j.Status.ID); err != nil {
@@ -101,11 +101,12 @@ func (j *Journal) check() error {
 	return nil
 }
 
-// checkEntry checks an entry against the event in its data.
+// checkEntry checks that the fields of an entry agree with the event in its data, and that a configuration belongs to
+// the debate with the given id.
 func checkEntry(e store.Entry, id string) error {
 	raw, ok := e.Data.(json.RawMessage)
 	if !ok {
-		return fmt.Errorf("its data is %T, want JSON", e.Data)
+		return fmt.Errorf("data is a value of type %T, want JSON", e.Data)
 	}
 	ev, err := debate.ParseEvent(raw)
 	if err != nil {
@@ -120,19 +121,19 @@ func checkEntry(e store.Entry, id string) error {
 	}
 	switch stamp := ev.Meta(); {
 	case stamp.Live:
-		return fmt.Errorf("type %q is that of live events, which are not stored", stamp.Type)
+		return fmt.Errorf("an event of type %q is live, and live events are not stored", stamp.Type)
 	case stamp.Seq != e.Seq || stamp.Type != e.Type:
-		return fmt.Errorf("its data is event %d of type %q, want %d of %q", stamp.Seq, stamp.Type, e.Seq, e.Type)
+		return fmt.Errorf("data is event %d of type %q, want event %d of type %q", stamp.Seq, stamp.Type, e.Seq, e.Type)
 	case key != e.Key:
-		return fmt.Errorf("its key is %q, that of its turn is %q", e.Key, key)
+		return fmt.Errorf("key is %q, want the key of its turn, %q", e.Key, key)
 	}
 	return err
 }
 
-// checkConfig checks that a configuration belongs to the debate and has the format that this version reads.
+// checkConfig checks that a configuration belongs to the debate with the given id and has the format store.Format.
 func checkConfig(ev debate.ConfigChanged, id string) error {
 	if ev.Format != store.Format {
-		return fmt.Errorf("its format is %d, this version of the library reads format %d: %w", ev.Format, store.Format, debate.ErrUnsupported)
+		return fmt.Errorf("format is %d, this version of the library reads format %d: %w", ev.Format, store.Format, debate.ErrUnsupported)
 	}
 	var c struct {
 		ID string `json:"id"`
@@ -141,7 +142,7 @@ func checkConfig(ev debate.ConfigChanged, id string) error {
 		return fmt.Errorf("read configuration: %w", err)
 	}
 	if c.ID != id {
-		return fmt.Errorf("its configuration is of debate %q", c.ID)
+		return fmt.Errorf("configuration belongs to debate %q", c.ID)
 	}
 	return nil
 }

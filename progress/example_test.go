@@ -12,7 +12,7 @@ import (
 	"github.com/elenchus-go/debate/providers/scripted"
 )
 
-// newDebate returns a debate of two rounds between scripted models, which stand for real ones.
+// newDebate returns a debate of two rounds. Scripted models stand in for real ones.
 func newDebate(ctx context.Context) (*debate.Debate, error) {
 	const judgment = `{"summary": "Ada had figures.", "no_new_arguments": false, "winner": "Ada",
 		"participants": [{"name": "Ada", "score": 8}, {"name": "Bo", "score": 6}]}`

@@ -4,26 +4,26 @@
 // Pass every event of [debate.Debate.Run] or [debate.Debate.Watch] to [Hooks.Observe]:
 //
 //	func run(ctx context.Context, d *debate.Debate) error {
-//		h := progress.Hooks{Phase: func(m progress.Update) { fmt.Println(m) }} // critique 0/2 starts
+//		h := progress.Hooks{Phase: func(u progress.Update) { fmt.Println(u) }} // such as "critique 0/2 starts"
 //		for event, err := range d.Run(ctx) {
 //			if err != nil {
 //				return err
 //			}
-//			h.See(event)
+//			h.Observe(event)
 //		}
 //		return nil
 //	}
 //
-// Everything that starts also ends, exactly once, even if the debate fails, is canceled or pauses. A pause ends everything
-// that is open. When the debate continues, a round or a phase starts again with its next step.
+// Everything that starts also ends, exactly once, even if the debate fails, is canceled or pauses. A pause ends
+// everything that has started. When the debate continues, a round or a phase starts again with its next step.
 //
 // Use [Hooks.Phases] to read the counts of the current round at any time, for example to draw a progress bar.
 //
 // # Resuming
 //
-// Run yields only what happens after the call. It does not show what another process did, nor what Resume, Decide and
-// Retry did before a second Run. To get the right counts, pass the events of [debate.Debate.Replay] to See first; See
-// ignores events that it has seen before. To hear nothing of the past, set the functions after the replay.
+// Run yields only what happens after the call. It does not yield what another process did, nor what Resume, Decide and
+// Retry did before a second Run. To get the right counts, pass the events of [debate.Debate.Replay] to Observe first.
+// Observe ignores events that it has seen before. To ignore the past, set the functions after the replay.
 package progress
 
 import (
@@ -36,8 +36,9 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// Hooks holds the functions to call when something starts or ends. A nil function is not called. See calls them on its own
-// goroutine. Use one Hooks per debate. Do not copy it after the first event. It is not safe for concurrent use.
+// Hooks holds the functions to call when something starts or ends. A nil function is not called. Observe calls them on
+// the goroutine that called it. Use one Hooks per debate. Do not copy it after the first event. It is not safe for
+// concurrent use.
 type Hooks struct {
 	Round     func(Update) // a round: its speeches and their assessment
 	Phase     func(Update) // a phase: the steps that do one thing, such as "critique"
@@ -46,29 +47,30 @@ type Hooks struct {
 	Synthesis func(Update) // the conclusion: a verdict, a solution or a decision
 
 	seq     int64                  // sequence number of the last durable event
-	stage   scopeState             // the current round or synthesis; the prelude has none
+	stage   scopeState             // the current round or synthesis; its Scope is empty during the setup
 	phase   scopeState             // the current phase
-	phases  []Update               // the phases of the current round, prelude or conclusion
+	phases  []Update               // the phases of the current round, setup or conclusion
 	running []*scopeState          // the running steps
-	done    map[transcript.Key]int // finished steps by round and phase
+	done    map[transcript.Key]int // number of finished steps by round and phase
 }
 
-// scopeState is something that starts and ends. It can start again after it has ended, as long as it is the current one.
+// scopeState is a round, a phase, a step or the synthesis. It can start again after it has ended, as long as it is the
+// current one.
 type scopeState struct {
 	Update
-	started bool // the start was reported, the end was not
+	started bool // true between the report of the start and that of the end
 }
 
-// Update is the start or the end of something.
+// Update reports the start or the end of a round, a phase, a step or the synthesis.
 type Update struct {
 	Scope  string           // "round", "phase", "agent", "summary" or "synthesis"
-	Stage  transcript.Kind  // stage of the debate; empty for rounds and the synthesis
+	Stage  transcript.Kind  // stage of the debate, such as transcript.Speech; empty for rounds and the synthesis
 	End    bool             // true for an end, false for a start
 	Round  int              // number of the round; 0 before the first
 	Rounds int              // limit on the number of rounds
 	Phase  string           // name of the phase; empty for rounds and the synthesis
-	Done   int              // finished steps of the phase
-	Steps  int              // all steps of the phase; 0 if the event with the number was not seen
+	Done   int              // number of finished steps of the phase
+	Steps  int              // number of all steps of the phase; 0 if its PhaseStarted event was not observed
 	Key    transcript.Key   // key of the step; zero for rounds, phases and the synthesis
 	Turn   *transcript.Turn // turn that the step produced; nil at the start, or if it produced none
 }
@@ -90,7 +92,8 @@ func (m Update) String() string {
 	return fmt.Sprintf("%s %d/%d: %s %s", m.Phase, m.Done, m.Steps, m.Key.Actor, verb)
 }
 
-// Observe records the next event and calls the functions that it concerns. It ignores durable events that it has seen before.
+// Observe records the next event and calls the functions that it concerns. It ignores durable events that it has seen
+// before.
 func (h *Hooks) Observe(ev debate.Event) {
 	if s := ev.Meta(); !s.Live {
 		if s.Seq <= h.seq {
@@ -114,7 +117,7 @@ func (h *Hooks) Observe(ev debate.Event) {
 	}
 }
 
-// Phases returns a mark for each phase of the current round, prelude or conclusion, in the order in which they first
+// Phases returns an Update for each phase of the current round, setup or conclusion, in the order in which they first
 // started. It works even if no function is set. Before the first phase it returns nil.
 func (h *Hooks) Phases() []Update {
 	list := slices.Clone(h.phases)
@@ -124,7 +127,7 @@ func (h *Hooks) Phases() []Update {
 	return list
 }
 
-// setPhase makes a phase the current one, and with it its round or the synthesis.
+// setPhase sets the current phase, and the round or the synthesis that it belongs to.
 func (h *Hooks) setPhase(ev debate.PhaseStarted) {
 	whole := Update{Round: ev.Round, Rounds: ev.Rounds}
 	switch ev.Stage {
@@ -159,7 +162,7 @@ func (h *Hooks) recordPhase(phase Update) {
 		h.phases = append(h.phases, phase)
 		return
 	}
-	if phase.Steps == 0 { // the start was not seen this time
+	if phase.Steps == 0 { // the start was not observed this time
 		phase.Steps = h.phases[i].Steps
 	}
 	h.phases[i] = phase
@@ -176,13 +179,13 @@ func (h *Hooks) startCurrent() {
 	h.reportStart(&h.phase)
 }
 
-// startStep records the startStep of a step. Another attempt at the same step is not another startStep.
+// startStep records and reports the start of a step. Another attempt at the same step is not another start.
 func (h *Hooks) startStep(ev debate.TurnStarted) {
 	k := ev.Key
 	if slices.ContainsFunc(h.running, func(s *scopeState) bool { return s.Key == k }) {
 		return
 	}
-	if !h.isCurrent(k.Round, k.Phase) { // the start of the phase was not seen
+	if !h.isCurrent(k.Round, k.Phase) { // the start of the phase was not observed
 		h.setPhase(debate.PhaseStarted{Stage: ev.Kind, Round: k.Round, Rounds: h.phase.Rounds, Phase: k.Phase})
 	}
 	h.startCurrent()
@@ -191,7 +194,7 @@ func (h *Hooks) startStep(ev debate.TurnStarted) {
 	h.reportStart(s)
 }
 
-// stepUpdate returns the mark of a stepUpdate of the current phase.
+// stepUpdate returns an Update for a step of the current phase.
 func (h *Hooks) stepUpdate(k transcript.Key) Update {
 	m := h.phase.Update
 	m.Scope, m.Key = "agent", k
@@ -201,7 +204,7 @@ func (h *Hooks) stepUpdate(k transcript.Key) Update {
 	return m
 }
 
-// countStep counts a finished step, even if its start was not seen. Remarks are counted too, but in a phase of their own.
+// countStep counts a finished step, even if its start was not observed. Remarks count too, but in a phase of their own.
 func (h *Hooks) countStep(t transcript.Turn) {
 	if h.done == nil {
 		h.done = map[transcript.Key]int{}
@@ -213,7 +216,8 @@ func (h *Hooks) countStep(t transcript.Turn) {
 	}
 }
 
-// endStep ends a step. It ignores a step whose start was not seen, such as a remark.
+// endStep reports the end of a step, and the end of the phase if this was its last step. It ignores a step whose start
+// was not observed, such as a remark.
 func (h *Hooks) endStep(k transcript.Key, t *transcript.Turn) {
 	if i := slices.IndexFunc(h.running, func(s *scopeState) bool { return s.Key == k }); i >= 0 {
 		s := h.running[i]
@@ -235,7 +239,7 @@ func (h *Hooks) endSteps(actor string) {
 	}
 }
 
-// endOnTransition ends what a transition of the lifecycle ends.
+// endOnTransition reports the end of everything that a transition of the lifecycle ends.
 func (h *Hooks) endOnTransition(ev debate.StateChanged) {
 	h.endSteps("")
 	h.reportEnd(&h.phase)
@@ -255,7 +259,7 @@ func (h *Hooks) reportStart(s *scopeState) {
 	}
 }
 
-// reportEnd reports an reportEnd if the start was reported.
+// reportEnd reports an end if the start was reported.
 func (h *Hooks) reportEnd(s *scopeState) {
 	if f := h.hookFor(s.Scope); f != nil && s.started {
 		m := s.Update
@@ -265,6 +269,7 @@ func (h *Hooks) reportEnd(s *scopeState) {
 	s.started = false
 }
 
+// hookFor returns the function for a scope, or nil if there is none.
 func (h *Hooks) hookFor(what string) func(Update) {
 	switch what {
 	case "round":

@@ -27,7 +27,7 @@ const (
 		{"criterion": "relevance", "score": 7}]}`
 )
 
-// model speaks, and judges A and B.
+// model answers requests of debaters, and judges A and B. Its second call fails if fail is not nil.
 func model(fail error) *scripted.Provider {
 	calls := 0
 	return &scripted.Provider{Func: func(r providers.Request) scripted.Reply {
@@ -50,7 +50,7 @@ func config(p protocol.Protocol) debate.Config {
 	}
 }
 
-// book keeps marks, of which each start has one end.
+// book records updates and checks that each start has one end.
 type book struct {
 	*testing.T
 	marks []progress.Update
@@ -76,7 +76,7 @@ func (b *book) note(m progress.Update) {
 	b.marks = append(b.marks, m)
 }
 
-// list are the marks since the last call.
+// list returns the updates since the last call.
 func (b *book) list() (list []string) {
 	for _, m := range b.marks {
 		list = append(list, m.String())
@@ -85,14 +85,14 @@ func (b *book) list() (list []string) {
 	return list
 }
 
-// hooks write all marks down.
+// hooks returns hooks that record all updates.
 func (b *book) hooks() progress.Hooks {
 	return progress.Hooks{Round: b.note, Phase: b.note, Agent: b.note, Summary: b.note, Synthesis: b.note}
 }
 
 func newBook(t *testing.T) *book { return &book{T: t, open: map[what]bool{}} }
 
-// drive runs a debate until it ends, pauses or fails: then nothing is open.
+// drive runs a debate until it ends, pauses or fails, and checks that everything that started has ended.
 func (b *book) drive(d *debate.Debate, h *progress.Hooks) {
 	b.Helper()
 	for ev, err := range d.Run(b.Context()) {
@@ -105,7 +105,7 @@ func (b *book) drive(d *debate.Debate, h *progress.Hooks) {
 	}
 }
 
-// told are the marks of a debate that is driven to its rest.
+// told runs a debate and returns its updates.
 func told(t *testing.T, d *debate.Debate) []string {
 	t.Helper()
 	b := newBook(t)
@@ -135,7 +135,7 @@ func TestMarksOfAPanel(t *testing.T) {
 	}, told(t, open(t, config(panel.Protocol{}), model(nil))))
 }
 
-// What has started ends where the debate stops in an error, and starts again where it goes on.
+// An error ends everything that has started. It starts again when the debate continues.
 func TestAFailureEndsWhatIsOpen(t *testing.T) {
 	d, b := open(t, config(panel.Protocol{}), model(&providers.Error{Kind: providers.Authentication, Err: errors.New("no key")})), newBook(t)
 	h := b.hooks()
@@ -149,7 +149,7 @@ func TestAFailureEndsWhatIsOpen(t *testing.T) {
 	require.Equal(t, []string{"round 1 of 2 starts", "respond 1/2 starts", "respond 1/2: B starts", "respond 2/2: B ends", "respond 2/2 ends"}, b.list()[:5])
 }
 
-// paused is a panel that was paused while its nth call was in flight, whose reply was committed all the same.
+// paused returns a panel that was paused during its nth call. The reply to that call was committed.
 func paused(t *testing.T, n int, h *progress.Hooks) *debate.Debate {
 	t.Helper()
 	var d *debate.Debate
@@ -182,7 +182,7 @@ func TestWhatGoesOnAfterAPauseStartsAgain(t *testing.T) {
 	}, b.list()[:10])
 }
 
-// Where the pause was in the last step of a phase, it is Resume that starts the next one, which no Run shows.
+// If the pause came in the last step of a phase, Resume starts the next phase, and Run does not yield that event.
 func TestAReplayShowsWhatNoRunDoes(t *testing.T) {
 	for _, tt := range []struct {
 		paused   int // in this call
@@ -216,8 +216,8 @@ func replay(t *testing.T, d *debate.Debate, h *progress.Hooks) {
 	}
 }
 
-// In another process, hooks that are set after a replay hear of nothing but what goes on, with the right counts, wherever
-// the first process has ended.
+// In another process, hooks that are set after a replay report only what is new, with the right counts, wherever the
+// first process stopped.
 func TestHooksOfAnotherProcessGoOn(t *testing.T) {
 	for started, want := range map[int][]string{
 		1: {"round 1 of 2 starts", "respond 0/2 starts", "respond 0/2: A starts", "respond 1/2: A ends", "respond 1/2: B starts"},
@@ -247,7 +247,7 @@ func TestHooksOfAnotherProcessGoOn(t *testing.T) {
 	}
 }
 
-// Who hears of the past as well hears of rounds and phases, and of no agent.
+// A replay reports rounds and phases, but no agents.
 func TestAReplayIsOfRoundsAndPhases(t *testing.T) {
 	d := open(t, config(panel.Protocol{}), model(nil))
 	all, b := told(t, d), newBook(t)
@@ -255,10 +255,10 @@ func TestAReplayIsOfRoundsAndPhases(t *testing.T) {
 	replay(t, d, &h)
 	require.Equal(t, slices.DeleteFunc(all, func(mark string) bool { return strings.Contains(mark, ": ") }), b.list())
 	replay(t, d, &h)
-	require.Empty(t, b.list(), "it was seen")
+	require.Empty(t, b.list(), "the events were observed before")
 }
 
-// What came of a step whose model failed for good is its fallback, or nothing where somebody drops out.
+// If a model finally fails, its step produces a default, or no turn if the participant drops out.
 func TestAMarkHasTheTurn(t *testing.T) {
 	c := config(panel.Protocol{})
 	c.Participants = append(c.Participants, debate.Participant{Name: "C"})
@@ -269,7 +269,7 @@ func TestAMarkHasTheTurn(t *testing.T) {
 		if calls++; calls == 2 {
 			return scripted.Reply{Err: &providers.Error{Kind: providers.Network, Err: errors.New("down")}}
 		}
-		return scripted.Reply{Text: "So it is."} // an assessment falls back
+		return scripted.Reply{Text: "So it is."} // an assessment gets its default
 	}}), &h)
 	came := map[string]bool{}
 	for _, m := range b.marks {
@@ -282,7 +282,7 @@ func TestAMarkHasTheTurn(t *testing.T) {
 	}, came)
 }
 
-// A summary comes between the steps of a phase, which goes on after it.
+// A summary comes between the steps of a phase. The phase continues after it.
 func TestASummaryInterruptsAPhase(t *testing.T) {
 	b := newBook(t)
 	h, seq := b.hooks(), int64(0)
@@ -319,10 +319,10 @@ func TestASummaryInterruptsAPhase(t *testing.T) {
 	require.Equal(t, []string{"respond 2/2", "summary 1/1"}, phases)
 }
 
-// The phases of a round can be read at any time, with as many steps done as the marks say.
+// Phases returns the phases of the current round at any time.
 func TestPhasesAreThoseOfTheCurrentRound(t *testing.T) {
 	c := config(panel.Protocol{})
-	var h progress.Hooks // nobody is told
+	var h progress.Hooks // no function is set
 	require.Empty(t, h.Phases())
 	d := open(t, c, model(nil))
 	var list []string
@@ -351,7 +351,7 @@ func TestPhasesAreThoseOfTheCurrentRound(t *testing.T) {
 	require.Equal(t, h.Phases(), again.Phases(), "a replay leads to the same")
 }
 
-// A reset forgets what was counted, and a remark is no step.
+// A reset clears the counts, and a remark is not a step.
 func TestAResetBeginsAnew(t *testing.T) {
 	d, b := open(t, config(panel.Protocol{}), model(&providers.Error{Kind: providers.Authentication, Err: errors.New("no key")})), newBook(t)
 	h := b.hooks()
@@ -366,7 +366,7 @@ func TestAResetBeginsAnew(t *testing.T) {
 	require.Equal(t, []string{"round 1 of 2 starts", "respond 0/2 starts", "respond 0/2: A starts"}, b.list()[:3])
 }
 
-// A second attempt is the same step.
+// A second attempt belongs to the same step.
 func TestAttemptsAreOneStep(t *testing.T) {
 	c := config(panel.Protocol{})
 	c.Limits.MaxRounds = 1
@@ -380,12 +380,12 @@ func TestAttemptsAreOneStep(t *testing.T) {
 	require.Equal(t, 1, count)
 }
 
-// Phases of pairs and those of a helper are told like others. The judge's digest is a summary, as the helper's are.
+// Phases of pairs and of the summarizer are reported like others. The judge's digest is a summary, too.
 func TestMarksOfRefinement(t *testing.T) {
 	c, b := config(refine.Protocol{SummaryPolicy: refine.SummaryPolicy{Threshold: 10}, FinalSummaryPolicy: refine.SummaryPolicy{Threshold: 10}}), newBook(t)
 	h := b.hooks()
 	b.drive(open(t, c, &scripted.Provider{Func: func(r providers.Request) scripted.Reply {
-		return scripted.Reply{Text: "What there is to say."} // structured replies fall back
+		return scripted.Reply{Text: "What there is to say."} // structured replies get their defaults
 	}}), &h)
 	what := map[string]string{}
 	for _, m := range b.marks {
