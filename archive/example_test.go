@@ -24,7 +24,7 @@ func Example() {
 		ID: "cars", Topic: "Should cities ban private cars?", Protocol: procon.Protocol{}, Limits: debate.Limits{MaxRounds: 1},
 		Participants: []debate.Participant{{Name: "Ada", Position: "Yes", Provider: "ada"}, {Name: "Bo", Position: "No", Provider: "bo"}},
 		Judges:       []debate.Participant{{Name: "Jo", Provider: "jo"}},
-	}, debate.Options{Store: from, Providers: map[string]providers.Provider{ // scripted models stand for real ones
+	}, debate.Options{Store: from, Providers: map[string]providers.Provider{ // scripted models stand in for real ones
 		"ada": scripted.Text("A parked car takes 12 m²."), "bo": scripted.Text("People need them."), "jo": scripted.Text(judgment),
 	}})
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/elenchus-go/debate/protocol/vote"
 )
 
-// answerTables maps the protocols of the library to functions that make tables of their answerTables.
+// answerTables maps the library's protocols to functions that make tables of their answers' data.
 var answerTables = map[string]func(json.RawMessage) []block{
 	arbitration.Protocol{}.Name(): arbitrationTables,
 	procon.Protocol{}.Name():      proconTables,
@@ -23,10 +23,11 @@ var answerTables = map[string]func(json.RawMessage) []block{
 	vote.Protocol{}.Name():        voteTables,
 }
 
-// answer returns the answer of the debate. For a protocol that is not part of the library it is only the text.
+// answer returns the text of the debate's answer and, for the library's protocols, tables of its data.
 func (r *Report) answer() (blocks []block) {
 	a := r.Result.Answer
-	if strings.TrimSpace(a.Text) != "" && r.Result.Protocol != (arbitration.Protocol{}).Name() { // its text repeats the tables and the transcript
+	// The text of an arbitration's answer repeats the tables and the transcript.
+	if strings.TrimSpace(a.Text) != "" && r.Result.Protocol != (arbitration.Protocol{}).Name() {
 		blocks = append(blocks, block{Quote: a.Text})
 	}
 	if tables := answerTables[r.Result.Protocol]; tables != nil {
@@ -47,7 +48,7 @@ func arbitrationTables(data json.RawMessage) []block {
 	for _, t := range res.Topics {
 		why := t.Ruling.Reasoning
 		if t.Defaulted {
-			why += " (no valid ruling came)"
+			why += " (default, because no valid ruling was received)"
 		}
 		rulings = append(rulings, slices.Concat([]string{t.Topic, t.Ruling.Winner, formatScore(t.Ruling.Confidence), t.Category}, change(t.ScoreChange),
 			[]string{why, strings.Join(t.Ruling.KeyPoints, "; ")}))
@@ -55,9 +56,9 @@ func arbitrationTables(data json.RawMessage) []block {
 	for _, s := range res.Scores {
 		scores = append(scores, append([]string{s.Category}, change(s)...))
 	}
-	scores = append(scores, append([]string{"in all"}, change(res.Total)...))
+	scores = append(scores, append([]string{"Total"}, change(res.Total)...))
 	return slices.Concat(
-		tableBlock("Rulings", []string{"Topic", "Winner", "Confidence of 100", "Category", "Before", "After", "Change", "Reasoning", "Key points"}, rulings),
+		tableBlock("Rulings", []string{"Topic", "Winner", "Confidence (0–100)", "Category", "Before", "After", "Change", "Reasoning", "Key points"}, rulings),
 		tableBlock("Scores before and after", []string{"Category", "Before", "After", "Change"}, scores),
 	)
 }
@@ -67,7 +68,7 @@ func proconTables(data json.RawMessage) []block {
 	for _, s := range decodeOrZero[procon.Judgment](data).Participants {
 		scores = append(scores, []string{s.Name, formatScore(s.Score)})
 	}
-	return tableBlock("Scores", []string{"Participant", "Score of 10"}, scores)
+	return tableBlock("Scores", []string{"Participant", "Score (0–10)"}, scores)
 }
 
 func refineTables(data json.RawMessage) []block {
@@ -79,13 +80,13 @@ func refineTables(data json.RawMessage) []block {
 	for _, s := range res.Summaries {
 		name := s.Agent
 		if name == "" {
-			name = "the final round"
+			name = "judge"
 		}
 		sizes = append(sizes, []string{name, fmt.Sprint(s.Round), formatCount(s.Before), formatCount(s.After)})
 	}
 	return slices.Concat(
-		tableBlock("Roles", []string{"Agent", "Role", "Source of its words"}, roles),
-		tableBlock("Summaries, in characters", []string{"Of", "Round", "Before", "After"}, sizes),
+		tableBlock("Roles", []string{"Agent", "Role", "Prompt source"}, roles),
+		tableBlock("Summaries", []string{"For", "Round", "Characters before", "Characters after"}, sizes),
 	)
 }
 
@@ -106,12 +107,12 @@ func skepticTables(data json.RawMessage) []block {
 		return nil
 	}
 	times = slices.Concat([][]string{{"retrieval", formatDuration(t.Timing.Retrieval)}}, times,
-		[][]string{{"synthesis", formatDuration(t.Timing.Synthesis)}, {"in all", formatDuration(t.Timing.Total)}})
+		[][]string{{"synthesis", formatDuration(t.Timing.Synthesis)}, {"Total", formatDuration(t.Timing.Total)}})
 	m := t.Models
 	return slices.Concat(
-		tableBlock("Critiques", []string{"Round", "Score of 10", "Ready", "Issues", "Could be read"}, rounds),
-		listBlock("Templates of reasoning:", t.Templates),
-		tableBlock("Timing", []string{"Part", "Took"}, times),
+		tableBlock("Critiques", []string{"Round", "Score (0–10)", "Ready", "Issues", "Parsed"}, rounds),
+		listBlock("Reasoning templates:", t.Templates),
+		tableBlock("Timing", []string{"Part", "Duration"}, times),
 		tableBlock("Models", []string{"Part", "Model"}, [][]string{
 			{"proposer", m.Proposer}, {"skeptic", m.Skeptic}, {"synthesizer", m.Synthesizer}, {"embedding", m.Embedding},
 		}),
@@ -137,32 +138,32 @@ func voteTables(data json.RawMessage) []block {
 		agents = append(agents, []string{s.Name, strings.Join(s.Answers, " → "), formatScore(s.Confidence), fmt.Sprint(s.Changed)})
 	}
 	return slices.Concat(
-		tableBlock("Answers", []string{"Answer", "Votes", "Confidence in sum", "Agents"}, shares),
-		tableBlock("Agents", []string{"Agent", "Answers, round by round", "Confidence of 100", "Changed"}, agents),
+		tableBlock("Answers", []string{"Answer", "Votes", "Total confidence", "Agents"}, shares),
+		tableBlock("Agents", []string{"Agent", "Answers by round", "Confidence (0–100)", "Changed"}, agents),
 	)
 }
 
-// dissent returns what speaks against the outcome: dissenting judges, open disputes, or the minority of a vote.
+// dissent returns the case against the outcome: dissenting judges, open disputes, or the minority of a vote.
 func (r *Report) dissent() []block {
 	data := r.Result.Answer.Data
 	var blocks []block
 	switch r.Result.Protocol {
 	case skeptic.Protocol{}.Name():
-		blocks = listBlock("Issues that stood in the last critique:", openIssues(decodeOrZero[skeptic.Trace](data)))
+		blocks = listBlock("Open issues of the last critique:", openIssues(decodeOrZero[skeptic.Trace](data)))
 	case vote.Protocol{}.Name():
 		blocks = listBlock("Other answers:", minorityAnswers(decodeOrZero[vote.Tally](data)))
 	default:
 		blocks = verdictDissent(data)
 	}
 	for _, a := range r.roundAssessments() {
-		at := fmt.Sprintf("Round %d: ", a.round)
-		blocks = append(blocks, listBlock(at+"judges who said otherwise", a.combined.Dissent)...)
-		blocks = append(blocks, listBlock(at+"what judges disagreed about", a.combined.Disagreement)...)
+		at := fmt.Sprintf("Round %d, ", a.round)
+		blocks = append(blocks, listBlock(at+"dissenting judges:", a.combined.Dissent)...)
+		blocks = append(blocks, listBlock(at+"disagreement between the judges:", a.combined.Disagreement)...)
 	}
 	return blocks
 }
 
-// verdictDissent returns the dissent in a verdict, or in the combined verdict of a bench.
+// verdictDissent returns the dissent in a verdict, or in the combined verdict of a jury.
 func verdictDissent(data json.RawMessage) []block {
 	v, joint := decodeOrZero[judge.Verdict](data), decodeOrZero[judge.Opinion[judge.Verdict]](data)
 	if len(joint.Opinions) > 0 {
@@ -171,13 +172,13 @@ func verdictDissent(data json.RawMessage) []block {
 		joint = judge.Opinion[judge.Verdict]{}
 	}
 	blocks := slices.Concat(
-		listBlock("Judges who said otherwise:", joint.Dissent),
-		listBlock("What judges disagreed about:", joint.Disagreement),
+		listBlock("Dissenting judges:", joint.Dissent),
+		listBlock("Disagreement between the judges:", joint.Disagreement),
 	)
 	if strings.TrimSpace(v.Dissent) != "" {
-		blocks = append(blocks, block{Note: "The best case against the verdict:"}, block{Quote: v.Dissent})
+		blocks = append(blocks, block{Note: "The strongest argument against the verdict:"}, block{Quote: v.Dissent})
 	}
-	return append(blocks, listBlock("What the participants still dispute:", v.Disagreement)...)
+	return append(blocks, listBlock("Points that the participants still dispute:", v.Disagreement)...)
 }
 
 func openIssues(t skeptic.Trace) (issues []string) {

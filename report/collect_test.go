@@ -37,7 +37,7 @@ func TestAProtocolOfOnesOwnIsReported(t *testing.T) {
 func TestAReportOfANewerFormatIsRefused(t *testing.T) {
 	err := json.Unmarshal([]byte(`{"format": 2}`), &report.Report{})
 	require.ErrorIs(t, err, debate.ErrUnsupported)
-	require.EqualError(t, err, "read report: its format is 2, this version of the library knows formats up to 1: not supported by this engine")
+	require.EqualError(t, err, "read report: format is 2, this version of the library reads formats up to 1: not supported by this engine")
 	require.ErrorContains(t, json.Unmarshal([]byte(`{"format": "x"}`), &report.Report{}), "read report: ")
 }
 

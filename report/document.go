@@ -7,18 +7,18 @@ type document struct {
 }
 
 type section struct {
-	ID     string // unique; letters and dashes
+	ID     string // unique in the document; consists of letters and dashes
 	Title  string
 	Blocks []block
 }
 
 // block is an element of a section. One of its fields is set, or Note and one other.
 type block struct {
-	Note         string // a sentence by the report
-	Quote        string // a text by a model or a user; may have several paragraphs
+	Note         string // a sentence of the report itself
+	Quote        string // text by a model or a user; may have several paragraphs
 	List         []string
 	Table        *table
-	Figure       *figure // a drawing of data that a table contains too
+	Figure       *figure // a drawing; a table contains the same data
 	Collapsibles []collapsible
 }
 
@@ -31,7 +31,7 @@ type table struct {
 
 // collapsible is a collapsible part of a section.
 type collapsible struct {
-	Title   string // by the report
+	Title   string // never text by a model or a user
 	Entries []entry
 }
 
@@ -40,7 +40,7 @@ type entry struct {
 	Title, Note, Text string
 }
 
-// tableBlock returns a block with a table, or no block if there are no tableBlock.
+// tableBlock returns a block with a table, or no block if the table has no rows.
 func tableBlock(title string, head []string, list [][]string) []block {
 	if len(list) == 0 {
 		return nil
@@ -48,7 +48,7 @@ func tableBlock(title string, head []string, list [][]string) []block {
 	return []block{{Table: &table{title, head, list}}}
 }
 
-// listBlock returns a block with a listBlock below a sentence, or no block if there are no items.
+// listBlock returns a block with a list below a sentence, or no block if the list has no items.
 func listBlock(note string, items []string) []block {
 	if len(items) == 0 {
 		return nil

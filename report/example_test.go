@@ -21,7 +21,7 @@ func Example() {
 		Topic: "Should cities ban private cars?", Protocol: procon.Protocol{}, Limits: debate.Limits{MaxRounds: 1},
 		Participants: []debate.Participant{{Name: "Ada", Position: "Yes", Provider: "ada"}, {Name: "Bo", Position: "No", Provider: "bo"}},
 		Judges:       []debate.Participant{{Name: "Jo", Provider: "jo"}},
-	}, debate.Options{Providers: map[string]providers.Provider{ // scripted models stand for real ones
+	}, debate.Options{Providers: map[string]providers.Provider{ // scripted models stand in for real ones
 		"ada": scripted.Text("A parked car takes 12 m²."), "bo": scripted.Text("People need them."), "jo": scripted.Text(judgment),
 	}})
 	if err != nil {
@@ -36,7 +36,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	var page strings.Builder // or a file, or the answer of a web server
+	var page strings.Builder // or a file, or an http.ResponseWriter
 	if err := report.HTML(&page, r.Redact()); err != nil {
 		log.Fatal(err)
 	}

@@ -22,7 +22,7 @@ type shape struct {
 	Text       string // text to show, or the tooltip of a box or a dot
 }
 
-const figureWidth = 760
+const figureWidth = 760 // in the units of the SVG's view box
 
 // roundToTenth rounds a length to one decimal.
 func roundToTenth(f float64) float64 { return math.Round(f*10) / 10 }
@@ -47,7 +47,7 @@ func (f *figure) text(class string, x, y float64, text string) {
 	f.Shapes = append(f.Shapes, shape{Kind: "text", X: roundToTenth(x), Y: roundToTenth(y), Style: class, Text: text})
 }
 
-// truncateName truncates a name to the space beside a figure.
+// truncateName returns a name on one line, shortened to at most 20 characters to fit beside a figure.
 func truncateName(name string) string {
 	r := []rune(singleLine(name))
 	if len(r) > 20 {

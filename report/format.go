@@ -12,10 +12,11 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// lineBreaks normalizes line lineBreaks.
+// lineBreaks replaces all kinds of line breaks by \n.
 var lineBreaks = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u2028", "\n", "\u2029", "\n")
 
-// removeControls removes control characters and those that change the direction of text, and normalizes line breaks to \n.
+// removeControls removes control characters and characters that change the direction of text, and normalizes line breaks
+// to \n.
 func removeControls(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.In(r, unicode.Bidi_Control, unicode.Noncharacter_Code_Point) {
@@ -25,7 +26,7 @@ func removeControls(text string) string {
 	}, lineBreaks.Replace(strings.ToValidUTF8(text, "\uFFFD")))
 }
 
-// singleLine returns a cleaned text on one singleLine.
+// singleLine returns a text on one line, without control characters.
 func singleLine(text string) string { return strings.Join(strings.Fields(removeControls(text)), " ") }
 
 // paragraphs splits a text at blank lines.
@@ -57,7 +58,7 @@ func formatCount(n int) string {
 // formatScore formats a number with at most two decimals.
 func formatScore(f float64) string { return strconv.FormatFloat(math.Round(f*100)/100, 'f', -1, 64) }
 
-// formatTokens formats a number of formatTokens, and marks it if the usage is estimated.
+// formatTokens formats a number of tokens, and marks it with ≈ if the usage is estimated.
 func formatTokens(u transcript.Usage, n int) string {
 	if u.Estimated {
 		return "≈ " + formatCount(n)
@@ -65,14 +66,14 @@ func formatTokens(u transcript.Usage, n int) string {
 	return formatCount(n)
 }
 
-// formatCost formats the formatCost of a usage, as far as prices are known.
+// formatCost formats the cost of a usage, and notes if some or all prices are unknown.
 func (s shownConfig) formatCost(u transcript.Usage) string {
 	paid := strconv.FormatFloat(math.Round(u.Cost*1e6)/1e6, 'f', -1, 64)
 	switch {
 	case u.Cost == 0 && (len(s.Prices) == 0 || u.Unpriced):
-		return "no price known"
+		return "unknown"
 	case u.Unpriced:
-		return "at least " + paid + ", a part has no known price"
+		return "at least " + paid + "; some prices are unknown"
 	}
 	return paid
 }
@@ -91,27 +92,28 @@ func formatTime(t time.Time) string {
 // turnLabel returns the actor of a turn, its phase and its target.
 func turnLabel(t *transcript.Turn) string {
 	switch {
-	case t.Kind == transcript.Remark, t.Actor == t.Phase: // the target of a remark is only an id
+	case t.Kind == transcript.Remark, t.Actor == t.Phase: // the target of a remark is its id, which readers do not need
 		return t.Actor
 	case t.Target == judge.Swapped:
-		return t.Actor + ", " + t.Phase + " in the other order"
+		return t.Actor + ", " + t.Phase + " in reversed order"
 	case t.Target != "":
 		return t.Actor + ", " + t.Phase + " of " + t.Target
 	}
 	return t.Actor + ", " + t.Phase
 }
 
-// flagTexts describes the flagTexts of turns.
+// flagTexts describes the flags of turns.
 var flagTexts = map[transcript.Flag]string{
-	transcript.Truncated:   "cut at its token cap",
-	transcript.Defaulted:   "no valid reply came, defaults stand for it",
-	transcript.Reasked:     "the first reply was invalid",
-	transcript.Partial:     "the model failed, this is as far as it came",
+	transcript.Truncated:   "cut off at the token limit",
+	transcript.Defaulted:   "default, because no valid reply was received",
+	transcript.Reasked:     "asked again, because the first reply was invalid",
+	transcript.Partial:     "incomplete, because the model failed",
 	transcript.Substituted: "by a substitute",
-	transcript.Filtered:    "the service held back the rest",
+	transcript.Filtered:    "incomplete, because the service filtered the rest",
 }
 
-// turnNotes returns notes on how a turn came about: attempts, flags, and turns that its prompt left out.
+// turnNotes returns notes on a turn: the number of attempts if there were several, its flags, and the number of turns
+// that its prompt left out.
 func turnNotes(t *transcript.Turn) (list []string) {
 	if n := len(t.Attempts); n > 1 {
 		list = append(list, fmt.Sprintf("%d attempts", n))
@@ -124,7 +126,7 @@ func turnNotes(t *transcript.Turn) (list []string) {
 		list = append(list, text)
 	}
 	if w := t.Window; w != nil && w.Omitted > 0 {
-		list = append(list, fmt.Sprintf("its prompt left out %d turns", w.Omitted))
+		list = append(list, fmt.Sprintf("turns left out of the prompt: %d", w.Omitted))
 	}
 	return list
 }

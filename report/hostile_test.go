@@ -27,10 +27,10 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// deepest is how deep the things in a report lie.
+// deepest is the maximum depth of nested values in a report.
 const deepest = 10
 
-// fill puts one text wherever a value has room for a text, and one thing wherever it has room for many.
+// fill sets all strings in a value to a text, and gives slices two items and maps one.
 func fill(v reflect.Value, text string, depth int) {
 	if !v.CanSet() || depth > deepest {
 		return
@@ -68,7 +68,7 @@ func fill(v reflect.Value, text string, depth int) {
 	}
 }
 
-// full is a value that is filled with a text, as JSON.
+// full returns the JSON of a value that fill has filled with a text.
 func full[T any](t testing.TB, text string) json.RawMessage {
 	t.Helper()
 	var v T
@@ -78,7 +78,7 @@ func full[T any](t testing.TB, text string) json.RawMessage {
 	return raw
 }
 
-// everywhere are reports that have a text in all places: one of each preset, and one of a protocol that nobody knows.
+// everywhere returns reports that have a text in all fields: one for each preset, and one for an unknown protocol.
 func everywhere(t testing.TB, text string) (list []*report.Report) {
 	t.Helper()
 	data := map[string]json.RawMessage{
@@ -119,7 +119,7 @@ func mapsKeys[V any](m map[string]V) func(func(string) bool) {
 	}
 }
 
-// The whole vocabulary of the pages.
+// The elements and attributes that pages may have.
 var (
 	elements = strings.Fields("html head meta title style body header h1 nav ul li a main section h2 p blockquote div table caption " +
 		"thead tr th tbody td details summary h3 article h4 figure figcaption svg desc polyline rect circle text")
@@ -128,7 +128,7 @@ var (
 	anchor = regexp.MustCompile(`^#[a-z]+$`)
 )
 
-// texts reads a page as XML, strictly, and gives its texts; it fails where there is anything but what pages are made of.
+// texts parses a page as strict XML and returns its texts. It fails if the page has other elements or attributes.
 func texts(t testing.TB, page string) (list []string) {
 	t.Helper()
 	rest, ok := strings.CutPrefix(page, "<!DOCTYPE html>\n")
@@ -170,7 +170,7 @@ func texts(t testing.TB, page string) (list []string) {
 	}
 }
 
-// hostile are texts that want to be more than text.
+// hostile lists texts that try to be markup.
 var hostile = []string{
 	"<script>alert(1)</script>", "<img src=x onerror=alert(1)>", `" onmouseover="alert(1)`, "' style='x", "]]><script>", "<!-- -->", "</style><script>",
 	"</title><svg onload=alert(1)>", "javascript:alert(1)", "https://evil.example/x.png", "![x](https://evil.example/x.png)", "[x](javascript:alert(1))",
@@ -186,7 +186,7 @@ func TestNothingInATextIsMarkup(t *testing.T) {
 	}
 }
 
-// FuzzText looks for a text that becomes more than text, in a small report.
+// FuzzText looks for a text that becomes markup, in a small report.
 func FuzzText(f *testing.F) {
 	for _, text := range hostile {
 		f.Add(text)
@@ -223,19 +223,19 @@ func visible(r rune) rune {
 }
 
 var (
-	// unsafe are characters that terminals act on, and those that turn the direction of writing.
+	// unsafe matches characters that terminals act on, and characters that change the direction of text.
 	unsafe = regexp.MustCompile(`[\x00-\x08\x0b-\x1f\x7f-\x9f\x{061c}\x{200e}\x{200f}\x{202a}-\x{202e}\x{2066}-\x{2069}]`)
-	// tag is what the report's own markup consists of.
-	tag = regexp.MustCompile(`^(<details open>|<summary>(Round -?\d+|Conclusion|Before the first round)</summary>|</details>)$`)
-	// escaped are escapes and entities, and what else stands for itself.
+	// tag matches the report's own markup.
+	tag = regexp.MustCompile(`^(<details open>|<summary>(Round -?\d+|Conclusion|Before round 1)</summary>|</details>)$`)
+	// escaped matches escapes and entities.
 	escaped = regexp.MustCompile("\\\\[\\\\`*_\\[\\]#|~$.):=+-]|&(amp|lt|gt|nbsp|#64|#58|#46);")
-	// markup is what has a meaning within a line.
+	// markup matches characters that are markup anywhere in a line.
 	markup = regexp.MustCompile("[`*_\\[\\]#|~$<>&@\\\\]|://|www\\.")
-	// begins is what a line must not begin with.
+	// begins matches what a line must not begin with.
 	begins = regexp.MustCompile(`^([-+=:]|\d+[.)](\s|$)| {4}|\t)`)
 )
 
-// structured wants lines of Markdown that are the report's own structure or have nothing in them that is markup.
+// structured checks that each line of Markdown is part of the report's own structure or contains no markup.
 func structured(t testing.TB, text string) {
 	t.Helper()
 	for i, l := range strings.Split(text, "\n") {
@@ -245,7 +245,7 @@ func structured(t testing.TB, text string) {
 			continue
 		case strings.HasPrefix(l, "> "):
 			l = l[2:]
-			if n := len(l) - len(strings.TrimRight(l, "\\")); n%2 == 1 { // a line goes on in the next one
+			if n := len(l) - len(strings.TrimRight(l, "\\")); n%2 == 1 { // the line break is escaped
 				l = l[:len(l)-1]
 			}
 			starts = true

@@ -101,8 +101,8 @@ var escapeSpecial = strings.NewReplacer(
 	"&", "&amp;", "<", "&lt;", ">", "&gt;", "@", "&#64;", "://", "&#58;//", "www.", "www&#46;",
 )
 
-// lineStart matches markup at the start of a line: list items, rules, and underlines that turn the line before into a
-// heading or a table.
+// lineStart matches markup at the start of a line: list items, horizontal rules, and underlines that turn the previous
+// line into a heading or a table.
 var lineStart = regexp.MustCompile(`^(?:[-+=:]|\d+[.)](?:\s|$))`)
 
 // escapeLine escapes all markup in a line.

@@ -10,7 +10,8 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// transitionBlocks returns the state transitions, the answers of people, and the participants who dropped out, in order.
+// transitionBlocks returns the state transitions, the answers that people gave, and the participants who dropped out, in
+// order.
 func (r *Report) transitionBlocks() []block {
 	type step struct {
 		seq   int64
@@ -25,18 +26,18 @@ func (r *Report) transitionBlocks() []block {
 		steps = append(steps, step{s.Seq, []string{formatTime(s.At), humanize(s.On), string(s.From) + " → " + string(s.To), fmt.Sprint(s.Round), stayed, transitionReason(s)}})
 	}
 	for _, d := range r.Decisions {
-		steps = append(steps, step{d.Seq, []string{formatTime(d.At), "decided", "", "", "", "a person's answer: " + d.Action}})
+		steps = append(steps, step{d.Seq, []string{formatTime(d.At), "decided", "", "", "", "a person answered: " + d.Action}})
 	}
 	for _, d := range r.Dropped {
-		steps = append(steps, step{d.Seq, []string{formatTime(d.At), "dropped", "", "", "", d.Name + " takes no further part"}})
+		steps = append(steps, step{d.Seq, []string{formatTime(d.At), "dropped", "", "", "", d.Name + " dropped out"}})
 	}
 	slices.SortStableFunc(steps, func(a, b step) int { return cmp.Compare(a.seq, b.seq) })
 	var cells [][]string
 	for _, s := range steps {
 		cells = append(cells, s.cells)
 	}
-	return tableBlock("Transitions; a state is left after the time that the debate stayed in it",
-		[]string{"When", "Event", "From and to", "Round", "Stayed", "Why"}, cells)
+	return tableBlock("Transitions, each with the time that the debate then stayed in the new state",
+		[]string{"Time", "Event", "States", "Round", "Stayed", "Reason"}, cells)
 }
 
 // transitionReason returns the reason for a transition.
@@ -49,7 +50,7 @@ func transitionReason(s debate.StateChanged) string {
 		why = append(why, p.String())
 	}
 	if s.Question != nil {
-		why = append(why, "a question: "+s.Question.Cause)
+		why = append(why, "question: "+s.Question.Cause)
 	}
 	if s.Failure != nil && s.Ending.Outcome == "" {
 		why = append(why, s.Failure.Error())
@@ -62,7 +63,7 @@ func transitionReason(s debate.StateChanged) string {
 	return strings.Join(why, "; ")
 }
 
-// failures returns the steps that finally failed, each once, in order of time.
+// failures returns the steps that failed in all their attempts, each once, in order of time.
 func (r *Report) failures() (list []*debate.Failure) {
 	seen := map[string]bool{}
 	add := func(failures ...*debate.Failure) {
@@ -92,7 +93,7 @@ func (r *Report) failures() (list []*debate.Failure) {
 	return list
 }
 
-// failureBlocks returns warnings, participants who dropped out, steps that finally failed, and failed attempts.
+// failureBlocks returns warnings, participants who dropped out, failed steps, and failed attempts of completed turns.
 func (r *Report) failureBlocks() []block {
 	var gone [][]string
 	for _, d := range r.Dropped {
@@ -113,9 +114,9 @@ func (r *Report) failureBlocks() []block {
 	}
 	return slices.Concat(
 		listBlock("Warnings:", r.Result.Warnings),
-		tableBlock("Who dropped out", []string{"Name", "When", "Why"}, gone),
-		tableBlock("Steps that failed for good", []string{"Who", "Phase", "Round", "When", "Kind", "Model", "Attempts", "Message"}, steps),
-		tableBlock("Attempts that failed before a turn came", []string{"Who", "Round", "Attempt", "Kind", "Message"}, attempts),
+		tableBlock("Participants who dropped out", []string{"Name", "Time", "Reason"}, gone),
+		tableBlock("Steps that failed in all attempts", []string{"Actor", "Phase", "Round", "Time", "Kind", "Model", "Attempts", "Message"}, steps),
+		tableBlock("Failed attempts of completed turns", []string{"Turn", "Round", "Attempt", "Kind", "Message"}, attempts),
 	)
 }
 

@@ -14,7 +14,7 @@ import (
 // redacted replaces redacted text.
 const redacted = "[redacted]"
 
-// Redact returns a copy of the report without text that was used only in prompts. It removes:
+// Redact returns a copy of the report for readers, without text that was used only in prompts. It removes:
 //
 //   - the background, personas and instructions, and the rest of the configuration except the participants with their
 //     models, the limits, the prices and the name of the protocol
@@ -22,9 +22,9 @@ const redacted = "[redacted]"
 //   - the sources of role prompts, which may be file names
 //   - the text of errors and problems, which may quote a request; their kinds remain
 //
-// The topic and the positions remain, because the debate is about them. Replies remain too, even if a model quotes its
-// prompt, and so do summaries, which are made from replies, and annotations. A redacted report is for readers. To move a
-// debate to another store, use package archive, which always includes the prompts.
+// The topic and the positions remain, because the debate is about them. Replies, summaries of replies, and annotations
+// remain too, even if a model quotes its prompt. To move a debate to another store, use package archive, which always
+// includes the prompts.
 func (r *Report) Redact() *Report {
 	c, quoted := *r, r.errorTextRemover()
 	c.Redacted, c.Config = true, redactConfig(r.Config)
@@ -55,8 +55,8 @@ func (r *Report) Redact() *Report {
 	return &c
 }
 
-// errorTextRemover returns a replacer that removes the messages of failures from texts that quote them, such as an ending's
-// evidence.
+// errorTextRemover returns a replacer that removes the messages of failures from texts that quote them, such as the
+// evidence of an ending.
 func (r *Report) errorTextRemover() *strings.Replacer {
 	failures := r.failures()
 	slices.SortFunc(failures, func(a, b *debate.Failure) int { return len(b.Message) - len(a.Message) }) // one may be the prefix of another
@@ -69,7 +69,7 @@ func (r *Report) errorTextRemover() *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 }
 
-// mapSlice returns a new list with f applied to mapSlice item, or nil for a nil list.
+// mapSlice returns a new list with f applied to each item, or nil for a nil list.
 func mapSlice[T any](list []T, f func(T) T) []T {
 	if list == nil {
 		return nil
@@ -141,7 +141,7 @@ func redactAssignment(a refine.RoleAssignment) refine.RoleAssignment {
 	return a
 }
 
-// publicConfig lists the fields of a configuration that may be published. Redact removes all other fields.
+// publicConfig lists the fields of a configuration that a redacted report contains. Redact removes all other fields.
 type publicConfig struct {
 	ID       string `json:"id,omitempty"`
 	Topic    string `json:"topic"`
@@ -173,7 +173,7 @@ type publicActor struct {
 	Window      int      `json:"window,omitempty"`
 }
 
-// redactConfig returns a configuration with only the allowed fields, or nil if it cannot be read.
+// redactConfig returns a configuration with only the fields of publicConfig, or nil if it cannot be decoded.
 func redactConfig(config json.RawMessage) json.RawMessage {
 	var a publicConfig
 	if err := json.Unmarshal(config, &a); err != nil {

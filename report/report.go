@@ -1,4 +1,4 @@
-// Package report turns a debate into a document for readers: Markdown, a single HTML file, or JSON.
+// Package report renders a debate as a document for readers: Markdown, a single HTML file, or JSON.
 //
 // Collect a report while the debate runs or after it has ended, and render it:
 //
@@ -11,9 +11,9 @@
 //	}
 //
 // A [Report] is plain data. [Markdown] and [HTML] render the outcome with its evidence, the answer, dissent, scores by
-// round, measurements, tokens and cost, the path through the states, the times of the turns, the transcript, and what
-// failed. To store a report, encode it as JSON; the decoded report renders to the same document. [Report.Redact] removes
-// the text of prompts and errors.
+// round, findings, tokens and cost, the state transitions, the times of the turns, the transcript, and failures. To
+// store a report, encode it as JSON; the decoded report renders to the same document. [Report.Redact] removes the text
+// of prompts and errors.
 //
 // # Untrusted text
 //
@@ -23,8 +23,8 @@
 //
 // # Export and import
 //
-// A report cannot be continued. To move a debate to another store, with its prompts and its whole history, use package
-// archive.
+// You cannot continue a debate from a report. To move a debate to another store, with its prompts and its whole history,
+// use package archive.
 package report
 
 import (
@@ -36,7 +36,7 @@ import (
 	"github.com/elenchus-go/debate/fsm"
 )
 
-// formatVersion is the version of the report formatVersion that this package reads and writes.
+// formatVersion is the version of the report format that this package reads and writes.
 const formatVersion = 1
 
 // Report describes a debate at one point in its history. [Collect] fills it.
@@ -45,11 +45,10 @@ type Report struct {
 	Redacted bool            `json:"redacted,omitempty"` // true if Redact made the report
 	Config   json.RawMessage `json:"config,omitempty"`   // current configuration; debate.Engine.ParseConfig reads it
 	Result   debate.Result   `json:"result"`
-	// Transitions holds all state transitions, including those of runs that a reset ended. Decided holds the answers that people
-	// gave to the debate's questions.
+	// Transitions holds all state transitions, including those of runs that a reset ended.
 	Transitions []debate.StateChanged `json:"transitions"`
-	Decisions   []debate.Decided      `json:"decisions,omitempty"`
-	Dropped     []debate.Dropped      `json:"dropped,omitempty"` // participants who dropped out of the current run
+	Decisions   []debate.Decided      `json:"decisions,omitempty"` // answers that people gave to the debate's questions
+	Dropped     []debate.Dropped      `json:"dropped,omitempty"`   // participants who dropped out of the current run
 }
 
 // Collect reads a debate from its store and returns a report on it. The debate may continue meanwhile; the report shows
@@ -65,7 +64,7 @@ func Collect(ctx context.Context, d *debate.Debate) (*Report, error) {
 		last = m
 	}
 	if last == nil {
-		return nil, fmt.Errorf("collect report of debate %s: its journal is empty", d.ID())
+		return nil, fmt.Errorf("collect report of debate %s: the journal is empty", d.ID())
 	}
 	r.Result = *last.Result()
 	return r.normalized()
@@ -108,7 +107,7 @@ func (r *Report) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, (*plain)(r))
 }
 
-// checkFormat returns an error if the format of a report is checkFormat than the one that this version knows.
+// checkFormat returns an error if the format of a report is newer than the one that this version knows.
 func checkFormat(b []byte) error {
 	var file struct {
 		Format int `json:"format"`
@@ -117,7 +116,7 @@ func checkFormat(b []byte) error {
 		return fmt.Errorf("read report: %w", err)
 	}
 	if file.Format > formatVersion {
-		return fmt.Errorf("read report: its format is %d, this version of the library knows formats up to %d: %w",
+		return fmt.Errorf("read report: format is %d, this version of the library reads formats up to %d: %w",
 			file.Format, formatVersion, debate.ErrUnsupported)
 	}
 	return nil
@@ -133,9 +132,9 @@ type shownConfig struct {
 	Prices       map[string]json.RawMessage `json:"prices"`
 }
 
-// shownConfig returns the fields that can be read.
+// shownConfig decodes the fields of the configuration that a report shows.
 func (r *Report) shownConfig() (s shownConfig) {
-	_ = json.Unmarshal(r.Config, &s) // fields that cannot be read are not shown
+	_ = json.Unmarshal(r.Config, &s) // the report leaves out fields that cannot be decoded
 	return s
 }
 

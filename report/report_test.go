@@ -63,20 +63,20 @@ func TestAPageIsWellFormedAndItsPolicyKnowsItsStyle(t *testing.T) {
 	})
 }
 
-// Whatever state a debate is in, its report says so.
+// A report shows the state of a debate that has not completed.
 func TestReportsOfDebatesThatDidNotComplete(t *testing.T) {
 	refused := &providers.Error{Kind: providers.Authentication, Err: errors.New("who are you")}
 	run := func(t *testing.T, s *scene) { s.run(t, nil) }
 	for name, tt := range map[string]struct {
-		ada, bo   []any // what they say
+		ada, bo   []any // their replies
 		policy    debate.FailurePolicy
 		stage     func(*testing.T, *scene)
 		want, not []string
 	}{
 		"new": {
 			stage: func(*testing.T, *scene) {},
-			want:  []string{"| State | configuring |", "The debate is not over.", "Nothing was said yet."},
-			not:   []string{"## Answer", "## Dissent", "## Scores", "## Tokens", "## Path", "## Times", "## Failures", "## Annotations"},
+			want:  []string{"| State | configuring |", "The debate has not ended yet.", "There are no turns yet."},
+			not:   []string{"## Answer", "## Dissent", "## Scores", "## Tokens", "## State", "## Timeline", "## Failures", "## Annotations"},
 		},
 		"running": {
 			ada: []any{"One."},
@@ -88,12 +88,12 @@ func TestReportsOfDebatesThatDidNotComplete(t *testing.T) {
 					}
 				}
 			},
-			want: []string{"| State | running.awaiting\\_responses |", "The debate is not over.", "> One."}, not: []string{"## Answer"},
+			want: []string{"| State | running.awaiting\\_responses |", "The debate has not ended yet.", "> One."}, not: []string{"## Answer"},
 		},
 		"canceled": {
 			stage: func(t *testing.T, s *scene) { require.NoError(t, s.debate.Cancel(t.Context())) },
-			want:  []string{"| State | canceled |", "| Outcome | canceled, in round 0 |", "| cancel | configuring → canceled |", "a person canceled the debate"},
-			not:   []string{"is not over"},
+			want:  []string{"| State | canceled |", "| Outcome | canceled in round 0 |", "| cancel | configuring → canceled |", "a person canceled the debate"},
+			not:   []string{"has not ended"},
 		},
 		"in error": {
 			ada: []any{refused}, stage: run,
@@ -101,11 +101,11 @@ func TestReportsOfDebatesThatDidNotComplete(t *testing.T) {
 				"| State | error |", "It is in error:", "What can be done: provider ada rejects its key", "Steps that failed for good:",
 				"| Ada | respond | 1 | 2000-01-01 00:00:02.000 UTC | authentication | ada, large | 1 | authentication: who are you |",
 			},
-			not: []string{"is not over"},
+			not: []string{"has not ended"},
 		},
 		"with a question": {
 			ada: []any{refused}, policy: debate.Ask, stage: run,
-			want: []string{"| State | paused |", "It waits for a person to decide:", "who are you", "- retry: call Ada again", "a question: run step"},
+			want: []string{"| State | paused |", "The debate waits for a person's decision:", "who are you", "- retry: call Ada again", "question: run step"},
 		},
 		"after an answer": {
 			ada: []any{refused, "One."}, bo: []any{"Two."}, policy: debate.Ask,
@@ -115,7 +115,7 @@ func TestReportsOfDebatesThatDidNotComplete(t *testing.T) {
 				require.NoError(t, s.debate.Decide(t.Context(), "retry"))
 				s.run(t, nil)
 			},
-			want: []string{"| decided |  |  |  | a person's answer: retry |\n| 2000-01-01 00:01:02.000 UTC | resume |", "| pause | running.awaiting\\_responses → paused | 1 | 1m0s |"},
+			want: []string{"| decided |  |  |  | a person answered: retry |\n| 2000-01-01 00:01:02.000 UTC | resume |", "| pause | running.awaiting\\_responses → paused | 1 | 1m0s |"},
 		},
 		"after a reset": {
 			ada: []any{refused, "One."}, bo: []any{"Two."},
@@ -124,7 +124,7 @@ func TestReportsOfDebatesThatDidNotComplete(t *testing.T) {
 				require.NoError(t, s.debate.Reset(t.Context()))
 				s.run(t, nil)
 			},
-			want: []string{"| reset | error → configuring |", "> One."}, not: []string{"It is in error"},
+			want: []string{"| reset | error → configuring |", "> One."}, not: []string{"stopped with an error"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -141,7 +141,7 @@ func TestReportsOfDebatesThatDidNotComplete(t *testing.T) {
 				for _, not := range tt.not {
 					require.NotContains(t, markdown(t, r), not)
 				}
-				require.LessOrEqual(t, strings.Count(markdown(t, r), "| authentication | ada, large |"), 1, "wherever a failure stands, it is listed once")
+				require.LessOrEqual(t, strings.Count(markdown(t, r), "| authentication | ada, large |"), 1, "a failure is listed once")
 			})
 		})
 	}
@@ -157,12 +157,12 @@ func TestWhoDroppedOutIsReported(t *testing.T) {
 		s.open(t)
 		s.run(t, nil)
 		text := markdown(t, s.collect(t))
-		require.Contains(t, text, "| dropped |  |  |  | Cy takes no further part |")
-		require.Contains(t, text, "Who dropped out:\n\n| Name | When | Why |\n|---|---|---|\n| Cy | ")
-		require.Contains(t, text, "Steps that failed for good:\n\n")
+		require.Contains(t, text, "| dropped |  |  |  | Cy dropped out |")
+		require.Contains(t, text, "Participants who dropped out:\n\n| Name | Time | Reason |\n|---|---|---|\n| Cy | ")
+		require.Contains(t, text, "Steps that failed in all attempts:\n\n")
 		require.Contains(t, text, "| server error | cy | 3 | server\\_error: overloaded |")
-		require.Contains(t, text, "- Round 1: no valid assessment came. Neutral values stand for it.\n")
-		require.Contains(t, text, "the first reply was invalid · no valid reply came, defaults stand for it")
+		require.Contains(t, text, "- Round 1: no valid assessment was received. The table shows default scores.\n")
+		require.Contains(t, text, "asked again, because the first reply was invalid · default, because no valid reply was received")
 	})
 }
 
@@ -174,9 +174,9 @@ func TestWhoDroppedOutOfAnEarlierRunIsNot(t *testing.T) {
 		s.config.Participants = append([]debate.Participant{{Name: "Cy", Provider: "cy"}}, s.config.Participants...)
 		s.open(t)
 		s.run(t, nil)
-		require.Contains(t, markdown(t, s.collect(t)), "Who dropped out:")
+		require.Contains(t, markdown(t, s.collect(t)), "Participants who dropped out:")
 		require.NoError(t, s.debate.Reset(t.Context()))
-		require.NotContains(t, markdown(t, s.collect(t)), "Who dropped out:")
+		require.NotContains(t, markdown(t, s.collect(t)), "Participants who dropped out:")
 	})
 }
 
@@ -185,14 +185,14 @@ func TestEstimatesAndCostsAreMarked(t *testing.T) {
 	for name, tt := range map[string]struct {
 		prices string
 		cost   float64
-		part   bool // has no price
+		part   bool // true if the model has no price
 		want   string
 	}{
-		"no prices":          {"", 0, false, "no price known"},
-		"an unpriced model":  {`{"m": {}}`, 0, true, "no price known"},
-		"a part is unpriced": {`{"m": {}}`, 0.25, true, "at least 0.25, a part has no known price"},
-		"priced":             {`{"m": {}}`, 0.25, false, "0.25"},
-		"free":               {`{"m": {}}`, 0, false, "0"},
+		"no prices":           {"", 0, false, "unknown"},
+		"an unpriced model":   {`{"m": {}}`, 0, true, "unknown"},
+		"some prices unknown": {`{"m": {}}`, 0.25, true, "at least 0.25; some prices are unknown"},
+		"priced":              {`{"m": {}}`, 0.25, false, "0.25"},
+		"free":                {`{"m": {}}`, 0, false, "0"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			u := used
@@ -202,12 +202,12 @@ func TestEstimatesAndCostsAreMarked(t *testing.T) {
 				r.Config = json.RawMessage(`{"prices": ` + tt.prices + `}`)
 			}
 			mark := map[bool]string{true: "≈ "}[tt.part]
-			require.Contains(t, markdown(t, r), "| Tokens | "+mark+"1,234,567 read, "+mark+"10 written |\n| Cost | "+tt.want+" |")
+			require.Contains(t, markdown(t, r), "| Tokens | "+mark+"1,234,567 input, "+mark+"10 output |\n| Cost | "+tt.want+" |")
 		})
 	}
 }
 
-// secret stands in everything that goes into prompts alone.
+// secret is in all text that is used only in prompts.
 const secret = "swordfish"
 
 func TestARedactedReportHasNoWordsOfPrompts(t *testing.T) {
@@ -246,11 +246,11 @@ func TestARedactedReportHasNoWordsOfPrompts(t *testing.T) {
 					s.run(t, nil)
 					whole := s.collect(t)
 					r := whole.Redact()
-					require.Contains(t, encode(t, whole), secret, "the report itself is left as it was")
+					require.Contains(t, encode(t, whole), secret, "Redact does not change the report itself")
 					for _, text := range []string{encode(t, r), markdown(t, r), html(t, r)} {
 						require.NotContains(t, text, secret)
 					}
-					require.Contains(t, markdown(t, r), "The words of prompts and errors are left out of this report.")
+					require.Contains(t, markdown(t, r), "This report omits the text of prompts and errors.")
 					require.Contains(t, markdown(t, r), "| Ada | ")
 					require.Contains(t, markdown(t, r), "Ada is right")
 					require.Equal(t, r, r.Redact())
@@ -271,12 +271,12 @@ func TestRedactionReachesEveryFailure(t *testing.T) {
 		Dropped: []debate.Dropped{{Failure: f, OtherFailures: []*debate.Failure{f}}},
 		Result:  debate.Result{Failure: f, Question: &debate.Question{Cause: longer.Error()}},
 	}
-	require.Contains(t, markdown(t, r), "| said swordfish and swordfish |", "what was lost beside is listed")
+	require.Contains(t, markdown(t, r), "| said swordfish and swordfish |", "other failures are listed")
 	r = r.Redact()
 	for _, text := range []string{encode(t, r), markdown(t, r), html(t, r)} {
 		require.NotContains(t, text, secret)
 	}
-	require.Contains(t, markdown(t, r), "server error", "kinds stay")
+	require.Contains(t, markdown(t, r), "server error", "kinds remain")
 }
 
 func TestARedactedReportSaysWhichRolesAreBuiltIn(t *testing.T) {
@@ -294,7 +294,7 @@ func TestARedactedConfigurationThatCannotBeReadIsNone(t *testing.T) {
 	require.Nil(t, (&report.Report{Config: json.RawMessage(`[]`)}).Redact().Config)
 }
 
-// Providers get their keys in Options, which no debate stores; what a service says is scrubbed before it is stored.
+// Providers get their keys in Options, which are not stored. Messages of services are scrubbed before they are stored.
 func TestNoKeyIsInAReport(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const key = "sk-1234567890abcdefghijklmnop"
@@ -327,7 +327,7 @@ func TestSeveralJudgesGoByTheirBench(t *testing.T) {
 	require.Contains(t, markdown(t, r), "- score of Ada: J gives 1, L gives 9")
 }
 
-// assessed is a report of assessments.
+// assessed returns a report with these assessments.
 func assessed(t *testing.T, turns ...transcript.Turn) *report.Report {
 	t.Helper()
 	for i := range turns {
@@ -336,7 +336,7 @@ func assessed(t *testing.T, turns ...transcript.Turn) *report.Report {
 	return &report.Report{Result: debate.Result{Assessments: turns}}
 }
 
-// A ruling of each round moves one score; the others stay where they are, and rounds without a ruling have no values.
+// The ruling of a round changes one score. The other scores stay the same, and rounds without a ruling have no values.
 func TestTheScoresOfAnArbitrationAreDrawnRoundByRound(t *testing.T) {
 	moved := func(round int, category string, before, after float64) arbitration.Adjustment {
 		return arbitration.Adjustment{Round: round, ScoreChange: arbitration.ScoreChange{Category: category, Before: before, After: after}}
@@ -347,7 +347,7 @@ func TestTheScoresOfAnArbitrationAreDrawnRoundByRound(t *testing.T) {
 	}
 	r := &report.Report{Result: debate.Result{Protocol: arbitration.Protocol{}.Name()}}
 	r.Result.Answer.Data = json.RawMessage(encode(t, res))
-	require.Contains(t, markdown(t, r), "## Scores\n\nScores of the evaluation after each ruling, of 20:\n\n"+
+	require.Contains(t, markdown(t, r), "## Scores\n\nScores of the evaluation after each ruling (0–20):\n\n"+
 		"| Round | market | team |\n|---|---|---|\n| 0 | 4 | 8 |\n| 1 | 6 | 8 |\n| 3 | 5 | 8 |\n")
 	require.Contains(t, html(t, r), "Lines: 2, from round 0 to round 3.")
 
@@ -366,8 +366,8 @@ func TestALineIsBrokenWhereNobodyWasScored(t *testing.T) {
 		return transcript.Turn{Key: transcript.Key{Round: round, Actor: "J"}, Data: json.RawMessage(encode(t, a))}
 	}
 	page := html(t, assessed(t, turn(1, "Ada", "Bo"), turn(2, "Ada"), turn(3, "Ada", "Bo")))
-	require.Equal(t, 2, strings.Count(page, `<polyline class="c0"`), "a line, and one in the legend")
-	require.Equal(t, 3, strings.Count(page, `<polyline class="c1"`), "two parts")
+	require.Equal(t, 2, strings.Count(page, `<polyline class="c0"`), "one line in the chart and one in the legend")
+	require.Equal(t, 3, strings.Count(page, `<polyline class="c1"`), "two parts in the chart and one line in the legend")
 	require.Contains(t, page, `<tr><th scope="row">2</th><td>6</td><td></td><td>0</td></tr>`)
 }
 
@@ -377,20 +377,20 @@ func TestADrawingHasNumbersOnly(t *testing.T) {
 			`{"participants": [{"name": "Ada", "score": ` + score + `}], "quality": ` + score + `}`)}
 	}
 	r := assessed(t, turn("J", "", "1e308"), turn("J", judge.Swapped, "1e308"), turn("K", "", "-1e308"), turn("K", judge.Swapped, "-1e308"))
-	r.Result.Turns = []transcript.Turn{{Started: time.Unix(1, 0), Ended: time.Unix(1, 0)}} // that took no time at all
+	r.Result.Turns = []transcript.Turn{{Started: time.Unix(1, 0), Ended: time.Unix(1, 0)}} // a turn with no duration
 	require.NotContains(t, html(t, r), "NaN")
 }
 
 func TestVectorsAreNotSaid(t *testing.T) {
 	r := &report.Report{Result: debate.Result{Turns: []transcript.Turn{{Key: transcript.Key{Actor: "embedder"}, Kind: transcript.Embeddings, Text: "vectors"}}}}
 	require.NotContains(t, markdown(t, r), "> vectors")
-	require.Contains(t, markdown(t, r), "| 1 | embedder, ", "but they took their time")
+	require.Contains(t, markdown(t, r), "| 1 | embedder, ", "the timeline contains them")
 }
 
 func TestSidesAreToldWithoutAConfiguration(t *testing.T) {
 	used := debate.Totals{Turns: 1}
 	r := &report.Report{Result: debate.Result{Total: used, Sides: map[string]debate.Totals{"": used, "for": used, "against": used}}}
-	require.Regexp(t, `(?s)\| against \| 1 .*\| for \| 1 .*\| judges and helpers \| 1 .*\| in all \| 1 `, markdown(t, r))
+	require.Regexp(t, `(?s)\| against \| 1 .*\| for \| 1 .*\| judges and system actors \| 1 .*\| Total \| 1 `, markdown(t, r))
 }
 
 func TestAWriterThatFailsIsReported(t *testing.T) {

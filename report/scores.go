@@ -22,7 +22,7 @@ type series struct {
 
 // scoreChart is the data of the score chart. The series are in the order of their first values.
 type scoreChart struct {
-	title   string // title: what is scored, and by whom
+	title   string // what is scored, by whom, and on which scale
 	maximum float64
 	series  []series
 }
@@ -51,13 +51,13 @@ func (s *scoreChart) rounds() []int {
 
 func sorted[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
 
-// roundAssessment is the combined roundAssessment of a round.
+// roundAssessment is the combined assessment of a round.
 type roundAssessment struct {
 	round    int
 	combined judge.Opinion[judge.Assessment]
 }
 
-// roundAssessments returns the assessments by round. The bench combines those of several judges.
+// roundAssessments returns the assessments by round. The debate's jury combines those of several judges.
 func (r *Report) roundAssessments() (list []roundAssessment) {
 	byRound := map[int][]transcript.Turn{}
 	for _, t := range r.Result.Assessments {
@@ -74,18 +74,18 @@ func (r *Report) roundAssessments() (list []roundAssessment) {
 	return list
 }
 
-// scores returns the judges' scores by round. Depending on the protocol it adds the scores that rulings change, the
-// skeptic's scores for the answer, or the confidence of the voters.
+// scores returns the judges' scores by round. Depending on the protocol, it also returns the scores that rulings change,
+// the skeptic's scores for the answer, or the confidence of the agents in a vote.
 func (r *Report) scores() []block {
-	s := &scoreChart{title: "Scores by the judges, of 10", maximum: 10}
+	s := &scoreChart{title: "Scores by the judges (0–10)", maximum: 10}
 	var failed []string
 	for _, a := range r.roundAssessments() {
 		for _, p := range a.combined.Value.Participants {
 			s.set(p.Name, a.round, p.Score)
 		}
-		s.set("quality of the round", a.round, a.combined.Value.Quality)
+		s.set("round quality", a.round, a.combined.Value.Quality)
 		if a.combined.Failed {
-			failed = append(failed, fmt.Sprintf("Round %d: no valid assessment came. Neutral values stand for it.", a.round))
+			failed = append(failed, fmt.Sprintf("Round %d: no valid assessment was received. The table shows default scores.", a.round))
 		}
 	}
 	switch r.Result.Protocol {
@@ -122,7 +122,7 @@ func (s *scoreChart) addRulings(res arbitration.Result) {
 	if len(res.Topics) == 0 || res.Scale <= 0 {
 		return
 	}
-	s.title, s.maximum = "Scores of the evaluation after each ruling, of "+formatScore(res.Scale), res.Scale
+	s.title, s.maximum = "Scores of the evaluation after each ruling (0–"+formatScore(res.Scale)+")", res.Scale
 	for _, x := range res.Scores {
 		s.set(x.Category, 0, x.Before)
 	}
@@ -138,7 +138,7 @@ func (s *scoreChart) addRulings(res arbitration.Result) {
 
 // addCritiques adds the skeptic's scores for the answer.
 func (s *scoreChart) addCritiques(t skeptic.Trace) {
-	s.title = "Score of the answer by the skeptic, of 10"
+	s.title = "The skeptic's score for the answer (0–10)"
 	for _, x := range t.Rounds {
 		if x.Critique != nil && x.Critique.Score != nil {
 			s.set("answer", x.Round, *x.Critique.Score)
@@ -146,9 +146,9 @@ func (s *scoreChart) addCritiques(t skeptic.Trace) {
 	}
 }
 
-// addConfidence adds the confidence of the voters.
+// addConfidence adds the confidence of the agents in a vote.
 func (s *scoreChart) addConfidence(turns []transcript.Turn) {
-	s.title, s.maximum = "Confidence of the agents, of 100", 100
+	s.title, s.maximum = "Confidence of the agents (0–100)", 100
 	for _, t := range turns {
 		if b, err := transcript.Decode[vote.Ballot](t); err == nil && t.Contract == vote.BallotContract.Name() && b.Answer != "" {
 			s.set(t.Actor, t.Round, b.Confidence)
@@ -162,7 +162,7 @@ func (s *scoreChart) draw() *figure {
 	rounds := s.rounds()
 	first, last := rounds[0], rounds[len(rounds)-1]
 	f := &figure{ID: "chart", Title: s.title, Width: figureWidth}
-	f.Description = fmt.Sprintf("Lines: %d, from round %d to round %d. The table below has the same values.", len(s.series), first, last)
+	f.Description = fmt.Sprintf("Lines: %d, from round %d to round %d. The table below contains the same values.", len(s.series), first, last)
 	x := func(round int) float64 {
 		if first == last {
 			return (left + figureWidth - 20) / 2

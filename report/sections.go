@@ -26,8 +26,8 @@ func (r *Report) document() document {
 		{"findings", "Findings", r.findings()},
 		{"participants", "Participants", r.participants()},
 		{"usage", "Tokens and cost", r.usage()},
-		{"path", "Path through the states", r.transitionBlocks()},
-		{"times", "Times", r.turnTimes()},
+		{"path", "State transitions", r.transitionBlocks()},
+		{"times", "Timeline", r.turnTimes()},
 		{"transcript", "Transcript", r.transcript()},
 		{"failures", "Failures and warnings", r.failureBlocks()},
 		{"annotations", "Annotations", r.annotations()},
@@ -49,25 +49,25 @@ func (r *Report) outcome() []block {
 		}
 	}
 	if e := res.Ending; e.Outcome != "" {
-		add("Outcome", fmt.Sprintf("%s, in round %d", humanize(e.Outcome), e.Round))
+		add("Outcome", fmt.Sprintf("%s in round %d", humanize(e.Outcome), e.Round))
 		add("Evidence", e.Evidence)
 	}
-	add("Debate", res.ID)
+	add("Debate ID", res.ID)
 	add("Protocol", res.Protocol)
 	add("Rounds", fmt.Sprint(res.Round))
 	add("Created", formatTime(res.Created))
 	add("Started", formatTime(res.Started))
 	add("Ended", formatTime(res.Completed))
-	add("Running", fmt.Sprintf("%s, without pauses", formatDuration(res.RunningTime)))
+	add("Running time", fmt.Sprintf("%s, excluding pauses", formatDuration(res.RunningTime)))
 	add("Turns", formatCount(res.Total.Turns))
-	add("Tokens", fmt.Sprintf("%s read, %s written", formatTokens(res.Total.Usage, res.Total.Usage.Input), formatTokens(res.Total.Usage, res.Total.Usage.Output)))
+	add("Tokens", fmt.Sprintf("%s input, %s output", formatTokens(res.Total.Usage, res.Total.Usage.Input), formatTokens(res.Total.Usage, res.Total.Usage.Output)))
 	add("Cost", r.shownConfig().formatCost(res.Total.Usage))
-	blocks := tableBlock("", []string{"What", "Value"}, facts)
+	blocks := tableBlock("", []string{"Field", "Value"}, facts)
 	if !res.State.Final() && res.State != fsm.Error {
-		blocks = append(blocks, block{Note: "The debate is not over. This is as far as it has come."})
+		blocks = append(blocks, block{Note: "The debate has not ended yet. This report shows its progress so far."})
 	}
 	if q := res.Question; q != nil {
-		blocks = append(blocks, block{Note: "It waits for a person to decide:"}, block{Quote: q.Cause})
+		blocks = append(blocks, block{Note: "The debate waits for a person's decision:"}, block{Quote: q.Cause})
 		var choices []string
 		for _, c := range q.Choices {
 			choices = append(choices, c.Action+": "+c.Description)
@@ -75,18 +75,18 @@ func (r *Report) outcome() []block {
 		blocks = append(blocks, listBlock("", choices)...)
 	}
 	if f := res.Failure; f != nil {
-		blocks = append(blocks, block{Note: "It is in error:"}, block{Quote: f.Error()}, block{Note: "What can be done: " + f.Hint() + "."})
+		blocks = append(blocks, block{Note: "The debate stopped with an error:"}, block{Quote: f.Error()}, block{Note: "Hint: " + f.Hint() + "."})
 	}
 	if res.Background != "" {
 		blocks = append(blocks, block{Note: "Background:"}, block{Quote: res.Background})
 	}
 	if r.Redacted {
-		blocks = append(blocks, block{Note: "The words of prompts and errors are left out of this report."})
+		blocks = append(blocks, block{Note: "This report omits the text of prompts and errors."})
 	}
 	return blocks
 }
 
-// findings returns the measurements of the rounds.
+// findings returns what the detectors found in each round.
 func (r *Report) findings() []block {
 	var found [][]string
 	for _, f := range r.Result.Findings {
@@ -96,7 +96,7 @@ func (r *Report) findings() []block {
 		}
 		found = append(found, []string{humanize(f.Signal), fmt.Sprint(f.Round), yes, formatScore(f.Value), f.Evidence, f.Effect})
 	}
-	return tableBlock("What was measured of the rounds", []string{"Sign", "Round", "Found", "Value", "Evidence", "Use"}, found)
+	return tableBlock("Findings of the detectors", []string{"Signal", "Round", "Found", "Value", "Evidence", "Effect"}, found)
 }
 
 // participants returns the participants and the judges.
@@ -113,14 +113,14 @@ func (r *Report) participants() []block {
 		model := slices.DeleteFunc([]string{p.Provider, p.Model}, func(s string) bool { return s == "" })
 		seats = append(seats, []string{p.Name, p.Role, p.Side, p.Position, strings.Join(model, ", "), state})
 	}
-	return tableBlock("Who takes part", []string{"Name", "Role", "Side", "Position", "Model", "State"}, seats)
+	return tableBlock("Participants and judges", []string{"Name", "Role", "Side", "Position", "Model", "State"}, seats)
 }
 
 func hasName(name string) func(debate.ParticipantStatus) bool {
 	return func(s debate.ParticipantStatus) bool { return s.Name == name }
 }
 
-// annotations returns the notes on the debate.
+// annotations returns the annotations of the debate, sorted by name.
 func (r *Report) annotations() []block {
 	var notes [][]string
 	for _, name := range slices.Sorted(maps.Keys(r.Result.Annotations)) {
@@ -131,7 +131,7 @@ func (r *Report) annotations() []block {
 		}
 		notes = append(notes, []string{name, value})
 	}
-	return tableBlock("Notes on the debate", []string{"Name", "Value"}, notes)
+	return tableBlock("Annotations of the debate", []string{"Name", "Value"}, notes)
 }
 
 // transcript returns the turns by round, without embedding vectors.
@@ -150,7 +150,7 @@ func (r *Report) transcript() []block {
 		last.Entries = append(last.Entries, entry{turnLabel(t), turnDetails(t), t.Text})
 	}
 	if len(folds) == 0 {
-		return []block{{Note: "Nothing was said yet."}}
+		return []block{{Note: "There are no turns yet."}}
 	}
 	return []block{{Collapsibles: folds}}
 }
@@ -161,15 +161,15 @@ func roundTitle(t *transcript.Turn) string {
 	case t.Kind == transcript.Conclusion:
 		return "Conclusion"
 	case t.Round == 0:
-		return "Before the first round"
+		return "Before round 1"
 	}
 	return fmt.Sprintf("Round %d", t.Round)
 }
 
-// turnDetails returns details turnDetails a turn: duration, tokens, model and how the turn came turnDetails.
+// turnDetails returns the duration, output tokens, model and notes of a turn.
 func turnDetails(t *transcript.Turn) string {
 	if t.Kind == transcript.Remark {
-		return "a person's remark"
+		return "remark by a person"
 	}
 	notes := []string{formatDuration(t.Ended.Sub(t.Started)), formatTokens(t.Usage, t.Usage.Output) + " tokens"}
 	if n := len(t.Attempts); n > 0 && t.Attempts[n-1].Model != "" {

@@ -36,7 +36,7 @@ func encode(t testing.TB, v any) string {
 	return string(raw)
 }
 
-// says is a model that takes two seconds for each of its replies.
+// says returns a model that gives these replies, each after two seconds.
 func says(t testing.TB, replies ...any) *scripted.Provider {
 	p := &scripted.Provider{}
 	for _, reply := range replies {
@@ -54,7 +54,7 @@ func says(t testing.TB, replies ...any) *scripted.Provider {
 	return p
 }
 
-// scene is a debate with the store that it stands in.
+// scene is a debate with its store.
 type scene struct {
 	config debate.Config
 	models map[string]providers.Provider
@@ -62,7 +62,7 @@ type scene struct {
 	debate *debate.Debate
 }
 
-// duel is a debate of Ada and Bo, each with a model of that name, judged by Jo.
+// duel returns a debate between Ada and Bo, each with a model of that name, judged by Jo.
 func duel(p protocol.Protocol, ada, bo, jo *scripted.Provider) *scene {
 	return &scene{
 		config: debate.Config{
@@ -75,7 +75,7 @@ func duel(p protocol.Protocol, ada, bo, jo *scripted.Provider) *scene {
 	}
 }
 
-// open makes the debate.
+// open creates the debate.
 func (s *scene) open(t *testing.T) *debate.Debate {
 	t.Helper()
 	var err error
@@ -84,7 +84,7 @@ func (s *scene) open(t *testing.T) *debate.Debate {
 	return s.debate
 }
 
-// run drives the debate until it rests, be it in an error, and tells see of what happens.
+// run runs the debate until Run ends, even with an error, and calls see for each event.
 func (s *scene) run(t *testing.T, see func(debate.Event)) {
 	t.Helper()
 	for ev, err := range s.debate.Run(t.Context()) {
@@ -98,7 +98,7 @@ func (s *scene) run(t *testing.T, see func(debate.Event)) {
 	}
 }
 
-// collect is the report as it is.
+// collect returns the current report.
 func (s *scene) collect(t *testing.T) *report.Report {
 	t.Helper()
 	r, err := report.Collect(t.Context(), s.debate)
@@ -130,8 +130,8 @@ func roundAssessment(goOn bool, ada, bo float64) judge.Assessment {
 	}
 }
 
-// panelScene is a panel with nearly everything that a report shows: assigned personas, two judges who differ, a pause, a
-// remark, a failed attempt, prices of some models, findings and a rating.
+// panelScene returns a panel with nearly everything that a report shows: assigned personas, two judges who disagree, a
+// pause, a remark, a failed attempt, prices of some models, findings and a rating.
 func panelScene(t *testing.T) *scene {
 	personas := protocol.Personas{Personas: []protocol.Persona{
 		{Name: "Ada", Persona: "A tram driver", Position: "Ban them", KeyArguments: []string{"Trams wait for no car"}},
@@ -143,7 +143,7 @@ func panelScene(t *testing.T) *scene {
 			Agreement: []string{"buses come too rarely"}, Disagreement: []string{"who pays", "from when on"}, Dissent: "Deliveries were never weighed.",
 		}
 	}
-	slow := &providers.Error{Kind: providers.RateLimit, RetryAfter: 5 * time.Second, Err: errors.New("slow down")} // no wait is drawn by lot
+	slow := &providers.Error{Kind: providers.RateLimit, RetryAfter: 5 * time.Second, Err: errors.New("slow down")} // RetryAfter makes the wait deterministic
 	s := duel(panel.Protocol{Personas: panel.Binary, Format: panel.RoundLimited},
 		says(t, "Cars take the space that people need.\n\nA parked car takes 12 m².", slow, "Night buses cost less than car parks."),
 		says(t, "Ada forgets those who work at night.", "Who pays for the buses?"),
@@ -241,13 +241,13 @@ func voteScene(t *testing.T) *scene {
 	return s
 }
 
-// scenes are debates of all presets.
+// scenes contains a debate for each preset.
 var scenes = map[string]func(*testing.T) *scene{
 	"panel": panelScene, "proposer-skeptic": skepticScene, "critique-refine": refineScene,
 	"arbitration": arbitrationScene, "pro-con": proconScene, "vote": voteScene,
 }
 
-// staged calls f for each of them, in time that does not pass by itself.
+// staged calls f for each scene in a synctest bubble.
 func staged(t *testing.T, f func(t *testing.T, name string, s *scene)) {
 	for name, scene := range scenes {
 		t.Run(name, func(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// turnTimes returns when each turn began and ended.
+// turnTimes returns the start and the end of each turn.
 func (r *Report) turnTimes() []block {
 	var cells [][]string
 	s := r.shownConfig()
@@ -25,13 +25,13 @@ func (r *Report) turnTimes() []block {
 		return nil
 	}
 	return append([]block{{Figure: r.timeline()}}, tableBlock("Turns, in order",
-		[]string{"No.", "Who", "Round", "Began", "Ended", "Took", "Read", "Written", "Cost", "Notes"}, cells)...)
+		[]string{"No.", "Turn", "Round", "Started", "Ended", "Duration", "Input tokens", "Output tokens", "Cost", "Notes"}, cells)...)
 }
 
-// timelineKinds lists the timelineKinds of turns; the index selects the color in the timeline.
+// timelineKinds lists the kinds of turns. The index of a kind selects its color in the timeline.
 var timelineKinds = []transcript.Kind{transcript.Speech, transcript.Assessment, transcript.Conclusion, transcript.Setup, transcript.Summary, transcript.Remark, transcript.Embeddings}
 
-// timeline draws a lane for each speaker, a box for each turn, and pauses across all lanes.
+// timeline draws a lane for each actor, a box for each turn, and pauses across all lanes.
 func (r *Report) timeline() *figure {
 	const left, top, lane = 150, 10, 24
 	turns := r.Result.Turns
@@ -55,8 +55,8 @@ func (r *Report) timeline() *figure {
 		return left + (figureWidth-left-20)*min(max(float64(t.Sub(all.from))/float64(length), 0), 1)
 	}
 	f := &figure{
-		ID: "lanes", Title: "When each turn began and ended", Width: figureWidth, Height: bottom + 44,
-		Description: "A lane for each speaker; pauses go across all lanes. The table below has the same times.",
+		ID: "lanes", Title: "Start and end of each turn", Width: figureWidth, Height: bottom + 44,
+		Description: "Each actor has a lane. Pauses extend across all lanes. The table below contains the same times.",
 	}
 	for _, p := range r.pauses() {
 		if p.to.After(all.from) && p.from.Before(all.to) {
@@ -92,7 +92,6 @@ func (f *figure) legend(turns []transcript.Turn, x, y float64) {
 	}
 }
 
-// interval is a time interval.
 type interval struct{ from, to time.Time }
 
 // pauses returns the intervals during which the debate was paused.

@@ -8,9 +8,9 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-var usageHeader = []string{"Turns", "Read", "from cache", "Written", "for reasoning", "Took", "Cost"}
+var usageHeader = []string{"Turns", "Input tokens", "Cached input", "Output tokens", "Reasoning tokens", "Duration", "Cost"}
 
-// usage returns tokens, time and cost in total, by side, by speaker and by round.
+// usage returns tokens, time and cost in total, by side, by actor and by round.
 func (r *Report) usage() []block {
 	res, s := &r.Result, r.shownConfig()
 	if res.Total == (debate.Totals{}) {
@@ -20,16 +20,16 @@ func (r *Report) usage() []block {
 	for _, name := range r.sides() {
 		label := name
 		if name == "" {
-			label = "judges and helpers"
+			label = "judges and system actors"
 		}
 		sides = append(sides, s.usageRow(label, res.Sides[name]))
 	}
-	sides = append(sides, s.usageRow("in all", res.Total))
+	sides = append(sides, s.usageRow("Total", res.Total))
 	var rounds [][]string
 	for i, t := range res.Rounds {
 		label := fmt.Sprint(i)
 		if i == 0 {
-			label = "before the first"
+			label = "before round 1"
 		}
 		if t != (debate.Totals{}) {
 			rounds = append(rounds, s.usageRow(label, t))
@@ -37,14 +37,16 @@ func (r *Report) usage() []block {
 	}
 	head := func(first string) []string { return append([]string{first}, usageHeader...) }
 	return slices.Concat(
-		tableBlock("By side, or by participant without one; with steps that failed", head("Side"), sides),
-		tableBlock("By speaker, turns alone", head("Speaker"), r.speakerRows(s)),
-		tableBlock("By round", head("Round"), rounds),
-		[]block{{Note: "Tokens are counted as the services report them; ≈ marks counts of which a part is estimated. Costs are in the currency of the debate's prices."}},
+		tableBlock("Usage by side, or by participant if there is no side, including failed steps", head("Side"), sides),
+		tableBlock("Usage by actor, without failed steps", head("Actor"), r.speakerRows(s)),
+		tableBlock("Usage by round, including failed steps", head("Round"), rounds),
+		[]block{{Note: "Token counts are those that the services report; ≈ marks counts that are estimated, or partly estimated. " +
+			"Costs are in the currency of the debate's prices."}},
 	)
 }
 
-// sides returns the names of the sides: those of the participants in order, then others, and the empty name last.
+// sides returns the names of the sides: first those of the participants in order, then all others, and the empty name
+// last. Judges and system actors have the empty name.
 func (r *Report) sides() (names []string) {
 	add := func(name string) {
 		if _, ok := r.Result.Sides[name]; ok && name != "" && !slices.Contains(names, name) {
