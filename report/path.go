@@ -36,8 +36,8 @@ func (r *Report) transitionBlocks() []block {
 	for _, s := range steps {
 		cells = append(cells, s.cells)
 	}
-	return tableBlock("Transitions, each with the time that the debate then stayed in the new state",
-		[]string{"Time", "Event", "States", "Round", "Stayed", "Reason"}, cells)
+	return tableBlock("Transitions, with the time spent in each new state",
+		[]string{"Time", "Event", "Transition", "Round", "Time spent", "Reason"}, cells)
 }
 
 // transitionReason returns the reason for a transition.

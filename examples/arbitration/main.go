@@ -1,9 +1,9 @@
-// Arbitration disputes an evaluation topic by topic: the arbiter's rulings move its scores.
+// Arbitration debates the scores of an evaluation, one topic in each round. The arbiter's rulings change the scores.
 //
 //	go run ./examples/arbitration > transcript.md
 //
-// The evaluation is made up. The model is the first that the environment has a key or a host for; without one a script
-// speaks.
+// The evaluation is fictional. Set OPENAI_API_KEY, ANTHROPIC_API_KEY or OLLAMA_HOST to choose a model. If none is set,
+// the example uses an offline demo model.
 package main
 
 import (
@@ -20,16 +20,16 @@ import (
 
 func main() { console.Main(run) }
 
-// evaluation is what is disputed.
+// evaluation is the evaluation whose scores are debated.
 var evaluation = arbitration.Protocol{
 	Evidence: []string{
-		"Nine of twelve clinics that were asked plan shifts on paper.",
-		"A first version was used by one clinic for six weeks.",
-		"Two competitors offer the same to hospitals, none to clinics.",
+		"Nine of twelve clinics that we surveyed plan shifts on paper.",
+		"One clinic used a first version for six weeks.",
+		"Two competitors sell to hospitals, but none sells to clinics.",
 	},
 	Scores:        map[string]float64{"problem": 7, "solution": 6, "market": 5, "team": 8},
-	Challenges:    []string{"Nobody has paid yet."},
-	MaxAdjustment: 2, // of 10: a ruling that is quite sure moves a score by two points
+	Challenges:    []string{"No customer has paid yet."},
+	MaxAdjustment: 2, // a ruling with confidence 100 changes a score by 2 of 10 points
 }
 
 func run(ctx context.Context, p *console.Program) error {
@@ -52,7 +52,7 @@ func run(ctx context.Context, p *console.Program) error {
 	}
 	var came arbitration.Result
 	if err := json.Unmarshal(result.Answer.Data, &came); err != nil {
-		return fmt.Errorf("read the result: %w", err)
+		return fmt.Errorf("decode result: %w", err)
 	}
 	for _, a := range came.Topics {
 		fmt.Fprintf(p.Stderr, "%s: %s, %s %+.2f\n", a.Topic, a.Ruling.Winner, a.Category, a.Delta)

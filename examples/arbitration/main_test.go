@@ -9,7 +9,7 @@ import (
 	"github.com/elenchus-go/debate/examples/internal/console"
 )
 
-// start runs the program without a model and without a terminal.
+// start runs the program with the offline demo model and without a terminal.
 func start(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, progress bytes.Buffer
@@ -21,7 +21,7 @@ func TestRulingsMoveTheScores(t *testing.T) {
 	code, stdout, stderr := start(t, "Should tea be free?")
 	require.Equal(t, 0, code, stderr)
 	for _, part := range []string{
-		"# Should tea be free?\n\n## 1. problem validity\n", "### Ada, advocate", "### Bo, challenger", "Evidence: Nine of twelve clinics",
+		"# Should tea be free?\n\n## 1. problem validity\n", "### Ada, advocate", "### Bo, challenger", "Evidence: Nine of twelve clinics that we surveyed",
 		"**advocate**, confidence 80 of 100. problem: 7 → 8.6 (+1.6)", "**challenger**, ", "\n| team | 8 | 8 | 0 |\n", "\n| **Total** | 26 | 24.6 | -1.4 |\n",
 	} {
 		require.Contains(t, stdout, part)

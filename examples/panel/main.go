@@ -1,8 +1,9 @@
-// Panel debates a topic before a judge, in one of four formats, with personas that a model assigns.
+// Panel runs a debate before a judge in one of four formats. A model assigns the personas.
 //
 //	go run ./examples/panel -format structured-rounds "Should cities ban private cars?"
 //
-// The model is the first that the environment has a key or a host for; without one a script speaks.
+// Set OPENAI_API_KEY, ANTHROPIC_API_KEY or OLLAMA_HOST to choose a model. If none is set, the example uses an offline
+// demo model.
 package main
 
 import (
@@ -20,9 +21,9 @@ func main() { console.Main(run) }
 
 func run(ctx context.Context, p *console.Program) error {
 	format := p.Flags.String("format", string(panel.FreeForm), "free-form, structured-rounds, round-limited or convergence-seeking")
-	mode := p.Flags.String("mode", string(panel.Sequential), "sequential, or simultaneous: all speak at once")
-	style := p.Flags.String("personas", string(panel.Binary), "binary, spectrum or multi-perspective; empty for none")
-	rounds := p.Flags.Int("rounds", 3, "the most rounds")
+	mode := p.Flags.String("mode", string(panel.Sequential), "sequential, or simultaneous: all participants speak at the same time")
+	style := p.Flags.String("personas", string(panel.Binary), "binary, spectrum or multi-perspective; empty for no personas")
+	rounds := p.Flags.Int("rounds", 3, "maximum number of rounds")
 	topic, err := p.Topic("Should cities ban private cars?")
 	if err != nil {
 		return err

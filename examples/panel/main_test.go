@@ -9,7 +9,7 @@ import (
 	"github.com/elenchus-go/debate/examples/internal/console"
 )
 
-// start runs the program without a model and without a terminal.
+// start runs the program with the offline demo model and without a terminal.
 func start(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, progress bytes.Buffer
@@ -29,19 +29,19 @@ func TestTheFourFormats(t *testing.T) {
 			require.Equal(t, 0, code, stderr)
 			require.Contains(t, stdout, "Should tea be free?\n"+want[0]+"\n")
 			require.Contains(t, stdout, "Winner: Ada")
-			for _, part := range append(want[1:], "personas (personas):\nAda: A reader of papers", "Position: No, not like this.") {
+			for _, part := range append(want[1:], "personas (personas):\nAda: A policy analyst", "Position: No, not in this form.") {
 				require.Contains(t, stderr, part)
 			}
 		})
 	}
 }
 
-// The debate is said to end where it is; who speaks at once has not heard the others of the round.
+// In simultaneous mode, a speech does not refer to others of the same round.
 func TestAllSpeakAtOnce(t *testing.T) {
 	code, _, stderr := start(t, "-mode", "simultaneous", "-personas", "", "-rounds", "1")
 	require.Equal(t, 0, code, stderr)
-	require.Contains(t, stderr, "Ada (respond):\nI say yes.")
-	require.Contains(t, stderr, "Bo (respond):\nI say no.")
+	require.Contains(t, stderr, "Ada (respond):\nMy answer is yes.")
+	require.Contains(t, stderr, "Bo (respond):\nMy answer is no.")
 	require.NotContains(t, stderr, "personas")
 }
 

@@ -21,9 +21,9 @@ import (
 func main() { console.Main(run) }
 
 func run(ctx context.Context, p *console.Program) error {
-	pro := p.Flags.String("for", "", "the `model` of who is for it")
-	con := p.Flags.String("against", "", "the `model` of who is against it")
-	rounds := p.Flags.Int("rounds", 3, "the most rounds")
+	pro := p.Flags.String("for", "", "`model` of the participant who argues for the claim")
+	con := p.Flags.String("against", "", "`model` of the participant who argues against the claim")
+	rounds := p.Flags.Int("rounds", 3, "maximum number of rounds")
 	claim, err := p.Topic("Cities should ban private cars")
 	if err != nil {
 		return err
@@ -37,17 +37,17 @@ func run(ctx context.Context, p *console.Program) error {
 		Protocol: procon.Protocol{},
 		Participants: []debate.Participant{
 			{Name: "Ada", Position: "Yes: " + claim, Model: *pro},
-			{Name: "Bo", Position: "No, I dispute this: " + claim, Model: *con},
+			{Name: "Bo", Position: "No, I disagree with this claim: " + claim, Model: *con},
 		},
 		Judges: []debate.Participant{{Name: "Judge"}},
-		Limits: debate.Limits{MaxRounds: *rounds}, // the protocol's own defaults hold for the rest
+		Limits: debate.Limits{MaxRounds: *rounds}, // the other limits have the protocol's defaults
 	}, debate.Options{Providers: map[string]providers.Provider{"model": model}})
 	if err != nil {
 		return err
 	}
 	var j procon.Judgment
 	if err := json.Unmarshal(result.Answer.Data, &j); err != nil {
-		return fmt.Errorf("read the judgment: %w", err)
+		return fmt.Errorf("decode judgment: %w", err)
 	}
 	fmt.Fprintf(p.Stdout, "%s\n\n%s\n\n", claim, j.Summary)
 	for _, s := range j.Participants {

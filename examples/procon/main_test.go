@@ -9,7 +9,7 @@ import (
 	"github.com/elenchus-go/debate/examples/internal/console"
 )
 
-// start runs the program without a model and without a terminal.
+// start runs the program with the offline demo model and without a terminal.
 func start(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, progress bytes.Buffer
@@ -21,7 +21,7 @@ func TestTheJudgeSpeaksOnce(t *testing.T) {
 	code, stdout, stderr := start(t, "Tea should be free")
 	require.Equal(t, 0, code, stderr)
 	require.Regexp(t, `^Tea should be free\n\nOn the question .*\n\nAda +10.0 of 10\nBo +\d\.\d of 10\nwinner: Ada\n$`, stdout)
-	require.Contains(t, stderr, "\nAda (argue):\nI say yes.")
+	require.Contains(t, stderr, "\nAda (argue):\nMy answer is yes.")
 	require.Contains(t, stderr, "\n== round 3 of 3 ==\n\nAda (close):")
 	require.Equal(t, 1, bytes.Count([]byte(stderr), []byte("Judge (judge):")))
 	require.NotContains(t, stderr, "assess")

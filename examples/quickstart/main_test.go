@@ -69,15 +69,15 @@ func TestOffline(t *testing.T) {
 
 	require.Equal(t, 0, code, stderr)
 	require.True(t, strings.HasPrefix(stdout, topic+"\nended in round 3: judge_decided\nwinner: Ada\n"), stdout)
-	for _, want := range []string{"I am a script", "\nAda:\n- ", "\nBo:\n- "} {
+	for _, want := range []string{"offline demo model", "\nAda:\n- ", "\nBo:\n- "} {
 		require.Contains(t, stdout, want)
 	}
 	require.NotContains(t, stdout, "round 1 of 3")
 
-	require.True(t, strings.HasPrefix(stderr, "offline: a script speaks, no model; "), stderr)
+	require.True(t, strings.HasPrefix(stderr, "No API key found; using the offline demo model (set "), stderr)
 	for _, want := range []string{
-		"\n\nAda (respond):\nI say yes.", "== round 1 of 3 ==", "== round 2 of 3 ==", "== round 3 of 3 ==",
-		"\nBo (respond):\nAda tells us:", "\nJudge (assess):\nIn round 2 ", "\nJudge (verdict):\n",
+		"\n\nAda (respond):\nMy answer is yes.", "== round 1 of 3 ==", "== round 2 of 3 ==", "== round 3 of 3 ==",
+		"\nBo (respond):\nAda says:", "\nJudge (assess):\nIn round 2 ", "\nJudge (verdict):\n",
 	} {
 		require.Contains(t, stderr, want)
 	}
@@ -98,7 +98,7 @@ func TestOfflineReadsTheTopicAndTheTurns(t *testing.T) {
 		require.NotContains(t, tea, word)
 	}
 	require.Contains(t, tea, "“coffee”")
-	require.Contains(t, cars, "I have listened to Ada: “With “private” it will be fought first, and defended afterwards.”")
+	require.Contains(t, cars, "Ada argues: “Once people see the results, few of them will want to go back.”")
 
 	_, stdout, short := start(t, environment(), "人?")
 	require.Contains(t, short, "“the question”")
@@ -138,8 +138,8 @@ func TestCtrlCCancelsTheDebate(t *testing.T) {
 		require.Equal(t, 130, run(ctx, []string{topic}, &stdout, stderr, environment()))
 
 		require.Empty(t, stdout.String())
-		require.Contains(t, stderr.String(), "\nAda (respond):\nI say yes.")
-		require.True(t, strings.HasSuffix(stderr.String(), "\nBo (respond):\n\ncanceled; turns held: 1\n"), stderr.String())
+		require.Contains(t, stderr.String(), "\nAda (respond):\nMy answer is yes.")
+		require.True(t, strings.HasSuffix(stderr.String(), "\nBo (respond):\n\ncanceled; completed turns: 1\n"), stderr.String())
 		require.Equal(t, time.Second, time.Since(began), "nobody waits for what Bo would have said")
 	})
 }
@@ -153,7 +153,7 @@ func TestCtrlCBeforeTheFirstTurn(t *testing.T) {
 		require.Equal(t, 130, run(ctx, []string{topic}, &stdout, &stderr, environment()))
 
 		require.Empty(t, stdout.String())
-		require.Contains(t, stderr.String(), "canceled; turns held: 0\n")
+		require.Contains(t, stderr.String(), "canceled; completed turns: 0\n")
 	})
 }
 
@@ -279,7 +279,7 @@ func TestCtrlCWhileAServerHangs(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	require.Equal(t, 130, run(ctx, []string{topic}, &stdout, &stderr, (&service{Server: server}).environment()))
 
-	require.Contains(t, stderr.String(), "canceled; turns held: 0\n")
+	require.Contains(t, stderr.String(), "canceled; completed turns: 0\n")
 	<-left
 }
 

@@ -1,9 +1,10 @@
-// Refine has experts propose solutions, criticize one another and refine their own; a judge makes one solution of them.
+// Refine runs a debate in which experts propose solutions, criticize the proposals of the others and refine their own. A
+// judge combines the proposals into one solution.
 //
 //	go run ./examples/refine -agents architect,security,cost "How should we store our customers' documents?"
 //
-// The role "cost" is the example's own, the others are built in. The model is the first that the environment has a key or
-// a host for; without one a script speaks.
+// The example defines the role "cost"; the other roles are built in. Set OPENAI_API_KEY, ANTHROPIC_API_KEY or OLLAMA_HOST
+// to choose a model. If none is set, the example uses an offline demo model.
 package main
 
 import (
@@ -21,14 +22,14 @@ import (
 
 func main() { console.Main(run) }
 
-// roles are beside the built-in ones.
+// roles contains the roles that are not built in.
 var roles = map[string]refine.RolePrompt{
-	"cost": {System: "You care for what it costs: to build, to run, to change, and to get rid of.", Source: "examples/refine"},
+	"cost": {System: "You focus on costs: the costs of building, running, changing and replacing a solution.", Source: "examples/refine"},
 }
 
 func run(ctx context.Context, p *console.Program) error {
-	agents := p.Flags.String("agents", "architect,security,cost", "the roles: architect, performance, security, testing, generalist, cost")
-	rounds := p.Flags.Int("rounds", 2, "the most rounds")
+	agents := p.Flags.String("agents", "architect,security,cost", "roles, separated by commas: architect, performance, security, testing, generalist or cost")
+	rounds := p.Flags.Int("rounds", 2, "maximum number of rounds")
 	topic, err := p.Topic("How should we store our customers' documents?")
 	if err != nil {
 		return err
@@ -53,18 +54,18 @@ func run(ctx context.Context, p *console.Program) error {
 	return printResult(p, result)
 }
 
-// printResult prints the solution, and what stands behind it.
+// printResult prints the solution, the roles of the agents and the sizes of the summaries.
 func printResult(p *console.Program, r *debate.Result) error {
 	var came refine.Result
 	if err := json.Unmarshal(r.Answer.Data, &came); err != nil {
-		return fmt.Errorf("read the result: %w", err)
+		return fmt.Errorf("decode result: %w", err)
 	}
 	fmt.Fprintf(p.Stdout, "%s\n\n%s\n\n", r.Topic, r.Answer.Text)
 	for _, a := range came.Roles {
 		fmt.Fprintf(p.Stdout, "%s: %s (%s)\n", a.Agent, a.Role, a.Source)
 	}
 	for _, s := range came.Summaries {
-		fmt.Fprintf(p.Stdout, "summed up for %s in round %d: %d characters became %d\n", s.Agent, s.Round, s.Before, s.After)
+		fmt.Fprintf(p.Stdout, "summary for %s in round %d: %d characters reduced to %d\n", s.Agent, s.Round, s.Before, s.After)
 	}
 	return nil
 }

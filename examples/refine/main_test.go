@@ -9,7 +9,7 @@ import (
 	"github.com/elenchus-go/debate/examples/internal/console"
 )
 
-// start runs the program without a model and without a terminal.
+// start runs the program with the offline demo model and without a terminal.
 func start(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, progress bytes.Buffer
@@ -21,25 +21,25 @@ func TestTheJudgeMakesOneSolution(t *testing.T) {
 	code, stdout, stderr := start(t, "Where should tea be kept?")
 	require.Equal(t, 0, code, stderr)
 	for _, part := range []string{
-		"Where should tea be kept?\n\nAn answer to “Where should tea be kept?”", "\nImplementation:\n1. What architect asks for: ", "\nTrade-offs:\n1. ",
+		"Where should tea be kept?\n\nAn answer to “Where should tea be kept?”", "\nImplementation:\n1. architect proposes: ", "\nTrade-offs:\n1. ",
 		"\nRecommendations:\n1. ", "\nConfidence: 50 of 100", "\narchitect: architect (built-in)", "\ncost: cost (examples/refine)",
 	} {
 		require.Contains(t, stdout, part)
 	}
 	for _, part := range []string{
-		"architect (propose):\nAs architect I begin", "security (critique, cost):\nOn the proposal of cost:", "major: Nobody owns this: “",
-		"cost (refine):\nAs cost I keep", "== round 2 of 2 ==", "Judge (synthesize):",
+		"architect (propose):\nIn the architect role, I would start", "security (critique, cost):\nOn the proposal of cost:", "major: No one is responsible for this: “",
+		"cost (refine):\nIn the cost role, I keep", "== round 2 of 2 ==", "Judge (synthesize):",
 	} {
 		require.Contains(t, stderr, part)
 	}
 }
 
-// What each agent remembers is summed up where it has grown too long.
+// The summarizer shortens the history of an agent when it becomes too long.
 func TestMemoriesAreSummedUp(t *testing.T) {
 	code, stdout, stderr := start(t, "-rounds", "5", "-agents", "architect,performance,security,testing,generalist,cost")
 	require.Equal(t, 0, code, stderr)
-	require.Regexp(t, `summed up for architect in round \d: \d{4} characters became \d+\n`, stdout)
-	require.Contains(t, stderr, "summarizer (summarize, architect):\nA script's summary")
+	require.Regexp(t, `summary for architect in round \d: \d{4} characters reduced to \d+\n`, stdout)
+	require.Contains(t, stderr, "summarizer (summarize, architect):\nThe last sentence of each turn:")
 }
 
 func TestAnUnknownRoleIsAProblem(t *testing.T) {

@@ -1,9 +1,11 @@
-// Skeptic has an answer proposed, attacked and repaired, round by round, until the skeptic finds nothing critical.
+// Skeptic runs a debate between a proposer and a skeptic. The proposer revises its answer until the skeptic finds no
+// critical issue.
 //
 //	go run ./examples/skeptic "How should we move our data to another database?"
 //
-// Before the first round ways of reasoning are looked up for the topic, in the library's own collection. The model is the
-// first that the environment has a key or a host for; without one a script speaks.
+// Before the first round, the example retrieves reasoning templates for the topic from the library's own collection. Set
+// OPENAI_API_KEY, ANTHROPIC_API_KEY or OLLAMA_HOST to choose a model. If none is set, the example uses an offline demo
+// model.
 package main
 
 import (
@@ -23,7 +25,7 @@ import (
 func main() { console.Main(run) }
 
 func run(ctx context.Context, p *console.Program) error {
-	ready := p.Flags.Float64("ready", 8, "the score, of 10, from which on the skeptic's word ends the debate")
+	ready := p.Flags.Float64("ready", 8, "lowest score (0 to 10) at which the skeptic can end the debate")
 	topic, err := p.Topic("How should we move our data to another database?")
 	if err != nil {
 		return err
@@ -37,7 +39,7 @@ func run(ctx context.Context, p *console.Program) error {
 		Protocol:     skeptic.Protocol{ReadyScore: *ready},
 		Participants: []debate.Participant{{Name: "Ada", Role: "proposer"}, {Name: "Bo", Role: "skeptic"}},
 		Judges:       []debate.Participant{{Name: "Synthesizer"}},
-		// Without its templates the debate goes on all the same.
+		// If the retrieval fails, continue without templates.
 		OnRetrievalFailure: debate.Continue,
 	}, debate.Options{Providers: map[string]providers.Provider{"model": model}})
 	if err != nil {
@@ -46,18 +48,18 @@ func run(ctx context.Context, p *console.Program) error {
 	return printResult(p, result)
 }
 
-// printResult prints the answer, and what the trace says of how it came to be.
+// printResult prints the answer, and from the trace the templates, the issues of each round and the reason for the end.
 func printResult(p *console.Program, r *debate.Result) error {
 	var t skeptic.Trace
 	if err := json.Unmarshal(r.Answer.Data, &t); err != nil {
-		return fmt.Errorf("read the trace: %w", err)
+		return fmt.Errorf("decode trace: %w", err)
 	}
 	fmt.Fprintf(p.Stdout, "%s\n\n%s\n\n", r.Topic, t.Answer)
 	fmt.Fprintln(p.Stdout, "reasoning templates:", strings.Join(t.Templates, ", "))
 	for _, round := range t.Rounds {
 		fmt.Fprintf(p.Stdout, "round %d:", round.Round)
 		if round.Critique == nil {
-			fmt.Fprintln(p.Stdout, " not attacked")
+			fmt.Fprintln(p.Stdout, " no critique")
 			continue
 		}
 		for _, issue := range round.Critique.Issues {
@@ -65,10 +67,10 @@ func printResult(p *console.Program, r *debate.Result) error {
 		}
 		fmt.Fprintln(p.Stdout)
 	}
-	how := "by the limits"
+	how := "at a limit"
 	if t.StoppedEarly {
 		how = "early: " + r.Ending.Evidence
 	}
-	fmt.Fprintf(p.Stdout, "ended %s\ntook %s\n", how, t.Timing.Total.Round(time.Millisecond))
+	fmt.Fprintf(p.Stdout, "ended %s\nduration: %s\n", how, t.Timing.Total.Round(time.Millisecond))
 	return nil
 }

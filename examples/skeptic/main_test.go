@@ -9,7 +9,7 @@ import (
 	"github.com/elenchus-go/debate/examples/internal/console"
 )
 
-// start runs the program without a model and without a terminal.
+// start runs the program with the offline demo model and without a terminal.
 func start(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, progress bytes.Buffer
@@ -21,8 +21,8 @@ func TestTheSkepticEndsTheDebate(t *testing.T) {
 	code, stdout, stderr := start(t, "Should tea be free?")
 	require.Equal(t, 0, code, stderr)
 	for _, part := range []string{
-		"Should tea be free?\n\nOn the question “Should tea be free?”, this is left after 3 attacks.", "\nreasoning templates: ",
-		"\nround 1: [critical] Nothing says when the trial", "\nround 2: [major] ", "\nround 3: [minor] ",
+		"Should tea be free?\n\nOn the question “Should tea be free?”, this proposal remains after the critiques (3):\n\n", "\nreasoning templates: ",
+		"\nround 1: [critical] The proposal does not say when the pilot", "\nround 2: [major] ", "\nround 3: [minor] ",
 		"\nended early: Bo: ready for synthesis at 8.5 of 10",
 	} {
 		require.Contains(t, stdout, part)
@@ -33,7 +33,7 @@ func TestTheSkepticEndsTheDebate(t *testing.T) {
 	}
 }
 
-// A higher demand is not met: what is left is minor, which ends the debate as well.
+// The score stays below the required one, but the debate ends because only minor issues remain.
 func TestNoCriticalIssueIsEnough(t *testing.T) {
 	code, stdout, stderr := start(t, "-ready", "9")
 	require.Equal(t, 0, code, stderr)

@@ -1,9 +1,9 @@
-// Vote has agents answer a question, see one another's answers and revise their own, and counts the answers.
+// Vote lets agents answer a question, read the answers of the others and revise their own. Then it counts the answers.
 //
 //	go run ./examples/vote -agents 5 -topology ring "Is 2027 a prime number? Answer yes or no."
 //
-// Where all agree in round 1 there is no debate. The model is the first that the environment has a key or a host for;
-// without one a script speaks.
+// If all agents agree in round 1, the debate ends. Set OPENAI_API_KEY, ANTHROPIC_API_KEY or OLLAMA_HOST to choose a model.
+// If none is set, the example uses an offline demo model.
 package main
 
 import (
@@ -22,11 +22,11 @@ import (
 func main() { console.Main(run) }
 
 func run(ctx context.Context, p *console.Program) error {
-	agents := p.Flags.Int("agents", 3, "how many answer")
-	decision := p.Flags.String("decision", string(vote.Majority), "majority, confidence or judge")
-	topology := p.Flags.String("topology", string(vote.Full), "who sees whom: full, ring, star or groups")
-	extract := p.Flags.String("extract", "text", "how answers are read: text, number, letter or boxed")
-	rounds := p.Flags.Int("rounds", 2, "the most rounds")
+	agents := p.Flags.Int("agents", 3, "number of agents")
+	decision := p.Flags.String("decision", string(vote.Majority), "decision rule: majority, confidence or judge")
+	topology := p.Flags.String("topology", string(vote.Full), "whose answers an agent reads: full, ring, star or groups")
+	extract := p.Flags.String("extract", "text", "how to extract answers: text, number, letter or boxed")
+	rounds := p.Flags.Int("rounds", 2, "maximum number of rounds")
 	question, err := p.Topic("Is 2027 a prime number? Answer yes or no.")
 	if err != nil {
 		return err
@@ -40,7 +40,7 @@ func run(ctx context.Context, p *console.Program) error {
 		Protocol: vote.Protocol{
 			Decision: vote.DecisionRule(*decision), Topology: vote.Topology(*topology), Extract: *extract, Unanimity: vote.Stop,
 		},
-		Judges: []debate.Participant{{Name: "Judge"}}, // asked where the vote is a tie, or is to be the judge's
+		Judges: []debate.Participant{{Name: "Judge"}}, // decides ties, and all votes if the decision rule is judge
 		Limits: debate.Limits{MaxRounds: *rounds},
 	}
 	for i := range *agents {
@@ -53,11 +53,11 @@ func run(ctx context.Context, p *console.Program) error {
 	return printResult(p, result)
 }
 
-// printResult prints the answer, and where each agent stood.
+// printResult prints the answer of the debate, and the answers of each agent by round.
 func printResult(p *console.Program, r *debate.Result) error {
 	var t vote.Tally
 	if err := json.Unmarshal(r.Answer.Data, &t); err != nil {
-		return fmt.Errorf("read the tally: %w", err)
+		return fmt.Errorf("decode tally: %w", err)
 	}
 	fmt.Fprintf(p.Stdout, "%s\nended in round %d: %s\n\n%s\n\n", r.Topic, r.Round, r.Ending.Outcome, r.Answer.Text)
 	for _, a := range t.Agents {

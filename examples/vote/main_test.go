@@ -9,7 +9,7 @@ import (
 	"github.com/elenchus-go/debate/examples/internal/console"
 )
 
-// start runs the program without a model and without a terminal.
+// start runs the program with the offline demo model and without a terminal.
 func start(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, progress bytes.Buffer
@@ -33,13 +33,13 @@ func TestFlags(t *testing.T) {
 		args []string
 		want []string
 	}{
-		"two who differ have a judge decide": {[]string{"-agents", "2"}, []string{"ended in round 2: round_limit", "(by judge)", "A1: yes -> yes\nB2: no -> no"}},
-		"one round":                          {[]string{"-rounds", "1"}, []string{"ended in round 1: round_limit", "Yes: 2 votes", "No: 1 vote"}},
-		"the judge's word":                   {[]string{"-rounds", "1", "-decision", "judge"}, []string{"Answer: Yes (by judge)"}},
-		"numbers":                            {[]string{"-extract", "number"}, []string{"Answer: 1 (by majority)", "B2: 2 -> 1"}},
-		"letters":                            {[]string{"-extract", "letter"}, []string{"B2: B -> A"}},
-		"boxes":                              {[]string{"-extract", "boxed"}, []string{"B2: 2 -> 1"}},
-		"a ring sees its neighbours alone":   {[]string{"-agents", "5", "-topology", "ring"}, []string{"A1: yes -> yes\nB2: no -> yes\nC3: yes -> no\nD4: no -> yes\nE5: yes -> yes"}},
+		"judge decides a tie": {[]string{"-agents", "2"}, []string{"ended in round 2: round_limit", "(by judge)", "A1: yes -> yes\nB2: no -> no"}},
+		"one round":           {[]string{"-rounds", "1"}, []string{"ended in round 1: round_limit", "Yes: 2 votes", "No: 1 vote"}},
+		"judge decides":       {[]string{"-rounds", "1", "-decision", "judge"}, []string{"Answer: Yes (by judge)"}},
+		"numbers":             {[]string{"-extract", "number"}, []string{"Answer: 1 (by majority)", "B2: 2 -> 1"}},
+		"letters":             {[]string{"-extract", "letter"}, []string{"B2: B -> A"}},
+		"boxed":               {[]string{"-extract", "boxed"}, []string{"B2: 2 -> 1"}},
+		"ring topology":       {[]string{"-agents", "5", "-topology", "ring"}, []string{"A1: yes -> yes\nB2: no -> yes\nC3: yes -> no\nD4: no -> yes\nE5: yes -> yes"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			code, stdout, stderr := start(t, test.args...)

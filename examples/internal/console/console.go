@@ -1,4 +1,4 @@
-// Package console is how the examples write what models said.
+// Package console contains what the examples share: their flags, their exit codes, and the display of a debate.
 package console
 
 import (
@@ -8,8 +8,8 @@ import (
 	"unicode"
 )
 
-// SafeWriter drops from all that is written to it what could command a terminal or reorder its text: topics, models and
-// services are not to be trusted with it.
+// SafeWriter removes control characters, except newlines and tabs, and characters that change the direction of text.
+// Use it to write text from users, models or services, which might otherwise control the terminal.
 type SafeWriter struct{ io.Writer }
 
 // Write implements io.Writer.
@@ -26,7 +26,7 @@ func (p SafeWriter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// IsTerminal says whether w is a terminal, so that somebody reads along.
+// IsTerminal reports whether w is a terminal.
 func IsTerminal(w io.Writer) bool {
 	f, ok := w.(interface{ Stat() (fs.FileInfo, error) })
 	if !ok {

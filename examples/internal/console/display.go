@@ -10,12 +10,12 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// display shows how a debate goes: prose word by word where somebody reads along, all else turn by turn.
+// display shows the progress of a debate: prose word by word on a terminal, everything else turn by turn.
 type display struct {
 	w        io.Writer
-	live     bool
-	parallel bool           // several speak at once, so that their words would mix
-	showing  transcript.Key // of whom words were shown
+	live     bool           // show prose word by word
+	parallel bool           // several actors speak at the same time; their words would mix, so show complete turns
+	showing  transcript.Key // key of the turn that is shown word by word
 	round    int
 }
 
@@ -31,12 +31,12 @@ func (v *display) show(event debate.Event) {
 	case debate.TurnFailed:
 		fmt.Fprintf(v.w, "\n%s failed: %s\n", e.Key.Actor, e.Message)
 		if v.showing = (transcript.Key{}); e.RetryIn > 0 {
-			fmt.Fprintln(v.w, "trying again in", e.RetryIn.Round(time.Second))
+			fmt.Fprintln(v.w, "retrying in", e.RetryIn.Round(time.Second))
 		}
 	case debate.Warning:
 		fmt.Fprintln(v.w, "warning:", e.Text)
 	case debate.Dropped:
-		fmt.Fprintln(v.w, e.Name, "takes no further part:", e.Failure.Message)
+		fmt.Fprintf(v.w, "%s dropped out: %s\n", e.Name, e.Failure.Message)
 	case debate.TurnDone:
 		if v.showing == e.Turn.Key {
 			fmt.Fprintln(v.w)
@@ -47,7 +47,8 @@ func (v *display) show(event debate.Event) {
 	}
 }
 
-// chunk shows words as they come. A reply that begins as an object is data, of which its turn has the text.
+// chunk shows a part of a reply. It skips replies that begin with a JSON object; the display shows the text of their
+// turns instead.
 func (v *display) chunk(e debate.Chunk) {
 	if !v.live || v.parallel {
 		return

@@ -14,40 +14,40 @@ import (
 	"github.com/elenchus-go/debate/fsm"
 )
 
-// Program is an example as it runs.
+// Program is one run of an example.
 type Program struct {
-	Flags          *flag.FlagSet // add yours before Topic
-	Stdout, Stderr io.Writer     // for results, and for what happens until then; both are Printable
+	Flags          *flag.FlagSet // add flags before you call Topic
+	Stdout, Stderr io.Writer     // for the result and for progress; both are SafeWriters
 	Env            func(string) string
-	IsTerminal     bool // somebody reads Stderr
+	IsTerminal     bool // Stderr is a terminal
 
 	args []string
 }
 
-// Main runs a program with the arguments, the environment and the terminal of the process, and ends that with its code.
-// Ctrl-C ends ctx, a second one the process at once.
+// Main runs a program with the arguments, the environment and the terminal of the process, and exits with its code.
+// The first Ctrl-C cancels ctx, and the second ends the process.
 func Main(run func(ctx context.Context, p *Program) error) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	context.AfterFunc(ctx, stop)
 	os.Exit(Run(ctx, run, os.Args[1:], os.Stdout, os.Stderr, os.Getenv))
 }
 
-// Run is Main with all that it reads and writes. The code is 0, 1 where the program fails, 2 where its arguments are wrong,
-// and 130 where its debate was canceled.
+// Run is like Main, but takes what Main takes from the process as arguments. It returns the exit code: 0 for success, 1
+// if the program fails, 2 if its arguments are wrong, and 130 if its debate was canceled.
 func Run(ctx context.Context, run func(context.Context, *Program) error, args []string, stdout, stderr io.Writer, env func(string) string) int {
 	p := &Program{
 		Flags: flag.NewFlagSet("", flag.ContinueOnError), Stdout: SafeWriter{stdout}, Stderr: SafeWriter{stderr}, Env: env, IsTerminal: IsTerminal(stderr), args: args,
 	}
 	p.Flags.SetOutput(p.Stderr)
 	p.Flags.Usage = func() {
-		fmt.Fprintln(p.Stderr, `usage: [flags] ["the topic"]`)
+		fmt.Fprintln(p.Stderr, `usage: [flags] ["topic"]`)
 		p.Flags.PrintDefaults()
 	}
 	err := run(ctx, p)
 	switch {
 	case err == nil, errors.Is(err, flag.ErrHelp):
 		return 0
-	case errors.Is(err, errArguments): // the flags have said it
+	case errors.Is(err, errArguments): // the flag package has printed the error
 		return 2
 	}
 	fmt.Fprintf(p.Stderr, "\n%v\n", err)
@@ -62,7 +62,7 @@ var (
 	errCanceled  = errors.New("canceled")
 )
 
-// Topic reads the flags, and the topic that stands behind them. Without one it is usual.
+// Topic parses the flags and returns the topic that follows them, or usual if there is none.
 func (p *Program) Topic(usual string) (string, error) {
 	if err := p.Flags.Parse(p.args); err != nil {
 		return "", errors.Join(errArguments, err)
@@ -73,15 +73,15 @@ func (p *Program) Topic(usual string) (string, error) {
 	return usual, nil
 }
 
-// Debate runs a debate to its end, and shows it on Stderr. When ctx ends the debate is canceled, which is an error that
-// says how many turns were held.
+// Debate runs a debate to its end and shows its progress on Stderr. If ctx ends first, Debate cancels the debate and
+// returns an error with the number of its turns.
 func (p *Program) Debate(ctx context.Context, c debate.Config, o debate.Options) (*debate.Result, error) {
 	whole := context.WithoutCancel(ctx)
 	d, err := debate.New(whole, c, o)
 	if err != nil {
-		return nil, err // *debate.Problems lists everything that is wrong
+		return nil, err // *debate.Problems lists every configuration error
 	}
-	defer context.AfterFunc(ctx, func() { _ = d.Cancel(whole) })() // fails where the debate has just ended
+	defer context.AfterFunc(ctx, func() { _ = d.Cancel(whole) })() // fails if the debate has just ended
 	v := display{w: p.Stderr, live: p.IsTerminal}
 	for event, err := range d.Run(whole) {
 		if err != nil {
@@ -91,7 +91,7 @@ func (p *Program) Debate(ctx context.Context, c debate.Config, o debate.Options)
 	}
 	r, err := d.Result(whole)
 	if err == nil && r.State == fsm.Canceled {
-		err = fmt.Errorf("%w; turns held: %d", errCanceled, r.Total.Turns)
+		err = fmt.Errorf("%w; completed turns: %d", errCanceled, r.Total.Turns)
 	}
 	return r, err
 }

@@ -57,7 +57,7 @@ func TestCodes(t *testing.T) {
 		"a topic":         {[]string{"-n", "2", "Is", "tea", "free?"}, nil, 0, "Is tea free? 2", ""},
 		"no topic":        {nil, nil, 0, "Tea? 1", ""},
 		"a blank one":     {[]string{" ", "\n"}, nil, 0, "Tea? 1", ""},
-		"help":            {[]string{"-h"}, nil, 0, "", "usage: [flags] [\"the topic\"]\n  -n int\n    \thow often (default 1)\n"},
+		"help":            {[]string{"-h"}, nil, 0, "", "usage: [flags] [\"topic\"]\n  -n int\n    \thow often (default 1)\n"},
 		"an unknown flag": {[]string{"-x"}, nil, 2, "", "flag provided but not defined: -x\nusage: "},
 		"no number":       {[]string{"-n", "x"}, nil, 2, "", "invalid value \"x\" for flag -n"},
 		"a failure":       {nil, errors.New("no\x1b[2J tea"), 1, "", "\nno[2J tea\n"},
@@ -98,8 +98,8 @@ func TestALiveDebate(t *testing.T) {
 		s := &screen{wrote: func(string) { writes++ }}
 		require.Equal(t, 0, show(t, procon.Protocol{}, offline.Model(true), s))
 		require.Greater(t, writes, 60)
-		require.Equal(t, 1, strings.Count(s.String(), "Ada (argue):\nI say yes."))
-		require.Equal(t, 1, strings.Count(s.String(), "Bo (argue):\nAda tells us"))
+		require.Equal(t, 1, strings.Count(s.String(), "Ada (argue):\nMy answer is yes."))
+		require.Equal(t, 1, strings.Count(s.String(), "Bo (argue):\nAda says"))
 		require.Contains(t, s.String(), "Judge (judge):\nOn the question")
 		require.NotContains(t, s.String(), "{")
 	})
@@ -110,9 +110,9 @@ func TestALiveDebateOfAllAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &screen{}
 		require.Equal(t, 0, show(t, panel.Protocol{Mode: panel.Simultaneous}, offline.Model(true), s))
-		require.Contains(t, s.String(), "\nAda (respond):\nI say yes. The topic says “free”, and there too leaving things as they are is a choice")
+		require.Contains(t, s.String(), "\nAda (respond):\nMy answer is yes. Arguments about “free” often treat the status quo as if it cost nothing.")
 		require.Equal(t, 1, strings.Count(s.String(), "Ada (respond):"))
-		require.Contains(t, s.String(), "\nBo (respond):\nI say no. A rule about “free” is simple to write, and hard on everybody")
+		require.Contains(t, s.String(), "\nBo (respond):\nMy answer is no. A rule about “free” is easy to write.")
 	})
 }
 
@@ -136,7 +136,7 @@ func TestFailuresAreShown(t *testing.T) {
 		}}
 		s := &screen{}
 		require.Equal(t, 0, show(t, procon.Protocol{}, flaky, s))
-		require.Regexp(t, `Ada \(argue\):\nI was about to\nAda failed: .*the line is dead\ntrying again in \ds\n\nAda \(argue\):\nIt is\.\n`, s.String())
+		require.Regexp(t, `Ada \(argue\):\nI was about to\nAda failed: .*the line is dead\nretrying in \ds\n\nAda \(argue\):\nIt is\.\n`, s.String())
 
 		var plain bytes.Buffer // nobody reads along: what was not said is not shown
 		require.Equal(t, 0, show(t, procon.Protocol{}, flaky, &plain))
@@ -172,7 +172,7 @@ func TestCtrlC(t *testing.T) {
 			return err
 		}, nil, &bytes.Buffer{}, s, none)
 		require.Equal(t, 130, code)
-		require.True(t, strings.HasSuffix(s.String(), "\ncanceled; turns held: 1\n"), s.String())
+		require.True(t, strings.HasSuffix(s.String(), "\ncanceled; completed turns: 1\n"), s.String())
 		require.Less(t, time.Since(began), 2*time.Second)
 	})
 }

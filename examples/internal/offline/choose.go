@@ -13,8 +13,9 @@ import (
 	"github.com/elenchus-go/debate/providers/openai"
 )
 
-// Choose gives the model that the environment has a key or a host for, else the script, and tells w which it is. A call
-// of a model that hangs is made again.
+// Choose returns the first model for which the environment has a key or a host, or script if there is none. It writes
+// the name of the model, or a notice, to w. The returned model times out calls that hang, so that the engine retries
+// them.
 func Choose(env func(string) string, w io.Writer, script providers.Provider) (providers.Provider, error) {
 	var p providers.Provider
 	var err error
@@ -30,7 +31,7 @@ func Choose(env func(string) string, w io.Writer, script providers.Provider) (pr
 		name = cmp.Or(env("OLLAMA_MODEL"), "llama3.2")
 		p, err = ollama.New(ollama.Config{BaseURL: address(env("OLLAMA_HOST")), Model: name, NumCtx: 16_384})
 	default:
-		fmt.Fprintln(w, Notice+"; set OPENAI_API_KEY, ANTHROPIC_API_KEY or OLLAMA_HOST")
+		fmt.Fprintln(w, Notice+" (set OPENAI_API_KEY, ANTHROPIC_API_KEY or OLLAMA_HOST to use another model)")
 		return script, nil
 	}
 	if err != nil {
@@ -40,7 +41,7 @@ func Choose(env func(string) string, w io.Writer, script providers.Provider) (pr
 	return middleware.Wrap(p, middleware.Timeout(middleware.Timeouts{})), nil
 }
 
-// address makes a URL of the host that OLLAMA_HOST may be, with or without a port.
+// address returns the URL for OLLAMA_HOST, which may be a URL or a host with or without a port.
 func address(host string) string {
 	if strings.Contains(host, "://") {
 		return host

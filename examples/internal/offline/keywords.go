@@ -5,10 +5,10 @@ import (
 	"unicode"
 )
 
-// nth is the nth of a list that begins anew at its end.
+// nth returns the nth item of a list, and starts over at the end of the list.
 func nth(list []string, n int) string { return list[n%len(list)] }
 
-// keywords are the words that a text may be about.
+// keywords returns the words that a text may be about.
 func keywords(text string) (list []string) {
 	for _, w := range splitWords(text) {
 		if len(w) > 3 && !strings.Contains(stopWords, " "+strings.ToLower(w)+" ") {
@@ -21,7 +21,7 @@ func keywords(text string) (list []string) {
 	return list
 }
 
-// stopWords words say nothing of what a text is about.
+// stopWords lists words that do not tell what a text is about.
 const stopWords = " should would could must will with that than this from have does what when which there "
 
 func splitWords(text string) []string {

@@ -1,5 +1,6 @@
-// Package offline is a script that stands in for a model in the examples. It reads the topic and what was said, but
-// understands nothing of it: it quotes, and it counts words. It knows the replies of all protocols of the library.
+// Package offline contains the demo model that the examples use if there is no API key. It takes the topic and the
+// earlier turns from the prompt, but does not understand them: it only quotes them and counts words. It has a reply for
+// each reply contract of the library's protocols.
 package offline
 
 import (
@@ -10,10 +11,10 @@ import (
 	"github.com/elenchus-go/debate/providers/scripted"
 )
 
-// Notice says that a script speaks, and what to do about it.
-const Notice = "offline: a script speaks, no model"
+// Notice tells users that the offline demo model is used.
+const Notice = "No API key found; using the offline demo model"
 
-// Model is the script. When it is slow it takes a second for each reply.
+// Model returns the offline demo model. If slow is true, it takes one second for each reply.
 func Model(slow bool) providers.Provider {
 	return &scripted.Provider{DiscardCalls: true, Func: func(r providers.Request) scripted.Reply {
 		reply := scripted.Reply{Text: replyTo(read(r), r.SchemaName), Chunks: 40}
@@ -24,14 +25,14 @@ func Model(slow bool) providers.Provider {
 	}}
 }
 
-// replyTo is the reply of a contract, or where none is wanted what the system prompt makes the script say.
+// replyTo returns the reply for a contract, or prose that fits the system prompt if contract is empty.
 func replyTo(p prompt, contract string) string {
 	if contract == "" {
 		return p.prose()
 	}
 	reply, known := replies[contract]
 	if !known {
-		return "I am a script, and know no reply of the kind " + contract + "."
+		return "The offline demo model has no reply for " + contract + "."
 	}
 	b, _ := json.Marshal(reply(p)) // plain structs always encode
 	return string(b)

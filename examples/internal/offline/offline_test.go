@@ -21,7 +21,7 @@ import (
 	"github.com/elenchus-go/debate/providers"
 )
 
-// ask is what the script says to a prompt: its system message, what was said, and the task.
+// ask returns the demo model's reply to a prompt that consists of the system message, earlier turns, and the task.
 func ask(t *testing.T, contract string, messages ...string) string {
 	t.Helper()
 	r := providers.Request{SchemaName: contract}
@@ -41,7 +41,7 @@ func ask(t *testing.T, contract string, messages ...string) string {
 
 const ada, bo = "Ada: I say yes. Tea is cheap.", "Bo on Ada: I say no."
 
-// Whatever a preset asks for, the reply keeps the contract, also where nothing was said.
+// The reply fulfills the contract of each preset, even if nothing has been said yet.
 func TestEachContractIsKept(t *testing.T) {
 	const topic = "You are Zoe.\n\nTopic: Is tea free?\n"
 	for _, test := range []struct {
@@ -55,16 +55,16 @@ func TestEachContractIsKept(t *testing.T) {
 		{
 			protocol.PersonasContract,
 			[]string{"The participants, in order:\n- Ada, poet\n- Bo, side: against\n\nA persona", "Write one."},
-			`"position":"No, not like this."`,
+			`"position":"No, not in this form."`,
 		},
 		{skeptic.DocumentsContract, []string{"You find ways.", "Is tea free?"}, "Pre-mortem"},
 		{refine.CritiqueContract, []string{topic, ada, "Criticize the proposal that Ada has made in this round, and no other."}, "Tea is cheap"},
-		{refine.SummaryContract, []string{topic, ada, bo, "Sum up."}, "Bo: I say no."},
-		{refine.SolutionContract, []string{topic, ada, bo, "Make one."}, "What Bo asks for: I say no."},
+		{refine.SummaryContract, []string{topic, ada, bo, "Summarize."}, "Bo: I say no."},
+		{refine.SolutionContract, []string{topic, ada, bo, "Make one."}, "Bo proposes: I say no."},
 		{
 			arbitration.ArgumentContract,
 			[]string{topic + "The evidence of the evaluation:\n- A cup costs one coin.\n", "Round 1 of 3. Topic: t.\n\nThe advocate, Ada, holds: It is.\nThe challenger, Bo, holds: It is not.\n\nYou are the challenger."},
-			`{"claim":"It is not.","reasoning":"So it stands in the topic, and nothing that was said so far speaks against it.","evidence":"A cup costs one coin."}`,
+			`{"claim":"It is not.","reasoning":"The evidence is consistent with this claim, and no argument so far refutes it.","evidence":"A cup costs one coin."}`,
 		},
 		{arbitration.RulingContract, []string{topic, ada, bo, "The advocate, Ada, holds: It is."}, `"winner":"advocate","confidence":80`},
 		{arbitration.RulingContract, []string{topic, ada, bo, "The advocate, Bo, holds: It is."}, `"winner":"challenger","confidence":80`},
@@ -85,14 +85,14 @@ func TestEachContractIsKept(t *testing.T) {
 	}
 }
 
-// A judge reads statements between marks, under labels.
+// In a judge's prompt, statements stand between delimiters, under pseudonyms.
 func TestLabelsAreSpeakers(t *testing.T) {
 	text := ask(t, judge.VerdictContract.Name(), "Topic: Tea?\n", "<<<7 begin: Debater A, round 1>>>\nYes: it is.\nReally.\n<<<7 end>>>", "Judge.")
 	require.Contains(t, text, `"winner":"Debater A"`)
 	require.Contains(t, text, `"points":["Really."]`)
 }
 
-// Who has which label differs from debate to debate, and the script's count does not.
+// The pseudonyms differ from debate to debate, but the counts do not.
 func TestLabelsDoNotCount(t *testing.T) {
 	count := func(first, second string) string {
 		text := ask(t, judge.VerdictContract.Name(), "Topic: Tea?\n", first+": It is a choice.", second+": "+first+" says so. It is a rule.", "Judge.")
@@ -102,10 +102,10 @@ func TestLabelsDoNotCount(t *testing.T) {
 }
 
 func TestUnknownRepliesAreNotMadeUp(t *testing.T) {
-	require.Equal(t, "I am a script, and know no reply of the kind riddle/1.", ask(t, "riddle/1", "S", "U"))
+	require.Equal(t, "The offline demo model has no reply for riddle/1.", ask(t, "riddle/1", "S", "U"))
 }
 
-// The skeptic finds less each round, in words that the protocol understands.
+// The skeptic's issues become less severe each round, and the protocol can parse the critiques.
 func TestCritiques(t *testing.T) {
 	for round, want := range map[string]struct {
 		worst skeptic.Severity
@@ -125,13 +125,13 @@ func TestCritiques(t *testing.T) {
 
 func TestStances(t *testing.T) {
 	for _, test := range []struct{ system, says string }{
-		{"You are Bo, a participant.\nYour side: for\n", "I say yes."},
-		{"You are Ada, a participant.\nYour side: against\n", "I say no."},
-		{"You are Bo, a participant.\nYour position: Yes, soon.\n", "I say yes."},
-		{"You are Ada, a participant.\nYour side: poets\nYour position: No!\n", "I say no."},
-		{"You are Ada, a participant.\n", "I say yes."},
-		{"You are Bo, a participant.\nYour position: Maybe\n", "I say no."},
-		{"", "I say yes."},
+		{"You are Bo, a participant.\nYour side: for\n", "My answer is yes."},
+		{"You are Ada, a participant.\nYour side: against\n", "My answer is no."},
+		{"You are Bo, a participant.\nYour position: Yes, soon.\n", "My answer is yes."},
+		{"You are Ada, a participant.\nYour side: poets\nYour position: No!\n", "My answer is no."},
+		{"You are Ada, a participant.\n", "My answer is yes."},
+		{"You are Bo, a participant.\nYour position: Maybe\n", "My answer is no."},
+		{"", "My answer is yes."},
 	} {
 		require.Contains(t, ask(t, "", test.system, "Round 1 of 3."), test.says, test.system)
 	}
@@ -155,7 +155,7 @@ func TestTheEnvironmentChooses(t *testing.T) {
 		env  map[string]string
 		says string
 	}{
-		{nil, offline.Notice + "; set OPENAI_API_KEY, ANTHROPIC_API_KEY or OLLAMA_HOST\n"},
+		{nil, offline.Notice + " (set OPENAI_API_KEY, ANTHROPIC_API_KEY or OLLAMA_HOST to use another model)\n"},
 		{map[string]string{"OPENAI_API_KEY": "k", "OLLAMA_HOST": "h"}, "model: gpt-4.1-mini\n"},
 		{map[string]string{"OPENAI_API_KEY": "k", "OPENAI_MODEL": "m"}, "model: m\n"},
 		{map[string]string{"ANTHROPIC_API_KEY": "k"}, "model: claude-sonnet-4-5\n"},

@@ -7,15 +7,16 @@ import (
 	"github.com/elenchus-go/debate/providers"
 )
 
-// prompt is what the script finds in a request.
+// prompt holds what the demo model finds in a request.
 type prompt struct {
 	system, task  string
 	topic, side   string
 	round, rounds int
-	own           []string    // the reader's, in order
-	others        []statement // from others, in order
+	own           []string    // earlier statements of the actor, in order
+	others        []statement // earlier statements of others, in order
 }
 
+// statement is a text and the name of its speaker.
 type statement struct{ name, text string }
 
 func read(r providers.Request) (p prompt) {
@@ -32,8 +33,8 @@ func read(r providers.Request) (p prompt) {
 	return p
 }
 
-// parseStatement is a message of somebody else: "Ada: text" or "Ada on Bo: text", or for a judge a text between two lines of marks,
-// of which the first names the speaker.
+// parseStatement parses a statement of another actor. The message is "Ada: text" or "Ada on Bo: text" or, in a judge's
+// prompt, a text between two delimiter lines, the first of which names the speaker.
 func parseStatement(message string) statement {
 	name, text, _ := strings.Cut(message, ": ")
 	if mark, quote, quoted := strings.Cut(message, "\n"); quoted && strings.HasPrefix(mark, "<<<") {
@@ -45,7 +46,7 @@ func parseStatement(message string) statement {
 	return statement{name, text}
 }
 
-// between is what stands between two words of a text, up to the end of the line.
+// between returns the text between two strings, up to the end of the line.
 func between(text, before, after string) string {
 	_, rest, _ := strings.Cut(text, before)
 	rest, _, _ = strings.Cut(rest, "\n")
@@ -53,10 +54,10 @@ func between(text, before, after string) string {
 	return rest
 }
 
-// labeledLine is the rest of the labeledLine that begins with a label.
+// labeledLine returns the rest of the line that begins with a label.
 func labeledLine(text, label string) string { return between("\n"+text, "\n"+label, "\n") }
 
-// listItems are the lines of a list under a heading, without their dashes.
+// listItems returns the lines of a list under a heading, without their dashes.
 func listItems(text, heading string) (list []string) {
 	_, rest, _ := strings.Cut(text, heading+"\n")
 	for item := range strings.Lines(rest) {
@@ -69,7 +70,8 @@ func listItems(text, heading string) (list []string) {
 	return list
 }
 
-// hasOddName tells participants apart, by the first letter of their names.
+// hasOddName reports whether the first byte of the actor's name is odd. It is true if there is no name. The demo model
+// uses it to give participants different opinions.
 func (p prompt) hasOddName() bool {
 	_, name, _ := strings.Cut(p.system, "You are ")
 	return name == "" || name[0]%2 == 1

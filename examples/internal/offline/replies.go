@@ -14,7 +14,7 @@ import (
 	"github.com/elenchus-go/debate/protocol/vote"
 )
 
-// replies are the script's by their contracts.
+// replies maps the names of reply contracts to the functions that make the replies.
 var replies = map[string]func(prompt) any{
 	judge.AssessmentContract.Name():     prompt.assessment,
 	judge.VerdictContract.Name():        prompt.verdict,
@@ -30,9 +30,13 @@ var replies = map[string]func(prompt) any{
 	vote.RulingContract.Name():          prompt.decision,
 }
 
+// cannotJudge tells readers that the judge is the demo model.
+const cannotJudge = "As an offline demo model, I cannot weigh the arguments."
+
+// assessment scores each speaker by the share of new words in the last statement.
 func (p prompt) assessment() any {
 	a := judge.Assessment{
-		Reasoning:      fmt.Sprintf("In round %d I counted the words that nobody had used before. I am a script: that is all I can do.", p.round),
+		Reasoning:      fmt.Sprintf("In round %d, I counted the words that nobody had used before. %s", p.round, cannotJudge),
 		ShouldContinue: p.round < p.rounds,
 	}
 	all := p.speakers()
@@ -48,11 +52,12 @@ func (p prompt) assessment() any {
 
 func tenths(f float64) float64 { return math.Round(10*f) / 10 }
 
+// verdict names the speaker with the most new words as the winner.
 func (p prompt) verdict() any {
-	v := judge.Verdict{Summary: fmt.Sprintf("On the question “%s” I weighed nothing: I am a script, and counted new words.", p.topic), Quality: 50}
+	v := judge.Verdict{Summary: fmt.Sprintf("On the question “%s”, I counted new words. %s", p.topic, cannotJudge), Quality: 50}
 	all := p.speakers()
 	for _, w := range all {
-		v.Summary += fmt.Sprintf(" %s brought %d.", w.name, w.newWords)
+		v.Summary += fmt.Sprintf(" New words from %s: %d.", w.name, w.newWords)
 		v.Participants = append(v.Participants, judge.KeyPoints{Name: w.name, Points: w.points[max(0, len(w.points)-8):]})
 	}
 	v.Winner = leader(all)
@@ -64,10 +69,10 @@ func (p prompt) personas() any {
 	for i, name := range listItems(p.system, "The participants, in order:") {
 		name, _, _ = strings.Cut(name, ", ")
 		who := protocol.Persona{
-			Name: name, Persona: "A reader of papers", Position: "Yes, and soon.", KeyArguments: []string{"Waiting has a price."},
+			Name: name, Persona: "A policy analyst", Position: "Yes, and soon.", KeyArguments: []string{"Delay has a cost."},
 		}
 		if i%2 == 1 {
-			who.Persona, who.Position, who.KeyArguments = "A keeper of accounts", "No, not like this.", []string{"A rule is hard to undo."}
+			who.Persona, who.Position, who.KeyArguments = "A small-business owner", "No, not in this form.", []string{"A rule is hard to reverse."}
 		}
 		all.Personas = append(all.Personas, who)
 	}
@@ -76,21 +81,21 @@ func (p prompt) personas() any {
 
 func (p prompt) documents() any {
 	return skeptic.Documents{Documents: []skeptic.Document{
-		{Title: "Trial", Text: "Try the smallest part that can fail. Say beforehand what failure is."},
-		{Title: "Pre-mortem", Text: "Assume that the plan has failed, and tell the story of how it came to that."},
+		{Title: "Pilot", Text: "Start with the smallest step that can fail. Decide in advance what counts as failure."},
+		{Title: "Pre-mortem", Text: "Assume that the plan has failed. Explain step by step how that happened."},
 	}}
 }
 
 func (p prompt) critique() any {
 	author := between(p.task, "Criticize the proposal that ", " has made in this round")
 	c := refine.Critique{
-		Author: author, Strengths: []string{"It begins with something small."}, Weaknesses: []refine.Weakness{},
-		Overall: "It can be built on, with an owner for each part.",
+		Author: author, Strengths: []string{"It starts with a small step."}, Weaknesses: []refine.Weakness{},
+		Overall: "The proposal is a sound basis once each part has an owner.",
 	}
 	for _, w := range p.speakers() {
 		if w.name == author {
 			c.Weaknesses = append(c.Weaknesses, refine.Weakness{
-				Issue: fmt.Sprintf("Nobody owns this: “%s”", w.points[len(w.points)-1]), Severity: "major", Suggestion: "Name an owner.",
+				Issue: fmt.Sprintf("No one is responsible for this: “%s”", w.points[len(w.points)-1]), Severity: "major", Suggestion: "Name an owner.",
 			})
 		}
 	}
@@ -102,17 +107,17 @@ func (p prompt) summary() any {
 	for _, s := range p.others {
 		points = append(points, s.name+": "+s.lastSentence())
 	}
-	return refine.Summary{Summary: "A script's summary, of the last sentences alone.\n" + strings.Join(points, "\n")}
+	return refine.Summary{Summary: "The last sentence of each turn:\n" + strings.Join(points, "\n")}
 }
 
 func (p prompt) solution() any {
 	s := refine.Solution{
-		Description:     fmt.Sprintf("An answer to “%s”, in steps that can be shown to work.", p.topic),
-		TradeOffs:       []string{"It takes longer than to build all at once."},
-		Recommendations: []string{"Ask a model that understands what it reads: I am a script."}, Confidence: 50,
+		Description:     fmt.Sprintf("An answer to “%s” in small steps. Each step can be shown to work.", p.topic),
+		TradeOffs:       []string{"Small steps take longer than building everything at once."},
+		Recommendations: []string{"Ask a real model. This is the offline demo model, which only quotes the proposals."}, Confidence: 50,
 	}
 	for _, w := range p.speakers() {
-		s.Implementation = append(s.Implementation, "What "+w.name+" asks for: "+w.points[len(w.points)-1])
+		s.Implementation = append(s.Implementation, w.name+" proposes: "+w.points[len(w.points)-1])
 	}
 	return s
 }
@@ -123,13 +128,13 @@ func (p prompt) argument() any {
 		side = arbitration.Challenger
 	}
 	_, position, _ := strings.Cut(labeledLine(p.task, "The "+side), " holds: ")
-	evidence := append(listItems(p.system, "The evidence of the evaluation:"), "There is none.")
+	evidence := append(listItems(p.system, "The evidence of the evaluation:"), "There is no evidence.")
 	return arbitration.Case{Arguments: []arbitration.Argument{{
-		Claim: position, Reasoning: "So it stands in the topic, and nothing that was said so far speaks against it.", Evidence: nth(evidence, p.round-1),
+		Claim: position, Reasoning: "The evidence is consistent with this claim, and no argument so far refutes it.", Evidence: nth(evidence, p.round-1),
 	}}}
 }
 
-// ruling is for the longer case, and the surer the longer it is.
+// ruling decides for the longer case. Its confidence increases with the difference in length.
 func (p prompt) ruling() any {
 	advocate := between(p.task, "The advocate, ", ", holds: ")
 	lead := 0
@@ -141,7 +146,8 @@ func (p prompt) ruling() any {
 		}
 	}
 	r := arbitration.Ruling{
-		Reasoning: "I counted words, since I am a script.", KeyPoints: []string{}, Winner: arbitration.Draw, Confidence: float64(min(50+10*max(lead, -lead), 100)),
+		Reasoning: "I compared the lengths of the two cases. " + cannotJudge,
+		KeyPoints: []string{}, Winner: arbitration.Draw, Confidence: float64(min(50+10*max(lead, -lead), 100)),
 	}
 	switch {
 	case lead > 0:
@@ -152,9 +158,10 @@ func (p prompt) ruling() any {
 	return r
 }
 
+// judgment scores each speaker by the number of new words, relative to the speaker with the most.
 func (p prompt) judgment() any {
 	all := p.speakers()
-	j := procon.Judgment{Summary: fmt.Sprintf("On the question “%s” I counted new words, since I am a script.", p.topic), Winner: leader(all)}
+	j := procon.Judgment{Summary: fmt.Sprintf("On the question “%s”, I counted new words. %s", p.topic, cannotJudge), Winner: leader(all)}
 	most := 1
 	for _, w := range all {
 		most = max(most, w.newWords)
@@ -165,7 +172,7 @@ func (p prompt) judgment() any {
 	return j
 }
 
-// voteAnswers are the answers that a vote can be about, by a word of the system prompt that asks for such.
+// voteAnswers lists the answers of the two opinions by a phrase of the system prompt that asks for answers of this kind.
 var voteAnswers = []struct{ asked, yes, no string }{
 	{"one number in digits", "1", "2"},
 	{"the letter of one option", "A", "B"},
@@ -173,9 +180,9 @@ var voteAnswers = []struct{ asked, yes, no string }{
 	{"", "Yes", "No"},
 }
 
-// ballot is an answer of one's own, and later on that of most.
+// ballot returns an answer that depends on the actor's name, and adopts the answer of the majority in later rounds.
 func (p prompt) ballot() any {
-	b := vote.Ballot{Reasoning: "I am a script: my name decides.", Confidence: 60}
+	b := vote.Ballot{Reasoning: "As an offline demo model, I choose an answer by my name.", Confidence: 60}
 	for _, o := range voteAnswers {
 		if strings.Contains(p.system, o.asked) {
 			if b.Answer = o.no; p.hasOddName() {
@@ -192,13 +199,13 @@ func (p prompt) ballot() any {
 	for _, s := range p.others {
 		answer := labeledLine(s.text, "Answer: ")
 		if votes[answer]++; votes[answer] > votes[b.Answer] {
-			b = vote.Ballot{Reasoning: "I am a script: I go with most.", Answer: answer, Confidence: 70}
+			b = vote.Ballot{Reasoning: "As an offline demo model, I follow the majority.", Answer: answer, Confidence: 70}
 		}
 	}
 	return b
 }
 
-// decision is for the first of whom most agree with.
+// decision names the first agent that gave the most frequent answer as the winner.
 func (p prompt) decision() any {
 	votes, who := map[string]int{}, map[string]string{}
 	best := ""
@@ -211,5 +218,5 @@ func (p prompt) decision() any {
 			best = answer
 		}
 	}
-	return vote.Ruling{Reasoning: "I counted, since I am a script.", Winner: who[best]}
+	return vote.Ruling{Reasoning: "I counted the answers. " + cannotJudge, Winner: who[best]}
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// lastSentence is a statement's last sentence, cut where it is long.
+// lastSentence returns the last sentence of a statement, cut off after 150 characters.
 func (s statement) lastSentence() string {
 	text := strings.TrimSpace(s.text)
 	text = text[strings.LastIndex(text, "\n")+1:]
@@ -18,15 +18,15 @@ func (s statement) lastSentence() string {
 	return text
 }
 
-// speaker is what the script can tell of somebody.
+// speaker holds figures about the statements of one actor. A word is new if nobody has used it before.
 type speaker struct {
 	name         string
-	points       []string
-	newWordShare float64 // of new words in the last statement
-	newWords     int     // new words in all statements
+	points       []string // the last sentence of each statement
+	newWordShare float64  // share of new words in the last statement
+	newWords     int      // number of new words in all statements
 }
 
-// speakers are those who spoke, in order.
+// speakers returns the actors that have spoken, in the order of their first statements.
 func (p prompt) speakers() (list []*speaker) {
 	known, by := map[string]bool{}, map[string]*speaker{}
 	for _, s := range p.others {
@@ -40,7 +40,8 @@ func (p prompt) speakers() (list []*speaker) {
 	return list
 }
 
-// pseudonym is how judges know participants. Who gets which differs from debate to debate, and is to change no count.
+// pseudonym matches the pseudonyms of participants in a judge's prompt. They differ from debate to debate, so they must
+// not change the counts.
 var pseudonym = regexp.MustCompile(`Debater [A-Z]+`)
 
 func (w *speaker) add(s statement, known map[string]bool) {
@@ -52,7 +53,7 @@ func (w *speaker) add(s statement, known map[string]bool) {
 	w.points, w.newWords, w.newWordShare = append(w.points, s.lastSentence()), w.newWords+fresh, float64(fresh)/float64(max(len(said), 1))
 }
 
-// leader is who brought the most new words; empty where two did.
+// leader returns the name of the speaker with the most new words, or an empty name for a tie.
 func leader(all []*speaker) (name string) {
 	most := 0
 	for _, w := range all {

@@ -8,7 +8,7 @@ import (
 	"github.com/elenchus-go/debate/protocol/skeptic"
 )
 
-// prose is what the script says in prose, by who it is told to be.
+// prose returns a statement for the role that the first line of the system prompt describes.
 func (p prompt) prose() string {
 	who, _, _ := strings.Cut(p.system, "\n")
 	switch {
@@ -24,27 +24,35 @@ func (p prompt) prose() string {
 	return p.speech()
 }
 
-// speechLines are what each side says, round by round; each has a place for a word of the topic.
+// speechLines contains the speeches of each side by round. Each has a placeholder for a keyword of the topic.
 var speechLines = map[string][]string{
 	"for": {
-		"I say yes. The topic says “%s”, and there too leaving things as they are is a choice, whose price is paid by those with the least say.",
-		"Every change looks costly on the day before it. With “%s” it will be fought first, and defended afterwards.",
-		"So weigh both errors, with “%s” in mind. Acting too early can be undone next year, waiting too long cannot.",
+		"My answer is yes. Arguments about “%s” often treat the status quo as if it cost nothing. " +
+			"Keeping things as they are also has a price, and the people with the least influence pay most of it.",
+		"Most reforms look expensive on the day before they start. On “%s”, too, there will be resistance at first. " +
+			"Once people see the results, few of them will want to go back.",
+		"Let us compare the two risks, with “%s” in mind. If we act too early, we can correct the mistake next year. " +
+			"If we wait too long, we cannot undo the damage.",
 	},
 	"against": {
-		"I say no. A rule about “%s” is simple to write, and hard on everybody whose case is different.",
-		"Good aims do not make a good tool. Whoever worries about “%s” can begin with prices and offers, which bend where a rule breaks.",
-		"What remains is the burden of proof. It lies with those who would command others in the name of “%s”, and I have not seen it met.",
+		"My answer is no. A rule about “%s” is easy to write. " +
+			"A rule that is meant to fit everyone is hardest on people whose circumstances are unusual.",
+		"A good aim does not justify a blunt tool. If “%s” is the problem, we should start with prices and incentives. " +
+			"Incentives leave people room to adapt.",
+		"The burden of proof is on the side that wants to restrict others, and “%s” is no exception. " +
+			"So far, I have heard about benefits, but nothing shows that they outweigh the costs.",
 	},
 }
 
-// replyLines come before them; each has a place for who spoke last, and what.
+// replyLines contains the openings that refer to the previous speech, by round. Each has placeholders for the name of
+// the previous speaker and for a quotation.
 var replyLines = []string{
-	"%s tells us: “%s” That sounds finished, but it skips a step.",
-	"I have listened to %s: “%s” Granted, and yet it proves less than it seems to.",
-	"Let me take %s at that word: “%s” It is the best point so far, and still not enough.",
+	"%s says: “%s” That is a fair point, but it skips a step.",
+	"%s argues: “%s” I agree in part, but this proves less than it seems to.",
+	"%s's strongest point is this: “%s” It deserves an answer, but it does not settle the question.",
 }
 
+// speech returns a speech for the actor's stance and the current round. It first answers the previous speech, if any.
 func (p prompt) speech() string {
 	n := max(p.round-1, 0)
 	text := fmt.Sprintf(nth(speechLines[p.stance()], n), p.word(n))
@@ -55,7 +63,8 @@ func (p prompt) speech() string {
 	return text
 }
 
-// stance is "for" or "against": the side, else what the position begins with, else one or the other.
+// stance returns "for" or "against". It depends on the side, or else on the first word of the position, or else on the
+// name.
 func (p prompt) stance() string {
 	position := splitWords(strings.ToLower(labeledLine(p.system, "Your position: ")))
 	switch {
@@ -69,35 +78,35 @@ func (p prompt) stance() string {
 	return "against"
 }
 
-// word is the nth that the topic may be about.
+// word returns the nth keyword of the topic.
 func (p prompt) word(n int) string { return nth(keywords(p.topic), n) }
 
-// last is what somebody else said last.
+// last returns the last statement of another actor.
 func (p prompt) last() statement {
 	if len(p.others) == 0 {
-		return statement{"nobody", "Nothing was said."}
+		return statement{"nobody", "Nothing has been said yet."}
 	}
 	return p.others[len(p.others)-1]
 }
 
-// proposal is the proposer's answer, and its defence.
+// proposal returns the proposer's answer and, from round 2 on, its defence against the last critique.
 func (p prompt) proposal() string {
-	text := fmt.Sprintf("My answer: try it with “%s” first, in one place, for one year, and measure it.", p.word(0))
+	text := fmt.Sprintf("I propose a pilot that starts with “%s”: run it in one place for one year, and measure the results.", p.word(0))
 	if len(p.others) == 0 {
-		return text + " What is tried can be undone, and what is measured can be learned from."
+		return text + " A pilot is easy to stop, and its results show whether to continue."
 	}
-	return fmt.Sprintf("The last critique was the %s. I take it up: the trial ends by itself unless the figures for “%s” are better by then.\n\n%s",
+	return fmt.Sprintf("I accept the %s critique. The pilot now ends automatically unless the figures for “%s” have improved by then.\n\n%s",
 		nth([]string{"first", "second", "third", "fourth"}, p.round-2), p.word(p.round-1), text)
 }
 
-// attack is a critique, which finds less from round to round.
+// attack returns a critique. Its issues become less severe from round to round.
 func (p prompt) attack() string {
 	score := func(f float64) *float64 { return &f }
 	word := p.word(p.round - 1)
 	critique := []skeptic.Critique{
-		{Score: score(4), Issues: []skeptic.Issue{{Severity: skeptic.Critical, Text: "Nothing says when the trial with “" + word + "” has failed."}}},
-		{Score: score(6.5), Issues: []skeptic.Issue{{Severity: skeptic.Major, Text: "One place may not stand for others where “" + word + "” is concerned."}}},
-		{Score: score(8.5), Ready: true, Issues: []skeptic.Issue{{Severity: skeptic.Minor, Text: "The cost of measuring is left out."}}},
+		{Score: score(4), Issues: []skeptic.Issue{{Severity: skeptic.Critical, Text: "The proposal does not say when the pilot for “" + word + "” counts as a failure."}}},
+		{Score: score(6.5), Issues: []skeptic.Issue{{Severity: skeptic.Major, Text: "One place may not be representative where “" + word + "” is concerned."}}},
+		{Score: score(8.5), Ready: true, Issues: []skeptic.Issue{{Severity: skeptic.Minor, Text: "The proposal omits the cost of measuring the results."}}},
 	}[min(max(p.round, 1), 3)-1]
 	mark, end := "", ""
 	if critique.Issues[0].Severity == skeptic.Critical {
@@ -107,23 +116,26 @@ func (p prompt) attack() string {
 		end = "\n\nReady for Synthesis ✅"
 	}
 	block, _ := json.MarshalIndent(critique, "", "  ") // a plain struct always encodes
-	return fmt.Sprintf("I have read: “%s”\n\n%s%s%s\n\n```json\n%s\n```", p.last().lastSentence(), mark, critique.Issues[0].Text, end, block)
+	return fmt.Sprintf("The proposal says: “%s”\n\n%s%s%s\n\n```json\n%s\n```", p.last().lastSentence(), mark, critique.Issues[0].Text, end, block)
 }
 
+// synthesis returns the last sentence of the proposer, who spoke first.
 func (p prompt) synthesis() string {
 	said := p.speakers()
 	if len(said) == 0 {
-		return "There is nothing to sum up."
+		return "There is nothing to summarize."
 	}
-	return fmt.Sprintf("On the question “%s”, this is left after %d attacks.\n\n%s\n\nI am a script: how sure one can be of it, I cannot tell.",
+	return fmt.Sprintf("On the question “%s”, this proposal remains after the critiques (%d):\n\n%s\n\nAs an offline demo model, I cannot say how reliable it is.",
 		p.topic, len(said[len(said)-1].points), said[0].points[len(said[0].points)-1])
 }
 
-// design is an expert's proposal, or its refinement.
+// design returns the proposal of an expert, or its refinement.
 func (p prompt) design() string {
 	role := strings.TrimSuffix(labeledLine(p.system, "Your role: "), ".")
 	if !strings.Contains(p.task, "Refine your proposal") {
-		return fmt.Sprintf("As %s I begin with “%s”. Build the smallest part that can be shown to work, then the next.", role, p.word(p.round-1))
+		return fmt.Sprintf("In the %s role, I would start with “%s”. We should build the smallest part that can be shown to work, and then the next one.",
+			role, p.word(p.round-1))
 	}
-	return fmt.Sprintf("As %s I keep the order of steps. %s was right to ask for an owner: “%s” has one from the first step on.", role, p.last().name, p.word(p.round))
+	return fmt.Sprintf("In the %s role, I keep the order of the steps. As %s suggested, “%s” now has an owner from the first step.",
+		role, p.last().name, p.word(p.round))
 }
