@@ -34,7 +34,7 @@ func engine(t *testing.T, s store.Store, model providers.Provider) *debate.Engin
 	return e
 }
 
-// hold runs a debate of two rounds to its end.
+// hold runs a debate of two rounds to its end and returns its result.
 func hold(t *testing.T, followUps int, model providers.Provider) *debate.Result {
 	t.Helper()
 	d, err := engine(t, nil, model).Create(t.Context(), named("d", followUps))
@@ -71,7 +71,7 @@ func TestTheProgram(t *testing.T) {
 	code := console.Run(t.Context(), run, []string{"-rounds", "2", "Should tea be free?"}, &stdout, &stderr, func(string) string { return "" })
 	require.Equal(t, 0, code, stderr.String())
 	require.Contains(t, stdout.String(), "Should tea be free?\n\nOn the question “Should tea be free?”")
-	require.Contains(t, stderr.String(), "\nAda (Ada-asks-1, Bo):\nPlainly: yes or no?\n\nBo (Bo-answers-1, Ada):\nLess than it costs now")
+	require.Contains(t, stderr.String(), "\nAda (Ada-asks-1, Bo):\nPlease answer directly: does the status quo have costs, yes or no?\n\nBo (Bo-answers-1, Ada):\nYes, but the costs")
 }
 
 // Bo evades Ada's first question and is asked again. Ada answers plainly and is not.
@@ -85,7 +85,7 @@ func TestAnEvasiveAnswerBringsAFurtherQuestion(t *testing.T) {
 		"Bo-asks-0 Bo", "Ada-answers-0 Ada",
 		"verdict Judge",
 	}, steps(r.Turns))
-	require.Equal(t, "That depends on what one calls everything.", r.Turns[3].Text)
+	require.Equal(t, "That depends on what you compare it with.", r.Turns[3].Text)
 	require.Contains(t, r.Answer.Text, "Winner: ")
 }
 

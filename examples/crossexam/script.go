@@ -34,22 +34,23 @@ func heard(r providers.Request) (text string) {
 	return text
 }
 
-const plainly = "Plainly:"
+// plainly begins the questions that get a direct answer.
+const plainly = "Please answer directly:"
 
 func (script) question(r providers.Request, task string) string {
 	switch {
 	case strings.Contains(task, "to Ada"):
-		return plainly + " what does it cost those whose case is different?"
+		return plainly + " does your proposal have costs for people whose circumstances are unusual?"
 	case strings.Contains(heard(r), "depends"):
-		return plainly + " yes or no?"
+		return plainly + " does the status quo have costs, yes or no?"
 	}
-	return "Would you leave everything as it is?"
+	return "Are you satisfied with the status quo?"
 }
 
 func (script) answer(question string) string {
-	a := answer{Reply: "That depends on what one calls everything.", Evasive: true}
+	a := answer{Reply: "That depends on what you compare it with.", Evasive: true}
 	if strings.Contains(question, plainly) {
-		a = answer{Reply: "Less than it costs now, but something, yes."}
+		a = answer{Reply: "Yes, but the costs are lower than those of the alternative."}
 	}
 	b, _ := json.Marshal(a) // a plain struct always encodes
 	return string(b)

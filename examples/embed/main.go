@@ -1,9 +1,9 @@
-// Embed has an agent of langchaingo hold a debate before it answers: the debate is one of its tools.
+// Embed gives a langchaingo agent a debate as a tool. The agent runs a debate before it answers.
 //
 //	go run ./examples/embed "Should we write the new service in Go?"
 //
-// The agent's model is that of OPENAI_API_KEY, without which a script thinks. The debaters' model is the first that the
-// environment has a key or a host for; without one a script speaks.
+// If OPENAI_API_KEY is set, the agent uses OpenAI; otherwise it uses a scripted model. Set OPENAI_API_KEY,
+// ANTHROPIC_API_KEY or OLLAMA_HOST to choose the model of the debaters. If none is set, they use an offline demo model.
 package main
 
 import (
@@ -57,7 +57,7 @@ func run(ctx context.Context, p *console.Program) error {
 	return nil
 }
 
-// askAgent has an agent that has the tool answer a question.
+// askAgent lets an agent with the tool answer a question, and returns the answer.
 func askAgent(ctx context.Context, mind llms.Model, tool tools.Tool, question string) (string, error) {
 	agent := agents.NewOneShotAgent(mind, []tools.Tool{tool}, agents.WithMaxIterations(3))
 	answer, err := chains.Run(ctx, agents.NewExecutor(agent, agents.WithMaxIterations(3)), question)
@@ -67,7 +67,7 @@ func askAgent(ctx context.Context, mind llms.Model, tool tools.Tool, question st
 	return answer, nil
 }
 
-// chooseModel is the model that the agent thinks with.
+// chooseModel returns the agent's model: OpenAI's if the environment has a key, or else script.
 func chooseModel(env func(string) string) (llms.Model, error) {
 	if env("OPENAI_API_KEY") == "" {
 		return script{}, nil
@@ -79,7 +79,7 @@ func chooseModel(env func(string) string) (llms.Model, error) {
 	return openai.New(options...)
 }
 
-// script is a model that has each question debated once, and repeats what the debate came to.
+// script is a model that calls the tool once for each question and answers with the result of the debate.
 type script struct{}
 
 // GenerateContent implements llms.Model.

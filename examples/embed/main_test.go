@@ -26,7 +26,7 @@ import (
 
 func offlineOnly(string) string { return "" }
 
-// tool holds debates between models that p plays.
+// tool returns a tool whose debates call p for all participants.
 func tool(p providers.Provider) Tool {
 	return Tool{
 		Config: debate.Config{
@@ -42,12 +42,12 @@ func TestTheAgentAnswersWithTheVerdict(t *testing.T) {
 	code := console.Run(t.Context(), run, []string{"Should", "tea", "be", "free?"}, &stdout, &stderr, offlineOnly)
 
 	require.Equal(t, 0, code, stderr.String())
-	require.Regexp(t, `^The debate ended in round 2 \(judge_decided\)\. On the question “Should tea be free\?” I weighed nothing`, stdout.String())
+	require.Regexp(t, `^The debate ended in round 2 \(judge_decided\)\. On the question “Should tea be free\?”, I counted new words`, stdout.String())
 	require.Contains(t, stdout.String(), "Winner: Ada")
-	require.Equal(t, offline.Notice+"; set OPENAI_API_KEY, ANTHROPIC_API_KEY or OLLAMA_HOST\n", stderr.String())
+	require.Equal(t, offline.Notice+" (set OPENAI_API_KEY, ANTHROPIC_API_KEY or OLLAMA_HOST to use another model)\n", stderr.String())
 }
 
-// mind is an agent's model that calls the tool with an input, and then answers with what it got.
+// mind is an agent's model that calls the tool with an input, and then answers.
 type mind struct {
 	script
 	input string
@@ -63,7 +63,7 @@ func (m *mind) GenerateContent(_ context.Context, messages []llms.MessageContent
 	return &llms.ContentResponse{Choices: []*llms.ContentChoice{{Content: reply}}}, nil
 }
 
-// What is wrong with a debate is told to the agent, whose run goes on.
+// The agent receives the error of a debate as text, and its run continues.
 func TestTheAgentIsToldWhatIsWrong(t *testing.T) {
 	refused := &scripted.Provider{Func: func(providers.Request) scripted.Reply {
 		return scripted.Reply{Err: &providers.Error{Kind: providers.Authentication, Err: errors.New("the key is refused")}}
@@ -76,7 +76,7 @@ func TestTheAgentIsToldWhatIsWrong(t *testing.T) {
 		want  string
 	}{
 		"a debate":        {tool(offline.Model(false)), `"Tea?"`, "Observation: The debate ended in round 1 (round_limit). On the question “Tea?”"},
-		"no question":     {tool(offline.Model(false)), `""`, "Observation: There was no debate: the input is empty, give a question."},
+		"no question":     {tool(offline.Model(false)), `""`, "Observation: There was no debate: the input is empty, want a question."},
 		"a refused key":   {tool(refused), "Tea?", "the key is refused"},
 		"no participants": {nobody, "Tea?", "Observation: There was no debate: check configuration: participants: 0 enabled"},
 	} {
@@ -86,7 +86,7 @@ func TestTheAgentIsToldWhatIsWrong(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, "done", answer)
 			require.Len(t, m.seen, 2)
-			require.Contains(t, m.seen[0], "- debate: Has a question")
+			require.Contains(t, m.seen[0], "- debate: Lets two models debate a question")
 			require.Contains(t, m.seen[1], test.want)
 		})
 	}
@@ -102,7 +102,7 @@ func TestEachCallIsADebateOfItsOwn(t *testing.T) {
 	}
 }
 
-// What an agent makes up of the result is no part of the question.
+// Call removes an invented result from the input.
 func TestAnInventedResultIsDropped(t *testing.T) {
 	model := &scripted.Provider{Func: func(providers.Request) scripted.Reply { return scripted.Reply{Text: "{}"} }}
 	_, err := askAgent(t.Context(), &mind{input: "'Tea?'\nObservation: Yes, tea.\nThought: So"}, tool(model), "What?")
@@ -123,7 +123,7 @@ func TestTheEndOfTheContextEndsTheCall(t *testing.T) {
 	})
 }
 
-// With a key the agent thinks with a model of OpenAI. A key that is refused to the debaters does not end its run.
+// With a key, the agent uses a model of OpenAI. If the service rejects the debaters' requests, its run continues.
 func TestTheAgentThinksWithTheModelOfTheEnvironment(t *testing.T) {
 	thoughts := 0
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

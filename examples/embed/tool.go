@@ -11,9 +11,9 @@ import (
 	"github.com/elenchus-go/debate"
 )
 
-// Tool has an agent of langchaingo hold a debate before it answers. Each call is a debate of its own.
+// Tool is a langchaingo tool that runs a debate on the agent's question. Each call runs a new debate.
 type Tool struct {
-	Config  debate.Config // of each debate; the topic and the id are the call's
+	Config  debate.Config // configuration of the debates; Call sets the topic and clears the id
 	Options debate.Options
 }
 
@@ -22,19 +22,19 @@ var _ tools.Tool = Tool{}
 // Name implements tools.Tool.
 func (Tool) Name() string { return "debate" }
 
-// Description implements tools.Tool. The agent reads it.
+// Description implements tools.Tool. It is part of the agent's prompt.
 func (Tool) Description() string {
-	return "Has a question that can be answered in several ways debated by two models before a judge, and gives the judge's " +
-		"verdict. Useful before a decision that is hard to undo. Takes minutes. The input is the question, in one sentence."
+	return "Lets two models debate a question that has several possible answers, and returns a judge's verdict. " +
+		"Useful before a decision that is hard to reverse. Takes minutes. The input is the question, in one sentence."
 }
 
-// Call implements tools.Tool. What is wrong with the debate is told to the agent, who can do something about it: an error
-// would end the agent's run. The end of ctx is an error.
+// Call implements tools.Tool. If the debate fails, Call returns the reason as text, so that the agent can react to it; an
+// error would end the agent's run. If ctx ends, Call returns an error.
 func (t Tool) Call(ctx context.Context, input string) (string, error) {
-	topic, _, _ := strings.Cut(input, "\nObservation:") // models like to invent what comes next
-	topic = strings.Trim(topic, " \n\t\"'`")            // and to quote their inputs
+	topic, _, _ := strings.Cut(input, "\nObservation:") // models often invent the result of the tool
+	topic = strings.Trim(topic, " \n\t\"'`")            // and put their inputs in quotes
 	if topic == "" {
-		return "There was no debate: the input is empty, give a question.", nil
+		return "There was no debate: the input is empty, want a question.", nil
 	}
 	result, err := t.debate(ctx, topic)
 	switch {
@@ -43,7 +43,7 @@ func (t Tool) Call(ctx context.Context, input string) (string, error) {
 	case err != nil:
 		return "There was no debate: " + err.Error(), nil
 	}
-	answer := cmp.Or(result.Answer.Text, "No verdict was given.")
+	answer := cmp.Or(result.Answer.Text, "There is no verdict.")
 	return fmt.Sprintf("The debate ended in round %d (%s). %s", result.Round, result.Ending.Outcome, answer), nil
 }
 

@@ -1,4 +1,4 @@
-// Http is a web service that holds debates, which anybody may follow live.
+// Http is a web service that runs debates. Clients can follow a debate live.
 //
 //	go run ./examples/http
 //	curl localhost:8080/debates -d '{"id": "cars", "topic": "Should cities ban private cars?",
@@ -6,9 +6,11 @@
 //	curl -N localhost:8080/debates/cars/events
 //	curl localhost:8080/debates/cars
 //
-// A debate goes on when its viewers leave, and a viewer who comes back gets what was missed: a browser's EventSource does so
-// by itself. Close it at the event "ended". The model is the first that the environment has a key or a host for; without
-// one a script speaks. Ctrl-C lets the calls in flight end first.
+// A debate continues when its viewers disconnect. A viewer that reconnects with Last-Event-ID receives the events that it
+// missed; a browser's EventSource does this automatically. Close the EventSource at the event "ended".
+//
+// Set OPENAI_API_KEY, ANTHROPIC_API_KEY or OLLAMA_HOST to choose a model. If none is set, the example uses an offline
+// demo model. Ctrl-C stops the service after the calls in flight.
 package main
 
 import (
@@ -30,8 +32,8 @@ import (
 func main() { console.Main(run) }
 
 func run(ctx context.Context, p *console.Program) error {
-	address := p.Flags.String("listen", "127.0.0.1:8080", "where to listen; who can reach it can spend your money")
-	grace := p.Flags.Duration("grace", time.Minute, "how long calls in flight may take when the service ends")
+	address := p.Flags.String("listen", "127.0.0.1:8080", "`address` to listen on; everyone who can reach it can run debates at your expense")
+	grace := p.Flags.Duration("grace", time.Minute, "time that calls in flight may take when the service stops")
 	if _, err := p.Topic(""); err != nil {
 		return err
 	}
@@ -41,7 +43,7 @@ func run(ctx context.Context, p *console.Program) error {
 	}
 	engine, err := debate.NewEngine(debate.Options{
 		Providers: map[string]providers.Provider{"model": model},
-		Store:     store.Memory(), // store/sqlite and store/postgres keep debates when the process ends
+		Store:     store.Memory(), // use store/sqlite or store/postgres to keep debates when the process ends
 	})
 	if err != nil {
 		return err
@@ -57,7 +59,7 @@ func run(ctx context.Context, p *console.Program) error {
 	return serve(ctx, l, server{engine: engine, keepAlive: 15 * time.Second}, *grace)
 }
 
-// resumeDebates goes on with the debates that an earlier process has left in the middle.
+// resumeDebates continues the debates that an earlier process did not complete.
 func resumeDebates(ctx context.Context, engine *debate.Engine) error {
 	for head, err := range engine.List(ctx, store.Query{States: fsm.Active()}) {
 		if err != nil {
@@ -74,8 +76,8 @@ func resumeDebates(ctx context.Context, engine *debate.Engine) error {
 	return nil
 }
 
-// serve answers until ctx ends. Then no debate is begun any more and calls in flight have their grace; with the engine the
-// streams of all viewers end.
+// serve handles requests until ctx ends. Then it accepts no new debates and waits at most grace for calls in flight.
+// Closing the engine ends the streams of all viewers.
 func serve(ctx context.Context, l net.Listener, s server, grace time.Duration) error {
 	web := &http.Server{Handler: s.handler(), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute}
 	closed := make(chan error, 1)

@@ -316,7 +316,7 @@ func TestAQuietStreamBeats(t *testing.T) {
 	for v.beats < 3 {
 		require.True(t, v.scanner.Scan())
 		if v.scanner.Text() != "" {
-			require.Equal(t, ": still here", v.scanner.Text())
+			require.Equal(t, ": keep-alive", v.scanner.Text())
 			v.beats++
 		}
 	}
@@ -403,7 +403,7 @@ func TestWhatIsRefused(t *testing.T) {
 	}{
 		"no JSON":              {"POST", "/debates", "cars", 400, "parse configuration"},
 		"an unknown field":     {"POST", "/debates", `{"topik": "<cars>"}`, 400, "topik"},
-		"too much":             {"POST", "/debates", strings.Repeat(" ", maxConfigBytes+1), 413, "more than 1048576 bytes"},
+		"too much":             {"POST", "/debates", strings.Repeat(" ", maxConfigBytes+1), 413, "larger than 1048576 bytes"},
 		"a taken id":           {"POST", "/debates", posted, 409, "the id is taken"},
 		"an unknown debate":    {"GET", "/debates/bikes", "", 404, "no such debate"},
 		"its events":           {"GET", "/debates/bikes/events", "", 404, "no such debate"},

@@ -17,14 +17,14 @@ import (
 )
 
 const (
-	maxConfigBytes = 1 << 20          // bytes of a configuration
-	writeTimeout   = 30 * time.Second // that a viewer may take to read an event
+	maxConfigBytes = 1 << 20          // maximum size of a configuration
+	writeTimeout   = 30 * time.Second // time that a viewer may take to read an event
 )
 
-// server serves an engine's debates.
+// server serves the debates of an engine.
 type server struct {
 	engine    *debate.Engine
-	keepAlive time.Duration // between comments to viewers, so that nobody on the way takes a quiet stream for dead
+	keepAlive time.Duration // interval of comments in streams, so that proxies do not close quiet connections
 }
 
 func (s server) handler() http.Handler {
@@ -35,7 +35,7 @@ func (s server) handler() http.Handler {
 	mux.HandleFunc("POST /debates/{id}/cancel", s.cancel)
 	guard := http.NewCrossOriginProtection()
 	guard.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		s.fail(w, http.StatusForbidden, errors.New("refuse request: it comes from a page of another site"))
+		s.fail(w, http.StatusForbidden, errors.New("refuse request: it was sent by a page of another site"))
 	}))
 	web := guard.Handler(mux)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -45,11 +45,11 @@ func (s server) handler() http.Handler {
 	})
 }
 
-// create begins a debate that no longer has to do with the request.
+// create starts a debate that continues when the request ends.
 func (s server) create(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxConfigBytes))
 	if _, large := errors.AsType[*http.MaxBytesError](err); large {
-		s.fail(w, http.StatusRequestEntityTooLarge, fmt.Errorf("read configuration: it has more than %d bytes", maxConfigBytes))
+		s.fail(w, http.StatusRequestEntityTooLarge, fmt.Errorf("read configuration: it is larger than %d bytes", maxConfigBytes))
 		return
 	}
 	var config debate.Config
@@ -74,7 +74,7 @@ func (s server) begin(ctx context.Context, config debate.Config) (*debate.Debate
 	if err != nil {
 		return nil, err
 	}
-	if err := d.Start(ctx); err != nil { // it names a provider that is not there: its id stays free
+	if err := d.Start(ctx); err != nil { // for example, a provider is unknown; delete the debate to release its id
 		return nil, errors.Join(err, s.engine.Delete(ctx, d.ID()))
 	}
 	return d, nil
@@ -105,13 +105,13 @@ func (s server) cancel(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// events streams what happens: first what is stored after the viewer's last event, then what is new.
+// events streams the events of a debate: first the stored events after the viewer's last one, then new events.
 func (s server) events(w http.ResponseWriter, r *http.Request) {
 	after := int64(0)
 	if id := r.Header.Get("Last-Event-ID"); id != "" {
 		n, err := strconv.ParseUint(id, 10, 63)
 		if err != nil {
-			s.fail(w, http.StatusBadRequest, fmt.Errorf("read Last-Event-ID: %q is no id of an event, which are numbers", id))
+			s.fail(w, http.StatusBadRequest, fmt.Errorf("read Last-Event-ID: %q is not an event id, want an integer of 0 or more", id))
 			return
 		}
 		after = int64(n)
@@ -124,13 +124,14 @@ func (s server) events(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	s.stream(r.Context(), d, after, func(format string, args ...any) bool {
 		control := http.NewResponseController(w)
-		_ = control.SetWriteDeadline(time.Now().Add(writeTimeout)) // not every writer can
+		_ = control.SetWriteDeadline(time.Now().Add(writeTimeout)) // fails for writers that do not support deadlines
 		_, err := fmt.Fprintf(w, format, args...)
 		return err == nil && control.Flush() == nil
 	})
 }
 
-// stream writes the events of a debate until it has ended or the viewer has gone, and a comment where nothing happens.
+// stream writes the events of a debate until the debate ends or the viewer disconnects. It also writes a comment at each
+// keepAlive interval.
 func (s server) stream(ctx context.Context, d *debate.Debate, after int64, write func(format string, args ...any) bool) {
 	ctx, leave := context.WithCancel(ctx)
 	events, beat := make(chan debate.Event), time.NewTicker(s.keepAlive)
@@ -139,7 +140,7 @@ func (s server) stream(ctx context.Context, d *debate.Debate, after int64, write
 		defer close(done)
 		defer close(events)
 		for event, err := range d.Watch(ctx, after) {
-			if err != nil { // the viewer has gone, or the service ends; the viewer will ask again
+			if err != nil { // the viewer has disconnected, or the service stops; the viewer can reconnect
 				return
 			}
 			select {
@@ -149,7 +150,7 @@ func (s server) stream(ctx context.Context, d *debate.Debate, after int64, write
 		}
 	}()
 	defer func() { beat.Stop(); leave(); <-done }()
-	if !write("") { // the headers, before anything has happened
+	if !write("") { // send the headers before the first event
 		return
 	}
 	for {
@@ -159,16 +160,17 @@ func (s server) stream(ctx context.Context, d *debate.Debate, after int64, write
 				return
 			}
 		case <-beat.C:
-			if !write(": still here\n\n") {
+			if !write(": keep-alive\n\n") {
 				return
 			}
 		}
 	}
 }
 
-// sendEvent writes one event. Only what is stored has an id: a viewer who comes back misses nothing and gets nothing twice.
+// sendEvent writes one event and reports whether it succeeded. Only stored events have an id, so that a viewer that
+// reconnects receives each of them exactly once.
 func sendEvent(write func(format string, args ...any) bool, event debate.Event) bool {
-	data, err := json.Marshal(event) // on one line, with <, > and & escaped
+	data, err := json.Marshal(event) // one line, with <, > and & escaped
 	if err != nil {
 		return false
 	}
@@ -179,7 +181,7 @@ func sendEvent(write func(format string, args ...any) bool, event debate.Event) 
 	return write("id: %d\nevent: %s\ndata: %s\n\n", stamp.Seq, stamp.Type, data)
 }
 
-// statusOf is the code of an error of the engine.
+// statusOf returns the HTTP status code for an error of the engine.
 func statusOf(err error) int {
 	_, problems := errors.AsType[*debate.Problems](err)
 	_, refused := errors.AsType[*fsm.Refused](err)
@@ -211,5 +213,5 @@ func (s server) fail(w http.ResponseWriter, code int, err error) {
 func (server) answer(w http.ResponseWriter, code int, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(code)
-	_ = json.NewEncoder(w).Encode(body) // the client has gone
+	_ = json.NewEncoder(w).Encode(body) // fails if the client has disconnected
 }

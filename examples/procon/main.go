@@ -1,9 +1,9 @@
-// Procon debates a claim for and against, with a judge who speaks once, at the end.
+// Procon runs a debate for and against a claim. The judge gives one judgment at the end.
 //
 //	go run ./examples/procon -for gpt-4.1 -against gpt-4.1-mini "Cities should ban private cars"
 //
-// The model is the first that the environment has a key or a host for, and each debater may have another of the same
-// service; without one a script speaks.
+// Set OPENAI_API_KEY, ANTHROPIC_API_KEY or OLLAMA_HOST to choose a service, and -for and -against to choose a different
+// model of that service for each participant. If no key or host is set, the example uses an offline demo model.
 package main
 
 import (

@@ -1,6 +1,6 @@
 package main
 
-// What is seen of a debate: its progress, and its verdict.
+// This file prints the progress of a debate and its verdict.
 
 import (
 	"cmp"
@@ -14,7 +14,7 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// view shows how a debate goes: live word by word, else turn by turn.
+// view shows the progress of a debate: speeches word by word if live is true, everything else turn by turn.
 type view struct {
 	io.Writer
 	live bool
@@ -35,13 +35,13 @@ func (v view) show(event debate.Event) {
 	case debate.TurnFailed:
 		fmt.Fprintf(v, "\n%s failed: %s\n", e.Key.Actor, e.Message)
 		if e.RetryIn > 0 {
-			fmt.Fprintln(v, "trying again in", e.RetryIn.Round(time.Second))
+			fmt.Fprintln(v, "retrying in", e.RetryIn.Round(time.Second))
 		}
 	case debate.Warning:
 		fmt.Fprintln(v, "warning:", e.Text)
 	case debate.TurnDone:
 		switch {
-		case e.Turn.Kind == transcript.Conclusion: // conclude prints it
+		case e.Turn.Kind == transcript.Conclusion: // printResult prints it
 		case v.live && e.Turn.Kind == transcript.Speech: // its chunks were shown
 			fmt.Fprintln(v)
 		default:
@@ -54,7 +54,7 @@ func (v view) show(event debate.Event) {
 func printResult(w io.Writer, r *debate.Result) int {
 	fmt.Fprintf(w, "%s\nended in round %d: %s\n", r.Topic, r.Round, r.Ending.Outcome)
 	if r.Verdict == nil {
-		fmt.Fprintln(w, "no verdict was given")
+		fmt.Fprintln(w, "the debate has no verdict")
 		return 1
 	}
 	v, err := transcript.Decode[judge.Verdict](*r.Verdict)
@@ -62,7 +62,7 @@ func printResult(w io.Writer, r *debate.Result) int {
 		fmt.Fprintln(w, "quickstart:", err)
 		return 1
 	}
-	fmt.Fprintf(w, "winner: %s\n\n%s\n", cmp.Or(v.Winner, "nobody"), v.Summary)
+	fmt.Fprintf(w, "winner: %s\n\n%s\n", cmp.Or(v.Winner, "none"), v.Summary)
 	for _, p := range v.Participants {
 		fmt.Fprintf(w, "\n%s:\n- %s\n", p.Name, strings.Join(p.Points, "\n- "))
 	}

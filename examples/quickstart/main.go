@@ -1,9 +1,10 @@
-// Quickstart debates a topic: two participants and a judge, round by round on stderr, the verdict on stdout.
+// Quickstart runs a debate between two participants before a judge. It writes the progress to stderr and the verdict to
+// stdout.
 //
 //	go run ./examples/quickstart "Should cities ban private cars?"
 //
-// The model is the first that the environment has a key or a host for; without one a script speaks. Ctrl-C cancels the
-// debate.
+// Set OPENAI_API_KEY, ANTHROPIC_API_KEY or OLLAMA_HOST to choose a model. If none is set, the example uses an offline
+// demo model. Ctrl-C cancels the debate.
 package main
 
 import (
@@ -24,11 +25,11 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once
+	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the process
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr, os.Getenv))
 }
 
-// run is main with all that it reads and writes. It returns the exit code.
+// run is like main, but takes what main takes from the process as arguments. It returns the exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer, env func(string) string) int {
 	v := view{Writer: console.SafeWriter{Writer: stderr}, live: console.IsTerminal(stderr)}
 	topic := strings.Join(args, " ")
@@ -47,13 +48,13 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, env func(
 		fmt.Fprintln(v, "\nquickstart:", err)
 		return 1
 	case result.State == fsm.Canceled:
-		fmt.Fprintf(v, "\ncanceled; turns held: %d\n", result.Total.Turns)
+		fmt.Fprintf(v, "\ncanceled; completed turns: %d\n", result.Total.Turns)
 		return 130
 	}
 	return printResult(console.SafeWriter{Writer: stdout}, result)
 }
 
-// runDebate runs the debate. When ctx ends it is the debate that is canceled, so that there is a result nevertheless.
+// runDebate runs the debate and returns its result. If ctx ends, runDebate cancels the debate and still returns a result.
 func runDebate(ctx context.Context, topic string, model providers.Provider, v view) (*debate.Result, error) {
 	whole := context.WithoutCancel(ctx)
 	d, err := debate.New(whole, debate.Config{
@@ -64,9 +65,9 @@ func runDebate(ctx context.Context, topic string, model providers.Provider, v vi
 		Limits:       debate.Limits{MaxRounds: 3},
 	}, debate.Options{Providers: map[string]providers.Provider{"model": model}})
 	if err != nil {
-		return nil, err // *debate.Problems lists everything that is wrong
+		return nil, err // *debate.Problems lists every configuration error
 	}
-	defer context.AfterFunc(ctx, func() { _ = d.Cancel(whole) })() // fails where the debate has just ended
+	defer context.AfterFunc(ctx, func() { _ = d.Cancel(whole) })() // fails if the debate has just ended
 	for event, err := range d.Run(whole) {
 		if err != nil {
 			return nil, err

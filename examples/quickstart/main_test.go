@@ -24,7 +24,7 @@ import (
 
 const topic = "Should cities ban private cars?"
 
-// environment is one that has these variables alone.
+// environment returns an environment with only these variables.
 func environment(pairs ...string) func(string) string {
 	return func(name string) string {
 		for i := 0; i < len(pairs); i += 2 {
@@ -63,7 +63,7 @@ type device struct{ fs.FileInfo }
 
 func (device) Mode() fs.FileMode { return fs.ModeDevice | fs.ModeCharDevice }
 
-// A debate without a model has three rounds, its progress on stderr and its verdict, and nothing else, on stdout.
+// With the offline demo model, a debate has three rounds. Its progress goes to stderr, and only its verdict to stdout.
 func TestOffline(t *testing.T) {
 	code, stdout, stderr := start(t, environment(), topic)
 
@@ -77,7 +77,7 @@ func TestOffline(t *testing.T) {
 	require.True(t, strings.HasPrefix(stderr, "No API key found; using the offline demo model (set "), stderr)
 	for _, want := range []string{
 		"\n\nAda (respond):\nMy answer is yes.", "== round 1 of 3 ==", "== round 2 of 3 ==", "== round 3 of 3 ==",
-		"\nBo (respond):\nAda says:", "\nJudge (assess):\nIn round 2 ", "\nJudge (verdict):\n",
+		"\nBo (respond):\nAda says:", "\nJudge (assess):\nIn round 2, ", "\nJudge (verdict):\n",
 	} {
 		require.Contains(t, stderr, want)
 	}
@@ -88,7 +88,7 @@ func TestOffline(t *testing.T) {
 	}
 }
 
-// What is said follows from the topic and from what was said before.
+// The demo model's speeches depend on the topic and on earlier speeches.
 func TestOfflineReadsTheTopicAndTheTurns(t *testing.T) {
 	_, _, cars := start(t, environment(), topic)
 	_, _, tea := start(t, environment(), "Tea", "or", "coffee?") // quotes around a topic are easily forgotten
@@ -105,7 +105,7 @@ func TestOfflineReadsTheTopicAndTheTurns(t *testing.T) {
 	require.Contains(t, stdout, "人?")
 }
 
-// On a terminal speeches come word by word. A judge's JSON is never seen.
+// On a terminal, speeches appear word by word. The judge's JSON never appears.
 func TestLive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var stdout bytes.Buffer
@@ -120,11 +120,11 @@ func TestLive(t *testing.T) {
 		require.NotContains(t, stderr.String(), "{")
 
 		_, _, plain := start(t, environment(), topic)
-		require.Equal(t, plain, stderr.String(), "what is seen in the end is the same")
+		require.Equal(t, plain, stderr.String(), "the final output is the same")
 	})
 }
 
-// The first Ctrl-C ends the context: the call in flight is given up, and the turns that were held are counted.
+// The first Ctrl-C ends the context. The call in flight is canceled, and the message counts the completed turns.
 func TestCtrlCCancelsTheDebate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, interrupt := context.WithCancel(t.Context())
@@ -140,7 +140,7 @@ func TestCtrlCCancelsTheDebate(t *testing.T) {
 		require.Empty(t, stdout.String())
 		require.Contains(t, stderr.String(), "\nAda (respond):\nMy answer is yes.")
 		require.True(t, strings.HasSuffix(stderr.String(), "\nBo (respond):\n\ncanceled; completed turns: 1\n"), stderr.String())
-		require.Equal(t, time.Second, time.Since(began), "nobody waits for what Bo would have said")
+		require.Equal(t, time.Second, time.Since(began), "Bo's reply is not awaited")
 	})
 }
 
@@ -183,7 +183,7 @@ func TestNoTopicCommandsTheTerminal(t *testing.T) {
 	requirePrintable(t, stderr)
 }
 
-// service is a server that speaks the protocol of OpenAI, and says what say makes of a prompt's last message.
+// service is a server with OpenAI's protocol. Its replies are what say returns for the last message of a prompt.
 type service struct {
 	*httptest.Server
 	mu   sync.Mutex
@@ -229,7 +229,7 @@ const marks = `[{"criterion": "logical_consistency", "score": 5}, {"criterion": 
 	{"criterion": "engagement", "score": 5}, {"criterion": "novelty", "score": 5}, {"criterion": "persuasiveness", "score": 5},
 	{"criterion": "relevance", "score": 5}]`
 
-// say is a model that has one thing to say to each task.
+// say returns a fixed reply for each kind of task.
 func say(task string) string {
 	switch {
 	case strings.Contains(task, "Give your verdict"):
@@ -265,7 +265,7 @@ func TestAnOpenAICompatibleServer(t *testing.T) {
 	require.InDelta(t, 0.2, s.asks[3].Temperature, 1e-9)
 }
 
-// A call to a server that hangs is given up, too.
+// A call to a server that hangs is canceled, too.
 func TestCtrlCWhileAServerHangs(t *testing.T) {
 	ctx, interrupt := context.WithCancel(t.Context())
 	left := make(chan struct{})
@@ -293,7 +293,7 @@ func TestARefusedKey(t *testing.T) {
 
 	require.Equal(t, 1, code)
 	require.Empty(t, stdout)
-	require.Contains(t, stderr, "\nquickstart: check configuration: participants[0].provider: provider model: authentication: ", "before anybody speaks")
+	require.Contains(t, stderr, "\nquickstart: check configuration: participants[0].provider: provider model: authentication: ", "before the first turn")
 	require.NotContains(t, stderr, "secret")
 	requirePrintable(t, stderr)
 }

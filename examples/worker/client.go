@@ -12,7 +12,7 @@ import (
 
 const usage = `usage: worker work | submit "Should cities ban private cars?" | watch, pause, resume, stop or cancel <id>`
 
-// client is a process that has no model and drives nothing.
+// client runs the commands that submit, watch and control debates. It calls no models.
 type client struct {
 	ctx    context.Context
 	store  *debateriver.Store
@@ -43,10 +43,10 @@ func (c client) runCommand(what, argument string) error {
 	case "cancel":
 		return d.Cancel(c.ctx)
 	}
-	return fmt.Errorf("%q is none of the commands; %s", what, usage)
+	return fmt.Errorf("unknown command %q; %s", what, usage)
 }
 
-// submit has workers hold a debate on a topic, and watches.
+// submit creates and starts a debate, which workers run, and watches it.
 func (c client) submit(engine *debate.Engine, topic string) error {
 	d, err := engine.Create(c.ctx, debate.Config{
 		Topic:        topic,
@@ -56,21 +56,21 @@ func (c client) submit(engine *debate.Engine, topic string) error {
 		Limits:       debate.Limits{MaxRounds: 3},
 	})
 	if err != nil {
-		return err // *debate.Problems lists everything that is wrong
+		return err // *debate.Problems lists every configuration error
 	}
-	if err := d.Start(c.ctx); err != nil { // the first job
+	if err := d.Start(c.ctx); err != nil { // inserts the first job
 		return err
 	}
 	fmt.Fprintln(c.stdout, "debate", d.ID())
 	return c.watch(d)
 }
 
-// watch shows the debate turn by turn, whoever drives it.
+// watch shows the debate turn by turn, whichever worker runs it.
 func (c client) watch(d *debate.Debate) error {
 	for event, err := range d.Watch(c.ctx, 0) {
 		switch {
 		case c.ctx.Err() != nil:
-			fmt.Fprintf(c.stdout, "\nThe debate goes on without you: worker watch %s\n", d.ID())
+			fmt.Fprintf(c.stdout, "\nThe debate continues. To watch it again: worker watch %s\n", d.ID())
 			return nil
 		case err != nil:
 			return err
@@ -78,7 +78,7 @@ func (c client) watch(d *debate.Debate) error {
 		switch e := event.(type) {
 		case debate.StateChanged:
 			if e.Failure != nil {
-				return fmt.Errorf("the debate stopped in an error: %w", e.Failure)
+				return fmt.Errorf("the debate stopped with an error: %w", e.Failure)
 			}
 			if len(e.Problems) > 0 {
 				return &debate.Problems{List: e.Problems}

@@ -1,13 +1,14 @@
-// Worker runs debates on many machines, by a PostgreSQL database that they share.
+// Worker runs debates on many machines that share a PostgreSQL database.
 //
 //	export DATABASE_URL=postgres://localhost/debates
-//	go run ./examples/worker work                                   # as often and on as many machines as you like
+//	go run ./examples/worker work                                   # run this on as many machines as you like
 //	go run ./examples/worker submit "Should cities ban private cars?"
-//	go run ./examples/worker watch <id>                             # again, from the beginning
+//	go run ./examples/worker watch <id>                             # show the debate from the beginning
 //	go run ./examples/worker pause|resume|stop|cancel <id>
 //
-// A worker calls the model of OPENAI_API_KEY; without it a script speaks. Kill a worker in the middle of a debate:
-// another one goes on. Ctrl-C lets it finish its steps first. Who submits needs no key, and may leave at any time.
+// If OPENAI_API_KEY is set, a worker calls OpenAI; otherwise it uses an offline demo model. If you kill a worker during a
+// debate, another worker continues the debate. Ctrl-C lets a worker finish its current steps. The other commands need no
+// key, and the debate continues when you stop them.
 package main
 
 import (
@@ -33,11 +34,11 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once
+	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the process
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr, os.Getenv))
 }
 
-// run is main with all that it reads and writes. It returns the exit code.
+// run is like main, but takes what main takes from the process as arguments. It returns the exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer, env func(string) string) int {
 	slow := console.IsTerminal(stderr)
 	stdout, stderr = console.SafeWriter{Writer: stdout}, console.SafeWriter{Writer: stderr}
@@ -73,7 +74,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, env func(
 
 func connect(ctx context.Context, url string) (*pgxpool.Pool, error) {
 	if url == "" {
-		return nil, fmt.Errorf("connect to PostgreSQL: set DATABASE_URL, such as postgres://localhost/debates")
+		return nil, fmt.Errorf("connect to PostgreSQL: DATABASE_URL is not set, want a URL such as postgres://localhost/debates")
 	}
 	pool, err := pgxpool.New(ctx, url)
 	if err == nil {
@@ -85,13 +86,13 @@ func connect(ctx context.Context, url string) (*pgxpool.Pool, error) {
 	return pool, nil
 }
 
-// runWorker drives debates until ctx ends, and then finishes the steps that it has begun.
+// runWorker runs debates until ctx ends, and then finishes the steps that it has started.
 func runWorker(ctx context.Context, pool *pgxpool.Pool, store *debateriver.Store, schema string, w io.Writer, env func(string) string, slow bool) error {
 	model, name, err := chooseModel(env, slow)
 	if err != nil {
 		return err
 	}
-	workers := river.NewWorkers() // with your own ones beside
+	workers := river.NewWorkers() // you can add your own workers
 	engine, err := debateriver.AddWorker(workers, store, debate.Options{Providers: map[string]providers.Provider{"model": model}})
 	if err != nil {
 		return err
@@ -106,19 +107,21 @@ func runWorker(ctx context.Context, pool *pgxpool.Pool, store *debateriver.Store
 	if err := jobs.Start(whole); err != nil {
 		return err
 	}
-	fmt.Fprintln(w, "working;", name)
+	fmt.Fprintln(w, name)
+	fmt.Fprintln(w, "waiting for jobs")
 	<-ctx.Done()
-	fmt.Fprintln(w, "finishing what was begun")
+	fmt.Fprintln(w, "finishing the current steps")
 	if err := jobs.Stop(whole); err != nil {
 		return err
 	}
 	return engine.Close(whole)
 }
 
-// chooseModel gives the model that the environment has a key for, else a script, which takes its time where somebody watches.
+// chooseModel returns a model of OpenAI and its name if the environment has a key. Otherwise it returns the offline demo
+// model, which takes one second for each reply if slow is true.
 func chooseModel(env func(string) string, slow bool) (p providers.Provider, name string, err error) {
 	if env("OPENAI_API_KEY") == "" {
-		return offline.Model(slow), offline.Notice + "; set OPENAI_API_KEY", nil
+		return offline.Model(slow), offline.Notice + " (set OPENAI_API_KEY to use OpenAI)", nil
 	}
 	name = cmp.Or(env("OPENAI_MODEL"), "gpt-4.1-mini")
 	p, err = openai.New(openai.Config{Key: env("OPENAI_API_KEY"), BaseURL: env("OPENAI_BASE_URL"), Model: name})

@@ -17,7 +17,7 @@ import (
 	"github.com/elenchus-go/debate/internal/pgtest"
 )
 
-// screen is what a program wrote so far.
+// screen records what a program writes.
 type screen struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -35,7 +35,7 @@ func (s *screen) String() string {
 	return s.text.String()
 }
 
-// place is an environment with a schema of the test's own.
+// place returns an environment with a schema for the test.
 func place(t *testing.T) func(string) string {
 	url, schema := pgtest.DSN(t), fmt.Sprintf("worker_%x", rand.Uint64())
 	t.Cleanup(func() {
@@ -50,7 +50,7 @@ func place(t *testing.T) func(string) string {
 	}
 }
 
-// command runs the program to its end, and gives what it printed.
+// command runs the program to its end and returns its output.
 func command(t *testing.T, env func(string) string, args ...string) (out string, code int) {
 	t.Helper()
 	var stdout, stderr screen
@@ -58,7 +58,7 @@ func command(t *testing.T, env func(string) string, args ...string) (out string,
 	return stdout.String() + stderr.String(), code
 }
 
-// working starts a worker, which ends with the test at the latest.
+// working starts a worker that stops at the end of the test at the latest.
 func working(t *testing.T, env func(string) string) (stop func() string) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -83,7 +83,7 @@ func TestOneCommandWorksAnotherSubmitsAndWatches(t *testing.T) {
 	for _, part := range []string{"Ada (respond):", "Bo (respond):", "Judge (assess):", "-- completed", "ended in round"} {
 		require.Contains(t, out, part)
 	}
-	require.Contains(t, stop(), "working; offline: a script speaks")
+	require.Contains(t, stop(), "No API key found; using the offline demo model (set OPENAI_API_KEY to use OpenAI)\nwaiting for jobs\n")
 
 	id := regexp.MustCompile(`(?m)^debate (\S+)$`).FindStringSubmatch(out)
 	require.NotNil(t, id, out)
@@ -105,7 +105,7 @@ func TestWhoSubmitsMayLeave(t *testing.T) {
 	require.Eventually(t, func() bool { return strings.Contains(stdout.String(), "-- validating") }, 20*time.Second, time.Millisecond)
 	leave()
 	require.Zero(t, <-code, stderr.String())
-	require.Contains(t, stdout.String(), "The debate goes on without you: worker watch ")
+	require.Contains(t, stdout.String(), "The debate continues. To watch it again: worker watch ")
 
 	working(t, env) // only now
 	id := regexp.MustCompile(`(?m)^debate (\S+)$`).FindStringSubmatch(stdout.String())[1]
@@ -138,13 +138,13 @@ func TestWhatIsWrongIsSaid(t *testing.T) {
 		code int
 		says string
 	}{
-		{"nothing is asked for", env, nil, 2, "usage: worker"},
+		{"no command", env, nil, 2, "usage: worker"},
 		{"no topic", env, []string{"submit"}, 2, "usage: worker"},
-		{"too much", env, []string{"work", "hard"}, 2, "usage: worker"},
-		{"a command that there is not", env, []string{"sing", "x"}, 1, `no such debate`},
+		{"too many arguments", env, []string{"work", "hard"}, 2, "usage: worker"},
+		{"an unknown command", env, []string{"sing", "x"}, 1, `no such debate`},
 		{"a blank topic", env, []string{"submit", " "}, 1, "topic: it is blank"},
-		{"no database", func(string) string { return "" }, []string{"work"}, 1, "set DATABASE_URL"},
-		{"a database that is not there", func(string) string { return "postgres://127.0.0.1:1/x" }, []string{"work"}, 1, "connect to PostgreSQL"},
+		{"no database", func(string) string { return "" }, []string{"work"}, 1, "DATABASE_URL is not set"},
+		{"an unreachable database", func(string) string { return "postgres://127.0.0.1:1/x" }, []string{"work"}, 1, "connect to PostgreSQL"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			out, code := command(t, tt.env, tt.args...)
