@@ -24,23 +24,23 @@ const usage = `usage: cli [flags] "Should cities ban private cars?"
        cli pause|cancel|retry ID --store debates.db
 
   --protocol NAME   panel, proposer-skeptic, critique-refine, arbitration, pro-con or vote
-  --agents A,B      who takes part: roles in critique-refine, names elsewhere
-  --rounds N        the most rounds
-  --file FILE       holds the topic
-  --config FILE     the configuration; defaults to debate-config.json
-  --store FILE      a SQLite database that keeps the debate
-  --output FILE     also writes the answer there; .json: the whole state
-  --report FILE     writes a report there: .md or .html
-  --json            the whole state instead of the answer
-  --plain           progress as plain lines
-  --verbose         lists turns, tokens, latency and where prompts came from
-  --version
-  --help
+  --agents A,B      participants: roles in critique-refine, names in other protocols
+  --rounds N        maximum number of rounds
+  --file FILE       read the topic from FILE
+  --config FILE     configuration file; defaults to debate-config.json
+  --store FILE      keep the debate in the SQLite database FILE
+  --output FILE     also write the answer to FILE, or the complete state if FILE ends with .json
+  --report FILE     write a report to FILE, which must end with .md or .html
+  --json            print the complete state instead of the answer
+  --plain           print the progress as plain lines
+  --verbose         list turns, tokens, durations and prompt sources
+  --version         print the version
+  --help            print this help
 
-Exit codes: 0 success, 1 general, 2 arguments, 3 provider, 4 configuration.
+Exit codes: 0 success, 1 general error, 2 wrong arguments, 3 provider error, 4 wrong configuration.
 `
 
-// commands are what can be done to stored debates, with the flags that each takes; the empty one is a new debate.
+// commands maps the commands to the flags that they accept. The empty command runs a new debate.
 var commands = map[string]string{
 	"":       "protocol agents rounds file config output report store verbose json plain version",
 	"list":   "config store json",
@@ -51,15 +51,15 @@ var commands = map[string]string{
 	"cancel": "config store",
 }
 
-// options are the command line.
+// options holds the parsed command line.
 type options struct {
 	command                                               string
-	operands                                              []string // what is no flag
+	operands                                              []string // arguments that are not flags
 	protocol, agents, file, config, output, report, store string
 	rounds                                                int
 	verbose, json, plain, version, help                   bool
-	flagGiven                                             map[string]bool // flags
-	participantsInFile                                    bool            // the file says who takes part; --agents selects
+	flagGiven                                             map[string]bool // names of the flags on the command line
+	participantsInFile                                    bool            // the configuration has participants; --agents selects from them
 }
 
 func parse(args []string) (options, error) {
@@ -87,7 +87,7 @@ func parse(args []string) (options, error) {
 	return o, o.check()
 }
 
-// parseFlags takes flags before and after words. What follows "--" are words.
+// parseFlags parses flags before and after operands. Everything after "--" is an operand.
 func (o *options) parseFlags(flags *flag.FlagSet, args []string) error {
 	for len(args) > 0 {
 		if err := flags.Parse(args); err != nil {
@@ -111,12 +111,12 @@ func (o *options) parseFlags(flags *flag.FlagSet, args []string) error {
 	return nil
 }
 
-// check finds what is wrong whatever the configuration says.
+// check returns the first error that does not depend on the configuration.
 func (o *options) check() error {
 	known := strings.Fields(commands[o.command])
 	for _, name := range slices.Sorted(maps.Keys(o.flagGiven)) {
 		if !slices.Contains(known, name) {
-			return exitErrorf(exitArguments, "read arguments: --%s means nothing to %s, its flags are --%s", name, o.command, strings.Join(known, ", --"))
+			return exitErrorf(exitArguments, "read arguments: %q does not accept --%s, only --%s", o.command, name, strings.Join(known, ", --"))
 		}
 	}
 	for name, value := range map[string]string{"config": o.config, "output": o.output, "report": o.report, "store": o.store, "file": o.file, "protocol": o.protocol} {
@@ -126,7 +126,7 @@ func (o *options) check() error {
 	}
 	for _, path := range []string{o.config, o.output, o.store} {
 		if isDirectory(path) {
-			return exitErrorf(exitArguments, "read arguments: %s is a directory, name a file", path)
+			return exitErrorf(exitArguments, "read arguments: %s is a directory, want a file", path)
 		}
 	}
 	if o.flagGiven["rounds"] && o.rounds < 1 {
@@ -141,7 +141,7 @@ func (o *options) check() error {
 	return o.checkCommand()
 }
 
-// checkCommand wants the id that a command needs.
+// checkCommand returns an error if the command has too few or too many operands.
 func (o *options) checkCommand() error {
 	least, most := 1, 1
 	switch o.command {
@@ -150,13 +150,16 @@ func (o *options) checkCommand() error {
 	case "resume":
 		most = 2
 	}
-	if n := len(o.operands); n < least || n > most {
-		return exitErrorf(exitArguments, "read arguments: %d words after %s; see cli --help", n, o.command)
+	switch n := len(o.operands); {
+	case n < least:
+		return exitErrorf(exitArguments, "read arguments: %q needs the id of a debate; see cli --help", o.command)
+	case n > most:
+		return exitErrorf(exitArguments, "read arguments: unexpected argument after %q: %q; see cli --help", o.command, o.operands[most])
 	}
 	return nil
 }
 
-// isSetByFlag tells whether a flag, or the topic, decides about a field of the configuration.
+// isSetByFlag reports whether the command line sets a field of the configuration.
 func (o options) isSetByFlag(field string) bool {
 	switch {
 	case field == "topic":
@@ -171,7 +174,8 @@ func (o options) isSetByFlag(field string) bool {
 	return false
 }
 
-// withExitCode finds the exit code of what is wrong with a configuration: arguments, where only what flags say is wrong.
+// withExitCode adds the exit code to an error. For *debate.Problems it is exitArguments if the command line sets all fields
+// that have problems, and exitConfiguration otherwise.
 func (o options) withExitCode(err error) error {
 	found, ok := errors.AsType[*debate.Problems](err)
 	if !ok {
@@ -185,26 +189,26 @@ func (o options) withExitCode(err error) error {
 	return &exitError{exitArguments, err}
 }
 
-// topic is the one that the command line gives, as words or as a file.
+// topic returns the topic from the argument or the file on the command line.
 func (o options) topic() (string, error) {
 	switch {
 	case o.flagGiven["file"] && len(o.operands) > 0:
-		return "", exitErrorf(exitArguments, "read topic: it is given twice, as an argument and by --file; give one")
+		return "", exitErrorf(exitArguments, "read topic: given as an argument and with --file, want only one of them")
 	case len(o.operands) > 1:
-		return "", exitErrorf(exitArguments, "read topic: %d arguments, give one; quote a topic of several words", len(o.operands))
+		return "", exitErrorf(exitArguments, "read topic: got %d arguments, want one; put a topic of several words in quotes", len(o.operands))
 	case o.flagGiven["file"]:
 		return readTopic(o.file)
 	case len(o.operands) == 0:
-		return "", exitErrorf(exitArguments, "read topic: none is given, as an argument or by --file; see cli --help")
+		return "", exitErrorf(exitArguments, "read topic: no topic given, want an argument or --file; see cli --help")
 	case strings.TrimSpace(o.operands[0]) == "":
-		return "", exitErrorf(exitArguments, "read topic: it is blank")
+		return "", exitErrorf(exitArguments, "read topic: the topic is blank")
 	}
 	return strings.TrimSpace(o.operands[0]), nil
 }
 
 func readTopic(path string) (string, error) {
 	if isDirectory(path) {
-		return "", exitErrorf(exitArguments, "read topic: %s is a directory, name a file", path)
+		return "", exitErrorf(exitArguments, "read topic: %s is a directory, want a file", path)
 	}
 	b, err := os.ReadFile(path)
 	switch {

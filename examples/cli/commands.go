@@ -13,7 +13,7 @@ import (
 	"github.com/elenchus-go/debate/store"
 )
 
-// runCommand does what a command says to the debates of a store.
+// runCommand runs a command on the debates of a store.
 func (p *program) runCommand() error {
 	var s configFile
 	err := p.withConfigFile(func(read configFile) error {
@@ -26,9 +26,9 @@ func (p *program) runCommand() error {
 	p.store = cmp.Or(p.store, s.storePath())
 	switch {
 	case p.store == "":
-		return exitErrorf(exitArguments, "open store: none is given, name its file by --store")
+		return exitErrorf(exitArguments, "open store: no store given, use --store FILE")
 	case !fileExists(p.store):
-		return exitErrorf(exitArguments, "open store: there is no %s", p.store)
+		return exitErrorf(exitArguments, "open store: %s does not exist", p.store)
 	}
 	var o debate.Options
 	done, err := p.openStore(&o)
@@ -61,7 +61,7 @@ func (p *program) runCommand() error {
 	return p.resumeDebate(d, s, o)
 }
 
-// printState says where a debate stands now.
+// printState prints the id and the state of a debate, unless err is not nil.
 func (p *program) printState(d *debate.Debate, err error) error {
 	if err != nil {
 		return err
@@ -97,7 +97,7 @@ func (p *program) listDebates(engine *debate.Engine) error {
 	return w.Flush()
 }
 
-// truncateTopic is a topic on one line of a list.
+// truncateTopic returns a topic on one line, shortened to at most 60 characters.
 func truncateTopic(topic string) string {
 	r := []rune(printableLine(topic))
 	if len(r) > 60 {
@@ -106,7 +106,7 @@ func truncateTopic(topic string) string {
 	return string(r)
 }
 
-// showDebate says where a debate stands, and what it has come to.
+// showDebate prints the state and the result of a debate.
 func (p *program) showDebate(d *debate.Debate) error {
 	r, err := d.Result(p.ctx)
 	if err != nil {
@@ -115,7 +115,7 @@ func (p *program) showDebate(d *debate.Debate) error {
 	if !p.json {
 		fmt.Fprintf(p.stdout, "%s\n%s, %s in round %d%s\n\n", printableLine(r.Topic), r.Protocol, r.State, r.Round, ending(r))
 		if q := r.Question; q != nil {
-			fmt.Fprintf(p.stdout, "a question waits: %s%s\n", q.Cause, formatChoices(q))
+			fmt.Fprintf(p.stdout, "waiting for a decision: %s%s\n", q.Cause, formatChoices(q))
 		}
 		if r.Failure != nil {
 			fmt.Fprintf(p.stdout, "%v\n%s\n", r.Failure, r.Failure.Hint())
@@ -124,7 +124,7 @@ func (p *program) showDebate(d *debate.Debate) error {
 	return p.writeResult(p.ctx, d, r)
 }
 
-// resumeDebate goes on with a debate: one that was interrupted, is paused or, by retry, has failed.
+// resumeDebate continues a debate that was interrupted or is paused or, for the command retry, that has failed.
 func (p *program) resumeDebate(d *debate.Debate, s configFile, o debate.Options) error {
 	c, err := p.currentConfig(d)
 	if err != nil {
@@ -135,14 +135,14 @@ func (p *program) resumeDebate(d *debate.Debate, s configFile, o debate.Options)
 		return err
 	}
 	if head.State.Final() {
-		return fmt.Errorf("%s debate %s: it is %s", p.command, d.ID(), head.State)
+		return fmt.Errorf("%s debate %s: already %s", p.command, d.ID(), head.State)
 	}
-	p.assignProviders(s, &c, "") // never the script: another's words would stand in a debate of models
+	p.assignProviders(s, &c, "") // never the offline demo model, because real models took part in the debate
 	if o.Providers, err = p.openProviders(s, c); err != nil {
 		return err
 	}
-	if _, err := debate.New(p.ctx, c, debate.Options{Providers: o.Providers}); err != nil { // in memory, as a check
-		return p.withExitCode(fmt.Errorf("%s debate %s: %w; its providers are those of the configuration that --config names", p.command, d.ID(), err))
+	if _, err := debate.New(p.ctx, c, debate.Options{Providers: o.Providers}); err != nil { // in memory, only to check
+		return p.withExitCode(fmt.Errorf("%s debate %s: %w; use --config with the configuration that defines its providers", p.command, d.ID(), err))
 	}
 	engine, err := debate.NewEngine(o)
 	if err != nil {
@@ -160,23 +160,23 @@ func (p *program) resumeDebate(d *debate.Debate, s configFile, o debate.Options)
 	return p.runDebate(d)
 }
 
-// makeRunnable takes a debate to where it can be driven on.
+// makeRunnable retries, decides or resumes a debate, so that it can run.
 func (p *program) makeRunnable(d *debate.Debate, state fsm.State) error {
 	answer := strings.Join(p.operands[1:], "")
 	switch {
 	case p.command == "retry":
 		return d.Retry(p.ctx)
 	case state == fsm.Error:
-		return fmt.Errorf("resume debate %s: it has failed%s", d.ID(), p.nextCommand("retry", d.ID()))
+		return fmt.Errorf("resume debate %s: the debate has failed%s", d.ID(), p.nextCommand("retry", d.ID()))
 	case answer != "":
 		return d.Decide(p.ctx, answer)
 	case state == fsm.Paused:
 		return d.Resume(p.ctx)
 	}
-	return nil // it was interrupted, or never begun
+	return nil // it was interrupted or not started
 }
 
-// currentConfig is the configuration of a stored debate.
+// currentConfig returns the configuration of a stored debate.
 func (p *program) currentConfig(d *debate.Debate) (c debate.Config, err error) {
 	engine, err := debate.NewEngine(debate.Options{})
 	if err != nil {

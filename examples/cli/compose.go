@@ -14,7 +14,8 @@ import (
 	"github.com/elenchus-go/debate/protocol/refine"
 )
 
-// buildConfig makes the configuration of a debate: flags beat the file, which beats the defaults of the protocol.
+// buildConfig returns the configuration of a new debate. Flags override the file, and the file overrides the defaults of
+// the protocol.
 func (p *program) buildConfig(s configFile, topic string) (c debate.Config, err error) {
 	kind, params, err := p.choosePreset(s)
 	if err != nil {
@@ -47,7 +48,7 @@ func (p *program) buildConfig(s configFile, topic string) (c debate.Config, err 
 	return c, nil
 }
 
-// choosePreset is the protocol that the flag or the file names, and its parameters.
+// choosePreset returns the protocol that the flag or the file names, and its parameters.
 func (p *program) choosePreset(s configFile) (kind preset, params map[string]json.RawMessage, err error) {
 	name, params, err := s.protocol()
 	if err != nil {
@@ -56,7 +57,7 @@ func (p *program) choosePreset(s configFile) (kind preset, params map[string]jso
 	code := exitConfiguration
 	if p.protocol != "" {
 		if name != "" && withoutVersion(name) != withoutVersion(p.protocol) && params != nil {
-			p.warnf("the parameters of %s in %s mean nothing to %s", name, s.path, p.protocol)
+			p.warnf("ignoring the parameters of protocol %s in %s, because --protocol is %s", name, s.path, p.protocol)
 			params = nil
 		}
 		name, code = p.protocol, exitArguments
@@ -64,7 +65,7 @@ func (p *program) choosePreset(s configFile) (kind preset, params map[string]jso
 	name = cmp.Or(name, "panel")
 	kind, ok := presets[withoutVersion(name)]
 	if !ok || name != withoutVersion(name) && name != kind.Name() {
-		return kind, nil, exitErrorf(code, "choose protocol: %q is unknown, the known ones are %s", name, strings.Join(sortedKeys(presets), ", "))
+		return kind, nil, exitErrorf(code, "choose protocol: %q is unknown, use one of %s", name, strings.Join(sortedKeys(presets), ", "))
 	}
 	if params == nil {
 		params = map[string]json.RawMessage{}
@@ -73,13 +74,13 @@ func (p *program) choosePreset(s configFile) (kind preset, params map[string]jso
 	return kind, params, err
 }
 
-// withoutVersion is a protocol's name without its version.
+// withoutVersion returns the name of a protocol without its version.
 func withoutVersion(name string) string {
 	name, _, _ = strings.Cut(name, "/")
 	return name
 }
 
-// applyDefaults fills in what the file leaves out, and says so.
+// applyDefaults sets defaults for missing parts of the configuration, and warns about them if there is a file.
 func (p *program) applyDefaults(c *debate.Config, s configFile, kind preset) {
 	var missing []string
 	note := func(field string) { missing = append(missing, field) }
@@ -108,14 +109,15 @@ func (p *program) applyDefaults(c *debate.Config, s configFile, kind preset) {
 		}
 	}
 	if _, ok := c.Protocol.(refine.Protocol); !ok && len(s.roles) > 0 {
-		p.warnf("the roles in %s mean nothing to %s", s.path, withoutVersion(kind.Name()))
+		p.warnf("ignoring the roles in %s, because protocol %s does not use them", s.path, withoutVersion(kind.Name()))
 	}
 	if len(missing) > 0 && s.path != "" {
-		p.warnf("%s has no %s, defaults are used", s.path, strings.Join(missing, ", "))
+		p.warnf("%s does not set %s; using defaults", s.path, strings.Join(missing, ", "))
 	}
 }
 
-// addRoles adds those of the file to the protocol's. Where a file of theirs cannot be read, the words are the built-in ones.
+// addRoles adds the roles of the configuration file to those of the protocol. If the prompt file of a role cannot be read,
+// addRoles warns and uses the built-in prompt.
 func (p *program) addRoles(s configFile, roles map[string]refine.RolePrompt) map[string]refine.RolePrompt {
 	for _, name := range sortedKeys(s.roles) {
 		r := s.roles[name]
@@ -126,7 +128,7 @@ func (p *program) addRoles(s configFile, roles map[string]refine.RolePrompt) map
 			}
 			read, err := readRole(path)
 			if err != nil {
-				p.warnf("role %s: %v; the built-in prompt is used", name, err)
+				p.warnf("role %s: %v; using the built-in prompt", name, err)
 			} else {
 				r.System, r.Source = read.System, read.Source
 			}
@@ -150,7 +152,8 @@ func readRole(path string) (refine.RolePrompt, error) {
 	return refine.ParseRolePrompt(string(b), path)
 }
 
-// selectParticipants gives the participants: those of the file or the protocol's own, and of these the ones that --agents selects.
+// selectParticipants returns the participants of the configuration file, or the defaults of the protocol. If --agents is
+// given, it returns only the selected ones.
 func (p *program) selectParticipants(c debate.Config, s configFile, kind preset) ([]debate.Participant, error) {
 	all := c.Participants
 	if p.participantsInFile = len(all) > 0; !p.participantsInFile {
@@ -162,7 +165,7 @@ func (p *program) selectParticipants(c debate.Config, s configFile, kind preset)
 	}
 	if !p.flagGiven["agents"] {
 		if !slices.ContainsFunc(all, func(a debate.Participant) bool { return !a.Disabled }) {
-			return nil, exitErrorf(exitConfiguration, "select agents: all of %s are disabled: %s", s.path, strings.Join(names, ", "))
+			return nil, exitErrorf(exitConfiguration, "select agents: all participants in %s are disabled: %s", s.path, strings.Join(names, ", "))
 		}
 		return all, nil
 	}
@@ -186,16 +189,16 @@ func (p *program) selectParticipants(c debate.Config, s configFile, kind preset)
 		case roles == nil && !p.participantsInFile:
 			chosen = append(chosen, kind.participant(i, name))
 		default:
-			return nil, exitErrorf(exitArguments, "select agents: %q is unknown, the known ones are %s", name, joinUnique(names, roles))
+			return nil, exitErrorf(exitArguments, "select agents: %q is unknown, use one of %s", name, joinUnique(names, roles))
 		}
 	}
 	if len(chosen) == 0 {
-		return nil, exitErrorf(exitArguments, "select agents: --agents selects nobody, the known ones are %s", joinUnique(names, roles))
+		return nil, exitErrorf(exitArguments, "select agents: --agents is empty, use some of %s", joinUnique(names, roles))
 	}
 	return chosen, nil
 }
 
-// joinUnique lists names and roles, each once.
+// joinUnique returns a list of the names and roles, each once.
 func joinUnique(names, roles []string) string {
 	var list []string
 	for _, name := range append(names, roles...) {

@@ -12,39 +12,39 @@ import (
 	"github.com/elenchus-go/debate/protocol/refine"
 )
 
-// defaultConfigPath is the configuration that is read where none is named.
+// defaultConfigPath is the configuration file that the command reads without --config.
 const defaultConfigPath = "debate-config.json"
 
-// configFile are a configuration file.
+// configFile holds the contents of a configuration file.
 type configFile struct {
-	path      string // empty: there is none
+	path      string // empty if there is no file
 	providers map[string]providerConfig
 	roles     map[string]roleConfig
 	store     string
-	rest      map[string]json.RawMessage // all else: what Engine.ParseConfig reads
+	rest      map[string]json.RawMessage // all other fields, which Engine.ParseConfig reads
 }
 
-// providerConfig is a provider in the configuration file. Keys and addresses are never there: whoever gives somebody a
-// configuration could send the key elsewhere.
+// providerConfig is a provider in the configuration file. It has no key and no address: a configuration from somebody
+// else could send the user's key to another server.
 type providerConfig struct {
 	Kind  string `json:"kind"`
-	Model string `json:"model,omitempty"` // defaults to the environment's KIND_MODEL, else to the kind's own
+	Model string `json:"model,omitempty"` // defaults to KIND_MODEL in the environment, or else to the default of the kind
 }
 
-// roleConfig is a roleConfig of critique-refine, whose system prompt may stand in a file.
+// roleConfig is a role of critique-refine. Its system prompt may be in a file.
 type roleConfig struct {
 	refine.RolePrompt
 	File string `json:"file,omitempty"` // relative to the configuration file
 }
 
-// withConfigFile reads the configuration file and has use make something of it. One that is missing is as if it were empty; so
-// is one that is malformed, unless it was named.
+// withConfigFile reads the configuration file and calls use with it. If the file is missing, it calls use with an empty
+// configuration. It does the same if the file is malformed, unless --config names the file.
 func (p *program) withConfigFile(use func(configFile) error) error {
 	path := cmp.Or(p.config, defaultConfigPath)
 	s, err := readConfigFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		if p.command == "" || p.config != "" {
-			p.warnf("there is no configuration %s, defaults are used", path)
+			p.warnf("configuration %s not found; using defaults", path)
 		}
 		return use(configFile{})
 	}
@@ -52,14 +52,14 @@ func (p *program) withConfigFile(use func(configFile) error) error {
 		err = use(s)
 	}
 	if p.config == "" && errors.Is(err, errMalformed) {
-		p.warnf("%v; defaults are used", err)
+		p.warnf("%v; using defaults", err)
 		return use(configFile{})
 	}
 	return err
 }
 
-// errMalformed says that a file is no configuration.
-var errMalformed = errors.New("it is malformed")
+// errMalformed is in the chain of errors for a file that is not a configuration.
+var errMalformed = errors.New("malformed")
 
 func readConfigFile(path string) (configFile, error) {
 	b, err := os.ReadFile(path)
@@ -83,7 +83,7 @@ func parseConfigFile(b []byte) (s configFile, err error) {
 		return s, err
 	}
 	if s.rest == nil {
-		return s, errors.New("it is null, want an object")
+		return s, errors.New("value is null, want an object")
 	}
 	own := []struct {
 		name string
@@ -101,13 +101,14 @@ func parseConfigFile(b []byte) (s configFile, err error) {
 	}
 	for _, name := range []string{"topic", "id"} {
 		if _, given := s.rest[name]; given {
-			return s, fmt.Errorf("%s: each debate has its own, leave it out", name)
+			return s, fmt.Errorf("%s: not allowed here, because each debate has its own", name)
 		}
 	}
 	return s, nil
 }
 
-// protocol is what the file says of it: its name, or an object with that and parameters.
+// protocol returns the name and the parameters of the protocol in the file. The file has a name, or an object with the name
+// and parameters.
 func (s configFile) protocol() (name string, params map[string]json.RawMessage, err error) {
 	raw, given := s.rest["protocol"]
 	if !given || json.Unmarshal(raw, &name) == nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// c is the configuration that flags and files make.
+// c returns the configuration that flags and files lead to.
 func c(t *testing.T, protocol string, args ...string) debate.Config {
 	t.Helper()
 	cfg, warnings, err := composed(t, append([]string{"--protocol", protocol, topic}, args...)...)
@@ -73,20 +73,20 @@ func TestWhatAConfigurationLeavesOutIsSaid(t *testing.T) {
 		args       []string
 		warnings   string
 	}{
-		{"all is there", `{"providers": {"p": {"kind": "offline"}}, "protocol": "vote", "participants": [{"name": "A"}, {"name": "B"}]}`, nil, ""},
-		{"a part", `{"providers": {"p": {"kind": "offline"}}, "protocol": {"name": "panel"}}`, nil, "warning: c.json has no participants, judges, defaults are used\n"},
-		{"nothing", `{}`, nil, "warning: c.json has no providers, protocol, participants, judges, defaults are used\n"},
-		{"flags give some", `{}`, []string{"--protocol", "vote", "--agents", "A,B"}, "warning: c.json has no providers, defaults are used\n"},
-		{"scores", `{}`, []string{"--protocol", "arbitration"}, "warning: c.json has no providers, participants, judges, protocol.scores, defaults are used\n"},
+		{"complete", `{"providers": {"p": {"kind": "offline"}}, "protocol": "vote", "participants": [{"name": "A"}, {"name": "B"}]}`, nil, ""},
+		{"incomplete", `{"providers": {"p": {"kind": "offline"}}, "protocol": {"name": "panel"}}`, nil, "warning: c.json does not set participants, judges; using defaults\n"},
+		{"empty", `{}`, nil, "warning: c.json does not set providers, protocol, participants, judges; using defaults\n"},
+		{"some from flags", `{}`, []string{"--protocol", "vote", "--agents", "A,B"}, "warning: c.json does not set providers; using defaults\n"},
+		{"scores", `{}`, []string{"--protocol", "arbitration"}, "warning: c.json does not set providers, participants, judges, protocol.scores; using defaults\n"},
 		{
 			"parameters of another protocol", `{"protocol": {"name": "vote", "topology": "ring"}}`,
 			[]string{"--protocol", "panel", "--agents", "A,B"},
-			"warning: the parameters of vote in c.json mean nothing to panel\nwarning: c.json has no providers, judges, defaults are used\n",
+			"warning: ignoring the parameters of protocol vote in c.json, because --protocol is panel\nwarning: c.json does not set providers, judges; using defaults\n",
 		},
 		{
 			"roles of another protocol", `{"protocol": "vote", "roles": {"own": {"system": "x"}}}`,
 			[]string{"--agents", "A,B"},
-			"warning: the roles in c.json mean nothing to vote\nwarning: c.json has no providers, defaults are used\n",
+			"warning: ignoring the roles in c.json, because protocol vote does not use them\nwarning: c.json does not set providers; using defaults\n",
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -104,7 +104,7 @@ func TestAConfigurationThatIsNotThereIsDefaults(t *testing.T) {
 	for _, args := range [][]string{nil, {"--config", "no.json"}} {
 		is, warnings, err := composed(t, append([]string{topic}, args...)...)
 		require.NoError(t, err)
-		require.Contains(t, warnings, "warning: there is no configuration ")
+		require.Regexp(t, `^warning: configuration \S+ not found; using defaults\n`, warnings)
 		require.Equal(t, []string{"Ada", "Bo"}, names(is.Participants))
 	}
 }
@@ -117,7 +117,7 @@ func TestAMalformedConfigurationIsAnErrorWhereItIsNamed(t *testing.T) {
 
 		is, warnings, err := composed(t, topic)
 		require.NoError(t, err, text)
-		require.Contains(t, warnings, "it is malformed")
+		require.Contains(t, warnings, "malformed")
 		require.Equal(t, []string{"Ada", "Bo"}, names(is.Participants))
 	}
 }
@@ -128,16 +128,16 @@ func TestAgentsAreSelected(t *testing.T) {
 	for _, tt := range []struct {
 		name, file string
 		args       []string
-		want       []string // name and role, or what is wrong
+		want       []string // name, role and model of each participant, or the error
 	}{
 		{"roles of the protocol's", `{}`, []string{"--protocol", "critique-refine", "--agents", "testing,generalist"}, []string{"testing:testing:", "generalist:generalist:"}},
 		{"roles of one's own", own, []string{"--agents", "costs,architect"}, []string{"costs:costs:", "architect:architect:"}},
 		{"participants of the file by role and by name", own, []string{"--agents", "security,Ben"}, []string{"Ann:security:m", "Ben:testing:"}},
-		{"an unknown one", own, []string{"--agents", "Cid"}, []string{`select agents: "Cid" is unknown, the known ones are Ann, Ben, architect, generalist, performance, security, testing, costs`}},
+		{"an unknown one", own, []string{"--agents", "Cid"}, []string{`select agents: "Cid" is unknown, use one of Ann, Ben, architect, generalist, performance, security, testing, costs`}},
 		{"names", `{}`, []string{"--protocol", "proposer-skeptic", "--agents", "X,Y"}, []string{"X:proposer:", "Y:skeptic:"}},
 		{"more than the protocol's own", `{}`, []string{"--protocol", "vote", "--agents", "W,X,Y,Z"}, []string{"W::", "X::", "Y::", "Z::"}},
-		{"a role that is none elsewhere", `{"participants": [{"name": "Ann", "role": "poet"}]}`, []string{"--agents", "poet"}, []string{`select agents: "poet" is unknown, the known ones are Ann`}},
-		{"all are disabled", `{"participants": [{"name": "Ann", "disabled": true}]}`, nil, []string{"select agents: all of c.json are disabled: Ann"}},
+		{"a role that is none elsewhere", `{"participants": [{"name": "Ann", "role": "poet"}]}`, []string{"--agents", "poet"}, []string{`select agents: "poet" is unknown, use one of Ann`}},
+		{"all are disabled", `{"participants": [{"name": "Ann", "disabled": true}]}`, nil, []string{"select agents: all participants in c.json are disabled: Ann"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			folder(t, "c.json", tt.file)
@@ -155,7 +155,7 @@ func TestAgentsAreSelected(t *testing.T) {
 	}
 }
 
-// The roles that a selection may name are the protocol's: it finds them all, and no other.
+// The known roles are those of the protocol.
 func TestKnownRolesAreTheProtocols(t *testing.T) {
 	folder(t)
 	roles := presets["critique-refine"].roles(debate.Config{Protocol: refine.Protocol{}})
@@ -192,11 +192,11 @@ func TestProvidersAreThoseOfTheFile(t *testing.T) {
 		code       int
 		says       string
 	}{
-		{"one without a key", `{"providers": {"b": {"kind": "anthropic"}}}`, 4, "connect provider b: set ANTHROPIC_API_KEY to a key of anthropic"},
+		{"one without a key", `{"providers": {"b": {"kind": "anthropic"}}}`, 4, "connect provider b: no API key for anthropic, set ANTHROPIC_API_KEY"},
 		{"an unknown kind", `{"providers": {"b": {"kind": "oracle"}}}`, 4, `kind "oracle" is unknown, use one of openai, anthropic, mistral, google, ollama, offline`},
 		{"a key", `{"providers": {"b": {"kind": "openai", "key": "x"}}}`, 4, `unknown field "key"`},
 		{"one that nobody asks has no key", `{` + two + `, "participants": [{"name": "A", "provider": "a"}, {"name": "B", "provider": "a"}]}`, 0, ""},
-		{"one that is asked has no key", `{` + two + `, "participants": [{"name": "A", "provider": "a"}, {"name": "B", "provider": "b"}]}`, 4, "connect provider b: set MISTRAL_API_KEY"},
+		{"one that is asked has no key", `{` + two + `, "participants": [{"name": "A", "provider": "a"}, {"name": "B", "provider": "b"}]}`, 4, "connect provider b: no API key for mistral, set MISTRAL_API_KEY"},
 		{"one that does not exist", `{` + two + `, "participants": [{"name": "A", "provider": "a"}, {"name": "B", "provider": "x"}]}`, 4, `participants[1].provider: "x" is unknown`},
 		{"one that is called as another kind", `{"providers": {"openai": {"kind": "offline"}}}`, 0, ""},
 		{"kinds that are named without it", `{"participants": [{"name": "A", "provider": "offline"}, {"name": "B", "provider": "google"}]}`, 4, "connect provider google: set GEMINI_API_KEY"},
@@ -211,7 +211,7 @@ func TestProvidersAreThoseOfTheFile(t *testing.T) {
 	}
 }
 
-// The example in README.md is one that works.
+// The example in README.md is a valid configuration.
 func TestTheExampleOfAConfigurationWorks(t *testing.T) {
 	_, after, _ := strings.Cut(contents(t, "README.md"), "```json\n")
 	example, _, ok := strings.Cut(after, "```\n")

@@ -8,12 +8,12 @@ import (
 	"github.com/elenchus-go/debate"
 )
 
-// display shows how a debate goes: as lines, and where somebody watches with a frame below them that changes.
+// display shows the progress of a debate as lines and, on a terminal, as a frame that changes below the lines.
 type display struct {
 	mu sync.Mutex
 	*tracker
 	print func(lines ...string)
-	draw  func(frame) // nil: only lines are shown
+	draw  func(frame) // nil if the display shows only lines
 	close func()
 }
 

@@ -2,16 +2,16 @@ package main
 
 import "fmt"
 
-// The exit codes.
+// Exit codes.
 const (
 	exitSuccess       = iota
-	exitGeneral       // the debate has come to no answer, or a file cannot be read or written
+	exitGeneral       // the debate has no answer, or a file cannot be read or written
 	exitArguments     // the command line is wrong
 	exitProvider      // a provider failed
-	exitConfiguration // a key is missing, or a configuration is wrong
+	exitConfiguration // an API key is missing, or a configuration is wrong
 )
 
-// exitError is an error with the exit code that it leads to.
+// exitError is an error with an exit code.
 type exitError struct {
 	code int
 	err  error

@@ -7,7 +7,7 @@ import (
 	"github.com/elenchus-go/debate/progress"
 )
 
-// frame is what changes on a terminal, below the lines that stay.
+// frame is the part of a terminal display that changes. It is below the lines that remain.
 type frame struct {
 	title    string
 	phases   []progress.Update
@@ -17,11 +17,11 @@ type frame struct {
 type speakerLine struct{ who, text string }
 
 const (
-	maxSpeakers = 6   // that a frame shows
-	tailLength  = 400 // bytes of a speaker's text that a frame may show
+	maxSpeakers = 6   // maximum number of speakers in a frame
+	tailLength  = 400 // maximum number of bytes of a speaker's text in a frame
 )
 
-// The size of a terminal that does not tell.
+// The assumed size of a terminal that does not report its size.
 const defaultColumns, defaultRows = 80, 24
 
 func (t *tracker) frame() frame {
@@ -29,14 +29,14 @@ func (t *tracker) frame() frame {
 	for _, s := range t.speakers {
 		text := s.text
 		if strings.HasPrefix(strings.TrimLeft(text, " \n\t`"), "{") || strings.HasPrefix(text, "```") {
-			text = fmt.Sprintf("writes data, %d bytes", len(text))
+			text = fmt.Sprintf("writing data, %d bytes", len(text))
 		}
 		f.speakers = append(f.speakers, speakerLine{printableLine(s.key.Phase + ", " + actorLabel(s.key)), printableLine(strings.ToValidUTF8(text[max(0, len(text)-tailLength):], ""))})
 	}
 	return f
 }
 
-// text is the frame in lines of a width.
+// text returns the frame as lines of at most the given width.
 func (f frame) text(width int) string {
 	if f.title == "" {
 		return ""
@@ -57,7 +57,7 @@ func (f frame) text(width int) string {
 	return strings.Join(lines, "\n")
 }
 
-// truncateLeft is the end of a text, as far as it has room.
+// truncateLeft returns the end of a text that fits into the given number of columns.
 func truncateLeft(text string, room int) string {
 	if displayWidth(text) <= room {
 		return text
@@ -69,7 +69,8 @@ func truncateLeft(text string, room int) string {
 	return "…" + string(r)
 }
 
-// displayWidth is how many columns a text takes at most: two for each rune of scripts that may be wide.
+// displayWidth returns the maximum number of columns of a text. It counts two for each rune of scripts with wide
+// characters.
 func displayWidth(text string) (n int) {
 	for _, r := range text {
 		n++

@@ -8,19 +8,19 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// newDisplay shows how a debate goes on from where it stands.
+// newDisplay returns a display for a debate that starts or continues from the tracker's state.
 func (p *program) newDisplay(so *tracker) *display {
 	v := plainDisplay(p.stderr)
 	if p.isLive() {
 		v = liveDisplay(p.terminal)
 	}
 	if v.tracker = so; so.title() != "" {
-		v.notef("going on: %s", so.frame().text(defaultColumns))
+		v.notef("resuming: %s", so.frame().text(defaultColumns))
 	}
 	return v
 }
 
-// frameModel is the frame as Bubble Tea wants it.
+// frameModel implements tea.Model for a frame.
 type frameModel struct {
 	frame
 	width int
@@ -43,12 +43,12 @@ func (s frameModel) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 // View implements tea.Model.
 func (s frameModel) View() tea.View { return tea.NewView(s.text(s.width)) }
 
-// firstFrameTimeout is how long the first frame takes at most. Lines that come before it take the place of what stands above:
-// Bubble Tea takes its frame to fill the screen until then.
+// firstFrameTimeout is the time to wait for the first frame. Until then, Bubble Tea assumes that its frame fills the
+// screen, and lines would overwrite what is above it.
 const firstFrameTimeout = 50 * time.Millisecond
 
-// liveDisplay shows a debate inline on a terminal. It reads no keys, so that Ctrl-C stays a signal. Where the terminal fails,
-// lines are written as they are.
+// liveDisplay returns a display that shows a debate inline on a terminal. It reads no keys, so that Ctrl-C remains a
+// signal. If Bubble Tea fails, the display writes plain lines.
 func liveDisplay(w io.Writer) *display {
 	v := plainDisplay(w)
 	lines := v.print
@@ -57,9 +57,9 @@ func liveDisplay(w io.Writer) *display {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		_, _ = program.Run() // lines go on without it
+		_, _ = program.Run() // if it fails, print writes plain lines
 	}()
-	program.Send(frame{}) // returns when the program runs, or has failed
+	program.Send(frame{}) // returns when the program runs or has failed
 	select {
 	case <-ended:
 	case <-time.After(firstFrameTimeout):

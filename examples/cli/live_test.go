@@ -44,20 +44,20 @@ func TestLinesAndFrameFollowTheEvents(t *testing.T) {
 	}{
 		{
 			debate.PhaseStarted{EventMeta: debate.EventMeta{Seq: 1}, Stage: transcript.Speech, Round: 2, Rounds: 3, Phase: "critique", Steps: 2, Parallel: true},
-			[]string{"== round 2 of 3 ==", "critique: 2 to come at once"},
+			[]string{"== round 2 of 3 ==", "critique (steps: 2, in parallel)"},
 			"round 2 of 3 | critique 0/2",
 		},
 		{started(ab), nil, "round 2 of 3 | critique 0/2\n  critique, Ann on Bo: "},
 		{started(ba), nil, "round 2 of 3 | critique 0/2\n  critique, Ann on Bo: \n  critique, Bo on Ann: "},
 		{chunk(ab, 0, "It\x1b[2J"), nil, "round 2 of 3 | critique 0/2\n  critique, Ann on Bo: It[2J\n  critique, Bo on Ann: "},
 		{chunk(ab, 2, " is\nso"), nil, "round 2 of 3 | critique 0/2\n  critique, Ann on Bo: It is so\n  critique, Bo on Ann: "},
-		{chunk(ba, 0, `{"a": 1`), nil, "round 2 of 3 | critique 0/2\n  critique, Ann on Bo: It is so\n  critique, Bo on Ann: writes data, 7 bytes"},
+		{chunk(ba, 0, `{"a": 1`), nil, "round 2 of 3 | critique 0/2\n  critique, Ann on Bo: It is so\n  critique, Bo on Ann: writing data, 7 bytes"},
 		{
 			debate.TurnFailed{EventMeta: debate.EventMeta{Live: true}, Attempt: &debate.Attempt{Key: ab}, Message: "no\x07", RetryIn: 2 * time.Second},
-			[]string{"  critique: Ann on Bo failed: no; trying again in 2s"},
-			"round 2 of 3 | critique 0/2\n  critique, Ann on Bo: It is so\n  critique, Bo on Ann: writes data, 7 bytes",
+			[]string{"  critique: Ann on Bo failed: no; retrying in 2s"},
+			"round 2 of 3 | critique 0/2\n  critique, Ann on Bo: It is so\n  critique, Bo on Ann: writing data, 7 bytes",
 		},
-		{started(ab), nil, "round 2 of 3 | critique 0/2\n  critique, Bo on Ann: writes data, 7 bytes\n  critique, Ann on Bo: "},
+		{started(ab), nil, "round 2 of 3 | critique 0/2\n  critique, Bo on Ann: writing data, 7 bytes\n  critique, Ann on Bo: "},
 		{turn(2, ba, transcript.Defaulted), []string{"  critique 1/2: Bo on Ann, 7 tokens, 1.5s, defaulted"}, "round 2 of 3 | critique 1/2\n  critique, Ann on Bo: "},
 		{
 			debate.TurnFailed{EventMeta: debate.EventMeta{Live: true}, Attempt: &debate.Attempt{Key: ab}, Message: "no", RetryIn: -1},
@@ -66,14 +66,14 @@ func TestLinesAndFrameFollowTheEvents(t *testing.T) {
 		},
 		{
 			debate.Dropped{EventMeta: debate.EventMeta{Seq: 3}, Name: "Ann", Failure: &debate.Failure{Key: ab, Message: "no"}},
-			[]string{"Ann takes no further part: run step critique of Ann in round 2: no"},
+			[]string{"Ann dropped out: run step critique of Ann in round 2: no"},
 			"round 2 of 3 | critique 1/2",
 		},
 		{debate.StateChanged{EventMeta: debate.EventMeta{Seq: 4}, To: fsm.Paused}, []string{"paused"}, "round 2 of 3 | critique 1/2"},
 		{debate.Warning{EventMeta: debate.EventMeta{Live: true}, Text: "mind\nthe gap"}, []string{"warning: mind the gap"}, "round 2 of 3 | critique 1/2"},
 		{
 			debate.PhaseStarted{EventMeta: debate.EventMeta{Seq: 5}, Stage: transcript.Assessment, Round: 2, Rounds: 3, Phase: "assess", Steps: 1},
-			[]string{"assess: 1 to come"},
+			[]string{"assess (steps: 1)"},
 			"round 2 of 3 | critique 1/2, assess 0/1",
 		},
 		{
@@ -83,12 +83,12 @@ func TestLinesAndFrameFollowTheEvents(t *testing.T) {
 		},
 		{
 			debate.PhaseStarted{EventMeta: debate.EventMeta{Seq: 7}, Stage: transcript.Conclusion, Round: 3, Rounds: 3, Phase: "verdict", Steps: 1},
-			[]string{"== conclusion ==", "verdict: 1 to come"},
+			[]string{"== conclusion ==", "verdict (steps: 1)"},
 			"conclusion | verdict 0/1",
 		},
 		{
 			debate.PhaseStarted{EventMeta: debate.EventMeta{Seq: 8}, Stage: transcript.Conclusion, Round: 3, Rounds: 3, Phase: "verdict", Steps: 1},
-			[]string{"verdict: 1 to come"},
+			[]string{"verdict (steps: 1)"},
 			"conclusion | verdict 0/1", // again, after an error
 		},
 		{turn(9, key("summary", "summarizer", "")), []string{"  summary: summarizer, 7 tokens, 1.5s"}, "conclusion | verdict 0/1"},
@@ -127,7 +127,7 @@ func TestTheScreenShowsTheLastFrame(t *testing.T) {
 	require.False(t, m.View().AltScreen, "it is inline")
 }
 
-// On a terminal that is watched words are seen as they come, and what is done stays above.
+// On a terminal, replies appear word by word, and the lines of finished steps remain above.
 func TestLiveProgress(t *testing.T) {
 	folder(t)
 	synctest.Test(t, func(t *testing.T) {
@@ -136,12 +136,12 @@ func TestLiveProgress(t *testing.T) {
 		code := run(t.Context(), nil, []string{topic, "--rounds", "1"}, &stdout, &stderr, environment("TERM", "xterm"))
 		require.Equal(t, 0, code, stderr.String())
 		seen := stderr.String()
-		for _, want := range []string{"round 1 of 1 | respond 0/2", "respond, Ada:", "leaving things as they are", "  respond 1/2: Ada, ", "  verdict 1/1: Judge, ", "completed in round 1"} {
+		for _, want := range []string{"round 1 of 1 | respond 0/2", "respond, Ada:", "Keeping things as they are", "  respond 1/2: Ada, ", "  verdict 1/1: Judge, ", "completed in round 1"} {
 			require.Contains(t, seen, want)
 		}
-		require.Contains(t, seen, "\x1b[?25h", "the cursor is back")
-		require.NotRegexp(t, `\x1b\[2\dA`, seen, "nothing but the frame is written over")
-		require.NotContains(t, seen, "summary", "what judges write is data")
+		require.Contains(t, seen, "\x1b[?25h", "the cursor is visible again")
+		require.NotRegexp(t, `\x1b\[2\dA`, seen, "only the frame is overwritten")
+		require.NotContains(t, seen, "summary", "the frame does not show the judge's JSON")
 		printable(t, stdout.String())
 	})
 }

@@ -1,10 +1,10 @@
-// Cli is a command that holds debates by each of the library's protocols, and keeps them in a SQLite file.
+// Cli is a command that runs debates with each of the library's protocols. It can keep them in a SQLite database.
 //
 //	go run . "Should cities ban private cars?"
 //	go run . --protocol critique-refine --agents security,performance --file problem.md --report out/report.html
 //	go run . --store debates.db "Should cities ban private cars?"     # then list, show, pause, resume, cancel or retry
 //
-// The answer goes to stdout, all else to stderr. README.md says what a configuration file holds.
+// The answer goes to stdout, everything else to stderr. README.md describes the configuration file.
 package main
 
 import (
@@ -29,19 +29,19 @@ func main() {
 		close(interrupted)
 		<-signals
 		kill()
-		signal.Stop(signals) // a third one ends the program as it is
+		signal.Stop(signals) // a third signal ends the process
 	}()
 	os.Exit(run(ctx, interrupted, os.Args[1:], os.Stdout, os.Stderr, os.Getenv))
 }
 
-// run is main with all that it reads and writes. It returns the exit code. When interrupted is closed the debate stops
-// after the calls in flight; the end of ctx cancels these.
+// run is like main, but takes what main takes from the process as arguments. It returns the exit code. When interrupted
+// is closed, the debate stops after the calls in flight. When ctx ends, these calls are canceled.
 func run(ctx context.Context, interrupted <-chan struct{}, args []string, stdout, stderr io.Writer, env func(string) string) int {
 	p := &program{
 		ctx: ctx, interrupted: interrupted, terminal: stderr, env: env,
 		stdout: console.SafeWriter{Writer: stdout}, stderr: console.SafeWriter{Writer: stderr},
 	}
-	err := p.run(args) //nolint:contextcheck // to open a store takes none
+	err := p.run(args) //nolint:contextcheck // opening a store takes no context
 	if err == nil {
 		return exitSuccess
 	}
@@ -69,7 +69,7 @@ func (p *program) run(args []string) (err error) {
 	return p.runCommand()
 }
 
-// version is that of the module, or what is known instead.
+// version returns the version of the module, or "(devel)" if it is unknown.
 func version() string {
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
 		return info.Main.Version

@@ -23,16 +23,16 @@ func TestWrongArgumentsHaveTheirExitCode(t *testing.T) {
 		code int
 		says string
 	}{
-		{"nothing", nil, 2, "none is given"},
-		{"a blank topic", []string{" \t"}, 2, "it is blank"},
-		{"two topics", []string{"Tea", "coffee"}, 2, "2 arguments, give one"},
-		{"a topic twice", []string{"Tea?", "--file", "topic.md"}, 2, "given twice"},
-		{"a file that is not there", []string{"--file", "no.md"}, 2, "no.md"},
+		{"no arguments", nil, 2, "no topic given"},
+		{"a blank topic", []string{" \t"}, 2, "the topic is blank"},
+		{"two topics", []string{"Tea", "coffee"}, 2, "2 arguments, want one"},
+		{"an argument and a file", []string{"Tea?", "--file", "topic.md"}, 2, "given as an argument and with --file"},
+		{"a missing file", []string{"--file", "no.md"}, 2, "no.md"},
 		{"a folder for a topic", []string{"--file", "."}, 2, "is a directory"},
 		{"a blank file", []string{"--file", "blank.md"}, 2, "blank.md is blank"},
 		{"a blank name of a file", []string{"--file", ""}, 2, "--file is blank"},
 		{"a file that cannot be read", []string{"--file", "topic.md/x"}, 1, "topic.md/x"},
-		{"a file that is no text", []string{"--file", "binary"}, 1, "not UTF-8"},
+		{"a binary file", []string{"--file", "binary"}, 1, "not UTF-8"},
 		{"an unknown flag", []string{"--colour", topic}, 2, "-colour"},
 		{"no number of rounds", []string{"--rounds", "many", topic}, 2, "many"},
 		{"no rounds", []string{"--rounds", "0", topic}, 2, "--rounds 0, use 1 or more"},
@@ -40,28 +40,29 @@ func TestWrongArgumentsHaveTheirExitCode(t *testing.T) {
 		{"more rounds than topics", []string{"--protocol", "arbitration", "--rounds", "4", topic}, 2, "use at most 3, one round for each topic"},
 		{"an unknown protocol", []string{"--protocol", "duel", topic}, 2, `"duel" is unknown, the known ones are arbitration, critique-refine, panel, pro-con, proposer-skeptic, vote`},
 		{"an unknown version", []string{"--protocol", "panel/9", topic}, 2, `"panel/9" is unknown`},
-		{"an unknown role", []string{"--protocol", "critique-refine", "--agents", "security,magic", topic}, 2, `"magic" is unknown, the known ones are architect, performance, security, generalist, testing`},
-		{"no role", []string{"--protocol", "critique-refine", "--agents", " , ", topic}, 2, "selects nobody, the known ones are architect, performance, security, generalist, testing"},
-		{"no agent", []string{"--agents", "", topic}, 2, "selects nobody, the known ones are Ada, Bo"},
+		{"an unknown role", []string{"--protocol", "critique-refine", "--agents", "security,magic", topic}, 2, `"magic" is unknown, use one of architect, performance, security, generalist, testing`},
+		{"no role", []string{"--protocol", "critique-refine", "--agents", " , ", topic}, 2, "--agents is empty, use some of architect, performance, security, generalist, testing"},
+		{"no agent", []string{"--agents", "", topic}, 2, "--agents is empty, use some of Ada, Bo"},
 		{"an agent twice", []string{"--agents", "Ann,Ann", topic}, 2, `"Ann" is taken`},
 		{"too many agents", []string{"--agents", "a,b,c,d,e", topic}, 2, "a panel takes 2 to 4"},
 		{"a folder for a configuration", []string{"--config", ".", topic}, 2, "is a directory"},
 		{"a folder for the output", []string{"--output", ".", topic}, 2, "is a directory"},
 		{"a folder for the store", []string{"--store", ".", topic}, 2, "is a directory"},
-		{"an output below a file", []string{"--output", "topic.md/x", topic}, 1, "make folder of topic.md/x"},
-		{"a report of no known kind", []string{"--report", "report.pdf", topic}, 2, ".md or .html"},
-		{"a store that is none", []string{"--store", "topic.md", topic}, 1, "topic.md"},
-		{"a malformed configuration", []string{"--config", "bad.json", topic}, 4, "read configuration bad.json: it is malformed"},
+		{"an output below a file", []string{"--output", "topic.md/x", topic}, 1, "create folder of topic.md/x"},
+		{"an unknown kind of report", []string{"--report", "report.pdf", topic}, 2, ".md or .html"},
+		{"a store that is not a database", []string{"--store", "topic.md", topic}, 1, "topic.md"},
+		{"a malformed configuration", []string{"--config", "bad.json", topic}, 4, "read configuration bad.json: malformed"},
 		{"a field that does not exist", []string{"--config", "typo.json", topic}, 4, `unknown field "particpants"`},
-		{"a topic in the configuration", []string{"--config", "topic.json", topic}, 4, "topic: each debate has its own"},
+		{"a topic in the configuration", []string{"--config", "topic.json", topic}, 4, "topic: not allowed here"},
 		{"a configuration below a file", []string{"--config", "topic.md/x", topic}, 1, "read configuration: open topic.md/x"},
 		{"an agent of the file twice", []string{"--config", "roles.json", "--agents", "A,poet,A", "--protocol", "critique-refine", topic}, 2, `"A" is selected twice`},
 		{"too few agents of the file", []string{"--config", "roles.json", "--agents", "B", topic}, 2, "participants"},
 		{"a wrong role in the file", []string{"--config", "roles.json", "--agents", "A,B", "--protocol", "critique-refine", topic}, 4, `participants[0].role: "poet" of A is unknown`},
-		{"list without a store", []string{"list"}, 2, "name its file by --store"},
-		{"list of a store that is not there", []string{"list", "--store", "no.db"}, 2, "there is no no.db"},
-		{"show without an id", []string{"show", "--store", "no.db"}, 2, "0 words after show"},
-		{"a flag that means nothing", []string{"list", "--rounds", "3", "--store", "no.db"}, 2, "--rounds means nothing to list"},
+		{"list without a store", []string{"list"}, 2, "no store given, use --store"},
+		{"list of a missing store", []string{"list", "--store", "no.db"}, 2, "no.db does not exist"},
+		{"list with an argument", []string{"list", "x", "--store", "no.db"}, 2, `unexpected argument after "list": "x"`},
+		{"show without an id", []string{"show", "--store", "no.db"}, 2, `"show" needs the id of a debate`},
+		{"a flag of another command", []string{"list", "--rounds", "3", "--store", "no.db"}, 2, `"list" does not accept --rounds`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			folder(t, "topic.md", topic, "blank.md", " \n", "binary", "\xff\xfe", "bad.json", "{", "typo.json", `{"particpants": []}`, "topic.json", `{"topic": "Tea?"}`,
@@ -71,12 +72,12 @@ func TestWrongArgumentsHaveTheirExitCode(t *testing.T) {
 			require.Equal(t, tt.code, code, stderr)
 			require.Contains(t, stderr, tt.says)
 			require.Empty(t, stdout)
-			require.NotContains(t, stderr, "round 1", "nobody has spoken")
+			require.NotContains(t, stderr, "round 1", "no model was called")
 		})
 	}
 }
 
-// A file that is there and cannot be read is no missing one, also where it is not named.
+// A file that exists but cannot be read is an error, even without --config.
 func TestAConfigurationThatCannotBeReadIsAGeneralError(t *testing.T) {
 	folder(t)
 	require.NoError(t, os.Mkdir(defaultConfigPath, 0o750))
@@ -96,7 +97,7 @@ func TestHelpAndVersionAreResults(t *testing.T) {
 	require.True(t, strings.HasPrefix(stdout, "cli "), stdout)
 }
 
-// Each flag that is known is explained, and the other way round.
+// The usage names all flags and commands.
 func TestTheUsageNamesAllFlagsAndCommands(t *testing.T) {
 	for command, flags := range commands {
 		require.Contains(t, usage, command)
@@ -111,7 +112,7 @@ func TestTheUsageNamesAllFlagsAndCommands(t *testing.T) {
 
 func TestEveryProtocolRunsOffline(t *testing.T) {
 	for name, says := range map[string]string{
-		"panel": "Winner: ", "proposer-skeptic": "I am a script", "critique-refine": "Implementation:", "arbitration": "## Scores",
+		"panel": "Winner: ", "proposer-skeptic": "offline demo model", "critique-refine": "Implementation:", "arbitration": "## Scores",
 		"pro-con": "Winner: ", "vote": "Answer: ",
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -121,8 +122,8 @@ func TestEveryProtocolRunsOffline(t *testing.T) {
 			require.Equal(t, 0, code, stderr)
 			require.Contains(t, stdout, says)
 			require.NotContains(t, stdout, "round 1 of")
-			require.Contains(t, stderr, "there is no configuration debate-config.json, defaults are used")
-			require.Contains(t, stderr, "offline: a script speaks, no model; set OPENAI_API_KEY")
+			require.Contains(t, stderr, "configuration debate-config.json not found; using defaults")
+			require.Contains(t, stderr, "No API key found; using the offline demo model (set OPENAI_API_KEY, ")
 			require.Contains(t, stderr, "== round 1 of ")
 			require.Contains(t, stderr, "\ncompleted in round ")
 			require.NotContains(t, stderr, "fallback")
@@ -149,7 +150,7 @@ func TestATopicComesFromAnArgumentOrAFile(t *testing.T) {
 	}
 }
 
-// state is the whole state as it was written.
+// state decodes the complete state.
 func state(t *testing.T, b []byte) (r report.Report) {
 	t.Helper()
 	require.NoError(t, json.Unmarshal(b, &r))
@@ -192,7 +193,7 @@ func TestTheWholeStateHasThisShape(t *testing.T) {
 	golden.Require(t, filepath.Join(home, "testdata", "state.golden"), strings.Join(sortedKeys(paths), "\n")+"\n")
 }
 
-// shape are the paths of a value to the second level, with their types.
+// shape collects the paths of a value down to the second level, with their types.
 func shape(v any, at string, paths map[string]bool) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -228,10 +229,10 @@ func TestAReportThatFailsOnlyWarns(t *testing.T) {
 	code, stdout, stderr := start(t, environment(), topic, "--protocol", "vote", "--report", "file/report.md")
 	require.Equal(t, 0, code)
 	require.NotEmpty(t, stdout)
-	require.Contains(t, stderr, "warning: no report was written: ")
+	require.Contains(t, stderr, "warning: cannot write report: ")
 }
 
-// The answer was paid for: it is on stdout, even where it cannot be saved.
+// If the output file cannot be written, the answer is still on stdout.
 func TestAnOutputThatFailsIsAnErrorAfterTheAnswer(t *testing.T) {
 	folder(t)
 	env := server(t, func(int, http.ResponseWriter, string) string {
@@ -266,18 +267,18 @@ func TestPlainProgress(t *testing.T) {
 	}
 }
 
-// Topics and models are not to be trusted with a terminal.
+// Text from users and models cannot control the terminal.
 func TestNothingCommandsTheTerminal(t *testing.T) {
 	const hostile = "Tea?\x1b[2J\u009b31m\u202e"
 	folder(t)
 	env := server(t, func(int, http.ResponseWriter, string) string { return "Yes.\x1b]0;owned\x07\u202e\u009b2J" })
 	for _, args := range [][]string{{}, {"--json"}, {"--verbose"}} {
-		code, stdout, stderr := start(t, env, append(args, hostile, "--protocol", "proposer-skeptic", "--store", "d.db")...) // start looks for them
+		code, stdout, stderr := start(t, env, append(args, hostile, "--protocol", "proposer-skeptic", "--store", "d.db")...) // start checks the output
 		require.Equal(t, 0, code, stderr)
 		require.Contains(t, stdout, "Yes.")
 	}
 	_, stdout, _ := start(t, env, "list", "--store", "d.db", "--json")
-	require.Contains(t, stdout, `\u001b[2J\u009b31m\u202e`, "what JSON says is not changed by it")
+	require.Contains(t, stdout, `\u001b[2J\u009b31m\u202e`, "the escapes do not change the value")
 	_, stdout, _ = start(t, env, "list", "--store", "d.db")
 	require.Equal(t, 4, strings.Count(stdout, "\n"), stdout)
 	_, stdout, _ = start(t, env, "show", strings.Fields(stdout)[6], "--store", "d.db")
@@ -297,7 +298,7 @@ func TestFailuresOfProvidersHaveTheirExitCode(t *testing.T) {
 			require.Equal(t, 3, code, stderr)
 			require.Empty(t, stdout)
 			require.NotContains(t, stderr, "secret")
-			require.Contains(t, stderr, "\ngo on with: cli re")
+			require.Contains(t, stderr, "\ncontinue with: cli re")
 		})
 	}
 }

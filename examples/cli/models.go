@@ -17,16 +17,16 @@ import (
 	"github.com/elenchus-go/debate/providers/openai"
 )
 
-// providerKind is a service that has models.
+// providerKind is a service with models.
 type providerKind struct {
 	name        string
-	envVar      string // of the environment; where it is set, the kind is the default
-	envRequired bool   // without it there is no access
-	model       string
+	envVar      string // environment variable with the key or the host; if it is set, the kind can be the default
+	envRequired bool   // the service needs envVar
+	model       string // default model
 	open        func(name string, env func(string) string) (providers.Provider, error)
 }
 
-// providerKinds are in the order in which they are the default.
+// providerKinds lists the services. The first one whose envVar is set is the default.
 var providerKinds = []providerKind{
 	{"openai", "OPENAI_API_KEY", true, "gpt-4.1-mini", func(name string, env func(string) string) (providers.Provider, error) {
 		return openai.New(openai.Config{Key: env("OPENAI_API_KEY"), BaseURL: env("OPENAI_BASE_URL"), Model: name})
@@ -46,8 +46,8 @@ var providerKinds = []providerKind{
 	}},
 }
 
-// assignProviders has everybody who speaks name a provider, so that a stored debate tells whose words it holds: the only one of the
-// file; where that has none the first kind that the environment gives access to, or another.
+// assignProviders sets the provider of all participants, judges and substitutes that name none, so that a stored debate
+// records its providers. It uses the only provider of the file or, if the file has none, the default kind or other.
 func (p *program) assignProviders(s configFile, c *debate.Config, other string) {
 	var name string
 	switch len(s.providers) {
@@ -63,10 +63,10 @@ func (p *program) assignProviders(s configFile, c *debate.Config, other string) 
 	}
 }
 
-// offlineKind is the kind that needs no model.
+// offlineKind is the kind of the offline demo model.
 const offlineKind = "offline"
 
-// openProviders makes the providers of the file, and those kinds that a debate names without it.
+// openProviders returns the providers of the file, and providers for the kinds that a debate names directly.
 func (p *program) openProviders(s configFile, c debate.Config) (map[string]providers.Provider, error) {
 	all := map[string]providerConfig{}
 	maps.Copy(all, s.providers)
@@ -75,11 +75,11 @@ func (p *program) openProviders(s configFile, c debate.Config) (map[string]provi
 			continue
 		}
 		if all[k.name] = (providerConfig{Kind: k.name}); k.name == offlineKind {
-			fmt.Fprintf(p.stderr, "%s; set OPENAI_API_KEY, ANTHROPIC_API_KEY, MISTRAL_API_KEY, GEMINI_API_KEY or OLLAMA_HOST\n", offline.Notice)
+			fmt.Fprintf(p.stderr, "%s (set OPENAI_API_KEY, ANTHROPIC_API_KEY, MISTRAL_API_KEY, GEMINI_API_KEY or OLLAMA_HOST to use another model)\n", offline.Notice)
 		}
 	}
 	if len(all) == 0 {
-		return nil, exitErrorf(exitConfiguration, "connect providers: none of %q is at hand, name the configuration that has them by --config", usedProviders(c))
+		return nil, exitErrorf(exitConfiguration, "connect providers: none of the debate's providers %q is available, use --config with the configuration that defines them", usedProviders(c))
 	}
 	made := map[string]providers.Provider{}
 	for _, name := range sortedKeys(all) {
@@ -89,20 +89,20 @@ func (p *program) openProviders(s configFile, c debate.Config) (map[string]provi
 		}
 		if open.envRequired && p.env(open.envVar) == "" {
 			if len(all) == 1 || slices.Contains(usedProviders(c), name) {
-				return nil, exitErrorf(exitConfiguration, "connect provider %s: set %s to a key of %s", name, open.envVar, open.name)
+				return nil, exitErrorf(exitConfiguration, "connect provider %s: no API key for %s, set %s", name, open.name, open.envVar)
 			}
-			continue // nobody asks it
+			continue // the debate does not use it
 		}
 		provider, err := open.open(cmp.Or(all[name].Model, p.env(strings.ToUpper(open.name)+"_MODEL"), open.model), p.env)
 		if err != nil {
 			return nil, exitErrorf(exitConfiguration, "connect provider %s: %w", name, err)
 		}
-		made[name] = middleware.Wrap(provider, middleware.Timeout(middleware.Timeouts{})) // a call that hangs is made again
+		made[name] = middleware.Wrap(provider, middleware.Timeout(middleware.Timeouts{})) // a call that hangs times out, and the engine retries it
 	}
 	return made, nil
 }
 
-// defaultKind is the kind of whom the environment has a key or a host; empty: it has none.
+// defaultKind returns the first kind for which the environment has a key or a host, or an empty string.
 func (p *program) defaultKind() string {
 	for _, k := range providerKinds {
 		if p.env(k.envVar) != "" {
@@ -123,14 +123,14 @@ func (p *program) findKind(name string, m providerConfig) (providerKind, error) 
 	return providerKind{}, exitErrorf(exitConfiguration, "connect provider %s: kind %q is unknown, use one of %s", name, m.Kind, strings.Join(names, ", "))
 }
 
-// allKinds are all. The script takes its time where somebody watches.
+// allKinds returns all kinds, including the offline demo model, which is slow on a terminal.
 func (p *program) allKinds() []providerKind {
 	return append(slices.Clip(providerKinds), providerKind{name: offlineKind, open: func(string, func(string) string) (providers.Provider, error) {
 		return offline.Model(p.isLive()), nil
 	}})
 }
 
-// usedProviders are the providers that anybody in a debate names; what its retriever asks is no model.
+// usedProviders returns the names of the providers that a debate uses. It ignores the retriever, which calls no model.
 func usedProviders(c debate.Config) []string {
 	names := map[string]bool{}
 	for _, list := range [][]debate.Participant{c.Participants, c.Judges, c.Substitutes, {c.PersonaAssigner, c.Summarizer, c.Embedder}} {
@@ -143,7 +143,7 @@ func usedProviders(c debate.Config) []string {
 	return sortedKeys(names)
 }
 
-// ollamaURL makes a URL of the host that OLLAMA_HOST may be, with or without a port.
+// ollamaURL returns the URL for OLLAMA_HOST, which may be a URL or a host with or without a port.
 func ollamaURL(host string) string {
 	if host == "" || strings.Contains(host, "://") {
 		return host

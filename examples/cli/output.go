@@ -19,19 +19,19 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// writeResult gives what became of a debate: on stdout, and in the files that were asked for.
+// writeResult writes the result of a debate to stdout and to the files that the flags name.
 func (p *program) writeResult(ctx context.Context, d *debate.Debate, r *debate.Result) error {
 	if p.verbose {
 		p.listTurns(r)
 	}
-	fmt.Fprintf(p.stderr, "%s in round %d%s; %d turns, %d tokens read, %d written, %s\n",
+	fmt.Fprintf(p.stderr, "%s in round %d%s; %d turns, %d input tokens, %d output tokens, %s\n",
 		r.State, r.Round, ending(r), r.Total.Turns, r.Total.Usage.Input, r.Total.Usage.Output, seconds(r.RunningTime))
 	all, err := report.Collect(ctx, d)
 	if err != nil {
 		return err
 	}
 	if err := p.writeReport(all); err != nil {
-		p.warnf("no report was written: %v", err)
+		p.warnf("cannot write report: %v", err)
 	}
 	state, err := encodeJSON(all)
 	if err != nil {
@@ -50,7 +50,7 @@ func (p *program) writeResult(ctx context.Context, d *debate.Debate, r *debate.R
 	return p.saveOutput(state, answer)
 }
 
-// saveOutput writes the file of --output: the whole state, or the answer where there is one.
+// saveOutput writes the file of --output: the complete state, or the answer if there is one.
 func (p *program) saveOutput(state []byte, answer string) error {
 	switch {
 	case strings.EqualFold(filepath.Ext(p.output), ".json"):
@@ -83,7 +83,7 @@ func (p *program) writeReport(all *report.Report) error {
 	return writeFile(p.report, b.Bytes())
 }
 
-// answer is the text that a debate has come to; empty while it goes on.
+// answer returns the answer of a completed debate, or an empty string.
 func answer(r *debate.Result) string {
 	text := strings.TrimSpace(r.Answer.Text)
 	if r.State != fsm.Completed || text == "" {
@@ -99,7 +99,8 @@ func ending(r *debate.Result) string {
 	return ": " + string(r.Ending.Outcome)
 }
 
-// encodeJSON is JSON in which what could command a terminal is written as an escape.
+// encodeJSON returns the JSON of a value. It escapes control characters and characters that change the direction of text,
+// which could otherwise control a terminal.
 func encodeJSON(v any) ([]byte, error) {
 	b, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
@@ -117,15 +118,15 @@ func encodeJSON(v any) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// listTurns tells of each turn, and where prompts came from.
+// listTurns prints a table of the turns and a table of the prompt sources.
 func (p *program) listTurns(r *debate.Result) {
 	w := tabwriter.NewWriter(p.stderr, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "ROUND\tPHASE\tACTOR\tMODEL\tREAD\tWRITTEN\tTOOK")
+	fmt.Fprintln(w, "ROUND\tPHASE\tACTOR\tMODEL\tINPUT TOKENS\tOUTPUT TOKENS\tDURATION")
 	for _, t := range r.Turns {
 		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%d\t%d\t%s\n",
 			t.Round, t.Phase, printableLine(actorLabel(t.Key)), printableLine(modelOf(t)), t.Usage.Input, t.Usage.Output, seconds(t.Ended.Sub(t.Started)))
 	}
-	fmt.Fprintln(w, "\nAGENT\tPROMPT")
+	fmt.Fprintln(w, "\nAGENT\tPROMPT SOURCE")
 	sources := promptSources(r)
 	for _, s := range r.Participants {
 		source := sources[s.Name]
@@ -139,7 +140,7 @@ func (p *program) listTurns(r *debate.Result) {
 	}
 }
 
-// modelOf is who gave a turn.
+// modelOf returns the provider and the model of a turn.
 func modelOf(t transcript.Turn) string {
 	if len(t.Attempts) == 0 {
 		return ""
@@ -148,7 +149,7 @@ func modelOf(t transcript.Turn) string {
 	return strings.Trim(last.Provider+"/"+last.Model, "/")
 }
 
-// promptSources are where the words of roles came from, by participant.
+// promptSources returns the sources of the role prompts by participant.
 func promptSources(r *debate.Result) map[string]string {
 	by := map[string]string{}
 	var data refine.Result

@@ -14,14 +14,14 @@ import (
 	"github.com/elenchus-go/debate/protocol/vote"
 )
 
-// preset is a protocol, and who takes part where nobody is named.
+// preset is a protocol with its default participants and judge.
 type preset struct {
 	protocol.Protocol
 	agents []debate.Participant
-	judge  string // empty: it needs none
+	judge  string // name of the judge; empty if the protocol needs none
 }
 
-// presets are the protocols by their names without a version.
+// presets maps the names of the protocols, without a version, to the presets.
 var presets = map[string]preset{
 	"panel":            {panel.Protocol{}, []debate.Participant{{Name: "Ada", Side: "for"}, {Name: "Bo", Side: "against"}}, "Judge"},
 	"proposer-skeptic": {skeptic.Protocol{}, []debate.Participant{{Name: "Proposer", Role: "proposer"}, {Name: "Skeptic", Role: "skeptic"}}, "Synthesizer"},
@@ -37,7 +37,7 @@ var presets = map[string]preset{
 	"vote": {vote.Protocol{}, []debate.Participant{{Name: "Ada"}, {Name: "Bo"}, {Name: "Cy"}}, ""},
 }
 
-// participant is the nth participant, by another name.
+// participant returns the nth default participant under another name.
 func (k preset) participant(n int, name string) (a debate.Participant) {
 	if n < len(k.agents) {
 		a = k.agents[n]
@@ -46,7 +46,7 @@ func (k preset) participant(n int, name string) (a debate.Participant) {
 	return a
 }
 
-// roles are those that a participant may have; nil where anybody may take part.
+// roles returns the roles that a participant may have, or nil if the protocol does not restrict them.
 func (k preset) roles(c debate.Config) []string {
 	own, ok := c.Protocol.(refine.Protocol)
 	if !ok {

@@ -13,12 +13,12 @@ type program struct {
 	ctx         context.Context
 	interrupted <-chan struct{}
 	options
-	stdout, stderr io.Writer // which drop what could command a terminal
-	terminal       io.Writer // stderr as it is
+	stdout, stderr io.Writer // SafeWriters
+	terminal       io.Writer // stderr without a SafeWriter
 	env            func(string) string
 }
 
-// isLive says whether somebody watches a terminal that can show what changes.
+// isLive reports whether to show the progress live: stderr is a terminal that supports it, and --plain is not given.
 func (p *program) isLive() bool {
 	return !p.plain && console.IsTerminal(p.terminal) && p.env("TERM") != "dumb"
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/elenchus-go/debate/store/sqlite"
 )
 
-// newDebate holds a new one.
+// newDebate creates a debate and runs it.
 func (p *program) newDebate() error {
 	topic, err := p.topic()
 	if err != nil {
@@ -35,7 +35,7 @@ func (p *program) newDebate() error {
 	if err != nil {
 		return err
 	}
-	if _, err := debate.New(p.ctx, c, o); err != nil { // in memory: nothing that is wrong is kept
+	if _, err := debate.New(p.ctx, c, o); err != nil { // in memory, so that an invalid debate is not stored
 		return p.withExitCode(err)
 	}
 	if err := p.makeDirectories(); err != nil {
@@ -60,20 +60,21 @@ func (p *program) newDebate() error {
 	return p.runDebate(d)
 }
 
-// makeDirectories makes those that files are to be written to, before anything is paid for.
+// makeDirectories creates the folders of the output and the store. It runs before the debate, so that an error costs
+// nothing.
 func (p *program) makeDirectories() error {
 	for _, path := range []string{p.output, p.store} {
 		if path == "" {
 			continue
 		}
 		if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
-			return fmt.Errorf("make folder of %s: %w", path, err)
+			return fmt.Errorf("create folder of %s: %w", path, err)
 		}
 	}
 	return nil
 }
 
-// openStore opens the store, if there is one. It returns what closes it.
+// openStore opens the store, if there is one. It returns a function that closes the store.
 func (p *program) openStore(o *debate.Options) (done func(), err error) {
 	if p.store == "" {
 		return func() {}, nil
@@ -90,7 +91,7 @@ func (p *program) openStore(o *debate.Options) (done func(), err error) {
 	}, nil
 }
 
-// runDebate runs a debate to its end, or until it is interrupted, and writes what became of it.
+// runDebate runs a debate until it ends or is interrupted, and writes the result.
 func (p *program) runDebate(d *debate.Debate) error {
 	so, err := p.replay(d)
 	if err != nil {
@@ -117,7 +118,7 @@ func (p *program) runDebate(d *debate.Debate) error {
 	close(over)
 	<-watcher
 	v.close()
-	whole := context.WithoutCancel(p.ctx) // what there is can be read whatever happened
+	whole := context.WithoutCancel(p.ctx) // read the result even after an interrupt
 	result, err := d.Result(whole)
 	if err != nil {
 		return err
@@ -128,7 +129,7 @@ func (p *program) runDebate(d *debate.Debate) error {
 	return p.exitStatus(result, failed)
 }
 
-// replay is the progress of a debate so far.
+// replay returns a tracker with the progress of a debate so far.
 func (p *program) replay(d *debate.Debate) (*tracker, error) {
 	so := &tracker{}
 	for m, err := range d.Replay(p.ctx) {
@@ -142,19 +143,19 @@ func (p *program) replay(d *debate.Debate) (*tracker, error) {
 
 var errInterrupted = errors.New("interrupted")
 
-// onInterrupt ends the driving: a stored debate is paused, and calls in flight are still committed; any other is canceled.
+// onInterrupt pauses a stored debate, whose calls in flight are still committed. It cancels any other debate.
 func (p *program) onInterrupt(d *debate.Debate, v *display, abandon context.CancelCauseFunc) {
-	end, note := d.Cancel, "interrupted: the debate is canceled, it would be kept with --store"
+	end, note := d.Cancel, "interrupted: canceling the debate; with --store, you could resume it"
 	if p.store != "" {
-		end, note = d.Pause, "interrupted: waiting for what is in flight, Ctrl-C again cancels it; resume goes on"
+		end, note = d.Pause, "interrupted: waiting for the calls in flight, press Ctrl-C again to cancel them; use resume to continue"
 	}
-	if end(p.ctx) != nil { // not in this state: it is left as it stands
+	if end(p.ctx) != nil { // not possible in this state; stop without changing the debate
 		abandon(errInterrupted)
 	}
 	v.notef("%s", note)
 }
 
-// exitStatus is what a debate that is driven no more amounts to; nil where it has come to an answer.
+// exitStatus returns the error for the result of a run, or nil if the debate has an answer.
 func (p *program) exitStatus(r *debate.Result, failed error) error {
 	stopped, isFailure := errors.AsType[*debate.Failure](failed)
 	rejected, isProblem := errors.AsType[*debate.Problems](failed)
@@ -164,18 +165,20 @@ func (p *program) exitStatus(r *debate.Result, failed error) error {
 		return exitErrorf(exitProvider, "%w\n%s%s", stopped, stopped.Hint(), p.nextCommand("retry", r.ID))
 	case isFailure:
 		return fmt.Errorf("%w\n%s%s", stopped, stopped.Hint(), p.nextCommand("retry", r.ID))
-	case isProblem: // what data can tell was checked before: this is what providers say of keys and models
+	case isProblem: // a provider rejected a key or a model; the configuration was checked before
 		return exitErrorf(exitProvider, "%w%s", rejected, p.nextCommand("resume", r.ID))
 	case r.Question != nil:
-		return fmt.Errorf("a question waits: %s%s%s", r.Question.Cause, formatChoices(r.Question), p.nextCommand("resume", r.ID, "ANSWER"))
+		return fmt.Errorf("waiting for a decision: %s%s%s", r.Question.Cause, formatChoices(r.Question), p.nextCommand("resume", r.ID, "ANSWER"))
 	case r.State == fsm.Canceled:
-		return errors.New("the debate is canceled")
+		return errors.New("debate canceled")
+	case r.State == fsm.Paused:
+		return fmt.Errorf("debate paused%s", p.nextCommand("resume", r.ID))
 	case r.State != fsm.Completed:
-		return fmt.Errorf("the debate is not at its end: it is %s%s", r.State, p.nextCommand("resume", r.ID))
+		return fmt.Errorf("debate not completed, state is %s%s", r.State, p.nextCommand("resume", r.ID))
 	case failed != nil:
 		return failed
 	case r.Answer.Text == "":
-		return fmt.Errorf("the debate has come to no answer: %s", r.Ending.Evidence)
+		return fmt.Errorf("debate completed without an answer: %s", r.Ending.Evidence)
 	}
 	return nil
 }
@@ -187,15 +190,16 @@ func formatChoices(q *debate.Question) (list string) {
 	return list
 }
 
-// nextCommand is a line that says how to go on; empty where nothing was stored.
+// nextCommand returns a line with the command that continues the debate, or an empty string if the debate is not stored.
 func (p *program) nextCommand(command string, words ...string) string {
 	if p.store == "" {
 		return ""
 	}
-	return fmt.Sprintf("\ngo on with: cli %s %s --store %s", command, strings.Join(words, " "), p.store)
+	return fmt.Sprintf("\ncontinue with: cli %s %s --store %s", command, strings.Join(words, " "), p.store)
 }
 
-// storePath is the store of a configuration file, relative to it.
+// storePath returns the path of the store that the configuration file names, or an empty string. Relative paths are
+// relative to the configuration file.
 func (s configFile) storePath() string {
 	if s.store == "" || filepath.IsAbs(s.store) {
 		return s.store
@@ -203,7 +207,7 @@ func (s configFile) storePath() string {
 	return filepath.Join(filepath.Dir(s.path), s.store)
 }
 
-// fileExists says whether a file is.
+// fileExists reports whether a file exists.
 func fileExists(path string) bool {
 	_, err := os.Stat(path)
 	return !errors.Is(err, fs.ErrNotExist)

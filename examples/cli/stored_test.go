@@ -22,13 +22,13 @@ import (
 	"github.com/elenchus-go/debate/store/sqlite"
 )
 
-// held are the arguments of a debate of eleven calls.
+// held contains the arguments for a debate of eleven calls.
 var held = []string{"--protocol", "proposer-skeptic", "--store", "kept/d.db", topic}
 
-// echo is a model that says how long its prompt was, so that transcripts tell whether prompts were the same.
+// echo returns the length of the prompt, so that equal transcripts mean prompts of equal length.
 func echo(prompt string) string { return fmt.Sprintf("%d bytes", len(prompt)) }
 
-// texts are what was said in the newest debate of the store.
+// texts returns the texts of the turns of the newest debate in the store.
 func texts(t *testing.T) (list []string) {
 	t.Helper()
 	_, stdout, stderr := start(t, environment(), "show", heads(t)[0].ID, "--store", "kept/d.db", "--json")
@@ -47,7 +47,7 @@ func heads(t *testing.T) (list []store.Status) {
 	return list
 }
 
-// undisturbed is what an undisturbed debate says.
+// undisturbed returns the texts of a debate that is not interrupted.
 func undisturbed(t *testing.T) []string {
 	folder(t)
 	calls := 0
@@ -61,7 +61,8 @@ func undisturbed(t *testing.T) []string {
 	return texts(t)
 }
 
-// The first Ctrl-C waits for what is in flight and pauses; resume goes on as if nothing had happened.
+// The first Ctrl-C pauses the debate after the calls in flight. The command resume continues it, and the transcript is
+// the same as without the interrupt.
 func TestAnInterruptedDebateIsResumed(t *testing.T) {
 	want := undisturbed(t)
 	folder(t)
@@ -76,16 +77,16 @@ func TestAnInterruptedDebateIsResumed(t *testing.T) {
 	})
 	var stdout, stderr output
 	stderr.seen = func(all string) {
-		if strings.HasSuffix(all, "; resume goes on\n") {
+		if strings.HasSuffix(all, "; use resume to continue\n") {
 			close(paused)
 		}
 	}
 	require.Equal(t, 1, run(t.Context(), interrupted, held, &stdout, &stderr, env), stderr.String())
 	id := saved(t, stderr.String())
 	require.Empty(t, stdout.String())
-	require.Contains(t, stderr.String(), "interrupted: waiting for what is in flight, Ctrl-C again cancels it; resume goes on\n")
-	require.Contains(t, stderr.String(), "\n  defend 1/1: Proposer, ", "what was in flight is kept")
-	require.True(t, strings.HasSuffix(stderr.String(), "it is paused\ngo on with: cli resume "+id+" --store kept/d.db\n"), stderr.String())
+	require.Contains(t, stderr.String(), "interrupted: waiting for the calls in flight, press Ctrl-C again to cancel them; use resume to continue\n")
+	require.Contains(t, stderr.String(), "\n  defend 1/1: Proposer, ", "the call in flight is committed")
+	require.True(t, strings.HasSuffix(stderr.String(), "cli: debate paused\ncontinue with: cli resume "+id+" --store kept/d.db\n"), stderr.String())
 	require.Equal(t, 3, calls)
 
 	code, answer, progress := start(t, env, "resume", id, "--store", "kept/d.db")
@@ -93,11 +94,11 @@ func TestAnInterruptedDebateIsResumed(t *testing.T) {
 	require.Equal(t, 11, calls)
 	require.Equal(t, want, texts(t))
 	require.Equal(t, want[len(want)-1]+"\n", answer)
-	require.Contains(t, plainly(progress), "going on: round 2 of 5 | defend 1/1, attack 0/1\n  attack 1/1: Skeptic, N tokens, 0.0s\n== round 3 of 5 ==\n")
+	require.Contains(t, plainly(progress), "resuming: round 2 of 5 | defend 1/1, attack 0/1\n  attack 1/1: Skeptic, N tokens, 0.0s\n== round 3 of 5 ==\n")
 
 	code, _, progress = start(t, env, "resume", id, "--store", "kept/d.db")
 	require.Equal(t, 1, code)
-	require.Contains(t, progress, "it is completed")
+	require.Contains(t, progress, "already completed")
 }
 
 // The second Ctrl-C, or a crash, loses the call in flight and no more.
@@ -159,7 +160,7 @@ func TestSignalsOfTheProgram(t *testing.T) {
 				return echo(prompt)
 			})
 			stderr := &output{seen: func(all string) {
-				if strings.HasSuffix(all, "; resume goes on\n") {
+				if strings.HasSuffix(all, "; use resume to continue\n") {
 					close(noted)
 				}
 			}}
@@ -196,13 +197,13 @@ func TestADebateThatIsNotKeptIsCanceled(t *testing.T) {
 	var stdout, stderr output
 	require.Equal(t, 1, run(t.Context(), interrupted, []string{"--protocol", "proposer-skeptic", topic, "--output", "state.json"}, &stdout, &stderr, env))
 	close(left)
-	require.Contains(t, stderr.String(), "interrupted: the debate is canceled, it would be kept with --store\n")
-	require.Contains(t, stderr.String(), "cli: the debate is canceled\n")
+	require.Contains(t, stderr.String(), "interrupted: canceling the debate; with --store, you could resume it\n")
+	require.Contains(t, stderr.String(), "cli: debate canceled\n")
 	require.Empty(t, stdout.String())
-	require.Len(t, state(t, []byte(contents(t, "state.json"))).Result.Turns, 3, "what was said is not lost")
+	require.Len(t, state(t, []byte(contents(t, "state.json"))).Result.Turns, 3, "the turns are not lost")
 }
 
-// What another process says to a debate takes effect in the one that holds it.
+// A command in another process affects the process that runs the debate.
 func TestADebateIsPausedAndCanceledFromElsewhere(t *testing.T) {
 	for command, is := range map[string]string{"pause": "paused", "cancel": "canceled"} {
 		t.Run(command, func(t *testing.T) {
@@ -238,7 +239,7 @@ func TestADebateThatFailedIsRetried(t *testing.T) {
 	require.Equal(t, 3, code, stderr)
 	id := saved(t, stderr)
 	require.Contains(t, stderr, "run step synthesis of Synthesizer in round 5: call provider openai")
-	require.Contains(t, stderr, "\ngo on with: cli retry "+id+" --store kept/d.db\n")
+	require.Contains(t, stderr, "\ncontinue with: cli retry "+id+" --store kept/d.db\n")
 
 	code, stdout, _ := start(t, env, "show", id, "--store", "kept/d.db")
 	require.Equal(t, 0, code)
@@ -247,7 +248,7 @@ func TestADebateThatFailedIsRetried(t *testing.T) {
 
 	code, _, stderr = start(t, env, "resume", id, "--store", "kept/d.db")
 	require.Equal(t, 1, code)
-	require.Contains(t, stderr, "it has failed\ngo on with: cli retry "+id)
+	require.Contains(t, stderr, "the debate has failed\ncontinue with: cli retry "+id)
 
 	code, answer, stderr := start(t, env, "retry", id, "--store", "kept/d.db", "--report", "out/r.md")
 	require.Equal(t, 0, code, stderr)
@@ -259,8 +260,8 @@ func TestADebateThatFailedIsRetried(t *testing.T) {
 	require.True(t, strings.HasSuffix(shown, "completed in round 5: round_limit\n\n"+answer), shown)
 }
 
-// The words of a debate come from the providers that it began with, or from none: never from the script because a key or a
-// file is missing where it goes on.
+// A debate continues only with the providers that it started with. It never continues with the offline demo model because
+// a key or a file is missing.
 func TestADebateGoesOnWithItsProvidersOnly(t *testing.T) {
 	for _, tt := range []struct {
 		name, began string // the configuration that it begins with
@@ -269,7 +270,7 @@ func TestADebateGoesOnWithItsProvidersOnly(t *testing.T) {
 		code        int
 		says        string
 	}{
-		{"the key is missing", "", nil, nil, 4, "connect provider openai: set OPENAI_API_KEY to a key of openai"},
+		{"the key is missing", "", nil, nil, 4, "connect provider openai: no API key for openai, set OPENAI_API_KEY"},
 		{"the key of another is there", "", nil, []string{"ANTHROPIC_API_KEY", "x"}, 4, "set OPENAI_API_KEY"},
 		{"a file has others", "", []string{"--config", "other.json"}, nil, 4, "set OPENAI_API_KEY"},
 		{"its file is missing", `{"providers": {"main": {"kind": "openai"}}}`, nil, nil, 4, `connect providers: none of ["main"] is at hand`},
@@ -302,7 +303,8 @@ func TestADebateGoesOnWithItsProvidersOnly(t *testing.T) {
 	}
 }
 
-// A debate of another program may name no provider: the environment's speaks on, and the script does not.
+// A debate of another program may name no provider. It continues with the provider of the environment, not with the
+// offline demo model.
 func TestADebateThatNamesNoProvider(t *testing.T) {
 	folder(t)
 	env := server(t, func(_ int, _ http.ResponseWriter, prompt string) string { return echo(prompt) })
@@ -317,7 +319,7 @@ func TestADebateThatNamesNoProvider(t *testing.T) {
 
 	code, _, stderr := start(t, environment(), "resume", "foreign", "--store", "d.db")
 	require.Equal(t, 4, code, stderr)
-	require.Contains(t, stderr, "connect providers: none of [] is at hand")
+	require.Contains(t, stderr, "connect providers: none of the debate's providers [] is available")
 	code, _, stderr = start(t, env, "resume", "foreign", "--store", "d.db")
 	require.Equal(t, 0, code, stderr)
 }
@@ -334,12 +336,12 @@ func TestAQuestionIsAnswered(t *testing.T) {
 	code, _, stderr := start(t, env, topic)
 	require.Equal(t, 1, code, stderr)
 	id := saved(t, stderr)
-	require.Contains(t, stderr, "cli: a question waits: ")
+	require.Contains(t, stderr, "cli: waiting for a decision: ")
 	require.Contains(t, stderr, "\n  retry: ")
-	require.Contains(t, stderr, "\ngo on with: cli resume "+id+" ANSWER --store kept/d.db\n")
+	require.Contains(t, stderr, "\ncontinue with: cli resume "+id+" ANSWER --store kept/d.db\n")
 
 	_, stdout, _ := start(t, env, "show", id)
-	require.Contains(t, stdout, "a question waits: ")
+	require.Contains(t, stdout, "waiting for a decision: ")
 
 	code, _, stderr = start(t, env, "resume", id)
 	require.Equal(t, 1, code)
@@ -364,8 +366,8 @@ func TestCommandsThatCannotBe(t *testing.T) {
 		{[]string{"show", "nobody"}, 2, "load debate nobody: no such debate in kept/d.db"},
 		{[]string{"pause", id}, 1, "pause debate " + id},
 		{[]string{"cancel", id}, 1, "cancel debate " + id},
-		{[]string{"retry", id}, 1, "it is completed"},
-		{[]string{"resume", id, "yes", "no"}, 2, "3 words after resume"},
+		{[]string{"retry", id}, 1, "already completed"},
+		{[]string{"resume", id, "yes", "no"}, 2, `unexpected argument after "resume": "no"`},
 	} {
 		code, stdout, stderr := start(t, environment(), append(tt.args, "--store", "kept/d.db")...)
 		require.Equal(t, tt.code, code, stderr)

@@ -23,7 +23,7 @@ const topic = "Should cities ban private cars?"
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// environment is one that has these variables alone.
+// environment returns an environment with only these variables.
 func environment(pairs ...string) func(string) string {
 	return func(name string) string {
 		for i := 0; i < len(pairs); i += 2 {
@@ -35,7 +35,7 @@ func environment(pairs ...string) func(string) string {
 	}
 }
 
-// output is what the program wrote; it may be read while that runs.
+// output records what the program writes. It can be read while the program runs.
 type output struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -59,7 +59,7 @@ func (o *output) String() string {
 	return o.text.String()
 }
 
-// terminal is one that somebody watches.
+// terminal is an output that is a terminal.
 type terminal struct{ output }
 
 func (*terminal) Stat() (fs.FileInfo, error) { return device{}, nil }
@@ -68,7 +68,7 @@ type device struct{ fs.FileInfo }
 
 func (device) Mode() fs.FileMode { return fs.ModeDevice | fs.ModeCharDevice }
 
-// start runs the program to its end, in a folder of the test's own unless it is in one already.
+// start runs the program to its end and checks that its output cannot control a terminal.
 func start(t *testing.T, env func(string) string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, progress output
@@ -77,7 +77,7 @@ func start(t *testing.T, env func(string) string, args ...string) (code int, std
 	return code, out.String(), progress.String()
 }
 
-// printable wants nothing that could command a terminal.
+// printable checks that a text has no characters that could control a terminal.
 func printable(t *testing.T, text string) {
 	t.Helper()
 	for _, r := range text {
@@ -85,7 +85,7 @@ func printable(t *testing.T, text string) {
 	}
 }
 
-// folder is an empty working directory with files.
+// folder changes to a new working directory with these files.
 func folder(t *testing.T, files ...string) {
 	t.Helper()
 	t.Chdir(t.TempDir())
@@ -95,8 +95,8 @@ func folder(t *testing.T, files ...string) {
 	}
 }
 
-// server is a service that speaks the protocol of OpenAI; say gives the text of its nth reply, from 0. The question
-// whether a key is good is no call, and has the number -1.
+// server starts a service with OpenAI's protocol and returns the environment for it. The function say returns the text of
+// the nth reply, counted from 0. For requests that only check the key, n is -1.
 func server(t *testing.T, say func(n int, w http.ResponseWriter, prompt string) string) func(string) string {
 	var mu sync.Mutex
 	n := 0
@@ -120,12 +120,12 @@ func server(t *testing.T, say func(n int, w http.ResponseWriter, prompt string) 
 	return environment("OPENAI_API_KEY", "sk-secret-0123456789", "OPENAI_BASE_URL", s.URL+"/v1", "OPENAI_MODEL", "tiny")
 }
 
-// home is the folder of this package, whatever the working directory is.
+// home is the folder of this package. Tests change the working directory.
 var home, _ = os.Getwd()
 
-var figures = regexp.MustCompile(`\d+\.\d+s|\d+ (tokens|written)`)
+var figures = regexp.MustCompile(`\d+\.\d+s|\d+ (tokens|input tokens|output tokens)`)
 
-// plainly is a text without durations, and without counts of tokens, which change with each word of a prompt.
+// plainly returns a text without durations and token counts. Token counts change with each word of a prompt.
 func plainly(text string) string {
 	return figures.ReplaceAllStringFunc(text, func(s string) string {
 		if _, unit, counted := strings.Cut(s, " "); counted {
@@ -135,7 +135,7 @@ func plainly(text string) string {
 	})
 }
 
-// saved is the id that the program said it saved a debate as.
+// saved returns the id of the debate that the program stored.
 func saved(t *testing.T, stderr string) string {
 	t.Helper()
 	_, after, ok := strings.Cut(stderr, "saved as ")

@@ -13,18 +13,19 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// tracker follows a debate: how far it has come, and what is being written.
+// tracker follows the progress of a debate and the replies in flight.
 type tracker struct {
 	progress.Hooks
 	speakers []*speaker
 }
 
+// speaker is a step whose reply is in flight.
 type speaker struct {
 	key  transcript.Key
-	text string // as far as it has come
+	text string // the reply so far
 }
 
-// observe takes an event in, and gives the lines that tell of it.
+// observe records an event and returns the lines that describe it.
 func (t *tracker) observe(ev debate.Event) (lines []string) {
 	before := t.title()
 	t.Observe(ev)
@@ -35,9 +36,9 @@ func (t *tracker) observe(ev debate.Event) (lines []string) {
 	case debate.PhaseStarted:
 		how := ""
 		if e.Parallel && e.Steps > 1 {
-			how = " at once"
+			how = ", in parallel"
 		}
-		return append(lines, fmt.Sprintf("%s: %d to come%s", e.Phase, e.Steps, how))
+		return append(lines, fmt.Sprintf("%s (steps: %d%s)", e.Phase, e.Steps, how))
 	case debate.TurnStarted:
 		t.removeSpeaker(e.Key)
 		t.speakers = append(t.speakers, &speaker{key: e.Key})
@@ -49,7 +50,7 @@ func (t *tracker) observe(ev debate.Event) (lines []string) {
 		t.removeSpeaker(e.Turn.Key)
 		return append(lines, t.turnLine(e.Turn))
 	case debate.Dropped:
-		return append(lines, printableLine(fmt.Sprintf("%s takes no further part: %v", e.Name, e.Failure)))
+		return append(lines, printableLine(fmt.Sprintf("%s dropped out: %v", e.Name, e.Failure)))
 	case debate.Warning:
 		return append(lines, printableLine("warning: "+e.Text))
 	case debate.StateChanged:
@@ -58,7 +59,7 @@ func (t *tracker) observe(ev debate.Event) (lines []string) {
 	return lines
 }
 
-// title is the round, or what is beside the rounds; empty before the first phase.
+// title returns the round or, outside of the rounds, the stage. It returns an empty string before the first phase.
 func (t *tracker) title() string {
 	phases := t.Phases()
 	if len(phases) == 0 {
@@ -71,7 +72,7 @@ func (t *tracker) title() string {
 	return fmt.Sprintf("round %d of %d", m.Round, m.Rounds)
 }
 
-// removeSpeaker takes a speaker out.
+// removeSpeaker removes the step from the replies in flight.
 func (t *tracker) removeSpeaker(k transcript.Key) {
 	t.speakers = slices.DeleteFunc(t.speakers, func(s *speaker) bool { return s.key == k })
 }
@@ -88,7 +89,7 @@ func (t *tracker) failureLine(e debate.TurnFailed) string {
 	line := fmt.Sprintf("  %s: %s failed: %s", e.Key.Phase, actorLabel(e.Key), e.Message)
 	switch {
 	case e.RetryIn > 0:
-		line += fmt.Sprintf("; trying again in %v", e.RetryIn.Round(time.Second))
+		line += fmt.Sprintf("; retrying in %v", e.RetryIn.Round(time.Second))
 	case e.RetryIn < 0:
 		t.removeSpeaker(e.Key)
 	}
@@ -109,7 +110,7 @@ func (t *tracker) turnLine(turn transcript.Turn) string {
 	return printableLine(fmt.Sprintf("  %s%s: %s", turn.Phase, count, strings.Join(parts, ", ")))
 }
 
-// formatCount is how many steps of a phase are done, such as "1/2".
+// formatCount returns the number of finished steps of a phase, such as "1/2".
 func formatCount(m progress.Update) string { return fmt.Sprintf("%d/%d", m.Done, max(m.Steps, m.Done)) }
 
 func stateLines(e debate.StateChanged) []string {
@@ -122,7 +123,7 @@ func stateLines(e debate.StateChanged) []string {
 	return nil
 }
 
-// actorLabel is whose step it is, and whom it is about.
+// actorLabel returns the actor of a step and its target, such as "Ann on Bo".
 func actorLabel(k transcript.Key) string {
 	if k.Target != "" {
 		return k.Actor + " on " + k.Target
@@ -132,7 +133,7 @@ func actorLabel(k transcript.Key) string {
 
 func seconds(d time.Duration) string { return fmt.Sprintf("%.1fs", d.Seconds()) }
 
-// printableLine makes one line of a text, without what could command a terminal.
+// printableLine returns a text on one line, without characters that could control a terminal.
 func printableLine(text string) string {
 	var b strings.Builder
 	fmt.Fprint(console.SafeWriter{Writer: &b}, strings.Join(strings.Fields(text), " "))
