@@ -101,7 +101,7 @@ func TestAnInterruptedDebateIsResumed(t *testing.T) {
 	require.Contains(t, progress, "already completed")
 }
 
-// The second Ctrl-C, or a crash, loses the call in flight and no more.
+// The second Ctrl-C, or a crash, loses only the call in flight.
 func TestADebateWhoseProcessEndedIsResumed(t *testing.T) {
 	want := undisturbed(t)
 	folder(t)
@@ -114,17 +114,17 @@ func TestADebateWhoseProcessEndedIsResumed(t *testing.T) {
 	})
 	var stdout, stderr output
 	require.Equal(t, 1, run(ctx, nil, held, &stdout, &stderr, env), stderr.String())
-	require.Contains(t, stderr.String(), "the debate is not at its end: it is running.awaiting_responses\ngo on with: cli resume ")
+	require.Contains(t, stderr.String(), "debate not completed, state is running.awaiting_responses\ncontinue with: cli resume ")
 
 	code, _, progress := start(t, env, "resume", saved(t, stderr.String()), "--store", "kept/d.db")
 	require.Equal(t, 0, code, progress)
 	require.Equal(t, want, texts(t))
 }
 
-// The program itself minds signals: one pauses, two lose the call in flight, and so does a kill.
+// The first signal pauses the debate. A second one, or a kill, loses the call in flight.
 func TestSignalsOfTheProgram(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("there are no signals to send")
+		t.Skip("Windows has no signals to send")
 	}
 	program := filepath.Join(t.TempDir(), "cli")
 	said, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, ".").CombinedOutput()
