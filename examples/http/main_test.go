@@ -47,7 +47,7 @@ func (g *gate) Generate(ctx context.Context, r providers.Request) (providers.Res
 	}
 }
 
-// site is the service over a model that waits to be let speak.
+// site is the service with a model that waits for tokens.
 type site struct {
 	t *testing.T
 	*httptest.Server
@@ -66,12 +66,12 @@ func open(t *testing.T, kept store.Store, beat time.Duration) *site {
 	return s
 }
 
-// shut gives no grace: calls in flight are cancelled.
+// shut stops the service and cancels the calls in flight.
 func (s *site) shut() {
 	now, end := context.WithCancel(context.Background())
 	end()
 	_ = s.engine.Close(now)
-	s.Server.Close() // waits for the streams, which end with the engine
+	s.Server.Close() // waits for the streams, which have ended with the engine
 }
 
 func (s *site) letAllSpeak() { close(s.gate.tokens) }
@@ -125,7 +125,7 @@ type viewer struct {
 	beats   int
 }
 
-// watch is a viewer who has seen all up to the event of an id.
+// watch returns a viewer that has received all events up to the one with the id last.
 func (s *site) watch(last string) *viewer {
 	s.t.Helper()
 	req, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, s.URL+"/debates/cars/events", nil)
@@ -144,7 +144,7 @@ func (s *site) watch(last string) *viewer {
 	return &viewer{t: s.t, body: res.Body, scanner: scanner}
 }
 
-// next is the next event; false says that the stream has ended.
+// next returns the next event, and false if the stream has ended.
 func (v *viewer) next() (m message, more bool) {
 	v.t.Helper()
 	for v.scanner.Scan() {
@@ -172,7 +172,7 @@ func (v *viewer) next() (m message, more bool) {
 	return m, false
 }
 
-// until reads up to the first event of a type.
+// until returns all events up to the first one of a type.
 func (v *viewer) until(kind string) (read []message) {
 	v.t.Helper()
 	for {
@@ -184,7 +184,7 @@ func (v *viewer) until(kind string) (read []message) {
 	}
 }
 
-// stored are the messages with an id.
+// stored returns the messages with an id.
 func stored(all []message) (kept []message) {
 	for _, m := range all {
 		if m.id != "" {
@@ -228,7 +228,7 @@ func TestTwoViewersSeeTheSame(t *testing.T) {
 	require.Equal(t, "Ban <b>cars</b>?", r.Topic)
 }
 
-// Who comes back with the id of the last event that was seen gets exactly the stored ones after it.
+// A viewer that reconnects with the id of its last event receives exactly the stored events after it.
 func TestAViewerWhoComesBackMissesNothing(t *testing.T) {
 	s := open(t, store.Memory(), time.Hour)
 	s.letAllSpeak()
@@ -257,7 +257,7 @@ func TestLeavingStopsNothing(t *testing.T) {
 	require.Equal(t, stored(s.watch("").until("ended")), append(seen, stored(rest)...))
 }
 
-// Whoever posts a debate may leave before it has begun.
+// A debate starts even if the client that posted it disconnects.
 func TestWhoPostsMayLeave(t *testing.T) {
 	s := open(t, store.Memory(), time.Hour)
 	s.letAllSpeak()
@@ -269,7 +269,7 @@ func TestWhoPostsMayLeave(t *testing.T) {
 	require.Equal(t, fsm.Completed, result(s.watch("").until("ended")).State)
 }
 
-// A debate that stands still has nothing to show, but its stream opens.
+// The stream opens even if the debate has no new events.
 func TestAViewerOfWhatStandsStill(t *testing.T) {
 	s := open(t, store.Memory(), time.Hour)
 	s.gate.Provider = &scripted.Provider{Func: func(providers.Request) scripted.Reply {
@@ -289,7 +289,7 @@ func TestAViewerOfWhatStandsStill(t *testing.T) {
 	s.watch(last.id)
 }
 
-// Words come as they are spoken. They have no id, so who comes back in the middle of them is told them again.
+// Chunks arrive as the model writes. They have no id, so a viewer that reconnects receives them again.
 func TestWordsHaveNoID(t *testing.T) {
 	s := open(t, store.Memory(), time.Hour)
 	s.gate.Provider = &scripted.Provider{Func: func(providers.Request) scripted.Reply { return scripted.Reply{Text: "I say", Hang: true} }}
@@ -312,7 +312,7 @@ func TestAQuietStreamBeats(t *testing.T) {
 	s := open(t, store.Memory(), time.Millisecond)
 	s.begin()
 	v := s.watch("")
-	v.until("turn_started") // nobody speaks
+	v.until("turn_started") // the model waits
 	for v.beats < 3 {
 		require.True(t, v.scanner.Scan())
 		if v.scanner.Text() != "" {
@@ -340,7 +340,7 @@ func TestADebateIsCanceled(t *testing.T) {
 	require.Nil(t, r.Verdict)
 }
 
-// A viewer sees a pause that another part of the program asked for, what was in flight, and how the debate goes on.
+// A viewer receives a pause from another part of the program, the turn that was in flight, and the rest of the debate.
 func TestAViewerSeesAPause(t *testing.T) {
 	s := open(t, store.Memory(), time.Hour)
 	s.begin()
@@ -358,19 +358,19 @@ func TestAViewerSeesAPause(t *testing.T) {
 		}
 	}
 	s.gate.tokens <- struct{}{}
-	read := v.until("turn") // what was in flight is kept
+	read := v.until("turn") // the call in flight is committed
 	require.Equal(t, "Ada", read[len(read)-1].event.(debate.TurnDone).Turn.Actor)
 	require.Empty(t, s.gate.called, "nothing new starts")
 
 	require.NoError(t, d.Resume(t.Context()))
-	require.NoError(t, d.Start(t.Context())) // the engine that drove it when it was paused may be gone
+	require.NoError(t, d.Start(t.Context())) // the engine that ran the debate before the pause may have ended
 	s.letAllSpeak()
 	r := result(v.until("ended"))
 	require.Equal(t, fsm.Completed, r.State)
 	require.Len(t, r.Turns, 7)
 }
 
-// A service that ends in the middle of a debate leaves it to the next one over the same store.
+// If a service stops during a debate, the next service with the same store continues it.
 func TestTheNextServiceGoesOn(t *testing.T) {
 	kept := store.Memory()
 	s := open(t, kept, time.Hour)
@@ -463,7 +463,7 @@ func TestAllProblemsAreListed(t *testing.T) {
 		require.ElementsMatch(t, test.fields, fields)
 	}
 	s.letAllSpeak()
-	s.begin() // the id of what could not be started is free
+	s.begin() // the id of the debate that could not start is free
 }
 
 func TestAnIDOfNoEvent(t *testing.T) {
@@ -479,7 +479,7 @@ func TestAnIDOfNoEvent(t *testing.T) {
 	}
 }
 
-// When the service is to end, the call in flight commits what it has said, viewers are let go, and nothing new begins.
+// When the service stops, the call in flight is committed, the streams end, and no new debate starts.
 func TestTheServiceEndsGracefully(t *testing.T) {
 	kept, g := store.Memory(), newGate()
 	engine, err := debate.NewEngine(debate.Options{Store: kept, Providers: map[string]providers.Provider{"model": g}})

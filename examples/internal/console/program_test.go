@@ -79,7 +79,7 @@ func TestCodes(t *testing.T) {
 	}
 }
 
-// show holds a debate of one round and gives what is seen of it.
+// show runs a debate of one round, writes its progress to s, and returns the exit code.
 func show(t *testing.T, p protocol.Protocol, model providers.Provider, s io.Writer) int {
 	t.Helper()
 	return console.Run(t.Context(), func(ctx context.Context, program *console.Program) error {
@@ -91,7 +91,7 @@ func show(t *testing.T, p protocol.Protocol, model providers.Provider, s io.Writ
 	}, nil, &bytes.Buffer{}, s, none)
 }
 
-// Prose comes word by word, data in words at its end, and the turn is not told again.
+// On a terminal, prose appears word by word, and structured replies appear as text at the end of the turn.
 func TestALiveDebate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		writes := 0
@@ -105,7 +105,7 @@ func TestALiveDebate(t *testing.T) {
 	})
 }
 
-// The words of those who speak at once would mix: each is shown when it is done.
+// In a parallel phase, each turn appears when it is complete, because chunks of several actors would mix.
 func TestALiveDebateOfAllAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &screen{}
@@ -138,7 +138,7 @@ func TestFailuresAreShown(t *testing.T) {
 		require.Equal(t, 0, show(t, procon.Protocol{}, flaky, s))
 		require.Regexp(t, `Ada \(argue\):\nI was about to\nAda failed: .*the line is dead\nretrying in \ds\n\nAda \(argue\):\nIt is\.\n`, s.String())
 
-		var plain bytes.Buffer // nobody reads along: what was not said is not shown
+		var plain bytes.Buffer // without a terminal, incomplete replies do not appear
 		require.Equal(t, 0, show(t, procon.Protocol{}, flaky, &plain))
 		require.Contains(t, plain.String(), "Ada failed: ")
 		require.NotContains(t, plain.String(), "I was about to")
@@ -154,7 +154,7 @@ func TestADebateThatCannotGoOn(t *testing.T) {
 	require.Contains(t, s.String(), "the key is refused")
 }
 
-// Ctrl-C cancels the debate, and who waits for a model waits no longer.
+// Ctrl-C cancels the debate without waiting for the call in flight.
 func TestCtrlC(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, interrupt := context.WithCancel(t.Context())

@@ -91,9 +91,9 @@ func (p prompt) last() statement {
 
 // proposal returns the proposer's answer and, from round 2 on, its defence against the last critique.
 func (p prompt) proposal() string {
-	text := fmt.Sprintf("I propose a pilot that starts with “%s”: run it in one place for one year, and measure the results.", p.word(0))
+	text := fmt.Sprintf("I propose a pilot that starts with “%s”. The pilot runs in one place for one year, and we measure its results.", p.word(0))
 	if len(p.others) == 0 {
-		return text + " A pilot is easy to stop, and its results show whether to continue."
+		return text + " A pilot is easy to stop, and the results show whether to continue."
 	}
 	return fmt.Sprintf("I accept the %s critique. The pilot now ends automatically unless the figures for “%s” have improved by then.\n\n%s",
 		nth([]string{"first", "second", "third", "fourth"}, p.round-2), p.word(p.round-1), text)
