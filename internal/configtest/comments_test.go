@@ -15,6 +15,7 @@ package shop
 // Cart holds what somebody buys.
 type Cart struct {
 	// Items are bought. See [Cart.MaxItems].
+	// In JSON: items, as a list.
 	Items    []string
 	MaxItems int // at most so many
 	// Carrier brings the items, and Sender packs them.
@@ -48,21 +49,29 @@ func readCommented(t *testing.T) *source {
 func TestCommentsAreRead(t *testing.T) {
 	s := readCommented(t)
 	require.Equal(t, "Cart holds what somebody buys.\n", s.typeComment("Cart"))
-	require.Equal(t, fieldComment{"Items", "Items are bought. See [Cart.MaxItems].\n", []string{"Items"}}, s.comment("Cart", "Items"))
+	require.Equal(t, fieldComment{
+		name: "Items", text: "Items are bought. See [Cart.MaxItems].\n", json: "items", shared: []string{"Items"},
+	}, s.comment("Cart", "Items"))
 	require.Equal(t, "at most so many\n", s.comment("Cart", "MaxItems").text)
-	shared := fieldComment{"Sender", "Carrier brings the items, and Sender packs them.\n", []string{"Carrier", "Sender"}}
-	require.Equal(t, shared, s.comment("Cart", "Sender"), "a field right below a commented one shares the comment")
-	require.Equal(t, shared.shared, s.comment("Cart", "Carrier").shared)
+	sender := s.comment("Cart", "Sender")
+	require.Equal(t, "Carrier brings the items, and Sender packs them.\n", sender.text, "a field right below shares a comment")
+	require.Equal(t, []string{"Carrier", "Sender"}, sender.shared)
+	require.Equal(t, sender.shared, s.comment("Cart", "Carrier").shared)
 	require.Empty(t, s.comment("Cart", "Note").text, "a blank line ends a group")
 	require.Equal(t, []constant{
-		{"Fast", "Speed", "fast", "Fast takes a day.\n"}, {"Slow", "Speed", "slow", "takes a week\n"}, {"plainWord", "string", "word", ""},
+		{"Fast", "Speed", "fast", "Fast takes a day.\n"},
+		{"Slow", "Speed", "slow", "takes a week\n"},
+		{"plainWord", "string", "word", ""},
 	}, s.constants)
 }
 
 func TestGoNamesBecomeJSONNames(t *testing.T) {
 	x := text{
 		src: readCommented(t), own: []string{"Items"}, links: map[string]string{"shop.Cart": "[Cart](#cart)"},
-		names: map[string]string{"Items": "items", "MaxItems": "max_items", "Cart.MaxItems": "cart.max_items", "Fast": "fast", "Carrier": "carrier", "Sender": "sender"},
+		names: map[string]string{
+			"Items": "items", "MaxItems": "max_items", "Cart.MaxItems": "cart.max_items", "Fast": "fast",
+			"Carrier": "carrier", "Sender": "sender",
+		},
 	}
 	for _, tt := range []struct{ comment, want string }{
 		{"Items are bought.", "`items` are bought."},
@@ -71,8 +80,9 @@ func TestGoNamesBecomeJSONNames(t *testing.T) {
 		{"MaxItems bounds them; Carrier does not.", "`max_items` bounds them; `carrier` does not."},
 		{"It is Fast. Fast cars are rare.", "It is `fast`. Fast cars are rare."},
 		{"Carrier and Sender are names. Sender, Carrier too.", "`carrier` and `sender` are names. `sender`, `carrier` too."},
-		{"It is \"Fast\", as OpenAI and docs/Fast.md say.", "It is \"Fast\", as OpenAI and docs/Fast.md say."},
+		{"It is \"Fast\", as Multi-Carrier and docs/Fast say.", "It is \"Fast\", as Multi-Carrier and docs/Fast say."},
 		{"Options.Providers and rate_limit are names.", "`Options.Providers` and `rate_limit` are names."},
+		{"Carrier is a name, as in {\"carrier\": \"post\"}.", "`carrier` is a name, as in `{\"carrier\": \"post\"}`."},
 		{"One line\nand another.\n\nA paragraph:\n\n  - Fast: one\n  - Slow: two\n", "One line and another. A paragraph: - Fast: one - Slow: two"},
 	} {
 		require.Equal(t, tt.want, x.line(tt.comment))
@@ -91,7 +101,8 @@ func TestDefaultsAreCutOut(t *testing.T) {
 		{"defaults to `free-form`", "", "`free-form`"},
 		{"`manager` defaults to `hybrid`.", "", "`hybrid`"},
 		{"It is a cap. Defaults to 3; a negative number means none.", "It is a cap. A negative number means none.", "3"},
-		{"Defaults to 0.7 for debaters; to 0.2 for judges.", "", "0.7 for debaters; to 0.2 for judges"},
+		{"Defaults to 0.7 for debaters; to 0.2 for judges.", "", "0.7 for debaters; 0.2 for judges"},
+		{"Defaults to X, or to Y if that is more.", "", "X, or Y if that is more"},
 		{"What it leaves out defaults to 3.", "What it leaves out defaults to 3.", ""},
 	} {
 		meaning, value := splitDefault(tt.comment)

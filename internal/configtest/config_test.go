@@ -152,7 +152,8 @@ func collect(root, schema map[string]any, name string, value any, seen map[strin
 	for _, one := range list {
 		one := one.(map[string]any)
 		ref, _ := one["$ref"].(string)
-		if v, ok := value.(map[string]any); ok && strings.HasPrefix(fmt.Sprint(v["name"]), strings.TrimPrefix(ref, "#/$defs/")+"/") {
+		definition := strings.TrimPrefix(ref, "#/$defs/")
+		if v, ok := value.(map[string]any); ok && strings.HasPrefix(fmt.Sprint(v["name"]), definition+"/") {
 			collect(root, one, name, value, seen)
 		}
 	}

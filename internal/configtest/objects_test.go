@@ -120,6 +120,9 @@ func (b *book) newField(t *testing.T, o *object, f reflect.StructField) *field {
 	}
 	x := &field{StructField: f, name: tag, comment: b.of(t, o.typ.PkgPath()).comment(o.typ.Name(), f.Name)}
 	x.required = tag == f.Tag.Get("json") && !tagged && options == "" && !slices.Contains(optional, o.name+"."+tag)
+	if x.comment.json != "" {
+		require.Equal(t, x.name, x.comment.json, "%s.%s: the comment states another JSON name", o.name, f.Name)
+	}
 	typ := f.Type
 	for typ.Kind() == reflect.Pointer {
 		typ = typ.Elem()
@@ -168,6 +171,9 @@ func (b *book) text(t *testing.T, o *object, f *field, plain bool) text {
 	x := text{src: src, plain: plain, names: map[string]string{}, links: map[string]string{}, own: []string{o.typ.Name()}}
 	if o.all != nil {
 		x.own = append(x.own, o.all.Name())
+	}
+	for _, f := range b.objects[1].fields { // of participants, whom all packages speak of
+		x.names[f.StructField.Name] = f.name
 	}
 	for _, other := range b.objects {
 		b.addNames(t, x.names, other, src)

@@ -115,8 +115,8 @@ func (b *book) writeObject(t *testing.T, p *strings.Builder, o *object) {
 	fmt.Fprintf(p, "\n%s\n", b.text(t, o, nil, false).block(src.typeComment(o.typ.Name())))
 	if defaults := protocolDefaults(o.protocol); defaults != "" {
 		comment := b.text(t, o, nil, false).line(src.methodComment(o.typ.Name(), "Defaults"))
-		comment = methodVerb.ReplaceAllString(comment, "The defaults of the protocol are")
-		fmt.Fprintf(p, "\n%s With its default parameters: %s.\n", comment, defaults)
+		comment = methodVerb.ReplaceAllString(comment, "By default, the protocol has")
+		fmt.Fprintf(p, "\n%s In JSON, for the default parameters: %s.\n", comment, defaults)
 	}
 	p.WriteString("\n| name | type | default | meaning |\n|---|---|---|---|\n")
 	s := b.definition(o)

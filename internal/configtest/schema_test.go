@@ -195,7 +195,7 @@ func (b *book) defaultValue(t *testing.T, o *object, f *field) any {
 		return number
 	}
 	for _, c := range f.values {
-		if stated == c.value || stated == "`"+c.value+"`" {
+		if strings.Trim(stated, "`\"") == c.value {
 			return c.value
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"go/parser"
 	"go/token"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,8 +31,12 @@ type source struct {
 // comment.
 type fieldComment struct {
 	name, text string
+	json       string   // the JSON name that the comment states; empty if it states none
 	shared     []string // the names of all fields with this comment
 }
+
+// inJSON finds the sentence of a comment that says what the field is in JSON.
+var inJSON = regexp.MustCompile(`\s*In JSON: "?(\w+)"?[^.]*\.`)
 
 type constant struct{ name, typ, value, comment string }
 
@@ -87,12 +92,16 @@ func fieldComments(fset *token.FileSet, st *ast.StructType) (list []fieldComment
 	above := 0 // the last line of the field above, if that has a comment to share
 	for _, f := range st.Fields.List {
 		text := f.Doc.Text() + f.Comment.Text()
+		json := ""
+		if at := inJSON.FindStringSubmatchIndex(text); at != nil {
+			json, text = text[at[2]:at[3]], text[:at[0]]+text[at[1]:]
+		}
 		shares := text == "" && fset.Position(f.Pos()).Line == above+1
 		if above = 0; shares || f.Doc != nil {
 			above = fset.Position(f.End()).Line
 		}
 		for _, name := range f.Names {
-			c := fieldComment{name: name.Name, text: text, shared: []string{name.Name}}
+			c := fieldComment{name: name.Name, text: text, json: json, shared: []string{name.Name}}
 			if shares {
 				first := len(list) - len(list[len(list)-1].shared)
 				c.text, c.shared = list[first].text, append(slices.Clone(list[first].shared), name.Name)

@@ -25,12 +25,14 @@ const (
 )
 
 var (
-	// goName is a link, a quotation, a piece of code or a word, which may be qualified.
+	// goName is a link, a quotation, a piece of code, a JSON object or a word, which may be qualified.
 	goName = regexp.MustCompile(linkStart + "[^" + linkEnd + "]*" + linkEnd + "|\"[^\"]*\"|`[^`]*`|" +
-		`[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*(?:\{\})?`)
+		`\{"[^{}]*\}|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*(?:\{\})?`)
 	qualified = regexp.MustCompile(`^(?:[A-Za-z_]\w*\.)+[A-Z]\w*(?:\{\})?$`)
 	snakeCase = regexp.MustCompile(`^[a-z0-9]+(?:_[a-z0-9]+)+$`)
-	listed    = regexp.MustCompile(`^(?:,| and| or) [A-Z]`) // follows the first of several names
+	// followsName finds what follows a name: another name, or a verb that an English word would need an article for.
+	followsName = regexp.MustCompile(`^(?:(?:,| and| or) [A-Z]| (?:is|has|defaults|must|applies|names) )`)
+
 	camelCase = regexp.MustCompile(`^[A-Z]\w*[a-z0-9][A-Z]`)
 )
 
@@ -114,9 +116,11 @@ func (x text) words(s string) string {
 	var b strings.Builder
 	end := 0
 	for _, at := range goName.FindAllStringIndex(s, -1) {
-		b.WriteString(s[end:at[0]])
-		first := startsSentence(s[:at[0]]) && !listed.MatchString(s[at[1]:])
-		b.WriteString(x.word(s[at[0]:at[1]], first))
+		before, w, after := s[:at[0]], s[at[0]:at[1]], s[at[1]:]
+		if !strings.HasSuffix(before, "-") && !strings.HasSuffix(before, "/") { // else it is a part of a word or a path
+			w = x.word(w, startsSentence(before) && !followsName.MatchString(after))
+		}
+		b.WriteString(s[end:at[0]] + w)
 		end = at[1]
 	}
 	return b.String() + s[end:]
@@ -136,6 +140,8 @@ func (x text) word(w string, first bool) string {
 	switch {
 	case x.links[w] != "":
 		return x.links[w]
+	case strings.HasPrefix(w, "{"):
+		return x.code(w)
 	case known && (isLink || !first || qualified.MatchString(w) || camelCase.MatchString(w) || slices.Contains(x.own, w)):
 		return x.code(json)
 	case isLink, qualified.MatchString(w), snakeCase.MatchString(w), camelCase.MatchString(w) && x.src.has(w),
@@ -160,6 +166,8 @@ func startsSentence(before string) bool {
 // simpleDefault is one word, or a number with a unit.
 var simpleDefault = regexp.MustCompile("^(?:[0-9][0-9.,]*(?: [a-z]+)?|`[^`]+`|\"[^\"]+\"|[^ ]+)$")
 
+var toAgain = regexp.MustCompile(`(,|;| and| or| else) to `) // in "to X, or to Y"
+
 var defaultVerb = regexp.MustCompile("(^|[.;] )(?:`[^`]+` d|[Dd])efaults to ")
 
 // splitDefault cuts the sentence "Defaults to X." out of a comment, or the clause "; defaults to X" out of a sentence.
@@ -170,7 +178,7 @@ func splitDefault(s string) (meaning, value string) {
 	}
 	before := strings.TrimRight(s[:at[3]], " ;")
 	value, rest, _ := strings.Cut(s[at[1]:], ". ")
-	value = strings.TrimSuffix(value, ".")
+	value = toAgain.ReplaceAllString(strings.TrimSuffix(value, "."), "$1 ")
 	if simple, more, ok := strings.Cut(value, "; "); ok && simpleDefault.MatchString(simple) {
 		value, rest = simple, strings.TrimSpace(sentence(more)+" "+rest)
 	}
