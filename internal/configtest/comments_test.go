@@ -15,7 +15,8 @@ package shop
 // Cart holds what somebody buys.
 type Cart struct {
 	// Items are bought. See [Cart.MaxItems].
-	// In JSON: items, as a list.
+	// In
+	// JSON: items, as a list.
 	Items    []string
 	MaxItems int // at most so many
 	// Carrier brings the items, and Sender packs them.
@@ -99,6 +100,7 @@ func TestDefaultsAreCutOut(t *testing.T) {
 		{"It is a cap. Defaults to 0.5. More is better.", "It is a cap. More is better.", "0.5"},
 		{"between rounds; defaults to 5 minutes", "Between rounds.", "5 minutes"},
 		{"defaults to `free-form`", "", "`free-form`"},
+		{"It is a cap. It defaults to 3.", "It is a cap.", "3"},
 		{"`manager` defaults to `hybrid`.", "", "`hybrid`"},
 		{"It is a cap. Defaults to 3; a negative number means none.", "It is a cap. A negative number means none.", "3"},
 		{"Defaults to 0.7 for debaters; to 0.2 for judges.", "", "0.7 for debaters; 0.2 for judges"},

@@ -36,7 +36,7 @@ type fieldComment struct {
 }
 
 // inJSON finds the sentence of a comment that says what the field is in JSON.
-var inJSON = regexp.MustCompile(`\s*In JSON: "?(\w+)"?[^.]*\.`)
+var inJSON = regexp.MustCompile(`\s*In\s+JSON:\s+"?(\w+)"?[^.]*\.`)
 
 type constant struct{ name, typ, value, comment string }
 

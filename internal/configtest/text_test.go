@@ -168,7 +168,7 @@ var simpleDefault = regexp.MustCompile("^(?:[0-9][0-9.,]*(?: [a-z]+)?|`[^`]+`|\"
 
 var toAgain = regexp.MustCompile(`(,|;| and| or| else) to `) // in "to X, or to Y"
 
-var defaultVerb = regexp.MustCompile("(^|[.;] )(?:`[^`]+` d|[Dd])efaults to ")
+var defaultVerb = regexp.MustCompile("(^|[.;] )(?:`[^`]+` d|It d|[Dd])efaults to ")
 
 // splitDefault cuts the sentence "Defaults to X." out of a comment, or the clause "; defaults to X" out of a sentence.
 func splitDefault(s string) (meaning, value string) {
