@@ -24,11 +24,11 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	head, entries, err := s.Load(ctx, "d1", 0)
+	status, entries, err := s.Load(ctx, "d1", 0)
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(head.Topic, head.Seq, entries[0].Type)
+	fmt.Println(status.Topic, status.Seq, entries[0].Type)
 	// Output: Ban cars? 1 config
 }
 
@@ -53,19 +53,19 @@ func ExampleQuery() {
 	ctx := context.Background()
 	s := store.Memory()
 	for i, id := range []string{"a", "b", "c"} {
-		head := store.Status{ID: id, Seq: 1, State: fsm.Completed, Created: now.Add(time.Duration(i) * time.Hour)}
-		if err := s.Commit(ctx, store.Change{ID: id, Entries: []store.Entry{{Seq: 1, Type: "config"}}, Status: head}); err != nil {
+		status := store.Status{ID: id, Seq: 1, State: fsm.Completed, Created: now.Add(time.Duration(i) * time.Hour)}
+		if err := s.Commit(ctx, store.Change{ID: id, Entries: []store.Entry{{Seq: 1, Type: "config"}}, Status: status}); err != nil {
 			log.Fatal(err)
 		}
 	}
 	q := store.Query{States: []fsm.State{fsm.Completed}, Limit: 2}
 	for page := 1; page <= 2; page++ {
-		for head, err := range s.List(ctx, q) {
+		for status, err := range s.List(ctx, q) {
 			if err != nil {
 				log.Fatal(err)
 			}
-			fmt.Println(page, head.ID)
-			q.Before, q.BeforeID = head.Created, head.ID
+			fmt.Println(page, status.ID)
+			q.Before, q.BeforeID = status.Created, status.ID
 		}
 	}
 	// Output:

@@ -25,8 +25,8 @@ func ExampleMemory() {
 	said := store.Change{ID: "d1", After: 1, Entries: []store.Entry{{Seq: 2, Type: "turn", Key: "1/1/respond/Ann/"}}, Status: store.Status{ID: "d1", Seq: 2}}
 	fmt.Println(s.Commit(ctx, said))
 
-	head, entries, err := s.Load(ctx, "d1", 1)
-	fmt.Println(head.Seq, entries[0].Key, err)
+	status, entries, err := s.Load(ctx, "d1", 1)
+	fmt.Println(status.Seq, entries[0].Key, err)
 	// Output:
 	// <nil>
 	// commit to debate d1: computed on entry 0, the journal ends at 1
@@ -89,9 +89,9 @@ func TestMemoryLosesNoCommit(t *testing.T) {
 		})
 	}
 	done.Wait()
-	head, entries, err := s.Load(t.Context(), "d", 0)
+	status, entries, err := s.Load(t.Context(), "d", 0)
 	require.NoError(t, err)
-	require.EqualValues(t, writers*turns, head.Seq)
+	require.EqualValues(t, writers*turns, status.Seq)
 	require.Len(t, entries, writers*turns)
 }
 

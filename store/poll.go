@@ -41,9 +41,9 @@ func (p polled) poll(ctx context.Context, id string, wake func(last int64)) {
 			return
 		case <-tick.C:
 		}
-		head, _, err := p.Load(ctx, id, last)
-		if gone := errors.Is(err, ErrNotFound); (err == nil || gone) && head.Seq != last {
-			last = head.Seq // 0 where it is gone
+		status, _, err := p.Load(ctx, id, last)
+		if gone := errors.Is(err, ErrNotFound); (err == nil || gone) && status.Seq != last {
+			last = status.Seq // 0 where it is gone
 			wake(last)
 		}
 	}

@@ -65,7 +65,7 @@ func TestConflictSaysWhatStands(t *testing.T) {
 }
 
 func TestQueryMatches(t *testing.T) {
-	head := store.Status{ID: "d", State: fsm.Paused, Created: noon, Labels: map[string]string{"team": "red", "note": ""}}
+	status := store.Status{ID: "d", State: fsm.Paused, Created: noon, Labels: map[string]string{"team": "red", "note": ""}}
 	for _, tt := range []struct {
 		name  string
 		query store.Query
@@ -97,7 +97,7 @@ func TestQueryMatches(t *testing.T) {
 		{"all, but for the state", store.Query{States: []fsm.State{fsm.Ready}, Labels: map[string]string{"team": "red"}, Before: noon.Add(1)}, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			require.Equal(t, tt.want, tt.query.Matches(head))
+			require.Equal(t, tt.want, tt.query.Matches(status))
 		})
 	}
 	require.False(t, store.Query{Labels: map[string]string{"team": ""}}.Matches(store.Status{}), "a debate without labels")

@@ -51,9 +51,9 @@ func TestAPauseLetsTheCallInFlightCommitAndLeavesNoJob(t *testing.T) {
 			g.open()
 			turn := watchUntil(t, d, 0, turnOf("A"))
 			s.waitForNoJobs(t, d)
-			head := statusOf(t, d)
-			require.Equal(t, fsm.Paused, head.State)
-			require.Zero(t, head.Plan)
+			status := statusOf(t, d)
+			require.Equal(t, fsm.Paused, status.State)
+			require.Zero(t, status.Plan)
 			pause := watchUntil(t, d, 0, transitionTo(fsm.Paused))
 			require.Less(t, pause.Meta().Seq, turn.Meta().Seq)
 			before := len(s.jobs(t, d))
@@ -275,12 +275,12 @@ func TestPausesRaceWithCallsAndNoDebateIsStuck(t *testing.T) {
 func pauseAtRandom(t *testing.T, d *debate.Debate, pauses int) {
 	ctx := timeoutContext(t)
 	for ctx.Err() == nil {
-		head, err := d.Status(ctx)
+		status, err := d.Status(ctx)
 		switch {
 		case err != nil:
-		case head.State.Final():
+		case status.State.Final():
 			return
-		case head.State == fsm.Paused:
+		case status.State == fsm.Paused:
 			if err = d.Resume(ctx); err != nil {
 				err = d.Decide(ctx, "retry") // a question was open, or came meanwhile
 			}
@@ -298,8 +298,8 @@ func pauseAtRandom(t *testing.T, d *debate.Debate, pauses int) {
 		case <-time.After(rand.N(10 * time.Millisecond)):
 		}
 	}
-	head, err := d.Status(t.Context())
-	t.Errorf("debate %s is stuck in %s at plan %q: %v", d.ID(), head.State, head.Plan.Key, err)
+	status, err := d.Status(t.Context())
+	t.Errorf("debate %s is stuck in %s at plan %q: %v", d.ID(), status.State, status.Plan.Key, err)
 }
 
 // observe looks again and again for a debate that has a plan and not one job for it.

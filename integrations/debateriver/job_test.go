@@ -17,8 +17,8 @@ import (
 // insert makes a further job for a plan, and gives its id.
 func (p *process) insert(t *testing.T, d *debate.Debate, key string) int64 {
 	t.Helper()
-	head, _ := d.Status(t.Context()) // of one that was deleted there is none
-	res, err := p.store.client.Insert(t.Context(), jobArgs{Debate: d.ID(), Created: head.Created, Plan: key, Timeout: time.Minute}, &river.InsertOpts{Queue: Queue})
+	status, _ := d.Status(t.Context()) // of one that was deleted there is none
+	res, err := p.store.client.Insert(t.Context(), jobArgs{Debate: d.ID(), Created: status.Created, Plan: key, Timeout: time.Minute}, &river.InsertOpts{Queue: Queue})
 	require.NoError(t, err)
 	require.False(t, res.UniqueSkippedAsDuplicate)
 	return res.Job.ID
@@ -53,11 +53,11 @@ func TestALateJobChangesNothing(t *testing.T) {
 	_, plans := runInMemory(t, sequentialPanel())
 	late := func(why string) {
 		t.Helper()
-		head, calls := statusOf(t, d), m.callCount()
+		status, calls := statusOf(t, d), m.callCount()
 		for _, k := range []string{key, "nonsense", plans[0], plans[2]} {
 			s.done(t, d, p.insert(t, d, k))
 		}
-		require.Equal(t, head, statusOf(t, d), why)
+		require.Equal(t, status, statusOf(t, d), why)
 		require.Equal(t, calls, m.callCount(), why)
 		require.Empty(t, s.activeJobs(t, d), why)
 	}
@@ -87,10 +87,10 @@ func TestAJobWithoutAPlanChangesNothing(t *testing.T) {
 	s.worker(t, &digestModel{})
 	p := s.submitter(t)
 	d := p.create(t, sequentialPanel())
-	head := statusOf(t, d)
+	status := statusOf(t, d)
 	p.insert(t, d, "")
 	s.waitForNoJobs(t, d)
-	require.Equal(t, head, statusOf(t, d))
+	require.Equal(t, status, statusOf(t, d))
 }
 
 func TestDeletingADebateCutsItsCallAndEndsItsJob(t *testing.T) {
@@ -125,11 +125,11 @@ func TestAJobThatTakesTooLongIsCutAndTriedAgain(t *testing.T) {
 	within(time.Second - GracePeriod)
 	s.worker(t, m)
 	receiveValue(t, g.arrived)
-	head := statusOf(t, d)
+	status := statusOf(t, d)
 	receiveValue(t, g.cut)
 	within(time.Minute)
 	eventually(t, func() bool { return s.activeJobs(t, d)[0].Errors == 1 }, "River notes the error")
-	require.Equal(t, head, statusOf(t, d))
+	require.Equal(t, status, statusOf(t, d))
 	g.open()
 	r := requireUndisturbed(t, d, sequentialPanel())
 	require.Equal(t, len(r.Turns)+1, m.callCount())
@@ -255,11 +255,11 @@ func TestWithoutTheNextJobThereIsNoTurn(t *testing.T) {
 	receiveValue(t, g.arrived)
 	s.exec(t, `create function {schema}.refuse() returns trigger language plpgsql as $$ begin raise exception 'no more jobs'; end $$`)
 	s.exec(t, "create trigger refuse before insert on {jobs} for each row execute function {schema}.refuse()")
-	head := statusOf(t, d)
+	status := statusOf(t, d)
 	g.open()
 	eventually(t, func() bool { return s.jobs(t, d)[1].Errors > 0 }, "the job fails")
-	require.Equal(t, head, statusOf(t, d))
-	require.Equal(t, head.Plan.Key, s.activeJobs(t, d)[0].Plan, "it is to be done again")
+	require.Equal(t, status, statusOf(t, d))
+	require.Equal(t, status.Plan.Key, s.activeJobs(t, d)[0].Plan, "it is to be done again")
 
 	waits := p.create(t, sequentialPanel())
 	require.ErrorContains(t, waits.Start(t.Context()), "no more jobs")
@@ -291,9 +291,9 @@ func TestStartPutsRightWhatLostItsJob(t *testing.T) {
 			}
 			s.exec(t, tt.sql)
 			require.Empty(t, s.activeJobs(t, d))
-			head := statusOf(t, d)
+			status := statusOf(t, d)
 			require.NoError(t, s.submitter(t).on(t, d).Start(t.Context()))
-			require.Equal(t, head, statusOf(t, d), "it commits nothing")
+			require.Equal(t, status, statusOf(t, d), "it commits nothing")
 			require.Len(t, s.activeJobs(t, d), 1)
 			s.worker(t, m)
 			m.requireCalledOnce(t, requireUndisturbed(t, d, sequentialPanel()))
@@ -310,12 +310,12 @@ func TestAJobThatIsCancelledInRiverWaitsForStart(t *testing.T) {
 	p := s.submitter(t)
 	d := p.submit(t, sequentialPanel())
 	receiveValue(t, g.arrived)
-	head := statusOf(t, d)
+	status := statusOf(t, d)
 	_, err := p.store.client.JobCancel(t.Context(), s.activeJobs(t, d)[0].ID)
 	require.NoError(t, err)
 	receiveValue(t, g.cut)
 	s.waitForNoJobs(t, d)
-	require.Equal(t, head, statusOf(t, d))
+	require.Equal(t, status, statusOf(t, d))
 	g.open()
 	require.NoError(t, d.Start(t.Context()))
 	r := requireUndisturbed(t, d, sequentialPanel())

@@ -105,17 +105,17 @@ func (w *worker) work(ctx context.Context, t *jobRun) error {
 		return err
 	}
 	for more := true; !t.completed.Load(); {
-		head, err := d.Status(ctx)
-		if err == nil && (head.Format > store.Format || head.State.Active() && head.Plan.Key == "") {
+		status, err := d.Status(ctx)
+		if err == nil && (status.Format > store.Format || status.State.Active() && status.Plan.Key == "") {
 			err = debate.ErrUnsupported // what it is to do next only a newer version can tell, or one with the protocol
 		}
 		if err != nil {
 			return err
 		}
-		if t.job.Args.matches(head) {
+		if t.job.Args.matches(status) {
 			more, err = d.RunOnce(context.WithValue(ctx, jobRunKey{}, t))
 		} else { // it came late; if that is still so by then, the job is completed
-			err = w.store.Commit(context.WithValue(ctx, jobRunKey{}, t), store.Change{ID: head.ID, After: head.Seq, Status: head})
+			err = w.store.Commit(context.WithValue(ctx, jobRunKey{}, t), store.Change{ID: status.ID, After: status.Seq, Status: status})
 		}
 		if _, lost := errors.AsType[*store.Conflict](err); err != nil && !lost {
 			return err

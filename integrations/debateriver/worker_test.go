@@ -65,12 +65,12 @@ func TestADebateWaitsForAWorkerThatHasItsProtocol(t *testing.T) {
 	m := &digestModel{}
 	without := s.worker(t, m)
 	d := s.submitter(t).submit(t, configOfRenamedPanel())
-	head := statusOf(t, d)
+	status := statusOf(t, d)
 	eventually(t, func() bool { return s.jobs(t, d)[0].State == "scheduled" }, "it is snoozed")
 	job := s.jobs(t, d)[0]
 	require.Zero(t, job.Errors)
-	require.True(t, job.ScheduledAt.After(head.Updated.Add(30*time.Second)))
-	require.Equal(t, head, statusOf(t, d))
+	require.True(t, job.ScheduledAt.After(status.Updated.Add(30*time.Second)))
+	require.Equal(t, status, statusOf(t, d))
 	require.NoError(t, without.client.Stop(timeoutContext(t)))
 	s.workerWith(t, optionsWith(m))
 	s.exec(t, "update {jobs} set state = 'available', scheduled_at = now()")
@@ -103,9 +103,9 @@ func TestAWorkerOfAnOlderVersionLeavesADebateAlone(t *testing.T) {
 	require.NoError(t, json.Unmarshal(entries[0].Data.(json.RawMessage), &config))
 	config["seq"], config["format"] = 2, store.Format+1
 	at := entries[0].At
-	head := statusOf(t, d)
-	head.Seq, head.Format, head.State, head.Plan = 3, store.Format+1, fsm.Validating, store.Plan{Key: "of a newer version"}
-	require.NoError(t, p.store.Commit(t.Context(), store.Change{ID: d.ID(), After: 1, Status: head, Entries: []store.Entry{
+	status := statusOf(t, d)
+	status.Seq, status.Format, status.State, status.Plan = 3, store.Format+1, fsm.Validating, store.Plan{Key: "of a newer version"}
+	require.NoError(t, p.store.Commit(t.Context(), store.Change{ID: d.ID(), After: 1, Status: status, Entries: []store.Entry{
 		{Seq: 2, Type: "config", At: at, Data: config}, {Seq: 3, Type: "novelty", At: at, Data: map[string]any{"type": "novelty", "seq": 3}},
 	}}))
 	rested := []string{"scheduled", "completed"}
@@ -113,7 +113,7 @@ func TestAWorkerOfAnOlderVersionLeavesADebateAlone(t *testing.T) {
 	require.Equal(t, "scheduled", s.jobs(t, d)[0].State, "it is snoozed, for a newer worker")
 	stored, _, err := p.store.Load(t.Context(), d.ID(), 0)
 	require.NoError(t, err)
-	require.Equal(t, head, stored)
+	require.Equal(t, status, stored)
 }
 
 func TestStopLetsTheStepInFlightCommitAndStartsNone(t *testing.T) {
@@ -146,10 +146,10 @@ func TestStopAndCancelGivesTheStepInFlightToAnotherWorker(t *testing.T) {
 			d := s.submitter(t).submit(t, twoRoundPanel(mode))
 			receiveValue(t, g.arrived)
 			watchUntil(t, d, 0, turnOf("A"))
-			head := statusOf(t, d)
+			status := statusOf(t, d)
 			require.NoError(t, w.client.StopAndCancel(timeoutContext(t)))
 			receiveValue(t, g.cut)
-			require.Equal(t, head, statusOf(t, d))
+			require.Equal(t, status, statusOf(t, d))
 			jobs := s.activeJobs(t, d)
 			require.Len(t, jobs, 1)
 			require.Equal(t, "available", jobs[0].State)

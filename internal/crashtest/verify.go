@@ -53,9 +53,9 @@ func verify(t *testing.T, st store.Store, ledger ledger) {
 
 // checkDebate compares one debate with its own head and with an undisturbed debate.
 func (n *trialResult) checkDebate(t *testing.T, st store.Store, id string, spoken map[actorOfDebate]int) []store.Entry {
-	head, entries, err := st.Load(t.Context(), id, 0)
+	status, entries, err := st.Load(t.Context(), id, 0)
 	require.NoError(t, err)
-	e, err := debate.NewEngine(debate.Options{Store: replica(t, head, entries)})
+	e, err := debate.NewEngine(debate.Options{Store: replica(t, status, entries)})
 	require.NoError(t, err)
 	d, err := e.Open(t.Context(), id)
 	require.NoError(t, err)
@@ -63,7 +63,7 @@ func (n *trialResult) checkDebate(t *testing.T, st store.Store, id string, spoke
 	for last, err = range d.Replay(t.Context()) {
 		require.NoError(t, err)
 	}
-	if is, want := encode(t, head), encode(t, last.Status()); is != want {
+	if is, want := encode(t, status), encode(t, last.Status()); is != want {
 		n.mismatched++
 		t.Errorf("the head of debate %s is %s, its journal amounts to %s", id, is, want)
 	}
@@ -85,10 +85,10 @@ func (n *trialResult) checkDebate(t *testing.T, st store.Store, id string, spoke
 }
 
 // replica is a store of one debate, so that reading it changes nothing.
-func replica(t *testing.T, head store.Status, entries []store.Entry) store.Store {
+func replica(t *testing.T, status store.Status, entries []store.Entry) store.Store {
 	s := store.Memory()
-	head.Seq = int64(len(entries))
-	require.NoError(t, s.Commit(t.Context(), store.Change{ID: head.ID, Entries: entries, Status: head}))
+	status.Seq = int64(len(entries))
+	require.NoError(t, s.Commit(t.Context(), store.Change{ID: status.ID, Entries: entries, Status: status}))
 	return s
 }
 

@@ -53,9 +53,9 @@ func (p *UsageMeter) Check(t *testing.T, handles ...*debate.Debate) {
 	t.Helper()
 	for _, d := range handles {
 		require.Equal(t, p.used, Result(t, d).Total.Usage)
-		head, err := d.Status(t.Context())
+		status, err := d.Status(t.Context())
 		require.NoError(t, err)
-		require.Equal(t, p.used, head.Usage)
+		require.Equal(t, p.used, status.Usage)
 	}
 }
 

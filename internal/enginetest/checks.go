@@ -22,9 +22,9 @@ func (s *env) requireNoRepeatedCalls(p *process, stood []transcript.Turn) {
 // requireJournalValid checks that a journal has no gap, and each turn once and under its key.
 func (s *env) requireJournalValid(id string) {
 	s.Helper()
-	head, entries, err := s.backend.Open(s).Load(s.ctx, id, 0)
+	status, entries, err := s.backend.Open(s).Load(s.ctx, id, 0)
 	require.NoError(s, err)
-	require.Len(s, entries, int(head.Seq))
+	require.Len(s, entries, int(status.Seq))
 	var keys []string
 	for i, e := range entries {
 		require.Equal(s, int64(i+1), e.Seq)

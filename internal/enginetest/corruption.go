@@ -18,18 +18,18 @@ var corruptionTests = map[string]func(*env){
 }
 
 // statusCorruptions are what can befall a head.
-func (s *env) statusCorruptions() map[string]func(id string, head store.Status) {
+func (s *env) statusCorruptions() map[string]func(id string, status store.Status) {
 	harms := map[string]func(string, store.Status){
-		"says another state": func(id string, head store.Status) {
-			head.State, head.Usage, head.Topic = fsm.Error, transcript.Usage{Output: 1 << 20}, "Ban bikes?"
-			require.NoError(s, s.backend.Open(s).Commit(s.ctx, store.Change{ID: id, After: head.Seq, Status: head}))
+		"says another state": func(id string, status store.Status) {
+			status.State, status.Usage, status.Topic = fsm.Error, transcript.Usage{Output: 1 << 20}, "Ban bikes?"
+			require.NoError(s, s.backend.Open(s).Commit(s.ctx, store.Change{ID: id, After: status.Seq, Status: status}))
 		},
 	}
 	if d := s.backend.Corruption; d != nil {
 		harms["is lost"] = func(id string, _ store.Status) { d.DeleteStatus(s, id) }
 		harms["cannot be read"] = func(id string, _ store.Status) { d.CorruptStatus(s, id) }
-		harms["is ahead"] = func(id string, head store.Status) { d.SetStatusSeq(s, id, head.Seq+3) }
-		harms["is behind"] = func(id string, head store.Status) { d.SetStatusSeq(s, id, head.Seq-2) }
+		harms["is ahead"] = func(id string, status store.Status) { d.SetStatusSeq(s, id, status.Seq+3) }
+		harms["is behind"] = func(id string, status store.Status) { d.SetStatusSeq(s, id, status.Seq-2) }
 	}
 	return harms
 }

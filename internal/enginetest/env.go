@@ -235,9 +235,9 @@ func (s *env) listedStatus(id string) store.Status {
 // stored is all that a place keeps of a debate after a seq, as JSON.
 func (s *env) stored(id string, after int64) string {
 	s.Helper()
-	head, entries, err := s.backend.Open(s).Load(s.ctx, id, after)
+	status, entries, err := s.backend.Open(s).Load(s.ctx, id, after)
 	require.NoError(s, err)
-	return s.json([]any{head, entries})
+	return s.json([]any{status, entries})
 }
 
 // json is v as JSON in one form, whatever the order of its fields was.

@@ -40,8 +40,8 @@ func (s *env) recordRun(d *debate.Debate, n runLog, act func(debate.Event)) erro
 		}
 		n.events[ev.Meta().Seq] = s.json(ev)
 		act(ev)
-		head := s.status(other)
-		n.statuses[head.Seq], n.results[head.Seq] = s.json(head), s.json(s.result(other))
+		status := s.status(other)
+		n.statuses[status.Seq], n.results[status.Seq] = s.json(status), s.json(s.result(other))
 	}
 	return nil
 }
@@ -69,11 +69,11 @@ func (s *env) replayed() {
 			if c, ok := m.Event.(debate.StateChanged); ok {
 				state = c.To
 			}
-			head, at := m.Status(), m.Event.Meta()
+			status, at := m.Status(), m.Event.Meta()
 			require.Equal(s, last+1, at.Seq)
 			last = at.Seq
-			require.Equal(s, last, head.Seq)
-			require.Equal(s, state, head.State)
+			require.Equal(s, last, status.Seq)
+			require.Equal(s, state, status.State)
 			require.Equal(s, state, m.Result().State)
 			if shown := n.events[last]; shown == "" {
 				unseen = append(unseen, at.Type)
@@ -81,7 +81,7 @@ func (s *env) replayed() {
 				require.Equal(s, shown, s.json(m.Event))
 			}
 			if was := n.statuses[last]; was != "" {
-				require.Equal(s, was, s.json(head), "the head after event %d", last)
+				require.Equal(s, was, s.json(status), "the head after event %d", last)
 				require.Equal(s, n.results[last], s.json(m.Result()), "the result after event %d", last)
 			}
 		}
@@ -177,18 +177,18 @@ func (s *env) keyNotStored() {
 func (s *env) newerFormat() {
 	p := s.newProcess()
 	require.True(s, s.runUntilEvent(s.create(p, pair(nil)), 7))
-	head := s.commitNewerFormat(p, "d", map[string]any{"format": store.Format + 1, "novelty": true}, "novelty", "annotated")
+	status := s.commitNewerFormat(p, "d", map[string]any{"format": store.Format + 1, "novelty": true}, "novelty", "annotated")
 	before := s.stored("d", 0)
 
-	require.Equal(s, s.json(head), s.json(s.listedStatus("d")))
+	require.Equal(s, s.json(status), s.json(s.listedStatus("d")))
 	d := s.openInNewProcess("d")
-	require.Equal(s, head.Seq, s.status(d).Seq)
-	require.Equal(s, head.State, s.result(d).State)
+	require.Equal(s, status.Seq, s.status(d).Seq)
+	require.Equal(s, status.State, s.result(d).State)
 	var watched, replayed []int64
 	for ev, err := range d.Watch(s.ctx, 0) {
 		require.NoError(s, err)
 		watched = append(watched, ev.Meta().Seq)
-		if ev.Meta().Seq == head.Seq {
+		if ev.Meta().Seq == status.Seq {
 			break
 		}
 	}
@@ -197,7 +197,7 @@ func (s *env) newerFormat() {
 		replayed = append(replayed, m.Event.Meta().Seq)
 	}
 	require.Equal(s, watched, replayed)
-	require.Len(s, watched, int(head.Seq)-1, "all but what is unknown")
+	require.Len(s, watched, int(status.Seq)-1, "all but what is unknown")
 	for verb, err := range map[string]error{"run": s.runDebate(d).err, "start": d.Start(s.ctx), "pause": d.Pause(s.ctx)} {
 		require.ErrorIs(s, err, debate.ErrUnsupported, verb)
 	}
@@ -207,9 +207,9 @@ func (s *env) newerFormat() {
 // commitNewerFormat commits what a newer version might: the configuration with other fields, then entries of some types.
 func (s *env) commitNewerFormat(p *process, id string, fields map[string]any, types ...string) store.Status {
 	s.Helper()
-	head, entries, err := p.store.Load(s.ctx, id, 0)
+	status, entries, err := p.store.Load(s.ctx, id, 0)
 	require.NoError(s, err)
-	after, now := head.Seq, time.Now().UTC().Truncate(time.Microsecond)
+	after, now := status.Seq, time.Now().UTC().Truncate(time.Microsecond)
 	var config map[string]any
 	require.NoError(s, json.Unmarshal([]byte(s.json(entries[0].Data)), &config))
 	maps.Copy(config, fields)
@@ -218,12 +218,12 @@ func (s *env) commitNewerFormat(p *process, id string, fields map[string]any, ty
 		if data == nil {
 			data = map[string]any{"type": types[i-1], "name": "stars", "value": 4, "at": now}
 		}
-		head.Seq++
-		data["seq"] = head.Seq
-		change.Entries = append(change.Entries, store.Entry{Seq: head.Seq, Type: data["type"].(string), At: now, Data: json.RawMessage(s.json(data))})
+		status.Seq++
+		data["seq"] = status.Seq
+		change.Entries = append(change.Entries, store.Entry{Seq: status.Seq, Type: data["type"].(string), At: now, Data: json.RawMessage(s.json(data))})
 	}
-	head.Format, head.Updated = store.Format+1, now
-	change.Status = head
+	status.Format, status.Updated = store.Format+1, now
+	change.Status = status
 	require.NoError(s, p.store.Commit(s.ctx, change))
-	return head
+	return status
 }

@@ -209,12 +209,12 @@ func (f *flakyStore) Watch(id string, wake func(int64)) (stop func()) {
 }
 
 func (f *flakyStore) Load(ctx context.Context, id string, after int64) (store.Status, []store.Entry, error) {
-	head, entries, err := f.Store.Load(ctx, id, after)
+	status, entries, err := f.Store.Load(ctx, id, after)
 	entries = slices.Clone(entries)
 	for i := range entries {
 		entries[i].Data = json.RawMessage(debatetest.Encode(f.sim.t, entries[i].Data))
 	}
-	return head, entries, err
+	return status, entries, err
 }
 
 // newRand are a seeded source of disturbance.

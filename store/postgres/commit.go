@@ -115,13 +115,13 @@ func (s *Store) commitArgs(c store.Change, origin string) ([]any, error) {
 		seqs, types, keys = append(seqs, e.Seq), append(types, validUTF8(e.Type)), append(keys, nullable(validUTF8(e.Key)))
 		times, data = append(times, e.At), append(data, text)
 	}
-	head, err := encode(c.Status)
+	status, err := encode(c.Status)
 	if err != nil {
 		return nil, fmt.Errorf("status: %w", err)
 	}
 	return []any{
 		c.ID, c.After, len(seqs) > 0, seqs, types, keys, times, data,
-		string(c.Status.State), labelPairs(c.Status.Labels), c.Status.Created, head,
+		string(c.Status.State), labelPairs(c.Status.Labels), c.Status.Created, status,
 		s.schema, notification(origin, c.Status.Seq, c.ID),
 	}, nil
 }

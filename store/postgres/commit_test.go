@@ -55,9 +55,9 @@ func TestATransactionGoesOnAfterAConflict(t *testing.T) {
 	require.NoError(t, s.CommitTx(t.Context(), tx, change("f", 0, "a")))
 	require.NoError(t, tx.Commit(t.Context()))
 	require.Equal(t, []string{"f", "d"}, ids(t, s, store.Query{}))
-	head, entries, err := s.Load(t.Context(), "d", 0)
+	status, entries, err := s.Load(t.Context(), "d", 0)
 	require.NoError(t, err)
-	require.Equal(t, change("d", 0, "a").Status, head)
+	require.Equal(t, change("d", 0, "a").Status, status)
 	require.Len(t, entries, 1)
 }
 
@@ -117,9 +117,9 @@ func TestAnotherIsolationIsRefused(t *testing.T) {
 		}))
 		require.EqualError(t, s.Commit(t.Context(), change("d", 1, "b")), "commit to debate d: "+want)
 		require.EqualError(t, s.Delete(t.Context(), "d"), "delete debate d: "+want)
-		head, entries, err := s.Load(t.Context(), "d", 0)
+		status, entries, err := s.Load(t.Context(), "d", 0)
 		require.NoError(t, err)
-		require.EqualValues(t, 1, head.Seq)
+		require.EqualValues(t, 1, status.Seq)
 		require.Len(t, entries, 1)
 	}
 }
@@ -131,12 +131,12 @@ func TestTextThatIsNoUTF8IsStoredAsJSONHasIt(t *testing.T) {
 	c.Entries[0].Data = json.RawMessage("{\"text\":\"\xff\"}")
 	c.Status.Topic, c.Status.Labels = "\xff", map[string]string{"\xffk": "\xffv\x00"}
 	require.NoError(t, s.Commit(t.Context(), c))
-	head, entries, err := s.Load(t.Context(), "d", 0)
+	status, entries, err := s.Load(t.Context(), "d", 0)
 	require.NoError(t, err)
 	require.Equal(t, "\uFFFDkey", entries[0].Key)
 	require.Equal(t, "\uFFFDtype", entries[0].Type)
 	require.JSONEq(t, "{\"text\":\"\uFFFD\"}", string(entries[0].Data.(json.RawMessage)))
-	require.Equal(t, "\uFFFD", head.Topic)
+	require.Equal(t, "\uFFFD", status.Topic)
 	require.Equal(t, []string{"d"}, ids(t, s, store.Query{Labels: map[string]string{"\xffk": "\xffv\x00"}}))
 	require.Empty(t, ids(t, s, store.Query{Labels: map[string]string{"\xffk": "\xffv"}}))
 	require.Equal(t, &store.Conflict{ID: "d", After: 1, LastSeq: 1, Key: "\uFFFDkey"}, s.Commit(t.Context(), change("d", 1, "\xffkey")))
@@ -180,9 +180,9 @@ func TestAListIsReadInPagesByAPoolOfOne(t *testing.T) {
 		require.Equal(t, expected, ids(t, s, store.Query{Limit: limit}), limit)
 	}
 	n := 0
-	for head, err := range s.List(t.Context(), store.Query{}) { // while the caller writes
+	for status, err := range s.List(t.Context(), store.Query{}) { // while the caller writes
 		require.NoError(t, err)
-		require.NoError(t, s.Commit(t.Context(), change(head.ID, 1, "b")))
+		require.NoError(t, s.Commit(t.Context(), change(status.ID, 1, "b")))
 		n++
 	}
 	require.Equal(t, len(want), n)
@@ -197,9 +197,9 @@ func TestRowsThatCannotBeReadAreNamed(t *testing.T) {
 	_, _, err := s.Load(t.Context(), "d", 0)
 	require.ErrorContains(t, err, "load debate d: entry 2: ")
 	b.exec(t, `update debates set status = '{"id":"e"}'`)
-	head, _, err := s.Load(t.Context(), "d", 2)
+	status, _, err := s.Load(t.Context(), "d", 2)
 	require.NoError(t, err)
-	require.Equal(t, store.Status{ID: "d"}, head)
+	require.Equal(t, store.Status{ID: "d"}, status)
 	for _, err := range s.List(t.Context(), store.Query{}) {
 		require.EqualError(t, err, `list debates: read status of debate d: it has the id "e"`)
 	}

@@ -24,12 +24,12 @@ func (s *Store) List(ctx context.Context, q store.Query) iter.Seq2[store.Status,
 			}
 			rows, err := s.readPage(ctx, q, from, limit)
 			for _, r := range rows {
-				head, err := decodeStatus(r.ID, r.Status)
+				status, err := decodeStatus(r.ID, r.Status)
 				if err != nil {
 					yield(store.Status{}, fmt.Errorf("list debates: read status of debate %s: %w", r.ID, err))
 					return
 				}
-				if !yield(head, nil) {
+				if !yield(status, nil) {
 					return
 				}
 				from = r

@@ -12,30 +12,30 @@ import (
 
 // Load implements store.Store.
 func (s *Store) Load(ctx context.Context, id string, after int64) (store.Status, []store.Entry, error) {
-	head, entries, err := s.load(ctx, id, max(after, 0))
+	status, entries, err := s.load(ctx, id, max(after, 0))
 	if err != nil {
 		return store.Status{}, nil, fmt.Errorf("load debate %s: %w", id, err)
 	}
-	return head, entries, nil
+	return status, entries, nil
 }
 
-func (s *Store) load(ctx context.Context, id string, after int64) (head store.Status, entries []store.Entry, err error) {
+func (s *Store) load(ctx context.Context, id string, after int64) (status store.Status, entries []store.Entry, err error) {
 	rows, err := s.pool.Query(ctx, s.sql.load, id, after)
 	if err != nil {
-		return head, nil, err
+		return status, nil, err
 	}
 	defer rows.Close()
 	for next := after; rows.Next(); next++ {
 		if next == after {
-			head, err = readStatus(rows, id)
+			status, err = readStatus(rows, id)
 		} else {
 			entries, err = readEntry(rows, next, entries)
 		}
 		if err != nil {
-			return head, nil, err
+			return status, nil, err
 		}
 	}
-	return head, entries, rows.Err()
+	return status, entries, rows.Err()
 }
 
 // readStatus reads the row about the debate.
@@ -50,11 +50,11 @@ func readStatus(rows pgx.Rows, id string) (store.Status, error) {
 	case text == nil:
 		return store.Status{ID: id}, nil
 	}
-	head, err := decodeStatus(id, *text)
+	status, err := decodeStatus(id, *text)
 	if err != nil {
 		return store.Status{ID: id}, nil //nolint:nilerr // the entries are the truth
 	}
-	return head, nil
+	return status, nil
 }
 
 // readEntry reads the row that follows entries, which is to be that of entry seq.

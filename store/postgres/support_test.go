@@ -79,9 +79,9 @@ func (b base) openOn(t testing.TB, p *pgxpool.Pool) *postgres.Store {
 func ids(t testing.TB, s store.Store, q store.Query) []string {
 	t.Helper()
 	found := []string{}
-	for head, err := range s.List(t.Context(), q) {
+	for status, err := range s.List(t.Context(), q) {
 		require.NoError(t, err)
-		found = append(found, head.ID)
+		found = append(found, status.ID)
 	}
 	return found
 }

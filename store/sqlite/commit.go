@@ -30,7 +30,7 @@ func (s *Store) Commit(ctx context.Context, c store.Change) error {
 
 // commit gives the entry that the journal ends at then.
 func (s *Store) commit(ctx context.Context, c store.Change) (end entryRef, err error) {
-	data, head, err := encode(c)
+	data, status, err := encode(c)
 	if err != nil {
 		return end, err
 	}
@@ -49,14 +49,14 @@ func (s *Store) commit(ctx context.Context, c store.Change) (end entryRef, err e
 		}
 		_, err := tx.ExecContext(ctx, `INSERT INTO debates (id, created, state, status) VALUES (?, ?, ?, ?)
 			ON CONFLICT (id) DO UPDATE SET created = excluded.created, state = excluded.state, status = excluded.status`,
-			c.ID, c.Status.Created.UnixMicro(), c.Status.State, head)
+			c.ID, c.Status.Created.UnixMicro(), c.Status.State, status)
 		return err
 	})
 	return end, err
 }
 
 // encode gives the JSON of the entries' data and of the head.
-func encode(c store.Change) (data []string, head string, err error) {
+func encode(c store.Change) (data []string, status string, err error) {
 	for _, e := range c.Entries {
 		text, err := json.Marshal(e.Data)
 		if err != nil {

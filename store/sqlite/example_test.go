@@ -39,11 +39,11 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	for head, err := range engine.List(ctx, store.Query{}) {
+	for status, err := range engine.List(ctx, store.Query{}) {
 		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Println(head.ID, head.Topic, head.State)
+		fmt.Println(status.ID, status.Topic, status.State)
 	}
 	// Output: d1 Ban cars? configuring
 }

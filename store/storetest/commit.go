@@ -240,8 +240,8 @@ func testGivenKept(t *testing.T, p Backend) {
 		commit(t, s, c)
 		want = append(want, c)
 
-		head, entries := load(t, s, "d", 0)
-		head.Labels["team"] = "blue"
+		status, entries := load(t, s, "d", 0)
+		status.Labels["team"] = "blue"
 		entries[0].Type = "changed"
 		given = append(given, append(entries, store.Entry{Type: "a reader's own"}))
 		for h, err := range s.List(t.Context(), store.Query{}) {

@@ -62,9 +62,9 @@ func testOneWins(t *testing.T, p Backend) {
 			errs[i] = stores[i%2].Commit(t.Context(), change("d", after, fmt.Sprint(after, "/", i), ""))
 		})
 		requireOneWinner(t, errs, store.Conflict{ID: "d", After: after, LastSeq: after + 2})
-		head, entries := load(t, stores[0], "d", after)
+		status, entries := load(t, stores[0], "d", after)
 		require.Equal(t, []int64{after + 1, after + 2}, seqs(entries))
-		require.Equal(t, after+2, head.Seq)
+		require.Equal(t, after+2, status.Seq)
 	}
 }
 
@@ -88,12 +88,12 @@ func testConflictRetry(t *testing.T, p Backend) {
 	runConcurrently(writers+2, func(i int) {
 		s, seen := stores[i%2], int64(0)
 		for n := 0; n < turns && !t.Failed(); {
-			head, entries, err := s.Load(t.Context(), "d", 0)
-			whole := len(entries)%2 == 0 && head.Seq == int64(len(entries)) && head.Seq >= seen
-			if !assert.NoError(t, err) || !assert.True(t, whole, "%d entries, the head is at %d after %d", len(entries), head.Seq, seen) {
+			status, entries, err := s.Load(t.Context(), "d", 0)
+			whole := len(entries)%2 == 0 && status.Seq == int64(len(entries)) && status.Seq >= seen
+			if !assert.NoError(t, err) || !assert.True(t, whole, "%d entries, the head is at %d after %d", len(entries), status.Seq, seen) {
 				return
 			}
-			seen = head.Seq
+			seen = status.Seq
 			for h, err := range s.List(t.Context(), store.Query{Limit: 1}) {
 				assert.NoError(t, err)
 				assert.True(t, h.Seq >= seen && h.Seq%2 == 0, "a list shows %d after %d", h.Seq, seen)
@@ -113,9 +113,9 @@ func testConflictRetry(t *testing.T, p Backend) {
 			n++
 		}
 	})
-	head, entries := load(t, stores[0], "d", 0)
+	status, entries := load(t, stores[0], "d", 0)
 	require.Len(t, entries, 2+2*writers*turns)
-	require.EqualValues(t, len(entries), head.Seq)
+	require.EqualValues(t, len(entries), status.Seq)
 	for i, e := range entries {
 		require.EqualValues(t, i+1, e.Seq)
 	}
@@ -138,9 +138,9 @@ func testDeleteRace(t *testing.T, p Backend) {
 			case 2:
 				created = s.Commit(t.Context(), again)
 			default:
-				head, entries, err := s.Load(t.Context(), "d", 0)
+				status, entries, err := s.Load(t.Context(), "d", 0)
 				if !errors.Is(err, store.ErrNotFound) && assert.NoError(t, err) {
-					assert.EqualValues(t, len(entries), head.Seq, "the head is that of the entries")
+					assert.EqualValues(t, len(entries), status.Seq, "the head is that of the entries")
 				}
 			}
 		})

@@ -34,14 +34,14 @@ func openForCorruption(t *testing.T, p Backend) (a, b store.Store, d, e store.Ch
 // requireAllEntries checks that the debate d gives its five entries, whatever its head is.
 func requireAllEntries(t *testing.T, s store.Store, d store.Change) store.Status {
 	t.Helper()
-	head, entries := load(t, s, "d", 0)
+	status, entries := load(t, s, "d", 0)
 	require.Equal(t, comparableEntries(t, d.Entries), comparableEntries(t, entries))
-	require.Equal(t, "d", head.ID)
+	require.Equal(t, "d", status.ID)
 	_, entries = load(t, s, "d", 3)
 	require.Equal(t, comparableEntries(t, d.Entries[3:]), comparableEntries(t, entries))
 	_, entries = load(t, s, "d", 5)
 	require.Empty(t, entries)
-	return head
+	return status
 }
 
 // requireConflicts checks that the entries of d decide what is refused.
@@ -74,8 +74,8 @@ func testCorruptStatus(t *testing.T, p Backend) {
 	p.Corruption.CorruptStatus(t, "d")
 	for _, s := range []store.Store{a, b, p.Open(t)} {
 		require.Equal(t, store.Status{ID: "d"}, requireAllEntries(t, s, d))
-		head, _ := load(t, s, "e", 0)
-		require.Equal(t, encode(t, e.Status), encode(t, head))
+		status, _ := load(t, s, "e", 0)
+		require.Equal(t, encode(t, e.Status), encode(t, status))
 		requireConflicts(t, s)
 		var last error
 		for h, err := range s.List(t.Context(), store.Query{}) {

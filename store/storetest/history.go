@@ -155,16 +155,16 @@ func (c *client) commit(ctx context.Context, id string, n int) error {
 
 func (c *client) load(ctx context.Context, id string) error {
 	call := c.clock.Add(1)
-	head, entries, err := c.store.Load(ctx, id, 0)
+	status, entries, err := c.store.Load(ctx, id, 0)
 	end := c.clock.Add(1)
 	absent := errors.Is(err, store.ErrNotFound)
 	c.record(call, end, operation{method: "load", id: id}, response{journal: formatEntries(entries), notFound: absent})
-	c.lastSeqs[id] = head.Seq
+	c.lastSeqs[id] = status.Seq
 	switch {
 	case absent:
 		return nil
-	case err == nil && fmt.Sprint(head.Seq, " ", head.Topic) != formatLast(formatEntries(entries)):
-		return fmt.Errorf("load debate %s: the head is at %d %s, the entries are %s", id, head.Seq, head.Topic, formatEntries(entries))
+	case err == nil && fmt.Sprint(status.Seq, " ", status.Topic) != formatLast(formatEntries(entries)):
+		return fmt.Errorf("load debate %s: the head is at %d %s, the entries are %s", id, status.Seq, status.Topic, formatEntries(entries))
 	}
 	return err
 }

@@ -25,12 +25,12 @@ var listTests = []testCase{
 }
 
 // expected is what a query is to find among heads.
-func expected(heads []store.Status, q store.Query) []string {
+func expected(statuses []store.Status, q store.Query) []string {
 	ids := []string{}
-	heads = slices.SortedFunc(slices.Values(heads), func(a, b store.Status) int {
+	statuses = slices.SortedFunc(slices.Values(statuses), func(a, b store.Status) int {
 		return cmp.Or(b.Created.Compare(a.Created), cmp.Compare(b.ID, a.ID))
 	})
-	for _, h := range heads {
+	for _, h := range statuses {
 		if q.Matches(h) && (q.Limit == 0 || len(ids) < q.Limit) {
 			ids = append(ids, h.ID)
 		}
@@ -41,21 +41,21 @@ func expected(heads []store.Status, q store.Query) []string {
 func testListOrder(t *testing.T, p Backend) {
 	s := p.Open(t)
 	ages := []time.Duration{-time.Hour, -time.Microsecond, 0, time.Microsecond, 500 * time.Millisecond, 1500 * time.Millisecond, time.Hour}
-	var heads []store.Status
+	var statuses []store.Status
 	for i, id := range []string{"b", "a", "B", "A", "a-1", "a.1", "a_1", "a1", "10", "9", "_", "-"} {
 		for _, age := range []int{i, i + 1} {
 			c := creation(fmt.Sprint(id, age%2))
 			c.Status.Created = noon.Add(ages[age%len(ages)])
 			commit(t, s, c)
-			heads = append(heads, c.Status)
+			statuses = append(statuses, c.Status)
 		}
 	}
-	require.Equal(t, expected(heads, store.Query{}), list(t, s, store.Query{}))
+	require.Equal(t, expected(statuses, store.Query{}), list(t, s, store.Query{}))
 }
 
 func testListSelects(t *testing.T, p Backend) {
 	s := p.Open(t)
-	var heads []store.Status
+	var statuses []store.Status
 	for _, d := range []struct {
 		id      string
 		created time.Duration
@@ -70,7 +70,7 @@ func testListSelects(t *testing.T, p Backend) {
 		c := creation(d.id)
 		c.Status.Created, c.Status.State, c.Status.Labels = noon.Add(d.created), d.state, d.labels
 		commit(t, s, c)
-		heads = append(heads, c.Status)
+		statuses = append(statuses, c.Status)
 	}
 	before, abroad := noon.Add(2*time.Hour), time.FixedZone("abroad", 3600)
 	for _, tt := range []struct {
@@ -106,40 +106,40 @@ func testListSelects(t *testing.T, p Backend) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			require.Equal(t, tt.want, list(t, s, tt.query))
-			require.Equal(t, tt.want, expected(heads, tt.query), "Query.Match says the same")
+			require.Equal(t, tt.want, expected(statuses, tt.query), "Query.Match says the same")
 		})
 	}
 }
 
 func testListLabels(t *testing.T, p Backend) {
 	s := p.Open(t)
-	var heads []store.Status
+	var statuses []store.Status
 	for i, text := range unusualTexts {
 		c := creation(fmt.Sprint("d", i))
 		c.Status.Labels = map[string]string{"text": text, text: "key"}
 		commit(t, s, c)
-		heads = append(heads, c.Status)
+		statuses = append(statuses, c.Status)
 	}
 	for _, text := range unusualTexts {
 		for _, labels := range []map[string]string{{"text": text}, {text: "key"}, {"text": "key", text: text}} {
 			q := store.Query{Labels: labels}
-			require.Equal(t, expected(heads, q), list(t, s, q), "labels %q", labels)
+			require.Equal(t, expected(statuses, q), list(t, s, q), "labels %q", labels)
 		}
 	}
 }
 
 func testPages(t *testing.T, p Backend) {
 	s := p.Open(t)
-	var heads []store.Status
+	var statuses []store.Status
 	for i := range 30 {
 		c := creation(fmt.Sprintf("d%02d", i*7%30))
 		c.Status.Created = noon.Add(time.Duration(i/25) * time.Microsecond) // most at the same instant
 		c.Status.Labels = map[string]string{"odd": fmt.Sprint(i % 2)}
 		commit(t, s, c)
-		heads = append(heads, c.Status)
+		statuses = append(statuses, c.Status)
 	}
 	for _, q := range []store.Query{{Limit: 1}, {Limit: 7}, {Limit: 30}, {Limit: 4, Labels: map[string]string{"odd": "1"}}} {
-		all := expected(heads, store.Query{Labels: q.Labels})
+		all := expected(statuses, store.Query{Labels: q.Labels})
 		found := []string{}
 		for range len(all)/q.Limit + 1 {
 			n := 0
@@ -157,15 +157,15 @@ func testPages(t *testing.T, p Backend) {
 
 func testListLong(t *testing.T, p Backend) {
 	s := p.Open(t)
-	var heads []store.Status
+	var statuses []store.Status
 	for i := range 250 { // more than a store may read at once
 		c := creation(fmt.Sprint("d", i))
 		c.Status.Created = noon.Add(time.Duration(i%3) * time.Second)
 		commit(t, s, c)
-		heads = append(heads, c.Status)
+		statuses = append(statuses, c.Status)
 	}
 	for _, q := range []store.Query{{}, {Limit: 220}, {Before: noon.Add(time.Second), BeforeID: "d8"}} {
-		require.Equal(t, expected(heads, q), list(t, s, q))
+		require.Equal(t, expected(statuses, q), list(t, s, q))
 	}
 }
 

@@ -42,9 +42,9 @@ func testLoadAfter(t *testing.T, p Backend) {
 		{"after the greatest number: nothing", math.MaxInt64, []int64{}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			head, entries := load(t, s, "d", tt.after)
+			status, entries := load(t, s, "d", tt.after)
 			require.Equal(t, tt.want, seqs(entries))
-			require.Equal(t, encode(t, second.Status), encode(t, head), "the head is that of the whole debate")
+			require.Equal(t, encode(t, second.Status), encode(t, status), "the head is that of the whole debate")
 		})
 	}
 }

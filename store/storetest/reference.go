@@ -80,14 +80,14 @@ func (p *referenceStore) commit(t *rapid.T) {
 func (p *referenceStore) load(t *rapid.T) {
 	id := ids.Draw(t, "id")
 	after := rapid.OneOf(rapid.Int64Range(-1, 9), rapid.SampledFrom([]int64{math.MinInt64, math.MaxInt64})).Draw(t, "after")
-	head, entries, err := p.randomStore(t).Load(t.Context(), id, after)
+	status, entries, err := p.randomStore(t).Load(t.Context(), id, after)
 	want, ok := p.debates[id]
 	if !ok {
 		require.ErrorIs(t, err, store.ErrNotFound)
 		return
 	}
 	require.NoError(t, err)
-	require.Equal(t, encode(t, want.status), encode(t, head))
+	require.Equal(t, encode(t, want.status), encode(t, status))
 	rest := slices.DeleteFunc(slices.Clone(want.entries), func(e store.Entry) bool { return e.Seq <= after })
 	require.Equal(t, comparableEntries(t, rest), comparableEntries(t, entries))
 }
@@ -113,11 +113,11 @@ func (p *referenceStore) list(t *rapid.T) {
 		q.Before = noon.Add(time.Duration(n) * time.Hour)
 		q.BeforeID = rapid.SampledFrom(append([]string{""}, debateIDs...)).Draw(t, "before id")
 	}
-	var heads []store.Status
+	var statuses []store.Status
 	for _, d := range p.debates {
-		heads = append(heads, d.status)
+		statuses = append(statuses, d.status)
 	}
-	require.Equal(t, expected(heads, q), list(t, p.randomStore(t), q), "%+v", q)
+	require.Equal(t, expected(statuses, q), list(t, p.randomStore(t), q), "%+v", q)
 }
 
 // limitChecks has rapid draw limitChecks lives than it is used to, since databases take their time. What -rapid.checks says holds.

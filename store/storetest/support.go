@@ -61,9 +61,9 @@ func requireConflict(t testingT, s store.Store, c store.Change) store.Conflict {
 
 func load(t testingT, s store.Store, id string, after int64) (store.Status, []store.Entry) {
 	t.Helper()
-	head, entries, err := s.Load(t.Context(), id, after)
+	status, entries, err := s.Load(t.Context(), id, after)
 	require.NoError(t, err)
-	return head, entries
+	return status, entries
 }
 
 // list gives the ids that a query finds.
@@ -98,9 +98,9 @@ func requireStored(t testingT, s store.Store, changes ...store.Change) {
 		want = append(want, c.Entries...)
 	}
 	last := changes[len(changes)-1]
-	head, entries := load(t, s, last.ID, 0)
+	status, entries := load(t, s, last.ID, 0)
 	require.Equal(t, comparableEntries(t, want), comparableEntries(t, entries))
-	require.Equal(t, encode(t, last.Status), encode(t, head))
+	require.Equal(t, encode(t, last.Status), encode(t, status))
 	var listed []string
 	for h, err := range s.List(t.Context(), store.Query{}) {
 		require.NoError(t, err)
