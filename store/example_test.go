@@ -32,8 +32,8 @@ func Example() {
 	// Output: Ban cars? 1 config
 }
 
-// Of two writers that computed their changes on the same entry, the second one gets a Conflict. It loads what is new and
-// decides again.
+// Two writers compute their changes on the same entry. The second one gets a Conflict. It can then load the new entries
+// and decide again.
 func ExampleConflict() {
 	ctx := context.Background()
 	s := store.Memory()
@@ -41,14 +41,14 @@ func ExampleConflict() {
 	fmt.Println(s.Commit(ctx, change))
 	err := s.Commit(ctx, change)
 	if conflict, ok := errors.AsType[*store.Conflict](err); ok {
-		fmt.Println("the journal ends at", conflict.LastSeq)
+		fmt.Println("the journal ends at entry", conflict.LastSeq)
 	}
 	// Output:
 	// <nil>
-	// the journal ends at 1
+	// the journal ends at entry 1
 }
 
-// Before and BeforeID select the page that follows the last debate of a page.
+// Before and BeforeID select the next page: the debates that follow the last debate of a page.
 func ExampleQuery() {
 	ctx := context.Background()
 	s := store.Memory()
@@ -77,11 +77,11 @@ func ExampleQuery() {
 func ExampleWatcher() {
 	ctx := context.Background()
 	s := store.Memory()
-	stop := s.(store.Watcher).Watch("d1", func(last int64) { fmt.Println("the journal ends at", last) })
+	stop := s.(store.Watcher).Watch("d1", func(last int64) { fmt.Println("the journal ends at entry", last) })
 	defer stop()
 	change := store.Change{ID: "d1", Entries: []store.Entry{{Seq: 1, Type: "config"}}, Status: store.Status{ID: "d1", Seq: 1}}
 	if err := s.Commit(ctx, change); err != nil {
 		log.Fatal(err)
 	}
-	// Output: the journal ends at 1
+	// Output: the journal ends at entry 1
 }

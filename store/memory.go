@@ -9,7 +9,7 @@ import (
 	"sync"
 )
 
-// Memory is a store for as long as the process lives. It is a [Watcher].
+// Memory returns a store that keeps debates until the process exits. The store is a [Watcher].
 func Memory() Store {
 	return &memory{debates: map[string]*journal{}, watchers: map[string][]*watcher{}}
 }
@@ -39,7 +39,7 @@ func (m *memory) Commit(ctx context.Context, c Change) error {
 	return err
 }
 
-// notify wakes who watches a debate.
+// notify wakes the watchers of a debate.
 func (m *memory) notify(id string, last int64) {
 	m.mu.RLock()
 	watchers := slices.Clone(m.watchers[id])

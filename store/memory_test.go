@@ -20,7 +20,7 @@ func ExampleMemory() {
 
 	created := store.Change{ID: "d1", Entries: []store.Entry{{Seq: 1, Type: "config"}}, Status: store.Status{ID: "d1", Seq: 1}}
 	fmt.Println(s.Commit(ctx, created))
-	fmt.Println(s.Commit(ctx, created)) // by another process, which did not know
+	fmt.Println(s.Commit(ctx, created)) // another process creates the same debate
 
 	said := store.Change{ID: "d1", After: 1, Entries: []store.Entry{{Seq: 2, Type: "turn", Key: "1/1/respond/Ann/"}}, Status: store.Status{ID: "d1", Seq: 2}}
 	fmt.Println(s.Commit(ctx, said))
@@ -29,7 +29,7 @@ func ExampleMemory() {
 	fmt.Println(status.Seq, entries[0].Key, err)
 	// Output:
 	// <nil>
-	// commit to debate d1: computed on entry 0, the journal ends at 1
+	// commit to debate d1: computed on entry 0, but the journal ends at entry 1
 	// <nil>
 	// 2 1/1/respond/Ann/ <nil>
 }
@@ -41,7 +41,7 @@ func TestMemory(t *testing.T) {
 	})
 }
 
-// change appends so many entries to the debate "d", which ends at after.
+// change returns a change that appends entries to the debate "d", which ends at after.
 func change(after, entries int64) store.Change {
 	c := store.Change{ID: "d", After: after, Status: store.Status{ID: "d", Seq: after + entries}}
 	for seq := after + 1; seq <= c.Status.Seq; seq++ {
@@ -66,7 +66,7 @@ func TestMemoryTellsEachCommitAtOnce(t *testing.T) {
 	require.Equal(t, []int64{2, 3, 6, 0, 1}, told)
 }
 
-// A memory is so fast that writers seldom meet: there have to be many commits.
+// Writers to a memory store seldom conflict because it is fast, so the test makes many commits.
 func TestMemoryLosesNoCommit(t *testing.T) {
 	const writers, turns = 4, 2000
 	s := store.Memory()
@@ -95,7 +95,7 @@ func TestMemoryLosesNoCommit(t *testing.T) {
 	require.Len(t, entries, writers*turns)
 }
 
-// A wake-up may stop watching, others as well as itself.
+// A wake callback may stop any watch, its own included.
 func TestMemoryIsNotLockedWhileItTells(t *testing.T) {
 	s := store.Memory()
 	woken := 0
@@ -110,7 +110,7 @@ func TestMemoryIsNotLockedWhileItTells(t *testing.T) {
 	}
 	require.NoError(t, s.Commit(t.Context(), change(0, 1)))
 	require.NoError(t, s.Commit(t.Context(), change(1, 1)))
-	require.Equal(t, 2, woken, "both were under way")
+	require.Equal(t, 2, woken, "both calls were in progress")
 }
 
 func TestMemoryGivesDataBackAsItself(t *testing.T) {

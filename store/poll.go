@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Watched returns a store that can be watched: s itself if it is a Watcher, else one that asks s once a second.
+// Watched returns a store that can be watched: s itself if it is a Watcher, or else a wrapper that polls s every second.
 func Watched(s Store) interface {
 	Store
 	Watcher
@@ -20,12 +20,12 @@ func Watched(s Store) interface {
 	return polled{s}
 }
 
-// polled asks a store for news, since it does not tell.
+// polled adds Watch to a store by polling it.
 type polled struct{ Store }
 
 const pollEvery = time.Second
 
-// Watch implements Watcher.
+// Watch implements [Watcher].
 func (p polled) Watch(id string, wake func(last int64)) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	go p.poll(ctx, id, wake)
@@ -43,7 +43,7 @@ func (p polled) poll(ctx context.Context, id string, wake func(last int64)) {
 		}
 		status, _, err := p.Load(ctx, id, last)
 		if gone := errors.Is(err, ErrNotFound); (err == nil || gone) && status.Seq != last {
-			last = status.Seq // 0 where it is gone
+			last = status.Seq // 0 if the debate was deleted
 			wake(last)
 		}
 	}

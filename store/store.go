@@ -8,12 +8,12 @@
 //	})
 //	status, entries, err := s.Load(ctx, "d1", 0)
 //
-// A store keeps an append-only journal for each debate, and a head that sums the journal up. The journal is
-// authoritative. The head is a cache for lists.
+// A store keeps an append-only journal and a [Status] for each debate. The journal is authoritative. The status is a
+// cache of it, so that lists do not have to read journals.
 //
-// [Store.Commit] is the only write. It appends all entries of a change or none, and only if the journal still ends at the
-// entry that the change was computed on. [Memory] keeps debates while the process lives. The packages sqlite and postgres
-// keep them in databases. To write a store, implement [Store] and test it with the package storetest.
+// [Store.Commit] is the only write. It appends all entries of a change or none, and only if the journal still ends at
+// the entry that the change was computed on. [Memory] keeps debates until the process exits. The packages sqlite and
+// postgres keep them in databases. To write a store, implement [Store] and test it with the package storetest.
 package store
 
 import (
@@ -29,62 +29,63 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// Format is the newest format of journals that this version reads and writes.
+// Format is the version of the journal format that this version of the library reads and writes.
 const Format = 2
 
 // Entry is one durable fact about a debate.
 type Entry struct {
-	Seq  int64     // 1, 2, ... within a debate
-	Type string    // what Data is, such as "turn"
-	Key  string    // a turn's key, unique within a debate; else empty
-	At   time.Time // never before the previous entry's
-	// Data is a value that encodes to JSON. It is read back as itself or as a json.RawMessage of it, and is not to be
-	// changed once committed.
+	Seq  int64     // position in the journal: 1, 2, ...
+	Type string    // kind of Data, such as "turn"
+	Key  string    // key of the turn, unique within a debate; empty if the entry is not a turn
+	At   time.Time // not before the previous entry's time
+	// Data encodes to JSON. Do not change it after the commit. Load returns either the value itself or its encoding
+	// as a json.RawMessage.
 	Data any
 }
 
-// Status sums up one debate: what its journal amounts to.
+// Status summarizes the journal of one debate.
 type Status struct {
 	ID          string            `json:"id"`
-	Seq         int64             `json:"seq"` // of the last entry
+	Seq         int64             `json:"seq"` // seq of the last entry
 	State       fsm.State         `json:"state"`
 	Cursor      transcript.Cursor `json:"cursor"`
-	MaxRounds   int               `json:"max_rounds"` // the limit, to show the cursor's round as a progress
+	MaxRounds   int               `json:"max_rounds"` // round limit, so that viewers can show the cursor's round as progress
 	Ending      transcript.Ending `json:"ending,omitzero"`
 	Topic       string            `json:"topic"`
-	Protocol    string            `json:"protocol"` // name and version, "panel/1"
+	Protocol    string            `json:"protocol"` // name and version, such as "panel/1"
 	Labels      map[string]string `json:"labels,omitempty"`
 	Usage       transcript.Usage  `json:"usage"`
-	RunningTime time.Duration     `json:"running_time"` // in nanoseconds; pauses do not count
-	Format      int               `json:"format"`       // of the journal
+	RunningTime time.Duration     `json:"running_time"` // in nanoseconds, pauses excluded
+	Format      int               `json:"format"`       // journal format, see [Format]
 	Created     time.Time         `json:"created"`
 	Updated     time.Time         `json:"updated"`
-	Plan        Plan              `json:"plan,omitzero"` // what may run next; zero: nothing may
+	Plan        Plan              `json:"plan,omitzero"` // work that may run next; zero if there is none
 }
 
-// Plan is what may run next in a debate, for who schedules it: a job for each plan.
+// Plan describes the work that may run next in a debate. Workers run one job for each plan.
 type Plan struct {
-	Key       string        `json:"key"`                 // stays while a part of the plan is to be done, and is another afterwards
-	NotBefore time.Time     `json:"not_before,omitzero"` // when it may run; zero: at once
-	Timeout   time.Duration `json:"timeout,omitzero"`    // how long it takes at most, in nanoseconds: the timeout of a step
+	Key       string        `json:"key"`                 // identifies the plan; it changes only when all steps of the plan are done
+	NotBefore time.Time     `json:"not_before,omitzero"` // earliest start; zero if the plan may run at once
+	Timeout   time.Duration `json:"timeout,omitzero"`    // longest time that the plan takes, in nanoseconds, from the step timeout
 }
 
-// clone is a head that shares nothing.
+// clone returns a copy of h that shares no memory with it.
 func (h Status) clone() Status {
 	h.Labels = maps.Clone(h.Labels)
 	return h
 }
 
-// Change is a write: entries with the numbers After+1, After+2, ..., and the head as it is after them. Without entries
-// it replaces the head alone: so one that is wrong is put right. Times are in UTC and of whole microseconds.
+// Change is a write to one debate. It appends entries numbered After+1, After+2, and so on, and replaces the status.
+// A change without entries replaces only the status, to repair one that does not match the journal. Times are in UTC
+// and in whole microseconds.
 type Change struct {
 	ID      string
-	After   int64 // the last entry that the change was computed on; 0 creates the debate
+	After   int64 // seq of the last entry that the change was computed on; 0 creates the debate
 	Entries []Entry
-	Status  Status
+	Status  Status // status after the last entry
 }
 
-// Check says what is wrong with a change, whatever the journal holds: stores refuse it before they look.
+// Check returns an error if the change is malformed, whatever the journal contains. Every store calls it first.
 func (c Change) Check() error {
 	keys := map[string]bool{"": false}
 	for i, e := range c.Entries {
@@ -98,59 +99,60 @@ func (c Change) Check() error {
 	}
 	switch want := c.After + int64(len(c.Entries)); {
 	case c.ID == "" || c.Status.ID != c.ID:
-		return fmt.Errorf("commit to debate %q: the status is that of %q", c.ID, c.Status.ID)
+		return fmt.Errorf("commit to debate %q: the status has the id %q", c.ID, c.Status.ID)
 	case want == 0 || c.After < 0:
-		return fmt.Errorf("commit to debate %s: it begins with entry 1, the change has none", c.ID)
+		return fmt.Errorf("commit to debate %s: a new debate needs After 0 and at least one entry", c.ID)
 	case c.Status.Seq != want:
 		return fmt.Errorf("commit to debate %s: the status is at entry %d, want %d", c.ID, c.Status.Seq, want)
 	}
 	return nil
 }
 
-// Store keeps debates. It is safe for concurrent use, by many processes where it is a database.
+// Store keeps debates. It is safe for concurrent use. A store on a database is also safe for use by many processes.
 type Store interface {
-	// Commit applies the change whole or not at all. It returns a *Conflict when the journal does not end at
-	// c.After, or already holds a turn with one of the keys.
+	// Commit applies the whole change or nothing. It returns a *Conflict if the journal does not end at c.After or
+	// already has a turn with one of the keys.
 	Commit(ctx context.Context, c Change) error
-	// Load gives the head and the entries with a seq greater than after, in order and as of one moment; ErrNotFound
-	// for an unknown id. An entry that is missing between others or cannot be read is an error that names it. The
-	// entries are the truth: a head that is lost or cannot be read is given as a zero one with the ID.
+	// Load returns the status and, in order, the entries with a seq greater than after, all from one consistent
+	// snapshot. For an unknown id it returns ErrNotFound. If an entry is missing or unreadable, the error names it.
+	// If the status is missing or unreadable, Load returns a status that has only the ID, because the entries are
+	// authoritative.
 	Load(ctx context.Context, id string, after int64) (Status, []Entry, error)
-	// List gives heads, newest first by creation and, where that is equal, by id. A debate whose head is lost is not
-	// listed; a head that cannot be read is an error that names its debate, and ends the list.
+	// List yields statuses, newest first by Created, then by descending ID. It skips debates whose status is
+	// missing. If a status is unreadable, List yields an error that names the debate, and ends.
 	List(ctx context.Context, q Query) iter.Seq2[Status, error]
-	// Delete removes a debate and its journal; ErrNotFound for an unknown id.
+	// Delete removes a debate and its journal. For an unknown id it returns ErrNotFound.
 	Delete(ctx context.Context, id string) error
 }
 
-// Watcher is an optional power of a store: to tell at once of commits, whoever made them.
+// Watcher is an optional interface of a store that reports commits at once, whichever process made them.
 type Watcher interface {
-	// Watch arranges for wake to be called after each commit of entries to the debate, with the seq of the last one, and
-	// with 0 after its deletion, until stop is called; a call that is under way then may still come. What follows in
-	// quick succession may be told once, and what stood before may be told too. wake may be called on any goroutine and out of order, must not block and must
-	// not call the store.
+	// Watch calls wake after each commit of entries to the debate, with the seq of the last entry, and with 0 after
+	// the debate is deleted. It does so until stop is called; a call already in progress may still finish after that.
+	// Several commits in quick succession may cause one call, and an entry committed before Watch may cause a call
+	// too. wake is called on any goroutine and possibly out of order. It must not block and must not call the store.
 	Watch(id string, wake func(last int64)) (stop func())
 }
 
-// Scheduler is an optional power of a store: to have workers run what a committed head's Plan says. Engine.Start leaves
-// the driving to them.
+// Scheduler is an optional interface of a store that has workers run the Plan of each committed status. With such a
+// store, Engine.Start leaves running the debate to the workers.
 type Scheduler interface {
-	// Schedules says whether workers drive.
+	// Schedules reports whether workers run the debates.
 	Schedules() bool
 }
 
-// Query selects debates; the zero Query selects all.
-type Query struct {
+// Query selects debates. The zero Query selects all of them.
+type Query struct { // debates in any of these states; all states if empty
 	States []fsm.State       // any of them; empty: all
-	Labels map[string]string // all of them, with these values
-	Before time.Time         // created before; zero: any time
-	// BeforeID selects, of those that were created at Before, the ones with a lesser id. With Before and BeforeID as
-	// Created and ID of a page's last head a query gives the next page.
+	Labels map[string]string // debates that have all these labels, with these values
+	Before time.Time         // debates created before this time; any time if zero
+	// BeforeID additionally selects debates created exactly at Before whose ID is less than BeforeID. To get the next
+	// page, set Before and BeforeID to Created and ID of the last status of a page.
 	BeforeID string
-	Limit    int // at most so many; 0: no limit
+	Limit    int // largest number of debates; no limit if 0
 }
 
-// Matches says whether the query selects the head, Limit apart.
+// Matches reports whether the query selects a debate with the status h. It ignores Limit.
 func (q Query) Matches(h Status) bool {
 	if !q.Before.IsZero() && !h.Created.Before(q.Before) && (!h.Created.Equal(q.Before) || h.ID >= q.BeforeID) {
 		return false
@@ -163,21 +165,21 @@ func (q Query) Matches(h Status) bool {
 	return len(q.States) == 0 || slices.Contains(q.States, h.State)
 }
 
-// ErrNotFound says that the store has no debate of that id.
+// ErrNotFound is returned if the store has no debate with the given ID.
 var ErrNotFound = errors.New("no such debate")
 
-// Conflict says that another writer was first. The loser loads what is new and decides again.
+// Conflict is returned if another writer committed first. Load the new entries and decide again.
 type Conflict struct {
 	ID      string
-	After   int64  // what the change was computed on
-	LastSeq int64  // where the journal ends
-	Key     string // of the turn that stands already; empty where only the version differs
+	After   int64  // seq that the change was computed on
+	LastSeq int64  // seq of the last entry of the journal
+	Key     string // key of the turn that the journal already has; empty if only After was outdated
 }
 
-// Error says what stands.
+// Error names the turn that already exists, or the end of the journal.
 func (c *Conflict) Error() string {
 	if c.Key != "" {
-		return fmt.Sprintf("commit to debate %s: turn %s stands already", c.ID, c.Key)
+		return fmt.Sprintf("commit to debate %s: turn %s already exists", c.ID, c.Key)
 	}
-	return fmt.Sprintf("commit to debate %s: computed on entry %d, the journal ends at %d", c.ID, c.After, c.LastSeq)
+	return fmt.Sprintf("commit to debate %s: computed on entry %d, but the journal ends at entry %d", c.ID, c.After, c.LastSeq)
 }

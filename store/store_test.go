@@ -12,37 +12,37 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// noon is when the debates of these tests are created.
+// noon is the creation time of the debates in these tests.
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 func TestAChangeSaysWhatIsWrongWithIt(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
-		alter func(c *store.Change) // of one that has the entries 3 and 4, with the keys a and b
-		want  string                // empty: nothing
+		alter func(c *store.Change) // alters a change with the entries 3 and 4 and the keys a and b
+		want  string                // empty if the change is valid
 	}{
-		{"nothing", func(c *store.Change) {}, ""},
+		{"a valid change", func(c *store.Change) {}, ""},
 		{"no keys", func(c *store.Change) { c.Entries[0].Key, c.Entries[1].Key = "", "" }, ""},
-		{"a head alone", func(c *store.Change) { c.Entries, c.Status.Seq = nil, 2 }, ""},
-		{"a key twice", func(c *store.Change) { c.Entries[1].Key = "a" }, "commit to debate d: the change has turn a twice"},
+		{"a status alone", func(c *store.Change) { c.Entries, c.Status.Seq = nil, 2 }, ""},
+		{"a duplicate key", func(c *store.Change) { c.Entries[1].Key = "a" }, "commit to debate d: the change has turn a twice"},
 		{
-			"a number left out", func(c *store.Change) { c.Entries[1].Seq = 5 },
+			"a skipped number", func(c *store.Change) { c.Entries[1].Seq = 5 },
 			"commit to debate d: entry 1 of the change is numbered 5, want 4",
 		},
 		{
-			"numbers that begin too early", func(c *store.Change) { c.After = 3 },
+			"numbers that start too low", func(c *store.Change) { c.After = 3 },
 			"commit to debate d: entry 0 of the change is numbered 3, want 4",
 		},
-		{"a head of another entry", func(c *store.Change) { c.Status.Seq = 3 }, "commit to debate d: the status is at entry 3, want 4"},
-		{"a head of another debate", func(c *store.Change) { c.Status.ID = "e" }, `commit to debate "d": the status is that of "e"`},
-		{"no id", func(c *store.Change) { c.ID, c.Status.ID = "", "" }, `commit to debate "": the status is that of ""`},
+		{"a status at another entry", func(c *store.Change) { c.Status.Seq = 3 }, "commit to debate d: the status is at entry 3, want 4"},
+		{"a status of another debate", func(c *store.Change) { c.Status.ID = "e" }, `commit to debate "d": the status has the id "e"`},
+		{"no id", func(c *store.Change) { c.ID, c.Status.ID = "", "" }, `commit to debate "": the status has the id ""`},
 		{
-			"nothing to begin with", func(c *store.Change) { *c = store.Change{ID: "d", Status: store.Status{ID: "d"}} },
-			"commit to debate d: it begins with entry 1, the change has none",
+			"a new debate without entries", func(c *store.Change) { *c = store.Change{ID: "d", Status: store.Status{ID: "d"}} },
+			"commit to debate d: a new debate needs After 0 and at least one entry",
 		},
 		{
-			"less than nothing to begin with", func(c *store.Change) { c.After, c.Entries, c.Status.Seq = -1, nil, -1 },
-			"commit to debate d: it begins with entry 1, the change has none",
+			"a negative After", func(c *store.Change) { c.After, c.Entries, c.Status.Seq = -1, nil, -1 },
+			"commit to debate d: a new debate needs After 0 and at least one entry",
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -60,8 +60,8 @@ func TestAChangeSaysWhatIsWrongWithIt(t *testing.T) {
 }
 
 func TestConflictSaysWhatStands(t *testing.T) {
-	require.EqualError(t, &store.Conflict{ID: "d", After: 1, LastSeq: 2}, "commit to debate d: computed on entry 1, the journal ends at 2")
-	require.EqualError(t, &store.Conflict{ID: "d", After: 1, LastSeq: 2, Key: "a"}, "commit to debate d: turn a stands already")
+	require.EqualError(t, &store.Conflict{ID: "d", After: 1, LastSeq: 2}, "commit to debate d: computed on entry 1, but the journal ends at entry 2")
+	require.EqualError(t, &store.Conflict{ID: "d", After: 1, LastSeq: 2, Key: "a"}, "commit to debate d: turn a already exists")
 }
 
 func TestQueryMatches(t *testing.T) {
@@ -71,30 +71,30 @@ func TestQueryMatches(t *testing.T) {
 		query store.Query
 		want  bool
 	}{
-		{"nothing asked", store.Query{}, true},
-		{"its state", store.Query{States: []fsm.State{fsm.Paused}}, true},
-		{"its state among others", store.Query{States: []fsm.State{fsm.Ready, fsm.Paused}}, true},
+		{"an empty query", store.Query{}, true},
+		{"the state", store.Query{States: []fsm.State{fsm.Paused}}, true},
+		{"the state among others", store.Query{States: []fsm.State{fsm.Ready, fsm.Paused}}, true},
 		{"other states", store.Query{States: []fsm.State{fsm.Ready, fsm.Error}}, false},
-		{"its label", store.Query{Labels: map[string]string{"team": "red"}}, true},
-		{"its label with another value", store.Query{Labels: map[string]string{"team": "blue"}}, false},
+		{"the label", store.Query{Labels: map[string]string{"team": "red"}}, true},
+		{"the label with another value", store.Query{Labels: map[string]string{"team": "blue"}}, false},
 		{"one label of two", store.Query{Labels: map[string]string{"team": "red", "kind": "test"}}, false},
-		{"a label that is empty", store.Query{Labels: map[string]string{"note": ""}}, true},
-		{"an empty label that it does not have", store.Query{Labels: map[string]string{"kind": ""}}, false},
+		{"a label with an empty value", store.Query{Labels: map[string]string{"note": ""}}, true},
+		{"a missing label with an empty value", store.Query{Labels: map[string]string{"kind": ""}}, false},
 		{"created before a later time", store.Query{Before: noon.Add(time.Nanosecond)}, true},
-		{"created before its own time", store.Query{Before: noon}, false},
-		{"created before its own time elsewhere", store.Query{Before: noon.In(time.FixedZone("", 3600))}, false},
+		{"created before the same time", store.Query{Before: noon}, false},
+		{"created before the same time in another zone", store.Query{Before: noon.In(time.FixedZone("", 3600))}, false},
 		{"created before an earlier time", store.Query{Before: noon.Add(-time.Nanosecond)}, false},
-		{"created at its own time, before a greater id", store.Query{Before: noon, BeforeID: "e"}, true},
-		{"created at its own time elsewhere, before a greater id", store.Query{Before: noon.In(time.FixedZone("", 3600)), BeforeID: "e"}, true},
-		{"created at its own time, before its own id", store.Query{Before: noon, BeforeID: "d"}, false},
-		{"created at its own time, before a lesser id", store.Query{Before: noon, BeforeID: "c"}, false},
+		{"created at the same time, before a greater id", store.Query{Before: noon, BeforeID: "e"}, true},
+		{"created at the same time in another zone, before a greater id", store.Query{Before: noon.In(time.FixedZone("", 3600)), BeforeID: "e"}, true},
+		{"created at the same time, before the same id", store.Query{Before: noon, BeforeID: "d"}, false},
+		{"created at the same time, before a lesser id", store.Query{Before: noon, BeforeID: "c"}, false},
 		{"created before a later time, before a lesser id", store.Query{Before: noon.Add(1), BeforeID: "c"}, true},
 		{"created before an earlier time, before a greater id", store.Query{Before: noon.Add(-1), BeforeID: "e"}, false},
-		{"before a lesser id at no time", store.Query{BeforeID: "c"}, true},
-		{"a limit is not looked at", store.Query{Limit: -1}, true},
+		{"before a lesser id, without a time", store.Query{BeforeID: "c"}, true},
+		{"the limit is ignored", store.Query{Limit: -1}, true},
 		{"all", store.Query{States: []fsm.State{fsm.Paused}, Labels: map[string]string{"team": "red"}, Before: noon.Add(1)}, true},
-		{"all, but for the time", store.Query{States: []fsm.State{fsm.Paused}, Labels: map[string]string{"team": "red"}, Before: noon}, false},
-		{"all, but for the state", store.Query{States: []fsm.State{fsm.Ready}, Labels: map[string]string{"team": "red"}, Before: noon.Add(1)}, false},
+		{"all but the time", store.Query{States: []fsm.State{fsm.Paused}, Labels: map[string]string{"team": "red"}, Before: noon}, false},
+		{"all but the state", store.Query{States: []fsm.State{fsm.Ready}, Labels: map[string]string{"team": "red"}, Before: noon.Add(1)}, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			require.Equal(t, tt.want, tt.query.Matches(status))
@@ -103,7 +103,7 @@ func TestQueryMatches(t *testing.T) {
 	require.False(t, store.Query{Labels: map[string]string{"team": ""}}.Matches(store.Status{}), "a debate without labels")
 }
 
-// A head is what web pages and lists show.
+// A Status encodes to the JSON that web pages and lists show.
 func TestHeadAsJSON(t *testing.T) {
 	h := store.Status{
 		ID: "d", Seq: 9, State: fsm.Judging, Cursor: transcript.Cursor{Run: 1, Round: 2, Stage: transcript.Assessment, Phase: "assess", PhaseSeq: 8}, MaxRounds: 5,
