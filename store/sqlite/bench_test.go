@@ -15,11 +15,11 @@ import (
 	"github.com/elenchus-go/debate/store"
 )
 
-// turn is what a commit of the benchmarks adds: about 2 kB.
+// turn is the data that each commit of the benchmarks adds, about 2 kB.
 var turn = map[string]string{"text": strings.Repeat("To ban cars is to free the town. ", 60)}
 
-// BenchmarkCommit measures commits of one turn by some writers, each to a debate of its own, beside the least SQL that
-// does as much: a head that is replaced where it is at the expected entry, and a turn that is inserted.
+// BenchmarkCommit measures commits of one turn by several writers, each to its own debate. It compares them with the
+// least SQL that does the same work: an update of a status if it is at the expected entry, and an insert of a turn.
 func BenchmarkCommit(b *testing.B) {
 	for _, kind := range []struct {
 		name  string
@@ -33,7 +33,7 @@ func BenchmarkCommit(b *testing.B) {
 	}
 }
 
-// write makes b.N commits.
+// write makes b.N commits, divided among the writers.
 func write(b *testing.B, writers int, commit func(id string, after int64) error) {
 	for w := range writers {
 		require.NoError(b, commit(fmt.Sprint("debate ", w), 0))
@@ -101,7 +101,7 @@ func replace(ctx context.Context, tx *sql.Tx, id string, after int64, head, data
 	return tx.Commit()
 }
 
-// BenchmarkLoad measures a load of a debate of 100 turns.
+// BenchmarkLoad measures loading a debate of 100 turns.
 func BenchmarkLoad(b *testing.B) {
 	s := open(b, filepath.Join(b.TempDir(), "debates.db"))
 	c := change("d", 0, make([]string, 100)...)
@@ -116,7 +116,7 @@ func BenchmarkLoad(b *testing.B) {
 	}
 }
 
-// BenchmarkList measures the first 20 of 5,000 debates, and a search of all of them for a label that none has.
+// BenchmarkList measures listing the first 20 of 5,000 debates, and searching all of them for a label that none has.
 func BenchmarkList(b *testing.B) {
 	path := filepath.Join(b.TempDir(), "debates.db")
 	s := open(b, path)

@@ -10,7 +10,7 @@ import (
 	"github.com/elenchus-go/debate/store"
 )
 
-// Commit implements [store.Store]. An ended context is heeded until the write lock is taken.
+// Commit implements [store.Store]. It ignores the end of ctx once it holds the write lock.
 func (s *Store) Commit(ctx context.Context, c store.Change) error {
 	if err := c.Check(); err != nil {
 		return err
@@ -28,7 +28,7 @@ func (s *Store) Commit(ctx context.Context, c store.Change) error {
 	return nil
 }
 
-// commit gives the entry that the journal ends at then.
+// commit writes the change and returns the last entry that it wrote.
 func (s *Store) commit(ctx context.Context, c store.Change) (end entryRef, err error) {
 	data, status, err := encode(c)
 	if err != nil {
@@ -45,7 +45,7 @@ func (s *Store) commit(ctx context.Context, c store.Change) (end entryRef, err e
 				return fmt.Errorf("entry %d: %w", e.Seq, err)
 			}
 			end.seq = e.Seq
-			end.rowID, _ = result.LastInsertId() // of this driver never an error
+			end.rowID, _ = result.LastInsertId() // this driver never returns an error
 		}
 		_, err := tx.ExecContext(ctx, `INSERT INTO debates (id, created, state, status) VALUES (?, ?, ?, ?)
 			ON CONFLICT (id) DO UPDATE SET created = excluded.created, state = excluded.state, status = excluded.status`,
@@ -55,7 +55,7 @@ func (s *Store) commit(ctx context.Context, c store.Change) (end entryRef, err e
 	return end, err
 }
 
-// encode gives the JSON of the entries' data and of the head.
+// encode returns the JSON of the entries' data and of the status.
 func encode(c store.Change) (data []string, status string, err error) {
 	for _, e := range c.Entries {
 		text, err := json.Marshal(e.Data)
@@ -66,12 +66,12 @@ func encode(c store.Change) (data []string, status string, err error) {
 	}
 	text, err := json.Marshal(c.Status)
 	if err != nil {
-		return nil, "", fmt.Errorf("encode the status: %w", err)
+		return nil, "", fmt.Errorf("encode status: %w", err)
 	}
 	return data, string(text), nil
 }
 
-// Delete implements [store.Store]. An ended context is heeded until the write lock is taken.
+// Delete implements [store.Store]. It ignores the end of ctx once it holds the write lock.
 func (s *Store) Delete(ctx context.Context, id string) error {
 	err := writeTx(ctx, s.writer, func(ctx context.Context, tx *sql.Tx) error {
 		found := int64(0)
@@ -80,7 +80,7 @@ func (s *Store) Delete(ctx context.Context, id string) error {
 			if err != nil {
 				return err
 			}
-			n, _ := result.RowsAffected() // of this driver never an error
+			n, _ := result.RowsAffected() // this driver never returns an error
 			found += n
 		}
 		if found == 0 {

@@ -12,7 +12,7 @@ import (
 	"github.com/elenchus-go/debate/internal/crashtest"
 )
 
-// points are those of a step at which a process may die.
+// points are the points of a step at which a process may be killed.
 var points = []string{
 	"called", "streaming", "answered", "committing", "inserting-entry", "replacing-status", "sqlite-commits", "committed", "acknowledged",
 }
@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// child drives debates until it is killed, also in the middle of SQLite's transactions.
+// child runs debates until it is killed. Some kill points are inside SQLite's transactions.
 func child(c *crashtest.Child) {
 	sqlite.RegisterConnectionHook(func(conn sqlite.ExecQuerierContext, _ string) error {
 		hooks := conn.(sqlite.HookRegisterer)
@@ -42,10 +42,10 @@ func child(c *crashtest.Child) {
 	c.RunDebates(s)
 }
 
-// Debates survive the death of their process at any point of a step.
+// Debates survive a kill of their process at any point of a step.
 func TestDebatesSurviveKills(t *testing.T) {
 	if testing.Short() {
-		t.Skip("dozens of processes are started")
+		t.Skip("starts dozens of processes")
 	}
 	path := filepath.Join(t.TempDir(), "debates.db")
 	s, err := Open(path)

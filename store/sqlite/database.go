@@ -14,22 +14,22 @@ import (
 )
 
 const (
-	lockTimeout   = 10 * time.Second // how long to wait for the locks of other processes
-	busyTimeoutMS = "100"            // milliseconds of it that SQLite waits at a stretch
-	maxReaders    = 8                // connections at most
+	lockTimeout   = 10 * time.Second // longest wait for the locks of other processes
+	busyTimeoutMS = "100"            // milliseconds that SQLite waits at a time; see retryWhileLocked
+	maxReaders    = 8                // largest number of connections
 )
 
-// newPool gives a pool of connections. None is opened yet.
+// newPool returns a pool of connections. It opens none of them yet.
 func newPool(path string, most int) (*sql.DB, error) {
 	name := filepath.ToSlash(path)
 	if !strings.HasPrefix(name, "/") {
-		name = "/" + name // a volume of Windows
+		name = "/" + name // Windows paths start with a volume
 	}
 	query := url.Values{
 		"_busy_timeout": {busyTimeoutMS},
-		"_synchronous":  {"FULL"}, // less may lose the last commits with the power
+		"_synchronous":  {"FULL"}, // lower settings may lose the last commits on a power failure
 		"_txlock":       {"immediate"},
-		"_error_rc":     {"1"}, // errors in SQLite's own words
+		"_error_rc":     {"1"}, // report errors in the words of SQLite
 	}
 	connector, err := driver.NewConnector((&url.URL{Scheme: "file", Path: name, RawQuery: query.Encode()}).String())
 	if err != nil {
@@ -41,15 +41,15 @@ func newPool(path string, most int) (*sql.DB, error) {
 	return db, nil
 }
 
-// writeTx runs do in a transaction of the writing connection, and commits it unless do fails. The context counts until
-// the transaction has begun: what follows is short, and either done or not.
+// writeTx runs do in a transaction of the writing connection, and commits it unless do fails. It ignores the end of ctx
+// after the transaction has begun: the rest is short, and so either happens completely or not at all.
 func writeTx(ctx context.Context, db *sql.DB, do func(context.Context, *sql.Tx) error) error {
 	return retryWhileLocked(ctx, func() error {
 		conn, err := db.Conn(ctx)
 		if err != nil {
 			return err
 		}
-		defer conn.Close() //nolint:errcheck // gives it back
+		defer conn.Close() //nolint:errcheck // returns it to the pool
 		ctx := context.WithoutCancel(ctx)
 		tx, err := conn.BeginTx(ctx, nil)
 		if err != nil {
@@ -63,7 +63,7 @@ func writeTx(ctx context.Context, db *sql.DB, do func(context.Context, *sql.Tx) 
 	})
 }
 
-// readTx runs do in a transaction that reads: all of it sees one moment.
+// readTx runs do in a read-only transaction, which sees one consistent snapshot.
 func readTx(ctx context.Context, db *sql.DB, do func(*sql.Tx) error) error {
 	return retryWhileLocked(ctx, func() error {
 		tx, err := db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
@@ -73,14 +73,14 @@ func readTx(ctx context.Context, db *sql.DB, do func(*sql.Tx) error) error {
 		defer tx.Rollback() //nolint:errcheck // nothing was written
 		err = do(tx)
 		if ended := ctx.Err(); err != nil && ended != nil {
-			return ended // SQLite calls it an interrupt
+			return ended // SQLite reports an interrupt instead
 		}
 		return err
 	})
 }
 
-// retryWhileLocked tries again while others lock the file, for as long as there is patience and the context lasts. SQLite waits
-// for locks itself, but hears of no context then: so it waits shortly, and often.
+// retryWhileLocked calls try again while another process locks the file, until lockTimeout has passed or ctx ends.
+// SQLite can wait for locks itself, but ignores the context while it waits. So each of its waits is short.
 func retryWhileLocked(ctx context.Context, try func() error) error {
 	for start := time.Now(); ; {
 		err := try()
@@ -91,7 +91,7 @@ func retryWhileLocked(ctx context.Context, try func() error) error {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-time.After(time.Millisecond): // some locks SQLite does not wait for
+		case <-time.After(time.Millisecond): // SQLite returns at once for some locks
 		}
 	}
 }

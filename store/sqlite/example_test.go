@@ -14,13 +14,13 @@ import (
 	"github.com/elenchus-go/debate/store/sqlite"
 )
 
-// A debate is stored in the file while it runs.
+// The example stores a debate in a file while it runs.
 func Example() {
 	folder, err := os.MkdirTemp("", "debates")
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer os.RemoveAll(folder) //nolint:errcheck // the system cleans it
+	defer os.RemoveAll(folder) //nolint:errcheck // temporary files
 	s, err := sqlite.Open(filepath.Join(folder, "debates.db"))
 	if err != nil {
 		log.Fatal(err)
@@ -54,7 +54,7 @@ func ExampleOpen() {
 		fmt.Println(err)
 		return
 	}
-	defer os.RemoveAll(folder) //nolint:errcheck // the system's to clean
+	defer os.RemoveAll(folder) //nolint:errcheck // temporary files
 
 	s, err := sqlite.Open(filepath.Join(folder, "debates.db"))
 	if err != nil {
@@ -66,8 +66,8 @@ func ExampleOpen() {
 	ctx := context.Background()
 	created := store.Change{ID: "d1", Entries: []store.Entry{{Seq: 1, Type: "config"}}, Status: store.Status{ID: "d1", Seq: 1}}
 	fmt.Println(s.Commit(ctx, created))
-	fmt.Println(s.Commit(ctx, created)) // by another process, which did not know
+	fmt.Println(s.Commit(ctx, created)) // another process creates the same debate
 	// Output:
 	// <nil>
-	// commit to debate d1: computed on entry 0, the journal ends at 1
+	// commit to debate d1: computed on entry 0, but the journal ends at entry 1
 }

@@ -11,18 +11,18 @@ import (
 	"github.com/elenchus-go/debate/store"
 )
 
-// entryRef is where an entry is; zero: nowhere.
+// entryRef identifies an entry. The zero value means that there is none.
 type entryRef struct {
 	seq   int64
-	rowID int64 // of the file: no other entry ever has it
+	rowID int64 // row of the file, never reused
 }
 
-// rowQuerier is a database, a connection or a transaction.
+// rowQuerier is implemented by *sql.DB, *sql.Conn and *sql.Tx.
 type rowQuerier interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
-// journalEnd is where a journal ends; the zero place where there is none.
+// journalEnd returns the last entry of a journal, or the zero entryRef if there is none.
 func journalEnd(ctx context.Context, q rowQuerier, id string) (end entryRef, err error) {
 	err = q.QueryRowContext(ctx, `SELECT seq, row FROM entries WHERE debate = ? ORDER BY seq DESC LIMIT 1`, id).Scan(&end.seq, &end.rowID)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -31,7 +31,8 @@ func journalEnd(ctx context.Context, q rowQuerier, id string) (end entryRef, err
 	return end, err
 }
 
-// checkConflict finds conflicts. A turn that stands already counts more than the version.
+// checkConflict returns a *store.Conflict if c conflicts with the journal. A duplicate turn takes precedence over an
+// outdated After.
 func checkConflict(ctx context.Context, tx *sql.Tx, c store.Change) error {
 	end, err := journalEnd(ctx, tx, c.ID)
 	if err != nil {
@@ -56,14 +57,14 @@ func checkConflict(ctx context.Context, tx *sql.Tx, c store.Change) error {
 	return nil
 }
 
-// readEntries reads the entries after a seq.
+// readEntries returns the entries with a seq greater than after.
 func readEntries(ctx context.Context, tx *sql.Tx, id string, after int64) (entries []store.Entry, err error) {
 	rows, err := tx.QueryContext(ctx, `SELECT seq, type, coalesce(key, ''), at, data FROM entries
 		WHERE debate = ? AND seq > ? ORDER BY seq`, id, after)
 	if err != nil {
 		return nil, err
 	}
-	defer rows.Close() //nolint:errcheck // its error is that of Err
+	defer rows.Close() //nolint:errcheck // Err returns the same error
 	for rows.Next() {
 		var e store.Entry
 		var at int64

@@ -10,19 +10,20 @@ import (
 	"strings"
 )
 
-// Each file takes the schema one version up, the first from an empty file to version 1. They never change once released.
+// migrations holds one file per schema version. Each file updates the schema by one version, and the first one creates
+// version 1 in an empty file. A released file never changes.
 //
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-const applicationID = 1684173939 // the application id, which the first migration writes
+const applicationID = 1684173939 // application ID that the first migration writes
 
-// setUp makes the database ready for use.
+// setUp prepares the database for use.
 func setUp(ctx context.Context, db *sql.DB) error {
 	var mode string
 	err := retryWhileLocked(ctx, func() error { return db.QueryRowContext(ctx, "PRAGMA journal_mode = WAL").Scan(&mode) })
 	if err == nil && mode != "wal" {
-		err = fmt.Errorf("the journal mode is %s, want wal: is it on a network file system?", mode)
+		err = fmt.Errorf("journal mode is %s, want wal; the file may be on a network file system", mode)
 	}
 	if err != nil {
 		return err
@@ -31,13 +32,13 @@ func setUp(ctx context.Context, db *sql.DB) error {
 		return err
 	}
 	return writeTx(ctx, db, func(ctx context.Context, tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `DELETE FROM debates WHERE FALSE`) // fails where nothing can be written
+		_, err := tx.ExecContext(ctx, `DELETE FROM debates WHERE FALSE`) // fails if the file is not writable
 		return err
 	})
 }
 
-// migrate brings the schema up to the newest version. Each step is a transaction of its own, which looks again where
-// the schema stands: another process may do the same.
+// migrate updates the schema to the newest version. Each step is a transaction that reads the schema version again,
+// because another process may migrate at the same time.
 func migrate(ctx context.Context, db *sql.DB, files fs.FS) error {
 	names, err := fs.Glob(files, "migrations/*.sql") // sorted
 	if err != nil {
@@ -55,7 +56,8 @@ func migrate(ctx context.Context, db *sql.DB, files fs.FS) error {
 	return err
 }
 
-// schemaVersion is the version of the schemaVersion, 0 for an empty file. One that is no store or too new is refused.
+// schemaVersion returns the schema version, or 0 for an empty file. It returns an error if the database is not a store
+// of debates or has a newer version.
 func schemaVersion(ctx context.Context, tx *sql.Tx, newest int) (version int, err error) {
 	var program, tables int
 	err = tx.QueryRowContext(ctx, `SELECT user_version, application_id, (SELECT count(*) FROM sqlite_schema)
@@ -64,13 +66,14 @@ func schemaVersion(ctx context.Context, tx *sql.Tx, newest int) (version int, er
 	case err != nil:
 		return 0, err
 	case program != applicationID && (version != 0 || program != 0 || tables != 0):
-		return 0, errors.New("it is a database, but not of debates")
+		return 0, errors.New("the file is a database of another program")
 	case version > newest:
-		return 0, fmt.Errorf("its schema has version %d, this version of the package knows versions up to %d", version, newest)
+		return 0, fmt.Errorf("schema version is %d, but this version of the package supports only versions up to %d", version, newest)
 	}
 	return version, nil
 }
 
+// applyMigration runs the migration file that leads to the version to.
 func applyMigration(ctx context.Context, tx *sql.Tx, files fs.FS, name string, to int) error {
 	text, err := fs.ReadFile(files, name)
 	if err != nil {
@@ -79,7 +82,7 @@ func applyMigration(ctx context.Context, tx *sql.Tx, files fs.FS, name string, t
 	if want := fmt.Sprintf("migrations/%04d_", to); !strings.HasPrefix(name, want) {
 		return fmt.Errorf("migrate to version %d: %s is not named %s", to, name, want)
 	}
-	//nolint:gosec // the text is the package's own, and a pragma takes no parameters
+	//nolint:gosec // the SQL is part of the package, and a pragma takes no parameters
 	if _, err = tx.ExecContext(ctx, fmt.Sprintf("%s\n;PRAGMA user_version = %d", text, to)); err != nil {
 		return fmt.Errorf("migrate to version %d: %w", to, err)
 	}

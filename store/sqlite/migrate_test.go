@@ -15,7 +15,7 @@ import (
 	"github.com/elenchus-go/debate/store"
 )
 
-// steps is a schema of three versions, the first of which is that of this package.
+// steps returns migrations for three schema versions. The first one is the migration of this package.
 func steps(t *testing.T) fstest.MapFS {
 	t.Helper()
 	const first = "migrations/0001_debates.sql"
@@ -76,10 +76,10 @@ func TestAnOlderSchemaIsBroughtUpToDate(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, entries, 1)
 
-	require.NoError(t, migrate(t.Context(), s.writer, steps(t)), "nothing is left to do")
+	require.NoError(t, migrate(t.Context(), s.writer, steps(t)), "a second run does nothing")
 	require.Equal(t, 6, number(t, s, `SELECT sum(n) FROM more`))
 	require.EqualError(t, migrate(t.Context(), s.writer, migrations),
-		"its schema has version 3, this version of the package knows versions up to 1")
+		"schema version is 3, but this version of the package supports only versions up to 1")
 }
 
 func TestAStepThatFailsIsUndoneAndDoneLater(t *testing.T) {
@@ -88,7 +88,7 @@ func TestAStepThatFailsIsUndoneAndDoneLater(t *testing.T) {
 	broken["migrations/0003_yet.sql"] = &fstest.MapFile{Data: []byte(`INSERT INTO more VALUES (2); INSERT INTO less VALUES (3);`)}
 	err := migrate(t.Context(), s.writer, broken)
 	require.EqualError(t, err, "migrate to version 3: SQL logic error: no such table: less (1)")
-	require.Equal(t, 2, number(t, s, `PRAGMA user_version`), "the step before stands")
+	require.Equal(t, 2, number(t, s, `PRAGMA user_version`), "the step before is kept")
 	require.Equal(t, 1, number(t, s, `SELECT sum(n) FROM more`))
 
 	require.NoError(t, migrate(t.Context(), s.writer, steps(t)))
@@ -122,7 +122,7 @@ func TestManyStoresMigrateAtOnce(t *testing.T) {
 	require.Equal(t, 6, number(t, stores[0], `SELECT sum(n) FROM more`))
 }
 
-// inAProcess names the file that a process of the test below opens.
+// inAProcess is the environment variable with the file that a child process of the test below opens.
 const inAProcess = "DEBATE_SQLITE_FILE"
 
 func TestManyProcessesMakeTheFileAtOnce(t *testing.T) {
@@ -144,7 +144,7 @@ func TestManyProcessesMakeTheFileAtOnce(t *testing.T) {
 				}
 			})
 		}
-		for i := range processes { // and as many stores here
+		for i := range processes { // open as many stores in this process
 			done.Go(func() {
 				s, err := Open(path)
 				if err == nil {
@@ -172,7 +172,7 @@ func TestACommitWaitsForOtherWritersAsLongAsItsContext(t *testing.T) {
 	go func() { errs <- s.Commit(ctx, creation("d")) }()
 	go func() { errs <- s.Commit(ctx, creation("d")) }()
 	for stats := s.writer.Stats(); stats.InUse == 0 || stats.WaitCount == 0; stats = s.writer.Stats() {
-		runtime.Gosched() // until one waits for the file, and one for the connection
+		runtime.Gosched() // until one goroutine waits for the file, and one for the connection
 	}
 	cancel()
 	for range 2 {
@@ -187,5 +187,5 @@ func TestACommitWaitsForOtherWritersAsLongAsItsContext(t *testing.T) {
 	}
 	require.NoError(t, lock.Rollback())
 	require.NoError(t, <-errs)
-	require.Equal(t, 1, number(t, s, `SELECT count(*) FROM entries`), "nothing of the others stayed")
+	require.Equal(t, 1, number(t, s, `SELECT count(*) FROM entries`), "the other commits left nothing")
 }

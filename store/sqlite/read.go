@@ -14,9 +14,9 @@ import (
 	"github.com/elenchus-go/debate/store"
 )
 
-const pageSize = 200 // heads that List reads at once
+const pageSize = 200 // statuses that List reads at a time
 
-// Load implements [store.Store]. The data of entries is given as json.RawMessage, unchecked.
+// Load implements [store.Store]. It returns the data of entries as json.RawMessage and does not check it.
 func (s *Store) Load(ctx context.Context, id string, after int64) (h store.Status, entries []store.Entry, err error) {
 	err = readTx(ctx, s.readers, func(tx *sql.Tx) error {
 		var found bool
@@ -37,7 +37,7 @@ func (s *Store) Load(ctx context.Context, id string, after int64) (h store.Statu
 	return h, entries, nil
 }
 
-// readStatus is what the store knows of a debate's readStatus; with the ID alone where that is lost or cannot be read.
+// readStatus returns the stored status of a debate, or one with only the ID if the status is missing or unreadable.
 func readStatus(ctx context.Context, tx *sql.Tx, id string) (h store.Status, found bool, err error) {
 	var text []byte
 	err = tx.QueryRowContext(ctx, `SELECT status FROM debates WHERE id = ?`, id).Scan(&text)
@@ -56,13 +56,13 @@ func readStatus(ctx context.Context, tx *sql.Tx, id string) (h store.Status, fou
 func decodeStatus(id string, text []byte) (h store.Status, err error) {
 	err = json.Unmarshal(text, &h)
 	if err == nil && h.ID != id {
-		err = fmt.Errorf("it is that of %q", h.ID)
+		err = fmt.Errorf("it has the id %q", h.ID)
 	}
 	return h, err
 }
 
-// List implements [store.Store]. It reads page by page and holds nothing meanwhile, so the loop may use the store, and
-// sees or misses what is committed while it runs.
+// List implements [store.Store]. It reads page by page and holds no transaction between pages, so the loop body may use
+// the store. Changes that are committed during the loop may or may not appear.
 func (s *Store) List(ctx context.Context, q store.Query) iter.Seq2[store.Status, error] {
 	return func(yield func(store.Status, error) bool) {
 		if err := s.list(ctx, q, yield); err != nil {
@@ -101,7 +101,7 @@ func (s *Store) list(ctx context.Context, q store.Query, yield func(store.Status
 	}
 }
 
-// listPosition is a place in the list: what follows was created before, or then and has a lesser id.
+// listPosition is a position in the list. The rows after it have an earlier created, or the same and a lesser id.
 type listPosition struct {
 	created int64
 	id      string
@@ -112,19 +112,19 @@ type statusRow struct {
 	status []byte
 }
 
-// listStart is where a query begins.
+// listStart returns the position at which the results of a query start.
 func listStart(q store.Query) listPosition {
 	at := q.Before.UnixMicro()
 	switch {
 	case q.Before.IsZero():
 		return listPosition{created: math.MaxInt64}
-	case !q.Before.Equal(time.UnixMicro(at)): // between two microseconds
+	case !q.Before.Equal(time.UnixMicro(at)): // Before is between two microseconds
 		return listPosition{created: at + 1}
 	}
 	return listPosition{at, q.BeforeID}
 }
 
-// readPage reads at most so many rows. One whose head is no JSON is selected whatever its labels were, to be told of.
+// readPage reads at most that many rows. It includes rows whose status is not valid JSON, so that List reports them.
 func (s *Store) readPage(ctx context.Context, q store.Query, from listPosition, most int) (found []statusRow, err error) {
 	query := strings.Builder{}
 	query.WriteString(`SELECT created, id, status FROM debates WHERE (created, id) < (?, ?)`)
@@ -147,7 +147,7 @@ func (s *Store) readPage(ctx context.Context, q store.Query, from listPosition, 
 		if err != nil {
 			return err
 		}
-		defer rows.Close() //nolint:errcheck // its error is that of Err
+		defer rows.Close() //nolint:errcheck // Err returns the same error
 		for rows.Next() {
 			var r statusRow
 			if err := rows.Scan(&r.created, &r.id, &r.status); err != nil {

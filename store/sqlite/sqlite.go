@@ -7,16 +7,17 @@
 //	defer s.Close()
 //	engine, err := debate.NewEngine(debate.Options{Store: s, Providers: providers})
 //
-// [Open] makes the file where there is none and brings an older one up to date. Any number of goroutines, stores and
-// processes of one machine may use a file at once. Beside it stand two more while it is open, named like it with -wal
-// and -shm: they belong to it, and a file that is moved or copied without its -wal loses the last commits. Network
-// file systems do not lock as SQLite needs it: keep the file on a local disk.
+// [Open] creates the file if it does not exist and updates an older schema. Any number of goroutines, stores and
+// processes on one machine may use a file at once. While the file is open, SQLite keeps two more files next to it, with
+// the same name plus -wal and -shm. They belong to the database: if you move or copy the file without its -wal file, you
+// lose the last commits. Keep the file on a local disk, because network file systems do not provide the locks that
+// SQLite needs.
 //
-// A commit has reached the disk when it returns, so it costs one flush of the disk (fsync), and commits go one after
-// the other: a few hundred to a few thousand a second. Readers wait for nobody.
+// A commit has reached the disk when it returns. It costs one flush of the disk (fsync), and commits run one after
+// another: a few hundred to a few thousand per second. Readers never wait.
 //
-// A database in use is backed up with the SQL statement VACUUM INTO 'copy.db', by the sqlite3 tool for example. With
-// all stores closed a plain copy of the file does.
+// To back up a database in use, run the SQL statement VACUUM INTO 'copy.db', for example with the sqlite3 tool. If all
+// stores are closed, you can copy the file instead.
 package sqlite
 
 import (
@@ -36,17 +37,17 @@ var (
 	_ store.Watcher = (*Store)(nil)
 )
 
-// Store is a [store.Store] and a [store.Watcher] in a database file. Watchers are told at once of what is committed
-// through the same Store, and within about 50 milliseconds of what others commit to the file.
+// Store is a [store.Store] and a [store.Watcher] in a database file. Watchers learn of commits through the same Store at
+// once, and of other commits to the file within about 50 milliseconds.
 type Store struct {
-	writer   *sql.DB // one connection: who writes waits for it, rather than for the lock of the file
+	writer   *sql.DB // one connection, so that writers wait for it instead of for the lock of the file
 	readers  *sql.DB
 	watchers watchers
 }
 
-// Open opens the database in the file at path and makes it where there is none; its folder must be there. It fails
-// where the file is no database, is another program's, cannot be written, or has a newer schema than this version of
-// the package knows. A database in memory is refused: [store.Memory] is that. Close the store when it is done with.
+// Open opens the database file at path and creates it if it does not exist. Its folder must exist. Open fails if the file
+// is not a database, belongs to another program, is not writable, or has a newer schema than this version of the package
+// knows. It also refuses a database in memory; use [store.Memory] for that. Close the store when you no longer need it.
 func Open(path string) (*Store, error) {
 	s, err := open(path)
 	if err != nil {
@@ -60,7 +61,7 @@ func open(path string) (*Store, error) {
 	case path == "":
 		return nil, errors.New("the path is empty")
 	case path == ":memory:":
-		return nil, errors.New("it would be lost with its connection, use store.Memory")
+		return nil, errors.New("a database in memory is lost with its connection; use store.Memory")
 	case strings.ContainsRune(path, 0):
 		return nil, errors.New("the path has a zero byte")
 	}
@@ -68,7 +69,7 @@ func open(path string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := os.Stat(filepath.Dir(path)); err != nil { //nolint:gosec // the path is the caller's to choose
+	if _, err := os.Stat(filepath.Dir(path)); err != nil { //nolint:gosec // the caller chooses the path
 		return nil, err
 	}
 	s := &Store{watchers: watchers{byDebate: map[string]*subscription{}}}
@@ -84,7 +85,7 @@ func open(path string) (*Store, error) {
 	return s, nil
 }
 
-// Close ends the watching and closes the database. What is called afterwards fails, but stop functions of watchers.
+// Close stops all watches and closes the database. Afterwards all methods fail; stop functions of watches do nothing.
 func (s *Store) Close() error {
 	s.watchers.close()
 	return errors.Join(s.writer.Close(), s.readers.Close())

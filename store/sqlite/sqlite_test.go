@@ -30,7 +30,7 @@ func TestClosedAndOpenedAgainItHasAll(t *testing.T) {
 	status, entries, err := first.Load(t.Context(), "d", 0)
 	require.NoError(t, err)
 	require.NoError(t, first.Close())
-	require.NoFileExists(t, path+"-wal", "the last one to close leaves one file")
+	require.NoFileExists(t, path+"-wal", "the last store that closes leaves one file")
 
 	second := open(t, path)
 	head2, entries2, err := second.Load(t.Context(), "d", 0)
@@ -94,17 +94,17 @@ func TestOpenIsRefused(t *testing.T) {
 		message string
 	}{
 		{"an empty path", "", "the path is empty"},
-		{"in memory", ":memory:", "it would be lost with its connection, use store.Memory"},
+		{"in memory", ":memory:", "a database in memory is lost with its connection; use store.Memory"},
 		{"a zero byte", at("a\x00b"), "the path has a zero byte"},
 		{"no folder", at("none/debates.db"), "no such file or directory"},
-		{"a file for a folder", filepath.Join(write("file", ""), "debates.db"), "unable to open database file"},
+		{"a file in place of a folder", filepath.Join(write("file", ""), "debates.db"), "unable to open database file"},
 		{"a folder", folder, "unable to open database file"},
-		{"a text", write("text", strings.Repeat("no database\n", 200)), "file is not a database"},
-		{"a short text", write("short", "no database"), "file is not a database"},
-		{"another program's database", foreign, "it is a database, but not of debates"},
-		{"a database with a version of its own", numbered, "it is a database, but not of debates"},
-		{"a newer schema", newer, "its schema has version 7, this version of the package knows versions up to 1"},
-		{"a part of a database", cut, "malformed"},
+		{"a text file", write("text", strings.Repeat("no database\n", 200)), "file is not a database"},
+		{"a short text file", write("short", "no database"), "file is not a database"},
+		{"another program's database", foreign, "the file is a database of another program"},
+		{"another program's database with a version", numbered, "the file is a database of another program"},
+		{"a newer schema", newer, "schema version is 7, but this version of the package supports only versions up to 1"},
+		{"a truncated database", cut, "malformed"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s, err := sqlite.Open(tt.path)
@@ -113,7 +113,7 @@ func TestOpenIsRefused(t *testing.T) {
 			require.ErrorContains(t, err, tt.message)
 		})
 	}
-	require.Equal(t, "1", ask(t, foreign, `SELECT count(*) FROM sqlite_schema`), "nothing was added to it")
+	require.Equal(t, "1", ask(t, foreign, `SELECT count(*) FROM sqlite_schema`), "the database is unchanged")
 	require.Equal(t, "7", ask(t, newer, `PRAGMA user_version`))
 	text, err := os.ReadFile(at("text"))
 	require.NoError(t, err)
@@ -128,7 +128,7 @@ func TestAnEmptyFileBecomesAStore(t *testing.T) {
 
 func TestAFileThatCannotBeWrittenIsRefused(t *testing.T) {
 	if os.Geteuid() == 0 {
-		t.Skip("root may write every file")
+		t.Skip("root can write every file")
 	}
 	path := filepath.Join(t.TempDir(), "debates.db")
 	require.NoError(t, open(t, path).Close())
@@ -137,7 +137,7 @@ func TestAFileThatCannotBeWrittenIsRefused(t *testing.T) {
 	require.ErrorContains(t, err, "attempt to write a readonly database")
 
 	fresh := filepath.Join(t.TempDir(), "fresh.db")
-	require.NoError(t, os.Chmod(filepath.Dir(fresh), 0o500)) //nolint:gosec // a folder that cannot be written
+	require.NoError(t, os.Chmod(filepath.Dir(fresh), 0o500)) //nolint:gosec // a read-only folder
 	_, err = sqlite.Open(fresh)
 	require.ErrorContains(t, err, "unable to open database file")
 }
@@ -167,7 +167,7 @@ func TestWhatCannotBeEncodedIsRefused(t *testing.T) {
 	require.ErrorContains(t, s.Commit(t.Context(), c), "commit to debate d: encode entry 2: json: ")
 	c = change("d", 0, "")
 	c.Status.Updated = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)
-	require.ErrorContains(t, s.Commit(t.Context(), c), "commit to debate d: encode the status: json: ")
+	require.ErrorContains(t, s.Commit(t.Context(), c), "commit to debate d: encode status: json: ")
 	_, _, err := s.Load(t.Context(), "d", 0)
 	require.ErrorIs(t, err, store.ErrNotFound)
 }
@@ -198,7 +198,7 @@ func TestAHeadOfAnotherDebateCannotBeRead(t *testing.T) {
 	}
 }
 
-// Without its tables a database fails each call with an error that says of what.
+// If a table is missing, each call fails with an error that names the operation.
 func TestErrorsOfTheDatabaseSayWhatFailed(t *testing.T) {
 	for table, messages := range map[string][]string{
 		"entries": {"commit to debate d: ", "delete debate d: ", "load debate d: "},
@@ -244,7 +244,7 @@ func TestLabelsMayHaveAnyCharacters(t *testing.T) {
 }
 
 func TestTheLoopOfAListMayUseTheStore(t *testing.T) {
-	const debates = 250 // more than a page
+	const debates = 250 // more than one page
 	s := open(t, filepath.Join(t.TempDir(), "debates.db"))
 	for i := range debates {
 		commit(t, s, change(fmt.Sprintf("d%03d", i), 0, ""))
@@ -255,7 +255,7 @@ func TestTheLoopOfAListMayUseTheStore(t *testing.T) {
 		require.False(t, seen[h.ID])
 		seen[h.ID] = true
 		commit(t, s, change(h.ID, 1, ""))
-		commit(t, s, change("z"+h.ID, 0, "")) // sorts before what was seen
+		commit(t, s, change("z"+h.ID, 0, "")) // sorts before the statuses already listed
 		require.Equal(t, []int64{1, 2}, load(t, s, h.ID))
 		if len(seen)%50 == 0 {
 			require.Len(t, list(t, s, store.Query{Limit: 220}), 220)
@@ -283,7 +283,7 @@ func TestAListEndsWithItsContext(t *testing.T) {
 	require.EqualError(t, last, "list debates: context canceled")
 }
 
-// Times of a query may be finer than those of the store.
+// Times in a query may be finer than the microseconds of the store.
 func TestBeforeMayLieBetweenTwoMicroseconds(t *testing.T) {
 	s := open(t, filepath.Join(t.TempDir(), "debates.db"))
 	commit(t, s, change("d", 0, ""))
@@ -296,7 +296,7 @@ func TestBeforeMayLieBetweenTwoMicroseconds(t *testing.T) {
 	}
 }
 
-// entryRef is an empty database.
+// entryRef returns a backend with an empty database.
 func entryRef(t testing.TB) storetest.Backend {
 	path := filepath.Join(t.TempDir(), "debates.db")
 	t.Cleanup(func() { require.Equal(t, "ok", ask(t, path, `PRAGMA integrity_check`)) })
@@ -320,10 +320,11 @@ func entryRef(t testing.TB) storetest.Backend {
 	}
 }
 
-// noon is when debates of these tests are created.
+// noon is the creation time of the debates in these tests.
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// change appends an entry for each key to a debate that ends at after; an empty key is an entry without one.
+// change returns a change that appends an entry for each key to a debate that ends at after. An empty key makes an entry
+// without a key.
 func change(id string, after int64, keys ...string) store.Change {
 	c := store.Change{ID: id, After: after, Status: store.Status{ID: id, Seq: after + int64(len(keys)), Created: noon}}
 	for i, k := range keys {
@@ -346,7 +347,7 @@ func commit(t testing.TB, s store.Store, c store.Change) {
 	require.NoError(t, s.Commit(context.Background(), c))
 }
 
-// load gives the seqs of a journal.
+// load returns the seqs of a journal.
 func load(t testing.TB, s store.Store, id string) []int64 {
 	t.Helper()
 	_, entries, err := s.Load(t.Context(), id, 0)
@@ -358,7 +359,7 @@ func load(t testing.TB, s store.Store, id string) []int64 {
 	return seqs
 }
 
-// list gives the ids that a query finds.
+// list returns the IDs that a query finds.
 func list(t testing.TB, s store.Store, q store.Query) []string {
 	t.Helper()
 	ids := []string{}

@@ -8,18 +8,18 @@ import (
 	"time"
 )
 
-const pollInterval = 50 * time.Millisecond // between two looks at what others did
+const pollInterval = 50 * time.Millisecond // time between two checks for commits of others
 
-// Watch implements [store.Watcher]. While there are watchers, and only then, one goroutine looks 20 times a second for
-// what others committed to the file.
+// Watch implements [store.Watcher]. As long as there are watches, one goroutine checks 20 times a second for commits of
+// others to the file.
 func (s *Store) Watch(id string, wake func(last int64)) (stop func()) {
 	w := &s.watchers
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.byDebate[id] == nil {
-		// Nothing is lost between this look and the first poll: that begins later, or waits for the lock.
+		// The poll misses nothing that is committed after this read: it starts later, or waits for the lock.
 		end, err := journalEnd(context.Background(), s.readers, id)
-		if err != nil {
+		if err != nil { // any end that the poll finds counts as new
 			end = entryRef{seq: -1} // whatever the poll finds is news
 		}
 		w.byDebate[id] = &subscription{last: end, callbacks: map[int]func(int64){}}
@@ -35,12 +35,12 @@ func (s *Store) Watch(id string, wake func(last int64)) (stop func()) {
 	return func() { w.remove(id, n) }
 }
 
-// poll follows the file until the context ends, on another connection where one fails.
+// poll checks the file until ctx ends. If a connection fails, it continues on another one.
 func (s *Store) poll(ctx context.Context) {
 	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
 	for ctx.Err() == nil {
-		_ = s.pollConn(ctx, tick.C) // tried again
+		_ = s.pollConn(ctx, tick.C) // the loop tries again
 		select {
 		case <-ctx.Done():
 		case <-tick.C:
@@ -48,14 +48,14 @@ func (s *Store) poll(ctx context.Context) {
 	}
 }
 
-// pollConn looks at the watched debates at first and whenever the file has changed since, by the count that SQLite keeps
-// for the connection.
+// pollConn checks the watched debates, first at once and then whenever the file has changed. It compares the change
+// counter that SQLite keeps for the connection.
 func (s *Store) pollConn(ctx context.Context, tick <-chan time.Time) error {
 	conn, err := s.readers.Conn(ctx)
 	if err != nil {
 		return err
 	}
-	defer conn.Close() //nolint:errcheck // gives it back
+	defer conn.Close() //nolint:errcheck // returns it to the pool
 	for seen := int64(-1); ; {
 		var version int64
 		if err := conn.QueryRowContext(ctx, "PRAGMA data_version").Scan(&version); err != nil {
@@ -75,13 +75,13 @@ func (s *Store) pollConn(ctx context.Context, tick <-chan time.Time) error {
 	}
 }
 
-// checkWatched tells what is new of each watched debate.
+// checkWatched wakes the watchers of each debate whose journal has a new end.
 func (s *Store) checkWatched(ctx context.Context, conn *sql.Conn) error {
 	s.watchers.mu.Lock()
 	ids := slices.Collect(maps.Keys(s.watchers.byDebate))
 	s.watchers.mu.Unlock()
 	for _, id := range ids {
-		// Under the lock no commit of this store is told in between: what was read would be old news then.
+		// Hold the lock while reading, so that no commit of this store notifies in between and makes the result outdated.
 		s.watchers.mu.Lock()
 		end, err := journalEnd(ctx, conn, id)
 		if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/elenchus-go/debate/store/sqlite"
 )
 
-// watch gives what a debate's watcher is told.
+// watch returns a channel that receives what a debate's watcher is told.
 func watch(t *testing.T, s *sqlite.Store, id string) (told chan int64, stop func()) {
 	t.Helper()
 	told = make(chan int64, 1000)
@@ -21,14 +21,14 @@ func watch(t *testing.T, s *sqlite.Store, id string) (told chan int64, stop func
 	return told, stop
 }
 
-// next is what is told next, within reason.
+// next returns the next seq that the watcher is told. It fails the test after a timeout.
 func next(t *testing.T, told chan int64) int64 {
 	t.Helper()
 	select {
 	case last := <-told:
 		return last
 	case <-time.After(20 * time.Second):
-		t.Fatal("nothing was told")
+		t.Fatal("no notification")
 		return 0
 	}
 }
@@ -38,7 +38,7 @@ func TestOwnCommitsAreToldAtOnce(t *testing.T) {
 	told, stop := watch(t, s, "d")
 	for n := range int64(100) {
 		commit(t, s, change("d", n, ""))
-		require.EqualValues(t, n+1, <-told) // by the poll at the latest
+		require.EqualValues(t, n+1, <-told) // at the latest from the poll
 	}
 	require.NoError(t, s.Delete(t.Context(), "d"))
 	require.Zero(t, <-told)
@@ -61,7 +61,8 @@ func TestCommitsOfOthersAreTold(t *testing.T) {
 	require.EqualValues(t, 1, next(t, told))
 }
 
-// A debate that is made anew between two looks may end at the entry that was told last, yet it is another one.
+// A debate that is deleted and created again between two polls may end at the same seq as before. Watchers learn of it
+// all the same.
 func TestADebateThatIsMadeAnewIsNews(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "debates.db")
 	one, two := open(t, path), open(t, path)
@@ -70,16 +71,16 @@ func TestADebateThatIsMadeAnewIsNews(t *testing.T) {
 	for range 5 {
 		require.NoError(t, two.Delete(t.Context(), "d"))
 		commit(t, two, change("d", 0, ""))
-		for next(t, told) != 1 { // it may be seen in between
+		for next(t, told) != 1 { // a poll may see the deletion
 		}
 	}
 }
 
-// Whatever the moment at which the watching begins, what is committed afterwards is told.
+// Whenever a watch begins, it reports everything that is committed afterwards.
 func TestNothingIsLostWhenTheWatchingBegins(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "debates.db")
 	one, two := open(t, path), open(t, path)
-	_, _ = watch(t, one, "another") // the poller runs
+	_, _ = watch(t, one, "another") // starts the poller
 	for n := range int64(30) {
 		told, stop := watch(t, one, "d")
 		commit(t, two, change("d", n, ""))
@@ -93,7 +94,7 @@ func TestWatchersOutliveAFailure(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "debates.db")
 	one, two := open(t, path), open(t, path)
 	alter(t, path, `ALTER TABLE entries RENAME TO hidden`)
-	told, _ := watch(t, one, "d") // cannot see where the journal ends
+	told, _ := watch(t, one, "d") // cannot read the end of the journal
 	alter(t, path, `ALTER TABLE hidden RENAME TO entries`)
 	commit(t, two, change("d", 0, ""))
 	for next(t, told) != 1 {
@@ -114,13 +115,13 @@ func TestAWatcherMayStopInItsCall(t *testing.T) {
 	require.Empty(t, told)
 }
 
-// polling says whether a goroutine looks for what others did.
+// polling reports whether a polling goroutine runs.
 func polling() bool {
 	stacks := make([]byte, 1<<20)
 	return strings.Contains(string(stacks[:runtime.Stack(stacks, true)]), "sqlite.(*Store).poll(")
 }
 
-// until waits for a condition.
+// until waits until holds returns true.
 func until(holds func() bool) {
 	for !holds() {
 		runtime.Gosched()
@@ -138,10 +139,10 @@ func TestThePollerEndsWithTheLastWatcher(t *testing.T) {
 	second()
 	until(func() bool { return !polling() })
 
-	told, _ := watch(t, s, "d") // and begins again
+	told, _ := watch(t, s, "d") // starts polling again
 	until(polling)
 	commit(t, s, change("d", 0, ""))
 	require.EqualValues(t, 1, <-told)
 	require.NoError(t, s.Close())
-	require.False(t, polling(), "nothing runs in a store that is closed")
+	require.False(t, polling(), "a closed store does not poll")
 }

@@ -7,21 +7,22 @@ import (
 	"sync"
 )
 
-// watchers are who watches, and what they know.
+// watchers holds the watch callbacks and the journal end that each debate's watchers know.
 type watchers struct {
 	mu          sync.Mutex
-	byDebate    map[string]*subscription // by the debate's id
+	byDebate    map[string]*subscription // by debate ID
 	lastID      int
-	stopPolling context.CancelFunc // of the goroutine that polls; nil: none does
+	stopPolling context.CancelFunc // stops the polling goroutine; nil if there is none
 	pollers     sync.WaitGroup
 	closed      bool
 }
 
 type subscription struct {
-	last      entryRef // what was told last, or stood already when the watching began
+	last      entryRef // end that was reported last, or that existed when the watch began
 	callbacks map[int]func(last int64)
 }
 
+// remove ends the watch n of a debate, and stops the polling if it was the last watch.
 func (w *watchers) remove(id string, n int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -38,6 +39,7 @@ func (w *watchers) remove(id string, n int) {
 	}
 }
 
+// close stops the polling and waits for its end.
 func (w *watchers) close() {
 	w.mu.Lock()
 	w.closed = true
@@ -49,7 +51,7 @@ func (w *watchers) close() {
 	w.pollers.Wait()
 }
 
-// notify wakes who watches a debate, where its end is news.
+// notify wakes the watchers of a debate if end is new.
 func (w *watchers) notify(id string, end entryRef) {
 	w.mu.Lock()
 	wakes := w.recordEnd(id, end)
@@ -59,7 +61,8 @@ func (w *watchers) notify(id string, end entryRef) {
 	}
 }
 
-// recordEnd notes where a debate ends, and gives whom to wake. The lock is held.
+// recordEnd stores the end of a debate's journal and returns the callbacks to call, none if the end is not new. The
+// caller holds w.mu.
 func (w *watchers) recordEnd(id string, end entryRef) []func(last int64) {
 	d := w.byDebate[id]
 	if d == nil || d.last == end {
