@@ -17,9 +17,9 @@ import (
 	"github.com/elenchus-go/debate/store/postgres"
 )
 
-// BenchmarkCommit commits turns of 2 kB by writers with a debate each: by the store, by one that notifies nobody, and
-// by the least that SQL can do, a transaction that moves a head on by one and inserts a row. The server writes through
-// to the disk.
+// BenchmarkCommit measures commits of 2 kB turns by several writers, each to its own debate. It measures the store, the
+// store without notifications, and the least SQL that does the same work: a transaction that updates a status and
+// inserts a row. The server flushes each commit to the disk.
 func BenchmarkCommit(b *testing.B) {
 	text := json.RawMessage(`{"text":"` + strings.Repeat("words of a turn ", 125) + `"}`)
 	writers := []int{1, 8, 64}
@@ -55,11 +55,11 @@ func BenchmarkCommit(b *testing.B) {
 	})
 }
 
-// benched is a base with a pool of 64 connections on a server that does what those in use do.
+// benched returns a base and a pool of 64 connections, on a server with production settings.
 func benched(b *testing.B) (base, *pgxpool.Pool) {
 	b.Helper()
 	if testing.Short() {
-		b.Skip("it starts a server of its own")
+		b.Skip("starts a server")
 	}
 	dsn := pgtest.Start(b, true).DSN
 	open := func() *pgxpool.Pool {
@@ -77,7 +77,7 @@ func benched(b *testing.B) (base, *pgxpool.Pool) {
 	return base, open()
 }
 
-// raw commits a turn as simply as it can be done.
+// raw commits a turn with the least SQL that does the work.
 func (b base) raw(ctx context.Context, p *pgxpool.Pool, id string, seq int64, data json.RawMessage) error {
 	head, err := json.Marshal(store.Status{ID: id, Seq: seq + 1})
 	if err != nil {
@@ -100,7 +100,7 @@ func (b base) raw(ctx context.Context, p *pgxpool.Pool, id string, seq int64, da
 	})
 }
 
-// race has so many writers commit, b.N times in all.
+// race makes b.N commits, divided among the writers.
 func race(b *testing.B, writers int, commit func(ctx context.Context, id string, seq int64) error) {
 	b.Helper()
 	run := time.Now().UnixNano()

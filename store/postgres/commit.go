@@ -14,7 +14,7 @@ import (
 
 const readCommitted = "read committed"
 
-// batchSender is a pool or a transaction.
+// batchSender is implemented by *pgxpool.Pool and pgx.Tx.
 type batchSender interface {
 	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
 }
@@ -30,14 +30,14 @@ func (s *Store) Commit(ctx context.Context, c store.Change) error {
 	return nil
 }
 
-// CommitTx is Commit within a transaction of the caller, which must be READ COMMITTED: what the change says is true when
-// that is committed. Other commits to the debate wait until then. After a *store.Conflict nothing of the change is
-// written and the transaction can go on; after another error roll it back.
+// CommitTx commits the change within tx, which must be READ COMMITTED. The change takes effect when you commit tx. Until
+// then, other commits to the debate wait. After a *store.Conflict nothing of the change is written and you can continue
+// with tx. After any other error roll it back.
 func (s *Store) CommitTx(ctx context.Context, tx pgx.Tx, c store.Change) error {
 	return s.commit(ctx, tx, c, "")
 }
 
-// commit writes a change and notifies all but the store that is its origin.
+// commit writes a change and notifies all stores except the one with the given origin.
 func (s *Store) commit(ctx context.Context, to batchSender, c store.Change, origin string) error {
 	if err := c.Check(); err != nil {
 		return err
@@ -82,8 +82,8 @@ func (s *Store) Delete(ctx context.Context, id string) error {
 	return nil
 }
 
-// execLocked runs a statement that gives one row, while nobody else changes the debate. Outside a transaction the two
-// statements are one, and one round trip.
+// execLocked runs a statement that returns one row, while it holds the lock of the debate. Outside a transaction, both
+// statements form one transaction and one round trip.
 func (s *Store) execLocked(ctx context.Context, to batchSender, id, sql string, args []any, row ...any) error {
 	var b pgx.Batch
 	b.Queue(s.sql.lock, s.lockKey(id))
@@ -91,12 +91,12 @@ func (s *Store) execLocked(ctx context.Context, to batchSender, id, sql string, 
 	return to.SendBatch(ctx, &b).Close()
 }
 
-// isolationError is the error of a transaction that would not see what was committed while it waited.
+// isolationError returns an error for a transaction that would not see what others commit while it waits for the lock.
 func isolationError(level string) error {
-	return fmt.Errorf("the transaction is %q, want %q", level, readCommitted)
+	return fmt.Errorf("transaction isolation is %q, want %q", level, readCommitted)
 }
 
-// commitArgs are those of commitSQL.
+// commitArgs returns the arguments of commitSQL.
 func (s *Store) commitArgs(c store.Change, origin string) ([]any, error) {
 	var (
 		seqs        []int64
@@ -126,15 +126,16 @@ func (s *Store) commitArgs(c store.Change, origin string) ([]any, error) {
 	}, nil
 }
 
-// encode is JSON that PostgreSQL takes.
+// encode returns v as JSON that PostgreSQL accepts.
 func encode(v any) (string, error) {
 	text, err := json.Marshal(v)
 	return validUTF8(string(text)), err
 }
 
-// validUTF8 is s as JSON would have it.
+// validUTF8 replaces invalid UTF-8 in s, as encoding/json does.
 func validUTF8(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
 
+// nullable returns nil for an empty string, which SQL stores as null.
 func nullable(s string) *string {
 	if s == "" {
 		return nil
@@ -142,7 +143,7 @@ func nullable(s string) *string {
 	return &s
 }
 
-// labelPairs are labels as texts that can hold anything.
+// labelPairs encodes each label as a JSON array of key and value, so that both may contain any character.
 func labelPairs(labels map[string]string) []string {
 	list := make([]string, 0, len(labels))
 	for k, v := range labels {

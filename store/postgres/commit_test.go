@@ -23,7 +23,7 @@ func TestACommitIsPartOfATransaction(t *testing.T) {
 		return n
 	}
 	e := watch(t, s, "d")
-	e.hears(t, 0) // there is none yet
+	e.hears(t, 0) // the debate does not exist yet
 	for _, end := range []func(pgx.Tx, context.Context) error{pgx.Tx.Rollback, pgx.Tx.Commit} {
 		tx, err := b.pool.Begin(t.Context())
 		require.NoError(t, err)
@@ -32,7 +32,7 @@ func TestACommitIsPartOfATransaction(t *testing.T) {
 		require.NoError(t, s.CommitTx(t.Context(), tx, change("d", 0, "a")))
 		require.NoError(t, s.CommitTx(t.Context(), tx, change("d", 1, "b")))
 		_, _, err = s.Load(t.Context(), "d", 0)
-		require.EqualError(t, err, "load debate d: no such debate", "it is not committed")
+		require.EqualError(t, err, "load debate d: no such debate", "the transaction is not committed")
 		require.Zero(t, jobs())
 		require.Empty(t, e)
 		require.NoError(t, end(tx, t.Context()))
@@ -81,7 +81,7 @@ func TestOtherCommitsWaitForATransaction(t *testing.T) {
 		done := make(chan error)
 		go func() { done <- write() }()
 		require.Eventually(t, func() bool { return b.waiting(t) == 1 }, patience, time.Millisecond)
-		require.NoError(t, s.Commit(t.Context(), change(fmt.Sprint("other", n), 0, "a")), "to another debate")
+		require.NoError(t, s.Commit(t.Context(), change(fmt.Sprint("other", n), 0, "a")), "commits to another debate do not wait")
 		require.NoError(t, tx.Commit(t.Context()))
 		if err = <-done; n == 0 {
 			require.Equal(t, &store.Conflict{ID: "d", After: 1, LastSeq: 2}, err)
@@ -90,10 +90,10 @@ func TestOtherCommitsWaitForATransaction(t *testing.T) {
 		}
 	}
 	_, _, err := s.Load(t.Context(), "d", 0)
-	require.ErrorIs(t, err, store.ErrNotFound, "nothing was left behind")
+	require.ErrorIs(t, err, store.ErrNotFound, "the rollback leaves nothing")
 }
 
-// waiting counts who waits for the lock of a debate.
+// waiting returns the number of connections that wait for the lock of a debate.
 func (b base) waiting(t testing.TB) (n int) {
 	t.Helper()
 	sql := "select count(*) from pg_locks where locktype = 'advisory' and not granted"
@@ -106,7 +106,7 @@ func TestAnotherIsolationIsRefused(t *testing.T) {
 	good := b.open(t)
 	require.NoError(t, good.Commit(t.Context(), change("d", 0, "a")))
 	for _, level := range []pgx.TxIsoLevel{pgx.RepeatableRead, pgx.Serializable} {
-		want := fmt.Sprintf(`the transaction is %q, want "read committed"`, level)
+		want := fmt.Sprintf(`transaction isolation is %q, want "read committed"`, level)
 		tx, err := b.pool.BeginTx(t.Context(), pgx.TxOptions{IsoLevel: level})
 		require.NoError(t, err)
 		require.EqualError(t, good.CommitTx(t.Context(), tx, change("d", 1, "b")), "commit to debate d: "+want)
@@ -167,7 +167,7 @@ func TestAListIsReadInPagesByAPoolOfOne(t *testing.T) {
 	for n := range 450 {
 		c := change(fmt.Sprintf("d%03d", n), 0, "a")
 		if n < 230 {
-			c.Status.Created = time.Time{} // what is not set is listed, too, last
+			c.Status.Created = time.Time{} // a debate without a creation time is listed last
 		}
 		require.NoError(t, s.Commit(t.Context(), c))
 		want = append([]string{c.ID}, want...)
@@ -180,7 +180,7 @@ func TestAListIsReadInPagesByAPoolOfOne(t *testing.T) {
 		require.Equal(t, expected, ids(t, s, store.Query{Limit: limit}), limit)
 	}
 	n := 0
-	for status, err := range s.List(t.Context(), store.Query{}) { // while the caller writes
+	for status, err := range s.List(t.Context(), store.Query{}) { // the caller writes while it iterates
 		require.NoError(t, err)
 		require.NoError(t, s.Commit(t.Context(), change(status.ID, 1, "b")))
 		n++

@@ -28,10 +28,10 @@ func Example() {
 	if err := debates.Migrate(ctx); err != nil {
 		log.Fatal(err)
 	}
-	// debates is a store for a debate.Engine.
+	// use debates as Options.Store of a debate.Engine
 }
 
-// A row of the caller's own is written with the change, or neither is.
+// A row of your own is written together with the change, or neither is written.
 func ExampleStore_CommitTx() {
 	var (
 		ctx     context.Context

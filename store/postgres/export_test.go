@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// SetPollInterval has a store ask more often.
+// SetPollInterval sets how often a store polls.
 func SetPollInterval(s *Store, d time.Duration) { s.pollInterval = d }
 
-// DisableNotify has a store's commits notify nobody, to measure what notifying costs.
+// DisableNotify turns off the notifications of a store's commits, to measure their cost.
 func DisableNotify(s *Store) {
 	s.sql.commit = strings.Replace(s.sql.commit, "from accepted where $3", "from accepted where $3 and false", 1)
 }

@@ -12,9 +12,9 @@ import (
 	"github.com/elenchus-go/debate/store"
 )
 
-const pageSize = 200 // heads
+const pageSize = 200 // statuses that List reads at a time
 
-// List implements store.Store. It reads in pages, and holds no connection while the caller has a head.
+// List implements store.Store. It reads page by page and holds no connection while the loop body runs.
 func (s *Store) List(ctx context.Context, q store.Query) iter.Seq2[store.Status, error] {
 	return func(yield func(store.Status, error) bool) {
 		for from, left := listStart(q), q.Limit; ; left -= pageSize {
@@ -44,28 +44,28 @@ func (s *Store) List(ctx context.Context, q store.Query) iter.Seq2[store.Status,
 	}
 }
 
-// statusRow is a row of a list.
+// statusRow is a row of listSQL.
 type statusRow struct {
 	ID      string
 	Created pgtype.Timestamptz
 	Status  string
 }
 
-// listStart is the row that a query's first would follow.
+// listStart returns the position at which the results of a query start: they follow this row.
 func listStart(q store.Query) statusRow {
 	if q.Before.IsZero() {
 		return statusRow{Created: pgtype.Timestamptz{InfinityModifier: pgtype.Infinity, Valid: true}}
 	}
 	before := q.Before.Truncate(time.Microsecond)
-	if !before.Equal(q.Before) { // rows know no such time, but the next that they do
+	if !before.Equal(q.Before) { // rows have whole microseconds, so round up
 		before, q.BeforeID = before.Add(time.Microsecond), ""
 	}
 	return statusRow{ID: q.BeforeID, Created: pgtype.Timestamptz{Time: before, Valid: true}}
 }
 
-// readPage reads the rows that follow one.
+// readPage reads the rows that follow from, at most limit.
 func (s *Store) readPage(ctx context.Context, q store.Query, from statusRow, limit int) ([]statusRow, error) {
-	var states []string // null: all
+	var states []string // nil for all states
 	for _, state := range q.States {
 		states = append(states, string(state))
 	}

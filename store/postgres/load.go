@@ -38,7 +38,7 @@ func (s *Store) load(ctx context.Context, id string, after int64) (status store.
 	return status, entries, rows.Err()
 }
 
-// readStatus reads the row about the debate.
+// readStatus reads the first row, which describes the debate.
 func readStatus(rows pgx.Rows, id string) (store.Status, error) {
 	var text *string
 	var known bool
@@ -52,12 +52,12 @@ func readStatus(rows pgx.Rows, id string) (store.Status, error) {
 	}
 	status, err := decodeStatus(id, *text)
 	if err != nil {
-		return store.Status{ID: id}, nil //nolint:nilerr // the entries are the truth
+		return store.Status{ID: id}, nil //nolint:nilerr // the entries are authoritative
 	}
 	return status, nil
 }
 
-// readEntry reads the row that follows entries, which is to be that of entry seq.
+// readEntry reads the next row and appends it to entries. It returns an error if the row is not that of entry seq.
 func readEntry(rows pgx.Rows, seq int64, entries []store.Entry) ([]store.Entry, error) {
 	var got *int64
 	var key, data *string
@@ -75,7 +75,7 @@ func readEntry(rows pgx.Rows, seq int64, entries []store.Entry) ([]store.Entry, 
 	return append(entries, e), nil
 }
 
-// decodeStatus reads a head.
+// decodeStatus decodes the status of the debate id.
 func decodeStatus(id, text string) (store.Status, error) {
 	var h store.Status
 	if err := json.Unmarshal([]byte(text), &h); err != nil {

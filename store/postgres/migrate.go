@@ -8,13 +8,14 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// migrations are files named by number: 0001.sql, 0002.sql, ... What stands in a release is not changed any more.
+// migrations holds files named by number: 0001.sql, 0002.sql, and so on. A released file never changes.
 //
 //go:embed migrations
 var migrations embed.FS
 
-// Migrate makes the schema and its tables, or brings them up to date. Any number of processes may call it at once. It
-// needs the right to create only where something is to be made, and refuses a schema that a newer version has made.
+// Migrate creates the schema and its tables, or updates them to this version. Any number of processes may call it at
+// once. It needs the right to create only if something is missing. It returns an error if a newer version of this
+// package has updated the schema.
 func (s *Store) Migrate(ctx context.Context) error {
 	err := pgx.BeginTxFunc(ctx, s.pool, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, s.sql.lock, s.lockKey("")); err != nil {
@@ -38,7 +39,7 @@ func (s *Store) migrate(ctx context.Context, tx pgx.Tx) error {
 		return err
 	}
 	if version > len(files) {
-		return fmt.Errorf("it has version %d, this program knows up to %d: use a newer program", version, len(files))
+		return fmt.Errorf("schema version is %d, but this program supports only versions up to %d; use a newer program", version, len(files))
 	}
 	for n := version + 1; n <= len(files); n++ {
 		if err := s.applyMigration(ctx, tx, n); err != nil {
@@ -48,7 +49,7 @@ func (s *Store) migrate(ctx context.Context, tx pgx.Tx) error {
 	return nil
 }
 
-// schemaVersion is the number of the newest migration that was applied. It makes the schema where it is missing.
+// schemaVersion returns the number of the newest migration that was applied. It creates the schema if it is missing.
 func (s *Store) schemaVersion(ctx context.Context, tx pgx.Tx) (n int, err error) {
 	var schema, table bool
 	err = tx.QueryRow(ctx, `select
@@ -64,7 +65,7 @@ func (s *Store) schemaVersion(ctx context.Context, tx pgx.Tx) (n int, err error)
 	return n, err
 }
 
-// applyMigration runs a migration with the schema as the only one that it sees.
+// applyMigration runs migration n with the schema as the only one in the search_path.
 func (s *Store) applyMigration(ctx context.Context, tx pgx.Tx, n int) error {
 	sql, err := migrations.ReadFile(fmt.Sprintf("migrations/%04d.sql", n))
 	if err == nil {

@@ -48,7 +48,7 @@ func TestASchemaOfANewerVersionIsRefused(t *testing.T) {
 	s := b.open(t)
 	b.exec(t, "insert into migrations (version) values (1000)")
 	require.EqualError(t, s.Migrate(t.Context()),
-		`migrate schema "`+b.schema+`": it has version 1000, this program knows up to 1: use a newer program`)
+		`migrate schema "`+b.schema+`": schema version is 1000, but this program supports only versions up to 1; use a newer program`)
 }
 
 func TestASchemaThatIsUpToDateNeedsNoRightToCreate(t *testing.T) {
@@ -94,7 +94,7 @@ func TestASchemaMayHaveAnyName(t *testing.T) {
 	}
 }
 
-// use does with a store all that can be done, and tells others.
+// use calls every method of a store and checks that another store is notified.
 func use(t *testing.T, s, other *postgres.Store) {
 	t.Helper()
 	told := watch(t, other, "d")
@@ -117,7 +117,7 @@ func TestANameThatNoSchemaCanHaveIsRefused(t *testing.T) {
 		require.ErrorContains(t, err, "want at most 63 bytes")
 	}
 	_, err := postgres.New(nil, postgres.Config{})
-	require.EqualError(t, err, "make store: the pool is missing")
+	require.EqualError(t, err, "make store: pool is nil")
 }
 
 func TestWithoutMigrateErrorsSayWhatIsMissing(t *testing.T) {

@@ -12,14 +12,14 @@
 //
 // The caller owns the pool. All tables are in one schema, which [Store.Migrate] creates and updates.
 //
-// A commit is one round trip and one transaction, and lasts when it has returned, unless the server's synchronous_commit
-// is off. [Store.CommitTx] commits within a transaction of the caller. Commits to one debate wait for each other, by an
-// advisory lock. They need READ COMMITTED, PostgreSQL's default, and refuse another isolation.
+// A commit is one round trip and one transaction. It is durable when it returns, unless the server's synchronous_commit
+// is off. [Store.CommitTx] commits within your own transaction. Commits to the same debate wait for each other on an
+// advisory lock. They need the isolation level READ COMMITTED, PostgreSQL's default, and return an error for any other.
 //
-// [Store.Watch] listens for notifications on one connection beside the pool, until [Store.Close]. It asks
-// every five seconds, too: so watching works, with that delay, where notifications do not arrive, as through PgBouncer in
-// transaction mode. That may also want another DefaultQueryExecMode in pgx's configuration, since statements are
-// prepared otherwise.
+// [Store.Watch] listens for notifications on one connection outside the pool, until [Store.Close]. It also polls every
+// five seconds. So watching works where notifications do not arrive, for example through PgBouncer in transaction mode,
+// but with that delay. PgBouncer may also require another DefaultQueryExecMode in pgx's configuration, because pgx
+// prepares statements by default.
 package postgres
 
 import (
@@ -36,36 +36,36 @@ import (
 
 const pollInterval = 5 * time.Second
 
-// Config says where debates are kept.
+// Config configures a [Store]. The zero Config is valid.
 type Config struct {
-	// Schema holds the tables, and names the channel of notifications: any name of at most 63 bytes. Defaults to
-	// "debate".
+	// Schema is the schema of the tables and the name of the notification channel. Any name of at most 63 bytes is
+	// valid. Defaults to "debate".
 	Schema string
-	// Logger is told when watching is cut off from the database, and when it is back. Defaults to slog.Default.
+	// Logger logs when watching loses and regains its connection to the database. Defaults to slog.Default.
 	Logger *slog.Logger
 }
 
-// Store keeps debates in a schema of a database. It is a store.Watcher.
+// Store keeps debates in a schema of a database. It implements store.Store and store.Watcher.
 type Store struct {
 	pool         *pgxpool.Pool
 	log          *slog.Logger
 	schema       string
-	origin       string // of notifications
+	origin       string // random prefix of the store's notifications, so that it ignores its own
 	sql          queries
 	pollInterval time.Duration
 	watchers     watchers
 }
 
-// New is a store on a pool. It does not touch the database.
+// New returns a store that uses the pool. It does not connect to the database.
 func New(pool *pgxpool.Pool, c Config) (*Store, error) {
 	if pool == nil {
-		return nil, errors.New("make store: the pool is missing")
+		return nil, errors.New("make store: pool is nil")
 	}
 	if c.Schema == "" {
 		c.Schema = "debate"
 	}
 	if len(c.Schema) > 63 || invalidText(c.Schema) {
-		return nil, fmt.Errorf("make store: schema %q: want at most 63 bytes of UTF-8 without a zero", c.Schema)
+		return nil, fmt.Errorf("make store: schema %q: want at most 63 bytes of UTF-8 without a zero byte", c.Schema)
 	}
 	if c.Logger == nil {
 		c.Logger = slog.Default()
@@ -75,11 +75,12 @@ func New(pool *pgxpool.Pool, c Config) (*Store, error) {
 	}, nil
 }
 
-// Close ends listening for commits, and leaves the pool open. Those who watch are still told of commits by this store.
+// Close stops listening for commits of other stores. It does not close the pool. Watches still report this store's own
+// commits.
 func (s *Store) Close() { s.watchers.close() }
 
-// lockKey is what the advisory lockKey of a debate is derived from.
+// lockKey returns the text that the advisory lock of a debate is derived from.
 func (s *Store) lockKey(id string) string { return s.schema + "." + id }
 
-// invalidText says whether PostgreSQL's text cannot hold s.
+// invalidText reports whether PostgreSQL cannot store s as text.
 func invalidText(s string) bool { return strings.ContainsRune(s, 0) || !utf8.ValidString(s) }

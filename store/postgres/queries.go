@@ -6,10 +6,10 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// queries are the statements on the tables of one schema.
+// queries holds the SQL statements for the tables of one schema.
 type queries struct{ lock, commit, load, list, remove, journalEnds string }
 
-// newQueries writes the queries for a schema, whatever the connection's search_path.
+// newQueries returns the statements for a schema. They do not depend on the connection's search_path.
 func newQueries(schema string) queries {
 	in := strings.NewReplacer("{debates}", quoteName(schema)+".debates", "{entries}", quoteName(schema)+".entries")
 	return queries{
@@ -18,10 +18,12 @@ func newQueries(schema string) queries {
 	}
 }
 
-// lockSQL is a statement of its own: those after it see what was committed while it waited.
+// lockSQL takes the lock of a debate. It is a separate statement, so that the next one sees what was committed while
+// this one waited.
 const lockSQL = `select pg_advisory_xact_lock(hashtextextended($1, 0))`
 
-// commitSQL writes all or nothing, and says what stands: where the journal ends and the first of the keys that it holds.
+// commitSQL writes the whole change or nothing. It returns the end of the journal, the first key of the change that the
+// journal already has, and the isolation level.
 const commitSQL = `
 with found as (
 	select
@@ -45,7 +47,7 @@ with found as (
 )
 select last, key, isolation, (select count(*) from notified) from found`
 
-// removeSQL says how many rows it removed.
+// removeSQL deletes a debate. It returns the number of rows removed and the isolation level.
 const removeSQL = `
 with safe as (
 	select current_setting('transaction_isolation') as isolation
@@ -60,7 +62,7 @@ with safe as (
 )
 select n, isolation, (select count(*) from notified) from removed, safe`
 
-// loadSQL gives a row about the debate, whose seq is null, and those of entries, all as of one moment.
+// loadSQL returns a row about the debate, with a null seq, and then the rows of entries, all from one snapshot.
 const loadSQL = `
 select null::bigint as seq, null::text as type, null::text as key, null::timestamptz as at,
 	(select status::text from {debates} where id = $1) as data,
@@ -69,16 +71,17 @@ union all
 select seq, type, key, at, data::text, true from {entries} where debate = $1 and seq > $2
 order by seq nulls first`
 
+// listSQL returns a page of statuses, newest first.
 const listSQL = `
 select id, created, status::text from {debates}
 where (created, id) < ($1, $2) and labels @> $3 and ($4::text[] is null or state = any($4))
 order by created desc, id desc
 limit $5`
 
-// journalEndsSQL gives where journals end, 0 for none.
+// journalEndsSQL returns the seq of the last entry of each given debate, or 0 if it has none.
 const journalEndsSQL = `
 select id, (select coalesce(max(seq), 0) from {entries} where debate = id)
 from unnest($1::text[]) id`
 
-// quoteName is a name as SQL has it.
+// quoteName returns name as a quoted SQL identifier.
 func quoteName(name string) string { return pgx.Identifier{name}.Sanitize() }

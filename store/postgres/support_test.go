@@ -17,10 +17,10 @@ import (
 	"github.com/elenchus-go/debate/store/storetest"
 )
 
-// A base is a schema of a test's own.
+// A base is a schema for one test.
 type base struct {
 	schema string
-	pool   *pgxpool.Pool // beside those of stores
+	pool   *pgxpool.Pool // used by the test, not by its stores
 }
 
 func empty(t testing.TB) base {
@@ -35,7 +35,7 @@ func (b base) quoted() string { return pgx.Identifier{b.schema}.Sanitize() }
 // exec runs SQL in the schema.
 func (b base) exec(t testing.TB, sql string, args ...any) {
 	t.Helper()
-	ctx := context.Background() // also in cleanup
+	ctx := context.Background() // not t.Context, because cleanups use it too
 	err := pgx.BeginFunc(ctx, b.pool, func(tx pgx.Tx) error {
 		_, err := tx.Exec(ctx, "select set_config('search_path', $1, true)", b.quoted())
 		if err == nil {
@@ -46,7 +46,7 @@ func (b base) exec(t testing.TB, sql string, args ...any) {
 	require.NoError(t, err)
 }
 
-// pool is a pool of a process.
+// pool returns a new pool, as a process would open.
 func pool(t testing.TB, settings ...func(*pgxpool.Config)) *pgxpool.Pool {
 	t.Helper()
 	c, err := pgxpool.ParseConfig(pgtest.DSN(t))
@@ -60,7 +60,7 @@ func pool(t testing.TB, settings ...func(*pgxpool.Config)) *pgxpool.Pool {
 	return p
 }
 
-// open is a store of a process of its own.
+// open returns a store with its own pool, as another process would open.
 func (b base) open(t testing.TB) *postgres.Store {
 	t.Helper()
 	return b.openOn(t, pool(t))
@@ -75,7 +75,7 @@ func (b base) openOn(t testing.TB, p *pgxpool.Pool) *postgres.Store {
 	return s
 }
 
-// ids are those of a list.
+// ids returns the IDs that a query lists.
 func ids(t testing.TB, s store.Store, q store.Query) []string {
 	t.Helper()
 	found := []string{}
@@ -86,7 +86,7 @@ func ids(t testing.TB, s store.Store, q store.Query) []string {
 	return found
 }
 
-// place is the base for the suite.
+// place returns the backend for storetest.
 func (b base) place() storetest.Backend {
 	sql := func(s string) func(testing.TB, string) {
 		return func(t testing.TB, id string) { b.exec(t, s, id) }
@@ -106,7 +106,7 @@ func (b base) place() storetest.Backend {
 	}
 }
 
-// change is a change of entries with these keys.
+// change returns a change with an entry for each key.
 func change(id string, after int64, keys ...string) store.Change {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 678901000, time.UTC)
 	c := store.Change{ID: id, After: after, Status: store.Status{ID: id, Seq: after + int64(len(keys)), Created: at, Updated: at}}

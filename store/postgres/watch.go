@@ -12,24 +12,25 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Watch implements store.Watcher. From the first Watch until Close one connection beside the pool listens.
+// Watch implements store.Watcher. From the first Watch until Close, one connection outside the pool listens.
 func (s *Store) Watch(id string, wake func(last int64)) (stop func()) {
 	n := s.watchers.add(id, wake, s.listen)
 	return func() { s.watchers.remove(id, n) }
 }
 
 const (
-	queryTimeout  = 10 * time.Second // a database that takes longer is gone
+	queryTimeout  = 10 * time.Second // slower queries count as a lost connection
 	minRetryDelay = 100 * time.Millisecond
 	maxRetryDelay = 10 * time.Second
 )
 
-// notification is the payload of a notification: who committed, where the journal ends, and the debate.
+// notification returns the payload of a notification: the origin, the end of the journal, and the debate's id.
 func notification(origin string, last int64, id string) string {
 	return fmt.Sprintf("%s %d %s", origin, last, id)
 }
 
-// handleNotification tells of a notification. What this store committed it has told already.
+// handleNotification wakes the watchers that a payload concerns. It ignores this store's own notifications, because
+// Commit and Delete have already woken the watchers.
 func (s *Store) handleNotification(payload string) {
 	if part := strings.SplitN(payload, " ", 3); len(part) == 3 && part[0] != s.origin {
 		if last, err := strconv.ParseInt(part[1], 10, 64); err == nil {
@@ -38,13 +39,13 @@ func (s *Store) handleNotification(payload string) {
 	}
 }
 
-// listen tells of what others commit, until ctx ends.
+// listen reports the commits of others until ctx ends. It reconnects with growing delays.
 func (s *Store) listen(ctx context.Context) {
 	wait, cut := minRetryDelay, false
 	for {
 		err := s.listenOnce(ctx, func() {
 			if cut {
-				s.log.InfoContext(ctx, "debates are watched again", "schema", s.schema)
+				s.log.InfoContext(ctx, "watching debates again", "schema", s.schema)
 			}
 			wait, cut = minRetryDelay, false
 		})
@@ -52,7 +53,7 @@ func (s *Store) listen(ctx context.Context) {
 			return
 		}
 		if !cut {
-			s.log.WarnContext(ctx, "debates cannot be watched, trying again", "schema", s.schema, "error", err)
+			s.log.WarnContext(ctx, "cannot watch debates, retrying", "schema", s.schema, "error", err)
 			cut = true
 		}
 		select {
@@ -64,8 +65,8 @@ func (s *Store) listen(ctx context.Context) {
 	}
 }
 
-// listenOnce listens on one connection until that is cut, and calls ready when it has begun. From time to time it asks, too,
-// since there are notifications that do not arrive.
+// listenOnce listens on one connection until it fails. Once the connection works, and then after each poll, it calls
+// ready. It also polls, since some notifications do not arrive.
 func (s *Store) listenOnce(ctx context.Context, ready func()) error {
 	conn, err := s.connectListener(ctx)
 	if err != nil {
@@ -87,14 +88,14 @@ func (s *Store) listenOnce(ctx context.Context, ready func()) error {
 	}
 }
 
-// connectListener opens a connection as the pool does, and listens on it. It is none of the pool's, so that whoever uses all of
-// those does not keep others from being told.
+// connectListener opens a connection configured like those of the pool, and listens on it. The connection is not part of
+// the pool, so that notifications still arrive when all connections of the pool are in use.
 func (s *Store) connectListener(ctx context.Context) (*pgx.Conn, error) {
 	ctx, done := context.WithTimeout(ctx, queryTimeout)
 	defer done()
 	pool := s.pool.Config()
 	c := pool.ConnConfig
-	c.OnNotification = nil // else that would get them
+	c.OnNotification = nil // the pool's handler must not receive this connection's notifications
 	if pool.BeforeConnect != nil {
 		if err := pool.BeforeConnect(ctx, c); err != nil {
 			return nil, err
@@ -117,7 +118,7 @@ func (s *Store) connectListener(ctx context.Context) (*pgx.Conn, error) {
 	return conn, nil
 }
 
-// receiveFor tells of notifications for a while.
+// receiveFor handles notifications for the duration d.
 func (s *Store) receiveFor(ctx context.Context, conn *pgx.Conn, d time.Duration) error {
 	while, done := context.WithTimeout(ctx, d)
 	defer done()
@@ -134,7 +135,7 @@ func (s *Store) receiveFor(ctx context.Context, conn *pgx.Conn, d time.Duration)
 	}
 }
 
-// pollWatched tells of each watched debate where its journal ends, where that was not told.
+// pollWatched reads the end of each watched journal and wakes the watchers if it is new.
 func (s *Store) pollWatched(ctx context.Context, conn *pgx.Conn) error {
 	ctx, done := context.WithTimeout(ctx, queryTimeout)
 	defer done()

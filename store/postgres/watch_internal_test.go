@@ -12,7 +12,7 @@ func TestAnAnswerThatIsOldIsNotTold(t *testing.T) {
 	var told []int64
 	n := w.add("d", func(last int64) { told = append(told, last) }, func(context.Context) {})
 	asked := w.notifyCounts()["d"]
-	w.notify("d", 2) // while the database answers
+	w.notify("d", 2) // while the database query runs
 	w.notifyIfUnchanged("d", 1, asked)
 	require.Equal(t, []int64{2}, told)
 	w.notifyIfUnchanged("d", 3, w.notifyCounts()["d"])

@@ -22,7 +22,7 @@ import (
 
 const patience = 10 * time.Second
 
-// An ear is what a watcher hears.
+// An ear receives the seqs that a watcher is told.
 type ear chan int64
 
 func watch(t *testing.T, s store.Watcher, id string) ear {
@@ -32,7 +32,7 @@ func watch(t *testing.T, s store.Watcher, id string) ear {
 	return e
 }
 
-// hears waits until the ear hears a seq.
+// hears waits until the ear receives a seq.
 func (e ear) hears(t *testing.T, want int64) {
 	t.Helper()
 	limit := time.After(patience)
@@ -48,12 +48,12 @@ func (e ear) hears(t *testing.T, want int64) {
 	}
 }
 
-// named has connections bear a name.
+// named sets the application name of a pool's connections.
 func named(name string) func(*pgxpool.Config) {
 	return func(c *pgxpool.Config) { c.ConnConfig.RuntimeParams["application_name"] = name }
 }
 
-// listening counts the connections with a name, that of who listens.
+// listening returns the number of connections with an application name.
 func (b base) listening(t testing.TB, name string) (n int) {
 	t.Helper()
 	sql := "select count(*) from pg_stat_activity where application_name = $1 and pid <> pg_backend_pid()"
@@ -61,7 +61,7 @@ func (b base) listening(t testing.TB, name string) (n int) {
 	return n
 }
 
-// cut ends all connections with a name, as the end of a server would.
+// cut ends all connections with an application name, as a server shutdown would.
 func (b base) cut(t testing.TB, name string) {
 	t.Helper()
 	_, err := b.pool.Exec(t.Context(), "select pg_terminate_backend(pid) from pg_stat_activity where application_name = $1", name)
@@ -76,7 +76,7 @@ func TestWhatIsCommittedWhileTheListenerIsCutOffIsToldLater(t *testing.T) {
 		c.BeforeConnect = func(context.Context, *pgx.ConnConfig) error {
 			if down.Load() {
 				tried.Add(1)
-				return errors.New("the server is away")
+				return errors.New("the server is down")
 			}
 			return nil
 		}
@@ -109,7 +109,7 @@ func TestWhatIsCommittedWhileTheListenerIsCutOffIsToldLater(t *testing.T) {
 	grows.hears(t, 4)
 	s.Close()
 	require.Equal(t, 1, strings.Count(log.String(), "level=WARN"), log.String())
-	require.Equal(t, 1, strings.Count(log.String(), "debates are watched again"), log.String())
+	require.Equal(t, 1, strings.Count(log.String(), "watching debates again"), log.String())
 }
 
 func TestWhatIsCommittedBeforeSomebodyListensIsTold(t *testing.T) {
@@ -162,7 +162,7 @@ func TestSomebodyListensFromTheFirstWatchUntilClose(t *testing.T) {
 	listening := func(n int) {
 		t.Helper()
 		require.Eventually(t, func() bool {
-			p.Reset() // the pool's own connections do not count
+			p.Reset() // ignore the pool's own connections
 			return b.listening(t, b.schema) == n
 		}, patience, time.Millisecond)
 	}
@@ -173,7 +173,7 @@ func TestSomebodyListensFromTheFirstWatchUntilClose(t *testing.T) {
 	first()
 	listening(1)
 	second()
-	listening(1) // the next one comes soon
+	listening(1) // wait for the reconnect
 	watch(t, s, "d")
 	listening(1)
 	s.Close()
@@ -204,7 +204,7 @@ func TestAFullPoolKeepsNobodyFromBeingTold(t *testing.T) {
 
 func TestNotificationsOfOthersAreIgnored(t *testing.T) {
 	b := empty(t)
-	own := func(*pgconn.PgConn, *pgconn.Notification) { panic("it is for the pool's connections") }
+	own := func(*pgconn.PgConn, *pgconn.Notification) { panic("called for a notification of the listener") }
 	s := b.openOn(t, pool(t, func(c *pgxpool.Config) { c.ConnConfig.OnNotification = own }))
 	e := watch(t, s, "d")
 	other := b.open(t)

@@ -7,25 +7,26 @@ import (
 	"sync"
 )
 
-// watchers are those who are told of commits. Once there was any, somebody listens for what others commit.
+// watchers holds the watch callbacks. After the first Watch, one goroutine listens for the commits of others.
 type watchers struct {
 	mu            sync.Mutex
 	byDebate      map[string]*subscription
 	lastID        int
-	stopListening context.CancelFunc // of who listens; nil: nobody does
+	stopListening context.CancelFunc // stops the listening goroutine; nil if there is none
 	listeners     sync.WaitGroup
 	closed        bool
 }
 
-// subscription is a debate that somebody watches.
+// subscription holds the callbacks for one debate.
 type subscription struct {
 	callbacks map[int]func(int64)
-	lastSeq   int64 // that was told
-	notified  int   // how often something was told
+	lastSeq   int64 // last seq that was reported
+	notified  int   // number of reports so far
 }
 
-const unknownSeq = -1 // was told
+const unknownSeq = -1 // no seq was reported yet
 
+// add adds a callback and returns its number. It starts listen on the first call.
 func (w *watchers) add(id string, wake func(int64), listen func(context.Context)) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -47,6 +48,7 @@ func (w *watchers) add(id string, wake func(int64), listen func(context.Context)
 	return w.lastID
 }
 
+// remove removes the callback n of a debate.
 func (w *watchers) remove(id string, n int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -59,7 +61,7 @@ func (w *watchers) remove(id string, n int) {
 	}
 }
 
-// close waits until nobody listens any more.
+// close stops listening and waits until the listener has returned.
 func (w *watchers) close() {
 	w.mu.Lock()
 	w.closed = true
@@ -70,7 +72,7 @@ func (w *watchers) close() {
 	w.listeners.Wait()
 }
 
-// notify wakes who watches a debate.
+// notify wakes the watchers of a debate if last is new.
 func (w *watchers) notify(id string, last int64) {
 	w.mu.Lock()
 	var wakes []func(int64)
@@ -85,7 +87,7 @@ func (w *watchers) notify(id string, last int64) {
 	}
 }
 
-// notifyCounts says of each watched debate how often something was told.
+// notifyCounts returns the number of reports so far for each watched debate.
 func (w *watchers) notifyCounts() map[string]int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -96,8 +98,8 @@ func (w *watchers) notifyCounts() map[string]int {
 	return news
 }
 
-// notifyIfUnchanged tells where a journal ends, as the database said it when of the debate had been told news times. Where more was
-// told since, the answer is old.
+// notifyIfUnchanged wakes the watchers of a debate with a polled seq, if the debate's report count is still news, its
+// count before the poll. After another report, the polled seq may be outdated.
 func (w *watchers) notifyIfUnchanged(id string, last int64, news int) {
 	w.mu.Lock()
 	d := w.byDebate[id]

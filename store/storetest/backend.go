@@ -6,24 +6,24 @@ import (
 	"github.com/elenchus-go/debate/store"
 )
 
-// Backend is an empty place for debates, such as a database of its own.
+// Backend is an empty storage for debates, such as a new database.
 type Backend struct {
-	// Open opens the place as one more process would, and closes it with the test.
+	// Open opens the storage as another process would, and closes it when the test ends.
 	Open func(t testing.TB) store.Store
-	// Corruption changes the place behind the back of those who opened it; nil: nothing can.
+	// Corruption damages the storage without the opened stores knowing. It is nil if the storage cannot be damaged.
 	Corruption *Corruption
 }
 
-// Corruption is what can happen to a database.
+// Corruption holds functions that damage the stored data of a debate.
 type Corruption struct {
-	DeleteStatus  func(t testing.TB, id string)            // the head is gone
-	CorruptStatus func(t testing.TB, id string)            // the head cannot be read
-	SetStatusSeq  func(t testing.TB, id string, seq int64) // the head says that the journal ends at another entry
-	DeleteEntry   func(t testing.TB, id string, seq int64) // an entry is gone
-	CorruptEntry  func(t testing.TB, id string, seq int64) // an entry's data is not what was committed: no JSON, or no object
+	DeleteStatus  func(t testing.TB, id string)            // deletes the status
+	CorruptStatus func(t testing.TB, id string)            // makes the status unreadable
+	SetStatusSeq  func(t testing.TB, id string, seq int64) // changes the seq in the status
+	DeleteEntry   func(t testing.TB, id string, seq int64) // deletes an entry
+	CorruptEntry  func(t testing.TB, id string, seq int64) // replaces an entry's data with invalid JSON or with JSON that is not an object
 }
 
-// A testCase says in its name what a store promises.
+// A testCase tests what its name states.
 type testCase struct {
 	name string
 	run  func(t *testing.T, p Backend)

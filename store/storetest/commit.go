@@ -14,17 +14,17 @@ import (
 )
 
 var commitTests = []testCase{
-	{"a debate is what its changes make of it", testAppend},
-	{"a change loses against what stands, and nothing of it is kept", testConflicts},
-	{"a malformed change is an error and no conflict", testMalformed},
-	{"a change without entries replaces the head", testStatusOnly},
-	{"a change replaces the head whole", testStatusReplaced},
+	{"a debate has the entries and the status of its changes", testAppend},
+	{"a change that conflicts is refused as a whole", testConflicts},
+	{"a malformed change is an error but not a conflict", testMalformed},
+	{"a change without entries replaces the status", testStatusOnly},
+	{"a change replaces the whole status", testStatusReplaced},
 	{"many entries need no key", testNoKeys},
-	{"a key is unique in its debate only", testKeysOfTwo},
-	{"ids and keys that look alike are different", testSimilarNames},
-	{"a context that has ended is refused", testEndedContext},
-	{"what a caller does to its change later changes nothing stored", testChangeKept},
-	{"what a caller does to what it was given changes nothing stored", testGivenKept},
+	{"keys are unique per debate", testKeysOfTwo},
+	{"ids and keys that look similar are different", testSimilarNames},
+	{"a canceled context is refused", testEndedContext},
+	{"changing a committed Change does not change the stored data", testChangeKept},
+	{"changing a returned status or entry does not change the stored data", testGivenKept},
 }
 
 func testAppend(t *testing.T, p Backend) {
@@ -49,20 +49,20 @@ func testConflicts(t *testing.T, p Backend) {
 		change store.Change
 		want   store.Conflict
 	}{
-		{"computed on less than there is", change("d", 1, "new"), store.Conflict{ID: "d", After: 1, LastSeq: 2}},
-		{"computed on more than there is", change("d", 3, "new"), store.Conflict{ID: "d", After: 3, LastSeq: 2}},
-		{"computed on far more than there is", change("d", math.MaxInt64-1, "new"), store.Conflict{ID: "d", After: math.MaxInt64 - 1, LastSeq: 2}},
-		{"created a second time", change("d", 0, "new"), store.Conflict{ID: "d", LastSeq: 2}},
-		{"created a second time in the same way", stands, store.Conflict{ID: "d", LastSeq: 2, Key: "a"}},
-		{"goes on with what does not exist", change("other", 2, "new"), store.Conflict{ID: "other", After: 2}},
-		{"with a turn that stands", change("d", 2, "a"), store.Conflict{ID: "d", After: 2, LastSeq: 2, Key: "a"}},
-		{"with a turn that stands after new ones", change("d", 2, "new", "", "a"), store.Conflict{ID: "d", After: 2, LastSeq: 2, Key: "a"}},
-		{"with a turn that stands before new ones", change("d", 2, "a", "new"), store.Conflict{ID: "d", After: 2, LastSeq: 2, Key: "a"}},
-		{"too late and with a turn that stands", change("d", 1, "a"), store.Conflict{ID: "d", After: 1, LastSeq: 2, Key: "a"}},
-		{"too early and with a turn that stands", change("d", 7, "new", "a"), store.Conflict{ID: "d", After: 7, LastSeq: 2, Key: "a"}},
-		{"a head computed on less", change("d", 1), store.Conflict{ID: "d", After: 1, LastSeq: 2}},
-		{"a head computed on more", change("d", 3), store.Conflict{ID: "d", After: 3, LastSeq: 2}},
-		{"a head of what does not exist", change("other", 1), store.Conflict{ID: "other", After: 1}},
+		{"computed on an earlier entry", change("d", 1, "new"), store.Conflict{ID: "d", After: 1, LastSeq: 2}},
+		{"computed on a later entry", change("d", 3, "new"), store.Conflict{ID: "d", After: 3, LastSeq: 2}},
+		{"computed on a much later entry", change("d", math.MaxInt64-1, "new"), store.Conflict{ID: "d", After: math.MaxInt64 - 1, LastSeq: 2}},
+		{"created again", change("d", 0, "new"), store.Conflict{ID: "d", LastSeq: 2}},
+		{"created again with the same change", stands, store.Conflict{ID: "d", LastSeq: 2, Key: "a"}},
+		{"of a debate that does not exist", change("other", 2, "new"), store.Conflict{ID: "other", After: 2}},
+		{"with an existing turn", change("d", 2, "a"), store.Conflict{ID: "d", After: 2, LastSeq: 2, Key: "a"}},
+		{"with an existing turn after new ones", change("d", 2, "new", "", "a"), store.Conflict{ID: "d", After: 2, LastSeq: 2, Key: "a"}},
+		{"with an existing turn before new ones", change("d", 2, "a", "new"), store.Conflict{ID: "d", After: 2, LastSeq: 2, Key: "a"}},
+		{"computed on an earlier entry, with an existing turn", change("d", 1, "a"), store.Conflict{ID: "d", After: 1, LastSeq: 2, Key: "a"}},
+		{"computed on a later entry, with an existing turn", change("d", 7, "new", "a"), store.Conflict{ID: "d", After: 7, LastSeq: 2, Key: "a"}},
+		{"a status computed on an earlier entry", change("d", 1), store.Conflict{ID: "d", After: 1, LastSeq: 2}},
+		{"a status computed on a later entry", change("d", 3), store.Conflict{ID: "d", After: 3, LastSeq: 2}},
+		{"a status of a debate that does not exist", change("other", 1), store.Conflict{ID: "other", After: 1}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			require.Equal(t, tt.want, requireConflict(t, b, tt.change))
@@ -71,7 +71,7 @@ func testConflicts(t *testing.T, p Backend) {
 		})
 	}
 	next := change("d", 2, "new")
-	commit(t, a, next, change("other", 0, "new")) // no key of the refused changes was kept
+	commit(t, a, next, change("other", 0, "new")) // the keys of the refused changes are still free
 	requireStored(t, b, stands, next)
 }
 
@@ -88,19 +88,19 @@ func testMalformed(t *testing.T, p Backend) {
 		change store.Change
 	}{
 		{"with the same turn twice", change("d", 2, "new", "", "new")},
-		{"with a turn that stands twice", change("d", 2, "a", "a")},
-		{"with a number left out", altered(change("d", 2, "new", ""), func(c *store.Change) { c.Entries[1].Seq = 5 })},
-		{"with a number that is taken", altered(change("d", 2, "new"), func(c *store.Change) { c.Entries[0].Seq = 2 })},
-		{"with its numbers turned round", altered(change("d", 2, "new", ""), func(c *store.Change) { c.Entries[0].Seq, c.Entries[1].Seq = 4, 3 })},
-		{"with a wrong number and too late", altered(change("d", 1, "new"), func(c *store.Change) { c.Entries[0].Seq = 3 })},
-		{"with the head of another debate", altered(change("d", 2, "new"), func(c *store.Change) { c.Status.ID = "other" })},
-		{"with the head of no debate", altered(change("d", 2, "new"), func(c *store.Change) { c.Status.ID = "" })},
-		{"with the head of another entry", altered(change("d", 2, "new"), func(c *store.Change) { c.Status.Seq = 2 })},
-		{"a head of another entry alone", altered(change("d", 2), func(c *store.Change) { c.Status.Seq = 3 })},
-		{"of no debate", change("", 0, "new")},
+		{"with an existing turn twice", change("d", 2, "a", "a")},
+		{"with a skipped number", altered(change("d", 2, "new", ""), func(c *store.Change) { c.Entries[1].Seq = 5 })},
+		{"with a number already used", altered(change("d", 2, "new"), func(c *store.Change) { c.Entries[0].Seq = 2 })},
+		{"with its numbers in reverse order", altered(change("d", 2, "new", ""), func(c *store.Change) { c.Entries[0].Seq, c.Entries[1].Seq = 4, 3 })},
+		{"with a wrong number, computed on an earlier entry", altered(change("d", 1, "new"), func(c *store.Change) { c.Entries[0].Seq = 3 })},
+		{"with the status of another debate", altered(change("d", 2, "new"), func(c *store.Change) { c.Status.ID = "other" })},
+		{"with a status without a debate", altered(change("d", 2, "new"), func(c *store.Change) { c.Status.ID = "" })},
+		{"with a status at another entry", altered(change("d", 2, "new"), func(c *store.Change) { c.Status.Seq = 2 })},
+		{"only a status, at another entry", altered(change("d", 2), func(c *store.Change) { c.Status.Seq = 3 })},
+		{"without a debate", change("", 0, "new")},
 		{"of a new debate without entries", change("other", 0)},
-		{"computed on less than nothing", change("other", -1, "new")},
-		{"a head computed on less than nothing", change("d", -1)},
+		{"with a negative After", change("other", -1, "new")},
+		{"only a status, with a negative After", change("d", -1)},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			want := tt.change.Check()
@@ -108,7 +108,7 @@ func testMalformed(t *testing.T, p Backend) {
 			err := s.Commit(t.Context(), tt.change)
 			require.ErrorContains(t, err, want.Error())
 			_, lost := errors.AsType[*store.Conflict](err)
-			require.False(t, lost, "to try again would not help: %v", err)
+			require.False(t, lost, "a malformed change must not be a conflict: %v", err)
 			requireStored(t, s, stands)
 			requireNotFound(t, s, "other")
 		})
@@ -128,7 +128,7 @@ func testStatusOnly(t *testing.T, p Backend) {
 	requireStored(t, a, first, better)
 	require.Equal(t, []string{"d"}, list(t, a, store.Query{States: []fsm.State{fsm.Paused}, Labels: better.Status.Labels}))
 
-	again := change("d", 2) // the same once more, and without what the last one said
+	again := change("d", 2) // the same seq, without the labels and the state of the previous status
 	commit(t, a, again, again)
 	requireStored(t, b, first, again)
 	require.Empty(t, list(t, b, store.Query{Labels: better.Status.Labels}))
@@ -153,7 +153,7 @@ func testStatusReplaced(t *testing.T, p Backend) {
 		{States: []fsm.State{first.Status.State}},
 		{Before: noon.Add(time.Hour)},
 	} {
-		require.Empty(t, list(t, s, old), "the head before the last is not listed any more")
+		require.Empty(t, list(t, s, old), "queries must not find the replaced status")
 	}
 	commit(t, s, third)
 	requireStored(t, s, first, second, third)

@@ -13,17 +13,17 @@ import (
 )
 
 var concurrencyTests = []testCase{
-	{"of many changes computed on one entry exactly one wins", testOneWins},
-	{"of many who create a debate exactly one does", testOneCreates},
-	{"losers get their turn in, and readers see whole changes", testConflictRetry},
-	{"a commit that races with a deletion leaves no gap", testDeleteRace},
-	{"who begins and stops to watch meanwhile harms nothing", testWatchRace},
+	{"exactly one of many changes computed on the same entry wins", testOneWins},
+	{"exactly one of many writers creates a debate", testOneCreates},
+	{"writers that lose can commit later, and readers see whole changes", testConflictRetry},
+	{"a commit concurrent with a deletion leaves no gap", testDeleteRace},
+	{"watches can begin and end during commits", testWatchRace},
 }
 
-// openTwice opens a place twice.
+// openTwice opens the same storage twice.
 func openTwice(t *testing.T, p Backend) []store.Store { return []store.Store{p.Open(t), p.Open(t)} }
 
-// runConcurrently calls do n times at once, each with a number, and waits for all.
+// runConcurrently calls do n times concurrently, with the numbers from 0 to n-1, and waits until all calls return.
 func runConcurrently(n int, do func(i int)) {
 	start := make(chan struct{})
 	var done sync.WaitGroup
@@ -37,7 +37,7 @@ func runConcurrently(n int, do func(i int)) {
 	done.Wait()
 }
 
-// requireOneWinner checks that of many commits one was applied, and that the others were told what stands.
+// requireOneWinner checks that one commit succeeded and that all others returned the conflict want.
 func requireOneWinner(t *testing.T, errs []error, want store.Conflict) {
 	t.Helper()
 	won := 0
@@ -80,7 +80,7 @@ func testOneCreates(t *testing.T, p Backend) {
 	}
 }
 
-// testConflictRetry has writers who, when they lose, load what is new and commit again.
+// testConflictRetry runs writers that load and commit again after each conflict, and readers.
 func testConflictRetry(t *testing.T, p Backend) {
 	const writers, turns = 4, 12
 	stores := openTwice(t, p)
@@ -90,7 +90,7 @@ func testConflictRetry(t *testing.T, p Backend) {
 		for n := 0; n < turns && !t.Failed(); {
 			status, entries, err := s.Load(t.Context(), "d", 0)
 			whole := len(entries)%2 == 0 && status.Seq == int64(len(entries)) && status.Seq >= seen
-			if !assert.NoError(t, err) || !assert.True(t, whole, "%d entries, the head is at %d after %d", len(entries), status.Seq, seen) {
+			if !assert.NoError(t, err) || !assert.True(t, whole, "%d entries, the status is at %d after %d", len(entries), status.Seq, seen) {
 				return
 			}
 			seen = status.Seq
@@ -121,7 +121,7 @@ func testConflictRetry(t *testing.T, p Backend) {
 	}
 }
 
-// testDeleteRace has one who goes on with a debate, one who deletes it, one who creates it, and one who reads.
+// testDeleteRace extends, deletes, creates and reads the same debate concurrently.
 func testDeleteRace(t *testing.T, p Backend) {
 	stores := openTwice(t, p)
 	first, next, again := change("d", 0, "a", ""), change("d", 2, "b", ""), change("d", 0, "b")
@@ -140,7 +140,7 @@ func testDeleteRace(t *testing.T, p Backend) {
 			default:
 				status, entries, err := s.Load(t.Context(), "d", 0)
 				if !errors.Is(err, store.ErrNotFound) && assert.NoError(t, err) {
-					assert.EqualValues(t, len(entries), status.Seq, "the head is that of the entries")
+					assert.EqualValues(t, len(entries), status.Seq, "the status matches the entries")
 				}
 			}
 		})

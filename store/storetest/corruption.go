@@ -11,27 +11,27 @@ import (
 )
 
 var corruptionTests = []testCase{
-	{"a head that is lost is not listed, and the entries stand", testDeletedStatus},
-	{"a head that cannot be read ends the list, and the entries stand", testCorruptStatus},
-	{"a head that is at another entry does not count", testWrongStatusSeq},
-	{"a commit or a deletion makes a damaged head good", testStatusRepaired},
-	{"an entry that is missing between others is named", testDeletedEntry},
-	{"a journal ends at the last entry that is there", testDeletedLastEntry},
-	{"an entry that cannot be read is named, or given for the reader to refuse", testCorruptEntry},
+	{"a debate without a status is not listed, and its entries load", testDeletedStatus},
+	{"an unreadable status ends the list, and the entries load", testCorruptStatus},
+	{"a status at the wrong entry is ignored by commits and loads", testWrongStatusSeq},
+	{"a commit or a deletion repairs a damaged status", testStatusRepaired},
+	{"a missing entry before others is named", testDeletedEntry},
+	{"a journal ends at its last existing entry", testDeletedLastEntry},
+	{"a corrupt entry is named, or returned for the reader to refuse", testCorruptEntry},
 }
 
-// openForCorruption opens a place twice that holds the debates d, of five entries, and e, of one.
+// openForCorruption opens a storage twice. It holds the debates d, with five entries, and e, with one.
 func openForCorruption(t *testing.T, p Backend) (a, b store.Store, d, e store.Change) {
 	t.Helper()
 	if p.Corruption == nil {
-		t.Skip("nothing can damage this store")
+		t.Skip("the backend has no Corruption")
 	}
 	a, b, d, e = p.Open(t), p.Open(t), change("d", 0, "a", "", "b", "", "c"), creation("e")
 	commit(t, a, d, e)
 	return a, b, d, e
 }
 
-// requireAllEntries checks that the debate d gives its five entries, whatever its head is.
+// requireAllEntries checks that loads return the five entries of the debate d, whatever its status is.
 func requireAllEntries(t *testing.T, s store.Store, d store.Change) store.Status {
 	t.Helper()
 	status, entries := load(t, s, "d", 0)
@@ -44,7 +44,7 @@ func requireAllEntries(t *testing.T, s store.Store, d store.Change) store.Status
 	return status
 }
 
-// requireConflicts checks that the entries of d decide what is refused.
+// requireConflicts checks that conflicts depend on the entries of d, not on its status.
 func requireConflicts(t *testing.T, s store.Store) {
 	t.Helper()
 	for _, after := range []int64{0, 1, 4, 6, 9} {
@@ -63,14 +63,14 @@ func testDeletedStatus(t *testing.T, p Backend) {
 		require.Equal(t, store.Status{ID: "d"}, requireAllEntries(t, s, d))
 		require.Equal(t, []string{"e"}, list(t, s, store.Query{}))
 		requireConflicts(t, s)
-		require.Equal(t, []string{"e"}, list(t, s, store.Query{}), "what is refused mends nothing")
+		require.Equal(t, []string{"e"}, list(t, s, store.Query{}), "refused changes do not repair the status")
 		requireStored(t, s, e)
 	}
 }
 
 func testCorruptStatus(t *testing.T, p Backend) {
 	a, b, d, e := openForCorruption(t, p)
-	commit(t, a, creation("c")) // which a list would show after d
+	commit(t, a, creation("c")) // a list shows c after d
 	p.Corruption.CorruptStatus(t, "d")
 	for _, s := range []store.Store{a, b, p.Open(t)} {
 		require.Equal(t, store.Status{ID: "d"}, requireAllEntries(t, s, d))
@@ -126,7 +126,7 @@ func testStatusRepaired(t *testing.T, p Backend) {
 		require.ErrorIs(t, a.Delete(t.Context(), "d"), store.ErrNotFound)
 		require.Equal(t, store.Conflict{ID: "d", After: 7}, requireConflict(t, a, change("d", 7, "new")))
 
-		commit(t, a, d) // the id and its keys are free again
+		commit(t, a, d) // the ID and the keys are free again
 		requireStored(t, b, d)
 		requireStored(t, b, e)
 	}
@@ -134,18 +134,18 @@ func testStatusRepaired(t *testing.T, p Backend) {
 
 func testDeletedEntry(t *testing.T, p Backend) {
 	a, b, d, e := openForCorruption(t, p)
-	for _, missing := range []int64{3, 1} { // in the end both
+	for _, missing := range []int64{3, 1} { // in the end, both are missing
 		p.Corruption.DeleteEntry(t, "d", missing)
 		for _, s := range []store.Store{a, b, p.Open(t)} {
 			for after := range missing {
-				for range 2 { // a load that fails changes nothing
+				for range 2 { // a failed load changes nothing
 					_, _, err := s.Load(t.Context(), "d", after)
 					require.ErrorContains(t, err, fmt.Sprintf("load debate d: entry %d is missing", missing))
 					require.NotErrorIs(t, err, store.ErrNotFound)
 				}
 			}
 			_, entries := load(t, s, "d", 3)
-			require.Equal(t, comparableEntries(t, d.Entries[3:]), comparableEntries(t, entries), "what comes after the gap is there")
+			require.Equal(t, comparableEntries(t, d.Entries[3:]), comparableEntries(t, entries), "the entries after the gap load")
 			require.Equal(t, []string{"e", "d"}, list(t, s, store.Query{}))
 			requireStored(t, s, e)
 		}
@@ -161,7 +161,7 @@ func testDeletedLastEntry(t *testing.T, p Backend) {
 	p.Corruption.DeleteEntry(t, "d", 5)
 	for _, s := range []store.Store{a, b} {
 		_, entries := load(t, s, "d", 0)
-		require.Equal(t, comparableEntries(t, d.Entries[:4]), comparableEntries(t, entries), "the entries are the truth, not the head")
+		require.Equal(t, comparableEntries(t, d.Entries[:4]), comparableEntries(t, entries), "the entries are authoritative, not the status")
 		require.Equal(t, store.Conflict{ID: "d", After: 5, LastSeq: 4}, requireConflict(t, s, change("d", 5, "new")))
 	}
 	d.Entries = d.Entries[:4]
@@ -176,7 +176,7 @@ func testCorruptEntry(t *testing.T, p Backend) {
 	p.Corruption.CorruptEntry(t, "d", 3)
 	want := comparableEntries(t, d.Entries)
 	for _, s := range []store.Store{a, b, p.Open(t)} {
-		for range 2 { // a load that fails changes nothing
+		for range 2 { // a failed load changes nothing
 			_, entries, err := s.Load(t.Context(), "d", 0)
 			if err != nil {
 				require.ErrorContains(t, err, "debate d")
@@ -185,12 +185,12 @@ func testCorruptEntry(t *testing.T, p Backend) {
 			}
 			require.Len(t, entries, 5)
 			spoilt, err := json.Marshal(entries[2].Data)
-			require.False(t, err == nil && string(spoilt) == encode(t, d.Entries[2].Data), "nobody can know what it was")
+			require.False(t, err == nil && string(spoilt) == encode(t, d.Entries[2].Data), "the original data cannot be recovered")
 			entries[2].Data = d.Entries[2].Data
 			require.Equal(t, want, comparableEntries(t, entries))
 		}
 		_, entries := load(t, s, "d", 3)
-		require.Equal(t, want[3:], comparableEntries(t, entries), "what comes after it is there")
+		require.Equal(t, want[3:], comparableEntries(t, entries), "the entries after it load")
 		require.Equal(t, []string{"e", "d"}, list(t, s, store.Query{}))
 		requireStored(t, s, e)
 	}

@@ -9,9 +9,9 @@ import (
 )
 
 var deleteTests = []testCase{
-	{"a deletion takes all of a debate away, and nothing of another", testDelete},
-	{"an id and its keys are free again after a deletion", testDeleteFrees},
-	{"what was computed before a deletion is refused after it", testDeleteRefuses},
+	{"a deletion removes one debate completely", testDelete},
+	{"the id and the keys of a deleted debate are free again", testDeleteFrees},
+	{"a change computed before a deletion is refused after it", testDeleteRefuses},
 }
 
 func testDelete(t *testing.T, p Backend) {
@@ -42,7 +42,7 @@ func testDeleteFrees(t *testing.T, p Backend) {
 	again := change("d", 0, "b")
 	commit(t, b, again)
 	requireStored(t, a, again)
-	require.Empty(t, list(t, a, store.Query{Labels: first.Status.Labels}), "nothing of the old head is left")
+	require.Empty(t, list(t, a, store.Query{Labels: first.Status.Labels}), "the deleted status is not listed")
 	next := change("d", 1, "a")
 	commit(t, a, next)
 	requireStored(t, b, again, next)

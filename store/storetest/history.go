@@ -18,23 +18,23 @@ import (
 )
 
 var historyTests = []testCase{
-	{"what many do at once could have been done one after the other", testLinearizable},
+	{"concurrent calls are linearizable", testLinearizable},
 }
 
-// An operation is what a client asks of one debate.
+// An operation is a call that concerns one debate.
 type operation struct {
-	method, id string // verb: commit, load, list or delete
+	method, id string // method: commit, load, list or delete
 	change     store.Change
 }
 
-// A response is what the client learns. The zero response is success that says nothing.
+// A response is the result of an operation. The zero response is a success without data.
 type response struct {
-	journal  string          // what a load gave, see line; of a list the last entry alone
-	notFound bool            // there is no such debate
-	conflict *store.Conflict // of a commit
+	journal  string          // a load returns all entries, see formatEntries; a list returns formatLast
+	notFound bool            // the debate does not exist
+	conflict *store.Conflict // a commit conflicted
 }
 
-// formatEntries writes entries as one text: their types, which are unique, and keys. A model's state is such a text.
+// formatEntries returns entries as text: their types, which are unique, and keys. The model's state is such a text.
 func formatEntries(entries []store.Entry) string {
 	var b strings.Builder
 	for _, e := range entries {
@@ -43,13 +43,14 @@ func formatEntries(entries []store.Entry) string {
 	return b.String()
 }
 
-// formatLast is how a list shows a journal: by its head, whose topic is the last entry's line.
+// formatLast returns what a list shows of a journal: its length and its last entry, which is the topic of the status.
 func formatLast(journal string) string {
 	lines := strings.SplitAfter(journal, ";")
 	return fmt.Sprint(len(lines)-1, " ", lines[max(len(lines)-2, 0)])
 }
 
-// applyOperation says whether a debate with that journal, empty for none, may reply so, and how it stands then.
+// applyOperation reports whether a debate with the given journal, empty if there is none, may give this response, and
+// returns the journal afterwards.
 func applyOperation(journal string, a operation, r response) (ok bool, after string) {
 	switch a.method {
 	case "commit":
@@ -66,7 +67,7 @@ func applyOperation(journal string, a operation, r response) (ok bool, after str
 	}
 }
 
-// expectedConflict is the conflict of a change with a journal. Of its keys one at most stands.
+// expectedConflict returns the conflict of c with a journal, or nil. At most one key of c may already exist.
 func expectedConflict(journal string, c store.Change) *store.Conflict {
 	last := int64(strings.Count(journal, ";"))
 	for _, e := range c.Entries {
@@ -80,7 +81,7 @@ func expectedConflict(journal string, c store.Change) *store.Conflict {
 	return nil
 }
 
-// sequential tells porcupine of debates, each of which stands for itself.
+// sequential is the model for porcupine. Each debate is independent of the others.
 var sequential = porcupine.Model{
 	Init: func() any { return "" },
 	Step: func(state, input, output any) (bool, any) {
@@ -100,21 +101,21 @@ var sequential = porcupine.Model{
 	},
 }
 
-// A client asks at random and writes down what it learns.
+// A client makes random calls and records the responses.
 type client struct {
 	id       int
 	store    store.Store
-	clock    *atomic.Int64    // ticks before and after each call, for all clients
-	lastSeqs map[string]int64 // what the client believes of each debate
+	clock    *atomic.Int64    // shared by all clients; advances before and after each call
+	lastSeqs map[string]int64 // last known seq of each debate
 	history  []porcupine.Operation
 }
 
-// record writes down one call, which a list makes for several debates.
+// record records one operation. A list records one for each debate.
 func (c *client) record(call, end int64, a operation, r response) {
 	c.history = append(c.history, porcupine.Operation{ClientId: c.id, Input: a, Call: call, Output: r, Return: end})
 }
 
-// runRandom does one thing. It fails on errors that no store should give.
+// runRandom makes one random call. It returns errors that a correct store never returns.
 func (c *client) runRandom(ctx context.Context, n int) error {
 	id := debateIDs[rand.IntN(len(debateIDs))]
 	switch k := rand.IntN(20); {
@@ -129,7 +130,7 @@ func (c *client) runRandom(ctx context.Context, n int) error {
 	}
 }
 
-// commit appends up to two entries to what the client knows, one of them at most with a key that another may use too.
+// commit appends one or two entries after the last known seq. At most one of them has a key that other clients may use.
 func (c *client) commit(ctx context.Context, id string, n int) error {
 	keys := []string{""}
 	if rand.IntN(3) == 0 {
@@ -164,7 +165,7 @@ func (c *client) load(ctx context.Context, id string) error {
 	case absent:
 		return nil
 	case err == nil && fmt.Sprint(status.Seq, " ", status.Topic) != formatLast(formatEntries(entries)):
-		return fmt.Errorf("load debate %s: the head is at %d %s, the entries are %s", id, status.Seq, status.Topic, formatEntries(entries))
+		return fmt.Errorf("load debate %s: the status is at %d %s, but the entries are %s", id, status.Seq, status.Topic, formatEntries(entries))
 	}
 	return err
 }
@@ -199,7 +200,7 @@ func (c *client) list(ctx context.Context) error {
 	return nil
 }
 
-// testLinearizable lets clients loose, and has porcupine look for an order in which all that they learned is right.
+// testLinearizable runs clients concurrently and has porcupine search for a sequential order that explains all responses.
 func testLinearizable(t *testing.T, p Backend) {
 	const rounds, steps = 4, 40
 	stores := openTwice(t, p)
@@ -225,7 +226,7 @@ func testLinearizable(t *testing.T, p Backend) {
 	}
 }
 
-// formatHistory writes a history down, for who has to find out what went wrong in it.
+// formatHistory formats a history for debugging.
 func formatHistory(history []porcupine.Operation) string {
 	slices.SortFunc(history, func(a, b porcupine.Operation) int { return int(a.Call - b.Call) })
 	var b strings.Builder

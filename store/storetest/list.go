@@ -14,17 +14,17 @@ import (
 )
 
 var listTests = []testCase{
-	{"a list finds the newest first", testListOrder},
+	{"a list shows the newest debates first", testListOrder},
 	{"a list selects what the query matches", testListSelects},
-	{"a list of awkward labels selects what the query matches", testListLabels},
-	{"pages give each debate once", testPages},
-	{"a long list is whole", testListLong},
-	{"a list shows how far debates are", testListProgress},
-	{"a list can be left early, and the store be used in between", testListLeft},
-	{"a list of nothing is empty", testListEmpty},
+	{"a list with unusual labels selects what the query matches", testListLabels},
+	{"pages contain each debate once", testPages},
+	{"a long list is complete", testListLong},
+	{"a list shows the progress of debates", testListProgress},
+	{"a loop over a list may end early and may use the store", testListLeft},
+	{"a list of an empty store is empty", testListEmpty},
 }
 
-// expected is what a query is to find among heads.
+// expected returns the IDs that a query finds among the statuses.
 func expected(statuses []store.Status, q store.Query) []string {
 	ids := []string{}
 	statuses = slices.SortedFunc(slices.Values(statuses), func(a, b store.Status) int {
@@ -78,27 +78,27 @@ func testListSelects(t *testing.T, p Backend) {
 		query store.Query
 		want  []string
 	}{
-		{"all, and of the same time by id", store.Query{}, []string{"d", "c", "b", "a"}},
+		{"all, ordered by time and then by id", store.Query{}, []string{"d", "c", "b", "a"}},
 		{"of any state or label", store.Query{States: []fsm.State{}, Labels: map[string]string{}}, []string{"d", "c", "b", "a"}},
 		{"of one state", store.Query{States: []fsm.State{fsm.Completed}}, []string{"d", "a"}},
 		{"of several states", store.Query{States: []fsm.State{fsm.Paused, fsm.AwaitingResponses}}, []string{"c", "b"}},
 		{"of a state named twice", store.Query{States: []fsm.State{fsm.Paused, fsm.Paused}}, []string{"b"}},
-		{"of no such state", store.Query{States: []fsm.State{fsm.Canceled, "running"}}, []string{}},
+		{"of states that no debate has", store.Query{States: []fsm.State{fsm.Canceled, "running"}}, []string{}},
 		{"with a label", store.Query{Labels: map[string]string{"team": "red"}}, []string{"b", "a"}},
 		{"with all labels", store.Query{Labels: map[string]string{"team": "red", "kind": "test"}}, []string{"b"}},
 		{"with one label of two", store.Query{Labels: map[string]string{"team": "blue", "kind": "test"}}, []string{}},
-		{"with a label that is empty", store.Query{Labels: map[string]string{"note": ""}}, []string{"a"}},
+		{"with an empty label value", store.Query{Labels: map[string]string{"note": ""}}, []string{"a"}},
 		{"created before", store.Query{Before: before}, []string{"b", "a"}},
-		{"created before, as they say it elsewhere", store.Query{Before: before.In(abroad)}, []string{"b", "a"}},
+		{"created before, in another time zone", store.Query{Before: before.In(abroad)}, []string{"b", "a"}},
 		{"created a microsecond before", store.Query{Before: before.Add(time.Microsecond)}, []string{"c", "b", "a"}},
 		{"created a nanosecond before", store.Query{Before: before.Add(1)}, []string{"c", "b", "a"}},
 		{"created at that time, with a lesser id", store.Query{Before: noon.Add(time.Hour), BeforeID: "b"}, []string{"a"}},
 		{"created at that time, with a greater id", store.Query{Before: before, BeforeID: "d"}, []string{"c", "b", "a"}},
-		{"a lesser id without a time means nothing", store.Query{BeforeID: "b"}, []string{"d", "c", "b", "a"}},
-		{"at most so many", store.Query{Limit: 2}, []string{"d", "c"}},
+		{"a lesser id without a time is ignored", store.Query{BeforeID: "b"}, []string{"d", "c", "b", "a"}},
+		{"at most two", store.Query{Limit: 2}, []string{"d", "c"}},
 		{"fewer than the limit", store.Query{Limit: 9}, []string{"d", "c", "b", "a"}},
-		{"the limit counts what is found", store.Query{States: []fsm.State{fsm.Completed}, Limit: 2}, []string{"d", "a"}},
-		{"the limit counts what has the label", store.Query{Labels: map[string]string{"team": "red"}, Limit: 1}, []string{"b"}},
+		{"the limit counts debates that match the state", store.Query{States: []fsm.State{fsm.Completed}, Limit: 2}, []string{"d", "a"}},
+		{"the limit counts debates that match the label", store.Query{Labels: map[string]string{"team": "red"}, Limit: 1}, []string{"b"}},
 		{"all at once", store.Query{
 			States: []fsm.State{fsm.Completed, fsm.Paused}, Labels: map[string]string{"team": "red"},
 			Before: noon.Add(time.Hour), BeforeID: "b", Limit: 3,
@@ -106,7 +106,7 @@ func testListSelects(t *testing.T, p Backend) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			require.Equal(t, tt.want, list(t, s, tt.query))
-			require.Equal(t, tt.want, expected(statuses, tt.query), "Query.Match says the same")
+			require.Equal(t, tt.want, expected(statuses, tt.query), "Query.Matches agrees")
 		})
 	}
 }
@@ -133,7 +133,7 @@ func testPages(t *testing.T, p Backend) {
 	var statuses []store.Status
 	for i := range 30 {
 		c := creation(fmt.Sprintf("d%02d", i*7%30))
-		c.Status.Created = noon.Add(time.Duration(i/25) * time.Microsecond) // most at the same instant
+		c.Status.Created = noon.Add(time.Duration(i/25) * time.Microsecond) // most at the same time
 		c.Status.Labels = map[string]string{"odd": fmt.Sprint(i % 2)}
 		commit(t, s, c)
 		statuses = append(statuses, c.Status)
@@ -158,7 +158,7 @@ func testPages(t *testing.T, p Backend) {
 func testListLong(t *testing.T, p Backend) {
 	s := p.Open(t)
 	var statuses []store.Status
-	for i := range 250 { // more than a store may read at once
+	for i := range 250 { // more than a store may read at a time
 		c := creation(fmt.Sprint("d", i))
 		c.Status.Created = noon.Add(time.Duration(i%3) * time.Second)
 		commit(t, s, c)
@@ -202,10 +202,10 @@ func testListLeft(t *testing.T, p Backend) {
 	for h, err := range all {
 		require.NoError(t, err)
 		again = append(again, h.ID)
-		require.Equal(t, []string{"b", "a"}, list(t, s, store.Query{}), "a list within a list")
+		require.Equal(t, []string{"b", "a"}, list(t, s, store.Query{}), "a list inside a list")
 	}
-	require.Equal(t, []string{"b", "a"}, again, "a list that is ranged over again is a new look")
-	for range 20 { // what is left early is not kept open
+	require.Equal(t, []string{"b", "a"}, again, "ranging over a list again reads the store again")
+	for range 20 { // a list that ends early holds no resources
 		for _, err := range all {
 			require.NoError(t, err)
 			break

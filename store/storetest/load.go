@@ -15,12 +15,12 @@ import (
 )
 
 var loadTests = []testCase{
-	{"a load gives what is new", testLoadAfter},
-	{"what is not there is not found", testUnknown},
-	{"a head comes back in every field", testStatusFields},
-	{"entries come back as they were committed", testEntryFields},
-	{"awkward content survives", testAwkward},
-	{"long content survives", testLong},
+	{"a load returns the entries after a seq", testLoadAfter},
+	{"an unknown debate is not found", testUnknown},
+	{"a load returns every field of the status", testStatusFields},
+	{"a load returns entries as they were committed", testEntryFields},
+	{"unusual content is stored unchanged", testAwkward},
+	{"long content is stored unchanged", testLong},
 }
 
 func testLoadAfter(t *testing.T, p Backend) {
@@ -32,19 +32,19 @@ func testLoadAfter(t *testing.T, p Backend) {
 		after int64
 		want  []int64
 	}{
-		{"after nothing: all", 0, []int64{1, 2, 3}},
-		{"after a number that none has: all", -1, []int64{1, 2, 3}},
-		{"after the least number: all", math.MinInt64, []int64{1, 2, 3}},
+		{"after 0: all", 0, []int64{1, 2, 3}},
+		{"after -1: all", -1, []int64{1, 2, 3}},
+		{"after the least integer: all", math.MinInt64, []int64{1, 2, 3}},
 		{"after the first", 1, []int64{2, 3}},
 		{"after the last but one", 2, []int64{3}},
-		{"after the last: nothing", 3, []int64{}},
-		{"beyond the end: nothing", 4, []int64{}},
-		{"after the greatest number: nothing", math.MaxInt64, []int64{}},
+		{"after the last: none", 3, []int64{}},
+		{"beyond the end: none", 4, []int64{}},
+		{"after the greatest integer: none", math.MaxInt64, []int64{}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			status, entries := load(t, s, "d", tt.after)
 			require.Equal(t, tt.want, seqs(entries))
-			require.Equal(t, encode(t, second.Status), encode(t, status), "the head is that of the whole debate")
+			require.Equal(t, encode(t, second.Status), encode(t, status), "the status describes the whole debate")
 		})
 	}
 }
@@ -64,7 +64,7 @@ func testUnknown(t *testing.T, p Backend) {
 	requireStored(t, s, stands)
 }
 
-// fullStatus is a head that has a value in every field.
+// fullStatus returns a status with a value in every field.
 func fullStatus(id string, seq int64) store.Status {
 	return store.Status{
 		ID: id, Seq: seq, State: fsm.Completed, MaxRounds: 5, Topic: "Ban cars?", Protocol: "panel/1", Format: store.Format,
@@ -96,11 +96,11 @@ func testEntryFields(t *testing.T, p Backend) {
 	c := change("d", 0, "1/1/respond/Ann/", "", "1/1/respond/Bob/", "", "", "", "", "")
 	at := time.Date(2026, 12, 31, 23, 59, 59, 999999000, time.UTC)
 	c.Entries[0].Type, c.Entries[0].At = "config", noon.Add(time.Microsecond)
-	c.Entries[1].Type, c.Entries[1].At = "state/2", noon.Add(time.Microsecond) // at the same time
+	c.Entries[1].Type, c.Entries[1].At = "state/2", noon.Add(time.Microsecond) // both entries have the same time
 	for i, data := range []any{
 		struct {
 			Text string `json:"text"`
-		}{"a value that is no map"},
+		}{"a value that is not a map"},
 		json.RawMessage(`{"a":[1,2.5,-0.125,true,false,null,"",[],{}]}`),
 		map[string]any{},
 		[]int{1, 2},
@@ -111,11 +111,11 @@ func testEntryFields(t *testing.T, p Backend) {
 	}
 	want := comparableEntries(t, c.Entries)
 	commit(t, s, c)
-	require.Equal(t, want, comparableEntries(t, c.Entries), "a store leaves the change as it is")
+	require.Equal(t, want, comparableEntries(t, c.Entries), "a store does not alter the change")
 	requireStored(t, s, c)
 }
 
-// unusualTexts are texts that an encoding, a query or a pattern may stumble over.
+// unusualTexts are texts that may break an encoding, a query or a pattern.
 var unusualTexts = []string{
 	" ", "a b", "a/b//c/", `'`, `"`, "`", `\`, `\'`, `''`, "%", "_", "*", "?", "$1", ":a", "@a", "{}", "[0]", "$.a", "a.b",
 	"--", "/* */", ";", "'; DROP TABLE entries; --", "null", "true", "1", "0x1", "\t", "\n", "\r\n", "\u007f",

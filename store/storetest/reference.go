@@ -16,10 +16,10 @@ import (
 )
 
 var referenceTests = []testCase{
-	{"a store does what a map does", testMatchesReference},
+	{"a store behaves like a map", testMatchesReference},
 }
 
-// A referenceStore is a store told in the plainest way, and the stores that are to do the same.
+// A referenceStore is a map of debates, together with the stores that must behave like it.
 type referenceStore struct {
 	stores  []store.Store
 	debates map[string]debate
@@ -38,12 +38,12 @@ var (
 	labels = rapid.MapOfN(rapid.SampledFrom([]string{"team", "kind"}), rapid.SampledFrom([]string{"", "red", "blue"}), 0, 2)
 )
 
-// randomStore is one of those that opened the place.
+// randomStore returns one of the stores that opened the storage.
 func (p *referenceStore) randomStore(t *rapid.T) store.Store {
 	return p.stores[rapid.IntRange(0, len(p.stores)-1).Draw(t, "store")]
 }
 
-// commit draws changes of which most fit.
+// commit commits a random change. Most changes do not conflict.
 func (p *referenceStore) commit(t *rapid.T) {
 	id := ids.Draw(t, "id")
 	stands := p.debates[id].entries
@@ -120,7 +120,7 @@ func (p *referenceStore) list(t *rapid.T) {
 	require.Equal(t, expected(statuses, q), list(t, p.randomStore(t), q), "%+v", q)
 }
 
-// limitChecks has rapid draw limitChecks lives than it is used to, since databases take their time. What -rapid.checks says holds.
+// limitChecks lowers rapid's default number of checks, because databases are slow. A -rapid.checks flag takes precedence.
 func limitChecks(t *testing.T) {
 	checks := flag.Lookup("rapid.checks").Value
 	if usual := checks.String(); usual == "100" {
@@ -129,7 +129,8 @@ func limitChecks(t *testing.T) {
 	}
 }
 
-// testMatchesReference draws whole lives of a place. It empties it before each, since to open one may take long.
+// testMatchesReference runs random sequences of calls. It empties the storage before each sequence, because opening
+// another one may be slow.
 func testMatchesReference(t *testing.T, place Backend) {
 	limitChecks(t)
 	stores := openTwice(t, place)

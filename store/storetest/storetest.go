@@ -7,14 +7,16 @@
 //		})
 //	}
 //
-// Run tests commits, conflicts, loads, lists, deletions, notifications and concurrent use. A store that gives the suite a
-// [Corruption] is also tested with lost and unreadable data.
+// Run tests commits, conflicts, loads, lists, deletions, notifications and concurrent use. If the [Backend] has a
+// [Corruption], Run also tests missing and unreadable data.
 package storetest
 
 import (
 	"slices"
 	"testing"
 )
+
+// Run tests a store. It calls empty once per test to get a new, empty backend.
 
 // Run tests a store in places that empty gives, a new one for each test.
 func Run(t *testing.T, empty func(t testing.TB) Backend) {

@@ -13,20 +13,21 @@ import (
 	"github.com/elenchus-go/debate/store"
 )
 
-// testingT is a *testing.T or a *rapid.T.
+// testingT is implemented by *testing.T and *rapid.T.
 type testingT interface {
 	require.TestingT
 	Helper()
 	Context() context.Context
 }
 
-// noon is when the debates of these tests are created, if nothing else is said.
+// noon is the default creation time of the debates in these tests.
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// debateIDs are the debates of tests that draw them.
+// debateIDs are the IDs that random tests use.
 var debateIDs = []string{"a", "b", "c"}
 
-// change appends an entry for each key to a debate that ends at after; an empty key is an entry without one.
+// change returns a change that appends an entry for each key to a debate that ends at after. An empty key makes an entry
+// without a key.
 func change(id string, after int64, keys ...string) store.Change {
 	seq := after + int64(len(keys))
 	c := store.Change{ID: id, After: after, Status: store.Status{ID: id, Seq: seq, Topic: fmt.Sprint(id, " at ", seq), Created: noon}}
@@ -39,7 +40,7 @@ func change(id string, after int64, keys ...string) store.Change {
 	return c
 }
 
-// creation is the change that creates a debate with one entry.
+// creation returns a change that creates a debate with one entry.
 func creation(id string) store.Change { return change(id, 0, "") }
 
 func commit(t testingT, s store.Store, changes ...store.Change) {
@@ -49,7 +50,7 @@ func commit(t testingT, s store.Store, changes ...store.Change) {
 	}
 }
 
-// requireConflict commits what is to be refused for what stands.
+// requireConflict commits a change and returns the resulting conflict.
 func requireConflict(t testingT, s store.Store, c store.Change) store.Conflict {
 	t.Helper()
 	err := s.Commit(t.Context(), c)
@@ -66,7 +67,7 @@ func load(t testingT, s store.Store, id string, after int64) (store.Status, []st
 	return status, entries
 }
 
-// list gives the ids that a query finds.
+// list returns the IDs that a query finds.
 func list(t testingT, s store.Store, q store.Query) []string {
 	t.Helper()
 	ids := []string{}
@@ -82,7 +83,7 @@ func deleteDebate(t testingT, s store.Store, id string) {
 	require.NoError(t, s.Delete(t.Context(), id))
 }
 
-// deleteAll deletes all debates of a place, since to open another may take long.
+// deleteAll deletes all debates. Tests use it instead of a new storage, because opening one may be slow.
 func deleteAll(t testingT, s store.Store) {
 	t.Helper()
 	for _, id := range list(t, s, store.Query{}) {
@@ -90,7 +91,7 @@ func deleteAll(t testingT, s store.Store) {
 	}
 }
 
-// requireStored checks that a debate is what these changes make of it, and nothing else.
+// requireStored checks that a load and a list return exactly the result of these changes.
 func requireStored(t testingT, s store.Store, changes ...store.Change) {
 	t.Helper()
 	var want []store.Entry
@@ -108,10 +109,10 @@ func requireStored(t testingT, s store.Store, changes ...store.Change) {
 			listed = append(listed, encode(t, h))
 		}
 	}
-	require.Equal(t, []string{encode(t, last.Status)}, listed, "the list shows the same head")
+	require.Equal(t, []string{encode(t, last.Status)}, listed, "the list shows the same status")
 }
 
-// requireNotFound checks that there is no such debate.
+// requireNotFound checks that the debate does not exist.
 func requireNotFound(t testingT, s store.Store, id string) {
 	t.Helper()
 	_, _, err := s.Load(t.Context(), id, 0)
@@ -120,7 +121,7 @@ func requireNotFound(t testingT, s store.Store, id string) {
 	require.NotContains(t, list(t, s, store.Query{}), id)
 }
 
-// A comparableEntry is an entry as it reads: a time with its zone, data as JSON.
+// A comparableEntry is an entry with its time as text, so that zones are compared, and its data as decoded JSON.
 type comparableEntry struct {
 	Seq           int64
 	Type, Key, At string

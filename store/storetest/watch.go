@@ -10,26 +10,26 @@ import (
 )
 
 var watchTests = []testCase{
-	{"who watches is told of each commit, whoever made it", testWatch},
-	{"who watches is told of a deletion, and of what comes after it", testWatchDeletion},
-	{"what follows in quick succession is told in the end", testWatchBurst},
-	{"who stopped is not told", testWatchStop},
-	{"a head alone and what is refused wake nobody", testWatchSilence},
-	{"who watches one debate is not told of another", testWatchOther},
+	{"watchers learn of each commit by any store", testWatch},
+	{"watchers learn of deletions and of later commits", testWatchDeletion},
+	{"watchers learn of the last of many quick commits", testWatchBurst},
+	{"a stopped watch reports nothing", testWatchStop},
+	{"status changes and refused changes wake nobody", testWatchSilence},
+	{"a watch reports only its own debate", testWatchOther},
 }
 
-// notifyTimeout is how long a store may take to tell.
+// notifyTimeout is the longest time that a store may take to notify a watcher.
 const notifyTimeout = 10 * time.Second
 
-// An notifications is what a watcher hears.
+// A notifications channel receives the seqs that a watcher is told.
 type notifications chan int64
 
-// watch listens to a debate until the test ends.
+// watch watches a debate until the test ends or stop is called.
 func watch(t *testing.T, s store.Store, id string) (e notifications, stop func()) {
 	t.Helper()
 	w, ok := s.(store.Watcher)
 	if !ok {
-		t.Skip("this store tells nobody")
+		t.Skip("the store is not a Watcher")
 	}
 	e = make(notifications, 1000)
 	stop = w.Watch(id, func(last int64) { e <- last })
@@ -37,7 +37,7 @@ func watch(t *testing.T, s store.Store, id string) (e notifications, stop func()
 	return e, stop
 }
 
-// waitFor waits until the ear waitFor a seq, and forgets what it heard before.
+// waitFor waits until the channel receives want, and discards what it receives before.
 func (e notifications) waitFor(t *testing.T, want int64) {
 	t.Helper()
 	timer := time.NewTimer(notifyTimeout)
@@ -55,7 +55,8 @@ func (e notifications) waitFor(t *testing.T, want int64) {
 	}
 }
 
-// drainNotifications waits until what was committed before is told: each place has told of a debate that nothing else is about.
+// drainNotifications waits until all earlier commits have been reported. To do so, it has each store report the creation and
+// the deletion of another debate by each store.
 func drainNotifications(t *testing.T, stores ...store.Store) {
 	t.Helper()
 	for _, s := range stores {
@@ -72,7 +73,7 @@ func drainNotifications(t *testing.T, stores ...store.Store) {
 
 func testWatch(t *testing.T, p Backend) {
 	a, b := p.Open(t), p.Open(t)
-	first, _ := watch(t, a, "d") // before there is such a debate
+	first, _ := watch(t, a, "d") // the debate does not exist yet
 	second, _ := watch(t, b, "d")
 	ears := []notifications{first, second}
 	for n := range int64(6) {
@@ -114,7 +115,7 @@ func testWatchBurst(t *testing.T, p Backend) {
 	first.waitFor(t, 21)
 	second.waitFor(t, 21)
 	deleteDebate(t, a, "d")
-	commit(t, a, change("d", 0, make([]string, 30)...)) // created again before anybody may have looked
+	commit(t, a, change("d", 0, make([]string, 30)...)) // created again, perhaps before a watcher has polled
 	first.waitFor(t, 30)
 	second.waitFor(t, 30)
 	commit(t, a, change("d", 30, ""))
@@ -133,12 +134,12 @@ func testWatchStop(t *testing.T, p Backend) {
 	stop()
 	commit(t, a, change("d", 1, ""))
 	stays.waitFor(t, 2)
-	stop() // once more does no harm
+	stop() // a second stop does nothing
 	commit(t, b, change("d", 2, ""))
 	stays.waitFor(t, 3)
 	drainNotifications(t, a, b)
 	for len(leaves) > 0 {
-		require.EqualValues(t, 1, <-leaves, "of what was committed after stop nothing is told")
+		require.EqualValues(t, 1, <-leaves, "commits after stop are not reported")
 	}
 	again, _ := watch(t, a, "d")
 	commit(t, b, change("d", 3, ""))
@@ -180,6 +181,6 @@ func testWatchOther(t *testing.T, p Backend) {
 	other.waitFor(t, 0)
 	drainNotifications(t, a, b)
 	for len(d) > 0 {
-		require.Zero(t, <-d, "all that can be told is that there is none")
+		require.Zero(t, <-d, "a watch may only report that the debate does not exist")
 	}
 }

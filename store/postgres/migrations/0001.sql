@@ -3,7 +3,8 @@ create table migrations (
 	applied timestamptz not null default now()
 );
 
--- A status per debate. Debates and entries do not refer to each other: a status may be lost, and is then written again.
+-- One status per debate, as a cache of its journal. Debates and entries do not refer to each other, because a missing
+-- status is rewritten.
 create table debates (
 	id      text collate "C" primary key,
 	state   text not null,
@@ -14,7 +15,7 @@ create table debates (
 
 create index debates_created on debates (created desc, id desc);
 
--- The journals. Data is json, not jsonb: what was committed comes back as it was, "\u0000" included.
+-- The journals. Data is json, not jsonb, so that it is returned exactly as it was committed, including "\u0000".
 create table entries (
 	debate text collate "C" not null,
 	seq    bigint not null,
