@@ -18,7 +18,8 @@ import (
 	"github.com/elenchus-go/debate/providers"
 )
 
-// A turn through River, from the commit of the one before: fetched, answered by a model that takes no time, committed.
+// BenchmarkTurns measures a turn through River, from the previous commit: fetch the job, call a model that answers at
+// once, and commit.
 func BenchmarkTurns(b *testing.B) {
 	for _, jobs := range []int{1, 8, 64} {
 		b.Run(fmt.Sprintf("jobs=%d", jobs), func(b *testing.B) {
@@ -37,7 +38,7 @@ func BenchmarkTurns(b *testing.B) {
 	}
 }
 
-// hold has a debate of ten turns run to its end.
+// hold runs a debate of ten turns.
 func hold(b *testing.B, e *debate.Engine) {
 	ctx := context.Background()
 	d, err := e.Create(ctx, crashtest.NewConfig(crashtest.NewID()))
@@ -55,7 +56,7 @@ func hold(b *testing.B, e *debate.Engine) {
 	}
 }
 
-// benchWorker is a worker that does so many jobs at once, in a schema of its own.
+// benchWorker starts a worker that runs the given number of jobs at once, in a new schema.
 func benchWorker(b *testing.B, jobs int) *debate.Engine {
 	ctx := context.Background()
 	config, err := pgxpool.ParseConfig(pgtest.DSN(b))

@@ -17,12 +17,12 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// refused is what a model says whose key is not accepted: nobody tries again.
+// refused returns the error of a model whose key is not accepted. Nothing retries it.
 func refused() error {
 	return &providers.Error{Kind: providers.Authentication, Err: errors.New("the key has expired")}
 }
 
-// newFailingModel is a speaker that is refused once for each word in its channel, at B's turn.
+// newFailingModel returns a model and a channel. Each value in the channel makes one call of B fail.
 func newFailingModel() (*digestModel, chan struct{}) {
 	faults := make(chan struct{}, 10)
 	return &digestModel{hook: func(_ context.Context, r providers.Request) error {
@@ -122,7 +122,7 @@ func TestStopAndCancelCutCallsInFlight(t *testing.T) {
 				}
 				require.Equal(t, tt.want == fsm.Completed, r.Turns[len(r.Turns)-1].Kind == transcript.Conclusion)
 				s.waitForNoJobs(t, d)
-				require.Empty(t, g.arrived, "nobody called again")
+				require.Empty(t, g.arrived, "no call is repeated")
 			})
 		}
 	}
@@ -141,10 +141,10 @@ func TestADebateInErrorHasNoJobUntilRetryAndStart(t *testing.T) {
 	before := len(s.jobs(t, d))
 	other := s.submitter(t).on(t, d)
 	require.NoError(t, other.Retry(t.Context()))
-	require.Len(t, s.jobs(t, d), before, "it is ready, and waits for Start")
+	require.Len(t, s.jobs(t, d), before, "the debate is ready and waits for Start")
 	require.NoError(t, other.Start(t.Context()))
 	r := requireUndisturbed(t, d, sequentialPanel())
-	require.Equal(t, len(r.Turns)+1, m.callCount(), "only what failed was called again")
+	require.Equal(t, len(r.Turns)+1, m.callCount(), "only the failed call is repeated")
 	s.waitForNoJobs(t, d)
 }
 
@@ -159,7 +159,7 @@ func TestAQuestionIsDecidedByAnotherProcess(t *testing.T) {
 	d := s.submitter(t).submit(t, c)
 	asked := watchUntil(t, d, 0, transitionTo(fsm.Paused)).(debate.StateChanged)
 	require.NotNil(t, asked.Question)
-	s.waitForNoJobs(t, d) // the job ends after the event
+	s.waitForNoJobs(t, d) // the job may end after the event
 	require.NoError(t, s.submitter(t).on(t, d).Decide(t.Context(), "retry"))
 	r := requireUndisturbed(t, d, c)
 	require.Equal(t, len(r.Turns)+1, m.callCount())
@@ -174,19 +174,20 @@ func TestARemarkOfAnotherProcessIsHeardFromTheNextStepOn(t *testing.T) {
 	d := s.submitter(t).submit(t, sequentialPanel())
 	receiveValue(t, g.arrived)
 	require.NoError(t, s.submitter(t).on(t, d).Inject(t.Context(), debate.Remark{From: "Guest", Text: "Think of the costs."}))
-	require.Len(t, s.activeJobs(t, d), 1, "it is the same plan")
+	require.Len(t, s.activeJobs(t, d), 1, "the plan is the same")
 	g.open()
 	r := watchToEnd(t, d)
 	plain := sequentialPanel()
 	plain.ID = d.ID()
 	words, plans := runInMemory(t, plain)
-	require.NotEqual(t, words, formatResult(r), "what is said depends on what was shown")
+	require.NotEqual(t, words, formatResult(r), "the turns depend on the prompts")
 	require.Equal(t, "Guest", r.Turns[0].Actor)
 	require.Equal(t, len(r.Turns)-1, m.callCount())
 	s.requireJobsCompleted(t, d, plans)
 }
 
-// Start never drives where workers do, and each way to go on makes a job. Here is no worker at all.
+// With a scheduling store, Start does not run the debate, and each call that continues a debate inserts a job. This test
+// has no worker.
 func TestWhatGoesOnHasAJob(t *testing.T) {
 	t.Parallel()
 	s := newTestSchema(t)
@@ -212,32 +213,32 @@ func TestWhatGoesOnHasAJob(t *testing.T) {
 		return more
 	}
 	require.NoError(t, driver.on(t, d).Start(t.Context()))
-	job("an engine with providers leaves it to workers, too")
+	job("started by an engine with providers")
 	require.True(t, do())
-	job("the configuration was accepted")
+	job("configuration accepted")
 	require.NoError(t, d.Pause(t.Context()))
 	require.Empty(t, s.jobs(t, d))
 	require.NoError(t, d.Resume(t.Context()))
-	job("it was resumed")
+	job("resumed")
 	require.True(t, do())
 	job("A has spoken")
-	require.False(t, do(), "a question is open")
+	require.False(t, do(), "a question is pending")
 	require.Empty(t, s.jobs(t, d))
 	require.NoError(t, d.Decide(t.Context(), "retry"))
-	job("the question was decided")
+	job("question decided")
 	require.NoError(t, d.Stop(t.Context()))
-	job("it is to be concluded")
+	job("ready for the conclusion")
 	require.False(t, do())
 	require.Empty(t, s.jobs(t, d))
-	require.Equal(t, 3, m.callCount(), "A, B in vain, and the verdict")
+	require.Equal(t, 3, m.callCount(), "A, the failed call of B, and the verdict")
 }
 
-// At no time has a debate a plan and no job, and each one ends.
+// A debate with a plan has a job at all times, and each debate ends.
 func TestPausesRaceWithCallsAndNoDebateIsStuck(t *testing.T) {
 	t.Parallel()
 	s := newTestSchema(t)
 	m := &digestModel{hook: func(ctx context.Context, _ providers.Request) error {
-		select { // a model takes its time
+		select { // the model is slow
 		case <-time.After(rand.N(8 * time.Millisecond)):
 		case <-ctx.Done():
 			return providers.ContextError(ctx, providers.Response{})
@@ -270,8 +271,7 @@ func TestPausesRaceWithCallsAndNoDebateIsStuck(t *testing.T) {
 	watch.Wait()
 }
 
-// pauseAtRandom pauses and resumes a debate a number of times at random moments, and answers its questions, until it has
-// ended.
+// pauseAtRandom pauses and resumes a debate at random times until it ends, and answers its questions.
 func pauseAtRandom(t *testing.T, d *debate.Debate, pauses int) {
 	ctx := timeoutContext(t)
 	for ctx.Err() == nil {
@@ -282,7 +282,7 @@ func pauseAtRandom(t *testing.T, d *debate.Debate, pauses int) {
 			return
 		case status.State == fsm.Paused:
 			if err = d.Resume(ctx); err != nil {
-				err = d.Decide(ctx, "retry") // a question was open, or came meanwhile
+				err = d.Decide(ctx, "retry") // a question was pending, or appeared meanwhile
 			}
 		case pauses > 0:
 			pauses--
@@ -302,7 +302,7 @@ func pauseAtRandom(t *testing.T, d *debate.Debate, pauses int) {
 	t.Errorf("debate %s is stuck in %s at plan %q: %v", d.ID(), status.State, status.Plan.Key, err)
 }
 
-// observe looks again and again for a debate that has a plan and not one job for it.
+// observe repeatedly looks for debates that have a plan but not exactly one job.
 func (s *testSchema) observe(ctx context.Context, t *testing.T) {
 	for ctx.Err() == nil {
 		var stuck, looks int
@@ -311,7 +311,7 @@ func (s *testSchema) observe(ctx context.Context, t *testing.T) {
 				and j.state in ('available', 'pending', 'retryable', 'running', 'scheduled')) as jobs
 			from {debates} d where d.status->'plan'->>'key' <> '') x`)).Scan(&stuck, &looks)
 		if ctx.Err() == nil && (err != nil || stuck > 0) {
-			t.Errorf("%d of %d debates have a plan, and not one job for it: %v", stuck, looks, err)
+			t.Errorf("%d of %d checks found a debate with a plan but not exactly one job: %v", stuck, looks, err)
 			return
 		}
 	}

@@ -24,20 +24,20 @@ import (
 	"github.com/elenchus-go/debate/store"
 )
 
-// points are those of a step at which a worker may die: around its job and its call, and in its transaction.
+// points are the points at which a worker may be killed: around its job and its call, and in its transaction.
 var points = []string{
 	"job-begins", "called", "streaming", "answered", "committing", "transaction-begun", "turn-written", "job-completed", "next-inserted",
 	"transaction-ends", "transaction-ended", "committed", "acknowledged", "job-ends",
 }
 
-// Debates survive the death of any of two workers at any point of a step.
+// Debates survive a kill of either of two workers at any point of a step.
 func TestDebatesSurviveKilledWorkers(t *testing.T) {
 	if testing.Short() {
-		t.Skip("dozens of processes are started")
+		t.Skip("starts dozens of processes")
 	}
 	trial := crashtest.Trial{
 		Children: 2, Points: points, KillsPerPoint: 2, RandomKills: 8,
-		MaxLifetime: 500 * time.Millisecond, FinishTimeout: 5 * time.Minute, // the last ones wait for River's rescuer
+		MaxLifetime: 500 * time.Millisecond, FinishTimeout: 5 * time.Minute, // the last jobs wait for River's rescuer
 	}
 	if os.Getenv("DEBATE_KILLS_RESTARTS") == "" {
 		trial.StoreAddress = pgtest.DSN(t)
@@ -70,10 +70,11 @@ func TestDebatesSurviveKilledWorkers(t *testing.T) {
 
 	var open int
 	require.NoError(t, pool.QueryRow(t.Context(), `select count(*) from `+crashSchema+`.river_job where state <> 'completed'`).Scan(&open))
-	require.Zero(t, open, "jobs that are left")
+	require.Zero(t, open, "unfinished jobs")
 }
 
-// expireTimeouts makes the term of a dead leader and the timeouts of dead workers' jobs expire, so that River's rescuer acts at once.
+// expireTimeouts expires the lease of a dead leader and the timeouts of dead workers' jobs, so that River's rescuer acts
+// at once.
 func expireTimeouts(ctx context.Context, pool *pgxpool.Pool) error {
 	_, err := pool.Exec(ctx, `delete from `+crashSchema+`.river_leader`)
 	if err == nil {
@@ -82,7 +83,7 @@ func expireTimeouts(ctx context.Context, pool *pgxpool.Pool) error {
 	return err
 }
 
-// logJobs shows what is left to do where a trial fails.
+// logJobs logs the unfinished jobs if the test failed.
 func logJobs(t *testing.T, pool *pgxpool.Pool) {
 	if !t.Failed() {
 		return
@@ -103,7 +104,7 @@ func connect(t *testing.T, dsn string) *pgxpool.Pool {
 	return pool
 }
 
-// child is a worker that submits debates as well, until it is killed.
+// child is a worker that also submits debates, until it is killed.
 func child(c *crashtest.Child) {
 	ctx := context.Background()
 	config, err := pgxpool.ParseConfig(c.StoreAddress)
@@ -119,11 +120,11 @@ func child(c *crashtest.Child) {
 	c.Must(err)
 	client, err := river.NewClient(riverpgxv5.New(pool), Defaults(&river.Config{
 		Schema: crashSchema, Workers: workers, Middleware: []rivertype.Middleware{&pointMiddleware{child: c}},
-		Logger:     slog.New(slog.DiscardHandler), // of lost connections too, which are part of the trial
+		Logger:     slog.New(slog.DiscardHandler), // lost connections are part of the test
 		JobTimeout: time.Second, RescueStuckJobsAfter: time.Second,
 	}))
 	c.Must(err)
-	for err = client.Start(ctx); err != nil; err = client.Start(ctx) { // the database may be away
+	for err = client.Start(ctx); err != nil; err = client.Start(ctx) { // the database may be down
 		time.Sleep(100 * time.Millisecond)
 	}
 	if c.Finish {
@@ -141,7 +142,7 @@ func child(c *crashtest.Child) {
 	all.Wait()
 }
 
-// startUnstarted starts the debates whose process died between Create and Start, and no other: their jobs have to be there.
+// startUnstarted starts the debates whose process died between Create and Start. All other debates must have their jobs.
 func startUnstarted(ctx context.Context, e *debate.Engine) error {
 	for h, err := range e.List(ctx, store.Query{States: []fsm.State{fsm.Configuring}}) {
 		if err != nil {
@@ -151,20 +152,20 @@ func startUnstarted(ctx context.Context, e *debate.Engine) error {
 		if err == nil {
 			err = d.Start(ctx)
 		}
-		if _, begun := errors.AsType[*fsm.Refused](err); err != nil && !begun { // by the other worker
+		if _, begun := errors.AsType[*fsm.Refused](err); err != nil && !begun { // the other worker was first
 			return err
 		}
 	}
 	return nil
 }
 
-// submit has workers run a debate, and watches it.
+// submit creates a debate for the workers and watches it.
 func submit(ctx context.Context, e *debate.Engine) {
 	d, err := e.Create(ctx, crashtest.NewConfig(crashtest.NewID()))
 	if err == nil {
 		err = d.Start(ctx)
 	}
-	if err != nil { // the database is away
+	if err != nil { // the database is down
 		time.Sleep(100 * time.Millisecond)
 		return
 	}
@@ -175,7 +176,7 @@ func submit(ctx context.Context, e *debate.Engine) {
 	}
 }
 
-// pointMiddleware is the points before and after a job's work.
+// pointMiddleware reaches the points before and after a job.
 type pointMiddleware struct {
 	river.MiddlewareDefaults
 	child *crashtest.Child
@@ -188,7 +189,7 @@ func (a *pointMiddleware) Work(ctx context.Context, _ *rivertype.JobRow, work fu
 	return err
 }
 
-// pointTracer is the points in the transaction of a job's commit.
+// pointTracer reaches the points in the transaction of a job's commit.
 type pointTracer struct{ child *crashtest.Child }
 
 type sqlKey struct{}
@@ -227,7 +228,7 @@ func (tr pointTracer) TraceBatchEnd(ctx context.Context, _ *pgx.Conn, d pgx.Trac
 	}
 }
 
-// isJobQuery says whether a statement is a job's.
+// isJobQuery reports whether a job runs the statement.
 func isJobQuery(ctx context.Context) bool {
 	_, ok := ctx.Value(jobRunKey{}).(*jobRun)
 	return ok

@@ -36,7 +36,7 @@ func TestAPhaseInParallelIsOneJob(t *testing.T) {
 	t.Parallel()
 	_, one := runInMemory(t, twoRoundPanel(panel.Sequential))
 	_, both := runInMemory(t, twoRoundPanel(panel.Simultaneous))
-	require.Len(t, both, len(one)-2, "one less in each of two rounds")
+	require.Len(t, both, len(one)-2, "one plan less in each of two rounds")
 	s := newTestSchema(t)
 	m, g := newGatedModel("B")
 	s.worker(t, m)
@@ -44,7 +44,7 @@ func TestAPhaseInParallelIsOneJob(t *testing.T) {
 	receiveValue(t, g.arrived)
 	watchUntil(t, d, 0, turnOf("A"))
 	jobs := s.activeJobs(t, d)
-	require.Len(t, jobs, 1, "A has spoken, B is still to")
+	require.Len(t, jobs, 1, "A's turn is committed, B's is not")
 	require.Equal(t, "running", jobs[0].State)
 	g.open()
 	m.requireCalledOnce(t, requireUndisturbed(t, d, twoRoundPanel(panel.Simultaneous)))
@@ -82,7 +82,7 @@ func TestADebateThatIsSubmittedTwiceRunsOnce(t *testing.T) {
 	again := other.on(t, d)
 	ctx, stop := context.WithCancel(t.Context())
 	var starts sync.WaitGroup
-	for i := range 4 { // before it runs, while it does and at its end
+	for i := range 4 { // before the debate runs, while it runs and at its end
 		h := []*debate.Debate{d, again}[i%2]
 		starts.Go(func() {
 			for n := 0; n == 0 || ctx.Err() == nil; n++ {
@@ -127,7 +127,7 @@ func TestADelayBetweenRoundsIsTheJobs(t *testing.T) {
 			found++
 		}
 	}
-	require.Equal(t, 1, found, "one job was for that time")
+	require.Equal(t, 1, found, "one job was scheduled for that time")
 	for m, err := range d.Replay(t.Context()) {
 		require.NoError(t, err)
 		if m.Event.Meta().Seq == pause.Seq {
@@ -164,7 +164,7 @@ func TestAWatcherInTheWorkersProcessSeesChunks(t *testing.T) {
 	requireUndisturbed(t, d, sequentialPanel())
 }
 
-// model is a function that is one.
+// model is a function that implements providers.Provider.
 type model func(context.Context, providers.Request) (providers.Response, error)
 
 func (m model) Generate(ctx context.Context, r providers.Request) (providers.Response, error) {

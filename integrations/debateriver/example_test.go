@@ -47,7 +47,7 @@ func ExampleAddWorker() {
 	<-client.Stopped()
 }
 
-// A program that only submits and watches debates needs a store and an engine, but no worker and no provider.
+// A program that only submits and watches debates needs a store and an engine, but no worker and no providers.
 func ExampleNewStore() {
 	ctx := context.Background()
 	pool, err := pgxpool.New(ctx, os.Getenv("DATABASE_URL"))
@@ -85,7 +85,7 @@ func ExampleNewStore() {
 	}
 }
 
-// The default settings of a River client for debates.
+// Defaults sets the fields that a River client for debates needs.
 func ExampleDefaults() {
 	c := debateriver.Defaults(&river.Config{})
 	fmt.Println(c.Queues[debateriver.Queue].MaxWorkers, c.FetchCooldown, c.RescueStuckJobsAfter)

@@ -12,19 +12,19 @@ import (
 	"github.com/elenchus-go/debate/store"
 )
 
-// Queue is the River queue of all debates' jobs.
+// Queue is the River queue for the jobs of all debates.
 const Queue = "debates"
 
-// jobArgs is the arguments of a job: one jobArgs of one debate. Where a job of a jobArgs is waiting or running no second one is
-// inserted; where it has ended, the jobArgs has, or somebody asks for the debate to go on.
+// jobArgs are the arguments of a job, which runs one plan of one debate. While a job for a plan is waiting or running, no
+// second one is inserted. After it has ended, either the plan is done, or someone calls Start again.
 type jobArgs struct {
 	Debate  string        `json:"debate" river:"unique"`
-	Created time.Time     `json:"created" river:"unique"` // the debate: one under the id of a deleted one is another
+	Created time.Time     `json:"created" river:"unique"` // tells a debate from a deleted one with the same ID
 	Plan    string        `json:"plan" river:"unique"`
 	Timeout time.Duration `json:"timeout"` // in nanoseconds
 }
 
-// matches says whether a head's plan is this one.
+// matches reports whether h has the plan of these arguments.
 func (p jobArgs) matches(h store.Status) bool {
 	return p.Plan == h.Plan.Key && p.Created.Equal(h.Created)
 }
@@ -32,30 +32,30 @@ func (p jobArgs) matches(h store.Status) bool {
 // Kind implements river.JobArgs.
 func (jobArgs) Kind() string { return "debate_plan" }
 
-// maxAttempts is how often a job is tried: a database that fails for more than a day ends it, and Start makes a new
-// one. A debate's own failures are none of the job's.
+// maxAttempts is the number of attempts of a job. A job ends if the database fails for more than a day; Start then inserts
+// a new one. Failures of a debate do not count as failures of its job.
 const maxAttempts = 2000
 
-// activeStates are the states of a job that is still to do its plan.
+// activeStates are the states of a job whose plan is not done yet.
 var activeStates = []rivertype.JobState{
 	rivertype.JobStateAvailable, rivertype.JobStatePending, rivertype.JobStateRetryable, rivertype.JobStateRunning, rivertype.JobStateScheduled,
 }
 
-// jobRun is the job that a commit's context works for.
+// jobRun is one run of a job. Commits find it in their context.
 type jobRun struct {
 	job       *river.Job[jobArgs]
-	completed atomic.Bool // it was completed together with a commit
+	completed atomic.Bool // a commit has completed the job
 }
 
 type jobRunKey struct{}
 
-// completesWith says whether the job is done with a change. Where somebody has paused the debate, calls of it may be in flight:
-// it lasts until they have come down.
+// completesWith reports whether the job is done with a change. If the debate is paused, some of its calls may still be in
+// progress, and the job lasts until they have finished.
 func (t *jobRun) completesWith(c store.Change) bool {
 	return !t.job.Args.matches(c.Status) && (c.Status.State != fsm.Paused || len(c.Entries) == 0)
 }
 
-// jobRunFor is the job that a change is made for, until it is done; nil: it is made for none.
+// jobRunFor returns the job run that commits c, or nil if there is none or its job is completed.
 func jobRunFor(ctx context.Context, c store.Change) *jobRun {
 	t, _ := ctx.Value(jobRunKey{}).(*jobRun)
 	if t == nil || t.job.Args.Debate != c.ID || t.completed.Load() {

@@ -14,10 +14,10 @@ import (
 	"github.com/elenchus-go/debate/providers"
 )
 
-// insert makes a further job for a plan, and gives its id.
+// insert inserts another job for a plan and returns its ID.
 func (p *process) insert(t *testing.T, d *debate.Debate, key string) int64 {
 	t.Helper()
-	status, _ := d.Status(t.Context()) // of one that was deleted there is none
+	status, _ := d.Status(t.Context()) // zero if the debate was deleted
 	res, err := p.store.client.Insert(t.Context(), jobArgs{Debate: d.ID(), Created: status.Created, Plan: key, Timeout: time.Minute}, &river.InsertOpts{Queue: Queue})
 	require.NoError(t, err)
 	require.False(t, res.UniqueSkippedAsDuplicate)
@@ -61,10 +61,10 @@ func TestALateJobChangesNothing(t *testing.T) {
 		require.Equal(t, calls, m.callCount(), why)
 		require.Empty(t, s.activeJobs(t, d), why)
 	}
-	late("it is paused")
+	late("paused")
 	require.NoError(t, d.Resume(t.Context()))
 	requireUndisturbed(t, d, sequentialPanel())
-	late("it is completed")
+	late("completed")
 
 	gone := p.create(t, sequentialPanel())
 	require.NoError(t, p.Delete(t.Context(), gone.ID()))
@@ -73,12 +73,12 @@ func TestALateJobChangesNothing(t *testing.T) {
 	require.Error(t, err)
 
 	d = p.create(t, sequentialPanel())
-	late("it was never started")
+	late("never started")
 	require.NoError(t, d.Start(t.Context()))
 	require.NoError(t, d.Cancel(t.Context()))
 	watchToEnd(t, d)
 	s.waitForNoJobs(t, d)
-	late("it is canceled")
+	late("canceled")
 }
 
 func TestAJobWithoutAPlanChangesNothing(t *testing.T) {
@@ -116,7 +116,7 @@ func TestAJobThatTakesTooLongIsCutAndTriedAgain(t *testing.T) {
 	s := newTestSchema(t)
 	m, g := newGatedModel("A")
 	d := s.submitter(t).submit(t, sequentialPanel())
-	more, err := s.engine(t, m).on(t, d).RunOnce(t.Context()) // the configuration
+	more, err := s.engine(t, m).on(t, d).RunOnce(t.Context()) // accepts the configuration
 	require.NoError(t, err)
 	require.True(t, more)
 	within := func(d time.Duration) {
@@ -128,7 +128,7 @@ func TestAJobThatTakesTooLongIsCutAndTriedAgain(t *testing.T) {
 	status := statusOf(t, d)
 	receiveValue(t, g.cut)
 	within(time.Minute)
-	eventually(t, func() bool { return s.activeJobs(t, d)[0].Errors == 1 }, "River notes the error")
+	eventually(t, func() bool { return s.activeJobs(t, d)[0].Errors == 1 }, "River records the error")
 	require.Equal(t, status, statusOf(t, d))
 	g.open()
 	r := requireUndisturbed(t, d, sequentialPanel())
@@ -146,7 +146,7 @@ func TestJobsThatComeTwiceDoAPlanOnce(t *testing.T) {
 	receiveValue(t, g.arrived)
 	key := statusOf(t, d).Plan.Key
 	ids := []int64{p.insert(t, d, key), p.insert(t, d, key)}
-	eventually(t, func() bool { // they wait in the worker
+	eventually(t, func() bool { // the second job waits in the worker
 		n := 0
 		for _, j := range s.jobs(t, d) {
 			if j.State == "running" {
@@ -163,16 +163,17 @@ func TestJobsThatComeTwiceDoAPlanOnce(t *testing.T) {
 	require.Empty(t, s.activeJobs(t, d))
 }
 
-// River's word on a job is no fence: what happens to the row while its step is in flight changes nothing.
+// The state of a job in River does not protect its debate, and is not needed: changes to the row while its step is in
+// progress change nothing.
 func TestAJobThatIsTakenAwayInFlightHindersNothing(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ name, sql string }{
-		{"it is available again", "update {jobs} set state = 'available' where id = $1"},
-		{"it is to be retried", "update {jobs} set state = 'retryable', scheduled_at = now() + interval '1 hour' where id = $1"},
-		{"it is cancelled", "update {jobs} set state = 'cancelled', finalized_at = now() where id = $1"},
-		{"it is discarded", "update {jobs} set state = 'discarded', finalized_at = now() where id = $1"},
-		{"it is deleted", "delete from {jobs} where id = $1"},
-		{"another worker has it", "update {jobs} set attempt = attempt + 1, attempted_by = array_append(attempted_by, 'other') where id = $1"},
+		{"available again", "update {jobs} set state = 'available' where id = $1"},
+		{"retryable", "update {jobs} set state = 'retryable', scheduled_at = now() + interval '1 hour' where id = $1"},
+		{"cancelled", "update {jobs} set state = 'cancelled', finalized_at = now() where id = $1"},
+		{"discarded", "update {jobs} set state = 'discarded', finalized_at = now() where id = $1"},
+		{"deleted", "delete from {jobs} where id = $1"},
+		{"taken by another worker", "update {jobs} set attempt = attempt + 1, attempted_by = array_append(attempted_by, 'other') where id = $1"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := newTestSchema(t)
@@ -185,14 +186,14 @@ func TestAJobThatIsTakenAwayInFlightHindersNothing(t *testing.T) {
 			s.exec(t, tt.sql, jobs[0].ID)
 			g.open()
 			m.requireCalledOnce(t, requireUndisturbed(t, d, sequentialPanel()))
-			s.exec(t, "update {jobs} set state = 'available' where state = 'retryable'") // instead of an hour
+			s.exec(t, "update {jobs} set state = 'available' where state = 'retryable'") // instead of after an hour
 			s.exec(t, "update {jobs} set scheduled_at = now() where state = 'available'")
 			s.waitForNoJobs(t, d)
 		})
 	}
 }
 
-// A worker whose job another has, too: the first turn counts, and the other's call is cut.
+// Two workers have the same job: the first turn is committed, and the other worker's call is canceled.
 func TestAWorkerWhoseDebateWasTakenOverIsCut(t *testing.T) {
 	t.Parallel()
 	s := newTestSchema(t)
@@ -212,7 +213,7 @@ func TestAWorkerWhoseDebateWasTakenOverIsCut(t *testing.T) {
 	s.requireJobsCompleted(t, d, plans)
 }
 
-// over is a context that has ended: Client.Stop begins, and does not wait.
+// over returns an ended context, so that Client.Stop begins but does not wait.
 func over(t *testing.T) context.Context {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -226,7 +227,7 @@ func TestOfTwoEnginesAtOnePlanOneIsCut(t *testing.T) {
 	quick := &digestModel{}
 	d := s.submitter(t).submit(t, sequentialPanel())
 	one, other := s.engine(t, slow).on(t, d), s.engine(t, quick).on(t, d)
-	more, err := one.RunOnce(t.Context()) // the configuration
+	more, err := one.RunOnce(t.Context()) // accepts the configuration
 	require.NoError(t, err)
 	require.True(t, more)
 	did := make(chan error, 1)
@@ -259,7 +260,7 @@ func TestWithoutTheNextJobThereIsNoTurn(t *testing.T) {
 	g.open()
 	eventually(t, func() bool { return s.jobs(t, d)[1].Errors > 0 }, "the job fails")
 	require.Equal(t, status, statusOf(t, d))
-	require.Equal(t, status.Plan.Key, s.activeJobs(t, d)[0].Plan, "it is to be done again")
+	require.Equal(t, status.Plan.Key, s.activeJobs(t, d)[0].Plan, "the plan is not done")
 
 	waits := p.create(t, sequentialPanel())
 	require.ErrorContains(t, waits.Start(t.Context()), "no more jobs")
@@ -285,7 +286,7 @@ func TestStartPutsRightWhatLostItsJob(t *testing.T) {
 			m := &digestModel{}
 			d := s.submitter(t).submit(t, sequentialPanel())
 			first := s.engine(t, m).on(t, d)
-			for range 2 { // the configuration, and A
+			for range 2 { // the configuration and A's turn
 				_, err := first.RunOnce(t.Context())
 				require.NoError(t, err)
 			}
@@ -293,7 +294,7 @@ func TestStartPutsRightWhatLostItsJob(t *testing.T) {
 			require.Empty(t, s.activeJobs(t, d))
 			status := statusOf(t, d)
 			require.NoError(t, s.submitter(t).on(t, d).Start(t.Context()))
-			require.Equal(t, status, statusOf(t, d), "it commits nothing")
+			require.Equal(t, status, statusOf(t, d), "Start commits nothing")
 			require.Len(t, s.activeJobs(t, d), 1)
 			s.worker(t, m)
 			m.requireCalledOnce(t, requireUndisturbed(t, d, sequentialPanel()))
@@ -301,7 +302,7 @@ func TestStartPutsRightWhatLostItsJob(t *testing.T) {
 	}
 }
 
-// Cancelling a job in River cuts its call; the debate stays as it is.
+// Cancelling a job in River cancels its call. The debate stays unchanged.
 func TestAJobThatIsCancelledInRiverWaitsForStart(t *testing.T) {
 	t.Parallel()
 	s := newTestSchema(t)
@@ -322,7 +323,7 @@ func TestAJobThatIsCancelledInRiverWaitsForStart(t *testing.T) {
 	require.Equal(t, len(r.Turns)+1, m.callCount())
 }
 
-// What a model does with its call's context is none of the job's: here it asks another debate.
+// A model may use the context of its call for anything. In this test it runs another debate.
 func TestAModelMaySubmitADebate(t *testing.T) {
 	t.Parallel()
 	s := newTestSchema(t)
@@ -341,7 +342,7 @@ func TestAModelMaySubmitADebate(t *testing.T) {
 	}))
 	outer := p.submit(t, sequentialPanel())
 	receiveValue(t, g.arrived)
-	require.Len(t, s.activeJobs(t, outer), 1, "its step is in flight")
+	require.Len(t, s.activeJobs(t, outer), 1, "the step is in progress")
 	g.open()
 	requireUndisturbed(t, outer, sequentialPanel())
 	requireUndisturbed(t, inner, c)
@@ -358,7 +359,7 @@ func TestAModelThatPanicsIsCalledAgain(t *testing.T) {
 	m := &digestModel{hook: func(context.Context, providers.Request) error {
 		select {
 		case <-panics:
-			panic("a defect of the provider's")
+			panic("a bug in the provider")
 		default:
 			return nil
 		}

@@ -18,22 +18,23 @@ import (
 	"github.com/elenchus-go/debate/store/postgres"
 )
 
-// Config says where a Store keeps things.
+// Config configures a [Store]. The zero Config is valid.
 type Config struct {
-	// Schema of the debates' tables. Defaults to that of postgres.Config.
+	// Schema is the schema of the debates' tables. Defaults to the default of postgres.Config.
 	Schema string
-	// RiverSchema is the schema of River's tables, as in river.Config. Defaults to the one that the connection finds.
+	// RiverSchema is the schema of River's tables, as in river.Config. Defaults to the first one in the connection's
+	// search_path.
 	RiverSchema string
-	// Logger is told of lost connections, and of jobs that River took away. Defaults to none.
+	// Logger logs lost connections, and jobs that River took away from a worker. Defaults to no logging.
 	Logger *slog.Logger
 }
 
-// Store is a store on PostgreSQL that schedules: a commit that makes something new ready to run inserts its River job in
-// the same transaction. A process that only submits, watches and controls debates needs nothing else.
+// Store is a store on PostgreSQL that schedules jobs: a commit that makes a new plan ready inserts its River job in the
+// same transaction. A process that only submits, watches and controls debates needs no worker.
 type Store struct {
 	*postgres.Store
 	pool   *pgxpool.Pool
-	schema string // River's
+	schema string // schema of River's tables
 	log    *slog.Logger
 	client *river.Client[pgx.Tx]
 }
@@ -44,16 +45,16 @@ var (
 	_ store.Scheduler = (*Store)(nil)
 )
 
-// NewStore makes a store over a pool, which stays the caller's.
+// NewStore returns a store that uses the pool. The caller owns the pool and closes it.
 func NewStore(pool *pgxpool.Pool, c Config) (*Store, error) {
 	log := cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
 	pg, err := postgres.New(pool, postgres.Config{Schema: c.Schema, Logger: log})
 	if err != nil {
 		return nil, err
 	}
-	client, err := river.NewClient(riverpgxv5.New(pool), &river.Config{ // which inserts, and works nothing
+	client, err := river.NewClient(riverpgxv5.New(pool), &river.Config{ // a client that only inserts jobs
 		Schema: c.RiverSchema, Logger: log,
-		FetchCooldown: river.FetchCooldownMin, // workers are not told of what is inserted within it of another job
+		FetchCooldown: river.FetchCooldownMin, // River notifies workers of only one insert per cooldown
 	})
 	if err != nil {
 		pg.Close()
@@ -62,8 +63,8 @@ func NewStore(pool *pgxpool.Pool, c Config) (*Store, error) {
 	return &Store{Store: pg, pool: pool, schema: c.RiverSchema, log: log, client: client}, nil
 }
 
-// Migrate brings the tables of the debates and those of River up to date, and makes their schemas where they are missing.
-// Many processes may call it at once.
+// Migrate creates or updates the tables of debates and of River, and creates their schemas if they are missing. Many
+// processes may call it at once.
 func (s *Store) Migrate(ctx context.Context) error {
 	if err := s.Store.Migrate(ctx); err != nil {
 		return err
@@ -74,13 +75,14 @@ func (s *Store) Migrate(ctx context.Context) error {
 	return nil
 }
 
-// migrateRiver holds a lock on a connection beside the pool, since River's migrations take none.
+// migrateRiver migrates River's tables. It holds a lock on a connection outside the pool, because River's migrations take
+// none.
 func (s *Store) migrateRiver(ctx context.Context) error {
 	conn, err := pgx.ConnectConfig(ctx, s.pool.Config().ConnConfig)
 	if err != nil {
 		return err
 	}
-	defer conn.Close(context.WithoutCancel(ctx)) //nolint:errcheck // what it locked is free in any case
+	defer conn.Close(context.WithoutCancel(ctx)) //nolint:errcheck // the lock is released in any case
 	if _, err := conn.Exec(ctx, `select pg_advisory_lock(hashtextextended('debateriver migrates ' || $1, 0))`, s.schema); err != nil {
 		return err
 	}
@@ -88,7 +90,7 @@ func (s *Store) migrateRiver(ctx context.Context) error {
 	if err := conn.QueryRow(ctx, `select $1 = '' or exists (select from pg_namespace where nspname = $1)`, s.schema).Scan(&there); err != nil {
 		return err
 	}
-	if !there { // "if not exists" needs the right to create also where it exists
+	if !there { // "create schema if not exists" needs the right to create even if the schema exists
 		if _, err := conn.Exec(ctx, `create schema `+pgx.Identifier{s.schema}.Sanitize()); err != nil {
 			return err
 		}
@@ -101,10 +103,10 @@ func (s *Store) migrateRiver(ctx context.Context) error {
 	return err
 }
 
-// Schedules implements store.Scheduler: workers drive.
+// Schedules implements store.Scheduler. It returns true.
 func (s *Store) Schedules() bool { return true }
 
-// Commit implements store.Store. The commit after which a job's plan is done completes the job, and inserts the next.
+// Commit implements store.Store. The commit that finishes the plan of a job completes the job and inserts the next one.
 func (s *Store) Commit(ctx context.Context, c store.Change) error {
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		if err := s.CommitTx(ctx, tx, c); err != nil {
@@ -121,7 +123,7 @@ func (s *Store) Commit(ctx context.Context, c store.Change) error {
 	return nil
 }
 
-// schedule completes the job whose plan is done, and inserts one for the plan that is to be done.
+// schedule completes the current job if its plan is done, and inserts a job for the plan in c.
 func (s *Store) schedule(ctx context.Context, tx pgx.Tx, c store.Change) error {
 	next := c.Status.Plan
 	if t := jobRunFor(ctx, c); t != nil {
@@ -139,13 +141,13 @@ func (s *Store) schedule(ctx context.Context, tx pgx.Tx, c store.Change) error {
 		Queue: Queue, MaxAttempts: maxAttempts, ScheduledAt: next.NotBefore, UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: activeStates},
 	})
 	if err != nil {
-		return fmt.Errorf("insert a job for debate %s: %w", c.ID, err)
+		return fmt.Errorf("insert job for debate %s: %w", c.ID, err)
 	}
 	return nil
 }
 
-// complete marks a job as done. Where River has taken it away meanwhile, since it took too long or somebody cancelled or
-// deleted it, its plan is done all the same: whoever has the job now will find that out.
+// complete marks a job as completed. River may have taken the job away because it took too long or was canceled or
+// deleted. Its plan is done even so, and the next worker of the job finds that out.
 func (s *Store) complete(ctx context.Context, tx pgx.Tx, job *river.Job[jobArgs]) error {
 	now, err := river.JobCompleteTx[*riverpgxv5.Driver](ctx, tx, job)
 	switch {
@@ -155,7 +157,7 @@ func (s *Store) complete(ctx context.Context, tx pgx.Tx, job *river.Job[jobArgs]
 		return err
 	}
 	if now.State != rivertype.JobStateCompleted {
-		s.log.InfoContext(ctx, "the job was taken away", "job", job.ID, "debate", job.Args.Debate, "state", now.State)
+		s.log.InfoContext(ctx, "River took the job away", "job", job.ID, "debate", job.Args.Debate, "state", now.State)
 	}
 	return nil
 }

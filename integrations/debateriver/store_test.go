@@ -20,7 +20,7 @@ func TestAStoreSaysWhatIsWrong(t *testing.T) {
 		c    Config
 		want string
 	}{
-		{"no pool", nil, Config{}, "make store: the pool is missing"},
+		{"no pool", nil, Config{}, "make store: pool is nil"},
 		{"a long schema", pool, Config{Schema: strings.Repeat("s", 64)}, "make store: schema"},
 		{"a long schema of River", pool, Config{RiverSchema: strings.Repeat("s", 64)}, "make store: "},
 		{"a schema that River refuses", pool, Config{RiverSchema: "my schema"}, "make store: "},
@@ -63,7 +63,7 @@ func TestProcessesMigrateAtOnce(t *testing.T) {
 	}
 }
 
-// A program may run with fewer rights than the one that made the tables.
+// A program may have fewer rights than the one that created the tables.
 func TestMigratingNeedsNoRightToCreateWhereAllIsThere(t *testing.T) {
 	t.Parallel()
 	s := newTestSchema(t)
@@ -117,7 +117,7 @@ func TestMigrateSaysWhatIsWrong(t *testing.T) {
 	cancel()
 	require.ErrorIs(t, p.store.Migrate(ctx), context.Canceled)
 
-	s.exec(t, "drop table {jobs} cascade") // while River's migrations say that it is there
+	s.exec(t, "drop table {jobs} cascade") // River's migration table still lists it
 	s.exec(t, "delete from {schema}.river_migration where version > 1")
 	require.ErrorContains(t, p.store.Migrate(t.Context()), "migrate River: ")
 }

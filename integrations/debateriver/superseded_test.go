@@ -32,16 +32,16 @@ func TestAWorkerWithoutTheProtocolLeavesTheJobOfADebateThatLostItsHead(t *testin
 	p.Engine, err = debate.NewEngine(o)
 	require.NoError(t, err)
 	d := s.submitter(t).submit(t, configOfRenamedPanel())
-	more, err := p.on(t, d).RunOnce(t.Context()) // the configuration
+	more, err := p.on(t, d).RunOnce(t.Context()) // accepts the configuration
 	require.NoError(t, err)
 	require.True(t, more)
-	s.exec(t, "delete from {jobs} where args->>'plan' <> $1", statusOf(t, d).Plan.Key) // that of the configuration
+	s.exec(t, "delete from {jobs} where args->>'plan' <> $1", statusOf(t, d).Plan.Key) // the job of the configuration
 	require.Len(t, s.activeJobs(t, d), 1)
 	s.exec(t, "delete from {debates}")
 
 	without := s.worker(t, m)
-	eventually(t, func() bool { return slices.Contains([]string{"scheduled", "completed"}, s.jobs(t, d)[0].State) }, "the job was worked")
-	require.Equal(t, "scheduled", s.jobs(t, d)[0].State, "it is snoozed, for a worker that has the protocol")
+	eventually(t, func() bool { return slices.Contains([]string{"scheduled", "completed"}, s.jobs(t, d)[0].State) }, "the job was worked on")
+	require.Equal(t, "scheduled", s.jobs(t, d)[0].State, "the job is snoozed for a worker that has the protocol")
 	require.Zero(t, s.jobs(t, d)[0].Errors)
 	require.NoError(t, without.client.Stop(timeoutContext(t)))
 	require.Len(t, s.activeJobs(t, d), 1)
@@ -53,7 +53,7 @@ func TestAWorkerWithoutTheProtocolLeavesTheJobOfADebateThatLostItsHead(t *testin
 	s.waitForNoJobs(t, d)
 }
 
-// A call that outlasts a pause keeps its job, though a turn beside it was committed while there was no plan.
+// A call that outlasts a pause keeps its job, even if another turn of its phase is committed while there is no plan.
 func TestAParallelCallThatOutlastsAPauseIsNotMadeTwice(t *testing.T) {
 	t.Parallel()
 	s := newTestSchema(t)
@@ -73,7 +73,7 @@ func TestAParallelCallThatOutlastsAPauseIsNotMadeTwice(t *testing.T) {
 	require.NoError(t, d.Pause(t.Context()))
 	a.open()
 	watchUntil(t, d, 0, turnOf("A"))
-	require.Equal(t, []jobRow{job}, s.activeJobs(t, d), "B is in flight")
+	require.Equal(t, []jobRow{job}, s.activeJobs(t, d), "B's call is in progress")
 	require.NoError(t, d.Resume(t.Context()))
 	require.Equal(t, []jobRow{job}, s.activeJobs(t, d), "still")
 
@@ -86,10 +86,10 @@ func TestAParallelCallThatOutlastsAPauseIsNotMadeTwice(t *testing.T) {
 	s.waitForNoJobs(t, d)
 }
 
-// checking is a model whose first check ends when the test says so, even where it was cut before.
+// checking is a model whose first check waits for the test, even if its context is canceled.
 type checking struct {
 	*digestModel
-	first, came, cut, end chan struct{} // first holds one word
+	first, came, cut, end chan struct{} // first holds one value
 }
 
 func (c checking) Check(ctx context.Context, _ string) error {
@@ -119,13 +119,13 @@ func TestADebateUnderTheIDOfADeletedOneHasAJobOfItsOwn(t *testing.T) {
 	require.NoError(t, p.Delete(t.Context(), old.ID()))
 	receiveValue(t, m.cut)
 	d := p.submit(t, c)
-	require.Len(t, s.activeJobs(t, d), 2, "that of the old one is still at work")
+	require.Len(t, s.activeJobs(t, d), 2, "the job of the old debate is still running")
 	m.end <- struct{}{}
 	m.requireCalledOnce(t, requireUndisturbed(t, d, c))
 	s.waitForNoJobs(t, d)
 }
 
-// loading is a store that calls before ahead of each load that a job makes.
+// loading is a store that calls before ahead of each load of a job.
 type loading struct {
 	*Store
 	before func(id string)
@@ -138,15 +138,15 @@ func (l loading) Load(ctx context.Context, id string, after int64) (store.Status
 	return l.Store.Load(ctx, id, after)
 }
 
-// Whenever a job's debate is rejected by another driver while the job looks at it, that is the end of it.
+// A late job ends when another driver rejects the debate, whenever that happens.
 func TestALateJobDoesNotStartARejectedDebateAgain(t *testing.T) {
 	t.Parallel()
 	s := newTestSchema(t)
 	submitter, driver := s.submitter(t), s.engine(t, &digestModel{})
 	var debates []*debate.Debate
 	var mu sync.Mutex
-	left := map[string]int{}               // loads of a debate's job before it is rejected
-	rejects := map[string]*debate.Debate{} // who does that
+	left := map[string]int{}               // number of loads before the debate is rejected
+	rejects := map[string]*debate.Debate{} // handle that rejects the debate
 	for n := range 5 {
 		c := sequentialPanel()
 		c.ID, c.Participants[1].Provider = fmt.Sprintf("d%d", n), "elsewhere"
@@ -176,7 +176,7 @@ func TestALateJobDoesNotStartARejectedDebateAgain(t *testing.T) {
 	}
 }
 
-// loader is a worker that calls before ahead of each load that a job makes.
+// loader starts a worker that calls before ahead of each load of a job.
 func (s *testSchema) loader(t *testing.T, before func(id string)) {
 	t.Helper()
 	p, workers := s.open(t), river.NewWorkers()
@@ -196,7 +196,7 @@ func (s *testSchema) loader(t *testing.T, before func(id string)) {
 	})
 }
 
-// A job that runs for longer than it may has lost its worker.
+// A job that exceeds its timeout has lost its worker.
 func TestTheJobOfADeadWorkerIsRescuedAfterItsTimeout(t *testing.T) {
 	t.Parallel()
 	s := newTestSchema(t)

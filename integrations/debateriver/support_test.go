@@ -31,23 +31,23 @@ import (
 	"github.com/elenchus-go/debate/store"
 )
 
-// testTimeout only ends what would wait in vain.
+// testTimeout ends waits that would never end.
 const testTimeout = 20 * time.Second
 
-// timeoutContext is a context for what may wait.
+// timeoutContext returns a context that ends after testTimeout.
 func timeoutContext(t testing.TB) context.Context {
 	ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
 	t.Cleanup(cancel)
 	return ctx
 }
 
-// eventually waits for a condition of the database.
+// eventually waits until holds returns true.
 func eventually(t testing.TB, holds func() bool, what string) {
 	t.Helper()
 	require.Eventually(t, holds, testTimeout, 10*time.Millisecond, what)
 }
 
-// receiveValue waits for a word.
+// receiveValue receives a value, or fails the test after testTimeout.
 func receiveValue[T any](t testing.TB, c <-chan T) (v T) {
 	t.Helper()
 	select {
@@ -58,10 +58,10 @@ func receiveValue[T any](t testing.TB, c <-chan T) (v T) {
 	return v
 }
 
-// A testSchema is a schema of a test's own, in which processes come and go.
+// A testSchema is a schema for one test.
 type testSchema struct {
 	schema string
-	pool   *pgxpool.Pool // the test's
+	pool   *pgxpool.Pool // used by the test itself
 }
 
 func newTestSchema(t testing.TB) *testSchema {
@@ -75,7 +75,7 @@ func newTestSchema(t testing.TB) *testSchema {
 	return s
 }
 
-// newPool is the pool of a process.
+// newPool returns a new pool, as a process would open.
 func newPool(t testing.TB) *pgxpool.Pool {
 	t.Helper()
 	p, err := pgxpool.New(context.Background(), pgtest.DSN(t))
@@ -84,15 +84,15 @@ func newPool(t testing.TB) *pgxpool.Pool {
 	return p
 }
 
-// process is a program that has a pool, a store and an engine of its own.
+// process is a program with its own pool, store and engine.
 type process struct {
 	*debate.Engine
 	pool   *pgxpool.Pool
 	store  *Store
-	client *river.Client[pgx.Tx] // nil: it only submits
+	client *river.Client[pgx.Tx] // nil if the process only submits debates
 }
 
-// submitter is a process without providers.
+// submitter starts a process without providers.
 func (s *testSchema) submitter(t testing.TB) *process {
 	t.Helper()
 	p := s.open(t)
@@ -112,7 +112,7 @@ func (s *testSchema) open(t testing.TB) *process {
 	return p
 }
 
-// worker is a process that works, with a model for the name "m".
+// worker starts a worker process with the model m under the name "m".
 func (s *testSchema) worker(t testing.TB, m providers.Provider) *process {
 	t.Helper()
 	return s.workerWith(t, debate.Options{Providers: map[string]providers.Provider{"m": m}})
@@ -120,10 +120,10 @@ func (s *testSchema) worker(t testing.TB, m providers.Provider) *process {
 
 func (s *testSchema) workerWith(t testing.TB, o debate.Options) *process {
 	t.Helper()
-	return s.workerOf(t, o, river.Config{FetchPollInterval: 20 * time.Millisecond}) // so that many tests take little time
+	return s.workerOf(t, o, river.Config{FetchPollInterval: 20 * time.Millisecond}) // short, so that the tests are fast
 }
 
-// workerOfOneJob is a worker that does one job at a time: while it does, it takes no other.
+// workerOfOneJob starts a worker that runs one job at a time.
 func (s *testSchema) workerOfOneJob(t testing.TB, m providers.Provider) *process {
 	t.Helper()
 	return s.workerOf(t, debate.Options{Providers: map[string]providers.Provider{"m": m}}, river.Config{
@@ -149,7 +149,7 @@ func (s *testSchema) workerOf(t testing.TB, o debate.Options, c river.Config) *p
 	return p
 }
 
-// engine is a process that drives by itself, without jobs.
+// engine starts a process that runs debates itself, without jobs.
 func (s *testSchema) engine(t testing.TB, m providers.Provider) *process {
 	t.Helper()
 	p := s.open(t)
@@ -159,7 +159,7 @@ func (s *testSchema) engine(t testing.TB, m providers.Provider) *process {
 	return p
 }
 
-// on is a handle of the process.
+// on returns a handle of the debate in this process.
 func (p *process) on(t testing.TB, d *debate.Debate) *debate.Debate {
 	t.Helper()
 	d, err := p.Open(t.Context(), d.ID())
@@ -167,7 +167,7 @@ func (p *process) on(t testing.TB, d *debate.Debate) *debate.Debate {
 	return d
 }
 
-// create stores a debate.
+// create creates a debate.
 func (p *process) create(t testing.TB, c debate.Config) *debate.Debate {
 	t.Helper()
 	d, err := p.Create(t.Context(), c)
@@ -175,7 +175,7 @@ func (p *process) create(t testing.TB, c debate.Config) *debate.Debate {
 	return d
 }
 
-// submit stores a debate and starts it.
+// submit creates a debate and starts it.
 func (p *process) submit(t testing.TB, c debate.Config) *debate.Debate {
 	t.Helper()
 	d := p.create(t, c)
@@ -183,7 +183,7 @@ func (p *process) submit(t testing.TB, c debate.Config) *debate.Debate {
 	return d
 }
 
-// exec runs SQL in which {jobs} is the table of jobs.
+// exec runs SQL in which {schema} and {jobs} stand for the schema and for the table of jobs.
 func (s *testSchema) exec(t testing.TB, sql string, args ...any) {
 	t.Helper()
 	_, err := s.pool.Exec(t.Context(), s.sql(sql), args...)
@@ -206,7 +206,7 @@ type jobRow struct {
 
 func (r jobRow) active() bool { return slices.Contains(activeStates, rivertype.JobState(r.State)) }
 
-// jobs are all jobs of a debate, in the order in which they were inserted.
+// jobs returns all jobs of a debate, in the order of insertion.
 func (s *testSchema) jobs(t testing.TB, d *debate.Debate) []jobRow {
 	t.Helper()
 	rows, err := s.pool.Query(context.Background(), s.sql(`select id, state::text, args->>'plan', attempt::int,
@@ -217,13 +217,13 @@ func (s *testSchema) jobs(t testing.TB, d *debate.Debate) []jobRow {
 	return list
 }
 
-// activeJobs are the jobs of a debate that are still to do their plan.
+// activeJobs returns the jobs of a debate whose plan is not done yet.
 func (s *testSchema) activeJobs(t testing.TB, d *debate.Debate) []jobRow {
 	t.Helper()
 	return slices.DeleteFunc(s.jobs(t, d), func(r jobRow) bool { return !r.active() })
 }
 
-// waitForNoJobs waits until a debate has no job.
+// waitForNoJobs waits until a debate has no active job.
 func (s *testSchema) waitForNoJobs(t testing.TB, d *debate.Debate) {
 	t.Helper()
 	eventually(t, func() bool { return len(s.activeJobs(t, d)) == 0 }, "no job is left")
@@ -240,7 +240,7 @@ func (s *testSchema) requireJobsCompleted(t testing.TB, d *debate.Debate, plans 
 	require.Equal(t, plans, got)
 }
 
-// twoRoundPanel is a debate of A and B for twoRoundPanel rounds, judged by J.
+// twoRoundPanel returns a debate of A and B over two rounds, judged by J.
 func twoRoundPanel(mode panel.Mode) debate.Config {
 	who := func(name string) debate.Participant {
 		return debate.Participant{Name: name, Provider: "m", Model: name}
@@ -251,12 +251,12 @@ func twoRoundPanel(mode panel.Mode) debate.Config {
 	}
 }
 
-// sequentialPanel is such a debate, one turn after the other.
+// sequentialPanel returns such a debate with one turn after another.
 func sequentialPanel() debate.Config { return twoRoundPanel(panel.Sequential) }
 
-// digestModel answers each prompt with its digest: what a prompt shows decides all that is said from then on.
+// digestModel answers each prompt with its digest, so that any difference in a prompt changes all later answers.
 type digestModel struct {
-	hook func(context.Context, providers.Request) error // comes before each answer; nil: nothing does
+	hook func(context.Context, providers.Request) error // called before each answer; may be nil
 
 	mu    sync.Mutex
 	calls map[string]int // by prompt
@@ -304,7 +304,7 @@ func answerOf(said string, r providers.Request) string {
 	return string(b)
 }
 
-// callCount is how many calls were callCount.
+// callCount returns the number of calls so far.
 func (s *digestModel) callCount() (n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -314,7 +314,7 @@ func (s *digestModel) callCount() (n int) {
 	return n
 }
 
-// requireCalledOnce checks that each of a debate's steps was called requireCalledOnce, and nothing else.
+// requireCalledOnce checks that the model was called exactly once for each step of a debate.
 func (s *digestModel) requireCalledOnce(t testing.TB, r *debate.Result) {
 	t.Helper()
 	s.mu.Lock()
@@ -325,12 +325,12 @@ func (s *digestModel) requireCalledOnce(t testing.TB, r *debate.Result) {
 	require.Len(t, slices.Collect(maps.Keys(s.calls)), len(r.Turns))
 }
 
-// gate holds the calls of one who speaks, until it is opened or they are cut.
+// gate blocks the calls of one speaker until it is opened or the calls are canceled.
 type gate struct {
 	who     string
-	arrived chan struct{} // gets a word of each
+	arrived chan struct{} // receives a value for each call
 	opened  chan struct{}
-	cut     chan struct{} // gets a word of each that was cut
+	cut     chan struct{} // receives a value for each canceled call
 }
 
 func newGate(who string) *gate {
@@ -339,7 +339,7 @@ func newGate(who string) *gate {
 
 func (g *gate) open() { close(g.opened) }
 
-// hold is for a speaker.
+// hold blocks a call of the speaker.
 func (g *gate) hold(ctx context.Context, r providers.Request) error {
 	if r.Model != g.who {
 		return nil
@@ -354,13 +354,13 @@ func (g *gate) hold(ctx context.Context, r providers.Request) error {
 	}
 }
 
-// newGatedModel is a speaker with a gate.
+// newGatedModel returns a model with a gate for one speaker.
 func newGatedModel(who string) (*digestModel, *gate) {
 	g := newGate(who)
 	return &digestModel{hook: g.hold}, g
 }
 
-// watchUntil watches a debate until an event comes.
+// watchUntil watches a debate until is returns true for an event.
 func watchUntil(t testing.TB, d *debate.Debate, after int64, is func(debate.Event) bool) debate.Event {
 	t.Helper()
 	for ev, err := range d.Watch(timeoutContext(t), after) {
@@ -369,11 +369,11 @@ func watchUntil(t testing.TB, d *debate.Debate, after int64, is func(debate.Even
 			return ev
 		}
 	}
-	require.Fail(t, "the debate ended before")
+	require.Fail(t, "the debate ended before the event")
 	return nil
 }
 
-// transitionTo is the transition to a state.
+// transitionTo returns a function that matches the transition to a state.
 func transitionTo(state fsm.State) func(debate.Event) bool {
 	return func(ev debate.Event) bool {
 		s, ok := ev.(debate.StateChanged)
@@ -381,7 +381,7 @@ func transitionTo(state fsm.State) func(debate.Event) bool {
 	}
 }
 
-// turnOf is a turn of somebody.
+// turnOf returns a function that matches a turn of a speaker.
 func turnOf(who string) func(debate.Event) bool {
 	return func(ev debate.Event) bool {
 		turn, ok := ev.(debate.TurnDone)
@@ -389,7 +389,7 @@ func turnOf(who string) func(debate.Event) bool {
 	}
 }
 
-// watchToEnd watches a debate to its end.
+// watchToEnd watches a debate to its end and returns its result.
 func watchToEnd(t testing.TB, d *debate.Debate) *debate.Result {
 	t.Helper()
 	ev := watchUntil(t, d, 0, func(ev debate.Event) bool { _, ok := ev.(debate.Ended); return ok })
@@ -403,7 +403,7 @@ func statusOf(t testing.TB, d *debate.Debate) store.Status {
 	return h
 }
 
-// formatResult is what a debate came to, in words.
+// formatResult returns the turns and the ending of a debate as text.
 func formatResult(r *debate.Result) string {
 	var b strings.Builder
 	for _, turn := range r.Turns {
@@ -413,7 +413,7 @@ func formatResult(r *debate.Result) string {
 	return b.String()
 }
 
-// planRecorder is a memory store that writes down the plans.
+// planRecorder is a memory store that records the plans.
 type planRecorder struct {
 	store.Store
 	store.Watcher
@@ -427,7 +427,7 @@ func (p *planRecorder) Commit(ctx context.Context, c store.Change) error {
 	return p.Store.Commit(ctx, c)
 }
 
-// runInMemory is what a debate says, and the plans that it goes through, in memory.
+// runInMemory runs a debate in memory and returns its text and its plans.
 func runInMemory(t testing.TB, c debate.Config) (words string, plans []string) {
 	t.Helper()
 	memory := store.Memory()
@@ -442,8 +442,8 @@ func runInMemory(t testing.TB, c debate.Config) (words string, plans []string) {
 	return formatResult(r), s.plans
 }
 
-// requireUndisturbed checks that a debate ended as an undisturbed one of the same id does: before a judge the id decides who has
-// which label.
+// requireUndisturbed checks that a debate ended as an undisturbed one with the same ID does. The ID matters because it
+// decides the pseudonyms that the judge sees.
 func requireUndisturbed(t testing.TB, d *debate.Debate, c debate.Config) *debate.Result {
 	t.Helper()
 	c.ID = d.ID()

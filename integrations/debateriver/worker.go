@@ -15,13 +15,13 @@ import (
 	"github.com/elenchus-go/debate/store"
 )
 
-// GracePeriod is how much longer than the timeout of a debate's steps a job may take, before it is cancelled and rescued.
+// GracePeriod is added to the timeout of a debate's steps. After that time River cancels and rescues the job.
 const GracePeriod = 30 * time.Second
 
-// Defaults fills in what a River client that works on debates needs, and gives c back: the queue with 100 jobs at once,
-// a worker's pause between two fetches of 5 ms (River's own 100 ms would come on top of each step), and the rescue of
-// stuck jobs Grace after JobTimeout (River's own is an hour). A job of debates has a timeout of its own. What c sets
-// stays.
+// Defaults sets the fields of c that a River client for debates needs, unless they are already set, and returns c. It
+// sets the queue [Queue] with 100 concurrent jobs, a FetchCooldown of 5 ms, because River's default of 100 ms would delay
+// each step, and RescueStuckJobsAfter to [GracePeriod] after JobTimeout, because River's default is an hour. Jobs of
+// debates have their own timeout.
 func Defaults(c *river.Config) *river.Config {
 	if _, ok := c.Queues[Queue]; !ok {
 		c.Queues = maps.Clone(c.Queues)
@@ -35,9 +35,9 @@ func Defaults(c *river.Config) *river.Config {
 	return c
 }
 
-// AddWorker makes the River workers drive debates, with an engine over the store that it gives back for other uses. o's
-// Store is not looked at. Draining is River's: Client.Stop waits for steps in flight, StopAndCancel cuts them, and
-// another worker makes them again.
+// AddWorker adds a worker for debates to workers. It returns the worker's engine on the store, which you can use for other
+// calls. It ignores o.Store. Use River to stop the worker: Client.Stop waits for the steps in progress. StopAndCancel
+// cancels them, and another worker repeats them.
 func AddWorker(workers *river.Workers, s *Store, o debate.Options) (*debate.Engine, error) {
 	o.Store = s
 	return addWorker(workers, s, o)
@@ -54,25 +54,26 @@ func addWorker(workers *river.Workers, s *Store, o debate.Options) (*debate.Engi
 	return e, nil
 }
 
+// worker runs the jobs of debates in this process.
 type worker struct {
 	river.WorkerDefaults[jobArgs]
 	engine *debate.Engine
 	store  *Store
 
 	mu      sync.Mutex
-	running map[string]chan struct{}  // debates that a job of this process is at work on
-	handles map[string]*debate.Debate // some that it has worked on, so that their next job reads only what is new
+	running map[string]chan struct{}  // by debate ID; closed when the job of this process is done
+	handles map[string]*debate.Debate // by debate ID; kept so that the next job reads only new entries
 }
 
-// maxHandles is how many debates are kept in mind between their jobs.
+// maxHandles is the largest number of handles kept between jobs.
 const maxHandles = 256
 
-// Timeout implements river.Worker. River's rescuer heeds it too.
+// Timeout implements river.Worker. River's rescuer uses it too.
 func (w *worker) Timeout(job *river.Job[jobArgs]) time.Duration {
 	return job.Args.Timeout + GracePeriod
 }
 
-// NextRetry implements river.Worker: after a second, then twice as long each time, up to a minute.
+// NextRetry implements river.Worker. The delay is one second at first and doubles with each attempt, up to a minute.
 func (w *worker) NextRetry(job *river.Job[jobArgs]) time.Time {
 	return time.Now().Add(min(time.Second<<min(max(job.Attempt-1, 0), 6), time.Minute))
 }
@@ -80,7 +81,7 @@ func (w *worker) NextRetry(job *river.Job[jobArgs]) time.Time {
 // Work implements river.Worker.
 func (w *worker) Work(ctx context.Context, job *river.Job[jobArgs]) error {
 	if job.Args.Plan == "" {
-		return river.JobCancel(fmt.Errorf("work on debate %s: the job names no plan", job.Args.Debate))
+		return river.JobCancel(fmt.Errorf("work on debate %s: the job has no plan", job.Args.Debate))
 	}
 	leave, err := w.acquire(ctx, job.Args.Debate)
 	if err != nil {
@@ -90,7 +91,7 @@ func (w *worker) Work(ctx context.Context, job *river.Job[jobArgs]) error {
 	t := &jobRun{job: job}
 	err = w.work(ctx, t)
 	switch {
-	case t.completed.Load(), errors.Is(err, store.ErrNotFound): // what the debate ended or stopped with is in its journal
+	case t.completed.Load(), errors.Is(err, store.ErrNotFound): // the journal records how the debate ended or stopped
 		return nil
 	case err != nil:
 		return retryDecision(ctx, err)
@@ -98,23 +99,23 @@ func (w *worker) Work(ctx context.Context, job *river.Job[jobArgs]) error {
 	return nil
 }
 
-// work does the job's plan, until it is done.
+// work runs the job's plan until it is done.
 func (w *worker) work(ctx context.Context, t *jobRun) error {
-	d, err := w.open(ctx, t.job.Args.Debate) // without the task: a head that is put right here ends no job
+	d, err := w.open(ctx, t.job.Args.Debate) // without the job run in ctx, so that a repaired status does not complete the job
 	if err != nil {
 		return err
 	}
 	for more := true; !t.completed.Load(); {
 		status, err := d.Status(ctx)
 		if err == nil && (status.Format > store.Format || status.State.Active() && status.Plan.Key == "") {
-			err = debate.ErrUnsupported // what it is to do next only a newer version can tell, or one with the protocol
+			err = debate.ErrUnsupported // only a newer version, or one with the protocol, knows the next step
 		}
 		if err != nil {
 			return err
 		}
 		if t.job.Args.matches(status) {
 			more, err = d.RunOnce(context.WithValue(ctx, jobRunKey{}, t))
-		} else { // it came late; if that is still so by then, the job is completed
+		} else { // the job is late; this commit completes it unless the status changes meanwhile
 			err = w.store.Commit(context.WithValue(ctx, jobRunKey{}, t), store.Change{ID: status.ID, After: status.Seq, Status: status})
 		}
 		if _, lost := errors.AsType[*store.Conflict](err); err != nil && !lost {
@@ -127,7 +128,7 @@ func (w *worker) work(ctx context.Context, t *jobRun) error {
 	return nil
 }
 
-// open is a debate's handle: one that knows the journal so far, where there is one.
+// open returns a handle of the debate. It reuses a cached one, which has already read the journal.
 func (w *worker) open(ctx context.Context, id string) (*debate.Debate, error) {
 	w.mu.Lock()
 	d := w.handles[id]
@@ -139,7 +140,7 @@ func (w *worker) open(ctx context.Context, id string) (*debate.Debate, error) {
 	return w.engine.Open(ctx, id)
 }
 
-// cacheHandle keeps a handle for the debate's next job, and forgets another where there are too many.
+// cacheHandle keeps a handle for the debate's next job. It drops other handles if there are too many.
 func (w *worker) cacheHandle(d *debate.Debate) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -152,22 +153,23 @@ func (w *worker) cacheHandle(d *debate.Debate) {
 	w.handles[d.ID()] = d
 }
 
-// retryDecision says when a job that could not be done is to be tried again.
+// retryDecision returns the error that tells River when to retry a job that failed with err.
 func retryDecision(ctx context.Context, err error) error {
 	switch {
-	case errors.Is(context.Cause(ctx), context.DeadlineExceeded): // as any error
+	case errors.Is(context.Cause(ctx), context.DeadlineExceeded): // like any other error
 		return err
-	case ctx.Err() != nil, errors.Is(err, debate.ErrClosed): // by another worker, at once
+	case ctx.Err() != nil, errors.Is(err, debate.ErrClosed): // retry at once, on another worker
 		return river.JobSnooze(0)
 	case errors.Is(err, debate.ErrBusy):
 		return river.JobSnooze(time.Second)
-	case errors.Is(err, debate.ErrUnsupported): // by a worker of a newer version, or with the protocol
+	case errors.Is(err, debate.ErrUnsupported): // retry on a newer worker, or on one with the protocol
 		return river.JobSnooze(time.Minute)
 	}
 	return err
 }
 
-// acquire waits until no other job of this process works on a debate: the next plan's may come before this one's has left.
+// acquire waits until no other job of this process works on the debate. The next plan's job may arrive before the
+// previous one has returned.
 func (w *worker) acquire(ctx context.Context, id string) (leave func(), err error) {
 	mine := make(chan struct{})
 	for {
@@ -188,6 +190,7 @@ func (w *worker) acquire(ctx context.Context, id string) (leave func(), err erro
 	}
 }
 
+// release lets the next job of the debate run.
 func (w *worker) release(id string, mine chan struct{}) {
 	w.mu.Lock()
 	delete(w.running, id)

@@ -44,7 +44,7 @@ func TestAConfigurationThatTheWorkerRejectsCanBeEdited(t *testing.T) {
 	m.requireCalledOnce(t, requireUndisturbed(t, d, sequentialPanel()))
 }
 
-// renamedPanel is a protocol that not every worker has.
+// renamedPanel is a protocol that some workers do not have.
 type renamedPanel struct{ panel.Protocol }
 
 func (renamedPanel) Name() string { return "rare/1" }
@@ -66,7 +66,7 @@ func TestADebateWaitsForAWorkerThatHasItsProtocol(t *testing.T) {
 	without := s.worker(t, m)
 	d := s.submitter(t).submit(t, configOfRenamedPanel())
 	status := statusOf(t, d)
-	eventually(t, func() bool { return s.jobs(t, d)[0].State == "scheduled" }, "it is snoozed")
+	eventually(t, func() bool { return s.jobs(t, d)[0].State == "scheduled" }, "the job is snoozed")
 	job := s.jobs(t, d)[0]
 	require.Zero(t, job.Errors)
 	require.True(t, job.ScheduledAt.After(status.Updated.Add(30*time.Second)))
@@ -79,7 +79,7 @@ func TestADebateWaitsForAWorkerThatHasItsProtocol(t *testing.T) {
 	s.waitForNoJobs(t, d)
 }
 
-// A process needs no protocol to start or to repair what workers are to do.
+// A process needs no protocol to start a debate or to restore its job.
 func TestAProcessWithoutTheProtocolStartsADebate(t *testing.T) {
 	t.Parallel()
 	s := newTestSchema(t)
@@ -109,8 +109,8 @@ func TestAWorkerOfAnOlderVersionLeavesADebateAlone(t *testing.T) {
 		{Seq: 2, Type: "config", At: at, Data: config}, {Seq: 3, Type: "novelty", At: at, Data: map[string]any{"type": "novelty", "seq": 3}},
 	}}))
 	rested := []string{"scheduled", "completed"}
-	eventually(t, func() bool { return slices.Contains(rested, s.jobs(t, d)[0].State) }, "the job was worked")
-	require.Equal(t, "scheduled", s.jobs(t, d)[0].State, "it is snoozed, for a newer worker")
+	eventually(t, func() bool { return slices.Contains(rested, s.jobs(t, d)[0].State) }, "the job was worked on")
+	require.Equal(t, "scheduled", s.jobs(t, d)[0].State, "the job is snoozed for a newer worker")
 	stored, _, err := p.store.Load(t.Context(), d.ID(), 0)
 	require.NoError(t, err)
 	require.Equal(t, status, stored)
@@ -186,7 +186,7 @@ func TestAWorkerThatStopsLeavesNoGoroutine(t *testing.T) {
 					g.open()
 				}
 				require.NoError(t, tt.stop(w.client, timeoutContext(t)))
-				require.NoError(t, w.Close(t.Context()), "it drives nothing")
+				require.NoError(t, w.Close(t.Context()), "the engine runs nothing")
 				require.Len(t, s.activeJobs(t, d), 1)
 			})
 			goleak.VerifyNone(t, before)
@@ -194,7 +194,7 @@ func TestAWorkerThatStopsLeavesNoGoroutine(t *testing.T) {
 	}
 }
 
-// What a worker's engine drives by itself its jobs leave alone.
+// Jobs do not touch a debate that the worker's engine runs itself.
 func TestAJobOfADebateThatTheEngineDrivesWaits(t *testing.T) {
 	t.Parallel()
 	s := newTestSchema(t)
@@ -215,7 +215,7 @@ func TestAJobOfADebateThatTheEngineDrivesWaits(t *testing.T) {
 	eventually(t, func() bool {
 		jobs := s.jobs(t, d)
 		return len(jobs) > 0 && slices.ContainsFunc(jobs, func(j jobRow) bool { return j.active() && j.Errors == 0 })
-	}, "there is a job")
+	}, "the debate has a job")
 	g.open()
 	require.NoError(t, receiveValue(t, ran))
 	m.requireCalledOnce(t, requireUndisturbed(t, d, sequentialPanel()))
@@ -223,7 +223,8 @@ func TestAJobOfADebateThatTheEngineDrivesWaits(t *testing.T) {
 	s.waitForNoJobs(t, d)
 }
 
-// River notifies workers of a job as it is inserted. Where it does not, they find it when they ask, once a second.
+// River notifies workers when a job is inserted. Without the notification, they find the job when they poll, once a
+// second.
 func TestAWorkerIsToldOfEachJob(t *testing.T) {
 	t.Parallel()
 	s := newTestSchema(t)
@@ -241,20 +242,20 @@ func TestWhenAJobIsTriedAgain(t *testing.T) {
 	}
 	expired, cancel := context.WithDeadline(t.Context(), time.Unix(0, 0))
 	defer cancel()
-	broken := errors.New("the database is gone")
+	broken := errors.New("no database")
 	for _, tt := range []struct {
 		name string
 		ctx  context.Context
 		err  error
 		want error
 	}{
-		{"an error is River's to retry", t.Context(), broken, broken},
-		{"so is a job that took too long", expired, context.DeadlineExceeded, context.DeadlineExceeded},
-		{"a job that was cut, at once", ended(context.Canceled), context.Canceled, river.JobSnooze(0)},
-		{"a job that was cut with any error, at once", ended(errors.New("stopped")), broken, river.JobSnooze(0)},
-		{"a closed engine, at once", t.Context(), fmt.Errorf("drive: %w", debate.ErrClosed), river.JobSnooze(0)},
-		{"one that is driven otherwise, soon", t.Context(), fmt.Errorf("drive: %w", debate.ErrBusy), river.JobSnooze(time.Second)},
-		{"one that is not understood, later", t.Context(), fmt.Errorf("drive: %w", debate.ErrUnsupported), river.JobSnooze(time.Minute)},
+		{"any error: River's default", t.Context(), broken, broken},
+		{"a job that took too long: River's default", expired, context.DeadlineExceeded, context.DeadlineExceeded},
+		{"a canceled job: at once", ended(context.Canceled), context.Canceled, river.JobSnooze(0)},
+		{"a canceled job with another error: at once", ended(errors.New("stopped")), broken, river.JobSnooze(0)},
+		{"a closed engine: at once", t.Context(), fmt.Errorf("drive: %w", debate.ErrClosed), river.JobSnooze(0)},
+		{"a debate that the engine runs itself: after a second", t.Context(), fmt.Errorf("drive: %w", debate.ErrBusy), river.JobSnooze(time.Second)},
+		{"an unsupported debate: after a minute", t.Context(), fmt.Errorf("drive: %w", debate.ErrUnsupported), river.JobSnooze(time.Minute)},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			require.Equal(t, tt.want, retryDecision(tt.ctx, tt.err))
@@ -305,7 +306,7 @@ func TestDefaultsFillInWhatIsMissing(t *testing.T) {
 		cooldown    time.Duration
 		rescueAfter time.Duration
 	}{
-		{"nothing is set", river.Config{}, map[string]river.QueueConfig{Queue: {MaxWorkers: 100}}, 5 * time.Millisecond, river.JobTimeoutDefault + GracePeriod},
+		{"nothing set", river.Config{}, map[string]river.QueueConfig{Queue: {MaxWorkers: 100}}, 5 * time.Millisecond, river.JobTimeoutDefault + GracePeriod},
 		{
 			"other queues",
 			river.Config{Queues: map[string]river.QueueConfig{"mail": mine}},
@@ -313,7 +314,7 @@ func TestDefaultsFillInWhatIsMissing(t *testing.T) {
 			5 * time.Millisecond, river.JobTimeoutDefault + GracePeriod,
 		},
 		{
-			"all is set",
+			"everything set",
 			river.Config{
 				Queues: map[string]river.QueueConfig{Queue: mine}, FetchCooldown: time.Second, RescueStuckJobsAfter: time.Hour, JobTimeout: time.Minute,
 			},
@@ -342,7 +343,7 @@ func TestDefaultsFillInWhatIsMissing(t *testing.T) {
 			require.Equal(t, tt.cooldown, c.FetchCooldown)
 			require.Equal(t, tt.rescueAfter, c.RescueStuckJobsAfter)
 			require.Greater(t, c.RescueStuckJobsAfter, c.JobTimeout)
-			require.Len(t, given, before, "the caller's map is as it was")
+			require.Len(t, given, before, "the caller's map is unchanged")
 			c.Workers = river.NewWorkers()
 			river.AddWorker(c.Workers, &worker{})
 			_, err := river.NewClient(riverpgxv5.New(pool), c)
