@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// profileOf puts a profile together from lines that name files without the module.
+// profileOf returns a profile with these lines, which name files without the module path.
 func profileOf(lines ...string) string {
 	text := "mode: atomic\n"
 	for _, l := range lines {
@@ -21,7 +21,7 @@ func profileOf(lines ...string) string {
 	return text
 }
 
-// source is a Go file with a function that has statements.
+// source returns a Go file with a function that has statements.
 func source(pkg string) *fstest.MapFile {
 	return &fstest.MapFile{Data: []byte("package " + pkg + "\n\nfunc F() int { return 1 }\n")}
 }
@@ -34,7 +34,7 @@ func TestReadMergesDuplicateBlocks(t *testing.T) {
 		"fsm/a.go:1.2,3.4 2 0",
 		"fsm/a.go:5.1,6.2 3 0",
 	))))
-	require.NoError(t, p.read(strings.NewReader(profileOf("fsm/b.go:1.2,3.4 1 1"))), "a second profile adds to the first")
+	require.NoError(t, p.read(strings.NewReader(profileOf("fsm/b.go:1.2,3.4 1 1"))), "reading a second profile must add to the first")
 
 	all := p.sum(func(string) bool { return true })
 	assert.Equal(t, ratio{covered: 3, total: 6}, all)
@@ -61,26 +61,26 @@ func TestGate(t *testing.T) {
 	tests := map[string]struct {
 		files   fstest.MapFS
 		profile string
-		wrong   string // in the verdict; empty where the gate opens
-		table   string // in the table
+		wrong   string // text of the error; empty if there is none
+		table   string // text of the table
 	}{
 		"met exactly": {
 			files:   fstest.MapFS{"fsm/a.go": source("fsm")},
 			profile: profileOf("fsm/a.go:1.1,2.1 95 1", "fsm/a.go:3.1,4.1 5 0"),
 			table:   "95.0 %",
 		},
-		"missed by a hair that rounds up": {
+		"just below the target, but rounds up to it": {
 			files:   fstest.MapFS{"fsm/a.go": source("fsm")},
 			profile: profileOf("fsm/a.go:1.1,2.1 94999 1", "fsm/a.go:3.1,4.1 5001 0"),
-			wrong:   "cover fsm/...: 95.0 % is less than 95 %",
+			wrong:   "cover fsm/...: 95.0 % is less than the target of 95 %",
 			table:   "MISSED",
 		},
-		"a folder's whole tree counts": {
+		"the whole tree of a folder": {
 			files:   fstest.MapFS{"judge/a.go": source("judge"), "judge/reply/b.go": source("reply")},
 			profile: profileOf("judge/a.go:1.1,2.1 9 1", "judge/reply/b.go:1.1,2.1 9 0"),
-			wrong:   "cover judge/...: 50.0 % is less than 85 %",
+			wrong:   "cover judge/...: 50.0 % is less than the target of 85 %",
 		},
-		"a folder of a similar name does not": {
+		"a folder with a similar name": {
 			files:   fstest.MapFS{"judge/a.go": source("judge"), "judges/b.go": source("judges")},
 			profile: profileOf("judge/a.go:1.1,2.1 9 1", "judges/b.go:1.1,2.1 9 0"),
 		},
@@ -89,10 +89,10 @@ func TestGate(t *testing.T) {
 			profile: profileOf("fsm/a.go:1.1,2.1 1 1"),
 			table:   "no code",
 		},
-		"a folder that no profile mentions": {
+		"a folder in no profile": {
 			files:   fstest.MapFS{"context/window/a.go": source("window")},
 			profile: profileOf("fsm/a.go:1.1,2.1 1 1"),
-			wrong:   "measure context/...: it has code, but no profile mentions it",
+			wrong:   "measure context/...: no profile contains its code",
 		},
 		"a folder without statements": {
 			files:   fstest.MapFS{"context/a.go": {Data: []byte("package context\n\ntype T int\n\nfunc (T) F() {}\n")}},
@@ -106,22 +106,22 @@ func TestGate(t *testing.T) {
 			},
 			profile: profileOf("context/windowtest/suite.go:1.1,2.1 9 0"),
 		},
-		"each errors.go counts by itself": {
+		"each errors.go has its own target": {
 			files:   fstest.MapFS{"errors.go": source("debate"), "store/errors.go": source("store")},
 			profile: profileOf("errors.go:1.1,2.1 10 1", "store/errors.go:1.1,2.1 8 1", "store/errors.go:3.1,4.1 2 0"),
-			wrong:   "cover store/errors.go: 80.0 % is less than 90 %",
+			wrong:   "cover store/errors.go: 80.0 % is less than the target of 90 %",
 		},
 		"an errors.go without statements": {
 			files:   fstest.MapFS{"store/errors.go": {Data: []byte("package store\n\nvar ErrGone = error(nil)\n")}},
 			profile: profileOf("fsm/a.go:1.1,2.1 1 1"),
 			table:   "no code",
 		},
-		"an errors.go that no profile mentions": {
+		"an errors.go in no profile": {
 			files:   fstest.MapFS{"store/errors.go": source("store")},
 			profile: profileOf("fsm/a.go:1.1,2.1 1 1"),
-			wrong:   "measure store/errors.go: it has code",
+			wrong:   "measure store/errors.go: no profile contains its code",
 		},
-		"a source that is no Go": {
+		"a source that is not Go": {
 			files:   fstest.MapFS{"fsm/a.go": {Data: []byte("pakage fsm")}},
 			profile: profileOf("fsm/a.go:1.1,2.1 1 1"),
 			wrong:   "parse source",

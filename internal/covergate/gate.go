@@ -14,13 +14,13 @@ import (
 	"text/tabwriter"
 )
 
-// A target is the least coverage of a folder's tree.
+// A target is the required coverage of a folder's tree, in per cent.
 type target struct {
 	folder  string
 	percent int
 }
 
-// targets are the library's own.
+// targets are the targets of the library.
 var targets = []target{
 	{"fsm", 95},
 	{"prompts", 90},
@@ -32,29 +32,29 @@ var targets = []target{
 	{"providers", 80},
 }
 
-// errorsPercent is the target of each file named errors.go.
+// errorsPercent is the required coverage of each file named errors.go, in per cent.
 const errorsPercent = 90
 
-// A row is one line of the table.
+// A row is a row of the table.
 type row struct {
 	name    string
 	percent int
 	ratio   ratio
-	code    bool // there are statements to measure
+	code    bool // has statements to measure
 }
 
-// problem says what is wrong with a row; nil where nothing is.
+// problem returns an error if the row misses its target or was not measured.
 func (r row) problem() error {
 	switch {
 	case r.code && r.ratio.total == 0:
-		return fmt.Errorf("measure %s: it has code, but no profile mentions it", r.name)
+		return fmt.Errorf("measure %s: no profile contains its code", r.name)
 	case !r.ratio.reaches(r.percent):
-		return fmt.Errorf("cover %s: %s is less than %d %%", r.name, r.ratio, r.percent)
+		return fmt.Errorf("cover %s: %s is less than the target of %d %%", r.name, r.ratio, r.percent)
 	}
 	return nil
 }
 
-// measure makes the table: a row for each target, then one for each errors.go.
+// measure returns the table: a row for each target, then one for each errors.go.
 func measure(p profile, fsys fs.FS, targets []target) ([]row, error) {
 	files, err := sources(fsys)
 	if err != nil {
@@ -87,10 +87,10 @@ func appendErrorFiles(rows []row, p profile, fsys fs.FS, files []string) ([]row,
 	return rows, nil
 }
 
-// inSuite says whether a file is of a package that is made for tests, such as store/storetest.
+// inSuite reports whether a file belongs to a package for tests, such as store/storetest.
 func inSuite(file string) bool { return strings.HasSuffix(path.Dir(file), "test") }
 
-// sources lists the Go files that are no tests, in order.
+// sources returns the sorted names of the Go files that are not tests.
 func sources(fsys fs.FS) ([]string, error) {
 	var files []string
 	err := fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
@@ -110,12 +110,12 @@ func sources(fsys fs.FS) ([]string, error) {
 	return files, nil
 }
 
-// ignored says whether the go command ignores a folder.
+// ignored reports whether the go command ignores a folder.
 func ignored(dir string) bool {
 	return dir == "testdata" || dir != "." && (strings.HasPrefix(dir, ".") || strings.HasPrefix(dir, "_"))
 }
 
-// anyCode says whether a file that matches has a function with statements: others leave no trace in a profile.
+// anyCode reports whether a matching file has a function with statements. Other files do not appear in profiles.
 func anyCode(fsys fs.FS, files []string, match func(string) bool) (bool, error) {
 	for _, file := range files {
 		if !match(file) {
@@ -141,7 +141,7 @@ func hasStatements(d ast.Decl) bool {
 	return ok && f.Body != nil && len(f.Body.List) > 0
 }
 
-// verdict collects what is wrong; nil means that every target is met.
+// verdict returns all problems as one error, or nil if every target is met.
 func verdict(rows []row) error {
 	var problems []error
 	for _, r := range rows {

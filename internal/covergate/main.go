@@ -1,10 +1,11 @@
-// Command covergate reads coverage profiles and fails where a part of the library is tested less than its target.
+// Command covergate reads coverage profiles and fails if the coverage of a part of the library is below its target.
 //
 //	go run ./internal/covergate [-root dir] profile...
 //
-// Coverage is counted in statements. A folder's figure covers its whole tree; files named errors.go count one by one.
-// Suites that other packages' tests call, such as store/storetest, are left out: the branches that report a failure are
-// not meant to run. A target whose code no profile mentions is a failure too, so the gate never passes by accident.
+// Coverage is counted in statements. A folder's figure covers its whole tree; each file named errors.go also has its own
+// target. Test suites that other packages call, such as store/storetest, are excluded, because their branches that report
+// failures normally do not run. A target whose code no profile contains is a failure too, so the gate never passes by
+// accident.
 package main
 
 import (
@@ -16,7 +17,7 @@ import (
 )
 
 func main() {
-	root := flag.String("root", ".", "the folder of the library")
+	root := flag.String("root", ".", "folder of the library")
 	flag.Parse()
 	if err := run(os.Stdout, *root, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "covergate:", err)
@@ -24,7 +25,7 @@ func main() {
 	}
 }
 
-// run measures all profiles together, prints the table, and says what is wrong with it.
+// run measures all profiles together, prints the table, and returns an error if a target is not met.
 func run(w io.Writer, root string, paths []string) error {
 	if len(paths) == 0 {
 		return errors.New("read profiles: none given")

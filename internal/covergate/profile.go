@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// module is what profiles put before each file's path.
+// module is the prefix of file paths in profiles.
 const module = "github.com/elenchus-go/debate/"
 
 // A profile maps each file, by its path in the repository, to its blocks.
@@ -22,7 +22,7 @@ type block struct {
 	covered    bool
 }
 
-// ratio counts statements.
+// ratio counts covered and total statements.
 type ratio struct {
 	covered, total int
 }
@@ -39,12 +39,12 @@ func (p profile) readFile(path string) error {
 	return nil
 }
 
-// read adds a profile. A block that occurs again, as it does where several packages' tests measure one package, is
-// counted once, and is covered where any of them covered it.
+// read adds a profile. A block may occur several times, if the tests of several packages measure the same package. It
+// counts once, and is covered if any occurrence is covered.
 func (p profile) read(r io.Reader) error {
 	sc := bufio.NewScanner(r)
 	if !sc.Scan() || !strings.HasPrefix(sc.Text(), "mode: ") {
-		return fmt.Errorf("line 1: no mode: not a coverage profile")
+		return fmt.Errorf("line 1: not a coverage profile: it does not begin with mode")
 	}
 	for n := 2; sc.Scan(); n++ {
 		if err := p.add(sc.Text()); err != nil {
@@ -54,7 +54,7 @@ func (p profile) read(r io.Reader) error {
 	return sc.Err()
 }
 
-// add takes one line, "file:from,to statements count".
+// add adds a line of the form "file:from,to statements count".
 func (p profile) add(line string) error {
 	fields := strings.Fields(line)
 	if len(fields) != 3 {
@@ -104,7 +104,7 @@ func (r *ratio) add(blocks map[string]block) {
 	}
 }
 
-// reaches says whether the ratio is at least a percentage, in whole numbers, so that no rounding lets it pass.
+// reaches reports whether the ratio is at least a percentage. It compares integers, so that rounding never helps.
 func (r ratio) reaches(percent int) bool { return r.covered*100 >= r.total*percent }
 
 func (r ratio) String() string {

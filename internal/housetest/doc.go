@@ -1,3 +1,3 @@
-// Package housetest holds the house numbers of the library, as tests: short functions and files, narrow packages, and a
-// comment on every exported name.
+// Package housetest tests the size limits of the library: short functions and files, and few exported names per package.
+// It also tests that every exported name has a comment.
 package housetest

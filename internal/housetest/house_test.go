@@ -17,13 +17,13 @@ import (
 )
 
 const (
-	root             = "../.." // from this folder
+	root             = "../.." // relative to this folder
 	maxFunction      = 70      // lines
-	maxMedian        = 12      // lines of the median function
+	maxMedian        = 12      // lines of the function of median length
 	maxFile          = 400     // lines
-	maxExample       = 130     // lines of an example's main.go, the command line apart
-	maxExported      = 15      // names of a sub-package
-	maxExportedRoot  = 40      // names of the root package
+	maxExample       = 130     // lines of an example's main.go, without command-line parsing
+	maxExported      = 15      // exported names of a subpackage
+	maxExportedRoot  = 40      // exported names of the root package
 	unfinishedMarker = `\b(TO` + `DO|FIX` + `ME|XX` + `X)\b`
 )
 
@@ -91,12 +91,12 @@ func TestPackagesHaveComments(t *testing.T) {
 func TestNothingIsLeftUnfinished(t *testing.T) {
 	for _, s := range load(t) {
 		for _, place := range s.words(regexp.MustCompile(unfinishedMarker)) {
-			t.Errorf("%s: %s: finish it, or open an issue", s.path, place)
+			t.Errorf("%s: %s: finish the work or open an issue", s.path, place)
 		}
 	}
 }
 
-// A path that is absolute holds on one machine only.
+// An absolute path is valid only on one machine.
 func TestNoPathOfAMachine(t *testing.T) {
 	folders := strings.Join([]string{"root", "tmp", "work", "home", "Users"}, "|")
 	absolute := regexp.MustCompile(`(^|[^\w.~*}/-])/(` + folders + `)/`)
@@ -108,19 +108,19 @@ func TestNoPathOfAMachine(t *testing.T) {
 		require.NoError(t, err)
 		for i, line := range strings.Split(string(text), "\n") {
 			if absolute.MatchString(line) {
-				t.Errorf("%s:%d names a path of one machine: %s", path, i+1, line)
+				t.Errorf("%s:%d has an absolute path: %s", path, i+1, line)
 			}
 		}
 	})
 }
 
-// isText says whether a file is written by hand.
+// isText reports whether a file is written by hand.
 func isText(path string) bool {
 	written := []string{".go", ".md", ".mod", ".yml", ".yaml", ".sh"}
 	return slices.Contains(written, filepath.Ext(path)) || path == "Makefile" || path == ".ci/run"
 }
 
-// load parses all files of the repository but tests and generated ones.
+// load parses all Go files of the repository except tests and generated files.
 func load(t *testing.T) []source {
 	t.Helper()
 	var sources []source
@@ -146,7 +146,7 @@ func parse(t *testing.T, path, text string) source {
 	return source{path: path, fset: fset, file: file}
 }
 
-// walk calls visit for each file of the repository, with its path from there.
+// walk calls visit for each file of the repository, with its path relative to the root.
 func walk(t *testing.T, visit func(path string)) {
 	t.Helper()
 	err := fs.WalkDir(os.DirFS(root), ".", func(path string, d fs.DirEntry, err error) error {

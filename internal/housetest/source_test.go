@@ -19,7 +19,7 @@ type source struct {
 	file *ast.File
 }
 
-// A function is a function or method with its length from the word func to the last brace.
+// A function is a function or method. Its length is from the word func to the closing brace.
 type function struct {
 	name  string
 	lines int
@@ -39,7 +39,8 @@ func (s source) functions() []function {
 	return fs
 }
 
-// exported counts the top-level names of a package. The constants of one type count as one; methods do not count.
+// exported returns the exported top-level names of a package. All constants of one type count as one name, and methods do
+// not count.
 func exported(sources []source) []string {
 	names := map[string]bool{}
 	for _, s := range sources {
@@ -58,7 +59,7 @@ func exported(sources []source) []string {
 }
 
 func addSpecs(names map[string]bool, d *ast.GenDecl) {
-	kind := "" // of a constant that names none it is that of the one before
+	kind := "" // a constant without a type has the type of the previous one
 	for _, spec := range d.Specs {
 		switch spec := spec.(type) {
 		case *ast.TypeSpec:
@@ -86,7 +87,7 @@ func addValues(names map[string]bool, spec *ast.ValueSpec, kind string) {
 	}
 }
 
-// constantType is the type of a constant as it is written; empty for an untyped one, and for variables.
+// constantType returns the type of a constant as written, or "" for untyped constants and for variables.
 func constantType(d *ast.GenDecl, spec *ast.ValueSpec) string {
 	switch {
 	case d.Tok != token.CONST:
@@ -100,7 +101,7 @@ func constantType(d *ast.GenDecl, spec *ast.ValueSpec) string {
 	return ""
 }
 
-// undocumented lists exported names without a comment. One comment serves a group of constants or variables.
+// undocumented returns the exported names without a comment. One comment suffices for a group of constants or variables.
 func (s source) undocumented() []string {
 	var names []string
 	for _, d := range s.file.Decls {
@@ -143,7 +144,7 @@ func exportedNames(spec *ast.ValueSpec) []string {
 	return names
 }
 
-// exportedReceiver says whether a method can be seen from outside; true for functions.
+// exportedReceiver reports whether a method has an exported receiver type. It returns true for functions.
 func exportedReceiver(d *ast.FuncDecl) bool {
 	if d.Recv == nil {
 		return true
@@ -165,7 +166,7 @@ func exportedReceiver(d *ast.FuncDecl) bool {
 	}
 }
 
-// words lists the comments and identifiers that match.
+// words returns the comments and identifiers that match re.
 func (s source) words(re *regexp.Regexp) []string {
 	var found []string
 	for _, group := range s.file.Comments {

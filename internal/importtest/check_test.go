@@ -9,26 +9,26 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// A pkg is a package as the go command lists it. Imports of tests are not among its imports.
+// A pkg is a package as the go command lists it. Imports does not include imports of tests.
 type pkg struct {
 	ImportPath string
 	Name       string
 	Imports    []string
-	nested     bool // in a module of its own, which answers for its dependencies itself
+	nested     bool // in another module, which checks its own dependencies
 }
 
-// A place is where a package stands.
+// A place describes what a package may import.
 type place struct {
 	floor int
-	sees  []string // of a side; nil for packages on a floor
+	sees  []string // packages that an adapter may import; nil for packages of a layer
 }
 
-// check says everything that is wrong with the imports and names of packages.
+// check returns every problem with the imports and names of packages.
 func check(packages []pkg) []string {
 	var problems []string
 	for _, p := range packages {
 		if slices.Contains(badNames, p.Name) {
-			problems = append(problems, fmt.Sprintf("package %s is called %q: name it for what it holds", p.ImportPath, p.Name))
+			problems = append(problems, fmt.Sprintf("package %s is named %q: choose a name that describes its contents", p.ImportPath, p.Name))
 		}
 		problems = append(problems, checkPackage(p)...)
 	}
@@ -39,7 +39,7 @@ func checkPackage(p pkg) []string {
 	path := short(p.ImportPath)
 	from, ok := find(path)
 	if !ok && !isTool(path) {
-		return []string{fmt.Sprintf("package %s stands on no floor: give it one in internal/importtest", path)}
+		return []string{fmt.Sprintf("package %s has no layer: add it to internal/importtest", path)}
 	}
 	var problems []string
 	for _, imp := range p.Imports {
@@ -57,25 +57,25 @@ func checkPackage(p pkg) []string {
 	return problems
 }
 
-// checkArrow judges an import within the library.
+// checkArrow returns the problem with an import within the library, or "".
 func checkArrow(path string, from place, imp string) string {
 	to, ok := find(imp)
 	switch {
 	case isTool(imp):
-		return fmt.Sprintf("%s imports %s: that is for this repository's tests and tools only", path, imp)
+		return fmt.Sprintf("%s imports %s: only this repository's tests and tools may import it", path, imp)
 	case !ok:
-		return fmt.Sprintf("%s imports %s, which stands on no floor", path, imp)
+		return fmt.Sprintf("%s imports %s, which has no layer", path, imp)
 	case related(path, imp) && to.floor <= from.floor, slices.Contains(from.sees, imp):
 		return ""
 	case from.sees != nil:
-		return fmt.Sprintf("%s imports %s: as an adapter it sees only %s", path, imp, strings.Join(from.sees, " and "))
+		return fmt.Sprintf("%s imports %s: as an adapter it may import only %s", path, imp, strings.Join(from.sees, " and "))
 	case to.floor >= from.floor:
-		return fmt.Sprintf("%s (floor %d) imports %s (floor %d): arrows go down", path, from.floor, imp, to.floor)
+		return fmt.Sprintf("%s (layer %d) imports %s (layer %d): imports must point to a lower layer", path, from.floor, imp, to.floor)
 	}
 	return ""
 }
 
-// checkDependency judges an import of another module.
+// checkDependency returns the problem with an import of another module, or "".
 func checkDependency(path, imp string) string {
 	for dep, importers := range dependencies {
 		if imp != dep && !strings.HasPrefix(imp, dep+"/") {
@@ -89,7 +89,7 @@ func checkDependency(path, imp string) string {
 	return fmt.Sprintf("%s imports %s: a new dependency needs a rule here and a reason in CONTRIBUTING.md", path, imp)
 }
 
-// find looks up where a package stands: the longest pattern that names it decides.
+// find returns the place of a package. The longest pattern that matches it decides.
 func find(path string) (place, bool) {
 	var at place
 	longest := 0
@@ -108,7 +108,8 @@ func find(path string) (place, bool) {
 	return at, longest > 0
 }
 
-// match understands a path, "x/*" for all below x, and "*x" for all that end with x.
+// match reports whether pattern matches path. The pattern "x/*" matches all packages below x, and "*x" all that end
+// with x.
 func match(pattern, path string) bool {
 	switch {
 	case strings.HasSuffix(pattern, "/*"):
@@ -119,12 +120,12 @@ func match(pattern, path string) bool {
 	return pattern == path
 }
 
-// related says whether one of two packages is a sub-package of the other. The root is no parent in this sense.
+// related reports whether one package is below the other. Packages are not considered to be below the root.
 func related(a, b string) bool {
 	return strings.HasPrefix(a, b+"/") || strings.HasPrefix(b, a+"/")
 }
 
-// isTool says whether a package belongs to the repository's own tests and tools.
+// isTool reports whether a package is one of the repository's own tests and tools.
 func isTool(path string) bool {
 	_, placed := find(path)
 	return strings.HasPrefix(path, "internal/") && !placed
@@ -132,13 +133,13 @@ func isTool(path string) bool {
 
 func inModule(imp string) bool { return imp == module || strings.HasPrefix(imp, module+"/") }
 
-// isDependency says whether an import is of another module: its first element names a host.
+// isDependency reports whether an import is of another module, which is so if its first element is a host name.
 func isDependency(imp string) bool {
 	host, _, _ := strings.Cut(imp, "/")
 	return strings.Contains(host, ".") && !inModule(imp)
 }
 
-// short is a package's path in the repository.
+// short returns a package's path relative to the module root.
 func short(imp string) string {
 	if imp == module {
 		return "."
@@ -149,54 +150,54 @@ func short(imp string) string {
 func TestCheck(t *testing.T) {
 	tests := []struct {
 		from, imp string
-		wrong     string // empty where the import is allowed
+		wrong     string // empty if the import is allowed
 	}{
 		{"fsm", "github.com/looplab/fsm", ""},
 		{"fsm", "github.com/google/uuid", "only . may"},
-		{"fsm", "./transcript", "arrows go down"},
+		{"fsm", "./transcript", "a lower layer"},
 		{"fsm", "context", ""},
 		{"judge", "github.com/looplab/fsm", "only fsm may"},
-		{"transcript", "./fsm", "arrows go down"},
+		{"transcript", "./fsm", "a lower layer"},
 		{"providers", "./transcript", ""},
-		{"providers", "./prompts", "arrows go down"},
-		{"providers", "./providers/scripted", "arrows go down"},
+		{"providers", "./prompts", "a lower layer"},
+		{"providers", "./providers/scripted", "a lower layer"},
 		{"providers/scripted", "./providers", ""},
 		{"providers/scripted", "./transcript", ""},
-		{"providers/scripted", "./prompts", "sees only providers and transcript"},
-		{"providers/scripted", "./providers/langchain", "sees only"},
+		{"providers/scripted", "./prompts", "may import only providers and transcript"},
+		{"providers/scripted", "./providers/langchain", "may import only"},
 		{"providers/langchain/internal/wire", "./providers/langchain", ""},
 		{"providers/langchain", "./providers/langchain/internal/wire", ""},
 		{"providers/langchain", "github.com/tmc/langchaingo/llms", ""},
 		{"providers/scripted", "github.com/tmc/langchaingo/llms", "only providers/langchain and"},
-		{"prompts", "./context/window", "arrows go down"},
+		{"prompts", "./context/window", "a lower layer"},
 		{"prompts", "./providers", ""},
 		{"judge", "./judge/reply", ""},
-		{"judge/reply", "./judge", "arrows go down"},
+		{"judge/reply", "./judge", "a lower layer"},
 		{"judge/reply", "github.com/santhosh-tekuri/jsonschema/v5", ""},
 		{"judge", "github.com/santhosh-tekuri/jsonschema/v5", "only judge/reply may"},
-		{"judge", "./protocol", "arrows go down"},
+		{"judge", "./protocol", "a lower layer"},
 		{"protocol", "./judge/reply", ""},
-		{"protocol", "./protocol/panel", "arrows go down"},
+		{"protocol", "./protocol/panel", "a lower layer"},
 		{"protocol/panel", "./protocol", ""},
-		{"protocol/panel", "./protocol/vote", "arrows go down"},
+		{"protocol/panel", "./protocol/vote", "a lower layer"},
 		{"store/storetest", "./store", ""},
 		{"store/storetest", "github.com/stretchr/testify/require", ""},
 		{"store", "github.com/stretchr/testify/require", "only *test"},
 		{"store/sqlite", "./store", ""},
-		{"store/sqlite", "./judge", "sees only"},
+		{"store/sqlite", "./judge", "may import only"},
 		{".", "./protocol/panel", ""},
-		{".", "./store/sqlite", "arrows go down"},
-		{".", "./providers/langchain", "arrows go down"},
-		{".", "./internal/importtest", "tests and tools only"},
-		{".", "./elsewhere", "stands on no floor"},
-		{"judge", ".", "arrows go down"},
-		{"elsewhere", "fmt", "stands on no floor"},
+		{".", "./store/sqlite", "a lower layer"},
+		{".", "./providers/langchain", "a lower layer"},
+		{".", "./internal/importtest", "only this repository's tests and tools"},
+		{".", "./elsewhere", "has no layer"},
+		{"judge", ".", "a lower layer"},
+		{"elsewhere", "fmt", "has no layer"},
 		{"internal/covergate", "./judge", ""},
 		{"internal/covergate", "example.com/unknown", "needs a rule"},
 		{"integrations/debateriver", ".", ""},
 		{"examples/quickstart", "./providers/langchain", ""},
 		{"examples/quickstart", "./examples/internal/terminal", ""},
-		{"examples/quickstart", "./examples/web", "arrows go down"},
+		{"examples/quickstart", "./examples/web", "a lower layer"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.from+" imports "+tt.imp, func(t *testing.T) {
@@ -213,14 +214,15 @@ func TestCheck(t *testing.T) {
 
 func TestCheckNames(t *testing.T) {
 	problems := check([]pkg{{ImportPath: module + "/context/window", Name: "context"}})
-	assert.Equal(t, []string{`package ` + module + `/context/window is called "context": name it for what it holds`}, problems)
+	assert.Equal(t, []string{`package ` + module + `/context/window is named "context": choose a name that describes its contents`}, problems)
 }
 
 func TestNestedModulesAnswerForTheirDependencies(t *testing.T) {
 	assert.Empty(t, check([]pkg{{ImportPath: module + "/integrations/debateriver", Name: "debateriver", Imports: []string{"example.com/heavy"}, nested: true}}))
 }
 
-// long is the import path of "." and of paths that begin with "./", and of the names of packages that are placed.
+// long returns the import path of ".", of a path that starts with "./", and of a package that has a layer. It returns
+// other paths unchanged.
 func long(path string) string {
 	if rest, ok := strings.CutPrefix(path, "./"); ok {
 		return module + "/" + rest

@@ -28,21 +28,21 @@ var rootOrder = []string{
 	"doc.go",
 	// Data.
 	"config.go", "config_json.go", "errors.go", "result.go", "event.go",
-	// What is known of a debate, and what is read from it.
+	// The state, and functions that read it.
 	"record.go", "budget.go", "findings.go", "prompt.go", "history.go", "status.go",
 	// Decisions.
 	"apply.go", "validate.go", "transition.go", "policy.go",
-	// Calls of models.
+	// Model calls.
 	"live.go", "draft.go", "execution.go", "overflow.go", "retry.go", "attempt.go",
-	// What an engine holds, and the requests that it makes.
+	// The engine's registry and requests.
 	"registry.go", "request.go",
-	// The journal, and those who drive it.
+	// The journal and the driver.
 	"journal.go", "delivery.go", "driver.go", "perform.go", "advance.go",
 	// The API.
 	"debate.go", "control.go", "watch.go", "engine.go",
 }
 
-// circular are the packages whose files may refer to one another in a circle.
+// circular lists the packages whose files may refer to each other in a circle.
 var circular = []string{"providers/langchain"}
 
 // A reference is a use of a name in one file that another file of the package defines.
@@ -57,7 +57,7 @@ func TestNoFilesReferToOneAnotherInACircle(t *testing.T) {
 				continue
 			}
 			for _, circle := range circles(p.references(t)) {
-				assert.Fail(t, "files refer to one another in a circle", "package %s:\n%s", p.ImportPath, circle)
+				assert.Fail(t, "files refer to each other in a circle", "package %s:\n%s", p.ImportPath, circle)
 			}
 		}
 	}
@@ -67,23 +67,23 @@ func TestTheRootsFilesReferOnlyToFilesBeforeThem(t *testing.T) {
 	packages := buildModule(t, root)
 	at := slices.IndexFunc(packages, func(p built) bool { return p.ImportPath == module })
 	require.GreaterOrEqual(t, at, 0)
-	require.ElementsMatch(t, rootOrder, packages[at].GoFiles, "rootOrder has each file of the root package once")
+	require.ElementsMatch(t, rootOrder, packages[at].GoFiles, "rootOrder must list each file of the root package once")
 	for _, problem := range upward(rootOrder, packages[at].references(t)) {
 		assert.Fail(t, problem)
 	}
 }
 
-// upward returns a sentence for each reference to a file that does not stand before.
+// upward returns a sentence for each reference to a file that is not earlier in the order.
 func upward(order []string, references []reference) (problems []string) {
 	for _, r := range references {
 		if slices.Index(order, r.to) > slices.Index(order, r.from) {
-			problems = append(problems, fmt.Sprintf("%s: %s stands after %s in the order of files", r, r.to, r.from))
+			problems = append(problems, fmt.Sprintf("%s: %s is after %s in the order of files", r, r.to, r.from))
 		}
 	}
 	return problems
 }
 
-// circles returns the references that lie on a circle, one text for each circle.
+// circles returns the references that are part of a circle, one text for each circle.
 func circles(references []reference) (list []string) {
 	reach := map[string]map[string]bool{}
 	for _, r := range references {
@@ -118,12 +118,12 @@ func circles(references []reference) (list []string) {
 	return list
 }
 
-// A built is a package as the go command has built it.
+// A built is a package that the go command has built.
 type built struct {
 	ImportPath, Dir, Export string
 	GoFiles, CgoFiles       []string
 	Standard                bool
-	exports                 map[string]string // of all packages of the build, by import path
+	exports                 map[string]string // export data of all packages of the build, by import path
 }
 
 func buildModule(t *testing.T, dir string) (list []built) {
@@ -152,7 +152,7 @@ func buildModule(t *testing.T, dir string) (list []built) {
 	return list
 }
 
-// references returns the uses of one file's package-level definitions, methods and fields in another file, each name once.
+// references returns the uses of package-level definitions, methods and fields that another file defines, each name once.
 func (p built) references(t *testing.T) []reference {
 	fset := token.NewFileSet()
 	var files []*ast.File
@@ -183,7 +183,7 @@ func (p built) references(t *testing.T) []reference {
 	return list
 }
 
-// lasting reports whether an object is a definition of the package, a method or a field.
+// lasting reports whether an object is a package-level definition, a method or a field.
 func lasting(pkg *types.Package, o types.Object) bool {
 	switch o := o.(type) {
 	case *types.Var:
@@ -209,6 +209,6 @@ func TestACircleIsFound(t *testing.T) {
 func TestAnUpwardReferenceIsFound(t *testing.T) {
 	order := []string{"config.go", "engine.go"}
 	require.Empty(t, upward(order, []reference{{"engine.go", "config.go", "Config"}}))
-	require.Equal(t, []string{"config.go uses Engine of engine.go: engine.go stands after config.go in the order of files"},
+	require.Equal(t, []string{"config.go uses Engine of engine.go: engine.go is after config.go in the order of files"},
 		upward(order, []reference{{"config.go", "engine.go", "Engine"}}))
 }

@@ -18,12 +18,12 @@ import (
 
 const (
 	module = "github.com/elenchus-go/debate"
-	root   = "../.." // from this folder
+	root   = "../.." // relative to this folder
 )
 
-// floors are the packages of the library, from the ground up. A package imports what stands on a lower floor, and
-// nothing beside or above it but its own sub-packages and the packages that it is a sub-package of. The pattern "x/*"
-// means all packages below x that no longer pattern names; "." is the root package.
+// floors lists the packages of each layer, lowest layer first. A package may import packages of lower layers, and of its
+// own layer or above only packages that it is below, or that are below it. The pattern "x/*" means all packages below x
+// that no longer pattern matches. "." is the root package.
 var floors = [][]string{
 	0: {"fsm", "transcript", "internal/steptimer"},
 	1: {"providers", "providers/price", "providers/retrieval"},
@@ -35,8 +35,8 @@ var floors = [][]string{
 	7: {"examples/*"},
 }
 
-// sides are adapters. They stand as high as the root, so that only programs can import them, and see no more of the
-// library than is listed here.
+// sides lists the adapters, and the packages of the library that each may import. Adapters have the layer of the root, so
+// only programs can import them.
 var sides = map[string][]string{
 	"context/vocabulary":    {"context/window"},
 	"providers/*":           {"providers", "transcript"},
@@ -52,8 +52,8 @@ var sides = map[string][]string{
 
 const sideFloor = 5
 
-// dependencies are all modules that the root module imports, and the packages that may import them. Test files may
-// import any.
+// dependencies lists all modules that the root module imports, and the packages that may import them. Test files may
+// import any module.
 var dependencies = map[string][]string{
 	"github.com/anishathalye/porcupine":        {"*test", "internal/golden", "internal/recorded"},
 	"github.com/google/uuid":                   {"."},
@@ -68,7 +68,7 @@ var dependencies = map[string][]string{
 	"pgregory.net/rapid":                       {"*test", "internal/golden", "internal/recorded"},
 }
 
-// badNames say nothing of what a package holds, or hide a package of the standard library.
+// badNames lists package names that do not describe the contents, or that hide a package of the standard library.
 var badNames = []string{"common", "context", "helpers", "types", "util", "utils"}
 
 func TestImportsGoDown(t *testing.T) {
@@ -79,7 +79,7 @@ func TestImportsGoDown(t *testing.T) {
 	}
 }
 
-// list asks the go command for the packages of all modules in the repository.
+// list returns the packages of all modules in the repository, as the go command lists them.
 func list(t *testing.T) []pkg {
 	var packages []pkg
 	for _, dir := range modules(t) {
@@ -91,8 +91,8 @@ func list(t *testing.T) []pkg {
 	return packages
 }
 
-// modules are the folders with a go.mod. On the way it looks at all Go files and folders, so that the go command knows
-// that this test's cached result depends on them.
+// modules returns the folders with a go.mod. It also reads all Go files and folders, so that the go command's cached
+// result of this test depends on them.
 func modules(t *testing.T) []string {
 	var dirs []string
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -143,15 +143,15 @@ func TestDependenciesHaveReasons(t *testing.T) {
 				assert.NotEqual(t, root, dir, "the root module requires its nested module %s", path)
 				continue
 			}
-			assert.True(t, strings.Contains(string(text), "`"+path+"` | "+version+" |"), "CONTRIBUTING.md has no row for %s %s of %s", path, version, dir)
+			assert.True(t, strings.Contains(string(text), "`"+path+"` | "+version+" |"), "CONTRIBUTING.md has no row for %s %s, required by %s", path, version, dir)
 			if dir == root {
-				assert.Contains(t, dependencies, path, "no rule says who may import it")
+				assert.Contains(t, dependencies, path, "dependencies has no entry for the module")
 			}
 		}
 	}
 }
 
-// required are the direct dependencies of a module.
+// required returns the direct dependencies of a module.
 func required(t *testing.T, dir string) map[string]string {
 	out, err := exec.CommandContext(t.Context(), "go", "mod", "edit", "-json", filepath.Join(dir, "go.mod")).Output()
 	require.NoError(t, err)

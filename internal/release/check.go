@@ -9,13 +9,13 @@ import (
 	"strings"
 )
 
-// What a user does with the release.
+// Packages that the check uses as a user does.
 const (
-	command = root + "/examples/cli" // that is installed
-	sqlite  = root + "/store/sqlite" // that the second program imports
+	command = root + "/examples/cli" // installed as a command
+	sqlite  = root + "/store/sqlite" // imported by the second program
 )
 
-// check packs all modules at a version, and uses them as a user does.
+// check packs all modules at a version and uses them as a user does.
 func check(ctx context.Context, version string) error {
 	dir, err := os.MkdirTemp("", "release")
 	if err != nil {
@@ -62,7 +62,8 @@ func check(ctx context.Context, version string) error {
 	return nil
 }
 
-// environment is that of a user who has none of the modules. Other modules come from the module cache where it has them.
+// environment returns the environment of a user who has none of the modules. Other modules come from the module cache if
+// it has them.
 func environment(ctx context.Context, dir, proxy string) ([]string, error) {
 	text, err := output(ctx, ".", nil, "go", "env", "GOMODCACHE", "GOPROXY", "GOFLAGS")
 	if err != nil {
@@ -72,9 +73,9 @@ func environment(ctx context.Context, dir, proxy string) ([]string, error) {
 	return []string{
 		"GOWORK=off", "GOENV=off", "GOPRIVATE=", "GONOPROXY=",
 		"GOPROXY=" + strings.Join([]string{fileURL(proxy), fileURL(filepath.Join(values[0], "cache", "download")), values[1]}, ","),
-		"GOSUMDB=off", // no database knows these versions
+		"GOSUMDB=off", // the checksum database does not have these versions
 		"GOFLAGS=" + strings.TrimSpace(values[2]+" -modcacherw -trimpath"),
-		"GOMODCACHE=" + filepath.Join(dir, "modules"), // else a version that was packed before would come from the cache
+		"GOMODCACHE=" + filepath.Join(dir, "modules"), // a new cache, so that an earlier package of the same version is not used
 		"GOBIN=" + filepath.Join(dir, "bin"),
 	}, nil
 }
@@ -97,7 +98,7 @@ func program(text string) (string, error) {
 	return text, nil
 }
 
-// build makes a module of a program in a new folder, gets modules for it, and builds it.
+// build creates a module for a program in a new folder, adds modules as dependencies, and builds it.
 func build(ctx context.Context, dir string, env []string, program string, modules ...string) error {
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		return err

@@ -2,13 +2,13 @@
 //
 //	go run ./internal/release require VERSION
 //
-// makes nested modules require the other modules of this repository at that version, in their go.mod files and in go.work.
+// sets the requirements between the modules of this repository to that version, in their go.mod files and in go.work.
 //
 //	go run ./internal/release check [VERSION]
 //
-// packs the modules of this checkout, committed or not, as they would be published at that version, into a module proxy
-// in a temporary folder. From an empty folder it then builds the first program of README.md, runs a program that keeps a
-// debate in SQLite, and installs the command, as a user does.
+// packs the modules of this checkout, including uncommitted changes, as they would be published at that version, into a
+// module proxy in a temporary folder. From an empty folder it then builds the first program of README.md, runs a program
+// that stores a debate in SQLite, and installs the command, as a user does.
 package main
 
 import (
@@ -34,5 +34,5 @@ func run(ctx context.Context, args []string) error {
 	case len(args) == 1 && args[0] == "check":
 		return check(ctx, "v0.0.0-check")
 	}
-	return errors.New("use: release require VERSION, or release check [VERSION]")
+	return errors.New("usage: release require VERSION or release check [VERSION]")
 }

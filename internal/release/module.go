@@ -20,12 +20,12 @@ const root = "github.com/elenchus-go/debate"
 // module is a module of this repository.
 type module struct {
 	path  string
-	dir   string   // from the root, with slashes; "." is the root's
-	files []string // from the root, with slashes
+	dir   string   // relative to the root, with slashes; "." for the root module
+	files []string // relative to the root, with slashes
 }
 
-// modules returns the modules of the checkout in the working directory: the root first, nested ones in the order of
-// their folders. Modules under testdata are not published; they belong to no module.
+// modules returns the modules of the checkout in the working directory: the root first, then nested ones ordered by
+// folder. Modules under testdata are not published and not returned.
 func modules(ctx context.Context) ([]*module, error) {
 	// The checkout may belong to another user, as in a container.
 	out, err := output(ctx, ".", nil, "git", "-c", "safe.directory=*", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
@@ -63,7 +63,7 @@ func modules(ctx context.Context) ([]*module, error) {
 	return list, nil
 }
 
-// released returns the module's go.mod with the requirements of other modules of this repository at a version.
+// released returns the module's go.mod with its requirements of other modules of this repository set to a version.
 func (m *module) released(ctx context.Context, version string) ([]byte, error) {
 	name := filepath.Join(filepath.FromSlash(m.dir), "go.mod")
 	parsed, err := edit(ctx, name, "-json")
@@ -78,7 +78,7 @@ func (m *module) released(ctx context.Context, version string) ([]byte, error) {
 		return nil, fmt.Errorf("read %s: %w", name, err)
 	}
 	for _, r := range mod.Replace {
-		return nil, fmt.Errorf("read %s: it replaces %s, so its commands cannot be installed", name, r.Old.Path)
+		return nil, fmt.Errorf("read %s: it replaces %s, so go install cannot install its commands", name, r.Old.Path)
 	}
 	args := []string{"-print"}
 	for _, r := range mod.Require {
@@ -90,10 +90,10 @@ func (m *module) released(ctx context.Context, version string) ([]byte, error) {
 	return []byte(text), err
 }
 
-// replaced is where go.work replaces a version.
+// replaced matches the version in a replace directive of go.work.
 var replaced = regexp.MustCompile(` v\S+ => `)
 
-// requireVersion makes nested modules require one another at a version, and go.work replace that version.
+// requireVersion makes nested modules require each other at a version, and makes go.work replace that version.
 func requireVersion(ctx context.Context, version string) error {
 	all, err := modules(ctx)
 	if err != nil {
@@ -119,7 +119,7 @@ func edit(ctx context.Context, name string, args ...string) (string, error) {
 	return output(ctx, ".", nil, "go", append(append([]string{"mod", "edit"}, args...), name)...)
 }
 
-// output runs a command in a folder, with more environment, and returns what it writes to its standard output.
+// output runs a command in a folder with additional environment variables, and returns its standard output.
 func output(ctx context.Context, dir string, env []string, name string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), env...)

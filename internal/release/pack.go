@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// pack writes all modules at a version to a folder that a GOPROXY of the form file:///folder serves.
+// pack writes all modules at a version to the folder proxy, which can be used as GOPROXY=file:///folder.
 func pack(ctx context.Context, proxy, version string) error {
 	all, err := modules(ctx)
 	if err != nil {
@@ -49,7 +49,7 @@ func (m *module) pack(ctx context.Context, proxy, version string) error {
 	return m.zip(filepath.Join(dir, version+".zip"), version, mod)
 }
 
-// zip writes the module's files. As the go command does, it gives a nested module without a licence that of the root.
+// zip writes the module's files. Like the go command, it adds the root's license to a nested module without one.
 func (m *module) zip(name, version string, mod []byte) error {
 	var archive bytes.Buffer
 	w := zip.NewWriter(&archive)

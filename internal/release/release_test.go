@@ -12,7 +12,7 @@ import (
 func TestModulesCanBeReleased(t *testing.T) {
 	_, missing := exec.LookPath("git")
 	if _, err := os.Stat("../../.git"); missing != nil || err != nil {
-		t.Skip("the list of files comes from Git")
+		t.Skip("needs Git to list files")
 	}
 	t.Chdir("../..")
 	all, err := modules(t.Context())
@@ -23,7 +23,7 @@ func TestModulesCanBeReleased(t *testing.T) {
 	updates, err := os.ReadFile(".github/dependabot.yml")
 	require.NoError(t, err)
 	for _, m := range all {
-		require.Contains(t, string(updates), "      - /"+strings.TrimPrefix(m.dir, ".")+"\n", "Dependabot does not know this module")
+		require.Contains(t, string(updates), "      - /"+strings.TrimPrefix(m.dir, ".")+"\n", "Dependabot's configuration lacks this module")
 		mod, err := m.released(t.Context(), "v1.2.3")
 		require.NoError(t, err)
 		require.NotContains(t, string(mod), " v0.0.0\n")
@@ -45,6 +45,6 @@ func TestTheFirstProgramOfAText(t *testing.T) {
 
 func TestArguments(t *testing.T) {
 	for _, args := range [][]string{nil, {"publish"}, {"require"}, {"check", "v1.0.0", "v2.0.0"}} {
-		require.ErrorContains(t, run(t.Context(), args), "use: release require VERSION")
+		require.ErrorContains(t, run(t.Context(), args), "usage: release require VERSION")
 	}
 }

@@ -1,4 +1,4 @@
-// A program that keeps a debate in SQLite. It uses the library as a user does, from another module.
+// This program stores a debate in SQLite. It uses the library as a user does, from another module.
 package main
 
 import (
