@@ -1,12 +1,13 @@
-# make help lists the targets. They need Go, make, Git, a C compiler for the race detector, and PostgreSQL. make lint and
-# make format also need golangci-lint.
+# Run make help to list the targets. They need Go, make, Git, a C compiler for the race detector, and PostgreSQL. make lint
+# and make format also need golangci-lint.
 
 GO       ?= go
 GOLANGCI ?= golangci-lint
 BENCH    ?= .
 FUZZTIME ?= 10s
 
-# The race detector looks at this project's code. SQLite, a million lines translated from C, takes twice as long with it.
+# The race detector checks this project's code but not SQLite, which is a million lines translated from C. SQLite takes
+# twice as long with the race detector.
 RACE := -race -gcflags=modernc.org/sqlite/lib=-race=false
 
 KILLS_EACH   ?= 50
@@ -26,7 +27,7 @@ export PATH
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | while IFS='	' read -r t h; do printf '  make %-19s %s\n' "$$t" "$$h"; done
 
-test: postgres ## check the format, vet, run all tests with the race detector, check the coverage
+test: postgres ## check the format, vet, run all tests with the race detector, and check the coverage
 	@test -z "$$(gofmt -l .)" || { echo "gofmt these files:"; gofmt -l .; exit 1; }
 	@rm -rf coverage && mkdir coverage
 	@n=0; for m in $(MODULES); do n=$$((n+1)); echo "== module $$m"; \
@@ -34,18 +35,18 @@ test: postgres ## check the format, vet, run all tests with the race detector, c
 	done
 	@$(GO) run ./internal/covergate coverage/*.out
 
-soak: postgres ## kill processes that run debates for an hour or so, KILLS_EACH at each point, KILLS_RANDOM at random; break debates off at every event
+soak: postgres ## for about an hour, kill processes that run debates (KILLS_EACH per point, KILLS_RANDOM at random times); interrupt debates at every event
 	@for m in store/sqlite store/postgres integrations/debateriver; do echo "== module $$m"; \
 		(cd $$m && DEBATE_REQUIRE_POSTGRES=1 DEBATE_KILLS_RESTARTS=1 DEBATE_KILLS_EACH=$(KILLS_EACH) DEBATE_KILLS_RANDOM=$(KILLS_RANDOM) \
 			$(GO) test -run Surviv -count=1 -timeout 6h -v .) || exit 1; \
 	done
 
-lint: golangci-lint portable ## run golangci-lint in all modules, and vet them for Windows and macOS
+lint: golangci-lint portable ## run golangci-lint in all modules and vet them for Windows and macOS
 	@for m in $(MODULES); do echo "== module $$m"; \
 		(cd $$m && $(GOLANGCI) run --config $(CURDIR)/.golangci.yml ./...) || exit 1; \
 	done
 
-portable: ## vet code and tests of all modules for Windows and macOS
+portable: ## vet the code and tests of all modules for Windows and macOS
 	@for os in windows darwin; do for m in $(MODULES); do echo "== $$os, module $$m"; \
 		(cd $$m && CGO_ENABLED=0 GOOS=$$os GOARCH= $(GO) vet ./...) || exit 1; \
 	done; done
@@ -53,16 +54,16 @@ portable: ## vet code and tests of all modules for Windows and macOS
 format: golangci-lint ## format the Go files of all modules
 	@for m in $(MODULES); do (cd $$m && $(GOLANGCI) fmt --config $(CURDIR)/.golangci.yml ./...) || exit 1; done
 
-bench: ## run the benchmarks; BENCH=Next selects by name
+bench: ## run the benchmarks; BENCH=Next selects benchmarks by name
 	@for m in $(MODULES); do (cd $$m && $(GO) test -run '^$$' -bench '$(BENCH)' -benchmem ./...) || exit 1; done
 
-fuzz: ## run each fuzz target for FUZZTIME, by default 10s
+fuzz: ## run each fuzz target for FUZZTIME, 10s by default
 	@find . -name '*_test.go' -exec grep -Ho '^func Fuzz[A-Za-z0-9_]*' {} + | sed 's/:func / /' | sort | \
 	while read -r file target; do \
 		(cd "$$(dirname "$$file")" && $(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x .) || exit 1; \
 	done
 
-generate: ## write golden files and generated documents again, by running their tests with -update
+generate: ## rewrite golden files and generated documents by running their tests with -update
 	@for d in $$(find . -name '*_test.go' -exec grep -l '/internal/golden"' {} + | xargs -r -n 1 dirname | sort -u); do \
 		(cd $$d && $(GO) test -count=1 . -update) || exit 1; \
 	done
@@ -84,22 +85,22 @@ tidy: ## run go mod tidy in all modules
 FRAMEWORKS_CACHE = $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/debate
 FRAMEWORKS_SUM = $(shell cat go.mod go.sum testdata/frameworks/* | cksum | tr ' ' -)
 
-frameworks: ## build and run a program that uses langchaingo, Eino, ADK and Genkit beside this library
+frameworks: ## build and run a program that uses langchaingo, Eino, ADK and Genkit together with this library
 	@cd testdata/frameworks && GOWORK=off $(GO) run .
 	@mkdir -p '$(FRAMEWORKS_CACHE)' && touch '$(FRAMEWORKS_CACHE)/frameworks-$(FRAMEWORKS_SUM)'
 
-frameworks-changed: ## the same, unless it has passed here with the same dependencies
+frameworks-changed: ## run make frameworks unless it has already passed here with the same dependencies
 	@if [ -e '$(FRAMEWORKS_CACHE)/frameworks-$(FRAMEWORKS_SUM)' ]; then \
-		echo "skipped: make frameworks has passed with these dependencies"; else $(MAKE) --no-print-directory frameworks; fi
+		echo "skipped: make frameworks has already passed with these dependencies"; else $(MAKE) --no-print-directory frameworks; fi
 
-release-check: ## pack all modules as for a release, and use them from an empty folder; nothing is published
+release-check: ## pack all modules as for a release and use them from an empty folder, without publishing anything
 	@$(GO) run ./internal/release check
 
-postgres: # needs the server that DATABASE_URL names, or the programs to run one
+postgres: # checks for the server at DATABASE_URL or for PostgreSQL's programs, and installs PostgreSQL if it can
 	@[ -n "$$DATABASE_URL" ] || command -v initdb >/dev/null || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || { \
 		[ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && echo "== install PostgreSQL" && apt-get update -qq && \
 		DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends postgresql >/dev/null; \
-	} || echo "PostgreSQL is missing: its tests are skipped, or fail where CI is set. Install its server, or set DATABASE_URL."
+	} || echo "PostgreSQL is missing: its tests are skipped, or fail if CI is set. Install its server or set DATABASE_URL."
 
 golangci-lint:
 	@$(GOLANGCI) version 2>/dev/null | grep -q 'version $(GOLANGCI_VERSION:v%=%) ' || { \
