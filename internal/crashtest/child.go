@@ -21,27 +21,27 @@ import (
 	"github.com/elenchus-go/debate/store"
 )
 
-// ChildConfig are what a child is told.
+// ChildConfig is the configuration of a child process.
 type ChildConfig struct {
-	Run          int    // its number
-	Ledger       string // the file
-	StoreAddress string // of the place that keeps the debates
-	Point        string // where it is to kill itself; empty: it is killed from outside
-	Visit        int64  // the how manieth time that it comes there
-	Finish       bool   // to finish the debates that there are, and begin no new one
+	Run          int    // number of the child
+	Ledger       string // path of the ledger
+	StoreAddress string // address of the store
+	Point        string // point at which the child kills itself; empty if it is killed from outside
+	Visit        int64  // number of the visit to Point at which the child kills itself
+	Finish       bool   // finish the existing debates and start no new one
 }
 
-// configVariable is where a child finds its orders.
+// configVariable is the environment variable with a child's configuration.
 const configVariable = "DEBATE_CRASH_ORDERS"
 
-// Child is a process that is going to be killed.
+// Child is a process that will be killed.
 type Child struct {
 	ChildConfig
 	ledger ledger
 	times  atomic.Int64
 }
 
-// ChildFromEnv is the child that this process is; nil: it is none. A TestMain asks before it runs tests.
+// ChildFromEnv returns the Child that this process is, or nil if it is none. Call it in TestMain before running tests.
 func ChildFromEnv() *Child {
 	text := os.Getenv(configVariable)
 	if text == "" {
@@ -53,14 +53,14 @@ func ChildFromEnv() *Child {
 		c.ledger, err = openLedger(c.Ledger)
 	}
 	c.Must(err)
-	go func() { // where the parent is gone
+	go func() { // ends this process if the parent is gone
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		os.Exit(0)
 	}()
 	return c
 }
 
-// Must ends the child with an error that the parent shows.
+// Must ends the child if err is not nil. The parent shows the error.
 func (c *Child) Must(err error) {
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -70,7 +70,7 @@ func (c *Child) Must(err error) {
 
 func (c *Child) writeLedger(words ...any) { c.Must(c.ledger.append(c.Run, words...)) }
 
-// ReachPoint kills the process where this is its point and its time has come.
+// ReachPoint kills the process if point is its configured point and this is the configured visit.
 func (c *Child) ReachPoint(point string) {
 	if point == "" || point != c.Point || c.times.Add(1) != c.Visit {
 		return
@@ -78,16 +78,16 @@ func (c *Child) ReachPoint(point string) {
 	self, err := os.FindProcess(os.Getpid())
 	c.Must(err)
 	c.Must(self.Kill())
-	select {} // the signal is on its way
+	select {} // wait for the signal
 }
 
-// watchableStore is what a store has to be.
+// watchableStore is a store for trials.
 type watchableStore interface {
 	store.Store
 	store.Watcher
 }
 
-// Store writes down what s acknowledges, and is a point before and after each commit.
+// Store wraps s. It records the commits that s acknowledges, and reaches a point before and after each commit.
 func (c *Child) Store(s watchableStore) store.Store { return &ledgerStore{watchableStore: s, child: c} }
 
 type ledgerStore struct {
@@ -108,18 +108,18 @@ func (n *ledgerStore) Commit(ctx context.Context, ch store.Change) error {
 	return nil
 }
 
-// Schedules implements store.Scheduler as the store does.
+// Schedules implements store.Scheduler. It returns what the wrapped store returns.
 func (n *ledgerStore) Schedules() bool {
 	s, ok := n.watchableStore.(store.Scheduler)
 	return ok && s.Schedules()
 }
 
-// Models are the child's: they say what an undisturbed debate's say.
+// Models returns the child's models. They give the same replies as those of an undisturbed debate.
 func (c *Child) Models() map[string]providers.Provider {
 	return map[string]providers.Provider{"m": c}
 }
 
-// Generate implements providers.Provider. The model's name is the debate and who speaks.
+// Generate implements providers.Provider. The model's name consists of the debate's ID and the speaker.
 func (c *Child) Generate(ctx context.Context, r providers.Request) (providers.Response, error) {
 	id, actor, _ := strings.Cut(r.Model, "/")
 	c.writeLedger("call", id, actor)
@@ -134,7 +134,7 @@ func (c *Child) Generate(ctx context.Context, r providers.Request) (providers.Re
 	return resp, err
 }
 
-// DigestModel is a model whose answer is a digest of all that it was asked.
+// DigestModel returns a model that answers each request with a digest of the whole request.
 func DigestModel(latency time.Duration) providers.Provider {
 	return &scripted.Provider{DiscardCalls: true, Func: func(r providers.Request) scripted.Reply {
 		return scripted.Reply{Text: answer(r), Chunks: 3, Latency: latency}
@@ -158,12 +158,12 @@ func answer(r providers.Request) string {
 	default:
 		return fmt.Sprintf("%016x", h.Sum64())
 	}
-	b, _ := json.Marshal(v) // plain structs always encode
+	b, _ := json.Marshal(v) // cannot fail for these structs
 	return string(b)
 }
 
-// NewConfig is the configuration of a debate: A and B for three rounds, judged, one after the other or, where the id begins
-// with an "s", both at the same time.
+// NewConfig returns the configuration of a judged debate of A and B over three rounds. It is sequential, or simultaneous
+// if the ID begins with "s".
 func NewConfig(id string) debate.Config {
 	p := panel.Protocol{}
 	if strings.HasPrefix(id, "s") {
@@ -179,10 +179,10 @@ func NewConfig(id string) debate.Config {
 	}
 }
 
-// NewID is an id of one of the two kinds.
+// NewID returns a random ID of one of the two kinds.
 func NewID() string { return fmt.Sprintf("%c%016x", "ds"[rand.IntN(2)], rand.Uint64()) }
 
-// concurrentDebates is how many debates a child drives at the same time.
+// concurrentDebates is the number of debates that a child runs concurrently.
 const concurrentDebates = 4
 
 // RunDebates runs the debates that have not ended, and then new ones, until the process is killed.

@@ -1,7 +1,8 @@
-// Package crashtest kills processes that drive debates, and looks at what is left.
+// Package crashtest kills processes that run debates, and checks what is stored afterwards.
 //
-// A [Trial] starts a test binary again and again as a child, which drives debates until it is killed: at a named point
-// of a step by itself, or from outside at a random moment. Children write to a ledger, a file that survives them, each
-// call of a model as it begins and each commit as it was acknowledged. In the end children are let be until all debates
-// have ended, and the trial compares the journals with the ledger and with debates that nobody disturbed.
+// A [Trial] starts a test binary repeatedly as a child process, which runs debates until it is killed. A child kills
+// itself at a named point of a step, or is killed from outside at a random time. Children write to a ledger, a file that
+// survives them. It records each model call when it begins, and each commit when it is acknowledged. At the end, children
+// run undisturbed until all debates have ended. The trial then compares the journals with the ledger and with undisturbed
+// debates.
 package crashtest

@@ -9,8 +9,9 @@ import (
 	"strings"
 )
 
-// ledger is a file that outlives all who write to it. Each line is a run of a child and a word: a "call" of a debate by
-// an actor, an "ack" of a debate's entry with its seq and key, "dead" of a run, "down" and "up" of the database.
+// ledger is a file that survives the processes that write to it. Each line has the number of a child's run, a kind, and
+// arguments: "call" with a debate and an actor, "ack" with a debate and an entry's seq and key, "dead" when a run has
+// ended, and "down" and "up" for the database.
 type ledger struct{ file *os.File }
 
 func openLedger(path string) (ledger, error) {
@@ -18,13 +19,13 @@ func openLedger(path string) (ledger, error) {
 	return ledger{f}, err
 }
 
-// append adds a line, at once and whole.
+// append adds a line in a single write.
 func (l ledger) append(run int, words ...any) error {
-	_, err := fmt.Fprintln(l.file, append([]any{run}, words...)...) // one write
+	_, err := fmt.Fprintln(l.file, append([]any{run}, words...)...) // a single write
 	return err
 }
 
-// size is where the next line will stand.
+// size returns the offset of the next line.
 func (l ledger) size() (int64, error) {
 	info, err := l.file.Stat()
 	if err != nil {
@@ -39,7 +40,7 @@ type ledgerLine struct {
 	args []string
 }
 
-// key is that of the turn whose commit was acknowledged; empty: the entry was no turn.
+// key returns the key of the turn whose commit was acknowledged, or "" if the entry was not a turn.
 func (l ledgerLine) key() string {
 	if l.kind != "ack" || len(l.args) < 3 {
 		return ""
@@ -47,7 +48,7 @@ func (l ledgerLine) key() string {
 	return l.args[2]
 }
 
-// actor is whose turn was acknowledged.
+// actor returns the actor of the acknowledged turn.
 func (l ledgerLine) actor() string {
 	if parts := strings.Split(l.key(), "/"); len(parts) > 3 {
 		return parts[3]
@@ -55,7 +56,7 @@ func (l ledgerLine) actor() string {
 	return ""
 }
 
-// readFrom reads the lines after a place.
+// readFrom reads the lines after an offset.
 func (l ledger) readFrom(offset int64) (lines []ledgerLine, err error) {
 	text, err := io.ReadAll(io.NewSectionReader(l.file, offset, 1<<62))
 	if err != nil {
@@ -64,7 +65,7 @@ func (l ledger) readFrom(offset int64) (lines []ledgerLine, err error) {
 	for row := range bytes.Lines(text) {
 		words := strings.Fields(string(row))
 		if len(words) < 2 {
-			return nil, fmt.Errorf("read ledger: line %q has no word", row)
+			return nil, fmt.Errorf("read ledger: line %q has no kind", row)
 		}
 		run, err := strconv.Atoi(words[0])
 		if err != nil {

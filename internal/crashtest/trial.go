@@ -19,18 +19,18 @@ import (
 	"github.com/elenchus-go/debate/store"
 )
 
-// Trial is one experiment.
+// Trial is a crash test of a store.
 type Trial struct {
-	Store           store.Store   // that keeps the debates, as this process sees it
-	StoreAddress    string        // under which children find it
-	Children        int           // that live at once
-	Points          []string      // of a step, at which children kill themselves
-	KillsPerPoint   int           // kills at each point; the environment's DEBATE_KILLS_EACH goes before it
-	RandomKills     int           // effective kills from outside, at random moments; likewise DEBATE_KILLS_RANDOM
-	MaxLifetime     time.Duration // of a child that is killed from outside: up to so long after its first call
-	FinishTimeout   time.Duration // for the debates to end, once nobody is killed any more
-	RestartDatabase func() error  // is called after every 25th kill; nil: nothing else goes wrong
-	ExpireTimeouts  func() error  // makes timeouts of dead children expire before the last children start; nil: the trial waits for them
+	Store           store.Store   // store of the debates, as opened by this process
+	StoreAddress    string        // address at which children open the store
+	Children        int           // number of concurrent children
+	Points          []string      // points of a step at which children kill themselves
+	KillsPerPoint   int           // kills at each point; overridden by the environment variable DEBATE_KILLS_EACH
+	RandomKills     int           // effective kills from outside at random times; overridden by DEBATE_KILLS_RANDOM
+	MaxLifetime     time.Duration // longest time from a child's first call to its kill from outside
+	FinishTimeout   time.Duration // time for the debates to end after the last kill
+	RestartDatabase func() error  // called after every 25th kill; may be nil
+	ExpireTimeouts  func() error  // expires the timeouts of dead children before the last children start; if nil, the trial waits for them
 
 	path       string
 	ledger     ledger
@@ -38,15 +38,15 @@ type Trial struct {
 
 	mu      sync.Mutex
 	runs    int
-	pending []string // points that are still to be tried, random for any moment
+	pending []string // points still to be tried; random stands for a kill at a random time
 }
 
 const (
 	randomPoint  = "random"         // a kill from outside
-	childTimeout = 60 * time.Second // that a child has to get to its point
+	childTimeout = 60 * time.Second // time for a child to reach its point
 )
 
-// Run kills, waits for the debates to end, and checks what is left.
+// Run kills children, waits until the debates have ended, and checks the stored data.
 func (tr *Trial) Run(t *testing.T) {
 	t.Helper()
 	var err error
@@ -74,10 +74,10 @@ func (tr *Trial) Run(t *testing.T) {
 	verify(t, tr.Store, tr.ledger)
 }
 
-// Soak reports whether the environment asks for a long trial, by DEBATE_KILLS_EACH.
+// Soak reports whether DEBATE_KILLS_EACH is set, which asks for a long trial.
 func Soak() bool { return os.Getenv("DEBATE_KILLS_EACH") != "" }
 
-// intFromEnv is a number from the environment.
+// intFromEnv returns a number from the environment, or otherwise if it is not set.
 func intFromEnv(t *testing.T, name string, otherwise int) int {
 	text := os.Getenv(name)
 	if text == "" {
@@ -88,7 +88,7 @@ func intFromEnv(t *testing.T, name string, otherwise int) int {
 	return n
 }
 
-// killInTurn is the place of one child after the other.
+// killInTurn runs and kills one child after another, until no point is left.
 func (tr *Trial) killInTurn() error {
 	for {
 		point, left := tr.nextPoint()
@@ -99,7 +99,7 @@ func (tr *Trial) killInTurn() error {
 		if err != nil {
 			return err
 		}
-		if !hit { // once more, later
+		if !hit { // try the point again later
 			tr.mu.Lock()
 			tr.pending = append(tr.pending, point)
 			tr.mu.Unlock()
@@ -112,7 +112,7 @@ func (tr *Trial) killInTurn() error {
 	}
 }
 
-// nextPoint is the nextPoint point to be tried; empty: none is left.
+// nextPoint returns the next point to try, or "" if none is left, and the number of points left.
 func (tr *Trial) nextPoint() (point string, left int) {
 	tr.mu.Lock()
 	defer tr.mu.Unlock()
@@ -135,7 +135,7 @@ func (tr *Trial) restartDatabase() error {
 	return tr.ledger.append(0, "up")
 }
 
-// kill has one child live and die. It says whether that came at its point, or in the middle of a step.
+// kill runs a child until it is killed. It reports whether the child reached its point, or was killed during a step.
 func (tr *Trial) kill(point string) (hit bool, err error) {
 	o := ChildConfig{Visit: 1 + rand.Int64N(8)}
 	if point != randomPoint {
@@ -163,21 +163,21 @@ func (tr *Trial) kill(point string) (hit bool, err error) {
 			return false, err
 		}
 	}
-	if c.cmd.ProcessState.Exited() { // by itself, and not by a signal
+	if c.cmd.ProcessState.Exited() { // exited by itself, not by a signal
 		return false, fmt.Errorf("child %d, to be killed at %s, failed: %s", c.run, point, c.stderr)
 	}
 	return hit, tr.ledger.append(c.run, "dead", point, hit)
 }
 
-// process is a child as its parent sees it.
+// process is a child as seen by its parent.
 type process struct {
 	run    int
 	cmd    *exec.Cmd
-	stop   func() error // closes its standard input: it ends by itself
+	stop   func() error // closes standard input, so that the child exits
 	exited chan struct{}
 	stderr *bytes.Buffer
 	ledger ledger
-	offset int64 // in the ledger, of its first line
+	offset int64 // offset of its first line in the ledger
 }
 
 func (tr *Trial) spawn(o ChildConfig) (p *process, err error) {
@@ -203,7 +203,7 @@ func (tr *Trial) spawn(o ChildConfig) (p *process, err error) {
 	}
 	p.stop = in.Close
 	go func() {
-		_ = p.cmd.Wait() // how it ended its state says
+		_ = p.cmd.Wait() // ProcessState has the result
 		close(p.exited)
 	}()
 	return p, nil
@@ -224,7 +224,7 @@ func (p *process) waitForCall() error {
 	return nil
 }
 
-// countCalls counts those that the child began, and turns whose commit was acknowledged to it.
+// countCalls returns the number of calls that the child began, and of turns whose commits were acknowledged.
 func (p *process) countCalls() (calls, acks int, err error) {
 	lines, err := p.ledger.readFrom(p.offset)
 	for _, l := range lines {
@@ -239,7 +239,7 @@ func (p *process) countCalls() (calls, acks int, err error) {
 	return calls, acks, err
 }
 
-// finish lets children be until all debates have ended.
+// finish runs children undisturbed until all debates have ended.
 func (tr *Trial) finish(t *testing.T) {
 	if tr.ExpireTimeouts != nil {
 		require.NoError(t, tr.ExpireTimeouts())
@@ -262,7 +262,7 @@ func (tr *Trial) finish(t *testing.T) {
 	require.Zero(t, left, "after %v %s", tr.FinishTimeout, last)
 }
 
-// unfinished counts the debates that have not ended, and tells of one.
+// unfinished returns the number of debates that have not ended, and a description of one of them.
 func (tr *Trial) unfinished(t *testing.T) (n int, last string) {
 	for h, err := range tr.Store.List(t.Context(), store.Query{}) {
 		require.NoError(t, err)

@@ -16,19 +16,19 @@ import (
 	"github.com/elenchus-go/debate/store"
 )
 
-// actorOfDebate is what calls are counted by: an actor of a debate has one actorOfDebate in flight at most.
+// actorOfDebate is an actor of a debate. It has at most one call in progress.
 type actorOfDebate struct{ debate, actor string }
 
-// trialResult is what a trial came to.
+// trialResult counts the results of a trial.
 type trialResult struct {
 	kills                                     map[string]int // by point
 	debates, turns, calls, acked, lostEntries int
 	duplicates, mismatched, missedKills       int
-	restarts                                  int // of the database
-	inFlight                                  int // calls that were in flight when their process, or the database, died
+	restarts                                  int // restarts of the database
+	inFlight                                  int // calls in progress when their process or the database died
 }
 
-// verify compares the journals of a store with the ledger, and with debates that nobody disturbed.
+// verify compares the journals of a store with the ledger and with undisturbed debates.
 func verify(t *testing.T, st store.Store, ledger ledger) {
 	lines, err := ledger.readFrom(0)
 	require.NoError(t, err)
@@ -46,12 +46,12 @@ func verify(t *testing.T, st store.Store, ledger ledger) {
 		assert.LessOrEqual(t, made-spoken[s], allowed[s], "%s of debate %s was called %d times for %d turns", s.actor, s.debate, made, spoken[s])
 	}
 	t.Log(n)
-	assert.Zero(t, n.lostEntries, "acknowledged entries that are lost")
-	assert.Zero(t, n.duplicates, "turns that stand twice")
-	assert.Zero(t, n.mismatched, "heads that are not what their journal amounts to")
+	assert.Zero(t, n.lostEntries, "lost acknowledged entries")
+	assert.Zero(t, n.duplicates, "duplicate turns")
+	assert.Zero(t, n.mismatched, "statuses that do not match their journal")
 }
 
-// checkDebate compares one debate with its own head and with an undisturbed debate.
+// checkDebate compares a debate with its own status and with an undisturbed debate.
 func (n *trialResult) checkDebate(t *testing.T, st store.Store, id string, spoken map[actorOfDebate]int) []store.Entry {
 	status, entries, err := st.Load(t.Context(), id, 0)
 	require.NoError(t, err)
@@ -65,7 +65,7 @@ func (n *trialResult) checkDebate(t *testing.T, st store.Store, id string, spoke
 	}
 	if is, want := encode(t, status), encode(t, last.Status()); is != want {
 		n.mismatched++
-		t.Errorf("the head of debate %s is %s, its journal amounts to %s", id, is, want)
+		t.Errorf("the status of debate %s is %s, but its journal gives %s", id, is, want)
 	}
 	res := last.Result()
 	assert.Equal(t, fsm.Completed, res.State, "debate %s", id)
@@ -84,7 +84,7 @@ func (n *trialResult) checkDebate(t *testing.T, st store.Store, id string, spoke
 	return entries
 }
 
-// replica is a store of one debate, so that reading it changes nothing.
+// replica returns a store with one debate, so that reading the debate does not change the original.
 func replica(t *testing.T, status store.Status, entries []store.Entry) store.Store {
 	s := store.Memory()
 	status.Seq = int64(len(entries))
@@ -98,7 +98,7 @@ func encode(t *testing.T, v any) string {
 	return string(b)
 }
 
-// runInMemory is what a debate says that nobody kills.
+// runInMemory returns the transcript of an undisturbed debate.
 func runInMemory(t *testing.T, id string) string {
 	d, err := debate.New(t.Context(), NewConfig(id), debate.Options{Providers: map[string]providers.Provider{"m": DigestModel(0)}})
 	require.NoError(t, err)
@@ -119,8 +119,8 @@ func transcript(r *debate.Result) string {
 	return b.String()
 }
 
-// countCalls goes through the ledger: the calls of each step's actor, and how many of them may have been made in vain, since
-// their process was killed, or the database was away, before their turn was acknowledged.
+// countCalls counts the calls of each actor in the ledger. It also counts the calls that may have been repeated: those
+// whose process was killed, or whose database was down, before their turn was acknowledged.
 func (n *trialResult) countCalls(t *testing.T, lines []ledgerLine) (calls, allowed map[actorOfDebate]int) {
 	calls, allowed = map[actorOfDebate]int{}, map[actorOfDebate]int{}
 	flying := map[int]map[actorOfDebate]bool{} // by run
@@ -138,7 +138,7 @@ func (n *trialResult) countCalls(t *testing.T, lines []ledgerLine) (calls, allow
 		switch {
 		case l.kind == "call":
 			s := actorOfDebate{l.args[0], l.args[1]}
-			assert.False(t, flying[l.run][s], "run %d called %s of debate %s again while it did before", l.run, s.actor, s.debate)
+			assert.False(t, flying[l.run][s], "run %d called %s of debate %s during an earlier call", l.run, s.actor, s.debate)
 			n.calls++
 			calls[s]++
 			flying[l.run][s] = true
@@ -163,7 +163,7 @@ func (n *trialResult) countCalls(t *testing.T, lines []ledgerLine) (calls, allow
 	return calls, allowed
 }
 
-// checkAcknowledged finds acknowledged entries that are not stored.
+// checkAcknowledged checks that all acknowledged entries are stored.
 func (n *trialResult) checkAcknowledged(t *testing.T, lines []ledgerLine, stored map[string][]store.Entry) {
 	for _, l := range lines {
 		if l.kind != "ack" {
@@ -175,12 +175,12 @@ func (n *trialResult) checkAcknowledged(t *testing.T, lines []ledgerLine, stored
 		require.NoError(t, err)
 		if entries := stored[l.args[0]]; seq > len(entries) || entries[seq-1].Key != l.key() {
 			n.lostEntries++
-			t.Errorf("entry %d of debate %s, %q, was acknowledged and is lost", seq, l.args[0], l.key())
+			t.Errorf("entry %d of debate %s, %q, was acknowledged but is lost", seq, l.args[0], l.key())
 		}
 	}
 }
 
-// String is the trial in numbers.
+// String returns the counts as text.
 func (n *trialResult) String() string {
 	var b strings.Builder
 	total := 0
@@ -190,9 +190,9 @@ func (n *trialResult) String() string {
 		total += k
 	}
 	slices.Sort(points)
-	fmt.Fprintf(&b, "%d effective kills: %s; %d more hit no step; %d restarts of the database\n", total, strings.Join(points, ", "), n.missedKills, n.restarts)
-	fmt.Fprintf(&b, "%d debates, all ended; %d turns; %d entries acknowledged, %d lost; %d turns doubled; %d heads wrong\n",
+	fmt.Fprintf(&b, "%d effective kills: %s; %d more outside a step; %d restarts of the database\n", total, strings.Join(points, ", "), n.missedKills, n.restarts)
+	fmt.Fprintf(&b, "%d debates, all ended; %d turns; %d entries acknowledged, %d lost; %d duplicate turns; %d wrong statuses\n",
 		n.debates, n.turns, n.acked, n.lostEntries, n.duplicates, n.mismatched)
-	fmt.Fprintf(&b, "%d calls: %d more than turns, for %d that were in flight at a kill", n.calls, n.calls-n.turns, n.inFlight)
+	fmt.Fprintf(&b, "%d calls: %d more than turns, for %d in progress at a kill", n.calls, n.calls-n.turns, n.inFlight)
 	return b.String()
 }

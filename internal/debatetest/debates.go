@@ -19,7 +19,7 @@ func PairConfig(p protocol.Protocol) debate.Config {
 	}
 }
 
-// Run drives d until it ends, stops or fails, and returns its events.
+// Run runs d until it ends, stops or fails, and returns its events.
 func Run(t testing.TB, d *debate.Debate) (events []debate.Event, err error) {
 	t.Helper()
 	for ev, err := range d.Run(t.Context()) {

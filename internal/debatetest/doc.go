@@ -1,2 +1,2 @@
-// Package debatetest has the configurations, protocols and scripted models that tests of several packages debate with.
+// Package debatetest provides configurations, protocols and scripted models for tests of several packages.
 package debatetest

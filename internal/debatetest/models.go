@@ -19,7 +19,7 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// ProviderFunc is a provider that is a function.
+// ProviderFunc is a function that implements providers.Provider.
 type ProviderFunc func(ctx context.Context, r providers.Request) (providers.Response, error)
 
 // Generate calls f.
@@ -62,9 +62,9 @@ func (p *UsageMeter) Check(t *testing.T, handles ...*debate.Debate) {
 // DigestModel answers each request with a digest of its messages, so any change in a prompt changes the reply and all
 // later prompts. It answers requests for assessments, verdicts and personas with a valid reply that holds the digest.
 type DigestModel struct {
-	Names   []string             // of the participants
-	Latency func() time.Duration // nil: none
-	Fault   func() error         // nil: none
+	Names   []string             // names of the participants
+	Latency func() time.Duration // delay of each reply; may be nil
+	Fault   func() error         // returns the error of a call, or nil; may be nil
 }
 
 // Generate returns the reply in three chunks.

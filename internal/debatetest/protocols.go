@@ -8,8 +8,8 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// Mesh is a protocol with what panel lacks: rounds of several phases, in parallel and in sequence, steps with a target,
-// steps with a view of their own, and phases that depend on what was said. Rounds is the number of these last phases.
+// Mesh is a protocol with features that panel lacks: rounds of several parallel and sequential phases, steps with a target,
+// steps with their own view, and phases that depend on earlier statements. Rounds is the number of these last phases.
 type Mesh struct {
 	Rounds int `json:"rounds"`
 }
@@ -38,7 +38,7 @@ func (m Mesh) Phases(r *protocol.Record) []protocol.Phase {
 		refine.Steps = append(refine.Steps, Step(a.Name, "", nil))
 	}
 	phases := []protocol.Phase{propose, critique, refine}
-	for i := range m.Rounds { // each speaker is chosen by what the one before said
+	for i := range m.Rounds { // the previous statement selects each speaker
 		at := 0
 		if i > 0 {
 			last, ok := r.FindCurrent(fmt.Sprintf("free-%d", i-1), r.Participants[0].Name, "")
@@ -57,9 +57,10 @@ func (m Mesh) Phases(r *protocol.Record) []protocol.Phase {
 	return phases
 }
 
-// End ends the debate as panel does.
+// End ends the debate under the same rules as panel.
 func (Mesh) End(r *protocol.Record) transcript.Ending { return panel.Protocol{}.End(r) }
 
+// own returns a filter for the turns of one actor in one phase.
 func own(round int, phase, actor string) func(*transcript.Turn) bool {
 	return func(t *transcript.Turn) bool { return t.Round == round && t.Phase == phase && t.Actor == actor }
 }
@@ -77,7 +78,7 @@ type SummarizingPanel struct{ panel.Protocol }
 // Name returns "summed/1".
 func (SummarizingPanel) Name() string { return "summed/1" }
 
-// Phases returns the panel's phases, apart from the conclusion.
+// Phases returns the panel's phases with another conclusion.
 func (s SummarizingPanel) Phases(r *protocol.Record) []protocol.Phase {
 	if r.Cursor.Stage == transcript.Conclusion {
 		return []protocol.Phase{{Name: "sum", Steps: []protocol.Step{Step(protocol.Summarizer, "", nil)}}}

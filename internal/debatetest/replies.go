@@ -31,7 +31,7 @@ func Encode(t testing.TB, v any) string {
 	return string(b)
 }
 
-// Assessment returns a judge's assessment of the participants with these names; goOn says whether it wants another round.
+// Assessment returns an assessment of the participants with these names. It asks for another round if goOn is true.
 func Assessment(goOn bool, names ...string) judge.Assessment {
 	a := judge.Assessment{ShouldContinue: goOn, Quality: 6, Reasoning: "because"}
 	for _, n := range names {

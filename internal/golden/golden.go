@@ -1,5 +1,5 @@
-// Package golden holds what tests make against files that somebody has read: golden files, and sections of documents.
-// A test that imports it has the flag -update, which writes them anew.
+// Package golden compares the output of tests with reviewed files: golden files, and sections of documents. A test that
+// imports it has the flag -update, which rewrites them.
 package golden
 
 import (
@@ -12,14 +12,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-var update = flag.Bool("update", false, "write golden files and generated docs anew")
+var update = flag.Bool("update", false, "rewrite golden files and generated documents")
 
-const outdated = "%s is not as it should be: run this test with -update, and read the difference"
+const outdated = "%s is out of date: run this test with -update and read the diff"
 
-// Update says whether files are to be written anew, for tests that write theirs themselves.
+// Update reports whether the flag -update is set, for tests that write files themselves.
 func Update() bool { return *update }
 
-// Require holds a text against a file, of which the line ends do not count; with -update it writes the file first.
+// Require compares a text with a file. It ignores differences in line endings. With -update it writes the file first.
 func Require(t testing.TB, file, got string) {
 	t.Helper()
 	if *update {
@@ -29,8 +29,8 @@ func Require(t testing.TB, file, got string) {
 	require.Equal(t, read(t, file), got, outdated, file)
 }
 
-// Section holds a text, which ends with a line break, against what a document has between the lines "<!-- name -->" and
-// "<!-- /name -->"; with -update it writes it there first, or at the end of a document that has no such lines.
+// Section compares a text, which ends with a newline, with the part of a document between the lines "<!-- name -->" and
+// "<!-- /name -->". With -update it writes the text there first, or appends the section if the document lacks it.
 func Section(t testing.TB, file, name, got string) {
 	t.Helper()
 	document, begin, end := read(t, file), "<!-- "+name+" -->\n", "<!-- /"+name+" -->\n"
@@ -50,6 +50,6 @@ func Section(t testing.TB, file, name, got string) {
 func read(t testing.TB, file string) string {
 	t.Helper()
 	text, err := os.ReadFile(file)
-	require.NoError(t, err, "golden files are written by -update, documents begun by hand")
+	require.NoError(t, err, "-update creates golden files; create documents by hand")
 	return strings.ReplaceAll(string(text), "\r\n", "\n")
 }

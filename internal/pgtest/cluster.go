@@ -15,21 +15,21 @@ import (
 	"time"
 )
 
-// Cluster is a PostgreSQL server of a test's own, with its data in a temporary folder. It listens on a Unix socket only,
-// and lets in everybody who can reach that.
+// Cluster is a PostgreSQL server for tests, with its data in a temporary folder. It listens only on a Unix socket, and
+// accepts everyone who can open the socket.
 type Cluster struct {
-	DSN      string // stays through restarts
+	DSN      string // the same after a restart
 	programs string
 	dir      string
 	settings []string
 	server   *exec.Cmd
-	guard    io.WriteCloser // of the server
-	log      bytes.Buffer   // to be read when the server has ended
-	killed   int            // the process that was
+	guard    io.WriteCloser // standard input of the guard process, see guarded
+	log      bytes.Buffer   // server log; read it only after the server has ended
+	killed   int            // process ID of the killed server
 }
 
-// Start gives a test a running cluster, which ends with the test. One that is durable writes through to the disk, as
-// servers in use do; else it is faster.
+// Start starts a cluster that ends with the test. A durable cluster flushes commits to the disk, like a production
+// server. Without durable it is faster.
 func Start(t testing.TB, durable bool) *Cluster {
 	t.Helper()
 	require(t)
@@ -42,8 +42,8 @@ func Start(t testing.TB, durable bool) *Cluster {
 	return c
 }
 
-// Restart starts the server again after [Cluster.Kill], on the same data and at the same address, and waits until it
-// takes connections.
+// Restart starts the server again after [Cluster.Kill], with the same data and address, and waits until it accepts
+// connections.
 func (c *Cluster) Restart(t testing.TB) {
 	t.Helper()
 	if err := c.start(); err != nil {
@@ -51,8 +51,8 @@ func (c *Cluster) Restart(t testing.TB) {
 	}
 }
 
-// Kill ends the server as a crash does: its first process is killed, and the others end without a word when they notice.
-// It waits for that.
+// Kill ends the server as a crash does. It kills the main process, and the others end when they notice that. Kill waits
+// until all have ended.
 func (c *Cluster) Kill(t testing.TB) {
 	t.Helper()
 	c.killed, _ = c.pid()
@@ -69,7 +69,7 @@ func (c *Cluster) Kill(t testing.TB) {
 	c.stop()
 }
 
-// newCluster makes a cluster that does not run yet.
+// newCluster creates a cluster without starting it.
 func newCluster(programs string, durable bool) (*Cluster, error) {
 	dir, err := os.MkdirTemp("", "pgtest")
 	if err != nil {
@@ -94,11 +94,11 @@ func newCluster(programs string, durable bool) (*Cluster, error) {
 	return c, nil
 }
 
-// guarded runs the server until its input ends or has a line. The input ends also when this process dies, however that
-// comes; then nothing of the cluster is left.
+// guarded is a shell script that runs the server until its standard input ends or has a line. The input also ends if this
+// process dies for any reason. Unless it read a line, the script removes the cluster's folder.
 const guarded = `dir=$1; shift; "$@" & read -r keep; read=$?; kill -QUIT $!; wait; [ $read = 0 ] || rm -rf "$dir"`
 
-// start runs the server, and waits until it takes connections.
+// start runs the server and waits until it accepts connections.
 func (c *Cluster) start() (err error) {
 	c.log.Reset()
 	server := c.command("postgres", append(c.settings, "-D"+c.data())...)
@@ -117,16 +117,16 @@ func (c *Cluster) start() (err error) {
 		time.Sleep(50 * time.Millisecond)
 	}
 	c.stop()
-	return fmt.Errorf("start PostgreSQL: it is not ready after 30 seconds: %s", c.log.String())
+	return fmt.Errorf("start PostgreSQL: not ready after 30 seconds: %s", c.log.String())
 }
 
-// stop waits for all processes of the server: they hold its output.
+// stop waits until all processes of the server have ended: they keep its output open.
 func (c *Cluster) stop() {
 	_ = c.guard.Close()
 	_ = c.server.Wait()
 }
 
-// remove ends the cluster where it runs, and removes its folder.
+// remove stops the cluster if it runs, and removes its folder.
 func (c *Cluster) remove() {
 	if c.server != nil {
 		c.stop()
@@ -136,7 +136,7 @@ func (c *Cluster) remove() {
 
 func (c *Cluster) data() string { return filepath.Join(c.dir, "data") }
 
-// pid is the server's process, and whether that took connections.
+// pid returns the server's process ID, and whether the server accepts connections.
 func (c *Cluster) pid() (pid int, ready bool) {
 	text, _ := os.ReadFile(filepath.Join(c.data(), "postmaster.pid"))
 	first, rest, _ := strings.Cut(string(text), "\n")
@@ -144,7 +144,7 @@ func (c *Cluster) pid() (pid int, ready bool) {
 	return pid, err == nil && strings.Contains(rest, "\nready")
 }
 
-// command is one of PostgreSQL's programs, or the shell.
+// command returns a command for one of PostgreSQL's programs or for the shell.
 func (c *Cluster) command(program string, args ...string) *exec.Cmd {
 	path := filepath.Join(c.programs, program)
 	if program == "sh" {

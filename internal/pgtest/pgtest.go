@@ -1,8 +1,8 @@
-// Package pgtest gives tests a PostgreSQL.
+// Package pgtest provides PostgreSQL for tests.
 //
-// [DSN] is a server that all tests of a binary share: that of DATABASE_URL where it is set, else a temporary [Cluster].
-// A test makes a schema of its own there. Where PostgreSQL is not installed the test is skipped; where CI or
-// DEBATE_REQUIRE_POSTGRES is set, it fails.
+// [DSN] returns the address of a server that all tests of a binary share: the one at DATABASE_URL if that is set, or else
+// a temporary [Cluster]. Each test creates its own schema there. If PostgreSQL is not installed, the test is skipped, or
+// fails if CI or DEBATE_REQUIRE_POSTGRES is set.
 package pgtest
 
 import (
@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// shared is the cluster of all tests of this binary; it ends with the process.
+// shared returns the cluster for all tests of this binary. It ends with the process.
 var shared = sync.OnceValues(func() (*Cluster, error) {
 	c, err := newCluster(installed(), false)
 	if err != nil {
@@ -20,7 +20,7 @@ var shared = sync.OnceValues(func() (*Cluster, error) {
 	return c, c.start()
 })
 
-// DSN is the URL of a database for tests, which the test binary's other tests use, too.
+// DSN returns the URL of a database for tests. All tests of the binary use the same one.
 func DSN(t testing.TB) string {
 	t.Helper()
 	if dsn := os.Getenv("DATABASE_URL"); dsn != "" {

@@ -15,14 +15,14 @@ import (
 func TestATestWithoutPostgresIsSkippedButInCI(t *testing.T) {
 	for _, tt := range []struct {
 		name, programs string
-		env            string // that is set
+		env            string // environment variable that is set
 		skip, fail     bool
 	}{
-		{"it is there", "/bin", "", false, false},
-		{"it is there, in CI", "/bin", "CI", false, false},
-		{"it is missing", "", "", true, false},
-		{"it is missing in CI", "", "CI", false, true},
-		{"it is missing where it is required", "", "DEBATE_REQUIRE_POSTGRES", false, true},
+		{"installed", "/bin", "", false, false},
+		{"installed, in CI", "/bin", "CI", false, false},
+		{"missing", "", "", true, false},
+		{"missing in CI", "", "CI", false, true},
+		{"missing but required", "", "DEBATE_REQUIRE_POSTGRES", false, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			skip, fail := lacks(tt.programs, func(name string) string {
@@ -67,7 +67,7 @@ func TestAClusterKeepsItsDataThroughACrash(t *testing.T) {
 					assert.Equal(t, "42", query(t, c.DSN, "select n from kept"))
 				}
 			})
-			assert.NoDirExists(t, dir, "it leaves nothing")
+			assert.NoDirExists(t, dir, "the cluster removes its folder")
 		})
 	}
 }
@@ -75,7 +75,7 @@ func TestAClusterKeepsItsDataThroughACrash(t *testing.T) {
 func query(t *testing.T, dsn, sql string) string {
 	t.Helper()
 	if dsn == os.Getenv("DATABASE_URL") {
-		t.Skip("the programs may not be of this server's version")
+		t.Skip("the installed programs may have another version than this server")
 	}
 	text, err := exec.CommandContext(t.Context(), filepath.Join(installed(), "psql"), "-XAtq", "-c", sql, dsn).CombinedOutput()
 	assert.NoError(t, err, string(text))

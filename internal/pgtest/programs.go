@@ -11,15 +11,16 @@ import (
 )
 
 const missing = "PostgreSQL is missing: install its server (apt-get install postgresql, brew install postgresql), " +
-	"or set DATABASE_URL to that of a server for tests"
+	"or set DATABASE_URL to the URL of a test server"
 
-// How to start programs and to give them a folder. Both are nil on systems other than Unix, where no [Cluster] can run.
+// Functions that set up commands and change the owner of folders. Both are nil on systems other than Unix, where no
+// [Cluster] can run.
 var (
 	unprivileged func(*exec.Cmd)
 	own          func(dir string) error
 )
 
-// require ends a test that has no PostgreSQL to run.
+// require skips or fails a test if no PostgreSQL can run.
 func require(t testing.TB) {
 	t.Helper()
 	switch skip, fail := lacks(installed(), os.Getenv); {
@@ -30,14 +31,14 @@ func require(t testing.TB) {
 	}
 }
 
-// lacks says whether a test is skipped or fails, since there are no programs of PostgreSQL.
+// lacks reports whether a test without PostgreSQL's programs is skipped or fails.
 func lacks(programs string, getenv func(string) string) (skip, fail bool) {
 	must := getenv("CI") != "" || getenv("DEBATE_REQUIRE_POSTGRES") != ""
 	return programs == "" && !must, programs == "" && must
 }
 
-// installed is the folder of PostgreSQL's programs: in PATH, or where Debian puts its newest version; else empty, as on systems
-// where no cluster can run.
+// installed returns the folder of PostgreSQL's programs: the one in PATH, or the newest version in Debian's folders. It
+// returns "" if there is none, and on systems where no cluster can run.
 func installed() string {
 	if unprivileged == nil {
 		return ""
@@ -51,7 +52,7 @@ func installed() string {
 	return newest(found)
 }
 
-// newest is the folder of the highest version among paths like /usr/lib/postgresql/15/bin/initdb.
+// newest returns the folder of the highest version among paths such as /usr/lib/postgresql/15/bin/initdb.
 func newest(paths []string) string {
 	if len(paths) == 0 {
 		return ""

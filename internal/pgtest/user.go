@@ -12,9 +12,9 @@ import (
 
 func init() { unprivileged, own = asOther, giveToOther }
 
-// PostgreSQL refuses to run as root: then it runs as another user.
+// PostgreSQL refuses to run as root, so root runs it as another user.
 
-// asOther has a command run apart from this process's terminal, in no folder of this user, and not as root.
+// asOther makes a command run detached from the terminal, outside this user's folders, and not as root.
 func asOther(cmd *exec.Cmd) {
 	cmd.Dir = "/"
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -23,7 +23,7 @@ func asOther(cmd *exec.Cmd) {
 	}
 }
 
-// giveToOther gives a folder to the user whom commands run as.
+// giveToOther makes the user that runs the commands the owner of a folder.
 func giveToOther(dir string) error {
 	if uid, gid, ok := other(); ok {
 		return os.Chown(dir, int(uid), int(gid))
@@ -31,7 +31,7 @@ func giveToOther(dir string) error {
 	return nil
 }
 
-// other is the user to run as where this process is root's.
+// other returns the user to run commands as. ok is false unless this process runs as root.
 func other() (uid, gid uint32, ok bool) {
 	if os.Geteuid() != 0 {
 		return 0, 0, false

@@ -22,7 +22,7 @@ import (
 )
 
 const (
-	root               = "../.." // from this folder
+	root               = "../.." // relative to this folder
 	readme             = root + "/README.md"
 	readmeProgramLines = 25
 )
@@ -45,7 +45,7 @@ func TestReadmeDiagramIsTheLifecycle(t *testing.T) {
 		require.NoError(t, os.WriteFile(readme, []byte(text), 0o644))
 		return
 	}
-	require.Equal(t, fsm.Mermaid(""), diagram, "run go test ./internal/readmetest -update, and read the difference")
+	require.Equal(t, fsm.Mermaid(""), diagram, "run go test ./internal/readmetest -update and read the diff")
 }
 
 // countLines returns the number of lines of a program, without its imports and blank lines.

@@ -1,4 +1,4 @@
-// Package recorded reads recorded debates, votes and replies, which lie beside the checkout and are no part of it.
+// Package recorded reads recorded debates, votes and replies. They are stored outside the checkout.
 package recorded
 
 import (
@@ -11,8 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Lines are the values of a file of recorded data with one in JSON a line, such as "speeches.jsonl"; there is at least
-// one. The file stands in shared/data of the test's folder or one above it; without that folder the test is skipped.
+// Lines returns the JSON values in a file of recorded data, such as "speeches.jsonl", which has one value per line and at
+// least one line. The file is in shared/data in the test's folder or a folder above it. Without shared/data the test is
+// skipped.
 func Lines[T any](t testing.TB, name string) (all []T) {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(folder(t), name))
@@ -36,6 +37,6 @@ func folder(t testing.TB) string {
 			return data
 		}
 	}
-	t.Skip("no recorded data: there is no shared/data in or above this folder")
+	t.Skip("no recorded data: no shared/data in this folder or above")
 	return ""
 }

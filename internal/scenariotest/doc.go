@@ -1,3 +1,3 @@
-// Package scenariotest has no code but a test: it plays the debates in testdata/scenarios, one for each rule of the
+// Package scenariotest contains only a test. It runs the debates in testdata/scenarios, one for each rule of the
 // protocols.
 package scenariotest

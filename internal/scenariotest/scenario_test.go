@@ -33,14 +33,14 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// Each rule of the protocols has a scenario, testdata/scenarios/*.txtar: a comment that says the rule, and the files
+// Each rule of the protocols has a scenario, testdata/scenarios/*.txtar: a comment that states the rule, and the files
 //
-//	config.json    the debate's configuration. One provider serves all, and asks who is who by the model's name, which
-//	               is the actor's where the configuration gives none. A retriever or embedder needs "provider": "m".
-//	replies        what models say; see script.
-//	show           paths into the data of the debate's answer, one a line, such as scores.0.after.
-//	want.events    what happens, written by -update.
-//	want.problems  or what is wrong with the configuration.
+//	config.json    the debate's configuration. One provider plays all actors and tells them apart by the model's name,
+//	               which defaults to the actor's name. A retriever or embedder needs "provider": "m".
+//	replies        the models' replies; see scriptedProvider.
+//	show           paths into the data of the debate's answer, one per line, such as scores.0.after.
+//	want.events    the expected events, written by -update.
+//	want.problems  instead of want.events, the expected problems with the configuration.
 func TestScenarios(t *testing.T) {
 	files, err := filepath.Glob("testdata/scenarios/*.txtar")
 	require.NoError(t, err)
@@ -49,7 +49,7 @@ func TestScenarios(t *testing.T) {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
 			a, err := txtar.ParseFile(file)
 			require.NoError(t, err)
-			require.NotEmpty(t, a.Comment, "a scenario says its rule")
+			require.NotEmpty(t, a.Comment, "a scenario must state its rule")
 			name, is := "", ""
 			synctest.Test(t, func(t *testing.T) {
 				name, is = runScenario(t, archiveFile(a, "config.json"), archiveFile(a, "replies"), archiveFile(a, "show"))
@@ -60,12 +60,12 @@ func TestScenarios(t *testing.T) {
 				require.NoError(t, os.WriteFile(file, txtar.Format(a), 0o644))
 				return
 			}
-			require.Equal(t, archiveFile(a, name), is, "run go test ./internal/scenariotest -update, and read the difference")
+			require.Equal(t, archiveFile(a, name), is, "run go test ./internal/scenariotest -update and read the diff")
 		})
 	}
 }
 
-// archiveFile is a file of an archive; empty: there is none.
+// archiveFile returns the content of a file of an archive, or "" if it is missing.
 func archiveFile(a *txtar.Archive, name string) string {
 	for _, f := range a.Files {
 		if f.Name == name {
@@ -75,7 +75,7 @@ func archiveFile(a *txtar.Archive, name string) string {
 	return ""
 }
 
-// runScenario runs a scenario, and gives the name of the file that it is compared with, and what should stand there.
+// runScenario runs a scenario. It returns the name of the file with the expected output, and the actual output.
 func runScenario(t *testing.T, config, replies, show string) (name, is string) {
 	t.Helper()
 	s := &scriptedProvider{lines: lines(t, replies), tried: map[string]int{}}
@@ -86,7 +86,7 @@ func runScenario(t *testing.T, config, replies, show string) (name, is string) {
 	require.NoError(t, err)
 	s.config, err = e.ParseConfig([]byte(config))
 	require.NoError(t, err)
-	s.config.ID = "scenario" // by which judges see other labels
+	s.config.ID = "scenario" // a constant ID, because judges' pseudonyms depend on it
 	for _, list := range [][]debate.Participant{s.config.Participants, s.config.Judges} {
 		for i := range list {
 			list[i].Model = cmp.Or(list[i].Model, list[i].Name)
@@ -108,7 +108,7 @@ func runScenario(t *testing.T, config, replies, show string) (name, is string) {
 	require.NoError(t, err)
 	events, err := debatetest.Run(t, d)
 	for _, l := range s.lines {
-		require.True(t, l.used, "nobody was asked for %s %s %s", l.actor, l.phase, l.round)
+		require.True(t, l.used, "no request matched %s %s %s", l.actor, l.phase, l.round)
 	}
 	is = describeEvents(events)
 	if err != nil {
@@ -117,25 +117,25 @@ func runScenario(t *testing.T, config, replies, show string) (name, is string) {
 	return "want.events", is + describeAnswer(t, debatetest.Result(t, d), show)
 }
 
-// scriptedProvider is a model that plays all actors. It answers each request as its lines say, of which the last that fits counts:
+// scriptedProvider plays all actors. It answers each request with the last matching line of the script:
 //
-//	A: Ban them.                  A says this, wherever it speaks
-//	A respond: Ban them.          in a phase
-//	A respond 2: Ban them.        in a round of a phase
-//	A critique>B 1: Hm.           in a step that is about B
-//	* * 2: Ban them.              anybody, in round 2
-//	J verdict: {"winner": "A"}    the default reply, with these fields; "scores" stands for all marks of an assessment
-//	A: ~600                       the default reply, of 600 characters; also after words or fields
-//	A: So I say !network          an error of this kind after some words, at each attempt
-//	A: !hang once                 no answer, but at the first attempt alone
+//	A: Ban them.                  A's reply to every request
+//	A respond: Ban them.          in one phase
+//	A respond 2: Ban them.        in one round of a phase
+//	A critique>B 1: Hm.           in a step whose target is B
+//	* * 2: Ban them.              everyone's reply in round 2
+//	J verdict: {"winner": "A"}    the default reply with these fields; "scores" sets all scores of an assessment
+//	A: ~600                       the default reply, padded to 600 characters; may follow text or fields
+//	A: So I say !network          an error of this kind after some text, at each attempt
+//	A: !hang once                 no reply to the first attempt only
 //
-// By default everyone says whom it has heard, and structured replies are the plainest there are.
+// By default, free-text replies list the speakers in the prompt, and structured replies are the simplest valid ones.
 type scriptedProvider struct {
 	config debate.Config
 
 	mu    sync.Mutex
 	lines []scriptLine
-	tried map[string]int // by step
+	tried map[string]int // attempts by step
 }
 
 type scriptLine struct {
@@ -144,7 +144,7 @@ type scriptLine struct {
 	used bool
 }
 
-// lines reads a script.
+// lines parses a script.
 func lines(t *testing.T, text string) (list []scriptLine) {
 	t.Helper()
 	for row := range strings.Lines(text) {
@@ -154,13 +154,13 @@ func lines(t *testing.T, text string) (list []scriptLine) {
 			continue
 		}
 		words := append(strings.Fields(who), "*", "*")
-		require.True(t, ok && len(words) > 2 && len(words) < 6, "read the line %q: want who, phase and round, and after a colon what is said", row)
+		require.True(t, ok && len(words) > 2 && len(words) < 6, "read line %q: want ACTOR [PHASE [ROUND]]: REPLY", row)
 		list = append(list, scriptLine{actor: words[0], phase: words[1], round: words[2], say: strings.TrimSpace(say)})
 	}
 	return list
 }
 
-// step is what a request is for.
+// step identifies the step of a request.
 type scriptStep struct{ actor, phase, round string }
 
 var (
@@ -194,17 +194,18 @@ func (s *scriptedProvider) Generate(ctx context.Context, r providers.Request) (p
 	if err != nil {
 		return providers.Response{}, &providers.Error{Kind: providers.InvalidRequest, Err: err}
 	}
-	reply.Latency = time.Second + time.Duration(s.position(r.Model))*time.Millisecond // so that those who speak at once come in order
+	reply.Latency = time.Second + time.Duration(s.position(r.Model))*time.Millisecond // so that simultaneous speakers finish in order
 	p := scripted.Provider{Replies: []scripted.Reply{reply}}
 	return p.Generate(ctx, r)
 }
 
+// fits reports whether the line matches a step.
 func (l *scriptLine) fits(s scriptStep) bool {
 	phase, _, _ := strings.Cut(s.phase, ">")
 	return (l.actor == "*" || l.actor == s.actor) && (l.phase == "*" || l.phase == s.phase || l.phase == phase) && (l.round == "*" || l.round == s.round)
 }
 
-// names are the participants', as they are configured.
+// names returns the participants' names in the order of the configuration.
 func (s *scriptedProvider) names() (list []string) {
 	for _, p := range s.config.Participants {
 		list = append(list, p.Name)
@@ -212,9 +213,10 @@ func (s *scriptedProvider) names() (list []string) {
 	return list
 }
 
+// position returns the position of an actor among the participants, from 1, or 0 if it is none of them.
 func (s *scriptedProvider) position(actor string) int { return slices.Index(s.names(), actor) + 1 }
 
-// reply is what the words of a script mean, at the nth attempt from 0.
+// reply converts the text of a script line to a reply, at attempt n, counted from 0.
 func (s *scriptedProvider) reply(r providers.Request, say string, n int) (reply scripted.Reply, err error) {
 	say, once := strings.CutSuffix(say, " once")
 	if once && n > 0 {
@@ -244,11 +246,11 @@ func (s *scriptedProvider) reply(r providers.Request, say string, n int) (reply 
 	return reply, err
 }
 
-// withFields is an object with the fields of another.
+// withFields returns a JSON object with the given fields replaced.
 func (s *scriptedProvider) withFields(object, contract, fields string) (string, error) {
 	var all, own map[string]any
 	if err := errors.Join(json.Unmarshal([]byte(object), &all), json.Unmarshal([]byte(fields), &own)); err != nil {
-		return "", fmt.Errorf("put %s into a reply: %w", fields, err)
+		return "", fmt.Errorf("add fields %s to reply: %w", fields, err)
 	}
 	if contract == judge.AssessmentContract.Name() {
 		mark, ok := own["scores"].(float64)
@@ -264,7 +266,7 @@ func (s *scriptedProvider) withFields(object, contract, fields string) (string, 
 	return string(b), err
 }
 
-// speakersShown says whose words a prompt shows; of those under labels, how many.
+// speakersShown returns the speakers in a prompt, or their number if the prompt shows pseudonyms.
 func speakersShown(r providers.Request) string {
 	var names []string
 	labels := map[string]bool{}
@@ -276,7 +278,7 @@ func speakersShown(r providers.Request) string {
 			case strings.HasPrefix(m.Text, "Summary of what was said before"):
 				name = "a summary"
 			case found == nil:
-				continue // it asks again
+				continue // a request to correct the reply
 			case found[1] != "":
 				labels[found[1]] = true
 				continue
@@ -289,12 +291,12 @@ func speakersShown(r providers.Request) string {
 		}
 	}
 	if len(labels) > 0 {
-		names = append(names, fmt.Sprintf("%d under labels", len(labels)))
+		names = append(names, fmt.Sprintf("%d under pseudonyms", len(labels)))
 	}
 	return "heard " + cmp.Or(strings.Join(names, ", "), "nobody")
 }
 
-// padText makes words as long as is wanted, in characters.
+// padText pads a text to the given size in characters.
 func padText(words, size string) string {
 	n, _ := strconv.Atoi(size)
 	for i := 1; len(words) < n; i++ {
@@ -303,14 +305,14 @@ func padText(words, size string) string {
 	return words[:n]
 }
 
-// answerLine is what a speech answers, in its line "Answer: ...".
+// answerLine returns the answer in the line "Answer: ..." of a speech.
 func answerLine(t transcript.Turn) string {
 	_, answer, _ := strings.Cut("\n"+t.Text, "\nAnswer: ")
 	answer, _, _ = strings.Cut(answer, "\n")
 	return answer
 }
 
-// describeEvents are the durable events in short: transitions that follow one another, phases, and turns in the order of their steps.
+// describeEvents summarizes the durable events: chains of transitions, phases, and turns in the order of their steps.
 func describeEvents(events []debate.Event) string {
 	var b strings.Builder
 	var path, notes []string
@@ -356,7 +358,7 @@ func describeEvents(events []debate.Event) string {
 	return b.String()
 }
 
-// turnLine is who speaks, about whom, how it went, and what is said.
+// turnLine summarizes a turn: actor, target, remarks on the call, and text.
 func turnLine(t transcript.Turn) string {
 	who := t.Actor
 	if t.Target != "" {
@@ -372,19 +374,19 @@ func turnLine(t transcript.Turn) string {
 		how = append(how, string(f))
 	}
 	if w := t.Window; w != nil && w.Omitted > 0 {
-		how = append(how, fmt.Sprintf("%d turns left out", w.Omitted))
+		how = append(how, fmt.Sprintf("%d turns omitted", w.Omitted))
 	}
 	if len(how) > 0 {
 		who += " [" + strings.Join(how, ", ") + "]"
 	}
 	text := t.Text
-	if t.Contract == judge.AssessmentContract.Name() { // what follows are marks
+	if t.Contract == judge.AssessmentContract.Name() { // the lines that follow list the scores
 		text, _, _ = strings.Cut(text, "\n")
 	}
 	return who + ": " + firstLine(text)
 }
 
-// firstLine is the begin of a text in one line.
+// firstLine returns the beginning of a text on one line.
 func firstLine(text string) string {
 	const most = 80
 	line := []rune(strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' }), " / "))
@@ -394,7 +396,7 @@ func firstLine(text string) string {
 	return string(line)
 }
 
-// describeTransition are what a transition says beside.
+// describeTransition returns the details of a transition.
 func describeTransition(ev debate.StateChanged) (list []string) {
 	add := func(format string, args ...any) { list = append(list, fmt.Sprintf("  "+format+"\n", args...)) }
 	for _, f := range ev.Findings {
@@ -412,7 +414,7 @@ func describeTransition(ev debate.StateChanged) (list []string) {
 	return list
 }
 
-// describeAnswer is what the debate came to, and what a path into its data shows.
+// describeAnswer returns the outcome of the debate, and the values at the paths in show.
 func describeAnswer(t *testing.T, r *debate.Result, show string) string {
 	t.Helper()
 	text := "no answer\n"
