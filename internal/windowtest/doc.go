@@ -1,3 +1,3 @@
-// Package windowtest has no code but tests: they hold debates in small windows, with and without summaries, and measure what
-// their prompts repeat and cost. It writes the section on that of docs/windows.md.
+// Package windowtest contains only tests. They run debates in small windows, with and without summaries, and measure what
+// the prompts repeat and cost. They generate the section on this in docs/windows.md.
 package windowtest

@@ -26,7 +26,7 @@ var priceLists = []struct {
 	{"Claude Sonnet 4.6", price.Price{Input: 3, Output: 15}, price.Price{Input: 3.75, Cached: 0.30, Output: 15}},
 }
 
-var lengths = []int{5, 20, 100} // of debates, in rounds
+var lengths = []int{5, 20, 100} // lengths of debates in rounds
 
 // Most tokens of a panel's prompts repeat the previous prompt, with every manager.
 func TestDebatersPromptsRepeatWhatTheOneBeforeHad(t *testing.T) {
@@ -178,7 +178,7 @@ func dollars(x float64) string {
 	return fmt.Sprintf("%.3f", x)
 }
 
-const economyText = `## What prompts repeat, and what that saves
+const economyText = `## Repetition in prompts, and what it saves
 
 ` + "`go test ./internal/windowtest -update`" + ` measures these figures and writes this section. The engine runs each debate with
 scripted models, whose speeches have 200 to 300 tokens. Each prompt is compared with the previous prompt of the same actor.

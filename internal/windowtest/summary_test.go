@@ -25,7 +25,7 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// panelWithConclusionView is a debate without assessments whose verdict has a view of its own, so that it needs a summary of its own.
+// panelWithConclusionView is a panel without assessments whose verdict has its own view, and so needs its own summary.
 type panelWithConclusionView struct{ panel.Protocol }
 
 func (panelWithConclusionView) Name() string { return "late/1" }
@@ -96,7 +96,7 @@ func TestSummariesOfTheConclusionStayWithinTheBudget(t *testing.T) {
 	}
 }
 
-// panelWithOwnViews is a debate whose steps run all at once, each with a view of its own.
+// panelWithOwnViews is a panel whose steps all run in parallel, each with its own view.
 type panelWithOwnViews struct{ panel.Protocol }
 
 func (panelWithOwnViews) Name() string { return "views/1" }
@@ -145,7 +145,7 @@ func TestARemarkWhileASummaryIsMadeWastesNoCall(t *testing.T) {
 	require.Len(t, summaries(debatetest.Result(t, d)), calls)
 }
 
-// multipliedCounter counts much more than an estimate.
+// multipliedCounter counts a multiple of the estimate.
 type multipliedCounter struct{ times int }
 
 func (h multipliedCounter) Count(_, text string) int { return h.times * window.Estimate(text) }
@@ -204,7 +204,7 @@ func TestTheNewestTurnOutlastsAnOverflow(t *testing.T) {
 	_, err = debatetest.Run(t, d)
 	require.NoError(t, err)
 	third := took[2].Messages
-	require.Greater(t, len(third), 2, "the newest turn is gone: %d messages", len(third))
+	require.Greater(t, len(third), 2, "the newest turn is missing: %d messages", len(third))
 	require.True(t, strings.HasPrefix(third[len(third)-2].Text, "B: Endless"))
 }
 
@@ -230,7 +230,7 @@ func TestASummaryOutlastsAnOverflow(t *testing.T) {
 	_, err = debatetest.Run(t, d)
 	require.NoError(t, err)
 	require.True(t, over)
-	require.True(t, strings.HasPrefix(last[1].Text, heading), "what stands for most of the debate goes first: %.60s", last[1].Text)
+	require.True(t, strings.HasPrefix(last[1].Text, heading), "the summary comes first: %.60s", last[1].Text)
 }
 
 func TestASummarizerReadsAllThatItsSummaryStandsFor(t *testing.T) {
@@ -265,13 +265,14 @@ func TestASummarizerReadsAllThatItsSummaryStandsFor(t *testing.T) {
 				all.WriteString(m.Text)
 			}
 			for ; done <= to; done++ {
-				require.Contains(t, all.String(), said[done], "summarizer window %d, summary %d up to %s: speech %d is not there, in %d messages", room, i, key, done, len(h.asked["s"][i].Messages))
+				require.Contains(t, all.String(), said[done], "summarizer window %d, summary %d up to %s: speech %d is missing from %d messages", room, i, key, done, len(h.asked["s"][i].Messages))
 			}
 		}
 	}
 }
 
-// panelWithPrivateStep is a debate in which A speaks twice in a phase: once to B of what B said, once to itself of all.
+// panelWithPrivateStep is a panel in which A speaks twice in a phase: to B with a view of B's turns only, and to itself
+// with a view of all turns.
 type panelWithPrivateStep struct{ panel.Protocol }
 
 func (panelWithPrivateStep) Name() string { return "secret/1" }
@@ -298,7 +299,7 @@ func TestASummaryOfAnotherStepsViewIsNotShown(t *testing.T) {
 			if !strings.HasPrefix(m.Text, heading) {
 				continue
 			}
-			for _, ask := range h.asked["s"] { // which request made it?
+			for _, ask := range h.asked["s"] { // find the request that made this summary
 				if !strings.Contains(m.Text, summaryTextFor(ask)) {
 					continue
 				}
@@ -306,8 +307,8 @@ func TestASummaryOfAnotherStepsViewIsNotShown(t *testing.T) {
 				for _, x := range ask.Messages[1 : len(ask.Messages)-1] {
 					of += x.Text
 				}
-				whole := strings.Contains(of, "[a ") || strings.Contains(of, "[s ") // what A said, or an earlier summary
-				require.True(t, i%2 == 1 || whole, "call %d of A, which sees all, reads a summary of what B said alone in the place of what both did", i)
+				whole := strings.Contains(of, "[a ") || strings.Contains(of, "[s ") // a turn of A, or an earlier summary
+				require.True(t, i%2 == 1 || whole, "call %d of A, which sees all turns, has a summary of only B's turns", i)
 			}
 		}
 	}
@@ -387,7 +388,7 @@ func digest(r providers.Request) uint64 {
 	return sum.Sum64()
 }
 
-// panelWithSummaryPhase is a protocol whose own phase has the name that the engine gives its summaries'.
+// panelWithSummaryPhase is a protocol with a phase of the same name as the engine's summary phases.
 type panelWithSummaryPhase struct{ panel.Protocol }
 
 func (panelWithSummaryPhase) Name() string { return "sumphase/1" }
@@ -426,7 +427,7 @@ func TestAProtocolMayHaveAPhaseCalledSummary(t *testing.T) {
 	}
 }
 
-// What the summarizer is asked for one after the other by one that reads little.
+// A summarizer with a small window gets its requests one after another.
 func TestASmallSummarizerIsNotAskedBeforeEachStep(t *testing.T) {
 	h := &smallWindowDebate{t: t}
 	res, _ := h.run(t, limited, 60, summing, func(c *debate.Config) {
@@ -519,7 +520,7 @@ func TestARemarksIDDoesNotNameAnotherTurn(t *testing.T) {
 	}
 	for _, x := range res.Turns {
 		if x.Kind == transcript.Speech && x.Round < 14 {
-			require.Contains(t, all, x.Text, "%s was neither shown nor summed up; summaries %v", x.Key, summaries(res))
+			require.Contains(t, all, x.Text, "%s was neither shown nor summarized; summaries %v", x.Key, summaries(res))
 		}
 	}
 }

@@ -32,7 +32,7 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// historyPolicies are the managers, and the builder that stands beside them.
+// historyPolicies are the history managers that the measurements compare with the naive builder.
 var historyPolicies = []struct {
 	name   string
 	policy window.Policy
@@ -44,10 +44,10 @@ var historyPolicies = []struct {
 	{"hybrid with summaries", window.Policy{Manager: window.Hybrid, AllowSummaries: true}},
 }
 
-// heldProtocols are the protocols, so that nothing but the limit on rounds ends them.
+// heldProtocols are the protocols, configured so that only the round limit ends a debate.
 var heldProtocols = []struct {
 	name  string
-	grows bool // a prompt shows all rounds before
+	grows bool // prompts show all previous rounds
 	rules func(rounds int) protocol.Protocol
 }{
 	{"panel", true, func(int) protocol.Protocol { return panel.Protocol{Format: panel.RoundLimited} }},
@@ -71,11 +71,11 @@ func arbitrationOf(rounds int) protocol.Protocol {
 
 var debaters = []string{"A", "B"}
 
-// replyCap is the cap of each reply in tokens.
+// replyCap is the largest number of tokens of a reply.
 const replyCap = 1000
 
-// recordingModel is a model that always has something to say, of a realistic length, the same whatever its prompts have room for.
-// It keeps what it was asked.
+// recordingModel is a model that gives replies of realistic length, whatever its prompts have room for. It records its
+// requests.
 type recordingModel struct {
 	t       testing.TB
 	name    string
@@ -98,7 +98,7 @@ func (a *recordingModel) Generate(_ context.Context, r providers.Request) (provi
 	return providers.Response{Text: text, Usage: u, FinishReason: providers.Stop}, nil
 }
 
-// say is the reply to a request.
+// say returns the reply to a request.
 func (a *recordingModel) say(r *providers.Request) string {
 	h := fnv.New64a()
 	fmt.Fprintln(h, a.name, len(a.requests))
@@ -135,8 +135,8 @@ func (a *recordingModel) say(r *providers.Request) string {
 	return debatetest.Encode(a.t, v)
 }
 
-// speak is a speech of 200 to 300 tokens, or a summary that takes most of the room that it is given. Who is a skeptic
-// finds a critical issue each time.
+// speak returns a speech of 200 to 300 tokens, or a summary that uses most of its allowance. A skeptic finds a critical
+// issue each time.
 func (a *recordingModel) speak(r *providers.Request, w textGenerator) string {
 	switch {
 	case a.name == protocol.Summarizer:
@@ -149,7 +149,7 @@ func (a *recordingModel) speak(r *providers.Request, w textGenerator) string {
 
 type textGenerator struct{ *rand.Rand }
 
-// text is a text text about so many tokens.
+// text returns a text of about the given number of tokens.
 func (w textGenerator) text(tokens int) string {
 	var b strings.Builder
 	for n := range tokens * 10 / 13 {
@@ -166,7 +166,7 @@ func (w textGenerator) text(tokens int) string {
 	return b.String() + "."
 }
 
-// tokens are those of messages.
+// tokens returns the number of tokens of the messages.
 func tokens(messages []providers.Message) (n int) {
 	for _, m := range messages {
 		n += countTokens(m.Text)
@@ -174,7 +174,7 @@ func tokens(messages []providers.Message) (n int) {
 	return n
 }
 
-var tokenCounts sync.Map // texts stand in many prompts
+var tokenCounts sync.Map // caches counts, because the same texts occur in many prompts
 
 func countTokens(text string) int {
 	if n, ok := tokenCounts.Load(text); ok {
@@ -185,8 +185,8 @@ func countTokens(text string) int {
 	return n
 }
 
-// repeated are the tokens with which a prompt begins as the one before: of equal messages, and of what is equal at the
-// beginning of the first that differs.
+// repeated returns the number of tokens at the beginning of now that are the same as in before: those of equal messages,
+// and of the common prefix of the first messages that differ.
 func repeated(before, now []providers.Message) (n int) {
 	for i := range min(len(before), len(now)) {
 		if before[i] == now[i] {
@@ -204,18 +204,18 @@ func repeated(before, now []providers.Message) (n int) {
 	return n
 }
 
-// heldDebate is a debate that was held, by what its models were asked.
+// heldDebate is a completed debate with the requests that its models received.
 type heldDebate struct {
 	actors map[string]*recordingModel
-	rounds map[string][]int // of an actor's calls
+	rounds map[string][]int // rounds of an actor's calls
 	needs  map[string]promptNeeds
 	result *debate.Result
 }
 
-// promptNeeds are the tokens of an actor's prompts at most.
+// promptNeeds are the largest numbers of tokens in an actor's prompts.
 type promptNeeds struct{ history, system, beside, turn int }
 
-// runEconomyDebate has a debate held in windows of its own for each actor; 0: larger than any need.
+// runEconomyDebate runs a debate with the given window for each actor. A window of 0 is larger than any need.
 func runEconomyDebate(t testing.TB, rules protocol.Protocol, rounds int, policy window.Policy, windows map[string]int) *heldDebate {
 	t.Helper()
 	d := &heldDebate{actors: map[string]*recordingModel{}, rounds: map[string][]int{}, needs: map[string]promptNeeds{}}
@@ -251,7 +251,7 @@ func runEconomyDebate(t testing.TB, rules protocol.Protocol, rounds int, policy 
 		}
 	}
 	for name, a := range d.actors {
-		require.Equal(t, len(d.rounds[name]), len(a.requests), "each call of %s gives a turn", name)
+		require.Equal(t, len(d.rounds[name]), len(a.requests), "each call of %s must produce a turn", name)
 		d.needs[name] = a.needs()
 	}
 	return d
@@ -270,7 +270,7 @@ func (a *recordingModel) needs() (n promptNeeds) {
 	return n
 }
 
-// tokenBill is what prompts and replies come to, in tokens.
+// tokenBill is the number of tokens of prompts, of repeated parts of prompts, and of replies.
 type tokenBill struct{ prompt, repeated, reply int }
 
 func (b tokenBill) share() float64 { return 100 * float64(b.repeated) / float64(b.prompt) }
@@ -279,7 +279,7 @@ func (b tokenBill) cost(p price.Price) float64 {
 	return p.Cost(transcript.Usage{Input: b.prompt, Cached: b.repeated, Output: b.reply})
 }
 
-// bill is that of some actors, or of all.
+// bill returns the tokens of the named actors, or of all actors if there are no names.
 func (d *heldDebate) bill(names ...string) (b tokenBill) {
 	for name, a := range d.actors {
 		if len(names) > 0 && !slices.Contains(names, name) {
@@ -296,8 +296,8 @@ func (d *heldDebate) bill(names ...string) (b tokenBill) {
 	return b
 }
 
-// naive is the same debate by a builder that has the number of the round in the system prompt, and leaves out no more of
-// the oldest turns than it must.
+// naive returns the same debate with prompts of a naive builder. It puts the number of the round into the system prompt,
+// and drops only as many of the oldest turns as necessary.
 func (d *heldDebate) naive(rounds int, room int) *heldDebate {
 	other := &heldDebate{actors: map[string]*recordingModel{}}
 	for name, a := range d.actors {
@@ -317,7 +317,7 @@ func (d *heldDebate) naive(rounds int, room int) *heldDebate {
 	return other
 }
 
-// quarter is a quarter of the longest history that a debater's prompt had, but not less than two turns.
+// quarter returns a quarter of the longest history in a debater's prompts, but at least the size of two turns.
 func (d *heldDebate) quarter() (room int) {
 	for _, name := range debaters {
 		room = max(room, d.needs[name].history/4, 2*d.needs[name].turn)
@@ -325,25 +325,25 @@ func (d *heldDebate) quarter() (room int) {
 	return room
 }
 
-// windows have this room for histories, and enough for what else there is in a prompt.
+// windows returns windows with this room for histories, and enough for the rest of each prompt.
 func (d *heldDebate) windows(room int, policy window.Policy) map[string]int {
 	windows := map[string]int{}
 	for name, n := range d.needs {
-		beside := (n.beside/512 + 1) * 512 // as the engine rounds it up
+		beside := (n.beside/512 + 1) * 512 // the engine rounds up like this
 		if policy.UsesSummaries() {
-			beside = max(beside, 2200, n.system+1600) // it keeps an allowance
+			beside = max(beside, 2200, n.system+1600) // the engine keeps an allowance
 		}
 		windows[name] = replyCap + beside + room
 	}
 	return windows
 }
 
-// smallWindowDebate is a debate in small windows: what each provider was asked, in order, and what its models say.
+// smallWindowDebate is a debate in small windows. It records the requests and scripts the replies.
 type smallWindowDebate struct {
 	t      testing.TB
 	mu     sync.Mutex
 	asked  map[string][]providers.Request // by provider
-	counts func(providers.Request) int    // tokens of a prompt, as the provider reports them; nil: as estimated
+	counts func(providers.Request) int    // tokens of a prompt as the provider reports them; nil for the estimate
 	say    map[string]func(n int) scripted.Reply
 }
 
@@ -356,7 +356,7 @@ type smallWindowModel struct {
 	name string
 }
 
-// Generate gives a reply that depends on all that the prompt shows, where nothing else is said.
+// Generate returns a reply that depends on everything in the prompt, unless the debate scripts another one.
 func (g *smallWindowModel) Generate(ctx context.Context, r providers.Request) (providers.Response, error) {
 	h := g.hall
 	h.mu.Lock()
@@ -383,7 +383,7 @@ func (g *smallWindowModel) Generate(ctx context.Context, r providers.Request) (p
 	return (&scripted.Provider{Replies: []scripted.Reply{reply}}).Generate(ctx, r)
 }
 
-// speech are about 200 tokens, of a summary as many as it may have.
+// speech returns about 200 tokens, or for a summary as many as allowed.
 func (g *smallWindowModel) speech(r providers.Request, seed uint64) string {
 	mark := fmt.Sprintf("[%s %016x] ", g.name, seed)
 	switch {
@@ -399,11 +399,11 @@ func (g *smallWindowModel) speech(r providers.Request, seed uint64) string {
 	return mark + strings.Repeat("The kerb is where it ends. ", 26)
 }
 
-// historyRoom is about how many tokens there are for the histories of speakers, where an allowance is kept for what stands
-// beside them.
+// historyRoom is the approximate number of tokens for the histories of speakers, if an allowance is kept for the rest of
+// the prompt.
 const historyRoom = 1500
 
-// config is a debate of A and B whose windows have room for about seven speeches, and whose judge's has room for all.
+// config returns a debate of A and B whose windows have room for about seven speeches. The judge's window has room for all.
 func (h *smallWindowDebate) config(p protocol.Protocol, rounds int) (debate.Config, debate.Options) {
 	c := debatetest.PairConfig(p)
 	for i := range c.Participants {
@@ -443,7 +443,7 @@ func (h *smallWindowDebate) run(t *testing.T, p protocol.Protocol, rounds int, h
 	return res, events
 }
 
-// inCommitOrder are turns in the order in which they were committed.
+// inCommitOrder returns the turns in the order of their commits.
 func inCommitOrder(r *debate.Result) []transcript.Turn {
 	return slices.SortedFunc(slices.Values(r.Turns), func(a, b transcript.Turn) int { return int(a.Seq - b.Seq) })
 }
@@ -459,7 +459,7 @@ func summaries(r *debate.Result) (list []transcript.Turn) {
 
 const heading = "Summary of what was said before:\n\n"
 
-// summaryRange is the reader that a summary's target names, and the turn up to which it covers.
+// summaryRange returns the reader in a summary's target, and the key of the last turn that the summary covers.
 func summaryRange(t *testing.T, turn transcript.Turn) (reader, upTo string) {
 	t.Helper()
 	found := regexp.MustCompile(`^(?:(.*), )?up to (.*)$`).FindStringSubmatch(turn.Target)

@@ -42,9 +42,9 @@ func TestASummaryIsAStepBeforeTheOneThatNeedsIt(t *testing.T) {
 				}
 			}
 			require.Equal(t, 30, speeches)
-			require.Less(t, 3*len(made), speeches, "each stands for several speeches")
+			require.Less(t, 3*len(made), speeches, "each summary covers several speeches")
 
-			said, at := map[int64]string{}, map[string]int64{} // of speeches: their texts by seq, and the seqs by key
+			said, at := map[int64]string{}, map[string]int64{} // texts of speeches by seq, and seqs by key
 			for _, turn := range res.Turns {
 				if turn.Kind == transcript.Speech {
 					said[turn.Seq], at[turn.Key.String()] = turn.Text, turn.Seq
@@ -56,15 +56,15 @@ func TestASummaryIsAStepBeforeTheOneThatNeedsIt(t *testing.T) {
 				require.Equal(t, protocol.Summarizer, s.Actor)
 				require.NotEmpty(t, s.Text)
 				reader, key := summaryRange(t, s)
-				require.Empty(t, reader, "all see the same")
-				require.Contains(t, at, key, "it covers up to a speech")
+				require.Empty(t, reader, "all readers have the same view")
+				require.Contains(t, at, key, "the summary ends with a speech")
 				upTo := at[key]
 				require.Greater(t, upTo, last)
 				require.Less(t, upTo, s.Seq)
 
 				ask := h.asked["s"][i]
 				first := 1
-				if i > 0 { // the next one builds on the last
+				if i > 0 { // each summary continues the previous one
 					require.Equal(t, providers.Message{Role: providers.User, Text: heading + made[i-1].Text}, ask.Messages[1])
 					first = 2
 				}
@@ -78,7 +78,7 @@ func TestASummaryIsAStepBeforeTheOneThatNeedsIt(t *testing.T) {
 					_, text, _ := strings.Cut(m.Text, ": ")
 					got = append(got, text)
 				}
-				require.Equal(t, want, got, "each text is summed up once")
+				require.Equal(t, want, got, "each text is summarized once")
 				require.Positive(t, ask.MaxTokens)
 				require.LessOrEqual(t, ask.MaxTokens, (historyRoom+200)/5, "at most 20 % of the room")
 				require.InDelta(t, 0.3, *ask.Temperature, 1e-9)
@@ -89,7 +89,7 @@ func TestASummaryIsAStepBeforeTheOneThatNeedsIt(t *testing.T) {
 	}
 }
 
-// requireSummariesShown checks that prompts show the newest summary that there was, in the place of what it covers.
+// requireSummariesShown checks that each prompt shows the newest summary in place of the turns that it covers.
 func requireSummariesShown(t *testing.T, h *smallWindowDebate, res *debate.Result, made []transcript.Turn) {
 	t.Helper()
 	n := map[string]int{}
@@ -119,7 +119,7 @@ func requireSummariesShown(t *testing.T, h *smallWindowDebate, res *debate.Resul
 	}
 }
 
-// What changes from step to step stands in the messages of users, so that the beginning of a prompt stays as it is.
+// The parts of a prompt that change from step to step are in user messages, so that the beginning of the prompt is stable.
 func TestSystemPromptsStayTheSame(t *testing.T) {
 	round := regexp.MustCompile(`(?i)round \d`)
 	for _, held := range heldProtocols {
@@ -145,8 +145,8 @@ func TestSystemPromptsStayTheSame(t *testing.T) {
 	}
 }
 
-// Steps that run at the same time agree on what is summed up before any of them begins: each call gives a turn, and
-// all see what was said before their phase began.
+// All steps of a parallel phase use a summary that is made before any of them begins: each call produces a turn, and each
+// step sees all turns from before the phase.
 func TestStepsOfAParallelPhaseAgreeOnASummaryBefore(t *testing.T) {
 	h := &smallWindowDebate{t: t}
 	res, events := h.run(t, panel.Protocol{Format: panel.RoundLimited, Mode: panel.Simultaneous}, 12, summing, nil)
@@ -174,7 +174,7 @@ func TestStepsOfAParallelPhaseAgreeOnASummaryBefore(t *testing.T) {
 func TestParallelStepsWithViewsOfTheirOwnSeeAllThatCameBefore(t *testing.T) {
 	rules := refine.Protocol{}
 	full := runEconomyDebate(t, rules, 5, window.Policy{}, nil)
-	d := runEconomyDebate(t, rules, 5, window.Policy{Manager: window.Summarize}, full.windows(full.quarter(), summing)) // each call gives a turn
+	d := runEconomyDebate(t, rules, 5, window.Policy{Manager: window.Summarize}, full.windows(full.quarter(), summing)) // each call must produce a turn
 	since := map[string]int64{}
 	for _, turn := range inCommitOrder(d.result) {
 		if turn.Kind != transcript.Speech {
@@ -193,8 +193,8 @@ func TestParallelStepsWithViewsOfTheirOwnSeeAllThatCameBefore(t *testing.T) {
 	}
 }
 
-// A system prompt may be longer than what is usual, by templates of the user's own or by documents that were found. It is
-// reckoned with when a summary is planned.
+// A system prompt may be unusually long because of user templates or retrieved documents. Planning a summary takes its
+// length into account.
 func TestALongSystemPromptLeavesNothingOut(t *testing.T) {
 	h := &smallWindowDebate{t: t}
 	c, o := h.config(limited, 12)
@@ -217,7 +217,7 @@ func TestALongSystemPromptLeavesNothingOut(t *testing.T) {
 	}
 }
 
-// failingSummarizer is a summarizer that fails the first times, or always.
+// failingSummarizer returns a summarizer that fails the given number of times, or always.
 func failingSummarizer(times int) func(int) scripted.Reply {
 	return func(n int) scripted.Reply {
 		if n <= times {
@@ -236,7 +236,7 @@ func TestADebateGoesOnWithoutItsSummarizer(t *testing.T) {
 	for _, s := range made {
 		require.Empty(t, s.Text)
 		require.Equal(t, []transcript.Flag{transcript.Defaulted}, s.Flags)
-		require.False(t, tried[s.Round], "it is tried again in the next round only")
+		require.False(t, tried[s.Round], "the summarizer is tried only once per round")
 		tried[s.Round] = true
 	}
 	warned := 0
@@ -254,19 +254,19 @@ func TestADebateGoesOnWithoutItsSummarizer(t *testing.T) {
 		}
 		require.Zero(t, turn.Window.Summarized)
 		if turn.Window.Omitted == 0 {
-			require.LessOrEqual(t, turn.Window.Percent, 90, "a hybrid shows all up to 90 %%")
+			require.LessOrEqual(t, turn.Window.Percent, 90, "hybrid shows everything up to 90 %%")
 			all++
 			continue
 		}
 		require.Greater(t, turn.Window.Percent, 90)
 		cut++
 	}
-	require.Positive(t, all, "all is shown where it fits")
+	require.Positive(t, all, "everything is shown if it fits")
 	require.Positive(t, cut)
 	for _, name := range []string{"a", "b"} {
 		for _, r := range h.asked[name] {
 			for _, m := range r.Messages {
-				require.NotContains(t, m.Text, heading, "nothing stands for what was not summed up")
+				require.NotContains(t, m.Text, heading, "there is no summary")
 			}
 		}
 	}
@@ -280,12 +280,12 @@ func TestASummarizerThatComesBackIsUsedAgain(t *testing.T) {
 	require.NotEmpty(t, made[0].Flags)
 	require.Greater(t, made[1].Round, made[0].Round)
 	require.Empty(t, made[1].Flags)
-	require.NotContains(t, h.asked["s"][1].Messages[1].Text, heading, "it does not go on from one that failed")
+	require.NotContains(t, h.asked["s"][1].Messages[1].Text, heading, "it does not continue a failed summary")
 	last := h.asked["b"][len(h.asked["b"])-1].Messages
 	require.Contains(t, last[1].Text, heading)
 }
 
-// panelWithPartialView is a debate in which A sees only what B says.
+// panelWithPartialView is a panel in which A sees only B's turns.
 type panelWithPartialView struct{ panel.Protocol }
 
 func (panelWithPartialView) Name() string { return "glimpse/1" }
@@ -307,7 +307,7 @@ func TestAViewOfOnesOwnHasASummaryOfItsOwn(t *testing.T) {
 		readers[reader]++
 		for _, m := range h.asked["s"][i].Messages[1 : len(h.asked["s"][i].Messages)-1] {
 			if reader != "" {
-				require.NotContains(t, m.Text, "[a ", "it sums up what A may see")
+				require.NotContains(t, m.Text, "[a ", "the summary covers only what A may see")
 			}
 		}
 	}
@@ -369,8 +369,8 @@ func TestBlindJudgesReadSummariesWithoutNames(t *testing.T) {
 	require.Positive(t, seen)
 }
 
-// panelWithTwoSteps is a debate in which each answers each other at once: nobody sees anything of the round at hand, and each model
-// makes two calls in it.
+// panelWithTwoSteps is a panel in which all participants answer each other in parallel. No step sees turns of the current
+// round, and each model makes two calls per round.
 type panelWithTwoSteps struct{ panel.Protocol }
 
 func (panelWithTwoSteps) Name() string { return "twofold/1" }
@@ -390,15 +390,15 @@ func (p panelWithTwoSteps) Phases(r *protocol.Record) []protocol.Phase {
 	return []protocol.Phase{phase}
 }
 
-// What is cut and what is summed up is the same however often a debate is taken up anew, also where models' tokens turn
-// out to be more than was thought.
+// A debate drops and summarizes the same turns, however often it is interrupted and reopened, even if a model's token
+// counts turn out higher than estimated.
 func TestADebateThatIsInterruptedCutsTheSame(t *testing.T) {
 	for name, tt := range map[string]struct {
 		rules  protocol.Protocol
 		rounds int
 	}{
 		"in sequence": {limited, 4}, "at once": {panel.Protocol{Format: panel.RoundLimited, Mode: panel.Simultaneous}, 5},
-		"with views of one's own": {panelWithPartialView{limited}, 4}, "in several phases": {debatetest.Mesh{Rounds: 1}, 3}, "twice at once": {panelWithTwoSteps{limited}, 4},
+		"with separate views": {panelWithPartialView{limited}, 4}, "in several phases": {debatetest.Mesh{Rounds: 1}, 3}, "twice at once": {panelWithTwoSteps{limited}, 4},
 	} {
 		for _, policy := range []window.Policy{summing, {Manager: window.Truncate}} {
 			if name != "twice at once" && !policy.UsesSummaries() {
@@ -412,7 +412,7 @@ func TestADebateThatIsInterruptedCutsTheSame(t *testing.T) {
 					for at < min(len(want), len(said)) && want[at] == said[at] {
 						at++
 					}
-					require.True(t, slices.Equal(want, said), "stopped after event %d of %d, it differs from turn %d of %d on: %.90s",
+					require.True(t, slices.Equal(want, said), "a debate stopped after event %d of %d differs from turn %d of %d on: %.90s",
 						stop, events, at, len(want), said[min(at, len(said)-1)])
 				}
 			})
@@ -420,7 +420,8 @@ func TestADebateThatIsInterruptedCutsTheSame(t *testing.T) {
 	}
 }
 
-// runInterrupted is what a debate of three says that was left after so many events, and taken up elsewhere; 0: it was not.
+// runInterrupted returns the texts of a debate of three that was interrupted after stop events and continued in another
+// engine. With a stop of 0 it is not interrupted.
 func runInterrupted(t *testing.T, rules protocol.Protocol, rounds int, policy window.Policy, stop int) (said []string, events int) {
 	t.Helper()
 	h := &smallWindowDebate{t: t, counts: func(r providers.Request) int {
@@ -435,7 +436,7 @@ func runInterrupted(t *testing.T, rules protocol.Protocol, rounds int, policy wi
 	o.Store, o.Protocols = store.Memory(), []protocol.Protocol{rules}
 	for i := range c.Participants {
 		if c.Participants[i].Window += 500; !policy.UsesSummaries() {
-			c.Participants[i].Window -= 1700 // it keeps no allowance
+			c.Participants[i].Window -= 1700 // the engine keeps no allowance
 		}
 	}
 	d, err := debate.New(t.Context(), c, o)
@@ -494,7 +495,7 @@ func TestAWarningTellsWhatPartOfTheRoomIsUsed(t *testing.T) {
 				}
 				require.Regexp(t, `\d+ %|omits`, warned[turn.Key])
 				near++
-				if turn.Kind == transcript.Summary { // it says what led to it
+				if turn.Kind == transcript.Summary { // its warning concerns the prompt before
 					summaries++
 				}
 			}
@@ -520,7 +521,7 @@ func TestATurnLargerThanTheWindowIsCutAndMarked(t *testing.T) {
 			require.Len(t, h.asked["a"], 4)
 			require.LessOrEqual(t, len(h.asked["s"]), 4)
 			next := h.asked["a"][2].Messages
-			require.Len(t, next, 3, "nothing but the newest turn has room")
+			require.Len(t, next, 3, "only the newest turn has room")
 			require.True(t, strings.HasPrefix(next[1].Text, "B: Endless. "))
 			require.Regexp(t, `\[\.\.\. \d+ more bytes omitted to fit\]$`, next[1].Text)
 			require.LessOrEqual(t, tokens(next)+400, historyRoom+2200+400)
@@ -533,8 +534,8 @@ func TestATurnLargerThanTheWindowIsCutAndMarked(t *testing.T) {
 	}
 }
 
-// Whatever is left out, the system prompt, the newest turn and the task are there, and the prompt has room in the window
-// beside its reply.
+// Whatever is dropped, a prompt contains the system prompt, the newest turn and the task, and fits into the window
+// together with its reply.
 func TestPromptsFitAndKeepTheirBeginningAndTheirEnd(t *testing.T) {
 	for _, x := range heldProtocols {
 		full := runEconomyDebate(t, x.rules(20), 20, window.Policy{}, nil)
@@ -558,9 +559,9 @@ func TestPromptsFitAndKeepTheirBeginningAndTheirEnd(t *testing.T) {
 	}
 }
 
-// A service that finds a prompt too long which was thought to fit is believed: later prompts are shorter at once.
+// If a service rejects a prompt as too long that the engine expected to fit, later prompts are shorter at once.
 func TestAPromptThatWasTooLongMakesLaterOnesShorter(t *testing.T) {
-	var long, tried []int // tokens of A's prompts that were too long, and of all
+	var long, tried []int // tokens of A's prompts: the rejected ones, and all
 	const holds = 1700
 	h := &smallWindowDebate{t: t}
 	c, o := h.config(limited, 14)
@@ -578,7 +579,7 @@ func TestAPromptThatWasTooLongMakesLaterOnesShorter(t *testing.T) {
 	_, err = debatetest.Run(t, d)
 	require.NoError(t, err)
 	require.Equal(t, fsm.Completed, debatetest.Result(t, d).State)
-	require.Len(t, long, 1, "it is not tried again with what is too long: %v", tried)
+	require.Len(t, long, 1, "a rejected prompt is not sent again: %v", tried)
 	at := slices.Index(tried, long[0])
 	for _, n := range tried[at+1:] {
 		require.Less(t, n, long[0])
