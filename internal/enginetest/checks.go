@@ -6,7 +6,7 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// requireNoRepeatedCalls checks that a process called no step twice, and none that stood when it began.
+// requireNoRepeatedCalls checks that a process called each step at most once, and none whose turn already existed.
 func (s *env) requireNoRepeatedCalls(p *process, stood []transcript.Turn) {
 	s.Helper()
 	seen := map[string]bool{}
@@ -14,12 +14,12 @@ func (s *env) requireNoRepeatedCalls(p *process, stood []transcript.Turn) {
 		seen[step] = true
 	}
 	for _, step := range p.model.requestDigests() {
-		require.False(s, seen[step], "a step is called again")
+		require.False(s, seen[step], "a step is called twice")
 		seen[step] = true
 	}
 }
 
-// requireJournalValid checks that a journal has no gap, and each turn once and under its key.
+// requireJournalValid checks that a journal has no gap, and that each turn occurs once under its own key.
 func (s *env) requireJournalValid(id string) {
 	s.Helper()
 	status, entries, err := s.backend.Open(s).Load(s.ctx, id, 0)

@@ -14,14 +14,14 @@ import (
 )
 
 var controlTests = map[string]func(*env){
-	"what has ended stays ended, whoever asks":                              (*env).endedStaysEnded,
-	"a pause from elsewhere lets calls in flight commit and starts no more": (*env).pauseByOther,
-	"a call that fails during a pause is made again after it":               (*env).failureDuringPause,
-	"a stop from elsewhere cuts calls in flight and leads to a conclusion":  (*env).stopByOther,
-	"a cancel from elsewhere cuts calls in flight and leads to none":        (*env).cancelByOther,
-	"a question is answered by any process":                                 (*env).decideByOther,
-	"a remark from elsewhere is seen by the prompts that follow":            (*env).remarkByOther,
-	"an edit from elsewhere is used by who drives next":                     (*env).editByOther,
+	"an ended debate stays ended": (*env).endedStaysEnded,
+	"after a pause by another process, calls in progress commit and no new ones start": (*env).pauseByOther,
+	"a call that fails during a pause is repeated after it":                            (*env).failureDuringPause,
+	"a stop by another process cancels calls in progress and leads to a conclusion":    (*env).stopByOther,
+	"a cancel by another process cancels calls in progress, without a conclusion":      (*env).cancelByOther,
+	"any process can answer a question":                                                (*env).decideByOther,
+	"later prompts show a remark by another process":                                   (*env).remarkByOther,
+	"the next driver uses an edit by another process":                                  (*env).editByOther,
 }
 
 func (s *env) endedStaysEnded() {
@@ -41,7 +41,7 @@ func (s *env) endedStaysEnded() {
 		for verb, ask := range asks {
 			err := ask(s.openInNewProcess(id))
 			if verb == fine {
-				require.NoError(s, err, "%s: doing what was done is no error", id)
+				require.NoError(s, err, "%s: repeating the call is not an error", id)
 				continue
 			}
 			var refused *fsm.Refused
@@ -51,12 +51,12 @@ func (s *env) endedStaysEnded() {
 		}
 		o := s.runDebate(s.openInNewProcess(id))
 		require.NoError(s, o.err)
-		require.Len(s, o.events, 1, "there is only the end to tell")
+		require.Len(s, o.events, 1, "only the end is reported")
 		require.JSONEq(s, before, s.stored(id, 0))
 	}
 }
 
-// heldDebate is a debate whose calls of one participant, or of both, are in flight in a process.
+// heldDebate is a debate whose calls, of one participant or of both, are blocked in a process.
 type heldDebate struct {
 	*env
 	*gate
@@ -75,7 +75,7 @@ func (s *env) holdCalls(cfg debate.Config, who string, calls int) heldDebate {
 	return h
 }
 
-// wait is what the driver gave.
+// wait returns what the driver returned.
 func (h heldDebate) wait() runOutcome {
 	h.Helper()
 	return await(h.env, h.events, "the end of Run")
@@ -94,9 +94,9 @@ func (s *env) pauseByOther() {
 			require.Empty(s, s.turnKeys(s.openInNewProcess(cfg.ID)))
 			h.release()
 			require.NoError(s, h.wait().err)
-			require.Equal(s, keys, s.turnKeys(s.openInNewProcess(cfg.ID)), "calls in flight are committed")
+			require.Equal(s, keys, s.turnKeys(s.openInNewProcess(cfg.ID)), "calls in progress are committed")
 			require.Equal(s, fsm.Paused, s.status(s.openInNewProcess(cfg.ID)).State)
-			require.Len(s, h.process.model.requestDigests(), len(keys), "nothing new starts")
+			require.Len(s, h.process.model.requestDigests(), len(keys), "no new call starts")
 
 			third := s.newProcess()
 			d := s.open(third, cfg.ID)
@@ -139,7 +139,7 @@ func (s *env) stopByOther() {
 		d := s.openInNewProcess(cfg.ID)
 		for ev, err := range d.Watch(s.ctx, 0) {
 			require.NoError(s, err)
-			if _, ok := ev.(debate.TurnDone); ok { // A's
+			if _, ok := ev.(debate.TurnDone); ok { // the turn of A
 				break
 			}
 		}
@@ -175,21 +175,21 @@ func (s *env) cancelByOther() {
 			require.Equal(s, transcript.Canceled, r.Ending.Outcome)
 			require.Empty(s, r.Turns)
 			require.Nil(s, r.Verdict)
-			require.Len(s, h.process.model.requestDigests(), calls, "nothing new starts")
+			require.Len(s, h.process.model.requestDigests(), calls, "no new call starts")
 		})
 	}
 }
 
 func (s *env) decideByOther() {
 	for action, want := range map[string][]string{
-		"retry": nil, // all there is
+		"retry": nil, // the only case
 		"end":   {"1/1/respond/A/", "1/1/verdict/J/"},
 	} {
 		cfg := pair(nil)
 		cfg.ID, cfg.OnFailure = action, debate.Ask
 		first := s.newProcess()
 		first.model.hook = failAuthenticationOfB
-		require.NoError(s, s.runDebate(s.create(first, cfg)).err, "a question is no error")
+		require.NoError(s, s.runDebate(s.create(first, cfg)).err, "a question is not an error")
 
 		d := s.openInNewProcess(action)
 		r := s.result(d)
@@ -217,7 +217,7 @@ func (s *env) remarkByOther() {
 	h := s.holdCalls(pair(nil), "A", 1)
 	remark := debate.Remark{ID: "once", From: "Pat", Text: "What of buses?"}
 	for range 2 {
-		require.NoError(s, s.openInNewProcess("d").Inject(s.ctx, remark), "a remark of one id is one remark")
+		require.NoError(s, s.openInNewProcess("d").Inject(s.ctx, remark), "a remark with the same id is added once")
 	}
 	h.release()
 	require.NoError(s, h.wait().err)
@@ -228,9 +228,9 @@ func (s *env) remarkByOther() {
 			prompt.WriteString(m.Text)
 		}
 		if i == 0 {
-			require.NotContains(s, prompt.String(), remark.Text, "the first call was under way")
+			require.NotContains(s, prompt.String(), remark.Text, "the first call had already begun")
 		} else {
-			require.Regexp(s, "Pat(: |>>>\n)"+regexp.QuoteMeta(remark.Text), prompt.String(), "a judge reads it between marks")
+			require.Regexp(s, "Pat(: |>>>\n)"+regexp.QuoteMeta(remark.Text), prompt.String(), "the judge's prompt delimits it")
 		}
 	}
 }
@@ -247,7 +247,7 @@ func (s *env) editByOther() {
 	require.NoError(s, d.Edit(s.ctx, cfg))
 
 	third := s.newProcess()
-	third.model.hook = failAuthenticationOfB // where it is asked for the model of before
+	third.model.hook = failAuthenticationOfB // fails if the previous model is called
 	d = s.open(third, "d")
 	s.runToEnd(d)
 	for _, t := range s.result(d).Turns {
@@ -255,5 +255,5 @@ func (s *env) editByOther() {
 			require.Equal(s, "another", t.Attempts[0].Model)
 		}
 	}
-	require.Equal(s, "another", third.model.requests()[0].Model, "B is called with it")
+	require.Equal(s, "another", third.model.requests()[0].Model, "B's call uses the new model")
 }

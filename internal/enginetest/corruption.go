@@ -13,21 +13,21 @@ import (
 )
 
 var corruptionTests = map[string]func(*env){
-	"a head that is wrong is put right when the debate is opened": (*env).wrongStatus,
-	"an entry that is lost or spoiled stops its debate alone":     (*env).wrongEntry,
+	"opening a debate repairs a wrong status":              (*env).wrongStatus,
+	"a missing or corrupt entry stops only its own debate": (*env).wrongEntry,
 }
 
-// statusCorruptions are what can befall a head.
+// statusCorruptions returns functions that damage a status.
 func (s *env) statusCorruptions() map[string]func(id string, status store.Status) {
 	harms := map[string]func(string, store.Status){
-		"says another state": func(id string, status store.Status) {
+		"has another state": func(id string, status store.Status) {
 			status.State, status.Usage, status.Topic = fsm.Error, transcript.Usage{Output: 1 << 20}, "Ban bikes?"
 			require.NoError(s, s.backend.Open(s).Commit(s.ctx, store.Change{ID: id, After: status.Seq, Status: status}))
 		},
 	}
 	if d := s.backend.Corruption; d != nil {
 		harms["is lost"] = func(id string, _ store.Status) { d.DeleteStatus(s, id) }
-		harms["cannot be read"] = func(id string, _ store.Status) { d.CorruptStatus(s, id) }
+		harms["unreadable"] = func(id string, _ store.Status) { d.CorruptStatus(s, id) }
 		harms["is ahead"] = func(id string, status store.Status) { d.SetStatusSeq(s, id, status.Seq+3) }
 		harms["is behind"] = func(id string, status store.Status) { d.SetStatusSeq(s, id, status.Seq-2) }
 	}
@@ -47,7 +47,7 @@ func (s *env) wrongStatus() {
 				s.statusCorruptions()[name](cfg.ID, right)
 
 				d = s.openInNewProcess(cfg.ID)
-				require.Equal(s, s.json(right), s.json(s.listedStatus(cfg.ID)), "the list shows the right one")
+				require.Equal(s, s.json(right), s.json(s.listedStatus(cfg.ID)), "the list shows the repaired status")
 				require.JSONEq(s, before, s.stored(cfg.ID, 0))
 				require.Equal(s, s.json(right), s.json(s.status(d)))
 				s.runToEnd(d)
@@ -61,16 +61,16 @@ func (s *env) wrongStatus() {
 func (s *env) wrongEntry() {
 	d := s.backend.Corruption
 	if d == nil {
-		s.Skip("nothing can damage this place")
+		s.Skip("the backend has no Corruption")
 	}
 	for name, tt := range map[string]struct {
 		harm func(t testing.TB, id string, seq int64)
 		seq  int64
 	}{
-		"the first is lost":      {d.DeleteEntry, 1},
-		"one between is lost":    {d.DeleteEntry, 5},
-		"the first is spoiled":   {d.CorruptEntry, 1},
-		"one between is spoiled": {d.CorruptEntry, 5},
+		"first entry missing":  {d.DeleteEntry, 1},
+		"middle entry missing": {d.DeleteEntry, 5},
+		"first entry corrupt":  {d.CorruptEntry, 1},
+		"middle entry corrupt": {d.CorruptEntry, 5},
 	} {
 		s.runSubtest(name, func(s *env) {
 			cfg := pair(nil)
@@ -86,7 +86,7 @@ func (s *env) wrongEntry() {
 				require.ErrorContains(s, err, fmt.Sprintf("entry %d", tt.seq), verb)
 				require.ErrorContains(s, err, "debate "+id, verb)
 			}
-			require.Equal(s, before, []string{s.json(s.listedStatus(id)), s.stored(id, tt.seq)}, "nothing is changed")
+			require.Equal(s, before, []string{s.json(s.listedStatus(id)), s.stored(id, tt.seq)}, "the stored data is unchanged")
 			s.runToEnd(beside)
 			cfg.ID = "after-" + id
 			s.runToEnd(s.create(s.newProcess(), cfg))
@@ -94,13 +94,13 @@ func (s *env) wrongEntry() {
 	}
 }
 
-// callAll is what a debate answers that cannot be read.
+// callAll calls the methods of a debate that cannot be read, and returns their errors.
 func (s *env) callAll(id string) map[string]error {
 	s.Helper()
 	d, opened := s.newProcess().Open(s.ctx, id)
 	require.NotNil(s, d)
 	errs := map[string]error{"open": opened, "run": s.runDebate(d).err, "start": d.Start(s.ctx), "pause": d.Pause(s.ctx), "cancel": d.Cancel(s.ctx)}
-	_, errs["head"] = d.Status(s.ctx)
+	_, errs["status"] = d.Status(s.ctx)
 	_, errs["result"] = d.Result(s.ctx)
 	for _, err := range d.Replay(s.ctx) {
 		errs["replay"] = err

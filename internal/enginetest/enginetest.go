@@ -1,8 +1,8 @@
-// Package enginetest shows that debates survive their process over a durable store: a store bears debates when Run
-// passes.
+// Package enginetest tests that debates on a store survive the death of their process. A store is suitable for debates if
+// [Run] passes.
 //
-// Another process is another engine over another opening of the same place. No test sleeps: what happens elsewhere is
-// awaited by channels and events.
+// A second process is simulated by a second engine with another handle on the same storage. No test sleeps: tests wait
+// with channels and events.
 package enginetest
 
 import (
@@ -11,9 +11,9 @@ import (
 	"github.com/elenchus-go/debate/store/storetest"
 )
 
-// Run tests debates over a store in places that empty gives, a new one for each test. What only damage can show is
-// skipped where nothing can damage a place. A database is slow, so over one that can be damaged some tests take fewer
-// moments of a debate than in memory, unless DEBATE_KILLS_EACH is set.
+// Run tests debates on a store. It calls empty once per test to get a new, empty backend. Tests that need damage are
+// skipped if the backend has no Corruption. Databases are slow, so on a backend with Corruption some tests interrupt
+// debates at fewer events than in memory, unless DEBATE_KILLS_EACH is set.
 func Run(t *testing.T, empty func(t testing.TB) storetest.Backend) {
 	for _, tests := range []map[string]func(*env){recoveryTests, controlTests, persistenceTests, corruptionTests, watchTests} {
 		for name, test := range tests {

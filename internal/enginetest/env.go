@@ -18,10 +18,10 @@ import (
 	"github.com/elenchus-go/debate/store/storetest"
 )
 
-// envTimeout is how long a scene may take, also on a slow disk: it only ends what would wait in vain.
+// envTimeout ends waits that would never end. It is long enough for slow disks.
 const envTimeout = 20 * time.Second
 
-// env is a place in which processes come and go.
+// env is a storage that several simulated processes use.
 type env struct {
 	*testing.T
 	ctx     context.Context
@@ -34,24 +34,24 @@ func newEnv(t *testing.T, place storetest.Backend) *env {
 	return &env{T: t, ctx: ctx, backend: place}
 }
 
-// runSubtest is a test within a test, in the same place.
+// runSubtest runs a subtest with the same storage.
 func (s *env) runSubtest(name string, test func(*env)) {
 	s.Run(name, func(t *testing.T) { test(newEnv(t, s.backend)) })
 }
 
-// everyMoment reports whether the scene goes through all moments of a debate, which takes long over a database.
+// everyMoment reports whether a test interrupts a debate at every event, which is slow on a database.
 func (s *env) everyMoment() bool {
 	return s.backend.Corruption == nil || os.Getenv("DEBATE_KILLS_EACH") != ""
 }
 
-// process is a program that has the place open.
+// process is a simulated program that has the storage open.
 type process struct {
 	*debate.Engine
 	store store.Store
 	model *model
 }
 
-// newProcess begins another one. Its model serves all participants; change may give it another.
+// newProcess starts another process. Its model plays all participants unless change sets another one.
 func (s *env) newProcess(change ...func(*debate.Options)) *process {
 	s.Helper()
 	return s.newProcessOver(s.backend.Open(s), change...)
@@ -70,7 +70,7 @@ func (s *env) newProcessOver(st store.Store, change ...func(*debate.Options)) *p
 	return p
 }
 
-// pair is a debate of A and B over two rounds, judged by J.
+// pair returns a debate of A and B over two rounds, judged by J.
 func pair(p protocol.Protocol) debate.Config {
 	who := func(name string) debate.Participant { return debate.Participant{Name: name, Model: "model-" + name} }
 	return debate.Config{
@@ -79,12 +79,12 @@ func pair(p protocol.Protocol) debate.Config {
 	}
 }
 
-// modes are the panels whose speakers go one after the other, and all at once.
+// modes are a sequential and a simultaneous panel.
 var modes = map[string]protocol.Protocol{
 	"in sequence": panel.Protocol{}, "in parallel": panel.Protocol{Mode: panel.Simultaneous},
 }
 
-// forEachMode is a test within a test for forEachMode mode, with the usual debate and what an undisturbed one is like.
+// forEachMode runs a subtest for each mode, with a debate and the result of an undisturbed run.
 func (s *env) forEachMode(test func(s *env, cfg debate.Config, want reference)) {
 	for name, p := range modes {
 		s.runSubtest(name, func(s *env) {
@@ -95,11 +95,11 @@ func (s *env) forEachMode(test func(s *env, cfg debate.Config, want reference)) 
 	}
 }
 
-// reference is what becomes of a debate that one process runs in memory. Judges of a debate of another id see other
-// labels, so its transcript is another.
+// reference is the result of a debate that ran undisturbed in memory. It is valid only for debates with the same ID,
+// because judges' pseudonyms depend on it.
 type reference struct {
-	text            string // the transcript
-	events, commits int    // after its creation
+	text            string // transcript
+	events, commits int    // counted after the creation
 }
 
 func (s *env) runInMemory(cfg debate.Config) (r reference) {
@@ -125,13 +125,13 @@ func (s *env) open(p *process, id string) *debate.Debate {
 	return d
 }
 
-// openInNewProcess is a debate as yet another process has it.
+// openInNewProcess opens a debate in another new process.
 func (s *env) openInNewProcess(id string) *debate.Debate {
 	s.Helper()
 	return s.open(s.newProcess(), id)
 }
 
-// runOutcome is what a loop over events gave.
+// runOutcome is the result of a loop over events.
 type runOutcome struct {
 	events []debate.Event
 	err    error
@@ -148,24 +148,24 @@ func (s *env) runDebate(d *debate.Debate) (o runOutcome) {
 	return o
 }
 
-// runInBackground drives in the background.
+// runInBackground runs a debate in the background.
 func (s *env) runInBackground(d *debate.Debate) <-chan runOutcome {
 	done := make(chan runOutcome, 1)
 	go func() { done <- s.runDebate(d) }()
 	return done
 }
 
-// runToEnd drives a debate to its end.
+// runToEnd runs a debate to its end.
 func (s *env) runToEnd(d *debate.Debate) []debate.Event {
 	s.Helper()
 	o := s.runDebate(d)
 	require.NoError(s, o.err)
 	require.NotEmpty(s, o.events)
-	require.IsType(s, debate.Ended{}, o.events[len(o.events)-1], "the debate has ended")
+	require.IsType(s, debate.Ended{}, o.events[len(o.events)-1], "the last event is Ended")
 	return o.events
 }
 
-// runUntilEvent drives a debate until the nth durable event comes; false: it ended before.
+// runUntilEvent runs a debate until its nth durable event. It returns false if the debate ended before.
 func (s *env) runUntilEvent(d *debate.Debate, n int) bool {
 	s.Helper()
 	for ev, err := range d.Run(s.ctx) {
@@ -200,7 +200,7 @@ func (s *env) result(d *debate.Debate) *debate.Result {
 	return r
 }
 
-// transcript is all that was said, in order, and how it ended.
+// transcript returns all turns in order, and the ending.
 func (s *env) transcript(d *debate.Debate) (text string) {
 	s.Helper()
 	r := s.result(d)
@@ -210,7 +210,7 @@ func (s *env) transcript(d *debate.Debate) (text string) {
 	return text + fmt.Sprintln(r.State, r.Ending)
 }
 
-// turnKeys are the steps that were taken, in order.
+// turnKeys returns the keys of all turns, in order.
 func (s *env) turnKeys(d *debate.Debate) (list []string) {
 	s.Helper()
 	for _, t := range s.result(d).Turns {
@@ -219,7 +219,7 @@ func (s *env) turnKeys(d *debate.Debate) (list []string) {
 	return list
 }
 
-// listedStatus is the head that a list shows of a debate.
+// listedStatus returns the status of a debate that a list shows.
 func (s *env) listedStatus(id string) store.Status {
 	s.Helper()
 	for h, err := range s.newProcess().List(s.ctx, store.Query{}) {
@@ -232,7 +232,7 @@ func (s *env) listedStatus(id string) store.Status {
 	return store.Status{}
 }
 
-// stored is all that a place keeps of a debate after a seq, as JSON.
+// stored returns everything that the store has of a debate after a seq, as JSON.
 func (s *env) stored(id string, after int64) string {
 	s.Helper()
 	status, entries, err := s.backend.Open(s).Load(s.ctx, id, after)
@@ -240,7 +240,7 @@ func (s *env) stored(id string, after int64) string {
 	return s.json([]any{status, entries})
 }
 
-// json is v as JSON in one form, whatever the order of its fields was.
+// json returns v as JSON with sorted fields.
 func (s *env) json(v any) string {
 	s.Helper()
 	b, err := json.Marshal(v)
@@ -252,13 +252,13 @@ func (s *env) json(v any) string {
 	return string(b)
 }
 
-// await is what comes from a channel.
+// await receives a value, or fails the test after envTimeout.
 func await[T any](s *env, from <-chan T, what string) (v T) {
 	s.Helper()
 	select {
 	case v = <-from:
 	case <-s.ctx.Done():
-		require.Fail(s, "waited in vain", what)
+		require.Fail(s, "timeout waiting for", what)
 	}
 	return v
 }

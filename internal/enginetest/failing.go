@@ -10,7 +10,7 @@ import (
 
 var errDisk = errors.New("the disk is full")
 
-// failingStore is a store whose nth commit fails, before or after it took effect.
+// failingStore is a store whose nth commit returns an error, either without or after taking effect.
 type failingStore struct {
 	store.Store
 	failAt      int64

@@ -25,6 +25,6 @@ func TestDebatesSurviveTheirProcess(t *testing.T) {
 func TestDebatesSurviveOverAStoreThatIsAskedForNews(t *testing.T) {
 	enginetest.Run(t, func(testing.TB) storetest.Backend {
 		m := store.Memory()
-		return storetest.Backend{Open: func(testing.TB) store.Store { return struct{ store.Store }{m} }} // no Watcher
+		return storetest.Backend{Open: func(testing.TB) store.Store { return struct{ store.Store }{m} }} // hides the Watcher
 	})
 }

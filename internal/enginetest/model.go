@@ -16,11 +16,11 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// model answers each prompt with its digest: what a prompt shows decides all that is said from then on, and no two steps
-// of a debate get the same answer.
+// model answers each prompt with its digest, so that any difference in a prompt changes all later answers, and no two
+// steps of a debate get the same answer.
 type model struct {
-	hook  func(context.Context, providers.Request) error              // comes before each answer; nil: nothing does
-	alter func(providers.Request, scripted.Reply, int) scripted.Reply // of the nth call; nil: nothing changes
+	hook  func(context.Context, providers.Request) error              // called before each answer; may be nil
+	alter func(providers.Request, scripted.Reply, int) scripted.Reply // alters the reply to the nth call; may be nil
 
 	mu    sync.Mutex
 	calls []providers.Request
@@ -49,14 +49,14 @@ func (m *model) Generate(ctx context.Context, r providers.Request) (providers.Re
 	return p.Generate(ctx, r)
 }
 
-// requests are the requests until now.
+// requests returns the requests so far.
 func (m *model) requests() []providers.Request {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return slices.Clone(m.calls)
 }
 
-// requestDigests are the digests of the requests until now.
+// requestDigests returns the digests of the requests so far.
 func (m *model) requestDigests() (list []string) {
 	for _, r := range m.requests() {
 		list = append(list, digest(r))
@@ -74,7 +74,7 @@ func digest(r providers.Request) string {
 
 var digests = regexp.MustCompile("[0-9a-f]{16}")
 
-// turnDigests are the digests of the prompts that led to turns.
+// turnDigests returns the digests of the prompts that led to turns.
 func turnDigests(turns []transcript.Turn) (list []string) {
 	for _, t := range turns {
 		list = append(list, digests.FindString(t.Text))
@@ -98,7 +98,7 @@ func answer(r providers.Request) (string, error) {
 	return string(b), err
 }
 
-// failAuthenticationOfB holds a model whose key is refused when B is to speak.
+// failAuthenticationOfB is a hook that rejects the key when B speaks.
 func failAuthenticationOfB(_ context.Context, r providers.Request) error {
 	if isCallOf("B", r) {
 		return &providers.Error{Kind: providers.Authentication, Err: errors.New("the key has expired")}
@@ -106,25 +106,25 @@ func failAuthenticationOfB(_ context.Context, r providers.Request) error {
 	return nil
 }
 
-// isCallOf says whose step a request is for.
+// isCallOf reports whether a request is for a step of who.
 func isCallOf(who string, r providers.Request) bool { return r.Model == "model-"+who }
 
-// gate holds calls until it is opened or they are cut.
+// gate blocks calls until it is opened or they are canceled.
 type gate struct {
-	actor   string        // whose calls are held
-	arrived chan struct{} // gets a word of each
+	actor   string        // whose calls are blocked
+	arrived chan struct{} // receives a value for each call
 	opened  chan struct{}
-	cut     chan error // gets the cause of each that was cut
+	cut     chan error // receives the cause of each canceled call
 }
 
-// newGate is a gate for one participant, or a panel's two where who is empty.
+// newGate returns a gate for one participant, or for both of a panel if who is empty.
 func newGate(who string) *gate {
 	return &gate{actor: who, arrived: make(chan struct{}, 8), opened: make(chan struct{}), cut: make(chan error, 8)}
 }
 
 func (g *gate) release() { close(g.opened) }
 
-// hold is a model's.
+// hold is a model's hook that blocks its calls.
 func (g *gate) hold(ctx context.Context, r providers.Request) error {
 	if r.SchemaName != "" || g.actor != "" && !isCallOf(g.actor, r) {
 		return nil

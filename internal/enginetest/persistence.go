@@ -18,16 +18,16 @@ import (
 )
 
 var persistenceTests = map[string]func(*env){
-	"a replay shows what was shown, and each state on the way": (*env).replayed,
-	"all that a turn keeps is read back":                       (*env).turnReadBack,
-	"a key of a provider is stored nowhere":                    (*env).keyNotStored,
-	"a journal of a newer format is read and left alone":       (*env).newerFormat,
+	"a replay shows the same events and states as the run":    (*env).replayed,
+	"every field of a turn is stored and loaded":              (*env).turnReadBack,
+	"a provider's key is not stored":                          (*env).keyNotStored,
+	"a journal of a newer format can be read but not changed": (*env).newerFormat,
 }
 
-// runLog is what was seen of a debate while it ran, by seq.
+// runLog records, by seq, what a running debate showed.
 type runLog struct{ events, statuses, results map[int64]string }
 
-// recordRun drives a debate and notes all that it shows, and where it stands then for another process.
+// recordRun runs a debate. It records its events, and its status and result as another process sees them.
 func (s *env) recordRun(d *debate.Debate, n runLog, act func(debate.Event)) error {
 	s.Helper()
 	other := s.openInNewProcess(d.ID())
@@ -81,7 +81,7 @@ func (s *env) replayed() {
 				require.Equal(s, shown, s.json(m.Event))
 			}
 			if was := n.statuses[last]; was != "" {
-				require.Equal(s, was, s.json(status), "the head after event %d", last)
+				require.Equal(s, was, s.json(status), "the status after event %d", last)
 				require.Equal(s, n.results[last], s.json(m.Result()), "the result after event %d", last)
 			}
 		}
@@ -122,7 +122,7 @@ func (s *env) turnReadBack() {
 		}
 	}
 	turns := s.result(s.openInNewProcess("d")).Turns
-	require.Equal(s, s.json(shown), s.json(turns), "as it was when it happened")
+	require.Equal(s, s.json(shown), s.json(turns), "the loaded turns equal those of the events")
 
 	speech, assessment, late := turns[0], turns[2], turns[len(turns)-3]
 	require.Len(s, speech.Attempts, 1)
@@ -134,7 +134,7 @@ func (s *env) turnReadBack() {
 	require.Equal(s, []transcript.Flag{transcript.Truncated}, speech.Flags)
 	require.WithinRange(s, speech.Ended, speech.Started, speech.Started.Add(envTimeout))
 	require.Nil(s, speech.Window)
-	require.NotNil(s, late.Window, "the history was cut")
+	require.NotNil(s, late.Window, "part of the history was omitted")
 	require.Positive(s, late.Window.Omitted)
 
 	require.Len(s, assessment.Attempts, 2)
@@ -142,7 +142,7 @@ func (s *env) turnReadBack() {
 	require.NotEmpty(s, assessment.Attempts[0].ErrorMessage)
 	require.Empty(s, assessment.Attempts[1].ErrorKind)
 	require.Equal(s, string(providers.Stop), assessment.Attempts[1].FinishReason)
-	require.Equal(s, used.Add(used), assessment.Usage, "of both attempts")
+	require.Equal(s, used.Add(used), assessment.Usage, "usage of both attempts")
 	require.Equal(s, []transcript.Flag{transcript.Reasked}, assessment.Flags)
 	a, err := transcript.Decode[judge.Assessment](assessment)
 	require.NoError(s, err)
@@ -152,7 +152,7 @@ func (s *env) turnReadBack() {
 
 const secret = "sk-secret-0123456789"
 
-// modelWithKey is a provider that holds a key, as clients of services do.
+// modelWithKey is a provider that holds a key, like a service's client.
 type modelWithKey struct {
 	*model
 	Key string
@@ -168,7 +168,7 @@ func (s *env) keyNotStored() {
 	require.NoError(s, d.Retry(s.ctx))
 	s.runToEnd(s.open(s.newProcess(func(o *debate.Options) { o.Providers["m"] = modelWithKey{model: &model{}, Key: secret} }), "d"))
 	for _, text := range []string{s.stored("d", 0), s.json(s.listedStatus("d")), s.json(s.result(s.openInNewProcess("d")))} {
-		require.Contains(s, text, "Ban cars?", "the scan sees what is stored")
+		require.Contains(s, text, "Ban cars?", "the scanned text is the stored data")
 		require.NotContains(s, text, secret)
 		require.NotContains(s, text, "sk-")
 	}
@@ -197,14 +197,14 @@ func (s *env) newerFormat() {
 		replayed = append(replayed, m.Event.Meta().Seq)
 	}
 	require.Equal(s, watched, replayed)
-	require.Len(s, watched, int(status.Seq)-1, "all but what is unknown")
+	require.Len(s, watched, int(status.Seq)-1, "all entries but the unknown ones")
 	for verb, err := range map[string]error{"run": s.runDebate(d).err, "start": d.Start(s.ctx), "pause": d.Pause(s.ctx)} {
 		require.ErrorIs(s, err, debate.ErrUnsupported, verb)
 	}
-	require.JSONEq(s, before, s.stored("d", 0), "nothing is changed")
+	require.JSONEq(s, before, s.stored("d", 0), "the stored data is unchanged")
 }
 
-// commitNewerFormat commits what a newer version might: the configuration with other fields, then entries of some types.
+// commitNewerFormat commits what a newer version might write: a configuration with other fields, then entries of some types.
 func (s *env) commitNewerFormat(p *process, id string, fields map[string]any, types ...string) store.Status {
 	s.Helper()
 	status, entries, err := p.store.Load(s.ctx, id, 0)

@@ -25,10 +25,10 @@ import (
 	"github.com/elenchus-go/debate/store/storetest"
 )
 
-// Presets breaks a debate of each preset off after each durable event, has another process finish it, and compares it with
-// one that nothing disturbed: each turn with its order, text and data, the findings, the answer and the ending. No step is
-// called twice, and none that stood. The places are those of Run. Where Run takes fewer moments, Presets does so too, but
-// a debate with a process for each event still goes through all of them.
+// Presets interrupts a debate of each preset after each durable event, has another process finish it, and compares it with
+// an undisturbed debate: the order, text and data of each turn, the findings, the answer and the ending. No step may be
+// called twice or after its turn is committed. empty is the same as for Run. If Run interrupts at fewer events, Presets
+// does too, but a debate with a process for each event still covers all of them.
 func Presets(t *testing.T, empty func(t testing.TB) storetest.Backend) {
 	for name, cfg := range presets() {
 		t.Run(name, func(t *testing.T) {
@@ -47,7 +47,7 @@ func Presets(t *testing.T, empty func(t testing.TB) storetest.Backend) {
 	}
 }
 
-// presets are debates that have all steps that a preset can have.
+// presets returns debates with every kind of step that each preset can have.
 func presets() map[string]debate.Config {
 	refining := refine.Protocol{
 		SummaryPolicy: refine.SummaryPolicy{Threshold: 60}, AgentSummaryPolicies: map[string]refine.SummaryPolicy{"B": {Disabled: true}}, FinalSummaryPolicy: refine.SummaryPolicy{Threshold: 100},
@@ -67,7 +67,7 @@ func presets() map[string]debate.Config {
 	}
 }
 
-// withSummaries gives the participants a window that soon needs summaries.
+// withSummaries gives the participants a small window that soon needs summaries.
 func withSummaries(c debate.Config) debate.Config {
 	c.History, c.Limits.StepTokens, c.Limits.JudgeTokens = window.Policy{Manager: window.Summarize}, 500, 500
 	for i := range c.Participants {
@@ -76,14 +76,14 @@ func withSummaries(c debate.Config) debate.Config {
 	return c
 }
 
-// withEmbedder has vectors made of each round.
+// withEmbedder adds a rule that needs vectors of each round.
 func withEmbedder(c debate.Config) debate.Config {
 	c.Embedder.Provider = "m"
 	c.Detect = []detect.Rule{{Signal: detect.Repetitive, Method: "vectors", Effect: detect.Advise}, {Signal: detect.Drifting}}
 	return c
 }
 
-// presetConfig is a debate of participants, judged by J and K.
+// presetConfig returns a debate of the named participants, judged by J and K.
 func presetConfig(p protocol.Protocol, rounds int, names ...string) debate.Config {
 	c := debate.Config{
 		ID: "d", Topic: "Ban cars?", Protocol: p, Limits: debate.Limits{MinRounds: 1, MaxRounds: rounds},
@@ -95,8 +95,8 @@ func presetConfig(p protocol.Protocol, rounds int, names ...string) debate.Confi
 	return c
 }
 
-// presetModel makes a process play everyone in a debate: what each says is decided by all that its prompt shows. Speeches are
-// long where the window is small.
+// presetModel gives a process a model that plays all actors. Each reply depends on the whole prompt. Speeches are long if
+// the window is small.
 func presetModel(cfg debate.Config) func(*debate.Options) {
 	return func(o *debate.Options) {
 		m := o.Providers["m"].(*model)
@@ -106,7 +106,7 @@ func presetModel(cfg debate.Config) func(*debate.Options) {
 				names = append(names, p.Name)
 			}
 			words := digest(r)
-			pick, _ := strconv.ParseUint(words, 16, 64) // it always is one
+			pick, _ := strconv.ParseUint(words, 16, 64) // always valid
 			if cfg.History.Manager != "" && r.SchemaName == "" {
 				words = fmt.Sprintf("%01200s", words)
 			}
@@ -116,7 +116,7 @@ func presetModel(cfg debate.Config) func(*debate.Options) {
 	}
 }
 
-// runPresetInMemory is what becomes of a preset that one process runs in memory.
+// runPresetInMemory returns the result of an undisturbed debate in memory.
 func (s *env) runPresetInMemory(cfg debate.Config) (r reference) {
 	s.Helper()
 	d := s.create(s.newProcessOver(nil, presetModel(cfg)), cfg)
@@ -125,7 +125,7 @@ func (s *env) runPresetInMemory(cfg debate.Config) (r reference) {
 	return r
 }
 
-// formatOutcome is what a debate came to, but for what depends on time.
+// formatOutcome returns the result of a debate as text, without anything that depends on time.
 func (s *env) formatOutcome(d *debate.Debate) (text string) {
 	s.Helper()
 	r := s.result(d)
@@ -145,14 +145,14 @@ func (s *env) presetInterrupted(n int, cfg debate.Config, want string) {
 	stood := len(s.result(d).Turns)
 	s.runToEnd(d)
 	require.Equal(s, want, s.formatOutcome(d))
-	require.Len(s, second.model.requests(), len(s.result(d).Turns)-stood, "what is missing is called, once")
+	require.Len(s, second.model.requests(), len(s.result(d).Turns)-stood, "each missing step is called once")
 	require.NoError(s, first.Delete(s.ctx, cfg.ID))
 }
 
-// presetPaused pauses a debate after each turn: neither the keys nor what prompts show depend on the entries between.
+// presetPaused pauses a debate after each turn. The additional entries change neither keys nor prompts.
 func (s *env) presetPaused(cfg debate.Config) {
 	cfg.ID += "-paused"
-	want := s.runPresetInMemory(cfg).text // of the same id, since judges' labels depend on it
+	want := s.runPresetInMemory(cfg).text // with the same ID, because judges' pseudonyms depend on it
 	d := s.create(s.newProcess(presetModel(cfg)), cfg)
 	for !s.status(d).State.Final() {
 		for ev, err := range d.Run(s.ctx) {

@@ -26,7 +26,7 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// configOf is a debate of participants with these names before so many judges; one model plays all.
+// configOf returns a debate of the named participants with the given number of judges. One model plays all actors.
 func configOf(p protocol.Protocol, judges int, limits debate.Limits, names ...string) debate.Config {
 	c := debate.Config{ID: "d", Topic: "Ban cars?", Protocol: p, Limits: limits}
 	for _, name := range names {
@@ -38,7 +38,7 @@ func configOf(p protocol.Protocol, judges int, limits debate.Limits, names ...st
 	return c
 }
 
-// scriptedModel is a model that gives what each step wants; alter may change the nth reply.
+// scriptedModel returns a model that gives a valid reply to each step. alter may change the nth reply.
 func scriptedModel(names []string, alter func(n int, r providers.Request, reply *scripted.Reply)) providers.Provider {
 	var mu sync.Mutex
 	calls := 0
@@ -60,23 +60,23 @@ func runWith(t *testing.T, c debate.Config, model providers.Provider) *debate.De
 	return d
 }
 
-// The default budget holds all rounds of each preset, with each reply at its cap.
+// The default budget suffices for all rounds of each preset, even if each reply is as long as allowed.
 func TestNoPresetSpendsItsDefaultBudgetByArithmetic(t *testing.T) {
 	eight := strings.Split("A B C D E F G H", " ")
 	sums := refine.Protocol{SummaryPolicy: refine.SummaryPolicy{Threshold: 10}, FinalSummaryPolicy: refine.SummaryPolicy{Threshold: 10}}
 	scores := map[string]float64{"problem": 7, "solution": 5, "market": 6}
 	for name, c := range map[string]debate.Config{
-		"panel":                       configOf(panel.Protocol{Format: panel.RoundLimited, Personas: panel.Binary, Jury: judge.Jury{Swap: true}}, 3, debate.Limits{}, eight[:4]...),
-		"skeptic":                     configOf(skeptic.Protocol{}, 1, debate.Limits{}, "A", "B"),
-		"refine":                      configOf(refine.Protocol{}, 1, debate.Limits{}, "A", "B"),
-		"refine, all summed up":       configOf(sums, 1, debate.Limits{}, eight...),
-		"refine, short steps":         configOf(sums, 1, debate.Limits{StepTokens: 100}, "A", "B"),
-		"refine of 8, short steps":    configOf(sums, 1, debate.Limits{StepTokens: 100}, eight...),
-		"refine, longer, short steps": configOf(refine.Protocol{}, 1, debate.Limits{StepTokens: 300, MaxRounds: 8}, eight[:3]...),
-		"arbitration":                 configOf(arbitration.Protocol{Scores: scores}, 1, debate.Limits{}, "A", "B"),
-		"pro-con":                     configOf(procon.Protocol{}, 1, debate.Limits{}, "A", "B"),
-		"pro-con, longer":             configOf(procon.Protocol{}, 1, debate.Limits{MaxRounds: 10}, "A", "B"),
-		"vote":                        configOf(vote.Protocol{Decision: vote.Judge}, 1, debate.Limits{}, eight...),
+		"panel":                         configOf(panel.Protocol{Format: panel.RoundLimited, Personas: panel.Binary, Jury: judge.Jury{Swap: true}}, 3, debate.Limits{}, eight[:4]...),
+		"skeptic":                       configOf(skeptic.Protocol{}, 1, debate.Limits{}, "A", "B"),
+		"refine":                        configOf(refine.Protocol{}, 1, debate.Limits{}, "A", "B"),
+		"refine, everything summarized": configOf(sums, 1, debate.Limits{}, eight...),
+		"refine, short steps":           configOf(sums, 1, debate.Limits{StepTokens: 100}, "A", "B"),
+		"refine of 8, short steps":      configOf(sums, 1, debate.Limits{StepTokens: 100}, eight...),
+		"refine, longer, short steps":   configOf(refine.Protocol{}, 1, debate.Limits{StepTokens: 300, MaxRounds: 8}, eight[:3]...),
+		"arbitration":                   configOf(arbitration.Protocol{Scores: scores}, 1, debate.Limits{}, "A", "B"),
+		"pro-con":                       configOf(procon.Protocol{}, 1, debate.Limits{}, "A", "B"),
+		"pro-con, longer":               configOf(procon.Protocol{}, 1, debate.Limits{MaxRounds: 10}, "A", "B"),
+		"vote":                          configOf(vote.Protocol{Decision: vote.Judge}, 1, debate.Limits{}, eight...),
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := runWith(t, c, scriptedModel(eight[:len(c.Participants)], func(_ int, r providers.Request, reply *scripted.Reply) {
@@ -92,7 +92,7 @@ func TestNoPresetSpendsItsDefaultBudgetByArithmetic(t *testing.T) {
 	}
 }
 
-// A skeptic who finds the answer ready does not stop a debate that has ended otherwise; its trace says so too.
+// A skeptic that finds the answer ready does not stop a debate that ends for another reason, and the trace agrees.
 func TestATraceStoppedEarlyWhereTheDebateDid(t *testing.T) {
 	const ready = "All good.\n```json\n{\"issues\": [], \"ready\": true, \"score\": 9}\n```"
 	names := []string{"A", "B"}
@@ -118,7 +118,7 @@ func TestATraceStoppedEarlyWhereTheDebateDid(t *testing.T) {
 	t.Run("by a person", func(t *testing.T) {
 		var d *debate.Debate
 		d = runWith(t, c, scriptedModel(names, func(n int, _ providers.Request, reply *scripted.Reply) {
-			if n == 2 { // the critique is committed in the pause
+			if n == 2 { // the critique is committed while paused
 				reply.Text = ready
 				require.NoError(t, d.Pause(t.Context()))
 			}
@@ -153,7 +153,7 @@ func TestATraceStoppedEarlyWhereTheDebateDid(t *testing.T) {
 	})
 }
 
-// One attempt that failed and was paid for does not end a debate of more rounds than are usual.
+// One failed attempt that used tokens does not end a debate with more rounds than usual.
 func TestAFailedAttemptDoesNotEndALongerProCon(t *testing.T) {
 	c := configOf(procon.Protocol{}, 1, debate.Limits{MaxRounds: 10}, "A", "B")
 	d := runWith(t, c, scriptedModel([]string{"A", "B"}, func(n int, r providers.Request, reply *scripted.Reply) {
@@ -167,7 +167,7 @@ func TestAFailedAttemptDoesNotEndALongerProCon(t *testing.T) {
 	require.Equal(t, transcript.RoundLimit, r.Ending.Outcome, r.Ending.Evidence)
 }
 
-// Result.Verdict is the debate's, not a digest that the judge made for itself on the way.
+// Result.Verdict is the verdict of the debate, not an intermediate summary by the judge.
 func TestADigestIsNoVerdict(t *testing.T) {
 	c := configOf(refine.Protocol{FinalSummaryPolicy: refine.SummaryPolicy{Threshold: 10}}, 1, debate.Limits{MaxRounds: 1}, "A", "B")
 	d := runWith(t, c, scriptedModel([]string{"A", "B"}, func(_ int, r providers.Request, reply *scripted.Reply) {
@@ -183,7 +183,7 @@ func TestADigestIsNoVerdict(t *testing.T) {
 	require.Equal(t, r.Answer.Text, r.Verdict.Text)
 }
 
-// A rating can be given at any time, and is null until then.
+// A rating can be set at any time, and is null before that.
 func TestARatingThatIsNotSetIsNull(t *testing.T) {
 	c := configOf(skeptic.Protocol{Templates: -1}, 1, debate.Limits{}, "A", "B")
 	d := runWith(t, c, scriptedModel([]string{"A", "B"}, func(int, providers.Request, *scripted.Reply) {}))

@@ -13,11 +13,11 @@ import (
 )
 
 var recoveryTests = map[string]func(*env){
-	"a debate broken off after any event says what an undisturbed one says":    (*env).interruptedAnywhere,
-	"a debate with a process for each event says what an undisturbed one says": (*env).processPerEvent,
-	"a store that fails at any commit loses and doubles nothing":               (*env).commitFails,
-	"a refused key leaves an error, from which Retry calls what is missing":    (*env).authenticationFails,
-	"two processes that run one debate at once say what one says":              (*env).runTwice,
+	"a debate interrupted after any event equals an undisturbed one":       (*env).interruptedAnywhere,
+	"a debate with a process for each event equals an undisturbed one":     (*env).processPerEvent,
+	"a store that fails at any commit neither loses nor duplicates turns":  (*env).commitFails,
+	"after an authentication error, Retry calls the missing steps":         (*env).authenticationFails,
+	"two processes that run one debate concurrently get the result of one": (*env).runTwice,
 }
 
 func (s *env) interruptedAnywhere() {
@@ -64,7 +64,7 @@ func (s *env) commitFails() {
 		for n := 1; n <= want.commits; n++ {
 			for when, after := range map[string]bool{"before": false, "after": true} {
 				if even := n%2 == 0; !s.everyMoment() && after == (even == inSequence) {
-					continue // the other mode has it
+					continue // the other mode covers it
 				}
 				cfg.ID = fmt.Sprint(id, n, when)
 				s.runSubtest(fmt.Sprint(when, " commit ", n), func(s *env) {
@@ -99,8 +99,8 @@ func (s *env) authenticationFails() {
 		require.Equal(s, fsm.Error, r.State)
 		require.Equal(s, failure.Key, r.Failure.Key)
 		require.Equal(s, providers.Authentication, r.Failure.Kind)
-		require.Equal(s, []string{"1/1/respond/A/"}, s.turnKeys(d), "what others said stands")
-		require.ErrorAs(s, s.runDebate(d).err, &failure, "an error does not pass by itself")
+		require.Equal(s, []string{"1/1/respond/A/"}, s.turnKeys(d), "the turns of others are kept")
+		require.ErrorAs(s, s.runDebate(d).err, &failure, "the error persists without Retry")
 		require.NoError(s, d.Retry(s.ctx))
 
 		third := s.newProcess()
@@ -109,14 +109,14 @@ func (s *env) authenticationFails() {
 		s.runToEnd(d)
 		require.Equal(s, want.text, s.transcript(d))
 		require.Empty(s, second.model.requestDigests())
-		require.ElementsMatch(s, turnDigests(s.result(d).Turns)[1:], third.model.requestDigests(), "what is missing, once")
+		require.ElementsMatch(s, turnDigests(s.result(d).Turns)[1:], third.model.requestDigests(), "each missing step is called once")
 	})
 }
 
 func (s *env) runTwice() {
 	s.forEachMode(func(s *env, cfg debate.Config, want reference) {
 		s.create(s.newProcess(), cfg)
-		var meeting sync.WaitGroup // at the first call of each
+		var meeting sync.WaitGroup // both processes meet at their first calls
 		meeting.Add(2)
 		var procs []*process
 		var done []<-chan runOutcome

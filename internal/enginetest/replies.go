@@ -17,9 +17,9 @@ import (
 	"github.com/elenchus-go/debate/providers"
 )
 
-// Reply is a valid reply to a request: the words as they are, or where a contract is asked for an object by it that bears
-// the words. Names are the participants, where the request does not say who is to be spoken of. What else it says is chosen
-// by pick: 0 is the plainest choice everywhere, by which nobody wins and a debate goes on. Empty: the contract is unknown.
+// Reply returns a valid reply to a request: words alone, or an object of the requested contract that contains words. Names
+// are the participants, for requests that do not name any. The rest of the reply depends on pick; 0 is the simplest choice
+// everywhere, with no winner and another round. Reply returns "" for an unknown contract.
 func Reply(r providers.Request, names []string, words string, pick uint64) string {
 	speak, known := replies[r.SchemaName]
 	switch {
@@ -93,7 +93,7 @@ var replies = map[string]func(r providers.Request, names []string, words string,
 		list := []string{}
 		for _, m := range r.Messages {
 			h := fnv.New64a()
-			_, _ = h.Write([]byte(m.Text)) // a hash takes all
+			_, _ = h.Write([]byte(m.Text)) // hash.Hash never returns an error
 			list = append(list, base64.StdEncoding.EncodeToString(h.Sum(nil)))
 		}
 		return map[string]any{"vectors": list}
@@ -104,7 +104,7 @@ func pickFrom(pick uint64, from ...string) string { return from[pick%uint64(len(
 
 func percentOf(pick uint64) float64 { return float64((60 + pick%97) % 101) }
 
-// namesInRequest are those whom a request wants each to be spoken of, or one of them to be named; empty: it does not say.
+// namesInRequest returns the participants that a request wants assessed or named, or nil if it names none.
 func namesInRequest(r providers.Request) []string {
 	for _, words := range [][2]string{{"\nAssess ", ", each exactly once"}, {"\nScore ", ", each exactly once"}, {"\nThe participants are ", ": name one"}} {
 		if found := textBetween(r, words[0], words[1]); found != "" {
@@ -114,7 +114,7 @@ func namesInRequest(r providers.Request) []string {
 	return nil
 }
 
-// textBetween is what stands textBetween two words in a request, in the last message that has them.
+// textBetween returns the text between two markers in the last message of a request that contains both.
 func textBetween(r providers.Request, begin, end string) string {
 	for _, m := range slices.Backward(r.Messages) {
 		_, rest, _ := strings.Cut(m.Text, begin)

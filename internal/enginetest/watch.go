@@ -10,9 +10,9 @@ import (
 )
 
 var watchTests = map[string]func(*env){
-	"who watches elsewhere misses nothing, from any event on": (*env).watched,
-	"a deletion elsewhere ends calls, drivers and watchers":   (*env).deleted,
-	"one of two who create the same debate succeeds":          (*env).createdTwice,
+	"a watch in another process, from any event on, shows every event": (*env).watched,
+	"a deletion by another process ends calls, drivers and watches":    (*env).deleted,
+	"one of two processes that create the same debate succeeds":        (*env).createdTwice,
 }
 
 // watch follows a debate in the background; begun is closed at the first event.
@@ -49,7 +49,7 @@ func (s *env) watched() {
 		d = s.openInNewProcess(cfg.ID)
 		for m, err := range d.Replay(s.ctx) {
 			require.NoError(s, err)
-			_, done := s.watch(d, int64(len(all))) // when all is over
+			_, done := s.watch(d, int64(len(all))) // after the end of the debate
 			all = append(all, m.Event)
 			starts, watching = append(starts, int64(len(all)-1)), append(watching, done)
 		}

@@ -1,3 +1,3 @@
-// Package faulttest has no code but tests: they make calls of models fail at every place of a debate, and disturb debates
-// at random. It writes the section on faults of docs/reliability.md.
+// Package faulttest contains only tests. They make model calls fail at every step of a debate, and disturb debates at
+// random. They generate the section on faults in docs/reliability.md.
 package faulttest

@@ -175,9 +175,9 @@ type fault struct {
 type faultlessRun struct {
 	keys     []string
 	ending   transcript.Ending
-	last     int // keys of the conclusion
+	last     int // number of keys of the conclusion
 	warned   int
-	parallel map[string]bool // run, round and phase
+	parallel map[string]bool // parallel phases, by run, round and phase
 }
 
 func (f fault) name() string {
@@ -199,7 +199,7 @@ const (
 	stopped   = "error"
 )
 
-// expected is what the rules say of a cell, and how many attempts fail: at least, at most.
+// expected returns the outcome of a cell under the rules, and the least and the largest number of failed attempts.
 func (f fault) expected() (what string, least, most int) {
 	overflow := f.kind == providers.ContextOverflow && f.site.history
 	switch {
@@ -227,11 +227,11 @@ func (f fault) expected() (what string, least, most int) {
 	return stopped, least, most
 }
 
-// turns are the keys that stand in the end, as the rules say.
+// turns returns the keys of the final turns under the rules.
 func (f fault) turns(what string) (keys []string) {
 	want, at := f.want.keys, slices.Index(f.want.keys, f.site.key)
 	switch {
-	case what == dropped: // nobody speaks of who is gone, but those who spoke at the same time
+	case what == dropped: // only parallel steps still refer to the dropped speaker
 		for i, key := range want {
 			part := strings.Split(key, "/")
 			if i < at || i > at && (phaseOf(key) == phaseOf(f.site.key) || part[3] != f.site.actor() && part[4] != f.site.actor()) {
@@ -239,7 +239,7 @@ func (f fault) turns(what string) (keys []string) {
 			}
 		}
 		return keys
-	case what == fallback && f.site.reply == "assessment/1": // the stand-in never ends a debate
+	case what == fallback && f.site.reply == "assessment/1": // a default assessment never ends a debate
 		for _, key := range want {
 			if strings.HasPrefix(key, "1/2/") {
 				keys = append(keys, strings.Replace(key, "1/2/", "1/3/", 1))
@@ -248,7 +248,7 @@ func (f fault) turns(what string) (keys []string) {
 		return append(slices.Clone(want[:len(want)-f.want.last]), keys...)
 	case what == stopped || what == lost:
 		keys = append(keys, want[:at]...)
-		for _, key := range want[at+1:] { // those who spoke at the same time have spoken
+		for _, key := range want[at+1:] { // parallel steps of the failed one have finished
 			if f.want.parallel[phaseOf(key)] && phaseOf(key) == phaseOf(f.site.key) {
 				keys = append(keys, key)
 			}
@@ -261,7 +261,7 @@ func (f fault) turns(what string) (keys []string) {
 	return want
 }
 
-// phaseOf is a key without the actor and the target.
+// phaseOf returns a key without its actor and target.
 func phaseOf(key string) string { return strings.Join(strings.Split(key, "/")[:3], "/") }
 
 // runWithoutFault runs the debate without a fault.
@@ -292,20 +292,20 @@ func (f fault) runWithoutFault(t *testing.T) (r faultlessRun) {
 	return r
 }
 
-// scriptedModels plays all models of a debate, of which one fails.
+// scriptedModels plays all models of a debate, one of which fails.
 type scriptedModels struct {
 	fault fault
 	store store.Store
 
 	mu       sync.Mutex
 	repaired bool
-	failed   int            // calls
-	calls    map[string]int // by actor
-	replies  map[string]int // by actor and contract
+	failed   int            // failed calls
+	calls    map[string]int // calls by actor
+	replies  map[string]int // replies by actor and contract
 	usage    debatetest.UsageMeter
 }
 
-// reopen is a handle on the debate in another engine, which has no models.
+// reopen opens the debate in another engine, which has no models.
 func (w *scriptedModels) reopen(t *testing.T) *debate.Debate {
 	t.Helper()
 	e, err := debate.NewEngine(debate.Options{Store: w.store})
@@ -331,8 +331,8 @@ func (w *scriptedModels) provider(name string) providers.Provider {
 			return of.fail(ctx, r)
 		}
 		text := fmt.Sprintf("%s speaks the %d. time, %s", name, n+1, strings.Repeat("and has reasons for it, ", 20))
-		text = enginetest.Reply(r, of.site.names(), text, uint64(max(strings.Index("ABC", name), 0))) // they do not agree
-		if debatetest.AsksFor(r, "assessment") && n == 1 {                                            // the second one ends the debate
+		text = enginetest.Reply(r, of.site.names(), text, uint64(max(strings.Index("ABC", name), 0))) // the replies differ by actor
+		if debatetest.AsksFor(r, "assessment") && n == 1 {                                            // the second assessment ends the debate
 			text = strings.Replace(text, `"should_continue":true`, `"should_continue":false`, 1)
 		}
 		if err := r.OnChunk(text); err != nil {
@@ -342,7 +342,7 @@ func (w *scriptedModels) provider(name string) providers.Provider {
 	})
 }
 
-// names are the participants'.
+// names returns the names of the participants.
 func (s callSite) names() []string {
 	if s.pair {
 		return []string{"A", "B"}
@@ -350,12 +350,12 @@ func (s callSite) names() []string {
 	return []string{"A", "B", "C"}
 }
 
-// matches says whether a request is for the reply at hand, and no other of the same contract.
+// matches reports whether a request is for the reply of this call site.
 func (s callSite) matches(r providers.Request) bool {
 	return slices.ContainsFunc(r.Messages, func(m providers.Message) bool { return strings.Contains(m.Text, s.about) })
 }
 
-// fail is the fault.
+// fail returns the faulty response.
 func (f fault) fail(ctx context.Context, r providers.Request) (providers.Response, error) {
 	partial := providers.Response{Text: f.site.said, Usage: transcript.Usage{Input: 10, Output: 1}}
 	if f.site.said != "" {
@@ -370,7 +370,7 @@ func (f fault) fail(ctx context.Context, r providers.Request) (providers.Respons
 	return providers.Response{}, &providers.Error{Kind: f.kind, Partial: partial, Err: errors.New("made to fail")}
 }
 
-// debate is the one that the fault happens in.
+// debate creates the debate in which the fault occurs.
 func (f fault) debate(t *testing.T) (*debate.Debate, *scriptedModels) {
 	t.Helper()
 	cfg := f.site.debate(f.mode)
@@ -409,7 +409,7 @@ func TestFaultsAtEveryCallOfAModel(t *testing.T) {
 			}
 		}
 	}
-	if len(results) == cells && !t.Failed() { // all were run
+	if len(results) == cells && !t.Failed() { // all cells were run
 		golden.Section(t, "../../docs/reliability.md", "faults", faultTables(results))
 	}
 }

@@ -32,7 +32,7 @@ var simulatedProtocols = map[string]protocol.Protocol{
 	"mesh":         debatetest.Mesh{Rounds: 3},
 }
 
-// A debate that is crashed, paused, driven twice and answered in any order says what an undisturbed one says.
+// A debate that is crashed, paused, run by two processes and answered in any order equals an undisturbed one.
 func TestDisturbedRunsGiveTheSameTranscript(t *testing.T) {
 	seeds := uint64(60)
 	if testing.Short() {
@@ -48,7 +48,7 @@ func TestDisturbedRunsGiveTheSameTranscript(t *testing.T) {
 	}
 }
 
-// transcriptOf runs a debate to its end and gives all that was said, in order, with the outcome.
+// transcriptOf runs a debate to its end and returns all turns in order, and the outcome.
 func transcriptOf(t *testing.T, p protocol.Protocol, rng *rand.Rand) (text string) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &simulation{t: t, rng: rng, store: store.Memory()}
@@ -79,7 +79,7 @@ func transcriptOf(t *testing.T, p protocol.Protocol, rng *rand.Rand) (text strin
 
 type simulation struct {
 	t     *testing.T
-	rng   *rand.Rand // nil: nothing goes wrong
+	rng   *rand.Rand // nil if nothing goes wrong
 	mu    sync.Mutex
 	store store.Store
 }
@@ -102,7 +102,7 @@ func (s *simulation) latency() time.Duration {
 	return time.Duration(s.rng.IntN(1000)) * time.Millisecond
 }
 
-// engine is a new process over the same store.
+// engine returns a new process with the same store.
 func (s *simulation) engine() *debate.Engine {
 	model := &debatetest.DigestModel{Names: []string{"A", "B", "C"}, Latency: s.latency, Fault: s.fault}
 	e, err := debate.NewEngine(debate.Options{
@@ -113,7 +113,7 @@ func (s *simulation) engine() *debate.Engine {
 	return e
 }
 
-// runProcesses is the life of a process, or of two at once; it says whether the debate has ended.
+// runProcesses runs one process, or two concurrently. It reports whether the debate has ended.
 func (s *simulation) runProcesses() bool {
 	if !s.chance(4) {
 		return s.runProcess()
@@ -150,7 +150,7 @@ func (s *simulation) runProcess() bool {
 	return false
 }
 
-// recover takes up what another process left.
+// recover continues the work of another process.
 func (s *simulation) recover(ctx context.Context, d *debate.Debate) {
 	switch debatetest.Result(s.t, d).State {
 	case fsm.Paused:
@@ -161,14 +161,15 @@ func (s *simulation) recover(ctx context.Context, d *debate.Debate) {
 	}
 }
 
-// pause comes from yet another process.
+// pause pauses the debate from another process.
 func (s *simulation) pause(ctx context.Context) {
 	d, err := s.engine().Open(ctx, "d")
 	require.NoError(s.t, err)
 	s.requireExpected("pause", d.Pause(ctx))
 }
 
-// requireExpected lets pass what may go wrong here: the store, the model's key, and what another process has done meanwhile.
+// requireExpected fails the test on errors other than those expected here: of the store, of the model's key, and from
+// concurrent processes.
 func (s *simulation) requireExpected(what string, err error) {
 	var (
 		refused *fsm.Refused
@@ -179,7 +180,8 @@ func (s *simulation) requireExpected(what string, err error) {
 	}
 }
 
-// fault is a key that is refused now and then: the debate stops in an error, with what else was in flight committed.
+// fault returns an authentication error now and then. It stops the debate with an error, after other calls in progress have
+// committed.
 func (s *simulation) fault() error {
 	if !s.chance(40) {
 		return nil
@@ -187,7 +189,7 @@ func (s *simulation) fault() error {
 	return &providers.Error{Kind: providers.Authentication, Err: errors.New("the key has expired")}
 }
 
-// flakyStore is a store that fails now and then, before or after it has committed. Like a database, it gives back JSON.
+// flakyStore is a store that fails now and then, before or after it has committed. Like a database, it returns JSON.
 type flakyStore struct {
 	store.Store
 	sim *simulation
@@ -199,7 +201,7 @@ func (f *flakyStore) Commit(ctx context.Context, c store.Change) error {
 	}
 	err := f.Store.Commit(ctx, c)
 	if err == nil && c.After > 0 && f.sim.chance(40) {
-		return errDisk // it was committed, but nobody knows
+		return errDisk // committed, but the caller does not know it
 	}
 	return err
 }
@@ -217,5 +219,5 @@ func (f *flakyStore) Load(ctx context.Context, id string, after int64) (store.St
 	return status, entries, err
 }
 
-// newRand are a seeded source of disturbance.
+// newRand returns a seeded random source for disturbances.
 func newRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 1)) }
