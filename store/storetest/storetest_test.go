@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A field that is new in the head has to be in the tests too.
+// This test fails if a new field of store.Status is missing in fullStatus.
 func TestAFullHeadHasEveryField(t *testing.T) {
 	// This test fails if a new field of store.Status is missing in fullStatus.
 	var check func(path string, v reflect.Value)
