@@ -43,7 +43,7 @@ func BenchmarkCommit(b *testing.B) {
 	}
 	b.Run("raw", func(b *testing.B) {
 		base, p := benched(b)
-		base.exec(b, "create table heads (id text primary key, seq bigint, head json)")
+		base.exec(b, "create table statuses (id text primary key, seq bigint, status json)")
 		base.exec(b, "create table turns (debate text, seq bigint, data json, primary key (debate, seq))")
 		for _, n := range writers {
 			b.Run(fmt.Sprintf("writers=%d", n), func(b *testing.B) {
@@ -79,17 +79,17 @@ func benched(b *testing.B) (base, *pgxpool.Pool) {
 
 // raw commits a turn with the least SQL that does the work.
 func (b base) raw(ctx context.Context, p *pgxpool.Pool, id string, seq int64, data json.RawMessage) error {
-	head, err := json.Marshal(store.Status{ID: id, Seq: seq + 1})
+	status, err := json.Marshal(store.Status{ID: id, Seq: seq + 1})
 	if err != nil {
 		return err
 	}
 	return pgx.BeginFunc(ctx, p, func(tx pgx.Tx) error {
 		if seq == 0 {
-			if _, err := tx.Exec(ctx, "insert into bench.heads values ($1, 0, null)", id); err != nil {
+			if _, err := tx.Exec(ctx, "insert into bench.statuses values ($1, 0, null)", id); err != nil {
 				return err
 			}
 		}
-		tag, err := tx.Exec(ctx, "update bench.heads set seq = seq + 1, head = $3::text::json where id = $1 and seq = $2", id, seq, string(head))
+		tag, err := tx.Exec(ctx, "update bench.statuses set seq = seq + 1, status = $3::text::json where id = $1 and seq = $2", id, seq, string(status))
 		if err == nil && tag.RowsAffected() != 1 {
 			err = &store.Conflict{ID: id, After: seq}
 		}

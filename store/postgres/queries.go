@@ -51,12 +51,12 @@ select last, key, isolation, (select count(*) from notified) from found`
 const removeSQL = `
 with safe as (
 	select current_setting('transaction_isolation') as isolation
-), heads as (
+), statuses as (
 	delete from {debates} where id = $1 and (select isolation = 'read committed' from safe) returning 1
 ), journal as (
 	delete from {entries} where debate = $1 and (select isolation = 'read committed' from safe) returning 1
 ), removed as (
-	select (select count(*) from heads) + (select count(*) from journal) as n
+	select (select count(*) from statuses) + (select count(*) from journal) as n
 ), notified as (
 	select pg_notify($2, $3) from removed where n > 0
 )

@@ -68,14 +68,14 @@ func benchRaw(b *testing.B) func(string, int64) error {
 	db := raw(b, filepath.Join(b.TempDir(), "raw.db"))
 	db.SetMaxOpenConns(1)
 	_, err := db.ExecContext(context.Background(), `
-		CREATE TABLE heads (id TEXT PRIMARY KEY, seq INTEGER NOT NULL, head TEXT NOT NULL);
+		CREATE TABLE statuses (id TEXT PRIMARY KEY, seq INTEGER NOT NULL, status TEXT NOT NULL);
 		CREATE TABLE turns (debate TEXT NOT NULL, seq INTEGER NOT NULL, data TEXT NOT NULL, PRIMARY KEY (debate, seq))`)
 	require.NoError(b, err)
-	data, head := `{"text":"`+turn["text"]+`"}`, strings.Repeat("h", 300)
+	data, status := `{"text":"`+turn["text"]+`"}`, strings.Repeat("h", 300)
 	return func(id string, after int64) error {
 		ctx := context.Background()
 		if after == 0 {
-			_, err := db.ExecContext(ctx, `INSERT INTO heads (id, seq, head) VALUES (?, 1, ?)`, id, head)
+			_, err := db.ExecContext(ctx, `INSERT INTO statuses (id, seq, status) VALUES (?, 1, ?)`, id, status)
 			return err
 		}
 		tx, err := db.BeginTx(ctx, nil)
@@ -83,17 +83,17 @@ func benchRaw(b *testing.B) func(string, int64) error {
 			return err
 		}
 		defer tx.Rollback() //nolint:errcheck // does nothing after the commit
-		return replace(ctx, tx, id, after, head, data)
+		return replace(ctx, tx, id, after, status, data)
 	}
 }
 
-func replace(ctx context.Context, tx *sql.Tx, id string, after int64, head, data string) error {
-	result, err := tx.ExecContext(ctx, `UPDATE heads SET seq = ?, head = ? WHERE id = ? AND seq = ?`, after+1, head, id, after)
+func replace(ctx context.Context, tx *sql.Tx, id string, after int64, status, data string) error {
+	result, err := tx.ExecContext(ctx, `UPDATE statuses SET seq = ?, status = ? WHERE id = ? AND seq = ?`, after+1, status, id, after)
 	if err != nil {
 		return err
 	}
 	if n, err := result.RowsAffected(); err != nil || n != 1 {
-		return fmt.Errorf("%d heads of %s were replaced: %w", n, id, err)
+		return fmt.Errorf("%d statuses of %s were replaced: %w", n, id, err)
 	}
 	if _, err = tx.ExecContext(ctx, `INSERT INTO turns (debate, seq, data) VALUES (?, ?, ?)`, id, after+1, data); err != nil {
 		return err

@@ -9,7 +9,6 @@ import (
 
 // This test fails if a new field of store.Status is missing in fullStatus.
 func TestAFullHeadHasEveryField(t *testing.T) {
-	// This test fails if a new field of store.Status is missing in fullStatus.
 	var check func(path string, v reflect.Value)
 	check = func(path string, v reflect.Value) {
 		require.False(t, v.IsZero(), "%s is empty", path)
