@@ -1,5 +1,5 @@
-# Run make help to list the targets. They need Go, make, Git, a C compiler for the race detector, and PostgreSQL. make lint
-# and make format also need golangci-lint.
+# Run make help to list the targets. They need Go, make, Git, a C compiler for the race detector, and PostgreSQL. make
+# lint and make format also need golangci-lint.
 
 GO       ?= go
 GOLANGCI ?= golangci-lint

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// Watched returns a store that can be watched: s itself if it is a Watcher, or else a wrapper that polls s every second.
+// Watched returns a store that can be watched: s itself if it is a Watcher, or else a wrapper that polls s every
+// second.
 func Watched(s Store) interface {
 	Store
 	Watcher

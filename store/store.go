@@ -49,7 +49,7 @@ type Status struct {
 	Seq         int64             `json:"seq"` // seq of the last entry
 	State       fsm.State         `json:"state"`
 	Cursor      transcript.Cursor `json:"cursor"`
-	MaxRounds   int               `json:"max_rounds"` // round limit, so that viewers can show the cursor's round as progress
+	MaxRounds   int               `json:"max_rounds"` // round limit, for viewers that show progress
 	Ending      transcript.Ending `json:"ending,omitzero"`
 	Topic       string            `json:"topic"`
 	Protocol    string            `json:"protocol"` // name and version, such as "panel/1"
@@ -64,9 +64,9 @@ type Status struct {
 
 // Plan describes the work that may run next in a debate. Workers run one job for each plan.
 type Plan struct {
-	Key       string        `json:"key"`                 // identifies the plan; it changes only when all steps of the plan are done
+	Key       string        `json:"key"`                 // identifies the plan; changes when all its steps are done
 	NotBefore time.Time     `json:"not_before,omitzero"` // earliest start; zero if the plan may run at once
-	Timeout   time.Duration `json:"timeout,omitzero"`    // longest time that the plan takes, in nanoseconds, from the step timeout
+	Timeout   time.Duration `json:"timeout,omitzero"`    // longest time that the plan takes, in nanoseconds
 }
 
 // clone returns a copy of h that shares no memory with it.

@@ -186,8 +186,8 @@ func TestARemarkOfAnotherProcessIsHeardFromTheNextStepOn(t *testing.T) {
 	s.requireJobsCompleted(t, d, plans)
 }
 
-// With a scheduling store, Start does not run the debate, and each call that continues a debate inserts a job. This test
-// has no worker.
+// With a scheduling store, Start does not run the debate, and each call that continues a debate inserts a job. This
+// test has no worker.
 func TestWhatGoesOnHasAJob(t *testing.T) {
 	t.Parallel()
 	s := newTestSchema(t)

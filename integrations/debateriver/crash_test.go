@@ -73,8 +73,8 @@ func TestDebatesSurviveKilledWorkers(t *testing.T) {
 	require.Zero(t, open, "unfinished jobs")
 }
 
-// expireTimeouts expires the lease of a dead leader and the timeouts of dead workers' jobs, so that River's rescuer acts
-// at once.
+// expireTimeouts expires the lease of a dead leader and the timeouts of dead workers' jobs, so that River's rescuer
+// acts at once.
 func expireTimeouts(ctx context.Context, pool *pgxpool.Pool) error {
 	_, err := pool.Exec(ctx, `delete from `+crashSchema+`.river_leader`)
 	if err == nil {
@@ -142,7 +142,8 @@ func child(c *crashtest.Child) {
 	all.Wait()
 }
 
-// startUnstarted starts the debates whose process died between Create and Start. All other debates must have their jobs.
+// startUnstarted starts the debates whose process died between Create and Start. All other debates must have their
+// jobs.
 func startUnstarted(ctx context.Context, e *debate.Engine) error {
 	for h, err := range e.List(ctx, store.Query{States: []fsm.State{fsm.Configuring}}) {
 		if err != nil {

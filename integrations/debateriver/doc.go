@@ -1,5 +1,5 @@
-// Package debateriver runs debates as jobs of River, a job queue on PostgreSQL. Debates run on many machines and survive
-// the failure of any of them.
+// Package debateriver runs debates as jobs of River, a job queue on PostgreSQL. Debates run on many machines and
+// survive the failure of any of them.
 //
 //	s, err := debateriver.NewStore(pool, debateriver.Config{})
 //	if err != nil {
@@ -15,18 +15,18 @@
 //	}
 //	return client.Start(ctx)
 //
-// A job runs one plan: everything that may run next in a debate, which is one step or the parallel steps of a phase. Each
-// turn is committed on its own. The last commit also contains the transition, the job of the next plan and the completion
-// of this job, in one transaction. So a debate that can continue has exactly one job, and a debate that is paused or has
-// ended has none, as soon as its calls in progress have finished.
+// A job runs one plan: everything that may run next in a debate, which is one step or the parallel steps of a phase.
+// Each turn is committed on its own. The last commit also contains the transition, the job of the next plan and the
+// completion of this job, in one transaction. So a debate that can continue has exactly one job, and a debate that is
+// paused or has ended has none, as soon as its calls in progress have finished.
 //
 // The journal is authoritative, not the job: a turn is accepted only if its step may still run. A duplicate or late job
-// finds that its plan is done, and changes nothing. If a worker dies, River gives its job to another worker. This happens
-// after the timeout of the debate's steps plus [GracePeriod], but not before RescueStuckJobsAfter, which is 90 s with
-// [Defaults]. To this add the interval of River's rescuer (30 s), a delay of one second that doubles with each attempt up
-// to a minute, the interval of River's scheduler (5 s), and the 15 s in which River replaces a leader that has died. The
-// new worker repeats only the calls that were in progress. If you cancel or delete a job in River, its debate waits until
-// you call Start.
+// finds that its plan is done, and changes nothing. If a worker dies, River gives its job to another worker. This
+// happens after the timeout of the debate's steps plus [GracePeriod], but not before RescueStuckJobsAfter, which is 90
+// s with [Defaults]. To this add the interval of River's rescuer (30 s), a delay of one second that doubles with each
+// attempt up to a minute, the interval of River's scheduler (5 s), and the 15 s in which River replaces a leader that
+// has died. The new worker repeats only the calls that were in progress. If you cancel or delete a job in River, its
+// debate waits until you call Start.
 //
 // A program that submits debates makes a [Store] and an engine on it. It calls Create and Start, and then Watch, Pause
 // and Stop as with any store. A worker program calls [AddWorker] with its own River workers, as above.

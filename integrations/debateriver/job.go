@@ -15,8 +15,8 @@ import (
 // Queue is the River queue for the jobs of all debates.
 const Queue = "debates"
 
-// jobArgs are the arguments of a job, which runs one plan of one debate. While a job for a plan is waiting or running, no
-// second one is inserted. After it has ended, either the plan is done, or someone calls Start again.
+// jobArgs are the arguments of a job, which runs one plan of one debate. While a job for a plan is waiting or running,
+// no second one is inserted. After it has ended, either the plan is done, or someone calls Start again.
 type jobArgs struct {
 	Debate  string        `json:"debate" river:"unique"`
 	Created time.Time     `json:"created" river:"unique"` // tells a debate from a deleted one with the same ID
@@ -32,8 +32,8 @@ func (p jobArgs) matches(h store.Status) bool {
 // Kind implements river.JobArgs.
 func (jobArgs) Kind() string { return "debate_plan" }
 
-// maxAttempts is the number of attempts of a job. A job ends if the database fails for more than a day; Start then inserts
-// a new one. Failures of a debate do not count as failures of its job.
+// maxAttempts is the number of attempts of a job. A job ends if the database fails for more than a day; Start then
+// inserts a new one. Failures of a debate do not count as failures of its job.
 const maxAttempts = 2000
 
 // activeStates are the states of a job whose plan is not done yet.
@@ -49,8 +49,8 @@ type jobRun struct {
 
 type jobRunKey struct{}
 
-// completesWith reports whether the job is done with a change. If the debate is paused, some of its calls may still be in
-// progress, and the job lasts until they have finished.
+// completesWith reports whether the job is done with a change. If the debate is paused, some of its calls may still be
+// in progress, and the job lasts until they have finished.
 func (t *jobRun) completesWith(c store.Change) bool {
 	return !t.job.Args.matches(c.Status) && (c.Status.State != fsm.Paused || len(c.Entries) == 0)
 }

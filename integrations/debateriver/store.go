@@ -75,8 +75,8 @@ func (s *Store) Migrate(ctx context.Context) error {
 	return nil
 }
 
-// migrateRiver migrates River's tables. It holds a lock on a connection outside the pool, because River's migrations take
-// none.
+// migrateRiver migrates River's tables. It holds a lock on a connection outside the pool, because River's migrations
+// take none.
 func (s *Store) migrateRiver(ctx context.Context) error {
 	conn, err := pgx.ConnectConfig(ctx, s.pool.Config().ConnConfig)
 	if err != nil {

@@ -19,9 +19,9 @@ import (
 const GracePeriod = 30 * time.Second
 
 // Defaults sets the fields of c that a River client for debates needs, unless they are already set, and returns c. It
-// sets the queue [Queue] with 100 concurrent jobs, a FetchCooldown of 5 ms, because River's default of 100 ms would delay
-// each step, and RescueStuckJobsAfter to [GracePeriod] after JobTimeout, because River's default is an hour. Jobs of
-// debates have their own timeout.
+// sets the queue [Queue] with 100 concurrent jobs, a FetchCooldown of 5 ms, because River's default of 100 ms would
+// delay each step, and RescueStuckJobsAfter to [GracePeriod] after JobTimeout, because River's default is an hour. Jobs
+// of debates have their own timeout.
 func Defaults(c *river.Config) *river.Config {
 	if _, ok := c.Queues[Queue]; !ok {
 		c.Queues = maps.Clone(c.Queues)
@@ -35,9 +35,9 @@ func Defaults(c *river.Config) *river.Config {
 	return c
 }
 
-// AddWorker adds a worker for debates to workers. It returns the worker's engine on the store, which you can use for other
-// calls. It ignores o.Store. Use River to stop the worker: Client.Stop waits for the steps in progress. StopAndCancel
-// cancels them, and another worker repeats them.
+// AddWorker adds a worker for debates to workers. It returns the worker's engine on the store, which you can use for
+// other calls. It ignores o.Store. Use River to stop the worker: Client.Stop waits for the steps in progress.
+// StopAndCancel cancels them, and another worker repeats them.
 func AddWorker(workers *river.Workers, s *Store, o debate.Options) (*debate.Engine, error) {
 	o.Store = s
 	return addWorker(workers, s, o)

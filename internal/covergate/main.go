@@ -2,10 +2,10 @@
 //
 //	go run ./internal/covergate [-root dir] profile...
 //
-// Coverage is counted in statements. A folder's figure covers its whole tree; each file named errors.go also has its own
-// target. Test suites that other packages call, such as store/storetest, are excluded, because their branches that report
-// failures normally do not run. A target whose code no profile contains is a failure too, so the gate never passes by
-// accident.
+// Coverage is counted in statements. A folder's figure covers its whole tree; each file named errors.go also has its
+// own target. Test suites that other packages call, such as store/storetest, are excluded, because their branches that
+// report failures normally do not run. A target whose code no profile contains is a failure too, so the gate never
+// passes by accident.
 package main
 
 import (

@@ -162,8 +162,8 @@ func answer(r providers.Request) string {
 	return string(b)
 }
 
-// NewConfig returns the configuration of a judged debate of A and B over three rounds. It is sequential, or simultaneous
-// if the ID begins with "s".
+// NewConfig returns the configuration of a judged debate of A and B over three rounds. It is sequential, or
+// simultaneous if the ID begins with "s".
 func NewConfig(id string) debate.Config {
 	p := panel.Protocol{}
 	if strings.HasPrefix(id, "s") {

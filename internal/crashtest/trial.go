@@ -30,7 +30,7 @@ type Trial struct {
 	MaxLifetime     time.Duration // longest time from a child's first call to its kill from outside
 	FinishTimeout   time.Duration // time for the debates to end after the last kill
 	RestartDatabase func() error  // called after every 25th kill; may be nil
-	ExpireTimeouts  func() error  // expires the timeouts of dead children before the last children start; if nil, the trial waits for them
+	ExpireTimeouts  func() error  // expires the timeouts of dead children at the end; if nil, the trial waits for them
 
 	path       string
 	ledger     ledger

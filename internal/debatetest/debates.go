@@ -9,8 +9,8 @@ import (
 	"github.com/elenchus-go/debate/protocol"
 )
 
-// PairConfig returns the configuration of the usual debate: provider "m" plays the participants A and B, and provider "j"
-// the judge J.
+// PairConfig returns the configuration of the usual debate: provider "m" plays the participants A and B, and provider
+// "j" the judge J.
 func PairConfig(p protocol.Protocol) debate.Config {
 	return debate.Config{
 		ID: "d", Topic: "Ban cars?", Protocol: p,

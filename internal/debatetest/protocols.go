@@ -8,8 +8,9 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// Mesh is a protocol with features that panel lacks: rounds of several parallel and sequential phases, steps with a target,
-// steps with their own view, and phases that depend on earlier statements. Rounds is the number of these last phases.
+// Mesh is a protocol with features that panel lacks: rounds of several parallel and sequential phases, steps with a
+// target, steps with their own view, and phases that depend on earlier statements. Rounds is the number of these last
+// phases.
 type Mesh struct {
 	Rounds int `json:"rounds"`
 }

@@ -1,5 +1,5 @@
-// Package enginetest tests that debates on a store survive the death of their process. A store is suitable for debates if
-// [Run] passes.
+// Package enginetest tests that debates on a store survive the death of their process. A store is suitable for debates
+// if [Run] passes.
 //
 // A second process is simulated by a second engine with another handle on the same storage. No test sleeps: tests wait
 // with channels and events.

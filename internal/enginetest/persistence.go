@@ -204,7 +204,8 @@ func (s *env) newerFormat() {
 	require.JSONEq(s, before, s.stored("d", 0), "the stored data is unchanged")
 }
 
-// commitNewerFormat commits what a newer version might write: a configuration with other fields, then entries of some types.
+// commitNewerFormat commits what a newer version might write: a configuration with other fields, then entries of some
+// types.
 func (s *env) commitNewerFormat(p *process, id string, fields map[string]any, types ...string) store.Status {
 	s.Helper()
 	status, entries, err := p.store.Load(s.ctx, id, 0)

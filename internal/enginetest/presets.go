@@ -25,10 +25,10 @@ import (
 	"github.com/elenchus-go/debate/store/storetest"
 )
 
-// Presets interrupts a debate of each preset after each durable event, has another process finish it, and compares it with
-// an undisturbed debate: the order, text and data of each turn, the findings, the answer and the ending. No step may be
-// called twice or after its turn is committed. empty is the same as for Run. If Run interrupts at fewer events, Presets
-// does too, but a debate with a process for each event still covers all of them.
+// Presets interrupts a debate of each preset after each durable event, has another process finish it, and compares it
+// with an undisturbed debate: the order, text and data of each turn, the findings, the answer and the ending. No step
+// may be called twice or after its turn is committed. empty is the same as for Run. If Run interrupts at fewer events,
+// Presets does too, but a debate with a process for each event still covers all of them.
 func Presets(t *testing.T, empty func(t testing.TB) storetest.Backend) {
 	for name, cfg := range presets() {
 		t.Run(name, func(t *testing.T) {
@@ -95,8 +95,8 @@ func presetConfig(p protocol.Protocol, rounds int, names ...string) debate.Confi
 	return c
 }
 
-// presetModel gives a process a model that plays all actors. Each reply depends on the whole prompt. Speeches are long if
-// the window is small.
+// presetModel gives a process a model that plays all actors. Each reply depends on the whole prompt. Speeches are long
+// if the window is small.
 func presetModel(cfg debate.Config) func(*debate.Options) {
 	return func(o *debate.Options) {
 		m := o.Providers["m"].(*model)

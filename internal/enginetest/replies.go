@@ -17,9 +17,9 @@ import (
 	"github.com/elenchus-go/debate/providers"
 )
 
-// Reply returns a valid reply to a request: words alone, or an object of the requested contract that contains words. Names
-// are the participants, for requests that do not name any. The rest of the reply depends on pick; 0 is the simplest choice
-// everywhere, with no winner and another round. Reply returns "" for an unknown contract.
+// Reply returns a valid reply to a request: words alone, or an object of the requested contract that contains words.
+// Names are the participants, for requests that do not name any. The rest of the reply depends on pick; 0 is the
+// simplest choice everywhere, with no winner and another round. Reply returns "" for an unknown contract.
 func Reply(r providers.Request, names []string, words string, pick uint64) string {
 	speak, known := replies[r.SchemaName]
 	switch {

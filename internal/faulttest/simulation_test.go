@@ -180,8 +180,8 @@ func (s *simulation) requireExpected(what string, err error) {
 	}
 }
 
-// fault returns an authentication error now and then. It stops the debate with an error, after other calls in progress have
-// committed.
+// fault returns an authentication error now and then. It stops the debate with an error, after other calls in progress
+// have committed.
 func (s *simulation) fault() error {
 	if !s.chance(40) {
 		return nil

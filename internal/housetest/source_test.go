@@ -39,8 +39,8 @@ func (s source) functions() []function {
 	return fs
 }
 
-// exported returns the exported top-level names of a package. All constants of one type count as one name, and methods do
-// not count.
+// exported returns the exported top-level names of a package. All constants of one type count as one name, and methods
+// do not count.
 func exported(sources []source) []string {
 	names := map[string]bool{}
 	for _, s := range sources {
@@ -101,7 +101,8 @@ func constantType(d *ast.GenDecl, spec *ast.ValueSpec) string {
 	return ""
 }
 
-// undocumented returns the exported names without a comment. One comment suffices for a group of constants or variables.
+// undocumented returns the exported names without a comment. One comment suffices for a group of constants or
+// variables.
 func (s source) undocumented() []string {
 	var names []string
 	for _, d := range s.file.Decls {

@@ -152,7 +152,8 @@ func buildModule(t *testing.T, dir string) (list []built) {
 	return list
 }
 
-// references returns the uses of package-level definitions, methods and fields that another file defines, each name once.
+// references returns the uses of package-level definitions, methods and fields that another file defines, each name
+// once.
 func (p built) references(t *testing.T) []reference {
 	fset := token.NewFileSet()
 	var files []*ast.File

@@ -21,9 +21,9 @@ const (
 	root   = "../.." // relative to this folder
 )
 
-// floors lists the packages of each layer, lowest layer first. A package may import packages of lower layers, and of its
-// own layer or above only packages that it is below, or that are below it. The pattern "x/*" means all packages below x
-// that no longer pattern matches. "." is the root package.
+// floors lists the packages of each layer, lowest layer first. A package may import packages of lower layers, and of
+// its own layer or above only packages that it is below, or that are below it. The pattern "x/*" means all packages
+// below x that no longer pattern matches. "." is the root package.
 var floors = [][]string{
 	0: {"fsm", "transcript", "internal/steptimer"},
 	1: {"providers", "providers/price", "providers/retrieval"},
@@ -35,8 +35,8 @@ var floors = [][]string{
 	7: {"examples/*"},
 }
 
-// sides lists the adapters, and the packages of the library that each may import. Adapters have the layer of the root, so
-// only programs can import them.
+// sides lists the adapters, and the packages of the library that each may import. Adapters have the layer of the root,
+// so only programs can import them.
 var sides = map[string][]string{
 	"context/vocabulary":    {"context/window"},
 	"providers/*":           {"providers", "transcript"},

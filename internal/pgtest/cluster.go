@@ -94,8 +94,8 @@ func newCluster(programs string, durable bool) (*Cluster, error) {
 	return c, nil
 }
 
-// guarded is a shell script that runs the server until its standard input ends or has a line. The input also ends if this
-// process dies for any reason. Unless it read a line, the script removes the cluster's folder.
+// guarded is a shell script that runs the server until its standard input ends or has a line. The input also ends if
+// this process dies for any reason. Unless it read a line, the script removes the cluster's folder.
 const guarded = `dir=$1; shift; "$@" & read -r keep; read=$?; kill -QUIT $!; wait; [ $read = 0 ] || rm -rf "$dir"`
 
 // start runs the server and waits until it accepts connections.

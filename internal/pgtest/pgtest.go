@@ -1,8 +1,8 @@
 // Package pgtest provides PostgreSQL for tests.
 //
-// [DSN] returns the address of a server that all tests of a binary share: the one at DATABASE_URL if that is set, or else
-// a temporary [Cluster]. Each test creates its own schema there. If PostgreSQL is not installed, the test is skipped, or
-// fails if CI or DEBATE_REQUIRE_POSTGRES is set.
+// [DSN] returns the address of a server that all tests of a binary share: the one at DATABASE_URL if that is set, or
+// else a temporary [Cluster]. Each test creates its own schema there. If PostgreSQL is not installed, the test is
+// skipped, or fails if CI or DEBATE_REQUIRE_POSTGRES is set.
 package pgtest
 
 import (

@@ -11,9 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Lines returns the JSON values in a file of recorded data, such as "speeches.jsonl", which has one value per line and at
-// least one line. The file is in shared/data in the test's folder or a folder above it. Without shared/data the test is
-// skipped.
+// Lines returns the JSON values in a file of recorded data, such as "speeches.jsonl", which has one value per line and
+// at least one line. The file is in shared/data in the test's folder or a folder above it. Without shared/data the test
+// is skipped.
 func Lines[T any](t testing.TB, name string) (all []T) {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(folder(t), name))

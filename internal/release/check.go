@@ -62,8 +62,8 @@ func check(ctx context.Context, version string) error {
 	return nil
 }
 
-// environment returns the environment of a user who has none of the modules. Other modules come from the module cache if
-// it has them.
+// environment returns the environment of a user who has none of the modules. Other modules come from the module cache
+// if it has them.
 func environment(ctx context.Context, dir, proxy string) ([]string, error) {
 	text, err := output(ctx, ".", nil, "go", "env", "GOMODCACHE", "GOPROXY", "GOFLAGS")
 	if err != nil {

@@ -7,8 +7,8 @@
 //	go run ./internal/release check [VERSION]
 //
 // packs the modules of this checkout, including uncommitted changes, as they would be published at that version, into a
-// module proxy in a temporary folder. From an empty folder it then builds the first program of README.md, runs a program
-// that stores a debate in SQLite, and installs the command, as a user does.
+// module proxy in a temporary folder. From an empty folder it then builds the first program of README.md, runs a
+// program that stores a debate in SQLite, and installs the command, as a user does.
 package main
 
 import (

@@ -185,8 +185,8 @@ func countTokens(text string) int {
 	return n
 }
 
-// repeated returns the number of tokens at the beginning of now that are the same as in before: those of equal messages,
-// and of the common prefix of the first messages that differ.
+// repeated returns the number of tokens at the beginning of now that are the same as in before: those of equal
+// messages, and of the common prefix of the first messages that differ.
 func repeated(before, now []providers.Message) (n int) {
 	for i := range min(len(before), len(now)) {
 		if before[i] == now[i] {
@@ -296,8 +296,8 @@ func (d *heldDebate) bill(names ...string) (b tokenBill) {
 	return b
 }
 
-// naive returns the same debate with prompts of a naive builder. It puts the number of the round into the system prompt,
-// and drops only as many of the oldest turns as necessary.
+// naive returns the same debate with prompts of a naive builder. It puts the number of the round into the system
+// prompt, and drops only as many of the oldest turns as necessary.
 func (d *heldDebate) naive(rounds int, room int) *heldDebate {
 	other := &heldDebate{actors: map[string]*recordingModel{}}
 	for name, a := range d.actors {
@@ -399,11 +399,12 @@ func (g *smallWindowModel) speech(r providers.Request, seed uint64) string {
 	return mark + strings.Repeat("The kerb is where it ends. ", 26)
 }
 
-// historyRoom is the approximate number of tokens for the histories of speakers, if an allowance is kept for the rest of
-// the prompt.
+// historyRoom is the approximate number of tokens for the histories of speakers, if an allowance is kept for the rest
+// of the prompt.
 const historyRoom = 1500
 
-// config returns a debate of A and B whose windows have room for about seven speeches. The judge's window has room for all.
+// config returns a debate of A and B whose windows have room for about seven speeches. The judge's window has room for
+// all.
 func (h *smallWindowDebate) config(p protocol.Protocol, rounds int) (debate.Config, debate.Options) {
 	c := debatetest.PairConfig(p)
 	for i := range c.Participants {

@@ -119,7 +119,8 @@ func requireSummariesShown(t *testing.T, h *smallWindowDebate, res *debate.Resul
 	}
 }
 
-// The parts of a prompt that change from step to step are in user messages, so that the beginning of the prompt is stable.
+// The parts of a prompt that change from step to step are in user messages, so that the beginning of the prompt is
+// stable.
 func TestSystemPromptsStayTheSame(t *testing.T) {
 	round := regexp.MustCompile(`(?i)round \d`)
 	for _, held := range heldProtocols {
@@ -145,8 +146,8 @@ func TestSystemPromptsStayTheSame(t *testing.T) {
 	}
 }
 
-// All steps of a parallel phase use a summary that is made before any of them begins: each call produces a turn, and each
-// step sees all turns from before the phase.
+// All steps of a parallel phase use a summary that is made before any of them begins: each call produces a turn, and
+// each step sees all turns from before the phase.
 func TestStepsOfAParallelPhaseAgreeOnASummaryBefore(t *testing.T) {
 	h := &smallWindowDebate{t: t}
 	res, events := h.run(t, panel.Protocol{Format: panel.RoundLimited, Mode: panel.Simultaneous}, 12, summing, nil)
@@ -369,8 +370,8 @@ func TestBlindJudgesReadSummariesWithoutNames(t *testing.T) {
 	require.Positive(t, seen)
 }
 
-// panelWithTwoSteps is a panel in which all participants answer each other in parallel. No step sees turns of the current
-// round, and each model makes two calls per round.
+// panelWithTwoSteps is a panel in which all participants answer each other in parallel. No step sees turns of the
+// current round, and each model makes two calls per round.
 type panelWithTwoSteps struct{ panel.Protocol }
 
 func (panelWithTwoSteps) Name() string { return "twofold/1" }

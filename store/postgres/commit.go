@@ -30,9 +30,9 @@ func (s *Store) Commit(ctx context.Context, c store.Change) error {
 	return nil
 }
 
-// CommitTx commits the change within tx, which must be READ COMMITTED. The change takes effect when you commit tx. Until
-// then, other commits to the debate wait. After a *store.Conflict nothing of the change is written and you can continue
-// with tx. After any other error roll it back.
+// CommitTx commits the change within tx, which must be READ COMMITTED. The change takes effect when you commit tx.
+// Until then, other commits to the debate wait. After a *store.Conflict nothing of the change is written and you can
+// continue with tx. After any other error roll it back.
 func (s *Store) CommitTx(ctx context.Context, tx pgx.Tx, c store.Change) error {
 	return s.commit(ctx, tx, c, "")
 }

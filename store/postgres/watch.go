@@ -88,8 +88,8 @@ func (s *Store) listenOnce(ctx context.Context, ready func()) error {
 	}
 }
 
-// connectListener opens a connection configured like those of the pool, and listens on it. The connection is not part of
-// the pool, so that notifications still arrive when all connections of the pool are in use.
+// connectListener opens a connection configured like those of the pool, and listens on it. The connection is not part
+// of the pool, so that notifications still arrive when all connections of the pool are in use.
 func (s *Store) connectListener(ctx context.Context) (*pgx.Conn, error) {
 	ctx, done := context.WithTimeout(ctx, queryTimeout)
 	defer done()

@@ -9,8 +9,8 @@
 //
 // [Open] creates the file if it does not exist and updates an older schema. Any number of goroutines, stores and
 // processes on one machine may use a file at once. While the file is open, SQLite keeps two more files next to it, with
-// the same name plus -wal and -shm. They belong to the database: if you move or copy the file without its -wal file, you
-// lose the last commits. Keep the file on a local disk, because network file systems do not provide the locks that
+// the same name plus -wal and -shm. They belong to the database: if you move or copy the file without its -wal file,
+// you lose the last commits. Keep the file on a local disk, because network file systems do not provide the locks that
 // SQLite needs.
 //
 // A commit has reached the disk when it returns. It costs one flush of the disk (fsync), and commits run one after
@@ -37,17 +37,18 @@ var (
 	_ store.Watcher = (*Store)(nil)
 )
 
-// Store is a [store.Store] and a [store.Watcher] in a database file. Watchers learn of commits through the same Store at
-// once, and of other commits to the file within about 50 milliseconds.
+// Store is a [store.Store] and a [store.Watcher] in a database file. Watchers learn of commits through the same Store
+// at once, and of other commits to the file within about 50 milliseconds.
 type Store struct {
 	writer   *sql.DB // one connection, so that writers wait for it instead of for the lock of the file
 	readers  *sql.DB
 	watchers watchers
 }
 
-// Open opens the database file at path and creates it if it does not exist. Its folder must exist. Open fails if the file
-// is not a database, belongs to another program, is not writable, or has a newer schema than this version of the package
-// knows. It also refuses a database in memory; use [store.Memory] for that. Close the store when you no longer need it.
+// Open opens the database file at path and creates it if it does not exist. Its folder must exist. Open fails if the
+// file is not a database, belongs to another program, is not writable, or has a newer schema than this version of the
+// package knows. It also refuses a database in memory; use [store.Memory] for that. Close the store when you no longer
+// need it.
 func Open(path string) (*Store, error) {
 	s, err := open(path)
 	if err != nil {

@@ -323,8 +323,8 @@ func entryRef(t testing.TB) storetest.Backend {
 // noon is the creation time of the debates in these tests.
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// change returns a change that appends an entry for each key to a debate that ends at after. An empty key makes an entry
-// without a key.
+// change returns a change that appends an entry for each key to a debate that ends at after. An empty key makes an
+// entry without a key.
 func change(id string, after int64, keys ...string) store.Change {
 	c := store.Change{ID: id, After: after, Status: store.Status{ID: id, Seq: after + int64(len(keys)), Created: noon}}
 	for i, k := range keys {

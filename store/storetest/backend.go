@@ -20,7 +20,7 @@ type Corruption struct {
 	CorruptStatus func(t testing.TB, id string)            // makes the status unreadable
 	SetStatusSeq  func(t testing.TB, id string, seq int64) // changes the seq in the status
 	DeleteEntry   func(t testing.TB, id string, seq int64) // deletes an entry
-	CorruptEntry  func(t testing.TB, id string, seq int64) // replaces an entry's data with invalid JSON or with JSON that is not an object
+	CorruptEntry  func(t testing.TB, id string, seq int64) // replaces an entry's data with invalid JSON or a JSON value that is no object
 }
 
 // A testCase tests what its name states.

@@ -200,7 +200,8 @@ func (c *client) list(ctx context.Context) error {
 	return nil
 }
 
-// testLinearizable runs clients concurrently and has porcupine search for a sequential order that explains all responses.
+// testLinearizable runs clients concurrently and has porcupine search for a sequential order that explains all
+// responses.
 func testLinearizable(t *testing.T, p Backend) {
 	const rounds, steps = 4, 40
 	stores := openTwice(t, p)

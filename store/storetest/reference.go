@@ -120,7 +120,8 @@ func (p *referenceStore) list(t *rapid.T) {
 	require.Equal(t, expected(statuses, q), list(t, p.randomStore(t), q), "%+v", q)
 }
 
-// limitChecks lowers rapid's default number of checks, because databases are slow. A -rapid.checks flag takes precedence.
+// limitChecks lowers rapid's default number of checks, because databases are slow. A -rapid.checks flag takes
+// precedence.
 func limitChecks(t *testing.T) {
 	checks := flag.Lookup("rapid.checks").Value
 	if usual := checks.String(); usual == "100" {

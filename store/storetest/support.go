@@ -26,8 +26,8 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 // debateIDs are the IDs that random tests use.
 var debateIDs = []string{"a", "b", "c"}
 
-// change returns a change that appends an entry for each key to a debate that ends at after. An empty key makes an entry
-// without a key.
+// change returns a change that appends an entry for each key to a debate that ends at after. An empty key makes an
+// entry without a key.
 func change(id string, after int64, keys ...string) store.Change {
 	seq := after + int64(len(keys))
 	c := store.Change{ID: id, After: after, Status: store.Status{ID: id, Seq: seq, Topic: fmt.Sprint(id, " at ", seq), Created: noon}}

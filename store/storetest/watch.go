@@ -55,8 +55,8 @@ func (e notifications) waitFor(t *testing.T, want int64) {
 	}
 }
 
-// drainNotifications waits until all earlier commits have been reported. To do so, it has each store report the creation and
-// the deletion of another debate by each store.
+// drainNotifications waits until all earlier commits have been reported. To do so, it has each store report the
+// creation and the deletion of another debate by each store.
 func drainNotifications(t *testing.T, stores ...store.Store) {
 	t.Helper()
 	for _, s := range stores {
