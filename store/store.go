@@ -142,8 +142,8 @@ type Scheduler interface {
 }
 
 // Query selects debates. The zero Query selects all of them.
-type Query struct { // debates in any of these states; all states if empty
-	States []fsm.State       // any of them; empty: all
+type Query struct {
+	States []fsm.State       // debates in any of these states; all states if empty
 	Labels map[string]string // debates that have all these labels, with these values
 	Before time.Time         // debates created before this time; any time if zero
 	// BeforeID additionally selects debates created exactly at Before whose ID is less than BeforeID. To get the next

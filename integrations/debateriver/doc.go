@@ -31,7 +31,7 @@
 // A program that submits debates makes a [Store] and an engine on it. It calls Create and Start, and then Watch, Pause
 // and Stop as with any store. A worker program calls [AddWorker] with its own River workers, as above.
 //
-// Do not call Run with such a store: it runs the debate in addition to the workers, and you pay for both.
+// Run with such a store runs the debate too, in addition to the workers, and you pay for both.
 //
 // River's rescuer discards jobs of kinds that its own client has no worker for. So add this worker to every client that
 // works in the same River schema, or use a separate River schema for debates.

@@ -79,7 +79,7 @@ func TestAParallelCallThatOutlastsAPauseIsNotMadeTwice(t *testing.T) {
 
 	second, other := &digestModel{}, sequentialPanel()
 	s.worker(t, second)
-	aside := requireUndisturbed(t, s.submitter(t).submit(t, other), other) // by the second, which has found by then what else there is
+	aside := requireUndisturbed(t, s.submitter(t).submit(t, other), other) // run by the second worker, which would also run a second job of d
 	b.open()
 	r := requireUndisturbed(t, d, c)
 	require.Equal(t, len(r.Turns)+len(aside.Turns), first.callCount()+second.callCount())

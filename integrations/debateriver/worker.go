@@ -20,8 +20,8 @@ const GracePeriod = 30 * time.Second
 
 // Defaults sets the fields of c that a River client for debates needs, unless they are already set, and returns c. It
 // sets the queue [Queue] with 100 concurrent jobs, a FetchCooldown of 5 ms, because River's default of 100 ms would
-// delay each step, and RescueStuckJobsAfter to [GracePeriod] after JobTimeout, because River's default is an hour. Jobs
-// of debates have their own timeout.
+// delay each step, and RescueStuckJobsAfter to JobTimeout plus [GracePeriod], because River's default is an hour. Jobs of
+// debates have their own timeout.
 func Defaults(c *river.Config) *river.Config {
 	if _, ok := c.Queues[Queue]; !ok {
 		c.Queues = maps.Clone(c.Queues)

@@ -160,7 +160,7 @@ func lines(t *testing.T, text string) (list []scriptLine) {
 	return list
 }
 
-// step identifies the step of a request.
+// scriptStep identifies the step of a request.
 type scriptStep struct{ actor, phase, round string }
 
 var (

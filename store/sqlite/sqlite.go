@@ -86,7 +86,8 @@ func open(path string) (*Store, error) {
 	return s, nil
 }
 
-// Close stops all watches and closes the database. Afterwards all methods fail; stop functions of watches do nothing.
+// Close stops all watches and closes the database. Do not use the store afterwards, except to call the stop functions of
+// watches.
 func (s *Store) Close() error {
 	s.watchers.close()
 	return errors.Join(s.writer.Close(), s.readers.Close())

@@ -19,8 +19,8 @@ func (s *Store) Watch(id string, wake func(last int64)) (stop func()) {
 	if w.byDebate[id] == nil {
 		// The poll misses nothing that is committed after this read: it starts later, or waits for the lock.
 		end, err := journalEnd(context.Background(), s.readers, id)
-		if err != nil { // any end that the poll finds counts as new
-			end = entryRef{seq: -1} // whatever the poll finds is news
+		if err != nil {
+			end = entryRef{seq: -1} // any end that the poll finds counts as new
 		}
 		w.byDebate[id] = &subscription{last: end, callbacks: map[int]func(int64){}}
 	}

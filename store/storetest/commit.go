@@ -234,7 +234,7 @@ func testGivenKept(t *testing.T, p Backend) {
 	s := p.Open(t)
 	var want []store.Change
 	var given [][]store.Entry
-	for n := range int64(8) { // at some lengths a slice has room to spare
+	for n := range int64(8) { // at some lengths a slice has spare capacity
 		c := change("d", n, "")
 		c.Status.Labels = map[string]string{"team": "red"}
 		commit(t, s, c)

@@ -17,8 +17,6 @@ import (
 )
 
 // Run tests a store. It calls empty once per test to get a new, empty backend.
-
-// Run tests a store in places that empty gives, a new one for each test.
 func Run(t *testing.T, empty func(t testing.TB) Backend) {
 	for _, test := range slices.Concat(commitTests, loadTests, listTests, deleteTests, watchTests, concurrencyTests, historyTests, referenceTests, corruptionTests) {
 		t.Run(test.name, func(t *testing.T) { test.run(t, empty(t)) })
