@@ -32,8 +32,8 @@ func (p jobArgs) matches(h store.Status) bool {
 // Kind implements river.JobArgs.
 func (jobArgs) Kind() string { return "debate_plan" }
 
-// maxAttempts is the number of attempts of a job. A job ends if the database fails for more than a day; Start then
-// inserts a new one. Failures of a debate do not count as failures of its job.
+// maxAttempts is the number of attempts of a job. It suffices for a database outage of more than a day. After that River
+// ends the job, and Start inserts a new one. Failures of a debate do not count as failures of its job.
 const maxAttempts = 2000
 
 // activeStates are the states of a job whose plan is not done yet.

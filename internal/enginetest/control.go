@@ -182,7 +182,7 @@ func (s *env) cancelByOther() {
 
 func (s *env) decideByOther() {
 	for action, want := range map[string][]string{
-		"retry": nil, // the only case
+		"retry": nil, // the same turns as undisturbed
 		"end":   {"1/1/respond/A/", "1/1/verdict/J/"},
 	} {
 		cfg := pair(nil)
