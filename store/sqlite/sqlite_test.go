@@ -194,7 +194,7 @@ func TestAHeadOfAnotherDebateCannotBeRead(t *testing.T) {
 	require.Equal(t, store.Status{ID: "d"}, status)
 	require.Len(t, entries, 1)
 	for _, err := range s.List(t.Context(), store.Query{}) {
-		require.EqualError(t, err, `list debates: read the status of debate d: it is that of "e"`)
+		require.EqualError(t, err, `list debates: read the status of debate d: it has the id "e"`)
 	}
 }
 
