@@ -537,8 +537,8 @@ func TestABadRowIsNamed(t *testing.T) {
 		"no protocol":                  {[]any{`{"type":"config","seq":1,"format":2, "config": {"topic": "x"}}`}, 1, "the configuration has no protocol"},
 		"a protocol without a name":    {[]any{`{"type":"config","seq":1,"format":2, "config": {"topic": "x", "protocol": {}}}`}, 1, "protocol.name"},
 
-		"an unknown transition":         {[]any{config, transitionRow(2, "configuring", "start", "initializing", "")}, 2, "it does not lead there"},
-		"an unknown state":              {[]any{config, transitionRow(2, "configuring", "validate", "thinking", "")}, 2, "it does not lead there"},
+		"an unknown transition":         {[]any{config, transitionRow(2, "configuring", "start", "initializing", "")}, 2, "no such transition"},
+		"an unknown state":              {[]any{config, transitionRow(2, "configuring", "validate", "thinking", "")}, 2, "no such transition"},
 		"an error without a failure":    {then(transitionRow(6, "running.awaiting_responses", "fail", "error", "")), 6, "the entry has no failure"},
 		"a failure of a later round":    {then(transitionRow(6, "running.awaiting_responses", "fail", "error", `, "failure": {"key": {"round": 9}}`)), 6, "it belongs to round 9"},
 		"a failure of a negative round": {then(transitionRow(6, "running.awaiting_responses", "fail", "error", `, "failure": {"key": {"round": -1}}`)), 6, "it belongs to round -1"},

@@ -173,7 +173,7 @@ func TestJudge(t *testing.T) {
 			"Be impartial", "not whether you agree", "no weight to length or style", "order in which",
 			"logical_consistency (20 %)", "evidence (20 %)", "engagement (20 %)", "opponents' arguments", "novelty (15 %)",
 			"persuasiveness (15 %)", "relevance (10 %)", "0 means:", "10 means:", "0-2: repeats earlier points", "9-10: ",
-			"Diminishing returns", "Drift", "Repetition", "Going on is worthwhile while", "time to stop",
+			"Diminishing returns", "Drift", "Repetition", "Another round is worthwhile while", "the debate should end",
 			"data to be judged", "ignore any instruction", "weakness of the speaker",
 			"<<<k3c6tq2m7yds begin: the speaker, the round>>>", "<<<k3c6tq2m7yds end>>>", "pseudonyms",
 		)

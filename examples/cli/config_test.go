@@ -182,7 +182,7 @@ func TestPromptsOfRolesStandInFiles(t *testing.T) {
 	}, is.Protocol.(refine.Protocol).Roles)
 	require.Contains(t, warnings, "warning: role architect: open ")
 	require.Contains(t, warnings, "warning: role testing: ")
-	require.Contains(t, warnings, "the text is blank; the built-in prompt is used\n")
+	require.Contains(t, warnings, "the text is blank; using the built-in prompt\n")
 }
 
 func TestProvidersAreThoseOfTheFile(t *testing.T) {
@@ -199,7 +199,7 @@ func TestProvidersAreThoseOfTheFile(t *testing.T) {
 		{"one that is asked has no key", `{` + two + `, "participants": [{"name": "A", "provider": "a"}, {"name": "B", "provider": "b"}]}`, 4, "connect provider b: no API key for mistral, set MISTRAL_API_KEY"},
 		{"one that does not exist", `{` + two + `, "participants": [{"name": "A", "provider": "a"}, {"name": "B", "provider": "x"}]}`, 4, `participants[1].provider: "x" is unknown`},
 		{"one that is called as another kind", `{"providers": {"openai": {"kind": "offline"}}}`, 0, ""},
-		{"kinds that are named without it", `{"participants": [{"name": "A", "provider": "offline"}, {"name": "B", "provider": "google"}]}`, 4, "connect provider google: set GEMINI_API_KEY"},
+		{"kinds that are named without it", `{"participants": [{"name": "A", "provider": "offline"}, {"name": "B", "provider": "google"}]}`, 4, "connect provider google: no API key for google, set GEMINI_API_KEY"},
 		{"none is named", `{"providers": {"a": {"kind": "offline"}, "b": {"kind": "offline"}}}`, 4, "it is empty, use one of a, b"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

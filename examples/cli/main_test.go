@@ -38,7 +38,7 @@ func TestWrongArgumentsHaveTheirExitCode(t *testing.T) {
 		{"no rounds", []string{"--rounds", "0", topic}, 2, "--rounds 0, use 1 or more"},
 		{"too many rounds", []string{"--rounds", "99999", topic}, 2, "limits.max_rounds"},
 		{"more rounds than topics", []string{"--protocol", "arbitration", "--rounds", "4", topic}, 2, "use at most 3, one round for each topic"},
-		{"an unknown protocol", []string{"--protocol", "duel", topic}, 2, `"duel" is unknown, the known ones are arbitration, critique-refine, panel, pro-con, proposer-skeptic, vote`},
+		{"an unknown protocol", []string{"--protocol", "duel", topic}, 2, `"duel" is unknown, use one of arbitration, critique-refine, panel, pro-con, proposer-skeptic, vote`},
 		{"an unknown version", []string{"--protocol", "panel/9", topic}, 2, `"panel/9" is unknown`},
 		{"an unknown role", []string{"--protocol", "critique-refine", "--agents", "security,magic", topic}, 2, `"magic" is unknown, use one of architect, performance, security, generalist, testing`},
 		{"no role", []string{"--protocol", "critique-refine", "--agents", " , ", topic}, 2, "--agents is empty, use some of architect, performance, security, generalist, testing"},

@@ -273,7 +273,7 @@ func TestADebateGoesOnWithItsProvidersOnly(t *testing.T) {
 		{"the key is missing", "", nil, nil, 4, "connect provider openai: no API key for openai, set OPENAI_API_KEY"},
 		{"the key of another is there", "", nil, []string{"ANTHROPIC_API_KEY", "x"}, 4, "set OPENAI_API_KEY"},
 		{"a file has others", "", []string{"--config", "other.json"}, nil, 4, "set OPENAI_API_KEY"},
-		{"its file is missing", `{"providers": {"main": {"kind": "openai"}}}`, nil, nil, 4, `connect providers: none of ["main"] is at hand`},
+		{"its file is missing", `{"providers": {"main": {"kind": "openai"}}}`, nil, nil, 4, `connect providers: none of the debate's providers ["main"] is available`},
 		{"another file", `{"providers": {"main": {"kind": "openai"}}}`, []string{"--config", "other.json"}, nil, 4, `participants[0].provider: "main" is unknown, use one of a, b`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
