@@ -98,7 +98,7 @@ func TestReportsOfDebatesThatDidNotComplete(t *testing.T) {
 		"in error": {
 			ada: []any{refused}, stage: run,
 			want: []string{
-				"| State | error |", "The debate stopped with an error:", "Hint: provider ada rejects its key", "Steps that failed for good:",
+				"| State | error |", "The debate stopped with an error:", "Hint: provider ada rejects its key", "Steps that failed in all attempts:",
 				"| Ada | respond | 1 | 2000-01-01 00:00:02.000 UTC | authentication | ada, large | 1 | authentication: who are you |",
 			},
 			not: []string{"has not ended"},
