@@ -202,10 +202,13 @@ func (l *Pseudonyms) Enclose(what, text string) string {
 	if l == nil {
 		return what + ":\n\n" + text
 	}
-	return fmt.Sprintf("<<<%s begin: %s>>>\n%s\n<<<%[1]s end>>>", l.nonce, what, l.removeDelimiters(text))
+	return "<<<" + l.nonce + " begin: " + what + ">>>\n" + l.removeDelimiters(text) + "\n<<<" + l.nonce + " end>>>"
 }
 
 // removeDelimiters removes from a text everything that could be read as a delimiter.
 func (l *Pseudonyms) removeDelimiters(text string) string {
-	return strings.ReplaceAll(shortenBracketRuns(removeInvisible(text)), l.nonce, "[removed]")
+	if !isPlain(text) {
+		text = shortenBracketRuns(removeInvisible(text))
+	}
+	return strings.ReplaceAll(text, l.nonce, "[removed]")
 }

@@ -113,12 +113,20 @@ var unspacedScripts = []*unicode.RangeTable{
 // text needs neither removeInvisible nor shortenBracketRuns.
 func isPlain(text string) bool {
 	for i := range len(text) {
-		if b := text[i]; (b < ' ' && b != '\n' && b != '\t') || b > '~' || b == '<' || b == '>' {
+		if !plain[text[i]] {
 			return false
 		}
 	}
 	return true
 }
+
+// plain has the bytes of plain text.
+var plain = func() (set [256]bool) {
+	for b := range set {
+		set[b] = b >= ' ' && b <= '~' && b != '<' && b != '>' || b == '\n' || b == '\t'
+	}
+	return set
+}()
 
 // removeInvisible normalizes line breaks and removes control characters and invisible characters. It keeps the two
 // joiners, which Persian, Indian scripts and emoji need.

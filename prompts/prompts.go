@@ -15,7 +15,7 @@
 // contain blocks that prompts share, such as "debater" and "judge". A complete prompt can be as short as this:
 //
 //	{{define "system"}}{{template "debater" .}}{{end}}
-//	Round {{.Round}}. Answer {{join .Opponents ", " " and "}} in one sentence.
+//	Round {{.Round}}. Answer {{.Opponents}} in one sentence.
 //
 // A body can read every field of [Data]. A system prompt can read only Topic, Background, Me, Others, Vars, Criteria and
 // Nonce. It must not change within a debate, because providers bill a prompt at a lower price if it begins like the
@@ -43,8 +43,8 @@ type Data struct {
 	Background  string
 	Me          transcript.Profile   // the participant or judge that receives the prompt
 	Others      []transcript.Profile // the other participants, or all of them for a judge; in order
-	Opponents   []string             // names of the Others who are not on the side of Me; set by User if nil
-	ActiveNames []string             // names of the active participants, in order
+	Opponents   Names                // names of the Others who are not on the side of Me; set by User if nil
+	ActiveNames Names                // names of the active participants, in order
 	Target      *transcript.Profile  // the participant that the step is about; nil if there is none
 	Phase       string               // name of the phase
 	Round       int                  // from 1; 0 in the setup stage
@@ -60,8 +60,14 @@ type Data struct {
 	Advice      []string             // findings about the round for the judge
 }
 
+// Names are names of participants. A template that prints them gets them as in a sentence: "Ada, Bo and Cy".
+type Names []string
+
+// String returns the names as in a sentence.
+func (n Names) String() string { return join(n, ", ", " and ") }
+
 // opponents adds to names those of the others who are not on the side of Me. Without a side, all others are opponents.
-func (d *Data) opponents(names []string) []string {
+func (d *Data) opponents(names Names) Names {
 	for i := range d.Others {
 		if o := &d.Others[i]; o.Side == "" || o.Side != d.Me.Side {
 			names = append(names, o.Name)

@@ -46,7 +46,7 @@ var userData = sync.Pool{New: func() any { return new(reusable) }}
 // reusable is data with room for the names of opponents.
 type reusable struct {
 	Data
-	names []string
+	names Names
 }
 
 func (u *reusable) release() {
