@@ -25,7 +25,8 @@ type driver struct {
 	out     delivery
 	stop    []func() // called in order by release
 
-	executions []*execution // reused for each plan
+	executions []*execution                    // reused for each plan
+	show       func(ev Event, seq int64) error // out.show
 
 	known  atomic.Int64 // seq of the last entry that this driver has written or read
 	newest atomic.Int64 // seq of the last entry that the store has announced
@@ -126,6 +127,7 @@ func engage(ctx context.Context, e *Engine, j *journal, yield func(Event, error)
 	dr := &driver{engine: e, journal: j, woken: make(chan struct{}, 1)}
 	dr.ctx, dr.cancel = context.WithCancelCause(ctx)
 	dr.out = delivery{yield: yield, leave: func() { dr.cancel(errViewerLeft) }, known: &dr.known, lock: &j.mu}
+	dr.show = dr.out.show
 	release, err := e.reserve(j.id, dr.cancel)
 	if err != nil {
 		dr.cancel(err)

@@ -44,10 +44,35 @@ type execution struct {
 	feed   *liveFeed
 	// emit shows an event that carries the given seq; nil if there is no viewer.
 	emit func(ev Event, seq int64) error
+	show func(ev Event, seq int64) error // what emitShown calls
+	// shown is emitShown as a value. It stays when the execution is reused.
+	shown func(ev Event, seq int64) error
 }
 
+// emitShown shows an event while the step's timer stands still.
+func (c *execution) emitShown(ev Event, seq int64) error {
+	c.timing.timer.Viewing(true)
+	defer c.timing.timer.Viewing(false)
+	return c.show(ev, seq)
+}
+
+// release gives the execution back to the pool. Nothing may use it afterwards.
+func (c *execution) release() {
+	if c.prompt.data != nil {
+		promptDataPool.Put(c.prompt.data)
+	}
+	executionPool.Put(c)
+}
+
+// promptDataPool holds the data of prompts that may have to ask for a reply again.
+var promptDataPool = sync.Pool{New: func() any { return new(prompts.Data) }}
+
 // executionPool holds executions for reuse, because each is as large as a turn with its prompt.
-var executionPool = sync.Pool{New: func() any { return new(execution) }}
+var executionPool = sync.Pool{New: func() any {
+	c := new(execution)
+	c.shown = c.emitShown
+	return c
+}}
 
 // model identifies the model that gives the reply.
 type model struct {

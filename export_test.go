@@ -44,7 +44,7 @@ func (d *Debate) Prompt(t testing.TB) func() int {
 		require.NotEmpty(t, steps)
 		c, err := d.engine.newExecution(d.journal.rec, steps[0])
 		require.NoError(t, err)
-		defer executionPool.Put(c)
+		defer c.release()
 		return len(c.prompt.messages)
 	}
 }

@@ -91,7 +91,7 @@ func (dr *driver) perform(p plan) error {
 	defer func() {
 		dr.finish(calls)
 		for _, c := range calls {
-			executionPool.Put(c)
+			c.release()
 		}
 	}()
 	dr.launch(calls)
@@ -120,11 +120,7 @@ func (dr *driver) launch(calls []*execution) {
 		c.ctx, c.cancel = context.WithCancelCause(dr.ctx)
 		c.feed = dr.feed
 		if dr.out.yield != nil {
-			c.emit = func(ev Event, seq int64) error {
-				c.timing.timer.Viewing(true)
-				defer c.timing.timer.Viewing(false)
-				return dr.out.show(ev, seq)
-			}
+			c.emit, c.show = c.shown, dr.show
 		}
 		dr.running = append(dr.running, c)
 	}

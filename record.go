@@ -198,8 +198,11 @@ var stages = map[fsm.State]transcript.Kind{
 	fsm.Judging: transcript.Assessment, fsm.Completing: transcript.Conclusion,
 }
 
+// noConfig is the configuration of records before their first entry. It never changes.
+var noConfig Config
+
 func newRecord(id string, env *environment) *record {
-	r := &record{env: env, format: store.Format, lifecycle: fsm.Position{State: fsm.Configuring}, config: &Config{}}
+	r := &record{env: env, format: store.Format, lifecycle: fsm.Position{State: fsm.Configuring}, config: &noConfig}
 	r.ID, r.Cursor.Run = id, 1
 	return r
 }

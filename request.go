@@ -31,7 +31,8 @@ func (e *Engine) newExecution(r *record, s protocol.Step) (*execution, error) {
 	}
 	c := executionPool.Get().(*execution)
 	*c = execution{
-		step: s, role: seat.Role, config: r.config, created: r.times.created, names: r.names,
+		shown: c.shown,
+		step:  s, role: seat.Role, config: r.config, created: r.times.created, names: r.names,
 		concluding: r.Cursor.Stage == transcript.Conclusion, judging: slices.Contains(r.Judges, s.Actor), debating: r.isParticipating(s.Actor),
 		model: model{actor: who, bind: r.env.bind}, prompt: promptParts{set: e.prompts}, counter: counter{count: r.env.count}, turn: newDraft(&s),
 	}
@@ -92,8 +93,8 @@ func (e *Engine) buildPrompt(r *record, c *execution, seat transcript.Profile) e
 	c.prompt.fixed, c.pseudonyms = b, b.pseudonyms
 	data := promptData(r, c, b)
 	if c.contract != nil { // the reply may be asked for again
-		kept := data
-		c.prompt.data = &kept
+		c.prompt.data = promptDataPool.Get().(*prompts.Data)
+		*c.prompt.data = data
 	}
 	user, err := e.prompts.User(c.step.Prompt, data)
 	if err != nil {

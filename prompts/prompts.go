@@ -52,6 +52,7 @@ type Data struct {
 	MinRounds   int                  // minimum number of rounds
 	First       bool                 // whether Round is the first; set by User
 	Last        bool                 // whether Round is the last that Rounds allows; set by User
+	Early       bool                 // Round is before MinRounds; set by User
 	Vars        map[string]string    // parameters of the protocol, such as "format" and "style"
 	ReplyFields string               // description of the fields of a structured reply; empty for free text
 	Violations  []string             // violations of the last reply

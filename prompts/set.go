@@ -32,7 +32,7 @@ func (s *Set) User(name string, d Data) (string, error) {
 	u := userData.Get().(*reusable)
 	defer u.release()
 	u.Data = d
-	u.First, u.Last = d.Round == 1, d.Rounds > 0 && d.Round == d.Rounds
+	u.First, u.Last, u.Early = d.Round == 1, d.Rounds > 0 && d.Round == d.Rounds, d.Round < d.MinRounds
 	if d.Opponents == nil {
 		u.Opponents = d.opponents(u.names[:0])
 		u.names = u.Opponents

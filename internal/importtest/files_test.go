@@ -138,11 +138,11 @@ func buildModule(t *testing.T, dir string) (list []built) {
 	exports := map[string]string{}
 	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
 		p := built{exports: exports}
-		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+		err := dec.Decode(&p)
+		if errors.Is(err, io.EOF) {
 			break
-		} else {
-			require.NoError(t, err)
 		}
+		require.NoError(t, err)
 		exports[p.ImportPath] = p.Export
 		if !p.Standard && (p.Dir == abs || strings.HasPrefix(p.Dir, abs+string(filepath.Separator))) {
 			list = append(list, p)

@@ -58,6 +58,9 @@ func stripCodeFence(text string) string {
 // unwrapValue returns the only item of a list, or the content of a text that was encoded twice. It returns "" if the
 // text is neither.
 func unwrapValue(text string) (string, error) {
+	if !strings.HasPrefix(text, `"`) && !strings.HasPrefix(text, "[") {
+		return "", nil
+	}
 	var list []json.RawMessage
 	var inner string
 	switch {

@@ -142,9 +142,9 @@ func (p Protocol) speeches(r *protocol.Record) []protocol.Phase {
 	if begun := startedPhase(r); begun != "" && p.Format == StructuredRounds {
 		name, prompt = begun, begun
 	}
-	steps := make([]protocol.Step, len(r.Participants))
+	steps, vars := make([]protocol.Step, len(r.Participants)), p.vars()
 	for i := range r.Participants {
-		steps[i].Actor, steps[i].Prompt, steps[i].Vars = r.Participants[i].Name, prompt, p.vars()
+		steps[i].Actor, steps[i].Prompt, steps[i].Vars = r.Participants[i].Name, prompt, vars
 	}
 	return []protocol.Phase{{Name: name, Parallel: p.Mode == Simultaneous, Steps: steps}}
 }
