@@ -215,10 +215,10 @@ const (
 	Ask FailurePolicy = "ask"
 	// Continue replaces a judge's reply with the default of its contract and flags the turn. A retrieval step
 	// continues without documents. If the contract has no default, the debate stops in an error.
-	Continue FailurePolicy = "go_on"
+	Continue FailurePolicy = "continue"
 	// DropJudge continues without the judge that failed. If no judge is left, the debate runs to its limits and has
 	// no verdict.
-	DropJudge FailurePolicy = "without_judge"
+	DropJudge FailurePolicy = "drop_judge"
 	// End ends the debate with the turns so far. If a judge failed, it takes no further part.
 	End FailurePolicy = "end"
 	// OverflowSummarize replaces the older half of the history with a summary. If the summary fails, it omits that

@@ -69,7 +69,7 @@ var callSites = []callSite{
 	{name: "vectors", key: "1/2/embed/embedder/", reply: "vectors/1", before: 1, safe: true, complete: true, debate: withEmbedder},
 
 	{name: "retrieval", key: "1/0/retrieval/retriever/", reply: "documents/1", pair: true, debate: skeptics},
-	{name: "retrieval, `go_on`", key: "1/0/retrieval/retriever/", reply: "documents/1", pair: true, safe: true, debate: func(m panel.Mode) debate.Config {
+	{name: "retrieval, `continue`", key: "1/0/retrieval/retriever/", reply: "documents/1", pair: true, safe: true, debate: func(m panel.Mode) debate.Config {
 		c := skeptics(m)
 		c.OnRetrievalFailure = debate.Continue
 		return c
