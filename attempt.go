@@ -117,15 +117,15 @@ func (c *execution) checkTimeout(resp providers.Response, err error) error {
 
 // stream returns a callback that passes on the text of an attempt while it streams.
 func (c *execution) stream(p *liveAttempt) func(string) error {
-	offset, seq := 0, c.step.VisibleSeq
+	seq := c.step.VisibleSeq
 	ctx, feed, emit, attempt := c.ctx, c.feed, c.emit, c.attempts.current // c is reused for other steps
 	return func(text string) error {
 		feed.chunk(p, text)
 		if emit == nil || ctx.Err() != nil {
 			return ctx.Err()
 		}
-		ev := Chunk{EventMeta: EventMeta{Type: "chunk", Seq: seq, Live: true}, Attempt: attempt, Offset: offset, Text: text}
-		offset += len(text)
+		ev := Chunk{EventMeta: EventMeta{Type: "chunk", Seq: seq, Live: true}, Attempt: attempt, Offset: p.streamed, Text: text}
+		p.streamed += len(text)
 		return emit(ev, seq)
 	}
 }

@@ -25,7 +25,8 @@ type liveFeed struct {
 // liveAttempt is a call in flight.
 type liveAttempt struct {
 	TurnStarted
-	text []byte // streamed so far
+	text     []byte // streamed so far
+	streamed int    // bytes that the provider has streamed; only its goroutine uses it
 }
 
 // maxNotices is the number of notices that are kept. A viewer that falls further behind misses older ones.
