@@ -117,8 +117,8 @@ type pseudonymsKey struct {
 }
 
 // record is the state of a debate, computed from its journal. Only apply changes it, entry by entry and in place.
-// Replay, resume and a live run all use apply. The parts of the record hold what its readers compute: history which
-// turns to summarize, findings what was detected, and cache parts of prompts.
+// Replay, resume and a live run all use apply. Its parts hold what readers compute from it: history holds the summaries,
+// findings holds what the detectors found, and cache holds parts of prompts.
 type record struct {
 	protocol.Record
 
@@ -143,7 +143,7 @@ type record struct {
 	findings    findings
 	cache       promptCache
 	env         *environment
-	given       *Config // the configuration of the first entry, if the debate was made here
+	given       *Config // the configuration of the first entry; nil once it was applied
 }
 
 // environment holds what a record needs from its engine.
@@ -152,11 +152,11 @@ type environment struct {
 	prompts       *prompts.Set
 	count         func(model, text string) int                          // counts tokens
 	extractAnswer func(transcript.Turn) string                          // see Options.ExtractAnswer
-	providerName  func(string) string                                   // returns the name of the provider that a name, or none, refers to
+	providerName  func(string) string                                   // returns the full name of a provider
 	bind          func(name string) (string, providers.Provider, error) // returns a provider and its name
 }
 
-// noEnvironment serves records that are only planned with.
+// noEnvironment serves records that only plan a debate, as validation does.
 var noEnvironment = &environment{
 	count:        func(_, text string) int { return window.Estimate(text) },
 	providerName: func(name string) string { return name },
