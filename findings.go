@@ -7,7 +7,6 @@ import (
 	"github.com/elenchus-go/debate/detect"
 	"github.com/elenchus-go/debate/internal/embedding"
 	"github.com/elenchus-go/debate/judge"
-	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -43,7 +42,7 @@ func speechFindings(r *record, round int) []detect.Finding {
 		return nil
 	}
 	r.findings.detector.spoken = round
-	turns := turnsOf(&r.Record, round)
+	turns := r.TurnsOf(round)
 	return r.findings.detector.CheckSpeeches(turns, embedding.Vectors(&r.Record, round))
 }
 
@@ -53,7 +52,7 @@ func assessmentFindings(r *record, round int) []detect.Finding {
 		return nil
 	}
 	r.findings.detector.judged = round
-	turns := slices.DeleteFunc(slices.Clone(turnsOf(&r.Record, round)), func(t transcript.Turn) bool { return t.Contract != judge.AssessmentContract.Name() })
+	turns := slices.DeleteFunc(slices.Clone(r.TurnsOf(round)), func(t transcript.Turn) bool { return t.Contract != judge.AssessmentContract.Name() })
 	joint, ok := judge.Jury{}.CombineAssessments(judge.Opinions[judge.Assessment](turns))
 	switch {
 	case !ok: // there are no assessments
@@ -81,15 +80,6 @@ func stoppingFinding(r *record, found ...detect.Finding) transcript.Ending {
 		}
 	}
 	return transcript.Ending{}
-}
-
-// turnsOf returns the turns of a round.
-func turnsOf(r *protocol.Record, round int) []transcript.Turn {
-	turns := r.TurnsFrom(round)
-	if end := slices.IndexFunc(turns, func(t transcript.Turn) bool { return t.Round > round }); end >= 0 {
-		turns = turns[:end]
-	}
-	return turns
 }
 
 // since returns the findings of a round and of all later rounds.

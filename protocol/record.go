@@ -177,3 +177,12 @@ func (r *Record) TurnsFrom(round int) []transcript.Turn {
 	}
 	return r.Turns[r.roundStarts[max(round, 0)]:]
 }
+
+// TurnsOf returns the turns of the given round.
+func (r *Record) TurnsOf(round int) []transcript.Turn {
+	turns := r.TurnsFrom(round)
+	if end := slices.IndexFunc(turns, func(t transcript.Turn) bool { return t.Round > round }); end >= 0 {
+		turns = turns[:end]
+	}
+	return turns
+}

@@ -63,7 +63,7 @@ func Part(r *protocol.Record, round, order int) []transcript.Turn {
 
 // Vectors returns the vectors that exist for the speeches of a round.
 func Vectors(r *protocol.Record, round int) (list []detect.Vector) {
-	for _, t := range turns(r, round) {
+	for _, t := range r.TurnsOf(round) {
 		if t.Kind != transcript.Embeddings {
 			continue
 		}
@@ -79,16 +79,8 @@ func Vectors(r *protocol.Record, round int) (list []detect.Vector) {
 	return list
 }
 
-func turns(r *protocol.Record, round int) []transcript.Turn {
-	list := r.TurnsFrom(round)
-	if end := slices.IndexFunc(list, func(t transcript.Turn) bool { return t.Round > round }); end >= 0 {
-		list = list[:end]
-	}
-	return list
-}
-
 func speeches(r *protocol.Record, round int) (list []transcript.Turn) {
-	for _, t := range turns(r, round) {
+	for _, t := range r.TurnsOf(round) {
 		if t.Kind == transcript.Speech {
 			list = append(list, t)
 		}
