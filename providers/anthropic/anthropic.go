@@ -41,8 +41,12 @@ import (
 // Config configures a provider. The package reads no setting from the environment, except the proxy settings that
 // net/http reads.
 type Config struct {
-	// Key is the API key. Required.
+	// Key is the API key. Key or KeyFunc is required.
 	Key string `json:"-"`
+	// KeyFunc returns the API key of each request. Set it instead of Key if the key can change. It must be safe for
+	// concurrent use and return promptly when its context ends. If it returns an error, the call fails with an error of
+	// kind authentication, or of the kind of the *providers.Error that it returns.
+	KeyFunc func(context.Context) (string, error) `json:"-"`
 	// Model is the default model, used if a request names none. Required.
 	Model string
 	// BaseURL is the base URL, without /messages. Defaults to https://api.anthropic.com/v1.
@@ -87,9 +91,14 @@ func New(c Config) (*Provider, error) {
 	if err != nil {
 		return nil, fmt.Errorf("create anthropic provider: %w", err)
 	}
+	key, err := langchain.Key(c.Key, c.KeyFunc)
+	if err != nil {
+		return nil, fmt.Errorf("create anthropic provider: %w", err)
+	}
 	t := &langchain.Transport{
-		Header: func(h http.Header) {
-			h.Set("X-Api-Key", c.Key)
+		Key: key,
+		Header: func(h http.Header, key string) {
+			h.Set("X-Api-Key", key)
 			h.Set("Anthropic-Version", apiVersion)
 		},
 		Extra: c.Extra, NoSchemaBounds: true, NoSchema: c.NoSchema, NoCache: c.NoCache,
@@ -106,8 +115,8 @@ func New(c Config) (*Provider, error) {
 // baseURL validates c and returns the base of all URLs.
 func (c Config) baseURL() (string, error) {
 	switch {
-	case c.Key == "":
-		return "", errors.New("Config.Key is empty: set the API key")
+	case c.Key == "" && c.KeyFunc == nil:
+		return "", errors.New("Config.Key is empty: set the API key, or Config.KeyFunc")
 	case c.Model == "":
 		return "", errors.New("Config.Model is empty: name a model, such as claude-sonnet-4-5")
 	case c.BaseURL == "":

@@ -15,7 +15,7 @@ import (
 
 func TestWhatIsMissingOrWrongIsNamed(t *testing.T) {
 	for want, c := range map[string]anthropic.Config{
-		"Config.Key is empty: set the API key":                                                           {Model: "m"},
+		"Config.Key is empty: set the API key, or Config.KeyFunc":                                        {Model: "m"},
 		"Config.Model is empty: name a model, such as claude-sonnet-4-5":                                 {Key: key},
 		"Config.BaseURL is not a valid http or https URL, want one such as https://api.anthropic.com/v1": {Key: key, Model: "m", BaseURL: "x"},
 	} {

@@ -1,12 +1,14 @@
 package anthropic_test
 
 import (
+	"context"
 	"net/http"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate/internal/fakellm"
+	"github.com/elenchus-go/debate/internal/secrettest"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/anthropic"
 	"github.com/elenchus-go/debate/providers/providertest"
@@ -25,4 +27,10 @@ func TestContract(t *testing.T) {
 		require.NoError(t, err)
 		return p
 	}))
+}
+
+func TestKeyFunc(t *testing.T) {
+	secrettest.RunKeyFunc(t, fakellm.Anthropic, func(url string, client *http.Client, key string, keyFunc func(context.Context) (string, error)) (providers.Provider, error) {
+		return anthropic.New(anthropic.Config{Key: key, KeyFunc: keyFunc, Model: "m", BaseURL: url + "/v1", HTTPClient: client})
+	})
 }

@@ -1,12 +1,14 @@
 package googleai_test
 
 import (
+	"context"
 	"net/http"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate/internal/fakellm"
+	"github.com/elenchus-go/debate/internal/secrettest"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/googleai"
 	"github.com/elenchus-go/debate/providers/providertest"
@@ -31,4 +33,10 @@ func TestContract(t *testing.T) {
 		to.RoundTripper = client.Transport
 		return p
 	}))
+}
+
+func TestKeyFunc(t *testing.T) {
+	secrettest.RunKeyFunc(t, fakellm.Google, func(url string, client *http.Client, key string, keyFunc func(context.Context) (string, error)) (providers.Provider, error) {
+		return googleai.New(googleai.Config{Key: key, KeyFunc: keyFunc, Model: "m", BaseURL: url, HTTPClient: client})
+	})
 }

@@ -28,8 +28,12 @@ import (
 // Config configures a provider. The package reads no setting from the environment, except the proxy settings that
 // net/http reads.
 type Config struct {
-	// Key is the API key. Required.
+	// Key is the API key. Key or KeyFunc is required.
 	Key string `json:"-"`
+	// KeyFunc returns the API key of each request. Set it instead of Key if the key can change. It must be safe for
+	// concurrent use and return promptly when its context ends. If it returns an error, the call fails with an error of
+	// kind authentication, or of the kind of the *providers.Error that it returns.
+	KeyFunc func(context.Context) (string, error) `json:"-"`
 	// Model is the default model, used if a request names none. Required.
 	Model string
 	// BaseURL is the service's URL. Defaults to https://generativelanguage.googleapis.com.
@@ -66,8 +70,8 @@ type Provider struct {
 // New returns a provider for the models that c describes.
 func New(c Config) (*Provider, error) {
 	switch {
-	case c.Key == "":
-		return nil, errors.New("create googleai provider: Config.Key is empty: set the API key")
+	case c.Key == "" && c.KeyFunc == nil:
+		return nil, errors.New("create googleai provider: Config.Key is empty: set the API key, or Config.KeyFunc")
 	case c.Model == "":
 		return nil, errors.New("create googleai provider: Config.Model is empty: name a model, such as gemini-2.5-flash")
 	case c.BaseURL == "":
@@ -77,10 +81,14 @@ func New(c Config) (*Provider, error) {
 		return nil, fmt.Errorf("create googleai provider: %w", err)
 	}
 	c.BaseURL = strings.TrimRight(c.BaseURL, "/")
-	key := c.Key
-	c.Key = "" // the transport sets the key
+	key, err := langchain.Key(c.Key, c.KeyFunc)
+	if err != nil {
+		return nil, fmt.Errorf("create googleai provider: %w", err)
+	}
+	c.Key, c.KeyFunc = "", nil // the transport sets the key
 	t := &langchain.Transport{
-		Header: func(h http.Header) { h.Set("X-Goog-Api-Key", key) },
+		Key:    key,
+		Header: func(h http.Header, key string) { h.Set("X-Goog-Api-Key", key) },
 		Extra:  c.Extra, NoSchemaBounds: true, NoSchema: c.NoSchema,
 	}
 	p := &Provider{config: c, client: t.Client(c.HTTPClient), transport: t, models: map[string]*langchain.Provider{}}

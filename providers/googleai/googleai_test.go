@@ -17,7 +17,7 @@ import (
 
 func TestWhatIsMissingOrWrongIsNamed(t *testing.T) {
 	for want, c := range map[string]googleai.Config{
-		"Config.Key is empty: set the API key":                                                                        {Model: "m"},
+		"Config.Key is empty: set the API key, or Config.KeyFunc":                                                     {Model: "m"},
 		"Config.Model is empty: name a model, such as gemini-2.5-flash":                                               {Key: key},
 		"Config.BaseURL is not a valid http or https URL, want one such as https://generativelanguage.googleapis.com": {Key: key, Model: "m", BaseURL: "x"},
 	} {

@@ -152,7 +152,7 @@ func TestASchemaThatIsNoneIsAnError(t *testing.T) {
 func TestATransportAddsRenamesAndRemoves(t *testing.T) {
 	s := fakellm.Start(t, fakellm.OpenAI, fakellm.Reply{Chunks: []string{"So."}})
 	transport := &langchain.Transport{
-		Header: func(h http.Header) {
+		Header: func(h http.Header, _ string) {
 			h.Del("Authorization")
 			h.Set("X-Title", "debate")
 		},
@@ -289,7 +289,7 @@ func TestAskClassifiesWhatItIsTold(t *testing.T) {
 	s := fakellm.Start(t, fakellm.OpenAI)
 	s.Routes["/good"] = fakellm.Reply{Body: "yes"}
 	s.Routes["/bad"] = fakellm.Reply{Status: 401, Body: "not with " + key}
-	transport := &langchain.Transport{Base: s.Client(t).Transport, Header: func(h http.Header) { h.Set("X-Api-Key", key) }}
+	transport := &langchain.Transport{Base: s.Client(t).Transport, Header: func(h http.Header, _ string) { h.Set("X-Api-Key", key) }}
 	raw, err := transport.Query(t.Context(), "look", http.MethodGet, s.URL+"/good", nil)
 	require.NoError(t, err)
 	require.Equal(t, "yes", string(raw))

@@ -34,8 +34,13 @@ import (
 type Transport struct {
 	// Base sends the requests. Defaults to http.DefaultTransport.
 	Base http.RoundTripper
-	// Header, if set, changes the headers of each request. It is a function so that printing a Transport shows no keys.
-	Header func(http.Header)
+	// Key, if set, returns the key of each request. Concurrent calls run it concurrently. If it returns an error or a key
+	// that no header can contain, the call fails with an error of kind authentication, or of the kind of the
+	// *providers.Error that Key returns. The function [Key] makes one from a provider's configuration.
+	Key func(context.Context) (string, error)
+	// Header, if set, changes the headers of each request. The key is the result of Key. It is a function so that printing
+	// a Transport shows no keys.
+	Header func(h http.Header, key string)
 	// Rename maps names of fields in a request's body to the names that the service uses.
 	Rename map[string]string
 	// Extra holds further fields for a request's body. They replace existing fields of the same name.
@@ -71,7 +76,17 @@ func (t *Transport) Client(base *http.Client) *http.Client {
 // RoundTrip sends a request. It implements http.RoundTripper.
 func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	w, a := callOptionsFrom(r.Context()), apiOf(r.URL.Path)
-	r = t.setHeaders(r)
+	sent, failed := t.setHeaders(r)
+	if failed != nil {
+		if r.Body != nil {
+			_ = r.Body.Close()
+		}
+		if w != nil {
+			w.observer.fail(failed)
+		}
+		return nil, failed
+	}
+	r = sent
 	if w == nil || a == nil || r.Body == nil {
 		return t.base().RoundTrip(r)
 	}
@@ -182,12 +197,19 @@ func (t *Transport) body(base object, a *api, w *callOptions, known capabilities
 }
 
 // setHeaders returns a copy of r with the transport's headers.
-func (t *Transport) setHeaders(r *http.Request) *http.Request {
+func (t *Transport) setHeaders(r *http.Request) (*http.Request, *providers.Error) {
+	key := ""
+	if t.Key != nil {
+		var failed *providers.Error
+		if key, failed = currentKey(r.Context(), t.Key); failed != nil {
+			return nil, failed
+		}
+	}
 	r = r.Clone(r.Context())
 	if t.Header != nil {
-		t.Header(r.Header)
+		t.Header(r.Header, key)
 	}
-	return r
+	return r, nil
 }
 
 // send sends r with another body.
@@ -228,9 +250,16 @@ func (t *Transport) query(ctx context.Context, method, url string, body []byte) 
 	if len(body) > 0 {
 		r.Header.Set("Content-Type", "application/json")
 	}
+	r, failed := t.setHeaders(r)
+	switch {
+	case ctx.Err() != nil:
+		return nil, providers.ContextError(ctx, providers.Response{})
+	case failed != nil:
+		return nil, failed
+	}
 	var s responseObserver
-	s.setSecrets(requestSecrets(t.setHeaders(r)))
-	resp, err := t.RoundTrip(r)
+	s.setSecrets(requestSecrets(r))
+	resp, err := t.base().RoundTrip(r)
 	var raw []byte
 	switch {
 	case err != nil:

@@ -453,7 +453,7 @@ func TestNoHeaderOfATransportStandsInAnError(t *testing.T) {
 				t.Run(header+"/"+name+"/"+string(p), func(t *testing.T) {
 					synctest.Test(t, func(t *testing.T) {
 						s := fakellm.Start(t, p, reply)
-						transport := &langchain.Transport{Header: func(h http.Header) { h.Set(header, value) }}
+						transport := &langchain.Transport{Header: func(h http.Header, _ string) { h.Set(header, value) }}
 						model := wired(t, transport, s, p)
 						var heard []string
 						_, err := model.Generate(forever(t), listen(&heard))

@@ -9,6 +9,7 @@
 package mistral
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -21,8 +22,12 @@ import (
 // Config configures a provider. The package reads no setting from the environment, except the proxy settings that
 // net/http reads.
 type Config struct {
-	// Key is the API key. Required.
+	// Key is the API key. Key or KeyFunc is required.
 	Key string `json:"-"`
+	// KeyFunc returns the API key of each request. Set it instead of Key if the key can change. It must be safe for
+	// concurrent use and return promptly when its context ends. If it returns an error, the call fails with an error of
+	// kind authentication, or of the kind of the *providers.Error that it returns.
+	KeyFunc func(context.Context) (string, error) `json:"-"`
 	// Model is the default model, used if a request names none. Required.
 	Model string
 	// BaseURL is the base URL, without /chat/completions. Defaults to https://api.mistral.ai/v1.
@@ -47,15 +52,15 @@ const defaultBaseURL = "https://api.mistral.ai/v1"
 // New returns a provider for the models that c describes.
 func New(c Config) (*openai.Provider, error) {
 	switch {
-	case c.Key == "":
-		return nil, errors.New("create mistral provider: Config.Key is empty: set the API key")
+	case c.Key == "" && c.KeyFunc == nil:
+		return nil, errors.New("create mistral provider: Config.Key is empty: set the API key, or Config.KeyFunc")
 	case c.Model == "":
 		return nil, errors.New("create mistral provider: Config.Model is empty: name a model, such as mistral-small-latest")
 	case c.BaseURL == "":
 		c.BaseURL = defaultBaseURL
 	}
 	p, err := openai.New(openai.Config{
-		Key: c.Key, Model: c.Model, BaseURL: c.BaseURL, HTTPClient: c.HTTPClient, Options: c.Options, Extra: c.Extra,
+		Key: c.Key, KeyFunc: c.KeyFunc, Model: c.Model, BaseURL: c.BaseURL, HTTPClient: c.HTTPClient, Options: c.Options, Extra: c.Extra,
 		MaxTokensField: "max_tokens", Rename: map[string]string{"seed": "random_seed"},
 	})
 	if err != nil {

@@ -1,6 +1,7 @@
 package mistral_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"testing"
@@ -25,9 +26,15 @@ func TestContract(t *testing.T) {
 	}))
 }
 
+func TestKeyFunc(t *testing.T) {
+	secrettest.RunKeyFunc(t, fakellm.OpenAI, func(url string, client *http.Client, key string, keyFunc func(context.Context) (string, error)) (providers.Provider, error) {
+		return mistral.New(mistral.Config{Key: key, KeyFunc: keyFunc, Model: "m", BaseURL: url + "/v1", HTTPClient: client})
+	})
+}
+
 func TestWhatIsMissingOrWrongIsNamed(t *testing.T) {
 	for want, c := range map[string]mistral.Config{
-		"create mistral provider: Config.Key is empty: set the API key":                                                                                {Model: "m"},
+		"create mistral provider: Config.Key is empty: set the API key, or Config.KeyFunc":                                                             {Model: "m"},
 		"create mistral provider: Config.Model is empty: name a model, such as mistral-small-latest":                                                   {Key: key},
 		"create mistral provider: create openai provider: Config.BaseURL is not a valid http or https URL, want one such as https://api.openai.com/v1": {Key: key, Model: "m", BaseURL: "x"},
 	} {

@@ -30,6 +30,10 @@ type Config struct {
 	BaseURL string
 	// Key is the API key, for servers that require one.
 	Key string `json:"-"`
+	// KeyFunc returns the API key of each request. Set it instead of Key if the key can change. It must be safe for
+	// concurrent use and return promptly when its context ends. If it returns an error, the call fails with an error of
+	// kind authentication, or of the kind of the *providers.Error that it returns.
+	KeyFunc func(context.Context) (string, error) `json:"-"`
 	// NumCtx is the size of the context window in tokens, input and output together. It is sent as num_ctx. Defaults to
 	// the server's setting, which may be as low as 4,096.
 	NumCtx int
@@ -69,10 +73,14 @@ func New(c Config) (*Provider, error) {
 	if err != nil {
 		return nil, fmt.Errorf("create ollama provider: %w", err)
 	}
-	t := &langchain.Transport{NoSchema: c.NoSchema, Extra: map[string]any{"truncate": false, "shift": false}}
+	key, err := langchain.Key(c.Key, c.KeyFunc)
+	if err != nil {
+		return nil, fmt.Errorf("create ollama provider: %w", err)
+	}
+	t := &langchain.Transport{Key: key, NoSchema: c.NoSchema, Extra: map[string]any{"truncate": false, "shift": false}}
 	maps.Copy(t.Extra, c.Extra)
-	if c.Key != "" {
-		t.Header = func(h http.Header) { h.Set("Authorization", "Bearer "+c.Key) }
+	if key != nil {
+		t.Header = func(h http.Header, key string) { h.Set("Authorization", "Bearer "+key) }
 	}
 	options := []ollama.Option{ollama.WithModel(c.Model), ollama.WithServerURL(base), ollama.WithHTTPClient(t.Client(c.HTTPClient))}
 	if c.NumCtx > 0 {

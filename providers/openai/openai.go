@@ -12,6 +12,7 @@
 package openai
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -28,8 +29,12 @@ import (
 // Config configures a provider. The package reads no setting from the environment, except the proxy settings that
 // net/http reads.
 type Config struct {
-	// Key is the API key. Required for api.openai.com; other servers may not need one.
+	// Key is the API key. Key or KeyFunc is required for api.openai.com; other servers may not need a key.
 	Key string `json:"-"`
+	// KeyFunc returns the API key of each request. Set it instead of Key if the key can change. It must be safe for
+	// concurrent use and return promptly when its context ends. If it returns an error, the call fails with an error of
+	// kind authentication, or of the kind of the *providers.Error that it returns.
+	KeyFunc func(context.Context) (string, error) `json:"-"`
 	// Model is the default model, used if a request names none. Required.
 	Model string
 	// BaseURL is the base URL, without /chat/completions. Defaults to https://api.openai.com/v1.
@@ -95,10 +100,15 @@ func New(c Config) (*Provider, error) {
 	if err != nil {
 		return nil, fmt.Errorf("create openai provider: %w", err)
 	}
+	key, err := langchain.Key(c.Key, c.KeyFunc)
+	if err != nil {
+		return nil, fmt.Errorf("create openai provider: %w", err)
+	}
 	t := &langchain.Transport{
-		Header: func(h http.Header) {
-			if h.Del("Authorization"); c.Key != "" {
-				h.Set("Authorization", "Bearer "+c.Key)
+		Key: key,
+		Header: func(h http.Header, key string) {
+			if h.Del("Authorization"); key != "" {
+				h.Set("Authorization", "Bearer "+key)
 			}
 		},
 		Rename: c.renamedFields(own), Extra: c.Extra, NoSchemaBounds: own, NoSchema: c.NoSchema,
@@ -130,8 +140,8 @@ func (c Config) baseURL() (base string, own bool, err error) {
 // check validates the fields other than BaseURL.
 func (c Config) check(own bool) error {
 	switch {
-	case own && c.Key == "":
-		return errors.New("Config.Key is empty: set the API key")
+	case own && c.Key == "" && c.KeyFunc == nil:
+		return errors.New("Config.Key is empty: set the API key, or Config.KeyFunc")
 	case c.Model == "":
 		return errors.New("Config.Model is empty: name a model, such as gpt-4.1-mini")
 	case c.MaxTokensField != "" && c.MaxTokensField != modernField && c.MaxTokensField != legacyField:

@@ -18,7 +18,7 @@ import (
 
 func TestWhatIsMissingOrWrongIsNamed(t *testing.T) {
 	for want, c := range map[string]openai.Config{
-		"create openai provider: Config.Key is empty: set the API key":                                                {Model: "m"},
+		"create openai provider: Config.Key is empty: set the API key, or Config.KeyFunc":                             {Model: "m"},
 		"create openai provider: Config.Model is empty: name a model, such as gpt-4.1-mini":                           {Key: key},
 		`create openai provider: Config.BaseURL is "http://x/v1/chat/completions", want it without /chat/completions`: {Model: "m", BaseURL: "http://x/v1/chat/completions"},
 		`create openai provider: Config.MaxTokensField is "max", want max_completion_tokens or max_tokens`:            {Model: "m", Key: key, MaxTokensField: "max"},

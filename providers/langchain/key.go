@@ -1,0 +1,51 @@
+package langchain
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/elenchus-go/debate/providers"
+)
+
+// Key returns a function for [Transport.Key] from the Config.Key and the Config.KeyFunc of a provider, of which at most
+// one may be set. It returns nil if neither is set.
+func Key(constant string, f func(context.Context) (string, error)) (func(context.Context) (string, error), error) {
+	switch {
+	case constant != "" && f != nil:
+		return nil, errors.New("Config.Key and Config.KeyFunc are both set: set only one of them")
+	case constant != "":
+		return func(context.Context) (string, error) { return constant, nil }, nil
+	}
+	return f, nil
+}
+
+// currentKey returns the key that f returns, or an error without the key.
+func currentKey(ctx context.Context, f func(context.Context) (string, error)) (string, *providers.Error) {
+	key, err := f(ctx)
+	switch {
+	case err != nil:
+		failed := &providers.Error{Kind: providers.Authentication, Err: fmt.Errorf("get key: %w", redactError(err, []string{key}))}
+		if known, ok := errors.AsType[*providers.Error](err); ok {
+			failed.Kind, failed.RetryAfter = known.Kind, known.RetryAfter
+		}
+		return "", failed
+	case key == "":
+		err = errors.New("the key is empty")
+	case !isHeaderValue(key):
+		err = errors.New("the key contains a space, a line break or a character that is not ASCII")
+	default:
+		return key, nil
+	}
+	return "", &providers.Error{Kind: providers.Authentication, Err: fmt.Errorf("get key: %w", err)}
+}
+
+// isHeaderValue reports whether all characters of s are visible ASCII characters.
+func isHeaderValue(s string) bool {
+	for i := range len(s) {
+		if s[i] <= ' ' || s[i] > '~' {
+			return false
+		}
+	}
+	return true
+}
