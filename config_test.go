@@ -419,6 +419,16 @@ func TestRulesThatMeanNothingAreRefused(t *testing.T) {
 		{"vectors without an embedder", func(c *debate.Config) { c.Detect = []detect.Rule{{Signal: detect.Repetitive, Method: "vectors"}} }, []protocol.Problem{
 			{Field: "embedder.provider", Reason: "it is empty, but detect[0] needs vectors"},
 		}},
+		{"names of strangers", func(c *debate.Config) {
+			c.Detect = []detect.Rule{{Signal: detect.Disengaged, Names: map[string][]string{"A": {"the skeptic"}, "Zoe": {"the optimist"}}}}
+		}, []protocol.Problem{
+			{Field: "detect[0].names", Reason: `"Zoe" is not a participant`},
+		}},
+		{"an end for lack of engagement", func(c *debate.Config) {
+			c.Detect = []detect.Rule{{Signal: detect.Disengaged, Effect: detect.Stop}}
+		}, []protocol.Problem{
+			{Field: "detect[0]", Reason: `effect "stop": disengaged is found in too many good debates, use "report" or "advise"`},
+		}},
 		{"scores without a judge", func(c *debate.Config) {
 			c.Detect, c.Protocol = []detect.Rule{{Signal: detect.Diminishing}}, unjudgedDefaults{}
 		}, []protocol.Problem{

@@ -203,6 +203,11 @@ func (c Config) checkDetect(l *problemList) {
 		case rule.EffectiveMethod() == "vectors" && c.Embedder.Provider == "":
 			l.add("embedder.provider", "it is empty, but detect[%d] needs vectors", i)
 		}
+		for _, name := range slices.Sorted(maps.Keys(rule.Names)) {
+			if !slices.ContainsFunc(c.Participants, func(p Participant) bool { return p.Name == name }) {
+				l.add(field+".names", "%q is not a participant", name)
+			}
+		}
 	}
 }
 

@@ -40,7 +40,7 @@ const (
 	// Repetitive means that speakers repeat themselves. By words, the overlap of a turn is the share of its distinct
 	// sequences of three words that its speaker used before. By vectors, the similarity of a turn is the highest
 	// cosine between its embedding and those of the speaker's last eight turns; what a cosine means depends on the
-	// embedding model. The value is the mean over the round's turns. The threshold defaults to 0.5 by words and 0.85
+	// embedding model. The value is the mean over the round's turns. The threshold defaults to 0.45 by words and 0.85
 	// by vectors.
 	Repetitive Signal = "repetitive"
 	// Diminishing means that quality and novelty fell in each step of the last 3 rounds, or that the last 2 rounds
@@ -54,7 +54,8 @@ const (
 	Drifting Signal = "drifting"
 	// Disengaged means that speakers do not answer one another. The value is the share of turns that name an opponent
 	// or repeat eight consecutive words of one. It counts only turns whose speaker had an opponent to answer. The
-	// threshold defaults to 0.5.
+	// threshold defaults to 0.5. Rule.Names sets further names of opponents. The signal must not stop a debate, because
+	// it is found too often where speakers answer one another.
 	Disengaged Signal = "disengaged"
 	// Converged means that participants agree. By scores, the value is the share of judges who say so, and the signal
 	// is found if it is more than half. By answers, the value is the share of speakers who give the most frequent

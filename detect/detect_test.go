@@ -274,9 +274,9 @@ func TestEngagementIsANameOrAQuote(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			d := detect.Engagement{
-				Topic:   "Should the council ban all private cars by next year?",
-				Seats:   []transcript.Profile{{Name: "Ann", Side: "pro"}, {Name: "Ann Lee", Side: "pro"}, {Name: "Carl", Side: "con"}, {Name: "Dee Dee"}},
-				Aliases: map[string][]string{"Carl": {"opponent"}, "Ann": {"opponent"}},
+				Topic: "Should the council ban all private cars by next year?",
+				Seats: []transcript.Profile{{Name: "Ann", Side: "pro"}, {Name: "Ann Lee", Side: "pro"}, {Name: "Carl", Side: "con"}, {Name: "Dee Dee"}},
+				Names: map[string][]string{"Carl": {"opponent"}, "Ann": {"opponent"}},
 			}
 			first := d.Round(round(1, "Carl", claim+"; should the council ban all private cars by next year?", "Ann Lee", "Yes."))
 			require.InDelta(t, 1, first.Value, 0, "there is nothing to answer yet")

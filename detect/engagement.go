@@ -15,15 +15,15 @@ import (
 // counts if an opponent spoke in an earlier round, so turns of the first round never count. The value is the share of
 // the counted turns that engage, or 1 if none counts.
 //
-// The detector cannot tell a mention from an answer. It recognizes an answer to "my opponent" only if Aliases lists
-// that phrase, and an answer that names nobody only if it quotes. A name that is also a common word (Will, Grace,
+// The detector cannot tell a mention from an answer. It recognizes "my opponent" and the like, but other names of an
+// opponent only if Names lists them, and an answer that names nobody only if it quotes. A name that is also a common word (Will, Grace,
 // Con) is recognized too often. Speakers who use the same fixed phrases appear to quote each other, and speakers in a
 // parallel phase may use the same words by chance. docs/judging.md shows how often recorded turns "quote" a debate to
 // which they do not belong.
 type engagement struct {
 	Topic    string               // text that everybody may repeat; defaults to none
 	Seats    []transcript.Profile // participants with their sides
-	Aliases  map[string][]string  // other names by name, such as "opponent" or "the skeptic"
+	Names    map[string][]string  // other names by name, such as "the skeptic"; see Rule.Names
 	MinShare float64              // a round with a lower share is disengaged; defaults to 0.5
 
 	words    wordIDs
@@ -46,8 +46,13 @@ type name struct {
 	who   *speaker
 }
 
-// topicSpeaker stands for the author of the topic.
-var topicSpeaker = &speaker{}
+var (
+	topicSpeaker = &speaker{} // stands for the author of the topic
+	anyOpponent  = &speaker{} // stands for whoever opposes the speaker
+)
+
+// opponentNames refer to any opponent.
+var opponentNames = []string{"my opponent", "my opponents", "our opponent", "our opponents"}
 
 // Round checks the turns of one round, in the order in which they were spoken.
 func (d *engagement) Round(turns []transcript.Turn) Finding {
@@ -96,6 +101,9 @@ func (d *engagement) finding(round, count, engaged int, without []string) Findin
 func (d *engagement) init() {
 	d.speakers, d.names, d.phrases = map[string]*speaker{}, map[uint32][]name{}, map[[quoteWords]uint32]*speaker{}
 	d.record(topicSpeaker, d.words.read(d.Topic))
+	for _, called := range opponentNames {
+		d.name(anyOpponent, called)
+	}
 	for _, s := range d.Seats {
 		d.speaker(s.Name, s.Side)
 	}
@@ -108,7 +116,7 @@ func (d *engagement) speaker(actor, side string) *speaker {
 		who = &speaker{side: side}
 		d.speakers[actor] = who
 		d.name(who, actor)
-		for _, called := range d.Aliases[actor] {
+		for _, called := range d.Names[actor] {
 			d.name(who, called)
 		}
 	}

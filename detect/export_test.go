@@ -1,5 +1,8 @@
 package detect
 
+// RepetitionThreshold is exported for tests.
+const RepetitionThreshold = repetitionThreshold
+
 // The detectors, exported for tests.
 type (
 	Repetition         = repetition

@@ -17,7 +17,7 @@ func FuzzText(f *testing.F) {
 	f.Add("", "\xff\u0301日本\u200d", "İıſß"+strings.Repeat("a ", 500))
 	f.Fuzz(func(t *testing.T, topic, one, two string) {
 		var repetition detect.Repetition
-		engagement := detect.Engagement{Topic: topic, Aliases: map[string][]string{"Ann": {topic}}}
+		engagement := detect.Engagement{Topic: topic, Names: map[string][]string{"Ann": {topic}}}
 		drift := detect.Drift{Topic: topic}
 		unanimity, convergence := detect.Unanimity{Answer: text}, detect.Convergence{Answer: text}
 		var last detect.Finding

@@ -78,18 +78,13 @@ func repetition(b *strings.Builder, recordings []recording) {
 		"The table shows how much a turn overlaps with earlier turns of the same speaker. The last column compares the turn with\n" +
 		"another debate instead: with the earlier turns of the speaker of the same name. It shows the overlap that comes from\n" +
 		"topic, style and format.\n\n" +
-		"| debates | turn of the speaker | n | median | 90th percentile | 0.5 or more | median, other debate |\n|---|---|---|---|---|---|---|\n")
-	var found, all int
+		"| debates | turn of the speaker | n | median | 90th percentile | median, other debate |\n|---|---|---|---|---|---|\n")
 	for _, r := range recordings {
 		own, elsewhere := map[int][]float64{}, map[int][]float64{}
 		for i, d := range r.debates {
 			other := r.debates[(i+1)%len(r.debates)].rounds()
-			var whole, single detect.Repetition
+			var single detect.Repetition
 			for n, turns := range d.rounds() {
-				if f := whole.Round(turns); n > 0 {
-					all++
-					found += one(f.Found)
-				}
 				for _, t := range turns {
 					own[n] = append(own[n], single.Round([]transcript.Turn{t}).Value)
 					elsewhere[n] = append(elsewhere[n], overlap(other[:n], t))
@@ -97,13 +92,11 @@ func repetition(b *strings.Builder, recordings []recording) {
 			}
 		}
 		for n := 1; n < len(own); n++ {
-			fmt.Fprintf(b, "| %s | %d | %d | %.2f | %.2f | %d | %.2f |\n", r.name, n+1, len(own[n]),
-				quantile(own[n], 0.5), quantile(own[n], 0.9), atLeast(own[n], 0.5), quantile(elsewhere[n], 0.5))
+			fmt.Fprintf(b, "| %s | %d | %d | %.2f | %.2f | %.2f |\n", r.name, n+1, len(own[n]),
+				quantile(own[n], 0.5), quantile(own[n], 0.9), quantile(elsewhere[n], 0.5))
 		}
 	}
-	fmt.Fprintf(b, "\nOf %d rounds after the first, %d are repetitive at the default threshold of 0.5. The default comes from published debates\n"+
-		"(MAD) with a median overlap of 0.72 in round 4, in sequences of five words. The recorded debates repeat far less, and the\n"+
-		"detector does not flag them.\n", all, found)
+	plantedRepetitions(b, recordings)
 }
 
 func overlap(before [][]transcript.Turn, now transcript.Turn) float64 {
@@ -182,6 +175,7 @@ func engagement(b *strings.Builder, recordings []recording) {
 	b.WriteString("\nMost detections come from names, and the detector cannot tell a polite address from engagement. A finding that a round is\n" +
 		"engaged is weak evidence. A finding that it is disengaged is worth a check. The minimum length of a quote was chosen on\n" +
 		"these recordings.\n")
+	disengaged(b, recordings)
 }
 
 // next returns the next debate on the same topic, or the next debate if there is none.
@@ -195,7 +189,7 @@ func (r recording) next(i int) debate {
 }
 
 func engages(d debate, calls map[string][]string, before [][]transcript.Turn, now transcript.Turn) bool {
-	detector := detect.Engagement{Topic: d.Topic, Aliases: calls}
+	detector := detect.Engagement{Topic: d.Topic, Names: calls}
 	for _, turns := range before {
 		detector.Round(turns)
 	}
@@ -231,10 +225,14 @@ func rename(rounds [][]transcript.Turn) (all [][]transcript.Turn) {
 	return all
 }
 
+// renamed returns a turn in which no name of an opponent is known.
 func renamed(t transcript.Turn) transcript.Turn {
 	t.Actor += "0000"
+	t.Text = anonymous.Replace(t.Text)
 	return t
 }
+
+var anonymous = strings.NewReplacer("opponent", "0pponent", "Opponent", "0pponent")
 
 // vote is a question with the answer of each agent in each round. Null means no answer.
 type vote struct {

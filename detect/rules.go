@@ -3,6 +3,7 @@ package detect
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -31,9 +32,13 @@ type Rule struct {
 	// flags) or "words" for drift, "scores" or "answers" for convergence. It defaults to the first of these. Other
 	// signals have one method only.
 	Method string `json:"method,omitempty"`
-	Effect string `json:"effect,omitempty"` // Report, Advise or Stop; defaults to Report
+	Effect string `json:"effect,omitempty"` // Report, Advise or Stop; defaults to Report. "disengaged" accepts no Stop
 	// Threshold replaces the default threshold of the signal. 0 means the default.
 	Threshold float64 `json:"threshold,omitempty"`
+	// Names lists, for each participant, other names by which speakers refer to it, such as "the skeptic". A name that
+	// several participants have refers to each of them. Only the signal "disengaged" uses names. It always knows the
+	// participants' own names, and "my opponent", "our opponent" and their plurals.
+	Names map[string][]string `json:"names,omitempty"`
 }
 
 // methods lists the methods for each signal, the default first.
@@ -62,8 +67,19 @@ func (r Rule) Check() string {
 		return fmt.Sprintf("method %q: %s is measured by one of %q", r.Method, r.Signal, known)
 	case !slices.Contains([]string{"", Report, Advise, Stop}, r.Effect):
 		return fmt.Sprintf("effect %q is unknown, use one of %q", r.Effect, []string{Report, Advise, Stop})
+	case r.Signal == Disengaged && r.Effect == Stop:
+		return fmt.Sprintf("effect %q: %s is found in too many good debates, use %q or %q", Stop, Disengaged, Report, Advise)
 	case !(r.Threshold >= 0 && r.Threshold <= most):
 		return fmt.Sprintf("threshold %v: use 0 for the default, or up to %v", r.Threshold, most)
+	case len(r.Names) > 0 && r.Signal != Disengaged:
+		return fmt.Sprintf("names: %s reads no names, use them with %q", r.Signal, Disengaged)
+	}
+	for _, participant := range slices.Sorted(maps.Keys(r.Names)) {
+		for _, name := range r.Names[participant] {
+			if !hasWord(name) {
+				return fmt.Sprintf("names: %q for %q has no word", name, participant)
+			}
+		}
 	}
 	return ""
 }
@@ -151,7 +167,7 @@ func (w *Detector) newChecks(r Rule) checks {
 			return f
 		}}
 	case ruleKind{Disengaged, byWords}:
-		return speechCheck((&engagement{Topic: w.Topic, Seats: w.Seats, MinShare: t}).Round)
+		return speechCheck((&engagement{Topic: w.Topic, Seats: w.Seats, Names: r.Names, MinShare: t}).Round)
 	case ruleKind{Unanimous, byAnswers}:
 		return speechCheck((&Unanimity{Answer: w.Answer}).Round)
 	case ruleKind{Drifting, byWords}:

@@ -24,6 +24,10 @@ func TestARuleSaysWhatIsWrongWithIt(t *testing.T) {
 		{"no signal", detect.Rule{}, `signal "" is unknown, use one of`},
 		{"method of another signal", detect.Rule{Signal: detect.Disengaged, Method: "vectors"}, `method "vectors": disengaged is measured by one of ["words"]`},
 		{"an unknown use", detect.Rule{Signal: detect.Unanimous, Effect: "shout"}, `effect "shout" is unknown, use one of ["report" "advise" "stop"]`},
+		{"names of opponents", detect.Rule{Signal: detect.Disengaged, Names: map[string][]string{"Ann": {"the skeptic"}}}, ""},
+		{"names for another signal", detect.Rule{Signal: detect.Repetitive, Names: map[string][]string{"Ann": {"the skeptic"}}}, `names: repetitive reads no names, use them with "disengaged"`},
+		{"a name without words", detect.Rule{Signal: detect.Disengaged, Names: map[string][]string{"Ann": {"?"}}}, `names: "?" for "Ann" has no word`},
+		{"no engagement ends no debate", detect.Rule{Signal: detect.Disengaged, Effect: detect.Stop}, `effect "stop": disengaged is found in too many good debates, use "report" or "advise"`},
 		{"a negative threshold", detect.Rule{Signal: detect.Unanimous, Threshold: -1}, "threshold -1"},
 		{"a threshold that is no number", detect.Rule{Signal: detect.Unanimous, Threshold: math.NaN()}, "threshold NaN"},
 	} {
@@ -88,6 +92,35 @@ func TestAWatchFindsWhatItsDetectorsFind(t *testing.T) {
 			uses(marks.ByScores(s.Round, 4), detect.Report), uses(judged.ByFlags(s.Round, true, true, false), detect.Report),
 			uses(returns.Round(s), detect.Report),
 		}, w.CheckScores(scores[i], 4, true, true, false))
+	}
+}
+
+func TestARuleSetsTheNamesOfOpponents(t *testing.T) {
+	seats := []transcript.Profile{{Name: "Ann"}, {Name: "Bob"}, {Name: "Ben", Side: "pro"}}
+	for _, tt := range []struct {
+		said  string
+		names map[string][]string
+		value float64
+	}{
+		{"My opponent is wrong.", nil, 1},
+		{"my opponents' figures are old", nil, 1},
+		{"OUR OPPONENT says so", nil, 1},
+		{"Opponents of cars, as in my opponentless youth", nil, 0},
+		{"The skeptic is wrong.", nil, 0},
+		{"The skeptic is wrong.", map[string][]string{"Bob": {"the skeptic", "the doubter"}}, 1},
+		{"The doubter is wrong.", map[string][]string{"Bob": {"the skeptic", "the doubter"}}, 1},
+		{"I, the skeptic, say so.", map[string][]string{"Ann": {"the skeptic"}}, 0},
+		{"Mein Gegner irrt.", map[string][]string{"Ann": {"mein Gegner"}, "Bob": {"mein Gegner"}}, 1},
+		{"Bob is wrong.", map[string][]string{"Bob": {"the skeptic"}}, 1},
+		{"My opponent is wrong.", map[string][]string{"Bob": {"the skeptic"}}, 1},
+	} {
+		t.Run(tt.said, func(t *testing.T) {
+			d := detect.Detector{Seats: seats, Rules: []detect.Rule{{Signal: detect.Disengaged, Names: tt.names}}}
+			d.CheckSpeeches(round(1, "Ann", "Yes.", "Bob", "No."), nil)
+			found := d.CheckSpeeches(round(2, "Ann", tt.said), nil)
+			require.Len(t, found, 1)
+			require.InDelta(t, tt.value, found[0].Value, 0, found[0])
+		})
 	}
 }
 
