@@ -49,6 +49,9 @@ func (e *Engine) newExecution(r *record, s protocol.Step) (*execution, error) {
 		if c.contract = e.contract(r, s.Contract); c.contract == nil {
 			return nil, fmt.Errorf("plan step %s: reply contract %q is unknown, add it to Options.Contracts", s.Phase, s.Contract)
 		}
+		if s.Check != nil {
+			c.contract = c.contract.WithCheck(s.Check)
+		}
 		c.request.SchemaName, c.request.Schema = s.Contract, c.contract.Schema()
 	}
 	if s.Actor == protocol.Embedder {

@@ -58,6 +58,9 @@ type Step struct {
 	Prompt         string            // name of the prompt template
 	Contract       string            // contract of the reply, such as "assessment/1"; empty for free text
 	Vars           map[string]string // parameters for the template; must not be modified
+	// Check is an additional check of a reply that follows the contract; see WithCheck of package judge/reply. It may shorten
+	// the reply to the part that the protocol uses.
+	Check func(v any) []string
 	// Show reports whether the prompt shows an earlier turn. It must not modify the turn. If Show is nil, the prompt
 	// shows every speech and remark.
 	Show func(*transcript.Turn) bool

@@ -9,7 +9,8 @@ import (
 // DocumentsContract is the contract of a retriever's reply.
 var DocumentsContract = reply.New[Documents]("documents/1")
 
-// Documents is the reply of a retriever: the documents found, the best first.
+// Documents is the reply of a retriever: the documents found, the best first. Its turn holds only those that are used;
+// see [Protocol.Templates].
 type Documents struct {
 	Documents []Document `json:"documents" jsonschema:"maxItems=64" jsonschema_description:"the documents found, the best first"`
 }
@@ -32,5 +33,5 @@ func (d *Documents) Text() string {
 	for i, x := range d.Documents {
 		titles[i] = x.Title
 	}
-	return "Found: " + strings.Join(titles, "; ")
+	return "Documents used: " + strings.Join(titles, "; ")
 }

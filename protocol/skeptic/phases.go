@@ -18,7 +18,8 @@ func (p Protocol) Phases(r *protocol.Record) []protocol.Phase {
 		if p.templateCount() > 0 {
 			return []protocol.Phase{singleStep(phaseRetrieve, protocol.Retriever, protocol.Step{
 				Prompt: "skeptic-retrieve", Contract: DocumentsContract.Name(), Show: showNothing,
-				Vars: map[string]string{"templates": strconv.Itoa(p.templateCount())},
+				Vars:  map[string]string{"templates": strconv.Itoa(p.templateCount())},
+				Check: p.keepUsed,
 			})}
 		}
 	case transcript.Speech:
@@ -46,6 +47,14 @@ func (p Protocol) speeches(r *protocol.Record) []protocol.Phase {
 		singleStep(name, proposer, protocol.Step{Prompt: prompt, Vars: map[string]string{"templates": templateSections(p.templatesShown(r))}}),
 		singleStep(phaseAttack, skeptic, protocol.Step{Prompt: "skeptic-attack", Vars: attackVars()}),
 	}
+}
+
+// keepUsed removes the documents that the proposer's prompt will not show from a retriever's reply, so that its turn
+// contains those that are used.
+func (p Protocol) keepUsed(v any) []string {
+	d := v.(*Documents)
+	d.Documents = d.Documents[:min(p.templateCount(), len(d.Documents))]
+	return nil
 }
 
 // templatesShown returns the documents that the proposer's prompt shows.

@@ -306,7 +306,7 @@ func TestTheLibrarysOwnRetrieverFollowsTheContract(t *testing.T) {
 	r, err := skeptic.DocumentsContract.Parse(res.Text, nil)
 	require.NoError(t, err)
 	require.False(t, r.Repaired)
-	require.Contains(t, r.Text, "Found: ")
+	require.Contains(t, r.Text, "Documents used: ")
 	docs, err := transcript.Decode[skeptic.Documents](transcript.Turn{Data: r.Data})
 	require.NoError(t, err)
 	require.Len(t, docs.Documents, 8, "as many as can be asked for")
