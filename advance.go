@@ -38,9 +38,7 @@ func (dr *driver) advance() (more bool, err error) {
 	}
 	switch {
 	case p.check != nil:
-		if err = dr.validate(*p.check); err == nil {
-			dr.warn(p.check)
-		}
+		err = dr.validate(*p.check)
 	case p.wait > 0:
 		dr.sleep(p.wait)
 	case len(p.executions) > 0 && !dr.outdated(p): // otherwise it is planned again
@@ -124,14 +122,17 @@ func (dr *driver) validate(cfg Config) error {
 	}
 	dr.journal.mu.Lock()
 	defer dr.journal.mu.Unlock()
+	var warnings []Warning
 	err := dr.journal.change(dr.ctx, func(c *transaction) error {
+		warnings = nil
 		switch {
 		case c.rec.lifecycle.State != fsm.Validating: // another process has done it
 			return nil
 		case len(found) > 0:
 			return c.fire(fsm.Reject, StateChanged{Problems: found})
 		}
-		if err := c.fire(fsm.Accept, StateChanged{}); err != nil {
+		warnings = c.rec.configWarnings()
+		if err := c.fire(fsm.Accept, StateChanged{Warnings: warnings}); err != nil {
 			return err
 		}
 		if err := c.fire(fsm.Start, StateChanged{}); err != nil {
@@ -139,20 +140,13 @@ func (dr *driver) validate(cfg Config) error {
 		}
 		return c.settle()
 	})
-	if err == nil {
-		err = problemsError(found)
+	if err != nil {
+		return err
 	}
-	return err
-}
-
-// warn logs and shows warnings about a valid configuration.
-func (dr *driver) warn(cfg *Config) {
-	for _, w := range cfg.selfPreferenceWarnings(dr.engine.providerName) {
-		dr.engine.log.WarnContext(dr.ctx, "check configuration", "debate", dr.journal.id, "warning", w)
-		if dr.out.yield != nil && !dr.out.gone {
-			_ = dr.out.show(Warning{EventMeta: liveMeta("warning"), Text: w}, dr.out.shown) // the caller notices if the viewer has left
-		}
+	for _, w := range warnings {
+		dr.engine.log.WarnContext(dr.ctx, "check configuration", "debate", dr.journal.id, "warning", w.Text)
 	}
+	return problemsError(found)
 }
 
 // checkProviders has the engine check the providers. The check is canceled if it is superseded.

@@ -30,7 +30,8 @@ func (c *execution) perform() error {
 			return c.contextEnded(n, err)
 		}
 		if err == nil {
-			return c.finish()
+			c.finish()
+			return nil
 		}
 		failed := providers.AsError(err)
 		if c.attempts.capRaised && failed.Kind == providers.InvalidRequest { // the model does not allow the raised limit
@@ -60,15 +61,22 @@ func (c *execution) contextEnded(n int, err error) error {
 		if err != nil {
 			timeout = &providers.Error{Kind: timeout.Kind, Err: timeout.Err, Partial: providers.AsError(err).Partial}
 		}
-		_ = c.reportFailure(timeout, -1) // the step ends even if the viewer has left
+		if n > 0 {
+			_ = c.reportFailure(timeout, -1) // the step ends even if the viewer has left
+		}
 		return c.giveUp(n, timeout)
 	}
 	return cause
 }
 
-// reportFailure emits a TurnFailed event for the current attempt.
+// reportFailure emits a TurnFailed event for the current attempt. It returns an error if the viewer has left.
 func (c *execution) reportFailure(e *providers.Error, again time.Duration) error {
-	return c.notify(TurnFailed{EventMeta: liveMeta("turn_failed"), Attempt: c.attempts.current, Error: e.Kind, Message: c.pseudonyms.Reveal(e.Error()), RetryIn: again})
+	ev := TurnFailed{EventMeta: liveMeta("turn_failed"), Attempt: c.attempts.current, Error: e.Kind, Message: c.pseudonyms.Reveal(e.Error()), RetryIn: again}
+	c.feed.fail(ev)
+	if c.emit == nil {
+		return nil
+	}
+	return c.emit(ev, ev.Seq)
 }
 
 // attempt calls the model once and accepts its reply as the turn, or returns an error.

@@ -301,28 +301,6 @@ func findParticipant(list []Participant, name string) *Participant {
 	return nil
 }
 
-// selfPreferenceWarnings returns a warning for each judge that uses the same model as a participant: models tend to
-// prefer their own output. named resolves the name of a provider.
-func (c *Config) selfPreferenceWarnings(named func(string) string) (list []string) {
-	for i, j := range slices.Concat(c.Judges, c.Substitutes) {
-		var kin []string
-		for _, p := range c.active() {
-			if named(p.Provider) == named(j.Provider) && p.Model == j.Model {
-				kin = append(kin, p.Name)
-			}
-		}
-		if len(kin) == 0 {
-			continue
-		}
-		who := "judge " + j.Name
-		if i >= len(c.Judges) {
-			who = fmt.Sprintf("substitutes[%d]", i-len(c.Judges))
-		}
-		list = append(list, fmt.Sprintf("%s uses the same model as %s and may favor them", who, listOf(kin)))
-	}
-	return list
-}
-
 // listOf joins names as in "Ada, Bo and Cy".
 func listOf(names []string) string {
 	last := len(names) - 1

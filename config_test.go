@@ -22,6 +22,7 @@ import (
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/price"
 	"github.com/elenchus-go/debate/providers/scripted"
+	"github.com/elenchus-go/debate/transcript"
 )
 
 func TestValidationSaysEverythingAtOnce(t *testing.T) {
@@ -354,8 +355,46 @@ func TestKinshipIsOfTheModelThatAnswers(t *testing.T) {
 		c.Substitutes = []debate.Participant{{Provider: "m"}}
 		d, err := debate.New(t.Context(), c, debate.Options{Providers: providersOf(p, p)})
 		require.NoError(t, err)
-		require.NotEmpty(t, debatetest.Result(t, d).Warnings)
+		events, err := debatetest.Run(t, d)
+		require.NoError(t, err)
+		var keys []transcript.Key
+		for _, ev := range events {
+			if s, ok := ev.(debate.StateChanged); ok && s.On == fsm.Accept {
+				for _, w := range s.Warnings {
+					keys = append(keys, w.Key)
+				}
+			}
+		}
+		require.Equal(t, []transcript.Key{{Run: 1, Phase: "configuration", Target: "substitutes[0]"}}, keys)
 	})
+}
+
+// person is a provider that asks a person.
+type person struct{ providers.Provider }
+
+func (person) IsPerson() bool { return true }
+
+// People have no model.
+func TestPeopleDrawNoWarning(t *testing.T) {
+	p := &debatetest.DigestModel{Names: []string{"A", "B"}}
+	for name, tt := range map[string]struct {
+		provider providers.Provider
+		warnings int
+	}{
+		"a model":  {p, 1},
+		"a person": {person{p}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := debatetest.PairConfig(nil)
+			c.Judges[0].Provider = "m"
+			d, err := debate.New(t.Context(), c, debate.Options{Providers: map[string]providers.Provider{"m": tt.provider}})
+			require.NoError(t, err)
+			events, err := debatetest.Run(t, d)
+			require.NoError(t, err)
+			require.Len(t, warningTexts(events), tt.warnings)
+			require.Len(t, debatetest.Result(t, d).Warnings, tt.warnings)
+		})
+	}
 }
 
 // A ruling has no scores for relevance or novelty.

@@ -202,13 +202,35 @@ func (d *Debate) RunOnce(ctx context.Context) (more bool, err error) {
 
 // showEnd shows the Ended event if the debate has ended.
 func (dr *driver) showEnd() {
-	dr.journal.mu.Lock()
-	r := dr.journal.rec
-	if r == nil || !r.lifecycle.State.Final() {
+	for {
+		dr.out.flush()
+		dr.journal.mu.Lock()
+		r := dr.journal.rec
+		if len(dr.out.queue) > 0 && !dr.out.gone { // another goroutine has committed something
+			dr.journal.mu.Unlock()
+			continue
+		}
+		if dr.out.gone || r == nil || !r.lifecycle.State.Final() {
+			dr.journal.mu.Unlock()
+			return
+		}
+		ev := endedOf(r)
 		dr.journal.mu.Unlock()
+		dr.out.present(ev)
 		return
 	}
-	ev := Ended{EventMeta: EventMeta{Type: "ended", Seq: r.Seq, Live: true}, Result: resultOf(r)}
-	dr.journal.mu.Unlock()
-	dr.out.present(ev)
+}
+
+// ending returns the event that ends the events of a debate.
+func (d *Debate) ending(ctx context.Context) (Ended, error) {
+	d.journal.mu.Lock()
+	defer d.journal.mu.Unlock()
+	if err := d.journal.refresh(ctx); err != nil {
+		return Ended{}, err
+	}
+	return endedOf(d.journal.rec), nil
+}
+
+func endedOf(r *record) Ended {
+	return Ended{EventMeta: EventMeta{Type: "ended", Seq: r.Seq, Live: true}, Result: resultOf(r)}
 }

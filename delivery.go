@@ -42,11 +42,21 @@ func (v *delivery) flush() {
 	}
 	v.lock.Unlock()
 	for _, ev := range due {
-		if !v.present(ev) {
+		if !v.presentAll(ev) {
 			return
 		}
 	}
 	v.spare = due
+}
+
+// presentAll shows a durable event, preceded by the warnings about it.
+func (v *delivery) presentAll(ev Event) bool {
+	for _, w := range warningsOf(ev) {
+		if !v.present(restamp(w, ev.Meta().Seq-1)) {
+			return false
+		}
+	}
+	return v.present(ev)
 }
 
 // present shows one event. It returns false if the viewer has left.

@@ -152,6 +152,7 @@ func (dr *driver) enter() error {
 	}
 	dr.journal.driver, dr.out.shown = dr, dr.journal.rec.Seq
 	dr.known.Store(dr.journal.rec.Seq)
+	dr.feed.attach(&dr.known)
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"time"
 
 	"github.com/elenchus-go/debate/context/window"
@@ -60,6 +61,7 @@ type (
 		OtherFailures []*Failure         `json:"other_failures,omitempty"` // other steps of the phase that had failed by then
 		Question      *Question          `json:"question,omitempty"`       // what a person has to decide
 		Findings      []detect.Finding   `json:"findings,omitempty"`       // findings of Config.Detect that the transition adds
+		Warnings      []Warning          `json:"warnings,omitempty"`       // warnings about an accepted configuration
 	}
 	// PhaseStarted announces the steps of a phase.
 	PhaseStarted struct {
@@ -128,9 +130,13 @@ type (
 		// negative if none follows.
 		RetryIn time.Duration `json:"retry_in"`
 	}
-	// Warning is something that a user should know about a step.
+	// Warning is something that a user should know. It precedes the durable event that it is about: the TurnDone of a
+	// step, or the StateChanged that accepts a configuration.
 	Warning struct {
 		EventMeta
+		// Key is the key of the step. In a warning about the configuration, it holds the run, the phase "configuration",
+		// the name of the actor, and as target the field, such as "judges[0]". It is zero in a warning that concerns
+		// only the viewer.
 		Key  transcript.Key `json:"key"`
 		Text string         `json:"text"`
 	}
@@ -181,6 +187,52 @@ func ParseEvent(b []byte) (Event, error) {
 	}
 	return v.Elem().Interface().(Event), nil
 }
+
+// warningsOf returns the warnings about a durable event.
+func warningsOf(ev Event) (list []Warning) {
+	switch ev := ev.(type) {
+	case StateChanged:
+		return ev.Warnings
+	case TurnDone:
+		for _, text := range turnWarnings(&ev.Turn) {
+			list = append(list, Warning{EventMeta: liveMeta("warning"), Key: ev.Turn.Key, Text: text})
+		}
+	}
+	return list
+}
+
+// selfPreferenceWarnings returns a warning for each judge that uses the same model as a participant: models tend to
+// prefer their own output. named resolves the name of a provider, and reports whether its replies come from a person.
+func (c *Config) selfPreferenceWarnings(run int, named func(string) (string, bool)) (list []Warning) {
+	for i, j := range slices.Concat(c.Judges, c.Substitutes) {
+		judge, person := named(j.Provider)
+		if person {
+			continue
+		}
+		var kin []string
+		for _, p := range c.active() {
+			if name, _ := named(p.Provider); name == judge && p.Model == j.Model {
+				kin = append(kin, p.Name)
+			}
+		}
+		if len(kin) == 0 {
+			continue
+		}
+		who, field := "judge "+j.Name, fmt.Sprintf("judges[%d]", i)
+		if i >= len(c.Judges) {
+			field = fmt.Sprintf("substitutes[%d]", i-len(c.Judges))
+			who = field
+		}
+		list = append(list, Warning{
+			EventMeta: liveMeta("warning"), Key: transcript.Key{Run: run, Phase: "configuration", Actor: j.Name, Target: field},
+			Text: fmt.Sprintf("%s uses the same model as %s and may favor them", who, listOf(kin)),
+		})
+	}
+	return list
+}
+
+// liveMeta returns the EventMeta of a live event. The event gets its seq when it is shown.
+func liveMeta(kind string) EventMeta { return EventMeta{Type: kind, Live: true} }
 
 // restamp returns a live event with the seq of the durable event that was shown before it.
 func restamp(ev Event, seq int64) Event {

@@ -144,32 +144,8 @@ func (c *execution) start() {
 	})
 }
 
-// finish completes the turn. It returns an error if the viewer has left.
-func (c *execution) finish() error {
-	c.turn.finish(c.timing.viewed + c.timing.timer.Viewed())
-	return c.warn()
-}
-
-// warn emits the warnings about the turn.
-func (c *execution) warn() error {
-	for _, w := range turnWarnings(&c.turn.Turn) {
-		if err := c.notify(Warning{EventMeta: liveMeta("warning"), Key: c.step.Key, Text: w}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// liveMeta returns the EventMeta of a live event. The event gets its seq when it is shown.
-func liveMeta(kind string) EventMeta { return EventMeta{Type: kind, Live: true} }
-
-func (c *execution) notify(ev Event) error {
-	c.feed.notify(ev)
-	if c.emit == nil {
-		return nil
-	}
-	return c.emit(ev, ev.Meta().Seq)
-}
+// finish completes the turn.
+func (c *execution) finish() { c.turn.finish(c.timing.viewed + c.timing.timer.Viewed()) }
 
 // addAttempt adds an attempt and its outcome to the turn.
 func (c *execution) addAttempt(a transcript.Attempt, resp providers.Response, err error) {

@@ -1,6 +1,8 @@
 package debate
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -8,44 +10,65 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// liveFeed holds the live events of a debate that this engine drives, including the calls in flight and the text they
-// have streamed so far. Each viewer reads it at its own pace, so a slow viewer delays neither the debate nor other
-// viewers, and no viewer misses text.
+// liveFeed holds the live events of a debate that this engine drives. Each viewer reads it at its own pace, so a slow
+// viewer delays neither the debate nor other viewers. The feed holds each attempt in flight, and each attempt that has
+// ended until all viewers have read it.
 type liveFeed struct {
 	users int // drivers and viewers; guarded by Engine.mu
 
-	mu          sync.Mutex
-	attempts    []*liveAttempt
-	spare       []byte  // buffer of an attempt that has ended, for the next one
-	notices     []Event // the latest warnings and failures
-	noticeTotal int     // number of notices so far, including discarded ones
-	viewers     map[chan struct{}]struct{}
+	mu      sync.Mutex
+	known   *atomic.Int64  // seq of the last entry that the driver has written or read; nil if there was no driver yet
+	after   int64          // highest known so far
+	flying  []*liveAttempt // attempts in flight
+	ended   []*liveAttempt // attempts that have ended and that a viewer may not have read
+	dropped int            // number of attempts that were removed from ended
+	spare   []byte         // buffer of an attempt that has ended, for the next one
+	viewers map[*viewer]struct{}
 }
 
-// liveAttempt is a call in flight.
+// liveAttempt is an attempt with its live events.
 type liveAttempt struct {
 	TurnStarted
 	text     []byte // streamed so far
 	streamed int    // bytes that the provider has streamed; only its goroutine uses it
+	failures []timedEvent
+	// The driver's journal ended with these entries when the attempt started and when text was added last.
+	started, extended int64
 }
 
-// maxNotices is the number of notices that are kept. A viewer that falls further behind misses older ones.
-const maxNotices = 64
+// timedEvent is an event, with the seq of the durable event that it follows.
+type timedEvent struct {
+	after int64
+	event Event
+}
 
-func (f *liveFeed) noticesSoFar() int {
+// maxUnread is the number of ended attempts that are kept for viewers who have not read them.
+const maxUnread = 1000
+
+// attach tells the feed which entries its driver knows.
+func (f *liveFeed) attach(known *atomic.Int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.noticeTotal
+	f.known, f.after = known, 0
 }
 
-// begin adds a new attempt and discards an earlier attempt of the same step.
+// now returns the seq of the durable event that an event follows that happens now. It never decreases while a driver
+// is attached, even if a commit fails. The mutex is held.
+func (f *liveFeed) now() int64 {
+	if f.known != nil {
+		f.after = max(f.after, f.known.Load())
+	}
+	return f.after
+}
+
+// begin adds a new attempt and ends an earlier attempt of the same step.
 func (f *liveFeed) begin(ev TurnStarted) *liveAttempt {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.remove(ev.Key)
-	p := &liveAttempt{TurnStarted: ev, text: f.spare}
+	p := &liveAttempt{TurnStarted: ev, text: f.spare, started: f.now()}
 	f.spare = nil
-	f.attempts = append(f.attempts, p)
+	f.flying = append(f.flying, p)
 	f.wake()
 	return p
 }
@@ -53,23 +76,24 @@ func (f *liveFeed) begin(ev TurnStarted) *liveAttempt {
 func (f *liveFeed) chunk(p *liveAttempt, text string) {
 	f.mu.Lock()
 	p.text = append(p.text, text...)
-	if len(f.viewers) > 0 {
-		f.wake()
-	}
+	p.extended = f.now()
+	f.wake()
 	f.mu.Unlock()
 }
 
-func (f *liveFeed) notify(ev Event) {
+// fail adds the failure of an attempt in flight.
+func (f *liveFeed) fail(ev TurnFailed) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.notices = append(f.notices, ev); len(f.notices) > maxNotices {
-		f.notices = f.notices[1:]
+	for _, p := range f.flying {
+		if p.Key == ev.Key {
+			p.failures = append(p.failures, timedEvent{f.now(), ev})
+		}
 	}
-	f.noticeTotal++
 	f.wake()
 }
 
-// end removes a call that has ended.
+// end ends the attempt of a step.
 func (f *liveFeed) end(k transcript.Key) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -77,88 +101,147 @@ func (f *liveFeed) end(k transcript.Key) {
 }
 
 func (f *liveFeed) remove(k transcript.Key) {
-	for i, p := range f.attempts {
-		if p.Key == k {
-			f.attempts = slices.Delete(f.attempts, i, i+1)
-			f.spare, p.text = p.text[:0], nil
-			return
-		}
+	i := slices.IndexFunc(f.flying, func(p *liveAttempt) bool { return p.Key == k })
+	if i < 0 {
+		return
 	}
+	p := f.flying[i]
+	f.flying = slices.Delete(f.flying, i, i+1)
+	if len(f.viewers) == 0 {
+		f.spare, p.text = p.text[:0], nil
+		return
+	}
+	if f.ended = append(f.ended, p); len(f.ended) > maxUnread {
+		f.drop(len(f.ended) - maxUnread)
+	}
+	f.wake()
+}
+
+// drop removes the first n ended attempts.
+func (f *liveFeed) drop(n int) {
+	f.ended = slices.Delete(f.ended, 0, n)
+	f.dropped += n
 }
 
 func (f *liveFeed) wake() {
-	for ch := range f.viewers {
-		signal(ch)
+	for v := range f.viewers {
+		signal(v.news)
 	}
 }
 
-// view registers a viewer's channel until leave is called. The channel is signaled when something is new.
-func (f *liveFeed) view(ch chan struct{}) (leave func()) {
+// view adds a viewer until leave is called. The viewer's channel is signaled when something is new.
+func (f *liveFeed) view() (v *viewer, leave func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	v = &viewer{news: make(chan struct{}, 1), read: map[*liveAttempt]*readPosition{}, next: f.dropped + len(f.ended), shownTurns: map[transcript.Key]bool{}}
 	if f.viewers == nil {
-		f.viewers = map[chan struct{}]struct{}{}
+		f.viewers = map[*viewer]struct{}{}
 	}
-	f.viewers[ch] = struct{}{}
-	return func() {
+	f.viewers[v] = struct{}{}
+	return v, func() {
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		delete(f.viewers, ch)
+		delete(f.viewers, v)
+		f.trim()
+	}
+}
+
+// trim drops the attempts that all viewers have read.
+func (f *liveFeed) trim() {
+	read := f.dropped + len(f.ended)
+	for v := range f.viewers {
+		read = min(read, v.next)
+	}
+	if n := read - f.dropped; n > 0 {
+		f.drop(n)
 	}
 }
 
 // viewer records how far one viewer has read.
 type viewer struct {
-	stale       atomic.Bool // whether the journal may have new entries
-	seq         int64       // of the last durable event
-	noticesSeen int
-	read        map[transcript.Key]*readPosition // for calls in flight
-	shownTurns  map[transcript.Key]bool          // turns that were already shown
+	news       chan struct{}
+	stale      atomic.Bool // whether the journal may have new entries
+	seq        int64       // of the last durable event
+	next       int         // number of the next ended attempt to read, counted from the feed's first one
+	read       map[*liveAttempt]*readPosition
+	shownTurns map[transcript.Key]bool // turns that were already shown
 }
 
+// readPosition is how far a viewer has read an attempt.
 type readPosition struct {
-	of     *liveAttempt // identifies the attempt: a repeated execution of the step has the same number
-	offset int
+	text     int // in bytes
+	failures int
 }
 
-// news returns the live events that the viewer has not seen.
-func (f *liveFeed) news(v *viewer) (list []Event) {
+// take returns the live events that the viewer has not read, ordered by the durable events that they follow.
+func (f *liveFeed) take(v *viewer) (list []timedEvent) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for n := max(f.noticeTotal-v.noticesSeen, 0); n > 0; n-- {
-		if n <= len(f.notices) {
-			list = append(list, restamp(f.notices[len(f.notices)-n], v.seq))
-		}
+	if missed := f.dropped - v.next; missed > 0 {
+		list = append(list, timedEvent{event: Warning{
+			EventMeta: liveMeta("warning"), Text: fmt.Sprintf("this viewer is too slow: it misses the live events of %d attempts", missed),
+		}})
+		v.next = f.dropped
 	}
-	v.noticesSeen = f.noticeTotal
-	for _, p := range f.attempts {
-		list = v.catchUp(list, p)
+	for _, p := range f.ended[v.next-f.dropped:] {
+		list = v.readAttempt(list, p)
+		delete(v.read, p)
 	}
+	v.next = f.dropped + len(f.ended)
+	for _, p := range f.flying {
+		list = v.readAttempt(list, p)
+	}
+	f.trim()
+	sortByTime(list)
 	return list
 }
 
-// catchUp appends what the viewer has not seen of a call in flight.
-func (v *viewer) catchUp(list []Event, p *liveAttempt) []Event {
-	at := v.read[p.Key]
-	if at == nil || at.of != p {
-		at = &readPosition{of: p}
-		v.read[p.Key] = at
-		list = append(list, restamp(p.TurnStarted, v.seq))
+// readAttempt appends the events of an attempt that the viewer has not read.
+func (v *viewer) readAttempt(list []timedEvent, p *liveAttempt) []timedEvent {
+	at := v.read[p]
+	if at == nil {
+		at = &readPosition{}
+		v.read[p] = at
+		list = append(list, timedEvent{p.started, p.TurnStarted})
 	}
-	if text := string(p.text[at.offset:]); text != "" {
-		list = append(list, Chunk{EventMeta: EventMeta{Type: "chunk", Seq: v.seq, Live: true}, Attempt: p.Attempt, Offset: at.offset, Text: text})
-		at.offset += len(text)
+	if text := string(p.text[at.text:]); text != "" {
+		list = append(list, timedEvent{p.extended, Chunk{EventMeta: liveMeta("chunk"), Attempt: p.Attempt, Offset: at.text, Text: text}})
+		at.text += len(text)
 	}
+	list = append(list, p.failures[at.failures:]...)
+	at.failures = len(p.failures)
 	return list
 }
 
-// show yields live events, except those of turns that were already shown. It returns false if the viewer has left.
-func (v *viewer) show(live []Event, yield func(Event, error) bool) (more bool) {
-	for _, ev := range live {
-		if k, ok := stepOf(ev); ok && v.shownTurns[k] {
+// sortByTime sorts events by the durable events that they follow.
+func sortByTime(list []timedEvent) {
+	slices.SortStableFunc(list, func(a, b timedEvent) int { return cmp.Compare(a.after, b.after) })
+}
+
+// refresh makes the viewer read the journal again.
+func (v *viewer) refresh() {
+	v.stale.Store(true)
+	signal(v.news)
+}
+
+// show yields events, except live events of turns that were already shown. It returns false if the viewer has left.
+func (v *viewer) show(list []timedEvent, yield func(Event, error) bool) (more bool) {
+	for _, e := range list {
+		if k, ok := stepOf(e.event); ok && v.shownTurns[k] {
 			continue
 		}
-		if !yield(restamp(ev, v.seq), nil) {
+		if t, ok := e.event.(TurnDone); ok {
+			v.shownTurns[t.Turn.Key] = true
+		}
+		for _, w := range warningsOf(e.event) {
+			if !yield(restamp(w, v.seq), nil) {
+				return false
+			}
+		}
+		if s := e.event.Meta(); !s.Live {
+			v.seq = s.Seq
+		}
+		if !yield(restamp(e.event, v.seq), nil) {
 			return false
 		}
 	}

@@ -152,14 +152,14 @@ type environment struct {
 	prompts       *prompts.Set
 	count         func(model, text string) int                          // counts tokens
 	extractAnswer func(transcript.Turn) string                          // see Options.ExtractAnswer
-	providerName  func(string) string                                   // returns the full name of a provider
+	identify      func(string) (string, bool)                           // returns a provider's full name, and whether it is a person
 	bind          func(name string) (string, providers.Provider, error) // returns a provider and its name
 }
 
 // noEnvironment serves records that only plan a debate, as validation does.
 var noEnvironment = &environment{
-	count:        func(_, text string) int { return window.Estimate(text) },
-	providerName: func(name string) string { return name },
+	count:    func(_, text string) int { return window.Estimate(text) },
+	identify: func(name string) (string, bool) { return name, false },
 }
 
 // times holds when things happened and how long the debate has run.
@@ -326,6 +326,11 @@ func (r *record) rules() protocol.Protocol {
 		return embedding.After(r.config.Protocol)
 	}
 	return r.config.Protocol
+}
+
+// configWarnings returns the warnings about the configuration.
+func (r *record) configWarnings() []Warning {
+	return r.config.selfPreferenceWarnings(r.Cursor.Run, r.env.identify)
 }
 
 // facts returns the facts that guards read, except AssessmentDue. AssessmentDue is expensive and only one event needs

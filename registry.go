@@ -82,12 +82,15 @@ func (e *Engine) bind(name string) (string, providers.Provider, error) {
 	return "", nil, fmt.Errorf("%q is unknown, use one of %s", name, strings.Join(known, ", "))
 }
 
-// providerName returns the name of the provider that a possibly empty name refers to.
-func (e *Engine) providerName(name string) string {
-	if bound, _, err := e.bind(name); err == nil {
-		return bound
+// identify returns the name of the provider that a possibly empty name refers to, and whether a person gives its
+// replies.
+func (e *Engine) identify(name string) (bound string, person bool) {
+	bound, p, err := e.bind(name)
+	if err != nil {
+		return name, false
 	}
-	return name
+	h, ok := p.(providers.Person)
+	return bound, ok && h.IsPerson()
 }
 
 // checkProviders asks each provider that implements providers.Checker to check its key and model.
@@ -182,7 +185,7 @@ func contracts() []*reply.Contract {
 // environment returns what records need of the engine.
 func (e *Engine) environment() *environment {
 	env := *noEnvironment
-	env.parse, env.prompts, env.extractAnswer, env.providerName, env.bind = e.parse, e.prompts, e.extractAnswer, e.providerName, e.bind
+	env.parse, env.prompts, env.extractAnswer, env.identify, env.bind = e.parse, e.prompts, e.extractAnswer, e.identify, e.bind
 	if e.counter != nil {
 		env.count = e.counter.Count
 	}

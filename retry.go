@@ -109,7 +109,7 @@ func (c *execution) giveUp(n int, e *providers.Error) error {
 	default:
 		return f
 	}
-	_ = c.finish() // the turn counts even if the viewer has left
+	c.finish()
 	return nil
 }
 
@@ -160,6 +160,6 @@ func (c *execution) keepPartial() bool {
 	}
 	c.turn.setReply(c.attempts.partial, nil, c.count(c.attempts.partial))
 	c.turn.flag(transcript.Partial)
-	_ = c.finish() // the turn counts even if the viewer has left
+	c.finish()
 	return true
 }

@@ -63,7 +63,10 @@ func resultOf(r *record) *Result {
 		Rounds: make([]Totals, r.Cursor.Round+1), Annotations: maps.Clone(r.annotations), Question: r.question, Failure: r.failure,
 		RunningTime: r.times.running, Created: r.times.created, Started: r.Started, Updated: r.times.updated, Completed: r.times.completed,
 	}
-	res.Findings, res.Warnings = slices.Clone(r.findings.list), r.config.selfPreferenceWarnings(r.env.providerName)
+	res.Findings = slices.Clone(r.findings.list)
+	for _, w := range r.configWarnings() {
+		res.Warnings = append(res.Warnings, w.Text)
+	}
 	sides := map[string]string{}
 	for _, s := range r.profiles {
 		sides[s.Name] = cmp.Or(s.Side, s.Name)

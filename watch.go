@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"math"
 
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/store"
@@ -81,24 +82,23 @@ func (d *Debate) Replay(ctx context.Context) iter.Seq2[*Snapshot, error] {
 }
 
 // Watch follows the debate, whichever process drives it. It first yields the stored events after the given seq (0 for
-// all), then new events. If this engine drives the debate, it also yields live events. The last event of a debate
-// that has ended is [Ended], with the result. If ctx ends or the engine is closed, Watch yields that as an error.
+// all), then new events. If this engine drives the debate, it also yields live events, from the attempts in flight on:
+// it shows what Run shows. The last event of a debate that has ended is [Ended], with the result. If ctx ends or the
+// engine is closed, Watch yields that as an error.
 //
 // Watch does not stop if the debate is paused, rejected or in error, because it may continue. The [StateChanged]
 // event then holds the question, the problems or the failure. Watch does not drive the debate. A slow viewer delays
-// nobody: it receives the chunks that it missed in one piece.
+// nobody: it receives the chunks that it missed in one piece. A viewer that falls more than 1,000 attempts behind
+// misses the live events of the oldest ones; a [Warning] tells it how many.
 func (d *Debate) Watch(ctx context.Context, after int64) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		feed, leave := d.engine.join(d.ID())
 		defer leave()
-		news := make(chan struct{}, 1)
-		defer feed.view(news)()
-		v := &viewer{seq: max(after, 0), noticesSeen: feed.noticesSoFar(), read: map[transcript.Key]*readPosition{}, shownTurns: map[transcript.Key]bool{}}
-		v.stale.Store(true)
-		defer d.engine.store.Watch(d.ID(), func(int64) {
-			v.stale.Store(true)
-			signal(news)
-		})()
+		v, leaveFeed := feed.view()
+		defer leaveFeed()
+		v.seq = max(after, 0)
+		v.refresh()
+		defer d.engine.store.Watch(d.ID(), func(int64) { v.refresh() })()
 		for {
 			over := d.engine.ctx.Err() // read first: the read below is the last one if the engine is closed
 			more, err := d.showNews(ctx, feed, v, yield)
@@ -112,7 +112,7 @@ func (d *Debate) Watch(ctx context.Context, after int64) iter.Seq2[Event, error]
 				return
 			}
 			select {
-			case <-news:
+			case <-v.news:
 			case <-d.engine.ctx.Done():
 			case <-ctx.Done():
 				yield(nil, context.Cause(ctx))
@@ -124,51 +124,72 @@ func (d *Debate) Watch(ctx context.Context, after int64) iter.Seq2[Event, error]
 
 // showNews yields what is new to a viewer and reports whether more may follow.
 func (d *Debate) showNews(ctx context.Context, f *liveFeed, v *viewer, yield func(Event, error) bool) (more bool, err error) {
-	live := f.news(v) // read before the journal: a committed turn replaces its live events
-	if !v.stale.Swap(false) {
-		return v.show(live, yield), nil
+	stale, last := v.stale.Swap(false), v.seq
+	var status store.Status
+	var stored []timedEvent
+	if stale {
+		status, stored, err = d.readEvents(ctx, &last, math.MaxInt64)
 	}
-	head, entries, err := d.engine.store.Load(ctx, d.ID(), v.seq)
-	if err != nil {
+	list := f.take(v) // read after the journal: it has all live events that precede the entries
+	if n := len(list); err == nil && n > 0 && list[n-1].after > last {
+		var newer []timedEvent // they precede the last live event
+		_, newer, err = d.readEvents(ctx, &last, list[n-1].after)
+		stored = append(stored, newer...)
+		v.refresh()
+	}
+	list = append(list, stored...)
+	sortByTime(list) // a live event precedes the entry that follows the same one
+	if !v.show(list, yield) || err != nil {
 		return false, err
 	}
-	for _, e := range entries {
-		ev, err := decodeEntry(e)
-		if err != nil && d.hasNewerFormat(ctx) { // skip what this version does not understand
-			v.seq = e.Seq
-			continue
-		}
-		if err != nil && ctx.Err() != nil { // the format could not be read
-			return false, context.Cause(ctx)
-		}
-		if err != nil {
-			return false, fmt.Errorf("watch debate %s: read entry %d: %w", d.ID(), e.Seq, err)
-		}
-		if t, ok := ev.(TurnDone); ok {
-			v.shownTurns[t.Turn.Key] = true
-			delete(v.read, t.Turn.Key)
-		}
-		if v.seq = e.Seq; !yield(ev, nil) {
-			return false, nil
-		}
-	}
-	if head.Seq < v.seq { // it is wrong, or belongs to another debate with the same id
-		if head, err = d.Status(ctx); err != nil {
-			return false, err
-		}
-	}
-	v.seq = min(v.seq, head.Seq)
-	if !v.show(live, yield) {
-		return false, nil
-	}
-	if !head.State.Final() || head.Seq > v.seq {
+	if v.seq = last; !stale {
 		return true, nil
 	}
-	result, err := d.Result(ctx)
+	if status.Seq < v.seq { // it is wrong, or belongs to another debate with the same id
+		if status, err = d.Status(ctx); err != nil {
+			return false, err
+		}
+		v.seq = min(v.seq, status.Seq)
+	}
+	if !status.State.Final() || status.Seq > v.seq {
+		return true, nil
+	}
+	end, err := d.ending(ctx)
+	if err == nil && end.Seq > v.seq { // there is a new entry
+		v.refresh()
+		return true, nil
+	}
 	if err == nil {
-		yield(Ended{EventMeta: EventMeta{Type: "ended", Seq: v.seq, Live: true}, Result: result}, nil)
+		yield(end, nil)
 	}
 	return false, err
+}
+
+// readEvents returns the debate's status, and the events of the entries after last and up to limit. It sets last to the
+// last entry that it has read. If an entry cannot be read, it returns the events before it and an error.
+func (d *Debate) readEvents(ctx context.Context, last *int64, limit int64) (store.Status, []timedEvent, error) {
+	status, entries, err := d.engine.store.Load(ctx, d.ID(), *last)
+	if err != nil {
+		return status, nil, err
+	}
+	list := make([]timedEvent, 0, len(entries))
+	for _, e := range entries {
+		if e.Seq > limit {
+			break
+		}
+		ev, err := decodeEntry(e)
+		switch {
+		case err == nil:
+			list = append(list, timedEvent{after: e.Seq - 1, event: ev})
+		case d.hasNewerFormat(ctx): // skip what this version does not understand
+		case ctx.Err() != nil: // the format could not be read
+			return status, list, context.Cause(ctx)
+		default:
+			return status, list, fmt.Errorf("watch debate %s: read entry %d: %w", d.ID(), e.Seq, err)
+		}
+		*last = e.Seq
+	}
+	return status, list, nil
 }
 
 // hasNewerFormat reports whether a newer version of the library wrote the debate's journal.

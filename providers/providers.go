@@ -14,7 +14,7 @@
 //
 // The packages below this one implement [Provider] for the services of OpenAI, Anthropic, Google, Mistral and Ollama,
 // and for any langchaingo model. Package providers/scripted provides a deterministic provider for tests and examples.
-// A provider may implement further small interfaces, such as [Checker].
+// A provider may implement further small interfaces, such as [Checker] and [Person].
 //
 // A provider calls [Request.OnChunk] only on the goroutine that called Generate, and never after Generate has returned.
 // The consumer of a debate runs inside that callback. If it panicked on another goroutine, the process would end. If
@@ -42,6 +42,13 @@ type Checker interface {
 	// *Error of kind [Authentication] if the key is refused and of kind [InvalidRequest] if the model does not exist.
 	// An error of any other kind means that the check itself failed. An empty model means the provider's default.
 	Check(ctx context.Context, model string) error
+}
+
+// Person is an optional interface of a provider that asks a person for its replies. It is a statement about the
+// replies, not about the service: warnings about models, such as that a judge may favor its own model, do not apply.
+type Person interface {
+	// IsPerson reports whether a person gives the replies.
+	IsPerson() bool
 }
 
 // Role is the role of a message's author.

@@ -233,12 +233,25 @@ func TestAViewerWhoComesBackMissesNothing(t *testing.T) {
 	s := open(t, store.Memory(), time.Hour)
 	s.letAllSpeak()
 	s.begin()
-	all := stored(s.watch("").until("ended"))
+	first := s.watch("").until("ended")
+	all := stored(first)
 	for i, seen := range all {
 		rest := s.watch(seen.id).until("ended")
 		require.Equal(t, all[i+1:], append([]message{}, stored(rest)...), "after event %s", seen.id)
-		require.Len(t, rest, len(all)-i, "only the result follows")
+		require.Equal(t, eventsAfter(first, "warning", i+1), eventsAfter(rest, "warning", 0), "after event %s", seen.id)
 	}
+}
+
+// eventsAfter returns the events of a kind that follow the nth durable event.
+func eventsAfter(list []message, kind string, n int) (found []debate.Event) {
+	for _, m := range list {
+		if m.id != "" {
+			n--
+		} else if m.kind == kind && n <= 0 {
+			found = append(found, m.event)
+		}
+	}
+	return found
 }
 
 func TestLeavingStopsNothing(t *testing.T) {

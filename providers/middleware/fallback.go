@@ -137,6 +137,9 @@ func (f *fallback) startCooldown(at modelChoice, e *providers.Error) {
 	f.coolingDown[at] = time.Now().Add(max(f.Cooldown, e.RetryAfter))
 }
 
+// IsPerson reports whether a person gives the replies of the wrapped provider.
+func (f *fallback) IsPerson() bool { return isPerson(f.inner) }
+
 // Check checks the model and all alternatives, so that a broken alternative is found before it is needed.
 func (f *fallback) Check(ctx context.Context, model string) error {
 	err := check(ctx, f.inner, model)

@@ -179,6 +179,19 @@ func TestCheckAsksTheWrappedProviderWhereThatCan(t *testing.T) {
 	})
 }
 
+type person struct{ providers.Provider }
+
+func (person) IsPerson() bool { return true }
+
+func TestAWrappedPersonIsAPerson(t *testing.T) {
+	each(t, func(t *testing.T, m middleware.Middleware) {
+		for want, p := range map[bool]providers.Provider{true: person{model(nil)}, false: model(nil)} {
+			h, ok := m(p).(providers.Person)
+			require.Equal(t, want, ok && h.IsPerson())
+		}
+	})
+}
+
 func TestManyCallsAtOnce(t *testing.T) {
 	each(t, func(t *testing.T, m middleware.Middleware) {
 		synctest.Test(t, func(t *testing.T) {
