@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/deepcopy"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
 )
@@ -59,7 +61,7 @@ func (dr *driver) hasMore() (more bool, err error) {
 	defer dr.journal.mu.Unlock()
 	r := dr.journal.rec
 	if r != nil && r.lifecycle.State == fsm.Error {
-		return false, r.failure
+		return false, deepcopy.Of(r.failure)
 	}
 	return r == nil || r.lifecycle.State.Active(), nil
 }
@@ -146,7 +148,7 @@ func (dr *driver) validate(cfg Config) error {
 	for _, w := range warnings {
 		dr.engine.log.WarnContext(dr.ctx, "check configuration", "debate", dr.journal.id, "warning", w.Text)
 	}
-	return problemsError(found)
+	return problemsError(slices.Clone(found)) // the journal has the list
 }
 
 // checkProviders has the engine check the providers. The check is canceled if it is superseded.

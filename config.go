@@ -8,6 +8,7 @@ import (
 
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/detect"
+	"github.com/elenchus-go/debate/internal/deepcopy"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
@@ -227,6 +228,13 @@ const (
 	// OverflowTruncate omits the older half of the history, and more if the prompt is still too long.
 	OverflowTruncate FailurePolicy = "truncate"
 )
+
+// clone returns a copy that shares no memory with c.
+func (c Config) clone() Config {
+	c = deepcopy.Of(c)
+	c.Protocol = deepcopy.Of(c.Protocol) // Config encodes it, although its own tag omits it
+	return c
+}
 
 // active returns the participants that are not disabled.
 func (c Config) active() []Participant {

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"reflect"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -15,10 +17,13 @@ import (
 	"github.com/elenchus-go/debate/detect"
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/debatetest"
+	"github.com/elenchus-go/debate/internal/memorytest"
 	"github.com/elenchus-go/debate/judge"
+	"github.com/elenchus-go/debate/judge/reply"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/arbitration"
 	"github.com/elenchus-go/debate/protocol/panel"
+	"github.com/elenchus-go/debate/protocol/vote"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/price"
 	"github.com/elenchus-go/debate/providers/scripted"
@@ -282,6 +287,107 @@ func TestImpossibleLimitsAreNamed(t *testing.T) {
 			}
 		})
 	}
+}
+
+// filledConfig returns a valid configuration in which every field that refers to memory is set.
+func filledConfig(t *testing.T, p protocol.Protocol) debate.Config {
+	t.Helper()
+	warm := 1.0
+	c := debatetest.PairConfig(p)
+	c.Participants[0].Temperature = &warm
+	c.Judges[0].Temperature = &warm
+	c.Substitutes = []debate.Participant{{Provider: "j", Temperature: &warm}}
+	for _, actor := range []*debate.Participant{&c.PersonaAssigner, &c.Summarizer, &c.Retriever, &c.Embedder} {
+		actor.Temperature = &warm
+	}
+	c.Rubric = judge.Rubric{{Name: "wit", Weight: 1, Bands: []string{"0-10: wit"}}}
+	c.Detect = []detect.Rule{{Signal: detect.Disengaged, Names: map[string][]string{"A": {"the optimist"}}}}
+	c.Retries = map[providers.ErrorKind]int{providers.Network: 1}
+	c.Prices = price.Prices{"m": {Input: 1}}
+	c.Labels = map[string]string{"team": "red"}
+	require.Empty(t, memorytest.Empty(c), "set the new fields above")
+	return c
+}
+
+// pointed is a protocol whose methods have a pointer receiver.
+type pointed struct {
+	debatetest.Mesh
+
+	Tags map[string][]string
+}
+
+func (*pointed) Name() string { return "pointed/1" }
+
+func TestADebateSharesNoMemoryWithItsCaller(t *testing.T) {
+	share := 0.5
+	opts := debate.Options{Providers: providersOf(talkingModel(), scriptedJudge(t, 1))}
+	e, err := debate.NewEngine(opts)
+	require.NoError(t, err)
+	for _, p := range []protocol.Protocol{
+		panel.Protocol{},
+		vote.Protocol{Topology: vote.Graph, Graph: map[string][]string{"A": {"B"}}, Agreement: &share},
+		&pointed{Tags: map[string][]string{"a": {"b"}}},
+	} {
+		t.Run(p.Name(), func(t *testing.T) {
+			c := filledConfig(t, p)
+			c.ID = strings.ReplaceAll(p.Name(), "/", "-")
+			created, err := e.Create(t.Context(), c)
+			require.NoError(t, err)
+			require.Empty(t, memorytest.Shared(c, created.Record()))
+			require.NoError(t, created.Edit(t.Context(), c))
+			require.Empty(t, memorytest.Shared(c, created.Record()))
+			alone, err := debate.New(t.Context(), c, opts)
+			require.NoError(t, err)
+			require.Empty(t, memorytest.Shared(c, alone.Record()))
+			require.Empty(t, memorytest.Shared(c, e))
+		})
+	}
+}
+
+// A temperature that the caller changes after Create reaches no model.
+func TestALaterChangeReachesNoModel(t *testing.T) {
+	var got []float64
+	model := &scripted.Provider{Func: func(r providers.Request) scripted.Reply {
+		got = append(got, *r.Temperature)
+		return scripted.Reply{Text: "yes"}
+	}}
+	warm := 1.0
+	c := debatetest.PairConfig(unjudgedPanel{})
+	c.Judges, c.Limits.MaxRounds = nil, 1
+	c.Participants[0].Temperature, c.Participants[1].Temperature = &warm, &warm
+	d, err := debate.New(t.Context(), c, debate.Options{Providers: providersOf(model, model)})
+	require.NoError(t, err)
+	warm = 2
+	_, err = debatetest.Run(t, d)
+	require.NoError(t, err)
+	require.Equal(t, []float64{1, 1}, got)
+}
+
+func TestAnEngineSharesNoMemoryWithItsCaller(t *testing.T) {
+	held := &pointed{Tags: map[string][]string{"a": {"b"}}}
+	o := debate.Options{
+		Providers: map[string]providers.Provider{"m": failingProvider{}},
+		Protocols: []protocol.Protocol{held, vote.Protocol{Graph: map[string][]string{"A": {"B"}}}},
+		Prompts:   fstest.MapFS{"x.tmpl": {Data: []byte(`{{define "system"}}x{{end}}x`)}},
+		Contracts: []*reply.Contract{reply.New[struct{ X string }]("x/1")},
+	}
+	v := reflect.ValueOf(o)
+	for f := range v.Type().Fields() {
+		if k := f.Type.Kind(); k == reflect.Map || k == reflect.Slice || k == reflect.Pointer {
+			require.True(t, !v.FieldByIndex(f.Index).IsZero() || f.Name == "Logger", "set %s above", f.Name)
+		}
+	}
+	e, err := debate.NewEngine(o)
+	require.NoError(t, err)
+	require.Empty(t, memorytest.Shared(o, e))
+}
+
+func TestResultsShareNoMemory(t *testing.T) {
+	a, b, rec := debate.FilledResults(memorytest.Fill)
+	require.Empty(t, memorytest.Empty(a), "fill the new fields")
+	require.Equal(t, a, b)
+	require.Empty(t, memorytest.Shared(a, b))
+	require.Empty(t, memorytest.Shared(rec, a))
 }
 
 func TestLabelsAreTheDebatesOwn(t *testing.T) {

@@ -7,14 +7,18 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 
+	"github.com/elenchus-go/debate/internal/deepcopy"
 	"github.com/elenchus-go/debate/judge/reply"
 	"github.com/elenchus-go/debate/prompts"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/store"
 )
 
-// NewEngine returns an engine. It returns an error if a prompt template is invalid or a provider is nil.
+// NewEngine returns an engine. It copies the maps, lists and protocols of o. It returns an error if a prompt template is
+// invalid, or if a provider, a protocol or a contract is nil.
 func NewEngine(o Options) (*Engine, error) {
 	if o.Store == nil {
 		o.Store = store.Memory()
@@ -28,8 +32,14 @@ func NewEngine(o Options) (*Engine, error) {
 			return nil, fmt.Errorf("make engine: provider %q is nil", name)
 		}
 	}
+	if slices.Contains(o.Protocols, nil) {
+		return nil, errors.New("make engine: a protocol is nil")
+	}
+	if slices.Contains(o.Contracts, nil) {
+		return nil, errors.New("make engine: a contract is nil")
+	}
 	e := &Engine{
-		providers: o.Providers, protocols: map[string]protocol.Protocol{}, prompts: set, replies: map[string]*reply.Contract{}, extractAnswer: o.ExtractAnswer, counter: o.TokenCounter,
+		providers: maps.Clone(o.Providers), protocols: map[string]protocol.Protocol{}, prompts: set, replies: map[string]*reply.Contract{}, extractAnswer: o.ExtractAnswer, counter: o.TokenCounter,
 		log: cmp.Or(o.Logger, slog.New(slog.DiscardHandler)), closing: make(chan struct{}),
 		driven: map[string]*driverSlot{}, feeds: map[string]*liveFeed{},
 	}
@@ -38,7 +48,7 @@ func NewEngine(o Options) (*Engine, error) {
 		e.schedules = s.Schedules()
 	}
 	e.ctx, e.cancel = context.WithCancelCause(context.Background())
-	for _, p := range append(presets(), o.Protocols...) {
+	for _, p := range append(presets(), deepcopy.Of(o.Protocols)...) {
 		e.protocols[p.Name()] = p
 	}
 	for _, c := range append(contracts(), o.Contracts...) {
@@ -62,8 +72,9 @@ func New(ctx context.Context, c Config, o Options) (*Debate, error) {
 	return e.create(ctx, c)
 }
 
-// Create stores a new debate. It returns *Problems if the configuration is invalid. Create calls no provider and
-// needs none: the engine that drives the debate looks up its providers, and checks their keys and models.
+// Create stores a new debate, with a copy of the configuration. It returns *Problems if the configuration is invalid.
+// Create calls no provider and needs none: the engine that drives the debate looks up its providers, and checks their
+// keys and models.
 func (e *Engine) Create(ctx context.Context, c Config) (*Debate, error) {
 	c, found := c.withDefaults()
 	if err := problemsError(found); err != nil {

@@ -18,6 +18,7 @@ import (
 	"github.com/elenchus-go/debate/judge/reply"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/panel"
+	"github.com/elenchus-go/debate/protocol/vote"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/scripted"
 	"github.com/elenchus-go/debate/store"
@@ -190,6 +191,10 @@ func TestAnEngineWithoutTheProtocolDrivesNothing(t *testing.T) {
 func TestANilProviderIsRefused(t *testing.T) {
 	_, err := debate.NewEngine(debate.Options{Providers: map[string]providers.Provider{"m": nil}})
 	require.EqualError(t, err, `make engine: provider "m" is nil`)
+	_, err = debate.NewEngine(debate.Options{Protocols: []protocol.Protocol{vote.Protocol{}, nil}})
+	require.EqualError(t, err, "make engine: a protocol is nil")
+	_, err = debate.NewEngine(debate.Options{Contracts: []*reply.Contract{nil}})
+	require.EqualError(t, err, "make engine: a contract is nil")
 }
 
 func TestEditToAProtocolOfOnesOwn(t *testing.T) {

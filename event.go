@@ -19,7 +19,7 @@ import (
 //
 // Durable events are the entries of the debate's journal, and [Debate.Watch] can show them again. Live events are not
 // stored: [TurnStarted], [Chunk], [TurnFailed], [Warning] and [Ended]. In JSON an event is an object with a type;
-// [ParseEvent] decodes it.
+// [ParseEvent] decodes it. What an event refers to belongs to the debate: do not modify it.
 type Event interface {
 	// Meta returns the fields that all events have.
 	Meta() EventMeta

@@ -6,7 +6,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate/context/window"
+	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/transcript"
 )
 
 // OpenWithProvider returns a handle on the same debate in another engine, in which every provider is p.
@@ -47,4 +49,38 @@ func (d *Debate) Prompt(t testing.TB) func() int {
 		defer c.release()
 		return len(c.prompt.messages)
 	}
+}
+
+// Record returns what the handle has read of the debate, its configuration included. It is for comparison only.
+func (d *Debate) Record() any { return d.journal.rec }
+
+// FilledResults returns two results of one record that has everything that a result can hold, and the record.
+func FilledResults(fill func(any)) (a, b *Result, rec any) {
+	r := newRecord("d", noEnvironment)
+	r.config = &Config{Protocol: sharing{}}
+	r.addParticipants()
+	r.profiles = []transcript.Profile{{Name: "A"}}
+	r.Turns = make([]transcript.Turn, 3)
+	for i := range r.Turns {
+		fill(&r.Turns[i])
+		r.Turns[i].Round = 0
+	}
+	r.Turns[0].Actor, r.Turns[1].Kind, r.Turns[2].Kind = "A", transcript.Assessment, transcript.Conclusion
+	r.Turns[0].Attempts[0].ErrorKind = string(providers.Network)
+	fill(&r.findings.list)
+	fill(&r.annotations)
+	fill(&r.question)
+	fill(&r.failure)
+	r.config.Judges = []Participant{{Name: "A"}} // leads to a warning
+	r.config.Participants = []Participant{{Name: "A"}}
+	return resultOf(r), resultOf(r), r
+}
+
+// sharing is a protocol whose answer shares memory with a turn.
+type sharing struct{ protocol.Protocol }
+
+func (sharing) Name() string { return "sharing/1" }
+
+func (sharing) Answer(r *protocol.Record) protocol.Answer {
+	return protocol.Answer{Text: r.Turns[2].Text, Data: r.Turns[2].Data}
 }

@@ -12,7 +12,8 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// Result holds everything about a debate, while it runs or after it has ended.
+// Result holds everything about a debate, while it runs or after it has ended. It is yours to modify: it shares no memory
+// with the debate or with other results. Assessments and Verdict refer to Turns.
 type Result struct {
 	ID         string            `json:"id"`
 	Topic      string            `json:"topic"`

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/deepcopy"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
@@ -56,14 +57,15 @@ func longestChain(r *record) int {
 	return slices.Max(slices.Collect(maps.Values(count)))
 }
 
+// resultOf returns the result of a record. It shares no memory with the record.
 func resultOf(r *record) *Result {
 	res := &Result{
 		ID: r.ID, Topic: r.config.Topic, Background: r.config.Background, Protocol: r.config.Protocol.Name(), State: r.lifecycle.State,
-		Ending: r.Ending, Round: r.Cursor.Round, Turns: slices.Clone(r.Turns), Sides: map[string]Totals{},
-		Rounds: make([]Totals, r.Cursor.Round+1), Annotations: maps.Clone(r.annotations), Question: r.question, Failure: r.failure,
+		Ending: r.Ending, Round: r.Cursor.Round, Turns: copyTurns(r.Turns), Sides: map[string]Totals{},
+		Rounds: make([]Totals, r.Cursor.Round+1), Annotations: deepcopy.Of(r.annotations), Question: deepcopy.Of(r.question), Failure: deepcopy.Of(r.failure),
 		RunningTime: r.times.running, Created: r.times.created, Started: r.Started, Updated: r.times.updated, Completed: r.times.completed,
 	}
-	res.Findings = slices.Clone(r.findings.list)
+	res.Findings = deepcopy.Of(r.findings.list)
 	for _, w := range r.configWarnings() {
 		res.Warnings = append(res.Warnings, w.Text)
 	}
@@ -98,10 +100,47 @@ func resultOf(r *record) *Result {
 	return res
 }
 
+// copyTurns returns a copy of turns that shares no memory with them. All copies of a kind have one array, because a
+// result has many turns.
+func copyTurns(turns []transcript.Turn) []transcript.Turn {
+	var data, flags, attempts, windows int
+	for i := range turns {
+		t := &turns[i]
+		data, flags, attempts = data+len(t.Data), flags+len(t.Flags), attempts+len(t.Attempts)
+		if t.Window != nil {
+			windows++
+		}
+	}
+	list := slices.Clone(turns)
+	dataRoom, flagRoom := make([]byte, 0, data), make([]transcript.Flag, 0, flags)
+	attemptRoom, windowRoom := make([]transcript.Attempt, 0, attempts), make([]transcript.Window, 0, windows)
+	for i := range list {
+		t := &list[i]
+		t.Data, dataRoom = moveInto(dataRoom, t.Data)
+		t.Flags, flagRoom = moveInto(flagRoom, t.Flags)
+		t.Attempts, attemptRoom = moveInto(attemptRoom, t.Attempts)
+		if t.Window != nil {
+			windowRoom = append(windowRoom, *t.Window)
+			t.Window = &windowRoom[len(windowRoom)-1]
+		}
+	}
+	return list
+}
+
+// moveInto appends a list to room, which has the capacity for it, and returns the copy and the longer room.
+func moveInto[L ~[]T, T any](room []T, list L) (moved L, longer []T) {
+	if list == nil {
+		return nil, room
+	}
+	from := len(room)
+	room = append(room, list...)
+	return room[from:len(room):len(room)], room
+}
+
 // answerOf returns the protocol's answer, or the verdict if the protocol computes no answer.
 func answerOf(r *record, verdict *transcript.Turn) (a protocol.Answer) {
 	if p, ok := r.config.Protocol.(protocol.Answerer); ok {
-		return p.Answer(&r.Record)
+		return deepcopy.Of(p.Answer(&r.Record))
 	}
 	if verdict != nil {
 		a.Text, a.Data = verdict.Text, verdict.Data

@@ -34,9 +34,10 @@ func (l *problemList) policy(field string, is FailurePolicy, known ...FailurePol
 	}
 }
 
-// withDefaults returns the configuration with all defaults filled in, and every problem with it. A debate stores its
-// defaults, so that later versions of the library do not change them.
+// withDefaults returns a copy of the configuration with all defaults filled in, and every problem with it. A debate
+// stores its defaults, so that later versions of the library do not change them.
 func (c Config) withDefaults() (Config, []protocol.Problem) {
+	c = c.clone()
 	if c.Protocol == nil {
 		c.Protocol = panel.Protocol{}
 	}
@@ -46,16 +47,12 @@ func (c Config) withDefaults() (Config, []protocol.Problem) {
 	c.OnOverflow = cmp.Or(c.OnOverflow, OverflowTruncate)
 	own := protocolDefaults(c.Protocol)
 	c.Limits = c.Limits.withDefaults(own)
-	c.Labels = maps.Clone(c.Labels)
-	c.Participants = slices.Clone(c.Participants)
 	for i, p := range c.Participants {
 		c.Participants[i] = p.withDefaults(own.Temperatures[min(i, len(own.Temperatures)-1)], c.Limits.StepTokens)
 	}
-	c.Judges = slices.Clone(c.Judges)
 	for i, p := range c.Judges {
 		c.Judges[i] = p.withDefaults(*own.JudgeTemperature, c.Limits.JudgeTokens)
 	}
-	c.Substitutes = slices.Clone(c.Substitutes)
 	for i, p := range c.Substitutes {
 		c.Substitutes[i] = p.withDefaults(*own.JudgeTemperature, c.Limits.JudgeTokens)
 	}
