@@ -94,10 +94,15 @@ func (c *execution) attempt(n int) error {
 	c.request.OnChunk = c.stream(part)
 	resp, err := c.model.provider.Generate(c.ctx, c.request)
 	err = c.checkTimeout(resp, err)
+	if err == nil && part.rest != "" {
+		part.rest = validText(part.rest)
+		_ = c.request.OnChunk("") // the turn counts even if the viewer has left
+	}
 	whole := err == nil
 	if failed := providers.AsError(err); failed != nil {
-		if resp = failed.Partial; len(strings.TrimSpace(resp.Text)) > len(c.attempts.partial) {
-			c.attempts.partial = strings.TrimSpace(resp.Text)
+		resp = failed.Partial
+		if text := strings.TrimSpace(validText(resp.Text[:incompleteCharacter(resp.Text)])); len(text) > len(c.attempts.partial) {
+			c.attempts.partial = text
 		}
 	} else {
 		err = c.accept(resp)
@@ -123,13 +128,15 @@ func (c *execution) checkTimeout(resp providers.Response, err error) error {
 	return &providers.Error{Kind: timeout.Kind, Err: timeout.Err, Partial: resp}
 }
 
-// stream returns a callback that passes on the text of an attempt while it streams.
+// stream returns a callback that passes on the text of an attempt while it streams, in whole characters.
 func (c *execution) stream(p *liveAttempt) func(string) error {
 	seq := c.step.VisibleSeq
 	ctx, feed, emit, attempt := c.ctx, c.feed, c.emit, c.attempts.current // c is reused for other steps
 	return func(text string) error {
-		feed.chunk(p, text)
-		if emit == nil || ctx.Err() != nil {
+		if text = p.wholeCharacters(text); text != "" {
+			feed.chunk(p, text)
+		}
+		if text == "" || emit == nil || ctx.Err() != nil {
 			return ctx.Err()
 		}
 		ev := Chunk{EventMeta: EventMeta{Type: "chunk", Seq: seq, Live: true}, Attempt: attempt, Offset: p.streamed, Text: text}
@@ -160,7 +167,7 @@ func (c *execution) accept(r providers.Response) error {
 	if c.contract != nil {
 		return c.structured(r)
 	}
-	text := c.pseudonyms.Reveal(r.Text)
+	text := c.pseudonyms.Reveal(validText(r.Text))
 	c.turn.setReply(text, nil, c.count(text))
 	return nil
 }

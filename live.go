@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"unicode/utf8"
 
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -30,10 +31,44 @@ type liveFeed struct {
 type liveAttempt struct {
 	TurnStarted
 	text     []byte // streamed so far
-	streamed int    // bytes that the provider has streamed; only its goroutine uses it
+	streamed int    // length of the text, in bytes; only the provider's goroutine uses it
+	rest     string // bytes of a character that has not arrived completely; only the provider's goroutine uses it
 	failures []timedEvent
 	// The driver's journal ended with these entries when the attempt started and when text was added last.
 	started, extended int64
+}
+
+// wholeCharacters returns the characters that are complete once a piece of the reply has arrived. Bytes that are not
+// UTF-8 become U+FFFD.
+func (p *liveAttempt) wholeCharacters(piece string) string {
+	if p.rest == "" && utf8.ValidString(piece) {
+		return piece
+	}
+	piece = p.rest + piece
+	n := incompleteCharacter(piece)
+	p.rest = piece[n:]
+	return validText(piece[:n])
+}
+
+// incompleteCharacter returns the index of an incomplete character at the end of text, or the length of the text.
+func incompleteCharacter(text string) int {
+	for i := len(text) - 1; i >= max(0, len(text)-utf8.UTFMax+1); i-- {
+		if utf8.RuneStart(text[i]) {
+			if !utf8.FullRuneInString(text[i:]) {
+				return i
+			}
+			break
+		}
+	}
+	return len(text)
+}
+
+// validText returns text with U+FFFD for each byte that is not UTF-8. JSON would replace these bytes in the journal.
+func validText(text string) string {
+	if utf8.ValidString(text) {
+		return text
+	}
+	return string([]rune(text))
 }
 
 // timedEvent is an event, with the seq of the durable event that it follows.

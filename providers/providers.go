@@ -83,8 +83,9 @@ type Request struct {
 	// Schema is the JSON Schema of a structured reply. It is nil for free text. A provider whose service does not
 	// support schemas ignores it: the prompt describes the reply too, and the caller validates the reply.
 	Schema json.RawMessage `json:"schema,omitempty"`
-	// OnChunk, if set, receives the pieces of the reply in order as they arrive. A piece is never empty, and contains
-	// only whole UTF-8 characters if the model sends valid UTF-8. The provider calls OnChunk on the goroutine that
+	// OnChunk, if set, receives the pieces of the reply in order as they arrive. A piece is never empty and contains only
+	// whole UTF-8 characters: the provider keeps the bytes of an incomplete character until the rest arrives, and
+	// replaces bytes that are not UTF-8 with U+FFFD. The provider calls OnChunk on the goroutine that
 	// called Generate. If OnChunk returns an error, the provider ends the call and returns that error.
 	OnChunk func(text string) error `json:"-"`
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"maps"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -45,6 +46,36 @@ type object map[string]any
 func (o object) String() string {
 	raw, _ := json.Marshal(map[string]any(o)) // the package's values always encode
 	return string(raw)
+}
+
+// rawByte is the first of 256 characters that stand for bytes that are not UTF-8, which JSON would replace.
+const rawByte = 0xf0000
+
+// hideBytes replaces bytes that are not UTF-8 with characters.
+func hideBytes(text string) string {
+	var b strings.Builder
+	for len(text) > 0 {
+		r, n := utf8.DecodeRuneInString(text)
+		if r == utf8.RuneError && n == 1 {
+			r = rawByte + rune(text[0])
+		}
+		b.WriteRune(r)
+		text = text[n:]
+	}
+	return b.String()
+}
+
+// showBytes undoes hideBytes.
+func showBytes(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		if r >= rawByte && r < rawByte+256 {
+			b.WriteByte(byte(r - rawByte))
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
 }
 
 // merge returns an object with the fields of o and more.
@@ -129,7 +160,7 @@ func (p Protocol) streamStart(r Reply) []string {
 		)
 	}
 	for i, chunk := range r.Chunks {
-		line := p.chunk(chunk)
+		line := showBytes(p.chunk(hideBytes(chunk)))
 		if p == Google && i == 0 {
 			line = "[" + line
 		} else if p == Google {

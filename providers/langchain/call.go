@@ -118,7 +118,7 @@ func (c *call) receiveChunk(chunk string) error {
 	chunk = c.partialRune + chunk
 	n := completeRunes(chunk)
 	c.partialRune = chunk[n:]
-	return c.deliver(chunk[:n])
+	return c.deliver(validText(chunk[:n]))
 }
 
 // deliverRest delivers the part of the reply that was not streamed.
@@ -137,6 +137,14 @@ func (c *call) deliver(text string) error {
 	c.delivered.WriteString(text)
 	c.callbackErr = c.onChunk(text)
 	return c.callbackErr
+}
+
+// validText returns text with U+FFFD for each byte that is not UTF-8.
+func validText(text string) string {
+	if utf8.ValidString(text) {
+		return text
+	}
+	return string([]rune(text))
 }
 
 // completeRunes returns the length of s without an incomplete character at its end.

@@ -37,7 +37,7 @@ func read(content *llms.ContentResponse, said string, limit int, seen observatio
 		return providers.Response{}, errNoChoices
 	}
 	reason = cmp.Or(seen.finish, reason)
-	res := providers.Response{Text: text, FinishReason: finishReasons[strings.ToLower(strings.TrimPrefix(reason, "FinishReason"))]}
+	res := providers.Response{Text: validText(text), FinishReason: finishReasons[strings.ToLower(strings.TrimPrefix(reason, "FinishReason"))]}
 	res.Model, _ = info["model"].(string)
 	res.Model = cmp.Or(seen.model, res.Model)
 	var counts bool

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"unicode/utf8"
 
 	"github.com/elenchus-go/debate/providers"
 )
@@ -60,6 +61,7 @@ type stream struct {
 	observer  *responseObserver
 
 	line []byte // the unread part of the current line
+	cut  []byte // the first bytes of a character that the service has cut
 	rest []byte // lines outside of events, which may form a response that is an error
 	err  error  // returned after the line
 }
@@ -96,6 +98,7 @@ func (s *stream) next() {
 		s.err = err
 		break
 	}
+	line = s.joinCharacter(line)
 	if failed, ok := errors.AsType[*providers.Error](s.observeLine(bytes.TrimSpace(line))); ok {
 		s.fail(failed)
 		return
@@ -106,6 +109,30 @@ func (s *stream) next() {
 	if s.err != nil {
 		s.observeEnd()
 	}
+}
+
+// joinCharacter joins a character whose bytes a service has sent at the end of one text and at the start of the next.
+// The JSON decoder would replace both parts.
+func (s *stream) joinCharacter(line []byte) []byte {
+	if len(s.cut) == 0 && utf8.Valid(line) {
+		return line
+	}
+	for i := 1; i < len(line) && len(s.cut) > 0; i++ {
+		if line[i-1] == '"' && !utf8.RuneStart(line[i]) {
+			line, s.cut = slices.Insert(line, i, s.cut...), nil
+		}
+	}
+	for i := range line {
+		if line[i] != '"' {
+			continue
+		}
+		start := max(0, i-utf8.UTFMax)
+		if from := start + completeRunes(string(line[start:i])); from < i {
+			s.cut = slices.Clone(line[from:i])
+			return slices.Delete(line, from, i)
+		}
+	}
+	return line
 }
 
 // fragment reports whether the stream broke off inside the line.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -21,6 +22,8 @@ var errCaller = errors.New("ended by the caller")
 func Run(t *testing.T, h ProviderFunc) {
 	for name, test := range map[string]func(*testing.T, ProviderFunc){
 		"Stream":             testStream,
+		"SplitCharacters":    testSplitCharacters,
+		"IncompleteText":     testIncompleteText,
 		"WholeReply":         testWholeReply,
 		"Schema":             testSchema,
 		"TokenLimit":         testTokenCap,
@@ -69,6 +72,39 @@ func testStream(t *testing.T, h ProviderFunc) {
 	requireChunks(t, e.chunks)
 	require.Equal(t, res.Text, e.text(), "the chunks form the text")
 	require.Greater(t, len(e.chunks), 1)
+}
+
+func testSplitCharacters(t *testing.T, h ProviderFunc) {
+	whole := sampleReply.text()
+	for size := 1; size <= 3; size++ {
+		split := Reply{Usage: sampleReply.Usage}
+		for rest := whole; rest != ""; rest = rest[min(size, len(rest)):] {
+			split.Chunks = append(split.Chunks, rest[:min(size, len(rest))])
+		}
+		var e chunkRecorder
+		res, err := h(t, split).Generate(t.Context(), e.request(nil))
+		require.NoError(t, err)
+		requireReply(t, split, res)
+		requireChunks(t, e.chunks)
+		require.Equal(t, whole, e.text())
+	}
+}
+
+// testIncompleteText ends a reply inside a character. The provider may drop the character or replace its bytes.
+func testIncompleteText(t *testing.T, h ProviderFunc) {
+	for _, fail := range []providers.ErrorKind{"", providers.Network} {
+		reply := Reply{Chunks: []string{"So it", " is \xf0\x9f"}, Fail: fail, Usage: sampleReply.Usage}
+		var e chunkRecorder
+		res, err := h(t, reply).Generate(t.Context(), e.request(nil))
+		if fail == "" {
+			require.NoError(t, err)
+			require.Equal(t, e.text(), string([]rune(res.Text)), "the chunks form the text")
+		} else {
+			_ = requireKind(t, fail, res, err)
+		}
+		requireChunks(t, e.chunks)
+		require.Equal(t, "So it is ", strings.TrimRight(e.text(), "\ufffd"))
+	}
 }
 
 func testWholeReply(t *testing.T, h ProviderFunc) {

@@ -25,7 +25,8 @@ import (
 
 // Reply describes how the service responds to one call.
 type Reply struct {
-	// Chunks is the text, in the pieces in which the service streams it.
+	// Chunks is the text, in the pieces in which the service streams it. A piece may end inside a character; send its
+	// bytes as they are, even if the protocol does not allow it.
 	Chunks []string
 	// Fail is the kind of failure that ends the call after the chunks. It is empty if the reply is complete. With
 	// chunks, it is always [providers.Network], which means that the stream breaks off.

@@ -146,7 +146,7 @@ func (y *Reply) stream(ctx context.Context, onChunk func(string) error) (said st
 		}
 		to := runeBoundary(y.Text, len(y.Text)*(i+1)/n)
 		if to > from && onChunk != nil {
-			if err = onChunk(y.Text[from:to]); err != nil {
+			if err = onChunk(validText(y.Text[from:to])); err != nil {
 				break
 			}
 		}
@@ -170,6 +170,14 @@ func (y *Reply) wait(ctx context.Context, i, n int) {
 	case <-timer.C:
 	case <-ctx.Done():
 	}
+}
+
+// validText returns text with U+FFFD for each byte that is not UTF-8.
+func validText(text string) string {
+	if utf8.ValidString(text) {
+		return text
+	}
+	return string([]rune(text))
 }
 
 // runeBoundary returns the first position at or after i where a character of s begins or s ends.
