@@ -7,6 +7,7 @@ import (
 	"github.com/elenchus-go/debate/detect"
 	"github.com/elenchus-go/debate/internal/embedding"
 	"github.com/elenchus-go/debate/judge"
+	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -46,6 +47,15 @@ func speechFindings(r *record, round int) []detect.Finding {
 	return r.findings.detector.CheckSpeeches(turns, embedding.Vectors(&r.Record, round))
 }
 
+// juryOf returns how the assessments of a debate are combined. A protocol that combines them in its own way has the
+// method AssessmentJury.
+func juryOf(p protocol.Protocol) judge.Jury {
+	if own, ok := p.(interface{ AssessmentJury() judge.Jury }); ok {
+		return own.AssessmentJury()
+	}
+	return judge.Jury{}
+}
+
 // assessmentFindings checks the assessments of a round, once, if there are any.
 func assessmentFindings(r *record, round int) []detect.Finding {
 	if r.findings.detector.judged >= round {
@@ -53,22 +63,17 @@ func assessmentFindings(r *record, round int) []detect.Finding {
 	}
 	r.findings.detector.judged = round
 	turns := slices.DeleteFunc(slices.Clone(r.TurnsOf(round)), func(t transcript.Turn) bool { return t.Contract != judge.AssessmentContract.Name() })
-	joint, ok := judge.Jury{}.CombineAssessments(judge.Opinions[judge.Assessment](turns))
+	jury := juryOf(r.config.Protocol)
+	joint, ok := jury.CombineAssessments(judge.Opinions[judge.Assessment](turns))
 	switch {
 	case !ok: // there are no assessments
 		return nil
 	case joint.Failed:
 		return r.findings.detector.CheckScores(detect.Scores{Round: round, Quality: math.NaN(), Novelty: math.NaN()}, math.NaN())
 	}
-	var converged []bool
-	for _, o := range joint.Opinions {
-		if !o.Failed {
-			converged = append(converged, o.Value.Converged)
-		}
-	}
 	a := &joint.Value
 	s := detect.Scores{Round: round, Quality: a.Quality, Novelty: a.MeanScore(judge.Novelty), Repetitive: a.Repetitive}
-	return r.findings.detector.CheckScores(s, a.MeanScore(judge.Relevance), converged...)
+	return r.findings.detector.CheckScores(s, a.MeanScore(judge.Relevance), jury.ConvergedVotes(joint.Opinions)...)
 }
 
 // stoppingFinding returns the ending that a finding of the current round, or one of the given new findings, causes.

@@ -659,6 +659,40 @@ func TestFindingsByTheJudgesMarks(t *testing.T) {
 	require.Len(t, res.Findings, 6)
 }
 
+// A rule that uses the judges' scores combines them as the protocol does, and counts each judge once.
+func TestFindingsUseTheJuryOfTheProtocol(t *testing.T) {
+	c := configWithRules(1, detect.Rule{Signal: detect.Drifting}, detect.Rule{Signal: detect.Converged})
+	c.Protocol = panel.Protocol{Mode: panel.Simultaneous, Jury: judge.Jury{Aggregation: judge.Median, Swap: true}}
+	c.Judges = []debate.Participant{{Name: "J", Provider: "j"}, {Name: "K", Provider: "k"}, {Name: "L", Provider: "l"}}
+	judges := map[string]providers.Provider{"m": talkingModel()}
+	for name, says := range map[string]struct {
+		relevance float64
+		converged [2]bool // in the two orders
+	}{"j": {1, [2]bool{true, true}}, "k": {6, [2]bool{false, false}}, "l": {6, [2]bool{true, false}}} {
+		var calls atomic.Int32
+		judges[name] = &scripted.Provider{Func: func(r providers.Request) scripted.Reply {
+			if debatetest.AsksFor(r, "verdict") {
+				return scripted.Reply{Text: verdictReply}
+			}
+			a := debatetest.Assessment(true, "A", "B")
+			a.Converged = says.converged[calls.Add(1)-1]
+			for i := range a.Participants {
+				a.Participants[i].Criteria = judge.Rubric(nil).UniformScores(says.relevance)
+			}
+			return scripted.Reply{Text: debatetest.Encode(t, a)}
+		}}
+	}
+	d, err := debate.New(t.Context(), c, debate.Options{Providers: judges})
+	require.NoError(t, err)
+	_, err = debatetest.Run(t, d)
+	require.NoError(t, err)
+	found := debatetest.Result(t, d).Findings
+	require.Len(t, found, 2)
+	require.InDelta(t, 0.6, found[0].Value, 1e-9, "the median")
+	require.InDelta(t, 0.5, found[1].Value, 1e-9, "one says yes, one says no, and one contradicts itself")
+	require.Contains(t, found[1].Evidence, "1 of 2 judges say")
+}
+
 // The journal holds each finding once. A debate that another process continues keeps its findings and gets the same
 // new ones as an uninterrupted debate.
 func TestFindingsAreTheSameInAnotherProcess(t *testing.T) {

@@ -74,10 +74,10 @@ func (d *convergence) Round(turns []transcript.Turn) Finding {
 	}
 }
 
-// ByFlags checks the flags that the judges gave for one round. The value is the share of judges who say that the
+// ByFlags checks the flags that the judges gave for one round, one for each judge. The value is the share of judges who say that the
 // participants converged. The signal is found if it is more than half. It is only as reliable as the judges.
 func (d *convergence) ByFlags(round int, flags ...bool) Finding {
-	f := Finding{Signal: Converged, Round: round, Evidence: "no judge's assessment"}
+	f := Finding{Signal: Converged, Round: round, Evidence: "no judge says whether the participants agree"}
 	if len(flags) == 0 {
 		return f
 	}

@@ -72,6 +72,19 @@ func (b Jury) CombineAssessments(opinions []Opinion[Assessment]) (Opinion[Assess
 	return joint, true
 }
 
+// ConvergedVotes returns each judge's vote on whether the participants converged, one for each judge that does not
+// abstain. The rules of CombineAssessments apply.
+func (Jury) ConvergedVotes(opinions []Opinion[Assessment]) (votes []bool) {
+	voters, _ := votersOf(opinions)
+	vote := convergedFlag.ballot(voters)
+	for _, v := range voters {
+		if converged, ok := vote.vote(v); ok {
+			votes = append(votes, converged)
+		}
+	}
+	return votes
+}
+
 // CombineVerdicts combines the verdicts of several judges into one. It returns false if there are no opinions. The
 // rules of CombineAssessments apply, and in addition:
 //
@@ -120,8 +133,10 @@ var flagFields = []flagField{
 	{"repetitive", func(a *Assessment) *bool { return &a.Repetitive }, false},
 	{"drifting", func(a *Assessment) *bool { return &a.Drifting }, false},
 	{"diminishing_returns", func(a *Assessment) *bool { return &a.DiminishingReturns }, false},
-	{"converged", func(a *Assessment) *bool { return &a.Converged }, false},
+	convergedFlag,
 }
+
+var convergedFlag = flagField{"converged", func(a *Assessment) *bool { return &a.Converged }, false}
 
 // ballot returns the vote of voters on the flag.
 func (p flagField) ballot(voters []voter[Assessment]) ballot[Assessment, bool] {

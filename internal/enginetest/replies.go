@@ -102,7 +102,7 @@ var replies = map[string]func(r providers.Request, names []string, words string,
 
 func pickFrom(pick uint64, from ...string) string { return from[pick%uint64(len(from))] }
 
-func percentOf(pick uint64) float64 { return float64((60 + pick%97) % 101) }
+func percentOf(pick uint64) float64 { return float64(60 + pick%41) }
 
 // namesInRequest returns the participants that a request wants assessed or named, or nil if it names none.
 func namesInRequest(r providers.Request) []string {

@@ -28,7 +28,7 @@ var floors = [][]string{
 	0: {"fsm", "transcript", "internal/deepcopy", "internal/steptimer"},
 	1: {"providers", "providers/price", "providers/retrieval"},
 	2: {"prompts", "context/window", "detect", "judge/reply", "store", "store/storetest"},
-	3: {"judge", "protocol"},
+	3: {"judge", "protocol", "internal/confidence"},
 	4: {"protocol/*", "internal/embedding"},
 	5: {"."},
 	6: {"examples/internal/*", "integrations/*", "report", "progress", "archive"},

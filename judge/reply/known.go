@@ -30,7 +30,7 @@ func knownFieldsOf(s *jsonschema.Schema) knownFields {
 
 // prune removes unknown properties from a value. Models sometimes add properties, and data that was not validated
 // must not be decoded. In two cases prune returns a violation, because removing properties could lose what the model
-// meant: a known name in another spelling, and an object without any known property.
+// meant: a known name that is misspelled, and an object without any known property.
 func (s knownFields) prune(value any, at string) (findings []string) {
 	switch v := value.(type) {
 	case []any:
@@ -43,7 +43,7 @@ func (s knownFields) prune(value any, at string) (findings []string) {
 			inner, known := s[name]
 			if !known {
 				delete(v, name)
-				findings = append(findings, s.misspelled(name, at)...)
+				findings = append(findings, s.misspelled(v, name, at)...)
 			} else if inner != nil {
 				findings = append(findings, inner.prune(x, at+"/"+name)...)
 			}
@@ -70,11 +70,13 @@ func (s knownFields) hasUnknown(value any) bool {
 	return false
 }
 
-// misspelled returns a violation for each known name that differs from an unknown name only in case and word breaks.
-func (s knownFields) misspelled(name, at string) (findings []string) {
+// misspelled returns a violation for each known name that differs from an unknown name of an object only in case and
+// word breaks, or that the object lacks and that differs in few letters.
+func (s knownFields) misspelled(object map[string]any, name, at string) (findings []string) {
 	spelt := normalizeName(name)
 	for known := range s {
-		if normalizeName(known) == spelt {
+		_, present := object[known]
+		if normal := normalizeName(known); normal == spelt || !present && isTypo(spelt, normal) {
 			findings = append(findings, fmt.Sprintf("%s: property %q must be spelled %q", location(at), name, known))
 		}
 	}
@@ -85,3 +87,34 @@ var wordBreaks = strings.NewReplacer("_", "", "-", "", " ", "")
 
 // normalizeName removes case and word breaks from a name.
 func normalizeName(name string) string { return strings.ToLower(wordBreaks.Replace(name)) }
+
+// isTypo reports whether a name becomes another by one change to a letter, or by two if it has eight letters or more. A
+// change adds, removes or replaces a letter, or exchanges two neighbors.
+func isTypo(name, of string) bool {
+	a, b, most := []rune(name), []rune(of), 1
+	if len(b) >= 8 {
+		most = 2
+	}
+	if max(len(a)-len(b), len(b)-len(a)) > most {
+		return false
+	}
+	var before, last, row []int // of the table of distances between the beginnings of a and b
+	for i := range len(a) + 1 {
+		before, last, row = last, row, make([]int, len(b)+1)
+		for j := range row {
+			switch {
+			case i == 0 || j == 0:
+				row[j] = i + j
+				continue
+			case a[i-1] == b[j-1]:
+				row[j] = last[j-1]
+			default:
+				row[j] = 1 + min(last[j-1], last[j], row[j-1])
+			}
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
+		}
+	}
+	return row[len(b)] <= most
+}

@@ -103,7 +103,8 @@ func parseJSON(text string) (value any, err error) {
 // validate validates a value against the full schema and removes unknown properties.
 func (c *Contract) validate(value any) error {
 	if err := c.schemas().validator.Validate(value); err != nil {
-		return newInvalid(schemaViolations(err)...)
+		findings := c.schemas().known.prune(value, "") // a missing property may be misspelled
+		return newInvalid(append(schemaViolations(err), findings...)...)
 	}
 	if findings := c.schemas().known.prune(value, ""); len(findings) > 0 {
 		return newInvalid(findings...)

@@ -150,11 +150,23 @@ func TestParseRejects(t *testing.T) {
 		{"an empty object", `{}`, []string{"the reply: missing properties: 'choice', 'score', 'rival'"}},
 		{
 			"a wrapped object", `{"vote":` + valid + `}`,
-			[]string{"the reply: missing properties: 'choice', 'score', 'rival'"},
+			[]string{"the reply: missing properties: 'choice', 'score', 'rival'", "the reply: the object has no known property"},
 		},
 		{
 			"other spellings of fields", `{"Choice":"no","choice":"yes","score":7,"rival":null,"reasons":[{"text":"so","We-ight":9}]}`,
 			[]string{`/reasons/0: property "We-ight" must be spelled "weight"`, `the reply: property "Choice" must be spelled "choice"`},
+		},
+		{
+			"other spellings of optional fields", `{"choice":"yes","score":7,"rival":null,"moods":"calm"}`,
+			[]string{`the reply: property "moods" must be spelled "mood"`},
+		},
+		{
+			"other spellings of required fields", `{"Choice":"yes","scores":5,"rival":null,"reasons":[{"txet":"so","weight":1}]}`,
+			[]string{
+				"/reasons/0: missing properties: 'text'", `/reasons/0: property "txet" must be spelled "text"`,
+				"the reply: missing properties: 'choice', 'score'",
+				`the reply: property "Choice" must be spelled "choice"`, `the reply: property "scores" must be spelled "score"`,
+			},
 		},
 		{"null for what is required", `{"choice":"yes","score":null,"rival":null}`, []string{"/score: expected number, but got null"}},
 		{

@@ -244,7 +244,7 @@ func TestARulingStandsAlsoWhereTheArbiterDroppedOut(t *testing.T) {
 	c.r.Drop("J")
 	c.begin(transcript.Speech, 2).say(argues("A"))
 	c.say(argues("B"))
-	require.Equal(t, "K", c.begin(transcript.Assessment, 2).say(rules("draw", 1)).Actor)
+	require.Equal(t, "K", c.begin(transcript.Assessment, 2).say(rules("draw", 0)).Actor)
 	require.Len(t, c.result().Topics, 2)
 	c.r.Drop("K")
 	require.Empty(t, c.begin(transcript.Assessment, 3).next())
@@ -416,6 +416,9 @@ func TestRulings(t *testing.T) {
 		{"a winner", rules("advocate", 72.5), "Winner: advocate (confidence 72.5 of 100)\nBecause.\n- K", ""},
 		{"a draw", `{"reasoning":"B","key_points":[],"winner":"draw","confidence":100}`, "Winner: draw (confidence 100 of 100)\nB", ""},
 		{"a name for a side", rules("Ada", 50), "", "/winner"},
+		{"confidence as a share", rules("advocate", 0.7), "", "/confidence: 0.7 looks like a share of 1"},
+		{"certain, as a share", rules("advocate", 1), "", "/confidence: 1 looks like a share of 1"},
+		{"not sure at all", rules("draw", 0), "Winner: draw (confidence 0 of 100)\nBecause.\n- K", ""},
 		{"too sure", rules("draw", 101), "", "/confidence"},
 		{"less than unsure", rules("draw", -1), "", "/confidence"},
 		{"no reasoning", `{"reasoning":"","key_points":[],"winner":"draw","confidence":1}`, "", "/reasoning"},

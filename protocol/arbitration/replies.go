@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/elenchus-go/debate/internal/confidence"
 	"github.com/elenchus-go/debate/judge/reply"
 )
 
@@ -53,6 +54,9 @@ type Ruling struct {
 	Winner     string   `json:"winner" jsonschema:"enum=advocate,enum=challenger,enum=draw" jsonschema_description:"the side that argued better; draw if neither clearly did"`
 	Confidence float64  `json:"confidence" jsonschema:"minimum=0,maximum=100" jsonschema_description:"your confidence in the ruling, from 0 (none) to 100 (certain)"`
 }
+
+// Check returns a violation if the confidence looks like a share of 1.
+func (r *Ruling) Check([]string) []string { return confidence.Check(r.Confidence) }
 
 // Default sets a draw, which changes no score.
 func (r *Ruling) Default([]string) {

@@ -51,6 +51,9 @@ func (p Protocol) End(r *protocol.Record) transcript.Ending {
 	return transcript.Ending{Outcome: outcome}
 }
 
+// AssessmentJury returns the jury that combines the assessments.
+func (p Protocol) AssessmentJury() judge.Jury { return p.Jury }
+
 // Answer returns the joint verdict of the jury. The data is a judge.Opinion[judge.Verdict], even with a single judge.
 func (p Protocol) Answer(r *protocol.Record) (a protocol.Answer) {
 	joint, ok := p.Jury.CombineVerdicts(judge.Opinions[judge.Verdict](judgeTurns(r, phaseVerdict)))

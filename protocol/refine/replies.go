@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/elenchus-go/debate/internal/confidence"
 	"github.com/elenchus-go/debate/judge/reply"
 )
 
@@ -88,6 +89,9 @@ type Solution struct {
 	Recommendations []string `json:"recommendations" jsonschema:"maxItems=16,maxLength=1900" jsonschema_description:"what else to do or monitor"`
 	Confidence      float64  `json:"confidence" jsonschema:"minimum=0,maximum=100" jsonschema_description:"your confidence that the solution works, from 0 (none) to 100 (certain)"`
 }
+
+// Check returns a violation if the confidence looks like a share of 1.
+func (s *Solution) Check([]string) []string { return confidence.Check(s.Confidence) }
 
 // Default sets a solution that says that there is none and refers to the agents' last refinements.
 func (s *Solution) Default([]string) {

@@ -48,6 +48,8 @@ func TestSolutions(t *testing.T) {
 			"D\n\nImplementation:\n1. I1\n2. I2\n\nTrade-offs:\n1. T\n\nRecommendations:\n1. R\n\nConfidence: 72.5 of 100", "",
 		},
 		{"no steps", `{"description":"D","implementation":[],"trade_offs":[],"recommendations":[],"confidence":50}`, "", "/implementation"},
+		{"confidence as a share", `{"description":"D","implementation":["I"],"trade_offs":[],"recommendations":[],"confidence":0.8}`, "", "/confidence: 0.8 looks like a share of 1"},
+		{"certain, as a share", `{"description":"D","implementation":["I"],"trade_offs":[],"recommendations":[],"confidence":1}`, "", "/confidence: 1 looks like a share of 1"},
 		{"too sure", `{"description":"D","implementation":["I"],"trade_offs":[],"recommendations":[],"confidence":101}`, "", "/confidence"},
 		{"less than unsure", `{"description":"D","implementation":["I"],"trade_offs":[],"recommendations":[],"confidence":-1}`, "", "/confidence"},
 		{"no trade-offs named", `{"description":"D","implementation":["I"],"recommendations":[],"confidence":50}`, "", "trade_offs"},

@@ -47,8 +47,8 @@ func Example() {
 	// Output:
 	// canberra by majority
 	// Answer: Canberra (by majority)
-	// Canberra: 2 votes with a confidence of 175 % (Ann, Ben)
-	// Sydney: 1 vote with a confidence of 55 % (Cem)
+	// Canberra: 2 votes, total confidence 175 (Ann, Ben)
+	// Sydney: 1 vote, total confidence 55 (Cem)
 	// Changed their minds: Ann
 }
 

@@ -5,7 +5,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -116,28 +115,4 @@ func lastBoxed(answer string) string {
 		}
 	}
 	return "" // the box is not closed
-}
-
-var (
-	letterAlone      = regexp.MustCompile(`^[^\pL\pN]*(\pL)[^\pL\pN]*$`) // "(b)", "B."
-	letterFirst      = regexp.MustCompile(`^[^\pL\pN]*(\pL)[).:\]]`)     // "B) Paris", "(B) Paris"
-	letterInBrackets = regexp.MustCompile(`[(\[](\pL)[)\]]`)             // "It is (B)"
-)
-
-// optionLetter returns the letter of an option: the only letter of the answer, else its first letter if ")", ".", ":" or
-// "]" follows, else the last letter in brackets, else the last single capital letter. "A" and "I" are words unless they
-// are at the end.
-func optionLetter(answer string) string {
-	for _, re := range []*regexp.Regexp{letterAlone, letterFirst, letterInBrackets} {
-		if all := re.FindAllStringSubmatch(answer, -1); len(all) > 0 {
-			return strings.ToUpper(all[len(all)-1][1])
-		}
-	}
-	words := strings.FieldsFunc(answer, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '\'' && r != '’' })
-	for i, w := range slices.Backward(words) {
-		if len(w) == 1 && w >= "A" && w <= "Z" && (i == len(words)-1 || w != "A" && w != "I") {
-			return w
-		}
-	}
-	return ""
 }

@@ -1,11 +1,11 @@
 package vote
 
 import (
-	"fmt"
 	"math"
 	"strconv"
 	"strings"
 
+	"github.com/elenchus-go/debate/internal/confidence"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/judge/reply"
 )
@@ -23,13 +23,11 @@ type Ballot struct {
 	Confidence float64 `json:"confidence" jsonschema:"minimum=0,maximum=100" jsonschema_description:"the probability that your answer is correct, in percent: 50 is a coin toss, 100 is certain"`
 }
 
-// Check rounds the confidence to a whole percentage. It returns a violation if the confidence is a fraction of 1.
+// Check rounds the confidence to a whole percentage. It returns a violation if the confidence looks like a share of 1.
 func (b *Ballot) Check([]string) []string {
-	if b.Confidence > 0 && b.Confidence < 1 {
-		return []string{fmt.Sprintf("/confidence: %v is less than 1 %%: give a percentage from 0 to 100", b.Confidence)}
-	}
+	findings := confidence.Check(b.Confidence)
 	b.Confidence = math.Round(b.Confidence)
-	return nil
+	return findings
 }
 
 // Default sets a ballot without an answer.
@@ -41,7 +39,7 @@ func (b *Ballot) Default([]string) {
 func (b *Ballot) Text() string {
 	lines := []string{"No answer."}
 	if b.Answer != "" {
-		lines = []string{"Answer: " + b.Answer, "Confidence: " + formatPercent(b.Confidence)}
+		lines = []string{"Answer: " + b.Answer, "Confidence: " + formatNumber(b.Confidence) + " %"}
 	}
 	if b.Reasoning != "" {
 		lines = append(lines, "Reasoning: "+b.Reasoning)
@@ -49,7 +47,7 @@ func (b *Ballot) Text() string {
 	return strings.Join(lines, "\n")
 }
 
-func formatPercent(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) + " %" }
+func formatNumber(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
 // Ruling is the judge's reply. It names a participant and not an answer, so that the name can be checked and the judge
 // cannot decide for an answer that nobody gave.

@@ -25,8 +25,14 @@ func TestBallotsAreValidated(t *testing.T) {
 		{
 			"confidence as a share", `{"reasoning":"","answer":"42","confidence":0.9}`,
 			vote.Ballot{},
-			"parse reply: /confidence: 0.9 is less than 1 %: give a percentage from 0 to 100",
+			"parse reply: /confidence: 0.9 looks like a share of 1: give a number from 2 to 100, or 0",
 		},
+		{
+			"certain, as a share", `{"reasoning":"","answer":"42","confidence":1}`,
+			vote.Ballot{},
+			"parse reply: /confidence: 1 looks like a share of 1: give a number from 2 to 100, or 0",
+		},
+		{"hardly any confidence", `{"reasoning":"","answer":"42","confidence":1.6}`, vote.Ballot{Answer: "42", Confidence: 2}, ""},
 		{"too certain", `{"reasoning":"","answer":"42","confidence":101}`, vote.Ballot{}, "parse reply: /confidence: must be <= 100 but found 101"},
 		{"an answer is missing", `{"reasoning":"","confidence":10}`, vote.Ballot{}, "parse reply: the reply: missing properties: 'answer'"},
 	} {

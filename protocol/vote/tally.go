@@ -33,7 +33,7 @@ type AnswerVotes struct {
 	Answer          string   `json:"answer"`
 	AnswerText      string   `json:"answer_text"` // wording of the first agent who gave it
 	Votes           int      `json:"votes"`
-	TotalConfidence float64  `json:"total_confidence"` // sum of the confidence of its agents, in percent
+	TotalConfidence float64  `json:"total_confidence"` // sum of the confidence of its agents, 0 to 100 each; no percentage
 	Agents          []string `json:"agents"`           // agents who gave it
 }
 
@@ -179,7 +179,7 @@ func (t Tally) text() string {
 		if s.Votes != 1 {
 			votes = strconv.Itoa(s.Votes) + " votes"
 		}
-		lines = append(lines, fmt.Sprintf("%s: %s with a confidence of %s (%s)", s.AnswerText, votes, formatPercent(s.TotalConfidence), strings.Join(s.Agents, ", ")))
+		lines = append(lines, fmt.Sprintf("%s: %s, total confidence %s (%s)", s.AnswerText, votes, formatNumber(s.TotalConfidence), strings.Join(s.Agents, ", ")))
 	}
 	var silent, changed []string
 	for _, s := range t.Agents {

@@ -26,7 +26,7 @@ func TestWhatAVoteComesTo(t *testing.T) {
 		{"the most of few", "", []string{"4 5 5 6"}, "", false, "5", vote.Majority, false},
 		{"the last round counts", "", []string{"4 4 4 5", "5 5 5 4"}, "", false, "5", vote.Majority, false},
 		{"confidence parts equals", vote.Majority, []string{"4@60 4@60 5@90 5@90"}, "", false, "5", vote.Majority, false},
-		{"votes outweigh confidence", vote.Majority, []string{"4@1 4@1 4@1 5@100"}, "", false, "4", vote.Majority, false},
+		{"votes outweigh confidence", vote.Majority, []string{"4@2 4@2 4@2 5@100"}, "", false, "4", vote.Majority, false},
 		{"a tie is a tie", vote.Majority, []string{"4 4 5 5"}, "", false, "", "", true},
 		{"everyone else's is a tie", "", []string{"4 5 6 7"}, "", false, "", "", true},
 		{"a judge breaks a tie", "", []string{"4 4 5 5"}, "c", true, "5", vote.Judge, true},
@@ -81,7 +81,7 @@ func TestTheTallyTellsWhatHappened(t *testing.T) {
 	h.round("Paris Paris Paris")
 	require.Equal(t, []int{3}, h.tally().Unanimous)
 	require.Equal(t, "Answer: Paris (by majority)\n"+
-		"Paris: 3 votes with a confidence of 150 % (Ann, Bob, Cy)\n"+
+		"Paris: 3 votes, total confidence 150 (Ann, Bob, Cy)\n"+
 		"Changed their minds: Bob\n"+
 		"Unanimous in round 3.", h.p.Answer(&h.Record).Text)
 }
@@ -90,7 +90,7 @@ func TestTheTallyInWords(t *testing.T) {
 	for _, tt := range []struct{ name, words, want string }{
 		{
 			"a tie", "4@80 5@80 !",
-			"No answer: the vote is a tie.\n4: 1 vote with a confidence of 80 % (a)\n5: 1 vote with a confidence of 80 % (b)\nWithout an answer: c",
+			"No answer: the vote is a tie.\n4: 1 vote, total confidence 80 (a)\n5: 1 vote, total confidence 80 (b)\nWithout an answer: c",
 		},
 		{"nothing", "- - !", "No answer: nobody gave one.\nWithout an answer: a, b, c"},
 	} {
