@@ -17,7 +17,7 @@ import (
 	"runtime/debug"
 	"syscall"
 
-	"github.com/elenchus-go/debate/examples/internal/console"
+	"github.com/elenchus-go/debate/examples/console"
 )
 
 func main() {

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/elenchus-go/debate"
-	"github.com/elenchus-go/debate/examples/internal/offline"
+	"github.com/elenchus-go/debate/examples/offline"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/anthropic"
 	"github.com/elenchus-go/debate/providers/middleware"

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/elenchus-go/debate/examples/internal/console"
+	"github.com/elenchus-go/debate/examples/console"
 )
 
 // program is one run of the command.

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/elenchus-go/debate"
-	"github.com/elenchus-go/debate/examples/internal/console"
+	"github.com/elenchus-go/debate/examples/console"
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/progress"
 	"github.com/elenchus-go/debate/transcript"

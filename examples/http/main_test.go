@@ -18,8 +18,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate"
-	"github.com/elenchus-go/debate/examples/internal/console"
-	"github.com/elenchus-go/debate/examples/internal/offline"
+	"github.com/elenchus-go/debate/examples/console"
+	"github.com/elenchus-go/debate/examples/offline"
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/scripted"

@@ -11,8 +11,8 @@ import (
 	"fmt"
 
 	"github.com/elenchus-go/debate"
-	"github.com/elenchus-go/debate/examples/internal/console"
-	"github.com/elenchus-go/debate/examples/internal/offline"
+	"github.com/elenchus-go/debate/examples/console"
+	"github.com/elenchus-go/debate/examples/offline"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/providers"
 )

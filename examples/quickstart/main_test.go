@@ -19,7 +19,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/elenchus-go/debate/examples/internal/console"
+	"github.com/elenchus-go/debate/examples/console"
 )
 
 const topic = "Should cities ban private cars?"

@@ -25,8 +25,8 @@ import (
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 
 	"github.com/elenchus-go/debate"
-	"github.com/elenchus-go/debate/examples/internal/console"
-	"github.com/elenchus-go/debate/examples/internal/offline"
+	"github.com/elenchus-go/debate/examples/console"
+	"github.com/elenchus-go/debate/examples/offline"
 	"github.com/elenchus-go/debate/integrations/debateriver"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/openai"

@@ -61,6 +61,8 @@ func checkPackage(p pkg) []string {
 func checkArrow(path string, from place, imp string) string {
 	to, ok := find(imp)
 	switch {
+	case strings.HasPrefix(path, "examples/") && isInternal(imp):
+		return fmt.Sprintf("%s imports %s: a user who copies the example cannot import it", path, imp)
 	case isTool(imp):
 		return fmt.Sprintf("%s imports %s: only this repository's tests and tools may import it", path, imp)
 	case !ok:
@@ -131,6 +133,9 @@ func isTool(path string) bool {
 	return strings.HasPrefix(path, "internal/") && !placed
 }
 
+// isInternal reports whether the go command lets only packages of this repository import a package.
+func isInternal(path string) bool { return slices.Contains(strings.Split(path, "/"), "internal") }
+
 func inModule(imp string) bool { return imp == module || strings.HasPrefix(imp, module+"/") }
 
 // isDependency reports whether an import is of another module, which is so if its first element is a host name.
@@ -196,7 +201,10 @@ func TestCheck(t *testing.T) {
 		{"internal/covergate", "example.com/unknown", "needs a rule"},
 		{"integrations/debateriver", ".", ""},
 		{"examples/quickstart", "./providers/langchain", ""},
-		{"examples/quickstart", "./examples/internal/terminal", ""},
+		{"examples/quickstart", "./examples/console", ""},
+		{"examples/quickstart", "./examples/internal/terminal", "a user who copies the example cannot import it"},
+		{"examples/console", "./internal/golden", "a user who copies the example cannot import it"},
+		{"examples/offline", "./internal/steptimer", "a user who copies the example cannot import it"},
 		{"examples/quickstart", "./examples/web", "a lower layer"},
 	}
 	for _, tt := range tests {

@@ -31,7 +31,7 @@ var floors = [][]string{
 	3: {"judge", "protocol", "internal/confidence"},
 	4: {"protocol/*", "internal/embedding"},
 	5: {"."},
-	6: {"examples/internal/*", "integrations/*", "report", "progress", "archive"},
+	6: {"examples/console", "examples/offline", "integrations/*", "report", "progress", "archive"},
 	7: {"examples/*"},
 }
 

@@ -1,4 +1,5 @@
-// Package console contains what the examples share: their flags, their exit codes, and the display of a debate.
+// Package console contains what the examples share: their flags, their exit codes, and the display of a debate. It may
+// change with any version.
 package console
 
 import (
