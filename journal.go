@@ -14,14 +14,56 @@ import (
 	"github.com/elenchus-go/debate/store"
 )
 
+// decodeEntry returns the event in an entry. It returns an error if the entry's seq, type, key or time is not that of
+// the event, because one of them is damaged.
 func decodeEntry(e store.Entry) (Event, error) {
-	switch data := e.Data.(type) {
-	case Event:
-		return data, nil
-	case json.RawMessage:
-		return ParseEvent(data)
+	ev, ok := e.Data.(Event)
+	if !ok {
+		raw, ok := e.Data.(json.RawMessage)
+		if !ok {
+			return nil, fmt.Errorf("decode entry: data is %T, want an event or its JSON", e.Data)
+		}
+		var err error
+		if ev, err = ParseEvent(raw); err != nil {
+			return nil, err
+		}
 	}
-	return nil, fmt.Errorf("decode entry: data is %T, want an event or its JSON", e.Data)
+	if c, ok := ev.(ConfigChanged); ok && c.Format != store.Format { // another format may have other fields
+		return ev, nil
+	}
+	key, at := entryFields(ev)
+	switch meta := ev.Meta(); {
+	case e.Seq != meta.Seq:
+		return nil, fmt.Errorf("decode entry: it has the seq %d, but its data has %d", e.Seq, meta.Seq)
+	case e.Type != meta.Type:
+		return nil, fmt.Errorf("decode entry: it has the type %q, but its data has %q", e.Type, meta.Type)
+	case e.Key != key:
+		return nil, fmt.Errorf("decode entry: it has the key %q, but its data has %q", e.Key, key)
+	case !e.At.Equal(at):
+		return nil, fmt.Errorf("decode entry: it has the time %v, but its data has %v", e.At, at)
+	}
+	return ev, nil
+}
+
+// entryFields returns the key and the time of the entry that holds an event.
+func entryFields(ev Event) (key string, at time.Time) {
+	switch ev := ev.(type) {
+	case TurnDone:
+		return ev.Turn.Key.String(), ev.At
+	case ConfigChanged:
+		at = ev.At
+	case StateChanged:
+		at = ev.At
+	case PhaseStarted:
+		at = ev.At
+	case Dropped:
+		at = ev.At
+	case Decided:
+		at = ev.At
+	case Annotated:
+		at = ev.At
+	}
+	return "", at
 }
 
 // journal is the journal of one debate as this process has read it. Only journal reads, commits and repairs what is
@@ -142,12 +184,28 @@ func (j *journal) follow(ev Event) error {
 	return nil
 }
 
-// change reads what is new, has f add events, and commits them. If another writer commits first, change tries again.
+// change gives up after so many conflicts in all, or at the same end of the journal. A conflict that another writer has
+// caused leaves the journal longer.
+const (
+	maxConflicts     = 1000
+	maxSameConflicts = 5
+)
+
+// change reads what is new, has f add events, and commits them. If another writer commits first, change tries again. It
+// returns the *store.Conflict if that does not help.
 func (j *journal) change(ctx context.Context, f func(*transaction) error) error {
-	for {
+	end, same := int64(-1), 0
+	for n := 1; ; n++ {
 		err := j.attempt(ctx, f)
-		if _, lost := errors.AsType[*store.Conflict](err); !lost {
+		conflict, lost := errors.AsType[*store.Conflict](err)
+		if !lost {
 			return err
+		}
+		if same++; conflict.After != end {
+			end, same = conflict.After, 1
+		}
+		if n >= maxConflicts || same >= maxSameConflicts {
+			return fmt.Errorf("change debate %s: gave up after %d conflicts: %w", j.id, n, err)
 		}
 		if j.driver != nil {
 			j.driver.recheck()
@@ -184,10 +242,8 @@ func (j *journal) commit(ctx context.Context, c *transaction) error {
 	entries := make([]store.Entry, len(c.events))
 	for i, ev := range c.events {
 		s := ev.Meta()
-		entries[i] = store.Entry{Seq: s.Seq, Type: s.Type, At: c.now, Data: ev}
-		if t, ok := ev.(TurnDone); ok {
-			entries[i].Key = t.Turn.Key.String()
-		}
+		entries[i] = store.Entry{Seq: s.Seq, Type: s.Type, Data: ev}
+		entries[i].Key, entries[i].At = entryFields(ev)
 	}
 	if j.driver != nil {
 		j.driver.writing(c.rec.Seq)

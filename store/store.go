@@ -168,7 +168,8 @@ func (q Query) Matches(h Status) bool {
 // ErrNotFound is returned if the store has no debate with the given ID.
 var ErrNotFound = errors.New("no such debate")
 
-// Conflict is returned if another writer committed first. Load the new entries and decide again.
+// Conflict is returned if another writer committed first. Load the new entries and decide again. An engine does that
+// itself, but returns the Conflict if it does not help.
 type Conflict struct {
 	ID      string
 	After   int64  // seq that the change was computed on

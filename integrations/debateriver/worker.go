@@ -68,6 +68,9 @@ type worker struct {
 // maxHandles is the largest number of handles kept between jobs.
 const maxHandles = 256
 
+// maxConflicts is the number of conflicts after which the commit of a late job fails, so that River tries it later.
+const maxConflicts = 100
+
 // Timeout implements river.Worker. River's rescuer uses it too.
 func (w *worker) Timeout(job *river.Job[jobArgs]) time.Duration {
 	return job.Args.Timeout + GracePeriod
@@ -105,6 +108,7 @@ func (w *worker) work(ctx context.Context, t *jobRun) error {
 	if err != nil {
 		return err
 	}
+	conflicts := 0
 	for more := true; !t.completed.Load(); {
 		status, err := d.Status(ctx)
 		if err == nil && (status.Format > store.Format || status.State.Active() && status.Plan.Key == "") {
@@ -113,12 +117,17 @@ func (w *worker) work(ctx context.Context, t *jobRun) error {
 		if err != nil {
 			return err
 		}
-		if t.job.Args.matches(status) {
+		ran := t.job.Args.matches(status)
+		if ran {
 			more, err = d.RunOnce(context.WithValue(ctx, jobRunKey{}, t))
 		} else { // the job is late; this commit completes it unless the status changes meanwhile
 			err = w.store.Commit(context.WithValue(ctx, jobRunKey{}, t), store.Change{ID: status.ID, After: status.Seq, Status: status})
 		}
-		if _, lost := errors.AsType[*store.Conflict](err); err != nil && !lost {
+		if _, lost := errors.AsType[*store.Conflict](err); lost && !ran && conflicts < maxConflicts { // the debate has just changed
+			conflicts++
+			continue
+		}
+		if err != nil {
 			return err
 		}
 		if more && t.completed.Load() {

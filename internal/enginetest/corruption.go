@@ -9,6 +9,7 @@ import (
 
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/store"
+	"github.com/elenchus-go/debate/store/storetest"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -71,6 +72,10 @@ func (s *env) wrongEntry() {
 		"middle entry missing": {d.DeleteEntry, 5},
 		"first entry corrupt":  {d.CorruptEntry, 1},
 		"middle entry corrupt": {d.CorruptEntry, 5},
+		"type altered":         {setField(d, "type", "annotated"), 5},
+		"time altered":         {setField(d, "at", "2026-01-02T03:04:05Z"), 5},
+		"actor altered":        {setField(d, "turn.actor", "B"), 7},
+		"phase altered":        {setField(d, "turn.phase", "verdict"), 7},
 	} {
 		s.runSubtest(name, func(s *env) {
 			cfg := pair(nil)
@@ -92,6 +97,11 @@ func (s *env) wrongEntry() {
 			s.runToEnd(s.create(s.newProcess(), cfg))
 		})
 	}
+}
+
+// setField returns a function that replaces a string in an entry's data.
+func setField(d *storetest.Corruption, path, value string) func(testing.TB, string, int64) {
+	return func(t testing.TB, id string, seq int64) { d.SetEntryField(t, id, seq, path, value) }
 }
 
 // callAll calls the methods of a debate that cannot be read, and returns their errors.

@@ -217,10 +217,10 @@ func (s *env) commitNewerFormat(p *process, id string, fields map[string]any, ty
 	change := store.Change{ID: id, After: after}
 	for i, data := range append([]map[string]any{config}, make([]map[string]any, len(types))...) {
 		if data == nil {
-			data = map[string]any{"type": types[i-1], "name": "stars", "value": 4, "at": now}
+			data = map[string]any{"type": types[i-1], "name": "stars", "value": 4}
 		}
 		status.Seq++
-		data["seq"] = status.Seq
+		data["seq"], data["at"] = status.Seq, now
 		change.Entries = append(change.Entries, store.Entry{Seq: status.Seq, Type: data["type"].(string), At: now, Data: json.RawMessage(s.json(data))})
 	}
 	status.Format, status.Updated = store.Format+1, now

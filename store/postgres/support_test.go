@@ -102,6 +102,9 @@ func (b base) place() storetest.Backend {
 			SetStatusSeq:  entry("update debates set status = jsonb_set(status::jsonb, '{seq}', to_jsonb($2::bigint))::json where id = $1"),
 			DeleteEntry:   entry("delete from entries where debate = $1 and seq = $2"),
 			CorruptEntry:  entry("update entries set data = '[]' where debate = $1 and seq = $2"),
+			SetEntryField: func(t testing.TB, id string, seq int64, path, value string) {
+				b.exec(t, "update entries set data = jsonb_set(data::jsonb, string_to_array($3, '.'), to_jsonb($4::text))::json where debate = $1 and seq = $2", id, seq, path, value)
+			},
 		},
 	}
 }

@@ -316,6 +316,9 @@ func entryRef(t testing.TB) storetest.Backend {
 			CorruptEntry: func(t testing.TB, id string, seq int64) {
 				alter(t, path, `UPDATE entries SET data = '{"text":' WHERE debate = ? AND seq = ?`, id, seq)
 			},
+			SetEntryField: func(t testing.TB, id string, seq int64, field, value string) {
+				alter(t, path, `UPDATE entries SET data = json_set(data, ?, ?) WHERE debate = ? AND seq = ?`, "$."+field, value, id, seq)
+			},
 		},
 	}
 }

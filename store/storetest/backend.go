@@ -21,6 +21,8 @@ type Corruption struct {
 	SetStatusSeq  func(t testing.TB, id string, seq int64) // changes the seq in the status
 	DeleteEntry   func(t testing.TB, id string, seq int64) // deletes an entry
 	CorruptEntry  func(t testing.TB, id string, seq int64) // replaces an entry's data with invalid JSON or a JSON value that is no object
+	// SetEntryField replaces the string at a path, such as "turn.actor", in an entry's data.
+	SetEntryField func(t testing.TB, id string, seq int64, path, value string)
 }
 
 // A testCase tests what its name states.
