@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
 	"testing"
 	"unicode/utf8"
 
@@ -59,13 +60,16 @@ func TestChunksAreCutBetweenCharacters(t *testing.T) {
 			d, err := debate.New(t.Context(), c, debate.Options{Providers: map[string]providers.Provider{"m": model, "j": scripted.Text("No.", "No.")}})
 			require.NoError(t, err)
 			live, watched := joinedChunks{}, joinedChunks{}
-			done := make(chan struct{})
+			done, watching := make(chan struct{}), make(chan struct{})
 			go func() {
 				defer close(done)
+				first := sync.OnceFunc(func() { close(watching) })
 				for e := range d.Watch(t.Context(), 0) {
+					first()
 					watched.add(t, e)
 				}
 			}()
+			<-watching                          // otherwise the watcher may see only the turns, and no chunks
 			for e := range d.Run(t.Context()) { // the judgment is the default
 				live.add(t, e)
 			}
