@@ -16,7 +16,11 @@ import (
 // newExecutions returns the executions of the steps that may run now.
 func (dr *driver) newExecutions(r *record) ([]*execution, *Failure) {
 	calls := dr.executions[:0]
+	twice := duplicateStep(r.Cursor.Phase, r.next())
 	for _, s := range r.next() {
+		if twice != "" {
+			return nil, &Failure{Key: s.Key, Kind: providers.InvalidRequest, At: time.Now().UTC(), Message: twice, cause: errProtocol}
+		}
 		c, err := dr.engine.newExecution(r, s)
 		if err == nil {
 			c.model.providerName, c.model.provider, err = dr.engine.bind(c.model.actor.Provider)
@@ -115,10 +119,7 @@ func (dr *driver) prepare(c *transaction) error {
 
 // validate checks what only a driver can check. It then starts the debate or returns it to configuring.
 func (dr *driver) validate(cfg Config) error {
-	found := dr.engine.missingNames(cfg)
-	if len(found) == 0 {
-		found = dr.checkProviders(cfg)
-	}
+	found := append(dr.engine.missingNames(cfg), dr.checkProviders(cfg)...)
 	if dr.ctx.Err() != nil {
 		return context.Cause(dr.ctx)
 	}

@@ -325,7 +325,7 @@ func newEndlessDebate(b *testing.B, e *debate.Engine) *debate.Debate {
 	ada.Name, bo.Name = "Ada", "Bo"
 	d, err := e.Create(b.Context(), debate.Config{
 		Topic: "Ban cars?", Protocol: unjudgedPanel{}, Participants: []debate.Participant{ada, bo},
-		Limits: debate.Limits{MaxRounds: 10_000, OutputTokens: 1 << 50, RunningTime: 1 << 60},
+		Limits: debate.Limits{MaxRounds: 10_000, OutputTokens: 1 << 50, RunningTime: 1 << 54},
 	})
 	if err != nil {
 		b.Fatal(err)

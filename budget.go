@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/elenchus-go/debate/context/window"
+	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -116,6 +117,67 @@ func maxOutput(r *record, steps []protocol.Step) (tokens int) {
 		}
 	}
 	return tokens
+}
+
+// forecast is what a protocol can ask for, as far as it tells before the first turn.
+type forecast struct {
+	steps      []protocol.Step // one for each actor, prompt and contract, in order
+	first      []protocol.Step // the steps of the first phase of round 1
+	output     int             // tokens of all replies if each has its maximum length
+	assesses   bool            // a judge assesses each round by the rubric
+	duplicates []string        // what phases have a step twice
+}
+
+// forecastOf asks the protocol for the phases of all stages and rounds. r is the record of a debate that has not begun.
+func forecastOf(r *record) (f forecast) {
+	at := r.Cursor
+	defer func() { r.Cursor = at }()
+	f.output = f.add(r, transcript.Setup)
+	most := 0
+	for r.Cursor.Round = 1; r.Cursor.Round <= r.MaxRounds; r.Cursor.Round++ {
+		most = max(most, f.add(r, transcript.Speech)+f.add(r, transcript.Assessment))
+	}
+	r.Cursor.Round = r.MaxRounds
+	f.output += r.MaxRounds*most + f.add(r, transcript.Conclusion)
+	return f
+}
+
+// add adds the steps of a stage in the current round. It returns the output tokens of replies of maximum length.
+func (f *forecast) add(r *record, stage transcript.Kind) (output int) {
+	for _, p := range r.phases(stage) {
+		output += maxOutput(r, p.Steps)
+		if problem := duplicateStep(p.Name, p.Steps); problem != "" && !slices.Contains(f.duplicates, problem) {
+			f.duplicates = append(f.duplicates, problem)
+		}
+		if f.first == nil && stage == transcript.Speech {
+			f.first = p.Steps
+		}
+		for _, s := range p.Steps {
+			f.assesses = f.assesses || stage == transcript.Assessment && s.Contract == judge.AssessmentContract.Name()
+			if s.Kind = stage; !slices.ContainsFunc(f.steps, func(x protocol.Step) bool { return sameRequest(&x, &s) }) {
+				s.Round, s.Phase = r.Cursor.Round, p.Name
+				f.steps = append(f.steps, s)
+			}
+		}
+	}
+	return output
+}
+
+// sameRequest reports whether the prompts of two steps differ at most in values.
+func sameRequest(a, b *protocol.Step) bool {
+	return a.Actor == b.Actor && a.Prompt == b.Prompt && a.Contract == b.Contract && a.Kind == b.Kind && a.Blind == b.Blind && a.Swap == b.Swap
+}
+
+// duplicateStep returns a sentence if a phase has a step twice, or the empty string. Only one of them could be committed.
+func duplicateStep(phase string, steps []protocol.Step) string {
+	for i := range steps {
+		for j := range i {
+			if steps[i].Actor == steps[j].Actor && steps[i].Target == steps[j].Target {
+				return fmt.Sprintf("phase %q has two steps of %q about %q, set another Target in each", phase, steps[i].Actor, steps[i].Target)
+			}
+		}
+	}
+	return ""
 }
 
 // conclusionReserve returns the output tokens that are reserved for the conclusion.

@@ -20,11 +20,9 @@ import (
 // makesNoText reports whether an actor returns documents or vectors instead of generated text.
 func makesNoText(actor string) bool { return actor == protocol.Retriever || actor == protocol.Embedder }
 
-const maxRounds = 10_000
-
 // protocolRecord returns the record that the protocol checks before the debate starts.
-func (c Config) protocolRecord() *protocol.Record {
-	r := &protocol.Record{ID: c.ID, Topic: c.Topic, Participants: participantProfiles(c), MinRounds: c.Limits.MinRounds, MaxRounds: c.Limits.MaxRounds}
+func (c *Config) protocolRecord() *protocol.Record {
+	r := &protocol.Record{ID: c.ID, Topic: c.Topic, Participants: participantProfiles(*c), MinRounds: c.Limits.MinRounds, MaxRounds: c.Limits.MaxRounds}
 	r.Cursor = transcript.Cursor{Run: 1}
 	for _, j := range c.Judges {
 		r.Judges = append(r.Judges, j.Name)
@@ -149,14 +147,15 @@ type Participant struct {
 	// for participants and 0.2 for judges. It defaults to 0.3 for the summarizer and 0.9 for the persona assigner.
 	Temperature *float64 `json:"temperature,omitempty"`
 	// MaxTokens limits the tokens of each reply. Defaults to Limits.StepTokens for participants and to
-	// Limits.JudgeTokens for all other actors.
+	// Limits.JudgeTokens for all other actors. At most 2,000,000,000, as is Window.
 	MaxTokens int `json:"max_tokens,omitempty"`
 	// Window is the size of the model's context window in tokens: prompt and reply together. Defaults to 32,000.
 	Window int `json:"window,omitempty"`
 }
 
 // Limits bound a debate. If a field is zero, its default applies; a protocol may define other defaults, which its
-// documentation lists.
+// documentation lists. Rounds are at most 10,000, tokens of a reply 2,000,000,000, attempts 1,000,000, and times 365
+// days.
 //
 // A debate checks its budgets when a phase begins. It assumes the worst case: every step of the phase and of the
 // conclusion has the whole history in its prompt and a single reply of maximum length. If that does not fit, the

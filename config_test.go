@@ -2,6 +2,7 @@ package debate_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -63,7 +64,7 @@ func TestValidationSaysEverythingAtOnce(t *testing.T) {
 		}, []string{"limits.max_rounds"}},
 		{"impossible limits", func(c *debate.Config) {
 			c.Limits = debate.Limits{MinRounds: 4, MaxRounds: 2, RunningTime: -1, OutputTokens: -1}
-		}, []string{"limits.running_time", "limits.output_tokens", "limits.min_rounds"}},
+		}, []string{"limits.output_tokens", "limits.running_time", "limits.min_rounds"}},
 		{"temperature and window", func(c *debate.Config) {
 			c.Participants[0].Temperature, c.Participants[1].Window, c.Judges[0].MaxTokens = &hot, 100, -1
 		}, []string{"participants[0].temperature", "participants[1].window", "judges[0].max_tokens"}},
@@ -266,7 +267,7 @@ func TestImpossibleLimitsAreNamed(t *testing.T) {
 		"the most rounds":                   {debate.Limits{MaxRounds: 10_000}, "", ""},
 		"a round more":                      {debate.Limits{MaxRounds: 10_001}, "limits.max_rounds", "use at most 10000"},
 		"very many rounds":                  {debate.Limits{MaxRounds: math.MaxInt}, "limits.max_rounds", "use at most 10000"},
-		"a very large minimum of rounds":    {debate.Limits{MinRounds: 1 << 60}, "limits.max_rounds", "use at most 10000"},
+		"a very large minimum of rounds":    {debate.Limits{MinRounds: 1 << 60}, "limits.min_rounds", "use at most 10000"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cfg := debatetest.PairConfig(nil)
@@ -287,6 +288,204 @@ func TestImpossibleLimitsAreNamed(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Each limit is refused by its own name, once, if it is negative or so large that sums of it overflow.
+func TestEachLimitIsRefusedByNameAndOnce(t *testing.T) {
+	limits := reflect.TypeFor[debate.Limits]()
+	for i := range limits.NumField() {
+		field, _, _ := strings.Cut(jsonName(t, limits.Field(i).Name), ",")
+		for _, value := range []any{-1, math.MaxInt} {
+			if limits.Field(i).Type.Kind() == reflect.Float64 && value != -1 {
+				value = math.Inf(1)
+			}
+			t.Run(fmt.Sprint(field, value), func(t *testing.T) {
+				for _, p := range []protocol.Protocol{panel.Protocol{Format: panel.StructuredRounds}, fewRounds{}} {
+					c := debatetest.PairConfig(p)
+					l := reflect.ValueOf(&c.Limits).Elem().Field(i)
+					l.Set(reflect.ValueOf(value).Convert(l.Type()))
+					_, err := debate.New(t.Context(), c, debate.Options{Providers: providersOf(talkingModel(), scriptedJudge(t, 1))})
+					require.Equal(t, []string{"limits." + field}, problemFields(t, err))
+				}
+			})
+		}
+	}
+}
+
+// jsonName returns the name in JSON of a field of Limits.
+func jsonName(t *testing.T, field string) string {
+	t.Helper()
+	c := debatetest.PairConfig(nil)
+	v := reflect.ValueOf(&c.Limits).Elem().FieldByName(field)
+	v.Set(reflect.ValueOf(1).Convert(v.Type()))
+	var got struct{ Limits map[string]any }
+	require.NoError(t, json.Unmarshal([]byte(debatetest.Encode(t, c)), &got))
+	for name := range got.Limits {
+		return name
+	}
+	t.Fatalf("limits.%s is not in the JSON", field)
+	return ""
+}
+
+// fewRounds is a protocol that takes at most three rounds.
+type fewRounds struct{ unjudgedPanel }
+
+func (fewRounds) Name() string { return "few/1" }
+
+func (fewRounds) Check(r *protocol.Record) []protocol.Problem {
+	if r.MaxRounds > 3 || r.MaxRounds < 1 {
+		return []protocol.Problem{protocol.Problemf("limits.max_rounds", "%d, use 1 to 3", r.MaxRounds)}
+	}
+	return nil
+}
+
+func (fewRounds) Defaults() protocol.Defaults { return protocol.Defaults{MaxRounds: 3} }
+
+func TestSizesOfParticipantsAreRefusedByNameAndOnce(t *testing.T) {
+	for name, tt := range map[string]struct {
+		change func(*debate.Participant)
+		field  string
+	}{
+		"negative max_tokens": {func(p *debate.Participant) { p.MaxTokens = -1 }, "max_tokens"},
+		"large max_tokens":    {func(p *debate.Participant) { p.MaxTokens = math.MaxInt }, "max_tokens"},
+		"negative window":     {func(p *debate.Participant) { p.Window = -1 }, "window"},
+		"large window":        {func(p *debate.Participant) { p.Window = math.MaxInt }, "window"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := debatetest.PairConfig(nil)
+			tt.change(&c.Participants[1])
+			_, err := debate.New(t.Context(), c, debate.Options{Providers: providersOf(talkingModel(), scriptedJudge(t, 1))})
+			require.Equal(t, []string{"participants[1]." + tt.field}, problemFields(t, err))
+		})
+	}
+}
+
+// phased is a protocol with the given phases in the speech stage.
+type phased []protocol.Phase
+
+func (phased) Name() string { return "phased/1" }
+
+func (phased) Check(*protocol.Record) []protocol.Problem { return nil }
+
+func (p phased) Phases(r *protocol.Record) []protocol.Phase {
+	if r.Cursor.Stage == transcript.Speech {
+		return p
+	}
+	return nil
+}
+
+func (phased) End(*protocol.Record) transcript.Ending { return transcript.Ending{} }
+
+func (phased) MarshalJSON() ([]byte, error) { return []byte("{}"), nil }
+
+func TestAProtocolWithImpossiblePhasesIsRefused(t *testing.T) {
+	a, b, about := debatetest.Step("A", "", nil), debatetest.Step("B", "", nil), debatetest.Step("A", "B", nil)
+	for name, tt := range map[string]struct {
+		phases phased
+		want   string // empty if it is accepted
+	}{
+		"no phase":                      {nil, "it has no step in any phase"},
+		"no step":                       {phased{{Name: "empty"}, {Name: "too", Parallel: true}}, "it has no step in any phase"},
+		"two parallel steps of one":     {phased{{Name: "twice", Parallel: true, Steps: []protocol.Step{a, b, a}}}, `phase "twice" has two steps of "A" about ""`},
+		"two in a row":                  {phased{{Name: "twice", Steps: []protocol.Step{a, b, a}}}, `phase "twice" has two steps of "A" about ""`},
+		"two steps with another target": {phased{{Name: "twice", Parallel: true, Steps: []protocol.Step{a, b, about}}}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := debatetest.PairConfig(tt.phases)
+			_, err := debate.New(t.Context(), c, debate.Options{Providers: providersOf(talkingModel(), scriptedJudge(t, 1))})
+			if tt.want == "" {
+				require.NoError(t, err)
+				return
+			}
+			require.Equal(t, []string{"protocol"}, problemFields(t, err))
+			require.ErrorContains(t, err, tt.want)
+		})
+	}
+}
+
+// lateTwins is a protocol that asks for a step twice, but not before the second round.
+type lateTwins struct{ phased }
+
+func (lateTwins) Name() string { return "twins/1" }
+
+func (p lateTwins) Phases(r *protocol.Record) []protocol.Phase {
+	if r.Cursor.Stage == transcript.Speech && len(r.Turns) == 1 {
+		return []protocol.Phase{{Name: "late", Parallel: true, Steps: []protocol.Step{debatetest.Step("B", "", nil), debatetest.Step("B", "", nil)}}}
+	}
+	return p.phased.Phases(r)
+}
+
+func TestAStepIsNotPaidForTwice(t *testing.T) {
+	calls := 0
+	model := &scripted.Provider{Func: func(providers.Request) scripted.Reply {
+		calls++
+		return scripted.Reply{Text: "Yes."}
+	}}
+	c := debatetest.PairConfig(lateTwins{phased{{Name: "first", Steps: []protocol.Step{debatetest.Step("A", "", nil)}}}})
+	d, err := debate.New(t.Context(), c, debate.Options{Providers: providersOf(model, model)})
+	require.NoError(t, err)
+	_, err = debatetest.Run(t, d)
+	var failure *debate.Failure
+	require.ErrorAs(t, err, &failure)
+	require.Contains(t, failure.Message, `phase "late" has two steps of "B" about ""`)
+	require.False(t, failure.Recoverable)
+	require.Equal(t, 1, calls)
+}
+
+func TestAnEditReportsEverythingAndSaysWhatItIsAbout(t *testing.T) {
+	d := newPanelDebate(t, 1, func(_ *debate.Config, o *debate.Options) {
+		o.Providers["m"] = failingAfter(1)
+	})
+	_, err := debatetest.Run(t, d)
+	require.Error(t, err)
+	require.NoError(t, d.Retry(t.Context()))
+	c := debatetest.PairConfig(nil)
+	c.Topic, c.Participants[0].Name, c.Limits.Tokens, c.OnFailure = "Ban bikes?", "Z", -1, "panic"
+	err = d.Edit(t.Context(), c)
+	require.ElementsMatch(t, []string{"topic", "participants", "limits.tokens", "on_failure"}, problemFields(t, err))
+	require.ErrorContains(t, err, "edit debate d: check configuration: ")
+}
+
+// failingAfter returns a model that gives some replies and then rejects its key.
+func failingAfter(replies int) providers.Provider {
+	return &scripted.Provider{Func: func(providers.Request) scripted.Reply {
+		if replies--; replies < 0 {
+			return scripted.Reply{Err: &providers.Error{Kind: providers.Authentication, Err: errors.New("set M_KEY")}}
+		}
+		return scripted.Reply{Text: "Yes."}
+	}}
+}
+
+func TestARemarkIsRefusedWithEverythingThatIsWrong(t *testing.T) {
+	err := newPanelDebate(t, 1, nil).Inject(t.Context(), debate.Remark{From: "A", Text: " "})
+	require.Equal(t, []string{"text", "from"}, problemFields(t, err))
+	require.ErrorContains(t, err, "inject a remark into debate d: check remark: text: it is blank")
+	require.NotContains(t, err.Error(), "configuration")
+}
+
+func TestAnAnnotationNeedsAName(t *testing.T) {
+	d := newPanelDebate(t, 1, nil)
+	for _, name := range []string{"", " "} {
+		err := d.Annotate(t.Context(), name, 1)
+		require.Equal(t, []string{"name"}, problemFields(t, err))
+		require.ErrorContains(t, err, "annotate debate d: check annotation: name: it is blank")
+	}
+}
+
+// A driver reports rejected keys and unknown models at once: a key once for each provider, and a model for each actor
+// that names it.
+func TestADriverReportsEverythingAtOnce(t *testing.T) {
+	knows := &scripted.Provider{Models: []string{"good"}}
+	locked := providerWithFailingCheck{talkingModel(), &providers.Error{Kind: providers.Authentication, Err: errors.New("set J_KEY")}}
+	c := debatetest.PairConfig(nil)
+	c.Participants[0].Model, c.Participants[1].Model = "bad", "bad"
+	c.Participants = append(c.Participants, debate.Participant{Name: "C", Provider: "m", Model: "good"})
+	c.Judges[0].Model = "one"
+	c.Judges = append(c.Judges, debate.Participant{Name: "K", Provider: "j", Model: "two"})
+	d, err := debate.New(t.Context(), c, debate.Options{Providers: providersOf(knows, locked)})
+	require.NoError(t, err)
+	_, err = debatetest.Run(t, d)
+	require.Equal(t, []string{"participants[0].model", "participants[1].model", "judges[0].provider"}, problemFields(t, err))
 }
 
 // filledConfig returns a valid configuration in which every field that refers to memory is set.
@@ -505,7 +704,7 @@ func TestPeopleDrawNoWarning(t *testing.T) {
 
 // A ruling has no scores for relevance or novelty.
 func TestARuleByMarksNeedsAssessments(t *testing.T) {
-	c := debatetest.PairConfig(arbitration.Protocol{})
+	c := debatetest.PairConfig(arbitration.Protocol{Scores: map[string]float64{"problem": 6, "solution": 5, "market": 7}})
 	c.Detect = []detect.Rule{{Signal: detect.Drifting, Effect: detect.Stop}}
 	p := talkingModel()
 	_, err := debate.New(t.Context(), c, debate.Options{Providers: providersOf(p, p)})

@@ -103,15 +103,12 @@ func (d *Debate) Decide(ctx context.Context, action string) error {
 }
 
 // Inject adds a person's remark. Steps that begin later see it. Steps of a parallel phase do not see remarks that
-// were added after their phase began.
+// were added after their phase began. Inject returns *Problems if the remark is invalid.
 func (d *Debate) Inject(ctx context.Context, r Remark) error {
-	if err := problemsError(r.check()); err != nil {
-		return fmt.Errorf("inject a remark into debate %s: %w", d.ID(), err)
-	}
 	r.ID = cmp.Or(r.ID, newID())
 	return d.control(ctx, "inject a remark into", func(c *transaction) error {
-		if knownName(c.rec, r.From) {
-			return problemsError([]protocol.Problem{protocol.Problemf("from", "%q is the name of an actor in this debate, use another name", r.From)})
+		if err := problemsOf("remark", r.check(c.rec)); err != nil {
+			return err
 		}
 		if c.rec.lifecycle.State.Final() {
 			return fmt.Errorf("the debate is %s", c.rec.lifecycle.State)
@@ -125,13 +122,17 @@ func (d *Debate) Inject(ctx context.Context, r Remark) error {
 }
 
 // Annotate stores a note on the debate, also after its end. value must encode to JSON. A later note with the same
-// name replaces the earlier one. Protocols read the note "rating" as the user's rating.
+// name replaces the earlier one. Protocols read the note "rating" as the user's rating. Annotate returns *Problems if the
+// name is blank.
 func (d *Debate) Annotate(ctx context.Context, name string, value any) error {
 	b, err := json.Marshal(value)
 	if err != nil {
 		return fmt.Errorf("annotate debate %s: encode %s: %w", d.ID(), name, err)
 	}
 	return d.control(ctx, "annotate", func(c *transaction) error {
+		if strings.TrimSpace(name) == "" {
+			return problemsOf("annotation", []protocol.Problem{protocol.Problemf("name", "it is blank")})
+		}
 		return c.add(Annotated{EventMeta: c.stamp("annotated"), At: c.now, Name: name, Value: b})
 	})
 }
@@ -143,19 +144,16 @@ func (d *Debate) Annotate(ctx context.Context, name string, value any) error {
 func (d *Debate) Edit(ctx context.Context, cfg Config) error {
 	cfg.ID = d.ID()
 	cfg, found := cfg.withDefaults()
-	if err := problemsError(found); err != nil {
-		return err
-	}
-	d.engine.addProtocol(cfg.Protocol)
-	raw, err := json.Marshal(cfg)
-	if err != nil {
-		return fmt.Errorf("edit debate %s: %w", d.ID(), err)
-	}
 	return d.control(ctx, "edit", func(c *transaction) error {
 		if _, err := fsm.Next(c.rec.lifecycle, fsm.Edit, c.rec.facts()); err != nil {
 			return err
 		}
-		if err := problemsError(frozenFields(c.rec, cfg)); err != nil {
+		if err := problemsError(slices.Concat(found, frozenFields(c.rec, cfg))); err != nil {
+			return err
+		}
+		d.engine.addProtocol(cfg.Protocol)
+		raw, err := json.Marshal(cfg)
+		if err != nil {
 			return err
 		}
 		if err := c.add(ConfigChanged{EventMeta: c.stamp("config"), At: c.now, Format: store.Format, Config: raw}); err != nil {
@@ -197,14 +195,18 @@ type Remark struct {
 	Text string
 }
 
-func (r Remark) check() (list []protocol.Problem) {
-	if p := nameProblem(r.From); p != "" {
-		list = append(list, protocol.Problemf("from", "%s", p))
-	}
+// check returns everything that is wrong with a remark.
+func (r Remark) check(rec *record) []protocol.Problem {
+	l := &problemList{}
 	if strings.TrimSpace(r.Text) == "" {
-		list = append(list, protocol.Problemf("text", "it is blank"))
+		l.add("text", "it is blank")
 	}
-	return list
+	if p := nameProblem(r.From); p != "" {
+		l.add("from", "%s", p)
+	} else if knownName(rec, r.From) {
+		l.add("from", "%q is the name of an actor in this debate, use another name", r.From)
+	}
+	return l.problems
 }
 
 func (r Remark) turn(c *transaction) transcript.Turn {

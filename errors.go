@@ -1,6 +1,7 @@
 package debate
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -58,9 +59,11 @@ var (
 	ErrUnsupported = errors.New("not supported by this engine")
 )
 
-// Problems lists every configuration error, field by field.
+// Problems lists everything that is wrong with a configuration, a remark or an annotation, field by field.
 type Problems struct {
 	List []protocol.Problem `json:"list"`
+
+	subject string // what the fields belong to; empty for a configuration
 }
 
 // Error returns one line for each problem.
@@ -69,15 +72,18 @@ func (p *Problems) Error() string {
 	for i, x := range p.List {
 		lines[i] = x.String()
 	}
-	return "check configuration: " + strings.Join(lines, "\n")
+	return "check " + cmp.Or(p.subject, "configuration") + ": " + strings.Join(lines, "\n")
 }
 
-// problemsError returns a *Problems, or nil if the list is empty.
-func problemsError(list []protocol.Problem) error {
+// problemsError returns a *Problems about a configuration, or nil if the list is empty.
+func problemsError(list []protocol.Problem) error { return problemsOf("", list) }
+
+// problemsOf returns a *Problems about the subject, or nil if the list is empty.
+func problemsOf(subject string, list []protocol.Problem) error {
 	if len(list) == 0 {
 		return nil
 	}
-	return &Problems{List: list}
+	return &Problems{List: list, subject: subject}
 }
 
 // Failure describes why a step failed after all attempts. It stops the debate in an error or drops the actor,

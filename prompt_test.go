@@ -378,7 +378,7 @@ func debateAfterTurns(t testing.TB, turns, room int, history window.Policy) *deb
 	d, err := debate.New(t.Context(), debate.Config{
 		Topic: "Ban cars?", Protocol: unjudgedPanel{}, Participants: []debate.Participant{ada, bo}, History: history,
 		Summarizer: debate.Participant{Provider: "s", Window: 64_000},
-		Limits:     debate.Limits{MaxRounds: 10_000, OutputTokens: 1 << 50, RunningTime: 1 << 60},
+		Limits:     debate.Limits{MaxRounds: 10_000, OutputTokens: 1 << 50, RunningTime: 1 << 54},
 	}, debate.Options{Providers: map[string]providers.Provider{"m": &steadyModel{}, "s": &steadyModel{}}})
 	require.NoError(t, err)
 	for ev, err := range d.Run(t.Context()) {

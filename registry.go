@@ -53,7 +53,7 @@ func (e *Engine) missingNames(c Config) []protocol.Problem {
 	told := map[string]bool{}
 	for field, p := range c.allActors() {
 		_, _, err := e.bind(p.Provider)
-		if helper := field == "persona_assigner" || field == "summarizer"; err == nil || helper && (told[p.Provider] || p.Provider == "") {
+		if err == nil || inheritsModel(field) && (told[p.Provider] || p.Provider == "") {
 			continue // an inherited provider is already reported
 		}
 		l.add(field+".provider", "%v", err)
@@ -93,30 +93,41 @@ func (e *Engine) identify(name string) (bound string, person bool) {
 	return bound, ok && h.IsPerson()
 }
 
-// checkProviders asks each provider that implements providers.Checker to check its key and model.
+// checkProviders asks each provider that implements providers.Checker to check its key and models. It adds a problem
+// for each provider whose key is rejected, and for each actor whose model is.
 func (e *Engine) checkProviders(ctx context.Context, c Config) []protocol.Problem {
 	l := &problemList{}
 	type pair struct{ provider, model string }
-	asked := map[pair]bool{}
+	asked := map[pair]*providers.Error{}
+	rejected := map[string]bool{}
 	for field, p := range c.allActors() {
 		name, provider, err := e.bind(p.Provider)
 		checker, ok := provider.(providers.Checker)
-		if err != nil || !ok || asked[pair{name, p.Model}] {
+		if err != nil || !ok || rejected[name] {
 			continue
 		}
-		asked[pair{name, p.Model}] = true
-		switch failed := providers.AsError(checker.Check(ctx, p.Model)); {
+		failed, again := asked[pair{name, p.Model}]
+		if !again {
+			failed = providers.AsError(checker.Check(ctx, p.Model))
+			asked[pair{name, p.Model}] = failed
+		}
+		switch {
 		case failed == nil:
 		case failed.Kind == providers.Authentication:
+			rejected[name] = true
 			l.add(field+".provider", "provider %s: %v", name, failed)
+		case failed.Kind == providers.InvalidRequest && again && inheritsModel(field):
 		case failed.Kind == providers.InvalidRequest:
 			l.add(field+".model", "provider %s: %v", name, failed)
-		default: // the problem may be temporary, and calls are retried
+		case !again: // the problem may be temporary, and calls are retried
 			e.log.WarnContext(ctx, "check provider", "provider", name, "error", failed)
 		}
 	}
 	return l.problems
 }
+
+// inheritsModel reports whether an actor may have the provider and model of another one.
+func inheritsModel(field string) bool { return field == "persona_assigner" || field == "summarizer" }
 
 // Options holds what a Config refers to by name and what cannot be stored, such as providers and the store.
 type Options struct {

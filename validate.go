@@ -14,7 +14,6 @@ import (
 
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/detect"
-	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/transcript"
@@ -37,6 +36,7 @@ func (l *problemList) policy(field string, is FailurePolicy, known ...FailurePol
 // withDefaults returns a copy of the configuration with all defaults filled in, and every problem with it. A debate
 // stores its defaults, so that later versions of the library do not change them.
 func (c Config) withDefaults() (Config, []protocol.Problem) {
+	l := &problemList{}
 	c = c.clone()
 	if c.Protocol == nil {
 		c.Protocol = panel.Protocol{}
@@ -46,7 +46,7 @@ func (c Config) withDefaults() (Config, []protocol.Problem) {
 	c.OnRetrievalFailure = cmp.Or(c.OnRetrievalFailure, Degrade)
 	c.OnOverflow = cmp.Or(c.OnOverflow, OverflowTruncate)
 	own := protocolDefaults(c.Protocol)
-	c.Limits = c.Limits.withDefaults(own)
+	c.Limits = c.Limits.valid(l).withDefaults(own).valid(l)
 	for i, p := range c.Participants {
 		c.Participants[i] = p.withDefaults(own.Temperatures[min(i, len(own.Temperatures)-1)], c.Limits.StepTokens)
 	}
@@ -60,11 +60,8 @@ func (c Config) withDefaults() (Config, []protocol.Problem) {
 	c.Summarizer = c.systemActor(c.Summarizer).withDefaults(0.3, c.Limits.JudgeTokens)
 	c.Retriever.Provider = cmp.Or(c.Retriever.Provider, templatesProvider)
 	c.Embedder.Window = cmp.Or(c.Embedder.Window, 8_000)
-	found := c.check()
-	if c.Limits.OutputTokens == 0 && len(found) == 0 {
-		c.Limits.OutputTokens = c.defaultOutputTokens(own.OutputTokens)
-	}
-	return c, found
+	c.check(l, own)
+	return c, l.problems
 }
 
 // protocolDefaults returns a protocol's defaults, and the library's where the protocol has none.
@@ -82,15 +79,6 @@ func protocolDefaults(p protocol.Protocol) (d protocol.Defaults) {
 	cool := 0.2
 	d.JudgeTemperature = cmp.Or(d.JudgeTemperature, &cool)
 	return d
-}
-
-// defaultOutputTokens returns the default of Limits.OutputTokens: the protocol's, if it suffices for all rounds,
-// otherwise twice what all rounds can use.
-func (c Config) defaultOutputTokens(own int) int {
-	if worst := c.maxOutput(); own < worst {
-		return 2 * worst
-	}
-	return own
 }
 
 func (p Participant) withDefaults(temperature float64, tokens int) Participant {
@@ -128,9 +116,8 @@ func (l Limits) withDefaults(own protocol.Defaults) Limits {
 
 type problemList struct{ problems []protocol.Problem }
 
-// check returns every problem with a configuration whose defaults are filled in, as far as data alone can tell.
-func (c Config) check() []protocol.Problem {
-	l := &problemList{}
+// check adds every problem with a configuration whose defaults are filled in, as far as data alone can tell.
+func (c *Config) check(l *problemList, own protocol.Defaults) {
 	if c.ID != "" && (len(c.ID) > 128 || strings.Trim(c.ID, idLetters) != "") {
 		l.add("id", "%q is not valid, use up to 128 letters, digits, '.', '_' and '-'", c.ID)
 	}
@@ -141,23 +128,21 @@ func (c Config) check() []protocol.Problem {
 	l.policy("on_judge_failure", c.OnJudgeFailure, Continue, DropJudge, End, Ask)
 	l.policy("on_retrieval_failure", c.OnRetrievalFailure, Degrade, Continue, Ask)
 	l.policy("on_overflow", c.OnOverflow, OverflowTruncate, OverflowSummarize, End, Degrade)
-	for kind, n := range c.Retries {
+	for _, kind := range slices.Sorted(maps.Keys(c.Retries)) {
+		n := c.Retries[kind]
 		if _, known := defaultRetries[kind]; !known || n < 0 {
 			l.add("retries", "%s: %d is not valid, use 0 or more for each of %q", kind, n, slices.Sorted(maps.Keys(defaultRetries)))
 		}
 	}
-	c.Limits.check(l)
-	c.checkNames(l)
+	named := c.checkNames(l)
 	for field, p := range c.allActors() {
 		p.check(l, field)
 		if _, known := c.Prices.Lookup(p.Model); !known && c.Limits.Cost > 0 && (p.Model != "" || field != "retriever" && field != "embedder") {
 			l.add(field+".model", "%q has no price in prices, but limits.cost requires one", p.Model)
 		}
 	}
-	if cost := c.Limits.Cost; !(cost >= 0) || math.IsInf(cost, 0) {
-		l.add("limits.cost", "%v is not valid, use 0 or more", cost)
-	}
-	for model, p := range c.Prices {
+	for _, model := range slices.Sorted(maps.Keys(c.Prices)) {
+		p := c.Prices[model]
 		for _, x := range []float64{p.Input, p.Cached, p.Output} {
 			if !(x >= 0) || math.IsInf(x, 0) {
 				l.add("prices", "%s: %v is not valid, use 0 or more", model, x)
@@ -170,29 +155,53 @@ func (c Config) check() []protocol.Problem {
 	for _, p := range c.History.Check() {
 		l.add("history", "%s", p)
 	}
-	c.checkDetect(l)
-	l.problems = append(l.problems, c.Protocol.Check(c.protocolRecord())...)
-	if len(l.problems) == 0 {
-		c.checkBudget(l)
+	c.checkProtocol(l, own, named)
+}
+
+// checkProtocol adds every problem that the protocol finds. If it finds none and all names are valid, it adds those of
+// the phases and budgets, and fills in the default of Limits.OutputTokens.
+func (c *Config) checkProtocol(l *problemList, own protocol.Defaults, named bool) {
+	r := c.plannedRecord()
+	found := c.Protocol.Check(&r.Record)
+	l.problems = append(l.problems, found...)
+	f := forecast{assesses: true}
+	if named && len(found) == 0 { // otherwise the protocol may return anything
+		f = forecastOf(r)
+		f.check(l)
 	}
-	return l.problems
+	c.checkDetect(l, f.assesses)
+	if len(l.problems) == 0 {
+		c.checkBudget(l, r, f.first)
+	}
+	if c.Limits.OutputTokens == 0 && len(l.problems) == 0 {
+		c.Limits.OutputTokens = own.OutputTokens
+		if own.OutputTokens < f.output { // it does not suffice for all rounds
+			c.Limits.OutputTokens = 2 * f.output
+		}
+	}
+}
+
+// check adds a problem if the protocol has no step, or a step twice.
+func (f forecast) check(l *problemList) {
+	if len(f.steps) == 0 {
+		l.add("protocol", "it has no step in any phase")
+	}
+	for _, problem := range f.duplicates {
+		l.add("protocol", "%s", problem)
+	}
 }
 
 // checkDetect adds a problem for each rule that is invalid, or that needs something that the debate does not have.
-func (c Config) checkDetect(l *problemList) {
-	if len(c.Detect) == 0 {
-		return
-	}
-	r := c.plannedRecord()
-	r.Cursor.Round = 1
-	judged := slices.ContainsFunc(r.phases(transcript.Assessment), func(p protocol.Phase) bool {
-		return slices.ContainsFunc(p.Steps, func(s protocol.Step) bool { return s.Contract == judge.AssessmentContract.Name() })
-	})
+// judged tells whether a judge assesses each round.
+func (c *Config) checkDetect(l *problemList, judged bool) {
 	for i, rule := range c.Detect {
 		field := fmt.Sprintf("detect[%d]", i)
-		switch problem := rule.Check(); {
-		case problem != "":
+		found := rule.Check()
+		for _, problem := range found {
 			l.add(field, "%s", problem)
+		}
+		switch {
+		case len(found) > 0:
 		case rule.EffectiveMethod() == "scores" && !judged:
 			l.add(field, "%s needs the scores of judges, but no judge assesses the rounds of %s", rule.Signal, c.Protocol.Name())
 		case rule.Effect == detect.Advise && !judged:
@@ -212,13 +221,8 @@ const idLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ012345678
 
 // checkBudget adds a problem for each budget that is too small for the first phase and the conclusion. The debate
 // would end before the first turn.
-func (c Config) checkBudget(l *problemList) {
-	r := c.plannedRecord()
+func (c *Config) checkBudget(l *problemList, r *record, first []protocol.Step) {
 	r.Cursor.Round = 1
-	var first []protocol.Step
-	if phases := r.phases(transcript.Speech); len(phases) > 0 {
-		first = phases[0].Steps
-	}
 	need := conclusionReserve(r) + maxOutput(r, first)
 	if c.Limits.OutputTokens > 0 && need > c.Limits.OutputTokens {
 		l.add("limits.output_tokens", "%d is too small, the first phase and the conclusion can use %d", c.Limits.OutputTokens, need)
@@ -229,32 +233,16 @@ func (c Config) checkBudget(l *problemList) {
 }
 
 // plannedRecord returns the record of a debate that has not begun.
-func (c Config) plannedRecord() *record {
+func (c *Config) plannedRecord() *record {
 	r := newRecord(c.ID, noEnvironment)
-	r.config, r.Record = &c, *c.protocolRecord()
+	r.config, r.Record = c, *c.protocolRecord()
 	r.addParticipants()
 	return r
 }
 
-// maxOutput returns the output tokens of a debate that uses all rounds, if each reply has its maximum length. It
-// considers the phases that the protocol returns before any turn exists.
-func (c Config) maxOutput() (tokens int) {
-	r := c.plannedRecord()
-	for _, p := range r.phases(transcript.Setup) {
-		tokens += maxOutput(r, p.Steps)
-	}
-	round := 0
-	for _, r.Cursor.Round = range []int{1, 2, c.Limits.MaxRounds} {
-		cost := 0
-		for _, p := range append(r.phases(transcript.Speech), r.phases(transcript.Assessment)...) {
-			cost += maxOutput(r, p.Steps)
-		}
-		round = max(round, cost)
-	}
-	return tokens + c.Limits.MaxRounds*round + conclusionReserve(r)
-}
-
-func (c Config) checkNames(l *problemList) {
+// checkNames adds a problem for each name that an actor cannot have. It reports whether there is none.
+func (c *Config) checkNames(l *problemList) bool {
+	before := len(l.problems)
 	seen := map[string]string{}
 	for _, name := range systemActors {
 		seen[name] = "a system actor"
@@ -271,11 +259,13 @@ func (c Config) checkNames(l *problemList) {
 		}
 		seen[strings.ToLower(p.Name)] = field
 	}
+	valid := len(l.problems) == before
 	for i, j := range c.Judges {
 		if j.Side != "" || j.Position != "" || j.Disabled {
 			l.add(fmt.Sprintf("judges[%d]", i), "a judge must not have a side or a position and must not be disabled")
 		}
 	}
+	return valid
 }
 
 // nameProblem returns what is wrong with a name, or the empty string.
@@ -295,39 +285,67 @@ func (p Participant) check(l *problemList, field string) {
 	if t := p.Temperature; t != nil && !(*t >= 0 && *t <= 2) {
 		l.add(field+".temperature", "%v is out of range, use 0 to 2", *t)
 	}
-	if p.MaxTokens < 0 {
-		l.add(field+".max_tokens", "%d is not valid, use 1 or more", p.MaxTokens)
-	}
-	if p.Window < 0 || p.Window > 0 && p.Window <= p.MaxTokens {
+	switch {
+	case p.MaxTokens < 0 || p.MaxTokens > maxTokens:
+		l.add(field+".max_tokens", "%d is not valid, use 1 to %d", p.MaxTokens, maxTokens)
+	case p.Window < 0 || p.Window > maxTokens:
+		l.add(field+".window", "%d is not valid, use 1 to %d", p.Window, maxTokens)
+	case p.Window > 0 && p.Window <= p.MaxTokens:
 		l.add(field+".window", "%d is too small for a reply of %d tokens and the prompt", p.Window, p.MaxTokens)
 	}
 }
 
-func (l Limits) check(list *problemList) {
+// The greatest limits. With these, no sum or product of limits overflows.
+const (
+	maxRounds   = 10_000
+	maxTokens   = 2_000_000_000
+	maxAttempts = 1_000_000
+	maxBudget   = math.MaxInt / 4
+	maxTime     = 365 * 24 * time.Hour
+)
+
+// valid returns the limits with 0, the default, in place of each invalid value, and adds a problem for that value.
+// Otherwise checks of other fields would report it again.
+func (l Limits) valid(list *problemList) Limits {
 	for _, x := range []struct {
 		field string
-		value int64
+		value *int
+		most  int
 	}{
-		{"min_rounds", int64(l.MinRounds)},
-		{"max_rounds", int64(l.MaxRounds)},
-		{"running_time", int64(l.RunningTime)},
-		{"output_tokens", int64(l.OutputTokens)},
-		{"tokens", int64(l.Tokens)},
-		{"step_tokens", int64(l.StepTokens)},
-		{"judge_tokens", int64(l.JudgeTokens)},
-		{"step_timeout", int64(l.StepTimeout)},
-		{"step_attempts", int64(l.StepAttempts)},
-		{"round_time", int64(l.RoundTime)},
-		{"round_delay", int64(l.RoundDelay)},
+		{"min_rounds", &l.MinRounds, maxRounds},
+		{"max_rounds", &l.MaxRounds, maxRounds},
+		{"output_tokens", &l.OutputTokens, maxBudget},
+		{"tokens", &l.Tokens, maxBudget},
+		{"step_tokens", &l.StepTokens, maxTokens},
+		{"judge_tokens", &l.JudgeTokens, maxTokens},
+		{"step_attempts", &l.StepAttempts, maxAttempts},
 	} {
-		if x.value < 0 {
-			list.add("limits."+x.field, "it is negative, use 0 for the default")
+		if *x.value < 0 || *x.value > x.most {
+			list.add("limits."+x.field, "%d is not valid, use at most %d, or 0 for the default", *x.value, x.most)
+			*x.value = 0
 		}
 	}
-	if l.MaxRounds > maxRounds {
-		list.add("limits.max_rounds", "%d, use at most %d", l.MaxRounds, maxRounds)
+	for _, x := range []struct {
+		field string
+		value *time.Duration
+	}{
+		{"running_time", &l.RunningTime},
+		{"step_timeout", &l.StepTimeout},
+		{"round_time", &l.RoundTime},
+		{"round_delay", &l.RoundDelay},
+	} {
+		if *x.value < 0 || *x.value > maxTime {
+			list.add("limits."+x.field, "%v is not valid, use at most %v, or 0 for the default", *x.value, maxTime)
+			*x.value = 0
+		}
 	}
-	if l.MinRounds > l.MaxRounds {
+	if !(l.Cost >= 0) || math.IsInf(l.Cost, 0) {
+		list.add("limits.cost", "%v is not valid, use 0 or more", l.Cost)
+		l.Cost = 0
+	}
+	if l.MinRounds > l.MaxRounds && l.MaxRounds > 0 {
 		list.add("limits.min_rounds", "%d is more than max_rounds, %d", l.MinRounds, l.MaxRounds)
+		l.MinRounds = 0
 	}
+	return l
 }

@@ -57,31 +57,36 @@ func (r Rule) EffectiveMethod() string {
 	return r.Method
 }
 
-// Check describes what is wrong with a rule. It returns "" if the rule is valid.
-func (r Rule) Check() string {
+// Check describes everything that is wrong with a rule.
+func (r Rule) Check() (problems []string) {
+	wrong := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
 	known, ok := methods[r.Signal]
 	switch most := r.maxThreshold(); {
-	case !ok:
-		return fmt.Sprintf("signal %q is unknown, use one of %q", r.Signal, signals)
+	case !ok: // the other fields depend on the signal
+		wrong("signal %q is unknown, use one of %q", r.Signal, signals)
 	case !slices.Contains(known, r.EffectiveMethod()):
-		return fmt.Sprintf("method %q: %s is measured by one of %q", r.Method, r.Signal, known)
-	case !slices.Contains([]string{"", Report, Advise, Stop}, r.Effect):
-		return fmt.Sprintf("effect %q is unknown, use one of %q", r.Effect, []string{Report, Advise, Stop})
-	case r.Signal == Disengaged && r.Effect == Stop:
-		return fmt.Sprintf("effect %q: %s is found in too many good debates, use %q or %q", Stop, Disengaged, Report, Advise)
+		wrong("method %q: %s is measured by one of %q", r.Method, r.Signal, known)
 	case !(r.Threshold >= 0 && r.Threshold <= most):
-		return fmt.Sprintf("threshold %v: use 0 for the default, or up to %v", r.Threshold, most)
-	case len(r.Names) > 0 && r.Signal != Disengaged:
-		return fmt.Sprintf("names: %s reads no names, use them with %q", r.Signal, Disengaged)
+		wrong("threshold %v: use 0 for the default, or up to %v", r.Threshold, most)
+	}
+	switch {
+	case !slices.Contains([]string{"", Report, Advise, Stop}, r.Effect):
+		wrong("effect %q is unknown, use one of %q", r.Effect, []string{Report, Advise, Stop})
+	case r.Signal == Disengaged && r.Effect == Stop:
+		wrong("effect %q: %s is found in too many good debates, use %q or %q", Stop, Disengaged, Report, Advise)
+	}
+	if ok && len(r.Names) > 0 && r.Signal != Disengaged {
+		wrong("names: %s reads no names, use them with %q", r.Signal, Disengaged)
+		return problems
 	}
 	for _, participant := range slices.Sorted(maps.Keys(r.Names)) {
 		for _, name := range r.Names[participant] {
 			if !hasWord(name) {
-				return fmt.Sprintf("names: %q for %q has no word", name, participant)
+				wrong("names: %q for %q has no word", name, participant)
 			}
 		}
 	}
-	return ""
+	return problems
 }
 
 // maxThreshold returns the greatest valid threshold.

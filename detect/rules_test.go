@@ -2,6 +2,7 @@ package detect_test
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -36,7 +37,7 @@ func TestARuleSaysWhatIsWrongWithIt(t *testing.T) {
 				require.Empty(t, tt.rule.Check())
 				return
 			}
-			require.Contains(t, tt.rule.Check(), tt.want)
+			require.Contains(t, strings.Join(tt.rule.Check(), "\n"), tt.want)
 		})
 	}
 }

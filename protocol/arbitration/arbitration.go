@@ -65,7 +65,7 @@ type Protocol struct {
 	Scores map[string]float64 `json:"scores"`
 	// Challenges are the open questions of the evaluation.
 	Challenges []string `json:"challenges,omitempty"`
-	// Scale is the highest possible score. Defaults to 10.
+	// Scale is the highest possible score, at most 1e9. Defaults to 10.
 	Scale float64 `json:"scale,omitempty"`
 	// MaxAdjustment is the change of a score by a ruling with a confidence of 100. Defaults to a tenth of Scale.
 	MaxAdjustment float64 `json:"max_adjustment,omitempty"`
@@ -102,6 +102,8 @@ func (p Protocol) topics() []Topic {
 	}
 	return p.Topics
 }
+
+const maxScale = 1e9
 
 func (p Protocol) scale() float64 { return cmp.Or(p.Scale, 10) }
 
@@ -167,11 +169,11 @@ func (p Protocol) checkTopics(wrong func(field, format string, args ...any)) {
 
 func (p Protocol) checkScores(wrong func(field, format string, args ...any)) {
 	scale, step := p.scale(), p.maxAdjustment()
-	if scale <= 0 {
-		wrong("protocol.scale", "%v, use a number above 0", scale)
+	if !(scale > 0 && scale <= maxScale) {
+		wrong("protocol.scale", "%v, use a number above 0 and at most %v", scale, maxScale)
 		return
 	}
-	if step <= 0 || step > scale {
+	if !(step > 0 && step <= scale) {
 		wrong("protocol.max_adjustment", "%v, use a number above 0 and at most %v, the scale", step, scale)
 	}
 	for _, category := range slices.Sorted(maps.Keys(p.Scores)) {

@@ -335,7 +335,10 @@ func TestCheckSaysAllThatIsWrong(t *testing.T) {
 				"protocol.scores.solution: 10.1, use a number from 0 to 10",
 			},
 		},
-		{"no scale", arbitration.Protocol{Scores: scores, Scale: -1}, two, []string{"J"}, 3, []string{"protocol.scale: -1, use a number above 0"}},
+		{"no scale", arbitration.Protocol{Scores: scores, Scale: -1}, two, []string{"J"}, 3, []string{"protocol.scale: -1, use a number above 0 and at most 1e+09"}},
+		{"an infinite scale", arbitration.Protocol{Scores: scores, Scale: math.Inf(1)}, two, []string{"J"}, 3, []string{"protocol.scale: +Inf, use a number above 0 and at most 1e+09"}},
+		{"a scale that is no number", arbitration.Protocol{Scores: scores, Scale: math.NaN()}, two, []string{"J"}, 3, []string{"protocol.scale: NaN, use a number above 0 and at most 1e+09"}},
+		{"a step that is no number", arbitration.Protocol{Scores: scores, MaxAdjustment: math.NaN()}, two, []string{"J"}, 3, []string{"protocol.max_adjustment: NaN, use a number above 0 and at most 10, the scale"}},
 		{"a step backwards", arbitration.Protocol{Scores: scores, MaxAdjustment: -1}, two, []string{"J"}, 3, []string{"protocol.max_adjustment: -1, use a number above 0 and at most 10, the scale"}},
 		{"a step beyond the scale", arbitration.Protocol{Scores: scores, MaxAdjustment: 11}, two, []string{"J"}, 3, []string{"protocol.max_adjustment: 11, use a number above 0 and at most 10, the scale"}},
 		{

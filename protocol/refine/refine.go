@@ -72,7 +72,7 @@ func (l SummaryPolicy) withDefaults(above int) SummaryPolicy {
 		l.Threshold = above
 	}
 	if l.TargetLength == 0 {
-		l.TargetLength = (l.Threshold + 1) / 2
+		l.TargetLength = l.Threshold - l.Threshold/2
 	}
 	return l
 }

@@ -67,7 +67,7 @@ func (p Protocol) checkTopology(l *problems, r *protocol.Record) {
 	if r.Cursor.Round > 0 {
 		return
 	}
-	if n := p.groupCount(); p.Topology == Groups && (n < 2 || 2*n > len(r.Participants)) {
+	if n := p.groupCount(); p.Topology == Groups && (n < 2 || n > len(r.Participants)/2) {
 		l.add("protocol.groups", "%d of %d participants, use 2 or more groups of at least 2 each", n, len(r.Participants))
 	}
 	p.checkGraph(l, r)

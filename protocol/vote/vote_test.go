@@ -95,6 +95,12 @@ func TestCheckSaysAllThatIsWrong(t *testing.T) {
 			[]string{"protocol.groups: 1 of 3 participants, use 2 or more groups of at least 2 each"},
 		},
 		{
+			"very many groups",
+			vote.Protocol{Topology: vote.Groups, Groups: math.MaxInt},
+			"a b c d",
+			[]string{"protocol.groups: 9223372036854775807 of 4 participants, use 2 or more groups of at least 2 each"},
+		},
+		{
 			"groups without the topology",
 			vote.Protocol{Groups: 2},
 			"a b c d",
