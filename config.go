@@ -63,7 +63,8 @@ var builtInRetriever = retrieval.TemplateRetriever()
 //
 // In JSON, a field has the name in its tag. Protocol is an object that holds the protocol's name and its parameters,
 // for example {"name": "panel/1", "mode": "simultaneous"}. Durations are strings such as "90s" or "1h30m".
-// [Engine.ParseConfig] decodes a Config and rejects unknown fields.
+// A protocol's name without a version means its newest version. json.Unmarshal decodes a Config with a protocol of the
+// library, and [Engine.ParseConfig] one with any protocol that the engine knows. Both reject unknown fields.
 type Config struct {
 	// ID identifies the debate. Use at most 128 letters, digits, '.', '_' and '-'. Defaults to a new UUID of version
 	// 7, which sorts by time.

@@ -2,12 +2,25 @@ package debate
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
+	"maps"
+	"reflect"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
+
+	"github.com/elenchus-go/debate/internal/strictjson"
+	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/protocol/arbitration"
+	"github.com/elenchus-go/debate/protocol/panel"
+	"github.com/elenchus-go/debate/protocol/procon"
+	"github.com/elenchus-go/debate/protocol/refine"
+	"github.com/elenchus-go/debate/protocol/skeptic"
+	"github.com/elenchus-go/debate/protocol/vote"
 )
 
 // configJSON is the JSON form of Config.
@@ -20,7 +33,7 @@ type configJSON struct {
 type plainConfig Config // has no methods, so that encoding it does not call MarshalJSON again
 
 // MarshalJSON encodes the protocol as an object with its name and parameters, and durations as strings such as
-// "10m0s". Engine.ParseConfig decodes it.
+// "10m0s". UnmarshalJSON and [Engine.ParseConfig] decode it.
 func (c Config) MarshalJSON() ([]byte, error) {
 	w := configJSON{plainConfig: (*plainConfig)(&c), Limits: c.Limits.toJSON()}
 	if c.Protocol != nil {
@@ -31,6 +44,9 @@ func (c Config) MarshalJSON() ([]byte, error) {
 		if len(params) < 2 || params[0] != '{' {
 			return nil, fmt.Errorf("encode protocol %s: %T encodes to %s, want an object", c.Protocol.Name(), c.Protocol, params)
 		}
+		if hidesName(params) {
+			return nil, fmt.Errorf("encode protocol %s: %T has a field with the JSON name \"name\", use another name", c.Protocol.Name(), c.Protocol)
+		}
 		name, _ := json.Marshal(c.Protocol.Name()) // encoding a string cannot fail
 		w.Protocol = slices.Concat([]byte(`{"name":`), name)
 		if len(params) > 2 {
@@ -39,6 +55,17 @@ func (c Config) MarshalJSON() ([]byte, error) {
 		w.Protocol = append(w.Protocol, params[1:]...)
 	}
 	return json.Marshal(w)
+}
+
+// hidesName reports whether the parameters of a protocol have a field where the name of the protocol belongs.
+func hidesName(params []byte) bool {
+	if !bytes.Contains(params, []byte(`"name":`)) {
+		return false
+	}
+	var fields map[string]json.RawMessage
+	_ = json.Unmarshal(params, &fields) // it was just encoded
+	_, hides := fields["name"]
+	return hides
 }
 
 // limitsJSON is the JSON form of Limits, with durations as strings such as "90s" or "1h30m".
@@ -85,15 +112,99 @@ func (d *duration) UnmarshalText(b []byte) error {
 	return nil
 }
 
-// unmarshalStrict decodes b into v. It rejects unknown fields, so that a misspelled field is not silently ignored.
-func unmarshalStrict(b []byte, v any) error {
-	d := json.NewDecoder(bytes.NewReader(b))
-	d.DisallowUnknownFields()
-	if err := d.Decode(v); err != nil {
-		return err
+// UnmarshalJSON decodes a configuration with one of the protocols of the library. It rejects unknown fields. It returns
+// *Problems with everything that is wrong, by the names of the fields as you wrote them. [Engine.ParseConfig] decodes
+// configurations with other protocols.
+func (c *Config) UnmarshalJSON(b []byte) error {
+	known := map[string]protocol.Protocol{}
+	for _, p := range presets() {
+		known[p.Name()] = p
 	}
-	if _, err := d.Token(); err != io.EOF { //nolint:errorlint // Token does not wrap io.EOF
-		return errors.New("unexpected data after the object")
+	l := &problemList{}
+	decodeStrict(l, b, c, known, "decode other protocols with Engine.ParseConfig")
+	return problemsError(l.problems)
+}
+
+// presets returns the protocols of the library.
+func presets() []protocol.Protocol {
+	return []protocol.Protocol{panel.Protocol{}, skeptic.Protocol{}, refine.Protocol{}, arbitration.Protocol{}, procon.Protocol{}, vote.Protocol{}}
+}
+
+// decodeStrict decodes a configuration that a person wrote, and adds everything that is wrong with it. advice says what
+// to do about a protocol that is not known.
+func decodeStrict(l *problemList, b []byte, c *Config, known map[string]protocol.Protocol, advice string) {
+	w := configJSON{plainConfig: (*plainConfig)(c), Limits: c.Limits.toJSON()}
+	l.addStrict(strictjson.Decode("", b, &w))
+	c.Limits = w.Limits.toLimits()
+	if isNull(w.Protocol) {
+		return
 	}
-	return nil
+	name, params, err := splitProtocol(w.Protocol)
+	if err != nil {
+		l.add("protocol.name", "%v", err)
+		return
+	}
+	p := findProtocol(known, name)
+	if p == nil {
+		l.add("protocol.name", "%q is unknown, use one of %s, or %s", name, strings.Join(slices.Sorted(maps.Keys(known)), ", "), advice)
+		return
+	}
+	v := newLike(p)
+	l.addStrict(strictjson.Decode("protocol", params, v.Interface()))
+	c.Protocol = v.Elem().Interface().(protocol.Protocol)
+}
+
+func isNull(b json.RawMessage) bool { return len(b) == 0 || string(b) == "null" }
+
+func (l *problemList) addStrict(problems []strictjson.Problem) {
+	for _, p := range problems {
+		l.add(cmp.Or(p.Path, "configuration"), "%s", p.Reason)
+	}
+}
+
+// splitProtocol splits the JSON of a protocol into its name and its parameters.
+func splitProtocol(b json.RawMessage) (name string, params json.RawMessage, err error) {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(b, &fields) != nil || json.Unmarshal(fields["name"], &name) != nil || name == "" {
+		return "", nil, errors.New(`use an object with a name, such as {"name": "panel/1"}`)
+	}
+	delete(fields, "name")
+	params, err = json.Marshal(fields)
+	return name, params, err
+}
+
+// findProtocol returns the protocol with the given name. If the name has no version, it returns the newest one. It
+// returns nil if there is none.
+func findProtocol(known map[string]protocol.Protocol, name string) protocol.Protocol {
+	if p, ok := known[name]; ok || strings.Contains(name, "/") {
+		return p
+	}
+	newest, best := 0, protocol.Protocol(nil)
+	for full, p := range known {
+		version, versioned := strings.CutPrefix(full, name+"/")
+		if n, err := strconv.Atoi(version); versioned && err == nil && n > newest {
+			newest, best = n, p
+		}
+	}
+	return best
+}
+
+// newLike returns a pointer to a new protocol of the same type as known, with only those fields of known that JSON
+// omits.
+func newLike(known protocol.Protocol) reflect.Value {
+	v, like := reflect.New(reflect.TypeOf(known)), reflect.ValueOf(known)
+	to := v.Elem()
+	if to.Kind() == reflect.Pointer && !like.IsNil() {
+		to.Set(reflect.New(to.Type().Elem()))
+		to, like = to.Elem(), like.Elem()
+	}
+	if to.Kind() != reflect.Struct {
+		return v
+	}
+	for f := range to.Type().Fields() {
+		if f.IsExported() && f.Tag.Get("json") == "-" {
+			to.FieldByIndex(f.Index).Set(like.FieldByIndex(f.Index))
+		}
+	}
+	return v
 }

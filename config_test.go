@@ -24,6 +24,9 @@ import (
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/arbitration"
 	"github.com/elenchus-go/debate/protocol/panel"
+	"github.com/elenchus-go/debate/protocol/procon"
+	"github.com/elenchus-go/debate/protocol/refine"
+	"github.com/elenchus-go/debate/protocol/skeptic"
 	"github.com/elenchus-go/debate/protocol/vote"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/price"
@@ -154,23 +157,113 @@ func TestConfigSurvivesJSON(t *testing.T) {
 	}
 }
 
-func TestParseConfigSaysWhatIsWrong(t *testing.T) {
+// A configuration in which every field is set comes back from JSON as it was, with each protocol of the library.
+func TestARoundTripLosesNothing(t *testing.T) {
+	presets := []protocol.Protocol{&panel.Protocol{}, &skeptic.Protocol{}, &refine.Protocol{}, &arbitration.Protocol{}, &procon.Protocol{}, &vote.Protocol{}}
 	e, err := debate.NewEngine(debate.Options{})
 	require.NoError(t, err)
+	for _, p := range presets {
+		t.Run(p.Name(), func(t *testing.T) {
+			memorytest.Fill(p)
+			var c, unmarshaled debate.Config
+			memorytest.Fill(&c)
+			c.Protocol = reflect.ValueOf(p).Elem().Interface().(protocol.Protocol)
+			text := debatetest.Encode(t, c)
+			require.NoError(t, json.Unmarshal([]byte(text), &unmarshaled))
+			require.Equal(t, c, unmarshaled)
+			parsed, err := e.ParseConfig([]byte(text))
+			require.NoError(t, err)
+			require.Equal(t, c, parsed)
+		})
+	}
+}
+
+func TestUnmarshalKeepsWhatTheTextLeavesOut(t *testing.T) {
+	c := debatetest.PairConfig(vote.Protocol{Groups: 3})
+	c.Limits = debate.Limits{MaxRounds: 7, RunningTime: time.Minute}
+	want := c
+	want.Topic, want.Limits.MaxRounds = "Ban bikes?", 2
+	require.NoError(t, json.Unmarshal([]byte(`{"topic": "Ban bikes?", "limits": {"max_rounds": 2}, "protocol": null}`), &c))
+	require.Equal(t, want, c)
+}
+
+func TestUnmarshalRefusesOtherProtocols(t *testing.T) {
+	var c debate.Config
+	err := json.Unmarshal([]byte(debatetest.Encode(t, debatetest.PairConfig(debatetest.Mesh{}))), &c)
+	require.Equal(t, []string{"protocol.name"}, problemFields(t, err))
+	require.ErrorContains(t, err, `"mesh/1" is unknown, use one of arbitration/1, critique-refine/1, panel/1, pro-con/1, proposer-skeptic/1, vote/1, or decode other protocols with Engine.ParseConfig`)
+}
+
+// versioned is a protocol with a version.
+type versioned struct {
+	debatetest.Mesh
+
+	version string
+}
+
+func (v versioned) Name() string { return v.version }
+
+func TestAProtocolWithoutAVersionIsTheNewest(t *testing.T) {
+	e, err := debate.NewEngine(debate.Options{Protocols: []protocol.Protocol{versioned{version: "x/2"}, &pointed{}, versioned{version: "plain"}}})
+	require.NoError(t, err)
+	for name, want := range map[string]string{"panel": "panel/1", "panel/1": "panel/1", "pro-con": "pro-con/1", "pointed": "pointed/1"} {
+		c, err := e.ParseConfig([]byte(`{"protocol": {"name": "` + name + `"}}`))
+		require.NoError(t, err)
+		require.Equal(t, want, c.Protocol.Name())
+	}
+	known := map[string]protocol.Protocol{"x/2": versioned{version: "x/2"}, "x/10": versioned{version: "x/10"}, "x/old": versioned{version: "x/old"}, "xy/11": versioned{}, "plain": versioned{version: "plain"}}
+	require.Equal(t, versioned{version: "x/10"}, debate.FindProtocol(known, "x"))
+	require.Equal(t, versioned{version: "plain"}, debate.FindProtocol(known, "plain"))
+	for _, name := range []string{"x/3", "y", "", "x/"} {
+		require.Nil(t, debate.FindProtocol(known, name))
+	}
+	var c debate.Config
+	require.NoError(t, json.Unmarshal([]byte(`{"protocol": {"name": "panel", "mode": "simultaneous"}}`), &c))
+	require.Equal(t, panel.Protocol{Mode: panel.Simultaneous}, c.Protocol)
+}
+
+// hiding is a protocol with a parameter where the name of the protocol belongs.
+type hiding struct {
+	debatetest.Mesh
+
+	Title string `json:"name"`
+}
+
+func TestAParameterMustNotHideTheName(t *testing.T) {
+	_, err := json.Marshal(debatetest.PairConfig(hiding{Title: "x"}))
+	require.ErrorContains(t, err, `encode protocol mesh/1: debate_test.hiding has a field with the JSON name "name", use another name`)
+}
+
+// Text that is not valid UTF-8 changes when it is stored. The engine that stores it uses what other engines read.
+func TestInvalidTextIsTheSameInAllEngines(t *testing.T) {
+	d := newPanelDebate(t, 1, func(c *debate.Config, _ *debate.Options) { c.Topic = "Ban \xffcars?" })
+	require.Equal(t, "Ban \ufffdcars?", debatetest.Result(t, d).Topic)
+	require.Equal(t, "Ban \ufffdcars?", debatetest.Result(t, d.OpenWithProvider(t, talkingModel())).Topic)
+}
+
+func TestParseConfigSaysWhatIsWrong(t *testing.T) {
+	e, err := debate.NewEngine(debate.Options{Protocols: []protocol.Protocol{debatetest.Mesh{}}})
+	require.NoError(t, err)
 	for text, want := range map[string]string{
-		`{"topic":`:                                        "parse configuration: unexpected EOF",
-		`{"topik":"x"}`:                                    `unknown field "topik"`,
-		`{"protocol":{"name":"chess/1"}}`:                  `protocol.name: "chess/1" is unknown to this engine`,
-		`{"protocol":{"format":"free-form"}}`:              "protocol.name",
-		`{"protocol":7}`:                                   "protocol: ",
-		`{"protocol":{"name":"panel/1","formatt":"x"}}`:    `protocol panel/1: json: unknown field "formatt"`,
-		`{"limits":{"running_time":"ten minutes"}}`:        `"ten minutes" is not a duration`,
-		`{"limits":{"max_rounds":"five"}}`:                 "max_rounds",
-		`{"participants":[{"name":"A","temprature":0.1}]}`: `unknown field "temprature"`,
+		`{"topic":`:                                                     "parse configuration: unexpected end of JSON input",
+		`{"topik":"x"}`:                                                 "topik: the field is unknown, use one of ",
+		`{"protocol":{"name":"chess/1"}}`:                               `protocol.name: "chess/1" is unknown, use one of arbitration/1, critique-refine/1, mesh/1, panel/1, pro-con/1, proposer-skeptic/1, vote/1, or add it to Options.Protocols`,
+		`{"protocol":{"format":"free-form"}}`:                           `protocol.name: use an object with a name, such as {"name": "panel/1"}`,
+		`{"protocol":7}`:                                                "protocol.name: use an object",
+		`{"protocol":{"name":"panel/1","formatt":"x"}}`:                 `protocol.formatt: the field is unknown, use one of format, jury, mode, personas`,
+		`{"protocol":{"name":"vote","graph":{"A":[1]}}}`:                `protocol.graph.A[0]: 1 is not valid, use a string`,
+		`{"limits":{"running_time":"ten minutes"}}`:                     `limits.running_time: "ten minutes" is not a duration`,
+		`{"limits":{"max_rounds":"five"}}`:                              `limits.max_rounds: "five" is not valid, use an integer`,
+		`{"limits":{"max_rounds":1e30}}`:                                `limits.max_rounds: 1e30 is not valid, use an integer`,
+		`{"participants":[{"name":"A"},{"name":"B","temprature":0.1}]}`: "participants[1].temprature: the field is unknown, use one of ",
+		`{"Judges":[{"Temperature":"hot"}]}`:                            `Judges[0].Temperature: "hot" is not valid, use a number`,
+		`[]`:                                                            `configuration: [] is not valid, use an object`,
 	} {
 		_, err := e.ParseConfig([]byte(text))
 		require.ErrorContains(t, err, want, text)
 	}
+	_, err = e.ParseConfig([]byte(`{"topik":"x","limits":{"max_rounds":"five"},"protocol":{"name":"chess"}}`))
+	require.Equal(t, []string{"limits.max_rounds", "topik", "protocol.name"}, problemFields(t, err), "all at once")
 }
 
 func FuzzParseConfig(f *testing.F) {

@@ -1,6 +1,7 @@
 package debate
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -95,7 +96,9 @@ func (e *Engine) create(ctx context.Context, c Config) (*Debate, error) {
 	if err := d.journal.begin(); err != nil {
 		return nil, fmt.Errorf("create debate %s: %w", c.ID, err)
 	}
-	d.journal.rec.given = &c
+	if !bytes.Contains(raw, []byte(`\ufffd`)) { // otherwise encoding has replaced invalid text
+		d.journal.rec.given = &c
+	}
 	change := newTransaction(d.journal.rec)
 	if err := change.add(ConfigChanged{EventMeta: change.stamp("config"), At: change.now, Format: store.Format, Config: raw}); err != nil {
 		return nil, fmt.Errorf("create debate %s: %w", c.ID, err)

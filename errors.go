@@ -75,6 +75,13 @@ func (p *Problems) Error() string {
 	return "check " + cmp.Or(p.subject, "configuration") + ": " + strings.Join(lines, "\n")
 }
 
+// problemList collects the problems of a check.
+type problemList struct{ problems []protocol.Problem }
+
+func (l *problemList) add(field, format string, args ...any) {
+	l.problems = append(l.problems, protocol.Problemf(field, format, args...))
+}
+
 // problemsError returns a *Problems about a configuration, or nil if the list is empty.
 func problemsError(list []protocol.Problem) error { return problemsOf("", list) }
 

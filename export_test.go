@@ -76,6 +76,9 @@ func FilledResults(fill func(any)) (a, b *Result, rec any) {
 	return resultOf(r), resultOf(r), r
 }
 
+// FindProtocol is findProtocol.
+var FindProtocol = findProtocol
+
 // sharing is a protocol whose answer shares memory with a turn.
 type sharing struct{ protocol.Protocol }
 

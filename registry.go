@@ -9,7 +9,6 @@ import (
 	"iter"
 	"log/slog"
 	"maps"
-	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -21,7 +20,6 @@ import (
 	"github.com/elenchus-go/debate/prompts"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/arbitration"
-	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/protocol/procon"
 	"github.com/elenchus-go/debate/protocol/refine"
 	"github.com/elenchus-go/debate/protocol/skeptic"
@@ -43,7 +41,7 @@ func (e *Engine) contract(r *record, name string) *reply.Contract {
 func (e *Engine) missingNames(c Config) []protocol.Problem {
 	l := &problemList{}
 	if u, ok := c.Protocol.(unknownProtocol); ok {
-		l.add("protocol.name", "%q is unknown to this engine", u.name)
+		l.add("protocol.name", "%q is unknown to this engine, use one of %s", u.name, strings.Join(slices.Sorted(maps.Keys(e.knownProtocols())), ", "))
 	}
 	for i, rule := range c.Detect {
 		if rule.EffectiveMethod() == "answers" && e.extractAnswer == nil {
@@ -179,11 +177,6 @@ type Engine struct {
 	feeds  map[string]*liveFeed   // debates that this engine drives or watches
 }
 
-// presets returns the protocols of the library.
-func presets() []protocol.Protocol {
-	return []protocol.Protocol{panel.Protocol{}, skeptic.Protocol{}, refine.Protocol{}, arbitration.Protocol{}, procon.Protocol{}, vote.Protocol{}}
-}
-
 // contracts returns the contracts of all replies that the presets and the engine request.
 func contracts() []*reply.Contract {
 	return []*reply.Contract{
@@ -220,12 +213,15 @@ func (e *Engine) List(ctx context.Context, q store.Query) iter.Seq2[store.Status
 // Delete removes a stored debate. Every process that still drives or watches it gets an error.
 func (e *Engine) Delete(ctx context.Context, id string) error { return e.store.Delete(ctx, id) }
 
-// ParseConfig decodes a configuration from JSON. It returns an error if a field is unknown, and *Problems if the
+// ParseConfig decodes a configuration from JSON. The protocol's name may have no version; it then means the newest one
+// that the engine knows. ParseConfig returns *Problems if a field is unknown or has a value of the wrong type, or if the
 // engine does not know the protocol.
-func (e *Engine) ParseConfig(b []byte) (Config, error) {
-	c, err := e.decode(b, unmarshalStrict)
-	if _, ok := c.Protocol.(unknownProtocol); ok && err == nil {
-		err = problemsError(e.missingNames(Config{Protocol: c.Protocol}))
+func (e *Engine) ParseConfig(b []byte) (c Config, err error) {
+	var raw json.RawMessage
+	if err = json.Unmarshal(b, &raw); err == nil {
+		l := &problemList{}
+		decodeStrict(l, raw, &c, e.knownProtocols(), "add it to Options.Protocols")
+		err = problemsError(l.problems)
 	}
 	if err != nil {
 		return Config{}, fmt.Errorf("parse configuration: %w", err)
@@ -233,63 +229,42 @@ func (e *Engine) ParseConfig(b []byte) (Config, error) {
 	return c, nil
 }
 
+// knownProtocols returns the engine's protocols by name.
+func (e *Engine) knownProtocols() map[string]protocol.Protocol {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return maps.Clone(e.protocols)
+}
+
 // parse decodes a stored configuration. It accepts an unknown protocol and fields of a newer version: such a debate
 // can be read but not driven.
-func (e *Engine) parse(b json.RawMessage) (Config, error) { return e.decode(b, json.Unmarshal) }
-
-func (e *Engine) decode(b []byte, unmarshal func([]byte, any) error) (c Config, err error) {
+func (e *Engine) parse(b json.RawMessage) (c Config, err error) {
 	w := configJSON{plainConfig: (*plainConfig)(&c)}
-	if err := unmarshal(b, &w); err != nil {
+	if err := json.Unmarshal(b, &w); err != nil {
 		return Config{}, err
 	}
 	c.Limits = w.Limits.toLimits()
 	c.Participants, c.Judges = slices.Clone(c.Participants), slices.Clone(c.Judges) // without the room that decoding leaves
-	if len(w.Protocol) > 0 {
-		c.Protocol, err = e.decodeProtocol(w.Protocol, unmarshal)
+	if isNull(w.Protocol) {
+		return c, nil
 	}
-	return c, err
-}
-
-func (e *Engine) decodeProtocol(b []byte, unmarshal func([]byte, any) error) (protocol.Protocol, error) {
-	var params map[string]json.RawMessage
-	if err := json.Unmarshal(b, &params); err != nil {
-		return nil, fmt.Errorf("protocol: %w", err)
-	}
-	var name string
-	if err := json.Unmarshal(params["name"], &name); err != nil {
-		return nil, errors.New("protocol.name: use a name such as \"panel/1\"")
+	name, params, err := splitProtocol(w.Protocol)
+	if err != nil {
+		return Config{}, fmt.Errorf("protocol.name: %w", err)
 	}
 	e.mu.Lock()
 	known, ok := e.protocols[name]
 	e.mu.Unlock()
 	if !ok {
-		return unknownProtocol{name: name}, nil
-	}
-	delete(params, "name")
-	rest, err := json.Marshal(params)
-	if err != nil {
-		return nil, fmt.Errorf("protocol: %w", err)
+		c.Protocol = unknownProtocol{name: name}
+		return c, nil
 	}
 	v := newLike(known)
-	if err := unmarshal(rest, v.Interface()); err != nil {
-		return nil, fmt.Errorf("protocol %s: %w", name, err)
+	if err := json.Unmarshal(params, v.Interface()); err != nil {
+		return Config{}, fmt.Errorf("protocol %s: %w", name, err)
 	}
-	return v.Elem().Interface().(protocol.Protocol), nil
-}
-
-// newLike returns a pointer to a new protocol of the same type as known, with only those fields of known that JSON
-// omits.
-func newLike(known protocol.Protocol) reflect.Value {
-	v := reflect.New(reflect.TypeOf(known))
-	if v.Elem().Kind() != reflect.Struct {
-		return v
-	}
-	for f := range v.Elem().Type().Fields() {
-		if f.IsExported() && f.Tag.Get("json") == "-" {
-			v.Elem().FieldByIndex(f.Index).Set(reflect.ValueOf(known).FieldByIndex(f.Index))
-		}
-	}
-	return v
+	c.Protocol = v.Elem().Interface().(protocol.Protocol)
+	return c, nil
 }
 
 // Close stops driving debates. It starts no new steps and lets calls in flight finish and commit. If ctx ends first,

@@ -22,10 +22,6 @@ import (
 // newID returns an id that sorts by time.
 func newID() string { return uuid.Must(uuid.NewV7()).String() }
 
-func (l *problemList) add(field, format string, args ...any) {
-	l.problems = append(l.problems, protocol.Problemf(field, format, args...))
-}
-
 // policy adds a problem if a field does not have one of the known policies.
 func (l *problemList) policy(field string, is FailurePolicy, known ...FailurePolicy) {
 	if !slices.Contains(known, is) {
@@ -113,8 +109,6 @@ func (l Limits) withDefaults(own protocol.Defaults) Limits {
 	l.StepAttempts = cmp.Or(l.StepAttempts, 10)
 	return l
 }
-
-type problemList struct{ problems []protocol.Problem }
 
 // check adds every problem with a configuration whose defaults are filled in, as far as data alone can tell.
 func (c *Config) check(l *problemList, own protocol.Defaults) {

@@ -52,7 +52,7 @@ func TestWrongArgumentsHaveTheirExitCode(t *testing.T) {
 		{"an unknown kind of report", []string{"--report", "report.pdf", topic}, 2, ".md or .html"},
 		{"a store that is not a database", []string{"--store", "topic.md", topic}, 1, "topic.md"},
 		{"a malformed configuration", []string{"--config", "bad.json", topic}, 4, "read configuration bad.json: malformed"},
-		{"a field that does not exist", []string{"--config", "typo.json", topic}, 4, `unknown field "particpants"`},
+		{"a field that does not exist", []string{"--config", "typo.json", topic}, 4, "particpants: the field is unknown"},
 		{"a topic in the configuration", []string{"--config", "topic.json", topic}, 4, "topic: not allowed here"},
 		{"a configuration below a file", []string{"--config", "topic.md/x", topic}, 1, "read configuration: open topic.md/x"},
 		{"an agent of the file twice", []string{"--config", "roles.json", "--agents", "A,poet,A", "--protocol", "critique-refine", topic}, 2, `"A" is selected twice`},

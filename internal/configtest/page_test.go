@@ -20,8 +20,9 @@ const introduction = `# Configuration
 This page is for people who write the configuration of a debate as JSON, and for authors of programs that do.
 It lists each field with its type, its default and its meaning.
 
-'Engine.ParseConfig' reads the JSON into a 'debate.Config', and 'json.Marshal' writes it. The JSON Schema
-[configuration.schema.json](configuration.schema.json) describes the same fields for editors and other programs.
+'Engine.ParseConfig' reads the JSON into a 'debate.Config', and 'json.Marshal' writes it. 'json.Unmarshal' reads it too if
+the library has the protocol. The JSON Schema [configuration.schema.json](configuration.schema.json) describes the
+same fields for editors and other programs.
 'make generate' writes this page and the schema from the Go types and their comments.
 
 ## Example
@@ -46,7 +47,8 @@ These rules hold for all fields:
 
 'Engine.Create' checks rules that the schema cannot express, such as unique names, and returns all problems at once. In
 turn, the schema refuses some JSON that the library accepts: 'null', an empty string in the place of one of several
-values, field names in another letter case, and errors in a participant that is disabled.
+values, field names in another letter case, the name of a protocol without its version, which means the newest one,
+and errors in a participant that is disabled.
 `
 
 const protocolsIntroduction = `

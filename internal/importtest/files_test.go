@@ -27,7 +27,7 @@ import (
 var rootOrder = []string{
 	"doc.go",
 	// Data.
-	"config.go", "config_json.go", "errors.go", "result.go", "event.go",
+	"config.go", "errors.go", "config_json.go", "result.go", "event.go",
 	// The state, and functions that read it.
 	"record.go", "budget.go", "findings.go", "prompt.go", "history.go", "status.go",
 	// Decisions.

@@ -10,8 +10,8 @@ import (
 	"github.com/elenchus-go/debate/protocol"
 )
 
-// Fill sets everything in *v that is empty, at any depth, so that it holds at least one reference of each kind that its
-// type allows. It leaves out unexported fields, and interfaces and functions, which it cannot make.
+// Fill sets everything in *v that is empty, at any depth, so that no field is zero and it holds at least one reference of
+// each kind that its type allows. It leaves out unexported fields, and interfaces and functions, which it cannot make.
 func Fill(v any) { fill(reflect.ValueOf(v).Elem(), 0) }
 
 // maxFill is the depth at which Fill stops, because a type may contain itself.
@@ -53,6 +53,16 @@ func fill(v reflect.Value, depth int) {
 	case reflect.String:
 		if v.Len() == 0 {
 			v.SetString("x")
+		}
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.Int, reflect.Int64:
+		if v.IsZero() {
+			v.SetInt(1)
+		}
+	case reflect.Float64:
+		if v.IsZero() {
+			v.SetFloat(0.5)
 		}
 	}
 }
