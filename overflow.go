@@ -119,7 +119,7 @@ func (c *execution) shrink(tokens int) bool {
 	if len(list) == 3 && c.prompt.tokens > tokens {
 		list[1].Text = c.clipNewest(list[1].Text, c.prompt.tokens-tokens)
 	}
-	if slices.Equal(list, c.prompt.messages) {
+	if slices.EqualFunc(list, c.prompt.messages, func(a, b providers.Message) bool { return a.Text == b.Text }) {
 		return false
 	}
 	c.prompt.messages, c.request.Messages, c.attempts.askedAgain = list, list, false

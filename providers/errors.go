@@ -19,6 +19,8 @@ const (
 	Authentication  ErrorKind = "authentication"   // the key is missing or refused
 	InvalidRequest  ErrorKind = "invalid_request"  // a retry cannot succeed: the model is unknown, or a parameter invalid
 	InvalidResponse ErrorKind = "invalid_response" // the reply is empty or malformed
+	ContentFiltered ErrorKind = "content_filtered" // the service refused the prompt or the reply for its content
+	Billing         ErrorKind = "billing"          // the account has no credit, or may not use the service or the model
 )
 
 // Error is the error of a failed call.

@@ -61,10 +61,13 @@ const (
 	Assistant Role = "assistant"
 )
 
-// Message is one part of a prompt.
+// Message is one message of a prompt. It has Text or Parts, but not both.
 type Message struct {
 	Role Role   `json:"role"`
 	Text string `json:"text"`
+	// Parts holds the message if it is more than one text. A provider that does not support parts refuses them with an
+	// error of kind [InvalidRequest].
+	Parts []Part `json:"parts,omitempty"`
 }
 
 // Request is one call.
@@ -83,6 +86,9 @@ type Request struct {
 	// Schema is the JSON Schema of a structured reply. It is nil for free text. A provider whose service does not
 	// support schemas ignores it: the prompt describes the reply too, and the caller validates the reply.
 	Schema json.RawMessage `json:"schema,omitempty"`
+	// Tools lists the tools that the model may call. The response of a call with tools may consist of tool calls only. A
+	// provider that does not support tools refuses them with an error of kind [InvalidRequest].
+	Tools []Tool `json:"tools,omitempty"`
 	// OnChunk, if set, receives the pieces of the reply in order as they arrive. A piece is never empty and contains only
 	// whole UTF-8 characters: the provider keeps the bytes of an incomplete character until the rest arrives, and
 	// replaces bytes that are not UTF-8 with U+FFFD. The provider calls OnChunk on the goroutine that
@@ -97,13 +103,17 @@ type FinishReason string
 const (
 	Stop          FinishReason = "stop"           // the reply is complete
 	Length        FinishReason = "length"         // the reply reached the token limit
+	WindowFull    FinishReason = "window_full"    // prompt and reply filled the model's context window
+	ToolCalls     FinishReason = "tool_calls"     // the model waits for the results of its tool calls
 	ContentFilter FinishReason = "content_filter" // the service filtered the rest of the reply
 )
 
 // Response is a reply.
 type Response struct {
-	Text         string           `json:"text"`
+	Text         string           `json:"text"`                    // without reasoning
+	Parts        []Part           `json:"parts,omitempty"`         // all parts in order; nil if the reply is one text
 	FinishReason FinishReason     `json:"finish_reason,omitempty"` // empty if the provider does not report it
 	Model        string           `json:"model,omitempty"`         // the model that replied; empty if not reported
 	Usage        transcript.Usage `json:"usage"`                   // zero if the provider does not report it
+	Warnings     []string         `json:"warnings,omitempty"`      // what the provider changed in the request
 }
