@@ -1,0 +1,167 @@
+package wire
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/elenchus-go/debate/providers"
+)
+
+// Fault is an error that a service reports, with an HTTP status or within a reply.
+type Fault struct {
+	Status     int // 0 within a reply
+	RetryAfter time.Duration
+	RequestID  string
+	Message    string
+	Codes      []string // the codes, types and statuses of the error, in lower case, the most specific ones first
+	Body       string
+	Redirect   string // where the server redirects to
+}
+
+// maxErrorBody limits how much of an error response is read, in bytes.
+const maxErrorBody = 64 << 10
+
+// readFault reads a response with an error status.
+func readFault(resp *http.Response) *Fault {
+	raw, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody)) // a part is enough
+	_ = resp.Body.Close()
+	f := &Fault{Status: resp.StatusCode, Redirect: resp.Header.Get("Location")}
+	for _, name := range []string{"X-Request-Id", "Request-Id", "Apim-Request-Id"} {
+		f.RequestID = cmp.Or(f.RequestID, resp.Header.Get(name))
+	}
+	f.parse(raw)
+	f.RetryAfter = cmp.Or(retryAfterHeader(resp.Header, time.Now()), f.RetryAfter)
+	return f
+}
+
+// eventFault returns the error in an event of a stream, or nil if the event has none.
+func eventFault(data []byte) *Fault {
+	if !bytes.Contains(data, []byte(`"error"`)) {
+		return nil
+	}
+	var e struct {
+		Error json.RawMessage `json:"error"`
+	}
+	if json.Unmarshal(data, &e) != nil {
+		var list []json.RawMessage
+		if json.Unmarshal(data, &list) != nil || len(list) == 0 || json.Unmarshal(list[0], &e) != nil {
+			return nil
+		}
+	}
+	switch string(bytes.TrimSpace(e.Error)) {
+	case "", "null", `""`, "{}", "false":
+		return nil
+	}
+	f := &Fault{}
+	f.parse(data)
+	if len(f.Codes) > 0 { // OpenRouter and Google use HTTP statuses as codes
+		for _, code := range f.Codes {
+			if status, _ := strconv.Atoi(code); status >= http.StatusBadRequest && status < 600 {
+				f.Status = status
+			}
+		}
+	}
+	return f
+}
+
+// parse reads the body of an error.
+func (f *Fault) parse(raw []byte) {
+	f.Body = string(raw)
+	f.Message = errorMessage(raw, f.Status)
+	collectCodes(raw, &f.Codes, maxNesting)
+	f.RetryAfter = RetryAfter(f.Body)
+}
+
+// maxNesting limits how deep an error is searched.
+const maxNesting = 6
+
+// codeFields are the fields of an error that hold codes, the most specific ones first: those of Google's and Azure's
+// details, then code, type and status.
+var codeFields = []string{"quotaId", "reason", "code", "type", "status"}
+
+// nestedFields are the fields of an error that hold an error or its details, innermost first.
+var nestedFields = []string{"innererror", "details", "violations", "metadata", "error", "errors"}
+
+// collectCodes collects the codes in the JSON of an error.
+func collectCodes(raw json.RawMessage, codes *[]string, depth int) {
+	raw = bytes.TrimSpace(raw)
+	if depth == 0 || len(raw) == 0 {
+		return
+	}
+	switch raw[0] {
+	case '[':
+		var list []json.RawMessage
+		if json.Unmarshal(raw, &list) == nil {
+			for _, item := range list {
+				collectCodes(item, codes, depth-1)
+			}
+		}
+	case '{':
+		var o map[string]json.RawMessage
+		if json.Unmarshal(raw, &o) != nil {
+			return
+		}
+		for _, name := range nestedFields {
+			collectCodes(o[name], codes, depth-1)
+		}
+		for _, name := range codeFields {
+			if code := strings.ToLower(strings.Trim(string(o[name]), `"`)); code != "" && code != "null" && code != "error" && !strings.ContainsAny(code, "{[ ") {
+				*codes = append(*codes, code)
+			}
+		}
+	}
+}
+
+// mayBeField reports whether the request may succeed without one of its optional fields.
+func (f *Fault) mayBeField() bool {
+	switch f.Status {
+	case http.StatusBadRequest, http.StatusUnprocessableEntity, http.StatusInternalServerError, http.StatusNotImplemented:
+		return true
+	}
+	return false
+}
+
+// error returns the fault as an error. kinds are the service's codes.
+func (f *Fault) error(kinds map[string]providers.ErrorKind, model string, secrets []string) *providers.Error {
+	var b strings.Builder
+	if f.Status > 0 {
+		fmt.Fprintf(&b, "call model: status %d: ", f.Status)
+	} else {
+		b.WriteString("read reply: the service reported an error: ")
+	}
+	b.WriteString(redactText(f.Message, secrets))
+	if f.Redirect != "" && f.Status < http.StatusBadRequest {
+		fmt.Fprintf(&b, ": the server redirects to %s: set Config.BaseURL to the address that does not redirect", redactText(redactURL(f.Redirect), secrets))
+	}
+	if f.RequestID != "" {
+		fmt.Fprintf(&b, " (request %s)", excerpt(redactText(f.RequestID, secrets)))
+	}
+	e := &providers.Error{Kind: f.kind(kinds), Err: errors.New(b.String())}
+	if e.Kind == providers.RateLimit || e.Kind == providers.ServerError || e.Kind == providers.Timeout {
+		e.RetryAfter = f.RetryAfter
+	}
+	return e
+}
+
+// connectionError returns the error of a connection that failed. It returns errors of this package unchanged.
+func connectionError(err error, secrets []string) error {
+	var known *providers.Error
+	if errors.As(err, &known) {
+		return err
+	}
+	kind := providers.Network
+	var broken net.Error
+	if errors.As(err, &broken) && broken.Timeout() || strings.Contains(err.Error(), "net/http: request canceled") {
+		kind = providers.Timeout // http.Client.Timeout expired
+	}
+	return &providers.Error{Kind: kind, Err: fmt.Errorf("call model: %w", redactError(err, secrets))}
+}

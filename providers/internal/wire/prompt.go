@@ -1,0 +1,107 @@
+package wire
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/elenchus-go/debate/providers"
+)
+
+// BlankLine separates texts that a service receives as one.
+const BlankLine = "\n\n"
+
+// openingText is a user message that precedes a leading assistant message, because some services refuse a dialog that
+// begins with the assistant.
+const openingText = "(The debate begins.)"
+
+var errNoMessages = errors.New("build prompt: no user or assistant message has text")
+
+// Prompt is a prompt in a form that all services accept: the dialog begins with the user, and the roles alternate.
+type Prompt struct {
+	System string
+	Dialog []Turn
+}
+
+// Turn holds consecutive parts of one role.
+type Turn struct {
+	Role  providers.Role
+	Parts []providers.Part
+}
+
+// Text returns the texts of the turn as one.
+func (t Turn) Text() string {
+	var texts []string
+	for _, p := range t.Parts {
+		if p.Text != "" {
+			texts = append(texts, p.Text)
+		}
+	}
+	return strings.Join(texts, BlankLine)
+}
+
+// NewPrompt returns the prompt for messages. It omits messages without content.
+func NewPrompt(messages []providers.Message) (Prompt, error) {
+	var p Prompt
+	for i, m := range messages {
+		if err := checkMessage(m); err != nil {
+			return Prompt{}, fmt.Errorf("build prompt: message %d %w", i+1, err)
+		}
+		parts := m.Parts
+		if strings.TrimSpace(m.Text) != "" {
+			parts = []providers.Part{{Text: m.Text}}
+		}
+		for _, part := range parts {
+			switch {
+			case m.Role == providers.System:
+				if p.System != "" {
+					p.System += BlankLine
+				}
+				p.System += part.Text
+			default:
+				p.add(m.Role, part)
+			}
+		}
+	}
+	if len(p.Dialog) == 0 {
+		return Prompt{}, errNoMessages
+	}
+	return p, nil
+}
+
+// checkMessage returns what is wrong with a message.
+func checkMessage(m providers.Message) error {
+	switch {
+	case m.Role != providers.System && m.Role != providers.User && m.Role != providers.Assistant:
+		return fmt.Errorf("has the unknown role %q, want system, user or assistant", m.Role)
+	case m.Text != "" && m.Parts != nil:
+		return errors.New("has Text and Parts, want one of them")
+	}
+	for j, p := range m.Parts {
+		kinds := 0
+		for _, set := range []bool{p.Text != "", p.ToolCall != nil, p.ToolResult != nil, p.Reasoning != nil} {
+			if set {
+				kinds++
+			}
+		}
+		switch {
+		case kinds != 1:
+			return fmt.Errorf("has a part %d with %d kinds of content, want one", j+1, kinds)
+		case m.Role != providers.User && p.ToolResult != nil, m.Role != providers.Assistant && (p.ToolCall != nil || p.Reasoning != nil):
+			return fmt.Errorf("has a part %d that does not fit the role %s", j+1, m.Role)
+		}
+	}
+	return nil
+}
+
+// add adds a part to the dialog. It ensures that the dialog begins with the user.
+func (p *Prompt) add(role providers.Role, part providers.Part) {
+	if len(p.Dialog) == 0 && role == providers.Assistant {
+		p.Dialog = append(p.Dialog, Turn{Role: providers.User, Parts: []providers.Part{{Text: openingText}}})
+	}
+	if n := len(p.Dialog); n == 0 || p.Dialog[n-1].Role != role {
+		p.Dialog = append(p.Dialog, Turn{Role: role})
+	}
+	last := &p.Dialog[len(p.Dialog)-1]
+	last.Parts = append(last.Parts, part)
+}

@@ -1,0 +1,311 @@
+package wire
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// Reply collects the reply to a call. [Call.Event] calls its methods in the order in which the parts arrive.
+type Reply struct {
+	res      providers.Response
+	asked    providers.Request
+	complete bool // the service said that the reply is complete
+
+	segments []segment
+	partRune Text // the bytes of an incomplete character
+	size     int  // the bytes of all segments
+
+	tooLong     bool
+	callbackErr error // the error of OnChunk
+}
+
+// segment is a part of the reply that may still grow.
+type segment struct {
+	kind  segmentKind
+	index int // the service's number of a tool call
+	call  providers.ToolCall
+	keep  providers.Reasoning
+	bytes []byte // text, reasoning, or the arguments of a tool call
+}
+
+type segmentKind int
+
+const (
+	textSegment segmentKind = iota
+	reasonSegment
+	opaqueSegment
+	callSegment
+)
+
+// last returns the last segment. It appends one if the last has another kind.
+func (r *Reply) last(kind segmentKind) *segment {
+	if n := len(r.segments); n == 0 || r.segments[n-1].kind != kind {
+		r.segments = append(r.segments, segment{kind: kind})
+	}
+	return &r.segments[len(r.segments)-1]
+}
+
+// NewReply returns an empty reply to a request.
+func NewReply(r providers.Request) *Reply { return &Reply{asked: r} }
+
+// Limits of a reply whose request has a token limit: a token rarely has more than 32 bytes, and an event of a stream
+// has at most a few kilobytes for each token. Without a token limit, a request is assumed to have defaultTokens.
+const (
+	baseBytes      = 64 << 10
+	tokenBytes     = 64
+	baseStream     = 8 << 20
+	tokenStream    = 16 << 10
+	defaultTokens  = 1 << 18
+	maxStreamBytes = 1 << 32
+)
+
+func (r *Reply) tokens() int {
+	if r.asked.MaxTokens > 0 {
+		return min(r.asked.MaxTokens, defaultTokens)
+	}
+	return defaultTokens
+}
+
+// maxStream returns the largest size of the response in bytes.
+func (r *Reply) maxStream() int64 {
+	return min(baseStream+int64(r.tokens())*tokenStream, maxStreamBytes)
+}
+
+// grow counts n bytes of the reply.
+func (r *Reply) grow(n int) error {
+	if r.size += n; r.size > baseBytes+r.tokens()*tokenBytes {
+		r.tooLong = true
+		return &providers.Error{Kind: providers.InvalidResponse, Err: fmt.Errorf("read reply: longer than %d bytes, which is more than the token limit explains", baseBytes+r.tokens()*tokenBytes)}
+	}
+	return nil
+}
+
+// Add adds text to the reply and passes its complete characters to OnChunk.
+func (r *Reply) Add(t Text) error {
+	if len(t) == 0 {
+		return nil
+	}
+	if err := r.grow(len(t)); err != nil {
+		return err
+	}
+	if len(r.partRune) > 0 {
+		t = append(r.partRune, t...)
+		r.partRune = nil
+	}
+	n := completeLength(t)
+	if n < len(t) {
+		r.partRune = append([]byte(nil), t[n:]...)
+	}
+	return r.deliver(t[:n])
+}
+
+// deliver passes a piece of the text to OnChunk.
+func (r *Reply) deliver(t Text) error {
+	if len(t) == 0 {
+		return nil
+	}
+	piece := t.String()
+	s := r.last(textSegment)
+	s.bytes = append(s.bytes, piece...)
+	if r.asked.OnChunk == nil {
+		return nil
+	}
+	r.callbackErr = r.asked.OnChunk(piece)
+	return r.callbackErr
+}
+
+// Reason adds text of the model's reasoning.
+func (r *Reply) Reason(t Text) error {
+	if len(t) == 0 {
+		return nil
+	}
+	s := r.last(reasonSegment)
+	s.bytes = append(s.bytes, t...)
+	return r.grow(len(t))
+}
+
+// Keep adds opaque reasoning, which the service needs back in later requests.
+func (r *Reply) Keep(part providers.Reasoning) error {
+	r.segments = append(r.segments, segment{kind: opaqueSegment, keep: part})
+	return r.grow(len(part.Data))
+}
+
+// Call adds to the tool call with an index. Empty fields of call do not change it. The arguments arrive in pieces.
+func (r *Reply) Call(index int, call providers.ToolCall, arguments string) error {
+	i := len(r.segments) - 1
+	for i >= 0 && (r.segments[i].kind != callSegment || r.segments[i].index != index) {
+		i--
+	}
+	if i < 0 {
+		r.segments = append(r.segments, segment{kind: callSegment, index: index})
+		i = len(r.segments) - 1
+	}
+	s := &r.segments[i]
+	s.call.ID = cmp.Or(s.call.ID, call.ID)
+	s.call.Name = cmp.Or(s.call.Name, call.Name)
+	s.call.Opaque = cmp.Or(s.call.Opaque, call.Opaque)
+	s.bytes = append(s.bytes, arguments...)
+	return r.grow(len(arguments) + len(call.Name) + len(call.ID))
+}
+
+// CallbackErr returns the error of OnChunk, or nil if there was none.
+func (r *Reply) CallbackErr() error { return r.callbackErr }
+
+// HasCall reports whether the reply has a tool call with an index.
+func (r *Reply) HasCall(index int) bool {
+	return slices.ContainsFunc(r.segments, func(s segment) bool { return s.kind == callSegment && s.index == index })
+}
+
+// Finish sets the finish reason. The reply is then complete, although usage may follow.
+func (r *Reply) Finish(reason providers.FinishReason) {
+	r.complete = true
+	if r.res.FinishReason != providers.ContentFilter {
+		r.res.FinishReason = reason
+	}
+}
+
+// SetModel sets the name of the model that replied, unless it is empty.
+func (r *Reply) SetModel(name string) {
+	if name != "" {
+		r.res.Model = name
+	}
+}
+
+// Usage returns the usage of the reply, so that it can be changed.
+func (r *Reply) Usage() *transcript.Usage { return &r.res.Usage }
+
+// flush delivers the bytes of an incomplete character, of which no more arrive.
+func (r *Reply) flush() error {
+	rest := r.partRune
+	r.partRune = nil
+	return r.deliver(rest)
+}
+
+// End returns the response, or an error if the reply is incomplete or empty.
+func (r *Reply) End() (providers.Response, error) {
+	if err := r.flush(); err != nil {
+		return providers.Response{}, err
+	}
+	if err := r.check(); err != nil {
+		return providers.Response{}, err
+	}
+	return r.res, nil
+}
+
+// check sets the fields of the response, and returns why it is not a reply.
+func (r *Reply) check() error {
+	if !r.complete {
+		return replyError(providers.Network, "the stream ended before the reply was complete")
+	}
+	r.fill()
+	if limit := r.asked.MaxTokens; r.res.FinishReason == "" && limit > 0 && r.res.Usage.Output >= limit { // some servers give no reason
+		r.res.FinishReason = providers.Length
+	}
+	if r.res.FinishReason == providers.Length && r.asked.MaxTokens > 0 && r.res.Usage.Output > 0 && r.res.Usage.Output < r.asked.MaxTokens-lengthSlack(r.asked.MaxTokens) {
+		r.res.FinishReason = providers.WindowFull
+	}
+	if strings.TrimSpace(r.res.Text) != "" || r.has(callSegment) && len(r.asked.Tools) > 0 {
+		return nil
+	}
+	return r.emptyError()
+}
+
+// lengthSlack is by how much a service's count of a reply may differ from its token limit.
+func lengthSlack(limit int) int { return 8 + limit/20 }
+
+// emptyError returns why the reply has no text.
+func (r *Reply) emptyError() error {
+	thought := r.has(reasonSegment) || r.has(opaqueSegment) || r.res.Usage.Reasoning > 0
+	switch {
+	case r.res.FinishReason == providers.ContentFilter:
+		return replyError(providers.ContentFiltered, "the service filtered the reply")
+	case r.res.FinishReason == providers.WindowFull:
+		return replyError(providers.ContextOverflow, "the context window was full before the reply began")
+	case r.res.FinishReason == providers.Length && thought:
+		return replyError(providers.InvalidResponse, "reasoning used up the "+r.limit()+" before the reply began")
+	case r.res.FinishReason == providers.Length:
+		return replyError(providers.InvalidResponse, "no text arrived before the "+r.limit()+" was used up")
+	case r.has(callSegment):
+		return replyError(providers.InvalidResponse, "the model called a tool instead of replying")
+	case thought:
+		return replyError(providers.InvalidResponse, "the model reasoned, but wrote no reply")
+	}
+	return replyError(providers.InvalidResponse, "the reply is empty")
+}
+
+// limit describes the token limit.
+func (r *Reply) limit() string {
+	if r.asked.MaxTokens == 0 {
+		return "service's token limit"
+	}
+	return fmt.Sprintf("token limit of %d", r.asked.MaxTokens)
+}
+
+func replyError(kind providers.ErrorKind, cause string) *providers.Error {
+	return &providers.Error{Kind: kind, Err: errors.New("read reply: " + cause)}
+}
+
+// fill sets the text and the parts of the response.
+func (r *Reply) fill() {
+	var text []byte
+	var parts []providers.Part
+	plain := true
+	for _, s := range r.segments {
+		part := providers.Part{}
+		switch s.kind {
+		case textSegment:
+			part.Text = string(s.bytes)
+			text = append(text, s.bytes...)
+		case reasonSegment:
+			part.Reasoning = &providers.Reasoning{Text: Text(s.bytes).String()}
+		case opaqueSegment:
+			part.Reasoning = &s.keep
+		case callSegment:
+			s.call.Arguments = s.bytes
+			part.ToolCall = &s.call
+		}
+		plain = plain && s.kind == textSegment
+		parts = append(parts, part)
+	}
+	r.res.Text = string(text)
+	if !plain {
+		r.res.Parts = parts
+	}
+}
+
+// has reports whether the reply has a segment of a kind.
+func (r *Reply) has(kind segmentKind) bool {
+	return slices.ContainsFunc(r.segments, func(s segment) bool { return s.kind == kind })
+}
+
+// Partial returns the part of a failed reply that arrived.
+func (r *Reply) Partial() providers.Response {
+	r.fill()
+	res := r.res
+	res.FinishReason = ""
+	return res
+}
+
+// completeLength returns the length of t without an incomplete character at its end. Half of a surrogate pair counts
+// as incomplete too.
+func completeLength(t Text) int {
+	if len(t) >= surrogateLen && isHighSurrogate(t[len(t)-surrogateLen:]) {
+		return len(t) - surrogateLen
+	}
+	for i := len(t) - 1; i >= 0 && len(t)-i < utf8.UTFMax; i-- {
+		if utf8.RuneStart(t[i]) {
+			if !utf8.FullRune(t[i:]) {
+				return i
+			}
+			break
+		}
+	}
+	return len(t)
+}

@@ -1,0 +1,195 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Support is what a model supports, as far as it is known. The zero Support is everything.
+type Support struct {
+	// Schemas is the degree to which the model supports schemas.
+	Schemas Schemas
+	// NoCache means that the model refuses cache breakpoints.
+	NoCache bool
+
+	omit            map[string]bool // the fields that the model refused
+	otherTokenField bool            // the token limit needs the other one of tokenFields
+}
+
+// Schemas is a degree to which a model supports schemas.
+type Schemas int
+
+// The degrees.
+const (
+	SchemasWithBounds Schemas = iota // with bounds such as maxLength
+	SchemasPlain                     // without bounds
+	SchemasNone                      // no schemas
+)
+
+// forgetAfter is the time after which a refusal is forgotten. A service may have refused a field by mistake, or may
+// support it since.
+const forgetAfter = time.Hour
+
+// supportCache remembers what models refused.
+type supportCache struct {
+	mu      sync.Mutex
+	byModel map[string]learned
+}
+
+type learned struct {
+	support Support
+	at      time.Time
+}
+
+// get returns what a model supports, or start if nothing is known.
+func (c *supportCache) get(model string, start Support) Support {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if known, ok := c.byModel[model]; ok && time.Since(known.at) < forgetAfter {
+		return known.support
+	}
+	return start
+}
+
+func (c *supportCache) put(model string, s Support) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.byModel == nil {
+		c.byModel = map[string]learned{}
+	}
+	c.byModel[model] = learned{s, time.Now()}
+}
+
+// warning returns the text of the warning about what a model does not support.
+func (s Support) warning(model string) string {
+	var parts []string
+	switch s.Schemas {
+	case SchemasNone:
+		parts = append(parts, "schemas")
+	case SchemasPlain:
+		parts = append(parts, "bounds in schemas")
+	case SchemasWithBounds:
+	}
+	if s.NoCache {
+		parts = append(parts, "cache breakpoints")
+	}
+	parts = append(parts, slices.Sorted(maps.Keys(s.omit))...)
+	if s.otherTokenField {
+		parts = append(parts, "the usual name of the token limit")
+	}
+	return fmt.Sprintf("model %s does not support: %s: requests omit what it refuses for the next %v", model, strings.Join(parts, ", "), forgetAfter)
+}
+
+// tokenFields are the two names of the field with the token limit.
+var tokenFields = [2]string{"max_tokens", "max_completion_tokens"}
+
+// apply removes from a body what the model does not support.
+func (s Support) apply(body Object) {
+	for name := range s.omit {
+		for _, settings := range settingsOf(body) {
+			delete(settings, name)
+		}
+	}
+	if !s.otherTokenField {
+		return
+	}
+	for i, name := range tokenFields {
+		if value, ok := body[name]; ok {
+			delete(body, name)
+			body[tokenFields[1-i]] = value
+			return
+		}
+	}
+}
+
+// settingsOf returns the objects in a body that hold settings: the body itself, and the objects for settings of Ollama
+// and Google.
+func settingsOf(body Object) []Object {
+	all := []Object{body}
+	for _, name := range []string{"options", "generationConfig"} {
+		if inner, ok := body[name].(Object); ok {
+			all = append(all, inner)
+		}
+	}
+	return all
+}
+
+// Patterns for the text of an error response. A response counts as a refusal of a field only if the field was sent and
+// the text says that it is unknown or unsupported. A value that is out of range is the caller's error.
+var (
+	unsupported = regexp.MustCompile(`(?i)unsupported|not supported?|n't support|not permitted|not allowed|not available|unavailable|` +
+		`deprecated|unrecognized|unknown|unexpected|extra_forbidden|extra (inputs|fields)|cannot both|only the default|must be verified to stream`)
+	aboutSchema = regexp.MustCompile(`(?i)response_?format|json_?schema|output_(config|format)|structured output|schema|grammar|invalid format`)
+)
+
+// required are the fields without which a request makes no sense.
+var required = []string{"model", "messages", "contents", "input", "system", "systemInstruction", "tools", "options", "generationConfig"}
+
+// without returns s without what a fault refuses. It returns false if the fault refuses no optional part of the
+// request. structured reports whether the request has a schema. A refused field of extra, which the user set, is an
+// error.
+func (s Support) without(sent, extra Object, structured bool, f *Fault) (Support, bool) {
+	refused := f.Status == http.StatusBadRequest || f.Status == http.StatusUnprocessableEntity
+	switch {
+	case structured && s.Schemas < SchemasNone && (refused || f.Status == http.StatusInternalServerError || f.Status == http.StatusNotImplemented) &&
+		aboutSchema.MatchString(f.Body) && !overflowPattern.MatchString(f.Body):
+		s.Schemas++
+		return s, true
+	case !refused || !unsupported.MatchString(f.Body):
+		return s, false
+	case mentions(f.Body, cacheControl) && hasBreakpoints(sent):
+		s.NoCache = true
+		return s, true
+	}
+	given := settingsOf(extra)
+	for _, settings := range settingsOf(sent) {
+		for _, name := range slices.Sorted(maps.Keys(settings)) {
+			if slices.Contains(required, name) || slices.Contains(tokenFields[:], name) || !mentions(f.Body, name) ||
+				slices.ContainsFunc(given, func(o Object) bool { _, set := o[name]; return set }) {
+				continue
+			}
+			s.omit = maps.Clone(s.omit)
+			if s.omit == nil {
+				s.omit = map[string]bool{}
+			}
+			s.omit[name] = true
+			return s, true
+		}
+	}
+	for _, name := range tokenFields {
+		if _, set := sent[name]; set && !s.otherTokenField && mentions(f.Body, name) {
+			s.otherTokenField = true
+			return s, true
+		}
+	}
+	return s, false
+}
+
+// cacheControl is the field with which a block asks for a cache breakpoint.
+const cacheControl = "cache_control"
+
+// hasBreakpoints reports whether a body has cache breakpoints.
+func hasBreakpoints(body Object) bool {
+	for _, name := range []string{"system", "messages"} {
+		if raw, err := json.Marshal(body[name]); err == nil && bytes.Contains(raw, []byte(`"`+cacheControl+`":`)) {
+			return true
+		}
+	}
+	return false
+}
+
+// mentions reports whether a text contains the name of a field as a word.
+func mentions(text, field string) bool {
+	words := strings.FieldsFunc(text, func(r rune) bool {
+		return r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
+	})
+	return slices.Contains(words, field)
+}

@@ -1,0 +1,76 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/elenchus-go/debate/providers"
+)
+
+// A watch cancels a call if the service sends nothing for too long. It runs only while the call waits for the service,
+// so that the time that the caller's OnChunk takes does not count.
+type watch struct {
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	limit  time.Duration // 0 if there is no limit
+	left   time.Duration // the time that the call may still take in all
+	since  time.Time
+	timer  *time.Timer
+}
+
+// errExpired is the cause of a call that the watch canceled.
+var errExpired = errors.New("the service sent nothing")
+
+// totalLimit is the time that a call may take in all, as a multiple of the time without an event.
+const totalLimit = 10
+
+func newWatch(ctx context.Context, limit time.Duration) *watch {
+	run, cancel := context.WithCancelCause(ctx)
+	w := &watch{ctx: run, cancel: cancel}
+	if limit > 0 {
+		w.limit, w.left = limit, totalLimit*limit
+	}
+	return w
+}
+
+// start begins to wait for the service.
+func (w *watch) start() {
+	if w.limit == 0 {
+		return
+	}
+	d := max(0, min(w.limit, w.left))
+	w.since = time.Now()
+	if w.timer == nil {
+		w.timer = time.AfterFunc(d, func() { w.cancel(errExpired) })
+		return
+	}
+	w.timer.Reset(d)
+}
+
+// pause ends waiting.
+func (w *watch) pause() {
+	if w.timer != nil && w.timer.Stop() {
+		w.left -= time.Since(w.since)
+	}
+}
+
+// stop ends the call.
+func (w *watch) stop() {
+	w.pause()
+	w.cancel(nil)
+}
+
+// asError returns the error of a failed call with the part of the reply that arrived.
+func (w *watch) asError(err error, partial providers.Response) *providers.Error {
+	e := *providers.AsError(err)
+	if errors.Is(context.Cause(w.ctx), errExpired) {
+		e = providers.Error{Kind: providers.Timeout, Err: fmt.Errorf("call model: %w for %v", errExpired, w.limit)}
+		if w.left < w.limit {
+			e.Err = fmt.Errorf("call model: the reply took longer than %v", totalLimit*w.limit)
+		}
+	}
+	e.Partial = partial
+	return &e
+}

@@ -1,0 +1,314 @@
+// Package wire calls model services over HTTP. It has what the services have in common, so that a provider describes
+// only its service's requests, events and error codes:
+//
+//	p.client.Generate(ctx, r, wire.Call{
+//		URL:   p.base + "/chat/completions",
+//		Body:  p.body,  // builds the request
+//		Event: p.event, // reads one event of the stream
+//	})
+//
+// Every call streams, because a stream shows sooner than a whole reply that a service hangs. The package reads
+// server-sent events and lines of JSON, limits the size of what it reads, notices streams that end before the reply is
+// complete, follows no redirects, and keeps keys out of errors.
+package wire
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/elenchus-go/debate/providers"
+)
+
+// Client calls one service. Set its fields before the first call. A Client is safe for concurrent use.
+type Client struct {
+	// HTTP sends the requests. Defaults to a client with default settings.
+	HTTP *http.Client
+	// Key returns the API key of a request. See [Key].
+	Key func(context.Context) (string, error)
+	// Header sets the headers of a request, among them the one with the key.
+	Header func(h http.Header, key string)
+	// Timeout limits the time in which the service sends nothing. A call takes at most ten times as long in all.
+	// Defaults to 120 s. A negative value disables both limits.
+	Timeout time.Duration
+	// Extra is merged into the body of each request, as a JSON Merge Patch (RFC 7396): objects are merged, null removes
+	// a field, and anything else replaces it.
+	Extra Object
+	// Rename maps names of fields in the body to the names that the service uses.
+	Rename map[string]string
+	// Kinds maps the codes, types and statuses in the service's errors to kinds. The keys are in lower case.
+	Kinds map[string]providers.ErrorKind
+	// Start is what the service is assumed to support before the first call of a model.
+	Start Support
+
+	support supportCache
+}
+
+// Object is a JSON object.
+type Object = map[string]any
+
+// Call describes how one request is made and how its reply is read.
+type Call struct {
+	Model string // the name of the model, for errors
+	URL   string
+	// Body returns the body for what the model supports. It may be called several times.
+	Body func(Support) (Object, error)
+	// Event reads one event of the stream into the reply. A service that does not stream sends the whole reply as one
+	// event. If Event returns [ErrDone], the stream has ended.
+	Event func(data []byte, r *Reply) error
+}
+
+// ErrDone is returned by [Call.Event] after the last event of a stream.
+var ErrDone = errors.New("the stream is done")
+
+const defaultTimeout = 120 * time.Second
+
+// Generate makes a call and returns the reply. All errors but those of r.OnChunk are of type *providers.Error.
+func (c *Client) Generate(ctx context.Context, r providers.Request, call Call) (providers.Response, error) {
+	if ctx.Err() != nil {
+		return providers.Response{}, providers.ContextError(ctx, providers.Response{})
+	}
+	w := newWatch(ctx, cmp.Or(c.Timeout, defaultTimeout))
+	defer w.stop()
+	reply := NewReply(r)
+	err := c.run(w, r, call, reply)
+	var res providers.Response
+	if err == nil {
+		res, err = reply.End()
+	}
+	switch {
+	case reply.callbackErr != nil:
+		return providers.Response{}, reply.callbackErr
+	case err == nil:
+		return res, nil
+	case ctx.Err() != nil:
+		return providers.Response{}, providers.ContextError(ctx, reply.Partial())
+	}
+	return providers.Response{}, w.asError(err, reply.Partial())
+}
+
+// run sends the request and reads the reply. While the model refuses an optional field, run sends the request again
+// without that field.
+func (c *Client) run(w *watch, r providers.Request, call Call, reply *Reply) error {
+	support := c.support.get(call.Model, c.Start)
+	var first *Fault
+	for n := 1; ; n++ {
+		body, err := c.body(call, support)
+		if err != nil {
+			return &providers.Error{Kind: providers.InvalidRequest, Err: err}
+		}
+		resp, secrets, err := c.send(w, http.MethodPost, call.URL, body)
+		if err != nil {
+			return err
+		}
+		if resp.StatusCode < http.StatusMultipleChoices {
+			if n > 1 {
+				c.support.put(call.Model, support)
+				reply.res.Warnings = append(reply.res.Warnings, support.warning(call.Model))
+			}
+			return c.read(w, resp, call, reply, secrets)
+		}
+		fault := readFault(resp)
+		if first == nil || !fault.mayBeField() {
+			first = fault
+		}
+		next, ok := support.without(body, c.Extra, len(r.Schema) > 0, fault)
+		if !ok || n == maxTries {
+			return first.error(c.Kinds, call.Model, secrets)
+		}
+		support = next
+	}
+}
+
+// maxTries limits how often a request is sent. A model may refuse several fields, one after the other.
+const maxTries = 8
+
+// body returns the body of a request.
+func (c *Client) body(call Call, support Support) (Object, error) {
+	body, err := call.Body(support)
+	if err != nil {
+		return nil, err
+	}
+	merge(body, c.Extra)
+	rename(body, c.Rename)
+	support.apply(body)
+	return body, nil
+}
+
+// merge applies a JSON Merge Patch.
+func merge(body, patch Object) {
+	for name, value := range patch {
+		switch value := value.(type) {
+		case nil:
+			delete(body, name)
+		case Object:
+			inner, ok := body[name].(Object)
+			if !ok {
+				inner = Object{}
+				body[name] = inner
+			}
+			merge(inner, value)
+		default:
+			body[name] = value
+		}
+	}
+}
+
+func rename(body Object, names map[string]string) {
+	for from, to := range names {
+		if value, ok := body[from]; ok {
+			delete(body, from)
+			body[to] = value
+		}
+	}
+}
+
+// send sends a request with a JSON body, or without a body if it is nil. It also returns the secrets in the request.
+func (c *Client) send(w *watch, method, url string, body Object) (*http.Response, []string, error) {
+	var sent io.Reader
+	if body != nil {
+		raw, err := json.Marshal(body)
+		if err != nil {
+			return nil, nil, &providers.Error{Kind: providers.InvalidRequest, Err: fmt.Errorf("encode request: %w", err)}
+		}
+		sent = bytes.NewReader(raw)
+	}
+	r, err := http.NewRequestWithContext(w.ctx, method, url, sent)
+	if err != nil {
+		return nil, nil, &providers.Error{Kind: providers.InvalidRequest, Err: fmt.Errorf("create request: %w", err)}
+	}
+	if body != nil {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	if err := c.setHeader(w, r.Header); err != nil {
+		return nil, nil, err
+	}
+	secrets := requestSecrets(r)
+	w.start()
+	resp, err := c.http().Do(r)
+	w.pause()
+	if err != nil {
+		return nil, nil, connectionError(err, secrets)
+	}
+	return resp, secrets, nil
+}
+
+// setHeader sets the headers of a request. An error of Key that is not a *providers.Error is of kind
+// authentication.
+func (c *Client) setHeader(w *watch, h http.Header) error {
+	if h.Get("Accept") == "" {
+		h.Set("Accept", "text/event-stream, application/json")
+	}
+	w.start()
+	key, err := c.Key(w.ctx)
+	w.pause()
+	if known, ok := errors.AsType[*providers.Error](err); ok {
+		return &providers.Error{Kind: known.Kind, RetryAfter: known.RetryAfter, Err: fmt.Errorf("get key: %w", redactError(err, nil))}
+	}
+	if err != nil {
+		return &providers.Error{Kind: providers.Authentication, Err: fmt.Errorf("get key: %w", redactError(err, nil))}
+	}
+	c.Header(h, key)
+	return nil
+}
+
+// http returns the client. It follows no redirects, because a redirected request would take the key to another server.
+func (c *Client) http() *http.Client {
+	var h http.Client
+	if c.HTTP != nil {
+		h = *c.HTTP
+	}
+	if h.CheckRedirect == nil {
+		h.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	}
+	return &h
+}
+
+// read reads a reply to its end.
+func (c *Client) read(w *watch, resp *http.Response, call Call, reply *Reply, secrets []string) error {
+	defer func() { _ = resp.Body.Close() }()
+	err := readEvents(resp, w, reply.maxStream(), func(data []byte) error {
+		if fault := eventFault(data); fault != nil {
+			return fault.error(c.Kinds, call.Model, secrets)
+		}
+		err := call.Event(data, reply)
+		if malformed(err) {
+			return &providers.Error{Kind: providers.InvalidResponse, Err: fmt.Errorf("read reply: %w in %q", err, excerpt(redactText(string(data), secrets)))}
+		}
+		return err
+	})
+	switch {
+	case err == nil, errors.Is(err, ErrDone):
+		return nil
+	case reply.complete && reply.callbackErr == nil && !reply.tooLong: // an error after the end of the reply does not matter
+		return nil
+	}
+	return connectionError(err, secrets)
+}
+
+// Decode decodes an event. It ignores fields whose values have an unexpected type.
+func Decode(data []byte, event any) error {
+	err := json.Unmarshal(data, event)
+	if typed, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && typed.Field != "" {
+		return nil
+	}
+	return err
+}
+
+// malformed reports whether an event is not a JSON object.
+func malformed(err error) bool {
+	var syntax *json.SyntaxError
+	var typed *json.UnmarshalTypeError
+	return errors.As(err, &syntax) || errors.As(err, &typed)
+}
+
+// excerpt returns the beginning of a text, for errors.
+func excerpt(text string) string {
+	const length = 100
+	if runes := []rune(text[:min(len(text), 4*length)]); len(runes) > length {
+		return string(runes[:length]) + "…"
+	}
+	return text
+}
+
+const (
+	queryTimeout = 20 * time.Second
+	maxPage      = 32 << 20 // bytes of a page that are read
+)
+
+// Query sends a request that calls no model, such as a request for the list of models, and returns the body of the
+// response. A nil body sends a GET request. The error is a *providers.Error whose cause begins with what, such as
+// "check key".
+func (c *Client) Query(ctx context.Context, what, url string, body Object) ([]byte, error) {
+	w := newWatch(ctx, queryTimeout)
+	defer w.stop()
+	method := http.MethodGet
+	if body != nil {
+		method = http.MethodPost
+	}
+	resp, secrets, err := c.send(w, method, url, body)
+	var raw []byte
+	if err == nil {
+		defer func() { _ = resp.Body.Close() }()
+		w.start()
+		if resp.StatusCode >= http.StatusMultipleChoices {
+			err = readFault(resp).error(c.Kinds, "", secrets)
+		} else if raw, err = io.ReadAll(io.LimitReader(resp.Body, maxPage)); err != nil {
+			err = connectionError(err, secrets)
+		}
+	}
+	switch {
+	case err == nil:
+		return raw, nil
+	case ctx.Err() != nil:
+		return nil, providers.ContextError(ctx, providers.Response{})
+	}
+	failed := w.asError(err, providers.Response{})
+	return nil, &providers.Error{Kind: failed.Kind, RetryAfter: failed.RetryAfter, Err: fmt.Errorf("%s: %w", what, failed.Err)}
+}
