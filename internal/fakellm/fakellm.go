@@ -125,13 +125,13 @@ func (s *Server) writeWhole(w http.ResponseWriter, r *http.Request, reply Reply)
 // writeStream writes a streaming reply.
 func (s *Server) writeStream(w http.ResponseWriter, r *http.Request, reply Reply) {
 	for _, line := range s.protocol.streamStart(reply) {
-		writeLine(w, line)
+		s.writeEvent(w, line)
 	}
 	switch {
 	case reply.Error != "":
-		writeLine(w, s.errorEvent(reply.Error))
+		s.writeEvent(w, s.errorEvent(reply.Error))
 		for _, line := range s.protocol.streamEnd(reply) { // the stream ends as if there were no error
-			writeLine(w, line)
+			s.writeEvent(w, line)
 		}
 	case reply.RawLines != nil:
 		fmt.Fprint(w, strings.Join(reply.RawLines, "\n")) // the last line may be incomplete
@@ -141,19 +141,23 @@ func (s *Server) writeStream(w http.ResponseWriter, r *http.Request, reply Reply
 		<-r.Context().Done()
 	case !reply.EndEarly:
 		for _, line := range s.protocol.streamEnd(reply) {
-			writeLine(w, line)
+			s.writeEvent(w, line)
 		}
 	}
 }
 
-func writeLine(w http.ResponseWriter, line string) {
-	fmt.Fprintln(w, line)
+// writeEvent writes an event of a stream. Server-sent events end with an empty line.
+func (s *Server) writeEvent(w http.ResponseWriter, event string) {
+	fmt.Fprintln(w, event)
+	if s.protocol != Ollama {
+		fmt.Fprintln(w)
+	}
 	w.(http.Flusher).Flush()
 }
 
 // errorEvent returns an error event of a stream.
 func (s *Server) errorEvent(words string) string {
-	if s.protocol == Ollama || s.protocol == Google {
+	if s.protocol == Ollama {
 		return s.errorBody(words)
 	}
 	return "data: " + s.errorBody(words)

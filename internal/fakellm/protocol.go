@@ -152,21 +152,13 @@ func (p Protocol) streamStart(r Reply) []string {
 	if p == Anthropic {
 		lines = append(
 			lines,
-			"event: message_start",
-			"data: "+object{"type": "message_start", "message": object{"type": "message", "model": "m-1", "usage": p.usage(r).merge(object{"output_tokens": 1})}}.String(),
-			"",
+			"event: message_start\ndata: "+object{"type": "message_start", "message": object{"type": "message", "model": "m-1", "usage": p.usage(r).merge(object{"output_tokens": 1})}}.String(),
 			"data: "+object{"type": "content_block_start", "index": 0, "content_block": object{"type": "text", "text": ""}}.String(),
 			`data: {"type": "ping"}`,
 		)
 	}
-	for i, chunk := range r.Chunks {
-		line := showBytes(p.chunk(hideBytes(chunk)))
-		if p == Google && i == 0 {
-			line = "[" + line
-		} else if p == Google {
-			line = "," + line
-		}
-		lines = append(lines, line)
+	for _, chunk := range r.Chunks {
+		lines = append(lines, showBytes(p.chunk(hideBytes(chunk))))
 	}
 	return lines
 }
@@ -183,7 +175,7 @@ func (p Protocol) chunk(text string) string {
 	case Ollama:
 		return object{"model": "m-1", "message": object{"role": "assistant", "content": text}, "done": false}.String()
 	case Google:
-		return object{"modelVersion": "m-1", "candidates": []any{object{"index": 0, "content": googleContent(text)}}}.String()
+		return "data: " + object{"modelVersion": "m-1", "candidates": []any{object{"index": 0, "content": googleContent(text)}}}.String()
 	default:
 		return "data: " + object{"model": "m-1", "choices": []any{object{"index": 0, "delta": object{"content": text}, "finish_reason": nil}}}.String()
 	}
@@ -203,9 +195,9 @@ func (p Protocol) streamEnd(r Reply) []string {
 			"model": "m-1", "message": object{"role": "assistant", "content": ""}, "done": true, "done_reason": p.finishReason(r),
 		}.merge(p.usage(r)).String()}
 	case Google: // newer models end a stream without content
-		return []string{"," + object{
+		return []string{"data: " + object{
 			"modelVersion": "m-1", "usageMetadata": p.usage(r), "candidates": []any{object{"index": 0, "finishReason": p.finishReason(r)}},
-		}.String(), "]"}
+		}.String()}
 	default:
 		return []string{
 			": keep alive",

@@ -31,11 +31,9 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
-	"github.com/tmc/langchaingo/llms"
-	"github.com/tmc/langchaingo/llms/anthropic"
-
-	"github.com/elenchus-go/debate/providers/langchain"
+	"github.com/elenchus-go/debate/providers/internal/wire"
 )
 
 // Config configures a provider. The package reads no setting from the environment, except the proxy settings that
@@ -53,11 +51,11 @@ type Config struct {
 	BaseURL string
 	// HTTPClient sends the requests. Defaults to a client with default settings.
 	HTTPClient *http.Client `json:"-"`
-	// Options are applied to every call. Examples are llms.WithTopP, llms.WithTopK and llms.WithStopWords.
-	// The fields of a request override them.
-	// The service has no seed.
-	Options []llms.CallOption `json:"-"`
-	// Extra holds further fields for each request.
+	// Timeout limits the time in which the service sends nothing. A call takes at most ten times as long in all.
+	// Defaults to 120 s. A negative value disables both limits.
+	Timeout time.Duration
+	// Extra is merged into the body of each request as a JSON Merge Patch (RFC 7396): objects are merged, nil removes a
+	// field, and anything else replaces it. Examples are "top_p" and "thinking".
 	Extra map[string]any
 	// NoSchema sends no schemas, so that only the prompt describes a structured reply.
 	NoSchema bool
@@ -79,10 +77,9 @@ const (
 
 // Provider calls the models of one service. It is safe for concurrent use.
 type Provider struct {
-	*langchain.Provider
-	transport *langchain.Transport
-	base      string
-	model     string
+	client *wire.Client
+	base   string
+	model  string
 }
 
 // New returns a provider for the models that c describes.
@@ -91,25 +88,22 @@ func New(c Config) (*Provider, error) {
 	if err != nil {
 		return nil, fmt.Errorf("create anthropic provider: %w", err)
 	}
-	key, err := langchain.Key(c.Key, c.KeyFunc)
+	start := wire.Support{Schemas: wire.SchemasPlain, NoCache: c.NoCache}
+	if c.NoSchema {
+		start.Schemas = wire.SchemasNone
+	}
+	client, err := wire.New(wire.Config{
+		HTTP: c.HTTPClient, Key: c.Key, KeyFunc: c.KeyFunc, Header: setHeader, Timeout: c.Timeout, Extra: c.Extra, Kinds: errorKinds, Start: start,
+	})
 	if err != nil {
 		return nil, fmt.Errorf("create anthropic provider: %w", err)
 	}
-	t := &langchain.Transport{
-		Key: key,
-		Header: func(h http.Header, key string) {
-			h.Set("X-Api-Key", key)
-			h.Set("Anthropic-Version", apiVersion)
-		},
-		Extra: c.Extra, NoSchemaBounds: true, NoSchema: c.NoSchema, NoCache: c.NoCache,
-	}
-	model, err := anthropic.New(
-		anthropic.WithToken("none"), // the transport sets the key
-		anthropic.WithModel(c.Model), anthropic.WithBaseURL(base), anthropic.WithHTTPClient(t.Client(c.HTTPClient)))
-	if err != nil {
-		return nil, fmt.Errorf("create anthropic provider: %w", err)
-	}
-	return &Provider{langchain.New(model, c.Options...), t, base, c.Model}, nil
+	return &Provider{client, base, c.Model}, nil
+}
+
+func setHeader(h http.Header, key string) {
+	h.Set("X-Api-Key", key)
+	h.Set("Anthropic-Version", apiVersion)
 }
 
 // baseURL validates c and returns the base of all URLs.
@@ -122,7 +116,7 @@ func (c Config) baseURL() (string, error) {
 	case c.BaseURL == "":
 		return defaultBaseURL, nil
 	}
-	if _, err := langchain.ParseBaseURL(c.BaseURL, defaultBaseURL); err != nil {
+	if _, err := wire.ParseBaseURL(c.BaseURL, defaultBaseURL); err != nil {
 		return "", err
 	}
 	return strings.TrimRight(c.BaseURL, "/"), nil
@@ -133,6 +127,6 @@ func (p *Provider) Check(ctx context.Context, model string) error {
 	if model == "" {
 		model = p.model
 	}
-	_, err := p.transport.Query(ctx, fmt.Sprintf("check model %q", model), http.MethodGet, p.base+"/models/"+url.PathEscape(model), nil)
+	_, err := p.client.Query(ctx, fmt.Sprintf("check model %q", model), p.base+"/models/"+url.PathEscape(model), nil)
 	return err
 }

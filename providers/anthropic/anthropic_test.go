@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"github.com/tmc/langchaingo/llms"
 
 	"github.com/elenchus-go/debate/internal/fakellm"
 	"github.com/elenchus-go/debate/internal/secrettest"
@@ -50,7 +49,7 @@ func TestNothingIsReadFromTheEnvironment(t *testing.T) {
 }
 
 func TestWhatIsConfiguredIsSent(t *testing.T) {
-	p, s := provider(t, anthropic.Config{Options: []llms.CallOption{llms.WithTopK(7)}, Extra: map[string]any{"service_tier": "auto"}}, fakellm.Reply{Chunks: []string{"So."}})
+	p, s := provider(t, anthropic.Config{Extra: map[string]any{"service_tier": "auto", "output_config": map[string]any{"effort": "low"}}}, fakellm.Reply{Chunks: []string{"So."}})
 	r := ask
 	r.Schema = json.RawMessage(`{"type": "object", "properties": {"a": {"type": "string", "maxLength": 9}}}`)
 	_, err := p.Generate(t.Context(), r)
@@ -61,8 +60,8 @@ func TestWhatIsConfiguredIsSent(t *testing.T) {
 	delete(got.Body, "messages")
 	schema := map[string]any{"type": "object", "properties": map[string]any{"a": map[string]any{"type": "string"}}}
 	require.Equal(t, map[string]any{
-		"model": "m", "max_tokens": 600.0, "top_k": 7.0, "service_tier": "auto",
-		"output_config": map[string]any{"format": map[string]any{"type": "json_schema", "schema": schema}},
+		"model": "m", "max_tokens": 600.0, "stream": true, "service_tier": "auto",
+		"output_config": map[string]any{"effort": "low", "format": map[string]any{"type": "json_schema", "schema": schema}},
 	}, got.Body)
 }
 

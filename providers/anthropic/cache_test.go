@@ -206,14 +206,16 @@ func TestMarksChangeNoWord(t *testing.T) {
 		return list
 	}
 	require.Equal(t, texts(plain[0]), texts(got[0]))
-	require.Equal(t, plain[0]["system"], got[0]["system"].([]any)[0].(map[string]any)["text"])
+	text := func(body map[string]any) any { return body["system"].([]any)[0].(map[string]any)["text"] }
+	require.Equal(t, text(plain[0]), text(got[0]))
 }
 
 func TestWithoutACacheNothingIsMarked(t *testing.T) {
 	body := bodies(t, anthropic.Config{NoCache: true}, prompt("Bo", "Ada", "Cy"))[0]
-	require.Equal(t, "You are Bo.", body["system"])
+	require.Equal(t, []any{map[string]any{"type": "text", "text": "You are Bo."}}, body["system"])
 	require.Equal(t, []any{map[string]any{"role": "user", "content": []any{
-		map[string]any{"type": "text", "text": "Ada: Turn 1.\n\nCy: Turn 2.\n\nIt is your turn, number 3."},
+		map[string]any{"type": "text", "text": "Ada: Turn 1."}, map[string]any{"type": "text", "text": "\n\nCy: Turn 2."},
+		map[string]any{"type": "text", "text": "\n\nIt is your turn, number 3."},
 	}}}, body["messages"])
 }
 

@@ -2,11 +2,7 @@
 //
 //	gemini, err := googleai.New(googleai.Config{Key: key, Model: "gemini-2.5-flash"})
 //
-// The package is a separate module because Google's client requires 39 other modules. To avoid them, use
-// providers/openai with the BaseURL https://generativelanguage.googleapis.com/v1beta/openai.
-//
-// If a request has no token limit, langchaingo sends a limit of 2048. For each model, a provider holds a connection that
-// cannot be closed, so create one provider and keep it.
+// The package calls the Gemini API with an API key. It does not support Vertex AI.
 package googleai
 
 import (
@@ -15,14 +11,9 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-	"sync"
+	"time"
 
-	"github.com/tmc/langchaingo/llms"
-	"github.com/tmc/langchaingo/llms/googleai"
-	"google.golang.org/api/option"
-
-	"github.com/elenchus-go/debate/providers"
-	"github.com/elenchus-go/debate/providers/langchain"
+	"github.com/elenchus-go/debate/providers/internal/wire"
 )
 
 // Config configures a provider. The package reads no setting from the environment, except the proxy settings that
@@ -40,10 +31,12 @@ type Config struct {
 	BaseURL string
 	// HTTPClient sends the requests. Defaults to a client with default settings.
 	HTTPClient *http.Client `json:"-"`
-	// Options are applied to every call. Examples are llms.WithTopP, llms.WithSeed and llms.WithStopWords.
-	// The fields of a request override them.
-	Options []llms.CallOption `json:"-"`
-	// Extra holds further fields for each request.
+	// Timeout limits the time in which the service sends nothing. A call takes at most ten times as long in all.
+	// Defaults to 120 s. A negative value disables both limits.
+	Timeout time.Duration
+	// Extra is merged into the body of each request as a JSON Merge Patch (RFC 7396): objects are merged, nil removes a
+	// field, and anything else replaces it. Examples are "safetySettings", and "generationConfig", an object with
+	// settings such as "topP", "seed" and "thinkingConfig".
 	Extra map[string]any
 	// NoSchema sends no schemas, so that only the prompt describes a structured reply.
 	NoSchema bool
@@ -59,88 +52,61 @@ const defaultBaseURL = "https://generativelanguage.googleapis.com"
 
 // Provider calls the models of one service. It is safe for concurrent use.
 type Provider struct {
-	config    Config
-	client    *http.Client
-	transport *langchain.Transport
-
-	mu     sync.Mutex
-	models map[string]*langchain.Provider // one client per model: langchaingo's client supports only one model at a time
+	client *wire.Client
+	base   string
+	model  string
 }
 
 // New returns a provider for the models that c describes.
 func New(c Config) (*Provider, error) {
+	base, err := c.baseURL()
+	if err != nil {
+		return nil, fmt.Errorf("create googleai provider: %w", err)
+	}
+	start := wire.Support{Schemas: wire.SchemasPlain}
+	if c.NoSchema {
+		start.Schemas = wire.SchemasNone
+	}
+	client, err := wire.New(wire.Config{
+		HTTP: c.HTTPClient, Key: c.Key, KeyFunc: c.KeyFunc, Header: setKey, Timeout: c.Timeout, Extra: c.Extra, Kinds: errorKinds, Start: start,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("create googleai provider: %w", err)
+	}
+	return &Provider{client, base, c.Model}, nil
+}
+
+func setKey(h http.Header, key string) { h.Set("X-Goog-Api-Key", key) }
+
+// baseURL validates c and returns the base of all URLs.
+func (c Config) baseURL() (string, error) {
 	switch {
 	case c.Key == "" && c.KeyFunc == nil:
-		return nil, errors.New("create googleai provider: Config.Key is empty: set the API key, or Config.KeyFunc")
+		return "", errors.New("Config.Key is empty: set the API key, or Config.KeyFunc")
 	case c.Model == "":
-		return nil, errors.New("create googleai provider: Config.Model is empty: name a model, such as gemini-2.5-flash")
+		return "", errors.New("Config.Model is empty: name a model, such as gemini-2.5-flash")
 	case c.BaseURL == "":
-		c.BaseURL = defaultBaseURL
+		return defaultBaseURL, nil
 	}
-	if _, err := langchain.ParseBaseURL(c.BaseURL, defaultBaseURL); err != nil {
-		return nil, fmt.Errorf("create googleai provider: %w", err)
+	if _, err := wire.ParseBaseURL(c.BaseURL, defaultBaseURL); err != nil {
+		return "", err
 	}
-	c.BaseURL = strings.TrimRight(c.BaseURL, "/")
-	key, err := langchain.Key(c.Key, c.KeyFunc)
-	if err != nil {
-		return nil, fmt.Errorf("create googleai provider: %w", err)
-	}
-	c.Key, c.KeyFunc = "", nil // the transport sets the key
-	t := &langchain.Transport{
-		Key:    key,
-		Header: func(h http.Header, key string) { h.Set("X-Goog-Api-Key", key) },
-		Extra:  c.Extra, NoSchemaBounds: true, NoSchema: c.NoSchema,
-	}
-	p := &Provider{config: c, client: t.Client(c.HTTPClient), transport: t, models: map[string]*langchain.Provider{}}
-	if _, err := p.modelProvider(context.Background(), c.Model); err != nil {
-		return nil, fmt.Errorf("create googleai provider: %w", err)
-	}
-	return p, nil
+	return strings.TrimRight(c.BaseURL, "/"), nil
 }
 
-// modelProvider returns the provider of one model. It creates the provider on the first call.
-func (p *Provider) modelProvider(ctx context.Context, model string) (*langchain.Provider, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if known, ok := p.models[model]; ok {
-		return known, nil
+// modelURL returns the URL of a model. A name without a slash is that of a public model.
+func (p *Provider) modelURL(model string) string {
+	if !strings.Contains(model, "/") {
+		model = "models/" + model
 	}
-	m, err := googleai.New(
-		context.WithoutCancel(ctx),  // the client outlives the call
-		googleai.WithAPIKey("none"), // the transport sets the key
-		googleai.WithDefaultModel(model), googleai.WithHTTPClient(p.client),
-		func(o *googleai.Options) {
-			o.ClientOptions = append(o.ClientOptions, option.WithEndpoint(p.config.BaseURL))
-		})
-	if err != nil {
-		return nil, err
-	}
-	p.models[model] = langchain.New(m, p.config.Options...)
-	return p.models[model], nil
-}
-
-// Generate requests one reply from the model.
-func (p *Provider) Generate(ctx context.Context, r providers.Request) (providers.Response, error) {
-	if r.Model == "" {
-		r.Model = p.config.Model
-	}
-	model, err := p.modelProvider(ctx, r.Model)
-	if err != nil {
-		return providers.Response{}, &providers.Error{Kind: providers.InvalidRequest, Err: fmt.Errorf("create client of model %s: %w", r.Model, err)}
-	}
-	r.Model = "" // the client has only this model
-	return model.Generate(ctx, r)
+	return p.base + "/v1beta/" + model
 }
 
 // Check asks the service whether the model exists and the key is valid. If model is empty, Check uses the default model.
 func (p *Provider) Check(ctx context.Context, model string) error {
 	if model == "" {
-		model = p.config.Model
+		model = p.model
 	}
-	name := model
-	if !strings.Contains(name, "/") {
-		name = "models/" + name
-	}
-	_, err := p.transport.Query(ctx, fmt.Sprintf("check model %q", model), http.MethodGet, p.config.BaseURL+"/v1beta/"+name, nil)
+	_, err := p.client.Query(ctx, fmt.Sprintf("check model %q", model), p.modelURL(model), nil)
 	return err
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"github.com/tmc/langchaingo/llms"
 
 	"github.com/elenchus-go/debate/internal/fakellm"
 	"github.com/elenchus-go/debate/internal/secrettest"
@@ -56,16 +55,16 @@ func TestNothingIsReadFromTheEnvironment(t *testing.T) {
 }
 
 func TestWhatIsConfiguredIsSent(t *testing.T) {
-	p, s := provider(t, googleai.Config{Options: []llms.CallOption{llms.WithSeed(7), llms.WithStopWords([]string{"END"})}}, fakellm.Reply{Chunks: []string{"So."}})
+	p, s := provider(t, googleai.Config{Extra: map[string]any{"generationConfig": map[string]any{"seed": 7, "thinkingConfig": map[string]any{"thinkingBudget": 100}}}}, fakellm.Reply{Chunks: []string{"So."}})
 	r := ask
 	r.Schema, r.Model = json.RawMessage(`{"type": "object"}`), "n"
 	res, err := p.Generate(t.Context(), r)
 	require.NoError(t, err)
 	require.Equal(t, "m-1", res.Model)
 	got := s.Requests()[0]
-	require.Equal(t, "/v1beta/models/n:generateContent", got.Path)
+	require.Equal(t, "/v1beta/models/n:streamGenerateContent", got.Path)
 	require.Equal(t, map[string]any{
-		"candidateCount": 1.0, "maxOutputTokens": 600.0, "seed": 7.0, "stopSequences": []any{"END"},
+		"maxOutputTokens": 600.0, "seed": 7.0, "thinkingConfig": map[string]any{"thinkingBudget": 100.0},
 		"responseMimeType": "application/json", "responseJsonSchema": map[string]any{"type": "object"},
 	}, got.Body["generationConfig"])
 }

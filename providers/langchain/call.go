@@ -1,29 +1,26 @@
 package langchain
 
 import (
-	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
-	"unicode/utf8"
+	"time"
 
 	"github.com/tmc/langchaingo/llms"
 
 	"github.com/elenchus-go/debate/providers"
-	"github.com/elenchus-go/debate/transcript"
+	"github.com/elenchus-go/debate/providers/internal/wire"
 )
 
 // call is one call of a model. The model runs on its own goroutine, and the rest of the call on the caller's.
 type call struct {
-	onChunk   func(text string) error
-	options   *callOptions
-	maxTokens int         // the token limit; 0 if the service chooses
-	chunks    chan string // unbuffered, so that the model is at most one chunk ahead
-	done      chan result // buffered, so that a model can return after the call has ended
+	reply  *wire.Reply
+	limit  int         // the token limit; 0 if the service chooses
+	chunks chan string // unbuffered, so that the model is at most one chunk ahead
+	done   chan result // buffered, so that a model can return after the call has ended
 
-	delivered   strings.Builder // the text passed to onChunk
-	partialRune string          // the bytes of an incomplete character
-	callbackErr error           // the error of onChunk
+	streamed strings.Builder
 }
 
 // result is what a model returned.
@@ -59,100 +56,85 @@ func (c *call) stream(run context.Context) func(context.Context, []byte) error {
 	}
 }
 
-// wait waits for the reply and validates it. An error of onChunk and the end of ctx take precedence over the model's
+// wait waits for the reply and validates it. An error of OnChunk and the end of ctx take precedence over the model's
 // result.
-func (c *call) wait(ctx context.Context) (providers.Response, error) {
+func (c *call) wait(ctx context.Context, timeout time.Duration) (providers.Response, error) {
+	content, err := c.receive(ctx, timeout)
+	if err == nil {
+		err = c.read(content)
+	}
 	var res providers.Response
-	content, err := c.receive(ctx)
-	seen := c.options.observer.observation()
-	if seen.err != nil && ctx.Err() == nil {
-		err = seen.err
-	}
 	if err == nil {
-		res, err = read(content, c.delivered.String(), c.maxTokens, seen)
-	}
-	if err == nil {
-		err = c.deliverRest(res.Text)
+		res, err = c.reply.End()
 	}
 	switch {
-	case c.callbackErr != nil:
-		return providers.Response{}, c.callbackErr
+	case c.reply.CallbackErr() != nil:
+		return providers.Response{}, c.reply.CallbackErr()
 	case ctx.Err() != nil:
-		return providers.Response{}, providers.ContextError(ctx, c.partial(res, seen))
+		return providers.Response{}, providers.ContextError(ctx, c.reply.Partial())
 	case err != nil:
-		return providers.Response{}, asError(err, c.partial(res, seen), seen.secrets)
+		return providers.Response{}, asError(err, c.reply.Partial())
 	}
 	return res, nil
 }
 
-// partial returns the part of a failed reply that arrived.
-func (c *call) partial(res providers.Response, seen observation) providers.Response {
-	if said := c.delivered.String(); len(said) > len(res.Text) {
-		res.Text = said
-	}
-	if res.Usage == (transcript.Usage{}) {
-		res.Usage = seen.usage
-	}
-	res.Model = cmp.Or(res.Model, seen.model)
-	return res
-}
-
-// receive receives chunks until the model returns, onChunk fails, or ctx ends.
-func (c *call) receive(ctx context.Context) (*llms.ContentResponse, error) {
+// receive receives chunks until the model returns, OnChunk fails, ctx ends, or no chunk arrives in time. The time that
+// OnChunk takes does not count.
+func (c *call) receive(ctx context.Context, timeout time.Duration) (*llms.ContentResponse, error) {
+	silence := make(<-chan time.Time)
 	for {
+		var timer *time.Timer
+		if timeout > 0 {
+			timer = time.NewTimer(timeout)
+			silence = timer.C
+		}
+		var err error
 		select {
 		case chunk := <-c.chunks:
-			if err := c.receiveChunk(chunk); err != nil {
-				return nil, err
-			}
+			c.streamed.WriteString(chunk)
+			err = c.reply.Add(wire.Text(chunk))
 		case r := <-c.done:
 			return r.content, r.err
 		case <-ctx.Done():
-			return nil, ctx.Err()
+			err = ctx.Err()
+		case <-silence:
+			err = &providers.Error{Kind: providers.Timeout, Err: fmt.Errorf("call model: the service sent nothing for %v", timeout)}
+		}
+		if timer != nil {
+			timer.Stop()
+		}
+		if err != nil {
+			return nil, err
 		}
 	}
 }
 
-// receiveChunk delivers the complete characters of a chunk.
-func (c *call) receiveChunk(chunk string) error {
-	chunk = c.partialRune + chunk
-	n := completeRunes(chunk)
-	c.partialRune = chunk[n:]
-	return c.deliver(validText(chunk[:n]))
-}
+var (
+	errNoChoices = &providers.Error{Kind: providers.InvalidResponse, Err: errors.New("read reply: the reply has no choices")}
+	errCutStream = &providers.Error{Kind: providers.Network, Err: errors.New("read reply: the stream was cut")}
+)
 
-// deliverRest delivers the part of the reply that was not streamed.
-func (c *call) deliverRest(text string) error {
-	if rest, ok := strings.CutPrefix(text, c.delivered.String()); ok {
-		return c.deliver(rest)
+// read adds what the model returned to the reply: the text that it did not stream, the finish reason and the usage.
+func (c *call) read(content *llms.ContentResponse) error {
+	text, reason, info, ok := merge(content)
+	if !ok {
+		return errNoChoices
 	}
+	name, _ := info["model"].(string)
+	c.reply.SetModel(name)
+	u, counts := usage(info)
+	*c.reply.Usage() = u
+	streamed := c.streamed.String()
+	// A complete stream ends with a finish reason and, if the model reports usage, with usage.
+	endless := reason == unspecified || reason == "" && counts && u.Input+u.Output == 0
+	if endless && (strings.TrimSpace(text) == "" || streamed != "") || len(text) < len(strings.TrimSpace(streamed)) {
+		return errCutStream
+	}
+	if rest, ok := strings.CutPrefix(text, streamed); ok {
+		if err := c.reply.Add(wire.Text(rest)); err != nil {
+			return err
+		}
+	}
+	c.reply.Finish(finishReasons[strings.ToLower(strings.TrimPrefix(reason, "FinishReason"))])
 	return nil
-}
-
-// deliver passes a piece of the reply to onChunk.
-func (c *call) deliver(text string) error {
-	if text == "" || c.onChunk == nil {
-		return nil
-	}
-	c.delivered.WriteString(text)
-	c.callbackErr = c.onChunk(text)
-	return c.callbackErr
-}
-
-// validText returns text with U+FFFD for each byte that is not UTF-8.
-func validText(text string) string {
-	if utf8.ValidString(text) {
-		return text
-	}
-	return string([]rune(text))
-}
-
-// completeRunes returns the length of s without an incomplete character at its end.
-func completeRunes(s string) int {
-	for i := len(s) - 1; i >= 0 && len(s)-i < utf8.UTFMax; i-- {
-		if utf8.RuneStart(s[i]) && !utf8.FullRuneInString(s[i:]) {
-			return i
-		}
-	}
-	return len(s)
 }

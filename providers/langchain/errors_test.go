@@ -39,9 +39,7 @@ func TestErrorsByTheirWords(t *testing.T) {
 	for kind, texts := range map[providers.ErrorKind][]string{
 		providers.RateLimit: {
 			status + "429",
-			status + "429: Request too large for gpt-4o on tokens per min (TPM): Limit 30000, Requested 212400.",
 			status + "429: too many tokens in your context window, please wait",
-			status + "413: Request too large on tokens per minute (TPM): Limit 6000, Requested 9000",
 			"https response error StatusCode: 429, RequestID: 7, ThrottlingException: Too many tokens",
 			"received error event: map[error:map[message:slow down type:rate_limit_error] type:error]",
 			"rpc error: code = ResourceExhausted desc = Quota exceeded",
@@ -54,13 +52,21 @@ func TestErrorsByTheirWords(t *testing.T) {
 			status + "400: Input tokens exceed the configured limit of 272000 tokens.",
 			status + "500: context_length_exceeded",
 			status + "413: Request exceeds the maximum size",
+			status + "429: Request too large for gpt-4o on tokens per min (TPM): Limit 30000, Requested 212400.",
+			status + "413: Request too large on tokens per minute (TPM): Limit 6000, Requested 9000",
 			"googleapi: Error 400: The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).",
 			"prompt too long; exceeded max context length by 401 tokens",
 		},
 		providers.Authentication: {
-			status + "401: No auth credentials found", status + "402: Insufficient Balance", status + "403",
+			status + "401: No auth credentials found", status + "403",
 			"googleapi: Error 400: API key not valid. Please pass a valid API key.",
 			"rpc error: code = Unauthenticated desc = no", "permission denied",
+		},
+		providers.Billing: {
+			status + "402: Insufficient Balance", status + "429: Your credit balance is exhausted", "insufficient_quota",
+		},
+		providers.ContentFiltered: {
+			status + "400: The response was filtered due to the prompt triggering Azure OpenAI's content management policy.",
 		},
 		providers.InvalidRequest: {
 			status + "400: Unsupported value: 'temperature' does not support 0.429 with this model.",

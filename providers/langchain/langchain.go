@@ -1,11 +1,15 @@
 // Package langchain adapts any langchaingo model as a provider.
 //
-//	gpt, err := openai.New(openai.WithModel("gpt-5"))
+//	model, err := bedrock.New(bedrock.WithModel("amazon.nova-pro-v1:0"))
 //	...
-//	p := langchain.New(gpt)
+//	p := langchain.New(model)
+//
+// For the services of OpenAI, Anthropic, Google, Mistral and Ollama, and for all servers with an OpenAI-compatible API,
+// use the other packages below providers. They speak each service's own protocol, and know more about its replies. Use
+// this package for every other model of langchaingo.
 //
 // Implementations of llms.Model treat the same messages differently, and some report a canceled, cut or failed stream as
-// a success. The adapter compensates for these differences:
+// a success. The adapter does what can be done from above:
 //
 //   - It sends every prompt in a form that all models accept: one leading system message, followed by alternating user
 //     and assistant messages. The first of these is a user message, and each message has one text.
@@ -13,51 +17,47 @@
 //     goroutine of such a model ends when the model returns. A panic of the model on this goroutine becomes an error.
 //   - It passes chunks to the caller on the caller's goroutine, cut between characters. Text that the model did not
 //     stream is passed at the end.
-//   - It accepts a reply only if the reply is complete and has text. It marks a reply that reached the token limit.
+//   - It accepts a reply only if nothing shows that the reply was cut, if it has text, and if it is not much longer than
+//     the token limit explains.
+//   - It ends a call in which no chunk arrives for 120 s. See [Provider.Timeout].
 //   - It reads usage and finish reasons under the names that each model uses.
 //   - It derives the kind of an error from status codes and known phrases, and redacts keys that the error quotes.
 //
-// # The transport
+// # Limitations
 //
-// langchaingo drops parts of requests and of responses. [Transport] adds them: schemas in each service's form, dropped
-// settings, status codes, retry delays, errors within a stream, the end of a stream, the finish reason and the name of
-// the model. The packages providers/openai, providers/anthropic, providers/ollama, providers/mistral and
-// providers/googleai use it. Prefer them to New.
+// langchaingo drops parts of requests and of responses, and an adapter cannot restore them:
 //
-// # Limitations without the transport
-//
-//   - The models of openai, anthropic and ollama send a nil temperature as 0. Set a temperature.
-//   - Schemas are not sent, and JSON mode is not switched on. Only the prompt describes the reply.
-//   - The retry delay after a rate limit is known only if the text of the error contains it.
-//   - ollama drops status codes. openai drops errors inside a stream, so that the stream seems to be cut. anthropic leaks
-//     a goroutine for some of these errors.
-//   - If a model reports usage, but a stream ends with neither a finish reason nor usage, the stream counts as cut.
-//   - All models except mistral drop the name of the model that replied.
-//   - Servers that do not support max_completion_tokens, such as older vLLM or Ollama's OpenAI-compatible endpoint,
-//     ignore the token limit unless you set openai.WithLegacyMaxTokensField().
-//
-// # Limitations in any case
-//
-//   - Without a token limit, anthropic and googleai send a limit of 2048.
-//   - A line of a stream may have at most 64 KB, or 512 KB with ollama. Longer lines are an error.
-//   - langchaingo's mistral ignores contexts: after the call has returned, the request continues in the background.
-//     providers/mistral does not use it.
-//   - googleai does not support concurrent calls with different models. Create one client for each model and leave
-//     providers.Request.Model empty, as providers/googleai does.
+//   - Schemas are not sent. Only the prompt describes a structured reply. JSON mode is on only if you pass
+//     llms.WithJSONMode to [New].
+//   - Most models send a nil temperature as 0 or as their own default. Set a temperature.
+//   - Tools, and parts of messages other than text, are refused.
+//   - The retry delay after a rate limit is known only if the text of the error contains it. Some models drop status
+//     codes, so that only the text of the error determines its kind.
+//   - Some models drop errors inside a stream, so that the stream seems to be cut. If a model reports usage, but a stream
+//     ends with neither a finish reason nor usage, the stream counts as cut.
+//   - Most models drop the name of the model that replied, and reasoning.
+//   - Some models ignore contexts: after the call has returned, the request continues in the background.
 //   - If a model panics on another goroutine that it started, the process ends.
 package langchain
 
 import (
 	"context"
+	"errors"
 	"slices"
+	"time"
 
 	"github.com/tmc/langchaingo/llms"
 
 	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/internal/wire"
 )
 
 // Provider calls a langchaingo model. It is safe for concurrent use if the model is.
 type Provider struct {
+	// Timeout limits the time in which no chunk arrives, or, without streaming, the time of the call. Set it before the
+	// first call. Defaults to 120 s. A negative value disables the limit.
+	Timeout time.Duration
+
 	model   llms.Model
 	options []llms.CallOption
 }
@@ -69,7 +69,7 @@ func New(m llms.Model, options ...llms.CallOption) *Provider {
 
 // Generate requests one reply from the model.
 func (p *Provider) Generate(ctx context.Context, r providers.Request) (providers.Response, error) {
-	asked, err := newPrompt(r.Messages)
+	messages, err := contents(r)
 	if err != nil {
 		return providers.Response{}, &providers.Error{Kind: providers.InvalidRequest, Err: err}
 	}
@@ -78,13 +78,21 @@ func (p *Provider) Generate(ctx context.Context, r providers.Request) (providers
 	}
 	run, cancel := context.WithCancel(ctx)
 	defer cancel() // ends the model's goroutine even if onChunk panics
-	c := &call{onChunk: r.OnChunk, options: newCallOptions(p.options, asked, r), maxTokens: r.MaxTokens, chunks: make(chan string), done: make(chan result, 1)}
-	go c.run(c.options.withContext(run), p.model, asked.contents(), p.langchainOptions(run, c, r))
-	return c.wait(ctx)
+	c := &call{reply: wire.NewReply(r), limit: r.MaxTokens, chunks: make(chan string), done: make(chan result, 1)}
+	go c.run(run, p.model, messages, p.callOptions(run, c, r))
+	return c.wait(ctx, p.timeout())
 }
 
-// langchainOptions returns the provider's options, followed by those of the request.
-func (p *Provider) langchainOptions(run context.Context, c *call, r providers.Request) []llms.CallOption {
+func (p *Provider) timeout() time.Duration {
+	const byDefault = 120 * time.Second
+	if p.Timeout == 0 {
+		return byDefault
+	}
+	return p.Timeout
+}
+
+// callOptions returns the provider's options, followed by those of the request.
+func (p *Provider) callOptions(run context.Context, c *call, r providers.Request) []llms.CallOption {
 	o := slices.Clone(p.options)
 	if r.Model != "" {
 		o = append(o, llms.WithModel(r.Model))
@@ -99,4 +107,34 @@ func (p *Provider) langchainOptions(run context.Context, c *call, r providers.Re
 		o = append(o, llms.WithStreamingFunc(c.stream(run)))
 	}
 	return o
+}
+
+// roles maps the roles to those of langchaingo that every model supports.
+var roles = map[providers.Role]llms.ChatMessageType{
+	providers.User:      llms.ChatMessageTypeHuman,
+	providers.Assistant: llms.ChatMessageTypeAI,
+}
+
+// contents returns the messages of a request. Some models read only the first text of a message, so each has one.
+func contents(r providers.Request) ([]llms.MessageContent, error) {
+	prompt, err := wire.NewPrompt(r.Messages)
+	if err != nil {
+		return nil, err
+	}
+	if len(r.Tools) > 0 {
+		return nil, errors.New("build prompt: the request has tools, which this provider does not support")
+	}
+	var list []llms.MessageContent
+	if prompt.System != "" {
+		list = append(list, llms.TextParts(llms.ChatMessageTypeSystem, prompt.System))
+	}
+	for _, turn := range prompt.Dialog {
+		for _, part := range turn.Parts {
+			if part.ToolCall != nil || part.ToolResult != nil {
+				return nil, errors.New("build prompt: the request has tool calls, which this provider does not support")
+			}
+		}
+		list = append(list, llms.TextParts(roles[turn.Role], turn.Text()))
+	}
+	return list, nil
 }

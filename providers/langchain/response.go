@@ -1,10 +1,7 @@
 package langchain
 
 import (
-	"cmp"
 	"encoding/json"
-	"errors"
-	"strings"
 
 	"github.com/tmc/langchaingo/llms"
 
@@ -12,46 +9,8 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// The errors of invalid replies.
-var (
-	errNoChoices = replyError(providers.InvalidResponse, "the reply has no choices")
-	errCutStream = replyError(providers.Network, "the stream was cut")
-	errEmpty     = replyError(providers.InvalidResponse, "the reply is empty")
-	errTokenCap  = replyError(providers.InvalidResponse, "the reply is empty: the token limit was used up, perhaps by reasoning")
-	errFiltered  = replyError(providers.InvalidResponse, "the reply is empty: the service filtered it")
-)
-
-func replyError(kind providers.ErrorKind, cause string) *providers.Error {
-	return &providers.Error{Kind: kind, Err: errors.New("read reply: " + cause)}
-}
-
 // unspecified is what googleai reports for a stream that has not ended.
 const unspecified = "FinishReasonUnspecified"
-
-// read builds a response from the content that the model returned and from the transport's observation. said is the text
-// that the model streamed, and limit is the request's token limit. If the reply is invalid, read returns an error
-// together with the response as far as it is known.
-func read(content *llms.ContentResponse, said string, limit int, seen observation) (providers.Response, error) {
-	text, reason, info, ok := merge(content)
-	if !ok {
-		return providers.Response{}, errNoChoices
-	}
-	reason = cmp.Or(seen.finish, reason)
-	res := providers.Response{Text: validText(text), FinishReason: finishReasons[strings.ToLower(strings.TrimPrefix(reason, "FinishReason"))]}
-	res.Model, _ = info["model"].(string)
-	res.Model = cmp.Or(seen.model, res.Model)
-	var counts bool
-	res.Usage, counts = usage(info)
-	if seen.usage != (transcript.Usage{}) {
-		res.Usage = seen.usage
-	}
-	if res.FinishReason == "" && limit > 0 && res.Usage.Output >= limit {
-		res.FinishReason = providers.Length // ollama gives no reason
-	}
-	// A complete stream ends with a finish reason and, if the model reports usage, with usage.
-	silent := !seen.complete && reason == "" && counts && res.Usage == transcript.Usage{}
-	return res, checkReply(res, said, silent || reason == unspecified)
-}
 
 // merge joins the choices, which are the blocks of one reply. anthropic returns one choice per block, each with the
 // usage of the whole reply.
@@ -71,28 +30,12 @@ func merge(content *llms.ContentResponse) (text, reason string, info map[string]
 	return text, reason, info, ok
 }
 
-// checkReply returns an error if the reply is cut or empty. endless means that nothing shows that the reply is complete.
-func checkReply(res providers.Response, said string, endless bool) error {
-	empty := strings.TrimSpace(res.Text) == ""
-	switch {
-	case endless && (empty || said != ""), len(res.Text) < len(strings.TrimSpace(said)):
-		return errCutStream
-	case !empty:
-		return nil
-	case res.FinishReason == providers.Length:
-		return errTokenCap
-	case res.FinishReason == providers.ContentFilter:
-		return errFiltered
-	}
-	return errEmpty
-}
-
 // finishReasons maps the services' finish reasons, in lower case, to those of package providers.
 var finishReasons = map[string]providers.FinishReason{
 	"stop": providers.Stop, "end_turn": providers.Stop, "stop_sequence": providers.Stop, "complete": providers.Stop,
 	"eos": providers.Stop, "eos_token": providers.Stop, "finish": providers.Stop, "endoftext": providers.Stop,
 	"length": providers.Length, "max_tokens": providers.Length, "maxtokens": providers.Length,
-	"model_length": providers.Length, "model_context_window_exceeded": providers.Length,
+	"model_length": providers.WindowFull, "model_context_window_exceeded": providers.WindowFull,
 	"content_filter": providers.ContentFilter, "content_filtered": providers.ContentFilter,
 	"refusal": providers.ContentFilter, "safety": providers.ContentFilter, "recitation": providers.ContentFilter,
 	"blocklist": providers.ContentFilter, "prohibitedcontent": providers.ContentFilter, "spii": providers.ContentFilter,

@@ -165,21 +165,21 @@ func TestAnEmptyReplyIsInvalid(t *testing.T) {
 		want  string
 		usage transcript.Usage
 	}{
-		"no response": {says(nil, nil), "read reply: the reply has no choices", transcript.Usage{}},
-		"no choices":  {says(nil, nil, nil, nil), "read reply: the reply has no choices", transcript.Usage{}},
-		"no text":     {says(nil, nil, stops(" \n")), "read reply: the reply is empty", transcript.Usage{}},
-		"withheld":    {says(nil, nil, &llms.ContentChoice{StopReason: "refusal"}), "read reply: the reply is empty: the service filtered it", transcript.Usage{}},
+		"no response": {says(nil, nil), "invalid_response: read reply: the reply has no choices", transcript.Usage{}},
+		"no choices":  {says(nil, nil, nil, nil), "invalid_response: read reply: the reply has no choices", transcript.Usage{}},
+		"no text":     {says(nil, nil, stops(" \n")), "invalid_response: read reply: the reply is empty", transcript.Usage{}},
+		"withheld":    {says(nil, nil, &llms.ContentChoice{StopReason: "refusal"}), "content_filtered: read reply: the service filtered the reply", transcript.Usage{}},
 		"spent in reasoning": {
 			says(nil, nil, &llms.ContentChoice{StopReason: "length", GenerationInfo: spent}),
-			"read reply: the reply is empty: the token limit was used up, perhaps by reasoning",
+			"invalid_response: read reply: reasoning used up the service's token limit before the reply began",
 			transcript.Usage{Input: 9, Output: 600, Reasoning: 600},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			res, err := langchain.New(test.model).Generate(t.Context(), ask())
 			require.Zero(t, res)
-			require.EqualError(t, err, "invalid_response: "+test.want)
-			require.Equal(t, test.usage, requireKind(t, providers.InvalidResponse, err).Partial.Usage, "what was spent is known")
+			require.EqualError(t, err, test.want)
+			require.Equal(t, test.usage, providers.AsError(err).Partial.Usage, "what was spent is known")
 		})
 	}
 }

@@ -2,19 +2,16 @@
 //
 //	model, err := mistral.New(mistral.Config{Key: key, Model: "mistral-small-latest"})
 //
-// The package uses providers/openai, because Mistral's API is compatible with OpenAI's. It does not use langchaingo's
-// client for Mistral, which has three defects: it ignores contexts, so that neither a deadline nor a cancellation ends
-// a call; it drops stop words, top_p and JSON modes; and it retries refused requests with an empty body, which hides
-// rate limits.
+// The package uses providers/openai, because Mistral's API is compatible with OpenAI's.
 package mistral
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
-
-	"github.com/tmc/langchaingo/llms"
+	"time"
 
 	"github.com/elenchus-go/debate/providers/openai"
 )
@@ -34,10 +31,11 @@ type Config struct {
 	BaseURL string
 	// HTTPClient sends the requests. Defaults to a client with default settings.
 	HTTPClient *http.Client `json:"-"`
-	// Options are applied to every call. Examples are llms.WithTopP, llms.WithSeed and llms.WithStopWords.
-	// The fields of a request override them.
-	Options []llms.CallOption `json:"-"`
-	// Extra holds further fields for each request, such as safe_prompt.
+	// Timeout limits the time in which the service sends nothing. A call takes at most ten times as long in all.
+	// Defaults to 120 s. A negative value disables both limits.
+	Timeout time.Duration
+	// Extra is merged into the body of each request as a JSON Merge Patch (RFC 7396): objects are merged, nil removes a
+	// field, and anything else replaces it. Examples are "safe_prompt" and "random_seed".
 	Extra map[string]any
 }
 
@@ -59,8 +57,10 @@ func New(c Config) (*openai.Provider, error) {
 	case c.BaseURL == "":
 		c.BaseURL = defaultBaseURL
 	}
+	extra := map[string]any{"stream_options": nil} // the service refuses it, and always reports usage
+	maps.Copy(extra, c.Extra)
 	p, err := openai.New(openai.Config{
-		Key: c.Key, KeyFunc: c.KeyFunc, Model: c.Model, BaseURL: c.BaseURL, HTTPClient: c.HTTPClient, Options: c.Options, Extra: c.Extra,
+		Key: c.Key, KeyFunc: c.KeyFunc, Model: c.Model, BaseURL: c.BaseURL, HTTPClient: c.HTTPClient, Timeout: c.Timeout, Extra: extra,
 		MaxTokensField: "max_tokens", Rename: map[string]string{"seed": "random_seed"},
 	})
 	if err != nil {

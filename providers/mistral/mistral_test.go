@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"github.com/tmc/langchaingo/llms"
 
 	"github.com/elenchus-go/debate/internal/fakellm"
 	"github.com/elenchus-go/debate/internal/secrettest"
@@ -58,14 +57,14 @@ func TestRequestsHaveMistralsForm(t *testing.T) {
 		address, r.URL.Scheme = r.URL.String(), "http"
 		return inner.RoundTrip(r)
 	})}
-	p, err := mistral.New(mistral.Config{Key: key, Model: "m", HTTPClient: client, Options: []llms.CallOption{llms.WithSeed(7), llms.WithStopWords([]string{"END"})}})
+	p, err := mistral.New(mistral.Config{Key: key, Model: "m", HTTPClient: client, Extra: map[string]any{"seed": 7, "stop": []string{"END"}}})
 	require.NoError(t, err)
 	_, err = p.Generate(t.Context(), providers.Request{Messages: []providers.Message{{Role: providers.User, Text: "Why?"}}, MaxTokens: 600})
 	require.NoError(t, err)
 	require.Equal(t, "https://api.mistral.ai/v1/chat/completions", address)
 	got := s.Requests()[0].Body
 	delete(got, "messages")
-	require.Equal(t, map[string]any{"model": "m", "max_tokens": 600.0, "random_seed": 7.0, "stop": []any{"END"}}, got)
+	require.Equal(t, map[string]any{"model": "m", "max_tokens": 600.0, "stream": true, "random_seed": 7.0, "stop": []any{"END"}}, got)
 }
 
 // Messages quote addresses, so an address must not contain a secret.

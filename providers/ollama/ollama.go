@@ -8,17 +8,13 @@ package ollama
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
 	"strings"
+	"time"
 
-	"github.com/tmc/langchaingo/llms"
-	"github.com/tmc/langchaingo/llms/ollama"
-
-	"github.com/elenchus-go/debate/providers/langchain"
+	"github.com/elenchus-go/debate/providers/internal/wire"
 )
 
 // Config configures a provider. The package reads no setting from the environment, except the proxy settings that
@@ -39,11 +35,12 @@ type Config struct {
 	NumCtx int
 	// HTTPClient sends the requests. Defaults to a client with default settings.
 	HTTPClient *http.Client `json:"-"`
-	// Options are applied to every call. Examples are llms.WithTopP, llms.WithSeed and llms.WithStopWords.
-	// The fields of a request override them.
-	Options []llms.CallOption `json:"-"`
-	// Extra holds further fields for each request, such as keep_alive, or think, which switches the reasoning of a model
-	// on or off.
+	// Timeout limits the time in which the service sends nothing. A call takes at most ten times as long in all.
+	// Defaults to 120 s. A negative value disables both limits.
+	Timeout time.Duration
+	// Extra is merged into the body of each request as a JSON Merge Patch (RFC 7396): objects are merged, nil removes a
+	// field, and anything else replaces it. Examples are "keep_alive", "think", which switches the reasoning of a model
+	// on or off, and "options", an object with settings such as "top_p".
 	Extra map[string]any
 	// NoSchema sends no schemas, so that only the prompt describes a structured reply.
 	NoSchema bool
@@ -61,10 +58,10 @@ const defaultBaseURL = "http://127.0.0.1:11434"
 
 // Provider calls the models of one service. It is safe for concurrent use.
 type Provider struct {
-	*langchain.Provider
-	transport *langchain.Transport
-	base      string
-	model     string
+	client *wire.Client
+	base   string
+	model  string
+	numCtx int
 }
 
 // New returns a provider for the models that c describes.
@@ -73,24 +70,23 @@ func New(c Config) (*Provider, error) {
 	if err != nil {
 		return nil, fmt.Errorf("create ollama provider: %w", err)
 	}
-	key, err := langchain.Key(c.Key, c.KeyFunc)
+	var start wire.Support
+	if c.NoSchema {
+		start.Schemas = wire.SchemasNone
+	}
+	client, err := wire.New(wire.Config{
+		HTTP: c.HTTPClient, Key: c.Key, KeyFunc: c.KeyFunc, Header: setKey, Timeout: c.Timeout, Extra: c.Extra, Kinds: errorKinds, Start: start,
+	})
 	if err != nil {
 		return nil, fmt.Errorf("create ollama provider: %w", err)
 	}
-	t := &langchain.Transport{Key: key, NoSchema: c.NoSchema, Extra: map[string]any{"truncate": false, "shift": false}}
-	maps.Copy(t.Extra, c.Extra)
-	if key != nil {
-		t.Header = func(h http.Header, key string) { h.Set("Authorization", "Bearer "+key) }
+	return &Provider{client, base, c.Model, c.NumCtx}, nil
+}
+
+func setKey(h http.Header, key string) {
+	if key != "" {
+		h.Set("Authorization", "Bearer "+key)
 	}
-	options := []ollama.Option{ollama.WithModel(c.Model), ollama.WithServerURL(base), ollama.WithHTTPClient(t.Client(c.HTTPClient))}
-	if c.NumCtx > 0 {
-		options = append(options, ollama.WithRunnerNumCtx(c.NumCtx))
-	}
-	model, err := ollama.New(options...)
-	if err != nil {
-		return nil, fmt.Errorf("create ollama provider: %w", err)
-	}
-	return &Provider{langchain.New(model, c.Options...), t, base, c.Model}, nil
 }
 
 // baseURL validates c and returns the server's base URL.
@@ -104,7 +100,7 @@ func (c Config) baseURL() (string, error) {
 		return defaultBaseURL, nil
 	}
 	base := strings.TrimRight(c.BaseURL, "/")
-	u, err := langchain.ParseBaseURL(base, defaultBaseURL)
+	u, err := wire.ParseBaseURL(base, defaultBaseURL)
 	switch {
 	case err != nil:
 		return "", err
@@ -119,7 +115,6 @@ func (p *Provider) Check(ctx context.Context, model string) error {
 	if model == "" {
 		model = p.model
 	}
-	body, _ := json.Marshal(map[string]string{"model": model}) // strings always encode
-	_, err := p.transport.Query(ctx, fmt.Sprintf("check model %q", model), http.MethodPost, p.base+"/api/show", body)
+	_, err := p.client.Query(ctx, fmt.Sprintf("check model %q", model), p.base+"/api/show", wire.Object{"model": model})
 	return err
 }

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"github.com/tmc/langchaingo/llms"
 
 	"github.com/elenchus-go/debate/internal/fakellm"
 	"github.com/elenchus-go/debate/internal/secrettest"
@@ -65,7 +64,7 @@ type roundTrip func(*http.Request) (*http.Response, error)
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 func TestWhatIsConfiguredIsSent(t *testing.T) {
-	p, s := provider(t, ollama.Config{NumCtx: 16384, Options: []llms.CallOption{llms.WithSeed(7)}, Extra: map[string]any{"think": false, "shift": true}}, fakellm.Reply{Chunks: []string{"So."}})
+	p, s := provider(t, ollama.Config{NumCtx: 16384, Extra: map[string]any{"think": false, "shift": true, "options": map[string]any{"seed": 7}}}, fakellm.Reply{Chunks: []string{"So."}})
 	r := ask
 	r.Schema = json.RawMessage(`{"type": "object"}`)
 	_, err := p.Generate(t.Context(), r)
@@ -74,7 +73,7 @@ func TestWhatIsConfiguredIsSent(t *testing.T) {
 	require.Equal(t, "Bearer "+key, got.Header.Get("Authorization"))
 	delete(got.Body, "messages")
 	require.Equal(t, map[string]any{
-		"model": "m", "stream": false, "truncate": false, "shift": true, "think": false, "format": map[string]any{"type": "object"},
+		"model": "m", "stream": true, "truncate": false, "shift": true, "think": false, "format": map[string]any{"type": "object"},
 		"options": map[string]any{"num_ctx": 16384.0, "num_predict": 600.0, "seed": 7.0},
 	}, got.Body)
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 
@@ -19,7 +18,7 @@ func (p *Provider) Check(ctx context.Context, model string) error {
 	if model == "" {
 		model = p.model
 	}
-	raw, err := p.transport.Query(ctx, "check key", http.MethodGet, p.base+"/models", nil)
+	raw, err := p.client.Query(ctx, "check key", p.base+"/models", nil)
 	if failed, ok := errors.AsType[*providers.Error](err); ok {
 		if failed.Kind == providers.InvalidRequest || listForbidden(failed) {
 			return nil // the server has no list, or the key may not read it

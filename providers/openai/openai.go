@@ -19,11 +19,9 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
-	"github.com/tmc/langchaingo/llms"
-	"github.com/tmc/langchaingo/llms/openai"
-
-	"github.com/elenchus-go/debate/providers/langchain"
+	"github.com/elenchus-go/debate/providers/internal/wire"
 )
 
 // Config configures a provider. The package reads no setting from the environment, except the proxy settings that
@@ -41,9 +39,9 @@ type Config struct {
 	BaseURL string
 	// HTTPClient sends the requests. Defaults to a client with default settings.
 	HTTPClient *http.Client `json:"-"`
-	// Options are applied to every call. Examples are llms.WithTopP, llms.WithSeed and llms.WithStopWords.
-	// The fields of a request override them.
-	Options []llms.CallOption `json:"-"`
+	// Timeout limits the time in which the service sends nothing. A call takes at most ten times as long in all.
+	// Defaults to 120 s. A negative value disables both limits.
+	Timeout time.Duration
 	// MaxTokensField is the name of the request field that limits the output tokens. It is max_completion_tokens or
 	// max_tokens. Defaults to max_completion_tokens for api.openai.com, because its newer models accept nothing else.
 	// Defaults to max_tokens for other servers, because some ignore max_completion_tokens and then never stop. If a
@@ -51,7 +49,8 @@ type Config struct {
 	MaxTokensField string
 	// Rename maps names of request fields to the names that the server uses.
 	Rename map[string]string
-	// Extra holds further fields for each request, such as reasoning_effort.
+	// Extra is merged into the body of each request as a JSON Merge Patch (RFC 7396): objects are merged, nil removes a
+	// field, and anything else replaces it. Examples are "top_p", "seed" and "reasoning_effort".
 	Extra map[string]any
 	// NoSchema sends no schemas, so that only the prompt describes a structured reply. By default the provider sends as
 	// much of a schema as the server accepts.
@@ -84,11 +83,10 @@ const (
 
 // Provider calls the models of one service. It is safe for concurrent use.
 type Provider struct {
-	*langchain.Provider
-	transport *langchain.Transport
-	base      string
-	model     string
-	official  bool // the server is api.openai.com
+	client   *wire.Client
+	base     string
+	model    string
+	official bool // the server is api.openai.com
 }
 
 // New returns a provider for the models that c describes.
@@ -100,26 +98,20 @@ func New(c Config) (*Provider, error) {
 	if err != nil {
 		return nil, fmt.Errorf("create openai provider: %w", err)
 	}
-	key, err := langchain.Key(c.Key, c.KeyFunc)
+	client, err := wire.New(wire.Config{
+		HTTP: c.HTTPClient, Key: c.Key, KeyFunc: c.KeyFunc, Header: setKey, Timeout: c.Timeout,
+		Extra: c.Extra, Rename: c.renamedFields(own), Kinds: errorKinds, Start: c.support(own),
+	})
 	if err != nil {
 		return nil, fmt.Errorf("create openai provider: %w", err)
 	}
-	t := &langchain.Transport{
-		Key: key,
-		Header: func(h http.Header, key string) {
-			if h.Del("Authorization"); key != "" {
-				h.Set("Authorization", "Bearer "+key)
-			}
-		},
-		Rename: c.renamedFields(own), Extra: c.Extra, NoSchemaBounds: own, NoSchema: c.NoSchema,
+	return &Provider{client, base, c.Model, own}, nil
+}
+
+func setKey(h http.Header, key string) {
+	if key != "" {
+		h.Set("Authorization", "Bearer "+key)
 	}
-	model, err := openai.New(
-		openai.WithToken("none"), // the transport sets the key
-		openai.WithModel(c.Model), openai.WithBaseURL(base), openai.WithOrganization(""), openai.WithHTTPClient(t.Client(c.HTTPClient)))
-	if err != nil {
-		return nil, fmt.Errorf("create openai provider: %w", err)
-	}
-	return &Provider{langchain.New(model, c.Options...), t, base, c.Model, own}, nil
 }
 
 // baseURL validates c.BaseURL and returns the base of all URLs. It also reports whether the server is OpenAI's own.
@@ -127,7 +119,7 @@ func (c Config) baseURL() (base string, own bool, err error) {
 	if c.BaseURL == "" {
 		return defaultBaseURL, true, nil
 	}
-	u, err := langchain.ParseBaseURL(c.BaseURL, defaultBaseURL)
+	u, err := wire.ParseBaseURL(c.BaseURL, defaultBaseURL)
 	switch {
 	case err != nil:
 		return "", false, err
@@ -137,7 +129,7 @@ func (c Config) baseURL() (base string, own bool, err error) {
 	return strings.TrimRight(c.BaseURL, "/"), u.Hostname() == "api.openai.com", nil
 }
 
-// check validates the fields other than BaseURL.
+// check validates the fields other than BaseURL and Extra.
 func (c Config) check(own bool) error {
 	switch {
 	case own && c.Key == "" && c.KeyFunc == nil:
@@ -150,7 +142,18 @@ func (c Config) check(own bool) error {
 	return nil
 }
 
-// renamedFields returns the names of request fields that differ from langchaingo's.
+// support returns what the server is assumed to support. OpenAI refuses schemas with bounds.
+func (c Config) support(own bool) wire.Support {
+	switch {
+	case c.NoSchema:
+		return wire.Support{Schemas: wire.SchemasNone}
+	case own:
+		return wire.Support{Schemas: wire.SchemasPlain}
+	}
+	return wire.Support{}
+}
+
+// renamedFields returns the names of request fields that differ from OpenAI's.
 func (c Config) renamedFields(own bool) map[string]string {
 	names := map[string]string{}
 	if c.MaxTokensField == legacyField || c.MaxTokensField == "" && !own {

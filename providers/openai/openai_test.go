@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"github.com/tmc/langchaingo/llms"
 
 	"github.com/elenchus-go/debate/internal/fakellm"
 	"github.com/elenchus-go/debate/internal/secrettest"
@@ -93,7 +92,7 @@ func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f
 func TestWhatIsConfiguredIsSent(t *testing.T) {
 	so := fakellm.Reply{Chunks: []string{"So."}}
 	p, s := provider(t, openai.Config{
-		BaseURL: "http://service/v1/", Options: []llms.CallOption{llms.WithTopP(0.5)}, Extra: map[string]any{"reasoning_effort": "low"},
+		BaseURL: "http://service/v1/", Extra: map[string]any{"reasoning_effort": "low", "stream_options": map[string]any{"x": true}},
 	}, so)
 	_, err := p.Generate(t.Context(), ask)
 	require.NoError(t, err)
@@ -101,7 +100,10 @@ func TestWhatIsConfiguredIsSent(t *testing.T) {
 	require.Equal(t, "/v1/chat/completions", got.Path)
 	require.Empty(t, got.Header.Get("Authorization"), "no key, no header")
 	delete(got.Body, "messages")
-	require.Equal(t, map[string]any{"model": "m", "max_tokens": 600.0, "top_p": 0.5, "reasoning_effort": "low"}, got.Body)
+	require.Equal(t, map[string]any{
+		"model": "m", "max_tokens": 600.0, "reasoning_effort": "low",
+		"stream": true, "stream_options": map[string]any{"include_usage": true, "x": true},
+	}, got.Body)
 
 	p, s = provider(t, openai.Config{BaseURL: "http://service/v1", MaxTokensField: "max_completion_tokens"}, so)
 	_, err = p.Generate(t.Context(), ask)

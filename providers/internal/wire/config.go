@@ -1,8 +1,6 @@
 package wire
 
 import (
-	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
@@ -19,23 +17,4 @@ func ParseBaseURL(given, like string) (*url.URL, error) {
 		return nil, errors.New("Config.BaseURL has a user, query or fragment: set keys in Config.Key, and add other parameters with Config.HTTPClient")
 	}
 	return u, nil
-}
-
-// Key returns a function that returns the Config.Key or calls the Config.KeyFunc of a provider.
-func Key(key string, f func(context.Context) (string, error)) func(context.Context) (string, error) {
-	if f != nil {
-		return f
-	}
-	return func(context.Context) (string, error) { return key, nil }
-}
-
-// ParseExtra returns a copy of the Config.Extra of a provider, as JSON values.
-func ParseExtra(extra map[string]any) (Object, error) {
-	raw, err := json.Marshal(extra)
-	if err != nil {
-		return nil, fmt.Errorf("Config.Extra cannot be written as JSON: %w", err)
-	}
-	var o Object
-	_ = json.Unmarshal(raw, &o) // it was just encoded
-	return o, nil
 }

@@ -26,28 +26,65 @@ import (
 	"github.com/elenchus-go/debate/providers"
 )
 
-// Client calls one service. Set its fields before the first call. A Client is safe for concurrent use.
-type Client struct {
+// Config configures a client.
+type Config struct {
 	// HTTP sends the requests. Defaults to a client with default settings.
 	HTTP *http.Client
-	// Key returns the API key of a request. See [Key].
-	Key func(context.Context) (string, error)
-	// Header sets the headers of a request, among them the one with the key.
+	// Key and KeyFunc are those of the provider's configuration. At most one may be set.
+	Key     string
+	KeyFunc func(context.Context) (string, error)
+	// Header sets the headers of a request, among them the one with the key. The key is empty if there is none.
 	Header func(h http.Header, key string)
 	// Timeout limits the time in which the service sends nothing. A call takes at most ten times as long in all.
 	// Defaults to 120 s. A negative value disables both limits.
 	Timeout time.Duration
 	// Extra is merged into the body of each request, as a JSON Merge Patch (RFC 7396): objects are merged, null removes
 	// a field, and anything else replaces it.
-	Extra Object
+	Extra map[string]any
 	// Rename maps names of fields in the body to the names that the service uses.
 	Rename map[string]string
 	// Kinds maps the codes, types and statuses in the service's errors to kinds. The keys are in lower case.
 	Kinds map[string]providers.ErrorKind
 	// Start is what the service is assumed to support before the first call of a model.
 	Start Support
+}
 
+// Client calls one service. It is safe for concurrent use.
+type Client struct {
+	http    *http.Client
+	key     func(context.Context) (string, error) // nil if the service needs no key
+	header  func(h http.Header, key string)
+	timeout time.Duration
+	extra   Object
+	rename  map[string]string
+	kinds   map[string]providers.ErrorKind
+	start   Support
 	support supportCache
+}
+
+// New returns a client. Its errors name fields of the provider's configuration.
+func New(c Config) (*Client, error) {
+	key, err := keyFunc(c.Key, c.KeyFunc)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := json.Marshal(c.Extra)
+	if err != nil {
+		return nil, fmt.Errorf("Config.Extra cannot be written as JSON: %w", err)
+	}
+	var extra Object
+	_ = json.Unmarshal(raw, &extra) // it was just encoded
+	var h http.Client
+	if c.HTTP != nil {
+		h = *c.HTTP
+	}
+	if h.CheckRedirect == nil { // a redirected request would take the key to another server
+		h.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	}
+	return &Client{
+		http: &h, key: key, header: c.Header, timeout: cmp.Or(c.Timeout, defaultTimeout),
+		extra: extra, rename: c.Rename, kinds: c.Kinds, start: c.Start,
+	}, nil
 }
 
 // Object is a JSON object.
@@ -74,7 +111,7 @@ func (c *Client) Generate(ctx context.Context, r providers.Request, call Call) (
 	if ctx.Err() != nil {
 		return providers.Response{}, providers.ContextError(ctx, providers.Response{})
 	}
-	w := newWatch(ctx, cmp.Or(c.Timeout, defaultTimeout))
+	w := newWatch(ctx, c.timeout)
 	defer w.stop()
 	reply := NewReply(r)
 	err := c.run(w, r, call, reply)
@@ -96,7 +133,7 @@ func (c *Client) Generate(ctx context.Context, r providers.Request, call Call) (
 // run sends the request and reads the reply. While the model refuses an optional field, run sends the request again
 // without that field.
 func (c *Client) run(w *watch, r providers.Request, call Call, reply *Reply) error {
-	support := c.support.get(call.Model, c.Start)
+	support := c.support.get(call.Model, c.start)
 	var first *Fault
 	for n := 1; ; n++ {
 		body, err := c.body(call, support)
@@ -118,9 +155,9 @@ func (c *Client) run(w *watch, r providers.Request, call Call, reply *Reply) err
 		if first == nil || !fault.mayBeField() {
 			first = fault
 		}
-		next, ok := support.without(body, c.Extra, len(r.Schema) > 0, fault)
+		next, ok := support.without(body, c.extra, len(r.Schema) > 0, fault)
 		if !ok || n == maxTries {
-			return first.error(c.Kinds, call.Model, secrets)
+			return first.error(c.kinds, call.Model, secrets)
 		}
 		support = next
 	}
@@ -135,8 +172,8 @@ func (c *Client) body(call Call, support Support) (Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	merge(body, c.Extra)
-	rename(body, c.Rename)
+	merge(body, c.extra)
+	rename(body, c.rename)
 	support.apply(body)
 	return body, nil
 }
@@ -191,7 +228,7 @@ func (c *Client) send(w *watch, method, url string, body Object) (*http.Response
 	}
 	secrets := requestSecrets(r)
 	w.start()
-	resp, err := c.http().Do(r)
+	resp, err := c.http.Do(r)
 	w.pause()
 	if err != nil {
 		return nil, nil, connectionError(err, secrets)
@@ -199,35 +236,21 @@ func (c *Client) send(w *watch, method, url string, body Object) (*http.Response
 	return resp, secrets, nil
 }
 
-// setHeader sets the headers of a request. An error of Key that is not a *providers.Error is of kind
-// authentication.
+// setHeader sets the headers of a request.
 func (c *Client) setHeader(w *watch, h http.Header) error {
-	if h.Get("Accept") == "" {
-		h.Set("Accept", "text/event-stream, application/json")
+	h.Set("Accept", "text/event-stream, application/json")
+	key := ""
+	if c.key != nil {
+		w.start()
+		current, failed := currentKey(w.ctx, c.key)
+		w.pause()
+		if failed != nil {
+			return failed
+		}
+		key = current
 	}
-	w.start()
-	key, err := c.Key(w.ctx)
-	w.pause()
-	if known, ok := errors.AsType[*providers.Error](err); ok {
-		return &providers.Error{Kind: known.Kind, RetryAfter: known.RetryAfter, Err: fmt.Errorf("get key: %w", redactError(err, nil))}
-	}
-	if err != nil {
-		return &providers.Error{Kind: providers.Authentication, Err: fmt.Errorf("get key: %w", redactError(err, nil))}
-	}
-	c.Header(h, key)
+	c.header(h, key)
 	return nil
-}
-
-// http returns the client. It follows no redirects, because a redirected request would take the key to another server.
-func (c *Client) http() *http.Client {
-	var h http.Client
-	if c.HTTP != nil {
-		h = *c.HTTP
-	}
-	if h.CheckRedirect == nil {
-		h.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	}
-	return &h
 }
 
 // read reads a reply to its end.
@@ -235,7 +258,7 @@ func (c *Client) read(w *watch, resp *http.Response, call Call, reply *Reply, se
 	defer func() { _ = resp.Body.Close() }()
 	err := readEvents(resp, w, reply.maxStream(), func(data []byte) error {
 		if fault := eventFault(data); fault != nil {
-			return fault.error(c.Kinds, call.Model, secrets)
+			return fault.error(c.kinds, call.Model, secrets)
 		}
 		err := call.Event(data, reply)
 		if malformed(err) {
@@ -298,7 +321,7 @@ func (c *Client) Query(ctx context.Context, what, url string, body Object) ([]by
 		defer func() { _ = resp.Body.Close() }()
 		w.start()
 		if resp.StatusCode >= http.StatusMultipleChoices {
-			err = readFault(resp).error(c.Kinds, "", secrets)
+			err = readFault(resp).error(c.kinds, "", secrets)
 		} else if raw, err = io.ReadAll(io.LimitReader(resp.Body, maxPage)); err != nil {
 			err = connectionError(err, secrets)
 		}

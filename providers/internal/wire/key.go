@@ -1,4 +1,4 @@
-package langchain
+package wire
 
 import (
 	"context"
@@ -8,9 +8,9 @@ import (
 	"github.com/elenchus-go/debate/providers"
 )
 
-// Key returns a function for [Transport.Key] from the Config.Key and the Config.KeyFunc of a provider, of which at most
+// keyFunc returns a function that returns the key, from the Config.Key and the Config.KeyFunc of a provider, of which at most
 // one may be set. It returns nil if neither is set.
-func Key(constant string, f func(context.Context) (string, error)) (func(context.Context) (string, error), error) {
+func keyFunc(constant string, f func(context.Context) (string, error)) (func(context.Context) (string, error), error) {
 	switch {
 	case constant != "" && f != nil:
 		return nil, errors.New("Config.Key and Config.KeyFunc are both set: set only one of them")

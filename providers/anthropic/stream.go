@@ -1,0 +1,199 @@
+package anthropic
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/internal/wire"
+)
+
+// The stream. Source: https://platform.claude.com/docs/en/build-with-claude/streaming
+
+// event is one event of a stream, or a whole reply.
+type event struct {
+	Type    string  `json:"type"`
+	Index   int     `json:"index"`
+	Message *event  `json:"message"`       // the beginning of a reply
+	Block   content `json:"content_block"` // the beginning of a block
+	Delta   content `json:"delta"`
+	Usage   usage   `json:"usage"`
+
+	Model   string    `json:"model"`
+	Content []content `json:"content"` // of a whole reply
+	Stop    string    `json:"stop_reason"`
+}
+
+// content is a block of the reply, or a piece of one.
+type content struct {
+	Type      string          `json:"type"`
+	Text      wire.Text       `json:"text"`
+	Thinking  wire.Text       `json:"thinking"`
+	Signature string          `json:"signature"`
+	Data      string          `json:"data"` // of redacted reasoning
+	ID        string          `json:"id"`   // of a tool call
+	Name      string          `json:"name"`
+	Input     json.RawMessage `json:"input"`        // of a whole tool call
+	Partial   string          `json:"partial_json"` // a piece of a tool call's input
+	Stop      string          `json:"stop_reason"`
+}
+
+// stream reads the events of one reply.
+type stream struct {
+	thinking map[int]*thought // the blocks of reasoning, by index
+}
+
+// thought is a block of reasoning.
+type thought struct {
+	text      []byte
+	signature string
+}
+
+// read reads one event. Blocks of the service's own tools, such as those of a web search, are not part of the text.
+func (s *stream) read(data []byte, r *wire.Reply) error {
+	var e event
+	if err := wire.Decode(data, &e); err != nil {
+		return err
+	}
+	switch e.Type {
+	case "message_start":
+		if e.Message != nil {
+			r.SetModel(e.Message.Model)
+			e.Message.Usage.add(r)
+		}
+	case "content_block_start":
+		return s.begin(e.Index, e.Block, r)
+	case "content_block_delta":
+		return s.add(e.Index, e.Delta, r)
+	case "content_block_stop":
+		return s.end(e.Index, r)
+	case "message_delta":
+		e.Usage.add(r)
+		return finish(e.Delta.Stop, r)
+	case "message_stop":
+		return wire.ErrDone
+	case "message":
+		return s.whole(e, r)
+	}
+	return nil
+}
+
+// begin reads the beginning of a block.
+func (s *stream) begin(index int, b content, r *wire.Reply) error {
+	switch b.Type {
+	case "text":
+		return r.Add(b.Text)
+	case "thinking":
+		s.thinking[index] = &thought{text: b.Thinking, signature: b.Signature}
+		return r.Reason(b.Thinking)
+	case "redacted_thinking":
+		return keep(r, wire.Object{"type": b.Type, "data": b.Data})
+	case "tool_use":
+		return r.Call(index, providers.ToolCall{ID: b.ID, Name: b.Name}, "")
+	}
+	return nil
+}
+
+// add reads a piece of a block.
+func (s *stream) add(index int, d content, r *wire.Reply) error {
+	switch d.Type {
+	case "text_delta":
+		return r.Add(d.Text)
+	case "thinking_delta":
+		if t := s.thinking[index]; t != nil {
+			t.text = append(t.text, d.Thinking...)
+		}
+		return r.Reason(d.Thinking)
+	case "signature_delta":
+		if t := s.thinking[index]; t != nil {
+			t.signature += d.Signature
+		}
+	case "input_json_delta":
+		if r.HasCall(index) { // and not a call of the service's own tools
+			return r.Call(index, providers.ToolCall{}, d.Partial)
+		}
+	}
+	return nil
+}
+
+// end reads the end of a block. It keeps reasoning as a whole, because the service checks its signature.
+func (s *stream) end(index int, r *wire.Reply) error {
+	t := s.thinking[index]
+	if t == nil || t.signature == "" {
+		return nil
+	}
+	delete(s.thinking, index)
+	return keep(r, wire.Object{"type": "thinking", "thinking": string(t.text), "signature": t.signature})
+}
+
+func keep(r *wire.Reply, block wire.Object) error {
+	raw, err := json.Marshal(block)
+	if err != nil {
+		return err
+	}
+	return r.Keep(providers.Reasoning{Service: service, Data: raw})
+}
+
+// whole reads a reply that did not stream.
+func (s *stream) whole(e event, r *wire.Reply) error {
+	r.SetModel(e.Model)
+	e.Usage.add(r)
+	for i, b := range e.Content {
+		if err := s.begin(i, b, r); err != nil {
+			return err
+		}
+		if b.Type == "tool_use" {
+			if err := r.Call(i, providers.ToolCall{}, string(b.Input)); err != nil {
+				return err
+			}
+		}
+		if err := s.end(i, r); err != nil {
+			return err
+		}
+	}
+	return finish(e.Stop, r)
+}
+
+// usage holds the token counts of a reply. Each event repeats only the counts that it knows.
+type usage struct {
+	Input     int `json:"input_tokens"` // without cached tokens
+	Output    int `json:"output_tokens"`
+	CacheRead int `json:"cache_read_input_tokens"`
+	CacheNew  int `json:"cache_creation_input_tokens"`
+}
+
+func (u usage) add(r *wire.Reply) {
+	to := r.Usage()
+	to.Input = max(to.Input, u.Input+u.CacheRead+u.CacheNew)
+	to.Cached = max(to.Cached, u.CacheRead)
+	to.Output = cmp.Or(u.Output, to.Output)
+}
+
+// Errors. Source: https://platform.claude.com/docs/en/api/errors and
+// https://platform.claude.com/docs/en/build-with-claude/handling-stop-reasons
+
+// finishReasons maps the stop reasons.
+var finishReasons = map[string]providers.FinishReason{
+	"end_turn": providers.Stop, "stop_sequence": providers.Stop, "max_tokens": providers.Length,
+	"model_context_window_exceeded": providers.WindowFull, "refusal": providers.ContentFilter, "tool_use": providers.ToolCalls,
+}
+
+// finish completes a reply whose stop reason is set.
+func finish(reason string, r *wire.Reply) error {
+	switch reason {
+	case "":
+		return nil
+	case "pause_turn":
+		return &providers.Error{Kind: providers.ServerError, Err: fmt.Errorf("read reply: the service paused it (%s) while it used its own tools", reason)}
+	}
+	r.Finish(finishReasons[reason])
+	return nil
+}
+
+// errorKinds maps the types of errors.
+var errorKinds = map[string]providers.ErrorKind{
+	"authentication_error": providers.Authentication, "permission_error": providers.Authentication, "billing_error": providers.Billing,
+	"not_found_error": providers.InvalidRequest, "invalid_request_error": providers.InvalidRequest, "request_too_large": providers.ContextOverflow,
+	"rate_limit_error": providers.RateLimit, "timeout_error": providers.Timeout, "api_error": providers.ServerError, "overloaded_error": providers.ServerError,
+}

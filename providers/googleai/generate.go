@@ -1,0 +1,193 @@
+package googleai
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/internal/wire"
+)
+
+// Generate requests one reply from the model.
+func (p *Provider) Generate(ctx context.Context, r providers.Request) (providers.Response, error) {
+	r.Model = cmp.Or(r.Model, p.model)
+	var s stream
+	return p.client.Generate(ctx, r, wire.Call{
+		Model: r.Model,
+		URL:   p.modelURL(r.Model) + ":streamGenerateContent?alt=sse",
+		Body:  func(s wire.Support) (wire.Object, error) { return body(r, s) },
+		Event: s.read,
+	})
+}
+
+// The request. Source: https://ai.google.dev/api/generate-content
+
+// body returns the body of a request.
+func body(r providers.Request, s wire.Support) (wire.Object, error) {
+	prompt, err := wire.NewPrompt(r.Messages)
+	if err != nil {
+		return nil, err
+	}
+	settings := wire.Object{}
+	body := wire.Object{"contents": contents(prompt), "generationConfig": settings}
+	if prompt.System != "" {
+		body["systemInstruction"] = wire.Object{"parts": []part{{Text: wire.Text(prompt.System)}}}
+	}
+	if r.Temperature != nil {
+		settings["temperature"] = *r.Temperature
+	}
+	if r.MaxTokens > 0 {
+		settings["maxOutputTokens"] = r.MaxTokens
+	}
+	if len(r.Tools) > 0 {
+		tools := make([]wire.Object, len(r.Tools))
+		for i, t := range r.Tools {
+			tools[i] = wire.Object{"name": t.Name, "description": t.Description, "parametersJsonSchema": t.Schema}
+		}
+		body["tools"] = []wire.Object{{"functionDeclarations": tools}}
+	}
+	schema, err := s.Schema(r.Schema)
+	if err == nil && schema != nil {
+		settings["responseMimeType"] = "application/json"
+		settings["responseJsonSchema"] = schema
+	}
+	return body, err
+}
+
+// content is a message.
+type content struct {
+	Role  string `json:"role"`
+	Parts []part `json:"parts"`
+}
+
+// part is a part of a message.
+type part struct {
+	Text      wire.Text     `json:"text,omitempty"`
+	Thought   bool          `json:"thought,omitempty"` // the text is reasoning
+	Signature string        `json:"thoughtSignature,omitempty"`
+	Call      *functionCall `json:"functionCall,omitempty"`
+	Response  *functionCall `json:"functionResponse,omitempty"`
+}
+
+type functionCall struct {
+	ID       string          `json:"id,omitempty"`
+	Name     string          `json:"name"`
+	Args     json.RawMessage `json:"args,omitempty"`
+	Response wire.Object     `json:"response,omitempty"`
+}
+
+// contents returns the messages of a prompt, with one part for each text, so that a new text does not change the parts
+// before it. Joined, the texts equal the text of the message.
+func contents(p wire.Prompt) []content {
+	list := make([]content, len(p.Dialog))
+	for i, turn := range p.Dialog {
+		c := content{Role: "user"}
+		if turn.Role == providers.Assistant {
+			c.Role = "model"
+		}
+		texts := 0
+		for _, given := range turn.Parts {
+			switch {
+			case given.ToolCall != nil:
+				c.Parts = append(c.Parts, part{Signature: given.ToolCall.Opaque, Call: &functionCall{ID: given.ToolCall.ID, Name: given.ToolCall.Name, Args: given.ToolCall.Arguments}})
+			case given.ToolResult != nil:
+				c.Parts = append(c.Parts, part{Response: response(given.ToolResult)})
+			case given.Text != "":
+				if texts++; texts > 1 {
+					given.Text = wire.BlankLine + given.Text
+				}
+				c.Parts = append(c.Parts, part{Text: wire.Text(given.Text)})
+			}
+		}
+		list[i] = c
+	}
+	return list
+}
+
+// response returns a tool result in the service's form.
+func response(r *providers.ToolResult) *functionCall {
+	name := "output"
+	if r.Failed {
+		name = "error"
+	}
+	return &functionCall{ID: r.ID, Name: r.Name, Response: wire.Object{name: r.Text}}
+}
+
+// The stream. Source: https://ai.google.dev/api/generate-content#v1beta.GenerateContentResponse
+
+// event is one event of a stream, or a whole reply.
+type event struct {
+	Candidates []struct {
+		Index   int     `json:"index"`
+		Content content `json:"content"`
+		Finish  string  `json:"finishReason"`
+	} `json:"candidates"`
+	Prompt struct {
+		Blocked string `json:"blockReason"`
+	} `json:"promptFeedback"`
+	Usage usage  `json:"usageMetadata"`
+	Model string `json:"modelVersion"`
+}
+
+// stream reads the events of one reply.
+type stream struct{ calls int }
+
+// read reads one event.
+func (s *stream) read(data []byte, r *wire.Reply) error {
+	var e event
+	if err := wire.Decode(data, &e); err != nil {
+		return err
+	}
+	r.SetModel(e.Model)
+	e.Usage.add(r)
+	if e.Prompt.Blocked != "" {
+		return &providers.Error{Kind: providers.ContentFiltered, Err: fmt.Errorf("read reply: the service refused the prompt: %s", e.Prompt.Blocked)}
+	}
+	for _, c := range e.Candidates {
+		if c.Index > 0 {
+			continue
+		}
+		for _, p := range c.Content.Parts {
+			if err := s.add(p, r); err != nil {
+				return err
+			}
+		}
+		if err := finish(c.Finish, s.calls > 0, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// add adds a part to the reply.
+func (s *stream) add(p part, r *wire.Reply) error {
+	switch {
+	case p.Call != nil:
+		s.calls++
+		return r.Call(s.calls, providers.ToolCall{ID: p.Call.ID, Name: p.Call.Name, Opaque: p.Signature}, string(p.Call.Args))
+	case p.Thought:
+		return r.Reason(p.Text)
+	}
+	return r.Add(p.Text)
+}
+
+// usage holds the token counts of a reply so far.
+type usage struct {
+	Prompt   int `json:"promptTokenCount"`
+	Cached   int `json:"cachedContentTokenCount"`
+	Reply    int `json:"candidatesTokenCount"` // without reasoning
+	Thoughts int `json:"thoughtsTokenCount"`
+	Tools    int `json:"toolUsePromptTokenCount"`
+	Total    int `json:"totalTokenCount"`
+}
+
+func (u usage) add(r *wire.Reply) {
+	to := r.Usage()
+	to.Input = cmp.Or(u.Prompt+u.Tools, to.Input)
+	to.Cached = cmp.Or(u.Cached, to.Cached)
+	thoughts := max(u.Thoughts, u.Total-u.Prompt-u.Tools-u.Reply)
+	to.Reasoning = max(to.Reasoning, thoughts)
+	to.Output = max(to.Output, u.Reply+max(0, thoughts))
+}

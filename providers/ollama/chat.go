@@ -1,0 +1,157 @@
+package ollama
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/internal/wire"
+)
+
+// Generate requests one reply from the model.
+func (p *Provider) Generate(ctx context.Context, r providers.Request) (providers.Response, error) {
+	r.Model = cmp.Or(r.Model, p.model)
+	var s stream
+	return p.client.Generate(ctx, r, wire.Call{
+		Model: r.Model,
+		URL:   p.base + "/api/chat",
+		Body:  func(s wire.Support) (wire.Object, error) { return p.body(r, s) },
+		Event: s.read,
+	})
+}
+
+// The request. Source: https://docs.ollama.com/api/chat
+
+// body returns the body of a request. Without truncate and shift, the server refuses a prompt that is too long, and
+// ends a reply that fills the window; otherwise it would drop the beginning of the prompt.
+func (p *Provider) body(r providers.Request, s wire.Support) (wire.Object, error) {
+	prompt, err := wire.NewPrompt(r.Messages)
+	if err != nil {
+		return nil, err
+	}
+	options := wire.Object{}
+	body := wire.Object{
+		"model": r.Model, "messages": messages(prompt), "stream": true, "truncate": false, "shift": false, "options": options,
+	}
+	if r.Temperature != nil {
+		options["temperature"] = *r.Temperature
+	}
+	if r.MaxTokens > 0 {
+		options["num_predict"] = r.MaxTokens
+	}
+	if p.numCtx > 0 {
+		options["num_ctx"] = p.numCtx
+	}
+	if len(r.Tools) > 0 {
+		tools := make([]wire.Object, len(r.Tools))
+		for i, t := range r.Tools {
+			tools[i] = wire.Object{"type": "function", "function": wire.Object{"name": t.Name, "description": t.Description, "parameters": t.Schema}}
+		}
+		body["tools"] = tools
+	}
+	schema, err := s.Schema(r.Schema)
+	if err == nil && schema != nil {
+		body["format"] = schema
+	}
+	return body, err
+}
+
+// message is a message of the prompt or of the reply.
+type message struct {
+	Role      string     `json:"role"`
+	Content   wire.Text  `json:"content"`
+	Thinking  wire.Text  `json:"thinking,omitempty"`
+	ToolCalls []toolCall `json:"tool_calls,omitempty"`
+	ToolName  string     `json:"tool_name,omitempty"`
+}
+
+type toolCall struct {
+	Function struct {
+		Name      string          `json:"name"`
+		Arguments json.RawMessage `json:"arguments"`
+	} `json:"function"`
+}
+
+// messages returns the messages of a prompt. Each tool result is a message of its own.
+func messages(p wire.Prompt) []message {
+	var list []message
+	if p.System != "" {
+		list = append(list, message{Role: "system", Content: wire.Text(p.System)})
+	}
+	for _, turn := range p.Dialog {
+		m := message{Role: string(turn.Role), Content: wire.Text(turn.Text())}
+		for _, part := range turn.Parts {
+			switch {
+			case part.ToolCall != nil:
+				var c toolCall
+				c.Function.Name, c.Function.Arguments = part.ToolCall.Name, part.ToolCall.Arguments
+				m.ToolCalls = append(m.ToolCalls, c)
+			case part.ToolResult != nil:
+				list = append(list, message{Role: "tool", Content: wire.Text(part.ToolResult.Text), ToolName: part.ToolResult.Name})
+			}
+		}
+		if len(m.Content) > 0 || m.ToolCalls != nil {
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
+// The stream. Source: https://docs.ollama.com/api/streaming
+
+// event is one line of a stream, or a whole reply.
+type event struct {
+	Model   string  `json:"model"`
+	Message message `json:"message"`
+	Done    bool    `json:"done"`
+	Reason  string  `json:"done_reason"`
+	Prompt  int     `json:"prompt_eval_count"`
+	Reply   int     `json:"eval_count"`
+}
+
+// stream reads the events of one reply.
+type stream struct{ calls int }
+
+// read reads one line.
+func (s *stream) read(data []byte, r *wire.Reply) error {
+	var e event
+	if err := wire.Decode(data, &e); err != nil {
+		return err
+	}
+	r.SetModel(e.Model)
+	if err := r.Reason(e.Message.Thinking); err != nil {
+		return err
+	}
+	if err := r.Add(e.Message.Content); err != nil {
+		return err
+	}
+	for _, c := range e.Message.ToolCalls {
+		s.calls++
+		if err := r.Call(s.calls, providers.ToolCall{Name: c.Function.Name}, string(c.Function.Arguments)); err != nil {
+			return err
+		}
+	}
+	if !e.Done {
+		return nil
+	}
+	r.Usage().Input, r.Usage().Output = e.Prompt, e.Reply
+	r.Finish(s.finishReason(e.Reason))
+	return wire.ErrDone
+}
+
+// finishReason returns the finish reason of a reply. Older servers give none.
+func (s *stream) finishReason(reason string) providers.FinishReason {
+	switch {
+	case reason == "length":
+		return providers.Length
+	case reason == "stop" && s.calls > 0:
+		return providers.ToolCalls
+	case reason == "stop":
+		return providers.Stop
+	}
+	return ""
+}
+
+// errorKinds is empty, because the server's errors have no codes. Their HTTP status and their text decide.
+var errorKinds map[string]providers.ErrorKind

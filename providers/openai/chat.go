@@ -1,0 +1,257 @@
+package openai
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"regexp"
+
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/internal/wire"
+)
+
+// Generate requests one reply from the model.
+func (p *Provider) Generate(ctx context.Context, r providers.Request) (providers.Response, error) {
+	r.Model = cmp.Or(r.Model, p.model)
+	return p.client.Generate(ctx, r, wire.Call{
+		Model: r.Model,
+		URL:   p.base + "/chat/completions",
+		Body:  func(s wire.Support) (wire.Object, error) { return body(r, s) },
+		Event: readEvent,
+	})
+}
+
+// The request. Source: https://platform.openai.com/docs/api-reference/chat/create
+
+// body returns the body of a request.
+func body(r providers.Request, s wire.Support) (wire.Object, error) {
+	prompt, err := wire.NewPrompt(r.Messages)
+	if err != nil {
+		return nil, err
+	}
+	body := wire.Object{
+		"model": r.Model, "messages": messages(prompt), "stream": true, "stream_options": wire.Object{"include_usage": true},
+	}
+	if r.Temperature != nil {
+		body["temperature"] = *r.Temperature
+	}
+	if r.MaxTokens > 0 {
+		body[modernField] = r.MaxTokens
+	}
+	if len(r.Tools) > 0 {
+		body["tools"] = tools(r.Tools)
+	}
+	schema, err := s.Schema(r.Schema)
+	if err == nil && schema != nil {
+		body["response_format"] = wire.Object{"type": "json_schema", "json_schema": wire.Object{
+			"name": schemaName(r.SchemaName), "strict": schema.Strict(), "schema": schema,
+		}}
+	}
+	return body, err
+}
+
+// message is a message of the prompt.
+type message struct {
+	Role      string     `json:"role"`
+	Content   *string    `json:"content"`
+	ToolCalls []toolCall `json:"tool_calls,omitempty"`
+	ToolID    string     `json:"tool_call_id,omitempty"`
+}
+
+type toolCall struct {
+	Index    int      `json:"index,omitempty"` // only in replies
+	ID       string   `json:"id,omitempty"`
+	Type     string   `json:"type,omitempty"`
+	Function function `json:"function"`
+}
+
+type function struct {
+	Name        string          `json:"name,omitempty"`
+	Description string          `json:"description,omitempty"`
+	Parameters  json.RawMessage `json:"parameters,omitempty"` // of a tool
+	Arguments   string          `json:"arguments,omitempty"`  // of a call
+}
+
+// messages returns the messages of a prompt. Each tool result is a message of its own.
+func messages(p wire.Prompt) []message {
+	var list []message
+	if p.System != "" {
+		list = append(list, message{Role: "system", Content: &p.System})
+	}
+	for _, turn := range p.Dialog {
+		m := message{Role: string(turn.Role)}
+		for _, part := range turn.Parts {
+			switch {
+			case part.ToolCall != nil:
+				m.ToolCalls = append(m.ToolCalls, toolCall{ID: part.ToolCall.ID, Type: "function", Function: function{Name: part.ToolCall.Name, Arguments: string(part.ToolCall.Arguments)}})
+			case part.ToolResult != nil:
+				list = append(list, message{Role: "tool", Content: &part.ToolResult.Text, ToolID: part.ToolResult.ID})
+			}
+		}
+		if text := turn.Text(); text != "" {
+			m.Content = &text
+		}
+		if m.Content != nil || m.ToolCalls != nil {
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
+// tools returns the tools in the service's form.
+func tools(given []providers.Tool) []toolCall {
+	list := make([]toolCall, len(given))
+	for i, t := range given {
+		list[i] = toolCall{Type: "function", Function: function{Name: t.Name, Description: t.Description, Parameters: t.Schema}}
+	}
+	return list
+}
+
+var invalidNameChars = regexp.MustCompile(`[^a-zA-Z0-9_-]+`)
+
+// schemaName converts the name of a schema to one that OpenAI accepts, with at most 64 characters.
+func schemaName(reply string) string {
+	name := invalidNameChars.ReplaceAllString(reply, "_")
+	return cmp.Or(name[:min(len(name), 64)], "reply")
+}
+
+// The stream. Source: https://platform.openai.com/docs/api-reference/chat-streaming
+
+// event is one event of a stream, or a whole reply.
+type event struct {
+	Model   string   `json:"model"`
+	Choices []choice `json:"choices"`
+	Usage   *usage   `json:"usage"`
+	Groq    struct {
+		Usage *usage `json:"usage"`
+	} `json:"x_groq"`
+}
+
+type choice struct {
+	Index   int    `json:"index"`
+	Delta   delta  `json:"delta"`
+	Message delta  `json:"message"`
+	Finish  string `json:"finish_reason"`
+	Usage   *usage `json:"usage"` // sent by Moonshot
+}
+
+// delta is a piece of the reply.
+type delta struct {
+	Content          content    `json:"content"`
+	Refusal          wire.Text  `json:"refusal"`
+	ReasoningContent wire.Text  `json:"reasoning_content"` // sent by DeepSeek, vLLM and others
+	Reasoning        wire.Text  `json:"reasoning"`         // sent by OpenRouter, Groq and Ollama
+	ToolCalls        []toolCall `json:"tool_calls"`
+}
+
+// readEvent reads one event. Later choices are alternatives, which the provider does not request.
+func readEvent(data []byte, r *wire.Reply) error {
+	var e event
+	if err := wire.Decode(data, &e); err != nil {
+		return err
+	}
+	r.SetModel(e.Model)
+	e.Usage.add(r)
+	e.Groq.Usage.add(r)
+	for _, c := range e.Choices {
+		if c.Index > 0 {
+			continue
+		}
+		c.Usage.add(r)
+		for _, d := range []*delta{&c.Delta, &c.Message} {
+			if err := d.read(r); err != nil {
+				return err
+			}
+		}
+		if err := finish(c.Finish, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// read adds a piece to the reply.
+func (d *delta) read(r *wire.Reply) error {
+	for _, reasoning := range []wire.Text{d.ReasoningContent, d.Reasoning, d.Content.reasoning} {
+		if len(reasoning) > 0 {
+			if err := r.Reason(reasoning); err != nil {
+				return err
+			}
+			break // OpenRouter may send both fields
+		}
+	}
+	if err := r.Add(d.Content.text); err != nil {
+		return err
+	}
+	if len(d.Refusal) > 0 {
+		r.Finish(providers.ContentFilter)
+	}
+	for _, c := range d.ToolCalls {
+		if err := r.Call(c.Index, providers.ToolCall{ID: c.ID, Name: c.Function.Name}, c.Function.Arguments); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// content is text, or, from Mistral's reasoning models, a list of parts.
+type content struct{ text, reasoning wire.Text }
+
+// UnmarshalJSON reads either form.
+func (c *content) UnmarshalJSON(raw []byte) error {
+	if raw[0] != '[' {
+		return c.text.UnmarshalJSON(raw)
+	}
+	type part struct {
+		Text     wire.Text `json:"text"`
+		Thinking []struct {
+			Text wire.Text `json:"text"`
+		} `json:"thinking"`
+	}
+	var parts []part
+	if err := json.Unmarshal(raw, &parts); err != nil {
+		return err
+	}
+	for _, p := range parts {
+		c.text = append(c.text, p.Text...)
+		for _, t := range p.Thinking {
+			c.reasoning = append(c.reasoning, t.Text...)
+		}
+	}
+	return nil
+}
+
+// usage holds the token counts of a reply, under the names of OpenAI and DeepSeek.
+type usage struct {
+	Prompt     int `json:"prompt_tokens"`
+	Completion int `json:"completion_tokens"`
+	Total      int `json:"total_tokens"`
+	PromptOf   struct {
+		Cached int `json:"cached_tokens"`
+	} `json:"prompt_tokens_details"`
+	CompletionOf struct {
+		Reasoning int `json:"reasoning_tokens"`
+	} `json:"completion_tokens_details"`
+	CacheHit  int `json:"prompt_cache_hit_tokens"`
+	CacheRead int `json:"cache_read_input_tokens"` // sent by gateways to Anthropic
+
+	Input    int `json:"input_tokens"` // sent by gateways that use Anthropic's names; without cached tokens
+	Output   int `json:"output_tokens"`
+	CacheNew int `json:"cache_creation_input_tokens"`
+}
+
+// add sets the usage of the reply. Some services count reasoning only in the total.
+func (u *usage) add(r *wire.Reply) {
+	if u == nil {
+		return
+	}
+	to := r.Usage()
+	to.Input = cmp.Or(u.Prompt, u.Input+u.CacheRead+u.CacheNew, to.Input)
+	to.Cached = cmp.Or(max(u.PromptOf.Cached, u.CacheHit, u.CacheRead), to.Cached)
+	hidden := 0
+	if u.Prompt > 0 && u.Total > u.Prompt+u.Completion {
+		hidden = u.Total - u.Prompt - u.Completion
+	}
+	to.Output = cmp.Or(cmp.Or(u.Completion, u.Output)+hidden, to.Output)
+	to.Reasoning = cmp.Or(max(u.CompletionOf.Reasoning, hidden), to.Reasoning)
+}
