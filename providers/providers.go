@@ -103,7 +103,7 @@ type FinishReason string
 const (
 	Stop          FinishReason = "stop"           // the reply is complete
 	Length        FinishReason = "length"         // the reply reached the token limit
-	WindowFull    FinishReason = "window_full"    // prompt and reply filled the model's context window
+	WindowFull    FinishReason = "window_full"    // the context window, or a limit of the service, ended the reply before the token limit
 	ToolCalls     FinishReason = "tool_calls"     // the model waits for the results of its tool calls
 	ContentFilter FinishReason = "content_filter" // the service filtered the rest of the reply
 )

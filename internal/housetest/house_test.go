@@ -17,14 +17,15 @@ import (
 )
 
 const (
-	root             = "../.." // relative to this folder
-	maxFunction      = 70      // lines
-	maxMedian        = 12      // lines of the function of median length
-	maxFile          = 400     // lines
-	maxExample       = 130     // lines of an example's main.go, without command-line parsing
-	maxExported      = 15      // exported names of a subpackage
-	maxExportedRoot  = 40      // exported names of the root package
-	unfinishedMarker = `\b(TO` + `DO|FIX` + `ME|XX` + `X)\b`
+	root                 = "../.." // relative to this folder
+	maxFunction          = 70      // lines
+	maxMedian            = 12      // lines of the function of median length
+	maxFile              = 400     // lines
+	maxExample           = 130     // lines of an example's main.go, without command-line parsing
+	maxExported          = 15      // exported names of a subpackage
+	maxExportedProviders = 20      // exported names of package providers, which holds the types of requests and of responses
+	maxExportedRoot      = 40      // exported names of the root package
+	unfinishedMarker     = `\b(TO` + `DO|FIX` + `ME|XX` + `X)\b`
 )
 
 func TestFunctionsAreShort(t *testing.T) {
@@ -64,8 +65,11 @@ func TestExamplesAreShort(t *testing.T) {
 func TestPackagesAreNarrow(t *testing.T) {
 	for dir, sources := range byFolder(load(t)) {
 		limit := maxExported
-		if dir == "." {
+		switch dir {
+		case ".":
 			limit = maxExportedRoot
+		case "providers":
+			limit = maxExportedProviders
 		}
 		names := exported(sources)
 		assert.LessOrEqual(t, len(names), limit, "package %s exports too much: %s", dir, strings.Join(names, ", "))

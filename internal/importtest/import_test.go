@@ -38,16 +38,18 @@ var floors = [][]string{
 // sides lists the adapters, and the packages of the library that each may import. Adapters have the layer of the root,
 // so only programs can import them.
 var sides = map[string][]string{
-	"context/vocabulary":    {"context/window"},
-	"providers/*":           {"providers", "transcript"},
-	"providers/anthropic":   {"providers", "providers/langchain"},
-	"providers/googleai":    {"providers", "providers/langchain"},
-	"providers/mistral":     {"providers/openai"},
-	"providers/ollama":      {"providers", "providers/langchain"},
-	"providers/openai":      {"providers", "providers/langchain"},
-	"providers/middleware":  {"providers", "providers/price", "transcript", "context/window"},
-	"providers/retrieval/*": {"providers", "providers/retrieval"},
-	"store/*":               {"store", "transcript"},
+	"context/vocabulary":      {"context/window"},
+	"providers/*":             {"providers", "transcript"},
+	"providers/internal/wire": {"providers", "transcript", "providers/internal/fault", "providers/internal/schema"},
+	"providers/anthropic":     {"providers", "providers/internal/prompt", "providers/internal/wire"},
+	"providers/googleai":      {"providers", "providers/internal/prompt", "providers/internal/wire"},
+	"providers/langchain":     {"providers", "transcript", "providers/internal/fault", "providers/internal/prompt", "providers/internal/wire"},
+	"providers/mistral":       {"providers/openai"},
+	"providers/ollama":        {"providers", "providers/internal/prompt", "providers/internal/wire"},
+	"providers/openai":        {"providers", "providers/internal/prompt", "providers/internal/wire"},
+	"providers/middleware":    {"providers", "providers/price", "transcript", "context/window"},
+	"providers/retrieval/*":   {"providers", "providers/retrieval"},
+	"store/*":                 {"store", "transcript"},
 }
 
 const sideFloor = 5
@@ -62,7 +64,7 @@ var dependencies = map[string][]string{
 	"github.com/looplab/fsm":                   {"fsm"},
 	"github.com/santhosh-tekuri/jsonschema/v5": {"judge/reply"},
 	"github.com/stretchr/testify":              {"*test", "internal/golden", "internal/recorded"},
-	"github.com/tmc/langchaingo":               {"providers/langchain", "providers/anthropic", "providers/mistral", "providers/ollama", "providers/openai", "providers/retrieval/vectorstore", "examples/*"},
+	"github.com/tmc/langchaingo":               {"providers/langchain", "providers/retrieval/vectorstore", "examples/*"},
 	"golang.org/x/time":                        {"providers/middleware"},
 	"golang.org/x/tools":                       {"*test", "internal/golden", "internal/recorded"},
 	"pgregory.net/rapid":                       {"*test", "internal/golden", "internal/recorded"},

@@ -189,7 +189,7 @@ func countTokens(text string) int {
 // messages, and of the common prefix of the first messages that differ.
 func repeated(before, now []providers.Message) (n int) {
 	for i := range min(len(before), len(now)) {
-		if before[i] == now[i] {
+		if before[i].Role == now[i].Role && before[i].Text == now[i].Text {
 			n += countTokens(now[i].Text)
 			continue
 		}

@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 
 	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/internal/prompt"
 	"github.com/elenchus-go/debate/providers/internal/wire"
 )
 
@@ -18,6 +20,7 @@ func (p *Provider) Generate(ctx context.Context, r providers.Request) (providers
 		URL:   p.base + "/messages",
 		Body:  func(s wire.Support) (wire.Object, error) { return body(r, s) },
 		Event: s.read,
+		Kinds: errorKinds,
 	})
 }
 
@@ -29,12 +32,12 @@ const defaultMaxTokens = 2048
 // body returns the body of a request. With output_config the reply stays text, unlike with a forced tool call: it
 // streams, and the part of a cut reply is kept. Models older than 4.5 refuse the field.
 func body(r providers.Request, s wire.Support) (wire.Object, error) {
-	prompt, err := wire.NewPrompt(r.Messages)
+	p, err := prompt.New(r.Messages)
 	if err != nil {
 		return nil, err
 	}
 	body := wire.Object{"model": r.Model, "stream": true, "max_tokens": cmp.Or(r.MaxTokens, defaultMaxTokens)}
-	writePrompt(body, prompt, !s.NoCache)
+	writePrompt(body, p, !s.NoCache)
 	if r.Temperature != nil {
 		body["temperature"] = *r.Temperature
 	}
@@ -52,105 +55,191 @@ func body(r providers.Request, s wire.Support) (wire.Object, error) {
 	return body, err
 }
 
-// block is a part of a message.
-type block struct {
-	Type         string          `json:"type"`
-	Text         string          `json:"text,omitempty"`
-	ID           string          `json:"id,omitempty"`   // of a tool call
-	Name         string          `json:"name,omitempty"` // of a tool
-	Input        json.RawMessage `json:"input,omitempty"`
-	ToolID       string          `json:"tool_use_id,omitempty"` // the call of a tool result
-	Content      string          `json:"content,omitempty"`     // of a tool result
-	Failed       bool            `json:"is_error,omitempty"`
-	CacheControl *cacheMark      `json:"cache_control,omitempty"`
+// The stream. Source: https://platform.claude.com/docs/en/build-with-claude/streaming
 
-	opaque json.RawMessage // replaces all fields
+// event is one event of a stream, or a whole reply.
+type event struct {
+	Type    string  `json:"type"`
+	Index   int     `json:"index"`
+	Message *event  `json:"message"`       // the beginning of a reply
+	Block   content `json:"content_block"` // the beginning of a block
+	Delta   content `json:"delta"`
+	Usage   usage   `json:"usage"`
+
+	Model   string    `json:"model"`
+	Content []content `json:"content"` // of a whole reply
+	Stop    string    `json:"stop_reason"`
 }
 
-// MarshalJSON returns opaque reasoning unchanged.
-func (b *block) MarshalJSON() ([]byte, error) {
-	if b.opaque != nil {
-		return b.opaque, nil
+// content is a block of the reply, or a piece of one.
+type content struct {
+	Type      string          `json:"type"`
+	Text      wire.Text       `json:"text"`
+	Thinking  wire.Text       `json:"thinking"`
+	Signature string          `json:"signature"`
+	Data      string          `json:"data"` // of redacted reasoning
+	ID        string          `json:"id"`   // of a tool call
+	Name      string          `json:"name"`
+	Input     json.RawMessage `json:"input"`        // of a whole tool call
+	Partial   string          `json:"partial_json"` // a piece of a tool call's input
+	Stop      string          `json:"stop_reason"`
+}
+
+// stream reads the events of one reply.
+type stream struct {
+	thinking map[int]*thought // the blocks of reasoning, by index
+}
+
+// thought is a block of reasoning.
+type thought struct {
+	text      []byte
+	signature string
+}
+
+// read reads one event. Blocks of the service's own tools, such as those of a web search, are not part of the text.
+func (s *stream) read(data []byte, r *wire.Reply) error {
+	var e event
+	if err := wire.Decode(data, &e); err != nil {
+		return err
 	}
-	type plain block
-	return json.Marshal((*plain)(b))
+	switch e.Type {
+	case "message_start":
+		if e.Message != nil {
+			r.SetModel(e.Message.Model)
+			e.Message.Usage.add(r)
+		}
+	case "content_block_start":
+		return s.begin(e.Index, e.Block, r)
+	case "content_block_delta":
+		return s.add(e.Index, e.Delta, r)
+	case "content_block_stop":
+		return s.end(e.Index, r)
+	case "message_delta":
+		e.Usage.add(r)
+		return finish(e.Delta.Stop, r)
+	case "message_stop":
+		return wire.ErrDone
+	case "message":
+		return s.whole(e, r)
+	}
+	return nil
 }
 
-// message holds consecutive blocks of one role.
-type message struct {
-	Role    providers.Role `json:"role"`
-	Content []*block       `json:"content"`
+// begin reads the beginning of a block.
+func (s *stream) begin(index int, b content, r *wire.Reply) error {
+	switch b.Type {
+	case "text":
+		return r.Add(b.Text)
+	case "thinking":
+		s.thinking[index] = &thought{text: b.Thinking, signature: b.Signature}
+		return r.Reason(b.Thinking)
+	case "redacted_thinking":
+		return keep(r, wire.Object{"type": b.Type, "data": b.Data})
+	case "tool_use":
+		return r.Call(index, providers.ToolCall{ID: b.ID, Name: b.Name}, "")
+	}
+	return nil
 }
 
-// service is the name of the service in opaque reasoning.
-const service = "anthropic"
-
-// blocks returns one block for each part of a turn. Joined, the texts equal the text of the turn. Each text is its own
-// block, so that a new text does not change the blocks before it.
-func blocks(t wire.Turn) []*block {
-	var list []*block
-	texts := 0
-	for _, part := range t.Parts {
-		switch {
-		case part.ToolCall != nil:
-			input := part.ToolCall.Arguments
-			if len(input) == 0 {
-				input = json.RawMessage("{}")
-			}
-			list = append(list, &block{Type: "tool_use", ID: part.ToolCall.ID, Name: part.ToolCall.Name, Input: input})
-		case part.ToolResult != nil:
-			list = append(list, &block{Type: "tool_result", ToolID: part.ToolResult.ID, Content: part.ToolResult.Text, Failed: part.ToolResult.Failed})
-		case part.Reasoning != nil:
-			if part.Reasoning.Service == service {
-				list = append(list, &block{opaque: part.Reasoning.Data})
-			}
-		default:
-			if texts++; texts > 1 {
-				part.Text = wire.BlankLine + part.Text
-			}
-			list = append(list, &block{Type: "text", Text: part.Text})
+// add reads a piece of a block.
+func (s *stream) add(index int, d content, r *wire.Reply) error {
+	switch d.Type {
+	case "text_delta":
+		return r.Add(d.Text)
+	case "thinking_delta":
+		if t := s.thinking[index]; t != nil {
+			t.text = append(t.text, d.Thinking...)
+		}
+		return r.Reason(d.Thinking)
+	case "signature_delta":
+		if t := s.thinking[index]; t != nil {
+			t.signature += d.Signature
+		}
+	case "input_json_delta":
+		if r.HasCall(index) { // and not a call of the service's own tools
+			return r.Call(index, providers.ToolCall{}, d.Partial)
 		}
 	}
-	return list
+	return nil
 }
 
-// cacheMark asks the service to keep the prompt up to here for five minutes.
-type cacheMark struct {
-	Type string `json:"type"`
-}
-
-var ephemeral = &cacheMark{Type: "ephemeral"}
-
-// lookback is the number of blocks that the service checks for a cache entry: the block with the breakpoint, and those
-// before it.
-// Source: https://platform.claude.com/docs/en/build-with-claude/prompt-caching
-const lookback = 20
-
-// maxBreakpoints is the maximum number of breakpoints in the dialog. The service allows four. One is in the system
-// prompt, and one remains for a cache_control in Config.Extra.
-const maxBreakpoints = 2
-
-// writePrompt writes the prompt into the body of a request. With cache breakpoints, they are at the end of the system
-// prompt and before the last text. The last text requests the reply and does not occur again. A second breakpoint in
-// the dialog finds the cache entry of the previous prompt even if up to 39 texts were added since.
-func writePrompt(body wire.Object, p wire.Prompt, breakpoints bool) {
-	messages := make([]message, len(p.Dialog))
-	var all []*block
-	for i, turn := range p.Dialog {
-		messages[i] = message{turn.Role, blocks(turn)}
-		all = append(all, messages[i].Content...)
+// end reads the end of a block. It keeps reasoning as a whole, because the service checks its signature.
+func (s *stream) end(index int, r *wire.Reply) error {
+	t := s.thinking[index]
+	if t == nil || t.signature == "" {
+		return nil
 	}
-	body["messages"] = messages
-	system := &block{Type: "text", Text: p.System}
-	if breakpoints {
-		system.CacheControl = ephemeral
-		for n, i := 0, len(all)-2; n < maxBreakpoints && i >= 0; n, i = n+1, i-lookback {
-			if all[i].opaque == nil { // the service refuses breakpoints in reasoning
-				all[i].CacheControl = ephemeral
+	delete(s.thinking, index)
+	return keep(r, wire.Object{"type": "thinking", "thinking": string(t.text), "signature": t.signature})
+}
+
+func keep(r *wire.Reply, block wire.Object) error {
+	raw, err := json.Marshal(block)
+	if err != nil {
+		return err
+	}
+	return r.Keep(providers.Reasoning{Service: service, Data: raw})
+}
+
+// whole reads a reply that did not stream.
+func (s *stream) whole(e event, r *wire.Reply) error {
+	r.SetModel(e.Model)
+	e.Usage.add(r)
+	for i, b := range e.Content {
+		if err := s.begin(i, b, r); err != nil {
+			return err
+		}
+		if b.Type == "tool_use" {
+			if err := r.Call(i, providers.ToolCall{}, string(b.Input)); err != nil {
+				return err
 			}
 		}
+		if err := s.end(i, r); err != nil {
+			return err
+		}
 	}
-	if p.System != "" {
-		body["system"] = []*block{system}
+	return finish(e.Stop, r)
+}
+
+// usage holds the token counts of a reply. Each event repeats only the counts that it knows.
+type usage struct {
+	Input     int `json:"input_tokens"` // without cached tokens
+	Output    int `json:"output_tokens"`
+	CacheRead int `json:"cache_read_input_tokens"`
+	CacheNew  int `json:"cache_creation_input_tokens"`
+}
+
+func (u usage) add(r *wire.Reply) {
+	to := r.Usage()
+	to.Input = max(to.Input, u.Input+u.CacheRead+u.CacheNew)
+	to.Cached = max(to.Cached, u.CacheRead)
+	to.Output = cmp.Or(u.Output, to.Output)
+}
+
+// Errors. Source: https://platform.claude.com/docs/en/api/errors and
+// https://platform.claude.com/docs/en/build-with-claude/handling-stop-reasons
+
+// finishReasons maps the stop reasons.
+var finishReasons = map[string]providers.FinishReason{
+	"end_turn": providers.Stop, "stop_sequence": providers.Stop, "max_tokens": providers.Length,
+	"model_context_window_exceeded": providers.WindowFull, "refusal": providers.ContentFilter, "tool_use": providers.ToolCalls,
+}
+
+// finish completes a reply whose stop reason is set.
+func finish(reason string, r *wire.Reply) error {
+	switch reason {
+	case "":
+		return nil
+	case "pause_turn":
+		return &providers.Error{Kind: providers.ServerError, Err: fmt.Errorf("read reply: the service paused it (%s) while it used its own tools", reason)}
 	}
+	r.Finish(finishReasons[reason])
+	return nil
+}
+
+// errorKinds maps the types of errors.
+var errorKinds = map[string]providers.ErrorKind{
+	"authentication_error": providers.Authentication, "permission_error": providers.Authentication, "billing_error": providers.Billing,
+	"not_found_error": providers.InvalidRequest, "invalid_request_error": providers.InvalidRequest, "request_too_large": providers.ContextOverflow,
+	"rate_limit_error": providers.RateLimit, "timeout_error": providers.Timeout, "api_error": providers.ServerError, "overloaded_error": providers.ServerError,
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/internal/prompt"
 	"github.com/elenchus-go/debate/providers/internal/wire"
 )
 
@@ -19,6 +20,7 @@ func (p *Provider) Generate(ctx context.Context, r providers.Request) (providers
 		URL:   p.modelURL(r.Model) + ":streamGenerateContent?alt=sse",
 		Body:  func(s wire.Support) (wire.Object, error) { return body(r, s) },
 		Event: s.read,
+		Kinds: errorKinds,
 	})
 }
 
@@ -26,14 +28,14 @@ func (p *Provider) Generate(ctx context.Context, r providers.Request) (providers
 
 // body returns the body of a request.
 func body(r providers.Request, s wire.Support) (wire.Object, error) {
-	prompt, err := wire.NewPrompt(r.Messages)
+	p, err := prompt.New(r.Messages)
 	if err != nil {
 		return nil, err
 	}
 	settings := wire.Object{}
-	body := wire.Object{"contents": contents(prompt), "generationConfig": settings}
-	if prompt.System != "" {
-		body["systemInstruction"] = wire.Object{"parts": []part{{Text: wire.Text(prompt.System)}}}
+	body := wire.Object{"contents": contents(p), "generationConfig": settings}
+	if p.System != "" {
+		body["systemInstruction"] = wire.Object{"parts": []part{{Text: wire.Text(p.System)}}}
 	}
 	if r.Temperature != nil {
 		settings["temperature"] = *r.Temperature
@@ -80,7 +82,7 @@ type functionCall struct {
 
 // contents returns the messages of a prompt, with one part for each text, so that a new text does not change the parts
 // before it. Joined, the texts equal the text of the message.
-func contents(p wire.Prompt) []content {
+func contents(p prompt.Prompt) []content {
 	list := make([]content, len(p.Dialog))
 	for i, turn := range p.Dialog {
 		c := content{Role: "user"}
@@ -96,7 +98,7 @@ func contents(p wire.Prompt) []content {
 				c.Parts = append(c.Parts, part{Response: response(given.ToolResult)})
 			case given.Text != "":
 				if texts++; texts > 1 {
-					given.Text = wire.BlankLine + given.Text
+					given.Text = prompt.BlankLine + given.Text
 				}
 				c.Parts = append(c.Parts, part{Text: wire.Text(given.Text)})
 			}
@@ -190,4 +192,40 @@ func (u usage) add(r *wire.Reply) {
 	thoughts := max(u.Thoughts, u.Total-u.Prompt-u.Tools-u.Reply)
 	to.Reasoning = max(to.Reasoning, thoughts)
 	to.Output = max(to.Output, u.Reply+max(0, thoughts))
+}
+
+// Errors.
+
+// finishReasons maps the finish reasons of replies.
+// Source: https://ai.google.dev/api/generate-content#FinishReason
+var finishReasons = map[string]providers.FinishReason{
+	"STOP": providers.Stop, "MAX_TOKENS": providers.Length,
+	"SAFETY": providers.ContentFilter, "RECITATION": providers.ContentFilter, "LANGUAGE": providers.ContentFilter,
+	"BLOCKLIST": providers.ContentFilter, "PROHIBITED_CONTENT": providers.ContentFilter, "SPII": providers.ContentFilter,
+	"IMAGE_SAFETY": providers.ContentFilter,
+}
+
+// finish completes a reply whose finish reason is set.
+func finish(reason string, called bool, r *wire.Reply) error {
+	known, ok := finishReasons[reason]
+	switch {
+	case reason == "" || reason == "FINISH_REASON_UNSPECIFIED":
+		return nil
+	case !ok:
+		return &providers.Error{Kind: providers.InvalidResponse, Err: fmt.Errorf("read reply: the service ended it with finish reason %q", reason)}
+	case known == providers.Stop && called:
+		known = providers.ToolCalls
+	}
+	r.Finish(known)
+	return nil
+}
+
+// errorKinds maps the statuses of errors and the reasons in their details.
+// Source: https://ai.google.dev/gemini-api/docs/troubleshooting
+var errorKinds = map[string]providers.ErrorKind{
+	"api_key_invalid": providers.Authentication, "api_key_service_blocked": providers.Authentication, "service_disabled": providers.Authentication,
+	"billing_disabled": providers.Billing, "user_location_invalid": providers.Billing, "failed_precondition": providers.Billing,
+	"unauthenticated": providers.Authentication, "permission_denied": providers.Authentication, "not_found": providers.InvalidRequest,
+	"resource_exhausted": providers.RateLimit, "deadline_exceeded": providers.Timeout, "unavailable": providers.ServerError,
+	"internal": providers.ServerError, "unknown": providers.ServerError,
 }

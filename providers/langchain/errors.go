@@ -11,7 +11,7 @@ import (
 	"github.com/tmc/langchaingo/llms"
 
 	"github.com/elenchus-go/debate/providers"
-	"github.com/elenchus-go/debate/providers/internal/wire"
+	"github.com/elenchus-go/debate/providers/internal/fault"
 )
 
 // asError returns the error of a failed call with its kind and the part of the reply that arrived. It redacts keys.
@@ -21,10 +21,10 @@ func asError(err error, partial providers.Response) *providers.Error {
 		e.Partial = partial
 		return &e
 	}
-	e := &providers.Error{Kind: kindOf(err), Partial: partial, Err: fmt.Errorf("call model: %w", wire.RedactError(err))}
+	e := &providers.Error{Kind: kindOf(err), Partial: partial, Err: fmt.Errorf("call model: %w", fault.RedactError(err, nil))}
 	switch {
 	case e.Kind == providers.RateLimit:
-		e.RetryAfter = wire.RetryAfter(err.Error())
+		e.RetryAfter = fault.RetryAfter(err.Error())
 	case e.Kind == providers.InvalidResponse && partial.Text != "":
 		e.Kind = providers.Network // some models report a cut stream as an empty response
 	}
@@ -35,9 +35,9 @@ func asError(err error, partial providers.Response) *providers.Error {
 func kindOf(err error) providers.ErrorKind {
 	text := err.Error()
 	if status := statusOf(err); status != 0 {
-		return wire.KindOfStatus(status, text)
+		return fault.KindOfStatus(status, text)
 	}
-	kind := wire.KindOfText(text)
+	kind := fault.KindOfText(text)
 	if byType := kindOfType(err); byType != "" && kind != providers.ContextOverflow {
 		return byType
 	}

@@ -49,6 +49,7 @@ import (
 	"github.com/tmc/langchaingo/llms"
 
 	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/internal/prompt"
 	"github.com/elenchus-go/debate/providers/internal/wire"
 )
 
@@ -117,7 +118,7 @@ var roles = map[providers.Role]llms.ChatMessageType{
 
 // contents returns the messages of a request. Some models read only the first text of a message, so each has one.
 func contents(r providers.Request) ([]llms.MessageContent, error) {
-	prompt, err := wire.NewPrompt(r.Messages)
+	p, err := prompt.New(r.Messages)
 	if err != nil {
 		return nil, err
 	}
@@ -125,10 +126,10 @@ func contents(r providers.Request) ([]llms.MessageContent, error) {
 		return nil, errors.New("build prompt: the request has tools, which this provider does not support")
 	}
 	var list []llms.MessageContent
-	if prompt.System != "" {
-		list = append(list, llms.TextParts(llms.ChatMessageTypeSystem, prompt.System))
+	if p.System != "" {
+		list = append(list, llms.TextParts(llms.ChatMessageTypeSystem, p.System))
 	}
-	for _, turn := range prompt.Dialog {
+	for _, turn := range p.Dialog {
 		for _, part := range turn.Parts {
 			if part.ToolCall != nil || part.ToolResult != nil {
 				return nil, errors.New("build prompt: the request has tool calls, which this provider does not support")

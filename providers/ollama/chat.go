@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 
 	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/internal/prompt"
 	"github.com/elenchus-go/debate/providers/internal/wire"
 )
 
@@ -26,13 +27,13 @@ func (p *Provider) Generate(ctx context.Context, r providers.Request) (providers
 // body returns the body of a request. Without truncate and shift, the server refuses a prompt that is too long, and
 // ends a reply that fills the window; otherwise it would drop the beginning of the prompt.
 func (p *Provider) body(r providers.Request, s wire.Support) (wire.Object, error) {
-	prompt, err := wire.NewPrompt(r.Messages)
+	asked, err := prompt.New(r.Messages)
 	if err != nil {
 		return nil, err
 	}
 	options := wire.Object{}
 	body := wire.Object{
-		"model": r.Model, "messages": messages(prompt), "stream": true, "truncate": false, "shift": false, "options": options,
+		"model": r.Model, "messages": messages(asked), "stream": true, "truncate": false, "shift": false, "options": options,
 	}
 	if r.Temperature != nil {
 		options["temperature"] = *r.Temperature
@@ -74,7 +75,7 @@ type toolCall struct {
 }
 
 // messages returns the messages of a prompt. Each tool result is a message of its own.
-func messages(p wire.Prompt) []message {
+func messages(p prompt.Prompt) []message {
 	var list []message
 	if p.System != "" {
 		list = append(list, message{Role: "system", Content: wire.Text(p.System)})
@@ -152,6 +153,3 @@ func (s *stream) finishReason(reason string) providers.FinishReason {
 	}
 	return ""
 }
-
-// errorKinds is empty, because the server's errors have no codes. Their HTTP status and their text decide.
-var errorKinds map[string]providers.ErrorKind

@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"regexp"
 
 	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/internal/prompt"
 	"github.com/elenchus-go/debate/providers/internal/wire"
 )
 
@@ -18,6 +20,7 @@ func (p *Provider) Generate(ctx context.Context, r providers.Request) (providers
 		URL:   p.base + "/chat/completions",
 		Body:  func(s wire.Support) (wire.Object, error) { return body(r, s) },
 		Event: readEvent,
+		Kinds: errorKinds,
 	})
 }
 
@@ -25,12 +28,12 @@ func (p *Provider) Generate(ctx context.Context, r providers.Request) (providers
 
 // body returns the body of a request.
 func body(r providers.Request, s wire.Support) (wire.Object, error) {
-	prompt, err := wire.NewPrompt(r.Messages)
+	p, err := prompt.New(r.Messages)
 	if err != nil {
 		return nil, err
 	}
 	body := wire.Object{
-		"model": r.Model, "messages": messages(prompt), "stream": true, "stream_options": wire.Object{"include_usage": true},
+		"model": r.Model, "messages": messages(p), "stream": true, "stream_options": wire.Object{"include_usage": true},
 	}
 	if r.Temperature != nil {
 		body["temperature"] = *r.Temperature
@@ -73,7 +76,7 @@ type function struct {
 }
 
 // messages returns the messages of a prompt. Each tool result is a message of its own.
-func messages(p wire.Prompt) []message {
+func messages(p prompt.Prompt) []message {
 	var list []message
 	if p.System != "" {
 		list = append(list, message{Role: "system", Content: &p.System})
@@ -234,10 +237,6 @@ type usage struct {
 	} `json:"completion_tokens_details"`
 	CacheHit  int `json:"prompt_cache_hit_tokens"`
 	CacheRead int `json:"cache_read_input_tokens"` // sent by gateways to Anthropic
-
-	Input    int `json:"input_tokens"` // sent by gateways that use Anthropic's names; without cached tokens
-	Output   int `json:"output_tokens"`
-	CacheNew int `json:"cache_creation_input_tokens"`
 }
 
 // add sets the usage of the reply. Some services count reasoning only in the total.
@@ -246,12 +245,52 @@ func (u *usage) add(r *wire.Reply) {
 		return
 	}
 	to := r.Usage()
-	to.Input = cmp.Or(u.Prompt, u.Input+u.CacheRead+u.CacheNew, to.Input)
+	to.Input = cmp.Or(u.Prompt, to.Input)
 	to.Cached = cmp.Or(max(u.PromptOf.Cached, u.CacheHit, u.CacheRead), to.Cached)
 	hidden := 0
 	if u.Prompt > 0 && u.Total > u.Prompt+u.Completion {
 		hidden = u.Total - u.Prompt - u.Completion
 	}
-	to.Output = cmp.Or(cmp.Or(u.Completion, u.Output)+hidden, to.Output)
+	to.Output = cmp.Or(u.Completion+hidden, to.Output)
 	to.Reasoning = cmp.Or(max(u.CompletionOf.Reasoning, hidden), to.Reasoning)
+}
+
+// Errors. Sources: https://platform.openai.com/docs/guides/error-codes, and the bodies in testdata/errors.json.
+
+// finishReasons maps the finish reasons of OpenAI and of compatible servers.
+var finishReasons = map[string]providers.FinishReason{
+	"stop": providers.Stop, "eos": providers.Stop, "eos_token": providers.Stop, "end_turn": providers.Stop, "stop_sequence": providers.Stop,
+	"length": providers.Length, "max_tokens": providers.Length, "model_length": providers.WindowFull, "model_context_window_exceeded": providers.WindowFull,
+	"content_filter": providers.ContentFilter, "content_filtered": providers.ContentFilter, "refusal": providers.ContentFilter,
+	"safety": providers.ContentFilter, "recitation": providers.ContentFilter,
+	"tool_calls": providers.ToolCalls, "function_call": providers.ToolCalls,
+}
+
+// failedReasons maps the finish reasons of failed replies. They come from OpenRouter, DeepSeek and vLLM.
+var failedReasons = map[string]providers.ErrorKind{
+	"error": providers.ServerError, "insufficient_system_resource": providers.ServerError, "abort": providers.Network,
+}
+
+// finish completes a reply whose finish reason is set.
+func finish(reason string, r *wire.Reply) error {
+	if reason == "" {
+		return nil
+	}
+	if kind, ok := failedReasons[reason]; ok {
+		return &providers.Error{Kind: kind, Err: fmt.Errorf("read reply: the service ended it with finish reason %q", reason)}
+	}
+	r.Finish(finishReasons[reason])
+	return nil
+}
+
+// errorKinds maps the codes in the errors of OpenAI and of compatible servers.
+var errorKinds = map[string]providers.ErrorKind{
+	"string_above_max_length":      providers.ContextOverflow,
+	"account_deactivated":          providers.Billing,
+	"access_terminated":            providers.Billing,
+	"data_inspection_failed":       providers.ContentFiltered,
+	"sensitive_content":            providers.ContentFiltered,
+	"server_error":                 providers.ServerError,
+	"engine_overloaded_error":      providers.ServerError,
+	"exceeded_current_quota_error": providers.Billing,
 }

@@ -100,7 +100,7 @@ func New(c Config) (*Provider, error) {
 	}
 	client, err := wire.New(wire.Config{
 		HTTP: c.HTTPClient, Key: c.Key, KeyFunc: c.KeyFunc, Header: setKey, Timeout: c.Timeout,
-		Extra: c.Extra, Rename: c.renamedFields(own), Kinds: errorKinds, Start: c.support(own),
+		Extra: c.Extra, Rename: c.renamedFields(own), Start: c.support(own),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("create openai provider: %w", err)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/internal/fault"
 )
 
 // keyFunc returns a function that returns the key, from the Config.Key and the Config.KeyFunc of a provider, of which at most
@@ -25,7 +26,7 @@ func currentKey(ctx context.Context, f func(context.Context) (string, error)) (s
 	key, err := f(ctx)
 	switch {
 	case err != nil:
-		failed := &providers.Error{Kind: providers.Authentication, Err: fmt.Errorf("get key: %w", redactError(err, []string{key}))}
+		failed := &providers.Error{Kind: providers.Authentication, Err: fmt.Errorf("get key: %w", fault.RedactError(err, []string{key}))}
 		if known, ok := errors.AsType[*providers.Error](err); ok {
 			failed.Kind, failed.RetryAfter = known.Kind, known.RetryAfter
 		}

@@ -2,7 +2,6 @@ package wire
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -208,48 +207,14 @@ func (r *Reply) check() error {
 	if limit := r.asked.MaxTokens; r.res.FinishReason == "" && limit > 0 && r.res.Usage.Output >= limit { // some servers give no reason
 		r.res.FinishReason = providers.Length
 	}
-	if r.res.FinishReason == providers.Length && r.asked.MaxTokens > 0 && r.res.Usage.Output > 0 && r.res.Usage.Output < r.asked.MaxTokens-lengthSlack(r.asked.MaxTokens) {
+	if r.res.FinishReason == providers.Length && endedEarly(r.res.Usage.Output, r.asked.MaxTokens) {
 		r.res.FinishReason = providers.WindowFull
 	}
 	if strings.TrimSpace(r.res.Text) != "" || r.has(callSegment) && len(r.asked.Tools) > 0 {
 		return nil
 	}
-	return r.emptyError()
-}
-
-// lengthSlack is by how much a service's count of a reply may differ from its token limit.
-func lengthSlack(limit int) int { return 8 + limit/20 }
-
-// emptyError returns why the reply has no text.
-func (r *Reply) emptyError() error {
 	thought := r.has(reasonSegment) || r.has(opaqueSegment) || r.res.Usage.Reasoning > 0
-	switch {
-	case r.res.FinishReason == providers.ContentFilter:
-		return replyError(providers.ContentFiltered, "the service filtered the reply")
-	case r.res.FinishReason == providers.WindowFull:
-		return replyError(providers.ContextOverflow, "the context window was full before the reply began")
-	case r.res.FinishReason == providers.Length && thought:
-		return replyError(providers.InvalidResponse, "reasoning used up the "+r.limit()+" before the reply began")
-	case r.res.FinishReason == providers.Length:
-		return replyError(providers.InvalidResponse, "no text arrived before the "+r.limit()+" was used up")
-	case r.has(callSegment):
-		return replyError(providers.InvalidResponse, "the model called a tool instead of replying")
-	case thought:
-		return replyError(providers.InvalidResponse, "the model reasoned, but wrote no reply")
-	}
-	return replyError(providers.InvalidResponse, "the reply is empty")
-}
-
-// limit describes the token limit.
-func (r *Reply) limit() string {
-	if r.asked.MaxTokens == 0 {
-		return "service's token limit"
-	}
-	return fmt.Sprintf("token limit of %d", r.asked.MaxTokens)
-}
-
-func replyError(kind providers.ErrorKind, cause string) *providers.Error {
-	return &providers.Error{Kind: kind, Err: errors.New("read reply: " + cause)}
+	return emptyError(r.res.FinishReason, thought, r.has(callSegment), r.asked.MaxTokens)
 }
 
 // fill sets the text and the parts of the response.

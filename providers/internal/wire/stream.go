@@ -16,6 +16,9 @@ import (
 	"github.com/elenchus-go/debate/providers"
 )
 
+// ErrDone is returned by [Call.Event] after the last event of a stream.
+var ErrDone = errors.New("the stream is done")
+
 // maxLine limits the length of a line in a stream, in bytes.
 const maxLine = 8 << 20
 

@@ -11,7 +11,14 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/internal/fault"
+	"github.com/elenchus-go/debate/providers/internal/schema"
 )
+
+// Object is a JSON object.
+type Object = map[string]any
 
 // Support is what a model supports, as far as it is known. The zero Support is everything.
 type Support struct {
@@ -33,6 +40,14 @@ const (
 	SchemasPlain                     // without bounds
 	SchemasNone                      // no schemas
 )
+
+// Schema returns the schema in the form that the model supports, or nil if there is none.
+func (s Support) Schema(raw json.RawMessage) (*schema.Schema, error) {
+	if len(raw) == 0 || s.Schemas == SchemasNone {
+		return nil, nil //nolint:nilnil // no schema is no error
+	}
+	return schema.Parse(raw, s.Schemas == SchemasWithBounds)
+}
 
 // forgetAfter is the time after which a refusal is forgotten. A service may have refused a field by mistake, or may
 // support it since.
@@ -136,11 +151,11 @@ var required = []string{"model", "messages", "contents", "input", "system", "sys
 // without returns s without what a fault refuses. It returns false if the fault refuses no optional part of the
 // request. structured reports whether the request has a schema. A refused field of extra, which the user set, is an
 // error.
-func (s Support) without(sent, extra Object, structured bool, f *Fault) (Support, bool) {
+func (s Support) without(sent, extra Object, structured bool, f *fault.Fault) (Support, bool) {
 	refused := f.Status == http.StatusBadRequest || f.Status == http.StatusUnprocessableEntity
 	switch {
 	case structured && s.Schemas < SchemasNone && (refused || f.Status == http.StatusInternalServerError || f.Status == http.StatusNotImplemented) &&
-		aboutSchema.MatchString(f.Body) && !overflowPattern.MatchString(f.Body):
+		aboutSchema.MatchString(f.Body) && f.Kind(nil) != providers.ContextOverflow:
 		s.Schemas++
 		return s, true
 	case !refused || !unsupported.MatchString(f.Body):

@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/internal/fault"
 )
 
 // Config configures a client.
@@ -43,8 +44,6 @@ type Config struct {
 	Extra map[string]any
 	// Rename maps names of fields in the body to the names that the service uses.
 	Rename map[string]string
-	// Kinds maps the codes, types and statuses in the service's errors to kinds. The keys are in lower case.
-	Kinds map[string]providers.ErrorKind
 	// Start is what the service is assumed to support before the first call of a model.
 	Start Support
 }
@@ -57,7 +56,6 @@ type Client struct {
 	timeout time.Duration
 	extra   Object
 	rename  map[string]string
-	kinds   map[string]providers.ErrorKind
 	start   Support
 	support supportCache
 }
@@ -83,12 +81,9 @@ func New(c Config) (*Client, error) {
 	}
 	return &Client{
 		http: &h, key: key, header: c.Header, timeout: cmp.Or(c.Timeout, defaultTimeout),
-		extra: extra, rename: c.Rename, kinds: c.Kinds, start: c.Start,
+		extra: extra, rename: c.Rename, start: c.Start,
 	}, nil
 }
-
-// Object is a JSON object.
-type Object = map[string]any
 
 // Call describes how one request is made and how its reply is read.
 type Call struct {
@@ -99,10 +94,9 @@ type Call struct {
 	// Event reads one event of the stream into the reply. A service that does not stream sends the whole reply as one
 	// event. If Event returns [ErrDone], the stream has ended.
 	Event func(data []byte, r *Reply) error
+	// Kinds maps the codes, types and statuses in the service's errors to kinds. The keys are in lower case.
+	Kinds map[string]providers.ErrorKind
 }
-
-// ErrDone is returned by [Call.Event] after the last event of a stream.
-var ErrDone = errors.New("the stream is done")
 
 const defaultTimeout = 120 * time.Second
 
@@ -134,7 +128,7 @@ func (c *Client) Generate(ctx context.Context, r providers.Request, call Call) (
 // without that field.
 func (c *Client) run(w *watch, r providers.Request, call Call, reply *Reply) error {
 	support := c.support.get(call.Model, c.start)
-	var first *Fault
+	var first *fault.Fault
 	for n := 1; ; n++ {
 		body, err := c.body(call, support)
 		if err != nil {
@@ -151,13 +145,13 @@ func (c *Client) run(w *watch, r providers.Request, call Call, reply *Reply) err
 			}
 			return c.read(w, resp, call, reply, secrets)
 		}
-		fault := readFault(resp)
-		if first == nil || !fault.mayBeField() {
-			first = fault
+		refused := fault.Read(resp)
+		if first == nil || !refused.MayBeField() {
+			first = refused
 		}
-		next, ok := support.without(body, c.extra, len(r.Schema) > 0, fault)
+		next, ok := support.without(body, c.extra, len(r.Schema) > 0, refused)
 		if !ok || n == maxTries {
-			return first.error(c.kinds, call.Model, secrets)
+			return first.Error(call.Kinds, secrets)
 		}
 		support = next
 	}
@@ -226,12 +220,12 @@ func (c *Client) send(w *watch, method, url string, body Object) (*http.Response
 	if err := c.setHeader(w, r.Header); err != nil {
 		return nil, nil, err
 	}
-	secrets := requestSecrets(r)
+	secrets := fault.Secrets(r)
 	w.start()
 	resp, err := c.http.Do(r)
 	w.pause()
 	if err != nil {
-		return nil, nil, connectionError(err, secrets)
+		return nil, nil, fault.Connection(err, secrets)
 	}
 	return resp, secrets, nil
 }
@@ -257,12 +251,12 @@ func (c *Client) setHeader(w *watch, h http.Header) error {
 func (c *Client) read(w *watch, resp *http.Response, call Call, reply *Reply, secrets []string) error {
 	defer func() { _ = resp.Body.Close() }()
 	err := readEvents(resp, w, reply.maxStream(), func(data []byte) error {
-		if fault := eventFault(data); fault != nil {
-			return fault.error(c.kinds, call.Model, secrets)
+		if failed := fault.InEvent(data); failed != nil {
+			return failed.Error(call.Kinds, secrets)
 		}
 		err := call.Event(data, reply)
 		if malformed(err) {
-			return &providers.Error{Kind: providers.InvalidResponse, Err: fmt.Errorf("read reply: %w in %q", err, excerpt(redactText(string(data), secrets)))}
+			return &providers.Error{Kind: providers.InvalidResponse, Err: fmt.Errorf("read reply: %w in %q", err, fault.Excerpt(string(data), secrets))}
 		}
 		return err
 	})
@@ -272,7 +266,7 @@ func (c *Client) read(w *watch, resp *http.Response, call Call, reply *Reply, se
 	case reply.complete && reply.callbackErr == nil && !reply.tooLong: // an error after the end of the reply does not matter
 		return nil
 	}
-	return connectionError(err, secrets)
+	return fault.Connection(err, secrets)
 }
 
 // Decode decodes an event. It ignores fields whose values have an unexpected type.
@@ -289,49 +283,4 @@ func malformed(err error) bool {
 	var syntax *json.SyntaxError
 	var typed *json.UnmarshalTypeError
 	return errors.As(err, &syntax) || errors.As(err, &typed)
-}
-
-// excerpt returns the beginning of a text, for errors.
-func excerpt(text string) string {
-	const length = 100
-	if runes := []rune(text[:min(len(text), 4*length)]); len(runes) > length {
-		return string(runes[:length]) + "…"
-	}
-	return text
-}
-
-const (
-	queryTimeout = 20 * time.Second
-	maxPage      = 32 << 20 // bytes of a page that are read
-)
-
-// Query sends a request that calls no model, such as a request for the list of models, and returns the body of the
-// response. A nil body sends a GET request. The error is a *providers.Error whose cause begins with what, such as
-// "check key".
-func (c *Client) Query(ctx context.Context, what, url string, body Object) ([]byte, error) {
-	w := newWatch(ctx, queryTimeout)
-	defer w.stop()
-	method := http.MethodGet
-	if body != nil {
-		method = http.MethodPost
-	}
-	resp, secrets, err := c.send(w, method, url, body)
-	var raw []byte
-	if err == nil {
-		defer func() { _ = resp.Body.Close() }()
-		w.start()
-		if resp.StatusCode >= http.StatusMultipleChoices {
-			err = readFault(resp).error(c.kinds, "", secrets)
-		} else if raw, err = io.ReadAll(io.LimitReader(resp.Body, maxPage)); err != nil {
-			err = connectionError(err, secrets)
-		}
-	}
-	switch {
-	case err == nil:
-		return raw, nil
-	case ctx.Err() != nil:
-		return nil, providers.ContextError(ctx, providers.Response{})
-	}
-	failed := w.asError(err, providers.Response{})
-	return nil, &providers.Error{Kind: failed.Kind, RetryAfter: failed.RetryAfter, Err: fmt.Errorf("%s: %w", what, failed.Err)}
 }

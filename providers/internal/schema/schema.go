@@ -1,4 +1,5 @@
-package wire
+// Package schema brings the JSON Schema of a reply into the form that services accept.
+package schema
 
 import (
 	"bytes"
@@ -169,16 +170,13 @@ type Schema struct{ root node }
 // MarshalJSON returns the schema as JSON.
 func (s *Schema) MarshalJSON() ([]byte, error) { return s.root.MarshalJSON() }
 
-// Schema returns the schema that a model supports, or nil if there is none.
-func (s Support) Schema(raw json.RawMessage) (*Schema, error) {
-	if len(raw) == 0 || s.Schemas == SchemasNone {
-		return nil, nil //nolint:nilnil // no schema is no error
-	}
+// Parse reads a schema, and removes what services refuse. Unless bounds is set, it removes bounds such as maxLength too.
+func Parse(raw json.RawMessage, bounds bool) (*Schema, error) {
 	root, err := parse(raw)
 	if err != nil {
 		return nil, fmt.Errorf("read schema: %w", err)
 	}
-	return &Schema{serviceSchema(root, s.Schemas == SchemasWithBounds)}, nil
+	return &Schema{serviceSchema(root, bounds)}, nil
 }
 
 // Strict reports whether a schema has the form that OpenAI calls strict: each object requires all its fields and allows

@@ -1,4 +1,5 @@
-package wire
+// Package fault reads the errors of model services: their kinds, their messages without keys, and how long to wait.
+package fault
 
 import (
 	"bytes"
@@ -16,22 +17,11 @@ import (
 	"github.com/elenchus-go/debate/providers"
 )
 
-// Fault is an error that a service reports, with an HTTP status or within a reply.
-type Fault struct {
-	Status     int // 0 within a reply
-	RetryAfter time.Duration
-	RequestID  string
-	Message    string
-	Codes      []string // the codes, types and statuses of the error, in lower case, the most specific ones first
-	Body       string
-	Redirect   string // where the server redirects to
-}
-
 // maxErrorBody limits how much of an error response is read, in bytes.
 const maxErrorBody = 64 << 10
 
-// readFault reads a response with an error status.
-func readFault(resp *http.Response) *Fault {
+// Read reads a response with an error status.
+func Read(resp *http.Response) *Fault {
 	raw, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody)) // a part is enough
 	_ = resp.Body.Close()
 	f := &Fault{Status: resp.StatusCode, Redirect: resp.Header.Get("Location")}
@@ -43,8 +33,8 @@ func readFault(resp *http.Response) *Fault {
 	return f
 }
 
-// eventFault returns the error in an event of a stream, or nil if the event has none.
-func eventFault(data []byte) *Fault {
+// InEvent returns the error in an event of a stream, or nil if the event has none.
+func InEvent(data []byte) *Fault {
 	if !bytes.Contains(data, []byte(`"error"`)) {
 		return nil
 	}
@@ -80,9 +70,6 @@ func (f *Fault) parse(raw []byte) {
 	collectCodes(raw, &f.Codes, maxNesting)
 	f.RetryAfter = RetryAfter(f.Body)
 }
-
-// maxNesting limits how deep an error is searched.
-const maxNesting = 6
 
 // codeFields are the fields of an error that hold codes, the most specific ones first: those of Google's and Azure's
 // details, then code, type and status.
@@ -121,8 +108,8 @@ func collectCodes(raw json.RawMessage, codes *[]string, depth int) {
 	}
 }
 
-// mayBeField reports whether the request may succeed without one of its optional fields.
-func (f *Fault) mayBeField() bool {
+// MayBeField reports whether the request may succeed without one of its optional fields.
+func (f *Fault) MayBeField() bool {
 	switch f.Status {
 	case http.StatusBadRequest, http.StatusUnprocessableEntity, http.StatusInternalServerError, http.StatusNotImplemented:
 		return true
@@ -130,8 +117,8 @@ func (f *Fault) mayBeField() bool {
 	return false
 }
 
-// error returns the fault as an error. kinds are the service's codes.
-func (f *Fault) error(kinds map[string]providers.ErrorKind, model string, secrets []string) *providers.Error {
+// Error returns the fault as an error. kinds maps the codes of the service, in lower case.
+func (f *Fault) Error(kinds map[string]providers.ErrorKind, secrets []string) *providers.Error {
 	var b strings.Builder
 	if f.Status > 0 {
 		fmt.Fprintf(&b, "call model: status %d: ", f.Status)
@@ -143,17 +130,17 @@ func (f *Fault) error(kinds map[string]providers.ErrorKind, model string, secret
 		fmt.Fprintf(&b, ": the server redirects to %s: set Config.BaseURL to the address that does not redirect", redactText(redactURL(f.Redirect), secrets))
 	}
 	if f.RequestID != "" {
-		fmt.Fprintf(&b, " (request %s)", excerpt(redactText(f.RequestID, secrets)))
+		fmt.Fprintf(&b, " (request %s)", Excerpt(f.RequestID, secrets))
 	}
-	e := &providers.Error{Kind: f.kind(kinds), Err: errors.New(b.String())}
+	e := &providers.Error{Kind: f.Kind(kinds), Err: errors.New(b.String())}
 	if e.Kind == providers.RateLimit || e.Kind == providers.ServerError || e.Kind == providers.Timeout {
 		e.RetryAfter = f.RetryAfter
 	}
 	return e
 }
 
-// connectionError returns the error of a connection that failed. It returns errors of this package unchanged.
-func connectionError(err error, secrets []string) error {
+// Connection returns the error of a connection that failed. It returns errors of this package unchanged.
+func Connection(err error, secrets []string) error {
 	var known *providers.Error
 	if errors.As(err, &known) {
 		return err
@@ -163,5 +150,5 @@ func connectionError(err error, secrets []string) error {
 	if errors.As(err, &broken) && broken.Timeout() || strings.Contains(err.Error(), "net/http: request canceled") {
 		kind = providers.Timeout // http.Client.Timeout expired
 	}
-	return &providers.Error{Kind: kind, Err: fmt.Errorf("call model: %w", redactError(err, secrets))}
+	return &providers.Error{Kind: kind, Err: fmt.Errorf("call model: %w", RedactError(err, secrets))}
 }

@@ -1,4 +1,4 @@
-package wire
+package fault
 
 import (
 	"encoding/json"
@@ -13,6 +13,9 @@ import (
 
 // maxMessageLength limits how much of a service's message an error quotes, in runes.
 const maxMessageLength = 500
+
+// maxNesting limits how deep an error is searched.
+const maxNesting = 6
 
 // errorMessage returns the message in the body of an error. Without one, it returns the text of the status.
 func errorMessage(body []byte, status int) string {
@@ -126,9 +129,9 @@ func retryAfterHeader(h http.Header, now time.Time) time.Duration {
 	return max(0, at.Sub(now))
 }
 
-// requestSecrets returns the values in a request that may be keys: the query parameter "key" and the values of all
+// Secrets returns the values in a request that may be keys: the query parameter "key" and the values of all
 // headers that are not known to be harmless.
-func requestSecrets(r *http.Request) []string {
+func Secrets(r *http.Request) []string {
 	keys := []string{r.URL.Query().Get("key")}
 	for name, values := range r.Header {
 		if harmlessHeaders[name] {
@@ -167,17 +170,14 @@ func redactText(text string, sent []string) string {
 	return secretPattern.ReplaceAllString(text, "${1}[key]")
 }
 
-// redactError returns err without the keys that its text quotes.
-func redactError(err error, sent []string) error {
+// RedactError returns err without the keys that its text quotes.
+func RedactError(err error, sent []string) error {
 	text := err.Error()
 	if quiet := redactText(text, sent); quiet != text {
 		return errors.New(quiet)
 	}
 	return err
 }
-
-// RedactError returns err without anything in its text that looks like a key.
-func RedactError(err error) error { return redactError(err, nil) }
 
 // redactURL returns address without the parts that may contain a secret: user, query and fragment.
 func redactURL(address string) string {
@@ -187,4 +187,13 @@ func redactURL(address string) string {
 	}
 	u.User, u.RawQuery, u.Fragment = nil, "", ""
 	return u.String()
+}
+
+// Excerpt returns the beginning of a text without keys, for errors.
+func Excerpt(text string, sent []string) string {
+	const length = 100
+	if runes := []rune(redactText(text[:min(len(text), 8*length)], sent)); len(runes) > length {
+		return string(runes[:length]) + "…"
+	}
+	return redactText(text, sent)
 }

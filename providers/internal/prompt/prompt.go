@@ -1,4 +1,5 @@
-package wire
+// Package prompt brings the messages of a request into a form that all services accept.
+package prompt
 
 import (
 	"errors"
@@ -40,8 +41,8 @@ func (t Turn) Text() string {
 	return strings.Join(texts, BlankLine)
 }
 
-// NewPrompt returns the prompt for messages. It omits messages without content.
-func NewPrompt(messages []providers.Message) (Prompt, error) {
+// New returns the prompt for messages. It omits messages without content.
+func New(messages []providers.Message) (Prompt, error) {
 	var p Prompt
 	for i, m := range messages {
 		if err := checkMessage(m); err != nil {

@@ -1,17 +1,29 @@
-package wire
+package fault
 
 import (
 	"net/http"
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/elenchus-go/debate/providers"
 )
 
-// kind returns the kind of a fault: by what its codes say together with its numbers, then by its codes, then by the
+// Fault is an error that a service reports, with an HTTP status or within a reply.
+type Fault struct {
+	Status     int // 0 within a reply
+	RetryAfter time.Duration
+	RequestID  string
+	Message    string
+	Codes      []string // the codes, types and statuses of the error, in lower case, the most specific ones first
+	Body       string
+	Redirect   string // where the server redirects to
+}
+
+// Kind returns the kind of a fault: by what its codes say together with its numbers, then by its codes, then by the
 // HTTP status, and by words only where a status has several meanings.
-func (f *Fault) kind(kinds map[string]providers.ErrorKind) providers.ErrorKind {
+func (f *Fault) Kind(kinds map[string]providers.ErrorKind) providers.ErrorKind {
 	if f.tooLarge() {
 		return providers.ContextOverflow
 	}
@@ -128,7 +140,7 @@ var (
 // KindOfStatus returns the kind of an error of which only the HTTP status and the text are known.
 func KindOfStatus(status int, text string) providers.ErrorKind {
 	f := &Fault{Status: status, Body: text}
-	return f.kind(nil)
+	return f.Kind(nil)
 }
 
 // KindOfText returns the kind of an error of which only the text is known.

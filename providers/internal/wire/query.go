@@ -1,0 +1,48 @@
+package wire
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/internal/fault"
+)
+
+const (
+	queryTimeout = 20 * time.Second
+	maxPage      = 32 << 20 // bytes of a page that are read
+)
+
+// Query sends a request that calls no model, such as a request for the list of models, and returns the body of the
+// response. A nil body sends a GET request. The error is a *providers.Error whose cause begins with what, such as
+// "check key".
+func (c *Client) Query(ctx context.Context, what, url string, body Object) ([]byte, error) {
+	w := newWatch(ctx, queryTimeout)
+	defer w.stop()
+	method := http.MethodGet
+	if body != nil {
+		method = http.MethodPost
+	}
+	resp, secrets, err := c.send(w, method, url, body)
+	var raw []byte
+	if err == nil {
+		defer func() { _ = resp.Body.Close() }()
+		w.start()
+		if resp.StatusCode >= http.StatusMultipleChoices {
+			err = fault.Read(resp).Error(nil, secrets)
+		} else if raw, err = io.ReadAll(io.LimitReader(resp.Body, maxPage)); err != nil {
+			err = fault.Connection(err, secrets)
+		}
+	}
+	switch {
+	case err == nil:
+		return raw, nil
+	case ctx.Err() != nil:
+		return nil, providers.ContextError(ctx, providers.Response{})
+	}
+	failed := w.asError(err, providers.Response{})
+	return nil, &providers.Error{Kind: failed.Kind, RetryAfter: failed.RetryAfter, Err: fmt.Errorf("%s: %w", what, failed.Err)}
+}
