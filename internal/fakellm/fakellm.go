@@ -3,6 +3,7 @@
 package fakellm
 
 import (
+	"compress/gzip"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -67,6 +68,18 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	got := Request{Method: r.Method, Path: r.URL.Path, Header: r.Header}
 	_ = json.Unmarshal(raw, &got.Body)
 	reply, isPage := s.nextReply(got)
+	if reply.Arrived != nil {
+		reply.Arrived()
+	}
+	if reply.Gzip {
+		w.Header().Set("Content-Encoding", "gzip")
+		z := gzip.NewWriter(w)
+		defer func() { _ = z.Close() }()
+		w = &filter{ResponseWriter: w, write: z.Write, flush: z.Flush}
+	}
+	if reply.Trickle {
+		w = &filter{ResponseWriter: w, write: trickle(w)}
+	}
 	switch {
 	case isPage || reply.Status != 0:
 		s.writeError(w, reply)
@@ -129,7 +142,7 @@ func (s *Server) writeStream(w http.ResponseWriter, r *http.Request, reply Reply
 	}
 	switch {
 	case reply.Error != "":
-		s.writeEvent(w, s.errorEvent(reply.Error))
+		s.writeEvent(w, s.errorEvent(reply.Error, reply.ErrorCode))
 		for _, line := range s.protocol.streamEnd(reply) { // the stream ends as if there were no error
 			s.writeEvent(w, line)
 		}
@@ -146,6 +159,35 @@ func (s *Server) writeStream(w http.ResponseWriter, r *http.Request, reply Reply
 	}
 }
 
+// filter is a response writer whose bytes pass through write.
+type filter struct {
+	http.ResponseWriter
+	write func([]byte) (int, error)
+	flush func() error
+}
+
+func (f *filter) Write(p []byte) (int, error) { return f.write(p) }
+
+func (f *filter) Flush() {
+	if f.flush != nil {
+		_ = f.flush() // the client notices
+	}
+	f.ResponseWriter.(http.Flusher).Flush()
+}
+
+// trickle returns a function that sends each byte by itself.
+func trickle(w http.ResponseWriter) func([]byte) (int, error) {
+	return func(p []byte) (int, error) {
+		for i := range p {
+			if _, err := w.Write(p[i : i+1]); err != nil {
+				return i, err
+			}
+			w.(http.Flusher).Flush()
+		}
+		return len(p), nil
+	}
+}
+
 // writeEvent writes an event of a stream. Server-sent events end with an empty line.
 func (s *Server) writeEvent(w http.ResponseWriter, event string) {
 	fmt.Fprintln(w, event)
@@ -156,11 +198,15 @@ func (s *Server) writeEvent(w http.ResponseWriter, event string) {
 }
 
 // errorEvent returns an error event of a stream.
-func (s *Server) errorEvent(words string) string {
-	if s.protocol == Ollama {
-		return s.errorBody(words)
+func (s *Server) errorEvent(words, code string) string {
+	body := s.errorBody(words)
+	if code != "" {
+		body = strings.Replace(body, `"an_error"`, `"`+code+`"`, 1)
 	}
-	return "data: " + s.errorBody(words)
+	if s.protocol == Ollama {
+		return body
+	}
+	return "data: " + body
 }
 
 // errorBody returns an error with the given message, in the protocol's form.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -28,12 +29,22 @@ type Reply struct {
 	Usage        transcript.Usage
 	CacheWritten int // tokens of Usage.Input that the service wrote to its cache; only Anthropic reports them
 
+	RawChunks []string             // further text, as the contents of JSON strings
+	Reasoning string               // precedes the text
+	ToolCalls []providers.ToolCall // follow the text
+	NoUsage   bool                 // report no usage
+	Padding   int                  // the number of bytes that are added to the first chunk's event
+	Trickle   bool                 // send each byte by itself
+	Gzip      bool                 // compress the stream
+	Arrived   func()               // called before anything is sent
+
 	// The first of these fields that is set replaces the normal end of a stream.
-	Error    string   // send an error event with this message
-	RawLines []string // send these lines unchanged, without a line break after the last
-	Reset    bool     // reset the connection
-	EndEarly bool     // end the stream without its final events
-	Hang     bool     // send nothing more until the client disconnects
+	Error     string   // send an error event with this message
+	ErrorCode string   // the code of the error event, in the protocol's form; optional
+	RawLines  []string // send these lines unchanged, without a line break after the last
+	Reset     bool     // reset the connection
+	EndEarly  bool     // end the stream without its final events
+	Hang      bool     // send nothing more until the client disconnects
 
 	Status int               // if set, refuse the call with this HTTP status
 	Header map[string]string // the headers of a refusal
@@ -98,6 +109,9 @@ func (p Protocol) finishReason(r Reply) string {
 
 // usage returns the usage of a reply, in the protocol's form. It omits counts that the protocol cannot express.
 func (p Protocol) usage(r Reply) object {
+	if r.NoUsage {
+		return object{}
+	}
 	switch p {
 	case Anthropic: // input_tokens excludes tokens that were read from or written to the cache
 		return object{
@@ -152,15 +166,43 @@ func (p Protocol) streamStart(r Reply) []string {
 	if p == Anthropic {
 		lines = append(
 			lines,
-			"event: message_start\ndata: "+object{"type": "message_start", "message": object{"type": "message", "model": "m-1", "usage": p.usage(r).merge(object{"output_tokens": 1})}}.String(),
-			"data: "+object{"type": "content_block_start", "index": 0, "content_block": object{"type": "text", "text": ""}}.String(),
+			"event: message_start\ndata: "+object{"type": "message_start", "message": object{"type": "message", "model": "m-1", "usage": p.firstUsage(r)}}.String(),
 			`data: {"type": "ping"}`,
 		)
 	}
-	for _, chunk := range r.Chunks {
+	if r.Reasoning != "" {
+		lines = append(lines, p.reasoningEvents(r.Reasoning)...)
+	}
+	for i, chunk := range r.Chunks {
+		if i == 0 && r.Padding > 0 {
+			lines = append(lines, p.padded(chunk, r.Padding))
+			continue
+		}
 		lines = append(lines, showBytes(p.chunk(hideBytes(chunk))))
 	}
+	for _, raw := range r.RawChunks {
+		lines = append(lines, p.rawChunk(raw))
+	}
+	for i, call := range r.ToolCalls {
+		lines = append(lines, p.callEvents(i, call)...)
+	}
 	return lines
+}
+
+// firstUsage returns the usage that Anthropic reports at the beginning of a stream.
+func (p Protocol) firstUsage(r Reply) object {
+	if r.NoUsage {
+		return object{}
+	}
+	return p.usage(r).merge(object{"output_tokens": 1})
+}
+
+// finalUsage returns the usage that Anthropic reports at the end of a stream.
+func (p Protocol) finalUsage(r Reply) object {
+	if r.NoUsage {
+		return object{}
+	}
+	return object{"output_tokens": r.Usage.Output}
 }
 
 // googleContent returns a text in Google's form.
@@ -187,7 +229,7 @@ func (p Protocol) streamEnd(r Reply) []string {
 	case Anthropic:
 		return []string{
 			`data: {"type": "content_block_stop", "index": 0}`,
-			"data: " + object{"type": "message_delta", "delta": object{"stop_reason": p.finishReason(r)}, "usage": object{"output_tokens": r.Usage.Output}}.String(),
+			"data: " + object{"type": "message_delta", "delta": object{"stop_reason": p.finishReason(r)}, "usage": p.finalUsage(r)}.String(),
 			`data: {"type": "message_stop"}`,
 		}
 	case Ollama:

@@ -38,6 +38,16 @@ func Run(t *testing.T, h ProviderFunc) {
 		"RequestUnchanged":   testRequestUnchanged,
 		"CallAfterFailure":   testCallAfterFailure,
 		"CanceledCheck":      testCheck,
+		"CanceledOnArrival":  testCancelOnArrival,
+		"RetryAfter":         testRetryAfter,
+		"ErrorEvent":         testErrorEvent,
+		"CutConnection":      testCutConnection,
+		"DisturbedStream":    testDisturbedStream,
+		"NoUsage":            testNoUsage,
+		"Reasoning":          testReasoning,
+		"Refusal":            testRefusal,
+		"ToolCalls":          testToolCalls,
+		"UnexpectedToolCall": testUnexpectedToolCall,
 	} {
 		before := runtime.NumGoroutine()
 		t.Run(name, func(t *testing.T) { test(t, h) })

@@ -15,6 +15,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
@@ -35,8 +36,49 @@ type Reply struct {
 	Hang bool
 	// FinishReason is the finish reason. Empty means [providers.Stop].
 	FinishReason providers.FinishReason
-	// Usage is the usage that the service reports.
+	// Usage is the usage that the service reports. If it is zero, the service reports none.
 	Usage transcript.Usage
+
+	// Reasoning is what the model reasons before it writes the chunks.
+	Reasoning string
+	// ToolCalls are the tool calls that follow the chunks.
+	ToolCalls []providers.ToolCall
+	// RetryAfter is the delay that the service asks for when it refuses the call with Fail, in the form of RetryForm.
+	RetryAfter time.Duration
+	RetryForm  RetryForm
+	// Fault is a disturbance of the stream.
+	Fault Fault
+	// Arrived, if set, is called when the service has received the call, before it sends anything.
+	Arrived func()
+}
+
+// RetryForm is a form in which services ask for a delay.
+type RetryForm string
+
+// The forms of a delay.
+const (
+	RetrySeconds RetryForm = "seconds" // in a header, in seconds
+	RetryDate    RetryForm = "date"    // in a header, as a date
+	RetryWords   RetryForm = "words"   // in the text of the error, such as "Please try again in 7s."
+)
+
+// Fault is a disturbance of a stream.
+type Fault string
+
+// The faults.
+const (
+	ErrorEvent Fault = "error event"      // the service reports Fail within the stream, after the chunks
+	Cut        Fault = "cut"              // the connection is cut after the chunks
+	Trickle    Fault = "trickle"          // each byte arrives by itself
+	Split      Fault = "split characters" // the events cut the text inside of characters
+	Gzip       Fault = "gzip"             // the stream is compressed
+	LongLine   Fault = "long line"        // an event has more than a megabyte
+)
+
+// Plain reports whether a reply needs no more than complete text, usage, a failure and hanging. A [ProviderFunc] that plays only
+// plain replies skips the test of another reply.
+func (r Reply) Plain() bool {
+	return r.Reasoning == "" && r.ToolCalls == nil && r.RetryAfter == 0 && r.Fault == "" && r.Arrived == nil && r.FinishReason != providers.ContentFilter
 }
 
 // text returns the whole text.
@@ -108,7 +150,11 @@ func requireReply(t *testing.T, r Reply, res providers.Response) {
 	if res.FinishReason != "" || finish != providers.Stop {
 		require.Equal(t, finish, res.FinishReason)
 	}
-	if res.Usage != (transcript.Usage{}) && !res.Usage.Estimated {
+	switch {
+	case res.Usage.Estimated:
+	case r.Usage == transcript.Usage{}:
+		require.Zero(t, res.Usage, "the service reports no usage")
+	default:
 		require.Equal(t, r.Usage.Input, res.Usage.Input, "input includes cached tokens")
 		require.Equal(t, r.Usage.Output, res.Usage.Output, "output includes reasoning")
 		require.Contains(t, []int{0, r.Usage.Cached}, res.Usage.Cached)

@@ -37,9 +37,10 @@ func readEvents(resp *http.Response, w *watch, maxBytes int64, event func([]byte
 	buffer.Reset(body)
 	defer func() { buffer.Reset(nil); readers.Put(buffer) }()
 	l := &lines{r: buffer}
-	switch first, err := firstByte(buffer); {
+	first, err := firstByte(buffer)
+	switch {
 	case err != nil:
-		return err
+		return eof(err)
 	case first == '<':
 		return &providers.Error{Kind: providers.InvalidResponse, Err: errors.New("read reply: the server sent an HTML page: check that Config.BaseURL is the address of an API")}
 	case first == '{', first == '[':
@@ -61,7 +62,7 @@ func firstByte(r *bufio.Reader) (byte, error) {
 		b, err := r.Peek(1)
 		switch {
 		case err != nil:
-			return 0, eof(err)
+			return 0, err
 		case b[0] == 0xEF:
 			if mark, err := r.Peek(3); err != nil || string(mark) != "\xEF\xBB\xBF" {
 				return b[0], nil

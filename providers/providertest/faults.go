@@ -1,0 +1,160 @@
+package providertest
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate/providers"
+)
+
+func testCancelOnArrival(t *testing.T, h ProviderFunc) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	p := h(t, Reply{Hang: true, Arrived: func() { cancel(errCaller) }})
+	var e chunkRecorder
+	res, err := p.Generate(ctx, e.request(nil))
+	_ = requireKind(t, providers.ServerError, res, err)
+	require.ErrorIs(t, err, errCaller)
+	require.Empty(t, e.chunks)
+}
+
+func testRetryAfter(t *testing.T, h ProviderFunc) {
+	const delay = 7 * time.Second
+	for _, form := range []RetryForm{RetrySeconds, RetryDate, RetryWords} {
+		t.Run(string(form), func(t *testing.T) {
+			res, err := h(t, Reply{Fail: providers.RateLimit, RetryAfter: delay, RetryForm: form}).Generate(t.Context(), sampleRequest())
+			require.Equal(t, delay, requireKind(t, providers.RateLimit, res, err).RetryAfter)
+		})
+	}
+}
+
+func testErrorEvent(t *testing.T, h ProviderFunc) {
+	for _, kind := range []providers.ErrorKind{providers.RateLimit, providers.ServerError, providers.ContextOverflow} {
+		t.Run(string(kind), func(t *testing.T) {
+			var e chunkRecorder
+			res, err := h(t, Reply{Chunks: sampleReply.Chunks[:2], Fail: kind, Fault: ErrorEvent}).Generate(t.Context(), e.request(nil))
+			require.Equal(t, e.text(), requireKind(t, kind, res, err).Partial.Text)
+			require.Equal(t, strings.Join(sampleReply.Chunks[:2], ""), e.text())
+		})
+	}
+}
+
+func testCutConnection(t *testing.T, h ProviderFunc) {
+	for n := range len(sampleReply.Chunks) + 1 {
+		var e chunkRecorder
+		res, err := h(t, Reply{Chunks: sampleReply.Chunks[:n], Fail: providers.Network, Fault: Cut}).Generate(t.Context(), e.request(nil))
+		require.Equal(t, e.text(), requireKind(t, providers.Network, res, err).Partial.Text)
+	}
+}
+
+func testDisturbedStream(t *testing.T, h ProviderFunc) {
+	for _, fault := range []Fault{Trickle, Split, Gzip, LongLine} {
+		t.Run(string(fault), func(t *testing.T) {
+			reply := sampleReply
+			reply.Fault = fault
+			var e chunkRecorder
+			res, err := h(t, reply).Generate(t.Context(), e.request(nil))
+			require.NoError(t, err)
+			requireReply(t, reply, res)
+			requireChunks(t, e.chunks)
+			require.Equal(t, res.Text, e.text())
+		})
+	}
+}
+
+func testNoUsage(t *testing.T, h ProviderFunc) {
+	reply := Reply{Chunks: sampleReply.Chunks}
+	var e chunkRecorder
+	res, err := h(t, reply).Generate(t.Context(), e.request(nil))
+	require.NoError(t, err)
+	requireReply(t, reply, res)
+}
+
+func testReasoning(t *testing.T, h ProviderFunc) {
+	reply := sampleReply
+	reply.Reasoning = "The secret plan: attack."
+	p := h(t, reply, Reply{Reasoning: reply.Reasoning, FinishReason: providers.Length, Usage: reply.Usage}, Reply{Reasoning: reply.Reasoning, Usage: reply.Usage})
+	var e chunkRecorder
+	res, err := p.Generate(t.Context(), e.request(nil))
+	require.NoError(t, err)
+	requireReply(t, reply, res)
+	require.Equal(t, reply.text(), e.text(), "reasoning is not part of the text")
+	said := ""
+	for _, part := range res.Parts {
+		if said += part.Text; part.Reasoning != nil && part.Reasoning.Text != "" {
+			require.Equal(t, reply.Reasoning, part.Reasoning.Text)
+		}
+	}
+	if res.Parts != nil {
+		require.Equal(t, res.Text, said)
+	}
+	for range 2 {
+		r := sampleRequest()
+		r.MaxTokens = reply.Usage.Output
+		res, err = p.Generate(t.Context(), r)
+		require.Contains(t, requireKind(t, providers.InvalidResponse, res, err).Error(), "reason", "the error says that the model only reasoned")
+	}
+}
+
+func testRefusal(t *testing.T, h ProviderFunc) {
+	p := h(t, Reply{FinishReason: providers.ContentFilter, Usage: sampleReply.Usage}, Reply{FinishReason: providers.ContentFilter, Usage: sampleReply.Usage})
+	var e chunkRecorder
+	for _, r := range []providers.Request{sampleRequest(), e.request(nil)} {
+		res, err := p.Generate(t.Context(), r)
+		_ = requireKind(t, providers.ContentFiltered, res, err)
+	}
+	require.Empty(t, e.chunks)
+}
+
+// sampleCalls are tool calls.
+var sampleCalls = []providers.ToolCall{
+	{ID: "call-1", Name: "search", Arguments: json.RawMessage(`{"query":"bridges","limit":3}`)},
+	{ID: "call-2", Name: "today", Arguments: json.RawMessage(`{}`)},
+}
+
+func testToolCalls(t *testing.T, h ProviderFunc) {
+	for name, chunks := range map[string][]string{"only calls": nil, "text and calls": {"Let me ", "look."}} {
+		t.Run(name, func(t *testing.T) {
+			p := h(t, Reply{Chunks: chunks, ToolCalls: sampleCalls, FinishReason: providers.ToolCalls, Usage: sampleReply.Usage}, sampleReply)
+			r := sampleRequest()
+			r.Tools = []providers.Tool{
+				{Name: "search", Description: "Searches.", Schema: json.RawMessage(`{"type": "object", "properties": {"query": {"type": "string"}}}`)},
+				{Name: "today", Schema: json.RawMessage(`{"type": "object"}`)},
+			}
+			res, err := p.Generate(t.Context(), r)
+			require.NoError(t, err)
+			require.Equal(t, strings.Join(chunks, ""), res.Text)
+			require.Equal(t, providers.ToolCalls, res.FinishReason)
+			calls, results := requireCalls(t, res)
+			r.Messages = append(r.Messages, providers.Message{Role: providers.Assistant, Parts: calls}, providers.Message{Role: providers.User, Parts: results})
+			res, err = p.Generate(t.Context(), r)
+			require.NoError(t, err, "the provider sends calls and results back")
+			requireReply(t, sampleReply, res)
+		})
+	}
+}
+
+// requireCalls requires a response to hold the sample calls. It returns its parts, and a result for each call.
+func requireCalls(t *testing.T, res providers.Response) (parts, results []providers.Part) {
+	t.Helper()
+	for _, part := range res.Parts {
+		if part.ToolCall == nil {
+			continue
+		}
+		want := sampleCalls[len(results)]
+		require.Equal(t, want.Name, part.ToolCall.Name)
+		require.JSONEq(t, string(want.Arguments), string(part.ToolCall.Arguments))
+		results = append(results, providers.Part{ToolResult: &providers.ToolResult{ID: part.ToolCall.ID, Name: want.Name, Text: "nothing"}})
+	}
+	require.Len(t, results, len(sampleCalls))
+	return res.Parts, results
+}
+
+func testUnexpectedToolCall(t *testing.T, h ProviderFunc) {
+	res, err := h(t, Reply{ToolCalls: sampleCalls, FinishReason: providers.ToolCalls, Usage: sampleReply.Usage}).Generate(t.Context(), sampleRequest())
+	require.Contains(t, requireKind(t, providers.InvalidResponse, res, err).Error(), "tool")
+}
