@@ -120,6 +120,14 @@ func (c *call) read(content *llms.ContentResponse) error {
 	if !ok {
 		return errNoChoices
 	}
+	for _, choice := range content.Choices {
+		if choice == nil {
+			continue
+		}
+		if err := c.reply.Reason(wire.Text(choice.ReasoningContent)); err != nil {
+			return err
+		}
+	}
 	name, _ := info["model"].(string)
 	c.reply.SetModel(name)
 	u, counts := usage(info)

@@ -252,3 +252,15 @@ func TestAPanicOfTheModelIsAnError(t *testing.T) {
 	_ = requireKind(t, providers.ServerError, err)
 	require.ErrorContains(t, err, "call model: model panicked: runtime error: index out of range")
 }
+
+// requireTimeout requires a call to end after the default timeout.
+func requireTimeout(t *testing.T, p providers.Provider) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		_, err := p.Generate(forever(t), ask())
+		_ = requireKind(t, providers.Timeout, err)
+		require.EqualError(t, err, "timeout: call model: the service sent nothing for 2m0s")
+		require.Equal(t, 2*time.Minute, time.Since(began))
+	})
+}

@@ -190,7 +190,8 @@ func (d *delta) read(r *wire.Reply) error {
 		r.Finish(providers.ContentFilter)
 	}
 	for _, c := range d.ToolCalls {
-		if err := r.Call(c.Index, providers.ToolCall{ID: c.ID, Name: c.Function.Name}, c.Function.Arguments); err != nil {
+		call := providers.ToolCall{ID: c.ID, Name: c.Function.Name}
+		if err := r.Call(c.Index, call, c.Function.Arguments); err != nil {
 			return err
 		}
 	}
@@ -235,8 +236,13 @@ type usage struct {
 	CompletionOf struct {
 		Reasoning int `json:"reasoning_tokens"`
 	} `json:"completion_tokens_details"`
-	CacheHit  int `json:"prompt_cache_hit_tokens"`
-	CacheRead int `json:"cache_read_input_tokens"` // sent by gateways to Anthropic
+	CacheHit int `json:"prompt_cache_hit_tokens"`
+
+	// Gateways to Anthropic use these names, where the input excludes cached tokens.
+	Input     int `json:"input_tokens"`
+	Output    int `json:"output_tokens"`
+	CacheRead int `json:"cache_read_input_tokens"`
+	CacheNew  int `json:"cache_creation_input_tokens"`
 }
 
 // add sets the usage of the reply. Some services count reasoning only in the total.
@@ -245,13 +251,10 @@ func (u *usage) add(r *wire.Reply) {
 		return
 	}
 	to := r.Usage()
-	to.Input = cmp.Or(u.Prompt, to.Input)
+	to.Input = cmp.Or(u.Prompt, u.Input+u.CacheRead+u.CacheNew, to.Input)
 	to.Cached = cmp.Or(max(u.PromptOf.Cached, u.CacheHit, u.CacheRead), to.Cached)
-	hidden := 0
-	if u.Prompt > 0 && u.Total > u.Prompt+u.Completion {
-		hidden = u.Total - u.Prompt - u.Completion
-	}
-	to.Output = cmp.Or(u.Completion+hidden, to.Output)
+	hidden := max(0, u.Total-u.Prompt-u.Completion)
+	to.Output = cmp.Or(cmp.Or(u.Completion, u.Output)+hidden, to.Output)
 	to.Reasoning = cmp.Or(max(u.CompletionOf.Reasoning, hidden), to.Reasoning)
 }
 

@@ -183,16 +183,8 @@ func (l *lines) readJSON(event func([]byte) error) error {
 		if len(held) > 0 && json.Valid(held) {
 			return event(held)
 		}
-		return l.cut(held)
+		return nil // the rest was cut off
 	}
-}
-
-// cut returns the error for a stream that ended inside of an event, or nil if it did not.
-func (l *lines) cut(rest []byte) error {
-	if len(rest) == 0 {
-		return nil
-	}
-	return io.ErrUnexpectedEOF
 }
 
 // readSSE reads server-sent events. An event ends with an empty line. A server that leaves the empty lines out is
@@ -218,7 +210,7 @@ func (l *lines) readSSE(event func([]byte) error) error {
 		var failed error
 		switch {
 		case err != nil && isData && !json.Valid(data) && string(data) != doneMark: // cut off
-			return l.cut(line)
+			return nil
 		case isData && begun && !json.Valid(held):
 			held = append(append(held, '\n'), data...)
 		case isData:

@@ -261,7 +261,10 @@ func (c *Client) read(w *watch, resp *http.Response, call Call, reply *Reply, se
 		return err
 	})
 	switch {
-	case err == nil, errors.Is(err, ErrDone):
+	case errors.Is(err, ErrDone):
+		reply.complete = true
+		return nil
+	case err == nil:
 		return nil
 	case reply.complete && reply.callbackErr == nil && !reply.tooLong: // an error after the end of the reply does not matter
 		return nil

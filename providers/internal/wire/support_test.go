@@ -1,0 +1,132 @@
+package wire_test
+
+import (
+	"encoding/json"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate/internal/fakellm"
+	"github.com/elenchus-go/debate/providers"
+)
+
+const strictSchema = `{"$schema": "x", "type": "object", "properties": {
+	"why": {"type": "string", "maxLength": 40, "description": "first"},
+	"list": {"type": "array", "maxItems": 3, "items": {"type": "string", "enum": ["b", "a"]}}},
+	"required": ["why", "list"], "additionalProperties": false}`
+
+func TestRefusedFieldsAreOmitted(t *testing.T) {
+	refusal := func(status int, message string) fakellm.Reply {
+		return fakellm.Reply{Status: status, Body: `{"error": {"message": "` + message + `"}}`}
+	}
+	warm := 0.5
+	full := ask()
+	full.Temperature, full.MaxTokens, full.Schema = &warm, 600, json.RawMessage(strictSchema)
+	for name, test := range map[string]struct {
+		protocol fakellm.Protocol
+		refusals []fakellm.Reply
+		gone     []string // the fields that are no longer sent
+		there    []string
+	}{
+		"a temperature": {fakellm.OpenAI, []fakellm.Reply{
+			refusal(400, "Unsupported value: 'temperature' does not support 0.5 with this model. Only the default (1) value is supported."),
+		}, []string{"temperature"}, []string{"response_format", "stream_options"}},
+		"a deprecated temperature": {fakellm.Anthropic, []fakellm.Reply{
+			refusal(400, "`temperature` is deprecated for this model."),
+		}, []string{"temperature"}, []string{"output_config"}},
+		"two at a time": {fakellm.Anthropic, []fakellm.Reply{
+			refusal(400, "`temperature` and `top_p` cannot both be specified for this model. Please use only one."),
+		}, []string{"temperature"}, []string{"output_config"}},
+		"the name of the cap": {fakellm.OpenAI, []fakellm.Reply{
+			refusal(400, "Unsupported parameter: 'max_completion_tokens' is not supported with this model."),
+		}, []string{"max_completion_tokens"}, []string{"max_tokens"}},
+		"bounds, then the schema": {fakellm.OpenAI, []fakellm.Reply{
+			refusal(400, "Invalid schema for response_format: 'maxLength' is not permitted"),
+			refusal(400, "This response_format type is unavailable now"),
+		}, []string{"response_format"}, []string{"temperature"}},
+		"an output_config": {fakellm.Anthropic, []fakellm.Reply{
+			refusal(400, "output_config.format: Extra inputs are not permitted"),
+		}, []string{"output_config"}, []string{"temperature"}},
+		"a grammar": {fakellm.Ollama, []fakellm.Reply{
+			refusal(500, "failed to parse grammar"), refusal(500, "failed to parse grammar"),
+		}, []string{"format"}, []string{"options"}},
+		"all, one by one": {fakellm.OpenAI, []fakellm.Reply{
+			refusal(422, "extra_forbidden: stream_options"), refusal(400, "Your organization must be verified to stream this model: stream"),
+			refusal(400, "json_schema: not supported"), refusal(400, "json_schema: not supported"), refusal(400, "'temperature' unsupported"),
+		}, []string{"temperature", "stream", "stream_options", "response_format"}, []string{"max_completion_tokens"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := fakellm.Start(t, test.protocol, append(test.refusals, fakellm.Reply{Chunks: []string{"So."}})...)
+				p := service(t, test.protocol, s.Client(t), nil)
+				for range 2 {
+					res, err := p.Generate(t.Context(), full)
+					require.NoError(t, err)
+					require.Equal(t, "So.", res.Text)
+				}
+				requests := s.Requests()
+				require.Len(t, requests, len(test.refusals)+2, "the second call knows")
+				for _, r := range requests[len(test.refusals):] {
+					for _, field := range test.gone {
+						require.NotContains(t, r.Body, field)
+					}
+					for _, field := range test.there {
+						require.Contains(t, r.Body, field)
+					}
+				}
+			})
+		})
+	}
+}
+
+func TestRefusalsAreRememberedByModel(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := fakellm.Start(t, fakellm.OpenAI, fakellm.Reply{Status: 400, Body: "temperature unsupported"}, fakellm.Reply{Chunks: []string{"So."}})
+		p := service(t, fakellm.OpenAI, s.Client(t), nil)
+		warm := 0.5
+		for _, model := range []string{"one", "other"} {
+			r := ask()
+			r.Model, r.Temperature = model, &warm
+			_, err := p.Generate(t.Context(), r)
+			require.NoError(t, err)
+		}
+		require.Contains(t, s.Requests()[2].Body, "temperature")
+	})
+}
+
+func TestTheFirstRefusalIsReported(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		first := fakellm.Reply{Status: 400, Body: `{"error": {"message": "temperature is not supported"}}`}
+		for _, then := range []fakellm.Reply{{Status: 400, Body: "the messages are bad"}, first} {
+			s := fakellm.Start(t, fakellm.OpenAI, first, then)
+			p := service(t, fakellm.OpenAI, s.Client(t), nil)
+			warm := 0.5
+			r := ask()
+			r.Temperature = &warm
+			_, err := p.Generate(t.Context(), r)
+			require.EqualError(t, requireKind(t, providers.InvalidRequest, err), "invalid_request: call model: status 400: temperature is not supported")
+			require.Len(t, s.Requests(), 2)
+			require.Contains(t, s.Requests()[0].Body, "temperature")
+			_, err = p.Generate(t.Context(), r)
+			require.Error(t, err)
+			require.Contains(t, s.Requests()[2].Body, "temperature", "what did not help is not remembered")
+		}
+	})
+}
+
+func TestValuesOutOfRangeAreErrors(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, message := range []string{
+			"temperature: Input should be less than or equal to 1", "max_completion_tokens: 900000 > 8192, the maximum allowed", "messages: bad",
+		} {
+			s := fakellm.Start(t, fakellm.OpenAI, fakellm.Reply{Status: 400, Body: message})
+			hot := 2.0
+			r := ask()
+			r.Temperature, r.MaxTokens = &hot, 900_000
+			_, err := service(t, fakellm.OpenAI, s.Client(t), nil).Generate(t.Context(), r)
+			require.ErrorContains(t, requireKind(t, providers.InvalidRequest, err), message)
+			require.Len(t, s.Requests(), 1)
+		}
+	})
+}

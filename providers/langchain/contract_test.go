@@ -1,0 +1,97 @@
+package langchain_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/tmc/langchaingo/llms"
+
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/langchain"
+	"github.com/elenchus-go/debate/providers/providertest"
+)
+
+// errorTexts are errors in the form in which langchaingo's models report them: as text.
+var errorTexts = map[providers.ErrorKind]string{
+	providers.RateLimit: "API returned unexpected status code: 429", providers.ServerError: "API returned unexpected status code: 502",
+	providers.Timeout: "API returned unexpected status code: 504", providers.ContextOverflow: "prompt is too long: 212400 tokens > 200000 maximum",
+	providers.Authentication: "API returned unexpected status code: 401", providers.InvalidRequest: "API returned unexpected status code: 404",
+	providers.Network: "unexpected EOF",
+}
+
+// player is a model that plays the replies of the suite.
+type player struct {
+	mu      sync.Mutex
+	replies []providertest.Reply
+}
+
+func (p *player) next() providertest.Reply {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	r := p.replies[0]
+	p.replies = p.replies[1:]
+	return r
+}
+
+func (p *player) generate(ctx context.Context, _ []llms.MessageContent, o llms.CallOptions) (*llms.ContentResponse, error) {
+	r := p.next()
+	if r.Arrived != nil {
+		r.Arrived()
+	}
+	text := ""
+	for _, chunk := range r.Chunks {
+		text += chunk
+		if o.StreamingFunc != nil {
+			if err := o.StreamingFunc(ctx, []byte(chunk)); err != nil {
+				return nil, fmt.Errorf("stream: %w", err)
+			}
+		}
+	}
+	switch {
+	case r.Hang:
+		<-ctx.Done()
+		return nil, ctx.Err()
+	case r.RetryAfter > 0:
+		return nil, fmt.Errorf("%s: Please try again in %v.", errorTexts[r.Fail], r.RetryAfter) //nolint:revive // a service's text
+	case r.Fail != "":
+		return nil, errors.New(errorTexts[r.Fail])
+	}
+	reason := string(r.FinishReason)
+	if reason == "" {
+		reason = "stop"
+	}
+	choice := &llms.ContentChoice{Content: text, StopReason: reason, ReasoningContent: r.Reasoning}
+	if r.Usage.Input > 0 {
+		choice.GenerationInfo = map[string]any{
+			"PromptTokens": r.Usage.Input, "CompletionTokens": r.Usage.Output, "PromptCachedTokens": r.Usage.Cached, "ReasoningTokens": r.Usage.Reasoning,
+		}
+	}
+	return &llms.ContentResponse{Choices: []*llms.ContentChoice{choice}}, nil
+}
+
+func TestContract(t *testing.T) {
+	providertest.Run(t, func(t *testing.T, replies ...providertest.Reply) providers.Provider {
+		for _, r := range replies {
+			switch {
+			case r.ToolCalls != nil:
+				t.Skip("the adapter supports no tools")
+			case r.Fault != "" && r.Fault != providertest.ErrorEvent && r.Fault != providertest.Cut:
+				t.Skip("a model has no stream that could be disturbed")
+			case r.RetryForm == providertest.RetrySeconds, r.RetryForm == providertest.RetryDate:
+				t.Skip("langchaingo drops headers")
+			}
+		}
+		return langchain.New(fake{(&player{replies: replies}).generate})
+	})
+}
+
+func TestACallThatHangsTimesOut(t *testing.T) {
+	hang := fake{func(ctx context.Context, _ []llms.MessageContent, _ llms.CallOptions) (*llms.ContentResponse, error) {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}}
+	requireTimeout(t, langchain.New(hang))
+}
