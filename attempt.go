@@ -158,11 +158,11 @@ func (c *execution) accept(r providers.Response) error {
 		c.turn.flag(transcript.Reasked)
 	}
 	switch r.FinishReason {
-	case providers.Length:
+	case providers.Length, providers.WindowFull:
 		c.turn.flag(transcript.Truncated)
 	case providers.ContentFilter:
 		c.turn.flag(transcript.Filtered)
-	case providers.Stop:
+	case providers.Stop, providers.ToolCalls:
 	}
 	if c.contract != nil {
 		return c.structured(r)
@@ -183,6 +183,8 @@ func (c *execution) structured(r providers.Response) error {
 			c.turn.flag(transcript.Repaired)
 		}
 		return nil
+	case r.FinishReason == providers.WindowFull:
+		return &providers.Error{Kind: providers.ContextOverflow, Partial: r, Err: fmt.Errorf("the context window was full before the reply was complete: %w", err)}
 	case c.maxRetries(providers.InvalidResponse) == 0:
 	case r.FinishReason == providers.Length && c.raiseCap():
 		return &providers.Error{Kind: providers.InvalidResponse, Partial: r, Err: fmt.Errorf("%w with a higher token limit: %w", errAskedAgain, err)}

@@ -119,7 +119,7 @@ type Config struct {
 	OnOverflow FailurePolicy `json:"on_overflow,omitempty"`
 	// Retries is the maximum number of retries of a step for each kind of error, within Limits.StepAttempts. A
 	// missing kind has its default: 3 for network, 5 for rate_limit, 2 for server_error and timeout, 1 for
-	// invalid_response (the retry includes the violations) and 0 for others. The wait before the nth retry of a kind
+	// invalid_response (the retry includes the violations) and content_filtered, and 0 for others. The wait before the nth retry of a kind
 	// is random, between 1 s and 2^n s and at most 60 s, but never shorter than the service asks for. A step never
 	// begins a wait that would exceed its timeout or the time budget.
 	Retries map[providers.ErrorKind]int `json:"retries,omitempty"`
@@ -278,7 +278,7 @@ func names(seats []transcript.Profile) []string {
 // defaultRetries holds the default number of retries for each kind of error.
 var defaultRetries = map[providers.ErrorKind]int{
 	providers.Network: 3, providers.RateLimit: 5, providers.ServerError: 2, providers.Timeout: 2, providers.InvalidResponse: 1,
-	providers.ContextOverflow: 0, providers.Authentication: 0, providers.InvalidRequest: 0,
+	providers.ContentFiltered: 1, providers.ContextOverflow: 0, providers.Authentication: 0, providers.Billing: 0, providers.InvalidRequest: 0,
 }
 
 // settings returns the configuration of a participant, judge or system actor, or nil if the name is unknown.

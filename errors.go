@@ -28,10 +28,10 @@ func (q *Question) actions() (names []string) {
 	return names
 }
 
-// needsChange reports whether the step can only succeed with another key or model. Dropping the actor would hide
+// needsChange reports whether the step can only succeed with another key, account or model. Dropping the actor would hide
 // that.
 func (f *Failure) needsChange() bool {
-	return f.Kind == providers.Authentication || f.Kind == providers.InvalidRequest
+	return f.Kind == providers.Authentication || f.Kind == providers.Billing || f.Kind == providers.InvalidRequest
 }
 
 // The actions of a question about a failure.
@@ -144,6 +144,10 @@ func (f *Failure) Hint() string {
 	switch f.Kind {
 	case providers.Authentication:
 		return fmt.Sprintf("provider %s rejects its key: set a valid one in Options.Providers, then Retry", f.Provider)
+	case providers.Billing:
+		return fmt.Sprintf("provider %s does not serve this account: check its credit, its plan and the region, or set another key in Options.Providers, then Retry", f.Provider)
+	case providers.ContentFiltered:
+		return fmt.Sprintf("provider %s filters what model %q should read or wrote: change the topic or the wording, or choose another model, then Retry", f.Provider, f.Model)
 	case providers.InvalidRequest:
 		return fmt.Sprintf("provider %s rejects the request: check that it has a model %q and that the parameters fit the model, Edit the debate, then Retry", f.Provider, f.Model)
 	case providers.ContextOverflow:

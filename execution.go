@@ -151,6 +151,7 @@ func (c *execution) finish() { c.turn.finish(c.timing.viewed + c.timing.timer.Vi
 func (c *execution) addAttempt(a transcript.Attempt, resp providers.Response, err error) {
 	asked := a.Model
 	a.Model, a.FinishReason = cmp.Or(resp.Model, asked), string(resp.FinishReason)
+	a.Warnings = resp.Warnings
 	c.price(&a.Usage, a.Model, asked)
 	if failed := providers.AsError(err); failed != nil {
 		a.ErrorKind, a.ErrorMessage = string(failed.Kind), c.pseudonyms.Reveal(failed.Error())

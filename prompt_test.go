@@ -420,7 +420,7 @@ func TestAPromptsMemoryGrowsWithTheMessagesThatItShows(t *testing.T) {
 				}
 				more := made.messages - least.messages
 				require.LessOrEqual(t, made.allocations, least.allocations+24, "%d turns", n)
-				require.LessOrEqual(t, made.bytes, least.bytes+2048+48*max(more, 0), "%d turns, %d messages more", n, more)
+				require.LessOrEqual(t, made.bytes, least.bytes+2048+72*max(more, 0), "%d turns, %d messages more", n, more)
 			}
 		})
 	}

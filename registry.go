@@ -111,7 +111,7 @@ func (e *Engine) checkProviders(ctx context.Context, c Config) []protocol.Proble
 		}
 		switch {
 		case failed == nil:
-		case failed.Kind == providers.Authentication:
+		case failed.Kind == providers.Authentication, failed.Kind == providers.Billing:
 			rejected[name] = true
 			l.add(field+".provider", "provider %s: %v", name, failed)
 		case failed.Kind == providers.InvalidRequest && again && inheritsModel(field):

@@ -88,10 +88,13 @@ func turnWarnings(t *transcript.Turn) (list []string) {
 	} else if w != nil && w.Percent >= 80 {
 		list = append(list, fmt.Sprintf("the history uses %d %% of its space in the window", w.Percent))
 	}
+	for _, a := range t.Attempts {
+		list = append(list, a.Warnings...)
+	}
 	for _, f := range t.Flags {
 		switch f {
 		case transcript.Truncated:
-			list = append(list, "the reply was truncated at its token limit")
+			list = append(list, truncation(t))
 		case transcript.Filtered:
 			list = append(list, "the service filtered the rest of the reply")
 		case transcript.Defaulted:
@@ -104,6 +107,14 @@ func turnWarnings(t *transcript.Turn) (list []string) {
 		}
 	}
 	return list
+}
+
+// truncation describes why a reply was truncated.
+func truncation(t *transcript.Turn) string {
+	if n := len(t.Attempts); n > 0 && t.Attempts[n-1].FinishReason == string(providers.WindowFull) {
+		return "the reply was truncated because the model's context window was full, or at a limit of the service"
+	}
+	return "the reply was truncated at its token limit"
 }
 
 func (a Totals) add(t *transcript.Turn) Totals {

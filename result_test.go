@@ -85,9 +85,9 @@ func TestHintsNameWhatTheyAreAbout(t *testing.T) {
 		hint := f.Hint()
 		require.Contains(t, hint, advice, kind)
 		switch kind {
-		case providers.Authentication, providers.Network, providers.RateLimit, providers.ServerError:
+		case providers.Authentication, providers.Billing, providers.Network, providers.RateLimit, providers.ServerError:
 			require.Contains(t, hint, "provider acme", kind)
-		case providers.InvalidRequest:
+		case providers.InvalidRequest, providers.ContentFiltered:
 			require.Contains(t, hint, "provider acme")
 			require.Contains(t, hint, `model "gpt-9"`)
 		case providers.Timeout, providers.InvalidResponse:

@@ -128,9 +128,17 @@ func (c *execution) hasDefault() bool {
 
 func (c *execution) newFailure(n int, e *providers.Error) *Failure {
 	return &Failure{
-		Key: c.step.Key, Kind: e.Kind, Provider: c.model.providerName, Model: c.model.actor.Model, Attempts: n, AttemptDetails: c.turn.Attempts,
+		Key: c.step.Key, Kind: e.Kind, Provider: c.model.providerName, Model: c.usedModel(), Attempts: n, AttemptDetails: c.turn.Attempts,
 		Started: c.turn.Started.UTC(), At: time.Now().UTC(), Message: c.pseudonyms.Reveal(e.Error()), Recoverable: true, cause: e,
 	}
+}
+
+// usedModel returns the name of the model of the last attempt.
+func (c *execution) usedModel() string {
+	if n := len(c.turn.Attempts); n > 0 && c.turn.Attempts[n-1].Model != "" {
+		return c.turn.Attempts[n-1].Model
+	}
+	return c.model.actor.Model
 }
 
 // usageFailure returns a failure that holds the usage of a call that ended with the time budget, or nil if the call

@@ -119,6 +119,9 @@ func copyTurns(turns []transcript.Turn) []transcript.Turn {
 		t.Data, dataRoom = moveInto(dataRoom, t.Data)
 		t.Flags, flagRoom = moveInto(flagRoom, t.Flags)
 		t.Attempts, attemptRoom = moveInto(attemptRoom, t.Attempts)
+		for j := range t.Attempts {
+			t.Attempts[j].Warnings = slices.Clone(t.Attempts[j].Warnings) // rarely any
+		}
 		if t.Window != nil {
 			windowRoom = append(windowRoom, *t.Window)
 			t.Window = &windowRoom[len(windowRoom)-1]

@@ -271,6 +271,8 @@ var hintsByKind = map[providers.ErrorKind]string{
 	providers.Authentication:  "Options.Providers",
 	providers.InvalidRequest:  "check that it has a model",
 	providers.InvalidResponse: "follows a format",
+	providers.ContentFiltered: "change the topic or the wording",
+	providers.Billing:         "check its credit",
 }
 
 // newDebateWithModel returns a debate whose first speaker uses the given model, as the only one on provider "m".

@@ -113,7 +113,8 @@ type Attempt struct {
 	ErrorMessage string        `json:"error_message,omitempty"` // message of the error
 	PromptTokens int           `json:"prompt_tokens,omitempty"` // estimated tokens of the prompt
 	Usage        Usage         `json:"usage"`
-	Duration     time.Duration `json:"duration"` // in nanoseconds
+	Duration     time.Duration `json:"duration"`           // in nanoseconds
+	Warnings     []string      `json:"warnings,omitempty"` // what the provider changed in the request
 }
 
 // Usage is the number of tokens used, and their cost.

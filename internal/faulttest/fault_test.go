@@ -158,6 +158,8 @@ var faults = []struct {
 	{providers.ContextOverflow, 0},
 	{providers.Authentication, 0},
 	{providers.InvalidRequest, 0},
+	{providers.ContentFiltered, 1},
+	{providers.Billing, 0},
 	{hangs, 0}, // the step times out
 }
 
@@ -213,7 +215,7 @@ func (f fault) expected() (what string, least, most int) {
 		least, most = 2, 10
 	}
 	switch {
-	case f.kind == providers.Authentication || f.kind == providers.InvalidRequest:
+	case f.kind == providers.Authentication || f.kind == providers.InvalidRequest || f.kind == providers.Billing:
 		return stopped, 1, 1
 	case f.site.safe:
 		return fallback, least, most

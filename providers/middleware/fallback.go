@@ -16,12 +16,12 @@ type Fallbacks struct {
 	// Alternatives are the models to try after the wrapped provider, in order.
 	Alternatives []Alternative
 	// On lists the kinds of failures after which Fallback tries the next model. Defaults to Network, RateLimit,
-	// ServerError, Timeout, ContextOverflow and Authentication. It does not include InvalidRequest, because that kind
-	// also reports a misspelled model name, which should not be hidden.
+	// ServerError, Timeout, ContextOverflow, ContentFiltered, Authentication and Billing. It does not include
+	// InvalidRequest, because that kind also reports a misspelled model name, which should not be hidden.
 	On []providers.ErrorKind
 	// Cooldown is the time after a failure during which Fallback tries the failed model last. The error's RetryAfter is
-	// used if it is longer. A ContextOverflow starts no cooldown, because it depends on the prompt. Defaults to a
-	// minute. A negative value disables cooldowns.
+	// used if it is longer. A ContextOverflow or ContentFiltered starts no cooldown, because it depends on the prompt.
+	// Defaults to a minute. A negative value disables cooldowns.
 	Cooldown time.Duration
 }
 
@@ -45,7 +45,8 @@ type Alternative struct {
 func Fallback(f Fallbacks) Middleware {
 	if f.On == nil {
 		f.On = []providers.ErrorKind{
-			providers.Network, providers.RateLimit, providers.ServerError, providers.Timeout, providers.ContextOverflow, providers.Authentication,
+			providers.Network, providers.RateLimit, providers.ServerError, providers.Timeout, providers.ContextOverflow,
+			providers.ContentFiltered, providers.Authentication, providers.Billing,
 		}
 	}
 	if f.Cooldown == 0 {
@@ -129,7 +130,7 @@ func (f *fallback) tryOrder(model string) []modelChoice {
 
 // startCooldown starts the cooldown of a model that failed with e.
 func (f *fallback) startCooldown(at modelChoice, e *providers.Error) {
-	if f.Cooldown < 0 || e.Kind == providers.ContextOverflow {
+	if f.Cooldown < 0 || e.Kind == providers.ContextOverflow || e.Kind == providers.ContentFiltered {
 		return
 	}
 	f.mu.Lock()

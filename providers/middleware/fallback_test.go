@@ -39,7 +39,7 @@ func models(p *scripted.Provider) (names []string) {
 func TestTheNextOneIsTriedByTheKindOfTheFailure(t *testing.T) {
 	for kind, next := range map[providers.ErrorKind]bool{
 		providers.Network: true, providers.RateLimit: true, providers.ServerError: true, providers.Timeout: true,
-		providers.ContextOverflow: true, providers.Authentication: true,
+		providers.ContextOverflow: true, providers.ContentFiltered: true, providers.Authentication: true, providers.Billing: true,
 		providers.InvalidRequest: false, providers.InvalidResponse: false,
 	} {
 		t.Run(string(kind), func(t *testing.T) {
@@ -132,6 +132,7 @@ func TestOneThatFailedRestsWhileOthersAreLeft(t *testing.T) {
 		"shorter RetryAfter": {0, &providers.Error{Kind: providers.RateLimit, RetryAfter: time.Second}, time.Minute},
 		"disabled":           {-1, &providers.Error{Kind: providers.ServerError}, 0},
 		"context overflow":   {0, &providers.Error{Kind: providers.ContextOverflow}, 0},
+		"filtered content":   {0, &providers.Error{Kind: providers.ContentFiltered}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -121,7 +121,9 @@ func (c *Client) Generate(ctx context.Context, r providers.Request, call Call) (
 	case ctx.Err() != nil:
 		return providers.Response{}, providers.ContextError(ctx, reply.Partial())
 	}
-	return providers.Response{}, w.asError(err, reply.Partial())
+	partial := reply.Partial()
+	partial.Model = cmp.Or(partial.Model, call.Model)
+	return providers.Response{}, w.asError(err, partial)
 }
 
 // run sends the request and reads the reply. While the model refuses an optional field, run sends the request again
