@@ -8,14 +8,12 @@ import (
 
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/anthropic"
-	"github.com/elenchus-go/debate/providers/middleware"
 	"github.com/elenchus-go/debate/providers/ollama"
 	"github.com/elenchus-go/debate/providers/openai"
 )
 
 // Choose returns the first model for which the environment has a key or a host, or script if there is none. It writes
-// the name of the model, or a notice, to w. The returned model times out calls that hang, so that the engine retries
-// them.
+// the name of the model, or a notice, to w.
 func Choose(env func(string) string, w io.Writer, script providers.Provider) (providers.Provider, error) {
 	var p providers.Provider
 	var err error
@@ -38,7 +36,7 @@ func Choose(env func(string) string, w io.Writer, script providers.Provider) (pr
 		return nil, err
 	}
 	fmt.Fprintln(w, "model:", name)
-	return middleware.Wrap(p, middleware.Timeout(middleware.Timeouts{})), nil
+	return p, nil
 }
 
 // address returns the URL for OLLAMA_HOST, which may be a URL or a host with or without a port.
