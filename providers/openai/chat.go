@@ -258,7 +258,7 @@ func (u *usage) add(r *wire.Reply) {
 	to.Reasoning = cmp.Or(max(u.CompletionOf.Reasoning, hidden), to.Reasoning)
 }
 
-// Errors. Sources: https://platform.openai.com/docs/guides/error-codes, and the bodies in testdata/errors.json.
+// Errors. Sources: https://platform.openai.com/docs/guides/error-codes, and providers/internal/wire/testdata/errors.json.
 
 // finishReasons maps the finish reasons of OpenAI and of compatible servers.
 var finishReasons = map[string]providers.FinishReason{

@@ -76,7 +76,10 @@ func (f *Fault) refine(kind providers.ErrorKind) providers.ErrorKind {
 func (f *Fault) kindOfStatus() providers.ErrorKind {
 	switch f.Status {
 	case 0:
-		return KindOfText(f.Body)
+		if kind := KindOfText(f.Body); kind != providers.Network { // the service reports its own network
+			return kind
+		}
+		return providers.ServerError
 	case http.StatusTooManyRequests:
 		return providers.RateLimit
 	case http.StatusPaymentRequired:
@@ -117,7 +120,7 @@ var (
 	keyPattern    = regexp.MustCompile(`(?i)api.?key|unauthori[sz]ed|unauthenticated|authentication`)
 	unpaidPattern = regexp.MustCompile(`(?i)insufficient_quota|exceeded your current quota, please check your plan and billing details\. For more information on this error, read the docs: https://platform\.openai|` +
 		`credit balance is (too low|exhausted)|insufficient (balance|credits|funds)|requires? (more|at least .{0,20}) credits|location is not supported|billing (is )?(disabled|not enabled|hard limit)|` +
-		`no credits|out of credits|enable billing`)
+		`no credits|out of credits|enable billing|quota exceeded for metric: \S+, limit: 0\b`)
 	filterPattern = regexp.MustCompile(`(?i)content[ _-]?(management|filter(ed|ing)?|policy)|requires moderation|flagged (as|for|by)|safety (system|filter)|content exists risk|inappropriate content`)
 
 	textPatterns = []struct {
