@@ -3,7 +3,6 @@ package providertest
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"runtime"
 	"strings"
@@ -15,8 +14,6 @@ import (
 
 	"github.com/elenchus-go/debate/providers"
 )
-
-var errCaller = errors.New("ended by the caller")
 
 // Run runs the suite against providers that h returns. It runs each test as a subtest of t.
 func Run(t *testing.T, h ProviderFunc) {

@@ -88,6 +88,8 @@ func (r Reply) text() string { return strings.Join(r.Chunks, "") }
 // calls arrive. It may skip a test if its service cannot send the replies.
 type ProviderFunc func(t *testing.T, replies ...Reply) providers.Provider
 
+var errCaller = errors.New("ended by the caller")
+
 // sampleReply is a reply whose chunks contain characters of different lengths.
 var sampleReply = Reply{
 	Chunks: []string{"Be", "cause ", "it is — “so”", ", 因为 ", "🦉", "."},
