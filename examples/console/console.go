@@ -27,9 +27,9 @@ func (p SafeWriter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// IsTerminal reports whether w is a terminal.
-func IsTerminal(w io.Writer) bool {
-	f, ok := w.(interface{ Stat() (fs.FileInfo, error) })
+// IsTerminal reports whether a file, such as os.Stdin or os.Stderr, is a terminal.
+func IsTerminal(file any) bool {
+	f, ok := file.(interface{ Stat() (fs.FileInfo, error) })
 	if !ok {
 		return false
 	}

@@ -29,10 +29,15 @@ func (v *display) show(event debate.Event) {
 	case debate.Chunk:
 		v.chunk(e)
 	case debate.TurnFailed:
-		fmt.Fprintf(v.w, "\n%s failed: %s\n", e.Key.Actor, e.Message)
-		if v.showing = (transcript.Key{}); e.RetryIn > 0 {
-			fmt.Fprintln(v.w, "retrying in", e.RetryIn.Round(time.Second))
+		retry := ""
+		if e.RetryIn >= 0 {
+			retry = ", retrying"
 		}
+		if e.RetryIn > 0 {
+			retry = fmt.Sprintf(", retrying in %v", max(e.RetryIn.Round(time.Second), time.Second))
+		}
+		fmt.Fprintf(v.w, "\n%s failed%s: %s\n", e.Key.Actor, retry, strings.Join(strings.Fields(e.Message), " "))
+		v.showing = transcript.Key{}
 	case debate.Warning:
 		fmt.Fprintln(v.w, "warning:", e.Text)
 	case debate.Dropped:

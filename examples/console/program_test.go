@@ -130,17 +130,17 @@ func TestFailuresAreShown(t *testing.T) {
 		calls := 0
 		flaky := &scripted.Provider{Func: func(providers.Request) scripted.Reply {
 			if calls++; calls%3 == 1 {
-				return scripted.Reply{Text: "I was about to", Err: &providers.Error{Kind: providers.Network, Err: errors.New("the line is dead")}}
+				return scripted.Reply{Text: "I was about to", Err: &providers.Error{Kind: providers.Network, Err: errors.New("the line\nis dead")}}
 			}
 			return scripted.Reply{Text: "It is."}
 		}}
 		s := &screen{}
 		require.Equal(t, 0, show(t, procon.Protocol{}, flaky, s))
-		require.Regexp(t, `Ada \(argue\):\nI was about to\nAda failed: .*the line is dead\nretrying in \ds\n\nAda \(argue\):\nIt is\.\n`, s.String())
+		require.Regexp(t, `Ada \(argue\):\nI was about to\nAda failed, retrying in \ds: .*the line is dead\n\nAda \(argue\):\nIt is\.\n`, s.String())
 
 		var plain bytes.Buffer // without a terminal, incomplete replies do not appear
 		require.Equal(t, 0, show(t, procon.Protocol{}, flaky, &plain))
-		require.Contains(t, plain.String(), "Ada failed: ")
+		require.Contains(t, plain.String(), "Ada failed, retrying in ")
 		require.NotContains(t, plain.String(), "I was about to")
 	})
 }
