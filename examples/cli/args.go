@@ -3,85 +3,83 @@ package main
 import (
 	"errors"
 	"flag"
-	"fmt"
 	"io"
-	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/elenchus-go/debate"
 )
 
-const usage = `usage: cli [flags] "Should cities ban private cars?"
-       cli [flags] --file problem.md
-       cli list                  --store debates.db [--json]
-       cli show ID               --store debates.db [--json] [--output FILE] [--report FILE] [--verbose]
-       cli resume ID [ANSWER]    --store debates.db [flags]
-       cli pause|cancel|retry ID --store debates.db
-
-  --protocol NAME   panel, proposer-skeptic, critique-refine, arbitration, pro-con or vote
-  --agents A,B      participants: roles in critique-refine, names in other protocols
-  --rounds N        maximum number of rounds
-  --file FILE       read the topic from FILE
-  --config FILE     configuration file; defaults to debate-config.json
-  --store FILE      keep the debate in the SQLite database FILE
-  --output FILE     also write the answer to FILE, or the complete state if FILE ends with .json
-  --report FILE     write a report to FILE, which must end with .md or .html
-  --json            print the complete state instead of the answer
-  --plain           print the progress as plain lines
-  --verbose         list turns, tokens, durations and prompt sources
-  --version         print the version
-  --help            print this help
-
-Exit codes: 0 success, 1 general error, 2 wrong arguments, 3 provider error, 4 wrong configuration.
-`
-
 // commands maps the commands to the flags that they accept. The empty command runs a new debate.
 var commands = map[string]string{
-	"":       "protocol agents rounds file config output report store verbose json plain version",
+	"":       "protocol agents rounds scores prompts file config output report store verbose json plain version",
+	"help":   "",
 	"list":   "config store json",
 	"show":   "config store json output report verbose",
-	"resume": "config store json output report verbose plain",
-	"retry":  "config store json output report verbose plain",
+	"export": "config store output",
+	"import": "config store",
+	"delete": "config store yes",
+	"resume": "config store json output report verbose plain prompts yes",
+	"retry":  "config store json output report verbose plain prompts yes",
 	"pause":  "config store",
 	"cancel": "config store",
 }
 
 // options holds the parsed command line.
 type options struct {
-	command                                               string
-	operands                                              []string // arguments that are not flags
-	protocol, agents, file, config, output, report, store string
-	rounds                                                int
-	verbose, json, plain, version, help                   bool
-	flagGiven                                             map[string]bool // names of the flags on the command line
-	participantsInFile                                    bool            // the configuration has participants; --agents selects from them
+	command                                                 string
+	operands                                                []string // arguments that are not flags
+	protocol, agents, scores, file, config, output, prompts string
+	store                                                   string
+	reports                                                 stringList
+	rounds                                                  int
+	verbose, json, plain, yes, version, help                bool
+	flagGiven                                               map[string]bool // names of the flags on the command line
+	afterDashes                                             bool            // the operands follow "--"
+	participantsInFile                                      bool            // the configuration has participants; --agents selects from them
 }
 
-func parse(args []string) (options, error) {
-	o := options{flagGiven: map[string]bool{}}
+// stringList is the value of a flag that may be given several times.
+type stringList []string
+
+func (l *stringList) String() string { return strings.Join(*l, ", ") }
+
+// Set implements flag.Value.
+func (l *stringList) Set(value string) error {
+	*l = append(*l, value)
+	return nil
+}
+
+// flagSet returns the flags, which write to o.
+func (o *options) flagSet() *flag.FlagSet {
 	flags := flag.NewFlagSet("cli", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
 	for name, to := range map[string]*string{
-		"protocol": &o.protocol, "agents": &o.agents, "file": &o.file, "config": &o.config, "output": &o.output,
-		"report": &o.report, "store": &o.store,
+		"protocol": &o.protocol, "agents": &o.agents, "scores": &o.scores, "prompts": &o.prompts, "file": &o.file, "config": &o.config,
+		"output": &o.output, "store": &o.store,
 	} {
 		flags.StringVar(to, name, "", "")
 	}
 	flags.IntVar(&o.rounds, "rounds", 0, "")
-	for name, to := range map[string]*bool{"verbose": &o.verbose, "json": &o.json, "plain": &o.plain, "version": &o.version} {
+	for name, to := range map[string]*bool{"verbose": &o.verbose, "json": &o.json, "plain": &o.plain, "yes": &o.yes, "version": &o.version} {
 		flags.BoolVar(to, name, false, "")
 	}
+	flags.Var(&o.reports, "report", "")
+	return flags
+}
+
+func parse(args []string) (options, error) {
+	o := options{flagGiven: map[string]bool{}}
+	flags := o.flagSet()
 	err := o.parseFlags(flags, args)
-	if o.help = errors.Is(err, flag.ErrHelp); o.help {
+	if o.help = errors.Is(err, flag.ErrHelp) || err == nil && o.command == "help"; o.help {
 		return o, nil
 	}
 	if err != nil {
-		return o, exitErrorf(exitArguments, "read arguments: %w; see cli --help", err)
+		return o, exitErrorf(exitArguments, "read arguments: %w; see cli help", err)
 	}
 	flags.Visit(func(f *flag.Flag) { o.flagGiven[f.Name] = true })
 	return o, o.check()
@@ -95,6 +93,7 @@ func (o *options) parseFlags(flags *flag.FlagSet, args []string) error {
 		}
 		rest := flags.Args()
 		if n := len(args) - len(rest); n > 0 && args[n-1] == "--" {
+			o.afterDashes = len(o.operands) == 0
 			o.operands = append(o.operands, rest...)
 			return nil
 		}
@@ -113,18 +112,38 @@ func (o *options) parseFlags(flags *flag.FlagSet, args []string) error {
 
 // check returns the first error that does not depend on the configuration.
 func (o *options) check() error {
+	if err := o.checkFlags(); err != nil {
+		return err
+	}
+	switch {
+	case o.version:
+		return nil
+	case o.command == "":
+		return o.checkTopic()
+	}
+	return o.checkCommand()
+}
+
+func (o *options) checkFlags() error {
 	known := strings.Fields(commands[o.command])
 	for _, name := range slices.Sorted(maps.Keys(o.flagGiven)) {
 		if !slices.Contains(known, name) {
 			return exitErrorf(exitArguments, "read arguments: %q does not accept --%s, only --%s", o.command, name, strings.Join(known, ", --"))
 		}
 	}
-	for name, value := range map[string]string{"config": o.config, "output": o.output, "report": o.report, "store": o.store, "file": o.file, "protocol": o.protocol} {
+	values := map[string]string{"config": o.config, "output": o.output, "store": o.store, "file": o.file, "protocol": o.protocol, "scores": o.scores, "prompts": o.prompts}
+	for _, path := range o.reports {
+		values["report"] = path
+		if ext := strings.ToLower(filepath.Ext(path)); path != "" && ext != ".md" && ext != ".html" {
+			return exitErrorf(exitArguments, "read arguments: --report %s, use a name that ends with .md or .html", path)
+		}
+	}
+	for name, value := range values {
 		if o.flagGiven[name] && strings.TrimSpace(value) == "" {
 			return exitErrorf(exitArguments, "read arguments: --%s is blank", name)
 		}
 	}
-	for _, path := range []string{o.config, o.output, o.store} {
+	for _, path := range append([]string{o.config, o.output, o.store}, o.reports...) {
 		if isDirectory(path) {
 			return exitErrorf(exitArguments, "read arguments: %s is a directory, want a file", path)
 		}
@@ -132,29 +151,39 @@ func (o *options) check() error {
 	if o.flagGiven["rounds"] && o.rounds < 1 {
 		return exitErrorf(exitArguments, "read arguments: --rounds %d, use 1 or more", o.rounds)
 	}
-	if ext := strings.ToLower(filepath.Ext(o.report)); o.report != "" && !slices.Contains([]string{".md", ".html"}, ext) {
-		return exitErrorf(exitArguments, "read arguments: --report %s, use a name that ends with .md or .html", o.report)
-	}
-	if o.version || o.command == "" {
+	return nil
+}
+
+// word matches an argument that may be meant as a command.
+var word = regexp.MustCompile(`^\w[\w-]*$`)
+
+// checkTopic returns an error if an argument may be a misspelled or unknown command. A debate costs money, so a topic of
+// one word must follow "--".
+func (o *options) checkTopic() error {
+	if len(o.operands) == 0 || o.afterDashes || !word.MatchString(o.operands[0]) {
 		return nil
 	}
-	return o.checkCommand()
+	names := slices.DeleteFunc(sortedKeys(commands), func(name string) bool { return name == "" })
+	return exitErrorf(exitArguments, "read arguments: %q is not a command, want one of %s; to debate a topic of one word, write it after --: cli -- %s",
+		o.operands[0], strings.Join(names, ", "), o.operands[0])
 }
 
 // checkCommand returns an error if the command has too few or too many operands.
 func (o *options) checkCommand() error {
-	least, most := 1, 1
+	least, most, what := 1, 1, "the id of a debate"
 	switch o.command {
 	case "list":
 		least, most = 0, 0
 	case "resume":
 		most = 2
+	case "import":
+		what = "a file that export wrote"
 	}
 	switch n := len(o.operands); {
 	case n < least:
-		return exitErrorf(exitArguments, "read arguments: %q needs the id of a debate; see cli --help", o.command)
+		return exitErrorf(exitArguments, "read arguments: %q needs %s; see cli help", o.command, what)
 	case n > most:
-		return exitErrorf(exitArguments, "read arguments: unexpected argument after %q: %q; see cli --help", o.command, o.operands[most])
+		return exitErrorf(exitArguments, "read arguments: unexpected argument after %q: %q; see cli help", o.command, o.operands[most])
 	}
 	return nil
 }
@@ -170,6 +199,8 @@ func (o options) isSetByFlag(field string) bool {
 		return o.flagGiven["agents"] && !o.participantsInFile && (strings.HasSuffix(field, "].name") || strings.HasSuffix(field, "].role"))
 	case field == "limits.max_rounds", field == "limits.min_rounds":
 		return o.flagGiven["rounds"]
+	case strings.HasPrefix(field, "protocol.scores"):
+		return o.flagGiven["scores"]
 	}
 	return false
 }
@@ -187,46 +218,4 @@ func (o options) withExitCode(err error) error {
 		}
 	}
 	return &exitError{exitArguments, err}
-}
-
-// topic returns the topic from the argument or the file on the command line.
-func (o options) topic() (string, error) {
-	switch {
-	case o.flagGiven["file"] && len(o.operands) > 0:
-		return "", exitErrorf(exitArguments, "read topic: given as an argument and with --file, want only one of them")
-	case len(o.operands) > 1:
-		return "", exitErrorf(exitArguments, "read topic: got %d arguments, want one; put a topic of several words in quotes", len(o.operands))
-	case o.flagGiven["file"]:
-		return readTopic(o.file)
-	case len(o.operands) == 0:
-		return "", exitErrorf(exitArguments, "read topic: no topic given, want an argument or --file; see cli --help")
-	case strings.TrimSpace(o.operands[0]) == "":
-		return "", exitErrorf(exitArguments, "read topic: the topic is blank")
-	}
-	return strings.TrimSpace(o.operands[0]), nil
-}
-
-func readTopic(path string) (string, error) {
-	if isDirectory(path) {
-		return "", exitErrorf(exitArguments, "read topic: %s is a directory, want a file", path)
-	}
-	b, err := os.ReadFile(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return "", exitErrorf(exitArguments, "read topic: %w", err)
-	case err != nil:
-		return "", fmt.Errorf("read topic: %w", err)
-	case !utf8.Valid(b):
-		return "", fmt.Errorf("read topic: %s is not UTF-8 text", path)
-	}
-	topic := strings.TrimSpace(strings.TrimPrefix(string(b), "\ufeff"))
-	if topic == "" {
-		return "", exitErrorf(exitArguments, "read topic: %s is blank", path)
-	}
-	return topic, nil
-}
-
-func isDirectory(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
 }

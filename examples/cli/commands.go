@@ -2,15 +2,11 @@ package main
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"strings"
-	"text/tabwriter"
-	"time"
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/fsm"
-	"github.com/elenchus-go/debate/store"
 )
 
 // runCommand runs a command on the debates of a store.
@@ -27,8 +23,11 @@ func (p *program) runCommand() error {
 	switch {
 	case p.store == "":
 		return exitErrorf(exitArguments, "open store: no store given, use --store FILE")
-	case !fileExists(p.store):
+	case !fileExists(p.store) && p.command != "import":
 		return exitErrorf(exitArguments, "open store: %s does not exist", p.store)
+	}
+	if err := p.checkFiles(); err != nil {
+		return err
 	}
 	var o debate.Options
 	done, err := p.openStore(&o)
@@ -36,19 +35,23 @@ func (p *program) runCommand() error {
 		return err
 	}
 	defer done()
+	switch p.command {
+	case "list":
+		return p.listDebates(o.Store)
+	case "delete":
+		return p.deleteDebate(o.Store)
+	case "export":
+		return p.exportDebate(o.Store)
+	case "import":
+		return p.importDebate(o.Store)
+	}
 	engine, err := debate.NewEngine(o)
 	if err != nil {
 		return err
 	}
-	if p.command == "list" {
-		return p.listDebates(engine)
-	}
 	d, err := engine.Open(p.ctx, p.operands[0])
-	if errors.Is(err, store.ErrNotFound) {
-		return exitErrorf(exitArguments, "%w in %s", err, p.store)
-	}
 	if err != nil {
-		return err
+		return p.notFound(err)
 	}
 	switch p.command {
 	case "show":
@@ -73,39 +76,6 @@ func (p *program) printState(d *debate.Debate, err error) error {
 	return err
 }
 
-// listDebates lists all debates, newest first.
-func (p *program) listDebates(engine *debate.Engine) error {
-	list := []store.Status{}
-	for head, err := range engine.List(p.ctx, store.Query{}) {
-		if err != nil {
-			return err
-		}
-		list = append(list, head)
-	}
-	if p.json {
-		b, err := encodeJSON(list)
-		if err == nil {
-			_, err = p.stdout.Write(b)
-		}
-		return err
-	}
-	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "ID\tSTATE\tROUND\tPROTOCOL\tCREATED\tTOPIC")
-	for _, h := range list {
-		fmt.Fprintf(w, "%s\t%s\t%d/%d\t%s\t%s\t%s\n", h.ID, h.State, h.Cursor.Round, h.MaxRounds, h.Protocol, h.Created.Format(time.DateTime), truncateTopic(h.Topic))
-	}
-	return w.Flush()
-}
-
-// truncateTopic returns a topic on one line, shortened to at most 60 characters.
-func truncateTopic(topic string) string {
-	r := []rune(printableLine(topic))
-	if len(r) > 60 {
-		return string(r[:59]) + "…"
-	}
-	return string(r)
-}
-
 // showDebate prints the state and the result of a debate.
 func (p *program) showDebate(d *debate.Debate) error {
 	r, err := d.Result(p.ctx)
@@ -115,10 +85,14 @@ func (p *program) showDebate(d *debate.Debate) error {
 	if !p.json {
 		fmt.Fprintf(p.stdout, "%s\n%s, %s in round %d%s\n\n", printableLine(r.Topic), r.Protocol, r.State, r.Round, ending(r))
 		if q := r.Question; q != nil {
-			fmt.Fprintf(p.stdout, "waiting for a decision: %s%s\n", q.Cause, formatChoices(q))
+			fmt.Fprintf(p.stdout, "waiting for a decision: %s%s\n\n", q.Cause, formatChoices(q))
 		}
 		if r.Failure != nil {
-			fmt.Fprintf(p.stdout, "%v\n%s\n", r.Failure, r.Failure.Hint())
+			fmt.Fprintf(p.stdout, "%v\n%s\n\n", r.Failure, r.Failure.Hint())
+		}
+		p.printTranscript(r)
+		if answer(r) != "" {
+			fmt.Fprint(p.stdout, "== answer ==\n\n")
 		}
 	}
 	return p.writeResult(p.ctx, d, r)
@@ -138,10 +112,14 @@ func (p *program) resumeDebate(d *debate.Debate, s configFile, o debate.Options)
 		return fmt.Errorf("%s debate %s: already %s", p.command, d.ID(), head.State)
 	}
 	p.assignProviders(s, &c, "") // never the offline demo model, because real models took part in the debate
-	if o.Providers, err = p.openProviders(s, c); err != nil {
+	var models map[string]string
+	if o.Providers, models, err = p.openProviders(s, c); err != nil {
 		return err
 	}
-	if _, err := debate.New(p.ctx, c, debate.Options{Providers: o.Providers}); err != nil { // in memory, only to check
+	if err := p.usePrompts(&o, &c); err != nil {
+		return err
+	}
+	if _, err := debate.New(p.ctx, c, debate.Options{Providers: o.Providers, Prompts: o.Prompts}); err != nil { // in memory, only to check
 		return p.withExitCode(fmt.Errorf("%s debate %s: %w; use --config with the configuration that defines its providers", p.command, d.ID(), err))
 	}
 	engine, err := debate.NewEngine(o)
@@ -151,13 +129,38 @@ func (p *program) resumeDebate(d *debate.Debate, s configFile, o debate.Options)
 	if d, err = engine.Open(p.ctx, d.ID()); err != nil {
 		return err
 	}
+	if err := p.confirmModels(d, s, c, models); err != nil {
+		return err
+	}
 	if err := p.makeRunnable(d, head.State); err != nil {
 		return err
 	}
-	if err := p.makeDirectories(); err != nil {
+	return p.runDebate(d)
+}
+
+// confirmModels asks whether to continue if the models of a debate are not those that are configured now.
+func (p *program) confirmModels(d *debate.Debate, s configFile, c debate.Config, models map[string]string) error {
+	r, err := d.Result(p.ctx)
+	if err != nil {
 		return err
 	}
-	return p.runDebate(d)
+	used := map[string]string{}
+	for _, t := range r.Turns {
+		if n := len(t.Attempts); n > 0 {
+			used[t.Actor] = t.Attempts[n-1].Model
+		}
+	}
+	changes := modelChanges(s, c, models, used)
+	if len(changes) == 0 {
+		return nil
+	}
+	for _, line := range changes {
+		p.warnf("%s", line)
+	}
+	if err := p.confirm(fmt.Sprintf("Continue debate %s?", d.ID())); err != nil {
+		return fmt.Errorf("%s debate %s: %w", p.command, d.ID(), err)
+	}
+	return nil
 }
 
 // makeRunnable retries, decides or resumes a debate, so that it can run.

@@ -38,13 +38,16 @@ func (p *program) buildConfig(s configFile, topic string) (c debate.Config, err 
 	if c, err = engine.ParseConfig(b); err != nil {
 		return c, malformedError(s.path, err)
 	}
-	p.applyDefaults(&c, s, kind)
+	if err := p.applyDefaults(&c, s, kind); err != nil {
+		return c, err
+	}
 	if c.Participants, err = p.selectParticipants(c, s, kind); err != nil {
 		return c, err
 	}
 	if p.rounds > 0 {
 		c.Limits.MaxRounds = p.rounds
 	}
+	p.reportRoles(c, s)
 	return c, nil
 }
 
@@ -74,14 +77,8 @@ func (p *program) choosePreset(s configFile) (kind preset, params map[string]jso
 	return kind, params, err
 }
 
-// withoutVersion returns the name of a protocol without its version.
-func withoutVersion(name string) string {
-	name, _, _ = strings.Cut(name, "/")
-	return name
-}
-
 // applyDefaults sets defaults for missing parts of the configuration, and warns about them if there is a file.
-func (p *program) applyDefaults(c *debate.Config, s configFile, kind preset) {
+func (p *program) applyDefaults(c *debate.Config, s configFile, kind preset) error {
 	var missing []string
 	note := func(field string) { missing = append(missing, field) }
 	if len(s.providers) == 0 {
@@ -102,18 +99,20 @@ func (p *program) applyDefaults(c *debate.Config, s configFile, kind preset) {
 		own.Roles = p.addRoles(s, own.Roles)
 		c.Protocol = own
 	case arbitration.Protocol:
-		if own.Scores == nil && own.Topics == nil {
-			note("protocol.scores")
-			own.Scores = map[string]float64{"problem": 5, "solution": 5, "market": 5}
-			c.Protocol = own
+		scores, err := p.chooseScores(own)
+		if err != nil {
+			return err
 		}
+		own.Scores = scores
+		c.Protocol = own
 	}
-	if _, ok := c.Protocol.(refine.Protocol); !ok && len(s.roles) > 0 {
-		p.warnf("ignoring the roles in %s, because protocol %s does not use them", s.path, withoutVersion(kind.Name()))
+	if _, ok := c.Protocol.(arbitration.Protocol); !ok && p.scores != "" {
+		return exitErrorf(exitArguments, "read scores: protocol %s does not use --scores", withoutVersion(kind.Name()))
 	}
 	if len(missing) > 0 && s.path != "" {
 		p.warnf("%s does not set %s; using defaults", s.path, strings.Join(missing, ", "))
 	}
+	return nil
 }
 
 // addRoles adds the roles of the configuration file to those of the protocol. If the prompt file of a role cannot be read,
@@ -134,6 +133,9 @@ func (p *program) addRoles(s configFile, roles map[string]refine.RolePrompt) map
 			}
 		}
 		if r.RolePrompt == (refine.RolePrompt{}) {
+			if r.File == "" {
+				p.warnf("role %s: it has neither a file nor a text; ignoring it", name)
+			}
 			continue
 		}
 		if roles == nil {

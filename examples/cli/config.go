@@ -107,6 +107,21 @@ func parseConfigFile(b []byte) (s configFile, err error) {
 	return s, nil
 }
 
+// actorModels returns the models that the file names for participants, judges and substitutes, by name.
+func (s configFile) actorModels() map[string]string {
+	models := map[string]string{}
+	for _, field := range []string{"participants", "judges", "substitutes"} {
+		var list []struct{ Name, Model string }
+		_ = json.Unmarshal(s.rest[field], &list) // an error is reported when a debate is created
+		for _, a := range list {
+			if a.Model != "" {
+				models[a.Name] = a.Model
+			}
+		}
+	}
+	return models
+}
+
 // protocol returns the name and the parameters of the protocol in the file. The file has a name, or an object with the name
 // and parameters.
 func (s configFile) protocol() (name string, params map[string]json.RawMessage, err error) {

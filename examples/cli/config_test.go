@@ -77,7 +77,22 @@ func TestWhatAConfigurationLeavesOutIsSaid(t *testing.T) {
 		{"incomplete", `{"providers": {"p": {"kind": "offline"}}, "protocol": {"name": "panel"}}`, nil, "warning: c.json does not set participants, judges; using defaults\n"},
 		{"empty", `{}`, nil, "warning: c.json does not set providers, protocol, participants, judges; using defaults\n"},
 		{"some from flags", `{}`, []string{"--protocol", "vote", "--agents", "A,B"}, "warning: c.json does not set providers; using defaults\n"},
-		{"scores", `{}`, []string{"--protocol", "arbitration"}, "warning: c.json does not set providers, participants, judges, protocol.scores; using defaults\n"},
+		{"scores", `{}`, []string{"--protocol", "arbitration", "--scores", "problem=1,solution=2,market=3"}, "warning: c.json does not set providers, participants, judges; using defaults\n"},
+		{
+			"roles of judges", `{"providers": {"p": {"kind": "offline"}}, "protocol": "panel", "participants": [{"name": "A"}, {"name": "B"}],
+				"judges": [{"name": "J", "role": "economist"}], "substitutes": [{"name": "S", "role": "lawyer"}]}`, nil,
+			"warning: ignoring the role \"economist\" of J, because judges have no roles\nwarning: ignoring the role \"lawyer\" of S, because judges have no roles\n",
+		},
+		{
+			"roles that nobody has", `{"providers": {"p": {"kind": "offline"}}, "protocol": "critique-refine", "judges": [{"name": "J"}],
+				"roles": {"costs": {"system": "You look at costs."}, "law": {"system": "You look at the law."}, "none": {}}}`, []string{"--agents", "costs,security"},
+			"warning: role none: it has neither a file nor a text; ignoring it\nwarning: ignoring the role \"law\" in c.json, because no participant has it\n",
+		},
+		{
+			"roles that the protocol does not know", `{"providers": {"p": {"kind": "offline"}}, "protocol": "proposer-skeptic", "judges": [{"name": "J"}],
+				"participants": [{"name": "A", "role": "poet"}, {"name": "B", "role": "skeptic"}]}`, nil,
+			"warning: ignoring the role \"poet\" of A, because the roles of proposer-skeptic are proposer and skeptic\n",
+		},
 		{
 			"parameters of another protocol", `{"protocol": {"name": "vote", "topology": "ring"}}`,
 			[]string{"--protocol", "panel", "--agents", "A,B"},
@@ -86,7 +101,7 @@ func TestWhatAConfigurationLeavesOutIsSaid(t *testing.T) {
 		{
 			"roles of another protocol", `{"protocol": "vote", "roles": {"own": {"system": "x"}}}`,
 			[]string{"--agents", "A,B"},
-			"warning: ignoring the roles in c.json, because protocol vote does not use them\nwarning: c.json does not set providers; using defaults\n",
+			"warning: c.json does not set providers; using defaults\nwarning: ignoring the roles in c.json, because protocol vote does not use them\n",
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -226,7 +241,7 @@ func TestTheExampleOfAConfigurationWorks(t *testing.T) {
 	p := &program{env: environment("OPENAI_API_KEY", "x")}
 	s, err := readConfigFile(defaultConfigPath)
 	require.NoError(t, err)
-	made, err := p.openProviders(s, is)
+	made, _, err := p.openProviders(s, is)
 	require.NoError(t, err)
 	_, err = debate.New(t.Context(), is, debate.Options{Providers: made})
 	require.NoError(t, err, fmt.Sprint(is))

@@ -21,9 +21,6 @@ const (
 	tailLength  = 400 // maximum number of bytes of a speaker's text in a frame
 )
 
-// The assumed size of a terminal that does not report its size.
-const defaultColumns, defaultRows = 80, 24
-
 func (t *tracker) frame() frame {
 	f := frame{title: t.title(), phases: t.Phases()}
 	for _, s := range t.speakers {
@@ -55,28 +52,4 @@ func (f frame) text(width int) string {
 		lines = append(lines, label+truncateLeft(s.text, width-displayWidth(label)))
 	}
 	return strings.Join(lines, "\n")
-}
-
-// truncateLeft returns the end of a text that fits into the given number of columns.
-func truncateLeft(text string, room int) string {
-	if displayWidth(text) <= room {
-		return text
-	}
-	r := []rune(text)
-	for len(r) > 0 && displayWidth(string(r)) > room-displayWidth("…") {
-		r = r[1:]
-	}
-	return "…" + string(r)
-}
-
-// displayWidth returns the maximum number of columns of a text. It counts two for each rune of scripts with wide
-// characters.
-func displayWidth(text string) (n int) {
-	for _, r := range text {
-		n++
-		if r >= 0x1100 {
-			n++
-		}
-	}
-	return n
 }

@@ -53,8 +53,8 @@ func TestLinesAndFrameFollowTheEvents(t *testing.T) {
 		{chunk(ab, 2, " is\nso"), nil, "round 2 of 3 | critique 0/2\n  critique, Ann on Bo: It is so\n  critique, Bo on Ann: "},
 		{chunk(ba, 0, `{"a": 1`), nil, "round 2 of 3 | critique 0/2\n  critique, Ann on Bo: It is so\n  critique, Bo on Ann: writing data, 7 bytes"},
 		{
-			debate.TurnFailed{EventMeta: debate.EventMeta{Live: true}, Attempt: &debate.Attempt{Key: ab}, Message: "no\x07", RetryIn: 2 * time.Second},
-			[]string{"  critique: Ann on Bo failed: no; retrying in 2s"},
+			debate.TurnFailed{EventMeta: debate.EventMeta{Live: true}, Attempt: &debate.Attempt{Key: ab}, Message: "no\x07\nand " + strings.Repeat("no ", 40), RetryIn: 2 * time.Second},
+			[]string{"  critique: Ann on Bo failed, retrying in 2s: no and no no no no no no no no n…"}, // one line of 80 columns
 			"round 2 of 3 | critique 0/2\n  critique, Ann on Bo: It is so\n  critique, Bo on Ann: writing data, 7 bytes",
 		},
 		{started(ab), nil, "round 2 of 3 | critique 0/2\n  critique, Bo on Ann: writing data, 7 bytes\n  critique, Ann on Bo: "},
@@ -133,7 +133,7 @@ func TestLiveProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var stdout output
 		var stderr terminal
-		code := run(t.Context(), nil, []string{topic, "--rounds", "1"}, &stdout, &stderr, environment("TERM", "xterm"))
+		code := run(t.Context(), nil, []string{topic, "--rounds", "1"}, strings.NewReader(""), &stdout, &stderr, environment("TERM", "xterm"))
 		require.Equal(t, 0, code, stderr.String())
 		seen := stderr.String()
 		for _, want := range []string{"round 1 of 1 | respond 0/2", "respond, Ada:", "Keeping things as they are", "  respond 1/2: Ada, ", "  verdict 1/1: Judge, ", "completed in round 1"} {

@@ -2,7 +2,8 @@
 //
 //	go run . "Should cities ban private cars?"
 //	go run . --protocol critique-refine --agents security,performance --file problem.md --report out/report.html
-//	go run . --store debates.db "Should cities ban private cars?"     # then list, show, pause, resume, cancel or retry
+//	go run . --store debates.db "Should cities ban private cars?"     # then list, show, resume and others
+//	go run . help
 //
 // The answer goes to stdout, everything else to stderr. README.md describes the configuration file.
 package main
@@ -31,14 +32,14 @@ func main() {
 		kill()
 		signal.Stop(signals) // a third signal ends the process
 	}()
-	os.Exit(run(ctx, interrupted, os.Args[1:], os.Stdout, os.Stderr, os.Getenv))
+	os.Exit(run(ctx, interrupted, os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv))
 }
 
 // run is like main, but takes what main takes from the process as arguments. It returns the exit code. When interrupted
 // is closed, the debate stops after the calls in flight. When ctx ends, these calls are canceled.
-func run(ctx context.Context, interrupted <-chan struct{}, args []string, stdout, stderr io.Writer, env func(string) string) int {
+func run(ctx context.Context, interrupted <-chan struct{}, args []string, stdin io.Reader, stdout, stderr io.Writer, env func(string) string) int {
 	p := &program{
-		ctx: ctx, interrupted: interrupted, terminal: stderr, env: env,
+		ctx: ctx, interrupted: interrupted, stdin: stdin, terminal: stderr, env: env,
 		stdout: console.SafeWriter{Writer: stdout}, stderr: console.SafeWriter{Writer: stderr},
 	}
 	err := p.run(args) //nolint:contextcheck // opening a store takes no context

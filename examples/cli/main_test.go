@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"flag"
 	"fmt"
 	"net/http"
 	"os"
@@ -25,7 +26,12 @@ func TestWrongArgumentsHaveTheirExitCode(t *testing.T) {
 	}{
 		{"no arguments", nil, 2, "no topic given"},
 		{"a blank topic", []string{" \t"}, 2, "the topic is blank"},
-		{"two topics", []string{"Tea", "coffee"}, 2, "2 arguments, want one"},
+		{"two topics", []string{"Is tea", "coffee"}, 2, "2 arguments, want one"},
+		{"an unknown command", []string{"remove", "x"}, 2, `"remove" is not a command, want one of cancel, delete, export, help, import, list, pause, resume, retry, show; to debate a topic of one word, write it after --: cli -- remove`},
+		{"a misspelled command", []string{"lits", "--store", "no.db"}, 2, `"lits" is not a command`},
+		{"a command in capitals", []string{"LIST"}, 2, `"LIST" is not a command`},
+		{"a word", []string{"Privacy"}, 2, "write it after --: cli -- Privacy"},
+		{"a word after flags", []string{"--protocol", "vote", "list-all"}, 2, `"list-all" is not a command`},
 		{"an argument and a file", []string{"Tea?", "--file", "topic.md"}, 2, "given as an argument and with --file"},
 		{"a missing file", []string{"--file", "no.md"}, 2, "no.md"},
 		{"a folder for a topic", []string{"--file", "."}, 2, "is a directory"},
@@ -37,7 +43,7 @@ func TestWrongArgumentsHaveTheirExitCode(t *testing.T) {
 		{"no number of rounds", []string{"--rounds", "many", topic}, 2, "many"},
 		{"no rounds", []string{"--rounds", "0", topic}, 2, "--rounds 0, use 1 or more"},
 		{"too many rounds", []string{"--rounds", "99999", topic}, 2, "limits.max_rounds"},
-		{"more rounds than topics", []string{"--protocol", "arbitration", "--rounds", "4", topic}, 2, "use at most 3, one round for each topic"},
+		{"more rounds than topics", []string{"--protocol", "arbitration", "--scores", "problem=5,solution=5,market=5", "--rounds", "4", topic}, 2, "use at most 3, one round for each topic"},
 		{"an unknown protocol", []string{"--protocol", "duel", topic}, 2, `"duel" is unknown, use one of arbitration, critique-refine, panel, pro-con, proposer-skeptic, vote`},
 		{"an unknown version", []string{"--protocol", "panel/9", topic}, 2, `"panel/9" is unknown`},
 		{"an unknown role", []string{"--protocol", "critique-refine", "--agents", "security,magic", topic}, 2, `"magic" is unknown, use one of architect, performance, security, generalist, testing`},
@@ -48,7 +54,22 @@ func TestWrongArgumentsHaveTheirExitCode(t *testing.T) {
 		{"a folder for a configuration", []string{"--config", ".", topic}, 2, "is a directory"},
 		{"a folder for the output", []string{"--output", ".", topic}, 2, "is a directory"},
 		{"a folder for the store", []string{"--store", ".", topic}, 2, "is a directory"},
-		{"an output below a file", []string{"--output", "topic.md/x", topic}, 1, "create folder of topic.md/x"},
+		{"an output below a file", []string{"--output", "topic.md/x", topic}, 1, "write topic.md/x: mkdir topic.md"},
+		{"an output in a folder that cannot be written", []string{"--output", "locked/x", topic}, 1, "write locked/x: "},
+		{"a report below a file", []string{"--report", "r.md", "--report", "topic.md/r.html", topic}, 1, "write topic.md/r.html: mkdir topic.md"},
+		{"a folder for a report", []string{"--report", "folder.md", topic}, 2, "folder.md is a directory"},
+		{"one report of an unknown kind", []string{"--report", "r.md", "--report", "r.pdf", topic}, 2, "--report r.pdf, use a name that ends with .md or .html"},
+		{"arbitration without scores", []string{"--protocol", "arbitration", topic}, 2, "give them with --scores, such as --scores problem=5,solution=5,market=7, or as protocol.scores"},
+		{"scores that are no numbers", []string{"--protocol", "arbitration", "--scores", "problem=high", topic}, 2, `"problem=high" is not a score, want NAME=NUMBER`},
+		{"a score twice", []string{"--protocol", "arbitration", "--scores", "market=1,market=2", topic}, 2, "market has two scores"},
+		{"a score too few", []string{"--protocol", "arbitration", "--scores", "problem=5,solution=5", topic}, 2, "market"},
+		{"scores of another protocol", []string{"--scores", "problem=5", topic}, 2, "protocol panel does not use --scores"},
+		{"prompts that are missing", []string{"--prompts", "no", topic}, 2, "read prompts: open "},
+		{"prompts of unknown names", []string{"--prompts", "prompts", topic}, 4, "opning.tmpl replaces no prompt, want NAME.tmpl with one of the names arbitration-argue, "},
+		{"prompts of unknown names for a debate that does not use them", []string{"--prompts", "prompts", "--protocol", "vote", topic}, 4, "opning.tmpl replaces no prompt"},
+		{"a folder without prompts", []string{"--prompts", "folder.md", topic}, 4, "contains no templates"},
+		{"delete without an id", []string{"delete", "--store", "no.db"}, 2, `"delete" needs the id of a debate`},
+		{"import without a file", []string{"import", "--store", "no.db"}, 2, `"import" needs a file that export wrote`},
 		{"an unknown kind of report", []string{"--report", "report.pdf", topic}, 2, ".md or .html"},
 		{"a store that is not a database", []string{"--store", "topic.md", topic}, 1, "topic.md"},
 		{"a malformed configuration", []string{"--config", "bad.json", topic}, 4, "read configuration bad.json: malformed"},
@@ -66,7 +87,13 @@ func TestWrongArgumentsHaveTheirExitCode(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			folder(t, "topic.md", topic, "blank.md", " \n", "binary", "\xff\xfe", "bad.json", "{", "typo.json", `{"particpants": []}`, "topic.json", `{"topic": "Tea?"}`,
+				"prompts/opening.tmpl", "{{define \"system\"}}Be brief.{{end}}Speak.", "prompts/opning.tmpl", "Speak.", "folder.md/file", "",
 				"roles.json", `{"participants": [{"name": "A", "role": "poet"}, {"name": "B"}]}`)
+			require.NoError(t, os.Mkdir("locked", 0o500)) //nolint:gosec // the folder must be readable
+			if strings.Contains(tt.name, "cannot be written") && os.Geteuid() == 0 {
+				t.Skip("root can write everywhere")
+			}
+			require.NoError(t, os.RemoveAll("folder.md/file"))
 			code, stdout, stderr := start(t, environment(), tt.args...)
 
 			require.Equal(t, tt.code, code, stderr)
@@ -87,12 +114,14 @@ func TestAConfigurationThatCannotBeReadIsAGeneralError(t *testing.T) {
 }
 
 func TestHelpAndVersionAreResults(t *testing.T) {
-	code, stdout, stderr := start(t, environment(), "--help")
-	require.Equal(t, 0, code)
-	require.Equal(t, usage, stdout)
-	require.Empty(t, stderr)
+	for _, args := range [][]string{{"--help"}, {"-h"}, {"help"}, {"help", "list"}, {"list", "--help"}} {
+		code, stdout, stderr := start(t, environment(), args...)
+		require.Equal(t, 0, code)
+		require.Equal(t, usage, stdout)
+		require.Empty(t, stderr)
+	}
 
-	code, stdout, _ = start(t, environment(), "--version")
+	code, stdout, _ := start(t, environment(), "--version")
 	require.Equal(t, 0, code)
 	require.True(t, strings.HasPrefix(stdout, "cli "), stdout)
 }
@@ -107,7 +136,16 @@ func TestTheUsageNamesAllFlagsAndCommands(t *testing.T) {
 			require.NotContains(t, fmt.Sprint(err), "not defined")
 		}
 	}
-	require.Subset(t, strings.Fields(strings.NewReplacer(",", " ").Replace(usage)), sortedKeys(presets))
+	require.Subset(t, strings.Fields(strings.NewReplacer(",", " ", ";", " ").Replace(usage)), sortedKeys(presets))
+	for _, k := range providerKinds {
+		require.Contains(t, usage, k.envVar)
+		require.Contains(t, usage, strings.ToUpper(k.name)+"_MODEL")
+	}
+	o := options{}
+	o.flagSet().VisitAll(func(f *flag.Flag) { require.Contains(t, usage, "--"+f.Name) })
+	for code := exitSuccess; code <= exitConfiguration; code++ {
+		require.Contains(t, usage, fmt.Sprint(" ", code, " "))
+	}
 }
 
 func TestEveryProtocolRunsOffline(t *testing.T) {
@@ -117,7 +155,11 @@ func TestEveryProtocolRunsOffline(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			folder(t)
-			code, stdout, stderr := start(t, environment(), topic, "--protocol", name)
+			args := []string{topic, "--protocol", name}
+			if name == "arbitration" {
+				args = append(args, "--scores", "problem=7, solution=6.5, market=5")
+			}
+			code, stdout, stderr := start(t, environment(), args...)
 
 			require.Equal(t, 0, code, stderr)
 			require.Contains(t, stdout, says)
@@ -224,12 +266,37 @@ func TestReportsAreMarkdownOrHTML(t *testing.T) {
 	}
 }
 
+// Each of several reports is written and announced.
+func TestSeveralReports(t *testing.T) {
+	folder(t)
+	code, _, stderr := start(t, environment(), topic, "--protocol", "vote", "--report", "a/r.md", "--report", "b/r.html", "--report", "c.md")
+	require.Equal(t, 0, code, stderr)
+	require.Contains(t, stderr, "\nreport written to a/r.md\nreport written to b/r.html\nreport written to c.md\n")
+	require.Equal(t, contents(t, "a/r.md"), contents(t, "c.md"))
+	require.Contains(t, contents(t, "b/r.html"), "<!DOCTYPE html>")
+}
+
+// A report that becomes impossible during the debate does not prevent the others.
 func TestAReportThatFailsOnlyWarns(t *testing.T) {
-	folder(t, "file", "")
-	code, stdout, stderr := start(t, environment(), topic, "--protocol", "vote", "--report", "file/report.md")
+	folder(t)
+	env := server(t, func(int, http.ResponseWriter, string) string {
+		_ = os.Mkdir("r.md", 0o750)
+		return "Yes."
+	})
+	code, stdout, stderr := start(t, env, topic, "--protocol", "proposer-skeptic", "--rounds", "1", "--report", "r.md", "--report", "s.md")
 	require.Equal(t, 0, code)
 	require.NotEmpty(t, stdout)
 	require.Contains(t, stderr, "warning: cannot write report: ")
+	require.Contains(t, stderr, "\nreport written to s.md\n")
+}
+
+// A check of the files leaves existing ones as they are, and no new ones.
+func TestFilesAreCheckedWithoutAChange(t *testing.T) {
+	folder(t, "answer.txt", "old")
+	code, _, _ := start(t, environment(), topic, "--protocol", "vote", "--output", "answer.txt", "--report", "r.md", "--report", "answer.txt/r.html")
+	require.Equal(t, 1, code)
+	require.Equal(t, "old", contents(t, "answer.txt"))
+	require.False(t, fileExists("r.md"))
 }
 
 // If the output file cannot be written, the answer is still on stdout.
@@ -281,7 +348,7 @@ func TestNothingCommandsTheTerminal(t *testing.T) {
 	require.Contains(t, stdout, `\u001b[2J\u009b31m\u202e`, "the escapes do not change the value")
 	_, stdout, _ = start(t, env, "list", "--store", "d.db")
 	require.Equal(t, 4, strings.Count(stdout, "\n"), stdout)
-	_, stdout, _ = start(t, env, "show", strings.Fields(stdout)[6], "--store", "d.db")
+	_, stdout, _ = start(t, env, "show", strings.Fields(stdout)[7], "--store", "d.db")
 	require.Contains(t, stdout, "Yes.")
 }
 
@@ -310,9 +377,10 @@ func TestKeysComeFromTheEnvironment(t *testing.T) {
 		cfg := c(t, "panel")
 		p.assignProviders(configFile{}, &cfg, offlineKind)
 		require.Equal(t, []string{k.name}, usedProviders(cfg))
-		made, err := p.openProviders(configFile{}, cfg)
+		made, models, err := p.openProviders(configFile{}, cfg)
 		require.NoError(t, err)
 		require.Equal(t, []string{k.name}, sortedKeys(made))
+		require.Equal(t, map[string]string{k.name: k.model}, models)
 	}
 	p := &program{env: environment("GEMINI_API_KEY", "x", "ANTHROPIC_API_KEY", "x"), stderr: &output{}}
 	require.Equal(t, "anthropic", p.defaultKind())

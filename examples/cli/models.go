@@ -63,11 +63,41 @@ func (p *program) assignProviders(s configFile, c *debate.Config, other string) 
 	}
 }
 
+// nameModels sets the model of all actors that name none, so that a stored debate keeps its models if the environment or
+// the configuration file changes.
+func nameModels(c *debate.Config, models map[string]string) {
+	for _, list := range [][]debate.Participant{c.Participants, c.Judges, c.Substitutes} {
+		for i := range list {
+			list[i].Model = cmp.Or(list[i].Model, models[list[i].Provider])
+		}
+	}
+}
+
+// modelChanges describes each actor of a stored debate whose model differs from the one that the environment and the
+// configuration file name now. used has the models that the actors have used.
+func modelChanges(s configFile, c debate.Config, models, used map[string]string) (changes []string) {
+	configured := s.actorModels()
+	for _, list := range [][]debate.Participant{c.Participants, c.Judges, c.Substitutes} {
+		for _, a := range list {
+			now := cmp.Or(configured[a.Name], models[a.Provider])
+			switch {
+			case a.Disabled || now == "":
+			case a.Model != "" && a.Model != now:
+				changes = append(changes, fmt.Sprintf("%s uses %s, as stored with the debate, and not %s, which is configured now.", a.Name, a.Model, now))
+			case a.Model == "" && used[a.Name] != "" && !strings.HasPrefix(used[a.Name], now):
+				changes = append(changes, fmt.Sprintf("%s has used %s so far, and uses %s now.", a.Name, used[a.Name], now))
+			}
+		}
+	}
+	return changes
+}
+
 // offlineKind is the kind of the offline demo model.
 const offlineKind = "offline"
 
-// openProviders returns the providers of the file, and providers for the kinds that a debate names directly.
-func (p *program) openProviders(s configFile, c debate.Config) (map[string]providers.Provider, error) {
+// openProviders returns the providers of the file, and providers for the kinds that a debate names directly. It also
+// returns the default model of each provider.
+func (p *program) openProviders(s configFile, c debate.Config) (opened map[string]providers.Provider, models map[string]string, err error) {
 	all := map[string]providerConfig{}
 	maps.Copy(all, s.providers)
 	for _, k := range p.allKinds() {
@@ -79,27 +109,28 @@ func (p *program) openProviders(s configFile, c debate.Config) (map[string]provi
 		}
 	}
 	if len(all) == 0 {
-		return nil, exitErrorf(exitConfiguration, "connect providers: none of the debate's providers %q is available, use --config with the configuration that defines them", usedProviders(c))
+		return nil, nil, exitErrorf(exitConfiguration, "connect providers: none of the debate's providers %q is available, use --config with the configuration that defines them", usedProviders(c))
 	}
-	made := map[string]providers.Provider{}
+	opened, models = map[string]providers.Provider{}, map[string]string{}
 	for _, name := range sortedKeys(all) {
 		open, err := p.findKind(name, all[name])
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if open.envRequired && p.env(open.envVar) == "" {
 			if len(all) == 1 || slices.Contains(usedProviders(c), name) {
-				return nil, exitErrorf(exitConfiguration, "connect provider %s: no API key for %s, set %s", name, open.name, open.envVar)
+				return nil, nil, exitErrorf(exitConfiguration, "connect provider %s: no API key for %s, set %s", name, open.name, open.envVar)
 			}
 			continue // the debate does not use it
 		}
-		provider, err := open.open(cmp.Or(all[name].Model, p.env(strings.ToUpper(open.name)+"_MODEL"), open.model), p.env)
+		models[name] = cmp.Or(all[name].Model, p.env(strings.ToUpper(open.name)+"_MODEL"), open.model)
+		provider, err := open.open(models[name], p.env)
 		if err != nil {
-			return nil, exitErrorf(exitConfiguration, "connect provider %s: %w", name, err)
+			return nil, nil, exitErrorf(exitConfiguration, "connect provider %s: %w", name, err)
 		}
-		made[name] = middleware.Wrap(provider, middleware.Timeout(middleware.Timeouts{})) // a call that hangs times out, and the engine retries it
+		opened[name] = middleware.Wrap(provider, middleware.Timeout(middleware.Timeouts{})) // a call that hangs times out, and the engine retries it
 	}
-	return made, nil
+	return opened, models, nil
 }
 
 // defaultKind returns the first kind for which the environment has a key or a host, or an empty string.

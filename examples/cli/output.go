@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"text/tabwriter"
@@ -30,8 +29,12 @@ func (p *program) writeResult(ctx context.Context, d *debate.Debate, r *debate.R
 	if err != nil {
 		return err
 	}
-	if err := p.writeReport(all); err != nil {
-		p.warnf("cannot write report: %v", err)
+	for _, path := range p.reports {
+		if err := writeReport(path, all); err != nil {
+			p.warnf("cannot write report: %v", err)
+		} else {
+			fmt.Fprintf(p.stderr, "report written to %s\n", path)
+		}
 	}
 	state, err := encodeJSON(all)
 	if err != nil {
@@ -61,26 +64,28 @@ func (p *program) saveOutput(state []byte, answer string) error {
 	return nil
 }
 
-func writeFile(path string, b []byte) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
-	}
-	return os.WriteFile(path, b, 0o600)
-}
-
-func (p *program) writeReport(all *report.Report) error {
-	if p.report == "" {
-		return nil
-	}
+func writeReport(path string, all *report.Report) error {
 	render := report.Markdown
-	if strings.EqualFold(filepath.Ext(p.report), ".html") {
+	if strings.EqualFold(filepath.Ext(path), ".html") {
 		render = report.HTML
 	}
 	var b bytes.Buffer
 	if err := render(&b, all); err != nil {
 		return err
 	}
-	return writeFile(p.report, b.Bytes())
+	return writeFile(path, b.Bytes())
+}
+
+// printTranscript prints the turns of a debate.
+func (p *program) printTranscript(r *debate.Result) {
+	title := ""
+	for _, t := range r.Turns {
+		if now := stageTitle(t.Kind, t.Round, 0); now != title {
+			title = now
+			fmt.Fprintf(p.stdout, "== %s ==\n\n", title)
+		}
+		fmt.Fprintf(p.stdout, "%s (%s):\n%s\n\n", printableLine(actorLabel(t.Key)), t.Phase, strings.TrimSpace(t.Text))
+	}
 }
 
 // answer returns the answer of a completed debate, or an empty string.

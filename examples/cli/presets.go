@@ -3,6 +3,7 @@ package main
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/protocol"
@@ -55,4 +56,10 @@ func (k preset) roles(c debate.Config) []string {
 	return slices.Concat([]string{"architect", "generalist", "performance", "security", "testing"}, sortedKeys(own.Roles))
 }
 
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+func sortedKeys[K ~string, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
+
+// withoutVersion returns the name of a protocol without its version.
+func withoutVersion(name string) string {
+	name, _, _ = strings.Cut(name, "/")
+	return name
+}

@@ -13,6 +13,7 @@ type program struct {
 	ctx         context.Context
 	interrupted <-chan struct{}
 	options
+	stdin          io.Reader
 	stdout, stderr io.Writer // SafeWriters
 	terminal       io.Writer // stderr without a SafeWriter
 	env            func(string) string

@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -27,18 +25,23 @@ func (p *program) newDebate() error {
 	err = p.withConfigFile(func(s configFile) (err error) {
 		if c, err = p.buildConfig(s, topic); err == nil {
 			p.assignProviders(s, &c, offlineKind)
-			o.Providers, err = p.openProviders(s, c)
+			var models map[string]string
+			o.Providers, models, err = p.openProviders(s, c)
+			nameModels(&c, models)
 		}
 		p.store = cmp.Or(p.store, s.storePath())
 		return err
 	})
+	if err == nil {
+		err = p.usePrompts(&o, &c)
+	}
 	if err != nil {
 		return err
 	}
 	if _, err := debate.New(p.ctx, c, o); err != nil { // in memory, so that an invalid debate is not stored
 		return p.withExitCode(err)
 	}
-	if err := p.makeDirectories(); err != nil {
+	if err := p.checkFiles(); err != nil {
 		return err
 	}
 	kept, err := p.openStore(&o)
@@ -60,24 +63,13 @@ func (p *program) newDebate() error {
 	return p.runDebate(d)
 }
 
-// makeDirectories creates the folders of the output and the store. It runs before the debate, so that an error costs
-// nothing.
-func (p *program) makeDirectories() error {
-	for _, path := range []string{p.output, p.store} {
-		if path == "" {
-			continue
-		}
-		if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
-			return fmt.Errorf("create folder of %s: %w", path, err)
-		}
-	}
-	return nil
-}
-
 // openStore opens the store, if there is one. It returns a function that closes the store.
 func (p *program) openStore(o *debate.Options) (done func(), err error) {
 	if p.store == "" {
 		return func() {}, nil
+	}
+	if err := p.makePrivate(p.store); err != nil {
+		return nil, err
 	}
 	kept, err := sqlite.Open(p.store)
 	if err != nil {
@@ -141,8 +133,6 @@ func (p *program) replay(d *debate.Debate) (*tracker, error) {
 	return so, nil
 }
 
-var errInterrupted = errors.New("interrupted")
-
 // onInterrupt pauses a stored debate, whose calls in flight are still committed. It cancels any other debate.
 func (p *program) onInterrupt(d *debate.Debate, v *display, abandon context.CancelCauseFunc) {
 	end, note := d.Cancel, "interrupted: canceling the debate; with --store, you could resume it"
@@ -205,10 +195,4 @@ func (s configFile) storePath() string {
 		return s.store
 	}
 	return filepath.Join(filepath.Dir(s.path), s.store)
-}
-
-// fileExists reports whether a file exists.
-func fileExists(path string) bool {
-	_, err := os.Stat(path)
-	return !errors.Is(err, fs.ErrNotExist)
 }

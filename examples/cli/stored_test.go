@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
@@ -81,7 +79,7 @@ func TestAnInterruptedDebateIsResumed(t *testing.T) {
 			close(paused)
 		}
 	}
-	require.Equal(t, 1, run(t.Context(), interrupted, held, &stdout, &stderr, env), stderr.String())
+	require.Equal(t, 1, run(t.Context(), interrupted, held, strings.NewReader(""), &stdout, &stderr, env), stderr.String())
 	id := saved(t, stderr.String())
 	require.Empty(t, stdout.String())
 	require.Contains(t, stderr.String(), "interrupted: waiting for the calls in flight, press Ctrl-C again to cancel them; use resume to continue\n")
@@ -113,7 +111,7 @@ func TestADebateWhoseProcessEndedIsResumed(t *testing.T) {
 		return echo(prompt)
 	})
 	var stdout, stderr output
-	require.Equal(t, 1, run(ctx, nil, held, &stdout, &stderr, env), stderr.String())
+	require.Equal(t, 1, run(ctx, nil, held, strings.NewReader(""), &stdout, &stderr, env), stderr.String())
 	require.Contains(t, stderr.String(), "debate not completed, state is running.awaiting_responses\ncontinue with: cli resume ")
 
 	code, _, progress := start(t, env, "resume", saved(t, stderr.String()), "--store", "kept/d.db")
@@ -126,9 +124,6 @@ func TestSignalsOfTheProgram(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("Windows has no signals to send")
 	}
-	program := filepath.Join(t.TempDir(), "cli")
-	said, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, ".").CombinedOutput()
-	require.NoError(t, err, string(said))
 	want := undisturbed(t)
 	for _, tt := range []struct {
 		name          string
@@ -164,11 +159,8 @@ func TestSignalsOfTheProgram(t *testing.T) {
 					close(noted)
 				}
 			}}
-			cmd := exec.CommandContext(t.Context(), program, held...)
+			cmd := binaryCommand(t, env, held...)
 			cmd.Stderr = stderr
-			for _, name := range []string{"OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_MODEL"} {
-				cmd.Env = append(cmd.Env, name+"="+env(name))
-			}
 			require.NoError(t, cmd.Start())
 			running <- cmd.Process
 			require.Error(t, cmd.Wait())
@@ -195,7 +187,7 @@ func TestADebateThatIsNotKeptIsCanceled(t *testing.T) {
 		return echo(prompt)
 	})
 	var stdout, stderr output
-	require.Equal(t, 1, run(t.Context(), interrupted, []string{"--protocol", "proposer-skeptic", topic, "--output", "state.json"}, &stdout, &stderr, env))
+	require.Equal(t, 1, run(t.Context(), interrupted, []string{"--protocol", "proposer-skeptic", topic, "--output", "state.json"}, strings.NewReader(""), &stdout, &stderr, env))
 	close(left)
 	require.Contains(t, stderr.String(), "interrupted: canceling the debate; with --store, you could resume it\n")
 	require.Contains(t, stderr.String(), "cli: debate canceled\n")
@@ -218,7 +210,7 @@ func TestADebateIsPausedAndCanceledFromElsewhere(t *testing.T) {
 				}
 				return echo(prompt)
 			})
-			require.Equal(t, 1, run(t.Context(), nil, held, &stdout, &stderr, env), stderr.String())
+			require.Equal(t, 1, run(t.Context(), nil, held, strings.NewReader(""), &stdout, &stderr, env), stderr.String())
 			require.Contains(t, stderr.String(), " "+is)
 			require.Equal(t, is, string(heads(t)[0].State))
 		})
@@ -257,7 +249,12 @@ func TestADebateThatFailedIsRetried(t *testing.T) {
 	require.Contains(t, contents(t, "out/r.md"), topic[:10])
 
 	_, shown, _ := start(t, env, "show", id, "--store", "kept/d.db")
-	require.True(t, strings.HasSuffix(shown, "completed in round 5: round_limit\n\n"+answer), shown)
+	require.True(t, strings.HasSuffix(shown, "\n== answer ==\n\n"+answer), shown)
+	require.Contains(t, shown, "completed in round 5: round_limit\n\n== setup ==\n\nretriever (retrieval):\nDocuments used: ")
+	for i, text := range want[1:] {
+		require.Contains(t, shown, "):\n"+text+"\n\n", i)
+	}
+	require.Equal(t, 5, strings.Count(shown, "\n== round "))
 }
 
 // A debate continues only with the providers that it started with. It never continues with the offline demo model because
@@ -357,7 +354,7 @@ func TestCommandsThatCannotBe(t *testing.T) {
 	interrupted := make(chan struct{})
 	close(interrupted)
 	var progress output
-	require.Equal(t, 1, run(t.Context(), interrupted, held, &output{}, &progress, environment()))
+	require.Equal(t, 1, run(t.Context(), interrupted, held, strings.NewReader(""), &output{}, &progress, environment()))
 	for _, tt := range []struct {
 		args []string
 		code int
@@ -387,9 +384,9 @@ func TestDebatesAreListed(t *testing.T) {
 	require.Empty(t, stderr)
 	lines := strings.Split(stdout, "\n")
 	require.Len(t, lines, 4)
-	require.Regexp(t, `^ID +STATE +ROUND +PROTOCOL +CREATED +TOPIC$`, lines[0])
-	require.Regexp(t, `^[0-9a-f-]{36}  completed  5/5    pro-con/1  \S+ \S+  Should cities ban private cars\?$`, lines[1])
-	require.Regexp(t, `^[0-9a-f-]{36}  completed  2/2    vote/1     \S+ \S+  A topic of two lines, which .*…$`, lines[2])
+	require.Regexp(t, `^ID +STATE +REASON +ROUND +PROTOCOL +CREATED +TOPIC$`, lines[0])
+	require.Regexp(t, `^[0-9a-f-]{36}  completed  round_limit  5/5    pro-con/1  \S+ \S+  Should cities ban private cars\?$`, lines[1])
+	require.Regexp(t, `^[0-9a-f-]{36}  completed  \S+ +2/2    vote/1     \S+ \S+  A topic of two lines, which .*…$`, lines[2])
 	_, err := os.Stat("kept/d.db")
 	require.NoError(t, err)
 }

@@ -3,11 +3,13 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -21,7 +23,76 @@ import (
 
 const topic = "Should cities ban private cars?"
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
+		_ = os.RemoveAll(binaryFolder)
+		os.Exit(code)
+	}))
+}
+
+var binaryFolder string
+
+// binary builds the program once and returns its path.
+var binary = sync.OnceValues(func() (path string, err error) {
+	if binaryFolder, err = os.MkdirTemp("", "cli"); err != nil {
+		return "", err
+	}
+	path = filepath.Join(binaryFolder, "cli.exe")
+	cmd := exec.Command("go", "build", "-o", path, ".")
+	cmd.Dir = home
+	if said, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build: %w: %s", err, said)
+	}
+	return path, nil
+})
+
+// binaryCommand returns a command that runs the built program with these variables of env and no others.
+func binaryCommand(t *testing.T, env func(string) string, args ...string) *exec.Cmd {
+	t.Helper()
+	path, err := binary()
+	require.NoError(t, err)
+	cmd := exec.CommandContext(t.Context(), path, args...)
+	for _, name := range []string{"OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_MODEL"} {
+		if value := env(name); value != "" {
+			cmd.Env = append(cmd.Env, name+"="+value)
+		}
+	}
+	return cmd
+}
+
+// execute runs the built program to its end.
+func execute(t *testing.T, env func(string) string, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, progress bytes.Buffer
+	cmd := binaryCommand(t, env, args...)
+	cmd.Stdout, cmd.Stderr = &out, &progress
+	_ = cmd.Run() // the exit code tells
+	require.NotNil(t, cmd.ProcessState)
+	printable(t, out.String()+progress.String())
+	return cmd.ProcessState.ExitCode(), out.String(), progress.String()
+}
+
+// keyboard is a terminal on which somebody types.
+type keyboard struct {
+	io.Reader
+	device
+}
+
+func (k keyboard) Stat() (fs.FileInfo, error) { return k.device, nil }
+
+// answering runs the program on a terminal on which somebody types a line.
+func answering(t *testing.T, env func(string) string, line string, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out output
+	var screen terminal
+	code = run(t.Context(), nil, args, keyboard{Reader: strings.NewReader(line + "\n")}, &out, &screen, func(name string) string {
+		if name == "TERM" {
+			return "dumb"
+		}
+		return env(name)
+	})
+	return code, out.String(), screen.String()
+}
 
 // environment returns an environment with only these variables.
 func environment(pairs ...string) func(string) string {
@@ -72,7 +143,7 @@ func (device) Mode() fs.FileMode { return fs.ModeDevice | fs.ModeCharDevice }
 func start(t *testing.T, env func(string) string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, progress output
-	code = run(t.Context(), nil, args, &out, &progress, env)
+	code = run(t.Context(), nil, args, strings.NewReader(""), &out, &progress, env)
 	printable(t, out.String()+progress.String())
 	return code, out.String(), progress.String()
 }

@@ -66,10 +66,19 @@ func (t *tracker) title() string {
 		return ""
 	}
 	m := phases[len(phases)-1]
-	if m.Stage == transcript.Setup || m.Stage == transcript.Conclusion {
-		return string(m.Stage)
+	return stageTitle(m.Stage, m.Round, m.Rounds)
+}
+
+// stageTitle returns a title for a stage, or for its round if the stage has rounds. If rounds is 0, it leaves out the
+// maximum number of rounds.
+func stageTitle(stage transcript.Kind, round, rounds int) string {
+	switch {
+	case stage == transcript.Setup || stage == transcript.Conclusion:
+		return string(stage)
+	case rounds == 0:
+		return fmt.Sprintf("round %d", round)
 	}
-	return fmt.Sprintf("round %d of %d", m.Round, m.Rounds)
+	return fmt.Sprintf("round %d of %d", round, rounds)
 }
 
 // removeSpeaker removes the step from the replies in flight.
@@ -85,15 +94,20 @@ func (t *tracker) appendChunk(e debate.Chunk) {
 	}
 }
 
+// failureLine describes a failed attempt. If another attempt follows, the line fits on a terminal; an error that ends the
+// step is complete.
 func (t *tracker) failureLine(e debate.TurnFailed) string {
-	line := fmt.Sprintf("  %s: %s failed: %s", e.Key.Phase, actorLabel(e.Key), e.Message)
+	line := fmt.Sprintf("  %s: %s failed", e.Key.Phase, actorLabel(e.Key))
 	switch {
-	case e.RetryIn > 0:
-		line += fmt.Sprintf("; retrying in %v", e.RetryIn.Round(time.Second))
 	case e.RetryIn < 0:
 		t.removeSpeaker(e.Key)
+		return printableLine(line + ": " + e.Message)
+	case e.RetryIn > 0:
+		line += fmt.Sprintf(", retrying in %v", max(e.RetryIn.Round(time.Second), time.Second))
+	default:
+		line += ", retrying"
 	}
-	return printableLine(line)
+	return truncateRight(printableLine(line+": "+e.Message), defaultColumns)
 }
 
 func (t *tracker) turnLine(turn transcript.Turn) string {

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+)
+
+// checkFiles creates the folders of the output and the reports, and returns an error if it cannot write one of these
+// files. It runs before the debate, so that an error costs nothing.
+func (p *program) checkFiles() error {
+	for _, path := range append([]string{p.output}, p.reports...) {
+		if path == "" {
+			continue
+		}
+		if err := checkFile(path); err != nil {
+			return fmt.Errorf("write %s: %w", path, err)
+		}
+	}
+	return nil
+}
+
+// checkFile returns an error if a file cannot be written. It does not change an existing file.
+func checkFile(path string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
+		return err
+	}
+	existed := fileExists(path)
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil || existed {
+		return err
+	}
+	return os.Remove(path)
+}
+
+// makePrivate ensures that only its owner can read and write a database. It creates an empty file if there is none. SQLite
+// gives the files next to a database the mode of the database.
+func (p *program) makePrivate(path string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
+		return fmt.Errorf("create folder of %s: %w", path, err)
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err == nil {
+		return f.Close()
+	}
+	info, statErr := os.Stat(path)
+	if statErr != nil {
+		return fmt.Errorf("create store: %w", err)
+	}
+	if info.Mode().Perm()&0o077 == 0 || runtime.GOOS == "windows" {
+		return nil
+	}
+	for _, file := range []string{path, path + "-wal", path + "-shm"} {
+		if err := os.Chmod(file, 0o600); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			p.warnf("other users can access %s: %v", path, err)
+			return nil
+		}
+	}
+	p.warnf("other users could access %s; its mode is 0600 now", path)
+	return nil
+}
+
+func writeFile(path string, b []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	return os.WriteFile(path, b, 0o600)
+}

@@ -1,0 +1,255 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// No argument that may be meant as a command starts a debate. The environment has a key, so a debate would cost money.
+func TestWordsStartNoDebate(t *testing.T) {
+	folder(t)
+	calls := 0
+	env := server(t, func(int, http.ResponseWriter, string) string {
+		calls++
+		return "Yes."
+	})
+	for _, args := range [][]string{
+		{"help"}, {"version"}, {"Help"}, {"delete"}, {"delete", "x"}, {"delte", "x"}, {"rm", "x"}, {"export"}, {"import"}, {"lst"}, {"list"}, {"stop", "x"},
+		{"--protocol", "vote", "status"}, {"init", "--store", "d.db"}, {"export_all"}, {"-v"}, {"v2"},
+	} {
+		code, stdout, stderr := execute(t, env, args...)
+		require.NotContains(t, stderr, "round 1")
+		if args[0] == "help" {
+			require.Equal(t, 0, code)
+			require.Equal(t, usage, stdout)
+			continue
+		}
+		require.Equal(t, 2, code, args)
+		require.Empty(t, stdout)
+	}
+	require.Zero(t, calls)
+	require.False(t, fileExists("d.db"))
+
+	code, stdout, stderr := execute(t, env, "--protocol", "proposer-skeptic", "--rounds", "1", "--", "Privacy")
+	require.Equal(t, 0, code, stderr)
+	require.Equal(t, "Yes.\n", stdout)
+}
+
+func TestADebateIsExportedDeletedAndImported(t *testing.T) {
+	folder(t)
+	code, _, stderr := execute(t, environment(), held...)
+	require.Equal(t, 0, code, stderr)
+	id := saved(t, stderr)
+	_, shown, _ := execute(t, environment(), "show", id, "--store", "kept/d.db")
+	require.Contains(t, shown, "== round 1 ==")
+
+	code, _, stderr = execute(t, environment(), "export", id, "--store", "kept/d.db", "--output", "moved/d.json")
+	require.Equal(t, 0, code, stderr)
+	require.Equal(t, "debate "+id+" written to moved/d.json\n", stderr)
+	code, stdout, _ := execute(t, environment(), "export", id, "--store", "kept/d.db")
+	require.Equal(t, 0, code)
+	require.Equal(t, contents(t, "moved/d.json"), stdout)
+
+	code, _, stderr = execute(t, environment(), "import", "moved/d.json", "--store", "kept/d.db")
+	require.Equal(t, 1, code)
+	require.Contains(t, stderr, "the id is taken")
+
+	code, _, stderr = execute(t, environment(), "delete", id, "--store", "kept/d.db")
+	require.Equal(t, 2, code)
+	require.Equal(t, "cli: delete debate "+id+": Delete debate "+id+" (completed, "+topic+")? Use --yes to answer yes\n", stderr)
+	code, stdout, stderr = execute(t, environment(), "delete", id, "--store", "kept/d.db", "--yes")
+	require.Equal(t, 0, code, stderr)
+	require.Equal(t, id+" deleted\n", stdout)
+	for _, command := range []string{"show", "export", "delete"} {
+		code, _, stderr = execute(t, environment(), command, id, "--store", "kept/d.db")
+		require.Equal(t, 2, code)
+		require.Contains(t, stderr, "no such debate in kept/d.db", command)
+	}
+
+	code, stdout, stderr = execute(t, environment(), "import", "moved/d.json", "--store", "new/e.db")
+	require.Equal(t, 0, code, stderr)
+	require.Equal(t, id+" imported into new/e.db\n", stdout)
+	_, again, _ := execute(t, environment(), "show", id, "--store", "new/e.db")
+	require.Equal(t, shown, again)
+
+	require.NoError(t, os.WriteFile("bad.json", []byte("{"), 0o600))
+	code, _, stderr = execute(t, environment(), "import", "bad.json", "--store", "new/e.db")
+	require.Equal(t, 1, code)
+	require.Contains(t, stderr, "import debate: read bad.json: ")
+	code, _, stderr = execute(t, environment(), "import", "no.json", "--store", "new/e.db")
+	require.Equal(t, 2, code, stderr)
+}
+
+func TestDeletionIsConfirmedOnATerminal(t *testing.T) {
+	folder(t)
+	_, _, stderr := start(t, environment(), held...)
+	id := saved(t, stderr)
+	for _, line := range []string{"", "n", "no", "maybe"} {
+		code, _, screen := answering(t, environment(), line, "delete", id, "--store", "kept/d.db")
+		require.Equal(t, 1, code)
+		require.Contains(t, screen, "Delete debate "+id+" (completed, "+topic+")? [y/N] ")
+		require.Contains(t, screen, "not confirmed")
+		require.Len(t, heads(t), 1)
+	}
+	code, stdout, _ := answering(t, environment(), "Y", "delete", id, "--store", "kept/d.db")
+	require.Equal(t, 0, code)
+	require.Equal(t, id+" deleted\n", stdout)
+	require.Empty(t, heads(t))
+}
+
+// Only the owner can read a database, and the files next to it while a debate runs.
+func TestDatabasesArePrivate(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows has no such modes")
+	}
+	folder(t)
+	modes := map[string]os.FileMode{}
+	env := server(t, func(int, http.ResponseWriter, string) string {
+		files, _ := filepath.Glob("kept/d.db*")
+		for _, path := range files {
+			if info, err := os.Stat(path); err == nil {
+				modes[path] = info.Mode().Perm()
+			}
+		}
+		return "Yes."
+	})
+	code, _, stderr := execute(t, env, held...)
+	require.Equal(t, 0, code, stderr)
+	require.GreaterOrEqual(t, len(modes), 2, "the write-ahead log is a file too")
+	for path, mode := range modes {
+		require.Equal(t, os.FileMode(0o600), mode, path)
+	}
+
+	require.NoError(t, os.Chmod("kept/d.db", 0o644)) //nolint:gosec // the mode is what is tested
+	_, _, stderr = execute(t, env, "list", "--store", "kept/d.db")
+	require.Equal(t, "warning: other users could access kept/d.db; its mode is 0600 now\n", stderr)
+	_, _, stderr = execute(t, env, "list", "--store", "kept/d.db")
+	require.Empty(t, stderr)
+}
+
+// A stored debate names its models. It continues with them, and only after a confirmation if others are configured now.
+func TestAChangedModelIsConfirmed(t *testing.T) {
+	folder(t)
+	var asked []string
+	env := server(t, func(n int, w http.ResponseWriter, prompt string) string {
+		if n >= 0 {
+			_, after, _ := strings.Cut(prompt, `"model":"`)
+			model, _, _ := strings.Cut(after, `"`)
+			asked = append(asked, model)
+		}
+		if n == 2 {
+			w.WriteHeader(http.StatusBadRequest)
+			return ""
+		}
+		return echo(prompt)
+	})
+	other := func(name string) string {
+		if name == "OPENAI_MODEL" {
+			return "large"
+		}
+		return env(name)
+	}
+	code, _, stderr := execute(t, env, held...)
+	require.Equal(t, 3, code, stderr)
+	id := saved(t, stderr)
+
+	code, stdout, stderr := execute(t, other, "retry", id, "--store", "kept/d.db")
+	require.Equal(t, 2, code, stderr)
+	require.Empty(t, stdout)
+	for _, name := range []string{"Proposer", "Skeptic", "Synthesizer"} {
+		require.Contains(t, stderr, "warning: "+name+" uses tiny, as stored with the debate, and not large, which is configured now.\n")
+	}
+	require.Contains(t, stderr, "cli: retry debate "+id+": Continue debate "+id+"? Use --yes to answer yes\n")
+	code, _, screen := answering(t, other, "n", "retry", id, "--store", "kept/d.db")
+	require.Equal(t, 1, code)
+	require.Contains(t, screen, "Continue debate "+id+"? [y/N] cli: retry debate "+id+": not confirmed\n")
+	require.Equal(t, "error", string(heads(t)[0].State), "nothing has changed")
+	require.Len(t, asked, 3)
+
+	code, _, stderr = execute(t, other, "retry", id, "--store", "kept/d.db", "--yes")
+	require.Equal(t, 0, code, stderr)
+	require.Len(t, asked, 12)
+	for _, model := range asked {
+		require.Equal(t, "tiny", model)
+	}
+}
+
+// A model that a participant of the configuration names is no change.
+func TestAConfiguredModelIsNoChange(t *testing.T) {
+	folder(t, "c.json", `{"providers": {"main": {"kind": "openai"}}, "protocol": "proposer-skeptic", "judges": [{"name": "J", "model": "huge"}],
+		"participants": [{"name": "A", "model": "mini"}, {"name": "B"}]}`)
+	env := server(t, func(n int, w http.ResponseWriter, prompt string) string {
+		if n == 2 {
+			w.WriteHeader(http.StatusBadRequest)
+			return ""
+		}
+		return echo(prompt)
+	})
+	code, _, stderr := execute(t, env, topic, "--config", "c.json", "--store", "kept/d.db")
+	require.Equal(t, 3, code, stderr)
+	code, _, stderr = execute(t, env, "retry", saved(t, stderr), "--config", "c.json", "--store", "kept/d.db")
+	require.Equal(t, 0, code, stderr)
+	require.NotContains(t, stderr, "as stored")
+}
+
+// The scores of an arbitration are asked for on a terminal.
+func TestScoresAreAskedFor(t *testing.T) {
+	folder(t)
+	code, stdout, screen := answering(t, environment(), "problem=7, solution=6, market=5", topic, "--protocol", "arbitration")
+	require.Equal(t, 0, code, screen)
+	require.Contains(t, screen, "Scores of the evaluation, such as problem=5,solution=5,market=7: ")
+	require.Contains(t, stdout, "7")
+	code, _, screen = answering(t, environment(), "", topic, "--protocol", "arbitration")
+	require.Equal(t, 2, code)
+	require.Contains(t, screen, `"" is not a score, want NAME=NUMBER, such as problem=5,solution=5,market=7`)
+}
+
+func TestAnInterruptEndsAQuestion(t *testing.T) {
+	folder(t)
+	_, _, stderr := start(t, environment(), held...)
+	interrupted := make(chan struct{})
+	close(interrupted)
+	reader, writer, err := os.Pipe()
+	require.NoError(t, err)
+	var screen terminal
+	code := run(t.Context(), interrupted, []string{"delete", saved(t, stderr), "--store", "kept/d.db"}, keyboard{Reader: reader}, &output{}, &screen, environment())
+	require.NoError(t, writer.Close())
+	require.NoError(t, reader.Close())
+	require.Equal(t, 1, code)
+	require.Contains(t, screen.String(), "interrupted\n")
+	require.Len(t, heads(t), 1)
+}
+
+// A stored debate continues with the prompts that it began with.
+func TestPromptsAreReplaced(t *testing.T) {
+	folder(t, "mine/skeptic-attack.tmpl", `{{define "system"}}Attack.{{end}}Say what is wrong in round {{.Round}}. MINE`)
+	mine := 0
+	env := server(t, func(n int, w http.ResponseWriter, prompt string) string {
+		if strings.Contains(prompt, "MINE") {
+			mine++
+		}
+		if n == 4 {
+			w.WriteHeader(http.StatusBadRequest)
+			return ""
+		}
+		return "So."
+	})
+	code, _, stderr := execute(t, env, append([]string{"--prompts", "mine", "--rounds", "3"}, held...)...)
+	require.Equal(t, 3, code, stderr)
+	require.Equal(t, 2, mine)
+	id := saved(t, stderr)
+	require.NoError(t, os.Rename("mine", "moved"))
+	code, _, stderr = execute(t, env, "retry", id, "--store", "kept/d.db")
+	require.Equal(t, 2, code)
+	require.Contains(t, stderr, "read prompts: open ")
+	code, _, stderr = execute(t, env, "retry", id, "--store", "kept/d.db", "--prompts", "moved")
+	require.Equal(t, 0, code, stderr)
+	require.Equal(t, 3, mine, fmt.Sprint(stderr))
+}

@@ -1,0 +1,47 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+	"unicode/utf8"
+)
+
+// topic returns the topic from the argument or the file on the command line.
+func (o options) topic() (string, error) {
+	switch {
+	case o.flagGiven["file"] && len(o.operands) > 0:
+		return "", exitErrorf(exitArguments, "read topic: given as an argument and with --file, want only one of them")
+	case len(o.operands) > 1:
+		return "", exitErrorf(exitArguments, "read topic: got %d arguments, want one; put a topic of several words in quotes", len(o.operands))
+	case o.flagGiven["file"]:
+		return readTopic(o.file)
+	case len(o.operands) == 0:
+		return "", exitErrorf(exitArguments, "read topic: no topic given, want an argument or --file; see cli help")
+	case strings.TrimSpace(o.operands[0]) == "":
+		return "", exitErrorf(exitArguments, "read topic: the topic is blank")
+	}
+	return strings.TrimSpace(o.operands[0]), nil
+}
+
+func readTopic(path string) (string, error) {
+	if isDirectory(path) {
+		return "", exitErrorf(exitArguments, "read topic: %s is a directory, want a file", path)
+	}
+	b, err := os.ReadFile(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", exitErrorf(exitArguments, "read topic: %w", err)
+	case err != nil:
+		return "", fmt.Errorf("read topic: %w", err)
+	case !utf8.Valid(b):
+		return "", fmt.Errorf("read topic: %s is not UTF-8 text", path)
+	}
+	topic := strings.TrimSpace(strings.TrimPrefix(string(b), "\ufeff"))
+	if topic == "" {
+		return "", exitErrorf(exitArguments, "read topic: %s is blank", path)
+	}
+	return topic, nil
+}

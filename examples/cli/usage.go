@@ -1,0 +1,41 @@
+package main
+
+const usage = `usage: cli [flags] "Should cities ban private cars?"    run a debate
+       cli [flags] --file problem.md
+       cli help                        print this help
+       cli list                        list stored debates, newest first
+       cli show ID                     print the transcript and the answer
+       cli resume ID [ANSWER]          continue a debate, or answer its question
+       cli retry ID                    continue a debate after an error
+       cli pause ID                    pause a debate, whichever process runs it
+       cli cancel ID                   cancel a debate
+       cli export ID                   write a debate as JSON, to move it or to back it up
+       cli import FILE                 store a debate that export wrote
+       cli delete ID                   delete a debate
+
+To debate a topic of one word, write it after two dashes: cli -- Privacy
+
+Flags of a debate; --config, --store and the flags for output and display also apply to show, resume and retry:
+  --protocol NAME   panel, proposer-skeptic, critique-refine, arbitration, pro-con or vote; defaults to panel
+  --agents A,B      participants: roles in critique-refine, names in other protocols
+  --rounds N        maximum number of rounds
+  --scores A=5,B=7  scores of the evaluation that arbitration debates
+  --prompts DIR     replace prompts with the templates NAME.tmpl in DIR; also for resume and retry
+  --file FILE       read the topic from FILE
+  --config FILE     configuration file; defaults to debate-config.json
+  --store FILE      keep the debate in the SQLite database FILE; all commands on stored debates need it
+  --output FILE     also write the answer to FILE, or the complete state if FILE ends with .json; export writes to FILE
+  --report FILE     write a report to FILE, which must end with .md or .html; you can repeat this flag
+  --json            print the complete state instead of the answer, or a list as JSON
+  --plain           print the progress as plain lines
+  --verbose         list turns, tokens, durations and prompt sources
+  --yes             answer yes to the questions of resume, retry and delete
+  --version         print the version
+  --help            print this help
+
+Environment: OPENAI_API_KEY and OPENAI_BASE_URL, ANTHROPIC_API_KEY, MISTRAL_API_KEY, GEMINI_API_KEY, OLLAMA_HOST.
+OPENAI_MODEL, ANTHROPIC_MODEL, MISTRAL_MODEL, GOOGLE_MODEL and OLLAMA_MODEL choose the models.
+Without a key or a host, an offline demo model replies.
+
+Exit codes: 0 success, 1 general error, 2 wrong arguments, 3 provider error, 4 wrong configuration.
+`
