@@ -78,8 +78,9 @@ type Config struct {
 	Protocol protocol.Protocol `json:"-"`
 	// Participants debate in this order.
 	Participants []Participant `json:"participants"`
-	// Judges assess rounds and conclude the debate, as the protocol defines. Several judges of a panel form a jury;
-	// other protocols use the first judges. A judge must not have a Side or a Position, and must not be Disabled.
+	// Judges assess rounds and conclude the debate, as the protocol defines. In panel, pro-con and vote, several judges
+	// decide together; the other protocols of the library take one judge. A judge must not have a Side or a Position,
+	// and must not be Disabled.
 	Judges []Participant `json:"judges,omitempty"`
 	// Substitutes take over a judge's reply, under the judge's name, when the judge's model has failed after all
 	// attempts. They are tried in this order. Only the fields that concern the model are used.

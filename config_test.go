@@ -844,6 +844,36 @@ func TestRetriesThatMeanNothingAreRefused(t *testing.T) {
 	}
 }
 
+// A protocol takes several judges, or refuses further judges by name.
+func TestSeveralJudges(t *testing.T) {
+	refuses := []protocol.Problem{{Field: "judges[1]", Reason: `"K" has no task, the protocol takes one judge; move a replacement for "J" to substitutes`}}
+	for _, tt := range []struct {
+		protocol protocol.Protocol
+		want     []protocol.Problem
+	}{
+		{panel.Protocol{}, nil},
+		{procon.Protocol{}, nil},
+		{vote.Protocol{Decision: vote.Judge}, nil},
+		{skeptic.Protocol{}, refuses},
+		{refine.Protocol{}, refuses},
+		{arbitration.Protocol{Scores: map[string]float64{"problem": 6, "solution": 5, "market": 7}}, refuses},
+	} {
+		t.Run(tt.protocol.Name(), func(t *testing.T) {
+			c := debatetest.PairConfig(tt.protocol)
+			c.Participants[0].Position, c.Participants[1].Position = "Yes.", "No."
+			c.Judges = append(c.Judges, debate.Participant{Name: "K", Provider: "j"})
+			_, err := debate.New(t.Context(), c, debate.Options{Providers: providersOf(talkingModel(), talkingModel())})
+			if tt.want == nil {
+				require.NoError(t, err)
+				return
+			}
+			var problems *debate.Problems
+			require.ErrorAs(t, err, &problems)
+			require.Equal(t, tt.want, problems.List)
+		})
+	}
+}
+
 func TestRulesThatMeanNothingAreRefused(t *testing.T) {
 	for _, tt := range []struct {
 		name string

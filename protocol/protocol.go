@@ -118,6 +118,17 @@ func Problemf(field, format string, args ...any) Problem {
 	return Problem{Field: field, Reason: fmt.Sprintf(format, args...)}
 }
 
+// FurtherJudges returns a problem for each judge after the first. A protocol with tasks for only one judge calls it in
+// Check.
+func (r *Record) FurtherJudges() (problems []Problem) {
+	for i, name := range r.Judges {
+		if i > 0 {
+			problems = append(problems, Problemf(fmt.Sprintf("judges[%d]", i), "%q has no task, the protocol takes one judge; move a replacement for %q to substitutes", name, r.Judges[0]))
+		}
+	}
+	return problems
+}
+
 // Next returns the steps that may run now: the missing steps of the first incomplete phase, or only the first of them if
 // the phase is sequential. It returns nothing when all phases of the stage are complete.
 func Next(p Protocol, r *Record) []Step {

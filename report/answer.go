@@ -150,8 +150,11 @@ func (r *Report) dissent() []block {
 	switch r.Result.Protocol {
 	case skeptic.Protocol{}.Name():
 		blocks = listBlock("Open issues of the last critique:", openIssues(decodeOrZero[skeptic.Trace](data)))
+	case procon.Protocol{}.Name():
+		blocks = listBlock("Dissenting judges:", decodeOrZero[procon.Judgment](data).Dissent)
 	case vote.Protocol{}.Name():
-		blocks = listBlock("Other answers:", minorityAnswers(decodeOrZero[vote.Tally](data)))
+		t := decodeOrZero[vote.Tally](data)
+		blocks = slices.Concat(listBlock("Other answers:", minorityAnswers(t)), listBlock("Dissenting judges:", t.Dissent))
 	default:
 		blocks = verdictDissent(data)
 	}

@@ -28,7 +28,7 @@ var answerContract = reply.New[answer]("answer/1")
 // Name returns "cross/1".
 func (Cross) Name() string { return "cross/1" }
 
-// Check requires two participants and a number of further questions that is not negative.
+// Check requires two participants, at most one judge, and a number of further questions that is not negative.
 func (c Cross) Check(r *protocol.Record) (wrong []protocol.Problem) {
 	if len(r.Participants) != 2 {
 		wrong = append(wrong, protocol.Problemf("participants", "%d enabled, want 2", len(r.Participants)))
@@ -36,7 +36,7 @@ func (c Cross) Check(r *protocol.Record) (wrong []protocol.Problem) {
 	if c.FollowUps < 0 {
 		wrong = append(wrong, protocol.Problemf("protocol.follow_ups", "%d, want 0 or more", c.FollowUps))
 	}
-	return wrong
+	return append(wrong, r.FurtherJudges()...)
 }
 
 // Phases returns the opening statements in round 1, questions and answers in later rounds, and a verdict if there is a judge.

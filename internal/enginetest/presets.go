@@ -56,15 +56,21 @@ func presets() map[string]debate.Config {
 	scores := map[string]float64{"problem": 7, "solution": 5, "market": 6}
 	return map[string]debate.Config{
 		"panel":            presetConfig(all, 2, "A", "B", "C"),
-		"proposer-skeptic": presetConfig(skeptic.Protocol{}, 3, "A", "B"),
-		"critique-refine":  presetConfig(refining, 2, "A", "B", "C"),
-		"arbitration":      presetConfig(arbitration.Protocol{Scores: scores}, 3, "A", "B"),
+		"proposer-skeptic": withOneJudge(presetConfig(skeptic.Protocol{}, 3, "A", "B")),
+		"critique-refine":  withOneJudge(presetConfig(refining, 2, "A", "B", "C")),
+		"arbitration":      withOneJudge(presetConfig(arbitration.Protocol{Scores: scores}, 3, "A", "B")),
 		"pro-con":          presetConfig(procon.Protocol{}, 3, "A", "B"),
 		"vote":             presetConfig(vote.Protocol{Decision: vote.Judge, Topology: vote.Ring}, 2, "A", "B", "C", "D"),
 
 		"panel with summaries in its window": withSummaries(presetConfig(panel.Protocol{}, 3, "A", "B")),
 		"panel with vectors":                 withEmbedder(presetConfig(panel.Protocol{}, 2, "A", "B")),
 	}
+}
+
+// withOneJudge removes all judges but the first, for protocols that take only one.
+func withOneJudge(c debate.Config) debate.Config {
+	c.Judges = c.Judges[:1]
+	return c
 }
 
 // withSummaries gives the participants a small window that soon needs summaries.

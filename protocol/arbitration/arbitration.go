@@ -121,7 +121,7 @@ func (p Protocol) Defaults() protocol.Defaults {
 	return protocol.Defaults{MaxRounds: len(p.topics())}
 }
 
-// Check requires an advocate, a challenger and an arbiter, complete topics, at most one round for each topic, and a score
+// Check requires an advocate, a challenger and one arbiter, complete topics, at most one round for each topic, and a score
 // within the scale for the category of each topic.
 func (p Protocol) Check(r *protocol.Record) (problems []protocol.Problem) {
 	wrong := func(field, format string, args ...any) {
@@ -135,6 +135,7 @@ func (p Protocol) Check(r *protocol.Record) (problems []protocol.Problem) {
 	if len(r.Judges) == 0 {
 		wrong("judges", "none, an arbitration needs one as the arbiter")
 	}
+	problems = append(problems, r.FurtherJudges()...)
 	if n := len(p.topics()); r.MaxRounds > n {
 		wrong("limits.max_rounds", "%d, use at most %d, one round for each topic", r.MaxRounds, n)
 	}

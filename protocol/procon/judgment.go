@@ -13,12 +13,13 @@ import (
 // JudgmentContract is the contract of the judge's reply.
 var JudgmentContract = reply.New[Judgment]("judgment/1")
 
-// Judgment is the judge's reply at the end, and the answer of the debate.
+// Judgment is a judge's reply at the end. The answer of the debate is the joint judgment of all judges.
 type Judgment struct {
 	Summary        string             `json:"summary" jsonschema:"minLength=1,maxLength=1200" jsonschema_description:"the debate and its result, in at most 100 words"`
 	NoNewArguments bool               `json:"no_new_arguments" jsonschema_description:"whether the last round of arguments brought no new argument"`
 	Participants   []ParticipantScore `json:"participants" jsonschema:"maxItems=64" jsonschema_description:"the score of each participant, one entry each"`
 	Winner         string             `json:"winner,omitempty" jsonschema:"maxLength=200" jsonschema_description:"the winner's name, exactly as given; leave it out if nobody won"`
+	Dissent        []string           `json:"dissent,omitempty" jsonschema:"-"` // judges who named another winner, with their summaries; computed, and never read from a reply
 }
 
 // ParticipantScore is the score of one participant.
@@ -83,7 +84,12 @@ func (j *Judgment) Text() string {
 		lines = append(lines, "The last round of arguments brought no new argument.")
 	}
 	if j.Winner != "" {
-		return strings.Join(append(lines, "Winner: "+j.Winner), "\n")
+		lines = append(lines, "Winner: "+j.Winner)
+	} else {
+		lines = append(lines, "Nobody won.")
 	}
-	return strings.Join(append(lines, "Nobody won."), "\n")
+	for _, d := range j.Dissent {
+		lines = append(lines, "Dissent: "+d)
+	}
+	return strings.Join(lines, "\n")
 }

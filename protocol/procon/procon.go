@@ -1,5 +1,5 @@
 // Package procon is a debate between two participants with opposite positions. They speak in turn, round by round, and
-// a judge scores them once, at the end.
+// one or more judges score them once, at the end.
 //
 //	d, err := debate.New(ctx, debate.Config{
 //		Topic:    "Should cities ban private cars?",
@@ -22,7 +22,8 @@
 //
 // # Answer
 //
-// The answer is the judge's turn. Its data decodes to a [Judgment], and its text is the summary with the scores.
+// The data of the answer decodes to a [Judgment], and its text is the summary with the scores. Several judges decide by
+// majority, and their scores are averaged.
 package procon
 
 import (
@@ -40,8 +41,9 @@ type Protocol struct{}
 // Name returns "pro-con/1".
 func (Protocol) Name() string { return "pro-con/1" }
 
-// Defaults returns 5 rounds, 600 s and 8,000 output tokens, with at most 600 for a statement and 400 for the judgment. All
-// replies of five rounds at their limits have 6,400 tokens, so the token budget never ends a debate of five rounds.
+// Defaults returns 5 rounds, 600 s and 8,000 output tokens, with at most 600 for a statement and 400 for a judgment. All
+// replies of five rounds with one judge, at their limits, have 6,400 tokens, so the token budget never ends a debate of
+// five rounds.
 func (Protocol) Defaults() protocol.Defaults {
 	return protocol.Defaults{MaxRounds: 5, Time: 600 * time.Second, OutputTokens: 8000, StepTokens: 600, JudgeTokens: 400}
 }
@@ -84,7 +86,7 @@ const (
 	promptJudge = "procon-judge"
 )
 
-// Phases returns the speeches of a round, or the judgment of the first judge at the end.
+// Phases returns the speeches of a round, or the judgments of all judges at the end.
 func (p Protocol) Phases(r *protocol.Record) []protocol.Phase {
 	switch r.Cursor.Stage {
 	case transcript.Speech:
@@ -98,8 +100,8 @@ func (p Protocol) Phases(r *protocol.Record) []protocol.Phase {
 		}
 		return []protocol.Phase{phase}
 	case transcript.Conclusion:
-		phase := protocol.Phase{Name: "judge"}
-		for _, name := range r.Judges[:min(1, len(r.Judges))] {
+		phase := protocol.Phase{Name: "judge", Parallel: true}
+		for _, name := range r.Judges {
 			phase.Steps = append(phase.Steps, protocol.Step{
 				Key: transcript.Key{Actor: name}, Prompt: promptJudge, Contract: JudgmentContract.Name(), Blind: true,
 			})

@@ -175,7 +175,7 @@ func TestARoundThatHasBegunStaysAsItIs(t *testing.T) {
 	}
 }
 
-func TestTheFirstJudgeJudgesOnce(t *testing.T) {
+func TestEachJudgeJudgesOnce(t *testing.T) {
 	r := duel(ann, bob)
 	r.Judges = []string{"Jo", "Kim"}
 	r.Cursor.Round = 3
@@ -184,14 +184,103 @@ func TestTheFirstJudgeJudgesOnce(t *testing.T) {
 		require.Empty(t, procon.Protocol{}.Phases(r), stage)
 	}
 	enter(r, transcript.Conclusion)
-	steps := hold(t, r, 9)
-	require.Len(t, steps, 1)
-	require.Equal(t, "Jo", steps[0].Actor)
-	require.Equal(t, "judgment/1", steps[0].Contract)
-	require.True(t, steps[0].Blind)
+	steps := protocol.Next(procon.Protocol{}, r)
+	require.Len(t, steps, 2, "at once, so that no judge sees another's judgment")
+	for i, s := range steps {
+		require.Equal(t, r.Judges[i], s.Actor)
+		require.Equal(t, "judgment/1", s.Contract)
+		require.True(t, s.Blind)
+	}
 	r.Judges = nil
 	r.Cursor.Round = 4
-	require.Empty(t, protocol.Next(procon.Protocol{}, r), "the judge has dropped out")
+	require.Empty(t, protocol.Next(procon.Protocol{}, r), "the judges have dropped out")
+}
+
+func TestSeveralJudgesJudgeTogether(t *testing.T) {
+	type scores [2]float64 // of Ann and Bob
+	type said struct {
+		summary string
+		scores  scores
+		winner  string
+		stale   bool // no new arguments
+	}
+	const invalid = "I cannot say."
+	for _, tt := range []struct {
+		name string
+		said []said
+		want procon.Judgment
+	}{
+		{
+			"one",
+			[]said{{"Ann had figures.", scores{8, 6}, "Ann", true}},
+			procon.Judgment{Summary: "Ann had figures.", NoNewArguments: true, Winner: "Ann", Participants: []procon.ParticipantScore{{Name: "Ann", Score: 8}, {Name: "Bob", Score: 6}}},
+		},
+		{
+			"a majority",
+			[]said{{"Ann had figures.", scores{8, 6}, "Ann", false}, {"Bob was clear.", scores{5, 9}, "Bob", true}, {"Bob answered.", scores{6, 6.5}, "Bob", true}},
+			procon.Judgment{
+				Summary: "Bob was clear.", NoNewArguments: true, Winner: "Bob", Participants: []procon.ParticipantScore{{Name: "Ann", Score: 6.33}, {Name: "Bob", Score: 7.17}},
+				Dissent: []string{"J0: Ann won: Ann had figures."},
+			},
+		},
+		{
+			"no majority",
+			[]said{{"Ann had figures.", scores{8, 6}, "Ann", true}, {"Bob was clear.", scores{5, 9}, "Bob", false}},
+			procon.Judgment{
+				Summary: "The judges did not agree on a winner.", Participants: []procon.ParticipantScore{{Name: "Ann", Score: 6.5}, {Name: "Bob", Score: 7.5}},
+				Dissent: []string{"J0: Ann won: Ann had figures.", "J1: Bob won: Bob was clear."},
+			},
+		},
+		{
+			"nobody, by a majority",
+			[]said{{"They are even.", scores{7, 7}, "", false}, {"Bob was clear.", scores{5, 9}, "Bob", false}, {"A draw.", scores{6, 8}, "", false}},
+			procon.Judgment{
+				Summary: "They are even.", Participants: []procon.ParticipantScore{{Name: "Ann", Score: 6}, {Name: "Bob", Score: 8}},
+				Dissent: []string{"J1: Bob won: Bob was clear."},
+			},
+		},
+		{
+			"a judge without a valid reply does not count",
+			[]said{{invalid, scores{}, "", false}, {"Bob was clear.", scores{5, 9}, "Bob", true}},
+			procon.Judgment{Summary: "Bob was clear.", NoNewArguments: true, Winner: "Bob", Participants: []procon.ParticipantScore{{Name: "Ann", Score: 5}, {Name: "Bob", Score: 9}}},
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := duel(ann, bob)
+			r.Cursor.Round, r.Judges = 3, nil
+			for i := range tt.said {
+				r.Judges = append(r.Judges, fmt.Sprint("J", i))
+			}
+			enter(r, transcript.Conclusion)
+			require.Empty(t, procon.Protocol{}.Answer(r))
+			for i, s := range protocol.Next(procon.Protocol{}, r) {
+				said := tt.said[i]
+				turn := transcript.Turn{Key: s.Key, Kind: s.Kind, Order: s.Order, Contract: s.Contract, Seq: r.Seq + 1}
+				reply, err := procon.JudgmentContract.Parse(fmt.Sprintf(
+					`{"summary":%q,"no_new_arguments":%t,"participants":[{"name":"Ann","score":%v},{"name":"Bob","score":%v}],"winner":%q}`,
+					said.summary, said.stale, said.scores[0], said.scores[1], said.winner), names)
+				require.NoError(t, err)
+				if said.summary == invalid {
+					reply, _ = procon.JudgmentContract.Default(names)
+					turn.Flags = []transcript.Flag{transcript.Defaulted}
+				}
+				turn.Text, turn.Data = reply.Text, reply.Data
+				require.True(t, r.Apply(turn))
+			}
+			a := procon.Protocol{}.Answer(r)
+			var got procon.Judgment
+			require.NoError(t, json.Unmarshal(a.Data, &got))
+			require.Equal(t, tt.want, got)
+			require.Equal(t, tt.want.Text(), a.Text)
+		})
+	}
+}
+
+// No judge can claim dissent in a reply of its own.
+func TestDissentIsNeverReadFromAReply(t *testing.T) {
+	r, err := procon.JudgmentContract.Parse(`{"summary":"Well.","no_new_arguments":true,"participants":[{"name":"Ann","score":1},{"name":"Bob","score":1}],"dissent":["me"]}`, names)
+	require.NoError(t, err)
+	require.NotContains(t, string(r.Data), "dissent")
 }
 
 // The default budget never ends a debate early: all rounds with replies at their limits, and a truncated judgment that is

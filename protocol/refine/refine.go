@@ -106,7 +106,7 @@ func (Protocol) Name() string { return "critique-refine/1" }
 // Defaults returns a limit of three rounds.
 func (Protocol) Defaults() protocol.Defaults { return protocol.Defaults{MaxRounds: 3} }
 
-// Check requires two to eight participants with known roles, a judge, a system prompt for each new role, and valid
+// Check requires two to eight participants with known roles, one judge, a system prompt for each new role, and valid
 // policies.
 func (p Protocol) Check(r *protocol.Record) (problems []protocol.Problem) {
 	wrong := func(field, format string, args ...any) {
@@ -118,6 +118,7 @@ func (p Protocol) Check(r *protocol.Record) (problems []protocol.Problem) {
 	if len(r.Judges) == 0 {
 		wrong("judges", "none, critique-refine needs one")
 	}
+	problems = append(problems, r.FurtherJudges()...)
 	known, names := p.roleNames(), []string{}
 	for i, s := range r.Participants {
 		names = append(names, s.Name)

@@ -84,7 +84,7 @@ func (Protocol) Defaults() protocol.Defaults {
 	return protocol.Defaults{MinRounds: 3, MaxRounds: 5, Temperatures: []float64{0.7, 0.8}, JudgeTemperature: &synthesis}
 }
 
-// Check requires a proposer, a skeptic and a synthesizer, and parameters within their bounds.
+// Check requires a proposer, a skeptic and one synthesizer, and parameters within their bounds.
 func (p Protocol) Check(r *protocol.Record) (problems []protocol.Problem) {
 	wrong := func(field, format string, args ...any) {
 		problems = append(problems, protocol.Problemf(field, format, args...))
@@ -97,6 +97,7 @@ func (p Protocol) Check(r *protocol.Record) (problems []protocol.Problem) {
 	if len(r.Judges) == 0 {
 		wrong("judges", "none, it takes one to write the synthesis")
 	}
+	problems = append(problems, r.FurtherJudges()...)
 	if p.Templates > maxTemplates {
 		wrong("protocol.templates", "%d, use 1 to %d, or a negative number for none", p.Templates, maxTemplates)
 	}

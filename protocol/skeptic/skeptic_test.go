@@ -207,7 +207,7 @@ func TestCheckSaysAllThatIsWrong(t *testing.T) {
 		want     []string
 	}{
 		{"the defaults", skeptic.Protocol{}, two, 1, nil},
-		{"the bounds", skeptic.Protocol{Templates: 8, ReadyScore: 10}, two, 2, nil},
+		{"the bounds", skeptic.Protocol{Templates: 8, ReadyScore: 10}, two, 1, nil},
 		{"no templates", skeptic.Protocol{Templates: -1, ReadyScore: 0.5}, two, 1, nil},
 		{"one participant", skeptic.Protocol{}, two[:1], 1, []string{"participants: 1 enabled, it takes 2: a proposer and a skeptic"}},
 		{"two skeptics", skeptic.Protocol{}, seats{{Role: "skeptic"}, {Role: "skeptic"}}, 1, []string{`participants: both have the role "skeptic", it takes one proposer and one skeptic`}},

@@ -7,7 +7,7 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// Phases returns one phase for each round, and the judge's ruling at the end if one is needed.
+// Phases returns one phase for each round, and the judges' rulings at the end if they are needed.
 func (p Protocol) Phases(r *protocol.Record) []protocol.Phase {
 	switch r.Cursor.Stage {
 	case transcript.Speech:
@@ -16,12 +16,14 @@ func (p Protocol) Phases(r *protocol.Record) []protocol.Phase {
 		if !p.needsRuling(r) {
 			return nil
 		}
-		step := protocol.Step{
-			Key: transcript.Key{Actor: r.Judges[0]}, Prompt: "vote-decide", Contract: RulingContract.Name(), Vars: p.vars(), Blind: true,
+		phase, last := protocol.Phase{Name: "decide", Parallel: true}, latestTurns(r)
+		for _, name := range r.Judges {
+			phase.Steps = append(phase.Steps, protocol.Step{
+				Key: transcript.Key{Actor: name}, Prompt: "vote-decide", Contract: RulingContract.Name(), Vars: p.vars(), Blind: true,
+				Show: func(t *transcript.Turn) bool { return t.Kind == transcript.Remark || last[t.Actor] == t.Key },
+			})
 		}
-		last := latestTurns(r)
-		step.Show = func(t *transcript.Turn) bool { return t.Kind == transcript.Remark || last[t.Actor] == t.Key }
-		return []protocol.Phase{{Name: "decide", Steps: []protocol.Step{step}}}
+		return []protocol.Phase{phase}
 	default:
 		return nil
 	}
@@ -68,7 +70,7 @@ func (p Protocol) End(r *protocol.Record) transcript.Ending {
 	return p.checkUnanimity(r.TurnsFrom(r.Cursor.Round)).Ending()
 }
 
-// needsRuling reports whether there is a judge and something to decide. It also returns true before a round is complete,
+// needsRuling reports whether there are judges and something to decide. It also returns true before a round is complete,
 // so that budgets reserve enough for the judge.
 func (p Protocol) needsRuling(r *protocol.Record) bool {
 	if len(r.Judges) == 0 {

@@ -109,6 +109,24 @@ func ballot(word string) string {
 	return fmt.Sprintf(`{"reasoning":"because","answer":%q,"confidence":%s}`, answer, confidence)
 }
 
+// rule commits the rulings of all judges, in order, and returns the tally. "!" is an invalid reply.
+func (h *hall) rule(winners ...string) vote.Tally {
+	h.t.Helper()
+	h.enter(transcript.Conclusion)
+	steps := h.next()
+	require.Len(h.t, steps, len(winners))
+	for i, winner := range winners {
+		text := fmt.Sprintf(`{"reasoning":"because","winner":%q}`, winner)
+		if winner == "!" {
+			text = "I cannot say."
+		}
+		require.True(h.t, steps[i].Blind)
+		h.say(steps[i], text)
+	}
+	require.Empty(h.t, h.next())
+	return h.tally()
+}
+
 // conclude commits the judge's ruling if there is a step for it, and reports whether there is.
 func (h *hall) conclude(winner string) bool {
 	h.t.Helper()

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/elenchus-go/debate/detect"
+	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -19,13 +20,15 @@ type Tally struct {
 	Answer     string `json:"answer,omitempty"` // the winning answer; empty if there is none
 	AnswerText string `json:"answer_text,omitempty"`
 	// Decision is the rule that decided: "majority", "confidence" or "judge". It is empty if nothing was decided. It is
-	// "majority" if the judge was to decide but was not asked or gave no valid ruling.
+	// "majority" if the judges were to decide but were not asked, gave no valid ruling or did not agree.
 	Decision DecisionRule  `json:"decision,omitempty"`
-	Tie      bool          `json:"tie,omitempty"` // whether the vote is a tie, even if a judge broke it
+	Tie      bool          `json:"tie,omitempty"` // whether the vote is a tie, even if the judges broke it
 	Answers  []AnswerVotes `json:"answers"`       // latest answers, the leading one first
 	Agents   []AgentResult `json:"agents"`        // active agents, in order
 	// Unanimous lists the rounds in which all agents who spoke gave the same answer.
 	Unanimous []int `json:"unanimous,omitempty"`
+	// Dissent lists the judges whose ruling is for another answer, with their reasons.
+	Dissent []string `json:"dissent,omitempty"`
 }
 
 // AnswerVotes is an answer with its votes.
@@ -75,13 +78,20 @@ func (p Protocol) tally(r *protocol.Record) Tally {
 	if p.Decision == Confidence {
 		by = Confidence
 	}
-	winner := judgeWinner(r)
-	if i := slices.IndexFunc(t.Answers, func(s AnswerVotes) bool { return slices.Contains(s.Agents, winner) }); i >= 0 {
+	rulings := rulingsOn(t.Answers, r)
+	if i := majorityRuling(rulings); i >= 0 {
 		at, by = i, Judge
 	} else if t.Tie || len(t.Answers) == 0 {
-		return t
+		at = -1
 	}
-	t.Answer, t.AnswerText, t.Decision = t.Answers[at].Answer, t.Answers[at].AnswerText, by
+	if at >= 0 {
+		t.Answer, t.AnswerText, t.Decision = t.Answers[at].Answer, t.Answers[at].AnswerText, by
+	}
+	for _, u := range rulings {
+		if u.answer >= 0 && u.answer != at {
+			t.Dissent = append(t.Dissent, fmt.Sprintf("%s: %s: %s", u.judge, t.Answers[u.answer].AnswerText, u.reasoning))
+		}
+	}
 	return t
 }
 
@@ -152,15 +162,39 @@ func (p Protocol) checkUnanimity(turns []transcript.Turn) detect.Finding {
 	return d.Round(turns)
 }
 
-// judgeWinner returns the participant that the judge's ruling names, or "".
-func judgeWinner(r *protocol.Record) string {
-	for _, t := range slices.Backward(r.Turns) {
-		if t.Kind == transcript.Conclusion && t.Contract == RulingContract.Name() {
-			ruling, _ := transcript.Decode[Ruling](t) // an unreadable ruling names nobody
-			return ruling.Winner
+// judgeRuling is the valid ruling of one judge.
+type judgeRuling struct {
+	judge     string
+	answer    int // index of the answer that the judge decided for; -1 for none
+	reasoning string
+}
+
+// rulingsOn returns the judges' valid rulings on these answers, in order.
+func rulingsOn(answers []AnswerVotes, r *protocol.Record) (list []judgeRuling) {
+	var turns []transcript.Turn
+	for _, t := range r.TurnsFrom(r.Cursor.Round) {
+		if t.Kind == transcript.Conclusion {
+			turns = append(turns, t)
 		}
 	}
-	return ""
+	for _, o := range judge.Opinions[Ruling](turns) {
+		if !o.Failed {
+			at := slices.IndexFunc(answers, func(a AnswerVotes) bool { return slices.Contains(a.Agents, o.Value.Winner) })
+			list = append(list, judgeRuling{o.Judge, at, o.Value.Reasoning})
+		}
+	}
+	return list
+}
+
+// majorityRuling returns the index of the answer for which more than half of the rulings decide, or -1.
+func majorityRuling(rulings []judgeRuling) int {
+	count := map[int]int{}
+	for _, u := range rulings {
+		if count[u.answer]++; 2*count[u.answer] > len(rulings) {
+			return u.answer
+		}
+	}
+	return -1
 }
 
 // text returns the tally for readers.
@@ -195,6 +229,9 @@ func (t Tally) text() string {
 	}
 	if len(changed) > 0 {
 		lines = append(lines, "Changed their minds: "+strings.Join(changed, ", "))
+	}
+	for _, d := range t.Dissent {
+		lines = append(lines, "Dissent: "+d)
 	}
 	for _, round := range t.Unanimous {
 		lines = append(lines, fmt.Sprintf("Unanimous in round %d.", round))

@@ -52,7 +52,7 @@ func TestWhatAVoteComesTo(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			h := convene(t, vote.Protocol{Decision: tt.decision}, "a", "b", "c", "d")
 			if tt.judge != "" {
-				h.Judges = []string{"j", "k"}
+				h.Judges = []string{"j"}
 			}
 			for _, words := range tt.rounds {
 				h.round(words)
@@ -150,4 +150,35 @@ func TestAnExtractorOfOnesOwnReadsTheAnswers(t *testing.T) {
 	require.Equal(t, 1, h.tally().Answers[0].Votes, "the extractor is not called for a default")
 	h.p = vote.Protocol{Extract: "first letter"}
 	require.Empty(t, h.tally().Answer, "without the function nothing is read, and nothing else in its place")
+}
+
+// Several judges decide by majority: on an answer, whichever agent they name for it.
+func TestSeveralJudgesDecideByMajority(t *testing.T) {
+	for _, tt := range []struct {
+		name, words string
+		winners     []string
+		answer      string
+		by          vote.DecisionRule
+		dissent     []string
+	}{
+		{"two of three", "4 4 5", []string{"c", "a", "c"}, "5", vote.Judge, []string{"k: 4: because"}},
+		{"for one answer of two agents", "4 4 5", []string{"a", "b", "c"}, "4", vote.Judge, []string{"l: 5: because"}},
+		{"one of three has no valid reply", "4 4 5", []string{"!", "c", "c"}, "5", vote.Judge, nil},
+		{"no majority, so the vote decides", "4 4 5", []string{"a", "c", "!"}, "4", vote.Majority, []string{"k: 5: because"}},
+		{"no majority in a tie", "4 5 -", []string{"a", "b", "!"}, "", "", []string{"j: 4: because", "k: 5: because"}},
+		{"two of three name nobody", "4 4 5", []string{"", "", "c"}, "4", vote.Majority, []string{"l: 5: because"}},
+		{"no valid reply", "4 4 5", []string{"!", "!", "!"}, "4", vote.Majority, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			h := convene(t, vote.Protocol{Decision: vote.Judge}, "a", "b", "c", "j*", "k*", "l*")
+			h.round(tt.words)
+			got := h.rule(tt.winners...)
+			require.Equal(t, tt.answer, got.Answer)
+			require.Equal(t, tt.by, got.Decision)
+			require.Equal(t, tt.dissent, got.Dissent)
+			for _, line := range tt.dissent {
+				require.Contains(t, h.p.Answer(&h.Record).Text, "Dissent: "+line)
+			}
+		})
+	}
 }

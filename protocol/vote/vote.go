@@ -11,8 +11,9 @@
 //
 //	"protocol": {"name": "vote/1", "decision": "confidence", "topology": "ring", "extract": "number"}
 //
-// A vote takes 2 to 16 agents. It needs a judge only if the judge decides; with another decision, a judge is asked only
-// if the vote is a tie or if the last round is incomplete.
+// A vote takes 2 to 16 agents. It needs a judge only if the judge decides; with another decision, the judges are asked
+// only if the vote is a tie or if the last round is incomplete. Several judges decide by majority; if more than half of
+// them do not agree on an answer, the vote decides.
 //
 // In round 1 no agent sees another. In each later round all agents revise at the same time. Each sees its own answer of
 // the previous round and those answers of that round that the [Topology] shows it. So the length of a prompt depends on
@@ -23,7 +24,7 @@
 //
 // # Prompts
 //
-// The prompts are "vote-answer" in round 1, "vote-revise" in later rounds, and "vote-decide" for the judge.
+// The prompts are "vote-answer" in round 1, "vote-revise" in later rounds, and "vote-decide" for the judges.
 //
 // # Answer
 //
@@ -43,7 +44,7 @@ type DecisionRule string
 const (
 	Majority   DecisionRule = "majority"   // most votes, even if fewer than half; then highest total confidence; else a tie
 	Confidence DecisionRule = "confidence" // highest total confidence; then most votes; else a tie
-	Judge      DecisionRule = "judge"      // the first judge names a participant; it is not asked if all agree
+	Judge      DecisionRule = "judge"      // the judges decide for an answer; they are not asked if all agree
 )
 
 // Unanimity determines what happens if all agents give the same answer.

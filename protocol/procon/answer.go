@@ -1,0 +1,80 @@
+package procon
+
+import (
+	"encoding/json"
+	"math"
+
+	"github.com/elenchus-go/debate/judge"
+	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// Answer returns the joint judgment of the judges. It is zero before the first judgment.
+func (Protocol) Answer(r *protocol.Record) (a protocol.Answer) {
+	var turns []transcript.Turn
+	for _, t := range r.TurnsFrom(r.Cursor.Round) {
+		if t.Kind == transcript.Conclusion {
+			turns = append(turns, t)
+		}
+	}
+	if len(turns) == 0 {
+		return a
+	}
+	joint := combine(judge.Opinions[Judgment](turns))
+	a.Text = joint.Text()
+	a.Data, _ = json.Marshal(joint) // a decoded value always encodes
+	return a
+}
+
+// combine returns the joint judgment of several judges. A judgment that is a default is ignored unless all are.
+//
+//   - The winner needs the votes of more than half of the judges. A judgment without a winner is a vote for no winner.
+//   - The summary is that of the first judge who voted for the outcome.
+//   - A score is the mean of the judges' scores. The winner's may be the lower one.
+//   - NoNewArguments needs more than half of the judges.
+func combine(opinions []judge.Opinion[Judgment]) Judgment {
+	verdicts := make([]judge.Opinion[judge.Verdict], len(opinions))
+	for i, o := range opinions {
+		verdicts[i] = judge.Opinion[judge.Verdict]{
+			Judge: o.Judge, Failed: o.Failed, Value: judge.Verdict{Winner: o.Value.Winner, WinnerReasoning: o.Value.Summary},
+		}
+	}
+	verdict, _ := judge.Jury{}.CombineVerdicts(verdicts)
+	joint := Judgment{Summary: verdict.Value.WinnerReasoning, Winner: verdict.Value.Winner, Dissent: verdict.Dissent}
+	var counted []Judgment
+	stale := 0
+	for _, o := range opinions {
+		if o.Failed && !verdict.Failed {
+			continue
+		}
+		counted = append(counted, o.Value)
+		if o.Value.NoNewArguments {
+			stale++
+		}
+	}
+	joint.NoNewArguments = 2*stale > len(counted)
+	for _, s := range counted[0].Participants {
+		joint.Participants = append(joint.Participants, ParticipantScore{Name: s.Name, Score: meanScore(counted, s.Name)})
+	}
+	return joint
+}
+
+// meanScore returns the mean score of a participant, rounded to hundredths. It returns a single score unchanged.
+func meanScore(judgments []Judgment, name string) float64 {
+	var scores []float64
+	for _, j := range judgments {
+		for _, s := range j.Participants {
+			if s.Name == name {
+				scores = append(scores, s.Score)
+			}
+		}
+	}
+	if len(scores) == 1 {
+		return scores[0]
+	}
+	sum := 0.0
+	for _, s := range scores {
+		sum += s
+	}
+	return math.Round(100*sum/float64(len(scores))) / 100
+}
