@@ -844,6 +844,23 @@ func TestRetriesThatMeanNothingAreRefused(t *testing.T) {
 	}
 }
 
+// The prompts have the positions that the sides stand for.
+func TestProConDerivesPositions(t *testing.T) {
+	c := debatetest.PairConfig(procon.Protocol{})
+	c.Participants[0].Side, c.Participants[1].Side, c.Limits.MaxRounds = "pro", "con", 1
+	c.Participants = append([]debate.Participant{{Name: "C", Side: "con", Provider: "m", Disabled: true}}, c.Participants...)
+	p := talkingModel()
+	d, err := debate.New(t.Context(), c, debate.Options{Providers: providersOf(p, talkingModel())})
+	require.NoError(t, err)
+	require.Empty(t, c.Participants[1].Position, "the caller's configuration does not change")
+	_, err = debatetest.Run(t, d)
+	require.NoError(t, err)
+	require.Len(t, p.Calls(), 2)
+	require.Contains(t, p.Calls()[0].Messages[0].Text, "Your position: In favor of the topic")
+	require.Contains(t, p.Calls()[0].Messages[0].Text, "B, side: con. Position: Against the topic")
+	require.Contains(t, p.Calls()[1].Messages[0].Text, "Your position: Against the topic")
+}
+
 // A protocol takes several judges, or refuses further judges by name.
 func TestSeveralJudges(t *testing.T) {
 	refuses := []protocol.Problem{{Field: "judges[1]", Reason: `"K" has no task, the protocol takes one judge; move a replacement for "J" to substitutes`}}

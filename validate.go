@@ -46,6 +46,7 @@ func (c Config) withDefaults() (Config, []protocol.Problem) {
 	for i, p := range c.Participants {
 		c.Participants[i] = p.withDefaults(own.Temperatures[min(i, len(own.Temperatures)-1)], c.Limits.StepTokens)
 	}
+	c.derivePositions()
 	for i, p := range c.Judges {
 		c.Judges[i] = p.withDefaults(*own.JudgeTemperature, c.Limits.JudgeTokens)
 	}
@@ -58,6 +59,23 @@ func (c Config) withDefaults() (Config, []protocol.Problem) {
 	c.Embedder.Window = cmp.Or(c.Embedder.Window, 8_000)
 	c.check(l, own)
 	return c, l.problems
+}
+
+// derivePositions sets the positions of the participants that are not disabled, if the protocol derives them. Such a
+// protocol has the method Positions.
+func (c Config) derivePositions() {
+	p, ok := c.Protocol.(interface {
+		Positions(participants []transcript.Profile) []string
+	})
+	if !ok {
+		return
+	}
+	positions := p.Positions(participantProfiles(c))
+	for i := range c.Participants {
+		if !c.Participants[i].Disabled && len(positions) > 0 {
+			c.Participants[i].Position, positions = positions[0], positions[1:]
+		}
+	}
 }
 
 // protocolDefaults returns a protocol's defaults, and the library's where the protocol has none.

@@ -34,8 +34,9 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// Protocol has no parameters. Each of the two participants needs its own Position. The default limits are small; see
-// [Protocol.Defaults].
+// Protocol has no parameters. The two participants need opposite positions. If only one has a Position, the other's is
+// the opposite. If none has one, the sides "pro" (in favor of the topic) and "con" (against it) set the positions; the
+// side of one participant suffices. The default limits are small; see [Protocol.Defaults].
 type Protocol struct{}
 
 // Name returns "pro-con/1".
@@ -48,6 +49,47 @@ func (Protocol) Defaults() protocol.Defaults {
 	return protocol.Defaults{MaxRounds: 5, Time: 600 * time.Second, OutputTokens: 8000, StepTokens: 600, JudgeTokens: 400}
 }
 
+// The sides from which positions are derived.
+const (
+	sidePro = "pro"
+	sideCon = "con"
+)
+
+// sidePositions maps each side to its position.
+var sidePositions = map[string]string{
+	sidePro: "In favor of the topic: the claim is right, or the answer to the question is yes.",
+	sideCon: "Against the topic: the claim is wrong, or the answer to the question is no.",
+}
+
+// opposites maps each side to the other one.
+var opposites = map[string]string{sidePro: sideCon, sideCon: sidePro}
+
+// Positions returns the positions of the participants, in order. A position that is missing is derived from the other
+// participant's position or from the sides, if they permit it. The engine calls it when a debate is created or edited.
+func (Protocol) Positions(seats []transcript.Profile) []string {
+	list := make([]string, len(seats))
+	for i, s := range seats {
+		if list[i] = s.Position; len(seats) == 2 && normalized(s.Position) == "" {
+			list[i] = derivePosition(s, seats[1-i])
+		}
+	}
+	return list
+}
+
+// derivePosition returns the position of a participant without one, or "".
+func derivePosition(s, other transcript.Profile) string {
+	side, otherSide := normalized(s.Side), normalized(other.Side)
+	switch {
+	case side != "" && side == otherSide:
+		return ""
+	case normalized(other.Position) != "":
+		return "The opposite of this position: " + other.Position
+	case side == "":
+		return sidePositions[opposites[otherSide]]
+	}
+	return sidePositions[side]
+}
+
 // Check requires two participants with different positions, on different sides or none, and a judge.
 func (Protocol) Check(r *protocol.Record) (problems []protocol.Problem) {
 	wrong := func(field, format string, args ...any) {
@@ -58,7 +100,7 @@ func (Protocol) Check(r *protocol.Record) (problems []protocol.Problem) {
 	}
 	for _, s := range r.Participants {
 		if normalized(s.Position) == "" {
-			wrong("participants", "%q has no position, give each participant its own, such as \"Yes, cities should ban cars\" and \"No, they should not\"", s.Name)
+			wrong("participants", "%q has no position, give each participant its own, or the sides %q and %q", s.Name, sidePro, sideCon)
 		}
 	}
 	if len(r.Participants) == 2 {

@@ -83,13 +83,10 @@ func TestCheckSaysAllThatIsWrong(t *testing.T) {
 		{"one", []transcript.Profile{ann}, true, []string{"participants: 1 enabled, pro-con takes 2"}},
 		{"three", []transcript.Profile{ann, bob, with(bob, "", "Maybe.")}, true, []string{"participants: 3 enabled, pro-con takes 2"}},
 		{
-			"positions are missing",
-			[]transcript.Profile{with(ann, "pro", ""), with(bob, "con", " \n")},
+			"a position is missing",
+			[]transcript.Profile{ann, with(bob, "", " \n")},
 			true,
-			[]string{
-				`participants: "Ann" has no position, give each participant its own, such as "Yes, cities should ban cars" and "No, they should not"`,
-				`participants: "Bob" has no position, give each participant its own, such as "Yes, cities should ban cars" and "No, they should not"`,
-			},
+			[]string{`participants: "Bob" has no position, give each participant its own, or the sides "pro" and "con"`},
 		},
 		{
 			"equal positions, in another spelling",
@@ -116,6 +113,38 @@ func TestCheckSaysAllThatIsWrong(t *testing.T) {
 			require.Equal(t, tt.want, got)
 		})
 	}
+}
+
+func TestPositionsThatAreMissingAreDerived(t *testing.T) {
+	const (
+		pro      = "In favor of the topic: the claim is right, or the answer to the question is yes."
+		con      = "Against the topic: the claim is wrong, or the answer to the question is no."
+		opposite = "The opposite of this position: Ban cars."
+	)
+	seat := func(name, side, position string) transcript.Profile {
+		return transcript.Profile{Name: name, Side: side, Position: position}
+	}
+	for _, tt := range []struct {
+		name string
+		a, b transcript.Profile
+		want [2]string
+	}{
+		{"two sides", seat("Ann", "pro", ""), seat("Bob", "con", ""), [2]string{pro, con}},
+		{"in the other order and spelling", seat("Ann", " Con", " "), seat("Bob", "PRO", ""), [2]string{con, pro}},
+		{"one side", seat("Ann", "con", ""), seat("Bob", "", ""), [2]string{con, pro}},
+		{"one position", seat("Ann", "", "Ban cars."), seat("Bob", "", ""), [2]string{"Ban cars.", opposite}},
+		{"one position and two sides", seat("Ann", "pro", "Ban cars."), seat("Bob", "con", ""), [2]string{"Ban cars.", opposite}},
+		{"two positions and two sides", seat("Ann", "pro", "Yes."), seat("Bob", "con", "No."), [2]string{"Yes.", "No."}},
+		{"one side twice", seat("Ann", "pro", ""), seat("Bob", "pro", ""), [2]string{"", ""}},
+		{"a position, and one side twice", seat("Ann", "pro", "Yes."), seat("Bob", "pro", ""), [2]string{"Yes.", ""}},
+		{"other sides", seat("Ann", "north", ""), seat("Bob", "south", ""), [2]string{"", ""}},
+		{"nothing", seat("Ann", "", ""), seat("Bob", "", ""), [2]string{"", ""}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			require.Equal(t, tt.want[:], procon.Protocol{}.Positions([]transcript.Profile{tt.a, tt.b}))
+		})
+	}
+	require.Equal(t, []string{""}, procon.Protocol{}.Positions([]transcript.Profile{seat("Ann", "pro", "")}))
 }
 
 // A debate cannot continue with one participant.
