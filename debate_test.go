@@ -11,6 +11,7 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -240,6 +241,34 @@ func failByAuthentication(t *testing.T, d *debate.Debate) {
 	_, err := debatetest.Run(t, d.OpenWithProvider(t, &refuses))
 	var failure *debate.Failure
 	require.ErrorAs(t, err, &failure)
+}
+
+func TestTheStatusHasTheFailureUntilARetry(t *testing.T) {
+	memory := store.Memory()
+	long := strings.Repeat("größer ", 100)
+	broken := &scripted.Provider{Replies: []scripted.Reply{{Err: &providers.Error{Kind: providers.Authentication, Err: errors.New(long)}}}}
+	d, err := debate.New(t.Context(), debatetest.PairConfig(nil), debate.Options{Store: memory, Providers: providersOf(broken, scriptedJudge(t, 1))})
+	require.NoError(t, err)
+	_, err = debatetest.Run(t, d)
+	var failure *debate.Failure
+	require.ErrorAs(t, err, &failure)
+	for h, err := range memory.List(t.Context(), store.Query{FailureKinds: []string{string(providers.Authentication)}}) {
+		require.NoError(t, err)
+		require.Equal(t, fsm.Error, h.State)
+		cut, isCut := strings.CutSuffix(h.FailureCause, "…")
+		require.True(t, isCut)
+		require.True(t, strings.HasPrefix(failure.Message, cut))
+		require.True(t, utf8.ValidString(h.FailureCause))
+		require.InDelta(t, 500, len(h.FailureCause), 2)
+	}
+	counts, err := memory.Count(t.Context(), store.Query{FailureKinds: []string{string(providers.Authentication)}})
+	require.NoError(t, err)
+	require.Equal(t, map[fsm.State]int{fsm.Error: 1}, counts)
+
+	require.NoError(t, d.Retry(t.Context()))
+	h, err := d.Status(t.Context())
+	require.NoError(t, err)
+	require.Empty(t, h.FailureKind+h.FailureCause)
 }
 
 func TestRetryRunsNothingAgain(t *testing.T) {

@@ -53,6 +53,15 @@ func TestIdsAreSortableOrGiven(t *testing.T) {
 	_, err = e.Open(t.Context(), "d")
 	require.ErrorIs(t, err, store.ErrNotFound)
 	require.ErrorIs(t, e.Delete(t.Context(), "d"), store.ErrNotFound)
+	counts, err := e.Count(t.Context(), store.Query{})
+	require.NoError(t, err)
+	require.Equal(t, map[fsm.State]int{fsm.Configuring: 50}, counts)
+	n, err := e.DeleteAll(t.Context(), store.Query{States: []fsm.State{fsm.Configuring}, UpdatedBefore: time.Now().Add(time.Hour), Limit: 20})
+	require.NoError(t, err)
+	require.Equal(t, 20, n)
+	counts, err = e.Count(t.Context(), store.Query{})
+	require.NoError(t, err)
+	require.Equal(t, map[fsm.State]int{fsm.Configuring: 30}, counts)
 }
 
 func TestADebateOfAnUnknownProtocolIsReadButNotDriven(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 	"sync"
 
 	"github.com/elenchus-go/debate/context/window"
+	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/embedding"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/judge/reply"
@@ -211,7 +212,17 @@ func (e *Engine) List(ctx context.Context, q store.Query) iter.Seq2[store.Status
 }
 
 // Delete removes a stored debate. Every process that still drives or watches it gets an error.
-func (e *Engine) Delete(ctx context.Context, id string) error { return e.store.Delete(ctx, id) }
+func (e *Engine) Delete(ctx context.Context, id string) error { return e.store.Delete(ctx, id, 0) }
+
+// Count returns the number of stored debates that a query selects, by state.
+func (e *Engine) Count(ctx context.Context, q store.Query) (map[fsm.State]int, error) {
+	return e.store.Count(ctx, q)
+}
+
+// DeleteAll removes the stored debates that a query selects, and returns their number. See store.DeleteAll.
+func (e *Engine) DeleteAll(ctx context.Context, q store.Query) (int, error) {
+	return store.DeleteAll(ctx, e.store, q)
+}
 
 // ParseConfig decodes a configuration from JSON. The protocol's name may have no version; it then means the newest one
 // that the engine knows. ParseConfig returns *Problems if a field is unknown or has a value of the wrong type, or if the

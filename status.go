@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"time"
+	"unicode/utf8"
 
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/deepcopy"
@@ -16,11 +17,29 @@ import (
 
 // statusOf returns the status of a record.
 func statusOf(r *record) store.Status {
-	return store.Status{
+	status := store.Status{
 		ID: r.ID, Seq: r.Seq, State: r.lifecycle.State, Cursor: r.Cursor, MaxRounds: r.MaxRounds, Ending: r.Ending,
 		Topic: r.config.Topic, Protocol: r.config.Protocol.Name(), Labels: maps.Clone(r.config.Labels),
 		Usage: r.usage, RunningTime: r.times.running, Format: r.format, Created: r.times.created, Updated: r.times.updated, Plan: planOf(r),
 	}
+	if f := r.failure; f != nil {
+		status.FailureKind, status.FailureCause = string(f.Kind), cutText(f.Message, maxFailureCause)
+	}
+	return status
+}
+
+// maxFailureCause is the length of the longest Status.FailureCause in bytes.
+const maxFailureCause = 500
+
+// cutText returns text, cut to at most that many bytes without breaking a character.
+func cutText(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	for most -= len("…"); most > 0 && !utf8.RuneStart(text[most]); {
+		most--
+	}
+	return text[:most] + "…"
 }
 
 // planOf returns the steps that may run now, as a plan. The plan's key does not change when the process crashes, the

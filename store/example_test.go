@@ -65,7 +65,7 @@ func ExampleQuery() {
 				log.Fatal(err)
 			}
 			fmt.Println(page, status.ID)
-			q.Before, q.BeforeID = status.Created, status.ID
+			q.CreatedBefore, q.BeforeID = status.Created, status.ID
 		}
 	}
 	// Output:

@@ -7,6 +7,8 @@ import (
 	"iter"
 	"slices"
 	"sync"
+
+	"github.com/elenchus-go/debate/fsm"
 )
 
 // Memory returns a store that keeps debates until the process exits. The store is a [Watcher].
@@ -129,18 +131,39 @@ func (m *memory) statuses(q Query) (found []Status) {
 	return found
 }
 
-func (m *memory) Delete(ctx context.Context, id string) error {
+func (m *memory) Count(ctx context.Context, q Query) (map[fsm.State]int, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("count debates: %w", err)
+	}
+	counts := map[fsm.State]int{}
+	for _, h := range m.statuses(q) {
+		counts[h.State]++
+	}
+	return counts, nil
+}
+
+func (m *memory) Delete(ctx context.Context, id string, last int64) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("delete debate %s: %w", id, err)
 	}
-	m.mu.Lock()
-	_, found := m.debates[id]
-	delete(m.debates, id)
-	m.mu.Unlock()
-	if !found {
-		return fmt.Errorf("delete debate %s: %w", id, ErrNotFound)
+	if err := m.remove(id, last); err != nil {
+		return err
 	}
 	m.notify(id, 0)
+	return nil
+}
+
+func (m *memory) remove(id string, last int64) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	j := m.debates[id]
+	if j == nil {
+		return fmt.Errorf("delete debate %s: %w", id, ErrNotFound)
+	}
+	if end := int64(len(j.entries)); last != 0 && last != end {
+		return &Conflict{ID: id, After: last, LastSeq: end}
+	}
+	delete(m.debates, id)
 	return nil
 }
 

@@ -29,7 +29,7 @@ func ExampleMemory() {
 	fmt.Println(status.Seq, entries[0].Key, err)
 	// Output:
 	// <nil>
-	// commit to debate d1: computed on entry 0, but the journal ends at entry 1
+	// change debate d1: computed on entry 0, but the journal ends at entry 1
 	// <nil>
 	// 2 1/1/respond/Ann/ <nil>
 }
@@ -58,8 +58,8 @@ func TestMemoryTellsEachCommitAtOnce(t *testing.T) {
 		require.NoError(t, s.Commit(t.Context(), c))
 	}
 	require.Error(t, s.Commit(t.Context(), change(3, 1)))
-	require.NoError(t, s.Delete(t.Context(), "d"))
-	require.Error(t, s.Delete(t.Context(), "d"))
+	require.NoError(t, s.Delete(t.Context(), "d", 0))
+	require.Error(t, s.Delete(t.Context(), "d", 0))
 	require.NoError(t, s.Commit(t.Context(), change(0, 1)))
 	stop()
 	require.NoError(t, s.Commit(t.Context(), change(1, 1)))

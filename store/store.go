@@ -45,21 +45,25 @@ type Entry struct {
 
 // Status summarizes the journal of one debate.
 type Status struct {
-	ID          string            `json:"id"`
-	Seq         int64             `json:"seq"` // seq of the last entry
-	State       fsm.State         `json:"state"`
-	Cursor      transcript.Cursor `json:"cursor"`
-	MaxRounds   int               `json:"max_rounds"` // round limit, for viewers that show progress
-	Ending      transcript.Ending `json:"ending,omitzero"`
-	Topic       string            `json:"topic"`
-	Protocol    string            `json:"protocol"` // name and version, such as "panel/1"
-	Labels      map[string]string `json:"labels,omitempty"`
-	Usage       transcript.Usage  `json:"usage"`
-	RunningTime time.Duration     `json:"running_time"` // in nanoseconds, pauses excluded
-	Format      int               `json:"format"`       // journal format, see [Format]
-	Created     time.Time         `json:"created"`
-	Updated     time.Time         `json:"updated"`
-	Plan        Plan              `json:"plan,omitzero"` // work that may run next; zero if there is none
+	ID        string            `json:"id"`
+	Seq       int64             `json:"seq"` // seq of the last entry
+	State     fsm.State         `json:"state"`
+	Cursor    transcript.Cursor `json:"cursor"`
+	MaxRounds int               `json:"max_rounds"` // round limit, for viewers that show progress
+	Ending    transcript.Ending `json:"ending,omitzero"`
+	// FailureKind is the kind of the failure that stopped the debate, such as "rate_limit". It is empty if no failure
+	// did, or after a retry. The kinds of failed calls are those of providers.ErrorKind.
+	FailureKind  string            `json:"failure_kind,omitempty"`
+	FailureCause string            `json:"failure_cause,omitempty"` // text of the failure's error, at most 500 bytes
+	Topic        string            `json:"topic"`
+	Protocol     string            `json:"protocol"` // name and version, such as "panel/1"
+	Labels       map[string]string `json:"labels,omitempty"`
+	Usage        transcript.Usage  `json:"usage"`
+	RunningTime  time.Duration     `json:"running_time"` // in nanoseconds, pauses excluded
+	Format       int               `json:"format"`       // journal format, see [Format]
+	Created      time.Time         `json:"created"`
+	Updated      time.Time         `json:"updated"`
+	Plan         Plan              `json:"plan,omitzero"` // work that may run next; zero if there is none
 }
 
 // Plan describes the work that may run next in a debate. Workers run one job for each plan.
@@ -121,8 +125,12 @@ type Store interface {
 	// List yields statuses, newest first by Created, then by descending ID. It skips debates whose status is
 	// missing. If a status is unreadable, List yields an error that names the debate, and ends.
 	List(ctx context.Context, q Query) iter.Seq2[Status, error]
-	// Delete removes a debate and its journal. For an unknown id it returns ErrNotFound.
-	Delete(ctx context.Context, id string) error
+	// Count returns the number of debates that a query selects, by state. It ignores Limit. It omits states without
+	// debates, and counts a debate whose status is unreadable by what was last known of it.
+	Count(ctx context.Context, q Query) (map[fsm.State]int, error)
+	// Delete removes a debate and its journal. If last is not 0, it does so only if the journal ends at the entry
+	// last, and otherwise returns a *Conflict. For an unknown id it returns ErrNotFound.
+	Delete(ctx context.Context, id string, last int64) error
 }
 
 // Watcher is an optional interface of a store that reports commits at once, whichever process made them.
@@ -141,28 +149,70 @@ type Scheduler interface {
 	Schedules() bool
 }
 
-// Query selects debates. The zero Query selects all of them.
+// Query selects debates. The zero Query selects all of them. A query with several conditions selects the debates that
+// meet all of them. Times are compared in whole microseconds.
 type Query struct {
-	States []fsm.State       // debates in any of these states; all states if empty
-	Labels map[string]string // debates that have all these labels, with these values
-	Before time.Time         // debates created before this time; any time if zero
-	// BeforeID additionally selects debates created exactly at Before whose ID is less than BeforeID. To get the next
-	// page, set Before and BeforeID to Created and ID of the last status of a page.
+	States       []fsm.State          // debates in any of these states; all states if empty
+	Outcomes     []transcript.Outcome // debates that ended with any of these outcomes
+	FailureKinds []string             // debates that a failure of any of these kinds stopped, see Status.FailureKind
+	Labels       map[string]string    // debates that have all these labels, with these values
+
+	CreatedSince  time.Time // debates created at this time or later; any time if zero
+	CreatedBefore time.Time // debates created before this time; any time if zero
+	UpdatedSince  time.Time // debates updated at this time or later; any time if zero
+	UpdatedBefore time.Time // debates updated before this time; any time if zero
+
+	// BeforeID additionally selects debates created exactly at CreatedBefore whose ID is less than BeforeID. To get
+	// the next page, set CreatedBefore and BeforeID to Created and ID of the last status of a page.
 	BeforeID string
 	Limit    int // largest number of debates; no limit if 0
 }
 
 // Matches reports whether the query selects a debate with the status h. It ignores Limit.
 func (q Query) Matches(h Status) bool {
-	if !q.Before.IsZero() && !h.Created.Before(q.Before) && (!h.Created.Equal(q.Before) || h.ID >= q.BeforeID) {
-		return false
-	}
 	for k, v := range q.Labels {
 		if got, ok := h.Labels[k]; !ok || got != v {
 			return false
 		}
 	}
-	return len(q.States) == 0 || slices.Contains(q.States, h.State)
+	if h.Created.Equal(q.CreatedBefore) && h.ID < q.BeforeID {
+		q.CreatedBefore = time.Time{} // the debate is on the next page
+	}
+	return contains(q.States, h.State) && contains(q.Outcomes, h.Ending.Outcome) && contains(q.FailureKinds, h.FailureKind) &&
+		within(q.CreatedSince, q.CreatedBefore, h.Created) && within(q.UpdatedSince, q.UpdatedBefore, h.Updated)
+}
+
+// contains reports whether list contains v or is empty.
+func contains[T comparable](list []T, v T) bool { return len(list) == 0 || slices.Contains(list, v) }
+
+// within reports whether at is not before since, and is before the time before. A zero time is no limit.
+func within(since, before, at time.Time) bool {
+	return !at.Before(since) && (before.IsZero() || at.Before(before))
+}
+
+// DeleteAll deletes the debates that a query selects, and returns their number. It leaves alone a debate that changes
+// after it was selected. To keep debates for 30 days after their last change, call it regularly:
+//
+//	_, err := store.DeleteAll(ctx, s, store.Query{
+//		States:        []fsm.State{fsm.Completed, fsm.Canceled},
+//		UpdatedBefore: time.Now().AddDate(0, 0, -30),
+//	})
+//
+// Each debate is deleted on its own. If a deletion fails, DeleteAll returns the number deleted so far.
+func DeleteAll(ctx context.Context, s Store, q Query) (n int, err error) {
+	for h, err := range s.List(ctx, q) {
+		if err == nil {
+			err = s.Delete(ctx, h.ID, h.Seq)
+		}
+		if _, changed := errors.AsType[*Conflict](err); changed || errors.Is(err, ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return n, err
+		}
+		n++
+	}
+	return n, nil
 }
 
 // ErrNotFound is returned if the store has no debate with the given ID.
@@ -172,7 +222,7 @@ var ErrNotFound = errors.New("no such debate")
 // itself, but returns the Conflict if it does not help.
 type Conflict struct {
 	ID      string
-	After   int64  // seq that the change was computed on
+	After   int64  // seq that the change or deletion was computed on
 	LastSeq int64  // seq of the last entry of the journal
 	Key     string // key of the turn that the journal already has; empty if only After was outdated
 }
@@ -180,7 +230,7 @@ type Conflict struct {
 // Error names the turn that already exists, or the end of the journal.
 func (c *Conflict) Error() string {
 	if c.Key != "" {
-		return fmt.Sprintf("commit to debate %s: turn %s already exists", c.ID, c.Key)
+		return fmt.Sprintf("change debate %s: turn %s already exists", c.ID, c.Key)
 	}
-	return fmt.Sprintf("commit to debate %s: computed on entry %d, but the journal ends at entry %d", c.ID, c.After, c.LastSeq)
+	return fmt.Sprintf("change debate %s: computed on entry %d, but the journal ends at entry %d", c.ID, c.After, c.LastSeq)
 }

@@ -1,7 +1,10 @@
 package store_test
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
+	"iter"
 	"testing"
 	"time"
 
@@ -60,12 +63,15 @@ func TestAChangeSaysWhatIsWrongWithIt(t *testing.T) {
 }
 
 func TestConflictSaysWhatStands(t *testing.T) {
-	require.EqualError(t, &store.Conflict{ID: "d", After: 1, LastSeq: 2}, "commit to debate d: computed on entry 1, but the journal ends at entry 2")
-	require.EqualError(t, &store.Conflict{ID: "d", After: 1, LastSeq: 2, Key: "a"}, "commit to debate d: turn a already exists")
+	require.EqualError(t, &store.Conflict{ID: "d", After: 1, LastSeq: 2}, "change debate d: computed on entry 1, but the journal ends at entry 2")
+	require.EqualError(t, &store.Conflict{ID: "d", After: 1, LastSeq: 2, Key: "a"}, "change debate d: turn a already exists")
 }
 
 func TestQueryMatches(t *testing.T) {
-	status := store.Status{ID: "d", State: fsm.Paused, Created: noon, Labels: map[string]string{"team": "red", "note": ""}}
+	status := store.Status{
+		ID: "d", State: fsm.Paused, Ending: transcript.Ending{Outcome: transcript.Converged}, FailureKind: "network",
+		Created: noon, Updated: noon.Add(time.Hour), Labels: map[string]string{"team": "red", "note": ""},
+	}
 	for _, tt := range []struct {
 		name  string
 		query store.Query
@@ -80,21 +86,33 @@ func TestQueryMatches(t *testing.T) {
 		{"one label of two", store.Query{Labels: map[string]string{"team": "red", "kind": "test"}}, false},
 		{"a label with an empty value", store.Query{Labels: map[string]string{"note": ""}}, true},
 		{"a missing label with an empty value", store.Query{Labels: map[string]string{"kind": ""}}, false},
-		{"created before a later time", store.Query{Before: noon.Add(time.Nanosecond)}, true},
-		{"created before the same time", store.Query{Before: noon}, false},
-		{"created before the same time in another zone", store.Query{Before: noon.In(time.FixedZone("", 3600))}, false},
-		{"created before an earlier time", store.Query{Before: noon.Add(-time.Nanosecond)}, false},
-		{"created at the same time, before a greater id", store.Query{Before: noon, BeforeID: "e"}, true},
-		{"created at the same time in another zone, before a greater id", store.Query{Before: noon.In(time.FixedZone("", 3600)), BeforeID: "e"}, true},
-		{"created at the same time, before the same id", store.Query{Before: noon, BeforeID: "d"}, false},
-		{"created at the same time, before a lesser id", store.Query{Before: noon, BeforeID: "c"}, false},
-		{"created before a later time, before a lesser id", store.Query{Before: noon.Add(1), BeforeID: "c"}, true},
-		{"created before an earlier time, before a greater id", store.Query{Before: noon.Add(-1), BeforeID: "e"}, false},
+		{"created before a later time", store.Query{CreatedBefore: noon.Add(time.Nanosecond)}, true},
+		{"created before the same time", store.Query{CreatedBefore: noon}, false},
+		{"created before the same time in another zone", store.Query{CreatedBefore: noon.In(time.FixedZone("", 3600))}, false},
+		{"created before an earlier time", store.Query{CreatedBefore: noon.Add(-time.Nanosecond)}, false},
+		{"created at the same time, before a greater id", store.Query{CreatedBefore: noon, BeforeID: "e"}, true},
+		{"created at the same time in another zone, before a greater id", store.Query{CreatedBefore: noon.In(time.FixedZone("", 3600)), BeforeID: "e"}, true},
+		{"created at the same time, before the same id", store.Query{CreatedBefore: noon, BeforeID: "d"}, false},
+		{"created at the same time, before a lesser id", store.Query{CreatedBefore: noon, BeforeID: "c"}, false},
+		{"created before a later time, before a lesser id", store.Query{CreatedBefore: noon.Add(1), BeforeID: "c"}, true},
+		{"created before an earlier time, before a greater id", store.Query{CreatedBefore: noon.Add(-1), BeforeID: "e"}, false},
 		{"before a lesser id, without a time", store.Query{BeforeID: "c"}, true},
+		{"created since the same time", store.Query{CreatedSince: noon}, true},
+		{"created since a later time", store.Query{CreatedSince: noon.Add(1)}, false},
+		{"created in an empty span", store.Query{CreatedSince: noon, CreatedBefore: noon}, false},
+		{"created before a greater id, but since a later time", store.Query{CreatedSince: noon.Add(1), CreatedBefore: noon, BeforeID: "e"}, false},
+		{"updated since the same time", store.Query{UpdatedSince: noon.Add(time.Hour)}, true},
+		{"updated since a later time", store.Query{UpdatedSince: noon.Add(time.Hour + 1)}, false},
+		{"updated before the same time", store.Query{UpdatedBefore: noon.Add(time.Hour)}, false},
+		{"updated before a later time", store.Query{UpdatedBefore: noon.Add(time.Hour + 1)}, true},
+		{"the outcome among others", store.Query{Outcomes: []transcript.Outcome{transcript.Stopped, transcript.Converged}}, true},
+		{"another outcome", store.Query{Outcomes: []transcript.Outcome{transcript.Stopped}}, false},
+		{"the kind of failure", store.Query{FailureKinds: []string{"network"}}, true},
+		{"another kind of failure", store.Query{FailureKinds: []string{"timeout"}}, false},
 		{"the limit is ignored", store.Query{Limit: -1}, true},
-		{"all", store.Query{States: []fsm.State{fsm.Paused}, Labels: map[string]string{"team": "red"}, Before: noon.Add(1)}, true},
-		{"all but the time", store.Query{States: []fsm.State{fsm.Paused}, Labels: map[string]string{"team": "red"}, Before: noon}, false},
-		{"all but the state", store.Query{States: []fsm.State{fsm.Ready}, Labels: map[string]string{"team": "red"}, Before: noon.Add(1)}, false},
+		{"all", store.Query{States: []fsm.State{fsm.Paused}, Labels: map[string]string{"team": "red"}, CreatedBefore: noon.Add(1)}, true},
+		{"all but the time", store.Query{States: []fsm.State{fsm.Paused}, Labels: map[string]string{"team": "red"}, CreatedBefore: noon}, false},
+		{"all but the state", store.Query{States: []fsm.State{fsm.Ready}, Labels: map[string]string{"team": "red"}, CreatedBefore: noon.Add(1)}, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			require.Equal(t, tt.want, tt.query.Matches(status))
@@ -122,4 +140,46 @@ func TestHeadAsJSON(t *testing.T) {
 	var back store.Status
 	require.NoError(t, json.Unmarshal(b, &back))
 	require.Equal(t, h, back)
+}
+
+// changing is a store in which the debate "c" changes after it was listed, and the deletion of "b" fails.
+type changing struct{ store.Store }
+
+func (s changing) List(ctx context.Context, q store.Query) iter.Seq2[store.Status, error] {
+	return func(yield func(store.Status, error) bool) {
+		for h, err := range s.Store.List(ctx, q) {
+			if h.ID == "c" {
+				h.Seq--
+			}
+			if !yield(h, err) {
+				return
+			}
+		}
+	}
+}
+
+func (s changing) Delete(ctx context.Context, id string, last int64) error {
+	if id == "b" {
+		return errors.New("delete debate b: disk full")
+	}
+	return s.Store.Delete(ctx, id, last)
+}
+
+func TestDeleteAllLeavesChangedDebatesAloneAndStopsAtAnError(t *testing.T) {
+	s := changing{store.Memory()}
+	for i, id := range []string{"a", "b", "c", "d"} {
+		c := store.Change{ID: id, Entries: []store.Entry{{Seq: 1}, {Seq: 2}}, Status: store.Status{ID: id, Seq: 2, Created: noon.Add(time.Duration(i))}}
+		require.NoError(t, s.Commit(t.Context(), c))
+	}
+	n, err := store.DeleteAll(t.Context(), s, store.Query{})
+	require.EqualError(t, err, "delete debate b: disk full")
+	require.Equal(t, 1, n)
+	counts, err := s.Count(t.Context(), store.Query{})
+	require.NoError(t, err)
+	require.Equal(t, map[fsm.State]int{"": 3}, counts)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err = s.Count(ctx, store.Query{})
+	require.EqualError(t, err, "count debates: context canceled")
+	require.EqualError(t, s.Delete(ctx, "a", 0), "delete debate a: context canceled")
 }

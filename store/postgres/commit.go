@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -64,16 +65,19 @@ func (s *Store) commit(ctx context.Context, to batchSender, c store.Change, orig
 }
 
 // Delete implements store.Store.
-func (s *Store) Delete(ctx context.Context, id string) error {
-	var n, told int64
+func (s *Store) Delete(ctx context.Context, id string, last int64) error {
+	var known bool
+	var end, told int64
 	var isolation string
-	err := s.execLocked(ctx, s.pool, id, s.sql.remove, []any{id, s.schema, notification(s.origin, 0, id)}, &n, &isolation, &told)
+	err := s.execLocked(ctx, s.pool, id, s.sql.remove, []any{id, last, s.schema, notification(s.origin, 0, id)}, &known, &end, &isolation, &told)
 	switch {
 	case err != nil:
 	case isolation != readCommitted:
 		err = isolationError(isolation)
-	case n == 0:
+	case !known:
 		err = store.ErrNotFound
+	case last != 0 && last != end:
+		return &store.Conflict{ID: id, After: last, LastSeq: end}
 	}
 	if err != nil {
 		return fmt.Errorf("delete debate %s: %w", id, err)
@@ -121,7 +125,8 @@ func (s *Store) commitArgs(c store.Change, origin string) ([]any, error) {
 	}
 	return []any{
 		c.ID, c.After, len(seqs) > 0, seqs, types, keys, times, data,
-		string(c.Status.State), labelPairs(c.Status.Labels), c.Status.Created, status,
+		string(c.Status.State), validUTF8(string(c.Status.Ending.Outcome)), validUTF8(c.Status.FailureKind),
+		labelPairs(c.Status.Labels), c.Status.Created, c.Status.Updated, status,
 		s.schema, notification(origin, c.Status.Seq, c.ID),
 	}, nil
 }
@@ -143,12 +148,14 @@ func nullable(s string) *string {
 	return &s
 }
 
-// labelPairs encodes each label as a JSON array of key and value, so that both may contain any character.
+// labelPairs encodes each label as a JSON array of key and value, so that both may contain any character. The list is
+// sorted.
 func labelPairs(labels map[string]string) []string {
 	list := make([]string, 0, len(labels))
 	for k, v := range labels {
 		text, _ := json.Marshal([2]string{k, v})
 		list = append(list, string(text))
 	}
-	return list
+	slices.Sort(list) // so that the same labels are the same array
+	return slices.Compact(list)
 }

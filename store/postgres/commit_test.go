@@ -73,7 +73,7 @@ func TestOtherCommitsWaitForATransaction(t *testing.T) {
 	require.NoError(t, s.Commit(t.Context(), change("d", 0, "a")))
 	for n, write := range []func() error{
 		func() error { return s.Commit(t.Context(), change("d", 1, "c")) },
-		func() error { return s.Delete(t.Context(), "d") },
+		func() error { return s.Delete(t.Context(), "d", 0) },
 	} {
 		tx, err := b.pool.Begin(t.Context())
 		require.NoError(t, err)
@@ -116,7 +116,7 @@ func TestAnotherIsolationIsRefused(t *testing.T) {
 			c.ConnConfig.RuntimeParams["default_transaction_isolation"] = string(level)
 		}))
 		require.EqualError(t, s.Commit(t.Context(), change("d", 1, "b")), "commit to debate d: "+want)
-		require.EqualError(t, s.Delete(t.Context(), "d"), "delete debate d: "+want)
+		require.EqualError(t, s.Delete(t.Context(), "d", 0), "delete debate d: "+want)
 		status, entries, err := s.Load(t.Context(), "d", 0)
 		require.NoError(t, err)
 		require.EqualValues(t, 1, status.Seq)
@@ -212,7 +212,7 @@ func TestWithoutADatabaseErrorsSayWhatFailed(t *testing.T) {
 	p.Close()
 	require.ErrorContains(t, s.Migrate(t.Context()), `migrate schema "`+b.schema+`": closed pool`)
 	require.ErrorContains(t, s.Commit(t.Context(), change("d", 0, "a")), "commit to debate d: closed pool")
-	require.ErrorContains(t, s.Delete(t.Context(), "d"), "delete debate d: closed pool")
+	require.ErrorContains(t, s.Delete(t.Context(), "d", 0), "delete debate d: closed pool")
 	_, _, err := s.Load(t.Context(), "d", 0)
 	require.ErrorContains(t, err, "load debate d: closed pool")
 	for _, err := range s.List(t.Context(), store.Query{}) {

@@ -7,14 +7,15 @@ import (
 )
 
 // queries holds the SQL statements for the tables of one schema.
-type queries struct{ lock, commit, load, list, remove, journalEnds string }
+type queries struct{ lock, commit, load, debates, labels, remove, journalEnds string }
 
 // newQueries returns the statements for a schema. They do not depend on the connection's search_path.
 func newQueries(schema string) queries {
-	in := strings.NewReplacer("{debates}", quoteName(schema)+".debates", "{entries}", quoteName(schema)+".entries")
+	debates, entries := quoteName(schema)+".debates", quoteName(schema)+".entries"
+	in := strings.NewReplacer("{debates}", debates, "{entries}", entries)
 	return queries{
-		lock: lockSQL, commit: in.Replace(commitSQL), load: in.Replace(loadSQL),
-		list: in.Replace(listSQL), remove: in.Replace(removeSQL), journalEnds: in.Replace(journalEndsSQL),
+		lock: lockSQL, commit: in.Replace(commitSQL), load: in.Replace(loadSQL), debates: debates, labels: quoteName(schema) + ".labels",
+		remove: in.Replace(removeSQL), journalEnds: in.Replace(journalEndsSQL),
 	}
 }
 
@@ -38,29 +39,33 @@ with found as (
 	select $1, e.seq, e.type, e.key, e.at, e.data::json
 	from accepted, unnest($4::bigint[], $5::text[], $6::text[], $7::timestamptz[], $8::text[]) e (seq, type, key, at, data)
 ), summarized as (
-	insert into {debates} (id, state, labels, created, status)
-	select $1, $9, $10::text[], $11, $12::text::json from accepted
+	insert into {debates} (id, state, outcome, failure, labels, created, updated, status)
+	select $1, $9, $10, $11, $12::text[], $13, $14, $15::text::json from accepted
 	on conflict (id) do update
-	set state = excluded.state, labels = excluded.labels, created = excluded.created, status = excluded.status
+	set state = excluded.state, outcome = excluded.outcome, failure = excluded.failure, labels = excluded.labels,
+		created = excluded.created, updated = excluded.updated, status = excluded.status
 ), notified as (
-	select pg_notify($13, $14) from accepted where $3
+	select pg_notify($16, $17) from accepted where $3
 )
 select last, key, isolation, (select count(*) from notified) from found`
 
-// removeSQL deletes a debate. It returns the number of rows removed and the isolation level.
+// removeSQL deletes a debate. It returns whether there was one, the end of its journal, and the isolation level.
 const removeSQL = `
-with safe as (
-	select current_setting('transaction_isolation') as isolation
+with found as (
+	select
+		exists (select from {debates} where id = $1) or exists (select from {entries} where debate = $1) as known,
+		(select coalesce(max(seq), 0) from {entries} where debate = $1) as last,
+		current_setting('transaction_isolation') as isolation
+), accepted as (
+	select from found where known and $2::bigint in (0, last) and isolation = 'read committed'
 ), statuses as (
-	delete from {debates} where id = $1 and (select isolation = 'read committed' from safe) returning 1
+	delete from {debates} where id = $1 and exists (select from accepted)
 ), journal as (
-	delete from {entries} where debate = $1 and (select isolation = 'read committed' from safe) returning 1
-), removed as (
-	select (select count(*) from statuses) + (select count(*) from journal) as n
+	delete from {entries} where debate = $1 and exists (select from accepted)
 ), notified as (
-	select pg_notify($2, $3) from removed where n > 0
+	select pg_notify($3, $4) from accepted
 )
-select n, isolation, (select count(*) from notified) from removed, safe`
+select known, last, isolation, (select count(*) from notified) from found`
 
 // loadSQL returns a row about the debate, with a null seq, and then the rows of entries, all from one snapshot.
 const loadSQL = `
@@ -70,13 +75,6 @@ select null::bigint as seq, null::text as type, null::text as key, null::timesta
 union all
 select seq, type, key, at, data::text, true from {entries} where debate = $1 and seq > $2
 order by seq nulls first`
-
-// listSQL returns a page of statuses, newest first.
-const listSQL = `
-select id, created, status::text from {debates}
-where (created, id) < ($1, $2) and labels @> $3 and ($4::text[] is null or state = any($4))
-order by created desc, id desc
-limit $5`
 
 // journalEndsSQL returns the seq of the last entry of each given debate, or 0 if it has none.
 const journalEndsSQL = `

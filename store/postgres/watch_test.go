@@ -98,7 +98,7 @@ func TestWhatIsCommittedWhileTheListenerIsCutOffIsToldLater(t *testing.T) {
 	b.cut(t, b.schema)
 	require.NoError(t, other.Commit(t.Context(), change("grows", 1, "b", "c")))
 	require.NoError(t, other.Commit(t.Context(), change("comes", 0, "a")))
-	require.NoError(t, other.Delete(t.Context(), "goes"))
+	require.NoError(t, other.Delete(t.Context(), "goes", 0))
 	require.Eventually(t, func() bool { return tried.Load() >= 3 }, patience, time.Millisecond)
 	down.Store(false)
 
@@ -119,7 +119,7 @@ func TestWhatIsCommittedBeforeSomebodyListensIsTold(t *testing.T) {
 		s, id := b.open(t), fmt.Sprint("d", n)
 		require.NoError(t, other.Commit(t.Context(), change(id, 0, "a")))
 		if e := watch(t, s, id); n%2 == 0 {
-			require.NoError(t, other.Delete(t.Context(), id))
+			require.NoError(t, other.Delete(t.Context(), id, 0))
 			e.hears(t, 0)
 		} else {
 			require.NoError(t, other.Commit(t.Context(), change(id, 1, "b")))

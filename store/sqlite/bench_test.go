@@ -9,9 +9,11 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/store"
 )
 
@@ -116,22 +118,49 @@ func BenchmarkLoad(b *testing.B) {
 	}
 }
 
-// BenchmarkList measures listing the first 20 of 5,000 debates, and searching all of them for a label that none has.
+// BenchmarkList measures pages of 20 of 30,000 debates, of which a third has a common label and 30 have a rare one.
 func BenchmarkList(b *testing.B) {
-	path := filepath.Join(b.TempDir(), "debates.db")
-	s := open(b, path)
-	c := change("d", 0, "")
-	c.Status.Labels = map[string]string{"team": "red"}
-	commit(b, s, c)
-	alter(b, path, `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)
-		INSERT INTO debates (id, created, state, status) SELECT 'd' || i, created + i, state, json_set(status, '$.id', 'd' || i) FROM debates, n`)
-	for name, q := range map[string]store.Query{"newest": {Limit: 20}, "label": {Labels: map[string]string{"team": "blue"}}} {
+	s, labels := open(b, manyDebates(b)), func(labels ...string) store.Query {
+		q := store.Query{Labels: map[string]string{}, Limit: 20}
+		for _, key := range labels {
+			q.Labels[key] = "yes"
+		}
+		return q
+	}
+	for name, q := range map[string]store.Query{
+		"newest": {Limit: 20}, "state": {States: []fsm.State{fsm.Completed}, Limit: 20}, "rare state": {States: []fsm.State{fsm.Paused}, Limit: 20},
+		"failure": {FailureKinds: []string{"network"}, Limit: 20}, "updated": {UpdatedBefore: noon.Add(time.Second), Limit: 20},
+		"label": labels("common"), "rare label": labels("rare"), "no such label": labels("none"), "labels": labels("common", "rare"),
+		"label and state": {Labels: map[string]string{"common": "yes"}, States: []fsm.State{fsm.Paused}, Limit: 20},
+	} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				if got := len(list(b, s, q)); got != q.Limit {
-					b.Fatal(got)
-				}
+				list(b, s, q)
 			}
 		})
 	}
+	b.Run("count", func(b *testing.B) {
+		for b.Loop() {
+			counts, err := s.Count(b.Context(), store.Query{})
+			require.NoError(b, err)
+			require.Equal(b, 30_000, counts[fsm.Completed]+counts[fsm.Paused])
+		}
+	})
+}
+
+// manyDebates returns the path of a database with 30,000 debates.
+func manyDebates(t testing.TB) (path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "debates.db")
+	s := open(t, path)
+	c := change("d", 0, "")
+	c.Status.State, c.Status.Topic = fsm.Completed, strings.Repeat("a long topic ", 50)
+	commit(t, s, c)
+	alter(t, path, `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 29999)
+		INSERT INTO debates (id, created, updated, state, failure, status)
+		SELECT 'd' || i, created + i * 1000000, created + i * 1000000, iif(i % 1000 = 7, 'paused', state), iif(i % 1000 = 7, 'network', ''),
+			json_set(status, '$.id', 'd' || i) FROM debates, n`)
+	alter(t, path, `INSERT INTO labels SELECT '6:common3:yes', created, id FROM debates WHERE CAST(substr(id, 2) AS INTEGER) % 3 = 0`)
+	alter(t, path, `INSERT INTO labels SELECT '4:rare3:yes', created, id FROM debates WHERE CAST(substr(id, 2) AS INTEGER) % 1000 = 0`)
+	return path
 }

@@ -47,10 +47,7 @@ func (s *Store) commit(ctx context.Context, c store.Change) (end entryRef, err e
 			end.seq = e.Seq
 			end.rowID, _ = result.LastInsertId() // this driver never returns an error
 		}
-		_, err := tx.ExecContext(ctx, `INSERT INTO debates (id, created, state, status) VALUES (?, ?, ?, ?)
-			ON CONFLICT (id) DO UPDATE SET created = excluded.created, state = excluded.state, status = excluded.status`,
-			c.ID, c.Status.Created.UnixMicro(), c.Status.State, status)
-		return err
+		return writeStatus(ctx, tx, c.Status, status)
 	})
 	return end, err
 }
@@ -72,22 +69,31 @@ func encode(c store.Change) (data []string, status string, err error) {
 }
 
 // Delete implements [store.Store]. It ignores the end of ctx once it holds the write lock.
-func (s *Store) Delete(ctx context.Context, id string) error {
+func (s *Store) Delete(ctx context.Context, id string, last int64) error {
 	err := writeTx(ctx, s.writer, func(ctx context.Context, tx *sql.Tx) error {
-		found := int64(0)
-		for _, statement := range []string{`DELETE FROM entries WHERE debate = ?`, `DELETE FROM debates WHERE id = ?`} {
-			result, err := tx.ExecContext(ctx, statement, id)
-			if err != nil {
+		var known bool
+		err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM entries WHERE debate = ?1) OR EXISTS (SELECT 1 FROM debates WHERE id = ?1)`, id).Scan(&known)
+		if err == nil && !known {
+			err = store.ErrNotFound
+		}
+		if err != nil {
+			return err
+		}
+		if end, err := journalEnd(ctx, tx, id); err != nil {
+			return err
+		} else if last != 0 && last != end.seq {
+			return &store.Conflict{ID: id, After: last, LastSeq: end.seq}
+		}
+		for _, statement := range []string{`DELETE FROM entries WHERE debate = ?`, `DELETE FROM debates WHERE id = ?`, `DELETE FROM labels WHERE debate = ?`} {
+			if _, err := tx.ExecContext(ctx, statement, id); err != nil {
 				return err
 			}
-			n, _ := result.RowsAffected() // this driver never returns an error
-			found += n
-		}
-		if found == 0 {
-			return store.ErrNotFound
 		}
 		return nil
 	})
+	if _, conflict := errors.AsType[*store.Conflict](err); conflict {
+		return err
+	}
 	if err != nil {
 		return fmt.Errorf("delete debate %s: %w", id, err)
 	}

@@ -69,5 +69,5 @@ func ExampleOpen() {
 	fmt.Println(s.Commit(ctx, created)) // another process creates the same debate
 	// Output:
 	// <nil>
-	// commit to debate d1: computed on entry 0, but the journal ends at entry 1
+	// change debate d1: computed on entry 0, but the journal ends at entry 1
 }

@@ -57,6 +57,27 @@ func checkConflict(ctx context.Context, tx *sql.Tx, c store.Change) error {
 	return nil
 }
 
+// Load implements [store.Store]. It returns the data of entries as json.RawMessage and does not check it.
+func (s *Store) Load(ctx context.Context, id string, after int64) (h store.Status, entries []store.Entry, err error) {
+	err = readTx(ctx, s.readers, func(tx *sql.Tx) error {
+		var found bool
+		if h, found, err = readStatus(ctx, tx, id); err != nil {
+			return err
+		}
+		if entries, err = readEntries(ctx, tx, id, max(after, 0)); err != nil || found || len(entries) > 0 {
+			return err
+		}
+		if end, err := journalEnd(ctx, tx, id); err != nil || end.seq > 0 {
+			return err
+		}
+		return store.ErrNotFound
+	})
+	if err != nil {
+		return store.Status{}, nil, fmt.Errorf("load debate %s: %w", id, err)
+	}
+	return h, entries, nil
+}
+
 // readEntries returns the entries with a seq greater than after.
 func readEntries(ctx context.Context, tx *sql.Tx, id string, after int64) (entries []store.Entry, err error) {
 	rows, err := tx.QueryContext(ctx, `SELECT seq, type, coalesce(key, ''), at, data FROM entries

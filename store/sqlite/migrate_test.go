@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -9,24 +10,34 @@ import (
 	"sync"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate/store"
+	"github.com/elenchus-go/debate/transcript"
 )
 
-// steps returns migrations for three schema versions. The first one is the migration of this package.
+// version is the newest schema version of this package.
+const version = 2
+
+// steps returns migrations for two more schema versions than those of this package.
 func steps(t *testing.T) fstest.MapFS {
 	t.Helper()
-	const first = "migrations/0001_debates.sql"
-	text, err := migrations.ReadFile(first)
-	require.NoError(t, err)
-	return fstest.MapFS{
-		first:                      {Data: text},
-		"migrations/0002_more.sql": {Data: []byte(`CREATE TABLE more (n INTEGER); INSERT INTO more VALUES (1) -- one`)},
-		"migrations/0003_yet.sql":  {Data: []byte(`INSERT INTO more VALUES (2); INSERT INTO more VALUES (3);`)},
+	files := fstest.MapFS{
+		"migrations/0003_more.sql": {Data: []byte(`CREATE TABLE more (n INTEGER); INSERT INTO more VALUES (1) -- one`)},
+		"migrations/0004_yet.sql":  {Data: []byte(`INSERT INTO more VALUES (2); INSERT INTO more VALUES (3);`)},
 		"migrations/README":        {Data: []byte(`no migration`)},
 	}
+	names, err := fs.Glob(migrations, "migrations/*.sql")
+	require.NoError(t, err)
+	require.Len(t, names, version)
+	for _, name := range names {
+		text, err := migrations.ReadFile(name)
+		require.NoError(t, err)
+		files[name] = &fstest.MapFile{Data: text}
+	}
+	return files
 }
 
 func file(t *testing.T) string {
@@ -54,7 +65,7 @@ func creation(id string) store.Change {
 
 func TestConnectionsAreSetUp(t *testing.T) {
 	s := opened(t, file(t))
-	require.Equal(t, 1, number(t, s, `PRAGMA user_version`))
+	require.Equal(t, version, number(t, s, `PRAGMA user_version`))
 	require.Equal(t, applicationID, number(t, s, `PRAGMA application_id`))
 	for _, db := range []rowQuerier{s.writer, s.readers} {
 		var mode string
@@ -70,7 +81,7 @@ func TestAnOlderSchemaIsBroughtUpToDate(t *testing.T) {
 	s := opened(t, file(t))
 	require.NoError(t, s.Commit(t.Context(), creation("d")))
 	require.NoError(t, migrate(t.Context(), s.writer, steps(t)))
-	require.Equal(t, 3, number(t, s, `PRAGMA user_version`))
+	require.Equal(t, version+2, number(t, s, `PRAGMA user_version`))
 	require.Equal(t, 6, number(t, s, `SELECT sum(n) FROM more`))
 	_, entries, err := s.Load(t.Context(), "d", 0)
 	require.NoError(t, err)
@@ -79,16 +90,16 @@ func TestAnOlderSchemaIsBroughtUpToDate(t *testing.T) {
 	require.NoError(t, migrate(t.Context(), s.writer, steps(t)), "a second run does nothing")
 	require.Equal(t, 6, number(t, s, `SELECT sum(n) FROM more`))
 	require.EqualError(t, migrate(t.Context(), s.writer, migrations),
-		"schema version is 3, but this version of the package supports only versions up to 1")
+		"schema version is 4, but this version of the package supports only versions up to 2")
 }
 
 func TestAStepThatFailsIsUndoneAndDoneLater(t *testing.T) {
 	s := opened(t, file(t))
 	broken := steps(t)
-	broken["migrations/0003_yet.sql"] = &fstest.MapFile{Data: []byte(`INSERT INTO more VALUES (2); INSERT INTO less VALUES (3);`)}
+	broken["migrations/0004_yet.sql"] = &fstest.MapFile{Data: []byte(`INSERT INTO more VALUES (2); INSERT INTO less VALUES (3);`)}
 	err := migrate(t.Context(), s.writer, broken)
-	require.EqualError(t, err, "migrate to version 3: SQL logic error: no such table: less (1)")
-	require.Equal(t, 2, number(t, s, `PRAGMA user_version`), "the step before is kept")
+	require.EqualError(t, err, "migrate to version 4: SQL logic error: no such table: less (1)")
+	require.Equal(t, version+1, number(t, s, `PRAGMA user_version`), "the step before is kept")
 	require.Equal(t, 1, number(t, s, `SELECT sum(n) FROM more`))
 
 	require.NoError(t, migrate(t.Context(), s.writer, steps(t)))
@@ -98,10 +109,10 @@ func TestAStepThatFailsIsUndoneAndDoneLater(t *testing.T) {
 func TestStepsAreNumberedInOrder(t *testing.T) {
 	s := opened(t, file(t))
 	gap := steps(t)
-	delete(gap, "migrations/0002_more.sql")
+	delete(gap, "migrations/0003_more.sql")
 	err := migrate(t.Context(), s.writer, gap)
-	require.EqualError(t, err, "migrate to version 2: migrations/0003_yet.sql is not named migrations/0002_")
-	require.Equal(t, 1, number(t, s, `PRAGMA user_version`))
+	require.EqualError(t, err, "migrate to version 3: migrations/0004_yet.sql is not named migrations/0003_")
+	require.Equal(t, version, number(t, s, `PRAGMA user_version`))
 }
 
 func TestManyStoresMigrateAtOnce(t *testing.T) {
@@ -188,4 +199,40 @@ func TestACommitWaitsForOtherWritersAsLongAsItsContext(t *testing.T) {
 	require.NoError(t, lock.Rollback())
 	require.NoError(t, <-errs)
 	require.Equal(t, 1, number(t, s, `SELECT count(*) FROM entries`), "the other commits left nothing")
+}
+
+// The first version of the schema had no columns for outcomes, times and labels, and no table of labels.
+func TestDebatesOfTheFirstSchemaAreFound(t *testing.T) {
+	path := file(t)
+	db, err := newPool(path, 1)
+	require.NoError(t, err)
+	text, err := migrations.ReadFile("migrations/0001_debates.sql")
+	require.NoError(t, err)
+	_, err = db.ExecContext(t.Context(), string(text)+`; PRAGMA user_version = 1;
+		INSERT INTO debates VALUES ('e', 1, 'ready', '{"id":"e","seq":1}'), ('damaged', 2, 'ready', '{"id":'),
+			('d', 3, 'completed', '{"id":"d","seq":2,"ending":{"outcome":"converged"},"labels":{"team":"red","\"":"<späß>"}}');
+		INSERT INTO entries (debate, seq, type, at, data) VALUES ('e', 1, 'config', 5, '{}'), ('d', 1, 'config', 6, '{}'), ('d', 2, 'state', 7, '{}')`)
+	require.NoError(t, err)
+	require.NoError(t, db.Close())
+
+	s := opened(t, path)
+	labels := map[string]string{"team": "red", `"`: "<späß>"}
+	for _, q := range []store.Query{
+		{Labels: map[string]string{"team": "red"}}, {Labels: labels}, {Outcomes: []transcript.Outcome{transcript.Converged}},
+		{UpdatedSince: time.UnixMicro(6)},
+	} {
+		require.Equal(t, []string{"d"}, ids(t, s, q), "%+v", q)
+	}
+	require.NoError(t, s.Commit(t.Context(), store.Change{ID: "d", After: 2, Status: store.Status{ID: "d", Seq: 2, Labels: labels, Created: time.UnixMicro(3)}}))
+	require.Equal(t, []string{"d"}, ids(t, s, store.Query{Labels: labels}))
+	require.Equal(t, 2, number(t, s, `SELECT count(*) FROM labels`))
+}
+
+func ids(t *testing.T, s *Store, q store.Query) (found []string) {
+	t.Helper()
+	for h, err := range s.List(t.Context(), q) {
+		require.NoError(t, err)
+		found = append(found, h.ID)
+	}
+	return found
 }

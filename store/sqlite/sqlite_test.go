@@ -103,7 +103,7 @@ func TestOpenIsRefused(t *testing.T) {
 		{"a short text file", write("short", "no database"), "file is not a database"},
 		{"another program's database", foreign, "the file is a database of another program"},
 		{"another program's database with a version", numbered, "the file is a database of another program"},
-		{"a newer schema", newer, "schema version is 7, but this version of the package supports only versions up to 1"},
+		{"a newer schema", newer, "schema version is 7, but this version of the package supports only versions up to 2"},
 		{"a truncated database", cut, "malformed"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -150,7 +150,7 @@ func TestAClosedStoreRefuses(t *testing.T) {
 	require.NoError(t, s.Close())
 
 	require.EqualError(t, s.Commit(t.Context(), change("d", 1, "")), "commit to debate d: sql: database is closed")
-	require.EqualError(t, s.Delete(t.Context(), "d"), "delete debate d: sql: database is closed")
+	require.EqualError(t, s.Delete(t.Context(), "d", 0), "delete debate d: sql: database is closed")
 	_, _, err := s.Load(t.Context(), "d", 0)
 	require.EqualError(t, err, "load debate d: sql: database is closed")
 	for _, err := range s.List(t.Context(), store.Query{}) {
@@ -208,7 +208,7 @@ func TestErrorsOfTheDatabaseSayWhatFailed(t *testing.T) {
 		s := open(t, path)
 		commit(t, s, change("d", 0, ""))
 		alter(t, path, `DROP TABLE `+table)
-		errs := []error{s.Commit(t.Context(), change("d", 1, "a")), s.Delete(t.Context(), "d")}
+		errs := []error{s.Commit(t.Context(), change("d", 1, "a")), s.Delete(t.Context(), "d", 0)}
 		_, _, err := s.Load(t.Context(), "d", 0)
 		errs = append(errs, err)
 		for _, err := range s.List(t.Context(), store.Query{}) {
@@ -259,7 +259,7 @@ func TestTheLoopOfAListMayUseTheStore(t *testing.T) {
 		require.Equal(t, []int64{1, 2}, load(t, s, h.ID))
 		if len(seen)%50 == 0 {
 			require.Len(t, list(t, s, store.Query{Limit: 220}), 220)
-			require.NoError(t, s.Delete(t.Context(), h.ID))
+			require.NoError(t, s.Delete(t.Context(), h.ID, 0))
 		}
 	}
 	require.Len(t, seen, debates)
@@ -290,7 +290,7 @@ func TestBeforeMayLieBetweenTwoMicroseconds(t *testing.T) {
 	for offset, want := range map[time.Duration][]string{
 		-1: {}, 0: {"d"}, 1: {"d"}, time.Microsecond: {"d"}, -time.Microsecond: {},
 	} {
-		q := store.Query{Before: noon.Add(offset), BeforeID: "e"}
+		q := store.Query{CreatedBefore: noon.Add(offset), BeforeID: "e"}
 		require.Equal(t, want, list(t, s, q), "%s", offset)
 		require.Equal(t, len(want) > 0, q.Matches(change("d", 0, "").Status), "%s", offset)
 	}

@@ -40,7 +40,7 @@ func TestOwnCommitsAreToldAtOnce(t *testing.T) {
 		commit(t, s, change("d", n, ""))
 		require.EqualValues(t, n+1, <-told) // at the latest from the poll
 	}
-	require.NoError(t, s.Delete(t.Context(), "d"))
+	require.NoError(t, s.Delete(t.Context(), "d", 0))
 	require.Zero(t, <-told)
 	stop()
 	commit(t, s, change("d", 0, ""))
@@ -55,7 +55,7 @@ func TestCommitsOfOthersAreTold(t *testing.T) {
 	commit(t, two, change("other", 0, ""))
 	commit(t, two, change("d", 2, ""))
 	require.EqualValues(t, 3, next(t, told))
-	require.NoError(t, two.Delete(t.Context(), "d"))
+	require.NoError(t, two.Delete(t.Context(), "d", 0))
 	require.Zero(t, next(t, told))
 	commit(t, two, change("d", 0, ""))
 	require.EqualValues(t, 1, next(t, told))
@@ -69,7 +69,7 @@ func TestADebateThatIsMadeAnewIsNews(t *testing.T) {
 	commit(t, two, change("d", 0, ""))
 	told, _ := watch(t, one, "d")
 	for range 5 {
-		require.NoError(t, two.Delete(t.Context(), "d"))
+		require.NoError(t, two.Delete(t.Context(), "d", 0))
 		commit(t, two, change("d", 0, ""))
 		for next(t, told) != 1 { // a poll may see the deletion
 		}

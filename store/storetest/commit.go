@@ -151,7 +151,7 @@ func testStatusReplaced(t *testing.T, p Backend) {
 		{Labels: map[string]string{"team": "red"}},
 		{Labels: map[string]string{"kind": "test"}},
 		{States: []fsm.State{first.Status.State}},
-		{Before: noon.Add(time.Hour)},
+		{CreatedBefore: noon.Add(time.Hour)},
 	} {
 		require.Empty(t, list(t, s, old), "queries must not find the replaced status")
 	}
@@ -201,7 +201,7 @@ func testEndedContext(t *testing.T, p Backend) {
 	require.ErrorIs(t, s.Commit(ctx, change("d", 1, "a")), context.Canceled)
 	require.ErrorIs(t, s.Commit(ctx, change("d", 1)), context.Canceled)
 	require.ErrorIs(t, s.Commit(ctx, creation("e")), context.Canceled)
-	require.ErrorIs(t, s.Delete(ctx, "d"), context.Canceled)
+	require.ErrorIs(t, s.Delete(ctx, "d", 0), context.Canceled)
 	_, _, err := s.Load(ctx, "d", 0)
 	require.ErrorIs(t, err, context.Canceled)
 	for _, q := range []store.Query{{}, {States: []fsm.State{fsm.Error}}} {

@@ -134,7 +134,7 @@ func testDeleteRace(t *testing.T, p Backend) {
 			case 0:
 				went = s.Commit(t.Context(), next)
 			case 1:
-				deleted = s.Delete(t.Context(), "d")
+				deleted = s.Delete(t.Context(), "d", 0)
 			case 2:
 				created = s.Commit(t.Context(), again)
 			default:

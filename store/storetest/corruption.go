@@ -123,7 +123,7 @@ func testStatusRepaired(t *testing.T, p Backend) {
 		harm()
 		deleteDebate(t, b, "d")
 		requireNotFound(t, a, "d")
-		require.ErrorIs(t, a.Delete(t.Context(), "d"), store.ErrNotFound)
+		require.ErrorIs(t, a.Delete(t.Context(), "d", 0), store.ErrNotFound)
 		require.Equal(t, store.Conflict{ID: "d", After: 7}, requireConflict(t, a, change("d", 7, "new")))
 
 		commit(t, a, d) // the ID and the keys are free again

@@ -1,6 +1,8 @@
 package storetest
 
 import (
+	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -11,6 +13,8 @@ import (
 var deleteTests = []testCase{
 	{"a deletion removes one debate completely", testDelete},
 	{"the id and the keys of a deleted debate are free again", testDeleteFrees},
+	{"a deletion computed before a change is refused after it", testDeleteConflicts},
+	{"a deletion by query deletes what the query selects", testDeleteAll},
 	{"a change computed before a deletion is refused after it", testDeleteRefuses},
 }
 
@@ -22,7 +26,7 @@ func testDelete(t *testing.T, p Backend) {
 	deleteDebate(t, b, "d")
 	for _, s := range []store.Store{a, b} {
 		requireNotFound(t, s, "d")
-		require.ErrorIs(t, s.Delete(t.Context(), "d"), store.ErrNotFound)
+		require.ErrorIs(t, s.Delete(t.Context(), "d", 0), store.ErrNotFound)
 		requireStored(t, s, e)
 		require.Equal(t, []string{"e"}, list(t, s, store.Query{Labels: e.Status.Labels}))
 	}
@@ -56,4 +60,38 @@ func testDeleteRefuses(t *testing.T, p Backend) {
 	require.Equal(t, store.Conflict{ID: "d", After: 2}, requireConflict(t, s, change("d", 2, "a")))
 	require.Equal(t, store.Conflict{ID: "d", After: 2}, requireConflict(t, s, change("d", 2)))
 	requireNotFound(t, s, "d")
+}
+
+func testDeleteConflicts(t *testing.T, p Backend) {
+	a, b := p.Open(t), p.Open(t)
+	c := change("d", 0, "a", "")
+	commit(t, a, c)
+	for _, last := range []int64{1, 3, -1} {
+		err := b.Delete(t.Context(), "d", last)
+		lost, ok := errors.AsType[*store.Conflict](err)
+		require.True(t, ok, "%v", err)
+		require.Equal(t, store.Conflict{ID: "d", After: last, LastSeq: 2}, *lost)
+		requireStored(t, b, c)
+	}
+	require.ErrorIs(t, a.Delete(t.Context(), "e", 2), store.ErrNotFound)
+	require.NoError(t, a.Delete(t.Context(), "d", 2))
+	requireNotFound(t, b, "d")
+	require.ErrorIs(t, a.Delete(t.Context(), "d", 2), store.ErrNotFound)
+}
+
+func testDeleteAll(t *testing.T, p Backend) {
+	s := p.Open(t)
+	for i := range 230 { // more than a store may read at a time
+		c := creation(fmt.Sprintf("d%03d", i))
+		c.Status.Labels = map[string]string{"keep": fmt.Sprint(i%100 == 0)}
+		commit(t, s, c)
+	}
+	n, err := store.DeleteAll(t.Context(), s, store.Query{Labels: map[string]string{"keep": "false"}})
+	require.NoError(t, err)
+	require.Equal(t, 227, n)
+	require.Equal(t, []string{"d200", "d100", "d000"}, list(t, s, store.Query{}))
+	n, err = store.DeleteAll(t.Context(), s, store.Query{Limit: 2})
+	require.NoError(t, err)
+	require.Equal(t, 2, n)
+	require.Equal(t, []string{"d000"}, list(t, s, store.Query{}))
 }

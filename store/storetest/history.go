@@ -172,7 +172,7 @@ func (c *client) load(ctx context.Context, id string) error {
 
 func (c *client) delete(ctx context.Context, id string) error {
 	call := c.clock.Add(1)
-	err := c.store.Delete(ctx, id)
+	err := c.store.Delete(ctx, id, 0)
 	end := c.clock.Add(1)
 	absent := errors.Is(err, store.ErrNotFound)
 	c.record(call, end, operation{method: "delete", id: id}, response{notFound: absent})

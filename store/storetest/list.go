@@ -11,11 +11,14 @@ import (
 
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/store"
+	"github.com/elenchus-go/debate/transcript"
 )
 
 var listTests = []testCase{
 	{"a list shows the newest debates first", testListOrder},
 	{"a list selects what the query matches", testListSelects},
+	{"lists and counts select by time, outcome and failure", testListFilters},
+	{"a change of labels, outcome or failure changes what is selected", testListFollows},
 	{"a list with unusual labels selects what the query matches", testListLabels},
 	{"pages contain each debate once", testPages},
 	{"a long list is complete", testListLong},
@@ -88,12 +91,12 @@ func testListSelects(t *testing.T, p Backend) {
 		{"with all labels", store.Query{Labels: map[string]string{"team": "red", "kind": "test"}}, []string{"b"}},
 		{"with one label of two", store.Query{Labels: map[string]string{"team": "blue", "kind": "test"}}, []string{}},
 		{"with an empty label value", store.Query{Labels: map[string]string{"note": ""}}, []string{"a"}},
-		{"created before", store.Query{Before: before}, []string{"b", "a"}},
-		{"created before, in another time zone", store.Query{Before: before.In(abroad)}, []string{"b", "a"}},
-		{"created a microsecond before", store.Query{Before: before.Add(time.Microsecond)}, []string{"c", "b", "a"}},
-		{"created a nanosecond before", store.Query{Before: before.Add(1)}, []string{"c", "b", "a"}},
-		{"created at that time, with a lesser id", store.Query{Before: noon.Add(time.Hour), BeforeID: "b"}, []string{"a"}},
-		{"created at that time, with a greater id", store.Query{Before: before, BeforeID: "d"}, []string{"c", "b", "a"}},
+		{"created before", store.Query{CreatedBefore: before}, []string{"b", "a"}},
+		{"created before, in another time zone", store.Query{CreatedBefore: before.In(abroad)}, []string{"b", "a"}},
+		{"created a microsecond before", store.Query{CreatedBefore: before.Add(time.Microsecond)}, []string{"c", "b", "a"}},
+		{"created a nanosecond before", store.Query{CreatedBefore: before.Add(1)}, []string{"c", "b", "a"}},
+		{"created at that time, with a lesser id", store.Query{CreatedBefore: noon.Add(time.Hour), BeforeID: "b"}, []string{"a"}},
+		{"created at that time, with a greater id", store.Query{CreatedBefore: before, BeforeID: "d"}, []string{"c", "b", "a"}},
 		{"a lesser id without a time is ignored", store.Query{BeforeID: "b"}, []string{"d", "c", "b", "a"}},
 		{"at most two", store.Query{Limit: 2}, []string{"d", "c"}},
 		{"fewer than the limit", store.Query{Limit: 9}, []string{"d", "c", "b", "a"}},
@@ -101,13 +104,94 @@ func testListSelects(t *testing.T, p Backend) {
 		{"the limit counts debates that match the label", store.Query{Labels: map[string]string{"team": "red"}, Limit: 1}, []string{"b"}},
 		{"all at once", store.Query{
 			States: []fsm.State{fsm.Completed, fsm.Paused}, Labels: map[string]string{"team": "red"},
-			Before: noon.Add(time.Hour), BeforeID: "b", Limit: 3,
+			CreatedBefore: noon.Add(time.Hour), BeforeID: "b", Limit: 3,
 		}, []string{"a"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			require.Equal(t, tt.want, list(t, s, tt.query))
 			require.Equal(t, tt.want, expected(statuses, tt.query), "Query.Matches agrees")
 		})
+	}
+}
+
+func testListFilters(t *testing.T, p Backend) {
+	s := p.Open(t)
+	var statuses []store.Status
+	for i := range 12 {
+		c := creation(fmt.Sprintf("d%02d", i))
+		h := &c.Status
+		h.Created, h.Updated = noon.Add(time.Duration(i/2)*time.Second), noon.Add(time.Hour+time.Duration(i*5%12)*time.Microsecond)
+		h.State = []fsm.State{fsm.Completed, fsm.Error, fsm.Paused}[i%3]
+		h.Labels = map[string]string{"team": []string{"red", "blue"}[i%2]}
+		switch h.State {
+		case fsm.Completed:
+			h.Ending.Outcome = []transcript.Outcome{transcript.Converged, transcript.RoundLimit}[i/3%2]
+		case fsm.Error:
+			h.FailureKind, h.FailureCause = []string{"network", "timeout"}[i/3%2], "It failed."
+		default:
+		}
+		commit(t, s, c)
+		statuses = append(statuses, *h)
+	}
+	created, updated := noon.Add(2*time.Second), noon.Add(time.Hour+5*time.Microsecond)
+	for _, q := range []store.Query{
+		{CreatedSince: created},
+		{CreatedSince: created.Add(1)},
+		{CreatedSince: created.In(time.FixedZone("abroad", 3600)), CreatedBefore: created.Add(2 * time.Second)},
+		{CreatedSince: created, CreatedBefore: created},
+		{CreatedSince: created, CreatedBefore: created, BeforeID: "d05"},
+		{CreatedSince: created.Add(1), CreatedBefore: created, BeforeID: "d05"},
+		{UpdatedSince: updated},
+		{UpdatedSince: updated.Add(1)},
+		{UpdatedBefore: updated},
+		{UpdatedBefore: updated.Add(1)},
+		{UpdatedSince: updated, UpdatedBefore: updated.Add(3 * time.Microsecond)},
+		{Outcomes: []transcript.Outcome{transcript.Converged}},
+		{Outcomes: []transcript.Outcome{transcript.RoundLimit, transcript.Converged, transcript.RoundLimit}},
+		{Outcomes: []transcript.Outcome{transcript.Canceled, "none"}},
+		{Outcomes: []transcript.Outcome{""}},
+		{FailureKinds: []string{"timeout"}},
+		{FailureKinds: []string{"timeout", "network"}, Labels: map[string]string{"team": "red"}},
+		{FailureKinds: []string{"timeout"}, Outcomes: []transcript.Outcome{transcript.Converged}},
+		{States: []fsm.State{fsm.Completed, fsm.Error}, Labels: map[string]string{"team": "blue"}, UpdatedSince: updated, Limit: 2},
+		{Limit: 5},
+	} {
+		require.Equal(t, expected(statuses, q), list(t, s, q), "%+v", q)
+		requireCounts(t, s, statuses, q)
+	}
+}
+
+// requireCounts checks that Count agrees with Query.Matches.
+func requireCounts(t testingT, s store.Store, statuses []store.Status, q store.Query) {
+	t.Helper()
+	counts, err := s.Count(t.Context(), q)
+	require.NoError(t, err)
+	want := map[fsm.State]int{}
+	for _, h := range statuses {
+		if q.Matches(h) {
+			want[h.State]++
+		}
+	}
+	require.Equal(t, want, counts, "%+v", q)
+}
+
+func testListFollows(t *testing.T, p Backend) {
+	s := p.Open(t)
+	commit(t, s, creation("d"), creation("e"))
+	c := creation("d")
+	for i, labels := range []map[string]string{nil, {"team": "red"}, {"team": "blue", "kind": "test"}, {"kind": "test"}, nil, {"team": "red"}} {
+		c = change("d", c.Status.Seq, "")
+		c.Status.Labels, c.Status.FailureKind, c.Status.Updated = labels, fmt.Sprint("kind ", i%2), noon.Add(time.Duration(i)*time.Hour)
+		c.Status.Ending.Outcome = transcript.Outcome(fmt.Sprint("outcome ", i%3))
+		commit(t, s, c)
+		other := creation("e").Status
+		for _, q := range []store.Query{
+			{Labels: map[string]string{"team": "red"}}, {Labels: map[string]string{"team": "blue"}}, {Labels: map[string]string{"kind": "test"}},
+			{Labels: map[string]string{"kind": "test", "team": "blue"}}, {FailureKinds: []string{"kind 0"}}, {Outcomes: []transcript.Outcome{"outcome 1"}},
+			{UpdatedSince: noon.Add(3 * time.Hour)}, {UpdatedBefore: noon.Add(2 * time.Hour)},
+		} {
+			require.Equal(t, expected([]store.Status{c.Status, other}, q), list(t, s, q), "change %d, %+v", i, q)
+		}
 	}
 }
 
@@ -146,7 +230,7 @@ func testPages(t *testing.T, p Backend) {
 			for h, err := range s.List(t.Context(), q) {
 				require.NoError(t, err)
 				found = append(found, h.ID)
-				q.Before, q.BeforeID = h.Created, h.ID
+				q.CreatedBefore, q.BeforeID = h.Created, h.ID
 				n++
 			}
 			require.LessOrEqual(t, n, q.Limit)
@@ -161,10 +245,11 @@ func testListLong(t *testing.T, p Backend) {
 	for i := range 250 { // more than a store may read at a time
 		c := creation(fmt.Sprint("d", i))
 		c.Status.Created = noon.Add(time.Duration(i%3) * time.Second)
-		commit(t, s, c)
+		c.Status.Labels = map[string]string{"long": "yes", "odd": fmt.Sprint(i % 2)}
 		statuses = append(statuses, c.Status)
+		commit(t, s, c)
 	}
-	for _, q := range []store.Query{{}, {Limit: 220}, {Before: noon.Add(time.Second), BeforeID: "d8"}} {
+	for _, q := range []store.Query{{}, {Limit: 220}, {Labels: map[string]string{"long": "yes"}}, {Labels: map[string]string{"odd": "1", "long": "yes"}}, {CreatedBefore: noon.Add(time.Second), BeforeID: "d8"}} {
 		require.Equal(t, expected(statuses, q), list(t, s, q))
 	}
 }
@@ -216,5 +301,5 @@ func testListLeft(t *testing.T, p Backend) {
 func testListEmpty(t *testing.T, p Backend) {
 	s := p.Open(t)
 	require.Empty(t, list(t, s, store.Query{}))
-	require.Empty(t, list(t, s, store.Query{States: []fsm.State{fsm.Ready}, Before: noon, BeforeID: "d", Limit: 3}))
+	require.Empty(t, list(t, s, store.Query{States: []fsm.State{fsm.Ready}, CreatedBefore: noon, BeforeID: "d", Limit: 3}))
 }

@@ -57,7 +57,7 @@ func testUnknown(t *testing.T, p Backend) {
 		requireNotFound(t, s, id)
 		_, _, err := s.Load(t.Context(), id, math.MaxInt64)
 		require.ErrorIs(t, err, store.ErrNotFound)
-		err = s.Delete(t.Context(), id)
+		err = s.Delete(t.Context(), id, 0)
 		require.ErrorIs(t, err, store.ErrNotFound)
 		require.ErrorContains(t, err, id)
 	}
@@ -70,6 +70,7 @@ func fullStatus(id string, seq int64) store.Status {
 		ID: id, Seq: seq, State: fsm.Completed, MaxRounds: 5, Topic: "Ban cars?", Protocol: "panel/1", Format: store.Format,
 		Cursor:      transcript.Cursor{Run: 2, Round: 3, Stage: transcript.Assessment, Phase: "assess", PhaseSeq: 8},
 		Ending:      transcript.Ending{Outcome: transcript.JudgeDecided, Round: 3, Evidence: "Ann won."},
+		FailureKind: "rate_limit", FailureCause: "429 Too Many Requests",
 		Labels:      map[string]string{"team": "red", "note": ""},
 		Usage:       transcript.Usage{Input: 1 << 30, Cached: 2, Output: 3, Reasoning: 1, Estimated: true, Cost: 0.1, Unpriced: true},
 		RunningTime: 1<<60 + 1,

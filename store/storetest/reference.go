@@ -13,6 +13,7 @@ import (
 
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/store"
+	"github.com/elenchus-go/debate/transcript"
 )
 
 var referenceTests = []testCase{
@@ -31,11 +32,13 @@ type debate struct {
 }
 
 var (
-	ids    = rapid.SampledFrom(debateIDs)
-	states = []fsm.State{fsm.Ready, fsm.AwaitingResponses, fsm.Completed}
-	keys   = rapid.SliceOfN(rapid.SampledFrom([]string{"", "", "u", "v", "w", "x", "y", "z"}), 0, 3)
-	hours  = rapid.IntRange(0, 2)
-	labels = rapid.MapOfN(rapid.SampledFrom([]string{"team", "kind"}), rapid.SampledFrom([]string{"", "red", "blue"}), 0, 2)
+	ids      = rapid.SampledFrom(debateIDs)
+	states   = []fsm.State{fsm.Ready, fsm.AwaitingResponses, fsm.Completed}
+	keys     = rapid.SliceOfN(rapid.SampledFrom([]string{"", "", "u", "v", "w", "x", "y", "z"}), 0, 3)
+	hours    = rapid.IntRange(0, 2)
+	outcomes = rapid.SampledFrom([]transcript.Outcome{"", transcript.Converged})
+	failures = rapid.SampledFrom([]string{"", "network"})
+	labels   = rapid.MapOfN(rapid.SampledFrom([]string{"team", "kind"}), rapid.SampledFrom([]string{"", "red", "blue"}), 0, 2)
 )
 
 // randomStore returns one of the stores that opened the storage.
@@ -51,6 +54,8 @@ func (p *referenceStore) commit(t *rapid.T) {
 	c := change(id, last+rapid.SampledFrom([]int64{0, 0, 0, 0, -1, 1}).Draw(t, "off by"), keys.Draw(t, "keys")...)
 	c.Status.State, c.Status.Labels = rapid.SampledFrom(states).Draw(t, "state"), labels.Draw(t, "labels")
 	c.Status.Created = noon.Add(time.Duration(hours.Draw(t, "created")) * time.Hour)
+	c.Status.Updated = noon.Add(time.Duration(hours.Draw(t, "updated")) * time.Hour)
+	c.Status.Ending.Outcome, c.Status.FailureKind = outcomes.Draw(t, "outcome"), failures.Draw(t, "failure")
 
 	taken := []string{}
 	for _, e := range c.Entries {
@@ -94,9 +99,15 @@ func (p *referenceStore) load(t *rapid.T) {
 
 func (p *referenceStore) delete(t *rapid.T) {
 	id := ids.Draw(t, "id")
-	err := p.randomStore(t).Delete(t.Context(), id)
-	if _, ok := p.debates[id]; !ok {
+	last := rapid.SampledFrom([]int64{0, 0, 1, 2}).Draw(t, "last")
+	err := p.randomStore(t).Delete(t.Context(), id, last)
+	d, ok := p.debates[id]
+	if !ok {
 		require.ErrorIs(t, err, store.ErrNotFound)
+		return
+	}
+	if end := int64(len(d.entries)); last != 0 && last != end {
+		require.Equal(t, &store.Conflict{ID: id, After: last, LastSeq: end}, err)
 		return
 	}
 	require.NoError(t, err)
@@ -110,14 +121,23 @@ func (p *referenceStore) list(t *rapid.T) {
 		Limit:  rapid.IntRange(0, 3).Draw(t, "limit"),
 	}
 	if n := hours.Draw(t, "before"); n > 0 {
-		q.Before = noon.Add(time.Duration(n) * time.Hour)
+		q.CreatedBefore = noon.Add(time.Duration(n) * time.Hour)
 		q.BeforeID = rapid.SampledFrom(append([]string{""}, debateIDs...)).Draw(t, "before id")
+	}
+	for _, at := range []*time.Time{&q.CreatedSince, &q.UpdatedSince, &q.UpdatedBefore} {
+		if rapid.IntRange(0, 3).Draw(t, "with a time") == 0 {
+			*at = noon.Add(time.Duration(hours.Draw(t, "time")) * time.Hour)
+		}
+	}
+	if rapid.IntRange(0, 3).Draw(t, "with outcome or failure") == 0 {
+		q.Outcomes, q.FailureKinds = []transcript.Outcome{outcomes.Draw(t, "outcome")}, []string{failures.Draw(t, "failure")}
 	}
 	var statuses []store.Status
 	for _, d := range p.debates {
 		statuses = append(statuses, d.status)
 	}
 	require.Equal(t, expected(statuses, q), list(t, p.randomStore(t), q), "%+v", q)
+	requireCounts(t, p.randomStore(t), statuses, q)
 }
 
 // limitChecks lowers rapid's default number of checks, because databases are slow. A -rapid.checks flag takes

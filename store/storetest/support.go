@@ -80,7 +80,7 @@ func list(t testingT, s store.Store, q store.Query) []string {
 
 func deleteDebate(t testingT, s store.Store, id string) {
 	t.Helper()
-	require.NoError(t, s.Delete(t.Context(), id))
+	require.NoError(t, s.Delete(t.Context(), id, 0))
 }
 
 // deleteAll deletes all debates. Tests use it instead of a new storage, because opening one may be slow.

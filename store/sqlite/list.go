@@ -1,0 +1,189 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"iter"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/store"
+)
+
+const pageSize = 200 // statuses that List reads at a time
+
+// List implements [store.Store]. It reads page by page and holds no transaction between pages, so the loop body may use
+// the store. Changes that are committed during the loop may or may not appear.
+func (s *Store) List(ctx context.Context, q store.Query) iter.Seq2[store.Status, error] {
+	return func(yield func(store.Status, error) bool) {
+		if err := s.list(ctx, q, yield); err != nil {
+			yield(store.Status{}, fmt.Errorf("list debates: %w", err))
+		}
+	}
+}
+
+func (s *Store) list(ctx context.Context, q store.Query, yield func(store.Status, error) bool) error {
+	left := q.Limit
+	for from := listStart(q); ; {
+		most := pageSize
+		if q.Limit > 0 {
+			most = min(left, pageSize)
+		}
+		rows, err := s.readPage(ctx, q, from, most)
+		if err != nil {
+			return err
+		}
+		for _, r := range rows {
+			h, err := decodeStatus(r.id, r.status)
+			if err != nil {
+				return fmt.Errorf("read the status of debate %s: %w", r.id, err)
+			}
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if !yield(h, nil) {
+				return nil
+			}
+			from = r.listPosition
+		}
+		if left -= len(rows); len(rows) < most || left == 0 {
+			return nil
+		}
+	}
+}
+
+// listPosition is a position in the list. The rows after it have an earlier created, or the same and a lesser id.
+type listPosition struct {
+	created int64
+	id      string
+}
+
+type statusRow struct {
+	listPosition
+	status []byte
+}
+
+// listStart returns the position at which the results of a query start.
+func listStart(q store.Query) listPosition {
+	at := roundUp(q.CreatedBefore)
+	switch {
+	case q.CreatedBefore.IsZero():
+		return listPosition{created: math.MaxInt64}
+	case !q.CreatedBefore.Equal(time.UnixMicro(at)):
+		return listPosition{created: at}
+	}
+	return listPosition{at, q.BeforeID}
+}
+
+// roundUp returns t in microseconds since 1970. Rows have whole microseconds, so a row is before t if it is before the
+// returned time.
+func roundUp(t time.Time) int64 {
+	at := t.UnixMicro()
+	if t.After(time.UnixMicro(at)) {
+		at++
+	}
+	return at
+}
+
+// readPage reads at most that many rows.
+func (s *Store) readPage(ctx context.Context, q store.Query, from listPosition, most int) (found []statusRow, err error) {
+	w := newWhere(q, from)
+	query := `SELECT d.created, d.id, d.status` + w.String() + w.order + ` LIMIT ?`
+	err = readTx(ctx, s.readers, func(tx *sql.Tx) error {
+		found = nil
+		rows, err := tx.QueryContext(ctx, query, append(w.args, most)...)
+		if err != nil {
+			return err
+		}
+		defer rows.Close() //nolint:errcheck // Err returns the same error
+		for rows.Next() {
+			var r statusRow
+			if err := rows.Scan(&r.created, &r.id, &r.status); err != nil {
+				return err
+			}
+			found = append(found, r)
+		}
+		return rows.Err()
+	})
+	return found, err
+}
+
+// Count implements [store.Store].
+func (s *Store) Count(ctx context.Context, q store.Query) (counts map[fsm.State]int, err error) {
+	w := newWhere(q, listStart(q))
+	err = readTx(ctx, s.readers, func(tx *sql.Tx) error {
+		counts = map[fsm.State]int{}
+		rows, err := tx.QueryContext(ctx, `SELECT d.state, count(*)`+w.String()+` GROUP BY d.state`, w.args...)
+		if err != nil {
+			return err
+		}
+		defer rows.Close() //nolint:errcheck // Err returns the same error
+		for rows.Next() {
+			var state fsm.State
+			var n int
+			if err := rows.Scan(&state, &n); err != nil {
+				return err
+			}
+			counts[state] = n
+		}
+		return rows.Err()
+	})
+	if err != nil {
+		return nil, fmt.Errorf("count debates: %w", err)
+	}
+	return counts, nil
+}
+
+// where is the FROM and WHERE clauses of a query of debates, with their arguments and the clause that sorts them. The table debates has the alias d.
+type where struct {
+	strings.Builder
+	args  []any
+	order string
+}
+
+// newWhere returns the clauses for the debates that follow from and that q selects. With labels, the table labels has
+// the order of the list, and the other conditions apply to the rows found there.
+func newWhere(q store.Query, from listPosition) *where {
+	w := &where{}
+	if labels := encodeLabels(q.Labels); len(labels) == 0 {
+		w.order = ` ORDER BY d.created DESC, d.id DESC`
+		w.add(` FROM debates d WHERE (d.created, d.id) < (?, ?)`, from.created, from.id)
+	} else {
+		w.order = ` ORDER BY l.created DESC, l.debate DESC`
+		w.add(` FROM labels l CROSS JOIN debates d ON d.id = l.debate AND d.created = l.created WHERE l.label = ? AND (l.created, l.debate) < (?, ?)`,
+			labels[0], from.created, from.id)
+		for _, label := range labels[1:] {
+			w.add(` AND EXISTS (SELECT 1 FROM labels WHERE label = ? AND created = l.created AND debate = l.debate)`, label)
+		}
+	}
+	addIn(w, `d.state`, q.States)
+	addIn(w, `d.outcome`, q.Outcomes)
+	addIn(w, `d.failure`, q.FailureKinds)
+	for condition, at := range map[string]time.Time{
+		` AND d.created >= ?`: q.CreatedSince, ` AND d.updated >= ?`: q.UpdatedSince, ` AND d.updated < ?`: q.UpdatedBefore,
+	} {
+		if !at.IsZero() {
+			w.add(condition, roundUp(at))
+		}
+	}
+	return w
+}
+
+func (w *where) add(text string, args ...any) {
+	w.WriteString(text)
+	w.args = append(w.args, args...)
+}
+
+// addIn adds the condition that a column has one of the values. It adds nothing if there are none.
+func addIn[T ~string](w *where, column string, values []T) {
+	if len(values) == 0 {
+		return
+	}
+	w.WriteString(` AND ` + column + ` IN (?` + strings.Repeat(`, ?`, len(values)-1) + `)`)
+	for _, v := range values {
+		w.args = append(w.args, string(v))
+	}
+}
