@@ -49,7 +49,7 @@ var sides = map[string][]string{
 	"providers/openai":        {"providers", "providers/internal/prompt", "providers/internal/wire"},
 	"providers/middleware":    {"providers", "providers/price", "transcript", "context/window"},
 	"providers/retrieval/*":   {"providers", "providers/retrieval"},
-	"store/*":                 {"store", "transcript"},
+	"store/*":                 {"store", "fsm", "transcript"},
 }
 
 const sideFloor = 5

@@ -76,7 +76,11 @@ func roundUp(t time.Time) time.Time {
 
 // readPage reads the rows that follow from, at most limit.
 func (s *Store) readPage(ctx context.Context, q store.Query, from statusRow, limit int) ([]statusRow, error) {
-	w := s.newWhere(q, from)
+	first, err := s.rarest(ctx, q.Labels)
+	if err != nil {
+		return nil, err
+	}
+	w := s.newWhere(q, from, first)
 	w.text.WriteString(w.order)
 	w.add(` limit $`, limit)
 	rows, err := s.pool.Query(ctx, `select d.id, d.created, d.status::text`+w.text.String(), w.args...)
@@ -88,21 +92,45 @@ func (s *Store) readPage(ctx context.Context, q store.Query, from statusRow, lim
 
 // Count implements store.Store.
 func (s *Store) Count(ctx context.Context, q store.Query) (map[fsm.State]int, error) {
-	w := s.newWhere(q, listStart(q))
-	counts := map[fsm.State]int{}
-	var state string
-	var n int
-	rows, err := s.pool.Query(ctx, `select d.state, count(*)`+w.text.String()+` group by d.state`, w.args...)
-	if err == nil {
-		_, err = pgx.ForEachRow(rows, []any{&state, &n}, func() error {
-			counts[fsm.State(state)] = n
-			return nil
-		})
-	}
+	counts, err := s.count(ctx, q)
 	if err != nil {
 		return nil, fmt.Errorf("count debates: %w", err)
 	}
 	return counts, nil
+}
+
+func (s *Store) count(ctx context.Context, q store.Query) (map[fsm.State]int, error) {
+	first, err := s.rarest(ctx, q.Labels)
+	if err != nil {
+		return nil, err
+	}
+	w := s.newWhere(q, listStart(q), first)
+	rows, err := s.pool.Query(ctx, `select d.state, count(*)`+w.text.String()+` group by d.state`, w.args...)
+	if err != nil {
+		return nil, err
+	}
+	counts := map[fsm.State]int{}
+	var state string
+	var n int
+	_, err = pgx.ForEachRow(rows, []any{&state, &n}, func() error {
+		counts[fsm.State(state)] = n
+		return nil
+	})
+	return counts, err
+}
+
+// rarest returns the label that fewest debates have, counted up to a limit, or "" if there are no labels.
+func (s *Store) rarest(ctx context.Context, labels map[string]string) (label string, err error) {
+	pairs := labelPairs(labels)
+	switch len(pairs) {
+	case 0:
+		return "", nil
+	case 1:
+		return pairs[0], nil
+	}
+	err = s.pool.QueryRow(ctx, `select label from unnest($1::text[]) wanted (label) order by (
+		select count(*) from (select from `+s.sql.labels+` l where l.label = wanted.label limit 300) found) limit 1`, pairs).Scan(&label)
+	return label, err
 }
 
 // where is the from and where clauses of a query of debates, with their arguments and the clause that sorts them. The
@@ -113,21 +141,21 @@ type where struct {
 	order string
 }
 
-// newWhere returns the clauses for the debates that follow from and that q selects. With labels, the table labels has
-// the order of the list, and the other conditions apply to the rows found there.
-func (s *Store) newWhere(q store.Query, from statusRow) *where {
+// newWhere returns the clauses for the debates that follow from and that q selects. first is the label that fewest
+// debates have, or "" if q has no labels.
+func (s *Store) newWhere(q store.Query, from statusRow, first string) *where {
 	w := &where{}
-	if labels := labelPairs(q.Labels); len(labels) == 0 {
+	w.text.WriteString(` from ` + s.sql.debates + ` d`)
+	if first == "" {
 		w.order = ` order by d.created desc, d.id desc`
-		w.text.WriteString(` from ` + s.sql.debates + ` d`)
 		w.add(` where (d.created, d.id) < ($, $)`, from.Created, from.ID)
 	} else {
 		w.order = ` order by l.created desc, l.debate desc`
-		w.text.WriteString(` from ` + s.sql.labels + ` l join ` + s.sql.debates + ` d on d.id = l.debate`)
-		w.add(` where l.label = $ and (l.created, l.debate) < ($, $)`, labels[0], from.Created, from.ID)
-		if len(labels) > 1 {
-			w.add(` and d.labels @> $`, labels[1:])
-		}
+		w.text.WriteString(` join ` + s.sql.labels + ` l on l.debate = d.id`)
+		w.add(` where l.label = $ and (l.created, l.debate) < ($, $)`, first, from.Created, from.ID)
+	}
+	if len(q.Labels) > 1 {
+		w.add(` and d.labels @> $`, labelPairs(q.Labels))
 	}
 	addIn(w, `d.state`, q.States)
 	addIn(w, `d.outcome`, q.Outcomes)

@@ -109,9 +109,12 @@ func (b base) place() storetest.Backend {
 	}
 }
 
+// created is the creation time of the debates in these tests.
+var created = time.Date(2026, 1, 2, 3, 4, 5, 678901000, time.UTC)
+
 // change returns a change with an entry for each key.
 func change(id string, after int64, keys ...string) store.Change {
-	at := time.Date(2026, 1, 2, 3, 4, 5, 678901000, time.UTC)
+	at := created
 	c := store.Change{ID: id, After: after, Status: store.Status{ID: id, Seq: after + int64(len(keys)), Created: at, Updated: at}}
 	for i, key := range keys {
 		c.Entries = append(c.Entries, store.Entry{Seq: after + int64(i) + 1, Type: "turn", Key: key, At: at, Data: map[string]any{"text": key}})

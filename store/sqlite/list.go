@@ -90,11 +90,14 @@ func roundUp(t time.Time) int64 {
 
 // readPage reads at most that many rows.
 func (s *Store) readPage(ctx context.Context, q store.Query, from listPosition, most int) (found []statusRow, err error) {
-	w := newWhere(q, from)
-	query := `SELECT d.created, d.id, d.status` + w.String() + w.order + ` LIMIT ?`
 	err = readTx(ctx, s.readers, func(tx *sql.Tx) error {
 		found = nil
-		rows, err := tx.QueryContext(ctx, query, append(w.args, most)...)
+		labels, err := rarestFirst(ctx, tx, encodeLabels(q.Labels))
+		if err != nil {
+			return err
+		}
+		w := newWhere(q, from, labels)
+		rows, err := tx.QueryContext(ctx, `SELECT d.created, d.id, d.status`+w.String()+w.order+` LIMIT ?`, append(w.args, most)...)
 		if err != nil {
 			return err
 		}
@@ -113,9 +116,13 @@ func (s *Store) readPage(ctx context.Context, q store.Query, from listPosition, 
 
 // Count implements [store.Store].
 func (s *Store) Count(ctx context.Context, q store.Query) (counts map[fsm.State]int, err error) {
-	w := newWhere(q, listStart(q))
 	err = readTx(ctx, s.readers, func(tx *sql.Tx) error {
 		counts = map[fsm.State]int{}
+		labels, err := rarestFirst(ctx, tx, encodeLabels(q.Labels))
+		if err != nil {
+			return err
+		}
+		w := newWhere(q, listStart(q), labels)
 		rows, err := tx.QueryContext(ctx, `SELECT d.state, count(*)`+w.String()+` GROUP BY d.state`, w.args...)
 		if err != nil {
 			return err
@@ -137,6 +144,26 @@ func (s *Store) Count(ctx context.Context, q store.Query) (counts map[fsm.State]
 	return counts, nil
 }
 
+// rarestFirst moves the label that fewest debates have, counted up to a limit, to the front.
+func rarestFirst(ctx context.Context, tx *sql.Tx, labels []string) ([]string, error) {
+	if len(labels) < 2 {
+		return labels, nil
+	}
+	fewest := math.MaxInt
+	for i := range labels {
+		var n int
+		err := tx.QueryRowContext(ctx, `SELECT count(*) FROM (SELECT 1 FROM labels WHERE label = ? LIMIT 300)`, labels[i]).Scan(&n)
+		if err != nil {
+			return nil, err
+		}
+		if n < fewest {
+			fewest = n
+			labels[0], labels[i] = labels[i], labels[0]
+		}
+	}
+	return labels, nil
+}
+
 // where is the FROM and WHERE clauses of a query of debates, with their arguments and the clause that sorts them. The table debates has the alias d.
 type where struct {
 	strings.Builder
@@ -144,11 +171,11 @@ type where struct {
 	order string
 }
 
-// newWhere returns the clauses for the debates that follow from and that q selects. With labels, the table labels has
-// the order of the list, and the other conditions apply to the rows found there.
-func newWhere(q store.Query, from listPosition) *where {
+// newWhere returns the clauses for the debates that follow from and that q selects. With labels, the first one selects
+// rows of the table labels in the order of the list, and the other conditions apply to these rows.
+func newWhere(q store.Query, from listPosition, labels []string) *where {
 	w := &where{}
-	if labels := encodeLabels(q.Labels); len(labels) == 0 {
+	if len(labels) == 0 {
 		w.order = ` ORDER BY d.created DESC, d.id DESC`
 		w.add(` FROM debates d WHERE (d.created, d.id) < (?, ?)`, from.created, from.id)
 	} else {

@@ -38,3 +38,6 @@ create trigger labels_changed after update on debates
 
 create trigger labels_removed after delete on debates
 	for each row when (old.labels <> '{}') execute function write_labels();
+
+create index debates_state on debates (state, created desc, id desc);
+create index debates_failure on debates (failure, created desc, id desc) where failure <> '';

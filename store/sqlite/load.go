@@ -1,0 +1,57 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/elenchus-go/debate/store"
+)
+
+// Load implements [store.Store]. It returns the data of entries as json.RawMessage and does not check it.
+func (s *Store) Load(ctx context.Context, id string, after int64) (h store.Status, entries []store.Entry, err error) {
+	err = readTx(ctx, s.readers, func(tx *sql.Tx) error {
+		var found bool
+		if h, found, err = readStatus(ctx, tx, id); err != nil {
+			return err
+		}
+		if entries, err = readEntries(ctx, tx, id, max(after, 0)); err != nil || found || len(entries) > 0 {
+			return err
+		}
+		if end, err := journalEnd(ctx, tx, id); err != nil || end.seq > 0 {
+			return err
+		}
+		return store.ErrNotFound
+	})
+	if err != nil {
+		return store.Status{}, nil, fmt.Errorf("load debate %s: %w", id, err)
+	}
+	return h, entries, nil
+}
+
+// readEntries returns the entries with a seq greater than after.
+func readEntries(ctx context.Context, tx *sql.Tx, id string, after int64) (entries []store.Entry, err error) {
+	rows, err := tx.QueryContext(ctx, `SELECT seq, type, coalesce(key, ''), at, data FROM entries
+		WHERE debate = ? AND seq > ? ORDER BY seq`, id, after)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close() //nolint:errcheck // Err returns the same error
+	for rows.Next() {
+		var e store.Entry
+		var at int64
+		var data []byte
+		err := rows.Scan(&e.Seq, &e.Type, &e.Key, &at, &data)
+		if want := after + 1 + int64(len(entries)); e.Seq != want {
+			return nil, fmt.Errorf("entry %d is missing", want)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("entry %d: %w", e.Seq, err)
+		}
+		e.At, e.Data = time.UnixMicro(at).UTC(), json.RawMessage(data)
+		entries = append(entries, e)
+	}
+	return entries, rows.Err()
+}
