@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
+	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/pgtest"
 	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/store/postgres"
@@ -123,4 +124,52 @@ func race(b *testing.B, writers int, commit func(ctx context.Context, id string,
 		require.NoError(b, <-errs)
 	}
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "commits/s")
+}
+
+// BenchmarkList measures pages of 20 of 30,000 debates, of which a third has a common label and 30 have a rare one.
+func BenchmarkList(b *testing.B) {
+	base := manyDebates(b)
+	s, labels := base.open(b), func(labels ...string) store.Query {
+		q := store.Query{Labels: map[string]string{}, Limit: 20}
+		for _, key := range labels {
+			q.Labels[key] = "yes"
+		}
+		return q
+	}
+	for name, q := range map[string]store.Query{
+		"newest": {Limit: 20}, "state": {States: []fsm.State{fsm.Completed}, Limit: 20}, "rare state": {States: []fsm.State{fsm.Paused}, Limit: 20},
+		"failure": {FailureKinds: []string{"network"}, Limit: 20}, "updated": {UpdatedBefore: created.Add(time.Second), Limit: 20},
+		"label": labels("common"), "rare label": labels("rare"), "no such label": labels("none"), "labels": labels("common", "rare"),
+		"label and state": {Labels: map[string]string{"common": "yes"}, States: []fsm.State{fsm.Paused}, Limit: 20},
+	} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				ids(b, s, q)
+			}
+		})
+	}
+	b.Run("count", func(b *testing.B) {
+		for b.Loop() {
+			counts, err := s.Count(b.Context(), store.Query{})
+			require.NoError(b, err)
+			require.Equal(b, 30_000, counts[fsm.Completed]+counts[fsm.Paused])
+		}
+	})
+}
+
+// manyDebates returns a schema with 30,000 debates.
+func manyDebates(t testing.TB) base {
+	t.Helper()
+	b := empty(t)
+	s := b.open(t)
+	c := change("d", 0, "")
+	c.Status.State, c.Status.Topic = fsm.Completed, strings.Repeat("a long topic ", 50)
+	require.NoError(t, s.Commit(t.Context(), c))
+	b.exec(t, `insert into debates (id, created, updated, state, failure, labels, status)
+		select 'd' || i, created + i * interval '1 second', created + i * interval '1 second', case i % 1000 when 7 then 'paused' else state end,
+			case i % 1000 when 7 then 'network' else '' end,
+			array(select '["common","yes"]' where i % 3 = 0 union all select '["rare","yes"]' where i % 1000 = 0),
+			jsonb_set(status::jsonb, '{id}', to_jsonb('d' || i)) from debates, generate_series(1, 29999) i`)
+	b.exec(t, `analyze debates, labels`)
+	return b
 }

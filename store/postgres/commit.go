@@ -22,28 +22,30 @@ type batchSender interface {
 
 // Commit implements store.Store.
 func (s *Store) Commit(ctx context.Context, c store.Change) error {
-	if err := s.commit(ctx, s.pool, c, s.origin); err != nil {
+	if err := s.commit(ctx, s.pool, c, false); err != nil {
 		return err
 	}
 	if len(c.Entries) > 0 {
 		s.watchers.notify(c.ID, c.Status.Seq)
+		s.announce(c.ID, c.Status.Seq)
 	}
 	return nil
 }
 
 // CommitTx commits the change within tx, which must be READ COMMITTED. The change takes effect when you commit tx.
-// Until then, other commits to the debate wait. After a *store.Conflict nothing of the change is written and you can
+// Until then, other commits to the debate wait. PostgreSQL lets only one transaction at a time notify, so many concurrent
+// transactions are slower than Commit, which notifies later. After a *store.Conflict nothing of the change is written and you can
 // continue with tx. After any other error roll it back.
 func (s *Store) CommitTx(ctx context.Context, tx pgx.Tx, c store.Change) error {
-	return s.commit(ctx, tx, c, "")
+	return s.commit(ctx, tx, c, true)
 }
 
-// commit writes a change and notifies all stores except the one with the given origin.
-func (s *Store) commit(ctx context.Context, to batchSender, c store.Change, origin string) error {
+// commit writes a change. With notify, it notifies all stores in the same transaction.
+func (s *Store) commit(ctx context.Context, to batchSender, c store.Change, notify bool) error {
 	if err := c.Check(); err != nil {
 		return err
 	}
-	args, err := s.commitArgs(c, origin)
+	args, err := s.commitArgs(c, notify)
 	if err != nil {
 		return fmt.Errorf("commit to debate %s: %w", c.ID, err)
 	}
@@ -67,9 +69,9 @@ func (s *Store) commit(ctx context.Context, to batchSender, c store.Change, orig
 // Delete implements store.Store.
 func (s *Store) Delete(ctx context.Context, id string, last int64) error {
 	var known bool
-	var end, told int64
+	var end int64
 	var isolation string
-	err := s.execLocked(ctx, s.pool, id, s.sql.remove, []any{id, last, s.schema, notification(s.origin, 0, id)}, &known, &end, &isolation, &told)
+	err := s.execLocked(ctx, s.pool, id, s.sql.remove, []any{id, last}, &known, &end, &isolation)
 	switch {
 	case err != nil:
 	case isolation != readCommitted:
@@ -83,6 +85,7 @@ func (s *Store) Delete(ctx context.Context, id string, last int64) error {
 		return fmt.Errorf("delete debate %s: %w", id, err)
 	}
 	s.watchers.notify(id, 0)
+	s.announce(id, 0)
 	return nil
 }
 
@@ -101,7 +104,7 @@ func isolationError(level string) error {
 }
 
 // commitArgs returns the arguments of commitSQL.
-func (s *Store) commitArgs(c store.Change, origin string) ([]any, error) {
+func (s *Store) commitArgs(c store.Change, notify bool) ([]any, error) {
 	var (
 		seqs        []int64
 		types, data []string
@@ -124,10 +127,10 @@ func (s *Store) commitArgs(c store.Change, origin string) ([]any, error) {
 		return nil, fmt.Errorf("status: %w", err)
 	}
 	return []any{
-		c.ID, c.After, len(seqs) > 0, seqs, types, keys, times, data,
+		c.ID, c.After, notify && len(seqs) > 0, seqs, types, keys, times, data,
 		string(c.Status.State), validUTF8(string(c.Status.Ending.Outcome)), validUTF8(c.Status.FailureKind),
 		labelPairs(c.Status.Labels), c.Status.Created, c.Status.Updated, status,
-		s.schema, notification(origin, c.Status.Seq, c.ID),
+		s.schema, notification("", c.Status.Seq, c.ID),
 	}, nil
 }
 

@@ -13,7 +13,7 @@
 // The caller owns the pool. All tables are in one schema, which [Store.Migrate] creates and updates.
 //
 // A commit is one round trip and one transaction. It is durable when it returns, unless the server's synchronous_commit
-// is off. [Store.CommitTx] commits within your own transaction. Commits to the same debate wait for each other on an
+// is off. Afterwards a goroutine notifies other stores, of many commits at once. [Store.CommitTx] commits within your own transaction. Commits to the same debate wait for each other on an
 // advisory lock. They need the isolation level READ COMMITTED, PostgreSQL's default, and return an error for any other.
 //
 // [Store.Watch] listens for notifications on one connection outside the pool, until [Store.Close]. It also polls every
@@ -54,6 +54,8 @@ type Store struct {
 	sql          queries
 	pollInterval time.Duration
 	watchers     watchers
+
+	announcements announcements
 }
 
 // New returns a store that uses the pool. It does not connect to the database.
@@ -75,9 +77,12 @@ func New(pool *pgxpool.Pool, c Config) (*Store, error) {
 	}, nil
 }
 
-// Close stops listening for commits of other stores. It does not close the pool. Watches still report this store's own
-// commits.
-func (s *Store) Close() { s.watchers.close() }
+// Close sends the pending notifications to other stores, and stops listening for theirs. It does not close the pool.
+// Watches still report this store's own commits.
+func (s *Store) Close() {
+	s.announcements.senders.Wait()
+	s.watchers.close()
+}
 
 // lockKey returns the text that the advisory lock of a debate is derived from.
 func (s *Store) lockKey(id string) string { return s.schema + "." + id }

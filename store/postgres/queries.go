@@ -7,14 +7,14 @@ import (
 )
 
 // queries holds the SQL statements for the tables of one schema.
-type queries struct{ lock, commit, load, debates, labels, remove, journalEnds string }
+type queries struct{ lock, commit, notify, load, debates, labels, remove, journalEnds string }
 
 // newQueries returns the statements for a schema. They do not depend on the connection's search_path.
 func newQueries(schema string) queries {
 	debates, entries := quoteName(schema)+".debates", quoteName(schema)+".entries"
 	in := strings.NewReplacer("{debates}", debates, "{entries}", entries)
 	return queries{
-		lock: lockSQL, commit: in.Replace(commitSQL), load: in.Replace(loadSQL), debates: debates, labels: quoteName(schema) + ".labels",
+		lock: lockSQL, commit: in.Replace(commitSQL), notify: notifySQL, load: in.Replace(loadSQL), debates: debates, labels: quoteName(schema) + ".labels",
 		remove: in.Replace(removeSQL), journalEnds: in.Replace(journalEndsSQL),
 	}
 }
@@ -62,10 +62,8 @@ with found as (
 	delete from {debates} where id = $1 and exists (select from accepted)
 ), journal as (
 	delete from {entries} where debate = $1 and exists (select from accepted)
-), notified as (
-	select pg_notify($3, $4) from accepted
 )
-select known, last, isolation, (select count(*) from notified) from found`
+select known, last, isolation from found`
 
 // loadSQL returns a row about the debate, with a null seq, and then the rows of entries, all from one snapshot.
 const loadSQL = `
@@ -75,6 +73,11 @@ select null::bigint as seq, null::text as type, null::text as key, null::timesta
 union all
 select seq, type, key, at, data::text, true from {entries} where debate = $1 and seq > $2
 order by seq nulls first`
+
+// notifySQL sends notifications with the given payloads. They may be lost in a crash of the server, so it need not wait
+// for the disk.
+const notifySQL = `
+select pg_notify($1, payload) from unnest($2::text[]) payload, set_config('synchronous_commit', 'off', true)`
 
 // journalEndsSQL returns the seq of the last entry of each given debate, or 0 if it has none.
 const journalEndsSQL = `

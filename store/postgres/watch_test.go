@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -216,4 +217,72 @@ func TestNotificationsOfOthersAreIgnored(t *testing.T) {
 	}
 	require.NoError(t, other.Commit(t.Context(), change("d", 1, "b")))
 	require.EqualValues(t, 2, <-e)
+}
+
+// notifications counts the statements that notify, and those that a commit contains.
+type notifications struct{ sent, payloads, inCommits atomic.Int64 }
+
+func (n *notifications) TraceQueryStart(ctx context.Context, _ *pgx.Conn, d pgx.TraceQueryStartData) context.Context {
+	if strings.Contains(d.SQL, "pg_notify") {
+		n.sent.Add(1)
+		n.payloads.Add(int64(len(d.Args[1].([]string))))
+	}
+	return ctx
+}
+
+func (n *notifications) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
+
+func (n *notifications) TraceBatchStart(ctx context.Context, _ *pgx.Conn, d pgx.TraceBatchStartData) context.Context {
+	for _, q := range d.Batch.QueuedQueries {
+		if strings.Contains(q.SQL, "insert into") && q.Arguments[2] == true {
+			n.inCommits.Add(1)
+		}
+	}
+	return ctx
+}
+
+func (n *notifications) TraceBatchQuery(context.Context, *pgx.Conn, pgx.TraceBatchQueryData) {}
+
+func (n *notifications) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndData) {}
+
+// PostgreSQL lets only one transaction at a time notify. So commits do not, and many are announced together.
+func TestCommitsAreAnnouncedTogetherAfterThem(t *testing.T) {
+	const writers, commits = 8, 40
+	b := empty(t)
+	other := b.open(t)
+	postgres.SetPollInterval(other, time.Hour)
+	var n notifications
+	p := pool(t, func(c *pgxpool.Config) { c.ConnConfig.Tracer = &n })
+	s := b.openOn(t, p)
+	var all sync.WaitGroup
+	var ears []ear
+	for w := range writers {
+		ears = append(ears, watch(t, other, fmt.Sprint("d", w)))
+		all.Go(func() {
+			for seq := range int64(commits) {
+				if err := s.Commit(context.Background(), change(fmt.Sprint("d", w), seq, "")); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	for _, e := range ears {
+		e.hears(t, commits)
+	}
+	s.Close()
+	require.Zero(t, n.inCommits.Load())
+	require.Less(t, n.sent.Load(), int64(writers*commits))
+	t.Logf("%d commits, %d notifications in %d statements", writers*commits, n.payloads.Load(), n.sent.Load())
+}
+
+func TestCloseSendsTheLastAnnouncement(t *testing.T) {
+	b := empty(t)
+	other := b.open(t)
+	postgres.SetPollInterval(other, time.Hour)
+	told := watch(t, other, "d")
+	s := b.open(t)
+	require.NoError(t, s.Commit(t.Context(), change("d", 0, "a")))
+	s.Close()
+	told.hears(t, 1)
 }

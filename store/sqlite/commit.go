@@ -7,6 +7,9 @@ import (
 	"errors"
 	"fmt"
 
+	driver "modernc.org/sqlite"
+	codes "modernc.org/sqlite/lib"
+
 	"github.com/elenchus-go/debate/store"
 )
 
@@ -35,19 +38,26 @@ func (s *Store) commit(ctx context.Context, c store.Change) (end entryRef, err e
 		return end, err
 	}
 	err = writeTx(ctx, s.writer, func(ctx context.Context, tx *sql.Tx) error {
-		if err := checkConflict(ctx, tx, c); err != nil {
+		before, err := s.statements.readBefore(ctx, tx, c.ID)
+		if err != nil {
 			return err
 		}
+		if before.end.seq != c.After {
+			return conflict(ctx, tx, c, before.end)
+		}
+		add := tx.StmtContext(ctx, s.statements.addEntry)
 		for i, e := range c.Entries {
-			result, err := tx.ExecContext(ctx, `INSERT INTO entries (debate, seq, type, key, at, data) VALUES (?, ?, ?, ?, ?, ?)`,
-				c.ID, e.Seq, e.Type, sql.NullString{String: e.Key, Valid: e.Key != ""}, e.At.UnixMicro(), data[i])
+			result, err := add.ExecContext(ctx, c.ID, e.Seq, e.Type, sql.NullString{String: e.Key, Valid: e.Key != ""}, e.At.UnixMicro(), data[i])
+			if failed, ok := errors.AsType[*driver.Error](err); ok && failed.Code() == codes.SQLITE_CONSTRAINT_UNIQUE && e.Key != "" {
+				return &store.Conflict{ID: c.ID, After: c.After, LastSeq: before.end.seq, Key: e.Key}
+			}
 			if err != nil {
 				return fmt.Errorf("entry %d: %w", e.Seq, err)
 			}
 			end.seq = e.Seq
 			end.rowID, _ = result.LastInsertId() // this driver never returns an error
 		}
-		return writeStatus(ctx, tx, c.Status, status)
+		return s.statements.writeStatus(ctx, tx, before, c.Status, status)
 	})
 	return end, err
 }

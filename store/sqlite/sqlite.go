@@ -43,6 +43,8 @@ type Store struct {
 	writer   *sql.DB // one connection, so that writers wait for it instead of for the lock of the file
 	readers  *sql.DB
 	watchers watchers
+
+	statements statements // on writer
 }
 
 // Open opens the database file at path and creates it if it does not exist. Its folder must exist. Open fails if the
@@ -80,7 +82,10 @@ func open(path string) (*Store, error) {
 	if s.readers, err = newPool(path, maxReaders); err != nil {
 		return nil, errors.Join(err, s.writer.Close())
 	}
-	if err := setUp(context.Background(), s.writer); err != nil {
+	if err = setUp(context.Background(), s.writer); err == nil {
+		s.statements, err = prepare(context.Background(), s.writer)
+	}
+	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
