@@ -60,7 +60,7 @@ func (p *program) deleteDebate(s store.Store) error {
 	if err := p.confirm(fmt.Sprintf("Delete debate %s (%s, %s)?", id, head.State, truncateTopic(head.Topic))); err != nil {
 		return fmt.Errorf("delete debate %s: %w", id, err)
 	}
-	if err := s.Delete(p.ctx, id); err != nil {
+	if err := s.Delete(p.ctx, id, 0); err != nil {
 		return err
 	}
 	fmt.Fprintln(p.stdout, id, "deleted")
