@@ -1,6 +1,7 @@
 package debate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,8 +10,10 @@ import (
 
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/deepcopy"
+	"github.com/elenchus-go/debate/internal/panics"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/transcript"
 )
 
 // newExecutions returns the executions of the steps that may run now.
@@ -21,9 +24,9 @@ func (dr *driver) newExecutions(r *record) ([]*execution, *Failure) {
 		if twice != "" {
 			return nil, &Failure{Key: s.Key, Kind: providers.InvalidRequest, At: time.Now().UTC(), Message: twice, cause: errProtocol}
 		}
-		c, err := dr.engine.newExecution(r, s)
-		if err == nil {
-			c.model.providerName, c.model.provider, err = dr.engine.bind(c.model.actor.Provider)
+		c, err := dr.newExecution(r, s)
+		if p, ok := errors.AsType[*panics.Error](err); ok {
+			return nil, panicFailure(p, s.Key)
 		}
 		if err != nil {
 			return nil, &Failure{
@@ -36,8 +39,93 @@ func (dr *driver) newExecutions(r *record) ([]*execution, *Failure) {
 	return calls, nil
 }
 
-// advance does what can be done now and reports whether there is more to do.
+// newExecution returns the execution of a step. It returns a panic of the protocol or of a hook as a *panics.Error.
+func (dr *driver) newExecution(r *record, s protocol.Step) (c *execution, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = panics.New(v)
+		}
+	}()
+	dr.planning = s.Key
+	if c, err = dr.engine.newExecution(r, s); err == nil {
+		c.model.providerName, c.model.provider, err = dr.engine.bind(c.model.actor.Provider)
+	}
+	dr.planning = transcript.Key{} // not deferred: it stays if the goroutine ends
+	return c, err
+}
+
+// advance does what can be done now and reports whether there is more to do. If code that it calls panics, the debate
+// fails. If that code ends the goroutine, the debate fails too, and advance sets dr.exited. A panic of the viewer passes
+// through.
 func (dr *driver) advance() (more bool, err error) {
+	returned := false
+	defer func() {
+		if returned || dr.out.viewing {
+			return
+		}
+		v := recover()
+		more, err = false, dr.fail(panics.New(v), v == nil)
+		dr.exited = err
+	}()
+	more, err = dr.step()
+	returned = true
+	return more, err
+}
+
+// advanceApart calls advance on another goroutine, which the code that it calls may end.
+func (dr *driver) advanceApart() (more bool, err error) {
+	returned, done := false, make(chan struct{})
+	go func() {
+		defer close(done)
+		more, err = dr.advance()
+		returned = true
+	}()
+	if <-done; !returned {
+		return false, dr.exited
+	}
+	return more, err
+}
+
+// fail commits the failure for a panic, unless the debate has stopped already. It returns why the debate is in error.
+// After runtime.Goexit, the record must not call the protocol, which may be the cause.
+func (dr *driver) fail(p *panics.Error, inert bool) error {
+	j := dr.journal
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.inert = inert; inert && j.rec != nil {
+		j.rec.inert = true
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(dr.ctx), failTimeout) // the panic may have canceled all calls
+	defer cancel()
+	err := j.change(ctx, func(c *transaction) error {
+		for _, on := range startEvents[c.rec.lifecycle.State] { // it happened during the start, which was not committed
+			if err := c.fire(on, StateChanged{}); err != nil {
+				return err
+			}
+		}
+		if !c.rec.lifecycle.State.Active() {
+			return nil
+		}
+		return c.fire(fsm.Fail, StateChanged{Failure: panicFailure(p, cmp.Or(dr.planning, c.rec.position()))})
+	})
+	if j.inert = false; err != nil {
+		return err
+	}
+	j.rec.inert = false
+	if j.rec.lifecycle.State == fsm.Error {
+		return deepcopy.Of(j.rec.failure)
+	}
+	return nil
+}
+
+// failTimeout limits the time of a commit that reports a panic.
+const failTimeout = 30 * time.Second
+
+// startEvents are the events that start a debate once its configuration has been checked.
+var startEvents = map[fsm.State][]fsm.Event{fsm.Validating: {fsm.Accept, fsm.Start}, fsm.Ready: {fsm.Start}}
+
+// step does what can be done now and reports whether there is more to do.
+func (dr *driver) step() (more bool, err error) {
 	p, err := dr.plan()
 	if dr.out.flush(); dr.out.gone || err != nil {
 		return false, err

@@ -8,14 +8,52 @@ import (
 	"strings"
 	"time"
 
+	"github.com/elenchus-go/debate/context/window"
+	"github.com/elenchus-go/debate/internal/panics"
 	"github.com/elenchus-go/debate/judge/reply"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// perform makes attempts until one succeeds or no further attempt is possible.
-func (c *execution) perform() error {
+// perform makes attempts until one succeeds or no further attempt is possible. If a provider or a hook panics, perform
+// returns a failure. If it ends the goroutine, perform sets c.exited. A panic of the viewer passes through.
+func (c *execution) perform() (err error) {
+	returned := false
+	defer func() {
+		if returned || c.viewing {
+			return
+		}
+		v := recover()
+		f := c.panicked(panics.New(v))
+		if err = f; v == nil {
+			c.exited = f
+		}
+	}()
+	err = c.performAttempts()
+	returned = true
+	return err
+}
+
+// panicked returns the failure of a step in which the program's own code panicked. It calls no such code.
+func (c *execution) panicked(p *panics.Error) *Failure {
+	e := &providers.Error{Kind: providers.Panic, Err: p}
+	if part := c.attempts.part; part != nil { // a call was in progress or had just ended
+		e.Partial = c.attempts.response
+		if e.Partial.Text == "" {
+			e.Partial.Text = c.feed.textOf(part)
+		}
+		a := transcript.Attempt{Provider: c.model.providerName, Model: c.model.actor.Model, Usage: e.Partial.Usage, Duration: time.Since(c.attempts.began)}
+		if a.Usage == (transcript.Usage{}) && !makesNoText(c.step.Actor) {
+			a.Usage = transcript.Usage{Input: c.prompt.tokens, Output: window.Estimate(e.Partial.Text), Estimated: true}
+		}
+		c.addAttempt(a, e.Partial, e)
+		_ = c.reportFailure(e, -1) // the step ends even if the viewer has left
+	}
+	return c.newFailure(len(c.turn.Attempts), e)
+}
+
+func (c *execution) performAttempts() error {
 	c.turn.start()
 	c.start()
 	switch {
@@ -90,9 +128,11 @@ func (c *execution) attempt(n int) error {
 			return err
 		}
 	}
-	began, prompt, reasked := time.Now(), c.prompt.tokens-c.prompt.slack, c.attempts.askedAgain
+	prompt, reasked := c.prompt.tokens-c.prompt.slack, c.attempts.askedAgain
+	c.attempts.part, c.attempts.began, c.attempts.response = part, time.Now(), providers.Response{}
 	c.request.OnChunk = c.stream(part)
 	resp, err := c.model.provider.Generate(c.ctx, c.request)
+	c.attempts.response = resp
 	err = c.checkTimeout(resp, err)
 	if err == nil && part.rest != "" {
 		part.rest = validText(part.rest)
@@ -107,11 +147,12 @@ func (c *execution) attempt(n int) error {
 	} else {
 		err = c.accept(resp)
 	}
-	a := transcript.Attempt{Provider: c.model.providerName, Model: c.model.actor.Model, Usage: c.usage(resp, whole), Duration: time.Since(began)}
+	a := transcript.Attempt{Provider: c.model.providerName, Model: c.model.actor.Model, Usage: c.usage(resp, whole), Duration: time.Since(c.attempts.began)}
 	if !reasked && !c.model.substituted { // otherwise the estimate is for another prompt or another model
 		a.PromptTokens = prompt
 	}
 	c.addAttempt(a, resp, err)
+	c.attempts.part = nil
 	return err
 }
 

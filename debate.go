@@ -7,13 +7,21 @@ import (
 	"iter"
 
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/panics"
 	"github.com/elenchus-go/debate/store"
+	"github.com/elenchus-go/debate/transcript"
 )
 
-// control commits a change that does not come from the driver. A change that was already made is not an error.
-func (d *Debate) control(ctx context.Context, verb string, f func(*transaction) error) error {
+// control commits a change that does not come from the driver. A change that was already made is not an error. If a
+// hook panics, control returns a *Failure.
+func (d *Debate) control(ctx context.Context, verb string, f func(*transaction) error) (err error) {
 	d.journal.mu.Lock()
 	defer d.journal.mu.Unlock()
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("%s debate %s: %w", verb, d.ID(), panicFailure(panics.New(v), transcript.Key{}))
+		}
+	}()
 	if err := d.journal.change(ctx, f); err != nil {
 		return fmt.Errorf("%s debate %s: %w", verb, d.ID(), err)
 	}
@@ -84,7 +92,7 @@ func (dr *driver) runBackground() {
 	defer dr.release()
 	again := minBackoff
 	for {
-		more, err := dr.advance()
+		more, err := dr.advanceApart()
 		if err != nil && !dr.logError(err) {
 			return
 		}
@@ -155,6 +163,9 @@ func (d *Debate) Result(ctx context.Context) (*Result, error) {
 // and nothing more is committed. Run yields the end of ctx as an error. A later Run, RunOnce or Start continues from
 // the last committed turn.
 //
+// If a provider, a protocol or a hook panics, the debate fails. If it calls runtime.Goexit, the debate fails too, Run
+// yields the failure, and your goroutine ends. A panic in the loop's body reaches you.
+//
 // The model's stream waits while the loop's body runs. A slow body slows the debate down but causes no timeout. A
 // second Run in the same engine yields ErrBusy. A second Run in another process is safe, but pays for the same calls
 // again.
@@ -170,9 +181,16 @@ func (d *Debate) Run(ctx context.Context) iter.Seq2[Event, error] {
 			return
 		}
 		defer dr.release()
+		returned := false
+		defer func() {
+			if !returned && dr.exited != nil && !dr.out.gone { // this goroutine is ending
+				yield(nil, dr.exited)
+			}
+		}()
 		for more := true; more && err == nil && !dr.out.gone; {
 			more, err = dr.advance()
 		}
+		returned = true
 		switch {
 		case dr.out.gone:
 		case err != nil:
@@ -197,7 +215,7 @@ func (d *Debate) RunOnce(ctx context.Context) (more bool, err error) {
 		_, err := dr.hasMore()
 		return false, err
 	}
-	return dr.advance()
+	return dr.advanceApart()
 }
 
 // showEnd shows the Ended event if the debate has ended.

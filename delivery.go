@@ -8,13 +8,14 @@ import (
 
 // delivery shows a driver's viewer what happens: committed events in order, and live events between them.
 type delivery struct {
-	yield  func(Event, error) bool // nil if there is no viewer
-	leave  func()                  // called when yield has returned false
-	gone   bool                    // yield has returned false
-	timing bool                    // whether to measure the viewer's time
-	viewed time.Duration           // viewer's time since the last commit, while timing is set
-	shown  int64                   // seq of the last durable event that was shown
-	known  *atomic.Int64           // seq of the last entry that the driver has written or read
+	yield   func(Event, error) bool // nil if there is no viewer
+	leave   func()                  // called when yield has returned false
+	gone    bool                    // yield has returned false
+	viewing bool                    // the viewer is looking at an event, or has panicked
+	timing  bool                    // whether to measure the viewer's time
+	viewed  time.Duration           // viewer's time since the last commit, while timing is set
+	shown   int64                   // seq of the last durable event that was shown
+	known   *atomic.Int64           // seq of the last entry that the driver has written or read
 
 	lock  *sync.Mutex // the journal's; guards queue and spare
 	queue []Event     // durable events to be shown
@@ -65,7 +66,9 @@ func (v *delivery) present(ev Event) bool {
 		began := time.Now()
 		defer func() { v.viewed += time.Since(began) }()
 	}
-	if !v.yield(ev, nil) {
+	v.viewing = true
+	more := v.yield(ev, nil)
+	if v.viewing = false; !more { // viewing stays true if the viewer panics
 		v.gone = true
 		v.leave()
 	}

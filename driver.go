@@ -11,6 +11,7 @@ import (
 
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/store"
+	"github.com/elenchus-go/debate/transcript"
 )
 
 // driver drives one debate: it plans the steps that may run, runs them and commits their turns. Run, RunOnce and
@@ -31,6 +32,9 @@ type driver struct {
 	known  atomic.Int64 // seq of the last entry that this driver has written or read
 	newest atomic.Int64 // seq of the last entry that the store has announced
 	woken  chan struct{}
+
+	planning transcript.Key // the step for which an execution is being made, if any
+	exited   error          // the debate's failure, after code that the driver called has ended the goroutine
 
 	mu          sync.Mutex
 	released    bool
@@ -72,6 +76,7 @@ func (dr *driver) recheck() {
 }
 
 func (dr *driver) review() {
+	defer func() { _ = recover() }() // of the protocol: the driver meets the panic too, and reports it
 	dr.journal.mu.Lock()
 	defer dr.journal.mu.Unlock()
 	err := dr.journal.refresh(dr.ctx)

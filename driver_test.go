@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -74,35 +73,6 @@ func TestTheEndOfTheContextEndsTheDrivingOnly(t *testing.T) {
 	_, err := debatetest.Run(t, d)
 	require.NoError(t, err)
 	require.Len(t, debatetest.Result(t, d).Turns, 4)
-}
-
-func TestAPanicOfTheViewerLeavesTheDebateUsable(t *testing.T) {
-	for _, mode := range []panel.Mode{panel.Sequential, panel.Simultaneous} {
-		d := newPanelDebate(t, 1, func(c *debate.Config, _ *debate.Options) { c.Protocol = panel.Protocol{Mode: mode} })
-		require.PanicsWithValue(t, "oops", func() {
-			for ev, err := range d.Run(t.Context()) {
-				require.NoError(t, err)
-				if _, ok := ev.(debate.Chunk); ok {
-					panic("oops")
-				}
-			}
-		})
-		_, err := debatetest.Run(t, d)
-		require.NoError(t, err)
-		require.Equal(t, fsm.Completed, debatetest.Result(t, d).State)
-	}
-}
-
-func TestAPanicOfAProviderReachesTheDriver(t *testing.T) {
-	d := newPanelDebate(t, 1, func(c *debate.Config, o *debate.Options) {
-		c.Protocol = panel.Protocol{Mode: panel.Simultaneous}
-		o.Providers["m"] = &scripted.Provider{Func: func(providers.Request) scripted.Reply { panic("a bug") }}
-	})
-	require.PanicsWithValue(t, "a bug", func() {
-		for _, err := range d.Run(t.Context()) {
-			require.NoError(t, err)
-		}
-	})
 }
 
 func TestADetachedDebateGoesOnThroughAPause(t *testing.T) {
@@ -329,41 +299,6 @@ func TestADebateUnderTheIDOfADeletedOneRuns(t *testing.T) {
 				require.Equal(t, "Ban bikes?", debatetest.Result(t, d).Topic)
 				require.Len(t, debatetest.Result(t, d).Turns, 4)
 			})
-		})
-	}
-}
-
-func TestAProviderThatLeavesItsGoroutineMakesNoTurn(t *testing.T) {
-	for _, mode := range []panel.Mode{panel.Sequential, panel.Simultaneous} {
-		t.Run(string(mode), func(t *testing.T) {
-			leaves := true
-			d := newPanelDebate(t, 1, func(c *debate.Config, o *debate.Options) {
-				c.Protocol, c.Participants[0].Provider = panel.Protocol{Mode: mode}, "leaves"
-				o.Providers["leaves"] = debatetest.ProviderFunc(func(context.Context, providers.Request) (providers.Response, error) {
-					if leaves {
-						runtime.Goexit()
-					}
-					return providers.Response{Text: "x"}, nil
-				})
-			})
-			var last error
-			var done sync.WaitGroup
-			done.Go(func() { // a call in sequence ends this goroutine
-				for _, last = range d.Run(t.Context()) {
-				}
-			})
-			done.Wait()
-			if mode == panel.Simultaneous {
-				require.ErrorContains(t, last, "the provider ended the goroutine")
-			}
-			res := debatetest.Result(t, d)
-			require.Equal(t, fsm.AwaitingResponses, res.State)
-			require.NotContains(t, debatetest.TurnKeys(res), "1/1/respond/A/")
-
-			leaves = false
-			_, err := debatetest.Run(t, d)
-			require.NoError(t, err)
-			require.Len(t, debatetest.Result(t, d).Turns, 4)
 		})
 	}
 }

@@ -215,46 +215,6 @@ func TestEditToAProtocolOfOnesOwn(t *testing.T) {
 	require.Equal(t, "named/1", head(t, d).Protocol)
 }
 
-// panickingPanel is a panel that panics after one speech, unless it was decoded from a store.
-type panickingPanel struct {
-	panel.Protocol
-	armed bool
-}
-
-func (panickingPanel) Name() string { return "bomb/1" }
-
-func (p panickingPanel) Phases(r *protocol.Record) []protocol.Phase {
-	if p.armed && len(r.Turns) == 1 {
-		panic("a bug")
-	}
-	return p.Protocol.Phases(r)
-}
-
-func TestAProtocolThatPanicsLeavesWhatIsStored(t *testing.T) {
-	opts := debate.Options{Store: store.Memory(), Providers: providersOf(talkingModel(), scriptedJudge(t, 1))}
-	e, err := debate.NewEngine(opts)
-	require.NoError(t, err)
-	d, err := e.Create(t.Context(), debatetest.PairConfig(panickingPanel{armed: true}))
-	require.NoError(t, err)
-	require.PanicsWithValue(t, "a bug", func() { _, _ = debatetest.Run(t, d) })
-
-	_, entries, err := opts.Store.Load(t.Context(), "d", 0)
-	require.NoError(t, err)
-	again, err := e.Open(t.Context(), "d")
-	require.NoError(t, err)
-	for n := range 3 { // entries take the numbers that the turn would have had
-		require.NoError(t, again.Annotate(t.Context(), "n", n))
-	}
-	require.Equal(t, head(t, again), head(t, d))
-	require.Equal(t, debatetest.Result(t, again), debatetest.Result(t, d))
-	require.EqualValues(t, len(entries)+3, head(t, d).Seq)
-	require.Empty(t, debatetest.Result(t, d).Turns)
-
-	_, err = debatetest.Run(t, d)
-	require.NoError(t, err)
-	require.Len(t, debatetest.Result(t, d).Turns, 4)
-}
-
 // crossExamination is a custom protocol: each side questions the other, and again after an evasive answer.
 type crossExamination struct {
 	FollowUps int `json:"follow_ups"`

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/elenchus-go/debate/internal/panics"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/transcript"
@@ -28,10 +29,10 @@ func (q *Question) actions() (names []string) {
 	return names
 }
 
-// needsChange reports whether the step can only succeed with another key, account or model. Dropping the actor would hide
+// needsChange reports whether the step can only succeed with another key, account, model or program. Dropping the actor would hide
 // that.
 func (f *Failure) needsChange() bool {
-	return f.Kind == providers.Authentication || f.Kind == providers.Billing || f.Kind == providers.InvalidRequest
+	return f.Kind == providers.Authentication || f.Kind == providers.Billing || f.Kind == providers.InvalidRequest || f.Kind == providers.Panic
 }
 
 // The actions of a question about a failure.
@@ -105,6 +106,7 @@ type Failure struct {
 	Started        time.Time            `json:"started,omitzero"`          // start of the first attempt
 	At             time.Time            `json:"at,omitzero"`               // end of the last attempt
 	Message        string               `json:"message"`                   // text of the last error
+	Stack          string               `json:"stack,omitempty"`           // where the program's code panicked, at most 8 kB; not in reports
 	Recoverable    bool                 `json:"recoverable"`               // whether Retry is possible
 
 	cause error // nil if the failure was read from the store
@@ -112,6 +114,9 @@ type Failure struct {
 
 // Error returns a message that names the step, the provider, the model and the cause.
 func (f *Failure) Error() string {
+	if f.Key.Actor == "" { // the panic of a protocol or a hook
+		return fmt.Sprintf("plan round %d: %s", f.Key.Round, f.Message)
+	}
 	s := fmt.Sprintf("run step %s of %s in round %d", f.Key.Phase, f.Key.Actor, f.Key.Round)
 	if f.Provider != "" {
 		s += fmt.Sprintf(": call provider %s", f.Provider)
@@ -123,6 +128,12 @@ func (f *Failure) Error() string {
 		s += fmt.Sprintf(" (%d attempts)", f.Attempts)
 	}
 	return s + ": " + f.Message
+}
+
+// panicFailure returns the failure for a panic outside of a step, which happened in a round and phase of a run.
+func panicFailure(p *panics.Error, key transcript.Key) *Failure {
+	e := &providers.Error{Kind: providers.Panic, Err: p}
+	return &Failure{Key: key, Kind: e.Kind, At: time.Now().UTC(), Message: e.Error(), Stack: p.Stack, Recoverable: true, cause: e}
 }
 
 // usage returns the usage of all attempts.
@@ -138,6 +149,9 @@ func (f *Failure) Unwrap() error { return f.cause }
 
 // Hint returns advice on how to fix the failure.
 func (f *Failure) Hint() string {
+	if f.Kind == providers.Panic {
+		return "code that the debate calls panicked: see Failure.Stack, correct the code, then Retry"
+	}
 	if f.Provider == "" { // no model was called
 		return fmt.Sprintf("step %s of %s cannot run: add what the message names to Options, or Edit the debate, then Retry", f.Key.Phase, f.Key.Actor)
 	}
@@ -160,7 +174,7 @@ func (f *Failure) Hint() string {
 		return fmt.Sprintf("provider %s cannot be reached, or the connection broke: check its address and the network, then Retry", f.Provider)
 	case providers.InvalidResponse:
 		return fmt.Sprintf("model %q gives no usable reply: choose a model that follows a format, or raise its token limit", f.Model)
-	case providers.ServerError:
+	case providers.ServerError, providers.Panic:
 	}
 	return fmt.Sprintf("provider %s failed: see its message; Retry may help", f.Provider)
 }

@@ -43,8 +43,10 @@ type execution struct {
 	cancel context.CancelCauseFunc
 	feed   *liveFeed
 	// emit shows an event that carries the given seq; nil if there is no viewer.
-	emit func(ev Event, seq int64) error
-	show func(ev Event, seq int64) error // what emitShown calls
+	emit    func(ev Event, seq int64) error
+	show    func(ev Event, seq int64) error // what emitShown calls
+	viewing bool                            // the viewer is looking at an event on this goroutine, or has panicked
+	exited  *Failure                        // set if a provider or a hook has ended the goroutine
 	// shown is emitShown as a value. It stays when the execution is reused.
 	shown func(ev Event, seq int64) error
 }
@@ -53,7 +55,10 @@ type execution struct {
 func (c *execution) emitShown(ev Event, seq int64) error {
 	c.timing.timer.Viewing(true)
 	defer c.timing.timer.Viewing(false)
-	return c.show(ev, seq)
+	c.viewing = true
+	err := c.show(ev, seq)
+	c.viewing = false // not deferred: it stays true if the viewer panics
+	return err
 }
 
 // release gives the execution back to the pool. Nothing may use it afterwards.
@@ -100,6 +105,9 @@ type promptParts struct {
 // attempts is the state of the attempts so far.
 type attempts struct {
 	current     *Attempt
+	part        *liveAttempt                // the live events of current while its call is in progress; otherwise nil
+	began       time.Time                   // when that call began
+	response    providers.Response          // what the provider returned; zero until then
 	failures    map[providers.ErrorKind]int // number of failures by kind, for the model in use
 	partial     string                      // longest text of a failed attempt
 	askedAgain  bool                        // the request asks for a valid reply after an invalid one

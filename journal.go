@@ -77,6 +77,7 @@ type journal struct {
 	mu      sync.Mutex
 	rec     *record      // the journal as far as it was read; nil if it must be read again
 	machine *fsm.Machine // executes what the record holds
+	inert   bool         // for new records; see record
 	driver  follower     // the driver that uses this journal; nil if there is none
 
 	transaction transaction // the one that change makes
@@ -132,6 +133,7 @@ func (j *journal) refresh(ctx context.Context) error {
 // begin creates an empty record to read the journal into.
 func (j *journal) begin() (err error) {
 	j.rec = newRecord(j.id, j.env)
+	j.rec.inert = j.inert
 	j.machine, err = fsm.New(j.rec.lifecycle)
 	return err
 }

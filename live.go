@@ -116,6 +116,13 @@ func (f *liveFeed) chunk(p *liveAttempt, text string) {
 	f.mu.Unlock()
 }
 
+// textOf returns the text of an attempt so far.
+func (f *liveFeed) textOf(p *liveAttempt) string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return string(p.text)
+}
+
 // fail adds the failure of an attempt in flight.
 func (f *liveFeed) fail(ev TurnFailed) {
 	f.mu.Lock()

@@ -27,7 +27,6 @@ type message struct {
 	seq   int64 // seq that the event carries
 	ended bool
 	err   error
-	panic any
 }
 
 func ended(m message) int {
@@ -56,9 +55,11 @@ func (c *execution) post(i int, inbox chan<- message) func(Event, int64) error {
 }
 
 func (c *execution) runParallel(i int, inbox chan<- message) {
-	m := message{index: i, ended: true, err: errors.New("the provider ended the goroutine")} // remains set after runtime.Goexit
+	m := message{index: i, ended: true}
 	defer func() {
-		m.panic = recover()
+		if c.exited != nil {
+			m.err = c.exited
+		}
 		close(c.over)
 		inbox <- m
 	}()
@@ -99,6 +100,11 @@ func (dr *driver) perform(p plan) error {
 		dr.recheck()
 	}
 	if len(calls) == 1 {
+		defer func() {
+			if f := calls[0].exited; f != nil { // this goroutine is ending
+				_ = dr.handleFailures(calls, []error{f})
+			}
+		}()
 		err := dr.commitTurn(calls[0], calls[0].perform())
 		if err == nil {
 			return nil
@@ -181,12 +187,9 @@ func (dr *driver) parallel(calls []*execution) []error {
 	errs := make([]error, len(calls))
 	for pending > 0 {
 		m := <-inbox
-		switch pending -= ended(m); {
-		case m.panic != nil:
-			panic(m.panic)
-		case m.ended:
+		if pending -= ended(m); m.ended {
 			errs[m.index] = dr.commitTurn(calls[m.index], m.err)
-		default:
+		} else {
 			_ = dr.out.show(m.event, m.seq) // if the viewer has left, all calls are canceled
 		}
 		dr.out.flush()

@@ -12,7 +12,12 @@ import (
 )
 
 // canDrop reports whether the debate can continue without the participant that failed.
-func canDrop(r *record, f *Failure) bool {
+func canDrop(r *record, f *Failure) (can bool) {
+	defer func() {
+		if recover() != nil { // of the protocol
+			can = false
+		}
+	}()
 	if f.needsChange() || !r.isParticipating(f.Key.Actor) {
 		return false
 	}

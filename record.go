@@ -143,6 +143,7 @@ type record struct {
 	findings    findings
 	cache       promptCache
 	env         *environment
+	inert       bool    // the protocol must not be called, because it ends the goroutine; the record is only used to report that
 	given       *Config // the configuration of the first entry; nil once it was applied
 }
 
@@ -251,19 +252,23 @@ func (r *record) next() []protocol.Step {
 	if r.planned.seq == r.Seq {
 		return r.planned.steps
 	}
-	r.planned.seq, r.planned.steps = r.Seq, nil
-	if r.Cursor.Stage != "" && (r.Cursor.Stage != transcript.Conclusion || r.hasSpeech()) { // on nothing there is no conclusion
-		r.planned.steps = protocol.Next(cachedRules{r}, &r.Record)
+	if r.inert {
+		return nil
 	}
-	for i := range r.planned.steps {
-		if r.planned.steps[i].Actor == protocol.Embedder {
-			r.planned.steps[i].Kind = transcript.Embeddings
+	var steps []protocol.Step
+	if r.Cursor.Stage != "" && (r.Cursor.Stage != transcript.Conclusion || r.hasSpeech()) { // on nothing there is no conclusion
+		steps = protocol.Next(cachedRules{r}, &r.Record)
+	}
+	for i := range steps {
+		if steps[i].Actor == protocol.Embedder {
+			steps[i].Kind = transcript.Embeddings
 		}
 	}
 	if r.history.wanted != nil {
-		r.planned.steps = []protocol.Step{r.summaryStep()}
+		steps = []protocol.Step{r.summaryStep()}
 	}
-	return r.planned.steps
+	r.planned.seq, r.planned.steps = r.Seq, steps // not before: the protocol may panic
+	return steps
 }
 
 // isOpen reports whether a step may still be committed.
@@ -331,6 +336,11 @@ func (r *record) rules() protocol.Protocol {
 // configWarnings returns the warnings about the configuration.
 func (r *record) configWarnings() []Warning {
 	return r.config.selfPreferenceWarnings(r.Cursor.Run, r.env.identify)
+}
+
+// position returns the key of a failure that belongs to no step.
+func (r *record) position() transcript.Key {
+	return transcript.Key{Run: r.Cursor.Run, Round: r.Cursor.Round, Phase: r.Cursor.Phase}
 }
 
 // facts returns the facts that guards read, except AssessmentDue. AssessmentDue is expensive and only one event needs

@@ -16,6 +16,7 @@ import (
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/embedding"
+	"github.com/elenchus-go/debate/internal/panics"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/judge/reply"
 	"github.com/elenchus-go/debate/prompts"
@@ -107,11 +108,14 @@ func (e *Engine) checkProviders(ctx context.Context, c Config) []protocol.Proble
 		}
 		failed, again := asked[pair{name, p.Model}]
 		if !again {
-			failed = providers.AsError(checker.Check(ctx, p.Model))
+			failed = e.checkApart(ctx, name, checker, p.Model)
 			asked[pair{name, p.Model}] = failed
 		}
 		switch {
 		case failed == nil:
+		case failed.Kind == providers.Panic:
+			rejected[name] = true
+			l.add(field+".provider", "provider %s: check of its key and model: %v", name, failed)
 		case failed.Kind == providers.Authentication, failed.Kind == providers.Billing:
 			rejected[name] = true
 			l.add(field+".provider", "provider %s: %v", name, failed)
@@ -127,6 +131,27 @@ func (e *Engine) checkProviders(ctx context.Context, c Config) []protocol.Proble
 
 // inheritsModel reports whether an actor may have the provider and model of another one.
 func inheritsModel(field string) bool { return field == "persona_assigner" || field == "summarizer" }
+
+// checkApart calls Check on another goroutine, which it may end. It logs the stack of a panic.
+func (e *Engine) checkApart(ctx context.Context, name string, checker providers.Checker, model string) *providers.Error {
+	var err error
+	done := make(chan struct{})
+	go func() {
+		returned := false
+		defer func() {
+			if !returned {
+				p := panics.New(recover())
+				err = &providers.Error{Kind: providers.Panic, Err: p}
+				e.log.ErrorContext(ctx, "check provider", "provider", name, "error", err, "stack", p.Stack)
+			}
+			close(done)
+		}()
+		err = checker.Check(ctx, model)
+		returned = true
+	}()
+	<-done
+	return providers.AsError(err)
+}
 
 // Options holds what a Config refers to by name and what cannot be stored, such as providers and the store.
 type Options struct {

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/elenchus-go/debate/internal/panics"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/transcript"
@@ -127,8 +128,13 @@ func (c *execution) hasDefault() bool {
 }
 
 func (c *execution) newFailure(n int, e *providers.Error) *Failure {
+	stack := ""
+	if p, ok := errors.AsType[*panics.Error](e); ok {
+		stack = p.Stack
+	}
 	return &Failure{
-		Key: c.step.Key, Kind: e.Kind, Provider: c.model.providerName, Model: c.usedModel(), Attempts: n, AttemptDetails: c.turn.Attempts,
+		Stack: stack,
+		Key:   c.step.Key, Kind: e.Kind, Provider: c.model.providerName, Model: c.usedModel(), Attempts: n, AttemptDetails: c.turn.Attempts,
 		Started: c.turn.Started.UTC(), At: time.Now().UTC(), Message: c.pseudonyms.Reveal(e.Error()), Recoverable: true, cause: e,
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/deepcopy"
+	"github.com/elenchus-go/debate/internal/panics"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
@@ -52,6 +53,11 @@ func planOf(r *record) (p store.Plan) {
 		return r.storedPlan
 	}
 	at := transcript.Key{Run: r.Cursor.Run, Round: r.Cursor.Round, Phase: string(r.lifecycle.State)}
+	defer func() {
+		if recover() != nil { // of the protocol: the driver of this plan reports the panic
+			p = store.Plan{Key: at.String(), Timeout: r.config.Limits.StepTimeout}
+		}
+	}()
 	switch {
 	case r.lifecycle.State == fsm.RoundComplete:
 		p.NotBefore = r.nextRoundAt()
@@ -115,7 +121,10 @@ func resultOf(r *record) *Result {
 		case transcript.Setup, transcript.Speech, transcript.Remark, transcript.Summary, transcript.Embeddings:
 		}
 	}
-	res.Answer = answerOf(r, res.Verdict)
+	var failed *panics.Error
+	if res.Answer, failed = answerOf(r, res.Verdict); failed != nil {
+		res.Warnings = append(res.Warnings, fmt.Sprintf("the protocol cannot compute the answer: panic: %v", failed))
+	}
 	return res
 }
 
@@ -160,14 +169,19 @@ func moveInto[L ~[]T, T any](room []T, list L) (moved L, longer []T) {
 }
 
 // answerOf returns the protocol's answer, or the verdict if the protocol computes no answer.
-func answerOf(r *record, verdict *transcript.Turn) (a protocol.Answer) {
+func answerOf(r *record, verdict *transcript.Turn) (a protocol.Answer, failed *panics.Error) {
+	defer func() {
+		if v := recover(); v != nil {
+			failed = panics.New(v)
+		}
+	}()
 	if p, ok := r.config.Protocol.(protocol.Answerer); ok {
-		return deepcopy.Of(p.Answer(&r.Record))
+		return deepcopy.Of(p.Answer(&r.Record)), nil
 	}
 	if verdict != nil {
 		a.Text, a.Data = verdict.Text, verdict.Data
 	}
-	return a
+	return a, nil
 }
 
 func participantStatus(r *record, name string) ParticipantStatus {

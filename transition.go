@@ -1,6 +1,7 @@
 package debate
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/detect"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/panics"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -89,11 +91,31 @@ func (c *transaction) settle() error {
 		return err
 	}
 	for c.rec.lifecycle.State.Active() && c.rec.lifecycle.State != fsm.Validating {
-		if more, err := c.proceed(); err != nil || !more {
+		more, err := c.proceedSafely()
+		if p, ok := errors.AsType[*panics.Error](err); ok {
+			return c.fire(fsm.Fail, StateChanged{Failure: panicFailure(p, c.rec.position())})
+		}
+		if err != nil || !more {
 			return err
 		}
 	}
 	return nil
+}
+
+// proceedSafely calls proceed and returns a panic of the protocol or of a hook as a *panics.Error.
+func (c *transaction) proceedSafely() (more bool, err error) {
+	returned := false
+	defer func() {
+		if returned {
+			return
+		}
+		if v := recover(); v != nil { // otherwise the goroutine is ending, and its driver reports that
+			err = panics.New(v)
+		}
+	}()
+	more, err = c.proceed()
+	returned = true
+	return more, err
 }
 
 // completionEvents maps states to the events that report that their work is done.

@@ -66,29 +66,12 @@ func transitionReason(s debate.StateChanged) string {
 // failures returns the steps that failed in all their attempts, each once, in order of time.
 func (r *Report) failures() (list []*debate.Failure) {
 	seen := map[string]bool{}
-	add := func(failures ...*debate.Failure) {
-		for _, f := range failures {
-			if f == nil {
-				continue
-			}
-			if id := f.Key.String() + formatTime(f.At) + f.Message; !seen[id] {
-				seen[id] = true
-				list = append(list, f)
-			}
+	for _, f := range r.allFailures() {
+		if id := f.Key.String() + formatTime(f.At) + f.Message; !seen[id] {
+			seen[id] = true
+			list = append(list, f)
 		}
 	}
-	for _, s := range r.Transitions {
-		add(s.Failure)
-		if s.Question != nil {
-			add(s.Question.Failure)
-		}
-		add(s.OtherFailures...)
-	}
-	for _, d := range r.Dropped {
-		add(d.Failure)
-		add(d.OtherFailures...)
-	}
-	add(r.Result.Failure)
 	slices.SortStableFunc(list, func(a, b *debate.Failure) int { return a.At.Compare(b.At) })
 	return list
 }

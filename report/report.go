@@ -94,7 +94,38 @@ func (r *Report) normalized() (*Report, error) {
 		return nil, fmt.Errorf("encode report of debate %s: %w", r.Result.ID, err)
 	}
 	s := &Report{}
-	return s, json.Unmarshal(raw, s)
+	err = json.Unmarshal(raw, s)
+	for _, f := range s.allFailures() {
+		f.Stack = "" // it is for the program's authors
+	}
+	return s, err
+}
+
+// allFailures returns all failures in the report. Some are the same.
+func (r *Report) allFailures() (list []*debate.Failure) {
+	add := func(failures ...*debate.Failure) {
+		for _, f := range failures {
+			if f != nil {
+				list = append(list, f)
+			}
+		}
+	}
+	for _, s := range r.Transitions {
+		add(s.Failure)
+		if s.Question != nil {
+			add(s.Question.Failure)
+		}
+		add(s.OtherFailures...)
+	}
+	for _, d := range r.Dropped {
+		add(d.Failure)
+		add(d.OtherFailures...)
+	}
+	add(r.Result.Failure)
+	if r.Result.Question != nil {
+		add(r.Result.Question.Failure)
+	}
+	return list
 }
 
 // UnmarshalJSON decodes a report. It returns an error that wraps debate.ErrUnsupported if the format is newer than the one

@@ -3,6 +3,7 @@ package debateriver
 import (
 	"context"
 	"errors"
+	"runtime"
 	"sync"
 	"testing"
 	"time"
@@ -169,4 +170,33 @@ type model func(context.Context, providers.Request) (providers.Response, error)
 
 func (m model) Generate(ctx context.Context, r providers.Request) (providers.Response, error) {
 	return m(ctx, r)
+}
+
+// A bug in a worker's code stops the debate. River does not try the job again.
+func TestABugOfAWorkerIsAFailure(t *testing.T) {
+	t.Parallel()
+	for name, bug := range map[string]func(){"panic": func() { panic("a bug") }, "exit": runtime.Goexit} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newTestSchema(t)
+			s.workerWith(t, debate.Options{Providers: map[string]providers.Provider{"m": bugOf(bug)}})
+			d := s.submitter(t).submit(t, sequentialPanel())
+			ev := watchUntil(t, d, 0, transitionTo(fsm.Error)).(debate.StateChanged)
+			require.Equal(t, providers.Panic, ev.Failure.Kind)
+			require.Contains(t, ev.Failure.Stack, "debateriver")
+			s.waitForNoJobs(t, d)
+			for _, job := range s.jobs(t, d) {
+				require.Equal(t, "completed", job.State)
+				require.Zero(t, job.Errors)
+			}
+		})
+	}
+}
+
+// bugOf is a provider with a bug.
+type bugOf func()
+
+func (b bugOf) Generate(context.Context, providers.Request) (providers.Response, error) {
+	b()
+	return providers.Response{}, nil
 }

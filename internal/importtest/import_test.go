@@ -25,7 +25,7 @@ const (
 // its own layer or above only packages that it is below, or that are below it. The pattern "x/*" means all packages
 // below x that no longer pattern matches. "." is the root package.
 var floors = [][]string{
-	0: {"fsm", "transcript", "internal/deepcopy", "internal/steptimer", "internal/strictjson"},
+	0: {"fsm", "transcript", "internal/deepcopy", "internal/panics", "internal/steptimer", "internal/strictjson"},
 	1: {"providers", "providers/price", "providers/retrieval"},
 	2: {"prompts", "context/window", "detect", "judge/reply", "store", "store/storetest"},
 	3: {"judge", "protocol", "internal/confidence"},
@@ -43,7 +43,7 @@ var sides = map[string][]string{
 	"providers/internal/wire": {"providers", "transcript", "providers/internal/fault", "providers/internal/schema"},
 	"providers/anthropic":     {"providers", "providers/internal/prompt", "providers/internal/wire"},
 	"providers/googleai":      {"providers", "providers/internal/prompt", "providers/internal/wire"},
-	"providers/langchain":     {"providers", "transcript", "providers/internal/fault", "providers/internal/prompt", "providers/internal/wire"},
+	"providers/langchain":     {"internal/panics", "providers", "transcript", "providers/internal/fault", "providers/internal/prompt", "providers/internal/wire"},
 	"providers/mistral":       {"providers/openai"},
 	"providers/ollama":        {"providers", "providers/internal/prompt", "providers/internal/wire"},
 	"providers/openai":        {"providers", "providers/internal/prompt", "providers/internal/wire"},

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tmc/langchaingo/llms"
 
+	"github.com/elenchus-go/debate/internal/panics"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/internal/wire"
 )
@@ -32,13 +33,15 @@ type result struct {
 // run calls the model, on the model's goroutine.
 func (c *call) run(ctx context.Context, m llms.Model, messages []llms.MessageContent, options []llms.CallOption) {
 	var r result
+	returned := false
 	defer func() {
-		if p := recover(); p != nil {
-			r = result{err: fmt.Errorf("model panicked: %v", p)}
+		if !returned {
+			r = result{err: &providers.Error{Kind: providers.Panic, Err: panics.New(recover())}}
 		}
 		c.done <- r
 	}()
 	r.content, r.err = m.GenerateContent(ctx, messages, options...)
+	returned = true
 }
 
 // stream returns a streaming function for the model. It passes chunks to the caller's goroutine until the call ends.

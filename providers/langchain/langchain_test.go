@@ -249,8 +249,8 @@ func TestAPanicOfTheModelIsAnError(t *testing.T) {
 		return nil, errors.New(choices[0])
 	}})
 	_, err := p.Generate(t.Context(), ask())
-	_ = requireKind(t, providers.ServerError, err)
-	require.ErrorContains(t, err, "call model: model panicked: runtime error: index out of range")
+	_ = requireKind(t, providers.Panic, err)
+	require.ErrorContains(t, err, "runtime error: index out of range")
 }
 
 // requireTimeout requires a call to end after the default timeout.

@@ -15,7 +15,9 @@ func asError(err error) error {
 	if err == nil {
 		return nil
 	}
-	if known, ok := errors.AsType[*providers.Error](err); ok {
+	if known, ok := errors.AsType[*providers.Error](err); ok && known.Kind == providers.Panic {
+		return known
+	} else if ok {
 		e := *known
 		e.Err = err
 		return &e

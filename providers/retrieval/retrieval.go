@@ -24,6 +24,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/elenchus-go/debate/internal/panics"
 	"github.com/elenchus-go/debate/providers"
 )
 
@@ -164,13 +165,15 @@ func (p provider) run(ctx context.Context, texts []string) (any, error) {
 	done := make(chan result, 1) // buffered, so that the goroutine ends even if ctx has ended
 	go func() {
 		var r result
+		returned := false
 		defer func() {
-			if x := recover(); x != nil {
-				r = result{err: fmt.Errorf("answer request: panic: %v", x)}
+			if !returned {
+				r = result{err: &providers.Error{Kind: providers.Panic, Err: panics.New(recover())}}
 			}
 			done <- r
 		}()
 		r.value, r.err = p.answer(ctx, texts)
+		returned = true
 	}()
 	select {
 	case <-ctx.Done():

@@ -188,7 +188,7 @@ func TestFailuresHaveTheirKind(t *testing.T) {
 
 func TestAPanicOfASearchIsAFailure(t *testing.T) {
 	_, err := retrieval.New(func(context.Context, string) ([]retrieval.Document, error) { panic("oops") }, "").Generate(t.Context(), ask("q"))
-	require.EqualError(t, err, "server_error: answer request: panic: oops")
+	require.EqualError(t, err, "panic: oops")
 }
 
 func TestAnEndedContextEndsTheCall(t *testing.T) {

@@ -1,0 +1,432 @@
+package faulttest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/context/window"
+	"github.com/elenchus-go/debate/detect"
+	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/debatetest"
+	"github.com/elenchus-go/debate/internal/enginetest"
+	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/protocol/panel"
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/report"
+	"github.com/elenchus-go/debate/store"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// bug is code of the program that panics or ends its goroutine at one place.
+type bug struct {
+	place string
+	exit  bool // runtime.Goexit, not panic
+	armed atomic.Bool
+	hits  atomic.Int32
+}
+
+// at fails if it is called for the bug's place.
+func (b *bug) at(place string) {
+	if !b.armed.Load() || b.place != place {
+		return
+	}
+	b.hits.Add(1)
+	if b.exit {
+		runtime.Goexit()
+	}
+	panic("a bug at " + place)
+}
+
+// The places of bugs. Each is in code that a program gives to the library.
+var bugPlaces = map[string]struct {
+	step bool // a step fails, not the plan
+	paid bool // a call was in progress
+}{
+	"provider":           {true, true},
+	"provider in stream": {true, true},
+	"judge's provider":   {true, true},
+	"phases":             {},
+	"phases in a round":  {},
+	"end":                {},
+	"show":               {true, false},
+	"token counter":      {true, false},
+	"extract answer":     {},
+}
+
+// buggyPanel is a panel with a bug.
+type buggyPanel struct {
+	panel.Protocol
+	Bug *bug `json:"-"`
+}
+
+func (buggyPanel) Name() string { return "buggy/1" }
+
+func (p buggyPanel) Phases(r *protocol.Record) []protocol.Phase {
+	p.Bug.at("phases")
+	if len(r.Turns) == 1 {
+		p.Bug.at("phases in a round")
+	}
+	list := p.Protocol.Phases(r)
+	for i := range list {
+		list[i].Steps = slices.Clone(list[i].Steps)
+		for j := range list[i].Steps {
+			list[i].Steps[j].Show = func(*transcript.Turn) bool {
+				p.Bug.at("show")
+				return true
+			}
+		}
+	}
+	return list
+}
+
+func (p buggyPanel) End(r *protocol.Record) transcript.Ending {
+	p.Bug.at("end")
+	return p.Protocol.End(r)
+}
+
+// Answer implements protocol.Answerer.
+func (p buggyPanel) Answer(*protocol.Record) protocol.Answer {
+	p.Bug.at("answer")
+	return protocol.Answer{Text: "yes"}
+}
+
+// Count implements window.TokenCounter.
+func (b *bug) Count(_, text string) int {
+	b.at("token counter")
+	return window.Estimate(text)
+}
+
+// bugged is a debate whose program has a bug.
+type bugged struct {
+	*bug
+	store   store.Store
+	mu      sync.Mutex
+	prompts strings.Builder
+}
+
+// provider returns a provider that fails at a place.
+func (b *bugged) provider(place string) providers.Provider {
+	return debatetest.ProviderFunc(func(_ context.Context, r providers.Request) (providers.Response, error) {
+		b.mu.Lock()
+		for _, m := range r.Messages {
+			b.prompts.WriteString(m.Text)
+		}
+		b.mu.Unlock()
+		b.at(place)
+		text := enginetest.Reply(r, []string{"A", "B"}, "So it is.", 0)
+		if err := r.OnChunk(text); err != nil {
+			return providers.Response{}, err
+		}
+		b.at(place + " in stream")
+		return providers.Response{Text: text, Usage: transcript.Usage{Input: 10, Output: 5}}, nil
+	})
+}
+
+// engine returns an engine with the bug.
+func (b *bugged) engine(t *testing.T) *debate.Engine {
+	t.Helper()
+	e, err := debate.NewEngine(debate.Options{
+		Store: b.store, Protocols: []protocol.Protocol{buggyPanel{Bug: b.bug}}, TokenCounter: b.bug,
+		Providers:     map[string]providers.Provider{"m": b.provider("provider"), "j": b.provider("judge's provider")},
+		ExtractAnswer: func(transcript.Turn) string { b.at("extract answer"); return "" },
+	})
+	require.NoError(t, err)
+	return e
+}
+
+// newBugged creates a debate. Its bug is armed.
+func newBugged(t *testing.T, place string, exit bool, mode panel.Mode) *bugged {
+	t.Helper()
+	b := &bugged{bug: &bug{place: place, exit: exit}, store: store.Memory()}
+	cfg := debatetest.PairConfig(buggyPanel{Protocol: panel.Protocol{Mode: mode}, Bug: b.bug})
+	cfg.Limits, cfg.Detect = debate.Limits{MaxRounds: 1}, []detect.Rule{{Signal: detect.Unanimous, Method: "answers"}}
+	_, err := b.engine(t).Create(t.Context(), cfg)
+	require.NoError(t, err)
+	b.armed.Store(true)
+	return b
+}
+
+// driveModes run a debate until it stops. They return the error that the driver gives.
+var driveModes = map[string]func(context.Context, *debate.Debate) error{
+	"run": func(ctx context.Context, d *debate.Debate) (last error) {
+		var done sync.WaitGroup
+		done.Go(func() { // the bug may end this goroutine
+			for _, err := range d.Run(ctx) {
+				last = err
+			}
+		})
+		done.Wait()
+		return last
+	},
+	"once": func(ctx context.Context, d *debate.Debate) (err error) {
+		for more := true; more && err == nil; {
+			more, err = d.RunOnce(ctx)
+		}
+		return err
+	},
+	"start": func(ctx context.Context, d *debate.Debate) error {
+		if err := d.Start(ctx); err != nil {
+			return err
+		}
+		synctest.Wait()
+		r, err := d.Result(ctx)
+		if err == nil && r.Failure != nil {
+			err = r.Failure
+		}
+		return err
+	},
+}
+
+// A panic or runtime.Goexit in the program's own code is a failure in the journal, whoever drives the debate. Nothing
+// tries it again. With correct code, Retry continues with all participants.
+func TestABugIsAFailure(t *testing.T) {
+	for place, kind := range bugPlaces {
+		for _, exit := range []bool{false, true} {
+			for _, mode := range []panel.Mode{panel.Sequential, panel.Simultaneous} {
+				for name, drive := range driveModes {
+					t.Run(fmt.Sprintf("%s/exit=%v/%s/%s", place, exit, mode, name), func(t *testing.T) {
+						synctest.Test(t, func(t *testing.T) {
+							b := newBugged(t, place, exit, mode)
+							d, err := b.engine(t).Open(t.Context(), "d")
+							require.NoError(t, err)
+							err = drive(t.Context(), d)
+							f := b.requireFailed(t, err)
+							require.Equal(t, kind.step, f.Key.Actor != "", f.Key)
+							require.Equal(t, kind.paid, len(f.AttemptDetails) > 0)
+							b.requireRetried(t)
+						})
+					})
+				}
+			}
+		}
+	}
+}
+
+// requireFailed requires that the debate is in error because of the bug, and returns the failure.
+func (b *bugged) requireFailed(t *testing.T, got error) *debate.Failure {
+	t.Helper()
+	d, err := b.engine(t).Open(t.Context(), "d")
+	require.NoError(t, err)
+	r := debatetest.Result(t, d)
+	require.Equal(t, fsm.Error, r.State)
+	f := r.Failure
+	require.Equal(t, providers.Panic, f.Kind)
+	if b.exit {
+		require.Contains(t, f.Message, "runtime.Goexit")
+	} else {
+		require.Contains(t, f.Message, "a bug at "+b.place)
+	}
+	require.Contains(t, f.Stack, "faulttest.(*bug).at")
+	require.LessOrEqual(t, len(f.Stack), 8<<10)
+	require.True(t, f.Recoverable)
+	var returned *debate.Failure
+	require.ErrorAs(t, got, &returned)
+	require.Equal(t, debatetest.Encode(t, f), debatetest.Encode(t, returned))
+	require.LessOrEqual(t, b.hits.Load(), int32(3), "nothing tries it again")
+
+	var failures []*debate.Failure
+	var used transcript.Usage
+	for m, err := range d.Replay(t.Context()) {
+		require.NoError(t, err)
+		switch ev := m.Event.(type) {
+		case debate.StateChanged:
+			if ev.Failure != nil {
+				failures = append(append(failures, ev.Failure), ev.OtherFailures...)
+			}
+		case debate.TurnDone:
+			used = used.Add(ev.Turn.Usage)
+		}
+	}
+	require.NotEmpty(t, failures)
+	for _, f := range failures {
+		for _, a := range f.AttemptDetails {
+			require.Positive(t, a.Usage.Input)
+			used = used.Add(a.Usage)
+		}
+	}
+	status, err := d.Status(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, used, status.Usage, "budgets count the call")
+	whole, err := report.Collect(t.Context(), d)
+	require.NoError(t, err)
+	text, err := json.Marshal(whole)
+	require.NoError(t, err)
+	require.False(t, strings.Contains(string(text), "[running"), "the report has no stack")
+	return f
+}
+
+// requireRetried corrects the program and requires that the debate continues to its end.
+func (b *bugged) requireRetried(t *testing.T) {
+	t.Helper()
+	b.armed.Store(false)
+	d, err := b.engine(t).Open(t.Context(), "d")
+	require.NoError(t, err)
+	require.NoError(t, d.Retry(t.Context()))
+	_, err = debatetest.Run(t, d)
+	require.NoError(t, err)
+	r := debatetest.Result(t, d)
+	require.Equal(t, []string{"1/1/respond/A/", "1/1/respond/B/", "1/1/assess/J/", "1/1/verdict/J/"}, debatetest.TurnKeys(r))
+	require.NotContains(t, b.prompts.String(), "[running")
+	require.NotContains(t, b.prompts.String(), "a bug at")
+}
+
+// A bug in the body of the caller's loop is the caller's, and changes nothing in the debate.
+func TestABugOfTheViewerReachesTheCaller(t *testing.T) {
+	for _, mode := range []panel.Mode{panel.Sequential, panel.Simultaneous} {
+		for _, exit := range []bool{false, true} {
+			for _, event := range []string{"state", "turn_started", "chunk", "turn", "ended"} {
+				t.Run(fmt.Sprintf("%s/exit=%v/%s", mode, exit, event), func(t *testing.T) {
+					synctest.Test(t, func(t *testing.T) {
+						b := newBugged(t, event, exit, mode)
+						d, err := b.engine(t).Open(t.Context(), "d")
+						require.NoError(t, err)
+						reached, seen := false, 0
+						var value any
+						var done sync.WaitGroup
+						done.Go(func() {
+							defer func() { value = recover() }()
+							for ev, err := range d.Run(t.Context()) {
+								seen++
+								if err == nil {
+									b.at(ev.Meta().Type)
+								}
+							}
+							reached = true
+						})
+						done.Wait()
+						require.False(t, reached)
+						if exit {
+							require.Nil(t, value)
+						} else {
+							require.Equal(t, "a bug at "+event, value)
+						}
+						require.EqualValues(t, 1, b.hits.Load())
+						require.NotEqual(t, fsm.Error, debatetest.Result(t, d).State)
+						require.Nil(t, debatetest.Result(t, d).Failure)
+						b.armed.Store(false)
+						_, err = debatetest.Run(t, d)
+						require.NoError(t, err)
+						require.Len(t, debatetest.Result(t, d).Turns, 4)
+					})
+				})
+			}
+		}
+	}
+}
+
+// If a person decides about failures, a bug becomes a question, and the driver in the background waits for the answer.
+func TestABugIsAQuestion(t *testing.T) {
+	for _, exit := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			b := newBugged(t, "provider", exit, panel.Sequential)
+			d, err := b.engine(t).Open(t.Context(), "d")
+			require.NoError(t, err)
+			cfg := debatetest.PairConfig(buggyPanel{Bug: b.bug})
+			cfg.Limits, cfg.OnFailure = debate.Limits{MaxRounds: 1}, debate.Ask
+			require.NoError(t, d.Edit(t.Context(), cfg))
+			require.NoError(t, d.Start(t.Context()))
+			synctest.Wait()
+			r := debatetest.Result(t, d)
+			require.Equal(t, fsm.Paused, r.State)
+			require.Equal(t, providers.Panic, r.Question.Failure.Kind)
+			require.NotEmpty(t, r.Question.Failure.Stack)
+			require.Len(t, r.Question.Choices, 2, "dropping the actor would hide the bug")
+			b.armed.Store(false)
+			require.NoError(t, d.Decide(t.Context(), "retry"))
+			synctest.Wait()
+			require.Equal(t, fsm.Completed, debatetest.Result(t, d).State)
+			require.Len(t, debatetest.Result(t, d).Turns, 4)
+		})
+	}
+}
+
+// checkedModel is a model whose check has a bug.
+type checkedModel struct {
+	providers.Provider
+	bug *bug
+}
+
+func (c checkedModel) Check(context.Context, string) error {
+	c.bug.at("check")
+	return nil
+}
+
+// A bug in the check of a key or model is a problem of the configuration: no step has begun that could fail.
+func TestABugInACheckIsAProblem(t *testing.T) {
+	for name, drive := range driveModes {
+		for _, exit := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s/exit=%v", name, exit), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					b := newBugged(t, "check", exit, panel.Sequential)
+					e, err := debate.NewEngine(debate.Options{
+						Store: b.store, Protocols: []protocol.Protocol{buggyPanel{Bug: b.bug}}, ExtractAnswer: func(transcript.Turn) string { return "" },
+						Providers: map[string]providers.Provider{"m": checkedModel{b.provider("provider"), b.bug}, "j": b.provider("judge's provider")},
+					})
+					require.NoError(t, err)
+					d, err := e.Open(t.Context(), "d")
+					require.NoError(t, err)
+					err = drive(t.Context(), d)
+					if name != "start" {
+						require.ErrorContains(t, err, "participants[0].provider: provider m: check of its key and model: panic: ")
+					}
+					require.Equal(t, fsm.Configuring, debatetest.Result(t, d).State)
+					require.EqualValues(t, 1, b.hits.Load())
+					b.armed.Store(false)
+					_, err = debatetest.Run(t, d)
+					require.NoError(t, err)
+				})
+			})
+		}
+	}
+}
+
+// Reading and controlling a debate survives bugs, too.
+func TestABugDoesNotReachReaders(t *testing.T) {
+	b := newBugged(t, "answer", false, panel.Sequential)
+	d, err := b.engine(t).Open(t.Context(), "d")
+	require.NoError(t, err)
+	require.Contains(t, strings.Join(debatetest.Result(t, d).Warnings, "\n"), "the protocol cannot compute the answer: panic: a bug at answer")
+	events, err := debatetest.Run(t, d)
+	require.NoError(t, err)
+	require.Contains(t, events[len(events)-1].(debate.Ended).Result.Warnings, "the protocol cannot compute the answer: panic: a bug at answer")
+
+	b = newBugged(t, "token counter", false, panel.Sequential)
+	d, err = b.engine(t).Open(t.Context(), "d")
+	require.NoError(t, err)
+	err = d.Inject(t.Context(), debate.Remark{From: "Pat", Text: "Be brief."})
+	require.ErrorAs(t, err, new(*debate.Failure))
+	require.ErrorContains(t, err, "inject a remark into debate d: ")
+	b.armed.Store(false)
+	require.NoError(t, d.Inject(t.Context(), debate.Remark{From: "Pat", Text: "Be brief."}))
+
+	b = newBugged(t, "phases", false, panel.Sequential)
+	b.armed.Store(false)
+	d, err = b.engine(t).Open(t.Context(), "d")
+	require.NoError(t, err)
+	for ev := range d.Run(t.Context()) {
+		if _, ok := ev.(debate.TurnStarted); ok {
+			break
+		}
+	}
+	b.armed.Store(true)
+	other, err := b.engine(t).Open(t.Context(), "d")
+	require.NoError(t, err)
+	status, err := other.Status(t.Context())
+	require.NoError(t, err)
+	require.NotEmpty(t, status.Plan.Key, "a worker meets the bug and reports it")
+	b.hits.Store(0)
+	_, err = other.RunOnce(t.Context())
+	b.requireFailed(t, err)
+	b.requireRetried(t)
+}
