@@ -109,7 +109,11 @@ func (r *record) elapse(ev Event, now time.Time) {
 			since = since.Add(t.Turn.ViewerTime)
 		}
 		most = max(most, rateLimitWait(ev))
-		r.times.running += min(max(now.Sub(since), 0), most)
+		if gap := max(now.Sub(since), 0); isOutage(ev) {
+			r.times.outage += gap
+		} else {
+			r.times.running += min(gap, most)
+		}
 	}
 	r.times.updated = now
 }
@@ -184,7 +188,7 @@ func (r *record) transition(ev StateChanged) {
 	case fsm.Fail:
 		r.failure = ev.Failure
 	case fsm.Retry:
-		r.failure = nil
+		r.failure, r.times.outage = nil, 0
 	case fsm.Reset:
 		r.reset()
 	default:
@@ -233,6 +237,9 @@ func (r *record) addTurn(t transcript.Turn) error {
 	} else {
 		r.history.tokens += t.Tokens
 	}
+	if t.Kind != transcript.Remark {
+		r.times.outage = 0
+	}
 	if t.Contract == protocol.PersonasContract.Name() {
 		r.profiles, r.cache.fixedPrompts = r.Participants, nil // nobody has dropped out yet
 	}
@@ -267,6 +274,19 @@ func (r *record) annotate(ev Annotated) {
 	if ev.Name == "rating" {
 		r.Rating = ev.Value
 	}
+}
+
+// outageNote is the name of the note that a provider cannot be reached.
+const outageNote = "outage"
+
+// isOutage reports whether an event ends a wait for a provider that could not be reached. The wait takes no running
+// time, so that the debate can continue after it.
+func isOutage(ev Event) bool {
+	if note, ok := ev.(Annotated); ok {
+		return note.Name == outageNote
+	}
+	f := failureOf(ev)
+	return f != nil && f.Unreachable
 }
 
 // rateLimitWait returns the duration of a step that waited for a rate limit, or 0 if the event has no such step.

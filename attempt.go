@@ -92,6 +92,13 @@ func (c *execution) performAttempts() error {
 // failure.
 func (c *execution) contextEnded(n int, err error) error {
 	cause := context.Cause(c.ctx)
+	if timeout, ok := errors.AsType[*providers.Error](cause); c.attempts.outage && (ok || errors.Is(cause, errOutOfTime)) {
+		if !ok {
+			timeout = &providers.Error{Kind: providers.Timeout, Err: cause}
+		}
+		c.attempts.waitError = errUnreachable
+		return c.giveUp(n, timeout)
+	}
 	if errors.Is(cause, errOutOfTime) && c.keepPartial() {
 		return nil
 	}
@@ -133,6 +140,7 @@ func (c *execution) attempt(n int) error {
 	c.request.OnChunk = c.stream(part)
 	resp, err := c.model.provider.Generate(c.ctx, c.request)
 	c.attempts.response = resp
+	c.noteAnswer(c.attempts.began, err)
 	err = c.checkTimeout(resp, err)
 	if err == nil && part.rest != "" {
 		part.rest = validText(part.rest)

@@ -19,6 +19,9 @@ var errProtocol = errors.New("invalid protocol")
 // errOutOfTime ends a call when the time budget of the debate is used up.
 var errOutOfTime = errors.New("the time budget is used up")
 
+// errUnreachable ends a call when its provider could not be reached in the time that the debate had left.
+var errUnreachable = errors.New("the provider cannot be reached")
+
 // errAskedAgain reports that a reply was invalid and that the request now asks for a correct one.
 var errAskedAgain = errors.New("asking for the reply again")
 
@@ -29,10 +32,10 @@ func (q *Question) actions() (names []string) {
 	return names
 }
 
-// needsChange reports whether the step can only succeed with another key, account, model or program. Dropping the actor would hide
-// that.
-func (f *Failure) needsChange() bool {
-	return f.Kind == providers.Authentication || f.Kind == providers.Billing || f.Kind == providers.InvalidRequest || f.Kind == providers.Panic
+// mustStop reports whether the debate must stop. The step can only succeed with another key, account, model or program,
+// or when the provider can be reached again. Dropping the actor would hide that.
+func (f *Failure) mustStop() bool {
+	return f.Kind == providers.Authentication || f.Kind == providers.Billing || f.Kind == providers.InvalidRequest || f.Kind == providers.Panic || f.Unreachable
 }
 
 // The actions of a question about a failure.
@@ -108,6 +111,7 @@ type Failure struct {
 	Message        string               `json:"message"`                   // text of the last error
 	Stack          string               `json:"stack,omitempty"`           // where the program's code panicked, at most 8 kB; not in reports
 	Recoverable    bool                 `json:"recoverable"`               // whether Retry is possible
+	Unreachable    bool                 `json:"unreachable,omitempty"`     // the step waited until the provider could be reached, for as long as the time budget allowed
 
 	cause error // nil if the failure was read from the store
 }
@@ -171,6 +175,9 @@ func (f *Failure) Hint() string {
 	case providers.Timeout:
 		return fmt.Sprintf("model %q is too slow for the timeouts: raise Limits.StepTimeout, or choose a faster model", f.Model)
 	case providers.Network:
+		if f.Unreachable {
+			return fmt.Sprintf("provider %s cannot be reached: start it, or check its address and the network, then Retry; all participants continue", f.Provider)
+		}
 		return fmt.Sprintf("provider %s cannot be reached, or the connection broke: check its address and the network, then Retry", f.Provider)
 	case providers.InvalidResponse:
 		return fmt.Sprintf("model %q gives no usable reply: choose a model that follows a format, or raise its token limit", f.Model)
@@ -193,5 +200,5 @@ type Choice struct {
 	Description string `json:"description"`
 }
 
-// errRateLimitWait ends a call in a worker's job whose remaining time is too short to wait for a rate limit.
-var errRateLimitWait = errors.New("waiting for a rate limit, the next job continues")
+// errServiceWait ends a call in a worker's job whose remaining time is too short to wait for a rate limit or a provider.
+var errServiceWait = errors.New("waiting for a rate limit or a provider, the next job continues")

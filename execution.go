@@ -34,6 +34,7 @@ type execution struct {
 	request    providers.Request
 	attempts   attempts
 	timing     timing
+	answers    *lastAnswers // of the engine's providers
 	counter    counter
 	turn       draft
 
@@ -113,7 +114,11 @@ type attempts struct {
 	askedAgain  bool                        // the request asks for a valid reply after an invalid one
 	capRaised   bool                        // the token limit was doubled after a truncated reply
 	waitedAfter int                         // number of the last attempt before a wait for a rate limit
-	waitError   error                       // why the step cannot wait for a rate limit
+	waitError   error                       // why the step cannot wait any longer
+	// While calls fail because the provider cannot be reached: when the first of them began. It begins again after
+	// each wait.
+	unreachableSince time.Time
+	outage           bool // the step has waited until the provider can be reached
 }
 
 // timing is the time limit for the attempts.
@@ -121,7 +126,8 @@ type timing struct {
 	limit     time.Duration // for all attempts
 	budget    bool          // the limit is the remaining time budget of the debate
 	maxWait   time.Duration // for a rate limit that affects all participants; 0 if the step must not wait for it
-	waited    bool          // the step waited for a rate limit: its time begins again
+	maxOutage time.Duration // for a provider that cannot be reached; 0 if the step must not wait for it
+	waited    bool          // the step waited for a rate limit or a provider: its time begins again
 	remaining time.Duration // remaining time of the debate when the call was planned
 	launched  time.Time
 	timer     *steptimer.Timer
@@ -244,9 +250,60 @@ func (c *execution) timeLeft() time.Duration {
 	return c.timing.limit - time.Since(c.timing.began) + c.timing.timer.Viewed()
 }
 
-// waitsForRateLimit reports whether e is a rate limit that affects all participants.
-func (c *execution) waitsForRateLimit(e *providers.Error) bool {
-	return e.Kind == providers.RateLimit && c.timing.maxWait != 0
+// maxWait returns how long the step may wait after e. It is 0 unless e affects all participants: it is a rate limit of
+// all, or the provider cannot be reached.
+func (c *execution) maxWait(e *providers.Error) time.Duration {
+	switch since := c.attempts.unreachableSince; {
+	case e.Kind == providers.RateLimit:
+		return c.timing.maxWait
+	case !since.IsZero() && !c.answers.since(c.model.providerName, since):
+		return c.timing.maxOutage
+	}
+	return 0
+}
+
+// lastAnswers holds, for each provider of an engine, when the last call began that it has answered, even if with an
+// error.
+type lastAnswers struct {
+	mu    sync.Mutex
+	began map[string]time.Time // by the provider's name
+}
+
+// add records that a provider has answered a call that began at the given time.
+func (l *lastAnswers) add(provider string, began time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.began == nil {
+		l.began = map[string]time.Time{}
+	}
+	if began.After(l.began[provider]) {
+		l.began[provider] = began
+	}
+}
+
+// since reports whether a provider has answered a call that began after t. An earlier call proves nothing: a server that
+// is being stopped may still answer it.
+func (l *lastAnswers) since(provider string, t time.Time) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.began[provider].After(t)
+}
+
+// noteAnswer records whether a call that began at the given time has reached the provider. err is the error of the call.
+func (c *execution) noteAnswer(began time.Time, err error) {
+	failed := providers.AsError(err)
+	switch {
+	case failed == nil || failed.Partial.Text != "":
+	case failed.Kind == providers.Network:
+		if c.attempts.unreachableSince.IsZero() {
+			c.attempts.unreachableSince = began
+		}
+		return
+	case failed.Kind == providers.Timeout:
+		return
+	}
+	c.attempts.unreachableSince, c.attempts.outage = time.Time{}, false
+	c.answers.add(c.model.providerName, began)
 }
 
 // exceedsTimeout reports whether a wait is longer than the remaining time of a worker's job.

@@ -11,13 +11,17 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// noteRateLimit writes a note about a rate limit to the journal, so that the wait counts as running time.
-func (c *execution) noteRateLimit(ch *transaction) error {
+// noteWait writes a note about a wait to the journal, so that the next job knows how long the debate has waited.
+func (c *execution) noteWait(ch *transaction) error {
 	value, err := json.Marshal(map[string]string{"actor": c.step.Actor, "provider": c.model.providerName, "phase": c.step.Phase})
 	if err != nil || !ch.rec.lifecycle.State.Active() {
 		return err
 	}
-	return ch.add(Annotated{EventMeta: ch.stamp("annotated"), At: ch.now, Name: "rate_limit", Value: value})
+	name := "rate_limit"
+	if !c.attempts.unreachableSince.IsZero() {
+		name = outageNote
+	}
+	return ch.add(Annotated{EventMeta: ch.stamp("annotated"), At: ch.now, Name: name, Value: value})
 }
 
 // message is what the goroutine of a call sends to the driver's goroutine: an event to show, or the end of the call.
@@ -251,8 +255,8 @@ func (dr *driver) handleFailures(calls []*execution, errs []error) error {
 				}
 				return ch.applyFailurePolicy(failed, otherFailures(calls[i+1:], errs[i+1:]))
 			})
-		case errors.Is(err, errRateLimitWait):
-			err = errors.Join(err, dr.journal.change(dr.ctx, calls[i].noteRateLimit))
+		case errors.Is(err, errServiceWait):
+			err = errors.Join(err, dr.journal.change(dr.ctx, calls[i].noteWait))
 		}
 		if err != nil {
 			return err

@@ -18,7 +18,7 @@ func canDrop(r *record, f *Failure) (can bool) {
 			can = false
 		}
 	}()
-	if f.needsChange() || !r.isParticipating(f.Key.Actor) {
+	if f.mustStop() || !r.isParticipating(f.Key.Actor) {
 		return false
 	}
 	left := r.Record
@@ -44,13 +44,13 @@ func (c *transaction) applyFailurePolicy(f *Failure, lost []*Failure) error {
 		return c.stop(StateChanged{Ending: transcript.Ending{Outcome: transcript.EarlyStop, Evidence: f.Error()}, Failure: f, OtherFailures: lost})
 	case policy == Ask:
 		return c.fire(fsm.Pause, StateChanged{Question: questionAbout(c.rec, f), OtherFailures: lost})
-	case judge && policy == DropJudge && !f.needsChange():
+	case judge && policy == DropJudge && !f.mustStop():
 		return c.dropAndSettle(f, lost)
-	case judge && policy == End && !f.needsChange():
+	case judge && policy == End && !f.mustStop():
 		return c.endWithoutJudge(f, lost)
 	case canDrop(c.rec, f):
 		return c.dropAndSettle(f, lost)
-	case c.rec.isParticipating(f.Key.Actor) && c.rec.Cursor.Round > 1 && c.rec.Ending.Outcome == "" && !f.needsChange():
+	case c.rec.isParticipating(f.Key.Actor) && c.rec.Cursor.Round > 1 && c.rec.Ending.Outcome == "" && !f.mustStop():
 		return c.stop(StateChanged{Ending: transcript.Ending{Outcome: transcript.QuorumLost, Evidence: f.Error()}, Failure: f, OtherFailures: lost})
 	}
 	return c.fire(fsm.Fail, StateChanged{Failure: f, OtherFailures: lost})

@@ -168,6 +168,7 @@ type times struct {
 	created, updated, completed time.Time
 	entered                     time.Time // when the current state was entered; a pause does not change it
 	running                     time.Duration
+	outage                      time.Duration // time since the last turn in which a provider could not be reached; no running time
 	roundBegan                  time.Duration // running time at the start of the current round
 }
 

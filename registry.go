@@ -191,6 +191,7 @@ type Engine struct {
 	counter       window.TokenCounter
 	log           *slog.Logger
 	env           *environment // of all records
+	answers       lastAnswers
 
 	ctx     context.Context // ends when Close stops waiting
 	cancel  context.CancelCauseFunc

@@ -44,6 +44,10 @@ func (e *Engine) newExecution(r *record, s protocol.Step) (*execution, error) {
 	if c.debating && s.Kind != transcript.Conclusion && allThrottled(r, who) {
 		c.timing.maxWait = remainingTime(r)
 	}
+	if c.maxRetries(providers.Network) > 0 && s.Actor != protocol.Embedder && (s.Actor != protocol.Retriever || !c.hasDefault()) { // otherwise the debate continues without the reply
+		c.timing.maxOutage = max(c.timing.remaining-r.times.outage, 1)
+	}
+	c.answers = &e.answers
 	c.request = providers.Request{Model: who.Model, Temperature: who.Temperature, MaxTokens: who.MaxTokens}
 	if s.Contract != "" {
 		if c.contract = e.contract(r, s.Contract); c.contract == nil {

@@ -15,7 +15,7 @@ import (
 // attempt.
 func (c *execution) retryDelay(n int, e *providers.Error) time.Duration {
 	switch {
-	case n-c.attempts.waitedAfter >= c.config.Limits.StepAttempts && !c.waitsForRateLimit(e):
+	case n-c.attempts.waitedAfter >= c.config.Limits.StepAttempts && c.maxWait(e) == 0:
 		return -1
 	case errors.Is(e, errAskedAgain):
 		c.countFailure(e.Kind)
@@ -23,13 +23,13 @@ func (c *execution) retryDelay(n int, e *providers.Error) time.Duration {
 	case e.Kind == providers.ContextOverflow && c.shortenPrompt():
 		return 0
 	}
-	if again := backoff(e, c.countFailure(e.Kind), c.maxRetries(e.Kind)); again >= 0 && again < c.timeLeft() && (!c.waitsForRateLimit(e) || !c.exceedsTimeout(again)) {
+	if again := backoff(e, c.countFailure(e.Kind), c.maxRetries(e.Kind)); again >= 0 && again < c.timeLeft() && (c.maxWait(e) == 0 || !c.exceedsTimeout(again)) {
 		return again
 	}
 	if c.substitute() {
 		return 0
 	}
-	rest := c.waitForRateLimit(e)
+	rest := c.waitForService(e)
 	if rest >= 0 {
 		c.attempts.waitedAfter = n
 	}
@@ -63,6 +63,7 @@ func (c *execution) substitute() bool {
 			continue
 		}
 		c.model.actor, c.model.providerName, c.model.provider = &next, name, provider
+		c.attempts.unreachableSince = time.Time{}
 		c.attempts.failures, c.attempts.askedAgain, c.attempts.capRaised, c.model.substituted = nil, false, false, true
 		c.request.Model, c.request.Temperature = next.Model, next.Temperature
 		c.request.MaxTokens = min(findParticipant(c.config.Judges, c.step.Actor).MaxTokens, next.MaxTokens) // budgets assume the judge's limit
@@ -75,23 +76,30 @@ func (c *execution) substitute() bool {
 	return false
 }
 
-// waitForRateLimit returns the wait for a rate limit that affects all participants: dropping one after the other
-// would not help. It is negative if the time budget does not allow the wait.
-func (c *execution) waitForRateLimit(e *providers.Error) time.Duration {
-	if !c.waitsForRateLimit(e) {
+// waitForService returns the wait for a rate limit that affects all participants, or for a provider that cannot be
+// reached: dropping one participant after the other would not help. It is negative if the time budget does not allow
+// the wait.
+func (c *execution) waitForService(e *providers.Error) time.Duration {
+	most := c.maxWait(e)
+	if most == 0 {
 		return -1
 	}
-	rest := max(e.RetryAfter, maxBackoff)
+	outage, rest := e.Kind != providers.RateLimit, max(e.RetryAfter, maxBackoff)
+	if time.Since(c.turn.Started)-c.timing.viewed+rest >= most {
+		if c.attempts.waitError = errOutOfTime; outage {
+			c.attempts.waitError = errUnreachable
+		}
+		return -1
+	}
 	if c.exceedsTimeout(rest) { // the next job continues to wait
-		c.attempts.waitError = errRateLimitWait
+		c.attempts.waitError = errServiceWait
 		return -1
 	}
-	if time.Since(c.turn.Started)-c.timing.viewed+rest >= c.timing.maxWait {
-		c.attempts.waitError = errOutOfTime
-		return -1
+	c.timing.timer.Stop()                // the wait counts towards the debate's time, not the step's
+	if c.timing.waited = true; !outage { // in an outage, one attempt follows each wait
+		c.attempts.failures = nil
 	}
-	c.timing.timer.Stop() // the wait counts towards the debate's time, not the step's
-	c.timing.waited, c.attempts.failures = true, nil
+	c.attempts.outage, c.attempts.unreachableSince = outage, time.Time{}
 	return rest
 }
 
@@ -100,9 +108,12 @@ func (c *execution) waitForRateLimit(e *providers.Error) time.Duration {
 func (c *execution) giveUp(n int, e *providers.Error) error {
 	f := c.newFailure(n, e)
 	switch {
+	case errors.Is(c.attempts.waitError, errUnreachable):
+		f.Unreachable = true
+		return f
 	case c.attempts.waitError != nil:
 		return c.attempts.waitError
-	case f.needsChange():
+	case f.mustStop():
 		return f
 	case c.hasDefault() && c.useDefault():
 	case c.keepPartial():
@@ -163,6 +174,9 @@ func (c *execution) subtractWait(waited time.Duration) {
 	}
 	if c.timing.maxWait > 0 {
 		c.timing.maxWait = max(c.timing.maxWait-waited, 1)
+	}
+	if c.timing.maxOutage > 0 {
+		c.timing.maxOutage = max(c.timing.maxOutage-waited, 1)
 	}
 }
 

@@ -180,7 +180,7 @@ func TestAllSpeakersOfAPhaseMayFailAtOnce(t *testing.T) {
 						c.Participants = append(c.Participants, debate.Participant{Name: name, Provider: name})
 						model := talkingModel()
 						if slices.Contains(tt.failing, name) {
-							model = &scripted.Provider{Replies: []scripted.Reply{{Text: "In round 1."}}, Func: unavailableModel(providers.Network).Func}
+							model = &scripted.Provider{Replies: []scripted.Reply{{Text: "In round 1."}}, Func: unavailableModel(providers.ServerError).Func}
 						}
 						o.Providers[name] = model
 					}
@@ -342,7 +342,7 @@ func TestPoliciesForAJudgeThatFails(t *testing.T) {
 func TestAMarkedFallbackSaysNothingThatEndsADebate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newPanelDebate(t, 1, func(c *debate.Config, o *debate.Options) {
-			c.Limits.MaxRounds, o.Providers["j"] = 2, unavailableModel(providers.Network)
+			c.Limits.MaxRounds, o.Providers["j"] = 2, unavailableModel(providers.ServerError)
 		})
 		_, err := debatetest.Run(t, d)
 		require.NoError(t, err)
@@ -352,7 +352,7 @@ func TestAMarkedFallbackSaysNothingThatEndsADebate(t *testing.T) {
 			require.True(t, a.ShouldContinue)
 			require.False(t, a.Converged || a.DiminishingReturns)
 			require.Len(t, a.Participants, 2)
-			require.Len(t, turn.Attempts, 4)
+			require.Len(t, turn.Attempts, 3)
 		}
 		v, err := transcript.Decode[judge.Verdict](*debatetest.Result(t, d).Verdict)
 		require.NoError(t, err)
@@ -445,7 +445,7 @@ func TestAPersonDecidesAboutAVerdict(t *testing.T) {
 
 // A debate that is concluding is not ended again: a failure there is handled like any other, in every round.
 func TestAParticipantMayFailInTheConclusion(t *testing.T) {
-	for _, kind := range []providers.ErrorKind{providers.RateLimit, providers.Network} {
+	for _, kind := range []providers.ErrorKind{providers.RateLimit, providers.ServerError} {
 		for _, rounds := range []int{1, 2} {
 			t.Run(fmt.Sprint(kind, " ", rounds), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {

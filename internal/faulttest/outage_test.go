@@ -1,0 +1,239 @@
+package faulttest
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/debatetest"
+	"github.com/elenchus-go/debate/internal/enginetest"
+	"github.com/elenchus-go/debate/protocol/panel"
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/store"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// server is a model that cannot be reached from a call on, until it is up again.
+type server struct {
+	mu     sync.Mutex
+	calls  int
+	down   int                            // number of the call at which it goes down; 0 for never
+	only   func(r providers.Request) bool // the requests that do not reach it; nil for all
+	upTime time.Time                      // when it is up again; zero for never
+	outage time.Duration                  // 0 for ever
+	failed int
+}
+
+func (s *server) Generate(ctx context.Context, r providers.Request) (providers.Response, error) {
+	s.mu.Lock()
+	s.calls++
+	if s.down > 0 && s.calls == s.down && s.outage > 0 {
+		s.upTime = time.Now().Add(s.outage)
+	}
+	down := s.down > 0 && s.calls >= s.down && (s.upTime.IsZero() || time.Now().Before(s.upTime)) && (s.only == nil || s.only(r))
+	if down {
+		s.failed++
+	}
+	s.mu.Unlock()
+	if down {
+		return providers.Response{}, &providers.Error{Kind: providers.Network, Err: errors.New("connection refused")}
+	}
+	time.Sleep(time.Second)
+	text := enginetest.Reply(r, []string{"A", "B", "C"}, "So it is.", 0)
+	return providers.Response{Text: text, Usage: transcript.Usage{Input: 10, Output: 5}}, r.OnChunk(text)
+}
+
+// repair makes the server reachable.
+func (s *server) repair() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.down = 0
+}
+
+// newServed creates a debate of three participants whose models are all on the servers m and j.
+func newServed(t *testing.T, s store.Store, mode panel.Mode, m, j *server) *debate.Debate {
+	t.Helper()
+	e, err := debate.NewEngine(debate.Options{Store: s, Providers: map[string]providers.Provider{"m": m, "j": j}})
+	require.NoError(t, err)
+	cfg := debatetest.PairConfig(panel.Protocol{Mode: mode})
+	cfg.Participants = append(cfg.Participants, debate.Participant{Name: "C", Provider: "m"})
+	cfg.Limits = debate.Limits{MinRounds: 6, MaxRounds: 6, RunningTime: 30 * time.Minute}
+	d, err := e.Create(t.Context(), cfg)
+	require.NoError(t, err)
+	return d
+}
+
+// onceWithDeadline drives a debate as workers do, with a deadline for each job. A job that fails is tried again.
+func onceWithDeadline(ctx context.Context, d *debate.Debate) error {
+	for {
+		job, cancel := context.WithTimeout(ctx, 2*time.Minute)
+		more, err := d.RunOnce(job)
+		cancel()
+		if _, failed := errors.AsType[*debate.Failure](err); failed || err == nil && !more {
+			return err
+		}
+		if err != nil {
+			time.Sleep(10 * time.Second)
+		}
+	}
+}
+
+// untilStopped runs a debate in the background until it stops.
+func untilStopped(ctx context.Context, d *debate.Debate) error {
+	if err := d.Start(ctx); err != nil {
+		return err
+	}
+	for {
+		time.Sleep(time.Second)
+		r, err := d.Result(ctx)
+		switch {
+		case err != nil:
+			return err
+		case r.Failure != nil:
+			return r.Failure
+		case !r.State.Active():
+			return nil
+		}
+	}
+}
+
+var outageDrivers = map[string]func(context.Context, *debate.Debate) error{
+	"run": driveModes["run"], "jobs": onceWithDeadline, "start": untilStopped,
+}
+
+// turnKeysWithoutOutage returns the turns of the debate when its servers are always up.
+func turnKeysWithoutOutage(t *testing.T, mode panel.Mode) (keys []string) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newServed(t, store.Memory(), mode, &server{}, &server{})
+		_, err := debatetest.Run(t, d)
+		require.NoError(t, err)
+		keys = debatetest.TurnKeys(debatetest.Result(t, d))
+	})
+	return keys
+}
+
+// A server that is restarted in the middle of a debate costs nobody the place in it.
+func TestADebateOutlivesAnOutage(t *testing.T) {
+	for _, mode := range []panel.Mode{panel.Sequential, panel.Simultaneous} {
+		want := turnKeysWithoutOutage(t, mode)
+		for name, drive := range outageDrivers {
+			for at, servers := range map[string][2]*server{
+				"speaker": {{down: 8, outage: 25 * time.Second}, {}},
+				"long":    {{down: 8, outage: 10 * time.Minute}, {}},
+				"judge":   {{}, {down: 3, outage: 25 * time.Second}},
+				"verdict": {{}, {down: 7, outage: 3 * time.Minute}},
+			} {
+				t.Run(string(mode)+"/"+name+"/"+at, func(t *testing.T) {
+					synctest.Test(t, func(t *testing.T) {
+						m, j := &server{down: servers[0].down, outage: servers[0].outage}, &server{down: servers[1].down, outage: servers[1].outage}
+						d := newServed(t, store.Memory(), mode, m, j)
+						require.NoError(t, drive(t.Context(), d))
+						r := debatetest.Result(t, d)
+						require.Equal(t, fsm.Completed, r.State)
+						require.Equal(t, transcript.RoundLimit, r.Ending.Outcome)
+						require.Equal(t, want, debatetest.TurnKeys(r))
+						for _, turn := range r.Turns {
+							require.Empty(t, turn.Flags)
+						}
+						require.Positive(t, m.failed+j.failed)
+					})
+				})
+			}
+		}
+	}
+}
+
+// A server that stays down stops the debate in error when its time budget is over. Retry continues with everyone.
+func TestAnOutageEndsInAnError(t *testing.T) {
+	for _, mode := range []panel.Mode{panel.Sequential, panel.Simultaneous} {
+		want := turnKeysWithoutOutage(t, mode)
+		for name, drive := range outageDrivers {
+			for at, downs := range map[string][2]int{"speaker": {8, 0}, "judge": {0, 3}, "verdict": {0, 7}} {
+				t.Run(string(mode)+"/"+name+"/"+at, func(t *testing.T) {
+					synctest.Test(t, func(t *testing.T) {
+						m, j := &server{down: downs[0]}, &server{down: downs[1]}
+						d := newServed(t, store.Memory(), mode, m, j)
+						began := time.Now()
+						err := drive(t.Context(), d)
+						var failed *debate.Failure
+						require.ErrorAs(t, err, &failed)
+						require.Equal(t, providers.Network, failed.Kind)
+						require.True(t, failed.Unreachable)
+						require.Contains(t, failed.Hint(), "cannot be reached")
+						r := debatetest.Result(t, d)
+						require.Equal(t, fsm.Error, r.State)
+						for _, p := range r.Participants {
+							require.NotEqual(t, "dropped", p.State)
+						}
+						took := time.Since(began)
+						require.LessOrEqual(t, took, 32*time.Minute, "the budget limits the wait")
+						if at != "verdict" { // a conclusion has the time that is reserved for it
+							require.Greater(t, took, 20*time.Minute, "the debate waits")
+						}
+						require.Less(t, r.RunningTime, 2*time.Minute, "the wait takes no running time")
+						m.repair()
+						j.repair()
+						require.NoError(t, d.Retry(t.Context()))
+						require.NoError(t, drive(t.Context(), d))
+						r = debatetest.Result(t, d)
+						require.Equal(t, fsm.Completed, r.State)
+						require.Equal(t, transcript.RoundLimit, r.Ending.Outcome)
+						require.Equal(t, want, debatetest.TurnKeys(r))
+					})
+				})
+			}
+		}
+	}
+}
+
+// If the provider answers other debates meanwhile, only the participant whose calls fail is dropped.
+func TestAProviderThatAnswersOthersIsReachable(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		model := &server{}
+		broken := debatetest.ProviderFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
+			if r.Model == "broken" {
+				return providers.Response{}, &providers.Error{Kind: providers.Network, Err: errors.New("reset by peer")}
+			}
+			return model.Generate(ctx, r)
+		})
+		e, err := debate.NewEngine(debate.Options{Providers: map[string]providers.Provider{"m": broken, "j": broken}})
+		require.NoError(t, err)
+		cfg := debatetest.PairConfig(nil)
+		cfg.ID, cfg.Limits.MinRounds, cfg.Limits.MaxRounds = "other", 100, 100
+		other, err := e.Create(t.Context(), cfg)
+		require.NoError(t, err)
+		require.NoError(t, other.Start(t.Context()))
+
+		cfg = debatetest.PairConfig(nil)
+		cfg.Participants = append(cfg.Participants, debate.Participant{Name: "C", Provider: "m", Model: "broken"})
+		cfg.Limits = debate.Limits{MaxRounds: 2}
+		d, err := e.Create(t.Context(), cfg)
+		require.NoError(t, err)
+		_, err = debatetest.Run(t, d)
+		require.NoError(t, err)
+		r := debatetest.Result(t, d)
+		require.Equal(t, fsm.Completed, r.State)
+		require.Equal(t, "dropped", r.Participants[2].State)
+		require.NoError(t, other.Cancel(t.Context()))
+		require.NoError(t, e.Close(t.Context()))
+	})
+}
+
+// The waits of an outage are in the journal, so the time of all jobs together is limited.
+func TestJobsShareTheTimeOfAnOutage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := store.Memory()
+		d := newServed(t, s, panel.Sequential, &server{down: 1}, &server{})
+		began := time.Now()
+		require.ErrorAs(t, onceWithDeadline(t.Context(), d), new(*debate.Failure))
+		require.Less(t, time.Since(began), 32*time.Minute)
+		require.Contains(t, debatetest.Result(t, d).Annotations, "outage")
+	})
+}
