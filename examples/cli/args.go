@@ -17,11 +17,11 @@ import (
 var commands = map[string]string{
 	"":       "protocol agents rounds scores prompts file config output report store verbose json plain version",
 	"help":   "",
-	"list":   "config store json",
+	"list":   filterFlags + " limit count config store json",
 	"show":   "config store json output report verbose",
 	"export": "config store output",
 	"import": "config store",
-	"delete": "config store yes",
+	"delete": filterFlags + " config store yes",
 	"resume": "config store json output report verbose plain prompts yes",
 	"retry":  "config store json output report verbose plain prompts yes",
 	"pause":  "config store",
@@ -36,21 +36,11 @@ type options struct {
 	store                                                   string
 	reports                                                 stringList
 	rounds                                                  int
-	verbose, json, plain, yes, version, help                bool
+	filters                                                 filters
+	verbose, json, plain, yes, count, version, help         bool
 	flagGiven                                               map[string]bool // names of the flags on the command line
 	afterDashes                                             bool            // the operands follow "--"
 	participantsInFile                                      bool            // the configuration has participants; --agents selects from them
-}
-
-// stringList is the value of a flag that may be given several times.
-type stringList []string
-
-func (l *stringList) String() string { return strings.Join(*l, ", ") }
-
-// Set implements flag.Value.
-func (l *stringList) Set(value string) error {
-	*l = append(*l, value)
-	return nil
 }
 
 // flagSet returns the flags, which write to o.
@@ -64,10 +54,11 @@ func (o *options) flagSet() *flag.FlagSet {
 		flags.StringVar(to, name, "", "")
 	}
 	flags.IntVar(&o.rounds, "rounds", 0, "")
-	for name, to := range map[string]*bool{"verbose": &o.verbose, "json": &o.json, "plain": &o.plain, "yes": &o.yes, "version": &o.version} {
+	for name, to := range map[string]*bool{"verbose": &o.verbose, "json": &o.json, "plain": &o.plain, "yes": &o.yes, "count": &o.count, "version": &o.version} {
 		flags.BoolVar(to, name, false, "")
 	}
 	flags.Var(&o.reports, "report", "")
+	o.filters.addFlags(flags)
 	return flags
 }
 
@@ -148,8 +139,10 @@ func (o *options) checkFlags() error {
 			return exitErrorf(exitArguments, "read arguments: %s is a directory, want a file", path)
 		}
 	}
-	if o.flagGiven["rounds"] && o.rounds < 1 {
-		return exitErrorf(exitArguments, "read arguments: --rounds %d, use 1 or more", o.rounds)
+	for name, n := range map[string]int{"rounds": o.rounds, "limit": o.filters.limit} {
+		if o.flagGiven[name] && n < 1 {
+			return exitErrorf(exitArguments, "read arguments: --%s %d, use 1 or more", name, n)
+		}
 	}
 	return nil
 }
@@ -164,7 +157,7 @@ func (o *options) checkTopic() error {
 		return nil
 	}
 	names := slices.DeleteFunc(sortedKeys(commands), func(name string) bool { return name == "" })
-	return exitErrorf(exitArguments, "read arguments: %q is not a command, want one of %s; to debate a topic of one word, write it after --: cli -- %s",
+	return exitErrorf(exitArguments, "read arguments: %q is not a command, want one of %s; put a topic of several words in quotes, and write a topic of one word after --: cli -- %s",
 		o.operands[0], strings.Join(names, ", "), o.operands[0])
 }
 
@@ -178,6 +171,11 @@ func (o *options) checkCommand() error {
 		most = 2
 	case "import":
 		what = "a file that export wrote"
+	case "delete":
+		what = "the id of a debate, or filters such as --state completed"
+		if o.filters.given(o.flagGiven) {
+			least, most = 0, 0
+		}
 	}
 	switch n := len(o.operands); {
 	case n < least:

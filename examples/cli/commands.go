@@ -39,7 +39,7 @@ func (p *program) runCommand() error {
 	case "list":
 		return p.listDebates(o.Store)
 	case "delete":
-		return p.deleteDebate(o.Store)
+		return p.deleteDebates(o.Store)
 	case "export":
 		return p.exportDebate(o.Store)
 	case "import":

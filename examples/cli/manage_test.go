@@ -104,6 +104,61 @@ func TestDeletionIsConfirmedOnATerminal(t *testing.T) {
 	require.Empty(t, heads(t))
 }
 
+func TestFiltersSelectDebates(t *testing.T) {
+	folder(t, "labeled.json", `{"providers": {"p": {"kind": "offline"}}, "labels": {"team": "blue"}}`)
+	env := server(t, func(_ int, w http.ResponseWriter, _ string) string {
+		w.WriteHeader(http.StatusBadRequest)
+		return ""
+	})
+	_, _, _ = start(t, env, held...) // fails
+	_, _, stderr := start(t, environment(), "--store", "kept/d.db", "--config", "labeled.json", "--protocol", "vote", topic)
+	labeled := saved(t, stderr)
+	_, _, stderr = start(t, environment(), "--store", "kept/d.db", "--protocol", "pro-con", topic)
+	plain := saved(t, stderr)
+
+	list := func(args ...string) (ids []string) {
+		code, stdout, stderr := execute(t, environment(), append([]string{"list", "--store", "kept/d.db"}, args...)...)
+		require.Equal(t, 0, code, stderr)
+		for _, line := range strings.Split(strings.TrimSpace(stdout), "\n")[1:] {
+			ids = append(ids, strings.Fields(line)[0])
+		}
+		return ids
+	}
+	require.Len(t, list(), 3)
+	require.Equal(t, []string{plain, labeled}, list("--state", "completed"))
+	require.Len(t, list("--state", "completed", "--state", "error"), 3)
+	require.Equal(t, []string{labeled}, list("--label", "team=blue"))
+	require.Equal(t, []string{plain}, list("--outcome", "round_limit", "--limit", "1"))
+	require.Len(t, list("--failure", "invalid_request"), 1)
+	require.Empty(t, list("--state", "running"))
+	require.Empty(t, list("--before", "1h"))
+	require.Len(t, list("--since", "1h", "--updated-since", "2026-01-31"), 3)
+	require.Empty(t, list("--updated-before", "2026-01-31T12:00:00Z"))
+
+	count := func(args ...string) string {
+		_, stdout, _ := execute(t, environment(), append([]string{"list", "--count", "--store", "kept/d.db"}, args...)...)
+		return stdout
+	}
+	require.Equal(t, "debates: 3 (completed 2, error 1)\n", count())
+	require.Equal(t, "debates: 0\n", count("--state", "paused"))
+	require.JSONEq(t, `{"error": 1}`, count("--json", "--failure", "invalid_request"))
+	for args, says := range map[string]string{"--state done": "--state done is unknown, use running or one of configuring, ", "--outcome won": "--outcome won is unknown, use one of judge_decided, ", "--label team": "--label team, want NAME=VALUE"} {
+		code, _, stderr := execute(t, environment(), append([]string{"list", "--store", "kept/d.db"}, strings.Fields(args)...)...)
+		require.Equal(t, 2, code)
+		require.Contains(t, stderr, says)
+	}
+
+	code, _, stderr := execute(t, environment(), "delete", "--state", "completed", "--store", "kept/d.db")
+	require.Equal(t, 2, code)
+	require.Contains(t, stderr, "Delete debates: 2 (completed 2)? Use --yes to answer yes")
+	code, stdout, stderr := execute(t, environment(), "delete", "--label", "team=blue", "--store", "kept/d.db", "--yes")
+	require.Equal(t, 0, code, stderr)
+	require.Equal(t, "debates deleted: 1\n", stdout)
+	require.Equal(t, "debates: 2 (completed 1, error 1)\n", count())
+	_, _, _ = execute(t, environment(), "delete", "--updated-since", "1h", "--store", "kept/d.db", "--yes")
+	require.Equal(t, "debates: 0\n", count())
+}
+
 // Only the owner can read a database, and the files next to it while a debate runs.
 func TestDatabasesArePrivate(t *testing.T) {
 	if runtime.GOOS == "windows" {

@@ -5,17 +5,26 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"text/tabwriter"
 	"time"
 
 	"github.com/elenchus-go/debate/archive"
+	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/store"
 )
 
-// listDebates lists all debates, newest first.
+// listDebates lists the debates that the filters select, newest first, or their number by state.
 func (p *program) listDebates(s store.Store) error {
+	q, err := p.filters.query()
+	if err != nil {
+		return err
+	}
+	if p.count {
+		return p.countDebates(s, q)
+	}
 	list := []store.Status{}
-	for head, err := range s.List(p.ctx, store.Query{}) {
+	for head, err := range s.List(p.ctx, q) {
 		if err != nil {
 			return err
 		}
@@ -27,9 +36,40 @@ func (p *program) listDebates(s store.Store) error {
 	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "ID\tSTATE\tREASON\tROUND\tPROTOCOL\tCREATED\tTOPIC")
 	for _, h := range list {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%d/%d\t%s\t%s\t%s\n", h.ID, h.State, h.Ending.Outcome, h.Cursor.Round, h.MaxRounds, h.Protocol, h.Created.Format(time.DateTime), truncateTopic(h.Topic))
+		reason := string(h.Ending.Outcome)
+		if h.FailureKind != "" {
+			reason = h.FailureKind
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%d/%d\t%s\t%s\t%s\n", h.ID, h.State, printableLine(reason), h.Cursor.Round, h.MaxRounds, h.Protocol, h.Created.Format(time.DateTime), truncateTopic(h.Topic))
 	}
 	return w.Flush()
+}
+
+// countDebates prints the number of debates by state.
+func (p *program) countDebates(s store.Store, q store.Query) error {
+	counts, err := s.Count(p.ctx, q)
+	if err != nil {
+		return err
+	}
+	if p.json {
+		return p.printJSON(counts)
+	}
+	fmt.Fprintln(p.stdout, describeCounts(counts))
+	return nil
+}
+
+// describeCounts returns the numbers of debates as text, such as "debates: 3 (completed 2, error 1)".
+func describeCounts(counts map[fsm.State]int) string {
+	total := 0
+	var parts []string
+	for _, state := range sortedKeys(counts) {
+		total += counts[state]
+		parts = append(parts, fmt.Sprintf("%s %d", state, counts[state]))
+	}
+	if total == 0 {
+		return "debates: 0"
+	}
+	return fmt.Sprintf("debates: %d (%s)", total, strings.Join(parts, ", "))
 }
 
 // printJSON prints a value as JSON.
@@ -50,20 +90,44 @@ func truncateTopic(topic string) string {
 	return string(r)
 }
 
-// deleteDebate deletes a debate. It asks first.
-func (p *program) deleteDebate(s store.Store) error {
-	id := p.operands[0]
-	head, _, err := s.Load(p.ctx, id, 0)
+// deleteDebates deletes one debate, or all that the filters select. It asks first.
+func (p *program) deleteDebates(s store.Store) error {
+	if len(p.operands) > 0 {
+		id := p.operands[0]
+		head, _, err := s.Load(p.ctx, id, 0)
+		if err != nil {
+			return p.notFound(err)
+		}
+		if err := p.confirm(fmt.Sprintf("Delete debate %s (%s, %s)?", id, head.State, truncateTopic(head.Topic))); err != nil {
+			return fmt.Errorf("delete debate %s: %w", id, err)
+		}
+		if err := s.Delete(p.ctx, id, head.Seq); err != nil {
+			return err
+		}
+		fmt.Fprintln(p.stdout, id, "deleted")
+		return nil
+	}
+	q, err := p.filters.query()
 	if err != nil {
-		return p.notFound(err)
-	}
-	if err := p.confirm(fmt.Sprintf("Delete debate %s (%s, %s)?", id, head.State, truncateTopic(head.Topic))); err != nil {
-		return fmt.Errorf("delete debate %s: %w", id, err)
-	}
-	if err := s.Delete(p.ctx, id, 0); err != nil {
 		return err
 	}
-	fmt.Fprintln(p.stdout, id, "deleted")
+	if err := p.confirmDeletion(s, q); err != nil {
+		return err
+	}
+	n, err := store.DeleteAll(p.ctx, s, q)
+	fmt.Fprintln(p.stdout, "debates deleted:", n)
+	return err
+}
+
+// confirmDeletion asks whether to delete the debates that a query selects.
+func (p *program) confirmDeletion(s store.Store, q store.Query) error {
+	counts, err := s.Count(p.ctx, q)
+	if err != nil {
+		return err
+	}
+	if err := p.confirm(fmt.Sprintf("Delete %s?", describeCounts(counts))); err != nil {
+		return fmt.Errorf("delete debates: %w", err)
+	}
 	return nil
 }
 

@@ -3,7 +3,7 @@ package main
 const usage = `usage: cli [flags] "Should cities ban private cars?"    run a debate
        cli [flags] --file problem.md
        cli help                        print this help
-       cli list                        list stored debates, newest first
+       cli list [filters]              list stored debates, newest first
        cli show ID                     print the transcript and the answer
        cli resume ID [ANSWER]          continue a debate, or answer its question
        cli retry ID                    continue a debate after an error
@@ -12,6 +12,7 @@ const usage = `usage: cli [flags] "Should cities ban private cars?"    run a deb
        cli export ID                   write a debate as JSON, to move it or to back it up
        cli import FILE                 store a debate that export wrote
        cli delete ID                   delete a debate
+       cli delete FILTERS              delete all debates that the filters select
 
 To debate a topic of one word, write it after two dashes: cli -- Privacy
 
@@ -32,6 +33,19 @@ Flags of a debate; --config, --store and the flags for output and display also a
   --yes             answer yes to the questions of resume, retry and delete
   --version         print the version
   --help            print this help
+
+Filters of list and delete; you can repeat the first four. A debate must match all filters:
+  --state NAME              running, paused, completed, canceled, error or another state
+  --outcome NAME            such as round_limit or judge_decided
+  --failure KIND            kind of the failure that stopped the debate, such as rate_limit
+  --label NAME=VALUE        label of the configuration
+  --since T, --before T     created since T, or before T: a date (2026-01-31), a time, or an age (12h, 30d)
+  --updated-since T, --updated-before T
+                            changed last since T, or before T
+
+Flags of list:
+  --limit N                 at most N debates
+  --count                   print the number of debates by state instead of a list
 
 Environment: OPENAI_API_KEY and OPENAI_BASE_URL, ANTHROPIC_API_KEY, MISTRAL_API_KEY, GEMINI_API_KEY, OLLAMA_HOST.
 OPENAI_MODEL, ANTHROPIC_MODEL, MISTRAL_MODEL, GOOGLE_MODEL and OLLAMA_MODEL choose the models.
