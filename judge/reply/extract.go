@@ -4,12 +4,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 )
 
 // Limits on what is read of a reply.
 const (
 	maxBytes   = 64 << 10 // without reasoning
-	maxObjects = 16       // objects that are tried, starting from the last
+	maxObjects = 16       // objects in a text
 	maxUnwraps = 3        // nested wrappers that are removed
 )
 
@@ -19,6 +20,9 @@ func unwrapReply(text string) (string, error) {
 	text = strings.Trim(text, "\ufeff"+whitespace)
 	if len(text) > maxBytes || !isObject(text) {
 		text = strings.Trim(stripReasoning(text), "\ufeff"+whitespace)
+	}
+	if !utf8.ValidString(text) {
+		return "", newInvalid("the reply is not valid UTF-8: write it again, with valid characters only")
 	}
 	if len(text) > maxBytes {
 		return "", newInvalid(fmt.Sprintf("the reply has %d bytes, %d are allowed: be brief", len(text), maxBytes))
@@ -77,24 +81,41 @@ func unwrapValue(text string) (string, error) {
 	return inner, nil
 }
 
-// findObjects returns the JSON objects in a text, at most the last maxObjects of them. An object that is not closed
-// invalidates all objects: it means that the reply was truncated, and that objects before or inside the truncated one
-// are not the model's final answer.
+// object is a JSON object in a text, or what looks like one.
+type object struct {
+	start, end int
+	value      map[string]any
+	misspelled bool  // whether the object has a misspelled property
+	err        error // why the object has no value, or the value is not valid
+}
+
+// findObjects returns the JSON objects in a text and what looks like one. If an object is not closed, it is the last and
+// its end is 0: it means that the reply was truncated, or that a quote is missing.
 //
 // The time is linear in the length of the text. What objectLength reads is either skipped or ends the search. What
 // startsQuotedKey reads ends with a quote, and it never reads past the quote that must follow the next brace.
-// startsAnyKey reads a brace only inside a key, and keys are short.
-func findObjects(text string, begins func(string) bool) (objects []string, err error) {
-	for i := strings.IndexByte(text, '{'); i >= 0; i = strings.IndexByte(text, '{') {
-		if text = text[i:]; !begins(text) {
-			text = text[1:]
+func findObjects(text string, known *keys) (objects []object, err error) {
+	for at := 0; ; {
+		next := strings.IndexByte(text[at:], '{')
+		if next < 0 {
+			return objects, nil
+		}
+		if at += next; !startsQuotedKey(text[at:]) && !known.startsObject(text[at:]) {
+			at++
 			continue
 		}
-		n, err := objectLength(text)
-		if err != nil {
-			return nil, err
+		if len(objects) == maxObjects {
+			return nil, newInvalid(fmt.Sprintf("the reply holds more than %d JSON objects: answer with one JSON object and nothing else", maxObjects))
 		}
-		objects, text = append(objects, text[:n]), text[n:]
+		n, err := objectLength(text[at:])
+		if err == nil && known.continuesObject(text[at+n:]) {
+			err = newInvalid("the JSON object is closed before its end: write each bracket once")
+		}
+		if err != nil {
+			return append(objects, object{start: at, err: err}), nil
+		}
+		o := object{start: at, end: at + n}
+		o.value, o.err = parseObject(text[at:o.end])
+		objects, at = append(objects, o), o.end
 	}
-	return objects[max(0, len(objects)-maxObjects):], nil
 }

@@ -1,6 +1,7 @@
 package reply
 
 import (
+	"cmp"
 	"encoding/json"
 	"strconv"
 	"strings"
@@ -9,20 +10,49 @@ import (
 )
 
 // faithful reports whether a repaired object has the same content as the original: the same brackets, keys, strings,
-// numbers and literals in the same order, each key before a colon, and each string quoted or a single word. The
-// repair may only have added or removed commas, quotes, backslashes and comments, and spelled literals as JSON does.
+// numbers and literals in the same order. The repair may have added or removed commas, quotes, backslashes and comments,
+// and spelled literals as JSON does. Each key stands before a colon, and each string is quoted or a single word.
+//
+// One colon or one quote may be missing, if there is no other doubt about where the strings begin and end.
 func faithful(before, after string) bool {
 	d := json.NewDecoder(strings.NewReader(after))
 	d.UseNumber()
-	t := source{before}
-	return t.value(d) && t.text == ""
+	t := source{text: before}
+	return t.value(d, "") && t.text == "" && t.certain()
 }
 
-// source is the part of the original text that has not been compared yet.
-type source struct{ text string }
+// source is the part of the original text that has not been compared yet, with what was unusual in the part before it.
+type source struct {
+	text  string
+	quote string  // the quote that closed the first string
+	gap   *string // the space between the first colon and its value
 
-// value consumes the text of the next value of d. It reports whether they match.
-func (t *source) value(d *json.Decoder) bool {
+	missing int  // colons and quotes that are missing
+	commas  int  // commas that are missing
+	bare    int  // strings without quotes
+	inner   int  // quotes inside strings that would close them
+	outer   int  // such quotes next to the quotes around the string, or next to one another
+	mixed   int  // strings in other quotes than the first one
+	edges   int  // strings that begin or end with a character that gives an object its structure
+	quoted  int  // strings that begin or end with a quote
+	inValue bool // whether the missing quote is that of a value
+	uneven  int  // values behind other space than the first one, which may be part of a string without an opening quote
+}
+
+// certain reports whether the strings begin and end where the repair says.
+func (t *source) certain() bool {
+	switch {
+	case t.outer > 0 || t.missing > 1:
+		return false
+	case t.missing == 1:
+		return t.commas+t.bare+t.inner+t.mixed+t.edges+t.quoted == 0 && (t.uneven == 0 || !t.inValue)
+	}
+	return t.commas == 0 || t.edges == 0
+}
+
+// value consumes the text of the next value of d. It reports whether they match. If next is not empty, a string may lack its
+// closing quote before it.
+func (t *source) value(d *json.Decoder, next string) bool {
 	token, err := d.Token()
 	if err != nil {
 		return false
@@ -32,7 +62,7 @@ func (t *source) value(d *json.Decoder) bool {
 	case json.Delim:
 		return t.items(d, v)
 	case string:
-		return t.quotedString(v)
+		return t.quotedString(v, next)
 	case json.Number:
 		return t.bareToken(v.String(), strings.TrimPrefix)
 	case bool:
@@ -47,44 +77,146 @@ func (t *source) items(d *json.Decoder, open json.Delim) bool {
 		return false
 	}
 	for d.More() {
-		if open == '{' && !t.key(d) || !t.value(d) {
+		item := (*source).item
+		if open == '{' {
+			item = (*source).property
+		}
+		if !item(t, d) {
 			return false
 		}
-		t.skip()
-		t.take(",")
+		if t.skip(); !t.take(",") && d.More() {
+			t.commas++
+		}
 	}
 	end, err := d.Token()
 	t.skip()
 	return err == nil && t.take(end.(json.Delim).String())
 }
 
-// key consumes a key with its colon.
-func (t *source) key(d *json.Decoder) bool {
+// item consumes an item of a list.
+func (t *source) item(d *json.Decoder) bool {
+	missing, gap := t.missing, t.leadingSpace()
+	if !t.value(d, "") {
+		return false
+	}
+	if t.missing > missing && gap != "" {
+		t.inValue = true
+		t.uneven++
+	}
+	return true
+}
+
+// property consumes a key with its colon and its value.
+func (t *source) property(d *json.Decoder) bool {
 	token, err := d.Token()
 	name, ok := token.(string)
 	t.skip()
-	if err != nil || !ok || !t.quotedString(name) {
+	if err != nil || !ok || !t.quotedString(name, ":") {
 		return false
 	}
-	t.skip()
-	return t.take(":")
+	if t.skip(); !t.take(":") {
+		t.missing++
+		return t.value(d, "")
+	}
+	gap := t.leadingSpace()
+	if t.gap == nil {
+		t.gap = &gap
+	}
+	if gap != *t.gap {
+		t.uneven++
+	}
+	missing := t.missing
+	ok = t.value(d, ",")
+	t.inValue = t.inValue || t.missing > missing
+	return ok
 }
 
-// quotedString consumes a string that is quoted, or a single word without quotes.
-func (t *source) quotedString(s string) bool {
+// leadingSpace returns the space at the beginning of the text.
+func (t *source) leadingSpace() string {
+	return t.text[:len(t.text)-len(strings.TrimLeft(t.text, whitespace))]
+}
+
+// quotedString consumes a string that is quoted, or a single word without quotes. One quote may be missing. The closing
+// quote may be missing only before next, because a truncated string has none either.
+func (t *source) quotedString(s, next string) bool {
 	closing, rest := cutOpeningQuote(t.text)
 	if closing == "" {
-		return s != "" && identifierLength(s) == len(s) && t.bareToken(s, strings.TrimPrefix)
+		return t.unopenedString(s)
 	}
-	for t.text = rest; s != ""; {
+	t.text = rest
+	if !t.content(s, closing) {
+		return false
+	}
+	if t.take(closing) {
+		return true
+	}
+	t.missing++
+	if next == ":" {
+		return strings.HasPrefix(strings.TrimLeft(t.text, whitespace), next)
+	}
+	after, found := strings.CutPrefix(t.text, next)
+	quote, _ := cutOpeningQuote(strings.TrimLeft(after, whitespace))
+	return next != "" && found && quote != ""
+}
+
+// unopenedString consumes a string without an opening quote.
+func (t *source) unopenedString(s string) bool {
+	word := s != "" && identifierLength(s) == len(s) && t.bareToken(s, strings.TrimPrefix)
+	if word && !strings.HasPrefix(t.text, `"`) && !strings.HasPrefix(t.text, "'") {
+		t.bare++
+		return true
+	}
+	t.missing++
+	if s == "" || !word && !t.content(s, "") {
+		return false
+	}
+	for _, closing := range []string{`"`, "'"} {
+		if t.take(closing) {
+			t.quote = cmp.Or(t.quote, closing)
+			if t.quote != closing {
+				t.mixed++
+			}
+			t.inner += strings.Count(s, closing)
+			return true
+		}
+	}
+	return false
+}
+
+// content consumes the content of a string.
+func (t *source) content(s, closing string) bool {
+	if t.quote = cmp.Or(t.quote, closing); closing != "" && t.quote != closing {
+		t.mixed++
+	}
+	if edge := strings.TrimSpace(s); edge != "" {
+		ends := edge[:1] + edge[len(edge)-1:]
+		if strings.ContainsAny(ends, `{}[]:,\`) {
+			t.edges++
+		}
+		first, _ := utf8.DecodeRuneInString(edge)
+		last, _ := utf8.DecodeLastRuneInString(edge)
+		if strings.ContainsRune(quotes, first) || strings.ContainsRune(quotes, last) {
+			t.quoted++
+		}
+	}
+	for before := ""; s != ""; {
 		want, n := utf8.DecodeRuneInString(s)
+		if closing != "" && strings.HasPrefix(t.text, closing) {
+			t.inner++
+			if before == "" || before == closing || n == len(s) || strings.HasPrefix(strings.TrimLeft(s[n:], whitespace), closing) {
+				t.outer++
+			}
+		}
 		got, m := nextCharacter(t.text, want)
 		if got != want || m == 0 {
 			return false
 		}
+		if want > ' ' {
+			before = t.text[:m]
+		}
 		s, t.text = s[n:], t.text[m:]
 	}
-	return t.take(closing)
+	return true
 }
 
 // bareToken consumes an unquoted token, if the token ends there.

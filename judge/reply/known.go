@@ -118,3 +118,23 @@ func isTypo(name, of string) bool {
 	}
 	return row[len(b)] <= most
 }
+
+// hasKnown reports whether an object has a known property, perhaps misspelled.
+func (s knownFields) hasKnown(object map[string]any) bool {
+	for name := range object {
+		if _, known := s[name]; known {
+			return true
+		}
+	}
+	return s.hasMisspelled(object)
+}
+
+// hasMisspelled reports whether an object has a misspelled property.
+func (s knownFields) hasMisspelled(object map[string]any) bool {
+	for name := range object {
+		if _, known := s[name]; !known && len(s.misspelled(object, name, "")) > 0 {
+			return true
+		}
+	}
+	return false
+}

@@ -1,16 +1,18 @@
 package reply
 
 import (
+	"cmp"
 	"encoding/json"
 	"reflect"
 	"slices"
+	"strings"
 )
 
 // Parse reads a model's reply. names are the participants that the reply may name. The error is an *[Invalid].
 //
-// The reply is the whole text if that is one JSON object. Otherwise Parse skips reasoning and surrounding text and
-// uses the last JSON object that follows the schema. If the last object has a syntax error, Parse repairs that object
-// or fails: an earlier object is not the model's final answer.
+// The reply is the whole text if that is one JSON object. Otherwise Parse skips reasoning and surrounding text and reads
+// the JSON object that follows the schema. If the only object has a syntax error, Parse repairs it or fails. Parse fails
+// if the text may mean two replies: if an object in it contradicts the reply, or if a property has two different values.
 //
 // Parse does not notice if a model reached its token limit after an object that was only a draft. If a provider
 // reports that, do not parse the reply: ask again with a higher limit.
@@ -47,57 +49,126 @@ func (c *Contract) Default(names []string) (Reply, bool) {
 	return r, err == nil
 }
 
-// find returns the value of the last object that follows the schema. If there is none, it returns the violations of
-// the last object.
+// find returns the value of the reply in a text.
 func (c *Contract) find(text string) (value any, repaired bool, err error) {
-	objects := []string{text}
-	if !isObject(text) {
-		if objects, err = findObjects(text, startsQuotedKey); err != nil {
-			return nil, false, err
+	if isObject(text) {
+		if value, err := parseObject(text); err == nil {
+			return value, false, c.validate(value)
 		}
 	}
-	if len(objects) == 0 {
-		err = newInvalid("the reply holds no JSON object: answer with one JSON object and nothing else")
+	objects, err := findObjects(text, c.schemas().keys)
+	switch {
+	case err != nil:
+		return nil, false, err
+	case len(objects) == 0:
+		return nil, false, newInvalid("the reply holds no JSON object: answer with one JSON object and nothing else")
+	case slices.ContainsFunc(objects, func(o object) bool { return o.err != nil }):
+		value, err = c.repairOnly(text, objects)
+		return value, err == nil, err
 	}
-	first := err
-	for i, object := range slices.Backward(objects) {
-		value, err := parseJSON(object)
-		if err != nil {
-			return c.repairObject(object, err)
-		}
-		if err = c.validate(value); err == nil {
-			return value, false, nil
-		}
-		if i == len(objects)-1 {
-			first = err
-		}
-	}
-	if objects, err = findObjects(text, startsAnyKey); err != nil || len(objects) == 0 {
-		return nil, false, first
-	}
-	return c.repairObject(objects[len(objects)-1], first)
+	value, err = c.choose(objects)
+	return value, false, err
 }
 
-// repairObject returns the value of an object after repair, or the error unrepaired if repair does not help. The
-// repaired object must not have unknown properties, because such a property may be part of a string that was split.
-func (c *Contract) repairObject(object string, unrepaired error) (any, bool, error) {
+// choose returns the last object that follows the schema. If there is none, it returns the violations of the last
+// object. It returns an error if another object contradicts the chosen one, because either could be the model's answer.
+func (c *Contract) choose(objects []object) (any, error) {
+	replies := slices.DeleteFunc(slices.Clone(objects), c.isOther)
+	if len(replies) == 0 {
+		replies = objects
+	}
+	var chosen map[string]any
+	for i := range replies {
+		o := &replies[i]
+		o.misspelled = c.schemas().known.hasMisspelled(o.value)
+		if o.err = c.validate(o.value); o.err == nil {
+			chosen = o.value
+		}
+	}
+	if chosen == nil {
+		return nil, replies[len(replies)-1].err
+	}
+	for _, o := range replies {
+		if c.contradicts(o, chosen) {
+			return nil, newInvalid("the reply holds JSON objects that contradict each other: answer with one JSON object and nothing else")
+		}
+	}
+	return chosen, nil
+}
+
+// isOther reports whether an object cannot be a reply, because it has no known property in any spelling.
+func (c *Contract) isOther(o object) bool {
+	return o.err == nil && !c.schemas().known.hasKnown(o.value)
+}
+
+// contradicts reports whether an object may mean another reply than the chosen one. Both are validated, so they have only
+// known properties. An object that has every required property but does not follow the schema always may. An object that
+// lacks one may have values that the schema does not allow: it is an example of the format, such as {"winner": "PRO|CON"}.
+func (c *Contract) contradicts(o object, chosen map[string]any) bool {
+	if o.err == nil {
+		return differ(o.value, chosen) || differ(chosen, o.value)
+	}
+	schema := c.schemas().validator
+	incomplete := slices.ContainsFunc(schema.Required, func(name string) bool { _, ok := o.value[name]; return !ok })
+	if o.misspelled || !incomplete {
+		return true
+	}
+	for name, value := range o.value {
+		if !reflect.DeepEqual(value, chosen[name]) && schema.Properties[name].Validate(value) == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// differ reports whether a has a property that b does not have with the same value. A property that is null is the same as
+// none.
+func differ(a, b map[string]any) bool {
+	for name, value := range a {
+		if !reflect.DeepEqual(value, b[name]) {
+			return true
+		}
+	}
+	return false
+}
+
+// repairOnly returns the value of the only object in a text that can be a reply, after repair. A missing quote can make
+// one object look like several, or like one that is not closed. So repairOnly also tries the text up to the last brace,
+// which the repair refuses if that is not one object.
+func (c *Contract) repairOnly(text string, objects []object) (any, error) {
+	objects = slices.DeleteFunc(objects, c.isOther)
+	first, last, sound := objects[0], objects[len(objects)-1], false
+	var err error
+	for _, o := range objects {
+		sound = sound || o.err == nil
+		err = cmp.Or(o.err, err)
+	}
+	if len(objects) == 1 && first.end > 0 {
+		if value, ok := c.repairObject(text[first.start:first.end]); ok {
+			return value, nil
+		}
+	}
+	end := strings.LastIndexByte(text, '}') + 1
+	if end > last.start && end != first.end && !sound {
+		if value, ok := c.repairObject(text[first.start:end]); ok {
+			return value, nil
+		}
+	}
+	return nil, err
+}
+
+// repairObject returns the value of an object after repair. The repaired object must not have unknown properties,
+// because such a property may be part of a string that was split.
+func (c *Contract) repairObject(object string) (any, bool) {
 	fixed, ok := repair(object)
 	if !ok {
-		return nil, false, unrepaired
+		return nil, false
 	}
-	value, err := parseJSON(fixed)
+	value, err := parseObject(fixed)
 	if err != nil || c.schemas().known.hasUnknown(value) || c.validate(value) != nil {
-		return nil, false, unrepaired
+		return nil, false
 	}
-	return value, true, nil
-}
-
-// parseJSON decodes JSON.
-func parseJSON(text string) (value any, err error) {
-	if err := json.Unmarshal([]byte(text), &value); err != nil {
-		return nil, newInvalid(describeJSONError(text, err))
-	}
-	return value, nil
+	return value, true
 }
 
 // validate validates a value against the full schema and removes unknown properties.

@@ -2,6 +2,7 @@ package reply
 
 import (
 	"encoding/json"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -22,16 +23,44 @@ func repair(text string) (fixed string, ok bool) {
 	if len(text) > maxRepairBytes || countStrayQuotes(text) > maxStrayQuotes {
 		return "", false
 	}
+	if fixed, ok = repairWithLibrary(text); ok && faithful(text, fixed) {
+		return fixed, true
+	}
+	quoted := quoteKey(text)
+	if quoted == text {
+		return "", false
+	}
+	fixed, ok = repairWithLibrary(quoted)
+	return fixed, ok && faithful(text, fixed)
+}
+
+// repairWithLibrary returns the valid JSON that the repair library makes of a text.
+func repairWithLibrary(text string) (fixed string, ok bool) {
 	defer func() {
 		if recover() != nil { // the library panics on some malformed texts
 			fixed, ok = "", false
 		}
 	}()
 	fixed, err := jsonrepair.Repair(text)
-	if err != nil || !json.Valid([]byte(fixed)) {
-		return "", false
+	return fixed, err == nil && json.Valid([]byte(fixed))
+}
+
+// Keys without a closing quote, and without an opening one.
+var (
+	openKey  = regexp.MustCompile(`[{,]\s*(["'])[^"'{}\[\],:]+?()\s*:`)
+	closeKey = regexp.MustCompile(`[{,]\s*()[^\s"'{}\[\],:][^"'{}\[\],:]*(["'])\s*:`)
+)
+
+// quoteKey adds the missing quote to the first key that has one quote. The library does not add it behind a key, or where
+// the quotes are single.
+func quoteKey(text string) string {
+	if m := openKey.FindStringSubmatchIndex(text); m != nil {
+		return text[:m[4]] + text[m[2]:m[3]] + text[m[4]:]
 	}
-	return fixed, faithful(text, fixed)
+	if m := closeKey.FindStringSubmatchIndex(text); m != nil {
+		return text[:m[2]] + text[m[4]:m[5]] + text[m[2]:]
+	}
+	return text
 }
 
 // countStrayQuotes counts the quotes of all kinds that neither follow a character after which a string may begin, nor
@@ -41,7 +70,7 @@ func countStrayQuotes(text string) (n int) {
 	for text != "" {
 		r, size := utf8.DecodeRuneInString(text)
 		text = strings.TrimLeft(text[size:], whitespace)
-		if strings.ContainsRune("\"'`\u00b4\u2018\u2019\u201c\u201d", r) {
+		if strings.ContainsRune(quotes, r) {
 			opens := strings.ContainsRune("{[,:", last)
 			closes := text == "" || strings.Contains("}],:", text[:1])
 			if last == '\\' || !opens && !closes {

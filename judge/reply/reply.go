@@ -18,6 +18,8 @@
 //   - The struct is decoded from the validated value, never from the text a second time. Unknown properties are
 //     removed first.
 //   - Text that a model writes while it reasons is not a reply. An object that is not closed is not a reply either.
+//   - A text that may mean two replies is an error, for example if a counter-example follows the reply, or if an object
+//     has a property twice with different values.
 //   - Syntax errors are repaired only if the repair adds no content and drops none. A truncated reply is never
 //     completed.
 //   - The error for an invalid reply is an *[Invalid]. Its violations tell a model what to correct. They are the same

@@ -51,7 +51,10 @@ var (
 	names = []string{"Ada", "Ben"}
 )
 
-const valid = `{"choice":"yes","score":7,"rival":null}`
+const (
+	valid         = `{"choice":"yes","score":7,"rival":null}`
+	contradictory = "the reply holds JSON objects that contradict each other: answer with one JSON object and nothing else"
+)
 
 func TestParseAccepts(t *testing.T) {
 	for _, tt := range []struct{ name, text, data string }{
@@ -90,17 +93,16 @@ func TestParseAccepts(t *testing.T) {
 			"the word for reasoning inside a string", `{"choice":"yes","score":7,"rival":null,"reasons":[{"text":"</think>"}]}`,
 			`{"choice":"yes","score":7,"rival":null,"reasons":[{"text":"\u003c/think\u003e"}]}`,
 		},
-		{"the last of two", `{"choice":"no","score":1,"rival":null} no: ` + valid, valid},
+		{"the same twice", valid + ` in short: { "score" : 7.0, "rival":null, "choice": "yes", "mood": null, "why": "so" }`, valid},
 		{"the last that follows the schema", valid + ` as {"choice":"yes|no"} asks`, valid},
+		{"a part of it before it", `My {"score": 7} stands, so ` + valid, valid},
+		{"another object after it", valid + ` by {"x": {"choice": "no"}} and {"answers": "no"}`, valid},
 		{
 			"fields that are not known, without them", `{"choice":"yes","score":7,"rival":null,"why":{"a":1},"Secret":"x","reasons":[{"text":"so","a":2}]}`,
 			`{"choice":"yes","score":7,"rival":null,"reasons":[{"text":"so"}]}`,
 		},
-		{"a duplicate field, by its last value", `{"choice":"no","choice":"yes","score":99,"score":7,"rival":null}`, valid},
-		{
-			"a duplicate nested field, not merged", `{"choice":"yes","score":7,"rival":null,"extra":{"text":"#","weight":9},"extra":{"text":"ok"}}`,
-			`{"choice":"yes","score":7,"rival":null,"extra":{"text":"ok"}}`,
-		},
+		{"a duplicate field with the same value", `{"choice":"yes","choice":"yes","score":7,"score":7.0,"rival":null,"why":{"choice":"no"}}`, valid},
+		{"a character that replaced others", strings.Replace(valid, "null", `"Ada",  "why":"\ufffd"`, 1), strings.Replace(valid, "null", `"Ada"`, 1)},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r, err := votes.Parse(tt.text, names)
@@ -140,6 +142,38 @@ func TestParseRejects(t *testing.T) {
 			"an object that nothing repairs, after a valid one", valid + ` or rather {"choice":no way}`,
 			[]string{`the JSON object has a syntax error after "{\"choice\":no": invalid character 'o' in literal null (expecting 'u')`},
 		},
+		{"the last of two", `{"choice":"no","score":1,"rival":null} no: ` + valid, []string{contradictory}},
+		{"two that differ in an optional field", valid + ` or ` + valid[:len(valid)-1] + `,"mood":"calm"}`, []string{contradictory}},
+		{"a counter-example after it", valid + ` A skeptic would write {"choice":"no","score":7,"rival":null}.`, []string{contradictory}},
+		{"a part that differs", valid + ` A skeptic would write {"choice":"no"}.`, []string{contradictory}},
+		{"a part that differs, misspelled", valid + ` A skeptic would write {"Choice":"no"}.`, []string{contradictory}},
+		{"a complete object that does not follow the schema, after it", valid + ` or ` + strings.Replace(valid, "7", "70", 1), []string{contradictory}},
+		{
+			"a counter-example in another notation", valid + ` A skeptic would write {'choice':'no',"score":7,"rival":null}.`,
+			[]string{`the JSON object has a syntax error after "{'": invalid character '\'' looking for beginning of object key string`},
+		},
+		{
+			"a counter-example without quotes", valid + ` A skeptic would write {choice:"no"}.`,
+			[]string{`the JSON object has a syntax error after "{c": invalid character 'c' looking for beginning of object key string`},
+		},
+		{
+			"a whole object, then one that is cut in its first key", valid + ` or rather { "cho`,
+			[]string{"the JSON object is not closed: close every string, list and object, and be brief"},
+		},
+		{
+			"contradictory duplicate fields", `{"choice":"no","choice":"yes","score":99,"score":7,"rival":null,"reasons":[{"text":"so"},{"text":"so","text":"or"}]}`,
+			[]string{
+				`/reasons/1: property "text" appears twice with different values`,
+				`the reply: property "choice" appears twice with different values`,
+				`the reply: property "score" appears twice with different values`,
+			},
+		},
+		{
+			"a contradictory duplicate of a field that holds an object", `{"choice":"yes","score":7,"rival":null,"extra":{"text":"#","weight":9},"extra":{"text":"ok"}}`,
+			[]string{`the reply: property "extra" appears twice with different values`},
+		},
+		{"no valid UTF-8", strings.Replace(valid, "null", "\"Ad\xe4\"", 1), []string{"the reply is not valid UTF-8: write it again, with valid characters only"}},
+		{"no valid UTF-8 around it", valid + "\xff", []string{"the reply is not valid UTF-8: write it again, with valid characters only"}},
 		{"a list of two", "[" + valid + "," + valid + "]", []string{"the reply is a list of 2: answer with one JSON object and nothing else"}},
 		{
 			"too many wraps", "[[[[[" + strconv.Quote(valid) + "]]]]]",
@@ -248,12 +282,12 @@ func TestAnObjectOfWhichNothingIsKnownIsNoReply(t *testing.T) {
 	require.NoError(t, err)
 }
 
-func TestManyObjectsAreTriedFromTheLast(t *testing.T) {
-	r, err := votes.Parse(valid+strings.Repeat(`{"a":1}`, 15), names)
+func TestAReplyHasFewObjects(t *testing.T) {
+	r, err := votes.Parse(valid+strings.Repeat(`{"zero":1}`, 15), names)
 	require.NoError(t, err)
 	require.Equal(t, valid, string(r.Data))
-	_, err = votes.Parse(valid+strings.Repeat(`{"a":1}`, 16), names)
-	require.Error(t, err, "only the last 16 are tried")
+	_, err = votes.Parse(valid+strings.Repeat(`{"zero":1}`, 16), names)
+	require.EqualError(t, err, "parse reply: the reply holds more than 16 JSON objects: answer with one JSON object and nothing else")
 }
 
 func TestReasoningDoesNotCountAsLength(t *testing.T) {

@@ -17,6 +17,7 @@ type schemas struct {
 	outline   string
 	validator *validator.Schema
 	known     knownFields
+	keys      *keys
 	decoder   *decoder // nil if encoding/json has to read the replies
 }
 
@@ -36,7 +37,8 @@ func buildSchemas(name string, t reflect.Type) schemas {
 	}
 	var b strings.Builder
 	writeOutline(&b, s, "")
-	return schemas{strict: wired, outline: b.String(), validator: compiled, known: knownFieldsOf(s), decoder: newDecoder(t)}
+	known := knownFieldsOf(s)
+	return schemas{strict: wired, outline: b.String(), validator: compiled, known: known, keys: newKeys(known), decoder: newDecoder(t)}
 }
 
 // compileSchema compiles a schema for validation.

@@ -5,7 +5,10 @@ import (
 	"strings"
 )
 
-const whitespace = " \t\r\n"
+const (
+	whitespace = " \t\r\n"
+	quotes     = "\"'`\u00b4\u2018\u2019\u201c\u201d"
+)
 
 // maxDepth is the maximum nesting of objects and lists.
 const maxDepth = 100
@@ -19,11 +22,15 @@ func isObject(text string) bool {
 	return err == nil && n == len(text)
 }
 
-// objectLength returns the length of the object at the beginning of text. It ignores brackets inside strings.
+// objectLength returns the length of the object at the beginning of text. It ignores brackets inside strings, whatever
+// their quotes are.
 func objectLength(text string) (int, error) {
 	depth := 0
+	before := byte(0) // the last character that is not space
 	for i := 0; i < len(text); i++ {
 		switch text[i] {
+		case ' ', '\t', '\r', '\n':
+			continue
 		case '"':
 			i += stringLength(text[i:]) - 1
 		case '{', '[':
@@ -34,7 +41,12 @@ func objectLength(text string) (int, error) {
 			if depth--; depth == 0 {
 				return i + 1, nil
 			}
+		default:
+			if strings.IndexByte("{[,:", before) >= 0 {
+				i += max(otherStringLength(text[i:]), 1) - 1
+			}
 		}
+		before = text[min(i, len(text)-1)]
 	}
 	return 0, newInvalid("the JSON object is not closed: close every string, list and object, and be brief")
 }
@@ -53,6 +65,28 @@ func stringLength(text string) int {
 	return len(text)
 }
 
+// otherStringLength returns the length of a string in quotes that JSON does not have, such as single quotes. It returns 0
+// if text does not begin with such a quote, and the length of text if the string is not closed. The string ends with the
+// first quote before a character that may follow a string, so it may contain apostrophes.
+func otherStringLength(text string) int {
+	closing, rest := cutOpeningQuote(text)
+	if closing == "" {
+		return 0
+	}
+	for {
+		n := strings.Index(rest, closing)
+		if n < 0 {
+			return len(text)
+		}
+		escaped := strings.HasSuffix(rest[:n], `\`)
+		end := len(text) - len(rest) + n
+		rest = strings.TrimLeft(rest[n+len(closing):], whitespace)
+		if !escaped && (rest == "" || strings.IndexByte("}],:", rest[0]) >= 0) {
+			return end + len(closing)
+		}
+	}
+}
+
 // startsQuotedKey reports whether the brace at the beginning of text opens an object with a quoted first key. Braces
 // in prose, code and formulas do not.
 func startsQuotedKey(text string) bool {
@@ -61,19 +95,6 @@ func startsQuotedKey(text string) bool {
 		return false
 	}
 	return strings.HasPrefix(strings.TrimLeft(text[stringLength(text):], whitespace), ":")
-}
-
-// startsAnyKey reports whether the brace at the beginning of text opens an object with a first key in any notation:
-// with quotes of any kind or without quotes.
-func startsAnyKey(text string) bool {
-	text = strings.TrimLeft(text[1:], whitespace)
-	closing, rest := cutOpeningQuote(text)
-	if closing == "" {
-		n := identifierLength(text)
-		return n > 0 && strings.HasPrefix(strings.TrimLeft(text[n:], whitespace), ":")
-	}
-	n := strings.Index(rest[:min(len(rest), maxKeyBytes)], closing)
-	return n >= 0 && strings.HasPrefix(strings.TrimLeft(rest[n+len(closing):], whitespace), ":")
 }
 
 // cutOpeningQuote removes the quote at the beginning of text and returns the quote that closes it. It returns "" for
@@ -95,6 +116,3 @@ func identifierLength(text string) int {
 	}
 	return n
 }
-
-// maxKeyBytes is the maximum length of the first key by which startsAnyKey recognizes an object.
-const maxKeyBytes = 100

@@ -63,7 +63,7 @@ func (c *Critique) count(s Severity) (n int) {
 	return n
 }
 
-// ParseCritique parses the text of a critique and reports whether it could be read. It uses the last JSON object that
+// ParseCritique parses the text of a critique and reports whether it could be read. It uses the JSON object that
 // follows the contract "critique/1". If there is none, it looks for markers outside of reasoning tags: 🔴 anywhere is a
 // critical issue; otherwise "Ready for Synthesis ✅" at the beginning of a line or sentence means ready, without a score.
 // If there is no marker either, it returns a critique with one critical issue that says so, and false.
