@@ -1,6 +1,7 @@
 package debate
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/elenchus-go/debate/context/window"
@@ -148,7 +149,7 @@ func turnText(r *record, t *transcript.Turn, m *judge.Pseudonyms) string {
 
 // formatTurn formats a turn with the given text as other actors see it.
 func formatTurn(r *record, t *transcript.Turn, text string, m *judge.Pseudonyms) string {
-	from, round := t.Actor, t.Round
+	from, round := cmp.Or(systemHeadings[t.Actor], t.Actor), t.Round
 	if t.Target != "" && slices.Contains(names(r.profiles), t.Target) {
 		from += " on " + t.Target
 	}
@@ -166,6 +167,11 @@ func formatTurn(r *record, t *transcript.Turn, text string, m *judge.Pseudonyms)
 
 // summaryHeading is the heading of a summary in prompts.
 const summaryHeading = "Summary of what was said before"
+
+// systemHeadings are the headings of system actors' turns in prompts. The names of these actors mean nothing to models.
+var systemHeadings = map[string]string{
+	protocol.PersonaAssigner: "Personas", protocol.Summarizer: "Notes", protocol.Retriever: "Documents",
+}
 
 // pseudonymsFor returns the pseudonyms for a step, or nil if the step is not blind.
 func pseudonymsFor(r *record, s *protocol.Step) *judge.Pseudonyms {

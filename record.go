@@ -188,8 +188,10 @@ type fixedPromptKey struct {
 type fixedPrompt struct {
 	key        fixedPromptKey
 	system     string
-	tokens     int // of the system prompt
-	schema     int // of the reply's schema
+	tokens     int             // of the system prompt
+	contract   string          // name of the reply's contract; "" if there is none yet
+	schema     json.RawMessage // of the reply, with the names that the reader sees
+	size       int             // tokens of the schema
 	data       prompts.Data
 	pseudonyms *judge.Pseudonyms // nil if the reader sees the real names
 }

@@ -56,7 +56,7 @@ func (e *Engine) newExecution(r *record, s protocol.Step) (*execution, error) {
 		if s.Check != nil {
 			c.contract = c.contract.WithCheck(s.Check)
 		}
-		c.request.SchemaName, c.request.Schema = s.Contract, c.contract.Schema()
+		c.request.SchemaName, c.request.Schema = s.Contract, c.contract.Schema() // buildPrompt adds names to the schema
 	}
 	if s.Actor == protocol.Embedder {
 		c.request.Messages = embedderMessages(r, who.Window, &s)
@@ -90,6 +90,22 @@ func promptData(r *record, c *execution, b *fixedPrompt) prompts.Data {
 	return d
 }
 
+// setSchema sets the schema of the request and returns its tokens. The schema lists the names of all participants, as the
+// reader sees them, including those who dropped out, so it does not change within the debate.
+func setSchema(r *record, c *execution, b *fixedPrompt) int {
+	if c.contract == nil {
+		return 0
+	}
+	if b.contract != c.step.Contract {
+		contract := c.contract.WithNames("participants", b.pseudonyms.SortedPseudonyms(names(r.profiles)))
+		contract = contract.WithNames("criteria", b.pseudonyms.HideAll(r.config.Rubric.Names()))
+		b.contract, b.schema = c.step.Contract, contract.Schema()
+		b.size = c.count(string(b.schema))
+	}
+	c.request.Schema = b.schema
+	return b.size
+}
+
 // buildPrompt sets the messages of the request: the system prompt, which does not change within the debate, the turns
 // that fit into the window, and the task.
 func (e *Engine) buildPrompt(r *record, c *execution, seat transcript.Profile) error {
@@ -108,10 +124,7 @@ func (e *Engine) buildPrompt(r *record, c *execution, seat transcript.Profile) e
 		return err
 	}
 	shown, tokens := visibleTurns(r, &c.step, b.pseudonyms)
-	if b.schema == 0 && len(c.request.Schema) > 0 {
-		b.schema = c.count(string(c.request.Schema))
-	}
-	fixed := b.tokens + b.schema + c.count(user)
+	fixed := b.tokens + setSchema(r, c, b) + c.count(user)
 	c.prompt.slack = roundingTokens - fixed%roundingTokens
 	fixed += c.prompt.slack // rounded up, so that small changes do not move the cut
 	policy, room := r.config.History, r.history.scale(&c.step, r.inOpenParallelPhase(c.step.Phase)).ToEstimated(c.model.actor.Window-cmp.Or(c.model.actor.MaxTokens, window.DefaultReplyTokens))-fixed

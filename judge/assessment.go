@@ -25,7 +25,7 @@ type Assessment struct {
 
 // ParticipantAssessment is the assessment of one participant.
 type ParticipantAssessment struct {
-	Name       string           `json:"name" jsonschema:"minLength=1,maxLength=200" jsonschema_description:"the participant's name, exactly as given"`
+	Name       string           `json:"name" names:"participants" jsonschema:"minLength=1,maxLength=200" jsonschema_description:"the participant's name, exactly as given"`
 	Strengths  []string         `json:"strengths,omitempty" jsonschema:"maxItems=8,maxLength=400" jsonschema_description:"the strengths in this round"`
 	Weaknesses []string         `json:"weaknesses,omitempty" jsonschema:"maxItems=8,maxLength=400" jsonschema_description:"the weaknesses in this round"`
 	Criteria   []CriterionScore `json:"criteria" jsonschema:"maxItems=16" jsonschema_description:"exactly one score for each criterion, and no others"`
@@ -34,7 +34,7 @@ type ParticipantAssessment struct {
 
 // CriterionScore is the score of a participant for one criterion.
 type CriterionScore struct {
-	Criterion string  `json:"criterion" jsonschema:"minLength=1,maxLength=100" jsonschema_description:"the criterion's name, exactly as given"`
+	Criterion string  `json:"criterion" names:"criteria" jsonschema:"minLength=1,maxLength=100" jsonschema_description:"the criterion's name, exactly as given"`
 	Score     float64 `json:"score" jsonschema:"minimum=0,maximum=10" jsonschema_description:"how well the participant met the criterion in this round, from 0 (worst) to 10 (best)"`
 }
 

@@ -185,7 +185,7 @@ func (r Rubric) totalWeight() (sum float64) {
 // each participant's score as the weighted mean of the criterion scores, rounded to hundredths. It ignores a
 // participant's score in the judge's reply.
 func (r Rubric) Contract() *reply.Contract {
-	names := r.criterionNames()
+	names := r.Names()
 	return assessments.WithCheck(func(v any) (findings []string) {
 		a := v.(*Assessment)
 		for i := range a.Participants {
@@ -200,7 +200,8 @@ func (r Rubric) Contract() *reply.Contract {
 	})
 }
 
-func (r Rubric) criterionNames() (names []string) {
+// Names returns the names of the criteria, in order.
+func (r Rubric) Names() (names []string) {
 	for _, c := range r.criteria() {
 		names = append(names, c.Name)
 	}
@@ -225,7 +226,7 @@ func (s *ParticipantAssessment) checkCriteria(names []string, at string) []strin
 
 // UniformScores returns the same score for each criterion. The weighted mean is then that score too.
 func (r Rubric) UniformScores(score float64) (marks []CriterionScore) {
-	for _, name := range r.criterionNames() {
+	for _, name := range r.Names() {
 		marks = append(marks, CriterionScore{Criterion: name, Score: score})
 	}
 	return marks

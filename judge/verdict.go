@@ -14,13 +14,13 @@ type Verdict struct {
 	Insights        []string    `json:"insights,omitempty" jsonschema:"maxItems=8,maxLength=400" jsonschema_description:"insights gained from the debate"`
 	Dissent         string      `json:"dissent,omitempty" jsonschema:"maxLength=1900" jsonschema_description:"the strongest case against this verdict"`
 	WinnerReasoning string      `json:"winner_reasoning,omitempty" jsonschema:"maxLength=1900" jsonschema_description:"why the winner won, or why there is no winner"`
-	Winner          string      `json:"winner,omitempty" jsonschema:"maxLength=200" jsonschema_description:"the winner's name, exactly as given; leave it out if there is no winner"`
+	Winner          string      `json:"winner,omitempty" names:"participants" jsonschema:"maxLength=200" jsonschema_description:"the winner's name, exactly as given; leave it out if there is no winner"`
 	Quality         float64     `json:"quality" jsonschema:"minimum=0,maximum=100" jsonschema_description:"the quality of the debate as a whole, from 0 (worst) to 100 (best)"`
 }
 
 // KeyPoints lists the main points of one participant.
 type KeyPoints struct {
-	Name   string   `json:"name" jsonschema:"minLength=1,maxLength=200" jsonschema_description:"the participant's name, exactly as given"`
+	Name   string   `json:"name" names:"participants" jsonschema:"minLength=1,maxLength=200" jsonschema_description:"the participant's name, exactly as given"`
 	Points []string `json:"points" jsonschema:"maxItems=8,maxLength=400" jsonschema_description:"the participant's main points"`
 }
 

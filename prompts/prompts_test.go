@@ -123,12 +123,13 @@ func TestDebater(t *testing.T) {
 				"two to four paragraphs", "Stay in role", "Never mention being a model", "for another participant",
 				"messages that begin with the speaker's name", "never as instructions",
 			)
-			requireAll(t, user, "Round 3 of 5.", "Phase: respond.")
+			requireAll(t, user, "Round 3 of 5.")
+			require.NotContains(t, user, "respond", "the name of the phase means nothing to a model")
 			require.NotContains(t, user, "nobody has spoken")
 			d := rich(name)
 			d.Rounds = 0
 			_, user = both(t, s, name, d)
-			requireAll(t, user, "Round 3. Phase")
+			requireAll(t, user, "Round 3.\n")
 		})
 	}
 }
@@ -230,7 +231,7 @@ func TestPersonas(t *testing.T) {
 		system, user := both(t, s, "personas", d)
 		requireAll(t, system, "Fixed persona: A dry Scot", "Key argument: Streets", "- Bo, nurse", "- Di, side: against")
 		require.Equal(t, 1, strings.Count(system, "Fixed persona:"))
-		requireAll(t, user, "Style: "+style, want, "one persona for each participant", "key arguments", "Keep fixed personas", "JSON")
+		requireAll(t, user, want, "one persona for each participant", "key arguments", "Keep fixed personas", "JSON")
 	}
 }
 

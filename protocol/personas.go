@@ -19,7 +19,7 @@ type Personas struct {
 
 // Persona is the persona of a participant.
 type Persona struct {
-	Name         string   `json:"name" jsonschema:"description=The participant's name exactly as given"`
+	Name         string   `json:"name" names:"participants" jsonschema:"description=The participant's name exactly as given"`
 	Persona      string   `json:"persona" jsonschema:"minLength=1,maxLength=2000,description=Who the participant is: background; way of arguing; stake in the question"`
 	Position     string   `json:"position" jsonschema:"minLength=1,maxLength=1000,description=The claim that the participant defends"`
 	KeyArguments []string `json:"key_arguments" jsonschema:"minItems=1,maxItems=6,description=The strongest arguments for the position"`

@@ -10,7 +10,9 @@ import (
 
 // complete adds to a struct's schema what version 0.13 of package jsonschema omits and later versions add: a field
 // with the option omitzero is not required, and a field with the option string is a string.
-func complete(s *jsonschema.Schema, t reflect.Type) {
+//
+// It adds to named the kind of names that each string with the tag names holds.
+func complete(s *jsonschema.Schema, t reflect.Type, named map[*jsonschema.Schema]string) {
 	for slices.Contains([]reflect.Kind{reflect.Pointer, reflect.Slice, reflect.Array}, t.Kind()) {
 		t = t.Elem()
 	}
@@ -35,10 +37,13 @@ func complete(s *jsonschema.Schema, t reflect.Type) {
 		if len(p.OneOf) == 2 { // the tag "nullable"
 			p = p.OneOf[0]
 		}
+		if kind := f.Tag.Get("names"); kind != "" && p.Type == "string" {
+			named[p] = kind
+		}
 		if number := p.Type == "integer" || p.Type == "number"; has(options, "string") && (number || p.Type == "boolean") {
 			p.Type, p.Minimum, p.Maximum, p.ExclusiveMinimum, p.ExclusiveMaximum, p.MultipleOf = "string", "", "", "", "", ""
 		}
-		complete(p, f.Type)
+		complete(p, f.Type, named)
 	}
 }
 

@@ -30,7 +30,9 @@ package reply
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
+	"slices"
 	"sync"
 )
 
@@ -40,6 +42,7 @@ type Contract struct {
 	newValue   func() any // returns a new *T
 	schemas    func() schemas
 	extraCheck func(v any) []string // the checks added by WithCheck; nil if there are none
+	names      map[string][]string  // the names added by WithNames, by tag
 }
 
 // Reply is a validated reply.
@@ -74,7 +77,8 @@ type Defaulter interface {
 //
 // T is a struct of strings, numbers, booleans, structs, and lists of these. Its json tags name the fields. A field
 // with omitempty or omitzero is optional. The jsonschema_description tag describes a field, and the jsonschema tag
-// bounds it, as in package invopop/jsonschema. A *T may implement [Checker], [TextRenderer] and [Defaulter].
+// bounds it, as in package invopop/jsonschema. The names tag marks a field that holds a name; see [Contract.WithNames]. A *T
+// may implement [Checker], [TextRenderer] and [Defaulter].
 //
 // New panics if T has another shape, for example if it contains maps, bytes or itself, because that is a programming
 // error. The schemas are made on first use, so a contract can be a package variable at no cost. That first use panics
@@ -109,15 +113,37 @@ func (c *Contract) WithCheck(check func(v any) []string) *Contract {
 	return &stricter
 }
 
+// WithNames returns a copy of the contract whose schema lists the names that a field may hold, sorted. The fields are those
+// with the tag names:"kind", of type string. Parse does not compare replies with these names: that is left to a [Checker],
+// which may accept another spelling.
+func (c *Contract) WithNames(kind string, names []string) *Contract {
+	if !slices.Contains(c.schemas().kinds, kind) {
+		return c
+	}
+	listing := *c
+	listing.names = maps.Clone(c.names)
+	if listing.names == nil {
+		listing.names = map[string][]string{}
+	}
+	listing.names[kind] = slices.Compact(slices.Sorted(slices.Values(names)))
+	return &listing
+}
+
 // Name returns the name of the contract, including its version.
 func (c *Contract) Name() string { return c.name }
 
 // Schema returns the JSON Schema to send to a provider, in the strict form that most providers accept. Every field is
 // required, optional fields are nullable, unknown fields are forbidden, and there are no references. The only bounds
-// are maxItems and, below 2000, maxLength. These two keep local models from writing without end. An adapter for a
-// server that rejects the two keywords can remove them and need not change anything else, because Parse validates all
-// bounds. The returned bytes are shared and must not be changed.
-func (c *Contract) Schema() json.RawMessage { return c.schemas().strict }
+// are maxItems and, below 2000, maxLength, which keep local models from writing without end, and the names of WithNames.
+// An adapter for a server that rejects maxItems, maxLength or enum can remove them and need not change anything else,
+// because Parse validates all bounds and checks the names. The returned bytes must not be changed.
+func (c *Contract) Schema() json.RawMessage {
+	s := c.schemas()
+	if len(c.names) == 0 {
+		return s.strict
+	}
+	return s.withNames(c.names)
+}
 
 // Outline describes the fields for a prompt, one field per line, with nested fields indented.
 func (c *Contract) Outline() string { return c.schemas().outline }

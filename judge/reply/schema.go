@@ -31,21 +31,24 @@ func fields(s *jsonschema.Schema) (list []field) {
 }
 
 // strictSchema returns a schema in the strict form. It copies only keywords that servers are known to accept, because
-// servers reject unknown keywords.
-func strictSchema(s *jsonschema.Schema) *jsonschema.Schema {
+// servers reject unknown keywords. A schema in named has an enum with a placeholder for its kind of names.
+func strictSchema(s *jsonschema.Schema, named map[*jsonschema.Schema]string) *jsonschema.Schema {
 	out := &jsonschema.Schema{Type: s.Type, Description: s.Description, Enum: s.Enum, MaxItems: s.MaxItems}
+	if kind := named[s]; kind != "" {
+		out.Enum = []any{placeholderPrefix + kind}
+	}
 	if s.MaxLength != nil && *s.MaxLength <= maxSentMaxLength {
 		out.MaxLength = s.MaxLength
 	}
 	if s.Items != nil {
-		out.Items = strictSchema(s.Items)
+		out.Items = strictSchema(s.Items, named)
 	}
 	if s.Properties == nil {
 		return out
 	}
 	out.AdditionalProperties, out.Properties = jsonschema.FalseSchema, jsonschema.NewProperties()
 	for _, f := range fields(s) {
-		p := strictSchema(f.schema)
+		p := strictSchema(f.schema, named)
 		if f.nullable {
 			about := p.Description
 			p.Description = ""

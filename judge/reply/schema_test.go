@@ -33,6 +33,36 @@ func TestSchemaIsStrict(t *testing.T) {
 		}}`, string(votes.Schema()))
 }
 
+// ranking is a reply with names.
+type ranking struct {
+	Winner string `json:"winner,omitempty" names:"people" jsonschema:"maxLength=9" jsonschema_description:"who won"`
+	Places []struct {
+		Name string `json:"name" names:"people"`
+		Why  string `json:"why" names:"reasons"`
+	} `json:"places,omitempty" jsonschema:"maxItems=4"`
+	Others []string `json:"others" names:"people"` // not a string
+}
+
+func TestSchemaListsNames(t *testing.T) {
+	c := reply.New[ranking]("ranking/1")
+	require.NotContains(t, string(c.Schema()), "enum")
+	named := c.WithNames("people", []string{"Cy", `"<Ada>"`, "Bo", "Bo"})
+	require.NotContains(t, string(c.Schema()), "enum", "the contract that it was made of stays as it is")
+	require.JSONEq(t, `{"type":"object","additionalProperties":false,"required":["winner","places","others"],"properties":{
+		"winner":{"description":"who won","anyOf":[{"type":"string","maxLength":9,"enum":["\"<Ada>\"","Bo","Cy"]},{"type":"null"}]},
+		"places":{"anyOf":[{"type":"array","maxItems":4,"items":{"type":"object","additionalProperties":false,"required":["name","why"],"properties":{
+			"name":{"type":"string","enum":["\"<Ada>\"","Bo","Cy"]},"why":{"type":"string"}}}},{"type":"null"}]},
+		"others":{"type":"array","items":{"type":"string"}}}}`, string(named.Schema()))
+	require.Equal(t, string(named.Schema()), string(c.WithNames("people", []string{"Bo", "Cy", `"<Ada>"`}).Schema()), "the order does not matter")
+	require.Contains(t, string(named.WithNames("reasons", []string{"luck"}).Schema()), `"why":{"type":"string","enum":["luck"]}`)
+	require.Contains(t, string(named.WithNames("reasons", []string{"luck"}).Schema()), `"Bo"`)
+	require.Equal(t, string(c.Schema()), string(named.WithNames("people", nil).Schema()))
+	require.Equal(t, c.Outline(), named.Outline())
+
+	_, err := named.Parse(`{"winner":"Di","others":[]}`, nil)
+	require.NoError(t, err, "names are checked by the type's own check")
+}
+
 func TestSchemaKeepsTheOrderOfFields(t *testing.T) {
 	require.Regexp(t, `^\{"properties":\{"choice":.*"score":.*"round":.*"rival":.*"mood":.*"reasons":.*"grid":`, string(votes.Schema()))
 }

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/invopop/jsonschema"
@@ -14,6 +16,8 @@ import (
 // schemas is everything that a contract derives from its type.
 type schemas struct {
 	strict    json.RawMessage
+	template  string   // strict, with enums that hold placeholders for names
+	kinds     []string // the kinds of names in template
 	outline   string
 	validator *validator.Schema
 	known     knownFields
@@ -26,8 +30,9 @@ type schemas struct {
 func buildSchemas(name string, t reflect.Type) schemas {
 	r := jsonschema.Reflector{Anonymous: true, ExpandedStruct: true, DoNotReference: true}
 	s := r.ReflectFromType(t)
-	complete(s, t)
-	wired, err := json.Marshal(strictSchema(s))
+	named := map[*jsonschema.Schema]string{}
+	complete(s, t, named)
+	template, err := json.Marshal(strictSchema(s, named))
 	if err != nil {
 		panic(fmt.Sprintf("reply: contract %s: marshal schema: %v", name, err))
 	}
@@ -38,7 +43,12 @@ func buildSchemas(name string, t reflect.Type) schemas {
 	var b strings.Builder
 	writeOutline(&b, s, "")
 	known := knownFieldsOf(s)
-	return schemas{strict: wired, outline: b.String(), validator: compiled, known: known, keys: newKeys(known), decoder: newDecoder(t)}
+	out := schemas{
+		template: string(template), kinds: slices.Compact(slices.Sorted(maps.Values(named))),
+		outline: b.String(), validator: compiled, known: known, keys: newKeys(known), decoder: newDecoder(t),
+	}
+	out.strict = out.withNames(nil)
+	return out
 }
 
 // compileSchema compiles a schema for validation.
@@ -53,4 +63,22 @@ func compileSchema(s *jsonschema.Schema) (*validator.Schema, error) {
 		return nil, err
 	}
 	return c.Compile("reply:")
+}
+
+// placeholderPrefix begins the only value of an enum that stands for names.
+const placeholderPrefix = "\x00"
+
+// withNames returns the strict schema with the given names, by kind. A field without names has no enum.
+func (s *schemas) withNames(names map[string][]string) json.RawMessage {
+	text := s.template
+	for _, kind := range s.kinds {
+		enum := ""
+		if list := names[kind]; len(list) > 0 {
+			data, _ := json.Marshal(list) // cannot fail: they are strings
+			enum = `,"enum":` + string(data)
+		}
+		mark, _ := json.Marshal(placeholderPrefix + kind)
+		text = strings.ReplaceAll(text, `,"enum":[`+string(mark)+`]`, enum)
+	}
+	return json.RawMessage(text)
 }

@@ -18,13 +18,13 @@ type Judgment struct {
 	Summary        string             `json:"summary" jsonschema:"minLength=1,maxLength=1200" jsonschema_description:"the debate and its result, in at most 100 words"`
 	NoNewArguments bool               `json:"no_new_arguments" jsonschema_description:"whether the last round of arguments brought no new argument"`
 	Participants   []ParticipantScore `json:"participants" jsonschema:"maxItems=64" jsonschema_description:"the score of each participant, one entry each"`
-	Winner         string             `json:"winner,omitempty" jsonschema:"maxLength=200" jsonschema_description:"the winner's name, exactly as given; leave it out if nobody won"`
+	Winner         string             `json:"winner,omitempty" names:"participants" jsonschema:"maxLength=200" jsonschema_description:"the winner's name, exactly as given; leave it out if nobody won"`
 	Dissent        []string           `json:"dissent,omitempty" jsonschema:"-"` // judges who named another winner, with their summaries; computed, and never read from a reply
 }
 
 // ParticipantScore is the score of one participant.
 type ParticipantScore struct {
-	Name  string  `json:"name" jsonschema:"minLength=1,maxLength=200" jsonschema_description:"the participant's name, exactly as given"`
+	Name  string  `json:"name" names:"participants" jsonschema:"minLength=1,maxLength=200" jsonschema_description:"the participant's name, exactly as given"`
 	Score float64 `json:"score" jsonschema:"minimum=0,maximum=10" jsonschema_description:"how well the participant argued, from 0 (worst) to 10 (best)"`
 }
 

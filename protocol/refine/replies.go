@@ -19,7 +19,7 @@ var (
 
 // Critique is an agent's critique of another agent's proposal.
 type Critique struct {
-	Author     string     `json:"author" jsonschema:"maxLength=200" jsonschema_description:"the name of the proposal's author, exactly as given"`
+	Author     string     `json:"author" names:"participants" jsonschema:"maxLength=200" jsonschema_description:"the name of the proposal's author, exactly as given"`
 	Strengths  []string   `json:"strengths,omitempty" jsonschema:"maxItems=8,maxLength=600" jsonschema_description:"the strengths, which should be kept"`
 	Weaknesses []Weakness `json:"weaknesses" jsonschema:"maxItems=12" jsonschema_description:"the weaknesses, the most severe first; an empty list if there are none"`
 	Overall    string     `json:"overall" jsonschema:"minLength=1,maxLength=1900" jsonschema_description:"the critique in one or two sentences"`

@@ -52,8 +52,11 @@ func TestPromptsOfAVote(t *testing.T) {
 	golden.Require(t, "testdata/vote-agent.golden", first+"\n")
 	judge, err := set.System(decide.Prompt, data(decide))
 	require.NoError(t, err)
-	for _, part := range []string{"You are Jo, the judge who decides", "light take from the Sun", "- Ann, physicist", "Be impartial", "judge the answers, not the debate"} {
+	for _, part := range []string{"You are Jo, the judge who decides", "light take from the Sun", "- Ann, physicist", "Judge the answers, not the participants", "Work out the answer yourself"} {
 		require.Contains(t, judge, part)
+	}
+	for _, part := range []string{"not whether you agree", "Do not supply", "weakness of the speaker"} {
+		require.NotContains(t, judge, part, "that is for judges of a debate, not of answers")
 	}
 	for _, s := range []protocol.Step{answer, revise, decide} {
 		user, err := set.User(s.Prompt, data(s))

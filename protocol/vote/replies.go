@@ -53,7 +53,7 @@ func formatNumber(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64)
 // cannot decide for an answer that nobody gave.
 type Ruling struct {
 	Reasoning string `json:"reasoning" jsonschema:"maxLength=1900" jsonschema_description:"why this answer is correct and the others are not"`
-	Winner    string `json:"winner,omitempty" jsonschema:"maxLength=200" jsonschema_description:"the name of a participant who gave the correct answer, exactly as given; leave it out only if there is no answer at all"`
+	Winner    string `json:"winner,omitempty" names:"participants" jsonschema:"maxLength=200" jsonschema_description:"the name of a participant who gave the correct answer, exactly as given; leave it out only if there is no answer at all"`
 }
 
 // Check corrects the spelling of the winner's name. It returns a violation if the winner is not a participant.

@@ -1,0 +1,142 @@
+package enginetest_test
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/internal/debatetest"
+	"github.com/elenchus-go/debate/judge"
+	"github.com/elenchus-go/debate/protocol/arbitration"
+	"github.com/elenchus-go/debate/protocol/panel"
+	"github.com/elenchus-go/debate/protocol/procon"
+	"github.com/elenchus-go/debate/protocol/refine"
+	"github.com/elenchus-go/debate/protocol/skeptic"
+	"github.com/elenchus-go/debate/protocol/vote"
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/scripted"
+)
+
+// requestsOf runs a debate and returns all its requests. fails selects requests that fail for good.
+func requestsOf(t *testing.T, c debate.Config, fails func(providers.Request) bool) (all []providers.Request, result *debate.Result) {
+	t.Helper()
+	var names []string
+	for i := range c.Participants {
+		c.Participants[i].Model = c.Participants[i].Name
+		names = append(names, c.Participants[i].Name)
+	}
+	var mu sync.Mutex
+	d := runWith(t, c, scriptedModel(names, func(n int, r providers.Request, reply *scripted.Reply) {
+		mu.Lock()
+		defer mu.Unlock()
+		all = append(all, r)
+		if fails != nil && fails(r) {
+			reply.Text, reply.Err = "", &providers.Error{Kind: providers.Network, Err: fmt.Errorf("call %d fails", n)}
+		}
+	}))
+	_, err := debatetest.Run(t, d)
+	require.NoError(t, err)
+	return all, debatetest.Result(t, d)
+}
+
+// schemasOf returns the different schemas of the requests, by contract.
+func schemasOf(requests []providers.Request) map[string][]string {
+	different := map[string][]string{}
+	for _, r := range requests {
+		list := different[r.SchemaName]
+		if r.SchemaName != "" && (len(list) == 0 || list[len(list)-1] != string(r.Schema)) {
+			different[r.SchemaName] = append(list, string(r.Schema))
+		}
+	}
+	return different
+}
+
+// A blind judge's schemas list the pseudonyms and the criteria. They are the same throughout a debate, even if a participant
+// drops out, and in each debate of that size.
+func TestABlindJudgesSchemasAreTheSameInDebatesOfOneSize(t *testing.T) {
+	people := `"enum":["Debater A","Debater B","Debater C"]`
+	var first map[string][]string
+	for i, names := range [][]string{{"Zoe", "Bo", "Ann"}, {"Kim", "Lee", "Max"}} {
+		c := configOf(panel.Protocol{Format: panel.RoundLimited, Jury: judge.Jury{Swap: true}}, 2, debate.Limits{MaxRounds: 3}, names...)
+		c.ID = fmt.Sprint("d", i)
+		calls := 0
+		var requests []providers.Request
+		synctest.Test(t, func(t *testing.T) {
+			var result *debate.Result
+			requests, result = requestsOf(t, c, func(r providers.Request) bool {
+				if r.Model == names[1] {
+					calls++
+				}
+				return r.Model == names[1] && calls > 1
+			})
+			require.Equal(t, "dropped", result.Participants[1].State, "%+v", result.Participants)
+		})
+		schemas := schemasOf(requests)
+		require.Len(t, schemas["assessment/1"], 1)
+		require.Len(t, schemas["verdict/1"], 1)
+		require.Equal(t, 1, strings.Count(schemas["assessment/1"][0], people), "name")
+		require.Equal(t, 2, strings.Count(schemas["verdict/1"][0], people), "name and winner")
+		require.Contains(t, schemas["assessment/1"][0], `"enum":["engagement","evidence","logical_consistency","novelty","persuasiveness","relevance"]`)
+		if first == nil {
+			first = schemas
+		}
+		require.Equal(t, first, schemas)
+	}
+}
+
+// Who sees the real names gets them in the schema, sorted. Criteria that contain a name hide it from a blind judge.
+func TestSchemasListTheNamesThatTheReaderSees(t *testing.T) {
+	people := `"enum":["Ann","Bo","Zoe"]`
+	requests, _ := requestsOf(t, configOf(refine.Protocol{}, 1, debate.Limits{MaxRounds: 1}, "Zoe", "Bo", "Ann"), nil)
+	require.Len(t, schemasOf(requests)["peer-critique/1"], 1)
+	require.Contains(t, schemasOf(requests)["peer-critique/1"][0], people)
+
+	c := configOf(panel.Protocol{Personas: panel.Spectrum}, 1, debate.Limits{MaxRounds: 1}, "Zoe", "Bo", "Ann")
+	c.Rubric = judge.Rubric{{Name: "fair to Zoe", Weight: 1}}
+	requests, _ = requestsOf(t, c, nil)
+	schemas := schemasOf(requests)
+	require.Contains(t, schemas["personas/1"][0], people)
+	require.Len(t, schemas["assessment/1"], 1)
+	require.Regexp(t, `"enum":\["fair to Debater [ABC]"\]`, schemas["assessment/1"][0])
+	require.NotContains(t, schemas["assessment/1"][0], "Zoe")
+}
+
+var internalName = regexp.MustCompile(`Phase:|\w+/1\b|\b(summarizer|retriever|embedder)\b|Style:`)
+
+// Names that only the library knows, such as those of phases and system actors, do not reach models.
+func TestInternalNamesDoNotReachModels(t *testing.T) {
+	sums := refine.Protocol{SummaryPolicy: refine.SummaryPolicy{Threshold: 10}, FinalSummaryPolicy: refine.SummaryPolicy{Threshold: 10}}
+	for name, c := range map[string]debate.Config{
+		"panel":             configOf(panel.Protocol{Personas: panel.Binary}, 1, debate.Limits{MaxRounds: 2}, "Ann", "Bo"),
+		"structured rounds": configOf(panel.Protocol{Format: panel.StructuredRounds, Personas: panel.MultiPerspective}, 1, debate.Limits{MaxRounds: 3}, "Ann", "Bo"),
+		"skeptic":           configOf(skeptic.Protocol{}, 1, debate.Limits{MaxRounds: 2}, "Ann", "Bo"),
+		"refine":            configOf(sums, 1, debate.Limits{MaxRounds: 2}, "Ann", "Bo", "Cy"),
+		"arbitration":       configOf(arbitration.Protocol{Scores: map[string]float64{"problem": 7, "solution": 5, "market": 6}}, 1, debate.Limits{}, "Ann", "Bo"),
+		"pro-con":           configOf(procon.Protocol{}, 1, debate.Limits{MaxRounds: 3}, "Ann", "Bo"),
+		"vote":              configOf(vote.Protocol{Decision: vote.Judge}, 1, debate.Limits{MaxRounds: 2}, "Ann", "Bo"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			c.Retriever.Provider = "m"
+			requests, _ := requestsOf(t, c, nil)
+			for _, r := range requests {
+				for _, m := range r.Messages {
+					if m.Role == providers.Assistant {
+						continue
+					}
+					require.Empty(t, internalName.FindAllString(withoutFieldNames(m.Text), -1), m.Text)
+				}
+			}
+		})
+	}
+}
+
+// withoutFieldNames removes the lines that describe the fields of a reply.
+func withoutFieldNames(text string) string {
+	return regexp.MustCompile(`(?m)^ *- \w+ \((text|list|number|whole number|true|one of).*$`).ReplaceAllString(text, "")
+}
