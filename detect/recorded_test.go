@@ -63,7 +63,7 @@ func section(t *testing.T) string {
 		"21 debates between two sides with six speeches each (DebateBench), and 30 debates between three factions with eleven turns\n" +
 		"each, on three scenarios. The samples are small: the figures show what to expect, and prove little.\n")
 	repetition(&b, recordings)
-	drift(&b, recordings[0])
+	drift(&b, recordings)
 	engagement(&b, recordings)
 	unanimity(t, &b, recorded.Lines[vote](t, "vote-answers.jsonl"))
 	b.WriteString("\n### What was not measured\n\n" +
@@ -107,40 +107,58 @@ func overlap(before [][]transcript.Turn, now transcript.Turn) float64 {
 	return d.Round([]transcript.Turn{now}).Value
 }
 
-func drift(b *strings.Builder, r recording) {
-	var own, spliced []float64
-	astray := map[bool]int{}
+func drift(b *strings.Builder, recordings []recording) {
+	b.WriteString("\n### Drift\n\n" +
+		"The value is the share of the topic's words that occur in a turn, averaged over the turns of a round. *On the topic* are\n" +
+		"the rounds of the debates as they were held: each finding is a false alarm. *Spliced* are rounds from the next five\n" +
+		"debates, if they have another topic. Brackets contain 95 % confidence intervals.\n\n" +
+		"| debates | rounds | n | 10th percentile | median | 90th percentile | drifting at 0.25 | debates with a false alarm |\n|---|---|---|---|---|---|---|---|\n")
+	for _, r := range recordings {
+		own, spliced, alarms := r.drift()
+		for _, row := range []struct {
+			name   string
+			values driftValues
+			alarms string
+		}{
+			{"on the topic", own, fmt.Sprintf("%d of %d, %s", alarms, len(r.debates), accuracy(alarms, len(r.debates)))},
+			{"spliced", spliced, ""},
+		} {
+			v := row.values.list
+			fmt.Fprintf(b, "| %s | %s | %d | %.2f | %.2f | %.2f | %d, %s | %s |\n", r.name, row.name, len(v),
+				quantile(v, 0.1), quantile(v, 0.5), quantile(v, 0.9), row.values.found, accuracy(row.values.found, len(v)), row.alarms)
+		}
+	}
+	b.WriteString("\nThe default threshold was chosen on the debates between two sides, whose topics are short sentences that differ strongly.\n" +
+		"Rounds of a debate depend on one another, so the intervals of rounds are too narrow. Real drift is slower than a splice.\n" +
+		"Expect the detector to find less in your debates.\n")
+}
+
+// driftValues are the values of rounds, and the number of rounds that drift.
+type driftValues struct {
+	list  []float64
+	found int
+}
+
+// drift measures the rounds of the debates and of spliced ones, and counts the debates with a false alarm.
+func (r recording) drift() (own, spliced driftValues, alarms int) {
 	for i, d := range r.debates {
 		detector := detect.Drift{Topic: d.Topic}
+		before := own.found
 		for j := range 6 {
-			other := r.debates[(i+j)%len(r.debates)]
-			if j > 0 && d.Topic == other.Topic {
+			other, to := r.debates[(i+j)%len(r.debates)], &spliced
+			if j == 0 {
+				to = &own
+			} else if d.Topic == other.Topic {
 				continue
 			}
 			for _, turns := range other.rounds() {
 				f := detector.Round(turns)
-				if astray[j == 0] += one(f.Found); j == 0 {
-					own = append(own, f.Value)
-				} else {
-					spliced = append(spliced, f.Value)
-				}
+				to.list, to.found = append(to.list, f.Value), to.found+one(f.Found)
 			}
 		}
+		alarms += one(own.found > before)
 	}
-	b.WriteString("\n### Drift\n\n" +
-		"The value is the share of the topic's words that occur in a turn, averaged over the turns of a round. *On the topic* are\n" +
-		"the rounds of the two-sided debates. *Spliced* are rounds from the next five debates on other topics.\n\n" +
-		"| rounds | n | 10th percentile | median | 90th percentile | drifting at 0.25 |\n|---|---|---|---|---|---|\n")
-	for _, row := range []struct {
-		name   string
-		values []float64
-		astray int
-	}{{"on the topic", own, astray[true]}, {"spliced", spliced, astray[false]}} {
-		fmt.Fprintf(b, "| %s | %d | %.2f | %.2f | %.2f | %d (%s) |\n", row.name, len(row.values),
-			quantile(row.values, 0.1), quantile(row.values, 0.5), quantile(row.values, 0.9), row.astray, percent(row.astray, len(row.values)))
-	}
-	b.WriteString("\nThe topics are short sentences that differ strongly, and real drift is slower than a splice. Expect the detector to find\n" +
-		"less in your debates. The default threshold was chosen on these recordings.\n")
+	return own, spliced, alarms
 }
 
 func engagement(b *strings.Builder, recordings []recording) {
@@ -308,7 +326,8 @@ func unanimity(t *testing.T, b *strings.Builder, votes []vote) {
 		"Three agents answer, read each other's answers, and answer again (published runs of Du et al.'s protocol). A plain vote\n" +
 		"uses only round 1, and so half the calls. Stopping on unanimity runs round 2 only if round 1 is not unanimous. A missing\n" +
 		"answer agrees with no other answer. If two answers are equally frequent, the first one counts. Brackets contain 95 %\n" +
-		"confidence intervals.\n\n" +
+		"confidence intervals. *p* is the probability that chance alone makes the second round correct and spoil votes as\n" +
+		"unevenly as it did, or more so (McNemar's exact test).\n\n" +
 		"| questions | n | one agent | plain vote | debate | stopped on unanimity | calls saved |\n|---|---|---|---|---|---|---|\n")
 	var rows []string
 	for _, set := range sets {
@@ -321,17 +340,33 @@ func unanimity(t *testing.T, b *strings.Builder, votes []vote) {
 		require.NotZero(t, s.debates)
 		fmt.Fprintf(b, "| %s | %d | %.3f | %s | %s | %s | %s |\n", set.name, s.debates, float64(s.first)/float64(s.agents),
 			accuracy(s.rightFirst, s.debates), accuracy(s.rightLast, s.debates), accuracy(s.rightStopped, s.debates), percent(s.calls-s.callsStopped, s.calls))
-		rows = append(rows, fmt.Sprintf("| %s | %s | %d | %s | %d | %d | %d |\n", set.name, percent(s.unanimous, s.debates), s.wrong,
-			percent(s.unanimousLast, s.debates), s.wrongLast, s.mended, s.spoilt))
+		rows = append(rows, fmt.Sprintf("| %s | %s | %d | %s | %d | %d | %d | %s |\n", set.name, percent(s.unanimous, s.debates), s.wrong,
+			percent(s.unanimousLast, s.debates), s.wrongLast, s.mended, s.spoilt, chance(s.mended, s.spoilt)))
 	}
 	b.WriteString("\nThe second round changed the votes as follows:\n\n" +
-		"| questions | unanimous in round 1 | of these wrong | in round 2 | of these wrong | corrected by round 2 | made wrong |\n|---|---|---|---|---|---|---|\n" +
+		"| questions | unanimous in round 1 | of these wrong | in round 2 | of these wrong | corrected by round 2 | made wrong | p |\n|---|---|---|---|---|---|---|---|\n" +
 		strings.Join(rows, "") +
-		"\nStopping on unanimity keeps nearly all of the debate's accuracy for three quarters of its calls. On GSM8K and MMLU, the plain\n" +
-		"vote is more accurate than the debate and needs fewer calls. On arithmetic, the debate is more accurate. A unanimous answer\n" +
-		"can be wrong, especially after the agents have read each other's answers. The six runs of arithmetic ask similar\n" +
-		"questions, so its intervals are too narrow. The table omits 50 debates of two agents, because in all of them both agents\n" +
-		"were right from the start.\n")
+		"\nWhere *p* is above 0.05, these recordings do not show that the plain vote and the debate differ: a plain vote of half the\n" +
+		"calls may then do as well. Stopping on unanimity saves more than a quarter of the calls. Its accuracy differs from that of\n" +
+		"the debate by less than the intervals can show. A unanimous answer can be wrong, in round 2 as in round 1. The six runs of\n" +
+		"arithmetic ask similar questions, so its intervals are too narrow and its *p* is too small. The table omits the debates of\n" +
+		"two agents, in all of which both agents were right from the start.\n")
+}
+
+// chance returns the probability of a split of a + b changes that is at least as uneven as this one, if each has the same
+// chance to be of either kind.
+func chance(a, b int) string {
+	n, p := a+b, 0.0
+	for i := range min(a, b) + 1 {
+		ways, _ := math.Lgamma(float64(n + 1))
+		first, _ := math.Lgamma(float64(i + 1))
+		rest, _ := math.Lgamma(float64(n - i + 1))
+		p += math.Exp(ways - first - rest - float64(n)*math.Ln2)
+	}
+	if p = min(2*p, 1); p < 0.001 {
+		return "< 0.001"
+	}
+	return fmt.Sprintf("%.2f", p)
 }
 
 func one(yes bool) int {

@@ -160,22 +160,25 @@ func sayWhatIsMeasured(t *testing.T, kinds []*kind) {
 		"similar questions, so their intervals are too narrow.\n\n" +
 		"The option `Unanimity` ends a debate early: `prevent` after a unanimous round 1, `stop` after any unanimous round.\n\n" +
 		"## Right answers\n\n" +
-		"| questions | n | vote of round 1 | ties | after the last round | ties | `prevent` or `stop` | ties |\n|---|---|---|---|---|---|---|---|\n")
+		"| questions | n | vote of round 1 | ties | after the last round | ties | `prevent` | ties | `stop` | ties |\n|---|---|---|---|---|---|---|---|---|---|\n")
 	for _, k := range kinds {
-		require.Equal(t, k.prevented, k.stopped, "no debate here comes to agree in a round between the first and the last")
-		fmt.Fprintf(&b, "| %s | %d | %s | %s | %s |\n", k.name, k.n, k.first.cell(k.n), k.whole.cell(k.n), k.stopped.cell(k.n))
+		require.LessOrEqual(t, k.stopped.calls, k.prevented.calls, "stopping after any round takes no more calls than after the first")
+		require.LessOrEqual(t, k.prevented.calls, k.whole.calls)
+		require.LessOrEqual(t, k.wrong, k.unanimous)
+		fmt.Fprintf(&b, "| %s | %d | %s | %s | %s | %s |\n", k.name, k.n, k.first.cell(k.n), k.whole.cell(k.n), k.prevented.cell(k.n), k.stopped.cell(k.n))
 	}
 	b.WriteString("\n## Calls\n\n" +
-		"| questions | unanimous in round 1 | of these wrong | calls, all rounds | calls, `prevent` or `stop` | saved | agents that changed their answer |\n" +
-		"|---|---|---|---|---|---|---|\n")
+		"| questions | unanimous in round 1 | of these wrong | calls, all rounds | calls, `prevent` | calls, `stop` | saved by `stop` | agents that changed their answer |\n" +
+		"|---|---|---|---|---|---|---|---|\n")
 	for _, k := range kinds {
-		fmt.Fprintf(&b, "| %s | %s | %d | %d | %d | %s | %s |\n", k.name, share(k.unanimous, k.n), k.wrong, k.whole.calls, k.stopped.calls,
+		fmt.Fprintf(&b, "| %s | %s | %d | %d | %d | %d | %s | %s |\n", k.name, share(k.unanimous, k.n), k.wrong, k.whole.calls, k.prevented.calls, k.stopped.calls,
 			share(k.whole.calls-k.stopped.calls, k.whole.calls), share(k.changed, k.first.calls))
 	}
-	b.WriteString("\nA debate only on disagreement saves a quarter of the calls and keeps nearly all of the accuracy. On GSM8K and MMLU, the\n" +
-		"debate and the vote of round 1 do not differ beyond the intervals, and the vote takes half the calls. On arithmetic, the\n" +
-		"debate is better, partly because it breaks ties. The protocol's default is two rounds. The only recordings with more rounds\n" +
-		"are of questions on which all agents agreed from the start.\n\n" +
+	b.WriteString("\nA debate only on disagreement saves more than a quarter of the calls, and its accuracy differs from that of the whole debate\n" +
+		"by less than the intervals can show. Where the intervals of the vote of round 1 and of the last round overlap, these\n" +
+		"recordings do not show that the debate is better or worse than the vote, which takes half the calls. On arithmetic, they\n" +
+		"do not overlap: there the debate is better, partly because it breaks ties. The protocol's default is two rounds. The only\n" +
+		"recordings with more rounds are of two agents that agreed from the start.\n\n" +
 		"## What was not measured\n\n" +
 		"The recordings contain no confidences, no texts and no judges, and all agents saw each other. So there are no figures for\n" +
 		"`confidence` and `judge`, for other topologies, for the intensity of agreement, and for the library's own prompts.\n")
@@ -194,7 +197,7 @@ func agreeOnUnanimity(t *testing.T, kinds []*kind) {
 			case !strings.HasPrefix(line, "| "+k.name+" |"):
 			case len(cells) == 7 && strings.Contains(cells[6], "%"):
 				saved = strings.TrimSuffix(cells[6], " |")
-			case len(cells) == 7:
+			case len(cells) == 8:
 				unanimous = cells[1] + ", wrong " + cells[2]
 			}
 		}
