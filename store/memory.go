@@ -11,7 +11,7 @@ import (
 	"github.com/elenchus-go/debate/fsm"
 )
 
-// Memory returns a store that keeps debates until the process exits. The store is a [Watcher].
+// Memory returns a store that keeps debates until the process exits. The store is a [Watcher] and keeps [Heartbeats].
 func Memory() Store {
 	return &memory{debates: map[string]*journal{}, watchers: map[string][]*watcher{}}
 }
@@ -23,9 +23,17 @@ type memory struct {
 }
 
 type journal struct {
-	status  Status
+	status  Status // without Driver
+	driver  Heartbeat
 	entries []Entry
 	keys    map[string]struct{}
+}
+
+// current returns a copy of the status, with the last heartbeat.
+func (j *journal) current() Status {
+	h := j.status
+	h.Driver = j.driver
+	return h.clone()
 }
 
 func (m *memory) Commit(ctx context.Context, c Change) error {
@@ -69,6 +77,7 @@ func (m *memory) append(c Change) error {
 		j.keys[e.Key] = struct{}{}
 	}
 	j.entries, j.status = append(j.entries, c.Entries...), c.Status.clone()
+	j.status.Driver = Heartbeat{}
 	m.debates[c.ID] = j
 	return nil
 }
@@ -100,7 +109,7 @@ func (m *memory) Load(ctx context.Context, id string, after int64) (Status, []En
 		return Status{}, nil, fmt.Errorf("load debate %s: %w", id, ErrNotFound)
 	}
 	after = min(max(after, 0), int64(len(j.entries)))
-	return j.status.clone(), slices.Clone(j.entries[after:]), nil
+	return j.current(), slices.Clone(j.entries[after:]), nil
 }
 
 func (m *memory) List(ctx context.Context, q Query) iter.Seq2[Status, error] {
@@ -122,7 +131,7 @@ func (m *memory) statuses(q Query) (found []Status) {
 	defer m.mu.RUnlock()
 	for _, j := range m.debates {
 		if q.Matches(j.status) {
-			found = append(found, j.status.clone())
+			found = append(found, j.current())
 		}
 	}
 	slices.SortFunc(found, func(a, b Status) int {

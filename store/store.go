@@ -64,6 +64,9 @@ type Status struct {
 	Created      time.Time         `json:"created"`
 	Updated      time.Time         `json:"updated"`
 	Plan         Plan              `json:"plan,omitzero"` // work that may run next; zero if there is none
+	// Driver is the last heartbeat of the debate's driver. It is zero if nobody drives the debate or the store keeps no
+	// heartbeats. It is not part of the stored status: Commit ignores it. See [Heartbeats].
+	Driver Heartbeat `json:"driver,omitzero"`
 }
 
 // Plan describes the work that may run next in a debate. Workers run one job for each plan.
@@ -75,7 +78,7 @@ type Plan struct {
 
 // clone returns a copy of h that shares no memory with it.
 func (h Status) clone() Status {
-	h.Labels = maps.Clone(h.Labels)
+	h.Labels, h.Driver.Missing = maps.Clone(h.Labels), slices.Clone(h.Driver.Missing)
 	return h
 }
 

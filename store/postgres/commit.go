@@ -122,6 +122,7 @@ func (s *Store) commitArgs(c store.Change, notify bool) ([]any, error) {
 		seqs, types, keys = append(seqs, e.Seq), append(types, validUTF8(e.Type)), append(keys, nullable(validUTF8(e.Key)))
 		times, data = append(times, e.At), append(data, text)
 	}
+	c.Status.Driver = store.Heartbeat{}
 	status, err := encode(c.Status)
 	if err != nil {
 		return nil, fmt.Errorf("status: %w", err)

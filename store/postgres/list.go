@@ -31,6 +31,7 @@ func (s *Store) List(ctx context.Context, q store.Query) iter.Seq2[store.Status,
 					yield(store.Status{}, fmt.Errorf("list debates: read status of debate %s: %w", r.ID, err))
 					return
 				}
+				status.Driver = decodeHeartbeat(r.Beat)
 				if !yield(status, nil) {
 					return
 				}
@@ -51,6 +52,7 @@ type statusRow struct {
 	ID      string
 	Created pgtype.Timestamptz
 	Status  string
+	Beat    *string // nil if there is none
 }
 
 // listStart returns the position at which the results of a query start: they follow this row.
@@ -83,7 +85,7 @@ func (s *Store) readPage(ctx context.Context, q store.Query, from statusRow, lim
 	w := s.newWhere(q, from, first)
 	w.text.WriteString(w.order)
 	w.add(` limit $`, limit)
-	rows, err := s.pool.Query(ctx, `select d.id, d.created, d.status::text`+w.text.String(), w.args...)
+	rows, err := s.pool.Query(ctx, `select d.id, d.created, d.status::text, `+s.sql.heartbeat+w.text.String(), w.args...)
 	if err != nil {
 		return nil, err
 	}

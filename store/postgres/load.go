@@ -40,9 +40,9 @@ func (s *Store) load(ctx context.Context, id string, after int64) (status store.
 
 // readStatus reads the first row, which describes the debate.
 func readStatus(rows pgx.Rows, id string) (store.Status, error) {
-	var text *string
+	var text, beat *string
 	var known bool
-	switch err := rows.Scan(nil, nil, nil, nil, &text, &known); {
+	switch err := rows.Scan(nil, nil, nil, nil, &text, &known, &beat); {
 	case err != nil:
 		return store.Status{}, fmt.Errorf("status: %w", err)
 	case !known:
@@ -52,8 +52,9 @@ func readStatus(rows pgx.Rows, id string) (store.Status, error) {
 	}
 	status, err := decodeStatus(id, *text)
 	if err != nil {
-		return store.Status{ID: id}, nil //nolint:nilerr // the entries are authoritative
+		status = store.Status{ID: id} // the entries are authoritative
 	}
+	status.Driver = decodeHeartbeat(beat)
 	return status, nil
 }
 
@@ -62,7 +63,7 @@ func readEntry(rows pgx.Rows, seq int64, entries []store.Entry) ([]store.Entry, 
 	var got *int64
 	var key, data *string
 	e := store.Entry{Seq: seq}
-	if err := rows.Scan(&got, &e.Type, &key, &e.At, &data, nil); err != nil {
+	if err := rows.Scan(&got, &e.Type, &key, &e.At, &data, nil, nil); err != nil {
 		return nil, fmt.Errorf("entry %d: %w", seq, err)
 	}
 	if *got != seq {

@@ -51,7 +51,7 @@ func TestASchemaOfANewerVersionIsRefused(t *testing.T) {
 	s := b.open(t)
 	b.exec(t, "insert into migrations (version) values (1000)")
 	require.EqualError(t, s.Migrate(t.Context()),
-		`migrate schema "`+b.schema+`": schema version is 1000, but this program supports only versions up to 2; use a newer program`)
+		`migrate schema "`+b.schema+`": schema version is 1000, but this program supports only versions up to 3; use a newer program`)
 }
 
 func TestASchemaThatIsUpToDateNeedsNoRightToCreate(t *testing.T) {
@@ -141,7 +141,7 @@ func TestDebatesOfTheFirstSchemaAreFound(t *testing.T) {
 	require.NoError(t, s.Commit(t.Context(), c))
 	require.NoError(t, s.Commit(t.Context(), change("e", 0, "a")))
 	b.exec(t, `drop trigger labels_added on debates; drop trigger labels_changed on debates; drop trigger labels_removed on debates;
-		drop function write_labels; drop table labels; drop index debates_state, debates_failure; alter table debates drop updated, drop outcome, drop failure;
+		drop function write_labels; drop table labels, heartbeats; drop index debates_state, debates_failure; alter table debates drop updated, drop outcome, drop failure;
 		delete from migrations where version > 1`)
 	require.NoError(t, s.Migrate(t.Context()))
 	for _, q := range []store.Query{

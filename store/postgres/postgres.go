@@ -45,7 +45,8 @@ type Config struct {
 	Logger *slog.Logger
 }
 
-// Store keeps debates in a schema of a database. It implements store.Store and store.Watcher.
+// Store keeps debates in a schema of a database. It implements store.Store, store.Watcher and
+// store.Heartbeats.
 type Store struct {
 	pool         *pgxpool.Pool
 	log          *slog.Logger

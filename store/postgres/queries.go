@@ -7,14 +7,16 @@ import (
 )
 
 // queries holds the SQL statements for the tables of one schema.
-type queries struct{ lock, commit, notify, load, debates, labels, remove, journalEnds string }
+type queries struct{ lock, commit, notify, load, debates, labels, heartbeat, remove, journalEnds, beat, forget string }
 
 // newQueries returns the statements for a schema. They do not depend on the connection's search_path.
 func newQueries(schema string) queries {
 	debates, entries := quoteName(schema)+".debates", quoteName(schema)+".entries"
-	in := strings.NewReplacer("{debates}", debates, "{entries}", entries)
+	heartbeat := strings.ReplaceAll(heartbeatSQL, "{heartbeats}", quoteName(schema)+".heartbeats")
+	in := strings.NewReplacer("{debates}", debates, "{entries}", entries, "{heartbeats}", quoteName(schema)+".heartbeats", "{heartbeat}", heartbeat)
 	return queries{
 		lock: lockSQL, commit: in.Replace(commitSQL), notify: notifySQL, load: in.Replace(loadSQL), debates: debates, labels: quoteName(schema) + ".labels",
+		heartbeat: heartbeat, beat: in.Replace(beatSQL), forget: in.Replace(forgetSQL),
 		remove: in.Replace(removeSQL), journalEnds: in.Replace(journalEndsSQL),
 	}
 }
@@ -62,6 +64,8 @@ with found as (
 	delete from {debates} where id = $1 and exists (select from accepted)
 ), journal as (
 	delete from {entries} where debate = $1 and exists (select from accepted)
+), forgotten as (
+	delete from {heartbeats} where debate = $1 and exists (select from accepted)
 )
 select known, last, isolation from found`
 
@@ -69,9 +73,11 @@ select known, last, isolation from found`
 const loadSQL = `
 select null::bigint as seq, null::text as type, null::text as key, null::timestamptz as at,
 	(select status::text from {debates} where id = $1) as data,
-	exists (select from {debates} where id = $1) or exists (select from {entries} where debate = $1) as known
+	exists (select from {debates} where id = $1) or exists (select from {entries} where debate = $1) as known,
+	{heartbeat} as heartbeat
+from (values ($1)) d (id)
 union all
-select seq, type, key, at, data::text, true from {entries} where debate = $1 and seq > $2
+select seq, type, key, at, data::text, true, null from {entries} where debate = $1 and seq > $2
 order by seq nulls first`
 
 // notifySQL sends notifications with the given payloads. They may be lost in a crash of the server, so it need not wait
@@ -83,6 +89,25 @@ select pg_notify($1, payload) from unnest($2::text[]) payload, set_config('synch
 const journalEndsSQL = `
 select id, (select coalesce(max(seq), 0) from {entries} where debate = id)
 from unnest($1::text[]) id`
+
+// heartbeatSQL returns the heartbeat of the debate d.id as JSON, or null if there is none.
+const heartbeatSQL = `(select json_build_object('driver', driver, 'at', (extract(epoch from at) * 1000000)::bigint, 'missing', missing)::text
+	from {heartbeats} where debate = d.id)`
+
+// beatSQL stores a heartbeat for each given debate, unless one of another driver is newer and misses nothing. It returns
+// the debates for which it has stored it.
+const beatSQL = `
+insert into {heartbeats} as h (debate, driver, at, missing)
+select d.id, $2, $3, $4 from unnest($1::text[]) with ordinality d (id, n)
+where exists (select from {debates} where id = d.id) order by n
+on conflict (debate) do update set driver = excluded.driver, at = excluded.at, missing = excluded.missing
+where h.driver = excluded.driver or h.missing <> '{}' or h.at <= $5
+returning debate`
+
+// forgetSQL removes the heartbeats of a driver for the given debates.
+const forgetSQL = `
+delete from {heartbeats} where debate = any(array(
+	select debate from {heartbeats} where debate = any($1) and driver = $2 order by debate for update))`
 
 // quoteName returns name as a quoted SQL identifier.
 func quoteName(name string) string { return pgx.Identifier{name}.Sanitize() }

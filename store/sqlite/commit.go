@@ -71,6 +71,7 @@ func encode(c store.Change) (data []string, status string, err error) {
 		}
 		data = append(data, string(text))
 	}
+	c.Status.Driver = store.Heartbeat{}
 	text, err := json.Marshal(c.Status)
 	if err != nil {
 		return nil, "", fmt.Errorf("encode status: %w", err)
@@ -94,7 +95,10 @@ func (s *Store) Delete(ctx context.Context, id string, last int64) error {
 		} else if last != 0 && last != end.seq {
 			return &store.Conflict{ID: id, After: last, LastSeq: end.seq}
 		}
-		for _, statement := range []string{`DELETE FROM entries WHERE debate = ?`, `DELETE FROM debates WHERE id = ?`, `DELETE FROM labels WHERE debate = ?`} {
+		for _, statement := range []string{
+			`DELETE FROM entries WHERE debate = ?`, `DELETE FROM debates WHERE id = ?`, `DELETE FROM labels WHERE debate = ?`,
+			`DELETE FROM heartbeats WHERE debate = ?`,
+		} {
 			if _, err := tx.ExecContext(ctx, statement, id); err != nil {
 				return err
 			}

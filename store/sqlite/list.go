@@ -44,6 +44,7 @@ func (s *Store) list(ctx context.Context, q store.Query, yield func(store.Status
 			if err := ctx.Err(); err != nil {
 				return err
 			}
+			h.Driver = decodeHeartbeat(r.beat)
 			if !yield(h, nil) {
 				return nil
 			}
@@ -64,6 +65,7 @@ type listPosition struct {
 type statusRow struct {
 	listPosition
 	status []byte
+	beat   []byte
 }
 
 // listStart returns the position at which the results of a query start.
@@ -97,14 +99,14 @@ func (s *Store) readPage(ctx context.Context, q store.Query, from listPosition, 
 			return err
 		}
 		w := newWhere(q, from, labels)
-		rows, err := tx.QueryContext(ctx, `SELECT d.created, d.id, d.status`+w.String()+w.order+` LIMIT ?`, append(w.args, most)...)
+		rows, err := tx.QueryContext(ctx, `SELECT d.created, d.id, d.status, `+heartbeatSQL+w.String()+w.order+` LIMIT ?`, append(w.args, most)...)
 		if err != nil {
 			return err
 		}
 		defer rows.Close() //nolint:errcheck // Err returns the same error
 		for rows.Next() {
 			var r statusRow
-			if err := rows.Scan(&r.created, &r.id, &r.status); err != nil {
+			if err := rows.Scan(&r.created, &r.id, &r.status, &r.beat); err != nil {
 				return err
 			}
 			found = append(found, r)

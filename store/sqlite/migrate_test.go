@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -18,20 +19,30 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// version is the newest schema version of this package.
-const version = 2
+// current returns the schema version of this package.
+func current(t *testing.T) int {
+	t.Helper()
+	names, err := fs.Glob(migrations, "migrations/*.sql")
+	require.NoError(t, err)
+	return len(names)
+}
 
-// steps returns migrations for two more schema versions than those of this package.
+// step returns the name of the migration that follows n further ones after those of this package.
+func step(t *testing.T, n int, name string) string {
+	t.Helper()
+	return fmt.Sprintf("migrations/%04d_%s.sql", current(t)+n, name)
+}
+
+// steps returns the migrations of this package and two further ones.
 func steps(t *testing.T) fstest.MapFS {
 	t.Helper()
 	files := fstest.MapFS{
-		"migrations/0003_more.sql": {Data: []byte(`CREATE TABLE more (n INTEGER); INSERT INTO more VALUES (1) -- one`)},
-		"migrations/0004_yet.sql":  {Data: []byte(`INSERT INTO more VALUES (2); INSERT INTO more VALUES (3);`)},
-		"migrations/README":        {Data: []byte(`no migration`)},
+		step(t, 1, "more"):  {Data: []byte(`CREATE TABLE more (n INTEGER); INSERT INTO more VALUES (1) -- one`)},
+		step(t, 2, "yet"):   {Data: []byte(`INSERT INTO more VALUES (2); INSERT INTO more VALUES (3);`)},
+		"migrations/README": {Data: []byte(`no migration`)},
 	}
 	names, err := fs.Glob(migrations, "migrations/*.sql")
 	require.NoError(t, err)
-	require.Len(t, names, version)
 	for _, name := range names {
 		text, err := migrations.ReadFile(name)
 		require.NoError(t, err)
@@ -65,7 +76,7 @@ func creation(id string) store.Change {
 
 func TestConnectionsAreSetUp(t *testing.T) {
 	s := opened(t, file(t))
-	require.Equal(t, version, number(t, s, `PRAGMA user_version`))
+	require.Equal(t, current(t), number(t, s, `PRAGMA user_version`))
 	require.Equal(t, applicationID, number(t, s, `PRAGMA application_id`))
 	for _, db := range []rowQuerier{s.writer, s.readers} {
 		var mode string
@@ -81,7 +92,7 @@ func TestAnOlderSchemaIsBroughtUpToDate(t *testing.T) {
 	s := opened(t, file(t))
 	require.NoError(t, s.Commit(t.Context(), creation("d")))
 	require.NoError(t, migrate(t.Context(), s.writer, steps(t)))
-	require.Equal(t, version+2, number(t, s, `PRAGMA user_version`))
+	require.Equal(t, current(t)+2, number(t, s, `PRAGMA user_version`))
 	require.Equal(t, 6, number(t, s, `SELECT sum(n) FROM more`))
 	_, entries, err := s.Load(t.Context(), "d", 0)
 	require.NoError(t, err)
@@ -90,16 +101,16 @@ func TestAnOlderSchemaIsBroughtUpToDate(t *testing.T) {
 	require.NoError(t, migrate(t.Context(), s.writer, steps(t)), "a second run does nothing")
 	require.Equal(t, 6, number(t, s, `SELECT sum(n) FROM more`))
 	require.EqualError(t, migrate(t.Context(), s.writer, migrations),
-		"schema version is 4, but this version of the package supports only versions up to 2")
+		fmt.Sprintf("schema version is %d, but this version of the package supports only versions up to %d", current(t)+2, current(t)))
 }
 
 func TestAStepThatFailsIsUndoneAndDoneLater(t *testing.T) {
 	s := opened(t, file(t))
 	broken := steps(t)
-	broken["migrations/0004_yet.sql"] = &fstest.MapFile{Data: []byte(`INSERT INTO more VALUES (2); INSERT INTO less VALUES (3);`)}
+	broken[step(t, 2, "yet")] = &fstest.MapFile{Data: []byte(`INSERT INTO more VALUES (2); INSERT INTO less VALUES (3);`)}
 	err := migrate(t.Context(), s.writer, broken)
-	require.EqualError(t, err, "migrate to version 4: SQL logic error: no such table: less (1)")
-	require.Equal(t, version+1, number(t, s, `PRAGMA user_version`), "the step before is kept")
+	require.EqualError(t, err, fmt.Sprintf("migrate to version %d: SQL logic error: no such table: less (1)", current(t)+2))
+	require.Equal(t, current(t)+1, number(t, s, `PRAGMA user_version`), "the step before is kept")
 	require.Equal(t, 1, number(t, s, `SELECT sum(n) FROM more`))
 
 	require.NoError(t, migrate(t.Context(), s.writer, steps(t)))
@@ -109,10 +120,10 @@ func TestAStepThatFailsIsUndoneAndDoneLater(t *testing.T) {
 func TestStepsAreNumberedInOrder(t *testing.T) {
 	s := opened(t, file(t))
 	gap := steps(t)
-	delete(gap, "migrations/0003_more.sql")
+	delete(gap, step(t, 1, "more"))
 	err := migrate(t.Context(), s.writer, gap)
-	require.EqualError(t, err, "migrate to version 3: migrations/0004_yet.sql is not named migrations/0003_")
-	require.Equal(t, version, number(t, s, `PRAGMA user_version`))
+	require.EqualError(t, err, fmt.Sprintf("migrate to version %d: %s is not named migrations/%04d_", current(t)+1, step(t, 2, "yet"), current(t)+1))
+	require.Equal(t, current(t), number(t, s, `PRAGMA user_version`))
 }
 
 func TestManyStoresMigrateAtOnce(t *testing.T) {

@@ -33,11 +33,12 @@ import (
 )
 
 var (
-	_ store.Store   = (*Store)(nil)
-	_ store.Watcher = (*Store)(nil)
+	_ store.Store      = (*Store)(nil)
+	_ store.Watcher    = (*Store)(nil)
+	_ store.Heartbeats = (*Store)(nil)
 )
 
-// Store is a [store.Store] and a [store.Watcher] in a database file. Watchers learn of commits through the same Store
+// Store is a [store.Store] in a database file. It is a [store.Watcher] and keeps [store.Heartbeats]. Watchers learn of commits through the same Store
 // at once, and of other commits to the file within about 50 milliseconds.
 type Store struct {
 	writer   *sql.DB // one connection, so that writers wait for it instead of for the lock of the file

@@ -103,7 +103,7 @@ func TestOpenIsRefused(t *testing.T) {
 		{"a short text file", write("short", "no database"), "file is not a database"},
 		{"another program's database", foreign, "the file is a database of another program"},
 		{"another program's database with a version", numbered, "the file is a database of another program"},
-		{"a newer schema", newer, "schema version is 7, but this version of the package supports only versions up to 2"},
+		{"a newer schema", newer, "schema version is 7, but this version of the package supports only versions up to "},
 		{"a truncated database", cut, "malformed"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -102,8 +102,8 @@ func encodeLabel(key, value string) string {
 
 // readStatus returns the stored status of a debate, or one with only the ID if the status is missing or unreadable.
 func readStatus(ctx context.Context, tx *sql.Tx, id string) (h store.Status, found bool, err error) {
-	var text []byte
-	err = tx.QueryRowContext(ctx, `SELECT status FROM debates WHERE id = ?`, id).Scan(&text)
+	var text, beat []byte
+	err = tx.QueryRowContext(ctx, `SELECT status, `+heartbeatSQL+` FROM debates d WHERE id = ?`, id).Scan(&text, &beat)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return store.Status{ID: id}, false, nil
@@ -113,6 +113,7 @@ func readStatus(ctx context.Context, tx *sql.Tx, id string) (h store.Status, fou
 	if h, err = decodeStatus(id, text); err != nil {
 		h = store.Status{ID: id}
 	}
+	h.Driver = decodeHeartbeat(beat)
 	return h, true, nil
 }
 

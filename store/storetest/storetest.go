@@ -7,8 +7,8 @@
 //		})
 //	}
 //
-// Run tests commits, conflicts, loads, lists, deletions, notifications and concurrent use. If the [Backend] has a
-// [Corruption], Run also tests missing and unreadable data.
+// Run tests commits, conflicts, loads, lists, deletions, notifications and concurrent use. If the store keeps
+// [store.Heartbeats], Run tests them. If the [Backend] has a [Corruption], Run also tests missing and unreadable data.
 package storetest
 
 import (
@@ -18,7 +18,7 @@ import (
 
 // Run tests a store. It calls empty once per test to get a new, empty backend.
 func Run(t *testing.T, empty func(t testing.TB) Backend) {
-	for _, test := range slices.Concat(commitTests, loadTests, listTests, deleteTests, watchTests, concurrencyTests, historyTests, referenceTests, corruptionTests) {
+	for _, test := range slices.Concat(commitTests, loadTests, listTests, deleteTests, watchTests, concurrencyTests, historyTests, referenceTests, heartbeatTests, corruptionTests) {
 		t.Run(test.name, func(t *testing.T) { test.run(t, empty(t)) })
 	}
 }
