@@ -16,8 +16,9 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// newExecutions returns the executions of the steps that may run now.
-func (dr *driver) newExecutions(r *record) ([]*execution, *Failure) {
+// newExecutions returns the executions of the steps that may run now. The error is a *Failure if a step can never run
+// as its protocol returned it.
+func (dr *driver) newExecutions(r *record) ([]*execution, error) {
 	calls := dr.executions[:0]
 	twice := duplicateStep(r.Cursor.Phase, r.next())
 	for _, s := range r.next() {
@@ -27,6 +28,9 @@ func (dr *driver) newExecutions(r *record) ([]*execution, *Failure) {
 		c, err := dr.newExecution(r, s)
 		if p, ok := errors.AsType[*panics.Error](err); ok {
 			return nil, panicFailure(p, s.Key)
+		}
+		if errors.Is(err, ErrUnsupported) {
+			return nil, err
 		}
 		if err != nil {
 			return nil, &Failure{
@@ -127,6 +131,7 @@ var startEvents = map[fsm.State][]fsm.Event{fsm.Validating: {fsm.Accept, fsm.Sta
 // step does what can be done now and reports whether there is more to do.
 func (dr *driver) step() (more bool, err error) {
 	p, err := dr.plan()
+	dr.engine.heartbeats.lack(dr.ctx, dr.journal.id, err)
 	if dr.out.flush(); dr.out.gone || err != nil {
 		return false, err
 	}
@@ -171,6 +176,9 @@ func (dr *driver) plan() (p plan, err error) {
 			return p, err
 		}
 	}
+	if err := dr.checkSupport(j.rec); err != nil {
+		return p, err
+	}
 	p.known = dr.known.Load()
 	switch r := j.rec; {
 	case dr.only != "" && dr.only != planOf(r).Key: // the plan is done
@@ -179,8 +187,8 @@ func (dr *driver) plan() (p plan, err error) {
 	case r.lifecycle.State == fsm.RoundComplete:
 		p.wait = max(time.Until(r.nextRoundAt()), 1)
 	case r.lifecycle.State.Active():
-		var broken *Failure
-		if p.executions, broken = dr.newExecutions(r); broken != nil {
+		p.executions, err = dr.newExecutions(r)
+		if broken, ok := errors.AsType[*Failure](err); ok {
 			return p, j.change(dr.ctx, func(c *transaction) error {
 				if !c.rec.phaseOpen() { // another process was first
 					return nil
@@ -189,13 +197,38 @@ func (dr *driver) plan() (p plan, err error) {
 			})
 		}
 	}
-	return p, nil
+	return p, err
+}
+
+// checkSupport returns an ErrUnsupported if the engine lacks what the debate needs to be driven. It checks each
+// configuration once.
+func (dr *driver) checkSupport(r *record) error {
+	if dr.checked == r.config {
+		return nil
+	}
+	if err := dr.engine.supports(r); err != nil {
+		return fmt.Errorf("drive debate %s: %w", r.ID, err)
+	}
+	dr.checked = r.config
+	return nil
+}
+
+// supported returns an ErrUnsupported if this engine cannot plan the debate's next step, and tells the store why.
+func (dr *driver) supported() error {
+	dr.journal.mu.Lock()
+	err := dr.journal.rec.supported()
+	if err == nil && dr.journal.rec.lifecycle.State.Active() {
+		err = dr.checkSupport(dr.journal.rec)
+	}
+	dr.journal.mu.Unlock()
+	dr.engine.heartbeats.lack(dr.ctx, dr.journal.id, err)
+	return err
 }
 
 // prepare advances the debate as far as possible without a model call.
 func (dr *driver) prepare(c *transaction) error {
-	if err := c.rec.drivable(); err != nil {
-		return fmt.Errorf("drive debate %s: %w", c.rec.ID, err)
+	if err := dr.checkSupport(c.rec); err != nil {
+		return err
 	}
 	switch c.rec.lifecycle.State {
 	case fsm.Configuring, fsm.Ready:
@@ -207,7 +240,7 @@ func (dr *driver) prepare(c *transaction) error {
 
 // validate checks what only a driver can check. It then starts the debate or returns it to configuring.
 func (dr *driver) validate(cfg Config) error {
-	found := append(dr.engine.missingNames(cfg), dr.checkProviders(cfg)...)
+	found := dr.checkProviders(cfg)
 	if dr.ctx.Err() != nil {
 		return context.Cause(dr.ctx)
 	}

@@ -42,26 +42,24 @@ type Debate struct {
 // after Resume. If the store schedules debates, workers drive it; otherwise this engine does. Use Watch to follow it.
 // Starting a debate that is already running is not an error. A paused debate needs Resume instead.
 //
-// Start returns *Problems and changes nothing if the configuration was not accepted before and names something that
-// Options does not provide. If workers drive the debate, Start does not check this, because workers have their own
-// Options.
+// Start returns ErrUnsupported and changes nothing if the debate needs something that Options does not provide. If
+// workers drive the debate, Start does not check this, because workers have their own Options.
 func (d *Debate) Start(ctx context.Context) error {
 	workers := d.engine.schedules
 	err := d.control(ctx, "start", func(c *transaction) error {
 		c.schedule = workers
-		switch s := c.rec.lifecycle.State; {
-		case s.Active() && workers:
-			return nil
-		case s.Active():
-			return c.rec.drivable()
-		case s == fsm.Configuring && !workers:
-			if err := problemsError(d.engine.missingNames(*c.rec.config)); err != nil {
+		if !workers {
+			if err := d.engine.supports(c.rec); err != nil {
 				return err
 			}
+		}
+		if c.rec.lifecycle.State.Active() {
+			return nil
 		}
 		return c.start()
 	})
 	if err != nil || workers {
+		d.engine.heartbeats.lack(ctx, d.ID(), err)
 		return err
 	}
 	return d.engine.startBackground(context.WithoutCancel(ctx), d.engine.journal(d.ID()), false)
@@ -135,14 +133,17 @@ func (dr *driver) logError(err error) (later bool) {
 // ID returns the debate's id.
 func (d *Debate) ID() string { return d.journal.id }
 
-// Status returns a short summary of the debate's state.
+// Status returns a short summary of the debate's state. Its Driver is the last heartbeat of the engine that drives the
+// debate, in any process, or tells what an engine lacks to drive it.
 func (d *Debate) Status(ctx context.Context) (store.Status, error) {
 	d.journal.mu.Lock()
 	defer d.journal.mu.Unlock()
 	if err := d.journal.refresh(ctx); err != nil {
 		return store.Status{}, err
 	}
-	return statusOf(d.journal.rec), nil
+	s := statusOf(d.journal.rec)
+	s.Driver = d.journal.rec.driver
+	return withoutPastDriver(s), nil
 }
 
 // Result returns the debate so far, or as it ended.
@@ -157,7 +158,8 @@ func (d *Debate) Result(ctx context.Context) (*Result, error) {
 
 // Run drives the debate: it runs its steps, commits their turns and yields its events, until the debate ends, pauses
 // or fails. The last event of a debate that has ended is [Ended], with the result. If the debate fails or its
-// configuration is rejected, Run yields the cause once, as the last error.
+// configuration is rejected, Run yields the cause once, as the last error. If the debate needs something that Options
+// does not provide, Run yields ErrUnsupported and changes nothing.
 //
 // If you break out of the loop, or ctx ends, driving stops but the debate does not end. Calls in flight are canceled
 // and nothing more is committed. Run yields the end of ctx as an error. A later Run, RunOnce or Start continues from
@@ -204,15 +206,19 @@ func (d *Debate) Run(ctx context.Context) iter.Seq2[Event, error] {
 // RunOnce runs the steps that may run now, which is one step or all missing steps of a parallel phase. It commits
 // them and reports whether there is more to do. Workers use it as their unit of work. It returns false if the debate
 // has ended or is paused, and an error if it failed or was rejected. It runs only the plan in the debate's status. If
-// the store schedules debates and there is no plan, it does nothing.
+// the store schedules debates and there is no plan, it does nothing. It returns ErrUnsupported and changes nothing if the
+// debate needs something that Options does not provide.
 func (d *Debate) RunOnce(ctx context.Context) (more bool, err error) {
 	dr, err := engage(ctx, d.engine, d.journal, nil)
 	if err != nil {
 		return false, err
 	}
 	defer dr.release()
-	if dr.only = dr.key(); dr.only == "" && d.engine.schedules { // the debate was not started
-		_, err := dr.hasMore()
+	if dr.only = dr.key(); dr.only == "" && d.engine.schedules { // the debate was not started, or this engine cannot plan
+		err := dr.supported()
+		if err == nil {
+			_, err = dr.hasMore()
+		}
 		return false, err
 	}
 	return dr.advanceApart()

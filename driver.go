@@ -21,7 +21,8 @@ type driver struct {
 	journal *journal
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
-	only    string // key of the plan to run; empty for any plan
+	only    string  // key of the plan to run; empty for any plan
+	checked *Config // the configuration that the engine supports; nil if none was checked yet
 	feed    *liveFeed
 	out     delivery
 	stop    []func() // called in order by release

@@ -474,11 +474,9 @@ func TestWhereWorkersDriveDoNeedsAPlan(t *testing.T) {
 	}{
 		{"never started", func(*testing.T, *debate.Debate) {}, fsm.Configuring},
 		{"rejected", func(t *testing.T, d *debate.Debate) {
-			c := debatetest.PairConfig(nil)
-			c.Participants[0].Provider = "elsewhere"
-			require.NoError(t, d.Edit(t.Context(), c))
+			locked := d.OpenWithProvider(t, providerWithFailingCheck{talkingModel(), &providers.Error{Kind: providers.Authentication, Err: errors.New("set M_KEY")}})
 			require.NoError(t, d.Start(t.Context()))
-			_, err := d.RunOnce(t.Context())
+			_, err := locked.RunOnce(t.Context())
 			require.ErrorAs(t, err, new(*debate.Problems))
 		}, fsm.Configuring},
 		{"paused", func(t *testing.T, d *debate.Debate) {

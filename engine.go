@@ -44,6 +44,7 @@ func NewEngine(o Options) (*Engine, error) {
 		log: cmp.Or(o.Logger, slog.New(slog.DiscardHandler)), closing: make(chan struct{}),
 		driven: map[string]*driverSlot{}, feeds: map[string]*liveFeed{},
 	}
+	e.heartbeats = newHeartbeats(o.Store, o.Name, o.HeartbeatInterval, o.RecoverAfter, e.log)
 	e.store = store.Watched(o.Store)
 	if s, ok := o.Store.(store.Scheduler); ok {
 		e.schedules = s.Schedules()
@@ -118,4 +119,29 @@ func (e *Engine) Open(ctx context.Context, id string) (*Debate, error) {
 	d.journal.mu.Lock()
 	defer d.journal.mu.Unlock()
 	return d, d.journal.refresh(ctx)
+}
+
+// Close stops driving debates. It starts no new steps and lets calls in flight finish and commit. If ctx ends first,
+// Close cancels the calls and returns ctx's error; goroutines that are slow to notice may still be running then.
+// Finally every watcher gets ErrClosed. Another engine can continue the debates.
+func (e *Engine) Close(ctx context.Context) error {
+	e.mu.Lock()
+	if !e.closed {
+		e.closed = true
+		close(e.closing)
+	}
+	e.mu.Unlock()
+	idle := make(chan struct{})
+	go func() {
+		e.drivers.Wait()
+		close(idle)
+	}()
+	select {
+	case <-idle:
+		e.cancel(ErrClosed)
+		return nil
+	case <-ctx.Done():
+		e.cancel(ErrClosed)
+		return fmt.Errorf("close engine: calls in flight were canceled: %w", context.Cause(ctx))
+	}
 }

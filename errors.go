@@ -57,11 +57,23 @@ var (
 	ErrBusy = errors.New("the debate is already being driven")
 	// ErrClosed reports that the engine was closed.
 	ErrClosed = errors.New("the engine is closed")
-	// ErrUnsupported reports that this engine does not have the debate's protocol, or that this version of the
-	// library does not support the format of the debate's journal. A debate with an unknown protocol or a newer
-	// format can be listed and watched, but not driven.
+	// ErrUnsupported reports that this engine lacks something that the debate needs, such as its protocol, a provider,
+	// a prompt or a reply contract, or that this version of the library does not support the format of the debate's
+	// journal. The engine leaves the debate as it is, because another engine may have what is missing. The debate can
+	// be listed, watched and, except for an unknown protocol or format, controlled.
 	ErrUnsupported = errors.New("not supported by this engine")
 )
+
+// unsupported is the ErrUnsupported of a debate that needs something that this engine lacks.
+type unsupported struct {
+	missing []string // what the engine lacks, and where it is needed
+}
+
+func (u *unsupported) Error() string {
+	return fmt.Sprintf("%s: %v", strings.Join(u.missing, "; "), ErrUnsupported)
+}
+
+func (u *unsupported) Unwrap() error { return ErrUnsupported }
 
 // Problems lists everything that is wrong with a configuration, a remark or an annotation, field by field.
 type Problems struct {

@@ -123,7 +123,7 @@ func (j *journal) refresh(ctx context.Context) error {
 		}
 	}
 	j.machine.Release()
-	j.rec.storedPlan = head.Plan
+	j.rec.storedPlan, j.rec.driver = head.Plan, head.Driver
 	if after == 0 || head.Seq != j.rec.Seq {
 		j.repair(ctx, head)
 	}
@@ -143,6 +143,7 @@ func (j *journal) repair(ctx context.Context, stored store.Status) {
 	if j.rec.supported() != nil { // this version does not understand all entries
 		return
 	}
+	stored.Driver = store.Heartbeat{}
 	is, err1 := json.Marshal(stored)
 	want, err2 := json.Marshal(statusOf(j.rec))
 	if err1 == nil && err2 == nil && bytes.Equal(is, want) {

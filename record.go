@@ -134,6 +134,7 @@ type record struct {
 	lost        []*Failure // steps that failed, including those that were retried later
 	annotations map[string]json.RawMessage
 	storedPlan  store.Plan // the plan in the stored status
+	driver      store.Heartbeat
 	usage       transcript.Usage
 	times       times
 	profiles    []transcript.Profile // in the order of the configuration, including those who were dropped
@@ -244,7 +245,7 @@ func (r *record) roundAfter(on fsm.Event, to fsm.State) int {
 // drivable returns an error if this engine lacks the debate's protocol.
 func (r *record) drivable() error {
 	if u, ok := r.config.Protocol.(unknownProtocol); ok && !r.lifecycle.State.Final() {
-		return fmt.Errorf("protocol %q is not among Options.Protocols: %w", u.name, ErrUnsupported)
+		return &unsupported{[]string{fmt.Sprintf("protocol.name: %q is unknown to this engine", u.name)}}
 	}
 	return nil
 }

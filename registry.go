@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/fsm"
@@ -60,6 +61,32 @@ func (e *Engine) missingNames(c Config) []protocol.Problem {
 		told[p.Provider] = true
 	}
 	return l.problems
+}
+
+// supports returns an ErrUnsupported if the engine lacks something that a debate needs to be driven. A debate that does
+// not run needs nothing.
+func (e *Engine) supports(r *record) error {
+	if s := r.lifecycle.State; e.namesAll(r.config) || !s.Active() && s != fsm.Configuring && s != fsm.Ready {
+		return nil
+	}
+	var missing []string
+	for _, p := range e.missingNames(*r.config) {
+		missing = append(missing, p.String())
+	}
+	if missing == nil {
+		return nil
+	}
+	return &unsupported{missing}
+}
+
+// namesAll reports whether a configuration names only what the engine has. It allocates nothing. If it returns false,
+// missingNames may still find nothing missing.
+func (e *Engine) namesAll(c *Config) bool {
+	_, unknown := c.Protocol.(unknownProtocol)
+	missing := func(p Participant) bool { return e.providers[p.Provider] == nil && p.Provider != templatesProvider }
+	return !unknown && (len(c.Detect) == 0 || e.extractAnswer != nil) &&
+		!slices.ContainsFunc(c.Participants, missing) && !slices.ContainsFunc(c.Judges, missing) && !slices.ContainsFunc(c.Substitutes, missing) &&
+		!missing(c.PersonaAssigner) && !missing(c.Summarizer) && !missing(c.Retriever) && (c.Embedder.Provider == "" || !missing(c.Embedder))
 }
 
 // bind returns the provider with the given name. If the name is empty, it returns the engine's only provider.
@@ -172,6 +199,15 @@ type Options struct {
 	// TokenCounter counts tokens. Defaults to window.Estimate, which needs no vocabulary. In both cases the counts
 	// are corrected by what providers report for each model.
 	TokenCounter window.TokenCounter
+	// Name identifies the engine in Status.Driver of the debates that it drives. Use another name for each engine of a
+	// store. Defaults to the name of the machine, the number of the process, and a random part.
+	Name string
+	// HeartbeatInterval is the time between two heartbeats of the engine; see store.Heartbeats. Each is one write for all
+	// debates that the engine drives. Defaults to 10 s. If it is negative, the engine gives none.
+	HeartbeatInterval time.Duration
+	// RecoverAfter is the age of a heartbeat from which on it no longer counts. Defaults to three times
+	// HeartbeatInterval. Use the same in all engines of a store, and keep their clocks closer together than this.
+	RecoverAfter time.Duration
 	// Logger receives warnings and errors that no caller would otherwise see. Defaults to none.
 	Logger *slog.Logger
 }
@@ -189,6 +225,7 @@ type Engine struct {
 	replies       map[string]*reply.Contract
 	extractAnswer func(transcript.Turn) string
 	counter       window.TokenCounter
+	heartbeats    *heartbeats
 	log           *slog.Logger
 	env           *environment // of all records
 	answers       lastAnswers
@@ -234,7 +271,13 @@ func (e *Engine) addProtocol(p protocol.Protocol) {
 
 // List returns the stored debates that match a query, newest first.
 func (e *Engine) List(ctx context.Context, q store.Query) iter.Seq2[store.Status, error] {
-	return e.store.List(ctx, q)
+	return func(yield func(store.Status, error) bool) {
+		for s, err := range e.store.List(ctx, q) {
+			if !yield(withoutPastDriver(s), err) {
+				return
+			}
+		}
+	}
 }
 
 // Delete removes a stored debate. Every process that still drives or watches it gets an error.
@@ -304,31 +347,6 @@ func (e *Engine) parse(b json.RawMessage) (c Config, err error) {
 	return c, nil
 }
 
-// Close stops driving debates. It starts no new steps and lets calls in flight finish and commit. If ctx ends first,
-// Close cancels the calls and returns ctx's error; goroutines that are slow to notice may still be running then.
-// Finally every watcher gets ErrClosed. Another engine can continue the debates.
-func (e *Engine) Close(ctx context.Context) error {
-	e.mu.Lock()
-	if !e.closed {
-		e.closed = true
-		close(e.closing)
-	}
-	e.mu.Unlock()
-	idle := make(chan struct{})
-	go func() {
-		e.drivers.Wait()
-		close(idle)
-	}()
-	select {
-	case <-idle:
-		e.cancel(ErrClosed)
-		return nil
-	case <-ctx.Done():
-		e.cancel(ErrClosed)
-		return fmt.Errorf("close engine: calls in flight were canceled: %w", context.Cause(ctx))
-	}
-}
-
 func (e *Engine) isClosed() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -349,7 +367,9 @@ func (e *Engine) reserve(id string, cancel context.CancelCauseFunc) (release fun
 	s := &driverSlot{cancel: cancel}
 	e.driven[id] = s
 	e.drivers.Add(1)
+	e.heartbeats.begin(id)
 	return func() {
+		e.heartbeats.end(e.ctx, id)
 		e.mu.Lock()
 		delete(e.driven, id)
 		e.mu.Unlock()

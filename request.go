@@ -51,7 +51,7 @@ func (e *Engine) newExecution(r *record, s protocol.Step) (*execution, error) {
 	c.request = providers.Request{Model: who.Model, Temperature: who.Temperature, MaxTokens: who.MaxTokens}
 	if s.Contract != "" {
 		if c.contract = e.contract(r, s.Contract); c.contract == nil {
-			return nil, fmt.Errorf("plan step %s: reply contract %q is unknown, add it to Options.Contracts", s.Phase, s.Contract)
+			return nil, &unsupported{[]string{fmt.Sprintf("reply contract %q is unknown, add it to Options.Contracts", s.Contract)}}
 		}
 		if s.Check != nil {
 			c.contract = c.contract.WithCheck(s.Check)
@@ -61,6 +61,9 @@ func (e *Engine) newExecution(r *record, s protocol.Step) (*execution, error) {
 	if s.Actor == protocol.Embedder {
 		c.request.Messages = embedderMessages(r, who.Window, &s)
 		return c, nil
+	}
+	if !e.prompts.Has(s.Prompt) {
+		return nil, &unsupported{[]string{fmt.Sprintf("prompt %q is unknown, add it to Options.Prompts", s.Prompt)}}
 	}
 	if err := e.buildPrompt(r, c, seat); err != nil {
 		return nil, err

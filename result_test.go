@@ -16,7 +16,6 @@ import (
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/scripted"
-	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -98,26 +97,6 @@ func TestHintsNameWhatTheyAreAbout(t *testing.T) {
 		}
 	}
 	require.NotEmpty(t, (&debate.Failure{Kind: "weather"}).Hint(), "also about what a newer version wrote")
-}
-
-func TestAHintSaysWhereAnEngineLacksSomething(t *testing.T) {
-	opts := debate.Options{Store: store.Memory(), Providers: providersOf(talkingModel(), scriptedJudge(t, 1))}
-	d, err := debate.New(t.Context(), debatetest.PairConfig(nil), opts)
-	require.NoError(t, err)
-	runUntilTurn(t, d, transcript.Assessment)
-	e, err := debate.NewEngine(debate.Options{Store: opts.Store, Providers: map[string]providers.Provider{"m": talkingModel()}})
-	require.NoError(t, err)
-	other, err := e.Open(t.Context(), "d")
-	require.NoError(t, err)
-	_, err = debatetest.Run(t, other)
-	require.EqualError(t, err, `run step assess of J in round 1: "j" is unknown, use one of m`)
-	var failure *debate.Failure
-	require.ErrorAs(t, err, &failure)
-	require.Equal(t, "step assess of J cannot run: add what the message names to Options, or Edit the debate, then Retry", failure.Hint())
-	require.NoError(t, d.Retry(t.Context()))
-	_, err = debatetest.Run(t, d)
-	require.NoError(t, err)
-	require.Len(t, debatetest.Result(t, d).Turns, 4)
 }
 
 func TestAModelThatDoesNotExistIsAFailureThatOneCanMend(t *testing.T) {

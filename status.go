@@ -43,6 +43,15 @@ func cutText(text string, most int) string {
 	return text[:most] + "…"
 }
 
+// withoutPastDriver returns a status without a heartbeat that no longer says anything: the debate has ended, or was driven
+// by another engine after this one lacked something.
+func withoutPastDriver(s store.Status) store.Status {
+	if h := s.Driver; s.State.Final() || len(h.Missing) > 0 && s.Updated.After(h.At) {
+		s.Driver = store.Heartbeat{}
+	}
+	return s
+}
+
 // planOf returns the steps that may run now, as a plan. The plan's key does not change when the process crashes, the
 // debate is paused, a remark is added, or a part of the plan is done.
 func planOf(r *record) (p store.Plan) {

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"slices"
 	"time"
 )
 
@@ -29,36 +28,4 @@ type Heartbeats interface {
 // yieldsTo reports whether a newer heartbeat replaces h; see [Heartbeats].
 func (h Heartbeat) yieldsTo(newer Heartbeat, since time.Time) bool {
 	return h.Driver == newer.Driver || len(h.Missing) > 0 || !h.At.After(since)
-}
-
-// Beat implements [Heartbeats].
-func (m *memory) Beat(ctx context.Context, h Heartbeat, since time.Time, ids ...string) (stored []string, err error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	h.Missing = slices.Clone(h.Missing)
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, id := range ids {
-		if j := m.debates[id]; j != nil && j.driver.yieldsTo(h, since) {
-			j.driver = h
-			stored = append(stored, id)
-		}
-	}
-	return stored, nil
-}
-
-// Forget implements [Heartbeats].
-func (m *memory) Forget(ctx context.Context, driver string, ids ...string) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, id := range ids {
-		if j := m.debates[id]; j != nil && j.driver.Driver == driver {
-			j.driver = Heartbeat{}
-		}
-	}
-	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"iter"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/elenchus-go/debate/fsm"
 )
@@ -195,4 +196,36 @@ func (m *memory) unwatch(id string, w *watcher) {
 	if m.watchers[id] = left; len(left) == 0 {
 		delete(m.watchers, id)
 	}
+}
+
+// Beat implements [Heartbeats].
+func (m *memory) Beat(ctx context.Context, h Heartbeat, since time.Time, ids ...string) (stored []string, err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	h.Missing = slices.Clone(h.Missing)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, id := range ids {
+		if j := m.debates[id]; j != nil && j.driver.yieldsTo(h, since) {
+			j.driver = h
+			stored = append(stored, id)
+		}
+	}
+	return stored, nil
+}
+
+// Forget implements [Heartbeats].
+func (m *memory) Forget(ctx context.Context, driver string, ids ...string) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, id := range ids {
+		if j := m.debates[id]; j != nil && j.driver.Driver == driver {
+			j.driver = Heartbeat{}
+		}
+	}
+	return nil
 }

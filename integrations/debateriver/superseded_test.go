@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -40,9 +39,7 @@ func TestAWorkerWithoutTheProtocolLeavesTheJobOfADebateThatLostItsHead(t *testin
 	s.exec(t, "delete from {debates}")
 
 	without := s.worker(t, m)
-	eventually(t, func() bool { return slices.Contains([]string{"scheduled", "completed"}, s.jobs(t, d)[0].State) }, "the job was worked on")
-	require.Equal(t, "scheduled", s.jobs(t, d)[0].State, "the job is snoozed for a worker that has the protocol")
-	require.Zero(t, s.jobs(t, d)[0].Errors)
+	s.waitForSnooze(t, d)
 	require.NoError(t, without.client.Stop(timeoutContext(t)))
 	require.Len(t, s.activeJobs(t, d), 1)
 	require.Zero(t, m.callCount())
@@ -142,14 +139,14 @@ func (l loading) Load(ctx context.Context, id string, after int64) (store.Status
 func TestALateJobDoesNotStartARejectedDebateAgain(t *testing.T) {
 	t.Parallel()
 	s := newTestSchema(t)
-	submitter, driver := s.submitter(t), s.engine(t, &digestModel{})
+	submitter, driver := s.submitter(t), s.engine(t, lockedModel{&digestModel{}})
 	var debates []*debate.Debate
 	var mu sync.Mutex
 	left := map[string]int{}               // number of loads before the debate is rejected
 	rejects := map[string]*debate.Debate{} // handle that rejects the debate
 	for n := range 5 {
 		c := sequentialPanel()
-		c.ID, c.Participants[1].Provider = fmt.Sprintf("d%d", n), "elsewhere"
+		c.ID = fmt.Sprintf("d%d", n)
 		d := submitter.submit(t, c)
 		debates = append(debates, d)
 		left[d.ID()], rejects[d.ID()] = n, driver.on(t, d)
@@ -181,7 +178,7 @@ func (s *testSchema) loader(t *testing.T, before func(id string)) {
 	t.Helper()
 	p, workers := s.open(t), river.NewWorkers()
 	_, err := addWorker(workers, p.store, debate.Options{
-		Store: loading{p.store, before}, Providers: map[string]providers.Provider{"m": &digestModel{}},
+		Store: loading{p.store, before}, Providers: map[string]providers.Provider{"m": lockedModel{&digestModel{}}},
 	})
 	require.NoError(t, err)
 	client, err := river.NewClient(riverpgxv5.New(p.pool), Defaults(&river.Config{

@@ -202,6 +202,7 @@ type jobRow struct {
 	Attempt     int
 	Errors      int
 	ScheduledAt time.Time
+	Snoozes     int
 }
 
 func (r jobRow) active() bool { return slices.Contains(activeStates, rivertype.JobState(r.State)) }
@@ -210,7 +211,7 @@ func (r jobRow) active() bool { return slices.Contains(activeStates, rivertype.J
 func (s *testSchema) jobs(t testing.TB, d *debate.Debate) []jobRow {
 	t.Helper()
 	rows, err := s.pool.Query(context.Background(), s.sql(`select id, state::text, args->>'plan', attempt::int,
-		coalesce(cardinality(errors), 0), scheduled_at from {jobs} where args->>'debate' = $1 order by id`), d.ID())
+		coalesce(cardinality(errors), 0), scheduled_at, coalesce((metadata->>'snoozes')::int, 0) from {jobs} where args->>'debate' = $1 order by id`), d.ID())
 	require.NoError(t, err)
 	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[jobRow])
 	require.NoError(t, err)
@@ -221,6 +222,19 @@ func (s *testSchema) jobs(t testing.TB, d *debate.Debate) []jobRow {
 func (s *testSchema) activeJobs(t testing.TB, d *debate.Debate) []jobRow {
 	t.Helper()
 	return slices.DeleteFunc(s.jobs(t, d), func(r jobRow) bool { return !r.active() })
+}
+
+// waitForSnooze waits until a worker has left the first job of a debate to others, and returns the job.
+func (s *testSchema) waitForSnooze(t testing.TB, d *debate.Debate) jobRow {
+	t.Helper()
+	eventually(t, func() bool {
+		job := s.jobs(t, d)[0]
+		require.True(t, job.active(), "the job is %s", job.State)
+		return job.Snoozes > 0
+	}, "the job is snoozed")
+	job := s.jobs(t, d)[0]
+	require.Zero(t, job.Errors)
+	return job
 }
 
 // waitForNoJobs waits until a debate has no active job.
@@ -400,6 +414,7 @@ func statusOf(t testing.TB, d *debate.Debate) store.Status {
 	t.Helper()
 	h, err := d.Status(t.Context())
 	require.NoError(t, err)
+	h.Driver = store.Heartbeat{} // it changes with time
 	return h
 }
 

@@ -3,6 +3,7 @@ package debateriver
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -78,7 +79,7 @@ func (w *worker) Timeout(job *river.Job[jobArgs]) time.Duration {
 
 // NextRetry implements river.Worker. The delay is one second at first and doubles with each attempt, up to a minute.
 func (w *worker) NextRetry(job *river.Job[jobArgs]) time.Time {
-	return time.Now().Add(min(time.Second<<min(max(job.Attempt-1, 0), 6), time.Minute))
+	return time.Now().Add(backoff(job.Attempt - 1))
 }
 
 // Work implements river.Worker.
@@ -88,7 +89,7 @@ func (w *worker) Work(ctx context.Context, job *river.Job[jobArgs]) error {
 	}
 	leave, err := w.acquire(ctx, job.Args.Debate)
 	if err != nil {
-		return retryDecision(ctx, err)
+		return retryDecision(ctx, job, err)
 	}
 	defer leave()
 	t := &jobRun{job: job}
@@ -97,7 +98,7 @@ func (w *worker) Work(ctx context.Context, job *river.Job[jobArgs]) error {
 	case t.completed.Load(), errors.Is(err, store.ErrNotFound): // the journal records how the debate ended or stopped
 		return nil
 	case err != nil:
-		return retryDecision(ctx, err)
+		return retryDecision(ctx, job, err)
 	}
 	return nil
 }
@@ -112,7 +113,8 @@ func (w *worker) work(ctx context.Context, t *jobRun) error {
 	for more := true; !t.completed.Load(); {
 		status, err := d.Status(ctx)
 		if err == nil && (status.Format > store.Format || status.State.Active() && status.Plan.Key == "") {
-			err = debate.ErrUnsupported // only a newer version, or one with the protocol, knows the next step
+			_, err = d.RunOnce(ctx) // only a newer version, or one with the protocol, knows the next step
+			err = cmp.Or(err, debate.ErrUnsupported)
 		}
 		if err != nil {
 			return err
@@ -163,7 +165,7 @@ func (w *worker) cacheHandle(d *debate.Debate) {
 }
 
 // retryDecision returns the error that tells River when to retry a job that failed with err.
-func retryDecision(ctx context.Context, err error) error {
+func retryDecision(ctx context.Context, job *river.Job[jobArgs], err error) error {
 	switch {
 	case errors.Is(context.Cause(ctx), context.DeadlineExceeded): // like any other error
 		return err
@@ -171,10 +173,22 @@ func retryDecision(ctx context.Context, err error) error {
 		return river.JobSnooze(0)
 	case errors.Is(err, debate.ErrBusy):
 		return river.JobSnooze(time.Second)
-	case errors.Is(err, debate.ErrUnsupported): // retry on a newer worker, or on one with the protocol
-		return river.JobSnooze(time.Minute)
+	case errors.Is(err, debate.ErrUnsupported): // leave it to a worker that has what is missing
+		return river.JobSnooze(backoff(snoozes(job) / 4))
 	}
 	return err
+}
+
+// backoff returns a delay that is one second for n = 0, doubles with n, and is at most a minute.
+func backoff(n int) time.Duration { return min(time.Second<<min(max(n, 0), 6), time.Minute) }
+
+// snoozes returns how often a job was snoozed.
+func snoozes(job *river.Job[jobArgs]) int {
+	var metadata struct {
+		Snoozes int `json:"snoozes"` // River counts them
+	}
+	_ = json.Unmarshal(job.Metadata, &metadata) // 0 if there is no count
+	return metadata.Snoozes
 }
 
 // acquire waits until no other job of this process works on the debate. The next plan's job may arrive before the

@@ -28,20 +28,28 @@ func TestAConfigurationThatTheWorkerRejectsCanBeEdited(t *testing.T) {
 	t.Parallel()
 	s := newTestSchema(t)
 	m := &digestModel{}
-	s.worker(t, m)
+	s.workerWith(t, debate.Options{Providers: map[string]providers.Provider{"m": m, "locked": lockedModel{m}}})
 	wrong := sequentialPanel()
-	wrong.Participants[1].Provider = "elsewhere"
+	wrong.Participants[1].Provider = "locked"
 	d := s.submitter(t).submit(t, wrong)
 	ev := watchUntil(t, d, 0, transitionTo(fsm.Configuring)).(debate.StateChanged)
 	require.Len(t, ev.Problems, 1)
-	require.Contains(t, ev.Problems[0].String(), "elsewhere")
+	require.Contains(t, ev.Problems[0].String(), "the key has expired")
 	s.waitForNoJobs(t, d)
 	require.Zero(t, statusOf(t, d).Plan)
 	require.Equal(t, "completed", s.jobs(t, d)[0].State)
-	require.NoError(t, d.Edit(t.Context(), sequentialPanel()))
+	wrong.Participants[1].Provider = "m"
+	require.NoError(t, d.Edit(t.Context(), wrong))
 	require.Len(t, s.jobs(t, d), 1)
 	require.NoError(t, d.Start(t.Context()))
-	m.requireCalledOnce(t, requireUndisturbed(t, d, sequentialPanel()))
+	m.requireCalledOnce(t, watchToEnd(t, d))
+}
+
+// lockedModel is a model whose key is refused.
+type lockedModel struct{ providers.Provider }
+
+func (lockedModel) Check(context.Context, string) error {
+	return &providers.Error{Kind: providers.Authentication, Err: errors.New("the key has expired")}
 }
 
 // renamedPanel is a protocol that some workers do not have.
@@ -66,11 +74,12 @@ func TestADebateWaitsForAWorkerThatHasItsProtocol(t *testing.T) {
 	without := s.worker(t, m)
 	d := s.submitter(t).submit(t, configOfRenamedPanel())
 	status := statusOf(t, d)
-	eventually(t, func() bool { return s.jobs(t, d)[0].State == "scheduled" }, "the job is snoozed")
-	job := s.jobs(t, d)[0]
-	require.Zero(t, job.Errors)
-	require.True(t, job.ScheduledAt.After(status.Updated.Add(30*time.Second)))
+	job := s.waitForSnooze(t, d)
+	require.True(t, job.ScheduledAt.After(status.Updated.Add(time.Second)))
 	require.Equal(t, status, statusOf(t, d))
+	full, err := d.Status(t.Context())
+	require.NoError(t, err)
+	require.Contains(t, full.Driver.Missing[0], `protocol.name: "rare/1" is unknown to this engine`)
 	require.NoError(t, without.client.Stop(timeoutContext(t)))
 	s.workerWith(t, optionsWith(m))
 	s.exec(t, "update {jobs} set state = 'available', scheduled_at = now()")
@@ -108,11 +117,11 @@ func TestAWorkerOfAnOlderVersionLeavesADebateAlone(t *testing.T) {
 	require.NoError(t, p.store.Commit(t.Context(), store.Change{ID: d.ID(), After: 1, Status: status, Entries: []store.Entry{
 		{Seq: 2, Type: "config", At: at, Data: config}, {Seq: 3, Type: "novelty", At: at, Data: map[string]any{"type": "novelty", "seq": 3}},
 	}}))
-	rested := []string{"scheduled", "completed"}
-	eventually(t, func() bool { return slices.Contains(rested, s.jobs(t, d)[0].State) }, "the job was worked on")
-	require.Equal(t, "scheduled", s.jobs(t, d)[0].State, "the job is snoozed for a newer worker")
+	s.waitForSnooze(t, d)
 	stored, _, err := p.store.Load(t.Context(), d.ID(), 0)
 	require.NoError(t, err)
+	require.NotEmpty(t, stored.Driver.Missing)
+	stored.Driver = store.Heartbeat{}
 	require.Equal(t, status, stored)
 }
 
@@ -255,12 +264,43 @@ func TestWhenAJobIsTriedAgain(t *testing.T) {
 		{"a canceled job with another error: at once", ended(errors.New("stopped")), broken, river.JobSnooze(0)},
 		{"a closed engine: at once", t.Context(), fmt.Errorf("drive: %w", debate.ErrClosed), river.JobSnooze(0)},
 		{"a debate that the engine runs itself: after a second", t.Context(), fmt.Errorf("drive: %w", debate.ErrBusy), river.JobSnooze(time.Second)},
-		{"an unsupported debate: after a minute", t.Context(), fmt.Errorf("drive: %w", debate.ErrUnsupported), river.JobSnooze(time.Minute)},
+		{"an unsupported debate: after a second", t.Context(), fmt.Errorf("drive: %w", debate.ErrUnsupported), river.JobSnooze(time.Second)},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			require.Equal(t, tt.want, retryDecision(tt.ctx, tt.err))
+			require.Equal(t, tt.want, retryDecision(tt.ctx, &river.Job[jobArgs]{JobRow: &rivertype.JobRow{}}, tt.err))
 		})
 	}
+	for n, want := range map[int]time.Duration{0: time.Second, 3: time.Second, 4: 2 * time.Second, 20: 32 * time.Second, 24: time.Minute, 99: time.Minute} {
+		job := &river.Job[jobArgs]{JobRow: &rivertype.JobRow{Metadata: fmt.Appendf(nil, `{"snoozes": %d}`, n)}}
+		require.Equal(t, river.JobSnooze(want), retryDecision(t.Context(), job, debate.ErrUnsupported), "snoozed %d times", n)
+	}
+}
+
+// A worker that lacks a provider leaves debates to others, for example during a deploy that adds the provider.
+func TestDebatesEndWhileSomeWorkersLackAProvider(t *testing.T) {
+	t.Parallel()
+	s := newTestSchema(t)
+	m := &digestModel{}
+	s.workerWith(t, debate.Options{Providers: map[string]providers.Provider{"other": m}})
+	c := sequentialPanel()
+	c.Limits.MaxRounds = 1
+	p := s.submitter(t)
+	var submitted []*debate.Debate
+	for range 12 {
+		submitted = append(submitted, p.submit(t, c))
+	}
+	s.waitForSnooze(t, submitted[0])
+	full, err := submitted[0].Status(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, `participants[0].provider: "m" is unknown, use one of other`, full.Driver.Missing[0])
+	s.worker(t, m)
+	turns := 0
+	for _, d := range submitted {
+		r := watchToEnd(t, d)
+		require.Equal(t, fsm.Completed, r.State)
+		turns += len(r.Turns)
+	}
+	require.Equal(t, turns, m.callCount())
 }
 
 func TestAJobIsRetriedAfterASecondAndEachTimeTwiceAsLong(t *testing.T) {

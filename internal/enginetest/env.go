@@ -232,11 +232,12 @@ func (s *env) listedStatus(id string) store.Status {
 	return store.Status{}
 }
 
-// stored returns everything that the store has of a debate after a seq, as JSON.
+// stored returns everything that the store has of a debate after a seq, except heartbeats, as JSON.
 func (s *env) stored(id string, after int64) string {
 	s.Helper()
 	status, entries, err := s.backend.Open(s).Load(s.ctx, id, after)
 	require.NoError(s, err)
+	status.Driver = store.Heartbeat{}
 	return s.json([]any{status, entries})
 }
 

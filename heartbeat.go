@@ -1,0 +1,186 @@
+package debate
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/elenchus-go/debate/store"
+)
+
+// The default interval of heartbeats, and the delay of the first one. Debates that end within the delay cause none.
+const (
+	defaultHeartbeatInterval = 10 * time.Second
+	firstHeartbeatDelay      = time.Second
+	heartbeatsToMiss         = 3 // after this many intervals a heartbeat no longer counts, by default
+)
+
+// processName is the default of Options.Name for the first engine of this process.
+var processName = sync.OnceValue(func() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "host"
+	}
+	return fmt.Sprintf("%s-%d-%s", host, os.Getpid(), strings.ToLower(rand.Text()[:6]))
+})
+
+var enginesNamed atomic.Int64
+
+// engineName returns the default of Options.Name.
+func engineName() string {
+	if n := enginesNamed.Add(1); n > 1 {
+		return fmt.Sprintf("%s-%d", processName(), n)
+	}
+	return processName()
+}
+
+// heartbeats tells the store which debates an engine drives: all of them in one write for each interval. A nil
+// *heartbeats does nothing, because the store keeps none.
+type heartbeats struct {
+	store store.Heartbeats
+	name  string
+	every time.Duration
+	after time.Duration // a heartbeat that is older no longer counts
+	log   *slog.Logger
+
+	writing sync.Mutex // held during a write, so that no heartbeat is written after it was forgotten
+
+	mu      sync.Mutex
+	driven  map[string]bool      // debates that are driven; true if the store may have their heartbeat
+	lacking map[string]time.Time // when the store was told what the engine lacks to drive a debate
+	last    time.Time            // time of the last write
+	timer   *time.Timer
+}
+
+// newHeartbeats returns nil if the store keeps no heartbeats or the interval is negative.
+func newHeartbeats(s store.Store, name string, every, after time.Duration, log *slog.Logger) *heartbeats {
+	keeper, ok := s.(store.Heartbeats)
+	if !ok || every < 0 {
+		return nil
+	}
+	h := &heartbeats{store: keeper, name: name, every: cmp.Or(every, defaultHeartbeatInterval), log: log, driven: map[string]bool{}}
+	h.after = cmp.Or(after, heartbeatsToMiss*h.every)
+	return h
+}
+
+// driver returns the name of the engine in its heartbeats.
+func (h *heartbeats) driver() string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.name == "" {
+		h.name = engineName()
+	}
+	return h.name
+}
+
+// begin notes that the engine drives a debate.
+func (h *heartbeats) begin(id string) {
+	if h == nil {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if _, known := h.driven[id]; !known {
+		h.driven[id] = false
+	}
+	if len(h.driven) > 1 {
+		return // the timer is running
+	}
+	wait := max(firstHeartbeatDelay, h.every-time.Since(h.last))
+	if h.timer == nil {
+		h.timer = time.AfterFunc(wait, h.tick)
+	} else {
+		h.timer.Reset(wait)
+	}
+}
+
+// end notes that the engine no longer drives a debate.
+func (h *heartbeats) end(ctx context.Context, id string) {
+	if h == nil {
+		return
+	}
+	h.mu.Lock()
+	told := h.driven[id]
+	delete(h.driven, id)
+	if len(h.driven) == 0 {
+		h.timer.Stop()
+	}
+	h.mu.Unlock()
+	if told {
+		h.write(ctx, func(ctx context.Context) error { return h.store.Forget(ctx, h.driver(), id) })
+	}
+}
+
+// tick writes a heartbeat for all debates that are driven.
+func (h *heartbeats) tick() {
+	h.write(context.Background(), func(ctx context.Context) error {
+		h.mu.Lock()
+		h.last = time.Now()
+		ids := slices.Collect(maps.Keys(h.driven))
+		for _, id := range ids {
+			h.driven[id] = true
+		}
+		if len(ids) > 0 {
+			h.timer.Reset(h.every)
+		}
+		h.mu.Unlock()
+		_, err := h.beat(ctx, nil, ids...)
+		return err
+	})
+}
+
+// beat writes a heartbeat and returns the debates for which it was written.
+func (h *heartbeats) beat(ctx context.Context, missing []string, ids ...string) ([]string, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	now := time.Now().UTC().Truncate(time.Microsecond)
+	return h.store.Beat(ctx, store.Heartbeat{Driver: h.driver(), At: now, Missing: missing}, now.Add(-h.after), ids...)
+}
+
+// write runs a write to the store. Heartbeats are advice, so its error is only logged.
+func (h *heartbeats) write(ctx context.Context, f func(context.Context) error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), h.every)
+	defer cancel()
+	h.writing.Lock()
+	defer h.writing.Unlock()
+	if err := f(ctx); err != nil {
+		h.log.WarnContext(ctx, "write heartbeat", "driver", h.driver(), "error", err)
+	}
+}
+
+// lack tells the store what the engine lacks to drive a debate, if err says so. It does so at most once per interval.
+func (h *heartbeats) lack(ctx context.Context, id string, err error) {
+	if h == nil || !errors.Is(err, ErrUnsupported) {
+		return
+	}
+	missing := []string{err.Error()}
+	if u, ok := errors.AsType[*unsupported](err); ok {
+		missing = u.missing
+	}
+	h.mu.Lock()
+	maps.DeleteFunc(h.lacking, func(_ string, at time.Time) bool { return time.Since(at) >= h.every })
+	_, told := h.lacking[id]
+	if h.lacking == nil {
+		h.lacking = map[string]time.Time{}
+	}
+	h.lacking[id] = time.Now()
+	h.mu.Unlock()
+	if told {
+		return
+	}
+	h.write(ctx, func(ctx context.Context) error {
+		_, err := h.beat(ctx, missing, id)
+		return err
+	})
+}
