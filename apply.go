@@ -169,7 +169,7 @@ func (r *record) addParticipants() {
 }
 
 func (r *record) transition(ev StateChanged) {
-	r.lifecycle = fsm.Position{State: ev.To}
+	r.lifecycle, r.problems = fsm.Position{State: ev.To}, ev.Problems
 	r.findings.list = append(r.findings.list, ev.Findings...)
 	switch ev.On {
 	case fsm.Responded:

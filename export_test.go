@@ -71,6 +71,7 @@ func FilledResults(fill func(any)) (a, b *Result, rec any) {
 	fill(&r.annotations)
 	fill(&r.question)
 	fill(&r.failure)
+	fill(&r.problems)
 	r.config.Judges = []Participant{{Name: "A"}} // leads to a warning
 	r.config.Participants = []Participant{{Name: "A"}}
 	return resultOf(r), resultOf(r), r

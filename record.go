@@ -125,11 +125,12 @@ type record struct {
 	format      int
 	config      *Config
 	lifecycle   fsm.Position
-	parallel    bool      // the open phase runs all its steps at once
-	valid       bool      // the configuration was accepted and has not changed since
-	failure     *Failure  // why the debate is in error
-	question    *Question // the open question
-	withdrawn   *Failure  // the failure whose actor a person chose to drop
+	parallel    bool               // the open phase runs all its steps at once
+	valid       bool               // the configuration was accepted and has not changed since
+	problems    []protocol.Problem // why the last start was refused
+	failure     *Failure           // why the debate is in error
+	question    *Question          // the open question
+	withdrawn   *Failure           // the failure whose actor a person chose to drop
 	dropped     []Dropped
 	lost        []*Failure // steps that failed, including those that were retried later
 	annotations map[string]json.RawMessage

@@ -45,6 +45,9 @@ type Result struct {
 	Annotations map[string]json.RawMessage `json:"annotations,omitempty"`
 	Question    *Question                  `json:"question,omitempty"` // the open question; nil if there is none
 	Failure     *Failure                   `json:"failure,omitempty"`  // why the debate is in error; nil if it is not
+	// Problems lists why the last start of the debate was refused, such as a wrong key or an unknown model. It is empty
+	// after an Edit, and after a start that was not refused.
+	Problems []protocol.Problem `json:"problems,omitempty"`
 
 	RunningTime time.Duration `json:"running_time"` // in nanoseconds, without pauses
 	Created     time.Time     `json:"created"`

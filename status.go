@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -23,11 +24,19 @@ func statusOf(r *record) store.Status {
 		Topic: r.config.Topic, Protocol: r.config.Protocol.Name(), Labels: maps.Clone(r.config.Labels),
 		Usage: r.usage, RunningTime: r.times.running, Format: r.format, Created: r.times.created, Updated: r.times.updated, Plan: planOf(r),
 	}
+	for _, p := range r.problems {
+		status.Problems = append(status.Problems, p.String())
+	}
 	if f := r.failure; f != nil {
 		status.FailureKind, status.FailureCause = string(f.Kind), cutText(f.Message, maxFailureCause)
+	} else if r.problems != nil {
+		status.FailureKind, status.FailureCause = rejected, cutText(strings.Join(status.Problems, "\n"), maxFailureCause)
 	}
 	return status
 }
+
+// rejected is Status.FailureKind of a debate whose last start was refused.
+const rejected = "rejected"
 
 // maxFailureCause is the length of the longest Status.FailureCause in bytes.
 const maxFailureCause = 500
@@ -96,7 +105,7 @@ func resultOf(r *record) *Result {
 	res := &Result{
 		ID: r.ID, Topic: r.config.Topic, Background: r.config.Background, Protocol: r.config.Protocol.Name(), State: r.lifecycle.State,
 		Ending: r.Ending, Round: r.Cursor.Round, Turns: copyTurns(r.Turns), Sides: map[string]Totals{},
-		Rounds: make([]Totals, r.Cursor.Round+1), Annotations: deepcopy.Of(r.annotations), Question: deepcopy.Of(r.question), Failure: deepcopy.Of(r.failure),
+		Rounds: make([]Totals, r.Cursor.Round+1), Annotations: deepcopy.Of(r.annotations), Question: deepcopy.Of(r.question), Failure: deepcopy.Of(r.failure), Problems: deepcopy.Of(r.problems),
 		RunningTime: r.times.running, Created: r.times.created, Started: r.Started, Updated: r.times.updated, Completed: r.times.completed,
 	}
 	res.Findings = deepcopy.Of(r.findings.list)

@@ -86,8 +86,9 @@ func (d *Debate) Replay(ctx context.Context) iter.Seq2[*Snapshot, error] {
 // it shows what Run shows. The last event of a debate that has ended is [Ended], with the result. If ctx ends or the
 // engine is closed, Watch yields that as an error.
 //
-// Watch does not stop if the debate is paused, rejected or in error, because it may continue. The [StateChanged]
-// event then holds the question, the problems or the failure. Watch does not drive the debate. A slow viewer delays
+// If the last start of the debate was refused, Watch yields *Problems after the last event. After an Edit or another
+// start you can watch the debate again. Watch does not stop if the debate is paused or in error, because it may
+// continue. The [StateChanged] event then holds the question or the failure. Watch does not drive the debate. A slow viewer delays
 // nobody: it receives the chunks that it missed in one piece. A viewer that falls more than 1,000 attempts behind
 // misses the live events of the oldest ones; a [Warning] tells it how many.
 func (d *Debate) Watch(ctx context.Context, after int64) iter.Seq2[Event, error] {
@@ -151,18 +152,22 @@ func (d *Debate) showNews(ctx context.Context, f *liveFeed, v *viewer, yield fun
 		}
 		v.seq = min(v.seq, status.Seq)
 	}
-	if !status.State.Final() || status.Seq > v.seq {
+	if !status.State.Final() && len(status.Problems) == 0 || status.Seq > v.seq {
 		return true, nil
 	}
 	end, err := d.ending(ctx)
-	if err == nil && end.Seq > v.seq { // there is a new entry
+	if err != nil {
+		return false, err
+	}
+	switch {
+	case end.Seq > v.seq: // there is a new entry
 		v.refresh()
 		return true, nil
-	}
-	if err == nil {
+	case end.Result.State.Final():
 		yield(end, nil)
+		return false, nil
 	}
-	return false, err
+	return len(end.Result.Problems) == 0, problemsError(end.Result.Problems)
 }
 
 // readEvents returns the debate's status, and the events of the entries after last and up to limit. It sets last to the

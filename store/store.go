@@ -51,10 +51,12 @@ type Status struct {
 	Cursor    transcript.Cursor `json:"cursor"`
 	MaxRounds int               `json:"max_rounds"` // round limit, for viewers that show progress
 	Ending    transcript.Ending `json:"ending,omitzero"`
-	// FailureKind is the kind of the failure that stopped the debate, such as "rate_limit". It is empty if no failure
-	// did, or after a retry. The kinds of failed calls are those of providers.ErrorKind.
+	// FailureKind is the kind of the failure that stopped the debate, such as "rate_limit". It is "rejected" if the last
+	// start of the debate was refused. It is empty if no failure stopped the debate, or after a retry. The kinds of failed
+	// calls are those of providers.ErrorKind.
 	FailureKind  string            `json:"failure_kind,omitempty"`
 	FailureCause string            `json:"failure_cause,omitempty"` // text of the failure's error, at most 500 bytes
+	Problems     []string          `json:"problems,omitempty"`      // why the last start was refused; empty if it was not
 	Topic        string            `json:"topic"`
 	Protocol     string            `json:"protocol"` // name and version, such as "panel/1"
 	Labels       map[string]string `json:"labels,omitempty"`
@@ -78,7 +80,7 @@ type Plan struct {
 
 // clone returns a copy of h that shares no memory with it.
 func (h Status) clone() Status {
-	h.Labels, h.Driver.Missing = maps.Clone(h.Labels), slices.Clone(h.Driver.Missing)
+	h.Labels, h.Problems, h.Driver.Missing = maps.Clone(h.Labels), slices.Clone(h.Problems), slices.Clone(h.Driver.Missing)
 	return h
 }
 

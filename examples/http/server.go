@@ -193,6 +193,8 @@ func statusOf(err error) int {
 		return http.StatusConflict
 	case errors.Is(err, store.ErrNotFound):
 		return http.StatusNotFound
+	case errors.Is(err, debate.ErrUnsupported): // this server lacks a provider, for example
+		return http.StatusNotImplemented
 	case errors.Is(err, debate.ErrClosed):
 		return http.StatusServiceUnavailable
 	}
