@@ -21,7 +21,7 @@ PATH    := $(PATH):$(shell $(GO) env GOPATH)/bin
 export PATH
 
 .DEFAULT_GOAL := help
-.PHONY: help test soak lint portable format bench fuzz generate tidy frameworks frameworks-changed release-check \
+.PHONY: help test soak lint portable debatevet format bench fuzz generate tidy frameworks frameworks-changed release-check \
 	postgres golangci-lint
 
 help: ## list the targets
@@ -41,7 +41,7 @@ soak: postgres ## for about an hour, kill processes that run debates (KILLS_EACH
 			$(GO) test -run Surviv -count=1 -timeout 6h -v .) || exit 1; \
 	done
 
-lint: golangci-lint portable ## run golangci-lint in all modules and vet them for Windows and macOS
+lint: golangci-lint portable debatevet ## run golangci-lint and tools/debatevet in all modules and vet them for Windows and macOS
 	@for m in $(MODULES); do echo "== module $$m"; \
 		(cd $$m && $(GOLANGCI) run --config $(CURDIR)/.golangci.yml ./...) || exit 1; \
 	done
@@ -50,6 +50,12 @@ portable: ## vet the code and tests of all modules for Windows and macOS
 	@for os in windows darwin; do for m in $(MODULES); do echo "== $$os, module $$m"; \
 		(cd $$m && CGO_ENABLED=0 GOOS=$$os GOARCH= $(GO) vet ./...) || exit 1; \
 	done; done
+
+debatevet: # finds mistakes in the use of this library
+	@tmp=$$(mktemp -d) && trap 'rm -rf "$$tmp"' EXIT && (cd tools/debatevet && $(GO) build -o "$$tmp/debatevet" .) && \
+	for m in $(MODULES); do echo "== debatevet, module $$m"; \
+		(cd $$m && $(GO) vet -vettool="$$tmp/debatevet" ./...) || exit 1; \
+	done
 
 format: golangci-lint ## format the Go files of all modules
 	@for m in $(MODULES); do (cd $$m && $(GOLANGCI) fmt --config $(CURDIR)/.golangci.yml ./...) || exit 1; done

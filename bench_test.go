@@ -258,7 +258,7 @@ func parse[T any](b *testing.B, c *reply.Contract, text string) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	if _, err := transcript.Decode[T](transcript.Turn{Data: r.Data}); err != nil {
+	if _, err := transcript.Decode[T](transcript.Turn{Contract: c.Name(), Data: r.Data}); err != nil {
 		b.Fatal(err)
 	}
 }

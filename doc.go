@@ -19,7 +19,8 @@
 // A debate has a topic, participants who respond to each other, usually a judge, and a protocol that decides who speaks
 // when. [New] creates a debate. [Debate.Run] runs it and yields its events; the last event, [Ended], carries the
 // [Result]. An [Engine] runs many debates over one store. A [Config] is plain data and is stored with its debate.
-// [Options] holds everything that cannot be stored, such as providers.
+// [Options] holds everything that cannot be stored, such as providers. Events are values, so write case
+// debate.TurnDone in a type switch, without an asterisk.
 //
 // # Guarantees
 //

@@ -3,6 +3,7 @@ package debate_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,7 +14,13 @@ import (
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/judge"
+	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/protocol/arbitration"
 	"github.com/elenchus-go/debate/protocol/panel"
+	"github.com/elenchus-go/debate/protocol/procon"
+	"github.com/elenchus-go/debate/protocol/refine"
+	"github.com/elenchus-go/debate/protocol/skeptic"
+	"github.com/elenchus-go/debate/protocol/vote"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/scripted"
 	"github.com/elenchus-go/debate/transcript"
@@ -268,4 +275,60 @@ func TestTheAnswerOfABenchIsAJointOneWhoeverIsLeft(t *testing.T) {
 	var joint judge.Opinion[judge.Verdict]
 	decodeJSON(t, debatetest.Result(t, d).Answer.Data, &joint)
 	require.Equal(t, "A draw.", joint.Value.Summary)
+}
+
+// refuses returns a function that checks that a turn, or an answer, is decoded into a T only if it has T's type.
+func refuses[T, From any](decode func(From) (T, error), with func(typ string) From) func(*testing.T, string, bool) {
+	return func(t *testing.T, typ string, own bool) {
+		_, err := decode(with(typ))
+		if own {
+			require.NoError(t, err)
+			return
+		}
+		require.ErrorContains(t, err, fmt.Sprintf("%q, want", typ))
+	}
+}
+
+func TestRepliesAreDecodedIntoTheirOwnTypes(t *testing.T) {
+	turn := func(contract string) transcript.Turn {
+		return transcript.Turn{Contract: contract, Data: json.RawMessage(`{}`)}
+	}
+	requireOwnTypes(t, map[string]func(*testing.T, string, bool){
+		judge.AssessmentContract.Name():     refuses(transcript.Decode[judge.Assessment], turn),
+		judge.VerdictContract.Name():        refuses(transcript.Decode[judge.Verdict], turn),
+		protocol.PersonasContract.Name():    refuses(transcript.Decode[protocol.Personas], turn),
+		skeptic.DocumentsContract.Name():    refuses(transcript.Decode[skeptic.Documents], turn),
+		refine.CritiqueContract.Name():      refuses(transcript.Decode[refine.Critique], turn),
+		refine.SummaryContract.Name():       refuses(transcript.Decode[refine.Summary], turn),
+		refine.SolutionContract.Name():      refuses(transcript.Decode[refine.Solution], turn),
+		arbitration.ArgumentContract.Name(): refuses(transcript.Decode[arbitration.Case], turn),
+		arbitration.RulingContract.Name():   refuses(transcript.Decode[arbitration.Ruling], turn),
+		procon.JudgmentContract.Name():      refuses(transcript.Decode[procon.Judgment], turn),
+		vote.BallotContract.Name():          refuses(transcript.Decode[vote.Ballot], turn),
+		vote.RulingContract.Name():          refuses(transcript.Decode[vote.Ruling], turn),
+	})
+}
+
+func TestAnswersAreDecodedByTheirOwnProtocols(t *testing.T) {
+	answer := func(typ string) protocol.Answer { return protocol.Answer{Type: typ, Data: json.RawMessage(`{}`)} }
+	requireOwnTypes(t, map[string]func(*testing.T, string, bool){
+		panel.Protocol{}.Name():       refuses(panel.DecodeAnswer, answer),
+		skeptic.Protocol{}.Name():     refuses(skeptic.DecodeAnswer, answer),
+		refine.Protocol{}.Name():      refuses(refine.DecodeAnswer, answer),
+		arbitration.Protocol{}.Name(): refuses(arbitration.DecodeAnswer, answer),
+		procon.Protocol{}.Name():      refuses(procon.DecodeAnswer, answer),
+		vote.Protocol{}.Name():        refuses(vote.DecodeAnswer, answer),
+	})
+	_, err := vote.DecodeAnswer(protocol.Answer{})
+	require.EqualError(t, err, "decode answer: there is none yet")
+	_, err = vote.DecodeAnswer(protocol.Answer{Type: "vote/1", Data: json.RawMessage(`{"answer":1}`)})
+	require.ErrorContains(t, err, `decode answer of type "vote/1": `)
+}
+
+func requireOwnTypes(t *testing.T, decoders map[string]func(*testing.T, string, bool)) {
+	for of, check := range decoders {
+		for typ := range decoders {
+			t.Run(of+" from "+typ, func(t *testing.T) { check(t, typ, typ == of) })
+		}
+	}
 }

@@ -194,10 +194,11 @@ func answerOf(r *record, verdict *transcript.Turn) (a protocol.Answer, failed *p
 		}
 	}()
 	if p, ok := r.config.Protocol.(protocol.Answerer); ok {
-		return deepcopy.Of(p.Answer(&r.Record)), nil
-	}
-	if verdict != nil {
-		a.Text, a.Data = verdict.Text, verdict.Data
+		if a = deepcopy.Of(p.Answer(&r.Record)); a.Text != "" || len(a.Data) > 0 {
+			a.Type = r.config.Protocol.Name()
+		}
+	} else if verdict != nil {
+		a.Text, a.Data, a.Type = verdict.Text, verdict.Data, verdict.Contract
 	}
 	return a, nil
 }

@@ -124,7 +124,7 @@ func TestVerdictNamesAParticipantOrNobody(t *testing.T) {
 				return
 			}
 			require.NoError(t, err)
-			v, err := transcript.Decode[judge.Verdict](transcript.Turn{Data: r.Data})
+			v, err := transcript.Decode[judge.Verdict](transcript.Turn{Contract: judge.VerdictContract.Name(), Data: r.Data})
 			require.NoError(t, err)
 			require.Equal(t, tt.want, v.Winner)
 		})

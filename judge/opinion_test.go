@@ -272,11 +272,12 @@ func TestBenchOfVerdicts(t *testing.T) {
 
 func TestOpinionsAreWhatTurnsSay(t *testing.T) {
 	good := json.RawMessage(`{"participants":[],"quality":3,"should_continue":false}`)
+	contract := judge.AssessmentContract.Name()
 	turns := []transcript.Turn{
-		{Key: transcript.Key{Actor: "J"}, Data: good},
-		{Key: transcript.Key{Actor: "J", Target: judge.Swapped}, Data: good, Flags: []transcript.Flag{transcript.Reasked}},
-		{Key: transcript.Key{Actor: "K"}, Data: good, Flags: []transcript.Flag{transcript.Reasked, transcript.Defaulted}},
-		{Key: transcript.Key{Actor: "L"}, Data: json.RawMessage(`{"quality":"high","should_continue":false}`)},
+		{Key: transcript.Key{Actor: "J"}, Contract: contract, Data: good},
+		{Key: transcript.Key{Actor: "J", Target: judge.Swapped}, Contract: contract, Data: good, Flags: []transcript.Flag{transcript.Reasked}},
+		{Key: transcript.Key{Actor: "K"}, Contract: contract, Data: good, Flags: []transcript.Flag{transcript.Reasked, transcript.Defaulted}},
+		{Key: transcript.Key{Actor: "L"}, Contract: contract, Data: json.RawMessage(`{"quality":"high","should_continue":false}`)},
 	}
 	a := judge.Assessment{Participants: []judge.ParticipantAssessment{}, Quality: 3}
 	var fallback judge.Assessment

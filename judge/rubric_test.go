@@ -24,7 +24,7 @@ func marked(marks string) string {
 
 func assessmentOf(t *testing.T, r reply.Reply) judge.Assessment {
 	t.Helper()
-	a, err := transcript.Decode[judge.Assessment](transcript.Turn{Data: r.Data})
+	a, err := transcript.Decode[judge.Assessment](transcript.Turn{Contract: judge.AssessmentContract.Name(), Data: r.Data})
 	require.NoError(t, err)
 	return a
 }
@@ -197,7 +197,7 @@ func TestMeanOfACriterion(t *testing.T) {
 }
 
 func TestAnAssessmentWithoutMarksIsStillRead(t *testing.T) {
-	a, err := transcript.Decode[judge.Assessment](transcript.Turn{Data: json.RawMessage(`{"participants":[{"name":"Alice","score":7}],"quality":6,"should_continue":true}`)})
+	a, err := transcript.Decode[judge.Assessment](transcript.Turn{Contract: judge.AssessmentContract.Name(), Data: json.RawMessage(`{"participants":[{"name":"Alice","score":7}],"quality":6,"should_continue":true}`)})
 	require.NoError(t, err)
 	require.Contains(t, a.Text(), "Alice: 7 of 10\n")
 }

@@ -95,7 +95,7 @@ func TestPersonasFallBackToTwoSides(t *testing.T) {
 		names = append(names, fmt.Sprint("participant ", n))
 		r, ok := protocol.PersonasContract.Default(names)
 		require.True(t, ok, "for %d", n+1)
-		p, err := transcript.Decode[protocol.Personas](transcript.Turn{Data: r.Data})
+		p, err := transcript.Decode[protocol.Personas](transcript.Turn{Contract: protocol.PersonasContract.Name(), Data: r.Data})
 		require.NoError(t, err)
 		require.Len(t, p.Personas, len(names))
 		for i, x := range p.Personas {

@@ -17,6 +17,7 @@ package protocol
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -101,7 +102,25 @@ type Answerer interface{ Answer(r *Record) Answer }
 // Answer is the result of a debate. The zero Answer means that there is none yet.
 type Answer struct {
 	Text string          `json:"text,omitempty"` // for readers
-	Data json.RawMessage `json:"data,omitempty"` // for programs; each protocol documents the type
+	Data json.RawMessage `json:"data,omitempty"` // for programs; each preset has a function DecodeAnswer
+	// Type is the type of Data: the name of the protocol that computed it, or the contract of the last turn. The engine
+	// sets it.
+	Type string `json:"type,omitempty"`
+}
+
+// Decode decodes the data into the value to which v points. It returns an error if there is no answer yet, or if the
+// answer has another type. Protocols use it for their own accessors, such as vote.DecodeAnswer.
+func (a Answer) Decode(typ string, v any) error {
+	switch {
+	case a.Type == "":
+		return errors.New("decode answer: there is none yet")
+	case a.Type != typ:
+		return fmt.Errorf("decode answer: its type is %q, want %q", a.Type, typ)
+	}
+	if err := json.Unmarshal(a.Data, v); err != nil {
+		return fmt.Errorf("decode answer of type %q: %w", typ, err)
+	}
+	return nil
 }
 
 // Problem is one error in the configuration of a debate.

@@ -16,8 +16,13 @@ package transcript
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
+
+	"github.com/elenchus-go/debate/internal/contracttype"
 )
 
 // Kind is the part of a debate to which a turn belongs. The first four kinds are also the stages of a protocol.
@@ -96,8 +101,17 @@ const (
 	Filtered    Flag = "filtered"    // a content filter of the service cut off the reply
 )
 
-// Decode decodes the validated reply of a turn into T, the Go type of the turn's contract.
+// Decode decodes the validated reply of a turn into T, the Go type of the turn's contract. It returns an error if T is
+// the type of other contracts, or if the turn is free text. A type that no contract has, such as a struct with a part of
+// the fields, decodes every reply.
 func Decode[T any](t Turn) (v T, err error) {
+	known := contracttype.Names(reflect.TypeFor[T]())
+	switch {
+	case t.Contract == "" && len(t.Data) == 0:
+		return v, fmt.Errorf("decode turn %s as %T: the turn is free text", t.Key, v)
+	case len(known) > 0 && !slices.Contains(known, t.Contract):
+		return v, fmt.Errorf("decode turn %s as %T: the turn's contract is %q, want %s", t.Key, v, t.Contract, strings.Join(known, " or "))
+	}
 	if err = json.Unmarshal(t.Data, &v); err != nil {
 		err = fmt.Errorf("decode %s of turn %s: %w", t.Contract, t.Key, err)
 	}

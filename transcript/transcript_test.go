@@ -3,6 +3,7 @@ package transcript_test
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"strconv"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/elenchus-go/debate/internal/contracttype"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -76,6 +78,34 @@ func TestDecodeNamesTheTurnThatItCannotRead(t *testing.T) {
 			require.Equal(t, vote{"yes"}, v)
 		})
 	}
+}
+
+func TestDecodeIntoTheTypeOfAnotherContract(t *testing.T) {
+	type poll struct{ Answer string }
+	type view struct{ Answer string }
+	contracttype.Register("poll/1", reflect.TypeFor[poll]())
+	contracttype.Register("poll/2", reflect.TypeFor[poll]())
+	contracttype.Register("poll/2", reflect.TypeFor[poll]())
+	turn := func(contract, data string) transcript.Turn {
+		return transcript.Turn{Key: transcript.Key{Run: 1, Round: 2, Phase: "answer", Actor: "Ann"}, Contract: contract, Data: json.RawMessage(data)}
+	}
+	const yes = `{"answer":"yes"}`
+	for _, contract := range []string{"poll/1", "poll/2"} {
+		v, err := transcript.Decode[poll](turn(contract, yes))
+		require.NoError(t, err)
+		require.Equal(t, poll{"yes"}, v)
+	}
+	_, err := transcript.Decode[poll](turn("survey/1", yes))
+	require.EqualError(t, err, `decode turn 1/2/answer/Ann/ as transcript_test.poll: the turn's contract is "survey/1", want poll/1 or poll/2`)
+	_, err = transcript.Decode[*poll](turn("survey/1", yes))
+	require.ErrorContains(t, err, `the turn's contract is "survey/1"`)
+	_, err = transcript.Decode[poll](turn("", yes))
+	require.ErrorContains(t, err, `the turn's contract is ""`)
+	v, err := transcript.Decode[view](turn("survey/1", yes))
+	require.NoError(t, err, "a type without a contract decodes every reply")
+	require.Equal(t, view{"yes"}, v)
+	_, err = transcript.Decode[view](turn("", ""))
+	require.EqualError(t, err, "decode turn 1/2/answer/Ann/ as transcript_test.view: the turn is free text")
 }
 
 func TestUsagesAddUp(t *testing.T) {

@@ -8,7 +8,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"github.com/elenchus-go/debate"
@@ -50,9 +49,9 @@ func run(ctx context.Context, p *console.Program) error {
 	if err != nil {
 		return err
 	}
-	var came arbitration.Result
-	if err := json.Unmarshal(result.Answer.Data, &came); err != nil {
-		return fmt.Errorf("decode result: %w", err)
+	came, err := arbitration.DecodeAnswer(result.Answer)
+	if err != nil {
+		return err
 	}
 	for _, a := range came.Topics {
 		fmt.Fprintf(p.Stderr, "%s: %s, %s %+.2f\n", a.Topic, a.Ruling.Winner, a.Category, a.Delta)

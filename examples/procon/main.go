@@ -8,7 +8,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"github.com/elenchus-go/debate"
@@ -45,9 +44,9 @@ func run(ctx context.Context, p *console.Program) error {
 	if err != nil {
 		return err
 	}
-	var j procon.Judgment
-	if err := json.Unmarshal(result.Answer.Data, &j); err != nil {
-		return fmt.Errorf("decode judgment: %w", err)
+	j, err := procon.DecodeAnswer(result.Answer)
+	if err != nil {
+		return err
 	}
 	fmt.Fprintf(p.Stdout, "%s\n\n%s\n\n", claim, j.Summary)
 	for _, s := range j.Participants {

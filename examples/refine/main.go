@@ -9,7 +9,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -56,9 +55,9 @@ func run(ctx context.Context, p *console.Program) error {
 
 // printResult prints the solution, the roles of the agents and the sizes of the summaries.
 func printResult(p *console.Program, r *debate.Result) error {
-	var came refine.Result
-	if err := json.Unmarshal(r.Answer.Data, &came); err != nil {
-		return fmt.Errorf("decode result: %w", err)
+	came, err := refine.DecodeAnswer(r.Answer)
+	if err != nil {
+		return err
 	}
 	fmt.Fprintf(p.Stdout, "%s\n\n%s\n\n", r.Topic, r.Answer.Text)
 	for _, a := range came.Roles {

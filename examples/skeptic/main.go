@@ -10,7 +10,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -50,9 +49,9 @@ func run(ctx context.Context, p *console.Program) error {
 
 // printResult prints the answer, and from the trace the templates, the issues of each round and the reason for the end.
 func printResult(p *console.Program, r *debate.Result) error {
-	var t skeptic.Trace
-	if err := json.Unmarshal(r.Answer.Data, &t); err != nil {
-		return fmt.Errorf("decode trace: %w", err)
+	t, err := skeptic.DecodeAnswer(r.Answer)
+	if err != nil {
+		return err
 	}
 	fmt.Fprintf(p.Stdout, "%s\n\n%s\n\n", r.Topic, t.Answer)
 	fmt.Fprintln(p.Stdout, "reasoning templates:", strings.Join(t.Templates, ", "))

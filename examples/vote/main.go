@@ -8,7 +8,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -55,9 +54,9 @@ func run(ctx context.Context, p *console.Program) error {
 
 // printResult prints the answer of the debate, and the answers of each agent by round.
 func printResult(p *console.Program, r *debate.Result) error {
-	var t vote.Tally
-	if err := json.Unmarshal(r.Answer.Data, &t); err != nil {
-		return fmt.Errorf("decode tally: %w", err)
+	t, err := vote.DecodeAnswer(r.Answer)
+	if err != nil {
+		return err
 	}
 	fmt.Fprintf(p.Stdout, "%s\nended in round %d: %s\n\n%s\n\n", r.Topic, r.Round, r.Ending.Outcome, r.Answer.Text)
 	for _, a := range t.Agents {

@@ -32,8 +32,11 @@ var floors = [][]string{
 	4: {"protocol/*", "internal/embedding"},
 	5: {"."},
 	6: {"examples/console", "examples/offline", "integrations/*", "report", "progress", "archive"},
-	7: {"examples/*"},
+	7: {"examples/*", "tools/*"},
 }
+
+// leaves lists internal packages that every layer may import. They import nothing of the library.
+var leaves = []string{"internal/contracttype"}
 
 // sides lists the adapters, and the packages of the library that each may import. Adapters have the layer of the root,
 // so only programs can import them.

@@ -34,6 +34,8 @@ import (
 	"reflect"
 	"slices"
 	"sync"
+
+	"github.com/elenchus-go/debate/internal/contracttype"
 )
 
 // Contract defines one kind of structured reply. It is safe for concurrent use.
@@ -74,6 +76,7 @@ type Defaulter interface {
 }
 
 // New returns the contract of replies that are decoded into a T. The name includes a version, such as "assessment/1".
+// transcript.Decode then refuses to decode a turn with another contract into a T.
 //
 // T is a struct of strings, numbers, booleans, structs, and lists of these. Its json tags name the fields. A field
 // with omitempty or omitzero is optional. The jsonschema_description tag describes a field, and the jsonschema tag
@@ -91,6 +94,7 @@ func New[T any](name string) *Contract {
 	if err := checkType(t, nil); err != nil {
 		panic(fmt.Sprintf("reply: contract %s: %v", name, err))
 	}
+	contracttype.Register(name, t)
 	return &Contract{
 		name:     name,
 		newValue: func() any { return new(T) },

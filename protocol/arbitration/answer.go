@@ -23,6 +23,13 @@ func (p Protocol) Answer(r *protocol.Record) (a protocol.Answer) {
 	return a
 }
 
+// DecodeAnswer returns the data of a debate's answer. It returns an error if there is no answer yet, or if another protocol
+// gave it.
+func DecodeAnswer(a protocol.Answer) (data Result, err error) {
+	err = a.Decode(Protocol{}.Name(), &data)
+	return data, err
+}
+
 // markdown returns the transcript: each topic with its positions, arguments and ruling, and a table of the scores.
 func (p Protocol) markdown(r *protocol.Record, res Result) string {
 	var b strings.Builder

@@ -2,7 +2,6 @@ package arbitration_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"log"
 
@@ -43,8 +42,8 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	var result arbitration.Result
-	if err := json.Unmarshal(res.Answer.Data, &result); err != nil {
+	result, err := arbitration.DecodeAnswer(res.Answer)
+	if err != nil {
 		log.Fatal(err)
 	}
 	for _, s := range result.Scores {

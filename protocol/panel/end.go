@@ -54,6 +54,13 @@ func (p Protocol) End(r *protocol.Record) transcript.Ending {
 // AssessmentJury returns the jury that combines the assessments.
 func (p Protocol) AssessmentJury() judge.Jury { return p.Jury }
 
+// DecodeAnswer returns the data of a debate's answer. It returns an error if there is no answer yet, or if another protocol
+// gave it.
+func DecodeAnswer(a protocol.Answer) (data judge.Opinion[judge.Verdict], err error) {
+	err = a.Decode(Protocol{}.Name(), &data)
+	return data, err
+}
+
 // Answer returns the joint verdict of the jury. The data is a judge.Opinion[judge.Verdict], even with a single judge.
 func (p Protocol) Answer(r *protocol.Record) (a protocol.Answer) {
 	joint, ok := p.Jury.CombineVerdicts(judge.Opinions[judge.Verdict](judgeTurns(r, phaseVerdict)))

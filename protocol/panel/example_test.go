@@ -2,12 +2,10 @@ package panel_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"log"
 
 	"github.com/elenchus-go/debate"
-	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/scripted"
@@ -44,8 +42,8 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	var joint judge.Opinion[judge.Verdict]
-	if err := json.Unmarshal(res.Answer.Data, &joint); err != nil {
+	joint, err := panel.DecodeAnswer(res.Answer)
+	if err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(res.Ending.Outcome)

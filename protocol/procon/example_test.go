@@ -2,7 +2,6 @@ package procon_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"log"
 
@@ -42,8 +41,8 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	var judgment procon.Judgment
-	if err := json.Unmarshal(res.Answer.Data, &judgment); err != nil {
+	judgment, err := procon.DecodeAnswer(res.Answer)
+	if err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(judgment.Winner, "wins")

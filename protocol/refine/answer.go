@@ -31,6 +31,13 @@ type RoleAssignment struct {
 	Source string `json:"source"` // origin of the role: "built-in", "configuration" or RolePrompt.Source
 }
 
+// DecodeAnswer returns the data of a debate's answer. It returns an error if there is no answer yet, or if another protocol
+// gave it.
+func DecodeAnswer(a protocol.Answer) (data Result, err error) {
+	err = a.Decode(Protocol{}.Name(), &data)
+	return data, err
+}
+
 // Answer returns the solution as the text and a [Result] as the data.
 func (p Protocol) Answer(r *protocol.Record) (a protocol.Answer) {
 	if len(r.Turns) == 0 {

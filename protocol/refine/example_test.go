@@ -2,7 +2,6 @@ package refine_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"log"
 
@@ -44,8 +43,8 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	var result refine.Result
-	if err := json.Unmarshal(res.Answer.Data, &result); err != nil {
+	result, err := refine.DecodeAnswer(res.Answer)
+	if err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(result.Solution.Description)

@@ -142,7 +142,7 @@ func FuzzCritique(f *testing.F) {
 		if err != nil {
 			return
 		}
-		c, err := transcript.Decode[refine.Critique](transcript.Turn{Data: got.Data})
+		c, err := transcript.Decode[refine.Critique](transcript.Turn{Contract: refine.CritiqueContract.Name(), Data: got.Data})
 		require.NoError(t, err)
 		require.Contains(t, append(names, ""), c.Author)
 		require.NotEmpty(t, c.Overall)

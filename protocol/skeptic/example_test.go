@@ -2,7 +2,6 @@ package skeptic_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"log"
 
@@ -38,8 +37,8 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	var trace skeptic.Trace
-	if err := json.Unmarshal(res.Answer.Data, &trace); err != nil {
+	trace, err := skeptic.DecodeAnswer(res.Answer)
+	if err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(res.Ending.Outcome, "after round", res.Ending.Round, "with score", *trace.Quality.AutomaticScore)

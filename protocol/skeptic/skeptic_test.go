@@ -307,7 +307,7 @@ func TestTheLibrarysOwnRetrieverFollowsTheContract(t *testing.T) {
 	require.NoError(t, err)
 	require.False(t, r.Repaired)
 	require.Contains(t, r.Text, "Documents used: ")
-	docs, err := transcript.Decode[skeptic.Documents](transcript.Turn{Data: r.Data})
+	docs, err := transcript.Decode[skeptic.Documents](transcript.Turn{Contract: skeptic.DocumentsContract.Name(), Data: r.Data})
 	require.NoError(t, err)
 	require.Len(t, docs.Documents, 8, "as many as can be asked for")
 }

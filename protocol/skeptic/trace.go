@@ -59,6 +59,13 @@ type Timing struct {
 	Total     time.Duration   `json:"total"`
 }
 
+// DecodeAnswer returns the data of a debate's answer. It returns an error if there is no answer yet, or if another protocol
+// gave it.
+func DecodeAnswer(a protocol.Answer) (data Trace, err error) {
+	err = a.Decode(Protocol{}.Name(), &data)
+	return data, err
+}
+
 // Answer returns the synthesis as the text and a [Trace] as the data. It is zero before the first turn.
 func (p Protocol) Answer(r *protocol.Record) protocol.Answer {
 	if len(r.Turns) == 0 {

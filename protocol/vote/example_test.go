@@ -2,7 +2,6 @@ package vote_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"log"
 
@@ -38,8 +37,8 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	var tally vote.Tally
-	if err := json.Unmarshal(res.Answer.Data, &tally); err != nil {
+	tally, err := vote.DecodeAnswer(res.Answer)
+	if err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(tally.Answer, "by", tally.Decision)

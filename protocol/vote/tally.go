@@ -57,6 +57,13 @@ func (s AgentResult) lastAnswer() string {
 	return s.Answers[len(s.Answers)-1]
 }
 
+// DecodeAnswer returns the data of a debate's answer. It returns an error if there is no answer yet, or if another protocol
+// gave it.
+func DecodeAnswer(a protocol.Answer) (data Tally, err error) {
+	err = a.Decode(Protocol{}.Name(), &data)
+	return data, err
+}
+
 // Answer returns the current [Tally]. It is zero before the first ballot.
 func (p Protocol) Answer(r *protocol.Record) protocol.Answer {
 	t := p.tally(r)
