@@ -1,11 +1,15 @@
 // Package livetest tests a provider against a real service: an unknown model, a token limit, a canceled call and a
-// debate.
+// debate. It records the debate in a cassette, and replays it.
 package livetest
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
+	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -17,6 +21,7 @@ import (
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/cassette"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -26,13 +31,15 @@ type Provider interface {
 	providers.Checker
 }
 
-// Run runs the tests against p as subtests of t.
-func Run(t *testing.T, p Provider) {
+// Run runs the tests as subtests of t, against providers that create returns. A provider must use the HTTP client. The
+// cassette of the debate is the file DEBATE_LIVE_CASSETTE, or a temporary file if that is not set.
+func Run(t *testing.T, create func(t *testing.T, client *http.Client) Provider) {
+	p := create(t, nil)
 	t.Run("Check", func(t *testing.T) { require.NoError(t, p.Check(t.Context(), "")) })
 	t.Run("UnknownModel", func(t *testing.T) { unknown(t, p) })
 	t.Run("TokenLimit", func(t *testing.T) { capped(t, p) })
 	t.Run("Cancel", func(t *testing.T) { canceled(t, p) })
-	t.Run("Debate", func(t *testing.T) { held(t, p) })
+	t.Run("Debate", func(t *testing.T) { recorded(t, create) })
 }
 
 // ask returns a request for a long reply.
@@ -91,8 +98,32 @@ func canceled(t *testing.T, p Provider) {
 	require.NotEmpty(t, providers.AsError(err).Partial.Text)
 }
 
-func held(t *testing.T, p Provider) {
+// recorded holds a debate and records it, then holds it again from the recording.
+func recorded(t *testing.T, create func(*testing.T, *http.Client) Provider) {
+	path := cmp.Or(os.Getenv("DEBATE_LIVE_CASSETTE"), filepath.Join(t.TempDir(), "debate.json"))
+	var texts []string
+	for _, mode := range []cassette.Mode{cassette.Record, cassette.Replay} {
+		c, err := cassette.Open(path, cassette.Options{Mode: mode})
+		require.NoError(t, err)
+		result := held(t, create(t, &http.Client{Transport: c}))
+		require.NoError(t, c.Close())
+		var said []string
+		for _, turn := range result.Turns {
+			said = append(said, turn.Text)
+		}
+		if mode == cassette.Record {
+			texts = said
+			t.Log("recorded in ", path)
+			continue
+		}
+		require.Equal(t, texts, said, "the replayed debate is the recorded one")
+	}
+}
+
+// held holds a debate and checks its result.
+func held(t *testing.T, p Provider) *debate.Result {
 	d, err := debate.New(t.Context(), debate.Config{
+		ID:           "live", // the prompts depend on it
 		Topic:        "Should cities ban private cars?",
 		Participants: []debate.Participant{{Name: "Ada", Side: "for"}, {Name: "Bo", Side: "against"}},
 		Judges:       []debate.Participant{{Name: "Judge"}},
@@ -119,6 +150,7 @@ func held(t *testing.T, p Provider) {
 		}
 		require.ElementsMatch(t, []string{"Ada", "Bo"}, names, turn.Key.String())
 	}
+	return result
 }
 
 // check requires the properties that every turn must have.

@@ -1,6 +1,7 @@
 package ollama_test
 
 import (
+	"net/http"
 	"os"
 	"testing"
 
@@ -10,14 +11,16 @@ import (
 	"github.com/elenchus-go/debate/providers/ollama"
 )
 
-// TestLive tests against a server. It is skipped unless DEBATE_LIVE_OLLAMA_HOST, such as http://127.0.0.1:11434, and
+// TestLive tests against the service. It is skipped unless DEBATE_LIVE_OLLAMA_HOST, such as http://127.0.0.1:11434, and
 // DEBATE_LIVE_OLLAMA_MODEL are set.
 func TestLive(t *testing.T) {
 	host, model := os.Getenv("DEBATE_LIVE_OLLAMA_HOST"), os.Getenv("DEBATE_LIVE_OLLAMA_MODEL")
 	if host == "" || model == "" {
-		t.Skip("set DEBATE_LIVE_OLLAMA_HOST and DEBATE_LIVE_OLLAMA_MODEL to test against an Ollama server")
+		t.Skip("set DEBATE_LIVE_OLLAMA_HOST and DEBATE_LIVE_OLLAMA_MODEL to test against the service")
 	}
-	p, err := ollama.New(ollama.Config{Model: model, BaseURL: host, NumCtx: 16384})
-	require.NoError(t, err)
-	livetest.Run(t, p)
+	livetest.Run(t, func(t *testing.T, client *http.Client) livetest.Provider {
+		p, err := ollama.New(ollama.Config{Model: model, BaseURL: host, NumCtx: 16384, HTTPClient: client})
+		require.NoError(t, err)
+		return p
+	})
 }

@@ -1,6 +1,7 @@
 package openai_test
 
 import (
+	"net/http"
 	"os"
 	"testing"
 
@@ -10,14 +11,16 @@ import (
 	"github.com/elenchus-go/debate/providers/openai"
 )
 
-// TestLive tests against a server. It is skipped unless DEBATE_LIVE_BASE_URL and DEBATE_LIVE_MODEL are set. Set
+// TestLive tests against the service. It is skipped unless DEBATE_LIVE_BASE_URL and DEBATE_LIVE_MODEL are set. Set
 // DEBATE_LIVE_KEY too if the server requires a key.
 func TestLive(t *testing.T) {
 	base, model := os.Getenv("DEBATE_LIVE_BASE_URL"), os.Getenv("DEBATE_LIVE_MODEL")
 	if base == "" || model == "" {
-		t.Skip("set DEBATE_LIVE_BASE_URL and DEBATE_LIVE_MODEL, and DEBATE_LIVE_KEY if the server requires a key, to test against a server")
+		t.Skip("set DEBATE_LIVE_BASE_URL and DEBATE_LIVE_MODEL to test against the service")
 	}
-	p, err := openai.New(openai.Config{Key: os.Getenv("DEBATE_LIVE_KEY"), Model: model, BaseURL: base})
-	require.NoError(t, err)
-	livetest.Run(t, p)
+	livetest.Run(t, func(t *testing.T, client *http.Client) livetest.Provider {
+		p, err := openai.New(openai.Config{Key: os.Getenv("DEBATE_LIVE_KEY"), Model: model, BaseURL: base, HTTPClient: client})
+		require.NoError(t, err)
+		return p
+	})
 }

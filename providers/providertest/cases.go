@@ -36,6 +36,7 @@ func Run(t *testing.T, h ProviderFunc) {
 		"CallAfterFailure":   testCallAfterFailure,
 		"CanceledCheck":      testCheck,
 		"CanceledOnArrival":  testCancelOnArrival,
+		"CanceledWithMore":   testCancelWithMore,
 		"RetryAfter":         testRetryAfter,
 		"ErrorEvent":         testErrorEvent,
 		"CutConnection":      testCutConnection,

@@ -22,6 +22,17 @@ func testCancelOnArrival(t *testing.T, h ProviderFunc) {
 	require.Empty(t, e.chunks)
 }
 
+// testCancelWithMore cancels a call whose further chunks may have arrived already.
+func testCancelWithMore(t *testing.T, h ProviderFunc) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	var e chunkRecorder
+	res, err := h(t, sampleReply).Generate(ctx, e.request(func(int) error { cancel(errCaller); return nil }))
+	failed := requireKind(t, providers.ServerError, res, err)
+	require.ErrorIs(t, err, errCaller)
+	require.Len(t, e.chunks, 1, "no chunk follows the end of the context")
+	require.Equal(t, e.text(), failed.Partial.Text)
+}
+
 func testRetryAfter(t *testing.T, h ProviderFunc) {
 	const delay = 7 * time.Second
 	for _, form := range []RetryForm{RetrySeconds, RetryDate, RetryWords} {

@@ -116,10 +116,10 @@ func (c *Client) Generate(ctx context.Context, r providers.Request, call Call) (
 	switch {
 	case reply.callbackErr != nil:
 		return providers.Response{}, reply.callbackErr
+	case ctx.Err() != nil: // whatever the service has sent by now
+		return providers.Response{}, providers.ContextError(ctx, reply.Partial())
 	case err == nil:
 		return res, nil
-	case ctx.Err() != nil:
-		return providers.Response{}, providers.ContextError(ctx, reply.Partial())
 	}
 	partial := reply.Partial()
 	partial.Model = cmp.Or(partial.Model, call.Model)
@@ -253,6 +253,9 @@ func (c *Client) setHeader(w *watch, h http.Header) error {
 func (c *Client) read(w *watch, resp *http.Response, call Call, reply *Reply, secrets []string) error {
 	defer func() { _ = resp.Body.Close() }()
 	err := readEvents(resp, w, reply.maxStream(), func(data []byte) error {
+		if err := w.ctx.Err(); err != nil { // the caller canceled in OnChunk, and more events have arrived
+			return err
+		}
 		if failed := fault.InEvent(data); failed != nil {
 			return failed.Error(call.Kinds, secrets)
 		}

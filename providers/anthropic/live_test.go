@@ -1,0 +1,26 @@
+package anthropic_test
+
+import (
+	"net/http"
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate/internal/livetest"
+	"github.com/elenchus-go/debate/providers/anthropic"
+)
+
+// TestLive tests against the service. It is skipped unless DEBATE_LIVE_ANTHROPIC_KEY and
+// DEBATE_LIVE_ANTHROPIC_MODEL are set.
+func TestLive(t *testing.T) {
+	key, model := os.Getenv("DEBATE_LIVE_ANTHROPIC_KEY"), os.Getenv("DEBATE_LIVE_ANTHROPIC_MODEL")
+	if key == "" || model == "" {
+		t.Skip("set DEBATE_LIVE_ANTHROPIC_KEY and DEBATE_LIVE_ANTHROPIC_MODEL to test against the service")
+	}
+	livetest.Run(t, func(t *testing.T, client *http.Client) livetest.Provider {
+		p, err := anthropic.New(anthropic.Config{Key: key, Model: model, HTTPClient: client})
+		require.NoError(t, err)
+		return p
+	})
+}
