@@ -37,7 +37,7 @@ func requestsOf(t *testing.T, c debate.Config, fails func(providers.Request) boo
 		defer mu.Unlock()
 		all = append(all, r)
 		if fails != nil && fails(r) {
-			reply.Text, reply.Err = "", &providers.Error{Kind: providers.Network, Err: fmt.Errorf("call %d fails", n)}
+			reply.Text, reply.Err = "", &providers.Error{Kind: providers.ServerError, Err: fmt.Errorf("call %d fails", n)}
 		}
 	}))
 	_, err := debatetest.Run(t, d)

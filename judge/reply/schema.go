@@ -10,6 +10,9 @@ import (
 // larger one.
 const maxSentMaxLength = 1999
 
+// placeholderPrefix begins the only value of an enum that stands for names.
+const placeholderPrefix = "\x00"
+
 // field is a property of an object. It may be omitted unless it is required, and null if it is nullable.
 type field struct {
 	name               string

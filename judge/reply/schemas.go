@@ -65,9 +65,6 @@ func compileSchema(s *jsonschema.Schema) (*validator.Schema, error) {
 	return c.Compile("reply:")
 }
 
-// placeholderPrefix begins the only value of an enum that stands for names.
-const placeholderPrefix = "\x00"
-
 // withNames returns the strict schema with the given names, by kind. A field without names has no enum.
 func (s *schemas) withNames(names map[string][]string) json.RawMessage {
 	text := s.template
