@@ -244,6 +244,15 @@ func (dr *driver) validate(cfg Config) error {
 	if dr.ctx.Err() != nil {
 		return context.Cause(dr.ctx)
 	}
+	var limits map[string]int
+	var planned *record
+	if len(found) == 0 {
+		var lacks error
+		if found, limits, planned, lacks = dr.engine.preflight(&cfg); lacks != nil {
+			dr.engine.heartbeats.lack(dr.ctx, dr.journal.id, lacks)
+			return fmt.Errorf("drive debate %s: %w", dr.journal.id, lacks)
+		}
+	}
 	dr.journal.mu.Lock()
 	defer dr.journal.mu.Unlock()
 	var warnings []Warning
@@ -255,13 +264,14 @@ func (dr *driver) validate(cfg Config) error {
 		case len(found) > 0:
 			return c.fire(fsm.Reject, StateChanged{Problems: found})
 		}
-		warnings = c.rec.configWarnings()
-		if err := c.fire(fsm.Accept, StateChanged{Warnings: warnings}); err != nil {
+		warnings = append(c.rec.configWarnings(), cfg.replyLimitWarnings(c.rec.Cursor.Run, limits)...)
+		if err := c.fire(fsm.Accept, StateChanged{Warnings: warnings, ReplyTokens: limits}); err != nil {
 			return err
 		}
 		if err := c.fire(fsm.Start, StateChanged{}); err != nil {
 			return err
 		}
+		c.rec.cache.adopt(&planned.cache)
 		return c.settle()
 	})
 	if err != nil {

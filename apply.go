@@ -147,8 +147,18 @@ func (r *record) configure(ev ConfigChanged) error {
 	if !r.hasTurns() { // after the first turn, participants do not change
 		r.addParticipants()
 	}
-	r.valid, r.cache.fixedPrompts, r.findings.detector = false, nil, nil
+	r.valid, r.limited, r.cache.fixedPrompts, r.findings.detector = false, nil, nil, nil
 	return nil
+}
+
+// limitReplies lowers the token limits of replies, by the fields of the actors.
+func (r *record) limitReplies(limits map[string]int) {
+	if len(limits) > 0 {
+		r.limited = append(r.limited, r.config.replyLimitWarnings(r.Cursor.Run, limits)...)
+		c := *r.config
+		c.limitReplies(limits)
+		r.config = &c
+	}
 }
 
 // addJudges makes all configured judges active.
@@ -183,6 +193,7 @@ func (r *record) transition(ev StateChanged) {
 		return
 	case fsm.Accept:
 		r.valid = true
+		r.limitReplies(ev.ReplyTokens)
 	case fsm.Start:
 		r.Started = cmp.Or(r.Started, ev.At)
 	case fsm.Fail:

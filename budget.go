@@ -139,6 +139,13 @@ func forecastOf(r *record) (f forecast) {
 	}
 	r.Cursor.Round = r.MaxRounds
 	f.output += r.MaxRounds*most + f.add(r, transcript.Conclusion)
+	if p, ok := r.config.Protocol.(interface {
+		Steps(r *protocol.Record) []protocol.Step
+	}); ok {
+		for _, s := range p.Steps(&r.Record) {
+			f.addStep(s)
+		}
+	}
 	return f
 }
 
@@ -154,18 +161,34 @@ func (f *forecast) add(r *record, stage transcript.Kind) (output int) {
 		}
 		for _, s := range p.Steps {
 			f.assesses = f.assesses || stage == transcript.Assessment && s.Contract == judge.AssessmentContract.Name()
-			if s.Kind = stage; !slices.ContainsFunc(f.steps, func(x protocol.Step) bool { return sameRequest(&x, &s) }) {
-				s.Round, s.Phase = r.Cursor.Round, p.Name
-				f.steps = append(f.steps, s)
-			}
+			s.Kind, s.Round, s.Phase = stage, r.Cursor.Round, p.Name
+			f.addStep(s)
 		}
 	}
 	return output
 }
 
+// addStep adds a step unless there is one with the same prompt.
+func (f *forecast) addStep(s protocol.Step) {
+	for i := range f.steps {
+		if sameRequest(&f.steps[i], &s) {
+			return
+		}
+	}
+	f.steps = append(f.steps, s)
+}
+
 // sameRequest reports whether the prompts of two steps differ at most in values.
 func sameRequest(a, b *protocol.Step) bool {
-	return a.Actor == b.Actor && a.Prompt == b.Prompt && a.Contract == b.Contract && a.Kind == b.Kind && a.Blind == b.Blind && a.Swap == b.Swap
+	if a.Actor != b.Actor || a.Prompt != b.Prompt || a.Contract != b.Contract || a.Kind != b.Kind || a.Blind != b.Blind || len(a.Vars) != len(b.Vars) {
+		return false
+	}
+	for key := range a.Vars {
+		if _, both := b.Vars[key]; !both {
+			return false
+		}
+	}
+	return true
 }
 
 // duplicateStep returns a sentence if a phase has a step twice, or the empty string. Only one of them could be committed.

@@ -31,26 +31,59 @@ func (c *Config) protocolRecord() *protocol.Record {
 }
 
 // allActors yields every actor that calls a model, with the path of its field, in order.
-func (c Config) allActors() func(func(string, Participant) bool) {
+func (c *Config) allActors() func(func(string, Participant) bool) {
 	return func(yield func(string, Participant) bool) {
 		for i, p := range c.Participants {
-			if !p.Disabled && !yield(fmt.Sprintf("participants[%d]", i), p) {
+			if !p.Disabled && !yield(indexed("participants", i), p) {
 				return
 			}
 		}
 		for i, p := range c.Judges {
-			if !yield(fmt.Sprintf("judges[%d]", i), p) {
+			if !yield(indexed("judges", i), p) {
 				return
 			}
 		}
 		for i, p := range c.Substitutes {
-			if !yield(fmt.Sprintf("substitutes[%d]", i), p) {
+			if !yield(indexed("substitutes", i), p) {
 				return
 			}
 		}
 		_ = yield("persona_assigner", c.PersonaAssigner) && yield("summarizer", c.Summarizer) && yield("retriever", c.Retriever) &&
 			(c.Embedder.Provider == "" || yield("embedder", c.Embedder))
 	}
+}
+
+// firstFields holds the paths of the first elements of each list of actors, because each check needs them.
+var firstFields = map[string][4]string{
+	"participants": {"participants[0]", "participants[1]", "participants[2]", "participants[3]"},
+	"judges":       {"judges[0]", "judges[1]", "judges[2]", "judges[3]"},
+	"substitutes":  {"substitutes[0]", "substitutes[1]", "substitutes[2]", "substitutes[3]"},
+}
+
+// indexed returns the path of an element of a list of actors.
+func indexed(list string, i int) string {
+	if first := firstFields[list]; i < len(first) {
+		return first[i]
+	}
+	return fmt.Sprintf("%s[%d]", list, i)
+}
+
+// actorOf returns the name under which an actor takes its steps. All substitutes take the steps of judges.
+func actorOf(field string, p Participant) string {
+	switch field {
+	case "persona_assigner":
+		return protocol.PersonaAssigner
+	case "summarizer":
+		return protocol.Summarizer
+	case "retriever":
+		return protocol.Retriever
+	case "embedder":
+		return protocol.Embedder
+	}
+	if strings.HasPrefix(field, "substitutes") {
+		return "substitutes"
+	}
+	return p.Name
 }
 
 // systemActors holds the names of the actors that are neither participants nor judges.
@@ -151,7 +184,9 @@ type Participant struct {
 	// MaxTokens limits the tokens of each reply. Defaults to Limits.StepTokens for participants and to
 	// Limits.JudgeTokens for all other actors. At most 2,000,000,000, as is Window.
 	MaxTokens int `json:"max_tokens,omitempty"`
-	// Window is the size of the model's context window in tokens: prompt and reply together. Defaults to 32,000.
+	// Window is the size of the model's context window in tokens: prompt and reply together. Defaults to 32,000. If it
+	// cannot hold the longest first prompt, a reply of MaxTokens and some history, replies are limited to what fits, and
+	// a Warning says so. If less than 256 tokens remain for a reply, the configuration is refused before the first call.
 	Window int `json:"window,omitempty"`
 }
 
@@ -235,6 +270,29 @@ func (c Config) clone() Config {
 	c = deepcopy.Of(c)
 	c.Protocol = deepcopy.Of(c.Protocol) // Config encodes it, although its own tag omits it
 	return c
+}
+
+// minReply is the smallest token limit of a reply to which the engine lowers a limit so that it fits into a window.
+const minReply = 256
+
+// limitReplies sets the token limits of actors' replies, by the path of the actor's field.
+func (c *Config) limitReplies(limits map[string]int) {
+	set := func(field string, p *Participant) {
+		if n, ok := limits[field]; ok {
+			p.MaxTokens = n
+		}
+	}
+	for _, list := range []struct {
+		field  string
+		actors *[]Participant
+	}{{"participants", &c.Participants}, {"judges", &c.Judges}, {"substitutes", &c.Substitutes}} {
+		*list.actors = slices.Clone(*list.actors) // calls in flight keep the old list
+		for i := range *list.actors {
+			set(indexed(list.field, i), &(*list.actors)[i])
+		}
+	}
+	set("persona_assigner", &c.PersonaAssigner)
+	set("summarizer", &c.Summarizer)
 }
 
 // active returns the participants that are not disabled.

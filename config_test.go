@@ -575,6 +575,79 @@ func TestADriverReportsEverythingAtOnce(t *testing.T) {
 	require.Equal(t, []string{"participants[0].model", "participants[1].model", "judges[0].provider"}, problemFields(t, err))
 }
 
+func TestTextsMustFitIntoTheWindows(t *testing.T) {
+	long := strings.Repeat("cars and more cars ", 150_000)
+	for name, tt := range map[string]struct {
+		change func(*debate.Config)
+		field  string
+		reason string
+	}{
+		"topic":              {func(c *debate.Config) { c.Topic = long }, "topic", "too long for the window of A, 32000"},
+		"background":         {func(c *debate.Config) { c.Background = long }, "background", "too long for the window of A, 32000"},
+		"a topic for one":    {func(c *debate.Config) { c.Topic, c.Participants[1].Window = long[:40_000], 4_000 }, "topic", "too long for the window of B, 4000"},
+		"a topic for judges": {func(c *debate.Config) { c.Topic, c.Judges[0].Window = long[:19_000], 6_000 }, "topic", "too long for the window of J, 6000"},
+		"instructions":       {func(c *debate.Config) { c.Participants[1].Instructions = long }, "participants[1].window", "32000 is too small: the prompt takes about"},
+		"a judge's window":   {func(c *debate.Config) { c.Judges[0].Window = 2_000 }, "judges[0].window", "2000 is too small: the prompt takes about"},
+		"a substitute's":     {func(c *debate.Config) { c.Substitutes = []debate.Participant{{Provider: "j", Window: 1_500}} }, "substitutes[0].window", "1500 is too small: the prompt takes about"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			model := talkingModel()
+			c := debatetest.PairConfig(nil)
+			tt.change(&c)
+			o := debate.Options{Providers: providersOf(model, model)}
+			_, err := debate.New(t.Context(), c, o)
+			require.Equal(t, []string{tt.field}, problemFields(t, err)[:1])
+			require.ErrorContains(t, err, tt.reason)
+			e, err := debate.NewEngine(o)
+			require.NoError(t, err)
+			d, err := e.Create(t.Context(), c)
+			if err == nil { // only a driver can tell
+				_, err = debatetest.Run(t, d)
+			}
+			require.Equal(t, []string{tt.field}, problemFields(t, err)[:1])
+			require.Empty(t, model.Calls())
+		})
+	}
+}
+
+func TestARemarkMustFitIntoTheWindows(t *testing.T) {
+	d := newPanelDebate(t, 1, func(c *debate.Config, _ *debate.Options) { c.Participants[1].Window = 8_000 })
+	err := d.Inject(t.Context(), debate.Remark{From: "Host", Text: strings.Repeat("cars and more cars ", 5_000)})
+	require.Equal(t, []string{"text"}, problemFields(t, err))
+	require.ErrorContains(t, err, "at most 3904 fit into the window of B beside a reply")
+	require.NoError(t, d.Inject(t.Context(), debate.Remark{From: "Host", Text: strings.Repeat("cars and more cars ", 500)}))
+}
+
+// A judge whose window cannot hold the prompt, a reply of the default length and some history gets shorter replies, and a
+// warning says so. Other engines see the same.
+func TestRepliesAreLimitedToFitIntoTheWindow(t *testing.T) {
+	asked := map[string]int{}
+	j := scriptedJudge(t, 1)
+	judge := debatetest.ProviderFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
+		asked["J"] = max(asked["J"], r.MaxTokens)
+		return j.Generate(ctx, r)
+	})
+	c := debatetest.PairConfig(nil)
+	c.Judges[0].Window = 4_500
+	d, err := debate.New(t.Context(), c, debate.Options{Providers: providersOf(talkingModel(), judge)})
+	require.NoError(t, err)
+	events, err := debatetest.Run(t, d)
+	require.NoError(t, err)
+	var warnings []debate.Warning
+	for _, ev := range events {
+		if w, ok := ev.(debate.Warning); ok && w.Key.Phase == "configuration" {
+			warnings = append(warnings, w)
+		}
+	}
+	require.Len(t, warnings, 1)
+	require.Equal(t, transcript.Key{Run: 1, Phase: "configuration", Actor: "J", Target: "judges[0]"}, warnings[0].Key)
+	require.Contains(t, warnings[0].Text, fmt.Sprintf("replies of J are limited to %d tokens instead of 4096", asked["J"]))
+	require.GreaterOrEqual(t, asked["J"], 256)
+	require.Less(t, asked["J"], 4_500-2_000)
+	require.Contains(t, debatetest.Result(t, d).Warnings, warnings[0].Text)
+	require.Equal(t, debatetest.Result(t, d).Warnings, debatetest.Result(t, d.OpenWithProvider(t, talkingModel())).Warnings)
+}
+
 // filledConfig returns a valid configuration in which every field that refers to memory is set.
 func filledConfig(t *testing.T, p protocol.Protocol) debate.Config {
 	t.Helper()

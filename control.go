@@ -201,6 +201,13 @@ func (r Remark) check(rec *record) []protocol.Problem {
 	if strings.TrimSpace(r.Text) == "" {
 		l.add("text", "it is blank")
 	}
+	tokens := rec.env.count("", r.Text)
+	for _, p := range slices.Concat(rec.config.active(), rec.config.Judges) {
+		if most := p.Window - p.MaxTokens; tokens > most {
+			l.add("text", "about %d tokens are too long, at most %d fit into the window of %s beside a reply", tokens, most, p.Name)
+			break
+		}
+	}
 	if p := nameProblem(r.From); p != "" {
 		l.add("from", "%s", p)
 	} else if knownName(rec, r.From) {

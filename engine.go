@@ -68,7 +68,13 @@ func New(ctx context.Context, c Config, o Options) (*Debate, error) {
 		return nil, err
 	}
 	c, found := c.withDefaults()
-	if err := problemsError(append(found, e.missingNames(c)...)); err != nil {
+	if found = append(found, e.missingNames(c)...); len(found) == 0 {
+		var lacks error
+		if found, _, _, lacks = e.preflight(&c); lacks != nil {
+			found = append(found, protocol.Problemf("protocol", "%v", lacks))
+		}
+	}
+	if err := problemsError(found); err != nil {
 		return nil, err
 	}
 	return e.create(ctx, c)

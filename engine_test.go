@@ -298,24 +298,62 @@ func TestAProtocolOfOnesOwn(t *testing.T) {
 	require.NotEmpty(t, second.Schema)
 }
 
-// If a protocol asks for something that does not exist, the step fails with an error and does not panic.
+// If a protocol asks for something that does not exist, the debate is refused before the first call, whatever the round.
 func TestAProtocolThatAsksForWhatIsNotThere(t *testing.T) {
 	for name, tt := range map[string]struct {
-		step        protocol.Step
-		want        string
-		recoverable bool
+		step protocol.Step
+		want string
 	}{
-		"actor":    {protocol.Step{Key: transcript.Key{Actor: "Zoe"}, Prompt: "free-form"}, `"Zoe" is not a participant, judge or system actor`, false},
-		"prompt":   {protocol.Step{Key: transcript.Key{Actor: "A"}, Prompt: "sing"}, `prompt "sing" is unknown, add it to Options.Prompts`, true},
-		"contract": {protocol.Step{Key: transcript.Key{Actor: "A"}, Prompt: "ask", Contract: "song/1"}, `reply contract "song/1" is unknown`, true},
+		"actor":    {protocol.Step{Key: transcript.Key{Actor: "Zoe"}, Prompt: "free-form"}, `phase "odd": plan step odd: "Zoe" is not a participant, judge or system actor`},
+		"prompt":   {protocol.Step{Key: transcript.Key{Actor: "A"}, Prompt: "rebutal"}, `prompt "rebutal"`},
+		"contract": {protocol.Step{Key: transcript.Key{Actor: "A"}, Prompt: "free-form", Contract: "song/1"}, `reply contract "song/1" is unknown`},
+		"variable": {protocol.Step{Key: transcript.Key{Actor: "A"}, Prompt: "sing"}, `map has no entry for key "tune"`},
 	} {
-		t.Run(name, func(t *testing.T) {
-			d := newPanelDebate(t, 1, func(c *debate.Config, _ *debate.Options) { c.Protocol = oneStepProtocol{tt.step} })
-			_, err := debatetest.Run(t, d)
-			require.ErrorContains(t, err, tt.want)
-			require.Equal(t, tt.recoverable, d.Retry(t.Context()) == nil)
-		})
+		for round, p := range map[string]protocol.Protocol{"first": oneStepProtocol{tt.step}, "last": lastRound{oneStepProtocol{tt.step}}, "declared": declared{oneStepProtocol{tt.step}}} {
+			t.Run(name+" "+round, func(t *testing.T) {
+				model := talkingModel()
+				c, o := debatetest.PairConfig(p), debate.Options{Providers: providersOf(model, model)}
+				c.Limits.MaxRounds = 11
+				o.Prompts = fstest.MapFS{"sing.tmpl": {Data: []byte(`{{define "system"}}Sing.{{end}}Sing {{.Vars.tune}}.`)}}
+				_, err := debate.New(t.Context(), c, o)
+				require.Equal(t, []string{"protocol"}, problemFields(t, err))
+				require.ErrorContains(t, err, tt.want)
+				e, err := debate.NewEngine(o)
+				require.NoError(t, err)
+				d, err := e.Create(t.Context(), c)
+				require.NoError(t, err)
+				_, err = debatetest.Run(t, d)
+				require.ErrorContains(t, err, tt.want)
+				require.Empty(t, model.Calls())
+			})
+		}
 	}
+}
+
+// lastRound is a protocol that asks for its step in the last round.
+type lastRound struct{ oneStepProtocol }
+
+func (p lastRound) Phases(r *protocol.Record) []protocol.Phase {
+	if r.Cursor.Round < r.MaxRounds {
+		return unjudgedPanel{}.Phases(r)
+	}
+	return p.oneStepProtocol.Phases(r)
+}
+
+// declared is a protocol that asks for its step only after a turn, and declares it.
+type declared struct{ oneStepProtocol }
+
+func (p declared) Phases(r *protocol.Record) []protocol.Phase {
+	if len(r.Turns) == 0 {
+		return unjudgedPanel{}.Phases(r)
+	}
+	return p.oneStepProtocol.Phases(r)
+}
+
+func (p declared) Steps(*protocol.Record) []protocol.Step {
+	s := p.step
+	s.Phase = "odd"
+	return []protocol.Step{s}
 }
 
 // oneStepProtocol is a protocol with a single step.

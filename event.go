@@ -1,6 +1,7 @@
 package debate
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -65,6 +66,9 @@ type (
 		Question      *Question          `json:"question,omitempty"`       // what a person has to decide
 		Findings      []detect.Finding   `json:"findings,omitempty"`       // findings of Config.Detect that the transition adds
 		Warnings      []Warning          `json:"warnings,omitempty"`       // warnings about an accepted configuration
+		// ReplyTokens holds the token limits of replies that were lowered to fit into windows when the configuration was
+		// accepted, by field, such as "judges[0]". A warning names each of them.
+		ReplyTokens map[string]int `json:"reply_tokens,omitempty"`
 	}
 	// PhaseStarted announces the steps of a phase.
 	PhaseStarted struct {
@@ -230,6 +234,23 @@ func (c *Config) selfPreferenceWarnings(run int, named func(string) (string, boo
 			EventMeta: liveMeta("warning"), Key: transcript.Key{Run: run, Phase: "configuration", Actor: j.Name, Target: field},
 			Text: fmt.Sprintf("%s uses the same model as %s and may favor them", who, listOf(kin)),
 		})
+	}
+	return list
+}
+
+// replyLimitWarnings returns a warning for each actor whose replies get a lower token limit than c gives them.
+func (c *Config) replyLimitWarnings(run int, limits map[string]int) (list []Warning) {
+	if len(limits) == 0 {
+		return nil
+	}
+	for field, p := range c.allActors() {
+		if n, ok := limits[field]; ok {
+			who := cmp.Or(p.Name, field)
+			list = append(list, Warning{
+				EventMeta: liveMeta("warning"), Key: transcript.Key{Run: run, Phase: "configuration", Actor: p.Name, Target: field},
+				Text: fmt.Sprintf("replies of %s are limited to %d tokens instead of %d, because the prompt and some history must fit into the window of %d", who, n, p.MaxTokens, p.Window),
+			})
+		}
 	}
 	return list
 }

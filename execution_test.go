@@ -440,7 +440,7 @@ func TestACutReplyIsAskedForWithMoreRoom(t *testing.T) {
 		{
 			"the window has not so much room",
 			[]scripted.Reply{{Text: draft, FinishReason: providers.Length}, {Text: whole}},
-			[]int{500, 700},
+			[]int{500, 999},
 			[]transcript.Flag{transcript.Reasked},
 			debate.Participant{Window: -1},
 			nil,
@@ -460,7 +460,7 @@ func TestACutReplyIsAskedForWithMoreRoom(t *testing.T) {
 			c.Limits.JudgeTokens = 500
 			j := &scripted.Provider{Replies: tt.replies, Func: func(providers.Request) scripted.Reply { return scripted.Reply{Text: verdictReply} }}
 			if tt.judge.Window < 0 { // a little more than the prompt and a reply
-				c.Judges[0].Window = judgePromptTokens(t, c) + 700
+				c.Judges[0].Window = judgePromptTokens(t, c) + 999
 			}
 			d, err := debate.New(t.Context(), c, debate.Options{Providers: providersOf(talkingModel(), j)})
 			require.NoError(t, err)

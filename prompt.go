@@ -2,6 +2,7 @@ package debate
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/elenchus-go/debate/context/window"
@@ -31,13 +32,18 @@ func targetRole(r *record, b *fixedPrompt, name string) *transcript.Profile {
 // fixedPromptFor returns the part of a reader's prompts that does not change.
 func fixedPromptFor(r *record, set *prompts.Set, s protocol.Step, seat transcript.Profile, model string) (*fixedPrompt, error) {
 	k := fixedPromptKey{s.Actor, s.Prompt, s.Blind, s.Swap}
-	for _, b := range r.cache.fixedPrompts {
+	for i, b := range r.cache.fixedPrompts {
+		if b.key == k && b.planned && !maps.Equal(b.vars, s.Vars) {
+			r.cache.fixedPrompts = slices.Delete(r.cache.fixedPrompts, i, i+1)
+			break
+		}
 		if b.key == k {
+			b.planned = false
 			return b, nil
 		}
 	}
 	m := pseudonymsFor(r, &s)
-	b := &fixedPrompt{key: k, pseudonyms: m, data: prompts.Data{
+	b := &fixedPrompt{key: k, pseudonyms: m, vars: s.Vars, data: prompts.Data{
 		Topic: m.Hide(r.config.Topic), Background: m.Hide(r.config.Background), Me: m.OwnProfile(seat), Vars: m.HideValues(s.Vars),
 		Others: m.Profiles(others(r, seat.Name)),
 		Nonce:  m.Nonce(),

@@ -80,6 +80,16 @@ type promptCache struct {
 	covered []window.Summary
 }
 
+// adopt takes over the prompts of a record of the same configuration without turns, if there are none yet.
+func (c *promptCache) adopt(from *promptCache) {
+	if c.fixedPrompts == nil && c.pseudonyms == nil {
+		c.fixedPrompts, c.pseudonyms = from.fixedPrompts, from.pseudonyms
+		for _, b := range c.fixedPrompts {
+			b.planned = true
+		}
+	}
+}
+
 // phaseOpen reports whether the debate is active and its open phase has steps to run. If so, no transition can follow
 // before a step is committed.
 func (r *record) phaseOpen() bool {
@@ -127,6 +137,7 @@ type record struct {
 	lifecycle   fsm.Position
 	parallel    bool               // the open phase runs all its steps at once
 	valid       bool               // the configuration was accepted and has not changed since
+	limited     []Warning          // about replies whose token limits were lowered when the configuration was accepted
 	problems    []protocol.Problem // why the last start was refused
 	failure     *Failure           // why the debate is in error
 	question    *Question          // the open question
@@ -195,6 +206,8 @@ type fixedPrompt struct {
 	schema     json.RawMessage // of the reply, with the names that the reader sees
 	size       int             // tokens of the schema
 	data       prompts.Data
+	vars       map[string]string // of the first step
+	planned    bool              // no step has used it yet, so the first step may have other vars
 	pseudonyms *judge.Pseudonyms // nil if the reader sees the real names
 }
 
@@ -340,7 +353,7 @@ func (r *record) rules() protocol.Protocol {
 
 // configWarnings returns the warnings about the configuration.
 func (r *record) configWarnings() []Warning {
-	return r.config.selfPreferenceWarnings(r.Cursor.Run, r.env.identify)
+	return append(r.config.selfPreferenceWarnings(r.Cursor.Run, r.env.identify), r.limited...)
 }
 
 // position returns the key of a failure that belongs to no step.

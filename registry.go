@@ -97,12 +97,15 @@ func (e *Engine) bind(name string) (string, providers.Provider, error) {
 	if name == templatesProvider {
 		return name, builtInRetriever, nil
 	}
+	if name == "" && len(e.providers) == 1 {
+		for only, p := range e.providers {
+			return only, p, nil
+		}
+	}
 	known := slices.Sorted(maps.Keys(e.providers))
 	switch {
 	case len(known) == 0:
 		return "", nil, errors.New("the engine has no providers, set Options.Providers")
-	case name == "" && len(known) == 1:
-		return known[0], e.providers[known[0]], nil
 	case name == "":
 		return "", nil, fmt.Errorf("it is empty, use one of %s", strings.Join(known, ", "))
 	}

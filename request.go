@@ -2,6 +2,7 @@ package debate
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -144,4 +145,68 @@ func (e *Engine) buildPrompt(r *record, c *execution, seat transcript.Profile) e
 	c.prompt.messages = promptMessages(r, c.step.Actor, b, shown, cut, user)
 	c.request.Messages = c.prompt.messages
 	return nil
+}
+
+// preflight builds the first prompt of each kind of step that the protocol can ask for, without history. It returns what
+// is wrong: a prompt that cannot be built, or that leaves no room for a reply. It also returns lower token limits for
+// replies that would leave no room for history, by the fields of their actors, a record with the prompts, and an ErrUnsupported if the engine lacks something.
+func (e *Engine) preflight(c *Config) (found []protocol.Problem, limits map[string]int, r *record, lacks error) {
+	l := &problemList{}
+	r = c.plannedRecord()
+	r.env = e.env
+	steps := forecastOf(r).steps
+	if c.History.UsesSummaries() {
+		steps = append(steps, protocol.Step{Key: transcript.Key{Actor: protocol.Summarizer, Phase: summaryPhase}, Prompt: "summarize", Vars: map[string]string{"words": "1000"}})
+	}
+	sizes := map[string]int{}
+	for i := range steps {
+		s := &steps[i]
+		r.Cursor.Round, r.Cursor.Stage = s.Round, s.Kind
+		x, err := e.newExecution(r, *s)
+		switch {
+		case errors.Is(err, ErrUnsupported):
+			lacks = err
+			continue
+		case err != nil:
+			l.add("protocol", "phase %q: %v", s.Phase, err)
+			continue
+		case slices.Contains(r.Judges, s.Actor):
+			sizes["substitutes"] = max(sizes["substitutes"], x.prompt.tokens-x.prompt.slack)
+		}
+		sizes[s.Actor] = max(sizes[s.Actor], x.prompt.tokens-x.prompt.slack)
+		x.release()
+	}
+	for field, p := range c.allActors() {
+		size := sizes[actorOf(field, p)]
+		room := replyRoom(p.Window - size)
+		switch {
+		case size == 0 || makesNoText(actorOf(field, p)) || room >= p.MaxTokens:
+		case room < minReply:
+			l.tooSmall(c, field, p, size)
+		default:
+			if limits == nil {
+				limits = map[string]int{}
+			}
+			limits[field] = room
+		}
+	}
+	return l.problems, limits, r, lacks
+}
+
+// replyRoom returns the tokens that a reply may have if the given number of tokens is left beside the prompt. The rest is
+// for the history: half, but at most 1,024.
+func replyRoom(left int) int { return left - min(left/2, 1024) }
+
+// tooSmall adds a problem about a prompt that leaves too little of a window. It names the topic or the background if that
+// takes more than half of the window.
+func (l *problemList) tooSmall(c *Config, field string, p Participant, size int) {
+	for _, text := range []struct{ field, text string }{{"topic", c.Topic}, {"background", c.Background}} {
+		if tokens := window.Estimate(text.text); tokens > p.Window/2 {
+			if !slices.ContainsFunc(l.problems, func(x protocol.Problem) bool { return x.Field == text.field }) {
+				l.add(text.field, "about %d tokens are too long for the window of %s, %d", tokens, cmp.Or(p.Name, field), p.Window)
+			}
+			return
+		}
+	}
+	l.add(field+".window", "%d is too small: the prompt takes about %d tokens, and the reply and the history need %d each", p.Window, size, minReply)
 }

@@ -146,6 +146,7 @@ func (c *Config) check(l *problemList, own protocol.Defaults) {
 			l.add("retries", "%s: %d is not valid, use 0 or more for each of %q", kind, n, slices.Sorted(maps.Keys(defaultRetries)))
 		}
 	}
+	c.checkTopic(l)
 	named := c.checkNames(l)
 	for field, p := range c.allActors() {
 		p.check(l, field)
@@ -168,6 +169,22 @@ func (c *Config) check(l *problemList, own protocol.Defaults) {
 		l.add("history", "%s", p)
 	}
 	c.checkProtocol(l, own, named)
+}
+
+// checkTopic adds a problem if the topic or the background alone is too long for an actor that reads it.
+func (c *Config) checkTopic(l *problemList) {
+	topic, background := window.Estimate(c.Topic), window.Estimate(c.Background)
+	for field, p := range c.allActors() {
+		if p.Window <= 0 || max(topic, background) < p.Window || makesNoText(actorOf(field, p)) {
+			continue
+		}
+		long := "topic"
+		if background > topic {
+			long = "background"
+		}
+		l.add(long, "about %d tokens are too long for the window of %s, %d", max(topic, background), cmp.Or(p.Name, field), p.Window)
+		return
+	}
 }
 
 // checkProtocol adds every problem that the protocol finds. If it finds none and all names are valid, it adds those of
@@ -302,8 +319,8 @@ func (p Participant) check(l *problemList, field string) {
 		l.add(field+".max_tokens", "%d is not valid, use 1 to %d", p.MaxTokens, maxTokens)
 	case p.Window < 0 || p.Window > maxTokens:
 		l.add(field+".window", "%d is not valid, use 1 to %d", p.Window, maxTokens)
-	case p.Window > 0 && p.Window <= p.MaxTokens:
-		l.add(field+".window", "%d is too small for a reply of %d tokens and the prompt", p.Window, p.MaxTokens)
+	case p.Window > 0 && p.Window <= min(p.MaxTokens, minReply):
+		l.add(field+".window", "%d is too small for a prompt and a reply", p.Window)
 	}
 }
 

@@ -26,6 +26,13 @@ import (
 
 // Protocol decides who speaks when and when a debate ends. Implement it with a plain struct: its exported fields are
 // stored with the debate as JSON.
+//
+// Before the first call, the engine builds the prompt of each step that Phases returns for any stage and round of a record
+// without turns. If Phases asks for other prompts or contracts after some turns, declare them with another method:
+//
+//	Steps(r *Record) []Step
+//
+// It returns a step for each of them, with Actor, Phase, Prompt, Contract and Vars.
 type Protocol interface {
 	// Name returns the name of the protocol and the version of its rules, such as "panel/1". It is stored with each
 	// debate. If you change the rules, increase the version.
