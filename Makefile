@@ -21,7 +21,7 @@ PATH    := $(PATH):$(shell $(GO) env GOPATH)/bin
 export PATH
 
 .DEFAULT_GOAL := help
-.PHONY: help test soak lint portable debatevet format bench fuzz generate tidy frameworks frameworks-changed release-check \
+.PHONY: help test soak kills interruptions rescue lint portable debatevet format bench fuzz generate tidy frameworks frameworks-changed release-check \
 	postgres golangci-lint
 
 help: ## list the targets
@@ -35,11 +35,21 @@ test: postgres ## check the format, vet, run all tests with the race detector, a
 	done
 	@$(GO) run ./internal/covergate coverage/*.out
 
-soak: postgres ## for about an hour, kill processes that run debates (KILLS_EACH per point, KILLS_RANDOM at random times); interrupt debates at every event
-	@for m in store/sqlite store/postgres integrations/debateriver; do echo "== module $$m"; \
+soak: kills interruptions ## run kills and interruptions
+
+kills: postgres ## kill processes that run debates, KILLS_EACH times per point and KILLS_RANDOM times at random
+	@for m in store/sqlite integrations/debateriver; do echo "== module $$m"; \
 		(cd $$m && DEBATE_REQUIRE_POSTGRES=1 DEBATE_KILLS_RESTARTS=1 DEBATE_KILLS_EACH=$(KILLS_EACH) DEBATE_KILLS_RANDOM=$(KILLS_RANDOM) \
-			$(GO) test -run Surviv -count=1 -timeout 6h -v .) || exit 1; \
+			$(GO) test -run SurviveKill -count=1 -timeout 6h -v .) || exit 1; \
 	done
+
+interruptions: postgres ## interrupt debates in databases at every event and every commit
+	@for m in store/sqlite store/postgres; do echo "== module $$m"; \
+		(cd $$m && DEBATE_REQUIRE_POSTGRES=1 DEBATE_KILLS_EACH=1 $(GO) test -run Surviv -skip SurviveKill -count=1 -timeout 6h -v .) || exit 1; \
+	done
+
+rescue: postgres ## for an hour, measure how long River takes to give the job of a killed worker to another one
+	@cd integrations/debateriver && DEBATE_REQUIRE_POSTGRES=1 DEBATE_RESCUE=1 $(GO) test -run TestARescueTakesTheStatedTime -count=1 -timeout 3h -parallel 6 -v .
 
 lint: golangci-lint portable debatevet ## run golangci-lint and tools/debatevet in all modules and vet them for Windows and macOS
 	@for m in $(MODULES); do echo "== module $$m"; \

@@ -78,7 +78,7 @@ func TestDebatesSurviveKilledWorkers(t *testing.T) {
 func expireTimeouts(ctx context.Context, pool *pgxpool.Pool) error {
 	_, err := pool.Exec(ctx, `delete from `+crashSchema+`.river_leader`)
 	if err == nil {
-		_, err = pool.Exec(ctx, `update `+crashSchema+`.river_job set attempted_at = attempted_at - interval '1 minute' where state = 'running'`)
+		_, err = pool.Exec(ctx, `update `+crashSchema+`.river_job set attempted_at = attempted_at - interval '3 minutes' where state = 'running'`)
 	}
 	return err
 }
@@ -127,53 +127,64 @@ func child(c *crashtest.Child) {
 	for err = client.Start(ctx); err != nil; err = client.Start(ctx) { // the database may be down
 		time.Sleep(100 * time.Millisecond)
 	}
-	if c.Finish {
-		c.Must(startUnstarted(ctx, e))
-		select {} // until the parent closes standard input
+	for c.Finish { // until the parent closes standard input
+		c.Must(continueAll(ctx, c, e))
+		time.Sleep(50 * time.Millisecond)
 	}
 	var all sync.WaitGroup
 	for range 4 {
 		all.Go(func() {
 			for {
-				submit(ctx, e)
+				submit(ctx, c, e)
 			}
 		})
 	}
 	all.Wait()
 }
 
-// startUnstarted starts the debates whose process died between Create and Start. All other debates must have their
-// jobs.
-func startUnstarted(ctx context.Context, e *debate.Engine) error {
-	for h, err := range e.List(ctx, store.Query{States: []fsm.State{fsm.Configuring}}) {
+// continueAll continues the debates that do not run. The process of some died between Create and Start, or before it
+// continued a debate that had stopped.
+func continueAll(ctx context.Context, c *crashtest.Child, e *debate.Engine) error {
+	for h, err := range e.List(ctx, store.Query{States: []fsm.State{fsm.Configuring, fsm.Ready, fsm.Paused, fsm.Error}}) {
 		if err != nil {
 			return err
 		}
 		d, err := e.Open(ctx, h.ID)
 		if err == nil {
-			err = d.Start(ctx)
+			err = continueDebate(ctx, c, d)
 		}
-		if _, begun := errors.AsType[*fsm.Refused](err); err != nil && !begun { // the other worker was first
+		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// submit creates a debate for the workers and watches it.
-func submit(ctx context.Context, e *debate.Engine) {
-	d, err := e.Create(ctx, crashtest.NewConfig(crashtest.NewID()))
+// continueDebate disturbs a debate, and starts it if it needs that.
+func continueDebate(ctx context.Context, c *crashtest.Child, d *debate.Debate) error {
+	err := c.Disturb(ctx, d)
 	if err == nil {
 		err = d.Start(ctx)
 	}
+	if _, refused := errors.AsType[*fsm.Refused](err); refused { // it runs, or is paused
+		return nil
+	}
+	return err
+}
+
+// submit creates a debate for the workers, and disturbs it until it has ended.
+func submit(ctx context.Context, c *crashtest.Child, e *debate.Engine) {
+	d, err := e.Create(ctx, crashtest.NewConfig(crashtest.NewID()))
+	for final := false; err == nil && !final; {
+		if err = continueDebate(ctx, c, d); err == nil {
+			var status store.Status
+			status, err = d.Status(ctx)
+			final = status.State.Final()
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
 	if err != nil { // the database is down
 		time.Sleep(100 * time.Millisecond)
-		return
-	}
-	for _, err := range d.Watch(ctx, 0) {
-		if err != nil {
-			return
-		}
 	}
 }
 

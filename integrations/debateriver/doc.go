@@ -24,7 +24,7 @@
 // finds that its plan is done, and changes nothing. If a worker dies, River gives its job to another worker. This
 // happens after the timeout of the debate's steps plus [GracePeriod], but not before RescueStuckJobsAfter, which is 90
 // seconds with [Defaults]. To this add the interval of River's rescuer (30 s), a delay of one second that doubles with
-// each attempt up to a minute, the interval of River's scheduler (5 s), and the 15 s in which River replaces a leader
+// each attempt up to a minute, the interval of River's scheduler (5 s), and about 17 s in which River replaces a leader
 // that has died. The new worker repeats only the calls that were in progress. If you cancel or delete a job in River, its
 // debate waits until you call Start.
 //

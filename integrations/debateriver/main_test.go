@@ -11,5 +11,8 @@ func TestMain(m *testing.M) {
 	if c := crashtest.ChildFromEnv(); c != nil {
 		child(c)
 	}
+	if address := os.Getenv(victimVariable); address != "" {
+		victim(address)
+	}
 	os.Exit(m.Run())
 }

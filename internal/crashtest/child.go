@@ -3,8 +3,8 @@ package crashtest
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"hash/fnv"
 	"io"
 	"math/rand/v2"
 	"os"
@@ -14,10 +14,8 @@ import (
 	"time"
 
 	"github.com/elenchus-go/debate"
-	"github.com/elenchus-go/debate/judge"
-	"github.com/elenchus-go/debate/protocol/panel"
+	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/providers"
-	"github.com/elenchus-go/debate/providers/scripted"
 	"github.com/elenchus-go/debate/store"
 )
 
@@ -129,61 +127,80 @@ func (c *Child) Generate(ctx context.Context, r providers.Request) (providers.Re
 		c.ReachPoint("streaming")
 		return show(text)
 	}
+	if kind := c.failure(); kind != "" {
+		c.writeLedger("failed", id, actor)
+		return providers.Response{}, &providers.Error{Kind: kind, Err: errors.New("the test fails some calls")}
+	}
 	resp, err := DigestModel(time.Duration(rand.IntN(3000))*time.Microsecond).Generate(ctx, r)
+	if err != nil { // the call was canceled, because another step has stopped the debate
+		c.writeLedger("failed", id, actor)
+	}
 	c.ReachPoint("answered")
 	return resp, err
 }
 
-// DigestModel returns a model that answers each request with a digest of the whole request.
-func DigestModel(latency time.Duration) providers.Provider {
-	return &scripted.Provider{DiscardCalls: true, Func: func(r providers.Request) scripted.Reply {
-		return scripted.Reply{Text: answer(r), Chunks: 3, Latency: latency}
-	}}
+// failure returns the kind of failure of a call, or "" for most calls. Some failures are retried at once, and others stop the
+// debate or ask a question.
+func (c *Child) failure() providers.ErrorKind {
+	switch rand.IntN(80) {
+	case 0:
+		return providers.ServerError
+	case 1:
+		return providers.Authentication
+	}
+	return ""
 }
 
-func answer(r providers.Request) string {
-	h := fnv.New64a()
-	for _, m := range r.Messages {
-		fmt.Fprintf(h, "%s|%s\n", m.Role, m.Text)
+// Disturb sometimes pauses a debate. Otherwise it makes the debate runnable if a question, a failure or a pause has
+// stopped it.
+func (c *Child) Disturb(ctx context.Context, d *debate.Debate) error {
+	r, err := d.Result(ctx)
+	if err != nil {
+		return err
 	}
-	var v any
-	switch r.SchemaName {
-	case judge.AssessmentContract.Name():
-		v = judge.Assessment{
-			ShouldContinue: true, Quality: 5, Reasoning: fmt.Sprint(h.Sum64()),
-			Participants: []judge.ParticipantAssessment{{Name: "A", Criteria: judge.Rubric(nil).UniformScores(5)}, {Name: "B", Criteria: judge.Rubric(nil).UniformScores(6)}},
-		}
-	case judge.VerdictContract.Name():
-		v = judge.Verdict{Summary: fmt.Sprint(h.Sum64()), Quality: 50}
-	default:
-		return fmt.Sprintf("%016x", h.Sum64())
+	switch {
+	case r.Question != nil:
+		c.writeLedger("stopped", d.ID(), "question")
+		err = d.Decide(ctx, "retry")
+	case r.State == fsm.Paused:
+		c.writeLedger("stopped", d.ID(), "pause")
+		err = d.Resume(ctx)
+	case r.State == fsm.Error:
+		c.writeLedger("stopped", d.ID(), "error")
+		err = d.Retry(ctx)
+	case !c.Finish && r.State.Active() && rand.IntN(15) == 0:
+		err = d.Pause(ctx)
 	}
-	b, _ := json.Marshal(v) // cannot fail for these structs
-	return string(b)
+	if err == nil {
+		return nil
+	}
+	if now, again := d.Result(ctx); again == nil && (now.State != r.State || now.Question != r.Question) {
+		return nil // the debate, or another process, was faster
+	}
+	return err
 }
-
-// NewConfig returns the configuration of a judged debate of A and B over three rounds. It is sequential, or
-// simultaneous if the ID begins with "s".
-func NewConfig(id string) debate.Config {
-	p := panel.Protocol{}
-	if strings.HasPrefix(id, "s") {
-		p.Mode = panel.Simultaneous
-	}
-	who := func(name string) debate.Participant {
-		return debate.Participant{Name: name, Provider: "m", Model: id + "/" + name}
-	}
-	return debate.Config{
-		ID: id, Topic: "Is it there still?", Protocol: p,
-		Participants: []debate.Participant{who("A"), who("B")}, Judges: []debate.Participant{who("J")},
-		Limits: debate.Limits{MaxRounds: 3, StepTimeout: time.Second},
-	}
-}
-
-// NewID returns a random ID of one of the two kinds.
-func NewID() string { return fmt.Sprintf("%c%016x", "ds"[rand.IntN(2)], rand.Uint64()) }
 
 // concurrentDebates is the number of debates that a child runs concurrently.
 const concurrentDebates = 4
+
+// run runs a debate to its end, and disturbs it.
+func (c *Child) run(ctx context.Context, d *debate.Debate) {
+	for final := false; !final; {
+		for ev, err := range d.Run(ctx) {
+			if _, failed := errors.AsType[*debate.Failure](err); !failed {
+				c.Must(err)
+			}
+			if _, turn := ev.(debate.TurnDone); turn {
+				c.Must(c.Disturb(ctx, d))
+			}
+		}
+		status, err := d.Status(ctx)
+		c.Must(err)
+		if final = status.State.Final(); !final {
+			c.Must(c.Disturb(ctx, d))
+		}
+	}
+}
 
 // RunDebates runs the debates that have not ended, and then new ones, until the process is killed.
 func (c *Child) RunDebates(s watchableStore) {
@@ -195,9 +212,7 @@ func (c *Child) RunDebates(s watchableStore) {
 	for range concurrentDebates {
 		all.Go(func() {
 			for d := range work {
-				for _, err := range d.Run(ctx) {
-					c.Must(err)
-				}
+				c.run(ctx, d)
 			}
 		})
 	}

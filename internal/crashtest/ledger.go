@@ -9,9 +9,12 @@ import (
 	"strings"
 )
 
-// ledger is a file that survives the processes that write to it. Each line has the number of a child's run, a kind, and
-// arguments: "call" with a debate and an actor, "ack" with a debate and an entry's seq and key, "dead" when a run has
-// ended, and "down" and "up" for the database.
+// ledger is a file that survives the processes that write to it. Each line has the number of a child's run, a kind,
+// arguments, and the word end. The kinds are "call" and "failed" with a debate and an actor, "ack" with a debate and an
+// entry's seq and key, "stopped" with a debate and the cause, "dead" when a run has ended, and "down" and "up" for the database.
+//
+// A reader may see a part of a line that is being written, and a killed process may leave a part of one. So each line
+// also begins with a line break, and a line without the last word does not count.
 type ledger struct{ file *os.File }
 
 func openLedger(path string) (ledger, error) {
@@ -19,9 +22,15 @@ func openLedger(path string) (ledger, error) {
 	return ledger{f}, err
 }
 
+const lastWord = "end"
+
 // append adds a line in a single write.
 func (l ledger) append(run int, words ...any) error {
-	_, err := fmt.Fprintln(l.file, append([]any{run}, words...)...) // a single write
+	line := fmt.Sprintf("\n%d", run)
+	for _, word := range append(words, lastWord) {
+		line += fmt.Sprintf("\t%v", word) // a key may contain spaces
+	}
+	_, err := l.file.WriteString(line + "\n")
 	return err
 }
 
@@ -56,22 +65,26 @@ func (l ledgerLine) actor() string {
 	return ""
 }
 
-// readFrom reads the lines after an offset.
+// readFrom reads the whole lines after an offset.
 func (l ledger) readFrom(offset int64) (lines []ledgerLine, err error) {
 	text, err := io.ReadAll(io.NewSectionReader(l.file, offset, 1<<62))
 	if err != nil {
 		return nil, err
 	}
+	_, text, _ = bytes.Cut(text, []byte("\n")) // the offset may be inside a line
 	for row := range bytes.Lines(text) {
-		words := strings.Fields(string(row))
-		if len(words) < 2 {
+		words := strings.Split(strings.TrimSuffix(string(row), "\n"), "\t")
+		if words[len(words)-1] != lastWord {
+			continue
+		}
+		if len(words) < 3 {
 			return nil, fmt.Errorf("read ledger: line %q has no kind", row)
 		}
 		run, err := strconv.Atoi(words[0])
 		if err != nil {
 			return nil, fmt.Errorf("read ledger: %w", err)
 		}
-		lines = append(lines, ledgerLine{run, words[1], words[2:]})
+		lines = append(lines, ledgerLine{run, words[1], words[2 : len(words)-1]})
 	}
 	return lines, nil
 }

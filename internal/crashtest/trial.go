@@ -232,7 +232,7 @@ func (p *process) countCalls() (calls, acks int, err error) {
 		case l.run != p.run:
 		case l.kind == "call":
 			calls++
-		case l.key() != "":
+		case l.kind == "failed", l.key() != "":
 			acks++
 		}
 	}

@@ -24,24 +24,31 @@ type trialResult struct {
 	kills                                     map[string]int // by point
 	debates, turns, calls, acked, lostEntries int
 	duplicates, mismatched, missedKills       int
-	restarts                                  int // restarts of the database
-	inFlight                                  int // calls in progress when their process or the database died
+	restarts                                  int            // restarts of the database
+	failed                                    int            // calls that failed, as the test wants
+	kinds                                     map[byte]int   // debates by kind
+	stops                                     map[string]int // stops of debates by their cause
+	inFlight                                  int            // calls in progress when their process or the database died
 }
 
 // verify compares the journals of a store with the ledger and with undisturbed debates.
 func verify(t *testing.T, st store.Store, ledger ledger) {
 	lines, err := ledger.readFrom(0)
 	require.NoError(t, err)
-	n := &trialResult{kills: map[string]int{}}
+	n := &trialResult{kills: map[string]int{}, kinds: map[byte]int{}, stops: map[string]int{}}
 	calls, allowed := n.countCalls(t, lines)
 	stored := map[string][]store.Entry{}
 	spoken := map[actorOfDebate]int{}
 	for h, err := range st.List(t.Context(), store.Query{}) {
 		require.NoError(t, err)
 		n.debates++
+		n.kinds[h.ID[0]]++
 		stored[h.ID] = n.checkDebate(t, st, h.ID, spoken)
 	}
 	n.checkAcknowledged(t, lines, stored)
+	for _, calls := range allowed {
+		n.inFlight += calls
+	}
 	for s, made := range calls {
 		assert.LessOrEqual(t, made-spoken[s], allowed[s], "%s of debate %s was called %d times for %d turns", s.actor, s.debate, made, spoken[s])
 	}
@@ -120,43 +127,56 @@ func transcript(r *debate.Result) string {
 }
 
 // countCalls counts the calls of each actor in the ledger. It also counts the calls that may have been repeated: those
-// whose process was killed, or whose database was down, before their turn was acknowledged.
+// whose process was killed, whose database was down, or whose debate was stopped before their turn was acknowledged.
 func (n *trialResult) countCalls(t *testing.T, lines []ledgerLine) (calls, allowed map[actorOfDebate]int) {
 	calls, allowed = map[actorOfDebate]int{}, map[actorOfDebate]int{}
-	flying := map[int]map[actorOfDebate]bool{} // by run
-	land := func(run int) {
-		for s := range flying[run] {
-			allowed[s]++
-			n.inFlight++
+	flying := map[int]map[actorOfDebate]int{} // calls whose turns are not acknowledged yet, by run
+	land := func(run int, debate string) {    // of all debates if debate is empty
+		for s, n := range flying[run] {
+			if debate == "" || debate == s.debate {
+				allowed[s] += n
+				delete(flying[run], s)
+			}
 		}
-		delete(flying, run)
 	}
 	for _, l := range lines {
 		if flying[l.run] == nil {
-			flying[l.run] = map[actorOfDebate]bool{}
+			flying[l.run] = map[actorOfDebate]int{}
 		}
 		switch {
 		case l.kind == "call":
 			s := actorOfDebate{l.args[0], l.args[1]}
-			assert.False(t, flying[l.run][s], "run %d called %s of debate %s during an earlier call", l.run, s.actor, s.debate)
 			n.calls++
 			calls[s]++
-			flying[l.run][s] = true
+			flying[l.run][s]++
+			// The next step of an actor may begin before the previous one is acknowledged.
+			assert.LessOrEqual(t, flying[l.run][s], 2, "run %d called %s of debate %s during an earlier call", l.run, s.actor, s.debate)
+		case l.kind == "stopped":
+			n.stops[l.args[1]]++
+			for run := range flying {
+				land(run, l.args[0])
+			}
+		case l.kind == "failed":
+			s := actorOfDebate{l.args[0], l.args[1]}
+			n.failed++
+			calls[s]--
+			flying[l.run][s] = max(0, flying[l.run][s]-1)
 		case l.key() != "":
-			delete(flying[l.run], actorOfDebate{l.args[0], l.actor()})
+			s := actorOfDebate{l.args[0], l.actor()}
+			flying[l.run][s] = max(0, flying[l.run][s]-1)
 		case l.kind == "dead":
 			if l.args[1] == "true" {
 				n.kills[l.args[0]]++
 			} else {
 				n.missedKills++
 			}
-			land(l.run)
+			land(l.run, "")
 		case l.kind == "down", l.kind == "up":
 			if l.kind == "up" {
 				n.restarts++
 			}
 			for run := range flying {
-				land(run)
+				land(run, "")
 			}
 		}
 	}
@@ -193,6 +213,10 @@ func (n *trialResult) String() string {
 	fmt.Fprintf(&b, "%d effective kills: %s; %d more outside a step; %d restarts of the database\n", total, strings.Join(points, ", "), n.missedKills, n.restarts)
 	fmt.Fprintf(&b, "%d debates, all ended; %d turns; %d entries acknowledged, %d lost; %d duplicate turns; %d wrong statuses\n",
 		n.debates, n.turns, n.acked, n.lostEntries, n.duplicates, n.mismatched)
-	fmt.Fprintf(&b, "%d calls: %d more than turns, for %d in progress at a kill", n.calls, n.calls-n.turns, n.inFlight)
+	fmt.Fprintf(&b, "%d calls, of which %d failed: %d more than turns, for %d in progress at a kill or a stop", n.calls, n.failed, n.calls-n.failed-n.turns, n.inFlight)
+	fmt.Fprintf(&b, "\nstops, after which the debate continued: %d pauses, %d questions, %d errors", n.stops["pause"], n.stops["question"], n.stops["error"])
+	for i, kind := range kinds {
+		fmt.Fprintf(&b, "\n%d debates: %s", n.kinds[byte('0'+i)], kind)
+	}
 	return b.String()
 }

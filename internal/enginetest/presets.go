@@ -30,7 +30,7 @@ import (
 // may be called twice or after its turn is committed. empty is the same as for Run. If Run interrupts at fewer events,
 // Presets does too, but a debate with a process for each event still covers all of them.
 func Presets(t *testing.T, empty func(t testing.TB) storetest.Backend) {
-	for name, cfg := range presets() {
+	for name, cfg := range PresetConfigs() {
 		t.Run(name, func(t *testing.T) {
 			place := empty(t)
 			want := newEnv(t, place).runPresetInMemory(cfg)
@@ -47,8 +47,8 @@ func Presets(t *testing.T, empty func(t testing.TB) storetest.Backend) {
 	}
 }
 
-// presets returns debates with every kind of step that each preset can have.
-func presets() map[string]debate.Config {
+// PresetConfigs returns debates with every kind of step that each preset can have, by name.
+func PresetConfigs() map[string]debate.Config {
 	refining := refine.Protocol{
 		SummaryPolicy: refine.SummaryPolicy{Threshold: 60}, AgentSummaryPolicies: map[string]refine.SummaryPolicy{"B": {Disabled: true}}, FinalSummaryPolicy: refine.SummaryPolicy{Threshold: 100},
 	}
@@ -107,19 +107,24 @@ func presetModel(cfg debate.Config) func(*debate.Options) {
 	return func(o *debate.Options) {
 		m := o.Providers["m"].(*model)
 		m.alter = func(r providers.Request, reply scripted.Reply, _ int) scripted.Reply {
-			var names []string
-			for _, p := range cfg.Participants {
-				names = append(names, p.Name)
-			}
-			words := digest(r)
-			pick, _ := strconv.ParseUint(words, 16, 64) // always valid
-			if cfg.History.Manager != "" && r.SchemaName == "" {
-				words = fmt.Sprintf("%01200s", words)
-			}
-			reply.Text = Reply(r, names, words, pick)
+			reply.Text = PresetReply(cfg, r)
 			return reply
 		}
 	}
+}
+
+// PresetReply returns a valid reply to a request of a debate. It depends on the whole request.
+func PresetReply(cfg debate.Config, r providers.Request) string {
+	var names []string
+	for _, p := range cfg.Participants {
+		names = append(names, p.Name)
+	}
+	words := digest(r)
+	pick, _ := strconv.ParseUint(words, 16, 64) // always valid
+	if cfg.History.Manager != "" && r.SchemaName == "" {
+		words = fmt.Sprintf("%01200s", words)
+	}
+	return Reply(r, names, words, pick)
 }
 
 // runPresetInMemory returns the result of an undisturbed debate in memory.

@@ -1,0 +1,59 @@
+package crashtest
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/internal/enginetest"
+	"github.com/elenchus-go/debate/judge"
+	"github.com/elenchus-go/debate/protocol/panel"
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/scripted"
+)
+
+// kinds are the names of the kinds of debates.
+var kinds = slices.Sorted(maps.Keys(enginetest.PresetConfigs()))
+
+// NewID returns a random ID. It begins with the number of a kind.
+func NewID() string { return fmt.Sprintf("%d-%016x", rand.IntN(len(kinds)), rand.Uint64()) }
+
+// NewConfig returns the configuration of the debate with this ID. It has three rounds at most, and half of the debates
+// ask a person about failures.
+func NewConfig(id string) debate.Config {
+	c := enginetest.PresetConfigs()[kinds[id[0]-'0']]
+	c.ID, c.Limits.StepTimeout = id, 10*time.Second
+	for _, list := range [][]debate.Participant{c.Participants, c.Judges} {
+		for i := range list {
+			list[i].Provider, list[i].Model = "m", id+"/"+list[i].Name
+		}
+	}
+	c.Retriever.Model = id + "/retriever"
+	c.Summarizer = debate.Participant{Provider: "m", Model: id + "/summarizer"}
+	if p, ok := c.Protocol.(panel.Protocol); ok && p.Personas != "" {
+		c.PersonaAssigner = debate.Participant{Provider: "m", Model: id + "/personas"}
+	}
+	if c.Embedder.Provider != "" {
+		c.Embedder.Model = id + "/embedder"
+	}
+	if p, ok := c.Protocol.(panel.Protocol); ok {
+		p.Jury = judge.Jury{} // one call for each step
+		c.Protocol = p
+	}
+	if last := id[len(id)-1]; last >= '0' && last <= '7' {
+		c.OnFailure, c.OnJudgeFailure, c.OnRetrievalFailure = debate.Ask, debate.Ask, debate.Ask
+	}
+	return c
+}
+
+// DigestModel returns a model that answers each request with a digest of the whole request.
+func DigestModel(latency time.Duration) providers.Provider {
+	return &scripted.Provider{DiscardCalls: true, Func: func(r providers.Request) scripted.Reply {
+		id, _, _ := strings.Cut(r.Model, "/")
+		return scripted.Reply{Text: enginetest.PresetReply(NewConfig(id), r), Chunks: 3, Latency: latency}
+	}}
+}

@@ -1,0 +1,52 @@
+package crashtest
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/providers"
+)
+
+// callCounter counts the calls of each actor.
+type callCounter struct {
+	mu    sync.Mutex
+	calls map[string]int
+}
+
+func (c *callCounter) Generate(ctx context.Context, r providers.Request) (providers.Response, error) {
+	_, actor, _ := strings.Cut(r.Model, "/")
+	c.mu.Lock()
+	c.calls[actor]++
+	c.mu.Unlock()
+	return DigestModel(0).Generate(ctx, r)
+}
+
+// The counts of calls after kills are right only if each turn takes one call of the model that is named after its actor.
+func TestEachTurnTakesOneCallOfItsActor(t *testing.T) {
+	require.GreaterOrEqual(t, len(kinds), 8)
+	for i, kind := range kinds {
+		t.Run(kind, func(t *testing.T) {
+			id := string(rune('0'+i)) + "-0000000000000000"
+			m := &callCounter{calls: map[string]int{}}
+			d, err := debate.New(t.Context(), NewConfig(id), debate.Options{Providers: map[string]providers.Provider{"m": m}})
+			require.NoError(t, err)
+			for _, err := range d.Run(t.Context()) {
+				require.NoError(t, err)
+			}
+			r, err := d.Result(t.Context())
+			require.NoError(t, err)
+			require.Equal(t, fsm.Completed, r.State)
+			turns := map[string]int{}
+			for _, turn := range r.Turns {
+				turns[turn.Key.Actor]++
+			}
+			require.Equal(t, turns, m.calls)
+		})
+	}
+}

@@ -1,0 +1,33 @@
+package sqlite
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate/internal/crashtest"
+)
+
+// A debate whose commit fails because the disk is full returns the error. When there is space again it continues. The
+// test gives the file one more page after each error.
+func TestADebateContinuesAfterTheDiskWasFull(t *testing.T) {
+	for kind := range 8 {
+		t.Run(fmt.Sprint(kind), func(t *testing.T) {
+			s := opened(t, file(t))
+			pages := number(t, s, `PRAGMA page_count`)
+			limit := func() {
+				_, err := s.writer.ExecContext(t.Context(), fmt.Sprintf(`PRAGMA max_page_count = %d`, pages))
+				require.NoError(t, err)
+				pages++
+			}
+			limit()
+			n := crashtest.RunThroughFailures(t, s, fmt.Sprintf("%d-8000000000000008", kind), func(err error) {
+				require.ErrorContains(t, err, "database or disk is full")
+				limit()
+			})
+			require.Greater(t, n, 2)
+			require.Equal(t, 1, number(t, s, `SELECT integrity_check = 'ok' FROM pragma_integrity_check`))
+		})
+	}
+}
