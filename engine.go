@@ -7,10 +7,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"log/slog"
 	"maps"
 	"slices"
 
+	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/deepcopy"
 	"github.com/elenchus-go/debate/judge/reply"
 	"github.com/elenchus-go/debate/prompts"
@@ -150,4 +152,28 @@ func (e *Engine) Close(ctx context.Context) error {
 		e.cancel(ErrClosed)
 		return fmt.Errorf("close engine: calls in flight were canceled: %w", context.Cause(ctx))
 	}
+}
+
+// List returns the stored debates that match a query, newest first.
+func (e *Engine) List(ctx context.Context, q store.Query) iter.Seq2[store.Status, error] {
+	return func(yield func(store.Status, error) bool) {
+		for s, err := range e.store.List(ctx, q) {
+			if !yield(withoutPastDriver(s), err) {
+				return
+			}
+		}
+	}
+}
+
+// Delete removes a stored debate. Every process that still drives or watches it gets an error.
+func (e *Engine) Delete(ctx context.Context, id string) error { return e.store.Delete(ctx, id, 0) }
+
+// Count returns the number of stored debates that a query selects, by state.
+func (e *Engine) Count(ctx context.Context, q store.Query) (map[fsm.State]int, error) {
+	return e.store.Count(ctx, q)
+}
+
+// DeleteAll removes the stored debates that a query selects, and returns their number. See store.Query.Delete.
+func (e *Engine) DeleteAll(ctx context.Context, q store.Query) (int, error) {
+	return q.Delete(ctx, e.store)
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"iter"
 	"log/slog"
 	"maps"
 	"slices"
@@ -270,30 +269,6 @@ func (e *Engine) addProtocol(p protocol.Protocol) {
 	if _, known := e.protocols[p.Name()]; !known {
 		e.protocols[p.Name()] = p
 	}
-}
-
-// List returns the stored debates that match a query, newest first.
-func (e *Engine) List(ctx context.Context, q store.Query) iter.Seq2[store.Status, error] {
-	return func(yield func(store.Status, error) bool) {
-		for s, err := range e.store.List(ctx, q) {
-			if !yield(withoutPastDriver(s), err) {
-				return
-			}
-		}
-	}
-}
-
-// Delete removes a stored debate. Every process that still drives or watches it gets an error.
-func (e *Engine) Delete(ctx context.Context, id string) error { return e.store.Delete(ctx, id, 0) }
-
-// Count returns the number of stored debates that a query selects, by state.
-func (e *Engine) Count(ctx context.Context, q store.Query) (map[fsm.State]int, error) {
-	return e.store.Count(ctx, q)
-}
-
-// DeleteAll removes the stored debates that a query selects, and returns their number. See store.DeleteAll.
-func (e *Engine) DeleteAll(ctx context.Context, q store.Query) (int, error) {
-	return store.DeleteAll(ctx, e.store, q)
 }
 
 // ParseConfig decodes a configuration from JSON. The protocol's name may have no version; it then means the newest one

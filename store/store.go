@@ -195,16 +195,14 @@ func within(since, before, at time.Time) bool {
 	return !at.Before(since) && (before.IsZero() || at.Before(before))
 }
 
-// DeleteAll deletes the debates that a query selects, and returns their number. It leaves alone a debate that changes
-// after it was selected. To keep debates for 30 days after their last change, call it regularly:
+// Delete deletes the debates of s that the query selects, and returns their number. It leaves alone a debate that
+// changes after it was selected. To keep debates for 30 days after their last change, call it regularly:
 //
-//	_, err := store.DeleteAll(ctx, s, store.Query{
-//		States:        []fsm.State{fsm.Completed, fsm.Canceled},
-//		UpdatedBefore: time.Now().AddDate(0, 0, -30),
-//	})
+//	q := store.Query{States: []fsm.State{fsm.Completed, fsm.Canceled}, UpdatedBefore: time.Now().AddDate(0, 0, -30)}
+//	_, err := q.Delete(ctx, s)
 //
-// Each debate is deleted on its own. If a deletion fails, DeleteAll returns the number deleted so far.
-func DeleteAll(ctx context.Context, s Store, q Query) (n int, err error) {
+// Each debate is deleted on its own. If a deletion fails, Delete returns the number deleted so far.
+func (q Query) Delete(ctx context.Context, s Store) (n int, err error) {
 	for h, err := range s.List(ctx, q) {
 		if err == nil {
 			err = s.Delete(ctx, h.ID, h.Seq)

@@ -171,7 +171,7 @@ func TestDeleteAllLeavesChangedDebatesAloneAndStopsAtAnError(t *testing.T) {
 		c := store.Change{ID: id, Entries: []store.Entry{{Seq: 1}, {Seq: 2}}, Status: store.Status{ID: id, Seq: 2, Created: noon.Add(time.Duration(i))}}
 		require.NoError(t, s.Commit(t.Context(), c))
 	}
-	n, err := store.DeleteAll(t.Context(), s, store.Query{})
+	n, err := store.Query{}.Delete(t.Context(), s)
 	require.EqualError(t, err, "delete debate b: disk full")
 	require.Equal(t, 1, n)
 	counts, err := s.Count(t.Context(), store.Query{})

@@ -114,7 +114,7 @@ func (p *program) deleteDebates(s store.Store) error {
 	if err := p.confirmDeletion(s, q); err != nil {
 		return err
 	}
-	n, err := store.DeleteAll(p.ctx, s, q)
+	n, err := q.Delete(p.ctx, s)
 	fmt.Fprintln(p.stdout, "debates deleted:", n)
 	return err
 }

@@ -86,11 +86,11 @@ func testDeleteAll(t *testing.T, p Backend) {
 		c.Status.Labels = map[string]string{"keep": fmt.Sprint(i%100 == 0)}
 		commit(t, s, c)
 	}
-	n, err := store.DeleteAll(t.Context(), s, store.Query{Labels: map[string]string{"keep": "false"}})
+	n, err := store.Query{Labels: map[string]string{"keep": "false"}}.Delete(t.Context(), s)
 	require.NoError(t, err)
 	require.Equal(t, 227, n)
 	require.Equal(t, []string{"d200", "d100", "d000"}, list(t, s, store.Query{}))
-	n, err = store.DeleteAll(t.Context(), s, store.Query{Limit: 2})
+	n, err = store.Query{Limit: 2}.Delete(t.Context(), s)
 	require.NoError(t, err)
 	require.Equal(t, 2, n)
 	require.Equal(t, []string{"d000"}, list(t, s, store.Query{}))
