@@ -27,10 +27,11 @@ func (d *Debate) Pause(ctx context.Context) error {
 	})
 }
 
-// Resume continues a paused debate. Call Run, RunOnce or Start afterwards to drive it, unless it was started and this
-// engine still drives it. Resume returns an error while a question is open: Decide answers the question and resumes.
+// Resume continues a paused debate. Call Run, RunOnce or Start afterwards to drive it, unless Start drives it in the
+// background of any engine: then it continues there. If that engine has gone, this engine drives it in the background
+// instead; Status.Driver tells who does. Resume returns an error while a question is open: Decide answers the question and resumes.
 func (d *Debate) Resume(ctx context.Context) error {
-	return d.control(ctx, "resume", func(c *transaction) error {
+	err := d.control(ctx, "resume", func(c *transaction) error {
 		if c.rec.lifecycle.State.Active() {
 			return nil
 		}
@@ -40,6 +41,10 @@ func (d *Debate) Resume(ctx context.Context) error {
 		}
 		return c.resume()
 	})
+	if err != nil {
+		return err
+	}
+	return d.driveAgain(ctx)
 }
 
 // Stop ends the debate with a conclusion based on the turns so far. Calls in flight are canceled.
@@ -87,7 +92,7 @@ func (d *Debate) Reset(ctx context.Context) error {
 // Decide answers the open question with the action of one of its choices. It returns an error if no question is open
 // or no choice has that action.
 func (d *Debate) Decide(ctx context.Context, action string) error {
-	return d.control(ctx, "decide", func(c *transaction) error {
+	err := d.control(ctx, "decide", func(c *transaction) error {
 		q := c.rec.question
 		if q == nil {
 			return errors.New("no question is open")
@@ -100,6 +105,10 @@ func (d *Debate) Decide(ctx context.Context, action string) error {
 		}
 		return c.applyDecision(action, q)
 	})
+	if err != nil {
+		return err
+	}
+	return d.driveAgain(ctx)
 }
 
 // Inject adds a person's remark. Steps that begin later see it. Steps of a parallel phase do not see remarks that

@@ -86,7 +86,37 @@ func (e *Engine) startBackground(ctx context.Context, j *journal, late bool) err
 	}
 }
 
+// driveAgain drives a debate in the background if an engine did so until it was paused and that engine has gone.
+func (d *Debate) driveAgain(ctx context.Context) error {
+	e := d.engine
+	s, err := d.Status(ctx)
+	if err != nil || e.schedules || e.drives(s.ID) || !s.State.Active() || s.Driver.Driver == "" || len(s.Driver.Missing) > 0 || !e.heartbeats.isGone(s) {
+		return err
+	}
+	return e.takeOver(ctx, s.ID)
+}
+
+// takeOver drives a debate in the background, unless another engine does so first.
+func (e *Engine) takeOver(ctx context.Context, id string) error {
+	d := &Debate{engine: e, journal: e.journal(id)}
+	if e.schedules { // workers drive it
+		return d.Start(ctx)
+	}
+	claimed, err := e.heartbeats.claim(ctx, id)
+	if err != nil || len(claimed) == 0 {
+		return err
+	}
+	if err = d.Start(ctx); err != nil {
+		e.heartbeats.disclaim(ctx, id, err)
+	}
+	if _, over := errors.AsType[*fsm.Refused](err); over { // it has just ended or was paused
+		return nil
+	}
+	return err
+}
+
 func (dr *driver) runBackground() {
+	dr.background = true
 	defer dr.release()
 	again := minBackoff
 	for {
@@ -101,6 +131,7 @@ func (dr *driver) runBackground() {
 			continue
 		case more:
 		case s == fsm.Paused:
+			_, _ = dr.engine.heartbeats.claim(dr.ctx, dr.journal.id) // tells whoever resumes it that it is driven here
 			if dr.sleep(-1); dr.restarted() {
 				return
 			}

@@ -17,15 +17,16 @@ import (
 // driver drives one debate: it plans the steps that may run, runs them and commits their turns. Run, RunOnce and
 // Start use the same driver; they differ in who watches.
 type driver struct {
-	engine  *Engine
-	journal *journal
-	ctx     context.Context
-	cancel  context.CancelCauseFunc
-	only    string  // key of the plan to run; empty for any plan
-	checked *Config // the configuration that the engine supports; nil if none was checked yet
-	feed    *liveFeed
-	out     delivery
-	stop    []func() // called in order by release
+	engine     *Engine
+	journal    *journal
+	ctx        context.Context
+	cancel     context.CancelCauseFunc
+	only       string  // key of the plan to run; empty for any plan
+	checked    *Config // the configuration that the engine supports; nil if none was checked yet
+	feed       *liveFeed
+	out        delivery
+	background bool     // Start drives the debate
+	stop       []func() // called in order by release
 
 	executions []*execution                    // reused for each plan
 	show       func(ev Event, seq int64) error // out.show
@@ -139,6 +140,7 @@ func engage(ctx context.Context, e *Engine, j *journal, yield func(Event, error)
 		dr.cancel(err)
 		return nil, err
 	}
+	e.heartbeats.begin(j.id)
 	closed := context.AfterFunc(e.ctx, func() { dr.cancel(ErrClosed) }) //nolint:contextcheck // Close ends drivers, whatever their own context
 	var leave func()
 	dr.feed, leave = e.join(j.id)
@@ -168,6 +170,8 @@ func (dr *driver) release() {
 	dr.released = true
 	dr.mu.Unlock()
 	dr.reviews.Wait()
+	state := dr.state()
+	dr.engine.heartbeats.end(dr.ctx, dr.journal.id, dr.engine.isClosed() && (state.Active() || state == fsm.Paused && dr.background))
 	dr.journal.mu.Lock()
 	dr.journal.driver = nil
 	dr.journal.mu.Unlock()

@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/deepcopy"
@@ -136,6 +137,9 @@ func (e *Engine) Close(ctx context.Context) error {
 	e.mu.Lock()
 	if !e.closed {
 		e.closed = true
+		if e.recovery != nil {
+			e.recovery.Stop()
+		}
 		close(e.closing)
 	}
 	e.mu.Unlock()
@@ -152,6 +156,72 @@ func (e *Engine) Close(ctx context.Context) error {
 		e.cancel(ErrClosed)
 		return fmt.Errorf("close engine: calls in flight were canceled: %w", context.Cause(ctx))
 	}
+}
+
+// recoverable are the states of debates that Recover continues.
+var recoverable = []fsm.State{
+	fsm.Validating, fsm.Ready, fsm.Initializing, fsm.AwaitingResponses, fsm.Judging, fsm.RoundComplete, fsm.Completing,
+}
+
+// Recover continues the debates that nobody drives, in the background: those that were running or about to start when
+// their process died, and those that Retry has made ready. Call it once after a restart. It looks again at each interval
+// of heartbeats until the engine is closed, so the engine also takes over debates of other engines that close or die
+// later. To keep a debate from running, pause it.
+//
+// Recover leaves a debate alone if its driver gave a heartbeat within Options.RecoverAfter, or if the debate has no
+// heartbeat and changed within that time. It takes over debates of an engine that was closed, or that had the same
+// Options.Name, at once. If the store keeps no heartbeats, it cannot tell who is driven, and continues every debate.
+//
+// The error names each debate that this engine cannot continue; Recover continues the others. Later errors are logged.
+func (e *Engine) Recover(ctx context.Context) error {
+	failed := map[string]time.Time{}
+	err := e.recoverOnce(ctx, failed)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	switch {
+	case e.closed:
+		return fmt.Errorf("recover debates: %w", ErrClosed)
+	case e.recovery == nil && e.heartbeats != nil && !e.schedules:
+		e.recovery = time.AfterFunc(e.heartbeats.every, func() { e.recoverAgain(failed) })
+	}
+	return err
+}
+
+// recoverAgain looks for debates that nobody drives any more. failed has the debates that the engine could not continue.
+func (e *Engine) recoverAgain(failed map[string]time.Time) {
+	if err := e.recoverOnce(e.ctx, failed); err != nil && e.ctx.Err() == nil {
+		e.log.WarnContext(e.ctx, "recover debates", "error", err)
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if !e.closed {
+		e.recovery.Reset(e.heartbeats.every)
+	}
+}
+
+// recoverOnce continues the debates that nobody drives. It tries those that have failed again after a while.
+func (e *Engine) recoverOnce(ctx context.Context, failed map[string]time.Time) error {
+	var errs []error
+	maps.DeleteFunc(failed, func(_ string, at time.Time) bool { return time.Since(at) >= maxBackoff })
+	for s, err := range e.store.List(ctx, store.Query{States: recoverable}) {
+		if s.ID == "" && err != nil {
+			return errors.Join(append(errs, err)...)
+		}
+		if _, wait := failed[s.ID]; wait || e.drives(s.ID) {
+			continue
+		}
+		if err != nil { // its status is unreadable, but its journal may not be
+			s, err = (&Debate{engine: e, journal: e.journal(s.ID)}).Status(ctx)
+		}
+		if err == nil && slices.Contains(recoverable, s.State) && (e.schedules || e.heartbeats.isGone(s)) {
+			err = e.takeOver(ctx, s.ID)
+		}
+		if err != nil {
+			failed[s.ID] = time.Now()
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // List returns the stored debates that match a query, newest first.

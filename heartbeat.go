@@ -90,13 +90,16 @@ func (h *heartbeats) begin(id string) {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if _, known := h.driven[id]; !known {
-		h.driven[id] = false
+	if _, known := h.driven[id]; known {
+		return // it was claimed
 	}
-	if len(h.driven) > 1 {
-		return // the timer is running
+	if h.driven[id] = false; len(h.driven) == 1 {
+		h.arm(max(min(firstHeartbeatDelay, h.every), h.every-time.Since(h.last)))
 	}
-	wait := max(firstHeartbeatDelay, h.every-time.Since(h.last))
+}
+
+// arm sets the time until the next heartbeat. The mutex is held.
+func (h *heartbeats) arm(wait time.Duration) {
 	if h.timer == nil {
 		h.timer = time.AfterFunc(wait, h.tick)
 	} else {
@@ -104,21 +107,69 @@ func (h *heartbeats) begin(id string) {
 	}
 }
 
-// end notes that the engine no longer drives a debate.
-func (h *heartbeats) end(ctx context.Context, id string) {
+// end notes that the engine no longer drives a debate. left means that another engine should continue it.
+func (h *heartbeats) end(ctx context.Context, id string, left bool) {
 	if h == nil {
 		return
 	}
 	h.mu.Lock()
 	told := h.driven[id]
 	delete(h.driven, id)
-	if len(h.driven) == 0 {
+	if len(h.driven) == 0 && h.timer != nil {
 		h.timer.Stop()
 	}
 	h.mu.Unlock()
-	if told {
+	switch {
+	case left:
+		h.write(ctx, func(ctx context.Context) error {
+			_, err := h.store.Beat(ctx, store.Heartbeat{Driver: h.driver()}, time.Now().Add(-h.after), id)
+			return err
+		})
+	case told:
 		h.write(ctx, func(ctx context.Context) error { return h.store.Forget(ctx, h.driver(), id) })
 	}
+}
+
+// claim writes a heartbeat for debates that the engine is about to drive. It returns those that no other engine drives.
+func (h *heartbeats) claim(ctx context.Context, ids ...string) (claimed []string, err error) {
+	if h == nil {
+		return ids, nil
+	}
+	h.writing.Lock()
+	defer h.writing.Unlock()
+	if claimed, err = h.beat(ctx, nil, ids...); err != nil {
+		return nil, err
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, id := range claimed {
+		if h.driven[id] = true; len(h.driven) == 1 {
+			h.arm(h.every)
+		}
+	}
+	return claimed, nil
+}
+
+// disclaim notes that the engine does not drive a debate that it has claimed. What it lacks to do so remains in the store.
+func (h *heartbeats) disclaim(ctx context.Context, id string, err error) {
+	if h != nil && errors.Is(err, ErrUnsupported) {
+		h.mu.Lock()
+		h.driven[id] = false
+		h.mu.Unlock()
+	}
+	h.end(ctx, id, false)
+}
+
+// isGone reports whether the driver of a debate has given no heartbeat for too long, or has left the debate. A debate
+// without a heartbeat may have begun before the first one was due.
+func (h *heartbeats) isGone(s store.Status) bool {
+	switch {
+	case h == nil:
+		return true
+	case s.Driver.Driver == "" || len(s.Driver.Missing) > 0:
+		return time.Since(s.Updated) >= h.after
+	}
+	return s.Driver.Driver == h.driver() || time.Since(s.Driver.At) >= h.after
 }
 
 // tick writes a heartbeat for all debates that are driven.

@@ -237,10 +237,11 @@ type Engine struct {
 	closing chan struct{}
 	drivers sync.WaitGroup
 
-	mu     sync.Mutex
-	closed bool
-	driven map[string]*driverSlot // debates that this engine drives
-	feeds  map[string]*liveFeed   // debates that this engine drives or watches
+	mu       sync.Mutex
+	closed   bool
+	driven   map[string]*driverSlot // debates that this engine drives
+	recovery *time.Timer            // of the next look for debates that nobody drives; nil before Recover
+	feeds    map[string]*liveFeed   // debates that this engine drives or watches
 }
 
 // contracts returns the contracts of all replies that the presets and the engine request.
@@ -325,6 +326,13 @@ func (e *Engine) parse(b json.RawMessage) (c Config, err error) {
 	return c, nil
 }
 
+// drives reports whether this engine drives a debate.
+func (e *Engine) drives(id string) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.driven[id] != nil
+}
+
 func (e *Engine) isClosed() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -345,9 +353,7 @@ func (e *Engine) reserve(id string, cancel context.CancelCauseFunc) (release fun
 	s := &driverSlot{cancel: cancel}
 	e.driven[id] = s
 	e.drivers.Add(1)
-	e.heartbeats.begin(id)
 	return func() {
-		e.heartbeats.end(e.ctx, id)
 		e.mu.Lock()
 		delete(e.driven, id)
 		e.mu.Unlock()

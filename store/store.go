@@ -128,7 +128,8 @@ type Store interface {
 	// authoritative.
 	Load(ctx context.Context, id string, after int64) (Status, []Entry, error)
 	// List yields statuses, newest first by Created, then by descending ID. It skips debates whose status is
-	// missing. If a status is unreadable, List yields an error that names the debate, and ends.
+	// missing. If a status is unreadable, List yields a status that has only the ID, with an error, and goes on. Any other
+	// error ends the list and comes without an ID.
 	List(ctx context.Context, q Query) iter.Seq2[Status, error]
 	// Count returns the number of debates that a query selects, by state. It ignores Limit. It omits states without
 	// debates, and counts a debate whose status is unreadable by what was last known of it.

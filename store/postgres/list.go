@@ -28,11 +28,10 @@ func (s *Store) List(ctx context.Context, q store.Query) iter.Seq2[store.Status,
 			for _, r := range rows {
 				status, err := decodeStatus(r.ID, r.Status)
 				if err != nil {
-					yield(store.Status{}, fmt.Errorf("list debates: read status of debate %s: %w", r.ID, err))
-					return
+					status, err = store.Status{ID: r.ID}, fmt.Errorf("list debates: read status of debate %s: %w", r.ID, err)
 				}
 				status.Driver = decodeHeartbeat(r.Beat)
-				if !yield(status, nil) {
+				if !yield(status, err) {
 					return
 				}
 				from = r

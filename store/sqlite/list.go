@@ -39,13 +39,13 @@ func (s *Store) list(ctx context.Context, q store.Query, yield func(store.Status
 		for _, r := range rows {
 			h, err := decodeStatus(r.id, r.status)
 			if err != nil {
-				return fmt.Errorf("read the status of debate %s: %w", r.id, err)
+				h, err = store.Status{ID: r.id}, fmt.Errorf("list debates: read the status of debate %s: %w", r.id, err)
 			}
 			if err := ctx.Err(); err != nil {
 				return err
 			}
 			h.Driver = decodeHeartbeat(r.beat)
-			if !yield(h, nil) {
+			if !yield(h, err) {
 				return nil
 			}
 			from = r.listPosition

@@ -1,0 +1,245 @@
+package faulttest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/debatetest"
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/store"
+)
+
+// meter counts calls that take ten seconds.
+type meter struct {
+	debatetest.DigestModel
+	calls atomic.Int64
+}
+
+func newMeter() *meter {
+	return &meter{DigestModel: debatetest.DigestModel{Names: []string{"A", "B"}, Latency: func() time.Duration { return 10 * time.Second }}}
+}
+
+func (m *meter) Generate(ctx context.Context, r providers.Request) (providers.Response, error) {
+	m.calls.Add(1)
+	return m.DigestModel.Generate(ctx, r)
+}
+
+// processOptions are the options of a process with a name.
+func processOptions(s store.Store, m providers.Provider, name string) debate.Options {
+	return debate.Options{Store: s, Providers: map[string]providers.Provider{"m": m, "j": m}, Name: name}
+}
+
+// mortal is the store of a process. When the process dies, nothing more is written or read.
+type mortal struct {
+	store.Store
+	store.Watcher
+	store.Heartbeats
+
+	dead  atomic.Bool
+	mu    sync.Mutex
+	beats []time.Time
+}
+
+func newMortal(s store.Store) *mortal {
+	return &mortal{Store: s, Watcher: s.(store.Watcher), Heartbeats: s.(store.Heartbeats)}
+}
+
+var errDead = errors.New("the process has died")
+
+func (m *mortal) Commit(ctx context.Context, c store.Change) error {
+	if m.dead.Load() {
+		return errDead
+	}
+	return m.Store.Commit(ctx, c)
+}
+
+func (m *mortal) Beat(ctx context.Context, h store.Heartbeat, since time.Time, ids ...string) ([]string, error) {
+	if m.dead.Load() {
+		return nil, errDead
+	}
+	m.mu.Lock()
+	m.beats = append(m.beats, time.Now())
+	m.mu.Unlock()
+	return m.Heartbeats.Beat(ctx, h, since, ids...)
+}
+
+func (m *mortal) Forget(ctx context.Context, driver string, ids ...string) error {
+	if m.dead.Load() {
+		return errDead
+	}
+	return m.Heartbeats.Forget(ctx, driver, ids...)
+}
+
+// die ends a process without letting it write anything.
+func (m *mortal) die(t *testing.T, e *debate.Engine) {
+	m.dead.Store(true)
+	now, cancel := context.WithCancel(t.Context())
+	cancel()
+	_ = e.Close(now)
+}
+
+func pairConfig(id string) debate.Config {
+	c := debatetest.PairConfig(nil)
+	c.ID, c.Limits.MaxRounds = id, 2
+	return c
+}
+
+// In a rolling deploy the new process leaves the debates of the old one alone until that closes, and repeats no call.
+func TestARollingDeployPaysForEachCallOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		shared, m := store.Memory(), newMeter()
+		old, next := newTestEngine(t, processOptions(shared, m, "old")), newTestEngine(t, processOptions(shared, m, "next"))
+		d, err := old.Create(t.Context(), pairConfig("d"))
+		require.NoError(t, err)
+		require.NoError(t, d.Start(t.Context()))
+		time.Sleep(13 * time.Second)
+		require.NoError(t, next.Recover(t.Context()))
+		time.Sleep(3 * time.Second)
+		e, err := old.Create(t.Context(), pairConfig("e")) // begins after the new process has looked
+		require.NoError(t, err)
+		require.NoError(t, e.Start(t.Context()))
+		time.Sleep(2 * time.Second)
+		other := openDebate(t, next, "d")
+		require.Equal(t, "old", statusOf(t, other).Driver.Driver)
+		require.WithinRange(t, statusOf(t, other).Driver.At, time.Now().Add(-10*time.Second), time.Now())
+		require.NoError(t, old.Close(t.Context()))
+		require.Zero(t, statusOf(t, openDebate(t, next, "e")).Driver.At, "the old process has left")
+		time.Sleep(10 * time.Second)
+		require.Equal(t, "next", statusOf(t, other).Driver.Driver)
+		time.Sleep(5 * time.Minute)
+		turns := 0
+		for _, id := range []string{"d", "e"} {
+			r := debatetest.Result(t, openDebate(t, next, id))
+			require.Equal(t, fsm.Completed, r.State)
+			turns += len(r.Turns)
+		}
+		require.EqualValues(t, turns, m.calls.Load())
+		require.Zero(t, statusOf(t, other).Driver)
+	})
+}
+
+// Recover continues each debate whose process has died, in whatever state, and pays again only for calls in flight.
+func TestRecoverContinuesWhatADeadProcessLeft(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		shared, m := store.Memory(), newMeter()
+		dying := newMortal(shared)
+		old := newTestEngine(t, processOptions(dying, m, "old"))
+		create := func(id string) *debate.Debate {
+			d, err := old.Create(t.Context(), pairConfig(id))
+			require.NoError(t, err)
+			return d
+		}
+		create("configuring")
+		paused := create("paused")
+		require.NoError(t, paused.Start(t.Context()))
+		time.Sleep(time.Second)
+		require.NoError(t, paused.Pause(t.Context()))
+		running := create("running")
+		require.NoError(t, running.Start(t.Context()))
+		failed := create("ready")
+		bad := newTestEngine(t, processOptions(shared, debatetest.ProviderFunc(func(context.Context, providers.Request) (providers.Response, error) {
+			return providers.Response{}, &providers.Error{Kind: providers.Authentication, Err: errors.New("no key")}
+		}), "bad"))
+		_, err := debatetest.Run(t, openDebate(t, bad, "ready"))
+		require.Error(t, err)
+		require.NoError(t, failed.Retry(t.Context()))
+		require.Equal(t, fsm.Ready, statusOf(t, failed).State)
+		damage(t, shared, create("damaged"))
+		foreign := pairConfig("foreign")
+		foreign.Protocol = customPanel{}
+		f, err := old.Create(t.Context(), foreign)
+		require.NoError(t, err)
+		require.NoError(t, f.Start(t.Context()))
+		time.Sleep(15 * time.Second)
+		before := statusOf(t, running).Seq
+		dying.die(t, old)
+
+		next := newTestEngine(t, processOptions(shared, m, "next"))
+		require.NoError(t, next.Recover(t.Context()), "the old process may be alive")
+		time.Sleep(5 * time.Second)
+		require.Equal(t, before, statusOf(t, running).Seq, "nobody drives it yet")
+		time.Sleep(45 * time.Second) // its last heartbeat is too old
+		err = next.Recover(t.Context())
+		time.Sleep(5 * time.Minute)
+		for id, want := range map[string]fsm.State{
+			"configuring": fsm.Configuring, "paused": fsm.Paused, "running": fsm.Completed, "ready": fsm.Completed,
+		} {
+			require.Equal(t, want, statusOf(t, openDebate(t, next, id)).State, id)
+		}
+		require.ErrorIs(t, err, debate.ErrUnsupported)
+		require.ErrorContains(t, err, "foreign")
+		require.ErrorContains(t, err, "damaged")
+		require.NotContains(t, err.Error(), "running")
+		require.Contains(t, statusOf(t, openDebate(t, next, "foreign")).Driver.Missing[0], `"custom/1" is unknown`)
+
+		require.NoError(t, openDebate(t, next, "paused").Resume(t.Context())) // was driven in the background
+		time.Sleep(time.Minute)
+		require.NotEqual(t, fsm.Paused, statusOf(t, openDebate(t, next, "paused")).State)
+		time.Sleep(5 * time.Minute)
+		require.Equal(t, fsm.Completed, statusOf(t, openDebate(t, next, "paused")).State)
+	})
+}
+
+// damage replaces a debate by one whose second entry cannot be read, and which seems to run.
+func damage(t *testing.T, s store.Store, d *debate.Debate) {
+	status := statusOf(t, d)
+	status.Seq, status.State = 2, fsm.AwaitingResponses
+	require.NoError(t, s.Commit(t.Context(), store.Change{ID: d.ID(), After: 1, Status: status, Entries: []store.Entry{
+		{Seq: 2, Type: "state", At: status.Updated, Data: json.RawMessage(`{"type": "state", "seq": 2, "to": 7}`)},
+	}}))
+}
+
+// Where services recover at the same moment, one of them drives each debate.
+func TestServicesThatRecoverTogetherShareTheDebates(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		shared, m := store.Memory(), newMeter()
+		dying := newMortal(shared)
+		old := newTestEngine(t, processOptions(dying, m, "old"))
+		d, err := old.Create(t.Context(), pairConfig("d"))
+		require.NoError(t, err)
+		require.NoError(t, d.Start(t.Context()))
+		time.Sleep(15 * time.Second)
+		dying.die(t, old)
+		calls := m.calls.Load()
+		turns := len(debatetest.Result(t, d).Turns)
+		time.Sleep(time.Minute)
+		var all sync.WaitGroup
+		for _, name := range []string{"a", "b", "c"} {
+			e := newTestEngine(t, processOptions(shared, m, name))
+			all.Go(func() { _ = e.Recover(context.WithoutCancel(t.Context())) })
+		}
+		all.Wait()
+		time.Sleep(5 * time.Minute)
+		r := debatetest.Result(t, d)
+		require.Equal(t, fsm.Completed, r.State)
+		require.EqualValues(t, len(r.Turns)-turns, m.calls.Load()-calls)
+	})
+}
+
+func TestAnEngineWritesOneHeartbeatPerInterval(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newMortal(store.Memory())
+		e := newTestEngine(t, processOptions(s, newMeter(), "x"))
+		for _, id := range []string{"a", "b", "c"} {
+			d, err := e.Create(t.Context(), pairConfig(id))
+			require.NoError(t, err)
+			require.NoError(t, d.Start(t.Context()))
+			time.Sleep(2 * time.Second)
+		}
+		time.Sleep(55 * time.Second)
+		require.GreaterOrEqual(t, len(s.beats), 5)
+		for i := range s.beats[1:] {
+			require.GreaterOrEqual(t, s.beats[i+1].Sub(s.beats[i]), 10*time.Second)
+		}
+	})
+}
