@@ -135,7 +135,7 @@ func TestPrompts(t *testing.T) {
 	}}
 	hold(t, 1, model)
 	for i, want := range map[int][]string{
-		2: {"Bo: ", "Round 2 of 2. Phase: Ada-asks-0. Put one question to Bo. "},
+		2: {"Bo: ", "Round 2 of 2. Put one question to Bo. "},
 		3: {"Ada on Bo: Are you satisfied with the status quo?", "Answer the question that Ada has just asked you", "- evasive ("},
 		4: {"Bo on Ada: That depends on what you compare it with.", "Put one question to Bo. "},
 	} {
