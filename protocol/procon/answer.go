@@ -26,6 +26,13 @@ func (Protocol) Answer(r *protocol.Record) (a protocol.Answer) {
 	return a
 }
 
+// DecodeAnswer returns the data of a debate's answer. It returns an error if there is no answer yet, or if another protocol
+// gave it.
+func DecodeAnswer(a protocol.Answer) (data Judgment, err error) {
+	err = a.Decode(Protocol{}.Name(), &data)
+	return data, err
+}
+
 // combine returns the joint judgment of several judges. A judgment that is a default is ignored unless all are.
 //
 //   - The winner needs the votes of more than half of the judges. A judgment without a winner is a vote for no winner.

@@ -8,18 +8,10 @@ import (
 
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/judge/reply"
-	"github.com/elenchus-go/debate/protocol"
 )
 
 // JudgmentContract is the contract of the judge's reply.
 var JudgmentContract = reply.New[Judgment]("judgment/1")
-
-// DecodeAnswer returns the data of a debate's answer. It returns an error if there is no answer yet, or if another protocol
-// gave it.
-func DecodeAnswer(a protocol.Answer) (data Judgment, err error) {
-	err = a.Decode(Protocol{}.Name(), &data)
-	return data, err
-}
 
 // Judgment is a judge's reply at the end. The answer of the debate is the joint judgment of all judges.
 type Judgment struct {
