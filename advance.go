@@ -137,7 +137,7 @@ func (dr *driver) step() (more bool, err error) {
 	}
 	switch {
 	case p.check != nil:
-		err = dr.validate(*p.check)
+		err = dr.validate(p)
 	case p.wait > 0:
 		dr.sleep(p.wait)
 	case len(p.executions) > 0 && !dr.outdated(p): // otherwise it is planned again
@@ -239,29 +239,35 @@ func (dr *driver) prepare(c *transaction) error {
 }
 
 // validate checks what only a driver can check. It then starts the debate or returns it to configuring.
-func (dr *driver) validate(cfg Config) error {
-	found := dr.checkProviders(cfg)
+func (dr *driver) validate(p plan) error {
+	problems, superseded := dr.checkProviders(p)
 	if dr.ctx.Err() != nil {
 		return context.Cause(dr.ctx)
 	}
+	if superseded { // the debate was paused, stopped or canceled; if it validates again, the check is repeated
+		return nil
+	}
+	cfg := *p.check
 	var limits map[string]int
 	var planned *record
-	if len(found) == 0 {
+	if len(problems) == 0 {
 		var lacks error
-		if found, limits, planned, lacks = dr.engine.preflight(&cfg); lacks != nil {
+		if problems, limits, planned, lacks = dr.engine.preflight(&cfg); lacks != nil {
 			dr.engine.heartbeats.lack(dr.ctx, dr.journal.id, lacks)
 			return fmt.Errorf("drive debate %s: %w", dr.journal.id, lacks)
 		}
 	}
+	var found []protocol.Problem // what the journal has
 	dr.journal.mu.Lock()
 	defer dr.journal.mu.Unlock()
 	var warnings []Warning
 	err := dr.journal.change(dr.ctx, func(c *transaction) error {
-		warnings = nil
+		warnings, found = nil, nil
 		switch {
 		case c.rec.lifecycle.State != fsm.Validating: // another process has done it
 			return nil
-		case len(found) > 0:
+		case len(problems) > 0:
+			found = problems
 			return c.fire(fsm.Reject, StateChanged{Problems: found})
 		}
 		warnings = append(c.rec.configWarnings(), cfg.replyLimitWarnings(c.rec.Cursor.Run, limits)...)
@@ -284,8 +290,8 @@ func (dr *driver) validate(cfg Config) error {
 }
 
 // checkProviders has the engine check the providers. The check is canceled if it is superseded.
-func (dr *driver) checkProviders(cfg Config) []protocol.Problem {
-	ctx, cancel := context.WithTimeout(dr.ctx, cfg.Limits.StepTimeout)
+func (dr *driver) checkProviders(p plan) (problems []protocol.Problem, superseded bool) {
+	ctx, cancel := context.WithTimeout(dr.ctx, p.check.Limits.StepTimeout)
 	defer cancel()
 	ctx, stop := context.WithCancelCause(ctx)
 	set := func(f context.CancelCauseFunc) {
@@ -296,7 +302,11 @@ func (dr *driver) checkProviders(cfg Config) []protocol.Problem {
 	set(stop)
 	defer set(nil)
 	defer stop(nil)
-	return dr.engine.checkProviders(ctx, cfg)
+	if dr.outdated(p) { // the plan became outdated before its check could be canceled
+		dr.recheck()
+	}
+	problems = dr.engine.checkProviders(ctx, *p.check)
+	return problems, errors.Is(context.Cause(ctx), errSuperseded)
 }
 
 // sleep waits until something changes, the engine closes, or the given time has passed. If wait is negative, it waits

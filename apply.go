@@ -50,7 +50,10 @@ func (r *record) apply(ev Event, at time.Time) error {
 		r.addFailures(ev.OtherFailures...)
 		r.drop(ev)
 	case Decided:
-		r.withdrawn = nil
+		if r.withdrawn = nil; r.decided == nil {
+			r.decided = map[string]string{}
+		}
+		r.decided[r.question.ID] = ev.Action
 		if ev.Action == actionDrop {
 			r.withdrawn = r.question.Failure
 		}
@@ -95,12 +98,12 @@ func (r *record) checkEntry(ev Event) error {
 
 // elapse adds to the running time. It adds the gaps between entries while the debate is active. Each gap counts at
 // most the step timeout, or the duration of a step that waited for a rate limit. Time before a call began and time
-// that the viewer took do not count.
+// that the viewer took do not count, nor does the wait between rounds.
 func (r *record) elapse(ev Event, now time.Time) {
 	if r.times.created.IsZero() {
 		r.times.created = now
 	}
-	if r.lifecycle.State.Active() && r.lifecycle.State != fsm.Validating {
+	if r.lifecycle.State.Active() && r.lifecycle.State != fsm.Validating && r.lifecycle.State != fsm.RoundComplete {
 		since, most := r.times.updated, r.config.Limits.StepTimeout
 		if t, ok := ev.(TurnDone); ok && t.Turn.Kind != transcript.Remark {
 			if t.Turn.Started.After(since) {
@@ -187,7 +190,10 @@ func (r *record) transition(ev StateChanged) {
 	case fsm.Assessed:
 		r.findings.reported.judged = r.Cursor.Round
 	case fsm.Pause: // the cursor stays: a pause does not change what a parallel phase sees
-		r.lifecycle.PausedFrom, r.question = ev.From, ev.Question
+		r.lifecycle.PausedFrom = ev.From
+		if r.question = ev.Question; r.question != nil {
+			r.question = &Question{ID: questionID(ev.Seq), Cause: ev.Question.Cause, Failure: ev.Question.Failure, Choices: ev.Question.Choices}
+		}
 		return
 	case fsm.Resume:
 		return
@@ -289,6 +295,9 @@ func (r *record) annotate(ev Annotated) {
 
 // outageNote is the name of the note that a provider cannot be reached.
 const outageNote = "outage"
+
+// questionID returns the id of the question in the entry seq.
+func questionID(seq int64) string { return fmt.Sprintf("q%d", seq) }
 
 // isOutage reports whether an event ends a wait for a provider that could not be reached. The wait takes no running
 // time, so that the debate can continue after it.

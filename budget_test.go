@@ -172,9 +172,9 @@ func TestEachBudgetEndsADebateWithAVerdict(t *testing.T) {
 			debate.Limits{RunningTime: 10 * time.Minute},
 			transcript.TimeBudget, "the time budget for rounds was used up during a call", 8,
 		},
-		"time, between rounds": {
+		"time, without the delay between rounds": {
 			debate.Limits{RunningTime: 10 * time.Minute, RoundDelay: 5 * time.Minute},
-			transcript.TimeBudget, "8m3s of 10m0s are used, the rest is reserved for the conclusion", 4,
+			transcript.TimeBudget, "the time budget for rounds was used up during a call", 8,
 		},
 		"a round's time, in a speech": {
 			debate.Limits{RoundTime: 2 * time.Minute},
@@ -732,7 +732,7 @@ func TestWhatFailedCallsUseIsCountedOnce(t *testing.T) {
 		return func(t *testing.T, d *debate.Debate) {
 			for _, action := range actions {
 				requireUsed(t, d, cost)
-				require.NoError(t, d.Decide(t.Context(), action))
+				require.NoError(t, d.Decide(t.Context(), debatetest.Result(t, d).Question.ID, action))
 				_, err := debatetest.Run(t, d)
 				require.NoError(t, err)
 			}
@@ -803,7 +803,7 @@ func TestTryingAgainEndsWithTheBudget(t *testing.T) {
 		if debatetest.Result(t, d).Question == nil {
 			break
 		}
-		require.NoError(t, d.Decide(t.Context(), "retry"))
+		require.NoError(t, d.Decide(t.Context(), debatetest.Result(t, d).Question.ID, "retry"))
 	}
 	res := debatetest.Result(t, d)
 	require.Equal(t, fsm.Completed, res.State)
@@ -919,8 +919,8 @@ func TestBudgetsEndADebateWithRoomForTheVerdict(t *testing.T) {
 			require.NoError(t, err)
 			res := debatetest.Result(t, d)
 			require.Equal(t, transcript.TimeBudget, res.Ending.Outcome)
-			require.Equal(t, 4, res.Ending.Round, "a fifth, 2 minutes, is kept: 8 minutes are 3 rounds with the delay after each")
-			require.Len(t, res.Assessments, 3, "the fourth does not begin")
+			require.Equal(t, 5, res.Ending.Round, "a fifth, 2 minutes, is kept: 8 minutes are 4 rounds and a speech, and the delay does not count")
+			require.Len(t, res.Assessments, 4)
 			require.NotNil(t, res.Verdict)
 			require.Equal(t, 8*time.Minute, res.RunningTime)
 		})

@@ -206,7 +206,8 @@ type Limits struct {
 	// MaxRounds is the maximum number of rounds. Defaults to 5, or to MinRounds if that is greater. In JSON:
 	// max_rounds.
 	MaxRounds int
-	// RunningTime is the time budget. Pauses do not count. Defaults to 1 hour. In JSON: running_time, as "1h".
+	// RunningTime is the time budget. Pauses and delays between rounds do not count, nor does the wait of a debate that
+	// stops because a provider cannot be reached. Defaults to 1 hour. In JSON: running_time, as "1h".
 	RunningTime time.Duration
 	// OutputTokens is the budget for the tokens of all replies, including a reserve for the conclusion. Defaults to
 	// twice what the setup, MaxRounds rounds and the conclusion use if every reply has its maximum length. In JSON:
@@ -229,7 +230,7 @@ type Limits struct {
 	// RoundTime limits the running time of a round. When it is used up, the debate concludes. 0 means no limit. In
 	// JSON: round_time, as "10m".
 	RoundTime time.Duration
-	// RoundDelay is the delay between rounds. Defaults to none. In JSON: round_delay, as "30s".
+	// RoundDelay is the delay between rounds. It does not count as running time. Defaults to none. In JSON: round_delay, as "30s".
 	RoundDelay time.Duration
 }
 

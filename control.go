@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -17,7 +16,7 @@ import (
 )
 
 // Pause prevents new steps from starting. It takes effect at once. Calls in flight continue, and their turns are
-// committed.
+// committed. A check of the configuration is canceled, and repeated after Resume.
 func (d *Debate) Pause(ctx context.Context) error {
 	return d.control(ctx, "pause", func(c *transaction) error {
 		if c.rec.lifecycle.State == fsm.Paused {
@@ -47,7 +46,8 @@ func (d *Debate) Resume(ctx context.Context) error {
 	return d.driveAgain(ctx)
 }
 
-// Stop ends the debate with a conclusion based on the turns so far. Calls in flight are canceled.
+// Stop ends the debate with a conclusion based on the turns so far. Calls in flight are canceled. If there is no speech
+// yet, the debate ends without a conclusion.
 func (d *Debate) Stop(ctx context.Context) error {
 	return d.control(ctx, "stop", func(c *transaction) error {
 		if s := c.rec.lifecycle.State; s == fsm.Completing || s == fsm.Completed {
@@ -89,18 +89,25 @@ func (d *Debate) Reset(ctx context.Context) error {
 	})
 }
 
-// Decide answers the open question with the action of one of its choices. It returns an error if no question is open
-// or no choice has that action.
-func (d *Debate) Decide(ctx context.Context, action string) error {
+// Decide answers a question with the action of one of its choices. id is the question's ID, so that an answer never goes
+// to a later question. The Result and the event of the pause have the question. It returns *Problems if another question
+// is open, if no choice has that action, or if the question has another answer, and *fsm.Refused if no question is open.
+func (d *Debate) Decide(ctx context.Context, id, action string) error {
 	err := d.control(ctx, "decide", func(c *transaction) error {
-		q := c.rec.question
-		if q == nil {
-			return errors.New("no question is open")
+		q, answer := c.rec.question, c.rec.decided[id]
+		switch {
+		case answer == action && answer != "":
+			return nil
+		case answer != "":
+			return problemsError([]protocol.Problem{protocol.Problemf("action", "question %s was answered with %q", id, answer)})
+		case q == nil:
+			return c.refuse("decide")
+		case q.ID != id:
+			return problemsError([]protocol.Problem{protocol.Problemf("id", "%q is not the open question, which is %q", id, q.ID)})
+		case !slices.Contains(q.actions(), action):
+			return problemsError([]protocol.Problem{protocol.Problemf("action", "%q is not a choice, use one of %s", action, strings.Join(q.actions(), ", "))})
 		}
-		if !slices.Contains(q.actions(), action) {
-			return fmt.Errorf("%q is not a choice, use one of %s", action, strings.Join(q.actions(), ", "))
-		}
-		if err := c.add(Decided{EventMeta: c.stamp("decided"), At: c.now, Action: action}); err != nil {
+		if err := c.add(Decided{EventMeta: c.stamp("decided"), At: c.now, Action: action, Question: id}); err != nil {
 			return err
 		}
 		return c.applyDecision(action, q)
@@ -109,6 +116,12 @@ func (d *Debate) Decide(ctx context.Context, action string) error {
 		return err
 	}
 	return d.driveAgain(ctx)
+}
+
+// refuse returns the error for a method that the debate's state does not allow. No event of the lifecycle has its name.
+func (c *transaction) refuse(method fsm.Event) error {
+	_, err := fsm.Next(c.rec.lifecycle, method, c.rec.facts())
+	return err
 }
 
 // Inject adds a person's remark. Steps that begin later see it. Steps of a parallel phase do not see remarks that
@@ -120,7 +133,7 @@ func (d *Debate) Inject(ctx context.Context, r Remark) error {
 			return err
 		}
 		if c.rec.lifecycle.State.Final() {
-			return fmt.Errorf("the debate is %s", c.rec.lifecycle.State)
+			return c.refuse("inject")
 		}
 		t := r.turn(c)
 		if _, dup := c.rec.Find(t.Key); dup {

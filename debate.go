@@ -33,6 +33,10 @@ func (d *Debate) control(ctx context.Context, verb string, f func(*transaction) 
 
 // Debate is a handle on one debate. Many handles, in many processes, may refer to the same debate. A handle is safe
 // for concurrent use.
+//
+// You may repeat Start, Pause, Resume, Stop, Cancel, Retry, Reset and Decide, and Inject with the same Remark.ID: if the
+// call has taken effect before, it returns nil and changes nothing. If the debate's state does not allow a call, it
+// changes nothing and returns *fsm.Refused, which lists the methods that are possible.
 type Debate struct {
 	engine  *Engine
 	journal *journal

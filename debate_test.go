@@ -172,7 +172,7 @@ func TestControlsInEveryState(t *testing.T) {
 		"pause": (*debate.Debate).Pause, "resume": (*debate.Debate).Resume, "stop": (*debate.Debate).Stop, "cancel": (*debate.Debate).Cancel,
 		"retry": (*debate.Debate).Retry, "reset": (*debate.Debate).Reset,
 		"edit":   func(d *debate.Debate, ctx context.Context) error { return d.Edit(ctx, debatetest.PairConfig(nil)) },
-		"decide": func(d *debate.Debate, ctx context.Context) error { return d.Decide(ctx, "retry") },
+		"decide": func(d *debate.Debate, ctx context.Context) error { return d.Decide(ctx, "q1", "retry") },
 		"inject": func(d *debate.Debate, ctx context.Context) error {
 			return d.Inject(ctx, debate.Remark{From: "Host", Text: "Please go on."})
 		},

@@ -96,6 +96,9 @@ func (e *Engine) Create(ctx context.Context, c Config) (*Debate, error) {
 
 // create stores a debate. The configuration must be complete and valid.
 func (e *Engine) create(ctx context.Context, c Config) (*Debate, error) {
+	if e.isClosed() {
+		return nil, fmt.Errorf("create debate: %w", ErrClosed)
+	}
 	c.ID = cmp.Or(c.ID, newID())
 	e.addProtocol(c.Protocol)
 	raw, err := json.Marshal(c)

@@ -627,8 +627,8 @@ func TestARowThatLeavesSomethingOut(t *testing.T) {
 			transitionRow(6, "running.awaiting_responses", "pause", "paused", `, "question": {"cause": "Shall it?", "choices": [{"action": "end"}, {"action": "drop"}]}`),
 		}
 		d := openRows(t, list...)
-		require.ErrorContains(t, d.Decide(t.Context(), "drop"), "the question has no actor to drop")
-		require.NoError(t, d.Decide(t.Context(), "end"))
+		require.ErrorContains(t, d.Decide(t.Context(), debatetest.Result(t, d).Question.ID, "drop"), "the question has no actor to drop")
+		require.NoError(t, d.Decide(t.Context(), debatetest.Result(t, d).Question.ID, "end"))
 		require.Contains(t, debatetest.Result(t, d).Ending.Evidence, "Shall it?")
 	})
 }

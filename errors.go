@@ -200,6 +200,7 @@ func (f *Failure) Hint() string {
 
 // Question asks a person for a decision. The debate is paused until Debate.Decide answers it.
 type Question struct {
+	ID      string   `json:"id"` // unique in the debate; an argument for Decide
 	Cause   string   `json:"cause"`
 	Failure *Failure `json:"failure,omitempty"`
 	Choices []Choice `json:"choices"`

@@ -102,6 +102,8 @@ type (
 		EventMeta
 		At     time.Time `json:"at"`     // time of the commit
 		Action string    `json:"action"` // action of the choice
+		// Question is the ID of the question. It is empty in journals of earlier versions.
+		Question string `json:"question,omitempty"`
 	}
 	// Annotated is a note on the debate, such as a rating.
 	Annotated struct {

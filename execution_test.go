@@ -182,7 +182,7 @@ func TestWhereAPersonIsAskedNothingIsKept(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, debatetest.Result(t, d).Turns)
 	require.NotNil(t, debatetest.Result(t, d).Question)
-	require.NoError(t, d.Decide(t.Context(), "retry"))
+	require.NoError(t, d.Decide(t.Context(), debatetest.Result(t, d).Question.ID, "retry"))
 	_, err = debatetest.Run(t, d)
 	require.NoError(t, err)
 	require.Equal(t, "Now all of it.", debatetest.Result(t, d).Turns[0].Text)

@@ -141,6 +141,7 @@ type record struct {
 	problems    []protocol.Problem // why the last start was refused
 	failure     *Failure           // why the debate is in error
 	question    *Question          // the open question
+	decided     map[string]string  // the answers to questions, by ID
 	withdrawn   *Failure           // the failure whose actor a person chose to drop
 	dropped     []Dropped
 	lost        []*Failure // steps that failed, including those that were retried later

@@ -16,7 +16,6 @@ import (
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/embedding"
-	"github.com/elenchus-go/debate/internal/panics"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/judge/reply"
 	"github.com/elenchus-go/debate/prompts"
@@ -120,66 +119,6 @@ func (e *Engine) identify(name string) (bound string, person bool) {
 	}
 	h, ok := p.(providers.Person)
 	return bound, ok && h.IsPerson()
-}
-
-// checkProviders asks each provider that implements providers.Checker to check its key and models. It adds a problem
-// for each provider whose key is rejected, and for each actor whose model is.
-func (e *Engine) checkProviders(ctx context.Context, c Config) []protocol.Problem {
-	l := &problemList{}
-	type pair struct{ provider, model string }
-	asked := map[pair]*providers.Error{}
-	rejected := map[string]bool{}
-	for field, p := range c.allActors() {
-		name, provider, err := e.bind(p.Provider)
-		checker, ok := provider.(providers.Checker)
-		if err != nil || !ok || rejected[name] {
-			continue
-		}
-		failed, again := asked[pair{name, p.Model}]
-		if !again {
-			failed = e.checkApart(ctx, name, checker, p.Model)
-			asked[pair{name, p.Model}] = failed
-		}
-		switch {
-		case failed == nil:
-		case failed.Kind == providers.Panic:
-			rejected[name] = true
-			l.add(field+".provider", "provider %s: check of its key and model: %v", name, failed)
-		case failed.Kind == providers.Authentication, failed.Kind == providers.Billing:
-			rejected[name] = true
-			l.add(field+".provider", "provider %s: %v", name, failed)
-		case failed.Kind == providers.InvalidRequest && again && inheritsModel(field):
-		case failed.Kind == providers.InvalidRequest:
-			l.add(field+".model", "provider %s: %v", name, failed)
-		case !again: // the problem may be temporary, and calls are retried
-			e.log.WarnContext(ctx, "check provider", "provider", name, "error", failed)
-		}
-	}
-	return l.problems
-}
-
-// inheritsModel reports whether an actor may have the provider and model of another one.
-func inheritsModel(field string) bool { return field == "persona_assigner" || field == "summarizer" }
-
-// checkApart calls Check on another goroutine, which it may end. It logs the stack of a panic.
-func (e *Engine) checkApart(ctx context.Context, name string, checker providers.Checker, model string) *providers.Error {
-	var err error
-	done := make(chan struct{})
-	go func() {
-		returned := false
-		defer func() {
-			if !returned {
-				p := panics.New(recover())
-				err = &providers.Error{Kind: providers.Panic, Err: p}
-				e.log.ErrorContext(ctx, "check provider", "provider", name, "error", err, "stack", p.Stack)
-			}
-			close(done)
-		}()
-		err = checker.Check(ctx, model)
-		returned = true
-	}()
-	<-done
-	return providers.AsError(err)
 }
 
 // Options holds what a Config refers to by name and what cannot be stored, such as providers and the store.

@@ -81,6 +81,9 @@ func (c *transaction) fire(on fsm.Event, with StateChanged) error {
 	}
 	with.EventMeta, with.At, with.From, with.On, with.To = c.stamp("state"), c.now, c.rec.lifecycle.State, on, next.State
 	with.Round = c.rec.roundAfter(on, next.State)
+	if with.Question != nil {
+		with.Question.ID = questionID(with.Seq)
+	}
 	return c.add(with)
 }
 

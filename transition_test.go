@@ -135,25 +135,25 @@ func TestAParticipantThatFailsIsDropped(t *testing.T) {
 		q := debatetest.Result(t, d).Question
 		require.Contains(t, q.Cause, "too long")
 		require.ErrorContains(t, d.Resume(t.Context()), "call Decide with one of retry, drop, end")
-		require.ErrorContains(t, d.Decide(t.Context(), "dance"), `"dance" is not a choice, use one of retry, drop, end`)
+		require.ErrorContains(t, d.Decide(t.Context(), debatetest.Result(t, d).Question.ID, "dance"), `"dance" is not a choice, use one of retry, drop, end`)
 
-		require.NoError(t, d.Decide(t.Context(), "retry"))
+		require.NoError(t, d.Decide(t.Context(), debatetest.Result(t, d).Question.ID, "retry"))
 		_, err = debatetest.Run(t, d)
 		require.NoError(t, err)
 		require.NotNil(t, debatetest.Result(t, d).Question, "it failed again")
 
-		require.NoError(t, d.Decide(t.Context(), "drop"))
+		require.NoError(t, d.Decide(t.Context(), debatetest.Result(t, d).Question.ID, "drop"))
 		_, err = debatetest.Run(t, d)
 		require.NoError(t, err)
 		require.Equal(t, fsm.Completed, debatetest.Result(t, d).State)
 		require.Equal(t, "dropped", debatetest.Result(t, d).Participants[0].State)
-		require.ErrorContains(t, d.Decide(t.Context(), "drop"), "no question is open")
+		require.ErrorContains(t, d.Decide(t.Context(), "q99", "drop"), "already completed")
 	})
 	t.Run("who may end it", func(t *testing.T) {
 		d := three(t, func(c *debate.Config) { c.OnFailure = debate.Ask })
 		_, err := debatetest.Run(t, d)
 		require.NoError(t, err)
-		require.NoError(t, d.Decide(t.Context(), "end"))
+		require.NoError(t, d.Decide(t.Context(), debatetest.Result(t, d).Question.ID, "end"))
 		_, err = debatetest.Run(t, d)
 		require.NoError(t, err)
 		require.Equal(t, transcript.Stopped, debatetest.Result(t, d).Ending.Outcome)
@@ -399,7 +399,7 @@ func TestAPersonDecidesAboutAJudge(t *testing.T) {
 			other, err := e.Open(t.Context(), "d")
 			require.NoError(t, err)
 			require.Equal(t, debatetest.Encode(t, res.Question), debatetest.Encode(t, debatetest.Result(t, other).Question))
-			require.NoError(t, other.Decide(t.Context(), tt.action))
+			require.NoError(t, other.Decide(t.Context(), debatetest.Result(t, other).Question.ID, tt.action))
 			_, err = debatetest.Run(t, other)
 			require.NoError(t, err)
 			res = debatetest.Result(t, other)
@@ -433,7 +433,7 @@ func TestAPersonDecidesAboutAVerdict(t *testing.T) {
 				{Action: "drop", Label: "Continue without", Description: "J takes no further part"},
 			}, debatetest.Result(t, d).Question.Choices)
 			broken = false
-			require.NoError(t, d.Decide(t.Context(), action))
+			require.NoError(t, d.Decide(t.Context(), debatetest.Result(t, d).Question.ID, action))
 			_, err = debatetest.Run(t, d)
 			require.NoError(t, err)
 			require.Equal(t, fsm.Completed, debatetest.Result(t, d).State)

@@ -16,7 +16,7 @@ func ExampleNext() {
 	fmt.Println(err)
 	// Output:
 	// completing <nil>
-	// start is not possible in state running.judging; possible methods: Pause, Stop, Cancel
+	// Start is not possible in state running.judging; possible methods: Pause, Stop, Cancel
 }
 
 func ExampleMachine() {

@@ -1,6 +1,7 @@
 package fsm
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -24,10 +25,13 @@ type Refused struct {
 	State    State   // State is the current state of the debate.
 	Event    Event   // Event is the refused event.
 	Possible []Event // Possible lists the events that are possible, in the order of the table.
-	Guard    string  // Guard names the guard that does not hold. It is empty if the event is never possible in this state.
+	// Methods lists the methods of a debate that are possible, such as "Resume". Decide is among them if a question is
+	// open.
+	Methods []string
+	Guard   string // Guard names the guard that does not hold. It is empty if the event is never possible in this state.
 }
 
-// Error names the state, the guard that does not hold, and the methods of a debate that are possible.
+// Error names the refused method, the state, the guard that does not hold, and the methods that are possible.
 func (r *Refused) Error() string {
 	if r.State.Final() {
 		return fmt.Sprintf("already %s", r.State)
@@ -36,24 +40,19 @@ func (r *Refused) Error() string {
 	if r.Guard != "" {
 		cause = fmt.Sprintf(": guard %s does not hold", r.Guard)
 	}
-	var methods []string
-	for _, e := range r.Possible {
-		if m := e.method(); m != "" {
-			methods = append(methods, m)
-		}
-	}
-	return fmt.Sprintf("%s is not possible in state %s%s; possible methods: %s", r.Event, r.State, cause, strings.Join(methods, ", "))
+	return fmt.Sprintf("%s is not possible in state %s%s; possible methods: %s", cmp.Or(r.Event.method(), string(r.Event)), r.State, cause, strings.Join(r.Methods, ", "))
 }
 
-// method returns the method of a debate that fires the event, or "" if only the engine fires it.
+// method returns the method of a debate that fires the event, or "" if only the engine fires it. An event that is not in
+// the table stands for a method that fires none.
 func (e Event) method() string {
 	switch e {
+	case Accept, Reject, Initialized, Responded, Assessed, Advance, Concluded, Fail, "":
+		return ""
 	case Validate: // Start validates a configuration first
 		return "Start"
-	case Edit, Start, Pause, Resume, Stop, Retry, Reset, Cancel:
-		return strings.ToUpper(string(e[:1])) + string(e[1:])
 	default:
-		return ""
+		return strings.ToUpper(string(e[:1])) + string(e[1:])
 	}
 }
 
@@ -150,6 +149,14 @@ func (g *graph) refuse(s Position, e Event, f Facts) *Refused {
 	for _, t := range g.transitions[s] {
 		if t.on == e {
 			r.Guard = t.when.name
+		}
+	}
+	if s.State == Paused && !f.NoOpenQuestion {
+		r.Methods = append(r.Methods, "Decide")
+	}
+	for _, e := range r.Possible {
+		if m := e.method(); m != "" {
+			r.Methods = append(r.Methods, m)
 		}
 	}
 	return r

@@ -94,7 +94,7 @@ func TestEveryReachableTransition(t *testing.T) {
 		}
 	}
 	require.ElementsMatch(t, everySnapshot(), reached)
-	require.Len(t, reached, 16, "the state that a pause left is forgotten when the pause ends")
+	require.Len(t, reached, 17, "the state that a pause left is forgotten when the pause ends")
 	require.Len(t, executed, len(spec))
 	for _, s := range states {
 		require.True(t, slices.ContainsFunc(reached, func(r Position) bool { return r.State == s }), "%s is reachable", s)

@@ -22,7 +22,7 @@ func (m model) snapshot() Position {
 }
 
 func (m model) fire(e Event, f Facts) (model, bool) {
-	switch busy := m.at == Initializing || m.at.in(running); {
+	switch busy := m.at == Validating || m.at == Initializing || m.at.in(running); {
 	case e == Cancel:
 		return model{at: Canceled}, !m.at.Final()
 	case e == Stop:
@@ -34,7 +34,7 @@ func (m model) fire(e Event, f Facts) (model, bool) {
 	case e == Pause:
 		return model{m.at, true}, busy || m.at == Completing
 	case e == Fail:
-		return model{at: Error}, busy || m.at == Completing
+		return model{at: Error}, busy && m.at != Validating || m.at == Completing
 	}
 	to := m.work(e, f)
 	return model{at: to}, to != ""

@@ -21,6 +21,8 @@ var spec = []cell{
 
 	{"validating", "accept", "", "ready"},
 	{"validating", "reject", "", "configuring"},
+	{"validating", "pause", "", "paused<validating"},
+	{"validating", "stop", "", "completing"},
 	{"validating", "cancel", "", "canceled"},
 
 	{"ready", "edit", "", "configuring"},
@@ -55,6 +57,9 @@ var spec = []cell{
 	{"running.round_complete", "fail", "", "error"},
 	{"running.round_complete", "cancel", "", "canceled"},
 
+	{"paused<validating", "resume", "the question is decided", "validating"},
+	{"paused<validating", "stop", "", "completing"},
+	{"paused<validating", "cancel", "", "canceled"},
 	{"paused<initializing", "resume", "the question is decided", "initializing"},
 	{"paused<initializing", "stop", "", "completing"},
 	{"paused<initializing", "cancel", "", "canceled"},
@@ -91,7 +96,10 @@ var (
 		"edit", "validate", "accept", "reject", "start", "initialized", "responded", "assessed", "advance",
 		"pause", "resume", "stop", "concluded", "fail", "retry", "reset", "cancel",
 	}
-	specGuards = map[Event]string{"start": "hasValidConfig", "resume": "noOpenQuestion", "retry": "isRecoverable"}
+	specGuards  = map[Event]string{"start": "hasValidConfig", "resume": "noOpenQuestion", "retry": "isRecoverable"}
+	specMethods = map[Event]string{
+		"edit": "Edit", "validate": "Start", "start": "Start", "pause": "Pause", "resume": "Resume", "stop": "Stop", "retry": "Retry", "reset": "Reset", "cancel": "Cancel",
+	}
 	conditions = map[string]func(Facts) bool{
 		"":                           func(Facts) bool { return true },
 		"the configuration is valid": func(f Facts) bool { return f.ValidConfig },
@@ -223,6 +231,14 @@ func TestWhatTheSpecificationDoesNotMentionIsRefused(t *testing.T) {
 func requireRefused(t *testing.T, s Position, e Event, f Facts) {
 	t.Helper()
 	want := &Refused{State: s.State, Event: e, Possible: expectPossible(s, f)}
+	if s.State == Paused && !f.NoOpenQuestion {
+		want.Methods = append(want.Methods, "Decide")
+	}
+	for _, p := range want.Possible {
+		if m := specMethods[p]; m != "" {
+			want.Methods = append(want.Methods, m)
+		}
+	}
 	if slices.ContainsFunc(spec, func(c cell) bool { return at(c.from) == s && Event(c.on) == e }) {
 		want.Guard = specGuards[e]
 	}
@@ -235,12 +251,12 @@ func requireRefused(t *testing.T, s Position, e Event, f Facts) {
 
 func TestARefusalSaysWhyAndWhatIsPossible(t *testing.T) {
 	for want, s := range map[string]string{
-		"resume is not possible in state paused: guard noOpenQuestion does not hold; possible methods: Stop, Cancel": "paused<completing",
+		"Resume is not possible in state paused: guard noOpenQuestion does not hold; possible methods: Decide, Stop, Cancel": "paused<completing",
 		"already completed": "completed",
 		"already canceled":  "canceled",
-		"resume is not possible in state running.judging; possible methods: Pause, Stop, Cancel":        "running.judging",
-		"resume is not possible in state configuring; possible methods: Edit, Start, Cancel":            "configuring",
-		"resume is not possible in state running.round_complete; possible methods: Pause, Stop, Cancel": "running.round_complete",
+		"Resume is not possible in state running.judging; possible methods: Pause, Stop, Cancel":        "running.judging",
+		"Resume is not possible in state configuring; possible methods: Edit, Start, Cancel":            "configuring",
+		"Resume is not possible in state running.round_complete; possible methods: Pause, Stop, Cancel": "running.round_complete",
 	} {
 		_, err := Next(at(s), Resume, Facts{})
 		require.EqualError(t, err, want)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/internal/golden"
 	"github.com/elenchus-go/debate/internal/secrettest"
 	"github.com/elenchus-go/debate/judge"
@@ -112,7 +113,7 @@ func TestReportsOfDebatesThatDidNotComplete(t *testing.T) {
 			stage: func(t *testing.T, s *scene) {
 				s.run(t, nil)
 				time.Sleep(time.Minute)
-				require.NoError(t, s.debate.Decide(t.Context(), "retry"))
+				require.NoError(t, s.debate.Decide(t.Context(), debatetest.Result(t, s.debate).Question.ID, "retry"))
 				s.run(t, nil)
 			},
 			want: []string{"| decided |  |  |  | a person answered: retry |\n| 2000-01-01 00:01:02.000 UTC | resume |", "| pause | running.awaiting\\_responses → paused | 1 | 1m0s |"},

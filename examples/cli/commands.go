@@ -172,7 +172,15 @@ func (p *program) makeRunnable(d *debate.Debate, state fsm.State) error {
 	case state == fsm.Error:
 		return fmt.Errorf("resume debate %s: the debate has failed%s", d.ID(), p.nextCommand("retry", d.ID()))
 	case answer != "":
-		return d.Decide(p.ctx, answer)
+		r, err := d.Result(p.ctx)
+		if err != nil {
+			return err
+		}
+		id := ""
+		if r.Question != nil {
+			id = r.Question.ID
+		}
+		return d.Decide(p.ctx, id, answer)
 	case state == fsm.Paused:
 		return d.Resume(p.ctx)
 	}

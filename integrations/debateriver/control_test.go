@@ -12,6 +12,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/transcript"
@@ -160,7 +161,7 @@ func TestAQuestionIsDecidedByAnotherProcess(t *testing.T) {
 	asked := watchUntil(t, d, 0, transitionTo(fsm.Paused)).(debate.StateChanged)
 	require.NotNil(t, asked.Question)
 	s.waitForNoJobs(t, d) // the job may end after the event
-	require.NoError(t, s.submitter(t).on(t, d).Decide(t.Context(), "retry"))
+	require.NoError(t, s.submitter(t).on(t, d).Decide(t.Context(), debatetest.Result(t, s.submitter(t).on(t, d)).Question.ID, "retry"))
 	r := requireUndisturbed(t, d, c)
 	require.Equal(t, len(r.Turns)+1, m.callCount())
 	s.waitForNoJobs(t, d)
@@ -224,7 +225,7 @@ func TestWhatGoesOnHasAJob(t *testing.T) {
 	job("A has spoken")
 	require.False(t, do(), "a question is pending")
 	require.Empty(t, s.jobs(t, d))
-	require.NoError(t, d.Decide(t.Context(), "retry"))
+	require.NoError(t, d.Decide(t.Context(), debatetest.Result(t, d).Question.ID, "retry"))
 	job("question decided")
 	require.NoError(t, d.Stop(t.Context()))
 	job("ready for the conclusion")
@@ -282,7 +283,9 @@ func pauseAtRandom(t *testing.T, d *debate.Debate, pauses int) {
 			return
 		case status.State == fsm.Paused:
 			if err = d.Resume(ctx); err != nil {
-				err = d.Decide(ctx, "retry") // a question was pending, or appeared meanwhile
+				if q := debatetest.Result(t, d).Question; q != nil { // it was pending, or appeared meanwhile
+					err = d.Decide(ctx, q.ID, "retry")
+				}
 			}
 		case pauses > 0:
 			pauses--

@@ -161,7 +161,7 @@ func (c *Child) Disturb(ctx context.Context, d *debate.Debate) error {
 	switch {
 	case r.Question != nil:
 		c.writeLedger("stopped", d.ID(), "question")
-		err = d.Decide(ctx, "retry")
+		err = d.Decide(ctx, r.Question.ID, "retry")
 	case r.State == fsm.Paused:
 		c.writeLedger("stopped", d.ID(), "pause")
 		err = d.Resume(ctx)

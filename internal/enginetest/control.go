@@ -9,6 +9,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -197,8 +198,8 @@ func (s *env) decideByOther() {
 		require.NotNil(s, r.Question)
 		require.Equal(s, "B", r.Question.Failure.Key.Actor)
 		require.ErrorAs(s, d.Resume(s.ctx), new(*fsm.Refused), "a question is decided first")
-		require.ErrorContains(s, d.Decide(s.ctx, "sleep"), "is not a choice")
-		require.NoError(s, d.Decide(s.ctx, action))
+		require.ErrorContains(s, d.Decide(s.ctx, debatetest.Result(s.T, d).Question.ID, "sleep"), "is not a choice")
+		require.NoError(s, d.Decide(s.ctx, debatetest.Result(s.T, d).Question.ID, action))
 
 		third := s.newProcess()
 		d = s.open(third, action)

@@ -343,7 +343,7 @@ func TestABugIsAQuestion(t *testing.T) {
 			require.NotEmpty(t, r.Question.Failure.Stack)
 			require.Len(t, r.Question.Choices, 2, "dropping the actor would hide the bug")
 			b.armed.Store(false)
-			require.NoError(t, d.Decide(t.Context(), "retry"))
+			require.NoError(t, d.Decide(t.Context(), debatetest.Result(t, d).Question.ID, "retry"))
 			synctest.Wait()
 			require.Equal(t, fsm.Completed, debatetest.Result(t, d).State)
 			require.Len(t, debatetest.Result(t, d).Turns, 4)

@@ -341,7 +341,7 @@ func TestARetryAfterAnOverflowInAParallelPhaseIsShorter(t *testing.T) {
 				if debatetest.Result(t, d).State != fsm.Paused {
 					break
 				}
-				require.NoError(t, d.Decide(t.Context(), "retry"))
+				require.NoError(t, d.Decide(t.Context(), debatetest.Result(t, d).Question.ID, "retry"))
 			}
 			require.Equal(t, fsm.Completed, debatetest.Result(t, d).State, "prompts that were too long: %v", sizes)
 		})
