@@ -26,11 +26,11 @@ const lastWord = "end"
 
 // append adds a line in a single write.
 func (l ledger) append(run int, words ...any) error {
-	line := fmt.Sprintf("\n%d", run)
+	line := fmt.Appendf(nil, "\n%d", run)
 	for _, word := range append(words, lastWord) {
-		line += fmt.Sprintf("\t%v", word) // a key may contain spaces
+		line = fmt.Appendf(line, "\t%v", word) // a key may contain spaces
 	}
-	_, err := l.file.WriteString(line + "\n")
+	_, err := l.file.Write(append(line, '\n'))
 	return err
 }
 

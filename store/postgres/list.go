@@ -169,13 +169,13 @@ func (s *Store) newWhere(q store.Query, from statusRow, first string) *where {
 
 // add adds text, in which each $ stands for the next argument.
 func (w *where) add(text string, args ...any) {
-	for i, part := range strings.Split(text, "$") {
-		if i > 0 {
-			w.args = append(w.args, args[i-1])
-			fmt.Fprintf(&w.text, "$%d", len(w.args))
-		}
-		w.text.WriteString(part)
+	for _, arg := range args {
+		before, after, _ := strings.Cut(text, "$")
+		w.args = append(w.args, arg)
+		fmt.Fprintf(&w.text, "%s$%d", before, len(w.args))
+		text = after
 	}
+	w.text.WriteString(text)
 }
 
 // addIn adds the condition that a column has one of the values. It adds nothing if there are none.

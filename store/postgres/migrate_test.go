@@ -145,7 +145,9 @@ func TestDebatesOfTheFirstSchemaAreFound(t *testing.T) {
 		delete from migrations where version > 1`)
 	require.NoError(t, s.Migrate(t.Context()))
 	for _, q := range []store.Query{
-		{Labels: map[string]string{"team": "red"}}, {Labels: c.Status.Labels}, {Outcomes: []transcript.Outcome{transcript.Converged}},
+		{Labels: map[string]string{"team": "red"}},
+		{Labels: c.Status.Labels},
+		{Outcomes: []transcript.Outcome{transcript.Converged}},
 		{UpdatedSince: c.Status.Updated},
 	} {
 		require.Equal(t, []string{"d"}, ids(t, s, q), "%+v", q)

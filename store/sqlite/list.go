@@ -99,6 +99,7 @@ func (s *Store) readPage(ctx context.Context, q store.Query, from listPosition, 
 			return err
 		}
 		w := newWhere(q, from, labels)
+		//nolint:gosec // only the arguments come from the query
 		rows, err := tx.QueryContext(ctx, `SELECT d.created, d.id, d.status, `+heartbeatSQL+w.String()+w.order+` LIMIT ?`, append(w.args, most)...)
 		if err != nil {
 			return err
@@ -125,6 +126,7 @@ func (s *Store) Count(ctx context.Context, q store.Query) (counts map[fsm.State]
 			return err
 		}
 		w := newWhere(q, listStart(q), labels)
+		//nolint:gosec // only the arguments come from the query
 		rows, err := tx.QueryContext(ctx, `SELECT d.state, count(*)`+w.String()+` GROUP BY d.state`, w.args...)
 		if err != nil {
 			return err

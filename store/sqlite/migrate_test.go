@@ -229,7 +229,9 @@ func TestDebatesOfTheFirstSchemaAreFound(t *testing.T) {
 	s := opened(t, path)
 	labels := map[string]string{"team": "red", `"`: "<späß>"}
 	for _, q := range []store.Query{
-		{Labels: map[string]string{"team": "red"}}, {Labels: labels}, {Outcomes: []transcript.Outcome{transcript.Converged}},
+		{Labels: map[string]string{"team": "red"}},
+		{Labels: labels},
+		{Outcomes: []transcript.Outcome{transcript.Converged}},
 		{UpdatedSince: time.UnixMicro(6)},
 	} {
 		require.Equal(t, []string{"d"}, ids(t, s, q), "%+v", q)

@@ -186,9 +186,14 @@ func testListFollows(t *testing.T, p Backend) {
 		commit(t, s, c)
 		other := creation("e").Status
 		for _, q := range []store.Query{
-			{Labels: map[string]string{"team": "red"}}, {Labels: map[string]string{"team": "blue"}}, {Labels: map[string]string{"kind": "test"}},
-			{Labels: map[string]string{"kind": "test", "team": "blue"}}, {FailureKinds: []string{"kind 0"}}, {Outcomes: []transcript.Outcome{"outcome 1"}},
-			{UpdatedSince: noon.Add(3 * time.Hour)}, {UpdatedBefore: noon.Add(2 * time.Hour)},
+			{Labels: map[string]string{"team": "red"}},
+			{Labels: map[string]string{"team": "blue"}},
+			{Labels: map[string]string{"kind": "test"}},
+			{Labels: map[string]string{"kind": "test", "team": "blue"}},
+			{FailureKinds: []string{"kind 0"}},
+			{Outcomes: []transcript.Outcome{"outcome 1"}},
+			{UpdatedSince: noon.Add(3 * time.Hour)},
+			{UpdatedBefore: noon.Add(2 * time.Hour)},
 		} {
 			require.Equal(t, expected([]store.Status{c.Status, other}, q), list(t, s, q), "change %d, %+v", i, q)
 		}
