@@ -208,3 +208,44 @@ func newLike(known protocol.Protocol) reflect.Value {
 	}
 	return v
 }
+
+// omitsType reports whether JSON omits a part of a type, such as a function.
+func omitsType(t reflect.Type) bool {
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if t.Kind() != reflect.Struct {
+		return false
+	}
+	for f := range t.Fields() {
+		if f.Anonymous && omitsType(f.Type) || !f.Anonymous && isOmitted(f) {
+			return true
+		}
+	}
+	return false
+}
+
+// omitsValue reports whether JSON omits a part of v that is not zero.
+func omitsValue(v reflect.Value) bool {
+	if v.Kind() == reflect.Pointer {
+		v = v.Elem()
+	}
+	if v.Kind() != reflect.Struct {
+		return false
+	}
+	for i := range v.NumField() {
+		f := v.Type().Field(i)
+		if f.Anonymous && omitsValue(v.Field(i)) || !f.Anonymous && isOmitted(f) && !v.Field(i).IsZero() {
+			return true
+		}
+	}
+	return false
+}
+
+func isOmitted(f reflect.StructField) bool { return !f.IsExported() || f.Tag.Get("json") == "-" }
+
+// parameters returns the stored form of a protocol.
+func parameters(p protocol.Protocol) string {
+	b, _ := json.Marshal(p) // a stored protocol can be encoded
+	return p.Name() + string(b)
+}

@@ -166,14 +166,16 @@ func (d *Debate) Annotate(ctx context.Context, name string, value any) error {
 func (d *Debate) Edit(ctx context.Context, cfg Config) error {
 	cfg.ID = d.ID()
 	cfg, found := cfg.withDefaults()
-	return d.control(ctx, "edit", func(c *transaction) error {
+	undo := func() {}
+	err := d.control(ctx, "edit", func(c *transaction) error {
 		if _, err := fsm.Next(c.rec.lifecycle, fsm.Edit, c.rec.facts()); err != nil {
 			return err
 		}
 		if err := problemsError(slices.Concat(found, frozenFields(c.rec, cfg))); err != nil {
 			return err
 		}
-		d.engine.addProtocol(cfg.Protocol)
+		undo() // of an earlier attempt
+		undo = d.engine.addProtocol(cfg.ID, cfg.Protocol)
 		raw, err := json.Marshal(cfg)
 		if err != nil {
 			return err
@@ -183,6 +185,10 @@ func (d *Debate) Edit(ctx context.Context, cfg Config) error {
 		}
 		return c.fire(fsm.Edit, StateChanged{})
 	})
+	if err != nil {
+		undo()
+	}
+	return err
 }
 
 // frozenFields returns a problem for each changed field that must not change after the first turn.
@@ -200,12 +206,6 @@ func frozenFields(r *record, cfg Config) (list []protocol.Problem) {
 	same("protocol", parameters(r.config.Protocol), parameters(cfg.Protocol))
 	same("participants", participantProfiles(*r.config), participantProfiles(cfg))
 	return list
-}
-
-// parameters returns the stored form of a protocol.
-func parameters(p protocol.Protocol) string {
-	b, _ := json.Marshal(p) // a stored protocol can be encoded
-	return p.Name() + string(b)
 }
 
 // Remark is a person's contribution between turns.

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"reflect"
 
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/panics"
+	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -117,6 +119,18 @@ func (e *Engine) takeOver(ctx context.Context, id string) error {
 		return nil
 	}
 	return err
+}
+
+// afterDriver arranges for f to be called when the debate's driver has left. It returns false if the debate has no
+// driver.
+func (e *Engine) afterDriver(id string, f func()) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	s := e.driven[id]
+	if s != nil {
+		s.next = f
+	}
+	return s != nil
 }
 
 func (dr *driver) runBackground() {
@@ -292,4 +306,36 @@ func (d *Debate) ending(ctx context.Context) (Ended, error) {
 
 func endedOf(r *record) Ended {
 	return Ended{EventMeta: EventMeta{Type: "ended", Seq: r.Seq, Live: true}, Result: resultOf(r)}
+}
+
+// addProtocol notes the protocol of a debate, so that the engine can decode it later. A protocol that is only data serves
+// all debates that use its name. One that holds what JSON omits, such as functions, serves its own debate only. undo takes
+// that back.
+func (e *Engine) addProtocol(id string, p protocol.Protocol) (undo func()) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	v := reflect.ValueOf(p)
+	_, known := e.protocols[p.Name()]
+	switch {
+	case !known && !omitsType(v.Type()):
+		e.protocols[p.Name()] = p
+	case !known || omitsValue(v):
+		before, had := e.given[id]
+		if e.given == nil {
+			e.given = map[string]protocol.Protocol{}
+		}
+		e.given[id] = p
+		return func() { e.restoreProtocol(id, before, had) }
+	}
+	return func() {}
+}
+
+func (e *Engine) restoreProtocol(id string, p protocol.Protocol, had bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if had {
+		e.given[id] = p
+	} else {
+		delete(e.given, id)
+	}
 }

@@ -100,7 +100,17 @@ func (e *Engine) create(ctx context.Context, c Config) (*Debate, error) {
 		return nil, fmt.Errorf("create debate: %w", ErrClosed)
 	}
 	c.ID = cmp.Or(c.ID, newID())
-	e.addProtocol(c.Protocol)
+	undo := e.addProtocol(c.ID, c.Protocol)
+	d, err := e.commitFirst(ctx, c)
+	if err != nil {
+		undo()
+		return nil, err
+	}
+	return d, nil
+}
+
+// commitFirst stores a debate's first entry.
+func (e *Engine) commitFirst(ctx context.Context, c Config) (*Debate, error) {
 	raw, err := json.Marshal(c)
 	if err != nil {
 		return nil, fmt.Errorf("create debate %s: %w", c.ID, err)
@@ -239,7 +249,13 @@ func (e *Engine) List(ctx context.Context, q store.Query) iter.Seq2[store.Status
 }
 
 // Delete removes a stored debate. Every process that still drives or watches it gets an error.
-func (e *Engine) Delete(ctx context.Context, id string) error { return e.store.Delete(ctx, id, 0) }
+func (e *Engine) Delete(ctx context.Context, id string) error {
+	err := e.store.Delete(ctx, id, 0)
+	if err == nil {
+		e.restoreProtocol(id, nil, false)
+	}
+	return err
+}
 
 // Count returns the number of stored debates that a query selects, by state.
 func (e *Engine) Count(ctx context.Context, q store.Query) (map[fsm.State]int, error) {

@@ -27,7 +27,7 @@ func (d *Debate) OpenWithCounter(t testing.TB, c window.TokenCounter) *Debate {
 	e, err := NewEngine(Options{Store: d.engine.store, Providers: d.engine.providers, TokenCounter: c})
 	require.NoError(t, err)
 	for _, p := range d.engine.protocols {
-		e.addProtocol(p)
+		e.addProtocol(d.ID(), p)
 	}
 	other, err := e.Open(t.Context(), d.ID())
 	require.NoError(t, err)

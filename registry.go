@@ -128,7 +128,9 @@ type Options struct {
 	// Store keeps the debates. Defaults to store.Memory.
 	Store store.Store
 	// Protocols are protocols beyond those of the library, each given by any value of its type. The engine needs them
-	// to decode stored debates. Fields that JSON omits, such as functions, are copied from the given value.
+	// to decode stored debates. Fields that JSON omits, such as functions, are copied from the given value. An engine
+	// uses the very protocol that Create or Edit was given for that debate. It learns the other debates' protocols of
+	// the same name only if JSON omits nothing of them.
 	Protocols []protocol.Protocol
 	// Prompts holds templates that replace those of the library or add to them; see package prompts.
 	Prompts fs.FS
@@ -162,6 +164,7 @@ type Engine struct {
 	}
 	schedules     bool // the store has workers drive debates
 	protocols     map[string]protocol.Protocol
+	given         map[string]protocol.Protocol // by debate: protocols that hold more than data; guarded by mu
 	prompts       *prompts.Set
 	replies       map[string]*reply.Contract
 	extractAnswer func(transcript.Turn) string
@@ -200,15 +203,6 @@ func (e *Engine) environment() *environment {
 		env.count = e.counter.Count
 	}
 	return &env
-}
-
-// addProtocol registers a protocol that a configuration uses, so that the engine can decode it later.
-func (e *Engine) addProtocol(p protocol.Protocol) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if _, known := e.protocols[p.Name()]; !known {
-		e.protocols[p.Name()] = p
-	}
 }
 
 // ParseConfig decodes a configuration from JSON. The protocol's name may have no version; it then means the newest one
@@ -252,7 +246,12 @@ func (e *Engine) parse(b json.RawMessage) (c Config, err error) {
 	}
 	e.mu.Lock()
 	known, ok := e.protocols[name]
+	given := e.given[c.ID]
 	e.mu.Unlock()
+	own := given != nil && given.Name() == name
+	if own {
+		known, ok = given, true
+	}
 	if !ok {
 		c.Protocol = unknownProtocol{name: name}
 		return c, nil
@@ -261,7 +260,9 @@ func (e *Engine) parse(b json.RawMessage) (c Config, err error) {
 	if err := json.Unmarshal(params, v.Interface()); err != nil {
 		return Config{}, fmt.Errorf("protocol %s: %w", name, err)
 	}
-	c.Protocol = v.Elem().Interface().(protocol.Protocol)
+	if c.Protocol = v.Elem().Interface().(protocol.Protocol); own && parameters(given) == parameters(c.Protocol) {
+		c.Protocol = given // with everything that JSON omits
+	}
 	return c, nil
 }
 
@@ -307,18 +308,6 @@ func (e *Engine) reserve(id string, cancel context.CancelCauseFunc) (release fun
 type driverSlot struct {
 	cancel context.CancelCauseFunc
 	next   func() // called when the driver has left; nil if there is nothing to do; guarded by Engine.mu until then
-}
-
-// afterDriver arranges for f to be called when the debate's driver has left. It returns false if the debate has no
-// driver.
-func (e *Engine) afterDriver(id string, f func()) bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	s := e.driven[id]
-	if s != nil {
-		s.next = f
-	}
-	return s != nil
 }
 
 // join returns the live feed of a debate, which exists at least until leave is called.
