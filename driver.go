@@ -235,9 +235,6 @@ func (e *Engine) checkProviders(ctx context.Context, c Config) []protocol.Proble
 	return l.problems
 }
 
-// inheritsModel reports whether an actor may have the provider and model of another one.
-func inheritsModel(field string) bool { return field == "persona_assigner" || field == "summarizer" }
-
 // checkApart calls Check on another goroutine, which it may end. It logs the stack of a panic.
 func (e *Engine) checkApart(ctx context.Context, name string, checker providers.Checker, model string) *providers.Error {
 	var err error

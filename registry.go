@@ -121,6 +121,9 @@ func (e *Engine) identify(name string) (bound string, person bool) {
 	return bound, ok && h.IsPerson()
 }
 
+// inheritsModel reports whether an actor may have the provider and model of another one.
+func inheritsModel(field string) bool { return field == "persona_assigner" || field == "summarizer" }
+
 // Options holds what a Config refers to by name and what cannot be stored, such as providers and the store.
 type Options struct {
 	// Providers maps the names that Participant.Provider uses to providers.
