@@ -21,7 +21,7 @@ PATH    := $(PATH):$(shell $(GO) env GOPATH)/bin
 export PATH
 
 .DEFAULT_GOAL := help
-.PHONY: help test soak kills interruptions rescue lint portable debatevet format bench fuzz generate tidy frameworks frameworks-changed release-check \
+.PHONY: help test soak kills interruptions rescue mutation lint portable debatevet format bench fuzz generate tidy frameworks frameworks-changed release-check \
 	postgres golangci-lint
 
 help: ## list the targets
@@ -50,6 +50,9 @@ interruptions: postgres ## interrupt debates in databases at every event and eve
 
 rescue: postgres ## for an hour, measure how long River takes to give the job of a killed worker to another one
 	@cd integrations/debateriver && DEBATE_REQUIRE_POSTGRES=1 DEBATE_RESCUE=1 $(GO) test -run TestARescueTakesTheStatedTime -count=1 -timeout 3h -parallel 6 -v .
+
+mutation: ## make small changes to the code of controls and commits, one at a time, and check that the tests notice them
+	@$(GO) run ./internal/mutation
 
 lint: golangci-lint portable debatevet ## run golangci-lint and tools/debatevet in all modules and vet them for Windows and macOS
 	@for m in $(MODULES); do echo "== module $$m"; \

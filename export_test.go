@@ -2,6 +2,7 @@ package debate
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -87,4 +88,24 @@ func (sharing) Name() string { return "sharing/1" }
 
 func (sharing) Answer(r *protocol.Record) protocol.Answer {
 	return protocol.Answer{Text: r.Turns[2].Text, Data: r.Turns[2].Data}
+}
+
+// PerformPlanAfter plans the next calls, calls between, and then performs the plan.
+func (d *Debate) PerformPlanAfter(t testing.TB, between func()) {
+	t.Helper()
+	dr, err := engage(t.Context(), d.engine, d.journal, nil)
+	require.NoError(t, err)
+	defer dr.release()
+	p, err := dr.plan()
+	require.NoError(t, err)
+	require.NotEmpty(t, p.executions)
+	between()
+	require.NoError(t, dr.perform(p))
+}
+
+// TimeOfCommitAfter returns the time of a commit to a debate that was updated last at the given time.
+func TimeOfCommitAfter(updated time.Time) time.Time {
+	r := newRecord("d", noEnvironment)
+	r.times.updated = updated
+	return newTransaction(r).now
 }

@@ -113,6 +113,19 @@ func TestAWatcherSeesWhatRunShows(t *testing.T) {
 	}
 }
 
+// A watcher that asks for events after the last one sees all that follow.
+func TestAWatcherMayBeginAfterTheLastEvent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d, _ := watchedDebate(t, panel.Sequential, 0)
+		done := make(chan []debate.Event)
+		go func() { done <- watch(t, d, 1<<40, 0) }()
+		synctest.Wait()
+		shown, err := debatetest.Run(t, d)
+		require.NoError(t, err)
+		require.Equal(t, lines(t, shown, panel.Sequential), lines(t, <-done, panel.Sequential))
+	})
+}
+
 // ofAttempt reports whether an event belongs to an attempt, which only the process that makes it can show.
 func ofAttempt(ev debate.Event) bool {
 	switch ev.(type) {
