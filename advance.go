@@ -252,7 +252,8 @@ func (dr *driver) validate(p plan) error {
 	var planned *record
 	if len(problems) == 0 {
 		var lacks error
-		if problems, limits, planned, lacks = dr.engine.preflight(&cfg); lacks != nil {
+		problems, limits, planned, lacks = dr.engine.preflight(&cfg)
+		if lacks != nil {
 			dr.engine.heartbeats.lack(dr.ctx, dr.journal.id, lacks)
 			return fmt.Errorf("drive debate %s: %w", dr.journal.id, lacks)
 		}
@@ -278,6 +279,7 @@ func (dr *driver) validate(p plan) error {
 			return err
 		}
 		c.rec.cache.adopt(&planned.cache)
+		c.rec.config.steps = nil // they are not needed again
 		return c.settle()
 	})
 	if err != nil {
