@@ -370,3 +370,20 @@ func TestAModelThatPanicsIsCalledAgain(t *testing.T) {
 	require.Equal(t, len(r.Turns)+1, m.callCount())
 	s.waitForNoJobs(t, d)
 }
+
+// Recover gives workers the jobs that are missing.
+func TestRecoverInsertsMissingJobs(t *testing.T) {
+	t.Parallel()
+	s := newTestSchema(t)
+	m := &digestModel{}
+	p := s.submitter(t)
+	d := p.submit(t, sequentialPanel())
+	created := p.create(t, sequentialPanel()) // nobody has started it
+	s.exec(t, "delete from {jobs}")
+	require.NoError(t, p.Recover(t.Context()))
+	require.NoError(t, p.Recover(t.Context()), "a second call inserts nothing")
+	require.Len(t, s.activeJobs(t, d), 1)
+	require.Empty(t, s.activeJobs(t, created))
+	s.worker(t, m)
+	m.requireCalledOnce(t, watchToEnd(t, d))
+}
