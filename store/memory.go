@@ -20,7 +20,7 @@ func Memory() Store {
 type memory struct {
 	mu       sync.RWMutex
 	debates  map[string]*journal
-	watchers map[string][]*watcher // of debates that exist or may come to
+	watchers map[string][]*watcher // of debates that exist or may come to; the lists never change, but are replaced
 }
 
 type journal struct {
@@ -53,7 +53,7 @@ func (m *memory) Commit(ctx context.Context, c Change) error {
 // notify wakes the watchers of a debate.
 func (m *memory) notify(id string, last int64) {
 	m.mu.RLock()
-	watchers := slices.Clone(m.watchers[id])
+	watchers := m.watchers[id]
 	m.mu.RUnlock()
 	for _, w := range watchers {
 		w.wake(last)
@@ -182,7 +182,7 @@ func (m *memory) Watch(id string, wake func(last int64)) (stop func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	w := &watcher{wake}
-	m.watchers[id] = append(m.watchers[id], w)
+	m.watchers[id] = append(slices.Clip(m.watchers[id]), w)
 	return func() { m.unwatch(id, w) }
 }
 
@@ -192,7 +192,7 @@ type watcher struct{ wake func(last int64) }
 func (m *memory) unwatch(id string, w *watcher) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	left := slices.DeleteFunc(m.watchers[id], func(other *watcher) bool { return other == w })
+	left := slices.DeleteFunc(slices.Clone(m.watchers[id]), func(other *watcher) bool { return other == w })
 	if m.watchers[id] = left; len(left) == 0 {
 		delete(m.watchers, id)
 	}
