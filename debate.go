@@ -149,7 +149,7 @@ func (dr *driver) runBackground() {
 			continue
 		case more:
 		case s == fsm.Paused:
-			_, _ = dr.engine.heartbeats.claim(dr.ctx, dr.journal.id) // tells whoever resumes it that it is driven here
+			dr.engine.heartbeats.announce(dr.ctx, dr.journal.id) // tells whoever resumes it that it is driven here
 			if dr.sleep(-1); dr.restarted() {
 				return
 			}

@@ -150,6 +150,23 @@ func (h *heartbeats) claim(ctx context.Context, ids ...string) (claimed []string
 	return claimed, nil
 }
 
+// announce writes a heartbeat for a debate that the engine drives, unless the store has one.
+func (h *heartbeats) announce(ctx context.Context, id string) {
+	if h == nil {
+		return
+	}
+	h.mu.Lock()
+	told := h.driven[id]
+	h.driven[id] = true
+	h.mu.Unlock()
+	if !told {
+		h.write(ctx, func(ctx context.Context) error {
+			_, err := h.beat(ctx, nil, id)
+			return err
+		})
+	}
+}
+
 // disclaim notes that the engine does not drive a debate that it has claimed. What it lacks to do so remains in the store.
 func (h *heartbeats) disclaim(ctx context.Context, id string, err error) {
 	if h != nil && errors.Is(err, ErrUnsupported) {

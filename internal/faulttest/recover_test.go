@@ -243,3 +243,26 @@ func TestAnEngineWritesOneHeartbeatPerInterval(t *testing.T) {
 		}
 	})
 }
+
+// A debate that waits in the background is announced once, however often it changes meanwhile.
+func TestAPausedDebateIsAnnouncedOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newMortal(store.Memory())
+		e := newTestEngine(t, processOptions(s, newMeter(), "x"))
+		d, err := e.Create(t.Context(), pairConfig("d"))
+		require.NoError(t, err)
+		require.NoError(t, d.Start(t.Context()))
+		time.Sleep(500 * time.Millisecond)
+		require.NoError(t, d.Pause(t.Context()))
+		time.Sleep(12 * time.Second) // the call in flight ends
+		before := len(s.beats)
+		for range 50 {
+			require.NoError(t, d.Annotate(t.Context(), "n", 1))
+			synctest.Wait()
+		}
+		require.Len(t, s.beats, before)
+		require.Equal(t, "x", statusOf(t, d).Driver.Driver)
+		require.NoError(t, d.Cancel(t.Context()))
+		synctest.Wait()
+	})
+}
