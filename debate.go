@@ -87,7 +87,7 @@ func (e *Engine) startBackground(ctx context.Context, j *journal, late bool) err
 			dr.release()
 			return nil
 		}
-		go dr.runBackground()
+		go dr.runBackground() //nolint:contextcheck // see fail
 		return nil
 	}
 }
@@ -239,7 +239,7 @@ func (d *Debate) Run(ctx context.Context) iter.Seq2[Event, error] {
 			}
 		}()
 		for more := true; more && err == nil && !dr.out.gone; {
-			more, err = dr.advance()
+			more, err = dr.advance() //nolint:contextcheck // see fail
 		}
 		returned = true
 		switch {
@@ -270,7 +270,7 @@ func (d *Debate) RunOnce(ctx context.Context) (more bool, err error) {
 		}
 		return false, err
 	}
-	return dr.advanceApart()
+	return dr.advanceApart() //nolint:contextcheck // see fail
 }
 
 // showEnd shows the Ended event if the debate has ended.

@@ -64,13 +64,15 @@ func TestChunksAreCutBetweenCharacters(t *testing.T) {
 			go func() {
 				defer close(done)
 				first := sync.OnceFunc(func() { close(watching) })
-				for e := range d.Watch(t.Context(), 0) {
+				for e, err := range d.Watch(t.Context(), 0) {
+					assert.NoError(t, err)
 					first()
 					watched.add(t, e)
 				}
 			}()
-			<-watching                          // otherwise the watcher may see only the turns, and no chunks
-			for e := range d.Run(t.Context()) { // the judgment is the default
+			<-watching                               // otherwise the watcher may see only the turns, and no chunks
+			for e, err := range d.Run(t.Context()) { // the judgment is the default
+				require.NoError(t, err)
 				live.add(t, e)
 			}
 			<-done

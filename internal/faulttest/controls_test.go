@@ -63,7 +63,7 @@ func TestControlsInterruptACheck(t *testing.T) {
 		"cancel": {(*debate.Debate).Cancel, fsm.Canceled},
 	} {
 		for driver, drive := range map[string]func(context.Context, *debate.Debate) error{
-			"run": driveModes["run"], "once": driveModes["once"], "start": (func(ctx context.Context, d *debate.Debate) error { return d.Start(ctx) }),
+			"run": driveModes["run"], "once": driveModes["once"], "start": func(ctx context.Context, d *debate.Debate) error { return d.Start(ctx) },
 		} {
 			for _, same := range []bool{true, false} {
 				t.Run(fmt.Sprintf("%s/%s/same handle=%v", name, driver, same), func(t *testing.T) {
@@ -264,7 +264,10 @@ var controls = map[string]func(*debate.Debate, context.Context) error{
 	"Retry": (*debate.Debate).Retry, "Reset": (*debate.Debate).Reset,
 	"Start": func(d *debate.Debate, ctx context.Context) error { return d.Start(ctx) },
 	"Decide": func(d *debate.Debate, ctx context.Context) error {
-		for s := range d.Replay(ctx) {
+		for s, err := range d.Replay(ctx) {
+			if err != nil {
+				return err
+			}
 			if c, ok := s.Event.(debate.StateChanged); ok && c.Question != nil {
 				return d.Decide(ctx, c.Question.ID, "retry")
 			}

@@ -414,7 +414,8 @@ func TestABugDoesNotReachReaders(t *testing.T) {
 	b.armed.Store(false)
 	d, err = b.engine(t).Open(t.Context(), "d")
 	require.NoError(t, err)
-	for ev := range d.Run(t.Context()) {
+	for ev, err := range d.Run(t.Context()) {
+		require.NoError(t, err)
 		if _, ok := ev.(debate.TurnStarted); ok {
 			break
 		}
@@ -427,6 +428,6 @@ func TestABugDoesNotReachReaders(t *testing.T) {
 	require.NotEmpty(t, status.Plan.Key, "a worker meets the bug and reports it")
 	b.hits.Store(0)
 	_, err = other.RunOnce(t.Context())
-	b.requireFailed(t, err)
+	_ = b.requireFailed(t, err)
 	b.requireRetried(t)
 }

@@ -35,7 +35,7 @@ func TestNew(t *testing.T) {
 		text, frame string
 	}{
 		"a panic":         {func() { panic("a bug") }, "a bug", "panics.TestNew"},
-		"a runtime error": {func() { var m map[string]int; m["x"]++ }, "assignment to entry in nil map", "panics.TestNew"},
+		"a runtime error": {func() { var m map[string]int; m["x"]++ }, "assignment to entry in nil map", "panics.TestNew"}, //nolint:staticcheck // tested
 		"an error":        {func() { panic(errors.New("broken")) }, "broken", "panics.TestNew"},
 		"nil":             {func() { panic(nil) }, "panic called with nil argument", "panics.TestNew"}, //nolint:govet // tested
 		"Goexit":          {runtime.Goexit, "the goroutine was ended by runtime.Goexit", "runtime.Goexit"},

@@ -40,7 +40,7 @@ func structure(text string) (list []int) {
 func damagesAt(text string, at int) (list []string) {
 	before, c, after := text[:at], text[at:at+1], text[at+1:]
 	list = append(list, before+after, before+c+c+after)
-	for _, other := range strings.Split(`{}[]:,"'\`, "") {
+	for other := range strings.SplitSeq(`{}[]:,"'\`, "") {
 		if other != c {
 			list = append(list, before+other+after)
 		}

@@ -2,6 +2,7 @@ package vote
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -28,8 +29,8 @@ func optionLetter(answer string) string {
 		}
 	}
 	words := strings.FieldsFunc(answer, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '\'' && r != '’' })
-	for i := len(words) - 1; i >= 0; i-- {
-		if w := words[i]; len(w) == 1 && w >= "A" && w <= "Z" && (i == len(words)-1 || w != "A" && w != "I") {
+	for i, w := range slices.Backward(words) {
+		if len(w) == 1 && w >= "A" && w <= "Z" && (i == len(words)-1 || w != "A" && w != "I") {
 			return w
 		}
 	}

@@ -214,7 +214,8 @@ func TestWithoutACacheNothingIsMarked(t *testing.T) {
 	body := bodies(t, anthropic.Config{NoCache: true}, prompt("Bo", "Ada", "Cy"))[0]
 	require.Equal(t, []any{map[string]any{"type": "text", "text": "You are Bo."}}, body["system"])
 	require.Equal(t, []any{map[string]any{"role": "user", "content": []any{
-		map[string]any{"type": "text", "text": "Ada: Turn 1."}, map[string]any{"type": "text", "text": "\n\nCy: Turn 2."},
+		map[string]any{"type": "text", "text": "Ada: Turn 1."},
+		map[string]any{"type": "text", "text": "\n\nCy: Turn 2."},
 		map[string]any{"type": "text", "text": "\n\nIt is your turn, number 3."},
 	}}}, body["messages"])
 }

@@ -94,14 +94,14 @@ func testReasoning(t *testing.T, h ProviderFunc) {
 	require.NoError(t, err)
 	requireReply(t, reply, res)
 	require.Equal(t, reply.text(), e.text(), "reasoning is not part of the text")
-	said := ""
+	var said strings.Builder
 	for _, part := range res.Parts {
-		if said += part.Text; part.Reasoning != nil && part.Reasoning.Text != "" {
+		if said.WriteString(part.Text); part.Reasoning != nil && part.Reasoning.Text != "" {
 			require.Equal(t, reply.Reasoning, part.Reasoning.Text)
 		}
 	}
 	if res.Parts != nil {
-		require.Equal(t, res.Text, said)
+		require.Equal(t, res.Text, said.String())
 	}
 	for range 2 {
 		r := sampleRequest()

@@ -141,8 +141,7 @@ func (f *Fault) Error(kinds map[string]providers.ErrorKind, secrets []string) *p
 
 // Connection returns the error of a connection that failed. It returns errors of this package unchanged.
 func Connection(err error, secrets []string) error {
-	var known *providers.Error
-	if errors.As(err, &known) {
+	if _, known := errors.AsType[*providers.Error](err); known {
 		return err
 	}
 	kind := providers.Network

@@ -52,7 +52,7 @@ var commonKinds = map[string]providers.ErrorKind{
 
 // refine corrects a kind by words where services use one code or status for several failures.
 func (f *Fault) refine(kind providers.ErrorKind) providers.ErrorKind {
-	switch kind {
+	switch kind { //nolint:exhaustive // the other kinds are certain
 	case providers.RateLimit, providers.InvalidRequest, providers.Authentication:
 		switch {
 		case f.Status < http.StatusInternalServerError && unpaidPattern.MatchString(f.Body):

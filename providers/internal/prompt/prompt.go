@@ -53,15 +53,14 @@ func New(messages []providers.Message) (Prompt, error) {
 			parts = []providers.Part{{Text: m.Text}}
 		}
 		for _, part := range parts {
-			switch {
-			case m.Role == providers.System:
-				if p.System != "" {
-					p.System += BlankLine
-				}
-				p.System += part.Text
-			default:
+			if m.Role != providers.System {
 				p.add(m.Role, part)
+				continue
 			}
+			if p.System != "" {
+				p.System += BlankLine
+			}
+			p.System += part.Text
 		}
 	}
 	if len(p.Dialog) == 0 {

@@ -68,7 +68,7 @@ func appendEscape(out, raw []byte) ([]byte, int) {
 				return utf8.AppendRune(out, both), 2 * long
 			}
 		}
-		return append(out, 0xE0|byte(r>>12), 0x80|byte(r>>6)&0x3F, 0x80|byte(r)&0x3F), long
+		return append(out, 0xE0|byte(r>>12&0x0F), 0x80|byte(r>>6&0x3F), 0x80|byte(r&0x3F)), long
 	default:
 		return append(out, c), 2
 	}

@@ -136,7 +136,7 @@ func (c *Client) run(w *watch, r providers.Request, call Call, reply *Reply) err
 		if err != nil {
 			return &providers.Error{Kind: providers.InvalidRequest, Err: err}
 		}
-		resp, secrets, err := c.send(w, http.MethodPost, call.URL, body)
+		resp, secrets, err := c.send(w, http.MethodPost, call.URL, body) //nolint:bodyclose // read and fault.Read close it
 		if err != nil {
 			return err
 		}
