@@ -85,7 +85,8 @@ func TestWhatAConfigurationLeavesOutIsSaid(t *testing.T) {
 		},
 		{
 			"roles that nobody has", `{"providers": {"p": {"kind": "offline"}}, "protocol": "critique-refine", "judges": [{"name": "J"}],
-				"roles": {"costs": {"system": "You look at costs."}, "law": {"system": "You look at the law."}, "none": {}}}`, []string{"--agents", "costs,security"},
+				"roles": {"costs": {"system": "You look at costs."}, "law": {"system": "You look at the law."}, "none": {}}}`,
+			[]string{"--agents", "costs,security"},
 			"warning: role none: it has neither a file nor a text; ignoring it\nwarning: ignoring the role \"law\" in c.json, because no participant has it\n",
 		},
 		{

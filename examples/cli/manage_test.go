@@ -21,8 +21,23 @@ func TestWordsStartNoDebate(t *testing.T) {
 		return "Yes."
 	})
 	for _, args := range [][]string{
-		{"help"}, {"version"}, {"Help"}, {"delete"}, {"delete", "x"}, {"delte", "x"}, {"rm", "x"}, {"export"}, {"import"}, {"lst"}, {"list"}, {"stop", "x"},
-		{"--protocol", "vote", "status"}, {"init", "--store", "d.db"}, {"export_all"}, {"-v"}, {"v2"},
+		{"help"},
+		{"version"},
+		{"Help"},
+		{"delete"},
+		{"delete", "x"},
+		{"delte", "x"},
+		{"rm", "x"},
+		{"export"},
+		{"import"},
+		{"lst"},
+		{"list"},
+		{"stop", "x"},
+		{"--protocol", "vote", "status"},
+		{"init", "--store", "d.db"},
+		{"export_all"},
+		{"-v"},
+		{"v2"},
 	} {
 		code, stdout, stderr := execute(t, env, args...)
 		require.NotContains(t, stderr, "round 1")
