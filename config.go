@@ -151,11 +151,11 @@ type Config struct {
 	// OnOverflow applies when a service rejects a prompt as too long: OverflowTruncate, OverflowSummarize, End, or
 	// Degrade, which treats it as any other failure. Defaults to OverflowTruncate.
 	OnOverflow FailurePolicy `json:"on_overflow,omitempty"`
-	// Retries is the maximum number of retries of a step for each kind of error, within Limits.StepAttempts. A
-	// missing kind has its default: 3 for network, 5 for rate_limit, 2 for server_error and timeout, 1 for
-	// invalid_response (the retry includes the violations) and content_filtered, and 0 for others. The wait before the nth retry of a kind
-	// is random, between 1 s and 2^n s and at most 60 s, but never shorter than the service asks for. A step never
-	// begins a wait that would exceed its timeout or the time budget.
+	// Retries is the maximum number of retries of a step for each kind of error, within Limits.StepAttempts. A missing
+	// kind has its default: 3 for network, 5 for rate_limit, 2 for server_error and timeout, 1 for invalid_response (the
+	// retry includes the violations) and content_filtered, and 0 for others. The wait before the nth retry of a kind is
+	// random, between 1 s and 2^n s and at most 60 s, but never shorter than the service asks for. A step never begins a
+	// wait that would exceed its timeout or the time budget.
 	Retries map[providers.ErrorKind]int `json:"retries,omitempty"`
 	// Prices lists what each model costs, by the model's name. The cost of other models is unknown. Limits.Cost
 	// requires a price for every model in use.
@@ -234,7 +234,8 @@ type Limits struct {
 	// RoundTime limits the running time of a round. When it is used up, the debate concludes. 0 means no limit. In
 	// JSON: round_time, as "10m".
 	RoundTime time.Duration
-	// RoundDelay is the delay between rounds. It does not count as running time. Defaults to none. In JSON: round_delay, as "30s".
+	// RoundDelay is the delay between rounds. It does not count as running time. Defaults to none. In JSON: round_delay,
+	// as "30s".
 	RoundDelay time.Duration
 }
 

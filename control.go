@@ -28,7 +28,8 @@ func (d *Debate) Pause(ctx context.Context) error {
 
 // Resume continues a paused debate. Call Run, RunOnce or Start afterwards to drive it, unless Start drives it in the
 // background of any engine: then it continues there. If that engine has gone, this engine drives it in the background
-// instead; Status.Driver tells who does. Resume returns an error while a question is open: Decide answers the question and resumes.
+// instead; Status.Driver tells who does. Resume returns an error while a question is open: Decide answers the question
+// and resumes.
 func (d *Debate) Resume(ctx context.Context) error {
 	err := d.control(ctx, "resume", func(c *transaction) error {
 		if c.rec.lifecycle.State.Active() {

@@ -147,9 +147,10 @@ func (e *Engine) buildPrompt(r *record, c *execution, seat transcript.Profile) e
 	return nil
 }
 
-// preflight builds the first prompt of each kind of step that the protocol can ask for, without history. It returns what
-// is wrong: a prompt that cannot be built, or that leaves no room for a reply. It also returns lower token limits for
-// replies that would leave no room for history, by the fields of their actors, a record with the prompts, and an ErrUnsupported if the engine lacks something.
+// preflight builds the first prompt of each kind of step that the protocol can ask for, without history. It returns
+// what is wrong: a prompt that cannot be built, or that leaves no room for a reply. It also returns lower token limits
+// for replies that would leave no room for history, by the fields of their actors, a record with the prompts, and an
+// ErrUnsupported if the engine lacks something.
 func (e *Engine) preflight(c *Config) (found []protocol.Problem, limits map[string]int, r *record, lacks error) {
 	l := &problemList{}
 	r = c.plannedRecord()

@@ -88,9 +88,9 @@ func (d *Debate) Replay(ctx context.Context) iter.Seq2[*Snapshot, error] {
 //
 // If the last start of the debate was refused, Watch yields *Problems after the last event. After an Edit or another
 // start you can watch the debate again. Watch does not stop if the debate is paused or in error, because it may
-// continue. The [StateChanged] event then holds the question or the failure. Watch does not drive the debate. A slow viewer delays
-// nobody: it receives the chunks that it missed in one piece. A viewer that falls more than 1,000 attempts behind
-// misses the live events of the oldest ones; a [Warning] tells it how many.
+// continue. The [StateChanged] event then holds the question or the failure. Watch does not drive the debate. A slow
+// viewer delays nobody: it receives the chunks that it missed in one piece. A viewer that falls more than 1,000
+// attempts behind misses the live events of the oldest ones; a [Warning] tells it how many.
 func (d *Debate) Watch(ctx context.Context, after int64) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		feed, leave := d.engine.join(d.ID())

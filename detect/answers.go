@@ -74,8 +74,9 @@ func (d *convergence) Round(turns []transcript.Turn) Finding {
 	}
 }
 
-// ByFlags checks the flags that the judges gave for one round, one for each judge. The value is the share of judges who say that the
-// participants converged. The signal is found if it is more than half. It is only as reliable as the judges.
+// ByFlags checks the flags that the judges gave for one round, one for each judge. The value is the share of judges who
+// say that the participants converged. The signal is found if it is more than half. It is only as reliable as the
+// judges.
 func (d *convergence) ByFlags(round int, flags ...bool) Finding {
 	f := Finding{Signal: Converged, Round: round, Evidence: "no judge says whether the participants agree"}
 	if len(flags) == 0 {

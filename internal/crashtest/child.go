@@ -139,8 +139,8 @@ func (c *Child) Generate(ctx context.Context, r providers.Request) (providers.Re
 	return resp, err
 }
 
-// failure returns the kind of failure of a call, or "" for most calls. Some failures are retried at once, and others stop the
-// debate or ask a question.
+// failure returns the kind of failure of a call, or "" for most calls. Some failures are retried at once, and others
+// stop the debate or ask a question.
 func (c *Child) failure() providers.ErrorKind {
 	switch rand.IntN(80) {
 	case 0:

@@ -50,8 +50,8 @@ func (t *source) certain() bool {
 	return t.commas == 0 || t.edges == 0
 }
 
-// value consumes the text of the next value of d. It reports whether they match. If next is not empty, a string may lack its
-// closing quote before it.
+// value consumes the text of the next value of d. It reports whether they match. If next is not empty, a string may
+// lack its closing quote before it.
 func (t *source) value(d *json.Decoder, next string) bool {
 	token, err := d.Token()
 	if err != nil {

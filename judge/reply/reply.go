@@ -78,9 +78,9 @@ type Defaulter interface {
 // New returns the contract of replies that are decoded into a T. The name includes a version, such as "assessment/1".
 // transcript.Decode then refuses to decode a turn with another contract into a T.
 //
-// T is a struct of strings, numbers, booleans, structs, and lists of these. Its json tags name the fields. A field
-// with omitempty or omitzero is optional. The jsonschema_description tag describes a field, and the jsonschema tag
-// bounds it, as in package invopop/jsonschema. The names tag marks a field that holds a name; see [Contract.WithNames]. A *T
+// T is a struct of strings, numbers, booleans, structs, and lists of these. Its json tags name the fields. A field with
+// omitempty or omitzero is optional. The jsonschema_description tag describes a field, and the jsonschema tag bounds
+// it, as in package invopop/jsonschema. The names tag marks a field that holds a name; see [Contract.WithNames]. A *T
 // may implement [Checker], [TextRenderer] and [Defaulter].
 //
 // New panics if T has another shape, for example if it contains maps, bytes or itself, because that is a programming

@@ -75,8 +75,8 @@ const (
 	LongLine   Fault = "long line"        // an event has more than a megabyte
 )
 
-// Plain reports whether a reply needs no more than complete text, usage, a failure and hanging. A [ProviderFunc] that plays only
-// plain replies skips the test of another reply.
+// Plain reports whether a reply needs no more than complete text, usage, a failure and hanging. A [ProviderFunc] that
+// plays only plain replies skips the test of another reply.
 func (r Reply) Plain() bool {
 	return r.Reasoning == "" && r.ToolCalls == nil && r.RetryAfter == 0 && r.Fault == "" && r.Arrived == nil && r.FinishReason != providers.ContentFilter
 }

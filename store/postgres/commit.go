@@ -33,9 +33,9 @@ func (s *Store) Commit(ctx context.Context, c store.Change) error {
 }
 
 // CommitTx commits the change within tx, which must be READ COMMITTED. The change takes effect when you commit tx.
-// Until then, other commits to the debate wait. PostgreSQL lets only one transaction at a time notify, so many concurrent
-// transactions are slower than Commit, which notifies later. After a *store.Conflict nothing of the change is written and you can
-// continue with tx. After any other error roll it back.
+// Until then, other commits to the debate wait. PostgreSQL lets only one transaction at a time notify, so many
+// concurrent transactions are slower than Commit, which notifies later. After a *store.Conflict nothing of the change
+// is written and you can continue with tx. After any other error roll it back.
 func (s *Store) CommitTx(ctx context.Context, tx pgx.Tx, c store.Change) error {
 	return s.commit(ctx, tx, c, true)
 }

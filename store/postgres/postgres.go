@@ -13,8 +13,9 @@
 // The caller owns the pool. All tables are in one schema, which [Store.Migrate] creates and updates.
 //
 // A commit is one round trip and one transaction. It is durable when it returns, unless the server's synchronous_commit
-// is off. Afterwards a goroutine notifies other stores, of many commits at once. [Store.CommitTx] commits within your own transaction. Commits to the same debate wait for each other on an
-// advisory lock. They need the isolation level READ COMMITTED, PostgreSQL's default, and return an error for any other.
+// is off. Afterwards a goroutine notifies other stores, of many commits at once. [Store.CommitTx] commits within your
+// own transaction. Commits to the same debate wait for each other on an advisory lock. They need the isolation level
+// READ COMMITTED, PostgreSQL's default, and return an error for any other.
 //
 // [Store.Watch] listens for notifications on one connection outside the pool, until [Store.Close]. It also polls every
 // five seconds. So watching works where notifications do not arrive, for example through PgBouncer in transaction mode,

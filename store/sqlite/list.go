@@ -168,7 +168,8 @@ func rarestFirst(ctx context.Context, tx *sql.Tx, labels []string) ([]string, er
 	return labels, nil
 }
 
-// where is the FROM and WHERE clauses of a query of debates, with their arguments and the clause that sorts them. The table debates has the alias d.
+// where is the FROM and WHERE clauses of a query of debates, with their arguments and the clause that sorts them. The
+// table debates has the alias d.
 type where struct {
 	strings.Builder
 	args  []any

@@ -38,8 +38,8 @@ var (
 	_ store.Heartbeats = (*Store)(nil)
 )
 
-// Store is a [store.Store] in a database file. It is a [store.Watcher] and keeps [store.Heartbeats]. Watchers learn of commits through the same Store
-// at once, and of other commits to the file within about 50 milliseconds.
+// Store is a [store.Store] in a database file. It is a [store.Watcher] and keeps [store.Heartbeats]. Watchers learn of
+// commits through the same Store at once, and of other commits to the file within about 50 milliseconds.
 type Store struct {
 	writer   *sql.DB // one connection, so that writers wait for it instead of for the lock of the file
 	readers  *sql.DB

@@ -9,8 +9,8 @@ import (
 	"github.com/elenchus-go/debate/providers/internal/fault"
 )
 
-// keyFunc returns a function that returns the key, from the Config.Key and the Config.KeyFunc of a provider, of which at most
-// one may be set. It returns nil if neither is set.
+// keyFunc returns a function that returns the key, from the Config.Key and the Config.KeyFunc of a provider, of which
+// at most one may be set. It returns nil if neither is set.
 func keyFunc(constant string, f func(context.Context) (string, error)) (func(context.Context) (string, error), error) {
 	switch {
 	case constant != "" && f != nil:
