@@ -6,7 +6,10 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -15,9 +18,9 @@ import (
 // No argument that may be meant as a command starts a debate. The environment has a key, so a debate would cost money.
 func TestWordsStartNoDebate(t *testing.T) {
 	folder(t)
-	calls := 0
+	var calls atomic.Int64
 	env := server(t, func(int, http.ResponseWriter, string) string {
-		calls++
+		calls.Add(1)
 		return "Yes."
 	})
 	for _, args := range [][]string{
@@ -49,7 +52,7 @@ func TestWordsStartNoDebate(t *testing.T) {
 		require.Equal(t, 2, code, args)
 		require.Empty(t, stdout)
 	}
-	require.Zero(t, calls)
+	require.Zero(t, calls.Load())
 	require.False(t, fileExists("d.db"))
 
 	code, stdout, stderr := execute(t, env, "--protocol", "proposer-skeptic", "--rounds", "1", "--", "Privacy")
@@ -207,11 +210,19 @@ func TestDatabasesArePrivate(t *testing.T) {
 // A stored debate names its models. It continues with them, and only after a confirmation if others are configured now.
 func TestAChangedModelIsConfirmed(t *testing.T) {
 	folder(t)
+	var mu sync.Mutex
 	var asked []string
+	models := func() []string {
+		mu.Lock()
+		defer mu.Unlock()
+		return slices.Clone(asked)
+	}
 	env := server(t, func(n int, w http.ResponseWriter, prompt string) string {
 		if n >= 0 {
 			_, after, _ := strings.Cut(prompt, `"model":"`)
 			model, _, _ := strings.Cut(after, `"`)
+			mu.Lock()
+			defer mu.Unlock()
 			asked = append(asked, model)
 		}
 		if n == 2 {
@@ -241,12 +252,12 @@ func TestAChangedModelIsConfirmed(t *testing.T) {
 	require.Equal(t, 1, code)
 	require.Contains(t, screen, "Continue debate "+id+"? [y/N] cli: retry debate "+id+": not confirmed\n")
 	require.Equal(t, "error", string(heads(t)[0].State), "nothing has changed")
-	require.Len(t, asked, 3)
+	require.Len(t, models(), 3)
 
 	code, _, stderr = execute(t, other, "retry", id, "--store", "kept/d.db", "--yes")
 	require.Equal(t, 0, code, stderr)
-	require.Len(t, asked, 12)
-	for _, model := range asked {
+	require.Len(t, models(), 12)
+	for _, model := range models() {
 		require.Equal(t, "tiny", model)
 	}
 }
@@ -300,10 +311,10 @@ func TestAnInterruptEndsAQuestion(t *testing.T) {
 // A stored debate continues with the prompts that it began with.
 func TestPromptsAreReplaced(t *testing.T) {
 	folder(t, "mine/skeptic-attack.tmpl", `{{define "system"}}Attack.{{end}}Say what is wrong in round {{.Round}}. MINE`)
-	mine := 0
+	var mine atomic.Int64
 	env := server(t, func(n int, w http.ResponseWriter, prompt string) string {
 		if strings.Contains(prompt, "MINE") {
-			mine++
+			mine.Add(1)
 		}
 		if n == 4 {
 			w.WriteHeader(http.StatusBadRequest)
@@ -313,7 +324,7 @@ func TestPromptsAreReplaced(t *testing.T) {
 	})
 	code, _, stderr := execute(t, env, append([]string{"--prompts", "mine", "--rounds", "3"}, held...)...)
 	require.Equal(t, 3, code, stderr)
-	require.Equal(t, 2, mine)
+	require.EqualValues(t, 2, mine.Load())
 	id := saved(t, stderr)
 	require.NoError(t, os.Rename("mine", "moved"))
 	code, _, stderr = execute(t, env, "retry", id, "--store", "kept/d.db")
@@ -321,5 +332,5 @@ func TestPromptsAreReplaced(t *testing.T) {
 	require.Contains(t, stderr, "read prompts: open ")
 	code, _, stderr = execute(t, env, "retry", id, "--store", "kept/d.db", "--prompts", "moved")
 	require.Equal(t, 0, code, stderr)
-	require.Equal(t, 3, mine, fmt.Sprint(stderr))
+	require.EqualValues(t, 3, mine.Load(), fmt.Sprint(stderr))
 }
