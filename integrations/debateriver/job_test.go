@@ -351,7 +351,8 @@ func TestAModelMaySubmitADebate(t *testing.T) {
 	s.requireJobsCompleted(t, inner, plans)
 }
 
-func TestAModelThatPanicsIsCalledAgain(t *testing.T) {
+// A panic stops the debate in an error. After Retry, workers continue it and repeat no committed step.
+func TestADebateContinuesAfterAPanic(t *testing.T) {
 	t.Parallel()
 	s := newTestSchema(t)
 	panics := make(chan struct{}, 1)
@@ -366,9 +367,13 @@ func TestAModelThatPanicsIsCalledAgain(t *testing.T) {
 	}}
 	s.worker(t, m)
 	d := s.submitter(t).submit(t, sequentialPanel())
+	ev := watchUntil(t, d, 0, transitionTo(fsm.Error)).(debate.StateChanged)
+	require.Equal(t, providers.Panic, ev.Failure.Kind)
+	s.waitForNoJobs(t, d)
+	require.NoError(t, d.Retry(t.Context()))
+	require.NoError(t, d.Start(t.Context()))
 	r := requireUndisturbed(t, d, sequentialPanel())
 	require.Equal(t, len(r.Turns)+1, m.callCount())
-	s.waitForNoJobs(t, d)
 }
 
 // Recover gives workers the jobs that are missing.
