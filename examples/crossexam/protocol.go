@@ -39,8 +39,7 @@ func (c Cross) Check(r *protocol.Record) (wrong []protocol.Problem) {
 	return append(wrong, r.FurtherJudges()...)
 }
 
-// Phases returns the opening statements in round 1, questions and answers in later rounds, and a verdict if there is a
-// judge.
+// Phases returns the opening statements in round 1, questions and answers in later rounds, and a verdict if there is a judge.
 func (c Cross) Phases(r *protocol.Record) []protocol.Phase {
 	switch stage := r.Cursor.Stage; {
 	case stage == transcript.Conclusion && len(r.Judges) > 0:
