@@ -252,8 +252,7 @@ func (dr *driver) validate(p plan) error {
 	var planned *record
 	if len(problems) == 0 {
 		var lacks error
-		problems, limits, planned, lacks = dr.engine.preflight(&cfg)
-		if lacks != nil {
+		if problems, limits, planned, lacks = dr.engine.preflight(&cfg); lacks != nil {
 			dr.engine.heartbeats.lack(dr.ctx, dr.journal.id, lacks)
 			return fmt.Errorf("drive debate %s: %w", dr.journal.id, lacks)
 		}
@@ -279,7 +278,6 @@ func (dr *driver) validate(p plan) error {
 			return err
 		}
 		c.rec.cache.adopt(&planned.cache)
-		c.rec.config.steps = nil // they are not needed again
 		return c.settle()
 	})
 	if err != nil {

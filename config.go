@@ -162,10 +162,6 @@ type Config struct {
 	Prices price.Prices `json:"prices,omitempty"`
 	// Labels are your own key-value pairs. Engine.List can select debates by them.
 	Labels map[string]string `json:"labels,omitempty"`
-
-	// steps is what the protocol can ask for, from when this process checked the configuration until it starts the
-	// debate. See forecast.
-	steps []protocol.Step
 }
 
 // Participant configures an actor of a debate and the model that speaks for it.

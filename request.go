@@ -155,12 +155,9 @@ func (e *Engine) preflight(c *Config) (found []protocol.Problem, limits map[stri
 	l := &problemList{}
 	r = c.plannedRecord()
 	r.env = e.env
-	steps := c.steps
-	if steps == nil { // the configuration comes from the store
-		steps = forecastOf(r).steps
-	}
+	steps := forecastOf(r).steps
 	if c.History.UsesSummaries() {
-		steps = append(slices.Clip(steps), protocol.Step{Key: transcript.Key{Actor: protocol.Summarizer, Phase: summaryPhase}, Prompt: "summarize", Vars: map[string]string{"words": "1000"}})
+		steps = append(steps, protocol.Step{Key: transcript.Key{Actor: protocol.Summarizer, Phase: summaryPhase}, Prompt: "summarize", Vars: map[string]string{"words": "1000"}})
 	}
 	sizes := map[string]int{}
 	for i := range steps {

@@ -197,7 +197,6 @@ func (c *Config) checkProtocol(l *problemList, own protocol.Defaults, named bool
 	if named && len(found) == 0 { // otherwise the protocol may return anything
 		f = forecastOf(r)
 		f.check(l)
-		c.steps = f.steps
 	}
 	c.checkDetect(l, f.assesses)
 	if len(l.problems) == 0 {

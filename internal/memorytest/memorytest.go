@@ -4,10 +4,8 @@ package memorytest
 
 import (
 	"fmt"
-	"go/token"
 	"reflect"
 	"slices"
-	"strings"
 
 	"github.com/elenchus-go/debate/protocol"
 )
@@ -96,9 +94,6 @@ func Shared(a, b any) (paths []string) {
 func Empty(v any) (paths []string) {
 	seen, filled := map[string]bool{}, map[string]bool{}
 	walker{}.walk(reflect.ValueOf(v), "", func(path string, v reflect.Value) {
-		if name := path[strings.LastIndexByte(path, '.')+1:]; name != "" && !token.IsExported(name) && token.IsIdentifier(name) {
-			return
-		}
 		switch v.Kind() {
 		case reflect.Slice, reflect.Map:
 			seen[path], filled[path] = true, filled[path] || v.Len() > 0
