@@ -125,7 +125,7 @@ func (dr *driver) fail(p *panics.Error, inert bool) error {
 // failTimeout limits the time of a commit that reports a panic.
 const failTimeout = 30 * time.Second
 
-// startEvents are the events that start a debate once its configuration has been checked.
+// startEvents lists the events that start a debate whose configuration has been checked, by the state of the debate.
 var startEvents = map[fsm.State][]fsm.Event{fsm.Validating: {fsm.Accept, fsm.Start}, fsm.Ready: {fsm.Start}}
 
 // step does what can be done now and reports whether there is more to do.
@@ -289,7 +289,8 @@ func (dr *driver) validate(p plan) error {
 	return problemsError(slices.Clone(found)) // the journal has the list
 }
 
-// checkProviders has the engine check the providers. The check is canceled if it is superseded.
+// checkProviders checks the keys and models of the providers, and reports whether a control superseded the check, which
+// then ended early.
 func (dr *driver) checkProviders(p plan) (problems []protocol.Problem, superseded bool) {
 	ctx, cancel := context.WithTimeout(dr.ctx, p.check.Limits.StepTimeout)
 	defer cancel()

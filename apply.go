@@ -293,7 +293,7 @@ func (r *record) annotate(ev Annotated) {
 	}
 }
 
-// outageNote is the name of the note that a provider cannot be reached.
+// outageNote names the note in the journal that reports a provider that cannot be reached.
 const outageNote = "outage"
 
 // questionID returns the id of the question in the entry seq.

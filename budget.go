@@ -119,7 +119,7 @@ func maxOutput(r *record, steps []protocol.Step) (tokens int) {
 	return tokens
 }
 
-// forecast is what a protocol can ask for, as far as it tells before the first turn.
+// forecast describes the steps that a protocol says it can ask for, before the first turn.
 type forecast struct {
 	steps      []protocol.Step // one for each actor, prompt and contract, in order
 	first      []protocol.Step // the steps of the first phase of round 1

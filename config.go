@@ -274,7 +274,7 @@ func (c Config) clone() Config {
 	return c
 }
 
-// minReply is the smallest token limit of a reply to which the engine lowers a limit so that it fits into a window.
+// minReply limits, in tokens, how far the engine lowers the limit of a reply to fit it into a window.
 const minReply = 256
 
 // limitReplies sets the token limits of actors' replies, by the path of the actor's field.

@@ -133,7 +133,7 @@ func drift(b *strings.Builder, recordings []recording) {
 		"Expect the detector to find less in your debates.\n")
 }
 
-// driftValues are the values of rounds, and the number of rounds that drift.
+// driftValues holds the values of rounds, and the number of rounds that drift.
 type driftValues struct {
 	list  []float64
 	found int

@@ -110,7 +110,7 @@ func (s *testSchema) startVictim(t *testing.T) (victim *exec.Cmd, called chan st
 
 const calledText = "called\n"
 
-// victim is the worker process that startVictim starts. It leaves all of River's settings at their defaults.
+// victim runs the worker process that startVictim starts. It leaves all of River's settings at their defaults.
 func victim(address string) {
 	must := func(err error) {
 		if err != nil {

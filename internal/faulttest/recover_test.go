@@ -35,7 +35,7 @@ func (m *meter) Generate(ctx context.Context, r providers.Request) (providers.Re
 	return m.DigestModel.Generate(ctx, r)
 }
 
-// processOptions are the options of a process with a name.
+// processOptions returns the options of a process with a name.
 func processOptions(s store.Store, m providers.Provider, name string) debate.Options {
 	return debate.Options{Store: s, Providers: map[string]providers.Provider{"m": m, "j": m}, Name: name}
 }

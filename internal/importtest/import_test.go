@@ -49,7 +49,7 @@ var sides = map[string][]string{
 	"providers/langchain":     {"internal/panics", "providers", "transcript", "providers/internal/fault", "providers/internal/prompt", "providers/internal/wire"},
 	"providers/mistral":       {"providers/openai"},
 	"providers/ollama":        {"providers", "providers/internal/prompt", "providers/internal/wire"},
-	"providers/openai":        {"providers", "providers/internal/prompt", "providers/internal/wire"},
+	"providers/openai":        {"providers", "providers/internal/fault", "providers/internal/prompt", "providers/internal/wire"},
 	"providers/middleware":    {"providers", "providers/price", "transcript", "context/window"},
 	"providers/retrieval/*":   {"providers", "providers/retrieval"},
 	"store/*":                 {"store", "fsm", "transcript"},

@@ -136,7 +136,7 @@ func (s *stream) begin(index int, b content, r *wire.Reply) error {
 	case "redacted_thinking":
 		return keep(r, wire.Object{"type": b.Type, "data": b.Data})
 	case "tool_use":
-		return r.Call(index, providers.ToolCall{ID: b.ID, Name: b.Name}, "")
+		return r.GrowCall(index, providers.ToolCall{ID: b.ID, Name: b.Name}, "")
 	}
 	return nil
 }
@@ -157,7 +157,7 @@ func (s *stream) add(index int, d content, r *wire.Reply) error {
 		}
 	case "input_json_delta":
 		if r.HasCall(index) { // and not a call of the service's own tools
-			return r.Call(index, providers.ToolCall{}, d.Partial)
+			return r.GrowCall(index, providers.ToolCall{}, d.Partial)
 		}
 	}
 	return nil
@@ -186,15 +186,13 @@ func (s *stream) whole(e event, r *wire.Reply) error {
 	r.SetModel(e.Model)
 	e.Usage.add(r)
 	for i, b := range e.Content {
-		if err := s.begin(i, b, r); err != nil {
-			return err
-		}
+		var err error
 		if b.Type == "tool_use" {
-			if err := r.Call(i, providers.ToolCall{}, string(b.Input)); err != nil {
-				return err
-			}
+			err = r.AddCall(providers.ToolCall{ID: b.ID, Name: b.Name, Arguments: b.Input})
+		} else if err = s.begin(i, b, r); err == nil {
+			err = s.end(i, r)
 		}
-		if err := s.end(i, r); err != nil {
+		if err != nil {
 			return err
 		}
 	}

@@ -14,12 +14,11 @@ import (
 // Generate requests one reply from the model.
 func (p *Provider) Generate(ctx context.Context, r providers.Request) (providers.Response, error) {
 	r.Model = cmp.Or(r.Model, p.model)
-	var s stream
 	return p.client.Generate(ctx, r, wire.Call{
 		Model: r.Model,
 		URL:   p.modelURL(r.Model) + ":streamGenerateContent?alt=sse",
 		Body:  func(s wire.Support) (wire.Object, error) { return body(r, s) },
-		Event: s.read,
+		Event: readEvent,
 		Kinds: errorKinds,
 	})
 }
@@ -133,11 +132,8 @@ type event struct {
 	Model string `json:"modelVersion"`
 }
 
-// stream reads the events of one reply.
-type stream struct{ calls int }
-
-// read reads one event.
-func (s *stream) read(data []byte, r *wire.Reply) error {
+// readEvent reads one event.
+func readEvent(data []byte, r *wire.Reply) error {
 	var e event
 	if err := wire.Decode(data, &e); err != nil {
 		return err
@@ -152,23 +148,22 @@ func (s *stream) read(data []byte, r *wire.Reply) error {
 			continue
 		}
 		for _, p := range c.Content.Parts {
-			if err := s.add(p, r); err != nil {
+			if err := addPart(p, r); err != nil {
 				return err
 			}
 		}
-		if err := finish(c.Finish, s.calls > 0, r); err != nil {
+		if err := finish(c.Finish, r); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// add adds a part to the reply.
-func (s *stream) add(p part, r *wire.Reply) error {
+// addPart adds a part to the reply.
+func addPart(p part, r *wire.Reply) error {
 	switch {
 	case p.Call != nil:
-		s.calls++
-		return r.Call(s.calls, providers.ToolCall{ID: p.Call.ID, Name: p.Call.Name, Opaque: p.Signature}, string(p.Call.Args))
+		return r.AddCall(providers.ToolCall{ID: p.Call.ID, Name: p.Call.Name, Arguments: p.Call.Args, Opaque: p.Signature})
 	case p.Thought:
 		return r.Reason(p.Text)
 	}
@@ -206,15 +201,13 @@ var finishReasons = map[string]providers.FinishReason{
 }
 
 // finish completes a reply whose finish reason is set.
-func finish(reason string, called bool, r *wire.Reply) error {
+func finish(reason string, r *wire.Reply) error {
 	known, ok := finishReasons[reason]
 	switch {
 	case reason == "" || reason == "FINISH_REASON_UNSPECIFIED":
 		return nil
 	case !ok:
 		return &providers.Error{Kind: providers.InvalidResponse, Err: fmt.Errorf("read reply: the service ended it with finish reason %q", reason)}
-	case known == providers.Stop && called:
-		known = providers.ToolCalls
 	}
 	r.Finish(known)
 	return nil

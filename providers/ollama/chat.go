@@ -13,12 +13,11 @@ import (
 // Generate requests one reply from the model.
 func (p *Provider) Generate(ctx context.Context, r providers.Request) (providers.Response, error) {
 	r.Model = cmp.Or(r.Model, p.model)
-	var s stream
 	return p.client.Generate(ctx, r, wire.Call{
 		Model: r.Model,
 		URL:   p.base + "/api/chat",
 		Body:  func(s wire.Support) (wire.Object, error) { return p.body(r, s) },
-		Event: s.read,
+		Event: readEvent,
 	})
 }
 
@@ -111,11 +110,8 @@ type event struct {
 	Reply   int     `json:"eval_count"`
 }
 
-// stream reads the events of one reply.
-type stream struct{ calls int }
-
-// read reads one line.
-func (s *stream) read(data []byte, r *wire.Reply) error {
+// readEvent reads one line.
+func readEvent(data []byte, r *wire.Reply) error {
 	var e event
 	if err := wire.Decode(data, &e); err != nil {
 		return err
@@ -128,8 +124,7 @@ func (s *stream) read(data []byte, r *wire.Reply) error {
 		return err
 	}
 	for _, c := range e.Message.ToolCalls {
-		s.calls++
-		if err := r.Call(s.calls, providers.ToolCall{Name: c.Function.Name}, string(c.Function.Arguments)); err != nil {
+		if err := r.AddCall(providers.ToolCall{Name: c.Function.Name, Arguments: c.Function.Arguments}); err != nil {
 			return err
 		}
 	}
@@ -137,19 +132,9 @@ func (s *stream) read(data []byte, r *wire.Reply) error {
 		return nil
 	}
 	r.Usage().Input, r.Usage().Output = e.Prompt, e.Reply
-	r.Finish(s.finishReason(e.Reason))
+	r.Finish(finishReasons[e.Reason])
 	return wire.ErrDone
 }
 
-// finishReason returns the finish reason of a reply. Older servers give none.
-func (s *stream) finishReason(reason string) providers.FinishReason {
-	switch {
-	case reason == "length":
-		return providers.Length
-	case reason == "stop" && s.calls > 0:
-		return providers.ToolCalls
-	case reason == "stop":
-		return providers.Stop
-	}
-	return ""
-}
+// finishReasons maps the finish reasons. Older servers give none.
+var finishReasons = map[string]providers.FinishReason{"stop": providers.Stop, "length": providers.Length}

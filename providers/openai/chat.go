@@ -191,7 +191,7 @@ func (d *delta) read(r *wire.Reply) error {
 	}
 	for _, c := range d.ToolCalls {
 		call := providers.ToolCall{ID: c.ID, Name: c.Function.Name}
-		if err := r.Call(c.Index, call, c.Function.Arguments); err != nil {
+		if err := r.GrowCall(c.Index, call, c.Function.Arguments); err != nil {
 			return err
 		}
 	}

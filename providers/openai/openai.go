@@ -17,10 +17,10 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 
+	"github.com/elenchus-go/debate/providers/internal/fault"
 	"github.com/elenchus-go/debate/providers/internal/wire"
 )
 
@@ -59,21 +59,11 @@ type Config struct {
 
 // String returns a description without the key and without the credentials in an address.
 func (c Config) String() string {
-	return fmt.Sprintf("openai.Config{Model: %q, BaseURL: %q}", c.Model, redactURL(c.BaseURL))
+	return fmt.Sprintf("openai.Config{Model: %q, BaseURL: %q}", c.Model, fault.RedactURL(c.BaseURL))
 }
 
 // Format writes the result of String for every verb, so that no verb prints the key.
 func (c Config) Format(f fmt.State, _ rune) { fmt.Fprint(f, c.String()) }
-
-// redactURL returns address without the parts that may contain a secret: user, query and fragment.
-func redactURL(address string) string {
-	u, err := url.Parse(address)
-	if err != nil {
-		return ""
-	}
-	u.User, u.RawQuery, u.Fragment = nil, "", ""
-	return u.String()
-}
 
 const (
 	defaultBaseURL = "https://api.openai.com/v1"
@@ -124,7 +114,7 @@ func (c Config) baseURL() (base string, own bool, err error) {
 	case err != nil:
 		return "", false, err
 	case strings.Contains(u.Path, "/chat/completions"):
-		return "", false, fmt.Errorf("Config.BaseURL is %q, want it without /chat/completions", redactURL(c.BaseURL))
+		return "", false, fmt.Errorf("Config.BaseURL is %q, want it without /chat/completions", fault.RedactURL(c.BaseURL))
 	}
 	return strings.TrimRight(c.BaseURL, "/"), u.Hostname() == "api.openai.com", nil
 }

@@ -127,7 +127,7 @@ func (f *Fault) Error(kinds map[string]providers.ErrorKind, secrets []string) *p
 	}
 	b.WriteString(redactText(f.Message, secrets))
 	if f.Redirect != "" && f.Status < http.StatusBadRequest {
-		fmt.Fprintf(&b, ": the server redirects to %s: set Config.BaseURL to the address that does not redirect", redactText(redactURL(f.Redirect), secrets))
+		fmt.Fprintf(&b, ": the server redirects to %s: set Config.BaseURL to the address that does not redirect", redactText(RedactURL(f.Redirect), secrets))
 	}
 	if f.RequestID != "" {
 		fmt.Fprintf(&b, " (request %s)", Excerpt(f.RequestID, secrets))

@@ -179,8 +179,8 @@ func RedactError(err error, sent []string) error {
 	return err
 }
 
-// redactURL returns address without the parts that may contain a secret: user, query and fragment.
-func redactURL(address string) string {
+// RedactURL returns address without the parts that may contain a secret: user, query and fragment.
+func RedactURL(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
 		return ""

@@ -136,8 +136,17 @@ func (r *Reply) Keep(part providers.Reasoning) error {
 	return r.grow(len(part.Data))
 }
 
-// Call adds to the tool call with an index. Empty fields of call do not change it. The arguments arrive in pieces.
-func (r *Reply) Call(index int, call providers.ToolCall, arguments string) error {
+// AddCall adds a whole tool call.
+func (r *Reply) AddCall(call providers.ToolCall) error {
+	r.segments = append(r.segments, segment{kind: callSegment, index: wholeCall, call: call, bytes: call.Arguments})
+	return r.grow(len(call.Arguments) + len(call.Name) + len(call.ID))
+}
+
+// wholeCall is the index of a call of which no more pieces arrive.
+const wholeCall = -1
+
+// GrowCall adds to the tool call with an index, whose arguments arrive in pieces. Empty fields of call do not change it.
+func (r *Reply) GrowCall(index int, call providers.ToolCall, arguments string) error {
 	i := len(r.segments) - 1
 	for i >= 0 && (r.segments[i].kind != callSegment || r.segments[i].index != index) {
 		i--
@@ -162,9 +171,13 @@ func (r *Reply) HasCall(index int) bool {
 	return slices.ContainsFunc(r.segments, func(s segment) bool { return s.kind == callSegment && s.index == index })
 }
 
-// Finish sets the finish reason. The reply is then complete, although usage may follow.
+// Finish sets the finish reason. The reply is then complete, although usage may follow. Some services report that a reply
+// stopped although it ended with tool calls.
 func (r *Reply) Finish(reason providers.FinishReason) {
 	r.complete = true
+	if reason == providers.Stop && r.has(callSegment) {
+		reason = providers.ToolCalls
+	}
 	if r.res.FinishReason != providers.ContentFilter {
 		r.res.FinishReason = reason
 	}
