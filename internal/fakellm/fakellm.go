@@ -83,7 +83,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case isPage || reply.Status != 0:
 		s.writeError(w, reply)
-	case got.Body["stream"] == true, strings.HasSuffix(r.URL.Path, ":streamGenerateContent"):
+	case !reply.Whole && (got.Body["stream"] == true || strings.HasSuffix(r.URL.Path, ":streamGenerateContent")):
 		s.writeStream(w, r, reply)
 	default:
 		s.writeWhole(w, r, reply)

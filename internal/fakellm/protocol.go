@@ -36,6 +36,7 @@ type Reply struct {
 	Padding   int                  // the number of bytes that are added to the first chunk's event
 	Trickle   bool                 // send each byte by itself
 	Gzip      bool                 // compress the stream
+	Whole     bool                 // reply at once, although the call asked for a stream
 	Arrived   func()               // called before anything is sent
 
 	// The first of these fields that is set replaces the normal end of a stream.

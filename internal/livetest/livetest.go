@@ -31,6 +31,16 @@ type Provider interface {
 	providers.Checker
 }
 
+// Env returns the values of two environment variables. It skips the test if one of them is empty.
+func Env(t *testing.T, first, second string) (a, b string) {
+	t.Helper()
+	a, b = os.Getenv(first), os.Getenv(second)
+	if a == "" || b == "" {
+		t.Skipf("set %s and %s to test against the service", first, second)
+	}
+	return a, b
+}
+
 // Run runs the tests as subtests of t, against providers that create returns. A provider must use the HTTP client. The
 // cassette of the debate is the file DEBATE_LIVE_CASSETTE, or a temporary file if that is not set.
 func Run(t *testing.T, create func(t *testing.T, client *http.Client) Provider) {

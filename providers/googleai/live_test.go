@@ -2,7 +2,6 @@ package googleai_test
 
 import (
 	"net/http"
-	"os"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -14,10 +13,7 @@ import (
 // TestLive tests against the service. It is skipped unless DEBATE_LIVE_GOOGLE_KEY and DEBATE_LIVE_GOOGLE_MODEL
 // are set.
 func TestLive(t *testing.T) {
-	key, model := os.Getenv("DEBATE_LIVE_GOOGLE_KEY"), os.Getenv("DEBATE_LIVE_GOOGLE_MODEL")
-	if key == "" || model == "" {
-		t.Skip("set DEBATE_LIVE_GOOGLE_KEY and DEBATE_LIVE_GOOGLE_MODEL to test against the service")
-	}
+	key, model := livetest.Env(t, "DEBATE_LIVE_GOOGLE_KEY", "DEBATE_LIVE_GOOGLE_MODEL")
 	livetest.Run(t, func(t *testing.T, client *http.Client) livetest.Provider {
 		p, err := googleai.New(googleai.Config{Key: key, Model: model, HTTPClient: client})
 		require.NoError(t, err)

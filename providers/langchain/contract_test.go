@@ -6,9 +6,13 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
+	"github.com/stretchr/testify/require"
 	"github.com/tmc/langchaingo/llms"
 
+	"github.com/elenchus-go/debate/internal/calltest"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/langchain"
 	"github.com/elenchus-go/debate/providers/providertest"
@@ -93,5 +97,11 @@ func TestACallThatHangsTimesOut(t *testing.T) {
 		<-ctx.Done()
 		return nil, ctx.Err()
 	}}
-	requireTimeout(t, langchain.New(hang))
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		_, err := langchain.New(hang).Generate(calltest.Forever(t), calltest.Ask())
+		_ = calltest.RequireKind(t, providers.Timeout, err)
+		require.EqualError(t, err, "timeout: call model: the service sent nothing for 2m0s")
+		require.Equal(t, 2*time.Minute, time.Since(began))
+	})
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/tmc/langchaingo/llms"
 
+	"github.com/elenchus-go/debate/internal/calltest"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/langchain"
 )
@@ -27,7 +28,7 @@ func (c coded) HTTPCode() int { return int(c) }
 func fail(t *testing.T, err error, chunks ...string) *providers.Error {
 	t.Helper()
 	var heard []string
-	res, err := langchain.New(says(chunks, err)).Generate(t.Context(), listen(&heard))
+	res, err := langchain.New(says(chunks, err)).Generate(t.Context(), calltest.Listen(&heard))
 	require.Zero(t, res)
 	var e *providers.Error
 	require.ErrorAs(t, err, &e)

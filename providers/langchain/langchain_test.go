@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/tmc/langchaingo/llms"
 
+	"github.com/elenchus-go/debate/internal/calltest"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/langchain"
 )
@@ -61,37 +62,10 @@ func stops(text string) *llms.ContentChoice {
 	return &llms.ContentChoice{Content: text, StopReason: "stop"}
 }
 
-// ask returns a request with one user message.
-func ask() providers.Request {
-	return providers.Request{Messages: []providers.Message{{Role: providers.User, Text: "Why?"}}}
-}
-
-// listen returns a request that appends its chunks to heard.
-func listen(heard *[]string) providers.Request {
-	r := ask()
-	r.OnChunk = func(text string) error {
-		*heard = append(*heard, text)
-		return nil
-	}
-	return r
-}
-
-// forever is a context that does not end with the test. A goroutine that waits for its end makes the bubble fail.
-func forever(t *testing.T) context.Context { return context.WithoutCancel(t.Context()) }
-
-// requireKind requires err to be a *providers.Error of the given kind, and returns it.
-func requireKind(t *testing.T, kind providers.ErrorKind, err error) *providers.Error {
-	t.Helper()
-	var e *providers.Error
-	require.ErrorAs(t, err, &e)
-	require.Equal(t, kind, e.Kind, err.Error())
-	return e
-}
-
 func TestOptions(t *testing.T) {
 	cold := 0.0
-	r := ask()
-	full := ask()
+	r := calltest.Ask()
+	full := calltest.Ask()
 	full.Model, full.Temperature, full.MaxTokens, full.Schema = "m", &cold, 600, []byte(`{}`)
 	for name, test := range map[string]struct {
 		request providers.Request
@@ -136,7 +110,7 @@ func TestChunksAreWholeCharactersAndMakeUpTheText(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var heard []string
-			res, err := langchain.New(says(test.chunks, nil, stops(test.text))).Generate(t.Context(), listen(&heard))
+			res, err := langchain.New(says(test.chunks, nil, stops(test.text))).Generate(t.Context(), calltest.Listen(&heard))
 			require.NoError(t, err)
 			require.Equal(t, test.want, heard)
 			require.Equal(t, strings.Join(test.want, ""), res.Text)
@@ -146,10 +120,10 @@ func TestChunksAreWholeCharactersAndMakeUpTheText(t *testing.T) {
 
 func TestTheCallbackRunsOnTheCallersGoroutine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := ask()
+		r := calltest.Ask()
 		r.OnChunk = func(string) error { panic(errBored) }
 		p := langchain.New(says([]string{"Be", "cause."}, nil, stops("Because.")))
-		require.PanicsWithValue(t, errBored, func() { _, _ = p.Generate(forever(t), r) })
+		require.PanicsWithValue(t, errBored, func() { _, _ = p.Generate(calltest.Forever(t), r) })
 	})
 }
 
@@ -168,9 +142,9 @@ func TestAnErrorOfTheCallbackEndsTheCallWhateverTheModelSays(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				calls := 0
-				r := ask()
+				r := calltest.Ask()
 				r.OnChunk = func(string) error { calls++; return errBored }
-				res, err := langchain.New(model).Generate(forever(t), r)
+				res, err := langchain.New(model).Generate(calltest.Forever(t), r)
 				require.Equal(t, errBored, err)
 				require.Zero(t, res)
 				synctest.Wait()
@@ -203,10 +177,10 @@ func TestAModelThatIgnoresItsContextCannotHoldUpTheCaller(t *testing.T) {
 				defer cancel()
 				began := time.Now()
 				var heard []string
-				_, err := p.Generate(ctx, listen(&heard))
+				_, err := p.Generate(ctx, calltest.Listen(&heard))
 				require.Equal(t, time.Second, time.Since(began))
 				require.ErrorIs(t, err, context.DeadlineExceeded)
-				require.Equal(t, test.heard, requireKind(t, providers.Timeout, err).Partial.Text)
+				require.Equal(t, test.heard, calltest.RequireKind(t, providers.Timeout, err).Partial.Text)
 				require.ErrorIs(t, <-left, context.DeadlineExceeded, "the model that was left behind is told so and can end")
 			})
 		})
@@ -224,12 +198,12 @@ func TestTheEndOfTheContextCountsWhateverTheModelSays(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, cancel := context.WithCancelCause(t.Context())
 				heard := 0
-				r := ask()
+				r := calltest.Ask()
 				r.OnChunk = func(string) error { heard++; cancel(errBored); return nil }
 				res, err := langchain.New(model).Generate(ctx, r)
 				require.Zero(t, res)
 				require.ErrorIs(t, err, errBored)
-				require.Contains(t, requireKind(t, providers.ServerError, err).Partial.Text, "Be")
+				require.Contains(t, calltest.RequireKind(t, providers.ServerError, err).Partial.Text, "Be")
 				require.Equal(t, 1, heard, "nothing is handed over after the end")
 			})
 		})
@@ -239,7 +213,7 @@ func TestTheEndOfTheContextCountsWhateverTheModelSays(t *testing.T) {
 func TestAnEndedContextCallsNoModel(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := langchain.New(nil).Generate(ctx, ask())
+	_, err := langchain.New(nil).Generate(ctx, calltest.Ask())
 	require.ErrorIs(t, err, context.Canceled)
 }
 
@@ -248,19 +222,7 @@ func TestAPanicOfTheModelIsAnError(t *testing.T) {
 	p := langchain.New(fake{func(context.Context, []llms.MessageContent, llms.CallOptions) (*llms.ContentResponse, error) {
 		return nil, errors.New(choices[0])
 	}})
-	_, err := p.Generate(t.Context(), ask())
-	_ = requireKind(t, providers.Panic, err)
+	_, err := p.Generate(t.Context(), calltest.Ask())
+	_ = calltest.RequireKind(t, providers.Panic, err)
 	require.ErrorContains(t, err, "runtime error: index out of range")
-}
-
-// requireTimeout requires a call to end after the default timeout.
-func requireTimeout(t *testing.T, p providers.Provider) {
-	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
-		began := time.Now()
-		_, err := p.Generate(forever(t), ask())
-		_ = requireKind(t, providers.Timeout, err)
-		require.EqualError(t, err, "timeout: call model: the service sent nothing for 2m0s")
-		require.Equal(t, 2*time.Minute, time.Since(began))
-	})
 }

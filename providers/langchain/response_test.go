@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/tmc/langchaingo/llms"
 
+	"github.com/elenchus-go/debate/internal/calltest"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/langchain"
 	"github.com/elenchus-go/debate/transcript"
@@ -65,7 +66,7 @@ func TestUsageIsReadUnderTheNamesOfEachModel(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			choice := &llms.ContentChoice{Content: "Because.", StopReason: "stop", GenerationInfo: test.info}
-			res, err := langchain.New(says(nil, nil, choice)).Generate(t.Context(), ask())
+			res, err := langchain.New(says(nil, nil, choice)).Generate(t.Context(), calltest.Ask())
 			require.NoError(t, err)
 			require.Equal(t, test.want, res.Usage)
 		})
@@ -81,7 +82,7 @@ func TestFinish(t *testing.T) {
 	} {
 		t.Run(reason, func(t *testing.T) {
 			choice := &llms.ContentChoice{Content: "Because.", StopReason: reason}
-			res, err := langchain.New(says(nil, nil, choice)).Generate(t.Context(), ask())
+			res, err := langchain.New(says(nil, nil, choice)).Generate(t.Context(), calltest.Ask())
 			require.NoError(t, err)
 			require.Equal(t, want, res.FinishReason)
 		})
@@ -90,7 +91,7 @@ func TestFinish(t *testing.T) {
 
 func TestAModelThatGivesNoReasonStoppedAtTheCapWhenItsOutputFillsIt(t *testing.T) {
 	for output, want := range map[int]providers.FinishReason{599: "", 600: providers.Length} {
-		r := ask()
+		r := calltest.Ask()
 		r.MaxTokens = 600
 		choice := &llms.ContentChoice{Content: "Because.", GenerationInfo: info{"CompletionTokens": output}}
 		res, err := langchain.New(says(nil, nil, choice)).Generate(t.Context(), r)
@@ -105,7 +106,7 @@ func TestTheChoicesAreBlocksOfOneReply(t *testing.T) {
 	}
 	var heard []string
 	p := langchain.New(says([]string{"Be", "cause", " of it."}, nil, nil, block("", 50), block("Because", 51), nil, block(" of it.", 52)))
-	res, err := p.Generate(t.Context(), listen(&heard))
+	res, err := p.Generate(t.Context(), calltest.Listen(&heard))
 	require.NoError(t, err)
 	require.Equal(t, providers.Response{Text: "Because of it.", FinishReason: providers.Stop, Usage: transcript.Usage{Input: 100, Output: 50}}, res)
 	require.Equal(t, []string{"Be", "cause", " of it."}, heard)
@@ -113,7 +114,7 @@ func TestTheChoicesAreBlocksOfOneReply(t *testing.T) {
 
 func TestTheModelIsNamedWhereItIsKnown(t *testing.T) {
 	choice := &llms.ContentChoice{Content: "Because.", StopReason: "stop", GenerationInfo: info{"model": "mistral-large-2411"}}
-	res, err := langchain.New(says(nil, nil, choice)).Generate(t.Context(), ask())
+	res, err := langchain.New(says(nil, nil, choice)).Generate(t.Context(), calltest.Ask())
 	require.NoError(t, err)
 	require.Equal(t, "mistral-large-2411", res.Model)
 }
@@ -141,7 +142,7 @@ func TestAReplyCountsOnlyIfItCameToItsEnd(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var heard []string
 			choice := &llms.ContentChoice{Content: test.text, StopReason: test.reason, GenerationInfo: test.info}
-			res, err := langchain.New(says(test.chunks, nil, choice)).Generate(t.Context(), listen(&heard))
+			res, err := langchain.New(says(test.chunks, nil, choice)).Generate(t.Context(), calltest.Listen(&heard))
 			if !test.cut {
 				require.NoError(t, err)
 				require.Equal(t, test.text, res.Text)
@@ -153,7 +154,7 @@ func TestAReplyCountsOnlyIfItCameToItsEnd(t *testing.T) {
 			for _, chunk := range heard {
 				said += chunk
 			}
-			require.Equal(t, said, requireKind(t, providers.Network, err).Partial.Text)
+			require.Equal(t, said, calltest.RequireKind(t, providers.Network, err).Partial.Text)
 		})
 	}
 }
@@ -176,7 +177,7 @@ func TestAnEmptyReplyIsInvalid(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			res, err := langchain.New(test.model).Generate(t.Context(), ask())
+			res, err := langchain.New(test.model).Generate(t.Context(), calltest.Ask())
 			require.Zero(t, res)
 			require.EqualError(t, err, test.want)
 			require.Equal(t, test.usage, providers.AsError(err).Partial.Usage, "what was spent is known")

@@ -2,7 +2,6 @@ package ollama_test
 
 import (
 	"net/http"
-	"os"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -14,10 +13,7 @@ import (
 // TestLive tests against the service. It is skipped unless DEBATE_LIVE_OLLAMA_HOST, such as http://127.0.0.1:11434, and
 // DEBATE_LIVE_OLLAMA_MODEL are set.
 func TestLive(t *testing.T) {
-	host, model := os.Getenv("DEBATE_LIVE_OLLAMA_HOST"), os.Getenv("DEBATE_LIVE_OLLAMA_MODEL")
-	if host == "" || model == "" {
-		t.Skip("set DEBATE_LIVE_OLLAMA_HOST and DEBATE_LIVE_OLLAMA_MODEL to test against the service")
-	}
+	host, model := livetest.Env(t, "DEBATE_LIVE_OLLAMA_HOST", "DEBATE_LIVE_OLLAMA_MODEL")
 	livetest.Run(t, func(t *testing.T, client *http.Client) livetest.Provider {
 		p, err := ollama.New(ollama.Config{Model: model, BaseURL: host, NumCtx: 16384, HTTPClient: client})
 		require.NoError(t, err)

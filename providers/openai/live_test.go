@@ -14,10 +14,7 @@ import (
 // TestLive tests against the service. It is skipped unless DEBATE_LIVE_BASE_URL and DEBATE_LIVE_MODEL are set. Set
 // DEBATE_LIVE_KEY too if the server requires a key.
 func TestLive(t *testing.T) {
-	base, model := os.Getenv("DEBATE_LIVE_BASE_URL"), os.Getenv("DEBATE_LIVE_MODEL")
-	if base == "" || model == "" {
-		t.Skip("set DEBATE_LIVE_BASE_URL and DEBATE_LIVE_MODEL to test against the service")
-	}
+	base, model := livetest.Env(t, "DEBATE_LIVE_BASE_URL", "DEBATE_LIVE_MODEL")
 	livetest.Run(t, func(t *testing.T, client *http.Client) livetest.Provider {
 		p, err := openai.New(openai.Config{Key: os.Getenv("DEBATE_LIVE_KEY"), Model: model, BaseURL: base, HTTPClient: client})
 		require.NoError(t, err)

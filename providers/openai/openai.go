@@ -39,7 +39,7 @@ type Config struct {
 	BaseURL string
 	// HTTPClient sends the requests. Defaults to a client with default settings.
 	HTTPClient *http.Client `json:"-"`
-	// Timeout limits the time in which the service sends nothing. A call takes at most ten times as long in all.
+	// Timeout limits the time in which the service sends nothing. A whole call takes at most ten times as long.
 	// Defaults to 120 s. A negative value disables both limits.
 	Timeout time.Duration
 	// MaxTokensField is the name of the request field that limits the output tokens. It is max_completion_tokens or

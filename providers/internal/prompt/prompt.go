@@ -53,6 +53,9 @@ func New(messages []providers.Message) (Prompt, error) {
 			parts = []providers.Part{{Text: m.Text}}
 		}
 		for _, part := range parts {
+			if part.Reasoning != nil && part.Reasoning.Data == nil { // no service gets its words back
+				continue
+			}
 			if m.Role != providers.System {
 				p.add(m.Role, part)
 				continue

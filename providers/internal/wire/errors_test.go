@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/elenchus-go/debate/internal/calltest"
 	"github.com/elenchus-go/debate/internal/fakellm"
 	"github.com/elenchus-go/debate/providers"
 )
@@ -43,8 +44,8 @@ func TestErrorsOfTheServices(t *testing.T) {
 				reply = fakellm.Reply{Chunks: []string{"So "}, RawLines: []string{event}}
 			}
 			s := fakellm.Start(t, test.Service, reply)
-			_, err := service(t, test.Service, s.Client(t), nil).Generate(t.Context(), ask())
-			e := requireKind(t, test.Kind, err)
+			_, err := service(t, test.Service, s.Client(t), nil).Generate(t.Context(), calltest.Ask())
+			e := calltest.RequireKind(t, test.Kind, err)
 			want, _ := time.ParseDuration("0" + test.RetryAfter)
 			require.Equal(t, want, e.RetryAfter)
 			require.Len(t, s.Requests(), 1, "nothing is repeated")

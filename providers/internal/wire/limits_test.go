@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/elenchus-go/debate/internal/calltest"
 	"github.com/elenchus-go/debate/internal/fakellm"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/openai"
@@ -78,12 +79,12 @@ func TestTimeouts(t *testing.T) {
 					}
 					return &paced{ctx, test.wait, append(pieces, stopEvent)}
 				})
-				_, err := p.Generate(forever(t), ask())
+				_, err := p.Generate(calltest.Forever(t), calltest.Ask())
 				if test.want == "" {
 					require.NoError(t, err)
 					return
 				}
-				require.EqualError(t, requireKind(t, providers.Timeout, err), test.want)
+				require.EqualError(t, calltest.RequireKind(t, providers.Timeout, err), test.want)
 			})
 		})
 	}
@@ -92,9 +93,9 @@ func TestTimeouts(t *testing.T) {
 func TestTimeOfTheCallerDoesNotCount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := fakellm.Start(t, fakellm.OpenAI, fakellm.Reply{Chunks: []string{"a", "b"}})
-		r := ask()
+		r := calltest.Ask()
 		r.OnChunk = func(string) error { time.Sleep(time.Hour); return nil }
-		_, err := service(t, fakellm.OpenAI, s.Client(t), nil).Generate(forever(t), r)
+		_, err := service(t, fakellm.OpenAI, s.Client(t), nil).Generate(calltest.Forever(t), r)
 		require.NoError(t, err)
 	})
 }
@@ -103,8 +104,8 @@ func TestHangingServiceTimesOut(t *testing.T) {
 	for _, chunks := range [][]string{nil, {"Be"}} {
 		each(t, []fakellm.Reply{{Chunks: chunks, Hang: true}}, func(t *testing.T, p providers.Provider, _ *fakellm.Server) {
 			began := time.Now()
-			_, err := p.Generate(forever(t), ask())
-			require.Equal(t, strings.Join(chunks, ""), requireKind(t, providers.Timeout, err).Partial.Text)
+			_, err := p.Generate(calltest.Forever(t), calltest.Ask())
+			require.Equal(t, strings.Join(chunks, ""), calltest.RequireKind(t, providers.Timeout, err).Partial.Text)
 			require.Equal(t, 2*time.Minute, time.Since(began))
 		})
 	}
@@ -122,14 +123,14 @@ func TestRepliesLongerThanTheTokenLimit(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			each(t, []fakellm.Reply{test.reply}, func(t *testing.T, p providers.Provider, _ *fakellm.Server) {
-				r := ask()
+				r := calltest.Ask()
 				r.MaxTokens = 600
-				_, err := p.Generate(forever(t), r)
+				_, err := p.Generate(calltest.Forever(t), r)
 				if test.want == "" {
 					require.NoError(t, err)
 					return
 				}
-				require.ErrorContains(t, requireKind(t, providers.InvalidResponse, err), test.want)
+				require.ErrorContains(t, calltest.RequireKind(t, providers.InvalidResponse, err), test.want)
 			})
 		})
 	}
@@ -138,10 +139,10 @@ func TestRepliesLongerThanTheTokenLimit(t *testing.T) {
 func TestStreamsLongerThanTheTokenLimit(t *testing.T) {
 	line := `data: {"padding": "` + strings.Repeat("x", 1<<20) + `"}` + "\n\n"
 	p := replyWith(t, nil, func(context.Context) io.Reader { return strings.NewReader(strings.Repeat(line, 30)) })
-	r := ask()
+	r := calltest.Ask()
 	r.MaxTokens = 600
 	_, err := p.Generate(t.Context(), r)
-	require.ErrorContains(t, requireKind(t, providers.InvalidResponse, err), "read reply: the stream is longer than 18219008 bytes, which is more than the token limit explains")
+	require.ErrorContains(t, calltest.RequireKind(t, providers.InvalidResponse, err), "read reply: the stream is longer than 18219008 bytes, which is more than the token limit explains")
 }
 
 func TestBodiesThatAreNoStream(t *testing.T) {
@@ -166,27 +167,27 @@ func TestBodiesThatAreNoStream(t *testing.T) {
 		"half a whole reply":         {whole[:60], providers.Network, "the stream ended before the reply was complete"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			res, err := replyWith(t, nil, func(context.Context) io.Reader { return strings.NewReader(test.body) }).Generate(t.Context(), ask())
+			res, err := replyWith(t, nil, func(context.Context) io.Reader { return strings.NewReader(test.body) }).Generate(t.Context(), calltest.Ask())
 			if test.kind == "" {
 				require.NoError(t, err)
 				require.Equal(t, "So.", strings.TrimSpace(res.Text))
 				return
 			}
-			require.ErrorContains(t, requireKind(t, test.kind, err), test.want)
+			require.ErrorContains(t, calltest.RequireKind(t, test.kind, err), test.want)
 		})
 	}
 }
 
 func TestUncalledForCompression(t *testing.T) {
 	p := replyWith(t, http.Header{"Content-Encoding": {"gzip"}}, func(context.Context) io.Reader { return strings.NewReader("no") })
-	_, err := p.Generate(t.Context(), ask())
-	require.ErrorContains(t, requireKind(t, providers.Network, err), "unexpected EOF")
+	_, err := p.Generate(t.Context(), calltest.Ask())
+	require.ErrorContains(t, calltest.RequireKind(t, providers.Network, err), "unexpected EOF")
 }
 
 func TestExtraIsMerged(t *testing.T) {
 	extra := map[string]any{"options": map[string]any{"top_k": 7, "num_predict": nil}, "shift": nil, "think": "low"}
 	s := fakellm.Start(t, fakellm.Ollama, fakellm.Reply{Chunks: []string{"So."}})
-	r := ask()
+	r := calltest.Ask()
 	warm := 0.5
 	r.MaxTokens, r.Temperature = 600, &warm
 	_, err := service(t, fakellm.Ollama, s.Client(t), extra).Generate(t.Context(), r)
@@ -207,7 +208,7 @@ func TestRefusalsAreReportedAndForgotten(t *testing.T) {
 		s := fakellm.Start(t, fakellm.OpenAI, refusal, so, so, so)
 		p := service(t, fakellm.OpenAI, s.Client(t), nil)
 		warm := 0.5
-		r := ask()
+		r := calltest.Ask()
 		r.Temperature = &warm
 		for i, want := range []struct {
 			warnings []string
@@ -218,7 +219,7 @@ func TestRefusalsAreReportedAndForgotten(t *testing.T) {
 			{nil, 2 * time.Minute, 3},
 			{nil, 0, 4},
 		} {
-			res, err := p.Generate(forever(t), r)
+			res, err := p.Generate(calltest.Forever(t), r)
 			require.NoError(t, err)
 			require.Equal(t, want.warnings, res.Warnings)
 			require.Len(t, s.Requests(), want.sent)
@@ -230,7 +231,7 @@ func TestRefusalsAreReportedAndForgotten(t *testing.T) {
 
 func TestErrorsNameTheRequest(t *testing.T) {
 	each(t, []fakellm.Reply{{Status: 500, Body: "boom", Header: map[string]string{"X-Request-Id": "req_7"}}}, func(t *testing.T, p providers.Provider, _ *fakellm.Server) {
-		_, err := p.Generate(forever(t), ask())
+		_, err := p.Generate(calltest.Forever(t), calltest.Ask())
 		require.EqualError(t, err, "server_error: call model: status 500: boom (request req_7)")
 	})
 }
@@ -246,7 +247,7 @@ func FuzzStream(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, body string) {
 		var heard strings.Builder
-		r := ask()
+		r := calltest.Ask()
 		r.OnChunk = func(text string) error { heard.WriteString(text); return nil }
 		res, err := replyWith(t, nil, func(context.Context) io.Reader { return strings.NewReader(body) }).Generate(t.Context(), r)
 		if err == nil {
@@ -272,7 +273,7 @@ func BenchmarkStream(b *testing.B) {
 			p := replyWith(b, nil, func(context.Context) io.Reader { return strings.NewReader(body) })
 			b.SetBytes(int64(len(body)))
 			for b.Loop() {
-				_, err := p.Generate(b.Context(), ask())
+				_, err := p.Generate(b.Context(), calltest.Ask())
 				require.NoError(b, err)
 			}
 		})

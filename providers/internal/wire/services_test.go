@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/elenchus-go/debate/internal/calltest"
 	"github.com/elenchus-go/debate/internal/fakellm"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/anthropic"
@@ -61,40 +62,13 @@ func each(t *testing.T, replies []fakellm.Reply, test func(*testing.T, providers
 	}
 }
 
-// ask returns a request with one user message.
-func ask() providers.Request {
-	return providers.Request{Messages: []providers.Message{{Role: providers.User, Text: "Why?"}}}
-}
-
-// listen returns a request that appends its chunks to heard.
-func listen(heard *[]string) providers.Request {
-	r := ask()
-	r.OnChunk = func(text string) error {
-		*heard = append(*heard, text)
-		return nil
-	}
-	return r
-}
-
-// forever is a context that does not end with the test. A goroutine that waits for its end makes the bubble fail.
-func forever(t *testing.T) context.Context { return context.WithoutCancel(t.Context()) }
-
-// requireKind requires err to be a *providers.Error of the given kind, and returns it.
-func requireKind(t *testing.T, kind providers.ErrorKind, err error) *providers.Error {
-	t.Helper()
-	var e *providers.Error
-	require.ErrorAs(t, err, &e)
-	require.Equal(t, kind, e.Kind, err.Error())
-	return e
-}
-
 // both calls a provider without a callback and with one.
 func both(t *testing.T, p providers.Provider, check func(res providers.Response, err error, heard string)) {
 	t.Helper()
-	res, err := p.Generate(forever(t), ask())
+	res, err := p.Generate(calltest.Forever(t), calltest.Ask())
 	check(res, err, "")
 	var heard []string
-	res, err = p.Generate(forever(t), listen(&heard))
+	res, err = p.Generate(calltest.Forever(t), calltest.Listen(&heard))
 	check(res, err, strings.Join(heard, ""))
 }
 
@@ -135,7 +109,7 @@ func TestKindsByStatus(t *testing.T) {
 				reply := fakellm.Reply{Status: status, Body: body(test.message), Header: map[string]string{"Retry-After": "7"}}
 				each(t, []fakellm.Reply{reply}, func(t *testing.T, p providers.Provider, s *fakellm.Server) {
 					both(t, p, func(_ providers.Response, err error, _ string) {
-						e := requireKind(t, test.kind, err)
+						e := calltest.RequireKind(t, test.kind, err)
 						waits := e.Kind == providers.RateLimit || e.Kind == providers.ServerError || e.Kind == providers.Timeout
 						require.Equal(t, waits, e.RetryAfter == 7*time.Second)
 						require.Contains(t, err.Error(), fmt.Sprintf("status %d: %s", status, strings.ReplaceAll(test.message, key, "[key]")))
@@ -167,7 +141,7 @@ func TestKindsByBody(t *testing.T) {
 		t.Run(body, func(t *testing.T) {
 			each(t, []fakellm.Reply{{Status: test.status, Body: body + " "}}, func(t *testing.T, p providers.Provider, _ *fakellm.Server) {
 				both(t, p, func(_ providers.Response, err error, _ string) {
-					_ = requireKind(t, test.kind, err)
+					_ = calltest.RequireKind(t, test.kind, err)
 					require.NotEmpty(t, strings.TrimSpace(strings.SplitN(err.Error(), "status", 2)[1][5:]), "it has words")
 				})
 			})
@@ -195,7 +169,7 @@ func TestRetryAfter(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			each(t, []fakellm.Reply{{Status: 429, Header: test.header, Body: test.body}}, func(t *testing.T, p providers.Provider, _ *fakellm.Server) {
 				both(t, p, func(_ providers.Response, err error, _ string) {
-					require.Equal(t, test.want, requireKind(t, providers.RateLimit, err).RetryAfter)
+					require.Equal(t, test.want, calltest.RequireKind(t, providers.RateLimit, err).RetryAfter)
 				})
 			})
 		})
@@ -221,9 +195,9 @@ func TestIncompleteStreams(t *testing.T) {
 			test.reply.Usage = counted
 			each(t, []fakellm.Reply{test.reply}, func(t *testing.T, p providers.Provider, _ *fakellm.Server) {
 				var heard []string
-				res, err := p.Generate(forever(t), listen(&heard))
+				res, err := p.Generate(calltest.Forever(t), calltest.Listen(&heard))
 				require.Zero(t, res)
-				e := requireKind(t, test.kind, err)
+				e := calltest.RequireKind(t, test.kind, err)
 				require.Contains(t, err.Error(), test.words)
 				require.Equal(t, "Because", strings.Join(heard, ""))
 				require.Equal(t, "Because", e.Partial.Text)
@@ -238,8 +212,8 @@ func TestUsageOfACutStream(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := fakellm.Start(t, fakellm.Anthropic, fakellm.Reply{Chunks: []string{"Be"}, Usage: counted, EndEarly: true})
 		var heard []string
-		_, err := service(t, fakellm.Anthropic, s.Client(t), nil).Generate(forever(t), listen(&heard))
-		require.Equal(t, transcript.Usage{Input: 100, Cached: 90, Output: 1}, requireKind(t, providers.Network, err).Partial.Usage)
+		_, err := service(t, fakellm.Anthropic, s.Client(t), nil).Generate(calltest.Forever(t), calltest.Listen(&heard))
+		require.Equal(t, transcript.Usage{Input: 100, Cached: 90, Output: 1}, calltest.RequireKind(t, providers.Network, err).Partial.Usage)
 	})
 }
 
@@ -272,8 +246,8 @@ func TestErrorsWithStatus200(t *testing.T) {
 
 func TestConnectionResetAtOnce(t *testing.T) {
 	each(t, []fakellm.Reply{{Reset: true}}, func(t *testing.T, p providers.Provider, _ *fakellm.Server) {
-		_, err := p.Generate(forever(t), ask())
-		_ = requireKind(t, providers.Network, err)
+		_, err := p.Generate(calltest.Forever(t), calltest.Ask())
+		_ = calltest.RequireKind(t, providers.Network, err)
 	})
 }
 
@@ -290,7 +264,7 @@ func TestCompleteStreams(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := fakellm.Start(t, fakellm.OpenAI, fakellm.Reply{Chunks: []string{"Be", "cause."}, RawLines: lines})
 				var heard []string
-				res, err := service(t, fakellm.OpenAI, s.Client(t), nil).Generate(forever(t), listen(&heard))
+				res, err := service(t, fakellm.OpenAI, s.Client(t), nil).Generate(calltest.Forever(t), calltest.Listen(&heard))
 				require.NoError(t, err)
 				require.Equal(t, "Because.", res.Text)
 			})
@@ -304,8 +278,8 @@ func TestRefusalText(t *testing.T) {
 			`data: {"choices": [{"delta": {"refusal": "I cannot."}}]}`, `data: {"choices": [{"delta": {}, "finish_reason": "stop"}]}`, `data: [DONE]`,
 		}})
 		var heard []string
-		_, err := service(t, fakellm.OpenAI, s.Client(t), nil).Generate(forever(t), listen(&heard))
-		_ = requireKind(t, providers.ContentFiltered, err)
+		_, err := service(t, fakellm.OpenAI, s.Client(t), nil).Generate(calltest.Forever(t), calltest.Listen(&heard))
+		_ = calltest.RequireKind(t, providers.ContentFiltered, err)
 	})
 }
 
@@ -313,8 +287,8 @@ func TestMalformedEvents(t *testing.T) {
 	each(t, []fakellm.Reply{{Chunks: []string{"Be"}, RawLines: []string{`data: {"choices": [}`, `data: [DONE]`, `{"done": true}`}}},
 		func(t *testing.T, p providers.Provider, _ *fakellm.Server) {
 			var heard []string
-			_, err := p.Generate(forever(t), listen(&heard))
-			require.Equal(t, "Be", requireKind(t, providers.InvalidResponse, err).Partial.Text)
+			_, err := p.Generate(calltest.Forever(t), calltest.Listen(&heard))
+			require.Equal(t, "Be", calltest.RequireKind(t, providers.InvalidResponse, err).Partial.Text)
 		})
 }
 
@@ -328,9 +302,9 @@ func TestNoGoroutineIsLeft(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			each(t, replies, func(t *testing.T, p providers.Provider, _ *fakellm.Server) {
-				ctx, cancel := context.WithCancel(forever(t))
+				ctx, cancel := context.WithCancel(calltest.Forever(t))
 				defer cancel()
-				r := ask()
+				r := calltest.Ask()
 				r.OnChunk = func(string) error { return end(cancel) }
 				if name == "a panic" {
 					require.Panics(t, func() { _, _ = p.Generate(ctx, r) })
@@ -352,7 +326,7 @@ func TestTimeoutOfTheHTTPClient(t *testing.T) {
 					client := s.Client(t)
 					client.Timeout = time.Second
 					both(t, service(t, p, client, nil), func(_ providers.Response, err error, _ string) {
-						require.Equal(t, strings.Join(chunks, ""), requireKind(t, providers.Timeout, err).Partial.Text)
+						require.Equal(t, strings.Join(chunks, ""), calltest.RequireKind(t, providers.Timeout, err).Partial.Text)
 					})
 				})
 			})
@@ -362,7 +336,9 @@ func TestTimeoutOfTheHTTPClient(t *testing.T) {
 
 func TestRedirectsAreNotFollowed(t *testing.T) {
 	each(t, []fakellm.Reply{{Status: 307, Header: map[string]string{"Location": "http://elsewhere/v1"}}}, func(t *testing.T, p providers.Provider, s *fakellm.Server) {
-		both(t, p, func(_ providers.Response, err error, _ string) { _ = requireKind(t, providers.InvalidRequest, err) })
+		both(t, p, func(_ providers.Response, err error, _ string) {
+			_ = calltest.RequireKind(t, providers.InvalidRequest, err)
+		})
 		require.Len(t, s.Requests(), 2)
 	})
 }
@@ -373,7 +349,7 @@ func TestErrorInSeveralLines(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := fakellm.Start(t, p, fakellm.Reply{Status: 200, Body: "{\n  \"error\": {\n    \"message\": \"Rate limit exceeded\"\n  }\n}\n"})
 				both(t, service(t, p, s.Client(t), nil), func(_ providers.Response, err error, _ string) {
-					_ = requireKind(t, providers.RateLimit, err)
+					_ = calltest.RequireKind(t, providers.RateLimit, err)
 				})
 			})
 		})
@@ -394,7 +370,7 @@ func TestUsageUnderSeveralNames(t *testing.T) {
 				piece := `{"choices": [{"delta": {}, "finish_reason": "stop"}], "usage": ` + strings.Join(strings.Fields(usage), " ") + `}`
 				s := fakellm.Start(t, fakellm.OpenAI, fakellm.Reply{Chunks: []string{"So."}, RawLines: []string{"data: " + piece, "data: [DONE]"}})
 				var heard []string
-				res, err := service(t, fakellm.OpenAI, s.Client(t), nil).Generate(forever(t), listen(&heard))
+				res, err := service(t, fakellm.OpenAI, s.Client(t), nil).Generate(calltest.Forever(t), calltest.Listen(&heard))
 				require.NoError(t, err)
 				require.Equal(t, want, res.Usage)
 			})

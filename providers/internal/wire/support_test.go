@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/elenchus-go/debate/internal/calltest"
 	"github.com/elenchus-go/debate/internal/fakellm"
 	"github.com/elenchus-go/debate/providers"
 )
@@ -21,7 +22,7 @@ func TestRefusedFieldsAreOmitted(t *testing.T) {
 		return fakellm.Reply{Status: status, Body: `{"error": {"message": "` + message + `"}}`}
 	}
 	warm := 0.5
-	full := ask()
+	full := calltest.Ask()
 	full.Temperature, full.MaxTokens, full.Schema = &warm, 600, json.RawMessage(strictSchema)
 	for name, test := range map[string]struct {
 		protocol fakellm.Protocol
@@ -86,7 +87,7 @@ func TestRefusalsAreRememberedByModel(t *testing.T) {
 		p := service(t, fakellm.OpenAI, s.Client(t), nil)
 		warm := 0.5
 		for _, model := range []string{"one", "other"} {
-			r := ask()
+			r := calltest.Ask()
 			r.Model, r.Temperature = model, &warm
 			_, err := p.Generate(t.Context(), r)
 			require.NoError(t, err)
@@ -102,10 +103,10 @@ func TestTheFirstRefusalIsReported(t *testing.T) {
 			s := fakellm.Start(t, fakellm.OpenAI, first, then)
 			p := service(t, fakellm.OpenAI, s.Client(t), nil)
 			warm := 0.5
-			r := ask()
+			r := calltest.Ask()
 			r.Temperature = &warm
 			_, err := p.Generate(t.Context(), r)
-			require.EqualError(t, requireKind(t, providers.InvalidRequest, err), "invalid_request: call model: status 400: temperature is not supported")
+			require.EqualError(t, calltest.RequireKind(t, providers.InvalidRequest, err), "invalid_request: call model: status 400: temperature is not supported")
 			require.Len(t, s.Requests(), 2)
 			require.Contains(t, s.Requests()[0].Body, "temperature")
 			_, err = p.Generate(t.Context(), r)
@@ -122,10 +123,10 @@ func TestValuesOutOfRangeAreErrors(t *testing.T) {
 		} {
 			s := fakellm.Start(t, fakellm.OpenAI, fakellm.Reply{Status: 400, Body: message})
 			hot := 2.0
-			r := ask()
+			r := calltest.Ask()
 			r.Temperature, r.MaxTokens = &hot, 900_000
 			_, err := service(t, fakellm.OpenAI, s.Client(t), nil).Generate(t.Context(), r)
-			require.ErrorContains(t, requireKind(t, providers.InvalidRequest, err), message)
+			require.ErrorContains(t, calltest.RequireKind(t, providers.InvalidRequest, err), message)
 			require.Len(t, s.Requests(), 1)
 		}
 	})

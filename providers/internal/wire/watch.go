@@ -23,7 +23,7 @@ type watch struct {
 // errExpired is the cause of a call that the watch canceled.
 var errExpired = errors.New("the service sent nothing")
 
-// totalLimit is the time that a call may take in all, as a multiple of the time without an event.
+// totalLimit limits the time of a whole call, as a multiple of the time in which the service may send nothing.
 const totalLimit = 10
 
 func newWatch(ctx context.Context, limit time.Duration) *watch {

@@ -36,7 +36,7 @@ type Config struct {
 	KeyFunc func(context.Context) (string, error)
 	// Header sets the headers of a request, among them the one with the key. The key is empty if there is none.
 	Header func(h http.Header, key string)
-	// Timeout limits the time in which the service sends nothing. A call takes at most ten times as long in all.
+	// Timeout limits the time in which the service sends nothing. A whole call takes at most ten times as long.
 	// Defaults to 120 s. A negative value disables both limits.
 	Timeout time.Duration
 	// Extra is merged into the body of each request, as a JSON Merge Patch (RFC 7396): objects are merged, null removes
