@@ -252,8 +252,8 @@ func (c *execution) parse(r providers.Response) (reply.Reply, error) {
 	if r.FinishReason == providers.Length {
 		return reply.Reply{}, fmt.Errorf("the reply was truncated at %d tokens", c.request.MaxTokens)
 	}
-	if !c.pseudonyms.Mentions(r.Text) { // there are no pseudonyms, or the reply uses the real names
-		if parsed, err := c.contract.Parse(r.Text, c.names); err == nil || c.pseudonyms == nil {
+	if !c.pseudonyms.Mentions(r.Text) { // the step is not blind, or the reply uses the real names
+		if parsed, err := c.contract.Parse(r.Text, c.names); err == nil || !c.step.Blind {
 			return parsed, err
 		}
 	}

@@ -65,7 +65,7 @@ func spendingEnding(r *record, steps []protocol.Step) transcript.Ending {
 // whole history at that point and an allowance for everything else, up to the reader's window, and that each reply
 // has its maximum length.
 func maxUsage(r *record, steps []protocol.Step) (all transcript.Usage) {
-	history := r.history.tokens
+	history := historyTokens(r)
 	for _, p := range r.phases(transcript.Conclusion) {
 		steps = append(slices.Clip(steps), p.Steps...)
 	}

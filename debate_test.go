@@ -350,7 +350,7 @@ func TestInjectedRemarksAreHeard(t *testing.T) {
 	}
 	require.Equal(t, []string{"1/1/respond/A/", "1/0/remark/Host/r1", "1/1/respond/B/", "1/1/assess/J/", "1/1/verdict/J/"}, debatetest.TurnKeys(debatetest.Result(t, d)))
 	said := model.Calls()[1].Messages
-	require.Equal(t, "Host: Please mention trams.", said[len(said)-2].Text)
+	require.Regexp(t, `^<<<\d+ begin: Host>>>\nPlease mention trams\.\n<<<\d+ end>>>$`, said[len(said)-2].Text)
 
 	var problems *debate.Problems
 	require.ErrorAs(t, d.Inject(t.Context(), debate.Remark{From: "", Text: " "}), &problems)

@@ -28,7 +28,7 @@ type execution struct {
 	debating   bool              // the actor is a participant
 	contract   *reply.Contract   // nil for free text
 	names      []string          // participants that the reply may name
-	pseudonyms *judge.Pseudonyms // names by which the model sees the participants; nil if it sees the real names
+	pseudonyms *judge.Pseudonyms // names by which the model sees the participants
 	model      model
 	prompt     promptParts
 	request    providers.Request

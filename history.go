@@ -47,7 +47,7 @@ func summaryNeeded(r *record, steps []protocol.Step) *window.SummaryPlan {
 			continue
 		}
 		room := historyRoom(r, s, who, seat)
-		if r.history.tokens*2 < room { // it fits, even if the step sees every turn
+		if historyTokens(r)*2 < room { // it fits, even if the step sees every turn
 			continue
 		}
 		shown, tokens := visibleTurns(r, s, pseudonymsFor(r, s))

@@ -63,7 +63,8 @@ func (c *execution) summarizeOldest() bool {
 
 // summaryRequest returns the request for a summary of messages.
 func (c *execution) summaryRequest(s *Participant, said []providers.Message) (r providers.Request, err error) {
-	d := prompts.Data{Topic: c.prompt.fixed.data.Topic, Background: c.prompt.fixed.data.Background, Me: transcript.Profile{Instructions: s.Instructions}}
+	b := &c.prompt.fixed.data
+	d := prompts.Data{Topic: b.Topic, Background: b.Background, Nonce: b.Nonce, Blind: b.Blind, Me: transcript.Profile{Instructions: s.Instructions}}
 	system, err := c.prompt.set.System("summarize", d)
 	if err != nil {
 		return r, err
@@ -76,7 +77,7 @@ func (c *execution) summaryRequest(s *Participant, said []providers.Message) (r 
 	r.Messages = append(r.Messages, providers.Message{Role: providers.System, Text: system})
 	for _, m := range said {
 		if m.Role == providers.Assistant {
-			m = providers.Message{Role: providers.User, Text: c.step.Actor + ": " + m.Text}
+			m = providers.Message{Role: providers.User, Text: c.pseudonyms.Enclose(c.step.Actor, m.Text)}
 		}
 		r.Messages = append(r.Messages, m)
 	}
@@ -134,7 +135,7 @@ func (c *execution) clipNewest(text string, by int) string {
 	if has <= 2*least {
 		return text
 	}
-	if at := strings.LastIndexByte(text, '\n'); c.pseudonyms != nil && at >= 0 {
+	if at := strings.LastIndexByte(text, '\n'); at >= 0 {
 		text, end = text[:at], text[at:]
 	}
 	text = window.Clip(text, max(has-by, least)) + end

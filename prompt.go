@@ -47,6 +47,7 @@ func fixedPromptFor(r *record, set *prompts.Set, s protocol.Step, seat transcrip
 		Topic: m.Hide(r.config.Topic), Background: m.Hide(r.config.Background), Me: m.OwnProfile(seat), Vars: m.HideValues(s.Vars),
 		Others: m.Profiles(others(r, seat.Name)),
 		Nonce:  m.Nonce(),
+		Blind:  s.Blind,
 	}}
 	if slices.Contains(r.Judges, s.Actor) {
 		b.data.Criteria = m.Hide(r.config.Rubric.Outline())
@@ -104,7 +105,7 @@ func rank(t *transcript.Turn) int {
 }
 
 // promptMessages returns the messages of a prompt. The reader's own turns have the assistant role. Others' turns have
-// the user role and begin with the speaker's name.
+// the user role and stand between delimiters that name the speaker.
 func promptMessages(r *record, reader string, b *fixedPrompt, shown []int, cut window.Cut, user string) []providers.Message {
 	list := make([]providers.Message, 0, cut.Kept+4) // and space for a retry
 	list = append(list, providers.Message{Role: providers.System, Text: b.system})
@@ -162,13 +163,7 @@ func formatTurn(r *record, t *transcript.Turn, text string, m *judge.Pseudonyms)
 	if t.Kind == transcript.Summary {
 		from, round = summaryHeading, 0
 	}
-	switch {
-	case m != nil:
-		return m.Quote(from, round, text)
-	case t.Kind == transcript.Summary:
-		return from + ":\n\n" + text
-	}
-	return from + ": " + text
+	return m.Quote(from, round, text)
 }
 
 // summaryHeading is the heading of a summary in prompts.
@@ -179,21 +174,31 @@ var systemHeadings = map[string]string{
 	protocol.PersonaAssigner: "Personas", protocol.Summarizer: "Notes", protocol.Retriever: "Documents",
 }
 
-// pseudonymsFor returns the pseudonyms for a step, or nil if the step is not blind.
+// pseudonymsFor returns the pseudonyms for a step. If the step is not blind, they hide no names: they only enclose the
+// statements. All readers but the judges share one nonce.
 func pseudonymsFor(r *record, s *protocol.Step) *judge.Pseudonyms {
-	if !s.Blind {
-		return nil
+	var k pseudonymsKey
+	if s.Blind || slices.Contains(r.Judges, s.Actor) {
+		k = pseudonymsKey{reader: s.Actor, swap: s.Swap, blind: s.Blind}
 	}
-	k := pseudonymsKey{s.Actor, s.Swap}
 	if m := r.cache.pseudonyms[k]; m != nil {
 		return m
 	}
-	m := judge.NewPseudonyms(names(r.profiles), r.ID, s.Actor, s.Swap)
+	var hidden []string
+	if s.Blind {
+		hidden = names(r.profiles)
+	}
+	m := judge.NewPseudonyms(hidden, r.ID, k.reader, s.Swap)
 	if r.cache.pseudonyms == nil {
 		r.cache.pseudonyms = map[pseudonymsKey]*judge.Pseudonyms{}
 	}
 	r.cache.pseudonyms[k] = m
 	return m
+}
+
+// historyTokens returns the estimated tokens of all turns except summaries, with their delimiters.
+func historyTokens(r *record) int {
+	return r.history.tokens + len(r.Turns)*pseudonymsFor(r, &protocol.Step{}).QuoteTokens()
 }
 
 // judgeAdvice returns the advice that findings give to the judges of the current round.

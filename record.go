@@ -122,8 +122,9 @@ func (r *record) isParticipating(name string) bool {
 }
 
 type pseudonymsKey struct {
-	judge string
-	swap  bool
+	reader string // empty for all readers that share the debaters' nonce
+	swap   bool
+	blind  bool
 }
 
 // record is the state of a debate, computed from its journal. Only apply changes it, entry by entry and in place.
@@ -209,7 +210,7 @@ type fixedPrompt struct {
 	data       prompts.Data
 	vars       map[string]string // of the first step
 	planned    bool              // no step has used it yet, so the first step may have other vars
-	pseudonyms *judge.Pseudonyms // nil if the reader sees the real names
+	pseudonyms *judge.Pseudonyms // names by which the reader sees the participants
 }
 
 // stages maps the states in which a protocol has steps to their stages.

@@ -33,7 +33,7 @@ func (e *Engine) newExecution(r *record, s protocol.Step) (*execution, error) {
 	c := executionPool.Get().(*execution)
 	*c = execution{
 		shown: c.shown,
-		step:  s, role: seat.Role, config: r.config, created: r.times.created, names: r.names,
+		step:  s, pseudonyms: pseudonymsFor(r, &s), role: seat.Role, config: r.config, created: r.times.created, names: r.names,
 		concluding: r.Cursor.Stage == transcript.Conclusion, judging: slices.Contains(r.Judges, s.Actor), debating: r.isParticipating(s.Actor),
 		model: model{actor: who, bind: r.env.bind}, prompt: promptParts{set: e.prompts}, counter: counter{count: r.env.count}, turn: newDraft(&s),
 	}
@@ -117,7 +117,7 @@ func (e *Engine) buildPrompt(r *record, c *execution, seat transcript.Profile) e
 	if err != nil {
 		return err
 	}
-	c.prompt.fixed, c.pseudonyms = b, b.pseudonyms
+	c.prompt.fixed = b
 	data := promptData(r, c, b)
 	if c.contract != nil { // the reply may be asked for again
 		c.prompt.data = promptDataPool.Get().(*prompts.Data)

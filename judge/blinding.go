@@ -17,7 +17,7 @@ func (l *Pseudonyms) HideAll(texts []string) []string {
 
 // HideValues returns a copy of a map with the names in its values hidden.
 func (l *Pseudonyms) HideValues(values map[string]string) map[string]string {
-	if l == nil || len(values) == 0 {
+	if len(l.names) == 0 || len(values) == 0 {
 		return values
 	}
 	hidden := map[string]string{}
@@ -33,10 +33,10 @@ func (l *Pseudonyms) OwnProfile(s transcript.Profile) transcript.Profile {
 	return s
 }
 
-// SortedPseudonyms returns the pseudonyms of participants in the order of [Pseudonyms.Names]. Nil Pseudonyms return
-// names unchanged.
+// SortedPseudonyms returns the pseudonyms of participants in the order of [Pseudonyms.Names]. Names without a pseudonym
+// are unchanged and come last.
 func (l *Pseudonyms) SortedPseudonyms(names []string) []string {
-	if l == nil {
+	if len(l.names) == 0 {
 		return names
 	}
 	list := slices.Clone(names)
@@ -55,21 +55,13 @@ func (l *Pseudonyms) rank(name string) int {
 	return len(l.names)
 }
 
-// quoteTokens is the approximate number of tokens in the delimiters of Quote.
-const quoteTokens = 40
-
 // QuoteTokens returns approximately how many tokens Quote adds to a statement.
-func (l *Pseudonyms) QuoteTokens() int {
-	if l == nil {
-		return 0
-	}
-	return quoteTokens
-}
+func (l *Pseudonyms) QuoteTokens() int { return 40 }
 
 // Sort sorts the speeches of each parallel phase by pseudonym. No speech of such a phase was written with knowledge
 // of another, so their order carries no meaning. The elements of shown are indexes into turns.
 func (l *Pseudonyms) Sort(turns []transcript.Turn, shown []int) {
-	if l == nil {
+	if len(l.names) == 0 {
 		return
 	}
 	together := func(i, j int) bool {
@@ -88,5 +80,5 @@ func (l *Pseudonyms) Sort(turns []transcript.Turn, shown []int) {
 
 // Mentions reports whether a text contains a pseudonym.
 func (l *Pseudonyms) Mentions(text string) bool {
-	return l != nil && strings.Contains(strings.ToLower(text), "debater") && l.Reveal(text) != text
+	return len(l.names) > 0 && strings.Contains(strings.ToLower(text), "debater") && l.Reveal(text) != text
 }

@@ -12,14 +12,15 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// Pseudonyms are the neutral names under which one judge sees the participants of one debate. They are the same
-// throughout the debate and immutable, so they are safe for concurrent use.
+// Pseudonyms are the neutral names under which one reader, such as a judge, sees the participants of one debate. They
+// are the same throughout the debate and immutable, so they are safe for concurrent use.
 //
 // Pseudonyms keep a judge from recognizing a participant by name and from preferring the order in which participants
 // are listed. They do not hide a name in another spelling, such as another case or Unicode form, or a name that is
 // only hinted at. A name that is a common word, such as "A", is replaced wherever it appears as a word.
 //
-// Nil Pseudonyms hide nothing. They are for readers that may know who the participants are.
+// Pseudonyms of no participants hide nothing. They only enclose statements, for readers that may know who the
+// participants are.
 type Pseudonyms struct {
 	names        []string          // by pseudonym: Debater A first
 	pseudonyms   map[string]string // by name
@@ -30,9 +31,9 @@ type Pseudonyms struct {
 }
 
 // NewPseudonyms assigns each participant a pseudonym: "Debater A", "Debater B" and so on, then "Debater AA" after the
-// first 26. The assignment depends only on the names, the debate's id and the judge's name, so it is the same in each
+// first 26. The assignment depends only on the names, the debate's id and the reader's name, so it is the same in each
 // process and each round. If swap is true, the order is reversed.
-func NewPseudonyms(names []string, debate, judge string, swap bool) *Pseudonyms {
+func NewPseudonyms(names []string, debate, reader string, swap bool) *Pseudonyms {
 	l := &Pseudonyms{pseudonyms: map[string]string{}, byPseudonym: map[string]string{}}
 	for _, name := range names {
 		if _, again := l.pseudonyms[name]; !again && name != "" {
@@ -40,7 +41,7 @@ func NewPseudonyms(names []string, debate, judge string, swap bool) *Pseudonyms 
 			l.names = append(l.names, name)
 		}
 	}
-	slices.SortFunc(l.names, func(a, b string) int { return bytes.Compare(hashOf(debate, judge, a), hashOf(debate, judge, b)) })
+	slices.SortFunc(l.names, func(a, b string) int { return bytes.Compare(hashOf(debate, reader, a), hashOf(debate, reader, b)) })
 	if swap {
 		slices.Reverse(l.names)
 	}
@@ -52,7 +53,7 @@ func NewPseudonyms(names []string, debate, judge string, swap bool) *Pseudonyms 
 	l.firstBytes['D'], l.firstBytes['d'] = true, true
 	l.longestFirst = slices.Clone(l.names)
 	slices.SortStableFunc(l.longestFirst, func(a, b string) int { return len(b) - len(a) })
-	l.nonce = strconv.FormatUint(binary.BigEndian.Uint64(hashOf(debate, judge, "", "fence")), 10)
+	l.nonce = fmt.Sprintf("%020d", binary.BigEndian.Uint64(hashOf(debate, reader, "", "fence"))) // prompts of all debates have the same size
 	return l
 }
 
@@ -86,19 +87,16 @@ func (l *Pseudonyms) Names() []string {
 
 // Of returns the pseudonym of a participant. It returns any other name unchanged.
 func (l *Pseudonyms) Of(name string) string {
-	if l == nil {
-		return name
-	}
 	if label, ok := l.pseudonyms[name]; ok {
 		return label
 	}
 	return name
 }
 
-// Profiles returns the participants' profiles as the judge may see them: sorted by pseudonym, and with the names in
+// Profiles returns the participants' profiles as the reader may see them: sorted by pseudonym, and with the names in
 // all texts hidden. Participants without a pseudonym come last.
 func (l *Pseudonyms) Profiles(seats []transcript.Profile) []transcript.Profile {
-	if l == nil {
+	if len(l.names) == 0 {
 		return seats
 	}
 	list := slices.Clone(seats)
@@ -126,11 +124,11 @@ func (l *Pseudonyms) Profiles(seats []transcript.Profile) []transcript.Profile {
 // Hide replaces the participants' names in a text with their pseudonyms. It replaces a name only if it appears as a
 // word: "Ann's" becomes "Debater A's", and "Annual" stays. If one name contains another, the longer name is replaced.
 // In scripts that put no space between words, and before Korean endings, a name counts as a word wherever it appears.
-// A pseudonym that is already in the text does not come from the judge, so it is rewritten as "debater (A)".
+// A pseudonym that is already in the text does not come from the reader, so it is rewritten as "debater (A)".
 //
 // Hide a text only once: a second call would rewrite the pseudonyms of the first.
 func (l *Pseudonyms) Hide(text string) string {
-	if l == nil {
+	if len(l.names) == 0 {
 		return text
 	}
 	return replaceWords(text, &l.firstBytes, func(rest string, before rune) (string, int) {
@@ -151,7 +149,7 @@ func (l *Pseudonyms) Hide(text string) string {
 // words of a pseudonym. The first word may have any case, and the second must be in capitals, because a lower-case
 // "a" is an ordinary word.
 func (l *Pseudonyms) Reveal(text string) string {
-	if l == nil {
+	if len(l.names) == 0 {
 		return text
 	}
 	return replaceWords(text, &l.firstBytes, func(rest string, before rune) (string, int) {
@@ -164,21 +162,16 @@ func (l *Pseudonyms) Reveal(text string) string {
 	})
 }
 
-// Nonce returns the number in the delimiters around quoted statements. It depends on the debate and the judge, and
-// participants never see it. It is "" for nil Pseudonyms.
-func (l *Pseudonyms) Nonce() string {
-	if l == nil {
-		return ""
-	}
-	return l.nonce
-}
+// Nonce returns the number in the delimiters around statements. It depends on the debate and the reader, so no other
+// reader sees it.
+func (l *Pseudonyms) Nonce() string { return l.nonce }
 
-// Quote returns a statement as the judge sees it: between two delimiters, each on a line of its own. The first
+// Quote returns a statement as the reader sees it: between two delimiters, each on a line of its own. The first
 // delimiter names the speaker and the round.
 //
-//	<<<9214337650718826612 begin: Debater A, round 2>>>
+//	<<<09214337650718826612 begin: Debater A, round 2>>>
 //	What was said.
-//	<<<9214337650718826612 end>>>
+//	<<<09214337650718826612 end>>>
 //
 // If who is a participant, the pseudonym is shown instead. Any other name is kept. A round of 0 is omitted. Quote
 // hides the names in who and text, so pass both unmodified.
@@ -188,20 +181,20 @@ func (l *Pseudonyms) Nonce() string {
 func (l *Pseudonyms) Quote(who string, round int, text string) string {
 	speaker, hidden := l.pseudonyms[who]
 	if !hidden {
-		speaker = strings.Join(strings.Fields(l.removeDelimiters(l.Hide(removeInvisible(who)))), " ")
+		speaker = oneLine.Replace(l.removeDelimiters(l.Hide(removeInvisible(who))))
 	}
 	if round > 0 {
-		speaker += fmt.Sprintf(", round %d", round)
+		speaker += ", round " + strconv.Itoa(round)
 	}
 	return l.Enclose(speaker, l.Hide(removeInvisible(text)))
 }
 
+// oneLine replaces line breaks and tabs with spaces.
+var oneLine = strings.NewReplacer("\n", " ", "\t", " ")
+
 // Enclose returns a text between the delimiters of Quote. The names in the text must already be hidden, as in a text
 // that was made from quotes.
 func (l *Pseudonyms) Enclose(what, text string) string {
-	if l == nil {
-		return what + ":\n\n" + text
-	}
 	return "<<<" + l.nonce + " begin: " + what + ">>>\n" + l.removeDelimiters(text) + "\n<<<" + l.nonce + " end>>>"
 }
 

@@ -16,7 +16,7 @@ func (p prompt) tryRendering() error {
 	p.user.Option("missingkey=zero")
 	defer p.user.Option("missingkey=error")
 	if _, err := render(p.system, sampleData.systemData()); err != nil {
-		return fmt.Errorf("%w (a system prompt can read only Topic, Background, Me, Others, Vars, Criteria and Nonce)", err)
+		return fmt.Errorf("%w (a system prompt can read only Topic, Background, Me, Others, Vars, Criteria, Nonce and Blind)", err)
 	}
 	_, err := render(p.user, &sampleData)
 	return err
@@ -31,6 +31,7 @@ var sampleData = func() Data {
 	return Data{
 		Topic: "topic", Background: "background", Me: seat, Others: []transcript.Profile{seat, seat, seat}, Target: &seat,
 		Opponents: []string{"name", "name"}, Phase: "phase", Round: 2, Rounds: 3, MinRounds: 2,
-		ReplyFields: "reply", Violations: []string{"violation", "violation"}, Criteria: "criteria", Nonce: "nonce", Advice: []string{"advice", "advice"},
+		ReplyFields: "reply", Violations: []string{"violation", "violation"}, Criteria: "criteria", Nonce: "nonce", Blind: true,
+		Advice: []string{"advice", "advice"},
 	}
 }()

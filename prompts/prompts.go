@@ -57,7 +57,8 @@ type Data struct {
 	ReplyFields string               // description of the fields of a structured reply; empty for free text
 	Violations  []string             // violations of the last reply
 	Criteria    string               // description of the judge's criteria; empty for others
-	Nonce       string               // nonce in the delimiters of quoted statements; empty if none are quoted
+	Nonce       string               // nonce in the delimiters of statements
+	Blind       bool                 // whether the names are pseudonyms
 	Advice      []string             // findings about the round for the judge
 }
 
@@ -86,10 +87,11 @@ type systemData struct {
 	Vars       map[string]string
 	Criteria   string
 	Nonce      string
+	Blind      bool
 }
 
 func (d *Data) systemData() *systemData {
 	return &systemData{
-		Topic: d.Topic, Background: d.Background, Me: d.Me, Others: d.Others, Vars: d.Vars, Criteria: d.Criteria, Nonce: d.Nonce,
+		Topic: d.Topic, Background: d.Background, Me: d.Me, Others: d.Others, Vars: d.Vars, Criteria: d.Criteria, Nonce: d.Nonce, Blind: d.Blind,
 	}
 }

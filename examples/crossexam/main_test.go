@@ -135,9 +135,9 @@ func TestPrompts(t *testing.T) {
 	}}
 	hold(t, 1, model)
 	for i, want := range map[int][]string{
-		2: {"Bo: ", "Round 2 of 2. Put one question to Bo. "},
-		3: {"Ada on Bo: Are you satisfied with the status quo?", "Answer the question that Ada has just asked you", "- evasive ("},
-		4: {"Bo on Ada: That depends on what you compare it with.", "Put one question to Bo. "},
+		2: {" begin: Bo, round 1>>>\n", "Round 2 of 2. Put one question to Bo. "},
+		3: {" begin: Ada on Bo, round 2>>>\nAre you satisfied with the status quo?", "Answer the question that Ada has just asked you", "- evasive ("},
+		4: {" begin: Bo on Ada, round 2>>>\nThat depends on what you compare it with.", "Put one question to Bo. "},
 	} {
 		var text strings.Builder
 		for _, m := range model.Calls()[i].Messages {

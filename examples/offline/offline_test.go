@@ -34,12 +34,17 @@ func ask(t *testing.T, contract string, messages ...string) string {
 		}
 		r.Messages = append(r.Messages, providers.Message{Role: role, Text: text})
 	}
-	said, err := offline.Model(false).Generate(t.Context(), r)
+	resp, err := offline.Model(false).Generate(t.Context(), r)
 	require.NoError(t, err)
-	return said.Text
+	return resp.Text
 }
 
-const ada, bo = "Ada: I say yes. Tea is cheap.", "Bo on Ada: I say no."
+var ada, bo = said("Ada", "I say yes. Tea is cheap."), said("Bo on Ada", "I say no.")
+
+// said returns a statement as others see it.
+func said(who, text string) string {
+	return judge.NewPseudonyms(nil, "d", "", false).Quote(who, 1, text)
+}
 
 // The reply fulfills the contract of each preset, even if nothing has been said yet.
 func TestEachContractIsKept(t *testing.T) {
@@ -68,13 +73,13 @@ func TestEachContractIsKept(t *testing.T) {
 		},
 		{arbitration.RulingContract, []string{topic, ada, bo, "The advocate, Ada, holds: It is."}, `"winner":"advocate","confidence":80`},
 		{arbitration.RulingContract, []string{topic, ada, bo, "The advocate, Bo, holds: It is."}, `"winner":"challenger","confidence":80`},
-		{arbitration.RulingContract, []string{topic, "Ada: a b", "Bo: c d", "The advocate, Ada, holds: It is."}, `"winner":"draw","confidence":50`},
+		{arbitration.RulingContract, []string{topic, said("Ada", "a b"), said("Bo", "c d"), "The advocate, Ada, holds: It is."}, `"winner":"draw","confidence":50`},
 		{procon.JudgmentContract, []string{topic, ada, bo, "The debate is over."}, `{"name":"Ada","score":10}`},
 		{vote.BallotContract, []string{topic, "Round 1 of 2."}, `"answer":"No"`},
 		{vote.BallotContract, []string{topic + "Your answer is one number in digits", "Round 1 of 2."}, `"answer":"2"`},
-		{vote.BallotContract, []string{topic, "Ada: Answer: Yes", "Bo: Answer: Yes", "> Answer: No", "Round 2 of 2."}, `"answer":"Yes"`},
-		{vote.BallotContract, []string{topic, "Ada: Answer: Yes", "> Answer: No", "Round 2 of 2."}, `"answer":"No"`},
-		{vote.RulingContract, []string{topic, "Ada: Answer: Yes", "Bo: Answer: No", "Decide."}, `"winner":"Ada"`},
+		{vote.BallotContract, []string{topic, said("Ada", "Answer: Yes"), said("Bo", "Answer: Yes"), "> Answer: No", "Round 2 of 2."}, `"answer":"Yes"`},
+		{vote.BallotContract, []string{topic, said("Ada", "Answer: Yes"), "> Answer: No", "Round 2 of 2."}, `"answer":"No"`},
+		{vote.RulingContract, []string{topic, said("Ada", "Answer: Yes"), said("Bo", "Answer: No"), "Decide."}, `"winner":"Ada"`},
 	} {
 		t.Run(test.contract.Name(), func(t *testing.T) {
 			text := ask(t, test.contract.Name(), test.messages...)
@@ -85,7 +90,7 @@ func TestEachContractIsKept(t *testing.T) {
 	}
 }
 
-// In a judge's prompt, statements stand between delimiters, under pseudonyms.
+// In a judge's prompt, the speakers have pseudonyms.
 func TestLabelsAreSpeakers(t *testing.T) {
 	text := ask(t, judge.VerdictContract.Name(), "Topic: Tea?\n", "<<<7 begin: Debater A, round 1>>>\nYes: it is.\nReally.\n<<<7 end>>>", "Judge.")
 	require.Contains(t, text, `"winner":"Debater A"`)
@@ -95,7 +100,7 @@ func TestLabelsAreSpeakers(t *testing.T) {
 // The pseudonyms differ from debate to debate, but the counts do not.
 func TestLabelsDoNotCount(t *testing.T) {
 	count := func(first, second string) string {
-		text := ask(t, judge.VerdictContract.Name(), "Topic: Tea?\n", first+": It is a choice.", second+": "+first+" says so. It is a rule.", "Judge.")
+		text := ask(t, judge.VerdictContract.Name(), "Topic: Tea?\n", said(first, "It is a choice."), said(second, first+" says so. It is a rule."), "Judge.")
 		return strings.NewReplacer(first, "1", second, "2").Replace(text)
 	}
 	require.Equal(t, count("Debater A", "Debater B"), count("Debater B", "Debater A"))

@@ -33,17 +33,14 @@ func read(r providers.Request) (p prompt) {
 	return p
 }
 
-// parseStatement parses a statement of another actor. The message is "Ada: text" or "Ada on Bo: text" or, in a judge's
-// prompt, a text between two delimiter lines, the first of which names the speaker.
+// parseStatement parses a statement of another actor. It is a text between two delimiter lines, the first of which names
+// the speaker, such as "Ada, round 1" or "Ada on Bo, round 1".
 func parseStatement(message string) statement {
-	name, text, _ := strings.Cut(message, ": ")
-	if mark, quote, quoted := strings.Cut(message, "\n"); quoted && strings.HasPrefix(mark, "<<<") {
-		_, name, _ = strings.Cut(mark, " begin: ")
-		name, _, _ = strings.Cut(name, ", round ")
-		text = quote[:max(0, strings.LastIndex(quote, "\n"))]
-	}
+	delimiter, text, _ := strings.Cut(message, "\n")
+	_, name, _ := strings.Cut(delimiter, " begin: ")
+	name, _, _ = strings.Cut(strings.TrimSuffix(name, ">>>"), ", round ")
 	name, _, _ = strings.Cut(name, " on ")
-	return statement{name, text}
+	return statement{name, text[:max(0, strings.LastIndex(text, "\n"))]}
 }
 
 // between returns the text between two strings, up to the end of the line.

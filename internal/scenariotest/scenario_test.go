@@ -167,7 +167,7 @@ var (
 	stepMark       = regexp.MustCompile(`Step (\S+) (\d+)(?: (\S+))?\.`)
 	paddingPattern = regexp.MustCompile(`~(\d+)$`)
 	errorPattern   = regexp.MustCompile(`!(\w+)$`)
-	speakerPattern = regexp.MustCompile(`^(?:<<<\w+ begin: (.+), round \d+>>>|(\w+): )`)
+	speakerPattern = regexp.MustCompile(`^<<<\d+ begin: (.+?)(?:, round \d+)?>>>`)
 )
 
 // Generate implements providers.Provider.
@@ -275,15 +275,15 @@ func speakersShown(r providers.Request) string {
 		if m.Role == providers.User {
 			found := speakerPattern.FindStringSubmatch(m.Text)
 			switch {
-			case strings.HasPrefix(m.Text, "Summary of what was said before"):
-				name = "a summary"
 			case found == nil:
 				continue // a request to correct the reply
-			case found[1] != "":
+			case strings.HasPrefix(found[1], "Debater "):
 				labels[found[1]] = true
 				continue
+			case found[1] == "Summary of what was said before":
+				name = "a summary"
 			default:
-				name = found[2]
+				name = found[1]
 			}
 		}
 		if !slices.Contains(names, name) {

@@ -38,9 +38,7 @@ func TestGoldenPrompts(t *testing.T) {
 		d := prompts.Data{
 			Topic: "Should we fund the scheduler for clinics?", Background: "The board meets in May.", Me: me, Others: others,
 			ActiveNames: []string{"Ada", "Bo"}, Round: 2, Rounds: 3, Vars: vars, ReplyFields: contract,
-		}
-		if me.Name == "Eve" {
-			d.Nonce = "mark"
+			Nonce: "mark", Blind: me.Name == "Eve",
 		}
 		system, user := render(t, name, d)
 		side := ""

@@ -344,7 +344,7 @@ func TestPromptsOfADebate(t *testing.T) {
 	require.NoError(t, err)
 	d := prompts.Data{
 		Topic: "Should cities ban private cars?", Background: "The council votes in May.", Me: ann, Others: []transcript.Profile{bob},
-		Phase: "argue", Round: 1, Rounds: 3, MinRounds: 1, ActiveNames: []string{"Ann", "Bob"},
+		Phase: "argue", Round: 1, Rounds: 3, MinRounds: 1, ActiveNames: []string{"Ann", "Bob"}, Nonce: "mark",
 	}
 	show := func(name, knows string) string {
 		system, err := set.System(name, d)

@@ -23,7 +23,7 @@ var (
 func data(me transcript.Profile, others ...transcript.Profile) prompts.Data {
 	return prompts.Data{
 		Topic: "How should the archive store its scans?", Background: "There are two million of them.", Me: me, Others: others,
-		ActiveNames: []string{"Ada", "Bo", "Cy"}, Round: 2, Rounds: 3, MinRounds: 1,
+		ActiveNames: []string{"Ada", "Bo", "Cy"}, Round: 2, Rounds: 3, MinRounds: 1, Nonce: "mark",
 	}
 }
 
@@ -82,7 +82,7 @@ func TestGoldenRoles(t *testing.T) {
 		x := sit(t, own, "A", "B")
 		x.r.Participants[0].Role = role
 		for i, p := range x.begin(transcript.Speech, 1).p.Phases(x.r) {
-			system, user := render(t, p.Steps[0].Prompt, prompts.Data{Topic: "T", Me: x.r.Participants[0], Vars: p.Steps[0].Vars, Round: 1, Phase: p.Name})
+			system, user := render(t, p.Steps[0].Prompt, prompts.Data{Topic: "T", Me: x.r.Participants[0], Vars: p.Steps[0].Vars, Round: 1, Phase: p.Name, Nonce: "mark"})
 			if i == 0 { // the system prompt is the same in all phases
 				b.WriteString("######## " + role + "\n" + system + "\n")
 			}

@@ -21,7 +21,7 @@ func rendered(t *testing.T, d *playedDebate, s protocol.Step) (system, user stri
 	require.NoError(t, err)
 	data := prompts.Data{
 		Topic: "Should cities ban private cars?", Background: "The council votes in May.", Me: transcript.Profile{Name: s.Actor},
-		Phase: s.Phase, Round: d.Cursor.Round, Rounds: d.MaxRounds, MinRounds: d.MinRounds, Vars: s.Vars,
+		Phase: s.Phase, Round: d.Cursor.Round, Rounds: d.MaxRounds, MinRounds: d.MinRounds, Vars: s.Vars, Nonce: "mark", Blind: s.Blind,
 	}
 	for _, seat := range d.Participants {
 		data.ActiveNames = append(data.ActiveNames, seat.Name)

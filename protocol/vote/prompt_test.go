@@ -19,6 +19,7 @@ func data(s protocol.Step) prompts.Data {
 	d := prompts.Data{
 		Topic: "How long does light take from the Sun to the Earth?", Background: "In minutes.", Phase: s.Phase, Round: s.Round, Rounds: 2, MinRounds: 1,
 		Vars: s.Vars, ActiveNames: []string{"Ann", "Bob", "Cy"}, Me: seats[0], Others: seats[1:],
+		Nonce: "mark", Blind: s.Blind,
 	}
 	contract := vote.BallotContract
 	if s.Contract == vote.RulingContract.Name() {
