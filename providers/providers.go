@@ -79,6 +79,17 @@ type Request struct {
 	Model string `json:"model,omitempty"`
 	// Temperature is the sampling temperature. If it is nil, the provider chooses.
 	Temperature *float64 `json:"temperature,omitempty"`
+	// TopP samples only from the most likely tokens whose probabilities add up to it: more than 0, at most 1. If it is 0,
+	// the service chooses.
+	TopP float64 `json:"top_p,omitempty"`
+	// Seed asks the service to sample in the same way in each call with the same request. If it is nil, the service
+	// chooses.
+	Seed *int64 `json:"seed,omitempty"`
+	// Stop lists texts that end the reply where the model writes them. The reply does not contain them.
+	Stop []string `json:"stop,omitempty"`
+	// Reasoning says how much the model reasons before it replies: "none", "low", "medium", "high", or a budget in tokens,
+	// such as "2048". If it is empty, the service chooses.
+	Reasoning string `json:"reasoning,omitempty"`
 	// MaxTokens is the maximum number of output tokens, including reasoning. If it is 0, the provider chooses.
 	MaxTokens int `json:"max_tokens,omitempty"`
 	// SchemaName names the kind of a structured reply, such as "assessment/1". It is empty for free text.
