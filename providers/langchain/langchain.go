@@ -1,6 +1,6 @@
 // Package langchain adapts any langchaingo model as a provider.
 //
-//	model, err := bedrock.New(bedrock.WithModel("amazon.nova-pro-v1:0"))
+//	model, err := bedrock.New(bedrock.WithModel("us.anthropic.claude-sonnet-4-5-20250929-v1:0"))
 //	...
 //	p := langchain.New(model)
 //
@@ -29,6 +29,7 @@
 //
 //   - Schemas are not sent. Only the prompt describes a structured reply. JSON mode is on only if you pass
 //     llms.WithJSONMode to [New].
+//   - Some models cannot stream text. Set [Provider.NoStreaming] for them.
 //   - Most models send a nil temperature as 0 or as their own default. Set a temperature.
 //   - Tools, and parts of messages other than text, are refused.
 //   - The retry delay after a rate limit is known only if the text of the error contains it. Some models drop status
@@ -58,6 +59,9 @@ type Provider struct {
 	// Timeout limits the time in which no chunk arrives, or, without streaming, the time of the call. Set it before the
 	// first call. Defaults to 120 s. A negative value disables the limit.
 	Timeout time.Duration
+	// NoStreaming asks the model for whole replies, which arrive in one chunk. Set it before the first call, for a model
+	// that cannot stream text: Amazon's Nova models refuse to stream, and Cloudflare's models stream JSON.
+	NoStreaming bool
 
 	model   llms.Model
 	options []llms.CallOption
@@ -104,7 +108,7 @@ func (p *Provider) callOptions(run context.Context, c *call, r providers.Request
 	if r.MaxTokens > 0 {
 		o = append(o, llms.WithMaxTokens(r.MaxTokens))
 	}
-	if r.OnChunk != nil {
+	if r.OnChunk != nil && !p.NoStreaming {
 		o = append(o, llms.WithStreamingFunc(c.stream(run)))
 	}
 	return o

@@ -226,3 +226,24 @@ func TestAPanicOfTheModelIsAnError(t *testing.T) {
 	_ = calltest.RequireKind(t, providers.Panic, err)
 	require.ErrorContains(t, err, "runtime error: index out of range")
 }
+
+// A model that cannot stream is asked for whole replies, which arrive in one chunk.
+func TestWholeReplies(t *testing.T) {
+	m := fake{func(_ context.Context, _ []llms.MessageContent, o llms.CallOptions) (*llms.ContentResponse, error) {
+		if o.StreamingFunc != nil {
+			return nil, errors.New("streaming not implemented")
+		}
+		return &llms.ContentResponse{Choices: []*llms.ContentChoice{{Content: "Because.", StopReason: "stop"}}}, nil
+	}}
+	p := langchain.New(m)
+	p.NoStreaming = true
+	var chunks []string
+	r := providers.Request{Messages: []providers.Message{{Role: providers.User, Text: "Why?"}}, OnChunk: func(text string) error {
+		chunks = append(chunks, text)
+		return nil
+	}}
+	res, err := p.Generate(t.Context(), r)
+	require.NoError(t, err)
+	require.Equal(t, "Because.", res.Text)
+	require.Equal(t, []string{"Because."}, chunks)
+}
