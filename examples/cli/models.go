@@ -11,7 +11,7 @@ import (
 	"github.com/elenchus-go/debate/examples/offline"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/anthropic"
-	"github.com/elenchus-go/debate/providers/middleware"
+	"github.com/elenchus-go/debate/providers/googleai"
 	"github.com/elenchus-go/debate/providers/mistral"
 	"github.com/elenchus-go/debate/providers/ollama"
 	"github.com/elenchus-go/debate/providers/openai"
@@ -38,8 +38,7 @@ var providerKinds = []providerKind{
 		return mistral.New(mistral.Config{Key: env("MISTRAL_API_KEY"), Model: name})
 	}},
 	{"google", "GEMINI_API_KEY", true, "gemini-2.5-flash", func(name string, env func(string) string) (providers.Provider, error) {
-		const compatible = "https://generativelanguage.googleapis.com/v1beta/openai"
-		return openai.New(openai.Config{Key: env("GEMINI_API_KEY"), BaseURL: compatible, Model: name})
+		return googleai.New(googleai.Config{Key: env("GEMINI_API_KEY"), Model: name})
 	}},
 	{"ollama", "OLLAMA_HOST", false, "llama3.2", func(name string, env func(string) string) (providers.Provider, error) {
 		return ollama.New(ollama.Config{BaseURL: ollamaURL(env("OLLAMA_HOST")), Model: name, NumCtx: 16_384})
@@ -124,11 +123,9 @@ func (p *program) openProviders(s configFile, c debate.Config) (opened map[strin
 			continue // the debate does not use it
 		}
 		models[name] = cmp.Or(all[name].Model, p.env(strings.ToUpper(open.name)+"_MODEL"), open.model)
-		provider, err := open.open(models[name], p.env)
-		if err != nil {
+		if opened[name], err = open.open(models[name], p.env); err != nil {
 			return nil, nil, exitErrorf(exitConfiguration, "connect provider %s: %w", name, err)
 		}
-		opened[name] = middleware.Wrap(provider, middleware.Timeout(middleware.Timeouts{})) // a call that hangs times out, and the engine retries it
 	}
 	return opened, models, nil
 }
