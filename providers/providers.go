@@ -14,7 +14,7 @@
 //
 // The packages below this one implement [Provider] for the services of OpenAI, Anthropic, Google, Mistral and Ollama,
 // and for any langchaingo model. Package providers/scripted provides a deterministic provider for tests and examples.
-// A provider may implement further small interfaces, such as [Checker] and [Person].
+// A provider may implement further small interfaces: [Checker], [Limited] and [Person].
 //
 // A provider calls [Request.OnChunk] only on the goroutine that called Generate, and never after Generate has returned.
 // The consumer of a debate runs inside that callback. If it panicked on another goroutine, the process would end. If
@@ -49,6 +49,16 @@ type Checker interface {
 type Person interface {
 	// IsPerson reports whether a person gives the replies.
 	IsPerson() bool
+}
+
+// Limited is an optional interface of a provider whose service or models do not support every setting of a request. A
+// debate asks before its first call, and refuses the settings of its configuration that are not supported.
+type Limited interface {
+	// Unsupported returns the settings of r that the service or the model does not support, by their JSON names, such as
+	// "seed", each with a sentence that says what is wrong and what to use instead. The settings are Temperature, TopP,
+	// Seed, Stop and Reasoning; r has no messages. An empty model means the provider's default. Unsupported calls no
+	// service. It returns only what is certain; what a service refuses later is a Warning of the response.
+	Unsupported(r Request) map[string]string
 }
 
 // Role is the role of a message's author.

@@ -23,7 +23,7 @@ const (
 	maxFile              = 400     // lines
 	maxExample           = 130     // lines of an example's main.go, without command-line parsing
 	maxExported          = 15      // exported names of a subpackage
-	maxExportedProviders = 20      // exported names of package providers, which holds the types of requests and of responses
+	maxExportedProviders = 21      // exported names of package providers, which holds the types of requests and of responses
 	maxExportedRoot      = 40      // exported names of the root package
 	unfinishedMarker     = `\b(TO` + `DO|FIX` + `ME|XX` + `X)\b`
 )

@@ -36,7 +36,7 @@ var floors = [][]string{
 }
 
 // leaves lists internal packages that every layer may import. They import nothing of the library.
-var leaves = []string{"internal/contracttype"}
+var leaves = []string{"internal/contracttype", "internal/reasoning"}
 
 // sides lists the adapters, and the packages of the library that each may import. Adapters have the layer of the root,
 // so only programs can import them.
@@ -44,12 +44,12 @@ var sides = map[string][]string{
 	"context/vocabulary":      {"context/window"},
 	"providers/*":             {"providers", "transcript"},
 	"providers/internal/wire": {"providers", "transcript", "providers/internal/fault", "providers/internal/schema"},
-	"providers/anthropic":     {"providers", "providers/internal/prompt", "providers/internal/wire"},
-	"providers/googleai":      {"providers", "providers/internal/prompt", "providers/internal/wire"},
+	"providers/anthropic":     {"internal/reasoning", "providers", "providers/internal/prompt", "providers/internal/wire"},
+	"providers/googleai":      {"internal/reasoning", "providers", "providers/internal/prompt", "providers/internal/wire"},
 	"providers/langchain":     {"internal/panics", "providers", "transcript", "providers/internal/fault", "providers/internal/prompt", "providers/internal/wire"},
-	"providers/mistral":       {"providers/openai"},
-	"providers/ollama":        {"providers", "providers/internal/prompt", "providers/internal/wire"},
-	"providers/openai":        {"providers", "providers/internal/fault", "providers/internal/prompt", "providers/internal/wire"},
+	"providers/mistral":       {"internal/reasoning", "providers", "providers/openai"},
+	"providers/ollama":        {"internal/reasoning", "providers", "providers/internal/prompt", "providers/internal/wire"},
+	"providers/openai":        {"internal/reasoning", "providers", "providers/internal/fault", "providers/internal/prompt", "providers/internal/wire"},
 	"providers/middleware":    {"providers", "providers/price", "transcript", "context/window"},
 	"providers/retrieval/*":   {"providers", "providers/retrieval"},
 	"store/*":                 {"store", "fsm", "transcript"},

@@ -55,7 +55,7 @@ type Config struct {
 	// Defaults to 120 s. A negative value disables both limits.
 	Timeout time.Duration
 	// Extra is merged into the body of each request as a JSON Merge Patch (RFC 7396): objects are merged, nil removes a
-	// field, and anything else replaces it. Examples are "top_p" and "thinking".
+	// field, and anything else replaces it. Examples are "top_k" and "metadata".
 	Extra map[string]any
 	// NoSchema sends no schemas, so that only the prompt describes a structured reply.
 	NoSchema bool

@@ -26,9 +26,6 @@ func (p *Provider) Generate(ctx context.Context, r providers.Request) (providers
 
 // The request. Source: https://platform.claude.com/docs/en/api/messages/create
 
-// defaultMaxTokens is the token limit of a request that has none, because the service requires one.
-const defaultMaxTokens = 2048
-
 // body returns the body of a request. With output_config the reply stays text, unlike with a forced tool call: it
 // streams, and the part of a cut reply is kept. Models older than 4.5 refuse the field.
 func body(r providers.Request, s wire.Support) (wire.Object, error) {
@@ -36,11 +33,9 @@ func body(r providers.Request, s wire.Support) (wire.Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	body := wire.Object{"model": r.Model, "stream": true, "max_tokens": cmp.Or(r.MaxTokens, defaultMaxTokens)}
+	body := wire.Object{"model": r.Model, "stream": true}
 	writePrompt(body, p, !s.NoCache)
-	if r.Temperature != nil {
-		body["temperature"] = *r.Temperature
-	}
+	writeSettings(body, r)
 	if len(r.Tools) > 0 {
 		tools := make([]wire.Object, len(r.Tools))
 		for i, t := range r.Tools {
@@ -50,7 +45,12 @@ func body(r providers.Request, s wire.Support) (wire.Object, error) {
 	}
 	schema, err := s.Schema(r.Schema)
 	if err == nil && schema != nil {
-		body["output_config"] = wire.Object{"format": wire.Object{"type": "json_schema", "schema": schema}}
+		output, _ := body["output_config"].(wire.Object)
+		if output == nil {
+			output = wire.Object{}
+			body["output_config"] = output
+		}
+		output["format"] = wire.Object{"type": "json_schema", "schema": schema}
 	}
 	return body, err
 }

@@ -36,12 +36,7 @@ func body(r providers.Request, s wire.Support) (wire.Object, error) {
 	if p.System != "" {
 		body["systemInstruction"] = wire.Object{"parts": []part{{Text: wire.Text(p.System)}}}
 	}
-	if r.Temperature != nil {
-		settings["temperature"] = *r.Temperature
-	}
-	if r.MaxTokens > 0 {
-		settings["maxOutputTokens"] = r.MaxTokens
-	}
+	writeSettings(settings, r)
 	if len(r.Tools) > 0 {
 		tools := make([]wire.Object, len(r.Tools))
 		for i, t := range r.Tools {

@@ -36,7 +36,7 @@ type Config struct {
 	Timeout time.Duration
 	// Extra is merged into the body of each request as a JSON Merge Patch (RFC 7396): objects are merged, nil removes a
 	// field, and anything else replaces it. Examples are "safetySettings", and "generationConfig", an object with
-	// settings such as "topP", "seed" and "thinkingConfig".
+	// settings such as "topK".
 	Extra map[string]any
 	// NoSchema sends no schemas, so that only the prompt describes a structured reply.
 	NoSchema bool

@@ -31,6 +31,8 @@
 //     llms.WithJSONMode to [New].
 //   - Some models cannot stream text. Set [Provider.NoStreaming] for them.
 //   - Most models send a nil temperature as 0 or as their own default. Set a temperature.
+//   - Settings for reasoning are refused; pass the option of your model to [New]. Some models drop the seed, stop texts
+//     or TopP. [Provider.Unsupported] knows which of langchaingo's own models do.
 //   - Tools, and parts of messages other than text, are refused.
 //   - The retry delay after a rate limit is known only if the text of the error contains it. Some models drop status
 //     codes, so that only the text of the error determines its kind.
@@ -102,14 +104,29 @@ func (p *Provider) callOptions(run context.Context, c *call, r providers.Request
 	if r.Model != "" {
 		o = append(o, llms.WithModel(r.Model))
 	}
-	if r.Temperature != nil {
-		o = append(o, llms.WithTemperature(*r.Temperature))
-	}
+	o = append(o, settings(r)...)
 	if r.MaxTokens > 0 {
 		o = append(o, llms.WithMaxTokens(r.MaxTokens))
 	}
 	if r.OnChunk != nil && !p.NoStreaming {
 		o = append(o, llms.WithStreamingFunc(c.stream(run)))
+	}
+	return o
+}
+
+// settings returns the options for the settings of a request.
+func settings(r providers.Request) (o []llms.CallOption) {
+	if r.Temperature != nil {
+		o = append(o, llms.WithTemperature(*r.Temperature))
+	}
+	if r.TopP > 0 {
+		o = append(o, llms.WithTopP(r.TopP))
+	}
+	if r.Seed != nil {
+		o = append(o, llms.WithSeed(int(*r.Seed)))
+	}
+	if len(r.Stop) > 0 {
+		o = append(o, llms.WithStopWords(r.Stop))
 	}
 	return o
 }

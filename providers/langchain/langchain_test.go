@@ -67,6 +67,8 @@ func TestOptions(t *testing.T) {
 	r := calltest.Ask()
 	full := calltest.Ask()
 	full.Model, full.Temperature, full.MaxTokens, full.Schema = "m", &cold, 600, []byte(`{}`)
+	settled, warm, seed := calltest.Ask(), 0.5, int64(7)
+	settled.Temperature, settled.TopP, settled.Seed, settled.Stop = &warm, 0.9, &seed, []string{"END"}
 	for name, test := range map[string]struct {
 		request providers.Request
 		own     []llms.CallOption
@@ -74,6 +76,7 @@ func TestOptions(t *testing.T) {
 	}{
 		"what the request does not name is not sent": {r, nil, llms.CallOptions{}},
 		"the provider's own":                         {r, []llms.CallOption{llms.WithSeed(7), llms.WithMaxTokens(1)}, llms.CallOptions{Seed: 7, MaxTokens: 1}},
+		"all settings":                               {settled, nil, llms.CallOptions{Temperature: 0.5, TopP: 0.9, Seed: 7, StopWords: []string{"END"}}},
 		"the request's, but no schema":               {full, nil, llms.CallOptions{Model: "m", MaxTokens: 600}},
 		"the request's before the provider's own": {
 			full,

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -140,6 +141,20 @@ func (f *fallback) startCooldown(at modelChoice, e *providers.Error) {
 
 // IsPerson reports whether a person gives the replies of the wrapped provider.
 func (f *fallback) IsPerson() bool { return isPerson(f.inner) }
+
+// Unsupported returns the settings that the wrapped provider or an alternative does not support.
+func (f *fallback) Unsupported(r providers.Request) map[string]string {
+	all := map[string]string{}
+	for n := len(f.Alternatives); n > 0; n-- {
+		r := r
+		r.Model = f.Alternatives[n-1].Model
+		for name, reason := range unsupported(f.provider(n), r) {
+			all[name] = fmt.Sprintf("alternative %d: %s", n, reason)
+		}
+	}
+	maps.Copy(all, unsupported(f.inner, r))
+	return all
+}
 
 // Check checks the model and all alternatives, so that a broken alternative is found before it is needed.
 func (f *fallback) Check(ctx context.Context, model string) error {

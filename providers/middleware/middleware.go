@@ -16,8 +16,8 @@
 //
 // If you wrap several providers with the same middleware, they share its limit. Use this for providers that share a key.
 // The middleware in this package does not retry, because the engine does. It keeps a call and its chunks on the caller's
-// goroutine. The wrapped providers implement [providers.Checker] and [providers.Person], and forward both to the inner
-// provider if that implements them too.
+// goroutine. The wrapped providers implement [providers.Checker], [providers.Limited] and [providers.Person], and forward
+// them to the inner provider if that implements them too.
 package middleware
 
 import (
@@ -53,11 +53,20 @@ func (w *wrapped) Generate(ctx context.Context, r providers.Request) (providers.
 
 func (w *wrapped) Check(ctx context.Context, model string) error { return check(ctx, w.inner, model) }
 
+func (w *wrapped) Unsupported(r providers.Request) map[string]string { return unsupported(w.inner, r) }
+
 func (w *wrapped) IsPerson() bool { return isPerson(w.inner) }
 
 func isPerson(p providers.Provider) bool {
 	h, ok := p.(providers.Person)
 	return ok && h.IsPerson()
+}
+
+func unsupported(p providers.Provider, r providers.Request) map[string]string {
+	if l, ok := p.(providers.Limited); ok {
+		return l.Unsupported(r)
+	}
+	return nil
 }
 
 func check(ctx context.Context, p providers.Provider, model string) error {

@@ -192,6 +192,30 @@ func TestAWrappedPersonIsAPerson(t *testing.T) {
 	})
 }
 
+// limited refuses a seed.
+type limited struct{ providers.Provider }
+
+func (limited) Unsupported(r providers.Request) map[string]string {
+	if r.Seed == nil {
+		return nil
+	}
+	return map[string]string{"seed": r.Model + " has none"}
+}
+
+func TestWhatAProviderDoesNotSupportIsPassedOn(t *testing.T) {
+	seed := int64(7)
+	r := providers.Request{Model: "gpt-x", Seed: &seed}
+	each(t, func(t *testing.T, m middleware.Middleware) {
+		require.Equal(t, map[string]string{"seed": "gpt-x has none"}, m(limited{model(nil)}).(providers.Limited).Unsupported(r))
+		require.Empty(t, m(limited{model(nil)}).(providers.Limited).Unsupported(providers.Request{}))
+		if l, ok := m(model(nil)).(providers.Limited); ok {
+			require.Empty(t, l.Unsupported(r))
+		}
+	})
+	alternatives := middleware.Fallback(middleware.Fallbacks{Alternatives: []middleware.Alternative{{Model: "a"}, {Provider: limited{model(nil)}, Model: "b"}}})
+	require.Equal(t, map[string]string{"seed": "alternative 2: b has none"}, alternatives(model(nil)).(providers.Limited).Unsupported(r))
+}
+
 func TestManyCallsAtOnce(t *testing.T) {
 	each(t, func(t *testing.T, m middleware.Middleware) {
 		synctest.Test(t, func(t *testing.T) {

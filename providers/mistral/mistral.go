@@ -13,6 +13,8 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/elenchus-go/debate/internal/reasoning"
+	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/openai"
 )
 
@@ -35,7 +37,7 @@ type Config struct {
 	// Defaults to 120 s. A negative value disables both limits.
 	Timeout time.Duration
 	// Extra is merged into the body of each request as a JSON Merge Patch (RFC 7396): objects are merged, nil removes a
-	// field, and anything else replaces it. Examples are "safe_prompt" and "random_seed".
+	// field, and anything else replaces it. An example is "safe_prompt".
 	Extra map[string]any
 }
 
@@ -47,8 +49,35 @@ func (c Config) Format(f fmt.State, _ rune) { fmt.Fprint(f, c.String()) }
 
 const defaultBaseURL = "https://api.mistral.ai/v1"
 
+// Provider calls Mistral's models. It is safe for concurrent use.
+type Provider struct{ compatible *openai.Provider }
+
+// Generate requests one reply from the model.
+func (p *Provider) Generate(ctx context.Context, r providers.Request) (providers.Response, error) {
+	return p.compatible.Generate(ctx, r)
+}
+
+// Check requests the service's list of models. It returns an error if the key is refused, or if the list does not contain
+// the model. If model is empty, Check uses the default model.
+func (p *Provider) Check(ctx context.Context, model string) error {
+	return p.compatible.Check(ctx, model)
+}
+
+// Unsupported returns the settings that the service does not support.
+// Source: https://docs.mistral.ai/capabilities/reasoning/
+func (p *Provider) Unsupported(r providers.Request) map[string]string {
+	found := map[string]string{}
+	if r.Reasoning != "" && r.Reasoning != reasoning.None && r.Reasoning != reasoning.High {
+		found["reasoning"] = fmt.Sprintf("%q: the service has only none and high", r.Reasoning)
+	}
+	if r.Seed != nil && *r.Seed < 0 {
+		found["seed"] = fmt.Sprintf("%d is negative, use 0 or more", *r.Seed)
+	}
+	return found
+}
+
 // New returns a provider for the models that c describes.
-func New(c Config) (*openai.Provider, error) {
+func New(c Config) (*Provider, error) {
 	switch {
 	case c.Key == "" && c.KeyFunc == nil:
 		return nil, errors.New("create mistral provider: Config.Key is empty: set the API key, or Config.KeyFunc")
@@ -66,5 +95,5 @@ func New(c Config) (*openai.Provider, error) {
 	if err != nil {
 		return nil, fmt.Errorf("create mistral provider: %w", err)
 	}
-	return p, nil
+	return &Provider{p}, nil
 }

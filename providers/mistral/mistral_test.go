@@ -57,9 +57,9 @@ func TestRequestsHaveMistralsForm(t *testing.T) {
 		address, r.URL.Scheme = r.URL.String(), "http"
 		return inner.RoundTrip(r)
 	})}
-	p, err := mistral.New(mistral.Config{Key: key, Model: "m", HTTPClient: client, Extra: map[string]any{"seed": 7, "stop": []string{"END"}}})
+	p, err := mistral.New(mistral.Config{Key: key, Model: "m", HTTPClient: client, Extra: map[string]any{"stop": []string{"END"}}})
 	require.NoError(t, err)
-	_, err = p.Generate(t.Context(), providers.Request{Messages: []providers.Message{{Role: providers.User, Text: "Why?"}}, MaxTokens: 600})
+	_, err = p.Generate(t.Context(), providers.Request{Messages: []providers.Message{{Role: providers.User, Text: "Why?"}}, MaxTokens: 600, Seed: new(int64(7))})
 	require.NoError(t, err)
 	require.Equal(t, "https://api.mistral.ai/v1/chat/completions", address)
 	got := s.Requests()[0].Body
@@ -74,4 +74,15 @@ func TestAnAddressWithASecretIsRefusedWithoutShowingIt(t *testing.T) {
 		_, err := mistral.New(c)
 		return []any{c, &c}, err
 	})
+}
+
+func TestUnsupportedSettings(t *testing.T) {
+	p, err := mistral.New(mistral.Config{Key: key, Model: "m"})
+	require.NoError(t, err)
+	seed, negative := int64(7), int64(-7)
+	for _, level := range []string{"", "none", "high"} {
+		require.Empty(t, p.Unsupported(providers.Request{Reasoning: level, Seed: &seed, TopP: 0.5, Stop: []string{"END"}}))
+	}
+	require.Equal(t, map[string]string{"reasoning": `"2048": the service has only none and high`, "seed": "-7 is negative, use 0 or more"},
+		p.Unsupported(providers.Request{Reasoning: "2048", Seed: &negative}))
 }

@@ -34,12 +34,7 @@ func (p *Provider) body(r providers.Request, s wire.Support) (wire.Object, error
 	body := wire.Object{
 		"model": r.Model, "messages": messages(asked), "stream": true, "truncate": false, "shift": false, "options": options,
 	}
-	if r.Temperature != nil {
-		options["temperature"] = *r.Temperature
-	}
-	if r.MaxTokens > 0 {
-		options["num_predict"] = r.MaxTokens
-	}
+	writeSettings(body, options, r)
 	if p.numCtx > 0 {
 		options["num_ctx"] = p.numCtx
 	}

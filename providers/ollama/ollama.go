@@ -8,10 +8,13 @@ package ollama
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/elenchus-go/debate/providers/internal/wire"
@@ -39,8 +42,8 @@ type Config struct {
 	// Defaults to 120 s. A negative value disables both limits.
 	Timeout time.Duration
 	// Extra is merged into the body of each request as a JSON Merge Patch (RFC 7396): objects are merged, nil removes a
-	// field, and anything else replaces it. Examples are "keep_alive", "think", which switches the reasoning of a model
-	// on or off, and "options", an object with settings such as "top_p".
+	// field, and anything else replaces it. Examples are "keep_alive", and "options", an object with settings such as
+	// "top_k".
 	Extra map[string]any
 	// NoSchema sends no schemas, so that only the prompt describes a structured reply.
 	NoSchema bool
@@ -62,6 +65,7 @@ type Provider struct {
 	base   string
 	model  string
 	numCtx int
+	plain  sync.Map // the models that do not reason, by name; what Check has learned
 }
 
 // New returns a provider for the models that c describes.
@@ -80,7 +84,7 @@ func New(c Config) (*Provider, error) {
 	if err != nil {
 		return nil, fmt.Errorf("create ollama provider: %w", err)
 	}
-	return &Provider{client, base, c.Model, c.NumCtx}, nil
+	return &Provider{client: client, base: base, model: c.Model, numCtx: c.NumCtx}, nil
 }
 
 func setKey(h http.Header, key string) {
@@ -115,6 +119,20 @@ func (p *Provider) Check(ctx context.Context, model string) error {
 	if model == "" {
 		model = p.model
 	}
-	_, err := p.client.Query(ctx, fmt.Sprintf("check model %q", model), p.base+"/api/show", wire.Object{"model": model})
+	description, err := p.client.Query(ctx, fmt.Sprintf("check model %q", model), p.base+"/api/show", wire.Object{"model": model})
+	if err == nil && isPlain(description) {
+		p.plain.Store(model, true)
+	} else {
+		p.plain.Delete(model)
+	}
 	return err
+}
+
+// isPlain reports whether a model does not reason, by the server's description of it. Older servers list no
+// capabilities.
+func isPlain(description []byte) bool {
+	var d struct {
+		Capabilities []string `json:"capabilities"`
+	}
+	return json.Unmarshal(description, &d) == nil && len(d.Capabilities) > 0 && !slices.Contains(d.Capabilities, "thinking")
 }

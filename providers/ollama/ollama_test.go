@@ -108,6 +108,22 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+func TestCheckLearnsWhetherAModelReasons(t *testing.T) {
+	for description, want := range map[string]string{
+		`{"capabilities": ["completion", "tools"]}`:    "model m does not reason, remove it or use none",
+		`{"capabilities": ["completion", "thinking"]}`: "",
+		`{"details": {}}`: "",
+		`[]`:              "",
+	} {
+		p, s := provider(t, ollama.Config{})
+		require.Empty(t, p.Unsupported(providers.Request{Reasoning: "low"}))
+		s.Routes["/api/show"] = fakellm.Reply{Body: description}
+		require.NoError(t, p.Check(t.Context(), ""))
+		require.Equal(t, want, p.Unsupported(providers.Request{Reasoning: "low"})["reasoning"])
+		require.Empty(t, p.Unsupported(providers.Request{Reasoning: "none"}))
+	}
+}
+
 // Messages quote addresses, so an address must not contain a secret.
 func TestAnAddressWithASecretIsRefusedWithoutShowingIt(t *testing.T) {
 	secrettest.NotInAddress(t, func(address string) ([]any, error) {

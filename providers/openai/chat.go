@@ -35,9 +35,7 @@ func body(r providers.Request, s wire.Support) (wire.Object, error) {
 	body := wire.Object{
 		"model": r.Model, "messages": messages(p), "stream": true, "stream_options": wire.Object{"include_usage": true},
 	}
-	if r.Temperature != nil {
-		body["temperature"] = *r.Temperature
-	}
+	writeSettings(body, r)
 	if r.MaxTokens > 0 {
 		body[modernField] = r.MaxTokens
 	}

@@ -50,7 +50,7 @@ type Config struct {
 	// Rename maps names of request fields to the names that the server uses.
 	Rename map[string]string
 	// Extra is merged into the body of each request as a JSON Merge Patch (RFC 7396): objects are merged, nil removes a
-	// field, and anything else replaces it. Examples are "top_p", "seed" and "reasoning_effort".
+	// field, and anything else replaces it. Examples are "presence_penalty" and "service_tier".
 	Extra map[string]any
 	// NoSchema sends no schemas, so that only the prompt describes a structured reply. By default the provider sends as
 	// much of a schema as the server accepts.

@@ -195,3 +195,33 @@ func TestAKeyInThePlaceOfAUserIsNotShown(t *testing.T) {
 		require.NotContains(t, fmt.Sprintf("%+v", c), secret, address)
 	}
 }
+
+func TestUnsupportedSettings(t *testing.T) {
+	p, err := openai.New(openai.Config{Key: key, Model: "gpt-4.1"})
+	require.NoError(t, err)
+	five := []string{"a", "b", "c", "d", "e"}
+	for _, test := range []struct {
+		request providers.Request
+		want    map[string]string
+	}{
+		{providers.Request{Model: "gpt-5.1", Reasoning: "none", Stop: five[:4], TopP: 0.5}, nil},
+		{providers.Request{Model: "gpt-5-mini", Reasoning: "low"}, nil},
+		{providers.Request{Reasoning: "none"}, nil},
+		{providers.Request{Reasoning: "low"}, map[string]string{"reasoning": "model gpt-4.1 does not reason, remove it or use none"}},
+		{providers.Request{Model: "gpt-5-mini", Reasoning: "none"}, map[string]string{"reasoning": "model gpt-5-mini always reasons, use low"}},
+		{providers.Request{Model: "o3", Reasoning: "none", Stop: five[:1]}, map[string]string{
+			"reasoning": "model o3 always reasons, use low", "stop": "model o3 supports no stop texts, remove them",
+		}},
+		{providers.Request{Model: "gpt-5-pro", Reasoning: "low"}, map[string]string{"reasoning": "model gpt-5-pro has only high"}},
+		{providers.Request{Model: "gpt-5", Reasoning: "2048", Stop: five}, map[string]string{
+			"reasoning": "2048 tokens: the API has no budgets for reasoning, use low, medium or high", "stop": "5 texts are too many, use at most 4",
+		}},
+	} {
+		got := p.Unsupported(test.request)
+		if test.want == nil {
+			require.Empty(t, got)
+		} else {
+			require.Equal(t, test.want, got)
+		}
+	}
+}

@@ -23,6 +23,7 @@ func Run(t *testing.T, h ProviderFunc) {
 		"IncompleteText":     testIncompleteText,
 		"WholeReply":         testWholeReply,
 		"Schema":             testSchema,
+		"Settings":           testSettings,
 		"TokenLimit":         testTokenCap,
 		"CutStream":          testCutStream,
 		"ErrorKinds":         testErrorKinds,

@@ -1,0 +1,73 @@
+package openai
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/elenchus-go/debate/internal/reasoning"
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/internal/wire"
+)
+
+// writeSettings writes the settings of a request into the body of a chat completion.
+func writeSettings(body wire.Object, r providers.Request) {
+	if r.Temperature != nil {
+		body["temperature"] = *r.Temperature
+	}
+	if r.TopP > 0 {
+		body["top_p"] = r.TopP
+	}
+	if r.Seed != nil {
+		body["seed"] = *r.Seed
+	}
+	if len(r.Stop) > 0 {
+		body["stop"] = r.Stop
+	}
+	if r.Reasoning != "" && (r.Reasoning != reasoning.None || !neverReasons.MatchString(r.Model)) {
+		body["reasoning_effort"] = r.Reasoning
+	}
+}
+
+// Names of OpenAI's own models.
+// Sources: https://platform.openai.com/docs/api-reference/chat/create (reasoning_effort, stop) and
+// https://platform.openai.com/docs/guides/reasoning
+var (
+	neverReasons  = regexp.MustCompile(`^(ft:)?(gpt-3|gpt-4|chatgpt-4o|gpt-5-chat)`)
+	alwaysReasons = regexp.MustCompile(`^(ft:)?(o1|o3|o4|gpt-5)(-|$)`) // the models before gpt-5.1
+	hasNoStop     = regexp.MustCompile(`^(ft:)?(o3|o4-mini)(-|$)`)
+)
+
+// maxStops is the number of stop texts that OpenAI accepts.
+const maxStops = 4
+
+// Unsupported returns the settings that the server or the model does not support. It knows OpenAI's own models. Of other
+// servers it knows only that they have levels of reasoning, but no budgets.
+func (p *Provider) Unsupported(r providers.Request) map[string]string {
+	model, found := cmp.Or(r.Model, p.model), map[string]string{}
+	if reasoning.Budget(r.Reasoning) > 0 {
+		found["reasoning"] = fmt.Sprintf("%s tokens: the API has no budgets for reasoning, use low, medium or high", r.Reasoning)
+		if !p.official {
+			found["reasoning"] += ", or set the field of your server in Config.Extra"
+		}
+	}
+	if !p.official {
+		return found
+	}
+	switch on := r.Reasoning != "" && r.Reasoning != reasoning.None; {
+	case on && neverReasons.MatchString(model):
+		found["reasoning"] = fmt.Sprintf("model %s does not reason, remove it or use none", model)
+	case r.Reasoning == reasoning.None && alwaysReasons.MatchString(model) && !neverReasons.MatchString(model):
+		found["reasoning"] = fmt.Sprintf("model %s always reasons, use low", model)
+	case r.Reasoning != "" && r.Reasoning != reasoning.High && strings.HasPrefix(model, "gpt-5-pro"):
+		found["reasoning"] = fmt.Sprintf("model %s has only high", model)
+	}
+	switch {
+	case len(r.Stop) > 0 && hasNoStop.MatchString(model):
+		found["stop"] = fmt.Sprintf("model %s supports no stop texts, remove them", model)
+	case len(r.Stop) > maxStops:
+		found["stop"] = fmt.Sprintf("%d texts are too many, use at most %d", len(r.Stop), maxStops)
+	}
+	return found
+}
