@@ -145,6 +145,7 @@ func (r *record) configure(ev ConfigChanged) error {
 	if r.config.Protocol == nil {
 		return errors.New("the configuration has no protocol")
 	}
+	r.Seed = cmp.Or(c.Seed, r.ID) // journals of earlier versions have none
 	r.Topic, r.MinRounds, r.MaxRounds = r.config.Topic, r.config.Limits.MinRounds, r.config.Limits.MaxRounds
 	r.addJudges()
 	if !r.hasTurns() { // after the first turn, participants do not change
@@ -227,7 +228,7 @@ func (r *record) transition(ev StateChanged) {
 func (r *record) reset() {
 	run := r.Cursor.Run + 1
 	r.Record = protocol.Record{
-		ID: r.ID, Topic: r.Topic, Started: r.Started, Rating: r.Rating, MinRounds: r.MinRounds, MaxRounds: r.MaxRounds,
+		ID: r.ID, Seed: r.Seed, Topic: r.Topic, Started: r.Started, Rating: r.Rating, MinRounds: r.MinRounds, MaxRounds: r.MaxRounds,
 	}
 	r.Cursor.Run = run
 	r.addJudges()

@@ -1,6 +1,7 @@
 package debate
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -22,7 +23,7 @@ func makesNoText(actor string) bool { return actor == protocol.Retriever || acto
 
 // protocolRecord returns the record that the protocol checks before the debate starts.
 func (c *Config) protocolRecord() *protocol.Record {
-	r := &protocol.Record{ID: c.ID, Topic: c.Topic, Participants: participantProfiles(*c), MinRounds: c.Limits.MinRounds, MaxRounds: c.Limits.MaxRounds}
+	r := &protocol.Record{ID: c.ID, Seed: cmp.Or(c.Seed, c.ID), Topic: c.Topic, Participants: participantProfiles(*c), MinRounds: c.Limits.MinRounds, MaxRounds: c.Limits.MaxRounds}
 	r.Cursor = transcript.Cursor{Run: 1}
 	for _, j := range c.Judges {
 		r.Judges = append(r.Judges, j.Name)
@@ -102,6 +103,11 @@ type Config struct {
 	// ID identifies the debate. Use at most 128 letters, digits, '.', '_' and '-'. Defaults to a new UUID of version
 	// 7, which sorts by time.
 	ID string `json:"id,omitempty"`
+	// Seed determines everything that is drawn: the pseudonyms and the order under which each judge sees the participants,
+	// and the nonces of the delimiters around statements. Two debates with the same seed and otherwise the same
+	// configuration draw the same. It does not affect how models sample. Use at most 128 bytes. Defaults to the ID. It is
+	// stored with the debate, so a copy of a stored configuration with another ID draws what the original drew.
+	Seed string `json:"seed,omitempty"`
 	// Topic is the question or claim to debate.
 	Topic string `json:"topic"`
 	// Background is context that every system prompt includes.

@@ -161,8 +161,8 @@ func (d *Debate) Annotate(ctx context.Context, name string, value any) error {
 }
 
 // Edit replaces the configuration of a debate that is configuring or ready. After the first turn, you cannot change
-// the topic, the background, the protocol, or the names and profiles of the participants without a Reset; you can
-// change everything else, such as models, limits and judges. Edit returns *Problems and changes nothing if the new
+// the seed, the topic, the background, the protocol, or the names and profiles of the participants without a Reset;
+// you can change everything else, such as models, limits and judges. An empty Seed keeps the debate's. Edit returns *Problems and changes nothing if the new
 // configuration is invalid.
 func (d *Debate) Edit(ctx context.Context, cfg Config) error {
 	cfg.ID = d.ID()
@@ -172,6 +172,7 @@ func (d *Debate) Edit(ctx context.Context, cfg Config) error {
 		if _, err := fsm.Next(c.rec.lifecycle, fsm.Edit, c.rec.facts()); err != nil {
 			return err
 		}
+		cfg.Seed = cmp.Or(cfg.Seed, c.rec.Seed)
 		if err := problemsError(slices.Concat(found, frozenFields(c.rec, cfg))); err != nil {
 			return err
 		}
@@ -202,6 +203,7 @@ func frozenFields(r *record, cfg Config) (list []protocol.Problem) {
 			list = append(list, protocol.Problemf(field, "cannot change after the first turn, reset the debate first"))
 		}
 	}
+	same("seed", r.Seed, cfg.Seed)
 	same("topic", r.config.Topic, cfg.Topic)
 	same("background", r.config.Background, cfg.Background)
 	same("protocol", parameters(r.config.Protocol), parameters(cfg.Protocol))

@@ -100,6 +100,7 @@ func (e *Engine) create(ctx context.Context, c Config) (*Debate, error) {
 		return nil, fmt.Errorf("create debate: %w", ErrClosed)
 	}
 	c.ID = cmp.Or(c.ID, newID())
+	c.Seed = cmp.Or(c.Seed, c.ID)
 	undo := e.addProtocol(c.ID, c.Protocol)
 	d, err := e.commitFirst(ctx, c)
 	if err != nil {

@@ -188,7 +188,7 @@ func pseudonymsFor(r *record, s *protocol.Step) *judge.Pseudonyms {
 	if s.Blind {
 		hidden = names(r.profiles)
 	}
-	m := judge.NewPseudonyms(hidden, r.ID, k.reader, s.Swap)
+	m := judge.NewPseudonyms(hidden, r.Seed, k.reader, s.Swap)
 	if r.cache.pseudonyms == nil {
 		r.cache.pseudonyms = map[pseudonymsKey]*judge.Pseudonyms{}
 	}

@@ -133,6 +133,9 @@ func (c *Config) check(l *problemList, own protocol.Defaults) {
 	if c.ID != "" && (len(c.ID) > 128 || strings.Trim(c.ID, idLetters) != "") {
 		l.add("id", "%q is not valid, use up to 128 letters, digits, '.', '_' and '-'", c.ID)
 	}
+	if len(c.Seed) > 128 {
+		l.add("seed", "it has %d bytes, use at most 128", len(c.Seed))
+	}
 	if strings.TrimSpace(c.Topic) == "" {
 		l.add("topic", "it is blank, set a question or claim to debate")
 	}

@@ -31,9 +31,9 @@ type Pseudonyms struct {
 }
 
 // NewPseudonyms assigns each participant a pseudonym: "Debater A", "Debater B" and so on, then "Debater AA" after the
-// first 26. The assignment depends only on the names, the debate's id and the reader's name, so it is the same in each
-// process and each round. If swap is true, the order is reversed.
-func NewPseudonyms(names []string, debate, reader string, swap bool) *Pseudonyms {
+// first 26. The assignment and the nonce depend only on the names, the debate's seed and the reader's name, so they are
+// the same in each process and each round. If swap is true, the order is reversed.
+func NewPseudonyms(names []string, seed, reader string, swap bool) *Pseudonyms {
 	l := &Pseudonyms{pseudonyms: map[string]string{}, byPseudonym: map[string]string{}}
 	for _, name := range names {
 		if _, again := l.pseudonyms[name]; !again && name != "" {
@@ -41,7 +41,7 @@ func NewPseudonyms(names []string, debate, reader string, swap bool) *Pseudonyms
 			l.names = append(l.names, name)
 		}
 	}
-	slices.SortFunc(l.names, func(a, b string) int { return bytes.Compare(hashOf(debate, reader, a), hashOf(debate, reader, b)) })
+	slices.SortFunc(l.names, func(a, b string) int { return bytes.Compare(hashOf(seed, reader, a), hashOf(seed, reader, b)) })
 	if swap {
 		slices.Reverse(l.names)
 	}
@@ -53,7 +53,7 @@ func NewPseudonyms(names []string, debate, reader string, swap bool) *Pseudonyms
 	l.firstBytes['D'], l.firstBytes['d'] = true, true
 	l.longestFirst = slices.Clone(l.names)
 	slices.SortStableFunc(l.longestFirst, func(a, b string) int { return len(b) - len(a) })
-	l.nonce = fmt.Sprintf("%020d", binary.BigEndian.Uint64(hashOf(debate, reader, "", "fence"))) // prompts of all debates have the same size
+	l.nonce = fmt.Sprintf("%020d", binary.BigEndian.Uint64(hashOf(seed, reader, "", "fence"))) // prompts of all debates have the same size
 	return l
 }
 
@@ -162,8 +162,8 @@ func (l *Pseudonyms) Reveal(text string) string {
 	})
 }
 
-// Nonce returns the number in the delimiters around statements. It depends on the debate and the reader, so no other
-// reader sees it.
+// Nonce returns the number in the delimiters around statements. It depends on the seed and the reader, so no other
+// reader sees it. It protects the delimiters even if the seed is known, because Quote removes the nonce from statements.
 func (l *Pseudonyms) Nonce() string { return l.nonce }
 
 // Quote returns a statement as the reader sees it: between two delimiters, each on a line of its own. The first

@@ -13,6 +13,7 @@ import (
 // not modify it.
 type Record struct {
 	ID           string // ID of the debate
+	Seed         string // seed of everything that is drawn; never empty in a debate
 	Topic        string
 	Started      time.Time       // zero before the start
 	Rating       json.RawMessage // the user's rating of the debate; nil if there is none

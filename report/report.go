@@ -155,6 +155,7 @@ func checkFormat(b []byte) error {
 
 // shownConfig holds the fields of the configuration that a report shows.
 type shownConfig struct {
+	Seed     string `json:"seed"`
 	Protocol struct {
 		Jury json.RawMessage `json:"jury"`
 	} `json:"protocol"`

@@ -181,6 +181,13 @@ func TestWhoDroppedOutOfAnEarlierRunIsNot(t *testing.T) {
 	})
 }
 
+func TestASeedOfItsOwnIsReported(t *testing.T) {
+	r := &report.Report{Result: debate.Result{ID: "d"}, Config: json.RawMessage(`{"seed": "first"}`)}
+	require.Contains(t, markdown(t, r), "| Debate ID | d |\n| Seed | first |\n")
+	r.Config = json.RawMessage(`{"seed": "d"}`)
+	require.NotContains(t, markdown(t, r), "Seed", "the seed is the ID")
+}
+
 func TestEstimatesAndCostsAreMarked(t *testing.T) {
 	used := transcript.Usage{Input: 1234567, Output: 10}
 	for name, tt := range map[string]struct {

@@ -53,6 +53,9 @@ func (r *Report) outcome() []block {
 		add("Evidence", e.Evidence)
 	}
 	add("Debate ID", res.ID)
+	if seed := r.shownConfig().Seed; seed != res.ID {
+		add("Seed", seed)
+	}
 	add("Protocol", res.Protocol)
 	add("Rounds", fmt.Sprint(res.Round))
 	add("Created", formatTime(res.Created))
