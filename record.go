@@ -206,6 +206,7 @@ type fixedPrompt struct {
 	tokens     int             // of the system prompt
 	contract   string          // name of the reply's contract; "" if there is none yet
 	schema     json.RawMessage // of the reply, with the names that the reader sees
+	active     int             // number of participants who were left when the schema was made
 	size       int             // tokens of the schema
 	data       prompts.Data
 	vars       map[string]string // of the first step

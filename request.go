@@ -95,15 +95,16 @@ func promptData(r *record, c *execution, b *fixedPrompt) prompts.Data {
 }
 
 // setSchema sets the schema of the request and returns its tokens. The schema lists the names of all participants, as the
-// reader sees them, including those who dropped out, so it does not change within the debate.
+// reader sees them, including those who dropped out. A list with an entry for each participant has as many entries as
+// participants are left, so the schema changes within the debate only if one drops out.
 func setSchema(r *record, c *execution, b *fixedPrompt) int {
 	if c.contract == nil {
 		return 0
 	}
-	if b.contract != c.step.Contract {
+	if b.contract != c.step.Contract || b.active != len(c.names) {
 		contract := c.contract.WithNames("participants", b.pseudonyms.SortedPseudonyms(names(r.profiles)))
-		contract = contract.WithNames("criteria", b.pseudonyms.HideAll(r.config.Rubric.Names()))
-		b.contract, b.schema = c.step.Contract, contract.Schema()
+		contract = contract.WithNames("active", c.names).WithNames("criteria", b.pseudonyms.HideAll(r.config.Rubric.Names()))
+		b.contract, b.active, b.schema = c.step.Contract, len(c.names), contract.Schema()
 		b.size = c.count(string(b.schema))
 	}
 	c.request.Schema = b.schema

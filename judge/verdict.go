@@ -8,7 +8,7 @@ import (
 // Verdict is a judge's reply at the end of a debate.
 type Verdict struct {
 	Summary         string      `json:"summary" jsonschema:"minLength=1,maxLength=1900" jsonschema_description:"the debate and its result, in a few sentences"`
-	Participants    []KeyPoints `json:"participants,omitempty" jsonschema:"maxItems=64" jsonschema_description:"one entry for each participant, with the key points"`
+	Participants    []KeyPoints `json:"participants,omitempty" each:"active" jsonschema:"maxItems=64" jsonschema_description:"one entry for each participant, with the key points"`
 	Agreement       []string    `json:"agreement,omitempty" jsonschema:"maxItems=8,maxLength=400" jsonschema_description:"points on which the participants agree"`
 	Disagreement    []string    `json:"disagreement,omitempty" jsonschema:"maxItems=8,maxLength=400" jsonschema_description:"points that remain disputed"`
 	Insights        []string    `json:"insights,omitempty" jsonschema:"maxItems=8,maxLength=400" jsonschema_description:"insights gained from the debate"`

@@ -14,15 +14,15 @@ var PersonasContract = reply.New[Personas]("personas/1")
 
 // Personas is the reply of the persona assigner: one persona for each participant.
 type Personas struct {
-	Personas []Persona `json:"personas" jsonschema:"minItems=1,maxItems=16,description=One entry for each participant"`
+	Personas []Persona `json:"personas" each:"active" jsonschema:"minItems=1,maxItems=16,description=One entry for each participant"`
 }
 
 // Persona is the persona of a participant.
 type Persona struct {
 	Name         string   `json:"name" names:"participants" jsonschema:"description=The participant's name exactly as given"`
-	Persona      string   `json:"persona" jsonschema:"minLength=1,maxLength=2000,description=Who the participant is: background; way of arguing; stake in the question"`
+	Persona      string   `json:"persona" jsonschema:"minLength=1,maxLength=1900,description=Who the participant is: background; way of arguing; stake in the question"`
 	Position     string   `json:"position" jsonschema:"minLength=1,maxLength=1000,description=The claim that the participant defends"`
-	KeyArguments []string `json:"key_arguments" jsonschema:"minItems=1,maxItems=6,description=The strongest arguments for the position"`
+	KeyArguments []string `json:"key_arguments" jsonschema:"minItems=1,maxItems=6,maxLength=600,description=The strongest arguments for the position"`
 }
 
 // Check returns a violation for each unknown name and for each participant that does not have exactly one persona.

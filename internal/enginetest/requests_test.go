@@ -57,11 +57,11 @@ func schemasOf(requests []providers.Request) map[string][]string {
 	return different
 }
 
-// A blind judge's schemas list the pseudonyms and the criteria. They are the same throughout a debate, even if a participant
-// drops out, and in each debate of that size.
+// A blind judge's schemas list the pseudonyms and the criteria, and ask for one entry for each. They are the same in each
+// debate of that size, and change only if a participant drops out.
 func TestABlindJudgesSchemasAreTheSameInDebatesOfOneSize(t *testing.T) {
 	people := `"enum":["Debater A","Debater B","Debater C"]`
-	var first map[string][]string
+	var first string
 	for i, names := range [][]string{{"Zoe", "Bo", "Ann"}, {"Kim", "Lee", "Max"}} {
 		c := configOf(panel.Protocol{Format: panel.RoundLimited, Jury: judge.Jury{Swap: true}}, 2, debate.Limits{MaxRounds: 3}, names...)
 		c.ID = fmt.Sprint("d", i)
@@ -78,15 +78,20 @@ func TestABlindJudgesSchemasAreTheSameInDebatesOfOneSize(t *testing.T) {
 			require.Equal(t, "dropped", result.Participants[1].State, "%+v", result.Participants)
 		})
 		schemas := schemasOf(requests)
-		require.Len(t, schemas["assessment/1"], 1)
+		require.Len(t, schemas["assessment/1"], 2)
 		require.Len(t, schemas["verdict/1"], 1)
-		require.Equal(t, 1, strings.Count(schemas["assessment/1"][0], people), "name")
-		require.Equal(t, 2, strings.Count(schemas["verdict/1"][0], people), "name and winner")
-		require.Contains(t, schemas["assessment/1"][0], `"enum":["engagement","evidence","logical_consistency","novelty","persuasiveness","relevance"]`)
-		if first == nil {
-			first = schemas
+		before, after, verdict := schemas["assessment/1"][0], schemas["assessment/1"][1], schemas["verdict/1"][0]
+		require.Equal(t, strings.Replace(before, `"minItems":3,"maxItems":3`, `"minItems":2,"maxItems":2`, 1), after, "one entry for each participant who is left")
+		require.NotEqual(t, before, after)
+		require.Equal(t, 1, strings.Count(verdict, `"minItems":2,"maxItems":2`))
+		require.Equal(t, 1, strings.Count(before, people), "name")
+		require.Equal(t, 2, strings.Count(verdict, people), "name and winner")
+		require.Contains(t, before, `"enum":["engagement","evidence","logical_consistency","novelty","persuasiveness","relevance"]`)
+		require.Contains(t, before, `"minItems":6,"maxItems":6`, "one score for each criterion")
+		if first == "" {
+			first = before
 		}
-		require.Equal(t, first, schemas)
+		require.Equal(t, first, before)
 	}
 }
 

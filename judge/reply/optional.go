@@ -11,8 +11,8 @@ import (
 // complete adds to a struct's schema what version 0.13 of package jsonschema omits and later versions add: a field
 // with the option omitzero is not required, and a field with the option string is a string.
 //
-// It adds to named the kind of names that each string with the tag names holds.
-func complete(s *jsonschema.Schema, t reflect.Type, named map[*jsonschema.Schema]string) {
+// It adds to named what the tags names and each say.
+func complete(s *jsonschema.Schema, t reflect.Type, named kinds) {
 	for slices.Contains([]reflect.Kind{reflect.Pointer, reflect.Slice, reflect.Array}, t.Kind()) {
 		t = t.Elem()
 	}
@@ -38,7 +38,10 @@ func complete(s *jsonschema.Schema, t reflect.Type, named map[*jsonschema.Schema
 			p = p.OneOf[0]
 		}
 		if kind := f.Tag.Get("names"); kind != "" && p.Type == "string" {
-			named[p] = kind
+			named.fields[p] = kind
+		}
+		if kind := f.Tag.Get("each"); kind != "" && p.Type == "array" {
+			named.lists[p] = kind
 		}
 		if number := p.Type == "integer" || p.Type == "number"; has(options, "string") && (number || p.Type == "boolean") {
 			p.Type, p.Minimum, p.Maximum, p.ExclusiveMinimum, p.ExclusiveMaximum, p.MultipleOf = "string", "", "", "", "", ""

@@ -80,8 +80,8 @@ type Defaulter interface {
 //
 // T is a struct of strings, numbers, booleans, structs, and lists of these. Its json tags name the fields. A field with
 // omitempty or omitzero is optional. The jsonschema_description tag describes a field, and the jsonschema tag bounds
-// it, as in package invopop/jsonschema. The names tag marks a field that holds a name; see [Contract.WithNames]. A *T
-// may implement [Checker], [TextRenderer] and [Defaulter].
+// it, as in package invopop/jsonschema. The tag names:"kind" marks a text that holds a name, and the tag each:"kind" a list
+// with one entry for each name; see [Contract.WithNames]. A *T may implement [Checker], [TextRenderer] and [Defaulter].
 //
 // New panics if T has another shape, for example if it contains maps, bytes or itself, because that is a programming
 // error. The schemas are made on first use, so a contract can be a package variable at no cost. That first use panics
@@ -118,10 +118,14 @@ func (c *Contract) WithCheck(check func(v any) []string) *Contract {
 }
 
 // WithNames returns a copy of the contract whose schema lists the names that a field may hold, sorted. The fields are those
-// with the tag names:"kind", of type string. Parse does not compare replies with these names: that is left to a [Checker],
-// which may accept another spelling.
+// with the tag names:"kind", of type string. A list with the tag each:"kind" has exactly as many entries in the schema as
+// there are names. Parse does not compare replies with these names: that is left to a [Checker], which may accept another
+// spelling.
+//
+// The engine of package debate sets the kinds "participants" (all participants, as the reader sees them), "active" (those who
+// have not dropped out) and "criteria".
 func (c *Contract) WithNames(kind string, names []string) *Contract {
-	if !slices.Contains(c.schemas().kinds, kind) {
+	if s := c.schemas(); !s.has(kind) {
 		return c
 	}
 	listing := *c
@@ -138,9 +142,14 @@ func (c *Contract) Name() string { return c.name }
 
 // Schema returns the JSON Schema to send to a provider, in the strict form that most providers accept. Every field is
 // required, optional fields are nullable, unknown fields are forbidden, and there are no references. The only bounds
-// are maxItems and, below 2000, maxLength, which keep local models from writing without end, and the names of WithNames.
-// An adapter for a server that rejects maxItems, maxLength or enum can remove them and need not change anything else,
-// because Parse validates all bounds and checks the names. The returned bytes must not be changed.
+// are minItems, maxItems and, below 2000, maxLength, and the names of WithNames.
+//
+// Local models fill every field, and may write in each until a bound stops them. So an optional text, and a text in a list,
+// is sent with a maxLength of at most 600. An optional list has at most 4 entries, and its texts have at most 200
+// characters. Parse accepts what the tags allow.
+//
+// An adapter for a server that rejects minItems, maxItems, maxLength or enum can remove them and need not change anything
+// else, because Parse validates all bounds and checks the names. The returned bytes must not be changed.
 func (c *Contract) Schema() json.RawMessage {
 	s := c.schemas()
 	if len(c.names) == 0 {

@@ -10,7 +10,16 @@ import (
 // larger one.
 const maxSentMaxLength = 1999
 
-// placeholderPrefix begins the only value of an enum that stands for names.
+// Bounds that are sent although the tags allow more. A local model fills every field of a schema, and may write in each
+// until a bound stops it, so optional texts and lists of texts must not use up the token limit.
+const (
+	maxShortLength        = 600 // of an optional text, and of a text in a list
+	maxOptionalItems      = 4   // of an optional list
+	maxOptionalItemLength = 200 // of a text in an optional list
+)
+
+// placeholderPrefix begins what stands for names of a kind: the only value of an enum, and the keyword that holds the
+// bounds of a list with one entry for each name.
 const placeholderPrefix = "\x00"
 
 // field is a property of an object. It may be omitted unless it is required, and null if it is nullable.
@@ -33,25 +42,46 @@ func fields(s *jsonschema.Schema) (list []field) {
 	return list
 }
 
-// strictSchema returns a schema in the strict form. It copies only keywords that servers are known to accept, because
-// servers reject unknown keywords. A schema in named has an enum with a placeholder for its kind of names.
-func strictSchema(s *jsonschema.Schema, named map[*jsonschema.Schema]string) *jsonschema.Schema {
-	out := &jsonschema.Schema{Type: s.Type, Description: s.Description, Enum: s.Enum, MaxItems: s.MaxItems}
-	if kind := named[s]; kind != "" {
+// kinds holds the kinds of names that parts of a schema refer to: fields that hold a name, and lists with one entry for
+// each name.
+type kinds struct{ fields, lists map[*jsonschema.Schema]string }
+
+// bounds are the bounds of a list.
+type bounds struct {
+	MinItems *uint64 `json:"minItems,omitempty"`
+	MaxItems *uint64 `json:"maxItems,omitempty"`
+}
+
+// strict returns a schema in the strict form. It copies only keywords that servers are known to accept, because servers
+// reject unknown keywords. It puts placeholders where names are inserted. optional reports whether the schema is a part of
+// an optional field, and inList whether it is that of a list's entries.
+func (n kinds) strict(s *jsonschema.Schema, optional, inList bool) *jsonschema.Schema {
+	out := &jsonschema.Schema{Type: s.Type, Description: s.Description, Enum: s.Enum, MinItems: s.MinItems, MaxItems: s.MaxItems}
+	if kind := n.fields[s]; kind != "" {
 		out.Enum = []any{placeholderPrefix + kind}
 	}
 	if s.MaxLength != nil && *s.MaxLength <= maxSentMaxLength {
 		out.MaxLength = s.MaxLength
 	}
+	if limit := sentLength(optional, inList); limit > 0 && s.Type == "string" && s.Enum == nil && s.Format == "" {
+		out.MaxLength = atMost(out.MaxLength, limit)
+	}
 	if s.Items != nil {
-		out.Items = strictSchema(s.Items, named)
+		out.Items = n.strict(s.Items, optional, true)
+		if optional {
+			out.MaxItems = atMost(out.MaxItems, max(maxOptionalItems, value(s.MinItems)))
+		}
+	}
+	if kind := n.lists[s]; kind != "" {
+		out.Extras = map[string]any{placeholderPrefix + kind: bounds{out.MinItems, out.MaxItems}}
+		out.MinItems, out.MaxItems = nil, nil
 	}
 	if s.Properties == nil {
 		return out
 	}
 	out.AdditionalProperties, out.Properties = jsonschema.FalseSchema, jsonschema.NewProperties()
 	for _, f := range fields(s) {
-		p := strictSchema(f.schema, named)
+		p := n.strict(f.schema, optional || f.nullable, false)
 		if f.nullable {
 			about := p.Description
 			p.Description = ""
@@ -61,6 +91,33 @@ func strictSchema(s *jsonschema.Schema, named map[*jsonschema.Schema]string) *js
 		out.Required = append(out.Required, f.name)
 	}
 	return out
+}
+
+// sentLength returns the largest maxLength that is sent for a text, or 0 if only maxSentMaxLength limits it.
+func sentLength(optional, inList bool) uint64 {
+	switch {
+	case optional && inList:
+		return maxOptionalItemLength
+	case optional, inList:
+		return maxShortLength
+	}
+	return 0
+}
+
+// atMost returns a bound that is at most n.
+func atMost(bound *uint64, n uint64) *uint64 {
+	if bound != nil && *bound <= n {
+		return bound
+	}
+	return &n
+}
+
+// value returns a bound, or 0 if there is none.
+func value(bound *uint64) uint64 {
+	if bound == nil {
+		return 0
+	}
+	return *bound
 }
 
 // validationSchema returns the schema against which replies are validated. It has all bounds. Optional properties may

@@ -2,6 +2,7 @@ package reply_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -18,9 +19,9 @@ func TestSchemaIsStrict(t *testing.T) {
 			"choice": {"type": "string", "enum": ["yes", "no"], "description": "the answer"},
 			"score": {"type": "number", "description": "how sure you are, 10 being certain"},
 			"round": {"anyOf": [{"type": "integer"}, {"type": "null"}]},
-			"rival": {"anyOf": [{"type": "string"}, {"type": "null"}], "description": "who made you think"},
+			"rival": {"anyOf": [{"type": "string", "maxLength": 600}, {"type": "null"}], "description": "who made you think"},
 			"mood": {"anyOf": [{"type": "string", "enum": ["calm", "angry"]}, {"type": "null"}]},
-			"reasons": {"description": "why", "anyOf": [{"type": "array", "maxItems": 3, "items": {
+			"reasons": {"description": "why", "anyOf": [{"type": "array", "minItems": 1, "maxItems": 3, "items": {
 				"type": "object", "additionalProperties": false, "required": ["text", "weight"],
 				"properties": {"text": {"type": "string", "maxLength": 20}, "weight": {"anyOf": [{"type": "number"}, {"type": "null"}]}}
 			}}, {"type": "null"}]},
@@ -28,7 +29,7 @@ func TestSchemaIsStrict(t *testing.T) {
 				"type": "object", "additionalProperties": false, "required": ["text", "weight"],
 				"properties": {"text": {"type": "string", "maxLength": 20}, "weight": {"anyOf": [{"type": "number"}, {"type": "null"}]}}
 			}, {"type": "null"}]},
-			"grid": {"anyOf": [{"type": "array", "items": {"type": "array", "items": {"type": "integer"}}}, {"type": "null"}]},
+			"grid": {"anyOf": [{"type": "array", "maxItems": 4, "items": {"type": "array", "maxItems": 4, "items": {"type": "integer"}}}, {"type": "null"}]},
 			"at": {"anyOf": [{"type": "string"}, {"type": "null"}]}
 		}}`, string(votes.Schema()))
 }
@@ -39,28 +40,63 @@ type ranking struct {
 	Places []struct {
 		Name string `json:"name" names:"people"`
 		Why  string `json:"why" names:"reasons"`
-	} `json:"places,omitempty" jsonschema:"maxItems=4"`
-	Others []string `json:"others" names:"people"` // not a string
+	} `json:"places,omitempty" each:"people" jsonschema:"maxItems=4"`
+	Others []string `json:"others" names:"people" each:"reasons"` // not a string
 }
 
 func TestSchemaListsNames(t *testing.T) {
 	c := reply.New[ranking]("ranking/1")
 	require.NotContains(t, string(c.Schema()), "enum")
+	require.NotContains(t, string(c.Schema()), `\u0000`)
+	require.Contains(t, string(c.Schema()), `"maxItems":4`)
 	named := c.WithNames("people", []string{"Cy", `"<Ada>"`, "Bo", "Bo"})
 	require.NotContains(t, string(c.Schema()), "enum", "the contract that it was made of stays as it is")
 	require.JSONEq(t, `{"type":"object","additionalProperties":false,"required":["winner","places","others"],"properties":{
 		"winner":{"description":"who won","anyOf":[{"type":"string","maxLength":9,"enum":["\"<Ada>\"","Bo","Cy"]},{"type":"null"}]},
-		"places":{"anyOf":[{"type":"array","maxItems":4,"items":{"type":"object","additionalProperties":false,"required":["name","why"],"properties":{
-			"name":{"type":"string","enum":["\"<Ada>\"","Bo","Cy"]},"why":{"type":"string"}}}},{"type":"null"}]},
-		"others":{"type":"array","items":{"type":"string"}}}}`, string(named.Schema()))
+		"places":{"anyOf":[{"type":"array","minItems":3,"maxItems":3,"items":{"type":"object","additionalProperties":false,"required":["name","why"],"properties":{
+			"name":{"type":"string","maxLength":600,"enum":["\"<Ada>\"","Bo","Cy"]},"why":{"type":"string","maxLength":600}}}},{"type":"null"}]},
+		"others":{"type":"array","items":{"type":"string","maxLength":600}}}}`, string(named.Schema()))
 	require.Equal(t, string(named.Schema()), string(c.WithNames("people", []string{"Bo", "Cy", `"<Ada>"`}).Schema()), "the order does not matter")
-	require.Contains(t, string(named.WithNames("reasons", []string{"luck"}).Schema()), `"why":{"type":"string","enum":["luck"]}`)
-	require.Contains(t, string(named.WithNames("reasons", []string{"luck"}).Schema()), `"Bo"`)
+	both := string(named.WithNames("reasons", []string{"luck"}).Schema())
+	require.Contains(t, both, `"why":{"type":"string","enum":["luck"],"maxLength":600}`)
+	require.Contains(t, both, `"Bo"`)
+	require.Contains(t, both, `"others":{"items":{"type":"string","maxLength":600},"type":"array","minItems":1,"maxItems":1}`)
 	require.Equal(t, string(c.Schema()), string(named.WithNames("people", nil).Schema()))
 	require.Equal(t, c.Outline(), named.Outline())
 
 	_, err := named.Parse(`{"winner":"Di","others":[]}`, nil)
 	require.NoError(t, err, "names are checked by the type's own check")
+}
+
+// Local models fill optional fields until a bound stops them. Replies are validated against the bounds of the tags.
+func TestOptionalTextsAndListsAreSentWithShortCaps(t *testing.T) {
+	type part struct {
+		Why  string   `json:"why" jsonschema:"maxLength=1900"`
+		More []string `json:"more" jsonschema:"minItems=6,maxItems=9,maxLength=900"`
+	}
+	type review struct {
+		Verdict string   `json:"verdict" jsonschema:"maxLength=1900"`
+		Grounds []string `json:"grounds" jsonschema:"maxItems=9,maxLength=900"`
+		Note    string   `json:"note,omitempty" jsonschema:"maxLength=1900"`
+		Short   string   `json:"short,omitempty" jsonschema:"maxLength=20"`
+		Hints   []string `json:"hints,omitempty" jsonschema:"maxItems=9,maxLength=900"`
+		Parts   []part   `json:"parts,omitempty"`
+		At      string   `json:"at,omitempty" jsonschema:"format=date-time"`
+	}
+	c := reply.New[review]("review/1")
+	require.JSONEq(t, `{"type":"object","additionalProperties":false,"required":["verdict","grounds","note","short","hints","parts","at"],"properties":{
+		"verdict":{"type":"string","maxLength":1900},
+		"grounds":{"type":"array","maxItems":9,"items":{"type":"string","maxLength":600}},
+		"note":{"anyOf":[{"type":"string","maxLength":600},{"type":"null"}]},
+		"short":{"anyOf":[{"type":"string","maxLength":20},{"type":"null"}]},
+		"hints":{"anyOf":[{"type":"array","maxItems":4,"items":{"type":"string","maxLength":200}},{"type":"null"}]},
+		"parts":{"anyOf":[{"type":"array","maxItems":4,"items":{"type":"object","additionalProperties":false,"required":["why","more"],"properties":{
+			"why":{"type":"string","maxLength":600},"more":{"type":"array","minItems":6,"maxItems":6,"items":{"type":"string","maxLength":200}}}}},{"type":"null"}]},
+		"at":{"anyOf":[{"type":"string"},{"type":"null"}]}}}`, string(c.Schema()))
+	long := strings.Repeat("x", 900)
+	r, err := c.Parse(`{"verdict":"So.","grounds":["`+long+`"],"note":"`+long+`","hints":["`+long+`","b","c","d","e"]}`, nil)
+	require.NoError(t, err)
+	require.Contains(t, string(r.Data), long)
 }
 
 func TestSchemaKeepsTheOrderOfFields(t *testing.T) {

@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -16,8 +16,8 @@ import (
 // schemas is everything that a contract derives from its type.
 type schemas struct {
 	strict    json.RawMessage
-	template  string   // strict, with enums that hold placeholders for names
-	kinds     []string // the kinds of names in template
+	template  string        // strict, with placeholders for names
+	marks     []placeholder // the placeholders in template
 	outline   string
 	validator *validator.Schema
 	known     knownFields
@@ -30,9 +30,9 @@ type schemas struct {
 func buildSchemas(name string, t reflect.Type) schemas {
 	r := jsonschema.Reflector{Anonymous: true, ExpandedStruct: true, DoNotReference: true}
 	s := r.ReflectFromType(t)
-	named := map[*jsonschema.Schema]string{}
+	named := kinds{map[*jsonschema.Schema]string{}, map[*jsonschema.Schema]string{}}
 	complete(s, t, named)
-	template, err := json.Marshal(strictSchema(s, named))
+	template, err := json.Marshal(named.strict(s, false, false))
 	if err != nil {
 		panic(fmt.Sprintf("reply: contract %s: marshal schema: %v", name, err))
 	}
@@ -44,7 +44,7 @@ func buildSchemas(name string, t reflect.Type) schemas {
 	writeOutline(&b, s, "")
 	known := knownFieldsOf(s)
 	out := schemas{
-		template: string(template), kinds: slices.Compact(slices.Sorted(maps.Values(named))),
+		template: string(template), marks: placeholders(string(template)),
 		outline: b.String(), validator: compiled, known: known, keys: newKeys(known), decoder: newDecoder(t),
 	}
 	out.strict = out.withNames(nil)
@@ -65,17 +65,53 @@ func compileSchema(s *jsonschema.Schema) (*validator.Schema, error) {
 	return c.Compile("reply:")
 }
 
-// withNames returns the strict schema with the given names, by kind. A field without names has no enum.
+// placeholder is a part of a template that stands for names of a kind.
+type placeholder struct {
+	text, kind string
+	list       bool   // the part stands for the bounds of a list, not for an enum
+	without    string // what replaces it if the names are not known
+}
+
+// placeholderPattern matches an enum with a placeholder, or bounds with one.
+var placeholderPattern = regexp.MustCompile(`,"enum":\["\\u0000([^"]*)"\]|,"\\u0000([^"]*)":\{([^}]*)\}`)
+
+// placeholders returns the placeholders in a template, each once.
+func placeholders(template string) (list []placeholder) {
+	for _, m := range placeholderPattern.FindAllStringSubmatch(template, -1) {
+		p := placeholder{text: m[0], kind: m[1]}
+		if m[2] != "" {
+			p.kind, p.list = m[2], true
+		}
+		if m[3] != "" {
+			p.without = "," + m[3]
+		}
+		if !slices.Contains(list, p) {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// has reports whether the schema refers to names of a kind.
+func (s *schemas) has(kind string) bool {
+	return slices.ContainsFunc(s.marks, func(p placeholder) bool { return p.kind == kind })
+}
+
+// withNames returns the strict schema with the given names, by kind. If a kind has no names, its fields have no enum, and
+// its lists have the bounds of their tags.
 func (s *schemas) withNames(names map[string][]string) json.RawMessage {
 	text := s.template
-	for _, kind := range s.kinds {
-		enum := ""
-		if list := names[kind]; len(list) > 0 {
+	for _, p := range s.marks {
+		list, with := names[p.kind], p.without
+		switch {
+		case len(list) == 0:
+		case p.list:
+			with = fmt.Sprintf(`,"minItems":%d,"maxItems":%[1]d`, len(list))
+		default:
 			data, _ := json.Marshal(list) // cannot fail: they are strings
-			enum = `,"enum":` + string(data)
+			with = `,"enum":` + string(data)
 		}
-		mark, _ := json.Marshal(placeholderPrefix + kind)
-		text = strings.ReplaceAll(text, `,"enum":[`+string(mark)+`]`, enum)
+		text = strings.ReplaceAll(text, p.text, with)
 	}
 	return json.RawMessage(text)
 }

@@ -14,7 +14,7 @@ import (
 
 const strictSchema = `{"$schema": "x", "type": "object", "properties": {
 	"why": {"type": "string", "maxLength": 40, "description": "first"},
-	"list": {"type": "array", "maxItems": 3, "items": {"type": "string", "enum": ["b", "a"]}}},
+	"list": {"type": "array", "minItems": 3, "maxItems": 3, "items": {"type": "string", "enum": ["b", "a"]}}},
 	"required": ["why", "list"], "additionalProperties": false}`
 
 func TestRefusedFieldsAreOmitted(t *testing.T) {
@@ -44,6 +44,10 @@ func TestRefusedFieldsAreOmitted(t *testing.T) {
 		}, []string{"max_completion_tokens"}, []string{"max_tokens"}},
 		"bounds, then the schema": {fakellm.OpenAI, []fakellm.Reply{
 			refusal(400, "Invalid schema for response_format: 'maxLength' is not permitted"),
+			refusal(400, "This response_format type is unavailable now"),
+		}, []string{"response_format"}, []string{"temperature"}},
+		"exact numbers of entries, then the schema": {fakellm.OpenAI, []fakellm.Reply{
+			refusal(400, "Invalid schema for response_format: For 'array' type, property 'minItems' is not supported"),
 			refusal(400, "This response_format type is unavailable now"),
 		}, []string{"response_format"}, []string{"temperature"}},
 		"an output_config": {fakellm.Anthropic, []fakellm.Reply{
