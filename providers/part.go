@@ -21,7 +21,7 @@ type Tool struct {
 type ToolCall struct {
 	ID        string          `json:"id,omitempty"` // empty if the service does not number its calls
 	Name      string          `json:"name"`
-	Arguments json.RawMessage `json:"arguments"`        // as the model wrote them: validate them
+	Arguments json.RawMessage `json:"arguments"`        // as the model wrote them, or a JSON string if that is not JSON: validate them
 	Opaque    string          `json:"opaque,omitempty"` // what the service needs back with the call
 }
 

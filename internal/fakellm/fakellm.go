@@ -137,6 +137,9 @@ func (s *Server) writeWhole(w http.ResponseWriter, r *http.Request, reply Reply)
 
 // writeStream writes a streaming reply.
 func (s *Server) writeStream(w http.ResponseWriter, r *http.Request, reply Reply) {
+	for name, value := range reply.Header {
+		w.Header().Set(name, value)
+	}
 	for _, line := range s.protocol.streamStart(reply) {
 		s.writeEvent(w, line)
 	}
@@ -200,6 +203,9 @@ func (s *Server) writeEvent(w http.ResponseWriter, event string) {
 // errorEvent returns an error event of a stream.
 func (s *Server) errorEvent(words, code string) string {
 	body := s.errorBody(words)
+	if s.protocol == Responses {
+		body = object{"type": "error", "code": "an_error", "message": words, "param": nil, "sequence_number": 7}.String()
+	}
 	if code != "" {
 		body = strings.Replace(body, `"an_error"`, `"`+code+`"`, 1)
 	}

@@ -61,6 +61,8 @@ func (p Protocol) reasoningEvents(text string) []string {
 		return []string{object{"model": "m-1", "message": object{"role": "assistant", "content": "", "thinking": text}, "done": false}.String()}
 	case Google:
 		return []string{p.googleParts(object{"text": text, "thought": true})}
+	case Responses:
+		return responseReasoning(text)
 	default:
 		return []string{"data: " + object{"model": "m-1", "choices": []any{object{"index": 0, "delta": object{"content": "", "reasoning_content": text}}}}.String()}
 	}
@@ -90,6 +92,8 @@ func (p Protocol) callEvents(i int, call providers.ToolCall) []string {
 		}}}.String()}
 	case Google:
 		return []string{p.googleParts(object{"functionCall": object{"name": call.Name, "args": call.Arguments}, "thoughtSignature": "c2ln"})}
+	case Responses:
+		return responseCall(i, call)
 	default:
 		delta := func(call object) string {
 			return "data: " + object{"model": "m-1", "choices": []any{object{"index": 0, "delta": object{"tool_calls": []any{call}}}}}.String()

@@ -16,7 +16,8 @@ type Protocol string
 
 // The protocols.
 const (
-	OpenAI    Protocol = "openai"
+	OpenAI    Protocol = "openai"    // chat completions
+	Responses Protocol = "responses" // OpenAI's Responses API
 	Anthropic Protocol = "anthropic"
 	Ollama    Protocol = "ollama"
 	Google    Protocol = "google"
@@ -48,7 +49,7 @@ type Reply struct {
 	Hang      bool     // send nothing more until the client disconnects
 
 	Status int               // if set, refuse the call with this HTTP status
-	Header map[string]string // the headers of a refusal
+	Header map[string]string // the headers of a refusal or a stream
 	Body   string            // the body of a refusal; defaults to an error in the protocol's form
 }
 
@@ -126,71 +127,17 @@ func (p Protocol) usage(r Reply) object {
 			"promptTokenCount": r.Usage.Input, "cachedContentTokenCount": r.Usage.Cached,
 			"candidatesTokenCount": r.Usage.Output - r.Usage.Reasoning, "totalTokenCount": r.Usage.Input + r.Usage.Output,
 		}
+	case Responses:
+		return object{
+			"input_tokens": r.Usage.Input, "output_tokens": r.Usage.Output, "total_tokens": r.Usage.Input + r.Usage.Output,
+			"input_tokens_details":  object{"cached_tokens": r.Usage.Cached},
+			"output_tokens_details": object{"reasoning_tokens": r.Usage.Reasoning},
+		}
 	default:
 		return object{
 			"prompt_tokens": r.Usage.Input, "completion_tokens": r.Usage.Output, "total_tokens": r.Usage.Input + r.Usage.Output,
 			"prompt_tokens_details":     object{"cached_tokens": r.Usage.Cached},
 			"completion_tokens_details": object{"reasoning_tokens": r.Usage.Reasoning},
 		}
-	}
-}
-
-// body returns the body of a reply that does not stream.
-func (p Protocol) body(r Reply) string {
-	text := strings.Join(r.Chunks, "")
-	switch p {
-	case Anthropic:
-		return object{
-			"type": "message", "role": "assistant", "model": "m-1", "stop_reason": p.finishReason(r), "usage": p.usage(r),
-			"content": []any{object{"type": "text", "text": text}},
-		}.String()
-	case Ollama:
-		return object{
-			"model": "m-1", "message": object{"role": "assistant", "content": text}, "done": true, "done_reason": p.finishReason(r),
-		}.merge(p.usage(r)).String()
-	case Google:
-		return object{
-			"modelVersion": "m-1", "usageMetadata": p.usage(r),
-			"candidates": []any{object{"index": 0, "content": googleContent(text), "finishReason": p.finishReason(r)}},
-		}.String()
-	default:
-		return object{
-			"model": "m-1", "usage": p.usage(r),
-			"choices": []any{object{"index": 0, "message": object{"role": "assistant", "content": text}, "finish_reason": p.finishReason(r)}},
-		}.String()
-	}
-}
-
-// firstUsage returns the usage that Anthropic reports at the beginning of a stream.
-func (p Protocol) firstUsage(r Reply) object {
-	if r.NoUsage {
-		return object{}
-	}
-	return p.usage(r).merge(object{"output_tokens": 1})
-}
-
-// finalUsage returns the usage that Anthropic reports at the end of a stream.
-func (p Protocol) finalUsage(r Reply) object {
-	if r.NoUsage {
-		return object{}
-	}
-	return object{"output_tokens": r.Usage.Output}
-}
-
-// googleContent returns a text in Google's form.
-func googleContent(text string) object {
-	return object{"role": "model", "parts": []any{object{"text": text}}}
-}
-
-func (p Protocol) chunk(text string) string {
-	switch p {
-	case Anthropic:
-		return "data: " + object{"type": "content_block_delta", "index": 0, "delta": object{"type": "text_delta", "text": text}}.String()
-	case Ollama:
-		return object{"model": "m-1", "message": object{"role": "assistant", "content": text}, "done": false}.String()
-	case Google:
-		return "data: " + object{"modelVersion": "m-1", "candidates": []any{object{"index": 0, "content": googleContent(text)}}}.String()
-	default:
-		return "data: " + object{"model": "m-1", "choices": []any{object{"index": 0, "delta": object{"content": text}, "finish_reason": nil}}}.String()
 	}
 }

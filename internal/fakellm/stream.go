@@ -3,7 +3,11 @@ package fakellm
 // streamStart returns the lines of a stream up to the end of the text.
 func (p Protocol) streamStart(r Reply) []string {
 	var lines []string
-	if p == Anthropic {
+	switch p { //nolint:exhaustive // the other protocols have no events at the beginning
+	case Responses:
+		begun := object{"response": p.response(r, "in_progress")}
+		lines = append(lines, responseEvent("response.created", begun), responseEvent("response.in_progress", begun))
+	case Anthropic:
 		lines = append(
 			lines,
 			"event: message_start\ndata: "+object{"type": "message_start", "message": object{"type": "message", "model": "m-1", "usage": p.firstUsage(r)}}.String(),
@@ -46,6 +50,9 @@ func (p Protocol) streamEnd(r Reply) []string {
 		return []string{"data: " + object{
 			"modelVersion": "m-1", "usageMetadata": p.usage(r), "candidates": []any{object{"index": 0, "finishReason": p.finishReason(r)}},
 		}.String()}
+	case Responses:
+		status := responseStatus(r)
+		return []string{": keep alive", responseEvent("response."+status, object{"response": p.response(r, status, responseOutput(r)...)})}
 	default:
 		return []string{
 			": keep alive",

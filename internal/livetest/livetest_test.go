@@ -17,50 +17,91 @@ const marks = `[{"criterion": "logical_consistency", "score": 7}, {"criterion": 
 	{"criterion": "engagement", "score": 7}, {"criterion": "novelty", "score": 7}, {"criterion": "persuasiveness", "score": 7},
 	{"criterion": "relevance", "score": 7}]`
 
+// asked is a request in either API of OpenAI.
+type asked struct {
+	Model        string `json:"model"`
+	MaxTokens    int    `json:"max_tokens"`
+	OutputTokens int    `json:"max_output_tokens"`
+	Format       struct {
+		Schema struct {
+			Name string `json:"name"`
+		} `json:"json_schema"`
+	} `json:"response_format"`
+	Text struct {
+		Format struct {
+			Name string `json:"name"`
+		} `json:"format"`
+	} `json:"text"`
+}
+
 // service replies to requests as a model does.
 func service(w http.ResponseWriter, r *http.Request) {
-	var asked struct {
-		Model     string `json:"model"`
-		MaxTokens int    `json:"max_tokens"`
-		Format    struct {
-			Schema struct {
-				Name string `json:"name"`
-			} `json:"json_schema"`
-		} `json:"response_format"`
-	}
 	if r.Method == http.MethodGet {
 		fmt.Fprint(w, `{"data": [{"id": "m"}, {"id": "n"}]}`)
 		return
 	}
-	_ = json.NewDecoder(r.Body).Decode(&asked) // the requests of the provider are valid
-	text, finish := "Because of it all, and more.", "stop"
-	switch name := asked.Format.Schema.Name; {
-	case asked.Model != "m":
+	var a asked
+	_ = json.NewDecoder(r.Body).Decode(&a) // the requests of the provider are valid
+	if a.Model != "m" {
 		w.WriteHeader(http.StatusNotFound)
+		fmt.Fprint(w, `{"error": {"message": "unknown model"}}`)
 		return
-	case asked.MaxTokens == 8:
-		finish = "length"
+	}
+	text := "Because of it all, and more."
+	switch name := a.Format.Schema.Name + a.Text.Format.Name; {
 	case strings.HasPrefix(name, "assessment"):
 		text = `{"participants": [{"name": "Ada", "criteria": ` + marks + `}, {"name": "Bo", "criteria": ` + marks + `}], "quality": 7, "should_continue": true}`
 	case strings.HasPrefix(name, "verdict"):
 		text = `{"summary": "Both said something.", "winner": "Ada", "quality": 70}`
 	}
+	if strings.HasSuffix(r.URL.Path, "/responses") {
+		respond(w, text, a.OutputTokens == 16)
+		return
+	}
+	complete(w, text, a.MaxTokens == 8)
+}
+
+// complete writes a chat completion.
+func complete(w http.ResponseWriter, text string, cut bool) {
 	for _, word := range strings.SplitAfter(text, " ") {
 		quoted, _ := json.Marshal(word) // strings always encode
 		fmt.Fprintf(w, `data: {"choices": [{"delta": {"content": %s}}]}`+"\n\n", quoted)
 		w.(http.Flusher).Flush()
 	}
+	finish := "stop"
+	if cut {
+		finish = "length"
+	}
 	fmt.Fprintf(w, `data: {"choices": [{"delta": {}, "finish_reason": %q}], "usage": {"prompt_tokens": 9, "completion_tokens": 8}}`+"\n\n", finish)
 	fmt.Fprint(w, "data: [DONE]\n\n")
+}
+
+// respond writes a reply of the Responses API.
+func respond(w http.ResponseWriter, text string, cut bool) {
+	for _, word := range strings.SplitAfter(text, " ") {
+		quoted, _ := json.Marshal(word) // strings always encode
+		fmt.Fprintf(w, `data: {"type": "response.output_text.delta", "delta": %s}`+"\n\n", quoted)
+		w.(http.Flusher).Flush()
+	}
+	status := "completed"
+	if cut {
+		status = "incomplete"
+	}
+	fmt.Fprintf(w, `data: {"type": "response.%[1]s", "response": {"status": %[1]q, "incomplete_details": {"reason": "max_output_tokens"},
+data: "usage": {"input_tokens": 9, "output_tokens": 8}}}`+"\n\n", status)
 }
 
 // TestRun runs the tests against a local service, to show that a service can pass them.
 func TestRun(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(service))
 	defer s.Close()
-	Run(t, func(t *testing.T, client *http.Client) Provider {
-		p, err := openai.New(openai.Config{Model: "m", BaseURL: s.URL + "/v1", HTTPClient: client})
-		require.NoError(t, err)
-		return p
-	})
+	for _, api := range []string{"chat", "responses"} {
+		t.Run(api, func(t *testing.T) {
+			Run(t, func(t *testing.T, client *http.Client) Provider {
+				p, err := openai.New(openai.Config{Model: "m", BaseURL: s.URL + "/v1", HTTPClient: client, API: api})
+				require.NoError(t, err)
+				return p
+			})
+		})
+	}
 }

@@ -2,7 +2,6 @@ package openai
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -12,16 +11,16 @@ import (
 	"github.com/elenchus-go/debate/providers/internal/wire"
 )
 
-// Generate requests one reply from the model.
-func (p *Provider) Generate(ctx context.Context, r providers.Request) (providers.Response, error) {
-	r.Model = cmp.Or(r.Model, p.model)
-	return p.client.Generate(ctx, r, wire.Call{
+// chatCall returns the call of a request to the API for chat completions.
+func (p *Provider) chatCall(r providers.Request) wire.Call {
+	return wire.Call{
 		Model: r.Model,
+		API:   "chat completions",
 		URL:   p.base + "/chat/completions",
 		Body:  func(s wire.Support) (wire.Object, error) { return body(r, s) },
 		Event: readEvent,
 		Kinds: errorKinds,
-	})
+	}
 }
 
 // The request. Source: https://platform.openai.com/docs/api-reference/chat/create
@@ -294,4 +293,8 @@ var errorKinds = map[string]providers.ErrorKind{
 	"server_error":                 providers.ServerError,
 	"engine_overloaded_error":      providers.ServerError,
 	"exceeded_current_quota_error": providers.Billing,
+	// Sent by the Responses API. Source: ResponseErrorCode in https://github.com/openai/openai-go
+	"bio_policy":                    providers.ContentFiltered,
+	"misalignment_policy_violation": providers.ContentFiltered,
+	"content_policy_violation":      providers.ContentFiltered,
 }

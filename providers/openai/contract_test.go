@@ -22,15 +22,26 @@ var (
 )
 
 func TestContract(t *testing.T) {
-	providertest.Run(t, fakellm.ProviderFunc(fakellm.OpenAI, func(t *testing.T, url string, client *http.Client) providers.Provider {
-		p, err := openai.New(openai.Config{Key: key, Model: "m", BaseURL: url + "/v1", HTTPClient: client})
-		require.NoError(t, err)
-		return p
-	}))
+	for api, protocol := range protocols {
+		t.Run(api, func(t *testing.T) {
+			providertest.Run(t, fakellm.ProviderFunc(protocol, func(t *testing.T, url string, client *http.Client) providers.Provider {
+				p, err := openai.New(openai.Config{Key: key, Model: "m", BaseURL: url + "/v1", HTTPClient: client, API: api})
+				require.NoError(t, err)
+				return p
+			}))
+		})
+	}
 }
 
+// protocols maps the values of Config.API to the protocols of the services.
+var protocols = map[string]fakellm.Protocol{"chat": fakellm.OpenAI, "responses": fakellm.Responses}
+
 func TestKeyFunc(t *testing.T) {
-	secrettest.RunKeyFunc(t, fakellm.OpenAI, func(url string, client *http.Client, key string, keyFunc func(context.Context) (string, error)) (providers.Provider, error) {
-		return openai.New(openai.Config{Key: key, KeyFunc: keyFunc, Model: "m", BaseURL: url + "/v1", HTTPClient: client})
-	})
+	for api, protocol := range protocols {
+		t.Run(api, func(t *testing.T) {
+			secrettest.RunKeyFunc(t, protocol, func(url string, client *http.Client, key string, keyFunc func(context.Context) (string, error)) (providers.Provider, error) {
+				return openai.New(openai.Config{Key: key, KeyFunc: keyFunc, Model: "m", BaseURL: url + "/v1", HTTPClient: client, API: api})
+			})
+		})
+	}
 }

@@ -8,7 +8,14 @@
 // http://localhost:1234/v1 for LM Studio and http://localhost:11434/v1 for Ollama. For Ollama, providers/ollama uses
 // the server's native API, which reports more. For Mistral, use providers/mistral.
 //
-// The package calls /chat/completions. It does not support OpenAI's Responses API, nor models that require it.
+// For api.openai.com, the package calls the Responses API, and chat completions if a model lacks it. For other servers, it
+// calls chat completions. [Config].API chooses.
+//
+// In the Responses API, the service is asked to store no replies. Reasoning that only the service can read is part of the
+// response; put it into the assistant's message of a later request, and the service reads it again. If the service cannot
+// read it, because the key or the model has changed, the provider omits it for an hour, with a warning. The service
+// summarizes its reasoning if Config.Extra has {"reasoning": {"summary": "auto"}}, which may need a verified
+// organization. Seeds and stop texts need chat completions.
 package openai
 
 import (
@@ -35,22 +42,29 @@ type Config struct {
 	KeyFunc func(context.Context) (string, error) `json:"-"`
 	// Model is the default model, used if a request names none. Required.
 	Model string
-	// BaseURL is the base URL, without /chat/completions. Defaults to https://api.openai.com/v1.
+	// BaseURL is the base URL, without /chat/completions or /responses. Defaults to https://api.openai.com/v1.
 	BaseURL string
+	// API is "responses" for the Responses API, or "chat" for chat completions. Defaults to "responses" for
+	// api.openai.com, and to "chat" for other servers. If the server or the model lacks the Responses API, the provider
+	// calls chat completions for an hour, with a warning in the first response. The Responses API accepts no token limit
+	// below 16; the provider then sends 16.
+	API string
 	// HTTPClient sends the requests. Defaults to a client with default settings.
 	HTTPClient *http.Client `json:"-"`
 	// Timeout limits the time in which the service sends nothing. A whole call takes at most ten times as long.
 	// Defaults to 120 s. A negative value disables both limits.
 	Timeout time.Duration
-	// MaxTokensField is the name of the request field that limits the output tokens. It is max_completion_tokens or
-	// max_tokens. Defaults to max_completion_tokens for api.openai.com, because its newer models accept nothing else.
+	// MaxTokensField is the name of the field that limits the output tokens of chat completions. It is
+	// max_completion_tokens or max_tokens. Defaults to max_completion_tokens for api.openai.com, because its newer models accept nothing else.
 	// Defaults to max_tokens for other servers, because some ignore max_completion_tokens and then never stop. If a
 	// server refuses one field, the provider sends the other.
 	MaxTokensField string
 	// Rename maps names of request fields to the names that the server uses.
 	Rename map[string]string
 	// Extra is merged into the body of each request as a JSON Merge Patch (RFC 7396): objects are merged, nil removes a
-	// field, and anything else replaces it. Examples are "presence_penalty" and "service_tier".
+	// field, and anything else replaces it. Examples are "service_tier" and "prompt_cache_key". The names are those of
+	// the API that the provider calls: "verbosity" of chat completions is {"text": {"verbosity": "low"}} in the
+	// Responses API.
 	Extra map[string]any
 	// NoSchema sends no schemas, so that only the prompt describes a structured reply. By default the provider sends as
 	// much of a schema as the server accepts.
@@ -66,7 +80,10 @@ func (c Config) String() string {
 func (c Config) Format(f fmt.State, _ rune) { fmt.Fprint(f, c.String()) }
 
 const (
-	defaultBaseURL = "https://api.openai.com/v1"
+	officialHost   = "api.openai.com"
+	defaultBaseURL = "https://" + officialHost + "/v1"
+	responsesAPI   = "responses"
+	chatAPI        = "chat"
 	modernField    = "max_completion_tokens"
 	legacyField    = "max_tokens"
 )
@@ -76,12 +93,15 @@ type Provider struct {
 	client   *wire.Client
 	base     string
 	model    string
-	official bool // the server is api.openai.com
+	service  string // identifies opaque reasoning
+	official bool   // the server is api.openai.com
+	newest   bool   // use the Responses API
 }
 
 // New returns a provider for the models that c describes.
 func New(c Config) (*Provider, error) {
-	base, own, err := c.baseURL()
+	base, host, err := c.baseURL()
+	own := host == officialHost
 	if err == nil {
 		err = c.check(own)
 	}
@@ -95,7 +115,11 @@ func New(c Config) (*Provider, error) {
 	if err != nil {
 		return nil, fmt.Errorf("create openai provider: %w", err)
 	}
-	return &Provider{client, base, c.Model, own}, nil
+	p := &Provider{client: client, base: base, model: c.Model, service: host, official: own, newest: c.API == responsesAPI || c.API == "" && own}
+	if own {
+		p.service = "openai"
+	}
+	return p, nil
 }
 
 func setKey(h http.Header, key string) {
@@ -104,19 +128,19 @@ func setKey(h http.Header, key string) {
 	}
 }
 
-// baseURL validates c.BaseURL and returns the base of all URLs. It also reports whether the server is OpenAI's own.
-func (c Config) baseURL() (base string, own bool, err error) {
+// baseURL validates c.BaseURL and returns the base of all URLs and the name of the server.
+func (c Config) baseURL() (base, host string, err error) {
 	if c.BaseURL == "" {
-		return defaultBaseURL, true, nil
+		return defaultBaseURL, officialHost, nil
 	}
 	u, err := wire.ParseBaseURL(c.BaseURL, defaultBaseURL)
 	switch {
 	case err != nil:
-		return "", false, err
-	case strings.Contains(u.Path, "/chat/completions"):
-		return "", false, fmt.Errorf("Config.BaseURL is %q, want it without /chat/completions", fault.RedactURL(c.BaseURL))
+		return "", "", err
+	case strings.Contains(u.Path, "/chat/completions"), strings.HasSuffix(u.Path, "/responses"):
+		return "", "", fmt.Errorf("Config.BaseURL is %q, want it without /chat/completions or /responses", fault.RedactURL(c.BaseURL))
 	}
-	return strings.TrimRight(c.BaseURL, "/"), u.Hostname() == "api.openai.com", nil
+	return strings.TrimRight(c.BaseURL, "/"), u.Hostname(), nil
 }
 
 // check validates the fields other than BaseURL and Extra.
@@ -126,6 +150,8 @@ func (c Config) check(own bool) error {
 		return errors.New("Config.Key is empty: set the API key, or Config.KeyFunc")
 	case c.Model == "":
 		return errors.New("Config.Model is empty: name a model, such as gpt-4.1-mini")
+	case c.API != "" && c.API != responsesAPI && c.API != chatAPI:
+		return fmt.Errorf("Config.API is %q, want %s or %s", c.API, responsesAPI, chatAPI)
 	case c.MaxTokensField != "" && c.MaxTokensField != modernField && c.MaxTokensField != legacyField:
 		return fmt.Errorf("Config.MaxTokensField is %q, want %s or %s", c.MaxTokensField, modernField, legacyField)
 	}

@@ -17,10 +17,12 @@ import (
 
 func TestWhatIsMissingOrWrongIsNamed(t *testing.T) {
 	for want, c := range map[string]openai.Config{
-		"create openai provider: Config.Key is empty: set the API key, or Config.KeyFunc":                             {Model: "m"},
-		"create openai provider: Config.Model is empty: name a model, such as gpt-4.1-mini":                           {Key: key},
-		`create openai provider: Config.BaseURL is "http://x/v1/chat/completions", want it without /chat/completions`: {Model: "m", BaseURL: "http://x/v1/chat/completions"},
-		`create openai provider: Config.MaxTokensField is "max", want max_completion_tokens or max_tokens`:            {Model: "m", Key: key, MaxTokensField: "max"},
+		"create openai provider: Config.Key is empty: set the API key, or Config.KeyFunc":                                           {Model: "m"},
+		"create openai provider: Config.Model is empty: name a model, such as gpt-4.1-mini":                                         {Key: key},
+		`create openai provider: Config.BaseURL is "http://x/v1/chat/completions", want it without /chat/completions or /responses`: {Model: "m", BaseURL: "http://x/v1/chat/completions"},
+		`create openai provider: Config.BaseURL is "http://x/v1/responses", want it without /chat/completions or /responses`:        {Model: "m", BaseURL: "http://x/v1/responses"},
+		`create openai provider: Config.API is "assistants", want responses or chat`:                                                {Model: "m", Key: key, API: "assistants"},
+		`create openai provider: Config.MaxTokensField is "max", want max_completion_tokens or max_tokens`:                          {Model: "m", Key: key, MaxTokensField: "max"},
 	} {
 		_, err := openai.New(c)
 		require.EqualError(t, err, want)
@@ -65,7 +67,7 @@ func TestNothingIsReadFromTheEnvironment(t *testing.T) {
 	_, err := openai.New(openai.Config{Model: "m"})
 	require.Error(t, err)
 	var hosts []string
-	s := fakellm.Start(t, fakellm.OpenAI, fakellm.Reply{Chunks: []string{"So."}})
+	s := fakellm.Start(t, fakellm.Responses, fakellm.Reply{Chunks: []string{"So."}})
 	client := s.Client(t)
 	inner := client.Transport
 	client.Transport = roundTrip(func(r *http.Request) (*http.Response, error) {
@@ -77,12 +79,13 @@ func TestNothingIsReadFromTheEnvironment(t *testing.T) {
 	require.NoError(t, err)
 	_, err = p.Generate(t.Context(), ask)
 	require.NoError(t, err)
-	require.Equal(t, []string{"https://api.openai.com/v1/chat/completions"}, hosts)
+	require.Equal(t, []string{"https://api.openai.com/v1/responses"}, hosts)
 	got := s.Requests()[0]
 	require.Equal(t, "Bearer "+key, got.Header.Get("Authorization"))
 	require.Empty(t, got.Header.Get("OpenAI-Organization"))
 	require.Equal(t, "m", got.Body["model"])
-	require.Equal(t, 600.0, got.Body["max_completion_tokens"])
+	require.Equal(t, 600.0, got.Body["max_output_tokens"])
+	require.Equal(t, false, got.Body["store"])
 }
 
 type roundTrip func(*http.Request) (*http.Response, error)
@@ -197,7 +200,7 @@ func TestAKeyInThePlaceOfAUserIsNotShown(t *testing.T) {
 }
 
 func TestUnsupportedSettings(t *testing.T) {
-	p, err := openai.New(openai.Config{Key: key, Model: "gpt-4.1"})
+	p, err := openai.New(openai.Config{Key: key, Model: "gpt-4.1", API: "chat"})
 	require.NoError(t, err)
 	five := []string{"a", "b", "c", "d", "e"}
 	for _, test := range []struct {

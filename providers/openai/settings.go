@@ -25,9 +25,30 @@ func writeSettings(body wire.Object, r providers.Request) {
 	if len(r.Stop) > 0 {
 		body["stop"] = r.Stop
 	}
-	if r.Reasoning != "" && (r.Reasoning != reasoning.None || !neverReasons.MatchString(r.Model)) {
-		body["reasoning_effort"] = r.Reasoning
+	if effort := effort(r); effort != "" {
+		body["reasoning_effort"] = effort
 	}
+}
+
+// writeResponsesSettings writes the settings of a request into the body for the Responses API.
+func writeResponsesSettings(body wire.Object, r providers.Request) {
+	if r.Temperature != nil {
+		body["temperature"] = *r.Temperature
+	}
+	if r.TopP > 0 {
+		body["top_p"] = r.TopP
+	}
+	if effort := effort(r); effort != "" {
+		body["reasoning"] = wire.Object{"effort": effort}
+	}
+}
+
+// effort returns the effort of reasoning that a request sets. Models that never reason accept no effort, not even none.
+func effort(r providers.Request) string {
+	if r.Reasoning == reasoning.None && neverReasons.MatchString(r.Model) {
+		return ""
+	}
+	return r.Reasoning
 }
 
 // Names of OpenAI's own models.
@@ -42,14 +63,23 @@ var (
 // maxStops is the number of stop texts that OpenAI accepts.
 const maxStops = 4
 
-// Unsupported returns the settings that the server or the model does not support. It knows OpenAI's own models. Of other
-// servers it knows only that they have levels of reasoning, but no budgets.
+// Unsupported returns the settings that the API, the server or the model does not support. It knows OpenAI's own models.
+// Of other servers it knows only that they have levels of reasoning, but no budgets.
 func (p *Provider) Unsupported(r providers.Request) map[string]string {
 	model, found := cmp.Or(r.Model, p.model), map[string]string{}
 	if reasoning.Budget(r.Reasoning) > 0 {
 		found["reasoning"] = fmt.Sprintf("%s tokens: the API has no budgets for reasoning, use low, medium or high", r.Reasoning)
 		if !p.official {
 			found["reasoning"] += ", or set the field of your server in Config.Extra"
+		}
+	}
+	if p.newest {
+		const instead = "the Responses API has none, remove it or set Config.API to chat"
+		if r.Seed != nil {
+			found["seed"] = instead
+		}
+		if len(r.Stop) > 0 {
+			found["stop"] = instead
 		}
 	}
 	if !p.official {
@@ -64,6 +94,7 @@ func (p *Provider) Unsupported(r providers.Request) map[string]string {
 		found["reasoning"] = fmt.Sprintf("model %s has only high", model)
 	}
 	switch {
+	case p.newest:
 	case len(r.Stop) > 0 && hasNoStop.MatchString(model):
 		found["stop"] = fmt.Sprintf("model %s supports no stop texts, remove them", model)
 	case len(r.Stop) > maxStops:

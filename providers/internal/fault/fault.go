@@ -24,13 +24,15 @@ const maxErrorBody = 64 << 10
 func Read(resp *http.Response) *Fault {
 	raw, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody)) // a part is enough
 	_ = resp.Body.Close()
-	f := &Fault{Status: resp.StatusCode, Redirect: resp.Header.Get("Location")}
-	for _, name := range []string{"X-Request-Id", "Request-Id", "Apim-Request-Id"} {
-		f.RequestID = cmp.Or(f.RequestID, resp.Header.Get(name))
-	}
+	f := &Fault{Status: resp.StatusCode, Redirect: resp.Header.Get("Location"), RequestID: RequestID(resp.Header)}
 	f.parse(raw)
 	f.RetryAfter = cmp.Or(retryAfterHeader(resp.Header, time.Now()), f.RetryAfter)
 	return f
+}
+
+// RequestID returns the service's name of a request, from the headers of the response.
+func RequestID(h http.Header) string {
+	return cmp.Or(h.Get("X-Request-Id"), h.Get("Request-Id"), h.Get("Apim-Request-Id"))
 }
 
 // InEvent returns the error in an event of a stream, or nil if the event has none.
@@ -38,17 +40,19 @@ func InEvent(data []byte) *Fault {
 	if !bytes.Contains(data, []byte(`"error"`)) {
 		return nil
 	}
-	var e struct {
-		Error json.RawMessage `json:"error"`
-	}
+	var e, inner struct{ Type, Error, Response json.RawMessage }
 	if json.Unmarshal(data, &e) != nil {
 		var list []json.RawMessage
 		if json.Unmarshal(data, &list) != nil || len(list) == 0 || json.Unmarshal(list[0], &e) != nil {
 			return nil
 		}
 	}
-	switch string(bytes.TrimSpace(e.Error)) {
-	case "", "null", `""`, "{}", "false":
+	_ = json.Unmarshal(e.Response, &inner) // sent by OpenAI's Responses API, where the response may quote the prompt
+	switch {
+	case !isEmpty(e.Error), string(e.Type) == `"error"`:
+	case !isEmpty(inner.Error):
+		data = inner.Error
+	default:
 		return nil
 	}
 	f := &Fault{}
@@ -61,6 +65,15 @@ func InEvent(data []byte) *Fault {
 		}
 	}
 	return f
+}
+
+// isEmpty reports whether a JSON value says that there is no error.
+func isEmpty(raw json.RawMessage) bool {
+	switch string(bytes.TrimSpace(raw)) {
+	case "", "null", `""`, "{}", "false":
+		return true
+	}
+	return false
 }
 
 // parse reads the body of an error.

@@ -23,10 +23,16 @@ type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// replyWith returns a provider whose service sends a body.
+// replyWith returns a provider whose service sends a body of chat completions.
 func replyWith(t testing.TB, header http.Header, body func(ctx context.Context) io.Reader) providers.Provider {
 	t.Helper()
-	p, err := openai.New(openai.Config{Model: "m", BaseURL: "http://service/v1", HTTPClient: &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+	return replyOver(t, "chat", header, body)
+}
+
+// replyOver returns a provider whose service sends a body of the given API of OpenAI.
+func replyOver(t testing.TB, api string, header http.Header, body func(ctx context.Context) io.Reader) providers.Provider {
+	t.Helper()
+	p, err := openai.New(openai.Config{Model: "m", BaseURL: "http://service/v1", API: api, HTTPClient: &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
 		return &http.Response{StatusCode: http.StatusOK, Header: header, Body: io.NopCloser(body(r.Context())), Request: r}, nil
 	})}})
 	require.NoError(t, err)
@@ -236,20 +242,39 @@ func TestErrorsNameTheRequest(t *testing.T) {
 	})
 }
 
-// FuzzStream reads any stream without a panic, and returns either a reply with text or an error of a known kind.
 func FuzzStream(f *testing.F) {
-	for _, seed := range []string{
-		textEvent + stopEvent, "data: [DONE]", `{"choices": [{"message": {"content": "So."}, "finish_reason": "stop"}]}`, "<html>", "\xef\xbb\xbf: x\n\n",
-		`data: {"choices": [{"delta": {"tool_calls": [{"index": 3, "function": {"arguments": "{"}}]}}]}` + "\n\n",
-		`data: {"error": {"code": 429, "metadata": {"raw": "[[[["}}}` + "\n\n", `data: {"choices": [{"delta": {"content": [{"text": "\ud83e"}]}}]}`,
-	} {
+	fuzzStream(
+		f, "chat", textEvent+stopEvent, "data: [DONE]", `{"choices": [{"message": {"content": "So."}, "finish_reason": "stop"}]}`, "<html>", "\xef\xbb\xbf: x\n\n",
+		`data: {"choices": [{"delta": {"tool_calls": [{"index": 3, "function": {"arguments": "{"}}]}}]}`+"\n\n"+textEvent+stopEvent,
+		`data: {"error": {"code": 429, "metadata": {"raw": "[[[["}}}`+"\n\n", `data: {"choices": [{"delta": {"content": [{"text": "\ud83e"}]}}]}`,
+	)
+}
+
+func FuzzResponsesStream(f *testing.F) {
+	fuzzStream(
+		f, "responses", responseText+responseEnd, `{"object": "response", "status": "completed", "output": [{"type": "message", "content": [{"type": "output_text", "text": "So."}]}]}`,
+		`data: {"type": "response.output_item.done", "item": {"type": "function_call", "arguments": "{"}}`+"\n\n"+responseText+responseEnd,
+		`data: {"type": "response.output_item.done", "item": {"type": "reasoning", "summary": [{}], "encrypted_content": "x"}}`+"\n\n"+responseText+responseEnd,
+		`data: {"type": "response.failed", "response": {"error": {"code": "x", "message": [[["no"]]}}}`+"\n\n", `data: {"type": "error", "message": 7}`+"\n\n",
+		`data: {"type": "response.output_text.delta", "delta": "\ud83e"}`+"\n\n"+`data: {"type": "response.incomplete", "response": {"incomplete_details": {"reason": 7}}}`+"\n\n",
+	)
+}
+
+const (
+	responseText = `data: {"type": "response.output_text.delta", "delta": "So. "}` + "\n\n"
+	responseEnd  = `data: {"type": "response.completed", "response": {"status": "completed"}}` + "\n\n"
+)
+
+// fuzzStream reads any stream without a panic, and returns either a reply with text or an error of a known kind.
+func fuzzStream(f *testing.F, api string, seeds ...string) {
+	for _, seed := range seeds {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, body string) {
 		var heard strings.Builder
 		r := calltest.Ask()
 		r.OnChunk = func(text string) error { heard.WriteString(text); return nil }
-		res, err := replyWith(t, nil, func(context.Context) io.Reader { return strings.NewReader(body) }).Generate(t.Context(), r)
+		res, err := replyOver(t, api, nil, func(context.Context) io.Reader { return strings.NewReader(body) }).Generate(t.Context(), r)
 		if err == nil {
 			require.NotEmpty(t, strings.TrimSpace(res.Text))
 			require.Equal(t, res.Text, heard.String())
@@ -266,16 +291,20 @@ func FuzzStream(f *testing.F) {
 
 // BenchmarkStream reads streams of different lengths. The time per byte must not grow.
 func BenchmarkStream(b *testing.B) {
-	for name, size := range map[string]int{"1MB": 1 << 20, "64MB": 64 << 20} {
-		b.Run(name, func(b *testing.B) {
-			n := size / len(textEvent)
-			body := strings.Repeat(`data: {"choices": [{"delta": {"content": "So. "}}]}`+"\n\n", n) + stopEvent
-			p := replyWith(b, nil, func(context.Context) io.Reader { return strings.NewReader(body) })
-			b.SetBytes(int64(len(body)))
-			for b.Loop() {
-				_, err := p.Generate(b.Context(), calltest.Ask())
-				require.NoError(b, err)
-			}
-		})
+	for api, events := range map[string][2]string{
+		"chat":      {`data: {"choices": [{"delta": {"content": "So. "}}]}` + "\n\n", stopEvent},
+		"responses": {responseText, responseEnd},
+	} {
+		for name, size := range map[string]int{"1MB": 1 << 20, "64MB": 64 << 20} {
+			b.Run(api+"/"+name, func(b *testing.B) {
+				body := strings.Repeat(events[0], size/len(events[0])) + events[1]
+				p := replyOver(b, api, nil, func(context.Context) io.Reader { return strings.NewReader(body) })
+				b.SetBytes(int64(len(body)))
+				for b.Loop() {
+					_, err := p.Generate(b.Context(), calltest.Ask())
+					require.NoError(b, err)
+				}
+			})
+		}
 	}
 }

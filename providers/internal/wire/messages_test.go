@@ -41,6 +41,7 @@ func TestPartsInRequests(t *testing.T) {
 			{Role: providers.Assistant, Parts: []providers.Part{
 				{Reasoning: &providers.Reasoning{Text: "No service gets this back."}},
 				{Reasoning: &providers.Reasoning{Service: "anthropic", Data: json.RawMessage(`{"type": "thinking", "thinking": "Hm.", "signature": "c2ln"}`)}},
+				{Reasoning: &providers.Reasoning{Service: "service", Data: json.RawMessage(`{"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "b3BhcXVl"}`)}},
 				{Text: "Let me look."},
 				{ToolCall: &providers.ToolCall{ID: "call-1", Name: "search", Arguments: json.RawMessage(`{"query": "bridges"}`), Opaque: "c2ln"}},
 			}},
@@ -59,6 +60,7 @@ func TestPartsInRequests(t *testing.T) {
 			require.NoError(t, err)
 			require.NotContains(t, string(raw), "No service gets this back")
 			require.Equal(t, p == fakellm.Anthropic, strings.Contains(string(raw), `"thinking"`), "opaque reasoning goes to its own service only")
+			require.Equal(t, p == fakellm.Responses, strings.Contains(string(raw), `"encrypted_content":`), "opaque reasoning goes to its own service only")
 			golden.Require(t, "testdata/parts."+string(p)+".json", string(raw)+"\n")
 		})
 	}

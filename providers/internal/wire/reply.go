@@ -2,6 +2,7 @@ package wire
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,6 +17,7 @@ type Reply struct {
 	res      providers.Response
 	asked    providers.Request
 	complete bool // the service said that the reply is complete
+	failed   error
 
 	segments []segment
 	partRune Text // the bytes of an incomplete character
@@ -183,10 +185,20 @@ func (r *Reply) Finish(reason providers.FinishReason) {
 	}
 }
 
+// Fail sets the error of a reply that the service says has failed. A later event may report the cause instead.
+func (r *Reply) Fail(err error) { r.failed = err }
+
 // SetModel sets the name of the model that replied, unless it is empty.
 func (r *Reply) SetModel(name string) {
 	if name != "" {
 		r.res.Model = name
+	}
+}
+
+// warn adds a warning to the response, unless it is empty.
+func (r *Reply) warn(warning string) {
+	if warning != "" {
+		r.res.Warnings = append(r.res.Warnings, warning)
 	}
 }
 
@@ -213,6 +225,9 @@ func (r *Reply) End() (providers.Response, error) {
 
 // check sets the fields of the response, and returns why it is not a reply.
 func (r *Reply) check() error {
+	if r.failed != nil {
+		return r.failed
+	}
 	if !r.complete {
 		return replyError(providers.Network, "the stream ended before the reply was complete")
 	}
@@ -246,7 +261,7 @@ func (r *Reply) fill() {
 		case opaqueSegment:
 			part.Reasoning = &s.keep
 		case callSegment:
-			s.call.Arguments = s.bytes
+			s.call.Arguments = arguments(s.bytes)
 			part.ToolCall = &s.call
 		}
 		plain = plain && s.kind == textSegment
@@ -256,6 +271,17 @@ func (r *Reply) fill() {
 	if !plain {
 		r.res.Parts = parts
 	}
+}
+
+// arguments returns the arguments of a tool call as JSON: an object if there are none, and a string if they are not JSON.
+func arguments(raw []byte) json.RawMessage {
+	switch {
+	case len(raw) == 0:
+		return json.RawMessage("{}")
+	case !json.Valid(raw):
+		raw, _ = json.Marshal(string(raw)) // strings always encode
+	}
+	return raw
 }
 
 // has reports whether the reply has a segment of a kind.

@@ -27,7 +27,7 @@ const key = "a-key-that-nobody-sees"
 var errEnough = errors.New("ended by the caller")
 
 // protocols lists the protocols of the services.
-var protocols = []fakellm.Protocol{fakellm.OpenAI, fakellm.Anthropic, fakellm.Google, fakellm.Ollama}
+var protocols = []fakellm.Protocol{fakellm.OpenAI, fakellm.Responses, fakellm.Anthropic, fakellm.Google, fakellm.Ollama}
 
 // service returns a provider of a service. extra is merged into its requests.
 func service(t *testing.T, p fakellm.Protocol, client *http.Client, extra map[string]any) providers.Provider {
@@ -38,6 +38,8 @@ func service(t *testing.T, p fakellm.Protocol, client *http.Client, extra map[st
 	switch p {
 	case fakellm.OpenAI:
 		model, err = openai.New(openai.Config{Key: key, Model: "m", BaseURL: url + "/v1", HTTPClient: client, MaxTokensField: "max_completion_tokens", Extra: extra})
+	case fakellm.Responses:
+		model, err = openai.New(openai.Config{Key: key, Model: "m", BaseURL: url + "/v1", HTTPClient: client, API: "responses", Extra: extra})
 	case fakellm.Anthropic:
 		model, err = anthropic.New(anthropic.Config{Key: key, Model: "m", BaseURL: url, HTTPClient: client, Extra: extra})
 	case fakellm.Google:

@@ -18,7 +18,7 @@ func sent(t *testing.T, p fakellm.Protocol, r providers.Request) map[string]any 
 	_, err := service(t, p, s.Client(t), nil).Generate(t.Context(), r)
 	require.NoError(t, err)
 	body := s.Requests()[0].Body
-	for _, name := range []string{"messages", "contents", "system", "systemInstruction", "stream", "stream_options", "truncate", "shift", "model"} {
+	for _, name := range []string{"messages", "contents", "system", "systemInstruction", "stream", "stream_options", "truncate", "shift", "model", "input", "include", "store"} {
 		delete(body, name)
 	}
 	return body
@@ -28,6 +28,7 @@ func TestSettingsInRequests(t *testing.T) {
 	seed, warm := int64(7), 0.5
 	for protocol, want := range map[fakellm.Protocol]string{
 		fakellm.OpenAI:    `{"temperature": 0.5, "top_p": 0.9, "seed": 7, "stop": ["END", "###"], "max_completion_tokens": 600}`,
+		fakellm.Responses: `{"temperature": 0.5, "top_p": 0.9, "max_output_tokens": 600}`,
 		fakellm.Anthropic: `{"temperature": 0.5, "top_p": 0.9, "stop_sequences": ["END", "###"], "max_tokens": 600}`,
 		fakellm.Google:    `{"generationConfig": {"temperature": 0.5, "topP": 0.9, "seed": 7, "stopSequences": ["END", "###"], "maxOutputTokens": 600}}`,
 		fakellm.Ollama:    `{"options": {"temperature": 0.5, "top_p": 0.9, "seed": 7, "stop": ["END", "###"], "num_predict": 600}}`,
@@ -52,6 +53,11 @@ func TestReasoningInRequests(t *testing.T) {
 		{fakellm.OpenAI, "m", "none", 0, `{"reasoning_effort": "none"}`},
 		{fakellm.OpenAI, "m", "high", 0, `{"reasoning_effort": "high"}`},
 		{fakellm.OpenAI, "gpt-4.1", "none", 0, `{}`},
+
+		{fakellm.Responses, "m", "", 0, `{}`},
+		{fakellm.Responses, "m", "none", 0, `{"reasoning": {"effort": "none"}}`},
+		{fakellm.Responses, "m", "high", 0, `{"reasoning": {"effort": "high"}}`},
+		{fakellm.Responses, "gpt-4.1", "none", 0, `{}`},
 
 		{fakellm.Anthropic, "claude-sonnet-4-5", "", 900, `{"max_tokens": 900}`},
 		{fakellm.Anthropic, "claude-sonnet-4-5", "none", 900, `{"max_tokens": 900, "thinking": {"type": "disabled"}}`},

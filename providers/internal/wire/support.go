@@ -26,7 +26,10 @@ type Support struct {
 	Schemas Schemas
 	// NoCache means that the model refuses cache breakpoints.
 	NoCache bool
+	// NoReasoning means that the model refuses the opaque reasoning of earlier replies.
+	NoReasoning bool
 
+	lacksAPI        lacking         // who lacks the newest API
 	omit            map[string]bool // the fields that the model refused
 	otherTokenField bool            // the token limit needs the other one of tokenFields
 }
@@ -55,8 +58,9 @@ const forgetAfter = time.Hour
 
 // supportCache remembers what models refused.
 type supportCache struct {
-	mu      sync.Mutex
-	byModel map[string]learned
+	mu          sync.Mutex
+	byModel     map[string]learned
+	serverLacks time.Time // when the server last lacked the newest API
 }
 
 type learned struct {
@@ -68,10 +72,14 @@ type learned struct {
 func (c *supportCache) get(model string, start Support) Support {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	s := start
 	if known, ok := c.byModel[model]; ok && time.Since(known.at) < forgetAfter {
-		return known.support
+		s = known.support
 	}
-	return start
+	if time.Since(c.serverLacks) < forgetAfter {
+		s.lacksAPI = theServer
+	}
+	return s
 }
 
 func (c *supportCache) put(model string, s Support) {
@@ -81,27 +89,43 @@ func (c *supportCache) put(model string, s Support) {
 		c.byModel = map[string]learned{}
 	}
 	c.byModel[model] = learned{s, time.Now()}
+	if s.lacksAPI == theServer {
+		c.serverLacks = time.Now()
+	}
 }
 
-// warning returns the text of the warning about what a model does not support.
-func (s Support) warning(model string) string {
+// warning returns the text of the warning about what a model refuses, other than expected from start. It is empty if
+// the model refuses nothing.
+func (s Support) warning(model string, start Support) string {
 	var parts []string
-	switch s.Schemas {
-	case SchemasNone:
-		parts = append(parts, "schemas")
-	case SchemasPlain:
-		parts = append(parts, "bounds in schemas")
-	case SchemasWithBounds:
+	if s.Schemas > start.Schemas {
+		parts = append(parts, []string{SchemasPlain: "bounds in schemas", SchemasNone: "schemas"}[s.Schemas])
 	}
 	if s.NoCache {
 		parts = append(parts, "cache breakpoints")
+	}
+	if s.NoReasoning {
+		parts = append(parts, "the reasoning of earlier replies")
 	}
 	parts = append(parts, slices.Sorted(maps.Keys(s.omit))...)
 	if s.otherTokenField {
 		parts = append(parts, "the usual name of the token limit")
 	}
+	if len(parts) == 0 {
+		return ""
+	}
 	return fmt.Sprintf("model %s does not support: %s: requests omit what it refuses for the next %v", model, strings.Join(parts, ", "), forgetAfter)
 }
+
+// lacking says who lacks an API.
+type lacking int
+
+// Who may lack an API.
+const (
+	nobody lacking = iota
+	theModel
+	theServer
+)
 
 // tokenFields are the two names of the field with the token limit.
 var tokenFields = [2]string{"max_tokens", "max_completion_tokens"}
@@ -142,11 +166,16 @@ func settingsOf(body Object) []Object {
 var (
 	unsupported = regexp.MustCompile(`(?i)unsupported|not supported?|n't support|not permitted|not allowed|not available|unavailable|` +
 		`deprecated|unrecognized|unknown|unexpected|extra_forbidden|extra (inputs|fields)|cannot both|only the default|must be verified to stream`)
-	aboutSchema = regexp.MustCompile(`(?i)response_?format|json_?schema|output_(config|format)|structured output|schema|grammar|invalid format`)
+	aboutReasoning = regexp.MustCompile(`(?i)encrypted[_ ]content`)
+	aboutSchema    = regexp.MustCompile(`(?i)response_?format|json_?schema|output_(config|format)|structured output|schema|grammar|invalid format`)
 )
 
-// required are the fields without which a request makes no sense.
-var required = []string{"model", "messages", "contents", "input", "system", "systemInstruction", "tools", "options", "generationConfig"}
+// required are the fields without which a request makes no sense, or without which the service stores the reply or may
+// never end it.
+var required = []string{
+	"model", "messages", "contents", "input", "instructions", "system", "systemInstruction", "tools", "options", "generationConfig", "text",
+	"max_output_tokens", "store",
+}
 
 // without returns s without what a fault refuses. It returns false if the fault refuses no optional part of the
 // request. structured reports whether the request has a schema. A refused field of extra, which the user set, is an
@@ -158,9 +187,12 @@ func (s Support) without(sent, extra Object, structured bool, f *fault.Fault) (S
 		aboutSchema.MatchString(f.Body) && f.Kind(nil) != providers.ContextOverflow:
 		s.Schemas++
 		return s, true
+	case refused && !s.NoReasoning && aboutReasoning.MatchString(f.Body) && contains(sent["input"], encryptedContent):
+		s.NoReasoning = true
+		return s, true
 	case !refused || !unsupported.MatchString(f.Body):
 		return s, false
-	case mentions(f.Body, cacheControl) && hasBreakpoints(sent):
+	case mentions(f.Body, cacheControl) && (contains(sent["system"], cacheControl) || contains(sent["messages"], cacheControl)):
 		s.NoCache = true
 		return s, true
 	}
@@ -188,17 +220,15 @@ func (s Support) without(sent, extra Object, structured bool, f *fault.Fault) (S
 	return s, false
 }
 
-// cacheControl is the field with which a block asks for a cache breakpoint.
-const cacheControl = "cache_control"
+const (
+	cacheControl     = "cache_control"     // asks for a cache breakpoint
+	encryptedContent = "encrypted_content" // has the opaque reasoning of an earlier reply
+)
 
-// hasBreakpoints reports whether a body has cache breakpoints.
-func hasBreakpoints(body Object) bool {
-	for _, name := range []string{"system", "messages"} {
-		if raw, err := json.Marshal(body[name]); err == nil && bytes.Contains(raw, []byte(`"`+cacheControl+`":`)) {
-			return true
-		}
-	}
-	return false
+// contains reports whether a part of a body has a field, at any depth.
+func contains(part any, field string) bool {
+	raw, err := json.Marshal(part)
+	return err == nil && bytes.Contains(raw, []byte(`"`+field+`":`))
 }
 
 // mentions reports whether a text contains the name of a field as a word.

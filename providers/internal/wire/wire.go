@@ -85,19 +85,6 @@ func New(c Config) (*Client, error) {
 	}, nil
 }
 
-// Call describes how one request is made and how its reply is read.
-type Call struct {
-	Model string // the name of the model, for errors
-	URL   string
-	// Body returns the body for what the model supports. It may be called several times.
-	Body func(Support) (Object, error)
-	// Event reads one event of the stream into the reply. A service that does not stream sends the whole reply as one
-	// event. If Event returns [ErrDone], the stream has ended.
-	Event func(data []byte, r *Reply) error
-	// Kinds maps the codes, types and statuses in the service's errors to kinds. The keys are in lower case.
-	Kinds map[string]providers.ErrorKind
-}
-
 const defaultTimeout = 120 * time.Second
 
 // Generate makes a call and returns the reply. All errors but those of r.OnChunk are of type *providers.Error.
@@ -127,9 +114,12 @@ func (c *Client) Generate(ctx context.Context, r providers.Request, call Call) (
 }
 
 // run sends the request and reads the reply. While the model refuses an optional field, run sends the request again
-// without that field.
+// without that field. If the server or the model lacks the API, run uses the older one.
 func (c *Client) run(w *watch, r providers.Request, call Call, reply *Reply) error {
 	support := c.support.get(call.Model, c.start)
+	if support.lacksAPI != nobody && call.Older != nil {
+		call = *call.Older
+	}
 	var first *fault.Fault
 	for n := 1; ; n++ {
 		body, err := c.body(call, support)
@@ -143,11 +133,16 @@ func (c *Client) run(w *watch, r providers.Request, call Call, reply *Reply) err
 		if resp.StatusCode < http.StatusMultipleChoices {
 			if n > 1 {
 				c.support.put(call.Model, support)
-				reply.res.Warnings = append(reply.res.Warnings, support.warning(call.Model))
+				reply.warn(support.warning(call.Model, c.start))
 			}
 			return c.read(w, resp, call, reply, secrets)
 		}
 		refused := fault.Read(resp)
+		if who := call.lackedBy(refused); who != nobody {
+			reply.warn(call.warning(who))
+			support.lacksAPI, call = who, *call.Older
+			continue
+		}
 		if first == nil || !refused.MayBeField() {
 			first = refused
 		}
@@ -257,6 +252,7 @@ func (c *Client) read(w *watch, resp *http.Response, call Call, reply *Reply, se
 			return err
 		}
 		if failed := fault.InEvent(data); failed != nil {
+			failed.RequestID = fault.RequestID(resp.Header)
 			return failed.Error(call.Kinds, secrets)
 		}
 		err := call.Event(data, reply)
