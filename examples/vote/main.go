@@ -2,7 +2,11 @@
 //
 //	go run ./examples/vote -agents 5 -topology ring "Is 2027 a prime number? Answer yes or no."
 //
-// If all agents agree in round 1, the debate ends. Set OPENAI_API_KEY, ANTHROPIC_API_KEY or OLLAMA_HOST to choose a model.
+// If all agents agree in round 1, the debate ends. For self-consistency, let one agent answer several times:
+//
+//	go run ./examples/vote -agents 1 -samples 5 "Is 2027 a prime number? Answer yes or no."
+//
+// Set OPENAI_API_KEY, ANTHROPIC_API_KEY or OLLAMA_HOST to choose a model.
 // If none is set, the example uses an offline demo model.
 package main
 
@@ -25,6 +29,7 @@ func run(ctx context.Context, p *console.Program) error {
 	decision := p.Flags.String("decision", string(vote.Majority), "decision rule: majority, confidence or judge")
 	topology := p.Flags.String("topology", string(vote.Full), "whose answers an agent reads: full, ring, star or groups")
 	extract := p.Flags.String("extract", "text", "how to extract answers: text, number, letter or boxed")
+	samples := p.Flags.Int("samples", 0, "answers of each agent in a single round, without revisions and a judge; 0 for a debate")
 	rounds := p.Flags.Int("rounds", 2, "maximum number of rounds")
 	question, err := p.Topic("Is 2027 a prime number? Answer yes or no.")
 	if err != nil {
@@ -41,6 +46,10 @@ func run(ctx context.Context, p *console.Program) error {
 		},
 		Judges: []debate.Participant{{Name: "Judge"}}, // decides ties, and all votes if the decision rule is judge
 		Limits: debate.Limits{MaxRounds: *rounds},
+	}
+	if *samples != 0 {
+		config.Protocol = vote.Protocol{Decision: vote.DecisionRule(*decision), Samples: *samples, Extract: *extract}
+		config.Judges, config.Limits = nil, debate.Limits{}
 	}
 	for i := range *agents {
 		config.Participants = append(config.Participants, debate.Participant{Name: fmt.Sprintf("%c%d", 'A'+i%26, i+1)})

@@ -39,6 +39,7 @@ func TestFlags(t *testing.T) {
 		"numbers":             {[]string{"-extract", "number"}, []string{"Answer: 1 (by majority)", "B2: 2 -> 1"}},
 		"letters":             {[]string{"-extract", "letter"}, []string{"B2: B -> A"}},
 		"boxed":               {[]string{"-extract", "boxed"}, []string{"B2: 2 -> 1"}},
+		"samples":             {[]string{"-agents", "1", "-samples", "3"}, []string{"ended in round 1: round_limit", "Yes: 3 votes", "A1 1: yes\nA1 2: yes\nA1 3: yes"}},
 		"ring topology":       {[]string{"-agents", "5", "-topology", "ring"}, []string{"A1: yes -> yes\nB2: no -> yes\nC3: yes -> no\nD4: no -> yes\nE5: yes -> yes"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -62,6 +62,8 @@ func PresetConfigs() map[string]debate.Config {
 		"pro-con":          presetConfig(procon.Protocol{}, 3, "A", "B"),
 		"vote":             presetConfig(vote.Protocol{Decision: vote.Judge, Topology: vote.Ring}, 2, "A", "B", "C", "D"),
 
+		"vote with conditions":               presetConfig(vote.Protocol{Topology: vote.Groups, Grouped: true, Filter: new(0.5), Conditional: true}, 3, "A", "B", "C", "D"),
+		"vote of samples":                    withoutJudges(presetConfig(vote.Protocol{Samples: 3}, 1, "A", "B")),
 		"panel with summaries in its window": withSummaries(presetConfig(panel.Protocol{}, 3, "A", "B")),
 		"panel with vectors":                 withEmbedder(presetConfig(panel.Protocol{}, 2, "A", "B")),
 	}
@@ -70,6 +72,12 @@ func PresetConfigs() map[string]debate.Config {
 // withOneJudge removes all judges but the first, for protocols that take only one.
 func withOneJudge(c debate.Config) debate.Config {
 	c.Judges = c.Judges[:1]
+	return c
+}
+
+// withoutJudges removes all judges.
+func withoutJudges(c debate.Config) debate.Config {
+	c.Judges = nil
 	return c
 }
 

@@ -91,6 +91,9 @@ var callSites = []callSite{
 	{name: "closing statement", key: "1/2/close/A/", before: 1, pair: true, speaker: true, history: true, complete: true, debate: proCons},
 	{name: "judgment", key: "1/2/judge/J/", reply: "judgment/1", pair: true, safe: true, history: true, complete: true, debate: proCons},
 	{name: "ballot", key: "1/2/revise/A/", reply: "vote/1", before: 1, speaker: true, history: true, complete: true, debate: votes},
+	{name: "ballot, with conditions", key: "1/2/revise/A/", reply: "vote/1", before: 1, speaker: true, history: true, complete: true, debate: func(panel.Mode) debate.Config {
+		return debate.Config{Protocol: vote.Protocol{Decision: vote.Judge, Grouped: true, Filter: new(0.0), Conditional: true}}
+	}},
 	{name: "decision of a vote", key: "1/2/decide/J/", reply: "decision/1", safe: true, history: true, complete: true, debate: votes},
 }
 

@@ -18,7 +18,10 @@ func (l *problems) add(field, format string, args ...any) {
 // name or count participants are checked only before the first round, because participants may drop out later.
 func (p Protocol) Check(r *protocol.Record) []protocol.Problem {
 	var l problems
-	if n := len(r.Participants); n < 2 || n > 16 {
+	switch n := len(r.Participants); {
+	case p.Samples != 0:
+		p.checkSamples(&l, r)
+	case n < 2 || n > 16:
 		l.add("participants", "%d enabled, a vote takes 2 to 16", n)
 	}
 	if p.Decision == Judge && len(r.Judges) == 0 {
@@ -33,6 +36,12 @@ func (p Protocol) Check(r *protocol.Record) []protocol.Problem {
 	if a := p.Agreement; a != nil && !(*a >= 0 && *a <= 1) {
 		l.add("protocol.agreement", "%v, use 0 to 1", *a)
 	}
+	if f := p.Filter; f != nil && !(*f >= 0 && *f <= 1) {
+		l.add("protocol.filter", "%v, use 0 to 1", *f)
+	}
+	if p.Conditional && p.Unanimity == Prevent {
+		l.add("protocol.conditional", "it ends the debate after any unanimous round, do not use it with the unanimity %q", Prevent)
+	}
 	p.checkExtract(&l)
 	p.checkTopology(&l, r)
 	return l
@@ -42,6 +51,38 @@ func (p Protocol) Check(r *protocol.Record) []protocol.Problem {
 func checkKnown[T ~string](l *problems, field string, word T, words ...T) {
 	if word != "" && !slices.Contains(words, word) {
 		l.add(field, "%q is unknown, use one of %q", word, words)
+	}
+}
+
+// checkSamples checks what several samples of an agent allow: a single round and its vote.
+func (p Protocol) checkSamples(l *problems, r *protocol.Record) {
+	if p.Samples < 2 || p.Samples > 100 {
+		l.add("protocol.samples", "%d, use 2 to 100, or 0 for debates", p.Samples)
+	}
+	if n := len(r.Participants); n < 1 || n > 16 {
+		l.add("participants", "%d enabled, samples take 1 to 16", n)
+	}
+	if len(r.Judges) > 0 && p.Decision != Judge {
+		l.add("judges", "%q has no task, the samples decide", r.Judges[0])
+	}
+	if r.MaxRounds > 1 {
+		l.add("limits.max_rounds", "%d, samples have 1 round", r.MaxRounds)
+	}
+	for _, x := range []struct {
+		field string
+		set   bool
+	}{
+		{"decision", p.Decision == Judge},
+		{"unanimity", p.Unanimity != ""},
+		{"topology", p.Topology != ""},
+		{"agreement", p.Agreement != nil},
+		{"grouped", p.Grouped},
+		{"filter", p.Filter != nil},
+		{"conditional", p.Conditional},
+	} {
+		if x.set {
+			l.add("protocol."+x.field, "it has no effect on samples, which have no revisions and no judges; leave it out")
+		}
 	}
 }
 
@@ -70,14 +111,19 @@ func (p Protocol) checkTopology(l *problems, r *protocol.Record) {
 	if n := p.groupCount(); p.Topology == Groups && (n < 2 || n > len(r.Participants)/2) {
 		l.add("protocol.groups", "%d of %d participants, use 2 or more groups of at least 2 each", n, len(r.Participants))
 	}
-	p.checkGraph(l, r)
+	p.checkNames(l, r)
 }
 
-// checkGraph adds a problem for each name that is not a participant.
-func (p Protocol) checkGraph(l *problems, r *protocol.Record) {
+// checkNames adds a problem for each name in Graph and Convincing that is not a participant.
+func (p Protocol) checkNames(l *problems, r *protocol.Record) {
 	names := make([]string, len(r.Participants))
 	for i, s := range r.Participants {
 		names[i] = s.Name
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.Convincing)) {
+		if !slices.Contains(names, name) {
+			l.add("protocol.convincing", "%q is not a participant, the participants are %q", name, names)
+		}
 	}
 	for _, from := range slices.Sorted(maps.Keys(p.Graph)) {
 		for _, name := range append([]string{from}, p.Graph[from]...) {

@@ -1,7 +1,10 @@
 package vote
 
 import (
+	"maps"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/transcript"
@@ -11,7 +14,10 @@ import (
 func (p Protocol) Phases(r *protocol.Record) []protocol.Phase {
 	switch r.Cursor.Stage {
 	case transcript.Speech:
-		return []protocol.Phase{p.speeches(r)}
+		if phase := p.speeches(r); len(phase.Steps) > 0 {
+			return []protocol.Phase{phase}
+		}
+		return nil
 	case transcript.Conclusion:
 		if !p.needsRuling(r) {
 			return nil
@@ -29,27 +35,57 @@ func (p Protocol) Phases(r *protocol.Record) []protocol.Phase {
 	}
 }
 
-// speeches returns the phase of the current round.
+// speeches returns the phase of the current round. It has no steps if nobody takes part.
 func (p Protocol) speeches(r *protocol.Record) protocol.Phase {
-	phase := protocol.Phase{Name: "answer", Parallel: true}
-	vars, sees := p.vars(), func(string) func(*transcript.Turn) bool { return remarksOnly }
-	if r.Cursor.Round > 1 {
-		phase.Name, sees = "revise", p.visibleTurns(r)
-	}
+	phase, v, vars := protocol.Phase{Name: phaseName(r.Cursor.Round), Parallel: true}, p.viewOf(r), p.vars()
 	for _, s := range r.Participants {
-		phase.Steps = append(phase.Steps, protocol.Step{
-			Key: transcript.Key{Actor: s.Name}, Prompt: "vote-" + phase.Name, Contract: BallotContract.Name(), Vars: vars, Show: sees(s.Name),
-		})
+		if !v.takesPart(s.Name) {
+			continue
+		}
+		step := protocol.Step{
+			Key: transcript.Key{Actor: s.Name}, Prompt: "vote-" + phase.Name, Contract: BallotContract.Name(), Vars: v.agentVars(s.Name, vars), Show: v.show(s.Name),
+		}
+		for _, step.Target = range p.targets() {
+			phase.Steps = append(phase.Steps, step)
+		}
 	}
 	return phase
 }
 
-// remarksOnly reports whether a turn is a remark.
-func remarksOnly(t *transcript.Turn) bool { return t.Kind == transcript.Remark }
+// targets returns the targets of an agent's steps in a round: the numbers of its samples, or a single empty one.
+func (p Protocol) targets() []string {
+	list := make([]string, max(p.Samples, 1))
+	for i := range p.Samples {
+		list[i] = strconv.Itoa(i + 1)
+	}
+	return list
+}
+
+// agentVars returns the parameters of an agent's prompts: those of all agents, and its own.
+func (v view) agentVars(name string, vars map[string]string) map[string]string {
+	if len(v.p.Convincing) == 0 && !v.p.Grouped {
+		return vars
+	}
+	vars = maps.Clone(vars)
+	var explanations []string
+	for _, other := range slices.Sorted(maps.Keys(v.p.Convincing)) {
+		if other != name {
+			explanations = append(explanations, v.p.Convincing[other]...)
+		}
+	}
+	vars["convincing"] = strings.Join(explanations, "\n\n")
+	if v.p.Grouped {
+		vars["groups"] = v.groups(name)
+	}
+	return vars
+}
 
 // vars returns the parameters of the prompts.
 func (p Protocol) vars() map[string]string {
 	vars := map[string]string{"extract": p.Extract}
+	if p.Filter != nil {
+		vars["filtered"] = "yes"
+	}
 	if p.Agreement != nil {
 		vars["agreement"], vars["stance"] = strconv.FormatFloat(100**p.Agreement, 'f', 0, 64), "open"
 		switch {
@@ -62,12 +98,16 @@ func (p Protocol) vars() map[string]string {
 	return vars
 }
 
-// End returns the outcome "unanimous" if all agents gave the same answer and Unanimity asks for it.
+// End returns the outcome "unanimous" if all agents gave the same answer and Unanimity or Conditional asks for it.
 func (p Protocol) End(r *protocol.Record) transcript.Ending {
-	if p.Unanimity == "" || p.Unanimity == Prevent && r.Cursor.Round > 1 {
+	if p.Unanimity == "" && !p.Conditional || p.Unanimity == Prevent && r.Cursor.Round > 1 {
 		return transcript.Ending{}
 	}
-	return p.checkUnanimity(r.TurnsFrom(r.Cursor.Round)).Ending()
+	turns := r.TurnsFrom(r.Cursor.Round)
+	if p.Conditional {
+		turns = p.standing(r, r.Cursor.Round)
+	}
+	return p.checkUnanimity(turns).Ending()
 }
 
 // needsRuling reports whether there are judges and something to decide. It also returns true before a round is complete,
@@ -76,8 +116,9 @@ func (p Protocol) needsRuling(r *protocol.Record) bool {
 	if len(r.Judges) == 0 {
 		return false
 	}
-	for _, key := range latestTurns(r) {
-		if key.Round == 0 || key.Round != r.Cursor.Round {
+	phase := p.speeches(r)
+	for _, s := range phase.Steps {
+		if _, done := r.FindCurrent(phase.Name, s.Actor, s.Target); !done {
 			return true
 		}
 	}

@@ -64,14 +64,39 @@ func (q question) hold(t *testing.T, p vote.Protocol) *hall {
 	for _, answers := range q.Answers {
 		h.Cursor.Round++
 		h.enter(transcript.Speech)
-		for i, s := range h.next() {
-			h.say(s, fmt.Sprintf(`{"reasoning":"","answer":%q,"confidence":50}`, written(answers[i])))
+		for _, s := range h.next() {
+			h.say(s, fmt.Sprintf(`{"reasoning":"","answer":%q,"confidence":50}`, written(answers[slices.Index(names, s.Actor)])))
 		}
 		if p.End(&h.Record).Outcome != "" {
 			break
 		}
 	}
 	return h
+}
+
+// samples returns the tally of one agent whose samples are the answers of round 1.
+func (q question) samples(t *testing.T) vote.Tally {
+	h := convene(t, vote.Protocol{Extract: q.extract(), Samples: q.Agents}, "a")
+	require.Empty(t, h.p.Check(&h.Record))
+	h.Cursor.Round++
+	h.enter(transcript.Speech)
+	for i, s := range h.next() {
+		h.say(s, fmt.Sprintf(`{"reasoning":"","answer":%q,"confidence":50}`, written(q.Answers[0][i])))
+	}
+	return h.tally()
+}
+
+// read returns how many statements of others the agents' prompts of round 2 show.
+func (q question) read(t *testing.T, p vote.Protocol) (n int) {
+	one := q
+	one.Answers = q.Answers[:1]
+	h := one.hold(t, p)
+	h.Cursor.Round++
+	h.enter(transcript.Speech)
+	for _, s := range h.next() {
+		n += len(strings.Fields(h.seen(s))) - 1
+	}
+	return n
 }
 
 // ending counts the results of the questions of one kind with one setting.
@@ -101,6 +126,8 @@ type kind struct {
 	name                             string
 	n                                int
 	first, whole, prevented, stopped ending
+	conditional                      ending
+	read, filtered, differing        int // statements of others in prompts of round 2: all, with the filter, and if agents with nothing new stay out
 	unanimous, wrong, changed        int // unanimous: in round 1; wrong: of these
 }
 
@@ -113,6 +140,12 @@ func (k *kind) add(t *testing.T, q question) {
 	k.whole.add(q, whole)
 	k.prevented.add(q, q.hold(t, vote.Protocol{Unanimity: vote.Prevent}))
 	k.stopped.add(q, q.hold(t, vote.Protocol{Unanimity: vote.Stop}))
+	k.conditional.add(q, q.hold(t, vote.Protocol{Conditional: true}))
+	k.read += q.read(t, vote.Protocol{})
+	k.filtered += q.read(t, vote.Protocol{Filter: new(0.0)})
+	k.differing += q.read(t, vote.Protocol{Filter: new(0.0), Conditional: true})
+	baseline, voted := q.samples(t), first.tally()
+	require.Equal(t, []any{voted.Answer, voted.Tie}, []any{baseline.Answer, baseline.Tie}, "samples of one model are the vote of round 1")
 	if tally := first.tally(); slices.Contains(tally.Unanimous, 1) {
 		k.unanimous++
 		if !q.right(tally.Answer) {
@@ -178,8 +211,22 @@ func sayWhatIsMeasured(t *testing.T, kinds []*kind) {
 		"by less than the intervals can show. Where the intervals of the vote of round 1 and of the last round overlap, these\n" +
 		"recordings do not show that the debate is better or worse than the vote, which takes half the calls. On arithmetic, they\n" +
 		"do not overlap: there the debate is better, partly because it breaks ties. The protocol's default is two rounds. The only\n" +
-		"recordings with more rounds are of two agents that agreed from the start.\n\n" +
-		"## What was not measured\n\n" +
+		"recordings with more rounds are of two agents that agreed from the start.\n")
+	b.WriteString("\n## Conditional participation and the filter\n\n" +
+		"With `Conditional`, an agent revises only if it has no answer or sees another answer than its own. With `Filter` at 0, it\n" +
+		"reads one statement for each answer other than its own. The right answers are those of the recorded revisions, in which\n" +
+		"each agent read all others, so they do not show what the filter does to the answers.\n\n" +
+		"| questions | `conditional` | ties | calls | saved | statements read in round 2 | with the filter | with both |\n|---|---|---|---|---|---|---|---|\n")
+	for _, k := range kinds {
+		require.LessOrEqual(t, k.differing, k.filtered)
+		fmt.Fprintf(&b, "| %s | %s | %d | %s | %d | %d | %d |\n", k.name, k.conditional.cell(k.n), k.conditional.calls,
+			share(k.whole.calls-k.conditional.calls, k.whole.calls), k.read, k.filtered, k.differing)
+	}
+	b.WriteString("\n## Self-consistency\n\n" +
+		"All agents of a recording are the same model, and in round 1 they see nobody. So the vote of round 1 is also\n" +
+		"self-consistency with as many `Samples` as there are agents, and the test checks that both tallies are equal. A debate of\n" +
+		"three agents and two rounds takes as many calls as six samples. The recordings do not contain that many.\n")
+	b.WriteString("\n## What was not measured\n\n" +
 		"The recordings contain no confidences, no texts and no judges, and all agents saw each other. So there are no figures for\n" +
 		"`confidence` and `judge`, for other topologies, for the intensity of agreement, and for the library's own prompts.\n")
 	golden.Require(t, "../../docs/voting.md", b.String())

@@ -36,14 +36,14 @@ type AnswerVotes struct {
 	Answer          string   `json:"answer"`
 	AnswerText      string   `json:"answer_text"` // wording of the first agent who gave it
 	Votes           int      `json:"votes"`
-	TotalConfidence float64  `json:"total_confidence"` // sum of the confidence of its agents, 0 to 100 each; no percentage
+	TotalConfidence float64  `json:"total_confidence"` // sum of the confidence of its agents, rescaled if Rescale is set, 0 to 100 each; no percentage
 	Agents          []string `json:"agents"`           // agents who gave it
 }
 
-// AgentResult is the result of one agent.
+// AgentResult is the result of one agent, or of one of its samples if Protocol.Samples is set.
 type AgentResult struct {
-	Name       string   `json:"name"`
-	Answers    []string `json:"answers"`               // answer of each round; "" for none
+	Name       string   `json:"name"`                  // name of the agent, followed by the number of the sample if there are several
+	Answers    []string `json:"answers"`               // answer of each round in which it took part; "" for none
 	AnswerText string   `json:"answer_text,omitempty"` // wording of the last answer
 	Confidence float64  `json:"confidence"`            // confidence in the last answer, from 0 to 100; 0 without an answer
 	Changed    bool     `json:"changed,omitempty"`     // whether the last answer differs from the first
@@ -103,18 +103,28 @@ func (p Protocol) tally(r *protocol.Record) Tally {
 }
 
 // agentResults returns the results of the active agents.
-func (p Protocol) agentResults(r *protocol.Record) []AgentResult {
-	stands := make([]AgentResult, len(r.Participants))
-	for i, seat := range r.Participants {
-		stands[i] = AgentResult{Name: seat.Name, Answers: []string{}}
-	}
-	for _, t := range r.Turns {
-		i := slices.IndexFunc(stands, func(s AgentResult) bool { return s.Name == t.Actor })
-		if i >= 0 && t.Kind == transcript.Speech {
-			stands[i].addAnswer(p.answer(t), t)
+func (p Protocol) agentResults(r *protocol.Record) (results []AgentResult) {
+	index := map[[2]string]int{} // into results, by agent and sample
+	for _, seat := range r.Participants {
+		for _, sample := range p.targets() {
+			index[[2]string{seat.Name, sample}] = len(results)
+			results = append(results, AgentResult{Name: voter(seat.Name, sample), Answers: []string{}})
 		}
 	}
-	return stands
+	for _, t := range r.Turns {
+		if i, active := index[[2]string{t.Actor, t.Target}]; active && t.Kind == transcript.Speech {
+			results[i].addAnswer(p.answer(t), t)
+		}
+	}
+	return results
+}
+
+// voter returns the name of an agent's sample in results.
+func voter(name, sample string) string {
+	if sample == "" {
+		return name
+	}
+	return name + " " + sample
 }
 
 // addAnswer adds the answer of a turn to an agent's result.
@@ -138,7 +148,7 @@ func (p Protocol) countVotes(stands []AgentResult) (shares []AnswerVotes, tie bo
 			i, shares = len(shares), append(shares, AnswerVotes{Answer: s.lastAnswer(), AnswerText: s.AnswerText})
 		}
 		shares[i].Votes++
-		shares[i].TotalConfidence += s.Confidence
+		shares[i].TotalConfidence += p.weight(s.Confidence)
 		shares[i].Agents = append(shares[i].Agents, s.Name)
 	}
 	order := func(a, b AnswerVotes) int {
@@ -152,10 +162,32 @@ func (p Protocol) countVotes(stands []AgentResult) (shares []AnswerVotes, tie bo
 	return shares, len(shares) > 1 && order(shares[0], shares[1]) == 0
 }
 
-// unanimousRounds returns the rounds in which all agents who spoke gave the same answer.
+// weight returns what a confidence counts.
+func (p Protocol) weight(confidence float64) float64 {
+	switch {
+	case !p.Rescale:
+		return confidence
+	case confidence <= 60:
+		return 10
+	case confidence < 80:
+		return 30
+	case confidence < 90:
+		return 50
+	case confidence < 100:
+		return 80
+	default:
+		return 100
+	}
+}
+
+// unanimousRounds returns the rounds in which all agents who spoke gave the same answer. With Conditional the answers of
+// the agents who did not take part count too.
 func (p Protocol) unanimousRounds(r *protocol.Record) (rounds []int) {
 	for round := 1; round <= r.Cursor.Round; round++ {
-		turns := slices.DeleteFunc(slices.Clone(r.TurnsFrom(round)), func(t transcript.Turn) bool { return t.Round != round })
+		turns := r.TurnsOf(round)
+		if p.Conditional {
+			turns = p.standing(r, round)
+		}
 		if p.checkUnanimity(turns).Found {
 			rounds = append(rounds, round)
 		}
@@ -166,6 +198,12 @@ func (p Protocol) unanimousRounds(r *protocol.Record) (rounds []int) {
 // checkUnanimity reports whether the turns of a round are unanimous.
 func (p Protocol) checkUnanimity(turns []transcript.Turn) detect.Finding {
 	d := detect.Unanimity{Answer: p.answer}
+	if p.Samples > 0 { // each sample votes
+		turns = slices.Clone(turns)
+		for i := range turns {
+			turns[i].Actor = voter(turns[i].Actor, turns[i].Target)
+		}
+	}
 	return d.Round(turns)
 }
 

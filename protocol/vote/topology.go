@@ -1,28 +1,6 @@
 package vote
 
-import (
-	"slices"
-
-	"github.com/elenchus-go/debate/protocol"
-	"github.com/elenchus-go/debate/transcript"
-)
-
-// visibleTurns returns, for each agent, the filter of turns that the agent sees in the current round. It depends on who
-// spoke in earlier rounds and not on who is active, so that a participant who drops out during a round does not change
-// what others see in it.
-func (p Protocol) visibleTurns(r *protocol.Record) func(name string) func(*transcript.Turn) bool {
-	before := r.Cursor.Round - 1
-	first, last := speakers(r, 1), speakers(r, before)
-	return func(name string) func(*transcript.Turn) bool {
-		seen := map[string]bool{}
-		for _, other := range last {
-			seen[other] = other == name || p.sees(name, other, r.Cursor.Round, first, last)
-		}
-		return func(t *transcript.Turn) bool {
-			return t.Kind == transcript.Remark || t.Kind == transcript.Speech && t.Round == before && seen[t.Actor]
-		}
-	}
-}
+import "slices"
 
 // sees reports whether an agent sees another agent in a round. first lists the speakers of round 1, and last those of the
 // previous round, both in order.
@@ -53,14 +31,4 @@ func (p Protocol) groupCount() int {
 		return 2
 	}
 	return p.Groups
-}
-
-// speakers returns the agents who spoke in a round, in order.
-func speakers(r *protocol.Record, round int) (names []string) {
-	for _, t := range r.TurnsFrom(round) {
-		if t.Round == round && t.Kind == transcript.Speech {
-			names = append(names, t.Actor)
-		}
-	}
-	return names
 }

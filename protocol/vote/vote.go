@@ -11,7 +11,7 @@
 //
 //	"protocol": {"name": "vote/1", "decision": "confidence", "topology": "ring", "extract": "number"}
 //
-// A vote takes 2 to 16 agents. It needs a judge only if the judge decides; with another decision, the judges are asked
+// A vote takes 2 to 16 agents; [Protocol.Samples] also allows one. It needs a judge only if the judge decides; with another decision, the judges are asked
 // only if the vote is a tie or if the last round is incomplete. Several judges decide by majority; if more than half of
 // them do not agree on an answer, the vote decides.
 //
@@ -21,6 +21,34 @@
 //
 // Agreement does not prove that an answer is right. A vote after round 1 is often as good as the whole debate;
 // docs/voting.md has figures.
+//
+// # Variants of the literature
+//
+// Self-consistency (Wang et al. 2022, arXiv 2203.11171): one model answers several times, and the majority decides. It is
+// the baseline to compare debates with.
+//
+//	debate.Config{Participants: []debate.Participant{{Name: "Ann"}}, Protocol: vote.Protocol{Samples: 5}, ...}
+//
+// Changed: the prompt is that of round 1 of a debate, so that both can be compared, and equal votes are decided by the
+// total confidence. The source samples 40 answers at temperatures from 0.5 to 0.7; the default temperature here is 0.7.
+//
+// ReConcile (Chen et al. 2023, arXiv 2309.13007; code: dinobby/ReConcile): different models answer with confidences, read
+// the answers in groups, and decide by rescaled confidence.
+//
+//	vote.Protocol{Decision: vote.Confidence, Rescale: true, Grouped: true, Convincing: samples, Unanimity: vote.Stop}
+//
+// The source has three agents, one answer and two rounds of discussion: set Limits.MaxRounds to 3. Changed: each answer
+// stays a message of its own between delimiters, and the task lists the groups by name, because answers are not to be
+// trusted as instructions; all groups are listed and not only the two largest; a tie is a tie and not decided by order; an
+// invalid answer counts as none and not as a random one.
+//
+// S²-MAD (Zeng et al. 2025, arXiv 2502.04790): groups of agents, without redundant statements, and without agents who see
+// nothing new.
+//
+//	vote.Protocol{Topology: vote.Groups, Filter: new(0.0), Conditional: true}
+//
+// Changed: statements are compared by their answers and their words. The source also compares embeddings, which need calls
+// of their own.
 //
 // # Prompts
 //
@@ -86,6 +114,24 @@ type Protocol struct {
 	// you find an error in it. In between: give both answers the same scrutiny. If nil, the prompts say nothing about
 	// agreement. Tuning it gained published runs about 15 % in accuracy (DebateLLM, Multi-Persona on USMLE).
 	Agreement *float64 `json:"agreement,omitempty"`
+	// Samples is the number of times that each agent answers in the only round, from 2 to 100. 0 means that each answers once
+	// in each round. Each answer is a vote. There are no revisions and no judges.
+	Samples int `json:"samples,omitempty"`
+	// Rescale counts each confidence as in ReConcile, because models are too confident: up to 60 % as 10, below 80 % as 30,
+	// below 90 % as 50, below 100 % as 80, and 100 % as 100. Prompts and agents' results show the confidence as given.
+	Rescale bool `json:"rescale,omitempty"`
+	// Grouped adds to the prompts of revisions who of those seen gives the same answer, with their confidences.
+	Grouped bool `json:"grouped,omitempty"`
+	// Convincing holds explanations that convinced an agent of an answer to a similar question, by the agent's name. Each is
+	// a text with the question, the explanation and the answer. System prompts show each agent those of all other agents.
+	Convincing map[string][]string `json:"convincing,omitempty"`
+	// Filter leaves redundant statements out of the prompts of revisions, from 0 to 1. An agent does not see a statement with
+	// the same answer as its own or as an earlier one that it sees, if the two texts have at least this share of their words
+	// in common. 0 compares only the answers. If nil, nothing is left out.
+	Filter *float64 `json:"filter,omitempty"`
+	// Conditional lets an agent take part in a revision only if it has no answer or sees a different one. The answer of an
+	// agent that does not take part stands. If all answers are equal, the debate ends, as with the unanimity "stop".
+	Conditional bool `json:"conditional,omitempty"`
 	// Extract is the name of the extractor that brings answers into a canonical form for comparison: "text" (the default)
 	// ignores case and punctuation, "number" takes the last number, "letter" the letter of an option, and "boxed" the content
 	// of the last \boxed{}. If you set Extractor, Extract is its name, which is stored with the debate.
@@ -99,9 +145,12 @@ type Protocol struct {
 func (Protocol) Name() string { return "vote/1" }
 
 // Defaults returns two rounds, an answer and one revision, as in the runs of Du et al. that docs/voting.md measures. The
-// topology "groups" has three rounds, because agents first see other groups in round 3.
+// topology "groups" has three rounds, because agents first see other groups in round 3. With Samples there is one round.
 func (p Protocol) Defaults() protocol.Defaults {
-	if p.Topology == Groups {
+	switch {
+	case p.Samples > 0:
+		return protocol.Defaults{MaxRounds: 1}
+	case p.Topology == Groups:
 		return protocol.Defaults{MaxRounds: 3}
 	}
 	return protocol.Defaults{MaxRounds: 2}

@@ -38,6 +38,14 @@ func ExampleProtocol() {
 
 func own(transcript.Turn) string { return "mine" }
 
+// samplesTakeNo returns the problems of parameters that have no effect on samples.
+func samplesTakeNo(fields ...string) (list []string) {
+	for _, f := range fields {
+		list = append(list, "protocol."+f+": it has no effect on samples, which have no revisions and no judges; leave it out")
+	}
+	return list
+}
+
 func TestCheckSaysAllThatIsWrong(t *testing.T) {
 	const extracts = `use one of ["boxed" "letter" "number" "text"], or set the Extractor of that name`
 	many := strings.Fields(strings.Repeat("x ", 17))
@@ -80,6 +88,35 @@ func TestCheckSaysAllThatIsWrong(t *testing.T) {
 		{"too little agreement", vote.Protocol{Agreement: new(-0.1)}, "a b", []string{"protocol.agreement: -0.1, use 0 to 1"}},
 		{"too much agreement", vote.Protocol{Agreement: new(1.1)}, "a b", []string{"protocol.agreement: 1.1, use 0 to 1"}},
 		{"no number", vote.Protocol{Agreement: new(math.NaN())}, "a b", []string{"protocol.agreement: NaN, use 0 to 1"}},
+		{"the edges of the filter", vote.Protocol{Filter: new(0.0), Conditional: true, Unanimity: vote.Stop}, "a b", nil},
+		{"too much of the filter", vote.Protocol{Filter: new(1.1)}, "a b", []string{"protocol.filter: 1.1, use 0 to 1"}},
+		{
+			"conditional, and only round 1 counts",
+			vote.Protocol{Conditional: true, Unanimity: vote.Prevent},
+			"a b",
+			[]string{`protocol.conditional: it ends the debate after any unanimous round, do not use it with the unanimity "prevent"`},
+		},
+		{"convincing", vote.Protocol{Convincing: map[string][]string{"a": {"because"}}}, "a b", nil},
+		{
+			"a stranger was convinced",
+			vote.Protocol{Convincing: map[string][]string{"z": {"because"}}},
+			"a b",
+			[]string{`protocol.convincing: "z" is not a participant, the participants are ["a" "b"]`},
+		},
+		{"samples of one", vote.Protocol{Samples: 2, Rescale: true, Decision: vote.Confidence}, "a", nil},
+		{"most samples", vote.Protocol{Samples: 100}, "a b", nil},
+		{"one sample", vote.Protocol{Samples: 1}, "a", []string{"protocol.samples: 1, use 2 to 100, or 0 for debates"}},
+		{"too many samples", vote.Protocol{Samples: 101}, "a", []string{"protocol.samples: 101, use 2 to 100, or 0 for debates"}},
+		{"samples of nobody", vote.Protocol{Samples: 2}, "", []string{"participants: 0 enabled, samples take 1 to 16"}},
+		{
+			"samples in a debate",
+			vote.Protocol{
+				Samples: 2, Decision: vote.Judge, Unanimity: vote.Stop, Topology: vote.Ring, Agreement: new(0.5), Grouped: true, Filter: new(0.5), Conditional: true,
+			},
+			"a j*",
+			samplesTakeNo("decision", "unanimity", "topology", "agreement", "grouped", "filter", "conditional"),
+		},
+		{"a judge of samples", vote.Protocol{Samples: 2}, "a j*", []string{`judges: "j" has no task, the samples decide`}},
 		{"two groups of two", vote.Protocol{Topology: vote.Groups}, "a b c d", nil},
 		{"three groups of two", vote.Protocol{Topology: vote.Groups, Groups: 3}, "a b c d e f", nil},
 		{
