@@ -390,7 +390,7 @@ func TestKeysComeFromTheEnvironment(t *testing.T) {
 	}
 	p := &program{env: environment("GEMINI_API_KEY", "x", "ANTHROPIC_API_KEY", "x"), stderr: &output{}}
 	require.Equal(t, "anthropic", p.defaultKind())
-	require.Equal(t, []string{"openai", "anthropic", "mistral", "google", "ollama"}, slices.Collect(func(yield func(string) bool) {
+	require.Equal(t, []string{"openai", "anthropic", "mistral", "google", "openrouter", "ollama"}, slices.Collect(func(yield func(string) bool) {
 		for _, k := range providerKinds {
 			yield(k.name)
 		}

@@ -40,6 +40,9 @@ var providerKinds = []providerKind{
 	{"google", "GEMINI_API_KEY", true, "gemini-2.5-flash", func(name string, env func(string) string) (providers.Provider, error) {
 		return googleai.New(googleai.Config{Key: env("GEMINI_API_KEY"), Model: name})
 	}},
+	{"openrouter", "OPENROUTER_API_KEY", true, "openai/gpt-4.1-mini", func(name string, env func(string) string) (providers.Provider, error) {
+		return openai.New(openai.Config{Key: env("OPENROUTER_API_KEY"), BaseURL: "https://openrouter.ai/api/v1", Model: name})
+	}},
 	{"ollama", "OLLAMA_HOST", false, "llama3.2", func(name string, env func(string) string) (providers.Provider, error) {
 		return ollama.New(ollama.Config{BaseURL: ollamaURL(env("OLLAMA_HOST")), Model: name, NumCtx: 16_384})
 	}},
@@ -104,7 +107,7 @@ func (p *program) openProviders(s configFile, c debate.Config) (opened map[strin
 			continue
 		}
 		if all[k.name] = (providerConfig{Kind: k.name}); k.name == offlineKind {
-			fmt.Fprintf(p.stderr, "%s (set OPENAI_API_KEY, ANTHROPIC_API_KEY, MISTRAL_API_KEY, GEMINI_API_KEY or OLLAMA_HOST to use another model)\n", offline.Notice)
+			fmt.Fprintf(p.stderr, "%s (set OPENAI_API_KEY, ANTHROPIC_API_KEY, MISTRAL_API_KEY, GEMINI_API_KEY, OPENROUTER_API_KEY or OLLAMA_HOST to use another model)\n", offline.Notice)
 		}
 	}
 	if len(all) == 0 {

@@ -47,8 +47,9 @@ Flags of list:
   --limit N                 at most N debates
   --count                   print the number of debates by state instead of a list
 
-Environment: OPENAI_API_KEY and OPENAI_BASE_URL, ANTHROPIC_API_KEY, MISTRAL_API_KEY, GEMINI_API_KEY, OLLAMA_HOST.
-OPENAI_MODEL, ANTHROPIC_MODEL, MISTRAL_MODEL, GOOGLE_MODEL and OLLAMA_MODEL choose the models.
+Environment: OPENAI_API_KEY and OPENAI_BASE_URL, ANTHROPIC_API_KEY, MISTRAL_API_KEY, GEMINI_API_KEY,
+OPENROUTER_API_KEY, OLLAMA_HOST. OPENAI_MODEL, ANTHROPIC_MODEL, MISTRAL_MODEL, GOOGLE_MODEL, OPENROUTER_MODEL and
+OLLAMA_MODEL choose the models.
 Without a key or a host, an offline demo model replies.
 
 Exit codes: 0 success, 1 general error, 2 wrong arguments, 3 provider error, 4 wrong configuration.
