@@ -48,6 +48,7 @@ type execution struct {
 	show    func(ev Event, seq int64) error // what emitShown calls
 	viewing bool                            // the viewer is looking at an event on this goroutine, or has panicked
 	exited  *Failure                        // set if a provider or a hook has ended the goroutine
+	err     error                           // how the call ended; nil if its turn was committed or is no longer wanted
 	// shown is emitShown as a value. It stays when the execution is reused.
 	shown func(ev Event, seq int64) error
 }

@@ -74,15 +74,22 @@ func (c *execution) runParallel(i int, inbox chan<- message) {
 	m.err = c.perform()
 }
 
-// otherFailures returns the failures among the results of calls, including those that hold the usage of calls that
-// ended with the time budget.
-func otherFailures(calls []*execution, errs []error) (list []*Failure) {
-	for i, err := range errs {
-		f, failed := errors.AsType[*Failure](err)
-		if !failed && errors.Is(err, errOutOfTime) {
-			f = calls[i].usageFailure()
-		}
-		if f != nil {
+// failure returns the failure of a call that has ended. For a call that ended with the time budget, this is one that
+// holds its usage. It returns nil if there is none.
+func (c *execution) failure() *Failure {
+	if f, failed := errors.AsType[*Failure](c.err); failed {
+		return f
+	}
+	if errors.Is(c.err, errOutOfTime) {
+		return c.usageFailure()
+	}
+	return nil
+}
+
+// failures returns the failures of calls that have ended.
+func failures(calls []*execution) (list []*Failure) {
+	for _, c := range calls {
+		if f := c.failure(); f != nil {
 			list = append(list, f)
 		}
 	}
@@ -103,19 +110,19 @@ func (dr *driver) perform(p plan) error {
 	if dr.outdated(p) { // the plan became outdated before its calls could be canceled
 		dr.recheck()
 	}
-	if len(calls) == 1 {
-		defer func() {
-			if f := calls[0].exited; f != nil { // this goroutine is ending
-				_ = dr.handleFailures(calls, []error{f})
-			}
-		}()
-		err := dr.commitTurn(calls[0], calls[0].perform())
-		if err == nil {
-			return nil
-		}
-		return dr.handleFailures(calls, []error{err})
+	if len(calls) > 1 {
+		dr.parallel(calls)
+		return dr.handleFailures(calls)
 	}
-	return dr.handleFailures(calls, dr.parallel(calls))
+	c := calls[0]
+	defer func() {
+		if c.exited != nil { // this goroutine is ending
+			c.err = c.exited
+			_ = dr.handleFailures(calls)
+		}
+	}()
+	c.err = dr.commitTurn(c, c.perform())
+	return dr.handleFailures(calls)
 }
 
 // launch prepares the calls: their contexts, feeds and viewers.
@@ -170,7 +177,7 @@ func (dr *driver) remove(c *execution) {
 }
 
 // parallel runs each call on its own goroutine. Events are shown and turns committed on the caller's goroutine.
-func (dr *driver) parallel(calls []*execution) []error {
+func (dr *driver) parallel(calls []*execution) {
 	inbox := make(chan message)
 	pending := len(calls)
 	dr.out.timing, dr.out.viewed = true, 0 // measured, because all calls wait for one viewer
@@ -188,17 +195,15 @@ func (dr *driver) parallel(calls []*execution) []error {
 		}
 		go c.runParallel(i, inbox)
 	}
-	errs := make([]error, len(calls))
 	for pending > 0 {
 		m := <-inbox
 		if pending -= ended(m); m.ended {
-			errs[m.index] = dr.commitTurn(calls[m.index], m.err)
+			calls[m.index].err = dr.commitTurn(calls[m.index], m.err)
 		} else {
 			_ = dr.out.show(m.event, m.seq) // if the viewer has left, all calls are canceled
 		}
 		dr.out.flush()
 	}
-	return errs
 }
 
 // commitTurn commits the turn of a call that succeeded, and returns the error of one that failed.
@@ -230,37 +235,45 @@ func (dr *driver) commitTurn(c *execution, err error) error {
 	})
 }
 
-// handleFailures handles the failures of calls when all other calls of the plan have ended. It returns errors other
-// than failures of calls: the end of driving, or an error of the store.
-func (dr *driver) handleFailures(calls []*execution, errs []error) error {
-	if !slices.ContainsFunc(errs, func(err error) bool { return err != nil }) {
-		return nil
-	}
+// handleFailures handles the failures of calls when all calls of the plan have ended. It returns errors other than
+// failures of calls: the end of driving, or an error of the store.
+func (dr *driver) handleFailures(calls []*execution) error {
 	dr.journal.mu.Lock()
 	defer dr.journal.mu.Unlock()
-	for i, err := range errs {
-		var failed *Failure
-		switch {
-		case err == nil:
-			continue
-		case errors.As(err, &failed) || errors.Is(err, errOutOfTime):
-			err = dr.journal.change(dr.ctx, func(ch *transaction) error {
-				if ch.rec.lifecycle.State == fsm.Paused || !calls[i].isWanted(ch.rec) {
-					return nil // a resumed debate repeats the call
-				}
-				if failed == nil {
-					return ch.stop(StateChanged{Failure: calls[i].usageFailure(), OtherFailures: otherFailures(calls[i+1:], errs[i+1:]), Ending: transcript.Ending{
-						Outcome: transcript.TimeBudget, Evidence: "the time budget for rounds was used up during a call",
-					}})
-				}
-				return ch.applyFailurePolicy(failed, otherFailures(calls[i+1:], errs[i+1:]))
-			})
-		case errors.Is(err, errServiceWait):
-			err = errors.Join(err, dr.journal.change(dr.ctx, calls[i].noteWait))
-		}
-		if err != nil {
+	for i, c := range calls {
+		if err := dr.handleFailure(c, calls[i+1:]); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// handleFailure handles the failure of a call. If that stops the debate, its entry has the failures of the later calls
+// too. The journal's mutex is held.
+func (dr *driver) handleFailure(c *execution, later []*execution) error {
+	failed, isFailure := errors.AsType[*Failure](c.err)
+	switch {
+	case isFailure || errors.Is(c.err, errOutOfTime):
+		return dr.journal.change(dr.ctx, func(ch *transaction) error {
+			if ch.rec.lifecycle.State == fsm.Paused || !c.isWanted(ch.rec) {
+				return nil // a resumed debate repeats the call
+			}
+			if isFailure {
+				return ch.applyFailurePolicy(failed, failures(later))
+			}
+			return ch.stop(StateChanged{Failure: c.usageFailure(), OtherFailures: failures(later), Ending: transcript.Ending{
+				Outcome: transcript.TimeBudget, Evidence: "the time budget for rounds was used up during a call",
+			}})
+		})
+	case errors.Is(c.err, errServiceWait):
+		err := dr.journal.change(dr.ctx, func(ch *transaction) error {
+			if !c.isWanted(ch.rec) { // another call has ended the debate
+				c.err = nil
+				return nil
+			}
+			return c.noteWait(ch)
+		})
+		return errors.Join(c.err, err)
+	}
+	return c.err
 }

@@ -496,9 +496,9 @@ func TestARateLimitOfOneProviderDoesNotWaitBeyondTheStep(t *testing.T) {
 func TestRateLimitsOfAllProvidersAreSatOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
-		late := func(p providers.Provider) providers.Provider { // works, and is rate limited for half an hour from the tenth second on
+		late := func(p providers.Provider) providers.Provider { // refuses its first call, and all calls for half an hour from the fifth minute on
 			return debatetest.ProviderFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
-				if since := time.Since(began); since > 5*time.Minute && since < 35*time.Minute || since < 10*time.Second {
+				if since := time.Since(began); since > 5*time.Minute && since < 35*time.Minute || since < time.Second {
 					return providers.Response{}, errorOfKind(providers.RateLimit, 0)
 				}
 				return p.Generate(ctx, r)
@@ -594,6 +594,33 @@ func TestAJobHandsARateLimitOfEverybodyOn(t *testing.T) {
 			})
 		}
 	}
+}
+
+// If one call of a job has used up the time budget, the job ends the debate, although another call would wait.
+func TestNoJobFollowsOneThatEndsTheDebate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newPanelDebate(t, 1, func(c *debate.Config, o *debate.Options) {
+			c.Protocol, c.Participants[0].Model = panel.Protocol{Mode: panel.Simultaneous}, "a"
+			o.Providers["m"] = debatetest.ProviderFunc(func(_ context.Context, r providers.Request) (providers.Response, error) {
+				if r.Model == "a" {
+					return providers.Response{}, errorOfKind(providers.RateLimit, 24*time.Hour) // longer than the budget
+				}
+				return providers.Response{}, errorOfKind(providers.RateLimit, 10*time.Minute) // longer than a job
+			})
+		})
+		more, err := true, error(nil)
+		for n := 0; more && err == nil; n++ {
+			require.Less(t, n, 10)
+			ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
+			more, err = d.RunOnce(ctx)
+			cancel()
+		}
+		require.NoError(t, err)
+		res := debatetest.Result(t, d)
+		require.Equal(t, fsm.Completed, res.State)
+		require.Equal(t, transcript.TimeBudget, res.Ending.Outcome)
+		require.Empty(t, res.Annotations)
+	})
 }
 
 // If a step waits for a rate limit and then fails for another reason, its time counts as running time, whatever the
