@@ -95,12 +95,14 @@ func (d *Debate) Reset(ctx context.Context) error {
 // is open, if no choice has that action, or if the question has another answer, and *fsm.Refused if no question is open.
 func (d *Debate) Decide(ctx context.Context, id, action string) error {
 	err := d.control(ctx, "decide", func(c *transaction) error {
-		q, answer := c.rec.question, c.rec.decided[id]
-		switch {
-		case answer == action && answer != "":
-			return nil
-		case answer != "":
+		if answer, answered := c.rec.decided[id]; answered {
+			if answer == action {
+				return nil
+			}
 			return problemsError([]protocol.Problem{protocol.Problemf("action", "question %s was answered with %q", id, answer)})
+		}
+		q := c.rec.question
+		switch {
 		case q == nil:
 			return c.refuse("decide")
 		case q.ID != id:
@@ -167,8 +169,7 @@ func (d *Debate) Annotate(ctx context.Context, name string, value any) error {
 func (d *Debate) Edit(ctx context.Context, cfg Config) error {
 	cfg.ID = d.ID()
 	cfg, found := cfg.withDefaults()
-	undo := func() {}
-	err := d.control(ctx, "edit", func(c *transaction) error {
+	return d.control(ctx, "edit", func(c *transaction) error {
 		if _, err := fsm.Next(c.rec.lifecycle, fsm.Edit, c.rec.facts()); err != nil {
 			return err
 		}
@@ -176,8 +177,7 @@ func (d *Debate) Edit(ctx context.Context, cfg Config) error {
 		if err := problemsError(slices.Concat(found, frozenFields(c.rec, cfg))); err != nil {
 			return err
 		}
-		undo() // of an earlier attempt
-		undo = d.engine.addProtocol(cfg.ID, cfg.Protocol)
+		c.undo = d.engine.addProtocol(cfg.ID, cfg.Protocol)
 		raw, err := json.Marshal(cfg)
 		if err != nil {
 			return err
@@ -187,10 +187,6 @@ func (d *Debate) Edit(ctx context.Context, cfg Config) error {
 		}
 		return c.fire(fsm.Edit, StateChanged{})
 	})
-	if err != nil {
-		undo()
-	}
-	return err
 }
 
 // frozenFields returns a problem for each changed field that must not change after the first turn.

@@ -228,14 +228,21 @@ func (j *journal) attempt(ctx context.Context, f func(*transaction) error) error
 	c := &j.transaction
 	c.begin(j.rec)
 	j.rec = nil // until f has returned: an incomplete change is discarded, even if a protocol panics
+	committed := false
+	defer func() {
+		if !committed && c.undo != nil {
+			c.undo()
+		}
+	}()
 	err := f(c)
 	if len(c.events) == 0 || err == nil {
 		j.rec = c.rec
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		err = j.commit(ctx, c)
 	}
-	return j.commit(ctx, c)
+	committed = err == nil
+	return err
 }
 
 func (j *journal) commit(ctx context.Context, c *transaction) error {

@@ -40,6 +40,7 @@ type transaction struct {
 	// schedule commits the status even if there are no events, so that a store that schedules debates creates a job
 	// for the plan.
 	schedule bool
+	undo     func() // takes back what the change did outside of the record, if it is not committed; may be nil
 }
 
 func newTransaction(r *record) *transaction {

@@ -1,6 +1,9 @@
 package faulttest
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -102,4 +105,87 @@ func TestAnEditReplacesALiveProtocol(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 2, debatetest.Result(t, d).Round)
 	require.NoError(t, e.Delete(t.Context(), "d"))
+}
+
+// wrongPanel is a live panel that encodes to whatever a function returns.
+type wrongPanel struct {
+	livePanel
+
+	Encode func() ([]byte, error) `json:"-"`
+}
+
+func (p wrongPanel) MarshalJSON() ([]byte, error) { return p.Encode() }
+
+// editedStore calls a function before each commit of an edit. The number of the commit begins at 1.
+type editedStore struct {
+	store.Store
+	before  func(commit int) error
+	commits int
+}
+
+func (s *editedStore) Commit(ctx context.Context, c store.Change) error {
+	if c.After > 0 && len(c.Entries) > 0 && c.Entries[0].Type == "config" {
+		s.commits++
+		if err := s.before(s.commits); err != nil {
+			return err
+		}
+	}
+	return s.Store.Commit(ctx, c)
+}
+
+// A debate keeps its live protocol if an edit fails, at whatever point.
+func TestAFailedEditKeepsTheLiveProtocol(t *testing.T) {
+	errFull := errors.New("no space left on device")
+	encoded := func(text string, err error) protocol.Protocol {
+		return wrongPanel{after(2), func() ([]byte, error) { return []byte(text), err }}
+	}
+	allowed := func(*debate.Debate, int) error { return nil }
+	for name, tt := range map[string]struct {
+		protocol protocol.Protocol
+		before   func(elsewhere *debate.Debate, commit int) error // the commit of the edit
+		want     string
+	}{
+		"the store fails": {after(2), func(*debate.Debate, int) error { return errFull }, "no space left on device"},
+		"the store fails after a conflict": {after(2), func(_ *debate.Debate, n int) error {
+			if n == 1 {
+				return &store.Conflict{ID: "d"}
+			}
+			return errFull
+		}, "no space left on device"},
+		"another process starts the debate": {after(2), func(d *debate.Debate, _ int) error {
+			_, err := d.RunOnce(context.Background())
+			return err
+		}, "Edit is not possible in state running"},
+		"the protocol does not encode":       {encoded("", errors.New("no words")), allowed, "encode protocol live/1"},
+		"the protocol encodes to a list":     {encoded("[]", nil), allowed, "want an object"},
+		"the protocol encodes to wrong text": {encoded(`{"mode": 5}`, nil), allowed, "protocol live/1: json: cannot unmarshal number"},
+		"the protocol hides its name":        {encoded(`{"name": "x"}`, nil), allowed, `has a field with the JSON name "name"`},
+		"the protocol panics":                {wrongPanel{after(2), func() ([]byte, error) { panic("a bug") }}, allowed, "a bug"},
+	} {
+		for _, same := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s/same handle=%v", name, same), func(t *testing.T) {
+				m := &debatetest.DigestModel{Names: []string{"A", "B"}}
+				s := &editedStore{Store: store.Memory()}
+				o := debate.Options{Store: s, Providers: map[string]providers.Provider{"m": m, "j": m}}
+				e := newTestEngine(t, o)
+				c := pairConfig("d")
+				c.Protocol, c.Limits.MaxRounds = after(1), 5
+				d, err := e.Create(t.Context(), c)
+				require.NoError(t, err)
+				o.Protocols = []protocol.Protocol{after(5)}
+				elsewhere := openDebate(t, newTestEngine(t, o), "d")
+				s.before = func(n int) error { return tt.before(elsewhere, n) }
+
+				c.Protocol = tt.protocol
+				require.ErrorContains(t, d.Edit(t.Context(), c), tt.want)
+				if !same {
+					d = openDebate(t, e, "d")
+				}
+				_, err = debatetest.Run(t, d)
+				require.NoError(t, err)
+				require.Equal(t, 1, debatetest.Result(t, d).Round)
+				require.Equal(t, "x", debatetest.Result(t, d).Ending.Evidence)
+			})
+		}
+	}
 }
