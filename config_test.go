@@ -533,6 +533,12 @@ func TestAnEditReportsEverythingAndSaysWhatItIsAbout(t *testing.T) {
 	require.ErrorContains(t, err, "edit debate d: check configuration: ")
 }
 
+func TestAnInvalidEditOfARunningDebateIsRefused(t *testing.T) {
+	d := newPanelDebate(t, 1, nil)
+	runUntilTurn(t, d, transcript.Speech)
+	require.ErrorAs(t, d.Edit(t.Context(), debate.Config{}), new(*fsm.Refused))
+}
+
 // failingAfter returns a model that gives some replies and then rejects its key.
 func failingAfter(replies int) providers.Provider {
 	return &scripted.Provider{Func: func(providers.Request) scripted.Reply {

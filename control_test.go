@@ -188,6 +188,17 @@ func TestStartOfAnActiveDebateWithAnotherProtocol(t *testing.T) {
 	}
 }
 
+// Where workers drive, Start of a debate that was retried plans its next step.
+func TestStartOfAReadyDebatePlansAStep(t *testing.T) {
+	memory := store.Memory()
+	d := newPanelDebate(t, 1, func(_ *debate.Config, o *debate.Options) { o.Store = schedulingStore{memory, memory.(store.Watcher)} })
+	failByAuthentication(t, d)
+	require.NoError(t, d.Retry(t.Context()))
+	require.NoError(t, d.Start(t.Context()))
+	require.Equal(t, fsm.AwaitingResponses, head(t, d).State)
+	require.Equal(t, "1/1/respond/A/", head(t, d).Plan.Key)
+}
+
 // A debate without judges is never in judging. A transition has the round, and an ending only if it decides the outcome.
 func TestTransitionsSayWhatTheyChange(t *testing.T) {
 	d := newPanelDebate(t, 2, func(c *debate.Config, _ *debate.Options) {
@@ -306,14 +317,16 @@ func (slowChecker) Check(ctx context.Context, _ string) error {
 func TestACheckGoesOnWhenSomethingElseIsCommitted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newPanelDebate(t, 1, func(_ *debate.Config, o *debate.Options) { o.Providers["m"] = slowChecker{talkingModel()} })
-		ran := make(chan error, 1)
+		began, ran := time.Now(), make(chan error, 1)
 		go func() {
 			_, err := debatetest.Run(t, d)
 			ran <- err
 		}()
 		time.Sleep(time.Second)
 		require.NoError(t, d.Annotate(t.Context(), "rating", 5))
+		require.NoError(t, d.OpenWithProvider(t, talkingModel()).Annotate(t.Context(), "rating", 6))
 		require.ErrorAs(t, <-ran, new(*debate.Problems))
+		require.Equal(t, 10*time.Second, time.Since(began), "the check was not repeated")
 	})
 }
 

@@ -103,7 +103,7 @@ func (d *Debate) Watch(ctx context.Context, after int64) iter.Seq2[Event, error]
 		for {
 			over := d.engine.ctx.Err() // read first: the read below is the last one if the engine is closed
 			more, err := d.showNews(ctx, feed, v, yield)
-			if more && over != nil {
+			if err == nil && more && over != nil {
 				err = ErrClosed
 			}
 			if err != nil {
@@ -123,7 +123,7 @@ func (d *Debate) Watch(ctx context.Context, after int64) iter.Seq2[Event, error]
 	}
 }
 
-// showNews yields what is new to a viewer and reports whether more may follow.
+// showNews yields what is new to a viewer and reports whether more may follow. Nothing follows an error.
 func (d *Debate) showNews(ctx context.Context, f *liveFeed, v *viewer, yield func(Event, error) bool) (more bool, err error) {
 	stale, last := v.stale.Swap(false), v.seq
 	var status store.Status
@@ -167,7 +167,7 @@ func (d *Debate) showNews(ctx context.Context, f *liveFeed, v *viewer, yield fun
 		yield(end, nil)
 		return false, nil
 	}
-	return len(end.Result.Problems) == 0, problemsError(end.Result.Problems)
+	return true, problemsError(end.Result.Problems)
 }
 
 // readEvents returns the debate's status, and the events of the entries after last and up to limit. It sets last to the

@@ -174,6 +174,7 @@ func TestADecisionIsOfOneQuestion(t *testing.T) {
 	require.ErrorAs(t, d.Decide(t.Context(), "", "retry"), new(*debate.Problems))
 	require.ErrorContains(t, d.Decide(t.Context(), "q1", "retry"), fmt.Sprintf(`"q1" is not the open question, which is %q`, first.ID))
 	require.ErrorContains(t, d.Decide(t.Context(), first.ID, "sing"), `"sing" is not a choice, use one of retry, end`)
+	require.ErrorContains(t, d.Decide(t.Context(), first.ID, ""), `"" is not a choice, use one of retry, end`)
 
 	require.NoError(t, d.Decide(t.Context(), first.ID, "retry"))
 	seq := seqOf(t, d)
@@ -327,4 +328,48 @@ func requireMethods(t *testing.T, refused *fsm.Refused, name, state string) {
 		require.True(t, exists, method)
 	}
 	require.Equal(t, state == "question", len(refused.Methods) > 0 && refused.Methods[0] == "Decide")
+}
+
+// If a control fails half-way, its handle shows what the journal has, also after another process has added as many
+// entries as the control would have added.
+func TestAFailedControlLeavesNothingInItsHandle(t *testing.T) {
+	for name, setup := range map[string]func(*testing.T, store.Store) (d, other *debate.Debate, control func() error){
+		"an engine without the protocol": func(t *testing.T, s store.Store) (d, other *debate.Debate, control func() error) {
+			m := &failingModel{}
+			o := debate.Options{Store: s, Providers: map[string]providers.Provider{"m": m, "j": m}}
+			other, err := newTestEngine(t, o).Create(t.Context(), debatetest.PairConfig(customPanel{}))
+			require.NoError(t, err)
+			stateSetups["paused"](t, other, m)
+			d = openDebate(t, newTestEngine(t, o), "d")
+			return d, other, func() error { return d.Resume(t.Context()) }
+		},
+		"a protocol that panics": func(t *testing.T, s store.Store) (d, other *debate.Debate, control func() error) {
+			m, b := &failingModel{}, &bug{place: "phases"}
+			e := newTestEngine(t, debate.Options{Store: s, Providers: map[string]providers.Provider{"m": m, "j": m}})
+			cfg := debatetest.PairConfig(buggyPanel{Bug: b})
+			asking(&cfg)
+			d, err := e.Create(t.Context(), cfg)
+			require.NoError(t, err)
+			stateSetups["question"](t, d, m)
+			id := debatetest.Result(t, d).Question.ID
+			return d, openDebate(t, e, "d"), func() error {
+				b.armed.Store(true)
+				defer b.armed.Store(false)
+				return d.Decide(t.Context(), id, "retry")
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				d, other, control := setup(t, store.Memory())
+				before := debatetest.Result(t, d)
+				require.Error(t, control())
+				require.NoError(t, other.Annotate(t.Context(), "note", 1))
+				after := debatetest.Result(t, d)
+				require.Equal(t, fsm.Paused, after.State)
+				require.Equal(t, before.Question, after.Question)
+				require.Contains(t, after.Annotations, "note")
+			})
+		})
+	}
 }

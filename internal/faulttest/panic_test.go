@@ -431,3 +431,31 @@ func TestABugDoesNotReachReaders(t *testing.T) {
 	_ = b.requireFailed(t, err)
 	b.requireRetried(t)
 }
+
+// The driver looks at each entry of another process while a call is in progress. If the protocol panics then, the call
+// goes on, and the failure is that of the driver, which meets the bug when the call has ended.
+func TestABugDuringACallIsAFailure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBugged(t, "phases", false, panel.Sequential)
+		b.armed.Store(false)
+		model := newGate(b.provider("provider"))
+		e := newTestEngine(t, debate.Options{
+			Store: b.store, Protocols: []protocol.Protocol{buggyPanel{Bug: b.bug}}, ExtractAnswer: func(transcript.Turn) string { return "" },
+			Providers: map[string]providers.Provider{"m": model, "j": b.provider("judge's provider")},
+		})
+		d := openDebate(t, e, "d")
+		require.NoError(t, d.Start(t.Context()))
+		<-model.arrived
+		other := openDebate(t, b.engine(t), "d")
+		b.armed.Store(true)
+		require.NoError(t, other.Annotate(t.Context(), "note", 1))
+		synctest.Wait()
+		require.GreaterOrEqual(t, b.hits.Load(), int32(2), "in the other process, and in the driver's")
+		require.Equal(t, fsm.AwaitingResponses, statusOf(t, d).State)
+		b.hits.Store(0)
+		model.openGate()
+		synctest.Wait()
+		_ = b.requireFailed(t, debatetest.Result(t, d).Failure)
+		b.requireRetried(t)
+	})
+}

@@ -275,3 +275,42 @@ func TestAPausedDebateIsAnnouncedOnce(t *testing.T) {
 		synctest.Wait()
 	})
 }
+
+// A debate that was driven in the background until it was paused continues after Resume or Decide, although its engine
+// has gone and no engine recovers.
+func TestADebateContinuesWhenItsEngineHasGone(t *testing.T) {
+	for name, tt := range map[string]struct {
+		broken bool // the model fails, and a person is asked
+		resume func(*testing.T, *debate.Debate) error
+	}{
+		"Resume": {false, func(t *testing.T, d *debate.Debate) error { return d.Resume(t.Context()) }},
+		"Decide": {true, func(t *testing.T, d *debate.Debate) error {
+			return d.Decide(t.Context(), debatetest.Result(t, d).Question.ID, "retry")
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				shared, m := store.Memory(), &failingModel{broken: tt.broken}
+				dying := newMortal(shared)
+				old := newTestEngine(t, processOptions(dying, m, "old"))
+				c := pairConfig("d")
+				asking(&c)
+				d, err := old.Create(t.Context(), c)
+				require.NoError(t, err)
+				require.NoError(t, d.Start(t.Context()))
+				time.Sleep(500 * time.Millisecond)
+				require.NoError(t, d.Pause(t.Context()))
+				time.Sleep(time.Minute)
+				require.Equal(t, "old", statusOf(t, d).Driver.Driver)
+				dying.die(t, old)
+				m.broken = false
+				time.Sleep(time.Minute) // its last heartbeat is too old
+
+				other := openDebate(t, newTestEngine(t, processOptions(shared, m, "other")), "d")
+				require.NoError(t, tt.resume(t, other))
+				time.Sleep(time.Hour)
+				require.Equal(t, fsm.Completed, statusOf(t, other).State)
+			})
+		})
+	}
+}
