@@ -2,6 +2,7 @@ package openai
 
 import (
 	"encoding/json"
+	"strings"
 
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/internal/prompt"
@@ -33,25 +34,29 @@ func (i inputItem) MarshalJSON() ([]byte, error) {
 func (p *Provider) input(given prompt.Prompt, s wire.Support) []inputItem {
 	var list []inputItem
 	for _, turn := range given.Dialog {
-		inText := false
+		var texts []string
+		say := func() {
+			if len(texts) > 0 {
+				list = append(list, inputItem{Role: turn.Role, Content: strings.Join(texts, prompt.BlankLine)})
+				texts = nil
+			}
+		}
 		for _, part := range turn.Parts {
 			switch {
+			case part.Text != "":
+				texts = append(texts, part.Text)
 			case part.ToolCall != nil:
+				say()
 				list = append(list, inputItem{Type: "function_call", CallID: part.ToolCall.ID, Name: part.ToolCall.Name, Arguments: string(part.ToolCall.Arguments)})
 			case part.ToolResult != nil:
+				say()
 				list = append(list, inputItem{Type: "function_call_output", CallID: part.ToolResult.ID, Output: &part.ToolResult.Text})
-			case part.Reasoning != nil:
-				if part.Reasoning.Service != p.service || s.NoReasoning {
-					continue
-				}
+			case part.Reasoning.Service == p.service && !s.NoReasoning:
+				say()
 				list = append(list, inputItem{opaque: part.Reasoning.Data})
-			case inText:
-				list[len(list)-1].Content += prompt.BlankLine + part.Text
-			default:
-				list = append(list, inputItem{Role: turn.Role, Content: part.Text})
 			}
-			inText = part.Text != ""
 		}
+		say()
 	}
 	return list
 }

@@ -40,8 +40,8 @@ func (p *Provider) responsesCall(r providers.Request) wire.Call {
 // minOutputTokens is the lowest token limit that the service accepts.
 const minOutputTokens = 16
 
-// encryptedReasoning asks for reasoning that only the service can read. The service stores no replies, so that it needs
-// the reasoning back in later requests.
+// encryptedReasoning asks for reasoning that only the service can read. The service stores no replies, so later requests
+// send the reasoning back.
 var encryptedReasoning = []string{"reasoning.encrypted_content"}
 
 // responsesBody returns the body of a request.
