@@ -50,6 +50,13 @@ func TestRefusedFieldsAreOmitted(t *testing.T) {
 			refusal(400, "Invalid schema for response_format: For 'array' type, property 'minItems' is not supported"),
 			refusal(400, "This response_format type is unavailable now"),
 		}, []string{"response_format"}, []string{"temperature"}},
+		"bounds, then the schema of a response": {fakellm.Responses, []fakellm.Reply{
+			refusal(400, "Invalid schema for response_format 'assessment_1': In context=('properties', 'why'), 'maxLength' is not permitted."),
+			refusal(400, "Invalid parameter: 'text.format' of type 'json_schema' is not supported with this model."),
+		}, []string{"text"}, []string{"temperature", "max_output_tokens", "store"}},
+		"a temperature of a response": {fakellm.Responses, []fakellm.Reply{
+			refusal(400, "Unsupported parameter: 'temperature' is not supported with this model."),
+		}, []string{"temperature"}, []string{"text", "max_output_tokens", "store"}},
 		"an output_config": {fakellm.Anthropic, []fakellm.Reply{
 			refusal(400, "output_config.format: Extra inputs are not permitted"),
 		}, []string{"output_config"}, []string{"temperature"}},
