@@ -234,7 +234,7 @@ func (r *record) reset() {
 	r.addJudges()
 	r.Ending, r.failure, r.cache.fixedPrompts, r.valid = transcript.Ending{}, nil, nil, false
 	r.usage, r.times.running, r.times.roundBegan, r.history.tokens, r.lost = transcript.Usage{}, 0, 0, 0, nil // budgets apply to each run
-	r.history.summaries, r.history.scales, r.history.frozen = nil, nil, nil
+	r.history.summaries, r.history.scales, r.history.frozen, r.history.opaque = nil, nil, nil, nil
 	r.findings.list, r.findings.detector, r.findings.reported.spoken, r.findings.reported.judged = nil, nil, 0, 0
 	r.addParticipants()
 }
@@ -254,6 +254,9 @@ func (r *record) addTurn(t transcript.Turn) error {
 		r.Cursor.Phase = "" // each summary has its own phase
 	} else {
 		r.history.tokens += t.Tokens
+	}
+	if t.Reasoning != nil {
+		r.history.addOpaque(&t)
 	}
 	if t.Kind != transcript.Remark {
 		r.times.outage = 0

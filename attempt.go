@@ -10,6 +10,7 @@ import (
 
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/internal/panics"
+	"github.com/elenchus-go/debate/internal/reasoning"
 	"github.com/elenchus-go/debate/judge/reply"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
@@ -142,21 +143,23 @@ func (c *execution) attempt(n int) error {
 	c.attempts.response = resp
 	c.noteAnswer(c.attempts.began, err)
 	err = c.checkTimeout(resp, err)
-	if err == nil && part.rest != "" {
-		part.rest = validText(part.rest)
+	if err == nil && part.end() {
 		_ = c.request.OnChunk("") // the turn counts even if the viewer has left
 	}
 	whole := err == nil
 	if failed := providers.AsError(err); failed != nil {
 		resp = failed.Partial
-		if text := strings.TrimSpace(validText(resp.Text[:incompleteCharacter(resp.Text)])); len(text) > len(c.attempts.partial) {
+		said, _ := reasoning.Split(validText(resp.Text[:incompleteCharacter(resp.Text)]))
+		if text := strings.TrimSpace(said); len(text) > len(c.attempts.partial) {
 			c.attempts.partial = text
+		} else if failed.Kind == providers.InvalidResponse && text == "" {
+			err = c.emptyReply(failed)
 		}
-	} else {
-		err = c.accept(resp)
+	} else if err = c.accept(resp); err == nil {
+		resp.Warnings = c.keepReasoning(resp)
 	}
 	a := transcript.Attempt{Provider: c.model.providerName, Model: c.model.actor.Model, Usage: c.usage(resp, whole), Duration: time.Since(c.attempts.began)}
-	if !reasked && !c.model.substituted { // otherwise the estimate is for another prompt or another model
+	if !reasked && !c.model.substituted && c.prompt.opaque == 0 { // otherwise the estimate is for another prompt or another model, or services may ignore a part
 		a.PromptTokens = prompt
 	}
 	c.addAttempt(a, resp, err)
@@ -182,7 +185,7 @@ func (c *execution) stream(p *liveAttempt) func(string) error {
 	seq := c.step.VisibleSeq
 	ctx, feed, emit, attempt := c.ctx, c.feed, c.emit, c.attempts.current // c is reused for other steps
 	return func(text string) error {
-		if text = p.wholeCharacters(text); text != "" {
+		if text = p.visible(text); text != "" {
 			feed.chunk(p, text)
 		}
 		if text == "" || emit == nil || ctx.Err() != nil {
@@ -196,8 +199,12 @@ func (c *execution) stream(p *liveAttempt) func(string) error {
 
 // accept sets a reply as the turn's reply, or returns an error if it is not valid.
 func (c *execution) accept(r providers.Response) error {
-	if strings.TrimSpace(r.Text) == "" && !c.attempts.askedAgain {
-		return &providers.Error{Kind: providers.InvalidResponse, Partial: r, Err: errors.New("the reply is empty")}
+	text := r.Text
+	if c.contract == nil { // a contract removes reasoning itself
+		text, _ = reasoning.Split(validText(r.Text))
+	}
+	if strings.TrimSpace(text) == "" && !c.attempts.askedAgain {
+		return c.emptyReply(&providers.Error{Kind: providers.InvalidResponse, Partial: r, Err: errors.New("the reply is empty")})
 	}
 	c.turn.clearFlags()
 	if c.model.substituted {
@@ -216,9 +223,30 @@ func (c *execution) accept(r providers.Response) error {
 	if c.contract != nil {
 		return c.structured(r)
 	}
-	text := c.pseudonyms.Reveal(validText(r.Text))
+	text = c.pseudonyms.Reveal(text)
 	c.turn.setReply(text, nil, c.count(text))
 	return nil
+}
+
+// keepReasoning records the reasoning of an accepted reply. Opaque reasoning goes back only to participants, whose prompts
+// use the same names in each round. It returns the warnings of the reply.
+func (c *execution) keepReasoning(r providers.Response) []string {
+	if slices.Contains(c.turn.Flags, transcript.Defaulted) {
+		return r.Warnings
+	}
+	text, o := "", (*reasoning.Opaque)(nil)
+	if c.keepText {
+		text = c.pseudonyms.Reveal(readableReasoning(r))
+	}
+	if r.Parts != nil && c.debating && !c.step.Blind {
+		if o = opaqueParts(r); o != nil {
+			o.Provider, o.Model = c.model.providerName, c.model.actor.Model
+		}
+	}
+	if warning := c.turn.setReasoning(text, o); warning != "" {
+		return append(slices.Clip(r.Warnings), warning)
+	}
+	return r.Warnings
 }
 
 // structured validates a reply against its contract. If the reply is invalid, it prepares a request for a valid one
@@ -235,7 +263,7 @@ func (c *execution) structured(r providers.Response) error {
 	case r.FinishReason == providers.WindowFull:
 		return &providers.Error{Kind: providers.ContextOverflow, Partial: r, Err: fmt.Errorf("the context window was full before the reply was complete: %w", err)}
 	case c.maxRetries(providers.InvalidResponse) == 0:
-	case r.FinishReason == providers.Length && c.raiseCap():
+	case r.FinishReason == providers.Length && c.raiseCap(2*c.request.MaxTokens):
 		return &providers.Error{Kind: providers.InvalidResponse, Partial: r, Err: fmt.Errorf("%w with a higher token limit: %w", errAskedAgain, err)}
 	case r.FinishReason != providers.Length && !c.attempts.askedAgain:
 		return c.askAgain(r, err)
@@ -264,10 +292,21 @@ func (c *execution) parse(r providers.Response) (reply.Reply, error) {
 	return c.contract.MapStrings(parsed, c.pseudonyms.Reveal)
 }
 
-// raiseCap doubles the token limit of the reply, once, as far as the window allows. It returns false if the limit
-// cannot be raised.
-func (c *execution) raiseCap() bool {
-	room := min(2*c.request.MaxTokens, c.model.actor.Window-c.prompt.tokens)
+// emptyReply returns the error of a reply without text. If the token limit ended the reply, reasoning has used it up, and
+// emptyReply prepares a request with room for more.
+func (c *execution) emptyReply(e *providers.Error) error {
+	limit := c.request.MaxTokens
+	if e.Partial.FinishReason != providers.Length || c.maxRetries(e.Kind) == 0 || !c.raiseCap(max(2*limit, limit+reasoning.MediumTokens)) {
+		return e
+	}
+	return &providers.Error{Kind: e.Kind, Partial: e.Partial, Err: fmt.Errorf(
+		"%w with a limit of %d tokens: %d were used up before the reply began: %w", errAskedAgain, c.request.MaxTokens, limit, e.Err)}
+}
+
+// raiseCap raises the token limit of the reply, once, as far as the window allows. It returns false if the limit cannot be
+// raised.
+func (c *execution) raiseCap(to int) bool {
+	room := min(to, c.model.actor.Window-c.prompt.tokens)
 	if c.attempts.capRaised || room <= c.request.MaxTokens {
 		return false
 	}

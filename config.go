@@ -185,10 +185,22 @@ type Participant struct {
 	// Model is the model's name. Defaults to the provider's own default model.
 	Model string `json:"model,omitempty"`
 	// Temperature is between 0 and 2. Defaults to the protocol's value. If the protocol has none, it defaults to 0.7
-	// for participants and 0.2 for judges. It defaults to 0.3 for the summarizer and 0.9 for the persona assigner.
+	// for participants and 0.2 for judges. It defaults to 0.3 for the summarizer and 0.9 for the persona assigner. With
+	// TopP, or if the model reasons, it has no default.
 	Temperature *float64 `json:"temperature,omitempty"`
-	// MaxTokens limits the tokens of each reply. Defaults to Limits.StepTokens for participants and to
-	// Limits.JudgeTokens for all other actors. At most 2,000,000,000, as is Window.
+	// TopP samples only from the most likely tokens whose probabilities add up to it, at most 1. If it is 0, the service
+	// chooses. If the service or the model does not support TopP, Seed, Stop or Reasoning, the debate does not start.
+	TopP float64 `json:"top_p,omitempty"`
+	// Seed asks the service to give the same reply to the same prompt. Defaults to none.
+	Seed *int64 `json:"seed,omitempty"`
+	// Stop lists up to 16 texts that end a reply. The reply does not contain them.
+	Stop []string `json:"stop,omitempty"`
+	// Reasoning says how much the model reasons before each reply: none, low, medium, high, or a budget in tokens, such as
+	// "2048". If it is empty, the service chooses. Reasoning is not part of the reply: nobody else sees it.
+	Reasoning string `json:"reasoning,omitempty"`
+	// MaxTokens limits the tokens of each reply, including its reasoning. Defaults to Limits.StepTokens for participants
+	// and to Limits.JudgeTokens for all other actors, and to more if the model reasons: 2,048 tokens with low, 8,192 with
+	// medium, 16,384 with high, or the budget. At most 2,000,000,000, as is Window.
 	MaxTokens int `json:"max_tokens,omitempty"`
 	// Window is the size of the model's context window in tokens: prompt and reply together. Defaults to 32,000. If it
 	// cannot hold the longest first prompt, a reply of MaxTokens and some history, replies are limited to what fits, and
@@ -202,9 +214,9 @@ type Participant struct {
 //
 // A debate checks its budgets when a phase begins. It assumes the worst case: every step of the phase and of the
 // conclusion has the whole history in its prompt and a single reply of maximum length. If that does not fit, the
-// debate concludes. Tokens beyond the worst case count from the next phase on: those of failed attempts, and of
-// structured replies that were truncated and requested again with twice the limit. The usage of calls that a person
-// cancels, or that fail while the debate is paused, is not recorded.
+// debate concludes. Tokens beyond the worst case count from the next phase on: those of failed attempts, and of replies
+// that were truncated or empty and requested again with a higher limit. The usage of calls that a person cancels, or
+// that fail while the debate is paused, is not recorded.
 type Limits struct {
 	// MinRounds is the number of rounds before which neither the protocol nor a finding ends the debate. Defaults to
 	// 1. In JSON: min_rounds.
@@ -223,9 +235,10 @@ type Limits struct {
 	Tokens int
 	// Cost is the budget in the currency of Config.Prices. 0 means no limit. In JSON: cost.
 	Cost float64
-	// StepTokens limits a participant's reply, including its reasoning. Defaults to 4,096. In JSON: step_tokens.
+	// StepTokens limits a participant's reply. It includes reasoning, unless Participant.Reasoning is set: see
+	// Participant.MaxTokens. Defaults to 4,096. In JSON: step_tokens.
 	StepTokens int
-	// JudgeTokens limits the reply of any other actor. Defaults to 4,096. In JSON: judge_tokens.
+	// JudgeTokens limits the reply of any other actor in the same way. Defaults to 4,096. In JSON: judge_tokens.
 	JudgeTokens int
 	// StepTimeout limits a step with all its attempts and waits, except waits for a rate limit that affects all
 	// participants. Defaults to 5 minutes. In JSON: step_timeout, as "5m".
@@ -306,6 +319,13 @@ func (c *Config) limitReplies(limits map[string]int) {
 // active returns the participants that are not disabled.
 func (c Config) active() []Participant {
 	return slices.DeleteFunc(slices.Clone(c.Participants), func(p Participant) bool { return p.Disabled })
+}
+
+// request returns a request to the actor's model, without a prompt.
+func (p *Participant) request() providers.Request {
+	return providers.Request{
+		Model: p.Model, Temperature: p.Temperature, TopP: p.TopP, Seed: p.Seed, Stop: p.Stop, Reasoning: p.Reasoning, MaxTokens: p.MaxTokens,
+	}
 }
 
 func (p Participant) profile() transcript.Profile {

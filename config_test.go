@@ -71,6 +71,14 @@ func TestValidationSaysEverythingAtOnce(t *testing.T) {
 		{"temperature and window", func(c *debate.Config) {
 			c.Participants[0].Temperature, c.Participants[1].Window, c.Judges[0].MaxTokens = &hot, 100, -1
 		}, []string{"participants[0].temperature", "participants[1].window", "judges[0].max_tokens"}},
+		{"sampling and reasoning", func(c *debate.Config) {
+			c.Participants[0].TopP, c.Participants[0].Stop, c.Participants[0].Reasoning = 1.5, []string{"a", ""}, "much"
+			c.Participants[1].TopP, c.Participants[1].Stop, c.Participants[1].Reasoning = math.NaN(), make([]string, 17), "0"
+			c.Judges[0].TopP, c.Judges[0].Reasoning, c.Judges[0].MaxTokens = -1, "2000", 2000
+		}, []string{
+			"participants[0].top_p", "participants[0].stop", "participants[0].reasoning", "participants[1].top_p", "participants[1].stop",
+			"participants[1].reasoning", "judges[0].top_p", "judges[0].reasoning",
+		}},
 		{"unknown policy", func(c *debate.Config) { c.OnFailure = "panic" }, []string{"on_failure"}},
 		{"several at once", func(c *debate.Config) {
 			c.Topic, c.Judges, c.Participants = "", nil, nil
@@ -659,11 +667,10 @@ func filledConfig(t *testing.T, p protocol.Protocol) debate.Config {
 	t.Helper()
 	warm := 1.0
 	c := debatetest.PairConfig(p)
-	c.Participants[0].Temperature = &warm
-	c.Judges[0].Temperature = &warm
-	c.Substitutes = []debate.Participant{{Provider: "j", Temperature: &warm}}
-	for _, actor := range []*debate.Participant{&c.PersonaAssigner, &c.Summarizer, &c.Retriever, &c.Embedder} {
-		actor.Temperature = &warm
+	c.Substitutes = []debate.Participant{{Provider: "j"}}
+	seed := int64(7)
+	for _, actor := range []*debate.Participant{&c.Participants[0], &c.Judges[0], &c.Substitutes[0], &c.PersonaAssigner, &c.Summarizer, &c.Retriever, &c.Embedder} {
+		actor.Temperature, actor.Seed, actor.Stop = &warm, &seed, []string{"END"}
 	}
 	c.Rubric = judge.Rubric{{Name: "wit", Weight: 1, Bands: []string{"0-10: wit"}}}
 	c.Detect = []detect.Rule{{Signal: detect.Disengaged, Names: map[string][]string{"A": {"the optimist"}}}}

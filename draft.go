@@ -2,10 +2,14 @@ package debate
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 
+	"github.com/elenchus-go/debate/internal/reasoning"
 	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -45,6 +49,70 @@ func (d *draft) addAttempt(a transcript.Attempt) {
 func (d *draft) clearFlags() { d.Flags = nil }
 
 func (d *draft) flag(f transcript.Flag) { d.Flags = append(d.Flags, f) }
+
+// maxReasoning limits, in bytes, the reasoning that a turn keeps: its text, and what is opaque.
+const maxReasoning = 64 << 10
+
+// setReasoning records what the model thought. o is what goes back to the model, or nil. It returns a warning if that is
+// too large, or the empty string.
+func (d *draft) setReasoning(text string, o *reasoning.Opaque) (warning string) {
+	if len(text) > maxReasoning {
+		text = text[:maxReasoning]
+		text = text[:incompleteCharacter(text)]
+	}
+	d.Reasoning = nil
+	if text != "" {
+		d.Reasoning = &transcript.Reasoning{Text: text}
+	}
+	if o == nil {
+		return ""
+	}
+	raw, err := json.Marshal(o)
+	if err != nil || len(raw) > maxReasoning {
+		return fmt.Sprintf("the encrypted reasoning of %d bytes is not kept for the next turns, at most %d are", len(raw), maxReasoning)
+	}
+	d.Reasoning = &transcript.Reasoning{Text: text, Opaque: raw}
+	return ""
+}
+
+// opaqueParts returns the parts of a reply that only the service can read, without the model. Each has about 4 bytes for a
+// token if the service does not report the tokens. It returns nil if there are none.
+func opaqueParts(r providers.Response) *reasoning.Opaque {
+	o := &reasoning.Opaque{}
+	for _, p := range r.Parts {
+		if p.Reasoning != nil && p.Reasoning.Data != nil {
+			o.Parts = append(o.Parts, reasoning.Part{Service: p.Reasoning.Service, Data: p.Reasoning.Data})
+			o.Tokens += len(p.Reasoning.Data) / 4
+		}
+	}
+	if o.Parts == nil {
+		return nil
+	}
+	if r.Usage.Reasoning > 0 {
+		o.Tokens = r.Usage.Reasoning
+	}
+	return o
+}
+
+// partsReasoning returns the reasoning in the parts of a reply that a person can read.
+func partsReasoning(parts []providers.Part) string {
+	var texts []string
+	for _, p := range parts {
+		if p.Reasoning != nil && p.Reasoning.Text != "" {
+			texts = append(texts, p.Reasoning.Text)
+		}
+	}
+	return strings.Join(texts, "\n\n")
+}
+
+// readableReasoning returns all reasoning of a reply that a person can read.
+func readableReasoning(r providers.Response) string {
+	text := partsReasoning(r.Parts)
+	if _, inline := reasoning.Split(r.Text); inline != "" {
+		text = strings.TrimLeft(text+"\n\n"+inline, "\n")
+	}
+	return validText(text)
+}
 
 func (d *draft) setReply(text string, data json.RawMessage, tokens int) {
 	d.Text, d.Data, d.Tokens = text, data, tokens

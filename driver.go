@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/elenchus-go/debate/fsm"
-	"github.com/elenchus-go/debate/internal/panics"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/store"
@@ -199,8 +198,9 @@ func (dr *driver) state() fsm.State {
 	return dr.journal.rec.lifecycle.State
 }
 
-// checkProviders asks each provider that implements providers.Checker to check its key and models. It adds a problem
-// for each provider whose key is rejected, and for each actor whose model is.
+// checkProviders asks each provider that implements providers.Checker to check its key and models, and each that
+// implements providers.Limited to check settings. It returns a problem for each provider whose key is rejected, for each
+// actor whose model is, and for each setting that is not supported.
 func (e *Engine) checkProviders(ctx context.Context, c Config) []protocol.Problem {
 	l := &problemList{}
 	type pair struct{ provider, model string }
@@ -232,26 +232,5 @@ func (e *Engine) checkProviders(ctx context.Context, c Config) []protocol.Proble
 			e.log.WarnContext(ctx, "check provider", "provider", name, "error", failed)
 		}
 	}
-	return l.problems
-}
-
-// checkApart calls Check on another goroutine, which it may end. It logs the stack of a panic.
-func (e *Engine) checkApart(ctx context.Context, name string, checker providers.Checker, model string) *providers.Error {
-	var err error
-	done := make(chan struct{})
-	go func() {
-		returned := false
-		defer func() {
-			if !returned {
-				p := panics.New(recover())
-				err = &providers.Error{Kind: providers.Panic, Err: p}
-				e.log.ErrorContext(ctx, "check provider", "provider", name, "error", err, "stack", p.Stack)
-			}
-			close(done)
-		}()
-		err = checker.Check(ctx, model)
-		returned = true
-	}()
-	<-done
-	return providers.AsError(err)
+	return append(l.problems, e.unsupportedSettings(ctx, c)...)
 }

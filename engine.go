@@ -44,7 +44,8 @@ func NewEngine(o Options) (*Engine, error) {
 	}
 	e := &Engine{
 		providers: maps.Clone(o.Providers), protocols: map[string]protocol.Protocol{}, prompts: set, replies: map[string]*reply.Contract{}, extractAnswer: o.ExtractAnswer, counter: o.TokenCounter,
-		log: cmp.Or(o.Logger, slog.New(slog.DiscardHandler)), closing: make(chan struct{}),
+		keepReasoning: o.KeepReasoning,
+		log:           cmp.Or(o.Logger, slog.New(slog.DiscardHandler)), closing: make(chan struct{}),
 		driven: map[string]*driverSlot{}, feeds: map[string]*liveFeed{},
 	}
 	e.heartbeats = newHeartbeats(o.Store, o.Name, o.HeartbeatInterval, o.RecoverAfter, e.log)
@@ -71,7 +72,8 @@ func New(ctx context.Context, c Config, o Options) (*Debate, error) {
 		return nil, err
 	}
 	c, found := c.withDefaults()
-	if found = append(found, e.missingNames(c)...); len(found) == 0 {
+	found = append(append(found, e.missingNames(c)...), e.unsupportedSettings(ctx, c)...)
+	if len(found) == 0 {
 		var lacks error
 		if found, _, _, lacks = e.preflight(&c); lacks != nil {
 			found = append(found, protocol.Problemf("protocol", "%v", lacks))

@@ -24,6 +24,7 @@ type execution struct {
 	config     *Config
 	created    time.Time         // when the debate was created
 	concluding bool              // the debate concludes
+	keepText   bool              // the turn keeps reasoning
 	judging    bool              // the actor is a judge
 	debating   bool              // the actor is a participant
 	contract   *reply.Contract   // nil for free text
@@ -100,6 +101,7 @@ type promptParts struct {
 	tokens     int                 // estimated tokens of the prompt, including slack
 	slack      int                 // tokens by which the fixed part was rounded up
 	history    int                 // tokens of the history
+	opaque     int                 // the part of them that opaque reasoning takes
 	summarized bool                // the history begins with a summary
 	shortened  bool                // part of the history was summarized after an overflow
 }
@@ -113,7 +115,7 @@ type attempts struct {
 	failures    map[providers.ErrorKind]int // number of failures by kind, for the model in use
 	partial     string                      // longest text of a failed attempt
 	askedAgain  bool                        // the request asks for a valid reply after an invalid one
-	capRaised   bool                        // the token limit was doubled after a truncated reply
+	capRaised   bool                        // the token limit was raised after a truncated or empty reply
 	waitedAfter int                         // number of the last attempt before a wait for a rate limit
 	waitError   error                       // why the step cannot wait any longer
 	// While calls fail because the provider cannot be reached: when the first of them began. It begins again after
@@ -186,8 +188,12 @@ func (c *execution) count(text string) int {
 func (c *execution) usage(r providers.Response, whole bool) transcript.Usage {
 	switch {
 	case makesNoText(c.step.Actor): // no text is generated
-	case r.Usage == (transcript.Usage{}) && r.Text != "":
-		return transcript.Usage{Input: c.prompt.tokens, Output: c.count(r.Text), Estimated: true}
+	case r.Usage == (transcript.Usage{}) && (r.Text != "" || r.Parts != nil):
+		thought := 0
+		if text := partsReasoning(r.Parts); text != "" {
+			thought = c.count(text)
+		}
+		return transcript.Usage{Input: c.prompt.tokens, Output: c.count(r.Text) + thought, Reasoning: thought, Estimated: true}
 	case !whole && 4*r.Usage.Output < c.count(r.Text): // the stream ended before the usage was reported
 		r.Usage.Output, r.Usage.Estimated = c.count(r.Text), true
 	}

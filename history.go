@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/elenchus-go/debate/context/window"
+	"github.com/elenchus-go/debate/internal/reasoning"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/transcript"
@@ -55,7 +56,7 @@ func summaryNeeded(r *record, steps []protocol.Step) *window.SummaryPlan {
 		if past.SummarizerRoom = summarizerRoom(r, readerOf(s)); past.SummarizerRoom == 0 {
 			continue
 		}
-		if cut := policy.Fit(past, room); cut.Wanted.Covers > 0 && affordsSummary(r, steps, cut.Wanted.Tokens) {
+		if cut := policy.Fit(past, room); cut.Wanted.Covers > 0 && affordsSummary(r, steps, cut.Wanted.Tokens+reasoning.Tokens(r.config.Summarizer.Reasoning)) {
 			return newSummaryPlan(r, s, shown, cut)
 		}
 	}
@@ -160,6 +161,19 @@ func (h *history) addSummary(t *transcript.Turn, round int) {
 		failed: slices.Contains(t.Flags, transcript.Defaulted) || slices.Contains(t.Flags, transcript.Filtered),
 	})
 	h.wanted = nil
+}
+
+// addOpaque records the opaque reasoning of a turn.
+func (h *history) addOpaque(t *transcript.Turn) {
+	o := reasoning.ParseOpaque(t.Reasoning.Opaque)
+	if o == nil {
+		return
+	}
+	if h.opaque == nil {
+		h.opaque = map[int64]*reasoning.Opaque{}
+	}
+	h.opaque[t.Seq] = o
+	h.tokens += o.Tokens
 }
 
 // dropStale deletes the calibrations of actors whose model has changed in a new configuration.

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"unicode/utf8"
 
+	"github.com/elenchus-go/debate/internal/reasoning"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -32,10 +33,30 @@ type liveAttempt struct {
 	TurnStarted
 	text     []byte // streamed so far
 	streamed int    // length of the text, in bytes; only the provider's goroutine uses it
-	rest     string // bytes of a character that has not arrived completely; only the provider's goroutine uses it
+	// Only the provider's goroutine uses these: the bytes of a character that has not arrived completely, whether the reply
+	// has ended, and what removes reasoning.
+	rest     string
+	complete bool
+	filter   reasoning.Filter
+
 	failures []timedEvent
 	// The driver's journal ended with these entries when the attempt started and when text was added last.
 	started, extended int64
+}
+
+// visible returns what viewers see once a piece of the reply has arrived.
+func (p *liveAttempt) visible(piece string) string {
+	text := p.filter.Add(p.wholeCharacters(piece))
+	if p.complete {
+		text += p.filter.End()
+	}
+	return text
+}
+
+// end reports whether the reply has ended with a part that was not visible yet. It becomes visible with an empty piece.
+func (p *liveAttempt) end() bool {
+	p.rest, p.complete = validText(p.rest), true
+	return p.rest != "" || p.filter.Pending()
 }
 
 // wholeCharacters returns the characters that are complete once a piece of the reply has arrived. Bytes that are not

@@ -20,17 +20,35 @@ func (c *execution) shortenPrompt() bool {
 	switch c.config.OnOverflow {
 	case Degrade, End:
 		return false
-	case OverflowSummarize:
-		if !c.prompt.shortened && c.summarizeOldest() {
-			return true
-		}
 	default:
+	}
+	if c.dropReasoning() {
+		return true
+	}
+	if c.config.OnOverflow == OverflowSummarize && !c.prompt.shortened && c.summarizeOldest() {
+		return true
 	}
 	history := 0
 	for _, m := range c.prompt.messages[1 : len(c.prompt.messages)-1] {
 		history += c.count(m.Text)
 	}
 	return c.shrink(c.prompt.tokens - (history+1)/2)
+}
+
+// dropReasoning removes opaque reasoning from the prompt. It returns false if there is none.
+func (c *execution) dropReasoning() bool {
+	if c.prompt.opaque == 0 {
+		return false
+	}
+	list := slices.Clone(c.prompt.messages)
+	for i, m := range list {
+		if m.Parts != nil {
+			list[i] = providers.Message{Role: m.Role, Text: m.Parts[len(m.Parts)-1].Text}
+		}
+	}
+	c.prompt.tokens, c.prompt.history, c.prompt.opaque = c.prompt.tokens-c.prompt.opaque, c.prompt.history-c.prompt.opaque, 0
+	c.prompt.messages, c.request.Messages, c.attempts.askedAgain = list, list, false
+	return true
 }
 
 // summarizeOldest replaces the older half of the history with a summary by the summarizer. The usage counts towards
@@ -73,7 +91,7 @@ func (c *execution) summaryRequest(s *Participant, said []providers.Message) (r 
 	if err != nil {
 		return r, err
 	}
-	r = providers.Request{Model: s.Model, Temperature: s.Temperature, MaxTokens: s.MaxTokens}
+	r = s.request()
 	r.Messages = append(r.Messages, providers.Message{Role: providers.System, Text: system})
 	for _, m := range said {
 		if m.Role == providers.Assistant {

@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/detect"
 	"github.com/elenchus-go/debate/internal/embedding"
+	"github.com/elenchus-go/debate/internal/reasoning"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/prompts"
 	"github.com/elenchus-go/debate/protocol"
@@ -90,7 +92,11 @@ func visibleTurns(r *record, s *protocol.Step, m *judge.Pseudonyms) (shown, toke
 		slices.SortStableFunc(shown, func(i, j int) int { return rank(&r.Turns[i]) - rank(&r.Turns[j]) })
 	}
 	for _, i := range shown {
-		tokens = append(tokens, r.Turns[i].Tokens+m.QuoteTokens())
+		n := r.Turns[i].Tokens + m.QuoteTokens()
+		if o := r.opaqueFor(s, &r.Turns[i]); o != nil {
+			n += o.Tokens
+		}
+		tokens = append(tokens, n)
 	}
 	r.cache.shown, r.cache.tokens = shown, tokens
 	return shown, tokens
@@ -104,10 +110,10 @@ func rank(t *transcript.Turn) int {
 	return 1
 }
 
-// promptMessages returns the messages of a prompt. The reader's own turns have the assistant role. Others' turns have
+// promptMessages returns the messages of a prompt, and the tokens of the opaque reasoning in them. The reader's own turns have the assistant role. Others' turns have
 // the user role and stand between delimiters that name the speaker.
-func promptMessages(r *record, reader string, b *fixedPrompt, shown []int, cut window.Cut, user string) []providers.Message {
-	list := make([]providers.Message, 0, cut.Kept+4) // and space for a retry
+func promptMessages(r *record, s *protocol.Step, b *fixedPrompt, shown []int, cut window.Cut, user string) (list []providers.Message, opaque int) {
+	list = make([]providers.Message, 0, cut.Kept+4) // and space for a retry
 	list = append(list, providers.Message{Role: providers.System, Text: b.system})
 	kept := slices.Delete(shown, cut.From, cut.To)
 	b.pseudonyms.Sort(r.Turns, kept)
@@ -117,25 +123,58 @@ func promptMessages(r *record, reader string, b *fixedPrompt, shown []int, cut w
 	}
 	for _, i := range kept {
 		t := &r.Turns[i]
-		list = append(list, turnMessage(r, reader, t, b.pseudonyms, cut))
+		m := turnMessage(r, s, t, b.pseudonyms, cut)
+		if m.Parts != nil {
+			opaque += r.opaqueFor(s, t).Tokens
+		}
+		list = append(list, m)
 	}
-	return append(list, providers.Message{Role: providers.User, Text: user})
+	return append(list, providers.Message{Role: providers.User, Text: user}), opaque
 }
 
 // turnMessage returns a turn as a message of a reader's prompt. If only the newest turn is left and it is too long,
 // its text is cut.
-func turnMessage(r *record, reader string, t *transcript.Turn, m *judge.Pseudonyms, cut window.Cut) providers.Message {
+func turnMessage(r *record, s *protocol.Step, t *transcript.Turn, m *judge.Pseudonyms, cut window.Cut) providers.Message {
 	text := t.Text
 	if cut.Used > cut.Limit {
 		text = window.Clip(text, max(cut.Limit-m.QuoteTokens(), 0))
 	}
 	switch {
-	case t.Actor == reader && t.Kind != transcript.Summary:
+	case t.Actor == s.Actor && t.Kind != transcript.Summary:
+		if o := r.opaqueFor(s, t); o != nil && cut.Used <= cut.Limit {
+			return opaqueMessage(o, m.Hide(text))
+		}
 		return providers.Message{Role: providers.Assistant, Text: m.Hide(text)}
 	case cut.Used > cut.Limit:
 		return providers.Message{Role: providers.User, Text: formatTurn(r, t, text, m)}
 	}
 	return providers.Message{Role: providers.User, Text: turnText(r, t, m)}
+}
+
+// opaqueFor returns the opaque reasoning of a turn for the prompt of a step, or nil. Only the actor of the turn gets it
+// back, and only if its provider and its model are still the same.
+func (r *record) opaqueFor(s *protocol.Step, t *transcript.Turn) *reasoning.Opaque {
+	o := r.history.opaque[t.Seq]
+	if o == nil || t.Actor != s.Actor || s.Blind || strings.TrimSpace(t.Text) == "" {
+		return nil
+	}
+	p := r.config.settings(s.Actor)
+	if p == nil || p.Model != o.Model {
+		return nil
+	}
+	if name, _, err := r.env.bind(p.Provider); err != nil || name != o.Provider {
+		return nil
+	}
+	return o
+}
+
+// opaqueMessage returns a message of the actor's own with its reasoning. The text is the last part.
+func opaqueMessage(o *reasoning.Opaque, text string) providers.Message {
+	parts := make([]providers.Part, 0, len(o.Parts)+1)
+	for _, p := range o.Parts {
+		parts = append(parts, providers.Part{Reasoning: &providers.Reasoning{Service: p.Service, Data: p.Data}})
+	}
+	return providers.Message{Role: providers.Assistant, Parts: append(parts, providers.Part{Text: text})}
 }
 
 // turnText returns a turn as other actors see it.

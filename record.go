@@ -10,6 +10,7 @@ import (
 	"github.com/elenchus-go/debate/detect"
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/embedding"
+	"github.com/elenchus-go/debate/internal/reasoning"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/prompts"
 	"github.com/elenchus-go/debate/protocol"
@@ -39,6 +40,7 @@ type history struct {
 	wanted    *window.SummaryPlan                      // the summary to make now; nil if there is none
 	scales    map[string]window.Calibration            // the token calibration of each actor's model
 	frozen    map[string]map[string]window.Calibration // the scales with which each phase of the current round began
+	opaque    map[int64]*reasoning.Opaque              // by the seq of the turn
 }
 
 // summaryPhase is the phase of a step that summarizes older turns.

@@ -16,6 +16,7 @@ import (
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/embedding"
+	"github.com/elenchus-go/debate/internal/panics"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/judge/reply"
 	"github.com/elenchus-go/debate/prompts"
@@ -59,6 +60,59 @@ func (e *Engine) missingNames(c Config) []protocol.Problem {
 		told[p.Provider] = true
 	}
 	return l.problems
+}
+
+// unsupportedSettings returns a problem for each setting of an actor that its provider does not support.
+func (e *Engine) unsupportedSettings(ctx context.Context, c Config) []protocol.Problem {
+	l := &problemList{}
+	for field, p := range c.allActors() {
+		name, provider, err := e.bind(p.Provider)
+		limited, ok := provider.(providers.Limited)
+		if err != nil || !ok || makesNoText(actorOf(field, p)) {
+			continue
+		}
+		found, failed := e.unsupportedApart(ctx, name, limited, p.request())
+		if failed != nil {
+			l.add(field+".provider", "provider %s: check of its settings: %v", name, failed)
+		}
+		for _, setting := range slices.Sorted(maps.Keys(found)) {
+			l.add(field+"."+setting, "provider %s: %s", name, found[setting])
+		}
+	}
+	return l.problems
+}
+
+// checkApart calls Check on another goroutine.
+func (e *Engine) checkApart(ctx context.Context, name string, checker providers.Checker, model string) *providers.Error {
+	return e.callApart(ctx, name, func() error { return checker.Check(ctx, model) })
+}
+
+// unsupportedApart calls Unsupported on another goroutine.
+func (e *Engine) unsupportedApart(ctx context.Context, name string, l providers.Limited, r providers.Request) (found map[string]string, failed *providers.Error) {
+	failed = e.callApart(ctx, name, func() error { found = l.Unsupported(r); return nil })
+	return found, failed
+}
+
+// callApart calls a function of a provider on another goroutine, which the function may end. It logs the stack of a
+// panic.
+func (e *Engine) callApart(ctx context.Context, name string, check func() error) *providers.Error {
+	var err error
+	done := make(chan struct{})
+	go func() {
+		returned := false
+		defer func() {
+			if !returned {
+				p := panics.New(recover())
+				err = &providers.Error{Kind: providers.Panic, Err: p}
+				e.log.ErrorContext(ctx, "check provider", "provider", name, "error", err, "stack", p.Stack)
+			}
+			close(done)
+		}()
+		err = check()
+		returned = true
+	}()
+	<-done
+	return providers.AsError(err)
 }
 
 // supports returns an ErrUnsupported if the engine lacks something that a debate needs to be driven. A debate that does
@@ -145,6 +199,8 @@ type Options struct {
 	// TokenCounter counts tokens. Defaults to window.Estimate, which needs no vocabulary. In both cases the counts
 	// are corrected by what providers report for each model.
 	TokenCounter window.TokenCounter
+	// KeepReasoning stores the reasoning of models that their services show, in Turn.Reasoning.Text, up to 64 KiB for each turn.
+	KeepReasoning bool
 	// Name identifies the engine in Status.Driver of the debates that it drives. Use another name for each engine of a
 	// store. Defaults to the name of the machine, the number of the process, and a random part.
 	Name string
@@ -176,6 +232,7 @@ type Engine struct {
 	log           *slog.Logger
 	env           *environment // of all records
 	answers       lastAnswers
+	keepReasoning bool
 
 	ctx     context.Context // ends when Close stops waiting
 	cancel  context.CancelCauseFunc

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/elenchus-go/debate/context/window"
+	"github.com/elenchus-go/debate/internal/reasoning"
 	"github.com/elenchus-go/debate/prompts"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
@@ -49,7 +50,7 @@ func (e *Engine) newExecution(r *record, s protocol.Step) (*execution, error) {
 		c.timing.maxOutage = max(c.timing.remaining-r.times.outage, 1)
 	}
 	c.answers = &e.answers
-	c.request = providers.Request{Model: who.Model, Temperature: who.Temperature, MaxTokens: who.MaxTokens}
+	c.request, c.keepText = who.request(), e.keepReasoning
 	if s.Contract != "" {
 		if c.contract = e.contract(r, s.Contract); c.contract == nil {
 			return nil, &unsupported{[]string{fmt.Sprintf("reply contract %q is unknown, add it to Options.Contracts", s.Contract)}}
@@ -70,7 +71,8 @@ func (e *Engine) newExecution(r *record, s protocol.Step) (*execution, error) {
 		return nil, err
 	}
 	if s.Kind == transcript.Summary {
-		c.request.MaxTokens = min(cmp.Or(who.MaxTokens, r.history.wanted.Tokens), r.history.wanted.Tokens)
+		wanted := r.history.wanted.Tokens + reasoning.Tokens(who.Reasoning)
+		c.request.MaxTokens = min(cmp.Or(who.MaxTokens, wanted), wanted)
 		if c.turn.Window == nil { // show the window that led to the summary
 			led := r.history.wanted.Window
 			c.turn.setWindow(&led)
@@ -143,7 +145,7 @@ func (e *Engine) buildPrompt(r *record, c *execution, seat transcript.Profile) e
 	c.turn.setWindow(cut.Window())
 	c.prompt.tokens, c.prompt.history = fixed+cut.Used, cut.Used
 	c.prompt.summarized = c.prompt.summarized || cut.Summary.Covers > 0
-	c.prompt.messages = promptMessages(r, c.step.Actor, b, shown, cut, user)
+	c.prompt.messages, c.prompt.opaque = promptMessages(r, &c.step, b, shown, cut, user)
 	c.request.Messages = c.prompt.messages
 	return nil
 }
@@ -183,7 +185,7 @@ func (e *Engine) preflight(c *Config) (found []protocol.Problem, limits map[stri
 		room := replyRoom(p.Window - size)
 		switch {
 		case size == 0 || makesNoText(actorOf(field, p)) || room >= p.MaxTokens:
-		case room < minReply:
+		case room < minReply+reasoning.Budget(p.Reasoning):
 			l.tooSmall(c, field, p, size)
 		default:
 			if limits == nil {

@@ -22,6 +22,8 @@ func (c *execution) retryDelay(n int, e *providers.Error) time.Duration {
 		return 0
 	case e.Kind == providers.ContextOverflow && c.shortenPrompt():
 		return 0
+	case e.Kind == providers.InvalidRequest && c.dropReasoning(): // the service may no longer accept it
+		return 0
 	}
 	if again := backoff(e, c.countFailure(e.Kind), c.maxRetries(e.Kind)); again >= 0 && again < c.timeLeft() && (c.maxWait(e) == 0 || !c.exceedsTimeout(again)) {
 		return again
@@ -65,9 +67,10 @@ func (c *execution) substitute() bool {
 		c.model.actor, c.model.providerName, c.model.provider = &next, name, provider
 		c.attempts.unreachableSince = time.Time{}
 		c.attempts.failures, c.attempts.askedAgain, c.attempts.capRaised, c.model.substituted = nil, false, false, true
-		c.request.Model, c.request.Temperature = next.Model, next.Temperature
-		c.request.MaxTokens = min(findParticipant(c.config.Judges, c.step.Actor).MaxTokens, next.MaxTokens) // budgets assume the judge's limit
-		c.request.Messages = c.prompt.messages
+		fresh := next.request()
+		fresh.MaxTokens = min(findParticipant(c.config.Judges, c.step.Actor).MaxTokens, next.MaxTokens) // budgets assume the judge's limit
+		fresh.Messages, fresh.Schema, fresh.SchemaName = c.prompt.messages, c.request.Schema, c.request.SchemaName
+		c.request = fresh
 		if room := next.Window - next.MaxTokens; c.prompt.tokens > room {
 			c.shrink(room)
 		}

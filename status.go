@@ -168,6 +168,9 @@ func copyTurns(turns []transcript.Turn) []transcript.Turn {
 		for j := range t.Attempts {
 			t.Attempts[j].Warnings = slices.Clone(t.Attempts[j].Warnings) // rarely any
 		}
+		if t.Reasoning != nil {
+			t.Reasoning = deepcopy.Of(t.Reasoning) // rarely any
+		}
 		if t.Window != nil {
 			windowRoom = append(windowRoom, *t.Window)
 			t.Window = &windowRoom[len(windowRoom)-1]

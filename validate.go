@@ -14,6 +14,7 @@ import (
 
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/detect"
+	"github.com/elenchus-go/debate/internal/reasoning"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/transcript"
@@ -96,8 +97,11 @@ func protocolDefaults(p protocol.Protocol) (d protocol.Defaults) {
 }
 
 func (p Participant) withDefaults(temperature float64, tokens int) Participant {
-	p.Temperature = cmp.Or(p.Temperature, &temperature)
-	p.MaxTokens = cmp.Or(p.MaxTokens, tokens)
+	room := reasoning.Tokens(p.Reasoning)
+	if room == 0 && p.TopP == 0 { // otherwise most services refuse a temperature
+		p.Temperature = cmp.Or(p.Temperature, &temperature)
+	}
+	p.MaxTokens = cmp.Or(p.MaxTokens, tokens+room)
 	p.Window = cmp.Or(p.Window, window.DefaultSize)
 	return p
 }
@@ -317,6 +321,17 @@ func (p Participant) check(l *problemList, field string) {
 	if t := p.Temperature; t != nil && !(*t >= 0 && *t <= 2) {
 		l.add(field+".temperature", "%v is out of range, use 0 to 2", *t)
 	}
+	if !(p.TopP >= 0 && p.TopP <= 1) {
+		l.add(field+".top_p", "%v is out of range, use more than 0, at most 1", p.TopP)
+	}
+	if len(p.Stop) > maxStops || slices.Contains(p.Stop, "") {
+		l.add(field+".stop", "%q is not valid, use up to %d texts that are not empty", p.Stop, maxStops)
+	}
+	if problem := reasoning.Check(p.Reasoning); problem != "" {
+		l.add(field+".reasoning", "%s", problem)
+	} else if n := reasoning.Budget(p.Reasoning); n > 0 && p.MaxTokens > 0 && n >= p.MaxTokens {
+		l.add(field+".reasoning", "%d tokens leave no room for the reply, max_tokens is %d", n, p.MaxTokens)
+	}
 	switch {
 	case p.MaxTokens < 0 || p.MaxTokens > maxTokens:
 		l.add(field+".max_tokens", "%d is not valid, use 1 to %d", p.MaxTokens, maxTokens)
@@ -332,6 +347,7 @@ const (
 	maxRounds   = 10_000
 	maxTokens   = 2_000_000_000
 	maxAttempts = 1_000_000
+	maxStops    = 16
 	maxBudget   = math.MaxInt / 4
 	maxTime     = 365 * 24 * time.Hour
 )

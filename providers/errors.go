@@ -28,7 +28,7 @@ const (
 type Error struct {
 	Kind       ErrorKind
 	RetryAfter time.Duration // the wait that the service asks for; 0 if it does not ask for one
-	Partial    Response      // the part of the reply that arrived before the failure
+	Partial    Response      // the part of the reply that arrived before the failure; the finish reason if the reply is empty
 	Err        error         // the cause
 }
 

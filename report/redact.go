@@ -20,6 +20,7 @@ const redacted = "[redacted]"
 //     models, the limits, the prices and the name of the protocol
 //   - turns before the first round: assigned personas and retrieved documents
 //   - the sources of role prompts, which may be file names
+//   - the reasoning of models, if Options.KeepReasoning has kept it
 //   - the text of errors and problems, which may quote a request; their kinds remain
 //
 // The topic and the positions remain, because the debate is about them. Replies, summaries of replies, and annotations
@@ -69,32 +70,11 @@ func (r *Report) errorTextRemover() *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 }
 
-// mapSlice returns a new list with f applied to each item, or nil for a nil list.
-func mapSlice[T any](list []T, f func(T) T) []T {
-	if list == nil {
-		return nil
-	}
-	made := make([]T, len(list))
-	for i, x := range list {
-		made[i] = f(x)
-	}
-	return made
-}
-
-// mapPointer returns a pointer to f(*p), or nil if p is nil.
-func mapPointer[T any](p *T, f func(T) T) *T {
-	if p == nil {
-		return nil
-	}
-	v := f(*p)
-	return &v
-}
-
 func redactTurn(t transcript.Turn) transcript.Turn {
 	if t.Kind == transcript.Setup {
 		t.Text, t.Data = redacted, nil
 	}
-	t.Attempts = mapSlice(t.Attempts, redactAttempt)
+	t.Reasoning, t.Attempts = nil, mapSlice(t.Attempts, redactAttempt)
 	return t
 }
 
@@ -169,6 +149,9 @@ type publicActor struct {
 	Provider    string   `json:"provider,omitempty"`
 	Model       string   `json:"model,omitempty"`
 	Temperature *float64 `json:"temperature,omitempty"`
+	TopP        float64  `json:"top_p,omitempty"`
+	Seed        *int64   `json:"seed,omitempty"`
+	Reasoning   string   `json:"reasoning,omitempty"`
 	MaxTokens   int      `json:"max_tokens,omitempty"`
 	Window      int      `json:"window,omitempty"`
 }

@@ -34,6 +34,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/transcript"
 )
 
 // formatVersion is the version of the report format that this package reads and writes.
@@ -98,7 +99,40 @@ func (r *Report) normalized() (*Report, error) {
 	for _, f := range s.allFailures() {
 		f.Stack = "" // it is for the program's authors
 	}
+	res := &s.Result
+	res.Turns, res.Assessments, res.Verdict = mapSlice(res.Turns, withoutOpaque), mapSlice(res.Assessments, withoutOpaque), mapPointer(res.Verdict, withoutOpaque)
 	return s, err
+}
+
+// mapSlice returns a new list with f applied to each item, or nil for a nil list.
+func mapSlice[T any](list []T, f func(T) T) []T {
+	if list == nil {
+		return nil
+	}
+	made := make([]T, len(list))
+	for i, x := range list {
+		made[i] = f(x)
+	}
+	return made
+}
+
+// mapPointer returns a pointer to f(*p), or nil if p is nil.
+func mapPointer[T any](p *T, f func(T) T) *T {
+	if p == nil {
+		return nil
+	}
+	v := f(*p)
+	return &v
+}
+
+// withoutOpaque returns a turn without the reasoning that only the model's service can read.
+func withoutOpaque(t transcript.Turn) transcript.Turn {
+	if t.Reasoning != nil && t.Reasoning.Text != "" {
+		t.Reasoning = &transcript.Reasoning{Text: t.Reasoning.Text}
+	} else {
+		t.Reasoning = nil
+	}
+	return t
 }
 
 // allFailures returns all failures in the report. Some are the same.

@@ -85,6 +85,16 @@ type Turn struct {
 	// ViewerTime is the approximate time, in nanoseconds, that the consumer of the debate's events took since Started, or
 	// since the previous journal entry if that is later. It does not count as running time.
 	ViewerTime time.Duration `json:"viewer_time,omitempty"`
+	// Reasoning is what the model thought before it replied. It is nil if nothing is kept.
+	Reasoning *Reasoning `json:"reasoning,omitempty"`
+}
+
+// Reasoning is what a model thought before it replied. It is not part of the reply.
+type Reasoning struct {
+	Text string `json:"text,omitempty"` // only if Options.KeepReasoning is set; no prompt contains it
+	// Opaque is what only the model's service can read, such as encrypted reasoning, in a form of the library's own. Later
+	// prompts of the same actor contain it, as long as they go to the same model.
+	Opaque json.RawMessage `json:"opaque,omitempty"`
 }
 
 // Flag describes how the reply of a turn was obtained.

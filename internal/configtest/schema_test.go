@@ -17,7 +17,7 @@ import (
 
 // bounds are the least and the greatest value of numbers; "" is no bound. The library refuses values beyond.
 var bounds = map[string][2]json.Number{
-	"participant.temperature": {"0", "2"}, "participant.max_tokens": {"0", ""}, "participant.window": {"0", ""},
+	"participant.temperature": {"0", "2"}, "participant.top_p": {"0", "1"}, "participant.max_tokens": {"0", ""}, "participant.window": {"0", ""},
 	"limits.min_rounds": {"0", "10000"}, "limits.max_rounds": {"0", "10000"}, "limits.output_tokens": {"0", ""},
 	"limits.tokens": {"0", ""}, "limits.cost": {"0", ""}, "limits.step_tokens": {"0", ""}, "limits.judge_tokens": {"0", ""},
 	"limits.step_attempts": {"0", ""}, "configuration.retries": {"0", ""},
@@ -31,7 +31,8 @@ var bounds = map[string][2]json.Number{
 
 // examples are values of fields that take others too.
 var examples = map[string][]any{
-	"vote.extract": {"text", "number", "letter", "boxed"},
+	"participant.reasoning": {"none", "low", "medium", "high", "2048"},
+	"vote.extract":          {"text", "number", "letter", "boxed"},
 }
 
 // duration is what time.ParseDuration reads, without a minus sign.

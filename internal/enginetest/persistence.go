@@ -3,6 +3,7 @@ package enginetest
 import (
 	"encoding/json"
 	"maps"
+	"strconv"
 	"strings"
 	"time"
 
@@ -20,6 +21,7 @@ import (
 var persistenceTests = map[string]func(*env){
 	"a replay shows the same events and states as the run":    (*env).replayed,
 	"every field of a turn is stored and loaded":              (*env).turnReadBack,
+	"reasoning goes back to its model after a restart":        (*env).reasoningReadBack,
 	"a provider's key is not stored":                          (*env).keyNotStored,
 	"a journal of a newer format can be read but not changed": (*env).newerFormat,
 }
@@ -148,6 +150,47 @@ func (s *env) turnReadBack() {
 	require.NoError(s, err)
 	require.InDelta(s, 6, a.Quality, 0)
 	require.Len(s, a.Participants, 2)
+}
+
+// reasoningReadBack interrupts a debate after each speech. Each process finds the reasoning of the earlier ones.
+func (s *env) reasoningReadBack() {
+	cfg := pair(nil)
+	d, n := s.create(s.newProcess(), cfg), 0
+	for {
+		p := s.newProcess(func(o *debate.Options) { o.KeepReasoning = true })
+		p.model.alter = func(r providers.Request, reply scripted.Reply, _ int) scripted.Reply {
+			if r.SchemaName == "" {
+				n++
+			}
+			reply.Reasoning = []providers.Reasoning{{Text: "Hm."}, {Service: "svc", Data: json.RawMessage(strconv.Itoa(n))}}
+			return reply
+		}
+		more, err := s.open(p, cfg.ID).RunOnce(s.ctx)
+		require.NoError(s, err)
+		for _, r := range p.model.requests() {
+			var sealed []string
+			for _, m := range r.Messages {
+				for _, part := range m.Parts {
+					if part.Reasoning != nil {
+						sealed = append(sealed, string(part.Reasoning.Data))
+					}
+				}
+			}
+			want := []string(nil)
+			if r.SchemaName == "" && n > 2 {
+				want = []string{strconv.Itoa(n - 2)} // of the actor's own speech in round 1
+			}
+			require.Equal(s, want, sealed)
+		}
+		if !more {
+			break
+		}
+	}
+	require.Equal(s, 4, n)
+	for _, turn := range s.result(d).Turns {
+		require.Equal(s, "Hm.", turn.Reasoning.Text)
+		require.Equal(s, turn.Kind == transcript.Speech, turn.Reasoning.Opaque != nil, "only prompts of participants show it again")
+	}
 }
 
 const secret = "sk-secret-0123456789"

@@ -25,8 +25,8 @@ const (
 // maxBudget is the largest budget in tokens.
 const maxBudget = 1_000_000
 
-// Tokens returns the tokens that a setting allows for reasoning. It is 0 if the model does not reason, or if the service
-// chooses. The setting must be valid.
+// Tokens returns the tokens that a setting allows for reasoning. It is 0 if the model does not reason, if the service
+// chooses, or if the setting is not valid.
 func Tokens(setting string) int {
 	switch setting {
 	case Low:
@@ -39,10 +39,13 @@ func Tokens(setting string) int {
 	return Budget(setting)
 }
 
-// Budget returns the budget that a setting sets in tokens, or 0 if the setting is empty or a level.
+// Budget returns the budget that a setting sets in tokens, or 0 if the setting is empty, a level or not valid.
 func Budget(setting string) int {
+	if setting == "" || setting[0] < '1' || setting[0] > '9' {
+		return 0
+	}
 	n, err := strconv.Atoi(setting)
-	if err != nil {
+	if err != nil || n < 1 || n > maxBudget || strconv.Itoa(n) != setting {
 		return 0
 	}
 	return n
@@ -54,7 +57,7 @@ func Check(setting string) string {
 	case "", None, Low, Medium, High:
 		return ""
 	}
-	if n := Budget(setting); n < 1 || n > maxBudget || strconv.Itoa(n) != setting {
+	if Budget(setting) == 0 {
 		return fmt.Sprintf("%q is not valid, use %q, %q, %q, %q, or a budget of 1 to %d tokens, such as \"2048\"", setting, None, Low, Medium, High, maxBudget)
 	}
 	return ""

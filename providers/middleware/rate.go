@@ -67,6 +67,12 @@ func RateLimit(limits PerMinute) Middleware {
 func estimate(messages []providers.Message) (tokens int) {
 	for i := range messages {
 		tokens += window.Estimate(messages[i].Text)
+		for _, part := range messages[i].Parts {
+			tokens += window.Estimate(part.Text)
+			if part.Reasoning != nil {
+				tokens += len(part.Reasoning.Data) / 4
+			}
+		}
 	}
 	return tokens
 }

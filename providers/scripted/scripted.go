@@ -58,6 +58,8 @@ type Reply struct {
 	Err error
 	// Hang simulates a reply that never ends: after the text, the call waits until its context ends.
 	Hang bool
+	// Reasoning precedes the text in the parts of the response.
+	Reasoning []providers.Reasoning
 	// FinishReason defaults to providers.Stop.
 	FinishReason providers.FinishReason
 	// Usage defaults to an estimate of one token for every 4 bytes, for the messages and for the text.
@@ -202,6 +204,12 @@ func (y *Reply) failure(model string) error {
 // response returns the complete reply.
 func (y *Reply) response(r providers.Request) providers.Response {
 	res := providers.Response{Text: y.Text, FinishReason: y.FinishReason, Model: r.Model, Usage: y.Usage}
+	for i := range y.Reasoning {
+		res.Parts = append(res.Parts, providers.Part{Reasoning: &y.Reasoning[i]})
+	}
+	if res.Parts != nil && y.Text != "" {
+		res.Parts = append(res.Parts, providers.Part{Text: y.Text})
+	}
 	if res.FinishReason == "" {
 		res.FinishReason = providers.Stop
 	}

@@ -289,11 +289,14 @@ func (r *Reply) has(kind segmentKind) bool {
 	return slices.ContainsFunc(r.segments, func(s segment) bool { return s.kind == kind })
 }
 
-// Partial returns the part of a failed reply that arrived.
+// Partial returns the part of a failed reply that arrived. It has a finish reason if the service ended the reply, but
+// the reply has no text.
 func (r *Reply) Partial() providers.Response {
 	r.fill()
 	res := r.res
-	res.FinishReason = ""
+	if !r.complete {
+		res.FinishReason = ""
+	}
 	return res
 }
 

@@ -1,0 +1,219 @@
+package reasoning
+
+import "strings"
+
+// Split separates the reply in a text from the reasoning that a model wrote into it, between <think> and </think>, or
+// between <thinking> and </thinking>, in any letter case:
+//
+//   - A block without an end lasts to the end of the text.
+//   - If an end has no beginning, everything before it is reasoning. Some servers put the beginning into the prompt.
+//   - Tags in a fenced code block, and tags directly between backquotes, are part of the reply, because a reply may be
+//     about them. Within reasoning, code fences have no meaning.
+//   - White space between a block and the reply that begins after it is removed.
+func Split(text string) (reply, reasoning string) {
+	if strings.IndexByte(text, '<') < 0 {
+		return text, ""
+	}
+	var f Filter
+	var said, thought strings.Builder
+	f.scan(text, true, func(k kind, piece string) {
+		switch k {
+		case reset:
+			before := said.String()
+			said.Reset()
+			thought.WriteString(before)
+		case inline:
+			thought.WriteString(piece)
+		case visible:
+			said.WriteString(piece)
+		}
+	})
+	return said.String(), thought.String()
+}
+
+// Filter removes reasoning from a text that arrives in pieces. The zero Filter is ready to use. What it returns, taken
+// together, is the reply that [Split] returns for the whole text. If an end has no beginning, it has also returned the text
+// before it.
+type Filter struct {
+	held   string // what may be the beginning of a tag
+	before byte   // the byte before held
+	inside bool   // within reasoning
+	trim   bool   // white space is removed: the reply has not begun since the last block
+	begun  bool   // the reply has begun
+
+	fence byte // the character of the open code fence; 0 if none is open
+	lead  int8 // spaces at the beginning of the line; -1 after another character
+	run   int8 // fence characters at the beginning of the line
+	mark  byte // which character they are
+}
+
+// Add returns the reply in the next piece of the text. The reply may be in a later result, as long as a piece may end
+// inside of a tag.
+func (f *Filter) Add(piece string) string {
+	if !f.inside && !f.trim && f.held == "" && isPlain(piece) {
+		f.pass(piece)
+		return piece
+	}
+	return f.text(piece, false)
+}
+
+// isPlain reports whether a piece has neither a tag nor a fence.
+func isPlain(piece string) bool {
+	for i := range len(piece) {
+		if c := piece[i]; c == '<' || c == '`' || c == '~' {
+			return false
+		}
+	}
+	return true
+}
+
+// Pending reports whether End may return text.
+func (f *Filter) Pending() bool { return f.held != "" }
+
+// End returns the rest of the reply.
+func (f *Filter) End() string { return f.text("", true) }
+
+// text returns the reply in a piece.
+func (f *Filter) text(piece string, end bool) string {
+	var said strings.Builder
+	f.scan(piece, end, func(k kind, piece string) {
+		if k == visible {
+			said.WriteString(piece)
+		}
+	})
+	return said.String()
+}
+
+// kind is what a part of a text is.
+type kind int
+
+const (
+	visible kind = iota
+	inline
+	reset // all earlier text was reasoning
+)
+
+// scan passes the parts of a piece to emit. end means that no piece follows.
+func (f *Filter) scan(piece string, end bool, emit func(kind, string)) {
+	buf := f.held + piece
+	f.held = ""
+	from := 0 // buf[:from] was emitted
+	flush := func(to int) {
+		if text := buf[from:to]; f.inside && text != "" {
+			emit(inline, text)
+		} else if text = f.trimmed(text); text != "" {
+			emit(visible, text)
+		}
+		from = to
+	}
+	for i := 0; i < len(buf); {
+		closes, n, unsure := f.tagAt(buf[i:], end)
+		switch {
+		case unsure:
+			flush(i)
+			f.held = buf[i:]
+			return
+		case n == 0:
+			f.advance(buf[i])
+			i++
+			continue
+		case closes && !f.inside:
+			flush(i)
+			emit(reset, "")
+			f.begun = false
+		case !closes && f.inside: // a block has one beginning
+			f.before = '>'
+			i += n
+			continue
+		default:
+			flush(i)
+		}
+		f.inside = !closes
+		f.trim = !f.begun
+		f.before, f.lead, f.run = '>', 0, 0
+		i += n
+		from = i
+	}
+	flush(len(buf))
+}
+
+// trimmed returns a text of the reply, without white space that precedes the reply.
+func (f *Filter) trimmed(text string) string {
+	if f.trim {
+		text = strings.TrimLeft(text, " \t\r\n")
+	}
+	if text != "" {
+		f.trim, f.begun = false, f.begun || strings.TrimSpace(text) != ""
+	}
+	return text
+}
+
+var tags = []string{"<think>", "</think>", "<thinking>", "</thinking>"}
+
+// tagAt reports whether text begins with a tag, whether that tag ends a block, and the length of the tag. unsure means
+// that the next piece tells.
+func (f *Filter) tagAt(text string, end bool) (closes bool, length int, unsure bool) {
+	if text[0] != '<' || f.fence != 0 && !f.inside {
+		return false, 0, false
+	}
+	for _, tag := range tags {
+		n := min(len(tag), len(text))
+		switch {
+		case !strings.EqualFold(text[:n], tag[:n]):
+		case n < len(tag):
+			unsure = unsure || !end
+		case f.before != '`':
+			return tag[1] == '/', n, false
+		case len(text) == n && !end: // a backquote may follow
+			return false, 0, true
+		case len(text) == n || text[n] != '`':
+			return tag[1] == '/', n, false
+		}
+	}
+	return false, 0, unsure
+}
+
+// advance notes that the next byte of the text is c, which begins no tag.
+func (f *Filter) advance(c byte) {
+	f.before = c
+	switch {
+	case f.inside:
+	case c == '\n':
+		f.lead, f.run = 0, 0
+	case f.lead < 0:
+	case c == ' ' && f.run == 0 && f.lead < 3:
+		f.lead++
+	case (c == '`' || c == '~') && (f.run == 0 || c == f.mark):
+		f.mark = c
+		if f.run++; f.run < 3 {
+			return
+		}
+		f.lead = -1
+		switch f.fence {
+		case 0:
+			f.fence = c
+		case c:
+			f.fence = 0
+		}
+	default:
+		f.lead = -1
+	}
+}
+
+// pass notes a piece of the reply without a fence character or a tag.
+func (f *Filter) pass(piece string) {
+	if piece == "" {
+		return
+	}
+	f.begun = f.begun || strings.TrimSpace(piece) != ""
+	if i := strings.LastIndexByte(piece, '\n'); i >= 0 {
+		f.lead, f.run, piece = 0, 0, piece[i+1:]
+		f.before = '\n'
+	}
+	for i := 0; i < len(piece) && f.lead >= 0; i++ {
+		f.advance(piece[i])
+	}
+	if piece != "" {
+		f.before = piece[len(piece)-1]
+	}
+}
