@@ -29,6 +29,7 @@ type execution struct {
 	debating   bool              // the actor is a participant
 	contract   *reply.Contract   // nil for free text
 	names      []string          // participants that the reply may name
+	ownNames   []string          // the same if the protocol lists them for the step; otherwise nil
 	pseudonyms *judge.Pseudonyms // names by which the model sees the participants
 	model      model
 	prompt     promptParts

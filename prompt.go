@@ -213,8 +213,9 @@ var systemHeadings = map[string]string{
 	protocol.PersonaAssigner: "Personas", protocol.Summarizer: "Notes", protocol.Retriever: "Documents",
 }
 
-// pseudonymsFor returns the pseudonyms for a step. If the step is not blind, they hide no names: they only enclose the
-// statements. All readers but the judges share one nonce.
+// pseudonymsFor returns the pseudonyms for a step. They hide the names of all participants but the reader. If the step is
+// not blind, they hide no names: they only enclose the statements. All readers that are neither judges nor blind share one
+// nonce.
 func pseudonymsFor(r *record, s *protocol.Step) *judge.Pseudonyms {
 	var k pseudonymsKey
 	if s.Blind || slices.Contains(r.Judges, s.Actor) {
@@ -225,7 +226,7 @@ func pseudonymsFor(r *record, s *protocol.Step) *judge.Pseudonyms {
 	}
 	var hidden []string
 	if s.Blind {
-		hidden = names(r.profiles)
+		hidden = names(others(r, s.Actor))
 	}
 	m := judge.NewPseudonyms(hidden, r.Seed, k.reader, s.Swap)
 	if r.cache.pseudonyms == nil {

@@ -207,6 +207,7 @@ type fixedPrompt struct {
 	system     string
 	tokens     int             // of the system prompt
 	contract   string          // name of the reply's contract; "" if there is none yet
+	names      []string        // names that the protocol listed for the schema; nil if it did not
 	schema     json.RawMessage // of the reply, with the names that the reader sees
 	active     int             // number of participants who were left when the schema was made
 	size       int             // tokens of the schema

@@ -38,6 +38,13 @@ func (e *Engine) newExecution(r *record, s protocol.Step) (*execution, error) {
 		concluding: r.Cursor.Stage == transcript.Conclusion, judging: slices.Contains(r.Judges, s.Actor), debating: r.isParticipating(s.Actor),
 		model: model{actor: who, bind: r.env.bind}, prompt: promptParts{set: e.prompts}, counter: counter{count: r.env.count}, turn: newDraft(&s),
 	}
+	if p, ok := r.config.Protocol.(interface {
+		Names(r *protocol.Record, s protocol.Step) []string
+	}); ok {
+		if list := p.Names(&r.Record, s); list != nil {
+			c.names, c.ownNames = list, list
+		}
+	}
 	c.timing.limit, c.timing.budget = timeLimit(r)
 	c.timing.remaining = remainingTime(r)
 	if c.judging {
@@ -97,14 +104,19 @@ func promptData(r *record, c *execution, b *fixedPrompt) prompts.Data {
 }
 
 // setSchema sets the schema of the request and returns its tokens. The schema lists the names of all participants, as the
-// reader sees them, including those who dropped out. A list with an entry for each participant has as many entries as
-// participants are left, so the schema changes within the debate only if one drops out.
+// reader sees them, including those who dropped out. If the protocol lists other names for the step, the schema lists
+// these. A list with an entry for each participant has as many entries as participants are left, so the schema changes
+// within the debate only if one drops out or if the names of the step differ.
 func setSchema(r *record, c *execution, b *fixedPrompt) int {
 	if c.contract == nil {
 		return 0
 	}
-	if b.contract != c.step.Contract || b.active != len(c.names) {
-		contract := c.contract.WithNames("participants", b.pseudonyms.SortedPseudonyms(names(r.profiles)))
+	if b.contract != c.step.Contract || b.active != len(c.names) || !slices.Equal(b.names, c.ownNames) {
+		list := c.ownNames
+		if b.names = list; list == nil {
+			list = names(r.profiles)
+		}
+		contract := c.contract.WithNames("participants", b.pseudonyms.SortedPseudonyms(list))
 		contract = contract.WithNames("active", c.names).WithNames("criteria", b.pseudonyms.HideAll(r.config.Rubric.Names()))
 		b.contract, b.active, b.schema = c.step.Contract, len(c.names), contract.Schema()
 		b.size = c.count(string(b.schema))

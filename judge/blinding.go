@@ -27,9 +27,11 @@ func (l *Pseudonyms) HideValues(values map[string]string) map[string]string {
 	return hidden
 }
 
-// OwnProfile returns the profile of the judge itself, with the names in its texts hidden.
+// OwnProfile returns the profile of the reader itself, with the names in its texts hidden.
 func (l *Pseudonyms) OwnProfile(s transcript.Profile) transcript.Profile {
-	s.Role, s.Persona, s.Instructions = l.Hide(s.Role), l.Hide(s.Persona), l.Hide(s.Instructions)
+	if len(l.names) > 0 {
+		l.hideTexts(&s)
+	}
 	return s
 }
 

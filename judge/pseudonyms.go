@@ -110,15 +110,21 @@ func (l *Pseudonyms) Profiles(seats []transcript.Profile) []transcript.Profile {
 	for i := range list {
 		s := &list[i]
 		s.Name = l.Of(s.Name)
-		for _, text := range []*string{&s.Role, &s.Side, &s.Position, &s.Persona, &s.Instructions} {
-			*text = l.Hide(*text)
-		}
-		s.KeyArguments = slices.Clone(s.KeyArguments)
-		for j, text := range s.KeyArguments {
-			s.KeyArguments[j] = l.Hide(text)
-		}
+		l.hideTexts(s)
 	}
 	return list
+}
+
+// hideTexts hides the names in the texts of a profile, but not the profile's own name. It changes no list that others
+// share.
+func (l *Pseudonyms) hideTexts(s *transcript.Profile) {
+	for _, text := range []*string{&s.Role, &s.Side, &s.Position, &s.Persona, &s.Instructions} {
+		*text = l.Hide(*text)
+	}
+	s.KeyArguments = slices.Clone(s.KeyArguments)
+	for i, text := range s.KeyArguments {
+		s.KeyArguments[i] = l.Hide(text)
+	}
 }
 
 // Hide replaces the participants' names in a text with their pseudonyms. It replaces a name only if it appears as a

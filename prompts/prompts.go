@@ -44,7 +44,7 @@ type Data struct {
 	Me          transcript.Profile   // the participant or judge that receives the prompt
 	Others      []transcript.Profile // the other participants, or all of them for a judge; in order
 	Opponents   Names                // names of the Others who are not on the side of Me; set by User if nil
-	ActiveNames Names                // names of the active participants, in order
+	ActiveNames Names                // names of the active participants, or those that the reply may name, in order
 	Target      *transcript.Profile  // the participant that the step is about; nil if there is none
 	Phase       string               // name of the phase
 	Round       int                  // from 1; 0 in the setup stage

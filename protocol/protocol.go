@@ -72,8 +72,8 @@ type Step struct {
 	// Show reports whether the prompt shows an earlier turn. It must not modify the turn. If Show is nil, the prompt
 	// shows every speech and remark.
 	Show func(*transcript.Turn) bool
-	// Blind replaces the names of participants by pseudonyms in everything that a judge sees. The names in the reply are
-	// mapped back.
+	// Blind replaces the names of participants by pseudonyms in everything that the actor sees. The names in the reply are
+	// mapped back. A participant keeps its own name: it sees pseudonyms of the others only.
 	Blind bool
 	// Swap reverses the order of the participants, compared with another Blind step of the same judge.
 	Swap bool

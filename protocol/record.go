@@ -21,6 +21,7 @@ type Record struct {
 	Seq          int64                // seq of the last journal entry
 	Participants []transcript.Profile // active participants, in order, with their assigned personas
 	Judges       []string             // names of the active judges
+	Dropped      []string             // names of the participants that dropped out, in order
 	MinRounds    int
 	MaxRounds    int
 	Ending       transcript.Ending // why the debate ends; zero while it continues
@@ -139,6 +140,9 @@ func (r *Record) RemarkOrder() int {
 
 // Drop removes a participant or a judge.
 func (r *Record) Drop(name string) {
+	if slices.ContainsFunc(r.Participants, func(s transcript.Profile) bool { return s.Name == name }) {
+		r.Dropped = append(slices.Clone(r.Dropped), name)
+	}
 	r.Judges = slices.DeleteFunc(slices.Clone(r.Judges), func(j string) bool { return j == name })
 	r.Participants = slices.DeleteFunc(slices.Clone(r.Participants), func(s transcript.Profile) bool { return s.Name == name })
 }
