@@ -16,6 +16,7 @@ import (
 	"github.com/elenchus-go/debate/internal/strictjson"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/arbitration"
+	"github.com/elenchus-go/debate/protocol/council"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/protocol/procon"
 	"github.com/elenchus-go/debate/protocol/refine"
@@ -127,7 +128,7 @@ func (c *Config) UnmarshalJSON(b []byte) error {
 
 // presets returns the protocols of the library.
 func presets() []protocol.Protocol {
-	return []protocol.Protocol{panel.Protocol{}, skeptic.Protocol{}, refine.Protocol{}, arbitration.Protocol{}, procon.Protocol{}, vote.Protocol{}}
+	return []protocol.Protocol{panel.Protocol{}, skeptic.Protocol{}, refine.Protocol{}, arbitration.Protocol{}, procon.Protocol{}, vote.Protocol{}, council.Protocol{}}
 }
 
 // decodeStrict decodes a configuration that a person wrote, and adds everything that is wrong with it. advice says what

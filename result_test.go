@@ -16,6 +16,7 @@ import (
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/arbitration"
+	"github.com/elenchus-go/debate/protocol/council"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/protocol/procon"
 	"github.com/elenchus-go/debate/protocol/refine"
@@ -305,6 +306,8 @@ func TestRepliesAreDecodedIntoTheirOwnTypes(t *testing.T) {
 		arbitration.ArgumentContract.Name(): refuses(transcript.Decode[arbitration.Case], turn),
 		arbitration.RulingContract.Name():   refuses(transcript.Decode[arbitration.Ruling], turn),
 		procon.JudgmentContract.Name():      refuses(transcript.Decode[procon.Judgment], turn),
+		council.RankingContract.Name():      refuses(transcript.Decode[council.Ranking], turn),
+		council.AnswerContract.Name():       refuses(transcript.Decode[council.ChairAnswer], turn),
 		vote.BallotContract.Name():          refuses(transcript.Decode[vote.Ballot], turn),
 		vote.RulingContract.Name():          refuses(transcript.Decode[vote.Ruling], turn),
 	})
@@ -318,6 +321,7 @@ func TestAnswersAreDecodedByTheirOwnProtocols(t *testing.T) {
 		refine.Protocol{}.Name():      refuses(refine.DecodeAnswer, answer),
 		arbitration.Protocol{}.Name(): refuses(arbitration.DecodeAnswer, answer),
 		procon.Protocol{}.Name():      refuses(procon.DecodeAnswer, answer),
+		council.Protocol{}.Name():     refuses(council.DecodeAnswer, answer),
 		vote.Protocol{}.Name():        refuses(vote.DecodeAnswer, answer),
 	})
 	_, err := vote.DecodeAnswer(protocol.Answer{})

@@ -8,6 +8,7 @@ import (
 
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol/arbitration"
+	"github.com/elenchus-go/debate/protocol/council"
 	"github.com/elenchus-go/debate/protocol/procon"
 	"github.com/elenchus-go/debate/protocol/refine"
 	"github.com/elenchus-go/debate/protocol/skeptic"
@@ -17,6 +18,7 @@ import (
 // answerTables maps the library's protocols to functions that make tables of their answers' data.
 var answerTables = map[string]func(json.RawMessage) []block{
 	arbitration.Protocol{}.Name(): arbitrationTables,
+	council.Protocol{}.Name():     councilTables,
 	procon.Protocol{}.Name():      proconTables,
 	refine.Protocol{}.Name():      refineTables,
 	skeptic.Protocol{}.Name():     skepticTables,
@@ -60,6 +62,21 @@ func arbitrationTables(data json.RawMessage) []block {
 	return slices.Concat(
 		tableBlock("Rulings", []string{"Topic", "Winner", "Confidence (0–100)", "Category", "Before", "After", "Change", "Reasoning", "Key points"}, rulings),
 		tableBlock("Scores before and after", []string{"Category", "Before", "After", "Change"}, scores),
+	)
+}
+
+func councilTables(data json.RawMessage) []block {
+	res := decodeOrZero[council.Result](data)
+	var standings, rankings [][]string
+	for _, s := range res.Standings {
+		standings = append(standings, []string{s.Member, fmt.Sprint(s.Place), fmt.Sprintf("%.2f", s.Score), fmt.Sprint(s.Rankings)})
+	}
+	for _, k := range res.Rankings {
+		rankings = append(rankings, []string{k.Member, strings.Join(k.Best, ", ")})
+	}
+	return slices.Concat(
+		tableBlock("Answers", []string{"Member", "Place", "Score (0–1)", "Rankings"}, standings),
+		tableBlock("Rankings", []string{"By", "Answers, the best first"}, rankings),
 	)
 }
 
@@ -152,6 +169,8 @@ func (r *Report) dissent() []block {
 		blocks = listBlock("Open issues of the last critique:", openIssues(decodeOrZero[skeptic.Trace](data)))
 	case procon.Protocol{}.Name():
 		blocks = listBlock("Dissenting judges:", decodeOrZero[procon.Judgment](data).Dissent)
+	case council.Protocol{}.Name():
+		blocks = listBlock("Where the answers differ:", decodeOrZero[council.Result](data).Disagreements)
 	case vote.Protocol{}.Name():
 		t := decodeOrZero[vote.Tally](data)
 		blocks = slices.Concat(listBlock("Other answers:", minorityAnswers(t)), listBlock("Dissenting judges:", t.Dissent))

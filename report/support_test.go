@@ -16,6 +16,7 @@ import (
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/arbitration"
+	"github.com/elenchus-go/debate/protocol/council"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/protocol/procon"
 	"github.com/elenchus-go/debate/protocol/refine"
@@ -228,6 +229,24 @@ func proconScene(t *testing.T) *scene {
 	return s
 }
 
+// councilScene returns a council whose third member's ranking and whose chair fail.
+func councilScene(t *testing.T) *scene {
+	down := &providers.Error{Kind: providers.ServerError, Err: errors.New("overloaded"), RetryAfter: 5 * time.Second}
+	ranking := func(names ...string) council.Ranking {
+		k := council.Ranking{Comparison: "Both are brief."}
+		for _, n := range names {
+			k.Ranking = append(k.Ranking, council.Ranked{Name: n, Reason: "It names a cost."})
+		}
+		return k
+	}
+	s := duel(council.Protocol{}, says(t, "Ban them in the centre.", ranking("Bo", "Cy")), says(t, "Tax them.", ranking("Cy", "Ada")), says(t, down, down, down))
+	s.models["cy"] = says(t, "Widen the pavements.", down, down, down)
+	s.config.Participants = append(s.config.Participants, debate.Participant{Name: "Cy", Provider: "cy"})
+	s.open(t)
+	s.run(t, nil)
+	return s
+}
+
 func voteScene(t *testing.T) *scene {
 	ballot := func(answer string, confidence float64) vote.Ballot {
 		return vote.Ballot{Reasoning: "So it seems.", Answer: answer, Confidence: confidence}
@@ -244,7 +263,7 @@ func voteScene(t *testing.T) *scene {
 // scenes contains a debate for each preset.
 var scenes = map[string]func(*testing.T) *scene{
 	"panel": panelScene, "proposer-skeptic": skepticScene, "critique-refine": refineScene,
-	"arbitration": arbitrationScene, "pro-con": proconScene, "vote": voteScene,
+	"arbitration": arbitrationScene, "pro-con": proconScene, "vote": voteScene, "council": councilScene,
 }
 
 // staged calls f for each scene in a synctest bubble.

@@ -8,6 +8,7 @@ import (
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/arbitration"
+	"github.com/elenchus-go/debate/protocol/council"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/protocol/procon"
 	"github.com/elenchus-go/debate/protocol/refine"
@@ -35,7 +36,8 @@ var presets = map[string]preset{
 	"pro-con": {procon.Protocol{}, []debate.Participant{
 		{Name: "Pro", Position: "The answer to the topic is yes."}, {Name: "Con", Position: "The answer to the topic is no."},
 	}, "Judge"},
-	"vote": {vote.Protocol{}, []debate.Participant{{Name: "Ada"}, {Name: "Bo"}, {Name: "Cy"}}, ""},
+	"council": {council.Protocol{}, []debate.Participant{{Name: "Ada"}, {Name: "Bo"}, {Name: "Cy"}, {Name: "Di"}}, "Chair"},
+	"vote":    {vote.Protocol{}, []debate.Participant{{Name: "Ada"}, {Name: "Bo"}, {Name: "Cy"}}, ""},
 }
 
 // participant returns the nth default participant under another name.

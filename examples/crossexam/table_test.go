@@ -13,6 +13,7 @@ import (
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/arbitration"
+	"github.com/elenchus-go/debate/protocol/council"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/protocol/procon"
 	"github.com/elenchus-go/debate/protocol/refine"
@@ -39,6 +40,7 @@ func table(t *testing.T, text string) string {
 		arbitration.Protocol{Scores: map[string]float64{"problem": 5, "solution": 5, "market": 5}},
 		procon.Protocol{},
 		vote.Protocol{},
+		council.Protocol{},
 	} {
 		rows = append(rows, row(t, p))
 	}
@@ -51,6 +53,9 @@ func row(t *testing.T, p protocol.Protocol) string {
 	c := debate.Config{
 		ID: "d", Topic: "T", Protocol: p, Judges: []debate.Participant{{Name: "J"}},
 		Participants: []debate.Participant{{Name: "A", Position: "Yes"}, {Name: "B", Position: "No"}},
+	}
+	if _, ok := p.(council.Protocol); ok {
+		c.Participants = append(c.Participants, debate.Participant{Name: "C"})
 	}
 	d, err := e.Create(t.Context(), c)
 	require.NoError(t, err)

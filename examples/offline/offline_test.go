@@ -14,6 +14,7 @@ import (
 	"github.com/elenchus-go/debate/judge/reply"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/arbitration"
+	"github.com/elenchus-go/debate/protocol/council"
 	"github.com/elenchus-go/debate/protocol/procon"
 	"github.com/elenchus-go/debate/protocol/refine"
 	"github.com/elenchus-go/debate/protocol/skeptic"
@@ -79,6 +80,8 @@ func TestEachContractIsKept(t *testing.T) {
 		{vote.BallotContract, []string{topic + "Your answer is one number in digits", "Round 1 of 2."}, `"answer":"2"`},
 		{vote.BallotContract, []string{topic, said("Ada", "Answer: Yes"), said("Bo", "Answer: Yes"), "> Answer: No", "Round 2 of 2."}, `"answer":"Yes"`},
 		{vote.BallotContract, []string{topic, said("Ada", "Answer: Yes"), "> Answer: No", "Round 2 of 2."}, `"answer":"No"`},
+		{council.RankingContract, []string{topic, bo, ada, "Rank Ada and Bo, each exactly once."}, `"ranking":[{"name":"Ada","reason":"It has 6 words."},{"name":"Bo"`},
+		{council.AnswerContract, []string{topic, ada, bo, "Scores:\n1. Ada: 1\n2. Bo: 0\n"}, `The best-ranked one ends: “Tea is cheap.”`},
 		{vote.RulingContract, []string{topic, said("Ada", "Answer: Yes"), said("Bo", "Answer: No"), "Decide."}, `"winner":"Ada"`},
 	} {
 		t.Run(test.contract.Name(), func(t *testing.T) {

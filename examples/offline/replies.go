@@ -3,11 +3,13 @@ package offline
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/arbitration"
+	"github.com/elenchus-go/debate/protocol/council"
 	"github.com/elenchus-go/debate/protocol/procon"
 	"github.com/elenchus-go/debate/protocol/refine"
 	"github.com/elenchus-go/debate/protocol/skeptic"
@@ -28,6 +30,8 @@ var replies = map[string]func(prompt) any{
 	procon.JudgmentContract.Name():      prompt.judgment,
 	vote.BallotContract.Name():          prompt.ballot,
 	vote.RulingContract.Name():          prompt.decision,
+	council.RankingContract.Name():      prompt.ranking,
+	council.AnswerContract.Name():       prompt.finalAnswer,
 }
 
 // cannotJudge tells readers that the judge is the demo model.
@@ -219,4 +223,28 @@ func (p prompt) decision() any {
 		}
 	}
 	return vote.Ruling{Reasoning: "I counted the answers. " + cannotJudge, Winner: who[best]}
+}
+
+// ranking ranks the answers by their number of words.
+func (p prompt) ranking() any {
+	answers := slices.Clone(p.others)
+	slices.SortStableFunc(answers, func(a, b statement) int { return len(splitWords(b.text)) - len(splitWords(a.text)) })
+	k := council.Ranking{Comparison: "I counted the words of each answer. As an offline demo model, I cannot compare answers.", Ranking: []council.Ranked{}}
+	for _, s := range answers {
+		k.Ranking = append(k.Ranking, council.Ranked{Name: s.name, Reason: fmt.Sprintf("It has %d words.", len(splitWords(s.text)))})
+	}
+	return k
+}
+
+// finalAnswer quotes the answer with the best score.
+func (p prompt) finalAnswer() any {
+	best, _, _ := strings.Cut(labeledLine(p.task, "1. "), ":")
+	a := council.ChairAnswer{Answer: "As an offline demo model, I cannot write an answer.", Disagreements: []string{}}
+	for _, s := range p.others {
+		if s.name == best {
+			a.Answer += fmt.Sprintf(" The best-ranked one ends: “%s”", s.lastSentence())
+			break
+		}
+	}
+	return a
 }

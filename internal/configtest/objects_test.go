@@ -16,6 +16,7 @@ import (
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/arbitration"
+	"github.com/elenchus-go/debate/protocol/council"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/protocol/procon"
 	"github.com/elenchus-go/debate/protocol/refine"
@@ -65,6 +66,7 @@ func newObjects() []*object {
 		{typ: reflect.TypeFor[arbitration.Topic](), name: "topic", title: "Topics"},
 		newProtocol(procon.Protocol{}),
 		newProtocol(vote.Protocol{}),
+		newProtocol(council.Protocol{}),
 	}
 }
 

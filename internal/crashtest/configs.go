@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -22,10 +23,17 @@ var kinds = slices.Sorted(maps.Keys(enginetest.PresetConfigs()))
 // NewID returns a random ID. It begins with the number of a kind.
 func NewID() string { return fmt.Sprintf("%d-%016x", rand.IntN(len(kinds)), rand.Uint64()) }
 
+// kindOf returns the index in kinds of the debate with this ID.
+func kindOf(id string) int {
+	number, _, _ := strings.Cut(id, "-")
+	kind, _ := strconv.Atoi(number) // NewID writes a number
+	return kind
+}
+
 // NewConfig returns the configuration of the debate with this ID. It has three rounds at most, and half of the debates
 // ask a person about failures.
 func NewConfig(id string) debate.Config {
-	c := enginetest.PresetConfigs()[kinds[id[0]-'0']]
+	c := enginetest.PresetConfigs()[kinds[kindOf(id)]]
 	c.ID, c.Limits.StepTimeout = id, 10*time.Second
 	for _, list := range [][]debate.Participant{c.Participants, c.Judges} {
 		for i := range list {

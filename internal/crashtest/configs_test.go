@@ -2,6 +2,7 @@ package crashtest
 
 import (
 	"context"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -32,7 +33,7 @@ func TestEachTurnTakesOneCallOfItsActor(t *testing.T) {
 	require.GreaterOrEqual(t, len(kinds), 8)
 	for i, kind := range kinds {
 		t.Run(kind, func(t *testing.T) {
-			id := string(rune('0'+i)) + "-0000000000000000"
+			id := strconv.Itoa(i) + "-0000000000000000"
 			m := &callCounter{calls: map[string]int{}}
 			d, err := debate.New(t.Context(), NewConfig(id), debate.Options{Providers: map[string]providers.Provider{"m": m}})
 			require.NoError(t, err)

@@ -26,7 +26,7 @@ type trialResult struct {
 	duplicates, mismatched, missedKills       int
 	restarts                                  int            // restarts of the database
 	failed                                    int            // calls that failed, as the test wants
-	kinds                                     map[byte]int   // debates by kind
+	kinds                                     map[int]int    // debates by kind
 	stops                                     map[string]int // stops of debates by their cause
 	inFlight                                  int            // calls in progress when their process or the database died
 }
@@ -35,14 +35,14 @@ type trialResult struct {
 func verify(t *testing.T, st store.Store, ledger ledger) {
 	lines, err := ledger.readFrom(0)
 	require.NoError(t, err)
-	n := &trialResult{kills: map[string]int{}, kinds: map[byte]int{}, stops: map[string]int{}}
+	n := &trialResult{kills: map[string]int{}, kinds: map[int]int{}, stops: map[string]int{}}
 	calls, allowed := n.countCalls(t, lines)
 	stored := map[string][]store.Entry{}
 	spoken := map[actorOfDebate]int{}
 	for h, err := range st.List(t.Context(), store.Query{}) {
 		require.NoError(t, err)
 		n.debates++
-		n.kinds[h.ID[0]]++
+		n.kinds[kindOf(h.ID)]++
 		stored[h.ID] = n.checkDebate(t, st, h.ID, spoken)
 	}
 	n.checkAcknowledged(t, lines, stored)
@@ -216,7 +216,7 @@ func (n *trialResult) String() string {
 	fmt.Fprintf(&b, "%d calls, of which %d failed: %d more than turns, for %d in progress at a kill or a stop", n.calls, n.failed, n.calls-n.failed-n.turns, n.inFlight)
 	fmt.Fprintf(&b, "\nstops, after which the debate continued: %d pauses, %d questions, %d errors", n.stops["pause"], n.stops["question"], n.stops["error"])
 	for i, kind := range kinds {
-		fmt.Fprintf(&b, "\n%d debates: %s", n.kinds[byte('0'+i)], kind)
+		fmt.Fprintf(&b, "\n%d debates: %s", n.kinds[i], kind)
 	}
 	return b.String()
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/arbitration"
+	"github.com/elenchus-go/debate/protocol/council"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/protocol/procon"
 	"github.com/elenchus-go/debate/protocol/refine"
@@ -60,6 +61,7 @@ func PresetConfigs() map[string]debate.Config {
 		"critique-refine":  withOneJudge(presetConfig(refining, 2, "A", "B", "C")),
 		"arbitration":      withOneJudge(presetConfig(arbitration.Protocol{Scores: scores}, 3, "A", "B")),
 		"pro-con":          presetConfig(procon.Protocol{}, 3, "A", "B"),
+		"council":          withOneJudge(presetConfig(council.Protocol{Families: [][]string{{"C", "D"}}}, 1, "A", "B", "C", "D")),
 		"vote":             presetConfig(vote.Protocol{Decision: vote.Judge, Topology: vote.Ring}, 2, "A", "B", "C", "D"),
 
 		"vote with conditions":               presetConfig(vote.Protocol{Topology: vote.Groups, Grouped: true, Filter: new(0.5), Conditional: true}, 3, "A", "B", "C", "D"),

@@ -16,6 +16,7 @@ import (
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/arbitration"
+	"github.com/elenchus-go/debate/protocol/council"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/protocol/procon"
 	"github.com/elenchus-go/debate/protocol/refine"
@@ -76,6 +77,7 @@ func TestNoPresetSpendsItsDefaultBudgetByArithmetic(t *testing.T) {
 		"arbitration":                   configOf(arbitration.Protocol{Scores: scores}, 1, debate.Limits{}, "A", "B"),
 		"pro-con":                       configOf(procon.Protocol{}, 1, debate.Limits{}, "A", "B"),
 		"pro-con, longer":               configOf(procon.Protocol{}, 1, debate.Limits{MaxRounds: 10}, "A", "B"),
+		"council":                       configOf(council.Protocol{}, 1, debate.Limits{}, eight...),
 		"vote":                          configOf(vote.Protocol{Decision: vote.Judge}, 1, debate.Limits{}, eight...),
 	} {
 		t.Run(name, func(t *testing.T) {

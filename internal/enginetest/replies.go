@@ -10,6 +10,7 @@ import (
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/arbitration"
+	"github.com/elenchus-go/debate/protocol/council"
 	"github.com/elenchus-go/debate/protocol/procon"
 	"github.com/elenchus-go/debate/protocol/refine"
 	"github.com/elenchus-go/debate/protocol/skeptic"
@@ -83,6 +84,16 @@ var replies = map[string]func(r providers.Request, names []string, words string,
 		}
 		return j
 	},
+	council.RankingContract.Name(): func(_ providers.Request, names []string, words string, pick uint64) any {
+		k := council.Ranking{Comparison: words, Ranking: []council.Ranked{}}
+		for i := range names {
+			k.Ranking = append(k.Ranking, council.Ranked{Name: names[(uint64(i)+pick)%uint64(len(names))]})
+		}
+		return k
+	},
+	council.AnswerContract.Name(): func(_ providers.Request, _ []string, words string, _ uint64) any {
+		return council.ChairAnswer{Answer: words, Disagreements: []string{}}
+	},
 	vote.BallotContract.Name(): func(_ providers.Request, _ []string, words string, pick uint64) any {
 		return vote.Ballot{Reasoning: words, Answer: pickFrom(pick, "yes", "no"), Confidence: percentOf(pick)}
 	},
@@ -106,7 +117,7 @@ func percentOf(pick uint64) float64 { return float64(60 + pick%41) }
 
 // namesInRequest returns the participants that a request wants assessed or named, or nil if it names none.
 func namesInRequest(r providers.Request) []string {
-	for _, words := range [][2]string{{"\nAssess ", ", each exactly once"}, {"\nScore ", ", each exactly once"}, {"\nThe participants are ", ": name one"}} {
+	for _, words := range [][2]string{{"\nAssess ", ", each exactly once"}, {"\nScore ", ", each exactly once"}, {"\nThe participants are ", ": name one"}, {"\nRank ", ", each exactly once"}} {
 		if found := textBetween(r, words[0], words[1]); found != "" {
 			return strings.Split(strings.ReplaceAll(found, " and ", ", "), ", ")
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol/arbitration"
+	"github.com/elenchus-go/debate/protocol/council"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/protocol/procon"
 	"github.com/elenchus-go/debate/protocol/refine"
@@ -112,6 +113,52 @@ func TestSchemasListTheNamesThatTheReaderSees(t *testing.T) {
 	require.NotContains(t, schemas["assessment/1"][0], "Zoe")
 }
 
+// A participant who reads blind sees pseudonyms of the others, and is no stranger to itself: its own name has no pseudonym,
+// is not in the schema, and keeps its place in the texts about itself.
+func TestABlindParticipantIsNoStrangerToItself(t *testing.T) {
+	c := configOf(council.Protocol{Families: [][]string{{"Zoe", "Ann"}}}, 1, debate.Limits{}, "Zoe", "Bo", "Ann", "Kim")
+	c.Participants[0].Position, c.Participants[0].Instructions = "Zoe against Bo", "Zoe, be fair to Ann."
+	requests, result := requestsOf(t, c, nil)
+	seen := map[string]string{} // the order in which each member sees the answers
+	for _, r := range requests {
+		if r.SchemaName != council.RankingContract.Name() {
+			continue
+		}
+		var prompt strings.Builder
+		for _, m := range r.Messages {
+			require.NotEqual(t, providers.Assistant, m.Role, "its own answer is not shown")
+			prompt.WriteString(m.Text + "\n")
+			if _, who, shown := strings.Cut(m.Text, " begin: "); shown && m.Role == providers.User {
+				seen[r.Model] += m.Text[strings.Index(m.Text, "\n"):strings.LastIndex(m.Text, "\n")]
+				require.Regexp(t, "^Debater [ABC], round 1>>>", who)
+			}
+		}
+		for _, name := range []string{"Zoe", "Bo", "Ann", "Kim"} {
+			require.Equal(t, name == r.Model, strings.Contains(prompt.String(), name), "%s in the prompt of %s: %s", name, r.Model, prompt.String())
+			require.NotContains(t, string(r.Schema), name)
+		}
+		people, pattern := 3, `"enum":\["Debater A","Debater B","Debater C"\]`
+		if r.Model == "Zoe" || r.Model == "Ann" { // they do not rank each other
+			people, pattern = 2, `"enum":\["Debater [ABC]","Debater [ABC]"\]`
+			require.NotRegexp(t, `(?s)Rank .*Zoe|Rank .*Ann`, prompt.String())
+		}
+		require.Regexp(t, pattern, string(r.Schema))
+		require.Equal(t, people, strings.Count(seen[r.Model], "\nWords"), prompt.String())
+		if r.Model == "Zoe" {
+			require.Regexp(t, `Your position: Zoe against Debater [ABC]\n`, prompt.String())
+			require.Regexp(t, `Zoe, be fair to Debater [ABC]\.`, prompt.String())
+		}
+	}
+	require.Len(t, seen, 4)
+	answer, err := council.DecodeAnswer(result.Answer)
+	require.NoError(t, err)
+	require.Empty(t, answer.Notes)
+	for _, k := range answer.Rankings {
+		require.NotContains(t, k.Best, k.Member)
+		require.Len(t, k.Best, map[bool]int{true: 2, false: 3}[k.Member == "Zoe" || k.Member == "Ann"], "names are mapped back")
+	}
+}
+
 var internalName = regexp.MustCompile(`Phase:|\w+/1\b|\b(summarizer|retriever|embedder)\b|Style:`)
 
 // Names that only the library knows, such as those of phases and system actors, do not reach models.
@@ -124,6 +171,7 @@ func TestInternalNamesDoNotReachModels(t *testing.T) {
 		"refine":            configOf(sums, 1, debate.Limits{MaxRounds: 2}, "Ann", "Bo", "Cy"),
 		"arbitration":       configOf(arbitration.Protocol{Scores: map[string]float64{"problem": 7, "solution": 5, "market": 6}}, 1, debate.Limits{}, "Ann", "Bo"),
 		"pro-con":           configOf(procon.Protocol{}, 1, debate.Limits{MaxRounds: 3}, "Ann", "Bo"),
+		"council":           configOf(council.Protocol{}, 1, debate.Limits{}, "Ann", "Bo", "Cy"),
 		"vote":              configOf(vote.Protocol{Decision: vote.Judge}, 1, debate.Limits{MaxRounds: 2}, "Ann", "Bo"),
 	} {
 		t.Run(name, func(t *testing.T) {

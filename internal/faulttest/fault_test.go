@@ -23,6 +23,7 @@ import (
 	"github.com/elenchus-go/debate/internal/golden"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/arbitration"
+	"github.com/elenchus-go/debate/protocol/council"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/protocol/procon"
 	"github.com/elenchus-go/debate/protocol/refine"
@@ -90,6 +91,9 @@ var callSites = []callSite{
 	{name: "ruling", key: "1/2/rule/J/", reply: "ruling/1", before: 1, pair: true, safe: true, history: true, complete: true, debate: arbitrations},
 	{name: "closing statement", key: "1/2/close/A/", before: 1, pair: true, speaker: true, history: true, complete: true, debate: proCons},
 	{name: "judgment", key: "1/2/judge/J/", reply: "judgment/1", pair: true, safe: true, history: true, complete: true, debate: proCons},
+	{name: "answer of a member", key: "1/1/answer/A/", speaker: true, debate: councils},
+	{name: "ranking", key: "1/1/rank/B/", reply: "ranking/1", speaker: true, history: true, debate: councils},
+	{name: "answer of the chair", key: "1/1/conclude/J/", reply: "council-answer/1", safe: true, history: true, complete: true, debate: councils},
 	{name: "ballot", key: "1/2/revise/A/", reply: "vote/1", before: 1, speaker: true, history: true, complete: true, debate: votes},
 	{name: "ballot, with conditions", key: "1/2/revise/A/", reply: "vote/1", before: 1, speaker: true, history: true, complete: true, debate: func(panel.Mode) debate.Config {
 		return debate.Config{Protocol: vote.Protocol{Decision: vote.Judge, Grouped: true, Filter: new(0.0), Conditional: true}}
@@ -130,6 +134,10 @@ func arbitrations(panel.Mode) debate.Config {
 
 func proCons(panel.Mode) debate.Config {
 	return debate.Config{Protocol: procon.Protocol{}, Limits: debate.Limits{MaxRounds: 2}}
+}
+
+func councils(panel.Mode) debate.Config {
+	return debate.Config{Protocol: council.Protocol{}}
 }
 
 func votes(panel.Mode) debate.Config {

@@ -11,6 +11,8 @@ import (
 
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/internal/golden"
+	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/protocol/council"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/protocol/procon"
 	"github.com/elenchus-go/debate/providers/price"
@@ -110,7 +112,7 @@ const windowsPage, economyBegins, economyEnds = "../../docs/windows.md", "<!-- e
 // The debates of 100 rounds run only with -update. A change that affects them affects the shorter ones too.
 func TestTheFiguresOfEconomyArePublished(t *testing.T) {
 	if golden.Update() {
-		golden.Section(t, windowsPage, "economy", economy(measureProtocols(t, 100)))
+		golden.Section(t, windowsPage, "economy", economy(callsTable(t), measureProtocols(t, 100)))
 		return
 	}
 	page, err := os.ReadFile(windowsPage)
@@ -119,11 +121,11 @@ func TestTheFiguresOfEconomyArePublished(t *testing.T) {
 	got, _, closed := strings.Cut(rest, economyEnds)
 	require.True(t, found && closed, "%s has no section on economy: run go test ./internal/windowtest -run Economy -update", windowsPage)
 	long := regexp.MustCompile(`(?m)^\| \S+ \| 100 \|.*\n`)
-	require.Equal(t, economy(measureProtocols(t, 20)), long.ReplaceAllString(got, ""), "%s is out of date: run go test ./internal/windowtest -run Economy -update, and read the difference", windowsPage)
+	require.Equal(t, economy(callsTable(t), measureProtocols(t, 20)), long.ReplaceAllString(got, ""), "%s is out of date: run go test ./internal/windowtest -run Economy -update, and read the difference", windowsPage)
 }
 
-// economy returns the section on what prompts repeat.
-func economy(list []protocolFigures) string {
+// economy returns the section on what prompts repeat, with a table of calls.
+func economy(calls string, list []protocolFigures) string {
 	var b strings.Builder
 	b.WriteString(economyText)
 	b.WriteString("\n### Histories that fit\n\n" +
@@ -141,6 +143,7 @@ func economy(list []protocolFigures) string {
 		}
 		b.WriteByte('\n')
 	}
+	b.WriteString(calls)
 	b.WriteString("\n### Windows for a quarter of the history\n\n" + quarterText)
 	grid := func(title string, cell func(*heldDebate) string) {
 		fmt.Fprintf(&b, "\n%s:\n\n| protocol | rounds | naive |", title)
@@ -168,6 +171,36 @@ func economy(list []protocolFigures) string {
 	}
 	return b.String()
 }
+
+// callsTable returns the number of calls of a debate of each protocol with its default parameters.
+func callsTable(t testing.TB) string {
+	var b strings.Builder
+	b.WriteString(callsText)
+	rules := []protocol.Protocol{}
+	for _, h := range heldProtocols {
+		rules = append(rules, h.rules(3))
+	}
+	for _, p := range append(rules, council.Protocol{}) {
+		d := runEconomyDebate(t, p, defaultRounds(p), window.Policy{}, nil)
+		calls, members, all := 0, membersOf(p), d.bill()
+		for _, a := range d.actors {
+			calls += len(a.requests)
+		}
+		fmt.Fprintf(&b, "| `%s` | %d | %d | %d | %s | %.1f %% | %.1f %% |\n", p.Name(), len(members), d.result.Round, calls,
+			thousands(all.prompt), d.bill(members...).share(), all.share())
+	}
+	return b.String()
+}
+
+const callsText = `
+### Calls of a debate
+
+These debates have the default parameters and rounds of their protocols, two participants (a council four) and one judge. No
+debate ends early.
+
+| protocol | participants | rounds | calls | input tokens | participants repeat | all repeat |
+|---|---|---|---|---|---|---|
+`
 
 func thousands(tokens int) string { return fmt.Sprintf("%d k", (tokens+500)/1000) }
 

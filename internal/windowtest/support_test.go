@@ -21,6 +21,7 @@ import (
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/arbitration"
+	"github.com/elenchus-go/debate/protocol/council"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/protocol/procon"
 	"github.com/elenchus-go/debate/protocol/refine"
@@ -56,6 +57,22 @@ var heldProtocols = []struct {
 	{"arbitration", true, arbitrationOf},
 	{"pro-con", true, func(int) protocol.Protocol { return procon.Protocol{} }},
 	{"vote", false, func(int) protocol.Protocol { return vote.Protocol{} }},
+}
+
+// membersOf returns the participants of a debate: four for a council, and otherwise two.
+func membersOf(rules protocol.Protocol) []string {
+	if _, ok := rules.(council.Protocol); ok {
+		return []string{"A", "B", "C", "D"}
+	}
+	return debaters
+}
+
+// defaultRounds returns the number of rounds of a debate whose configuration sets none.
+func defaultRounds(rules protocol.Protocol) int {
+	if d, ok := rules.(protocol.Defaulter); ok && d.Defaults().MaxRounds > 0 {
+		return d.Defaults().MaxRounds
+	}
+	return 5
 }
 
 func arbitrationOf(rounds int) protocol.Protocol {
@@ -127,6 +144,14 @@ func (a *recordingModel) say(r *providers.Request) string {
 		v = procon.Judgment{Summary: w.text(150), Participants: []procon.ParticipantScore{{Name: "A", Score: 6}, {Name: "B", Score: 6}}}
 	case "vote/1":
 		v = vote.Ballot{Reasoning: w.text(220), Answer: "That of " + a.name, Confidence: 60}
+	case "ranking/1":
+		k := council.Ranking{Comparison: w.text(200)}
+		for _, name := range regexp.MustCompile(`Debater [A-Z]`).FindAllString(r.Messages[len(r.Messages)-1].Text, -1) {
+			k.Ranking = append(k.Ranking, council.Ranked{Name: name, Reason: w.text(20)})
+		}
+		v = k
+	case "council-answer/1":
+		v = council.ChairAnswer{Answer: w.text(300), Disagreements: []string{w.text(30)}}
 	case "decision/1":
 		v = vote.Ruling{Reasoning: w.text(150), Winner: "A"}
 	default:
@@ -232,9 +257,11 @@ func runEconomyDebate(t testing.TB, rules protocol.Protocol, rounds int, policy 
 	}
 	c := debate.Config{
 		ID: "economy", Topic: "Should the city close its centre to cars?", Protocol: rules, History: policy,
-		Participants: []debate.Participant{member("A", "Yes, it should."), member("B", "No, it should not.")},
-		Judges:       []debate.Participant{member("J", "")}, Summarizer: member(protocol.Summarizer, ""),
+		Judges: []debate.Participant{member("J", "")}, Summarizer: member(protocol.Summarizer, ""),
 		Limits: debate.Limits{MinRounds: rounds, MaxRounds: rounds, OutputTokens: 1 << 30, StepTokens: replyCap, JudgeTokens: replyCap},
+	}
+	for i, name := range membersOf(rules) {
+		c.Participants = append(c.Participants, member(name, []string{"Yes, it should.", "No, it should not."}[i%2]))
 	}
 	x, err := debate.New(t.Context(), c, o)
 	require.NoError(t, err)

@@ -1,0 +1,35 @@
+package main
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate/examples/console"
+)
+
+// start runs the program with the offline demo model and without a terminal.
+func start(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, progress bytes.Buffer
+	code = console.Run(t.Context(), run, args, &out, &progress, func(string) string { return "" })
+	return code, out.String(), progress.String()
+}
+
+func TestTheChairWritesTheAnswer(t *testing.T) {
+	code, stdout, stderr := start(t, "Is tea green?")
+	require.Equal(t, 0, code, stderr)
+	require.Contains(t, stdout, "Is tea green?\n\nAs an offline demo model, I cannot write an answer. The best-ranked one ends: “")
+	require.Contains(t, stdout, "\n\nRanks of the answers, with scores from 0 to 1:\n1. ")
+	for _, part := range []string{"A1 (answer):\nMy answer is yes.", "B2 (answer):\nMy answer is no.", "D4 (rank):\n1. ", "Chair (conclude):\n"} {
+		require.Contains(t, stderr, part)
+	}
+}
+
+func TestFewMembersAreAProblem(t *testing.T) {
+	code, stdout, stderr := start(t, "-models", "large,small")
+	require.Equal(t, 1, code)
+	require.Empty(t, stdout)
+	require.Contains(t, stderr, "participants: 2 enabled, a council takes 3 to 16")
+}
