@@ -698,7 +698,10 @@ func TestADebateSharesNoMemoryWithItsCaller(t *testing.T) {
 	require.NoError(t, err)
 	for _, p := range []protocol.Protocol{
 		panel.Protocol{},
-		vote.Protocol{Topology: vote.Graph, Graph: map[string][]string{"A": {"B"}}, Agreement: &share},
+		vote.Protocol{
+			Topology: vote.Graph, Graph: map[string][]string{"A": {"B"}}, Agreement: &share, Filter: &share,
+			Convincing: map[string][]string{"A": {"Is ice warm? No, it is frozen."}},
+		},
 		&pointed{Tags: map[string][]string{"a": {"b"}}},
 	} {
 		t.Run(p.Name(), func(t *testing.T) {
