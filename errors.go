@@ -35,7 +35,8 @@ func (q *Question) actions() (names []string) {
 // mustStop reports whether the debate must stop. The step can only succeed with another key, account, model or program,
 // or when the provider can be reached again. Dropping the actor would hide that.
 func (f *Failure) mustStop() bool {
-	return f.Kind == providers.Authentication || f.Kind == providers.Billing || f.Kind == providers.InvalidRequest || f.Kind == providers.Panic || f.Unreachable
+	return f.Kind == providers.Authentication || f.Kind == providers.Billing || f.Kind == providers.InvalidRequest || f.Kind == providers.OutOfMemory ||
+		f.Kind == providers.Panic || f.Unreachable
 }
 
 // The actions of a question about a failure.
@@ -193,6 +194,8 @@ func (f *Failure) Hint() string {
 		return fmt.Sprintf("provider %s cannot be reached, or the connection broke: check its address and the network, then Retry", f.Provider)
 	case providers.InvalidResponse:
 		return fmt.Sprintf("model %q gives no usable reply: choose a model that follows a format, or raise its token limit", f.Model)
+	case providers.OutOfMemory:
+		return fmt.Sprintf("provider %s has too little memory for model %q: choose a smaller model, or a smaller context window (NumCtx of package providers/ollama), or free memory on the server, then Retry", f.Provider, f.Model)
 	case providers.ServerError, providers.Panic:
 	}
 	return fmt.Sprintf("provider %s failed: see its message; Retry may help", f.Provider)

@@ -94,7 +94,7 @@ func TestHintsNameWhatTheyAreAbout(t *testing.T) {
 		switch kind {
 		case providers.Authentication, providers.Billing, providers.Network, providers.RateLimit, providers.ServerError:
 			require.Contains(t, hint, "provider acme", kind)
-		case providers.InvalidRequest, providers.ContentFiltered:
+		case providers.InvalidRequest, providers.ContentFiltered, providers.OutOfMemory:
 			require.Contains(t, hint, "provider acme")
 			require.Contains(t, hint, `model "gpt-9"`)
 		case providers.Timeout, providers.InvalidResponse:

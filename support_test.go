@@ -273,6 +273,7 @@ var hintsByKind = map[providers.ErrorKind]string{
 	providers.InvalidResponse: "follows a format",
 	providers.ContentFiltered: "change the topic or the wording",
 	providers.Billing:         "check its credit",
+	providers.OutOfMemory:     "NumCtx",
 }
 
 // newDebateWithModel returns a debate whose first speaker uses the given model, as the only one on provider "m".

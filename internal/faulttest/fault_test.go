@@ -172,6 +172,7 @@ var faults = []struct {
 	{providers.InvalidRequest, 0},
 	{providers.ContentFiltered, 1},
 	{providers.Billing, 0},
+	{providers.OutOfMemory, 0},
 	{hangs, 0}, // the step times out
 }
 
@@ -227,7 +228,7 @@ func (f fault) expected() (what string, least, most int) {
 		least, most = 2, 10
 	}
 	switch {
-	case f.kind == providers.Authentication || f.kind == providers.InvalidRequest || f.kind == providers.Billing:
+	case f.kind == providers.Authentication || f.kind == providers.InvalidRequest || f.kind == providers.Billing || f.kind == providers.OutOfMemory:
 		return stopped, 1, 1
 	case f.kind == providers.Network && f.site.said == "" && !f.site.optional: // the debate waits for the provider, then stops
 		return stopped, 5, 70

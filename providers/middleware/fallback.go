@@ -47,7 +47,7 @@ func Fallback(f Fallbacks) Middleware {
 	if f.On == nil {
 		f.On = []providers.ErrorKind{
 			providers.Network, providers.RateLimit, providers.ServerError, providers.Timeout, providers.ContextOverflow,
-			providers.ContentFiltered, providers.Authentication, providers.Billing,
+			providers.ContentFiltered, providers.Authentication, providers.Billing, providers.OutOfMemory,
 		}
 	}
 	if f.Cooldown == 0 {

@@ -40,7 +40,7 @@ func TestTheNextOneIsTriedByTheKindOfTheFailure(t *testing.T) {
 	for kind, next := range map[providers.ErrorKind]bool{
 		providers.Network: true, providers.RateLimit: true, providers.ServerError: true, providers.Timeout: true,
 		providers.ContextOverflow: true, providers.ContentFiltered: true, providers.Authentication: true, providers.Billing: true,
-		providers.InvalidRequest: false, providers.InvalidResponse: false,
+		providers.OutOfMemory: true, providers.InvalidRequest: false, providers.InvalidResponse: false,
 	} {
 		t.Run(string(kind), func(t *testing.T) {
 			first, second := &scripted.Provider{Replies: fails(kind)}, scripted.Text("Because.")

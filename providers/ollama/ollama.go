@@ -34,7 +34,8 @@ type Config struct {
 	// kind authentication, or of the kind of the *providers.Error that it returns.
 	KeyFunc func(context.Context) (string, error) `json:"-"`
 	// NumCtx is the size of the context window in tokens, input and output together. It is sent as num_ctx. Defaults to
-	// the server's setting, which may be as low as 4,096.
+	// the server's setting, which may be as low as 4,096. Memory grows with it: a model that needs more than the server has
+	// causes an error of kind out_of_memory. Set Participant.Window to the same value.
 	NumCtx int
 	// HTTPClient sends the requests. Defaults to a client with default settings.
 	HTTPClient *http.Client `json:"-"`

@@ -65,8 +65,11 @@ func (f *Fault) refine(kind providers.ErrorKind) providers.ErrorKind {
 			return providers.Authentication
 		}
 	case providers.ServerError:
-		if overflowPattern.MatchString(f.Body) {
+		switch {
+		case overflowPattern.MatchString(f.Body):
 			return providers.ContextOverflow
+		case memoryPattern.MatchString(f.Body):
+			return providers.OutOfMemory
 		}
 	}
 	return kind
@@ -116,6 +119,8 @@ var (
 	overflowPattern = regexp.MustCompile(`(?i)context_length_exceeded|max(imum)? context length|maximum prompt length|prompt (is )?too long|` +
 		`too many tokens|exceed(s|ed|ing)? (\S+ ){0,4}context|input tokens? .{0,40}exceed|greater than the context length|` +
 		`context (length|window|size) (of|is|exceeded|overflow)|must be <= \d+|tokens to keep from the initial prompt`)
+	memoryPattern = regexp.MustCompile(`(?i)requires more system memory|out of memory|out_of_memory|cudaMalloc failed|insufficient (system |gpu |video )?memory|` +
+		`unable to allocate \S+ (kv )?(cache|buffer)|llama runner process (has terminated|no longer running)`)
 	ratePattern   = regexp.MustCompile(`(?i)rate.?limit|too many requests|tokens per min|quota|resource.?exhausted|throttl`)
 	keyPattern    = regexp.MustCompile(`(?i)api.?key|unauthori[sz]ed|unauthenticated|authentication`)
 	unpaidPattern = regexp.MustCompile(`(?i)insufficient_quota|exceeded your current quota, please check your plan and billing details\. For more information on this error, read the docs: https://platform\.openai|` +
@@ -129,6 +134,7 @@ var (
 	}{
 		{unpaidPattern, providers.Billing},
 		{overflowPattern, providers.ContextOverflow},
+		{memoryPattern, providers.OutOfMemory},
 		{filterPattern, providers.ContentFiltered},
 		{ratePattern, providers.RateLimit},
 		{keyPattern, providers.Authentication},

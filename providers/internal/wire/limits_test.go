@@ -167,7 +167,7 @@ func TestBodiesThatAreNoStream(t *testing.T) {
 		"an event in several lines":  {strings.ReplaceAll(textEvent, `{"delta"`, "\ndata: {\"delta\"") + stopEvent, "", ""},
 		"an HTML page":               {"<!DOCTYPE html><html>Welcome</html>", providers.InvalidResponse, "the server sent an HTML page: check that Config.BaseURL is the address of an API"},
 		"data that is no JSON":       {textEvent + "data: pong\n\n" + stopEvent, providers.InvalidResponse, `invalid character 'p' looking for beginning of value in "pong"`},
-		"an error between events":    {textEvent + `{"error": {"message": "CUDA out of memory", "code": 500}}` + "\n", providers.ServerError, "CUDA out of memory"},
+		"an error between events":    {textEvent + `{"error": {"message": "CUDA out of memory", "code": 500}}` + "\n", providers.OutOfMemory, "CUDA out of memory"},
 		"a finish reason that fails": {textEvent + `data: {"choices": [{"delta": {}, "finish_reason": "error"}]}` + "\n\n", providers.ServerError, `the service ended it with finish reason "error"`},
 		"nothing":                    {"", providers.Network, "the stream ended before the reply was complete"},
 		"half a whole reply":         {whole[:60], providers.Network, "the stream ended before the reply was complete"},

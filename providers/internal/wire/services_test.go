@@ -225,7 +225,7 @@ func TestErrorsWithStatus200(t *testing.T) {
 		`{"error": {"message": "Rate limit exceeded", "code": 429}}`:           providers.RateLimit,
 		`{"error": {"message": "no", "code": "401"}}`:                          providers.Authentication,
 		`{"error": {"message": "no", "type": "authentication_error"}}`:         providers.Authentication,
-		`{"error": "model requires more system memory"}`:                       providers.ServerError,
+		`{"error": "model requires more system memory"}`:                       providers.OutOfMemory,
 		`<html><body>Just a moment...</body></html>`:                           "",
 		`{"id": "x", "object": "chat.completion", "choices": [], "usage": {}}`: "",
 		``: "",
