@@ -248,7 +248,7 @@ func (r *record) addTurn(t transcript.Turn) error {
 		return fmt.Errorf("turn %s is a duplicate", t.Key)
 	}
 	r.usage = r.usage.Add(t.Usage)
-	r.calibrate(t.Actor, t.Attempts)
+	calibrate(r, t.Key, t.Attempts)
 	if t.Kind == transcript.Summary {
 		r.history.addSummary(&t, r.Cursor.Round)
 		r.Cursor.Phase = "" // each summary has its own phase
@@ -273,7 +273,7 @@ func (r *record) addFailures(failures ...*Failure) {
 		if f != nil {
 			r.lost = append(r.lost, f)
 			r.usage = r.usage.Add(f.usage())
-			r.calibrate(f.Key.Actor, f.AttemptDetails)
+			calibrate(r, f.Key, f.AttemptDetails)
 			if begun := r.history.frozen[f.Key.Phase]; begun != nil && f.Kind == providers.ContextOverflow { // otherwise the retry would fail too
 				begun[f.Key.Actor] = r.history.scales[f.Key.Actor]
 			}
@@ -350,11 +350,4 @@ func failureOf(ev Event) *Failure {
 		return ev.Failure
 	}
 	return nil
-}
-
-// calibrate updates the calibration of an actor's tokens from its attempts.
-func (r *record) calibrate(actor string, attempts []transcript.Attempt) {
-	if who, _, ok := r.actor(actor); ok {
-		r.history.calibrate(who, actor, attempts)
-	}
 }

@@ -161,10 +161,19 @@ func (c *execution) attempt(n int) error {
 	a := transcript.Attempt{Provider: c.model.providerName, Model: c.model.actor.Model, Usage: c.usage(resp, whole), Duration: time.Since(c.attempts.began)}
 	if !reasked && !c.model.substituted && c.prompt.opaque == 0 { // otherwise the estimate is for another prompt or another model, or services may ignore a part
 		a.PromptTokens = prompt
+		if err == nil && c.prompt.scale.SuspectsCut(prompt, a.Usage.Input) && !a.Usage.Estimated && a.Usage.Cached == 0 {
+			resp.Warnings = append(slices.Clip(resp.Warnings), c.cutWarning(prompt, a.Usage.Input))
+		}
 	}
 	c.addAttempt(a, resp, err)
 	c.attempts.part = nil
 	return err
+}
+
+// cutWarning returns the warning that a service seems to have cut a prompt.
+func (c *execution) cutWarning(estimated, counted int) string {
+	return fmt.Sprintf("the server counted %d tokens in a prompt of about %.0f: it seems to cut prompts to its context window without an error; lower the window of %s from %d tokens to that of the server, or enlarge the server's",
+		counted, float64(estimated)*c.prompt.scale.Factor(), c.step.Actor, c.model.actor.Window)
 }
 
 // checkTimeout returns the error of a call. If the step's time is over, that is a timeout, regardless of what the

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/internal/steptimer"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/judge/reply"
@@ -103,6 +104,7 @@ type promptParts struct {
 	slack      int                 // tokens by which the fixed part was rounded up
 	history    int                 // tokens of the history
 	opaque     int                 // the part of them that opaque reasoning takes
+	scale      window.Calibration  // of the actor's tokens
 	summarized bool                // the history begins with a summary
 	shortened  bool                // part of the history was summarized after an overflow
 }

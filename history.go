@@ -79,19 +79,34 @@ func historyRoom(r *record, s *protocol.Step, who *Participant, seat transcript.
 	if b, err := fixedPromptFor(r, r.env.prompts, *s, seat, who.Model); err == nil { // the step reports this error
 		beside = max(beside, b.tokens+taskTokens)
 	}
-	return max(r.history.scale(s, r.inOpenParallelPhase(s.Phase)).ToEstimated(who.Window-cmp.Or(who.MaxTokens, window.DefaultReplyTokens))-beside, 0)
+	return max(scaleOf(r, who, s.Actor, s.Phase).ToEstimated(who.Window-cmp.Or(who.MaxTokens, window.DefaultReplyTokens))-beside, 0)
 }
 
 // taskTokens is the allowance for the task of a step and the schema of its reply.
 const taskTokens = 1536
 
-// scale returns the token calibration for an actor in a step. A parallel phase uses the calibrations from when it
-// began: what its own turns show applies from the next phase on, regardless of their order.
-func (h *history) scale(s *protocol.Step, parallel bool) window.Calibration {
-	if frozen, ok := h.frozen[s.Phase]; ok && parallel {
-		return frozen[s.Actor]
+// scaleOf returns the token calibration for an actor in a phase. A parallel phase uses the calibrations from when it
+// began: what its own turns show applies from the next phase on, regardless of their order. An actor without counts of its
+// own starts from the largest factor of the actors with the same model.
+func scaleOf(r *record, who *Participant, actor, phase string) window.Calibration {
+	scales := r.history.scales
+	if frozen, ok := r.history.frozen[phase]; ok && r.inOpenParallelPhase(phase) {
+		scales = frozen
 	}
-	return h.scales[s.Actor]
+	own, known := scales[actor]
+	if known {
+		return own
+	}
+	for name, other := range scales {
+		is := r.config.settings(name)
+		if is == nil || is.Provider != who.Provider || is.Model != who.Model {
+			continue
+		}
+		if start := other.Start(); !known || start.Factor() > own.Factor() {
+			own, known = start, true
+		}
+	}
+	return own
 }
 
 // freeze saves the calibrations with which a phase of the round begins. A phase that continues after an interruption
@@ -188,9 +203,16 @@ func (h *history) dropStale(old, now *Config) {
 }
 
 // calibrate updates an actor's calibration from its attempts at a step.
-func (h *history) calibrate(who *Participant, name string, attempts []transcript.Attempt) {
+func calibrate(r *record, key transcript.Key, attempts []transcript.Attempt) {
+	who, _, ok := r.actor(key.Actor)
+	if !ok {
+		return
+	}
+	scale, known := r.history.scales[key.Actor]
+	if !known {
+		scale = scaleOf(r, who, key.Actor, key.Phase)
+	}
 	for _, a := range attempts {
-		scale := h.scales[name]
 		switch {
 		case a.PromptTokens == 0: // the attempt has no estimate
 			continue
@@ -199,9 +221,13 @@ func (h *history) calibrate(who *Participant, name string, attempts []transcript
 		case a.ErrorKind == "" && !a.Usage.Estimated:
 			scale = scale.WithReported(a.PromptTokens, a.Usage.Input)
 		}
-		if h.scales == nil {
-			h.scales = map[string]window.Calibration{}
-		}
-		h.scales[name] = scale
+		known = true
 	}
+	if !known {
+		return
+	}
+	if r.history.scales == nil {
+		r.history.scales = map[string]window.Calibration{}
+	}
+	r.history.scales[key.Actor] = scale
 }

@@ -146,7 +146,8 @@ func (e *Engine) buildPrompt(r *record, c *execution, seat transcript.Profile) e
 	fixed := b.tokens + setSchema(r, c, b) + c.count(user)
 	c.prompt.slack = roundingTokens - fixed%roundingTokens
 	fixed += c.prompt.slack // rounded up, so that small changes do not move the cut
-	policy, room := r.config.History, r.history.scale(&c.step, r.inOpenParallelPhase(c.step.Phase)).ToEstimated(c.model.actor.Window-cmp.Or(c.model.actor.MaxTokens, window.DefaultReplyTokens))-fixed
+	c.prompt.scale = scaleOf(r, c.model.actor, c.step.Actor, c.step.Phase)
+	policy, room := r.config.History, c.prompt.scale.ToEstimated(c.model.actor.Window-cmp.Or(c.model.actor.MaxTokens, window.DefaultReplyTokens))-fixed
 	if policy.UsesSummaries() { // the room that the summary was planned for
 		room = min(room, historyRoom(r, &c.step, c.model.actor, seat))
 	}

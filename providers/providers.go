@@ -136,5 +136,5 @@ type Response struct {
 	FinishReason FinishReason     `json:"finish_reason,omitempty"` // empty if the provider does not report it
 	Model        string           `json:"model,omitempty"`         // the model that replied; empty if not reported
 	Usage        transcript.Usage `json:"usage"`                   // zero if the provider does not report it
-	Warnings     []string         `json:"warnings,omitempty"`      // what the provider changed in the request
+	Warnings     []string         `json:"warnings,omitempty"`      // what the provider changed in the request, or noticed about the service
 }

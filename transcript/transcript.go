@@ -138,7 +138,7 @@ type Attempt struct {
 	PromptTokens int           `json:"prompt_tokens,omitempty"` // estimated tokens of the prompt
 	Usage        Usage         `json:"usage"`
 	Duration     time.Duration `json:"duration"`           // in nanoseconds
-	Warnings     []string      `json:"warnings,omitempty"` // what the provider changed in the request
+	Warnings     []string      `json:"warnings,omitempty"` // what the provider changed in the request, and what was noticed about the service
 }
 
 // Usage is the number of tokens used, and their cost.

@@ -104,3 +104,99 @@ func TestCalibrationsKeepTheirPromises(t *testing.T) {
 		}
 	})
 }
+
+func TestASharpFallIsASuspectedCut(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		prompts [][2]int // estimated and counted
+		want    bool     // for the last
+	}{
+		{"the first prompt", [][2]int{{3000, 2000}}, false},
+		{"the count stops growing", [][2]int{{1000, 2000}, {1500, 3000}, {2000, 4000}, {2600, 4000}}, true},
+		{"a fifth is not enough", [][2]int{{1000, 2000}, {1500, 3000}, {2000, 4000}, {2500, 4000}}, false},
+		{"the first that is cut may have more tokens", [][2]int{{1000, 2000}, {1900, 3800}, {2500, 3980}}, false},
+		{"the next has not", [][2]int{{1000, 2000}, {1900, 3800}, {2500, 3980}, {2600, 3970}}, true},
+		{"a cut in whole messages", [][2]int{{1000, 2000}, {2000, 4000}, {2600, 3100}}, true},
+		{"the count grows: another template", [][2]int{{200, 400}, {300, 480}, {900, 1080}, {1500, 1700}}, false},
+		{"the prompt is shorter too", [][2]int{{1000, 2000}, {2000, 4000}, {1000, 2000}}, false},
+		{"tokens from a cache are not counted", [][2]int{{1000, 1000}, {1600, 600}}, false},
+		{"all tokens come from a cache", [][2]int{{1000, 1000}, {1600, 0}}, false},
+		{"fewer than half of the largest count", [][2]int{{1000, 2000}, {2000, 4000}, {2100, 1900}}, false},
+		{"a short prompt", [][2]int{{1000, 1500}, {99, 80}}, false},
+		{"one outlier before", [][2]int{{1000, 1000}, {1100, 1100}, {1200, 4000}, {1300, 1300}}, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var c window.Calibration
+			last := len(tt.prompts) - 1
+			for _, p := range tt.prompts[:last] {
+				require.False(t, c.SuspectsCut(p[0], p[1]), p)
+				c = c.WithReported(p[0], p[1])
+			}
+			p := tt.prompts[last]
+			require.Equal(t, tt.want, c.SuspectsCut(p[0], p[1]))
+			if tt.want {
+				require.Equal(t, c, c.WithReported(p[0], p[1]), "nothing is learned from it")
+			}
+		})
+	}
+}
+
+// A model that has been replaced by one with other tokens is suspected until a count is larger than all before.
+func TestAChangedModelIsNotSuspectedForLong(t *testing.T) {
+	var c window.Calibration
+	for i := range 9 {
+		c = c.WithReported(1000+100*i, 2*(1000+100*i))
+	}
+	require.True(t, c.SuspectsCut(2000, 2400))
+	require.False(t, c.SuspectsCut(4000, 4800))
+	for i := range 9 {
+		c = c.WithReported(4000+100*i, (4000+100*i)*12/10)
+	}
+	require.InDelta(t, 1.2, c.Factor(), 0.01)
+	require.False(t, c.SuspectsCut(2000, 2400))
+}
+
+// The ratios are those of docs/windows.md. The debate changes its language, or uses two in turn, and its window cuts half of
+// the history when it is full.
+func TestOtherLanguagesAreNoCut(t *testing.T) {
+	for vocabulary, ratios := range map[string]map[string]float64{
+		"o200k_base":  {"English": 0.765, "German": 0.950, "Chinese": 0.875, "Go": 0.908},
+		"cl100k_base": {"English": 0.770, "German": 1.225, "Chinese": 1.348, "Go": 0.914},
+	} {
+		for first, a := range ratios {
+			for second, b := range ratios {
+				for _, alternate := range []bool{false, true} {
+					var c window.Calibration
+					tokens := []float64{500 * a}
+					for n := 1; n <= 60; n++ {
+						ratio := a
+						if alternate && n%2 == 1 || !alternate && n > 20 {
+							ratio = b
+						}
+						if tokens = append(tokens, 250*ratio); len(tokens) > 28 {
+							tokens = append(tokens[:1:1], tokens[14:]...)
+						}
+						estimated, counted := 500+250*(len(tokens)-1), 0.0
+						for _, x := range tokens {
+							counted += x
+						}
+						require.False(t, c.SuspectsCut(estimated, int(counted)), "%s: %s, then %s, prompt %d", vocabulary, first, second, n)
+						c = c.WithReported(estimated, int(counted))
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestAnotherActorStartsFromTheFactor(t *testing.T) {
+	c := window.Calibration{}.WithReported(1000, 1900).WithReported(1100, 2090)
+	start := c.Start()
+	require.InDelta(t, 1.9, start.Factor(), 1e-9)
+	require.False(t, start.SuspectsCut(3000, 2000), "its own prompts are not known")
+	require.InDelta(t, 1.9, start.WithReported(1000, 1200).Factor(), 1e-9, "it falls after the second")
+	require.InDelta(t, 1.21, start.WithReported(1000, 1200).WithReported(1000, 1210).Factor(), 1e-9)
+	require.InDelta(t, 2.5, start.WithReported(1000, 2500).Factor(), 1e-9)
+	require.InDelta(t, 2.09, c.WithOverflow(1000, 1500).Start().Factor(), 1e-9)
+	require.Zero(t, window.Calibration{}.Start())
+}

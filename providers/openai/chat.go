@@ -18,7 +18,7 @@ func (p *Provider) chatCall(r providers.Request) wire.Call {
 		API:   "chat completions",
 		URL:   p.base + "/chat/completions",
 		Body:  func(s wire.Support) (wire.Object, error) { return body(r, s) },
-		Event: readEvent,
+		Event: p.readEvent,
 		Kinds: errorKinds,
 	}
 }
@@ -119,10 +119,11 @@ func schemaName(reply string) string {
 
 // event is one event of a stream, or a whole reply.
 type event struct {
-	Model   string   `json:"model"`
-	Choices []choice `json:"choices"`
-	Usage   *usage   `json:"usage"`
-	Groq    struct {
+	Model       string   `json:"model"`
+	Fingerprint string   `json:"system_fingerprint"`
+	Choices     []choice `json:"choices"`
+	Usage       *usage   `json:"usage"`
+	Groq        struct {
 		Usage *usage `json:"usage"`
 	} `json:"x_groq"`
 }
@@ -145,12 +146,13 @@ type delta struct {
 }
 
 // readEvent reads one event. Later choices are alternatives, which the provider does not request.
-func readEvent(data []byte, r *wire.Reply) error {
+func (p *Provider) readEvent(data []byte, r *wire.Reply) error {
 	var e event
 	if err := wire.Decode(data, &e); err != nil {
 		return err
 	}
 	r.SetModel(e.Model)
+	p.noticeOllama(e.Fingerprint, r)
 	e.Usage.add(r)
 	e.Groq.Usage.add(r)
 	for _, c := range e.Choices {

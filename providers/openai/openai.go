@@ -5,8 +5,9 @@
 //	local, err := openai.New(openai.Config{Model: "qwen3", BaseURL: "http://localhost:1234/v1"})
 //
 // Some base URLs are https://openrouter.ai/api/v1 for OpenRouter, http://localhost:8000/v1 for vLLM,
-// http://localhost:1234/v1 for LM Studio and http://localhost:11434/v1 for Ollama. For Ollama, providers/ollama uses
-// the server's native API, which reports more. For Mistral, use providers/mistral.
+// http://localhost:1234/v1 for LM Studio and http://localhost:11434/v1 for Ollama. For Ollama, use
+// providers/ollama, because the endpoint /v1 cuts long prompts without an error; its first reply has a warning. For
+// Mistral, use providers/mistral.
 //
 // For api.openai.com, the package calls the Responses API, and chat completions if a model lacks it. For other servers, it
 // calls chat completions. [Config].API chooses.
@@ -25,6 +26,7 @@ import (
 	"maps"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/elenchus-go/debate/providers/internal/fault"
@@ -93,9 +95,10 @@ type Provider struct {
 	client   *wire.Client
 	base     string
 	model    string
-	service  string // identifies opaque reasoning
-	official bool   // the server is api.openai.com
-	newest   bool   // use the Responses API
+	service  string     // identifies opaque reasoning
+	official bool       // the server is api.openai.com
+	newest   bool       // use the Responses API
+	ollama   *sync.Once // gives the warning about Ollama
 }
 
 // New returns a provider for the models that c describes.
@@ -115,7 +118,7 @@ func New(c Config) (*Provider, error) {
 	if err != nil {
 		return nil, fmt.Errorf("create openai provider: %w", err)
 	}
-	p := &Provider{client: client, base: base, model: c.Model, service: host, official: own, newest: c.API == responsesAPI || c.API == "" && own}
+	p := &Provider{client: client, base: base, model: c.Model, service: host, official: own, newest: c.API == responsesAPI || c.API == "" && own, ollama: new(sync.Once)}
 	if own {
 		p.service = "openai"
 	}

@@ -195,8 +195,8 @@ func (r *Reply) SetModel(name string) {
 	}
 }
 
-// warn adds a warning to the response, unless it is empty.
-func (r *Reply) warn(warning string) {
+// Warn adds a warning to the response, unless it is empty.
+func (r *Reply) Warn(warning string) {
 	if warning != "" {
 		r.res.Warnings = append(r.res.Warnings, warning)
 	}

@@ -133,13 +133,13 @@ func (c *Client) run(w *watch, r providers.Request, call Call, reply *Reply) err
 		if resp.StatusCode < http.StatusMultipleChoices {
 			if n > 1 {
 				c.support.put(call.Model, support)
-				reply.warn(support.warning(call.Model, c.start))
+				reply.Warn(support.warning(call.Model, c.start))
 			}
 			return c.read(w, resp, call, reply, secrets)
 		}
 		refused := fault.Read(resp)
 		if who := call.lackedBy(refused); who != nobody {
-			reply.warn(call.warning(who))
+			reply.Warn(call.warning(who))
 			support.lacksAPI, call = who, *call.Older
 			continue
 		}
