@@ -13,10 +13,11 @@
 // calls chat completions. [Config].API chooses.
 //
 // In the Responses API, the service is asked to store no replies. Reasoning that only the service can read is part of the
-// response; put it into the assistant's message of a later request, and the service reads it again. If the service cannot
-// read it, because the key or the model has changed, the provider omits it for an hour, with a warning. The service
-// summarizes its reasoning if Config.Extra has {"reasoning": {"summary": "auto"}}, which may need a verified
-// organization. Seeds and stop texts need chat completions.
+// response; put it into the assistant's message of a later request, and the service reads it again, as debates do. By
+// default, models before gpt-5.6 use only the reasoning of the current turn. If the service cannot read it, because the
+// key or the model has changed, the provider omits it for an hour, with a warning. The service summarizes its reasoning if
+// Config.Extra has {"reasoning": {"summary": "auto"}}, which may need a verified organization. Seeds and stop texts need
+// chat completions.
 package openai
 
 import (
