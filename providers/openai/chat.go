@@ -296,7 +296,5 @@ var errorKinds = map[string]providers.ErrorKind{
 	"engine_overloaded_error":      providers.ServerError,
 	"exceeded_current_quota_error": providers.Billing,
 	// Sent by the Responses API. Source: ResponseErrorCode in https://github.com/openai/openai-go
-	"bio_policy":                    providers.ContentFiltered,
-	"misalignment_policy_violation": providers.ContentFiltered,
-	"content_policy_violation":      providers.ContentFiltered,
+	"bio_policy": providers.ContentFiltered, "misalignment_policy_violation": providers.ContentFiltered, "content_policy_violation": providers.ContentFiltered,
 }
