@@ -262,6 +262,9 @@ func (c *execution) keepReasoning(r providers.Response) []string {
 // if possible.
 func (c *execution) structured(r providers.Response) error {
 	parsed, err := c.parse(r)
+	if _, inline := reasoning.Split(parsed.Text); err == nil && inline != "" {
+		parsed, err = c.withoutReasoning(parsed)
+	}
 	switch {
 	case err == nil:
 		c.turn.setReply(parsed.Text, parsed.Data, c.count(parsed.Text))
@@ -310,6 +313,17 @@ func (c *execution) emptyReply(e *providers.Error) error {
 	}
 	return &providers.Error{Kind: e.Kind, Partial: e.Partial, Err: fmt.Errorf(
 		"%w with a limit of %d tokens: %d were used up before the reply began: %w", errAskedAgain, c.request.MaxTokens, limit, e.Err)}
+}
+
+// withoutReasoning removes reasoning from the strings of a valid reply, and validates the rest.
+func (c *execution) withoutReasoning(r reply.Reply) (reply.Reply, error) {
+	said, err := c.contract.MapStrings(r, func(s string) string { s, _ = reasoning.Split(s); return s })
+	if err != nil {
+		return said, err
+	}
+	valid, err := c.contract.Parse(string(said.Data), c.names)
+	valid.Repaired = r.Repaired
+	return valid, err
 }
 
 // raiseCap raises the token limit of the reply, once, as far as the window allows. It returns false if the limit cannot be

@@ -18,6 +18,7 @@ import (
 	"github.com/elenchus-go/debate/archive"
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/debatetest"
+	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol/procon"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/middleware"
@@ -243,6 +244,35 @@ func TestInlineReasoningStaysPrivate(t *testing.T) {
 			})
 		}
 	}
+}
+
+// Reasoning within the strings of a structured reply is removed too. If nothing is left, the reply is not valid.
+func TestReasoningWithinAStructuredReply(t *testing.T) {
+	s, verdicts := &speaker{}, 0
+	s.reply = func(_ int, r providers.Request) scripted.Reply {
+		a := debatetest.Assessment(false, "A", "B")
+		a.Reasoning = "<think>My secret plan.</think>A was better."
+		v := judge.Verdict{Summary: "A <think>secret</think>won.", Quality: 5}
+		if verdicts == 0 {
+			v.Summary = "<think>My secret plan."
+		}
+		if debatetest.AsksFor(r, "assessment") {
+			return scripted.Reply{Text: debatetest.Encode(t, a)}
+		}
+		verdicts++
+		return scripted.Reply{Text: debatetest.Encode(t, v)}
+	}
+	d, _ := reasoningDebate(t, s, func(_ *debate.Config, o *debate.Options) {
+		o.Providers["j"] = s
+		o.Providers["m"] = &debatetest.DigestModel{Names: []string{"A", "B"}}
+	})
+	_, err := debatetest.Run(t, d)
+	require.NoError(t, err)
+	res := debatetest.Result(t, d)
+	require.Equal(t, []transcript.Flag{transcript.Reasked}, res.Verdict.Flags, "the summary of the first verdict is empty")
+	require.Contains(t, string(res.Assessments[0].Data), "A was better.")
+	require.NotContains(t, string(res.Assessments[0].Data)+res.Assessments[0].Text+res.Verdict.Text, "secret")
+	require.Contains(t, res.Verdict.Text, "A won.")
 }
 
 func redactedReport(t *testing.T, d *debate.Debate) *report.Report {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/elenchus-go/debate/providers"
@@ -52,6 +53,9 @@ func body(r providers.Request, s wire.Support) (wire.Object, error) {
 	return body, err
 }
 
+// service is the name of the service in opaque reasoning.
+const service = "googleai"
+
 // content is a message.
 type content struct {
 	Role  string `json:"role"`
@@ -75,7 +79,8 @@ type functionCall struct {
 }
 
 // contents returns the messages of a prompt, with one part for each text, so that a new text does not change the parts
-// before it. Joined, the texts equal the text of the message.
+// before it. Joined, the texts equal the text of the message. A signature goes with the text that follows it, or
+// with the last one.
 func contents(p prompt.Prompt) []content {
 	list := make([]content, len(p.Dialog))
 	for i, turn := range p.Dialog {
@@ -83,7 +88,7 @@ func contents(p prompt.Prompt) []content {
 		if turn.Role == providers.Assistant {
 			c.Role = "model"
 		}
-		texts := 0
+		texts, signature := 0, ""
 		for _, given := range turn.Parts {
 			switch {
 			case given.ToolCall != nil:
@@ -94,8 +99,14 @@ func contents(p prompt.Prompt) []content {
 				if texts++; texts > 1 {
 					given.Text = prompt.BlankLine + given.Text
 				}
-				c.Parts = append(c.Parts, part{Text: wire.Text(given.Text)})
+				c.Parts = append(c.Parts, part{Text: wire.Text(given.Text), Signature: signature})
+				signature = ""
+			case given.Reasoning != nil && given.Reasoning.Service == service:
+				_ = json.Unmarshal(given.Reasoning.Data, &signature) // the service refuses the prompt if it is not its own
 			}
+		}
+		if last := len(c.Parts) - 1; signature != "" && last >= 0 && c.Parts[last].Call == nil {
+			c.Parts[last].Signature = signature
 		}
 		list[i] = c
 	}
@@ -160,9 +171,21 @@ func addPart(p part, r *wire.Reply) error {
 	case p.Call != nil:
 		return r.AddCall(providers.ToolCall{ID: p.Call.ID, Name: p.Call.Name, Arguments: p.Call.Args, Opaque: p.Signature})
 	case p.Thought:
-		return r.Reason(p.Text)
+		return errors.Join(r.Reason(p.Text), keep(p.Signature, r))
 	}
-	return r.Add(p.Text)
+	return errors.Join(r.Add(p.Text), keep(p.Signature, r))
+}
+
+// keep keeps the signature of a text, which is encrypted reasoning.
+func keep(signature string, r *wire.Reply) error {
+	if signature == "" {
+		return nil
+	}
+	data, err := json.Marshal(signature)
+	if err != nil {
+		return err
+	}
+	return r.Keep(providers.Reasoning{Service: service, Data: data})
 }
 
 // usage holds the token counts of a reply so far.

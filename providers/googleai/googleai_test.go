@@ -2,6 +2,7 @@ package googleai_test
 
 import (
 	"encoding/json"
+	"slices"
 	"sync"
 	"testing"
 
@@ -67,6 +68,31 @@ func TestWhatIsConfiguredIsSent(t *testing.T) {
 		"maxOutputTokens": 600.0, "seed": 7.0, "thinkingConfig": map[string]any{"thinkingBudget": 100.0},
 		"responseMimeType": "application/json", "responseJsonSchema": map[string]any{"type": "object"},
 	}, got.Body["generationConfig"])
+}
+
+// The signature of a text is opaque reasoning. It comes with the text or after it, and goes back with the text.
+func TestSignaturesOfTextsAreSentBack(t *testing.T) {
+	event := func(parts string) string {
+		return `data: {"candidates": [{"index": 0, "content": {"role": "model", "parts": [` + parts + `]}}]}` + "\n\n"
+	}
+	const end = `data: {"candidates": [{"index": 0, "finishReason": "STOP"}]}` + "\n\n"
+	for name, events := range map[string][]string{
+		"with the text":     {event(`{"text": "So.", "thoughtSignature": "c2VhbGVk"}`)},
+		"after it":          {event(`{"text": "So."}`), event(`{"text": "", "thoughtSignature": "c2VhbGVk"}`)},
+		"with the thoughts": {event(`{"text": "Hm.", "thought": true, "thoughtSignature": "c2VhbGVk"}`), event(`{"text": "So."}`)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, s := provider(t, googleai.Config{}, fakellm.Reply{RawLines: append(events, end)}, fakellm.Reply{Chunks: []string{"So."}})
+			res, err := p.Generate(t.Context(), ask)
+			require.NoError(t, err)
+			require.Equal(t, "So.", res.Text)
+			r := ask
+			r.Messages = append(slices.Clone(ask.Messages), providers.Message{Role: providers.Assistant, Parts: res.Parts}, providers.Message{Role: providers.User, Text: "Go on."})
+			_, err = p.Generate(t.Context(), r)
+			require.NoError(t, err)
+			require.Equal(t, map[string]any{"role": "model", "parts": []any{map[string]any{"text": "So.", "thoughtSignature": "c2VhbGVk"}}}, s.Requests()[1].Body["contents"].([]any)[1])
+		})
+	}
 }
 
 func TestAFailureIsNotRepeated(t *testing.T) {

@@ -42,6 +42,7 @@ func TestPartsInRequests(t *testing.T) {
 				{Reasoning: &providers.Reasoning{Text: "No service gets this back."}},
 				{Reasoning: &providers.Reasoning{Service: "anthropic", Data: json.RawMessage(`{"type": "thinking", "thinking": "Hm.", "signature": "c2ln"}`)}},
 				{Reasoning: &providers.Reasoning{Service: "service", Data: json.RawMessage(`{"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "b3BhcXVl"}`)}},
+				{Reasoning: &providers.Reasoning{Service: "googleai", Data: json.RawMessage(`"c2VhbGVk"`)}},
 				{Text: "Let me look."},
 				{ToolCall: &providers.ToolCall{ID: "call-1", Name: "search", Arguments: json.RawMessage(`{"query": "bridges"}`), Opaque: "c2ln"}},
 			}},
@@ -61,6 +62,7 @@ func TestPartsInRequests(t *testing.T) {
 			require.NotContains(t, string(raw), "No service gets this back")
 			require.Equal(t, p == fakellm.Anthropic, strings.Contains(string(raw), `"thinking"`), "opaque reasoning goes to its own service only")
 			require.Equal(t, p == fakellm.Responses, strings.Contains(string(raw), `"encrypted_content":`), "opaque reasoning goes to its own service only")
+			require.Equal(t, p == fakellm.Google, strings.Contains(string(raw), "c2VhbGVk"), "opaque reasoning goes to its own service only")
 			golden.Require(t, "testdata/parts."+string(p)+".json", string(raw)+"\n")
 		})
 	}
