@@ -396,12 +396,3 @@ func findParticipant(list []Participant, name string) *Participant {
 	}
 	return nil
 }
-
-// listOf joins names as in "Ada, Bo and Cy".
-func listOf(names []string) string {
-	last := len(names) - 1
-	if last < 1 {
-		return strings.Join(names, "")
-	}
-	return strings.Join(names[:last], ", ") + " and " + names[last]
-}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/elenchus-go/debate/context/window"
@@ -288,4 +289,13 @@ func stepOf(ev Event) (k transcript.Key, ok bool) {
 		return ev.Key, true
 	}
 	return k, false
+}
+
+// listOf joins names as in "Ada, Bo and Cy".
+func listOf(names []string) string {
+	last := len(names) - 1
+	if last < 1 {
+		return strings.Join(names, "")
+	}
+	return strings.Join(names[:last], ", ") + " and " + names[last]
 }
