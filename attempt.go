@@ -275,7 +275,7 @@ func (c *execution) structured(r providers.Response) error {
 	case r.FinishReason == providers.WindowFull:
 		return &providers.Error{Kind: providers.ContextOverflow, Partial: r, Err: fmt.Errorf("the context window was full before the reply was complete: %w", err)}
 	case c.maxRetries(providers.InvalidResponse) == 0:
-	case r.FinishReason == providers.Length && c.raiseCap(2*c.request.MaxTokens):
+	case r.FinishReason == providers.Length && c.raiseCap(r.Text):
 		return &providers.Error{Kind: providers.InvalidResponse, Partial: r, Err: fmt.Errorf("%w with a higher token limit: %w", errAskedAgain, err)}
 	case r.FinishReason != providers.Length && !c.attempts.askedAgain:
 		return c.askAgain(r, err)
@@ -308,7 +308,7 @@ func (c *execution) parse(r providers.Response) (reply.Reply, error) {
 // emptyReply prepares a request with room for more.
 func (c *execution) emptyReply(e *providers.Error) error {
 	limit := c.request.MaxTokens
-	if e.Partial.FinishReason != providers.Length || c.maxRetries(e.Kind) == 0 || !c.raiseCap(max(2*limit, limit+reasoning.MediumTokens)) {
+	if e.Partial.FinishReason != providers.Length || c.maxRetries(e.Kind) == 0 || !c.raiseCap("") {
 		return e
 	}
 	return &providers.Error{Kind: e.Kind, Partial: e.Partial, Err: fmt.Errorf(
@@ -326,10 +326,14 @@ func (c *execution) withoutReasoning(r reply.Reply) (reply.Reply, error) {
 	return valid, err
 }
 
-// raiseCap raises the token limit of the reply, once, as far as the window allows. It returns false if the limit cannot be
-// raised.
-func (c *execution) raiseCap(to int) bool {
-	room := min(to, c.model.actor.Window-c.prompt.tokens)
+// raiseCap doubles the token limit of a reply that reached it, once, as far as the window allows. If text has nothing but
+// reasoning, the new limit has room for more of it. raiseCap returns false if the limit cannot be raised.
+func (c *execution) raiseCap(text string) bool {
+	limit := 2 * c.request.MaxTokens
+	if said, _ := reasoning.Split(text); strings.TrimSpace(said) == "" {
+		limit = max(limit, c.request.MaxTokens+reasoning.MediumTokens)
+	}
+	room := min(limit, c.model.actor.Window-c.prompt.tokens)
 	if c.attempts.capRaised || room <= c.request.MaxTokens {
 		return false
 	}

@@ -96,6 +96,18 @@ func maxCost(r *record, p *Participant, judge bool, u transcript.Usage) (cost fl
 	return cost
 }
 
+// replyLimit returns the token limit of an actor's replies. A substitute keeps to that of each judge, because budgets
+// assume it.
+func (c *Config) replyLimit(field string, p Participant) int {
+	limit := p.MaxTokens
+	for i := range c.Judges {
+		if strings.HasPrefix(field, "substitutes") {
+			limit = min(limit, c.Judges[i].MaxTokens)
+		}
+	}
+	return limit
+}
+
 // tokensBesideHistory returns the tokens of a reader's prompts other than the history: the texts of the configuration
 // and the personas, and an allowance for the library's templates.
 func tokensBesideHistory(r *record, me transcript.Profile) int {

@@ -156,6 +156,7 @@ func (c *Config) check(l *problemList, own protocol.Defaults) {
 	c.checkTopic(l)
 	named := c.checkNames(l)
 	for field, p := range c.allActors() {
+		p.MaxTokens = c.replyLimit(field, p)
 		p.check(l, field)
 		if _, known := c.Prices.Lookup(p.Model); !known && c.Limits.Cost > 0 && (p.Model != "" || field != "retriever" && field != "embedder") {
 			l.add(field+".model", "%q has no price in prices, but limits.cost requires one", p.Model)

@@ -103,11 +103,13 @@ func testReasoning(t *testing.T, h ProviderFunc) {
 	if res.Parts != nil {
 		require.Equal(t, res.Text, said.String())
 	}
-	for range 2 {
+	for i := range 2 {
 		r := sampleRequest()
 		r.MaxTokens = reply.Usage.Output
 		res, err = p.Generate(t.Context(), r)
-		require.Contains(t, requireKind(t, providers.InvalidResponse, res, err).Error(), "reason", "the error says that the model only reasoned")
+		failed := requireKind(t, providers.InvalidResponse, res, err)
+		require.Contains(t, failed.Error(), "reason", "the error says that the model only reasoned")
+		require.Equal(t, i == 0, failed.Partial.FinishReason == providers.Length, "the partial reply says whether the token limit ended it")
 	}
 }
 
