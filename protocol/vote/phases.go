@@ -52,15 +52,6 @@ func (p Protocol) speeches(r *protocol.Record) protocol.Phase {
 	return phase
 }
 
-// targets returns the targets of an agent's steps in a round: the numbers of its samples, or a single empty one.
-func (p Protocol) targets() []string {
-	list := make([]string, max(p.Samples, 1))
-	for i := range p.Samples {
-		list[i] = strconv.Itoa(i + 1)
-	}
-	return list
-}
-
 // agentVars returns the parameters of an agent's prompts: those of all agents, and its own.
 func (v view) agentVars(name string, vars map[string]string) map[string]string {
 	if len(v.p.Convincing) == 0 && !v.p.Grouped {

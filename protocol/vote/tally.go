@@ -119,6 +119,15 @@ func (p Protocol) agentResults(r *protocol.Record) (results []AgentResult) {
 	return results
 }
 
+// targets returns the targets of an agent's steps in a round: the numbers of its samples, or a single empty one.
+func (p Protocol) targets() []string {
+	list := make([]string, max(p.Samples, 1))
+	for i := range p.Samples {
+		list[i] = strconv.Itoa(i + 1)
+	}
+	return list
+}
+
 // voter returns the name of an agent's sample in results.
 func voter(name, sample string) string {
 	if sample == "" {
