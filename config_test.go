@@ -254,7 +254,7 @@ func TestParseConfigSaysWhatIsWrong(t *testing.T) {
 		`{"protocol":{"name":"chess/1"}}`:                               `protocol.name: "chess/1" is unknown, use one of arbitration/1, council/1, critique-refine/1, mesh/1, panel/1, pro-con/1, proposer-skeptic/1, vote/1, or add it to Options.Protocols`,
 		`{"protocol":{"format":"free-form"}}`:                           `protocol.name: use an object with a name, such as {"name": "panel/1"}`,
 		`{"protocol":7}`:                                                "protocol.name: use an object",
-		`{"protocol":{"name":"panel/1","formatt":"x"}}`:                 `protocol.formatt: the field is unknown, use one of format, jury, mode, personas`,
+		`{"protocol":{"name":"panel/1","formatt":"x"}}`:                 `protocol.formatt: the field is unknown, use one of devils_advocate, format, jury, mode, personas, rotate_judges`,
 		`{"protocol":{"name":"vote","graph":{"A":[1]}}}`:                `protocol.graph.A[0]: 1 is not valid, use a string`,
 		`{"limits":{"running_time":"ten minutes"}}`:                     `limits.running_time: "ten minutes" is not a duration`,
 		`{"limits":{"max_rounds":"five"}}`:                              `limits.max_rounds: "five" is not valid, use an integer`,

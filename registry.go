@@ -23,6 +23,7 @@ import (
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/arbitration"
 	"github.com/elenchus-go/debate/protocol/council"
+	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/protocol/procon"
 	"github.com/elenchus-go/debate/protocol/refine"
 	"github.com/elenchus-go/debate/protocol/skeptic"
@@ -252,7 +253,7 @@ func contracts() []*reply.Contract {
 	return []*reply.Contract{
 		judge.AssessmentContract, judge.VerdictContract, protocol.PersonasContract, embedding.Contract, skeptic.DocumentsContract,
 		refine.CritiqueContract, refine.SummaryContract, refine.SolutionContract, arbitration.ArgumentContract, arbitration.RulingContract,
-		procon.JudgmentContract, vote.BallotContract, vote.RulingContract, council.RankingContract, council.AnswerContract,
+		procon.JudgmentContract, panel.AudienceContract, vote.BallotContract, vote.RulingContract, council.RankingContract, council.AnswerContract,
 	}
 }
 

@@ -305,6 +305,7 @@ func TestRepliesAreDecodedIntoTheirOwnTypes(t *testing.T) {
 		refine.SolutionContract.Name():      refuses(transcript.Decode[refine.Solution], turn),
 		arbitration.ArgumentContract.Name(): refuses(transcript.Decode[arbitration.Case], turn),
 		arbitration.RulingContract.Name():   refuses(transcript.Decode[arbitration.Ruling], turn),
+		panel.AudienceContract.Name():       refuses(transcript.Decode[panel.AudienceVote], turn),
 		procon.JudgmentContract.Name():      refuses(transcript.Decode[procon.Judgment], turn),
 		council.RankingContract.Name():      refuses(transcript.Decode[council.Ranking], turn),
 		council.AnswerContract.Name():       refuses(transcript.Decode[council.ChairAnswer], turn),

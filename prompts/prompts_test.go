@@ -14,13 +14,13 @@ import (
 )
 
 var (
-	debaters = []string{"closing", "convergence-seeking", "free-form", "opening", "rebuttal", "round-limited"}
+	debaters = []string{"closing", "convergence-seeking", "devils-advocate", "free-form", "opening", "rebuttal", "round-limited"}
 	judges   = []string{"assess", "verdict"}
 	all      = []string{
-		"assess", "closing", "convergence-seeking", "free-form", "opening", "personas", "reask", "rebuttal",
+		"assess", "audience-after", "audience-before", "closing", "convergence-seeking", "devils-advocate", "free-form", "opening", "personas", "reask", "rebuttal",
 		"round-limited", "summarize", "verdict",
 	}
-	formats = []string{"free-form", "structured-rounds", "round-limited", "convergence-seeking"}
+	formats = []string{"free-form", "structured-rounds", "round-limited", "convergence-seeking", "oxford"}
 )
 
 var (
@@ -43,6 +43,8 @@ func formatOf(name string) string {
 		return "structured-rounds"
 	case "free-form", "round-limited", "convergence-seeking":
 		return name
+	case "audience-before", "audience-after":
+		return "oxford"
 	}
 	return "convergence-seeking"
 }
@@ -52,6 +54,9 @@ func rich(name string) Data {
 		Topic: "Should cities ban private cars?", Background: "The council votes in May.\n\n\n\nIt has asked for views.  ",
 		Me: ada, Others: []transcript.Profile{bo, cy, di}, Phase: "respond", Round: 3, Rounds: 5, MinRounds: 4,
 		Vars: map[string]string{"format": formatOf(name), "style": "binary"}, Nonce: "k3c6tq2m7yds",
+	}
+	if name == "devils-advocate" {
+		d.Vars["advocate"] = "yes"
 	}
 	if !isDebater(name) {
 		d.Me, d.Others, d.ReplyFields = eve, []transcript.Profile{ada, bo, cy, di}, "winner (text, optional): a participant's name"
@@ -250,7 +255,7 @@ func TestReask(t *testing.T) {
 // because providers bill cached prefixes at a lower price.
 func TestSystemIsStable(t *testing.T) {
 	s := loaded(t)
-	readers := [][]string{judges, {"opening", "rebuttal", "closing"}, {"free-form"}, {"round-limited"}, {"convergence-seeking"}, {"personas"}}
+	readers := [][]string{judges, {"opening", "rebuttal", "closing"}, {"free-form"}, {"round-limited"}, {"convergence-seeking"}, {"personas"}, {"audience-before", "audience-after"}}
 	for _, names := range readers {
 		first, _ := both(t, s, names[0], rich(names[0]))
 		for _, name := range names {
@@ -273,7 +278,7 @@ func TestTidy(t *testing.T) {
 	})
 	require.Equal(t, all, own)
 	for _, name := range all {
-		for _, format := range append(formats, "", "oxford") {
+		for _, format := range append(formats, "", "duel") {
 			alone := minimal(name)
 			alone.Others = nil
 			for _, d := range []Data{alone, minimal(name), rich(name)} {
@@ -281,7 +286,7 @@ func TestTidy(t *testing.T) {
 				system, user := both(t, s, name, d)
 				requireTidy(t, system)
 				requireTidy(t, user)
-				if name != "personas" && name != "reask" && name != "summarize" && format != "" {
+				if !slices.Contains([]string{"personas", "reask", "summarize", "audience-after", "audience-before"}, name) && format != "" {
 					require.Contains(t, system, "The format is "+format)
 				}
 				require.Equal(t, name != "reask" && name != "summarize" && d.ReplyFields != "", strings.Contains(user, "Its fields:"), name)

@@ -9,6 +9,7 @@ import (
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol/arbitration"
 	"github.com/elenchus-go/debate/protocol/council"
+	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/protocol/procon"
 	"github.com/elenchus-go/debate/protocol/refine"
 	"github.com/elenchus-go/debate/protocol/skeptic"
@@ -19,6 +20,7 @@ import (
 var answerTables = map[string]func(json.RawMessage) []block{
 	arbitration.Protocol{}.Name(): arbitrationTables,
 	council.Protocol{}.Name():     councilTables,
+	panel.Protocol{}.Name():       audienceTables,
 	procon.Protocol{}.Name():      proconTables,
 	refine.Protocol{}.Name():      refineTables,
 	skeptic.Protocol{}.Name():     skepticTables,
@@ -77,6 +79,27 @@ func councilTables(data json.RawMessage) []block {
 	return slices.Concat(
 		tableBlock("Answers", []string{"Member", "Place", "Score (0–1)", "Rankings"}, standings),
 		tableBlock("Rankings", []string{"By", "Answers, the best first"}, rankings),
+	)
+}
+
+// audienceTables returns the votes of an Oxford-style debate. Other panels have none.
+func audienceTables(data json.RawMessage) []block {
+	a := decodeOrZero[struct{ Audience *panel.Audience }](data).Audience
+	if a == nil {
+		return nil
+	}
+	row := func(name string, before, after int) []string {
+		return []string{name, formatCount(before), formatCount(after), fmt.Sprintf("%+d", after-before)}
+	}
+	var members [][]string
+	for _, m := range a.Members {
+		members = append(members, []string{m.Name, m.Before, m.After})
+	}
+	return slices.Concat(
+		tableBlock("Votes", []string{"Vote", "Before", "After", "Change"}, [][]string{
+			row("for", a.Before.For, a.After.For), row("against", a.Before.Against, a.After.Against), row("undecided", a.Before.Undecided, a.After.Undecided),
+		}),
+		tableBlock("Audience", []string{"Member", "Before", "After"}, members),
 	)
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/arbitration"
 	"github.com/elenchus-go/debate/protocol/council"
+	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/protocol/procon"
 	"github.com/elenchus-go/debate/protocol/refine"
 	"github.com/elenchus-go/debate/protocol/skeptic"
@@ -63,6 +64,9 @@ func TestEachContractIsKept(t *testing.T) {
 			[]string{"The participants, in order:\n- Ada, poet\n- Bo, side: against\n\nA persona", "Write one."},
 			`"position":"No, not in this form."`,
 		},
+		{panel.AudienceContract, []string{topic, "The debate has not begun."}, `"vote":"undecided"`},
+		{panel.AudienceContract, []string{topic, ada, bo, "> Vote: undecided.", "The debate is over."}, `"vote":"against"`},
+		{panel.AudienceContract, []string{"You are Ann.\n\nTopic: Is tea free?\n", ada, bo, "> Vote: undecided.", "The debate is over."}, `"vote":"for"`},
 		{skeptic.DocumentsContract, []string{"You find ways.", "Is tea free?"}, "Pre-mortem"},
 		{refine.CritiqueContract, []string{topic, ada, "Criticize the proposal that Ada has made in this round, and no other."}, "Tea is cheap"},
 		{refine.SummaryContract, []string{topic, ada, bo, "Summarize."}, "Bo: I say no."},

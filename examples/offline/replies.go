@@ -10,6 +10,7 @@ import (
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/arbitration"
 	"github.com/elenchus-go/debate/protocol/council"
+	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/protocol/procon"
 	"github.com/elenchus-go/debate/protocol/refine"
 	"github.com/elenchus-go/debate/protocol/skeptic"
@@ -21,6 +22,7 @@ var replies = map[string]func(prompt) any{
 	judge.AssessmentContract.Name():     prompt.assessment,
 	judge.VerdictContract.Name():        prompt.verdict,
 	protocol.PersonasContract.Name():    prompt.personas,
+	panel.AudienceContract.Name():       prompt.audience,
 	skeptic.DocumentsContract.Name():    prompt.documents,
 	refine.CritiqueContract.Name():      prompt.critique,
 	refine.SummaryContract.Name():       prompt.summary,
@@ -65,6 +67,17 @@ func (p prompt) verdict() any {
 		v.Participants = append(v.Participants, judge.KeyPoints{Name: w.name, Points: w.points[max(0, len(w.points)-8):]})
 	}
 	v.Winner = leader(all)
+	return v
+}
+
+// audience votes by its name, once it has heard the debate.
+func (p prompt) audience() any {
+	v := panel.AudienceVote{Reasoning: "As an offline demo model, I choose a side by my name.", Vote: "undecided"}
+	if len(p.own) > 0 {
+		if v.Vote = "against"; p.hasOddName() {
+			v.Vote = "for"
+		}
+	}
 	return v
 }
 

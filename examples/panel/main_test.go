@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -34,6 +35,22 @@ func TestTheFourFormats(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestAnAudienceVotes(t *testing.T) {
+	code, stdout, stderr := start(t, "-format", "oxford", "-judges", "3", "Tea should be free")
+	require.Equal(t, 0, code, stderr)
+	require.Contains(t, stdout, "Undecided: 3 before, 0 after (-3)")
+	for _, part := range []string{"Judge 3 (audience-before):\nVote: undecided.", "Ada (opening):", "Bo (closing):", "Judge (audience-after):\nVote: "} {
+		require.Contains(t, stderr, part)
+	}
+}
+
+func TestJudgesRotate(t *testing.T) {
+	code, _, stderr := start(t, "-format", "round-limited", "-judges", "2", "-rotate", "-advocate")
+	require.Equal(t, 0, code, stderr)
+	require.Equal(t, 2, strings.Count(stderr, "Judge (assess):"), "rounds 1 and 3")
+	require.Equal(t, 1, strings.Count(stderr, "Judge 2 (assess):"))
 }
 
 // In simultaneous mode, a speech does not refer to others of the same round.

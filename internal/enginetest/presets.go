@@ -66,6 +66,8 @@ func PresetConfigs() map[string]debate.Config {
 
 		"vote with conditions":               presetConfig(vote.Protocol{Topology: vote.Groups, Grouped: true, Filter: new(0.5), Conditional: true}, 3, "A", "B", "C", "D"),
 		"vote of samples":                    withoutJudges(presetConfig(vote.Protocol{Samples: 3}, 1, "A", "B")),
+		"panel in Oxford style":              withSides(presetConfig(panel.Protocol{Format: panel.Oxford, Personas: panel.Binary}, 3, "A", "B", "C")),
+		"panel with a devil's advocate":      presetConfig(panel.Protocol{Format: panel.ConvergenceSeeking, DevilsAdvocate: true, RotateJudges: true}, 4, "A", "B"),
 		"panel with summaries in its window": withSummaries(presetConfig(panel.Protocol{}, 3, "A", "B")),
 		"panel with vectors":                 withEmbedder(presetConfig(panel.Protocol{}, 2, "A", "B")),
 	}
@@ -74,6 +76,14 @@ func PresetConfigs() map[string]debate.Config {
 // withOneJudge removes all judges but the first, for protocols that take only one.
 func withOneJudge(c debate.Config) debate.Config {
 	c.Judges = c.Judges[:1]
+	return c
+}
+
+// withSides puts the participants on the sides for and against in turn.
+func withSides(c debate.Config) debate.Config {
+	for i := range c.Participants {
+		c.Participants[i].Side = []string{"for", "against"}[i%2]
+	}
 	return c
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/arbitration"
 	"github.com/elenchus-go/debate/protocol/council"
+	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/protocol/procon"
 	"github.com/elenchus-go/debate/protocol/refine"
 	"github.com/elenchus-go/debate/protocol/skeptic"
@@ -56,6 +57,9 @@ var replies = map[string]func(r providers.Request, names []string, words string,
 			p.Personas = append(p.Personas, protocol.Persona{Name: n, Persona: words, Position: "What " + n + " holds", KeyArguments: []string{words}})
 		}
 		return p
+	},
+	panel.AudienceContract.Name(): func(_ providers.Request, _ []string, words string, pick uint64) any {
+		return panel.AudienceVote{Reasoning: words, Vote: pickFrom(pick, "for", "against", "undecided")}
 	},
 	skeptic.DocumentsContract.Name(): func(_ providers.Request, _ []string, words string, _ uint64) any {
 		return skeptic.Documents{Documents: []skeptic.Document{{Title: "First principles", Text: words}, {Title: "Pre-mortem", Text: words}}}

@@ -40,15 +40,18 @@ type callSite struct {
 	key      string // of the step
 	reply    string // contract of its reply; empty for free text
 	before   int    // number of such replies that the actor has given before
-	about    string // part of the prompt, if the actor gives several such replies in a phase
+	about    string // part of the prompt, if the actor gives several such replies
 	pair     bool   // A and B debate alone
 	said     string // what the model says before it fails
 	speaker  bool
 	safe     bool // the reply has a default
 	history  bool // its prompt shows earlier turns, which can be omitted
 	complete bool // a round is complete
-	optional bool // the debate does not wait for the reply
-	debate   func(panel.Mode) debate.Config
+	alone    bool // the speaker is the only member of its side
+
+	converged bool // the first assessment says that the participants converged
+	optional  bool // the debate does not wait for the reply
+	debate    func(panel.Mode) debate.Config
 }
 
 // callSites are all places where a debate calls a model. Add a line here if you add a place.
@@ -62,6 +65,13 @@ var callSites = []callSite{
 	{name: "one of two speakers, round 2", key: "1/2/respond/A/", before: 1, pair: true, speaker: true, history: true, complete: true, debate: panels},
 	{name: "judge", key: "1/2/assess/J/", reply: "assessment/1", before: 1, safe: true, history: true, complete: true, debate: panels},
 	{name: "verdict", key: "1/2/verdict/J/", reply: "verdict/1", safe: true, history: true, complete: true, debate: panels},
+	{name: "audience, before", key: "1/0/audience-before/J/", reply: "audience/1", about: "The debate has not begun", safe: true, debate: oxfords},
+	{name: "audience, after", key: "1/2/audience-after/J/", reply: "audience/1", about: "The debate is over", before: 1, safe: true, history: true, complete: true, debate: oxfords},
+	{name: "one of two on a side", key: "1/2/closing/A/", before: 1, speaker: true, history: true, complete: true, debate: oxfords},
+	{name: "alone on a side", key: "1/2/closing/B/", before: 1, alone: true, speaker: true, history: true, complete: true, debate: oxfords},
+	{name: "devil's advocate", key: "1/2/respond/A/advocate", before: 1, converged: true, speaker: true, history: true, complete: true, debate: func(m panel.Mode) debate.Config {
+		return debate.Config{Protocol: panel.Protocol{Mode: m, DevilsAdvocate: true}, Limits: debate.Limits{MaxRounds: 3}}
+	}},
 	{name: "conclusion without a default", key: "1/2/sum/summarizer/", history: true, complete: true, debate: func(m panel.Mode) debate.Config {
 		c := panels(m)
 		c.Protocol = debatetest.SummarizingPanel{Protocol: c.Protocol.(panel.Protocol)}
@@ -103,6 +113,11 @@ var callSites = []callSite{
 
 func panels(m panel.Mode) debate.Config {
 	return debate.Config{Protocol: panel.Protocol{Mode: m, Personas: panel.Binary}, Limits: debate.Limits{MaxRounds: 3}}
+}
+
+// oxfords returns an Oxford-style debate in which A and C are for the motion, and B is against it.
+func oxfords(m panel.Mode) debate.Config {
+	return debate.Config{Protocol: panel.Protocol{Format: panel.Oxford, Mode: m}, Limits: debate.Limits{MaxRounds: 2}}
 }
 
 func withSummaries(m panel.Mode) debate.Config {
@@ -236,7 +251,7 @@ func (f fault) expected() (what string, least, most int) {
 		return fallback, least, most
 	case f.site.said != "":
 		return cut, least, most
-	case f.site.speaker && !f.site.pair:
+	case f.site.speaker && !f.site.pair && !f.site.alone:
 		return dropped, least, most
 	case f.site.speaker && f.site.complete:
 		return lost, least, most
@@ -352,6 +367,9 @@ func (w *scriptedModels) provider(name string) providers.Provider {
 		if debatetest.AsksFor(r, "assessment") && n == 1 {                                            // the second assessment ends the debate
 			text = strings.Replace(text, `"should_continue":true`, `"should_continue":false`, 1)
 		}
+		if debatetest.AsksFor(r, "assessment") && n == 0 && of.site.converged {
+			text = strings.Replace(text, `"should_continue":`, `"converged":true,"should_continue":`, 1)
+		}
 		if err := r.OnChunk(text); err != nil {
 			return providers.Response{}, err
 		}
@@ -396,6 +414,11 @@ func (f fault) debate(t *testing.T) (*debate.Debate, *scriptedModels) {
 	cfg.PersonaAssigner.Provider, cfg.Summarizer.Provider = protocol.PersonaAssigner, protocol.Summarizer
 	for _, name := range f.site.names() {
 		cfg.Participants = append(cfg.Participants, debate.Participant{Name: name, Provider: name, Position: "What " + name + " holds"})
+	}
+	if p, ok := cfg.Protocol.(panel.Protocol); ok && p.Format == panel.Oxford {
+		for i := range cfg.Participants {
+			cfg.Participants[i].Side = []string{"for", "against"}[i%2]
+		}
 	}
 	w := &scriptedModels{fault: f, store: store.Memory(), calls: map[string]int{}, replies: map[string]int{}}
 	all := map[string]providers.Provider{}

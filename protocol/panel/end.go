@@ -2,6 +2,7 @@ package panel
 
 import (
 	"encoding/json"
+	"errors"
 	"strings"
 
 	"github.com/elenchus-go/debate/judge"
@@ -22,13 +23,14 @@ func judgeTurns(r *protocol.Record, phase string) (list []transcript.Turn) {
 }
 
 // End returns why the judges end the debate after this round, or the zero Ending. The jury decides by majority. In the
-// formats round-limited and structured-rounds the judges do not end the debate.
+// formats round-limited, structured-rounds and oxford the judges do not end the debate. With DevilsAdvocate they do not
+// end it when the participants converge and the advocate has not spoken against the consensus.
 func (p Protocol) End(r *protocol.Record) transcript.Ending {
-	if p.Format == RoundLimited || p.Format == StructuredRounds {
+	if p.Format == RoundLimited || p.hasTasks() {
 		return transcript.Ending{}
 	}
 	joint, ok := p.Jury.CombineAssessments(judge.Opinions[judge.Assessment](judgeTurns(r, phaseAssess)))
-	if !ok {
+	if !ok || p.DevilsAdvocate && joint.Value.Converged && !hasAdvocated(r) {
 		return transcript.Ending{}
 	}
 	outcome := transcript.Outcome("")
@@ -55,14 +57,25 @@ func (p Protocol) End(r *protocol.Record) transcript.Ending {
 func (p Protocol) AssessmentJury() judge.Jury { return p.Jury }
 
 // DecodeAnswer returns the data of a debate's answer. It returns an error if there is no answer yet, or if another protocol
-// gave it.
-func DecodeAnswer(a protocol.Answer) (data judge.Opinion[judge.Verdict], err error) {
-	err = a.Decode(Protocol{}.Name(), &data)
-	return data, err
+// gave it, or if it is the vote of an audience, which DecodeAudience returns.
+func DecodeAnswer(a protocol.Answer) (judge.Opinion[judge.Verdict], error) {
+	var data struct {
+		audienceData
+		judge.Opinion[judge.Verdict]
+	}
+	err := a.Decode(Protocol{}.Name(), &data)
+	if err == nil && data.Audience != nil {
+		err = errors.New("decode answer: it is the vote of an audience, use DecodeAudience")
+	}
+	return data.Opinion, err
 }
 
-// Answer returns the joint verdict of the jury. The data is a judge.Opinion[judge.Verdict], even with a single judge.
+// Answer returns the joint verdict of the jury. The data is a judge.Opinion[judge.Verdict], even with a single judge. With
+// the format oxford, it returns the result of the audience's votes.
 func (p Protocol) Answer(r *protocol.Record) (a protocol.Answer) {
+	if p.Format == Oxford {
+		return audienceAnswer(r)
+	}
 	joint, ok := p.Jury.CombineVerdicts(judge.Opinions[judge.Verdict](judgeTurns(r, phaseVerdict)))
 	if !ok {
 		return a

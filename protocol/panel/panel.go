@@ -1,5 +1,5 @@
 // Package panel is the classic debate: two to four participants answer one another in rounds, judges assess each round,
-// and their verdict concludes the debate.
+// and their verdict concludes the debate. In the format [Oxford] the judges are an audience that votes.
 //
 //	d, err := debate.New(ctx, debate.Config{
 //		Topic:        "Should cities ban private cars?",
@@ -12,25 +12,41 @@
 //
 //	"protocol": {"name": "panel/1", "format": "convergence-seeking", "mode": "simultaneous"}
 //
+// # Oxford style
+//
+// Two sides debate the topic as a motion. Give each participant the Side "for" or "against". Each side has one or more
+// members, up to eight in all. They speak in the order in which they are listed. The judges are the audience: they vote for the motion, against
+// it or undecided, before round 1 and at the end. Nobody assesses the rounds. The side that gains more votes wins; if both
+// gain the same, nobody does. A member whose vote is missing or replaced by a default does not count. This is the rule of
+// the public debates of Intelligence Squared, which Zhang et al. 2016 (arXiv 1604.03114) study. Changed: models and not
+// people vote, they see pseudonyms of the speakers, and they are shown their first vote again.
+//
+// # Devil's advocate
+//
+// With [Protocol.DevilsAdvocate], an agreement must withstand an objection. If the judges find after a round that the
+// participants have converged, the judges do not end the debate. In the next round, one participant must argue against
+// the consensus and say that it does so as the devil's advocate. In round 2 this is the first of those who spoke in
+// round 1, in round 3 the second of those who spoke in round 2, and so on in turn. After that round the format decides as
+// usual. Only the limits end a debate before.
+//
 // # Prompts
 //
-// The prompt of a speech depends on the format. With [StructuredRounds] it is "opening" in the first round, "closing"
-// in the last and "rebuttal" in between. With any other format the prompt has the name of the format: "free-form",
-// "round-limited" or "convergence-seeking". Judges get "assess" after each round and "verdict" at the end. If
-// [Protocol.Personas] is set, the prompt "personas" comes before round 1.
+// The prompt of a speech depends on the format. With [StructuredRounds] and [Oxford] it is "opening" in the first round,
+// "closing" in the last and "rebuttal" in between. With any other format the prompt has the name of the format: "free-form",
+// "round-limited" or "convergence-seeking". The devil's advocate gets "devils-advocate". Judges get "assess" after each
+// round and "verdict" at the end, and an audience gets "audience-before" and "audience-after". If [Protocol.Personas] is
+// set, the prompt "personas" comes before round 1.
 //
 // # Answer
 //
 // The data of the answer decodes to a judge.Opinion[judge.Verdict], even with a single judge. Its text is the
-// verdict in words, followed by dissenting opinions and disagreements of the judges.
+// verdict in words, followed by dissenting opinions and disagreements of the judges. With [Oxford], the data decodes to an
+// [Audience].
 package panel
 
 import (
-	"slices"
-
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol"
-	"github.com/elenchus-go/debate/transcript"
 )
 
 // Format determines the task of each round and what ends the debate.
@@ -42,6 +58,7 @@ const (
 	StructuredRounds   Format = "structured-rounds"   // opening, rebuttals, closing; the judges do not end the debate
 	RoundLimited       Format = "round-limited"       // no fixed tasks; the judges do not end the debate
 	ConvergenceSeeking Format = "convergence-seeking" // convergence, diminishing returns or a judge's decision ends the debate
+	Oxford             Format = "oxford"              // two sides; opening, rebuttals, closing; the judges vote before and after
 )
 
 // Mode determines the order in which participants speak.
@@ -71,10 +88,16 @@ type Protocol struct {
 	// Jury determines how the opinions of several judges are combined, and whether each judge judges twice, with the
 	// participants in opposite orders.
 	Jury judge.Jury `json:"jury,omitzero"`
+	// RotateJudges lets one judge assess each round: the first judge round 1, the second round 2, and so on in turn. All
+	// judges give a verdict.
+	RotateJudges bool `json:"rotate_judges,omitempty"`
+	// DevilsAdvocate makes a participant argue against the consensus in the round after the judges found that the
+	// participants converged. Until then, the judges do not end the debate.
+	DevilsAdvocate bool `json:"devils_advocate,omitempty"`
 }
 
 var (
-	formats = []Format{"", FreeForm, StructuredRounds, RoundLimited, ConvergenceSeeking}
+	formats = []Format{"", FreeForm, StructuredRounds, RoundLimited, ConvergenceSeeking, Oxford}
 	modes   = []Mode{"", Sequential, Simultaneous}
 	styles  = []PersonaStyle{"", Binary, Spectrum, MultiPerspective}
 )
@@ -82,97 +105,25 @@ var (
 // Name returns "panel/1".
 func (Protocol) Name() string { return "panel/1" }
 
-// Check requires two to four participants, a judge, known parameters and enough rounds for the format.
-func (p Protocol) Check(r *protocol.Record) (problems []protocol.Problem) {
-	wrong := func(field, format string, args ...any) {
-		problems = append(problems, protocol.Problemf(field, format, args...))
+// Defaults returns three rounds for the format oxford: opening, rebuttal and closing. Other formats have the defaults of
+// the library.
+func (p Protocol) Defaults() (d protocol.Defaults) {
+	if p.Format == Oxford {
+		d.MaxRounds = 3
 	}
-	if n := len(r.Participants); n < 2 || n > 4 {
-		wrong("participants", "%d enabled, a panel takes 2 to 4", n)
-	}
-	if len(r.Judges) == 0 {
-		wrong("judges", "none, a panel needs one")
-	}
-	if !slices.Contains(formats, p.Format) {
-		wrong("protocol.format", "%q is unknown, the formats are %q", p.Format, formats[1:])
-	}
-	if !slices.Contains(modes, p.Mode) {
-		wrong("protocol.mode", "%q is unknown, the modes are %q", p.Mode, modes[1:])
-	}
-	for _, problem := range p.Jury.Check() {
-		wrong("protocol.jury", "%s", problem)
-	}
-	if !slices.Contains(styles, p.Personas) {
-		wrong("protocol.personas", "%q is unknown, the styles are %q", p.Personas, styles[1:])
-	}
-	if p.Format == StructuredRounds && r.MaxRounds < 2 {
-		wrong("limits.max_rounds", "%d, structured rounds need at least 2: an opening and a closing", r.MaxRounds)
-	}
-	return problems
+	return d
 }
+
+// hasTasks reports whether the rounds have fixed tasks: opening, rebuttal and closing.
+func (p Protocol) hasTasks() bool { return p.Format == StructuredRounds || p.Format == Oxford }
 
 // The phases of judges.
 const (
 	phaseAssess  = "assess"
 	phaseVerdict = "verdict"
+	phaseBefore  = "audience-before"
+	phaseAfter   = "audience-after"
 )
-
-// Phases returns one phase for each stage.
-func (p Protocol) Phases(r *protocol.Record) []protocol.Phase {
-	switch r.Cursor.Stage {
-	case transcript.Setup:
-		if p.Personas != "" {
-			return onePhase("personas", false, protocol.Step{Prompt: "personas", Contract: protocol.PersonasContract.Name(), Vars: p.vars()}, protocol.PersonaAssigner)
-		}
-	case transcript.Speech:
-		return p.speeches(r)
-	case transcript.Assessment:
-		return p.judgePhases(phaseAssess, protocol.Step{Prompt: "assess", Contract: judge.AssessmentContract.Name()}, r.Judges)
-	case transcript.Conclusion:
-		return p.judgePhases(phaseVerdict, protocol.Step{Prompt: "verdict", Contract: judge.VerdictContract.Name()}, r.Judges)
-	case transcript.Remark, transcript.Summary, transcript.Embeddings:
-	}
-	return nil
-}
-
-// speeches returns the phase of the current round.
-func (p Protocol) speeches(r *protocol.Record) []protocol.Phase {
-	name, prompt := p.phaseAndPrompt(r.Cursor.Round, r.MaxRounds)
-	// Editing the limit does not change a round that has begun.
-	if begun := startedPhase(r); begun != "" && p.Format == StructuredRounds {
-		name, prompt = begun, begun
-	}
-	steps, vars := make([]protocol.Step, len(r.Participants)), p.vars()
-	for i := range r.Participants {
-		steps[i].Actor, steps[i].Prompt, steps[i].Vars = r.Participants[i].Name, prompt, vars
-	}
-	return []protocol.Phase{{Name: name, Parallel: p.Mode == Simultaneous, Steps: steps}}
-}
-
-// startedPhase returns the speech phase of the current round that already has a turn, or "".
-func startedPhase(r *protocol.Record) string {
-	for _, t := range r.TurnsFrom(r.Cursor.Round) {
-		if t.Kind == transcript.Speech {
-			return t.Phase
-		}
-	}
-	return ""
-}
-
-// phaseAndPrompt returns the names of a round's phase and prompt.
-func (p Protocol) phaseAndPrompt(round, rounds int) (phase, prompt string) {
-	switch {
-	case p.Format == "":
-		return "respond", string(FreeForm)
-	case p.Format != StructuredRounds:
-		return "respond", string(p.Format)
-	case round == 1:
-		return "opening", "opening"
-	case round >= rounds:
-		return "closing", "closing"
-	}
-	return "rebuttal", "rebuttal"
-}
 
 // onePhase returns a single phase in which each actor performs the step.
 func onePhase(name string, parallel bool, step protocol.Step, actors ...string) []protocol.Phase {
@@ -184,28 +135,13 @@ func onePhase(name string, parallel bool, step protocol.Step, actors ...string) 
 	return []protocol.Phase{{Name: name, Parallel: parallel, Steps: steps}}
 }
 
-// judgePhases returns a parallel phase of all judges, each with two steps if the jury swaps the order. The judges see
-// pseudonyms instead of names.
-func (p Protocol) judgePhases(name string, step protocol.Step, judges []string) []protocol.Phase {
-	step.Vars, step.Blind = p.vars(), true
-	phases := onePhase(name, true, step, judges...)
-	if !p.Jury.Swap {
-		return phases
-	}
-	for _, s := range onePhase(name, true, step, judges...)[0].Steps {
-		s.Target, s.Swap = judge.Swapped, true
-		phases[0].Steps = append(phases[0].Steps, s)
-	}
-	return phases
-}
-
 // vars returns the parameters of the prompts. All steps with the same parameters share one map, because Phases is called
 // for every look at the record.
 func (p Protocol) vars() map[string]string {
-	return varsByParameters[Protocol{Format: p.Format, Personas: p.Personas}]
+	return varsByParameters[Protocol{Format: p.Format, Personas: p.Personas, DevilsAdvocate: p.DevilsAdvocate}]
 }
 
-// varsByParameters has the result of vars for each combination of format and style.
+// varsByParameters has the result of vars for each combination of parameters that prompts depend on.
 var varsByParameters = func() map[Protocol]map[string]string {
 	m := map[Protocol]map[string]string{}
 	for _, f := range formats {
@@ -215,6 +151,7 @@ var varsByParameters = func() map[Protocol]map[string]string {
 				name = FreeForm
 			}
 			m[Protocol{Format: f, Personas: s}] = map[string]string{"format": string(name), "style": string(s)}
+			m[Protocol{Format: f, Personas: s, DevilsAdvocate: true}] = map[string]string{"format": string(name), "style": string(s), "advocate": "yes"}
 		}
 	}
 	return m

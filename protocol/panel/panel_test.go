@@ -51,7 +51,7 @@ func record(participants, judges int) *protocol.Record {
 
 func TestCheckSaysAllThatIsWrong(t *testing.T) {
 	const (
-		noFormat = `protocol.format: "duel" is unknown, the formats are ["free-form" "structured-rounds" "round-limited" "convergence-seeking"]`
+		noFormat = `protocol.format: "duel" is unknown, the formats are ["free-form" "structured-rounds" "round-limited" "convergence-seeking" "oxford"]`
 		noMode   = `protocol.mode: "chaos" is unknown, the modes are ["sequential" "simultaneous"]`
 		noStyle  = `protocol.personas: "clowns" is unknown, the styles are ["binary" "spectrum" "multi-perspective"]`
 	)
@@ -77,6 +77,20 @@ func TestCheckSaysAllThatIsWrong(t *testing.T) {
 			panel.Protocol{Format: panel.StructuredRounds},
 			2, 1, 1,
 			[]string{"limits.max_rounds: 1, structured rounds need at least 2: an opening and a closing"},
+		},
+		{"Oxford style without sides", panel.Protocol{Format: panel.Oxford}, 2, 1, 3, []string{
+			`participants: "p1" has the side "", use "for" or "against" in the format "oxford"`, `participants: "p2" has the side "", use "for" or "against" in the format "oxford"`,
+			`participants: nobody has the side "for"`, `participants: nobody has the side "against"`,
+		}},
+		{"rotating judges", panel.Protocol{RotateJudges: true}, 2, 2, 5, nil},
+		{"one judge cannot rotate", panel.Protocol{RotateJudges: true}, 2, 1, 5, []string{"protocol.rotate_judges: there is 1 judge, use at least 2"}},
+		{"a devil's advocate", panel.Protocol{DevilsAdvocate: true, Format: panel.ConvergenceSeeking}, 2, 1, 2, nil},
+		{"no round for a devil's advocate", panel.Protocol{DevilsAdvocate: true}, 2, 1, 1, []string{"limits.max_rounds: 1, a devil's advocate speaks in round 2 at the earliest"}},
+		{
+			"a devil's advocate with another task",
+			panel.Protocol{DevilsAdvocate: true, Format: panel.StructuredRounds},
+			2, 1, 5,
+			[]string{`protocol.devils_advocate: the rounds of the format "structured-rounds" have fixed tasks, use another format`},
 		},
 		{"another format with one round", panel.Protocol{Format: panel.RoundLimited}, 2, 1, 1, nil},
 		{

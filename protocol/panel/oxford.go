@@ -1,0 +1,158 @@
+package panel
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/elenchus-go/debate/judge"
+	"github.com/elenchus-go/debate/judge/reply"
+	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// The sides of an Oxford-style debate, and the vote for neither.
+const (
+	sideFor     = "for"
+	sideAgainst = "against"
+	undecided   = "undecided"
+)
+
+// AudienceContract is the contract of the votes of an audience.
+var AudienceContract = reply.New[AudienceVote]("audience/1")
+
+// AudienceVote is the reply of a member of the audience.
+type AudienceVote struct {
+	Reasoning string `json:"reasoning" jsonschema:"maxLength=1900" jsonschema_description:"the reasons for your vote, in a few sentences"`
+	Vote      string `json:"vote" jsonschema:"enum=for,enum=against,enum=undecided" jsonschema_description:"whether you are for the motion, against it, or undecided"`
+}
+
+// Default sets a vote that says that it is a default. It does not count.
+func (v *AudienceVote) Default([]string) {
+	*v = AudienceVote{Reasoning: "There is no valid vote. This one does not count.", Vote: undecided}
+}
+
+// Text returns the vote for readers.
+func (v *AudienceVote) Text() string {
+	return strings.TrimSpace("Vote: " + v.Vote + ". " + v.Reasoning)
+}
+
+// Audience is the result of an Oxford-style debate. It counts the members of the audience with two valid votes.
+type Audience struct {
+	// Winner is the side that gained more votes, "for" or "against". It is empty if both gained the same.
+	Winner  string           `json:"winner,omitempty"`
+	Before  Votes            `json:"before"`
+	After   Votes            `json:"after"`
+	Members []AudienceMember `json:"members"` // in order
+}
+
+// Votes are numbers of votes.
+type Votes struct {
+	For       int `json:"for"`
+	Against   int `json:"against"`
+	Undecided int `json:"undecided"`
+}
+
+// AudienceMember holds the votes of one member of the audience: "for", "against" or "undecided".
+type AudienceMember struct {
+	Name   string `json:"name"`
+	Before string `json:"before"`
+	After  string `json:"after"`
+}
+
+// DecodeAudience returns the data of the answer of an Oxford-style debate. It returns an error if there is no answer yet,
+// or if another protocol or format gave it.
+func DecodeAudience(a protocol.Answer) (Audience, error) {
+	var data audienceData
+	if err := a.Decode(Protocol{}.Name(), &data); err != nil {
+		return Audience{}, err
+	}
+	if data.Audience == nil {
+		return Audience{}, errors.New("decode answer: it is a verdict, use DecodeAnswer")
+	}
+	return *data.Audience, nil
+}
+
+// audienceData is the data of the answer of an Oxford-style debate.
+type audienceData struct {
+	Audience *Audience `json:"audience"`
+}
+
+// votes returns a phase in which the audience votes. After the debate, each member sees its earlier vote too.
+func (p Protocol) votes(r *protocol.Record, phase string) protocol.Phase {
+	votes := onePhase(phase, true, protocol.Step{Prompt: phase, Contract: AudienceContract.Name(), Vars: p.vars(), Blind: true}, r.Judges...)[0]
+	for i := range votes.Steps {
+		name := votes.Steps[i].Actor
+		votes.Steps[i].Show = func(t *transcript.Turn) bool {
+			return t.Kind == transcript.Speech || t.Kind == transcript.Remark || t.Phase == phaseBefore && t.Actor == name
+		}
+	}
+	return votes
+}
+
+// audience returns the result of the votes, and whether there are votes after the debate.
+func audience(r *protocol.Record) (a Audience, voted bool) {
+	a.Members = []AudienceMember{}
+	valid := func(t transcript.Turn, ok bool) string {
+		o := judge.Opinions[AudienceVote]([]transcript.Turn{t})[0]
+		if !ok || o.Failed {
+			return ""
+		}
+		return o.Value.Vote
+	}
+	for _, name := range r.Judges {
+		last, after := r.Find(transcript.Key{Run: r.Cursor.Run, Round: r.Cursor.Round, Phase: phaseAfter, Actor: name})
+		first, before := r.Find(transcript.Key{Run: r.Cursor.Run, Phase: phaseBefore, Actor: name})
+		voted = voted || after
+		m := AudienceMember{name, valid(first, before), valid(last, after)}
+		if m.Before != "" && m.After != "" {
+			a.Members = append(a.Members, m)
+			a.Before.add(m.Before)
+			a.After.add(m.After)
+		}
+	}
+	switch forGain, againstGain := a.After.For-a.Before.For, a.After.Against-a.Before.Against; {
+	case forGain > againstGain:
+		a.Winner = sideFor
+	case forGain < againstGain:
+		a.Winner = sideAgainst
+	}
+	return a, voted
+}
+
+// add counts a vote.
+func (v *Votes) add(vote string) {
+	switch vote {
+	case sideFor:
+		v.For++
+	case sideAgainst:
+		v.Against++
+	case undecided:
+		v.Undecided++
+	}
+}
+
+// audienceAnswer returns the result of the votes. It is zero before the first vote after the debate.
+func audienceAnswer(r *protocol.Record) (answer protocol.Answer) {
+	a, voted := audience(r)
+	if !voted {
+		return answer
+	}
+	lines := []string{"Nobody wins: both sides gained the same number of votes."}
+	if a.Winner != "" {
+		lines[0] = fmt.Sprintf("The side %s the motion wins: it gained more votes.", a.Winner)
+	}
+	for _, x := range []struct {
+		vote          string
+		before, after int
+	}{{"For", a.Before.For, a.After.For}, {"Against", a.Before.Against, a.After.Against}, {"Undecided", a.Before.Undecided, a.After.Undecided}} {
+		lines = append(lines, fmt.Sprintf("%s: %d before, %d after (%+d)", x.vote, x.before, x.after, x.after-x.before))
+	}
+	if missing := len(r.Judges) - len(a.Members); missing > 0 {
+		lines = append(lines, fmt.Sprintf("Not counted, because a valid vote is missing: %d of %d members of the audience.", missing, len(r.Judges)))
+	}
+	answer.Text = strings.Join(lines, "\n")
+	answer.Data, _ = json.Marshal(audienceData{&a}) // it always encodes
+	return answer
+}

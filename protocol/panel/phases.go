@@ -1,0 +1,100 @@
+package panel
+
+import (
+	"github.com/elenchus-go/debate/judge"
+	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// Phases returns one phase for each stage, or two for the setup.
+func (p Protocol) Phases(r *protocol.Record) (phases []protocol.Phase) {
+	switch r.Cursor.Stage {
+	case transcript.Setup:
+		if p.Personas != "" {
+			phases = onePhase("personas", false, protocol.Step{Prompt: "personas", Contract: protocol.PersonasContract.Name(), Vars: p.vars()}, protocol.PersonaAssigner)
+		}
+		if p.Format == Oxford {
+			phases = append(phases, p.votes(r, phaseBefore))
+		}
+		return phases
+	case transcript.Speech:
+		return p.speeches(r)
+	case transcript.Assessment:
+		if p.Format != Oxford {
+			return p.judgePhases(phaseAssess, protocol.Step{Prompt: "assess", Contract: judge.AssessmentContract.Name()}, p.assessors(r))
+		}
+	case transcript.Conclusion:
+		if p.Format == Oxford {
+			return []protocol.Phase{p.votes(r, phaseAfter)}
+		}
+		return p.judgePhases(phaseVerdict, protocol.Step{Prompt: "verdict", Contract: judge.VerdictContract.Name()}, r.Judges)
+	case transcript.Remark, transcript.Summary, transcript.Embeddings:
+	}
+	return nil
+}
+
+// assessors returns the judges who assess the current round.
+func (p Protocol) assessors(r *protocol.Record) []string {
+	if !p.RotateJudges || len(r.Judges) == 0 {
+		return r.Judges
+	}
+	at := max(r.Cursor.Round-1, 0) % len(r.Judges)
+	return r.Judges[at : at+1]
+}
+
+// speeches returns the phase of the current round.
+func (p Protocol) speeches(r *protocol.Record) []protocol.Phase {
+	name, prompt := p.phaseAndPrompt(r.Cursor.Round, r.MaxRounds)
+	// Editing the limit does not change a round that has begun.
+	if begun := startedPhase(r); begun != "" && p.hasTasks() {
+		name, prompt = begun, begun
+	}
+	steps, vars, advocate := make([]protocol.Step, len(r.Participants)), p.vars(), p.advocate(r)
+	for i := range r.Participants {
+		steps[i].Actor, steps[i].Prompt, steps[i].Vars = r.Participants[i].Name, prompt, vars
+		if steps[i].Actor == advocate {
+			steps[i].Target, steps[i].Prompt = advocateTarget, advocatePrompt
+		}
+	}
+	return []protocol.Phase{{Name: name, Parallel: p.Mode == Simultaneous, Steps: steps}}
+}
+
+// startedPhase returns the speech phase of the current round that already has a turn, or "".
+func startedPhase(r *protocol.Record) string {
+	for _, t := range r.TurnsFrom(r.Cursor.Round) {
+		if t.Kind == transcript.Speech {
+			return t.Phase
+		}
+	}
+	return ""
+}
+
+// phaseAndPrompt returns the names of a round's phase and prompt.
+func (p Protocol) phaseAndPrompt(round, rounds int) (phase, prompt string) {
+	switch {
+	case p.Format == "":
+		return "respond", string(FreeForm)
+	case !p.hasTasks():
+		return "respond", string(p.Format)
+	case round == 1:
+		return "opening", "opening"
+	case round >= rounds:
+		return "closing", "closing"
+	}
+	return "rebuttal", "rebuttal"
+}
+
+// judgePhases returns a parallel phase of all judges, each with two steps if the jury swaps the order. The judges see
+// pseudonyms instead of names.
+func (p Protocol) judgePhases(name string, step protocol.Step, judges []string) []protocol.Phase {
+	step.Vars, step.Blind = p.vars(), true
+	phases := onePhase(name, true, step, judges...)
+	if !p.Jury.Swap {
+		return phases
+	}
+	for _, s := range onePhase(name, true, step, judges...)[0].Steps {
+		s.Target, s.Swap = judge.Swapped, true
+		phases[0].Steps = append(phases[0].Steps, s)
+	}
+	return phases
+}
