@@ -13,7 +13,7 @@ const maxSentMaxLength = 1999
 // Bounds that are sent although the tags allow more. A local model fills every field of a schema, and may write in each
 // until a bound stops it, so optional texts and lists of texts must not use up the token limit.
 const (
-	maxShortLength        = 600 // of an optional text, and of a text in a list
+	maxShortLength        = 600 // of an optional text, and of a text in a list or in its entries
 	maxOptionalItems      = 4   // of an optional list
 	maxOptionalItemLength = 200 // of a text in an optional list
 )
@@ -54,8 +54,8 @@ type bounds struct {
 
 // strict returns a schema in the strict form. It copies only keywords that servers are known to accept, because servers
 // reject unknown keywords. It puts placeholders where names are inserted. optional reports whether the schema is a part of
-// an optional field, and inList whether it is that of a list's entries.
-func (n kinds) strict(s *jsonschema.Schema, optional, inList bool) *jsonschema.Schema {
+// an optional field. limit is the largest maxLength of a text, or 0 if only maxSentMaxLength limits it.
+func (n kinds) strict(s *jsonschema.Schema, optional bool, limit uint64) *jsonschema.Schema {
 	out := &jsonschema.Schema{Type: s.Type, Description: s.Description, Enum: s.Enum, MinItems: s.MinItems, MaxItems: s.MaxItems}
 	if kind := n.fields[s]; kind != "" {
 		out.Enum = []any{placeholderPrefix + kind}
@@ -63,14 +63,16 @@ func (n kinds) strict(s *jsonschema.Schema, optional, inList bool) *jsonschema.S
 	if s.MaxLength != nil && *s.MaxLength <= maxSentMaxLength {
 		out.MaxLength = s.MaxLength
 	}
-	if limit := sentLength(optional, inList); limit > 0 && s.Type == "string" && s.Enum == nil && s.Format == "" {
+	if limit > 0 && s.Type == "string" && s.Enum == nil && s.Format == "" {
 		out.MaxLength = atMost(out.MaxLength, limit)
 	}
 	if s.Items != nil {
-		out.Items = n.strict(s.Items, optional, true)
+		limit = maxShortLength
 		if optional {
+			limit = maxOptionalItemLength
 			out.MaxItems = atMost(out.MaxItems, max(maxOptionalItems, value(s.MinItems)))
 		}
+		out.Items = n.strict(s.Items, optional, limit)
 	}
 	if kind := n.lists[s]; kind != "" {
 		out.Extras = map[string]any{placeholderPrefix + kind: bounds{out.MinItems, out.MaxItems}}
@@ -81,7 +83,11 @@ func (n kinds) strict(s *jsonschema.Schema, optional, inList bool) *jsonschema.S
 	}
 	out.AdditionalProperties, out.Properties = jsonschema.FalseSchema, jsonschema.NewProperties()
 	for _, f := range fields(s) {
-		p := n.strict(f.schema, optional || f.nullable, false)
+		limitOfField := uint64(0)
+		if limit > 0 || f.nullable {
+			limitOfField = maxShortLength
+		}
+		p := n.strict(f.schema, optional || f.nullable, limitOfField)
 		if f.nullable {
 			about := p.Description
 			p.Description = ""
@@ -91,17 +97,6 @@ func (n kinds) strict(s *jsonschema.Schema, optional, inList bool) *jsonschema.S
 		out.Required = append(out.Required, f.name)
 	}
 	return out
-}
-
-// sentLength returns the largest maxLength that is sent for a text, or 0 if only maxSentMaxLength limits it.
-func sentLength(optional, inList bool) uint64 {
-	switch {
-	case optional && inList:
-		return maxOptionalItemLength
-	case optional, inList:
-		return maxShortLength
-	}
-	return 0
 }
 
 // atMost returns a bound that is at most n.

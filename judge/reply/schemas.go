@@ -32,7 +32,7 @@ func buildSchemas(name string, t reflect.Type) schemas {
 	s := r.ReflectFromType(t)
 	named := kinds{map[*jsonschema.Schema]string{}, map[*jsonschema.Schema]string{}}
 	complete(s, t, named)
-	template, err := json.Marshal(named.strict(s, false, false))
+	template, err := json.Marshal(named.strict(s, false, 0))
 	if err != nil {
 		panic(fmt.Sprintf("reply: contract %s: marshal schema: %v", name, err))
 	}

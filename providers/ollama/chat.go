@@ -97,12 +97,16 @@ func messages(p prompt.Prompt) []message {
 
 // event is one line of a stream, or a whole reply.
 type event struct {
-	Model   string  `json:"model"`
-	Message message `json:"message"`
-	Done    bool    `json:"done"`
-	Reason  string  `json:"done_reason"`
-	Prompt  int     `json:"prompt_eval_count"`
-	Reply   int     `json:"eval_count"`
+	Model   string `json:"model"`
+	Message struct {
+		Content   wire.Text  `json:"content"`
+		Thinking  wire.Text  `json:"thinking"`
+		ToolCalls []toolCall `json:"tool_calls"`
+	} `json:"message"`
+	Done   bool   `json:"done"`
+	Reason string `json:"done_reason"`
+	Prompt int    `json:"prompt_eval_count"`
+	Reply  int    `json:"eval_count"`
 }
 
 // readEvent reads one line.

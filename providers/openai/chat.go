@@ -119,11 +119,11 @@ func schemaName(reply string) string {
 
 // event is one event of a stream, or a whole reply.
 type event struct {
-	Model       string   `json:"model"`
-	Fingerprint string   `json:"system_fingerprint"`
-	Choices     []choice `json:"choices"`
-	Usage       *usage   `json:"usage"`
-	Groq        struct {
+	Model   string     `json:"model"`
+	Ollama  ollamaMark `json:"system_fingerprint"`
+	Choices []choice   `json:"choices"`
+	Usage   *usage     `json:"usage"`
+	Groq    struct {
 		Usage *usage `json:"usage"`
 	} `json:"x_groq"`
 }
@@ -131,7 +131,7 @@ type event struct {
 type choice struct {
 	Index   int    `json:"index"`
 	Delta   delta  `json:"delta"`
-	Message delta  `json:"message"`
+	Message *delta `json:"message"` // of a whole reply
 	Finish  string `json:"finish_reason"`
 	Usage   *usage `json:"usage"` // sent by Moonshot
 }
@@ -147,23 +147,26 @@ type delta struct {
 
 // readEvent reads one event. Later choices are alternatives, which the provider does not request.
 func (p *Provider) readEvent(data []byte, r *wire.Reply) error {
-	var e event
+	var first [1]choice // usually the only one
+	e := event{Choices: first[:0]}
 	if err := wire.Decode(data, &e); err != nil {
 		return err
 	}
 	r.SetModel(e.Model)
-	p.noticeOllama(e.Fingerprint, r)
+	p.noticeOllama(e.Ollama, r)
 	e.Usage.add(r)
 	e.Groq.Usage.add(r)
-	for _, c := range e.Choices {
+	for i := range e.Choices {
+		c := &e.Choices[i]
 		if c.Index > 0 {
 			continue
 		}
 		c.Usage.add(r)
-		for _, d := range []*delta{&c.Delta, &c.Message} {
-			if err := d.read(r); err != nil {
-				return err
-			}
+		if err := c.Delta.read(r); err != nil {
+			return err
+		}
+		if err := c.Message.read(r); err != nil {
+			return err
 		}
 		if err := finish(c.Finish, r); err != nil {
 			return err
@@ -174,7 +177,10 @@ func (p *Provider) readEvent(data []byte, r *wire.Reply) error {
 
 // read adds a piece to the reply.
 func (d *delta) read(r *wire.Reply) error {
-	for _, reasoning := range []wire.Text{d.ReasoningContent, d.Reasoning, d.Content.reasoning} {
+	if d == nil {
+		return nil
+	}
+	for _, reasoning := range [...]wire.Text{d.ReasoningContent, d.Reasoning, d.Content.reasoning} {
 		if len(reasoning) > 0 {
 			if err := r.Reason(reasoning); err != nil {
 				return err
