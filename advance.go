@@ -22,6 +22,9 @@ func (dr *driver) newExecutions(r *record) ([]*execution, error) {
 	calls := dr.executions[:0]
 	twice := duplicateStep(r.Cursor.Phase, r.next())
 	for _, s := range r.next() {
+		if r.isHuman(s.Actor) {
+			continue
+		}
 		if twice != "" {
 			return nil, &Failure{Key: s.Key, Kind: providers.InvalidRequest, At: time.Now().UTC(), Message: twice, cause: errProtocol}
 		}

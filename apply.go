@@ -50,14 +50,12 @@ func (r *record) apply(ev Event, at time.Time) error {
 		r.addFailures(ev.OtherFailures...)
 		r.drop(ev)
 	case Decided:
-		if r.withdrawn = nil; r.decided == nil {
-			r.decided = map[string]string{}
+		r.decide(ev)
+	case Asked:
+		if r.people.asked == nil {
+			r.people.asked = map[transcript.Key]*Asked{}
 		}
-		r.decided[r.question.ID] = ev.Action
-		if ev.Action == actionDrop {
-			r.withdrawn = r.question.Failure
-		}
-		r.question = nil
+		r.people.asked[ev.Key] = &ev
 	case Annotated:
 		r.annotate(ev)
 	default:
@@ -92,8 +90,49 @@ func (r *record) checkEntry(ev Event) error {
 		return r.checkRound(ev.Failure.Key.Round)
 	case TurnDone:
 		return r.checkRound(ev.Turn.Round)
+	case Asked:
+		return r.checkRound(ev.Key.Round)
+	case Decided:
+		switch {
+		case ev.Action == actionDecline:
+			return r.checkRound(ev.Key.Round)
+		case r.question == nil && ev.Action != actionHold && ev.Action != actionRelease:
+			return errors.New("no question is open")
+		}
 	}
 	return nil
+}
+
+// decide applies a person's decision.
+func (r *record) decide(ev Decided) {
+	switch ev.Action {
+	case actionDecline:
+		if r.people.declined == nil {
+			r.people.declined = map[transcript.Key]*Decided{}
+		}
+		r.people.declined[ev.Key] = &ev
+		return
+	case actionHold, actionRelease:
+		r.people.held = ev.Action == actionHold
+		return
+	}
+	q := r.question
+	if r.withdrawn, r.question = nil, nil; r.decided == nil {
+		r.decided = map[string]string{}
+	}
+	r.decided[q.ID] = ev.Action
+	if q.Failure != nil {
+		delete(r.people.declined, q.Failure.Key) // the person is asked again, unless the actor is dropped
+	}
+	if ev.Action == actionDrop {
+		r.withdrawn = q.Failure
+	}
+	if q.Gate != "" {
+		if r.people.passed == nil {
+			r.people.passed = map[string]bool{}
+		}
+		r.people.passed[q.Gate] = true
+	}
 }
 
 // elapse adds to the running time. It adds the gaps between entries while the debate is active. Each gap counts at
@@ -193,10 +232,14 @@ func (r *record) transition(ev StateChanged) {
 	case fsm.Pause: // the cursor stays: a pause does not change what a parallel phase sees
 		r.lifecycle.PausedFrom = ev.From
 		if r.question = ev.Question; r.question != nil {
-			r.question = &Question{ID: questionID(ev.Seq), Cause: ev.Question.Cause, Failure: ev.Question.Failure, Choices: ev.Question.Choices}
+			q := *ev.Question
+			q.ID = questionID(ev.Seq)
+			r.question = &q
 		}
+		r.people.held = ev.Question == nil && !ev.ForPeople
 		return
 	case fsm.Resume:
+		r.people.held = false
 		return
 	case fsm.Accept:
 		r.valid = true
@@ -206,7 +249,7 @@ func (r *record) transition(ev StateChanged) {
 	case fsm.Fail:
 		r.failure = ev.Failure
 	case fsm.Retry:
-		r.failure, r.times.outage = nil, 0
+		r.failure, r.people.declined, r.times.outage = nil, nil, 0
 	case fsm.Reset:
 		r.reset()
 	default:
@@ -220,7 +263,7 @@ func (r *record) transition(ev StateChanged) {
 	if ev.To.Final() {
 		r.times.completed = ev.At
 	}
-	r.question, r.history.wanted, r.times.entered = nil, nil, ev.At
+	r.question, r.people.held, r.history.wanted, r.times.entered = nil, false, nil, ev.At
 	r.Cursor.Stage, r.Cursor.Phase, r.Cursor.PhaseSeq = stages[ev.To], "", ev.Seq
 }
 
@@ -233,6 +276,7 @@ func (r *record) reset() {
 	r.Cursor.Run = run
 	r.addJudges()
 	r.Ending, r.failure, r.cache.fixedPrompts, r.valid = transcript.Ending{}, nil, nil, false
+	r.people = people{}
 	r.usage, r.times.running, r.times.roundBegan, r.history.tokens, r.lost = transcript.Usage{}, 0, 0, 0, nil // budgets apply to each run
 	r.history.summaries, r.history.scales, r.history.frozen, r.history.opaque = nil, nil, nil, nil
 	r.findings.list, r.findings.detector, r.findings.reported.spoken, r.findings.reported.judged = nil, nil, 0, 0

@@ -11,6 +11,7 @@ import (
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/internal/panics"
 	"github.com/elenchus-go/debate/internal/reasoning"
+	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/judge/reply"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
@@ -292,16 +293,22 @@ func (c *execution) parse(r providers.Response) (reply.Reply, error) {
 	if r.FinishReason == providers.Length {
 		return reply.Reply{}, fmt.Errorf("the reply was truncated at %d tokens", c.request.MaxTokens)
 	}
-	if !c.pseudonyms.Mentions(r.Text) { // the step is not blind, or the reply uses the real names
-		if parsed, err := c.contract.Parse(r.Text, c.names); err == nil || !c.step.Blind {
+	return parseReply(c.contract, &c.step, c.pseudonyms, c.names, r.Text)
+}
+
+// parseReply validates the reply to a step against its contract, and replaces pseudonyms with the names of the
+// participants.
+func parseReply(contract *reply.Contract, s *protocol.Step, m *judge.Pseudonyms, names []string, text string) (reply.Reply, error) {
+	if !m.Mentions(text) { // the step is not blind, or the reply uses the real names
+		if parsed, err := contract.Parse(text, names); err == nil || !s.Blind {
 			return parsed, err
 		}
 	}
-	parsed, err := c.contract.Parse(r.Text, c.pseudonyms.SortedPseudonyms(c.names))
+	parsed, err := contract.Parse(text, m.SortedPseudonyms(names))
 	if err != nil {
 		return parsed, err
 	}
-	return c.contract.MapStrings(parsed, c.pseudonyms.Reveal)
+	return contract.MapStrings(parsed, m.Reveal)
 }
 
 // emptyReply returns the error of a reply without text. If the token limit ended the reply, reasoning has used it up, and

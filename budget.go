@@ -2,6 +2,7 @@ package debate
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -70,7 +71,11 @@ func maxUsage(r *record, steps []protocol.Step) (all transcript.Usage) {
 		steps = append(slices.Clip(steps), p.Steps...)
 	}
 	for _, s := range steps {
-		if p, seat, ok := r.actor(s.Actor); ok && !makesNoText(s.Actor) {
+		p, seat, ok := r.actor(s.Actor)
+		switch {
+		case ok && p.Human: // costs nothing
+			history += p.MaxTokens
+		case ok && !makesNoText(s.Actor):
 			u := transcript.Usage{Input: min(history+tokensBesideHistory(r, seat), p.Window-p.MaxTokens), Output: p.MaxTokens}
 			u.Cost = maxCost(r, p, slices.Contains(r.Judges, s.Actor), u)
 			all = all.Add(u)
@@ -124,7 +129,7 @@ const templateTokens = 2048
 // maxOutput returns the output tokens of steps whose replies have their maximum length.
 func maxOutput(r *record, steps []protocol.Step) (tokens int) {
 	for _, s := range steps {
-		if p, _, ok := r.actor(s.Actor); ok && !makesNoText(s.Actor) {
+		if p, _, ok := r.actor(s.Actor); ok && !p.Human && !makesNoText(s.Actor) {
 			tokens += p.MaxTokens
 		}
 	}
@@ -251,4 +256,60 @@ func timeLimit(r *record) (limit time.Duration, budget bool) {
 		return left, true
 	}
 	return limit, false
+}
+
+// The greatest limits. With these, no sum or product of limits overflows.
+const (
+	maxRounds   = 10_000
+	maxTokens   = 2_000_000_000
+	maxAttempts = 1_000_000
+	maxStops    = 16
+	maxBudget   = math.MaxInt / 4
+	maxTime     = 365 * 24 * time.Hour
+)
+
+// valid returns the limits with 0, the default, in place of each invalid value, and adds a problem for that value.
+// Otherwise checks of other fields would report it again.
+func (l Limits) valid(list *problemList) Limits {
+	for _, x := range []struct {
+		field string
+		value *int
+		most  int
+	}{
+		{"min_rounds", &l.MinRounds, maxRounds},
+		{"max_rounds", &l.MaxRounds, maxRounds},
+		{"output_tokens", &l.OutputTokens, maxBudget},
+		{"tokens", &l.Tokens, maxBudget},
+		{"step_tokens", &l.StepTokens, maxTokens},
+		{"judge_tokens", &l.JudgeTokens, maxTokens},
+		{"step_attempts", &l.StepAttempts, maxAttempts},
+	} {
+		if *x.value < 0 || *x.value > x.most {
+			list.add("limits."+x.field, "%d is not valid, use at most %d, or 0 for the default", *x.value, x.most)
+			*x.value = 0
+		}
+	}
+	for _, x := range []struct {
+		field string
+		value *time.Duration
+	}{
+		{"running_time", &l.RunningTime},
+		{"step_timeout", &l.StepTimeout},
+		{"round_time", &l.RoundTime},
+		{"round_delay", &l.RoundDelay},
+	} {
+		if *x.value < 0 || *x.value > maxTime {
+			list.add("limits."+x.field, "%v is not valid, use at most %v, or 0 for the default", *x.value, maxTime)
+			*x.value = 0
+		}
+	}
+	if !(l.Cost >= 0) || math.IsInf(l.Cost, 0) {
+		list.add("limits.cost", "%v is not valid, use 0 or more", l.Cost)
+		l.Cost = 0
+	}
+	if l.MinRounds > l.MaxRounds && l.MaxRounds > 0 {
+		list.add("limits.min_rounds", "%d is more than max_rounds, %d", l.MinRounds, l.MaxRounds)
+		l.MinRounds = 0
+	}
+	return l
 }

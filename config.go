@@ -21,16 +21,6 @@ import (
 // makesNoText reports whether an actor returns documents or vectors instead of generated text.
 func makesNoText(actor string) bool { return actor == protocol.Retriever || actor == protocol.Embedder }
 
-// protocolRecord returns the record that the protocol checks before the debate starts.
-func (c *Config) protocolRecord() *protocol.Record {
-	r := &protocol.Record{ID: c.ID, Seed: cmp.Or(c.Seed, c.ID), Topic: c.Topic, Participants: participantProfiles(*c), MinRounds: c.Limits.MinRounds, MaxRounds: c.Limits.MaxRounds}
-	r.Cursor = transcript.Cursor{Run: 1}
-	for _, j := range c.Judges {
-		r.Judges = append(r.Judges, j.Name)
-	}
-	return r
-}
-
 // allActors yields every actor that calls a model, with the path of its field, in order.
 func (c *Config) allActors() func(func(string, Participant) bool) {
 	return func(yield func(string, Participant) bool) {
@@ -144,6 +134,13 @@ type Config struct {
 	// Detect lists what to detect in each round, and the effect of each finding: it is reported, it advises the
 	// judges, or it stops the debate, though not before MinRounds. Findings appear in StateChanged and Result.
 	Detect []detect.Rule `json:"detect,omitempty"`
+	// AskBeforeRounds, AskBeforeVerdict and AskAboveCost are gates: points at which the debate pauses with a Question. They
+	// are before each round, before the conclusion, and before the first phase after more than AskAboveCost was spent, if
+	// that is more than 0. Debate.Decide accepts approve, edit, which adds a remark, and stop, which ends the debate or,
+	// before the conclusion, cancels it. Each gate asks once.
+	AskBeforeRounds  bool    `json:"ask_before_rounds,omitempty"`
+	AskBeforeVerdict bool    `json:"ask_before_verdict,omitempty"`
+	AskAboveCost     float64 `json:"ask_above_cost,omitempty"`
 	// Limits bound the debate.
 	Limits Limits `json:"limits,omitzero"`
 	// OnFailure applies when a model has failed after all attempts: Degrade or Ask. Defaults to Degrade.
@@ -179,6 +176,12 @@ type Participant struct {
 	Persona      string `json:"persona,omitempty"`      // who it is, in prose
 	Instructions string `json:"instructions,omitempty"` // added to its system prompt
 	Disabled     bool   `json:"disabled,omitempty"`     // excludes it from the debate
+
+	// Human makes a person speak for a participant or a judge. The debate asks the person with [Asked] and waits for
+	// Debate.Answer or Debate.Decline. A person has no Provider, Model, Temperature or Window; MaxTokens limits the reply.
+	Human bool `json:"human,omitempty"`
+	// Blind shows the participants to a human judge under pseudonyms, as protocols do for models.
+	Blind bool `json:"blind,omitempty"`
 
 	// Provider is a name in Options.Providers. Defaults to the only provider there.
 	Provider string `json:"provider,omitempty"`
@@ -293,29 +296,6 @@ func (c Config) clone() Config {
 	return c
 }
 
-// minReply limits, in tokens, how far the engine lowers the limit of a reply to fit it into a window.
-const minReply = 256
-
-// limitReplies sets the token limits of actors' replies, by the path of the actor's field.
-func (c *Config) limitReplies(limits map[string]int) {
-	set := func(field string, p *Participant) {
-		if n, ok := limits[field]; ok {
-			p.MaxTokens = n
-		}
-	}
-	for _, list := range []struct {
-		field  string
-		actors *[]Participant
-	}{{"participants", &c.Participants}, {"judges", &c.Judges}, {"substitutes", &c.Substitutes}} {
-		*list.actors = slices.Clone(*list.actors) // calls in flight keep the old list
-		for i := range *list.actors {
-			set(indexed(list.field, i), &(*list.actors)[i])
-		}
-	}
-	set("persona_assigner", &c.PersonaAssigner)
-	set("summarizer", &c.Summarizer)
-}
-
 // active returns the participants that are not disabled.
 func (c Config) active() []Participant {
 	return slices.DeleteFunc(slices.Clone(c.Participants), func(p Participant) bool { return p.Disabled })
@@ -329,7 +309,9 @@ func (p *Participant) request() providers.Request {
 }
 
 func (p Participant) profile() transcript.Profile {
-	return transcript.Profile{Name: p.Name, Role: p.Role, Side: p.Side, Position: p.Position, Persona: p.Persona, Instructions: p.Instructions}
+	return transcript.Profile{
+		Name: p.Name, Role: p.Role, Side: p.Side, Position: p.Position, Persona: p.Persona, Instructions: p.Instructions, Human: p.Human,
+	}
 }
 
 func participantProfiles(c Config) (list []transcript.Profile) {
@@ -346,8 +328,17 @@ func judgeProfiles(c Config) (list []transcript.Profile) {
 	return list
 }
 
-// templatesProvider is the provider name of the built-in retriever.
-const templatesProvider = "templates"
+// templatesProvider is the provider name of the built-in retriever, and humanProvider that of people.
+const (
+	templatesProvider = "templates"
+	humanProvider     = "human"
+)
+
+// hasPeople reports whether a person speaks for a participant or a judge.
+func (c *Config) hasPeople() bool {
+	human := func(p Participant) bool { return p.Human }
+	return slices.ContainsFunc(c.Participants, human) || slices.ContainsFunc(c.Judges, human)
+}
 
 // needsEmbeddings reports whether a rule needs vectors of the speeches.
 func (c *Config) needsEmbeddings() bool {

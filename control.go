@@ -1,25 +1,32 @@
 package debate
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/judge/reply"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
 )
 
 // Pause prevents new steps from starting. It takes effect at once. Calls in flight continue, and their turns are
-// committed. A check of the configuration is canceled, and repeated after Resume.
+// committed. A check of the configuration is canceled, and repeated after Resume. Pause holds a debate that has paused
+// because it waits for people: their replies are committed, but the debate continues only after Resume.
 func (d *Debate) Pause(ctx context.Context) error {
 	return d.control(ctx, "pause", func(c *transaction) error {
-		if c.rec.lifecycle.State == fsm.Paused {
+		switch r := c.rec; {
+		case r.lifecycle.State == fsm.Paused && r.question == nil && !r.people.held:
+			return c.hold(actionHold)
+		case r.lifecycle.State == fsm.Paused:
 			return nil
 		}
 		return c.fire(fsm.Pause, StateChanged{})
@@ -29,7 +36,8 @@ func (d *Debate) Pause(ctx context.Context) error {
 // Resume continues a paused debate. Call Run, RunOnce or Start afterwards to drive it, unless Start drives it in the
 // background of any engine: then it continues there. If that engine has gone, this engine drives it in the background
 // instead; Status.Driver tells who does. Resume returns an error while a question is open: Decide answers the question
-// and resumes.
+// and resumes. A debate that waits for people's replies continues with the last of them. Then Resume returns an error, or
+// ends the hold of an earlier Pause.
 func (d *Debate) Resume(ctx context.Context) error {
 	err := d.control(ctx, "resume", func(c *transaction) error {
 		if c.rec.lifecycle.State.Active() {
@@ -39,6 +47,9 @@ func (d *Debate) Resume(ctx context.Context) error {
 			_, err := fsm.Next(c.rec.lifecycle, fsm.Resume, c.rec.facts())
 			return fmt.Errorf("a question is open, call Decide with one of %s: %w", strings.Join(q.actions(), ", "), err)
 		}
+		if c.rec.people.held && c.rec.awaitsPeople() {
+			return c.hold(actionRelease)
+		}
 		return c.resume()
 	})
 	if err != nil {
@@ -47,12 +58,25 @@ func (d *Debate) Resume(ctx context.Context) error {
 	return d.driveAgain(ctx)
 }
 
+// hold holds a debate that waits for people, or releases it.
+func (c *transaction) hold(action string) error {
+	return c.add(Decided{EventMeta: c.stamp("decided"), At: c.now, Action: action})
+}
+
 // Stop ends the debate with a conclusion based on the turns so far. Calls in flight are canceled. If there is no speech
-// yet, the debate ends without a conclusion.
+// yet, the debate ends without a conclusion. If the conclusion waits for people, Stop declines their steps.
 func (d *Debate) Stop(ctx context.Context) error {
 	return d.control(ctx, "stop", func(c *transaction) error {
 		if s := c.rec.lifecycle.State; s == fsm.Completing || s == fsm.Completed {
 			return nil
+		}
+		if c.rec.lifecycle.PausedFrom == fsm.Completing && c.rec.awaitsPeople() {
+			for _, a := range c.rec.waiting() {
+				if err := c.decline(a.Key, "a person stopped the debate", ""); err != nil {
+					return err
+				}
+			}
+			return c.resume()
 		}
 		return c.stop(StateChanged{Ending: transcript.Ending{Outcome: transcript.Stopped, Evidence: "a person stopped the debate"}})
 	})
@@ -91,9 +115,10 @@ func (d *Debate) Reset(ctx context.Context) error {
 }
 
 // Decide answers a question with the action of one of its choices. id is the question's ID, so that an answer never goes
-// to a later question. The Result and the event of the pause have the question. It returns *Problems if another question
-// is open, if no choice has that action, or if the question has another answer, and *fsm.Refused if no question is open.
-func (d *Debate) Decide(ctx context.Context, id, action string) error {
+// to a later question. The Result and the event of the pause have the question. The action edit takes a remark, which is
+// added as by Inject. Decide returns *Problems if another question is open, if no choice has that action, if the question
+// has another answer, or if the remark is invalid, and *fsm.Refused if no question is open.
+func (d *Debate) Decide(ctx context.Context, id, action string, remarks ...Remark) error {
 	err := d.control(ctx, "decide", func(c *transaction) error {
 		if answer, answered := c.rec.decided[id]; answered {
 			if answer == action {
@@ -110,8 +135,16 @@ func (d *Debate) Decide(ctx context.Context, id, action string) error {
 		case !slices.Contains(q.actions(), action):
 			return problemsError([]protocol.Problem{protocol.Problemf("action", "%q is not a choice, use one of %s", action, strings.Join(q.actions(), ", "))})
 		}
+		if (action == actionEdit) != (len(remarks) == 1) {
+			return problemsError([]protocol.Problem{protocol.Problemf("remark", "there are %d, but only the action edit takes one", len(remarks))})
+		}
 		if err := c.add(Decided{EventMeta: c.stamp("decided"), At: c.now, Action: action, Question: id}); err != nil {
 			return err
+		}
+		for _, r := range remarks {
+			if err := c.inject(r); err != nil {
+				return err
+			}
 		}
 		return c.applyDecision(action, q)
 	})
@@ -131,19 +164,134 @@ func (c *transaction) refuse(method fsm.Event) error {
 // were added after their phase began. Inject returns *Problems if the remark is invalid.
 func (d *Debate) Inject(ctx context.Context, r Remark) error {
 	r.ID = cmp.Or(r.ID, newID())
-	return d.control(ctx, "inject a remark into", func(c *transaction) error {
-		if err := problemsOf("remark", r.check(c.rec)); err != nil {
+	return d.control(ctx, "inject a remark into", func(c *transaction) error { return c.inject(r) })
+}
+
+func (c *transaction) inject(r Remark) error {
+	if err := problemsOf("remark", r.check(c.rec)); err != nil {
+		return err
+	}
+	if c.rec.lifecycle.State.Final() {
+		return c.refuse("inject")
+	}
+	t := r.turn(c)
+	if _, dup := c.rec.Find(t.Key); dup {
+		return nil
+	}
+	return c.add(TurnDone{EventMeta: c.stamp("turn"), At: c.now, Turn: t})
+}
+
+// Answer gives a person's reply to a step, as text or as JSON that follows the schema of the [Asked] event. by names who
+// replies, and defaults to the actor. If the debate waits only for people and this was the last reply, it continues.
+//
+// Answer returns *Problems if the reply is invalid, field by field. It returns ErrNotAsked if the debate does not ask for
+// the step, and ErrAnswered if the step has another reply. Giving the same reply again is not an error.
+func (d *Debate) Answer(ctx context.Context, key transcript.Key, text, by string) error {
+	return d.reply(ctx, "answer", key, func(c *transaction, s *protocol.Step) error {
+		t, err := personsTurn(c, s, text)
+		if err != nil {
 			return err
 		}
-		if c.rec.lifecycle.State.Final() {
-			return c.refuse("inject")
-		}
-		t := r.turn(c)
-		if _, dup := c.rec.Find(t.Key); dup {
+		t.By = cmp.Or(by, s.Actor)
+		return c.add(TurnDone{EventMeta: c.stamp("turn"), At: c.now, Turn: t})
+	}, text)
+}
+
+// Decline says that a person gives no reply to a step. The policy for failures of the actor applies, as to a failure of
+// the kind declined; substitutes do not reply in place of a person. Declining again is not an error. Decline returns the
+// errors of Answer.
+func (d *Debate) Decline(ctx context.Context, key transcript.Key, reason, by string) error {
+	return d.reply(ctx, "decline", key, func(c *transaction, s *protocol.Step) error {
+		return c.decline(key, reason, by)
+	}, "")
+}
+
+func (c *transaction) decline(key transcript.Key, reason, by string) error {
+	return c.add(Decided{EventMeta: c.stamp("decided"), At: c.now, Action: actionDecline, Key: key, By: by, Reason: reason})
+}
+
+// reply has f add a person's reply to the step with the given key, and continues the debate. Without text, the reply is
+// that there is none.
+func (d *Debate) reply(ctx context.Context, verb string, key transcript.Key, f func(*transaction, *protocol.Step) error, text string) error {
+	err := d.control(ctx, verb, func(c *transaction) error {
+		r := c.rec
+		if text == "" && r.people.declined[key] != nil {
 			return nil
 		}
-		return c.add(TurnDone{EventMeta: c.stamp("turn"), At: c.now, Turn: t})
+		if t, done := r.Find(key); done && r.people.asked[key] != nil {
+			if t.Text == text || sameReply(r, t, text) {
+				return nil
+			}
+			return fmt.Errorf("step %s: %w", key, ErrAnswered)
+		}
+		at := slices.IndexFunc(r.next(), func(s protocol.Step) bool { return s.Key == key })
+		if at < 0 || r.people.asked[key] == nil || r.people.declined[key] != nil {
+			return fmt.Errorf("step %s: %w", key, ErrNotAsked)
+		}
+		if err := f(c, &r.next()[at]); err != nil {
+			return err
+		}
+		return c.goOn()
 	})
+	if err != nil {
+		return err
+	}
+	return d.driveAgain(ctx)
+}
+
+// personsTurn returns the turn of a person's step with a reply.
+func personsTurn(c *transaction, s *protocol.Step, text string) (t transcript.Turn, err error) {
+	r, l := c.rec, &problemList{}
+	text = validText(text)
+	asked := r.people.asked[s.Key]
+	if tokens := r.env.count("", text); strings.TrimSpace(text) == "" {
+		l.add("reply", "it is blank")
+	} else if tokens > asked.Tokens {
+		l.add("reply", "about %d tokens are too long, use at most %d", tokens, asked.Tokens)
+	}
+	if err := problemsOf("reply", l.problems); err != nil {
+		return t, err
+	}
+	said, err := readReply(r, s, text)
+	if invalid, ok := errors.AsType[*reply.Invalid](err); ok {
+		for _, v := range invalid.Violations {
+			l.add("reply", "%s", v)
+		}
+		return t, problemsOf("reply", l.problems)
+	}
+	t = replyOf(r, s, said.Text, said.Data)
+	t.Started, t.Ended = asked.At, c.now
+	return t, err
+}
+
+// readReply reads a person's reply to a step.
+func readReply(r *record, s *protocol.Step, text string) (reply.Reply, error) {
+	m := pseudonymsFor(r, s)
+	if s.Contract == "" {
+		return reply.Reply{Text: m.Reveal(text)}, nil
+	}
+	contract := r.env.contract(r, s.Contract)
+	if contract == nil {
+		return reply.Reply{}, &unsupported{[]string{fmt.Sprintf("reply contract %q is unknown, add it to Options.Contracts", s.Contract)}}
+	}
+	if s.Check != nil {
+		contract = contract.WithCheck(s.Check)
+	}
+	list := ownNames(r, s)
+	if list == nil {
+		list = r.names
+	}
+	return parseReply(contract, s, m, list, text)
+}
+
+// sameReply reports whether a text is the reply that a person's turn holds.
+func sameReply(r *record, t transcript.Turn, text string) bool {
+	step := protocol.Step{Key: t.Key, Contract: t.Contract}
+	if who := r.config.settings(t.Actor); who != nil {
+		step.Blind = who.Blind
+	}
+	said, err := readReply(r, &step, validText(text))
+	return err == nil && said.Text == t.Text && bytes.Equal(said.Data, t.Data)
 }
 
 // Annotate stores a note on the debate, also after its end. value must encode to JSON. A later note with the same

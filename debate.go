@@ -8,6 +8,7 @@ import (
 	"reflect"
 
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/deepcopy"
 	"github.com/elenchus-go/debate/internal/panics"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/store"
@@ -193,6 +194,19 @@ func (d *Debate) Status(ctx context.Context) (store.Status, error) {
 	s := statusOf(d.journal.rec)
 	s.Driver = d.journal.rec.driver
 	return withoutPastDriver(s), nil
+}
+
+// Waiting returns what the debate waits for people for, in the order of the steps. Answer or Decline each by its Key.
+func (d *Debate) Waiting(ctx context.Context) (list []Asked, err error) {
+	d.journal.mu.Lock()
+	defer d.journal.mu.Unlock()
+	if err := d.journal.refresh(ctx); err != nil {
+		return nil, err
+	}
+	for _, a := range d.journal.rec.waiting() {
+		list = append(list, deepcopy.Of(*a))
+	}
+	return list, nil
 }
 
 // Result returns the debate so far, or as it ended.

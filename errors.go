@@ -39,11 +39,20 @@ func (f *Failure) mustStop() bool {
 		f.Kind == providers.Panic || f.Unreachable
 }
 
-// The actions of a question about a failure.
+// The actions of a person: about a failure, and at a gate.
 const (
 	actionRetry = "retry"
 	actionDrop  = "drop"
 	actionEnd   = "end"
+
+	actionApprove = "approve"
+	actionEdit    = "edit"
+	actionStop    = "stop"
+
+	// Decisions that answer no question.
+	actionDecline = "decline"
+	actionHold    = "hold"
+	actionRelease = "release"
 )
 
 // errViewerLeft ends driving when the loop over Run stops. errSuperseded ends a call whose step may no longer be
@@ -63,6 +72,10 @@ var (
 	// journal. The engine leaves the debate as it is, because another engine may have what is missing. The debate can
 	// be listed, watched and, except for an unknown protocol or format, controlled.
 	ErrUnsupported = errors.New("not supported by this engine")
+	// ErrAnswered reports that a step of a person has another reply.
+	ErrAnswered = errors.New("the step has another reply")
+	// ErrNotAsked reports that the debate does not wait for a person's reply to a step, or no longer does.
+	ErrNotAsked = errors.New("the debate does not ask for this step")
 )
 
 // unsupported is the ErrUnsupported of a debate that needs something that this engine lacks.
@@ -169,6 +182,9 @@ func (f *Failure) Hint() string {
 	if f.Kind == providers.Panic {
 		return "code that the debate calls panicked: see Failure.Stack, correct the code, then Retry"
 	}
+	if f.Kind == providers.Declined {
+		return fmt.Sprintf("%s gives no reply: Retry asks again, or Edit the debate", f.Key.Actor)
+	}
 	if f.Provider == "" { // no model was called
 		return fmt.Sprintf("step %s of %s cannot run: add what the message names to Options, or Edit the debate, then Retry", f.Key.Phase, f.Key.Actor)
 	}
@@ -196,7 +212,7 @@ func (f *Failure) Hint() string {
 		return fmt.Sprintf("model %q gives no usable reply: choose a model that follows a format, or raise its token limit", f.Model)
 	case providers.OutOfMemory:
 		return fmt.Sprintf("provider %s has too little memory for model %q: choose a smaller model, or a smaller context window (NumCtx of package providers/ollama), or free memory on the server, then Retry", f.Provider, f.Model)
-	case providers.ServerError, providers.Panic:
+	case providers.ServerError, providers.Panic, providers.Declined:
 	}
 	return fmt.Sprintf("provider %s failed: see its message; Retry may help", f.Provider)
 }
@@ -206,6 +222,7 @@ type Question struct {
 	ID      string   `json:"id"` // unique in the debate; an argument for Decide
 	Cause   string   `json:"cause"`
 	Failure *Failure `json:"failure,omitempty"`
+	Gate    string   `json:"gate,omitempty"` // the gate that asks, such as "round 2", "verdict" or "cost"; empty for a failure
 	Choices []Choice `json:"choices"`
 }
 

@@ -65,6 +65,7 @@ type (
 		Failure       *Failure           `json:"failure,omitempty"`        // cause of an error or of an early end
 		OtherFailures []*Failure         `json:"other_failures,omitempty"` // other steps of the phase that had failed by then
 		Question      *Question          `json:"question,omitempty"`       // what a person has to decide
+		ForPeople     bool               `json:"for_people,omitempty"`     // the debate pauses because it waits for people's replies
 		Findings      []detect.Finding   `json:"findings,omitempty"`       // findings of Config.Detect that the transition adds
 		Warnings      []Warning          `json:"warnings,omitempty"`       // warnings about an accepted configuration
 		// ReplyTokens holds the token limits of replies that were lowered to fit into windows when the configuration was
@@ -98,13 +99,29 @@ type (
 		Failure       *Failure   `json:"failure"`
 		OtherFailures []*Failure `json:"other_failures,omitempty"` // other steps of the same actor that had failed by then
 	}
-	// Decided is a person's answer to a question.
+	// Decided is a person's decision: the answer to a question, or "decline", which gives no reply to a step, or "hold" or
+	// "release", which hold a debate that waits for people, or no longer. A reply does not continue a debate that is held.
 	Decided struct {
 		EventMeta
 		At     time.Time `json:"at"`     // time of the commit
-		Action string    `json:"action"` // action of the choice
+		Action string    `json:"action"` // action of the choice, or one of the three others
 		// Question is the ID of the question. It is empty in journals of earlier versions.
-		Question string `json:"question,omitempty"`
+		Question string         `json:"question,omitempty"`
+		Key      transcript.Key `json:"key,omitzero"`     // the step that is declined
+		By       string         `json:"by,omitempty"`     // who declines it
+		Reason   string         `json:"reason,omitempty"` // and why
+	}
+	// Asked asks a person for the reply of a step. There is one for each step of a person.
+	Asked struct {
+		EventMeta
+		At       time.Time       `json:"at"`  // time of the commit
+		Key      transcript.Key  `json:"key"` // the step
+		Kind     transcript.Kind `json:"kind"`
+		Task     string          `json:"task"`               // what to reply to, in words
+		Contract string          `json:"contract,omitempty"` // the reply's contract; empty for free text
+		Fields   string          `json:"fields,omitempty"`   // description of the reply's fields; empty for free text
+		Schema   json.RawMessage `json:"schema,omitempty"`   // JSON Schema of the reply; empty for free text
+		Tokens   int             `json:"tokens"`             // most tokens of the reply
 	}
 	// Annotated is a note on the debate, such as a rating.
 	Annotated struct {
@@ -169,7 +186,8 @@ type Attempt struct {
 var eventTypes = map[string]reflect.Type{
 	"config": reflect.TypeFor[ConfigChanged](), "state": reflect.TypeFor[StateChanged](), "phase": reflect.TypeFor[PhaseStarted](),
 	"turn": reflect.TypeFor[TurnDone](), "dropped": reflect.TypeFor[Dropped](), "decided": reflect.TypeFor[Decided](),
-	"annotated": reflect.TypeFor[Annotated](), "turn_started": reflect.TypeFor[TurnStarted](), "chunk": reflect.TypeFor[Chunk](),
+	"asked": reflect.TypeFor[Asked](), "annotated": reflect.TypeFor[Annotated](),
+	"turn_started": reflect.TypeFor[TurnStarted](), "chunk": reflect.TypeFor[Chunk](),
 	"turn_failed": reflect.TypeFor[TurnFailed](), "warning": reflect.TypeFor[Warning](), "ended": reflect.TypeFor[Ended](),
 }
 
@@ -256,6 +274,29 @@ func (c *Config) replyLimitWarnings(run int, limits map[string]int) (list []Warn
 		}
 	}
 	return list
+}
+
+// minReply limits, in tokens, how far the engine lowers the limit of a reply to fit it into a window.
+const minReply = 256
+
+// limitReplies sets the token limits of actors' replies, by the path of the actor's field.
+func (c *Config) limitReplies(limits map[string]int) {
+	set := func(field string, p *Participant) {
+		if n, ok := limits[field]; ok {
+			p.MaxTokens = n
+		}
+	}
+	for _, list := range []struct {
+		field  string
+		actors *[]Participant
+	}{{"participants", &c.Participants}, {"judges", &c.Judges}, {"substitutes", &c.Substitutes}} {
+		*list.actors = slices.Clone(*list.actors) // calls in flight keep the old list
+		for i := range *list.actors {
+			set(indexed(list.field, i), &(*list.actors)[i])
+		}
+	}
+	set("persona_assigner", &c.PersonaAssigner)
+	set("summarizer", &c.Summarizer)
 }
 
 // liveMeta returns the EventMeta of a live event. The event gets its seq when it is shown.

@@ -44,7 +44,7 @@ func summaryNeeded(r *record, steps []protocol.Step) *window.SummaryPlan {
 	for i := range steps {
 		s := &steps[i]
 		who, seat, ok := r.actor(s.Actor)
-		if !ok || slices.Contains(systemActors, s.Actor) {
+		if !ok || who.Human || slices.Contains(systemActors, s.Actor) {
 			continue
 		}
 		room := historyRoom(r, s, who, seat)

@@ -60,6 +60,8 @@ func entryFields(ev Event) (key string, at time.Time) {
 		at = ev.At
 	case Decided:
 		at = ev.At
+	case Asked:
+		at = ev.At
 	case Annotated:
 		at = ev.At
 	}

@@ -1,6 +1,8 @@
 package debate
 
 import (
+	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -56,6 +58,79 @@ func (c *transaction) applyFailurePolicy(f *Failure, lost []*Failure) error {
 	return c.fire(fsm.Fail, StateChanged{Failure: f, OtherFailures: lost})
 }
 
+// goOn continues the debate after a person has replied or declined, unless it is held, or waits for something else.
+func (c *transaction) goOn() error {
+	switch r := c.rec; {
+	case r.lifecycle.State.Active():
+		return c.applyDeclines()
+	case r.lifecycle.State == fsm.Paused && !r.people.held && r.question == nil && !r.awaitsPeople():
+		return c.resume()
+	}
+	return nil
+}
+
+// resume continues a paused debate.
+func (c *transaction) resume() error {
+	if err := c.fire(fsm.Resume, StateChanged{}); err != nil {
+		return err
+	}
+	return c.applyDeclines()
+}
+
+// applyDeclines applies the debate's policy to the steps that people have declined, and settles.
+func (c *transaction) applyDeclines() error {
+	for c.rec.lifecycle.State.Active() && len(c.rec.people.declined) > 0 {
+		steps := c.rec.next()
+		at := slices.IndexFunc(steps, func(s protocol.Step) bool { return c.rec.people.declined[s.Key] != nil })
+		if at < 0 {
+			break
+		}
+		if err := c.applyDecline(&steps[at]); err != nil {
+			return err
+		}
+	}
+	return c.settle()
+}
+
+// applyDecline applies the debate's policy to a step that its person has declined.
+func (c *transaction) applyDecline(s *protocol.Step) error {
+	r, d := c.rec, c.rec.people.declined[s.Key]
+	message := cmp.Or(d.By, s.Actor) + " declined"
+	if d.Reason != "" {
+		message += ": " + d.Reason
+	}
+	f := &Failure{Key: s.Key, Kind: providers.Declined, At: d.At, Message: message, Recoverable: true}
+	contract := r.env.contract(r, s.Contract)
+	if slices.Contains(r.Judges, s.Actor) && r.config.OnJudgeFailure == Continue && contract != nil {
+		if safe, ok := contract.Default(r.names); ok {
+			t := replyOf(r, s, safe.Text, safe.Data)
+			t.Flags, t.Started, t.Ended, t.By = []transcript.Flag{transcript.Defaulted}, d.At, d.At, d.By
+			return c.add(TurnDone{EventMeta: c.stamp("turn"), At: c.now, Turn: t})
+		}
+	}
+	return c.applyFailurePolicy(f, nil)
+}
+
+// replyOf returns the turn of a person's step with a reply.
+func replyOf(r *record, s *protocol.Step, text string, data json.RawMessage) transcript.Turn {
+	return transcript.Turn{
+		Key: s.Key, Kind: s.Kind, Order: s.Order, VisibleSeq: s.VisibleSeq, Contract: s.Contract,
+		Text: text, Data: data, Tokens: r.env.count("", text), Seq: r.Seq + 1,
+	}
+}
+
+// applyGate carries out a person's decision at a gate.
+func (c *transaction) applyGate(action string, q *Question) error {
+	switch evidence := "a person ended the debate at a gate: " + q.Cause; {
+	case action != actionStop:
+		return c.resume()
+	case c.rec.lifecycle.PausedFrom == fsm.Completing:
+		return c.fire(fsm.Cancel, StateChanged{Ending: transcript.Ending{Outcome: transcript.Canceled, Evidence: evidence}})
+	default:
+		return c.stop(StateChanged{Ending: transcript.Ending{Outcome: transcript.Stopped, Evidence: evidence}})
+	}
+}
+
 func (c *transaction) dropAndSettle(f *Failure, lost []*Failure) error {
 	own := slices.DeleteFunc(slices.Clone(lost), func(l *Failure) bool { return l.Key.Actor != f.Key.Actor })
 	if err := c.drop(f, own); err != nil {
@@ -95,6 +170,8 @@ func questionAbout(r *record, f *Failure) *Question {
 // applyDecision carries out a person's decision.
 func (c *transaction) applyDecision(action string, q *Question) error {
 	switch {
+	case q.Gate != "":
+		return c.applyGate(action, q)
 	case action == actionEnd:
 		return c.stop(StateChanged{Ending: transcript.Ending{
 			Outcome: transcript.Stopped, Evidence: "a person ended the debate after a question: " + q.Cause,
@@ -105,11 +182,20 @@ func (c *transaction) applyDecision(action string, q *Question) error {
 	if e := budgetEnding(c.rec, c.rec.next()); action == actionRetry && e.Outcome != "" { // failed attempts may have used up a budget
 		return c.stop(StateChanged{Ending: e})
 	}
+	if c.rec.awaitsPeople() { // the step belongs to a person, who is asked again or dropped
+		if action != actionDrop {
+			return nil
+		}
+		if err := c.drop(q.Failure, nil); err != nil {
+			return err
+		}
+		return c.goOn()
+	}
+	if action != actionDrop {
+		return c.resume()
+	}
 	if err := c.fire(fsm.Resume, StateChanged{}); err != nil {
 		return err
 	}
-	if action == actionDrop {
-		return c.dropAndSettle(q.Failure, nil)
-	}
-	return c.settle()
+	return c.dropAndSettle(q.Failure, nil)
 }

@@ -2,6 +2,7 @@ package debate
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"github.com/elenchus-go/debate/internal/embedding"
 	"github.com/elenchus-go/debate/internal/reasoning"
 	"github.com/elenchus-go/debate/judge"
+	"github.com/elenchus-go/debate/judge/reply"
 	"github.com/elenchus-go/debate/prompts"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
@@ -239,6 +241,73 @@ func pseudonymsFor(r *record, s *protocol.Step) *judge.Pseudonyms {
 // historyTokens returns the estimated tokens of all turns except summaries, with their delimiters.
 func historyTokens(r *record) int {
 	return r.history.tokens + len(r.Turns)*pseudonymsFor(r, &protocol.Step{}).QuoteTokens()
+}
+
+// promptData returns what the template of a step's user message may read, except the reply's fields.
+func promptData(r *record, s *protocol.Step, b *fixedPrompt) prompts.Data {
+	d := b.data
+	d.Vars = b.pseudonyms.HideValues(s.Vars) // the system prompt keeps the values of the actor's first step
+	d.Phase, d.Round, d.Rounds, d.MinRounds = s.Phase, r.Cursor.Round, r.MaxRounds, r.MinRounds
+	d.ActiveNames, d.Target = b.pseudonyms.SortedPseudonyms(r.names), targetRole(r, b, s.Target)
+	if slices.Contains(r.Judges, s.Actor) {
+		d.Advice = b.pseudonyms.HideAll(judgeAdvice(r))
+	}
+	return d
+}
+
+// withNames returns a contract whose schema lists the names of all participants, as the reader sees them, including
+// those who dropped out. If the protocol lists other names for the step, the schema lists these. A list with an entry for
+// each participant has as many entries as participants are left, so the schema changes within the debate only if one drops
+// out or if the names of the step differ.
+func withNames(r *record, c *reply.Contract, m *judge.Pseudonyms, own []string) *reply.Contract {
+	if own == nil {
+		own = names(r.profiles)
+	}
+	c = c.WithNames("participants", m.SortedPseudonyms(own))
+	return c.WithNames("active", r.names).WithNames("criteria", m.HideAll(r.config.Rubric.Names()))
+}
+
+// ownNames returns the participants that the reply to a step may name, or nil if it may name all who have not dropped out.
+func ownNames(r *record, s *protocol.Step) []string {
+	p, ok := r.config.Protocol.(interface {
+		Names(r *protocol.Record, s protocol.Step) []string
+	})
+	if !ok {
+		return nil
+	}
+	return p.Names(&r.Record, *s)
+}
+
+// newAsked returns what a person is asked in a step.
+func newAsked(r *record, s *protocol.Step) (q Asked, err error) {
+	who, seat, _ := r.actor(s.Actor)
+	q = Asked{Key: s.Key, Kind: s.Kind, Contract: s.Contract, Tokens: who.MaxTokens}
+	if !r.env.prompts.Has(s.Prompt) {
+		return q, &unsupported{[]string{fmt.Sprintf("prompt %q is unknown, add it to Options.Prompts", s.Prompt)}}
+	}
+	b, err := fixedPromptFor(r, r.env.prompts, *s, seat, "")
+	if err != nil {
+		return q, err
+	}
+	if s.Contract != "" {
+		contract := r.env.contract(r, s.Contract)
+		if contract == nil {
+			return q, &unsupported{[]string{fmt.Sprintf("reply contract %q is unknown, add it to Options.Contracts", s.Contract)}}
+		}
+		q.Fields, q.Schema = contract.Outline(), withNames(r, contract, b.pseudonyms, ownNames(r, s)).Schema()
+	}
+	q.Task, err = r.env.prompts.User(s.Prompt, promptData(r, s, b))
+	return q, err
+}
+
+// adopt takes over the prompts of a record of the same configuration without turns, if there are none yet.
+func (c *promptCache) adopt(from *promptCache) {
+	if c.fixedPrompts == nil && c.pseudonyms == nil {
+		c.fixedPrompts, c.pseudonyms = from.fixedPrompts, from.pseudonyms
+		for _, b := range c.fixedPrompts {
+			b.planned = true
+		}
+	}
 }
 
 // judgeAdvice returns the advice that findings give to the judges of the current round.

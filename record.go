@@ -12,6 +12,7 @@ import (
 	"github.com/elenchus-go/debate/internal/embedding"
 	"github.com/elenchus-go/debate/internal/reasoning"
 	"github.com/elenchus-go/debate/judge"
+	"github.com/elenchus-go/debate/judge/reply"
 	"github.com/elenchus-go/debate/prompts"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
@@ -82,16 +83,6 @@ type promptCache struct {
 	covered []window.Summary
 }
 
-// adopt takes over the prompts of a record of the same configuration without turns, if there are none yet.
-func (c *promptCache) adopt(from *promptCache) {
-	if c.fixedPrompts == nil && c.pseudonyms == nil {
-		c.fixedPrompts, c.pseudonyms = from.fixedPrompts, from.pseudonyms
-		for _, b := range c.fixedPrompts {
-			b.planned = true
-		}
-	}
-}
-
 // phaseOpen reports whether the debate is active and its open phase has steps to run. If so, no transition can follow
 // before a step is committed.
 func (r *record) phaseOpen() bool {
@@ -148,6 +139,7 @@ type record struct {
 	withdrawn   *Failure           // the failure whose actor a person chose to drop
 	dropped     []Dropped
 	lost        []*Failure // steps that failed, including those that were retried later
+	people      people
 	annotations map[string]json.RawMessage
 	storedPlan  store.Plan // the plan in the stored status
 	driver      store.Heartbeat
@@ -164,12 +156,21 @@ type record struct {
 	given       *Config // the configuration of the first entry; nil once it was applied
 }
 
+// people holds what the debate waits for people for.
+type people struct {
+	asked    map[transcript.Key]*Asked   // the steps that people were asked for
+	declined map[transcript.Key]*Decided // those to which they give no reply
+	held     bool                        // a person holds the debate: replies do not continue it
+	passed   map[string]bool             // gates that were decided, by name
+}
+
 // environment holds what a record needs from its engine.
 type environment struct {
 	parse         func(json.RawMessage) (Config, error)
 	prompts       *prompts.Set
 	count         func(model, text string) int                          // counts tokens
 	extractAnswer func(transcript.Turn) string                          // see Options.ExtractAnswer
+	contract      func(r *record, name string) *reply.Contract          // returns a reply contract, or nil
 	identify      func(string) (string, bool)                           // returns a provider's full name, and whether it is a person
 	bind          func(name string) (string, providers.Provider, error) // returns a provider and its name
 }
@@ -243,14 +244,6 @@ func (r *record) checkRound(round int) error {
 // hasTurns reports whether the debate has a turn other than a person's remark.
 func (r *record) hasTurns() bool {
 	return slices.ContainsFunc(r.Turns, func(t transcript.Turn) bool { return t.Kind != transcript.Remark })
-}
-
-// supported returns an error if this version of the library must not add to the journal.
-func (r *record) supported() error {
-	if r.format <= store.Format {
-		return nil
-	}
-	return fmt.Errorf("the journal has format %d, this version of the library supports formats up to %d: %w", r.format, store.Format, ErrUnsupported)
 }
 
 // roundAfter returns the current round after a transition. A debate that is retried returns to the round that it was
@@ -345,8 +338,32 @@ func (c cachedRules) Phases(r *protocol.Record) []protocol.Phase {
 		}
 	}
 	phases := c.rules().Phases(r)
+	if c.config.hasPeople() {
+		phases = c.adaptToPeople(phases)
+	}
 	cache.stages = append(cache.stages, stagePhases{r.Cursor.Stage, phases})
 	return phases
+}
+
+// adaptToPeople returns phases in which a human judge judges once, and under the names that the configuration asks for.
+func (r *record) adaptToPeople(phases []protocol.Phase) []protocol.Phase {
+	phases = slices.Clone(phases)
+	for i := range phases {
+		steps := slices.DeleteFunc(slices.Clone(phases[i].Steps), func(s protocol.Step) bool { return s.Swap && r.isHuman(s.Actor) })
+		for j := range steps {
+			if slices.Contains(r.Judges, steps[j].Actor) && r.isHuman(steps[j].Actor) {
+				steps[j].Blind = r.config.settings(steps[j].Actor).Blind
+			}
+		}
+		phases[i].Steps = steps
+	}
+	return phases
+}
+
+// isHuman reports whether a person speaks for an actor.
+func (r *record) isHuman(name string) bool {
+	who := r.config.settings(name)
+	return who != nil && who.Human
 }
 
 // rules returns the debate's protocol, with an additional phase if the debate needs embeddings.
@@ -355,27 +372,6 @@ func (r *record) rules() protocol.Protocol {
 		return embedding.After(r.config.Protocol)
 	}
 	return r.config.Protocol
-}
-
-// configWarnings returns the warnings about the configuration.
-func (r *record) configWarnings() []Warning {
-	return append(r.config.selfPreferenceWarnings(r.Cursor.Run, r.env.identify), r.limited...)
-}
-
-// position returns the key of a failure that belongs to no step.
-func (r *record) position() transcript.Key {
-	return transcript.Key{Run: r.Cursor.Run, Round: r.Cursor.Round, Phase: r.Cursor.Phase}
-}
-
-// facts returns the facts that guards read, except AssessmentDue. AssessmentDue is expensive and only one event needs
-// it.
-func (r *record) facts() fsm.Facts {
-	return fsm.Facts{
-		ValidConfig:    r.valid,
-		HasOutcome:     r.Ending.Outcome != "",
-		Recoverable:    r.failure != nil && r.failure.Recoverable,
-		NoOpenQuestion: r.question == nil,
-	}
 }
 
 // actor returns the configuration of an actor and the profile that its prompts use.

@@ -137,7 +137,9 @@ func (e *Engine) supports(r *record) error {
 // missingNames may still find nothing missing.
 func (e *Engine) namesAll(c *Config) bool {
 	_, unknown := c.Protocol.(unknownProtocol)
-	missing := func(p Participant) bool { return e.providers[p.Provider] == nil && p.Provider != templatesProvider }
+	missing := func(p Participant) bool {
+		return e.providers[p.Provider] == nil && p.Provider != templatesProvider && p.Provider != humanProvider
+	}
 	return !unknown && (len(c.Detect) == 0 || e.extractAnswer != nil) &&
 		!slices.ContainsFunc(c.Participants, missing) && !slices.ContainsFunc(c.Judges, missing) && !slices.ContainsFunc(c.Substitutes, missing) &&
 		!missing(c.PersonaAssigner) && !missing(c.Summarizer) && !missing(c.Retriever) && (c.Embedder.Provider == "" || !missing(c.Embedder))
@@ -148,8 +150,11 @@ func (e *Engine) bind(name string) (string, providers.Provider, error) {
 	if p := e.providers[name]; p != nil {
 		return name, p, nil
 	}
-	if name == templatesProvider {
+	switch name {
+	case templatesProvider:
 		return name, builtInRetriever, nil
+	case humanProvider:
+		return name, person{}, nil
 	}
 	if name == "" && len(e.providers) == 1 {
 		for only, p := range e.providers {
@@ -165,6 +170,15 @@ func (e *Engine) bind(name string) (string, providers.Provider, error) {
 	}
 	return "", nil, fmt.Errorf("%q is unknown, use one of %s", name, strings.Join(known, ", "))
 }
+
+// person stands for the people who speak for participants and judges. The engine never calls it.
+type person struct{}
+
+func (person) Generate(context.Context, providers.Request) (providers.Response, error) {
+	return providers.Response{}, &providers.Error{Kind: providers.InvalidRequest, Err: errors.New("call model: a person replies with Debate.Answer")}
+}
+
+func (person) IsPerson() bool { return true }
 
 // identify returns the name of the provider that a possibly empty name refers to, and whether a person gives its
 // replies.
@@ -261,6 +275,7 @@ func contracts() []*reply.Contract {
 func (e *Engine) environment() *environment {
 	env := *noEnvironment
 	env.parse, env.prompts, env.extractAnswer, env.identify, env.bind = e.parse, e.prompts, e.extractAnswer, e.identify, e.bind
+	env.contract = e.contract
 	if e.counter != nil {
 		env.count = e.counter.Count
 	}

@@ -38,12 +38,8 @@ func (e *Engine) newExecution(r *record, s protocol.Step) (*execution, error) {
 		concluding: r.Cursor.Stage == transcript.Conclusion, judging: slices.Contains(r.Judges, s.Actor), debating: r.isParticipating(s.Actor),
 		model: model{actor: who, bind: r.env.bind}, prompt: promptParts{set: e.prompts}, counter: counter{count: r.env.count}, turn: newDraft(&s),
 	}
-	if p, ok := r.config.Protocol.(interface {
-		Names(r *protocol.Record, s protocol.Step) []string
-	}); ok {
-		if list := p.Names(&r.Record, s); list != nil {
-			c.names, c.ownNames = list, list
-		}
+	if own := ownNames(r, &s); own != nil {
+		c.names, c.ownNames = own, own
 	}
 	c.timing.limit, c.timing.budget = timeLimit(r)
 	c.timing.remaining = remainingTime(r)
@@ -88,37 +84,14 @@ func (e *Engine) newExecution(r *record, s protocol.Step) (*execution, error) {
 	return c, nil
 }
 
-// promptData returns what the template of a step's user message may read.
-func promptData(r *record, c *execution, b *fixedPrompt) prompts.Data {
-	d := b.data
-	d.Vars = b.pseudonyms.HideValues(c.step.Vars) // the system prompt keeps the values of the actor's first step
-	d.Phase, d.Round, d.Rounds, d.MinRounds = c.step.Phase, r.Cursor.Round, r.MaxRounds, r.MinRounds
-	d.ActiveNames, d.Target = b.pseudonyms.SortedPseudonyms(c.names), targetRole(r, b, c.step.Target)
-	if c.judging {
-		d.Advice = b.pseudonyms.HideAll(judgeAdvice(r))
-	}
-	if c.contract != nil {
-		d.ReplyFields = c.contract.Outline()
-	}
-	return d
-}
-
-// setSchema sets the schema of the request and returns its tokens. The schema lists the names of all participants, as the
-// reader sees them, including those who dropped out. If the protocol lists other names for the step, the schema lists
-// these. A list with an entry for each participant has as many entries as participants are left, so the schema changes
-// within the debate only if one drops out or if the names of the step differ.
+// setSchema sets the schema of the request and returns its tokens.
 func setSchema(r *record, c *execution, b *fixedPrompt) int {
 	if c.contract == nil {
 		return 0
 	}
 	if b.contract != c.step.Contract || b.active != len(c.names) || !slices.Equal(b.names, c.ownNames) {
-		list := c.ownNames
-		if b.names = list; list == nil {
-			list = names(r.profiles)
-		}
-		contract := c.contract.WithNames("participants", b.pseudonyms.SortedPseudonyms(list))
-		contract = contract.WithNames("active", c.names).WithNames("criteria", b.pseudonyms.HideAll(r.config.Rubric.Names()))
-		b.contract, b.active, b.schema = c.step.Contract, len(c.names), contract.Schema()
+		b.contract, b.active, b.names = c.step.Contract, len(c.names), c.ownNames
+		b.schema = withNames(r, c.contract, b.pseudonyms, c.ownNames).Schema()
 		b.size = c.count(string(b.schema))
 	}
 	c.request.Schema = b.schema
@@ -133,7 +106,10 @@ func (e *Engine) buildPrompt(r *record, c *execution, seat transcript.Profile) e
 		return err
 	}
 	c.prompt.fixed = b
-	data := promptData(r, c, b)
+	data := promptData(r, &c.step, b)
+	if c.contract != nil {
+		data.ReplyFields = c.contract.Outline()
+	}
 	if c.contract != nil { // the reply may be asked for again
 		c.prompt.data = promptDataPool.Get().(*prompts.Data)
 		*c.prompt.data = data
@@ -179,6 +155,14 @@ func (e *Engine) preflight(c *Config) (found []protocol.Problem, limits map[stri
 	for i := range steps {
 		s := &steps[i]
 		r.Cursor.Round, r.Cursor.Stage = s.Round, s.Kind
+		if r.isHuman(s.Actor) {
+			if _, err := newAsked(r, s); errors.Is(err, ErrUnsupported) {
+				lacks = err
+			} else if err != nil {
+				l.add("protocol", "phase %q: %v", s.Phase, err)
+			}
+			continue
+		}
 		x, err := e.newExecution(r, *s)
 		switch {
 		case errors.Is(err, ErrUnsupported):

@@ -24,6 +24,9 @@ func statusOf(r *record) store.Status {
 		Topic: r.config.Topic, Protocol: r.config.Protocol.Name(), Labels: maps.Clone(r.config.Labels),
 		Usage: r.usage, RunningTime: r.times.running, Format: r.format, Created: r.times.created, Updated: r.times.updated, Plan: planOf(r),
 	}
+	for _, a := range r.waiting() {
+		status.Waiting = append(status.Waiting, a.Key.Actor)
+	}
 	for _, p := range r.problems {
 		status.Problems = append(status.Problems, p.String())
 	}
@@ -33,6 +36,82 @@ func statusOf(r *record) store.Status {
 		status.FailureKind, status.FailureCause = rejected, cutText(strings.Join(status.Problems, "\n"), maxFailureCause)
 	}
 	return status
+}
+
+// waiting returns what the debate asks people for, in the order of the steps.
+func (r *record) waiting() (list []*Asked) {
+	defer func() { _ = recover() }() // of the protocol: the driver meets the panic too, and reports it
+	if !r.config.hasPeople() || r.lifecycle.State.Final() {
+		return nil
+	}
+	for _, s := range r.next() {
+		if a := r.people.asked[s.Key]; a != nil && r.people.declined[s.Key] == nil {
+			list = append(list, a)
+		}
+	}
+	return list
+}
+
+// awaitsPeople reports whether nothing can happen before a person replies.
+func (r *record) awaitsPeople() bool {
+	return r.config.hasPeople() && len(r.next()) > 0 && len(r.waiting()) == len(r.next())
+}
+
+// facts returns the facts that guards read, except AssessmentDue. AssessmentDue is expensive and only one event needs
+// it.
+func (r *record) facts() fsm.Facts {
+	return fsm.Facts{
+		ValidConfig:    r.valid,
+		HasOutcome:     r.Ending.Outcome != "",
+		Recoverable:    r.failure != nil && r.failure.Recoverable,
+		NoOpenQuestion: r.question == nil,
+		AwaitsPeople:   r.awaitsPeople(),
+	}
+}
+
+// supported returns an error if this version of the library must not add to the journal.
+func (r *record) supported() error {
+	if r.format <= store.Format {
+		return nil
+	}
+	return fmt.Errorf("the journal has format %d, this version of the library supports formats up to %d: %w", r.format, store.Format, ErrUnsupported)
+}
+
+// configWarnings returns the warnings about the configuration.
+func (r *record) configWarnings() []Warning {
+	return append(r.config.selfPreferenceWarnings(r.Cursor.Run, r.env.identify), r.limited...)
+}
+
+// position returns the key of a failure that belongs to no step.
+func (r *record) position() transcript.Key {
+	return transcript.Key{Run: r.Cursor.Run, Round: r.Cursor.Round, Phase: r.Cursor.Phase}
+}
+
+// gateQuestion returns the question of a gate that the debate has reached, or nil if there is none.
+func gateQuestion(r *record) *Question {
+	gate, cause := "", ""
+	switch r.Cursor.Stage {
+	case transcript.Speech:
+		if gate = fmt.Sprintf("round %d", r.Cursor.Round); r.config.AskBeforeRounds && !r.people.passed[gate] {
+			cause = fmt.Sprintf("round %d of %d is next", r.Cursor.Round, r.MaxRounds)
+		}
+	case transcript.Conclusion:
+		if gate = "verdict"; r.config.AskBeforeVerdict && !r.people.passed[gate] {
+			cause = "the conclusion is next"
+		}
+	case transcript.Setup, transcript.Assessment, transcript.Remark, transcript.Summary, transcript.Embeddings:
+	}
+	if most := r.config.AskAboveCost; cause == "" && most > 0 && r.usage.Cost > most && !r.people.passed["cost"] {
+		gate, cause = "cost", fmt.Sprintf("%.4f are spent, more than %.4f", r.usage.Cost, most)
+	}
+	if cause == "" {
+		return nil
+	}
+	return &Question{Gate: gate, Cause: cause, Choices: []Choice{
+		{actionApprove, "Continue", "go on as planned"},
+		{actionEdit, "Continue with a remark", "add a remark that the next steps see, and go on"},
+		{actionStop, "Stop here", "end the debate; before the conclusion, cancel it"},
+	}}
 }
 
 // rejected is Status.FailureKind of a debate whose last start was refused.

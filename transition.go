@@ -11,6 +11,7 @@ import (
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/panics"
 	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -146,19 +147,22 @@ func (c *transaction) proceed() (more bool, err error) {
 		return true, c.fire(completionEvents[r.lifecycle.State], StateChanged{})
 	}
 	open := steps[0].Phase == r.Cursor.Phase
+	if q := gateQuestion(r); !open && q != nil {
+		return false, c.fire(fsm.Pause, StateChanged{Question: q})
+	}
 	if !open || !r.parallel { // a parallel phase has its summaries before it begins
 		if w := summaryNeeded(r, steps); w != nil {
 			return c.startSummary(w)
 		}
 	}
 	if open {
-		return false, nil
+		return c.askPeople(steps)
 	}
 	phase := phaseNamed(r, steps[0].Phase)
 	if e := budgetEnding(r, missingSteps(phase, steps)); e.Outcome != "" {
 		return true, c.fire(fsm.Stop, StateChanged{Ending: e})
 	}
-	return false, c.add(PhaseStarted{
+	return r.config.hasPeople(), c.add(PhaseStarted{
 		EventMeta: c.stamp("phase"), At: c.now, Stage: r.Cursor.Stage, Round: steps[0].Round, Rounds: r.MaxRounds,
 		Phase: phase.Name, Parallel: phase.Parallel, Steps: len(phase.Steps),
 	})
@@ -195,11 +199,37 @@ func (c *transaction) ending(found ...detect.Finding) (e transcript.Ending) {
 	return e
 }
 
-func (c *transaction) resume() error {
-	if err := c.fire(fsm.Resume, StateChanged{}); err != nil {
-		return err
+// askPeople asks people for the replies of their open steps. If nothing else can happen before they reply, it pauses the
+// debate. The step of a person who has declined is not open for long: see applyDeclines.
+func (c *transaction) askPeople(steps []protocol.Step) (more bool, err error) {
+	r := c.rec
+	if !r.config.hasPeople() {
+		return false, nil
 	}
-	return c.settle()
+	for i := range steps {
+		s := &steps[i]
+		switch {
+		case !r.isHuman(s.Actor):
+		case r.people.asked[s.Key] == nil:
+			ev, err := newAsked(r, s)
+			if errors.Is(err, ErrUnsupported) {
+				return false, err
+			}
+			if err != nil {
+				return false, c.fire(fsm.Fail, StateChanged{Failure: &Failure{
+					Key: s.Key, Kind: providers.InvalidRequest, At: c.now, Message: err.Error(), Recoverable: true, cause: err,
+				}})
+			}
+			ev.EventMeta, ev.At = c.stamp("asked"), c.now
+			if err := c.add(ev); err != nil {
+				return false, err
+			}
+		}
+	}
+	if !r.awaitsPeople() {
+		return false, nil
+	}
+	return false, c.fire(fsm.Pause, StateChanged{ForPeople: true})
 }
 
 func (c *transaction) stop(with StateChanged) error {

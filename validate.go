@@ -97,6 +97,10 @@ func protocolDefaults(p protocol.Protocol) (d protocol.Defaults) {
 }
 
 func (p Participant) withDefaults(temperature float64, tokens int) Participant {
+	if p.Human {
+		p.Provider, p.MaxTokens = cmp.Or(p.Provider, humanProvider), cmp.Or(p.MaxTokens, tokens)
+		return p
+	}
 	room := reasoning.Tokens(p.Reasoning)
 	if room == 0 && p.TopP == 0 { // otherwise most services refuse a temperature
 		p.Temperature = cmp.Or(p.Temperature, &temperature)
@@ -108,7 +112,7 @@ func (p Participant) withDefaults(temperature float64, tokens int) Participant {
 
 // systemActor fills in the model of the persona assigner or the summarizer from the first judge or participant.
 func (c Config) systemActor(p Participant) Participant {
-	others := slices.Concat(c.Judges, c.active())
+	others := slices.DeleteFunc(slices.Concat(c.Judges, c.active()), func(o Participant) bool { return o.Human })
 	if len(others) == 0 {
 		return p
 	}
@@ -158,8 +162,8 @@ func (c *Config) check(l *problemList, own protocol.Defaults) {
 	for field, p := range c.allActors() {
 		p.MaxTokens = c.replyLimit(field, p)
 		p.check(l, field)
-		if _, known := c.Prices.Lookup(p.Model); !known && c.Limits.Cost > 0 && (p.Model != "" || field != "retriever" && field != "embedder") {
-			l.add(field+".model", "%q has no price in prices, but limits.cost requires one", p.Model)
+		if _, known := c.Prices.Lookup(p.Model); !known && !p.Human && (c.Limits.Cost > 0 || c.AskAboveCost > 0) && (p.Model != "" || field != "retriever" && field != "embedder") {
+			l.add(field+".model", "%q has no price in prices, but limits.cost and ask_above_cost require one", p.Model)
 		}
 	}
 	for _, model := range slices.Sorted(maps.Keys(c.Prices)) {
@@ -169,6 +173,9 @@ func (c *Config) check(l *problemList, own protocol.Defaults) {
 				l.add("prices", "%s: %v is not valid, use 0 or more", model, x)
 			}
 		}
+	}
+	if x := c.AskAboveCost; !(x >= 0) || math.IsInf(x, 0) {
+		l.add("ask_above_cost", "%v is not valid, use 0 or more", x)
 	}
 	for _, p := range c.Rubric.Check() {
 		l.add("rubric", "%s", p)
@@ -269,6 +276,16 @@ func (c *Config) checkBudget(l *problemList, r *record, first []protocol.Step) {
 	}
 }
 
+// protocolRecord returns the record that the protocol checks before the debate starts.
+func (c *Config) protocolRecord() *protocol.Record {
+	r := &protocol.Record{ID: c.ID, Seed: cmp.Or(c.Seed, c.ID), Topic: c.Topic, Participants: participantProfiles(*c), MinRounds: c.Limits.MinRounds, MaxRounds: c.Limits.MaxRounds}
+	r.Cursor = transcript.Cursor{Run: 1}
+	for _, j := range c.Judges {
+		r.Judges = append(r.Judges, j.Name)
+	}
+	return r
+}
+
 // plannedRecord returns the record of a debate that has not begun.
 func (c *Config) plannedRecord() *record {
 	r := newRecord(c.ID, noEnvironment)
@@ -319,6 +336,7 @@ func nameProblem(name string) string {
 }
 
 func (p Participant) check(l *problemList, field string) {
+	p.checkHuman(l, field)
 	if t := p.Temperature; t != nil && !(*t >= 0 && *t <= 2) {
 		l.add(field+".temperature", "%v is out of range, use 0 to 2", *t)
 	}
@@ -343,58 +361,30 @@ func (p Participant) check(l *problemList, field string) {
 	}
 }
 
-// The greatest limits. With these, no sum or product of limits overflows.
-const (
-	maxRounds   = 10_000
-	maxTokens   = 2_000_000_000
-	maxAttempts = 1_000_000
-	maxStops    = 16
-	maxBudget   = math.MaxInt / 4
-	maxTime     = 365 * 24 * time.Hour
-)
-
-// valid returns the limits with 0, the default, in place of each invalid value, and adds a problem for that value.
-// Otherwise checks of other fields would report it again.
-func (l Limits) valid(list *problemList) Limits {
-	for _, x := range []struct {
-		field string
-		value *int
-		most  int
-	}{
-		{"min_rounds", &l.MinRounds, maxRounds},
-		{"max_rounds", &l.MaxRounds, maxRounds},
-		{"output_tokens", &l.OutputTokens, maxBudget},
-		{"tokens", &l.Tokens, maxBudget},
-		{"step_tokens", &l.StepTokens, maxTokens},
-		{"judge_tokens", &l.JudgeTokens, maxTokens},
-		{"step_attempts", &l.StepAttempts, maxAttempts},
-	} {
-		if *x.value < 0 || *x.value > x.most {
-			list.add("limits."+x.field, "%d is not valid, use at most %d, or 0 for the default", *x.value, x.most)
-			*x.value = 0
-		}
+// checkHuman adds a problem for each setting that does not fit a person, or that only a person can have.
+func (p Participant) checkHuman(l *problemList, field string) {
+	judge := strings.HasPrefix(field, "judges")
+	if p.Blind && !(p.Human && judge) {
+		l.add(field+".blind", "only a human judge can choose it")
+	}
+	if !p.Human {
+		return
+	}
+	if !judge && !strings.HasPrefix(field, "participants") {
+		l.add(field+".human", "only a participant or a judge can be a person")
+	}
+	if p.Provider != humanProvider {
+		l.add(field+".provider", "a person has no provider, but it is %q", p.Provider)
 	}
 	for _, x := range []struct {
-		field string
-		value *time.Duration
+		setting string
+		set     bool
 	}{
-		{"running_time", &l.RunningTime},
-		{"step_timeout", &l.StepTimeout},
-		{"round_time", &l.RoundTime},
-		{"round_delay", &l.RoundDelay},
+		{"model", p.Model != ""}, {"temperature", p.Temperature != nil}, {"window", p.Window != 0}, {"top_p", p.TopP != 0},
+		{"seed", p.Seed != nil}, {"stop", p.Stop != nil}, {"reasoning", p.Reasoning != ""},
 	} {
-		if *x.value < 0 || *x.value > maxTime {
-			list.add("limits."+x.field, "%v is not valid, use at most %v, or 0 for the default", *x.value, maxTime)
-			*x.value = 0
+		if x.set {
+			l.add(field+"."+x.setting, "a person has no %s", x.setting)
 		}
 	}
-	if !(l.Cost >= 0) || math.IsInf(l.Cost, 0) {
-		list.add("limits.cost", "%v is not valid, use 0 or more", l.Cost)
-		l.Cost = 0
-	}
-	if l.MinRounds > l.MaxRounds && l.MaxRounds > 0 {
-		list.add("limits.min_rounds", "%d is more than max_rounds, %d", l.MinRounds, l.MaxRounds)
-		l.MinRounds = 0
-	}
-	return l
 }

@@ -37,6 +37,6 @@ func ExampleMachine() {
 	// Output:
 	// <nil>
 	// paused from running.awaiting_responses
-	// noOpenQuestion does not hold; possible: [stop cancel]
+	// canProceed does not hold; possible: [stop cancel]
 	// execute resume to running.judging: no such transition from paused(running.awaiting_responses)
 }

@@ -154,6 +154,9 @@ func (g *graph) refuse(s Position, e Event, f Facts) *Refused {
 	if s.State == Paused && !f.NoOpenQuestion {
 		r.Methods = append(r.Methods, "Decide")
 	}
+	if s.State == Paused && f.AwaitsPeople {
+		r.Methods = append(r.Methods, "Answer", "Decline")
+	}
 	for _, e := range r.Possible {
 		if m := e.method(); m != "" {
 			r.Methods = append(r.Methods, m)

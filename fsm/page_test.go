@@ -118,7 +118,7 @@ var guardMeanings = map[*guard]string{
 	shouldEnd:      "the debate has an outcome",
 	canContinue:    "the debate has no outcome yet",
 	isRecoverable:  "the failure may not occur again",
-	noOpenQuestion: "no question to a person is open",
+	canProceed:     "no question to a person is open, and something other than people's replies can proceed",
 	otherwise:      "always",
 }
 

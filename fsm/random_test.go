@@ -28,7 +28,7 @@ func (m model) fire(e Event, f Facts) (model, bool) {
 	case e == Stop:
 		return model{at: Completing}, busy || m.paused
 	case e == Resume:
-		return model{at: m.at}, m.paused && f.NoOpenQuestion
+		return model{at: m.at}, m.paused && f.NoOpenQuestion && !f.AwaitsPeople
 	case m.paused:
 		return m, false
 	case e == Pause:
@@ -78,7 +78,7 @@ func TestRandomLivesFollowTheModel(t *testing.T) {
 		require.NoError(t, err)
 		t.Repeat(map[string]func(*rapid.T){
 			"fire": func(t *rapid.T) {
-				e, f := drawEvent(t, m), factsOf(rapid.Uint8Range(0, 31).Draw(t, "facts"))
+				e, f := drawEvent(t, m), factsOf(rapid.Uint8Range(0, 63).Draw(t, "facts"))
 				next, ok := want.fire(e, f)
 				_, err := fire(m, e, f)
 				require.Equal(t, ok, err == nil, "%s: %v", e, err)

@@ -96,7 +96,7 @@ var (
 		"edit", "validate", "accept", "reject", "start", "initialized", "responded", "assessed", "advance",
 		"pause", "resume", "stop", "concluded", "fail", "retry", "reset", "cancel",
 	}
-	specGuards  = map[Event]string{"start": "hasValidConfig", "resume": "noOpenQuestion", "retry": "isRecoverable"}
+	specGuards  = map[Event]string{"start": "hasValidConfig", "resume": "canProceed", "retry": "isRecoverable"}
 	specMethods = map[Event]string{
 		"edit": "Edit", "validate": "Start", "start": "Start", "pause": "Pause", "resume": "Resume", "stop": "Stop", "retry": "Retry", "reset": "Reset", "cancel": "Cancel",
 	}
@@ -108,7 +108,7 @@ var (
 		"the debate ends":            func(f Facts) bool { return f.HasOutcome },
 		"the debate goes on":         func(f Facts) bool { return !f.HasOutcome },
 		"the failure may pass":       func(f Facts) bool { return f.Recoverable },
-		"the question is decided":    func(f Facts) bool { return f.NoOpenQuestion },
+		"the question is decided":    func(f Facts) bool { return f.NoOpenQuestion && !f.AwaitsPeople },
 	}
 )
 
@@ -130,14 +130,14 @@ func everySnapshot() []Position {
 
 func everyFacts() []Facts {
 	var all []Facts
-	for i := range 32 {
+	for i := range 64 {
 		all = append(all, factsOf(uint8(i)))
 	}
 	return all
 }
 
 func factsOf(bits uint8) Facts {
-	return Facts{bits&1 != 0, bits&2 != 0, bits&4 != 0, bits&8 != 0, bits&16 != 0}
+	return Facts{bits&1 != 0, bits&2 != 0, bits&4 != 0, bits&8 != 0, bits&16 != 0, bits&32 != 0}
 }
 
 type question struct {
@@ -234,6 +234,9 @@ func requireRefused(t *testing.T, s Position, e Event, f Facts) {
 	if s.State == Paused && !f.NoOpenQuestion {
 		want.Methods = append(want.Methods, "Decide")
 	}
+	if s.State == Paused && f.AwaitsPeople {
+		want.Methods = append(want.Methods, "Answer", "Decline")
+	}
 	for _, p := range want.Possible {
 		if m := specMethods[p]; m != "" {
 			want.Methods = append(want.Methods, m)
@@ -251,7 +254,7 @@ func requireRefused(t *testing.T, s Position, e Event, f Facts) {
 
 func TestARefusalSaysWhyAndWhatIsPossible(t *testing.T) {
 	for want, s := range map[string]string{
-		"Resume is not possible in state paused: guard noOpenQuestion does not hold; possible methods: Decide, Stop, Cancel": "paused<completing",
+		"Resume is not possible in state paused: guard canProceed does not hold; possible methods: Decide, Stop, Cancel": "paused<completing",
 		"already completed": "completed",
 		"already canceled":  "canceled",
 		"Resume is not possible in state running.judging; possible methods: Pause, Stop, Cancel":        "running.judging",

@@ -43,7 +43,7 @@ const (
 	Responded   Event = "responded"   // All responses of the round are committed.
 	Assessed    Event = "assessed"    // All assessments of the round are committed.
 	Advance     Event = "advance"     // The round is closed. The debate continues with the next round or the conclusion.
-	Pause       Event = "pause"       // A caller pauses the debate, or the debate asks a person a question.
+	Pause       Event = "pause"       // A caller pauses the debate, or the debate waits for a person.
 	Resume      Event = "resume"      // A caller continues a paused debate in the state in which it was paused.
 	Stop        Event = "stop"        // A caller or a limit ends the debate with a conclusion from the turns so far.
 	Concluded   Event = "concluded"   // The conclusion is committed.
@@ -60,6 +60,7 @@ type Facts struct {
 	HasOutcome     bool // HasOutcome reports that the debate has an outcome, so no further round begins.
 	Recoverable    bool // Recoverable reports that a retry may fix the failure.
 	NoOpenQuestion bool // NoOpenQuestion reports that no question to a person is open.
+	AwaitsPeople   bool // AwaitsPeople reports that nothing can happen before a person replies.
 }
 
 // guard is a condition on a row. Errors and diagrams show its name. A row with the guard otherwise follows a row with
@@ -75,7 +76,7 @@ var (
 	shouldEnd      = &guard{"shouldEnd", func(f Facts) bool { return f.HasOutcome }}
 	canContinue    = &guard{"canContinue", func(f Facts) bool { return !f.HasOutcome }}
 	isRecoverable  = &guard{"isRecoverable", func(f Facts) bool { return f.Recoverable }}
-	noOpenQuestion = &guard{"noOpenQuestion", func(f Facts) bool { return f.NoOpenQuestion }}
+	canProceed     = &guard{"canProceed", func(f Facts) bool { return f.NoOpenQuestion && !f.AwaitsPeople }}
 	otherwise      = &guard{"otherwise", func(Facts) bool { return true }}
 	always         = &guard{"", func(Facts) bool { return true }}
 )
@@ -104,7 +105,7 @@ var table = []row{
 	{[]State{RoundComplete}, Advance, canContinue, AwaitingResponses},
 	{[]State{RoundComplete}, Advance, otherwise, Completing},
 	{[]State{Validating, Initializing, running, Completing}, Pause, always, Paused},
-	{[]State{Paused}, Resume, noOpenQuestion, pausedState},
+	{[]State{Paused}, Resume, canProceed, pausedState},
 	{[]State{Validating, Initializing, running, Paused}, Stop, always, Completing},
 	{[]State{Completing}, Concluded, always, Completed},
 	{[]State{Initializing, running, Completing}, Fail, always, Error},

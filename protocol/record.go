@@ -108,7 +108,8 @@ func (r *Record) insert(t transcript.Turn) {
 	}
 }
 
-// applyPersonas sets the personas of participants from a turn. Values from the configuration are kept.
+// applyPersonas sets the personas of participants from a turn. Values from the configuration are kept, and people have no
+// persona.
 func (r *Record) applyPersonas(t transcript.Turn) {
 	p, err := transcript.Decode[Personas](t)
 	if err != nil {
@@ -118,7 +119,7 @@ func (r *Record) applyPersonas(t transcript.Turn) {
 	for i := range r.Participants {
 		s := &r.Participants[i]
 		at := slices.IndexFunc(p.Personas, func(x Persona) bool { return x.Name == s.Name })
-		if at < 0 {
+		if at < 0 || s.Human {
 			continue
 		}
 		given := p.Personas[at]

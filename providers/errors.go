@@ -22,6 +22,7 @@ const (
 	ContentFiltered ErrorKind = "content_filtered" // the service refused the prompt or the reply for its content
 	Billing         ErrorKind = "billing"          // the account has no credit, or may not use the service or the model
 	OutOfMemory     ErrorKind = "out_of_memory"    // the model needs more memory than its server has
+	Declined        ErrorKind = "declined"         // the person who was asked gives no reply
 	Panic           ErrorKind = "panic"            // the program's own code panicked, or ended its goroutine
 )
 

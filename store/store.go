@@ -57,6 +57,7 @@ type Status struct {
 	FailureKind  string            `json:"failure_kind,omitempty"`
 	FailureCause string            `json:"failure_cause,omitempty"` // text of the failure's error, at most 500 bytes
 	Problems     []string          `json:"problems,omitempty"`      // why the last start was refused; empty if it was not
+	Waiting      []string          `json:"waiting,omitempty"`       // names of the people whose replies the debate waits for
 	Topic        string            `json:"topic"`
 	Protocol     string            `json:"protocol"` // name and version, such as "panel/1"
 	Labels       map[string]string `json:"labels,omitempty"`
@@ -81,6 +82,7 @@ type Plan struct {
 // clone returns a copy of h that shares no memory with it.
 func (h Status) clone() Status {
 	h.Labels, h.Problems, h.Driver.Missing = maps.Clone(h.Labels), slices.Clone(h.Problems), slices.Clone(h.Driver.Missing)
+	h.Waiting = slices.Clone(h.Waiting)
 	return h
 }
 

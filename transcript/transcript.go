@@ -48,6 +48,7 @@ type Profile struct {
 	Persona      string   `json:"persona,omitempty"`       // description of the participant in prose
 	Instructions string   `json:"instructions,omitempty"`  // additional instructions of the user to the model
 	KeyArguments []string `json:"key_arguments,omitempty"` // set together with an assigned persona
+	Human        bool     `json:"human,omitempty"`         // whether a person speaks
 }
 
 // Key identifies one step of a debate. At most one turn has a given key.
@@ -80,6 +81,7 @@ type Turn struct {
 	Usage      Usage           `json:"usage"`              // sum over all attempts
 	Window     *Window         `json:"window,omitempty"`   // how its prompt was fitted; nil if nothing was cut
 	Attempts   []Attempt       `json:"attempts"`           // in order; the last one produced the turn
+	By         string          `json:"by,omitempty"`       // who gave the reply of a person's step; empty for a model
 	Started    time.Time       `json:"started"`
 	Ended      time.Time       `json:"ended"`
 	// ViewerTime is the approximate time, in nanoseconds, that the consumer of the debate's events took since Started, or
