@@ -52,10 +52,7 @@ func (r *record) apply(ev Event, at time.Time) error {
 	case Decided:
 		r.decide(ev)
 	case Asked:
-		if r.people.asked == nil {
-			r.people.asked = map[transcript.Key]*Asked{}
-		}
-		r.people.asked[ev.Key] = &ev
+		put(&r.people.asked, ev.Key, &ev)
 	case Annotated:
 		r.annotate(ev)
 	default:
@@ -93,10 +90,10 @@ func (r *record) checkEntry(ev Event) error {
 	case Asked:
 		return r.checkRound(ev.Key.Round)
 	case Decided:
-		switch {
-		case ev.Action == actionDecline:
-			return r.checkRound(ev.Key.Round)
-		case r.question == nil && ev.Action != actionHold && ev.Action != actionRelease:
+		switch err := r.checkRound(ev.Key.Round); { // of a step that is declined
+		case err != nil:
+			return err
+		case r.question == nil && ev.Action != actionDecline && ev.Action != actionHold && ev.Action != actionRelease:
 			return errors.New("no question is open")
 		}
 	}
@@ -107,20 +104,15 @@ func (r *record) checkEntry(ev Event) error {
 func (r *record) decide(ev Decided) {
 	switch ev.Action {
 	case actionDecline:
-		if r.people.declined == nil {
-			r.people.declined = map[transcript.Key]*Decided{}
-		}
-		r.people.declined[ev.Key] = &ev
+		put(&r.people.declined, ev.Key, &ev)
 		return
 	case actionHold, actionRelease:
 		r.people.held = ev.Action == actionHold
 		return
 	}
 	q := r.question
-	if r.withdrawn, r.question = nil, nil; r.decided == nil {
-		r.decided = map[string]string{}
-	}
-	r.decided[q.ID] = ev.Action
+	r.withdrawn, r.question = nil, nil
+	put(&r.decided, q.ID, ev.Action)
 	if q.Failure != nil {
 		delete(r.people.declined, q.Failure.Key) // the person is asked again, unless the actor is dropped
 	}
@@ -128,11 +120,16 @@ func (r *record) decide(ev Decided) {
 		r.withdrawn = q.Failure
 	}
 	if q.Gate != "" {
-		if r.people.passed == nil {
-			r.people.passed = map[string]bool{}
-		}
-		r.people.passed[q.Gate] = true
+		put(&r.people.passed, q.Gate, true)
 	}
+}
+
+// put sets a value of a map, which may be nil.
+func put[K comparable, V any](m *map[K]V, key K, value V) {
+	if *m == nil {
+		*m = map[K]V{}
+	}
+	(*m)[key] = value
 }
 
 // elapse adds to the running time. It adds the gaps between entries while the debate is active. Each gap counts at

@@ -1,7 +1,6 @@
 package debate
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"

@@ -97,6 +97,8 @@ func TestHintsNameWhatTheyAreAbout(t *testing.T) {
 		case providers.InvalidRequest, providers.ContentFiltered, providers.OutOfMemory:
 			require.Contains(t, hint, "provider acme")
 			require.Contains(t, hint, `model "gpt-9"`)
+		case providers.Declined:
+			require.Contains(t, hint, "Ada gives no reply")
 		case providers.Timeout, providers.InvalidResponse:
 			require.Contains(t, hint, `model "gpt-9"`, kind)
 		case providers.ContextOverflow:

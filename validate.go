@@ -364,7 +364,7 @@ func (p Participant) check(l *problemList, field string) {
 // checkHuman adds a problem for each setting that does not fit a person, or that only a person can have.
 func (p Participant) checkHuman(l *problemList, field string) {
 	judge := strings.HasPrefix(field, "judges")
-	if p.Blind && !(p.Human && judge) {
+	if p.Blind && (!p.Human || !judge) {
 		l.add(field+".blind", "only a human judge can choose it")
 	}
 	if !p.Human {

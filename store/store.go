@@ -164,6 +164,7 @@ type Query struct {
 	Outcomes     []transcript.Outcome // debates that ended with any of these outcomes
 	FailureKinds []string             // debates that a failure of any of these kinds stopped, see Status.FailureKind
 	Labels       map[string]string    // debates that have all these labels, with these values
+	Waiting      string               // debates that wait for the reply of the person with this name; all if empty
 
 	CreatedSince  time.Time // debates created at this time or later; any time if zero
 	CreatedBefore time.Time // debates created before this time; any time if zero
@@ -185,6 +186,9 @@ func (q Query) Matches(h Status) bool {
 	}
 	if h.Created.Equal(q.CreatedBefore) && h.ID < q.BeforeID {
 		q.CreatedBefore = time.Time{} // the debate is on the next page
+	}
+	if q.Waiting != "" && !slices.Contains(h.Waiting, q.Waiting) {
+		return false
 	}
 	return contains(q.States, h.State) && contains(q.Outcomes, h.Ending.Outcome) && contains(q.FailureKinds, h.FailureKind) &&
 		within(q.CreatedSince, q.CreatedBefore, h.Created) && within(q.UpdatedSince, q.UpdatedBefore, h.Updated)

@@ -52,32 +52,36 @@ func TestGates(t *testing.T) {
 
 // The action edit adds a remark that the next steps see.
 func TestAGateTakesARemark(t *testing.T) {
-	b := sit(t, "A B", func(c *debate.Config) { c.AskBeforeRounds = true })
-	b.run()
-	id, remark := b.question().ID, debate.Remark{ID: "1", From: "Host", Text: "Mention trams."}
-	var problems *debate.Problems
-	require.ErrorAs(t, b.Decide(t.Context(), id, "edit"), &problems, "no remark")
-	require.ErrorAs(t, b.Decide(t.Context(), id, "approve", remark), &problems, "a remark without a use")
-	require.ErrorAs(t, b.Decide(t.Context(), id, "edit", debate.Remark{From: "A", Text: "x"}), &problems, "the name of an actor")
-	require.ErrorAs(t, b.Decide(t.Context(), id, ""), &problems, "no action")
-	require.NoError(t, b.Decide(t.Context(), id, "edit", remark))
-	require.Equal(t, "remark 0 Host", b.said()[0])
-	require.Equal(t, fsm.Paused, b.run())
-	require.Equal(t, "round 2", b.question().Gate)
+	synctest.Test(t, func(t *testing.T) {
+		b := sit(t, "A B", func(c *debate.Config) { c.AskBeforeRounds = true })
+		b.run()
+		id, remark := b.question().ID, debate.Remark{ID: "1", From: "Host", Text: "Mention trams."}
+		var problems *debate.Problems
+		require.ErrorAs(t, b.Decide(t.Context(), id, "edit"), &problems, "no remark")
+		require.ErrorAs(t, b.Decide(t.Context(), id, "approve", remark), &problems, "a remark without a use")
+		require.ErrorAs(t, b.Decide(t.Context(), id, "edit", debate.Remark{From: "A", Text: "x"}), &problems, "the name of an actor")
+		require.ErrorAs(t, b.Decide(t.Context(), id, ""), &problems, "no action")
+		require.NoError(t, b.Decide(t.Context(), id, "edit", remark))
+		require.Equal(t, "remark 0 Host", b.said()[0])
+		require.Equal(t, fsm.Paused, b.run())
+		require.Equal(t, "round 2", b.question().Gate)
+	})
 }
 
 func TestAGateStopsTheDebate(t *testing.T) {
-	for gate, want := range map[string]transcript.Outcome{"round 2": transcript.Stopped, "verdict": transcript.Canceled} {
-		b := sit(t, "A B", func(c *debate.Config) { c.AskBeforeRounds, c.AskBeforeVerdict = gate != "verdict", true })
-		for b.run() == fsm.Paused {
-			q, action := b.question(), "approve"
-			if q.Gate == gate {
-				action = "stop"
+	synctest.Test(t, func(t *testing.T) {
+		for gate, want := range map[string]transcript.Outcome{"round 2": transcript.Stopped, "verdict": transcript.Canceled} {
+			b := sit(t, "A B", func(c *debate.Config) { c.AskBeforeRounds, c.AskBeforeVerdict = gate != "verdict", true })
+			for b.run() == fsm.Paused {
+				q, action := b.question(), "approve"
+				if q.Gate == gate {
+					action = "stop"
+				}
+				require.NoError(t, b.Decide(t.Context(), q.ID, action))
 			}
-			require.NoError(t, b.Decide(t.Context(), q.ID, action))
+			require.Equal(t, want, debatetest.Result(t, b.Debate).Ending.Outcome)
 		}
-		require.Equal(t, want, debatetest.Result(t, b.Debate).Ending.Outcome)
-	}
+	})
 }
 
 // Settings that do not apply to people are refused by name.
@@ -104,47 +108,51 @@ func TestSettingsOfPeople(t *testing.T) {
 
 // A person judges once, although each model judges twice, and sees names unless the configuration asks for pseudonyms.
 func TestAHumanJudgeInAJury(t *testing.T) {
-	for _, blind := range []bool{false, true} {
-		b := sit(t, "A B", func(c *debate.Config) {
-			c.Limits.MaxRounds = 1
-			c.Protocol = panel.Protocol{Format: panel.RoundLimited, Jury: judge.Jury{Swap: true}}
-			c.Judges = []debate.Participant{{Name: "J"}, {Name: "K", Human: true, Blind: blind}}
-		})
-		b.run()
-		require.Equal(t, []string{"K"}, b.status().Waiting)
-		a, names := b.asked("K"), []string{"A", "B"}
-		if blind {
-			names = []string{"Debater A", "Debater B"}
-		}
-		require.Contains(t, string(a.Schema), `"`+names[0]+`"`)
-		b.answer("K", debatetest.Encode(t, debatetest.Assessment(true, names...)))
-		b.run()
-		verdict := debatetest.Encode(t, judge.Verdict{
-			Winner: names[0], Summary: "A spoke well.", Quality: 50,
-			Participants: []judge.KeyPoints{{Name: names[0], Points: []string{"One."}}, {Name: names[1], Points: []string{"Two."}}},
-		})
-		b.answer("K", verdict)
-		require.Equal(t, fsm.Completed, b.run())
-		count := map[string]int{}
-		for _, turn := range debatetest.Result(t, b.Debate).Turns {
-			count[turn.Actor]++
-			if turn.Actor == "K" {
-				require.NotContains(t, turn.Text+string(turn.Data), "Debater", "the journal has names")
+	synctest.Test(t, func(t *testing.T) {
+		for _, blind := range []bool{false, true} {
+			b := sit(t, "A B", func(c *debate.Config) {
+				c.Limits.MaxRounds = 1
+				c.Protocol = panel.Protocol{Format: panel.RoundLimited, Jury: judge.Jury{Swap: true}}
+				c.Judges = []debate.Participant{{Name: "J"}, {Name: "K", Human: true, Blind: blind}}
+			})
+			b.run()
+			require.Equal(t, []string{"K"}, b.status().Waiting)
+			a, names := b.asked("K"), []string{"A", "B"}
+			if blind {
+				names = []string{"Debater A", "Debater B"}
 			}
+			require.Contains(t, string(a.Schema), `"`+names[0]+`"`)
+			b.answer("K", debatetest.Encode(t, debatetest.Assessment(true, names...)))
+			b.run()
+			verdict := debatetest.Encode(t, judge.Verdict{
+				Winner: names[0], Summary: "A spoke well.", Quality: 50,
+				Participants: []judge.KeyPoints{{Name: names[0], Points: []string{"One."}}, {Name: names[1], Points: []string{"Two."}}},
+			})
+			b.answer("K", verdict)
+			require.Equal(t, fsm.Completed, b.run())
+			count := map[string]int{}
+			for _, turn := range debatetest.Result(t, b.Debate).Turns {
+				count[turn.Actor]++
+				if turn.Actor == "K" {
+					require.NotContains(t, turn.Text+string(turn.Data), "Debater", "the journal has names")
+				}
+			}
+			require.Equal(t, map[string]int{"A": 1, "B": 1, "J": 4, "K": 2}, count)
 		}
-		require.Equal(t, map[string]int{"A": 1, "B": 1, "J": 4, "K": 2}, count)
-	}
+	})
 }
 
 // A person has no persona, and nobody warns about the preferences of a human judge.
 func TestPeopleAreNoModels(t *testing.T) {
-	b := sit(t, "A @B", func(c *debate.Config) {
-		c.Protocol = panel.Protocol{Format: panel.RoundLimited, Personas: "binary"}
-		c.Judges[0].Human = true
+	synctest.Test(t, func(t *testing.T) {
+		b := sit(t, "A @B", func(c *debate.Config) {
+			c.Protocol = panel.Protocol{Format: panel.RoundLimited, Personas: "binary"}
+			c.Judges[0].Human = true
+		})
+		b.run()
+		require.Equal(t, []string{"B"}, b.status().Waiting)
+		r := debatetest.Result(t, b.Debate)
+		require.Empty(t, r.Warnings)
+		require.NotContains(t, b.asked("B").Task, "persona")
 	})
-	b.run()
-	require.Equal(t, []string{"B"}, b.status().Waiting)
-	r := debatetest.Result(t, b.Debate)
-	require.Empty(t, r.Warnings)
-	require.NotContains(t, b.asked("B").Task, "persona")
 }

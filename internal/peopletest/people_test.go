@@ -169,21 +169,23 @@ func TestOneOfThreeIsAPerson(t *testing.T) {
 
 // A person is told what to reply to in words, not as a model is.
 func TestWhatAPersonIsAsked(t *testing.T) {
-	b := sit(t, "A @B", func(c *debate.Config) { c.Judges[0] = debate.Participant{Name: "J", Human: true} })
-	require.Equal(t, fsm.Paused, b.run())
-	a := b.asked("B")
-	require.Contains(t, a.Task, "Round 1 of 2.")
-	require.Equal(t, transcript.Speech, a.Kind)
-	require.Equal(t, 4096, a.Tokens)
-	require.Empty(t, a.Schema)
-	b.answer("B", "No.")
-	require.Equal(t, fsm.Paused, b.run())
-	a = b.asked("J")
-	require.Contains(t, a.Task, "Assess A and B")
-	require.NotContains(t, a.Task, "JSON")
-	require.Contains(t, a.Fields, "should_continue")
-	require.True(t, json.Valid(a.Schema))
-	require.Contains(t, string(a.Schema), `"A"`, "a judge sees names")
+	synctest.Test(t, func(t *testing.T) {
+		b := sit(t, "A @B", func(c *debate.Config) { c.Judges[0] = debate.Participant{Name: "J", Human: true} })
+		require.Equal(t, fsm.Paused, b.run())
+		a := b.asked("B")
+		require.Contains(t, a.Task, "Round 1 of 2.")
+		require.Equal(t, transcript.Speech, a.Kind)
+		require.Equal(t, 4096, a.Tokens)
+		require.Empty(t, a.Schema)
+		b.answer("B", "No.")
+		require.Equal(t, fsm.Paused, b.run())
+		a = b.asked("J")
+		require.Contains(t, a.Task, "Assess A and B")
+		require.NotContains(t, a.Task, "JSON")
+		require.Contains(t, a.Fields, "should_continue")
+		require.True(t, json.Valid(a.Schema))
+		require.Contains(t, string(a.Schema), `"A"`, "a judge sees names")
+	})
 }
 
 // Two people in one parallel phase reply in either order, while a model's call is in flight.

@@ -1,6 +1,9 @@
 package vote
 
-import "slices"
+import (
+	"slices"
+	"strconv"
+)
 
 // sees reports whether an agent sees another agent in a round. first lists the speakers of round 1, and last those of the
 // previous round, both in order.
@@ -31,4 +34,13 @@ func (p Protocol) groupCount() int {
 		return 2
 	}
 	return p.Groups
+}
+
+// targets returns the targets of an agent's steps in a round: the numbers of its samples, or a single empty one.
+func (p Protocol) targets() []string {
+	list := make([]string, max(p.Samples, 1))
+	for i := range p.Samples {
+		list[i] = strconv.Itoa(i + 1)
+	}
+	return list
 }

@@ -77,7 +77,7 @@ func roundUp(t time.Time) time.Time {
 
 // readPage reads the rows that follow from, at most limit.
 func (s *Store) readPage(ctx context.Context, q store.Query, from statusRow, limit int) ([]statusRow, error) {
-	first, err := s.rarest(ctx, q.Labels)
+	first, err := s.rarest(ctx, pairsOf(q))
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +101,7 @@ func (s *Store) Count(ctx context.Context, q store.Query) (map[fsm.State]int, er
 }
 
 func (s *Store) count(ctx context.Context, q store.Query) (map[fsm.State]int, error) {
-	first, err := s.rarest(ctx, q.Labels)
+	first, err := s.rarest(ctx, pairsOf(q))
 	if err != nil {
 		return nil, err
 	}
@@ -121,8 +121,7 @@ func (s *Store) count(ctx context.Context, q store.Query) (map[fsm.State]int, er
 }
 
 // rarest returns the label that fewest debates have, counted up to a limit, or "" if there are no labels.
-func (s *Store) rarest(ctx context.Context, labels map[string]string) (label string, err error) {
-	pairs := labelPairs(labels)
+func (s *Store) rarest(ctx context.Context, pairs []string) (label string, err error) {
 	switch len(pairs) {
 	case 0:
 		return "", nil
@@ -132,6 +131,14 @@ func (s *Store) rarest(ctx context.Context, labels map[string]string) (label str
 	err = s.pool.QueryRow(ctx, `select label from unnest($1::text[]) wanted (label) order by (
 		select count(*) from (select from `+s.sql.labels+` l where l.label = wanted.label limit 300) found) limit 1`, pairs).Scan(&label)
 	return label, err
+}
+
+// pairsOf returns the labels of a query as they are stored.
+func pairsOf(q store.Query) []string {
+	if q.Waiting == "" {
+		return labelPairs(q.Labels)
+	}
+	return labelPairs(q.Labels, q.Waiting)
 }
 
 // where is the from and where clauses of a query of debates, with their arguments and the clause that sorts them. The
@@ -155,8 +162,8 @@ func (s *Store) newWhere(q store.Query, from statusRow, first string) *where {
 		w.text.WriteString(` join ` + s.sql.labels + ` l on l.debate = d.id`)
 		w.add(` where l.label = $ and (l.created, l.debate) < ($, $)`, first, from.Created, from.ID)
 	}
-	if len(q.Labels) > 1 {
-		w.add(` and d.labels @> $`, labelPairs(q.Labels))
+	if pairs := pairsOf(q); len(pairs) > 1 {
+		w.add(` and d.labels @> $`, pairs)
 	}
 	addIn(w, `d.state`, q.States)
 	addIn(w, `d.outcome`, q.Outcomes)

@@ -90,11 +90,19 @@ func roundUp(t time.Time) int64 {
 	return at
 }
 
+// waiting returns the names of the people for whom the debates of a query wait.
+func waiting(q store.Query) []string {
+	if q.Waiting == "" {
+		return nil
+	}
+	return []string{q.Waiting}
+}
+
 // readPage reads at most that many rows.
 func (s *Store) readPage(ctx context.Context, q store.Query, from listPosition, most int) (found []statusRow, err error) {
 	err = readTx(ctx, s.readers, func(tx *sql.Tx) error {
 		found = nil
-		labels, err := rarestFirst(ctx, tx, encodeLabels(q.Labels))
+		labels, err := rarestFirst(ctx, tx, encodeLabels(q.Labels, waiting(q)))
 		if err != nil {
 			return err
 		}
@@ -121,7 +129,7 @@ func (s *Store) readPage(ctx context.Context, q store.Query, from listPosition, 
 func (s *Store) Count(ctx context.Context, q store.Query) (counts map[fsm.State]int, err error) {
 	err = readTx(ctx, s.readers, func(tx *sql.Tx) error {
 		counts = map[fsm.State]int{}
-		labels, err := rarestFirst(ctx, tx, encodeLabels(q.Labels))
+		labels, err := rarestFirst(ctx, tx, encodeLabels(q.Labels, waiting(q)))
 		if err != nil {
 			return err
 		}

@@ -64,14 +64,15 @@ func testListSelects(t *testing.T, p Backend) {
 		created time.Duration
 		state   fsm.State
 		labels  map[string]string
+		waiting []string
 	}{
-		{"b", time.Hour, fsm.Paused, map[string]string{"team": "red", "kind": "test"}},
-		{"a", time.Hour, fsm.Completed, map[string]string{"team": "red", "note": ""}},
-		{"d", 3 * time.Hour, fsm.Completed, map[string]string{"team": "blue"}},
-		{"c", 2 * time.Hour, fsm.AwaitingResponses, nil},
+		{"b", time.Hour, fsm.Paused, map[string]string{"team": "red", "kind": "test"}, []string{"Bo", "Ada", "Bo"}},
+		{"a", time.Hour, fsm.Completed, map[string]string{"team": "red", "note": "", "Ada": ""}, nil},
+		{"d", 3 * time.Hour, fsm.Completed, map[string]string{"team": "blue"}, nil},
+		{"c", 2 * time.Hour, fsm.AwaitingResponses, nil, []string{"Ada"}},
 	} {
 		c := creation(d.id)
-		c.Status.Created, c.Status.State, c.Status.Labels = noon.Add(d.created), d.state, d.labels
+		c.Status.Created, c.Status.State, c.Status.Labels, c.Status.Waiting = noon.Add(d.created), d.state, d.labels, d.waiting
 		commit(t, s, c)
 		statuses = append(statuses, c.Status)
 	}
@@ -91,6 +92,10 @@ func testListSelects(t *testing.T, p Backend) {
 		{"with all labels", store.Query{Labels: map[string]string{"team": "red", "kind": "test"}}, []string{"b"}},
 		{"with one label of two", store.Query{Labels: map[string]string{"team": "blue", "kind": "test"}}, []string{}},
 		{"with an empty label value", store.Query{Labels: map[string]string{"note": ""}}, []string{"a"}},
+		{"that wait for a person", store.Query{Waiting: "Ada"}, []string{"c", "b"}},
+		{"that wait for another person", store.Query{Waiting: "Bo"}, []string{"b"}},
+		{"that wait for nobody of that name", store.Query{Waiting: "ada"}, []string{}},
+		{"that wait for a person, with labels", store.Query{Waiting: "Ada", Labels: map[string]string{"team": "red"}}, []string{"b"}},
 		{"created before", store.Query{CreatedBefore: before}, []string{"b", "a"}},
 		{"created before, in another time zone", store.Query{CreatedBefore: before.In(abroad)}, []string{"b", "a"}},
 		{"created a microsecond before", store.Query{CreatedBefore: before.Add(time.Microsecond)}, []string{"c", "b", "a"}},
