@@ -277,10 +277,7 @@ func readReply(r *record, s *protocol.Step, text string) (reply.Reply, error) {
 	if s.Check != nil {
 		contract = contract.WithCheck(s.Check)
 	}
-	list := ownNames(r, s)
-	if list == nil {
-		list = r.names
-	}
+	list, _ := namesFor(r, s)
 	return parseReply(contract, s, m, list, text)
 }
 

@@ -243,12 +243,13 @@ func historyTokens(r *record) int {
 	return r.history.tokens + len(r.Turns)*pseudonymsFor(r, &protocol.Step{}).QuoteTokens()
 }
 
-// promptData returns what the template of a step's user message may read, except the reply's fields.
-func promptData(r *record, s *protocol.Step, b *fixedPrompt) prompts.Data {
+// promptData returns what the template of a step's user message may read, except the reply's fields. The reply may name
+// active.
+func promptData(r *record, s *protocol.Step, b *fixedPrompt, active []string) prompts.Data {
 	d := b.data
 	d.Vars = b.pseudonyms.HideValues(s.Vars) // the system prompt keeps the values of the actor's first step
 	d.Phase, d.Round, d.Rounds, d.MinRounds = s.Phase, r.Cursor.Round, r.MaxRounds, r.MinRounds
-	d.ActiveNames, d.Target = b.pseudonyms.SortedPseudonyms(r.names), targetRole(r, b, s.Target)
+	d.ActiveNames, d.Target = b.pseudonyms.SortedPseudonyms(active), targetRole(r, b, s.Target)
 	if slices.Contains(r.Judges, s.Actor) {
 		d.Advice = b.pseudonyms.HideAll(judgeAdvice(r))
 	}
@@ -259,23 +260,26 @@ func promptData(r *record, s *protocol.Step, b *fixedPrompt) prompts.Data {
 // those who dropped out. If the protocol lists other names for the step, the schema lists these. A list with an entry for
 // each participant has as many entries as participants are left, so the schema changes within the debate only if one drops
 // out or if the names of the step differ.
-func withNames(r *record, c *reply.Contract, m *judge.Pseudonyms, own []string) *reply.Contract {
+func withNames(r *record, c *reply.Contract, m *judge.Pseudonyms, active, own []string) *reply.Contract {
 	if own == nil {
 		own = names(r.profiles)
 	}
 	c = c.WithNames("participants", m.SortedPseudonyms(own))
-	return c.WithNames("active", r.names).WithNames("criteria", m.HideAll(r.config.Rubric.Names()))
+	return c.WithNames("active", active).WithNames("criteria", m.HideAll(r.config.Rubric.Names()))
 }
 
-// ownNames returns the participants that the reply to a step may name, or nil if it may name all who have not dropped out.
-func ownNames(r *record, s *protocol.Step) []string {
-	p, ok := r.config.Protocol.(interface {
+// namesFor returns the participants that the reply to a step may name. own is the same list if the protocol gives it, and
+// nil if the reply may name all who have not dropped out.
+func namesFor(r *record, s *protocol.Step) (list, own []string) {
+	if p, ok := r.config.Protocol.(interface {
 		Names(r *protocol.Record, s protocol.Step) []string
-	})
-	if !ok {
-		return nil
+	}); ok {
+		own = p.Names(&r.Record, *s)
 	}
-	return p.Names(&r.Record, *s)
+	if own != nil {
+		return own, own
+	}
+	return r.names, nil
 }
 
 // newAsked returns what a person is asked in a step.
@@ -289,14 +293,15 @@ func newAsked(r *record, s *protocol.Step) (q Asked, err error) {
 	if err != nil {
 		return q, err
 	}
+	active, own := namesFor(r, s)
 	if s.Contract != "" {
 		contract := r.env.contract(r, s.Contract)
 		if contract == nil {
 			return q, &unsupported{[]string{fmt.Sprintf("reply contract %q is unknown, add it to Options.Contracts", s.Contract)}}
 		}
-		q.Fields, q.Schema = contract.Outline(), withNames(r, contract, b.pseudonyms, ownNames(r, s)).Schema()
+		q.Fields, q.Schema = contract.Outline(), withNames(r, contract, b.pseudonyms, active, own).Schema()
 	}
-	q.Task, err = r.env.prompts.User(s.Prompt, promptData(r, s, b))
+	q.Task, err = r.env.prompts.User(s.Prompt, promptData(r, s, b, active))
 	return q, err
 }
 

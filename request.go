@@ -34,13 +34,11 @@ func (e *Engine) newExecution(r *record, s protocol.Step) (*execution, error) {
 	c := executionPool.Get().(*execution)
 	*c = execution{
 		shown: c.shown,
-		step:  s, pseudonyms: pseudonymsFor(r, &s), role: seat.Role, config: r.config, created: r.times.created, names: r.names,
+		step:  s, pseudonyms: pseudonymsFor(r, &s), role: seat.Role, config: r.config, created: r.times.created,
 		concluding: r.Cursor.Stage == transcript.Conclusion, judging: slices.Contains(r.Judges, s.Actor), debating: r.isParticipating(s.Actor),
 		model: model{actor: who, bind: r.env.bind}, prompt: promptParts{set: e.prompts}, counter: counter{count: r.env.count}, turn: newDraft(&s),
 	}
-	if own := ownNames(r, &s); own != nil {
-		c.names, c.ownNames = own, own
-	}
+	c.names, c.ownNames = namesFor(r, &s)
 	c.timing.limit, c.timing.budget = timeLimit(r)
 	c.timing.remaining = remainingTime(r)
 	if c.judging {
@@ -91,7 +89,7 @@ func setSchema(r *record, c *execution, b *fixedPrompt) int {
 	}
 	if b.contract != c.step.Contract || b.active != len(c.names) || !slices.Equal(b.names, c.ownNames) {
 		b.contract, b.active, b.names = c.step.Contract, len(c.names), c.ownNames
-		b.schema = withNames(r, c.contract, b.pseudonyms, c.ownNames).Schema()
+		b.schema = withNames(r, c.contract, b.pseudonyms, c.names, c.ownNames).Schema()
 		b.size = c.count(string(b.schema))
 	}
 	c.request.Schema = b.schema
@@ -106,7 +104,7 @@ func (e *Engine) buildPrompt(r *record, c *execution, seat transcript.Profile) e
 		return err
 	}
 	c.prompt.fixed = b
-	data := promptData(r, &c.step, b)
+	data := promptData(r, &c.step, b, c.names)
 	if c.contract != nil {
 		data.ReplyFields = c.contract.Outline()
 	}
