@@ -171,15 +171,6 @@ func (e *Engine) bind(name string) (string, providers.Provider, error) {
 	return "", nil, fmt.Errorf("%q is unknown, use one of %s", name, strings.Join(known, ", "))
 }
 
-// person stands for the people who speak for participants and judges. The engine never calls it.
-type person struct{}
-
-func (person) Generate(context.Context, providers.Request) (providers.Response, error) {
-	return providers.Response{}, &providers.Error{Kind: providers.InvalidRequest, Err: errors.New("call model: a person replies with Debate.Answer")}
-}
-
-func (person) IsPerson() bool { return true }
-
 // identify returns the name of the provider that a possibly empty name refers to, and whether a person gives its
 // replies.
 func (e *Engine) identify(name string) (bound string, person bool) {

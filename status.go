@@ -2,6 +2,8 @@ package debate
 
 import (
 	"cmp"
+	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -13,6 +15,7 @@ import (
 	"github.com/elenchus-go/debate/internal/deepcopy"
 	"github.com/elenchus-go/debate/internal/panics"
 	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -113,6 +116,15 @@ func gateQuestion(r *record) *Question {
 		{actionStop, "Stop here", "end the debate; before the conclusion, cancel it"},
 	}}
 }
+
+// person stands for the people who speak for participants and judges. The engine never calls it.
+type person struct{}
+
+func (person) Generate(context.Context, providers.Request) (providers.Response, error) {
+	return providers.Response{}, &providers.Error{Kind: providers.InvalidRequest, Err: errors.New("call model: a person replies with Debate.Answer")}
+}
+
+func (person) IsPerson() bool { return true }
 
 // rejected is Status.FailureKind of a debate whose last start was refused.
 const rejected = "rejected"
