@@ -1,9 +1,6 @@
 package vote
 
-import (
-	"slices"
-	"strconv"
-)
+import "slices"
 
 // sees reports whether an agent sees another agent in a round. first lists the speakers of round 1, and last those of the
 // previous round, both in order.
@@ -34,13 +31,4 @@ func (p Protocol) groupCount() int {
 		return 2
 	}
 	return p.Groups
-}
-
-// targets returns the targets of an agent's steps in a round: the numbers of its samples, or a single empty one.
-func (p Protocol) targets() []string {
-	list := make([]string, max(p.Samples, 1))
-	for i := range p.Samples {
-		list[i] = strconv.Itoa(i + 1)
-	}
-	return list
 }
