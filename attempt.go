@@ -160,7 +160,8 @@ func (c *execution) attempt(n int) error {
 		resp.Warnings = c.keepReasoning(resp)
 	}
 	a := transcript.Attempt{Provider: c.model.providerName, Model: c.model.actor.Model, Usage: c.usage(resp, whole), Duration: time.Since(c.attempts.began)}
-	if !reasked && !c.model.substituted && c.prompt.opaque == 0 { // otherwise the estimate is for another prompt or another model, or services may ignore a part
+	// Otherwise the estimate is for another prompt or another model, or the service may ignore a part of the prompt.
+	if !reasked && !c.model.substituted && c.prompt.opaque == 0 {
 		a.PromptTokens = prompt
 		if err == nil && c.prompt.scale.SuspectsCut(prompt, a.Usage.Input) && !a.Usage.Estimated && a.Usage.Cached == 0 {
 			resp.Warnings = append(slices.Clip(resp.Warnings), c.cutWarning(prompt, a.Usage.Input))

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/elenchus-go/debate/context/window"
+	"github.com/elenchus-go/debate/internal/reasoning"
 	"github.com/elenchus-go/debate/prompts"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/transcript"
@@ -71,11 +72,12 @@ func (c *execution) summarizeOldest() bool {
 	}
 	a := transcript.Attempt{Provider: name, Model: s.Model, Usage: c.usage(resp, err == nil), Duration: time.Since(began)}
 	c.addAttempt(a, resp, err)
-	if err != nil || resp.Text == "" {
+	said, _ := reasoning.Split(resp.Text)
+	if err != nil || strings.TrimSpace(said) == "" {
 		return false
 	}
 	c.prompt.shortened, c.prompt.summarized = true, true
-	c.replaceHistory(n, providers.Message{Role: providers.User, Text: c.pseudonyms.Enclose(summaryHeading, resp.Text)})
+	c.replaceHistory(n, providers.Message{Role: providers.User, Text: c.pseudonyms.Enclose(summaryHeading, said)})
 	return true
 }
 

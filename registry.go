@@ -206,7 +206,8 @@ type Options struct {
 	// TokenCounter counts tokens. Defaults to window.Estimate, which needs no vocabulary. In both cases the counts
 	// are corrected by what providers report for each model.
 	TokenCounter window.TokenCounter
-	// KeepReasoning stores the reasoning of models that their services show, in Turn.Reasoning.Text, up to 64 KiB for each turn.
+	// KeepReasoning stores what models think in Turn.Reasoning.Text, as far as their services show it, up to 64 KiB for
+	// each turn.
 	KeepReasoning bool
 	// Name identifies the engine in Status.Driver of the debates that it drives. Use another name for each engine of a
 	// store. Defaults to the name of the machine, the number of the process, and a random part.

@@ -52,7 +52,8 @@ type Person interface {
 }
 
 // Limited is an optional interface of a provider whose service or models do not support every setting of a request. A
-// debate asks before its first call, and refuses the settings of its configuration that are not supported.
+// debate asks before its first call, and refuses the settings of its configuration that are not supported. A provider
+// without this interface is taken to support all settings.
 type Limited interface {
 	// Unsupported returns the settings of r that the service or the model does not support, by their JSON names, such as
 	// "seed", each with a sentence that says what is wrong and what to use instead. The settings are Temperature, TopP,

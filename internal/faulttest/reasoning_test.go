@@ -298,6 +298,29 @@ func TestInlineReasoningOfAPartialReply(t *testing.T) {
 	})
 }
 
+// A summary that replaces the history after an overflow has no reasoning either.
+func TestInlineReasoningOfASummaryAfterAnOverflow(t *testing.T) {
+	s := &speaker{}
+	s.reply = func(n int, r providers.Request) scripted.Reply {
+		if len(r.Messages) > 4 {
+			return scripted.Reply{Err: &providers.Error{Kind: providers.ContextOverflow, Err: errors.New("too long")}}
+		}
+		return scripted.Reply{Text: fmt.Sprintf("Speech %d.", n)}
+	}
+	summaries := &speaker{reply: func(int, providers.Request) scripted.Reply {
+		return scripted.Reply{Text: "<think>My secret plan.</think>They spoke."}
+	}}
+	d, _ := reasoningDebate(t, s, func(c *debate.Config, o *debate.Options) {
+		c.OnOverflow, c.Summarizer, c.Limits.MaxRounds = debate.OverflowSummarize, debate.Participant{Provider: "s"}, 3
+		o.Providers["s"] = summaries
+	})
+	_, err := debatetest.Run(t, d)
+	require.NoError(t, err)
+	require.NotEmpty(t, summaries.calls)
+	require.Contains(t, everything(t, s.calls), "They spoke.")
+	require.NotContains(t, everything(t, s.calls), "secret")
+}
+
 // Reasoning that a service reports as parts is no part of the text, and its tokens cost as much as those of the reply.
 func TestReasoningPartsAreKeptOnRequest(t *testing.T) {
 	used := transcript.Usage{Input: 100, Output: 50, Reasoning: 40}
