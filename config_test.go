@@ -24,6 +24,7 @@ import (
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/arbitration"
 	"github.com/elenchus-go/debate/protocol/council"
+	"github.com/elenchus-go/debate/protocol/mad"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/protocol/procon"
 	"github.com/elenchus-go/debate/protocol/refine"
@@ -163,7 +164,7 @@ func TestConfigSurvivesJSON(t *testing.T) {
 
 // A configuration in which every field is set comes back from JSON as it was, with each protocol of the library.
 func TestARoundTripLosesNothing(t *testing.T) {
-	presets := []protocol.Protocol{&panel.Protocol{}, &skeptic.Protocol{}, &refine.Protocol{}, &arbitration.Protocol{}, &procon.Protocol{}, &vote.Protocol{}, &council.Protocol{}}
+	presets := []protocol.Protocol{&panel.Protocol{}, &skeptic.Protocol{}, &refine.Protocol{}, &arbitration.Protocol{}, &procon.Protocol{}, &vote.Protocol{}, &council.Protocol{}, &mad.Protocol{}}
 	e, err := debate.NewEngine(debate.Options{})
 	require.NoError(t, err)
 	for _, p := range presets {
@@ -195,7 +196,7 @@ func TestUnmarshalRefusesOtherProtocols(t *testing.T) {
 	var c debate.Config
 	err := json.Unmarshal([]byte(debatetest.Encode(t, debatetest.PairConfig(debatetest.Mesh{}))), &c)
 	require.Equal(t, []string{"protocol.name"}, problemFields(t, err))
-	require.ErrorContains(t, err, `"mesh/1" is unknown, use one of arbitration/1, council/1, critique-refine/1, panel/1, pro-con/1, proposer-skeptic/1, vote/1, or decode other protocols with Engine.ParseConfig`)
+	require.ErrorContains(t, err, `"mesh/1" is unknown, use one of arbitration/1, council/1, critique-refine/1, mad/1, panel/1, pro-con/1, proposer-skeptic/1, vote/1, or decode other protocols with Engine.ParseConfig`)
 }
 
 // versioned is a protocol with a version.
@@ -251,7 +252,7 @@ func TestParseConfigSaysWhatIsWrong(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"topic":`:                                                     "parse configuration: unexpected end of JSON input",
 		`{"topik":"x"}`:                                                 "topik: the field is unknown, use one of ",
-		`{"protocol":{"name":"chess/1"}}`:                               `protocol.name: "chess/1" is unknown, use one of arbitration/1, council/1, critique-refine/1, mesh/1, panel/1, pro-con/1, proposer-skeptic/1, vote/1, or add it to Options.Protocols`,
+		`{"protocol":{"name":"chess/1"}}`:                               `protocol.name: "chess/1" is unknown, use one of arbitration/1, council/1, critique-refine/1, mad/1, mesh/1, panel/1, pro-con/1, proposer-skeptic/1, vote/1, or add it to Options.Protocols`,
 		`{"protocol":{"format":"free-form"}}`:                           `protocol.name: use an object with a name, such as {"name": "panel/1"}`,
 		`{"protocol":7}`:                                                "protocol.name: use an object",
 		`{"protocol":{"name":"panel/1","formatt":"x"}}`:                 `protocol.formatt: the field is unknown, use one of devils_advocate, format, jury, mode, personas, rotate_judges`,
@@ -956,6 +957,7 @@ func TestSeveralJudges(t *testing.T) {
 		{panel.Protocol{}, nil},
 		{procon.Protocol{}, nil},
 		{vote.Protocol{Decision: vote.Judge}, nil},
+		{mad.Protocol{}, refuses},
 		{skeptic.Protocol{}, refuses},
 		{refine.Protocol{}, refuses},
 		{arbitration.Protocol{Scores: map[string]float64{"problem": 6, "solution": 5, "market": 7}}, refuses},

@@ -17,6 +17,7 @@ import (
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/arbitration"
 	"github.com/elenchus-go/debate/protocol/council"
+	"github.com/elenchus-go/debate/protocol/mad"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/protocol/procon"
 	"github.com/elenchus-go/debate/protocol/refine"
@@ -311,6 +312,9 @@ func TestRepliesAreDecodedIntoTheirOwnTypes(t *testing.T) {
 		procon.JudgmentContract.Name():      refuses(transcript.Decode[procon.Judgment], turn),
 		council.RankingContract.Name():      refuses(transcript.Decode[council.Ranking], turn),
 		council.AnswerContract.Name():       refuses(transcript.Decode[council.ChairAnswer], turn),
+		mad.ModerationContract.Name():       refuses(transcript.Decode[mad.Moderation], turn),
+		mad.CandidatesContract.Name():       refuses(transcript.Decode[mad.Candidates], turn),
+		mad.DecisionContract.Name():         refuses(transcript.Decode[mad.Decision], turn),
 		vote.BallotContract.Name():          refuses(transcript.Decode[vote.Ballot], turn),
 		vote.RulingContract.Name():          refuses(transcript.Decode[vote.Ruling], turn),
 	})
@@ -325,6 +329,7 @@ func TestAnswersAreDecodedByTheirOwnProtocols(t *testing.T) {
 		arbitration.Protocol{}.Name(): refuses(arbitration.DecodeAnswer, answer),
 		procon.Protocol{}.Name():      refuses(procon.DecodeAnswer, answer),
 		council.Protocol{}.Name():     refuses(council.DecodeAnswer, answer),
+		mad.Protocol{}.Name():         refuses(mad.DecodeAnswer, answer),
 		vote.Protocol{}.Name():        refuses(vote.DecodeAnswer, answer),
 	})
 	_, err := vote.DecodeAnswer(protocol.Answer{})

@@ -274,7 +274,7 @@ func TestTidy(t *testing.T) {
 	s := loaded(t)
 	own := slices.DeleteFunc(s.Names(), func(name string) bool { // other protocols test their own prompts
 		preset, _, found := strings.Cut(name, "-")
-		return found && slices.Contains([]string{"arbitration", "council", "procon", "refine", "skeptic", "vote"}, preset)
+		return found && slices.Contains([]string{"arbitration", "council", "mad", "procon", "refine", "skeptic", "vote"}, preset)
 	})
 	require.Equal(t, all, own)
 	for _, name := range all {

@@ -9,6 +9,7 @@ import (
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol/arbitration"
 	"github.com/elenchus-go/debate/protocol/council"
+	"github.com/elenchus-go/debate/protocol/mad"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/protocol/procon"
 	"github.com/elenchus-go/debate/protocol/refine"
@@ -20,6 +21,7 @@ import (
 var answerTables = map[string]func(json.RawMessage) []block{
 	arbitration.Protocol{}.Name(): arbitrationTables,
 	council.Protocol{}.Name():     councilTables,
+	mad.Protocol{}.Name():         madTables,
 	panel.Protocol{}.Name():       audienceTables,
 	procon.Protocol{}.Name():      proconTables,
 	refine.Protocol{}.Name():      refineTables,
@@ -101,6 +103,21 @@ func audienceTables(data json.RawMessage) []block {
 		}),
 		tableBlock("Audience", []string{"Member", "Before", "After"}, members),
 	)
+}
+
+func madTables(data json.RawMessage) []block {
+	var rounds [][]string
+	for _, x := range decodeOrZero[mad.Result](data).Rounds {
+		supported := x.Supported
+		switch {
+		case x.Defaulted:
+			supported = "no valid decision"
+		case !x.Preference:
+			supported = "no preference"
+		}
+		rounds = append(rounds, []string{fmt.Sprint(x.Round), supported, x.Reasoning})
+	}
+	return tableBlock("Moderator", []string{"Round", "Preference", "Reasoning"}, rounds)
 }
 
 func proconTables(data json.RawMessage) []block {

@@ -19,6 +19,7 @@ import (
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol/arbitration"
 	"github.com/elenchus-go/debate/protocol/council"
+	"github.com/elenchus-go/debate/protocol/mad"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/protocol/procon"
 	"github.com/elenchus-go/debate/protocol/refine"
@@ -86,6 +87,7 @@ func everywhere(t testing.TB, text string) (list []*report.Report) {
 		panel.Protocol{}.Name():       full[judge.Opinion[judge.Verdict]](t, text),
 		arbitration.Protocol{}.Name(): full[arbitration.Result](t, text),
 		council.Protocol{}.Name():     full[council.Result](t, text),
+		mad.Protocol{}.Name():         full[mad.Result](t, text),
 		procon.Protocol{}.Name():      full[procon.Judgment](t, text),
 		refine.Protocol{}.Name():      full[refine.Result](t, text),
 		skeptic.Protocol{}.Name():     full[skeptic.Trace](t, text),

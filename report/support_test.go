@@ -17,6 +17,7 @@ import (
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/arbitration"
 	"github.com/elenchus-go/debate/protocol/council"
+	"github.com/elenchus-go/debate/protocol/mad"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/protocol/procon"
 	"github.com/elenchus-go/debate/protocol/refine"
@@ -247,6 +248,17 @@ func councilScene(t *testing.T) *scene {
 	return s
 }
 
+// madScene returns a debate that the judge decides, because the moderator prefers no answer.
+func madScene(t *testing.T) *scene {
+	s := duel(mad.Protocol{}, says(t, "10 cents: 1.10 less 1.", "I agree: 5 cents."), says(t, "5 cents: 1.05 and 0.05.", "5 cents."),
+		says(t, mad.Moderation{Reasoning: "Both show a sum."}, "It depends.", "It depends.", mad.Candidates{Candidates: []string{"10 cents", "5 cents"}},
+			mad.Decision{Reasoning: "1.05 is 1 more than 0.05.", Answer: "5 cents", Supported: "Bo"}))
+	s.config.Limits = debate.Limits{MaxRounds: 2}
+	s.open(t)
+	s.run(t, nil)
+	return s
+}
+
 func voteScene(t *testing.T) *scene {
 	ballot := func(answer string, confidence float64) vote.Ballot {
 		return vote.Ballot{Reasoning: "So it seems.", Answer: answer, Confidence: confidence}
@@ -263,7 +275,7 @@ func voteScene(t *testing.T) *scene {
 // scenes contains a debate for each preset.
 var scenes = map[string]func(*testing.T) *scene{
 	"panel": panelScene, "proposer-skeptic": skepticScene, "critique-refine": refineScene,
-	"arbitration": arbitrationScene, "pro-con": proconScene, "vote": voteScene, "council": councilScene,
+	"arbitration": arbitrationScene, "pro-con": proconScene, "vote": voteScene, "council": councilScene, "mad": madScene,
 }
 
 // staged calls f for each scene in a synctest bubble.

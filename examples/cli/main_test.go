@@ -45,7 +45,7 @@ func TestWrongArgumentsHaveTheirExitCode(t *testing.T) {
 		{"no rounds", []string{"--rounds", "0", topic}, 2, "--rounds 0, use 1 or more"},
 		{"too many rounds", []string{"--rounds", "99999", topic}, 2, "limits.max_rounds"},
 		{"more rounds than topics", []string{"--protocol", "arbitration", "--scores", "problem=5,solution=5,market=5", "--rounds", "4", topic}, 2, "use at most 3, one round for each topic"},
-		{"an unknown protocol", []string{"--protocol", "duel", topic}, 2, `"duel" is unknown, use one of arbitration, council, critique-refine, panel, pro-con, proposer-skeptic, vote`},
+		{"an unknown protocol", []string{"--protocol", "duel", topic}, 2, `"duel" is unknown, use one of arbitration, council, critique-refine, mad, panel, pro-con, proposer-skeptic, vote`},
 		{"an unknown version", []string{"--protocol", "panel/9", topic}, 2, `"panel/9" is unknown`},
 		{"an unknown role", []string{"--protocol", "critique-refine", "--agents", "security,magic", topic}, 2, `"magic" is unknown, use one of architect, performance, security, generalist, testing`},
 		{"no role", []string{"--protocol", "critique-refine", "--agents", " , ", topic}, 2, "--agents is empty, use some of architect, performance, security, generalist, testing"},
@@ -157,7 +157,7 @@ func TestTheUsageNamesAllFlagsAndCommands(t *testing.T) {
 func TestEveryProtocolRunsOffline(t *testing.T) {
 	for name, says := range map[string]string{
 		"panel": "Winner: ", "proposer-skeptic": "offline demo model", "critique-refine": "Implementation:", "arbitration": "## Scores",
-		"pro-con": "Winner: ", "vote": "Answer: ", "council": "Ranks of the answers",
+		"pro-con": "Winner: ", "vote": "Answer: ", "council": "Ranks of the answers", "mad": "The judge decided",
 	} {
 		t.Run(name, func(t *testing.T) {
 			folder(t)
@@ -177,7 +177,7 @@ func TestEveryProtocolRunsOffline(t *testing.T) {
 			require.NotContains(t, stderr, "fallback")
 		})
 	}
-	require.Len(t, presets, 7)
+	require.Len(t, presets, 8)
 }
 
 func TestATopicComesFromAnArgumentOrAFile(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/arbitration"
 	"github.com/elenchus-go/debate/protocol/council"
+	"github.com/elenchus-go/debate/protocol/mad"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/protocol/procon"
 	"github.com/elenchus-go/debate/protocol/refine"
@@ -37,6 +38,7 @@ var presets = map[string]preset{
 		{Name: "Pro", Position: "The answer to the topic is yes."}, {Name: "Con", Position: "The answer to the topic is no."},
 	}, "Judge"},
 	"council": {council.Protocol{}, []debate.Participant{{Name: "Ada"}, {Name: "Bo"}, {Name: "Cy"}, {Name: "Di"}}, "Chair"},
+	"mad":     {mad.Protocol{}, []debate.Participant{{Name: "Ada", Role: mad.Affirmative}, {Name: "Bo", Role: mad.Negative}}, "Judge"},
 	"vote":    {vote.Protocol{}, []debate.Participant{{Name: "Ada"}, {Name: "Bo"}, {Name: "Cy"}}, ""},
 }
 

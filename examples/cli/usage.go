@@ -17,7 +17,7 @@ const usage = `usage: cli [flags] "Should cities ban private cars?"    run a deb
 To debate a topic of one word, write it after two dashes: cli -- Privacy
 
 Flags of a debate; --config, --store and the flags for output and display also apply to show, resume and retry:
-  --protocol NAME   panel, proposer-skeptic, critique-refine, arbitration, pro-con, vote or council; defaults to panel
+  --protocol NAME   panel, proposer-skeptic, critique-refine, arbitration, pro-con, vote, council or mad; defaults to panel
   --agents A,B      participants: roles in critique-refine, names in other protocols
   --rounds N        maximum number of rounds
   --scores A=5,B=7  scores of the evaluation that arbitration debates

@@ -14,6 +14,7 @@ import (
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/arbitration"
 	"github.com/elenchus-go/debate/protocol/council"
+	"github.com/elenchus-go/debate/protocol/mad"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/protocol/procon"
 	"github.com/elenchus-go/debate/protocol/refine"
@@ -41,6 +42,7 @@ func table(t *testing.T, text string) string {
 		procon.Protocol{},
 		vote.Protocol{},
 		council.Protocol{},
+		mad.Protocol{},
 	} {
 		rows = append(rows, row(t, p))
 	}

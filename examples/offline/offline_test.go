@@ -15,6 +15,7 @@ import (
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/arbitration"
 	"github.com/elenchus-go/debate/protocol/council"
+	"github.com/elenchus-go/debate/protocol/mad"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/protocol/procon"
 	"github.com/elenchus-go/debate/protocol/refine"
@@ -86,6 +87,9 @@ func TestEachContractIsKept(t *testing.T) {
 		{vote.BallotContract, []string{topic, said("Ada", "Answer: Yes"), "> Answer: No", "Round 2 of 2."}, `"answer":"No"`},
 		{council.RankingContract, []string{topic, bo, ada, "Rank Ada and Bo, each exactly once."}, `"ranking":[{"name":"Ada","reason":"It has 6 words."},{"name":"Bo"`},
 		{council.AnswerContract, []string{topic, ada, bo, "Scores:\n1. Ada: 1\n2. Bo: 0\n"}, `The best-ranked one ends: “Tea is cheap.”`},
+		{mad.ModerationContract, []string{topic, ada, bo, "Round 1 of 3 is complete."}, `"preference":false`},
+		{mad.CandidatesContract, []string{topic, ada, bo, "List the answers."}, `["Tea is cheap.","I say no."]`},
+		{mad.DecisionContract, []string{topic, ada, bo, "Decide."}, `"answer":"Tea is cheap.","supported":"Ada"`},
 		{vote.RulingContract, []string{topic, said("Ada", "Answer: Yes"), said("Bo", "Answer: No"), "Decide."}, `"winner":"Ada"`},
 	} {
 		t.Run(test.contract.Name(), func(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/arbitration"
 	"github.com/elenchus-go/debate/protocol/council"
+	"github.com/elenchus-go/debate/protocol/mad"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/protocol/procon"
 	"github.com/elenchus-go/debate/protocol/refine"
@@ -34,6 +35,9 @@ var replies = map[string]func(prompt) any{
 	vote.RulingContract.Name():          prompt.decision,
 	council.RankingContract.Name():      prompt.ranking,
 	council.AnswerContract.Name():       prompt.finalAnswer,
+	mad.ModerationContract.Name():       prompt.moderation,
+	mad.CandidatesContract.Name():       prompt.candidates,
+	mad.DecisionContract.Name():         prompt.madDecision,
 }
 
 // cannotJudge tells readers that the judge is the demo model.
@@ -260,4 +264,29 @@ func (p prompt) finalAnswer() any {
 		}
 	}
 	return a
+}
+
+// moderation states no preference.
+func (p prompt) moderation() any {
+	return mad.Moderation{Reasoning: "I have no preference. " + cannotJudge}
+}
+
+// candidates lists the last sentence of each side.
+func (p prompt) candidates() any {
+	c := mad.Candidates{Candidates: []string{}}
+	for _, s := range p.speakers() {
+		c.Candidates = append(c.Candidates, s.points[len(s.points)-1])
+	}
+	return c
+}
+
+// madDecision decides for the side with the most new words.
+func (p prompt) madDecision() any {
+	d := mad.Decision{Reasoning: "I counted new words. " + cannotJudge, Answer: "There is no answer.", Supported: leader(p.speakers())}
+	for _, s := range p.speakers() {
+		if s.name == d.Supported {
+			d.Answer = s.points[len(s.points)-1]
+		}
+	}
+	return d
 }

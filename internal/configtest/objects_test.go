@@ -17,6 +17,7 @@ import (
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/arbitration"
 	"github.com/elenchus-go/debate/protocol/council"
+	"github.com/elenchus-go/debate/protocol/mad"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/protocol/procon"
 	"github.com/elenchus-go/debate/protocol/refine"
@@ -67,6 +68,7 @@ func newObjects() []*object {
 		newProtocol(procon.Protocol{}),
 		newProtocol(vote.Protocol{}),
 		newProtocol(council.Protocol{}),
+		newProtocol(mad.Protocol{}),
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/arbitration"
 	"github.com/elenchus-go/debate/protocol/council"
+	"github.com/elenchus-go/debate/protocol/mad"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/protocol/procon"
 	"github.com/elenchus-go/debate/protocol/refine"
@@ -62,6 +63,7 @@ func PresetConfigs() map[string]debate.Config {
 		"arbitration":      withOneJudge(presetConfig(arbitration.Protocol{Scores: scores}, 3, "A", "B")),
 		"pro-con":          presetConfig(procon.Protocol{}, 3, "A", "B"),
 		"council":          withOneJudge(presetConfig(council.Protocol{Families: [][]string{{"C", "D"}}}, 1, "A", "B", "C", "D")),
+		"mad":              withOneJudge(presetConfig(mad.Protocol{}, 3, "A", "B")),
 		"vote":             presetConfig(vote.Protocol{Decision: vote.Judge, Topology: vote.Ring}, 2, "A", "B", "C", "D"),
 
 		"vote with conditions":               presetConfig(vote.Protocol{Topology: vote.Groups, Grouped: true, Filter: new(0.5), Conditional: true}, 3, "A", "B", "C", "D"),

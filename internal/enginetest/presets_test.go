@@ -17,6 +17,7 @@ import (
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/arbitration"
 	"github.com/elenchus-go/debate/protocol/council"
+	"github.com/elenchus-go/debate/protocol/mad"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/protocol/procon"
 	"github.com/elenchus-go/debate/protocol/refine"
@@ -78,6 +79,7 @@ func TestNoPresetSpendsItsDefaultBudgetByArithmetic(t *testing.T) {
 		"pro-con":                       configOf(procon.Protocol{}, 1, debate.Limits{}, "A", "B"),
 		"pro-con, longer":               configOf(procon.Protocol{}, 1, debate.Limits{MaxRounds: 10}, "A", "B"),
 		"council":                       configOf(council.Protocol{}, 1, debate.Limits{}, eight...),
+		"mad":                           configOf(mad.Protocol{}, 1, debate.Limits{}, "A", "B"),
 		"vote":                          configOf(vote.Protocol{Decision: vote.Judge}, 1, debate.Limits{}, eight...),
 	} {
 		t.Run(name, func(t *testing.T) {

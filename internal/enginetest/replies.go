@@ -11,6 +11,7 @@ import (
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/arbitration"
 	"github.com/elenchus-go/debate/protocol/council"
+	"github.com/elenchus-go/debate/protocol/mad"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/protocol/procon"
 	"github.com/elenchus-go/debate/protocol/refine"
@@ -97,6 +98,19 @@ var replies = map[string]func(r providers.Request, names []string, words string,
 	},
 	council.AnswerContract.Name(): func(_ providers.Request, _ []string, words string, _ uint64) any {
 		return council.ChairAnswer{Answer: words, Disagreements: []string{}}
+	},
+	mad.ModerationContract.Name(): func(_ providers.Request, names []string, words string, pick uint64) any {
+		m := mad.Moderation{Reasoning: words, Preference: pick%4 == 3}
+		if m.Preference {
+			m.Supported, m.Answer = pickFrom(pick/4, names...), words
+		}
+		return m
+	},
+	mad.CandidatesContract.Name(): func(_ providers.Request, _ []string, words string, _ uint64) any {
+		return mad.Candidates{Candidates: []string{words, "Another answer."}}
+	},
+	mad.DecisionContract.Name(): func(_ providers.Request, names []string, words string, pick uint64) any {
+		return mad.Decision{Reasoning: words, Answer: words, Supported: pickFrom(pick, append([]string{""}, names...)...)}
 	},
 	vote.BallotContract.Name(): func(_ providers.Request, _ []string, words string, pick uint64) any {
 		return vote.Ballot{Reasoning: words, Answer: pickFrom(pick, "yes", "no"), Confidence: percentOf(pick)}

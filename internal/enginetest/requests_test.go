@@ -15,6 +15,7 @@ import (
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol/arbitration"
 	"github.com/elenchus-go/debate/protocol/council"
+	"github.com/elenchus-go/debate/protocol/mad"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/protocol/procon"
 	"github.com/elenchus-go/debate/protocol/refine"
@@ -172,6 +173,7 @@ func TestInternalNamesDoNotReachModels(t *testing.T) {
 		"arbitration":       configOf(arbitration.Protocol{Scores: map[string]float64{"problem": 7, "solution": 5, "market": 6}}, 1, debate.Limits{}, "Ann", "Bo"),
 		"pro-con":           configOf(procon.Protocol{}, 1, debate.Limits{MaxRounds: 3}, "Ann", "Bo"),
 		"council":           configOf(council.Protocol{}, 1, debate.Limits{}, "Ann", "Bo", "Cy"),
+		"mad":               configOf(mad.Protocol{}, 1, debate.Limits{}, "Ann", "Bo"),
 		"vote":              configOf(vote.Protocol{Decision: vote.Judge}, 1, debate.Limits{MaxRounds: 2}, "Ann", "Bo"),
 	} {
 		t.Run(name, func(t *testing.T) {

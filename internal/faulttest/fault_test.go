@@ -24,6 +24,7 @@ import (
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/arbitration"
 	"github.com/elenchus-go/debate/protocol/council"
+	"github.com/elenchus-go/debate/protocol/mad"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/protocol/procon"
 	"github.com/elenchus-go/debate/protocol/refine"
@@ -104,6 +105,10 @@ var callSites = []callSite{
 	{name: "answer of a member", key: "1/1/answer/A/", speaker: true, debate: councils},
 	{name: "ranking", key: "1/1/rank/B/", reply: "ranking/1", speaker: true, history: true, debate: councils},
 	{name: "answer of the chair", key: "1/1/conclude/J/", reply: "council-answer/1", safe: true, history: true, complete: true, debate: councils},
+	{name: "statement for or against an answer", key: "1/2/argue/B/", before: 1, pair: true, speaker: true, history: true, complete: true, debate: mads},
+	{name: "moderation", key: "1/2/moderate/J/", reply: "moderation/1", before: 1, pair: true, safe: true, history: true, complete: true, debate: mads},
+	{name: "candidates", key: "1/2/candidates/J/", reply: "candidates/1", pair: true, safe: true, history: true, complete: true, debate: mads},
+	{name: "decision after a debate", key: "1/2/decide/J/", reply: "mad-decision/1", pair: true, safe: true, history: true, complete: true, debate: mads},
 	{name: "ballot", key: "1/2/revise/A/", reply: "vote/1", before: 1, speaker: true, history: true, complete: true, debate: votes},
 	{name: "ballot, with conditions", key: "1/2/revise/A/", reply: "vote/1", before: 1, speaker: true, history: true, complete: true, debate: func(panel.Mode) debate.Config {
 		return debate.Config{Protocol: vote.Protocol{Decision: vote.Judge, Grouped: true, Filter: new(0.0), Conditional: true}}
@@ -153,6 +158,10 @@ func proCons(panel.Mode) debate.Config {
 
 func councils(panel.Mode) debate.Config {
 	return debate.Config{Protocol: council.Protocol{}}
+}
+
+func mads(panel.Mode) debate.Config {
+	return debate.Config{Protocol: mad.Protocol{}, Limits: debate.Limits{MaxRounds: 2}}
 }
 
 func votes(panel.Mode) debate.Config {

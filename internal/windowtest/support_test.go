@@ -22,6 +22,7 @@ import (
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/arbitration"
 	"github.com/elenchus-go/debate/protocol/council"
+	"github.com/elenchus-go/debate/protocol/mad"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/protocol/procon"
 	"github.com/elenchus-go/debate/protocol/refine"
@@ -56,6 +57,7 @@ var heldProtocols = []struct {
 	{"critique-refine", false, func(int) protocol.Protocol { return refine.Protocol{} }},
 	{"arbitration", true, arbitrationOf},
 	{"pro-con", true, func(int) protocol.Protocol { return procon.Protocol{} }},
+	{"mad", true, func(int) protocol.Protocol { return mad.Protocol{} }},
 	{"vote", false, func(int) protocol.Protocol { return vote.Protocol{} }},
 }
 
@@ -152,6 +154,12 @@ func (a *recordingModel) say(r *providers.Request) string {
 		v = k
 	case "council-answer/1":
 		v = council.ChairAnswer{Answer: w.text(300), Disagreements: []string{w.text(30)}}
+	case "moderation/1":
+		v = mad.Moderation{Reasoning: w.text(120)}
+	case "candidates/1":
+		v = mad.Candidates{Candidates: []string{w.text(20), w.text(20)}}
+	case "mad-decision/1":
+		v = mad.Decision{Reasoning: w.text(120), Answer: w.text(20)}
 	case "decision/1":
 		v = vote.Ruling{Reasoning: w.text(150), Winner: "A"}
 	default:
