@@ -493,7 +493,24 @@ func summaries(r *debate.Result) (list []transcript.Turn) {
 	return list
 }
 
-const heading = "Summary of what was said before:\n\n"
+const heading = "Summary of what was said before"
+
+// quotePattern matches a turn in a prompt: its delimiters, with its heading, and its text.
+var quotePattern = regexp.MustCompile(`(?s)^<<<\d+ begin: (.*?)>>>\n(.*)\n<<<\d+ end[^\n]*>>>$`)
+
+// unquote returns the heading and the text of a turn in a prompt, or "" and the whole text of another message.
+func unquote(text string) (from, said string) {
+	if m := quotePattern.FindStringSubmatch(text); m != nil {
+		return m[1], m[2]
+	}
+	return "", text
+}
+
+// isSummary reports whether a message of a prompt is a summary.
+func isSummary(text string) bool {
+	from, _ := unquote(text)
+	return from == heading
+}
 
 // summaryRange returns the reader in a summary's target, and the key of the last turn that the summary covers.
 func summaryRange(t *testing.T, turn transcript.Turn) (reader, upTo string) {

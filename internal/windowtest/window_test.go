@@ -65,7 +65,8 @@ func TestASummaryIsAStepBeforeTheOneThatNeedsIt(t *testing.T) {
 				ask := h.asked["s"][i]
 				first := 1
 				if i > 0 { // each summary continues the previous one
-					require.Equal(t, providers.Message{Role: providers.User, Text: heading + made[i-1].Text}, ask.Messages[1])
+					from, text := unquote(ask.Messages[1].Text)
+					require.Equal(t, []string{heading, made[i-1].Text, string(providers.User)}, []string{from, text, string(ask.Messages[1].Role)})
 					first = 2
 				}
 				var want, got []string
@@ -75,12 +76,12 @@ func TestASummaryIsAStepBeforeTheOneThatNeedsIt(t *testing.T) {
 					}
 				}
 				for _, m := range ask.Messages[first : len(ask.Messages)-1] {
-					_, text, _ := strings.Cut(m.Text, ": ")
+					_, text := unquote(m.Text)
 					got = append(got, text)
 				}
 				require.Equal(t, want, got, "each text is summarized once")
 				require.Positive(t, ask.MaxTokens)
-				require.LessOrEqual(t, ask.MaxTokens, (historyRoom+200)/5, "at most 20 % of the room")
+				require.LessOrEqual(t, ask.MaxTokens, (historyRoom+512)/5, "at most 20 % of the room, whose size is in steps of 512")
 				require.InDelta(t, 0.3, *ask.Temperature, 1e-9)
 				last = upTo
 			}
@@ -110,7 +111,8 @@ func requireSummariesShown(t *testing.T, h *smallWindowDebate, res *debate.Resul
 			require.NotContains(t, messages[1].Text, heading)
 			continue
 		}
-		require.Equal(t, heading+before[len(before)-1].Text, messages[1].Text, "%s", turn.Key)
+		from, text := unquote(messages[1].Text)
+		require.Equal(t, []string{heading, before[len(before)-1].Text}, []string{from, text}, "%s", turn.Key)
 		require.Equal(t, providers.User, messages[1].Role)
 		if turn.Window != nil {
 			require.Zero(t, turn.Window.Omitted)
@@ -138,7 +140,7 @@ func TestSystemPromptsStayTheSame(t *testing.T) {
 				for _, r := range a.requests {
 					require.NotRegexp(t, round, r.Messages[0].Text, "%s", name)
 					for _, m := range r.Messages {
-						require.False(t, m.Role != providers.User && strings.HasPrefix(m.Text, heading), "%s", name)
+						require.False(t, m.Role != providers.User && isSummary(m.Text), "%s", name)
 					}
 				}
 			}
@@ -165,8 +167,8 @@ func TestStepsOfAParallelPhaseAgreeOnASummaryBefore(t *testing.T) {
 	}
 	for i := range h.asked["a"] {
 		a, b := h.asked["a"][i].Messages, h.asked["b"][i].Messages
-		require.Equal(t, strings.HasPrefix(a[min(1, len(a)-1)].Text, heading), strings.HasPrefix(b[min(1, len(b)-1)].Text, heading))
-		if strings.HasPrefix(a[1].Text, heading) {
+		require.Equal(t, isSummary(a[min(1, len(a)-1)].Text), isSummary(b[min(1, len(b)-1)].Text))
+		if isSummary(a[1].Text) {
 			require.Equal(t, a[1], b[1])
 		}
 	}
@@ -319,15 +321,16 @@ func TestAViewOfOnesOwnHasASummaryOfItsOwn(t *testing.T) {
 	for _, s := range summaries(res) {
 		reader, _ := summaryRange(t, s)
 		if reader != "" {
-			own[heading+s.Text] = true
+			own[s.Text] = true
 		} else {
-			shared[heading+s.Text] = true
+			shared[s.Text] = true
 		}
 	}
 	for name, may := range map[string]map[string]bool{"a": own, "b": shared} {
 		for _, r := range h.asked[name] {
 			for _, m := range r.Messages {
-				require.True(t, !strings.HasPrefix(m.Text, heading) || may[m.Text], "%s reads another's summary", name)
+				_, text := unquote(m.Text)
+				require.True(t, !isSummary(m.Text) || may[text], "%s reads another's summary", name)
 			}
 		}
 	}
@@ -523,8 +526,10 @@ func TestATurnLargerThanTheWindowIsCutAndMarked(t *testing.T) {
 			require.LessOrEqual(t, len(h.asked["s"]), 4)
 			next := h.asked["a"][2].Messages
 			require.Len(t, next, 3, "only the newest turn has room")
-			require.True(t, strings.HasPrefix(next[1].Text, "B: Endless. "))
-			require.Regexp(t, `\[\.\.\. \d+ more bytes omitted to fit\]$`, next[1].Text)
+			from, text := unquote(next[1].Text)
+			require.Regexp(t, `^B\b`, from)
+			require.True(t, strings.HasPrefix(text, "Endless. "), text)
+			require.Regexp(t, `\[\.\.\. \d+ more bytes omitted to fit\]$`, text)
 			require.LessOrEqual(t, tokens(next)+400, historyRoom+2200+400)
 			for _, turn := range res.Turns {
 				if turn.Kind == transcript.Speech && turn.Actor == "A" && turn.Round == 3 {
