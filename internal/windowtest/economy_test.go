@@ -15,6 +15,7 @@ import (
 	"github.com/elenchus-go/debate/protocol/council"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/protocol/procon"
+	"github.com/elenchus-go/debate/protocol/vote"
 	"github.com/elenchus-go/debate/providers/price"
 )
 
@@ -172,21 +173,37 @@ func economy(calls string, list []protocolFigures) string {
 	return b.String()
 }
 
-// callsTable returns the number of calls of a debate of each protocol with its default parameters.
+// ruled is a protocol with the parameters that set it apart.
+type ruled struct {
+	parameters string
+	rules      protocol.Protocol
+}
+
+// callsTable returns the number of calls of a debate of each protocol with its default parameters, and with the options
+// that change the number.
 func callsTable(t testing.TB) string {
 	var b strings.Builder
 	b.WriteString(callsText)
-	rules := []protocol.Protocol{}
+	list := []ruled{}
 	for _, h := range heldProtocols {
-		rules = append(rules, h.rules(3))
+		list = append(list, ruled{"", h.rules(3)})
 	}
-	for _, p := range append(rules, council.Protocol{}) {
+	list = append(list, ruled{"", council.Protocol{}},
+		ruled{", `oxford`", panel.Protocol{Format: panel.Oxford}},
+		ruled{", `rotate_judges`, two judges", panel.Protocol{Format: panel.RoundLimited, RotateJudges: true}},
+		ruled{", `devils_advocate`", panel.Protocol{Format: panel.RoundLimited, DevilsAdvocate: true}},
+		ruled{", 5 `samples`", vote.Protocol{Samples: 5}},
+		ruled{", ReConcile", vote.Protocol{Decision: vote.Confidence, Rescale: true, Grouped: true}},
+		ruled{", S²-MAD", vote.Protocol{Topology: vote.Groups, Filter: new(0.0), Conditional: true}},
+	)
+	for _, x := range list {
+		p := x.rules
 		d := runEconomyDebate(t, p, defaultRounds(p), window.Policy{}, nil)
 		calls, members, all := 0, membersOf(p), d.bill()
 		for _, a := range d.actors {
 			calls += len(a.requests)
 		}
-		fmt.Fprintf(&b, "| `%s` | %d | %d | %d | %s | %.1f %% | %.1f %% |\n", p.Name(), len(members), d.result.Round, calls,
+		fmt.Fprintf(&b, "| `%s`%s | %d | %d | %d | %s | %.1f %% | %.1f %% |\n", p.Name(), x.parameters, len(members), d.result.Round, calls,
 			thousands(all.prompt), d.bill(members...).share(), all.share())
 	}
 	return b.String()
@@ -195,8 +212,9 @@ func callsTable(t testing.TB) string {
 const callsText = `
 ### Calls of a debate
 
-These debates have the default parameters and rounds of their protocols, two participants (a council four) and one judge. No
-debate ends early.
+These debates have the parameters that the table names, the default rounds of their protocols, and one judge; samples have
+no judge. No debate ends early. In the votes no two agents agree, so the judge decides, and S²-MAD leaves out nothing and
+nobody. The devil's advocate speaks in each round from the second on. All samples of an agent have the same prompt.
 
 | protocol | participants | rounds | calls | input tokens | participants repeat | all repeat |
 |---|---|---|---|---|---|---|

@@ -61,12 +61,37 @@ var heldProtocols = []struct {
 	{"vote", false, func(int) protocol.Protocol { return vote.Protocol{} }},
 }
 
-// membersOf returns the participants of a debate: four for a council, and otherwise two.
+// membersOf returns the participants of a debate: four for a council, an Oxford-style debate and a vote with groups, one
+// for samples, and otherwise two.
 func membersOf(rules protocol.Protocol) []string {
-	if _, ok := rules.(council.Protocol); ok {
-		return []string{"A", "B", "C", "D"}
+	four := []string{"A", "B", "C", "D"}
+	switch p := rules.(type) {
+	case council.Protocol:
+		return four
+	case panel.Protocol:
+		if p.Format == panel.Oxford {
+			return four
+		}
+	case vote.Protocol:
+		if p.Grouped || p.Topology == vote.Groups {
+			return four
+		}
+		if p.Samples > 0 {
+			return []string{"A"}
+		}
 	}
 	return debaters
+}
+
+// judgesOf returns the judges of a debate: two if they rotate, none for samples, and otherwise one.
+func judgesOf(rules protocol.Protocol) []string {
+	if p, ok := rules.(panel.Protocol); ok && p.RotateJudges {
+		return []string{"J", "K"}
+	}
+	if p, ok := rules.(vote.Protocol); ok && p.Samples > 0 {
+		return nil
+	}
+	return []string{"J"}
 }
 
 // defaultRounds returns the number of rounds of a debate whose configuration sets none.
@@ -126,7 +151,9 @@ func (a *recordingModel) say(r *providers.Request) string {
 	var v any
 	switch r.SchemaName {
 	case "assessment/1":
-		v = debatetest.LongAssessment("A", "B")
+		assessment := debatetest.LongAssessment("A", "B")
+		assessment.Converged = strings.Contains(r.Messages[0].Text, "devil's advocate")
+		v = assessment
 	case "verdict/1":
 		v = judge.Verdict{Summary: w.text(200), Quality: 60}
 	case "peer-critique/1":
@@ -146,6 +173,8 @@ func (a *recordingModel) say(r *providers.Request) string {
 		v = procon.Judgment{Summary: w.text(150), Participants: []procon.ParticipantScore{{Name: "A", Score: 6}, {Name: "B", Score: 6}}}
 	case "vote/1":
 		v = vote.Ballot{Reasoning: w.text(220), Answer: "That of " + a.name, Confidence: 60}
+	case "audience/1":
+		v = panel.AudienceVote{Reasoning: w.text(60), Vote: "undecided"}
 	case "ranking/1":
 		k := council.Ranking{Comparison: w.text(200)}
 		for _, name := range regexp.MustCompile(`Debater [A-Z]`).FindAllString(r.Messages[len(r.Messages)-1].Text, -1) {
@@ -265,11 +294,17 @@ func runEconomyDebate(t testing.TB, rules protocol.Protocol, rounds int, policy 
 	}
 	c := debate.Config{
 		ID: "economy", Topic: "Should the city close its centre to cars?", Protocol: rules, History: policy,
-		Judges: []debate.Participant{member("J", "")}, Summarizer: member(protocol.Summarizer, ""),
-		Limits: debate.Limits{MinRounds: rounds, MaxRounds: rounds, OutputTokens: 1 << 30, StepTokens: replyCap, JudgeTokens: replyCap},
+		Summarizer: member(protocol.Summarizer, ""),
+		Limits:     debate.Limits{MinRounds: rounds, MaxRounds: rounds, OutputTokens: 1 << 30, StepTokens: replyCap, JudgeTokens: replyCap},
+	}
+	for _, name := range judgesOf(rules) {
+		c.Judges = append(c.Judges, member(name, ""))
 	}
 	for i, name := range membersOf(rules) {
 		c.Participants = append(c.Participants, member(name, []string{"Yes, it should.", "No, it should not."}[i%2]))
+		if p, ok := rules.(panel.Protocol); ok && p.Format == panel.Oxford {
+			c.Participants[i].Side = []string{"for", "against"}[i%2]
+		}
 	}
 	x, err := debate.New(t.Context(), c, o)
 	require.NoError(t, err)
