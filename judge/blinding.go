@@ -58,7 +58,7 @@ func (l *Pseudonyms) rank(name string) int {
 }
 
 // QuoteTokens returns approximately how many tokens Quote adds to a statement.
-func (l *Pseudonyms) QuoteTokens() int { return 40 }
+func (l *Pseudonyms) QuoteTokens() int { return 30 }
 
 // Sort sorts the speeches of each parallel phase by pseudonym. No speech of such a phase was written with knowledge
 // of another, so their order carries no meaning. The elements of shown are indexes into turns.

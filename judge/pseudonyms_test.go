@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -193,4 +194,12 @@ func TestTheWordDebaterBeforeAnArticleIsNoLabel(t *testing.T) {
 		t.Log(l.Reveal(text), "|", l.Hide(text))
 	}
 	require.Equal(t, "It gave the debater a chance.", l.Reveal("It gave the debater a chance."))
+}
+
+func TestQuoteTokens(t *testing.T) {
+	l := judge.NewPseudonyms([]string{"Ada"}, "d", "J", false)
+	for _, who := range []string{"A", "Ada", "Alexander the Great"} {
+		added := window.Estimate(l.Quote(who, 2, "Hello there.")) - window.Estimate("Hello there.")
+		require.InDelta(t, l.QuoteTokens(), added, 5, who)
+	}
 }

@@ -218,7 +218,7 @@ func TestASummaryOutlastsAnOverflow(t *testing.T) {
 	over, last := false, []providers.Message{}
 	inner := o.Providers["a"]
 	o.Providers["a"] = debatetest.ProviderFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
-		had := len(r.Messages) > 1 && isSummary(r.Messages[1].Text)
+		had := len(r.Messages) > 6 && isSummary(r.Messages[1].Text)
 		if had && !over {
 			over = true
 			return providers.Response{}, &providers.Error{Kind: providers.ContextOverflow, Err: errors.New("too long")}
