@@ -92,10 +92,11 @@ type Config struct {
 	// ID identifies the debate. Use at most 128 letters, digits, '.', '_' and '-'. Defaults to a new UUID of version
 	// 7, which sorts by time.
 	ID string `json:"id,omitempty"`
-	// Seed determines everything that is drawn: the pseudonyms and the order under which each judge sees the participants,
-	// and the nonces of the delimiters around statements. Two debates with the same seed and otherwise the same
-	// configuration draw the same. It does not affect how models sample. Use at most 128 bytes. Defaults to the ID. It is
-	// stored with the debate, so a copy of a stored configuration with another ID draws what the original drew.
+	// Seed determines everything that is drawn: the pseudonyms and the order under which judges and others see the
+	// participants, and the nonces of the delimiters around statements. Two debates with the same seed and otherwise
+	// the same configuration draw the same. It does not affect how models sample, as Participant.Seed does. Use at most
+	// 128 bytes. Defaults to the ID. It is stored with the debate, so a copy of a stored configuration with another ID
+	// draws what the original drew.
 	Seed string `json:"seed,omitempty"`
 	// Topic is the question or claim to debate.
 	Topic string `json:"topic"`
