@@ -33,6 +33,12 @@ import (
 //	Steps(r *Record) []Step
 //
 // It returns a step for each of them, with Actor, Phase, Prompt, Contract and Vars.
+//
+// The reply to a step may name all active participants. If it may name others, list them with another method:
+//
+//	Names(r *Record, s Step) []string
+//
+// It returns nil for all other steps.
 type Protocol interface {
 	// Name returns the name of the protocol and the version of its rules, such as "panel/1". It is stored with each
 	// debate. If you change the rules, increase the version.

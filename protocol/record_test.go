@@ -338,3 +338,19 @@ func TestDropTakesOneOut(t *testing.T) {
 		})
 	}
 }
+
+// A copy of the record, on which the engine tries a drop, shares nothing that the drop changes.
+func TestDroppedParticipantsAreListed(t *testing.T) {
+	r := protocol.Record{Participants: []transcript.Profile{{Name: "Ada"}, {Name: "Bo"}, {Name: "Cy"}}, Judges: []string{"Jo"}}
+	r.Drop("Bo")
+	for _, name := range []string{"Ada", "Cy"} {
+		other := r
+		other.Drop(name)
+		require.Equal(t, []string{"Bo", name}, other.Dropped)
+	}
+	r.Drop("Jo")
+	r.Drop("nobody")
+	r.Drop("Bo")
+	require.Equal(t, []string{"Bo"}, r.Dropped, "only participants, each once")
+	require.Empty(t, r.Judges)
+}
