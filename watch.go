@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"slices"
 
+	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
@@ -121,6 +123,84 @@ func (d *Debate) Watch(ctx context.Context, after int64) iter.Seq2[Event, error]
 			}
 		}
 	}
+}
+
+// WatchAs is like Watch for a viewer who speaks for a participant or a judge. It shows nothing of an open parallel phase
+// until that seat has spoken in it, so that the speaker is not influenced: neither the live events of others, nor their
+// turns, nor what follows these. It then yields the stored events that it has withheld. WatchAs yields an error if no
+// participant or judge has that name.
+func (d *Debate) WatchAs(ctx context.Context, seat string, after int64) iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
+		b := &blindfold{rec: newRecord(d.ID(), d.engine.env), seat: seat, after: after}
+		for ev, err := range d.Watch(ctx, 0) { // from the beginning, to know which phase is open
+			if err == nil {
+				err = b.add(ev)
+			}
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for _, ev := range b.visible() {
+				if !yield(ev, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// blindfold withholds events from a viewer who speaks for a seat.
+type blindfold struct {
+	rec   *record
+	seat  string
+	after int64
+	list  []Event // what was not shown yet
+}
+
+// add adds an event. It drops live events that the viewer must not see, and events that the viewer has seen.
+func (b *blindfold) add(ev Event) error {
+	meta := ev.Meta()
+	if !meta.Live {
+		_, at := entryFields(ev)
+		if err := b.rec.apply(ev, at); err != nil {
+			return err
+		}
+		if b.rec.config.settings(b.seat) == nil {
+			return fmt.Errorf("watch debate %s as %q: no participant or judge has this name", b.rec.ID, b.seat)
+		}
+	}
+	if own, ok := stepOf(ev); meta.Live && (len(b.list) > 0 || b.blind()) && !(ok && own.Actor == b.seat) {
+		return nil
+	}
+	if meta.Seq > b.after || meta.Live && meta.Seq == b.after {
+		b.list = append(b.list, ev)
+	}
+	return nil
+}
+
+// visible returns the events that the viewer may see now, and removes them from the list.
+func (b *blindfold) visible() []Event {
+	n := len(b.list)
+	if b.blind() {
+		n = slices.IndexFunc(b.list, func(ev Event) bool {
+			t, ok := ev.(TurnDone)
+			return ok && t.Turn.Seq > b.rec.Cursor.PhaseSeq && t.Turn.Phase == b.rec.Cursor.Phase && t.Turn.Actor != b.seat
+		})
+	}
+	if n < 0 {
+		n = len(b.list)
+	}
+	shown := slices.Clone(b.list[:n])
+	b.list = slices.Delete(b.list, 0, n)
+	return shown
+}
+
+// blind reports whether the seat has yet to speak in the open parallel phase.
+func (b *blindfold) blind() (is bool) {
+	defer func() { _ = recover() }() // of the protocol: the driver meets the panic too, and reports it
+	return b.rec.parallel && slices.ContainsFunc(b.rec.next(), func(s protocol.Step) bool {
+		return s.Actor == b.seat && s.Phase == b.rec.Cursor.Phase
+	})
 }
 
 // showNews yields what is new to a viewer and reports whether more may follow. Nothing follows an error.

@@ -1,0 +1,85 @@
+package peopletest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/fsm"
+)
+
+// watchAs collects what a viewer sees who speaks for a seat: the speakers of turns, and of chunks with a tilde.
+func (b *table) watchAs(ctx context.Context, seat string, after int64) (seen *[]string, last *int64) {
+	seen, last = &[]string{}, new(int64)
+	go func() {
+		for ev, err := range b.WatchAs(ctx, seat, after) {
+			if err != nil {
+				return
+			}
+			if !ev.Meta().Live {
+				*last = ev.Meta().Seq
+			}
+			switch ev := ev.(type) {
+			case debate.TurnDone:
+				*seen = append(*seen, fmt.Sprint(ev.Turn.Actor, ev.Turn.Round))
+			case debate.Chunk:
+				if who := "~" + ev.Key.Actor; !slices.Contains(*seen, who) {
+					*seen = append(*seen, who)
+				}
+			case debate.Ended:
+				*seen = append(*seen, "end")
+			}
+		}
+	}()
+	return seen, last
+}
+
+// A viewer who speaks for a seat sees nothing of the others' statements in a parallel phase before its own.
+func TestABlindRoundStaysBlind(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := sit(t, "A @B @C", nil)
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		asB, last := b.watchAs(ctx, "B", 0)
+		asC, _ := b.watchAs(ctx, "C", 0)
+		all, _ := b.watchAs(ctx, "J", 0)
+		b.run()
+		synctest.Wait()
+		require.Contains(t, *all, "A1", "a judge does not speak in this phase")
+		require.Empty(t, *asB)
+		require.Empty(t, *asC)
+
+		b.answer("C", "Yes.")
+		synctest.Wait()
+		require.Equal(t, []string{"A1", "C1"}, *asC)
+		require.Empty(t, *asB)
+		resumed, _ := b.watchAs(ctx, "B", *last)
+
+		b.answer("B", "No.")
+		synctest.Wait()
+		require.Equal(t, []string{"A1", "C1", "B1"}, *asB)
+		require.Equal(t, []string{"A1", "C1", "B1"}, *resumed, "nothing is lost after a new connection")
+
+		b.run() // J assesses the round, and A speaks in the next one
+		synctest.Wait()
+		require.Equal(t, []string{"A1", "C1", "B1", "~J", "J1"}, *asB, "what nobody must be blind for is shown live")
+		b.answer("B", "No.")
+		b.answer("C", "Yes.")
+		require.Equal(t, fsm.Completed, b.run())
+		time.Sleep(time.Second)
+		require.Equal(t, []string{"A1", "C1", "B1", "~J", "J1", "A2", "B2", "C2", "J2", "J2", "end"}, *asB)
+	})
+}
+
+func TestOnlySeatsWatchBlindly(t *testing.T) {
+	b := sit(t, "A @B", nil)
+	for _, err := range b.WatchAs(t.Context(), "Zoe", 0) {
+		require.ErrorContains(t, err, `as "Zoe": no participant or judge has this name`)
+	}
+}
