@@ -11,6 +11,7 @@ import (
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/scripted"
+	"github.com/elenchus-go/debate/transcript"
 )
 
 // Scripted models take the place of real ones.
@@ -165,4 +166,40 @@ func ExampleDebate_Pause() {
 	// Output:
 	// true - it has not begun
 	// true 2 turns
+}
+
+// A person speaks for a participant. The debate waits for the reply without a driver.
+func ExampleDebate_Answer() {
+	ctx := context.Background()
+	d, err := debate.New(ctx, debate.Config{
+		Topic:        "Should cities ban private cars?",
+		Participants: []debate.Participant{{Name: "Ada", Human: true}, {Name: "Bo", Provider: "bo"}},
+		Judges:       []debate.Participant{{Name: "Judge", Provider: "judge"}},
+		Limits:       debate.Limits{MaxRounds: 1},
+	}, options())
+	if err != nil {
+		log.Fatal(err)
+	}
+	for range 2 {
+		for event, err := range d.Run(ctx) {
+			if err != nil {
+				log.Fatal(err)
+			} else if done, ok := event.(debate.TurnDone); ok && done.Turn.Kind == transcript.Speech {
+				fmt.Printf("%s: %s\n", done.Turn.Actor, done.Turn.Text)
+			}
+		}
+		asked, err := d.Waiting(ctx)
+		if err != nil {
+			log.Fatal(err)
+		}
+		for _, a := range asked {
+			fmt.Println("waiting for", a.Key.Actor)
+			if err := d.Answer(ctx, a.Key, "Yes, streets are for people.", "ada@example.com"); err != nil {
+				log.Fatal(err)
+			}
+		}
+	}
+	// Output:
+	// waiting for Ada
+	// Bo: Ada forgets those who work at night.
 }
