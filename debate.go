@@ -204,7 +204,9 @@ func (d *Debate) Waiting(ctx context.Context) (list []Asked, err error) {
 		return nil, err
 	}
 	for _, a := range d.journal.rec.waiting() {
-		list = append(list, deepcopy.Of(*a))
+		q := deepcopy.Of(*a)
+		q.Said = turnsFor(d.journal.rec, a.Key)
+		list = append(list, q)
 	}
 	return list, nil
 }

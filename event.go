@@ -122,6 +122,9 @@ type (
 		Fields   string          `json:"fields,omitempty"`   // description of the reply's fields; empty for free text
 		Schema   json.RawMessage `json:"schema,omitempty"`   // JSON Schema of the reply; empty for free text
 		Tokens   int             `json:"tokens"`             // most tokens of the reply
+		// Said is what the actor may read of what was said before, in order: the key, the kind, the seq and the text of
+		// each turn, with the names that the actor sees. Only Debate.Waiting sets it.
+		Said []transcript.Turn `json:"said,omitempty"`
 	}
 	// Annotated is a note on the debate, such as a rating.
 	Annotated struct {

@@ -305,6 +305,25 @@ func newAsked(r *record, s *protocol.Step) (q Asked, err error) {
 	return q, err
 }
 
+// turnsFor returns the turns that the actor of a next step may read, as in a prompt for a model.
+func turnsFor(r *record, key transcript.Key) (list []transcript.Turn) {
+	for _, s := range r.next() {
+		if s.Key != key {
+			continue
+		}
+		m := pseudonymsFor(r, &s)
+		shown, _ := visibleTurns(r, &s, m)
+		m.Sort(r.Turns, shown)
+		for _, i := range shown {
+			t := &r.Turns[i]
+			seen := transcript.Turn{Key: t.Key, Kind: t.Kind, Seq: t.Seq, Text: m.Hide(t.Text)}
+			seen.Actor, seen.Target = m.Of(cmp.Or(systemHeadings[t.Actor], t.Actor)), m.Of(t.Target)
+			list = append(list, seen)
+		}
+	}
+	return list
+}
+
 // adopt takes over the prompts of a record of the same configuration without turns, if there are none yet.
 func (c *promptCache) adopt(from *promptCache) {
 	if c.fixedPrompts == nil && c.pseudonyms == nil {

@@ -422,3 +422,28 @@ func TestStartedDebatesGoOn(t *testing.T) {
 		require.Equal(t, fsm.Completed, b.status().State)
 	})
 }
+
+// A person sees what was said before the phase, under the names that the person may know.
+func TestWhatAPersonMayRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := sit(t, "A @B", func(c *debate.Config) { c.Judges[0] = debate.Participant{Name: "J", Human: true, Blind: true} })
+		b.run()
+		require.Contains(t, b.said(), "respond 1 A")
+		require.Empty(t, b.asked("B").Said, "A speaks in the same phase")
+		b.answer("B", "I, B, disagree with A.")
+		b.run()
+		said := b.asked("J").Said
+		require.Len(t, said, 2)
+		for _, turn := range said {
+			require.Regexp(t, `^Debater [AB]$`, turn.Actor)
+			require.NotContains(t, turn.Text, "I, B,")
+			require.Positive(t, turn.Seq)
+		}
+		b.answer("J", debatetest.Encode(t, debatetest.Assessment(true, "Debater A", "Debater B")))
+		b.run()
+		said = b.asked("B").Said
+		require.Len(t, said, 2)
+		require.Equal(t, "A", said[0].Actor)
+		require.Equal(t, "I, B, disagree with A.", said[1].Text)
+	})
+}
