@@ -15,15 +15,15 @@ import (
 
 // commands maps the commands to the flags that they accept. The empty command runs a new debate.
 var commands = map[string]string{
-	"":       "protocol agents rounds scores prompts file config output report store verbose json plain version",
+	"":       "protocol agents me rounds scores prompts file config output report store verbose json plain version",
 	"help":   "",
 	"list":   filterFlags + " limit count config store json",
 	"show":   "config store json output report verbose",
 	"export": "config store output",
 	"import": "config store",
 	"delete": filterFlags + " config store yes",
-	"resume": "config store json output report verbose plain prompts yes",
-	"retry":  "config store json output report verbose plain prompts yes",
+	"resume": "me config store json output report verbose plain prompts yes",
+	"retry":  "me config store json output report verbose plain prompts yes",
 	"pause":  "config store",
 	"cancel": "config store",
 }
@@ -35,6 +35,7 @@ type options struct {
 	protocol, agents, scores, file, config, output, prompts string
 	store                                                   string
 	reports                                                 stringList
+	me                                                      stringList // participants and judges for whom the user replies
 	rounds                                                  int
 	filters                                                 filters
 	verbose, json, plain, yes, count, version, help         bool
@@ -58,6 +59,7 @@ func (o *options) flagSet() *flag.FlagSet {
 		flags.BoolVar(to, name, false, "")
 	}
 	flags.Var(&o.reports, "report", "")
+	flags.Var(&o.me, "me", "")
 	o.filters.addFlags(flags)
 	return flags
 }
@@ -122,7 +124,7 @@ func (o *options) checkFlags() error {
 			return exitErrorf(exitArguments, "read arguments: %q does not accept --%s, only --%s", o.command, name, strings.Join(known, ", --"))
 		}
 	}
-	values := map[string]string{"config": o.config, "output": o.output, "store": o.store, "file": o.file, "protocol": o.protocol, "scores": o.scores, "prompts": o.prompts}
+	values := map[string]string{"config": o.config, "output": o.output, "store": o.store, "file": o.file, "protocol": o.protocol, "scores": o.scores, "prompts": o.prompts, "waiting": o.filters.waiting}
 	for _, path := range o.reports {
 		values["report"] = path
 		if ext := strings.ToLower(filepath.Ext(path)); path != "" && ext != ".md" && ext != ".html" {
@@ -169,6 +171,9 @@ func (o *options) checkCommand() error {
 		least, most = 0, 0
 	case "resume":
 		most = 2
+		if len(o.operands) > 1 && o.operands[1] == actionEdit {
+			most = 3
+		}
 	case "import":
 		what = "a file that export wrote"
 	case "delete":
@@ -185,6 +190,9 @@ func (o *options) checkCommand() error {
 	}
 	return nil
 }
+
+// actionEdit is the answer to a question that takes a remark.
+const actionEdit = "edit"
 
 // isSetByFlag reports whether the command line sets a field of the configuration.
 func (o options) isSetByFlag(field string) bool {

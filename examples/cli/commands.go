@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -87,6 +88,13 @@ func (p *program) showDebate(d *debate.Debate) error {
 		if q := r.Question; q != nil {
 			fmt.Fprintf(p.stdout, "waiting for a decision: %s%s\n\n", q.Cause, formatChoices(q))
 		}
+		status, err := d.Status(p.ctx)
+		if err != nil {
+			return err
+		}
+		if len(status.Waiting) > 0 {
+			fmt.Fprintf(p.stdout, "waiting for the reply of %s\n\n", strings.Join(status.Waiting, ", "))
+		}
 		if r.Failure != nil {
 			fmt.Fprintf(p.stdout, "%v\n%s\n\n", r.Failure, r.Failure.Hint())
 		}
@@ -117,6 +125,9 @@ func (p *program) resumeDebate(d *debate.Debate, s configFile, o debate.Options)
 		return err
 	}
 	if err := p.usePrompts(&o, &c); err != nil {
+		return err
+	}
+	if err := p.checkSeats(c); err != nil {
 		return err
 	}
 	if _, err := debate.New(p.ctx, c, debate.Options{Providers: o.Providers, Prompts: o.Prompts}); err != nil { // in memory, only to check
@@ -165,26 +176,34 @@ func (p *program) confirmModels(d *debate.Debate, s configFile, c debate.Config,
 
 // makeRunnable retries, decides or resumes a debate, so that it can run.
 func (p *program) makeRunnable(d *debate.Debate, state fsm.State) error {
-	answer := strings.Join(p.operands[1:], "")
 	switch {
 	case p.command == "retry":
 		return d.Retry(p.ctx)
 	case state == fsm.Error:
 		return fmt.Errorf("resume debate %s: the debate has failed%s", d.ID(), p.nextCommand("retry", d.ID()))
-	case answer != "":
-		r, err := d.Result(p.ctx)
-		if err != nil {
-			return err
-		}
-		id := ""
-		if r.Question != nil {
-			id = r.Question.ID
-		}
-		return d.Decide(p.ctx, id, answer)
+	case len(p.operands) > 1:
+		return p.answerQuestion(d, p.operands[1], p.operands[2:]...)
 	case state == fsm.Paused:
-		return d.Resume(p.ctx)
+		return p.unpause(d)
 	}
 	return nil // it was interrupted or not started
+}
+
+// unpause resumes a paused debate, unless it waits for a person's reply or for an answer that this terminal can ask for.
+func (p *program) unpause(d *debate.Debate) error {
+	status, err := d.Status(p.ctx)
+	if err != nil {
+		return err
+	}
+	r, err := d.Result(p.ctx)
+	if err != nil || r.Question != nil && p.canAsk() {
+		return err
+	}
+	err = d.Resume(p.ctx)
+	if _, refused := errors.AsType[*fsm.Refused](err); refused && len(status.Waiting) > 0 {
+		return nil
+	}
+	return err
 }
 
 // currentConfig returns the configuration of a stored debate.

@@ -34,24 +34,40 @@ func (p *program) canAsk() bool { return console.IsTerminal(p.stdin) && console.
 
 var errInterrupted = errors.New("interrupted")
 
-// ask prints a question and reads a line. An interrupt ends it.
+// ask prints a question and reads a line, which is empty at the end of the input. An interrupt ends it.
 func (p *program) ask(question string) (string, error) {
+	text, err := p.readLine(question)
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return text, err
+}
+
+// readLine is like ask, but returns io.EOF at the end of the input. Ctrl-D ends the input once.
+func (p *program) readLine(question string) (string, error) {
 	fmt.Fprint(p.stderr, question)
+	if p.input == nil {
+		p.input = bufio.NewReader(p.stdin)
+	}
 	type line struct {
 		text string
 		err  error
 	}
 	read := make(chan line, 1)
 	go func() {
-		text, err := bufio.NewReader(p.stdin).ReadString('\n')
+		text, err := p.input.ReadString('\n')
 		read <- line{strings.TrimSpace(text), err}
 	}()
 	select {
 	case l := <-read:
-		if l.err != nil && !errors.Is(l.err, io.EOF) {
-			return "", fmt.Errorf("read answer: %w", l.err)
+		switch {
+		case l.err == nil || l.text != "" && errors.Is(l.err, io.EOF):
+			return l.text, nil
+		case errors.Is(l.err, io.EOF):
+			fmt.Fprintln(p.stderr)
+			return "", io.EOF
 		}
-		return l.text, nil
+		return "", fmt.Errorf("read answer: %w", l.err)
 	case <-p.interrupted:
 		fmt.Fprintln(p.stderr)
 		return "", errInterrupted

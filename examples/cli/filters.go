@@ -15,7 +15,7 @@ import (
 )
 
 // filterFlags are the flags that select stored debates.
-const filterFlags = "state outcome failure label since before updated-since updated-before"
+const filterFlags = "state outcome failure label waiting since before updated-since updated-before"
 
 // stringList is the value of a flag that may be given several times.
 type stringList []string
@@ -32,6 +32,7 @@ func (l *stringList) Set(value string) error {
 type filters struct {
 	states, outcomes, failures, labels         stringList
 	since, before, updatedSince, updatedBefore timeFlag
+	waiting                                    string
 	limit                                      int
 }
 
@@ -42,6 +43,7 @@ func (f *filters) addFlags(flags *flag.FlagSet) {
 	for name, to := range map[string]*timeFlag{"since": &f.since, "before": &f.before, "updated-since": &f.updatedSince, "updated-before": &f.updatedBefore} {
 		flags.Var(to, name, "")
 	}
+	flags.StringVar(&f.waiting, "waiting", "", "")
 	flags.IntVar(&f.limit, "limit", 0, "")
 }
 
@@ -54,7 +56,7 @@ func (f *filters) given(flags map[string]bool) bool {
 func (f *filters) query() (q store.Query, err error) {
 	q = store.Query{
 		CreatedSince: f.since.Time, CreatedBefore: f.before.Time, UpdatedSince: f.updatedSince.Time, UpdatedBefore: f.updatedBefore.Time,
-		Limit: f.limit, FailureKinds: f.failures,
+		Limit: f.limit, FailureKinds: f.failures, Waiting: f.waiting,
 	}
 	for _, name := range f.states {
 		matching := slices.DeleteFunc(slices.Clone(states), func(s fsm.State) bool {

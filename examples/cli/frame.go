@@ -27,6 +27,8 @@ func (t *tracker) frame() frame {
 		text := s.text
 		if strings.HasPrefix(strings.TrimLeft(text, " \n\t`"), "{") || strings.HasPrefix(text, "```") {
 			text = fmt.Sprintf("writing data, %d bytes", len(text))
+		} else if t.hidden {
+			text = fmt.Sprintf("writing, %d bytes", len(text))
 		}
 		f.speakers = append(f.speakers, speakerLine{printableLine(s.key.Phase + ", " + actorLabel(s.key)), printableLine(strings.ToValidUTF8(text[max(0, len(text)-tailLength):], ""))})
 	}

@@ -60,7 +60,9 @@ func (p *program) assignProviders(s configFile, c *debate.Config, other string) 
 	}
 	for _, list := range [][]debate.Participant{c.Participants, c.Judges, c.Substitutes} {
 		for i := range list {
-			list[i].Provider = cmp.Or(list[i].Provider, name)
+			if !list[i].Human {
+				list[i].Provider = cmp.Or(list[i].Provider, name)
+			}
 		}
 	}
 }
@@ -70,7 +72,9 @@ func (p *program) assignProviders(s configFile, c *debate.Config, other string) 
 func nameModels(c *debate.Config, models map[string]string) {
 	for _, list := range [][]debate.Participant{c.Participants, c.Judges, c.Substitutes} {
 		for i := range list {
-			list[i].Model = cmp.Or(list[i].Model, models[list[i].Provider])
+			if !list[i].Human {
+				list[i].Model = cmp.Or(list[i].Model, models[list[i].Provider])
+			}
 		}
 	}
 }
@@ -83,7 +87,7 @@ func modelChanges(s configFile, c debate.Config, models, used map[string]string)
 		for _, a := range list {
 			now := cmp.Or(configured[a.Name], models[a.Provider])
 			switch {
-			case a.Disabled || now == "":
+			case a.Disabled || a.Human || now == "":
 			case a.Model != "" && a.Model != now:
 				changes = append(changes, fmt.Sprintf("%s uses %s, as stored with the debate, and not %s, which is configured now.", a.Name, a.Model, now))
 			case a.Model == "" && used[a.Name] != "" && !strings.HasPrefix(used[a.Name], now):
@@ -110,7 +114,8 @@ func (p *program) openProviders(s configFile, c debate.Config) (opened map[strin
 			fmt.Fprintf(p.stderr, "%s (set OPENAI_API_KEY, ANTHROPIC_API_KEY, MISTRAL_API_KEY, GEMINI_API_KEY, OPENROUTER_API_KEY or OLLAMA_HOST to use another model)\n", offline.Notice)
 		}
 	}
-	if len(all) == 0 {
+	isModel := func(a debate.Participant) bool { return !a.Human && !a.Disabled }
+	if len(all) == 0 && slices.ContainsFunc(slices.Concat(c.Participants, c.Judges), isModel) {
 		return nil, nil, exitErrorf(exitConfiguration, "connect providers: none of the debate's providers %q is available, use --config with the configuration that defines them", usedProviders(c))
 	}
 	opened, models = map[string]providers.Provider{}, map[string]string{}
@@ -166,7 +171,7 @@ func usedProviders(c debate.Config) []string {
 	names := map[string]bool{}
 	for _, list := range [][]debate.Participant{c.Participants, c.Judges, c.Substitutes, {c.PersonaAssigner, c.Summarizer, c.Embedder}} {
 		for _, a := range list {
-			if a.Provider != "" && !a.Disabled {
+			if a.Provider != "" && !a.Disabled && !a.Human {
 				names[a.Provider] = true
 			}
 		}

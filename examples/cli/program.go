@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"io"
@@ -17,6 +18,8 @@ type program struct {
 	stdout, stderr io.Writer // SafeWriters
 	terminal       io.Writer // stderr without a SafeWriter
 	env            func(string) string
+	input          *bufio.Reader    // reads stdin; nil before the first question
+	shown          map[string]int64 // seq of the last turn that each person was shown
 }
 
 // isLive reports whether to show the progress live: stderr is a terminal that supports it, and --plain is not given.

@@ -24,6 +24,9 @@ func (p *program) newDebate() error {
 	var o debate.Options
 	err = p.withConfigFile(func(s configFile) (err error) {
 		if c, err = p.buildConfig(s, topic); err == nil {
+			if err = p.takeSeats(&c); err != nil {
+				return err
+			}
 			p.assignProviders(s, &c, offlineKind)
 			var models map[string]string
 			o.Providers, models, err = p.openProviders(s, c)
@@ -83,12 +86,37 @@ func (p *program) openStore(o *debate.Options) (done func(), err error) {
 	}, nil
 }
 
-// runDebate runs a debate until it ends or is interrupted, and writes the result.
+// runDebate runs a debate until it ends, is interrupted or waits for somebody else, and writes the result. When it waits
+// for people at this terminal, it asks them.
 func (p *program) runDebate(d *debate.Debate) error {
-	so, err := p.replay(d)
+	var failed error
+	for again := true; again; {
+		so, err := p.replay(d)
+		if err != nil {
+			return err
+		}
+		failed = p.drive(d, so)
+		if again, err = p.askPeople(d); err != nil {
+			return err
+		}
+	}
+	whole := context.WithoutCancel(p.ctx) // read the result even after an interrupt
+	result, err := d.Result(whole)
 	if err != nil {
 		return err
 	}
+	status, err := d.Status(whole)
+	if err != nil {
+		return err
+	}
+	if err := p.writeResult(whole, d, result); err != nil {
+		return err
+	}
+	return p.exitStatus(result, status.Waiting, failed)
+}
+
+// drive runs a debate until it ends, pauses or is interrupted, and shows its progress.
+func (p *program) drive(d *debate.Debate, so *tracker) (failed error) {
 	v := p.newDisplay(so)
 	ctx, abandon := context.WithCancelCause(p.ctx)
 	defer abandon(nil)
@@ -101,7 +129,6 @@ func (p *program) runDebate(d *debate.Debate) error {
 		case <-over:
 		}
 	}()
-	var failed error
 	for event, err := range d.Run(ctx) {
 		if failed = err; err == nil {
 			v.show(event)
@@ -110,20 +137,12 @@ func (p *program) runDebate(d *debate.Debate) error {
 	close(over)
 	<-watcher
 	v.close()
-	whole := context.WithoutCancel(p.ctx) // read the result even after an interrupt
-	result, err := d.Result(whole)
-	if err != nil {
-		return err
-	}
-	if err := p.writeResult(whole, d, result); err != nil {
-		return err
-	}
-	return p.exitStatus(result, failed)
+	return failed
 }
 
 // replay returns a tracker with the progress of a debate so far.
 func (p *program) replay(d *debate.Debate) (*tracker, error) {
-	so := &tracker{}
+	so := &tracker{hidden: len(p.me) > 0}
 	for m, err := range d.Replay(p.ctx) {
 		if err != nil {
 			return nil, err
@@ -145,8 +164,9 @@ func (p *program) onInterrupt(d *debate.Debate, v *display, abandon context.Canc
 	v.notef("%s", note)
 }
 
-// exitStatus returns the error for the result of a run, or nil if the debate has an answer.
-func (p *program) exitStatus(r *debate.Result, failed error) error {
+// exitStatus returns the error for the result of a run, or nil if the debate has an answer. waiting names the people whose
+// replies the debate waits for.
+func (p *program) exitStatus(r *debate.Result, waiting []string, failed error) error {
 	stopped, isFailure := errors.AsType[*debate.Failure](failed)
 	rejected, isProblem := errors.AsType[*debate.Problems](failed)
 	_, called := errors.AsType[*providers.Error](failed)
@@ -161,6 +181,8 @@ func (p *program) exitStatus(r *debate.Result, failed error) error {
 		return fmt.Errorf("waiting for a decision: %s%s%s", r.Question.Cause, formatChoices(r.Question), p.nextCommand("resume", r.ID, "ANSWER"))
 	case r.State == fsm.Canceled:
 		return errors.New("debate canceled")
+	case r.State == fsm.Paused && len(waiting) > 0:
+		return fmt.Errorf("waiting for the reply of %s%s", strings.Join(waiting, ", "), p.nextCommand("resume", r.ID, "--me", shellWord(waiting[0])))
 	case r.State == fsm.Paused:
 		return fmt.Errorf("debate paused%s", p.nextCommand("resume", r.ID))
 	case r.State != fsm.Completed:
@@ -171,13 +193,6 @@ func (p *program) exitStatus(r *debate.Result, failed error) error {
 		return fmt.Errorf("debate completed without an answer: %s", r.Ending.Evidence)
 	}
 	return nil
-}
-
-func formatChoices(q *debate.Question) (list string) {
-	for _, c := range q.Choices {
-		list += fmt.Sprintf("\n  %s: %s", c.Action, c.Description)
-	}
-	return list
 }
 
 // nextCommand returns a line with the command that continues the debate, or an empty string if the debate is not stored.

@@ -40,6 +40,9 @@ func (p *program) listDebates(s store.Store) error {
 		if h.FailureKind != "" {
 			reason = h.FailureKind
 		}
+		if len(h.Waiting) > 0 {
+			reason = "waits for " + strings.Join(h.Waiting, ", ")
+		}
 		fmt.Fprintf(w, "%s\t%s\t%s\t%d/%d\t%s\t%s\t%s\n", h.ID, h.State, printableLine(reason), h.Cursor.Round, h.MaxRounds, h.Protocol, h.Created.Format(time.DateTime), truncateTopic(h.Topic))
 	}
 	return w.Flush()

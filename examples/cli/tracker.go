@@ -17,6 +17,7 @@ import (
 type tracker struct {
 	progress.Hooks
 	speakers []*speaker
+	hidden   bool // a frame shows no text, because a reader may speak in the same phase
 }
 
 // speaker is a step whose reply is in flight.

@@ -5,7 +5,7 @@ const usage = `usage: cli [flags] "Should cities ban private cars?"    run a deb
        cli help                        print this help
        cli list [filters]              list stored debates, newest first
        cli show ID                     print the transcript and the answer
-       cli resume ID [ANSWER]          continue a debate, or answer its question
+       cli resume ID [ANSWER [TEXT]]   continue a debate, or answer its question; the answer edit takes a remark
        cli retry ID                    continue a debate after an error
        cli pause ID                    pause a debate, whichever process runs it
        cli cancel ID                   cancel a debate
@@ -19,6 +19,7 @@ To debate a topic of one word, write it after two dashes: cli -- Privacy
 Flags of a debate; --config, --store and the flags for output and display also apply to show, resume and retry:
   --protocol NAME   panel, proposer-skeptic, critique-refine, arbitration, pro-con, vote, council or mad; defaults to panel
   --agents A,B      participants: roles in critique-refine, names in other protocols
+  --me NAME         you reply for this participant or judge; you can repeat this flag; also for resume and retry
   --rounds N        maximum number of rounds
   --scores A=5,B=7  scores of the evaluation that arbitration debates
   --prompts DIR     replace prompts with the templates NAME.tmpl in DIR; also for resume and retry
@@ -39,6 +40,7 @@ Filters of list and delete; you can repeat the first four. A debate must match a
   --outcome NAME            such as round_limit or judge_decided
   --failure KIND            kind of the failure that stopped the debate, such as rate_limit
   --label NAME=VALUE        label of the configuration
+  --waiting NAME            debates that wait for the reply of this person
   --since T, --before T     created since T, or before T: a date (2026-01-31), a time, or an age (12h, 30d)
   --updated-since T, --updated-before T
                             changed last since T, or before T
@@ -52,5 +54,7 @@ OPENROUTER_API_KEY, OLLAMA_HOST. OPENAI_MODEL, ANTHROPIC_MODEL, MISTRAL_MODEL, G
 OLLAMA_MODEL choose the models.
 Without a key or a host, an offline demo model replies.
 
-Exit codes: 0 success, 1 general error, 2 wrong arguments, 3 provider error, 4 wrong configuration.
+EDITOR is the program that the line /edit opens when you write a reply.
+
+Exit codes: 0 success, 1 general error or paused, 2 wrong arguments, 3 provider error, 4 wrong configuration.
 `

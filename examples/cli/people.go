@@ -1,0 +1,157 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/fsm"
+)
+
+// remarkFrom is the name of the user in remarks.
+const remarkFrom = "Host"
+
+// askPeople asks on the terminal for what a paused debate waits for. It reports whether the debate may go on.
+func (p *program) askPeople(d *debate.Debate) (again bool, err error) {
+	if p.ctx.Err() != nil || p.isInterrupted() || !p.canAsk() {
+		return false, nil
+	}
+	r, err := d.Result(p.ctx)
+	if err != nil || r.State != fsm.Paused {
+		return false, err
+	}
+	if r.Question != nil {
+		err, again = p.askDecision(d, r.Question), true
+	} else {
+		var list []debate.Asked
+		if list, err = d.Waiting(p.ctx); err != nil {
+			return false, err
+		}
+		for _, a := range list {
+			if slices.Contains(p.me, a.Key.Actor) && err == nil {
+				err, again = p.askReply(d, a), true
+			}
+		}
+	}
+	if errors.Is(err, errInterrupted) && p.store == "" {
+		return false, d.Cancel(p.ctx)
+	}
+	if errors.Is(err, errInterrupted) || errors.Is(err, errLater) {
+		return false, nil
+	}
+	return again, err
+}
+
+func (p *program) isInterrupted() bool {
+	select {
+	case <-p.interrupted:
+		return true
+	default:
+		return false
+	}
+}
+
+// askDecision asks for the answer to a question until it is valid.
+func (p *program) askDecision(d *debate.Debate, q *debate.Question) error {
+	for {
+		fmt.Fprintf(p.stderr, "\n%s%s\n", q.Cause, formatChoices(q))
+		action, err := p.readLine("your decision (Ctrl-D: later): ")
+		if errors.Is(err, io.EOF) {
+			return errLater
+		}
+		if err != nil {
+			return err
+		}
+		var texts []string
+		if action == actionEdit {
+			text, err := p.readText("your remark; an empty line ends it")
+			if err != nil {
+				return err
+			}
+			texts = append(texts, text)
+		}
+		if err = p.answerQuestion(d, action, texts...); !p.showProblems(err) {
+			return err
+		}
+	}
+}
+
+// answerQuestion answers the open question of a debate. The action edit takes a text.
+func (p *program) answerQuestion(d *debate.Debate, action string, texts ...string) error {
+	r, err := d.Result(p.ctx)
+	if err != nil {
+		return err
+	}
+	id := ""
+	if r.Question != nil {
+		id = r.Question.ID
+	}
+	var remarks []debate.Remark
+	for _, text := range texts {
+		remarks = append(remarks, debate.Remark{From: remarkFrom, Text: text})
+	}
+	return d.Decide(p.ctx, id, action, remarks...)
+}
+
+func formatChoices(q *debate.Question) (list string) {
+	for _, c := range q.Choices {
+		list += fmt.Sprintf("\n  %s: %s", c.Action, c.Description)
+	}
+	return list
+}
+
+// askReply asks a person for a reply until it is valid or the person declines.
+func (p *program) askReply(d *debate.Debate, a debate.Asked) error {
+	p.showSaid(a)
+	f := form{program: p, before: map[string]string{}}
+	for {
+		text, err := f.read(a)
+		if no, ok := errors.AsType[*declined](err); ok {
+			err = d.Decline(p.ctx, a.Key, no.reason, "")
+		} else if err == nil {
+			err = d.Answer(p.ctx, a.Key, text, "")
+		}
+		if errors.Is(err, debate.ErrAnswered) || errors.Is(err, debate.ErrNotAsked) {
+			p.warnf("%v", err)
+			return nil
+		}
+		if !p.showProblems(err) {
+			return err
+		}
+	}
+}
+
+// showProblems prints the problems of a reply. It returns false if the error is another one, or nil.
+func (p *program) showProblems(err error) bool {
+	wrong, ok := errors.AsType[*debate.Problems](err)
+	if ok {
+		for _, x := range wrong.List {
+			fmt.Fprintf(p.stderr, "not valid: %s\n", x)
+		}
+	}
+	return ok
+}
+
+// showSaid prints what was said since the person replied last, and what to do now.
+func (p *program) showSaid(a debate.Asked) {
+	if p.shown == nil {
+		p.shown = map[string]int64{}
+	}
+	name, last := a.Key.Actor, p.shown[a.Key.Actor]
+	for _, t := range a.Said {
+		if t.Seq > last && t.Actor != name {
+			fmt.Fprintf(p.stderr, "\n%s (%s):\n%s\n", printableLine(actorLabel(t.Key)), t.Phase, strings.TrimSpace(t.Text))
+		}
+		p.shown[name] = max(p.shown[name], t.Seq)
+	}
+	label := actorLabel(a.Key)
+	fmt.Fprintf(p.stderr, "\n== %s: %s ==\n%s\n", printableLine(label), a.Key.Phase, strings.TrimSpace(a.Task))
+	hint := "/decline REASON gives no reply"
+	if p.env("EDITOR") != "" {
+		hint += ", /edit opens $EDITOR"
+	}
+	fmt.Fprintf(p.stderr, "(%s, Ctrl-D leaves it for later)\n", hint)
+}

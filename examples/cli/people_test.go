@@ -1,0 +1,240 @@
+package main
+
+import (
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/judge"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// form answers the assessment of a round of Ada and Bo, field by field, and an empty line for each that is optional.
+var assessmentForm = []string{
+	"", "", "3", "ten", "4", "5", "6", "7", "8", // Ada: no strengths, no weaknesses, six scores, one of them wrong at first
+	"Short.", "", "Long.", "Vague.", "", "1", "2", "3", "4", "5", "6", // Bo
+	"Ada was better.", "n", "", "y", "-", "7.5", "maybe", "n", "Be brief.", "",
+}
+
+func typed(lines ...string) string { return strings.Join(lines, "\n") }
+
+func TestAPersonRepliesOnTheTerminal(t *testing.T) {
+	folder(t)
+	code, stdout, stderr := answering(t, environment(), typed("Yes.", "Cars are loud.", "", "They still are.", ""), "--me", "Ada", "--rounds", "2", "--json", topic)
+	require.Equal(t, 0, code, stderr)
+	r := state(t, []byte(stdout)).Result
+	var said []string
+	for _, turn := range r.Turns {
+		if turn.Actor == "Ada" {
+			said = append(said, turn.Text)
+			require.Equal(t, "Ada", turn.By)
+		}
+	}
+	require.Equal(t, []string{"Yes.\nCars are loud.", "They still are."}, said)
+	require.Contains(t, stderr, "Round 1 of 2.")
+	require.Equal(t, 1, strings.Count(stderr, "\nBo (respond):\n"), "each turn is shown once: %s", stderr)
+	require.Less(t, strings.Index(stderr, "\nBo (respond):\n"), strings.LastIndex(stderr, "== Ada: respond =="))
+	printable(t, stderr)
+}
+
+// A human judge enters names, numbers and answers, and never JSON. What is wrong is asked again.
+func TestAHumanJudgeFillsInAForm(t *testing.T) {
+	folder(t)
+	lines := append(append([]string{}, assessmentForm...),
+		"1", "Ada, because.", "80", "One point.", "", "/decline tired")
+	code, stdout, stderr := answering(t, environment(), typed(lines...), "--me", "Judge", "--rounds", "1", "--json", topic)
+	r := state(t, []byte(stdout)).Result
+	require.NotEmpty(t, r.Assessments, stderr)
+	got, err := transcript.Decode[judge.Assessment](r.Assessments[0])
+	require.NoError(t, err)
+	require.Equal(t, "Ada was better.", got.Reasoning)
+	require.InDelta(t, 7.5, got.Quality, 0)
+	require.Equal(t, []string{"Short."}, got.Participants[1].Strengths)
+	require.InDelta(t, 8, got.Participants[0].Criteria[5].Score, 0)
+	require.Equal(t, []string{"Be brief."}, got.Recommendations)
+	require.Contains(t, stderr, `not valid: "ten" is not a number`)
+	require.Contains(t, stderr, `not valid: "maybe" is not y or n`)
+	require.NotContains(t, stderr, `"type"`)
+	t.Log(stderr)
+	require.Equal(t, 0, code)
+}
+
+// When a reply is not valid, the person sees the problems, and keeps what was right.
+func TestAFormKeepsWhatWasEntered(t *testing.T) {
+	folder(t)
+	wrong := append([]string{}, assessmentForm...)
+	wrong[2] = "30" // the contract allows at most 10
+	again := make([]string, 2, 30)
+	again = append(again, "3") // and Enter for all others
+	code, stdout, stderr := answering(t, environment(), typed(append(append(wrong, again...), make([]string, 40)...)...), "--me", "Judge", "--rounds", "1", "--json", topic)
+	r := state(t, []byte(stdout)).Result
+	require.Contains(t, stderr, "not valid: ")
+	require.Contains(t, stderr, "Enter keeps Ada was better.")
+	require.NotEmpty(t, r.Assessments, "%d %s", code, stderr)
+	got, err := transcript.Decode[judge.Assessment](r.Assessments[0])
+	require.NoError(t, err)
+	require.Equal(t, "Ada was better.", got.Reasoning)
+	require.Equal(t, []string{"Long.", "Vague."}, got.Participants[1].Weaknesses)
+}
+
+func TestAPersonDeclines(t *testing.T) {
+	folder(t)
+	code, _, stderr := answering(t, environment(), typed("/decline no time"), "--me", "Ada", "--rounds", "1", topic)
+	require.Equal(t, 1, code, "one participant is not enough")
+	require.Contains(t, stderr, "Ada declined: no time")
+}
+
+// A person who is not at a terminal replies later. The command says who is waited for and how to go on.
+func TestADebateWaitsForPeople(t *testing.T) {
+	folder(t)
+	args := []string{"--me", "Ada", "--me", "Judge", "--rounds", "1", "--store", "kept/d.db", topic}
+	code, stdout, stderr := start(t, environment(), args...)
+	require.Equal(t, 1, code)
+	require.Empty(t, stdout)
+	id := saved(t, stderr)
+	require.True(t, strings.HasSuffix(stderr, "cli: waiting for the reply of Ada\ncontinue with: cli resume "+id+" --me Ada --store kept/d.db\n"), stderr)
+
+	for _, again := range [][]string{{"resume", id}, {"resume", id, "--me", "Ada"}} {
+		code, _, stderr = start(t, environment(), append(again, "--store", "kept/d.db")...)
+		require.Equal(t, 1, code)
+		require.Contains(t, stderr, "cli: waiting for the reply of Ada\n")
+	}
+	_, stdout, _ = start(t, environment(), "show", id, "--store", "kept/d.db")
+	require.Contains(t, stdout, "waiting for the reply of Ada\n")
+	for name, lines := range map[string]int{"Ada": 2, "Judge": 1} {
+		_, stdout, _ = start(t, environment(), "list", "--waiting", name, "--store", "kept/d.db")
+		require.Equal(t, lines, strings.Count(stdout, "\n"), stdout)
+	}
+	require.Contains(t, heads(t)[0].Waiting, "Ada")
+
+	code, _, stderr = answering(t, environment(), "", "resume", id, "--me", "Ada", "--store", "kept/d.db")
+	require.Equal(t, 1, code)
+	require.Contains(t, stderr, "not valid: ", "the reply is blank")
+	code, _, stderr = answering(t, environment(), typed("No.", ""), "resume", id, "--me", "Ada", "--store", "kept/d.db")
+	require.Equal(t, 1, code)
+	require.Contains(t, stderr, "cli: waiting for the reply of Judge\n")
+	require.Equal(t, []string{"Judge"}, heads(t)[0].Waiting)
+
+	code, _, stderr = start(t, environment(), "resume", id, "--me", "Bo", "--store", "kept/d.db")
+	require.Equal(t, 2, code)
+	require.Contains(t, stderr, "Bo is a model in this debate")
+}
+
+func TestAReplyIsWrittenInAnEditor(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the editor is a shell script")
+	}
+	folder(t)
+	editor := filepath.Join(t.TempDir(), "editor")
+	require.NoError(t, os.WriteFile(editor, []byte("#!/bin/sh\ntest \"$1\" = -w && printf '\\n\\nAnd more.\\n' >> \"$2\"\n"), 0o700)) //nolint:gosec // it is executable
+	code, stdout, stderr := answering(t, environment("EDITOR", editor+" -w"), typed("Yes.", "/edit"), "--me", "Ada", "--rounds", "1", "--json", topic)
+	require.Equal(t, 0, code, stderr)
+	require.Equal(t, "Yes.\n\nAnd more.", state(t, []byte(stdout)).Result.Turns[0].Text)
+
+	_, _, stderr = answering(t, environment(), typed("/edit"), "--me", "Ada", "--rounds", "1", topic)
+	require.Contains(t, stderr, "EDITOR is not set")
+	_, _, stderr = answering(t, environment("EDITOR", filepath.Join(t.TempDir(), "none")), typed("/edit"), "--me", "Ada", "--rounds", "1", topic)
+	require.Contains(t, stderr, "edit reply: run ")
+}
+
+// Gates ask on the terminal. A remark is a text of several lines.
+func TestGatesAskOnTheTerminal(t *testing.T) {
+	folder(t, "gates.json", `{"providers": {"p": {"kind": "offline"}}, "ask_before_rounds": true, "ask_before_verdict": true}`)
+	code, stdout, stderr := answering(t, environment(), typed("edit", "Mention trams.", "", "later", "approve", "approve"), "--config", "gates.json", "--rounds", "2", "--json", topic)
+	require.Equal(t, 0, code, stderr)
+	first := state(t, []byte(stdout)).Result.Turns[0]
+	require.Equal(t, "Mention trams.", first.Text)
+	require.Equal(t, remarkFrom, first.Actor)
+	require.Contains(t, stderr, `not valid: `)
+
+	args := []string{"--config", "gates.json", "--rounds", "2", "--store", "kept/d.db"}
+	code, _, stderr = start(t, environment(), append(args, topic)...)
+	require.Equal(t, 1, code)
+	id := saved(t, stderr)
+	require.Contains(t, stderr, "cli: waiting for a decision: ")
+	code, _, stderr = start(t, environment(), "resume", id, "edit", "Mention trains.", "--store", "kept/d.db", "--config", "gates.json")
+	require.Equal(t, 1, code, "round 2")
+	require.Contains(t, stderr, "round 2")
+	code, _, stderr = answering(t, environment(), typed("stop"), "resume", id, "--store", "kept/d.db", "--config", "gates.json")
+	require.Equal(t, 1, code, stderr)
+	require.Contains(t, texts(t), "Mention trains.")
+}
+
+func TestSeatsThatCannotBeTaken(t *testing.T) {
+	folder(t, "people.json", `{"participants": [{"name": "Ann Lee", "human": true}, {"name": "Bo"}]}`)
+	for says, args := range map[string][]string{
+		"--me Zoe is unknown, use one of Ada, Bo, Judge":     {"--me", "Zoe", "--store", "kept/d.db"},
+		"Ada is a person: reply on a terminal with --me Ada": {"--me", "Ada"},
+		"with --me 'Ann Lee', or keep":                       {"--config", "people.json"},
+	} {
+		code, _, stderr := start(t, environment(), append(args, topic)...)
+		require.Equal(t, 2, code, stderr)
+		require.Contains(t, stderr, says)
+	}
+}
+
+// An interrupt while a person is asked leaves a stored debate as it is.
+func TestAnInterruptWhileAPersonIsAsked(t *testing.T) {
+	for _, tt := range []struct {
+		args []string
+		says string
+	}{
+		{[]string{"--store", "kept/d.db"}, "cli: waiting for the reply of Ada\ncontinue with: "},
+		{nil, "cli: debate canceled"},
+	} {
+		folder(t)
+		interrupted := make(chan struct{})
+		in, out := io.Pipe()
+		var stdout output
+		var screen terminal
+		screen.seen = func(all string) {
+			if strings.HasSuffix(all, "empty line ends it\n> ") {
+				close(interrupted)
+			}
+		}
+		code := run(t.Context(), interrupted, append([]string{"--me", "Ada", "--plain", topic}, tt.args...), keyboard{Reader: in}, &stdout, &screen, environment())
+		require.NoError(t, out.Close()) // the reader of the keyboard ends
+		require.Equal(t, 1, code)
+		require.Contains(t, screen.String(), tt.says)
+	}
+}
+
+// While the user has a seat, a frame does not show what others say.
+func TestAFrameHidesTextsFromPeople(t *testing.T) {
+	k := key("respond", "Bo", "")
+	p := &tracker{hidden: true}
+	p.observe(debate.PhaseStarted{EventMeta: debate.EventMeta{Seq: 1}, Stage: transcript.Speech, Round: 2, Rounds: 3, Phase: "respond", Steps: 2, Parallel: true})
+	p.observe(started(k))
+	p.observe(chunk(k, 0, "My secret"))
+	require.Equal(t, "round 2 of 3 | respond 0/2\n  respond, Bo: writing, 9 bytes", p.frame().text(80))
+}
+
+func TestFormsFollowTheirSchema(t *testing.T) {
+	schema := `{"type": "object", "properties": {
+		"ranking": {"type": "array", "minItems": 3, "maxItems": 3, "items": {"type": "object", "properties": {
+			"name": {"type": "string", "enum": ["A", "B", "C"]}, "reason": {"type": "string"}}}},
+		"issues": {"type": "array", "maxItems": 2, "items": {"type": "object", "properties": {"text": {"type": "string"}, "weight": {"type": "integer"}}}},
+		"winner": {"anyOf": [{"type": "string", "enum": ["A", "B"]}, {"type": "null"}]}}}`
+	p := &program{stdin: strings.NewReader(typed("B", "Best.", "D", "2", "Fine.", "Last.", "y", "Slow.", "x", "3", "n", "-")), stderr: &output{}, env: environment()}
+	text, err := form{p, map[string]string{}}.read(debate.Asked{Schema: json.RawMessage(schema)})
+	require.NoError(t, err)
+	require.JSONEq(t, `{"ranking": [{"name": "B", "reason": "Best."}, {"name": "C", "reason": "Fine."}, {"name": "A", "reason": "Last."}],
+		"issues": [{"text": "Slow.", "weight": 3}], "winner": null}`, text)
+}
+
+// A debate in which only people speak needs no model.
+func TestADebateOfPeople(t *testing.T) {
+	folder(t)
+	code, stdout, stderr := answering(t, environment(), typed("Yes.", "", "No."), "--me", "Ada", "--me", "Bo", "--me", "Judge", "--rounds", "1", "--json", topic)
+	require.Equal(t, 1, code, "the judge has left")
+	require.Len(t, state(t, []byte(stdout)).Result.Turns, 2, stderr)
+	require.NotContains(t, stderr, "offline demo model")
+	require.Contains(t, stderr, "cli: waiting for the reply of Judge")
+}
