@@ -380,8 +380,13 @@ func (p Participant) checkHuman(l *problemList, field string) {
 		setting string
 		set     bool
 	}{
-		{"model", p.Model != ""}, {"temperature", p.Temperature != nil}, {"window", p.Window != 0}, {"top_p", p.TopP != 0},
-		{"seed", p.Seed != nil}, {"stop", p.Stop != nil}, {"reasoning", p.Reasoning != ""},
+		{"model", p.Model != ""},
+		{"temperature", p.Temperature != nil},
+		{"window", p.Window != 0},
+		{"top_p", p.TopP != 0},
+		{"seed", p.Seed != nil},
+		{"stop", p.Stop != nil},
+		{"reasoning", p.Reasoning != ""},
 	} {
 		if x.set {
 			l.add(field+"."+x.setting, "a person has no %s", x.setting)

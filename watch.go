@@ -169,7 +169,7 @@ func (b *blindfold) add(ev Event) error {
 			return fmt.Errorf("watch debate %s as %q: no participant or judge has this name", b.rec.ID, b.seat)
 		}
 	}
-	if own, ok := stepOf(ev); meta.Live && (len(b.list) > 0 || b.blind()) && !(ok && own.Actor == b.seat) {
+	if step, ok := stepOf(ev); meta.Live && (len(b.list) > 0 || b.blind()) && (!ok || step.Actor != b.seat) {
 		return nil
 	}
 	if meta.Seq > b.after || meta.Live && meta.Seq == b.after {
