@@ -15,8 +15,8 @@ var engine = code{
 	files: []string{"control.go", "debate.go", "driver.go", "journal.go", "perform.go", "transition.go", "watch.go"},
 	functions: `^(Debate\.(Pause|Resume|Stop|Cancel|Retry|Reset|Decide|Inject|Edit|Answer|Decline|reply|control|Start|showNews)|Engine\.startBackground|` +
 		`driver\.(wake|recheck|review|behind|outdated|writing|perform|commitTurn|handleFailures?)|execution\.isWanted|` +
-		`journal\.(change|attempt|commit)|transaction\.(begin|fire|settle|stop|resume|start))$`,
-	packages: []string{".", "./internal/faulttest", "./internal/enginetest"},
+		`journal\.(change|attempt|commit)|transaction\.(begin|fire|settle|stop|resume|start|askPeople|inject))$`,
+	packages: []string{".", "./internal/faulttest", "./internal/enginetest", "./internal/peopletest"},
 }
 
 // mutant is one change of the code.
