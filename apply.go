@@ -211,10 +211,7 @@ func (r *record) addJudges() {
 
 // addParticipants makes all enabled participants active.
 func (r *record) addParticipants() {
-	r.Participants = nil
-	for _, p := range r.config.active() {
-		r.Participants = append(r.Participants, p.profile())
-	}
+	r.Participants = participantProfiles(*r.config)
 	r.profiles, r.names, r.dropped, r.cache.pseudonyms = r.Participants, names(r.Participants), nil, nil
 }
 

@@ -308,15 +308,17 @@ func (p *Participant) request() providers.Request {
 	}
 }
 
-func (p Participant) profile() transcript.Profile {
+func (p *Participant) profile() transcript.Profile {
 	return transcript.Profile{
 		Name: p.Name, Role: p.Role, Side: p.Side, Position: p.Position, Persona: p.Persona, Instructions: p.Instructions, Human: p.Human,
 	}
 }
 
 func participantProfiles(c Config) (list []transcript.Profile) {
-	for _, p := range c.active() {
-		list = append(list, p.profile())
+	for i := range c.Participants {
+		if !c.Participants[i].Disabled {
+			list = append(list, c.Participants[i].profile())
+		}
 	}
 	return list
 }

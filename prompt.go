@@ -115,7 +115,11 @@ func rank(t *transcript.Turn) int {
 // promptMessages returns the messages of a prompt, and the tokens of the opaque reasoning in them. The reader's own turns
 // have the assistant role. Others' turns have the user role and stand between delimiters that name the speaker.
 func promptMessages(r *record, s *protocol.Step, b *fixedPrompt, shown []int, cut window.Cut, user string) (list []providers.Message, opaque int) {
-	list = make([]providers.Message, 0, cut.Kept+4) // and space for a retry
+	size := cut.Kept + 2
+	if cut.Summary.Covers > 0 {
+		size++
+	}
+	list = make([]providers.Message, 0, size)
 	list = append(list, providers.Message{Role: providers.System, Text: b.system})
 	kept := slices.Delete(shown, cut.From, cut.To)
 	b.pseudonyms.Sort(r.Turns, kept)

@@ -110,17 +110,20 @@ func (p Participant) withDefaults(temperature float64, tokens int) Participant {
 	return p
 }
 
-// systemActor fills in the model of the persona assigner or the summarizer from the first judge or participant.
+// systemActor fills in the model of the persona assigner or the summarizer from the first judge or participant that is
+// not a person.
 func (c Config) systemActor(p Participant) Participant {
-	others := slices.DeleteFunc(slices.Concat(c.Judges, c.active()), func(o Participant) bool { return o.Human })
-	if len(others) == 0 {
-		return p
+	for _, list := range [][]Participant{c.Judges, c.Participants} {
+		at := slices.IndexFunc(list, func(o Participant) bool { return !o.Human && !o.Disabled })
+		if at < 0 {
+			continue
+		}
+		if p.Provider == "" {
+			p.Provider, p.Model = list[at].Provider, cmp.Or(p.Model, list[at].Model)
+		}
+		p.Window = cmp.Or(p.Window, list[at].Window)
+		break
 	}
-	if p.Provider == "" {
-		p.Provider = others[0].Provider
-		p.Model = cmp.Or(p.Model, others[0].Model)
-	}
-	p.Window = cmp.Or(p.Window, others[0].Window)
 	return p
 }
 
