@@ -70,15 +70,18 @@ func (d *Debate) Stop(ctx context.Context) error {
 		if s := c.rec.lifecycle.State; s == fsm.Completing || s == fsm.Completed {
 			return nil
 		}
-		if c.rec.lifecycle.PausedFrom == fsm.Completing && c.rec.awaitsPeople() {
-			for _, a := range c.rec.waiting() {
-				if err := c.decline(a.Key, "a person stopped the debate", ""); err != nil {
-					return err
-				}
+		for _, a := range c.rec.waiting() {
+			if c.rec.lifecycle.PausedFrom != fsm.Completing { // the step is not part of the conclusion, so it is dropped
+				break
 			}
-			return c.resume()
+			if err := c.decline(a.Key, "a person stopped the debate", ""); err != nil {
+				return err
+			}
 		}
-		return c.stop(StateChanged{Ending: transcript.Ending{Outcome: transcript.Stopped, Evidence: "a person stopped the debate"}})
+		if err := c.stop(StateChanged{Ending: transcript.Ending{Outcome: transcript.Stopped, Evidence: "a person stopped the debate"}}); err != nil {
+			return err
+		}
+		return c.applyDeclines()
 	})
 }
 
@@ -219,7 +222,7 @@ func (d *Debate) reply(ctx context.Context, verb string, key transcript.Key, f f
 			return nil
 		}
 		if t, done := r.Find(key); done && r.people.asked[key] != nil {
-			if t.Text == text || sameReply(r, t, text) {
+			if sameReply(r, t, text) {
 				return nil
 			}
 			return fmt.Errorf("step %s: %w", key, ErrAnswered)

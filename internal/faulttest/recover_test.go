@@ -281,10 +281,16 @@ func TestAPausedDebateIsAnnouncedOnce(t *testing.T) {
 func TestADebateContinuesWhenItsEngineHasGone(t *testing.T) {
 	for name, tt := range map[string]struct {
 		broken bool // the model fails, and a person is asked
+		human  bool // a person speaks for B
 		resume func(*testing.T, *debate.Debate) error
 	}{
-		"Resume": {false, func(t *testing.T, d *debate.Debate) error { return d.Resume(t.Context()) }},
-		"Decide": {true, func(t *testing.T, d *debate.Debate) error {
+		"Answer": {false, true, func(t *testing.T, d *debate.Debate) error {
+			asked, err := d.Waiting(t.Context())
+			require.NoError(t, err)
+			return d.Answer(t.Context(), asked[0].Key, "No.", "")
+		}},
+		"Resume": {false, false, func(t *testing.T, d *debate.Debate) error { return d.Resume(t.Context()) }},
+		"Decide": {true, false, func(t *testing.T, d *debate.Debate) error {
 			return d.Decide(t.Context(), debatetest.Result(t, d).Question.ID, "retry")
 		}},
 	} {
@@ -295,12 +301,18 @@ func TestADebateContinuesWhenItsEngineHasGone(t *testing.T) {
 				old := newTestEngine(t, processOptions(dying, m, "old"))
 				c := pairConfig("d")
 				asking(&c)
+				if c.Limits.MaxRounds = 1; tt.human {
+					c.Participants[1] = debate.Participant{Name: c.Participants[1].Name, Human: true}
+				}
 				d, err := old.Create(t.Context(), c)
 				require.NoError(t, err)
 				require.NoError(t, d.Start(t.Context()))
 				time.Sleep(500 * time.Millisecond)
-				require.NoError(t, d.Pause(t.Context()))
+				if !tt.human {
+					require.NoError(t, d.Pause(t.Context()))
+				}
 				time.Sleep(time.Minute)
+				require.Equal(t, fsm.Paused, statusOf(t, d).State)
 				require.Equal(t, "old", statusOf(t, d).Driver.Driver)
 				dying.die(t, old)
 				m.broken = false

@@ -198,6 +198,9 @@ func TestTwoPeopleInAnyOrder(t *testing.T) {
 				go func() { done <- b.run() }()
 				time.Sleep(time.Second / 2)
 				names := strings.Fields(order)
+				models := b.asked(names[0]).Key
+				models.Actor = "B"
+				require.ErrorIs(t, b.Answer(t.Context(), models, "I am B.", ""), debate.ErrNotAsked, "a model speaks for B")
 				b.answer(names[0], "First.")
 				require.Equal(t, fsm.AwaitingResponses, b.status().State)
 				require.Equal(t, fsm.Paused, <-done, "the model has replied, and the other person has not")
@@ -272,6 +275,9 @@ func TestDecline(t *testing.T) {
 		"somebody is asked": {"A @B C", func(c *debate.Config) { c.OnFailure = debate.Ask }, "B", fsm.Paused, func(b *table, r *debate.Result) {
 			require.Equal(b.t, providers.Declined, r.Question.Failure.Kind)
 			require.Empty(b.t, b.status().Waiting)
+			before := b.status().Seq
+			require.NoError(b.t, b.Pause(b.t.Context()))
+			require.Equal(b.t, before, b.status().Seq, "it is paused already, until the question is answered")
 			require.NoError(b.t, b.Decide(b.t.Context(), r.Question.ID, "retry"))
 			require.Equal(b.t, []string{"B"}, b.status().Waiting)
 			require.NoError(b.t, b.Decline(b.t.Context(), b.asked("B").Key, "", ""))
@@ -329,7 +335,9 @@ func TestAPauseHoldsADebateThatWaits(t *testing.T) {
 
 		require.Equal(t, fsm.Paused, b.run())
 		require.NoError(t, b.Pause(t.Context()))
-		require.NoError(t, b.Decline(t.Context(), b.asked("B").Key, "", ""))
+		key := b.asked("B").Key
+		require.NoError(t, b.Decline(t.Context(), key, "", ""))
+		require.ErrorIs(t, b.Answer(t.Context(), key, "Well, no.", ""), debate.ErrNotAsked)
 		require.Equal(t, fsm.Paused, b.status().State, "the policy applies when the debate continues")
 		require.NoError(t, b.Resume(t.Context()))
 		require.Equal(t, transcript.QuorumLost, debatetest.Result(t, b.Debate).Ending.Outcome)
