@@ -15,6 +15,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/enginetest"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/store"
 )
@@ -151,14 +152,27 @@ func (c *Child) failure() providers.ErrorKind {
 	return ""
 }
 
-// Disturb sometimes pauses a debate. Otherwise it makes the debate runnable if a question, a failure or a pause has
-// stopped it.
+// Disturb sometimes pauses a debate. Otherwise it replies for people, and makes the debate runnable if a question, a
+// failure or a pause has stopped it.
 func (c *Child) Disturb(ctx context.Context, d *debate.Debate) error {
 	r, err := d.Result(ctx)
 	if err != nil {
 		return err
 	}
+	if hasPeople(d.ID()) && (!r.State.Active() || rand.IntN(2) == 0) {
+		if err := enginetest.ReplyForPeople(ctx, d, NewConfig(d.ID())); err != nil {
+			return err
+		}
+		if r, err = d.Result(ctx); err != nil {
+			return err
+		}
+	}
+	status, err := d.Status(ctx)
+	if err != nil {
+		return err
+	}
 	switch {
+	case r.State == fsm.Paused && len(status.Waiting) > 0: // it replies at the next call
 	case r.Question != nil:
 		c.writeLedger("stopped", d.ID(), "question")
 		err = d.Decide(ctx, r.Question.ID, "retry")

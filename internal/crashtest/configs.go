@@ -31,12 +31,22 @@ func kindOf(id string) int {
 }
 
 // NewConfig returns the configuration of the debate with this ID. It has three rounds at most, and half of the debates
-// ask a person about failures.
+// ask a person about failures. In a quarter of them, a participant and a judge are people, and there are gates.
 func NewConfig(id string) debate.Config {
 	c := enginetest.PresetConfigs()[kinds[kindOf(id)]]
 	c.ID, c.Limits.StepTimeout = id, 10*time.Second
+	if hasPeople(id) {
+		c.AskBeforeRounds, c.AskBeforeVerdict = true, len(c.Judges) > 0
+		c.Participants[1].Human, c.Participants[1].Window = true, 0
+		if len(c.Judges) > 0 {
+			c.Judges[0].Human = true
+		}
+	}
 	for _, list := range [][]debate.Participant{c.Participants, c.Judges} {
 		for i := range list {
+			if list[i].Human {
+				continue
+			}
 			list[i].Provider, list[i].Model = "m", id+"/"+list[i].Name
 		}
 	}
@@ -57,6 +67,9 @@ func NewConfig(id string) debate.Config {
 	}
 	return c
 }
+
+// hasPeople reports whether people take part in the debate with this ID.
+func hasPeople(id string) bool { return id[len(id)-2] >= 'c' }
 
 // DigestModel returns a model that answers each request with a digest of the whole request.
 func DigestModel(latency time.Duration) providers.Provider {

@@ -12,6 +12,7 @@ import (
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/store"
 )
 
 // callCounter counts the calls of each actor.
@@ -48,6 +49,22 @@ func TestEachTurnTakesOneCallOfItsActor(t *testing.T) {
 				turns[turn.Key.Actor]++
 			}
 			require.Equal(t, turns, m.calls)
+		})
+	}
+}
+
+// Each kind of debate can have people, so each takes part in the trials with them. A person's turn takes no call.
+func TestPeopleTakePartInEachKindOfDebate(t *testing.T) {
+	for i, kind := range kinds {
+		t.Run(kind, func(t *testing.T) {
+			id := strconv.Itoa(i) + "-00000000000000c0"
+			require.True(t, hasPeople(id))
+			calls := 0
+			RunThroughFailures(t, store.Memory(), id, func(error) { calls++ })
+			require.Zero(t, calls)
+			c := NewConfig(id)
+			require.True(t, c.Participants[1].Human)
+			require.Contains(t, runInMemory(t, id), "/"+c.Participants[1].Name+"/")
 		})
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/enginetest"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/store"
 )
@@ -35,9 +36,20 @@ func RunThroughFailures(t *testing.T, s store.Store, id string, failed func(err 
 		if err != nil {
 			return err
 		}
-		for _, err = range d.Run(ctx) {
+		for {
+			for _, err = range d.Run(ctx) {
+			}
+			if err != nil {
+				return err
+			}
+			status, err := d.Status(ctx)
+			if err != nil || status.State.Final() {
+				return err
+			}
+			if err := enginetest.ReplyForPeople(ctx, d, NewConfig(id)); err != nil {
+				return err
+			}
 		}
-		return err
 	}
 	for err := step(); err != nil; err = step() {
 		failures++

@@ -224,15 +224,18 @@ func (p *process) waitForCall() error {
 	return nil
 }
 
-// countCalls returns the number of calls that the child began, and of turns whose commits were acknowledged.
+// countCalls returns the number of calls that the child began, and of their turns whose commits were acknowledged. The
+// turns of people need no call.
 func (p *process) countCalls() (calls, acks int, err error) {
 	lines, err := p.ledger.readFrom(p.offset)
+	called := map[actorOfDebate]bool{}
 	for _, l := range lines {
 		switch {
 		case l.run != p.run:
 		case l.kind == "call":
 			calls++
-		case l.kind == "failed", l.key() != "":
+			called[actorOfDebate{l.args[0], l.args[1]}] = true
+		case l.kind == "failed", l.key() != "" && called[actorOfDebate{l.args[0], l.actor()}]:
 			acks++
 		}
 	}

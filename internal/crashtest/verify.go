@@ -12,6 +12,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/enginetest"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/store"
 )
@@ -23,6 +24,7 @@ type actorOfDebate struct{ debate, actor string }
 type trialResult struct {
 	kills                                     map[string]int // by point
 	debates, turns, calls, acked, lostEntries int
+	people, peoplesTurns                      int // debates with people, and people's turns
 	duplicates, mismatched, missedKills       int
 	restarts                                  int            // restarts of the database
 	failed                                    int            // calls that failed, as the test wants
@@ -42,6 +44,9 @@ func verify(t *testing.T, st store.Store, ledger ledger) {
 	for h, err := range st.List(t.Context(), store.Query{}) {
 		require.NoError(t, err)
 		n.debates++
+		if hasPeople(h.ID) {
+			n.people++
+		}
 		n.kinds[kindOf(h.ID)]++
 		stored[h.ID] = n.checkDebate(t, st, h.ID, spoken)
 	}
@@ -78,6 +83,9 @@ func (n *trialResult) checkDebate(t *testing.T, st store.Store, id string, spoke
 	assert.Equal(t, fsm.Completed, res.State, "debate %s", id)
 	for _, turn := range res.Turns {
 		spoken[actorOfDebate{id, turn.Key.Actor}]++
+		if turn.By != "" {
+			n.peoplesTurns++
+		}
 	}
 	seen := map[string]bool{"": false}
 	for _, e := range entries {
@@ -109,12 +117,17 @@ func encode(t *testing.T, v any) string {
 func runInMemory(t *testing.T, id string) string {
 	d, err := debate.New(t.Context(), NewConfig(id), debate.Options{Providers: map[string]providers.Provider{"m": DigestModel(0)}})
 	require.NoError(t, err)
-	for _, err := range d.Run(t.Context()) {
+	for {
+		for _, err := range d.Run(t.Context()) {
+			require.NoError(t, err)
+		}
+		res, err := d.Result(t.Context())
 		require.NoError(t, err)
+		if res.State.Final() {
+			return transcript(res)
+		}
+		require.NoError(t, enginetest.ReplyForPeople(t.Context(), d, NewConfig(id)))
 	}
-	res, err := d.Result(t.Context())
-	require.NoError(t, err)
-	return transcript(res)
 }
 
 func transcript(r *debate.Result) string {
@@ -211,9 +224,9 @@ func (n *trialResult) String() string {
 	}
 	slices.Sort(points)
 	fmt.Fprintf(&b, "%d effective kills: %s; %d more outside a step; %d restarts of the database\n", total, strings.Join(points, ", "), n.missedKills, n.restarts)
-	fmt.Fprintf(&b, "%d debates, all ended; %d turns; %d entries acknowledged, %d lost; %d duplicate turns; %d wrong statuses\n",
-		n.debates, n.turns, n.acked, n.lostEntries, n.duplicates, n.mismatched)
-	fmt.Fprintf(&b, "%d calls, of which %d failed: %d more than turns, for %d in progress at a kill or a stop", n.calls, n.failed, n.calls-n.failed-n.turns, n.inFlight)
+	fmt.Fprintf(&b, "%d debates, %d with people, all ended; %d turns, %d of people; %d entries acknowledged, %d lost; %d duplicate turns; %d wrong statuses\n",
+		n.debates, n.people, n.turns, n.peoplesTurns, n.acked, n.lostEntries, n.duplicates, n.mismatched)
+	fmt.Fprintf(&b, "%d calls, of which %d failed: %d more than turns, for %d in progress at a kill or a stop", n.calls, n.failed, n.calls-n.failed-n.turns+n.peoplesTurns, n.inFlight)
 	fmt.Fprintf(&b, "\nstops, after which the debate continued: %d pauses, %d questions, %d errors", n.stops["pause"], n.stops["question"], n.stops["error"])
 	for i, kind := range kinds {
 		fmt.Fprintf(&b, "\n%d debates: %s", n.kinds[i], kind)
