@@ -13,6 +13,7 @@ import (
 	"github.com/elenchus-go/debate/internal/enginetest"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol/panel"
+	"github.com/elenchus-go/debate/protocol/vote"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/scripted"
 )
@@ -70,6 +71,12 @@ func NewConfig(id string) debate.Config {
 
 // hasPeople reports whether people take part in the debate with this ID.
 func hasPeople(id string) bool { return id[len(id)-2] >= 'c' }
+
+// callsAtOnce returns the number of calls that an actor of the debate with this ID may have in progress.
+func callsAtOnce(id string) int {
+	p, _ := NewConfig(id).Protocol.(vote.Protocol)
+	return max(p.Samples, 1)
+}
 
 // DigestModel returns a model that answers each request with a digest of the whole request.
 func DigestModel(latency time.Duration) providers.Provider {

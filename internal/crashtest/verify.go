@@ -17,7 +17,7 @@ import (
 	"github.com/elenchus-go/debate/store"
 )
 
-// actorOfDebate is an actor of a debate. It has at most one call in progress.
+// actorOfDebate is an actor of a debate. It has at most callsAtOnce calls in progress.
 type actorOfDebate struct{ debate, actor string }
 
 // trialResult counts the results of a trial.
@@ -163,7 +163,7 @@ func (n *trialResult) countCalls(t *testing.T, lines []ledgerLine) (calls, allow
 			calls[s]++
 			flying[l.run][s]++
 			// The next step of an actor may begin before the previous one is acknowledged.
-			assert.LessOrEqual(t, flying[l.run][s], 2, "run %d called %s of debate %s during an earlier call", l.run, s.actor, s.debate)
+			assert.LessOrEqual(t, flying[l.run][s], 1+callsAtOnce(s.debate), "run %d called %s of debate %s during an earlier call", l.run, s.actor, s.debate)
 		case l.kind == "stopped":
 			n.stops[l.args[1]]++
 			for run := range flying {
