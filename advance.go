@@ -22,6 +22,10 @@ func (dr *driver) newExecutions(r *record) ([]*execution, error) {
 	calls := dr.executions[:0]
 	twice := duplicateStep(r.Cursor.Phase, r.next())
 	for _, s := range r.next() {
+		if r.mustAsk(s) { // this engine cannot
+			_, err := newAsked(r, &s)
+			return nil, err
+		}
 		if r.isHuman(s.Actor) {
 			continue
 		}

@@ -83,11 +83,11 @@ type promptCache struct {
 	covered []window.Summary
 }
 
-// phaseOpen reports whether the debate is active and its open phase has steps to run. If so, no transition can follow
-// before a step is committed.
+// phaseOpen reports whether the debate is active and its open phase has steps to run. If so, nothing can be committed
+// before a turn.
 func (r *record) phaseOpen() bool {
 	steps := r.next()
-	return r.lifecycle.State.Active() && len(steps) > 0 && steps[0].Phase == r.Cursor.Phase
+	return r.lifecycle.State.Active() && len(steps) > 0 && steps[0].Phase == r.Cursor.Phase && !slices.ContainsFunc(steps, r.mustAsk)
 }
 
 // nextRoundAt returns the time at which the next round may begin.
@@ -358,6 +358,11 @@ func (r *record) adaptToPeople(phases []protocol.Phase) []protocol.Phase {
 		phases[i].Steps = steps
 	}
 	return phases
+}
+
+// mustAsk reports whether a person speaks in a step and was not asked yet.
+func (r *record) mustAsk(s protocol.Step) bool {
+	return r.isHuman(s.Actor) && r.people.asked[s.Key] == nil
 }
 
 // isHuman reports whether a person speaks for an actor.

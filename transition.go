@@ -203,27 +203,23 @@ func (c *transaction) ending(found ...detect.Finding) (e transcript.Ending) {
 // debate. The step of a person who has declined is not open for long: see applyDeclines.
 func (c *transaction) askPeople(steps []protocol.Step) (more bool, err error) {
 	r := c.rec
-	if !r.config.hasPeople() {
-		return false, nil
-	}
 	for i := range steps {
 		s := &steps[i]
+		if !r.mustAsk(*s) {
+			continue
+		}
+		ev, err := newAsked(r, s)
 		switch {
-		case !r.isHuman(s.Actor):
-		case r.people.asked[s.Key] == nil:
-			ev, err := newAsked(r, s)
-			if errors.Is(err, ErrUnsupported) {
-				return false, err
-			}
-			if err != nil {
-				return false, c.fire(fsm.Fail, StateChanged{Failure: &Failure{
-					Key: s.Key, Kind: providers.InvalidRequest, At: c.now, Message: err.Error(), Recoverable: true, cause: err,
-				}})
-			}
-			ev.EventMeta, ev.At = c.stamp("asked"), c.now
-			if err := c.add(ev); err != nil {
-				return false, err
-			}
+		case errors.Is(err, ErrUnsupported): // another engine asks
+			return false, nil
+		case err != nil:
+			return false, c.fire(fsm.Fail, StateChanged{Failure: &Failure{
+				Key: s.Key, Kind: providers.InvalidRequest, At: c.now, Message: err.Error(), Recoverable: true, cause: err,
+			}})
+		}
+		ev.EventMeta, ev.At = c.stamp("asked"), c.now
+		if err := c.add(ev); err != nil {
+			return false, err
 		}
 	}
 	if !r.awaitsPeople() {

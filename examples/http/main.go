@@ -6,6 +6,12 @@
 //	curl -N localhost:8080/debates/cars/events
 //	curl localhost:8080/debates/cars
 //
+// A person may speak for a participant or a judge with "human": true. The service lists what it asks, and takes replies:
+//
+//	curl localhost:8080/debates/cars/waiting
+//	curl localhost:8080/debates/cars/replies -d '{"key": {"run": 1, ...}, "text": "No.", "by": "Ada"}'
+//	curl -N localhost:8080/debates/cars/events?as=Ada
+//
 // A debate continues when its viewers disconnect. A viewer that reconnects with Last-Event-ID receives the events that it
 // missed; a browser's EventSource does this automatically. Close the EventSource at the event "ended".
 //

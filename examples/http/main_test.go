@@ -125,10 +125,15 @@ type viewer struct {
 	beats   int
 }
 
-// watch returns a viewer that has received all events up to the one with the id last.
+// watch returns a viewer that has received all events up to the one with the id last. A last that begins with a question
+// mark is the query of the address instead.
 func (s *site) watch(last string) *viewer {
 	s.t.Helper()
-	req, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, s.URL+"/debates/cars/events", nil)
+	query := ""
+	if strings.HasPrefix(last, "?") {
+		query, last = last, ""
+	}
+	req, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, s.URL+"/debates/cars/events"+query, nil)
 	require.NoError(s.t, err)
 	if last != "" {
 		req.Header.Set("Last-Event-ID", last)
@@ -555,4 +560,36 @@ func TestAnAddressThatIsTaken(t *testing.T) {
 	var stderr bytes.Buffer
 	require.Equal(t, 1, console.Run(t.Context(), run, []string{"-listen", l.Addr().String()}, io.Discard, &stderr, func(string) string { return "" }))
 	require.Contains(t, stderr.String(), "address already in use")
+}
+
+// A person lists what is asked, replies, and hears nobody too early.
+func TestAPersonTakesPart(t *testing.T) {
+	s := open(t, store.Memory(), time.Hour)
+	s.letAllSpeak()
+	person := strings.Replace(posted, `"Bo",`, `"Bo", "human": true,`, 1)
+	person = strings.Replace(person, `"round-limited"`, `"round-limited", "mode": "simultaneous"`, 1)
+	code, body := s.post("/debates", person)
+	require.Equal(t, http.StatusCreated, code, body)
+	v := s.watch("?as=Bo")
+	for round := range 2 {
+		v.until("asked")
+		code, _, body = s.do(http.MethodGet, "/debates/cars/waiting", "")
+		require.Equal(t, http.StatusOK, code)
+		var asked []debate.Asked
+		require.NoError(t, json.Unmarshal([]byte(body), &asked))
+		require.Equal(t, "Bo", asked[0].Key.Actor)
+		given := func(text string) string {
+			b, err := json.Marshal(map[string]any{"key": asked[0].Key, "text": text, "by": "bo@example.com"})
+			require.NoError(t, err)
+			return string(b)
+		}
+		s.refuses(http.MethodPost, "/debates/cars/replies", given(" "), http.StatusBadRequest, "it is blank")
+		code, body = s.post("/debates/cars/replies", given("No."))
+		require.Equal(t, http.StatusNoContent, code, body)
+		s.refuses(http.MethodPost, "/debates/cars/replies", given("Yes."), http.StatusConflict, "the step has another reply")
+		require.Equal(t, round+1, asked[0].Key.Round)
+	}
+	require.Equal(t, fsm.Completed, result(v.until("ended")).State)
+	s.refuses(http.MethodPost, "/debates/cars/replies", "{", http.StatusBadRequest, "read reply")
+	s.refuses(http.MethodGet, "/debates/none/waiting", "", http.StatusNotFound, "none")
 }

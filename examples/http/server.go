@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"net/http"
 	"strconv"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/store"
+	"github.com/elenchus-go/debate/transcript"
 )
 
 const (
@@ -32,6 +34,8 @@ func (s server) handler() http.Handler {
 	mux.HandleFunc("POST /debates", s.create)
 	mux.HandleFunc("GET /debates/{id}", s.result)
 	mux.HandleFunc("GET /debates/{id}/events", s.events)
+	mux.HandleFunc("GET /debates/{id}/waiting", s.waiting)
+	mux.HandleFunc("POST /debates/{id}/replies", s.reply)
 	mux.HandleFunc("POST /debates/{id}/cancel", s.cancel)
 	guard := http.NewCrossOriginProtection()
 	guard.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -105,7 +109,44 @@ func (s server) cancel(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// events streams the events of a debate: first the stored events after the viewer's last one, then new events.
+// waiting answers with what the debate asks people.
+func (s server) waiting(w http.ResponseWriter, r *http.Request) {
+	d, err := s.engine.Open(r.Context(), r.PathValue("id"))
+	list := []debate.Asked{}
+	if err == nil {
+		list, err = d.Waiting(r.Context())
+	}
+	if err != nil {
+		s.fail(w, statusOf(err), err)
+		return
+	}
+	s.answer(w, http.StatusOK, list)
+}
+
+// reply gives a person's reply to a step.
+func (s server) reply(w http.ResponseWriter, r *http.Request) {
+	var given struct {
+		Key  transcript.Key `json:"key"`
+		Text string         `json:"text"`
+		By   string         `json:"by"`
+	}
+	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxConfigBytes)).Decode(&given); err != nil {
+		s.fail(w, http.StatusBadRequest, fmt.Errorf("read reply: %w", err))
+		return
+	}
+	d, err := s.engine.Open(r.Context(), r.PathValue("id"))
+	if err == nil {
+		err = d.Answer(context.WithoutCancel(r.Context()), given.Key, given.Text, given.By)
+	}
+	if err != nil {
+		s.fail(w, statusOf(err), err)
+		return
+	}
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// events streams the events of a debate: first the stored events after the viewer's last one, then new events. A viewer
+// who speaks for a participant names it with the parameter as, and hears nobody too early.
 func (s server) events(w http.ResponseWriter, r *http.Request) {
 	after := int64(0)
 	if id := r.Header.Get("Last-Event-ID"); id != "" {
@@ -122,7 +163,7 @@ func (s server) events(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
-	s.stream(r.Context(), d, after, func(format string, args ...any) bool {
+	s.stream(r.Context(), follow(d, r.URL.Query().Get("as"), after), func(format string, args ...any) bool {
 		control := http.NewResponseController(w)
 		_ = control.SetWriteDeadline(time.Now().Add(writeTimeout)) // fails for writers that do not support deadlines
 		_, err := fmt.Fprintf(w, format, args...)
@@ -130,16 +171,26 @@ func (s server) events(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
+// follow returns a function that watches a debate, as the viewer who speaks for a seat if it is not empty.
+func follow(d *debate.Debate, seat string, after int64) func(context.Context) iter.Seq2[debate.Event, error] {
+	return func(ctx context.Context) iter.Seq2[debate.Event, error] {
+		if seat == "" {
+			return d.Watch(ctx, after)
+		}
+		return d.WatchAs(ctx, seat, after)
+	}
+}
+
 // stream writes the events of a debate until the debate ends or the viewer disconnects. It also writes a comment at each
 // keepAlive interval.
-func (s server) stream(ctx context.Context, d *debate.Debate, after int64, write func(format string, args ...any) bool) {
+func (s server) stream(ctx context.Context, watch func(context.Context) iter.Seq2[debate.Event, error], write func(format string, args ...any) bool) {
 	ctx, leave := context.WithCancel(ctx)
 	events, beat := make(chan debate.Event), time.NewTicker(s.keepAlive)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		defer close(events)
-		for event, err := range d.Watch(ctx, after) {
+		for event, err := range watch(ctx) {
 			if err != nil { // the viewer has disconnected, or the service stops; the viewer can reconnect
 				return
 			}
@@ -189,7 +240,7 @@ func statusOf(err error) int {
 	switch {
 	case problems:
 		return http.StatusBadRequest
-	case refused, conflict:
+	case refused, conflict, errors.Is(err, debate.ErrAnswered), errors.Is(err, debate.ErrNotAsked):
 		return http.StatusConflict
 	case errors.Is(err, store.ErrNotFound):
 		return http.StatusNotFound

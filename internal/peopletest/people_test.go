@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"testing/synctest"
 	"time"
 
@@ -16,6 +17,8 @@ import (
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/debatetest"
+	"github.com/elenchus-go/debate/judge/reply"
+	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/store"
@@ -162,6 +165,14 @@ func TestOneOfThreeIsAPerson(t *testing.T) {
 				require.Zero(t, r.Turns[5].Usage)
 				require.Less(t, r.RunningTime, 10*time.Second, "waiting for people is no running time")
 				require.Empty(t, b.status().Waiting)
+				asked := 0
+				for s, err := range b.Replay(t.Context()) {
+					require.NoError(t, err)
+					if _, ok := s.Event.(debate.Asked); ok {
+						asked++
+					}
+				}
+				require.Equal(t, 2, asked, "once for each step")
 			})
 		})
 	}
@@ -454,4 +465,91 @@ func TestWhatAPersonMayRead(t *testing.T) {
 		require.Equal(t, "A", said[0].Actor)
 		require.Equal(t, "I, B, disagree with A.", said[1].Text)
 	})
+}
+
+// mood is the reply of a contract that not every engine knows.
+type mood struct {
+	Mood string `json:"mood"`
+}
+
+func (mood) Check([]string) []string { return nil }
+
+func (m *mood) Text() string { return m.Mood }
+
+// moody is a protocol in which B replies by that contract after A has spoken.
+type moody struct{ panel.Protocol }
+
+func (moody) Name() string { return "moody/1" }
+
+func (p moody) Phases(r *protocol.Record) []protocol.Phase {
+	list := p.Protocol.Phases(r)
+	if r.Cursor.Stage == transcript.Speech {
+		list[0].Steps[1].Contract = "mood/1"
+	}
+	return list
+}
+
+// An engine that lacks what a person is asked with commits what it has called, and leaves the rest to another engine.
+func TestAnEngineThatCannotAsk(t *testing.T) {
+	m, s := &debatetest.DigestModel{Names: []string{"A", "B"}}, store.Memory()
+	o := debate.Options{Store: s, Providers: map[string]providers.Provider{"m": m}, Protocols: []protocol.Protocol{moody{}}}
+	lacking, err := debate.NewEngine(o)
+	require.NoError(t, err)
+	o.Contracts = []*reply.Contract{reply.New[mood]("mood/1")}
+	able, err := debate.NewEngine(o)
+	require.NoError(t, err)
+	c := debatetest.PairConfig(moody{panel.Protocol{Format: panel.RoundLimited}})
+	c.ID, c.Limits.MaxRounds = "d", 1
+	for i := range c.Participants {
+		c.Participants[i].Provider = ""
+	}
+	c.Judges[0].Provider, c.Participants[1].Human = "", true
+	d, err := able.Create(t.Context(), c)
+	require.NoError(t, err)
+	for event, err := range d.Run(t.Context()) { // until A is about to speak
+		require.NoError(t, err)
+		if _, ok := event.(debate.PhaseStarted); ok {
+			break
+		}
+	}
+	other, err := lacking.Open(t.Context(), "d")
+	require.NoError(t, err)
+	_, err = debatetest.Run(t, other)
+	require.ErrorIs(t, err, debate.ErrUnsupported)
+	require.ErrorContains(t, err, "mood/1")
+	require.Len(t, debatetest.Result(t, d).Turns, 1, "what was paid for is committed")
+
+	_, err = debatetest.Run(t, d)
+	require.NoError(t, err)
+	asked, err := d.Waiting(t.Context())
+	require.NoError(t, err)
+	require.Len(t, asked, 1)
+	require.ErrorIs(t, other.Answer(t.Context(), asked[0].Key, `{"mood": "good"}`, ""), debate.ErrUnsupported)
+	require.NoError(t, d.Answer(t.Context(), asked[0].Key, `{"mood": "good"}`, ""))
+	require.Equal(t, "good", debatetest.Result(t, d).Turns[1].Text)
+}
+
+// A template that fails stops the debate, as it does for a model.
+func TestATemplateThatFails(t *testing.T) {
+	e, err := debate.NewEngine(debate.Options{
+		Providers: map[string]providers.Provider{"m": &debatetest.DigestModel{Names: []string{"A", "B"}}},
+		Prompts: fstest.MapFS{"round-limited.tmpl": {Data: []byte(
+			`{{define "system"}}You are {{.Me.Name}}.{{end}}Speak.{{if and (eq .Round 2) (eq .Me.Name "B")}}{{slice .Topic 0 1000}}{{end}}`)}},
+	})
+	require.NoError(t, err)
+	c := debatetest.PairConfig(panel.Protocol{Format: panel.RoundLimited})
+	c.Limits.MaxRounds, c.Participants[0].Provider, c.Judges[0].Provider = 2, "", ""
+	c.Participants[1] = debate.Participant{Name: "B", Human: true}
+	d, err := e.Create(t.Context(), c)
+	require.NoError(t, err)
+	_, err = debatetest.Run(t, d)
+	require.NoError(t, err)
+	asked, err := d.Waiting(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, d.Answer(t.Context(), asked[0].Key, "No.", ""))
+	_, err = debatetest.Run(t, d)
+	var failed *debate.Failure
+	require.ErrorAs(t, err, &failed)
+	require.Equal(t, providers.InvalidRequest, failed.Kind)
+	require.Equal(t, "B", failed.Key.Actor)
 }
