@@ -182,7 +182,15 @@ func (p *program) makeRunnable(d *debate.Debate, state fsm.State) error {
 	case state == fsm.Error:
 		return fmt.Errorf("resume debate %s: the debate has failed%s", d.ID(), p.nextCommand("retry", d.ID()))
 	case len(p.operands) > 1:
-		return p.answerQuestion(d, p.operands[1], p.operands[2:]...)
+		r, err := d.Result(p.ctx)
+		if err != nil {
+			return err
+		}
+		id := ""
+		if r.Question != nil {
+			id = r.Question.ID
+		}
+		return p.decide(d, id, p.operands[1], p.operands[2:]...)
 	case state == fsm.Paused:
 		return p.unpause(d)
 	}

@@ -60,7 +60,9 @@ func (l *properties) UnmarshalJSON(b []byte) error {
 // read asks for a reply, as a text or field by field.
 func (f form) read(a debate.Asked) (string, error) {
 	if len(a.Schema) == 0 {
-		return f.readText(fmt.Sprintf("your reply, at most %d tokens; an empty line ends it", a.Tokens))
+		text, err := f.readText(fmt.Sprintf("your reply, at most %d tokens; an empty line ends it", a.Tokens), f.before[""])
+		f.before[""] = text
+		return text, err
 	}
 	var schema field
 	if err := json.Unmarshal(a.Schema, &schema); err != nil {

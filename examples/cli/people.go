@@ -54,7 +54,7 @@ func (p *program) isInterrupted() bool {
 	}
 }
 
-// askDecision asks for the answer to a question until it is valid.
+// askDecision asks for the answer to a question until it is valid, or somebody else has answered.
 func (p *program) askDecision(d *debate.Debate, q *debate.Question) error {
 	for {
 		fmt.Fprintf(p.stderr, "\n%s%s\n", q.Cause, formatChoices(q))
@@ -67,28 +67,23 @@ func (p *program) askDecision(d *debate.Debate, q *debate.Question) error {
 		}
 		var texts []string
 		if action == actionEdit {
-			text, err := p.readText("your remark; an empty line ends it")
+			text, err := p.readText("your remark; an empty line ends it", "")
 			if err != nil {
 				return err
 			}
 			texts = append(texts, text)
 		}
-		if err = p.answerQuestion(d, action, texts...); !p.showProblems(err) {
+		if err = p.decide(d, q.ID, action, texts...); !p.showProblems(err) {
+			return err
+		}
+		if r, err := d.Result(p.ctx); err != nil || r.Question == nil || r.Question.ID != q.ID {
 			return err
 		}
 	}
 }
 
-// answerQuestion answers the open question of a debate. The action edit takes a text.
-func (p *program) answerQuestion(d *debate.Debate, action string, texts ...string) error {
-	r, err := d.Result(p.ctx)
-	if err != nil {
-		return err
-	}
-	id := ""
-	if r.Question != nil {
-		id = r.Question.ID
-	}
+// decide answers a question of a debate. The action edit takes a text.
+func (p *program) decide(d *debate.Debate, id, action string, texts ...string) error {
 	var remarks []debate.Remark
 	for _, text := range texts {
 		remarks = append(remarks, debate.Remark{From: remarkFrom, Text: text})

@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
 
@@ -237,4 +238,64 @@ func TestADebateOfPeople(t *testing.T) {
 	require.Len(t, state(t, []byte(stdout)).Result.Turns, 2, stderr)
 	require.NotContains(t, stderr, "offline demo model")
 	require.Contains(t, stderr, "cli: waiting for the reply of Judge")
+}
+
+// The live display ends before a person is asked, and shows nothing that the person must not know yet.
+func TestALiveDisplayGivesWayToQuestions(t *testing.T) {
+	folder(t, "together.json", `{"providers": {"p": {"kind": "offline"}}, "protocol": {"name": "panel", "mode": "simultaneous"}}`)
+	synctest.Test(t, func(t *testing.T) {
+		var stdout output
+		var screen terminal
+		in := keyboard{Reader: strings.NewReader(typed("Yes.", ""))}
+		args := []string{"--me", "Ada", "--rounds", "1", "--config", "together.json", topic}
+		code := run(t.Context(), nil, args, in, &stdout, &screen, environment("TERM", "xterm"))
+		require.Equal(t, 0, code, screen.String())
+		before, after, asked := strings.Cut(screen.String(), "== Ada: respond ==")
+		require.True(t, asked)
+		require.Contains(t, before, "respond, Bo: writing, ")
+		require.NotContains(t, before, "My answer")
+		require.Contains(t, before, "\x1b[?25h", "the cursor is visible")
+		question, _, _ := strings.Cut(after, "> ")
+		require.NotContains(t, question, "\x1b", "the display is closed")
+		require.NotContains(t, question, "My answer")
+	})
+}
+
+// A reply that is too long is asked for again, and the editor opens with it.
+func TestAReplyThatIsTooLongIsAskedForAgain(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the editor is a shell program")
+	}
+	folder(t, "short.json", `{"providers": {"p": {"kind": "offline"}}, "limits": {"step_tokens": 20}}`)
+	long := strings.Repeat("word ", 100)
+	code, stdout, stderr := answering(t, environment("EDITOR", "truncate -s 9"), typed(long, "", "/edit"), "--config", "short.json", "--me", "Ada", "--rounds", "1", "--json", topic)
+	require.Contains(t, stderr, "not valid: reply: about ")
+	require.Equal(t, 0, code, stderr)
+	require.Equal(t, "word word", state(t, []byte(stdout)).Result.Turns[0].Text)
+}
+
+// What somebody else has answered meanwhile is no error.
+func TestSomebodyElseWasFaster(t *testing.T) {
+	folder(t, "gates.json", `{"providers": {"p": {"kind": "offline"}}, "ask_before_rounds": true}`)
+	code, _, stderr := start(t, environment(), "--config", "gates.json", "--me", "Ada", "--rounds", "1", "--store", "kept/d.db", topic)
+	require.Equal(t, 1, code)
+	again := []string{"resume", saved(t, stderr), "--me", "Ada", "--store", "kept/d.db", "--config", "gates.json"}
+	others := map[string]string{"later): ": typed("approve"), "ends it\n> ": typed("Yes.", "")}
+	var stdout output
+	var screen terminal
+	screen.seen = func(all string) {
+		for prompt, lines := range others {
+			if strings.HasSuffix(all, prompt) {
+				delete(others, prompt)
+				_, _, _ = answering(t, environment(), lines, again...)
+			}
+		}
+	}
+	in := keyboard{Reader: strings.NewReader(typed("stop", "No.", ""))}
+	code = run(t.Context(), nil, append(again, "--json"), in, &stdout, &screen, environment("TERM", "dumb"))
+	require.Equal(t, 0, code, screen.String())
+	require.Empty(t, others)
+	require.Contains(t, screen.String(), `not valid: action: `)
+	require.Contains(t, screen.String(), "warning: ")
+	require.Equal(t, "Yes.", state(t, []byte(stdout.String())).Result.Turns[0].Text)
 }

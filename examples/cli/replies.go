@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -30,8 +31,8 @@ func (p *program) readCommand(question string) (string, error) {
 }
 
 // readText reads a text of several lines. An empty line, or the end of the input, ends it. The line /edit opens an editor
-// with the lines so far.
-func (p *program) readText(question string) (string, error) {
+// with the lines so far or, if there are none, with the text that was entered before.
+func (p *program) readText(question, before string) (string, error) {
 	fmt.Fprintf(p.stderr, "%s\n", question)
 	var lines []string
 	for {
@@ -42,7 +43,7 @@ func (p *program) readText(question string) (string, error) {
 		case err != nil:
 			return "", err
 		case line == "/edit":
-			text, err := p.edit(strings.Join(lines, "\n"))
+			text, err := p.edit(cmp.Or(strings.Join(lines, "\n"), before))
 			if err == nil {
 				return text, nil
 			}
