@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"regexp"
 
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/internal/prompt"
@@ -105,14 +104,6 @@ func tools(given []providers.Tool) []toolCall {
 		list[i] = toolCall{Type: "function", Function: function{Name: t.Name, Description: t.Description, Parameters: t.Schema}}
 	}
 	return list
-}
-
-var invalidNameChars = regexp.MustCompile(`[^a-zA-Z0-9_-]+`)
-
-// schemaName converts the name of a schema to one that OpenAI accepts, with at most 64 characters.
-func schemaName(reply string) string {
-	name := invalidNameChars.ReplaceAllString(reply, "_")
-	return cmp.Or(name[:min(len(name), 64)], "reply")
 }
 
 // The stream. Source: https://platform.openai.com/docs/api-reference/chat-streaming

@@ -102,3 +102,11 @@ func (p *Provider) Unsupported(r providers.Request) map[string]string {
 	}
 	return found
 }
+
+var invalidNameChars = regexp.MustCompile(`[^a-zA-Z0-9_-]+`)
+
+// schemaName converts the name of a schema to one that OpenAI accepts, with at most 64 characters.
+func schemaName(reply string) string {
+	name := invalidNameChars.ReplaceAllString(reply, "_")
+	return cmp.Or(name[:min(len(name), 64)], "reply")
+}

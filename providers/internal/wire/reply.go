@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/transcript"
@@ -298,21 +297,4 @@ func (r *Reply) Partial() providers.Response {
 		res.FinishReason = ""
 	}
 	return res
-}
-
-// completeLength returns the length of t without an incomplete character at its end. Half of a surrogate pair counts
-// as incomplete too.
-func completeLength(t Text) int {
-	if len(t) >= surrogateLen && isHighSurrogate(t[len(t)-surrogateLen:]) {
-		return len(t) - surrogateLen
-	}
-	for i := len(t) - 1; i >= 0 && len(t)-i < utf8.UTFMax; i-- {
-		if utf8.RuneStart(t[i]) {
-			if !utf8.FullRune(t[i:]) {
-				return i
-			}
-			break
-		}
-	}
-	return len(t)
 }

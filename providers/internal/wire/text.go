@@ -122,3 +122,20 @@ func isSurrogate(t Text) bool { return len(t) >= surrogateLen && t[0] == 0xED &&
 
 // surrogate returns the half of a surrogate pair with which t begins.
 func surrogate(t Text) rune { return rune(t[0]&0x0F)<<12 | rune(t[1]&0x3F)<<6 | rune(t[2]&0x3F) }
+
+// completeLength returns the length of t without an incomplete character at its end. Half of a surrogate pair counts
+// as incomplete too.
+func completeLength(t Text) int {
+	if len(t) >= surrogateLen && isHighSurrogate(t[len(t)-surrogateLen:]) {
+		return len(t) - surrogateLen
+	}
+	for i := len(t) - 1; i >= 0 && len(t)-i < utf8.UTFMax; i-- {
+		if utf8.RuneStart(t[i]) {
+			if !utf8.FullRune(t[i:]) {
+				return i
+			}
+			break
+		}
+	}
+	return len(t)
+}
