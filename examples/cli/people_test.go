@@ -27,8 +27,8 @@ var assessmentForm = []string{
 func typed(lines ...string) string { return strings.Join(lines, "\n") }
 
 func TestAPersonRepliesOnTheTerminal(t *testing.T) {
-	folder(t)
-	code, stdout, stderr := answering(t, environment(), typed("Yes.", "Cars are loud.", "", "They still are.", ""), "--me", "Ada", "--rounds", "2", "--json", topic)
+	folder(t, "long.json", `{"providers": {"p": {"kind": "offline"}}, "limits": {"min_rounds": 3}}`)
+	code, stdout, stderr := answering(t, environment(), typed("Yes.", "Cars are loud.", "", "They still are.", "", "And big.", ""), "--me", "Ada", "--config", "long.json", "--rounds", "3", "--json", topic)
 	require.Equal(t, 0, code, stderr)
 	r := state(t, []byte(stdout)).Result
 	var said []string
@@ -38,9 +38,9 @@ func TestAPersonRepliesOnTheTerminal(t *testing.T) {
 			require.Equal(t, "Ada", turn.By)
 		}
 	}
-	require.Equal(t, []string{"Yes.\nCars are loud.", "They still are."}, said)
-	require.Contains(t, stderr, "Round 1 of 2.")
-	require.Equal(t, 1, strings.Count(stderr, "\nBo (respond):\n"), "each turn is shown once: %s", stderr)
+	require.Equal(t, []string{"Yes.\nCars are loud.", "They still are.", "And big."}, said)
+	require.Contains(t, stderr, "Round 1 of 3.")
+	require.Equal(t, 2, strings.Count(stderr, "\nBo (respond):\n"), "each turn is shown once: %s", stderr)
 	require.Less(t, strings.Index(stderr, "\nBo (respond):\n"), strings.LastIndex(stderr, "== Ada: respond =="))
 	printable(t, stderr)
 }
