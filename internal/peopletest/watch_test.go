@@ -6,7 +6,6 @@ import (
 	"slices"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -72,7 +71,7 @@ func TestABlindRoundStaysBlind(t *testing.T) {
 		b.answer("B", "No.")
 		b.answer("C", "Yes.")
 		require.Equal(t, fsm.Completed, b.run())
-		time.Sleep(time.Second)
+		synctest.Wait()
 		require.Equal(t, []string{"A1", "C1", "B1", "~J", "J1", "A2", "B2", "C2", "J2", "J2", "end"}, *asB)
 	})
 }
