@@ -112,9 +112,12 @@ var flagTexts = map[transcript.Flag]string{
 	transcript.Filtered:    "incomplete, because the service filtered the rest",
 }
 
-// turnNotes returns notes on a turn: the number of attempts if there were several, its flags, and the number of turns
-// that its prompt left out.
+// turnNotes returns notes on a turn: the person who replied, the number of attempts if there were several, its flags, and
+// the number of turns that its prompt left out.
 func turnNotes(t *transcript.Turn) (list []string) {
+	if t.By != "" {
+		list = append(list, "reply of "+t.By)
+	}
 	if n := len(t.Attempts); n > 1 {
 		list = append(list, fmt.Sprintf("%d attempts", n))
 	}

@@ -188,6 +188,16 @@ func TestASeedOfItsOwnIsReported(t *testing.T) {
 	require.NotContains(t, markdown(t, r), "Seed", "the seed is the ID")
 }
 
+// A report names the person who replied, as untrusted text.
+func TestWhoRepliedIsReported(t *testing.T) {
+	r := &report.Report{Result: debate.Result{ID: "d", Turns: []transcript.Turn{{
+		Key: transcript.Key{Phase: "respond", Actor: "Ada", Round: 1}, Kind: transcript.Speech, Text: "No.", By: "<b>ada</b>",
+	}}, Rounds: make([]debate.Totals, 2)}}
+	page := markdown(t, r)
+	require.Contains(t, page, "reply of ")
+	require.NotContains(t, page, "<b>")
+}
+
 func TestEstimatesAndCostsAreMarked(t *testing.T) {
 	used := transcript.Usage{Input: 1234567, Output: 10}
 	for name, tt := range map[string]struct {
