@@ -392,6 +392,10 @@ func TestControlsWhileTheDebateWaits(t *testing.T) {
 				b.run()
 				require.Equal(t, tt.want, debatetest.Result(t, b.Debate).Ending.Outcome)
 				require.Empty(t, b.status().Waiting)
+				for s, err := range b.Replay(t.Context()) {
+					require.NoError(t, err)
+					require.NotEqual(t, "decided", s.Event.Meta().Type, "nobody declines what no longer matters")
+				}
 			})
 		})
 	}
