@@ -30,7 +30,7 @@ func recordStream(b testing.TB, path string) []byte {
 	text := strings.Repeat("Cars take space from people. ", streamTokens*4/29+1)[:streamTokens*4]
 	s := &fakellm.OllamaServer{Reply: func(fakellm.OllamaRequest) string { return text }}
 	w := httptest.NewRecorder()
-	s.ServeHTTP(w, httptest.NewRequest(http.MethodPost, path, strings.NewReader(`{"messages": [{"role": "user", "content": "Why?"}]}`)))
+	s.ServeHTTP(w, httptest.NewRequestWithContext(b.Context(), http.MethodPost, path, strings.NewReader(`{"messages": [{"role": "user", "content": "Why?"}]}`)))
 	return w.Body.Bytes()
 }
 
@@ -64,7 +64,10 @@ func bareCall(b testing.TB, client *http.Client, url string, onChunk func(string
 	b.Helper()
 	body, err := json.Marshal(map[string]any{"model": "m", "stream": true, "messages": []map[string]string{{"role": "user", "content": "Why?"}}})
 	require.NoError(b, err)
-	resp, err := client.Post(url, "application/json", bytes.NewReader(body))
+	r, err := http.NewRequestWithContext(b.Context(), http.MethodPost, url, bytes.NewReader(body))
+	require.NoError(b, err)
+	r.Header.Set("Content-Type", "application/json")
+	resp, err := client.Do(r)
 	require.NoError(b, err)
 	var text strings.Builder
 	lines := bufio.NewScanner(resp.Body)
