@@ -192,7 +192,10 @@ func (l *Pseudonyms) Quote(who string, round int, text string) string {
 	if round > 0 {
 		speaker += ", round " + strconv.Itoa(round)
 	}
-	return l.Enclose(speaker, l.Hide(removeInvisible(text)))
+	if !isPlain(text) {
+		return l.Enclose(speaker, l.Hide(removeInvisible(text)))
+	}
+	return l.enclose(speaker, l.Hide(text)) // pseudonyms are plain, too
 }
 
 // oneLine replaces line breaks and tabs with spaces.
@@ -201,7 +204,12 @@ var oneLine = strings.NewReplacer("\n", " ", "\t", " ")
 // Enclose returns a text between the delimiters of Quote. The names in the text must already be hidden, as in a text
 // that was made from quotes.
 func (l *Pseudonyms) Enclose(what, text string) string {
-	return "<<<" + l.nonce + " begin: " + what + ">>>\n" + l.removeDelimiters(text) + "\n<<<" + l.nonce + " end>>>"
+	return l.enclose(what, l.removeDelimiters(text))
+}
+
+// enclose returns a text without angle brackets and invisible characters between delimiters.
+func (l *Pseudonyms) enclose(what, text string) string {
+	return "<<<" + l.nonce + " begin: " + what + ">>>\n" + l.withoutNonce(text) + "\n<<<" + l.nonce + " end>>>"
 }
 
 // removeDelimiters removes from a text everything that could be read as a delimiter.
@@ -209,5 +217,9 @@ func (l *Pseudonyms) removeDelimiters(text string) string {
 	if !isPlain(text) {
 		text = shortenBracketRuns(removeInvisible(text))
 	}
+	return l.withoutNonce(text)
+}
+
+func (l *Pseudonyms) withoutNonce(text string) string {
 	return strings.ReplaceAll(text, l.nonce, "[removed]")
 }
