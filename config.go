@@ -330,10 +330,10 @@ func judgeProfiles(c Config) (list []transcript.Profile) {
 	return list
 }
 
-// templatesProvider is the provider name of the built-in retriever, and humanProvider that of people.
+// Names of providers that the engine has built in.
 const (
-	templatesProvider = "templates"
-	humanProvider     = "human"
+	templatesProvider = "templates" // retrieves reasoning templates
+	humanProvider     = "human"     // stands for people
 )
 
 // hasPeople reports whether a person speaks for a participant or a judge.

@@ -191,7 +191,7 @@ func (o *options) checkCommand() error {
 	return nil
 }
 
-// actionEdit is the answer to a question that takes a remark.
+// actionEdit answers a question with a remark.
 const actionEdit = "edit"
 
 // isSetByFlag reports whether the command line sets a field of the configuration.

@@ -43,7 +43,7 @@ func (p *program) ask(question string) (string, error) {
 	return text, err
 }
 
-// readLine is like ask, but returns io.EOF at the end of the input. Ctrl-D ends the input once.
+// readLine asks a question and returns the answer, or io.EOF at the end of the input. Ctrl-D ends the input once.
 func (p *program) readLine(question string) (string, error) {
 	fmt.Fprint(p.stderr, question)
 	if p.input == nil {

@@ -29,7 +29,7 @@ type field struct {
 	MaxItems    int        `json:"maxItems"`
 }
 
-// properties are the fields of an object, in order.
+// properties holds the fields of an object, in order.
 type properties []property
 
 type property struct {

@@ -11,7 +11,7 @@ import (
 	"github.com/elenchus-go/debate/fsm"
 )
 
-// remarkFrom is the name of the user in remarks.
+// remarkFrom names the user in remarks.
 const remarkFrom = "Host"
 
 // askPeople asks on the terminal for what a paused debate waits for. It reports whether the debate may go on.

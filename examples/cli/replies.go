@@ -13,12 +13,13 @@ import (
 // errLater reports that a person leaves a question open.
 var errLater = errors.New("the reply is left for later")
 
-// declined is the error of a person who gives no reply.
+// declined reports that a person gives no reply.
 type declined struct{ reason string }
 
 func (*declined) Error() string { return "declined" }
 
-// readCommand is like readLine, but returns errLater at the end of the input, and declined if the person declines.
+// readCommand reads a line as readLine does. It returns errLater at the end of the input, and *declined if the person
+// declines.
 func (p *program) readCommand(question string) (string, error) {
 	line, err := p.readLine(question)
 	if errors.Is(err, io.EOF) {

@@ -125,15 +125,16 @@ type viewer struct {
 	beats   int
 }
 
-// watch returns a viewer that has received all events up to the one with the id last. A last that begins with a question
-// mark is the query of the address instead.
+// watch returns a viewer that has received all events up to the one with the id last.
 func (s *site) watch(last string) *viewer {
 	s.t.Helper()
-	query := ""
-	if strings.HasPrefix(last, "?") {
-		query, last = last, ""
-	}
-	req, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, s.URL+"/debates/cars/events"+query, nil)
+	return s.stream("/debates/cars/events", last)
+}
+
+// stream returns a viewer of the stream at a path.
+func (s *site) stream(path, last string) *viewer {
+	s.t.Helper()
+	req, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, s.URL+path, nil)
 	require.NoError(s.t, err)
 	if last != "" {
 		req.Header.Set("Last-Event-ID", last)
@@ -570,7 +571,7 @@ func TestAPersonTakesPart(t *testing.T) {
 	person = strings.Replace(person, `"round-limited"`, `"round-limited", "mode": "simultaneous"`, 1)
 	code, body := s.post("/debates", person)
 	require.Equal(t, http.StatusCreated, code, body)
-	v := s.watch("?as=Bo")
+	v := s.stream("/debates/cars/events?as=Bo", "")
 	for round := range 2 {
 		v.until("asked")
 		code, _, body = s.do(http.MethodGet, "/debates/cars/waiting", "")

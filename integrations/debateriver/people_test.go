@@ -11,7 +11,7 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// panelWithB is a panel in which B is a person, with a gate before the verdict.
+// panelWithB returns a panel in which B is a person, with a gate before the verdict.
 func panelWithB() debate.Config {
 	c := sequentialPanel()
 	c.AskBeforeVerdict = true

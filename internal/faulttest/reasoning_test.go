@@ -467,7 +467,7 @@ func TestOpaqueReasoningIsDroppedFirst(t *testing.T) {
 
 func TestOpaqueReasoningIsBounded(t *testing.T) {
 	s := &speaker{reply: func(int, providers.Request) scripted.Reply {
-		return scripted.Reply{Text: "So.", Reasoning: []providers.Reasoning{{Service: "svc", Data: json.RawMessage(`"` + strings.Repeat("x", 70_000) + `"`)}}}
+		return scripted.Reply{Text: "So.", Reasoning: []providers.Reasoning{{Service: "svc", Data: json.RawMessage(`"` + strings.Repeat("reason ", 10_000) + `"`)}}}
 	}}
 	d, _ := reasoningDebate(t, s, nil)
 	_, err := debatetest.Run(t, d)
@@ -475,7 +475,7 @@ func TestOpaqueReasoningIsBounded(t *testing.T) {
 	res := debatetest.Result(t, d)
 	require.Nil(t, res.Turns[0].Reasoning)
 	require.Contains(t, strings.Join(res.Warnings, "\n"), "the encrypted reasoning of 70")
-	require.NotContains(t, everything(t, s.calls), "xxx")
+	require.NotContains(t, everything(t, s.calls), "reason reason")
 }
 
 // Opaque reasoning takes part of the window, so that less of the history fits.

@@ -24,7 +24,7 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// presets are debates of the protocols with their defaults.
+// presets lists debates of the protocols with their defaults.
 var presets = []struct {
 	name         string
 	protocol     protocol.Protocol

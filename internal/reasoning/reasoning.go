@@ -22,7 +22,7 @@ const (
 	HighTokens   = 16384
 )
 
-// maxBudget is the largest budget in tokens.
+// maxBudget limits a budget, in tokens.
 const maxBudget = 1_000_000
 
 // Tokens returns the tokens that a setting allows for reasoning. It is 0 if the model does not reason, if the service

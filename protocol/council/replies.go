@@ -27,7 +27,7 @@ type Ranked struct {
 	Reason string `json:"reason" jsonschema:"maxLength=400" jsonschema_description:"why the answer has this place, in one sentence"`
 }
 
-// noRanking is the default ranking.
+// noRanking replaces a ranking that is not valid.
 var noRanking = Ranking{Comparison: "The member gave no valid ranking.", Ranking: []Ranked{}}
 
 // Default sets a ranking that ranks nothing.

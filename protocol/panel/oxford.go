@@ -19,7 +19,7 @@ const (
 	undecided   = "undecided"
 )
 
-// AudienceContract is the contract of the votes of an audience.
+// AudienceContract describes the votes of an audience.
 var AudienceContract = reply.New[AudienceVote]("audience/1")
 
 // AudienceVote is the reply of a member of the audience.

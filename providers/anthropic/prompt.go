@@ -8,7 +8,7 @@ import (
 	"github.com/elenchus-go/debate/providers/internal/wire"
 )
 
-// service is the name of the service in opaque reasoning.
+// service names the service in opaque reasoning.
 const service = "anthropic"
 
 // block is a part of a message.

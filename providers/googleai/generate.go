@@ -53,7 +53,7 @@ func body(r providers.Request, s wire.Support) (wire.Object, error) {
 	return body, err
 }
 
-// service is the name of the service in opaque reasoning.
+// service names the service in opaque reasoning.
 const service = "googleai"
 
 // content is a message.

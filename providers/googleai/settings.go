@@ -16,7 +16,7 @@ import (
 // Settings. Sources: https://ai.google.dev/api/generate-content#generationconfig and
 // https://ai.google.dev/gemini-api/docs/thinking
 
-// maxStops is the number of stop texts that the service accepts.
+// maxStops limits the number of stop texts, as the service does.
 const maxStops = 5
 
 // writeSettings writes the settings of a request. A model of version 2 gets a level as a budget.

@@ -234,7 +234,7 @@ func TestAPanicOfTheModelIsAnError(t *testing.T) {
 func TestWholeReplies(t *testing.T) {
 	m := fake{func(_ context.Context, _ []llms.MessageContent, o llms.CallOptions) (*llms.ContentResponse, error) {
 		if o.StreamingFunc != nil {
-			return nil, errors.New("streaming not implemented")
+			return nil, errors.New("this model cannot stream")
 		}
 		return &llms.ContentResponse{Choices: []*llms.ContentChoice{{Content: "Because.", StopReason: "stop"}}}, nil
 	}}

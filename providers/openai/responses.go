@@ -37,7 +37,7 @@ func (p *Provider) responsesCall(r providers.Request) wire.Call {
 	}
 }
 
-// minOutputTokens is the lowest token limit that the service accepts.
+// minOutputTokens replaces lower token limits, which the service refuses.
 const minOutputTokens = 16
 
 // encryptedReasoning asks for reasoning that only the service can read. The service stores no replies, so later requests

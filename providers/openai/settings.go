@@ -60,7 +60,7 @@ var (
 	hasNoStop     = regexp.MustCompile(`^(ft:)?(o3|o4-mini)(-|$)`)
 )
 
-// maxStops is the number of stop texts that OpenAI accepts.
+// maxStops limits the number of stop texts, as OpenAI does.
 const maxStops = 4
 
 // Unsupported returns the settings that the API, the server or the model does not support. It knows OpenAI's own models.

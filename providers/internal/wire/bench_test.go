@@ -21,7 +21,7 @@ import (
 	"github.com/elenchus-go/debate/providers/openai"
 )
 
-// streamTokens is the number of tokens of a reply in the benchmarks, each of which is an event.
+// streamTokens sets the number of tokens of a reply in the benchmarks. Each token is an event.
 const streamTokens = 600
 
 // recordStream returns the body with which the stand-in of Ollama streams a reply.

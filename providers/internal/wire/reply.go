@@ -143,7 +143,7 @@ func (r *Reply) AddCall(call providers.ToolCall) error {
 	return r.grow(len(call.Arguments) + len(call.Name) + len(call.ID))
 }
 
-// wholeCall is the index of a call of which no more pieces arrive.
+// wholeCall replaces the index of a call of which no more pieces arrive.
 const wholeCall = -1
 
 // GrowCall adds to the tool call with an index, whose arguments arrive in pieces. Empty fields of call do not change it.
