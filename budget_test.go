@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -941,4 +942,36 @@ func TestBudgetsEndADebateWithRoomForTheVerdict(t *testing.T) {
 			require.Equal(t, 8*time.Minute, res.RunningTime)
 		})
 	})
+}
+
+// The token budget counts the delimiters around each statement.
+func TestDelimitersCountInTheTokenBudget(t *testing.T) {
+	const delimiters = 30 // see judge.Pseudonyms.QuoteTokens
+	needed, turns := map[int]int{}, []transcript.Turn{}
+	for tokens := 20_000; len(needed) < 3; tokens += 1_000 {
+		c := debatetest.PairConfig(panel.Protocol{Format: panel.RoundLimited})
+		c.Limits = debate.Limits{MaxRounds: 9, Tokens: tokens, StepTokens: 300, JudgeTokens: 300}
+		m := &scripted.Provider{Func: func(providers.Request) scripted.Reply { return scripted.Reply{Text: "Yes."} }}
+		d, err := debate.New(t.Context(), c, debate.Options{Providers: providersOf(m, scriptedJudge(t, 9))})
+		if err != nil { // too little for the first phase
+			continue
+		}
+		_, err = debatetest.Run(t, d)
+		require.NoError(t, err)
+		res := debatetest.Result(t, d)
+		require.Equal(t, transcript.TokenBudget, res.Ending.Outcome, tokens)
+		var used, limit, more int
+		_, err = fmt.Sscanf(res.Ending.Evidence, "%d of %d tokens are used, and up to %d more", &used, &limit, &more)
+		require.NoError(t, err)
+		needed[res.Ending.Round], turns = more, res.Turns
+	}
+	round := slices.Sorted(maps.Keys(needed))[0]
+	added := 0 // by the turns of a round to each prompt
+	for _, turn := range turns {
+		if turn.Round == round && turn.Kind != transcript.Conclusion {
+			added += turn.Tokens + delimiters
+		}
+	}
+	const prompts = 3 // two speeches and the verdict
+	require.Equal(t, prompts*added, needed[round+1]-needed[round])
 }

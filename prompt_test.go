@@ -384,9 +384,11 @@ func TestACutStatementIsStillBetweenMarks(t *testing.T) {
 	require.NoError(t, err)
 	_, err = debatetest.Run(t, d)
 	require.NoError(t, err)
+	room := debatetest.Result(t, d).Verdict.Window.Limit
 	for _, r := range j.Calls() {
 		for _, msg := range r.Messages[1 : len(r.Messages)-1] {
 			require.Contains(t, msg.Text, "more bytes omitted", "it was cut")
+			require.InDelta(t, room, window.Estimate(msg.Text), 20, "with its delimiters; estimates of parts do not add up exactly")
 			require.Regexp(t, `^<<<\d+ begin: Debater [AB], round 1>>>\n`, msg.Text)
 			require.Regexp(t, `\n<<<\d+ end>>>$`, msg.Text)
 		}
