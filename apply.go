@@ -42,7 +42,9 @@ func (r *record) apply(ev Event, at time.Time) error {
 			r.history.freeze(ev.Phase)
 		}
 	case TurnDone:
-		err = r.addTurn(ev.Turn)
+		if err = r.addTurn(ev.Turn); ev.Reply != "" {
+			put(&r.people.replies, ev.Turn.Key, ev.Reply)
+		}
 	case Dropped:
 		if r.withdrawn == nil || r.withdrawn.Key != ev.Failure.Key { // otherwise the question has already added it
 			r.addFailures(ev.Failure)

@@ -90,6 +90,8 @@ type (
 		EventMeta
 		At   time.Time       `json:"at"` // time of the commit
 		Turn transcript.Turn `json:"turn"`
+		// Reply is a hash of a person's reply as it was given. It is empty if a model replied.
+		Reply string `json:"reply,omitempty"`
 	}
 	// Dropped reports that a participant or a judge takes no further part.
 	Dropped struct {

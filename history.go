@@ -90,7 +90,7 @@ const taskTokens = 1536
 // own starts from the largest factor of the actors with the same model.
 func scaleOf(r *record, who *Participant, actor, phase string) window.Calibration {
 	scales := r.history.scales
-	if frozen, ok := r.history.frozen[phase]; ok && r.inOpenParallelPhase(phase) {
+	if frozen, ok := r.history.frozen[phase]; ok && r.parallel && phase == r.Cursor.Phase {
 		scales = frozen
 	}
 	own, known := scales[actor]

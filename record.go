@@ -160,6 +160,7 @@ type record struct {
 type people struct {
 	asked    map[transcript.Key]*Asked   // the steps that people were asked for
 	declined map[transcript.Key]*Decided // those to which they give no reply
+	replies  map[transcript.Key]string   // hashes of the replies
 	held     bool                        // a person holds the debate: replies do not continue it
 	passed   map[string]bool             // gates that were decided, by name
 }
@@ -395,6 +396,3 @@ func (r *record) actor(name string) (*Participant, transcript.Profile, bool) {
 	}
 	return who, who.profile(), true
 }
-
-// inOpenParallelPhase reports whether the named phase is open and parallel.
-func (r *record) inOpenParallelPhase(phase string) bool { return r.parallel && phase == r.Cursor.Phase }

@@ -19,6 +19,7 @@ import (
 	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/judge/reply"
 	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/protocol/council"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/store"
@@ -258,6 +259,41 @@ func TestRepliesAreChecked(t *testing.T) {
 		require.NoError(t, b.Answer(t.Context(), key, fine, ""))
 		require.NoError(t, b.Answer(t.Context(), key, fine, ""))
 		require.ErrorIs(t, b.Answer(t.Context(), key, debatetest.Encode(t, debatetest.Assessment(false, "A", "B")), ""), debate.ErrAnswered)
+	})
+}
+
+// A person's reply to a blind step names others by pseudonyms. Giving it again is not an error, in any format.
+func TestABlindReplyIsGivenAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := sit(t, "A B @C", func(c *debate.Config) {
+			c.Protocol, c.Limits.MaxRounds = council.Protocol{}, 0
+		})
+		b.run()
+		b.answer("C", "No.")
+		require.Equal(t, fsm.Paused, b.run())
+		a := b.asked("C")
+		require.Equal(t, "rank", a.Key.Phase)
+		require.NotContains(t, a.Task, "A, B")
+		var schema struct {
+			Properties struct {
+				Ranking struct {
+					Items struct {
+						Properties struct {
+							Name struct{ Enum []string }
+						}
+					}
+				}
+			}
+		}
+		require.NoError(t, json.Unmarshal(a.Schema, &schema), "%s", a.Schema)
+		names := schema.Properties.Ranking.Items.Properties.Name.Enum
+		require.Len(t, names, 2, "%s", a.Schema)
+		reply := func(first, second string) string {
+			return fmt.Sprintf(`{"comparison": "Both are short.", "ranking": [{"name": %q, "reason": "x"}, {"name": %q, "reason": "y"}]}`, first, second)
+		}
+		require.NoError(t, b.Answer(t.Context(), a.Key, reply(names[0], names[1]), ""))
+		require.NoError(t, b.elsewhere().Answer(t.Context(), a.Key, " "+reply(names[0], names[1])+"\n", ""))
+		require.ErrorIs(t, b.elsewhere().Answer(t.Context(), a.Key, reply(names[1], names[0]), ""), debate.ErrAnswered)
 	})
 }
 
