@@ -38,7 +38,8 @@ import (
 //	config.json    the debate's configuration. One provider plays all actors and tells them apart by the model's name,
 //	               which defaults to the actor's name. A retriever or embedder needs "provider": "m".
 //	replies        the models' replies; see scriptedProvider.
-//	show           paths into the data of the debate's answer, one per line, such as scores.0.after.
+//	show           paths into the data of the debate's answer, one per line, such as scores.0.after, or text for the whole
+//	               text of the answer.
 //	want.events    the expected events, written by -update.
 //	want.problems  instead of want.events, the expected problems with the configuration.
 func TestScenarios(t *testing.T) {
@@ -414,7 +415,7 @@ func describeTransition(ev debate.StateChanged) (list []string) {
 	return list
 }
 
-// describeAnswer returns the outcome of the debate, and the values at the paths in show.
+// describeAnswer returns the beginning of the answer, and the values at the paths in show.
 func describeAnswer(t *testing.T, r *debate.Result, show string) string {
 	t.Helper()
 	text := "no answer\n"
@@ -422,6 +423,10 @@ func describeAnswer(t *testing.T, r *debate.Result, show string) string {
 		text = "answer: " + firstLine(r.Answer.Text) + "\n"
 	}
 	for path := range strings.FieldsSeq(show) {
+		if path == "text" {
+			text += "text: " + strings.ReplaceAll(r.Answer.Text, "\n", "\n  ") + "\n"
+			continue
+		}
 		var at any
 		require.NoError(t, json.Unmarshal(r.Answer.Data, &at))
 		for key := range strings.SplitSeq(path, ".") {

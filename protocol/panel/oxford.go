@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/elenchus-go/debate/judge"
@@ -91,8 +92,19 @@ func (p Protocol) votes(r *protocol.Record, phase string) protocol.Phase {
 	return votes
 }
 
-// audience returns the result of the votes, and whether there are votes after the debate.
-func audience(r *protocol.Record) (a Audience, voted bool) {
+// audienceOf returns the members of the audience: the judges, and those who voted before the debate and dropped out later.
+func audienceOf(r *protocol.Record) []string {
+	list := slices.Clone(r.Judges)
+	for _, t := range r.TurnsOf(0) {
+		if t.Phase == phaseBefore && !slices.Contains(list, t.Actor) {
+			list = append(list, t.Actor)
+		}
+	}
+	return list
+}
+
+// countVotes returns the result of the votes of an audience, and whether there are votes after the debate.
+func countVotes(r *protocol.Record, members []string) (a Audience, voted bool) {
 	a.Members = []AudienceMember{}
 	valid := func(t transcript.Turn, ok bool) string {
 		o := judge.Opinions[AudienceVote]([]transcript.Turn{t})[0]
@@ -101,7 +113,7 @@ func audience(r *protocol.Record) (a Audience, voted bool) {
 		}
 		return o.Value.Vote
 	}
-	for _, name := range r.Judges {
+	for _, name := range members {
 		last, after := r.Find(transcript.Key{Run: r.Cursor.Run, Round: r.Cursor.Round, Phase: phaseAfter, Actor: name})
 		first, before := r.Find(transcript.Key{Run: r.Cursor.Run, Phase: phaseBefore, Actor: name})
 		voted = voted || after
@@ -135,7 +147,8 @@ func (v *Votes) add(vote string) {
 
 // audienceAnswer returns the result of the votes. It is zero before the first vote after the debate.
 func audienceAnswer(r *protocol.Record) (answer protocol.Answer) {
-	a, voted := audience(r)
+	members := audienceOf(r)
+	a, voted := countVotes(r, members)
 	if !voted {
 		return answer
 	}
@@ -149,8 +162,8 @@ func audienceAnswer(r *protocol.Record) (answer protocol.Answer) {
 	}{{"For", a.Before.For, a.After.For}, {"Against", a.Before.Against, a.After.Against}, {"Undecided", a.Before.Undecided, a.After.Undecided}} {
 		lines = append(lines, fmt.Sprintf("%s: %d before, %d after (%+d)", x.vote, x.before, x.after, x.after-x.before))
 	}
-	if missing := len(r.Judges) - len(a.Members); missing > 0 {
-		lines = append(lines, fmt.Sprintf("Not counted, because a valid vote is missing: %d of %d members of the audience.", missing, len(r.Judges)))
+	if missing := len(members) - len(a.Members); missing > 0 {
+		lines = append(lines, fmt.Sprintf("Not counted, because a valid vote is missing: %d of %d members of the audience.", missing, len(members)))
 	}
 	answer.Text = strings.Join(lines, "\n")
 	answer.Data, _ = json.Marshal(audienceData{&a}) // it always encodes

@@ -158,6 +158,17 @@ func TestTheSideThatGainsMoreVotesWins(t *testing.T) {
 	require.ErrorContains(t, err, "there is none yet")
 }
 
+// A member that drops out after its first vote is counted as missing.
+func TestAMemberOfTheAudienceDropsOut(t *testing.T) {
+	p, r := panel.Protocol{Format: panel.Oxford}, oxford("for", "against")
+	poll(t, r, transcript.Setup, "audience-before", "undecided undecided undecided undecided")
+	r.Cursor.Round = 3
+	r.Drop(r.Judges[1])
+	poll(t, r, transcript.Conclusion, "audience-after", "for for for")
+	require.Contains(t, p.Answer(r).Text, "For: 0 before, 3 after (+3)")
+	require.Contains(t, p.Answer(r).Text, "Not counted, because a valid vote is missing: 1 of 4 members of the audience.")
+}
+
 func TestVotesAreValidated(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"reasoning":"so","vote":"for"}`:       "Vote: for. so",
