@@ -97,7 +97,7 @@ func turnLabel(t *transcript.Turn) string {
 	case t.Target == judge.Swapped:
 		return t.Actor + ", " + t.Phase + " in reversed order"
 	case t.Target != "":
-		return t.Actor + ", " + t.Phase + " of " + t.Target
+		return t.Actor + ", " + t.Phase + " (" + t.Target + ")"
 	}
 	return t.Actor + ", " + t.Phase
 }

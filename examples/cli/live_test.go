@@ -47,21 +47,21 @@ func TestLinesAndFrameFollowTheEvents(t *testing.T) {
 			[]string{"== round 2 of 3 ==", "critique (steps: 2, in parallel)"},
 			"round 2 of 3 | critique 0/2",
 		},
-		{started(ab), nil, "round 2 of 3 | critique 0/2\n  critique, Ann on Bo: "},
-		{started(ba), nil, "round 2 of 3 | critique 0/2\n  critique, Ann on Bo: \n  critique, Bo on Ann: "},
-		{chunk(ab, 0, "It\x1b[2J"), nil, "round 2 of 3 | critique 0/2\n  critique, Ann on Bo: It[2J\n  critique, Bo on Ann: "},
-		{chunk(ab, 2, " is\nso"), nil, "round 2 of 3 | critique 0/2\n  critique, Ann on Bo: It is so\n  critique, Bo on Ann: "},
-		{chunk(ba, 0, `{"a": 1`), nil, "round 2 of 3 | critique 0/2\n  critique, Ann on Bo: It is so\n  critique, Bo on Ann: writing data, 7 bytes"},
+		{started(ab), nil, "round 2 of 3 | critique 0/2\n  critique, Ann (Bo): "},
+		{started(ba), nil, "round 2 of 3 | critique 0/2\n  critique, Ann (Bo): \n  critique, Bo (Ann): "},
+		{chunk(ab, 0, "It\x1b[2J"), nil, "round 2 of 3 | critique 0/2\n  critique, Ann (Bo): It[2J\n  critique, Bo (Ann): "},
+		{chunk(ab, 2, " is\nso"), nil, "round 2 of 3 | critique 0/2\n  critique, Ann (Bo): It is so\n  critique, Bo (Ann): "},
+		{chunk(ba, 0, `{"a": 1`), nil, "round 2 of 3 | critique 0/2\n  critique, Ann (Bo): It is so\n  critique, Bo (Ann): writing data, 7 bytes"},
 		{
 			debate.TurnFailed{EventMeta: debate.EventMeta{Live: true}, Attempt: &debate.Attempt{Key: ab}, Message: "no\x07\nand " + strings.Repeat("no ", 40), RetryIn: 2 * time.Second},
-			[]string{"  critique: Ann on Bo failed, retrying in 2s: no and no no no no no no no no n…"}, // one line of 80 columns
-			"round 2 of 3 | critique 0/2\n  critique, Ann on Bo: It is so\n  critique, Bo on Ann: writing data, 7 bytes",
+			[]string{"  critique: Ann (Bo) failed, retrying in 2s: no and no no no no no no no no no…"}, // one line of 80 columns
+			"round 2 of 3 | critique 0/2\n  critique, Ann (Bo): It is so\n  critique, Bo (Ann): writing data, 7 bytes",
 		},
-		{started(ab), nil, "round 2 of 3 | critique 0/2\n  critique, Bo on Ann: writing data, 7 bytes\n  critique, Ann on Bo: "},
-		{turn(2, ba, transcript.Defaulted), []string{"  critique 1/2: Bo on Ann, 7 tokens, 1.5s, defaulted"}, "round 2 of 3 | critique 1/2\n  critique, Ann on Bo: "},
+		{started(ab), nil, "round 2 of 3 | critique 0/2\n  critique, Bo (Ann): writing data, 7 bytes\n  critique, Ann (Bo): "},
+		{turn(2, ba, transcript.Defaulted), []string{"  critique 1/2: Bo (Ann), 7 tokens, 1.5s, defaulted"}, "round 2 of 3 | critique 1/2\n  critique, Ann (Bo): "},
 		{
 			debate.TurnFailed{EventMeta: debate.EventMeta{Live: true}, Attempt: &debate.Attempt{Key: ab}, Message: "no", RetryIn: -1},
-			[]string{"  critique: Ann on Bo failed: no"},
+			[]string{"  critique: Ann (Bo) failed: no"},
 			"round 2 of 3 | critique 1/2",
 		},
 		{

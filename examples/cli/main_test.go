@@ -325,7 +325,7 @@ func TestVerboseListsTurnsAndSources(t *testing.T) {
 	require.Equal(t, 0, code, stderr)
 	require.NotContains(t, stderr, "defaults")
 	for _, want := range []string{
-		"ROUND  PHASE", "1      critique    security on own", "0.0s", "\nAGENT ", "security  security: " + filepath.Join("conf", "prompts", "security.md"),
+		"ROUND  PHASE", "1      critique    security (own)", "0.0s", "\nAGENT ", "security  security: " + filepath.Join("conf", "prompts", "security.md"),
 		"own       own: configuration", "testing   testing: built-in",
 	} {
 		require.Contains(t, plainly(stderr), want)

@@ -138,10 +138,10 @@ func stateLines(e debate.StateChanged) []string {
 	return nil
 }
 
-// actorLabel returns the actor of a step and its target, such as "Ann on Bo".
+// actorLabel returns the actor of a step and its target, such as "Ann (Bo)".
 func actorLabel(k transcript.Key) string {
 	if k.Target != "" {
-		return k.Actor + " on " + k.Target
+		return k.Actor + " (" + k.Target + ")"
 	}
 	return k.Actor
 }

@@ -10,7 +10,7 @@ import (
 
 // The step of the devil's advocate.
 const (
-	advocateTarget = "advocate"
+	advocateTarget = "devil's advocate"
 	advocatePrompt = "devils-advocate"
 )
 
