@@ -75,8 +75,8 @@ func (res *Result) add(t *transcript.Turn) {
 			res.Notes = append(res.Notes, fmt.Sprintf("The moderator gave no valid decision after round %d.", t.Round))
 		}
 	case phaseCandidates:
-		c, err := transcript.Decode[Candidates](*t)
-		if res.Candidates = c.Candidates; failed || err != nil {
+		c, _ := transcript.Decode[Candidates](*t)
+		if res.Candidates = c.Candidates; len(c.Candidates) == 0 {
 			res.Notes = append(res.Notes, "The judge listed no candidates.")
 		}
 	case phaseDecide:
