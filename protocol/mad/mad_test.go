@@ -345,6 +345,19 @@ func TestGoldenPrompts(t *testing.T) {
 	show(transcript.Conclusion, 2, `{"reasoning":"r","answer":"x"}`)
 }
 
+// A side is shown all that the configuration says about it.
+func TestASideIsToldItsProfile(t *testing.T) {
+	set, err := prompts.Load(nil)
+	require.NoError(t, err)
+	for _, prompt := range []string{"mad-affirm", "mad-oppose", "mad-argue"} {
+		system, err := set.System(prompt, prompts.Data{Topic: "t", Nonce: "n", Vars: map[string]string{"side": mad.Negative}, Me: transcript.Profile{
+			Name: "Ada", Role: "physicist", Side: "science", Position: "5 cents", Persona: "A tutor", KeyArguments: []string{"Add them."}, Instructions: "Be brief.",
+		}})
+		require.NoError(t, err)
+		require.Contains(t, system, "Your role: physicist\nYour side: science\nYour position: 5 cents\nYour persona: A tutor\nYour key arguments:\n- Add them.\n")
+	}
+}
+
 func encode(t testing.TB, v any) string {
 	t.Helper()
 	b, err := json.Marshal(v)
