@@ -18,7 +18,7 @@ func start(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	return code, out.String(), progress.String()
 }
 
-func TestTheFourFormats(t *testing.T) {
+func TestTheOtherFormats(t *testing.T) {
 	for format, want := range map[string][]string{
 		"free-form":           {"ended in round 3: judge_decided", "Ada (respond):", "Bo (respond):"},
 		"round-limited":       {"ended in round 3: round_limit", "Ada (respond):"},

@@ -64,8 +64,8 @@ import (
 // Protocol holds the parameters of a council.
 type Protocol struct {
 	// Families lists groups of members whose models are related, by name, such as [["Ada", "Bo"]]. No member ranks an
-	// answer of its own family. A protocol does not know the members' models, so families are given explicitly. Two
-	// members with the same model are related too. If empty, each member ranks all answers but its own.
+	// answer of its own family. A protocol does not know the members' models, so list members with the same model here too.
+	// If empty, each member ranks all answers but its own.
 	Families [][]string `json:"families,omitempty"`
 }
 
@@ -81,11 +81,10 @@ func (p Protocol) Check(r *protocol.Record) (problems []protocol.Problem) {
 	wrong := func(field, format string, args ...any) {
 		problems = append(problems, protocol.Problemf(field, format, args...))
 	}
-	least := 3
-	if r.Cursor.Round > 0 {
-		least = 1
-	}
-	if n := len(r.Participants); n < least || n > 16 {
+	switch n, begun := len(r.Participants), r.Cursor.Round > 0; {
+	case begun && n < 1:
+		wrong("participants", "%d enabled, a council that has begun needs 1", n)
+	case !begun && n < 3 || n > 16:
 		wrong("participants", "%d enabled, a council takes 3 to 16", n)
 	}
 	if len(r.Judges) == 0 {

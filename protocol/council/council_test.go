@@ -384,7 +384,7 @@ func TestCheck(t *testing.T) {
 		{name: "three members", members: "A B C"},
 		{name: "two members", members: "A B", want: []string{"participants: 2 enabled, a council takes 3 to 16"}},
 		{name: "one is left", members: "A", change: func(s *session) { s.Cursor.Round = 1 }},
-		{name: "nobody is left", change: func(s *session) { s.Cursor.Round = 1 }, want: []string{"participants: 0 enabled, a council takes 3 to 16"}},
+		{name: "nobody is left", change: func(s *session) { s.Cursor.Round = 1 }, want: []string{"participants: 0 enabled, a council that has begun needs 1"}},
 		{name: "seventeen members", members: "A B C D E F G H I J K L M N O P Q", want: []string{"participants: 17 enabled, a council takes 3 to 16"}},
 		{name: "no chair", members: "A B C", change: func(s *session) { s.Judges = nil }, want: []string{"judges: none, a council needs a chair"}},
 		{

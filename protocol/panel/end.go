@@ -56,8 +56,8 @@ func (p Protocol) End(r *protocol.Record) transcript.Ending {
 // AssessmentJury returns the jury that combines the assessments.
 func (p Protocol) AssessmentJury() judge.Jury { return p.Jury }
 
-// DecodeAnswer returns the data of a debate's answer. It returns an error if there is no answer yet, or if another protocol
-// gave it, or if it is the vote of an audience, which DecodeAudience returns.
+// DecodeAnswer returns the data of a debate's answer. It returns an error if there is no answer yet, if another protocol
+// gave it, or if it is the vote of an audience; see [DecodeAudience].
 func DecodeAnswer(a protocol.Answer) (judge.Opinion[judge.Verdict], error) {
 	var data struct {
 		audienceData

@@ -15,11 +15,11 @@
 // # Oxford style
 //
 // Two sides debate the topic as a motion. Give each participant the Side "for" or "against". Each side has one or more
-// members, up to eight in all. They speak in the order in which they are listed. The judges are the audience: they vote for the motion, against
-// it or undecided, before round 1 and at the end. Nobody assesses the rounds. The side that gains more votes wins; if both
-// gain the same, nobody does. A member whose vote is missing or replaced by a default does not count. This is the rule of
-// the public debates of Intelligence Squared, which Zhang et al. 2016 (arXiv 1604.03114) study. Changed: models and not
-// people vote, they see pseudonyms of the speakers, and they are shown their first vote again.
+// members, up to eight in all. They speak in the order in which they are listed. The judges are the audience: they vote
+// for the motion, against it or undecided, before round 1 and at the end. Nobody assesses the rounds. The side that gains
+// more votes wins; if both gain the same, nobody does. A member whose vote is missing or replaced by a default does not
+// count. This is the rule of the public debates of Intelligence Squared, which Zhang et al. 2016 (arXiv 1604.03114) study.
+// Changed: models and not people vote, they see pseudonyms of the speakers, and they are shown their first vote again.
 //
 // # Devil's advocate
 //
@@ -27,7 +27,7 @@
 // participants have converged, the judges do not end the debate. In the next round, one participant must argue against
 // the consensus and say that it does so as the devil's advocate. In round 2 this is the first of those who spoke in
 // round 1, in round 3 the second of those who spoke in round 2, and so on in turn. After that round the format decides as
-// usual. Only the limits end a debate before.
+// usual. Until then, only the limits and the rules of Config.Detect end the debate.
 //
 // # Prompts
 //
@@ -92,7 +92,7 @@ type Protocol struct {
 	// judges give a verdict.
 	RotateJudges bool `json:"rotate_judges,omitempty"`
 	// DevilsAdvocate makes a participant argue against the consensus in the round after the judges found that the
-	// participants converged. Until then, the judges do not end the debate.
+	// participants converged. Until then, only the limits and the rules of Config.Detect end the debate.
 	DevilsAdvocate bool `json:"devils_advocate,omitempty"`
 }
 

@@ -11,9 +11,9 @@
 //
 //	"protocol": {"name": "vote/1", "decision": "confidence", "topology": "ring", "extract": "number"}
 //
-// A vote takes 2 to 16 agents; [Protocol.Samples] also allows one. It needs a judge only if the judge decides; with another decision, the judges are asked
-// only if the vote is a tie or if the last round is incomplete. Several judges decide by majority; if more than half of
-// them do not agree on an answer, the vote decides.
+// A vote takes 2 to 16 agents; [Protocol.Samples] also allows one. It needs a judge only if the judge decides; with another
+// decision, the judges are asked only if the vote is a tie or if the last round is incomplete. Several judges decide by
+// majority; if more than half of them do not agree on an answer, the vote decides.
 //
 // In round 1 no agent sees another. In each later round all agents revise at the same time. Each sees its own answer of
 // the previous round and those answers of that round that the [Topology] shows it. So the length of a prompt depends on
