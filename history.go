@@ -208,10 +208,11 @@ func calibrate(r *record, key transcript.Key, attempts []transcript.Attempt) {
 	if !ok {
 		return
 	}
-	scale, known := r.history.scales[key.Actor]
+	start, known := r.history.scales[key.Actor]
 	if !known {
-		scale = scaleOf(r, who, key.Actor, key.Phase)
+		start = scaleOf(r, who, key.Actor, key.Phase)
 	}
+	scale := start
 	for _, a := range attempts {
 		switch {
 		case a.PromptTokens == 0: // the attempt has no estimate
@@ -221,9 +222,8 @@ func calibrate(r *record, key transcript.Key, attempts []transcript.Attempt) {
 		case a.ErrorKind == "" && !a.Usage.Estimated:
 			scale = scale.WithReported(a.PromptTokens, a.Usage.Input)
 		}
-		known = true
 	}
-	if !known {
+	if scale == start { // the attempts say nothing: the actor continues to follow others with the same model
 		return
 	}
 	if r.history.scales == nil {

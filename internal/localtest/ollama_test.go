@@ -1,6 +1,7 @@
 package localtest
 
 import (
+	"context"
 	"net/http"
 	"regexp"
 	"slices"
@@ -119,19 +120,32 @@ func TestOllamasOwnProtocolCutsNothing(t *testing.T) {
 	})
 }
 
-// The judge speaks once, at the end. Its first prompt fits, because the participants' counts are known for its model.
+// The judge speaks once, at the end. Its first prompt fits, because the participants' counts are known for its model. So do
+// the prompts of a participant whose replies have no counts.
 func TestANewActorStartsFromTheFactorOfItsModel(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := &fakellm.OllamaServer{BytesPerToken: 2, Reply: reply}
-		r, err := longDebate(t, 4096, viaOllama(t, s.Start(t), 4096))
-		require.NoError(t, err)
-		_, refused := s.Calls()
-		require.Zero(t, refused)
-		judge := r.Turns[len(r.Turns)-1]
-		require.Equal(t, "Judge", judge.Actor)
-		require.NotNil(t, judge.Window, "the history does not fit")
-		require.Greater(t, judge.Usage.Input, 2000, "the window is used")
-	})
+	for name, counts := range map[string]bool{"all replies have counts": true, "only those of Bo and the judge": false} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := &fakellm.OllamaServer{BytesPerToken: 2, Reply: reply}
+				server, calls := viaOllama(t, s.Start(t), 4096), 0
+				r, err := longDebate(t, 4096, debatetest.ProviderFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
+					resp, err := server.Generate(ctx, r)
+					if calls++; calls%2 == 1 && calls < 40 && !counts { // Ada speaks
+						resp.Usage = transcript.Usage{}
+					}
+					return resp, err
+				}))
+				require.NoError(t, err)
+				_, refused := s.Calls()
+				require.Zero(t, refused)
+				judge := r.Turns[len(r.Turns)-1]
+				require.Equal(t, "Judge", judge.Actor)
+				require.NotNil(t, judge.Window, "the history does not fit")
+				require.Greater(t, judge.Usage.Input, 2000, "the window is used")
+				require.Equal(t, !counts, r.Turns[0].Usage.Estimated)
+			})
+		})
+	}
 }
 
 // A model that does not fit into the memory is called once, and the hint names the setting that helps.
