@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/elenchus-go/debate/context/window"
+	"github.com/elenchus-go/debate/internal/reasoning"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/transcript"
@@ -76,38 +77,60 @@ func maxUsage(r *record, steps []protocol.Step) (all transcript.Usage) {
 		case ok && p.Human: // costs nothing
 			history += p.MaxTokens
 		case ok && !makesNoText(s.Actor):
-			u := transcript.Usage{Input: min(history+tokensBesideHistory(r, seat), p.Window-p.MaxTokens), Output: p.MaxTokens}
-			u.Cost = maxCost(r, p, slices.Contains(r.Judges, s.Actor), u)
+			u := transcript.Usage{Input: min(history+tokensBesideHistory(r, seat), p.Window-p.MaxTokens)}
+			u.Cost = maxCost(r, p, s.Actor, u.Input)
+			u.Output = maxReply(r, p, s.Actor)
 			all = all.Add(u)
-			history += p.MaxTokens
+			history += u.Output
 		}
 	}
 	return all
 }
 
-// maxCost returns the cost of a usage for an actor's model. For a judge, it returns the cost for the most expensive
-// model among the judge's own and its substitutes'.
-func maxCost(r *record, p *Participant, judge bool, u transcript.Usage) (cost float64) {
-	models := []string{p.Model}
-	for _, s := range r.config.Substitutes {
-		if judge {
-			models = append(models, s.Model)
-		}
+// maxCost returns the cost of a prompt and a reply of maximum length. For a judge, it returns the largest cost among those
+// of the judge itself and its substitutes.
+func maxCost(r *record, p *Participant, actor string, input int) float64 {
+	cost := func(model string, output int) float64 {
+		known, _ := r.config.Prices.Lookup(model)
+		return known.Cost(transcript.Usage{Input: input, Output: output})
 	}
-	for _, m := range models {
-		known, _ := r.config.Prices.Lookup(m)
-		cost = max(cost, known.Cost(u))
+	most := cost(p.Model, p.MaxTokens)
+	for _, s := range r.substitutesOf(actor) {
+		most = max(most, cost(s.Model, substituteLimit(p, &s)))
 	}
-	return cost
+	return most
 }
 
-// replyLimit returns the token limit of an actor's replies. A substitute keeps to that of each judge, because budgets
-// assume it.
+// maxReply returns the token limit of an actor's replies. For a judge, it returns the largest limit among those of the
+// judge itself and its substitutes.
+func maxReply(r *record, p *Participant, actor string) int {
+	most := p.MaxTokens
+	for _, s := range r.substitutesOf(actor) {
+		most = max(most, substituteLimit(p, &s))
+	}
+	return most
+}
+
+// substitutesOf returns the substitutes that may reply in place of an actor.
+func (r *record) substitutesOf(actor string) []Participant {
+	if !slices.Contains(r.Judges, actor) {
+		return nil
+	}
+	return r.config.Substitutes
+}
+
+// substituteLimit returns the token limit of a substitute's replies in place of a judge: the lower one of the two limits.
+// The substitute has room for its reasoning in addition to the judge's limit.
+func substituteLimit(judge, s *Participant) int {
+	return min(s.MaxTokens, judge.MaxTokens+reasoning.Tokens(s.Reasoning))
+}
+
+// replyLimit returns the token limit of an actor's replies. That of a substitute is the lowest for any judge.
 func (c *Config) replyLimit(field string, p Participant) int {
 	limit := p.MaxTokens
 	for i := range c.Judges {
 		if strings.HasPrefix(field, "substitutes") {
-			limit = min(limit, c.Judges[i].MaxTokens)
+			limit = min(limit, substituteLimit(&c.Judges[i], &p))
 		}
 	}
 	return limit
@@ -130,7 +153,7 @@ const templateTokens = 2048
 func maxOutput(r *record, steps []protocol.Step) (tokens int) {
 	for _, s := range steps {
 		if p, _, ok := r.actor(s.Actor); ok && !p.Human && !makesNoText(s.Actor) {
-			tokens += p.MaxTokens
+			tokens += maxReply(r, p, s.Actor)
 		}
 	}
 	return tokens

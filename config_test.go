@@ -77,7 +77,7 @@ func TestValidationSaysEverythingAtOnce(t *testing.T) {
 			c.Participants[0].TopP, c.Participants[0].Stop, c.Participants[0].Reasoning = 1.5, []string{"a", ""}, "much"
 			c.Participants[1].TopP, c.Participants[1].Stop, c.Participants[1].Reasoning = math.NaN(), make([]string, 17), "0"
 			c.Judges[0].TopP, c.Judges[0].Reasoning, c.Judges[0].MaxTokens = -1, "2000", 2000
-			c.Substitutes = []debate.Participant{{Provider: "j", Reasoning: "3000"}, {Provider: "j", Reasoning: "1999"}}
+			c.Substitutes = []debate.Participant{{Provider: "j", Reasoning: "3000", MaxTokens: 3000}, {Provider: "j", Reasoning: "3000"}}
 		}, []string{
 			"participants[0].top_p", "participants[0].stop", "participants[0].reasoning", "participants[1].top_p", "participants[1].stop",
 			"participants[1].reasoning", "judges[0].top_p", "judges[0].reasoning", "substitutes[0].reasoning",

@@ -36,14 +36,11 @@ func (e *Engine) newExecution(r *record, s protocol.Step) (*execution, error) {
 		shown: c.shown,
 		step:  s, pseudonyms: pseudonymsFor(r, &s), role: seat.Role, config: r.config, created: r.times.created,
 		concluding: r.Cursor.Stage == transcript.Conclusion, judging: slices.Contains(r.Judges, s.Actor), debating: r.isParticipating(s.Actor),
-		model: model{actor: who, bind: r.env.bind}, prompt: promptParts{set: e.prompts}, counter: counter{count: r.env.count}, turn: newDraft(&s),
+		model: model{actor: who, bind: r.env.bind, substitutes: r.substitutesOf(s.Actor)}, prompt: promptParts{set: e.prompts}, counter: counter{count: r.env.count}, turn: newDraft(&s),
 	}
 	c.names, c.ownNames = namesFor(r, &s)
 	c.timing.limit, c.timing.budget = timeLimit(r)
 	c.timing.remaining = remainingTime(r)
-	if c.judging {
-		c.model.substitutes = r.config.Substitutes
-	}
 	if c.debating && s.Kind != transcript.Conclusion && allThrottled(r, who) {
 		c.timing.maxWait = remainingTime(r)
 	}

@@ -68,7 +68,7 @@ func (c *execution) substitute() bool {
 		c.attempts.unreachableSince = time.Time{}
 		c.attempts.failures, c.attempts.askedAgain, c.attempts.capRaised, c.model.substituted = nil, false, false, true
 		fresh := next.request()
-		fresh.MaxTokens = min(findParticipant(c.config.Judges, c.step.Actor).MaxTokens, next.MaxTokens) // budgets assume the judge's limit
+		fresh.MaxTokens = substituteLimit(findParticipant(c.config.Judges, c.step.Actor), &next)
 		fresh.Messages, fresh.Schema, fresh.SchemaName = c.prompt.messages, c.request.Schema, c.request.SchemaName
 		c.request = fresh
 		if room := next.Window - next.MaxTokens; c.prompt.tokens > room {

@@ -1,6 +1,7 @@
 package faulttest
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -158,6 +159,54 @@ func TestSettingsReachTheModel(t *testing.T) {
 	require.Equal(t, settings{Reasoning: "5000", Seed: 7, MaxTokens: 9096}, of("j"))
 	require.Equal(t, settings{TopP: 0.5, Seed: 8, MaxTokens: 4096}, of("s"))
 	require.NotEmpty(t, seen["s"].Schema, "a substitute gets the same schema")
+}
+
+// A substitute has room for its reasoning, even if the judge does not reason. Budgets include that room.
+func TestASubstituteHasRoomForItsReasoning(t *testing.T) {
+	for name, tt := range map[string]struct {
+		judge      int // the judge's token limit; 0 for the default
+		substitute debate.Participant
+		want       int
+	}{
+		"low":                        {0, debate.Participant{Reasoning: "low"}, 4096 + 2048},
+		"high":                       {0, debate.Participant{Reasoning: "high"}, 4096 + 16384},
+		"a budget":                   {0, debate.Participant{Reasoning: "5000"}, 4096 + 5000},
+		"a lower limit of the judge": {100, debate.Participant{Reasoning: "5000"}, 100 + 5000},
+		"a lower limit of its own":   {0, debate.Participant{Reasoning: "low", MaxTokens: 3000}, 3000},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, enough := range []bool{true, false} {
+				s := &speaker{reply: func(int, providers.Request) scripted.Reply { return scripted.Reply{Text: "So."} }}
+				seen, most := 0, max(tt.want, cmp.Or(tt.judge, 4096))
+				c, o := debatetest.PairConfig(nil), debate.Options{Providers: map[string]providers.Provider{"m": s}}
+				judge := &debatetest.DigestModel{Names: []string{"A", "B"}}
+				o.Providers["j"] = debatetest.ProviderFunc(func(context.Context, providers.Request) (providers.Response, error) {
+					return providers.Response{}, &providers.Error{Kind: providers.ContextOverflow, Err: errors.New("too long")}
+				})
+				o.Providers["s"] = debatetest.ProviderFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
+					seen = r.MaxTokens
+					return judge.Generate(ctx, r)
+				})
+				c.Limits, c.OnOverflow = debate.Limits{MaxRounds: 1, StepTokens: 100, OutputTokens: 4 * (2*100 + most)}, debate.Degrade
+				if !enough {
+					c.Limits.OutputTokens = 2*100 + most - 1 // of the first phase and the verdict
+				}
+				c.Judges[0].MaxTokens = tt.judge
+				tt.substitute.Provider = "s"
+				c.Substitutes = []debate.Participant{tt.substitute}
+				d, err := debate.New(t.Context(), c, o)
+				if !enough {
+					require.Len(t, problemsOf(err), 1)
+					require.Contains(t, problemsOf(err)[0], "limits.output_tokens")
+					continue
+				}
+				require.NoError(t, err)
+				_, err = debatetest.Run(t, d)
+				require.NoError(t, err)
+				require.Equal(t, tt.want, seen)
+			}
+		})
+	}
 }
 
 // speaker returns a provider that plays the participants and lets reply change each reply. It records the requests.
@@ -321,27 +370,45 @@ func TestInlineReasoningOfASummaryAfterAnOverflow(t *testing.T) {
 	require.NotContains(t, everything(t, s.calls), "secret")
 }
 
-// Reasoning that a service reports as parts is no part of the text, and its tokens cost as much as those of the reply.
+// Reasoning that a service reports as parts is no part of the text, and its tokens cost as much as those of the reply. If
+// the service counts nothing, both are estimated.
 func TestReasoningPartsAreKeptOnRequest(t *testing.T) {
-	used := transcript.Usage{Input: 100, Output: 50, Reasoning: 40}
-	s := &speaker{reply: func(int, providers.Request) scripted.Reply {
-		return scripted.Reply{Text: "I say so.", Usage: used, Reasoning: []providers.Reasoning{{Text: "My secret"}, {Text: "plan."}}}
-	}}
-	d, heard := reasoningDebate(t, s, func(c *debate.Config, o *debate.Options) {
-		o.KeepReasoning = true
-		c.Prices = price.Prices{"gpt": {Output: 2e6}}
-		for i := range c.Participants {
-			c.Participants[i].Model = "gpt"
-		}
-	})
-	_, err := debatetest.Run(t, d)
-	require.NoError(t, err)
-	turn := debatetest.Result(t, d).Turns[0]
-	require.Equal(t, "I say so.", turn.Text)
-	require.Equal(t, &transcript.Reasoning{Text: "My secret\n\nplan."}, turn.Reasoning)
-	require.Equal(t, 40, turn.Usage.Reasoning)
-	require.InDelta(t, 100, turn.Usage.Cost, 1e-9, "2 for each token of the output, once")
-	require.NotContains(t, everything(t, slices.Concat(s.calls, heard.calls)), "secret")
+	for name, used := range map[string]transcript.Usage{
+		"counted":     {Input: 100, Output: 50, Reasoning: 40},
+		"not counted": {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &speaker{reply: func(int, providers.Request) scripted.Reply {
+				return scripted.Reply{Text: "I say so.", Usage: used, Reasoning: []providers.Reasoning{{Text: "My secret"}, {Text: "plan."}}}
+			}}
+			d, heard := reasoningDebate(t, s, func(c *debate.Config, o *debate.Options) {
+				o.KeepReasoning = true
+				o.Providers["m"] = debatetest.ProviderFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
+					res, err := s.Generate(ctx, r)
+					res.Usage = used // otherwise the script estimates it
+					return res, err
+				})
+				c.Prices = price.Prices{"gpt": {Output: 2e6}}
+				for i := range c.Participants {
+					c.Participants[i].Model = "gpt"
+				}
+			})
+			_, err := debatetest.Run(t, d)
+			require.NoError(t, err)
+			turn := debatetest.Result(t, d).Turns[0]
+			require.Equal(t, "I say so.", turn.Text)
+			require.Equal(t, &transcript.Reasoning{Text: "My secret\n\nplan."}, turn.Reasoning)
+			if estimated := used == (transcript.Usage{}); estimated {
+				require.True(t, turn.Usage.Estimated)
+				require.Positive(t, turn.Usage.Reasoning)
+				require.Equal(t, turn.Tokens+turn.Usage.Reasoning, turn.Usage.Output)
+			} else {
+				require.Equal(t, []any{50, 40, false}, []any{turn.Usage.Output, turn.Usage.Reasoning, turn.Usage.Estimated})
+			}
+			require.InDelta(t, 2*turn.Usage.Output, turn.Usage.Cost, 1e-9, "2 for each token of the output, once")
+			require.NotContains(t, everything(t, slices.Concat(s.calls, heard.calls)), "secret")
+		})
+	}
 }
 
 // signed returns a reply with opaque reasoning that names the call.
@@ -556,7 +623,7 @@ func TestReasoningThatUsesUpTheLimitGetsMoreRoom(t *testing.T) {
 
 // The model is asked again only once, and only if the policy has a retry for invalid replies.
 func TestMoreRoomIsGivenOnce(t *testing.T) {
-	for retries, calls := range map[int]int{0: 1, 1: 3} {
+	for retries, want := range map[int][]int{0: {4096, 4096}, 1: {4096, 12288, 4096, 12288}} {
 		synctest.Test(t, func(t *testing.T) {
 			s := &speaker{reply: func(int, providers.Request) scripted.Reply { return scripted.Reply{FinishReason: providers.Length} }}
 			d, _ := reasoningDebate(t, s, func(c *debate.Config, _ *debate.Options) {
@@ -568,11 +635,7 @@ func TestMoreRoomIsGivenOnce(t *testing.T) {
 			for _, r := range s.calls {
 				sizes = append(sizes, r.MaxTokens)
 			}
-			require.LessOrEqual(t, calls, len(sizes))
-			require.Equal(t, []int{4096, 12288, 12288}[:min(calls, 3)][:min(2, calls)], sizes[:min(2, calls)])
-			for _, n := range sizes {
-				require.LessOrEqual(t, n, 12288)
-			}
+			require.Equal(t, want, sizes, "%d retries", retries)
 		})
 	}
 }
