@@ -165,6 +165,8 @@ func TestBodiesThatAreNoStream(t *testing.T) {
 		"carriage returns":           {strings.ReplaceAll(textEvent+stopEvent, "\n", "\r\n"), "", ""},
 		"no empty lines":             {strings.ReplaceAll(textEvent+stopEvent, "\n\n", "\n"), "", ""},
 		"an event in several lines":  {strings.ReplaceAll(textEvent, `{"delta"`, "\ndata: {\"delta\"") + stopEvent, "", ""},
+		"an event in many lines":     {strings.NewReplacer("{", "{\ndata: ", ",", ",\ndata: ").Replace(textEvent) + stopEvent, "", ""},
+		"empty data, no empty lines": {"data:\n" + strings.ReplaceAll(textEvent+"data:\n"+stopEvent, "\n\n", "\n"), "", ""},
 		"an HTML page":               {"<!DOCTYPE html><html>Welcome</html>", providers.InvalidResponse, "the server sent an HTML page: check that Config.BaseURL is the address of an API"},
 		"data that is no JSON":       {textEvent + "data: pong\n\n" + stopEvent, providers.InvalidResponse, `invalid character 'p' looking for beginning of value in "pong"`},
 		"an error between events":    {textEvent + `{"error": {"message": "CUDA out of memory", "code": 500}}` + "\n", providers.OutOfMemory, "CUDA out of memory"},
@@ -180,6 +182,29 @@ func TestBodiesThatAreNoStream(t *testing.T) {
 				return
 			}
 			require.ErrorContains(t, calltest.RequireKind(t, test.kind, err), test.want)
+		})
+	}
+}
+
+// TestEventsInManyLines takes milliseconds. If each line made the reader look at the lines before it again, it would take
+// minutes.
+func TestEventsInManyLines(t *testing.T) {
+	for name, test := range map[string]struct {
+		line  string
+		lines int
+		want  string
+	}{
+		"many lines":     {"1,", 100_000, "unexpected end of JSON input"},
+		"too many bytes": {strings.Repeat(" ", 1<<20), 9, "read reply: longer than 8388608 bytes"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+			defer cancel()
+			p := replyWith(t, nil, func(context.Context) io.Reader {
+				return strings.NewReader("data: [1,\n" + strings.Repeat("data: "+test.line+"\n", test.lines))
+			})
+			_, err := p.Generate(ctx, calltest.Ask())
+			require.ErrorContains(t, calltest.RequireKind(t, providers.InvalidResponse, err), test.want)
 		})
 	}
 }
@@ -287,24 +312,4 @@ func fuzzStream(f *testing.F, api string, seeds ...string) {
 		require.NotEmpty(t, e.Kind)
 		require.Zero(t, res)
 	})
-}
-
-// BenchmarkStream reads streams of different lengths. The time per byte must not grow.
-func BenchmarkStream(b *testing.B) {
-	for api, events := range map[string][2]string{
-		"chat":      {`data: {"choices": [{"delta": {"content": "So. "}}]}` + "\n\n", stopEvent},
-		"responses": {responseText, responseEnd},
-	} {
-		for name, size := range map[string]int{"1MB": 1 << 20, "64MB": 64 << 20} {
-			b.Run(api+"/"+name, func(b *testing.B) {
-				body := strings.Repeat(events[0], size/len(events[0])) + events[1]
-				p := replyOver(b, api, nil, func(context.Context) io.Reader { return strings.NewReader(body) })
-				b.SetBytes(int64(len(body)))
-				for b.Loop() {
-					_, err := p.Generate(b.Context(), calltest.Ask())
-					require.NoError(b, err)
-				}
-			})
-		}
-	}
 }

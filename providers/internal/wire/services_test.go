@@ -30,7 +30,7 @@ var errEnough = errors.New("ended by the caller")
 var protocols = []fakellm.Protocol{fakellm.OpenAI, fakellm.Responses, fakellm.Anthropic, fakellm.Google, fakellm.Ollama}
 
 // service returns a provider of a service. extra is merged into its requests.
-func service(t *testing.T, p fakellm.Protocol, client *http.Client, extra map[string]any) providers.Provider {
+func service(t testing.TB, p fakellm.Protocol, client *http.Client, extra map[string]any) providers.Provider {
 	t.Helper()
 	var model providers.Provider
 	var err error
@@ -286,12 +286,15 @@ func TestRefusalText(t *testing.T) {
 }
 
 func TestMalformedEvents(t *testing.T) {
-	each(t, []fakellm.Reply{{Chunks: []string{"Be"}, RawLines: []string{`data: {"choices": [}`, `data: [DONE]`, `{"done": true}`}}},
-		func(t *testing.T, p providers.Provider, _ *fakellm.Server) {
-			var heard []string
-			_, err := p.Generate(calltest.Forever(t), calltest.Listen(&heard))
-			require.Equal(t, "Be", calltest.RequireKind(t, providers.InvalidResponse, err).Partial.Text)
-		})
+	for _, line := range []string{`data: {"choices": [}`, "data: pong"} {
+		each(t, []fakellm.Reply{{Chunks: []string{"Be"}, RawLines: []string{line, `data: [DONE]`, `{"done": true}`}}},
+			func(t *testing.T, p providers.Provider, _ *fakellm.Server) {
+				var heard []string
+				_, err := p.Generate(calltest.Forever(t), calltest.Listen(&heard))
+				require.Equal(t, "Be", calltest.RequireKind(t, providers.InvalidResponse, err).Partial.Text)
+				require.ErrorContains(t, err, "invalid character")
+			})
+	}
 }
 
 func TestNoGoroutineIsLeft(t *testing.T) {

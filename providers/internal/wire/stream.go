@@ -154,6 +154,11 @@ func (l *lines) next() ([]byte, error) {
 	return bytes.TrimRight(line, "\r\n"), err
 }
 
+// errTooLong returns the error for a value or an event in several lines that is too long.
+func errTooLong() error {
+	return &providers.Error{Kind: providers.InvalidResponse, Err: fmt.Errorf("read reply: longer than %d bytes", maxLine)}
+}
+
 // readJSON reads lines that each hold a JSON value, or one JSON value in several lines.
 func (l *lines) readJSON(event func([]byte) error) error {
 	var held []byte // the lines of a value that is not complete
@@ -166,10 +171,10 @@ func (l *lines) readJSON(event func([]byte) error) error {
 		switch {
 		case len(held) > 0:
 			if held = append(append(held, '\n'), line...); len(held) > maxLine {
-				return &providers.Error{Kind: providers.InvalidResponse, Err: fmt.Errorf("read reply: longer than %d bytes", maxLine)}
+				return errTooLong()
 			}
 		case len(bytes.TrimSpace(line)) == 0:
-		case each && line[len(line)-1] == '}', json.Valid(line):
+		case each && (err == nil || line[len(line)-1] == '}'), json.Valid(line):
 			each = true
 			if failed := event(line); failed != nil {
 				return failed
@@ -188,11 +193,12 @@ func (l *lines) readJSON(event func([]byte) error) error {
 }
 
 // readSSE reads server-sent events. An event ends with an empty line. A server that leaves the empty lines out is
-// understood if each of its data lines is a JSON value.
+// understood if each of its data lines is a JSON value, or empty.
 // Source: https://html.spec.whatwg.org/multipage/server-sent-events.html
 func (l *lines) readSSE(event func([]byte) error) error {
-	var held []byte
-	begun := false
+	var held []byte  // the data of an event
+	begun := false   // an event has begun
+	several := false // it has several data lines
 	send := func() error {
 		if !begun {
 			return nil
@@ -211,11 +217,14 @@ func (l *lines) readSSE(event func([]byte) error) error {
 		switch {
 		case err != nil && isData && !json.Valid(data) && string(data) != doneMark: // cut off
 			return nil
-		case isData && begun && !json.Valid(held):
-			held = append(append(held, '\n'), data...)
+		case isData && begun && (several || !isWhole(held)):
+			several = true
+			if held = append(append(held, '\n'), data...); len(held) > maxLine {
+				return errTooLong()
+			}
 		case isData:
 			failed = send()
-			held, begun = append(held[:0], data...), true
+			held, begun, several = append(held[:0], data...), true, false
 		case len(line) == 0:
 			failed = send()
 		case line[0] == '{', line[0] == '<': // not an event
@@ -231,6 +240,9 @@ func (l *lines) readSSE(event func([]byte) error) error {
 		}
 	}
 }
+
+// isWhole reports whether the first data line of an event can be the whole event.
+func isWhole(data []byte) bool { return len(bytes.TrimSpace(data)) == 0 || json.Valid(data) }
 
 // doneMark is the data of the event with which OpenAI ends a stream.
 const doneMark = "[DONE]"
