@@ -35,7 +35,6 @@ func body(r providers.Request, s wire.Support) (wire.Object, error) {
 	}
 	body := wire.Object{"model": r.Model, "stream": true}
 	writePrompt(body, p, !s.NoCache)
-	writeSettings(body, r)
 	if len(r.Tools) > 0 {
 		tools := make([]wire.Object, len(r.Tools))
 		for i, t := range r.Tools {
@@ -44,14 +43,11 @@ func body(r providers.Request, s wire.Support) (wire.Object, error) {
 		body["tools"] = tools
 	}
 	schema, err := s.Schema(r.Schema)
-	if err == nil && schema != nil {
-		output, _ := body["output_config"].(wire.Object)
-		if output == nil {
-			output = wire.Object{}
-			body["output_config"] = output
-		}
-		output["format"] = wire.Object{"type": "json_schema", "schema": schema}
+	var format wire.Object
+	if schema != nil {
+		format = wire.Object{"type": "json_schema", "schema": schema}
 	}
+	writeSettings(body, r, format)
 	return body, err
 }
 
@@ -90,11 +86,8 @@ type stream struct {
 	thinking map[int]*thought // the blocks of reasoning, by index
 }
 
-// thought is a block of reasoning.
-type thought struct {
-	text      []byte
-	signature string
-}
+// thought is a block of reasoning that has arrived so far.
+type thought struct{ text, signature []byte }
 
 // read reads one event. Blocks of the service's own tools, such as those of a web search, are not part of the text.
 func (s *stream) read(data []byte, r *wire.Reply) error {
@@ -131,7 +124,7 @@ func (s *stream) begin(index int, b content, r *wire.Reply) error {
 	case "text":
 		return r.Add(b.Text)
 	case "thinking":
-		s.thinking[index] = &thought{text: b.Thinking, signature: b.Signature}
+		s.thinking[index] = &thought{text: b.Thinking, signature: []byte(b.Signature)}
 		return r.Reason(b.Thinking)
 	case "redacted_thinking":
 		return keep(r, wire.Object{"type": b.Type, "data": b.Data})
@@ -153,8 +146,9 @@ func (s *stream) add(index int, d content, r *wire.Reply) error {
 		return r.Reason(d.Thinking)
 	case "signature_delta":
 		if t := s.thinking[index]; t != nil {
-			t.signature += d.Signature
+			t.signature = append(t.signature, d.Signature...)
 		}
+		return r.Grow(len(d.Signature))
 	case "input_json_delta":
 		if r.HasCall(index) { // and not a call of the service's own tools
 			return r.GrowCall(index, providers.ToolCall{}, d.Partial)
@@ -166,11 +160,11 @@ func (s *stream) add(index int, d content, r *wire.Reply) error {
 // end reads the end of a block. It keeps reasoning as a whole, because the service checks its signature.
 func (s *stream) end(index int, r *wire.Reply) error {
 	t := s.thinking[index]
-	if t == nil || t.signature == "" {
+	if t == nil || len(t.signature) == 0 {
 		return nil
 	}
 	delete(s.thinking, index)
-	return keep(r, wire.Object{"type": "thinking", "thinking": string(t.text), "signature": t.signature})
+	return keep(r, wire.Object{"type": "thinking", "thinking": string(t.text), "signature": string(t.signature)})
 }
 
 func keep(r *wire.Reply, block wire.Object) error {

@@ -27,8 +27,8 @@ const (
 const defaultMaxTokens = 2048
 
 // writeSettings writes the settings of a request into its body. A model with adaptive reasoning gets a level as its
-// effort, and an older model as a budget, which is less than the token limit.
-func writeSettings(body wire.Object, r providers.Request) {
+// effort, and an older model as a budget, which is less than the token limit. format is that of the reply, or nil.
+func writeSettings(body wire.Object, r providers.Request, format wire.Object) {
 	if r.Temperature != nil {
 		body["temperature"] = *r.Temperature
 	}
@@ -41,13 +41,14 @@ func writeSettings(body wire.Object, r providers.Request) {
 	tokens, v := reasoning.Tokens(r.Reasoning), versionOf(r.Model)
 	most := cmp.Or(r.MaxTokens, defaultMaxTokens+tokens)
 	body["max_tokens"] = most
+	output := wire.Object{}
 	switch {
 	case r.Reasoning == "", r.Reasoning == reasoning.None && !v.reasons():
 	case r.Reasoning == reasoning.None:
 		body["thinking"] = wire.Object{"type": "disabled"}
 	case reasoning.Budget(r.Reasoning) == 0 && v.adaptive():
 		body["thinking"] = wire.Object{"type": "adaptive"}
-		body["output_config"] = wire.Object{"effort": r.Reasoning}
+		output["effort"] = r.Reasoning
 	default:
 		if reasoning.Budget(r.Reasoning) == 0 && tokens >= most { // the window left less room for the reply
 			tokens = most / 2
@@ -55,6 +56,12 @@ func writeSettings(body wire.Object, r providers.Request) {
 		if tokens >= minBudget {
 			body["thinking"] = wire.Object{"type": "enabled", "budget_tokens": tokens}
 		}
+	}
+	if format != nil {
+		output["format"] = format
+	}
+	if len(output) > 0 {
+		body["output_config"] = output
 	}
 }
 

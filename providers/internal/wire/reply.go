@@ -15,8 +15,8 @@ import (
 type Reply struct {
 	res      providers.Response
 	asked    providers.Request
-	complete bool // the service said that the reply is complete
-	failed   error
+	complete bool  // the service said that the reply is complete
+	failed   error // why the service says that the reply has failed
 
 	segments []segment
 	partRune Text // the bytes of an incomplete character
@@ -78,8 +78,9 @@ func (r *Reply) maxStream() int64 {
 	return min(baseStream+int64(r.tokens())*tokenStream, maxStreamBytes)
 }
 
-// grow counts n bytes of the reply.
-func (r *Reply) grow(n int) error {
+// Grow counts n bytes of the reply. The methods that add to the reply call it. A caller of Keep calls it for pieces that
+// it holds until the opaque reasoning is complete.
+func (r *Reply) Grow(n int) error {
 	if r.size += n; r.size > baseBytes+r.tokens()*tokenBytes {
 		r.tooLong = true
 		return &providers.Error{Kind: providers.InvalidResponse, Err: fmt.Errorf("read reply: longer than %d bytes, which is more than the token limit explains", baseBytes+r.tokens()*tokenBytes)}
@@ -92,7 +93,7 @@ func (r *Reply) Add(t Text) error {
 	if len(t) == 0 {
 		return nil
 	}
-	if err := r.grow(len(t)); err != nil {
+	if err := r.Grow(len(t)); err != nil {
 		return err
 	}
 	if len(r.partRune) > 0 {
@@ -128,19 +129,19 @@ func (r *Reply) Reason(t Text) error {
 	}
 	s := r.last(reasonSegment)
 	s.bytes = append(s.bytes, t...)
-	return r.grow(len(t))
+	return r.Grow(len(t))
 }
 
 // Keep adds opaque reasoning, which the service needs back in later requests.
 func (r *Reply) Keep(part providers.Reasoning) error {
 	r.segments = append(r.segments, segment{kind: opaqueSegment, keep: part})
-	return r.grow(len(part.Data))
+	return r.Grow(len(part.Data))
 }
 
 // AddCall adds a whole tool call.
 func (r *Reply) AddCall(call providers.ToolCall) error {
 	r.segments = append(r.segments, segment{kind: callSegment, index: wholeCall, call: call, bytes: call.Arguments})
-	return r.grow(len(call.Arguments) + len(call.Name) + len(call.ID))
+	return r.Grow(len(call.Arguments) + len(call.Name) + len(call.ID))
 }
 
 // wholeCall replaces the index of a call of which no more pieces arrive.
@@ -161,7 +162,7 @@ func (r *Reply) GrowCall(index int, call providers.ToolCall, arguments string) e
 	s.call.Name = cmp.Or(s.call.Name, call.Name)
 	s.call.Opaque = cmp.Or(s.call.Opaque, call.Opaque)
 	s.bytes = append(s.bytes, arguments...)
-	return r.grow(len(arguments) + len(call.Name) + len(call.ID))
+	return r.Grow(len(arguments) + len(call.Name) + len(call.ID))
 }
 
 // CallbackErr returns the error of OnChunk, or nil if there was none.
