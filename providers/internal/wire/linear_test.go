@@ -1,6 +1,7 @@
 package wire_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -115,6 +117,29 @@ func TestLongStreamsTakeLinearMemory(t *testing.T) {
 				require.Less(t, read(4*size), 6*read(size))
 			})
 		}
+	}
+}
+
+// TestEventsInManyLines takes milliseconds. If each line made the reader look at the lines before it again, it would take
+// minutes.
+func TestEventsInManyLines(t *testing.T) {
+	for name, test := range map[string]struct {
+		line  string
+		lines int
+		want  string
+	}{
+		"many lines":     {"1,", 100_000, "unexpected end of JSON input"},
+		"too many bytes": {strings.Repeat(" ", 1<<20), 9, "read reply: longer than 8388608 bytes"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+			defer cancel()
+			p := replyWith(t, nil, func(context.Context) io.Reader {
+				return strings.NewReader("data: [1,\n" + strings.Repeat("data: "+test.line+"\n", test.lines))
+			})
+			_, err := p.Generate(ctx, calltest.Ask())
+			require.ErrorContains(t, calltest.RequireKind(t, providers.InvalidResponse, err), test.want)
+		})
 	}
 }
 

@@ -127,6 +127,22 @@ func TestTheFirstRefusalIsReported(t *testing.T) {
 	})
 }
 
+// If both APIs of OpenAI refuse a field, the error is that of the API that was used last.
+func TestARefusalByTheNewerAPIIsNotReported(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		refuse := func(field string) fakellm.Reply {
+			return fakellm.Reply{Status: 400, Body: `{"error": {"message": "` + field + ` is not supported"}}`}
+		}
+		s := fakellm.Start(t, fakellm.Responses, refuse("top_p"), fakellm.Reply{Status: 404, Body: "404 page not found"}, refuse("temperature"), refuse("all"))
+		warm := 0.5
+		r := calltest.Ask()
+		r.Temperature, r.TopP = &warm, 0.5
+		_, err := service(t, fakellm.Responses, s.Client(t), nil).Generate(t.Context(), r)
+		require.EqualError(t, calltest.RequireKind(t, providers.InvalidRequest, err), "invalid_request: call model: status 400: temperature is not supported")
+		require.Len(t, s.Requests(), 4)
+	})
+}
+
 func TestValuesOutOfRangeAreErrors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, message := range []string{

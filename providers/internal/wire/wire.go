@@ -140,7 +140,7 @@ func (c *Client) run(w *watch, r providers.Request, call Call, reply *Reply) err
 		refused := fault.Read(resp)
 		if who := call.lackedBy(refused); who != nobody {
 			reply.Warn(call.warning(who))
-			support.lacksAPI, call = who, *call.Older
+			support.lacksAPI, call, first = who, *call.Older, nil
 			continue
 		}
 		if first == nil || !refused.MayBeField() {
