@@ -26,18 +26,13 @@ const (
 // requires a limit.
 const defaultMaxTokens = 2048
 
+// names has no seed: the service has none.
+var names = wire.Names{Temperature: "temperature", TopP: "top_p", Stop: "stop_sequences"}
+
 // writeSettings writes the settings of a request into its body. A model with adaptive reasoning gets a level as its
 // effort, and an older model as a budget, which is less than the token limit. format is that of the reply, or nil.
 func writeSettings(body wire.Object, r providers.Request, format wire.Object) {
-	if r.Temperature != nil {
-		body["temperature"] = *r.Temperature
-	}
-	if r.TopP > 0 {
-		body["top_p"] = r.TopP
-	}
-	if len(r.Stop) > 0 {
-		body["stop_sequences"] = r.Stop
-	}
+	names.Write(body, r)
 	tokens, v := reasoning.Tokens(r.Reasoning), versionOf(r.Model)
 	most := cmp.Or(r.MaxTokens, defaultMaxTokens+tokens)
 	body["max_tokens"] = most

@@ -19,20 +19,11 @@ import (
 // maxStops limits the number of stop texts, as the service does.
 const maxStops = 5
 
+var names = wire.Names{Temperature: "temperature", TopP: "topP", Seed: "seed", Stop: "stopSequences"}
+
 // writeSettings writes the settings of a request. A model of version 2 gets a level as a budget.
 func writeSettings(settings wire.Object, r providers.Request) {
-	if r.Temperature != nil {
-		settings["temperature"] = *r.Temperature
-	}
-	if r.TopP > 0 {
-		settings["topP"] = r.TopP
-	}
-	if r.Seed != nil {
-		settings["seed"] = *r.Seed
-	}
-	if len(r.Stop) > 0 {
-		settings["stopSequences"] = r.Stop
-	}
+	names.Write(settings, r)
 	if r.MaxTokens > 0 {
 		settings["maxOutputTokens"] = r.MaxTokens
 	}

@@ -13,21 +13,12 @@ import (
 // Settings. Sources: https://docs.ollama.com/modelfile#valid-parameters-and-values and
 // https://docs.ollama.com/capabilities/thinking
 
+var names = wire.Names{Temperature: "temperature", TopP: "top_p", Seed: "seed", Stop: "stop"}
+
 // writeSettings writes the settings of a request into its options, and its reasoning into its body. Only gpt-oss has
 // levels of reasoning; other models reason or do not.
 func writeSettings(body, options wire.Object, r providers.Request) {
-	if r.Temperature != nil {
-		options["temperature"] = *r.Temperature
-	}
-	if r.TopP > 0 {
-		options["top_p"] = r.TopP
-	}
-	if r.Seed != nil {
-		options["seed"] = *r.Seed
-	}
-	if len(r.Stop) > 0 {
-		options["stop"] = r.Stop
-	}
+	names.Write(options, r)
 	if r.MaxTokens > 0 {
 		options["num_predict"] = r.MaxTokens
 	}

@@ -33,7 +33,10 @@ func body(r providers.Request, s wire.Support) (wire.Object, error) {
 	body := wire.Object{
 		"model": r.Model, "messages": messages(p), "stream": true, "stream_options": wire.Object{"include_usage": true},
 	}
-	writeSettings(body, r)
+	chatNames.Write(body, r)
+	if effort := effort(r); effort != "" {
+		body["reasoning_effort"] = effort
+	}
 	if r.MaxTokens > 0 {
 		body[modernField] = r.MaxTokens
 	}

@@ -15,7 +15,8 @@ func (m *ollamaMark) UnmarshalJSON(raw []byte) error {
 
 const ollamaWarning = "the server is Ollama, whose /v1 endpoint cuts prompts that are longer than its context window without an error: use providers/ollama, which notices that and sets the window"
 
-// noticeOllama adds a warning to the first reply of a provider that comes from Ollama.
+// noticeOllama adds a warning to the first reply of a provider that comes from Ollama. Chat completions have the mark; the
+// Responses API of Ollama has none.
 func (p *Provider) noticeOllama(found ollamaMark, r *wire.Reply) {
 	if found {
 		p.ollama.Do(func() { r.Warn(ollamaWarning) })

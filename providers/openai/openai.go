@@ -6,8 +6,8 @@
 //
 // Some base URLs are https://openrouter.ai/api/v1 for OpenRouter, http://localhost:8000/v1 for vLLM,
 // http://localhost:1234/v1 for LM Studio and http://localhost:11434/v1 for Ollama. For Ollama, use
-// providers/ollama, because the endpoint /v1 cuts long prompts without an error; its first reply has a warning. For
-// Mistral, use providers/mistral.
+// providers/ollama, because the endpoint /v1 cuts long prompts without an error. The first chat completion of Ollama has
+// a warning that says so; its Responses API does not show which server it is. For Mistral, use providers/mistral.
 //
 // For api.openai.com, the package calls the Responses API, and chat completions if a model lacks it. For other servers, it
 // calls chat completions. [Config].API chooses.
@@ -58,9 +58,9 @@ type Config struct {
 	// Defaults to 120 s. A negative value disables both limits.
 	Timeout time.Duration
 	// MaxTokensField is the name of the field that limits the output tokens of chat completions. It is
-	// max_completion_tokens or max_tokens. Defaults to max_completion_tokens for api.openai.com, because its newer models accept nothing else.
-	// Defaults to max_tokens for other servers, because some ignore max_completion_tokens and then never stop. If a
-	// server refuses one field, the provider sends the other.
+	// max_completion_tokens or max_tokens. Defaults to max_completion_tokens for api.openai.com, because its newer
+	// models accept nothing else. Defaults to max_tokens for other servers, because some ignore max_completion_tokens
+	// and then never stop. If a server refuses one field, the provider sends the other.
 	MaxTokensField string
 	// Rename maps names of request fields to the names that the server uses.
 	Rename map[string]string
@@ -93,13 +93,13 @@ const (
 
 // Provider calls the models of one service. It is safe for concurrent use.
 type Provider struct {
-	client   *wire.Client
-	base     string
-	model    string
-	service  string     // identifies opaque reasoning
-	official bool       // the server is api.openai.com
-	newest   bool       // use the Responses API
-	ollama   *sync.Once // gives the warning about Ollama
+	client    *wire.Client
+	base      string
+	model     string
+	service   string     // identifies opaque reasoning
+	official  bool       // the server is api.openai.com
+	responses bool       // call the Responses API
+	ollama    *sync.Once // gives the warning about Ollama; a pointer, so that a Provider can be copied
 }
 
 // New returns a provider for the models that c describes.
@@ -119,7 +119,7 @@ func New(c Config) (*Provider, error) {
 	if err != nil {
 		return nil, fmt.Errorf("create openai provider: %w", err)
 	}
-	p := &Provider{client: client, base: base, model: c.Model, service: host, official: own, newest: c.API == responsesAPI || c.API == "" && own, ollama: new(sync.Once)}
+	p := &Provider{client: client, base: base, model: c.Model, service: host, official: own, responses: c.API == responsesAPI || c.API == "" && own, ollama: new(sync.Once)}
 	if own {
 		p.service = "openai"
 	}

@@ -215,6 +215,8 @@ func TestUnsupportedSettings(t *testing.T) {
 		{providers.Request{Model: "o3", Reasoning: "none", Stop: five[:1]}, map[string]string{
 			"reasoning": "model o3 always reasons, use low", "stop": "model o3 supports no stop texts, remove them",
 		}},
+		{providers.Request{Model: "gpt-5-pro", Reasoning: "none"}, map[string]string{"reasoning": "model gpt-5-pro has only high"}},
+		{providers.Request{Model: "gpt-5-pro", Reasoning: "high"}, nil},
 		{providers.Request{Model: "gpt-5-pro", Reasoning: "low"}, map[string]string{"reasoning": "model gpt-5-pro has only high"}},
 		{providers.Request{Model: "gpt-5", Reasoning: "2048", Stop: five}, map[string]string{
 			"reasoning": "2048 tokens: the API has no budgets for reasoning, use low, medium or high", "stop": "5 texts are too many, use at most 4",

@@ -15,7 +15,7 @@ import (
 // Generate requests one reply from the model.
 func (p *Provider) Generate(ctx context.Context, r providers.Request) (providers.Response, error) {
 	r.Model = cmp.Or(r.Model, p.model)
-	if p.newest {
+	if p.responses {
 		return p.client.Generate(ctx, r, p.responsesCall(r))
 	}
 	return p.client.Generate(ctx, r, p.chatCall(r))
@@ -57,7 +57,10 @@ func (p *Provider) responsesBody(r providers.Request, s wire.Support) (wire.Obje
 	if !neverReasons.MatchString(r.Model) { // the provider learns which other models do not reason
 		body["include"] = encryptedReasoning
 	}
-	writeResponsesSettings(body, r)
+	responsesNames.Write(body, r)
+	if effort := effort(r); effort != "" {
+		body["reasoning"] = wire.Object{"effort": effort}
+	}
 	if r.MaxTokens > 0 {
 		body["max_output_tokens"] = max(r.MaxTokens, minOutputTokens)
 	}
@@ -160,6 +163,11 @@ func (p *Provider) readItem(raw json.RawMessage, r *wire.Reply) error {
 	if err := wire.Decode(raw, &item); err != nil {
 		return err
 	}
+	return p.keepItem(&item, raw, r)
+}
+
+// keepItem adds a tool call, or reasoning that only the service can read, to the reply.
+func (p *Provider) keepItem(item *outputItem, raw json.RawMessage, r *wire.Reply) error {
 	switch {
 	case item.Type == "function_call":
 		return r.AddCall(providers.ToolCall{ID: item.CallID, Name: item.Name, Arguments: json.RawMessage(item.Arguments)})
@@ -190,7 +198,7 @@ func (p *Provider) readWhole(e *response, r *wire.Reply) error {
 				return err
 			}
 		}
-		if err := p.readItem(raw, r); err != nil {
+		if err := p.keepItem(&item, raw, r); err != nil {
 			return err
 		}
 	}

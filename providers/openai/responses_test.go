@@ -132,20 +132,10 @@ func TestChatCompletionsReplaceTheResponsesAPI(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				// The second service answers chat completions.
 				older := fakellm.Start(t, fakellm.OpenAI, fakellm.Reply{Chunks: []string{"So."}})
 				newer := fakellm.Start(t, fakellm.Responses, fakellm.Reply{Status: test.status, Body: test.body}, fakellm.Reply{Chunks: []string{"So."}})
 				var paths []string
-				client := &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
-					paths = append(paths, r.URL.Path)
-					to := newer
-					if r.URL.Path == "/v1/chat/completions" {
-						to = older
-					}
-					return to.Client(t).Transport.RoundTrip(r)
-				})}
-				p, err := openai.New(openai.Config{Key: key, Model: "m", BaseURL: "http://api.openai.com/v1", HTTPClient: client})
-				require.NoError(t, err)
+				p := withBothAPIs(t, newer, older, &paths)
 				call := func(model string) (providers.Response, error) {
 					paths = nil
 					r := ask
@@ -181,6 +171,56 @@ func TestChatCompletionsReplaceTheResponsesAPI(t *testing.T) {
 			})
 		})
 	}
+}
+
+// withBothAPIs returns a provider of a service with both APIs, each played by its own server. It records the paths of the
+// requests.
+func withBothAPIs(t *testing.T, newer, older *fakellm.Server, paths *[]string) *openai.Provider {
+	t.Helper()
+	client := &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+		*paths = append(*paths, r.URL.Path)
+		to := newer
+		if r.URL.Path == "/v1/chat/completions" {
+			to = older
+		}
+		return to.Client(t).Transport.RoundTrip(r)
+	})}
+	p, err := openai.New(openai.Config{Key: key, Model: "m", BaseURL: "http://api.openai.com/v1", HTTPClient: client})
+	require.NoError(t, err)
+	return p
+}
+
+// What the provider learns about other models does not put off the next try.
+func TestTheFallbackEndsAfterAnHourWithManyModels(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		said, refused := fakellm.Reply{Chunks: []string{"So."}}, fakellm.Reply{Status: 400, Body: `{"error": {"message": "Unsupported parameter: 'top_p'"}}`}
+		older := fakellm.Start(t, fakellm.OpenAI, said, refused, said, refused, said)
+		newer := fakellm.Start(t, fakellm.Responses, fakellm.Reply{Status: 404, Body: noServer}, said)
+		var paths []string
+		p := withBothAPIs(t, newer, older, &paths)
+		const responses, chat = "/v1/responses", "/v1/chat/completions"
+		began := time.Now()
+		for _, step := range []struct {
+			after time.Duration
+			model string
+			want  []string
+		}{
+			{0, "m1", []string{responses, chat}},
+			{20 * time.Minute, "m2", []string{chat, chat}},
+			{59 * time.Minute, "m3", []string{chat, chat}},
+			{59*time.Minute + 59*time.Second, "m1", []string{chat}},
+			{time.Hour, "m1", []string{responses}},
+			{time.Hour, "m2", []string{responses}},
+		} {
+			time.Sleep(step.after - time.Since(began))
+			paths = nil
+			r := ask
+			r.Model, r.TopP = step.model, 0.5
+			_, err := p.Generate(calltest.Forever(t), r)
+			require.NoError(t, err)
+			require.Equal(t, step.want, paths, "%s after %v", step.model, step.after)
+		}
+	})
 }
 
 // A failure of chat completions is the caller's error, and not that the Responses API is missing.

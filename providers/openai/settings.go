@@ -11,37 +11,11 @@ import (
 	"github.com/elenchus-go/debate/providers/internal/wire"
 )
 
-// writeSettings writes the settings of a request into the body of a chat completion.
-func writeSettings(body wire.Object, r providers.Request) {
-	if r.Temperature != nil {
-		body["temperature"] = *r.Temperature
-	}
-	if r.TopP > 0 {
-		body["top_p"] = r.TopP
-	}
-	if r.Seed != nil {
-		body["seed"] = *r.Seed
-	}
-	if len(r.Stop) > 0 {
-		body["stop"] = r.Stop
-	}
-	if effort := effort(r); effort != "" {
-		body["reasoning_effort"] = effort
-	}
-}
-
-// writeResponsesSettings writes the settings of a request into the body for the Responses API.
-func writeResponsesSettings(body wire.Object, r providers.Request) {
-	if r.Temperature != nil {
-		body["temperature"] = *r.Temperature
-	}
-	if r.TopP > 0 {
-		body["top_p"] = r.TopP
-	}
-	if effort := effort(r); effort != "" {
-		body["reasoning"] = wire.Object{"effort": effort}
-	}
-}
+// The Responses API has neither seeds nor stop texts.
+var (
+	chatNames      = wire.Names{Temperature: "temperature", TopP: "top_p", Seed: "seed", Stop: "stop"}
+	responsesNames = wire.Names{Temperature: "temperature", TopP: "top_p"}
+)
 
 // effort returns the effort of reasoning that a request sets. Models that never reason accept no effort, not even none.
 func effort(r providers.Request) string {
@@ -73,7 +47,7 @@ func (p *Provider) Unsupported(r providers.Request) map[string]string {
 			found["reasoning"] += ", or set the field of your server in Config.Extra"
 		}
 	}
-	if p.newest {
+	if p.responses {
 		const instead = "the Responses API has none, remove it or set Config.API to chat"
 		if r.Seed != nil {
 			found["seed"] = instead
@@ -88,13 +62,13 @@ func (p *Provider) Unsupported(r providers.Request) map[string]string {
 	switch on := r.Reasoning != "" && r.Reasoning != reasoning.None; {
 	case on && neverReasons.MatchString(model):
 		found["reasoning"] = fmt.Sprintf("model %s does not reason, remove it or use none", model)
-	case r.Reasoning == reasoning.None && alwaysReasons.MatchString(model) && !neverReasons.MatchString(model):
-		found["reasoning"] = fmt.Sprintf("model %s always reasons, use low", model)
 	case r.Reasoning != "" && r.Reasoning != reasoning.High && strings.HasPrefix(model, "gpt-5-pro"):
 		found["reasoning"] = fmt.Sprintf("model %s has only high", model)
+	case r.Reasoning == reasoning.None && alwaysReasons.MatchString(model) && !neverReasons.MatchString(model):
+		found["reasoning"] = fmt.Sprintf("model %s always reasons, use low", model)
 	}
 	switch {
-	case p.newest:
+	case p.responses:
 	case len(r.Stop) > 0 && hasNoStop.MatchString(model):
 		found["stop"] = fmt.Sprintf("model %s supports no stop texts, remove them", model)
 	case len(r.Stop) > maxStops:

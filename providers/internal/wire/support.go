@@ -60,7 +60,7 @@ const forgetAfter = time.Hour
 type supportCache struct {
 	mu          sync.Mutex
 	byModel     map[string]learned
-	serverLacks time.Time // when the server last lacked the newest API
+	serverLacks time.Time // when the server was found to lack the newest API
 }
 
 type learned struct {
@@ -88,10 +88,13 @@ func (c *supportCache) put(model string, s Support) {
 	if c.byModel == nil {
 		c.byModel = map[string]learned{}
 	}
-	c.byModel[model] = learned{s, time.Now()}
 	if s.lacksAPI == theServer {
-		c.serverLacks = time.Now()
+		if time.Since(c.serverLacks) >= forgetAfter { // what models refuse meanwhile does not extend it
+			c.serverLacks = time.Now()
+		}
+		s.lacksAPI = nobody
 	}
+	c.byModel[model] = learned{s, time.Now()}
 }
 
 // warning returns the text of the warning about what a model refuses, other than expected from start. It is empty if
