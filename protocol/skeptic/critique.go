@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/elenchus-go/debate/internal/reasoning"
 	"github.com/elenchus-go/debate/judge/reply"
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -74,7 +75,7 @@ func ParseCritique(text string) (c Critique, ok bool) {
 			return c, true
 		}
 	}
-	text = withoutReasoning(text)
+	text, _ = reasoning.Split(text)
 	switch {
 	case strings.Contains(text, "🔴"):
 		return criticalIssue("The critique marks a critical issue with 🔴."), true
@@ -102,14 +103,3 @@ func criticalIssue(text string) Critique {
 
 // readyMarker matches the marker at the beginning of a line or sentence. Elsewhere it may be negated or quoted.
 var readyMarker = regexp.MustCompile(`(?im)(?:^|[.!?:;。！？：]\s*)[\s*_#>` + "`" + `-]*ready for synthesis[\s*_:` + "`" + `]*✅`)
-
-// withoutReasoning returns a text without the reasoning of a model between think tags.
-func withoutReasoning(text string) string {
-	for _, tag := range []string{"think>", "thinking>"} {
-		if i := strings.LastIndex(text, "</"+tag); i >= 0 {
-			text = text[i+len("</"+tag):]
-		}
-		text, _, _ = strings.Cut(text, "<"+tag)
-	}
-	return text
-}
