@@ -94,9 +94,9 @@ type Config struct {
 	ID string `json:"id,omitempty"`
 	// Seed determines everything that is drawn: the pseudonyms and the order under which judges and others see the
 	// participants, and the nonces of the delimiters around statements. Two debates with the same seed and otherwise
-	// the same configuration draw the same. It does not affect how models sample, as Participant.Seed does. Use at most
-	// 128 bytes. Defaults to the ID. It is stored with the debate, so a copy of a stored configuration with another ID
-	// draws what the original drew.
+	// the same configuration draw the same. It does not affect how models sample; for that, set the seed of a
+	// participant. Use at most 128 bytes. Defaults to the ID. It is stored with the debate, so a copy of a stored
+	// configuration with another ID draws what the original drew.
 	Seed string `json:"seed,omitempty"`
 	// Topic is the question or claim to debate.
 	Topic string `json:"topic"`
@@ -134,13 +134,14 @@ type Config struct {
 	// Detect lists what to detect in each round, and the effect of each finding: it is reported, it advises the
 	// judges, or it stops the debate, though not before MinRounds. Findings appear in StateChanged and Result.
 	Detect []detect.Rule `json:"detect,omitempty"`
-	// AskBeforeRounds, AskBeforeVerdict and AskAboveCost are gates: points at which the debate pauses with a Question. They
-	// are before each round, before the conclusion, and before the first phase after more than AskAboveCost was spent, if
-	// that is more than 0. Debate.Decide accepts approve, edit, which adds a remark, and stop, which ends the debate or,
-	// before the conclusion, cancels it. Each gate asks once.
-	AskBeforeRounds  bool    `json:"ask_before_rounds,omitempty"`
-	AskBeforeVerdict bool    `json:"ask_before_verdict,omitempty"`
-	AskAboveCost     float64 `json:"ask_above_cost,omitempty"`
+	// AskBeforeRounds and AskBeforeVerdict are gates: points at which the debate pauses with a Question. They are before
+	// each round and before the conclusion. Debate.Decide accepts approve, edit, which adds a remark, and stop, which
+	// ends the debate or, before the conclusion, cancels it. Each gate asks once.
+	AskBeforeRounds  bool `json:"ask_before_rounds,omitempty"`
+	AskBeforeVerdict bool `json:"ask_before_verdict,omitempty"`
+	// AskAboveCost is a gate too: the debate pauses before the first phase after more than this was spent, in the
+	// currency of Prices. If it is 0, there is no such gate.
+	AskAboveCost float64 `json:"ask_above_cost,omitempty"`
 	// Limits bound the debate.
 	Limits Limits `json:"limits,omitzero"`
 	// OnFailure applies when a model has failed after all attempts: Degrade or Ask. Defaults to Degrade.

@@ -53,8 +53,8 @@ func (d *draft) flag(f transcript.Flag) { d.Flags = append(d.Flags, f) }
 // maxReasoning limits, in bytes, the reasoning that a turn keeps: its text, and what is opaque.
 const maxReasoning = 64 << 10
 
-// setReasoning records what the model thought. o is what goes back to the model, or nil. It returns a warning if that is
-// too large, or the empty string.
+// setReasoning sets the reasoning that the turn keeps: a text, and the opaque part that goes back to the model, or nil. If
+// the opaque part is too large, setReasoning omits it and returns a warning.
 func (d *draft) setReasoning(text string, o *reasoning.Opaque) (warning string) {
 	if len(text) > maxReasoning {
 		text = text[:maxReasoning]

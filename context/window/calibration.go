@@ -7,9 +7,10 @@ import "slices"
 // same Calibration on any machine.
 //
 // The factor is the median of the last nine ratios of reported to estimated tokens. If there are fewer than nine, a
-// ratio of 1, or the factor of [Calibration.Start], is added, and if two ratios are in the middle, the greater counts. The factor therefore rises at once
-// and falls after the second ratio. It changes only if the median is more than 5 % away, because each change may
-// change which messages prompts show. It is never less than the factor that prompts rejected as too long imply.
+// ratio of 1, or the factor of [Calibration.Start], is added, and if two ratios are in the middle, the greater counts.
+// The factor therefore rises at once and falls after the second ratio. It changes only if the median is more than 5 %
+// away, because each change may change which messages prompts show. It is never less than the factor that prompts
+// rejected as too long imply.
 type Calibration struct {
 	reported  int    // factor from reported counts, in thousandths, minus 1000
 	start     int    // factor before the first report, in thousandths, minus 1000

@@ -15,8 +15,8 @@ import (
 
 // schemaModel is a model that follows the schema of each request and knows nothing else, as the worst model behind a server
 // that enforces schemas. Each choice is random: a text has from one character to its maxLength, or 2,000; a list has from
-// minItems to maxItems entries, or 8; a number is whole and from 2 to 10, which fits every scale. A reply that is longer than its token limit is
-// truncated. Requests without a schema get a speech of up to 300 words.
+// minItems to maxItems entries, or 8; a number is whole and from 2 to 10, which fits every scale. A reply that is longer
+// than its token limit is truncated. Requests without a schema get a speech of up to 300 words.
 type schemaModel struct {
 	// InTurn makes the model use the values of an enum in their order, from one entry of a list to the next, as models do
 	// that copy a list of names. Otherwise it chooses at random.

@@ -10,7 +10,7 @@ type Opaque struct {
 	Parts    []Part `json:"parts"`
 }
 
-// Part is a part of it.
+// Part is one part of opaque reasoning.
 type Part struct {
 	Service string          `json:"service"`
 	Data    json.RawMessage `json:"data"`

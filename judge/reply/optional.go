@@ -11,7 +11,7 @@ import (
 // complete adds to a struct's schema what version 0.13 of package jsonschema omits and later versions add: a field
 // with the option omitzero is not required, and a field with the option string is a string.
 //
-// It adds to named what the tags names and each say.
+// It adds to named the kinds in the tags names and each.
 func complete(s *jsonschema.Schema, t reflect.Type, named kinds) {
 	for slices.Contains([]reflect.Kind{reflect.Pointer, reflect.Slice, reflect.Array}, t.Kind()) {
 		t = t.Elem()

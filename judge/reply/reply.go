@@ -145,8 +145,8 @@ func (c *Contract) Name() string { return c.name }
 // are minItems, maxItems and, below 2000, maxLength, and the names of WithNames.
 //
 // Local models fill every field, and may write in each until a bound stops them. So an optional text, and a text in a list
-// or in one of its entries, is sent with a maxLength of at most 600. An optional list has at most 4 entries, and its texts have at most 200
-// characters. Parse accepts what the tags allow.
+// or in one of its entries, is sent with a maxLength of at most 600. An optional list has at most 4 entries, and its texts
+// have at most 200 characters. Parse accepts what the tags allow.
 //
 // An adapter for a server that rejects minItems, maxItems, maxLength or enum can remove them and need not change anything
 // else, because Parse validates all bounds and checks the names. The returned bytes must not be changed.
