@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/elenchus-go/debate/internal/calltest"
 	"github.com/elenchus-go/debate/internal/fakellm"
 	"github.com/elenchus-go/debate/internal/secrettest"
 	"github.com/elenchus-go/debate/providers"
@@ -91,6 +92,24 @@ func TestSignaturesOfTextsAreSentBack(t *testing.T) {
 			_, err = p.Generate(t.Context(), r)
 			require.NoError(t, err)
 			require.Equal(t, map[string]any{"role": "model", "parts": []any{map[string]any{"text": "So.", "thoughtSignature": "c2VhbGVk"}}}, s.Requests()[1].Body["contents"].([]any)[1])
+		})
+	}
+}
+
+func TestFilteredReplies(t *testing.T) {
+	for event, want := range map[string]string{
+		`{"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}}`: "the service refused the prompt: PROHIBITED_CONTENT",
+		`{"candidates": [{"finishReason": "RECITATION"}]}`:          "the service filtered the reply",
+		`{"candidates": [{"finishReason": "LANGUAGE"}]}`:            "the service filtered the reply",
+		`{"candidates": [{"finishReason": "BLOCKLIST"}]}`:           "the service filtered the reply",
+		`{"candidates": [{"finishReason": "PROHIBITED_CONTENT"}]}`:  "the service filtered the reply",
+		`{"candidates": [{"finishReason": "SPII"}]}`:                "the service filtered the reply",
+		`{"candidates": [{"finishReason": "IMAGE_SAFETY"}]}`:        "the service filtered the reply",
+	} {
+		t.Run(event, func(t *testing.T) {
+			p, _ := provider(t, googleai.Config{}, fakellm.Reply{RawLines: []string{"data: " + event + "\n\n"}})
+			_, err := p.Generate(t.Context(), ask)
+			require.EqualError(t, calltest.RequireKind(t, providers.ContentFiltered, err), "content_filtered: read reply: "+want)
 		})
 	}
 }
