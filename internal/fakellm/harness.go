@@ -43,6 +43,9 @@ var finishReasons = map[Protocol]map[providers.FinishReason]string{
 	Ollama:    {providers.Length: "length", providers.ToolCalls: "stop"},
 }
 
+// FinishReason returns a finish reason in the protocol's form, or an empty string if it is that of a complete reply.
+func (p Protocol) FinishReason(reason providers.FinishReason) string { return finishReasons[p][reason] }
+
 // errorCodes maps kinds of failures to the types of errors within streams. Ollama's errors have no type.
 var errorCodes = map[Protocol]map[providers.ErrorKind]string{
 	OpenAI:    {providers.RateLimit: "rate_limit_exceeded", providers.ServerError: "server_error", providers.ContextOverflow: "context_length_exceeded"},
@@ -65,7 +68,7 @@ const longLine = 5 << 18
 func (p Protocol) replyTo(r providertest.Reply) Reply {
 	reply := Reply{
 		Chunks: r.Chunks, Usage: r.Usage, NoUsage: r.Usage == transcript.Usage{}, Hang: r.Hang, Arrived: r.Arrived,
-		Reasoning: r.Reasoning, ToolCalls: r.ToolCalls, FinishReason: finishReasons[p][r.FinishReason],
+		Reasoning: r.Reasoning, ToolCalls: r.ToolCalls, FinishReason: p.FinishReason(r.FinishReason),
 		Trickle: r.Fault == providertest.Trickle, Gzip: r.Fault == providertest.Gzip, Reset: r.Fault == providertest.Cut,
 	}
 	switch {

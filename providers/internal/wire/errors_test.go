@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -13,6 +14,7 @@ import (
 	"github.com/elenchus-go/debate/internal/calltest"
 	"github.com/elenchus-go/debate/internal/fakellm"
 	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/transcript"
 )
 
 // errorCase is an error as a service sends it. The status 200 means that it is an event of a stream.
@@ -61,4 +63,37 @@ func text(body json.RawMessage) string {
 		return s
 	}
 	return strings.ReplaceAll(string(body), "\n", " ")
+}
+
+// A reply that ends at its length before its token limit was cut by the context window.
+func TestRepliesCutByTheWindow(t *testing.T) {
+	for name, test := range map[string]struct {
+		reply fakellm.Reply
+		want  providers.FinishReason
+		err   string // empty if the reply is read
+	}{
+		"by the window":                 {fakellm.Reply{Chunks: []string{"Be"}, Usage: transcript.Usage{Output: 20}}, providers.WindowFull, ""},
+		"by the window before it began": {fakellm.Reply{Usage: transcript.Usage{Output: 20}}, "", "context_overflow: read reply: the context window was full before the reply began"},
+		"just below the limit":          {fakellm.Reply{Chunks: []string{"Be"}, Usage: transcript.Usage{Output: 590}}, providers.Length, ""},
+		"without usage":                 {fakellm.Reply{Chunks: []string{"Be"}, NoUsage: true}, providers.Length, ""},
+	} {
+		for _, protocol := range protocols {
+			t.Run(name+"/"+string(protocol), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					test.reply.FinishReason = protocol.FinishReason(providers.Length)
+					s := fakellm.Start(t, protocol, test.reply)
+					r := calltest.Ask()
+					r.MaxTokens = 600
+					res, err := service(t, protocol, s.Client(t), nil).Generate(calltest.Forever(t), r)
+					if test.err != "" {
+						require.EqualError(t, calltest.RequireKind(t, providers.ContextOverflow, err), test.err)
+						return
+					}
+					require.NoError(t, err)
+					require.Equal(t, "Be", res.Text)
+					require.Equal(t, test.want, res.FinishReason)
+				})
+			})
+		}
+	}
 }
