@@ -375,21 +375,50 @@ func TestWhatWasSaidWhenTheTimeIsOverIsKept(t *testing.T) {
 	}
 }
 
-func TestAReplyThatTheServiceHeldBackIsMarked(t *testing.T) {
-	d := newPanelDebate(t, 1, func(_ *debate.Config, o *debate.Options) {
-		o.Providers["m"] = &scripted.Provider{Func: func(providers.Request) scripted.Reply {
-			return scripted.Reply{Text: "I would say that", FinishReason: providers.ContentFilter}
-		}}
-	})
-	events, err := debatetest.Run(t, d)
+func TestRepliesThatTheServiceCutsAreMarked(t *testing.T) {
+	for reason, want := range map[providers.FinishReason]struct {
+		flag transcript.Flag
+		text string
+	}{
+		providers.ContentFilter: {transcript.Filtered, "the service filtered the rest of the reply"},
+		providers.Length:        {transcript.Truncated, "the reply was truncated at its token limit"},
+		providers.WindowFull:    {transcript.Truncated, "the reply was truncated because the model's context window was full, or at a limit of the service"},
+	} {
+		t.Run(string(reason), func(t *testing.T) {
+			d := newPanelDebate(t, 1, func(_ *debate.Config, o *debate.Options) {
+				o.Providers["m"] = &scripted.Provider{Func: func(providers.Request) scripted.Reply {
+					return scripted.Reply{Text: "I would say that", FinishReason: reason}
+				}}
+			})
+			events, err := debatetest.Run(t, d)
+			require.NoError(t, err)
+			res := debatetest.Result(t, d)
+			require.Equal(t, []transcript.Flag{want.flag}, res.Turns[0].Flags)
+			require.Equal(t, "I would say that", res.Turns[0].Text)
+			require.Equal(t, []string{"A: " + want.text, "B: " + want.text}, warningTexts(events))
+			require.Equal(t, []string{"round 1, respond of A: " + want.text, "round 1, respond of B: " + want.text}, res.Warnings)
+		})
+	}
+}
+
+// If the window has no room for a whole assessment, a higher token limit does not help. So the prompt is shortened.
+func TestAnAssessmentCutByTheWindow(t *testing.T) {
+	c := debatetest.PairConfig(panel.Protocol{})
+	c.Limits.MaxRounds = 1
+	j := &scripted.Provider{
+		Replies: []scripted.Reply{{Text: assessmentReply(t, false, "A", "B") + "\n{", FinishReason: providers.WindowFull}, {Text: assessmentReply(t, true, "A", "B")}},
+		Func:    func(providers.Request) scripted.Reply { return scripted.Reply{Text: verdictReply} },
+	}
+	d, err := debate.New(t.Context(), c, debate.Options{Providers: providersOf(talkingModel(), j)})
 	require.NoError(t, err)
-	res := debatetest.Result(t, d)
-	require.Equal(t, []transcript.Flag{transcript.Filtered}, res.Turns[0].Flags)
-	require.Equal(t, "I would say that", res.Turns[0].Text)
-	require.Equal(t, []string{"A: the service filtered the rest of the reply", "B: the service filtered the rest of the reply"}, warningTexts(events))
-	require.Equal(t, []string{
-		"round 1, respond of A: the service filtered the rest of the reply", "round 1, respond of B: the service filtered the rest of the reply",
-	}, res.Warnings)
+	_, err = debatetest.Run(t, d)
+	require.NoError(t, err)
+	turn := debatetest.Result(t, d).Assessments[0]
+	require.Len(t, turn.Attempts, 2)
+	require.Less(t, turn.Attempts[1].Usage.Input, turn.Attempts[0].Usage.Input)
+	require.Equal(t, string(providers.ContextOverflow), turn.Attempts[0].ErrorKind)
+	require.Contains(t, turn.Attempts[0].ErrorMessage, "the context window was full before the reply was complete: ")
+	require.Equal(t, j.Calls()[0].MaxTokens, j.Calls()[1].MaxTokens)
 }
 
 // A truncated structured reply is requested again with a higher token limit. It is neither repaired nor searched for
