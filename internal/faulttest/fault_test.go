@@ -70,7 +70,7 @@ var callSites = []callSite{
 	{name: "audience, after", key: "1/2/audience-after/J/", reply: "audience/1", about: "The debate is over", before: 1, safe: true, history: true, complete: true, debate: oxfords},
 	{name: "one of two on a side", key: "1/2/closing/A/", before: 1, speaker: true, history: true, complete: true, debate: oxfords},
 	{name: "alone on a side", key: "1/2/closing/B/", before: 1, alone: true, speaker: true, history: true, complete: true, debate: oxfords},
-	{name: "devil's advocate", key: "1/2/respond/A/advocate", before: 1, converged: true, speaker: true, history: true, complete: true, debate: func(m panel.Mode) debate.Config {
+	{name: "devil's advocate", key: "1/2/respond/A/devil's advocate", before: 1, converged: true, speaker: true, history: true, complete: true, debate: func(m panel.Mode) debate.Config {
 		return debate.Config{Protocol: panel.Protocol{Mode: m, DevilsAdvocate: true}, Limits: debate.Limits{MaxRounds: 3}}
 	}},
 	{name: "conclusion without a default", key: "1/2/sum/summarizer/", history: true, complete: true, debate: func(m panel.Mode) debate.Config {
