@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"testing/fstest"
 	"testing/synctest"
 	"time"
 
@@ -113,6 +115,7 @@ var callSites = []callSite{
 	{name: "ballot, with conditions", key: "1/2/revise/A/", reply: "vote/1", before: 1, speaker: true, history: true, complete: true, debate: func(panel.Mode) debate.Config {
 		return debate.Config{Protocol: vote.Protocol{Decision: vote.Judge, Grouped: true, Filter: new(0.0), Conditional: true}}
 	}},
+	{name: "one of an agent's samples", key: "1/1/answer/A/2", reply: "vote/1", about: "This is sample 2.", speaker: true, debate: samples},
 	{name: "decision of a vote", key: "1/2/decide/J/", reply: "decision/1", safe: true, history: true, complete: true, debate: votes},
 }
 
@@ -167,6 +170,29 @@ func mads(panel.Mode) debate.Config {
 func votes(panel.Mode) debate.Config {
 	return debate.Config{Protocol: vote.Protocol{Decision: vote.Judge}}
 }
+
+func samples(panel.Mode) debate.Config {
+	return debate.Config{Protocol: numberedSamples{vote.Protocol{Samples: 3}}}
+}
+
+// numberedSamples is a vote of samples whose prompts have the number of the sample, so that the test can tell the calls of
+// an agent apart.
+type numberedSamples struct{ vote.Protocol }
+
+// Phases returns the phases of the vote with parameters for samplePrompts.
+func (p numberedSamples) Phases(r *protocol.Record) []protocol.Phase {
+	phases := p.Protocol.Phases(r)
+	for i := range phases {
+		for j := range phases[i].Steps {
+			s := &phases[i].Steps[j]
+			s.Vars = maps.Clone(s.Vars)
+			s.Vars["sample"] = s.Target
+		}
+	}
+	return phases
+}
+
+var samplePrompts = fstest.MapFS{"_sample.tmpl": {Data: []byte(`{{define "round-heading"}}This is sample {{index .Vars "sample"}}.{{end}}`)}}
 
 // modes returns the modes in which to test a place. Only panels have two.
 func (s callSite) modes() []panel.Mode {
@@ -424,17 +450,21 @@ func (f fault) debate(t *testing.T) (*debate.Debate, *scriptedModels) {
 	for _, name := range f.site.names() {
 		cfg.Participants = append(cfg.Participants, debate.Participant{Name: name, Provider: name, Position: "What " + name + " holds"})
 	}
+	options := debate.Options{Store: store.Memory()}
+	if _, ok := cfg.Protocol.(numberedSamples); ok {
+		cfg.Judges, options.Prompts = nil, samplePrompts // samples take no judge
+	}
 	if p, ok := cfg.Protocol.(panel.Protocol); ok && p.Format == panel.Oxford {
 		for i := range cfg.Participants {
 			cfg.Participants[i].Side = []string{"for", "against"}[i%2]
 		}
 	}
-	w := &scriptedModels{fault: f, store: store.Memory(), calls: map[string]int{}, replies: map[string]int{}}
-	all := map[string]providers.Provider{}
+	w := &scriptedModels{fault: f, store: options.Store, calls: map[string]int{}, replies: map[string]int{}}
+	options.Providers = map[string]providers.Provider{}
 	for _, name := range []string{"A", "B", "C", "J", protocol.PersonaAssigner, protocol.Summarizer, protocol.Retriever, protocol.Embedder} {
-		all[name] = w.usage.Wrap(w.provider(name))
+		options.Providers[name] = w.usage.Wrap(w.provider(name))
 	}
-	d, err := debate.New(t.Context(), cfg, debate.Options{Store: w.store, Providers: all})
+	d, err := debate.New(t.Context(), cfg, options)
 	require.NoError(t, err)
 	return d, w
 }

@@ -183,6 +183,18 @@ func TestSamples(t *testing.T) {
 	require.Equal(t, "7", two.tally().Answer)
 }
 
+// If an agent drops out, none of its samples counts, whenever they were given.
+func TestSamplesOfADroppedAgent(t *testing.T) {
+	h := convene(t, vote.Protocol{Samples: 3}, "Ann", "Bob")
+	h.round("5 x 5 6 6 7")
+	require.Equal(t, []string{"Ann"}, h.Dropped)
+	got := h.tally()
+	require.Equal(t, "6", got.Answer)
+	require.Len(t, got.Answers, 2)
+	require.Equal(t, []string{"Bob 1", "Bob 2"}, got.Answers[0].Agents)
+	require.Equal(t, []string{"Bob 3"}, got.Answers[1].Agents)
+}
+
 // The prompts of ReConcile with a filter, and of a single agent's samples.
 func TestPromptsOfTheVariants(t *testing.T) {
 	set, err := prompts.Load(nil)
