@@ -43,7 +43,8 @@ var replies = map[string]func(prompt) any{
 // cannotJudge tells readers that the judge is the demo model.
 const cannotJudge = "As an offline demo model, I cannot weigh the arguments."
 
-// assessment scores each speaker by the share of new words in the last statement.
+// assessment scores each speaker by the share of new words in the last statement. In round 1 of a debate with a devil's
+// advocate it says that the participants agree, so that the advocate speaks.
 func (p prompt) assessment() any {
 	a := judge.Assessment{
 		Reasoning:      fmt.Sprintf("In round %d, I counted the words that nobody had used before. %s", p.round, cannotJudge),
@@ -57,6 +58,9 @@ func (p prompt) assessment() any {
 	}
 	a.Quality = tenths(a.Quality / float64(max(len(all), 1)))
 	a.DiminishingReturns = a.Quality < 1
+	if a.Converged = p.round == 1 && strings.Contains(p.system, "devil's advocate"); a.Converged {
+		a.Reasoning += " I say that all agree, so that the devil's advocate speaks."
+	}
 	return a
 }
 

@@ -60,6 +60,9 @@ func (p prompt) speech() string {
 		last := p.others[len(p.others)-1]
 		text = fmt.Sprintf(nth(replyLines, n), last.name, last.lastSentence()) + "\n\n" + text
 	}
+	if strings.Contains(p.task, "you are the devil's advocate") {
+		text = "I speak as the devil's advocate. " + text
+	}
 	return text
 }
 

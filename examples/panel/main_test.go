@@ -46,8 +46,18 @@ func TestAnAudienceVotes(t *testing.T) {
 	}
 }
 
+func TestAnAdvocateSpeaks(t *testing.T) {
+	code, stdout, stderr := start(t, "-format", "convergence-seeking", "-advocate", "-judges", "3", "-rotate")
+	require.Equal(t, 0, code, stderr)
+	require.Contains(t, stdout, "ended in round 3: judge_decided\n")
+	require.Equal(t, 1, strings.Count(stderr, "devil's advocate):"))
+	for _, part := range []string{"Judge (assess):\nIn round 1,", "Signals: converged", "== round 2 of 3 ==\n\nAda (respond, devil's advocate):\nI speak as the devil's advocate."} {
+		require.Contains(t, stderr, part)
+	}
+}
+
 func TestJudgesRotate(t *testing.T) {
-	code, _, stderr := start(t, "-format", "round-limited", "-judges", "2", "-rotate", "-advocate")
+	code, _, stderr := start(t, "-format", "round-limited", "-judges", "2", "-rotate")
 	require.Equal(t, 0, code, stderr)
 	require.Equal(t, 2, strings.Count(stderr, "Judge (assess):"), "rounds 1 and 3")
 	require.Equal(t, 1, strings.Count(stderr, "Judge 2 (assess):"))
