@@ -3,8 +3,8 @@
 //
 //	go run ./examples/escalation -models gpt-4.1,o4-mini,gpt-4.1-mini,gpt-4o,gpt-4o-mini "Is 2027 a prime number? Answer yes or no."
 //
-// The first two models are the pair. Set OPENAI_API_KEY, ANTHROPIC_API_KEY or OLLAMA_HOST to choose a service. If no key or
-// host is set, the example uses an offline demo model.
+// The first two models are the pair and must differ. Set OPENAI_API_KEY, ANTHROPIC_API_KEY or OLLAMA_HOST to choose a
+// service. If no key or host is set, the example uses an offline demo model in place of all models.
 package main
 
 import (
@@ -24,18 +24,20 @@ import (
 func main() { console.Main(run) }
 
 func run(ctx context.Context, p *console.Program) error {
-	models := p.Flags.String("models", ",,,,", "models, separated by commas; the first two are the pair; an empty name is the default model")
+	models := p.Flags.String("models", ",,,,", "models, separated by commas; the first two are the pair and must differ; an empty name is the default model")
 	rounds := p.Flags.Int("rounds", 3, "maximum number of rounds of the pair, with the first answers")
 	extract := p.Flags.String("extract", "text", "how to extract answers: text, number, letter or boxed")
 	question, err := p.Topic("Is 2027 a prime number? Answer yes or no.")
 	if err != nil {
 		return err
 	}
-	model, err := offline.Choose(p.Env, p.Stderr, offline.Model(p.IsTerminal))
+	demo := offline.Model(p.IsTerminal)
+	model, err := offline.Choose(p.Env, p.Stderr, demo)
 	if err != nil {
 		return err
 	}
 	e := escalation{
+		demo:     model == demo,
 		question: question, models: strings.Split(*models, ","), rounds: *rounds, extract: *extract,
 		options: debate.Options{Providers: map[string]providers.Provider{"model": model}},
 	}
@@ -48,6 +50,7 @@ type escalation struct {
 	models   []string // the first two are the pair
 	rounds   int
 	extract  string
+	demo     bool // the demo model plays all models
 	options  debate.Options
 }
 
@@ -56,8 +59,8 @@ func (e *escalation) run(ctx context.Context, p *console.Program) error {
 	switch {
 	case len(e.models) < 3:
 		return errors.New("-models: list at least three models, two for the pair and one more")
-	case e.models[0] == e.models[1] && e.models[0] != "":
-		return fmt.Errorf("-models: the pair is twice %q, list two different models first", e.models[0])
+	case e.models[0] == e.models[1] && !e.demo:
+		return errors.New("-models: the first two are the same model, list two different models first")
 	}
 	pair, err := p.Debate(ctx, e.config(e.models[:2], vote.Protocol{Extract: e.extract, Unanimity: vote.Stop}, e.rounds), e.options)
 	if err != nil {

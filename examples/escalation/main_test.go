@@ -93,13 +93,22 @@ func TestOfflineMoreModelsDecide(t *testing.T) {
 	require.Contains(t, stdout, "Is tea green?\n\nYes\nthe pair did not agree; 5 models voted (")
 }
 
+// Two equal models are no pair. Only the demo model can play both.
 func TestTheModelsAreChecked(t *testing.T) {
-	for models, want := range map[string]string{
-		"large,small": "-models: list at least three models", "large,large,small": `-models: the pair is twice "large", list two different models first`,
+	for _, tt := range []struct {
+		key  string
+		args []string
+		want string
+	}{
+		{"", []string{"-models", "large,small"}, "-models: list at least three models"},
+		{"k", []string{"-models", "large,large,small"}, "-models: the first two are the same model, list two different models first"},
+		{"k", nil, "-models: the first two are the same model"},
 	} {
-		code, stdout, stderr := start(t, run, "-models", models)
+		var stdout, stderr bytes.Buffer
+		env := map[string]string{"OPENAI_API_KEY": tt.key}
+		code := console.Run(t.Context(), run, tt.args, &stdout, &stderr, func(name string) string { return env[name] })
 		require.Equal(t, 1, code)
-		require.Empty(t, stdout)
-		require.Contains(t, stderr, want)
+		require.Empty(t, stdout.String())
+		require.Contains(t, stderr.String(), tt.want)
 	}
 }
