@@ -2,9 +2,15 @@
 //
 //	go run ./examples/vote -agents 5 -topology ring "Is 2027 a prime number? Answer yes or no."
 //
-// If all agents agree in round 1, the debate ends. For self-consistency, let one agent answer several times:
+// If all agents agree in round 1, the debate ends. With samples, each agent answers several times, and there is no debate:
 //
-//	go run ./examples/vote -agents 1 -samples 5 "Is 2027 a prime number? Answer yes or no."
+//	go run ./examples/vote -agents 2 -samples 5 "Is 2027 a prime number? Answer yes or no."
+//
+// These are variants of the literature; the documentation of package protocol/vote describes them:
+//
+//	go run ./examples/vote -variant reconcile "Is 2027 a prime number? Answer yes or no."
+//	go run ./examples/vote -variant s2-mad -agents 5 "Is 2027 a prime number? Answer yes or no."
+//	go run ./examples/vote -variant self-consistency "Is 2027 a prime number? Answer yes or no."
 //
 // Set OPENAI_API_KEY, ANTHROPIC_API_KEY or OLLAMA_HOST to choose a model.
 // If none is set, the example uses an offline demo model.
@@ -31,6 +37,7 @@ func run(ctx context.Context, p *console.Program) error {
 	extract := p.Flags.String("extract", "text", "how to extract answers: text, number, letter or boxed")
 	samples := p.Flags.Int("samples", 0, "answers of each agent in a single round, without revisions and a judge; 0 for a debate")
 	rounds := p.Flags.Int("rounds", 2, "maximum number of rounds")
+	variant := p.Flags.String("variant", "", "reconcile (without convincing explanations), s2-mad or self-consistency; only -agents and -extract change it")
 	question, err := p.Topic("Is 2027 a prime number? Answer yes or no.")
 	if err != nil {
 		return err
@@ -40,17 +47,27 @@ func run(ctx context.Context, p *console.Program) error {
 		return err
 	}
 	config := debate.Config{
-		Topic: question,
-		Protocol: vote.Protocol{
-			Decision: vote.DecisionRule(*decision), Topology: vote.Topology(*topology), Extract: *extract, Unanimity: vote.Stop,
-		},
+		Topic:  question,
 		Judges: []debate.Participant{{Name: "Judge"}}, // decides ties, and all votes if the decision rule is judge
 		Limits: debate.Limits{MaxRounds: *rounds},
 	}
+	rules := vote.Protocol{Decision: vote.DecisionRule(*decision), Topology: vote.Topology(*topology), Unanimity: vote.Stop}
 	if *samples != 0 {
-		config.Protocol = vote.Protocol{Decision: vote.DecisionRule(*decision), Samples: *samples, Extract: *extract}
+		rules = vote.Protocol{Decision: vote.DecisionRule(*decision), Samples: *samples}
 		config.Judges, config.Limits = nil, debate.Limits{}
 	}
+	if *variant != "" {
+		v, known := variants[*variant]
+		if !known {
+			return fmt.Errorf("-variant: %q is unknown, use reconcile, s2-mad or self-consistency", *variant)
+		}
+		rules, config.Judges, config.Limits = v.rules, nil, debate.Limits{MaxRounds: v.rounds}
+		if rules.Samples > 0 {
+			*agents = 1
+		}
+	}
+	rules.Extract = *extract
+	config.Protocol = rules
 	for i := range *agents {
 		config.Participants = append(config.Participants, debate.Participant{Name: fmt.Sprintf("%c%d", 'A'+i%26, i+1)})
 	}
@@ -59,6 +76,16 @@ func run(ctx context.Context, p *console.Program) error {
 		return err
 	}
 	return printResult(p, result)
+}
+
+// variants are the variants of the literature. They have no judge.
+var variants = map[string]struct {
+	rules  vote.Protocol
+	rounds int // 0 for the default
+}{
+	"reconcile":        {vote.Protocol{Decision: vote.Confidence, Rescale: true, Grouped: true, Unanimity: vote.Stop}, 3},
+	"s2-mad":           {vote.Protocol{Topology: vote.Groups, Filter: new(0.0), Conditional: true}, 0},
+	"self-consistency": {vote.Protocol{Samples: 5}, 0}, // of a single agent
 }
 
 // printResult prints the answer of the debate, and the answers of each agent by round.

@@ -41,6 +41,15 @@ func TestFlags(t *testing.T) {
 		"boxed":               {[]string{"-extract", "boxed"}, []string{"B2: 2 -> 1"}},
 		"samples":             {[]string{"-agents", "1", "-samples", "3"}, []string{"ended in round 1: round_limit", "Yes: 3 votes", "A1 1: yes\nA1 2: yes\nA1 3: yes"}},
 		"ring topology":       {[]string{"-agents", "5", "-topology", "ring"}, []string{"A1: yes -> yes\nB2: no -> yes\nC3: yes -> no\nD4: no -> yes\nE5: yes -> yes"}},
+		"ReConcile": { // 60 % counts as 10, and 70 % as 30
+			[]string{"-variant", "reconcile"},
+			[]string{"ended in round 2: unanimous", "Answer: Yes (by confidence)", "Yes: 3 votes, total confidence 50 (A1, B2, C3)"},
+		},
+		"S2-MAD": { // nobody sees how many give the other answer, so the minority does not follow
+			[]string{"-variant", "s2-mad", "-agents", "5"},
+			[]string{"ended in round 3: round_limit", "Answer: Yes (by majority)", "B2: no -> no -> no\n", "D4: no -> no -> no\n"},
+		},
+		"self-consistency": {[]string{"-variant", "self-consistency"}, []string{"ended in round 1: round_limit", "Yes: 5 votes, total confidence 300 (A1 1, A1 2, A1 3, A1 4, A1 5)"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			code, stdout, stderr := start(t, test.args...)
@@ -50,6 +59,13 @@ func TestFlags(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestAnUnknownVariantIsAnError(t *testing.T) {
+	code, stdout, stderr := start(t, "-variant", "mad")
+	require.Equal(t, 1, code)
+	require.Empty(t, stdout)
+	require.Contains(t, stderr, `-variant: "mad" is unknown, use reconcile, s2-mad or self-consistency`)
 }
 
 func TestAnUnknownTopologyIsAProblem(t *testing.T) {
