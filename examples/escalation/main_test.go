@@ -36,6 +36,7 @@ func TestEachStageIsReachedOnlyIfTheOneBeforeIsNotEnough(t *testing.T) {
 	}{
 		{"the pair agrees", map[string]string{"a": "yes", "b": "Yes."}, 0, "yes\nthe pair agreed at once (2 replies)\n", "1 1 0 0"},
 		{"the pair differs and then agrees", map[string]string{"a": "yes", "b": "no yes"}, 0, "yes\nthe pair agreed after a debate of 2 rounds (4 replies)\n", "2 2 0 0"},
+		{"the pair agrees at last", map[string]string{"a": "yes", "b": "no no yes"}, 0, "yes\nthe pair agreed after a debate of 3 rounds (6 replies)\n", "3 3 0 0"},
 		{
 			"more models vote at once",
 			map[string]string{"a": "yes", "b": "no no no yes", "c": "yes", "d": "yes"},

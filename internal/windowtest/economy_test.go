@@ -1,6 +1,7 @@
 package windowtest
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"regexp"
@@ -177,6 +178,7 @@ func economy(calls string, list []protocolFigures) string {
 type ruled struct {
 	parameters string
 	rules      protocol.Protocol
+	rounds     int // 0 for the protocol's default
 }
 
 // callsTable returns the number of calls of a debate of each protocol with its default parameters, and with the options
@@ -186,19 +188,19 @@ func callsTable(t testing.TB) string {
 	b.WriteString(callsText)
 	list := []ruled{}
 	for _, h := range heldProtocols {
-		list = append(list, ruled{"", h.rules(3)})
+		list = append(list, ruled{rules: h.rules(3)})
 	}
-	list = append(list, ruled{"", council.Protocol{}},
-		ruled{", `oxford`", panel.Protocol{Format: panel.Oxford}},
-		ruled{", `rotate_judges`, two judges", panel.Protocol{Format: panel.RoundLimited, RotateJudges: true}},
-		ruled{", `devils_advocate`", panel.Protocol{Format: panel.RoundLimited, DevilsAdvocate: true}},
-		ruled{", 5 `samples`", vote.Protocol{Samples: 5}},
-		ruled{", ReConcile", vote.Protocol{Decision: vote.Confidence, Rescale: true, Grouped: true}},
-		ruled{", S²-MAD", vote.Protocol{Topology: vote.Groups, Filter: new(0.0), Conditional: true}},
+	list = append(list, ruled{rules: council.Protocol{}},
+		ruled{parameters: ", `oxford`", rules: panel.Protocol{Format: panel.Oxford}},
+		ruled{parameters: ", `rotate_judges`, two judges", rules: panel.Protocol{Format: panel.RoundLimited, RotateJudges: true}},
+		ruled{parameters: ", `devils_advocate`", rules: panel.Protocol{Format: panel.RoundLimited, DevilsAdvocate: true}},
+		ruled{parameters: ", 5 `samples`", rules: vote.Protocol{Samples: 5}},
+		ruled{parameters: ", ReConcile", rules: vote.Protocol{Decision: vote.Confidence, Rescale: true, Grouped: true, Unanimity: vote.Stop}, rounds: 3},
+		ruled{parameters: ", S²-MAD", rules: vote.Protocol{Topology: vote.Groups, Filter: new(0.0), Conditional: true}},
 	)
 	for _, x := range list {
 		p := x.rules
-		d := runEconomyDebate(t, p, defaultRounds(p), window.Policy{}, nil)
+		d := runEconomyDebate(t, p, cmp.Or(x.rounds, defaultRounds(p)), window.Policy{}, nil)
 		calls, members, all := 0, membersOf(p), d.bill()
 		for _, a := range d.actors {
 			calls += len(a.requests)
@@ -213,8 +215,13 @@ const callsText = `
 ### Calls of a debate
 
 These debates have the parameters that the table names, the default rounds of their protocols, and one judge; samples have
-no judge. No debate ends early. In the votes no two agents agree, so the judge decides, and S²-MAD leaves out nothing and
-nobody. The devil's advocate speaks in each round from the second on. All samples of an agent have the same prompt.
+no judge, and ReConcile has the 3 rounds of its source. No debate ends early. In the votes no two agents agree, so the judge
+decides, and S²-MAD leaves out nothing and nobody. The devil's advocate speaks in each round from the second on. All samples
+of an agent have the same prompt.
+
+Escalation is not in the table, because it consists of several debates. [` + "`examples/escalation`" + `](../examples/escalation) with
+four models takes 2 replies if the pair agrees at once, 4 if it agrees in round 2, 6 if it agrees in round 3, and 10 to 15 if
+more models vote.
 
 | protocol | participants | rounds | calls | input tokens | participants repeat | all repeat |
 |---|---|---|---|---|---|---|
