@@ -73,7 +73,7 @@ func councilTables(data json.RawMessage) []block {
 	res := decodeOrZero[council.Result](data)
 	var standings, rankings [][]string
 	for _, s := range res.Standings {
-		standings = append(standings, []string{s.Member, fmt.Sprint(s.Place), fmt.Sprintf("%.2f", s.Score), fmt.Sprint(s.Rankings)})
+		standings = append(standings, []string{s.Member, fmt.Sprint(s.Place), formatScore(s.Score), fmt.Sprint(s.Rankings)})
 	}
 	for _, k := range res.Rankings {
 		rankings = append(rankings, []string{k.Member, strings.Join(k.Best, ", ")})
@@ -200,7 +200,8 @@ func voteTables(data json.RawMessage) []block {
 	)
 }
 
-// dissent returns the case against the outcome: dissenting judges, open disputes, or the minority of a vote.
+// dissent returns the case against the outcome: dissenting judges, open disputes, or the minority of a vote. The text of a
+// council's answer contains its own.
 func (r *Report) dissent() []block {
 	data := r.Result.Answer.Data
 	var blocks []block
@@ -209,8 +210,6 @@ func (r *Report) dissent() []block {
 		blocks = listBlock("Open issues of the last critique:", openIssues(decodeOrZero[skeptic.Trace](data)))
 	case procon.Protocol{}.Name():
 		blocks = listBlock("Dissenting judges:", decodeOrZero[procon.Judgment](data).Dissent)
-	case council.Protocol{}.Name():
-		blocks = listBlock("Where the answers differ:", decodeOrZero[council.Result](data).Disagreements)
 	case vote.Protocol{}.Name():
 		t := decodeOrZero[vote.Tally](data)
 		blocks = slices.Concat(listBlock("Other answers:", minorityAnswers(t)), listBlock("Dissenting judges:", t.Dissent))

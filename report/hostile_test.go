@@ -80,26 +80,30 @@ func full[T any](t testing.TB, text string) json.RawMessage {
 	return raw
 }
 
-// everywhere returns reports that have a text in all fields: one for each preset, and one for an unknown protocol.
+// everywhere returns reports that have a text in all fields: one for each kind of answer of a preset, and one for an unknown
+// protocol.
 func everywhere(t testing.TB, text string) (list []*report.Report) {
 	t.Helper()
-	data := map[string]json.RawMessage{
-		panel.Protocol{}.Name():       full[judge.Opinion[judge.Verdict]](t, text),
-		arbitration.Protocol{}.Name(): full[arbitration.Result](t, text),
-		council.Protocol{}.Name():     full[council.Result](t, text),
-		mad.Protocol{}.Name():         full[mad.Result](t, text),
-		procon.Protocol{}.Name():      full[procon.Judgment](t, text),
-		refine.Protocol{}.Name():      full[refine.Result](t, text),
-		skeptic.Protocol{}.Name():     full[skeptic.Trace](t, text),
-		vote.Protocol{}.Name():        full[vote.Tally](t, text),
-		text:                          full[judge.Verdict](t, text),
-	}
-	for _, name := range slices.Sorted(mapsKeys(data)) {
+	for _, answer := range []struct {
+		protocol string
+		data     json.RawMessage
+	}{
+		{panel.Protocol{}.Name(), full[judge.Opinion[judge.Verdict]](t, text)},
+		{panel.Protocol{}.Name(), full[struct{ Audience panel.Audience }](t, text)},
+		{arbitration.Protocol{}.Name(), full[arbitration.Result](t, text)},
+		{council.Protocol{}.Name(), full[council.Result](t, text)},
+		{mad.Protocol{}.Name(), full[mad.Result](t, text)},
+		{procon.Protocol{}.Name(), full[procon.Judgment](t, text)},
+		{refine.Protocol{}.Name(), full[refine.Result](t, text)},
+		{skeptic.Protocol{}.Name(), full[skeptic.Trace](t, text)},
+		{vote.Protocol{}.Name(), full[vote.Tally](t, text)},
+		{text, full[judge.Verdict](t, text)},
+	} {
 		r := &report.Report{}
 		fill(reflect.ValueOf(r).Elem(), text, 0)
 		r.Redacted = false
 		r.Config = full[debate.Config](t, text)
-		r.Result.Protocol, r.Result.Answer.Data = name, data[name]
+		r.Result.Protocol, r.Result.Answer.Data = answer.protocol, answer.data
 		for i := range r.Result.Assessments {
 			a := &r.Result.Assessments[i]
 			said := judge.Assessment{Reasoning: text, Participants: []judge.ParticipantAssessment{{Name: text, Score: 4}}, ShouldContinue: i == 0}
@@ -111,16 +115,6 @@ func everywhere(t testing.TB, text string) (list []*report.Report) {
 		list = append(list, r)
 	}
 	return list
-}
-
-func mapsKeys[V any](m map[string]V) func(func(string) bool) {
-	return func(yield func(string) bool) {
-		for k := range m {
-			if !yield(k) {
-				return
-			}
-		}
-	}
 }
 
 // The elements and attributes that pages may have.

@@ -174,6 +174,23 @@ func panelScene(t *testing.T) *scene {
 	return s
 }
 
+// oxfordScene returns an Oxford-style debate before three members of an audience, one of whom drops out after its first vote.
+func oxfordScene(t *testing.T) *scene {
+	vote := func(v string) panel.AudienceVote { return panel.AudienceVote{Reasoning: "So it seems.", Vote: v} }
+	refused := &providers.Error{Kind: providers.ContentFiltered, RetryAfter: 5 * time.Second, Err: errors.New("refused")}
+	s := duel(panel.Protocol{Format: panel.Oxford},
+		says(t, "Cars take space.", "Space is for people."), says(t, "Night workers need cars.", "Nobody named an alternative."),
+		says(t, vote("undecided"), vote("for")))
+	s.models["jay"], s.models["kim"] = says(t, vote("against"), vote("for")), says(t, vote("against"), refused, refused)
+	s.config.Participants[0].Side, s.config.Participants[1].Side = "for", "against"
+	s.config.Judges = append(s.config.Judges, debate.Participant{Name: "Jay", Provider: "jay"}, debate.Participant{Name: "Kim", Provider: "kim"})
+	s.config.OnJudgeFailure = debate.DropJudge
+	s.config.Limits = debate.Limits{MaxRounds: 2}
+	s.open(t)
+	s.run(t, nil)
+	return s
+}
+
 func skepticScene(t *testing.T) *scene {
 	s := duel(skeptic.Protocol{Templates: -1},
 		says(t, "Ban them in the centre.", "Ban them in the centre, but for deliveries."),
@@ -272,9 +289,9 @@ func voteScene(t *testing.T) *scene {
 	return s
 }
 
-// scenes contains a debate for each preset.
+// scenes contains a debate for each preset, and one for the panel's format with an audience.
 var scenes = map[string]func(*testing.T) *scene{
-	"panel": panelScene, "proposer-skeptic": skepticScene, "critique-refine": refineScene,
+	"panel": panelScene, "panel-oxford": oxfordScene, "proposer-skeptic": skepticScene, "critique-refine": refineScene,
 	"arbitration": arbitrationScene, "pro-con": proconScene, "vote": voteScene, "council": councilScene, "mad": madScene,
 }
 
