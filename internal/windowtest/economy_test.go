@@ -131,15 +131,15 @@ func economy(calls string, list []protocolFigures) string {
 	var b strings.Builder
 	b.WriteString(economyText)
 	b.WriteString("\n### Histories that fit\n\n" +
-		"| protocol | rounds | input tokens | debaters repeat | all repeat | naive debaters repeat |")
+		"| protocol | rounds | input tokens | debaters repeat | all repeat | last prompt only | naive debaters repeat |")
 	for _, l := range priceLists {
 		fmt.Fprintf(&b, " %s | cached | naive, cached |", l.name)
 	}
-	b.WriteString("\n" + strings.Repeat("|---", 6+3*len(priceLists)) + "|\n")
+	b.WriteString("\n" + strings.Repeat("|---", 7+3*len(priceLists)) + "|\n")
 	for _, x := range list {
 		all := x.full.bill()
-		fmt.Fprintf(&b, "| %s | %d | %s | %.1f %% | %.1f %% | %.1f %% |", x.protocol, x.rounds, thousands(all.prompt),
-			x.full.bill(debaters...).share(), all.share(), x.bare.bill(debaters...).share())
+		fmt.Fprintf(&b, "| %s | %d | %s | %.1f %% | %.1f %% | %.1f %% | %.1f %% |", x.protocol, x.rounds, thousands(all.prompt),
+			x.full.bill(debaters...).share(), all.share(), x.full.afterAnyPrompt().share(), x.bare.bill(debaters...).share())
 		for _, l := range priceLists {
 			fmt.Fprintf(&b, " %s | %s | %s |", dollars(all.cost(l.uncached)), dollars(all.cost(l.withCache)), dollars(x.bare.bill().cost(l.withCache)))
 		}
@@ -255,7 +255,7 @@ scripted models, whose speeches have 200 to 300 tokens. Each prompt is compared 
   tokens, and work in blocks.
 - Each prompt is compared with the same actor's previous one. So the shares assume a cache for each actor, or a cache that
   restores the best earlier prefix, as hosted services and current versions of llama.cpp have. A server that keeps only the
-  last prompt has another actor's prompt in its cache in most steps: with such a server, 0.5 % was seen.
+  last prompt has another actor's prompt in its cache in most steps: *last prompt only* is what all prompts then repeat.
 `
 
 const quarterText = `Each model's window has room for a quarter of the longest history, and for two turns at least, in addition to the system

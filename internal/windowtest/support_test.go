@@ -366,6 +366,21 @@ func (d *heldDebate) bill(names ...string) (b tokenBill) {
 	return b
 }
 
+// afterAnyPrompt returns the prompts of all actors, each compared with the previous prompt of any actor.
+func (d *heldDebate) afterAnyPrompt() (b tokenBill) {
+	var before []providers.Message
+	next := map[string]int{}
+	for _, turn := range d.result.Turns { // the order in a phase does not depend on which reply comes first
+		if a := d.actors[turn.Actor]; a != nil {
+			now := a.requests[next[turn.Actor]].Messages
+			b.prompt, b.repeated = b.prompt+tokens(now), b.repeated+repeated(before, now)
+			before = now
+			next[turn.Actor]++
+		}
+	}
+	return b
+}
+
 // naive returns the same debate with prompts of a naive builder. It puts the number of the round into the system
 // prompt, and drops only as many of the oldest turns as necessary.
 func (d *heldDebate) naive(rounds int, room int) *heldDebate {
