@@ -131,10 +131,12 @@ func (b *book) writeObject(t *testing.T, p *strings.Builder, o *object) {
 			meaning, value := splitDefault(b.text(t, o, f, false).line(f.comment.text))
 			writeRow(p, "`protocol`", "[object](#protocols)", value, meaning)
 		}
+		property, _ := s.Properties.Get(f.name)
 		if i > 0 && len(f.comment.shared) > 1 && slices.Contains(o.fields[i-1].comment.shared, f.StructField.Name) {
+			above, _ := s.Properties.Get(o.fields[i-1].name)
+			require.Equal(t, b.typeText(o, o.fields[i-1], above), b.typeText(o, f, property), "%s.%s has no type of its own: give it its own comment", o.name, f.name)
 			continue // its row is that of the field above
 		}
-		property, _ := s.Properties.Get(f.name)
 		meaning, value := splitDefault(b.text(t, o, f, false).line(f.comment.text))
 		if v := b.defaultValue(t, o, f); v != nil {
 			value = fmt.Sprintf("`%v`", v)
