@@ -97,12 +97,15 @@ func (c *supportCache) put(model string, s Support) {
 	c.byModel[model] = learned{s, time.Now()}
 }
 
+// schemaWarnings maps a degree to what the model refuses.
+var schemaWarnings = map[Schemas]string{SchemasPlain: "bounds in schemas", SchemasNone: "schemas"}
+
 // warning returns the text of the warning about what a model refuses, other than expected from start. It is empty if
 // the model refuses nothing.
 func (s Support) warning(model string, start Support) string {
 	var parts []string
 	if s.Schemas > start.Schemas {
-		parts = append(parts, []string{SchemasPlain: "bounds in schemas", SchemasNone: "schemas"}[s.Schemas])
+		parts = append(parts, schemaWarnings[s.Schemas])
 	}
 	if s.NoCache {
 		parts = append(parts, "cache breakpoints")
