@@ -53,21 +53,39 @@ func body(r providers.Request, s wire.Support) (wire.Object, error) {
 
 // The stream. Source: https://platform.claude.com/docs/en/build-with-claude/streaming
 
-// event is one event of a stream, or a whole reply.
+// delta is an event with a piece of a block. Most events are, so they are decoded into few fields.
+type delta struct {
+	Type  string `json:"type"`
+	Index int    `json:"index"`
+	Piece piece  `json:"delta"`
+}
+
+// piece is a piece of a block.
+type piece struct {
+	Type      string    `json:"type"`
+	Text      wire.Text `json:"text"`
+	Thinking  wire.Text `json:"thinking"`
+	Signature string    `json:"signature"`
+	Partial   string    `json:"partial_json"` // of a tool call's input
+}
+
+// event is another event of a stream, or a whole reply.
 type event struct {
 	Type    string  `json:"type"`
 	Index   int     `json:"index"`
 	Message *event  `json:"message"`       // the beginning of a reply
 	Block   content `json:"content_block"` // the beginning of a block
-	Delta   content `json:"delta"`
-	Usage   usage   `json:"usage"`
+	End     struct {
+		Stop string `json:"stop_reason"`
+	} `json:"delta"` // the end of a reply
+	Usage usage `json:"usage"`
 
 	Model   string    `json:"model"`
 	Content []content `json:"content"` // of a whole reply
 	Stop    string    `json:"stop_reason"`
 }
 
-// content is a block of the reply, or a piece of one.
+// content is a block of the reply.
 type content struct {
 	Type      string          `json:"type"`
 	Text      wire.Text       `json:"text"`
@@ -76,9 +94,7 @@ type content struct {
 	Data      string          `json:"data"` // of redacted reasoning
 	ID        string          `json:"id"`   // of a tool call
 	Name      string          `json:"name"`
-	Input     json.RawMessage `json:"input"`        // of a whole tool call
-	Partial   string          `json:"partial_json"` // a piece of a tool call's input
-	Stop      string          `json:"stop_reason"`
+	Input     json.RawMessage `json:"input"` // of a whole tool call
 }
 
 // stream reads the events of one reply.
@@ -91,6 +107,13 @@ type thought struct{ text, signature []byte }
 
 // read reads one event. Blocks of the service's own tools, such as those of a web search, are not part of the text.
 func (s *stream) read(data []byte, r *wire.Reply) error {
+	var d delta
+	if err := wire.Decode(data, &d); err != nil {
+		return err
+	}
+	if d.Type == "content_block_delta" {
+		return s.add(d.Index, d.Piece, r)
+	}
 	var e event
 	if err := wire.Decode(data, &e); err != nil {
 		return err
@@ -103,13 +126,11 @@ func (s *stream) read(data []byte, r *wire.Reply) error {
 		}
 	case "content_block_start":
 		return s.begin(e.Index, e.Block, r)
-	case "content_block_delta":
-		return s.add(e.Index, e.Delta, r)
 	case "content_block_stop":
 		return s.end(e.Index, r)
 	case "message_delta":
 		e.Usage.add(r)
-		return finish(e.Delta.Stop, r)
+		return finish(e.End.Stop, r)
 	case "message_stop":
 		return wire.ErrDone
 	case "message":
@@ -135,23 +156,23 @@ func (s *stream) begin(index int, b content, r *wire.Reply) error {
 }
 
 // add reads a piece of a block.
-func (s *stream) add(index int, d content, r *wire.Reply) error {
-	switch d.Type {
+func (s *stream) add(index int, p piece, r *wire.Reply) error {
+	switch p.Type {
 	case "text_delta":
-		return r.Add(d.Text)
+		return r.Add(p.Text)
 	case "thinking_delta":
 		if t := s.thinking[index]; t != nil {
-			t.text = append(t.text, d.Thinking...)
+			t.text = append(t.text, p.Thinking...)
 		}
-		return r.Reason(d.Thinking)
+		return r.Reason(p.Thinking)
 	case "signature_delta":
 		if t := s.thinking[index]; t != nil {
-			t.signature = append(t.signature, d.Signature...)
+			t.signature = append(t.signature, p.Signature...)
 		}
-		return r.Grow(len(d.Signature))
+		return r.Grow(len(p.Signature))
 	case "input_json_delta":
 		if r.HasCall(index) { // and not a call of the service's own tools
-			return r.GrowCall(index, providers.ToolCall{}, d.Partial)
+			return r.GrowCall(index, providers.ToolCall{}, p.Partial)
 		}
 	}
 	return nil
