@@ -2,6 +2,7 @@ package wire_test
 
 import (
 	"encoding/json"
+	"slices"
 	"testing"
 	"testing/synctest"
 
@@ -125,6 +126,20 @@ func TestTheFirstRefusalIsReported(t *testing.T) {
 			require.Contains(t, s.Requests()[2].Body, "temperature", "what did not help is not remembered")
 		}
 	})
+}
+
+func TestTheWarningSaysHowMuchOfSchemasIsOmitted(t *testing.T) {
+	refusal := fakellm.Reply{Status: 400, Body: `{"error": {"message": "response_format: 'maxLength' is not supported"}}`}
+	for n, want := range []string{"bounds in schemas", "schemas"} {
+		synctest.Test(t, func(t *testing.T) {
+			s := fakellm.Start(t, fakellm.OpenAI, append(slices.Repeat([]fakellm.Reply{refusal}, n+1), fakellm.Reply{Chunks: []string{"So."}})...)
+			r := calltest.Ask()
+			r.Schema = json.RawMessage(strictSchema)
+			res, err := service(t, fakellm.OpenAI, s.Client(t), nil).Generate(t.Context(), r)
+			require.NoError(t, err)
+			require.Equal(t, []string{"model m does not support: " + want + ": requests omit what it refuses for the next 1h0m0s"}, res.Warnings)
+		})
+	}
 }
 
 // If both APIs of OpenAI refuse a field, the error is that of the API that was used last.
