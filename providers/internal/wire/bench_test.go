@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -17,22 +16,11 @@ import (
 	"github.com/elenchus-go/debate/internal/calltest"
 	"github.com/elenchus-go/debate/internal/fakellm"
 	"github.com/elenchus-go/debate/providers"
-	"github.com/elenchus-go/debate/providers/ollama"
-	"github.com/elenchus-go/debate/providers/openai"
+	"github.com/elenchus-go/debate/transcript"
 )
 
 // streamTokens sets the number of tokens of a reply in the benchmarks. Each token is an event.
 const streamTokens = 600
-
-// recordStream returns the body with which the stand-in of Ollama streams a reply.
-func recordStream(b testing.TB, path string) []byte {
-	b.Helper()
-	text := strings.Repeat("Cars take space from people. ", streamTokens*4/29+1)[:streamTokens*4]
-	s := &fakellm.OllamaServer{Reply: func(fakellm.OllamaRequest) string { return text }}
-	w := httptest.NewRecorder()
-	s.ServeHTTP(w, httptest.NewRequestWithContext(b.Context(), http.MethodPost, path, strings.NewReader(`{"messages": [{"role": "user", "content": "Why?"}]}`)))
-	return w.Body.Bytes()
-}
 
 // bareLine is what a bare client reads of a line from Ollama.
 type bareLine struct {
@@ -59,12 +47,52 @@ type bareEvent struct {
 	} `json:"usage"`
 }
 
+// bareResponsesEvent is what a bare client reads of an event from OpenAI's Responses API.
+type bareResponsesEvent struct {
+	Type     string `json:"type"`
+	Delta    string `json:"delta"`
+	Response struct {
+		Status string `json:"status"`
+		Usage  struct {
+			Input  int `json:"input_tokens"`
+			Output int `json:"output_tokens"`
+		} `json:"usage"`
+	} `json:"response"`
+}
+
+// benchServices are the services of the benchmarks. Each has a function that decodes an event as a bare client does, and
+// returns the text in it.
+var benchServices = []struct {
+	protocol fakellm.Protocol
+	textOf   func(event []byte) (string, error)
+}{
+	{fakellm.Ollama, func(event []byte) (string, error) {
+		var l bareLine
+		err := json.Unmarshal(event, &l)
+		return l.Message.Content, err
+	}},
+	{fakellm.OpenAI, func(event []byte) (string, error) {
+		var e bareEvent
+		if err := json.Unmarshal(event, &e); err != nil || len(e.Choices) == 0 {
+			return "", err
+		}
+		return e.Choices[0].Delta.Content, nil
+	}},
+	{fakellm.Responses, func(event []byte) (string, error) {
+		var e bareResponsesEvent
+		if err := json.Unmarshal(event, &e); err != nil || e.Type != "response.output_text.delta" {
+			return "", err
+		}
+		return e.Delta, nil
+	}},
+}
+
 // bareCall makes a call with net/http and encoding/json alone.
-func bareCall(b testing.TB, client *http.Client, url string, onChunk func(string) error) {
+func bareCall(b testing.TB, client *http.Client, textOf func([]byte) (string, error), onChunk func(string) error) {
 	b.Helper()
 	body, err := json.Marshal(map[string]any{"model": "m", "stream": true, "messages": []map[string]string{{"role": "user", "content": "Why?"}}})
 	require.NoError(b, err)
-	r, err := http.NewRequestWithContext(b.Context(), http.MethodPost, url, bytes.NewReader(body))
+	r, err := http.NewRequestWithContext(b.Context(), http.MethodPost, "http://service/v1", bytes.NewReader(body))
 	require.NoError(b, err)
 	r.Header.Set("Content-Type", "application/json")
 	resp, err := client.Do(r)
@@ -72,22 +100,12 @@ func bareCall(b testing.TB, client *http.Client, url string, onChunk func(string
 	var text strings.Builder
 	lines := bufio.NewScanner(resp.Body)
 	for lines.Scan() {
-		data, isEvent := bytes.CutPrefix(lines.Bytes(), []byte("data: "))
-		piece := ""
-		switch {
-		case len(data) == 0, string(data) == "[DONE]", data[0] != '{':
+		event, _ := bytes.CutPrefix(lines.Bytes(), []byte("data: "))
+		if len(event) == 0 || event[0] != '{' {
 			continue
-		case isEvent:
-			var e bareEvent
-			require.NoError(b, json.Unmarshal(data, &e))
-			if len(e.Choices) > 0 {
-				piece = e.Choices[0].Delta.Content
-			}
-		default:
-			var l bareLine
-			require.NoError(b, json.Unmarshal(data, &l))
-			piece = l.Message.Content
 		}
+		piece, err := textOf(event)
+		require.NoError(b, err)
 		if piece != "" {
 			text.WriteString(piece)
 			_ = onChunk(piece) // it returns nil
@@ -98,43 +116,36 @@ func bareCall(b testing.TB, client *http.Client, url string, onChunk func(string
 	require.Equal(b, streamTokens*4, text.Len())
 }
 
-// benchService is a service whose stand-in streams a reply in the benchmarks.
-type benchService struct{ name, path string }
-
-var benchServices = []benchService{{"ollama", "/api/chat"}, {"openai", "/v1/chat/completions"}}
-
-// clients returns an HTTP client that reads the stream from memory, and a provider that uses it.
-func (s benchService) clients(t testing.TB) (*http.Client, providers.Provider) {
+// benchClients returns an HTTP client that reads a stream of the stand-in of a service from memory, and a provider that
+// uses it.
+func benchClients(t testing.TB, p fakellm.Protocol) (*http.Client, providers.Provider) {
 	t.Helper()
-	stream := recordStream(t, s.path)
+	text := strings.Repeat("Cars take space from people. ", streamTokens*4/29+1)
+	reply := fakellm.Reply{Usage: transcript.Usage{Input: 4, Output: streamTokens}}
+	for i := range streamTokens {
+		reply.Chunks = append(reply.Chunks, text[4*i:4*i+4])
+	}
+	stream := record(t, p, reply)
 	client := &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
 		_, _ = io.Copy(io.Discard, r.Body) // it is in memory
-		return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(bytes.NewReader(stream)), Request: r}, nil
+		return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(stream)), Request: r}, nil
 	})}
-	var p providers.Provider
-	var err error
-	if s.name == "ollama" {
-		p, err = ollama.New(ollama.Config{Model: "m", HTTPClient: client})
-	} else {
-		p, err = openai.New(openai.Config{Model: "m", BaseURL: "http://localhost:11434/v1", HTTPClient: client})
-	}
-	require.NoError(t, err)
-	return client, p
+	return client, service(t, p, client, nil)
 }
 
 // The time of a token depends mostly on what is allocated for it, which does not vary between machines.
 func TestAllocationsForEachToken(t *testing.T) {
-	for _, service := range benchServices {
-		client, provider := service.clients(t)
+	for _, s := range benchServices {
+		client, provider := benchClients(t, s.protocol)
 		ask := calltest.Ask()
 		ask.OnChunk = func(string) error { return nil }
-		bare := testing.AllocsPerRun(5, func() { bareCall(t, client, "http://localhost:11434"+service.path, ask.OnChunk) })
+		bare := testing.AllocsPerRun(5, func() { bareCall(t, client, s.textOf, ask.OnChunk) })
 		own := testing.AllocsPerRun(5, func() {
 			_, err := provider.Generate(t.Context(), ask)
 			require.NoError(t, err)
 		})
-		t.Log(service.name, own/streamTokens, bare/streamTokens)
-		require.LessOrEqual(t, own/streamTokens, bare/streamTokens+5, service.name)
+		t.Log(s.protocol, own/streamTokens, bare/streamTokens)
+		require.LessOrEqual(t, own/streamTokens, bare/streamTokens+5, s.protocol)
 	}
 }
 
@@ -142,9 +153,9 @@ func TestAllocationsForEachToken(t *testing.T) {
 // neither the server nor the network is measured. It alternates between them and reports medians: the ratio of their times
 // for a whole reply and to the first chunk, and the time for each token.
 func BenchmarkClient(b *testing.B) {
-	for _, service := range benchServices {
-		b.Run(service.name, func(b *testing.B) {
-			client, provider := service.clients(b)
+	for _, s := range benchServices {
+		b.Run(string(s.protocol), func(b *testing.B) {
+			client, provider := benchClients(b, s.protocol)
 			var first time.Time
 			onChunk := func(string) error {
 				if first.IsZero() {
@@ -157,7 +168,7 @@ func BenchmarkClient(b *testing.B) {
 			var whole, begin [2][]float64
 			for b.Loop() {
 				for i, call := range []func(){
-					func() { bareCall(b, client, "http://localhost:11434"+service.path, onChunk) },
+					func() { bareCall(b, client, s.textOf, onChunk) },
 					func() {
 						_, err := provider.Generate(b.Context(), ask)
 						require.NoError(b, err)
