@@ -23,8 +23,8 @@ type Preview struct {
 	Window   *transcript.Window `json:"window,omitempty"` // how the history fits the window; nil if nothing was cut
 }
 
-// Preview returns the requests that the debate would send next: one for each step that may run. It calls no model and
-// commits nothing. It returns none for a debate that has ended.
+// Preview returns the requests that the debate would send next: one for each step that may run, except those of people. It
+// calls no model and commits nothing. It returns none for a debate that has ended.
 func (d *Debate) Preview(ctx context.Context) ([]Preview, error) {
 	look := d.engine.journal(d.ID()) // a separate record, which is discarded afterwards
 	look.mu.Lock()
@@ -37,6 +37,9 @@ func (d *Debate) Preview(ctx context.Context) ([]Preview, error) {
 	}
 	var list []Preview
 	for _, s := range look.rec.next() {
+		if look.rec.isHuman(s.Actor) {
+			continue
+		}
 		c, err := d.engine.newExecution(look.rec, s)
 		if err != nil {
 			return nil, err
@@ -127,8 +130,9 @@ func (d *Debate) Watch(ctx context.Context, after int64) iter.Seq2[Event, error]
 
 // WatchAs is like Watch for a viewer who speaks for a participant or a judge. It shows nothing of an open parallel phase
 // until that seat has spoken in it, so that the speaker is not influenced: neither the live events of others, nor their
-// turns, nor what follows these. It then yields the stored events that it has withheld. WatchAs yields an error if no
-// participant or judge has that name.
+// turns, nor what follows these. It then yields the stored events that it has withheld. If the debate fails in such a phase,
+// WatchAs withholds them until the phase continues or the debate ends. WatchAs yields an error if no participant or judge
+// has that name.
 func (d *Debate) WatchAs(ctx context.Context, seat string, after int64) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		b := &blindfold{rec: newRecord(d.ID(), d.engine.env), seat: seat, after: after}
@@ -155,6 +159,9 @@ type blindfold struct {
 	seat  string
 	after int64
 	list  []Event // what was not shown yet
+
+	phase string // the parallel phase in which the seat has yet to speak; "" if there is none
+	since int64  // its first seq
 }
 
 // add adds an event. It drops live events that the viewer must not see, and events that the viewer has seen.
@@ -168,8 +175,9 @@ func (b *blindfold) add(ev Event) error {
 		if b.rec.config.settings(b.seat) == nil {
 			return fmt.Errorf("watch debate %s as %q: no participant or judge has this name", b.rec.ID, b.seat)
 		}
+		b.findPhase()
 	}
-	if step, ok := stepOf(ev); meta.Live && (len(b.list) > 0 || b.blind()) && (!ok || step.Actor != b.seat) {
+	if step, ok := stepOf(ev); meta.Live && (len(b.list) > 0 || b.phase != "") && (!ok || step.Actor != b.seat) {
 		return nil
 	}
 	if meta.Seq > b.after || meta.Live && meta.Seq == b.after {
@@ -180,13 +188,10 @@ func (b *blindfold) add(ev Event) error {
 
 // visible returns the events that the viewer may see now, and removes them from the list.
 func (b *blindfold) visible() []Event {
-	n := len(b.list)
-	if b.blind() {
-		n = slices.IndexFunc(b.list, func(ev Event) bool {
-			t, ok := ev.(TurnDone)
-			return ok && t.Turn.Seq > b.rec.Cursor.PhaseSeq && t.Turn.Phase == b.rec.Cursor.Phase && t.Turn.Actor != b.seat
-		})
-	}
+	n := slices.IndexFunc(b.list, func(ev Event) bool {
+		t, ok := ev.(TurnDone)
+		return ok && b.phase != "" && t.Turn.Seq > b.since && t.Turn.Phase == b.phase && t.Turn.Actor != b.seat
+	})
 	if n < 0 {
 		n = len(b.list)
 	}
@@ -195,12 +200,18 @@ func (b *blindfold) visible() []Event {
 	return shown
 }
 
-// blind reports whether the seat has yet to speak in the open parallel phase.
-func (b *blindfold) blind() (is bool) {
+// findPhase finds the open parallel phase in which the seat has yet to speak. A debate in error keeps it, because the phase
+// may continue.
+func (b *blindfold) findPhase() {
 	defer func() { _ = recover() }() // of the protocol: the driver meets the panic too, and reports it
-	return b.rec.parallel && slices.ContainsFunc(b.rec.next(), func(s protocol.Step) bool {
-		return s.Actor == b.seat && s.Phase == b.rec.Cursor.Phase
-	})
+	r := b.rec
+	if r.Cursor.Phase == "" && r.Cursor.Stage != transcript.Conclusion && !r.lifecycle.State.Final() {
+		return
+	}
+	b.phase = ""
+	if r.parallel && slices.ContainsFunc(r.next(), func(s protocol.Step) bool { return s.Actor == b.seat && s.Phase == r.Cursor.Phase }) {
+		b.phase, b.since = r.Cursor.Phase, r.Cursor.PhaseSeq
+	}
 }
 
 // showNews yields what is new to a viewer and reports whether more may follow. Nothing follows an error.

@@ -82,3 +82,55 @@ func TestOnlySeatsWatchBlindly(t *testing.T) {
 		require.ErrorContains(t, err, `as "Zoe": no participant or judge has this name`)
 	}
 }
+
+// A debate that fails in a parallel phase may continue it, so the phase stays blind.
+func TestABlindRoundStaysBlindAfterAFailure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := sit(t, "A @B", func(c *debate.Config) { c.Limits.MaxRounds = 1 })
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		asB, last := b.watchAs(ctx, "B", 0)
+		b.run()
+		require.NoError(t, b.Decline(t.Context(), b.asked("B").Key, "", ""))
+		synctest.Wait()
+		require.Equal(t, fsm.Error, b.status().State)
+		require.Empty(t, *asB)
+		resumed, _ := b.watchAs(ctx, "B", *last)
+		require.NoError(t, b.Retry(t.Context()))
+		b.run()
+		synctest.Wait()
+		require.Empty(t, *asB)
+		require.Empty(t, *resumed)
+		b.answer("B", "No.")
+		synctest.Wait()
+		require.Equal(t, []string{"A1", "B1"}, *asB)
+		require.Equal(t, []string{"A1", "B1"}, *resumed)
+	})
+}
+
+// What was withheld is shown when nobody has to be blind any more.
+func TestTheEndShowsEverything(t *testing.T) {
+	for name, end := range map[string]func(*table) error{
+		"stop":   func(b *table) error { return b.Stop(b.t.Context()) },
+		"cancel": func(b *table) error { return b.Cancel(b.t.Context()) },
+		"cancel after a failure": func(b *table) error {
+			require.NoError(b.t, b.Decline(b.t.Context(), b.asked("B").Key, "", ""))
+			return b.Cancel(b.t.Context())
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := sit(t, "A @B", nil)
+				asB, _ := b.watchAs(t.Context(), "B", 0)
+				b.run()
+				synctest.Wait()
+				require.Empty(t, *asB)
+				require.NoError(t, end(b))
+				b.run()
+				synctest.Wait()
+				require.Equal(t, "A1", (*asB)[0])
+				require.Equal(t, "end", (*asB)[len(*asB)-1])
+			})
+		})
+	}
+}
