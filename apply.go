@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -179,6 +180,10 @@ func (r *record) configure(ev ConfigChanged) error {
 		return err
 	}
 	r.history.dropStale(r.config, &c)
+	maps.DeleteFunc(r.people.asked, func(k transcript.Key, _ *Asked) bool { // of a step that may change: it is asked again
+		_, done := r.Find(k)
+		return !done
+	})
 	r.config = &c // calls in flight keep the old configuration
 	if r.config.Protocol == nil {
 		return errors.New("the configuration has no protocol")

@@ -65,24 +65,19 @@ func (c *transaction) hold(action string) error {
 }
 
 // Stop ends the debate with a conclusion based on the turns so far. Calls in flight are canceled. If there is no speech
-// yet, the debate ends without a conclusion. If the conclusion waits for people, Stop declines their steps.
+// yet, the debate ends without a conclusion. If the conclusion waits for people, Stop declines their steps. Stop changes
+// nothing at the gate before the conclusion: Decide opens it.
 func (d *Debate) Stop(ctx context.Context) error {
 	return d.control(ctx, "stop", func(c *transaction) error {
-		if s := c.rec.lifecycle.State; s == fsm.Completing || s == fsm.Completed {
+		const cause = "a person stopped the debate"
+		r := c.rec
+		if r.Cursor.Stage == transcript.Conclusion {
+			return c.stopWaiting(cause)
+		}
+		if r.lifecycle.State == fsm.Completed {
 			return nil
 		}
-		for _, a := range c.rec.waiting() {
-			if c.rec.lifecycle.PausedFrom != fsm.Completing { // the step is not part of the conclusion, so it is dropped
-				break
-			}
-			if err := c.decline(a.Key, "a person stopped the debate", ""); err != nil {
-				return err
-			}
-		}
-		if err := c.stop(StateChanged{Ending: transcript.Ending{Outcome: transcript.Stopped, Evidence: "a person stopped the debate"}}); err != nil {
-			return err
-		}
-		return c.applyDeclines()
+		return c.stop(StateChanged{Ending: transcript.Ending{Outcome: transcript.Stopped, Evidence: cause}})
 	})
 }
 
@@ -150,7 +145,10 @@ func (d *Debate) Decide(ctx context.Context, id, action string, remarks ...Remar
 				return err
 			}
 		}
-		return c.applyDecision(action, q)
+		if err := c.applyDecision(action, q); err != nil {
+			return err
+		}
+		return c.goOn() // people whom the debate waits for may have replied or declined meanwhile
 	})
 	if err != nil {
 		return err
@@ -191,45 +189,44 @@ func (c *transaction) inject(r Remark) error {
 // Answer returns *Problems if the reply is invalid, field by field. It returns ErrNotAsked if the debate does not ask for
 // the step, and ErrAnswered if the step has another reply. Giving the same reply again is not an error.
 func (d *Debate) Answer(ctx context.Context, key transcript.Key, text, by string) error {
-	return d.reply(ctx, "answer", key, func(c *transaction, s *protocol.Step) error {
-		t, err := personsTurn(c, s, text)
-		if err != nil {
+	return d.reply(ctx, "answer", key, digest(text), func(c *transaction, s *protocol.Step) error {
+		t, err := personsTurn(c, s, validText(text))
+		if err := cmp.Or(checkBy(by), err); err != nil {
 			return err
 		}
 		t.By = cmp.Or(by, s.Actor)
 		return c.add(TurnDone{EventMeta: c.stamp("turn"), At: c.now, Turn: t, Reply: digest(text)})
-	}, text)
+	})
 }
 
 // Decline says that a person gives no reply to a step. The policy for failures of the actor applies, as to a failure of
-// the kind declined; substitutes do not reply in place of a person. Declining again is not an error. Decline returns the
-// errors of Answer.
+// the kind declined; substitutes do not reply in place of a person. Declining again is not an error. The reason may have as
+// many tokens as a reply. Decline returns the errors of Answer.
 func (d *Debate) Decline(ctx context.Context, key transcript.Key, reason, by string) error {
-	return d.reply(ctx, "decline", key, func(c *transaction, s *protocol.Step) error {
+	return d.reply(ctx, "decline", key, "", func(c *transaction, _ *protocol.Step) error {
+		reason = validText(reason)
+		if err := cmp.Or(checkBy(by), checkLength(c.rec, key, "reason", reason)); err != nil {
+			return err
+		}
 		return c.decline(key, reason, by)
-	}, "")
+	})
 }
 
-func (c *transaction) decline(key transcript.Key, reason, by string) error {
-	return c.add(Decided{EventMeta: c.stamp("decided"), At: c.now, Action: actionDecline, Key: key, By: by, Reason: reason})
-}
-
-// reply has f add a person's reply to the step with the given key, and continues the debate. Without text, the reply is
-// that there is none.
-func (d *Debate) reply(ctx context.Context, verb string, key transcript.Key, f func(*transaction, *protocol.Step) error, text string) error {
+// reply has f add a person's reply to the step with the given key, and continues the debate. same is the digest of the
+// reply, or empty if the person declines.
+func (d *Debate) reply(ctx context.Context, verb string, key transcript.Key, same string, f func(*transaction, *protocol.Step) error) error {
 	err := d.control(ctx, verb, func(c *transaction) error {
 		r := c.rec
-		if text == "" && r.people.declined[key] != nil {
+		switch _, done := r.Find(key); {
+		case same == "" && r.people.declined[key] != nil, same != "" && r.people.replies[key] == same:
 			return nil
-		}
-		if _, done := r.Find(key); done && r.people.asked[key] != nil {
-			if r.people.replies[key] == digest(text) {
-				return nil
-			}
+		case done && r.people.asked[key] != nil:
 			return fmt.Errorf("step %s: %w", key, ErrAnswered)
+		case r.drivable() != nil:
+			return r.drivable()
 		}
-		at := slices.IndexFunc(r.next(), func(s protocol.Step) bool { return s.Key == key })
-		if at < 0 || r.people.asked[key] == nil || r.people.declined[key] != nil {
+		at := slices.IndexFunc(r.next(), func(s protocol.Step) bool { return s.Key == key && r.waitsFor(s) })
+		if at < 0 {
 			return fmt.Errorf("step %s: %w", key, ErrNotAsked)
 		}
 		if err := f(c, &r.next()[at]); err != nil {
@@ -245,26 +242,23 @@ func (d *Debate) reply(ctx context.Context, verb string, key transcript.Key, f f
 
 // personsTurn returns the turn of a person's step with a reply.
 func personsTurn(c *transaction, s *protocol.Step, text string) (t transcript.Turn, err error) {
-	r, l := c.rec, &problemList{}
-	text = validText(text)
-	asked := r.people.asked[s.Key]
-	if tokens := r.env.count("", text); strings.TrimSpace(text) == "" {
-		l.add("reply", "it is blank")
-	} else if tokens > asked.Tokens {
-		l.add("reply", "about %d tokens are too long, use at most %d", tokens, asked.Tokens)
+	r := c.rec
+	if strings.TrimSpace(text) == "" {
+		return t, problemsOf("reply", []protocol.Problem{protocol.Problemf("reply", "it is blank")})
 	}
-	if err := problemsOf("reply", l.problems); err != nil {
+	if err := checkLength(r, s.Key, "reply", text); err != nil {
 		return t, err
 	}
 	said, err := readReply(r, s, text)
 	if invalid, ok := errors.AsType[*reply.Invalid](err); ok {
+		l := &problemList{}
 		for _, v := range invalid.Violations {
 			l.add("reply", "%s", v)
 		}
 		return t, problemsOf("reply", l.problems)
 	}
 	t = replyOf(r, s, said.Text, said.Data)
-	t.Started, t.Ended = asked.At, c.now
+	t.Started, t.Ended = r.people.asked[s.Key].At, c.now
 	return t, err
 }
 

@@ -196,12 +196,16 @@ func (d *Debate) Status(ctx context.Context) (store.Status, error) {
 	return withoutPastDriver(s), nil
 }
 
-// Waiting returns what the debate waits for people for, in the order of the steps. Answer or Decline each by its Key.
+// Waiting returns what the debate waits for people for, in the order of the steps. Answer or Decline each by its Key. Waiting
+// returns ErrUnsupported if the engine lacks the debate's protocol.
 func (d *Debate) Waiting(ctx context.Context) (list []Asked, err error) {
 	d.journal.mu.Lock()
 	defer d.journal.mu.Unlock()
 	if err := d.journal.refresh(ctx); err != nil {
 		return nil, err
+	}
+	if err := d.journal.rec.drivable(); err != nil {
+		return nil, fmt.Errorf("read what debate %s waits for: %w", d.ID(), err)
 	}
 	for _, a := range d.journal.rec.waiting() {
 		q := deepcopy.Of(*a)

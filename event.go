@@ -113,7 +113,8 @@ type (
 		By       string         `json:"by,omitempty"`     // who declines it
 		Reason   string         `json:"reason,omitempty"` // and why
 	}
-	// Asked asks a person for the reply of a step. There is one for each step of a person.
+	// Asked asks a person for the reply of a step. There is one for each step of a person, and another if the configuration
+	// was edited before the person replied.
 	Asked struct {
 		EventMeta
 		At       time.Time       `json:"at"`  // time of the commit

@@ -125,7 +125,7 @@ func (j *journal) refresh(ctx context.Context) error {
 		}
 	}
 	j.machine.Release()
-	j.rec.storedPlan, j.rec.driver = head.Plan, head.Driver
+	j.rec.stored, j.rec.driver = head, head.Driver
 	if after == 0 || head.Seq != j.rec.Seq {
 		j.repair(ctx, head)
 	}

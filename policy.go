@@ -6,6 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/protocol"
@@ -58,7 +61,8 @@ func (c *transaction) applyFailurePolicy(f *Failure, lost []*Failure) error {
 	return c.fire(fsm.Fail, StateChanged{Failure: f, OtherFailures: lost})
 }
 
-// goOn continues the debate after a person has replied or declined, unless it is held, or waits for something else.
+// goOn continues the debate after a person has replied, declined or decided, unless it is held, or waits for something
+// else.
 func (c *transaction) goOn() error {
 	switch r := c.rec; {
 	case r.lifecycle.State.Active():
@@ -102,13 +106,60 @@ func (c *transaction) applyDecline(s *protocol.Step) error {
 	f := &Failure{Key: s.Key, Kind: providers.Declined, At: d.At, Message: message, Recoverable: true}
 	contract := r.env.contract(r, s.Contract)
 	if slices.Contains(r.Judges, s.Actor) && r.config.OnJudgeFailure == Continue && contract != nil {
-		if safe, ok := contract.Default(r.names); ok {
+		list, _ := namesFor(r, s)
+		if safe, ok := contract.Default(list); ok {
 			t := replyOf(r, s, safe.Text, safe.Data)
 			t.Flags, t.Started, t.Ended, t.By = []transcript.Flag{transcript.Defaulted}, d.At, d.At, d.By
 			return c.add(TurnDone{EventMeta: c.stamp("turn"), At: c.now, Turn: t})
 		}
 	}
 	return c.applyFailurePolicy(f, nil)
+}
+
+func (c *transaction) decline(key transcript.Key, reason, by string) error {
+	return c.add(Decided{EventMeta: c.stamp("decided"), At: c.now, Action: actionDecline, Key: key, By: by, Reason: reason})
+}
+
+// checkLength returns *Problems if a person's text has more tokens than the reply to a step may have.
+func checkLength(r *record, key transcript.Key, field, text string) error {
+	tokens, most := r.env.count("", text), r.people.asked[key].Tokens
+	if tokens <= most {
+		return nil
+	}
+	return problemsOf("reply", []protocol.Problem{protocol.Problemf(field, "about %d tokens are too long, use at most %d", tokens, most)})
+}
+
+// checkBy returns *Problems if the name of a person who replies is not valid.
+func checkBy(by string) error {
+	if len(by) <= 256 && utf8.ValidString(by) && !strings.ContainsFunc(by, unicode.IsControl) {
+		return nil
+	}
+	return problemsOf("reply", []protocol.Problem{protocol.Problemf("by", "it is not valid, use at most 256 bytes of UTF-8 without control characters")})
+}
+
+// stopWaiting declines the steps of people for whom the conclusion waits. It changes nothing at a gate, because the
+// conclusion has not begun.
+func (c *transaction) stopWaiting(reason string) error {
+	r := c.rec
+	if q := r.question; q != nil && q.Gate != "" || r.lifecycle.State.Active() && len(r.waiting()) == 0 {
+		return nil
+	}
+	for again := true; again; again = len(r.waiting()) > 0 { // people speak one after another
+		for _, a := range r.waiting() {
+			if err := c.decline(a.Key, reason, ""); err != nil {
+				return err
+			}
+		}
+		if r.lifecycle.State == fsm.Paused {
+			if err := c.stop(StateChanged{}); err != nil {
+				return err
+			}
+		}
+		if err := c.applyDeclines(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // replyOf returns the turn of a person's step with a reply.
@@ -123,7 +174,7 @@ func replyOf(r *record, s *protocol.Step, text string, data json.RawMessage) tra
 func (c *transaction) applyGate(action string, q *Question) error {
 	switch evidence := "a person ended the debate at a gate: " + q.Cause; {
 	case action != actionStop:
-		return c.resume()
+		return nil
 	case c.rec.lifecycle.PausedFrom == fsm.Completing:
 		return c.fire(fsm.Cancel, StateChanged{Ending: transcript.Ending{Outcome: transcript.Canceled, Evidence: evidence}})
 	default:
@@ -167,7 +218,7 @@ func questionAbout(r *record, f *Failure) *Question {
 	return q
 }
 
-// applyDecision carries out a person's decision.
+// applyDecision carries out a person's decision, except that the debate goes on.
 func (c *transaction) applyDecision(action string, q *Question) error {
 	switch {
 	case q.Gate != "":
@@ -182,20 +233,8 @@ func (c *transaction) applyDecision(action string, q *Question) error {
 	if e := budgetEnding(c.rec, c.rec.next()); action == actionRetry && e.Outcome != "" { // failed attempts may have used up a budget
 		return c.stop(StateChanged{Ending: e})
 	}
-	if c.rec.awaitsPeople() { // the step belongs to a person, who is asked again or dropped
-		if action != actionDrop {
-			return nil
-		}
-		if err := c.drop(q.Failure, nil); err != nil {
-			return err
-		}
-		return c.goOn()
+	if action == actionDrop {
+		return c.drop(q.Failure, nil)
 	}
-	if action != actionDrop {
-		return c.resume()
-	}
-	if err := c.fire(fsm.Resume, StateChanged{}); err != nil {
-		return err
-	}
-	return c.dropAndSettle(q.Failure, nil)
+	return nil
 }

@@ -27,6 +27,9 @@ func statusOf(r *record) store.Status {
 		Topic: r.config.Topic, Protocol: r.config.Protocol.Name(), Labels: maps.Clone(r.config.Labels),
 		Usage: r.usage, RunningTime: r.times.running, Format: r.format, Created: r.times.created, Updated: r.times.updated, Plan: planOf(r),
 	}
+	if r.drivable() != nil { // only an engine that has the protocol can tell
+		status.Waiting = slices.Clone(r.stored.Waiting)
+	}
 	for _, a := range r.waiting() {
 		status.Waiting = append(status.Waiting, a.Key.Actor)
 	}
@@ -48,11 +51,17 @@ func (r *record) waiting() (list []*Asked) {
 		return nil
 	}
 	for _, s := range r.next() {
-		if a := r.people.asked[s.Key]; a != nil && r.people.declined[s.Key] == nil {
-			list = append(list, a)
+		if r.waitsFor(s) {
+			list = append(list, r.people.asked[s.Key])
 		}
 	}
 	return list
+}
+
+// waitsFor reports whether the debate waits for a person's reply to a next step. If its phase has not begun, a gate may be
+// open, or the debate may end first.
+func (r *record) waitsFor(s protocol.Step) bool {
+	return r.people.asked[s.Key] != nil && r.people.declined[s.Key] == nil && s.Phase == r.Cursor.Phase
 }
 
 // awaitsPeople reports whether nothing can happen before a person replies.
@@ -159,7 +168,7 @@ func planOf(r *record) (p store.Plan) {
 		return p
 	}
 	if r.drivable() != nil && r.lifecycle.State != fsm.Validating { // only an engine that has the protocol can plan
-		return r.storedPlan
+		return r.stored.Plan
 	}
 	at := transcript.Key{Run: r.Cursor.Run, Round: r.Cursor.Round, Phase: string(r.lifecycle.State)}
 	defer func() {

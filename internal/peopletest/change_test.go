@@ -1,0 +1,302 @@
+package peopletest
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/debatetest"
+	"github.com/elenchus-go/debate/judge"
+	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/protocol/panel"
+	"github.com/elenchus-go/debate/providers/price"
+	"github.com/elenchus-go/debate/store"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// retryWith has B decline, which fails a debate of two, and retries it with a change of its configuration.
+func (b *table) retryWith(c debate.Config) {
+	b.t.Helper()
+	require.NoError(b.t, b.Decline(b.t.Context(), b.asked("B").Key, "", ""))
+	require.Equal(b.t, fsm.Error, b.status().State)
+	require.NoError(b.t, b.Retry(b.t.Context()))
+	require.NoError(b.t, b.Edit(b.t.Context(), c))
+	require.Equal(b.t, fsm.Paused, b.run())
+}
+
+// After an edit, a model may speak for a person who was asked before.
+func TestAModelReplacesAPerson(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var c debate.Config
+		b := sit(t, "@A @B", func(config *debate.Config) { c = *config })
+		b.run()
+		key := b.asked("B").Key
+		c.Participants = slices.Clone(c.Participants)
+		c.Participants[1].Human = false
+		b.retryWith(c)
+		require.Equal(t, []string{"A"}, b.status().Waiting)
+		require.Equal(t, []string{"respond 1 B"}, b.said())
+		require.ErrorIs(t, b.Answer(t.Context(), key, "No.", ""), debate.ErrNotAsked)
+	})
+}
+
+// After an edit, people are asked again, because the edit may change what they are asked.
+func TestAnEditChangesWhatAPersonIsAsked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var c debate.Config
+		b := sit(t, "@A @B", func(config *debate.Config) { c = *config })
+		b.run()
+		c.Participants = slices.Clone(c.Participants)
+		c.Participants[0].MaxTokens = 100
+		b.retryWith(c)
+		require.Equal(t, 100, b.asked("A").Tokens)
+		require.Equal(t, []string{"A", "B"}, b.status().Waiting)
+	})
+}
+
+// A gate comes before people who were asked before a failure.
+func TestAGateAfterARetry(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := sit(t, "A @B", func(config *debate.Config) {
+			config.Prices, config.AskAboveCost = price.Prices{"m": {Input: 1, Output: 1}}, 0.000001
+			config.Participants[0].Model, config.Judges[0].Model = "m", "m"
+		})
+		b.run()
+		require.Equal(t, []string{"respond 1 A"}, b.said())
+		key := b.asked("B").Key
+		require.NoError(t, b.Decline(t.Context(), key, "", ""))
+		require.NoError(t, b.Retry(t.Context()))
+		require.Equal(t, fsm.Paused, b.run())
+		require.Equal(t, "cost", b.question().Gate)
+		require.Empty(t, b.status().Waiting)
+		require.ErrorIs(t, b.Answer(t.Context(), key, "No.", ""), debate.ErrNotAsked, "its phase has not begun")
+		require.NoError(t, b.Decide(t.Context(), b.question().ID, "approve"))
+		require.Equal(t, []string{"B"}, b.status().Waiting)
+		b.answer("B", "No.")
+		require.Equal(t, fsm.Paused, b.run(), "the second round")
+	})
+}
+
+// Each of several people who decline has a question of its own, whatever the answer to the first one is.
+func TestTwoPeopleDecline(t *testing.T) {
+	for _, action := range []string{"drop", "retry", "end"} {
+		t.Run(action, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := sit(t, "A @B @C D", func(c *debate.Config) { c.OnFailure, c.Limits.MaxRounds = debate.Ask, 1 })
+				b.run()
+				second := b.asked("C").Key
+				require.NoError(t, b.Decline(t.Context(), b.asked("B").Key, "", ""))
+				require.NoError(t, b.Decline(t.Context(), second, "", ""))
+				require.Empty(t, b.status().Waiting)
+				require.NoError(t, b.Decide(t.Context(), b.question().ID, action))
+				if action == "end" {
+					require.Equal(t, fsm.Completed, b.run())
+					return
+				}
+				require.Equal(t, "C", b.question().Failure.Key.Actor)
+				require.NoError(t, b.Decide(t.Context(), b.question().ID, "drop"))
+				if action == "retry" {
+					b.answer("B", "No.")
+				}
+				require.Equal(t, fsm.Completed, b.run())
+			})
+		})
+	}
+}
+
+// A person who declines while an operator holds the debate has declined: a blank reply does not change that.
+func TestABlankReplyToADeclinedStep(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := sit(t, "A @B C", nil)
+		b.run()
+		require.NoError(t, b.Pause(t.Context()))
+		key := b.asked("B").Key
+		require.NoError(t, b.Decline(t.Context(), key, "", ""))
+		require.ErrorIs(t, b.Answer(t.Context(), key, "", ""), debate.ErrNotAsked)
+	})
+}
+
+// Stop at the gate before the conclusion changes nothing, because the debate has been stopped: the gate is left to Decide.
+func TestStopAtTheGateBeforeTheVerdict(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := sit(t, "A B", func(c *debate.Config) { c.AskBeforeRounds, c.AskBeforeVerdict = true, true })
+		b.run()
+		require.NoError(t, b.Decide(t.Context(), b.question().ID, "approve"))
+		b.run()
+		require.NoError(t, b.Stop(t.Context()), "at the gate before the second round")
+		before := b.status().Seq
+		require.Equal(t, "verdict", b.question().Gate)
+		require.NoError(t, b.Stop(t.Context()))
+		require.Equal(t, before, b.status().Seq)
+		require.NoError(t, b.Decide(t.Context(), b.question().ID, "approve"))
+		require.Equal(t, fsm.Completed, b.run())
+		require.Equal(t, transcript.Stopped, debatetest.Result(t, b.Debate).Ending.Outcome)
+	})
+}
+
+// Stop declines the steps of people in the conclusion, also while a model's call is in flight.
+func TestStopWhileAJurySpeaks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := sit(t, "A B", func(c *debate.Config) {
+			c.Limits.MaxRounds = 1
+			c.Protocol = panel.Protocol{Format: panel.RoundLimited, Jury: judge.Jury{Swap: true}}
+			c.Judges = []debate.Participant{{Name: "J"}, {Name: "K", Human: true}}
+		})
+		b.run()
+		b.answer("K", debatetest.Encode(t, debatetest.Assessment(false, "A", "B")))
+		done := make(chan fsm.State, 1)
+		go func() { done <- b.run() }()
+		time.Sleep(time.Second / 2)
+		require.Equal(t, fsm.Completing, b.status().State)
+		require.Equal(t, []string{"K"}, b.status().Waiting)
+		require.NoError(t, b.Stop(t.Context()))
+		require.NoError(t, b.Stop(t.Context()), "again")
+		require.Equal(t, fsm.Completed, <-done)
+	})
+}
+
+// oneByOne is a protocol whose judges conclude one after the other.
+type oneByOne struct{ panel.Protocol }
+
+func (oneByOne) Name() string { return "one-by-one/1" }
+
+func (p oneByOne) Phases(r *protocol.Record) []protocol.Phase {
+	list := p.Protocol.Phases(r)
+	if r.Cursor.Stage == transcript.Conclusion {
+		other := list[0].Steps[0]
+		other.Actor = "K"
+		list[0].Steps, list[0].Parallel = append(list[0].Steps[:1:1], other), false
+	}
+	return list
+}
+
+// Names has assessments name only the first participant.
+func (oneByOne) Names(r *protocol.Record, s protocol.Step) []string {
+	if s.Kind == transcript.Assessment {
+		return []string{r.Participants[0].Name}
+	}
+	return nil
+}
+
+// withTwoJudges makes J and K people who judge one by one.
+func withTwoJudges(c *debate.Config) {
+	c.Protocol, c.Limits.MaxRounds = oneByOne{panel.Protocol{Format: panel.RoundLimited}}, 1
+	c.Judges = []debate.Participant{{Name: "J", Human: true}, {Name: "K", Human: true}}
+}
+
+// Stop declines the steps of people who conclude one after the other, too.
+func TestStopWhilePeopleConcludeOneByOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := sit(t, "A B", withTwoJudges)
+		b.run()
+		for len(b.status().Waiting) > 0 && b.status().Cursor.Stage == transcript.Assessment {
+			require.NoError(t, b.Decline(t.Context(), b.asked(b.status().Waiting[0]).Key, "", ""))
+		}
+		require.Equal(t, []string{"J"}, b.status().Waiting)
+		require.NoError(t, b.Stop(t.Context()))
+		require.Equal(t, fsm.Completed, b.status().State)
+	})
+}
+
+// The default reply of a judge who declines names whom the protocol lists, as that of a model.
+func TestADefaultReplyNamesWhomTheProtocolLists(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := sit(t, "A B", withTwoJudges)
+		b.run()
+		require.NoError(t, b.Decline(t.Context(), b.asked("J").Key, "", ""))
+		first := debatetest.Result(t, b.Debate).Assessments[0]
+		a, err := transcript.Decode[judge.Assessment](first)
+		require.NoError(t, err)
+		require.Len(t, a.Participants, 1)
+	})
+}
+
+// An engine without the protocol cannot tell whom a debate waits for. It leaves what the status says.
+func TestAnEngineWithoutTheProtocol(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := sit(t, "A @B", withTwoJudges)
+		b.run()
+		key := b.asked("B").Key
+		other := b.elsewhere()
+		require.NoError(t, other.Annotate(t.Context(), "note", 1))
+		require.NoError(t, other.Pause(t.Context()))
+		for s, err := range b.engine().List(t.Context(), store.Query{Waiting: "B"}) {
+			require.NoError(t, err)
+			require.Equal(t, []string{"B"}, s.Waiting)
+			key.Actor = "found"
+		}
+		require.Equal(t, "found", key.Actor)
+		key.Actor = "B"
+		_, err := other.Waiting(t.Context())
+		require.ErrorIs(t, err, debate.ErrUnsupported)
+		require.ErrorIs(t, other.Answer(t.Context(), key, "No.", ""), debate.ErrUnsupported)
+		require.ErrorIs(t, other.Decline(t.Context(), key, "No.", ""), debate.ErrUnsupported)
+		require.ErrorIs(t, other.Resume(t.Context()), debate.ErrUnsupported)
+		require.NoError(t, other.Cancel(t.Context()))
+		require.Empty(t, b.status().Waiting)
+	})
+}
+
+// Preview shows requests, and people get none.
+func TestPreviewWithPeople(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := sit(t, "A @B", nil)
+		list, err := b.Preview(t.Context())
+		require.NoError(t, err)
+		require.Len(t, list, 1)
+		require.Equal(t, "A", list[0].Key.Actor)
+	})
+}
+
+// Whatever people enter is checked before it is stored.
+func TestNamesAndReasonsAreChecked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := sit(t, "A @B C", func(c *debate.Config) { c.Participants[1].MaxTokens = 100 })
+		b.run()
+		key, problems := b.asked("B").Key, &debate.Problems{}
+		for _, by := range []string{"\x00", "\xff", "a\nb", "\x1b[31m", strings.Repeat("x", 257)} {
+			require.ErrorAs(t, b.Answer(t.Context(), key, "No.", by), &problems, "%q", by)
+			require.Equal(t, "by", problems.List[0].Field)
+			require.ErrorAs(t, b.Decline(t.Context(), key, "No time.", by), &problems, "%q", by)
+		}
+		require.ErrorAs(t, b.Decline(t.Context(), key, strings.Repeat("word ", 200), ""), &problems)
+		require.Equal(t, "reason", problems.List[0].Field)
+		require.NoError(t, b.Decline(t.Context(), key, "No \xff time.", "mailto:bea@example.com"))
+		require.Contains(t, b.failures(), "mailto:bea@example.com declined: No \ufffd time.")
+	})
+}
+
+// failures returns the messages of the failures for which somebody was dropped.
+func (b *table) failures() (list []string) {
+	for s, err := range b.Replay(b.t.Context()) {
+		require.NoError(b.t, err)
+		if d, ok := s.Event.(debate.Dropped); ok {
+			list = append(list, d.Failure.Message)
+		}
+	}
+	return list
+}
+
+// Replies of any size and depth are problems, not panics, and problems are short.
+func TestRepliesThatAreHuge(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := sit(t, "A B", func(c *debate.Config) {
+			c.Judges[0] = debate.Participant{Name: "J", Human: true, MaxTokens: 10_000_000}
+		})
+		b.run()
+		key, problems := b.asked("J").Key, &debate.Problems{}
+		for _, text := range []string{
+			strings.Repeat("[", 1<<20), strings.Repeat(`{"participants":`, 1<<18), strings.Repeat("word ", 1<<25),
+			`{"should_continue": "` + strings.Repeat("x", 1<<20) + `"}`, "\x00", "{\x1b}",
+		} {
+			require.ErrorAs(t, b.Answer(t.Context(), key, text, ""), &problems)
+			require.Less(t, len(problems.Error()), 4000)
+		}
+	})
+}
