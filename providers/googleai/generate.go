@@ -127,9 +127,11 @@ func response(r *providers.ToolResult) *functionCall {
 // event is one event of a stream, or a whole reply.
 type event struct {
 	Candidates []struct {
-		Index   int     `json:"index"`
-		Content content `json:"content"`
-		Finish  string  `json:"finishReason"`
+		Index   int `json:"index"`
+		Content struct {
+			Parts []part `json:"parts"`
+		} `json:"content"`
+		Finish string `json:"finishReason"`
 	} `json:"candidates"`
 	Prompt struct {
 		Blocked string `json:"blockReason"`

@@ -60,6 +60,34 @@ type bareResponsesEvent struct {
 	} `json:"response"`
 }
 
+// bareMessageEvent is what a bare client reads of an event from Anthropic.
+type bareMessageEvent struct {
+	Type  string `json:"type"`
+	Delta struct {
+		Text string `json:"text"`
+		Stop string `json:"stop_reason"`
+	} `json:"delta"`
+	Usage struct {
+		Output int `json:"output_tokens"`
+	} `json:"usage"`
+}
+
+// bareContentEvent is what a bare client reads of an event from Google.
+type bareContentEvent struct {
+	Candidates []struct {
+		Content struct {
+			Parts []struct {
+				Text string `json:"text"`
+			} `json:"parts"`
+		} `json:"content"`
+		Finish string `json:"finishReason"`
+	} `json:"candidates"`
+	Usage struct {
+		Prompt int `json:"promptTokenCount"`
+		Reply  int `json:"candidatesTokenCount"`
+	} `json:"usageMetadata"`
+}
+
 // benchServices are the services of the benchmarks. Each has a function that decodes an event as a bare client does, and
 // returns the text in it.
 var benchServices = []struct {
@@ -84,6 +112,18 @@ var benchServices = []struct {
 			return "", err
 		}
 		return e.Delta, nil
+	}},
+	{fakellm.Anthropic, func(event []byte) (string, error) {
+		var e bareMessageEvent
+		err := json.Unmarshal(event, &e)
+		return e.Delta.Text, err
+	}},
+	{fakellm.Google, func(event []byte) (string, error) {
+		var e bareContentEvent
+		if err := json.Unmarshal(event, &e); err != nil || len(e.Candidates) == 0 || len(e.Candidates[0].Content.Parts) == 0 {
+			return "", err
+		}
+		return e.Candidates[0].Content.Parts[0].Text, nil
 	}},
 }
 
