@@ -64,7 +64,7 @@ func assessmentFindings(r *record, round int) []detect.Finding {
 	r.findings.detector.judged = round
 	turns := slices.DeleteFunc(slices.Clone(r.TurnsOf(round)), func(t transcript.Turn) bool { return t.Contract != judge.AssessmentContract.Name() })
 	jury := juryOf(r.config.Protocol)
-	joint, ok := jury.CombineAssessments(judge.Opinions[judge.Assessment](turns))
+	joint, ok := jury.CombineAssessments(judge.Opinions[judge.Assessment](turns...))
 	switch {
 	case !ok: // there are no assessments
 		return nil

@@ -24,9 +24,9 @@ type Opinion[T any] struct {
 	Disagreement []string     `json:"disagreement,omitempty"`
 }
 
-// Opinions returns the opinions in the turns of one phase, in order. A turn that holds a default or cannot be decoded
+// Opinions returns the opinions in turns, such as those of one phase, in order. A turn that holds a default or cannot be decoded
 // counts as failed. If a turn cannot be decoded, Value is the default of its type.
-func Opinions[T any](turns []transcript.Turn) []Opinion[T] {
+func Opinions[T any](turns ...transcript.Turn) []Opinion[T] {
 	list := make([]Opinion[T], len(turns))
 	for i, t := range turns {
 		v, err := transcript.Decode[T](t)

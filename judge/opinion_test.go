@@ -284,10 +284,10 @@ func TestOpinionsAreWhatTurnsSay(t *testing.T) {
 	fallback.Default(nil)
 	require.Equal(t, []word{
 		{Judge: "J", Value: a}, {Judge: "J", Swapped: true, Value: a}, {Judge: "K", Failed: true, Value: a}, {Judge: "L", Failed: true, Value: fallback},
-	}, judge.Opinions[judge.Assessment](turns))
+	}, judge.Opinions[judge.Assessment](turns...))
 
 	type plain struct{ Quality float64 }
-	require.Equal(t, []judge.Opinion[plain]{{Judge: "L", Failed: true}}, judge.Opinions[plain](turns[3:]))
+	require.Equal(t, []judge.Opinion[plain]{{Judge: "L", Failed: true}}, judge.Opinions[plain](turns[3:]...))
 }
 
 func TestAJointWordSurvivesJSON(t *testing.T) {

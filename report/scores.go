@@ -67,7 +67,7 @@ func (r *Report) roundAssessments() (list []roundAssessment) {
 	}
 	bench := decodeOrZero[judge.Jury](r.shownConfig().Protocol.Jury)
 	for _, round := range sorted(byRound) {
-		if joint, ok := bench.CombineAssessments(judge.Opinions[judge.Assessment](byRound[round])); ok {
+		if joint, ok := bench.CombineAssessments(judge.Opinions[judge.Assessment](byRound[round]...)); ok {
 			list = append(list, roundAssessment{round, joint})
 		}
 	}

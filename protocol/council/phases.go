@@ -18,7 +18,7 @@ func (p Protocol) Phases(r *protocol.Record) []protocol.Phase {
 		}
 		return []protocol.Phase{{Name: phaseConclude, Steps: []protocol.Step{{
 			Key: transcript.Key{Actor: r.Judges[0]}, Prompt: "council-conclude", Contract: AnswerContract.Name(), Blind: true,
-			Vars: map[string]string{"scores": scoreList(standings(r))},
+			Vars: map[string]string{"scores": scoreList(standings(r, rankings(r)))},
 		}}}}
 	default:
 		return nil

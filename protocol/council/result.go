@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -33,7 +34,8 @@ func DecodeAnswer(a protocol.Answer) (data Result, err error) {
 
 // Answer returns the chair's answer, or before the end only the standings. It is zero before the first answer.
 func (p Protocol) Answer(r *protocol.Record) (a protocol.Answer) {
-	res := Result{Standings: standings(r), Rankings: rankings(r)}
+	res := Result{Rankings: rankings(r)}
+	res.Standings = standings(r, res.Rankings)
 	if len(res.Standings) == 0 {
 		return a
 	}
@@ -59,13 +61,13 @@ func (p Protocol) conclude(r *protocol.Record, res *Result) {
 	if !replied && r.Cursor.Stage == transcript.Conclusion && len(r.Judges) > 0 {
 		return // the chair has not answered yet
 	}
-	chair, err := transcript.Decode[ChairAnswer](turn)
-	if !replied || err != nil || slices.Contains(turn.Flags, transcript.Defaulted) {
+	chair := judge.Opinions[ChairAnswer](turn)[0]
+	if !replied || chair.Failed {
 		best, _ := answerOf(r, res.Standings[0].Member)
 		res.Answer, res.By, res.StandIn = best.Text, best.Actor, true
 		res.Notes = append(res.Notes, "The chair gave no valid answer. "+standInText(res.Standings))
 	} else {
-		res.Answer, res.By, res.Disagreements = chair.Answer, turn.Actor, chair.Disagreements
+		res.Answer, res.By, res.Disagreements = chair.Value.Answer, turn.Actor, chair.Value.Disagreements
 	}
 	if slices.Contains(turn.Flags, transcript.Substituted) {
 		res.Notes = append(res.Notes, "The chair's model failed. A substitute wrote the answer.")

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -61,15 +62,15 @@ func rankings(r *protocol.Record) []MemberRanking {
 	list := []MemberRanking{}
 	for i := range r.Turns {
 		t := &r.Turns[i]
-		if t.Phase != phaseRank || slices.Contains(t.Flags, transcript.Defaulted) {
+		if t.Phase != phaseRank {
 			continue
 		}
-		k, err := transcript.Decode[Ranking](*t)
-		if err != nil || len(k.Ranking) == 0 {
+		k := judge.Opinions[Ranking](*t)[0]
+		if k.Failed || len(k.Value.Ranking) == 0 {
 			continue
 		}
 		m := MemberRanking{Member: t.Actor}
-		for _, x := range k.Ranking {
+		for _, x := range k.Value.Ranking {
 			m.Best = append(m.Best, x.Name)
 		}
 		list = append(list, m)
@@ -77,8 +78,8 @@ func rankings(r *protocol.Record) []MemberRanking {
 	return list
 }
 
-// standings returns the answers, sorted by their scores. Answers with the same score keep the order of the members.
-func standings(r *protocol.Record) []Standing {
+// standings returns the answers, sorted by their scores in the rankings. Answers with the same score keep the order of the members.
+func standings(r *protocol.Record, rankings []MemberRanking) []Standing {
 	list := []Standing{}
 	for i := range r.Turns {
 		if t := &r.Turns[i]; isAnswer(t) {
@@ -87,7 +88,7 @@ func standings(r *protocol.Record) []Standing {
 	}
 	points := map[string]float64{}
 	count := map[string]int{}
-	for _, k := range rankings(r) {
+	for _, k := range rankings {
 		for i, name := range k.Best {
 			points[name] += bordaPoints(i, len(k.Best))
 			count[name]++

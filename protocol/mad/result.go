@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -65,23 +66,21 @@ func (Protocol) Answer(r *protocol.Record) (a protocol.Answer) {
 
 // add adds a turn of the moderator or the judge.
 func (res *Result) add(t *transcript.Turn) {
-	failed := slices.Contains(t.Flags, transcript.Defaulted)
 	switch t.Phase {
 	case phaseModerate:
-		m, err := transcript.Decode[Moderation](*t)
-		failed = failed || err != nil
-		res.Rounds = append(res.Rounds, RoundResult{t.Round, m, failed})
-		if failed {
+		m := judge.Opinions[Moderation](*t)[0]
+		res.Rounds = append(res.Rounds, RoundResult{t.Round, m.Value, m.Failed})
+		if m.Failed {
 			res.Notes = append(res.Notes, fmt.Sprintf("The moderator gave no valid decision after round %d.", t.Round))
 		}
 	case phaseCandidates:
-		c, _ := transcript.Decode[Candidates](*t)
-		if res.Candidates = c.Candidates; len(c.Candidates) == 0 {
+		res.Candidates = judge.Opinions[Candidates](*t)[0].Value.Candidates
+		if len(res.Candidates) == 0 {
 			res.Notes = append(res.Notes, "The judge listed no candidates.")
 		}
 	case phaseDecide:
-		if d, err := transcript.Decode[Decision](*t); err == nil && !failed {
-			res.Answer, res.Reasoning, res.Supported, res.DecidedBy = d.Answer, d.Reasoning, d.Supported, "judge"
+		if d := judge.Opinions[Decision](*t)[0]; !d.Failed {
+			res.Answer, res.Reasoning, res.Supported, res.DecidedBy = d.Value.Answer, d.Value.Reasoning, d.Value.Supported, "judge"
 		}
 	}
 }

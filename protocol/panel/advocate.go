@@ -30,7 +30,7 @@ func (p Protocol) advocate(r *protocol.Record) string {
 			assessments = append(assessments, t)
 		}
 	}
-	joint, ok := p.Jury.CombineAssessments(judge.Opinions[judge.Assessment](assessments))
+	joint, ok := p.Jury.CombineAssessments(judge.Opinions[judge.Assessment](assessments...))
 	if !ok || !joint.Value.Converged || len(speakers) == 0 {
 		return ""
 	}

@@ -29,7 +29,7 @@ func (p Protocol) End(r *protocol.Record) transcript.Ending {
 	if p.Format == RoundLimited || p.hasTasks() {
 		return transcript.Ending{}
 	}
-	joint, ok := p.Jury.CombineAssessments(judge.Opinions[judge.Assessment](judgeTurns(r, phaseAssess)))
+	joint, ok := p.Jury.CombineAssessments(judge.Opinions[judge.Assessment](judgeTurns(r, phaseAssess)...))
 	if !ok || p.DevilsAdvocate && joint.Value.Converged && !hasAdvocated(r) {
 		return transcript.Ending{}
 	}
@@ -76,7 +76,7 @@ func (p Protocol) Answer(r *protocol.Record) (a protocol.Answer) {
 	if p.Format == Oxford {
 		return audienceAnswer(r)
 	}
-	joint, ok := p.Jury.CombineVerdicts(judge.Opinions[judge.Verdict](judgeTurns(r, phaseVerdict)))
+	joint, ok := p.Jury.CombineVerdicts(judge.Opinions[judge.Verdict](judgeTurns(r, phaseVerdict)...))
 	if !ok {
 		return a
 	}

@@ -107,7 +107,7 @@ func audienceOf(r *protocol.Record) []string {
 func countVotes(r *protocol.Record, members []string) (a Audience, voted bool) {
 	a.Members = []AudienceMember{}
 	valid := func(t transcript.Turn, ok bool) string {
-		o := judge.Opinions[AudienceVote]([]transcript.Turn{t})[0]
+		o := judge.Opinions[AudienceVote](t)[0]
 		if !ok || o.Failed {
 			return ""
 		}

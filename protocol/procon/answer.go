@@ -20,7 +20,7 @@ func (Protocol) Answer(r *protocol.Record) (a protocol.Answer) {
 	if len(turns) == 0 {
 		return a
 	}
-	joint := combine(judge.Opinions[Judgment](turns))
+	joint := combine(judge.Opinions[Judgment](turns...))
 	a.Text = joint.Text()
 	a.Data, _ = json.Marshal(joint) // a decoded value always encodes
 	return a

@@ -231,7 +231,7 @@ func rulingsOn(answers []AnswerVotes, r *protocol.Record) (list []judgeRuling) {
 			turns = append(turns, t)
 		}
 	}
-	for _, o := range judge.Opinions[Ruling](turns) {
+	for _, o := range judge.Opinions[Ruling](turns...) {
 		if !o.Failed {
 			at := slices.IndexFunc(answers, func(a AnswerVotes) bool { return slices.Contains(a.Agents, o.Value.Winner) })
 			list = append(list, judgeRuling{o.Judge, at, o.Value.Reasoning})
