@@ -274,3 +274,13 @@ func TestProblemsReadAsAFieldAndAReason(t *testing.T) {
 	require.Equal(t, protocol.Problem{Field: "participants[1].name", Reason: `"Ann" is taken by participants[0]`}, p)
 	require.Equal(t, `participants[1].name: "Ann" is taken by participants[0]`, p.String())
 }
+
+func TestUnknownNames(t *testing.T) {
+	r := &protocol.Record{Participants: []transcript.Profile{{Name: "Ada"}, {Name: "Bo"}}}
+	require.Equal(t, []string{"Ada", "Bo"}, r.ParticipantNames())
+	require.Empty(t, r.UnknownNames("protocol.graph", "Bo", "Ada"))
+	require.Equal(t, []protocol.Problem{
+		{Field: "protocol.graph", Reason: `"Cy" is not a participant, the participants are ["Ada" "Bo"]`},
+		{Field: "protocol.graph", Reason: `"ada" is not a participant, the participants are ["Ada" "Bo"]`},
+	}, r.UnknownNames("protocol.graph", "Cy", "Bo", "ada"))
+}

@@ -19,6 +19,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/elenchus-go/debate/transcript"
@@ -156,6 +157,27 @@ func (r *Record) FurtherJudges() (problems []Problem) {
 	for i, name := range r.Judges {
 		if i > 0 {
 			problems = append(problems, Problemf(fmt.Sprintf("judges[%d]", i), "%q has no task, the protocol takes one judge; move a replacement for %q to substitutes", name, r.Judges[0]))
+		}
+	}
+	return problems
+}
+
+// ParticipantNames returns the names of the active participants, in order.
+func (r *Record) ParticipantNames() []string {
+	list := make([]string, len(r.Participants))
+	for i := range r.Participants {
+		list[i] = r.Participants[i].Name
+	}
+	return list
+}
+
+// UnknownNames returns a problem with a field for each of the names that is not an active participant. A protocol whose
+// parameters have names of participants calls it in Check.
+func (r *Record) UnknownNames(field string, names ...string) (problems []Problem) {
+	known := r.ParticipantNames()
+	for _, name := range names {
+		if !slices.Contains(known, name) {
+			problems = append(problems, Problemf(field, "%q is not a participant, the participants are %q", name, known))
 		}
 	}
 	return problems

@@ -102,14 +102,14 @@ func (p Protocol) Check(r *protocol.Record) (problems []protocol.Problem) {
 
 // checkFamilies returns the problems of Families.
 func (p Protocol) checkFamilies(r *protocol.Record) (problems []protocol.Problem) {
-	members := names(r)
+	members := r.ParticipantNames()
 	var seen []string
 	for i, family := range p.Families {
 		field := fmt.Sprintf("protocol.families[%d]", i)
 		for _, name := range family {
-			switch {
-			case !slices.Contains(members, name):
-				problems = append(problems, protocol.Problemf(field, "%q is not a participant, the participants are %q", name, members))
+			switch unknown := r.UnknownNames(field, name); {
+			case len(unknown) > 0:
+				problems = append(problems, unknown...)
 			case slices.Contains(seen, name):
 				problems = append(problems, protocol.Problemf(field, "%q is listed twice, list each participant once", name))
 			default:
@@ -121,15 +121,6 @@ func (p Protocol) checkFamilies(r *protocol.Record) (problems []protocol.Problem
 		}
 	}
 	return problems
-}
-
-// names returns the names of the active participants.
-func names(r *protocol.Record) []string {
-	list := make([]string, len(r.Participants))
-	for i, s := range r.Participants {
-		list[i] = s.Name
-	}
-	return list
 }
 
 // related reports whether a member does not rank the answer of another, because it is its own or of its family.

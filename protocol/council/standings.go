@@ -36,7 +36,7 @@ type MemberRanking struct {
 
 // authorsOf returns the active members, and the members that dropped out after they answered.
 func authorsOf(r *protocol.Record) []string {
-	list := names(r)
+	list := r.ParticipantNames()
 	for i := range r.Turns {
 		if t := &r.Turns[i]; isAnswer(t) && !slices.Contains(list, t.Actor) {
 			list = append(list, t.Actor)

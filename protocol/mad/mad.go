@@ -136,14 +136,11 @@ func judgePhases(r *protocol.Record, steps ...judgeStep) (phases []protocol.Phas
 }
 
 // Names returns both sides, even if one has dropped out: the judge may decide for its answer.
-func (Protocol) Names(r *protocol.Record, s protocol.Step) (list []string) {
+func (Protocol) Names(r *protocol.Record, s protocol.Step) []string {
 	if s.Phase != phaseDecide {
 		return nil
 	}
-	for _, p := range r.Participants {
-		list = append(list, p.Name)
-	}
-	return append(list, r.Dropped...)
+	return append(r.ParticipantNames(), r.Dropped...)
 }
 
 // preference returns the moderator's decision after the current round. It reports whether it prefers a side.

@@ -119,9 +119,8 @@ func (p Protocol) Check(r *protocol.Record) (problems []protocol.Problem) {
 		wrong("judges", "none, critique-refine needs one")
 	}
 	problems = append(problems, r.FurtherJudges()...)
-	known, names := p.roleNames(), []string{}
+	known := p.roleNames()
 	for i, s := range r.Participants {
-		names = append(names, s.Name)
 		if s.Role != "" && !slices.Contains(known, s.Role) {
 			wrong(fmt.Sprintf("participants[%d].role", i), "%q of %s is unknown, the roles are %q", s.Role, s.Name, known)
 		}
@@ -136,8 +135,8 @@ func (p Protocol) Check(r *protocol.Record) (problems []protocol.Problem) {
 	p.SummaryPolicy.check("protocol.summary_policy", defaultThreshold, wrong)
 	for _, name := range slices.Sorted(maps.Keys(p.AgentSummaryPolicies)) {
 		p.AgentSummaryPolicies[name].check("protocol.agent_summary_policies."+name, defaultThreshold, wrong)
-		if r.Cursor.Round == 0 && !slices.Contains(names, name) { // the policy of a participant who drops out later has no effect
-			wrong("protocol.agent_summary_policies", "%q is not a participant, the participants are %q", name, names)
+		if r.Cursor.Round == 0 { // the policy of a participant who drops out later has no effect
+			problems = append(problems, r.UnknownNames("protocol.agent_summary_policies", name)...)
 		}
 	}
 	p.FinalSummaryPolicy.check("protocol.final_summary_policy", defaultFinalThreshold, wrong)

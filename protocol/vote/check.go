@@ -116,20 +116,8 @@ func (p Protocol) checkTopology(l *problems, r *protocol.Record) {
 
 // checkNames adds a problem for each name in Graph and Convincing that is not a participant.
 func (p Protocol) checkNames(l *problems, r *protocol.Record) {
-	names := make([]string, len(r.Participants))
-	for i, s := range r.Participants {
-		names[i] = s.Name
-	}
-	for _, name := range slices.Sorted(maps.Keys(p.Convincing)) {
-		if !slices.Contains(names, name) {
-			l.add("protocol.convincing", "%q is not a participant, the participants are %q", name, names)
-		}
-	}
+	*l = append(*l, r.UnknownNames("protocol.convincing", slices.Sorted(maps.Keys(p.Convincing))...)...)
 	for _, from := range slices.Sorted(maps.Keys(p.Graph)) {
-		for _, name := range append([]string{from}, p.Graph[from]...) {
-			if !slices.Contains(names, name) {
-				l.add("protocol.graph", "%q is not a participant, the participants are %q", name, names)
-			}
-		}
+		*l = append(*l, r.UnknownNames("protocol.graph", append([]string{from}, p.Graph[from]...)...)...)
 	}
 }
