@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/elenchus-go/debate/internal/naming"
 	"github.com/elenchus-go/debate/judge/reply"
 )
 
@@ -45,7 +46,7 @@ func (a *Assessment) Check(names []string) []string {
 	for i := range a.Participants {
 		spoken = append(spoken, &a.Participants[i].Name)
 	}
-	findings := checkNames(spoken, names, "/participants/%d/name", participant)
+	findings := naming.Participant.CheckEach(spoken, names, "/participants/%d/name")
 	for _, name := range names {
 		if !slices.ContainsFunc(a.Participants, func(s ParticipantAssessment) bool { return s.Name == name }) {
 			findings = append(findings, fmt.Sprintf("/participants: %q has no assessment", name))
@@ -92,7 +93,7 @@ func (a *Assessment) Text() string {
 func (s *ParticipantAssessment) formatScores() string {
 	var list []string
 	for _, m := range s.Criteria {
-		list = append(list, wordSeparators.Replace(m.Criterion)+" "+formatNumber(m.Score))
+		list = append(list, naming.Words(m.Criterion)+" "+formatNumber(m.Score))
 	}
 	if len(list) == 0 {
 		return ""

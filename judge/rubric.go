@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/elenchus-go/debate/internal/naming"
 	"github.com/elenchus-go/debate/judge/reply"
 )
 
@@ -112,7 +113,7 @@ func (c Criterion) check(before []Criterion) (problems []string) {
 	if strings.TrimSpace(c.Name) == "" {
 		wrong("name is empty, use one such as %q", "evidence")
 	}
-	if slices.ContainsFunc(before, func(b Criterion) bool { return sameName(b.Name, c.Name) }) {
+	if slices.ContainsFunc(before, func(b Criterion) bool { return naming.Same(b.Name, c.Name) }) {
 		wrong("name %q appears twice", c.Name)
 	}
 	if !(c.Weight >= 0 && c.Weight <= maxWeight) { // also rejects NaN
@@ -215,7 +216,7 @@ func (s *ParticipantAssessment) checkCriteria(names []string, at string) []strin
 	for i := range s.Criteria {
 		spoken = append(spoken, &s.Criteria[i].Criterion)
 	}
-	findings := checkNames(spoken, names, at+"/%d/criterion", criterion)
+	findings := naming.Criterion.CheckEach(spoken, names, at+"/%d/criterion")
 	for _, name := range names {
 		if !slices.ContainsFunc(s.Criteria, func(m CriterionScore) bool { return m.Criterion == name }) {
 			findings = append(findings, fmt.Sprintf("%s: %q has no score", at, name))

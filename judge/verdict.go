@@ -1,9 +1,6 @@
 package judge
 
-import (
-	"slices"
-	"strings"
-)
+import "github.com/elenchus-go/debate/internal/naming"
 
 // Verdict is a judge's reply at the end of a debate.
 type Verdict struct {
@@ -24,9 +21,6 @@ type KeyPoints struct {
 	Points []string `json:"points" jsonschema:"maxItems=8,maxLength=400" jsonschema_description:"the participant's main points"`
 }
 
-// noWinner lists what judges write when they mean that there is no winner.
-var noWinner = []string{"", "none", "nobody", "no one", "no winner", "draw", "tie", "null", "n/a"}
-
 // Check returns a violation for each name that is not a participant, and for each participant with more than one
 // entry. It corrects the spelling of names.
 func (v *Verdict) Check(names []string) []string {
@@ -34,15 +28,8 @@ func (v *Verdict) Check(names []string) []string {
 	for i := range v.Participants {
 		spoken = append(spoken, &v.Participants[i].Name)
 	}
-	findings := checkNames(spoken, names, "/participants/%d/name", participant)
-	if winner, ok := matchName(v.Winner, names); ok {
-		v.Winner = winner
-	} else if slices.Contains(noWinner, strings.ToLower(strings.TrimSpace(v.Winner))) {
-		v.Winner = ""
-	} else {
-		findings = append(findings, "/winner: "+participant.unknown(v.Winner, names))
-	}
-	return findings
+	findings := naming.Participant.CheckEach(spoken, names, "/participants/%d/name")
+	return append(findings, naming.Participant.CheckOptional(&v.Winner, names, "/winner")...)
 }
 
 // Default fills the verdict with a default that names no winner and says that it is a default.

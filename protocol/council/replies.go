@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/elenchus-go/debate/judge"
+	"github.com/elenchus-go/debate/internal/naming"
 	"github.com/elenchus-go/debate/judge/reply"
 )
 
@@ -39,17 +39,11 @@ func (k *Ranking) Check(names []string) []string {
 	if len(k.Ranking) == 0 && k.Comparison == noRanking.Comparison {
 		return nil
 	}
-	var named judge.Verdict // names are resolved as in a verdict
-	for _, x := range k.Ranking {
-		named.Participants = append(named.Participants, judge.KeyPoints{Name: x.Name})
-	}
-	violations := named.Check(names)
-	for i, v := range violations {
-		violations[i] = strings.Replace(v, "/participants/", "/ranking/", 1)
-	}
+	var spoken []*string
 	for i := range k.Ranking {
-		k.Ranking[i].Name = named.Participants[i].Name
+		spoken = append(spoken, &k.Ranking[i].Name)
 	}
+	violations := naming.Participant.CheckEach(spoken, names, "/ranking/%d/name")
 	for _, name := range names {
 		if !slices.ContainsFunc(k.Ranking, func(x Ranked) bool { return x.Name == name }) {
 			violations = append(violations, fmt.Sprintf("/ranking: %q is not ranked", name))

@@ -3,7 +3,7 @@ package mad
 import (
 	"strings"
 
-	"github.com/elenchus-go/debate/judge"
+	"github.com/elenchus-go/debate/internal/naming"
 	"github.com/elenchus-go/debate/judge/reply"
 )
 
@@ -29,7 +29,7 @@ func (m *Moderation) Check(names []string) (violations []string) {
 		m.Supported, m.Answer = "", ""
 		return nil
 	}
-	m.Supported, violations = resolve(m.Supported, names)
+	violations = naming.Participant.CheckOptional(&m.Supported, names, "/supported")
 	if m.Supported == "" {
 		violations = append(violations, "/supported: a preference needs the name of one participant")
 	}
@@ -37,16 +37,6 @@ func (m *Moderation) Check(names []string) (violations []string) {
 		violations = append(violations, "/answer: a preference needs an answer")
 	}
 	return violations
-}
-
-// resolve returns the participant that a name means, or "" if it means nobody. It returns a violation if the name is unknown.
-func resolve(name string, names []string) (string, []string) {
-	v := judge.Verdict{Winner: name} // names are resolved as in a verdict
-	violations := v.Check(names)
-	for i := range violations {
-		violations[i] = strings.Replace(violations[i], "/winner:", "/supported:", 1)
-	}
-	return v.Winner, violations
 }
 
 // Default sets a decision without a preference, so that the debate continues.
@@ -86,9 +76,8 @@ type Decision struct {
 }
 
 // Check corrects the spelling of the name. It returns a violation if the name is unknown.
-func (d *Decision) Check(names []string) (violations []string) {
-	d.Supported, violations = resolve(d.Supported, names)
-	return violations
+func (d *Decision) Check(names []string) []string {
+	return naming.Participant.CheckOptional(&d.Supported, names, "/supported")
 }
 
 // Default sets a decision that says that there is none.

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/elenchus-go/debate/judge"
+	"github.com/elenchus-go/debate/internal/naming"
 	"github.com/elenchus-go/debate/judge/reply"
 )
 
@@ -31,15 +31,12 @@ type ParticipantScore struct {
 // Check corrects the spelling of names. It returns a violation for each participant that is not scored exactly once, for
 // each unknown name, and for a winner with a lower score than another participant.
 func (j *Judgment) Check(names []string) []string {
-	named := judge.Verdict{Winner: j.Winner} // names are resolved as in a verdict
-	for _, s := range j.Participants {
-		named.Participants = append(named.Participants, judge.KeyPoints{Name: s.Name})
-	}
-	findings := named.Check(names)
-	j.Winner = named.Winner
+	var spoken []*string
 	for i := range j.Participants {
-		j.Participants[i].Name = named.Participants[i].Name
+		spoken = append(spoken, &j.Participants[i].Name)
 	}
+	findings := naming.Participant.CheckEach(spoken, names, "/participants/%d/name")
+	findings = append(findings, naming.Participant.CheckOptional(&j.Winner, names, "/winner")...)
 	for _, name := range names {
 		if !slices.ContainsFunc(j.Participants, func(s ParticipantScore) bool { return s.Name == name }) {
 			findings = append(findings, fmt.Sprintf("/participants: %q has no score", name))

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/elenchus-go/debate/internal/confidence"
-	"github.com/elenchus-go/debate/judge"
+	"github.com/elenchus-go/debate/internal/naming"
 	"github.com/elenchus-go/debate/judge/reply"
 )
 
@@ -58,10 +58,7 @@ type Ruling struct {
 
 // Check corrects the spelling of the winner's name. It returns a violation if the winner is not a participant.
 func (u *Ruling) Check(names []string) []string {
-	v := judge.Verdict{Winner: u.Winner} // names are resolved as in a verdict
-	findings := v.Check(names)
-	u.Winner = v.Winner
-	return findings
+	return naming.Participant.CheckOptional(&u.Winner, names, "/winner")
 }
 
 // Default sets a ruling without a winner, so that the vote decides.
