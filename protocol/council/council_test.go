@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate/internal/golden"
+	"github.com/elenchus-go/debate/internal/protocoltest"
 	"github.com/elenchus-go/debate/judge/reply"
 	"github.com/elenchus-go/debate/prompts"
 	"github.com/elenchus-go/debate/protocol"
@@ -22,75 +23,40 @@ var (
 	_ protocol.Answerer  = council.Protocol{}
 )
 
-// session runs a council without an engine: it commits the steps of the protocol.
+// session is a council without an engine.
 type session struct {
-	protocol.Record
-	t testing.TB
+	*protocoltest.Session
 	p council.Protocol
-}
-
-// convene returns a council with a chair before its round.
-func convene(t testing.TB, p council.Protocol, names ...string) *session {
-	s := &session{t: t, p: p}
-	for _, name := range names {
-		s.Participants = append(s.Participants, transcript.Profile{Name: name})
-	}
-	s.Judges, s.MinRounds, s.MaxRounds, s.Cursor = []string{"Chair"}, 1, p.Defaults().MaxRounds, transcript.Cursor{Run: 1}
-	return s
-}
-
-// begin begins the next phase of a stage and returns its steps.
-func (s *session) begin(stage transcript.Kind) []protocol.Step {
-	s.t.Helper()
-	if s.Cursor.Stage != stage {
-		s.Seq++
-		s.Cursor.Round, s.Cursor.Stage, s.Cursor.Phase, s.Cursor.PhaseSeq = 1, stage, "", s.Seq
-	}
-	steps := protocol.Next(s.p, &s.Record)
-	if len(steps) > 0 && steps[0].Phase != s.Cursor.Phase {
-		s.StartPhase(steps[0].Phase, s.Seq+1)
-		steps = protocol.Next(s.p, &s.Record)
-	}
-	return steps
 }
 
 var contracts = map[string]*reply.Contract{
 	council.RankingContract.Name(): council.RankingContract, council.AnswerContract.Name(): council.AnswerContract,
 }
 
-// say commits a reply to a step like an engine: free text, or a reply that the contract has validated, or its default.
-func (s *session) say(step protocol.Step, text string, flags ...transcript.Flag) {
-	s.t.Helper()
-	turn := transcript.Turn{Key: step.Key, Kind: step.Kind, Order: step.Order, VisibleSeq: step.VisibleSeq, Seq: s.Seq + 1, Contract: step.Contract, Text: text, Flags: flags}
-	if c := contracts[step.Contract]; c != nil {
-		names := s.p.Names(&s.Record, step)
-		read, err := c.Parse(text, names)
-		if err != nil {
-			read, _ = c.Default(names)
-			turn.Flags = append(turn.Flags, transcript.Defaulted)
-		}
-		turn.Text, turn.Data = read.Text, read.Data
-	}
-	require.True(s.t, s.Apply(turn), "the step %s was done before", step.Key)
+// convene returns a council with a chair before its round.
+func convene(t testing.TB, p council.Protocol, names ...string) *session {
+	s := &session{protocoltest.New(t, p, names, []string{"Chair"}), p}
+	s.Contracts = contracts
+	return s
 }
 
 // answer commits the answers of all members. Those in absent drop out.
 func (s *session) answer(absent ...string) {
-	s.t.Helper()
-	for _, step := range s.begin(transcript.Speech) {
+	s.T.Helper()
+	for _, step := range s.Begin(transcript.Speech, 1) {
 		if slices.Contains(absent, step.Actor) {
 			s.Drop(step.Actor)
 			continue
 		}
-		s.say(step, "The answer of "+step.Actor+".")
+		s.Say(step, "The answer of "+step.Actor+".")
 	}
 }
 
 // rank commits rankings, such as "A: B C", which list answers from best to worst. "A: !" is an invalid reply. A member
 // without a ranking drops out.
 func (s *session) rank(rankings ...string) {
-	s.t.Helper()
-	steps := s.begin(transcript.Speech)
+	s.T.Helper()
+	steps := s.Begin(transcript.Speech, 1)
 	for _, step := range steps {
 		at := slices.IndexFunc(rankings, func(k string) bool { return strings.HasPrefix(k, step.Actor+":") })
 		if at < 0 {
@@ -101,29 +67,29 @@ func (s *session) rank(rankings ...string) {
 		for _, name := range strings.Fields(rankings[at])[1:] {
 			k.Ranking = append(k.Ranking, council.Ranked{Name: name})
 		}
-		s.say(step, encode(s.t, k))
+		s.Say(step, encode(s.T, k))
 	}
-	require.Empty(s.t, s.begin(transcript.Speech))
+	require.Empty(s.T, s.Begin(transcript.Speech, 1))
 }
 
 // conclude commits the chair's answer, or an invalid reply if it is empty, and returns the answer of the debate.
 func (s *session) conclude(answer string) (text string, res council.Result) {
-	s.t.Helper()
+	s.T.Helper()
 	s.Ending = transcript.Ending{Outcome: transcript.RoundLimit}
-	for _, step := range s.begin(transcript.Conclusion) {
-		s.say(step, encode(s.t, council.ChairAnswer{Answer: answer, Disagreements: []string{}}))
+	for _, step := range s.Begin(transcript.Conclusion, 1) {
+		s.Say(step, encode(s.T, council.ChairAnswer{Answer: answer, Disagreements: []string{}}))
 	}
-	require.Empty(s.t, s.begin(transcript.Conclusion))
+	require.Empty(s.T, s.Begin(transcript.Conclusion, 1))
 	s.Cursor.Stage = "" // the debate is over
 	return s.result()
 }
 
 func (s *session) result() (text string, res council.Result) {
-	s.t.Helper()
+	s.T.Helper()
 	a := s.p.Answer(&s.Record)
 	a.Type = s.p.Name()
 	res, err := council.DecodeAnswer(a)
-	require.NoError(s.t, err)
+	require.NoError(s.T, err)
 	return a.Text, res
 }
 
@@ -322,7 +288,7 @@ func TestASubstituteForTheChairIsNamed(t *testing.T) {
 	s.answer()
 	s.rank("A: B C", "B: C A", "C: B A")
 	s.Ending = transcript.Ending{Outcome: transcript.RoundLimit}
-	s.say(s.begin(transcript.Conclusion)[0], encode(t, council.ChairAnswer{Answer: "Final.", Disagreements: []string{"B differs."}}), transcript.Substituted)
+	s.Say(s.Begin(transcript.Conclusion, 1)[0], encode(t, council.ChairAnswer{Answer: "Final.", Disagreements: []string{"B differs."}}), transcript.Substituted)
 	text, res := s.result()
 	require.Equal(t, []string{"The chair's model failed. A substitute wrote the answer."}, res.Notes)
 	require.Equal(t, "The chair's model failed. A substitute wrote the answer.\n\nFinal.\n\nWhere the answers differ:\n- B differs.\n\n"+
@@ -339,7 +305,7 @@ func TestTheAnswerBeforeTheEnd(t *testing.T) {
 	require.Empty(t, res.Rankings)
 	s.rank("A: B C", "B: C A", "C: B A")
 	s.Ending = transcript.Ending{Outcome: transcript.RoundLimit}
-	s.begin(transcript.Conclusion)
+	s.Begin(transcript.Conclusion, 1)
 	_, res = s.result()
 	require.Empty(t, res.Answer+res.By)
 	require.Empty(t, res.Notes)
@@ -423,11 +389,11 @@ func TestTheOthersRankTheSameAnswersAfterADrop(t *testing.T) {
 	s := convene(t, council.Protocol{}, "A", "B", "C", "D")
 	s.answer()
 	before := map[string][]string{}
-	for _, step := range s.begin(transcript.Speech) {
+	for _, step := range s.Begin(transcript.Speech, 1) {
 		before[step.Actor] = s.p.Names(&s.Record, step)
 	}
 	s.Drop("B")
-	after := s.begin(transcript.Speech)
+	after := s.Begin(transcript.Speech, 1)
 	require.Len(t, after, 3)
 	for _, step := range after {
 		require.ElementsMatch(t, before[step.Actor], s.p.Names(&s.Record, step))
@@ -459,9 +425,9 @@ func TestGoldenPrompts(t *testing.T) {
 		require.NoError(t, err)
 		golden.Require(t, "testdata/"+step.Prompt+".golden", "======== system\n"+system+"\n======== user\n"+user+"\n")
 	}
-	show(s.begin(transcript.Speech)[0])
+	show(s.Begin(transcript.Speech, 1)[0])
 	s.answer()
-	show(s.begin(transcript.Speech)[0])
+	show(s.Begin(transcript.Speech, 1)[0])
 	s.rank("Ada: Bo Cy", "Bo: Cy Ada", "Cy: Bo Ada")
-	show(s.begin(transcript.Conclusion)[0])
+	show(s.Begin(transcript.Conclusion, 1)[0])
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate/internal/golden"
+	"github.com/elenchus-go/debate/internal/protocoltest"
 	"github.com/elenchus-go/debate/judge/reply"
 	"github.com/elenchus-go/debate/prompts"
 	"github.com/elenchus-go/debate/protocol"
@@ -20,58 +21,27 @@ var (
 	_ protocol.Answerer  = mad.Protocol{}
 )
 
-// session runs a debate without an engine: it commits the steps of the protocol.
-type session struct {
-	protocol.Record
-	t     testing.TB
-	names []string // of the participants
-}
-
-// convene returns a debate between Ada and Bo before its first round.
-func convene(t testing.TB) *session {
-	s := &session{t: t, names: []string{"Ada", "Bo"}}
-	s.Participants = []transcript.Profile{{Name: "Ada"}, {Name: "Bo"}}
-	s.Judges, s.MinRounds, s.MaxRounds, s.Cursor = []string{"Jo"}, 1, 3, transcript.Cursor{Run: 1}
-	return s
-}
-
-// begin begins the next phase of a stage and returns its step.
-func (s *session) begin(stage transcript.Kind, round int) []protocol.Step {
-	s.t.Helper()
-	if s.Cursor.Stage != stage || s.Cursor.Round != round {
-		s.Seq++
-		s.Cursor.Round, s.Cursor.Stage, s.Cursor.Phase, s.Cursor.PhaseSeq = round, stage, "", s.Seq
-	}
-	steps := protocol.Next(mad.Protocol{}, &s.Record)
-	if len(steps) > 0 && steps[0].Phase != s.Cursor.Phase {
-		s.StartPhase(steps[0].Phase, s.Seq+1)
-		steps = protocol.Next(mad.Protocol{}, &s.Record)
-	}
-	return steps
-}
+// session is a debate without an engine.
+type session struct{ *protocoltest.Session }
 
 var contracts = map[string]*reply.Contract{
 	mad.ModerationContract.Name(): mad.ModerationContract, mad.CandidatesContract.Name(): mad.CandidatesContract, mad.DecisionContract.Name(): mad.DecisionContract,
 }
 
-// say commits a reply to the next step of a stage, like an engine: free text, or a reply that the contract has validated, or
-// its default. It returns the step.
+// convene returns a debate between Ada and Bo before its first round.
+func convene(t testing.TB) *session {
+	s := &session{protocoltest.New(t, mad.Protocol{}, []string{"Ada", "Bo"}, []string{"Jo"})}
+	s.Contracts = contracts
+	return s
+}
+
+// say commits a reply to the next step of a stage, and returns the step.
 func (s *session) say(stage transcript.Kind, round int, text string) protocol.Step {
-	s.t.Helper()
-	steps := s.begin(stage, round)
-	require.Len(s.t, steps, 1)
-	step := steps[0]
-	turn := transcript.Turn{Key: step.Key, Kind: step.Kind, Order: step.Order, VisibleSeq: step.VisibleSeq, Seq: s.Seq + 1, Contract: step.Contract, Text: text}
-	if c := contracts[step.Contract]; c != nil {
-		read, err := c.Parse(text, s.names)
-		if err != nil {
-			read, _ = c.Default(nil)
-			turn.Flags = []transcript.Flag{transcript.Defaulted}
-		}
-		turn.Text, turn.Data = read.Text, read.Data
-	}
-	require.True(s.t, s.Apply(turn), "the step %s was done before", step.Key)
-	return step
+	s.T.Helper()
+	steps := s.Begin(stage, round)
+	require.Len(s.T, steps, 1)
+	s.Say(steps[0], text)
+	return steps[0]
 }
 
 const (
@@ -82,34 +52,34 @@ const (
 
 // rounds holds further rounds with the moderator's replies.
 func (s *session) rounds(moderations ...string) {
-	s.t.Helper()
+	s.T.Helper()
 	for _, m := range moderations {
 		n := s.Cursor.Round + 1
 		s.say(transcript.Speech, n, "Ten cents.")
 		s.say(transcript.Speech, n, "Five cents.")
-		require.Empty(s.t, s.begin(transcript.Speech, n))
+		require.Empty(s.T, s.Begin(transcript.Speech, n))
 		s.say(transcript.Assessment, n, m)
 	}
 }
 
 // result returns the text and the data of the answer.
 func (s *session) result() (string, mad.Result) {
-	s.t.Helper()
+	s.T.Helper()
 	a := mad.Protocol{}.Answer(&s.Record)
 	a.Type = mad.Protocol{}.Name()
 	res, err := mad.DecodeAnswer(a)
-	require.NoError(s.t, err)
+	require.NoError(s.T, err)
 	return a.Text, res
 }
 
 // end ends the debate with an outcome, and with the judge's replies.
 func (s *session) end(outcome transcript.Outcome, replies ...string) (string, mad.Result) {
-	s.t.Helper()
+	s.T.Helper()
 	s.Ending = transcript.Ending{Outcome: outcome}
 	for _, r := range replies {
 		s.say(transcript.Conclusion, s.Cursor.Round, r)
 	}
-	require.Empty(s.t, s.begin(transcript.Conclusion, s.Cursor.Round))
+	require.Empty(s.T, s.Begin(transcript.Conclusion, s.Cursor.Round))
 	s.Cursor.Stage = "" // the debate is over
 	return s.result()
 }
@@ -146,7 +116,7 @@ func TestAnEarlierPreferenceDoesNotCount(t *testing.T) {
 	s := convene(t)
 	s.rounds(forBo, noPreference)
 	require.Zero(t, mad.Protocol{}.End(&s.Record))
-	require.Len(t, s.begin(transcript.Conclusion, 2), 1)
+	require.Len(t, s.Begin(transcript.Conclusion, 2), 1)
 }
 
 func TestTheJudgeDecidesInTwoSteps(t *testing.T) {
@@ -154,7 +124,7 @@ func TestTheJudgeDecidesInTwoSteps(t *testing.T) {
 	s.rounds(noPreference, noPreference, noPreference)
 	s.Ending.Outcome = transcript.RoundLimit
 	first := s.say(transcript.Conclusion, 3, `{"candidates":["10 cents","5 cents"]}`)
-	second := s.begin(transcript.Conclusion, 3)[0]
+	second := s.Begin(transcript.Conclusion, 3)[0]
 	require.Equal(t, []string{"mad-candidates", "mad-decide"}, []string{first.Prompt, second.Prompt})
 	shown := map[string]int{}
 	for i := range s.Turns {
@@ -238,9 +208,9 @@ func TestASideThatDroppedOutCanBeRight(t *testing.T) {
 	s.rounds(noPreference)
 	s.Drop("Bo")
 	s.Ending.Outcome = transcript.QuorumLost
-	require.Nil(t, s.begin(transcript.Speech, 2), "one side alone does not argue")
+	require.Nil(t, s.Begin(transcript.Speech, 2), "one side alone does not argue")
 	s.say(transcript.Conclusion, 2, `{"candidates":["5 cents"]}`)
-	step := s.begin(transcript.Conclusion, 2)[0]
+	step := s.Begin(transcript.Conclusion, 2)[0]
 	require.Equal(t, []string{"Ada", "Bo"}, mad.Protocol{}.Names(&s.Record, step))
 }
 

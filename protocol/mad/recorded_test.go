@@ -45,7 +45,6 @@ func TestRecordedModerations(t *testing.T) {
 			asked++
 			continue
 		}
-		s.names = []string{"Affirmative", "Negative"}
 		s.rounds(reply)
 		end := mad.Protocol{}.End(&s.Record)
 		if end.Outcome == transcript.JudgeDecided {

@@ -59,7 +59,7 @@ func prompted(t *testing.T, d *playedDebate, stage transcript.Kind, round int) m
 // dressed returns a debate with templates, before its first round.
 func dressed(t *testing.T) *playedDebate {
 	t.Helper()
-	d := start(skeptic.Protocol{}, always(sinks))
+	d := start(t, skeptic.Protocol{}, always(sinks))
 	d.Participants = []transcript.Profile{
 		{Name: "Ann", Role: "proposer", Persona: "A planner.", Instructions: "Quote prices in euros."},
 		{Name: "Bob", Role: "skeptic", Persona: "A judge of appeal.", Instructions: "Be brief."},
@@ -109,7 +109,7 @@ func TestTemplatesStandInTheProposersSystemPrompt(t *testing.T) {
 			require.NotContains(t, p[0]+p[1], "A fourth")
 		}
 	}
-	d = start(skeptic.Protocol{Templates: -1}, always(sinks))
+	d = start(t, skeptic.Protocol{Templates: -1}, always(sinks))
 	require.NotContains(t, prompted(t, d, transcript.Speech, 1)["propose"][0], "Template", "no templates, no section")
 }
 
@@ -125,7 +125,7 @@ func TestSystemPromptsStayTheSame(t *testing.T) {
 }
 
 func TestTheQueryIsTheTopic(t *testing.T) {
-	d := start(skeptic.Protocol{Templates: 2}, always(sinks))
+	d := start(t, skeptic.Protocol{Templates: 2}, always(sinks))
 	p := prompted(t, d, transcript.Setup, 0)["retrieval"]
 	require.Equal(t, "Should cities ban private cars?", p[1])
 	require.Contains(t, p[0], "up to 2 of them")

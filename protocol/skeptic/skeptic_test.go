@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/elenchus-go/debate/internal/protocoltest"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/skeptic"
 	"github.com/elenchus-go/debate/providers"
@@ -25,34 +26,24 @@ const (
 
 // playedDebate runs a protocol like an engine, with fixed replies.
 type playedDebate struct {
-	protocol.Record
+	*protocoltest.Session
 	protocol skeptic.Protocol
 	found    string // documents of the retriever
 	critique func(round int) string
 	said     []string // "round phase actor prompt"
 }
 
-func start(p skeptic.Protocol, critique func(round int) string) *playedDebate {
-	d := &playedDebate{protocol: p, found: threeDoc, critique: critique}
-	d.Participants = []transcript.Profile{{Name: "Ann"}, {Name: "Bob"}}
-	d.Judges = []string{"Eve"}
-	d.MinRounds, d.MaxRounds = p.Defaults().MinRounds, p.Defaults().MaxRounds
-	d.Cursor.Run = 1
-	return d
+func start(t *testing.T, p skeptic.Protocol, critique func(round int) string) *playedDebate {
+	return &playedDebate{Session: protocoltest.New(t, p, []string{"Ann", "Bob"}, []string{"Eve"}), protocol: p, found: threeDoc, critique: critique}
 }
 
 // stage runs all steps of a stage.
 func (d *playedDebate) stage(t *testing.T, stage transcript.Kind, round int) {
 	t.Helper()
-	d.Seq++
-	d.Cursor = transcript.Cursor{Run: 1, Round: round, Stage: stage, PhaseSeq: d.Seq}
-	for steps := protocol.Next(d.protocol, &d.Record); len(steps) > 0; steps = protocol.Next(d.protocol, &d.Record) {
+	d.Enter(stage, round)
+	for steps := d.Next(); len(steps) > 0; steps = d.Next() {
 		require.Len(t, steps, 1, "steps run in sequence")
-		if s := steps[0]; s.Phase != d.Cursor.Phase {
-			d.StartPhase(s.Phase, d.Seq+1)
-		} else {
-			require.True(t, d.Apply(d.turn(t, s)), "%s was said already", s.Key)
-		}
+		require.True(t, d.Apply(d.turn(t, steps[0])), "%s was said already", steps[0].Key)
 	}
 }
 
@@ -122,7 +113,7 @@ func ExampleProtocol() {
 }
 
 func TestADebateRunsFromRetrievalToSynthesis(t *testing.T) {
-	d := start(skeptic.Protocol{}, func(round int) string { return map[bool]string{true: accepts, false: sinks}[round >= 4] })
+	d := start(t, skeptic.Protocol{}, func(round int) string { return map[bool]string{true: accepts, false: sinks}[round >= 4] })
 	require.Equal(t, transcript.Ending{
 		Outcome: transcript.EarlyStop, Evidence: "Bob: ready for synthesis at 9 of 10; critical issues: 0, major: 0, minor: 0",
 	}, d.run(t))
@@ -148,7 +139,7 @@ func TestRoundsOfADebate(t *testing.T) {
 		{"never readable", mutters, 5, transcript.RoundLimit},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			d := start(skeptic.Protocol{}, always(tt.critique))
+			d := start(t, skeptic.Protocol{}, always(tt.critique))
 			require.Equal(t, tt.outcome, d.run(t).Outcome)
 			require.Equal(t, tt.rounds, d.Cursor.Round)
 		})
@@ -156,7 +147,7 @@ func TestRoundsOfADebate(t *testing.T) {
 }
 
 func TestReachingTheLimitIsNotEarly(t *testing.T) {
-	d := start(skeptic.Protocol{}, func(round int) string { return map[bool]string{true: accepts, false: sinks}[round == 5] })
+	d := start(t, skeptic.Protocol{}, func(round int) string { return map[bool]string{true: accepts, false: sinks}[round == 5] })
 	require.Equal(t, transcript.RoundLimit, d.run(t).Outcome)
 	require.Empty(t, d.protocol.End(&d.Record))
 	d.MaxRounds = 6
@@ -273,7 +264,7 @@ func TestDocumentsAreCounted(t *testing.T) {
 		{"nothing is wanted", -1, threeDoc, []string{}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			d := start(skeptic.Protocol{Templates: tt.k}, always(sinks))
+			d := start(t, skeptic.Protocol{Templates: tt.k}, always(sinks))
 			d.found = tt.found
 			d.run(t)
 			require.Equal(t, tt.want, traced(t, d).Templates)
@@ -319,7 +310,7 @@ func traced(t *testing.T, d *playedDebate) (trace skeptic.Trace) {
 }
 
 func TestTheTraceOfADebate(t *testing.T) {
-	d := start(skeptic.Protocol{Templates: 2}, func(round int) string {
+	d := start(t, skeptic.Protocol{Templates: 2}, func(round int) string {
 		return map[int]string{1: mutters, 2: sinks, 3: accepts}[round]
 	})
 	require.Zero(t, d.protocol.Answer(&d.Record), "nothing was said yet")
@@ -353,11 +344,11 @@ func quote(t *testing.T, s string) string {
 }
 
 func TestTheTraceSaysWhetherItStoppedEarly(t *testing.T) {
-	d := start(skeptic.Protocol{}, always(sinks))
+	d := start(t, skeptic.Protocol{}, always(sinks))
 	d.run(t)
 	require.False(t, traced(t, d).StoppedEarly, "the limit was reached")
 
-	d = start(skeptic.Protocol{}, always(accepts))
+	d = start(t, skeptic.Protocol{}, always(accepts))
 	d.stage(t, transcript.Setup, 0)
 	d.stage(t, transcript.Speech, 1)
 	require.False(t, traced(t, d).StoppedEarly, "the debate continues")
@@ -365,7 +356,7 @@ func TestTheTraceSaysWhetherItStoppedEarly(t *testing.T) {
 	d.stage(t, transcript.Conclusion, 1)
 	require.False(t, traced(t, d).StoppedEarly, "a person has stopped it, whatever the critique says")
 
-	d = start(skeptic.Protocol{}, always(accepts))
+	d = start(t, skeptic.Protocol{}, always(accepts))
 	d.run(t)
 	require.True(t, traced(t, d).StoppedEarly)
 	d.Drop("Bob")
@@ -373,7 +364,7 @@ func TestTheTraceSaysWhetherItStoppedEarly(t *testing.T) {
 }
 
 func TestTheTraceOfADebateThatGoesOn(t *testing.T) {
-	d := start(skeptic.Protocol{}, always(accepts))
+	d := start(t, skeptic.Protocol{}, always(accepts))
 	d.stage(t, transcript.Setup, 0)
 	require.Equal(t, []skeptic.Round{}, traced(t, d).Rounds)
 	for round := 1; round <= 3; round++ {
@@ -388,7 +379,7 @@ func TestTheTraceOfADebateThatGoesOn(t *testing.T) {
 }
 
 func TestTimesOfAViewerAndOfRemarksDoNotCount(t *testing.T) {
-	d := start(skeptic.Protocol{Templates: -1}, always(sinks))
+	d := start(t, skeptic.Protocol{Templates: -1}, always(sinks))
 	d.Cursor = transcript.Cursor{Run: 1, Round: 1, Stage: transcript.Speech}
 	began := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	say := func(kind transcript.Kind, phase string, took, viewed time.Duration) {

@@ -36,12 +36,12 @@ func TestPromptsOfAVote(t *testing.T) {
 	h.round("8 8 9")
 	h.Cursor.Round++
 	h.enter(transcript.Speech)
-	revise := h.next()[0]
-	for i, s := range h.next() {
-		h.say(s, ballot([]string{"8", "8", "9"}[i]))
+	revise := h.Next()[0]
+	for i, s := range h.Next() {
+		h.Say(s, ballot([]string{"8", "8", "9"}[i]))
 	}
 	h.enter(transcript.Conclusion)
-	decide := h.next()[0]
+	decide := h.Next()[0]
 	answer := revise
 	answer.Phase, answer.Round, answer.Prompt = "answer", 1, "vote-answer"
 
@@ -87,7 +87,7 @@ func TestPromptsFollowTheParameters(t *testing.T) {
 		h.round("1 2")
 		h.Cursor.Round++
 		h.enter(transcript.Speech)
-		d := data(h.next()[0])
+		d := data(h.Next()[0])
 		system, err := set.System("vote-revise", d)
 		require.NoError(t, err)
 		user, err := set.User("vote-revise", d)

@@ -64,8 +64,8 @@ func (q question) hold(t *testing.T, p vote.Protocol) *hall {
 	for _, answers := range q.Answers {
 		h.Cursor.Round++
 		h.enter(transcript.Speech)
-		for _, s := range h.next() {
-			h.say(s, fmt.Sprintf(`{"reasoning":"","answer":%q,"confidence":50}`, written(answers[slices.Index(names, s.Actor)])))
+		for _, s := range h.Next() {
+			h.Say(s, fmt.Sprintf(`{"reasoning":"","answer":%q,"confidence":50}`, written(answers[slices.Index(names, s.Actor)])))
 		}
 		if p.End(&h.Record).Outcome != "" {
 			break
@@ -80,8 +80,8 @@ func (q question) samples(t *testing.T) vote.Tally {
 	require.Empty(t, h.p.Check(&h.Record))
 	h.Cursor.Round++
 	h.enter(transcript.Speech)
-	for i, s := range h.next() {
-		h.say(s, fmt.Sprintf(`{"reasoning":"","answer":%q,"confidence":50}`, written(q.Answers[0][i])))
+	for i, s := range h.Next() {
+		h.Say(s, fmt.Sprintf(`{"reasoning":"","answer":%q,"confidence":50}`, written(q.Answers[0][i])))
 	}
 	return h.tally()
 }
@@ -93,7 +93,7 @@ func (q question) read(t *testing.T, p vote.Protocol) (n int) {
 	h := one.hold(t, p)
 	h.Cursor.Round++
 	h.enter(transcript.Speech)
-	for _, s := range h.next() {
+	for _, s := range h.Next() {
 		n += len(strings.Fields(h.seen(s))) - 1
 	}
 	return n

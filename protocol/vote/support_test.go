@@ -9,90 +9,55 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/elenchus-go/debate/internal/protocoltest"
+	"github.com/elenchus-go/debate/judge/reply"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/vote"
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// hall runs a vote without an engine: it commits the steps of the protocol.
+// hall is a vote without an engine.
 type hall struct {
-	protocol.Record
-	t testing.TB
+	*protocoltest.Session
 	p vote.Protocol
 }
 
 // convene returns a vote before its first round. Names with a star are judges.
 func convene(t testing.TB, p vote.Protocol, names ...string) *hall {
-	h := &hall{t: t, p: p}
+	var agents, judges []string
 	for _, n := range names {
 		if name, judge := strings.CutSuffix(n, "*"); judge {
-			h.Judges = append(h.Judges, name)
+			judges = append(judges, name)
 		} else {
-			h.Participants = append(h.Participants, transcript.Profile{Name: n})
+			agents = append(agents, name)
 		}
 	}
-	h.MinRounds, h.MaxRounds, h.Cursor = 1, p.Defaults().MaxRounds, transcript.Cursor{Run: 1}
+	h := &hall{p: p}
+	h.Session = protocoltest.New(t, &h.p, agents, judges) // tests change p
+	h.Contracts = map[string]*reply.Contract{vote.BallotContract.Name(): vote.BallotContract, vote.RulingContract.Name(): vote.RulingContract}
 	return h
 }
 
-// enter enters a stage.
-func (h *hall) enter(stage transcript.Kind) {
-	h.Seq++
-	h.Cursor.Stage, h.Cursor.Phase, h.Cursor.PhaseSeq = stage, "", h.Seq
-}
-
-// next begins the phase of the current stage and returns its steps.
-func (h *hall) next() []protocol.Step {
-	h.t.Helper()
-	steps := protocol.Next(h.p, &h.Record)
-	if len(steps) > 0 && steps[0].Phase != h.Cursor.Phase {
-		h.StartPhase(steps[0].Phase, h.Seq+1)
-		steps = protocol.Next(h.p, &h.Record)
-	}
-	return steps
-}
-
-// say commits a reply to a step like an engine: validated by the contract, or the default of the contract.
-func (h *hall) say(s protocol.Step, text string) {
-	h.t.Helper()
-	contract := vote.BallotContract
-	if s.Contract == vote.RulingContract.Name() {
-		contract = vote.RulingContract
-	}
-	turn := transcript.Turn{Key: s.Key, Kind: s.Kind, Order: s.Order, VisibleSeq: s.VisibleSeq, Seq: h.Seq + 1, Contract: s.Contract}
-	reply, err := contract.Parse(text, h.names())
-	if err != nil {
-		reply, _ = contract.Default(h.names())
-		turn.Flags = []transcript.Flag{transcript.Defaulted}
-	}
-	turn.Text, turn.Data = reply.Text, reply.Data
-	require.True(h.t, h.Apply(turn), "the step %s was done before", s.Key)
-}
-
-func (h *hall) names() (names []string) {
-	for _, s := range h.Participants {
-		names = append(names, s.Name)
-	}
-	return names
-}
+// enter enters a stage of the current round.
+func (h *hall) enter(stage transcript.Kind) { h.Enter(stage, h.Cursor.Round) }
 
 // round runs a round with one word for each agent, in order: "42", "42@80" with a confidence, "-" for no answer, "!" for an
 // invalid reply, and "x" for an agent who drops out.
 func (h *hall) round(words string) {
-	h.t.Helper()
+	h.T.Helper()
 	h.Cursor.Round++
 	h.enter(transcript.Speech)
-	steps := h.next()
+	steps := h.Next()
 	all := strings.Fields(words)
-	require.Len(h.t, all, len(steps))
+	require.Len(h.T, all, len(steps))
 	for i, s := range steps {
 		if all[i] == "x" {
 			h.Drop(s.Actor)
 		} else {
-			h.say(s, ballot(all[i]))
+			h.Say(s, ballot(all[i]))
 		}
 	}
-	require.Empty(h.t, h.next())
+	require.Empty(h.T, h.Next())
 }
 
 func ballot(word string) string {
@@ -111,39 +76,39 @@ func ballot(word string) string {
 
 // rule commits the rulings of all judges, in order, and returns the tally. "!" is an invalid reply.
 func (h *hall) rule(winners ...string) vote.Tally {
-	h.t.Helper()
+	h.T.Helper()
 	h.enter(transcript.Conclusion)
-	steps := h.next()
-	require.Len(h.t, steps, len(winners))
+	steps := h.Next()
+	require.Len(h.T, steps, len(winners))
 	for i, winner := range winners {
 		text := fmt.Sprintf(`{"reasoning":"because","winner":%q}`, winner)
 		if winner == "!" {
 			text = "I cannot say."
 		}
-		require.True(h.t, steps[i].Blind)
-		h.say(steps[i], text)
+		require.True(h.T, steps[i].Blind)
+		h.Say(steps[i], text)
 	}
-	require.Empty(h.t, h.next())
+	require.Empty(h.T, h.Next())
 	return h.tally()
 }
 
 // conclude commits the judge's ruling if there is a step for it, and reports whether there is.
 func (h *hall) conclude(winner string) bool {
-	h.t.Helper()
+	h.T.Helper()
 	h.enter(transcript.Conclusion)
-	steps := h.next()
+	steps := h.Next()
 	if len(steps) == 0 {
 		return false
 	}
-	require.Len(h.t, steps, 1)
-	h.say(steps[0], fmt.Sprintf(`{"reasoning":"it is right","winner":%q}`, winner))
-	require.Empty(h.t, h.next())
+	require.Len(h.T, steps, 1)
+	h.Say(steps[0], fmt.Sprintf(`{"reasoning":"it is right","winner":%q}`, winner))
+	require.Empty(h.T, h.Next())
 	return true
 }
 
 func (h *hall) tally() (t vote.Tally) {
-	h.t.Helper()
-	require.NoError(h.t, json.Unmarshal(h.p.Answer(&h.Record).Data, &t))
+	h.T.Helper()
+	require.NoError(h.T, json.Unmarshal(h.p.Answer(&h.Record).Data, &t))
 	return t
 }
 

@@ -58,7 +58,7 @@ func TestWhoSeesWhom(t *testing.T) {
 			h.Cursor.Round++
 			h.enter(transcript.Speech)
 			var got []string
-			for _, s := range h.next() {
+			for _, s := range h.Next() {
 				got = append(got, h.seen(s))
 			}
 			require.Equal(t, tt.want, got)
@@ -74,12 +74,12 @@ func TestADropOutInARoundChangesNothingInIt(t *testing.T) {
 		h.Cursor.Round++
 		h.enter(transcript.Speech)
 		before := map[string]string{}
-		for _, s := range h.next() {
+		for _, s := range h.Next() {
 			before[s.Actor] = h.seen(s)
 		}
 		h.Drop("a")
-		h.say(h.next()[1], ballot("1"))
-		for _, s := range h.next() {
+		h.Say(h.Next()[1], ballot("1"))
+		for _, s := range h.Next() {
 			require.Equal(t, before[s.Actor], h.seen(s), "%s %s", p.Topology, s.Actor)
 		}
 	}
@@ -93,7 +93,7 @@ func TestRemarksAreForAll(t *testing.T) {
 	})
 	h.Cursor.Round++
 	h.enter(transcript.Speech)
-	for _, s := range h.next() {
+	for _, s := range h.Next() {
 		require.True(t, strings.HasSuffix(h.seen(s), "guest1"), s.Actor)
 	}
 }

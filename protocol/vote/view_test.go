@@ -16,10 +16,10 @@ import (
 
 // revise begins the next round and returns what each agent that takes part sees, as "a: a1 b1".
 func (h *hall) revise() (list []string) {
-	h.t.Helper()
+	h.T.Helper()
 	h.Cursor.Round++
 	h.enter(transcript.Speech)
-	for _, s := range h.next() {
+	for _, s := range h.Next() {
 		list = append(list, s.Actor+": "+h.seen(s))
 	}
 	return list
@@ -27,12 +27,12 @@ func (h *hall) revise() (list []string) {
 
 // reason commits ballots of "reasoning@answer" to the steps of the next round.
 func (h *hall) reason(words ...string) {
-	h.t.Helper()
+	h.T.Helper()
 	h.Cursor.Round++
 	h.enter(transcript.Speech)
-	for i, s := range h.next() {
+	for i, s := range h.Next() {
 		reasoning, answer, _ := strings.Cut(words[i], "@")
-		h.say(s, fmt.Sprintf(`{"reasoning":%q,"answer":%q,"confidence":50}`, reasoning, answer))
+		h.Say(s, fmt.Sprintf(`{"reasoning":%q,"answer":%q,"confidence":50}`, reasoning, answer))
 	}
 }
 
@@ -116,7 +116,7 @@ func TestGroups(t *testing.T) {
 		}
 		h.Cursor.Round++
 		h.enter(transcript.Speech)
-		for _, s := range h.next() {
+		for _, s := range h.Next() {
 			list = append(list, s.Vars["groups"])
 		}
 		return list
@@ -131,7 +131,7 @@ func TestGroups(t *testing.T) {
 	h := convene(t, vote.Protocol{Grouped: true}, "a", "b")
 	h.Cursor.Round = 2
 	h.enter(transcript.Speech)
-	require.Equal(t, "- a (100 %)\n- b (100 %)", h.next()[0].Vars["groups"], "the longest, before there are answers")
+	require.Equal(t, "- a (100 %)\n- b (100 %)", h.Next()[0].Vars["groups"], "the longest, before there are answers")
 }
 
 func TestAnAgentSeesWhatConvincedOthers(t *testing.T) {
@@ -140,7 +140,7 @@ func TestAnAgentSeesWhatConvincedOthers(t *testing.T) {
 	h.Cursor.Round = 1
 	h.enter(transcript.Speech)
 	var got []string
-	for _, s := range h.next() {
+	for _, s := range h.Next() {
 		got = append(got, s.Vars["convincing"])
 	}
 	require.Equal(t, []string{"B1\n\nB2\n\nC1", "A1\n\nC1", "A1\n\nB1\n\nB2"}, got)
@@ -206,7 +206,7 @@ func TestPromptsOfTheVariants(t *testing.T) {
 	h.round("8@60 8@90 9")
 	h.Cursor.Round++
 	h.enter(transcript.Speech)
-	s := h.next()[0]
+	s := h.Next()[0]
 	system, err := set.System(s.Prompt, data(s))
 	require.NoError(t, err)
 	golden.Require(t, "testdata/vote-agent-convincing.golden", system+"\n")

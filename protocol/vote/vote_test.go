@@ -256,7 +256,7 @@ func TestTheStanceFollowsTheAgreement(t *testing.T) {
 		h := convene(t, vote.Protocol{Agreement: new(agreement)}, "a", "b")
 		h.Cursor.Round = 1
 		h.enter(transcript.Speech)
-		require.Equal(t, want, h.next()[0].Vars["stance"], agreement)
+		require.Equal(t, want, h.Next()[0].Vars["stance"], agreement)
 	}
 }
 
