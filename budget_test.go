@@ -441,7 +441,7 @@ func TestACallIsPricedAsWhatAnswered(t *testing.T) {
 	}
 }
 
-// A substitute's replies are not longer than the judge's may be, because budgets assume that.
+// A substitute's replies are not longer than the judge's may be, except for reasoning, because budgets assume that.
 func TestSubstitutesKeepToTheJudgesCap(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var caps []string

@@ -1,12 +1,13 @@
 package faulttest
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -161,7 +162,7 @@ func TestSettingsReachTheModel(t *testing.T) {
 	require.NotEmpty(t, seen["s"].Schema, "a substitute gets the same schema")
 }
 
-// A substitute has room for its reasoning, even if the judge does not reason. Budgets include that room.
+// A substitute has room for its reasoning, even if the judge does not reason.
 func TestASubstituteHasRoomForItsReasoning(t *testing.T) {
 	for name, tt := range map[string]struct {
 		judge      int // the judge's token limit; 0 for the default
@@ -175,11 +176,9 @@ func TestASubstituteHasRoomForItsReasoning(t *testing.T) {
 		"a lower limit of its own":   {0, debate.Participant{Reasoning: "low", MaxTokens: 3000}, 3000},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for _, enough := range []bool{true, false} {
-				s := &speaker{reply: func(int, providers.Request) scripted.Reply { return scripted.Reply{Text: "So."} }}
-				seen, most := 0, max(tt.want, cmp.Or(tt.judge, 4096))
-				c, o := debatetest.PairConfig(nil), debate.Options{Providers: map[string]providers.Provider{"m": s}}
-				judge := &debatetest.DigestModel{Names: []string{"A", "B"}}
+			var seen int
+			judge := &debatetest.DigestModel{Names: []string{"A", "B"}}
+			d, _ := reasoningDebate(t, &speaker{reply: func(int, providers.Request) scripted.Reply { return scripted.Reply{Text: "So."} }}, func(c *debate.Config, o *debate.Options) {
 				o.Providers["j"] = debatetest.ProviderFunc(func(context.Context, providers.Request) (providers.Response, error) {
 					return providers.Response{}, &providers.Error{Kind: providers.ContextOverflow, Err: errors.New("too long")}
 				})
@@ -187,25 +186,35 @@ func TestASubstituteHasRoomForItsReasoning(t *testing.T) {
 					seen = r.MaxTokens
 					return judge.Generate(ctx, r)
 				})
-				c.Limits, c.OnOverflow = debate.Limits{MaxRounds: 1, StepTokens: 100, OutputTokens: 4 * (2*100 + most)}, debate.Degrade
-				if !enough {
-					c.Limits.OutputTokens = 2*100 + most - 1 // of the first phase and the verdict
-				}
-				c.Judges[0].MaxTokens = tt.judge
 				tt.substitute.Provider = "s"
-				c.Substitutes = []debate.Participant{tt.substitute}
-				d, err := debate.New(t.Context(), c, o)
-				if !enough {
-					require.Len(t, problemsOf(err), 1)
-					require.Contains(t, problemsOf(err)[0], "limits.output_tokens")
-					continue
-				}
-				require.NoError(t, err)
-				_, err = debatetest.Run(t, d)
-				require.NoError(t, err)
-				require.Equal(t, tt.want, seen)
-			}
+				c.Judges[0].MaxTokens, c.Substitutes, c.OnOverflow = tt.judge, []debate.Participant{tt.substitute}, debate.Degrade
+			})
+			_, err := debatetest.Run(t, d)
+			require.NoError(t, err)
+			require.Equal(t, tt.want, seen)
 		})
+	}
+}
+
+// Each budget must allow for the reply of a substitute that reasons.
+func TestBudgetsIncludeTheReasoningOfSubstitutes(t *testing.T) {
+	needed := func(l debate.Limits, substitute debate.Participant) int {
+		c, o := debatetest.PairConfig(nil), debate.Options{Providers: map[string]providers.Provider{"m": &debatetest.DigestModel{}, "j": &debatetest.DigestModel{}}}
+		c.Limits, c.Prices = l, price.Prices{"": {Output: 1e6}} // 1 for each token
+		substitute.Provider = "j"
+		c.Substitutes = []debate.Participant{substitute}
+		_, err := debate.New(t.Context(), c, o)
+		require.Len(t, problemsOf(err), 1)
+		found := regexp.MustCompile(`(?:can use|up to) (\d+)`).FindStringSubmatch(problemsOf(err)[0])
+		require.NotNil(t, found, problemsOf(err)[0])
+		n, err := strconv.Atoi(found[1])
+		require.NoError(t, err)
+		return n
+	}
+	for name, l := range map[string]debate.Limits{"limits.output_tokens": {OutputTokens: 1}, "limits.tokens": {Tokens: 1}, "limits.cost": {Cost: 1}} {
+		plain := needed(l, debate.Participant{})
+		require.Equal(t, plain+2048, needed(l, debate.Participant{Reasoning: "low"}), name)
+		require.Equal(t, plain, needed(l, debate.Participant{Reasoning: "low", MaxTokens: 3000}), name)
 	}
 }
 
