@@ -112,6 +112,8 @@ func (r *Report) participants() []block {
 			state = humanize(r.Result.Participants[i].State)
 		} else if p.Disabled {
 			state = "disabled"
+		} else if slices.ContainsFunc(r.Dropped, func(d debate.Dropped) bool { return d.Name == p.Name }) {
+			state = "judge, dropped"
 		}
 		model := slices.DeleteFunc([]string{p.Provider, p.Model}, func(s string) bool { return s == "" })
 		seats = append(seats, []string{p.Name, p.Role, p.Side, p.Position, strings.Join(model, ", "), state})
