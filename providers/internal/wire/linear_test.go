@@ -68,6 +68,7 @@ func longStream(t testing.TB, p fakellm.Protocol, piece string, size int) (strea
 		}
 		b.WriteString(event)
 	}
+	require.Positive(t, n)
 	return b.String(), n
 }
 
@@ -99,7 +100,7 @@ func TestLongStreamsTakeLinearMemory(t *testing.T) {
 		"text":        {"So. ", protocols},
 		"reasoning":   {"Hm. ", protocols},
 		"a signature": {"c2ln", []fakellm.Protocol{fakellm.Anthropic}},
-		"a tool call": {"y are", []fakellm.Protocol{fakellm.OpenAI, fakellm.Anthropic}},
+		"a tool call": {" are", []fakellm.Protocol{fakellm.OpenAI, fakellm.Anthropic}},
 	} {
 		for _, p := range test.protocols {
 			t.Run(name+" of "+string(p), func(t *testing.T) {
