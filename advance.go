@@ -142,6 +142,9 @@ func (dr *driver) step() (more bool, err error) {
 	if dr.out.flush(); dr.out.gone || err != nil {
 		return false, err
 	}
+	if p.check != nil || len(p.executions) > 0 { // in the background, a drive begins again after a pause
+		dr.observe()
+	}
 	switch {
 	case p.check != nil:
 		err = dr.validate(p)
@@ -290,16 +293,13 @@ func (dr *driver) validate(p plan) error {
 	if err != nil {
 		return err
 	}
-	for _, w := range warnings {
-		dr.engine.log.WarnContext(dr.ctx, "check configuration", "debate", dr.journal.id, "warning", w.Text)
-	}
 	return problemsError(slices.Clone(found)) // the journal has the list
 }
 
 // checkProviders checks the keys and models of the providers, and reports whether a control superseded the check, which
 // then ended early.
 func (dr *driver) checkProviders(p plan) (problems []protocol.Problem, superseded bool) {
-	ctx, cancel := context.WithTimeout(dr.ctx, p.check.Limits.StepTimeout)
+	ctx, cancel := context.WithTimeout(dr.within, p.check.Limits.StepTimeout)
 	defer cancel()
 	ctx, stop := context.WithCancelCause(ctx)
 	set := func(f context.CancelCauseFunc) {

@@ -22,6 +22,7 @@ import (
 // returns a failure. If it ends the goroutine, perform sets c.exited. A panic of the viewer passes through.
 func (c *execution) perform() (err error) {
 	returned := false
+	defer func() { c.unobserve(err) }()
 	defer func() {
 		if returned || c.viewing {
 			return
@@ -32,6 +33,7 @@ func (c *execution) perform() (err error) {
 			c.exited = f
 		}
 	}()
+	c.observe()
 	err = c.performAttempts()
 	returned = true
 	return err
@@ -45,7 +47,7 @@ func (c *execution) panicked(p *panics.Error) *Failure {
 		if e.Partial.Text == "" {
 			e.Partial.Text = c.feed.textOf(part)
 		}
-		a := transcript.Attempt{Provider: c.model.providerName, Model: c.model.actor.Model, Usage: e.Partial.Usage, Duration: time.Since(c.attempts.began)}
+		a := transcript.Attempt{Provider: c.model.providerName, Model: c.model.actor.Model, Usage: e.Partial.Usage, FirstChunk: part.firstChunk}
 		if a.Usage == (transcript.Usage{}) && !makesNoText(c.step.Actor) {
 			a.Usage = transcript.Usage{Input: c.prompt.tokens, Output: window.Estimate(e.Partial.Text), Estimated: true}
 		}
@@ -81,7 +83,7 @@ func (c *execution) performAttempts() error {
 		if err := c.reportFailure(failed, again); err != nil || again < 0 {
 			return c.giveUp(n, failed)
 		}
-		if sleepContext(c.ctx, again) != nil {
+		if c.attempts.waited = again; sleepContext(c.ctx, again) != nil {
 			return c.contextEnded(n, err)
 		}
 		if c.timing.waited {
@@ -116,31 +118,26 @@ func (c *execution) contextEnded(n int, err error) error {
 	return cause
 }
 
-// reportFailure emits a TurnFailed event for the current attempt. It returns an error if the viewer has left.
-func (c *execution) reportFailure(e *providers.Error, again time.Duration) error {
-	ev := TurnFailed{EventMeta: liveMeta("turn_failed"), Attempt: c.attempts.current, Error: e.Kind, Message: c.pseudonyms.Reveal(e.Error()), RetryIn: again}
-	c.feed.fail(ev)
-	if c.emit == nil {
-		return nil
-	}
-	return c.emit(ev, ev.Seq)
-}
-
 // attempt calls the model once and accepts its reply as the turn, or returns an error.
 func (c *execution) attempt(n int) error {
-	c.attempts.current = &Attempt{Key: c.step.Key, Kind: c.step.Kind, Role: c.role, Number: n}
+	call := c.newAttempt(n, c.step.Kind)
+	c.attempts.current = &call.Attempt
 	start := TurnStarted{EventMeta: liveMeta("turn_started"), Attempt: c.attempts.current}
 	start.Seq = c.step.VisibleSeq
 	part := c.feed.begin(start)
+	if c.reports.queue != nil {
+		c.reports.live(c.debate, start, c.feed.seq())
+	}
 	if c.emit != nil {
 		if err := c.emit(start, start.Seq); err != nil {
 			return err
 		}
 	}
 	prompt, reasked := c.prompt.tokens-c.prompt.slack, c.attempts.askedAgain
-	c.attempts.part, c.attempts.began, c.attempts.response = part, time.Now(), providers.Response{}
-	c.request.OnChunk = c.stream(part)
-	resp, err := c.model.provider.Generate(c.ctx, c.request)
+	c.attempts.part, c.attempts.response = part, providers.Response{}
+	ctx := c.beginCall(call, &c.request)
+	c.request.OnChunk = c.stream(part, call)
+	resp, err := c.model.provider.Generate(ctx, c.request)
 	c.attempts.response = resp
 	c.noteAnswer(c.attempts.began, err)
 	err = c.checkTimeout(resp, err)
@@ -159,7 +156,7 @@ func (c *execution) attempt(n int) error {
 	} else if err = c.accept(resp); err == nil {
 		resp.Warnings = c.keepReasoning(resp)
 	}
-	a := transcript.Attempt{Provider: c.model.providerName, Model: c.model.actor.Model, Usage: c.usage(resp, whole), Duration: time.Since(c.attempts.began)}
+	a := transcript.Attempt{Provider: c.model.providerName, Model: c.model.actor.Model, Usage: c.usage(resp, whole), FirstChunk: part.firstChunk}
 	// Otherwise the estimate is for another prompt or another model, or the service may ignore a part of the prompt.
 	if !reasked && !c.model.substituted && c.prompt.opaque == 0 {
 		a.PromptTokens = prompt
@@ -189,23 +186,6 @@ func (c *execution) checkTimeout(resp providers.Response, err error) error {
 		resp = providers.AsError(err).Partial
 	}
 	return &providers.Error{Kind: timeout.Kind, Err: timeout.Err, Partial: resp}
-}
-
-// stream returns a callback that passes on the text of an attempt while it streams, in whole characters.
-func (c *execution) stream(p *liveAttempt) func(string) error {
-	seq := c.step.VisibleSeq
-	ctx, feed, emit, attempt := c.ctx, c.feed, c.emit, c.attempts.current // c is reused for other steps
-	return func(text string) error {
-		if text = p.visible(text); text != "" {
-			feed.chunk(p, text)
-		}
-		if text == "" || emit == nil || ctx.Err() != nil {
-			return ctx.Err()
-		}
-		ev := Chunk{EventMeta: EventMeta{Type: "chunk", Seq: seq, Live: true}, Attempt: attempt, Offset: p.streamed, Text: text}
-		p.streamed += len(text)
-		return emit(ev, seq)
-	}
 }
 
 // accept sets a reply as the turn's reply, or returns an error if it is not valid.

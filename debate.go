@@ -140,6 +140,7 @@ func (dr *driver) runBackground() {
 	again := minBackoff
 	for {
 		more, err := dr.advanceApart()
+		dr.failed = err
 		if err != nil && !dr.logError(err) {
 			return
 		}
@@ -150,6 +151,7 @@ func (dr *driver) runBackground() {
 			continue
 		case more:
 		case s == fsm.Paused:
+			dr.unobserve(nil)
 			dr.engine.heartbeats.announce(dr.ctx, dr.journal.id) // tells whoever resumes it that it is driven here
 			if dr.sleep(-1); dr.restarted() {
 				return
@@ -258,8 +260,10 @@ func (d *Debate) Run(ctx context.Context) iter.Seq2[Event, error] {
 				yield(nil, dr.exited)
 			}
 		}()
+		dr.observe()
 		for more := true; more && err == nil && !dr.out.gone; {
 			more, err = dr.advance() //nolint:contextcheck // see fail
+			dr.failed = err
 		}
 		returned = true
 		switch {
@@ -290,7 +294,9 @@ func (d *Debate) RunOnce(ctx context.Context) (more bool, err error) {
 		}
 		return false, err
 	}
-	return dr.advanceApart() //nolint:contextcheck // see fail
+	dr.observe()
+	more, dr.failed = dr.advanceApart() //nolint:contextcheck // see fail
+	return more, dr.failed
 }
 
 // showEnd shows the Ended event if the debate has ended.

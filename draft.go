@@ -50,26 +50,32 @@ func (d *draft) clearFlags() { d.Flags = nil }
 
 func (d *draft) flag(f transcript.Flag) { d.Flags = append(d.Flags, f) }
 
-// maxReasoning limits, in bytes, the reasoning that a turn keeps: its text, and what is opaque.
-const maxReasoning = 64 << 10
+// maxKept limits, in bytes, the reasoning that a turn keeps, which is its text and what is opaque, and a reply that an
+// attempt keeps.
+const maxKept = 64 << 10
+
+// firstBytes returns the first bytes of a text, most of them at most, in whole characters.
+func firstBytes(text string, most int) string {
+	if len(text) > most {
+		text = text[:most]
+		text = text[:incompleteCharacter(text)]
+	}
+	return text
+}
 
 // setReasoning sets the reasoning that the turn keeps: a text, and the opaque part that goes back to the model, or nil. If
 // the opaque part is too large, setReasoning omits it and returns a warning.
 func (d *draft) setReasoning(text string, o *reasoning.Opaque) (warning string) {
-	if len(text) > maxReasoning {
-		text = text[:maxReasoning]
-		text = text[:incompleteCharacter(text)]
-	}
 	d.Reasoning = nil
-	if text != "" {
+	if text = firstBytes(text, maxKept); text != "" {
 		d.Reasoning = &transcript.Reasoning{Text: text}
 	}
 	if o == nil {
 		return ""
 	}
 	raw, err := json.Marshal(o)
-	if err != nil || len(raw) > maxReasoning {
-		return fmt.Sprintf("the encrypted reasoning of %d bytes is not kept for the next turns, at most %d are", len(raw), maxReasoning)
+	if err != nil || len(raw) > maxKept {
+		return fmt.Sprintf("the encrypted reasoning of %d bytes is not kept for the next turns, at most %d are", len(raw), maxKept)
 	}
 	d.Reasoning = &transcript.Reasoning{Text: text, Opaque: raw}
 	return ""

@@ -23,8 +23,11 @@ type driver struct {
 	journal    *journal
 	ctx        context.Context
 	cancel     context.CancelCauseFunc
-	only       string  // key of the plan to run; empty for any plan
-	checked    *Config // the configuration that the engine supports; nil if none was checked yet
+	within     context.Context // of the drive, as the observer has derived it
+	endDrive   func(Outcome)   // ends the drive; nil if nobody observes it or the debate is paused
+	failed     error           // why driving ended
+	only       string          // key of the plan to run; empty for any plan
+	checked    *Config         // the configuration that the engine supports; nil if none was checked yet
 	feed       *liveFeed
 	out        delivery
 	background bool     // Start drives the debate
@@ -135,6 +138,7 @@ func (dr *driver) committed(ev Event) {
 func engage(ctx context.Context, e *Engine, j *journal, yield func(Event, error) bool) (*driver, error) {
 	dr := &driver{engine: e, journal: j, woken: make(chan struct{}, 1)}
 	dr.ctx, dr.cancel = context.WithCancelCause(ctx)
+	dr.within = dr.ctx
 	dr.out = delivery{yield: yield, leave: func() { dr.cancel(errViewerLeft) }, known: &dr.known, lock: &j.mu}
 	dr.show = dr.out.show
 	release, err := e.reserve(j.id, dr.cancel)
@@ -166,8 +170,32 @@ func (dr *driver) enter() error {
 	return nil
 }
 
+// observe begins a drive for the observer, unless it has begun.
+func (dr *driver) observe() {
+	if dr.endDrive == nil {
+		dr.within, dr.endDrive = dr.engine.reports.observe(dr.ctx, Step{Debate: dr.journal.id})
+	}
+}
+
+// unobserve ends the drive for the observer. err is why it ended, or nil.
+func (dr *driver) unobserve(err error) {
+	end := dr.endDrive
+	if end == nil {
+		return
+	}
+	dr.within, dr.endDrive = dr.ctx, nil
+	o := Outcome{Err: err, Status: store.Status{ID: dr.journal.id}}
+	dr.journal.mu.Lock()
+	if r := dr.journal.rec; r != nil {
+		o.Status = statusOf(r)
+	}
+	dr.journal.mu.Unlock()
+	end(o)
+}
+
 func (dr *driver) release() {
 	dr.cancel(errViewerLeft)
+	dr.unobserve(dr.failed)
 	dr.mu.Lock()
 	dr.released = true
 	dr.mu.Unlock()

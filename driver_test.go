@@ -220,7 +220,7 @@ func TestAStepsTimeBeginsWithItsOwnCall(t *testing.T) {
 	})
 }
 
-// blockingLogHandler is a log handler that blocks.
+// blockingLogHandler is a log handler that blocks when a driver logs why it ends.
 type blockingLogHandler struct {
 	slog.Handler
 	in, out chan struct{}
@@ -228,9 +228,11 @@ type blockingLogHandler struct {
 
 func (g blockingLogHandler) Enabled(context.Context, slog.Level) bool { return true }
 
-func (g blockingLogHandler) Handle(context.Context, slog.Record) error {
-	g.in <- struct{}{}
-	<-g.out
+func (g blockingLogHandler) Handle(_ context.Context, r slog.Record) error {
+	if r.Message == "drive debate" {
+		g.in <- struct{}{}
+		<-g.out
+	}
 	return nil
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/deepcopy"
+	"github.com/elenchus-go/debate/internal/spool"
 	"github.com/elenchus-go/debate/judge/reply"
 	"github.com/elenchus-go/debate/prompts"
 	"github.com/elenchus-go/debate/protocol"
@@ -44,10 +45,11 @@ func NewEngine(o Options) (*Engine, error) {
 	}
 	e := &Engine{
 		providers: maps.Clone(o.Providers), protocols: map[string]protocol.Protocol{}, prompts: set, replies: map[string]*reply.Contract{}, extractAnswer: o.ExtractAnswer, counter: o.TokenCounter,
-		keepReasoning: o.KeepReasoning,
-		log:           cmp.Or(o.Logger, slog.New(slog.DiscardHandler)), closing: make(chan struct{}),
+		keepReasoning: o.KeepReasoning, keepReplies: o.KeepReplies,
+		log: cmp.Or(o.Logger, slog.New(slog.DiscardHandler)), closing: make(chan struct{}),
 		driven: map[string]*driverSlot{}, feeds: map[string]*liveFeed{},
 	}
+	e.reports = e.newReporter(o)
 	e.heartbeats = newHeartbeats(o.Store, o.Name, o.HeartbeatInterval, o.RecoverAfter, e.log)
 	e.store = store.Watched(o.Store)
 	if s, ok := o.Store.(store.Scheduler); ok {
@@ -82,7 +84,7 @@ func New(ctx context.Context, c Config, o Options) (*Debate, error) {
 	if err := problemsError(found); err != nil {
 		return nil, err
 	}
-	return e.create(ctx, c)
+	return e.create(ctx, c, false)
 }
 
 // Create stores a new debate, with a copy of the configuration. It returns *Problems if the configuration is invalid.
@@ -93,18 +95,37 @@ func (e *Engine) Create(ctx context.Context, c Config) (*Debate, error) {
 	if err := problemsError(found); err != nil {
 		return nil, err
 	}
-	return e.create(ctx, c)
+	return e.create(ctx, c, false)
 }
 
-// create stores a debate. The configuration must be complete and valid.
-func (e *Engine) create(ctx context.Context, c Config) (*Debate, error) {
+// Launch stores a new debate as Create does, and starts it as Start does, in one commit. It returns *Problems if the
+// configuration is invalid, or if it names something that Options does not provide, unless workers drive the debate. If
+// the debate is stored but cannot be driven, because the engine was closed in between or the store failed, Launch returns
+// the debate and the error.
+func (e *Engine) Launch(ctx context.Context, c Config) (*Debate, error) {
+	c, found := c.withDefaults()
+	if !e.schedules {
+		found = append(found, e.missingNames(c)...)
+	}
+	if err := problemsError(found); err != nil {
+		return nil, err
+	}
+	d, err := e.create(ctx, c, true)
+	if err != nil || e.schedules {
+		return d, err
+	}
+	return d, e.startBackground(context.WithoutCancel(ctx), e.journal(d.ID()), false)
+}
+
+// create stores a debate, and starts it if start is set. The configuration must be complete and valid.
+func (e *Engine) create(ctx context.Context, c Config, start bool) (*Debate, error) {
 	if e.isClosed() {
 		return nil, fmt.Errorf("create debate: %w", ErrClosed)
 	}
 	c.ID = cmp.Or(c.ID, newID())
 	c.Seed = cmp.Or(c.Seed, c.ID)
 	undo := e.addProtocol(c.ID, c.Protocol)
-	d, err := e.commitFirst(ctx, c)
+	d, err := e.commitFirst(ctx, c, start)
 	if err != nil {
 		undo()
 		return nil, err
@@ -112,8 +133,8 @@ func (e *Engine) create(ctx context.Context, c Config) (*Debate, error) {
 	return d, nil
 }
 
-// commitFirst stores a debate's first entry.
-func (e *Engine) commitFirst(ctx context.Context, c Config) (*Debate, error) {
+// commitFirst stores a debate's first entry, and if start is set the entry that starts it.
+func (e *Engine) commitFirst(ctx context.Context, c Config, start bool) (*Debate, error) {
 	raw, err := json.Marshal(c)
 	if err != nil {
 		return nil, fmt.Errorf("create debate %s: %w", c.ID, err)
@@ -128,6 +149,11 @@ func (e *Engine) commitFirst(ctx context.Context, c Config) (*Debate, error) {
 	change := newTransaction(d.journal.rec)
 	if err := change.add(ConfigChanged{EventMeta: change.stamp("config"), At: change.now, Format: store.Format, Config: raw}); err != nil {
 		return nil, fmt.Errorf("create debate %s: %w", c.ID, err)
+	}
+	if start {
+		if err := change.start(); err != nil {
+			return nil, fmt.Errorf("create debate %s: %w", c.ID, err)
+		}
 	}
 	if err := d.journal.commit(ctx, change); err != nil {
 		if _, taken := errors.AsType[*store.Conflict](err); taken {
@@ -147,7 +173,8 @@ func (e *Engine) Open(ctx context.Context, id string) (*Debate, error) {
 }
 
 // Close stops driving debates. It starts no new steps and lets calls in flight finish and commit. If ctx ends first,
-// Close cancels the calls and returns ctx's error; goroutines that are slow to notice may still be running then.
+// Close cancels the calls and returns ctx's error; goroutines that are slow to notice may still be running then. Close
+// waits until the observer has had all events.
 // Finally every watcher gets ErrClosed. Another engine can continue the debates.
 func (e *Engine) Close(ctx context.Context) error {
 	e.mu.Lock()
@@ -164,13 +191,77 @@ func (e *Engine) Close(ctx context.Context) error {
 		e.drivers.Wait()
 		close(idle)
 	}()
+	defer e.cancel(ErrClosed)
 	select {
 	case <-idle:
-		e.cancel(ErrClosed)
-		return nil
 	case <-ctx.Done():
-		e.cancel(ErrClosed)
 		return fmt.Errorf("close engine: calls in flight were canceled: %w", context.Cause(ctx))
+	}
+	if q := e.reports.queue; q != nil && q.Wait(ctx) != nil {
+		return fmt.Errorf("close engine: the observer has not seen all events: %w", context.Cause(ctx))
+	}
+	return nil
+}
+
+// newReporter returns what reports the engine's work to its log and its observer.
+func (e *Engine) newReporter(o Options) *reporter {
+	p := &reporter{log: e.log, texts: o.LogTexts, begin: o.Observer.Begin}
+	show := o.Observer.Event
+	if show == nil {
+		return p
+	}
+	most := o.Observer.MaxQueue
+	if most <= 0 {
+		most = defaultMaxQueue
+	}
+	present := func(id string, ev Event) { p.guard(id, func() { show(id, ev) }) }
+	deliver := func(id string, ev Event) {
+		for _, w := range warningsOf(ev) {
+			present(id, restamp(w, ev.Meta().Seq-1))
+		}
+		present(id, ev)
+		if s, ok := ev.(StateChanged); ok && s.To.Final() {
+			d := &Debate{engine: e, journal: e.journal(id)}
+			if last, err := d.ending(e.ctx); err == nil { // otherwise it was deleted, or its store is gone
+				present(id, last)
+			}
+		}
+	}
+	p.queue = spool.New(most, deliver, func(id string, m spool.Missed) {
+		if m.Live > 0 {
+			w := Warning{EventMeta: liveMeta("warning"), Text: fmt.Sprintf("the observer is too slow: it misses %d live events", m.Live)}
+			if len(m.Stored) > 0 {
+				w.Seq = m.Stored[0].First - 1
+			}
+			present(id, w)
+		}
+		for _, r := range m.Stored {
+			e.readAgain(id, r, deliver)
+		}
+	})
+	return p
+}
+
+// readAgain delivers stored events of a debate that were not queued. It tries again while the store fails.
+func (e *Engine) readAgain(id string, r spool.Range, deliver func(string, Event)) {
+	for again := minBackoff; r.First <= r.Last; again = min(2*again, maxBackoff) {
+		_, entries, err := e.store.Load(e.ctx, id, r.First-1)
+		for _, entry := range entries {
+			if entry.Seq > r.Last {
+				break
+			}
+			if ev, damaged := decodeEntry(entry); damaged == nil {
+				deliver(id, ev)
+			}
+			r.First = entry.Seq + 1
+		}
+		if err == nil || errors.Is(err, store.ErrNotFound) {
+			return
+		}
+		e.log.WarnContext(e.ctx, "read events for the observer", "debate", id, "error", err)
+		if sleepContext(e.ctx, again) != nil {
+			return
+		}
 	}
 }
 

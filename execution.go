@@ -1,7 +1,6 @@
 package debate
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"sync"
@@ -20,32 +19,36 @@ import (
 // execution is the execution of one step, with all its attempts. It copies everything that it needs from the record
 // when it is planned, so that it can run concurrently with others.
 type execution struct {
-	step       protocol.Step
-	role       string
-	config     *Config
-	created    time.Time         // when the debate was created
-	concluding bool              // the debate concludes
-	keepText   bool              // the turn keeps reasoning
-	judging    bool              // the actor is a judge
-	debating   bool              // the actor is a participant
-	contract   *reply.Contract   // nil for free text
-	names      []string          // participants that the reply may name
-	ownNames   []string          // the same if the protocol lists them for the step; otherwise nil
-	pseudonyms *judge.Pseudonyms // names by which the model sees the participants
-	model      model
-	prompt     promptParts
-	request    providers.Request
-	attempts   attempts
-	timing     timing
-	answers    *lastAnswers // of the engine's providers
-	counter    counter
-	turn       draft
+	step        protocol.Step
+	role        string
+	config      *Config
+	created     time.Time         // when the debate was created
+	concluding  bool              // the debate concludes
+	debate      string            // ID of the debate
+	keepText    bool              // the turn keeps reasoning
+	keepReplies bool              // its attempts keep the replies
+	judging     bool              // the actor is a judge
+	debating    bool              // the actor is a participant
+	contract    *reply.Contract   // nil for free text
+	names       []string          // participants that the reply may name
+	ownNames    []string          // the same if the protocol lists them for the step; otherwise nil
+	pseudonyms  *judge.Pseudonyms // names by which the model sees the participants
+	model       model
+	prompt      promptParts
+	request     providers.Request
+	attempts    attempts
+	timing      timing
+	answers     *lastAnswers // of the engine's providers
+	counter     counter
+	turn        draft
 
 	after, over chan struct{} // closed when the actor's previous call ends, and when this one ends
 
-	ctx    context.Context
-	cancel context.CancelCauseFunc
-	feed   *liveFeed
+	ctx     context.Context
+	cancel  context.CancelCauseFunc
+	end     func(Outcome) // ends the step for the observer; nil if nobody observes it
+	feed    *liveFeed
+	reports *reporter
 	// emit shows an event that carries the given seq; nil if there is no viewer.
 	emit    func(ev Event, seq int64) error
 	show    func(ev Event, seq int64) error // what emitShown calls
@@ -114,6 +117,9 @@ type attempts struct {
 	current     *Attempt
 	part        *liveAttempt                // the live events of current while its call is in progress; otherwise nil
 	began       time.Time                   // when that call began
+	waited      time.Duration               // wait before it
+	end         func(Outcome)               // ends that call for the observer; nil if nobody observes it
+	request     *providers.Request          // what it asks; nil if nobody observes it
 	response    providers.Response          // what the provider returned; zero until then
 	failures    map[providers.ErrorKind]int // number of failures by kind, for the model in use
 	partial     string                      // longest text of a failed attempt
@@ -166,18 +172,6 @@ func (c *execution) start() {
 
 // finish completes the turn.
 func (c *execution) finish() { c.turn.finish(c.timing.viewed + c.timing.timer.Viewed()) }
-
-// addAttempt adds an attempt and its outcome to the turn.
-func (c *execution) addAttempt(a transcript.Attempt, resp providers.Response, err error) {
-	asked := a.Model
-	a.Model, a.FinishReason = cmp.Or(resp.Model, asked), string(resp.FinishReason)
-	a.Warnings = resp.Warnings
-	c.price(&a.Usage, a.Model, asked)
-	if failed := providers.AsError(err); failed != nil {
-		a.ErrorKind, a.ErrorMessage = string(failed.Kind), c.pseudonyms.Reveal(failed.Error())
-	}
-	c.turn.addAttempt(a)
-}
 
 // count returns the number of tokens that a text has for the actor's model. It caches the last text.
 func (c *execution) count(text string) int {

@@ -76,6 +76,8 @@ type journal struct {
 	log   *slog.Logger
 	env   *environment
 
+	reports *reporter
+
 	mu      sync.Mutex
 	rec     *record      // the journal as far as it was read; nil if it must be read again
 	machine *fsm.Machine // executes what the record holds
@@ -95,7 +97,7 @@ type follower interface {
 
 // journal returns the journal of a debate. Nothing has been read yet.
 func (e *Engine) journal(id string) *journal {
-	return &journal{id: id, store: e.store, log: e.log, env: e.env}
+	return &journal{id: id, store: e.store, log: e.log, env: e.env, reports: e.reports}
 }
 
 // refresh reads the new entries of the journal.
@@ -260,6 +262,9 @@ func (j *journal) commit(ctx context.Context, c *transaction) error {
 	if j.driver != nil {
 		j.driver.writing(c.rec.Seq)
 	}
+	if j.reports.queue != nil {
+		defer j.reports.lock(j.id)()
+	}
 	err := j.store.Commit(ctx, store.Change{ID: j.id, After: c.after, Entries: entries, Status: statusOf(c.rec)})
 	if err != nil {
 		j.rec = nil // it holds uncommitted events
@@ -270,6 +275,7 @@ func (j *journal) commit(ctx context.Context, c *transaction) error {
 	}
 	defer j.machine.Release()
 	for _, ev := range c.events {
+		j.reports.committed(ctx, j.id, ev)
 		if err := j.follow(ev); err != nil {
 			return err
 		}

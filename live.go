@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 	"unicode/utf8"
 
 	"github.com/elenchus-go/debate/internal/reasoning"
@@ -31,13 +32,13 @@ type liveFeed struct {
 // liveAttempt is an attempt with its live events.
 type liveAttempt struct {
 	TurnStarted
-	text     []byte // streamed so far
-	streamed int    // length of the text, in bytes; only the provider's goroutine uses it
-	// Only the provider's goroutine uses these: the bytes of a character that has not arrived completely, whether the reply
-	// has ended, and what removes reasoning.
-	rest     string
-	complete bool
-	filter   reasoning.Filter
+	text []byte // streamed so far
+	// Only the provider's goroutine uses these: the time until the first piece, the bytes of a character that has not arrived
+	// completely, whether the reply has ended, and what removes reasoning.
+	firstChunk time.Duration
+	rest       string
+	complete   bool
+	filter     reasoning.Filter
 
 	failures []timedEvent
 	// The driver's journal ended with these entries when the attempt started and when text was added last.
@@ -117,6 +118,13 @@ func (f *liveFeed) now() int64 {
 	return f.after
 }
 
+// seq returns the seq of the last entry that the driver knows.
+func (f *liveFeed) seq() int64 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.now()
+}
+
 // begin adds a new attempt and ends an earlier attempt of the same step.
 func (f *liveFeed) begin(ev TurnStarted) *liveAttempt {
 	f.mu.Lock()
@@ -129,12 +137,15 @@ func (f *liveFeed) begin(ev TurnStarted) *liveAttempt {
 	return p
 }
 
-func (f *liveFeed) chunk(p *liveAttempt, text string) {
+// chunk adds text to an attempt, and returns its offset.
+func (f *liveFeed) chunk(p *liveAttempt, text string) (offset int) {
 	f.mu.Lock()
+	offset = len(p.text)
 	p.text = append(p.text, text...)
 	p.extended = f.now()
 	f.wake()
 	f.mu.Unlock()
+	return offset
 }
 
 // textOf returns the text of an attempt so far.

@@ -3,7 +3,6 @@ package debate
 import (
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/internal/reasoning"
@@ -65,12 +64,12 @@ func (c *execution) summarizeOldest() bool {
 	if err != nil {
 		return false
 	}
-	began := time.Now()
-	resp, err := provider.Generate(c.ctx, r)
+	ctx := c.beginCall(c.newAttempt(c.attempts.current.Number, transcript.Summary), &r)
+	resp, err := provider.Generate(ctx, r)
 	if failed := providers.AsError(err); failed != nil {
 		resp = failed.Partial
 	}
-	a := transcript.Attempt{Provider: name, Model: s.Model, Usage: c.usage(resp, err == nil), Duration: time.Since(began)}
+	a := transcript.Attempt{Provider: name, Model: s.Model, Usage: c.usage(resp, err == nil)}
 	c.addAttempt(a, resp, err)
 	said, _ := reasoning.Split(resp.Text)
 	if err != nil || strings.TrimSpace(said) == "" {

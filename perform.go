@@ -69,7 +69,8 @@ func (c *execution) runParallel(i int, inbox chan<- message) {
 	}()
 	if c.after != nil { // an actor makes one call at a time
 		<-c.after
-		c.subtractWait(time.Since(c.timing.launched))
+		c.attempts.waited = time.Since(c.timing.launched)
+		c.subtractWait(c.attempts.waited)
 	}
 	m.err = c.perform()
 }
@@ -134,7 +135,7 @@ func (dr *driver) launch(calls []*execution) {
 	}
 	for _, c := range calls {
 		c.timing.launched = time.Now()
-		c.ctx, c.cancel = context.WithCancelCause(dr.ctx)
+		c.ctx, c.cancel = context.WithCancelCause(dr.within)
 		c.feed = dr.feed
 		if dr.out.yield != nil {
 			c.emit, c.show = c.shown, dr.show

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"maps"
 	"slices"
@@ -186,43 +185,6 @@ func (e *Engine) identify(name string) (bound string, person bool) {
 // inheritsModel reports whether an actor may have the provider and model of another one.
 func inheritsModel(field string) bool { return field == "persona_assigner" || field == "summarizer" }
 
-// Options holds what a Config refers to by name and what cannot be stored, such as providers and the store.
-type Options struct {
-	// Providers maps the names that Participant.Provider uses to providers.
-	Providers map[string]providers.Provider
-	// Store keeps the debates. Defaults to store.Memory.
-	Store store.Store
-	// Protocols are protocols beyond those of the library, each given by any value of its type. The engine needs them
-	// to decode stored debates. Fields that JSON omits, such as functions, are copied from the given value. An engine
-	// uses the very protocol that Create or Edit was given for that debate. It learns the other debates' protocols of
-	// the same name only if JSON omits nothing of them.
-	Protocols []protocol.Protocol
-	// Prompts holds templates that replace those of the library or add to them; see package prompts.
-	Prompts fs.FS
-	// Contracts are reply contracts beyond those of the library.
-	Contracts []*reply.Contract
-	// ExtractAnswer returns the answer that a turn gives, in a canonical form, or "" if it gives none. Rules of
-	// Config.Detect that compare answers need it. Use the same function in all engines of one store.
-	ExtractAnswer func(transcript.Turn) string
-	// TokenCounter counts tokens. Defaults to window.Estimate, which needs no vocabulary. In both cases the counts
-	// are corrected by what providers report for each model.
-	TokenCounter window.TokenCounter
-	// KeepReasoning stores what models think in Turn.Reasoning.Text, as far as their services show it, up to 64 KiB for
-	// each turn.
-	KeepReasoning bool
-	// Name identifies the engine in Status.Driver of the debates that it drives. Use another name for each engine of a
-	// store. Defaults to the name of the machine, the number of the process, and a random part.
-	Name string
-	// HeartbeatInterval is the time between two heartbeats of the engine; see store.Heartbeats. Each is one write for all
-	// debates that the engine drives. Defaults to 10 s. If it is negative, the engine gives none.
-	HeartbeatInterval time.Duration
-	// RecoverAfter is the age of a heartbeat from which on it no longer counts. Defaults to three times
-	// HeartbeatInterval. Use the same in all engines of a store, and keep their clocks closer together than this.
-	RecoverAfter time.Duration
-	// Logger receives warnings and errors that no caller would otherwise see. Defaults to none.
-	Logger *slog.Logger
-}
-
 // Engine drives debates. One engine can drive many. It is safe for concurrent use.
 type Engine struct {
 	providers map[string]providers.Provider
@@ -241,7 +203,9 @@ type Engine struct {
 	log           *slog.Logger
 	env           *environment // of all records
 	answers       lastAnswers
+	reports       *reporter
 	keepReasoning bool
+	keepReplies   bool
 
 	ctx     context.Context // ends when Close stops waiting
 	cancel  context.CancelCauseFunc

@@ -33,8 +33,8 @@ func (e *Engine) newExecution(r *record, s protocol.Step) (*execution, error) {
 	}
 	c := executionPool.Get().(*execution)
 	*c = execution{
-		shown: c.shown,
-		step:  s, pseudonyms: pseudonymsFor(r, &s), role: seat.Role, config: r.config, created: r.times.created,
+		shown: c.shown, reports: e.reports, debate: r.ID,
+		step: s, pseudonyms: pseudonymsFor(r, &s), role: seat.Role, config: r.config, created: r.times.created,
 		concluding: r.Cursor.Stage == transcript.Conclusion, judging: slices.Contains(r.Judges, s.Actor), debating: r.isParticipating(s.Actor),
 		model: model{actor: who, bind: r.env.bind, substitutes: r.substitutesOf(s.Actor)}, prompt: promptParts{set: e.prompts}, counter: counter{count: r.env.count}, turn: newDraft(&s),
 	}
@@ -48,7 +48,7 @@ func (e *Engine) newExecution(r *record, s protocol.Step) (*execution, error) {
 		c.timing.maxOutage = max(c.timing.remaining-r.times.outage, 1)
 	}
 	c.answers = &e.answers
-	c.request, c.keepText = who.request(), e.keepReasoning
+	c.request, c.keepText, c.keepReplies = who.request(), e.keepReasoning, e.keepReplies
 	if s.Contract != "" {
 		if c.contract = e.contract(r, s.Contract); c.contract == nil {
 			return nil, &unsupported{[]string{fmt.Sprintf("reply contract %q is unknown, add it to Options.Contracts", s.Contract)}}

@@ -264,6 +264,16 @@ func TestEveryAttemptStandsInTheTurn(t *testing.T) {
 			require.Positive(t, turn.Attempts[i].PromptTokens)
 			turn.Attempts[i].PromptTokens = 0
 		}
+		end := turn.Started.UTC()
+		for i := range turn.Attempts {
+			a := &turn.Attempts[i]
+			require.Equal(t, i > 0, a.Waited > 0, "only a retry has waited")
+			require.Equal(t, end.Add(a.Waited), a.Began)
+			require.Equal(t, i > 0, a.FirstChunk > 0, "the first attempt has no text")
+			end = a.Began.Add(a.Duration)
+			a.Began, a.Waited, a.FirstChunk = time.Time{}, 0, 0
+		}
+		require.Equal(t, turn.Ended.UTC(), end)
 		require.Equal(t, []transcript.Attempt{
 			{Provider: "m", Model: "gpt-9", ErrorKind: "network", ErrorMessage: "network: down", Usage: spend[0], Duration: 2 * time.Second},
 			{Provider: "m", Model: "gpt-9", ErrorKind: "server_error", ErrorMessage: "server_error: down", Usage: spend[1], Duration: 3 * time.Second},

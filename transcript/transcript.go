@@ -139,8 +139,12 @@ type Attempt struct {
 	ErrorMessage string        `json:"error_message,omitempty"` // message of the error
 	PromptTokens int           `json:"prompt_tokens,omitempty"` // estimated tokens of the prompt
 	Usage        Usage         `json:"usage"`
-	Duration     time.Duration `json:"duration"`           // in nanoseconds
-	Warnings     []string      `json:"warnings,omitempty"` // what the provider changed in the request, and what was noticed about the service
+	Began        time.Time     `json:"began,omitzero"`        // when the call began
+	Waited       time.Duration `json:"waited,omitempty"`      // wait before it, after an earlier attempt or call of the actor, in nanoseconds
+	FirstChunk   time.Duration `json:"first_chunk,omitempty"` // from Began to the first piece of the reply, in nanoseconds; 0 if none came
+	Duration     time.Duration `json:"duration"`              // of the call, in nanoseconds
+	Warnings     []string      `json:"warnings,omitempty"`    // what the provider changed in the request, and what was noticed about the service
+	Reply        string        `json:"reply,omitempty"`       // what the service replied, as it was; only if Options.KeepReplies is set
 }
 
 // Usage is the number of tokens used, and their cost.

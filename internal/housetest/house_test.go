@@ -25,7 +25,7 @@ const (
 	maxExported          = 15      // exported names of a subpackage
 	maxExportedProviders = 21      // exported names of package providers, which holds the types of requests and of responses
 	maxExportedData      = 16      // exported names of package transcript, which holds plain data
-	maxExportedRoot      = 42      // exported names of the root package
+	maxExportedRoot      = 46      // exported names of the root package
 	unfinishedMarker     = `\b(TO` + `DO|FIX` + `ME|XX` + `X)\b`
 )
 

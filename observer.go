@@ -1,0 +1,215 @@
+package debate
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+
+	"github.com/elenchus-go/debate/internal/panics"
+	"github.com/elenchus-go/debate/internal/spool"
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/store"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// Step is what an engine does in a debate: a drive, which is the time in which one engine drives the debate without a
+// pause; a step within it, which gives a turn; or an attempt at that step, which is one call of a model. The Number is 0
+// if it is not an attempt, and the Key is zero too if it is a drive.
+type Step struct {
+	Debate string // ID of the debate
+	Attempt
+}
+
+// StepFrom returns the attempt that a provider is called for. ctx is the context of the call, or derived from it. It
+// returns false if no debate makes the call.
+func StepFrom(ctx context.Context) (Step, bool) {
+	a, ok := ctx.Value(attemptKey{}).(*attemptContext)
+	if !ok {
+		return Step{}, false
+	}
+	return a.Step, true
+}
+
+type attemptKey struct{}
+
+// attemptContext is the context of a call. It also holds the attempt for events, so that both take one allocation.
+type attemptContext struct {
+	context.Context
+	Step
+}
+
+// Value returns the attempt for StepFrom, and otherwise what the step's context holds.
+func (a *attemptContext) Value(key any) any {
+	if key == (attemptKey{}) {
+		return a
+	}
+	return a.Context.Value(key)
+}
+
+// Outcome is how a drive, a step or an attempt ended. Do not modify what it refers to.
+type Outcome struct {
+	Err    error        // why it failed; nil if it did not
+	Status store.Status // of a drive: the debate afterwards, as far as the engine knows it
+	// Turn is the turn that a step gives, with its attempts. It is committed afterwards, unless another process was first
+	// or the debate has moved on. It is nil if the step failed.
+	Turn     *transcript.Turn
+	Attempt  *transcript.Attempt // the attempt as its turn will show it
+	Request  *providers.Request  // what the model was asked in an attempt, without OnChunk
+	Response *providers.Response // what it replied, or the part that was received
+}
+
+// Observer observes what an engine does. Use it for telemetry and metrics. A function that panics is logged and does no
+// harm to the debate.
+type Observer struct {
+	// Begin is called before each drive, step and attempt, and the function that it returns is called afterwards, always
+	// and once. The context that it returns must derive from ctx. It is the context of everything within: that of a drive is
+	// passed to the steps, that of a step to the attempts, and that of an attempt to the provider. Begin delays the debate
+	// as long as it runs. Steps of a parallel phase begin at the same time. Begin may be nil, and may return nil for both.
+	Begin func(ctx context.Context, s Step) (context.Context, func(Outcome))
+	// Event is called with each event of what this engine does in a debate, live or stored, in the order of the debate, and
+	// never at the same time as another. It runs on a goroutine of its own and does not delay the debate. If it is too slow,
+	// it misses live events; a Warning says how many. It misses no stored event. Engine.Close waits until Event has had all
+	// of them. Event may be nil.
+	Event func(id string, ev Event)
+	// MaxQueue is the number of events that wait for Event before live ones are dropped. Defaults to 1,000.
+	MaxQueue int
+}
+
+// defaultMaxQueue is the default of Observer.MaxQueue.
+const defaultMaxQueue = 1000
+
+// reporter reports what an engine does: to the log, and to the observer.
+type reporter struct {
+	log   *slog.Logger
+	texts bool // the log has messages of services
+	begin func(context.Context, Step) (context.Context, func(Outcome))
+	queue *spool.Queue[Event] // nil if no observer wants events
+
+	mu      sync.Mutex
+	commits map[string]*commitLock // by debate; only with a queue
+}
+
+// commitLock is held during a commit to a debate, so that events are queued in the order of the journal.
+type commitLock struct {
+	sync.Mutex
+	users int
+}
+
+// lock makes the commits to a debate wait for one another until unlock is called.
+func (p *reporter) lock(id string) (unlock func()) {
+	p.mu.Lock()
+	l := p.commits[id]
+	if l == nil {
+		l = &commitLock{}
+		put(&p.commits, id, l)
+	}
+	l.users++
+	p.mu.Unlock()
+	l.Lock()
+	return func() {
+		l.Unlock()
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if l.users--; l.users == 0 {
+			delete(p.commits, id)
+		}
+	}
+}
+
+// committed reports an event that this engine has committed.
+func (p *reporter) committed(ctx context.Context, id string, ev Event) {
+	if p.log.Enabled(ctx, slog.LevelError) { // a logger that writes no errors writes nothing
+		p.logStored(ctx, id, ev)
+	}
+	if p.queue != nil {
+		p.queue.Add(id, ev, ev.Meta().Seq)
+	}
+}
+
+// live reports a live event that follows the stored event seq.
+func (p *reporter) live(id string, ev Event, seq int64) {
+	if p.queue != nil {
+		p.queue.Add(id, restamp(ev, seq), 0)
+	}
+}
+
+// observe begins a drive, a step or an attempt. The function that it returns ends it; it is nil if nobody observes.
+func (p *reporter) observe(ctx context.Context, s Step) (context.Context, func(Outcome)) {
+	if p.begin == nil {
+		return ctx, nil
+	}
+	return p.callBegin(ctx, s) // another function, because its results are on the heap
+}
+
+func (p *reporter) callBegin(ctx context.Context, s Step) (within context.Context, end func(Outcome)) {
+	p.guard(s.Debate, func() { within, end = p.begin(ctx, s) })
+	if within == nil {
+		within = ctx
+	}
+	called := end
+	return within, func(o Outcome) {
+		if called != nil {
+			p.guard(s.Debate, func() { called(o) })
+		}
+	}
+}
+
+// guard calls a function of the observer. It logs a panic.
+func (p *reporter) guard(id string, f func()) {
+	defer func() {
+		if v := recover(); v != nil {
+			err := panics.New(v)
+			p.log.Error("observer panicked", "debate", id, "error", err, "stack", err.Stack)
+		}
+	}()
+	f()
+}
+
+// logStored writes a line for a transition, each failure and each warning.
+func (p *reporter) logStored(ctx context.Context, id string, ev Event) {
+	for _, w := range warningsOf(ev) {
+		p.log.WarnContext(ctx, "warning", "debate", id, "step", w.Key.String(), "text", w.Text)
+	}
+	switch ev := ev.(type) {
+	case StateChanged:
+		p.log.InfoContext(ctx, "transition", "debate", id, "seq", ev.Seq, "from", ev.From, "on", ev.On, "to", ev.To, "round", ev.Round)
+		p.logFailure(ctx, id, ev.Failure)
+		if ev.Question != nil {
+			p.logFailure(ctx, id, ev.Question.Failure)
+		}
+		p.logFailure(ctx, id, ev.OtherFailures...)
+	case Dropped:
+		p.logFailure(ctx, id, ev.Failure)
+		p.logFailure(ctx, id, ev.OtherFailures...)
+	}
+}
+
+// logFailure writes a line for each failure.
+func (p *reporter) logFailure(ctx context.Context, id string, list ...*Failure) {
+	for _, f := range list {
+		if f == nil {
+			continue
+		}
+		attrs := []any{"debate", id, "step", f.Key.String(), "kind", f.Kind, "provider", f.Provider, "model", f.Model, "attempts", f.Attempts}
+		if p.texts {
+			attrs = append(attrs, "message", f.Message)
+		}
+		p.log.ErrorContext(ctx, "step failed", attrs...)
+	}
+}
+
+// logAttempt writes a line for an attempt that failed.
+func (p *reporter) logAttempt(ctx context.Context, id string, ev TurnFailed) {
+	if !p.log.Enabled(ctx, slog.LevelWarn) {
+		return
+	}
+	attrs := []any{"debate", id, "step", ev.Key.String(), "attempt", ev.Number, "kind", ev.Error}
+	if p.texts {
+		attrs = append(attrs, "message", ev.Message)
+	}
+	if ev.RetryIn < 0 {
+		p.log.WarnContext(ctx, "attempt failed, no retry", attrs...)
+		return
+	}
+	p.log.WarnContext(ctx, "attempt failed, retry", append(attrs, "retry_in", ev.RetryIn)...)
+}
