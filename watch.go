@@ -131,8 +131,8 @@ func (d *Debate) Watch(ctx context.Context, after int64) iter.Seq2[Event, error]
 // WatchAs is like Watch for a viewer who speaks for a participant or a judge. It shows nothing of an open parallel phase
 // until that seat has spoken in it, so that the speaker is not influenced: neither the live events of others, nor their
 // turns, nor what follows these. It then yields the stored events that it has withheld. If the debate fails in such a phase,
-// WatchAs withholds them until the phase continues or the debate ends. WatchAs yields an error if no participant or judge
-// has that name.
+// WatchAs withholds them until the phase continues or the debate ends. WatchAs yields *Problems if no participant or
+// judge has that name.
 func (d *Debate) WatchAs(ctx context.Context, seat string, after int64) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		b := &blindfold{rec: newRecord(d.ID(), d.engine.env), seat: seat, after: after}
@@ -173,7 +173,8 @@ func (b *blindfold) add(ev Event) error {
 			return err
 		}
 		if b.rec.config.settings(b.seat) == nil {
-			return fmt.Errorf("watch debate %s as %q: no participant or judge has this name", b.rec.ID, b.seat)
+			unknown := problemsOf("seat", []protocol.Problem{protocol.Problemf("seat", "no participant or judge has the name %q", b.seat)})
+			return fmt.Errorf("watch debate %s: %w", b.rec.ID, unknown)
 		}
 		b.findPhase()
 	}

@@ -29,6 +29,7 @@ var targets = []target{
 	{"detect", 85},
 	{"store", 85},
 	{"integrations", 85},
+	{"debatehttp", 85},
 	{"providers", 80},
 }
 

@@ -32,7 +32,8 @@ var floors = [][]string{
 	4: {"protocol/*", "internal/embedding"},
 	5: {"."},
 	6: {"examples/console", "examples/offline", "integrations/*", "report", "progress", "archive"},
-	7: {"examples/*", "tools/*"},
+	7: {"debatehttp"},
+	8: {"examples/*", "tools/*"},
 }
 
 // leaves lists internal packages that every layer may import. They import nothing of the library.

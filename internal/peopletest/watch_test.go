@@ -79,7 +79,7 @@ func TestABlindRoundStaysBlind(t *testing.T) {
 func TestOnlySeatsWatchBlindly(t *testing.T) {
 	b := sit(t, "A @B", nil)
 	for _, err := range b.WatchAs(t.Context(), "Zoe", 0) {
-		require.ErrorContains(t, err, `as "Zoe": no participant or judge has this name`)
+		require.ErrorContains(t, err, `seat: no participant or judge has the name "Zoe"`)
 	}
 }
 

@@ -1,0 +1,93 @@
+package debatehttp
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// events streams the events of a debate: first the durable events after the viewer's last one, then new events.
+func (c *call) events() error {
+	if err := c.allow(); err != nil {
+		return err
+	}
+	after, err := c.lastEvent()
+	if err != nil {
+		return err
+	}
+	f, leave := c.feeds.follow(c.debate, c.access.Seat)
+	defer leave()
+	out := c.startStream()
+	beat := time.NewTicker(c.Heartbeat)
+	defer beat.Stop()
+	for from, ok := 0, out.send(nil); ok; { // send the headers before the first event
+		list, rest, changed, ended := f.next(from, after)
+		from = rest
+		for _, one := range list {
+			if ok = out.write(one.text); !ok {
+				return nil
+			}
+		}
+		if len(list) > 0 {
+			ok = out.flush()
+			continue
+		}
+		if ended {
+			out.end()
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-beat.C:
+			ok = out.send([]byte(": keep-alive\n\n"))
+		case <-c.r.Context().Done():
+			return nil
+		}
+	}
+	return nil
+}
+
+// lastEvent returns the id of the last event that the viewer has seen. The id of another debate, which had the same id and
+// was deleted, counts as the last event.
+func (c *call) lastEvent() (int64, error) {
+	id := c.r.Header.Get("Last-Event-ID")
+	if id == "" {
+		return 0, nil
+	}
+	n, err := strconv.ParseUint(id, 10, 63)
+	if err != nil {
+		return 0, invalid("Last-Event-ID", "%q is not the id of an event, use an integer of 0 or more", id)
+	}
+	return min(int64(n), c.access.Debate.Seq), nil
+}
+
+// A stream is a response that continues as long as there are events.
+type stream struct {
+	w       http.ResponseWriter
+	control *http.ResponseController
+	timeout time.Duration // time that the client may take to read what is written at once
+}
+
+// startStream begins a response of server-sent events.
+func (c *call) startStream() *stream {
+	h := c.w.Header()
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("X-Accel-Buffering", "no") // proxies such as nginx must not hold events back
+	return &stream{c.w, http.NewResponseController(c.w), c.WriteTimeout}
+}
+
+// write writes a part of the response and reports whether that succeeded.
+func (s *stream) write(b []byte) bool {
+	_ = s.control.SetWriteDeadline(time.Now().Add(s.timeout)) // fails for writers that do not support deadlines
+	_, err := s.w.Write(b)
+	return err == nil
+}
+
+// flush sends what was written.
+func (s *stream) flush() bool { return s.control.Flush() == nil }
+
+// end lets the connection serve other requests without the deadline of this one.
+func (s *stream) end() { _ = s.control.SetWriteDeadline(time.Time{}) }
+
+// send writes a part of the response and sends it.
+func (s *stream) send(b []byte) bool { return s.write(b) && s.flush() }

@@ -1,0 +1,144 @@
+package debatehttp
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/store"
+)
+
+// A route is one operation of the handler.
+type route struct {
+	method     string
+	path       string
+	action     Action
+	parameters []string // parameters of the query
+	handle     func(*call) error
+}
+
+var (
+	filters = []string{
+		"state", "outcome", "failure_kind", "label", "waiting", "created_since", "created_before", "updated_since", "updated_before",
+		"limit", "cursor",
+	}
+	seats = []string{"seat"}
+)
+
+// routes lists everything that needs an action. openapi.json describes it.
+var routes = []route{
+	{"POST", "/debates", Launch, nil, (*call).launch},
+	{"GET", "/debates", List, filters, (*call).list},
+	{"GET", "/debates/{id}", Status, nil, (*call).status},
+	{"DELETE", "/debates/{id}", Delete, nil, (*call).delete},
+	{"PUT", "/debates/{id}/config", Edit, nil, (*call).edit},
+	{"GET", "/debates/{id}/result", Result, nil, (*call).result},
+	{"GET", "/debates/{id}/report", Report, []string{"format", "full"}, (*call).report},
+	{"GET", "/debates/{id}/events", Watch, seats, (*call).events},
+	{"POST", "/debates/{id}/start", Start, nil, control((*debate.Debate).Start)},
+	{"POST", "/debates/{id}/pause", Pause, nil, control((*debate.Debate).Pause)},
+	{"POST", "/debates/{id}/resume", Resume, nil, control((*debate.Debate).Resume)},
+	{"POST", "/debates/{id}/stop", Stop, nil, control((*debate.Debate).Stop)},
+	{"POST", "/debates/{id}/cancel", Cancel, nil, control((*debate.Debate).Cancel)},
+	{"POST", "/debates/{id}/retry", Retry, nil, (*call).retry},
+	{"POST", "/debates/{id}/reset", Reset, nil, control((*debate.Debate).Reset)},
+	{"POST", "/debates/{id}/decisions", Decide, nil, (*call).decide},
+	{"POST", "/debates/{id}/remarks", Inject, nil, (*call).inject},
+	{"PUT", "/debates/{id}/annotations/{name}", Annotate, nil, (*call).annotate},
+	{"GET", "/debates/{id}/waiting", Waiting, seats, (*call).waiting},
+	{"POST", "/debates/{id}/answers", Answer, nil, (*call).reply},
+	{"POST", "/debates/{id}/declines", Decline, nil, (*call).decline},
+	{"GET", "/inbox", Inbox, append([]string{"seat"}, filters...), (*call).inbox},
+}
+
+// New returns a handler that serves the debates of an engine. It returns an error if Options.Authorize is nil or a trusted
+// origin is invalid. The handler starts nothing on its own: call Engine.Recover to continue earlier debates, and
+// Engine.Close to end the streams of all viewers.
+func New(e *debate.Engine, o Options) (http.Handler, error) {
+	if o.Authorize == nil {
+		return nil, errNoAuthorize
+	}
+	s := newService(e, o)
+	mux := http.NewServeMux()
+	for _, r := range routes {
+		mux.Handle(r.method+" "+r.path, s.serve(r))
+	}
+	guard := http.NewCrossOriginProtection()
+	for _, origin := range o.TrustedOrigins {
+		if err := guard.AddTrustedOrigin(origin); err != nil {
+			return nil, err
+		}
+	}
+	guard.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		problem("cross-origin", "a page of another site sent it; add the site to Options.TrustedOrigins to allow this").write(w)
+	}))
+	web := guard.Handler(known(mux))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		w.Header().Set("Cache-Control", "no-store")
+		web.ServeHTTP(w, r)
+	}), nil
+}
+
+// known serves what the mux serves, and answers other requests with a problem.
+func known(mux *http.ServeMux) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h, pattern := mux.Handler(r)
+		if pattern != "" {
+			mux.ServeHTTP(w, r)
+			return
+		}
+		refusal := &discarded{header: w.Header()}
+		h.ServeHTTP(refusal, r)
+		if refusal.status == http.StatusMethodNotAllowed { // the header Allow lists the methods
+			problem("method-not-allowed", "use one of %s", w.Header().Get("Allow")).write(w)
+			return
+		}
+		problem("no-route", "GET /openapi.json describes all addresses").write(w)
+	})
+}
+
+// discarded takes a response without its body.
+type discarded struct {
+	header http.Header
+	status int
+}
+
+func (d *discarded) Header() http.Header         { return d.header }
+func (d *discarded) WriteHeader(status int)      { d.status = status }
+func (d *discarded) Write(b []byte) (int, error) { return len(b), nil }
+
+// serve returns the handler of a route.
+func (s *service) serve(r route) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		c := &call{service: s, w: w, r: req, access: Access{Action: r.action}}
+		if err := c.run(r); err != nil { //nolint:contextcheck // the call holds the request with its context
+			c.fail(err) //nolint:contextcheck // the same
+		}
+	})
+}
+
+// run finds out who asks for what, and performs the route's operation.
+func (c *call) run(r route) error {
+	principal, err := c.Principal(c.r)
+	if err != nil {
+		return unauthenticated(err)
+	}
+	query := c.r.URL.Query()
+	if p := unknownParameters(query, r.parameters); p != nil {
+		return p
+	}
+	c.access.Principal, c.access.Seat = principal, query.Get("seat")
+	if id := c.r.PathValue("id"); id != "" {
+		d, status, release, err := c.open(c.r.Context(), id)
+		if errors.Is(err, store.ErrNotFound) {
+			return notFound(id)
+		}
+		if err != nil {
+			return err
+		}
+		defer release()
+		c.debate, c.access.Debate = d, status
+	}
+	return r.handle(c)
+}

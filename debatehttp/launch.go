@@ -1,0 +1,118 @@
+package debatehttp
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"net/http"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/store"
+)
+
+// launched is the answer to a launch.
+type launched struct {
+	ID string `json:"id"`
+}
+
+// launch creates and starts a debate, which continues when the request ends.
+func (c *call) launch() error {
+	cfg, err := c.config()
+	if err != nil {
+		return err
+	}
+	d, err := c.begin(cfg)
+	if err != nil {
+		return err
+	}
+	c.w.Header().Set("Location", "debates/"+d.ID()) // relative to the address of this request
+	return c.answer(http.StatusCreated, launched{d.ID()})
+}
+
+// begin creates and starts a debate if the client may. With an idempotency key, the debate of an earlier request with the
+// same key is returned.
+func (c *call) begin(cfg debate.Config) (*debate.Debate, error) {
+	key := c.r.Header.Get("Idempotency-Key")
+	if key != "" && cfg.ID != "" {
+		return nil, invalid("id", "a request with an idempotency key has no id, leave out one of them")
+	}
+	if len(key) > maxKey {
+		return nil, invalid("Idempotency-Key", "it has %d bytes, use at most %d", len(key), maxKey)
+	}
+	sum, err := digest(cfg) // before Authorize changes the configuration
+	if err != nil {
+		return nil, err
+	}
+	c.access.Config = &cfg
+	if err := c.allow(); err != nil {
+		return nil, err
+	}
+	ctx := c.detached()
+	if key == "" {
+		return c.engine.Launch(ctx, cfg)
+	}
+	cfg.ID = idOf(c.access.Principal, key)
+	cfg.Labels = withLabel(cfg.Labels, digestLabel, sum)
+	d, err := c.engine.Launch(ctx, cfg)
+	if _, taken := errors.AsType[*store.Conflict](err); taken {
+		return c.again(ctx, cfg.ID, sum)
+	}
+	return d, err
+}
+
+// maxKey is the length of the longest idempotency key, in bytes.
+const maxKey = 255
+
+// digestLabel is the label of a debate that was launched with an idempotency key. It holds a digest of its first
+// configuration.
+const digestLabel = "idempotency_digest"
+
+// idOf returns the id of the debate that a principal launches with an idempotency key.
+func idOf(principal, key string) string { return "key-" + hash(hash(principal) + hash(key))[:32] }
+
+// digest returns a digest of a configuration as a client sent it.
+func digest(cfg debate.Config) (string, error) {
+	b, err := json.Marshal(cfg)
+	return hash(string(b))[:32], err
+}
+
+func hash(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
+}
+
+// again returns the debate that an earlier request with the same idempotency key has launched.
+func (c *call) again(ctx context.Context, id, sum string) (*debate.Debate, error) {
+	d, err := c.engine.Open(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	for first, err := range d.Replay(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		if first.Status().Labels[digestLabel] != sum {
+			return nil, problem("key-reused", "an earlier request with this Idempotency-Key has another body, use a new key for each debate")
+		}
+		break
+	}
+	return d, nil
+}
+
+// edit replaces the configuration of a debate.
+func (c *call) edit() error {
+	cfg, err := c.config()
+	if err != nil {
+		return err
+	}
+	if cfg.ID != "" && cfg.ID != c.debate.ID() {
+		return invalid("id", "%q is not the id of this debate, leave it out", cfg.ID)
+	}
+	c.access.Config = &cfg
+	if err := c.allow(); err != nil {
+		return err
+	}
+	return c.done(c.debate.Edit(c.detached(), cfg))
+}

@@ -1,0 +1,242 @@
+package debatehttp
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/internal/strictjson"
+	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/store"
+)
+
+// Options configure a handler.
+type Options struct {
+	// Authorize decides whether a client may do something. It is required. If it returns an error, the client reads only
+	// that the request is forbidden, or that there is no such debate if the error is store.ErrNotFound; it reads all of a
+	// *Problem. The function may add conditions to Query and change Config. It is called after the request was read and
+	// before anything changes. See AllowEveryone and OwnersOnly.
+	Authorize func(context.Context, *Access) error
+	// Principal tells who sent a request, for example from a token. A client whose Principal is an error reads only that
+	// it is not signed in, or all of a *Problem. Without this function, every principal is empty.
+	Principal func(*http.Request) (string, error)
+	// Presets are the models of POST /v1/chat/completions, by name. The topic is the user's last message, and the
+	// messages before it are added to the background.
+	Presets map[string]debate.Config
+	// ShowTurns sends the turns of a chat completion as they are committed, in reasoning_content. The message itself is
+	// the debate's answer in any case.
+	ShowTurns bool
+	// TrustedOrigins are other sites whose pages may send writes, such as "https://app.example.com".
+	TrustedOrigins []string
+	// MaxBody is the largest size of a request's body, in bytes. Defaults to 1 MiB.
+	MaxBody int64
+	// Heartbeat is the interval of comments in streams, so that proxies do not close quiet connections. Defaults to 15
+	// seconds.
+	Heartbeat time.Duration
+	// WriteTimeout is the time that a viewer may take to read what the handler writes at once. Then the handler
+	// disconnects the viewer, who can continue with Last-Event-ID. Defaults to 30 seconds.
+	WriteTimeout time.Duration
+	// Logger receives errors that clients do not see. Defaults to none.
+	Logger *slog.Logger
+}
+
+// withDefaults returns o with its defaults.
+func (o Options) withDefaults() Options {
+	o.MaxBody = cmp.Or(o.MaxBody, 1<<20)
+	o.Heartbeat = cmp.Or(o.Heartbeat, 15*time.Second)
+	o.WriteTimeout = cmp.Or(o.WriteTimeout, 30*time.Second)
+	if o.Principal == nil {
+		o.Principal = func(*http.Request) (string, error) { return "", nil }
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return o
+}
+
+// service is what all requests share.
+type service struct {
+	Options
+	engine *debate.Engine
+	feeds  *feeds
+
+	mu      sync.Mutex
+	debates map[string]*handle // debates that requests use now
+}
+
+func newService(e *debate.Engine, o Options) *service {
+	o = o.withDefaults()
+	return &service{
+		Options: o, engine: e, debates: map[string]*handle{},
+		feeds: &feeds{log: o.Logger, open: map[seat]*feed{}},
+	}
+}
+
+// A handle is a debate that requests use. They share it, so that the journal is read once for all of them.
+type handle struct {
+	users int // guarded by service.mu
+
+	mu     sync.Mutex
+	debate *debate.Debate // nil if it was not read yet
+}
+
+// open returns a debate with its status, until release is called.
+func (s *service) open(ctx context.Context, id string) (d *debate.Debate, status store.Status, release func(), err error) {
+	s.mu.Lock()
+	h := s.debates[id]
+	if h == nil {
+		h = &handle{}
+		s.debates[id] = h
+	}
+	h.users++
+	s.mu.Unlock()
+	release = sync.OnceFunc(func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if h.users--; h.users == 0 {
+			delete(s.debates, id)
+		}
+	})
+	if d, err = h.open(ctx, s.engine, id); err == nil {
+		status, err = d.Status(ctx)
+	}
+	if err != nil {
+		release()
+	}
+	return d, status, release, err
+}
+
+func (h *handle) open(ctx context.Context, e *debate.Engine, id string) (*debate.Debate, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.debate == nil {
+		d, err := e.Open(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		h.debate = d
+	}
+	return h.debate, nil
+}
+
+// A call is one request.
+type call struct {
+	*service
+	w      http.ResponseWriter
+	r      *http.Request
+	access Access
+	debate *debate.Debate // nil for requests about no debate
+}
+
+// detached returns the context of a change, which continues if the client disconnects.
+func (c *call) detached() context.Context { return context.WithoutCancel(c.r.Context()) }
+
+// allow returns an error if the client may not do what the call's access says.
+func (c *call) allow() error {
+	err := c.Authorize(c.r.Context(), &c.access)
+	if err == nil {
+		return nil
+	}
+	if p, ok := errors.AsType[*Problem](err); ok {
+		return p
+	}
+	if errors.Is(err, store.ErrNotFound) {
+		return notFound(c.r.PathValue("id"))
+	}
+	c.Logger.InfoContext(c.r.Context(), "refuse request", "action", string(c.access.Action), "debate", c.access.Debate.ID, "error", err)
+	return problem("forbidden", "the action %s is not allowed", c.access.Action)
+}
+
+func notFound(id string) *Problem { return problem("not-found", "debate %q does not exist", id) }
+
+// body reads the request's body.
+func (c *call) body() ([]byte, error) {
+	b, err := io.ReadAll(http.MaxBytesReader(c.w, c.r.Body, c.MaxBody))
+	if _, large := errors.AsType[*http.MaxBytesError](err); large {
+		return nil, problem("too-large", "the body has more than %d bytes", c.MaxBody)
+	}
+	if err != nil {
+		return nil, problem("invalid", "the body ended early")
+	}
+	return b, nil
+}
+
+// decode reads the request's body, a JSON object, into v. It refuses unknown fields.
+func (c *call) decode(v any) error {
+	b, err := c.body()
+	if err != nil {
+		return err
+	}
+	var raw json.RawMessage
+	if err := json.Unmarshal(b, &raw); err != nil {
+		return problem("invalid", "the body is not JSON: %v", err)
+	}
+	if len(raw) == 0 || raw[0] != '{' {
+		return problem("invalid", "the body is not a JSON object")
+	}
+	var list []protocol.Problem
+	for _, p := range strictjson.Decode("", raw, v) {
+		list = append(list, protocol.Problem{Field: p.Path, Reason: p.Reason})
+	}
+	if len(list) > 0 {
+		return invalidList(list)
+	}
+	return nil
+}
+
+// config reads a configuration from the request's body.
+func (c *call) config() (cfg debate.Config, err error) {
+	b, err := c.body()
+	if err != nil {
+		return cfg, err
+	}
+	if cfg, err = c.engine.ParseConfig(bytes.TrimSpace(b)); err == nil {
+		return cfg, nil
+	}
+	if _, ok := errors.AsType[*debate.Problems](err); ok {
+		return cfg, err
+	}
+	return cfg, problem("invalid", "the body is not JSON: %v", errors.Unwrap(err))
+}
+
+// answer writes a value as JSON.
+func (c *call) answer(status int, v any) error {
+	writeJSON(c.w, "application/json", status, v)
+	return nil
+}
+
+// done answers that a change was made.
+func (c *call) done(err error) error {
+	if err == nil {
+		c.w.WriteHeader(http.StatusNoContent)
+	}
+	return err
+}
+
+// fail answers with a problem. It logs errors whose text the client does not read.
+func (c *call) fail(err error) {
+	p := problemOf(err)
+	if p.Status == http.StatusInternalServerError && c.r.Context().Err() == nil {
+		c.Logger.ErrorContext(c.r.Context(), "answer request", "method", c.r.Method, "path", c.r.URL.Path, "error", err)
+	}
+	p.write(c.w)
+}
+
+var errNoAuthorize = fmt.Errorf("make handler: Options.Authorize is nil, set it, for example to debatehttp.OwnersOnly(%q)", "owner")
+
+// unauthenticated returns the problem for an error of Options.Principal.
+func unauthenticated(err error) *Problem {
+	if p, ok := errors.AsType[*Problem](err); ok {
+		return p
+	}
+	return problem("unauthenticated", "the request does not tell who sends it")
+}

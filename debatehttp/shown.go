@@ -1,0 +1,72 @@
+package debatehttp
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/elenchus-go/debate"
+)
+
+// withoutStack returns a failure without its stack, which is for the program's authors.
+func withoutStack(f *debate.Failure) *debate.Failure {
+	if f == nil || f.Stack == "" {
+		return f
+	}
+	shown := *f
+	shown.Stack = ""
+	return &shown
+}
+
+func withoutStacks(list []*debate.Failure) []*debate.Failure {
+	list = slices.Clone(list)
+	for i, f := range list {
+		list[i] = withoutStack(f)
+	}
+	return list
+}
+
+func questionWithoutStack(q *debate.Question) *debate.Question {
+	if q == nil {
+		return nil
+	}
+	shown := *q
+	shown.Failure = withoutStack(q.Failure)
+	return &shown
+}
+
+// shownResult returns a result as clients may see it.
+func shownResult(r *debate.Result) *debate.Result {
+	r.Failure, r.Question = withoutStack(r.Failure), questionWithoutStack(r.Question)
+	return r
+}
+
+// shownEvent returns an event as clients may see it.
+func shownEvent(ev debate.Event) debate.Event {
+	switch ev := ev.(type) {
+	case debate.StateChanged:
+		ev.Failure, ev.OtherFailures, ev.Question = withoutStack(ev.Failure), withoutStacks(ev.OtherFailures), questionWithoutStack(ev.Question)
+		return ev
+	case debate.Dropped:
+		ev.Failure, ev.OtherFailures = withoutStack(ev.Failure), withoutStacks(ev.OtherFailures)
+		return ev
+	case debate.Ended:
+		ev.Result = shownResult(ev.Result)
+		return ev
+	}
+	return ev
+}
+
+// encodeEvent returns an event as a server-sent event. Only durable events have an id, so that a viewer who reconnects
+// receives each of them exactly once.
+func encodeEvent(ev debate.Event) ([]byte, error) {
+	data, err := json.Marshal(shownEvent(ev)) // one line, with <, > and & escaped
+	if err != nil {
+		return nil, err
+	}
+	meta := ev.Meta()
+	if meta.Live {
+		return fmt.Appendf(nil, "event: %s\ndata: %s\n\n", meta.Type, data), nil
+	}
+	return fmt.Appendf(nil, "id: %d\nevent: %s\ndata: %s\n\n", meta.Seq, meta.Type, data), nil
+}
