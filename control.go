@@ -65,10 +65,11 @@ func (c *transaction) hold(action string) error {
 }
 
 // Stop ends the debate with a conclusion based on the turns so far. Calls in flight are canceled. If there is no speech
-// yet, the debate ends without a conclusion. If the conclusion waits for people, Stop declines their steps. Stop changes
-// nothing at the gate before the conclusion: Decide opens it.
+// yet, the debate ends without a conclusion. Who drives the conclusion of a paused debate is as after Resume. If the
+// conclusion waits for people, Stop declines their steps. Stop changes nothing at the gate before the conclusion: Decide
+// opens it.
 func (d *Debate) Stop(ctx context.Context) error {
-	return d.control(ctx, "stop", func(c *transaction) error {
+	err := d.control(ctx, "stop", func(c *transaction) error {
 		const cause = "a person stopped the debate"
 		r := c.rec
 		if r.Cursor.Stage == transcript.Conclusion {
@@ -79,6 +80,10 @@ func (d *Debate) Stop(ctx context.Context) error {
 		}
 		return c.stop(StateChanged{Ending: transcript.Ending{Outcome: transcript.Stopped, Evidence: cause}})
 	})
+	if err != nil {
+		return err
+	}
+	return d.driveAgain(ctx)
 }
 
 // Cancel ends the debate at once, without a verdict. Calls in flight are canceled.

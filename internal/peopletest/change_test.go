@@ -161,17 +161,30 @@ func TestStopWhileAJurySpeaks(t *testing.T) {
 	})
 }
 
-// oneByOne is a protocol whose judges conclude one after the other.
+// oneByOne is a protocol whose judges conclude one after the other: J as usual, and K in free text. No assessment may ask
+// for another round.
 type oneByOne struct{ panel.Protocol }
 
 func (oneByOne) Name() string { return "one-by-one/1" }
 
 func (p oneByOne) Phases(r *protocol.Record) []protocol.Phase {
 	list := p.Protocol.Phases(r)
-	if r.Cursor.Stage == transcript.Conclusion {
+	if len(r.Judges) == 0 {
+		return list
+	}
+	switch r.Cursor.Stage {
+	case transcript.Assessment:
+		list[0].Steps[0].Check = func(v any) []string {
+			if v.(*judge.Assessment).ShouldContinue {
+				return []string{"should_continue: this is the last round"}
+			}
+			return nil
+		}
+	case transcript.Conclusion:
 		other := list[0].Steps[0]
-		other.Actor = "K"
+		other.Actor, other.Contract = "K", ""
 		list[0].Steps, list[0].Parallel = append(list[0].Steps[:1:1], other), false
+	default:
 	}
 	return list
 }
@@ -187,20 +200,47 @@ func (oneByOne) Names(r *protocol.Record, s protocol.Step) []string {
 // withTwoJudges makes J and K people who judge one by one.
 func withTwoJudges(c *debate.Config) {
 	c.Protocol, c.Limits.MaxRounds = oneByOne{panel.Protocol{Format: panel.RoundLimited}}, 1
-	c.Judges = []debate.Participant{{Name: "J", Human: true}, {Name: "K", Human: true}}
+	c.Judges = []debate.Participant{{Name: "J", Human: true}, {Name: "K", Human: true, Blind: true}}
 }
 
 // Stop declines the steps of people who conclude one after the other, too.
 func TestStopWhilePeopleConcludeOneByOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := sit(t, "A B", withTwoJudges)
+		b := sit(t, "A B", func(c *debate.Config) {
+			withTwoJudges(c)
+			c.OnJudgeFailure = debate.DropJudge
+		})
 		b.run()
 		for len(b.status().Waiting) > 0 && b.status().Cursor.Stage == transcript.Assessment {
-			require.NoError(t, b.Decline(t.Context(), b.asked(b.status().Waiting[0]).Key, "", ""))
+			reply := debatetest.Encode(t, debatetest.Assessment(false, "A"))
+			if b.status().Waiting[0] == "K" {
+				reply = debatetest.Encode(t, debatetest.Assessment(false, "Debater A"))
+			}
+			require.NoError(t, b.Answer(t.Context(), b.asked(b.status().Waiting[0]).Key, reply, ""))
 		}
 		require.Equal(t, []string{"J"}, b.status().Waiting)
 		require.NoError(t, b.Stop(t.Context()))
 		require.Equal(t, fsm.Completed, b.status().State)
+	})
+}
+
+// The check of a step applies to people, and the journal has the names of a reply in free text.
+func TestPeopleReplyToAnyStep(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := sit(t, "A B", withTwoJudges)
+		b.run()
+		key := b.asked("J").Key
+		require.ErrorContains(t, b.Answer(t.Context(), key, debatetest.Encode(t, debatetest.Assessment(true, "A")), ""), "this is the last round")
+		require.NoError(t, b.Answer(t.Context(), key, debatetest.Encode(t, debatetest.Assessment(false, "A")), ""))
+		require.NoError(t, b.Decline(t.Context(), b.asked("K").Key, "", ""), "the assessment")
+		require.NoError(t, b.Decline(t.Context(), b.asked("J").Key, "", ""), "the verdict")
+		asked := b.asked("K")
+		require.Empty(t, asked.Contract)
+		time.Sleep(time.Hour)
+		require.NoError(t, b.Answer(t.Context(), asked.Key, "Debater A and Debater B are right.", ""))
+		turns := debatetest.Result(t, b.Debate).Turns
+		require.NotContains(t, turns[len(turns)-1].Text, "Debater")
+		require.Equal(t, asked.At, turns[len(turns)-1].Started)
 	})
 }
 
@@ -241,6 +281,32 @@ func TestAnEngineWithoutTheProtocol(t *testing.T) {
 		require.NoError(t, other.Cancel(t.Context()))
 		require.Empty(t, b.status().Waiting)
 	})
+}
+
+// A debate that waits for weeks outlives the engine that started it. Whoever lets it go on drives it.
+func TestWhoLetsADebateGoOnDrivesIt(t *testing.T) {
+	for name, act := range map[string]func(*table, *debate.Debate) error{
+		"answer":  func(b *table, d *debate.Debate) error { return d.Answer(b.t.Context(), b.asked("B").Key, "No.", "") },
+		"decline": func(b *table, d *debate.Debate) error { return d.Decline(b.t.Context(), b.asked("B").Key, "No.", "") },
+		"stop":    func(b *table, d *debate.Debate) error { return d.Stop(b.t.Context()) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := sit(t, "A @B C", func(c *debate.Config) { c.Limits.MaxRounds = 1 })
+				first := b.engine()
+				d, err := first.Open(t.Context(), "d")
+				require.NoError(t, err)
+				require.NoError(t, d.Start(t.Context()))
+				time.Sleep(time.Minute)
+				require.Equal(t, fsm.Paused, b.status().State)
+				require.NoError(t, first.Close(t.Context()))
+				time.Sleep(30 * 24 * time.Hour)
+				require.NoError(t, act(b, b.elsewhere()))
+				time.Sleep(time.Minute)
+				require.Equal(t, fsm.Completed, b.status().State)
+			})
+		})
+	}
 }
 
 // Preview shows requests, and people get none.
