@@ -144,13 +144,15 @@ func testStatusReplaced(t *testing.T, p Backend) {
 	first.Status = fullStatus("d", 1)
 	first.Status.Labels = map[string]string{"team": "red", "kind": "test"}
 	second.Status.State, second.Status.Labels = fsm.Ready, map[string]string{"team": "blue"}
-	second.Status.Created = noon.Add(time.Hour)
+	second.Status.Created, second.Status.Waiting = noon.Add(time.Hour), []string{"Bo"}
 	commit(t, s, first, second)
 	requireStored(t, s, first, second)
+	require.Equal(t, []string{"d"}, list(t, s, store.Query{Waiting: "Bo"}))
 	for _, old := range []store.Query{
 		{Labels: map[string]string{"team": "red"}},
 		{Labels: map[string]string{"kind": "test"}},
 		{States: []fsm.State{first.Status.State}},
+		{Waiting: "Ada"},
 		{CreatedBefore: noon.Add(time.Hour)},
 	} {
 		require.Empty(t, list(t, s, old), "queries must not find the replaced status")
@@ -220,14 +222,14 @@ func testEndedContext(t *testing.T, p Backend) {
 func testChangeKept(t *testing.T, p Backend) {
 	s := p.Open(t)
 	c := change("d", 0, "a", "")
-	c.Status.Labels = map[string]string{"team": "red"}
+	c.Status.Labels, c.Status.Waiting = map[string]string{"team": "red"}, []string{"Ada"}
 	commit(t, s, c)
-	c.Entries[0].Type, c.Entries[1].Seq, c.Status.Labels["team"] = "changed", 7, "blue"
+	c.Entries[0].Type, c.Entries[1].Seq, c.Status.Labels["team"], c.Status.Waiting[0] = "changed", 7, "blue", "Bo"
 
 	want := change("d", 0, "a", "")
-	want.Status.Labels = map[string]string{"team": "red"}
+	want.Status.Labels, want.Status.Waiting = map[string]string{"team": "red"}, []string{"Ada"}
 	requireStored(t, s, want)
-	require.Equal(t, []string{"d"}, list(t, s, store.Query{Labels: want.Status.Labels}))
+	require.Equal(t, []string{"d"}, list(t, s, store.Query{Labels: want.Status.Labels, Waiting: "Ada"}))
 }
 
 func testGivenKept(t *testing.T, p Backend) {
@@ -236,17 +238,17 @@ func testGivenKept(t *testing.T, p Backend) {
 	var given [][]store.Entry
 	for n := range int64(8) { // at some lengths a slice has spare capacity
 		c := change("d", n, "")
-		c.Status.Labels = map[string]string{"team": "red"}
+		c.Status.Labels, c.Status.Waiting = map[string]string{"team": "red"}, []string{"Ada"}
 		commit(t, s, c)
 		want = append(want, c)
 
 		status, entries := load(t, s, "d", 0)
-		status.Labels["team"] = "blue"
+		status.Labels["team"], status.Waiting[0] = "blue", "Bo"
 		entries[0].Type = "changed"
 		given = append(given, append(entries, store.Entry{Type: "a reader's own"}))
 		for h, err := range s.List(t.Context(), store.Query{}) {
 			require.NoError(t, err)
-			h.Labels["team"] = "green"
+			h.Labels["team"], h.Waiting[0] = "green", "Cy"
 		}
 		requireStored(t, s, want...)
 	}

@@ -38,6 +38,7 @@ var (
 	hours    = rapid.IntRange(0, 2)
 	outcomes = rapid.SampledFrom([]transcript.Outcome{"", transcript.Converged})
 	failures = rapid.SampledFrom([]string{"", "network"})
+	people   = rapid.SampledFrom([]string{"", "team", "Ada"}) // a name may equal a label
 	labels   = rapid.MapOfN(rapid.SampledFrom([]string{"team", "kind"}), rapid.SampledFrom([]string{"", "red", "blue"}), 0, 2)
 )
 
@@ -56,6 +57,9 @@ func (p *referenceStore) commit(t *rapid.T) {
 	c.Status.Created = noon.Add(time.Duration(hours.Draw(t, "created")) * time.Hour)
 	c.Status.Updated = noon.Add(time.Duration(hours.Draw(t, "updated")) * time.Hour)
 	c.Status.Ending.Outcome, c.Status.FailureKind = outcomes.Draw(t, "outcome"), failures.Draw(t, "failure")
+	for range rapid.IntRange(0, 2).Draw(t, "number of people") {
+		c.Status.Waiting = append(c.Status.Waiting, people.Draw(t, "person"))
+	}
 
 	taken := []string{}
 	for _, e := range c.Entries {
@@ -116,9 +120,10 @@ func (p *referenceStore) delete(t *rapid.T) {
 
 func (p *referenceStore) list(t *rapid.T) {
 	q := store.Query{
-		States: rapid.SliceOfNDistinct(rapid.SampledFrom(states), 0, 2, rapid.ID).Draw(t, "states"),
-		Labels: labels.Draw(t, "labels"),
-		Limit:  rapid.IntRange(0, 3).Draw(t, "limit"),
+		States:  rapid.SliceOfNDistinct(rapid.SampledFrom(states), 0, 2, rapid.ID).Draw(t, "states"),
+		Labels:  labels.Draw(t, "labels"),
+		Waiting: people.Draw(t, "waiting"),
+		Limit:   rapid.IntRange(0, 3).Draw(t, "limit"),
 	}
 	if n := hours.Draw(t, "before"); n > 0 {
 		q.CreatedBefore = noon.Add(time.Duration(n) * time.Hour)
