@@ -50,6 +50,23 @@ func TestGates(t *testing.T) {
 	})
 }
 
+// A new run passes its gates anew.
+func TestAResetClosesTheGates(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := sit(t, "A @B", func(c *debate.Config) { c.AskBeforeRounds = true })
+		for range 2 {
+			require.Equal(t, fsm.Paused, b.run())
+			require.Equal(t, "round 1", b.question().Gate)
+			require.NoError(t, b.Decide(t.Context(), b.question().ID, "approve"))
+			b.run()
+			key := b.asked("B").Key
+			require.NoError(t, b.Decline(t.Context(), key, "", ""))
+			require.NoError(t, b.Reset(t.Context()))
+			require.ErrorIs(t, b.Answer(t.Context(), key, "No.", ""), debate.ErrNotAsked)
+		}
+	})
+}
+
 // The action edit adds a remark that the next steps see.
 func TestAGateTakesARemark(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -145,7 +162,7 @@ func TestAHumanJudgeInAJury(t *testing.T) {
 // A person has no persona, and nobody warns about the preferences of a human judge.
 func TestPeopleAreNoModels(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := sit(t, "A @B", func(c *debate.Config) {
+		b := sit(t, "A @B C", func(c *debate.Config) {
 			c.Protocol = panel.Protocol{Format: panel.RoundLimited, Personas: "binary"}
 			c.Judges[0].Human = true
 		})
@@ -153,6 +170,9 @@ func TestPeopleAreNoModels(t *testing.T) {
 		require.Equal(t, []string{"B"}, b.status().Waiting)
 		r := debatetest.Result(t, b.Debate)
 		require.Empty(t, r.Warnings)
-		require.NotContains(t, b.asked("B").Task, "persona")
+		b.answer("B", "No.")
+		list, err := b.Preview(t.Context())
+		require.NoError(t, err)
+		require.Contains(t, list[0].Request.Messages[0].Text, "- A. Position: A\n- B\n")
 	})
 }

@@ -189,6 +189,7 @@ func TestWhatAPersonIsAsked(t *testing.T) {
 		require.Equal(t, transcript.Speech, a.Kind)
 		require.Equal(t, 4096, a.Tokens)
 		require.Empty(t, a.Schema)
+		require.Empty(t, a.Contract)
 		b.answer("B", "No.")
 		require.Equal(t, fsm.Paused, b.run())
 		a = b.asked("J")
@@ -196,6 +197,7 @@ func TestWhatAPersonIsAsked(t *testing.T) {
 		require.NotContains(t, a.Task, "JSON")
 		require.Contains(t, a.Fields, "should_continue")
 		require.True(t, json.Valid(a.Schema))
+		require.Equal(t, "assessment/1", a.Contract)
 		require.Contains(t, string(a.Schema), `"A"`, "a judge sees names")
 	})
 }
@@ -241,6 +243,7 @@ func TestRepliesAreChecked(t *testing.T) {
 		}
 		require.NoError(t, b.Answer(t.Context(), key, "No.", ""))
 		require.NoError(t, b.Answer(t.Context(), key, "No.", ""), "again the same")
+		require.Equal(t, "B", debatetest.Result(t, b.Debate).Turns[1].By)
 		require.ErrorIs(t, b.Answer(t.Context(), key, "Yes.", ""), debate.ErrAnswered)
 		require.ErrorIs(t, b.Decline(t.Context(), key, "", ""), debate.ErrAnswered)
 		other := key
@@ -546,14 +549,16 @@ func TestAnEngineThatCannotAsk(t *testing.T) {
 	c.Judges[0].Provider, c.Participants[1].Human = "", true
 	d, err := able.Create(t.Context(), c)
 	require.NoError(t, err)
+	other, err := lacking.Open(t.Context(), "d")
+	require.NoError(t, err)
+	_, err = debatetest.Run(t, other)
+	require.ErrorIs(t, err, debate.ErrUnsupported, "another engine may have the contract")
 	for event, err := range d.Run(t.Context()) { // until A is about to speak
 		require.NoError(t, err)
 		if _, ok := event.(debate.PhaseStarted); ok {
 			break
 		}
 	}
-	other, err := lacking.Open(t.Context(), "d")
-	require.NoError(t, err)
 	_, err = debatetest.Run(t, other)
 	require.ErrorIs(t, err, debate.ErrUnsupported)
 	require.ErrorContains(t, err, "mood/1")

@@ -108,6 +108,23 @@ func TestABlindRoundStaysBlindAfterAFailure(t *testing.T) {
 	})
 }
 
+// A new run shows what was said in the one before.
+func TestAResetShowsTheOldRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := sit(t, "A @B", nil)
+		asB, _ := b.watchAs(t.Context(), "B", 0)
+		b.run()
+		require.NoError(t, b.Decline(t.Context(), b.asked("B").Key, "", ""))
+		require.NoError(t, b.Reset(t.Context()))
+		require.Equal(t, fsm.Paused, b.run())
+		synctest.Wait()
+		require.Equal(t, []string{"A1"}, *asB)
+		require.NoError(t, b.Cancel(t.Context()))
+		synctest.Wait()
+		require.Equal(t, []string{"A1", "A1", "end"}, *asB)
+	})
+}
+
 // What was withheld is shown when nobody has to be blind any more.
 func TestTheEndShowsEverything(t *testing.T) {
 	for name, end := range map[string]func(*table) error{
