@@ -69,9 +69,10 @@
 //     status.go for results.
 //   - Decisions: apply.go adds one event to the record. validate.go fills in defaults and checks a configuration.
 //     transition.go decides which transitions follow from an event. policy.go decides what follows from a failed step.
+//   - Observation: observer.go tells the log and an observer what the engine does. options.go holds what an engine is given.
 //   - Model calls: live.go passes replies to viewers while they stream. draft.go writes the fields of a turn.
-//     execution.go, overflow.go, retry.go and attempt.go run one step: its limits, its shortened prompts, its retries and
-//     its attempts.
+//     execution.go, call.go, overflow.go, retry.go and attempt.go run one step: its limits, its calls, its shortened prompts,
+//     its retries and its attempts.
 //   - Requests: registry.go holds what an engine knows by name, and request.go builds the request of a step.
 //   - Driving: journal.go reads and commits entries. delivery.go shows events to the caller of Run. driver.go runs one
 //     debate, perform.go runs the steps of a plan, and advance.go plans.

@@ -681,3 +681,7 @@ func TestSurvivesACrash(t *testing.T) {
 	require.ErrorAs(t, err, &refused)
 	require.Equal(t, fsm.Completed, refused.State)
 }
+
+func TestObservationAllocatesNothingWithoutAnObserver(t *testing.T) {
+	require.Zero(t, debate.ObservationAllocations())
+}

@@ -23,12 +23,12 @@ func options() debate.Options {
 	}}
 }
 
-const delimiterTokens = `[{"criterion": "logical_consistency", "score": 7}, {"criterion": "evidence", "score": 6},
+const criteria = `[{"criterion": "logical_consistency", "score": 7}, {"criterion": "evidence", "score": 6},
 	{"criterion": "engagement", "score": 8}, {"criterion": "novelty", "score": 7}, {"criterion": "persuasiveness", "score": 7},
 	{"criterion": "relevance", "score": 9}]`
 
 const assessed = `{"should_continue": false, "quality": 7, "participants": [
-	{"name": "Ada", "criteria": ` + delimiterTokens + `}, {"name": "Bo", "criteria": ` + delimiterTokens + `}]}`
+	{"name": "Ada", "criteria": ` + criteria + `}, {"name": "Bo", "criteria": ` + criteria + `}]}`
 
 func config() debate.Config {
 	return debate.Config{
@@ -202,4 +202,60 @@ func ExampleDebate_Answer() {
 	// Output:
 	// waiting for Ada
 	// Bo: Ada forgets those who work at night.
+}
+
+// An observer can time each call of a model, here with the names of the steps.
+func ExampleObserver() {
+	ctx := context.Background()
+	opts := options()
+	opts.Observer.Begin = func(ctx context.Context, s debate.Step) (context.Context, func(debate.Outcome)) {
+		if s.Number == 0 { // a drive or a step
+			return ctx, nil
+		}
+		return ctx, func(o debate.Outcome) {
+			fmt.Println(s.Key.Phase, s.Key.Actor, "attempt", s.Number, "tokens", o.Attempt.Usage.Output > 0, "error", o.Err)
+		}
+	}
+	d, err := debate.New(ctx, config(), opts)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, err := range d.Run(ctx) {
+		if err != nil {
+			log.Fatal(err)
+		}
+	}
+	// Output:
+	// respond Ada attempt 1 tokens true error <nil>
+	// respond Bo attempt 1 tokens true error <nil>
+	// assess Judge attempt 1 tokens true error <nil>
+	// verdict Judge attempt 1 tokens true error <nil>
+}
+
+// A provider that adds the debate's ID to its requests.
+type taggedProvider struct{ providers.Provider }
+
+func (p taggedProvider) Generate(ctx context.Context, r providers.Request) (providers.Response, error) {
+	if step, ok := debate.StepFrom(ctx); ok {
+		fmt.Println("X-Debate:", step.Debate, "round", step.Key.Round, step.Key.Actor)
+	}
+	return p.Provider.Generate(ctx, r)
+}
+
+func ExampleStepFrom() {
+	ctx := context.Background()
+	opts, cfg := options(), config()
+	opts.Providers["ada"] = taggedProvider{opts.Providers["ada"]}
+	cfg.ID = "cars"
+	d, err := debate.New(ctx, cfg, opts)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, err := range d.Run(ctx) {
+		if err != nil {
+			log.Fatal(err)
+		}
+	}
+	// Output:
+	// X-Debate: cars round 1 Ada
 }

@@ -1,6 +1,8 @@
 package debate
 
 import (
+	"context"
+	"log/slog"
 	"testing"
 	"time"
 
@@ -108,4 +110,19 @@ func TimeOfCommitAfter(updated time.Time) time.Time {
 	r := newRecord("d", noEnvironment)
 	r.times.updated = updated
 	return newTransaction(r).now
+}
+
+// ObservationAllocations returns the allocations of what an engine without a logger and an observer reports for one attempt.
+func ObservationAllocations() float64 {
+	p, ctx := (&Engine{log: slog.New(slog.DiscardHandler)}).newReporter(Options{}), context.Background()
+	attempt, entry := &Attempt{Number: 1}, Event(StateChanged{Failure: &Failure{}, Warnings: []Warning{{}}})
+	return testing.AllocsPerRun(1000, func() {
+		for range 3 { // a drive, a step and an attempt
+			if _, end := p.observe(ctx, Step{Debate: "d", Attempt: *attempt}); end != nil {
+				end(Outcome{})
+			}
+		}
+		p.logAttempt(ctx, "d", TurnFailed{Attempt: attempt})
+		p.committed(ctx, "d", entry)
+	})
 }
