@@ -33,6 +33,21 @@ func TestWorkersDriveWhatAProcessWithoutProvidersSubmits(t *testing.T) {
 	}
 }
 
+// The commit that creates a debate with Launch has its job.
+func TestWorkersDriveWhatAProcessLaunches(t *testing.T) {
+	t.Parallel()
+	s := newTestSchema(t)
+	d, err := s.submitter(t).Launch(t.Context(), sequentialPanel())
+	require.NoError(t, err)
+	require.Equal(t, int64(2), statusOf(t, d).Seq, "one commit of two entries")
+	require.Len(t, s.activeJobs(t, d), 1)
+	m := &digestModel{}
+	s.worker(t, m)
+	r := watchToEnd(t, d)
+	require.Equal(t, fsm.Completed, r.State)
+	m.requireCalledOnce(t, r)
+}
+
 func TestAPhaseInParallelIsOneJob(t *testing.T) {
 	t.Parallel()
 	_, one := runInMemory(t, twoRoundPanel(panel.Sequential))
