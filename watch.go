@@ -231,8 +231,11 @@ func (d *Debate) showNews(ctx context.Context, f *liveFeed, v *viewer, yield fun
 		v.refresh()
 	}
 	list = append(list, stored...)
-	sortByTime(list) // a live event precedes the entry that follows the same one
-	if !v.show(list, yield) || err != nil {
+	sortByTime(list)          // a live event precedes the entry that follows the same one
+	if !v.show(list, yield) { // the viewer has left, and must not get the error
+		return false, nil
+	}
+	if err != nil {
 		return false, err
 	}
 	if v.seq = last; !stale {

@@ -1,8 +1,11 @@
 package debatehttp
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"net/http"
+	"strings"
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/store"
@@ -24,6 +27,9 @@ var (
 	}
 	seats = []string{"seat"}
 )
+
+// chatPath begins the paths of the OpenAI API.
+const chatPath = "/v1/"
 
 // routes lists everything that needs an action. openapi.json describes it.
 var routes = []route{
@@ -49,14 +55,21 @@ var routes = []route{
 	{"POST", "/debates/{id}/answers", Answer, nil, (*call).reply},
 	{"POST", "/debates/{id}/declines", Decline, nil, (*call).decline},
 	{"GET", "/inbox", Inbox, append([]string{"seat"}, filters...), (*call).inbox},
+	{"GET", chatPath + "models", Models, nil, (*call).models},
+	{"POST", chatPath + "chat/completions", Launch, nil, (*call).chat},
 }
 
 // New returns a handler that serves the debates of an engine. It returns an error if Options.Authorize is nil or a trusted
-// origin is invalid. The handler starts nothing on its own: call Engine.Recover to continue earlier debates, and
+// origin or a preset is invalid. The handler starts nothing on its own: call Engine.Recover to continue earlier debates, and
 // Engine.Close to end the streams of all viewers.
 func New(e *debate.Engine, o Options) (http.Handler, error) {
 	if o.Authorize == nil {
 		return nil, errNoAuthorize
+	}
+	for name, cfg := range o.Presets {
+		if err := checkPreset(cfg); err != nil {
+			return nil, fmt.Errorf("make handler: preset %q: %w", name, err)
+		}
 	}
 	s := newService(e, o)
 	mux := http.NewServeMux()
@@ -78,6 +91,17 @@ func New(e *debate.Engine, o Options) (http.Handler, error) {
 		w.Header().Set("Cache-Control", "no-store")
 		web.ServeHTTP(w, r)
 	}), nil
+}
+
+// checkPreset reports what is wrong with a preset, whatever the topic.
+func checkPreset(cfg debate.Config) error {
+	scratch, err := debate.NewEngine(debate.Options{})
+	if err != nil {
+		return err
+	}
+	cfg.ID, cfg.Topic = "", "any"
+	_, err = scratch.Create(context.Background(), cfg)
+	return err
 }
 
 // known serves what the mux serves, and answers other requests with a problem.
@@ -113,7 +137,7 @@ func (s *service) serve(r route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		c := &call{service: s, w: w, r: req, access: Access{Action: r.action}}
 		if err := c.run(r); err != nil { //nolint:contextcheck // the call holds the request with its context
-			c.fail(err) //nolint:contextcheck // the same
+			c.fail(err, strings.HasPrefix(r.path, chatPath)) //nolint:contextcheck // the same
 		}
 	})
 }
@@ -141,4 +165,19 @@ func (c *call) run(r route) error {
 		c.debate, c.access.Debate = d, status
 	}
 	return r.handle(c)
+}
+
+// fail answers with a problem, in the format of the OpenAI API if chat is true. It logs errors whose text the client does
+// not read.
+func (c *call) fail(err error, chat bool) {
+	p := problemOf(err)
+	if p.Status == http.StatusInternalServerError && c.r.Context().Err() == nil {
+		c.Logger.ErrorContext(c.r.Context(), "answer request", "method", c.r.Method, "path", c.r.URL.Path, "error", err)
+	}
+	if chat {
+		p.prepare(c.w)
+		writeJSON(c.w, "application/json", p.Status, chatErrorOf(p))
+		return
+	}
+	p.write(c.w)
 }

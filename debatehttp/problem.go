@@ -145,11 +145,16 @@ func problemOf(err error) *Problem {
 
 // write answers a request with the problem.
 func (p *Problem) write(w http.ResponseWriter) {
+	p.prepare(w)
+	writeJSON(w, "application/problem+json", p.Status, p)
+}
+
+// prepare sets the status if it is missing, and the header that belongs to it.
+func (p *Problem) prepare(w http.ResponseWriter) {
 	p.Status = cmp.Or(p.Status, http.StatusInternalServerError)
 	if p.Status == http.StatusUnauthorized && w.Header().Get("WWW-Authenticate") == "" {
 		w.Header().Set("WWW-Authenticate", "Bearer")
 	}
-	writeJSON(w, "application/problem+json", p.Status, p)
 }
 
 // writeJSON answers a request with a value, which must encode to JSON.

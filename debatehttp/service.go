@@ -222,15 +222,6 @@ func (c *call) done(err error) error {
 	return err
 }
 
-// fail answers with a problem. It logs errors whose text the client does not read.
-func (c *call) fail(err error) {
-	p := problemOf(err)
-	if p.Status == http.StatusInternalServerError && c.r.Context().Err() == nil {
-		c.Logger.ErrorContext(c.r.Context(), "answer request", "method", c.r.Method, "path", c.r.URL.Path, "error", err)
-	}
-	p.write(c.w)
-}
-
 var errNoAuthorize = fmt.Errorf("make handler: Options.Authorize is nil, set it, for example to debatehttp.OwnersOnly(%q)", "owner")
 
 // unauthenticated returns the problem for an error of Options.Principal.

@@ -114,6 +114,11 @@ func (s *site) wants(want int, method, path, body string, header ...string) stri
 func (s *site) refuses(kind, method, path, body string, header ...string) Problem {
 	s.t.Helper()
 	code, h, text := s.do(method, path, body, header...)
+	if strings.HasPrefix(path, chatPath) && kind != "cross-origin" {
+		e := parsed[chatError](s.t, text).Error
+		require.Equal(s.t, kind, e.Code, text)
+		return Problem{Detail: e.Message}
+	}
 	var p Problem
 	require.NoError(s.t, json.Unmarshal([]byte(text), &p), text)
 	require.Equal(s.t, typeOf(kind), p.Type, text)

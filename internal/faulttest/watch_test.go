@@ -3,10 +3,12 @@ package faulttest
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -249,4 +251,42 @@ func TestASleepingWatcherMissesNothingSilently(t *testing.T) {
 			})
 		})
 	}
+}
+
+// An entry that cannot be read does not keep a watcher from leaving at the live event before it.
+func TestAWatcherLeavesWhileTheJournalIsDamaged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &unreadable{Store: store.Memory()}
+		slow := &scripted.Provider{Func: func(providers.Request) scripted.Reply { return scripted.Reply{Text: "I say", Hang: true} }}
+		e, err := debate.NewEngine(debate.Options{Store: s, Providers: map[string]providers.Provider{"m": slow, "j": slow}})
+		require.NoError(t, err)
+		d, err := e.Launch(t.Context(), debatetest.PairConfig(panel.Protocol{}))
+		require.NoError(t, err)
+		synctest.Wait() // the first attempt waits
+		s.broken.Store(true)
+		seen := 0
+		for _, err := range d.Watch(t.Context(), 0) {
+			require.NoError(t, err, "the live event comes first")
+			seen++
+			break
+		}
+		require.Equal(t, 1, seen)
+		now, cancel := context.WithCancel(t.Context())
+		cancel()
+		require.Error(t, e.Close(now))
+		synctest.Wait()
+	})
+}
+
+// unreadable is a store whose journals cannot be read while broken is set.
+type unreadable struct {
+	store.Store
+	broken atomic.Bool
+}
+
+func (s *unreadable) Load(ctx context.Context, id string, after int64) (store.Status, []store.Entry, error) {
+	if s.broken.Load() {
+		return store.Status{}, nil, errors.New("the disk is damaged")
+	}
+	return s.Store.Load(ctx, id, after)
 }
