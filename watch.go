@@ -132,7 +132,7 @@ func (d *Debate) Watch(ctx context.Context, after int64) iter.Seq2[Event, error]
 // until that seat has spoken in it, so that the speaker is not influenced: neither the live events of others, nor their
 // turns, nor what follows these. It then yields the stored events that it has withheld. If the debate fails in such a phase,
 // WatchAs withholds them until the phase continues or the debate ends. WatchAs yields *Problems if no participant or
-// judge has that name.
+// judge has that name, and ErrUnsupported if the engine lacks the debate's protocol.
 func (d *Debate) WatchAs(ctx context.Context, seat string, after int64) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		b := &blindfold{rec: newRecord(d.ID(), d.engine.env), seat: seat, after: after}
@@ -175,6 +175,9 @@ func (b *blindfold) add(ev Event) error {
 		if b.rec.config.settings(b.seat) == nil {
 			unknown := problemsOf("seat", []protocol.Problem{protocol.Problemf("seat", "no participant or judge has the name %q", b.seat)})
 			return fmt.Errorf("watch debate %s: %w", b.rec.ID, unknown)
+		}
+		if err := b.rec.drivable(); err != nil { // nobody can tell which phases are open
+			return fmt.Errorf("watch debate %s as %q: %w", b.rec.ID, b.seat, err)
 		}
 		b.findPhase()
 	}

@@ -278,6 +278,10 @@ func TestAnEngineWithoutTheProtocol(t *testing.T) {
 		require.ErrorIs(t, other.Answer(t.Context(), key, "No.", ""), debate.ErrUnsupported)
 		require.ErrorIs(t, other.Decline(t.Context(), key, "No.", ""), debate.ErrUnsupported)
 		require.ErrorIs(t, other.Resume(t.Context()), debate.ErrUnsupported)
+		for _, err := range other.WatchAs(t.Context(), "B", 0) {
+			require.ErrorIs(t, err, debate.ErrUnsupported, "it cannot tell what to withhold")
+			break
+		}
 		require.NoError(t, other.Cancel(t.Context()))
 		require.Empty(t, b.status().Waiting)
 	})
