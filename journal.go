@@ -127,7 +127,7 @@ func (j *journal) refresh(ctx context.Context) error {
 		}
 	}
 	j.machine.Release()
-	j.rec.stored, j.rec.driver = head, head.Driver
+	j.rec.storedPlan, j.rec.awaited, j.rec.driver = head.Plan, head.Waiting, head.Driver
 	if after == 0 || head.Seq != j.rec.Seq {
 		j.repair(ctx, head)
 	}

@@ -141,7 +141,8 @@ type record struct {
 	lost        []*Failure // steps that failed, including those that were retried later
 	people      people
 	annotations map[string]json.RawMessage
-	stored      store.Status // as it was read: without the protocol, it is what is known of the plan and of those who are waited for
+	storedPlan  store.Plan // the plan in the stored status
+	awaited     []string   // and the names for whom the debate waits
 	driver      store.Heartbeat
 	usage       transcript.Usage
 	times       times

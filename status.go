@@ -28,7 +28,7 @@ func statusOf(r *record) store.Status {
 		Usage: r.usage, RunningTime: r.times.running, Format: r.format, Created: r.times.created, Updated: r.times.updated, Plan: planOf(r),
 	}
 	if r.drivable() != nil { // only an engine that has the protocol can tell
-		status.Waiting = slices.Clone(r.stored.Waiting)
+		status.Waiting = slices.Clone(r.awaited)
 	}
 	for _, a := range r.waiting() {
 		status.Waiting = append(status.Waiting, a.Key.Actor)
@@ -168,7 +168,7 @@ func planOf(r *record) (p store.Plan) {
 		return p
 	}
 	if r.drivable() != nil && r.lifecycle.State != fsm.Validating { // only an engine that has the protocol can plan
-		return r.stored.Plan
+		return r.storedPlan
 	}
 	at := transcript.Key{Run: r.Cursor.Run, Round: r.Cursor.Round, Phase: string(r.lifecycle.State)}
 	defer func() {
