@@ -191,7 +191,7 @@ func (r *record) configure(ev ConfigChanged) error {
 	r.Seed = cmp.Or(c.Seed, r.ID) // journals of earlier versions have none
 	r.Topic, r.MinRounds, r.MaxRounds = r.config.Topic, r.config.Limits.MinRounds, r.config.Limits.MaxRounds
 	r.addJudges()
-	if !r.hasTurns() { // after the first turn, participants do not change
+	if r.addPeople(); !r.hasTurns() { // after the first turn, nothing else of participants changes
 		r.addParticipants()
 	}
 	r.valid, r.limited, r.cache.fixedPrompts, r.findings.detector = false, nil, nil, nil

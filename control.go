@@ -309,8 +309,8 @@ func (d *Debate) Annotate(ctx context.Context, name string, value any) error {
 
 // Edit replaces the configuration of a debate that is configuring or ready. After the first turn, you cannot change
 // the seed, the topic, the background, the protocol, or the names and profiles of the participants without a Reset;
-// you can change everything else, such as models, limits and judges. An empty Seed keeps the debate's. Edit returns
-// *Problems and changes nothing if the new configuration is invalid.
+// you can change everything else, such as models, who is a person, limits and judges. An empty Seed keeps the debate's.
+// Edit returns *Problems and changes nothing if the new configuration is invalid.
 func (d *Debate) Edit(ctx context.Context, cfg Config) error {
 	cfg.ID = d.ID()
 	cfg, found := cfg.withDefaults()
@@ -348,7 +348,7 @@ func frozenFields(r *record, cfg Config) (list []protocol.Problem) {
 	same("topic", r.config.Topic, cfg.Topic)
 	same("background", r.config.Background, cfg.Background)
 	same("protocol", parameters(r.config.Protocol), parameters(cfg.Protocol))
-	same("participants", participantProfiles(*r.config), participantProfiles(cfg))
+	same("participants", asModels(participantProfiles(*r.config)), asModels(participantProfiles(cfg)))
 	return list
 }
 

@@ -58,6 +58,24 @@ func (r *record) waiting() (list []*Asked) {
 	return list
 }
 
+// addPeople notes in the profiles who is a person.
+func (r *record) addPeople() {
+	for _, list := range []*[]transcript.Profile{&r.Participants, &r.profiles} {
+		*list = slices.Clone(*list) // personas and calls in flight keep the old list
+		for i := range *list {
+			(*list)[i].Human = r.isHuman((*list)[i].Name)
+		}
+	}
+}
+
+// asModels changes profiles to those of models: a person may take over from a model, and a model from a person.
+func asModels(list []transcript.Profile) []transcript.Profile {
+	for i := range list {
+		list[i].Human = false
+	}
+	return list
+}
+
 // waitsFor reports whether the debate waits for a person's reply to a next step. If its phase has not begun, a gate may be
 // open, or the debate may end first.
 func (r *record) waitsFor(s protocol.Step) bool {

@@ -46,6 +46,28 @@ func TestAModelReplacesAPerson(t *testing.T) {
 	})
 }
 
+// A model may also replace a person who has spoken, and a person a model.
+func TestASeatChangesHandsDuringADebate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var c debate.Config
+		b := sit(t, "A @B", func(config *debate.Config) { c = *config })
+		b.run()
+		c.Participants = slices.Clone(c.Participants)
+		c.Participants[0].Human, c.Participants[1].Human = true, false
+		b.retryWith(c)
+		require.Equal(t, []string{"respond 1 A", "respond 1 B", "assess 1 J", "respond 2 B"}, b.said())
+		require.Equal(t, []string{"A"}, b.status().Waiting)
+		for s, err := range b.Replay(t.Context()) {
+			require.NoError(t, err)
+			if s.Status().Seq == b.status().Seq {
+				require.Equal(t, []string{"A"}, s.Status().Waiting)
+			}
+		}
+		b.answer("A", "Well, no.")
+		require.Equal(t, fsm.Completed, b.run())
+	})
+}
+
 // After an edit, people are asked again, because the edit may change what they are asked.
 func TestAnEditChangesWhatAPersonIsAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
