@@ -2,6 +2,7 @@ package debatehttp
 
 import (
 	"context"
+	_ "embed" // openapi.json
 	"errors"
 	"fmt"
 	"net/http"
@@ -27,6 +28,11 @@ var (
 	}
 	seats = []string{"seat"}
 )
+
+// openAPI describes the routes. go test -update writes it.
+//
+//go:embed openapi.json
+var openAPI []byte
 
 // chatPath begins the paths of the OpenAI API.
 const chatPath = "/v1/"
@@ -76,6 +82,10 @@ func New(e *debate.Engine, o Options) (http.Handler, error) {
 	for _, r := range routes {
 		mux.Handle(r.method+" "+r.path, s.serve(r))
 	}
+	mux.HandleFunc("GET /openapi.json", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write(openAPI) // fails if the client has disconnected
+	})
 	guard := http.NewCrossOriginProtection()
 	for _, origin := range o.TrustedOrigins {
 		if err := guard.AddTrustedOrigin(origin); err != nil {

@@ -93,6 +93,7 @@ func (s *site) do(method, path, body string, header ...string) (int, http.Header
 	defer res.Body.Close()
 	b, err := io.ReadAll(res.Body)
 	require.NoError(s.t, err)
+	described(s.t, method, path, body, res.StatusCode, res.Header, string(b))
 	return res.StatusCode, res.Header, string(b)
 }
 
@@ -201,6 +202,7 @@ func (v *viewer) next() (m message, more bool) {
 		case "data":
 			require.NotContains(v.t, value, "<")
 			var err error
+			describes(v.t, value, "components", "schemas", "Event")
 			m.event, err = debate.ParseEvent([]byte(value))
 			require.NoError(v.t, err)
 		case "":

@@ -1,0 +1,278 @@
+package debatehttp
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"net/http"
+	"os"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v5"
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/internal/golden"
+	"github.com/elenchus-go/debate/report"
+	"github.com/elenchus-go/debate/store"
+)
+
+// operation describes a route in the OpenAPI document.
+type operation struct {
+	summary string
+	about   string
+	headers []string
+	body    reflect.Type // nil if there is none
+	status  int
+	answer  reflect.Type // nil if there is none, or if other says what is sent
+	other   []string     // further content types
+}
+
+var (
+	idempotent = []string{"Idempotency-Key"}
+	listOf     = reflect.TypeFor[[]debate.Asked]()
+)
+
+// operations describes all routes, by method and path.
+var operations = map[string]operation{
+	"POST /debates":                {"Launch a debate", "Creates and starts a debate, which continues when the request ends.", idempotent, reflect.TypeFor[debate.Config](), 201, reflect.TypeFor[launched](), nil},
+	"GET /debates":                 {"List debates", "The newest debates come first. Pass next as cursor to get the next page.", nil, nil, 200, reflect.TypeFor[page](), nil},
+	"GET /debates/{id}":            {"Read the status", "", nil, nil, 200, reflect.TypeFor[store.Status](), nil},
+	"DELETE /debates/{id}":         {"Delete a debate", "", nil, nil, 204, nil, nil},
+	"PUT /debates/{id}/config":     {"Edit the configuration", "Replaces the configuration of a debate that is configuring or ready.", nil, reflect.TypeFor[debate.Config](), 204, nil, nil},
+	"GET /debates/{id}/result":     {"Read the result", "The debate so far, or as it ended.", nil, nil, 200, reflect.TypeFor[debate.Result](), nil},
+	"GET /debates/{id}/report":     {"Read a report", "Without full, the report has no text that was used only in prompts.", nil, nil, 200, reflect.TypeFor[report.Report](), []string{"text/html", "text/markdown"}},
+	"GET /debates/{id}/events":     {"Follow the events", "A stream of server-sent events. The data of each is an Event in JSON. Durable events have an id. Continue after one with Last-Event-ID. The last event of a debate that has ended is ended. If the event is problem, its data is a Problem, and nothing follows.", []string{"Last-Event-ID"}, nil, 200, nil, []string{"text/event-stream"}},
+	"POST /debates/{id}/start":     {"Start a debate", "Needed only after a reset.", nil, nil, 204, nil, nil},
+	"POST /debates/{id}/pause":     {"Pause a debate", "", nil, nil, 204, nil, nil},
+	"POST /debates/{id}/resume":    {"Resume a debate", "", nil, nil, 204, nil, nil},
+	"POST /debates/{id}/stop":      {"Stop a debate", "It ends with a conclusion based on the turns so far.", nil, nil, 204, nil, nil},
+	"POST /debates/{id}/cancel":    {"Cancel a debate", "It ends at once, without a verdict.", nil, nil, 204, nil, nil},
+	"POST /debates/{id}/retry":     {"Retry a debate in error", "It continues with the step that failed.", nil, nil, 204, nil, nil},
+	"POST /debates/{id}/reset":     {"Reset a debate in error", "Edit it, then start it.", nil, nil, 204, nil, nil},
+	"POST /debates/{id}/decisions": {"Decide a question", "The result and the event of the pause have the question.", nil, reflect.TypeFor[decisionBody](), 204, nil, nil},
+	"POST /debates/{id}/remarks":   {"Add a remark", "A remark with the same id is added once.", nil, reflect.TypeFor[remarkBody](), 204, nil, nil},
+	"PUT /debates/{id}/annotations/{name}": {
+		"Store a note", "The body is any JSON value. It replaces an earlier note with the same name.", nil, reflect.TypeFor[json.RawMessage](), 204, nil, nil,
+	},
+	"GET /debates/{id}/waiting":   {"List what a debate asks people", "", nil, nil, 200, listOf, nil},
+	"POST /debates/{id}/answers":  {"Answer", "Gives a person's reply to a step, in the name of the principal.", nil, reflect.TypeFor[answerBody](), 204, nil, nil},
+	"POST /debates/{id}/declines": {"Decline", "Says that a person gives no reply to a step.", nil, reflect.TypeFor[declineBody](), 204, nil, nil},
+	"GET /inbox":                  {"List what all debates ask a person", "seat is required.", nil, nil, 200, reflect.TypeFor[[]inboxItem](), nil},
+	"GET /v1/models":              {"List the presets", "In the format of the OpenAI API.", nil, nil, 200, reflect.TypeFor[chatModels](), nil},
+	"POST /v1/chat/completions": {
+		"Debate the last message", "In the format of the OpenAI API. The message of the answer is the answer of the debate, whose id is id.", idempotent,
+		reflect.TypeFor[chatRequest](), 200, reflect.TypeFor[chatResponse](), []string{"text/event-stream"},
+	},
+	"GET /openapi.json": {"Read this document", "", nil, nil, 200, reflect.TypeFor[json.RawMessage](), nil},
+}
+
+// parameterSchemas describes the parameters of queries.
+var parameterSchemas = map[string]struct {
+	schema schema
+	about  string
+}{
+	"state":          {schema{"type": "array", "items": schema{"type": "string"}}, "Debates in any of these states."},
+	"outcome":        {schema{"type": "array", "items": schema{"type": "string"}}, "Debates that ended with any of these outcomes."},
+	"failure_kind":   {schema{"type": "array", "items": schema{"type": "string"}}, "Debates that a failure of any of these kinds stopped."},
+	"label":          {schema{"type": "array", "items": schema{"type": "string", "pattern": ":"}}, "Debates that have all these labels, each as name:value."},
+	"waiting":        {schema{"type": "string"}, "Debates that wait for the person with this name."},
+	"created_since":  {schema{"type": "string", "format": "date-time"}, "Debates created at this time or later."},
+	"created_before": {schema{"type": "string", "format": "date-time"}, "Debates created before this time."},
+	"updated_since":  {schema{"type": "string", "format": "date-time"}, "Debates updated at this time or later."},
+	"updated_before": {schema{"type": "string", "format": "date-time"}, "Debates updated before this time."},
+	"limit":          {schema{"type": "integer", "minimum": 1, "maximum": maxPage, "default": defaultPage}, "Largest number of debates."},
+	"cursor":         {schema{"type": "string"}, "The value next of the page before."},
+	"seat":           {schema{"type": "string"}, "The participant or judge for whom the client speaks."},
+	"format":         {schema{"enum": []string{"json", "html", "markdown"}, "default": "json"}, "Format of the report."},
+	"full":           {schema{"type": "boolean"}, "Whether the report has everything."},
+}
+
+var pathParameter = regexp.MustCompile(`\{(\w+)\}`)
+
+// describeRoute returns a route's operation for the document.
+func (b *schemaBook) describeRoute(r route) schema {
+	op, ok := operations[r.method+" "+r.path]
+	require.True(b.t, ok, "%s %s is not described", r.method, r.path)
+	list := []schema{}
+	for _, m := range pathParameter.FindAllStringSubmatch(r.path, -1) {
+		list = append(list, schema{"name": m[1], "in": "path", "required": true, "schema": schema{"type": "string"}})
+	}
+	for _, name := range r.parameters {
+		p, ok := parameterSchemas[name]
+		require.True(b.t, ok, name)
+		list = append(list, schema{"name": name, "in": "query", "description": p.about, "schema": p.schema})
+	}
+	for _, name := range op.headers {
+		list = append(list, schema{"name": name, "in": "header", "schema": schema{"type": "string"}})
+	}
+	failure := schema{"application/problem+json": schema{"schema": b.of(reflect.TypeFor[Problem]())}}
+	if strings.HasPrefix(r.path, chatPath) {
+		failure = schema{"application/json": schema{"schema": b.of(reflect.TypeFor[chatError]())}}
+	}
+	success := schema{"description": http.StatusText(op.status)}
+	content := schema{}
+	if op.answer != nil {
+		content["application/json"] = schema{"schema": b.of(op.answer)}
+	}
+	for _, kind := range op.other {
+		content[kind] = schema{"schema": schema{"type": "string"}}
+	}
+	if len(content) > 0 {
+		success["content"] = content
+	}
+	s := schema{"summary": op.summary, "parameters": list, "responses": schema{
+		strconv.Itoa(op.status): success, "default": schema{"description": "A problem", "content": failure},
+	}}
+	if r.action != "" {
+		s["operationId"] = operationID(r)
+		s["description"] = strings.TrimSpace(op.about + " Action: " + string(r.action) + ".")
+	}
+	if op.body != nil {
+		s["requestBody"] = schema{"required": true, "content": schema{"application/json": schema{"schema": b.of(op.body)}}}
+	}
+	return s
+}
+
+func operationID(r route) string {
+	if r.path == chatPath+"chat/completions" {
+		return "chat"
+	}
+	return string(r.action)
+}
+
+// document returns the OpenAPI document of the routes.
+func document(t *testing.T) []byte {
+	b := newSchemaBook(t)
+	b.addConfiguration()
+	b.addEvents()
+	paths := schema{}
+	for _, r := range append(slices.Clone(routes), route{method: "GET", path: "/openapi.json"}) {
+		if paths[r.path] == nil {
+			paths[r.path] = schema{}
+		}
+		paths[r.path].(schema)[strings.ToLower(r.method)] = b.describeRoute(r)
+	}
+	text, err := json.MarshalIndent(schema{
+		"openapi": "3.1.0",
+		"info": schema{
+			"title": "Debates", "version": "1",
+			"description": "Launch, follow and control debates between language models and people. https://github.com/elenchus-go/debate/blob/main/docs/http.md explains it.",
+		},
+		"servers": []schema{{"url": "."}}, "paths": paths, "components": schema{"schemas": b.schemas},
+	}, "", "  ")
+	require.NoError(t, err)
+	return append(text, '\n')
+}
+
+func TestTheDocumentIsCurrent(t *testing.T) {
+	golden.Require(t, "openapi.json", string(document(t)))
+}
+
+// Every route of the document exists, and no other.
+func TestTheDocumentHasTheRoutesOfTheHandler(t *testing.T) {
+	s := open(t, store.Memory(), allowing())
+	code, header, text := s.do(http.MethodGet, "/openapi.json", "")
+	require.Equal(t, http.StatusOK, code)
+	require.Equal(t, "application/json", header.Get("Content-Type"))
+	doc := parsed[struct {
+		OpenAPI string                       `json:"openapi"`
+		Paths   map[string]map[string]schema `json:"paths"`
+	}](t, text)
+	require.Equal(t, "3.1.0", doc.OpenAPI)
+	methods := []string{"GET", "POST", "PUT", "DELETE", "PATCH"}
+	ids := map[any]bool{}
+	for path, ops := range doc.Paths {
+		for _, method := range methods {
+			code, _, text := s.do(method, strings.NewReplacer("{id}", "none", "{name}", "note").Replace(path), "")
+			missing := code == http.StatusMethodNotAllowed || strings.Contains(text, typeOf("no-route"))
+			op, described := ops[strings.ToLower(method)]
+			require.Equal(t, described, !missing, "%s %s: %s", method, path, text)
+			if id := op["operationId"]; id != nil {
+				require.False(t, ids[id], id)
+				ids[id] = true
+			}
+		}
+		require.Subset(t, methods, strings.Split(strings.ToUpper(strings.Join(slices.Collect(maps.Keys(ops)), " ")), " "))
+	}
+	require.Len(t, ids, len(routes))
+	for at := range operations {
+		method, path, _ := strings.Cut(at, " ")
+		require.NotNil(t, doc.Paths[path][strings.ToLower(method)], at)
+	}
+}
+
+// strictDocument compiles schemas of the document, such that they refuse properties that are not described.
+var strictDocument = sync.OnceValues(func() (*jsonschema.Compiler, error) {
+	text, err := os.ReadFile("openapi.json")
+	if err != nil {
+		return nil, err
+	}
+	var doc schema
+	if err := json.Unmarshal(text, &doc); err != nil {
+		return nil, err
+	}
+	schemas := doc["components"].(schema)["schemas"].(schema)
+	for name, one := range schemas {
+		if !strings.HasPrefix(strings.ToLower(name), "configuration") { // which is strict already
+			schemas[name] = strict(one)
+		}
+	}
+	if text, err = json.Marshal(doc); err != nil {
+		return nil, err
+	}
+	c := jsonschema.NewCompiler()
+	return c, c.AddResource("openapi.json", bytes.NewReader(text))
+})
+
+// describes requires that a text is JSON that the document describes at a place.
+func describes(t *testing.T, text string, place ...string) {
+	t.Helper()
+	c, err := strictDocument()
+	require.NoError(t, err)
+	for i, p := range place {
+		place[i] = strings.NewReplacer("~", "~0", "/", "~1").Replace(p)
+	}
+	compiling.Lock()
+	s, err := c.Compile("openapi.json#/" + strings.Join(place, "/"))
+	compiling.Unlock()
+	require.NoError(t, err)
+	require.NoError(t, s.Validate(parsed[any](t, text)), text)
+}
+
+var compiling sync.Mutex
+
+// described requires that the document describes a request and its response.
+func described(t *testing.T, method, path, body string, status int, header http.Header, text string) {
+	t.Helper()
+	path, _, _ = strings.Cut(path, "?")
+	for _, r := range routes {
+		pattern := regexp.MustCompile("^" + pathParameter.ReplaceAllString(r.path, "[^/]+") + "$")
+		if r.method != method || !pattern.MatchString(path) {
+			continue
+		}
+		op := []string{"paths", r.path, strings.ToLower(method)}
+		if operations[method+" "+r.path].body != nil && status < 300 {
+			describes(t, body, append(op, "requestBody", "content", "application/json", "schema")...)
+		}
+		at := "default"
+		if status < 300 {
+			at = strconv.Itoa(status)
+		}
+		kind, _, _ := strings.Cut(header.Get("Content-Type"), ";")
+		switch {
+		case strings.HasSuffix(kind, "json") && status != http.StatusForbidden:
+			describes(t, text, append(op, "responses", at, "content", kind, "schema")...)
+		case kind == "":
+			require.Equal(t, http.StatusNoContent, status)
+			require.Empty(t, text)
+		}
+		return
+	}
+}
