@@ -183,6 +183,22 @@ func TestStopWhileAJurySpeaks(t *testing.T) {
 	})
 }
 
+// Stop ends an operator's pause of the conclusion.
+func TestStopWhileTheConclusionIsPaused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := sit(t, "A B", func(c *debate.Config) { c.Limits.MaxRounds = 1 })
+		go b.run()
+		for b.status().State != fsm.Completing {
+			time.Sleep(time.Second / 2)
+		}
+		require.NoError(t, b.Pause(t.Context()))
+		require.NoError(t, b.Stop(t.Context()))
+		require.Equal(t, fsm.Completing, b.status().State)
+		time.Sleep(time.Minute)
+		require.Equal(t, fsm.Completed, b.run())
+	})
+}
+
 // oneByOne is a protocol whose judges conclude one after the other: J as usual, and K in free text. No assessment may ask
 // for another round.
 type oneByOne struct{ panel.Protocol }
