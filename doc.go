@@ -54,6 +54,7 @@
 //   - Layer 5: this package.
 //   - Layer 6: package report renders a debate for readers, package progress reports how far it has come, and package
 //     archive exports and imports stored debates.
+//   - Layer 7: package debatehttp serves debates over HTTP, and package debatetool offers them as tools for models.
 //
 // Some packages are modules of their own: store/sqlite and store/postgres keep debates in databases,
 // integrations/debateriver runs them as jobs on many machines, and context/vocabulary counts tokens exactly.

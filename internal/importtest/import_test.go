@@ -31,9 +31,10 @@ var floors = [][]string{
 	3: {"judge", "protocol", "internal/confidence"},
 	4: {"protocol/*", "internal/embedding"},
 	5: {"."},
-	6: {"examples/console", "examples/offline", "integrations/*", "report", "progress", "archive"},
-	7: {"debatehttp"},
-	8: {"examples/*", "tools/*"},
+	6: {"examples/console", "examples/offline", "report", "progress", "archive"},
+	7: {"debatehttp", "debatetool"},
+	8: {"integrations/*"},
+	9: {"examples/*", "tools/*"},
 }
 
 // leaves lists internal packages that every layer may import. They import nothing of the library.
@@ -63,7 +64,7 @@ const sideFloor = 5
 var dependencies = map[string][]string{
 	"github.com/anishathalye/porcupine":        {"*test", "internal/golden", "internal/recorded"},
 	"github.com/google/uuid":                   {"."},
-	"github.com/invopop/jsonschema":            {"judge/reply"},
+	"github.com/invopop/jsonschema":            {"debatetool", "judge/reply"},
 	"github.com/kaptinlin/jsonrepair":          {"judge/reply"},
 	"github.com/looplab/fsm":                   {"fsm"},
 	"github.com/santhosh-tekuri/jsonschema/v5": {"judge/reply"},

@@ -1,0 +1,90 @@
+package debatetool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/store"
+)
+
+// Error is the error of a call. Its message tells a model what to do next.
+type Error struct {
+	ID       string             // the debate; empty if there is none
+	Problems []protocol.Problem // what is wrong with the input, by field
+	Again    bool               // whether the same call with ID may succeed
+	Err      error              // the cause; nil if there are only problems
+}
+
+// Error returns a message for the model: the cause, one line for each problem, and what to call next.
+func (e *Error) Error() string {
+	var lines []string
+	if len(e.Problems) > 0 {
+		lines = append(lines, "The call was refused. Correct these fields and call again:")
+		for _, p := range e.Problems {
+			lines = append(lines, "- "+p.String())
+		}
+	} else {
+		lines = append(lines, e.Err.Error()+".")
+	}
+	if e.Again {
+		lines = append(lines, "The debate is kept. "+callAgain(e.ID, 0, "continue"))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// callAgain returns the sentence that tells a model how to continue a debate.
+func callAgain(id string, after int64, purpose string) string {
+	position := ""
+	if after > 0 {
+		position = fmt.Sprintf(`, "after": %d`, after)
+	}
+	return fmt.Sprintf(`Call debate with {"id": %q%s} to %s.`, id, position, purpose)
+}
+
+// refuse returns the error for an input with problems, or nil if there are none.
+func refuse(problems ...protocol.Problem) error {
+	if len(problems) == 0 {
+		return nil
+	}
+	return &Error{Problems: problems}
+}
+
+// inputFields are the fields of [Input] for fields of a configuration.
+var inputFields = strings.NewReplacer("limits.max_rounds", "budget.rounds", "limits.running_time", "budget.minutes", "limits.tokens", "budget.tokens", "limits.cost", "budget.cost", "topic", "question")
+
+// explain returns the error of an engine as an *Error.
+func explain(id string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if _, done := errors.AsType[*Error](err); done {
+		return err
+	}
+	e := &Error{ID: id, Err: err}
+	wrong, invalid := errors.AsType[*debate.Problems](err)
+	refused, early := errors.AsType[*fsm.Refused](err)
+	switch {
+	case invalid:
+		for _, p := range wrong.List {
+			e.Problems = append(e.Problems, protocol.Problem{Field: inputFields.Replace(p.Field), Reason: p.Reason})
+		}
+	case early:
+		e.Err = fmt.Errorf("the debate %q does not allow this now: %w", id, refused)
+	case errors.Is(err, store.ErrNotFound):
+		e.Problems = []protocol.Problem{protocol.Problemf("id", "there is no debate %q; use the id that an earlier call returned, or ask a question without an id", id)}
+	case errors.Is(err, debate.ErrUnsupported), errors.Is(err, debate.ErrAnswered), errors.Is(err, debate.ErrNotAsked):
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		e.Again, e.Err = id != "", fmt.Errorf("the call was interrupted: %w", err)
+	default:
+		e.Again = id != ""
+	}
+	return e
+}

@@ -1,0 +1,171 @@
+package debatetool
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/protocol"
+)
+
+// maxParticipants is the largest number of participants that an input may have.
+const maxParticipants = 8
+
+// Input asks for a debate, or continues one.
+type Input struct {
+	ID           string        `json:"id,omitempty" jsonschema_description:"The id of a debate. If the debate exists, the call continues it and the other fields may be missing. Leave it out for a new debate."`
+	After        int64         `json:"after,omitempty" jsonschema_description:"The position that an earlier call returned. Turns up to it are not returned again."`
+	Question     string        `json:"question,omitempty" jsonschema_description:"The question or claim to debate, in one or two sentences."`
+	Background   string        `json:"background,omitempty" jsonschema_description:"Facts that the participants need to know. They know nothing of your conversation."`
+	Preset       string        `json:"preset,omitempty" jsonschema_description:"The kind of debate."`
+	Protocol     string        `json:"protocol,omitempty" jsonschema_description:"Who speaks when, if the preset's protocol does not fit: panel, proposer-skeptic, critique-refine, arbitration, pro-con, vote, council or mad."`
+	Participants []Participant `json:"participants,omitempty" jsonschema_description:"The participants, in order, in place of the preset's. They use the preset's models."`
+	Budget       Budget        `json:"budget,omitzero" jsonschema_description:"Limits below those of the preset."`
+}
+
+// Participant is a participant of a debate.
+type Participant struct {
+	Name     string `json:"name" jsonschema_description:"A unique name."`
+	Role     string `json:"role,omitempty" jsonschema_description:"A function, such as economist."`
+	Side     string `json:"side,omitempty" jsonschema_description:"Participants of one side argue together."`
+	Position string `json:"position,omitempty" jsonschema_description:"The claim to defend."`
+}
+
+// Budget lowers the limits of a preset. A field that is 0 leaves the limit as it is.
+type Budget struct {
+	Rounds  int     `json:"rounds,omitempty" jsonschema_description:"The largest number of rounds."`
+	Minutes float64 `json:"minutes,omitempty" jsonschema_description:"The longest running time in minutes."`
+	Tokens  int     `json:"tokens,omitempty" jsonschema_description:"The most tokens of all prompts and replies."`
+	Cost    float64 `json:"cost,omitempty" jsonschema_description:"The highest cost, in the currency of the prices."`
+}
+
+// config returns the configuration that an input asks for, or what is wrong with the input.
+func (s *Toolset) config(id string, in Input) (debate.Config, error) {
+	var problems []protocol.Problem
+	if strings.TrimSpace(in.Question) == "" {
+		problems = append(problems, protocol.Problemf("question", "it is empty; ask a question, or give the id of a debate"))
+	}
+	p, unknown := s.preset(in.Preset)
+	if len(unknown) > 0 {
+		return debate.Config{}, refuse(append(problems, unknown...)...)
+	}
+	c := p.Config
+	c.ID, c.Topic, c.Background = id, in.Question, cmp.Or(in.Background, c.Background)
+	c.Labels = maps.Clone(c.Labels)
+	if c.Labels == nil {
+		c.Labels = map[string]string{}
+	}
+	maps.Copy(c.Labels, s.labels)
+	problems = slices.Concat(problems, s.setProtocol(&c, in.Protocol), setParticipants(&c, in.Participants))
+	return c, refuse(append(problems, in.Budget.apply(&c)...)...)
+}
+
+// preset returns the preset with the given name, or a problem if there is none.
+func (s *Toolset) preset(name string) (Preset, []protocol.Problem) {
+	names := s.presetNames()
+	if name == "" {
+		name = defaultPreset
+		if len(names) == 1 {
+			name = names[0]
+		}
+	}
+	p, known := s.presets[name]
+	if !known {
+		return p, []protocol.Problem{protocol.Problemf("preset", "%q is unknown, use one of %s", name, strings.Join(names, ", "))}
+	}
+	return p, nil
+}
+
+// setProtocol sets the protocol of a configuration. A name that is empty, or that of the preset's protocol, keeps the
+// preset's parameters.
+func (s *Toolset) setProtocol(c *debate.Config, name string) []protocol.Problem {
+	if old := c.Protocol; name == "" || old != nil && (name == old.Name() || strings.HasPrefix(old.Name(), name+"/")) {
+		return nil
+	}
+	raw, err := json.Marshal(map[string]any{"protocol": map[string]string{"name": name}})
+	if err != nil {
+		return []protocol.Problem{protocol.Problemf("protocol", "%v", err)}
+	}
+	made, err := s.engine.ParseConfig(raw)
+	if wrong, ok := errors.AsType[*debate.Problems](err); ok {
+		return []protocol.Problem{{Field: "protocol", Reason: wrong.List[0].Reason}}
+	}
+	c.Protocol = made.Protocol
+	return nil
+}
+
+// setParticipants replaces the participants of a configuration. The new ones have the models of the old ones, in turn.
+func setParticipants(c *debate.Config, list []Participant) []protocol.Problem {
+	if len(list) == 0 {
+		return nil
+	}
+	if len(list) > maxParticipants {
+		return []protocol.Problem{protocol.Problemf("participants", "%d are too many, use at most %d", len(list), maxParticipants)}
+	}
+	models := slices.DeleteFunc(slices.Clone(c.Participants), func(p debate.Participant) bool { return p.Human || p.Disabled })
+	if len(models) == 0 {
+		models = []debate.Participant{{}}
+	}
+	c.Participants = nil
+	for i, p := range list {
+		model := models[i%len(models)]
+		model.Name, model.Role, model.Side, model.Position = p.Name, p.Role, p.Side, p.Position
+		model.Persona, model.Instructions = "", ""
+		c.Participants = append(c.Participants, model)
+	}
+	return nil
+}
+
+// apply lowers the limits of a configuration, and returns a problem for each value that is out of bounds.
+func (b Budget) apply(c *debate.Config) (problems []protocol.Problem) {
+	own := protocol.Defaults{}
+	if p, ok := c.Protocol.(protocol.Defaulter); ok {
+		own = p.Defaults()
+	}
+	l := &c.Limits
+	rounds := cmp.Or(l.MaxRounds, own.MaxRounds, 5)
+	minutes := cmp.Or(l.RunningTime, own.Time, time.Hour).Minutes()
+	check := func(field string, value, most float64) bool {
+		switch {
+		case value == 0:
+			return false
+		case value > 0 && (value <= most || most == 0):
+			return true
+		case most == 0:
+			problems = append(problems, protocol.Problemf("budget."+field, "%v is not valid, use more than 0, or leave it out", value))
+		default:
+			problems = append(problems, protocol.Problemf("budget."+field, "%v is out of bounds, use more than 0 and at most %v, or leave it out", value, most))
+		}
+		return false
+	}
+	if check("rounds", float64(b.Rounds), float64(rounds)) {
+		l.MaxRounds = b.Rounds
+		l.MinRounds = min(l.MinRounds, b.Rounds)
+	}
+	if check("minutes", b.Minutes, minutes) {
+		l.RunningTime = time.Duration(b.Minutes * float64(time.Minute))
+	}
+	if check("tokens", float64(b.Tokens), float64(l.Tokens)) {
+		l.Tokens = b.Tokens
+	}
+	if b.Cost != 0 && len(c.Prices) == 0 {
+		problems = append(problems, protocol.Problemf("budget.cost", "the preset knows no prices, leave it out and use tokens"))
+	} else if check("cost", b.Cost, l.Cost) {
+		l.Cost = b.Cost
+	}
+	return problems
+}
+
+// sameDebate returns an error if an input asks another question than the debate that has its id.
+func (in Input) sameDebate(id, topic string) error {
+	if in.Question == "" || strings.TrimSpace(in.Question) == strings.TrimSpace(topic) {
+		return nil
+	}
+	return &Error{ID: id, Problems: []protocol.Problem{protocol.Problemf("question", "the debate %q is about another question; leave out the question to continue that debate, or leave out the id for a new one", id)}, Err: fmt.Errorf("open debate %s: it has another topic", id)}
+}

@@ -1,0 +1,121 @@
+package debatetool
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/protocol/panel"
+	"github.com/elenchus-go/debate/report"
+	"github.com/elenchus-go/debate/store"
+)
+
+const (
+	defaultPreset  = "default"
+	defaultMaxText = 4_000
+	abandonedAfter = 30 * time.Second // age of a debate from which on it needs a driver, if its store keeps no heartbeats
+)
+
+// Preset is a kind of debate that a model can choose.
+type Preset struct {
+	Description string // what it is good for, for the model
+	// Config is the configuration of its debates. An input sets the topic and may replace the background, the protocol and
+	// the participants. It may lower the limits.
+	Config debate.Config
+}
+
+// Options configures a Toolset.
+type Options struct {
+	// Presets are the kinds of debates, by name. If there are several, an input without a preset uses the one that is named
+	// "default". Without presets, there is one in which two participants debate for at most two rounds before a judge.
+	Presets map[string]Preset
+	// Labels are added to each debate. The tools find only debates that have these labels. Use them to separate users.
+	Labels map[string]string
+	// MaxWait is the longest time of a call that waits for a debate. After it, the call returns the turns so far, and the
+	// debate goes on. Defaults to no limit.
+	MaxWait time.Duration
+	// MaxText is the largest number of characters of each text in an output. Defaults to 4,000.
+	MaxText int
+}
+
+// Toolset holds debates as tools for models. It is safe for concurrent use.
+type Toolset struct {
+	engine  *debate.Engine
+	presets map[string]Preset
+	labels  map[string]string
+	maxWait time.Duration
+	maxText int
+}
+
+// New returns the tools for the debates of an engine. Keep the engine open as long as debates run. After a restart, call
+// Engine.Recover first, or continue a debate by its id.
+func New(e *debate.Engine, o Options) (*Toolset, error) {
+	switch {
+	case e == nil:
+		return nil, errors.New("make debate tools: the engine is nil")
+	case o.MaxWait < 0:
+		return nil, fmt.Errorf("make debate tools: MaxWait is %s, want 0 or more", o.MaxWait)
+	case o.MaxText < 0:
+		return nil, fmt.Errorf("make debate tools: MaxText is %d, want 0 or more", o.MaxText)
+	}
+	presets := maps.Clone(o.Presets)
+	if len(presets) == 0 {
+		presets = map[string]Preset{defaultPreset: {"Two participants argue for and against, and a judge decides.", debate.Config{
+			Protocol:     panel.Protocol{Format: panel.ConvergenceSeeking},
+			Participants: []debate.Participant{{Name: "Ada", Side: "for"}, {Name: "Bo", Side: "against"}},
+			Judges:       []debate.Participant{{Name: "Judge"}},
+			Limits:       debate.Limits{MaxRounds: 2},
+		}}}
+	}
+	return &Toolset{engine: e, presets: presets, labels: maps.Clone(o.Labels), maxWait: o.MaxWait, maxText: cmp.Or(o.MaxText, defaultMaxText)}, nil
+}
+
+func (s *Toolset) presetNames() []string { return slices.Sorted(maps.Keys(s.presets)) }
+
+// open returns a handle on a debate that has the labels of the toolset. If nobody drives it any more, this engine does.
+func (s *Toolset) open(ctx context.Context, id string) (*debate.Debate, error) {
+	d, err := s.engine.Open(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	status, err := d.Status(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for name, value := range s.labels {
+		if status.Labels[name] != value {
+			return nil, fmt.Errorf("open debate %s: %w", id, store.ErrNotFound)
+		}
+	}
+	switch {
+	case !status.State.Active():
+		return d, nil
+	case status.Driver.Driver != "":
+		return d, d.Resume(ctx) // drives a running debate if the engine that drove it has gone
+	case time.Since(status.Updated) > abandonedAfter:
+		return d, d.Start(ctx)
+	}
+	return d, nil
+}
+
+// describe returns the output for a debate.
+func (s *Toolset) describe(ctx context.Context, d *debate.Debate, after int64) (Output, error) {
+	status, err := d.Status(ctx)
+	if err != nil {
+		return Output{}, explain(d.ID(), err)
+	}
+	waiting, err := d.Waiting(ctx)
+	if err != nil {
+		return Output{}, explain(d.ID(), err)
+	}
+	r, err := report.Collect(ctx, d)
+	if err != nil {
+		return Output{}, explain(d.ID(), err)
+	}
+	return newQuoter(d.ID(), s.maxText).describe(r, waiting, status.MaxRounds, after), nil
+}
