@@ -2,26 +2,23 @@
 //
 //	go run ./examples/embed "Should we write the new service in Go?"
 //
-// If OPENAI_API_KEY is set, the agent uses OpenAI; otherwise it uses a scripted model. Set OPENAI_API_KEY,
-// ANTHROPIC_API_KEY or OLLAMA_HOST to choose the model of the debaters. If none is set, they use an offline demo model.
+// If OPENAI_API_KEY is set, OpenAI is the agent's model; otherwise a script is. The debaters use the model that the
+// environment has a key for, or an offline demo model.
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/tmc/langchaingo/agents"
 	"github.com/tmc/langchaingo/chains"
 	"github.com/tmc/langchaingo/llms"
-	"github.com/tmc/langchaingo/llms/openai"
 	"github.com/tmc/langchaingo/tools"
 
 	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/debatetool"
 	"github.com/elenchus-go/debate/examples/console"
 	"github.com/elenchus-go/debate/examples/offline"
-	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/providers"
 )
 
@@ -40,67 +37,22 @@ func run(ctx context.Context, p *console.Program) error {
 	if err != nil {
 		return err
 	}
-	tool := Tool{
-		Config: debate.Config{
-			Protocol:     panel.Protocol{Format: panel.ConvergenceSeeking},
-			Participants: []debate.Participant{{Name: "Ada", Side: "for"}, {Name: "Bo", Side: "against"}},
-			Judges:       []debate.Participant{{Name: "Judge"}},
-			Limits:       debate.Limits{MaxRounds: 2},
-		},
-		Options: debate.Options{Providers: map[string]providers.Provider{"model": model}},
-	}
-	answer, err := askAgent(ctx, mind, tool, question)
-	if err != nil {
-		return err
-	}
+	answer, err := askAgent(ctx, mind, debate.Options{Providers: map[string]providers.Provider{"model": model}}, question)
 	fmt.Fprintln(p.Stdout, answer)
-	return nil
+	return err
 }
 
-// askAgent lets an agent with the tool answer a question, and returns the answer.
-func askAgent(ctx context.Context, mind llms.Model, tool tools.Tool, question string) (string, error) {
-	agent := agents.NewOneShotAgent(mind, []tools.Tool{tool}, agents.WithMaxIterations(3))
-	answer, err := chains.Run(ctx, agents.NewExecutor(agent, agents.WithMaxIterations(3)), question)
+// askAgent has an agent answer a question, with a debate as its tool.
+func askAgent(ctx context.Context, mind llms.Model, o debate.Options, question string) (string, error) {
+	engine, err := debate.NewEngine(o)
 	if err != nil {
-		return "", fmt.Errorf("ask the agent: %w", err)
+		return "", err
 	}
-	return answer, nil
-}
-
-// chooseModel returns the agent's model: OpenAI's if the environment has a key, or else script.
-func chooseModel(env func(string) string) (llms.Model, error) {
-	if env("OPENAI_API_KEY") == "" {
-		return script{}, nil
+	defer func() { _ = engine.Close(ctx) }() // cancels the calls of the debate if ctx has ended
+	set, err := debatetool.New(engine, debatetool.Options{})
+	if err != nil {
+		return "", err
 	}
-	options := []openai.Option{openai.WithToken(env("OPENAI_API_KEY")), openai.WithModel(cmp.Or(env("OPENAI_MODEL"), "gpt-4.1-mini"))}
-	if url := env("OPENAI_BASE_URL"); url != "" {
-		options = append(options, openai.WithBaseURL(url))
-	}
-	return openai.New(options...)
-}
-
-// script is a model that calls the tool once for each question and answers with the result of the debate.
-type script struct{}
-
-// GenerateContent implements llms.Model.
-func (script) GenerateContent(ctx context.Context, messages []llms.MessageContent, _ ...llms.CallOption) (*llms.ContentResponse, error) {
-	var prompt strings.Builder
-	for _, m := range messages {
-		for _, part := range m.Parts {
-			fmt.Fprint(&prompt, part)
-		}
-	}
-	_, task, _ := strings.Cut(prompt.String(), "Begin!")
-	_, question, _ := strings.Cut(task, "Question: ")
-	question, _, _ = strings.Cut(question, "\n")
-	reply := "I should hear both sides.\nAction: debate\nAction Input: " + question
-	if _, observation, seen := strings.Cut(task, "\nObservation: "); seen {
-		reply = "I have heard both sides.\nFinal Answer: " + strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(observation), "Thought:"))
-	}
-	return &llms.ContentResponse{Choices: []*llms.ContentChoice{{Content: reply}}}, ctx.Err()
-}
-
-// Call implements llms.Model.
-func (s script) Call(ctx context.Context, prompt string, options ...llms.CallOption) (string, error) {
-	return llms.GenerateFromSinglePrompt(ctx, s, prompt, options...)
+	agent := agents.NewOneShotAgent(mind, []tools.Tool{set.Tools()[0]}, agents.WithMaxIterations(3))
+	return chains.Run(ctx, agents.NewExecutor(agent, agents.WithMaxIterations(3)), question)
 }

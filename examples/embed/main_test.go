@@ -18,23 +18,15 @@ import (
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/examples/console"
 	"github.com/elenchus-go/debate/examples/offline"
-	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/scripted"
-	"github.com/elenchus-go/debate/store"
 )
 
 func offlineOnly(string) string { return "" }
 
-// tool returns a tool whose debates call p for all participants.
-func tool(p providers.Provider) Tool {
-	return Tool{
-		Config: debate.Config{
-			Protocol: panel.Protocol{Format: panel.RoundLimited}, Limits: debate.Limits{MaxRounds: 1},
-			Participants: []debate.Participant{{Name: "Ada", Side: "for"}, {Name: "Bo", Side: "against"}}, Judges: []debate.Participant{{Name: "Judge"}},
-		},
-		Options: debate.Options{Providers: map[string]providers.Provider{"model": p}},
-	}
+// with returns options in which p speaks for all participants.
+func with(p providers.Provider) debate.Options {
+	return debate.Options{Providers: map[string]providers.Provider{"model": p}}
 }
 
 func TestTheAgentAnswersWithTheVerdict(t *testing.T) {
@@ -42,7 +34,7 @@ func TestTheAgentAnswersWithTheVerdict(t *testing.T) {
 	code := console.Run(t.Context(), run, []string{"Should", "tea", "be", "free?"}, &stdout, &stderr, offlineOnly)
 
 	require.Equal(t, 0, code, stderr.String())
-	require.Regexp(t, `^The debate ended in round 2 \(judge_decided\)\. On the question “Should tea be free\?”, I counted new words`, stdout.String())
+	require.Regexp(t, `(?s)^Debate tool-\w+: completed, judge decided in round 2\..*begin: answer>>>\nOn the question “Should tea be free\?”, I counted new words`, stdout.String())
 	require.Contains(t, stdout.String(), "Winner: Ada")
 	require.Equal(t, offline.Notice+" (set OPENAI_API_KEY, ANTHROPIC_API_KEY or OLLAMA_HOST to use another model)\n", stderr.String())
 }
@@ -68,44 +60,32 @@ func TestTheAgentIsToldWhatIsWrong(t *testing.T) {
 	refused := &scripted.Provider{Func: func(providers.Request) scripted.Reply {
 		return scripted.Reply{Err: &providers.Error{Kind: providers.Authentication, Err: errors.New("the key is refused")}}
 	}}
-	nobody := tool(refused)
-	nobody.Config.Participants = nil
 	for name, test := range map[string]struct {
-		tool  Tool
+		model providers.Provider
 		input string
 		want  string
 	}{
-		"a debate":        {tool(offline.Model(false)), `"Tea?"`, "Observation: The debate ended in round 1 (round_limit). On the question “Tea?”"},
-		"no question":     {tool(offline.Model(false)), `""`, "Observation: There was no debate: the input is empty, want a question."},
-		"a refused key":   {tool(refused), "Tea?", "the key is refused"},
-		"no participants": {nobody, "Tea?", "Observation: There was no debate: check configuration: participants: 0 enabled"},
+		"a debate":      {offline.Model(false), `"Tea?"`, "On the question “Tea?”"},
+		"an object":     {offline.Model(false), `{"question": "Tea?", "budget": {"rounds": 1}}`, "completed, judge decided in round 1."},
+		"no question":   {offline.Model(false), `""`, "Observation: The call was refused. Correct these fields and call again:\n- question: it is empty"},
+		"a refused key": {refused, "Tea?", "the key is refused"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := &mind{input: test.input}
-			answer, err := askAgent(t.Context(), m, test.tool, "What?")
+			answer, err := askAgent(t.Context(), m, with(test.model), "What?")
 			require.NoError(t, err)
 			require.Equal(t, "done", answer)
 			require.Len(t, m.seen, 2)
-			require.Contains(t, m.seen[0], "- debate: Lets two models debate a question")
+			require.Contains(t, m.seen[0], "- debate: Has models debate a question")
 			require.Contains(t, m.seen[1], test.want)
 		})
 	}
 }
 
-func TestEachCallIsADebateOfItsOwn(t *testing.T) {
-	shared := tool(offline.Model(false))
-	shared.Config.ID, shared.Options.Store = "taken", store.Memory()
-	for _, topic := range []string{"Tea?", "Coffee?", "Tea?"} {
-		answer, err := shared.Call(t.Context(), topic)
-		require.NoError(t, err)
-		require.Contains(t, answer, "“"+topic+"”")
-	}
-}
-
-// Call removes an invented result from the input.
+// The invented result of the tool is no part of the question.
 func TestAnInventedResultIsDropped(t *testing.T) {
 	model := &scripted.Provider{Func: func(providers.Request) scripted.Reply { return scripted.Reply{Text: "{}"} }}
-	_, err := askAgent(t.Context(), &mind{input: "'Tea?'\nObservation: Yes, tea.\nThought: So"}, tool(model), "What?")
+	_, err := askAgent(t.Context(), &mind{input: "'Tea?'\nObservation: Yes, tea.\nThought: So"}, with(model), "What?")
 	require.NoError(t, err)
 	require.Contains(t, model.Calls()[0].Messages[0].Text, "\nTopic: Tea?\n")
 }
@@ -116,9 +96,9 @@ func TestTheEndOfTheContextEndsTheCall(t *testing.T) {
 		defer cancel()
 		began := time.Now()
 		hangs := &scripted.Provider{Func: func(providers.Request) scripted.Reply { return scripted.Reply{Text: "I", Hang: true} }}
-		_, err := askAgent(ctx, &mind{input: "Tea?"}, tool(hangs), "What?")
+		_, err := askAgent(ctx, &mind{input: "Tea?"}, with(hangs), "What?")
 		require.ErrorIs(t, err, context.DeadlineExceeded)
-		require.ErrorContains(t, err, `debate "Tea?"`)
+		require.ErrorContains(t, err, "call debate: ")
 		require.Equal(t, time.Minute, time.Since(began))
 	})
 }
@@ -135,7 +115,7 @@ func TestTheAgentThinksWithTheModelOfTheEnvironment(t *testing.T) {
 		reply := "Action: debate\nAction Input: Tea?"
 		if thoughts++; thoughts > 1 {
 			reply = "Final Answer: done"
-			if !strings.Contains(asked.Messages[0].Content, "Observation: There was no debate: ") {
+			if !strings.Contains(asked.Messages[0].Content, "Observation: Debate tool-") {
 				reply = "Final Answer: " + asked.Messages[0].Content
 			}
 		}

@@ -1,0 +1,115 @@
+package readmetest
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+const (
+	embedding   = root + "/docs/embedding.md"
+	embedLines  = 60 // examples/embed/main.go has fewer lines
+	embedSource = root + "/examples/embed/main.go"
+)
+
+// embeddingImports are the packages that the functions of docs/embedding.md use, by name.
+var embeddingImports = map[string]string{
+	"agents":      "github.com/tmc/langchaingo/agents",
+	"context":     "context",
+	"debate":      "github.com/elenchus-go/debate",
+	"debatehttp":  "github.com/elenchus-go/debate/debatehttp",
+	"debateriver": "github.com/elenchus-go/debate/integrations/debateriver",
+	"debatetool":  "github.com/elenchus-go/debate/debatetool",
+	"errors":      "errors",
+	"http":        "net/http",
+	"llms":        "github.com/tmc/langchaingo/llms",
+	"pgxpool":     "github.com/jackc/pgx/v5/pgxpool",
+	"providers":   "github.com/elenchus-go/debate/providers",
+	"river":       "github.com/riverqueue/river",
+	"riverpgxv5":  "github.com/riverqueue/river/riverdriver/riverpgxv5",
+	"time":        "time",
+	"tools":       "github.com/tmc/langchaingo/tools",
+}
+
+// A way is a section of docs/embedding.md: its anchor and its function.
+type way struct{ anchor, function string }
+
+// waysIn returns the sections of a page that have a function.
+func waysIn(page string) (list []way) {
+	section := regexp.MustCompile("(?ms)^## ([^\n]+)\n(.*?)(?:^```go\n(.*?)^```$)")
+	for _, part := range regexp.MustCompile(`(?m)^## `).Split(page, -1)[1:] {
+		if m := section.FindStringSubmatch("## " + part); m != nil {
+			list = append(list, way{strings.ReplaceAll(strings.ToLower(m[1]), " ", "-"), m[3]})
+		}
+	}
+	return list
+}
+
+// bodyLines returns the number of lines of a function without its first and its last line and without blank lines.
+func bodyLines(function string) (n int) {
+	for line := range strings.Lines(function) {
+		if strings.TrimSpace(line) != "" {
+			n++
+		}
+	}
+	return n - 2
+}
+
+// programOf returns a program with the functions of a page.
+func programOf(ways []way) string {
+	var imports []string
+	b := &strings.Builder{}
+	for _, w := range ways {
+		b.WriteString("\n" + w.function)
+	}
+	for name, path := range embeddingImports {
+		if regexp.MustCompile(`\b` + name + `\.[A-Z]`).MatchString(b.String()) {
+			imports = append(imports, fmt.Sprintf("import %s %q\n", name, path))
+		}
+	}
+	slices.Sort(imports)
+	b.WriteString("\nvar _ = []any{")
+	for _, w := range ways {
+		name, _, _ := strings.Cut(strings.TrimPrefix(w.function, "func "), "(")
+		b.WriteString(name + ",")
+	}
+	return "package main\n" + strings.Join(imports, "") + "func main() {}\n" + b.String() + "}\n"
+}
+
+func TestEachWayOfEmbeddingCompiles(t *testing.T) {
+	page, err := os.ReadFile(embedding)
+	require.NoError(t, err)
+	ways := waysIn(string(page))
+	require.Len(t, ways, strings.Count(string(page), "\n## "), "each section has a function")
+	compiled, message := compile(t, programOf(ways), 1)
+	require.True(t, compiled, "%s", message)
+
+	broken := slices.Clone(ways)
+	broken[0].function = strings.Replace(broken[0].function, "debate.New(", "debate.Nothing(", 1)
+	compiled, message = compile(t, programOf(broken), 1)
+	require.False(t, compiled)
+	require.Contains(t, message, "undefined: debate.Nothing")
+}
+
+func TestTheTableOfEmbeddingsCountsLines(t *testing.T) {
+	page, err := os.ReadFile(embedding)
+	require.NoError(t, err)
+	for _, w := range waysIn(string(page)) {
+		row := regexp.MustCompile(`(?m)^\| \[[^\]]+\]\(#` + w.anchor + `\) .* \| (\d+) \|$`).FindStringSubmatch(string(page))
+		if assert.NotNil(t, row, "the table has no row for %s", w.anchor) {
+			assert.Equal(t, fmt.Sprint(bodyLines(w.function)), row[1], "lines of %s", w.anchor)
+		}
+	}
+}
+
+func TestTheExampleOfEmbeddingIsShort(t *testing.T) {
+	source, err := os.ReadFile(embedSource)
+	require.NoError(t, err)
+	require.Less(t, strings.Count(string(source), "\n"), embedLines)
+}
