@@ -45,15 +45,14 @@ package langchain
 
 import (
 	"context"
-	"errors"
+	"iter"
 	"slices"
 	"time"
 
 	"github.com/tmc/langchaingo/llms"
 
 	"github.com/elenchus-go/debate/providers"
-	"github.com/elenchus-go/debate/providers/internal/prompt"
-	"github.com/elenchus-go/debate/providers/internal/wire"
+	"github.com/elenchus-go/debate/providers/adapter"
 )
 
 // Provider calls a langchaingo model. It is safe for concurrent use if the model is.
@@ -76,30 +75,28 @@ func New(m llms.Model, options ...llms.CallOption) *Provider {
 
 // Generate requests one reply from the model.
 func (p *Provider) Generate(ctx context.Context, r providers.Request) (providers.Response, error) {
-	messages, err := contents(r)
-	if err != nil {
-		return providers.Response{}, &providers.Error{Kind: providers.InvalidRequest, Err: err}
-	}
-	if ctx.Err() != nil {
-		return providers.Response{}, providers.ContextError(ctx, providers.Response{})
-	}
-	run, cancel := context.WithCancel(ctx)
-	defer cancel() // ends the model's goroutine even if onChunk panics
-	c := &call{reply: wire.NewReply(r), limit: r.MaxTokens, chunks: make(chan string), done: make(chan result, 1)}
-	go c.run(run, p.model, messages, p.callOptions(run, c, r))
-	return c.wait(ctx, p.timeout())
+	return (&adapter.Provider{Stream: p.stream, Kind: kindOfCode, Timeout: p.Timeout}).Generate(ctx, r)
 }
 
-func (p *Provider) timeout() time.Duration {
-	const byDefault = 120 * time.Second
-	if p.Timeout == 0 {
-		return byDefault
+// stream calls the model once.
+func (p *Provider) stream(ctx context.Context, r providers.Request) iter.Seq2[adapter.Chunk, error] {
+	return func(yield func(adapter.Chunk, error) bool) {
+		h := &heard{yield: yield}
+		options := p.callOptions(r)
+		if r.OnChunk != nil && !p.NoStreaming {
+			options = append(options, llms.WithStreamingFunc(func(_ context.Context, chunk []byte) error { return h.add(ctx, string(chunk)) }))
+		}
+		content, err := p.model.GenerateContent(ctx, contents(r), options...)
+		if err != nil {
+			yield(adapter.Chunk{}, err)
+			return
+		}
+		h.read(content)
 	}
-	return p.Timeout
 }
 
 // callOptions returns the provider's options, followed by those of the request.
-func (p *Provider) callOptions(run context.Context, c *call, r providers.Request) []llms.CallOption {
+func (p *Provider) callOptions(r providers.Request) []llms.CallOption {
 	o := slices.Clone(p.options)
 	if r.Model != "" {
 		o = append(o, llms.WithModel(r.Model))
@@ -107,9 +104,6 @@ func (p *Provider) callOptions(run context.Context, c *call, r providers.Request
 	o = append(o, settings(r)...)
 	if r.MaxTokens > 0 {
 		o = append(o, llms.WithMaxTokens(r.MaxTokens))
-	}
-	if r.OnChunk != nil && !p.NoStreaming {
-		o = append(o, llms.WithStreamingFunc(c.stream(run)))
 	}
 	return o
 }
@@ -133,30 +127,15 @@ func settings(r providers.Request) (o []llms.CallOption) {
 
 // roles maps the roles to those of langchaingo that every model supports.
 var roles = map[providers.Role]llms.ChatMessageType{
+	providers.System:    llms.ChatMessageTypeSystem,
 	providers.User:      llms.ChatMessageTypeHuman,
 	providers.Assistant: llms.ChatMessageTypeAI,
 }
 
 // contents returns the messages of a request. Some models read only the first text of a message, so each has one.
-func contents(r providers.Request) ([]llms.MessageContent, error) {
-	p, err := prompt.New(r.Messages)
-	if err != nil {
-		return nil, err
+func contents(r providers.Request) (list []llms.MessageContent) {
+	for _, m := range r.Messages {
+		list = append(list, llms.TextParts(roles[m.Role], m.Text))
 	}
-	if len(r.Tools) > 0 {
-		return nil, errors.New("build prompt: the request has tools, which this provider does not support")
-	}
-	var list []llms.MessageContent
-	if p.System != "" {
-		list = append(list, llms.TextParts(llms.ChatMessageTypeSystem, p.System))
-	}
-	for _, turn := range p.Dialog {
-		for _, part := range turn.Parts {
-			if part.ToolCall != nil || part.ToolResult != nil {
-				return nil, errors.New("build prompt: the request has tool calls, which this provider does not support")
-			}
-		}
-		list = append(list, llms.TextParts(roles[turn.Role], turn.Text()))
-	}
-	return list, nil
+	return list
 }

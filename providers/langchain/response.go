@@ -5,7 +5,6 @@ import (
 
 	"github.com/tmc/langchaingo/llms"
 
-	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -28,18 +27,6 @@ func merge(content *llms.ContentResponse) (text, reason string, info map[string]
 		}
 	}
 	return text, reason, info, ok
-}
-
-// finishReasons maps the services' finish reasons, in lower case, to those of package providers.
-var finishReasons = map[string]providers.FinishReason{
-	"stop": providers.Stop, "end_turn": providers.Stop, "stop_sequence": providers.Stop, "complete": providers.Stop,
-	"eos": providers.Stop, "eos_token": providers.Stop, "finish": providers.Stop, "endoftext": providers.Stop,
-	"length": providers.Length, "max_tokens": providers.Length, "maxtokens": providers.Length,
-	"model_length": providers.WindowFull, "model_context_window_exceeded": providers.WindowFull,
-	"content_filter": providers.ContentFilter, "content_filtered": providers.ContentFilter,
-	"refusal": providers.ContentFilter, "safety": providers.ContentFilter, "recitation": providers.ContentFilter,
-	"blocklist": providers.ContentFilter, "prohibitedcontent": providers.ContentFilter, "spii": providers.ContentFilter,
-	"guardrail_intervened": providers.ContentFilter,
 }
 
 // usage returns the usage of a reply, and reports whether the model reports usage at all. If a count has several names,

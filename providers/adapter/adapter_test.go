@@ -1,0 +1,249 @@
+package adapter_test
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate/internal/calltest"
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/adapter"
+	"github.com/elenchus-go/debate/providers/providertest"
+)
+
+type stream = iter.Seq2[adapter.Chunk, error]
+
+// player is a model that plays the replies of the suite.
+type player struct {
+	mu      sync.Mutex
+	replies []providertest.Reply
+}
+
+func (p *player) stream(ctx context.Context, _ providers.Request) stream {
+	return func(yield func(adapter.Chunk, error) bool) {
+		p.mu.Lock()
+		r := p.replies[0]
+		p.replies = p.replies[1:]
+		p.mu.Unlock()
+		if r.Arrived != nil {
+			r.Arrived()
+		}
+		ok := yield(adapter.Chunk{Reasoning: r.Reasoning, Model: "m-1"}, nil)
+		for _, text := range r.Chunks {
+			ok = ok && yield(adapter.Chunk{Text: text}, nil)
+		}
+		switch {
+		case !ok:
+		case r.Hang:
+			<-ctx.Done()
+		case r.RetryAfter > 0:
+			yield(adapter.Chunk{}, fmt.Errorf("error, status code: 429, message: Please try again in %v.", r.RetryAfter)) //nolint:revive // a service's text
+		case r.Fail != "":
+			yield(adapter.Chunk{}, errors.New(errorTexts[r.Fail]))
+		default:
+			yield(adapter.Chunk{ToolCalls: r.ToolCalls, FinishReason: cmp.Or(string(r.FinishReason), "stop"), Usage: r.Usage}, nil)
+		}
+	}
+}
+
+// errorTexts are errors as clients of services write them.
+var errorTexts = map[providers.ErrorKind]string{
+	providers.RateLimit: "Error 429, Message: Slow down., Status: RESOURCE_EXHAUSTED", providers.ServerError: `POST "https://example.com/v1": 502 Bad Gateway`,
+	providers.Timeout: "error, status code: 504", providers.ContextOverflow: "prompt is too long: 212400 tokens > 200000 maximum",
+	providers.Authentication: "Error code: 401 - {}", providers.InvalidRequest: "googleapi: Error 404: no such model", providers.Network: "unexpected EOF",
+}
+
+func TestContract(t *testing.T) {
+	providertest.Run(t, func(t *testing.T, replies ...providertest.Reply) providers.Provider {
+		for _, r := range replies {
+			switch {
+			case r.Fault != "" && r.Fault != providertest.ErrorEvent && r.Fault != providertest.Cut:
+				t.Skip("a function has no stream that could be disturbed")
+			case r.ToolCalls != nil && r.FinishReason == providers.ToolCalls && len(replies) > 1:
+				t.Skip("the adapter supports no tools")
+			case r.RetryForm == providertest.RetrySeconds, r.RetryForm == providertest.RetryDate:
+				t.Skip("a function has no headers")
+			}
+		}
+		return &adapter.Provider{Stream: (&player{replies: replies}).stream}
+	})
+}
+
+// yields returns a provider that yields the chunks and then err.
+func yields(err error, chunks ...adapter.Chunk) *adapter.Provider {
+	return &adapter.Provider{Stream: func(context.Context, providers.Request) stream {
+		return func(yield func(adapter.Chunk, error) bool) {
+			for _, c := range chunks {
+				if !yield(c, nil) {
+					return
+				}
+			}
+			if err != nil {
+				yield(adapter.Chunk{}, err)
+			}
+		}
+	}}
+}
+
+func TestFinishReasons(t *testing.T) {
+	for word, want := range map[string]providers.FinishReason{
+		"stop": providers.Stop, "STOP": providers.Stop, "end_turn": providers.Stop, "FinishReasonStop": providers.Stop,
+		"length": providers.Length, "MAX_TOKENS": providers.Length, "max_tokens": providers.Length,
+		"SAFETY": providers.ContentFilter, "content_filter": providers.ContentFilter, "null": "", "": "",
+	} {
+		res, err := yields(nil, adapter.Chunk{Text: "So."}, adapter.Chunk{FinishReason: word}).Generate(t.Context(), calltest.Ask())
+		require.NoError(t, err)
+		require.Equal(t, want, res.FinishReason, word)
+	}
+}
+
+// The model gets messages in a form that all services accept, and cannot pass chunks past the adapter.
+func TestRequests(t *testing.T) {
+	var got providers.Request
+	p := &adapter.Provider{Stream: func(_ context.Context, r providers.Request) stream {
+		got = r
+		return yields(nil, adapter.Chunk{Text: "So."}).Stream(nil, r) //nolint:staticcheck // the function ignores its context
+	}}
+	r := providers.Request{Messages: []providers.Message{
+		{Role: providers.System, Text: "Argue."},
+		{Role: providers.Assistant, Text: "So."},
+		{Role: providers.User, Text: "Why?"},
+		{Role: providers.User, Text: "Why?"},
+		{Role: providers.Assistant, Parts: []providers.Part{{Reasoning: &providers.Reasoning{Data: []byte("7")}}, {Text: "Hm."}, {Text: "No."}}},
+	}, MaxTokens: 7}
+	_, err := p.Generate(t.Context(), r)
+	require.NoError(t, err)
+	require.Nil(t, got.OnChunk)
+	require.Equal(t, providers.Request{MaxTokens: 7, Messages: []providers.Message{
+		{Role: providers.System, Text: "Argue."},
+		{Role: providers.User, Text: "(The debate begins.)"},
+		{Role: providers.Assistant, Text: "So."},
+		{Role: providers.User, Text: "Why?\n\nWhy?"},
+		{Role: providers.Assistant, Text: "Hm.\n\nNo."},
+	}}, got)
+
+	r.OnChunk = func(string) error { return nil }
+	_, err = p.Generate(t.Context(), r)
+	require.NoError(t, err)
+	require.NotNil(t, got.OnChunk)
+
+	for _, refused := range []providers.Request{
+		{},
+		{Messages: r.Messages, Tools: []providers.Tool{{Name: "search"}}},
+		{Messages: []providers.Message{{Role: providers.User, Parts: []providers.Part{{ToolResult: &providers.ToolResult{}}}}}},
+	} {
+		_, err = p.Generate(t.Context(), refused)
+		_ = calltest.RequireKind(t, providers.InvalidRequest, err)
+	}
+}
+
+func TestErrors(t *testing.T) {
+	secret := "sk-" + "abcdefghijklmnopqrstuvwxyz0123456789"
+	own := errors.New("own")
+	for name, test := range map[string]struct {
+		err  error
+		want providers.ErrorKind
+	}{
+		"a kind of its own":   {&providers.Error{Kind: providers.Billing}, providers.Billing},
+		"a kind by its type":  {own, providers.OutOfMemory},
+		"the end of a stream": {io.ErrUnexpectedEOF, providers.Network},
+		"a quoted key":        {errors.New("status code 401: the key " + secret + " is wrong"), providers.Authentication},
+		"no status":           {errors.New("used 450 tokens of 500"), providers.ServerError},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := yields(test.err, adapter.Chunk{Text: "I was"})
+			p.Kind = func(err error) providers.ErrorKind {
+				if errors.Is(err, own) {
+					return providers.OutOfMemory
+				}
+				return ""
+			}
+			_, err := p.Generate(t.Context(), calltest.Ask())
+			failed := calltest.RequireKind(t, test.want, err)
+			require.Equal(t, "I was", failed.Partial.Text)
+			require.NotContains(t, err.Error(), secret)
+		})
+	}
+}
+
+func TestAPanicIsAnError(t *testing.T) {
+	p := &adapter.Provider{Stream: func(context.Context, providers.Request) stream { panic("oh") }}
+	_, err := p.Generate(t.Context(), calltest.Ask())
+	require.ErrorContains(t, calltest.RequireKind(t, providers.Panic, err), "oh")
+}
+
+// Only silence counts: an empty chunk shows that the model is at work.
+func TestTimeout(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &adapter.Provider{Stream: func(ctx context.Context, _ providers.Request) stream {
+			return func(yield func(adapter.Chunk, error) bool) {
+				time.Sleep(100 * time.Second)
+				yield(adapter.Chunk{}, nil)
+				time.Sleep(100 * time.Second)
+				yield(adapter.Chunk{Text: "So."}, nil)
+				<-ctx.Done()
+			}
+		}}
+		began := time.Now()
+		_, err := p.Generate(calltest.Forever(t), calltest.Ask())
+		require.Equal(t, "So.", calltest.RequireKind(t, providers.Timeout, err).Partial.Text)
+		require.Equal(t, 320*time.Second, time.Since(began))
+
+		p.Timeout = -1
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		_, err = p.Generate(ctx, calltest.Ask())
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+	})
+}
+
+func TestUnsupported(t *testing.T) {
+	seed := int64(7)
+	p := &adapter.Provider{Settings: map[string]string{"seed": "remove it", "stop": "remove it"}}
+	require.Empty(t, p.Unsupported(providers.Request{TopP: 0.5, Reasoning: "low"}))
+	require.Equal(t, map[string]string{"seed": "remove it"}, p.Unsupported(providers.Request{Seed: &seed}))
+}
+
+func TestAgentText(t *testing.T) {
+	long := strings.Repeat("It is so. ", 30)
+	for name, test := range map[string]struct {
+		messages [][]string
+		want     []string
+	}{
+		"nothing":                             {nil, nil},
+		"a short message":                     {[][]string{{"Be", "cause."}}, []string{"Because."}},
+		"a long message":                      {[][]string{{"Be", "cause. ", long, "So", "."}}, []string{"Because. " + long, "So", "."}},
+		"only the last of short messages":     {[][]string{{"Let me ", "look."}, {"One moment."}, {"Be", "cause."}}, []string{"Because."}},
+		"a long message that is not the last": {[][]string{{long}, {"Let me look."}, {"Because."}}, []string{long, "\n\nBecause."}},
+		"two long messages":                   {[][]string{{long, "So."}, {long, "So."}}, []string{long, "So.", "\n\n" + long, "So."}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got []string
+			a := adapter.AgentText{Yield: func(c adapter.Chunk, err error) bool {
+				require.NoError(t, err)
+				if c.Text != "" {
+					got = append(got, c.Text)
+				}
+				return true
+			}}
+			for _, m := range test.messages {
+				a.Next()
+				for _, piece := range m {
+					require.True(t, a.Say(piece))
+				}
+			}
+			require.True(t, a.End())
+			require.Equal(t, test.want, got)
+		})
+	}
+}
