@@ -1,17 +1,20 @@
 // Package debatehttp serves the debates of an engine over HTTP, and provides a client for it.
 //
-// From an empty folder, run
+// To use it from an empty folder, run
 //
-//	go mod init example.com/debates && go get github.com/elenchus-go/debate
+//	go mod init example.com/debates
+//	go get github.com/elenchus-go/debate
+//	go run .
 //
-// write this as main.go, with a model of yours, and run go run .
+// with the main.go of docs/http.md, whose core is
 //
-//	engine, err := debate.NewEngine(debate.Options{Providers: map[string]providers.Provider{"model": model}})
+//	engine, err := debate.NewEngine(debate.Options{Providers: map[string]providers.Provider{"openai": model}})
 //	handler, err := debatehttp.New(engine, debatehttp.Options{Authorize: debatehttp.AllowEveryone})
 //	err = http.ListenAndServe("127.0.0.1:8080", handler)
 //
-// The handler launches, lists, follows, controls and deletes debates, takes people's replies, and serves reports. GET
-// /openapi.json describes every request. docs/http.md explains them.
+// The handler launches, lists, follows, controls and deletes debates, takes people's replies, and serves reports. It also
+// serves debates to OpenAI clients. GET /openapi.json describes every request, and docs/http.md explains them. [Client]
+// calls a handler over the network.
 //
 // # Authorization
 //

@@ -3,6 +3,7 @@ package debatehttp
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"net/http"
 	"os"
@@ -64,11 +65,12 @@ var operations = map[string]operation{
 	"GET /debates/{id}/waiting":   {"List what a debate asks people", "", nil, nil, 200, listOf, nil},
 	"POST /debates/{id}/answers":  {"Answer", "Gives a person's reply to a step, in the name of the principal.", nil, reflect.TypeFor[answerBody](), 204, nil, nil},
 	"POST /debates/{id}/declines": {"Decline", "Says that a person gives no reply to a step.", nil, reflect.TypeFor[declineBody](), 204, nil, nil},
-	"GET /inbox":                  {"List what all debates ask a person", "seat is required.", nil, nil, 200, reflect.TypeFor[[]inboxItem](), nil},
+	"GET /inbox":                  {"List what all debates ask a person", "seat is required.", nil, nil, 200, reflect.TypeFor[[]InboxItem](), nil},
 	"GET /v1/models":              {"List the presets", "In the format of the OpenAI API.", nil, nil, 200, reflect.TypeFor[chatModels](), nil},
 	"POST /v1/chat/completions": {
 		"Debate the last message", "In the format of the OpenAI API. The message of the answer is the answer of the debate, whose id is id.", idempotent,
-		reflect.TypeFor[chatRequest](), 200, reflect.TypeFor[chatResponse](), []string{"text/event-stream"},
+		reflect.TypeFor[chatRequest](), 200, reflect.TypeFor[chatResponse](),
+		[]string{"text/event-stream"},
 	},
 	"GET /openapi.json": {"Read this document", "", nil, nil, 200, reflect.TypeFor[json.RawMessage](), nil},
 }
@@ -275,4 +277,17 @@ func described(t *testing.T, method, path, body string, status int, header http.
 		}
 		return
 	}
+}
+
+// Each kind of problem has the anchor in docs/http.md to which its type refers.
+func TestProblemsAreDocumented(t *testing.T) {
+	var table strings.Builder
+	table.WriteString("| kind | status | title |\n|---|---|---|\n")
+	for _, k := range kinds {
+		fmt.Fprintf(&table, "| <a id=\"%s\"></a>`%s` | %d | %s |\n", k.name, k.name, k.status, k.title)
+	}
+	golden.Section(t, "../docs/http.md", "problems", table.String())
+	p := problem("no such kind", "x")
+	require.Equal(t, http.StatusInternalServerError, p.Status)
+	require.Empty(t, p.Detail)
 }

@@ -166,8 +166,8 @@ func TestAPersonTakesPart(t *testing.T) {
 		require.Len(t, asked, 1)
 		require.Equal(t, round+1, asked[0].Key.Round)
 		require.Equal(t, "[]\n", s.wants(http.StatusOK, http.MethodGet, "/debates/cars/waiting?seat=Ada", ""))
-		items := parsed[[]inboxItem](t, s.wants(http.StatusOK, http.MethodGet, "/inbox?seat=Bo", ""))
-		require.Equal(t, []inboxItem{{"cars", "Ban <b>cars</b>?", asked[0]}}, items)
+		items := parsed[[]InboxItem](t, s.wants(http.StatusOK, http.MethodGet, "/inbox?seat=Bo", ""))
+		require.Equal(t, []InboxItem{{"cars", "Ban <b>cars</b>?", asked[0]}}, items)
 		require.Equal(t, "[]\n", s.wants(http.StatusOK, http.MethodGet, "/inbox?seat=Ada", ""))
 		given := func(name, text string) string {
 			b, err := json.Marshal(map[string]any{"key": asked[0].Key, name: text})

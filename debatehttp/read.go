@@ -150,11 +150,11 @@ func (c *call) selected(q store.Query) ([]store.Status, error) {
 	return list, nil
 }
 
-// An inboxItem is what one debate asks a person.
-type inboxItem struct {
+// InboxItem is a step for which a debate asks a person.
+type InboxItem struct {
 	Debate string       `json:"debate"` // its id
 	Topic  string       `json:"topic"`
-	Asked  debate.Asked `json:"asked"`
+	Asked  debate.Asked `json:"asked"` // answer it by its Key
 }
 
 // inbox answers with what all debates ask the person who speaks for a seat, newest debate first.
@@ -171,7 +171,7 @@ func (c *call) inbox() error {
 	if err != nil {
 		return err
 	}
-	items := []inboxItem{}
+	items := []InboxItem{}
 	for _, s := range list {
 		d, _, release, err := c.open(c.r.Context(), s.ID)
 		if errors.Is(err, store.ErrNotFound) { // it was deleted meanwhile
@@ -186,7 +186,7 @@ func (c *call) inbox() error {
 			return err
 		}
 		for _, a := range forSeat(asked, c.access.Seat) {
-			items = append(items, inboxItem{s.ID, s.Topic, a})
+			items = append(items, InboxItem{s.ID, s.Topic, a})
 		}
 	}
 	return c.answer(http.StatusOK, items)

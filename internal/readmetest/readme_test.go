@@ -37,6 +37,16 @@ func TestReadmeProgramCompiles(t *testing.T) {
 	require.True(t, compiled, "%s", message)
 }
 
+func TestProgramsOfDocumentsCompile(t *testing.T) {
+	for _, name := range []string{"http.md"} {
+		text, err := os.ReadFile(filepath.Join(root, "docs", name))
+		require.NoError(t, err)
+		program, line := codeBlock(t, string(text), "go")
+		compiled, message := compile(t, program, line)
+		require.True(t, compiled, "docs/%s: %s", name, message)
+	}
+}
+
 func TestReadmeDiagramIsTheLifecycle(t *testing.T) {
 	text := readReadme(t)
 	diagram, _ := codeBlock(t, text, "mermaid")

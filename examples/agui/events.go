@@ -1,0 +1,173 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"iter"
+	"strings"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// input is what a user interface sends to begin a run.
+type input struct {
+	ThreadID string `json:"threadId"`
+	RunID    string `json:"runId"`
+	Messages []struct {
+		Role    string `json:"role"`
+		Content string `json:"content"`
+	} `json:"messages"`
+}
+
+// event is an event of AG-UI, with the fields that this example uses.
+type event struct {
+	Type      string          `json:"type"`
+	ThreadID  string          `json:"threadId,omitempty"`
+	RunID     string          `json:"runId,omitempty"`
+	StepName  string          `json:"stepName,omitempty"`
+	MessageID string          `json:"messageId,omitempty"`
+	Role      string          `json:"role,omitempty"`
+	Delta     any             `json:"delta,omitempty"` // a text, or a JSON Patch
+	Snapshot  *state          `json:"snapshot,omitempty"`
+	Name      string          `json:"name,omitempty"`
+	Value     json.RawMessage `json:"value,omitempty"`
+	Message   string          `json:"message,omitempty"`
+}
+
+// state is the state that the agent shares with the user interface.
+type state struct {
+	State  fsm.State `json:"state"`
+	Round  int       `json:"round"`
+	Answer string    `json:"answer"`
+}
+
+// patch is an operation of a JSON Patch.
+type patch struct {
+	Op    string `json:"op"`
+	Path  string `json:"path"`
+	Value any    `json:"value"`
+}
+
+// translate returns the events of AG-UI for the events of a debate. They end when the debate ends or is in error.
+func translate(in input, events iter.Seq2[debate.Event, error]) iter.Seq[event] {
+	return func(yield func(event) bool) {
+		t := &translator{yield: yield, open: map[transcript.Key]*message{}}
+		t.send(event{Type: "RUN_STARTED", ThreadID: in.ThreadID, RunID: in.RunID})
+		t.send(event{Type: "STATE_SNAPSHOT", Snapshot: &state{}})
+		for ev, err := range events {
+			if err != nil {
+				t.stop(event{Type: "RUN_ERROR", Message: err.Error()})
+			} else {
+				t.translate(in, ev)
+			}
+			if t.done {
+				return
+			}
+		}
+	}
+}
+
+// translator keeps what is open, because AG-UI wants everything closed before the end.
+type translator struct {
+	yield func(event) bool
+	done  bool
+	step  string
+	open  map[transcript.Key]*message // streaming messages
+}
+
+type message struct{ id, text string }
+
+func (t *translator) send(list ...event) {
+	for _, e := range list {
+		t.done = t.done || !t.yield(e)
+	}
+}
+
+func (t *translator) translate(in input, ev debate.Event) {
+	switch ev := ev.(type) {
+	case debate.StateChanged:
+		t.send(event{Type: "STATE_DELTA", Delta: []patch{{"replace", "/state", ev.To}, {"replace", "/round", ev.Round}}})
+		if ev.To == fsm.Error && ev.Failure != nil {
+			t.stop(event{Type: "RUN_ERROR", Message: ev.Failure.Error()})
+		}
+	case debate.PhaseStarted:
+		t.startStep(fmt.Sprintf("round %d: %s", ev.Round, ev.Phase))
+	case debate.TurnStarted:
+		if ev.Kind == transcript.Speech { // judges reply in JSON
+			t.start(ev.Key, ev.Number)
+		}
+	case debate.Chunk:
+		if t.open[ev.Key] != nil {
+			t.say(ev.Key, ev.Text)
+		}
+	case debate.TurnDone:
+		t.finish(&ev.Turn)
+	case debate.Ended:
+		answer := ev.Result.Answer.Text
+		t.send(event{Type: "STATE_DELTA", Delta: []patch{{"replace", "/answer", answer}}})
+		t.stop(event{Type: "RUN_FINISHED", ThreadID: in.ThreadID, RunID: in.RunID})
+	}
+}
+
+func (t *translator) startStep(name string) {
+	t.endStep()
+	t.step = name
+	t.send(event{Type: "STEP_STARTED", StepName: name})
+}
+
+func (t *translator) endStep() {
+	if t.step != "" {
+		t.send(event{Type: "STEP_FINISHED", StepName: t.step})
+		t.step = ""
+	}
+}
+
+// start starts the message of an attempt. It ends that of an earlier attempt, which failed.
+func (t *translator) start(k transcript.Key, attempt int) {
+	t.end(k)
+	m := &message{id: fmt.Sprintf("%s#%d", k, attempt)}
+	t.open[k] = m
+	t.send(event{Type: "TEXT_MESSAGE_START", MessageID: m.id, Role: "assistant", Name: k.Actor})
+}
+
+func (t *translator) say(k transcript.Key, text string) {
+	if text == "" { // AG-UI has no empty deltas
+		return
+	}
+	m := t.open[k]
+	m.text += text
+	t.send(event{Type: "TEXT_MESSAGE_CONTENT", MessageID: m.id, Delta: text})
+}
+
+func (t *translator) end(k transcript.Key) {
+	if m := t.open[k]; m != nil {
+		delete(t.open, k)
+		t.send(event{Type: "TEXT_MESSAGE_END", MessageID: m.id})
+	}
+}
+
+// finish shows a committed turn: the rest of a speech, or the data of an assessment or a verdict.
+func (t *translator) finish(turn *transcript.Turn) {
+	k := turn.Key
+	if turn.Kind == transcript.Speech || turn.Kind == transcript.Remark {
+		if m := t.open[k]; m == nil || !strings.HasPrefix(turn.Text, m.text) { // it was not streamed, or not like this
+			t.start(k, len(turn.Attempts)+1)
+		}
+		t.say(k, strings.TrimPrefix(turn.Text, t.open[k].text))
+		t.end(k)
+	} else if len(turn.Data) > 0 {
+		t.send(event{Type: "CUSTOM", Name: string(turn.Kind), Value: turn.Data})
+	}
+}
+
+// stop closes everything and sends the last event.
+func (t *translator) stop(last event) {
+	for k := range t.open {
+		t.end(k)
+	}
+	t.endStep()
+	t.send(last)
+	t.done = true
+}
