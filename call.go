@@ -50,6 +50,9 @@ func (c *execution) beginCall(a *attemptContext, r *providers.Request) (ctx cont
 func (c *execution) addAttempt(a transcript.Attempt, resp providers.Response, err error) {
 	asked := a.Model
 	a.Model, a.FinishReason = cmp.Or(resp.Model, asked), string(resp.FinishReason)
+	if a.Model != asked {
+		a.Requested = asked
+	}
 	a.Warnings = resp.Warnings
 	c.price(&a.Usage, a.Model, asked)
 	if failed := providers.AsError(err); failed != nil {

@@ -134,6 +134,7 @@ func Decode[T any](t Turn) (v T, err error) {
 type Attempt struct {
 	Provider     string        `json:"provider"`                // name of the provider in the options
 	Model        string        `json:"model,omitempty"`         // as reported by the provider, or else as requested
+	Requested    string        `json:"requested,omitempty"`     // the model as requested, if the provider reported another name
 	FinishReason string        `json:"finish_reason,omitempty"` // why the model stopped, as reported by the provider
 	ErrorKind    string        `json:"error_kind,omitempty"`    // kind of the error; empty for the successful attempt
 	ErrorMessage string        `json:"error_message,omitempty"` // message of the error

@@ -128,7 +128,7 @@ func full() transcript.Turn {
 		Usage: transcript.Usage{Input: 100, Cached: 80, Output: 9, Reasoning: 4, Estimated: true}, Window: &transcript.Window{Limit: 90, Used: 60, Kept: 3, Omitted: 7},
 		Attempts: []transcript.Attempt{
 			{Provider: "p", Model: "m", ErrorKind: "timeout", ErrorMessage: "generate: timeout", Usage: transcript.Usage{Input: 50}, Duration: time.Second},
-			{Provider: "p", Model: "m", FinishReason: "stop", Usage: transcript.Usage{Input: 50, Output: 9}, Began: began.Add(time.Second), Waited: 5, FirstChunk: 7, Duration: 2 * time.Second, Reply: "{}"},
+			{Provider: "p", Model: "m", Requested: "n", FinishReason: "stop", Usage: transcript.Usage{Input: 50, Output: 9}, Began: began.Add(time.Second), Waited: 5, FirstChunk: 7, Duration: 2 * time.Second, Reply: "{}"},
 		},
 		Started: began, Ended: began.Add(3 * time.Second),
 	}
@@ -147,7 +147,7 @@ func TestTurnsAreStoredInThisForm(t *testing.T) {
 			"usage":{"input":100,"cached":80,"output":9,"reasoning":4,"estimated":true},"window":{"limit":90,"used":60,"kept":3,"omitted":7},
 			"attempts":[
 				{"provider":"p","model":"m","error_kind":"timeout","error_message":"generate: timeout","usage":{"input":50,"output":0},"duration":1000000000},
-				{"provider":"p","model":"m","finish_reason":"stop","usage":{"input":50,"output":9},
+				{"provider":"p","model":"m","requested":"n","finish_reason":"stop","usage":{"input":50,"output":9},
 				"began":"2026-03-01T12:00:01Z","waited":5,"first_chunk":7,"duration":2000000000,"reply":"{}"}],
 			"started":"2026-03-01T12:00:00Z","ended":"2026-03-01T12:00:03Z"}`},
 		{"zero turn", transcript.Turn{}, `{
