@@ -205,7 +205,7 @@ func (e *Engine) Close(ctx context.Context) error {
 
 // newReporter returns what reports the engine's work to its log and its observer.
 func (e *Engine) newReporter(o Options) *reporter {
-	p := &reporter{log: e.log, texts: o.LogTexts, begin: o.Observer.Begin}
+	p := &reporter{log: e.log, texts: o.LogTexts, begin: o.Observer.Begin, commit: o.Observer.Commit}
 	show := o.Observer.Event
 	if show == nil {
 		return p

@@ -262,7 +262,7 @@ func (j *journal) commit(ctx context.Context, c *transaction) error {
 	if j.driver != nil {
 		j.driver.writing(c.rec.Seq)
 	}
-	if j.reports.queue != nil {
+	if j.reports.ordered() {
 		defer j.reports.lock(j.id)()
 	}
 	err := j.store.Commit(ctx, store.Change{ID: j.id, After: c.after, Entries: entries, Status: statusOf(c.rec)})

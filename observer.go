@@ -66,6 +66,10 @@ type Observer struct {
 	// passed to the steps, that of a step to the attempts, and that of an attempt to the provider. Begin delays the debate
 	// as long as it runs. Steps of a parallel phase begin at the same time. Begin may be nil, and may return nil for both.
 	Begin func(ctx context.Context, s Step) (context.Context, func(Outcome))
+	// Commit is called with each durable event that this engine has committed, before anything follows from it, and in the
+	// order of the debate. A Warning about it precedes it. ctx is that of the control or of the drive. Commit delays the
+	// debate as long as it runs, and must not call methods of the debate. It may be nil.
+	Commit func(ctx context.Context, id string, ev Event)
 	// Event is called with each event of what this engine does in a debate, live or stored, in the order of the debate, and
 	// never at the same time as another. It runs on a goroutine of its own and does not delay the debate. If it is too slow,
 	// it misses live events; a Warning says how many. It misses no stored event. Engine.Close waits until Event has had all
@@ -80,20 +84,24 @@ const defaultMaxQueue = 1000
 
 // reporter reports what an engine does: to the log, and to the observer.
 type reporter struct {
-	log   *slog.Logger
-	texts bool // the log has messages of services
-	begin func(context.Context, Step) (context.Context, func(Outcome))
-	queue *spool.Queue[Event] // nil if no observer wants events
+	log    *slog.Logger
+	texts  bool // the log has messages of services
+	begin  func(context.Context, Step) (context.Context, func(Outcome))
+	commit func(ctx context.Context, id string, ev Event)
+	queue  *spool.Queue[Event] // nil if no observer wants events
 
 	mu      sync.Mutex
-	commits map[string]*commitLock // by debate; only with a queue
+	commits map[string]*commitLock // by debate; only if an observer is told of commits
 }
 
-// commitLock is held during a commit to a debate, so that events are queued in the order of the journal.
+// commitLock is held during a commit to a debate, so that the observer gets events in the order of the journal.
 type commitLock struct {
 	sync.Mutex
 	users int
 }
+
+// ordered reports whether an observer is told of commits.
+func (p *reporter) ordered() bool { return p.queue != nil || p.commit != nil }
 
 // lock makes the commits to a debate wait for one another until unlock is called.
 func (p *reporter) lock(id string) (unlock func()) {
@@ -120,6 +128,12 @@ func (p *reporter) lock(id string) (unlock func()) {
 func (p *reporter) committed(ctx context.Context, id string, ev Event) {
 	if p.log.Enabled(ctx, slog.LevelError) { // a logger that writes no errors writes nothing
 		p.logStored(ctx, id, ev)
+	}
+	if p.commit != nil {
+		for _, w := range warningsOf(ev) {
+			p.guard(id, func() { p.commit(ctx, id, restamp(w, ev.Meta().Seq-1)) })
+		}
+		p.guard(id, func() { p.commit(ctx, id, ev) })
 	}
 	if p.queue != nil {
 		p.queue.Add(id, ev, ev.Meta().Seq)

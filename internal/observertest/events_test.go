@@ -393,3 +393,39 @@ func TestRawRepliesAreKeptOnRequest(t *testing.T) {
 		})
 	}
 }
+
+// Commit gets what a viewer gets, without the other live events, before the control or the step that commits returns.
+func TestCommitsAreToldInOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var told, seen []string
+		keep := func(list *[]string, ev debate.Event) {
+			switch ev.(type) {
+			case debate.TurnStarted, debate.Chunk, debate.TurnFailed, debate.Ended:
+			default:
+				*list = append(*list, debatetest.Encode(t, ev))
+			}
+		}
+		m, s := &model{cfg: pair()}, store.Memory()
+		e, d := start(t, m, debate.Observer{Commit: func(_ context.Context, id string, ev debate.Event) {
+			require.Equal(t, "d", id)
+			keep(&told, ev)
+		}}, func(c *debate.Config, o *debate.Options) {
+			c.Judges[0].Model, c.Participants[0].Model, o.Store = "same", "same", s
+		})
+		require.Len(t, told, 1, "Create has told its entry")
+		require.NoError(t, d.Start(t.Context()))
+		require.NotEmpty(t, told[1:], "Start has told its entry")
+		time.Sleep(time.Hour)
+		require.NoError(t, e.Close(t.Context()))
+		e2, err := debate.NewEngine(debate.Options{Store: s})
+		require.NoError(t, err)
+		viewed, err := e2.Open(t.Context(), "d")
+		require.NoError(t, err)
+		for ev, err := range viewed.Watch(t.Context(), 0) {
+			require.NoError(t, err)
+			keep(&seen, ev)
+		}
+		require.Equal(t, seen, told)
+		require.Contains(t, strings.Join(told, ""), `"type":"warning"`)
+	})
+}
