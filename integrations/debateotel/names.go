@@ -1,0 +1,98 @@
+package debateotel
+
+// schemaURL identifies the version of the conventions that the names below follow.
+const schemaURL = "https://opentelemetry.io/schemas/gen-ai/1.42.0"
+
+// Names of the GenAI conventions. The semconv packages for Go no longer contain them.
+//
+//nolint:gosec // these tokens are no credentials
+const (
+	keyOperation          = "gen_ai.operation.name"
+	keyProvider           = "gen_ai.provider.name"
+	keyConversation       = "gen_ai.conversation.id"
+	keyCompacted          = "gen_ai.conversation.compacted"
+	keyWorkflow           = "gen_ai.workflow.name"
+	keyAgent              = "gen_ai.agent.name"
+	keyOutputType         = "gen_ai.output.type"
+	keyRequestModel       = "gen_ai.request.model"
+	keyRequestTemperature = "gen_ai.request.temperature"
+	keyRequestTopP        = "gen_ai.request.top_p"
+	keyRequestMaxTokens   = "gen_ai.request.max_tokens"
+	keyRequestSeed        = "gen_ai.request.seed"
+	keyRequestStop        = "gen_ai.request.stop_sequences"
+	keyRequestReasoning   = "gen_ai.request.reasoning.level"
+	keyRequestStream      = "gen_ai.request.stream"
+	keyResponseModel      = "gen_ai.response.model"
+	keyFinishReasons      = "gen_ai.response.finish_reasons"
+	keyFirstChunk         = "gen_ai.response.time_to_first_chunk"
+	keyInputTokens        = "gen_ai.usage.input_tokens"
+	keyCachedTokens       = "gen_ai.usage.cache_read.input_tokens"
+	keyOutputTokens       = "gen_ai.usage.output_tokens"
+	keyReasoningTokens    = "gen_ai.usage.reasoning.output_tokens"
+	keySystem             = "gen_ai.system_instructions"
+	keyInput              = "gen_ai.input.messages"
+	keyOutput             = "gen_ai.output.messages"
+	keyError              = "error.type"
+
+	eventEvaluation          = "gen_ai.evaluation.result"
+	keyEvaluationName        = "gen_ai.evaluation.name"
+	keyEvaluationValue       = "gen_ai.evaluation.score.value"
+	keyEvaluationLabel       = "gen_ai.evaluation.score.label"
+	keyEvaluationExplanation = "gen_ai.evaluation.explanation"
+
+	metricInference       = "gen_ai.client.inference.duration"
+	metricFirstChunk      = "gen_ai.client.inference.time_to_first_chunk"
+	metricOperation       = "gen_ai.client.operation.duration"
+	metricInputTokens     = "gen_ai.client.inference.usage.input_tokens"
+	metricOutputTokens    = "gen_ai.client.inference.usage.output_tokens"
+	metricCachedTokens    = "gen_ai.client.inference.usage.cache_read.input_tokens"
+	metricReasoningTokens = "gen_ai.client.inference.usage.reasoning.output_tokens"
+	metricWorkflow        = "gen_ai.invoke_workflow.duration"
+	metricAgent           = "gen_ai.invoke_agent.duration"
+	metricAgentCalls      = "gen_ai.invoke_agent.inference_calls"
+
+	operationWorkflow   = "invoke_workflow"
+	operationAgent      = "invoke_agent"
+	operationChat       = "chat"
+	operationEmbeddings = "embeddings"
+	operationRetrieval  = "retrieval"
+)
+
+// Names of what only debates have.
+const (
+	keyRun         = "debate.run"
+	keyRound       = "debate.round"
+	keyRounds      = "debate.rounds"
+	keyPhase       = "debate.phase"
+	keyStep        = "debate.step.key"
+	keyKind        = "debate.step.kind"
+	keyTarget      = "debate.step.target"
+	keyRole        = "debate.role"
+	keyContract    = "debate.contract"
+	keyFlags       = "debate.flags"
+	keyOmitted     = "debate.window.omitted_turns"
+	keySummarized  = "debate.window.summarized_turns"
+	keyAttempt     = "debate.attempt"
+	keyAttempts    = "debate.attempts"
+	keyWaited      = "debate.attempt.waited"
+	keyState       = "debate.state"
+	keyOutcome     = "debate.outcome"
+	keyTopic       = "debate.topic"
+	keyCost        = "debate.cost"
+	keyUnpriced    = "debate.cost.incomplete"
+	keyEstimated   = "debate.usage.estimated"
+	keyTotalInput  = "debate.usage.input_tokens"
+	keyTotalOutput = "debate.usage.output_tokens"
+	keyParticipant = "debate.participant"
+
+	eventState   = "debate.state"
+	keyFrom      = "debate.state.from"
+	keyOn        = "debate.state.on"
+	keyTo        = "debate.state.to"
+	eventDropped = "debate.dropped"
+	eventWarning = "debate.warning"
+	keyText      = "debate.text"
+
+	spanRound = "debate.round"
+	spanPhase = "debate.phase"
+)

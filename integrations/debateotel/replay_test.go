@@ -1,0 +1,148 @@
+package debateotel
+
+import (
+	"context"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/otel/attribute"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/enginetest"
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/store"
+)
+
+// notInJournals reports whether an attribute describes the request of a call.
+func notInJournals(a attribute.KeyValue) bool {
+	key := string(a.Key)
+	return strings.HasPrefix(key, "gen_ai.request.") && key != keyRequestModel && key != keyRequestStream || key == keyOutputType
+}
+
+// replayed returns what another process records of a stored debate.
+func replayOf(t *testing.T, s store.Store, o Options) *recorder {
+	t.Helper()
+	r := newRecorder(o)
+	e, err := debate.NewEngine(debate.Options{Store: s})
+	require.NoError(t, err)
+	d, err := e.Open(t.Context(), "d")
+	require.NoError(t, err)
+	require.NoError(t, r.Replay(t.Context(), d))
+	return r
+}
+
+// requireSame requires that a replay gives the same trees, with the same times.
+func requireSame(t *testing.T, r *recorder, s store.Store) {
+	t.Helper()
+	want := strings.Split(describe(r.trees(t), notInJournals), "\n")
+	got := strings.Split(describe(replayOf(t, s, Options{}).trees(t), notInJournals), "\n")
+	for i := range min(len(want), len(got)) {
+		require.Equal(t, want[i], got[i], "line %d", i+1)
+	}
+	require.Len(t, got, len(want))
+}
+
+// A replay of a debate of each protocol gives the tree that was recorded while it ran.
+func TestAReplayGivesTheSameTree(t *testing.T) {
+	for name, cfg := range enginetest.PresetConfigs() {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r, s := newRecorder(Options{}), store.Memory()
+				_, d := start(t, r, &model{cfg: cfg}, func(o *debate.Options) { o.Store = s })
+				runToEnd(t, d)
+				requireSame(t, r, s)
+			})
+		})
+	}
+}
+
+// So does a replay of a debate in which something failed.
+func TestAReplayOfFailures(t *testing.T) {
+	for name, act := range troubles() {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r, m, s := newRecorder(Options{}), &model{cfg: pair(), act: act}, store.Memory()
+				_, d := start(t, r, m, func(o *debate.Options) { o.Store = s })
+				runToStop(t, d)
+				requireSame(t, r, s)
+			})
+		})
+	}
+}
+
+// So does a replay of a debate with pauses, whether its calls end before or after the resume.
+func TestAReplayOfPauses(t *testing.T) {
+	for name, wait := range map[string]time.Duration{"a long pause": time.Hour, "a short pause": 900 * time.Millisecond} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r, s := newRecorder(Options{}), store.Memory()
+				e, d := start(t, r, &model{cfg: pair()}, func(o *debate.Options) { o.Store = s })
+				require.NoError(t, d.Start(t.Context()))
+				for range 3 {
+					time.Sleep(8300 * time.Millisecond)
+					require.NoError(t, d.Pause(t.Context()))
+					time.Sleep(wait)
+					require.NoError(t, d.Resume(t.Context()))
+				}
+				time.Sleep(time.Hour)
+				require.NoError(t, e.Close(t.Context()))
+				require.Equal(t, fsm.Completed, resultOf(t, d).State)
+				requireSame(t, r, s)
+			})
+		})
+	}
+}
+
+// A debate that failed and was then retried, reset or canceled is replayed too.
+func TestAReplayOfControls(t *testing.T) {
+	for name, then := range map[string]func(context.Context, *debate.Debate) error{
+		"a retry":  func(ctx context.Context, d *debate.Debate) error { return d.Retry(ctx) },
+		"a reset":  func(ctx context.Context, d *debate.Debate) error { return d.Reset(ctx) },
+		"a cancel": func(ctx context.Context, d *debate.Debate) error { return d.Cancel(ctx) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r, m, s := newRecorder(Options{}), &model{cfg: pair()}, store.Memory()
+				m.cfg.Judges = m.cfg.Judges[:1]
+				var failed atomic.Bool
+				m.act = func(_ context.Context, s debate.Step) error {
+					if s.Key.Actor == "J" && !failed.Swap(true) {
+						return &providers.Error{Kind: providers.Authentication}
+					}
+					return nil
+				}
+				_, d := start(t, r, m, func(o *debate.Options) { o.Store = s })
+				runToStop(t, d)
+				require.Equal(t, fsm.Error, resultOf(t, d).State)
+				time.Sleep(time.Minute)
+				require.NoError(t, then(t.Context(), d))
+				if !resultOf(t, d).State.Final() {
+					runToEnd(t, d)
+				}
+				requireSame(t, r, s)
+			})
+		})
+	}
+}
+
+// A debate that still runs is replayed as far as it is stored.
+func TestAReplayOfADebateThatRuns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, s := newRecorder(Options{}), store.Memory()
+		e, d := start(t, r, &model{cfg: pair()}, func(o *debate.Options) { o.Store = s })
+		require.NoError(t, d.Start(t.Context()))
+		time.Sleep(17 * time.Second)
+		roots := replayOf(t, s, Options{}).trees(t)
+		require.Len(t, roots, 1)
+		require.Len(t, roots[0].all("invoke_agent"), len(resultOf(t, d).Turns))
+		again := newRecorder(Options{})
+		require.NoError(t, again.Replay(t.Context(), d), "in the engine that drives it")
+		requireSame(t, again, s)
+		require.NoError(t, e.Close(t.Context()))
+	})
+}

@@ -1,0 +1,131 @@
+package debateotel
+
+import (
+	"context"
+	"maps"
+	"time"
+
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// Options configures telemetry. The zero value uses OpenTelemetry's global providers and records no texts.
+type Options struct {
+	TracerProvider trace.TracerProvider // of the spans; defaults to otel.GetTracerProvider()
+	MeterProvider  metric.MeterProvider // of the metrics; defaults to otel.GetMeterProvider()
+	// Providers maps names of debate.Options.Providers to values of gen_ai.provider.name, such as "openai", "anthropic" or
+	// "gcp.gemini". A name that is missing stands for itself.
+	Providers map[string]string
+	// Texts records the topic, prompts, replies, explanations of scores, and messages of errors. They may be confidential.
+	Texts bool
+	// MaxText limits each attribute that holds such texts, in bytes. Defaults to 16,384.
+	MaxText int
+}
+
+// defaultMaxText is the default of Options.MaxText.
+const defaultMaxText = 16384
+
+// Telemetry records what engines do as spans and metrics. It is safe for concurrent use.
+type Telemetry struct {
+	tracing
+	metrics metrics
+	debates memories
+}
+
+// New returns the telemetry for one or more engines.
+func New(o Options) *Telemetry {
+	if o.TracerProvider == nil {
+		o.TracerProvider = otel.GetTracerProvider()
+	}
+	if o.MeterProvider == nil {
+		o.MeterProvider = otel.GetMeterProvider()
+	}
+	if o.MaxText <= 0 {
+		o.MaxText = defaultMaxText
+	}
+	const scope = "github.com/elenchus-go/debate/integrations/debateotel"
+	return &Telemetry{
+		tracing: tracing{
+			content: content{texts: o.Texts, most: o.MaxText}, providers: maps.Clone(o.Providers),
+			tracer: o.TracerProvider.Tracer(scope, trace.WithSchemaURL(schemaURL)),
+		},
+		metrics: newMetrics(o.MeterProvider.Meter(scope, metric.WithSchemaURL(schemaURL))),
+		debates: memories{byID: map[string]*memory{}},
+	}
+}
+
+// Observer returns the observer for debate.Options. You may set its Event, which telemetry does not use.
+func (t *Telemetry) Observer() debate.Observer {
+	return debate.Observer{Begin: t.begin, Commit: t.commit}
+}
+
+// begin starts the span of a drive, a step or an attempt.
+func (t *Telemetry) begin(ctx context.Context, s debate.Step) (context.Context, func(debate.Outcome)) {
+	now := time.Now()
+	switch {
+	case s.Number > 0:
+		return t.beginCall(ctx, now)
+	case s.Key != transcript.Key{}:
+		return t.beginStep(ctx, s, now)
+	}
+	return t.beginDrive(ctx, s.Debate, now)
+}
+
+type contextKey struct{}
+
+func (t *Telemetry) beginDrive(ctx context.Context, id string, at time.Time) (context.Context, func(debate.Outcome)) {
+	d := t.debates.begin(id, func(previous trace.SpanContext) *drive { return t.startDrive(ctx, id, at, previous) })
+	return context.WithValue(d.ctx, contextKey{}, d), func(o debate.Outcome) {
+		now := time.Now()
+		kind := errorType(o.Err, nil) // its context has always ended by now
+		t.debates.end(d, o.Status.State.Final())
+		d.end(o.Status, kind, o.Err, now)
+		t.metrics.workflow(d.ctx, o.Status.Protocol, kind, now.Sub(at))
+	}
+}
+
+func (t *Telemetry) beginStep(ctx context.Context, s debate.Step, at time.Time) (context.Context, func(debate.Outcome)) {
+	d, ok := ctx.Value(contextKey{}).(*drive)
+	if !ok {
+		return ctx, nil
+	}
+	x := d.startStep(s, at)
+	// It derives from ctx, which can be canceled, and not from the context of the phase.
+	within := context.WithValue(trace.ContextWithSpan(ctx, x.span), contextKey{}, x)
+	return within, func(o debate.Outcome) {
+		now := time.Now()
+		e := stepEnd{turn: o.Turn, kind: errorType(o.Err, context.Cause(ctx)), err: o.Err}
+		x.end(e, now)
+		t.metrics.agent(within, s.Key.Actor, e.kind, now.Sub(at), x.calls)
+	}
+}
+
+func (t *Telemetry) beginCall(ctx context.Context, at time.Time) (context.Context, func(debate.Outcome)) {
+	x, ok := ctx.Value(contextKey{}).(*step)
+	if !ok {
+		return ctx, nil
+	}
+	span := x.startCall(at)
+	within := trace.ContextWithSpan(ctx, span)
+	return within, func(o debate.Outcome) {
+		now := time.Now()
+		e := callEnd{attempt: o.Attempt, request: o.Request, response: o.Response, kind: errorType(o.Err, context.Cause(ctx)), err: o.Err}
+		if o.Attempt == nil && e.kind == "" {
+			e.kind = canceled
+		}
+		x.endCall(span, e, now)
+		t.metrics.call(within, x.operation, t.providerName(o.Attempt), o.Attempt, e.kind, now.Sub(at))
+	}
+}
+
+// commit shows an event on the span of the drive.
+func (t *Telemetry) commit(_ context.Context, id string, ev debate.Event) {
+	if n, ok := t.noteOf(ev, time.Now()); ok {
+		s, _ := ev.(debate.StateChanged)
+		t.debates.note(id, n, s.To.Final())
+	}
+}
