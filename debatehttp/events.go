@@ -15,6 +15,10 @@ func (c *call) events() error {
 	if err != nil {
 		return err
 	}
+	if c.r.Method == http.MethodHead {
+		c.w.Header().Set("Content-Type", "text/event-stream")
+		return nil
+	}
 	f, leave := c.feeds.follow(c.debate, c.access.Seat)
 	defer leave()
 	out := c.startStream()
@@ -73,7 +77,7 @@ func (c *call) startStream() *stream {
 	h := c.w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("X-Accel-Buffering", "no") // proxies such as nginx must not hold events back
-	return &stream{c.w, http.NewResponseController(c.w), c.WriteTimeout}
+	return &stream{c.w, http.NewResponseController(c.w), c.Timeout}
 }
 
 // write writes a part of the response and reports whether that succeeded.

@@ -99,6 +99,7 @@ func New(e *debate.Engine, o Options) (http.Handler, error) {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		w.Header().Set("Cache-Control", "no-store")
+		s.limitBody(w, r)
 		web.ServeHTTP(w, r)
 	}), nil
 }
@@ -159,7 +160,7 @@ func (c *call) run(r route) error {
 		return unauthenticated(err)
 	}
 	query := c.r.URL.Query()
-	if p := unknownParameters(query, r.parameters); p != nil {
+	if p := unknownParameters(query, r.parameters); p != nil && !strings.HasPrefix(r.path, chatPath) { // OpenAI clients may send some
 		return p
 	}
 	c.access.Principal, c.access.Seat = principal, query.Get("seat")

@@ -2,6 +2,7 @@ package debatehttp
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -283,7 +284,7 @@ func unknownParameters(v url.Values, known []string) *Problem {
 	var list []protocol.Problem
 	for name := range v {
 		if !slices.Contains(known, name) {
-			list = append(list, protocol.Problemf(name, "it is unknown, use one of %s", strings.Join(known, ", ")))
+			list = append(list, protocol.Problemf(name, "it is unknown, the parameters are %s", cmp.Or(strings.Join(known, ", "), "none")))
 		}
 	}
 	if len(list) == 0 {

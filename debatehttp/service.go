@@ -42,9 +42,10 @@ type Options struct {
 	// Heartbeat is the interval of comments in streams, so that proxies do not close quiet connections. Defaults to 15
 	// seconds.
 	Heartbeat time.Duration
-	// WriteTimeout is the time that a viewer may take to read what the handler writes at once. Then the handler
-	// disconnects the viewer, who can continue with Last-Event-ID. Defaults to 30 seconds.
-	WriteTimeout time.Duration
+	// Timeout is the time that a client may take to send the body of a request, and that a viewer may take to read what
+	// the handler writes at once. Then the handler disconnects it; a viewer can continue with Last-Event-ID. Defaults to 30
+	// seconds.
+	Timeout time.Duration
 	// Logger receives errors that clients do not see. Defaults to none.
 	Logger *slog.Logger
 }
@@ -53,7 +54,7 @@ type Options struct {
 func (o Options) withDefaults() Options {
 	o.MaxBody = cmp.Or(o.MaxBody, 1<<20)
 	o.Heartbeat = cmp.Or(o.Heartbeat, 15*time.Second)
-	o.WriteTimeout = cmp.Or(o.WriteTimeout, 30*time.Second)
+	o.Timeout = cmp.Or(o.Timeout, 30*time.Second)
 	if o.Principal == nil {
 		o.Principal = func(*http.Request) (string, error) { return "", nil }
 	}
@@ -165,9 +166,17 @@ func (c *call) body() ([]byte, error) {
 		return nil, problem("too-large", "the body has more than %d bytes", c.MaxBody)
 	}
 	if err != nil {
-		return nil, problem("invalid", "the body ended early")
+		return nil, problem("invalid", "the body ended early, or took too long")
 	}
+	_ = http.NewResponseController(c.w).SetReadDeadline(time.Time{}) // see limitBody
 	return b, nil
+}
+
+// limitBody limits the time that the client may take to send a body, also if nobody reads it.
+func (s *service) limitBody(w http.ResponseWriter, r *http.Request) {
+	if r.ContentLength != 0 { // otherwise the deadline would end a stream
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(s.Timeout)) // fails for writers that do not support deadlines
+	}
 }
 
 // decode reads the request's body, a JSON object, into v. It refuses unknown fields.

@@ -1,0 +1,106 @@
+package debatehttp
+
+import (
+	"bufio"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate/store"
+)
+
+// A client that does not send its body is answered, and does not hold the connection.
+func TestBodiesThatDoNotCome(t *testing.T) {
+	o := allowing()
+	o.Timeout = 10 * time.Millisecond
+	s := open(t, store.Memory(), o)
+	for path, want := range map[string]int{"/debates": http.StatusBadRequest, "/debates/none/pause": http.StatusNotFound} {
+		conn, err := net.Dial("tcp", s.Listener.Addr().String())
+		require.NoError(t, err)
+		defer conn.Close()
+		_, err = fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n{", path)
+		require.NoError(t, err)
+		res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		require.NoError(t, err)
+		defer res.Body.Close()
+		require.Equal(t, want, res.StatusCode)
+	}
+}
+
+// A deadline for a body does not end the stream that follows on the same connection, or a long answer.
+func TestDeadlinesEndWithTheBody(t *testing.T) {
+	o := allowing()
+	o.Timeout, o.Heartbeat = 20*time.Millisecond, 60*time.Millisecond // so the stream is quiet for longer than a deadline
+	s := open(t, store.Memory(), o)
+	s.begin()
+	v := s.watch("")
+	v.until("turn_started")
+	for v.scanner.Scan() && v.scanner.Text() != ": keep-alive" { //nolint:revive // until the first comment
+	}
+	s.letAllSpeak()
+	v.until("ended")
+}
+
+func TestAHandlerBelowAPrefix(t *testing.T) {
+	s := open(t, store.Memory(), allowing())
+	s.letAllSpeak()
+	outer := httptest.NewServer(http.StripPrefix("/api/v2", s.Config.Handler))
+	defer outer.Close()
+	res, err := http.Post(outer.URL+"/api/v2/debates", "application/json", strings.NewReader(posted))
+	require.NoError(t, err)
+	defer res.Body.Close()
+	at, err := res.Location()
+	require.NoError(t, err)
+	require.Equal(t, outer.URL+"/api/v2/debates/cars", at.String())
+	c := &Client{URL: outer.URL + "/api/v2"}
+	require.NotEmpty(t, seen(t, c, "cars", "", 0))
+}
+
+func TestRequestsWithoutAnswers(t *testing.T) {
+	s := open(t, store.Memory(), allowing())
+	s.begin()
+	for _, path := range []string{"/debates", "/debates/cars", "/debates/cars/events", "/openapi.json"} {
+		code, header, body := s.do(http.MethodHead, path, "")
+		require.Equal(t, http.StatusOK, code)
+		require.Empty(t, body)
+		require.NotEmpty(t, header.Get("Content-Type"))
+	}
+	s.wants(http.StatusOK, http.MethodGet, "/v1/models?api-version=1", "")
+	require.Contains(t, s.refuses("invalid", http.MethodGet, "/debates/cars?x=1", "").Detail, "the parameters are none")
+}
+
+// FuzzQuery checks that no parameters break a query, and that a client sends what it reads.
+func FuzzQuery(f *testing.F) {
+	at := store.Status{ID: "d1", Created: time.Unix(1, 2000).UTC()}
+	for _, text := range []string{"", "limit=2&cursor=" + cursorOf(at), "label=a:b&label=c&state=error", "created_since=2026-01-31T15:04:05Z&limit=x", "cursor=e30"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		v, err := url.ParseQuery(text)
+		if err != nil {
+			return
+		}
+		q, err := queryOf(v)
+		if err != nil {
+			require.NotEmpty(t, err.(*Problem).Problems)
+			return
+		}
+		again, err := queryOf(valuesOf(q))
+		if err != nil { // a year beyond 9999, for example
+			return
+		}
+		q.Limit, again.Limit = 0, 0
+		require.True(t, q.CreatedSince.Equal(again.CreatedSince) && q.CreatedBefore.Equal(again.CreatedBefore))
+		require.True(t, q.UpdatedSince.Equal(again.UpdatedSince) && q.UpdatedBefore.Equal(again.UpdatedBefore))
+		require.Equal(t, q.Labels, again.Labels)
+		require.Equal(t, q.BeforeID, again.BeforeID)
+		require.Equal(t, q.Waiting, again.Waiting)
+	})
+}
