@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"strings"
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/store"
@@ -38,6 +39,9 @@ func (c *call) begin(cfg debate.Config) (*debate.Debate, error) {
 	if key != "" && cfg.ID != "" {
 		return nil, invalid("id", "a request with an idempotency key has no id, leave out one of them")
 	}
+	if strings.HasPrefix(cfg.ID, keyPrefix) {
+		return nil, invalid("id", "ids that begin with %q belong to idempotency keys, use another one", keyPrefix)
+	}
 	if len(key) > maxKey {
 		return nil, invalid("Idempotency-Key", "it has %d bytes, use at most %d", len(key), maxKey)
 	}
@@ -65,12 +69,15 @@ func (c *call) begin(cfg debate.Config) (*debate.Debate, error) {
 // maxKey is the length of the longest idempotency key, in bytes.
 const maxKey = 255
 
+// keyPrefix begins the ids of debates that were launched with an idempotency key.
+const keyPrefix = "key-"
+
 // digestLabel is the label of a debate that was launched with an idempotency key. It holds a digest of its first
 // configuration.
 const digestLabel = "idempotency_digest"
 
 // idOf returns the id of the debate that a principal launches with an idempotency key.
-func idOf(principal, key string) string { return "key-" + hash(hash(principal) + hash(key))[:32] }
+func idOf(principal, key string) string { return keyPrefix + hash(hash(principal) + hash(key))[:32] }
 
 // digest returns a digest of a configuration as a client sent it.
 func digest(cfg debate.Config) (string, error) {

@@ -22,7 +22,7 @@ func TestBodiesThatDoNotCome(t *testing.T) {
 	o.Timeout = 10 * time.Millisecond
 	s := open(t, store.Memory(), o)
 	for path, want := range map[string]int{"/debates": http.StatusBadRequest, "/debates/none/pause": http.StatusNotFound} {
-		conn, err := net.Dial("tcp", s.Listener.Addr().String())
+		conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", s.Listener.Addr().String())
 		require.NoError(t, err)
 		defer conn.Close()
 		_, err = fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n{", path)
@@ -53,7 +53,9 @@ func TestAHandlerBelowAPrefix(t *testing.T) {
 	s.letAllSpeak()
 	outer := httptest.NewServer(http.StripPrefix("/api/v2", s.Config.Handler))
 	defer outer.Close()
-	res, err := http.Post(outer.URL+"/api/v2/debates", "application/json", strings.NewReader(posted))
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, outer.URL+"/api/v2/debates", strings.NewReader(posted))
+	require.NoError(t, err)
+	res, err := http.DefaultClient.Do(req)
 	require.NoError(t, err)
 	defer res.Body.Close()
 	at, err := res.Location()
@@ -89,7 +91,7 @@ func FuzzQuery(f *testing.F) {
 		}
 		q, err := queryOf(v)
 		if err != nil {
-			require.NotEmpty(t, err.(*Problem).Problems)
+			require.NotEmpty(t, problemOf(err).Problems)
 			return
 		}
 		again, err := queryOf(valuesOf(q))

@@ -168,7 +168,9 @@ func (b *schemaBook) readTypes(path string, d *ast.GenDecl) {
 			continue
 		}
 		name := path + "." + typ.Name.Name + "."
-		b.comments[name] = paragraph(typ.Doc, d.Doc)
+		if b.comments[name] = paragraph(typ.Doc); b.comments[name] == "" && len(d.Specs) == 1 {
+			b.comments[name] = paragraph(d.Doc)
+		}
 		fields, ok := typ.Type.(*ast.StructType)
 		if !ok {
 			continue

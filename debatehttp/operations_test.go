@@ -339,6 +339,8 @@ func TestIdempotencyKeys(t *testing.T) {
 	s.refuses("key-reused", http.MethodPost, "/debates", strings.Replace(body, "Ban", "Allow", 1), "X-User", "ann", "Idempotency-Key", "k1")
 	s.refuses("invalid", http.MethodPost, "/debates", posted, "Idempotency-Key", "k3")
 	s.refuses("invalid", http.MethodPost, "/debates", body, "Idempotency-Key", strings.Repeat("k", 256))
+	taken := strings.Replace(posted, `"cars"`, strconv.Quote(idOf("ann", "k3")), 1)
+	require.Equal(t, "id", s.refuses("invalid", http.MethodPost, "/debates", taken).Problems[0].Field, "nobody takes the id of another's key")
 }
 
 // Nothing of the program's code is in a response, even if a provider panics.
