@@ -77,6 +77,7 @@ func TestAThousandViewersReadOnce(t *testing.T) {
 	done.Wait()
 	total := s.state().Seq
 	t.Logf("journal of %d entries, %d when the viewers came: %d entries read, %d times from the start, at most %d reads at a time", total, began, kept.entries.Load(), kept.fromStart.Load(), kept.most.Load())
+	require.LessOrEqual(t, kept.most.Load(), int64(4), "the number of readers at a time")
 	require.LessOrEqual(t, kept.entries.Load(), 6*total, "a constant number of readers: the driver, the feed, the handle and this test")
 	for _, o := range out {
 		require.Equal(t, int(total), strings.Count(o.text.String(), "\nid: ")+1)
