@@ -130,8 +130,10 @@ func requestModel(a *transcript.Attempt) string { return cmp.Or(a.Requested, a.M
 // callAttributes returns the attributes of a call that has ended.
 func (c content) callAttributes(e *callEnd, provider string) (list []attribute.KeyValue) {
 	if a := e.attempt; a != nil {
-		list = append(list, attribute.String(keyProvider, provider),
-			attribute.Int(keyInputTokens, a.Usage.Input), attribute.Int(keyOutputTokens, a.Usage.Output))
+		list = append(list, attribute.String(keyProvider, provider))
+		if a.Usage.Input+a.Usage.Output > 0 {
+			list = append(list, attribute.Int(keyInputTokens, a.Usage.Input), attribute.Int(keyOutputTokens, a.Usage.Output))
+		}
 		if m := requestModel(a); m != "" {
 			list = append(list, attribute.String(keyRequestModel, clip(m, maxName)), attribute.String(keyResponseModel, clip(a.Model, maxName)))
 		}

@@ -89,7 +89,7 @@ func (x *metrics) call(ctx context.Context, operation, provider string, a *trans
 		return
 	}
 	list := []attribute.KeyValue{attribute.String(keyOperation, operation), attribute.String(keyProvider, provider)}
-	if a != nil {
+	if a != nil && a.Model != "" {
 		list = append(list, attribute.String(keyRequestModel, clip(requestModel(a), maxName)), attribute.String(keyResponseModel, clip(a.Model, maxName)))
 	}
 	duration.Record(ctx, took.Seconds(), withError(kind, slices.Clip(list)...))

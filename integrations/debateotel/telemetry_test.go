@@ -1,0 +1,345 @@
+package debateotel
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/enginetest"
+	"github.com/elenchus-go/debate/internal/golden"
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/price"
+	"github.com/elenchus-go/debate/providers/scripted"
+	"github.com/elenchus-go/debate/store"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// detailed returns a debate whose requests have all settings, with prices.
+func detailed() debate.Config {
+	c := pair()
+	c.Prices = price.Prices{"gpt-x-2026": {Input: 10, Cached: 10, Output: 30}}
+	for i := range c.Participants {
+		p := &c.Participants[i]
+		p.Model, p.Role = "gpt-x", "expert"
+		p.Temperature, p.TopP, p.Seed, p.Stop, p.Reasoning, p.MaxTokens = new(0.5), 0.9, new(int64(7)), []string{"END"}, "low", 500
+	}
+	return c
+}
+
+// A call has the attributes of the conventions.
+func TestTheAttributesOfACall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, m := newRecorder(Options{Providers: map[string]string{"m": "openai"}}), &model{cfg: detailed()}
+		_, d := start(t, r, m, nil)
+		runToEnd(t, d)
+		roots := r.trees(t)
+		agent := find(roots, "invoke_agent A")[0]
+		call := agent.below[0]
+		require.Equal(t, "chat gpt-x", call.Name())
+		require.Equal(t, schemaURL, call.InstrumentationScope().SchemaURL)
+		require.ElementsMatch(t, []attribute.KeyValue{
+			attribute.String("gen_ai.operation.name", "chat"), attribute.String("gen_ai.provider.name", "openai"),
+			attribute.String("gen_ai.conversation.id", d.ID()), attribute.Int("debate.attempt", 1),
+			attribute.String("gen_ai.request.model", "gpt-x"), attribute.String("gen_ai.response.model", "gpt-x-2026"),
+			attribute.Float64("gen_ai.request.temperature", 0.5), attribute.Float64("gen_ai.request.top_p", 0.9), attribute.Int64("gen_ai.request.seed", 7),
+			attribute.StringSlice("gen_ai.request.stop_sequences", []string{"END"}), attribute.String("gen_ai.request.reasoning.level", "low"),
+			attribute.Int("gen_ai.request.max_tokens", 500), attribute.Bool("gen_ai.request.stream", true),
+			attribute.StringSlice("gen_ai.response.finish_reasons", []string{"stop"}), attribute.Float64("gen_ai.response.time_to_first_chunk", 2),
+			attribute.Int("gen_ai.usage.input_tokens", 100), attribute.Int("gen_ai.usage.cache_read.input_tokens", 40),
+			attribute.Int("gen_ai.usage.output_tokens", 20), attribute.Int("gen_ai.usage.reasoning.output_tokens", 5),
+			attribute.Float64("debate.cost", 0.0016),
+		}, call.Attributes())
+		require.Equal(t, "expert", agent.attr("debate.role"))
+	})
+}
+
+// Each score of an assessment is an event on the judge's span: for each participant and criterion, and for the round.
+func TestEvaluations(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRecorder(Options{})
+		_, d := start(t, r, &model{cfg: pair()}, nil)
+		runToEnd(t, d)
+		roots := r.trees(t)
+		for _, u := range resultOf(t, d).Turns {
+			if u.Contract != "assessment/1" {
+				continue
+			}
+			a, err := transcript.Decode[evaluation](u)
+			require.NoError(t, err)
+			var want, got []string
+			for _, p := range a.Participants {
+				for _, c := range p.Criteria {
+					want = append(want, fmt.Sprint(p.Name, " ", c.Criterion, " ", c.Score))
+				}
+				want = append(want, fmt.Sprint(p.Name, " score ", *p.Score))
+			}
+			want = append(want, fmt.Sprint(" quality ", *a.Quality))
+			i := slices.IndexFunc(find(roots, operationAgent), func(n *node) bool { return n.attr(keyStep) == u.Key.String() })
+			for _, e := range find(roots, operationAgent)[i].Events() {
+				require.Equal(t, "gen_ai.evaluation.result", e.Name)
+				set := attribute.NewSet(e.Attributes...)
+				name, _ := set.Value("gen_ai.evaluation.name")
+				score, _ := set.Value("gen_ai.evaluation.score.value")
+				who, _ := set.Value("debate.participant")
+				got = append(got, fmt.Sprint(who.AsString(), " ", name.AsString(), " ", score.AsFloat64()))
+			}
+			require.Equal(t, want, got)
+		}
+	})
+}
+
+// secretive returns a debate in which every text has the word SECRET, and so do errors.
+func secretive(r *recorder, t *testing.T) *debate.Debate {
+	cfg := pair()
+	cfg.Topic, cfg.Background = "SECRET topic", "SECRET background"
+	for i := range cfg.Participants {
+		cfg.Participants[i].Position, cfg.Participants[i].Instructions = "SECRET position", "SECRET instructions"
+	}
+	failed := map[string]bool{}
+	m := &model{cfg: cfg, act: func(_ context.Context, s debate.Step) error {
+		if s.Key.Actor == "C" && s.Key.Round == 2 || s.Key.Actor == "J" && !failed[s.Key.String()] {
+			failed[s.Key.String()] = true
+			return &providers.Error{Kind: providers.ContentFiltered, Err: errors.New("SECRET error")}
+		}
+		return nil
+	}}
+	_, d := start(t, r, m, func(o *debate.Options) {
+		o.Providers["m"] = secretModel{m}
+	})
+	return d
+}
+
+// secretModel adds a secret to free replies and to the reasons of judges.
+type secretModel struct{ *model }
+
+func (m secretModel) Generate(ctx context.Context, r providers.Request) (providers.Response, error) {
+	resp, err := m.model.Generate(ctx, r)
+	if r.SchemaName == "" {
+		resp.Text = "SECRET reply " + resp.Text
+	} else {
+		resp.Text = strings.NewReplacer(`"reasoning":"`, `"reasoning":"SECRET reasons `, `"summary":"`, `"summary":"SECRET summary `).Replace(resp.Text)
+	}
+	return resp, err
+}
+
+// Without Texts, no span and no metric has a text of the debate. With it, spans have all of them. A replay is the same,
+// without prompts.
+func TestTextsAreOptional(t *testing.T) {
+	for _, texts := range []bool{false, true} {
+		t.Run(fmt.Sprint(texts), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := newRecorder(Options{Texts: texts})
+				d := secretive(r, t)
+				runToStop(t, d)
+				again := newRecorder(Options{Texts: texts})
+				require.NoError(t, again.Replay(t.Context(), d))
+				recorded := map[*recorder]string{r: describe(r.trees(t), nil), again: describe(again.trees(t), nil)}
+				for from, text := range recorded {
+					for _, n := range from.trees(t) {
+						for _, x := range n.all("") {
+							text += x.Status().Description
+						}
+					}
+					for _, secret := range []string{"SECRET topic", "SECRET reply", "SECRET reasons", "SECRET summary", "SECRET error"} {
+						require.Equal(t, texts, strings.Contains(text, secret), secret)
+					}
+				}
+				for _, secret := range []string{"SECRET background", "SECRET position", "SECRET instructions"} {
+					require.Equal(t, texts, strings.Contains(recorded[r], secret), secret)
+				}
+				require.NotContains(t, fmt.Sprint(collect(t, r)), "SECRET")
+			})
+		})
+	}
+}
+
+// The prompt and the reply of a call have the form that the conventions prescribe.
+func TestTheFormOfTexts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRecorder(Options{Texts: true})
+		_, d := start(t, r, &model{cfg: pair()}, nil)
+		runToEnd(t, d)
+		call := find(r.trees(t), "invoke_agent A")[0].below[0]
+		var system []part
+		var input, output []message
+		require.NoError(t, json.Unmarshal([]byte(call.attr("gen_ai.system_instructions")), &system))
+		require.NoError(t, json.Unmarshal([]byte(call.attr("gen_ai.input.messages")), &input))
+		require.NoError(t, json.Unmarshal([]byte(call.attr("gen_ai.output.messages")), &output))
+		require.Equal(t, "text", system[0].Type)
+		require.Equal(t, "user", input[0].Role)
+		require.Equal(t, resultOf(t, d).Turns[1].Text, output[0].Parts[0].Content)
+		require.Equal(t, "assistant", output[0].Role)
+	})
+}
+
+// Texts and names of any length are bounded, and valid UTF-8.
+func TestLengthsAreBounded(t *testing.T) {
+	c := content{texts: true, most: 100}
+	long := strings.Repeat("ä\xff\"\n", 1000)
+	var all []attribute.KeyValue
+	e := callEnd{
+		attempt:  &transcript.Attempt{Provider: long, Model: long, Requested: long, FinishReason: long},
+		request:  &providers.Request{Stop: slices.Repeat([]string{long}, 100), Reasoning: long, Messages: slices.Repeat([]providers.Message{{Role: providers.System, Text: long}, {Role: providers.User, Text: long}}, 5)},
+		response: &providers.Response{Text: long},
+	}
+	all = append(all, c.callAttributes(&e, clip(long, maxName))...)
+	all = append(all, c.turnAttributes(&transcript.Turn{Text: long, Contract: long, Flags: []transcript.Flag{transcript.Flag(long)}})...)
+	all = append(all, c.driveAttributes(store.Status{Topic: long, Protocol: long, Ending: transcript.Ending{Outcome: transcript.Outcome(long)}})...)
+	for _, ev := range []debate.Event{
+		debate.StateChanged{Ending: transcript.Ending{Outcome: "x", Evidence: long}, Failure: &debate.Failure{Key: transcript.Key{Actor: long}, Message: long, Stack: long}},
+		debate.Dropped{Name: long},
+		debate.Warning{Text: long, Key: transcript.Key{Actor: long}},
+	} {
+		n, ok := c.noteOf(ev, time.Now())
+		require.True(t, ok)
+		all = append(all, n.list...)
+	}
+	for _, a := range all {
+		require.LessOrEqual(t, len(a.Value.String()), 6000, a.Key)
+		require.Equal(t, strings.ToValidUTF8(a.Value.String(), ""), a.Value.String())
+	}
+	require.Equal(t, "ab…", clip("abcdef", 5))
+	require.Equal(t, "…", clip("ääää", 3))
+	require.Empty(t, clip("", 0))
+}
+
+// collect returns the data of the metrics by name.
+func collect(t *testing.T, r *recorder) map[string]metricdata.Aggregation {
+	t.Helper()
+	var all metricdata.ResourceMetrics
+	require.NoError(t, r.reader.Collect(t.Context(), &all))
+	found := map[string]metricdata.Aggregation{}
+	for _, s := range all.ScopeMetrics {
+		require.Equal(t, schemaURL, s.Scope.SchemaURL)
+		for _, m := range s.Metrics {
+			found[m.Name] = m.Data
+		}
+	}
+	return found
+}
+
+// The metrics of a debate in which one call failed.
+func TestMetrics(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, m := newRecorder(Options{}), &model{cfg: enginetest.PresetConfigs()["proposer-skeptic"]}
+		m.act = func(_ context.Context, s debate.Step) error {
+			if s.Key.Actor == "A" && s.Key.Round == 1 && s.Number == 1 {
+				return &providers.Error{Kind: providers.ServerError}
+			}
+			return nil
+		}
+		_, d := start(t, r, m, nil)
+		runToEnd(t, d)
+		var b strings.Builder
+		found := collect(t, r)
+		for _, name := range slices.Sorted(maps.Keys(found)) {
+			for _, line := range points(found[name]) {
+				fmt.Fprintln(&b, name, line)
+			}
+		}
+		golden.Require(t, "testdata/metrics.txt", b.String())
+	})
+}
+
+// points returns the number of values or the sum of each data point, with its attributes.
+func points(data metricdata.Aggregation) (list []string) {
+	attributes := func(s attribute.Set) string { return s.Encoded(attribute.DefaultEncoder()) }
+	switch data := data.(type) {
+	case metricdata.Histogram[float64]:
+		for _, p := range data.DataPoints {
+			list = append(list, fmt.Sprintf("%d values %s", p.Count, attributes(p.Attributes)))
+		}
+	case metricdata.Histogram[int64]:
+		for _, p := range data.DataPoints {
+			list = append(list, fmt.Sprintf("%d values, sum %d %s", p.Count, p.Sum, attributes(p.Attributes)))
+		}
+	case metricdata.Sum[int64]:
+		for _, p := range data.DataPoints {
+			list = append(list, fmt.Sprintf("sum %d %s", p.Value, attributes(p.Attributes)))
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// Tokens that no service has reported are not counted.
+func TestEstimatedTokensAreNotCounted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRecorder(Options{})
+		cfg := pair()
+		_, d := start(t, r, &model{cfg: cfg}, func(o *debate.Options) {
+			o.Providers["m"] = &scripted.Provider{Func: func(r providers.Request) scripted.Reply {
+				return scripted.Reply{Text: enginetest.PresetReply(cfg, r)}
+			}}
+		})
+		runToEnd(t, d)
+		require.Equal(t, fsm.Completed, resultOf(t, d).State)
+		require.Contains(t, collect(t, r), metricInference)
+		require.NotContains(t, collect(t, r), metricInputTokens)
+		require.Equal(t, "true", find(r.trees(t), operationChat)[0].attr(keyEstimated))
+	})
+}
+
+// The number of debates that are remembered is bounded, and so are the transitions of each.
+func TestTheMemoryIsBounded(t *testing.T) {
+	r := newRecorder(Options{})
+	for i := range maxDebates + 500 {
+		r.commit(t.Context(), fmt.Sprint(i), debate.StateChanged{To: fsm.Paused})
+	}
+	require.Len(t, r.debates.byID, maxDebates)
+	for range 100 {
+		r.commit(t.Context(), "x", debate.StateChanged{To: fsm.Paused})
+	}
+	require.Len(t, r.debates.byID["x"].pending, maxPending)
+	r.commit(t.Context(), "x", debate.StateChanged{To: fsm.Canceled})
+	require.NotContains(t, r.debates.byID, "x")
+}
+
+// Without a drive, which another observer may have kept from it, a step and a call are not recorded.
+func TestAStepWithoutADrive(t *testing.T) {
+	r := newRecorder(Options{})
+	for _, s := range []debate.Step{
+		{Debate: "d", Attempt: debate.Attempt{Key: transcript.Key{Actor: "A"}}}, {Debate: "d", Attempt: debate.Attempt{Key: transcript.Key{Actor: "A"}, Number: 1}},
+	} {
+		ctx, end := r.begin(t.Context(), s)
+		require.Equal(t, t.Context(), ctx)
+		require.Nil(t, end)
+	}
+	require.Empty(t, r.spans.Started())
+}
+
+// Programs that use the package link OpenTelemetry's API, and not its SDK.
+func TestOnlyTheAPIIsImported(t *testing.T) {
+	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", ".").Output()
+	require.NoError(t, err)
+	require.Contains(t, string(out), "go.opentelemetry.io/otel/trace\n")
+	for line := range strings.Lines(string(out)) {
+		require.NotContains(t, line, "otel/sdk")
+		require.NotContains(t, line, "exporters")
+	}
+}
+
+// A replay of a debate that does not exist is an error that names it.
+func TestAReplayThatFails(t *testing.T) {
+	r := newRecorder(Options{})
+	e, d := start(t, r, &model{cfg: pair()}, nil)
+	require.NoError(t, e.Delete(t.Context(), d.ID()))
+	err := r.Replay(t.Context(), d)
+	require.ErrorIs(t, err, store.ErrNotFound)
+	require.ErrorContains(t, err, "replay debate d: ")
+	require.Empty(t, r.spans.Started())
+}
