@@ -63,7 +63,7 @@ func (m *memory) notify(id string, last int64) {
 func (m *memory) append(c Change) error {
 	j := m.debates[c.ID]
 	if j == nil {
-		j = &journal{}
+		j = &journal{entries: make([]Entry, 0, 48)} // most debates have dozens
 	}
 	if err := j.check(c); err != nil {
 		return err
