@@ -35,8 +35,11 @@ func (s *Toolset) Start(ctx context.Context, in Input) (Output, error) {
 // Run is like Start, and waits until the debate has ended or failed, waits for people, or is paused, or until
 // Options.MaxWait has passed. The output has turns only if the debate has not ended. If ctx ends, Run returns an *Error
 // with the debate's ID. The debate goes on.
-func (s *Toolset) Run(ctx context.Context, in Input) (out Output, err error) {
-	for p, err := range s.Stream(ctx, in) {
+func (s *Toolset) Run(ctx context.Context, in Input) (Output, error) { return last(s.Stream(ctx, in)) }
+
+// last returns the output of a stream, or its error.
+func last(stream iter.Seq2[Progress, error]) (out Output, err error) {
+	for p, err := range stream {
 		if err != nil {
 			return Output{}, err
 		}
@@ -76,8 +79,13 @@ func (s *Toolset) Stream(ctx context.Context, in Input) iter.Seq2[Progress, erro
 		if fsm.State(out.Status).Final() { // the answer is enough
 			out.Turns, out.Next = nil, ""
 		}
-		yield(Progress{ID: d.ID(), Position: out.Position, Text: fmt.Sprintf("The debate is %s.", out.Status), Output: &out}, nil)
+		yield(final(out), nil)
 	}
+}
+
+// final returns the last progress of a call.
+func final(o Output) Progress {
+	return Progress{ID: o.ID, Position: o.Position, Text: fmt.Sprintf("The debate is %s.", o.Status), Output: &o}
 }
 
 // A follower follows a debate until there is nothing to wait for.

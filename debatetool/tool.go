@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -19,7 +20,7 @@ type Tool struct {
 	name, description string
 	input, output     json.RawMessage
 	plain             string // the field of the input that plain text stands for; empty if there is none
-	run               func(ctx context.Context, input json.RawMessage) (Output, error)
+	stream            func(ctx context.Context, input json.RawMessage) iter.Seq2[Progress, error]
 }
 
 // Tools returns the tools: debate, debate_start, debate_status, debate_result, debate_stop and debate_answer. The first one
@@ -34,15 +35,15 @@ func (s *Toolset) Tools() []Tool {
 	}
 	tools := []Tool{
 		newTool("debate", "Has models debate a question that has several possible answers, and returns their answer. Use it before a decision that is hard to reverse. "+
-			"It takes minutes. The input is a JSON object, or only the question. To continue a debate, give its id.", "question", s.Run),
-		newTool("debate_start", "Starts a debate, and returns its id at once.", "question", s.Start),
+			"It takes minutes. The input is a JSON object, or only the question. To continue a debate, give its id.", "question", s.Stream),
+		newTool("debate_start", "Starts a debate, and returns its id at once.", "question", once(s.Start)),
 		newTool("debate_status", "Returns the state of a debate, and what was said after a position.", "id",
-			func(ctx context.Context, in position) (Output, error) { return s.Status(ctx, in.ID, in.After) }),
+			once(func(ctx context.Context, in position) (Output, error) { return s.Status(ctx, in.ID, in.After) })),
 		newTool("debate_result", "Returns the answer of a debate, with what is degraded.", "id",
-			func(ctx context.Context, in one) (Output, error) { return s.Result(ctx, in.ID) }),
+			once(func(ctx context.Context, in one) (Output, error) { return s.Result(ctx, in.ID) })),
 		newTool("debate_stop", "Ends a debate early, with an answer from what was said so far.", "id",
-			func(ctx context.Context, in one) (Output, error) { return s.Stop(ctx, in.ID) }),
-		newTool("debate_answer", "Passes on what a person replies to a debate, or decides. Ask the person first. Never invent a reply.", "", s.Answer),
+			once(func(ctx context.Context, in one) (Output, error) { return s.Stop(ctx, in.ID) })),
+		newTool("debate_answer", "Passes on what a person replies to a debate, or decides. Ask the person first. Never invent a reply.", "", once(s.Answer)),
 	}
 	for i := range tools[:2] {
 		tools[i].input = s.inputSchema()
@@ -51,15 +52,29 @@ func (s *Toolset) Tools() []Tool {
 }
 
 // newTool returns a tool that calls f. Plain text stands for the named field of the input.
-func newTool[In any](name, description, plain string, f func(context.Context, In) (Output, error)) Tool {
-	run := func(ctx context.Context, input json.RawMessage) (Output, error) {
+func newTool[In any](name, description, plain string, f func(context.Context, In) iter.Seq2[Progress, error]) Tool {
+	stream := func(ctx context.Context, input json.RawMessage) iter.Seq2[Progress, error] {
 		var in In
 		if err := decode(input, &in); err != nil {
-			return Output{}, err
+			return func(yield func(Progress, error) bool) { yield(Progress{}, err) }
 		}
 		return f(ctx, in)
 	}
-	return Tool{name: name, description: description, input: encode(schemaOf(new(In))), output: encode(schemaOf(&Output{})), plain: plain, run: run}
+	return Tool{name: name, description: description, input: encode(schemaOf(new(In))), output: encode(schemaOf(&Output{})), plain: plain, stream: stream}
+}
+
+// once returns a function that yields the output of f.
+func once[In any](f func(context.Context, In) (Output, error)) func(context.Context, In) iter.Seq2[Progress, error] {
+	return func(ctx context.Context, in In) iter.Seq2[Progress, error] {
+		return func(yield func(Progress, error) bool) {
+			out, err := f(ctx, in)
+			if err != nil {
+				yield(Progress{}, err)
+				return
+			}
+			yield(final(out), nil)
+		}
+	}
 }
 
 // decode decodes an input. It returns an error with a problem for each field that is unknown or has a wrong type.
@@ -122,7 +137,12 @@ func (t Tool) OutputSchema() json.RawMessage { return slices.Clone(t.output) }
 
 // Run calls the tool with a JSON object. Its errors are of type *[Error]; their messages are for the model.
 func (t Tool) Run(ctx context.Context, input json.RawMessage) (Output, error) {
-	return t.run(ctx, input)
+	return last(t.Stream(ctx, input))
+}
+
+// Stream is like Run, and yields what happens meanwhile. The last progress has the output.
+func (t Tool) Stream(ctx context.Context, input json.RawMessage) iter.Seq2[Progress, error] {
+	return t.stream(ctx, input)
 }
 
 // Call calls the tool with a JSON object, or with plain text: a question for debate and debate_start, an id for the others.
@@ -137,7 +157,7 @@ func (t Tool) Call(ctx context.Context, input string) (string, error) {
 		}
 		input = string(b)
 	}
-	out, err := t.run(ctx, json.RawMessage(input))
+	out, err := t.Run(ctx, json.RawMessage(input))
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return "", fmt.Errorf("call %s: %w", t.name, err)

@@ -103,6 +103,13 @@ func (s *Toolset) open(ctx context.Context, id string) (*debate.Debate, error) {
 	return d, nil
 }
 
+// Open returns a debate that has the labels of the toolset. It returns an *[Error] if there is none with that id. If nobody
+// drives the debate any more, the engine of the toolset does.
+func (s *Toolset) Open(ctx context.Context, id string) (*debate.Debate, error) {
+	d, err := s.open(ctx, id)
+	return d, explain(id, err)
+}
+
 // describe returns the output for a debate.
 func (s *Toolset) describe(ctx context.Context, d *debate.Debate, after int64) (Output, error) {
 	status, err := d.Status(ctx)
