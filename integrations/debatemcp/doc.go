@@ -1,0 +1,21 @@
+// Package debatemcp serves debates over the Model Context Protocol, for clients such as Claude, editors and agents.
+//
+//	server, err := debatemcp.NewServer(engine, debatemcp.Options{})
+//	if err != nil {
+//		return err
+//	}
+//	return server.Run(ctx, &mcp.StdioTransport{}) // or mcp.NewStreamableHTTPHandler
+//
+// The command cmd/debatemcp is a complete server that keeps its debates in a file.
+//
+// The server has the tools of package debatetool. Most clients give up a call after 60 seconds, so debate returns after 45
+// seconds at most: with the answer, or with the debate's id, the turns so far and what to call next. The debate goes on
+// meanwhile. If the client listens, it gets a notification for each turn, and at least every 20 seconds. The notifications
+// name the debate's id, so a client whose call is interrupted can continue by it.
+//
+// If the client has elicitation, debate asks people for their replies and decisions through it. Otherwise the model passes
+// them on with debate_answer.
+//
+// The resources debate://{id}/report and debate://{id}/transcript are Markdown and text. Clients can subscribe to them. The
+// report contains every turn, also those of a round in which a person has not spoken yet; the transcript does not.
+package debatemcp
