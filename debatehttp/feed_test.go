@@ -151,7 +151,7 @@ func waitForEnd(t *testing.T, f *feed) {
 // A viewer who does not read is disconnected. It holds up neither the debate nor others, and catches up.
 func TestSlowViewersAreDisconnected(t *testing.T) {
 	o := allowing()
-	o.Timeout = 10 * time.Millisecond
+	o.Timeout = 300 * time.Millisecond
 	s := open(t, store.Memory(), o)
 	s.letAllSpeak()
 	s.begin()

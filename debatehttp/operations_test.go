@@ -64,6 +64,8 @@ func TestOneDebateThroughAllReads(t *testing.T) {
 	require.True(t, strings.HasPrefix(page, "# "), page)
 	p := s.refuses("invalid", http.MethodGet, "/debates/cars/report?format=pdf", "")
 	require.Equal(t, "format", p.Problems[0].Field)
+	p = s.refuses("invalid", http.MethodGet, "/debates/cars/report?full=x", "")
+	require.Equal(t, "full", p.Problems[0].Field)
 }
 
 func TestControls(t *testing.T) {

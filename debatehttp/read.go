@@ -43,7 +43,10 @@ func (c *call) result() error {
 // report writes a report in one of three formats.
 func (c *call) report() error {
 	q := c.r.URL.Query()
-	full, format := q.Get("full") == "true", q.Get("format")
+	full, err := strconv.ParseBool(cmp.Or(q.Get("full"), "false"))
+	if err != nil {
+		return invalid("full", "%q is neither true nor false", q.Get("full"))
+	}
 	if full {
 		c.access.Action = FullReport
 	}
@@ -58,7 +61,7 @@ func (c *call) report() error {
 		r = r.Redact()
 	}
 	var page bytes.Buffer
-	switch format {
+	switch format := q.Get("format"); format {
 	case "", "json":
 		return c.answer(http.StatusOK, r)
 	case "html":
