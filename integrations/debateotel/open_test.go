@@ -164,7 +164,8 @@ func live(t *testing.T, d *debate.Debate, random *rand.Rand) {
 func TestWhateverEndsADrive(t *testing.T) {
 	for name, act := range map[string]func(*testing.T, *debate.Debate, *model){
 		"a viewer who leaves": func(t *testing.T, d *debate.Debate, _ *model) {
-			for ev := range d.Run(t.Context()) {
+			for ev, err := range d.Run(t.Context()) {
+				require.NoError(t, err)
 				if _, ok := ev.(debate.Chunk); ok {
 					break
 				}
@@ -172,7 +173,8 @@ func TestWhateverEndsADrive(t *testing.T) {
 		},
 		"a viewer who panics": func(t *testing.T, d *debate.Debate, _ *model) {
 			require.Panics(t, func() {
-				for ev := range d.Run(t.Context()) {
+				for ev, err := range d.Run(t.Context()) {
+					require.NoError(t, err)
 					if _, ok := ev.(debate.Chunk); ok {
 						panic("oh")
 					}
