@@ -57,8 +57,8 @@
 //   - Layer 7: package debatehttp serves debates over HTTP, and package debatetool offers them as tools for models.
 //
 // Some packages are modules of their own: store/sqlite and store/postgres keep debates in databases,
-// integrations/debateriver runs them as jobs on many machines, integrations/debateotel records them with OpenTelemetry, and
-// context/vocabulary counts tokens exactly.
+// integrations/debateriver runs them as jobs on many machines, integrations/debateotel records them with OpenTelemetry,
+// integrations/debatemcp serves them over the Model Context Protocol, and context/vocabulary counts tokens exactly.
 //
 // # Code tour: files of this package
 //

@@ -172,7 +172,10 @@ func (q quoter) describe(r *report.Report, waiting []debate.Asked, rounds int, a
 	}
 	more := false
 	if after >= 0 {
-		more = q.addTurns(&o, res.Turns, waiting, after)
+		o.Turns, more = q.turns(res.Turns, waiting, after, maxTurns)
+	}
+	if n := len(o.Turns); n > 0 {
+		o.Position = o.Turns[n-1].Position
 	}
 	q.addWaiting(&o, res.Question, waiting)
 	o.Status = statusOf(res.State, len(o.Waiting) > 0)
@@ -188,9 +191,9 @@ func problemText(res *debate.Result) string {
 	return strings.Join(lines, "\n")
 }
 
-// addTurns adds the turns after a position, and reports whether there are more. It stops before a turn that a person must
-// not read before replying.
-func (q quoter) addTurns(o *Output, turns []transcript.Turn, waiting []debate.Asked, after int64) (more bool) {
+// turns returns at most limit turns after a position, and reports whether there are more. It stops before a turn that a
+// person must not read before replying.
+func (q quoter) turns(turns []transcript.Turn, waiting []debate.Asked, after int64, limit int) (list []Turn, more bool) {
 	turns = slices.Clone(turns)
 	slices.SortStableFunc(turns, func(a, b transcript.Turn) int { return int(a.Seq - b.Seq) })
 	for i := range turns {
@@ -198,14 +201,14 @@ func (q quoter) addTurns(o *Output, turns []transcript.Turn, waiting []debate.As
 		switch {
 		case t.Seq <= after || !isShown(t.Kind):
 		case isHidden(t, waiting):
-			return false
-		case len(o.Turns) == maxTurns:
-			return true
+			return list, false
+		case len(list) == limit:
+			return list, true
 		default:
-			o.Turns, o.Position = append(o.Turns, q.turn(t)), t.Seq
+			list = append(list, q.turn(t))
 		}
 	}
-	return false
+	return list, false
 }
 
 // isHidden reports whether a person who is asked may not read a turn of the same phase yet.

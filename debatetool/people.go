@@ -3,6 +3,7 @@ package debatetool
 import (
 	"context"
 	"errors"
+	"math"
 	"strconv"
 	"strings"
 
@@ -35,6 +36,24 @@ func (s *Toolset) Status(ctx context.Context, id string, after int64) (Output, e
 // Result describes a debate without its turns.
 func (s *Toolset) Result(ctx context.Context, id string) (Output, error) {
 	return s.with(ctx, id, -1, func(*debate.Debate) error { return nil })
+}
+
+// Transcript returns all turns of a debate so far, except those that a person who is asked must not read yet.
+func (s *Toolset) Transcript(ctx context.Context, id string) ([]Turn, error) {
+	d, err := s.Open(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	waiting, err := d.Waiting(ctx)
+	if err != nil {
+		return nil, explain(id, err)
+	}
+	r, err := d.Result(ctx)
+	if err != nil {
+		return nil, explain(id, err)
+	}
+	list, _ := newQuoter(id, s.maxText).turns(r.Turns, waiting, 0, math.MaxInt)
+	return list, nil
 }
 
 // Stop ends a debate with a conclusion from what was said so far, and describes it without its turns. The conclusion takes

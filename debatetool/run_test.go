@@ -223,6 +223,11 @@ func TestStatusReturnsTheTurnsAfterAPosition(t *testing.T) {
 			after = out.Position
 		}
 		require.Equal(t, []int{20, 11}, sizes)
+		all, err := b.Transcript(t.Context(), id)
+		require.NoError(t, err)
+		require.Len(t, all, 31)
+		_, err = b.Transcript(t.Context(), "x")
+		require.ErrorContains(t, err, "there is no debate")
 		result, err := b.Result(t.Context(), id)
 		require.NoError(t, err)
 		require.Empty(t, result.Turns)

@@ -91,20 +91,12 @@ func (s *resources) report(ctx context.Context, d *debate.Debate) (string, error
 }
 
 func (s *resources) transcript(ctx context.Context, d *debate.Debate) (string, error) {
-	var texts []string
-	for after := int64(0); ; {
-		out, err := s.tools.Status(ctx, d.ID(), after)
-		if err != nil {
-			return "", err
-		}
-		if len(out.Turns) == 0 {
-			return strings.Join(texts, "\n\n"), nil
-		}
-		for _, t := range out.Turns {
-			texts = append(texts, t.Text)
-		}
-		after = out.Position
+	turns, err := s.tools.Transcript(ctx, d.ID())
+	texts := make([]string, len(turns))
+	for i, t := range turns {
+		texts[i] = t.Text
 	}
+	return strings.Join(texts, "\n\n"), err
 }
 
 // subscribe follows a debate until the session ends or unsubscribes, or the debate has ended.
