@@ -104,7 +104,7 @@ tidy: ## run go mod tidy in all modules
 FRAMEWORKS_CACHE = $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/debate
 FRAMEWORKS_SUM = $(shell cat go.mod go.sum testdata/frameworks/* | cksum | tr ' ' -)
 
-frameworks: ## build and run a program that uses langchaingo, Eino, ADK and Genkit together with this library
+frameworks: ## build and run a program that uses langchaingo, Eino, ADK, Genkit and MCP together with this library
 	@cd testdata/frameworks && GOWORK=off $(GO) run .
 	@mkdir -p '$(FRAMEWORKS_CACHE)' && touch '$(FRAMEWORKS_CACHE)/frameworks-$(FRAMEWORKS_SUM)'
 

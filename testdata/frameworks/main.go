@@ -1,5 +1,5 @@
-// Command frameworks uses the library beside langchaingo, Eino, ADK and Genkit in one program. It shows that the versions
-// of their dependencies go together.
+// Command frameworks uses the library beside langchaingo, Eino, ADK, Genkit and the SDK of the Model Context Protocol in one
+// program. It shows that the versions of their dependencies go together.
 package main
 
 import (
@@ -19,13 +19,14 @@ import (
 	"google.golang.org/adk/v2/session"
 
 	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/integrations/debatemcp"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/langchain"
 )
 
 func main() {
 	ctx := context.Background()
-	if err := errors.Join(hold(ctx), invoke(ctx), describe(), run(ctx)); err != nil {
+	if err := errors.Join(hold(ctx), serve(), invoke(ctx), describe(), run(ctx)); err != nil {
 		log.Fatal(err)
 	}
 }
@@ -38,6 +39,16 @@ func hold(ctx context.Context) error {
 		Participants: []debate.Participant{{Name: "Ada"}, {Name: "Bo"}},
 		Judges:       []debate.Participant{{Name: "Judge"}},
 	}, debate.Options{Providers: map[string]providers.Provider{"fake": langchain.New(model)}})
+	return err
+}
+
+// serve makes a server of the Model Context Protocol.
+func serve() error {
+	engine, err := debate.NewEngine(debate.Options{})
+	if err != nil {
+		return err
+	}
+	_, err = debatemcp.NewServer(engine, debatemcp.Options{})
 	return err
 }
 
