@@ -53,16 +53,23 @@ func errorType(err, cause error) string {
 	return otherError
 }
 
+// messageOf returns the message of an error, or "" for nil.
+func messageOf(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
 // setError marks a span as failed, unless the kind is empty. The message is recorded only if texts are.
-func (c content) setError(span trace.Span, kind string, err error) {
+func (c content) setError(span trace.Span, kind, message string) {
 	if kind == "" {
 		return
 	}
-	message := ""
-	if c.texts && err != nil {
-		message = clip(err.Error(), c.most)
+	if !c.texts {
+		message = ""
 	}
-	span.SetStatus(codes.Error, message)
+	span.SetStatus(codes.Error, clip(message, c.most))
 	span.SetAttributes(attribute.String(keyError, kind))
 }
 

@@ -43,8 +43,7 @@ type callEnd struct {
 	attempt  *transcript.Attempt // nil if it has not ended by itself
 	request  *providers.Request
 	response *providers.Response
-	kind     string
-	err      error
+	kind     string // why it failed; empty if it did not
 }
 
 // message is a message as the conventions define it.

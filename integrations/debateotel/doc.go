@@ -22,7 +22,8 @@
 //
 // The span of a drive is a child of the span in the context of Run or RunOnce, if there is one. No span stays open during
 // a pause: each drive has a span of its own, and each call of RunOnce is a drive. All spans of a debate have the same
-// gen_ai.conversation.id. A drive is linked to the previous one if this Telemetry has observed it.
+// gen_ai.conversation.id. A drive is linked to the previous one if this Telemetry has observed it. A drive that finds
+// nothing to do has a span too.
 //
 // A round begins with its first step and ends with its last, and so does a phase. The phases before the first round and
 // after the last one stand directly below the drive. A summary of the history is a phase of the round that it interrupts.
@@ -30,8 +31,8 @@
 //
 // The span of a drive has an event debate.state for each transition that its engine has committed, debate.dropped for each
 // participant who dropped out, and debate.warning for each warning. A transition between two drives, such as a resume,
-// is an event of the next one. SDKs keep 128 events of a span by default; set OTEL_SPAN_EVENT_COUNT_LIMIT for debates of
-// many rounds.
+// is an event of the next one. SDKs keep the last 128 events of a span by default. Set OTEL_SPAN_EVENT_COUNT_LIMIT for debates
+// of many rounds, and for judges of many participants.
 //
 // # Names
 //

@@ -58,7 +58,9 @@ type replay struct {
 	warnings []debate.Warning    // that belong to the next entry
 	pending  []note              // transitions since the last drive
 	drives   []*replayedDrive
-	driven   bool // the last of them goes on
+	driven   bool           // the last of them goes on
+	last     transcript.Key // of the latest step
+	phases   int            // that had steps so far
 }
 
 // replayedDrive is a drive as far as the journal tells.
@@ -73,6 +75,7 @@ type replayedDrive struct {
 // replayedStep is a step that has ended.
 type replayedStep struct {
 	debate.Step
+	phase        int // number of its phase in the journal
 	began, ended time.Time
 	attempts     []transcript.Attempt
 	end          stepEnd
@@ -205,7 +208,7 @@ func (r *replay) fail(list ...*debate.Failure) {
 			kind = r.phase.Stage
 		}
 		r.step(f.Key, kind, replayedStep{
-			began: cmp.Or(f.Started, f.At), ended: f.At, attempts: f.AttemptDetails, end: stepEnd{kind: string(f.Kind), err: f},
+			began: cmp.Or(f.Started, f.At), ended: f.At, attempts: f.AttemptDetails, end: stepEnd{kind: string(f.Kind), message: f.Error()},
 		})
 	}
 }
@@ -214,6 +217,10 @@ func (r *replay) fail(list ...*debate.Failure) {
 // two drives were one.
 func (r *replay) step(k transcript.Key, kind transcript.Kind, s replayedStep) {
 	s.Step = debate.Step{Debate: r.id, Attempt: debate.Attempt{Key: k, Kind: kind, Role: r.roles[k.Actor]}}
+	if r.last.Run != k.Run || r.last.Round != k.Round || r.last.Phase != k.Phase {
+		r.phases++
+	}
+	r.last, s.phase = k, r.phases
 	d := r.drive(s.began, false)
 	if n := len(r.drives); n > 1 && s.began.Before(d.began) {
 		before := r.drives[n-2]
@@ -238,7 +245,9 @@ func (s *replayedDrive) record(ctx context.Context, t *tracing, id string, previ
 	for _, n := range s.notes {
 		d.note(n)
 	}
-	slices.SortStableFunc(s.steps, func(a, b replayedStep) int { return a.began.Compare(b.began) })
+	slices.SortStableFunc(s.steps, func(a, b replayedStep) int { // a journal has the steps of a parallel phase as they ended
+		return cmp.Or(cmp.Compare(a.phase, b.phase), a.began.Compare(b.began))
+	})
 	for _, u := range s.steps {
 		x := d.startStep(u.Step, u.began) //nolint:contextcheck // the drive has a context with its span
 		for _, a := range u.attempts {
@@ -247,6 +256,6 @@ func (s *replayedDrive) record(ctx context.Context, t *tracing, id string, previ
 		}
 		x.end(u.end, u.ended)
 	}
-	d.end(s.status, s.kind, nil, s.ended)
+	d.end(s.status, s.kind, "", s.ended)
 	return d.span.SpanContext()
 }

@@ -10,12 +10,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/trace"
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/enginetest"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/store"
+	"github.com/elenchus-go/debate/transcript"
 )
 
 // notInJournals reports whether an attribute describes the request of a call.
@@ -145,4 +147,70 @@ func TestAReplayOfADebateThatRuns(t *testing.T) {
 		requireSame(t, again, s)
 		require.NoError(t, e.Close(t.Context()))
 	})
+}
+
+// People's replies are no steps of an engine, live or replayed. The debate waits for them without an open span.
+func TestAReplayOfADebateWithAPerson(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cfg := pair()
+		cfg.Participants[1].Human = true
+		r, s := newRecorder(Options{}), store.Memory()
+		_, d := start(t, r, &model{cfg: cfg}, func(o *debate.Options) { o.Store = s })
+		for !resultOf(t, d).State.Final() {
+			runToEnd(t, d)
+			r.trees(t)
+			waiting, err := d.Waiting(t.Context())
+			require.NoError(t, err)
+			for _, a := range waiting {
+				time.Sleep(time.Hour)
+				require.NoError(t, d.Answer(t.Context(), a.Key, "I say no.", "b@example.com"))
+			}
+		}
+		require.Empty(t, find(r.trees(t), "invoke_agent B"))
+		require.NotEmpty(t, find(r.trees(t), "invoke_agent A"))
+		requireSame(t, r, s)
+	})
+}
+
+// With texts, a replay differs only in prompts and in the replies of calls.
+func TestAReplayWithTexts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRecorder(Options{Texts: true})
+		d := secretive(r, t)
+		runToStop(t, d)
+		again := newRecorder(Options{Texts: true})
+		require.NoError(t, again.Replay(t.Context(), d))
+		messages := func(r *recorder) (list []string) {
+			for _, n := range find(r.trees(t), "") {
+				list = append(list, n.Name()+": "+n.attr(keyTopic)+n.Status().Description)
+				if n.SpanKind() == trace.SpanKindInternal {
+					list = append(list, n.attr(keyOutput))
+				}
+			}
+			return list
+		}
+		require.Equal(t, messages(r), messages(again))
+	})
+}
+
+// Steps of a parallel phase stand in the journal as they ended. If the clocks of two machines differ, phases stay whole.
+func TestTheOrderOfReplayedSteps(t *testing.T) {
+	r := newRecorder(Options{})
+	x := &replay{t: &r.tracing, id: "d"}
+	base := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	for _, s := range []struct {
+		phase, actor string
+		began        int
+	}{{"speak", "A", 11}, {"speak", "B", 10}, {"judge", "J", 9}, {"judge", "K", 12}} {
+		at := base.Add(time.Duration(s.began) * time.Second)
+		x.step(transcript.Key{Run: 1, Round: 1, Phase: s.phase, Actor: s.actor}, transcript.Speech, replayedStep{began: at, ended: at.Add(time.Minute)})
+	}
+	x.drives[0].record(t.Context(), &r.tracing, "d", trace.SpanContext{})
+	var names []string
+	for _, s := range r.spans.Started() {
+		names = append(names, s.Name())
+	}
+	require.Equal(t, []string{
+		"invoke_workflow", "debate.round 1", "debate.phase speak", "invoke_agent B", "invoke_agent A", "debate.phase judge", "invoke_agent J", "invoke_agent K",
+	}, names)
 }

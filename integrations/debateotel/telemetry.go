@@ -83,7 +83,7 @@ func (t *Telemetry) beginDrive(ctx context.Context, id string, at time.Time) (co
 		now := time.Now()
 		kind := errorType(o.Err, nil) // its context has always ended by now
 		t.debates.end(d, o.Status.State.Final())
-		d.end(o.Status, kind, o.Err, now)
+		d.end(o.Status, kind, messageOf(o.Err), now)
 		t.metrics.workflow(d.ctx, o.Status.Protocol, kind, now.Sub(at))
 	}
 }
@@ -94,11 +94,11 @@ func (t *Telemetry) beginStep(ctx context.Context, s debate.Step, at time.Time) 
 		return ctx, nil
 	}
 	x := d.startStep(s, at)
-	// It derives from ctx, which can be canceled, and not from the context of the phase.
+	// The calls need ctx, which can be canceled. The context of the phase is for its span only.
 	within := context.WithValue(trace.ContextWithSpan(ctx, x.span), contextKey{}, x)
 	return within, func(o debate.Outcome) {
 		now := time.Now()
-		e := stepEnd{turn: o.Turn, kind: errorType(o.Err, context.Cause(ctx)), err: o.Err}
+		e := stepEnd{turn: o.Turn, kind: errorType(o.Err, context.Cause(ctx)), message: messageOf(o.Err)}
 		x.end(e, now)
 		t.metrics.agent(within, s.Key.Actor, e.kind, now.Sub(at), x.calls)
 	}
@@ -113,7 +113,7 @@ func (t *Telemetry) beginCall(ctx context.Context, at time.Time) (context.Contex
 	within := trace.ContextWithSpan(ctx, span)
 	return within, func(o debate.Outcome) {
 		now := time.Now()
-		e := callEnd{attempt: o.Attempt, request: o.Request, response: o.Response, kind: errorType(o.Err, context.Cause(ctx)), err: o.Err}
+		e := callEnd{attempt: o.Attempt, request: o.Request, response: o.Response, kind: errorType(o.Err, context.Cause(ctx))}
 		if o.Attempt == nil && e.kind == "" {
 			e.kind = canceled
 		}

@@ -343,3 +343,41 @@ func TestAReplayThatFails(t *testing.T) {
 	require.ErrorContains(t, err, "replay debate d: ")
 	require.Empty(t, r.spans.Started())
 }
+
+// Everything that is recorded begins with "debate." or has a name of the conventions.
+func TestNames(t *testing.T) {
+	known := strings.Fields(`
+		error.type gen_ai.agent.name gen_ai.conversation.compacted gen_ai.conversation.id gen_ai.input.messages gen_ai.operation.name
+		gen_ai.output.messages gen_ai.output.type gen_ai.provider.name gen_ai.request.max_tokens gen_ai.request.model
+		gen_ai.request.reasoning.level gen_ai.request.seed gen_ai.request.stop_sequences gen_ai.request.stream
+		gen_ai.request.temperature gen_ai.request.top_p gen_ai.response.finish_reasons gen_ai.response.model
+		gen_ai.response.time_to_first_chunk gen_ai.system_instructions gen_ai.usage.cache_read.input_tokens
+		gen_ai.usage.input_tokens gen_ai.usage.output_tokens gen_ai.usage.reasoning.output_tokens gen_ai.workflow.name
+		gen_ai.evaluation.result gen_ai.evaluation.name gen_ai.evaluation.score.value gen_ai.evaluation.score.label gen_ai.evaluation.explanation`)
+	synctest.Test(t, func(t *testing.T) {
+		r := newRecorder(Options{Texts: true})
+		m := &model{cfg: detailed(), act: troubles()["a retry"]}
+		_, d := start(t, r, m, nil)
+		runToEnd(t, d)
+		shortened := &model{cfg: enginetest.PresetConfigs()["panel with summaries in its window"]}
+		_, d = start(t, r, shortened, nil)
+		runToEnd(t, d)
+		used := map[string]bool{}
+		for _, n := range find(r.trees(t), "") {
+			list := n.Attributes()
+			for _, e := range n.Events() {
+				used[e.Name] = true
+				list = append(slices.Clip(list), e.Attributes...)
+			}
+			for _, a := range list {
+				used[string(a.Key)] = true
+			}
+		}
+		for name := range used {
+			require.True(t, strings.HasPrefix(name, "debate.") || slices.Contains(known, name), name)
+		}
+		for _, name := range known {
+			require.True(t, used[name], name)
+		}
+	})
+}

@@ -74,7 +74,7 @@ func (d *drive) note(n note) {
 }
 
 // end ends the drive, with its last round and phase.
-func (d *drive) end(s store.Status, kind string, err error, at time.Time) {
+func (d *drive) end(s store.Status, kind, message string, at time.Time) {
 	d.mu.Lock()
 	d.leavePhase()
 	d.leaveRound()
@@ -84,7 +84,7 @@ func (d *drive) end(s store.Status, kind string, err error, at time.Time) {
 			d.span.SetName(operationWorkflow + " " + clip(s.Protocol, maxName))
 		}
 		d.span.SetAttributes(d.t.driveAttributes(s)...)
-		d.t.setError(d.span, kind, err)
+		d.t.setError(d.span, kind, message)
 	}
 	d.span.End(trace.WithTimestamp(at))
 }
@@ -182,9 +182,8 @@ func operationOf(s debate.Step) string {
 
 // stepEnd is how a step ended: with a turn, or with an error of a kind.
 type stepEnd struct {
-	turn *transcript.Turn
-	kind string
-	err  error
+	turn          *transcript.Turn
+	kind, message string
 }
 
 func (x *step) end(e stepEnd, at time.Time) {
@@ -194,7 +193,7 @@ func (x *step) end(e stepEnd, at time.Time) {
 			x.span.SetAttributes(x.drive.t.turnAttributes(e.turn)...)
 			x.drive.t.addEvaluations(x.span, e.turn, at)
 		}
-		x.drive.t.setError(x.span, e.kind, e.err)
+		x.drive.t.setError(x.span, e.kind, e.message)
 	}
 	x.span.End(trace.WithTimestamp(at))
 	x.drive.mu.Lock()
@@ -214,13 +213,15 @@ func (x *step) startCall(at time.Time) trace.Span {
 
 func (x *step) endCall(span trace.Span, e callEnd, at time.Time) {
 	if span.IsRecording() {
+		message := ""
 		if e.attempt != nil {
+			message = e.attempt.ErrorMessage
 			if m := requestModel(e.attempt); m != "" {
 				span.SetName(x.operation + " " + clip(m, maxName))
 			}
 		}
 		span.SetAttributes(x.drive.t.callAttributes(&e, x.drive.t.providerName(e.attempt))...)
-		x.drive.t.setError(span, e.kind, e.err)
+		x.drive.t.setError(span, e.kind, message)
 	}
 	span.End(trace.WithTimestamp(at))
 }

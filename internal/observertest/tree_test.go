@@ -418,3 +418,30 @@ func TestWhoIsAsking(t *testing.T) {
 		require.Subset(t, actors, map[string]bool{"A": true, "B": true, "J": true, protocol.Retriever: true}, "%v", actors)
 	})
 }
+
+// An attempt names the model as requested if the service reports another name, and only then.
+func TestTheRequestedModel(t *testing.T) {
+	for reported, want := range map[string]transcript.Attempt{
+		"":       {Model: "gpt"},
+		"gpt":    {Model: "gpt"},
+		"gpt-26": {Model: "gpt-26", Requested: "gpt"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			cfg := pair()
+			cfg.Participants[0].Model = "gpt"
+			_, d := start(t, &model{cfg: cfg}, debate.Observer{}, func(_ *debate.Config, o *debate.Options) {
+				o.Providers["m"] = debatetest.ProviderFunc(func(_ context.Context, r providers.Request) (providers.Response, error) {
+					return providers.Response{Text: enginetest.PresetReply(cfg, r), Model: reported}, nil
+				})
+			})
+			_, err := debatetest.Run(t, d)
+			require.NoError(t, err)
+			for _, u := range debatetest.Result(t, d).Turns {
+				if u.Actor == "A" {
+					require.Equal(t, want.Model, u.Attempts[0].Model)
+					require.Equal(t, want.Requested, u.Attempts[0].Requested)
+				}
+			}
+		})
+	}
+}
