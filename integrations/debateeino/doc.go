@@ -1,4 +1,5 @@
-// Package debateeino joins debates and Eino. Chat models and agents of Eino speak in debates:
+// Package debateeino joins debates and Eino. A debate is a tool or an agent of Eino, see [NewTool] and [NewAgent]. Chat
+// models and agents of Eino speak in debates:
 //
 //	providers := map[string]providers.Provider{
 //		"deepseek":   debateeino.FromModel(model),

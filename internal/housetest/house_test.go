@@ -22,6 +22,8 @@ const (
 	maxMedian            = 12      // lines of the function of median length
 	maxFile              = 400     // lines
 	maxExample           = 130     // lines of an example's main.go, without command-line parsing
+	maxAdapter           = 300     // lines of an adapter to a framework, without its example
+	maxAdapterExample    = 60      // lines of its example
 	maxExported          = 15      // exported names of a subpackage
 	maxExportedProviders = 21      // exported names of package providers, which holds the types of requests and of responses
 	maxExportedData      = 16      // exported names of package transcript, which holds plain data
@@ -61,6 +63,27 @@ func TestExamplesAreShort(t *testing.T) {
 		assert.LessOrEqual(t, s.lines(), maxExample, "%s is too long", s.path)
 	}
 	require.Greater(t, seen, 9)
+}
+
+// adapters are the modules that let debates take part in frameworks.
+var adapters = []string{"integrations/debateeino"}
+
+func TestAdaptersAreShort(t *testing.T) {
+	for _, dir := range adapters {
+		lines, example := 0, 0
+		for _, s := range load(t) {
+			switch filepath.ToSlash(filepath.Dir(s.path)) {
+			case dir:
+				lines += s.lines()
+			case dir + "/example":
+				example += s.lines()
+			}
+		}
+		assert.Less(t, lines, maxAdapter, dir)
+		assert.Positive(t, lines, dir)
+		assert.LessOrEqual(t, example, maxAdapterExample, dir)
+		assert.Positive(t, example, dir)
+	}
 }
 
 func TestPackagesAreNarrow(t *testing.T) {

@@ -20,9 +20,12 @@ const (
 
 // embeddingImports are the packages that the functions of docs/embedding.md use, by name.
 var embeddingImports = map[string]string{
+	"adk":         "github.com/cloudwego/eino/adk",
 	"agents":      "github.com/tmc/langchaingo/agents",
+	"compose":     "github.com/cloudwego/eino/compose",
 	"context":     "context",
 	"debate":      "github.com/elenchus-go/debate",
+	"debateeino":  "github.com/elenchus-go/debate/integrations/debateeino",
 	"debatehttp":  "github.com/elenchus-go/debate/debatehttp",
 	"debatemcp":   "github.com/elenchus-go/debate/integrations/debatemcp",
 	"debateriver": "github.com/elenchus-go/debate/integrations/debateriver",
@@ -31,11 +34,13 @@ var embeddingImports = map[string]string{
 	"http":        "net/http",
 	"llms":        "github.com/tmc/langchaingo/llms",
 	"mcp":         "github.com/modelcontextprotocol/go-sdk/mcp",
+	"model":       "github.com/cloudwego/eino/components/model",
 	"pgxpool":     "github.com/jackc/pgx/v5/pgxpool",
 	"providers":   "github.com/elenchus-go/debate/providers",
 	"river":       "github.com/riverqueue/river",
 	"riverpgxv5":  "github.com/riverqueue/river/riverdriver/riverpgxv5",
 	"time":        "time",
+	"tool":        "github.com/cloudwego/eino/components/tool",
 	"tools":       "github.com/tmc/langchaingo/tools",
 }
 

@@ -1,11 +1,12 @@
 // Package adapter makes providers of the models and agents of other frameworks. You write one function, which calls the
-// model and yields what arrives; [Provider] does the rest of what package providers asks of a provider:
+// model and adds what arrives to the reply; [Provider] does the rest of what package providers asks of a provider:
 //
-//	p := &adapter.Provider{Stream: func(ctx context.Context, r providers.Request) iter.Seq2[adapter.Chunk, error] {
-//		return func(yield func(adapter.Chunk, error) bool) {
-//			text, err := model.Ask(ctx, r.Messages)
-//			yield(adapter.Chunk{Text: text, FinishReason: "stop"}, err)
+//	p := &adapter.Provider{Stream: func(ctx context.Context, r providers.Request, add adapter.Add) error {
+//		text, err := model.Ask(ctx, r.Messages)
+//		if err != nil {
+//			return err
 //		}
+//		return add(adapter.Chunk{Text: text, FinishReason: "stop"})
 //	}}
 //
 // The function runs on a goroutine of its own, so a model that ignores its context cannot block the caller, and a panic
@@ -17,7 +18,6 @@ package adapter
 import (
 	"context"
 	"errors"
-	"iter"
 	"time"
 
 	"github.com/elenchus-go/debate/providers"
@@ -30,16 +30,16 @@ import (
 type Provider struct {
 	// Stream calls the model. The messages of r are in a form that all services accept: at most one system message, which
 	// is the first, followed by alternating user and assistant messages, the first of which is a user message. Each message
-	// has text only. r.OnChunk only says whether the caller wants the reply in pieces; do not call it. Where the iterator
-	// ends without an error, the reply is complete. If yield returns false, return.
-	Stream func(ctx context.Context, r providers.Request) iter.Seq2[Chunk, error]
+	// has text only. r.OnChunk only says whether the caller wants the reply in pieces; do not call it. If Stream returns
+	// nil, the reply is complete.
+	Stream func(ctx context.Context, r providers.Request, add Add) error
 	// Kind returns the kind of an error of Stream by its type, or "" if the type does not tell. It may be nil. Errors of
 	// type *providers.Error keep their kinds.
 	Kind func(error) providers.ErrorKind
 	// Settings maps the JSON names of settings that the model does not support to sentences that say what to do instead.
 	// See [providers.Limited].
 	Settings map[string]string
-	// Timeout limits the time in which Stream yields nothing. An empty chunk counts. Defaults to 120 s. A negative value
+	// Timeout limits the time in which Stream adds nothing. An empty chunk counts. Defaults to 120 s. A negative value
 	// disables the limit.
 	Timeout time.Duration
 }
@@ -55,7 +55,7 @@ func (p *Provider) Generate(ctx context.Context, r providers.Request) (providers
 	}
 	run, cancel := context.WithCancel(ctx)
 	defer cancel() // ends the model's goroutine even if OnChunk panics
-	c := &call{reply: wire.NewReply(r), kind: p.Kind, pieces: make(chan piece), done: make(chan error, 1)}
+	c := &call{reply: wire.NewReply(r), kind: p.Kind, chunks: make(chan Chunk), done: make(chan error, 1)}
 	r.Messages = messages
 	if r.OnChunk != nil {
 		r.OnChunk = func(string) error { return nil }

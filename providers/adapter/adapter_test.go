@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"strings"
 	"sync"
 	"testing"
@@ -19,9 +18,8 @@ import (
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/adapter"
 	"github.com/elenchus-go/debate/providers/providertest"
+	"github.com/elenchus-go/debate/transcript"
 )
-
-type stream = iter.Seq2[adapter.Chunk, error]
 
 // player is a model that plays the replies of the suite.
 type player struct {
@@ -29,31 +27,30 @@ type player struct {
 	replies []providertest.Reply
 }
 
-func (p *player) stream(ctx context.Context, _ providers.Request) stream {
-	return func(yield func(adapter.Chunk, error) bool) {
-		p.mu.Lock()
-		r := p.replies[0]
-		p.replies = p.replies[1:]
-		p.mu.Unlock()
-		if r.Arrived != nil {
-			r.Arrived()
-		}
-		ok := yield(adapter.Chunk{Reasoning: r.Reasoning, Model: "m-1"}, nil)
-		for _, text := range r.Chunks {
-			ok = ok && yield(adapter.Chunk{Text: text}, nil)
-		}
-		switch {
-		case !ok:
-		case r.Hang:
-			<-ctx.Done()
-		case r.RetryAfter > 0:
-			yield(adapter.Chunk{}, fmt.Errorf("error, status code: 429, message: Please try again in %v.", r.RetryAfter)) //nolint:revive // a service's text
-		case r.Fail != "":
-			yield(adapter.Chunk{}, errors.New(errorTexts[r.Fail]))
-		default:
-			yield(adapter.Chunk{ToolCalls: r.ToolCalls, FinishReason: cmp.Or(string(r.FinishReason), "stop"), Usage: r.Usage}, nil)
-		}
+func (p *player) stream(ctx context.Context, _ providers.Request, add adapter.Add) error {
+	p.mu.Lock()
+	r := p.replies[0]
+	p.replies = p.replies[1:]
+	p.mu.Unlock()
+	if r.Arrived != nil {
+		r.Arrived()
 	}
+	err := add(adapter.Chunk{Reasoning: r.Reasoning, Model: "m-1"})
+	for _, text := range r.Chunks {
+		err = cmp.Or(err, add(adapter.Chunk{Text: text}))
+	}
+	switch {
+	case err != nil:
+		return err
+	case r.Hang:
+		<-ctx.Done()
+		return nil
+	case r.RetryAfter > 0:
+		return fmt.Errorf("error, status code: 429, message: Please try again in %v.", r.RetryAfter) //nolint:revive // a service's text
+	case r.Fail != "":
+		return errors.New(errorTexts[r.Fail])
+	}
+	return add(adapter.Chunk{ToolCalls: r.ToolCalls, FinishReason: cmp.Or(string(r.FinishReason), "stop"), Usage: r.Usage})
 }
 
 // errorTexts are errors as clients of services write them.
@@ -79,20 +76,23 @@ func TestContract(t *testing.T) {
 	})
 }
 
-// yields returns a provider that yields the chunks and then err.
-func yields(err error, chunks ...adapter.Chunk) *adapter.Provider {
-	return &adapter.Provider{Stream: func(context.Context, providers.Request) stream {
-		return func(yield func(adapter.Chunk, error) bool) {
-			for _, c := range chunks {
-				if !yield(c, nil) {
-					return
-				}
-			}
-			if err != nil {
-				yield(adapter.Chunk{}, err)
+// adds returns a provider that adds the chunks and then returns err.
+func adds(err error, chunks ...adapter.Chunk) *adapter.Provider {
+	return &adapter.Provider{Stream: func(_ context.Context, _ providers.Request, add adapter.Add) error {
+		for _, c := range chunks {
+			if err := add(c); err != nil {
+				return err
 			}
 		}
+		return err
 	}}
+}
+
+func TestHiddenReasoningIsOutput(t *testing.T) {
+	u := transcript.Usage{Input: 100, Output: 10}
+	res, err := adds(nil, adapter.Chunk{Text: "So.", Usage: u, Total: 150}).Generate(t.Context(), calltest.Ask())
+	require.NoError(t, err)
+	require.Equal(t, transcript.Usage{Input: 100, Output: 50, Reasoning: 40}, res.Usage)
 }
 
 func TestFinishReasons(t *testing.T) {
@@ -101,7 +101,7 @@ func TestFinishReasons(t *testing.T) {
 		"length": providers.Length, "MAX_TOKENS": providers.Length, "max_tokens": providers.Length,
 		"SAFETY": providers.ContentFilter, "content_filter": providers.ContentFilter, "null": "", "": "",
 	} {
-		res, err := yields(nil, adapter.Chunk{Text: "So."}, adapter.Chunk{FinishReason: word}).Generate(t.Context(), calltest.Ask())
+		res, err := adds(nil, adapter.Chunk{Text: "So."}, adapter.Chunk{FinishReason: word}).Generate(t.Context(), calltest.Ask())
 		require.NoError(t, err)
 		require.Equal(t, want, res.FinishReason, word)
 	}
@@ -110,9 +110,9 @@ func TestFinishReasons(t *testing.T) {
 // The model gets messages in a form that all services accept, and cannot pass chunks past the adapter.
 func TestRequests(t *testing.T) {
 	var got providers.Request
-	p := &adapter.Provider{Stream: func(_ context.Context, r providers.Request) stream {
+	p := &adapter.Provider{Stream: func(_ context.Context, r providers.Request, add adapter.Add) error {
 		got = r
-		return yields(nil, adapter.Chunk{Text: "So."}).Stream(nil, r) //nolint:staticcheck // the function ignores its context
+		return add(adapter.Chunk{Text: "So."})
 	}}
 	r := providers.Request{Messages: []providers.Message{
 		{Role: providers.System, Text: "Argue."},
@@ -161,7 +161,7 @@ func TestErrors(t *testing.T) {
 		"no status":           {errors.New("used 450 tokens of 500"), providers.ServerError},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := yields(test.err, adapter.Chunk{Text: "I was"})
+			p := adds(test.err, adapter.Chunk{Text: "I was"})
 			p.Kind = func(err error) providers.ErrorKind {
 				if errors.Is(err, own) {
 					return providers.OutOfMemory
@@ -177,7 +177,7 @@ func TestErrors(t *testing.T) {
 }
 
 func TestAPanicIsAnError(t *testing.T) {
-	p := &adapter.Provider{Stream: func(context.Context, providers.Request) stream { panic("oh") }}
+	p := &adapter.Provider{Stream: func(context.Context, providers.Request, adapter.Add) error { panic("oh") }}
 	_, err := p.Generate(t.Context(), calltest.Ask())
 	require.ErrorContains(t, calltest.RequireKind(t, providers.Panic, err), "oh")
 }
@@ -185,14 +185,13 @@ func TestAPanicIsAnError(t *testing.T) {
 // Only silence counts: an empty chunk shows that the model is at work.
 func TestTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := &adapter.Provider{Stream: func(ctx context.Context, _ providers.Request) stream {
-			return func(yield func(adapter.Chunk, error) bool) {
-				time.Sleep(100 * time.Second)
-				yield(adapter.Chunk{}, nil)
-				time.Sleep(100 * time.Second)
-				yield(adapter.Chunk{Text: "So."}, nil)
-				<-ctx.Done()
-			}
+		p := &adapter.Provider{Stream: func(ctx context.Context, _ providers.Request, add adapter.Add) error {
+			time.Sleep(100 * time.Second)
+			_ = add(adapter.Chunk{})
+			time.Sleep(100 * time.Second)
+			_ = add(adapter.Chunk{Text: "So."})
+			<-ctx.Done()
+			return ctx.Err()
 		}}
 		began := time.Now()
 		_, err := p.Generate(calltest.Forever(t), calltest.Ask())
@@ -229,20 +228,19 @@ func TestAgentText(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got []string
-			a := adapter.AgentText{Yield: func(c adapter.Chunk, err error) bool {
-				require.NoError(t, err)
+			a := adapter.AgentText{Add: func(c adapter.Chunk) error {
 				if c.Text != "" {
 					got = append(got, c.Text)
 				}
-				return true
+				return nil
 			}}
 			for _, m := range test.messages {
 				a.Next()
 				for _, piece := range m {
-					require.True(t, a.Say(piece))
+					require.NoError(t, a.Say(piece))
 				}
 			}
-			require.True(t, a.End())
+			require.NoError(t, a.End())
 			require.Equal(t, test.want, got)
 		})
 	}

@@ -7,8 +7,8 @@ const heldBytes = 200
 // message is the reply. Because only the end of the agent's run shows which message is the last one, AgentText holds
 // back the first 200 bytes of each message. It drops them if another message follows.
 type AgentText struct {
-	// Yield receives the pieces of the reply.
-	Yield func(Chunk, error) bool
+	// Add receives the pieces of the reply.
+	Add Add
 
 	held   string
 	passed bool // a part of the current message has been passed on
@@ -22,26 +22,26 @@ func (a *AgentText) Next() {
 	a.passed = false
 }
 
-// Say adds text to the message. It reports whether more is wanted.
-func (a *AgentText) Say(text string) bool {
+// Say adds text to the message.
+func (a *AgentText) Say(text string) error {
 	a.held += text
 	if !a.passed && len(a.held) < heldBytes {
-		return a.Yield(Chunk{}, nil)
+		return a.Add(Chunk{})
 	}
 	return a.pass()
 }
 
-// End passes on what is held back, because the agent's run has ended. It reports whether more is wanted.
-func (a *AgentText) End() bool { return a.pass() }
+// End passes on what is held back, because the agent's run has ended.
+func (a *AgentText) End() error { return a.pass() }
 
-func (a *AgentText) pass() bool {
+func (a *AgentText) pass() error {
 	text := a.held
 	if text == "" {
-		return true
+		return nil
 	}
 	if a.spoken && !a.passed {
 		text = "\n\n" + text // the earlier message cannot be taken back
 	}
 	a.held, a.passed = "", true
-	return a.Yield(Chunk{Text: text}, nil)
+	return a.Add(Chunk{Text: text})
 }

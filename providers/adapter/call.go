@@ -3,7 +3,6 @@ package adapter
 import (
 	"context"
 	"fmt"
-	"iter"
 	"time"
 
 	"github.com/elenchus-go/debate/internal/panics"
@@ -16,20 +15,14 @@ import (
 type call struct {
 	reply  *wire.Reply
 	kind   func(error) providers.ErrorKind
-	pieces chan piece // unbuffered, so that the model is at most one chunk ahead
+	chunks chan Chunk // unbuffered, so that the model is at most one chunk ahead
 	done   chan error // buffered, so that a model can return after the call has ended
 
 	finish string
 }
 
-// piece is what Stream yields.
-type piece struct {
-	chunk Chunk
-	err   error
-}
-
 // run calls the model, on the model's goroutine.
-func (c *call) run(ctx context.Context, stream func(context.Context, providers.Request) iter.Seq2[Chunk, error], r providers.Request) {
+func (c *call) run(ctx context.Context, stream func(context.Context, providers.Request, Add) error, r providers.Request) {
 	var err error
 	returned := false
 	defer func() {
@@ -38,13 +31,12 @@ func (c *call) run(ctx context.Context, stream func(context.Context, providers.R
 		}
 		c.done <- err
 	}()
-	// This is no range loop, because some models call back on goroutines of their own, or after they were told to end.
-	stream(ctx, r)(func(chunk Chunk, err error) bool {
+	err = stream(ctx, r, func(chunk Chunk) error {
 		select {
-		case c.pieces <- piece{chunk, err}:
-			return err == nil
+		case c.chunks <- chunk:
+			return nil
 		case <-ctx.Done():
-			return false
+			return ctx.Err()
 		}
 	})
 	returned = true
@@ -83,10 +75,8 @@ func (c *call) receive(ctx context.Context, timeout time.Duration) error {
 		var err error
 		returned := false
 		select {
-		case p := <-c.pieces:
-			if err = c.add(p.chunk); p.err != nil && err == nil {
-				err = p.err
-			}
+		case chunk := <-c.chunks:
+			err = c.add(chunk)
 		case err = <-c.done:
 			returned = true
 		case <-ctx.Done():
@@ -106,8 +96,12 @@ func (c *call) receive(ctx context.Context, timeout time.Duration) error {
 // add adds a chunk to the reply.
 func (c *call) add(chunk Chunk) error {
 	c.reply.SetModel(chunk.Model)
-	if chunk.Usage != (transcript.Usage{}) {
-		*c.reply.Usage() = chunk.Usage
+	if u := chunk.Usage; u != (transcript.Usage{}) {
+		if hidden := chunk.Total - u.Input - u.Output; hidden > 0 {
+			u.Output += hidden
+			u.Reasoning = max(u.Reasoning, hidden)
+		}
+		*c.reply.Usage() = u
 	}
 	if chunk.FinishReason != "" {
 		c.finish = chunk.FinishReason

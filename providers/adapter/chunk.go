@@ -7,6 +7,9 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
+// Add adds a chunk to the reply. It returns an error if the call has ended; return it then.
+type Add func(Chunk) error
+
 // Chunk is what arrived of a reply. Every field may be empty.
 type Chunk struct {
 	Text         string               // a piece of the text; it may end inside a character
@@ -14,6 +17,7 @@ type Chunk struct {
 	ToolCalls    []providers.ToolCall // calls of tools that the model was not given, which are an error
 	FinishReason string               // in the service's words, such as "stop", "MAX_TOKENS" or "end_turn"; the last one counts
 	Usage        transcript.Usage     // of the reply so far; the last one that is not zero counts
+	Total        int                  // all tokens so far, if reported: those that Usage lacks are reasoning
 	Model        string               // the model that replied
 }
 

@@ -14,21 +14,18 @@ import (
 
 // heard is what a model has streamed. Some models stream on a goroutine of their own.
 type heard struct {
-	yield func(adapter.Chunk, error) bool
+	add adapter.Add
 
 	mu   sync.Mutex
 	text strings.Builder
 }
 
-// add yields a piece of the reply.
-func (h *heard) add(ctx context.Context, piece string) error {
+// stream adds a piece of the reply. It is the model's streaming function.
+func (h *heard) stream(_ context.Context, piece []byte) error {
 	h.mu.Lock()
-	h.text.WriteString(piece)
+	h.text.Write(piece)
 	h.mu.Unlock()
-	if piece != "" && !h.yield(adapter.Chunk{Text: piece}, nil) && ctx.Err() == nil {
-		return context.Canceled
-	}
-	return ctx.Err()
+	return h.add(adapter.Chunk{Text: string(piece)})
 }
 
 var (
@@ -36,12 +33,11 @@ var (
 	errCutStream = &providers.Error{Kind: providers.Network, Err: errors.New("read reply: the stream was cut")}
 )
 
-// read yields what the model returned: reasoning, the text that it did not stream, the finish reason and the usage.
-func (h *heard) read(content *llms.ContentResponse) {
+// read adds what the model returned: reasoning, the text that it did not stream, the finish reason and the usage.
+func (h *heard) read(content *llms.ContentResponse) error {
 	text, reason, info, ok := merge(content)
 	if !ok {
-		h.yield(adapter.Chunk{}, errNoChoices)
-		return
+		return errNoChoices
 	}
 	var last adapter.Chunk
 	for _, choice := range content.Choices {
@@ -58,12 +54,14 @@ func (h *heard) read(content *llms.ContentResponse) {
 	// A complete stream ends with a finish reason and, if the model reports usage, with usage.
 	endless := reason == unspecified || reason == "" && counts && u.Input+u.Output == 0
 	if endless && (strings.TrimSpace(text) == "" || streamed != "") || len(text) < len(strings.TrimSpace(streamed)) {
-		h.yield(last, errCutStream)
-		return
+		if err := h.add(last); err != nil {
+			return err
+		}
+		return errCutStream
 	}
 	if rest, ok := strings.CutPrefix(text, streamed); ok {
 		last.Text = rest
 	}
 	last.FinishReason = reason
-	h.yield(last, nil)
+	return h.add(last)
 }

@@ -45,7 +45,6 @@ package langchain
 
 import (
 	"context"
-	"iter"
 	"slices"
 	"time"
 
@@ -79,20 +78,17 @@ func (p *Provider) Generate(ctx context.Context, r providers.Request) (providers
 }
 
 // stream calls the model once.
-func (p *Provider) stream(ctx context.Context, r providers.Request) iter.Seq2[adapter.Chunk, error] {
-	return func(yield func(adapter.Chunk, error) bool) {
-		h := &heard{yield: yield}
-		options := p.callOptions(r)
-		if r.OnChunk != nil && !p.NoStreaming {
-			options = append(options, llms.WithStreamingFunc(func(_ context.Context, chunk []byte) error { return h.add(ctx, string(chunk)) }))
-		}
-		content, err := p.model.GenerateContent(ctx, contents(r), options...)
-		if err != nil {
-			yield(adapter.Chunk{}, err)
-			return
-		}
-		h.read(content)
+func (p *Provider) stream(ctx context.Context, r providers.Request, add adapter.Add) error {
+	h := &heard{add: add}
+	options := p.callOptions(r)
+	if r.OnChunk != nil && !p.NoStreaming {
+		options = append(options, llms.WithStreamingFunc(h.stream))
 	}
+	content, err := p.model.GenerateContent(ctx, contents(r), options...)
+	if err != nil {
+		return err
+	}
+	return h.read(content)
 }
 
 // callOptions returns the provider's options, followed by those of the request.
