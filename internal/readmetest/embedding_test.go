@@ -20,9 +20,7 @@ const (
 
 // embeddingImports are the packages that the functions of docs/embedding.md use, by name.
 var embeddingImports = map[string]string{
-	"adk":         "github.com/cloudwego/eino/adk",
 	"agents":      "github.com/tmc/langchaingo/agents",
-	"compose":     "github.com/cloudwego/eino/compose",
 	"context":     "context",
 	"debate":      "github.com/elenchus-go/debate",
 	"debateeino":  "github.com/elenchus-go/debate/integrations/debateeino",
@@ -34,7 +32,6 @@ var embeddingImports = map[string]string{
 	"http":        "net/http",
 	"llms":        "github.com/tmc/langchaingo/llms",
 	"mcp":         "github.com/modelcontextprotocol/go-sdk/mcp",
-	"model":       "github.com/cloudwego/eino/components/model",
 	"pgxpool":     "github.com/jackc/pgx/v5/pgxpool",
 	"providers":   "github.com/elenchus-go/debate/providers",
 	"river":       "github.com/riverqueue/river",
