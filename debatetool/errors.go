@@ -28,7 +28,7 @@ func (e *Error) Error() string {
 		for _, p := range e.Problems {
 			lines = append(lines, "- "+p.String())
 		}
-	} else {
+	} else if e.Err != nil {
 		lines = append(lines, e.Err.Error()+".")
 	}
 	if e.Again {

@@ -118,6 +118,7 @@ func (f *follower) follow(ctx context.Context, show func(Progress) bool) (left b
 		return false, endOf(ctx, err)
 	}
 	f.people, f.hold = len(waiting) > 0, len(waiting) > 0
+	defer keepDriven(ctx, f.debate)()
 	for ev, err := range f.debate.Watch(ctx, f.after) {
 		if err != nil {
 			return false, endOf(ctx, err)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -115,6 +116,46 @@ func TestAnInterruptedCallContinuesElsewhere(t *testing.T) {
 			})
 		})
 	}
+}
+
+// mortal is a store whose process dies.
+type mortal struct {
+	store.Store
+	store.Heartbeats
+	store.Watcher
+	dead atomic.Bool
+}
+
+func (m *mortal) Commit(ctx context.Context, c store.Change) error {
+	if m.dead.Load() {
+		return errors.New("the process is dead")
+	}
+	return m.Store.Commit(ctx, c)
+}
+
+func (m *mortal) Beat(ctx context.Context, h store.Heartbeat, since time.Time, ids ...string) ([]string, error) {
+	if m.dead.Load() {
+		return nil, errors.New("the process is dead")
+	}
+	return m.Heartbeats.Beat(ctx, h, since, ids...)
+}
+
+// A process dies without a word. A call in another process waits until it is certain, and continues the debate.
+func TestADeadProcessIsReplaced(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := store.Memory()
+		dying := &mortal{Store: s, Heartbeats: s.(store.Heartbeats), Watcher: s.(store.Watcher)}
+		out, err := sit(t, dying, &model{}, pair(), debatetool.Options{}).Start(t.Context(), ask)
+		require.NoError(t, err)
+		time.Sleep(1500 * time.Millisecond)
+		dying.dead.Store(true)
+		began := time.Now()
+		out, err = sit(t, s, &model{}, pair(), debatetool.Options{}).Run(t.Context(), debatetool.Input{ID: out.ID})
+		require.NoError(t, err)
+		require.Equal(t, "completed", out.Status)
+		require.Greater(t, time.Since(began), 20*time.Second, "the last heartbeat was young")
+		require.Less(t, time.Since(began), time.Minute)
+	})
 }
 
 // A store without heartbeats does not tell who drives a debate.
