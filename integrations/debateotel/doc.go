@@ -44,7 +44,8 @@
 // # Texts
 //
 // Without Options.Texts, spans have no text that a model or a service wrote, and neither the topic nor prompts. They have
-// the names of participants, phases, providers and models, and the warnings of the library. All of them are bounded.
+// the names of participants, phases, providers and models, and the warnings of the library and of providers. All of them
+// are bounded.
 //
 // # Metrics
 //

@@ -1,0 +1,99 @@
+package debateotel
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/enginetest"
+	"github.com/elenchus-go/debate/internal/golden"
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/scripted"
+)
+
+// collect returns the data of the metrics by name.
+func collect(t *testing.T, r *recorder) map[string]metricdata.Aggregation {
+	t.Helper()
+	var all metricdata.ResourceMetrics
+	require.NoError(t, r.reader.Collect(t.Context(), &all))
+	found := map[string]metricdata.Aggregation{}
+	for _, s := range all.ScopeMetrics {
+		require.Equal(t, schemaURL, s.Scope.SchemaURL)
+		for _, m := range s.Metrics {
+			found[m.Name] = m.Data
+		}
+	}
+	return found
+}
+
+// The metrics of a debate in which one call failed.
+func TestMetrics(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, m := newRecorder(Options{}), &model{cfg: enginetest.PresetConfigs()["proposer-skeptic"]}
+		m.act = func(_ context.Context, s debate.Step) error {
+			if s.Key.Actor == "A" && s.Key.Round == 1 && s.Number == 1 {
+				return &providers.Error{Kind: providers.ServerError}
+			}
+			return nil
+		}
+		_, d := start(t, r, m, nil)
+		runToEnd(t, d)
+		var b strings.Builder
+		found := collect(t, r)
+		for _, name := range slices.Sorted(maps.Keys(found)) {
+			for _, line := range points(found[name]) {
+				fmt.Fprintln(&b, name, line)
+			}
+		}
+		golden.Require(t, "testdata/metrics.txt", b.String())
+	})
+}
+
+// points returns the number of values or the sum of each data point, with its attributes.
+func points(data metricdata.Aggregation) (list []string) {
+	attributes := func(s attribute.Set) string { return s.Encoded(attribute.DefaultEncoder()) }
+	switch data := data.(type) {
+	case metricdata.Histogram[float64]:
+		for _, p := range data.DataPoints {
+			list = append(list, fmt.Sprintf("%d values %s", p.Count, attributes(p.Attributes)))
+		}
+	case metricdata.Histogram[int64]:
+		for _, p := range data.DataPoints {
+			list = append(list, fmt.Sprintf("%d values, sum %d %s", p.Count, p.Sum, attributes(p.Attributes)))
+		}
+	case metricdata.Sum[int64]:
+		for _, p := range data.DataPoints {
+			list = append(list, fmt.Sprintf("sum %d %s", p.Value, attributes(p.Attributes)))
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// Tokens that no service has reported are not counted.
+func TestEstimatedTokensAreNotCounted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRecorder(Options{})
+		cfg := pair()
+		_, d := start(t, r, &model{cfg: cfg}, func(o *debate.Options) {
+			o.Providers["m"] = &scripted.Provider{Func: func(r providers.Request) scripted.Reply {
+				return scripted.Reply{Text: enginetest.PresetReply(cfg, r)}
+			}}
+		})
+		runToEnd(t, d)
+		require.Equal(t, fsm.Completed, resultOf(t, d).State)
+		require.Contains(t, collect(t, r), metricInference)
+		require.NotContains(t, collect(t, r), metricInputTokens)
+		require.Equal(t, "true", find(r.trees(t), operationChat)[0].attr(keyEstimated))
+	})
+}
