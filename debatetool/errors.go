@@ -32,7 +32,7 @@ func (e *Error) Error() string {
 		lines = append(lines, e.Err.Error()+".")
 	}
 	if e.Again {
-		lines = append(lines, "The debate is kept. "+callAgain(e.ID, 0, "continue"))
+		lines = append(lines, fmt.Sprintf("Call again with \"id\": %q and otherwise the same input. Nothing that was said is lost.", e.ID))
 	}
 	return strings.Join(lines, "\n")
 }
@@ -40,7 +40,7 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// callAgain returns the sentence that tells a model how to continue a debate.
+// callAgain returns the sentence that tells a model to call debate with a position.
 func callAgain(id string, after int64, purpose string) string {
 	position := ""
 	if after > 0 {

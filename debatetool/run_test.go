@@ -95,7 +95,7 @@ func TestAnInterruptedCallContinuesElsewhere(t *testing.T) {
 				require.True(t, ok, "%v", err)
 				require.True(t, failed.Again)
 				require.ErrorIs(t, err, context.DeadlineExceeded)
-				require.ErrorContains(t, err, fmt.Sprintf(`Call debate with {"id": %q} to continue.`, failed.ID))
+				require.ErrorContains(t, err, fmt.Sprintf(`Call again with "id": %q and otherwise the same input.`, failed.ID))
 				require.NoError(t, first.engine.Close(t.Context())) // the third speech is committed
 
 				second := sit(t, s, m, pair(), debatetool.Options{})
@@ -155,6 +155,25 @@ func TestADeadProcessIsReplaced(t *testing.T) {
 		require.Equal(t, "completed", out.Status)
 		require.Greater(t, time.Since(began), 20*time.Second, "the last heartbeat was young")
 		require.Less(t, time.Since(began), time.Minute)
+	})
+}
+
+// The error of a call that could not store its debate has the debate's id too.
+func TestACallThatStoredNothingIsRepeated(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := store.Memory()
+		dying := &mortal{Store: s, Heartbeats: s.(store.Heartbeats), Watcher: s.(store.Watcher)}
+		dying.dead.Store(true)
+		b := sit(t, dying, &model{}, pair(), debatetool.Options{})
+		_, err := b.Run(t.Context(), ask)
+		failed, ok := errors.AsType[*debatetool.Error](err)
+		require.True(t, ok, "%v", err)
+		require.True(t, failed.Again)
+		dying.dead.Store(false)
+		out, err := b.Run(t.Context(), debatetool.Input{ID: failed.ID, Question: ask.Question})
+		require.NoError(t, err)
+		require.Equal(t, "completed", out.Status)
+		require.Equal(t, failed.ID, out.ID)
 	})
 }
 

@@ -253,13 +253,13 @@ func TestTransientErrorsSayToCallAgain(t *testing.T) {
 			func() (debatetool.Output, error) { return b.Result(t.Context(), "x") },
 		} {
 			_, err := call()
-			require.ErrorContains(t, err, "the disk is full.\nThe debate is kept. Call debate with {\"id\": \"x\"} to continue.")
+			require.ErrorContains(t, err, "the disk is full.\nCall again with \"id\": \"x\" and otherwise the same input.")
 		}
 		closed := sit(t, store.Memory(), &model{}, pair(), debatetool.Options{})
 		require.NoError(t, closed.engine.Close(t.Context()))
 		_, err := closed.Run(t.Context(), debatetool.Input{ID: "x", Question: "Q?"})
 		require.ErrorIs(t, err, debate.ErrClosed)
-		require.ErrorContains(t, err, `Call debate with {"id": "x"}`)
+		require.ErrorContains(t, err, `Call again with "id": "x" and otherwise the same input.`)
 	})
 }
 
