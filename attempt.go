@@ -120,7 +120,7 @@ func (c *execution) contextEnded(n int, err error) error {
 
 // attempt calls the model once and accepts its reply as the turn, or returns an error.
 func (c *execution) attempt(n int) error {
-	call := c.newAttempt(n, c.step.Kind)
+	call := c.newAttempt(n, c.step.Kind, c.model.providerName, c.request.Model)
 	c.attempts.current = &call.Attempt
 	start := TurnStarted{EventMeta: liveMeta("turn_started"), Attempt: c.attempts.current}
 	start.Seq = c.step.VisibleSeq

@@ -32,8 +32,9 @@ func (c *execution) unobserve(err error) {
 }
 
 // newAttempt returns an attempt that the step makes, as the context of its call.
-func (c *execution) newAttempt(n int, kind transcript.Kind) *attemptContext {
-	return &attemptContext{c.ctx, Step{Debate: c.debate, Attempt: Attempt{Key: c.step.Key, Kind: kind, Role: c.role, Number: n}}}
+func (c *execution) newAttempt(n int, kind transcript.Kind, provider, model string) *attemptContext {
+	a := Attempt{Key: c.step.Key, Kind: kind, Role: c.role, Number: n}
+	return &attemptContext{c.ctx, Step{Debate: c.debate, Attempt: a, Provider: provider, Model: model}}
 }
 
 // beginCall notes that a call begins, and returns its context.

@@ -18,6 +18,8 @@ import (
 type Step struct {
 	Debate string // ID of the debate
 	Attempt
+	Provider string // of an attempt: the provider's name in Options
+	Model    string // of an attempt: the model that is requested; empty for the provider's own choice
 }
 
 // StepFrom returns the attempt that a provider is called for. ctx is the context of the call, or derived from it. It

@@ -64,7 +64,7 @@ func (c *execution) summarizeOldest() bool {
 	if err != nil {
 		return false
 	}
-	ctx := c.beginCall(c.newAttempt(c.attempts.current.Number, transcript.Summary), &r)
+	ctx := c.beginCall(c.newAttempt(c.attempts.current.Number, transcript.Summary, name, s.Model), &r)
 	resp, err := provider.Generate(ctx, r)
 	if failed := providers.AsError(err); failed != nil {
 		resp = failed.Partial

@@ -187,6 +187,8 @@ func TestSpansNestInEachProtocol(t *testing.T) {
 					require.NotEmpty(t, s.outcome.Request.Messages)
 					require.Nil(t, s.outcome.Request.OnChunk)
 					require.NotEmpty(t, s.outcome.Response.Text)
+					require.Equal(t, "m", s.Provider)
+					require.Equal(t, s.outcome.Request.Model, s.Model)
 				}
 				require.ElementsMatch(t, p.of("attempt"), m.spans)
 				for i, n := range m.spans {
@@ -429,13 +431,21 @@ func TestTheRequestedModel(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			cfg := pair()
 			cfg.Participants[0].Model = "gpt"
+			var mu sync.Mutex
+			asked := map[string]string{}
 			_, d := start(t, &model{cfg: cfg}, debate.Observer{}, func(_ *debate.Config, o *debate.Options) {
-				o.Providers["m"] = debatetest.ProviderFunc(func(_ context.Context, r providers.Request) (providers.Response, error) {
+				o.Providers["m"] = debatetest.ProviderFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
+					s, _ := debate.StepFrom(ctx)
+					mu.Lock()
+					asked[s.Key.Actor] = s.Model
+					mu.Unlock()
 					return providers.Response{Text: enginetest.PresetReply(cfg, r), Model: reported}, nil
 				})
 			})
 			_, err := debatetest.Run(t, d)
 			require.NoError(t, err)
+			require.Equal(t, "gpt", asked["A"])
+			require.Empty(t, asked["B"])
 			for _, u := range debatetest.Result(t, d).Turns {
 				if u.Actor == "A" {
 					require.Equal(t, want.Model, u.Attempts[0].Model)
