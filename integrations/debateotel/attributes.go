@@ -134,16 +134,21 @@ func stringList[S ~string](key string, values []S) attribute.KeyValue {
 // requestModel returns the model that was asked, or else the one that replied.
 func requestModel(a *transcript.Attempt) string { return cmp.Or(a.Requested, a.Model) }
 
+// responseModel returns the attribute with the model that has replied.
+func responseModel(a *transcript.Attempt) []attribute.KeyValue {
+	if a.Model == "" || a.ErrorKind != "" {
+		return nil
+	}
+	return []attribute.KeyValue{attribute.String(keyResponseModel, clip(a.Model, maxName))}
+}
+
 // callAttributes returns the attributes of a call that has ended.
-func (c content) callAttributes(e *callEnd, provider string) (list []attribute.KeyValue) {
+func (c content) callAttributes(e *callEnd) (list []attribute.KeyValue) {
 	if a := e.attempt; a != nil {
-		list = append(list, attribute.String(keyProvider, provider))
 		if a.Usage.Input+a.Usage.Output > 0 {
 			list = append(list, attribute.Int(keyInputTokens, a.Usage.Input), attribute.Int(keyOutputTokens, a.Usage.Output))
 		}
-		if m := requestModel(a); m != "" {
-			list = append(list, attribute.String(keyRequestModel, clip(m, maxName)), attribute.String(keyResponseModel, clip(a.Model, maxName)))
-		}
+		list = append(list, responseModel(a)...)
 		if a.Usage.Cached > 0 {
 			list = append(list, attribute.Int(keyCachedTokens, a.Usage.Cached))
 		}

@@ -38,8 +38,8 @@
 //
 // Names follow the GenAI conventions, version 1.42.0, which are in development. What only debates have begins with
 // "debate.". Costs are in the currency of the debate's prices. In error.type stands the kind of the error, as in
-// providers.ErrorKind, or "canceled", "closed", "rejected" or "_OTHER". A call that a pause, a stop or another process
-// cuts off is canceled.
+// providers.ErrorKind, or "canceled", "closed", "rejected" or "_OTHER". A call that a control
+// or another process cuts off is canceled.
 //
 // # Texts
 //

@@ -80,20 +80,21 @@ func (x *metrics) agent(ctx context.Context, actor, kind string, took time.Durat
 }
 
 // call records a call. Estimated tokens are not counted.
-func (x *metrics) call(ctx context.Context, operation, provider string, a *transcript.Attempt, kind string, took time.Duration) {
+func (x *metrics) call(ctx context.Context, c *call, a *transcript.Attempt, kind string, took time.Duration) {
 	duration := x.inferences
-	if operation != operationChat {
+	if c.operation != operationChat {
 		duration = x.operations
 	}
 	if !duration.Enabled(ctx) && !x.input.Enabled(ctx) {
 		return
 	}
-	list := []attribute.KeyValue{attribute.String(keyOperation, operation), attribute.String(keyProvider, provider)}
-	if a != nil && a.Model != "" {
-		list = append(list, attribute.String(keyRequestModel, clip(requestModel(a), maxName)), attribute.String(keyResponseModel, clip(a.Model, maxName)))
+	list := []attribute.KeyValue{attribute.String(keyOperation, c.operation), attribute.String(keyProvider, c.provider)}
+	if a != nil && requestModel(a) != "" {
+		list = append(list, attribute.String(keyRequestModel, clip(requestModel(a), maxName)))
+		list = append(list, responseModel(a)...)
 	}
 	duration.Record(ctx, took.Seconds(), withError(kind, slices.Clip(list)...))
-	if a == nil || operation != operationChat {
+	if a == nil || c.operation != operationChat {
 		return
 	}
 	with := metric.WithAttributes(list...)

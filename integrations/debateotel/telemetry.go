@@ -68,7 +68,7 @@ func (t *Telemetry) begin(ctx context.Context, s debate.Step) (context.Context, 
 	now := time.Now()
 	switch {
 	case s.Number > 0:
-		return t.beginCall(ctx, now)
+		return t.beginCall(ctx, s, now)
 	case s.Key != transcript.Key{}:
 		return t.beginStep(ctx, s, now)
 	}
@@ -104,21 +104,21 @@ func (t *Telemetry) beginStep(ctx context.Context, s debate.Step, at time.Time) 
 	}
 }
 
-func (t *Telemetry) beginCall(ctx context.Context, at time.Time) (context.Context, func(debate.Outcome)) {
+func (t *Telemetry) beginCall(ctx context.Context, s debate.Step, at time.Time) (context.Context, func(debate.Outcome)) {
 	x, ok := ctx.Value(contextKey{}).(*step)
 	if !ok {
 		return ctx, nil
 	}
-	span := x.startCall(at)
-	within := trace.ContextWithSpan(ctx, span)
+	c := x.startCall(at, s.Provider, s.Model)
+	within := trace.ContextWithSpan(ctx, c.span)
 	return within, func(o debate.Outcome) {
 		now := time.Now()
 		e := callEnd{attempt: o.Attempt, request: o.Request, response: o.Response, kind: errorType(o.Err, context.Cause(ctx))}
 		if o.Attempt == nil && e.kind == "" {
 			e.kind = canceled
 		}
-		x.endCall(span, e, now)
-		t.metrics.call(within, x.operation, t.providerName(o.Attempt), o.Attempt, e.kind, now.Sub(at))
+		c.end(e, now)
+		t.metrics.call(within, c, o.Attempt, e.kind, now.Sub(at))
 	}
 }
 

@@ -8,12 +8,14 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/otel/attribute"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/fsm"
@@ -192,7 +194,7 @@ func TestLengthsAreBounded(t *testing.T) {
 		request:  &providers.Request{Stop: slices.Repeat([]string{long}, 100), Reasoning: long, Messages: slices.Repeat([]providers.Message{{Role: providers.System, Text: long}, {Role: providers.User, Text: long}}, 5)},
 		response: &providers.Response{Text: long},
 	}
-	all = append(all, c.callAttributes(&e, clip(long, maxName))...)
+	all = append(all, c.callAttributes(&e)...)
 	all = append(all, c.turnAttributes(&transcript.Turn{Text: long, Contract: long, Flags: []transcript.Flag{transcript.Flag(long)}})...)
 	all = append(all, c.driveAttributes(store.Status{Topic: long, Protocol: long, Ending: transcript.Ending{Outcome: transcript.Outcome(long)}})...)
 	for _, ev := range []debate.Event{
@@ -315,5 +317,37 @@ func TestNoStackIsRecorded(t *testing.T) {
 		require.Contains(t, text, "SECRET panic")
 		require.NotContains(t, text, "goroutine")
 		require.NotContains(t, text, ".go:")
+	})
+}
+
+// sampler keeps what it is told of spans.
+type sampler struct {
+	mu   sync.Mutex
+	told []sdktrace.SamplingParameters
+}
+
+func (s *sampler) ShouldSample(p sdktrace.SamplingParameters) sdktrace.SamplingResult {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.told = append(s.told, p)
+	return sdktrace.SamplingResult{Decision: sdktrace.Drop}
+}
+
+func (*sampler) Description() string { return "keeps what it is told" }
+
+// Samplers see what a call asks for, and a sampler that drops everything changes nothing in a debate.
+func TestSamplersSeeCalls(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &sampler{}
+		r := newRecorder(Options{})
+		r.Telemetry = New(Options{TracerProvider: sdktrace.NewTracerProvider(sdktrace.WithSampler(s)), Providers: map[string]string{"m": "openai"}})
+		_, d := start(t, r, &model{cfg: detailed()}, nil)
+		runToEnd(t, d)
+		i := slices.IndexFunc(s.told, func(p sdktrace.SamplingParameters) bool { return p.Name == "chat gpt-x" })
+		require.GreaterOrEqual(t, i, 0)
+		require.ElementsMatch(t, []attribute.KeyValue{
+			attribute.String(keyOperation, "chat"), attribute.String(keyProvider, "openai"), attribute.String(keyRequestModel, "gpt-x"),
+			attribute.String(keyConversation, "d"), attribute.Int(keyAttempt, 1),
+		}, s.told[i].Attributes)
 	})
 }

@@ -1,6 +1,7 @@
 package debateotel
 
 import (
+	"cmp"
 	"context"
 	"strconv"
 	"sync"
@@ -22,15 +23,9 @@ type tracing struct {
 	providers map[string]string // see Options.Providers
 }
 
-// providerName returns the name of the provider of a call, or "" if the call did not end.
-func (t *tracing) providerName(a *transcript.Attempt) string {
-	if a == nil {
-		return ""
-	}
-	if name := t.providers[a.Provider]; name != "" {
-		return name
-	}
-	return clip(a.Provider, maxName)
+// providerName returns the value of gen_ai.provider.name for a provider of the engine.
+func (t *tracing) providerName(name string) string {
+	return clip(cmp.Or(t.providers[name], name), maxName)
 }
 
 // drive is the tree of spans of one drive.
@@ -203,25 +198,42 @@ func (x *step) end(e stepEnd, at time.Time) {
 	}
 }
 
-// startCall starts the span of the next attempt.
-func (x *step) startCall(at time.Time) trace.Span {
-	x.calls++
-	_, span := x.drive.t.tracer.Start(x.ctx, x.operation, trace.WithTimestamp(at), trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(
-		attribute.String(keyOperation, x.operation), attribute.String(keyConversation, x.drive.id), attribute.Int(keyAttempt, x.calls)))
-	return span
+// call is the span of an attempt.
+type call struct {
+	*step
+	span            trace.Span
+	provider, model string // that is asked; the model is empty if the provider chooses it
 }
 
-func (x *step) endCall(span trace.Span, e callEnd, at time.Time) {
-	if span.IsRecording() {
-		message := ""
-		if e.attempt != nil {
-			message = e.attempt.ErrorMessage
-			if m := requestModel(e.attempt); m != "" {
-				span.SetName(x.operation + " " + clip(m, maxName))
+// startCall starts the span of the next attempt. Samplers see its provider and its model.
+func (x *step) startCall(at time.Time, provider, model string) *call {
+	x.calls++
+	c := &call{step: x, provider: x.drive.t.providerName(provider), model: clip(model, maxName)}
+	list := []attribute.KeyValue{
+		attribute.String(keyOperation, x.operation), attribute.String(keyConversation, x.drive.id), attribute.Int(keyAttempt, x.calls),
+		attribute.String(keyProvider, c.provider),
+	}
+	name := x.operation
+	if model != "" {
+		name += " " + c.model
+		list = append(list, attribute.String(keyRequestModel, c.model))
+	}
+	_, c.span = x.drive.t.tracer.Start(x.ctx, name, trace.WithTimestamp(at), trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(list...))
+	return c
+}
+
+func (c *call) end(e callEnd, at time.Time) {
+	if c.span.IsRecording() {
+		t, message := c.drive.t, ""
+		if a := e.attempt; a != nil {
+			message = a.ErrorMessage
+			if c.model == "" && a.Model != "" { // the provider has chosen it
+				c.span.SetName(c.operation + " " + clip(a.Model, maxName))
+				c.span.SetAttributes(attribute.String(keyRequestModel, clip(a.Model, maxName)))
 			}
 		}
-		span.SetAttributes(x.drive.t.callAttributes(&e, x.drive.t.providerName(e.attempt))...)
-		x.drive.t.setError(span, e.kind, message)
+		c.span.SetAttributes(t.callAttributes(&e)...)
+		t.setError(c.span, e.kind, message)
 	}
-	span.End(trace.WithTimestamp(at))
+	c.span.End(trace.WithTimestamp(at))
 }
