@@ -95,12 +95,11 @@ func (e *Engine) startBackground(ctx context.Context, j *journal, late bool) err
 
 // driveAgain drives a debate in the background if an engine did so until it was paused and that engine has gone.
 func (d *Debate) driveAgain(ctx context.Context) error {
-	e := d.engine
 	s, err := d.Status(ctx)
-	if err != nil || e.schedules || e.drives(s.ID) || !s.State.Active() || s.Driver.Driver == "" || len(s.Driver.Missing) > 0 || !e.heartbeats.isGone(s) {
+	if s.Driver.Driver == "" || len(s.Driver.Missing) > 0 || !s.State.Active() || d.engine.drives(s.ID) {
 		return err
 	}
-	return e.takeOver(ctx, s.ID)
+	return d.engine.takeOver(ctx, s.ID)
 }
 
 // takeOver drives a debate in the background, unless another engine does so first.
@@ -110,7 +109,7 @@ func (e *Engine) takeOver(ctx context.Context, id string) error {
 		return d.Start(ctx)
 	}
 	claimed, err := e.heartbeats.claim(ctx, id)
-	if err != nil || len(claimed) == 0 {
+	if len(claimed) == 0 {
 		return err
 	}
 	if err = d.Start(ctx); err != nil {

@@ -141,7 +141,7 @@ func checkBy(by string) error {
 // conclusion has not begun.
 func (c *transaction) stopWaiting(reason string) error {
 	r := c.rec
-	if q := r.question; q != nil && q.Gate != "" || r.lifecycle.State.Active() && len(r.waiting()) == 0 {
+	if q := r.question; q != nil && q.Gate != "" {
 		return nil
 	}
 	for again := true; again; again = len(r.waiting()) > 0 { // people speak one after another

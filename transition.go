@@ -229,7 +229,7 @@ func (c *transaction) askPeople(steps []protocol.Step) (more bool, err error) {
 }
 
 func (c *transaction) stop(with StateChanged) error {
-	if c.rec.Ending.Outcome != "" { // the ending is decided once: a debate that was paused while completing continues to complete
+	if c.rec.Ending.Outcome != "" { // the ending is decided once, also if its conclusion has failed and the debate was edited since
 		with.Ending = transcript.Ending{}
 	}
 	if err := c.fire(fsm.Stop, with); err != nil {

@@ -163,6 +163,58 @@ func (m *failingModel) Generate(ctx context.Context, r providers.Request) (provi
 	return (&server{}).Generate(ctx, r)
 }
 
+// runUntil runs a debate until it enters a state.
+func runUntil(t *testing.T, d *debate.Debate, state fsm.State) {
+	t.Helper()
+	for ev, err := range d.Run(t.Context()) {
+		require.NoError(t, err)
+		if s, ok := ev.(debate.StateChanged); ok && s.To == state {
+			return
+		}
+	}
+}
+
+// While a question about the conclusion is open, Stop has the step repeated, which the debate cannot do without.
+func TestStopWhileTheConclusionHasAQuestion(t *testing.T) {
+	m := &failingModel{}
+	d := newPairOn(t, store.Memory(), m, func(c *debate.Config) { c.OnJudgeFailure = debate.Ask })
+	runUntil(t, d, fsm.Completing)
+	m.broken = true
+	_, err := debatetest.Run(t, d)
+	require.NoError(t, err)
+	require.NotNil(t, debatetest.Result(t, d).Question)
+	m.broken = false
+	require.NoError(t, d.Stop(t.Context()))
+	require.Nil(t, debatetest.Result(t, d).Question)
+	_, err = debatetest.Run(t, d)
+	require.NoError(t, err)
+	r := debatetest.Result(t, d)
+	require.Equal(t, fsm.Completed, r.State)
+	require.NotNil(t, r.Verdict)
+}
+
+// The ending of a debate is decided once. Stop does not replace it, even if the conclusion has failed and the debate was
+// edited since.
+func TestAnEndingIsDecidedOnce(t *testing.T) {
+	var c debate.Config
+	m := &failingModel{}
+	d := newPairOn(t, store.Memory(), m, func(config *debate.Config) { c = *config })
+	runUntil(t, d, fsm.Completing)
+	m.broken = true
+	_, err := debatetest.Run(t, d)
+	require.ErrorAs(t, err, new(*debate.Failure))
+	m.broken = false
+	require.NoError(t, d.Retry(t.Context()))
+	require.NoError(t, d.Edit(t.Context(), c))
+	runUntil(t, d, fsm.Validating)
+	require.NoError(t, d.Stop(t.Context()))
+	_, err = debatetest.Run(t, d)
+	require.NoError(t, err)
+	r := debatetest.Result(t, d)
+	require.Equal(t, fsm.Completed, r.State)
+	require.Equal(t, transcript.RoundLimit, r.Ending.Outcome)
+}
+
 // A decision names its question, so it never answers a later one, and a repeated decision changes nothing.
 func TestADecisionIsOfOneQuestion(t *testing.T) {
 	m := &failingModel{broken: true}

@@ -432,6 +432,24 @@ func TestABugDoesNotReachReaders(t *testing.T) {
 	b.requireRetried(t)
 }
 
+// If the protocol panics while Resume finds out what comes next, the debate fails.
+func TestABugDuringResumeIsAFailure(t *testing.T) {
+	b := newBugged(t, "phases", false, panel.Sequential)
+	b.armed.Store(false)
+	d := openDebate(t, b.engine(t), "d")
+	for ev, err := range d.Run(t.Context()) {
+		require.NoError(t, err)
+		if _, ok := ev.(debate.TurnStarted); ok {
+			break
+		}
+	}
+	require.NoError(t, d.Pause(t.Context()))
+	b.armed.Store(true)
+	require.NoError(t, openDebate(t, b.engine(t), "d").Resume(t.Context()))
+	_ = b.requireFailed(t, debatetest.Result(t, d).Failure)
+	b.requireRetried(t)
+}
+
 // The driver looks at each entry of another process while a call is in progress. If the protocol panics then, the call
 // goes on, and the failure is that of the driver, which meets the bug when the call has ended.
 func TestABugDuringACallIsAFailure(t *testing.T) {

@@ -281,13 +281,16 @@ func TestAPausedDebateIsAnnouncedOnce(t *testing.T) {
 func TestADebateContinuesWhenItsEngineHasGone(t *testing.T) {
 	for name, tt := range map[string]struct {
 		broken bool // the model fails, and a person is asked
-		human  bool // a person speaks for B
+		human  bool // people speak, one after the other
 		resume func(*testing.T, *debate.Debate) error
 	}{
 		"Answer": {false, true, func(t *testing.T, d *debate.Debate) error {
-			asked, err := d.Waiting(t.Context())
-			require.NoError(t, err)
-			return d.Answer(t.Context(), asked[0].Key, "No.", "")
+			for range 2 {
+				asked, err := d.Waiting(t.Context())
+				require.NoError(t, err)
+				require.NoError(t, d.Answer(t.Context(), asked[0].Key, "No.", ""))
+			}
+			return nil
 		}},
 		"Resume": {false, false, func(t *testing.T, d *debate.Debate) error { return d.Resume(t.Context()) }},
 		"Decide": {true, false, func(t *testing.T, d *debate.Debate) error {
@@ -302,7 +305,7 @@ func TestADebateContinuesWhenItsEngineHasGone(t *testing.T) {
 				c := pairConfig("d")
 				asking(&c)
 				if c.Limits.MaxRounds = 1; tt.human {
-					c.Participants[1] = debate.Participant{Name: c.Participants[1].Name, Human: true}
+					c.Participants = []debate.Participant{{Name: "A", Human: true}, {Name: "B", Human: true}}
 				}
 				d, err := old.Create(t.Context(), c)
 				require.NoError(t, err)

@@ -15,8 +15,8 @@ var engine = code{
 	files: []string{"control.go", "debate.go", "driver.go", "journal.go", "perform.go", "policy.go", "transition.go", "watch.go"},
 	functions: `^(Debate\.(Pause|Resume|Stop|Cancel|Retry|Reset|Decide|Inject|Edit|Answer|Decline|reply|control|driveAgain|Start|showNews)|Engine\.(startBackground|takeOver)|` +
 		`driver\.(wake|recheck|review|behind|outdated|writing|perform|commitTurn|handleFailures?)|execution\.isWanted|` +
-		`journal\.(change|attempt|commit)|transaction\.(begin|fire|settle|stop|resume|start|askPeople|inject|hold|decline|goOn|applyDeclines?))$`,
-	packages: []string{".", "./internal/faulttest", "./internal/enginetest", "./internal/peopletest"},
+		`journal\.(change|attempt|commit)|transaction\.(begin|fire|settle|stop|stopWaiting|resume|start|askPeople|inject|hold|decline|goOn|applyDeclines?))$`,
+	packages: []string{".", "./internal/faulttest", "./internal/enginetest", "./internal/peopletest", "./internal/observertest"},
 }
 
 // mutant is one change of the code.

@@ -216,10 +216,23 @@ func (s *failingStore) Load(ctx context.Context, id string, after int64) (store.
 	return s.Store.Load(ctx, id, after)
 }
 
+// lingering is a store whose commits sometimes return late.
+type lingering struct{ store.Store }
+
+func (s lingering) Commit(ctx context.Context, c store.Change) error {
+	err := s.Store.Commit(ctx, c)
+	if c.After%2 == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	return err
+}
+
 // Many handles that change one debate at the same time do not mix up its events.
 func TestEventsOfManyHandlesAreInOrder(t *testing.T) {
-	l := &listener{}
-	e, d := start(t, &model{cfg: pair()}, debate.Observer{Event: l.event}, nil)
+	events, commits := &listener{}, &listener{}
+	e, d := start(t, &model{cfg: pair()}, debate.Observer{
+		Event: events.event, Commit: func(_ context.Context, id string, ev debate.Event) { commits.event(id, ev) },
+	}, func(_ *debate.Config, o *debate.Options) { o.Store = lingering{store.Memory()} })
 	var all sync.WaitGroup
 	for i := range 8 {
 		h, err := e.Open(t.Context(), d.ID())
@@ -232,8 +245,10 @@ func TestEventsOfManyHandlesAreInOrder(t *testing.T) {
 	}
 	all.Wait()
 	require.NoError(t, e.Close(t.Context()))
-	stored, _ := l.of(t, d.ID()) // checks the order
-	require.Greater(t, len(stored), 100)
+	for _, l := range []*listener{events, commits} {
+		stored, _ := l.of(t, d.ID()) // checks the order
+		require.Greater(t, len(stored), 100)
+	}
 }
 
 // The log has a line for each transition, failed attempt, failed step and warning, and no text of the debate.

@@ -199,9 +199,13 @@ func TestStopWhileTheConclusionIsPaused(t *testing.T) {
 	})
 }
 
-// oneByOne is a protocol whose judges conclude one after the other: J as usual, and K in free text. No assessment may ask
-// for another round.
-type oneByOne struct{ panel.Protocol }
+// oneByOne is a protocol whose judges conclude one after the other: J as usual, and K by the contract Last, or in free text
+// if it is empty. No assessment may ask for another round.
+type oneByOne struct {
+	panel.Protocol
+
+	Last string `json:"last"`
+}
 
 func (oneByOne) Name() string { return "one-by-one/1" }
 
@@ -220,7 +224,7 @@ func (p oneByOne) Phases(r *protocol.Record) []protocol.Phase {
 		}
 	case transcript.Conclusion:
 		other := list[0].Steps[0]
-		other.Actor, other.Contract = "K", ""
+		other.Actor, other.Contract = "K", p.Last
 		list[0].Steps, list[0].Parallel = append(list[0].Steps[:1:1], other), false
 	default:
 	}
@@ -235,9 +239,9 @@ func (oneByOne) Names(r *protocol.Record, s protocol.Step) []string {
 	return nil
 }
 
-// withTwoJudges makes J and K people who judge one by one.
-func withTwoJudges(c *debate.Config) {
-	c.Protocol, c.Limits.MaxRounds = oneByOne{panel.Protocol{Format: panel.RoundLimited}}, 1
+// withTwoJudges makes J and K people who judge one by one. last is the contract of K's conclusion.
+func withTwoJudges(c *debate.Config, last string) {
+	c.Protocol, c.Limits.MaxRounds = oneByOne{panel.Protocol{Format: panel.RoundLimited}, last}, 1
 	c.Judges = []debate.Participant{{Name: "J", Human: true}, {Name: "K", Human: true, Blind: true}}
 }
 
@@ -245,7 +249,7 @@ func withTwoJudges(c *debate.Config) {
 func TestStopWhilePeopleConcludeOneByOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := sit(t, "A B", func(c *debate.Config) {
-			withTwoJudges(c)
+			withTwoJudges(c, "")
 			c.OnJudgeFailure = debate.DropJudge
 		})
 		b.run()
@@ -265,7 +269,7 @@ func TestStopWhilePeopleConcludeOneByOne(t *testing.T) {
 // The check of a step applies to people, and the journal has the names of a reply in free text.
 func TestPeopleReplyToAnyStep(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := sit(t, "A B", withTwoJudges)
+		b := sit(t, "A B", func(c *debate.Config) { withTwoJudges(c, "") })
 		b.run()
 		key := b.asked("J").Key
 		require.ErrorContains(t, b.Answer(t.Context(), key, debatetest.Encode(t, debatetest.Assessment(true, "A")), ""), "this is the last round")
@@ -285,7 +289,7 @@ func TestPeopleReplyToAnyStep(t *testing.T) {
 // The default reply of a judge who declines names whom the protocol lists, as that of a model.
 func TestADefaultReplyNamesWhomTheProtocolLists(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := sit(t, "A B", withTwoJudges)
+		b := sit(t, "A B", func(c *debate.Config) { withTwoJudges(c, "") })
 		b.run()
 		require.NoError(t, b.Decline(t.Context(), b.asked("J").Key, "", ""))
 		first := debatetest.Result(t, b.Debate).Assessments[0]
@@ -298,7 +302,7 @@ func TestADefaultReplyNamesWhomTheProtocolLists(t *testing.T) {
 // An engine without the protocol cannot tell whom a debate waits for. It leaves what the status says.
 func TestAnEngineWithoutTheProtocol(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := sit(t, "A @B", withTwoJudges)
+		b := sit(t, "A @B", func(c *debate.Config) { withTwoJudges(c, "") })
 		b.run()
 		key := b.asked("B").Key
 		other := b.elsewhere()
@@ -323,6 +327,30 @@ func TestAnEngineWithoutTheProtocol(t *testing.T) {
 		require.NoError(t, other.Cancel(t.Context()))
 		require.Empty(t, b.status().Waiting)
 	})
+}
+
+// An engine without the protocol cannot stop a debate, not even in its conclusion: it does not know whose steps are left.
+func TestAnEngineWithoutTheProtocolCannotStopTheConclusion(t *testing.T) {
+	for speaker, human := range map[string]bool{"a person": true, "a model": false} {
+		t.Run(speaker, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := sit(t, "A @B", func(c *debate.Config) {
+					c.Protocol, c.Limits.MaxRounds = moody{panel.Protocol{Format: panel.RoundLimited, Mode: panel.Simultaneous}}, 1
+					c.Judges[0].Human = human
+				})
+				b.run()
+				require.NoError(t, b.Answer(t.Context(), b.asked("B").Key, `{"mood": "good"}`, ""))
+				go b.run()
+				time.Sleep(1500 * time.Millisecond) // a model has assessed the round and concludes
+				if human {
+					require.NoError(t, b.Decline(t.Context(), b.asked("J").Key, "", ""))
+				}
+				require.Equal(t, transcript.Conclusion, b.status().Cursor.Stage)
+				require.ErrorIs(t, b.elsewhere().Stop(t.Context()), debate.ErrUnsupported)
+				time.Sleep(time.Minute)
+			})
+		})
+	}
 }
 
 // A debate that waits for weeks outlives the engine that started it. Whoever lets it go on drives it.

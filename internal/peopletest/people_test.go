@@ -57,7 +57,9 @@ func sit(t *testing.T, names string, change func(*debate.Config)) *table {
 // engine returns another engine on the store.
 func (b *table) engine() *debate.Engine {
 	b.t.Helper()
-	e, err := debate.NewEngine(debate.Options{Store: b.store, Providers: map[string]providers.Provider{"m": b.model}})
+	e, err := debate.NewEngine(debate.Options{
+		Store: b.store, Providers: map[string]providers.Provider{"m": b.model}, Contracts: []*reply.Contract{reply.New[mood]("mood/1")},
+	})
 	require.NoError(b.t, err)
 	b.t.Cleanup(func() { _ = e.Close(context.Background()) })
 	return e
@@ -361,6 +363,55 @@ func TestDecline(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A person who declines while models speak is dropped at once.
+func TestDeclineWhileModelsSpeak(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := sit(t, "A @B C", nil)
+		done := make(chan fsm.State, 1)
+		go func() { done <- b.run() }()
+		time.Sleep(time.Second / 2)
+		require.NoError(t, b.elsewhere().Decline(t.Context(), b.asked("B").Key, "", ""))
+		require.Equal(t, "dropped", debatetest.Result(t, b.Debate).Participants[1].State)
+		require.Equal(t, fsm.Completed, <-done)
+		require.Equal(t, []string{"B declined"}, b.failures())
+	})
+}
+
+// A judge who declines fails if there is no default for the reply: the step is in free text, or its contract has none.
+func TestAJudgeWhoseReplyHasNoDefaultDeclines(t *testing.T) {
+	for _, contract := range []string{"", "mood/1"} {
+		t.Run("contract "+contract, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := sit(t, "A B", func(c *debate.Config) { withTwoJudges(c, contract) })
+				b.run()
+				for _, name := range []string{"J", "K", "J"} { // the assessments and the first verdict have defaults
+					require.NoError(t, b.Decline(t.Context(), b.asked(name).Key, "", ""))
+				}
+				require.NoError(t, b.Decline(t.Context(), b.asked("K").Key, "no time", ""))
+				r := debatetest.Result(t, b.Debate)
+				require.Equal(t, fsm.Error, r.State)
+				require.Equal(t, "K declined: no time", r.Failure.Message)
+			})
+		})
+	}
+}
+
+// Only a judge's reply has a default. A member of a council who declines to rank the answers is dropped.
+func TestAMemberOfACouncilDeclinesToRank(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := sit(t, "A B @C D", func(c *debate.Config) {
+			c.Protocol, c.Limits.MaxRounds = council.Protocol{}, 0
+		})
+		b.run()
+		b.answer("C", "No.")
+		require.Equal(t, fsm.Paused, b.run())
+		require.Equal(t, "rank", b.asked("C").Key.Phase)
+		require.NoError(t, b.Decline(t.Context(), b.asked("C").Key, "", ""))
+		require.Equal(t, "dropped", debatetest.Result(t, b.Debate).Participants[2].State)
+		require.Equal(t, fsm.Completed, b.run())
+	})
 }
 
 // An operator's pause holds a debate that waits for people. Then a reply does not continue it.
