@@ -38,7 +38,9 @@ func TestPeopleReply(t *testing.T) {
 		require.Equal(t, "Bo", asked.Name)
 		require.NotEmpty(t, asked.Task)
 		require.Contains(t, out.Next, "debate_answer")
-		require.Contains(t, out.Text(), `Step "`+asked.Step+`" asks Bo: `+asked.Task)
+		require.Contains(t, out.Text(), `Step "`+asked.Step+`" asks Bo:`+"\n"+asked.Task)
+		require.Regexp(t, `(?s)^<<<\d{20} begin: task>>>\nRound 1 of 1\..*end>>>$`, asked.Task)
+		require.Empty(t, asked.Said)
 
 		refused := func(r debatetool.Reply, want string) {
 			t.Helper()
@@ -100,6 +102,7 @@ func TestAPersonHearsEarlierSpeakers(t *testing.T) {
 		require.Equal(t, "waiting", out.Status)
 		require.Len(t, out.Turns, 1)
 		require.Equal(t, "Ada", out.Turns[0].Actor)
+		require.Equal(t, out.Turns, out.Waiting[0].Said)
 	})
 }
 
@@ -123,13 +126,15 @@ func TestAHumanJudgeFillsInASchema(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := pair()
 		c.Limits.MaxRounds = 1
-		c.Judges[0].Human = true
+		c.Judges[0].Human, c.Judges[0].Blind = true, true
 		b := sit(t, store.Memory(), &model{}, c, debatetool.Options{})
 		out, err := b.Run(t.Context(), ask)
 		require.NoError(t, err)
 		require.Len(t, out.Turns, 2)
 		require.Equal(t, "Judge", out.Waiting[0].Name)
 		require.NotEmpty(t, out.Waiting[0].Schema)
+		require.Len(t, out.Waiting[0].Said, 2)
+		require.Regexp(t, "^Debater [AB]$", out.Waiting[0].Said[0].Actor)
 		require.Contains(t, out.Text(), "Reply with JSON that follows this schema: {")
 		_, err = b.Answer(t.Context(), debatetool.Reply{ID: out.ID, Step: out.Waiting[0].Step, Text: `{"winner": 3}`})
 		require.ErrorContains(t, err, "- text: ")
@@ -147,7 +152,7 @@ func TestPeopleDecide(t *testing.T) {
 		require.Equal(t, "waiting", out.Status)
 		gate := out.Waiting[0]
 		require.NotEmpty(t, gate.Choices)
-		require.Contains(t, out.Text(), "asks anybody: <<<")
+		require.Contains(t, out.Text(), "asks anybody:\n<<<")
 		require.Contains(t, out.Text(), "\n- approve: ")
 		_, err = b.Answer(t.Context(), debatetool.Reply{ID: out.ID, Step: gate.Step, Action: "maybe"})
 		require.ErrorContains(t, err, `- action: "maybe" is not a choice, use one of approve, edit, stop`)

@@ -41,9 +41,12 @@ func requestsFor(out debatetool.Output) mcp.InputRequestMap {
 	list := mcp.InputRequestMap{}
 	for _, a := range out.Waiting {
 		fields, required := map[string]property{"text": {Type: "string", Title: "Your reply"}}, []string{"text"}
-		message := a.Task
+		message := unquote(a.Task)
+		for i := len(a.Said) - 1; i >= 0; i-- {
+			message = a.Said[i].Actor + ": " + unquote(a.Said[i].Text) + "\n\n" + message
+		}
 		if a.Name != "" {
-			message = "For " + a.Name + ": " + message
+			message = "For " + a.Name + "\n\n" + message
 		}
 		if len(a.Choices) > 0 {
 			action := property{Type: "string", Title: "Your decision"}
@@ -59,6 +62,14 @@ func requestsFor(out debatetool.Output) mcp.InputRequestMap {
 		}
 	}
 	return list
+}
+
+// unquote returns a quotation without its delimiters, for a person.
+func unquote(text string) string {
+	if lines := strings.Split(text, "\n"); len(lines) > 2 && strings.HasPrefix(text, "<<<") {
+		return strings.Join(lines[1:len(lines)-1], "\n")
+	}
+	return text
 }
 
 // takeReplies gives a debate what people have entered, and returns the debate after the last reply. A form that was dismissed

@@ -280,7 +280,7 @@ func TestPeopleAreAskedByTheClient(t *testing.T) {
 		var asked []string
 		c := inMemory(t, newServer(t, offline.Model(false), people(), version), func(_ context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
 			asked = append(asked, r.Params.Message)
-			if strings.HasPrefix(r.Params.Message, "For Bo: ") {
+			if strings.HasPrefix(r.Params.Message, "For Bo\n\nAda: ") {
 				return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"text": "I disagree."}}, nil
 			}
 			return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"action": "approve"}}, nil
@@ -295,6 +295,7 @@ func TestPeopleAreAskedByTheClient(t *testing.T) {
 		require.Len(t, asked, 2)
 		require.Equal(t, version, c.InitializeResult().ProtocolVersion)
 		require.Contains(t, asked[0], "approve: ")
+		require.NotContains(t, asked[1], "<<<")
 		require.Contains(t, c.read(t, "debate://x/transcript"), "I disagree.")
 	})
 }
