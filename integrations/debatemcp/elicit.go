@@ -42,8 +42,8 @@ func requestsFor(out debatetool.Output) mcp.InputRequestMap {
 	for _, a := range out.Waiting {
 		fields, required := map[string]property{"text": {Type: "string", Title: "Your reply"}}, []string{"text"}
 		message := unquote(a.Task)
-		for i := len(a.Said) - 1; i >= 0; i-- {
-			message = a.Said[i].Actor + ": " + unquote(a.Said[i].Text) + "\n\n" + message
+		for _, t := range slices.Backward(a.Said) {
+			message = t.Actor + ": " + unquote(t.Text) + "\n\n" + message
 		}
 		if a.Name != "" {
 			message = "For " + a.Name + "\n\n" + message
