@@ -69,6 +69,7 @@ func (r *Report) outcome() []block {
 	if !res.State.Final() && res.State != fsm.Error {
 		blocks = append(blocks, block{Note: "The debate has not ended yet. This report shows its progress so far."})
 	}
+	blocks = append(blocks, listBlock("Before you rely on the answer:", r.Notices())...)
 	if q := res.Question; q != nil {
 		blocks = append(blocks, block{Note: "The debate waits for a person's decision:"}, block{Quote: q.Cause})
 		var choices []string
