@@ -126,7 +126,7 @@ func (c *execution) attempt(n int) error {
 	start.Seq = c.step.VisibleSeq
 	part := c.feed.begin(start)
 	if c.reports.queue != nil {
-		c.reports.live(c.debate, start, c.feed.seq())
+		c.reports.live(c.debate, start)
 	}
 	if c.emit != nil {
 		if err := c.emit(start, start.Seq); err != nil {

@@ -98,7 +98,7 @@ func (c *execution) stream(p *liveAttempt, call *attemptContext) func(string) er
 		}
 		ev := Chunk{EventMeta: EventMeta{Type: "chunk", Seq: seq, Live: true}, Attempt: &call.Attempt, Offset: offset, Text: text}
 		if reports.queue != nil {
-			reports.live(call.Debate, ev, feed.seq())
+			reports.live(call.Debate, ev)
 		}
 		if emit == nil {
 			return nil
@@ -112,7 +112,7 @@ func (c *execution) reportFailure(e *providers.Error, again time.Duration) error
 	ev := TurnFailed{EventMeta: liveMeta("turn_failed"), Attempt: c.attempts.current, Error: e.Kind, Message: c.pseudonyms.Reveal(e.Error()), RetryIn: again}
 	c.feed.fail(ev)
 	if c.reports.queue != nil {
-		c.reports.live(c.debate, ev, c.feed.seq())
+		c.reports.live(c.debate, ev)
 	}
 	c.reports.logAttempt(c.ctx, c.debate, ev)
 	if c.emit == nil {

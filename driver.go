@@ -132,6 +132,7 @@ func (dr *driver) committed(ev Event) {
 	}
 	dr.out.enqueue(ev)
 	dr.known.Store(max(ev.Meta().Seq, dr.known.Load()))
+	dr.engine.reports.read(dr.journal.id, ev.Meta().Seq)
 }
 
 // engage starts driving a debate. The caller must call release.
@@ -167,6 +168,7 @@ func (dr *driver) enter() error {
 	dr.journal.driver, dr.out.shown = dr, dr.journal.rec.Seq
 	dr.known.Store(dr.journal.rec.Seq)
 	dr.feed.attach(&dr.known)
+	dr.engine.reports.enter(dr.journal.id, dr.journal.rec.Seq)
 	return nil
 }
 
@@ -205,6 +207,7 @@ func (dr *driver) release() {
 	dr.journal.mu.Lock()
 	dr.journal.driver = nil
 	dr.journal.mu.Unlock()
+	dr.engine.reports.leave(dr.journal.id)
 	for _, stop := range dr.stop {
 		stop()
 	}

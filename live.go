@@ -118,13 +118,6 @@ func (f *liveFeed) now() int64 {
 	return f.after
 }
 
-// seq returns the seq of the last entry that the driver knows.
-func (f *liveFeed) seq() int64 {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.now()
-}
-
 // begin adds a new attempt and ends an earlier attempt of the same step.
 func (f *liveFeed) begin(ev TurnStarted) *liveAttempt {
 	f.mu.Lock()

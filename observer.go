@@ -94,6 +94,7 @@ type reporter struct {
 
 	mu      sync.Mutex
 	commits map[string]*commitLock // by debate; only if an observer is told of commits
+	last    map[string]int64       // by debate that is driven: seq of the last event that was queued or read; only if there is a queue
 }
 
 // commitLock is held during a commit to a debate, so that the observer gets events in the order of the journal.
@@ -138,14 +139,52 @@ func (p *reporter) committed(ctx context.Context, id string, ev Event) {
 		p.guard(id, func() { p.commit(ctx, id, ev) })
 	}
 	if p.queue != nil {
+		p.mu.Lock()
+		defer p.mu.Unlock()
 		p.queue.Add(id, ev, ev.Meta().Seq)
+		p.advance(id, ev.Meta().Seq)
 	}
 }
 
-// live reports a live event that follows the stored event seq.
-func (p *reporter) live(id string, ev Event, seq int64) {
+// live reports a live event of a debate that is driven. It follows what was queued before it.
+func (p *reporter) live(id string, ev Event) {
 	if p.queue != nil {
-		p.queue.Add(id, restamp(ev, seq), 0)
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.queue.Add(id, restamp(ev, p.last[id]), 0)
+	}
+}
+
+// enter notes that the engine drives a debate from the stored event seq on, until leave is called.
+func (p *reporter) enter(id string, seq int64) {
+	if p.queue != nil {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		put(&p.last, id, seq)
+	}
+}
+
+func (p *reporter) leave(id string) {
+	if p.queue != nil {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		delete(p.last, id)
+	}
+}
+
+// read notes that the driver has read a stored event, which another engine may have committed.
+func (p *reporter) read(id string, seq int64) {
+	if p.queue != nil {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.advance(id, seq)
+	}
+}
+
+// advance raises the seq of a debate that is driven. The mutex is held.
+func (p *reporter) advance(id string, seq int64) {
+	if last, driven := p.last[id]; driven {
+		p.last[id] = max(last, seq)
 	}
 }
 

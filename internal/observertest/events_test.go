@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -111,11 +112,23 @@ func TestAnObserverGetsEveryEvent(t *testing.T) {
 	}
 }
 
-// Live events stand between the stored ones that they follow.
+// yielding is a store that lets other goroutines run before it commits.
+type yielding struct{ store.Store }
+
+func (s yielding) Commit(ctx context.Context, c store.Change) error {
+	for range 100 {
+		runtime.Gosched()
+	}
+	return s.Store.Commit(ctx, c)
+}
+
+// Live events stand between the stored ones that they follow, also those that happen while an entry is being committed.
 func TestLiveEventsStandInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &listener{}
-		_, d := start(t, &model{cfg: pair()}, debate.Observer{Event: l.event}, nil)
+		_, d := start(t, &model{cfg: pair()}, debate.Observer{Event: l.event}, func(_ *debate.Config, o *debate.Options) {
+			o.Store = yielding{store.Memory()}
+		})
 		_, err := debatetest.Run(t, d)
 		require.NoError(t, err)
 		synctest.Wait()
