@@ -24,9 +24,11 @@ import (
 // Client calls a handler of this package over the network. Its methods do what the methods of Engine and Debate do, and
 // return a *Problem if the handler refuses. A Client is safe for concurrent use if nobody changes its fields.
 type Client struct {
-	URL    string       // address of the handler, such as "https://example.com/api"
-	Header http.Header  // sent with each request, such as Authorization
-	HTTP   *http.Client // Defaults to http.DefaultClient. A timeout of it also ends Watch, which then reconnects.
+	URL    string      // address of the handler, such as "https://example.com/api"
+	Header http.Header // sent with each request, such as Authorization
+	// HTTP sends the requests. Defaults to http.DefaultClient. A timeout of it also ends a connection of Watch, which then
+	// reconnects. Redirects are errors, unless HTTP has a CheckRedirect, because they take Header to another server.
+	HTTP *http.Client
 }
 
 // Launch creates and starts a debate, and returns its id. If key is not empty, a second call with the same key and
@@ -65,7 +67,7 @@ func (c *Client) List(ctx context.Context, q store.Query) iter.Seq2[store.Status
 					return
 				}
 			}
-			if p.Next == "" {
+			if p.Next == "" || len(p.Debates) == 0 {
 				return
 			}
 			values.Set("cursor", p.Next)
@@ -257,17 +259,39 @@ func (c *Client) do(req *http.Request, answer any) error {
 	}
 	defer res.Body.Close()
 	if answer == nil {
+		if res.StatusCode != http.StatusNoContent {
+			return stranger(res, "has the status %d, want %d", res.StatusCode, http.StatusNoContent)
+		}
 		return nil
 	}
-	if err := json.NewDecoder(res.Body).Decode(answer); err != nil {
+	b, err := io.ReadAll(io.LimitReader(res.Body, maxResponse+1))
+	if err == nil && len(b) > maxResponse {
+		return stranger(res, "has more than %d bytes", maxResponse)
+	}
+	if err == nil {
+		err = json.Unmarshal(b, answer)
+	}
+	if err != nil {
 		return fmt.Errorf("read response to %s %s: %w", req.Method, req.URL.Path, err)
 	}
 	return nil
 }
 
+// maxResponse is the size of the longest response or event that is read, in bytes.
+const maxResponse = 64 << 20
+
+// stranger returns an error for a response that does not come from a handler of this package.
+func stranger(res *http.Response, format string, args ...any) error {
+	return fmt.Errorf("response to %s %s "+format, append([]any{res.Request.Method, res.Request.URL.Path}, args...)...)
+}
+
 // send sends a request. It returns a *Problem if the handler refuses.
 func (c *Client) send(req *http.Request) (*http.Response, error) {
-	res, err := cmp.Or(c.HTTP, http.DefaultClient).Do(req)
+	sender := *cmp.Or(c.HTTP, http.DefaultClient)
+	if sender.CheckRedirect == nil {
+		sender.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	}
+	res, err := sender.Do(req)
 	if err != nil {
 		return nil, err
 	}

@@ -311,6 +311,7 @@ func (b *breaking) Write(p []byte) (int, error) {
 func TestAnswersOfStrangers(t *testing.T) {
 	text, status := "", http.StatusOK
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
 		w.WriteHeader(status)
 		fmt.Fprint(w, text)
 	}))
@@ -339,5 +340,56 @@ func TestAnswersOfStrangers(t *testing.T) {
 	require.ErrorContains(t, c.Annotate(t.Context(), "x", "y", func() {}), "encode request")
 	for _, err := range c.List(t.Context(), store.Query{}) {
 		require.EqualError(t, err, "502 Bad Gateway")
+	}
+}
+
+// A client does not take a page for success, does not take its header to another server, and reads no endless response.
+func TestServersThatAreNotHandlers(t *testing.T) {
+	var stolen []string
+	thief := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		stolen = append(stolen, r.Header.Get("X-Api-Key"))
+	}))
+	defer thief.Close()
+	serve := func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>Sign in</html>") }
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { serve(w, r) }))
+	defer s.Close()
+	c := &Client{URL: s.URL, Header: http.Header{"X-Api-Key": {"secret"}}}
+	ctx, end := context.WithTimeout(t.Context(), 30*time.Second)
+	defer end()
+	watched := func() (last error) {
+		for _, err := range c.Watch(ctx, "x", "", 0) {
+			last = err
+		}
+		return last
+	}
+	require.ErrorContains(t, c.Cancel(ctx, "x"), "response to POST /debates/x/cancel has the status 200, want 204")
+	require.ErrorContains(t, watched(), `response to GET /debates/x/events has the type "text/html"`)
+
+	for _, code := range []int{http.StatusFound, http.StatusTemporaryRedirect} {
+		serve = func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, thief.URL, code) }
+		for _, err := range []error{c.Cancel(ctx, "x"), c.Annotate(ctx, "x", "y", 1), watched()} {
+			require.ErrorContains(t, err, fmt.Sprint(code))
+		}
+	}
+	require.Empty(t, stolen)
+
+	serve = func(w http.ResponseWriter, r *http.Request) {
+		for r.Context().Err() == nil {
+			_, _ = fmt.Fprint(w, strings.Repeat(" ", 1<<20))
+		}
+	}
+	_, err := c.Status(ctx, "x")
+	require.ErrorContains(t, err, "bytes")
+	serve = func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		for r.Context().Err() == nil {
+			_, _ = fmt.Fprint(w, strings.Repeat("x", 1<<20))
+		}
+	}
+	require.ErrorContains(t, watched(), "an event has more than")
+
+	serve = func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"debates": [], "next": "again"}`) }
+	for _, err := range c.List(ctx, store.Query{}) {
+		require.NoError(t, err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"mime"
 	"net/http"
 	"strconv"
 	"time"
@@ -19,7 +20,6 @@ const (
 	minWait  = 100 * time.Millisecond // before the first attempt to reconnect
 	maxWait  = 30 * time.Second
 	maxQuiet = 90 * time.Second // a connection that is quiet for longer is dead
-	maxEvent = 64 << 20         // bytes of the largest event
 )
 
 // Watch follows a debate as Debate.Watch does, or as Debate.WatchAs does if seat is not empty. It yields the stored events
@@ -86,9 +86,12 @@ func (w *watcher) connect(ctx context.Context) error {
 		return err
 	}
 	defer res.Body.Close()
+	if kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type")); kind != "text/event-stream" {
+		return stranger(res, "has the type %q, want a stream of events", kind)
+	}
 	w.connected = true
 	lines := bufio.NewScanner(res.Body)
-	lines.Buffer(make([]byte, 0, 4096), maxEvent)
+	lines.Buffer(make([]byte, 0, 4096), maxResponse)
 	kind := ""
 	for lines.Scan() {
 		quiet.Reset(maxQuiet)
@@ -107,7 +110,7 @@ func (w *watcher) connect(ctx context.Context) error {
 		quiet.Reset(maxQuiet)
 	}
 	if errors.Is(lines.Err(), bufio.ErrTooLong) {
-		w.fail(fmt.Errorf("an event has more than %d bytes", maxEvent))
+		w.fail(fmt.Errorf("an event has more than %d bytes", maxResponse))
 	}
 	return nil // Watch reconnects
 }
