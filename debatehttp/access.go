@@ -71,13 +71,16 @@ func AllowEveryone(context.Context, *Access) error { return nil }
 
 // OwnersOnly returns a function for Options.Authorize by which each principal sees and controls only the debates that it
 // has launched. The label with the given name holds the principal, and clients cannot change it. For everyone else the
-// debates do not exist. An empty principal may do nothing.
+// debates do not exist. Therefore clients cannot choose ids: a refusal would tell that an id is taken. They can find a
+// debate again with an Idempotency-Key. An empty principal may do nothing.
 func OwnersOnly(label string) func(context.Context, *Access) error {
 	return func(_ context.Context, a *Access) error {
 		switch {
 		case a.Principal == "":
 			return errors.New("there is no principal")
-		case a.Config != nil && a.Action == Launch:
+		case a.Action == Launch && a.Config.ID != "":
+			return invalid("id", "the server chooses the ids, leave it out; with an Idempotency-Key you find the debate again")
+		case a.Action == Launch:
 			a.Config.Labels = withLabel(a.Config.Labels, label, a.Principal)
 		case a.Query != nil:
 			a.Query.Labels = withLabel(a.Query.Labels, label, a.Principal)

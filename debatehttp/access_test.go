@@ -101,9 +101,12 @@ func TestOwnersOnly(t *testing.T) {
 	}
 	s := open(t, store.Memory(), o)
 	ann, bob := []string{"Authorization", "Bearer ann"}, []string{"Authorization", "Bearer bob"}
-	stolen := strings.Replace(posted, `"topic"`, `"labels": {"owner": "bob", "team": "red"}, "topic"`, 1)
-	s.wants(http.StatusCreated, http.MethodPost, "/debates", stolen, ann...)
-	s.wants(http.StatusCreated, http.MethodPost, "/debates", named("bobs", "red"), bob...)
+	launch := func(body string, who []string) string {
+		body = strings.Replace(body, `"id"`, `"seed"`, 1)
+		return parsed[launched](t, s.wants(http.StatusCreated, http.MethodPost, "/debates", body, who...)).ID
+	}
+	anns := launch(strings.Replace(posted, `"topic"`, `"labels": {"owner": "bob", "team": "red"}, "topic"`, 1), ann)
+	bobs := launch(named("bobs", "red"), bob)
 
 	list := func(who []string, query string) (ids []string) {
 		for _, d := range parsed[page](t, s.wants(http.StatusOK, http.MethodGet, "/debates"+query, "", who...)).Debates {
@@ -111,19 +114,36 @@ func TestOwnersOnly(t *testing.T) {
 		}
 		return ids
 	}
-	require.Equal(t, []string{"cars"}, list(ann, ""))
-	require.Equal(t, []string{"bobs"}, list(bob, "?label=team:red"))
-	require.Equal(t, []string{"bobs"}, list(bob, "?label=owner:ann"), "the hook replaces what the client asks for")
-	require.Equal(t, map[string]string{"owner": "ann", "team": "red"}, parsed[store.Status](t, s.wants(http.StatusOK, http.MethodGet, "/debates/cars", "", ann...)).Labels)
+	require.Equal(t, []string{anns}, list(ann, ""))
+	require.Equal(t, []string{bobs}, list(bob, "?label=team:red"))
+	require.Equal(t, []string{bobs}, list(bob, "?label=owner:ann"), "the hook replaces what the client asks for")
+	require.Equal(t, map[string]string{"owner": "ann", "team": "red"}, parsed[store.Status](t, s.wants(http.StatusOK, http.MethodGet, "/debates/"+anns, "", ann...)).Labels)
 
 	for _, r := range routes {
+		for _, body := range []string{strings.ReplaceAll(bodies[r.action], "cars", anns), "", "{", "{}", "[]", `{"x": 1}`, `{"key": 1}`, `{"id": "x"}`, strings.Repeat("x", 2<<20)} {
+			for _, query := range []string{"", "?x=1", "?full=perhaps", "?format=pdf", "?seat=Cleo"} {
+				if !strings.Contains(r.path, "{id}") || query != "" && r.method != http.MethodGet {
+					continue
+				}
+				ask := func(id string) (int, string) {
+					path := strings.NewReplacer("{id}", id, "{name}", "note").Replace(r.path)
+					code, _, text := s.do(r.method, path+query, strings.ReplaceAll(body, anns, id), append(bob, "Last-Event-ID", "x"+body[:min(1, len(body))])...)
+					return code, strings.ReplaceAll(text, id, "")
+				}
+				hidden, text := ask(anns)
+				missing, want := ask("missing")
+				require.Equal(t, missing, hidden, "nobody learns that the debate exists: %s %s %.20s", r.method, r.path+query, body)
+				require.Equal(t, want, text)
+			}
+		}
 		if strings.Contains(r.path, "{id}") {
-			path := func(id string) string { return strings.NewReplacer("{id}", id, "{name}", "note").Replace(r.path) }
-			hidden := s.refuses("not-found", r.method, path("cars"), bodies[r.action], bob...)
-			missing := s.refuses("not-found", r.method, path("none"), bodies[r.action], bob...)
-			require.Equal(t, strings.Replace(missing.Detail, "none", "cars", 1), hidden.Detail, "nobody learns that the debate exists")
+			path := strings.NewReplacer("{id}", anns, "{name}", "note").Replace(r.path)
+			s.refuses("not-found", r.method, path, strings.ReplaceAll(bodies[r.action], "cars", anns), bob...)
 		}
 	}
+	taken := s.refuses("invalid", http.MethodPost, "/debates", strings.Replace(posted, "cars", anns, 1), bob...)
+	free := s.refuses("invalid", http.MethodPost, "/debates", strings.Replace(posted, "cars", "missing", 1), bob...)
+	require.Equal(t, free, taken, "nobody learns that an id is taken")
 	p := s.refuses("unauthenticated", http.MethodGet, "/debates", "")
 	require.NotContains(t, p.Detail, "token")
 	_, h, _ := s.do(http.MethodGet, "/debates", "")
@@ -131,7 +151,7 @@ func TestOwnersOnly(t *testing.T) {
 	require.Error(t, o.Authorize(t.Context(), &Access{Action: List, Query: &store.Query{}}), "nobody")
 
 	// An owner cannot give a debate away.
-	s.wants(http.StatusNoContent, http.MethodPost, "/debates/cars/cancel", "", ann...)
+	s.wants(http.StatusNoContent, http.MethodPost, "/debates/"+anns+"/cancel", "", ann...)
 	require.NoError(t, OwnersOnly("owner")(t.Context(), &Access{Principal: "ann", Action: Models}))
 	cfg := debate.Config{Labels: map[string]string{"owner": "bob"}}
 	require.NoError(t, OwnersOnly("owner")(t.Context(), &Access{Principal: "ann", Action: Edit, Config: &cfg, Debate: store.Status{Labels: map[string]string{"owner": "ann"}}}))

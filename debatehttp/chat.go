@@ -13,6 +13,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/deepcopy"
 	"github.com/elenchus-go/debate/transcript"
 )
 
@@ -157,6 +158,7 @@ func (c *call) preset(body *chatRequest) (cfg debate.Config, err error) {
 	case last < 0 || body.Messages[last].Role != "user":
 		return cfg, invalid("messages", "the last message is not from the user")
 	}
+	cfg = deepcopy.Of(cfg) // Authorize may change it
 	cfg.ID, cfg.Topic = "", string(body.Messages[last].Content)
 	background := []string{cfg.Background}
 	for _, m := range body.Messages[:last] {

@@ -8,13 +8,14 @@ import (
 
 // events streams the events of a debate: first the durable events after the viewer's last one, then new events.
 func (c *call) events() error {
-	if err := c.allow(); err != nil {
-		return err
-	}
-	after, err := c.lastEvent()
+	last, err := c.lastEvent()
 	if err != nil {
 		return err
 	}
+	if err := c.allow(); err != nil {
+		return err
+	}
+	after := min(last, c.access.Debate.Seq) // what lies beyond the end belongs to an earlier debate with the same id, which was deleted
 	if c.r.Method == http.MethodHead {
 		c.w.Header().Set("Content-Type", "text/event-stream")
 		return nil
@@ -51,8 +52,7 @@ func (c *call) events() error {
 	return nil
 }
 
-// lastEvent returns the id of the last event that the viewer has seen. The id of another debate, which had the same id and
-// was deleted, counts as the last event.
+// lastEvent returns the id of the last event that the viewer has seen.
 func (c *call) lastEvent() (int64, error) {
 	id := c.r.Header.Get("Last-Event-ID")
 	if id == "" {
@@ -62,7 +62,7 @@ func (c *call) lastEvent() (int64, error) {
 	if err != nil {
 		return 0, invalid("Last-Event-ID", "%q is not the id of an event, use an integer of 0 or more", id)
 	}
-	return min(int64(n), c.access.Debate.Seq), nil
+	return int64(n), nil
 }
 
 // A stream is a response that continues as long as there are events.

@@ -3,13 +3,13 @@ package debatehttp
 import (
 	"context"
 	_ "embed" // openapi.json
-	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/elenchus-go/debate"
-	"github.com/elenchus-go/debate/store"
 )
 
 // A route is one operation of the handler.
@@ -115,18 +115,21 @@ func checkPreset(cfg debate.Config) error {
 	return err
 }
 
-// known serves what the mux serves, and answers other requests with a problem.
+// known serves the routes of the mux, and answers other requests with a problem. It does not redirect, for example from
+// /debates/./x to /debates/x.
 func known(mux *http.ServeMux) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h, pattern := mux.Handler(r)
-		if pattern != "" {
+		if _, route := h.(http.HandlerFunc); route && pattern != "" {
 			mux.ServeHTTP(w, r)
 			return
 		}
-		refusal := &discarded{header: w.Header()}
+		refusal := &discarded{header: http.Header{}}
 		h.ServeHTTP(refusal, r)
-		if refusal.status == http.StatusMethodNotAllowed { // the header Allow lists the methods
-			problem("method-not-allowed", "use one of %s", w.Header().Get("Allow")).write(w)
+		if refusal.status == http.StatusMethodNotAllowed {
+			methods := refusal.header.Get("Allow")
+			w.Header().Set("Allow", methods)
+			problem("method-not-allowed", "use one of %s", methods).write(w)
 			return
 		}
 		problem("no-route", "GET /openapi.json describes all addresses").write(w)
@@ -146,7 +149,7 @@ func (d *discarded) Write(b []byte) (int, error) { return len(b), nil }
 // serve returns the handler of a route.
 func (s *service) serve(r route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-		c := &call{service: s, w: w, r: req, access: Access{Action: r.action}}
+		c := &call{service: s, w: w, r: req, access: Access{Action: r.action}, release: func() {}}
 		if err := c.run(r); err != nil { //nolint:contextcheck // the call holds the request with its context
 			c.fail(err, strings.HasPrefix(r.path, chatPath)) //nolint:contextcheck // the same
 		}
@@ -159,22 +162,17 @@ func (c *call) run(r route) error {
 	if err != nil {
 		return unauthenticated(err)
 	}
-	query := c.r.URL.Query()
-	if p := unknownParameters(query, r.parameters); p != nil && !strings.HasPrefix(r.path, chatPath) { // OpenAI clients may send some
+	if c.query, err = url.ParseQuery(c.r.URL.RawQuery); err != nil {
+		return problem("invalid", "the query is not valid: %v", err)
+	}
+	if p := unknownParameters(c.query, r.parameters); p != nil && !strings.HasPrefix(r.path, chatPath) { // OpenAI clients may send some
 		return p
 	}
-	c.access.Principal, c.access.Seat = principal, query.Get("seat")
-	if id := c.r.PathValue("id"); id != "" {
-		d, status, release, err := c.open(c.r.Context(), id)
-		if errors.Is(err, store.ErrNotFound) {
-			return notFound(id)
-		}
-		if err != nil {
-			return err
-		}
-		defer release()
-		c.debate, c.access.Debate = d, status
+	c.access.Principal = principal
+	if slices.Contains(r.parameters, "seat") {
+		c.access.Seat = c.query.Get("seat")
 	}
+	defer func() { c.release() }() // allow sets it
 	return r.handle(c)
 }
 

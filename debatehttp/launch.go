@@ -114,7 +114,7 @@ func (c *call) edit() error {
 	if err != nil {
 		return err
 	}
-	if cfg.ID != "" && cfg.ID != c.debate.ID() {
+	if cfg.ID != "" && cfg.ID != c.r.PathValue("id") {
 		return invalid("id", "%q is not the id of this debate, leave it out", cfg.ID)
 	}
 	c.access.Config = &cfg

@@ -107,12 +107,15 @@ func invalid(field, format string, args ...any) *Problem {
 	return invalidList([]protocol.Problem{protocol.Problemf(field, format, args...)})
 }
 
+// maxListed is the number of wrong fields that a problem lists. More would make the answer much longer than the request.
+const maxListed = 1000
+
 func invalidList(list []protocol.Problem) *Problem {
-	p := problem("invalid", "%s", (&debate.Problems{List: list}).Error())
-	p.Detail, p.Problems = list[0].String(), list
+	p := problem("invalid", "%s", list[0])
 	if n := len(list); n > 1 {
 		p.Detail = fmt.Sprintf("%s, and %d more", p.Detail, n-1)
 	}
+	p.Problems = list[:min(len(list), maxListed)]
 	return p
 }
 
@@ -124,7 +127,9 @@ func problemOf(err error) *Problem {
 	}
 	if wrong, ok := errors.AsType[*debate.Problems](err); ok && len(wrong.List) > 0 {
 		p := invalidList(wrong.List)
-		p.Detail = err.Error()
+		if len(wrong.List) == len(p.Problems) {
+			p.Detail = err.Error()
+		}
 		return p
 	}
 	if refused, ok := errors.AsType[*fsm.Refused](err); ok {

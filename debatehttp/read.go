@@ -42,10 +42,9 @@ func (c *call) result() error {
 
 // report writes a report in one of three formats.
 func (c *call) report() error {
-	q := c.r.URL.Query()
-	full, err := strconv.ParseBool(cmp.Or(q.Get("full"), "false"))
+	full, err := strconv.ParseBool(cmp.Or(c.query.Get("full"), "false"))
 	if err != nil {
-		return invalid("full", "%q is neither true nor false", q.Get("full"))
+		return invalid("full", "%q is neither true nor false", c.query.Get("full"))
 	}
 	if full {
 		c.access.Action = FullReport
@@ -61,7 +60,7 @@ func (c *call) report() error {
 		r = r.Redact()
 	}
 	var page bytes.Buffer
-	switch format := q.Get("format"); format {
+	switch format := c.query.Get("format"); format {
 	case "", "json":
 		return c.answer(http.StatusOK, r)
 	case "html":
@@ -119,7 +118,7 @@ const (
 )
 
 func (c *call) list() error {
-	q, err := queryOf(c.r.URL.Query())
+	q, err := queryOf(c.query)
 	if err != nil {
 		return err
 	}
@@ -140,8 +139,10 @@ func (c *call) selected(q store.Query) ([]store.Status, error) {
 	if err := c.allow(); err != nil {
 		return nil, err
 	}
+	all := q
+	all.Limit = 0 // the store counts debates whose status is damaged, too
 	list := []store.Status{}
-	for s, err := range c.engine.List(c.r.Context(), q) {
+	for s, err := range c.engine.List(c.r.Context(), all) {
 		switch {
 		case err != nil && s.ID == "":
 			return nil, err
@@ -149,6 +150,9 @@ func (c *call) selected(q store.Query) ([]store.Status, error) {
 			c.Logger.WarnContext(c.r.Context(), "list debates", "debate", s.ID, "error", err)
 		default:
 			list = append(list, s)
+		}
+		if q.Limit > 0 && len(list) == q.Limit {
+			break
 		}
 	}
 	return list, nil
@@ -163,7 +167,7 @@ type InboxItem struct {
 
 // inbox answers with what all debates ask the person who speaks for a seat, newest debate first.
 func (c *call) inbox() error {
-	q, err := queryOf(c.r.URL.Query())
+	q, err := queryOf(c.query)
 	if err != nil {
 		return err
 	}
@@ -177,17 +181,13 @@ func (c *call) inbox() error {
 	}
 	items := []InboxItem{}
 	for _, s := range list {
-		d, _, release, err := c.open(c.r.Context(), s.ID)
-		if errors.Is(err, store.ErrNotFound) { // it was deleted meanwhile
-			continue
-		}
-		if err != nil {
+		asked, err := c.askedOf(s.ID)
+		switch {
+		case errors.Is(err, store.ErrNotFound): // it was deleted meanwhile
+		case c.r.Context().Err() != nil:
 			return err
-		}
-		asked, err := d.Waiting(c.r.Context())
-		release()
-		if err != nil {
-			return err
+		case err != nil: // the others matter to the person all the same
+			c.Logger.WarnContext(c.r.Context(), "read inbox", "debate", s.ID, "error", err)
 		}
 		for _, a := range forSeat(asked, c.access.Seat) {
 			items = append(items, InboxItem{s.ID, s.Topic, a})
@@ -196,9 +196,27 @@ func (c *call) inbox() error {
 	return c.answer(http.StatusOK, items)
 }
 
+// askedOf returns what a debate asks people.
+func (c *call) askedOf(id string) ([]debate.Asked, error) {
+	d, _, release, err := c.open(c.r.Context(), id)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	return d.Waiting(c.r.Context())
+}
+
+// maxValues is the number of values that a parameter of a request may have.
+const maxValues = 100
+
 // queryOf reads a query from the parameters of a request.
 func queryOf(v url.Values) (q store.Query, err error) {
 	p := parameters{values: v}
+	for name, list := range v {
+		if len(list) > maxValues {
+			return q, invalid(name, "it has %d values, use at most %d", len(list), maxValues)
+		}
+	}
 	for _, s := range v["state"] {
 		q.States = append(q.States, fsm.State(s))
 	}

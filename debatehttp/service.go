@@ -10,6 +10,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"sync"
 	"time"
 
@@ -134,17 +135,29 @@ type call struct {
 	*service
 	w      http.ResponseWriter
 	r      *http.Request
+	query  url.Values // parameters of the request
 	access Access
-	debate *debate.Debate // nil for requests about no debate
+
+	debate  *debate.Debate // nil before allow, and for requests about no debate
+	release func()         // ends the use of the debate
 }
 
 // detached returns the context of a change, which continues if the client disconnects.
 func (c *call) detached() context.Context { return context.WithoutCancel(c.r.Context()) }
 
-// allow returns an error if the client may not do what the call's access says.
-func (c *call) allow() error {
-	err := c.Authorize(c.r.Context(), &c.access)
-	if err == nil {
+// allow opens the debate of the request, if it is about one, and returns an error if the client may not do what the call's
+// access says. The request was read before, so that the answer to an invalid one does not tell whether the debate exists.
+func (c *call) allow() (err error) {
+	if id := c.r.PathValue("id"); id != "" {
+		c.debate, c.access.Debate, c.release, err = c.open(c.r.Context(), id)
+		if errors.Is(err, store.ErrNotFound) {
+			return notFound(id)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err = c.Authorize(c.r.Context(), &c.access); err == nil {
 		return nil
 	}
 	if p, ok := errors.AsType[*Problem](err); ok {
