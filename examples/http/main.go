@@ -36,9 +36,7 @@ import (
 
 func main() { console.Main(run) }
 
-var presets = map[string]debate.Config{"debate": {
-	Participants: []debate.Participant{{Name: "Ada"}, {Name: "Bo"}}, Judges: []debate.Participant{{Name: "Judge"}},
-}}
+var presets = map[string]debate.Config{"debate": {Participants: []debate.Participant{{Name: "Ada"}, {Name: "Bo"}}, Judges: []debate.Participant{{Name: "Judge"}}}}
 
 func run(ctx context.Context, p *console.Program) error {
 	address := p.Flags.String("listen", "127.0.0.1:8080", "`address` to listen on; everyone who can reach it can run debates at your expense")
