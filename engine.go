@@ -195,6 +195,8 @@ func (e *Engine) Close(ctx context.Context) error {
 	select {
 	case <-idle:
 	case <-ctx.Done():
+		e.cancel(ErrClosed)
+		e.heartbeats.leave(ctx) // a call that does not notice must not keep its debate from other engines
 		return fmt.Errorf("close engine: calls in flight were canceled: %w", context.Cause(ctx))
 	}
 	if q := e.reports.queue; q != nil && q.Wait(ctx) != nil {

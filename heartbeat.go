@@ -130,6 +130,26 @@ func (h *heartbeats) end(ctx context.Context, id string, left bool) {
 	}
 }
 
+// leave notes that the engine drives no debate any more, and that other engines should continue those that it drove.
+func (h *heartbeats) leave(ctx context.Context) {
+	if h == nil {
+		return
+	}
+	h.mu.Lock()
+	ids := slices.Collect(maps.Keys(h.driven))
+	clear(h.driven)
+	if h.timer != nil {
+		h.timer.Stop()
+	}
+	h.mu.Unlock()
+	if len(ids) > 0 {
+		h.write(ctx, func(ctx context.Context) error {
+			_, err := h.store.Beat(ctx, store.Heartbeat{Driver: h.driver()}, time.Now().Add(-h.after), ids...)
+			return err
+		})
+	}
+}
+
 // claim writes a heartbeat for debates that the engine is about to drive. It returns those that no other engine drives.
 func (h *heartbeats) claim(ctx context.Context, ids ...string) (claimed []string, err error) {
 	if h == nil {

@@ -345,7 +345,7 @@ func TestLaunch(t *testing.T) {
 	})
 }
 
-// A process that dies right after Launch leaves a debate that Recover continues.
+// Recover continues a debate that another engine has launched and left, even if a call of that engine never returns.
 func TestALaunchedDebateIsRecovered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, m := store.Memory(), &model{cfg: pair()}
@@ -358,6 +358,7 @@ func TestALaunchedDebateIsRecovered(t *testing.T) {
 		require.NoError(t, err)
 		_, err = first.Launch(t.Context(), m.cfg)
 		require.NoError(t, err)
+		time.Sleep(time.Minute) // the call is under way, and there are heartbeats
 		gone, cancel := context.WithCancel(t.Context())
 		cancel()
 		require.Error(t, first.Close(gone))
