@@ -74,20 +74,8 @@ func (a *agent) Run(ctx context.Context, input *adk.AgentInput, _ ...adk.AgentRu
 func (a *agent) Resume(ctx context.Context, info *adk.ResumeInfo, _ ...adk.AgentRunOption) *adk.AsyncIterator[*adk.AgentEvent] {
 	id, _ := info.InterruptState.(string)
 	reply, _ := info.ResumeData.(debatetool.Reply)
-	return a.events(ctx, func(yield func(debatetool.Progress, error) bool) {
-		out, err := a.set.Status(ctx, id, 0)
-		for err == nil && len(out.Turns) > 0 { // they were shown
-			out, err = a.set.Status(ctx, id, out.Position)
-		}
-		if reply.ID = id; err == nil && reply.Step != "" {
-			_, err = a.set.Answer(ctx, reply)
-		}
-		if err != nil {
-			yield(debatetool.Progress{}, err)
-			return
-		}
-		a.set.Stream(ctx, debatetool.Input{ID: id, After: out.Position})(yield)
-	})
+	reply.ID = id
+	return a.events(ctx, a.set.Resume(ctx, reply))
 }
 
 // events returns the events of a debate.

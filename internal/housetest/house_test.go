@@ -66,7 +66,7 @@ func TestExamplesAreShort(t *testing.T) {
 }
 
 // adapters are the modules that let debates take part in frameworks.
-var adapters = []string{"integrations/debateeino"}
+var adapters = []string{"integrations/debateadk", "integrations/debateeino"}
 
 func TestAdaptersAreShort(t *testing.T) {
 	for _, dir := range adapters {

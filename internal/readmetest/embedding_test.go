@@ -20,9 +20,11 @@ const (
 
 // embeddingImports are the packages that the functions of docs/embedding.md use, by name.
 var embeddingImports = map[string]string{
+	"agent":       "google.golang.org/adk/v2/agent",
 	"agents":      "github.com/tmc/langchaingo/agents",
 	"context":     "context",
 	"debate":      "github.com/elenchus-go/debate",
+	"debateadk":   "github.com/elenchus-go/debate/integrations/debateadk",
 	"debateeino":  "github.com/elenchus-go/debate/integrations/debateeino",
 	"debatehttp":  "github.com/elenchus-go/debate/debatehttp",
 	"debatemcp":   "github.com/elenchus-go/debate/integrations/debatemcp",

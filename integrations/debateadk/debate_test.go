@@ -1,0 +1,278 @@
+package debateadk_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/adk/v2/agent"
+	"google.golang.org/adk/v2/agent/llmagent"
+	"google.golang.org/adk/v2/runner"
+	"google.golang.org/adk/v2/session"
+	"google.golang.org/genai"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/debatetool"
+	"github.com/elenchus-go/debate/examples/offline"
+	"github.com/elenchus-go/debate/integrations/debateadk"
+	"github.com/elenchus-go/debate/protocol/panel"
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/providertest"
+	"github.com/elenchus-go/debate/store"
+)
+
+// pair is a debate of one round: Ada and Bo speak, and a judge decides.
+func pair() debate.Config {
+	return debate.Config{
+		Protocol:     panel.Protocol{Format: panel.RoundLimited},
+		Participants: []debate.Participant{{Name: "Ada", Side: "for"}, {Name: "Bo", Side: "against"}},
+		Judges:       []debate.Participant{{Name: "Judge"}},
+		Limits:       debate.Limits{MaxRounds: 1},
+	}
+}
+
+// toolset returns the tools of a new engine on a store, which stands for a process. It also returns a function that ends
+// the process.
+func toolset(t *testing.T, s store.Store, p providers.Provider, c debate.Config) (*debatetool.Toolset, func()) {
+	e, err := debate.NewEngine(debate.Options{Store: s, Providers: map[string]providers.Provider{"m": p}, HeartbeatInterval: 50 * time.Millisecond})
+	require.NoError(t, err)
+	end := func() {
+		ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+		cancel()
+		_ = e.Close(ctx)
+	}
+	t.Cleanup(end)
+	set, err := debatetool.New(e, debatetool.Options{Presets: map[string]debatetool.Preset{"default": {Config: c}}})
+	require.NoError(t, err)
+	return set, end
+}
+
+// a conversation is a session with an agent.
+type conversation struct {
+	sessions session.Service
+	runner   *runner.Runner
+}
+
+func talk(t *testing.T, a agent.Agent, sessions session.Service) conversation {
+	r, err := runner.New(runner.Config{AppName: "app", Agent: a, SessionService: sessions, AutoCreateSession: true})
+	require.NoError(t, err)
+	return conversation{sessions, r}
+}
+
+// say sends a message, and returns the authors of the answers, and the last answer.
+func (c conversation) say(t *testing.T, text string) (authors []string, last string, err error) {
+	for e, err := range c.runner.Run(t.Context(), "u", "s1", genai.NewContentFromText(text, genai.RoleUser), agent.RunConfig{}) {
+		if err != nil {
+			return authors, last, err
+		}
+		if e.Content == nil {
+			continue
+		}
+		authors = append(authors, e.Author)
+		if last = e.Content.Parts[0].Text; e.Author == "" {
+			require.Fail(t, "an event without an author")
+		}
+	}
+	return authors, last, nil
+}
+
+// stored returns everything that ADK has stored of the session.
+func (c conversation) stored(t *testing.T) string {
+	got, err := c.sessions.Get(t.Context(), &session.GetRequest{AppName: "app", UserID: "u", SessionID: "s1"})
+	require.NoError(t, err)
+	all := map[string]any{}
+	for k, v := range got.Session.State().All() {
+		all[k] = v
+	}
+	var events []*session.Event
+	for e := range got.Session.Events().All() {
+		events = append(events, e)
+	}
+	b, err := json.Marshal([]any{all, events})
+	require.NoError(t, err)
+	return string(b)
+}
+
+func count(list []string, name string) (n int) {
+	for _, s := range list {
+		if s == name {
+			n++
+		}
+	}
+	return n
+}
+
+// host returns an agent whose model calls the tool debate of a set.
+func host(t *testing.T, set *debatetool.Toolset, m *fake) agent.Agent {
+	tools, err := debateadk.NewTools(set)
+	require.NoError(t, err)
+	a, err := llmagent.New(llmagent.Config{Name: "host", Description: "Answers.", Model: m, Tools: tools})
+	require.NoError(t, err)
+	return a
+}
+
+// calls is a reply that calls the tool debate.
+var calls = providertest.Reply{ToolCalls: []providers.ToolCall{{ID: "call-0123456789abcdef", Name: "debate"}}}
+
+// result returns what the model got from its call.
+func result(t *testing.T, m *fake) string {
+	list := m.asked[len(m.asked)-1].Contents
+	for _, p := range list[len(list)-1].Parts {
+		if p.FunctionResponse != nil {
+			b, err := json.Marshal(p.FunctionResponse.Response)
+			require.NoError(t, err)
+			return string(b)
+		}
+	}
+	require.Fail(t, "no result")
+	return ""
+}
+
+func TestADebateIsATool(t *testing.T) {
+	set, _ := toolset(t, store.Memory(), offline.Model(false), pair())
+	m := &fake{ask: map[string]any{"question": "Ban cars?"}, replies: []providertest.Reply{calls, {Chunks: []string{"Both sides were heard."}}}}
+	_, last, err := talk(t, host(t, set, m), session.InMemoryService()).say(t, "Ban cars?")
+	require.NoError(t, err)
+	require.Equal(t, "Both sides were heard.", last)
+	require.Contains(t, result(t, m), "completed, round limit in round 1")
+	declared := m.asked[0].Config.Tools[0].FunctionDeclarations
+	require.Len(t, declared, 6)
+	require.Equal(t, "debate", declared[0].Name)
+	b, err := json.Marshal(declared[0].ParametersJsonSchema)
+	require.NoError(t, err)
+	require.Contains(t, string(b), `"question"`)
+}
+
+// The model reads what is wrong with its call, and the run goes on.
+func TestAWrongCallIsExplained(t *testing.T) {
+	set, _ := toolset(t, store.Memory(), offline.Model(false), pair())
+	m := &fake{ask: map[string]any{"question": "Ban cars?", "preset": "default", "budget": map[string]any{"rounds": 9}}, replies: []providertest.Reply{calls, {Chunks: []string{"Sorry."}}}}
+	_, last, err := talk(t, host(t, set, m), session.InMemoryService()).say(t, "Ban cars?")
+	require.NoError(t, err)
+	require.Equal(t, "Sorry.", last)
+	require.Contains(t, result(t, m), "budget.rounds: 9 is out of bounds")
+}
+
+// A process dies in the middle of a tool call. When ADK makes the same call again, the debate continues.
+func TestADebateSurvivesItsProcess(t *testing.T) {
+	s := store.Memory()
+	var mu sync.Mutex
+	model, hung := offline.Model(false), make(chan struct{})
+	first := true
+	hangs := provider(func(ctx context.Context, r providers.Request) (providers.Response, error) {
+		mu.Lock()
+		hang := first && strings.Contains(r.Messages[0].Text, "You are Bo")
+		first = first && !hang
+		mu.Unlock()
+		if hang {
+			close(hung)
+			<-ctx.Done()
+			return providers.Response{}, providers.ContextError(ctx, providers.Response{})
+		}
+		return model.Generate(ctx, r)
+	})
+	set, end := toolset(t, s, hangs, pair())
+	done := make(chan struct{})
+	ask := map[string]any{"question": "Ban cars?"}
+	go func() {
+		defer close(done)
+		_, _, _ = talk(t, host(t, set, &fake{ask: ask, replies: []providertest.Reply{calls, calls}}), session.InMemoryService()).say(t, "Ban cars?")
+	}()
+	<-hung
+	end()
+	set, _ = toolset(t, s, hangs, pair())
+	m := &fake{ask: ask, replies: []providertest.Reply{calls, {Chunks: []string{"Done."}}}}
+	_, last, err := talk(t, host(t, set, m), session.InMemoryService()).say(t, "Ban cars?")
+	require.NoError(t, err)
+	require.Equal(t, "Done.", last)
+	require.Contains(t, result(t, m), "completed")
+	debates := 0
+	for _, err := range s.List(t.Context(), store.Query{}) {
+		require.NoError(t, err)
+		debates++
+	}
+	require.Equal(t, 1, debates)
+	<-done
+}
+
+// provider is a provider of one function.
+type provider func(context.Context, providers.Request) (providers.Response, error)
+
+func (p provider) Generate(ctx context.Context, r providers.Request) (providers.Response, error) {
+	return p(ctx, r)
+}
+
+func TestADebateIsAnAgent(t *testing.T) {
+	set, _ := toolset(t, store.Memory(), offline.Model(false), pair())
+	a, err := debateadk.NewAgent(set, "panel", "Debates.", debatetool.Input{Background: "A small town."})
+	require.NoError(t, err)
+	c := talk(t, a, session.InMemoryService())
+	for range 2 { // the second message is another debate
+		authors, last, err := c.say(t, "Ban cars?")
+		require.NoError(t, err)
+		require.Equal(t, []string{"Ada", "Bo", "Judge", "Judge", "panel"}, authors, "each turn says who speaks")
+		require.Contains(t, last, "completed, round limit in round 1")
+		require.NotContains(t, c.stored(t), "Arguments about", "the turns are not stored")
+	}
+	_, _, err = c.say(t, " ")
+	require.ErrorContains(t, err, "- question: it is empty")
+}
+
+// A debate waits for a person. Another process continues it from the session, which has nothing but its id.
+func TestAPersonReplies(t *testing.T) {
+	s, sessions := store.Memory(), session.InMemoryService()
+	withPerson := pair()
+	withPerson.Participants[1].Human = true
+	start := func() conversation {
+		set, _ := toolset(t, s, offline.Model(false), withPerson)
+		a, err := debateadk.NewAgent(set, "panel", "Debates.", debatetool.Input{})
+		require.NoError(t, err)
+		return talk(t, a, sessions)
+	}
+	authors, last, err := start().say(t, "Ban cars?")
+	require.NoError(t, err)
+	require.Equal(t, []string{"Ada", "panel"}, authors)
+	require.Contains(t, last, "asks Bo")
+	state, err := sessions.Get(t.Context(), &session.GetRequest{AppName: "app", UserID: "u", SessionID: "s1"})
+	require.NoError(t, err)
+	kept := map[string]any{}
+	for k, v := range state.Session.State().All() {
+		kept[k] = v
+	}
+	require.Len(t, kept, 1)
+	require.Contains(t, last, kept["debate:panel"])
+
+	authors, last, err = start().say(t, "Shops need deliveries.")
+	require.NoError(t, err)
+	require.Equal(t, []int{0, 1, 2, 1}, []int{count(authors, "Ada"), count(authors, "Bo"), count(authors, "Judge"), count(authors, "panel")}, "%v", authors)
+	require.Contains(t, last, "completed")
+	authors, _, err = start().say(t, "Ban bikes?")
+	require.NoError(t, err)
+	require.Equal(t, 1, count(authors, "Ada"), "the next message is a new debate")
+}
+
+// A debate that has failed continues with the next message.
+func TestAnAgentTriesAgain(t *testing.T) {
+	model, fails := offline.Model(false), true
+	set, _ := toolset(t, store.Memory(), provider(func(ctx context.Context, r providers.Request) (providers.Response, error) {
+		if fails {
+			return providers.Response{}, &providers.Error{Kind: providers.Billing, Err: errors.New("no credit")}
+		}
+		return model.Generate(ctx, r)
+	}), pair())
+	a, err := debateadk.NewAgent(set, "panel", "Debates.", debatetool.Input{})
+	require.NoError(t, err)
+	c := talk(t, a, session.InMemoryService())
+	_, last, err := c.say(t, "Ban cars?")
+	require.NoError(t, err)
+	require.Contains(t, last, "failed")
+	fails = false
+	_, last, err = c.say(t, "Go on.")
+	require.NoError(t, err)
+	require.Contains(t, last, "completed")
+}
