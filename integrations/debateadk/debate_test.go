@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"strings"
 	"sync"
 	"testing"
@@ -85,10 +86,7 @@ func (c conversation) say(t *testing.T, text string) (authors []string, last str
 func (c conversation) stored(t *testing.T) string {
 	got, err := c.sessions.Get(t.Context(), &session.GetRequest{AppName: "app", UserID: "u", SessionID: "s1"})
 	require.NoError(t, err)
-	all := map[string]any{}
-	for k, v := range got.Session.State().All() {
-		all[k] = v
-	}
+	all := maps.Collect(got.Session.State().All())
 	var events []*session.Event
 	for e := range got.Session.Events().All() {
 		events = append(events, e)
@@ -240,10 +238,7 @@ func TestAPersonReplies(t *testing.T) {
 	require.Contains(t, last, "asks Bo")
 	state, err := sessions.Get(t.Context(), &session.GetRequest{AppName: "app", UserID: "u", SessionID: "s1"})
 	require.NoError(t, err)
-	kept := map[string]any{}
-	for k, v := range state.Session.State().All() {
-		kept[k] = v
-	}
+	kept := maps.Collect(state.Session.State().All())
 	require.Len(t, kept, 1)
 	require.Contains(t, last, kept["debate:panel"])
 

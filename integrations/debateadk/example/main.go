@@ -28,7 +28,7 @@ func answer(ctx context.Context, w io.Writer) {
 	check(err)
 	set, err := debatetool.New(engine, debatetool.Options{})
 	check(err)
-	panel, err := debateadk.NewAgent(set, "panel", "Answers by a debate.", debatetool.Input{})
+	panel, err := debateadk.NewAgent(set, "panel", "Answers by a debate.", debatetool.Input{}) //nolint:contextcheck // its runs have contexts of their own
 	check(err)
 	run, err := runner.NewInMemory("example", panel)
 	check(err)
