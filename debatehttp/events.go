@@ -20,8 +20,11 @@ func (c *call) events() error {
 		c.w.Header().Set("Content-Type", "text/event-stream")
 		return nil
 	}
-	f, leave := c.feeds.follow(c.debate, c.access.Seat)
+	f, leave := c.feeds.follow(c.debate, c.access.Debate, c.access.Seat)
 	defer leave()
+	if p := f.refusal(c.r.Context()); p != nil {
+		return p
+	}
 	out := c.startStream()
 	beat := time.NewTicker(c.Heartbeat)
 	defer beat.Stop()

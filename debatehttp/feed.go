@@ -10,15 +10,21 @@ import (
 	"slices"
 	"sort"
 	"sync"
+	"time"
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
 )
 
 // A seat is what a viewer follows: a debate, as everyone sees it or as the person who speaks for a participant or judge
 // may see it.
-type seat struct{ debate, name string }
+type seat struct {
+	debate  string
+	created time.Time // of the debate, since another one may have the same id later
+	name    string
+}
 
 // A feed holds the events of a debate, encoded, for all viewers who follow the same. It watches the debate once. Each
 // viewer reads the feed at its own pace, and slow viewers hold up nobody.
@@ -30,6 +36,7 @@ type feed struct {
 	stored  []frame       // durable events and the warnings about them, in order
 	live    []frame       // other live events of attempts that have not ended, in order
 	count   int           // number of frames so far
+	refused *Problem      // why there are no frames; nil if there are some
 	ended   bool          // no frame follows
 	changed chan struct{} // closed at the next change
 }
@@ -51,11 +58,11 @@ type feeds struct {
 	open map[seat]*feed
 }
 
-// follow returns the feed of a seat, until leave is called.
-func (l *feeds) follow(d *debate.Debate, name string) (f *feed, leave func()) {
+// follow returns the feed of a seat of a debate with the given status, until leave is called.
+func (l *feeds) follow(d *debate.Debate, status store.Status, name string) (f *feed, leave func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	at := seat{d.ID(), name}
+	at := seat{d.ID(), status.Created.UTC().Round(0), name}
 	f = l.open[at]
 	if f == nil {
 		ctx, end := context.WithCancel(context.Background())
@@ -63,7 +70,7 @@ func (l *feeds) follow(d *debate.Debate, name string) (f *feed, leave func()) {
 		l.open[at] = f
 		go func() {
 			defer l.retire(f)
-			f.finish(l.run(ctx, f, d, name))
+			f.finish(l.run(ctx, f, d, at))
 		}()
 	}
 	f.viewers++
@@ -89,15 +96,23 @@ func (l *feeds) retire(f *feed) {
 	f.end()
 }
 
-// run adds the debate's events to a feed, until the debate or ctx ends. It returns the last frame, or nil if there is none.
-func (l *feeds) run(ctx context.Context, f *feed, d *debate.Debate, name string) []byte {
-	for ev, err := range watch(ctx, d, name) {
+// run adds the debate's events to a feed, until the debate or ctx ends. It returns the problem that has ended it, or nil if
+// viewers can continue with a new stream.
+func (l *feeds) run(ctx context.Context, f *feed, d *debate.Debate, at seat) *Problem {
+	for ev, err := range watch(ctx, d, at.name) {
+		if _, chunk := ev.(debate.Chunk); err == nil && !chunk { // chunks follow other events
+			var now store.Status
+			now, err = d.Status(ctx)
+			if err == nil && !now.Created.Equal(at.created) { // the debate was deleted, and the event is not its own
+				err = store.ErrNotFound
+			}
+		}
 		var text []byte
 		if err == nil {
 			text, err = encodeEvent(ev)
 		}
 		if err != nil {
-			return l.lastFrame(ctx, d, err)
+			return l.problem(ctx, d, err)
 		}
 		f.add(ev, text)
 	}
@@ -111,17 +126,13 @@ func watch(ctx context.Context, d *debate.Debate, name string) iter.Seq2[debate.
 	return d.WatchAs(ctx, name, 0)
 }
 
-// lastFrame returns the last frame of a stream that an error has ended, or nil if viewers can continue with a new stream.
-func (l *feeds) lastFrame(ctx context.Context, d *debate.Debate, err error) []byte {
+// problem returns the problem for an error of watching a debate, or nil if viewers can continue with a new stream.
+func (l *feeds) problem(ctx context.Context, d *debate.Debate, err error) *Problem {
 	if ctx.Err() != nil || errors.Is(err, debate.ErrClosed) {
 		return nil
 	}
 	l.log.WarnContext(ctx, "watch debate", "debate", d.ID(), "error", err)
-	b, err := json.Marshal(problemOf(err))
-	if err != nil {
-		return nil
-	}
-	return fmt.Appendf(nil, "event: problem\ndata: %s\n\n", b)
+	return problemOf(err)
 }
 
 // add adds an event and forgets the live events that it makes obsolete.
@@ -161,20 +172,42 @@ func (f *feed) forget(match func(transcript.Key) bool) {
 	f.live = slices.DeleteFunc(f.live, func(l frame) bool { return match(l.step) })
 }
 
-// finish adds the last frame, if there is one, and ends the feed.
-func (f *feed) finish(last []byte) {
+// finish ends the feed. The last frame is the problem, if there is one, unless it is a reason to refuse viewers.
+func (f *feed) finish(p *Problem) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if last != nil {
-		seq := int64(0)
-		if n := len(f.stored); n > 0 {
-			seq = f.stored[n-1].seq
-		}
-		f.stored = append(f.stored, frame{number: f.count, seq: seq, text: last})
-		f.count++
-	}
 	f.ended = true
-	f.wake()
+	defer f.wake()
+	if p == nil || f.count == 0 {
+		f.refused = p
+		return
+	}
+	data, err := json.Marshal(p)
+	if err != nil {
+		return
+	}
+	next := frame{number: f.count, text: fmt.Appendf(nil, "event: problem\ndata: %s\n\n", data)}
+	if n := len(f.stored); n > 0 {
+		next.seq = f.stored[n-1].seq
+	}
+	f.stored = append(f.stored, next)
+	f.count++
+}
+
+// refusal waits for the first frame. It returns a problem if there is none.
+func (f *feed) refusal(ctx context.Context) *Problem {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.count == 0 && !f.ended {
+		changed := f.changed
+		f.mu.Unlock()
+		select {
+		case <-changed:
+		case <-ctx.Done():
+		}
+		f.mu.Lock()
+	}
+	return f.refused
 }
 
 // wake tells all viewers that something has changed. The mutex is held.

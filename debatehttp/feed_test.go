@@ -104,11 +104,11 @@ func TestNothingStaysOfAFeed(t *testing.T) {
 	s := open(t, store.Memory(), allowing())
 	svc := newService(s.engine, allowing())
 	s.begin()
-	d, _, release, err := svc.open(t.Context(), "cars")
+	d, status, release, err := svc.open(t.Context(), "cars")
 	require.NoError(t, err)
-	one, leaveOne := svc.feeds.follow(d, "")
-	two, leaveTwo := svc.feeds.follow(d, "")
-	other, leaveOther := svc.feeds.follow(d, "Ada")
+	one, leaveOne := svc.feeds.follow(d, status, "")
+	two, leaveTwo := svc.feeds.follow(d, status, "")
+	other, leaveOther := svc.feeds.follow(d, status, "Ada")
 	require.Same(t, one, two)
 	require.NotSame(t, one, other)
 	leaveOne()
@@ -227,9 +227,9 @@ func TestFramesOfAFeed(t *testing.T) {
 	list, rest, _, ended := f.next(0, 0)
 	require.Len(t, list, most)
 	require.False(t, ended)
-	f.finish([]byte("end"))
+	f.finish(&Problem{Title: "end"})
 	for !ended {
 		list, rest, _, ended = f.next(rest, 0)
 	}
-	require.Equal(t, "end", string(list[len(list)-1].text))
+	require.Equal(t, "event: problem\ndata: {\"title\":\"end\",\"status\":0}\n\n", string(list[len(list)-1].text))
 }

@@ -230,3 +230,89 @@ func TestViewersWhoLeaveAtAnyTime(t *testing.T) {
 	http.DefaultClient.CloseIdleConnections()
 	require.Eventually(t, func() bool { return runtime.NumGoroutine() <= began }, 10*time.Second, 10*time.Millisecond)
 }
+
+// Authorize may add a label, whether or not the request has one.
+func TestLabelsCanBeAdded(t *testing.T) {
+	o := allowing()
+	o.Authorize = func(_ context.Context, a *Access) error {
+		if a.Config != nil {
+			a.Config.Labels["team"] = "red"
+		}
+		if a.Query != nil {
+			a.Query.Labels["team"] = "red"
+		}
+		return nil
+	}
+	s := open(t, store.Memory(), o)
+	s.begin()
+	list := parsed[page](t, s.wants(http.StatusOK, http.MethodGet, "/debates", "")).Debates
+	require.Len(t, list, 1)
+	require.Equal(t, map[string]string{"team": "red"}, list[0].Labels)
+}
+
+// A stream for a seat that the debate does not have is refused before it begins.
+func TestAStreamForNoSeat(t *testing.T) {
+	s := open(t, store.Memory(), allowing())
+	s.begin()
+	for range 2 {
+		p := s.refuses("invalid", http.MethodGet, "/debates/cars/events?seat=Cleo", "", "Last-Event-ID", "4")
+		require.Equal(t, http.StatusBadRequest, p.Status)
+		require.Equal(t, "seat", p.Problems[0].Field)
+	}
+	s.stream("/debates/cars/events?seat=Ada", "").until("turn_started")
+}
+
+// The viewers of a debate that was deleted receive nothing of another debate with its id, and the other way round.
+func TestADebateWithTheIDOfADeletedOne(t *testing.T) {
+	kept := store.Memory()
+	other, err := debate.NewEngine(debate.Options{Store: kept})
+	require.NoError(t, err)
+	cfg := preset
+	cfg.ID, cfg.Topic, cfg.Labels = "cars", "Old?", map[string]string{"owner": "ann"}
+	_, err = other.Create(t.Context(), cfg)
+	require.NoError(t, err)
+	o := allowing()
+	o.Authorize = func(_ context.Context, a *Access) error {
+		if a.Principal != a.Debate.Labels["owner"] {
+			return store.ErrNotFound
+		}
+		return nil
+	}
+	o.Principal = func(r *http.Request) (string, error) { return r.Header.Get("X-User"), nil }
+	e, err := debate.NewEngine(debate.Options{Store: struct{ store.Store }{kept}}) // looks for changes now and then
+	require.NoError(t, err)
+	h, err := New(e, o)
+	require.NoError(t, err)
+	web := httptest.NewServer(h)
+	defer web.Close()
+	defer e.Close(t.Context())
+	client := func(user string) *Client { return &Client{URL: web.URL, Header: http.Header{"X-User": {user}}} }
+
+	var topics []string
+	var last error
+	for ev, err := range client("ann").Watch(t.Context(), "cars", "", 0) {
+		if last = err; err != nil {
+			break
+		}
+		change, ok := ev.(debate.ConfigChanged)
+		require.True(t, ok)
+		topics = append(topics, string(change.Config))
+		if len(topics) > 1 {
+			break
+		}
+		time.Sleep(2 * time.Millisecond) // the time of their creation tells the debates apart
+		require.NoError(t, other.Delete(t.Context(), "cars"))
+		cfg.Topic, cfg.Labels = "New?", map[string]string{"owner": "bob"}
+		d, err := other.Create(t.Context(), cfg)
+		require.NoError(t, err)
+		cfg.Topic = "Newer?"
+		require.NoError(t, d.Edit(t.Context(), cfg))
+	}
+	require.Len(t, topics, 1, "ann's debate")
+	require.ErrorIs(t, last, store.ErrNotFound)
+	for ev, err := range client("bob").Watch(t.Context(), "cars", "", 0) {
+		require.NoError(t, err)
+		require.Contains(t, string(ev.(debate.ConfigChanged).Config), "New?")
+		break
+	}
+}

@@ -190,7 +190,7 @@ func TestAPersonTakesPart(t *testing.T) {
 	require.Equal(t, fsm.Completed, r.State)
 	i := slices.IndexFunc(r.Turns, func(t transcript.Turn) bool { return t.Actor == "Bo" })
 	require.Equal(t, "bo@example.com", r.Turns[i].By)
-	require.Contains(t, s.stream("/debates/cars/events?seat=Zoe", "").problem().Problems[0].Reason, "Zoe")
+	require.Contains(t, s.refuses("invalid", http.MethodGet, "/debates/cars/events?seat=Zoe", "").Problems[0].Reason, "Zoe")
 	s.refuses("invalid", http.MethodGet, "/inbox", "")
 	s.refuses("invalid", http.MethodPost, "/debates/cars/answers", `{"key": {"run": 1}, "text": "No."}`)
 	s.refuses("invalid", http.MethodPost, "/debates/cars/declines", `{}`)

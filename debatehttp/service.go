@@ -157,6 +157,12 @@ func (c *call) allow() (err error) {
 			return err
 		}
 	}
+	if cfg := c.access.Config; cfg != nil && cfg.Labels == nil {
+		cfg.Labels = map[string]string{} // so that Authorize can add one
+	}
+	if q := c.access.Query; q != nil && q.Labels == nil {
+		q.Labels = map[string]string{}
+	}
 	if err = c.Authorize(c.r.Context(), &c.access); err == nil {
 		return nil
 	}

@@ -241,19 +241,3 @@ func stored(all []message) (kept []message) {
 }
 
 func result(all []message) *debate.Result { return all[len(all)-1].event.(debate.Ended).Result }
-
-// problem returns the problem that ends a stream.
-func (v *viewer) problem() (p Problem) {
-	v.t.Helper()
-	for v.scanner.Scan() {
-		if v.scanner.Text() != "event: problem" {
-			continue
-		}
-		require.True(v.t, v.scanner.Scan())
-		data, found := strings.CutPrefix(v.scanner.Text(), "data: ")
-		require.True(v.t, found)
-		return parsed[Problem](v.t, data)
-	}
-	require.Fail(v.t, "the stream has no problem")
-	return p
-}
