@@ -58,7 +58,8 @@
 //
 // Some packages are modules of their own: store/sqlite and store/postgres keep debates in databases,
 // integrations/debateriver runs them as jobs on many machines, integrations/debateotel records them with OpenTelemetry,
-// integrations/debatemcp serves them over the Model Context Protocol, and context/vocabulary counts tokens exactly.
+// integrations/debatemcp and integrations/debatea2a serve them over the Model Context Protocol and A2A, and
+// context/vocabulary counts tokens exactly.
 //
 // # Code tour: files of this package
 //

@@ -24,6 +24,7 @@ var embeddingImports = map[string]string{
 	"agents":      "github.com/tmc/langchaingo/agents",
 	"context":     "context",
 	"debate":      "github.com/elenchus-go/debate",
+	"debatea2a":   "github.com/elenchus-go/debate/integrations/debatea2a",
 	"debateadk":   "github.com/elenchus-go/debate/integrations/debateadk",
 	"debateeino":  "github.com/elenchus-go/debate/integrations/debateeino",
 	"debatehttp":  "github.com/elenchus-go/debate/debatehttp",

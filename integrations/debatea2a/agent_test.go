@@ -1,0 +1,424 @@
+package debatea2a_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+	"github.com/a2aproject/a2a-go/v2/a2aclient"
+	"github.com/a2aproject/a2a-go/v2/a2aclient/agentcard"
+	"github.com/a2aproject/a2a-go/v2/a2asrv"
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate/debatetool"
+	"github.com/elenchus-go/debate/integrations/debatea2a"
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/store"
+)
+
+// spoken are the names of the artifacts of a debate of two rounds.
+var spoken = []string{"Ada", "Bo", "Judge", "Ada", "Bo", "Judge", "Judge", "answer"}
+
+func TestADebateStreamsItsTurns(t *testing.T) {
+	for _, transport := range transports {
+		t.Run(string(transport), func(t *testing.T) {
+			agent, _ := newAgent(t, store.Memory(), &model{}, presets(pair()))
+			c := connect(t, serve(t, agent), transport)
+			r := question()
+			r.Message.ContextID = "our context"
+			var id a2a.TaskID
+			var artifacts []*a2a.Artifact
+			var states []a2a.TaskState
+			for event, err := range c.SendStreamingMessage(t.Context(), r) {
+				require.NoError(t, err)
+				id = event.TaskInfo().TaskID
+				require.Equal(t, "our context", event.TaskInfo().ContextID)
+				switch e := event.(type) {
+				case *a2a.Task:
+					states = append(states, e.Status.State)
+				case *a2a.TaskStatusUpdateEvent:
+					states = append(states, e.Status.State)
+				case *a2a.TaskArtifactUpdateEvent:
+					require.True(t, e.LastChunk)
+					artifacts = append(artifacts, e.Artifact)
+				}
+			}
+			require.Equal(t, []a2a.TaskState{a2a.TaskStateWorking, a2a.TaskStateCompleted}, states)
+			require.Equal(t, spoken, names(artifacts))
+			require.Equal(t, "Round 1 of at most 2: Ada has spoken.", artifacts[0].Description)
+			require.Contains(t, artifacts[0].Parts[0].Text(), "begin: Ada, round 1>>>\nI say yes.\n<<<")
+			require.Equal(t, "speech", artifacts[0].Metadata["kind"])
+			answer := artifacts[len(artifacts)-1]
+			require.Equal(t, a2a.ArtifactID("answer"), answer.ID)
+			require.Contains(t, answer.Parts[0].Text(), "completed")
+			require.Equal(t, string(id), answer.Parts[1].Data().(map[string]any)["id"])
+
+			task, err := c.GetTask(t.Context(), &a2a.GetTaskRequest{ID: id})
+			require.NoError(t, err)
+			require.Equal(t, a2a.TaskStateCompleted, task.Status.State)
+			require.Equal(t, "our context", task.ContextID)
+			require.Equal(t, "Ban cars?", task.History[0].Parts[0].Text())
+			require.Equal(t, spoken, names(task.Artifacts))
+			for i, a := range task.Artifacts {
+				require.Equal(t, artifacts[i].ID, a.ID)
+				require.Equal(t, artifacts[i].Parts, a.Parts)
+			}
+			again := send(t, c, question())
+			require.NotEqual(t, id, again.ID)
+			require.Equal(t, spoken, names(again.Artifacts))
+		})
+	}
+}
+
+// The task is that of a debate: another server with the same store has it too.
+func TestAnotherServerContinuesATask(t *testing.T) {
+	for _, transport := range transports {
+		t.Run(string(transport), func(t *testing.T) {
+			t.Parallel()
+			s := store.Memory()
+			agent, engine := newAgent(t, s, blocked(), presets(pair()))
+			c := connect(t, serve(t, agent), transport)
+			task := start(t, c)
+			stopped := make(chan *a2a.Task, 1)
+			go func() {
+				var last *a2a.Task
+				for event, err := range c.SubscribeToTask(context.Background(), &a2a.SubscribeToTaskRequest{ID: task.ID}) {
+					if e, ok := event.(*a2a.TaskStatusUpdateEvent); ok && err == nil {
+						last = &a2a.Task{ID: e.TaskID, Status: e.Status}
+					}
+				}
+				stopped <- last
+			}()
+			time.Sleep(50 * time.Millisecond)
+			closed, cancel := context.WithCancel(t.Context())
+			cancel()
+			_ = engine.Close(closed)
+			last := <-stopped
+			require.NotNil(t, last)
+			require.Equal(t, a2a.TaskStateInputRequired, last.Status.State, "the task is not over")
+			require.Contains(t, textOf(last.Status), "Send a message to this task to continue.")
+
+			other, _ := newAgent(t, s, &model{}, presets(pair()))
+			c = connect(t, serve(t, other), transport)
+			done := send(t, c, message(task.ID, a2a.NewTextPart("Go on.")))
+			require.Equal(t, task.ID, done.ID)
+			require.Equal(t, a2a.TaskStateCompleted, done.Status.State)
+			require.Equal(t, spoken, names(done.Artifacts))
+		})
+	}
+}
+
+// It takes half a minute: only then, the new server knows that the driver of the debate has gone.
+func TestAKilledServerContinuesItsTask(t *testing.T) {
+	t.Parallel()
+	url, file := freeURL(t), filepath.Join(t.TempDir(), "debates.db")
+	run := func() *exec.Cmd {
+		cmd := exec.CommandContext(t.Context(), os.Args[0])
+		cmd.Env = append(os.Environ(), serverURL+"="+url, serverFile+"="+file)
+		require.NoError(t, cmd.Start())
+		t.Cleanup(func() { _ = cmd.Process.Kill() })
+		require.Eventually(t, func() bool {
+			_, err := agentcard.DefaultResolver.Resolve(t.Context(), url)
+			return err == nil
+		}, 20*time.Second, 20*time.Millisecond)
+		return cmd
+	}
+	first := run()
+	c := connect(t, url)
+	var before []*a2a.Artifact
+	var id a2a.TaskID
+	for event, err := range c.SendStreamingMessage(t.Context(), question()) {
+		if err != nil {
+			break // the server is gone
+		}
+		id = event.TaskInfo().TaskID
+		if e, ok := event.(*a2a.TaskArtifactUpdateEvent); ok {
+			before = append(before, e.Artifact)
+		}
+		if len(before) == 2 {
+			require.NoError(t, first.Process.Kill())
+			_ = first.Wait()
+		}
+	}
+	require.GreaterOrEqual(t, len(before), 2)
+	require.Less(t, len(before), len(spoken))
+
+	run()
+	c = connect(t, url, a2a.TransportProtocolHTTPJSON)
+	var after []*a2a.Artifact
+	for event, err := range c.SubscribeToTask(t.Context(), &a2a.SubscribeToTaskRequest{ID: id}) {
+		require.NoError(t, err)
+		switch e := event.(type) {
+		case *a2a.Task:
+			after = e.Artifacts
+		case *a2a.TaskArtifactUpdateEvent:
+			after = append(after, e.Artifact)
+		}
+	}
+	require.Equal(t, spoken, names(after), "no turn is lost or there twice")
+	for i, a := range before {
+		require.Equal(t, a.ID, after[i].ID)
+		require.Equal(t, a.Parts, after[i].Parts)
+	}
+}
+
+func TestPeopleReplyToTheTask(t *testing.T) {
+	for _, transport := range transports {
+		t.Run(string(transport), func(t *testing.T) {
+			config := pair()
+			config.Participants[1].Human = true
+			config.Limits.MaxRounds = 1
+			agent, _ := newAgent(t, store.Memory(), &model{}, presets(config))
+			c := connect(t, serve(t, agent), transport)
+			task := send(t, c, question())
+			require.Equal(t, a2a.TaskStateInputRequired, task.Status.State)
+			require.Contains(t, textOf(task.Status), "asks Bo:")
+			require.Contains(t, textOf(task.Status), "send each reply to this task")
+			require.NotContains(t, textOf(task.Status), "debate_answer")
+			require.Equal(t, []string{"Ada"}, names(task.Artifacts))
+			waiting := task.Status.Message.Parts[1].Data().(map[string]any)["waiting"].([]any)
+			step := waiting[0].(map[string]any)["step"]
+
+			refused := send(t, c, message(task.ID, a2a.NewDataPart(map[string]any{"step": step, "text": "No.", "who": "Bo"})))
+			require.Equal(t, a2a.TaskStateInputRequired, refused.Status.State)
+			require.Contains(t, textOf(refused.Status), "- who: ")
+			require.Contains(t, textOf(refused.Status), "asks Bo:")
+			refused = send(t, c, message(task.ID, a2a.NewDataPart(map[string]any{"text": "No."}), a2a.NewTextPart("Yes.")))
+			require.Contains(t, textOf(refused.Status), "not both")
+
+			task = send(t, c, message(task.ID, a2a.NewTextPart("Shops need deliveries.")))
+			require.Equal(t, a2a.TaskStateCompleted, task.Status.State)
+			require.Equal(t, []string{"Ada", "Bo", "Judge", "Judge", "answer"}, names(task.Artifacts))
+			require.Contains(t, task.Artifacts[1].Parts[0].Text(), "Shops need deliveries.")
+		})
+	}
+}
+
+func TestPeopleDecideWithAMessage(t *testing.T) {
+	config := pair()
+	config.AskBeforeVerdict = true
+	agent, _ := newAgent(t, store.Memory(), &model{}, presets(config))
+	c := connect(t, serve(t, agent))
+	task := send(t, c, question())
+	require.Equal(t, a2a.TaskStateInputRequired, task.Status.State)
+	require.Contains(t, textOf(task.Status), "\n- approve: ")
+	refused := send(t, c, message(task.ID, a2a.NewDataPart(map[string]any{"action": "maybe"})))
+	require.Contains(t, textOf(refused.Status), `"maybe" is not a choice`)
+	var seen []string
+	for event, err := range c.SendStreamingMessage(t.Context(), message(task.ID, a2a.NewTextPart("Approve"))) {
+		require.NoError(t, err)
+		if e, ok := event.(*a2a.TaskArtifactUpdateEvent); ok {
+			seen = append(seen, e.Artifact.Name)
+		}
+	}
+	require.Equal(t, []string{"Judge", "answer"}, seen, "turns are not sent again")
+}
+
+func TestCancel(t *testing.T) {
+	for _, transport := range transports {
+		t.Run(string(transport), func(t *testing.T) {
+			agent, engine := newAgent(t, store.Memory(), blocked(), presets(pair()))
+			c := connect(t, serve(t, agent), transport)
+			task := start(t, c)
+			states := make(chan a2a.TaskState, 10)
+			go func() {
+				defer close(states)
+				for event, err := range c.SubscribeToTask(context.Background(), &a2a.SubscribeToTaskRequest{ID: task.ID}) {
+					if err != nil {
+						return
+					}
+					switch e := event.(type) {
+					case *a2a.Task:
+						states <- e.Status.State
+					case *a2a.TaskStatusUpdateEvent:
+						states <- e.Status.State
+					}
+				}
+			}()
+			require.Equal(t, a2a.TaskStateWorking, <-states)
+			canceled, err := c.CancelTask(t.Context(), &a2a.CancelTaskRequest{ID: task.ID})
+			require.NoError(t, err)
+			require.Equal(t, a2a.TaskStateCanceled, canceled.Status.State)
+			require.Empty(t, canceled.Artifacts)
+			var last a2a.TaskState
+			for state := range states {
+				last = state
+			}
+			require.Equal(t, a2a.TaskStateCanceled, last)
+			d, err := engine.Open(t.Context(), string(task.ID))
+			require.NoError(t, err)
+			status, err := d.Status(t.Context())
+			require.NoError(t, err)
+			require.Equal(t, "canceled", string(status.State))
+
+			canceled, err = c.CancelTask(t.Context(), &a2a.CancelTaskRequest{ID: task.ID})
+			require.NoError(t, err, "a client may repeat it")
+			require.Equal(t, a2a.TaskStateCanceled, canceled.Status.State)
+			_, err = c.CancelTask(t.Context(), &a2a.CancelTaskRequest{ID: "unknown"})
+			require.ErrorIs(t, err, a2a.ErrTaskNotFound)
+			_, err = c.SendMessage(t.Context(), message(task.ID, a2a.NewTextPart("Go on.")))
+			require.ErrorContains(t, err, "the task has ended")
+		})
+	}
+}
+
+func TestMessagesThatAreRefused(t *testing.T) {
+	agent, _ := newAgent(t, store.Memory(), &model{}, presets(pair()))
+	url := serve(t, agent)
+	done := send(t, connect(t, url), question())
+	_, err := connect(t, url).CancelTask(t.Context(), &a2a.CancelTaskRequest{ID: done.ID})
+	require.ErrorIs(t, err, a2a.ErrTaskNotCancelable)
+	foreign := message(done.ID, a2a.NewTextPart("x"))
+	foreign.Message.ContextID = "other"
+	long := question()
+	long.Message.ContextID = strings.Repeat("x", 201)
+	data := func(v any) *a2a.SendMessageRequest { return message("", a2a.NewDataPart(v)) }
+	for name, c := range map[string]struct {
+		r    *a2a.SendMessageRequest
+		err  error
+		want string
+	}{
+		"blank":           {message("", a2a.NewTextPart(" ")), a2a.ErrInvalidParams, "question: it is empty"},
+		"unknown field":   {data(map[string]any{"question": "Ban cars?", "rounds": 3}), a2a.ErrInvalidParams, "- rounds: "},
+		"wrong type":      {data(map[string]any{"question": 7}), a2a.ErrInvalidParams, "- question: "},
+		"too much":        {data(map[string]any{"question": "Ban cars?", "budget": map[string]any{"rounds": 9}}), a2a.ErrInvalidParams, "- budget.rounds: 9 is out of bounds"},
+		"id":              {data(map[string]any{"id": string(done.ID)}), a2a.ErrInvalidParams, "send the message to its task"},
+		"after":           {data(map[string]any{"question": "Ban cars?", "after": 1}), a2a.ErrInvalidParams, "leave out id and after"},
+		"two questions":   {message("", a2a.NewTextPart("Ban cars?"), a2a.NewDataPart(map[string]any{"question": "Why?"})), a2a.ErrInvalidParams, "not both"},
+		"list":            {data([]any{"x"}), a2a.ErrInvalidParams, "at most one object"},
+		"file":            {message("", a2a.NewRawPart([]byte("x"))), a2a.ErrInvalidParams, "parts: send text"},
+		"two objects":     {message("", a2a.NewDataPart(map[string]any{"question": "a"}), a2a.NewDataPart(map[string]any{"question": "b"})), a2a.ErrInvalidParams, "at most one object"},
+		"no parts":        {message(""), a2a.ErrInvalidParams, "send messageId, role and parts"},
+		"unknown task":    {message("unknown", a2a.NewTextPart("x")), a2a.ErrTaskNotFound, "task not found"},
+		"other context":   {foreign, a2a.ErrInvalidParams, "another context"},
+		"long context id": {long, a2a.ErrInvalidParams, "at most 200 bytes"},
+	} {
+		for _, transport := range transports {
+			t.Run(name+" over "+string(transport), func(t *testing.T) {
+				_, err := connect(t, url, transport).SendMessage(t.Context(), c.r)
+				require.ErrorIs(t, err, c.err)
+				require.ErrorContains(t, err, c.want)
+				for _, err = range connect(t, url, transport).SendStreamingMessage(t.Context(), c.r) {
+					require.ErrorContains(t, err, c.want)
+				}
+				require.Error(t, err)
+			})
+		}
+	}
+	_, err = connect(t, url).SendMessage(t.Context(), message("", a2a.NewTextPart(strings.Repeat("x", 2<<20))))
+	require.Error(t, err, "a body has at most 1 MB")
+	for _, err := range connect(t, url).SubscribeToTask(t.Context(), &a2a.SubscribeToTaskRequest{ID: "unknown"}) {
+		require.ErrorIs(t, err, a2a.ErrTaskNotFound)
+	}
+	_, err = connect(t, url).ListTasks(t.Context(), &a2a.ListTasksRequest{})
+	require.ErrorIs(t, err, a2a.ErrUnsupportedOperation)
+}
+
+func TestUsersHaveTheirOwnTasks(t *testing.T) {
+	agent, _ := newAgent(t, store.Memory(), &model{}, presets(pair()))
+	url := serve(t, agent, asUser{})
+	c := connect(t, url)
+	as := func(user string) context.Context {
+		return a2aclient.AttachServiceParams(t.Context(), a2aclient.ServiceParams{"X-User": {user}})
+	}
+	_, err := c.SendMessage(t.Context(), question())
+	require.ErrorIs(t, err, a2a.ErrUnauthenticated)
+	result, err := c.SendMessage(as("ann"), question())
+	require.NoError(t, err)
+	id := result.(*a2a.Task).ID
+	_, err = c.GetTask(as("ann"), &a2a.GetTaskRequest{ID: id})
+	require.NoError(t, err)
+	for _, user := range []string{"ben", "anonymous", "user ann"} {
+		_, err = c.GetTask(as(user), &a2a.GetTaskRequest{ID: id})
+		require.ErrorIs(t, err, a2a.ErrTaskNotFound)
+		_, err = c.CancelTask(as(user), &a2a.CancelTaskRequest{ID: id})
+		require.ErrorIs(t, err, a2a.ErrTaskNotFound)
+		_, err = c.SendMessage(as(user), message(id, a2a.NewTextPart("x")))
+		require.ErrorIs(t, err, a2a.ErrTaskNotFound)
+		for _, err := range c.SubscribeToTask(as(user), &a2a.SubscribeToTaskRequest{ID: id}) {
+			require.ErrorIs(t, err, a2a.ErrTaskNotFound)
+		}
+	}
+}
+
+func TestAFailedDebateIsTriedAgain(t *testing.T) {
+	kind := providers.Billing
+	m := &model{say: func(r providers.Request) (string, error) {
+		if kind != "" {
+			return "", &providers.Error{Kind: kind, Err: errService}
+		}
+		return "", nil
+	}}
+	agent, _ := newAgent(t, store.Memory(), m, presets(pair()))
+	c := connect(t, serve(t, agent))
+	task := send(t, c, question())
+	require.Equal(t, a2a.TaskStateInputRequired, task.Status.State)
+	require.Contains(t, textOf(task.Status), "failed")
+	require.Contains(t, textOf(task.Status), "Send a message to this task to try again.")
+	kind = ""
+	task = send(t, c, message(task.ID, a2a.NewTextPart("Try again.")))
+	require.Equal(t, a2a.TaskStateCompleted, task.Status.State)
+}
+
+func TestTextsAreBounded(t *testing.T) {
+	m := &model{say: func(r providers.Request) (string, error) {
+		if r.Schema == nil {
+			return strings.Repeat("long ", 1_000), nil
+		}
+		return "", nil
+	}}
+	o := presets(pair())
+	o.MaxText = 100
+	agent, _ := newAgent(t, store.Memory(), m, o)
+	task := send(t, connect(t, serve(t, agent)), question())
+	for _, a := range task.Artifacts[:4] {
+		require.Less(t, len(a.Parts[0].Text()), 400)
+		require.Contains(t, a.Parts[0].Text(), "characters left out]")
+	}
+}
+
+func TestCard(t *testing.T) {
+	o := presets(pair())
+	o.Presets["quick"] = debatetool.Preset{Description: "One round.", Config: pair()}
+	agent, engine := newAgent(t, store.Memory(), &model{}, o)
+	card := agent.Card("http://example.com/debates/")
+	require.Equal(t, "http://example.com/debates/rpc", card.SupportedInterfaces[0].URL)
+	require.Equal(t, "http://example.com/debates", card.SupportedInterfaces[1].URL)
+	require.True(t, card.Capabilities.Streaming)
+	require.Len(t, card.Skills, 2)
+	require.Equal(t, `One round. Send the data {"preset": "quick", "question": ...}.`, card.Skills[1].Description)
+	plain, err := debatea2a.New(engine, debatetool.Options{})
+	require.NoError(t, err)
+	require.Len(t, plain.Card("").Skills, 1)
+	_, err = debatea2a.New(nil, debatetool.Options{})
+	require.ErrorContains(t, err, "the engine is nil")
+}
+
+// The agent is an executor for the server of the SDK, too.
+func TestAnExecutorForTheServerOfTheSDK(t *testing.T) {
+	for name, model := range map[string]providers.Provider{"answer": &model{}, "cancel": blocked()} {
+		t.Run(name, func(t *testing.T) {
+			agent, _ := newAgent(t, store.Memory(), model, presets(pair()))
+			h := a2asrv.NewHandler(agent)
+			ctx, _ := a2asrv.NewCallContext(t.Context(), nil)
+			r := question()
+			r.Config = &a2a.SendMessageConfig{ReturnImmediately: name == "cancel"}
+			result, err := h.SendMessage(ctx, r)
+			require.NoError(t, err)
+			task := result.(*a2a.Task)
+			if name == "answer" {
+				require.Equal(t, a2a.TaskStateCompleted, task.Status.State)
+				require.Equal(t, spoken, names(task.Artifacts))
+				return
+			}
+			task, err = h.CancelTask(ctx, &a2a.CancelTaskRequest{ID: task.ID})
+			require.NoError(t, err)
+			require.Equal(t, a2a.TaskStateCanceled, task.Status.State)
+		})
+	}
+}
