@@ -93,6 +93,16 @@ func (e *Engine) startBackground(ctx context.Context, j *journal, late bool) err
 	}
 }
 
+// Recover drives the debate in the background if it is running and the engine that drove it has gone, as [Engine.Recover]
+// does for all debates. Otherwise it changes nothing: it never ends a pause.
+func (d *Debate) Recover(ctx context.Context) error {
+	s, err := d.Status(ctx)
+	if !s.State.Active() || d.engine.drives(s.ID) || !d.engine.heartbeats.isGone(s) {
+		return err
+	}
+	return d.engine.takeOver(ctx, s.ID)
+}
+
 // driveAgain drives a debate in the background if an engine did so until it was paused and that engine has gone.
 func (d *Debate) driveAgain(ctx context.Context) error {
 	s, err := d.Status(ctx)

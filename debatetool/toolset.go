@@ -16,9 +16,9 @@ import (
 )
 
 const (
-	defaultPreset  = "default"
-	defaultMaxText = 4_000
-	abandonedAfter = 30 * time.Second // age of the last sign of a driver from which on a debate may need another one
+	defaultPreset   = "default"
+	defaultMaxText  = 4_000
+	recoverInterval = 10 * time.Second // between two looks at whether a debate still has a driver
 )
 
 // Preset is a kind of debate that a model can choose.
@@ -92,37 +92,21 @@ func (s *Toolset) open(ctx context.Context, id string) (*debate.Debate, error) {
 			return nil, fmt.Errorf("open debate %s: %w", id, store.ErrNotFound)
 		}
 	}
-	return d, revive(ctx, d, status)
+	return d, d.Recover(ctx)
 }
 
-// revive drives a running debate if its driver has gone.
-func revive(ctx context.Context, d *debate.Debate, status store.Status) error {
-	beat := status.Driver
-	switch {
-	case !status.State.Active():
-		return nil
-	case beat.Driver == "" && time.Since(status.Updated) > abandonedAfter: // the store keeps no heartbeats
-		return d.Start(ctx)
-	case beat.Driver != "" && (beat.At.IsZero() || time.Since(beat.At) > abandonedAfter):
-		return d.Resume(ctx) // does nothing if the driver is alive
-	}
-	return nil
-}
-
-// keepDriven revives a debate as often as its driver goes, until the function that it returns is called.
+// keepDriven recovers a debate as often as its driver goes, until the function that it returns is called.
 func keepDriven(ctx context.Context, d *debate.Debate) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	left := make(chan struct{})
 	go func() {
 		defer close(left)
-		t := time.NewTicker(abandonedAfter / 3)
+		t := time.NewTicker(recoverInterval)
 		defer t.Stop()
 		for {
 			select {
 			case <-t.C:
-				if status, err := d.Status(ctx); err == nil {
-					_ = revive(ctx, d, status) // it is tried again
-				}
+				_ = d.Recover(ctx) // it is tried again
 			case <-ctx.Done():
 				return
 			}

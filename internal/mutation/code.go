@@ -13,7 +13,7 @@ type code struct {
 var engine = code{
 	root: ".", folder: ".",
 	files: []string{"control.go", "debate.go", "driver.go", "journal.go", "perform.go", "policy.go", "transition.go", "watch.go"},
-	functions: `^(Debate\.(Pause|Resume|Stop|Cancel|Retry|Reset|Decide|Inject|Edit|Answer|Decline|reply|control|driveAgain|Start|showNews)|Engine\.(startBackground|takeOver)|` +
+	functions: `^(Debate\.(Pause|Resume|Stop|Cancel|Retry|Reset|Decide|Inject|Edit|Answer|Decline|Recover|reply|control|driveAgain|Start|showNews)|Engine\.(startBackground|takeOver)|` +
 		`driver\.(wake|recheck|review|behind|outdated|writing|perform|commitTurn|handleFailures?)|execution\.isWanted|` +
 		`journal\.(change|attempt|commit)|transaction\.(begin|fire|settle|stop|stopWaiting|resume|start|askPeople|inject|hold|decline|goOn|applyDeclines?))$`,
 	packages: []string{".", "./internal/faulttest", "./internal/enginetest", "./internal/peopletest", "./internal/observertest"},

@@ -1,0 +1,133 @@
+package faulttest
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/debatetest"
+	"github.com/elenchus-go/debate/protocol/panel"
+	"github.com/elenchus-go/debate/store"
+)
+
+// Recover of a debate continues it only if its process has died.
+func TestADebateIsRecovered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		shared, m := store.Memory(), newMeter()
+		dying := newMortal(shared)
+		open := func(s store.Store, name string) *debate.Engine {
+			e, err := debate.NewEngine(processOptions(s, m, name))
+			require.NoError(t, err)
+			t.Cleanup(func() {
+				ctx, cancel := context.WithCancel(context.Background())
+				cancel()
+				_ = e.Close(ctx)
+			})
+			return e
+		}
+		first, err := open(dying, "first").Launch(t.Context(), debatetest.PairConfig(panel.Protocol{Format: panel.RoundLimited}))
+		require.NoError(t, err)
+		d, err := open(shared, "second").Open(t.Context(), first.ID())
+		require.NoError(t, err)
+
+		time.Sleep(25 * time.Second)
+		require.NoError(t, first.Recover(t.Context()))
+		require.NoError(t, d.Recover(t.Context())) // the first process lives
+		s, err := d.Status(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, "first", s.Driver.Driver)
+
+		dying.dead.Store(true)
+		time.Sleep(time.Minute)
+		require.NoError(t, d.Pause(t.Context()))
+		require.NoError(t, d.Recover(t.Context()))
+		s, err = d.Status(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, fsm.Paused, s.State, "Recover ends no pause")
+		require.NotEqual(t, "second", s.Driver.Driver)
+		require.NoError(t, d.Resume(t.Context()))
+		require.NoError(t, d.Recover(t.Context()))
+		for _, err := range d.Watch(t.Context(), 0) {
+			require.NoError(t, err)
+		}
+		require.Equal(t, fsm.Completed, debatetest.Result(t, d).State)
+		require.NoError(t, d.Recover(t.Context()))
+		require.NoError(t, d.Recover(t.Context()))
+	})
+}
+
+// It continues a running debate of a dead process without another call.
+func TestARunningDebateIsRecovered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		shared, m := store.Memory(), newMeter()
+		dying := newMortal(shared)
+		dead, err := debate.NewEngine(processOptions(dying, m, "dead"))
+		require.NoError(t, err)
+		first, err := dead.Launch(t.Context(), debatetest.PairConfig(panel.Protocol{Format: panel.RoundLimited}))
+		require.NoError(t, err)
+		time.Sleep(25 * time.Second)
+		dying.dead.Store(true)
+		e, err := debate.NewEngine(processOptions(shared, m, "e"))
+		require.NoError(t, err)
+		d, err := e.Open(t.Context(), first.ID())
+		require.NoError(t, err)
+		time.Sleep(time.Minute)
+		for range 2 {
+			require.NoError(t, d.Recover(t.Context()))
+		}
+		s, err := d.Status(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, "e", s.Driver.Driver)
+		for _, err := range d.Watch(t.Context(), 0) {
+			require.NoError(t, err)
+		}
+		require.Equal(t, fsm.Completed, debatetest.Result(t, d).State)
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		_ = dead.Close(ctx)
+		require.NoError(t, e.Close(t.Context()))
+		require.Error(t, d.Recover(ctx))
+	})
+}
+
+// Nobody says who drives this debate, but it has just changed.
+func TestADebateThatChangesIsNotRecovered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		shared, m := store.Memory(), newMeter()
+		silent := processOptions(shared, m, "silent")
+		silent.HeartbeatInterval = -1
+		first, err := newTestEngine(t, silent).Launch(t.Context(), debatetest.PairConfig(panel.Protocol{Format: panel.RoundLimited}))
+		require.NoError(t, err)
+		other := openDebate(t, newTestEngine(t, processOptions(shared, m, "other")), first.ID())
+		time.Sleep(15 * time.Second)
+		before := m.calls.Load()
+		require.NoError(t, other.Recover(t.Context()))
+		synctest.Wait()
+		require.Equal(t, before, m.calls.Load(), "no call is made twice")
+		require.NotEqual(t, "other", statusOf(t, other).Driver.Driver)
+	})
+}
+
+// A debate that this engine drives is left to its caller.
+func TestADebateIsNotRecoveredFromItsCaller(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMeter()
+		d, err := newTestEngine(t, processOptions(store.Memory(), m, "e")).Create(t.Context(), debatetest.PairConfig(panel.Protocol{Format: panel.RoundLimited}))
+		require.NoError(t, err)
+		for ev, err := range d.Run(t.Context()) {
+			require.NoError(t, err)
+			if _, spoken := ev.(debate.TurnDone); spoken {
+				require.NoError(t, d.Recover(t.Context()))
+				break
+			}
+		}
+		before := m.calls.Load()
+		time.Sleep(time.Hour)
+		require.Equal(t, before, m.calls.Load(), "the caller has left")
+	})
+}
