@@ -60,4 +60,8 @@ func TestAListenerThatIsClosed(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, l.Close())
 	require.ErrorIs(t, Serve(t.Context(), l, e, http.NotFoundHandler(), 0), net.ErrClosed)
+	cfg := preset
+	cfg.Topic = "Ban cars?"
+	_, err = e.Create(t.Context(), cfg)
+	require.ErrorIs(t, err, debate.ErrClosed)
 }
