@@ -102,6 +102,17 @@ func turnLabel(t *transcript.Turn) string {
 	return t.Actor + ", " + t.Phase
 }
 
+// roundTitle returns the title of the part of the debate that contains a turn.
+func roundTitle(t *transcript.Turn) string {
+	switch {
+	case t.Kind == transcript.Conclusion:
+		return "Conclusion"
+	case t.Round == 0:
+		return "Before round 1"
+	}
+	return fmt.Sprintf("Round %d", t.Round)
+}
+
 // flagTexts describes the flags of turns.
 var flagTexts = map[transcript.Flag]string{
 	transcript.Truncated:   "cut off at the token limit",

@@ -161,17 +161,6 @@ func (r *Report) transcript() []block {
 	return []block{{Collapsibles: folds}}
 }
 
-// roundTitle returns the title of the part of the debate that contains a turn.
-func roundTitle(t *transcript.Turn) string {
-	switch {
-	case t.Kind == transcript.Conclusion:
-		return "Conclusion"
-	case t.Round == 0:
-		return "Before round 1"
-	}
-	return fmt.Sprintf("Round %d", t.Round)
-}
-
 // turnDetails returns the duration, output tokens, model and notes of a turn.
 func turnDetails(t *transcript.Turn) string {
 	if t.Kind == transcript.Remark {
