@@ -175,14 +175,20 @@ func TestADebateSurvivesItsProcess(t *testing.T) {
 		return model.Generate(ctx, r)
 	})
 	set, end := toolset(t, s, hangs, pair())
+	ctx, kill := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	ask := map[string]any{"question": "Ban cars?"}
 	go func() {
 		defer close(done)
-		_, _, _ = talk(t, host(t, set, &fake{ask: ask, replies: []providertest.Reply{calls, calls}}), session.InMemoryService()).say(t, "Ban cars?")
+		c := talk(t, host(t, set, &fake{ask: ask, replies: []providertest.Reply{calls, {}}}), session.InMemoryService())
+		for range c.runner.Run(ctx, "u", "s1", genai.NewContentFromText("Ban cars?", genai.RoleUser), agent.RunConfig{}) {
+			continue
+		}
 	}()
 	<-hung
+	kill()
 	end()
+	<-done
 	set, _ = toolset(t, s, hangs, pair())
 	m := &fake{ask: ask, replies: []providertest.Reply{calls, {Chunks: []string{"Done."}}}}
 	_, last, err := talk(t, host(t, set, m), session.InMemoryService()).say(t, "Ban cars?")
@@ -195,7 +201,6 @@ func TestADebateSurvivesItsProcess(t *testing.T) {
 		debates++
 	}
 	require.Equal(t, 1, debates)
-	<-done
 }
 
 // provider is a provider of one function.
