@@ -3,11 +3,17 @@ module example.com/frameworks
 go 1.26.5
 
 require (
-	github.com/cloudwego/eino v0.9.13
 	github.com/elenchus-go/debate v0.0.0
+	github.com/elenchus-go/debate/integrations/debateadk v0.0.0-00010101000000-000000000000
+	github.com/elenchus-go/debate/integrations/debateeino v0.0.0-00010101000000-000000000000
 	github.com/firebase/genkit/go v1.7.0
 	github.com/tmc/langchaingo v0.1.14
-	google.golang.org/adk/v2 v2.2.0
+)
+
+require (
+	github.com/cloudwego/eino v0.9.13 // indirect
+	github.com/google/safehtml v0.1.0 // indirect
+	google.golang.org/adk/v2 v2.2.0 // indirect
 )
 
 require (
@@ -93,6 +99,10 @@ require (
 )
 
 replace github.com/elenchus-go/debate => ../..
+
+replace github.com/elenchus-go/debate/integrations/debateadk => ../../integrations/debateadk
+
+replace github.com/elenchus-go/debate/integrations/debateeino => ../../integrations/debateeino
 
 replace github.com/elenchus-go/debate/integrations/debatemcp => ../../integrations/debatemcp
 

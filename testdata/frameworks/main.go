@@ -6,19 +6,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"log"
 	"os"
 
-	"github.com/cloudwego/eino/compose"
 	"github.com/firebase/genkit/go/core"
 	"github.com/firebase/genkit/go/genkit"
 	"github.com/tmc/langchaingo/llms"
 	"github.com/tmc/langchaingo/llms/fake"
-	"google.golang.org/adk/v2/agent"
-	"google.golang.org/adk/v2/session"
 
 	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/debatetool"
+	"github.com/elenchus-go/debate/integrations/debateadk"
+	"github.com/elenchus-go/debate/integrations/debateeino"
 	"github.com/elenchus-go/debate/integrations/debatemcp"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/langchain"
@@ -52,28 +51,39 @@ func serve() error {
 	return err
 }
 
-// invoke runs a graph of Eino.
+// tools returns a debate as tools.
+func tools() (*debatetool.Toolset, error) {
+	engine, err := debate.NewEngine(debate.Options{})
+	if err != nil {
+		return nil, err
+	}
+	return debatetool.New(engine, debatetool.Options{})
+}
+
+// invoke makes a debate a tool of Eino.
 func invoke(ctx context.Context) error {
-	chain := compose.NewChain[string, string]().AppendLambda(compose.InvokableLambda(func(_ context.Context, in string) (string, error) {
-		return "eino: " + in, nil
-	}))
-	runnable, err := chain.Compile(ctx)
+	set, err := tools()
 	if err != nil {
 		return err
 	}
-	out, err := runnable.Invoke(ctx, "ready")
-	fmt.Fprintln(os.Stdout, out)
+	t, err := debateeino.NewTool(ctx, set)
+	if err != nil {
+		return err
+	}
+	info, err := t.Info(ctx)
+	if err == nil {
+		fmt.Fprintln(os.Stdout, "eino: "+info.Name)
+	}
 	return err
 }
 
-// describe makes an agent of ADK.
+// describe makes a debate an agent of ADK.
 func describe() error {
-	a, err := agent.New(agent.Config{
-		Name: "adk", Description: "ready",
-		Run: func(agent.InvocationContext) iter.Seq2[*session.Event, error] {
-			return func(func(*session.Event, error) bool) {}
-		},
-	})
+	set, err := tools()
+	if err != nil {
+		return err
+	}
+	a, err := debateadk.NewAgent(set, "adk", "ready", debatetool.Input{})
 	if err == nil {
 		fmt.Fprintln(os.Stdout, a.Name()+": "+a.Description())
 	}
