@@ -4,6 +4,7 @@ go 1.26.5
 
 require (
 	github.com/elenchus-go/debate v0.0.0
+	github.com/elenchus-go/debate/integrations/debatea2a v0.0.0
 	github.com/elenchus-go/debate/integrations/debateadk v0.0.0-00010101000000-000000000000
 	github.com/elenchus-go/debate/integrations/debateeino v0.0.0-00010101000000-000000000000
 	github.com/firebase/genkit/go v1.7.0
@@ -15,6 +16,8 @@ require (
 	github.com/google/safehtml v0.1.0 // indirect
 	google.golang.org/adk/v2 v2.2.0 // indirect
 )
+
+require github.com/a2aproject/a2a-go/v2 v2.4.0 // indirect
 
 require (
 	cloud.google.com/go v0.123.0 // indirect
@@ -103,6 +106,8 @@ replace github.com/elenchus-go/debate => ../..
 replace github.com/elenchus-go/debate/integrations/debateadk => ../../integrations/debateadk
 
 replace github.com/elenchus-go/debate/integrations/debateeino => ../../integrations/debateeino
+
+replace github.com/elenchus-go/debate/integrations/debatea2a => ../../integrations/debatea2a
 
 replace github.com/elenchus-go/debate/integrations/debatemcp => ../../integrations/debatemcp
 

@@ -1,5 +1,5 @@
-// Command frameworks uses the library beside langchaingo, Eino, ADK, Genkit and the SDK of the Model Context Protocol in one
-// program. It shows that the versions of their dependencies go together.
+// Command frameworks uses the library beside langchaingo, Eino, ADK, Genkit and the SDKs of the Model Context Protocol and of
+// A2A in one program. It shows that the versions of their dependencies go together.
 package main
 
 import (
@@ -16,6 +16,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/debatetool"
+	"github.com/elenchus-go/debate/integrations/debatea2a"
 	"github.com/elenchus-go/debate/integrations/debateadk"
 	"github.com/elenchus-go/debate/integrations/debateeino"
 	"github.com/elenchus-go/debate/integrations/debatemcp"
@@ -41,10 +42,13 @@ func hold(ctx context.Context) error {
 	return err
 }
 
-// serve makes a server of the Model Context Protocol.
+// serve makes a server of the Model Context Protocol, and an agent of A2A.
 func serve() error {
 	engine, err := debate.NewEngine(debate.Options{})
 	if err != nil {
+		return err
+	}
+	if _, err = debatea2a.New(engine, debatetool.Options{}); err != nil {
 		return err
 	}
 	_, err = debatemcp.NewServer(engine, debatemcp.Options{})
