@@ -181,8 +181,8 @@ func TestADebateSurvivesItsProcess(t *testing.T) {
 	go func() {
 		defer close(done)
 		c := talk(t, host(t, set, &fake{ask: ask, replies: []providertest.Reply{calls, {}}}), session.InMemoryService())
-		for range c.runner.Run(ctx, "u", "s1", genai.NewContentFromText("Ban cars?", genai.RoleUser), agent.RunConfig{}) {
-			continue
+		for _, err := range c.runner.Run(ctx, "u", "s1", genai.NewContentFromText("Ban cars?", genai.RoleUser), agent.RunConfig{}) {
+			_ = err // the process is killed
 		}
 	}()
 	<-hung
