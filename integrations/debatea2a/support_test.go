@@ -46,7 +46,10 @@ func serveUntilKilled(url, file string) error {
 	if err != nil {
 		return err
 	}
-	e, err := debate.NewEngine(debate.Options{Store: s, Providers: map[string]providers.Provider{"m": &model{wait: 150 * time.Millisecond}}})
+	e, err := debate.NewEngine(debate.Options{
+		Store: s, Providers: map[string]providers.Provider{"m": &model{wait: 150 * time.Millisecond}},
+		HeartbeatInterval: 500 * time.Millisecond, // the next server continues soon
+	})
 	if err == nil {
 		err = e.Recover(context.Background())
 	}

@@ -176,86 +176,92 @@ func runUntil(t *testing.T, d *debate.Debate, state fsm.State) {
 
 // While a question about the conclusion is open, Stop has the step repeated, which the debate cannot do without.
 func TestStopWhileTheConclusionHasAQuestion(t *testing.T) {
-	m := &failingModel{}
-	d := newPairOn(t, store.Memory(), m, func(c *debate.Config) { c.OnJudgeFailure = debate.Ask })
-	runUntil(t, d, fsm.Completing)
-	m.broken = true
-	_, err := debatetest.Run(t, d)
-	require.NoError(t, err)
-	require.NotNil(t, debatetest.Result(t, d).Question)
-	m.broken = false
-	require.NoError(t, d.Stop(t.Context()))
-	require.Nil(t, debatetest.Result(t, d).Question)
-	_, err = debatetest.Run(t, d)
-	require.NoError(t, err)
-	r := debatetest.Result(t, d)
-	require.Equal(t, fsm.Completed, r.State)
-	require.NotNil(t, r.Verdict)
+	synctest.Test(t, func(t *testing.T) {
+		m := &failingModel{}
+		d := newPairOn(t, store.Memory(), m, func(c *debate.Config) { c.OnJudgeFailure = debate.Ask })
+		runUntil(t, d, fsm.Completing)
+		m.broken = true
+		_, err := debatetest.Run(t, d)
+		require.NoError(t, err)
+		require.NotNil(t, debatetest.Result(t, d).Question)
+		m.broken = false
+		require.NoError(t, d.Stop(t.Context()))
+		require.Nil(t, debatetest.Result(t, d).Question)
+		_, err = debatetest.Run(t, d)
+		require.NoError(t, err)
+		r := debatetest.Result(t, d)
+		require.Equal(t, fsm.Completed, r.State)
+		require.NotNil(t, r.Verdict)
+	})
 }
 
 // The ending of a debate is decided once. Stop does not replace it, even if the conclusion has failed and the debate was
 // edited since.
 func TestAnEndingIsDecidedOnce(t *testing.T) {
-	var c debate.Config
-	m := &failingModel{}
-	d := newPairOn(t, store.Memory(), m, func(config *debate.Config) { c = *config })
-	runUntil(t, d, fsm.Completing)
-	m.broken = true
-	_, err := debatetest.Run(t, d)
-	require.ErrorAs(t, err, new(*debate.Failure))
-	m.broken = false
-	require.NoError(t, d.Retry(t.Context()))
-	require.NoError(t, d.Edit(t.Context(), c))
-	runUntil(t, d, fsm.Validating)
-	require.NoError(t, d.Stop(t.Context()))
-	_, err = debatetest.Run(t, d)
-	require.NoError(t, err)
-	r := debatetest.Result(t, d)
-	require.Equal(t, fsm.Completed, r.State)
-	require.Equal(t, transcript.RoundLimit, r.Ending.Outcome)
+	synctest.Test(t, func(t *testing.T) {
+		var c debate.Config
+		m := &failingModel{}
+		d := newPairOn(t, store.Memory(), m, func(config *debate.Config) { c = *config })
+		runUntil(t, d, fsm.Completing)
+		m.broken = true
+		_, err := debatetest.Run(t, d)
+		require.ErrorAs(t, err, new(*debate.Failure))
+		m.broken = false
+		require.NoError(t, d.Retry(t.Context()))
+		require.NoError(t, d.Edit(t.Context(), c))
+		runUntil(t, d, fsm.Validating)
+		require.NoError(t, d.Stop(t.Context()))
+		_, err = debatetest.Run(t, d)
+		require.NoError(t, err)
+		r := debatetest.Result(t, d)
+		require.Equal(t, fsm.Completed, r.State)
+		require.Equal(t, transcript.RoundLimit, r.Ending.Outcome)
+	})
 }
 
 // A decision names its question, so it never answers a later one, and a repeated decision changes nothing.
 func TestADecisionIsOfOneQuestion(t *testing.T) {
-	m := &failingModel{broken: true}
-	d := newPairOn(t, store.Memory(), m, asking)
-	_, err := debatetest.Run(t, d)
-	require.NoError(t, err)
-	first := debatetest.Result(t, d).Question
-	require.NotEmpty(t, first.ID)
-	require.ErrorAs(t, d.Decide(t.Context(), "", "retry"), new(*debate.Problems))
-	require.ErrorContains(t, d.Decide(t.Context(), "q1", "retry"), fmt.Sprintf(`"q1" is not the open question, which is %q`, first.ID))
-	require.ErrorContains(t, d.Decide(t.Context(), first.ID, "sing"), `"sing" is not a choice, use one of retry, end`)
-	require.ErrorContains(t, d.Decide(t.Context(), first.ID, ""), `"" is not a choice, use one of retry, end`)
-
-	require.NoError(t, d.Decide(t.Context(), first.ID, "retry"))
-	seq := seqOf(t, d)
-	require.NoError(t, d.Decide(t.Context(), first.ID, "retry"))
-	require.ErrorContains(t, d.Decide(t.Context(), first.ID, "end"), fmt.Sprintf(`question %s was answered with "retry"`, first.ID))
-	require.Equal(t, seq, seqOf(t, d), "nothing has changed")
-
-	_, err = debatetest.Run(t, d)
-	require.NoError(t, err)
-	second := debatetest.Result(t, d).Question
-	require.NotEqual(t, first.ID, second.ID)
-	seq = seqOf(t, d)
-	require.NoError(t, d.Decide(t.Context(), first.ID, "retry"), "a late repetition is not an answer to the second question")
-	require.Equal(t, seq, seqOf(t, d))
-	require.NotNil(t, debatetest.Result(t, d).Question)
-	m.broken = false
-	require.NoError(t, d.Decide(t.Context(), second.ID, "retry"))
-	_, err = debatetest.Run(t, d)
-	require.NoError(t, err)
-	require.NoError(t, d.Decide(t.Context(), second.ID, "retry"), "also after the end")
-	require.ErrorAs(t, d.Decide(t.Context(), "q99", "retry"), new(*fsm.Refused))
-	var decided []string
-	for s, err := range d.Replay(t.Context()) {
+	synctest.Test(t, func(t *testing.T) {
+		m := &failingModel{broken: true}
+		d := newPairOn(t, store.Memory(), m, asking)
+		_, err := debatetest.Run(t, d)
 		require.NoError(t, err)
-		if ev, ok := s.Event.(debate.Decided); ok {
-			decided = append(decided, ev.Question)
+		first := debatetest.Result(t, d).Question
+		require.NotEmpty(t, first.ID)
+		require.ErrorAs(t, d.Decide(t.Context(), "", "retry"), new(*debate.Problems))
+		require.ErrorContains(t, d.Decide(t.Context(), "q1", "retry"), fmt.Sprintf(`"q1" is not the open question, which is %q`, first.ID))
+		require.ErrorContains(t, d.Decide(t.Context(), first.ID, "sing"), `"sing" is not a choice, use one of retry, end`)
+		require.ErrorContains(t, d.Decide(t.Context(), first.ID, ""), `"" is not a choice, use one of retry, end`)
+
+		require.NoError(t, d.Decide(t.Context(), first.ID, "retry"))
+		seq := seqOf(t, d)
+		require.NoError(t, d.Decide(t.Context(), first.ID, "retry"))
+		require.ErrorContains(t, d.Decide(t.Context(), first.ID, "end"), fmt.Sprintf(`question %s was answered with "retry"`, first.ID))
+		require.Equal(t, seq, seqOf(t, d), "nothing has changed")
+
+		_, err = debatetest.Run(t, d)
+		require.NoError(t, err)
+		second := debatetest.Result(t, d).Question
+		require.NotEqual(t, first.ID, second.ID)
+		seq = seqOf(t, d)
+		require.NoError(t, d.Decide(t.Context(), first.ID, "retry"), "a late repetition is not an answer to the second question")
+		require.Equal(t, seq, seqOf(t, d))
+		require.NotNil(t, debatetest.Result(t, d).Question)
+		m.broken = false
+		require.NoError(t, d.Decide(t.Context(), second.ID, "retry"))
+		_, err = debatetest.Run(t, d)
+		require.NoError(t, err)
+		require.NoError(t, d.Decide(t.Context(), second.ID, "retry"), "also after the end")
+		require.ErrorAs(t, d.Decide(t.Context(), "q99", "retry"), new(*fsm.Refused))
+		var decided []string
+		for s, err := range d.Replay(t.Context()) {
+			require.NoError(t, err)
+			if ev, ok := s.Event.(debate.Decided); ok {
+				decided = append(decided, ev.Question)
+			}
 		}
-	}
-	require.Equal(t, []string{first.ID, second.ID}, decided)
+		require.Equal(t, []string{first.ID, second.ID}, decided)
+	})
 }
 
 func seqOf(t *testing.T, d *debate.Debate) int64 {
