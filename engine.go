@@ -205,7 +205,7 @@ func (e *Engine) Close(ctx context.Context) error {
 	return nil
 }
 
-// maxShown is the number of debates whose last event is known while an observer is told of events.
+// maxShown limits for how many debates the last event is remembered while an observer is told of events.
 const maxShown = 10_000
 
 // newReporter returns what reports the engine's work to its log and its observer.

@@ -81,7 +81,7 @@ type Observer struct {
 	MaxQueue int
 }
 
-// defaultMaxQueue is the default of Observer.MaxQueue.
+// defaultMaxQueue applies if Observer.MaxQueue is not set.
 const defaultMaxQueue = 1000
 
 // reporter reports what an engine does: to the log, and to the observer.

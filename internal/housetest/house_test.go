@@ -65,7 +65,7 @@ func TestExamplesAreShort(t *testing.T) {
 	require.Greater(t, seen, 9)
 }
 
-// adapters are the modules that let debates take part in frameworks.
+// adapters lists the modules that let debates take part in frameworks.
 var adapters = []string{"integrations/debateadk", "integrations/debateeino"}
 
 func TestAdaptersAreShort(t *testing.T) {

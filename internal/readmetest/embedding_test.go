@@ -18,7 +18,7 @@ const (
 	embedSource = root + "/examples/embed/main.go"
 )
 
-// embeddingImports are the packages that the functions of docs/embedding.md use, by name.
+// embeddingImports lists the packages that the functions of docs/embedding.md use, by name.
 var embeddingImports = map[string]string{
 	"agent":       "google.golang.org/adk/v2/agent",
 	"agents":      "github.com/tmc/langchaingo/agents",
