@@ -205,9 +205,6 @@ func (e *Engine) Close(ctx context.Context) error {
 	return nil
 }
 
-// maxShown limits for how many debates the last event is remembered while an observer is told of events.
-const maxShown = 10_000
-
 // newReporter returns what reports the engine's work to its log and its observer.
 func (e *Engine) newReporter(o Options) *reporter {
 	p := &reporter{log: e.log, texts: o.LogTexts, begin: o.Observer.Begin, commit: o.Observer.Commit}
@@ -219,26 +216,13 @@ func (e *Engine) newReporter(o Options) *reporter {
 	if most <= 0 {
 		most = defaultMaxQueue
 	}
-	shown := map[string]int64{} // seq of the last durable event of each debate; only the queue's goroutine uses it
-	present := func(id string, ev Event) {
-		if seq, ok := shown[id]; ok { // a commit may have been in progress when a live event was queued
-			ev = restamp(ev, seq)
-		}
-		p.guard(id, func() { show(id, ev) })
-	}
+	present := func(id string, ev Event) { p.guard(id, func() { show(id, ev) }) }
 	deliver := func(id string, ev Event) {
 		for _, w := range warningsOf(ev) {
 			present(id, restamp(w, ev.Meta().Seq-1))
 		}
 		present(id, ev)
-		if m := ev.Meta(); !m.Live {
-			if len(shown) >= maxShown { // then the next live events have the numbers that they were queued with
-				clear(shown)
-			}
-			shown[id] = m.Seq
-		}
 		if s, ok := ev.(StateChanged); ok && s.To.Final() {
-			delete(shown, id)
 			d := &Debate{engine: e, journal: e.journal(id)}
 			if last, err := d.ending(e.ctx); err == nil { // otherwise it was deleted, or its store is gone
 				present(id, last)
