@@ -57,7 +57,7 @@ func refuse(problems ...protocol.Problem) error {
 	return &Error{Problems: problems}
 }
 
-// inputFields are the fields of [Input] for fields of a configuration.
+// inputFields replaces fields of a configuration by those of [Input].
 var inputFields = strings.NewReplacer("limits.max_rounds", "budget.rounds", "limits.running_time", "budget.minutes", "limits.tokens", "budget.tokens", "limits.cost", "budget.cost", "topic", "question")
 
 // explain returns the error of an engine as an *Error.

@@ -14,7 +14,7 @@ import (
 	"github.com/elenchus-go/debate/protocol"
 )
 
-// maxParticipants is the largest number of participants that an input may have.
+// maxParticipants limits the participants of an input.
 const maxParticipants = 8
 
 // Input asks for a debate, or continues one.

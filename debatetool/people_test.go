@@ -12,7 +12,7 @@ import (
 	"github.com/elenchus-go/debate/store"
 )
 
-// withPerson is a simultaneous debate of a round in which Bo and a human judge are people.
+// withPerson returns a simultaneous debate of a round in which Bo and a human judge are people.
 func withPerson() debate.Config {
 	c := pair()
 	c.Protocol = panel.Protocol{Format: panel.RoundLimited, Mode: panel.Simultaneous}

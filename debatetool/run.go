@@ -32,9 +32,9 @@ func (s *Toolset) Start(ctx context.Context, in Input) (Output, error) {
 	return s.describe(ctx, d, in.After)
 }
 
-// Run is like Start, and waits until the debate has ended or failed, waits for people, or is paused, or until
-// Options.MaxWait has passed. The output has turns only if the debate has not ended. If ctx ends, Run returns an *Error
-// with the debate's ID. The debate goes on.
+// Run starts or continues a debate like Start, and waits until it has ended or failed, waits for people, or is paused, or
+// until Options.MaxWait has passed. The output has turns only if the debate has not ended. If ctx ends, Run returns an
+// *Error with the debate's ID. The debate goes on.
 func (s *Toolset) Run(ctx context.Context, in Input) (Output, error) { return last(s.Stream(ctx, in)) }
 
 // last returns the output of a stream, or its error.
@@ -50,9 +50,9 @@ func last(stream iter.Seq2[Progress, error]) (out Output, err error) {
 	return out, nil
 }
 
-// Stream is like Run, and yields what happens meanwhile: first that the debate runs, with its ID, then each turn, and last
-// the output. If a person takes part, it yields the turns of a parallel phase together when the phase is over. If you break
-// out of the loop, the debate goes on.
+// Stream does what Run does, and yields what happens meanwhile: first that the debate runs, with its ID, then each turn,
+// and last the output. If a person takes part, it yields the turns of a parallel phase together when the phase is over. If
+// you break out of the loop, the debate goes on.
 func (s *Toolset) Stream(ctx context.Context, in Input) iter.Seq2[Progress, error] {
 	return func(yield func(Progress, error) bool) {
 		d, err := s.launch(ctx, in)

@@ -58,7 +58,7 @@ func speaks(r providers.Request, name string) bool {
 	return r.Schema == nil && strings.Contains(r.Messages[0].Text, name)
 }
 
-// pair is the configuration of the usual debate: two rounds, four speeches, then a verdict.
+// pair returns the configuration of the usual debate: two rounds, four speeches, then a verdict.
 func pair() debate.Config {
 	return debate.Config{
 		Protocol:     panel.Protocol{Format: panel.RoundLimited},

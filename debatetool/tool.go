@@ -140,7 +140,7 @@ func (t Tool) Run(ctx context.Context, input json.RawMessage) (Output, error) {
 	return last(t.Stream(ctx, input))
 }
 
-// Stream is like Run, and yields what happens meanwhile. The last progress has the output.
+// Stream does what Run does, and yields what happens meanwhile. The last progress has the output.
 func (t Tool) Stream(ctx context.Context, input json.RawMessage) iter.Seq2[Progress, error] {
 	return t.stream(ctx, input)
 }

@@ -21,7 +21,7 @@ import (
 	"github.com/elenchus-go/debate/store"
 )
 
-// spoken are the names of the artifacts of a debate of two rounds.
+// spoken lists the names of the artifacts of a debate of two rounds.
 var spoken = []string{"Ada", "Bo", "Judge", "Ada", "Bo", "Judge", "Judge", "answer"}
 
 func TestADebateStreamsItsTurns(t *testing.T) {

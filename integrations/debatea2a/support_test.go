@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// serveUntilKilled is a server whose debates are in a file, and whose model takes time.
+// serveUntilKilled runs a server whose debates are in a file, and whose model takes time.
 func serveUntilKilled(url, file string) error {
 	s, err := sqlite.Open(file)
 	if err != nil {
@@ -94,10 +94,10 @@ func (m *model) Generate(ctx context.Context, r providers.Request) (providers.Re
 	return (&debatetest.DigestModel{Names: []string{"Ada", "Bo"}}).Generate(ctx, r)
 }
 
-// blocked is a model whose speeches never end.
+// blocked returns a model whose speeches never end.
 func blocked() *model { return &model{gate: make(chan struct{})} }
 
-// pair is a debate of two rounds: four speeches, then a verdict.
+// pair returns a debate of two rounds: four speeches, then a verdict.
 func pair() debate.Config {
 	return debate.Config{
 		Protocol:     panel.Protocol{Format: panel.RoundLimited},

@@ -11,7 +11,7 @@ import (
 	"github.com/elenchus-go/debate/debatetool"
 )
 
-// positionKey is the key for the position of a turn, or of a task's last turn, in metadata.
+// positionKey names the metadata that hold the position of a turn, or of the last turn of a task.
 const positionKey = "position"
 
 func refuse(reason string) error { return a2a.NewError(a2a.ErrInvalidParams, reason) }

@@ -16,7 +16,7 @@ import (
 	"github.com/elenchus-go/debate/debatetool"
 )
 
-// shortestCallID is the length from which on an id stands for one call. Some services repeat shorter ids.
+// shortestCallID limits the ids that stand for one call. Some services repeat shorter ids.
 const shortestCallID = 16
 
 // NewTools returns the tools of a set. The first one, debate, suffices if no person takes part. A call that is repeated

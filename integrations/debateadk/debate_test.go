@@ -27,7 +27,7 @@ import (
 	"github.com/elenchus-go/debate/store"
 )
 
-// pair is a debate of one round: Ada and Bo speak, and a judge decides.
+// pair returns a debate of one round: Ada and Bo speak, and a judge decides.
 func pair() debate.Config {
 	return debate.Config{
 		Protocol:     panel.Protocol{Format: panel.RoundLimited},
@@ -114,7 +114,7 @@ func host(t *testing.T, set *debatetool.Toolset, m *fake) agent.Agent {
 	return a
 }
 
-// calls is a reply that calls the tool debate.
+// calls holds a reply that calls the tool debate.
 var calls = providertest.Reply{ToolCalls: []providers.ToolCall{{ID: "call-0123456789abcdef", Name: "debate"}}}
 
 // result returns what the model got from its call.

@@ -20,7 +20,7 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// errorTexts are errors as package genai writes them.
+// errorTexts lists errors as package genai writes them.
 var errorTexts = map[providers.ErrorKind]string{
 	providers.RateLimit: "Error 429, Message: Slow down., Status: RESOURCE_EXHAUSTED, Details: []", providers.ServerError: "Error 502, Message: , Status: , Details: []",
 	providers.Timeout: "Error 504, Message: , Status: DEADLINE_EXCEEDED, Details: []", providers.Authentication: "Error 401, Message: , Status: UNAUTHENTICATED, Details: []",

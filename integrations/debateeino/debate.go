@@ -50,7 +50,7 @@ type agent struct {
 func (a *agent) Name(context.Context) string        { return a.name }
 func (a *agent) Description(context.Context) string { return a.description }
 
-// shortestCallID is the length from which on an id stands for one call. Some services repeat shorter ids.
+// shortestCallID limits the ids that stand for one call. Some services repeat shorter ids.
 const shortestCallID = 16
 
 // Run holds a debate.

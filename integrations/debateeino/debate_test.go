@@ -23,7 +23,7 @@ import (
 	"github.com/elenchus-go/debate/store"
 )
 
-// pair is a debate of one round: Ada and Bo speak, and a judge decides.
+// pair returns a debate of one round: Ada and Bo speak, and a judge decides.
 func pair() debate.Config {
 	return debate.Config{
 		Protocol:     panel.Protocol{Format: panel.RoundLimited},
@@ -33,7 +33,7 @@ func pair() debate.Config {
 	}
 }
 
-// withPerson is the same debate with a person as Bo.
+// withPerson returns the same debate with a person as Bo.
 func withPerson() debate.Config {
 	c := pair()
 	c.Participants[1].Human = true
@@ -119,7 +119,7 @@ func host(t *testing.T, set *debatetool.Toolset, m *fake) adk.Agent {
 	return a
 }
 
-// calls is a reply that calls the tool debate.
+// calls returns a reply that calls the tool debate.
 func calls(input string) providertest.Reply {
 	return providertest.Reply{
 		ToolCalls:    []providers.ToolCall{{ID: "call-0123456789abcdef", Name: "debate", Arguments: []byte(input)}},

@@ -108,7 +108,7 @@ func messages(list []providers.Message) (out []*schema.Message) {
 	return out
 }
 
-// errInterrupted is the error of an agent that asks its user something.
+// errInterrupted reports that an agent asks its user something.
 var errInterrupted = &providers.Error{
 	Kind: providers.InvalidRequest,
 	Err:  errors.New("run agent: it was interrupted and waits for its user, use tools that need no approval"),

@@ -17,7 +17,7 @@ import (
 	"github.com/elenchus-go/debate/providers/providertest"
 )
 
-// errorTexts are errors as the clients in eino-ext write them.
+// errorTexts lists errors as the clients in eino-ext write them.
 var errorTexts = map[providers.ErrorKind]string{
 	providers.RateLimit: "error, status code: 429, status: 429 Too Many Requests", providers.ServerError: "error, status code: 502",
 	providers.Timeout: "error, status code: 504", providers.ContextOverflow: "prompt is too long: 212400 tokens > 200000 maximum",

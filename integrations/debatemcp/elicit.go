@@ -13,7 +13,7 @@ import (
 	"github.com/elenchus-go/debate/debatetool"
 )
 
-// sinceRounds is the first version of the protocol in which a client can be asked again during one call.
+// sinceRounds names the first version of the protocol in which a client can be asked again during one call.
 const sinceRounds = "2026-07-28"
 
 // mayElicit reports whether the result of a call may ask the client for input.

@@ -265,7 +265,7 @@ func TestUnknownResources(t *testing.T) {
 	})
 }
 
-// people is a debate in which a person speaks, after a gate.
+// people returns a debate in which a person speaks, after a gate.
 func people() debate.Config {
 	c := pair()
 	c.Participants[1].Human = true

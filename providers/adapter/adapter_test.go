@@ -53,7 +53,7 @@ func (p *player) stream(ctx context.Context, _ providers.Request, add adapter.Ad
 	return add(adapter.Chunk{ToolCalls: r.ToolCalls, FinishReason: cmp.Or(string(r.FinishReason), "stop"), Usage: r.Usage})
 }
 
-// errorTexts are errors as clients of services write them.
+// errorTexts lists errors as clients of services write them.
 var errorTexts = map[providers.ErrorKind]string{
 	providers.RateLimit: "Error 429, Message: Slow down., Status: RESOURCE_EXHAUSTED", providers.ServerError: `POST "https://example.com/v1": 502 Bad Gateway`,
 	providers.Timeout: "error, status code: 504", providers.ContextOverflow: "prompt is too long: 212400 tokens > 200000 maximum",

@@ -1,6 +1,6 @@
 package adapter
 
-// heldBytes is how much text of an agent's message is held back until it is clear whether another message follows.
+// heldBytes limits how much of an agent's message is held back until it is clear whether another message follows.
 const heldBytes = 200
 
 // AgentText passes on what an agent says. An agent that calls tools often says what it is about to do first; its last

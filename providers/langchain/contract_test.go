@@ -18,7 +18,7 @@ import (
 	"github.com/elenchus-go/debate/providers/providertest"
 )
 
-// errorTexts are errors in the form in which langchaingo's models report them: as text.
+// errorTexts lists errors in the form in which langchaingo's models report them: as text.
 var errorTexts = map[providers.ErrorKind]string{
 	providers.RateLimit: "API returned unexpected status code: 429", providers.ServerError: "API returned unexpected status code: 502",
 	providers.Timeout: "API returned unexpected status code: 504", providers.ContextOverflow: "prompt is too long: 212400 tokens > 200000 maximum",

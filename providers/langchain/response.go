@@ -8,7 +8,7 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// unspecified is what googleai reports for a stream that has not ended.
+// unspecified names the finish reason that googleai reports for a stream that has not ended.
 const unspecified = "FinishReasonUnspecified"
 
 // merge joins the choices, which are the blocks of one reply. anthropic returns one choice per block, each with the

@@ -49,13 +49,13 @@ func main() {
 	}
 }
 
-// config is what the arguments say.
+// config holds the values of the flags and of the environment.
 type config struct {
 	db, addr, token string
 	presets         []string // name=file
 }
 
-// run is like main, but takes what main takes from the process as arguments.
+// run runs the command with the given arguments and environment.
 func run(ctx context.Context, args []string, stderr io.Writer, env func(string) string) (err error) {
 	c := config{token: env("DEBATE_MCP_TOKEN")}
 	flags := flag.NewFlagSet("debatemcp", flag.ContinueOnError)
