@@ -65,8 +65,8 @@ type Access struct {
 	Config *debate.Config
 }
 
-// AllowEveryone is a function for Options.Authorize that allows everything to everyone. Everyone who can reach the handler
-// can then run debates at your expense, and read and delete all debates.
+// AllowEveryone allows everything to everyone. Use it as Options.Authorize. Everyone who can reach the handler can then run
+// debates at your expense, and read and delete all debates.
 func AllowEveryone(context.Context, *Access) error { return nil }
 
 // OwnersOnly returns a function for Options.Authorize by which each principal sees and controls only the debates that it

@@ -78,7 +78,7 @@ type (
 	}
 )
 
-// chatContent is the text of a message, which is a string or a list of parts.
+// chatContent holds the text of a message, which clients send as a string or as a list of parts.
 type chatContent string
 
 // UnmarshalJSON decodes a string or a list of text parts.

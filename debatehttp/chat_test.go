@@ -21,13 +21,13 @@ import (
 	"github.com/elenchus-go/debate/store"
 )
 
-// preset is a debate of two participants with one round.
+// preset configures a debate of two participants with one round.
 var preset = debate.Config{
 	Protocol: panel.Protocol{Format: "round-limited"}, Limits: debate.Limits{MaxRounds: 1}, Background: "In Europe.",
 	Participants: []debate.Participant{{Name: "Ada"}, {Name: "Bo"}}, Judges: []debate.Participant{{Name: "Judge"}},
 }
 
-// chatSite is a server with a preset.
+// chatSite starts a server with two presets. turns sets Options.ShowTurns.
 func chatSite(t *testing.T, turns bool) *site {
 	o := allowing()
 	o.Presets, o.ShowTurns = map[string]debate.Config{"pair": preset, "other": preset}, turns

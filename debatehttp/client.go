@@ -277,7 +277,7 @@ func (c *Client) do(req *http.Request, answer any) error {
 	return nil
 }
 
-// maxResponse is the size of the longest response or event that is read, in bytes.
+// maxResponse limits the response or event that a client reads, in bytes.
 const maxResponse = 64 << 20
 
 // stranger returns an error for a response that does not come from a handler of this package.
@@ -302,7 +302,7 @@ func (c *Client) send(req *http.Request) (*http.Response, error) {
 	return nil, readProblem(res)
 }
 
-// maxProblem is the size of the longest problem that is read, in bytes.
+// maxProblem limits the problem that a client reads, in bytes.
 const maxProblem = 1 << 20
 
 // readProblem returns the problem in a response. If the response comes from elsewhere, such as a proxy, the problem has

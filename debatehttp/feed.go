@@ -216,17 +216,17 @@ func (f *feed) wake() {
 	f.changed = make(chan struct{})
 }
 
-// most is the number of frames that a viewer takes at once.
-const most = 100
+// maxFrames limits the frames that a viewer takes at once.
+const maxFrames = 100
 
-// next returns the frames from a number on that a viewer who knows the events up to after has not seen, at most some of
-// them, and the number from which to go on. If there are none, changed is closed when there may be more, and ended reports
-// that none will follow.
+// next returns the frames from a number on that a viewer who knows the events up to after has not seen, at most
+// maxFrames, and the number from which to go on. If there are none, changed is closed when there may be more, and ended
+// reports that none will follow.
 func (f *feed) next(from int, after int64) (list []frame, rest int, changed <-chan struct{}, ended bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	stored, live := since(f.stored, from), since(f.live, from)
-	for rest = from; len(list) < most && len(stored)+len(live) > 0; {
+	for rest = from; len(list) < maxFrames && len(stored)+len(live) > 0; {
 		if len(live) > 0 && (len(stored) == 0 || live[0].number < stored[0].number) {
 			list, rest, live = append(list, live[0]), live[0].number+1, live[1:]
 			continue

@@ -221,11 +221,11 @@ func TestFramesOfAFeed(t *testing.T) {
 	require.Equal(t, "9", read(8, 0))
 	add(debate.StateChanged{EventMeta: meta("state", 4, false), To: fsm.Error})
 	require.Equal(t, "0 6 7 9 10", read(0, 0), "an error ends all attempts")
-	for range 3 * most {
+	for range 3 * maxFrames {
 		add(debate.Annotated{EventMeta: meta("annotated", 5, false)})
 	}
 	list, rest, _, ended := f.next(0, 0)
-	require.Len(t, list, most)
+	require.Len(t, list, maxFrames)
 	require.False(t, ended)
 	f.finish(&Problem{Title: "end"})
 	for !ended {

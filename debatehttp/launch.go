@@ -13,7 +13,7 @@ import (
 	"github.com/elenchus-go/debate/store"
 )
 
-// launched is the answer to a launch.
+// launched answers a launch with the debate's id.
 type launched struct {
 	ID string `json:"id"`
 }
@@ -66,14 +66,14 @@ func (c *call) begin(cfg debate.Config) (*debate.Debate, error) {
 	return d, err
 }
 
-// maxKey is the length of the longest idempotency key, in bytes.
+// maxKey limits an idempotency key, in bytes.
 const maxKey = 255
 
 // keyPrefix begins the ids of debates that were launched with an idempotency key.
 const keyPrefix = "key-"
 
-// digestLabel is the label of a debate that was launched with an idempotency key. It holds a digest of its first
-// configuration.
+// digestLabel names the label that holds a digest of the first configuration. Debates that were launched with an
+// idempotency key have it.
 const digestLabel = "idempotency_digest"
 
 // idOf returns the id of the debate that a principal launches with an idempotency key.

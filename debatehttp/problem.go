@@ -58,7 +58,7 @@ func (p *Problem) Unwrap() error {
 	return nil
 }
 
-// typeBase is the address of the section about problems, without the name of a kind.
+// typeBase begins the address of each kind of problem. The name of the kind follows.
 const typeBase = "https://github.com/elenchus-go/debate/blob/main/docs/http.md#"
 
 func typeOf(kind string) string { return typeBase + kind }
@@ -107,7 +107,7 @@ func invalid(field, format string, args ...any) *Problem {
 	return invalidList([]protocol.Problem{protocol.Problemf(field, format, args...)})
 }
 
-// maxListed is the number of wrong fields that a problem lists. More would make the answer much longer than the request.
+// maxListed limits the wrong fields that a problem lists. More would make the answer much longer than the request.
 const maxListed = 1000
 
 func invalidList(list []protocol.Problem) *Problem {

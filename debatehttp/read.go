@@ -206,7 +206,7 @@ func (c *call) askedOf(id string) ([]debate.Asked, error) {
 	return d.Waiting(c.r.Context())
 }
 
-// maxValues is the number of values that a parameter of a request may have.
+// maxValues limits the values of one parameter of a request.
 const maxValues = 100
 
 // queryOf reads a query from the parameters of a request.
