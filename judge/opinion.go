@@ -24,8 +24,8 @@ type Opinion[T any] struct {
 	Disagreement []string     `json:"disagreement,omitempty"`
 }
 
-// Opinions returns the opinions in turns, such as those of one phase, in order. A turn that holds a default or cannot be decoded
-// counts as failed. If a turn cannot be decoded, Value is the default of its type.
+// Opinions returns the opinions in turns, such as those of one phase, in order. A turn that holds a default or cannot be
+// decoded counts as failed. If a turn cannot be decoded, Value is the default of its type.
 func Opinions[T any](turns ...transcript.Turn) []Opinion[T] {
 	list := make([]Opinion[T], len(turns))
 	for i, t := range turns {

@@ -207,7 +207,7 @@ func (l *Pseudonyms) Enclose(what, text string) string {
 	return l.enclose(what, l.removeDelimiters(text))
 }
 
-// enclose returns a text without angle brackets and invisible characters between delimiters.
+// enclose does what Enclose does, for a text that isPlain accepts or that was made plain.
 func (l *Pseudonyms) enclose(what, text string) string {
 	return "<<<" + l.nonce + " begin: " + what + ">>>\n" + l.withoutNonce(text) + "\n<<<" + l.nonce + " end>>>"
 }

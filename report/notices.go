@@ -9,12 +9,12 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// earlyOutcomes are the outcomes of debates that ended before they were finished.
+// earlyOutcomes lists the outcomes of debates that ended before they were finished.
 var earlyOutcomes = []transcript.Outcome{
 	transcript.TokenBudget, transcript.CostBudget, transcript.TimeBudget, transcript.QuorumLost, transcript.Stopped, transcript.Canceled,
 }
 
-// seriousFlags are the flags of turns that make an answer less reliable.
+// seriousFlags lists the flags of turns that make an answer less reliable.
 var seriousFlags = []transcript.Flag{
 	transcript.Defaulted, transcript.Partial, transcript.Truncated, transcript.Filtered, transcript.Substituted,
 }

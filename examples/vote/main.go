@@ -78,7 +78,7 @@ func run(ctx context.Context, p *console.Program) error {
 	return printResult(p, result)
 }
 
-// variants are the variants of the literature. They have no judge.
+// variants lists the variants of the literature by name. They have no judge.
 var variants = map[string]struct {
 	rules  vote.Protocol
 	rounds int // 0 for the default

@@ -19,7 +19,7 @@ const (
 	maxList    = 20 // entries of a list
 )
 
-// clip shortens a text to at most max bytes. The result is valid UTF-8.
+// clip shortens a text that is longer than most bytes. The result is valid UTF-8.
 func clip(s string, most int) string {
 	const mark = "…"
 	if s = strings.ToValidUTF8(s, "\uFFFD"); len(s) <= most {
@@ -68,8 +68,8 @@ func encode(v any) string {
 	return string(b)
 }
 
-// messages returns the prompt and the reply of a call, if texts are recorded. If a prompt is too long, its oldest
-// messages are missing.
+// messages returns the prompt and the reply of a call, if texts are recorded. It omits the oldest
+// messages of a prompt that is too long.
 func (c content) messages(e *callEnd) (list []attribute.KeyValue) {
 	if !c.texts {
 		return nil

@@ -31,15 +31,15 @@
 //
 // The span of a drive has an event debate.state for each transition that its engine has committed, debate.dropped for each
 // participant who dropped out, and debate.warning for each warning. A transition between two drives, such as a resume,
-// is an event of the next one. SDKs keep the last 128 events of a span by default. Set OTEL_SPAN_EVENT_COUNT_LIMIT for debates
-// of many rounds, and for judges of many participants.
+// is an event of the next one. SDKs keep the last 128 events of a span by default. Set OTEL_SPAN_EVENT_COUNT_LIMIT for
+// debates of many rounds, and for judges of many participants.
 //
 // # Names
 //
 // Names follow the GenAI conventions, version 1.42.0, which are in development. What only debates have begins with
-// "debate.". Costs are in the currency of the debate's prices. In error.type stands the kind of the error, as in
-// providers.ErrorKind, or "canceled", "closed", "rejected" or "_OTHER". A call that a control
-// or another process cuts off is canceled.
+// "debate.". Costs are in the currency of the debate's prices. error.type holds the kind of the error, as in
+// providers.ErrorKind, or "canceled", "closed", "rejected" or "_OTHER". A call is canceled if a control, such as Cancel, or
+// another process cuts it off.
 //
 // # Texts
 //

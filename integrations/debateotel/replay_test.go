@@ -26,7 +26,7 @@ func notInJournals(a attribute.KeyValue) bool {
 	return strings.HasPrefix(key, "gen_ai.request.") && key != keyRequestModel && key != keyRequestStream || key == keyOutputType
 }
 
-// replayed returns what another process records of a stored debate.
+// replayOf returns what another process records of a stored debate.
 func replayOf(t *testing.T, s store.Store, o Options) *recorder {
 	t.Helper()
 	r := newRecorder(o)

@@ -26,7 +26,7 @@ type Options struct {
 	MaxText int
 }
 
-// defaultMaxText is the default of Options.MaxText.
+// defaultMaxText applies if Options.MaxText is not set.
 const defaultMaxText = 16384
 
 // Telemetry records what engines do as spans and metrics. It is safe for concurrent use.

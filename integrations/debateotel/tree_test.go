@@ -131,7 +131,7 @@ func TestEachRunOnceIsADrive(t *testing.T) {
 	})
 }
 
-// troubles are debates in which something fails, by name: functions that are called before each reply.
+// troubles returns functions that make something fail, by name. A debate calls them before each reply.
 func troubles() map[string]func(context.Context, debate.Step) error {
 	fail := func(kind providers.ErrorKind, which func(debate.Step) bool) func(context.Context, debate.Step) error {
 		return func(_ context.Context, s debate.Step) error {

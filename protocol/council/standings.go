@@ -78,7 +78,8 @@ func rankings(r *protocol.Record) []MemberRanking {
 	return list
 }
 
-// standings returns the answers, sorted by their scores in the rankings. Answers with the same score keep the order of the members.
+// standings returns the answers, sorted by their scores in the rankings. Answers with the same score keep the order of the
+// members.
 func standings(r *protocol.Record, rankings []MemberRanking) []Standing {
 	list := []Standing{}
 	for i := range r.Turns {

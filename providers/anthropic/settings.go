@@ -26,7 +26,7 @@ const (
 // requires a limit.
 const defaultMaxTokens = 2048
 
-// names has no seed: the service has none.
+// names lists the names of settings in a request. The service has no seed.
 var names = wire.Names{Temperature: "temperature", TopP: "top_p", Stop: "stop_sequences"}
 
 // writeSettings writes the settings of a request into its body. A model with adaptive reasoning gets a level as its

@@ -88,7 +88,7 @@ type bareContentEvent struct {
 	} `json:"usageMetadata"`
 }
 
-// benchServices are the services of the benchmarks. Each has a function that decodes an event as a bare client does, and
+// benchServices lists the services of the benchmarks. Each has a function that decodes an event as a bare client does, and
 // returns the text in it.
 var benchServices = []struct {
 	protocol fakellm.Protocol
