@@ -19,19 +19,25 @@ const (
 	markdown = "text/markdown"
 )
 
-// resources are the reports and the transcripts of the debates of a toolset.
+// resources serves the reports and the transcripts of the debates of a toolset.
 type resources struct {
 	tools  *debatetool.Toolset
 	server *mcp.Server
 
-	mu   sync.Mutex
-	list map[subscription]context.CancelFunc
+	mu       sync.Mutex
+	followed map[string]*subscribers     // by URI
+	sessions map[*mcp.ServerSession]bool // those whose end await waits for
 }
 
-// A subscription is a resource that a session has subscribed to.
-type subscription struct {
-	session *mcp.ServerSession
-	uri     string
+// subscribers are the sessions that have subscribed to a resource. They share one watch of its debate, because the SDK
+// sends each notification to all of them.
+type subscribers struct {
+	sessions map[*mcp.ServerSession]bool
+	stop     context.CancelFunc
+}
+
+func newResources(tools *debatetool.Toolset) *resources {
+	return &resources{tools: tools, followed: map[string]*subscribers{}, sessions: map[*mcp.ServerSession]bool{}}
 }
 
 // addTo adds the report and the transcript of each debate to a server.
@@ -99,9 +105,10 @@ func (s *resources) transcript(ctx context.Context, d *debate.Debate) (string, e
 	return strings.Join(texts, "\n\n"), err
 }
 
-// subscribe follows a debate until the session ends or unsubscribes, or the debate has ended.
+// subscribe tells a session when a debate changes, until the session ends or unsubscribes, or the debate has ended.
 func (s *resources) subscribe(ctx context.Context, r *mcp.SubscribeRequest) error {
-	d, err := s.open(ctx, r.Params.URI)
+	uri := r.Params.URI
+	d, err := s.open(ctx, uri)
 	if err != nil {
 		return err
 	}
@@ -109,55 +116,78 @@ func (s *resources) subscribe(ctx context.Context, r *mcp.SubscribeRequest) erro
 	if err != nil {
 		return err
 	}
-	key := subscription{r.Session, r.Params.URI}
-	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	if !s.add(key, cancel) {
-		cancel()
-		return nil
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list := s.followed[uri]
+	if list == nil {
+		ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
+		list = &subscribers{map[*mcp.ServerSession]bool{}, stop}
+		s.followed[uri] = list
+		go func() {
+			s.follow(ctx, uri, d, status.Seq)
+			s.end(uri, list)
+		}()
 	}
-	go func() {
-		_ = r.Session.Wait() // the reason does not matter
-		s.end(key)
-	}()
-	go func() {
-		defer s.end(key)
-		for ev, err := range d.Watch(ctx, status.Seq) {
-			if err == nil && ev.Meta().Live {
-				continue
-			}
-			if s.server.ResourceUpdated(ctx, &mcp.ResourceUpdatedNotificationParams{URI: r.Params.URI}) != nil || err != nil {
-				return
-			}
-		}
-	}()
+	list.sessions[r.Session] = true
+	if !s.sessions[r.Session] {
+		s.sessions[r.Session] = true
+		go s.await(r.Session)
+	}
 	return nil
+}
+
+// follow notifies the subscribers of a resource of each event after a seq.
+func (s *resources) follow(ctx context.Context, uri string, d *debate.Debate, after int64) {
+	for ev, err := range d.Watch(ctx, after) {
+		if ctx.Err() != nil {
+			return
+		}
+		if err == nil && ev.Meta().Live {
+			continue
+		}
+		if s.server.ResourceUpdated(ctx, &mcp.ResourceUpdatedNotificationParams{URI: uri}) != nil || err != nil {
+			return
+		}
+	}
+}
+
+// end ends the watch of a resource.
+func (s *resources) end(uri string, list *subscribers) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list.stop()
+	if s.followed[uri] == list { // not yet followed again
+		delete(s.followed, uri)
+	}
+}
+
+// await waits for the end of a session, and ends its subscriptions.
+func (s *resources) await(session *mcp.ServerSession) {
+	_ = session.Wait() // the reason does not matter
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.sessions, session)
+	for uri := range s.followed {
+		s.leave(uri, session)
+	}
 }
 
 func (s *resources) unsubscribe(_ context.Context, r *mcp.UnsubscribeRequest) error {
-	s.end(subscription{r.Session, r.Params.URI})
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.leave(r.Params.URI, r.Session)
 	return nil
 }
 
-// add adds a subscription, and reports whether it is new.
-func (s *resources) add(key subscription, cancel context.CancelFunc) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if _, known := s.list[key]; known {
-		return false
+// leave ends a subscription. The last one ends the watch.
+func (s *resources) leave(uri string, session *mcp.ServerSession) {
+	list := s.followed[uri]
+	if list == nil {
+		return
 	}
-	if s.list == nil {
-		s.list = map[subscription]context.CancelFunc{}
-	}
-	s.list[key] = cancel
-	return true
-}
-
-// end ends a subscription.
-func (s *resources) end(key subscription) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if cancel := s.list[key]; cancel != nil {
-		cancel()
-		delete(s.list, key)
+	delete(list.sessions, session)
+	if len(list.sessions) == 0 {
+		list.stop()
+		delete(s.followed, uri)
 	}
 }

@@ -50,7 +50,7 @@ func NewServer(e *debate.Engine, o Options) (*mcp.Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make MCP server: %w", err)
 	}
-	s, r := &server{tools: tools, heartbeat: o.Heartbeat}, &resources{tools: tools}
+	s, r := &server{tools: tools, heartbeat: o.Heartbeat}, newResources(tools)
 	o.Server.SubscribeHandler, o.Server.UnsubscribeHandler = r.subscribe, r.unsubscribe
 	server := mcp.NewServer(&mcp.Implementation{Name: "debate", Title: "Debates between models"}, &o.Server)
 	for _, t := range tools.Tools() {

@@ -255,6 +255,35 @@ func TestSubscribersAreTold(t *testing.T) {
 	})
 }
 
+// Each subscriber is told once of each event, however many there are, and also after it has subscribed again.
+func TestSubscribersOfOneResource(t *testing.T) {
+	versions(t, func(t *testing.T, version string) {
+		s := newServer(t, slowly{offline.Model(false)}, pair(), version)
+		first, second, single := inMemory(t, s, nil), inMemory(t, s, nil), inMemory(t, s, nil)
+		_, _ = first.call(t, "debate_start", map[string]any{"question": "Ban cars?", "id": "x"})
+		synctest.Wait()
+		shared, own := "debate://x/report", "debate://x/transcript"
+		require.NoError(t, single.Subscribe(t.Context(), &mcp.SubscribeParams{URI: own}))
+		require.NoError(t, first.Subscribe(t.Context(), &mcp.SubscribeParams{URI: shared}))
+		require.NoError(t, second.Subscribe(t.Context(), &mcp.SubscribeParams{URI: shared}))
+		synctest.Wait()
+		for range 3 {
+			require.NoError(t, second.Unsubscribe(t.Context(), &mcp.UnsubscribeParams{URI: shared}))
+			synctest.Wait()
+			require.NoError(t, second.Subscribe(t.Context(), &mcp.SubscribeParams{URI: shared}))
+			synctest.Wait()
+		}
+		time.Sleep(35 * time.Second)
+		synctest.Wait()
+		for _, c := range []*client{first, second} {
+			_, want := single.seen()
+			_, got := c.seen()
+			require.NotEmpty(t, want)
+			require.Len(t, got, len(want))
+		}
+	})
+}
+
 func TestUnknownResources(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := inMemory(t, newServer(t, offline.Model(false), pair()), nil)
