@@ -11,6 +11,7 @@ import (
 	"google.golang.org/adk/v2/agent/llmagent"
 	"google.golang.org/adk/v2/tool"
 	"google.golang.org/adk/v2/tool/functiontool"
+	"google.golang.org/genai"
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/examples/offline"
@@ -79,6 +80,27 @@ func TestAnAgentSpeaks(t *testing.T) {
 		if streams {
 			require.Equal(t, speech.Chunks, heard)
 		}
+	}
+}
+
+// An event without a message, such as one that only changes the state, takes nothing from the reply.
+func TestAnAgentEndsWithoutAMessage(t *testing.T) {
+	for _, streams := range []bool{true, false} {
+		usage := transcript.Usage{Input: 200, Output: 30}
+		a, err := llmagent.New(llmagent.Config{
+			Name: "host", Model: &fake{replies: []providertest.Reply{{Chunks: []string{"Cars take ", "space."}, Usage: usage}}},
+			AfterAgentCallbacks: []agent.AfterAgentCallback{func(ctx agent.Context) (*genai.Content, error) {
+				return nil, ctx.State().Set("heard", true)
+			}},
+		})
+		require.NoError(t, err)
+		r := providers.Request{Messages: []providers.Message{{Role: providers.User, Text: "Ban cars?"}}}
+		if streams {
+			r.OnChunk = func(string) error { return nil }
+		}
+		res, err := debateadk.FromAgent(a).Generate(t.Context(), r)
+		require.NoError(t, err)
+		require.Equal(t, providers.Response{Text: "Cars take space.", FinishReason: providers.Stop, Usage: usage}, res)
 	}
 }
 

@@ -168,8 +168,8 @@ func speak(events iter.Seq2[*session.Event, error], add adapter.Add) error {
 		case len(e.Actions.RequestedToolConfirmations) > 0:
 			err := errors.New("run agent: it waits for a confirmation by its user, use tools that need none")
 			return &providers.Error{Kind: providers.InvalidRequest, Err: err}
-		case e.Content != nil && e.Content.Role != genai.RoleModel: // such as the result of a tool
-			continue
+		case e.Content == nil && e.ErrorCode == "", e.Content != nil && e.Content.Role != genai.RoleModel:
+			continue // such as a change of the state, or the result of a tool
 		case !h.open:
 			text.Next()
 		}
