@@ -25,7 +25,7 @@ const (
 	heartbeatsToMiss         = 3 // after this many intervals a heartbeat no longer counts, by default
 )
 
-// processName is the default of Options.Name for the first engine of this process.
+// processName returns the default of Options.Name for the first engine of this process.
 var processName = sync.OnceValue(func() string {
 	host, err := os.Hostname()
 	if err != nil {
@@ -121,10 +121,7 @@ func (h *heartbeats) end(ctx context.Context, id string, left bool) {
 	h.mu.Unlock()
 	switch {
 	case left:
-		h.write(ctx, func(ctx context.Context) error {
-			_, err := h.store.Beat(ctx, store.Heartbeat{Driver: h.driver()}, time.Now().Add(-h.after), id)
-			return err
-		})
+		h.giveUp(ctx, id)
 	case told:
 		h.write(ctx, func(ctx context.Context) error { return h.store.Forget(ctx, h.driver(), id) })
 	}
@@ -143,11 +140,16 @@ func (h *heartbeats) leave(ctx context.Context) {
 	}
 	h.mu.Unlock()
 	if len(ids) > 0 {
-		h.write(ctx, func(ctx context.Context) error {
-			_, err := h.store.Beat(ctx, store.Heartbeat{Driver: h.driver()}, time.Now().Add(-h.after), ids...)
-			return err
-		})
+		h.giveUp(ctx, ids...)
 	}
+}
+
+// giveUp tells the store that another engine should continue debates.
+func (h *heartbeats) giveUp(ctx context.Context, ids ...string) {
+	h.write(ctx, func(ctx context.Context) error {
+		_, err := h.store.Beat(ctx, store.Heartbeat{Driver: h.driver()}, time.Now().Add(-h.after), ids...)
+		return err
+	})
 }
 
 // claim writes a heartbeat for debates that the engine is about to drive. It returns those that no other engine drives.
