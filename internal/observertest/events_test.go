@@ -20,6 +20,7 @@ import (
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/debatetest"
 	"github.com/elenchus-go/debate/internal/enginetest"
+	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/scripted"
 	"github.com/elenchus-go/debate/store"
@@ -151,6 +152,49 @@ func TestLiveEventsStandInOrder(t *testing.T) {
 			}
 		}
 		require.NotEmpty(t, texts)
+	})
+}
+
+// The live events of an engine that continues a debate follow what other engines have committed, before and during the drive.
+func TestLiveEventsFollowWhatOthersCommitted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, l, m := store.Memory(), &listener{}, &model{cfg: pair()}
+		_, first := start(t, m, debate.Observer{}, func(c *debate.Config, o *debate.Options) { c.Protocol, o.Store = panel.Protocol{}, s })
+		require.NoError(t, first.Annotate(t.Context(), "note", 1))
+		for range 5 {
+			_, err := first.RunOnce(t.Context())
+			require.NoError(t, err)
+		}
+		before, err := first.Status(t.Context())
+		require.NoError(t, err)
+		calls := 0
+		m.act = func(ctx context.Context, _ debate.Step) error {
+			if calls++; calls > 1 {
+				return nil
+			}
+			require.NoError(t, first.Annotate(ctx, "note", 2))
+			time.Sleep(time.Second)
+			return &providers.Error{Kind: providers.ServerError, Err: errors.New("down")}
+		}
+		e, err := debate.NewEngine(debate.Options{Store: s, Providers: map[string]providers.Provider{"m": m}, Observer: debate.Observer{Event: l.event}})
+		require.NoError(t, err)
+		second, err := e.Open(t.Context(), "d")
+		require.NoError(t, err)
+		_, err = second.RunOnce(t.Context())
+		require.NoError(t, err)
+		synctest.Wait()
+		for _, ev := range l.events["d"] {
+			switch ev := ev.(type) {
+			case debate.TurnStarted:
+				if ev.Number == 1 {
+					require.Equal(t, before.Seq, ev.Seq)
+				}
+			case debate.TurnFailed:
+				require.Equal(t, before.Seq+1, ev.Seq)
+				return
+			}
+		}
+		t.Fatal("no attempt has failed")
 	})
 }
 

@@ -35,7 +35,7 @@ type span struct {
 	ended   int
 }
 
-// level is "drive", "step" or "attempt".
+// level returns "drive", "step" or "attempt".
 func (s *span) level() string {
 	switch {
 	case s.Number > 0:
@@ -199,7 +199,7 @@ func TestSpansNestInEachProtocol(t *testing.T) {
 	}
 }
 
-// pair is a debate of two participants and a judge.
+// pair returns a debate of two participants and a judge.
 func pair() debate.Config {
 	return enginetest.PresetConfigs()["panel"]
 }
@@ -367,7 +367,7 @@ func TestRandomControls(t *testing.T) {
 }
 
 // An observer that panics does no harm.
-func TestABeginThatPanics(t *testing.T) {
+func TestAnObserverThatPanics(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log strings.Builder
 		m := &model{cfg: pair()}
@@ -378,13 +378,14 @@ func TestABeginThatPanics(t *testing.T) {
 				}
 				return nil, func(debate.Outcome) { panic("end") }
 			},
-			Event: func(string, debate.Event) { panic("event") },
+			Commit: func(context.Context, string, debate.Event) { panic("commit") },
+			Event:  func(string, debate.Event) { panic("event") },
 		}, func(_ *debate.Config, o *debate.Options) { o.Logger = logger(&log) })
 		_, err := debatetest.Run(t, d)
 		require.NoError(t, err)
 		synctest.Wait()
-		for _, what := range []string{"begin", "end", "event"} {
-			require.Contains(t, log.String(), what)
+		for _, what := range []string{"begin", "end", "commit", "event"} {
+			require.Contains(t, log.String(), `msg="observer panicked" debate=d error=`+what+" ")
 		}
 		require.Equal(t, fsm.Completed, debatetest.Result(t, d).State)
 	})
@@ -396,28 +397,63 @@ func TestStepFromOutsideOfADebate(t *testing.T) {
 	require.False(t, ok)
 }
 
-// Attempts have numbers, and the retriever, the judges and the summarizer are told too.
+// Attempts have numbers and roles, and every kind of actor is told which step it is called for.
 func TestWhoIsAsking(t *testing.T) {
+	actors := map[string]bool{}
+	for _, name := range []string{"panel", "proposer-skeptic", "panel with summaries in its window", "panel with vectors"} {
+		synctest.Test(t, func(t *testing.T) {
+			var failed atomic.Bool
+			m := &model{cfg: enginetest.PresetConfigs()[name]}
+			m.cfg.Participants[0].Role = "Economist"
+			m.act = func(_ context.Context, s debate.Step) error {
+				if s.Key.Actor == "A" && !failed.Swap(true) {
+					return &providers.Error{Kind: providers.ServerError, Err: errors.New("down")}
+				}
+				return nil
+			}
+			_, d := start(t, m, debate.Observer{}, nil)
+			_, err := debatetest.Run(t, d)
+			require.NoError(t, err)
+			numbers := map[int]bool{}
+			for _, s := range m.steps {
+				require.Equal(t, d.ID(), s.Debate)
+				require.Equal(t, s.Key.Actor == "A", s.Role == "Economist", s.Key)
+				actors[s.Key.Actor], numbers[s.Number] = true, true
+			}
+			require.Equal(t, map[int]bool{1: true, 2: true}, numbers)
+		})
+	}
+	require.Subset(t, actors, map[string]bool{
+		"A": true, "B": true, "J": true, protocol.Retriever: true, protocol.PersonaAssigner: true, protocol.Summarizer: true, protocol.Embedder: true,
+	})
+}
+
+// If a prompt is too long, the call of the summarizer is an attempt within the step that it is for.
+func TestASummaryOfAPromptThatIsTooLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var failed atomic.Bool
-		m := &model{cfg: enginetest.PresetConfigs()["proposer-skeptic"]}
+		p, m := &tree{}, &model{cfg: pair()}
 		m.act = func(_ context.Context, s debate.Step) error {
-			if s.Key.Actor == "A" && !failed.Swap(true) {
-				return &providers.Error{Kind: providers.ServerError, Err: errors.New("down")}
+			if s.Key.Round == 2 && s.Key.Actor == "A" && s.Number == 1 && s.Kind == transcript.Speech {
+				return &providers.Error{Kind: providers.ContextOverflow, Err: errors.New("too long")}
 			}
 			return nil
 		}
-		_, d := start(t, m, debate.Observer{}, nil)
+		_, d := start(t, m, debate.Observer{Begin: p.begin}, func(c *debate.Config, _ *debate.Options) {
+			c.OnOverflow, c.Summarizer = debate.OverflowSummarize, debate.Participant{Provider: "m", Model: "short"}
+		})
 		_, err := debatetest.Run(t, d)
 		require.NoError(t, err)
-		actors := map[string]bool{}
-		numbers := map[int]bool{}
-		for _, s := range m.steps {
-			require.Equal(t, d.ID(), s.Debate)
-			actors[s.Key.Actor], numbers[s.Number] = true, true
+		p.check(t)
+		summaries := 0
+		for i, s := range m.steps {
+			require.Equal(t, m.spans[i].Step, s)
+			if s.Kind == transcript.Summary {
+				summaries++
+				require.Equal(t, transcript.Key{Run: 1, Round: 2, Phase: "respond", Actor: "A"}, s.Key)
+				require.Equal(t, "short", s.Model)
+			}
 		}
-		require.Equal(t, map[int]bool{1: true, 2: true}, numbers)
-		require.Subset(t, actors, map[string]bool{"A": true, "B": true, "J": true, protocol.Retriever: true}, "%v", actors)
+		require.Equal(t, 1, summaries)
 	})
 }
 
