@@ -146,7 +146,7 @@ func tokensBesideHistory(r *record, me transcript.Profile) int {
 	return templateTokens + tokens
 }
 
-// templateTokens is the allowance for the text of templates.
+// templateTokens holds the number of tokens that budgets allow for the text of templates.
 const templateTokens = 2048
 
 // maxOutput returns the output tokens of steps whose replies have their maximum length.

@@ -79,7 +79,7 @@ func actorOf(field string, p Participant) string {
 // systemActors holds the names of the actors that are neither participants nor judges.
 var systemActors = []string{protocol.PersonaAssigner, protocol.Summarizer, protocol.Retriever, protocol.Embedder}
 
-// builtInRetriever is the retriever of debates that configure no other.
+// builtInRetriever retrieves for debates that configure no other retriever.
 var builtInRetriever = retrieval.TemplateRetriever()
 
 // Config defines a debate. It is plain data: it is stored with the debate, survives JSON, and holds no secrets.

@@ -284,8 +284,8 @@ func readReply(r *record, s *protocol.Step, text string) (reply.Reply, error) {
 	return parseReply(contract, s, m, list, text)
 }
 
-// digest returns a hash of a person's reply, by which the journal recognizes a reply that is given again. The reply itself
-// is not enough: its turn holds real names instead of pseudonyms, and nothing that the contract removes.
+// digest returns a hash of a person's reply, by which the journal recognizes a reply that is given again. The turn does not
+// tell: it has real names in place of pseudonyms, and lacks what the contract removes.
 func digest(text string) string {
 	sum := sha256.Sum256([]byte(strings.TrimSpace(text)))
 	return hex.EncodeToString(sum[:16])

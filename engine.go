@@ -174,8 +174,8 @@ func (e *Engine) Open(ctx context.Context, id string) (*Debate, error) {
 
 // Close stops driving debates. It starts no new steps and lets calls in flight finish and commit. If ctx ends first,
 // Close cancels the calls and returns ctx's error; goroutines that are slow to notice may still be running then. Close
-// waits until the observer has had all events.
-// Finally every watcher gets ErrClosed. Another engine can continue the debates.
+// also waits until the observer has had all events. Finally every watcher gets ErrClosed. Another engine can continue the
+// debates.
 func (e *Engine) Close(ctx context.Context) error {
 	e.mu.Lock()
 	if !e.closed {
@@ -267,7 +267,7 @@ func (e *Engine) readAgain(id string, r spool.Range, deliver func(string, Event)
 	}
 }
 
-// recoverable are the states of debates that Recover continues.
+// recoverable lists the states of debates that Recover continues.
 var recoverable = []fsm.State{
 	fsm.Validating, fsm.Ready, fsm.Initializing, fsm.AwaitingResponses, fsm.Judging, fsm.RoundComplete, fsm.Completing,
 }

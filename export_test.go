@@ -80,7 +80,7 @@ func FilledResults(fill func(any)) (a, b *Result, rec any) {
 	return resultOf(r), resultOf(r), r
 }
 
-// FindProtocol is findProtocol.
+// FindProtocol returns the protocol with a name; see findProtocol.
 var FindProtocol = findProtocol
 
 // sharing is a protocol whose answer shares memory with a turn.

@@ -82,7 +82,7 @@ func historyRoom(r *record, s *protocol.Step, who *Participant, seat transcript.
 	return max(scaleOf(r, who, s.Actor, s.Phase).ToEstimated(who.Window-cmp.Or(who.MaxTokens, window.DefaultReplyTokens))-beside, 0)
 }
 
-// taskTokens is the allowance for the task of a step and the schema of its reply.
+// taskTokens holds the number of tokens that windows allow for the task of a step and the schema of its reply.
 const taskTokens = 1536
 
 // scaleOf returns the token calibration for an actor in a phase. A parallel phase uses the calibrations from when it

@@ -99,7 +99,7 @@ type timedEvent struct {
 	event Event
 }
 
-// maxUnread is the number of ended attempts that are kept for viewers who have not read them.
+// maxUnread limits the number of ended attempts that a feed keeps for viewers who have not read them.
 const maxUnread = 1000
 
 // attach tells the feed which entries its driver knows.

@@ -19,7 +19,7 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// roundingTokens is the unit, in tokens, to which the size of a prompt's fixed part is rounded up.
+// roundingTokens holds the unit, in tokens, to which the size of a prompt's fixed part is rounded up.
 const roundingTokens = 512
 
 // targetRole returns the profile of the participant that a step is about, or nil if there is none.
@@ -211,10 +211,10 @@ func formatTurn(r *record, t *transcript.Turn, text string, m *judge.Pseudonyms)
 	return m.Quote(from, round, text)
 }
 
-// summaryHeading is the heading of a summary in prompts.
+// summaryHeading names a summary in prompts.
 const summaryHeading = "Summary of what was said before"
 
-// systemHeadings are the headings of system actors' turns in prompts. The names of these actors mean nothing to models.
+// systemHeadings lists the headings of system actors' turns in prompts. The names of these actors mean nothing to models.
 var systemHeadings = map[string]string{
 	protocol.PersonaAssigner: "Personas", protocol.Summarizer: "Notes", protocol.Retriever: "Documents",
 }

@@ -563,7 +563,7 @@ func debateAfterTurns(t testing.TB, turns, room int, history window.Policy) *deb
 	return d
 }
 
-// sizes are sizes of debates, in turns.
+// sizes lists sizes of debates, in turns.
 var sizes = []int{10, 100, 1000}
 
 // largeWindow fits 1,000 turns, smallWindow about 15.

@@ -44,7 +44,7 @@ type history struct {
 	opaque    map[int64]*reasoning.Opaque              // by the seq of the turn
 }
 
-// summaryPhase is the phase of a step that summarizes older turns.
+// summaryPhase names the phase of a step that summarizes older turns.
 const summaryPhase = "summary"
 
 // madeSummary is a turn that replaces earlier turns in prompts.
@@ -226,7 +226,7 @@ var stages = map[fsm.State]transcript.Kind{
 	fsm.Judging: transcript.Assessment, fsm.Completing: transcript.Conclusion,
 }
 
-// noConfig is the configuration of records before their first entry. It never changes.
+// noConfig holds the configuration of records before their first entry. It never changes.
 var noConfig Config
 
 func newRecord(id string, env *environment) *record {

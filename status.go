@@ -153,10 +153,10 @@ func (person) Generate(context.Context, providers.Request) (providers.Response, 
 
 func (person) IsPerson() bool { return true }
 
-// rejected is Status.FailureKind of a debate whose last start was refused.
+// rejected holds Status.FailureKind of a debate whose last start was refused.
 const rejected = "rejected"
 
-// maxFailureCause is the length of the longest Status.FailureCause in bytes.
+// maxFailureCause limits the length of Status.FailureCause in bytes.
 const maxFailureCause = 500
 
 // cutText returns text, cut to at most that many bytes without breaking a character.

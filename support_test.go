@@ -106,7 +106,7 @@ func (u unjudgedPanel) Phases(r *protocol.Record) []protocol.Phase {
 
 func (unjudgedPanel) End(*protocol.Record) transcript.Ending { return transcript.Ending{} }
 
-// longSpeech is a reply of about 300 tokens.
+// longSpeech holds a reply of about 300 tokens.
 var longSpeech = strings.Repeat("The kerb is where the freedom of one driver ends and that of others begins. ", 21)
 
 // problemFields returns the fields of the problems in an error.
@@ -249,7 +249,7 @@ func assessedNames(r providers.Request) []string {
 	return nil
 }
 
-// panelModes are the sequential and the simultaneous mode.
+// panelModes lists the sequential and the simultaneous mode.
 var panelModes = []panel.Mode{panel.Sequential, panel.Simultaneous}
 
 // measureRunning returns how much running time a debate has counted, and how much time has passed.

@@ -30,7 +30,7 @@ type ChildConfig struct {
 	Finish       bool   // finish the existing debates and start no new one
 }
 
-// configVariable is the environment variable with a child's configuration.
+// configVariable names the environment variable with a child's configuration.
 const configVariable = "DEBATE_CRASH_ORDERS"
 
 // Child is a process that will be killed.

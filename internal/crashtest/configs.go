@@ -18,7 +18,7 @@ import (
 	"github.com/elenchus-go/debate/providers/scripted"
 )
 
-// kinds are the names of the kinds of debates.
+// kinds lists the names of the kinds of debates.
 var kinds = slices.Sorted(maps.Keys(enginetest.PresetConfigs()))
 
 // NewID returns a random ID. It begins with the number of a kind.

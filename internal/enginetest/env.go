@@ -79,7 +79,7 @@ func pair(p protocol.Protocol) debate.Config {
 	}
 }
 
-// modes are a sequential and a simultaneous panel.
+// modes lists a sequential and a simultaneous panel.
 var modes = map[string]protocol.Protocol{
 	"in sequence": panel.Protocol{}, "in parallel": panel.Protocol{Mode: panel.Simultaneous},
 }

@@ -98,7 +98,7 @@ func answer(r providers.Request) (string, error) {
 	return string(b), err
 }
 
-// failAuthenticationOfB is a hook that rejects the key when B speaks.
+// failAuthenticationOfB rejects the key when B speaks. It is a hook.
 func failAuthenticationOfB(_ context.Context, r providers.Request) error {
 	if isCallOf("B", r) {
 		return &providers.Error{Kind: providers.Authentication, Err: errors.New("the key has expired")}
@@ -124,7 +124,7 @@ func newGate(who string) *gate {
 
 func (g *gate) release() { close(g.opened) }
 
-// hold is a model's hook that blocks its calls.
+// hold blocks the calls of a model. It is a hook.
 func (g *gate) hold(ctx context.Context, r providers.Request) error {
 	if r.SchemaName != "" || g.actor != "" && !isCallOf(g.actor, r) {
 		return nil

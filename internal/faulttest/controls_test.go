@@ -317,7 +317,7 @@ func fail(t *testing.T, d *debate.Debate, m *failingModel) {
 	m.broken = false
 }
 
-// controls are the methods whose repetition changes nothing.
+// controls lists the methods whose repetition changes nothing.
 var controls = map[string]func(*debate.Debate, context.Context) error{
 	"Pause": (*debate.Debate).Pause, "Resume": (*debate.Debate).Resume, "Stop": (*debate.Debate).Stop, "Cancel": (*debate.Debate).Cancel,
 	"Retry": (*debate.Debate).Retry, "Reset": (*debate.Debate).Reset,

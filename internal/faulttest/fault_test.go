@@ -57,7 +57,7 @@ type callSite struct {
 	debate    func(panel.Mode) debate.Config
 }
 
-// callSites are all places where a debate calls a model. Add a line here if you add a place.
+// callSites lists all places where a debate calls a model. Add a line here if you add a place.
 var callSites = []callSite{
 	{name: "personas", key: "1/0/personas/personas/", reply: "personas/1", debate: panels},
 	{name: "first of three speakers", key: "1/2/respond/A/", before: 1, speaker: true, history: true, complete: true, debate: panels},
@@ -204,10 +204,10 @@ func (s callSite) modes() []panel.Mode {
 
 func (s callSite) actor() string { return strings.Split(s.key, "/")[3] }
 
-// hangs is a model that never answers. All other faults have the name of their error's kind.
+// hangs names a model that never answers. All other faults have the name of their error's kind.
 const hangs = providers.ErrorKind("hangs")
 
-// faults are the ways in which a model can fail, and how often the engine retries by default.
+// faults lists the ways in which a model can fail, and how often the engine retries by default.
 var faults = []struct {
 	kind  providers.ErrorKind
 	tries int

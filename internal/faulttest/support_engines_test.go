@@ -64,7 +64,7 @@ func statusOf(t *testing.T, d *debate.Debate) store.Status {
 	return s
 }
 
-// drivers are the ways to drive a debate. Each returns the first error.
+// drivers lists the ways to drive a debate. Each returns the first error.
 var drivers = map[string]func(*testing.T, *debate.Debate) error{
 	"Run": func(t *testing.T, d *debate.Debate) error {
 		_, err := debatetest.Run(t, d)

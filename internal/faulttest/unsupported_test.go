@@ -61,7 +61,7 @@ func (m noteModel) Generate(ctx context.Context, r providers.Request) (providers
 	return m.DigestModel.Generate(ctx, r)
 }
 
-// needs are debates that need something that only some engines have.
+// needs lists debates that need something that only some engines have.
 var needs = map[string]struct {
 	config  func(*debate.Config)
 	give    func(*debate.Options) // what the first engine has and the second lacks
