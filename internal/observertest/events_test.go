@@ -232,6 +232,20 @@ func TestASlowObserverLosesOnlyLiveEvents(t *testing.T) {
 	})
 }
 
+// Close waits for a slow observer only as long as its context allows.
+func TestCloseStopsWaitingForAnObserver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		open := make(chan struct{})
+		defer close(open)
+		e, _ := start(t, &model{cfg: pair()}, debate.Observer{Event: func(string, debate.Event) { <-open }}, nil)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		err := e.Close(ctx)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.ErrorContains(t, err, "the observer has not seen all events")
+	})
+}
+
 // While the store fails, stored events that were not queued are read again and again.
 func TestStoredEventsAreReadAgainWhenTheStoreFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -360,10 +374,24 @@ func TestTheLog(t *testing.T) {
 	require.Contains(t, run(t, true), `message="content_filtered: refused: SECRET TEXT"`)
 }
 
+// afterFirst is a store that calls a function after the first commit of a debate, with the number of its entries.
+type afterFirst struct {
+	store.Store
+	do func(entries int)
+}
+
+func (s *afterFirst) Commit(ctx context.Context, c store.Change) error {
+	err := s.Store.Commit(ctx, c)
+	if err == nil && c.After == 0 {
+		s.do(len(c.Entries))
+	}
+	return err
+}
+
 // Launch creates and starts a debate in one commit.
 func TestLaunch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l, s := &listener{}, store.Memory()
+		l, s := &listener{}, &afterFirst{store.Memory(), func(entries int) { require.Equal(t, 2, entries) }}
 		m := &model{cfg: pair()}
 		e, err := debate.NewEngine(debate.Options{Providers: map[string]providers.Provider{"m": m}, Store: s, Observer: debate.Observer{Event: l.event}})
 		require.NoError(t, err)
@@ -381,8 +409,12 @@ func TestLaunch(t *testing.T) {
 		require.ErrorAs(t, err, &problems)
 		_, _, err = s.Load(t.Context(), "wrong", 0)
 		require.ErrorIs(t, err, store.ErrNotFound, "nothing is stored")
-		require.NoError(t, e.Close(t.Context()))
 		late := pair()
+		late.ID = "in-between"
+		s.do = func(int) { require.NoError(t, e.Close(t.Context())) }
+		d, err = e.Launch(t.Context(), late)
+		require.ErrorIs(t, err, debate.ErrClosed)
+		require.Equal(t, "in-between", d.ID(), "it is stored")
 		late.ID = "late"
 		_, err = e.Launch(t.Context(), late)
 		require.ErrorIs(t, err, debate.ErrClosed)

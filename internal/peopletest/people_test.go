@@ -649,3 +649,35 @@ func TestATemplateThatFails(t *testing.T) {
 	require.Equal(t, providers.InvalidRequest, failed.Kind)
 	require.Equal(t, "B", failed.Key.Actor)
 }
+
+// commits is a store that keeps the types of the entries of each commit.
+type commits struct {
+	store.Store
+	list [][]string
+}
+
+func (s *commits) Commit(ctx context.Context, c store.Change) error {
+	var types []string
+	for _, e := range c.Entries {
+		types = append(types, e.Type)
+	}
+	s.list = append(s.list, types)
+	return s.Store.Commit(ctx, c)
+}
+
+// The commit after which only people can go on pauses the debate, and that of the last reply continues it up to the next
+// step.
+func TestOneCommitPausesAndContinues(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := sit(t, "A @B", nil)
+		c := &commits{Store: b.store}
+		b.store = c
+		b.Debate = b.elsewhere()
+		require.Equal(t, fsm.Paused, b.run())
+		require.Equal(t, []string{"turn", "state"}, c.list[len(c.list)-1], "A has replied")
+		c.list = nil
+		b.answer("B", "No.")
+		require.Equal(t, [][]string{{"turn", "state", "state", "phase"}}, c.list)
+		require.Equal(t, fsm.Judging, b.status().State)
+	})
+}
