@@ -19,11 +19,11 @@ func (c *execution) unobserve(err error) {
 	if c.end == nil {
 		return
 	}
-	c.endCall(Outcome{Err: err}) // it has not returned
 	if err == nil && c.viewing { // the viewer has panicked
 		err = errViewerLeft
 	}
 	o := Outcome{Err: err}
+	c.endCall(o) // a call that has not returned
 	if err == nil {
 		t := c.turn.Turn
 		o.Turn = &t

@@ -24,6 +24,7 @@ import (
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/scripted"
 	"github.com/elenchus-go/debate/store"
+	"github.com/elenchus-go/debate/transcript"
 )
 
 // logger returns a logger that writes lines without the time.
@@ -263,6 +264,22 @@ func TestStoredEventsAreReadAgainWhenTheStoreFails(t *testing.T) {
 	})
 }
 
+// If a debate is deleted before a slow observer has had its events, there are no more.
+func TestADebateIsDeletedBeforeItsEventsAreRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		open := make(chan struct{})
+		l := &listener{act: func(debate.Event) { <-open }}
+		e, d := start(t, &model{cfg: pair()}, debate.Observer{Event: l.event, MaxQueue: 2}, nil)
+		_, err := debatetest.Run(t, d)
+		require.NoError(t, err)
+		require.NoError(t, e.Delete(t.Context(), d.ID()))
+		close(open)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		require.NoError(t, e.Close(ctx))
+	})
+}
+
 // failingStore fails some calls of Load.
 type failingStore struct {
 	store.Store
@@ -371,7 +388,33 @@ func TestTheLog(t *testing.T) {
 	silent := run(t, false)
 	require.NotContains(t, silent, "SECRET")
 	require.Contains(t, silent, "level=INFO msg=transition debate=d seq=2 from=configuring on=validate to=validating round=0")
-	require.Contains(t, run(t, true), `message="content_filtered: refused: SECRET TEXT"`)
+	full := run(t, true)
+	for _, line := range []string{"attempt failed, retry", "attempt failed, no retry", "step failed"} {
+		require.Regexp(t, `msg="`+line+`" .* message="(server_error: down|content_filtered: refused): SECRET TEXT"`, full)
+	}
+}
+
+// Each step that fails has a line, whatever follows: a question, or the end together with other steps.
+func TestEachFailureIsLogged(t *testing.T) {
+	for _, policy := range []debate.FailurePolicy{debate.Ask, debate.Degrade} {
+		t.Run(string(policy), func(t *testing.T) {
+			var log strings.Builder
+			synctest.Test(t, func(t *testing.T) {
+				m := &model{cfg: pair()}
+				m.act = func(_ context.Context, s debate.Step) error {
+					if s.Kind == transcript.Speech {
+						return &providers.Error{Kind: providers.ContentFiltered, Err: errors.New("refused")}
+					}
+					return nil
+				}
+				_, d := start(t, m, debate.Observer{}, func(c *debate.Config, o *debate.Options) { c.OnFailure, o.Logger = policy, logger(&log) })
+				_, _ = debatetest.Run(t, d)
+			})
+			for _, name := range []string{"A", "B", "C"} {
+				require.Equal(t, 1, strings.Count(log.String(), `msg="step failed" debate=d step=1/1/respond/`+name))
+			}
+		})
+	}
 }
 
 // afterFirst is a store that calls a function after the first commit of a debate, with the number of its entries.

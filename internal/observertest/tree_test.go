@@ -84,7 +84,7 @@ func (p *tree) of(level string) (list []*span) {
 	return list
 }
 
-// check requires that the spans nest and that each has ended once.
+// check requires that the spans nest, and that each has ended once, with an error or with what it gives.
 func (p *tree) check(t *testing.T) {
 	t.Helper()
 	above := map[string]string{"step": "drive", "attempt": "step"}
@@ -96,11 +96,14 @@ func (p *tree) check(t *testing.T) {
 			require.Nil(t, s.parent)
 			continue
 		}
+		gives := s.outcome.Turn != nil || s.outcome.Attempt != nil && s.outcome.Attempt.ErrorKind == ""
+		require.Equal(t, s.outcome.Err == nil, gives, "%s %s: %v", s.level(), s.Key, s.outcome.Err)
 		require.NotNil(t, s.parent, s.Key)
 		require.Equal(t, above[s.level()], s.parent.level(), s.Key)
 		require.Equal(t, s.Debate, s.parent.Debate)
 		if s.level() == "attempt" {
 			require.Equal(t, s.Key, s.parent.Key)
+			require.Nil(t, s.outcome.Request.OnChunk)
 		}
 	}
 }
@@ -185,7 +188,6 @@ func TestSpansNestInEachProtocol(t *testing.T) {
 				for _, s := range p.of("attempt") {
 					require.Contains(t, byKey[s.Key].Attempts, *s.outcome.Attempt)
 					require.NotEmpty(t, s.outcome.Request.Messages)
-					require.Nil(t, s.outcome.Request.OnChunk)
 					require.NotEmpty(t, s.outcome.Response.Text)
 					require.Equal(t, "m", s.Provider)
 					require.Equal(t, s.outcome.Request.Model, s.Model)
@@ -298,6 +300,70 @@ func TestNothingStaysOpen(t *testing.T) {
 				})
 			})
 		}
+	}
+}
+
+// The error of a call is that of its attempt, its step and its drive, unless the call is repeated.
+func TestErrorsOfSpans(t *testing.T) {
+	down, badKey := errors.New("down"), errors.New("bad key")
+	for name, drive := range map[string]func(*testing.T, *debate.Debate) error{
+		"Run": func(t *testing.T, d *debate.Debate) error {
+			_, err := debatetest.Run(t, d)
+			return err
+		},
+		"RunOnce": func(t *testing.T, d *debate.Debate) error {
+			for {
+				if _, err := d.RunOnce(t.Context()); err != nil {
+					return err
+				}
+			}
+		},
+		"Start": func(t *testing.T, d *debate.Debate) error {
+			if err := d.Start(t.Context()); err != nil {
+				return err
+			}
+			time.Sleep(time.Hour)
+			return debatetest.Result(t, d).Failure
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p, m := &tree{}, &model{cfg: pair()}
+				m.act = func(_ context.Context, s debate.Step) error {
+					switch {
+					case s.Key.Actor == "A" && s.Number == 1:
+						return &providers.Error{Kind: providers.ServerError, Err: down}
+					case s.Key.Actor == "J":
+						return &providers.Error{Kind: providers.Authentication, Err: badKey}
+					}
+					return nil
+				}
+				_, d := start(t, m, debate.Observer{Begin: p.begin}, func(c *debate.Config, _ *debate.Options) { c.Judges = c.Judges[:1] })
+				require.Error(t, drive(t, d))
+				synctest.Wait()
+				p.check(t)
+				for _, a := range p.of("attempt") {
+					var want error
+					switch {
+					case a.Key.Actor == "A" && a.Number == 1:
+						want = down
+					case a.Key.Actor == "J":
+						want = badKey
+					}
+					require.ErrorIs(t, a.outcome.Err, want)
+				}
+				drives := p.of("drive")
+				ends := append(p.of("step"), drives[len(drives)-1])
+				for _, s := range ends {
+					if failed := new(*debate.Failure); s.Key.Actor == "J" || s.level() == "drive" {
+						require.ErrorAs(t, s.outcome.Err, failed)
+						require.Equal(t, providers.Authentication, (*failed).Kind)
+					} else {
+						require.NoError(t, s.outcome.Err)
+					}
+				}
+			})
+		})
 	}
 }
 
