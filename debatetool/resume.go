@@ -10,22 +10,39 @@ import (
 // Without Step and Text, Resume only continues.
 func (s *Toolset) Resume(ctx context.Context, r Reply) iter.Seq2[Progress, error] {
 	return func(yield func(Progress, error) bool) {
-		out, err := s.Status(ctx, r.ID, 0)
-		for err == nil && len(out.Turns) > 0 { // they were shown
-			out, err = s.Status(ctx, r.ID, out.Position)
-		}
-		if err == nil && r.Step == "" && r.Text != "" && len(out.Waiting) > 0 {
-			if r.Step = out.Waiting[0].Step; len(out.Waiting[0].Choices) > 0 {
-				r.Text, r.Action = "", r.Text
-			}
-		}
-		if err == nil && r.Step != "" {
-			_, err = s.Answer(ctx, r)
+		shown, err := s.Transcript(ctx, r.ID)
+		if err == nil {
+			err = s.passOn(ctx, r)
 		}
 		if err != nil {
 			yield(Progress{}, err)
 			return
 		}
-		s.Stream(ctx, Input{ID: r.ID, After: out.Position})(yield)
+		in := Input{ID: r.ID}
+		if n := len(shown); n > 0 {
+			in.After = shown[n-1].Position
+		}
+		s.Stream(ctx, in)(yield)
 	}
+}
+
+// passOn passes on a reply if there is one, and something to reply to.
+func (s *Toolset) passOn(ctx context.Context, r Reply) error {
+	if r.Step == "" && r.Text != "" {
+		out, err := s.Result(ctx, r.ID)
+		if err != nil {
+			return err
+		}
+		if len(out.Waiting) == 0 {
+			return nil
+		}
+		if r.Step = out.Waiting[0].Step; len(out.Waiting[0].Choices) > 0 {
+			r.Text, r.Action = "", r.Text
+		}
+	}
+	if r.Step == "" {
+		return nil
+	}
+	_, err := s.Answer(ctx, r)
+	return err
 }

@@ -1,6 +1,8 @@
 package debatetool_test
 
 import (
+	"context"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 
@@ -46,5 +48,38 @@ func TestResumePassesOnAReply(t *testing.T) {
 		for _, err := range b.Resume(t.Context(), debatetool.Reply{ID: "nothing"}) {
 			require.ErrorContains(t, err, `there is no debate "nothing"`)
 		}
+	})
+}
+
+// counting counts how often a store is read.
+type counting struct {
+	store.Store
+	loads atomic.Int64
+}
+
+func (c *counting) Load(ctx context.Context, id string, after int64) (store.Status, []store.Entry, error) {
+	c.loads.Add(1)
+	return c.Store.Load(ctx, id, after)
+}
+
+// Resume reads a debate of many turns as often as one of few.
+func TestResumeReadsALongDebateOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		loads := map[int]int64{}
+		for _, rounds := range []int{1, 30} {
+			s := &counting{Store: store.Memory()}
+			c := pair()
+			c.Limits.MaxRounds = rounds
+			b := sit(t, s, &model{}, c, debatetool.Options{})
+			out, err := b.Run(t.Context(), ask)
+			require.NoError(t, err)
+			require.Equal(t, "completed", out.Status)
+			s.loads.Store(0)
+			for _, err := range b.Resume(t.Context(), debatetool.Reply{ID: out.ID}) {
+				require.NoError(t, err)
+			}
+			loads[rounds] = s.loads.Load()
+		}
+		require.Equal(t, loads[1], loads[30])
 	})
 }
