@@ -17,10 +17,17 @@ import (
 
 type callKey struct{}
 
+// minCallID limits the ids of calls from below.
+const minCallID = 16
+
 // WithCallID returns a context for a call that has an id, such as that of the framework's tool call. A call that is
 // repeated with the same id and the same input continues its debate instead of starting another one. Use ids that are
-// unique among the calls of all conversations.
+// unique among the calls of all conversations. Ids of fewer than 16 bytes have no effect, because some services use them
+// for several calls.
 func WithCallID(ctx context.Context, id string) context.Context {
+	if len(id) < minCallID {
+		return ctx
+	}
 	return context.WithValue(ctx, callKey{}, id)
 }
 

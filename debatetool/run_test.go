@@ -47,7 +47,7 @@ func TestARepeatedCallContinuesItsDebate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &model{}
 		b := sit(t, store.Memory(), m, pair(), debatetool.Options{})
-		ctx := debatetool.WithCallID(t.Context(), "call 1 of Ä")
+		ctx := debatetool.WithCallID(t.Context(), "call 1 of Ä, at 9")
 		var outs [3]debatetool.Output
 		var wait sync.WaitGroup
 		for i := range outs { // at the same time
@@ -75,6 +75,12 @@ func TestARepeatedCallContinuesItsDebate(t *testing.T) {
 		third, err := b.Start(t.Context(), ask)
 		require.NoError(t, err)
 		require.NotEqual(t, outs[0].ID, third.ID)
+		short := debatetool.WithCallID(t.Context(), "call_0") // the id of the first call in each conversation
+		fourth, err := b.Start(short, ask)
+		require.NoError(t, err)
+		fifth, err := b.Start(short, ask)
+		require.NoError(t, err)
+		require.NotEqual(t, fourth.ID, fifth.ID)
 		own, err := b.Start(t.Context(), debatetool.Input{ID: "mine", Question: "Ban cars?"})
 		require.NoError(t, err)
 		require.Equal(t, "mine", own.ID)
@@ -86,9 +92,10 @@ func TestAnInterruptedCallContinuesElsewhere(t *testing.T) {
 	for _, how := range []string{"by its debate's id", "by the call's id"} {
 		t.Run(how, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
+				const callID = "call-0123456789ab"
 				s, m := store.Memory(), &model{}
 				first := sit(t, s, m, pair(), debatetool.Options{})
-				ctx, cancel := context.WithTimeout(debatetool.WithCallID(t.Context(), "c"), 2500*time.Millisecond)
+				ctx, cancel := context.WithTimeout(debatetool.WithCallID(t.Context(), callID), 2500*time.Millisecond)
 				defer cancel()
 				_, err := first.Run(ctx, ask)
 				failed, ok := errors.AsType[*debatetool.Error](err)
@@ -103,7 +110,7 @@ func TestAnInterruptedCallContinuesElsewhere(t *testing.T) {
 				if how == "by its debate's id" {
 					out, err = second.Run(t.Context(), debatetool.Input{ID: failed.ID})
 				} else {
-					out, err = second.Run(debatetool.WithCallID(t.Context(), "c"), ask)
+					out, err = second.Run(debatetool.WithCallID(t.Context(), callID), ask)
 				}
 				require.NoError(t, err)
 				require.Equal(t, failed.ID, out.ID)

@@ -1,7 +1,6 @@
 package debateadk
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"iter"
@@ -15,9 +14,6 @@ import (
 
 	"github.com/elenchus-go/debate/debatetool"
 )
-
-// shortestCallID limits the ids that stand for one call. Some services repeat shorter ids.
-const shortestCallID = 16
 
 // NewTools returns the tools of a set. The first one, debate, suffices if no person takes part. A call that is repeated
 // with the same id and input continues its debate.
@@ -33,11 +29,7 @@ func NewTools(set *debatetool.Toolset) (list []tool.Tool, err error) {
 			if err != nil {
 				return nil, fmt.Errorf("encode input: %w", err)
 			}
-			call := context.Context(ctx)
-			if id := ctx.FunctionCallID(); len(id) >= shortestCallID {
-				call = debatetool.WithCallID(ctx, id)
-			}
-			text, err := t.Call(call, string(b))
+			text, err := t.Call(debatetool.WithCallID(ctx, ctx.FunctionCallID()), string(b))
 			return map[string]string{"result": text}, err
 		})
 		if err != nil {

@@ -50,9 +50,6 @@ type agent struct {
 func (a *agent) Name(context.Context) string        { return a.name }
 func (a *agent) Description(context.Context) string { return a.description }
 
-// shortestCallID limits the ids that stand for one call. Some services repeat shorter ids.
-const shortestCallID = 16
-
 // Run holds a debate.
 func (a *agent) Run(ctx context.Context, input *adk.AgentInput, _ ...adk.AgentRunOption) *adk.AsyncIterator[*adk.AgentEvent] {
 	text := ""
@@ -64,9 +61,7 @@ func (a *agent) Run(ctx context.Context, input *adk.AgentInput, _ ...adk.AgentRu
 		in.Question = text
 		return a.events(ctx, a.set.Stream(ctx, in))
 	}
-	if id := compose.GetToolCallID(ctx); len(id) >= shortestCallID {
-		ctx = debatetool.WithCallID(ctx, id)
-	}
+	ctx = debatetool.WithCallID(ctx, compose.GetToolCallID(ctx))
 	return a.events(ctx, a.tool.Stream(ctx, json.RawMessage(text)))
 }
 
