@@ -113,7 +113,7 @@ func TestAnotherServerContinuesATask(t *testing.T) {
 	}
 }
 
-// It takes half a minute: only then, the new server knows that the driver of the debate has gone.
+// A server is killed while a task runs. The next one continues the task.
 func TestAKilledServerContinuesItsTask(t *testing.T) {
 	t.Parallel()
 	url, file := freeURL(t), filepath.Join(t.TempDir(), "debates.db")
