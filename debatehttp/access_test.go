@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -202,4 +203,19 @@ func TestWritesOfOtherSites(t *testing.T) {
 		require.Equal(t, r.action.Changes(), r.method != http.MethodGet, r.path)
 	}
 	s.wants(http.StatusNoContent, http.MethodPost, "/debates/cars/cancel", "", "Origin", "https://app.example.com", "Sec-Fetch-Site", "cross-site")
+}
+
+// The key of a request stays the same if Authorize changes the configuration in another way.
+func TestHooksDoNotChangeTheKey(t *testing.T) {
+	o, calls := allowing(), 0
+	o.Authorize = func(_ context.Context, a *Access) error {
+		calls++
+		a.Config.Labels["call"] = strconv.Itoa(calls)
+		return nil
+	}
+	s := open(t, store.Memory(), o)
+	body := strings.Replace(posted, `"id": "cars", `, "", 1)
+	first := s.wants(http.StatusCreated, http.MethodPost, "/debates", body, "Idempotency-Key", "k")
+	require.Equal(t, first, s.wants(http.StatusCreated, http.MethodPost, "/debates", body, "Idempotency-Key", "k"))
+	require.Equal(t, 2, calls)
 }

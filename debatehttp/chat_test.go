@@ -141,6 +141,44 @@ func TestAStreamedCompletion(t *testing.T) {
 	require.Equal(t, r.ID, parts[0].ID)
 }
 
+// Turns come while the debate goes on.
+func TestTurnsComeAtOnce(t *testing.T) {
+	s := chatSite(t, true)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+"/v1/chat/completions", strings.NewReader(asked+`, "stream": true}`))
+	require.NoError(t, err)
+	res, err := http.DefaultClient.Do(req)
+	require.NoError(t, err)
+	defer res.Body.Close()
+	s.gate.tokens <- struct{}{} // Ada speaks, Bo waits
+	lines := bufio.NewScanner(res.Body)
+	for lines.Scan() && !strings.Contains(lines.Text(), `"reasoning_content":"Ada: `) { //nolint:revive // until the first turn
+	}
+	require.Contains(t, lines.Text(), "Ada: ")
+	require.True(t, s.only().State.Active())
+	s.letAllSpeak()
+	for lines.Scan() && lines.Text() != "data: [DONE]" {
+		require.NotContains(t, lines.Text(), "usage", "the client does not ask for it")
+	}
+	require.Equal(t, "data: [DONE]", lines.Text())
+}
+
+// A client that asks again after a failed debate was retried gets the answer.
+func TestARetriedDebateHasAnAnswer(t *testing.T) {
+	s := chatSite(t, false)
+	good := s.gate.Provider
+	s.gate.Provider = &scripted.Provider{Func: func(providers.Request) scripted.Reply {
+		return scripted.Reply{Err: &providers.Error{Kind: providers.Authentication, Err: errors.New("refused")}}
+	}}
+	s.letAllSpeak()
+	again := func(want int) string {
+		return s.wants(want, http.MethodPost, "/v1/chat/completions", asked+`}`, "Idempotency-Key", "k")
+	}
+	again(http.StatusBadGateway)
+	s.gate.Provider = good
+	s.posts(http.StatusNoContent, "/debates/"+s.only().ID+"/retry", "")
+	require.NotEmpty(t, parsed[chatResponse](t, again(http.StatusOK)).Choices[0].Message.Content)
+}
+
 func TestChatRequestsThatAreRefused(t *testing.T) {
 	s := chatSite(t, false)
 	for name, test := range map[string]struct{ body, param, says string }{
@@ -216,13 +254,16 @@ func TestAChatClientThatLeaves(t *testing.T) {
 		req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.URL+"/v1/chat/completions", strings.NewReader(body))
 		require.NoError(t, err)
 		req.Header.Set("Idempotency-Key", "k")
+		streams := make(chan struct{})
 		go func() {
 			if res, err := http.DefaultClient.Do(req); err == nil {
+				close(streams)
 				res.Body.Close()
 			}
 		}()
-		if body == asked+`}` {
-			<-s.gate.called
+		select {
+		case <-s.gate.called:
+		case <-streams:
 		}
 		leave()
 	}

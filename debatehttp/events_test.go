@@ -78,6 +78,41 @@ func eventsAfter(list []message, kind string, n int) (found []debate.Event) {
 	return found
 }
 
+// A viewer whose last event is beyond the end comes from an earlier debate with the same id. It receives what is new.
+func TestALastEventBeyondTheEnd(t *testing.T) {
+	s := open(t, store.Memory(), allowing())
+	s.begin()
+	<-s.gate.called
+	began := s.state().Seq
+	v := s.watch("1000")
+	s.letAllSpeak()
+	require.Equal(t, strconv.FormatInt(began+1, 10), stored(v.until("ended"))[0].id)
+}
+
+// A change that has begun is made, even if the client disconnects.
+func TestWhoChangesMayLeave(t *testing.T) {
+	o, leave := allowing(), func() {}
+	o.Authorize = func(context.Context, *Access) error {
+		leave()
+		return nil
+	}
+	s := open(t, store.Memory(), o)
+	s.begin()
+	for _, change := range []struct{ method, path, body string }{
+		{http.MethodPost, "/debates/cars/pause", ""},
+		{http.MethodPost, "/debates/cars/remarks", bodies[Inject]},
+		{http.MethodPut, "/debates/cars/annotations/note", bodies[Annotate]},
+		{http.MethodPost, "/debates/cars/cancel", ""},
+		{http.MethodDelete, "/debates/cars", ""},
+	} {
+		ctx, cancel := context.WithCancel(t.Context())
+		leave = cancel
+		w := httptest.NewRecorder()
+		s.Config.Handler.ServeHTTP(w, httptest.NewRequestWithContext(ctx, change.method, change.path, strings.NewReader(change.body)))
+		require.Equal(t, http.StatusNoContent, w.Code, "%s: %s", change.path, w.Body.String())
+	}
+}
+
 func TestLeavingStopsNothing(t *testing.T) {
 	s := open(t, store.Memory(), allowing())
 	s.begin()

@@ -76,6 +76,7 @@ func TestStrangePaths(t *testing.T) {
 func TestPresetsAreNotChanged(t *testing.T) {
 	o := allowing()
 	shared := preset
+	shared.ID = "ignored"
 	shared.Labels, shared.Participants = map[string]string{"team": "red"}, []debate.Participant{{Name: "Ada"}, {Name: "Bo"}}
 	o.Presets = map[string]debate.Config{"pair": shared}
 	var seats []string
@@ -91,6 +92,7 @@ func TestPresetsAreNotChanged(t *testing.T) {
 	for status, err := range s.engine.List(t.Context(), store.Query{}) {
 		require.NoError(t, err)
 		require.Equal(t, map[string]string{"team": "red", "owner": "ann"}, status.Labels)
+		require.NotEqual(t, "ignored", status.ID)
 	}
 	require.Equal(t, map[string]string{"team": "red"}, shared.Labels)
 	require.Empty(t, shared.Participants[0].Instructions)

@@ -3,6 +3,7 @@ package debatehttp
 import (
 	"bufio"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -31,6 +32,35 @@ func TestBodiesThatDoNotCome(t *testing.T) {
 		require.NoError(t, err)
 		defer res.Body.Close()
 		require.Equal(t, want, res.StatusCode)
+		_, err = io.Copy(io.Discard, conn)
+		require.NoError(t, err, "the server closes the connection")
+	}
+}
+
+// deadlines takes a response and remembers the last deadline.
+type deadlines struct {
+	*httptest.ResponseRecorder
+	last time.Time
+}
+
+func (d *deadlines) SetWriteDeadline(at time.Time) error {
+	d.last = at
+	return nil
+}
+
+// The connection of a stream that has ended serves other requests without a deadline.
+func TestDeadlinesEndWithTheStream(t *testing.T) {
+	s := chatSite(t, false)
+	s.letAllSpeak()
+	s.begin()
+	for _, r := range []struct{ method, path, body string }{
+		{http.MethodGet, "/debates/cars/events", ""}, {http.MethodPost, "/v1/chat/completions", asked + `, "stream": true}`},
+	} {
+		w := &deadlines{httptest.NewRecorder(), time.Now()}
+		s.Config.Handler.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), r.method, r.path, strings.NewReader(r.body)))
+		require.Equal(t, http.StatusOK, w.Code)
+		require.True(t, w.Flushed)
+		require.Zero(t, w.last, r.path)
 	}
 }
 
@@ -81,7 +111,11 @@ func TestRequestsWithoutAnswers(t *testing.T) {
 // FuzzQuery checks that no parameters break a query, and that a client sends what it reads.
 func FuzzQuery(f *testing.F) {
 	at := store.Status{ID: "d1", Created: time.Unix(1, 2000).UTC()}
-	for _, text := range []string{"", "limit=2&cursor=" + cursorOf(at), "label=a:b&label=c&state=error", "created_since=2026-01-31T15:04:05Z&limit=x", "cursor=e30"} {
+	for _, text := range []string{
+		"", "limit=2&cursor=" + cursorOf(at), "label=a:b&label=c&state=error", "created_since=2026-01-31T15:04:05Z&limit=x", "cursor=e30",
+		"state=error&state=paused&outcome=consensus&failure_kind=network&waiting=Bo&created_since=2026-01-01T00:00:00Z" +
+			"&created_before=2026-01-02T00:00:00Z&updated_since=2026-01-03T00:00:00Z&updated_before=2026-01-04T00:00:00Z",
+	} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -101,6 +135,9 @@ func FuzzQuery(f *testing.F) {
 		q.Limit, again.Limit = 0, 0
 		require.True(t, q.CreatedSince.Equal(again.CreatedSince) && q.CreatedBefore.Equal(again.CreatedBefore))
 		require.True(t, q.UpdatedSince.Equal(again.UpdatedSince) && q.UpdatedBefore.Equal(again.UpdatedBefore))
+		require.Equal(t, q.States, again.States)
+		require.Equal(t, q.Outcomes, again.Outcomes)
+		require.Equal(t, q.FailureKinds, again.FailureKinds)
 		require.Equal(t, q.Labels, again.Labels)
 		require.Equal(t, q.BeforeID, again.BeforeID)
 		require.Equal(t, q.Waiting, again.Waiting)

@@ -221,6 +221,18 @@ func TestTheDocumentHasTheRoutesOfTheHandler(t *testing.T) {
 	}
 }
 
+// The client has a method for each action of the handler. Any OpenAI client has the rest.
+func TestTheClientMirrorsTheHandler(t *testing.T) {
+	for _, r := range routes {
+		if strings.HasPrefix(r.path, chatPath) {
+			continue
+		}
+		name := strings.ToUpper(string(r.action[:1])) + string(r.action[1:])
+		_, ok := reflect.TypeFor[*Client]().MethodByName(name)
+		require.True(t, ok, "%s: there is no method %s", r.path, name)
+	}
+}
+
 // strictDocument compiles schemas of the document, such that they refuse properties that are not described.
 var strictDocument = sync.OnceValues(func() (*jsonschema.Compiler, error) {
 	text, err := os.ReadFile("openapi.json")

@@ -179,14 +179,17 @@ func TestAPersonTakesPart(t *testing.T) {
 		p := s.refuses("invalid", http.MethodPost, "/debates/cars/answers", given("text", " "))
 		require.Equal(t, "reply", p.Problems[0].Field)
 		if round == 1 {
-			s.posts(http.StatusNoContent, "/debates/cars/declines", given("reason", "I have to leave."))
+			s.wants(http.StatusNoContent, http.MethodPost, "/debates/cars/declines", given("reason", "I have to leave."), "X-User", "bo@example.com")
 			s.refuses("not-asked", http.MethodPost, "/debates/cars/answers", given("text", "No."))
 			break
 		}
 		s.wants(http.StatusNoContent, http.MethodPost, "/debates/cars/answers", given("text", "No."), "X-User", "bo@example.com")
 		s.refuses("answered", http.MethodPost, "/debates/cars/answers", given("text", "Yes."))
 	}
-	r := result(v.until("ended"))
+	read := v.until("ended")
+	declined := slices.IndexFunc(read, func(m message) bool { return m.kind == "decided" })
+	require.Equal(t, "bo@example.com", read[declined].event.(debate.Decided).By)
+	r := result(read)
 	require.Equal(t, fsm.Completed, r.State)
 	i := slices.IndexFunc(r.Turns, func(t transcript.Turn) bool { return t.Actor == "Bo" })
 	require.Equal(t, "bo@example.com", r.Turns[i].By)
@@ -194,6 +197,21 @@ func TestAPersonTakesPart(t *testing.T) {
 	s.refuses("invalid", http.MethodGet, "/inbox", "")
 	s.refuses("invalid", http.MethodPost, "/debates/cars/answers", `{"key": {"run": 1}, "text": "No."}`)
 	s.refuses("invalid", http.MethodPost, "/debates/cars/declines", `{}`)
+}
+
+// Who speaks for a seat reads what is asked of that seat only.
+func TestTwoPeopleHaveTheirOwnInbox(t *testing.T) {
+	s := open(t, store.Memory(), allowing())
+	people := strings.ReplaceAll(posted, `, "side"`, `, "human": true, "side"`)
+	s.posts(http.StatusCreated, "/debates", strings.Replace(people, `"round-limited"`, `"round-limited", "mode": "simultaneous"`, 1))
+	v := s.watch("")
+	v.until("asked")
+	v.until("asked")
+	for _, seat := range []string{"Ada", "Bo"} {
+		items := parsed[[]InboxItem](t, s.wants(http.StatusOK, http.MethodGet, "/inbox?seat="+seat, ""))
+		require.Len(t, items, 1)
+		require.Equal(t, seat, items[0].Asked.Key.Actor)
+	}
 }
 
 func TestListsAndTheirFilters(t *testing.T) {
@@ -219,7 +237,10 @@ func TestListsAndTheirFilters(t *testing.T) {
 	require.Empty(t, none)
 	done, _ := list("?state=completed&state=canceled&outcome=round_limit")
 	require.Equal(t, all, done)
-	for _, query := range []string{"?state=error", "?outcome=canceled", "?failure_kind=network", "?waiting=Bo", "?created_before=2001-01-01T00:00:00Z", "?updated_before=2001-01-01T00:00:00Z"} {
+	for _, query := range []string{
+		"?state=error", "?outcome=canceled", "?failure_kind=network", "?waiting=Bo", "?created_before=2001-01-01T00:00:00Z", "?updated_before=2001-01-01T00:00:00Z",
+		"?created_since=2999-01-01T00:00:00Z", "?updated_since=2999-01-01T00:00:00Z",
+	} {
 		none, _ = list(query)
 		require.Empty(t, none, query)
 	}

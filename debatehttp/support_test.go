@@ -183,6 +183,8 @@ func (s *site) stream(path, last string) *viewer {
 	require.Equal(s.t, http.StatusOK, res.StatusCode)
 	require.Equal(s.t, "text/event-stream", res.Header.Get("Content-Type"))
 	require.Equal(s.t, "nosniff", res.Header.Get("X-Content-Type-Options"))
+	require.Equal(s.t, "no-store", res.Header.Get("Cache-Control"))
+	require.Equal(s.t, "no", res.Header.Get("X-Accel-Buffering"))
 	s.t.Cleanup(func() { res.Body.Close() })
 	scanner := bufio.NewScanner(res.Body)
 	scanner.Buffer(nil, 1<<20)
