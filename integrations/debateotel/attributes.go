@@ -1,7 +1,6 @@
 package debateotel
 
 import (
-	"cmp"
 	"context"
 	"errors"
 
@@ -130,9 +129,6 @@ func stringList[S ~string](key string, values []S) attribute.KeyValue {
 	}
 	return attribute.StringSlice(key, list)
 }
-
-// requestModel returns the model that was asked, or else the one that replied.
-func requestModel(a *transcript.Attempt) string { return cmp.Or(a.Requested, a.Model) }
 
 // responseModel returns the attribute with the model that has replied.
 func responseModel(a *transcript.Attempt) []attribute.KeyValue {

@@ -89,8 +89,10 @@ func (x *metrics) call(ctx context.Context, c *call, a *transcript.Attempt, kind
 		return
 	}
 	list := []attribute.KeyValue{attribute.String(keyOperation, c.operation), attribute.String(keyProvider, c.provider)}
-	if a != nil && requestModel(a) != "" {
-		list = append(list, attribute.String(keyRequestModel, clip(requestModel(a), maxName)))
+	if c.model != "" {
+		list = append(list, attribute.String(keyRequestModel, c.model))
+	}
+	if a != nil {
 		list = append(list, responseModel(a)...)
 	}
 	duration.Record(ctx, took.Seconds(), withError(kind, slices.Clip(list)...))

@@ -252,7 +252,7 @@ func (s *replayedDrive) record(ctx context.Context, t *tracing, id string, previ
 		x := d.startStep(u.Step, u.began) //nolint:contextcheck // the drive has a context with its span
 		for _, a := range u.attempts {
 			began := cmp.Or(a.Began, u.began) // a journal may be older than the field
-			x.startCall(began, a.Provider, requestModel(&a)).end(callEnd{attempt: &a, kind: a.ErrorKind}, began.Add(a.Duration))
+			x.startCall(began, a.Provider, a.Requested).end(callEnd{attempt: &a, kind: a.ErrorKind}, began.Add(a.Duration))
 		}
 		x.end(u.end, u.ended)
 	}

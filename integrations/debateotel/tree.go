@@ -202,7 +202,7 @@ func (x *step) end(e stepEnd, at time.Time) {
 type call struct {
 	*step
 	span            trace.Span
-	provider, model string // that is asked; the model is empty if the provider chooses it
+	provider, model string // that is asked; the model is empty until the provider has chosen it
 }
 
 // startCall starts the span of the next attempt. Samplers see its provider and its model.
@@ -223,15 +223,17 @@ func (x *step) startCall(at time.Time, provider, model string) *call {
 }
 
 func (c *call) end(e callEnd, at time.Time) {
-	if c.span.IsRecording() {
-		t, message := c.drive.t, ""
-		if a := e.attempt; a != nil {
-			message = a.ErrorMessage
-			if c.model == "" && a.Model != "" { // the provider has chosen it
-				c.span.SetName(c.operation + " " + clip(a.Model, maxName))
-				c.span.SetAttributes(attribute.String(keyRequestModel, clip(a.Model, maxName)))
-			}
+	message := ""
+	if a := e.attempt; a != nil {
+		message = a.ErrorMessage
+		if c.model == "" && a.Model != "" { // the provider has chosen it
+			c.model = clip(a.Model, maxName)
+			c.span.SetName(c.operation + " " + c.model)
+			c.span.SetAttributes(attribute.String(keyRequestModel, c.model))
 		}
+	}
+	if c.span.IsRecording() {
+		t := c.drive.t
 		c.span.SetAttributes(t.callAttributes(&e)...)
 		t.setError(c.span, e.kind, message)
 	}
