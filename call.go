@@ -19,8 +19,8 @@ func (c *execution) unobserve(err error) {
 	if c.end == nil {
 		return
 	}
-	if err == nil && c.viewing { // the viewer has panicked
-		err = errViewerLeft
+	if err == nil && c.viewing { // the viewer has panicked, which cancels the call
+		err = context.Canceled
 	}
 	o := Outcome{Err: err}
 	c.endCall(o) // a call that has not returned

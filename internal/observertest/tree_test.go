@@ -523,6 +523,25 @@ func TestASummaryOfAPromptThatIsTooLong(t *testing.T) {
 	})
 }
 
+// An actor makes one call at a time. An attempt tells how long it has waited for the one before.
+func TestCallsOfOneActorWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, d := start(t, &model{cfg: enginetest.PresetConfigs()["vote of samples"]}, debate.Observer{}, nil)
+		_, err := debatetest.Run(t, d)
+		require.NoError(t, err)
+		waits := map[string][]time.Duration{}
+		for _, turn := range debatetest.Result(t, d).Turns {
+			if turn.Key.Target != "" {
+				waits[turn.Actor] = append(waits[turn.Actor], turn.Attempts[0].Waited)
+			}
+		}
+		require.NotEmpty(t, waits)
+		for _, list := range waits {
+			require.ElementsMatch(t, []time.Duration{0, 3 * time.Second, 6 * time.Second}, list)
+		}
+	})
+}
+
 // An attempt names the model as requested if the service reports another name, and only then.
 func TestTheRequestedModel(t *testing.T) {
 	for reported, want := range map[string]transcript.Attempt{
