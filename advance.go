@@ -270,9 +270,8 @@ func (dr *driver) validate(p plan) error {
 	var found []protocol.Problem // what the journal has
 	dr.journal.mu.Lock()
 	defer dr.journal.mu.Unlock()
-	var warnings []Warning
 	err := dr.journal.change(dr.ctx, func(c *transaction) error {
-		warnings, found = nil, nil
+		found = nil
 		switch {
 		case c.rec.lifecycle.State != fsm.Validating: // another process has done it
 			return nil
@@ -280,7 +279,7 @@ func (dr *driver) validate(p plan) error {
 			found = problems
 			return c.fire(fsm.Reject, StateChanged{Problems: found})
 		}
-		warnings = append(c.rec.configWarnings(), cfg.replyLimitWarnings(c.rec.Cursor.Run, limits)...)
+		warnings := append(c.rec.configWarnings(), cfg.replyLimitWarnings(c.rec.Cursor.Run, limits)...)
 		if err := c.fire(fsm.Accept, StateChanged{Warnings: warnings, ReplyTokens: limits}); err != nil {
 			return err
 		}

@@ -65,9 +65,8 @@ func (c *transaction) hold(action string) error {
 }
 
 // Stop ends the debate with a conclusion based on the turns so far. Calls in flight are canceled. If there is no speech
-// yet, the debate ends without a conclusion. Who drives the conclusion of a paused debate is as after Resume. If the
-// conclusion waits for people, Stop declines their steps. Stop changes nothing at the gate before the conclusion: Decide
-// opens it.
+// yet, the debate ends without a conclusion. If the debate was paused, it goes on as after Resume. If the conclusion waits
+// for people, Stop declines their steps. Stop changes nothing at the gate before the conclusion: Decide opens it.
 func (d *Debate) Stop(ctx context.Context) error {
 	err := d.control(ctx, "stop", func(c *transaction) error {
 		const cause = "a person stopped the debate"

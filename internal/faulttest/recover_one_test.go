@@ -61,7 +61,7 @@ func TestADebateIsRecovered(t *testing.T) {
 	})
 }
 
-// It continues a running debate of a dead process without another call.
+// Recover of a debate continues it if it was running when its process died, without a control in between.
 func TestARunningDebateIsRecovered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		shared, m := store.Memory(), newMeter()
@@ -95,7 +95,7 @@ func TestARunningDebateIsRecovered(t *testing.T) {
 	})
 }
 
-// Nobody says who drives this debate, but it has just changed.
+// Recover leaves a debate alone that has just changed, even if nobody says who drives it.
 func TestADebateThatChangesIsNotRecovered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		shared, m := store.Memory(), newMeter()
@@ -113,7 +113,7 @@ func TestADebateThatChangesIsNotRecovered(t *testing.T) {
 	})
 }
 
-// A debate that this engine drives is left to its caller.
+// Recover leaves a debate that this engine drives to its caller.
 func TestADebateIsNotRecoveredFromItsCaller(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMeter()

@@ -343,6 +343,12 @@ func TestDecline(t *testing.T) {
 			require.Equal(b.t, []transcript.Flag{transcript.Defaulted}, t.Flags)
 			require.Equal(b.t, "Bo", t.By)
 		}},
+		"substitutes do not reply": {"A B", func(c *debate.Config) {
+			c.Judges[0].Human, c.Substitutes = true, []debate.Participant{{Model: "other"}}
+		}, "J", fsm.Paused, func(b *table, r *debate.Result) {
+			require.Equal(b.t, []transcript.Flag{transcript.Defaulted}, r.Assessments[0].Flags)
+			require.Empty(b.t, r.Assessments[0].Attempts)
+		}},
 		"a judge is dropped": {"A B", func(c *debate.Config) { c.Judges[0].Human, c.OnJudgeFailure = true, debate.DropJudge }, "J", fsm.Completed, func(b *table, r *debate.Result) {
 			require.Nil(b.t, r.Verdict)
 		}},
