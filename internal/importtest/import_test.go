@@ -34,7 +34,7 @@ var floors = [][]string{
 	6: {"examples/console", "examples/offline", "report", "progress", "archive"},
 	7: {"debatehttp", "debatetool"},
 	8: {"integrations/*"},
-	9: {"examples/*", "tools/*"},
+	9: {"cmd/*", "examples/*", "tools/*"},
 }
 
 // leaves lists internal packages that every layer may import. They import nothing of the library.

@@ -11,7 +11,7 @@ import (
 
 // Packages that the check uses as a user does.
 const (
-	command = root + "/examples/cli" // installed as a command
+	command = root + "/cmd/debate"   // installed as a command
 	sqlite  = root + "/store/sqlite" // imported by the second program
 )
 
@@ -52,7 +52,7 @@ func check(ctx context.Context, version string) error {
 		}},
 		{"run the program that uses SQLite", func() error { return execute(ctx, filepath.Join(dir, "kept"), env, "./program") }},
 		{"install the command", func() error { return execute(ctx, dir, env, "go", "install", command+"@"+version) }},
-		{"run the command", func() error { return execute(ctx, dir, env, filepath.Join(dir, "bin", "cli"), "--help") }},
+		{"run the command", func() error { return execute(ctx, dir, env, filepath.Join(dir, "bin", "debate"), "--help") }},
 	} {
 		fmt.Println("== " + step.name)
 		if err := step.do(); err != nil {

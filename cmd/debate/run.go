@@ -200,7 +200,7 @@ func (p *program) nextCommand(command string, words ...string) string {
 	if p.store == "" {
 		return ""
 	}
-	return fmt.Sprintf("\ncontinue with: cli %s %s --store %s", command, strings.Join(words, " "), p.store)
+	return fmt.Sprintf("\ncontinue with: debate %s %s --store %s", command, strings.Join(words, " "), p.store)
 }
 
 // storePath returns the path of the store that the configuration file names, or an empty string. Relative paths are

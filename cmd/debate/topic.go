@@ -19,7 +19,7 @@ func (o options) topic() (string, error) {
 	case o.flagGiven["file"]:
 		return readTopic(o.file)
 	case len(o.operands) == 0:
-		return "", exitErrorf(exitArguments, "read topic: no topic given, want an argument or --file; see cli help")
+		return "", exitErrorf(exitArguments, "read topic: no topic given, want an argument or --file; see debate help")
 	case strings.TrimSpace(o.operands[0]) == "":
 		return "", exitErrorf(exitArguments, "read topic: the topic is blank")
 	}

@@ -46,7 +46,7 @@ type options struct {
 
 // flagSet returns the flags, which write to o.
 func (o *options) flagSet() *flag.FlagSet {
-	flags := flag.NewFlagSet("cli", flag.ContinueOnError)
+	flags := flag.NewFlagSet("debate", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
 	for name, to := range map[string]*string{
 		"protocol": &o.protocol, "agents": &o.agents, "scores": &o.scores, "prompts": &o.prompts, "file": &o.file, "config": &o.config,
@@ -72,7 +72,7 @@ func parse(args []string) (options, error) {
 		return o, nil
 	}
 	if err != nil {
-		return o, exitErrorf(exitArguments, "read arguments: %w; see cli help", err)
+		return o, exitErrorf(exitArguments, "read arguments: %w; see debate help", err)
 	}
 	flags.Visit(func(f *flag.Flag) { o.flagGiven[f.Name] = true })
 	return o, o.check()
@@ -159,7 +159,7 @@ func (o *options) checkTopic() error {
 		return nil
 	}
 	names := slices.DeleteFunc(sortedKeys(commands), func(name string) bool { return name == "" })
-	return exitErrorf(exitArguments, "read arguments: %q is not a command, want one of %s; put a topic of several words in quotes, and write a topic of one word after --: cli -- %s",
+	return exitErrorf(exitArguments, "read arguments: %q is not a command, want one of %s; put a topic of several words in quotes, and write a topic of one word after --: debate -- %s",
 		o.operands[0], strings.Join(names, ", "), o.operands[0])
 }
 
@@ -184,9 +184,9 @@ func (o *options) checkCommand() error {
 	}
 	switch n := len(o.operands); {
 	case n < least:
-		return exitErrorf(exitArguments, "read arguments: %q needs %s; see cli help", o.command, what)
+		return exitErrorf(exitArguments, "read arguments: %q needs %s; see debate help", o.command, what)
 	case n > most:
-		return exitErrorf(exitArguments, "read arguments: unexpected argument after %q: %q; see cli help", o.command, o.operands[most])
+		return exitErrorf(exitArguments, "read arguments: unexpected argument after %q: %q; see debate help", o.command, o.operands[most])
 	}
 	return nil
 }

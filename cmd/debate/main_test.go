@@ -27,10 +27,10 @@ func TestWrongArgumentsHaveTheirExitCode(t *testing.T) {
 		{"no arguments", nil, 2, "no topic given"},
 		{"a blank topic", []string{" \t"}, 2, "the topic is blank"},
 		{"two topics", []string{"Is tea", "coffee"}, 2, "2 arguments, want one"},
-		{"an unknown command", []string{"remove", "x"}, 2, `"remove" is not a command, want one of cancel, delete, export, help, import, list, pause, resume, retry, show; put a topic of several words in quotes, and write a topic of one word after --: cli -- remove`},
+		{"an unknown command", []string{"remove", "x"}, 2, `"remove" is not a command, want one of cancel, delete, export, help, import, list, pause, resume, retry, show; put a topic of several words in quotes, and write a topic of one word after --: debate -- remove`},
 		{"a misspelled command", []string{"lits", "--store", "no.db"}, 2, `"lits" is not a command`},
 		{"a command in capitals", []string{"LIST"}, 2, `"LIST" is not a command`},
-		{"a word", []string{"Privacy"}, 2, "write a topic of one word after --: cli -- Privacy"},
+		{"a word", []string{"Privacy"}, 2, "write a topic of one word after --: debate -- Privacy"},
 		{"a topic without quotes", []string{"Should", "cities", "ban", "cars?"}, 2, "put a topic of several words in quotes"},
 		{"a word after flags", []string{"--protocol", "vote", "list-all"}, 2, `"list-all" is not a command`},
 		{"an argument and a file", []string{"Tea?", "--file", "topic.md"}, 2, "given as an argument and with --file"},
@@ -116,7 +116,7 @@ func TestAConfigurationThatCannotBeReadIsAGeneralError(t *testing.T) {
 	require.NoError(t, os.Mkdir(defaultConfigPath, 0o750))
 	code, _, stderr := start(t, environment(), topic)
 	require.Equal(t, 1, code, stderr)
-	require.Contains(t, stderr, "cli: read configuration: read "+defaultConfigPath)
+	require.Contains(t, stderr, "debate: read configuration: read "+defaultConfigPath)
 }
 
 func TestHelpAndVersionAreResults(t *testing.T) {
@@ -129,7 +129,7 @@ func TestHelpAndVersionAreResults(t *testing.T) {
 
 	code, stdout, _ := start(t, environment(), "--version")
 	require.Equal(t, 0, code)
-	require.True(t, strings.HasPrefix(stdout, "cli "), stdout)
+	require.True(t, strings.HasPrefix(stdout, "debate "), stdout)
 }
 
 // The usage names all flags and commands.
@@ -371,7 +371,7 @@ func TestFailuresOfProvidersHaveTheirExitCode(t *testing.T) {
 			require.Equal(t, 3, code, stderr)
 			require.Empty(t, stdout)
 			require.NotContains(t, stderr, "secret")
-			require.Contains(t, stderr, "\ncontinue with: cli re")
+			require.Contains(t, stderr, "\ncontinue with: debate re")
 		})
 	}
 }

@@ -1,4 +1,4 @@
-module github.com/elenchus-go/debate/examples/cli
+module github.com/elenchus-go/debate/cmd/debate
 
 go 1.26.0
 

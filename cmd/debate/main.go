@@ -1,9 +1,9 @@
-// Cli is a command that runs debates with each of the library's protocols. It can keep them in a SQLite database.
+// Debate is a command that runs debates with each of the library's protocols. It can keep them in a SQLite database.
 //
-//	go run . "Should cities ban private cars?"
-//	go run . --protocol critique-refine --agents security,performance --file problem.md --report out/report.html
-//	go run . --store debates.db "Should cities ban private cars?"     # then list, show, resume and others
-//	go run . help
+//	debate "Should cities ban private cars?"
+//	debate --protocol critique-refine --agents security,performance --file problem.md --report out/report.html
+//	debate --store debates.db "Should cities ban private cars?"     # then list, show, resume and others
+//	debate help
 //
 // The answer goes to stdout, everything else to stderr. README.md describes the configuration file.
 package main
@@ -46,7 +46,7 @@ func run(ctx context.Context, interrupted <-chan struct{}, args []string, stdin 
 	if err == nil {
 		return exitSuccess
 	}
-	fmt.Fprintln(p.stderr, "cli:", err)
+	fmt.Fprintln(p.stderr, "debate:", err)
 	if f, ok := errors.AsType[*exitError](err); ok {
 		return f.code
 	}
@@ -62,7 +62,7 @@ func (p *program) run(args []string) (err error) {
 		fmt.Fprint(p.stdout, usage)
 		return nil
 	case p.version:
-		fmt.Fprintln(p.stdout, "cli", version())
+		fmt.Fprintln(p.stdout, "debate", version())
 		return nil
 	case p.command == "":
 		return p.newDebate()

@@ -100,12 +100,12 @@ func TestADebateWaitsForPeople(t *testing.T) {
 	require.Equal(t, 1, code)
 	require.Empty(t, stdout)
 	id := saved(t, stderr)
-	require.True(t, strings.HasSuffix(stderr, "cli: waiting for the reply of Ada\ncontinue with: cli resume "+id+" --me Ada --store kept/d.db\n"), stderr)
+	require.True(t, strings.HasSuffix(stderr, "debate: waiting for the reply of Ada\ncontinue with: debate resume "+id+" --me Ada --store kept/d.db\n"), stderr)
 
 	for _, again := range [][]string{{"resume", id}, {"resume", id, "--me", "Ada"}} {
 		code, _, stderr = start(t, environment(), append(again, "--store", "kept/d.db")...)
 		require.Equal(t, 1, code)
-		require.Contains(t, stderr, "cli: waiting for the reply of Ada\n")
+		require.Contains(t, stderr, "debate: waiting for the reply of Ada\n")
 	}
 	_, stdout, _ = start(t, environment(), "show", id, "--store", "kept/d.db")
 	require.Contains(t, stdout, "waiting for the reply of Ada\n")
@@ -120,7 +120,7 @@ func TestADebateWaitsForPeople(t *testing.T) {
 	require.Contains(t, stderr, "not valid: ", "the reply is blank")
 	code, _, stderr = answering(t, environment(), typed("No.", ""), "resume", id, "--me", "Ada", "--store", "kept/d.db")
 	require.Equal(t, 1, code)
-	require.Contains(t, stderr, "cli: waiting for the reply of Judge\n")
+	require.Contains(t, stderr, "debate: waiting for the reply of Judge\n")
 	require.Equal(t, []string{"Judge"}, heads(t)[0].Waiting)
 
 	code, _, stderr = start(t, environment(), "resume", id, "--me", "Bo", "--store", "kept/d.db")
@@ -159,7 +159,7 @@ func TestGatesAskOnTheTerminal(t *testing.T) {
 	code, _, stderr = start(t, environment(), append(args, topic)...)
 	require.Equal(t, 1, code)
 	id := saved(t, stderr)
-	require.Contains(t, stderr, "cli: waiting for a decision: ")
+	require.Contains(t, stderr, "debate: waiting for a decision: ")
 	code, _, stderr = start(t, environment(), "resume", id, "edit", "Mention trains.", "--store", "kept/d.db", "--config", "gates.json")
 	require.Equal(t, 1, code, "round 2")
 	require.Contains(t, stderr, "round 2")
@@ -187,8 +187,8 @@ func TestAnInterruptWhileAPersonIsAsked(t *testing.T) {
 		args []string
 		says string
 	}{
-		{[]string{"--store", "kept/d.db"}, "cli: waiting for the reply of Ada\ncontinue with: "},
-		{nil, "cli: debate canceled"},
+		{[]string{"--store", "kept/d.db"}, "debate: waiting for the reply of Ada\ncontinue with: "},
+		{nil, "debate: debate canceled"},
 	} {
 		folder(t)
 		interrupted := make(chan struct{})
@@ -237,7 +237,7 @@ func TestADebateOfPeople(t *testing.T) {
 	require.Equal(t, 1, code, "the judge has left")
 	require.Len(t, state(t, []byte(stdout)).Result.Turns, 2, stderr)
 	require.NotContains(t, stderr, "offline demo model")
-	require.Contains(t, stderr, "cli: waiting for the reply of Judge")
+	require.Contains(t, stderr, "debate: waiting for the reply of Judge")
 }
 
 // The live display ends before a person is asked, and shows nothing that the person must not know yet.

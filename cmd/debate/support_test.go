@@ -34,10 +34,10 @@ var binaryFolder string
 
 // binary builds the program once and returns its path.
 var binary = sync.OnceValues(func() (path string, err error) {
-	if binaryFolder, err = os.MkdirTemp("", "cli"); err != nil {
+	if binaryFolder, err = os.MkdirTemp("", "debate"); err != nil {
 		return "", err
 	}
-	path = filepath.Join(binaryFolder, "cli.exe")
+	path = filepath.Join(binaryFolder, "debate.exe")
 	cmd := exec.Command("go", "build", "-o", path, ".")
 	cmd.Dir = home
 	if said, err := cmd.CombinedOutput(); err != nil {

@@ -1,20 +1,20 @@
 package main
 
-const usage = `usage: cli [flags] "Should cities ban private cars?"    run a debate
-       cli [flags] --file problem.md
-       cli help                        print this help
-       cli list [filters]              list stored debates, newest first
-       cli show ID                     print the transcript and the answer
-       cli resume ID [ANSWER [TEXT]]   continue a debate, or answer its question; the answer edit takes a remark
-       cli retry ID                    continue a debate after an error
-       cli pause ID                    pause a debate, whichever process runs it
-       cli cancel ID                   cancel a debate
-       cli export ID                   write a debate as JSON, to move it or to back it up
-       cli import FILE                 store a debate that export wrote
-       cli delete ID                   delete a debate
-       cli delete FILTERS              delete all debates that the filters select
+const usage = `usage: debate [flags] "Should cities ban private cars?"    run a debate
+       debate [flags] --file problem.md
+       debate help                        print this help
+       debate list [filters]              list stored debates, newest first
+       debate show ID                     print the transcript and the answer
+       debate resume ID [ANSWER [TEXT]]   continue a debate, or answer its question; the answer edit takes a remark
+       debate retry ID                    continue a debate after an error
+       debate pause ID                    pause a debate, whichever process runs it
+       debate cancel ID                   cancel a debate
+       debate export ID                   write a debate as JSON, to move it or to back it up
+       debate import FILE                 store a debate that export wrote
+       debate delete ID                   delete a debate
+       debate delete FILTERS              delete all debates that the filters select
 
-To debate a topic of one word, write it after two dashes: cli -- Privacy
+To debate a topic of one word, write it after two dashes: debate -- Privacy
 
 Flags of a debate; --config, --store and the flags for output and display also apply to show, resume and retry:
   --protocol NAME   panel, proposer-skeptic, critique-refine, arbitration, pro-con, vote, council or mad; defaults to panel

@@ -81,7 +81,7 @@ func TestADebateIsExportedDeletedAndImported(t *testing.T) {
 
 	code, _, stderr = execute(t, environment(), "delete", id, "--store", "kept/d.db")
 	require.Equal(t, 2, code)
-	require.Equal(t, "cli: delete debate "+id+": Delete debate "+id+" (completed, "+topic+")? Use --yes to answer yes\n", stderr)
+	require.Equal(t, "debate: delete debate "+id+": Delete debate "+id+" (completed, "+topic+")? Use --yes to answer yes\n", stderr)
 	code, stdout, stderr = execute(t, environment(), "delete", id, "--store", "kept/d.db", "--yes")
 	require.Equal(t, 0, code, stderr)
 	require.Equal(t, id+" deleted\n", stdout)
@@ -247,10 +247,10 @@ func TestAChangedModelIsConfirmed(t *testing.T) {
 	for _, name := range []string{"Proposer", "Skeptic", "Synthesizer"} {
 		require.Contains(t, stderr, "warning: "+name+" uses tiny, as stored with the debate, and not large, which is configured now.\n")
 	}
-	require.Contains(t, stderr, "cli: retry debate "+id+": Continue debate "+id+"? Use --yes to answer yes\n")
+	require.Contains(t, stderr, "debate: retry debate "+id+": Continue debate "+id+"? Use --yes to answer yes\n")
 	code, _, screen := answering(t, other, "n", "retry", id, "--store", "kept/d.db")
 	require.Equal(t, 1, code)
-	require.Contains(t, screen, "Continue debate "+id+"? [y/N] cli: retry debate "+id+": not confirmed\n")
+	require.Contains(t, screen, "Continue debate "+id+"? [y/N] debate: retry debate "+id+": not confirmed\n")
 	require.Equal(t, "error", string(heads(t)[0].State), "nothing has changed")
 	require.Len(t, models(), 3)
 

@@ -12,7 +12,7 @@ import (
 )
 
 // promptsLabel is the label of a stored debate with the folder of --prompts, so that it continues with the same prompts.
-const promptsLabel = "cli.prompts"
+const promptsLabel = "debate.prompts"
 
 // usePrompts sets the prompts of --prompts, or those that a stored debate began with.
 func (p *program) usePrompts(o *debate.Options, c *debate.Config) error {

@@ -84,7 +84,7 @@ func TestAnInterruptedDebateIsResumed(t *testing.T) {
 	require.Empty(t, stdout.String())
 	require.Contains(t, stderr.String(), "interrupted: waiting for the calls in flight, press Ctrl-C again to cancel them; use resume to continue\n")
 	require.Contains(t, stderr.String(), "\n  defend 1/1: Proposer, ", "the call in flight is committed")
-	require.True(t, strings.HasSuffix(stderr.String(), "cli: debate paused\ncontinue with: cli resume "+id+" --store kept/d.db\n"), stderr.String())
+	require.True(t, strings.HasSuffix(stderr.String(), "debate: debate paused\ncontinue with: debate resume "+id+" --store kept/d.db\n"), stderr.String())
 	require.Equal(t, 3, calls)
 
 	code, answer, progress := start(t, env, "resume", id, "--store", "kept/d.db")
@@ -112,7 +112,7 @@ func TestADebateWhoseProcessEndedIsResumed(t *testing.T) {
 	})
 	var stdout, stderr output
 	require.Equal(t, 1, run(ctx, nil, held, strings.NewReader(""), &stdout, &stderr, env), stderr.String())
-	require.Contains(t, stderr.String(), "debate not completed, state is running.awaiting_responses\ncontinue with: cli resume ")
+	require.Contains(t, stderr.String(), "debate not completed, state is running.awaiting_responses\ncontinue with: debate resume ")
 
 	code, _, progress := start(t, env, "resume", saved(t, stderr.String()), "--store", "kept/d.db")
 	require.Equal(t, 0, code, progress)
@@ -190,7 +190,7 @@ func TestADebateThatIsNotKeptIsCanceled(t *testing.T) {
 	require.Equal(t, 1, run(t.Context(), interrupted, []string{"--protocol", "proposer-skeptic", topic, "--output", "state.json"}, strings.NewReader(""), &stdout, &stderr, env))
 	close(left)
 	require.Contains(t, stderr.String(), "interrupted: canceling the debate; with --store, you could resume it\n")
-	require.Contains(t, stderr.String(), "cli: debate canceled\n")
+	require.Contains(t, stderr.String(), "debate: debate canceled\n")
 	require.Empty(t, stdout.String())
 	require.Len(t, state(t, []byte(contents(t, "state.json"))).Result.Turns, 3, "the turns are not lost")
 }
@@ -231,7 +231,7 @@ func TestADebateThatFailedIsRetried(t *testing.T) {
 	require.Equal(t, 3, code, stderr)
 	id := saved(t, stderr)
 	require.Contains(t, stderr, "run step synthesis of Synthesizer in round 5: call provider openai")
-	require.Contains(t, stderr, "\ncontinue with: cli retry "+id+" --store kept/d.db\n")
+	require.Contains(t, stderr, "\ncontinue with: debate retry "+id+" --store kept/d.db\n")
 
 	code, stdout, _ := start(t, env, "show", id, "--store", "kept/d.db")
 	require.Equal(t, 0, code)
@@ -240,7 +240,7 @@ func TestADebateThatFailedIsRetried(t *testing.T) {
 
 	code, _, stderr = start(t, env, "resume", id, "--store", "kept/d.db")
 	require.Equal(t, 1, code)
-	require.Contains(t, stderr, "the debate has failed\ncontinue with: cli retry "+id)
+	require.Contains(t, stderr, "the debate has failed\ncontinue with: debate retry "+id)
 
 	code, answer, stderr := start(t, env, "retry", id, "--store", "kept/d.db", "--report", "out/r.md")
 	require.Equal(t, 0, code, stderr)
@@ -333,9 +333,9 @@ func TestAQuestionIsAnswered(t *testing.T) {
 	code, _, stderr := start(t, env, topic)
 	require.Equal(t, 1, code, stderr)
 	id := saved(t, stderr)
-	require.Contains(t, stderr, "cli: waiting for a decision: ")
+	require.Contains(t, stderr, "debate: waiting for a decision: ")
 	require.Contains(t, stderr, "\n  retry: ")
-	require.Contains(t, stderr, "\ncontinue with: cli resume "+id+" ANSWER --store kept/d.db\n")
+	require.Contains(t, stderr, "\ncontinue with: debate resume "+id+" ANSWER --store kept/d.db\n")
 
 	_, stdout, _ := start(t, env, "show", id)
 	require.Contains(t, stdout, "waiting for a decision: ")
