@@ -67,9 +67,16 @@ func (m *Snapshot) Result() *Result { return resultOf(m.rec) }
 // were shown when they happened, except live events. Replay stops at the end of the journal; use Watch to follow the
 // debate further. A snapshot is valid until the next one is yielded. If an entry cannot be read, Replay yields an
 // error that names it.
-func (d *Debate) Replay(ctx context.Context) iter.Seq2[*Snapshot, error] {
+func (d *Debate) Replay(ctx context.Context) iter.Seq2[*Snapshot, error] { return d.ReplayAs(ctx, "") }
+
+// ReplayAs is like Replay for a viewer who speaks for a participant or a judge. It stops before the first entry that
+// [Debate.WatchAs] withholds from that seat, and yields the same errors. An empty seat sees everything.
+func (d *Debate) ReplayAs(ctx context.Context, seat string) iter.Seq2[*Snapshot, error] {
 	return func(yield func(*Snapshot, error) bool) {
 		_, entries, err := d.engine.store.Load(ctx, d.ID(), 0)
+		if err == nil && seat != "" {
+			entries, err = d.entriesFor(seat, entries)
+		}
 		past := d.engine.journal(d.ID())
 		if err == nil {
 			err = past.begin()
@@ -84,6 +91,23 @@ func (d *Debate) Replay(ctx context.Context) iter.Seq2[*Snapshot, error] {
 			yield(nil, err)
 		}
 	}
+}
+
+// entriesFor returns the entries of a whole journal that a viewer who speaks for a seat may see. They are decoded.
+func (d *Debate) entriesFor(seat string, entries []store.Entry) ([]store.Entry, error) {
+	b := &blindfold{rec: newRecord(d.ID(), d.engine.env), seat: seat}
+	entries = slices.Clone(entries)
+	for i, e := range entries {
+		ev, err := decodeEntry(e)
+		if err != nil {
+			return nil, fmt.Errorf("read entry %d of debate %s: %w", e.Seq, d.ID(), err)
+		}
+		if err := b.add(ev); err != nil {
+			return nil, err
+		}
+		entries[i].Data = ev
+	}
+	return entries[:len(b.visible())], nil
 }
 
 // Watch follows the debate, whichever process drives it. It first yields the stored events after the given seq (0 for

@@ -10,13 +10,11 @@ import (
 // unknown state nothing is highlighted. The same state always gives the same text.
 func Mermaid(current State) string {
 	var inner, outer strings.Builder
-	for _, r := range table {
-		for _, a := range r.arrows() {
-			if a.from.in(running) && a.to.in(running) {
-				fmt.Fprintf(&inner, "        %s\n", a)
-			} else {
-				fmt.Fprintf(&outer, "    %s\n", a)
-			}
+	for _, a := range Arrows() {
+		if a.From.in(running) && a.To.in(running) {
+			fmt.Fprintf(&inner, "        %s\n", a.mermaid())
+		} else {
+			fmt.Fprintf(&outer, "    %s\n", a.mermaid())
 		}
 	}
 	for _, s := range states {
@@ -44,25 +42,29 @@ func markCurrent(current State) string {
 		"    class " + current.id() + " current\n"
 }
 
-// arrow is one row of the table drawn from one of its states. A compound state is drawn as one state.
-type arrow struct {
-	from, to State
-	label    string
+// Arrow is a row of the table, drawn from one of its states to one state.
+type Arrow struct {
+	From, To State  // From and To are states, or "running", which contains the states whose names begin with "running.".
+	On       Event  // On is the event that leads from one to the other.
+	Guard    string // Guard names the condition under which it does. It is empty if there is none.
 }
 
-// arrows returns the arrows of a row.
-func (r row) arrows() []arrow {
-	targets := []State{r.to}
-	if r.to == pausedState {
-		targets = pausable()
-	}
-	var all []arrow
-	for _, from := range r.from {
-		for _, to := range targets {
-			all = append(all, arrow{from, to, r.label()})
+// Arrows returns the lifecycle as arrows between states, in the order of the table. An arrow that leaves or reaches "running"
+// stands for one from, or to, each of its states. Of two arrows of the same state and event, the first one whose guard holds
+// applies.
+func Arrows() (list []Arrow) {
+	for _, r := range table {
+		targets := []State{r.to}
+		if r.to == pausedState {
+			targets = pausable()
+		}
+		for _, from := range r.from {
+			for _, to := range targets {
+				list = append(list, Arrow{from, to, r.on, r.when.name})
+			}
 		}
 	}
-	return all
+	return list
 }
 
 // pausable returns the states that can be paused.
@@ -70,8 +72,9 @@ func pausable() []State {
 	return table[slices.IndexFunc(table, func(r row) bool { return r.to == Paused })].from
 }
 
-func (a arrow) String() string {
-	return fmt.Sprintf("%s --> %s : %s", a.from.id(), a.to.id(), a.label)
+// mermaid returns the arrow as a line of a Mermaid diagram.
+func (a Arrow) mermaid() string {
+	return fmt.Sprintf("%s --> %s : %s", a.From.id(), a.To.id(), label(a.On, a.Guard))
 }
 
 // id returns the name of the state within its compound state, because Mermaid does not allow dots in names.

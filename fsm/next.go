@@ -104,17 +104,17 @@ func snapshots(table []row) []Position {
 // add adds the transition of a row from a position.
 func (g *graph) add(from Position, r row) {
 	to := r.target(from)
-	name := fmt.Sprintf("%s from %s to %s", r.label(), from.engineName(), to.engineName())
+	name := fmt.Sprintf("%s from %s to %s", label(r.on, r.when.name), from.engineName(), to.engineName())
 	g.transitions[from] = append(g.transitions[from], transition{name, r.on, r.when, to, to.engineName()})
 	g.events = append(g.events, looplab.EventDesc{Name: name, Src: []string{from.engineName()}, Dst: to.engineName()})
 }
 
-// label returns the event and its guard, as diagrams and the engine name them.
-func (r row) label() string {
-	if r.when.name == "" {
-		return string(r.on)
+// label returns an event and its guard, as diagrams and the engine name them.
+func label(on Event, guard string) string {
+	if guard == "" {
+		return string(on)
 	}
-	return fmt.Sprintf("%s [%s]", r.on, r.when.name)
+	return fmt.Sprintf("%s [%s]", on, guard)
 }
 
 // leaves reports whether the row applies to a state.

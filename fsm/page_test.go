@@ -32,11 +32,30 @@ func TestTheDiagramIsTheSameEveryTimeAndMarksTheCurrentState(t *testing.T) {
 
 // TestNothingInTheDiagramNeedsEscaping checks that Mermaid reads every name as plain text.
 func TestNothingInTheDiagramNeedsEscaping(t *testing.T) {
-	for _, r := range table {
-		for _, a := range r.arrows() {
-			require.Regexp(t, regexp.MustCompile(`^[a-z_]+ --> [a-z_]+ : [a-z]+( \[[a-zA-Z]+\])?$`), a.String())
+	for _, a := range Arrows() {
+		require.Regexp(t, regexp.MustCompile(`^[a-z_]+ --> [a-z_]+ : [a-z]+( \[[a-zA-Z]+\])?$`), a.mermaid())
+	}
+}
+
+func TestArrowsAreTheTransitions(t *testing.T) {
+	var drawn, want []string
+	for _, a := range Arrows() {
+		for _, from := range states {
+			for _, to := range states {
+				if from.in(a.From) && to.in(a.To) {
+					drawn = append(drawn, fmt.Sprint(from, a.On, a.Guard, to))
+				}
+			}
 		}
 	}
+	for at, list := range lifecycle().transitions {
+		for _, next := range list {
+			want = append(want, fmt.Sprint(at.State, next.on, next.when.name, next.to.State))
+		}
+	}
+	slices.Sort(drawn)
+	slices.Sort(want)
+	require.Equal(t, slices.Compact(want), drawn)
 }
 
 func TestThePageIsGeneratedFromTheTable(t *testing.T) {

@@ -81,6 +81,52 @@ func TestOnlySeatsWatchBlindly(t *testing.T) {
 	for _, err := range b.WatchAs(t.Context(), "Zoe", 0) {
 		require.ErrorContains(t, err, `seat: no participant or judge has the name "Zoe"`)
 	}
+	n := 0
+	for _, err := range b.ReplayAs(t.Context(), "Zoe") {
+		require.ErrorContains(t, err, `seat: no participant or judge has the name "Zoe"`)
+		n++
+	}
+	require.Equal(t, 1, n)
+}
+
+// ReplayAs shows exactly what WatchAs shows, at each moment of the debate.
+func TestThePastOfABlindRoundStaysBlind(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := sit(t, "A @B @C", nil)
+		last := map[string]*int64{}
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		for _, seat := range []string{"A", "B", "C", "J"} {
+			_, last[seat] = b.watchAs(ctx, seat, 0)
+		}
+		withheld := 0
+		check := func() {
+			synctest.Wait()
+			for seat, watched := range last {
+				var end int64
+				for s, err := range b.ReplayAs(t.Context(), seat) {
+					require.NoError(t, err)
+					end = s.Event.Meta().Seq
+					require.Equal(t, end, s.Status().Seq)
+				}
+				require.Equal(t, *watched, end, seat)
+				if end < b.status().Seq {
+					withheld++
+				}
+			}
+		}
+		for b.status().State != fsm.Completed {
+			b.run()
+			check()
+			list, err := b.Waiting(t.Context())
+			require.NoError(t, err)
+			for _, a := range list {
+				b.answer(a.Key.Actor, "Yes.")
+				check()
+			}
+		}
+		require.NotZero(t, withheld)
+	})
 }
 
 // A debate that fails in a parallel phase may continue it, so the phase stays blind.
