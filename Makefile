@@ -16,13 +16,18 @@ KILLS_RANDOM ?= 600
 # The version is fixed because each version reports different problems.
 GOLANGCI_VERSION := v2.15.0
 
+# The version is fixed because each version has more rules.
+AXE_VERSION := 4.14.1
+
+PICTURES ?= $(CURDIR)/coverage/pictures
+
 MODULES := $(sort $(dir $(shell find . -name go.mod -not -path '*/testdata/*')))
 PATH    := $(PATH):$(shell $(GO) env GOPATH)/bin
 export PATH
 
 .DEFAULT_GOAL := help
 .PHONY: help test soak kills interruptions rescue mutation lint portable debatevet format bench fuzz generate tidy frameworks frameworks-changed release-check \
-	postgres golangci-lint
+	browser postgres chromium axe golangci-lint
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | while IFS='	' read -r t h; do printf '  make %-19s %s\n' "$$t" "$$h"; done
@@ -101,15 +106,32 @@ tidy: ## run go mod tidy in all modules
 	done
 	@cd testdata/frameworks && GOWORK=off $(GO) mod tidy
 
-FRAMEWORKS_CACHE = $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/debate
+CACHE = $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/debate
+
+browser: chromium axe ## test reports and the inspector in Chromium, and take pictures of them
+	@cd internal/browsertest && DEBATE_BROWSER="$$(command -v chromium || command -v chromium-browser || command -v google-chrome)" \
+		DEBATE_AXE="$(CACHE)/axe-core-$(AXE_VERSION)/package/axe.min.js" DEBATE_PICTURES="$(PICTURES)" \
+		$(GO) test -count=1 -timeout 30m .
+
+chromium: # installs Chromium if it can
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || { \
+		[ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && echo "== install Chromium" && apt-get update -qq && \
+		DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium fonts-noto-core >/dev/null; \
+	} || { echo "Chromium is missing: install it"; exit 1; }
+
+axe: # downloads axe-core, which tests accessibility
+	@[ -f "$(CACHE)/axe-core-$(AXE_VERSION)/package/axe.min.js" ] || { mkdir -p "$(CACHE)/axe-core-$(AXE_VERSION)" && \
+		cd "$(CACHE)/axe-core-$(AXE_VERSION)" && npm pack --silent axe-core@$(AXE_VERSION) >/dev/null && tar xzf axe-core-*.tgz package/axe.min.js; } || \
+		{ echo "axe-core is missing: install npm"; exit 1; }
+
 FRAMEWORKS_SUM = $(shell cat go.mod go.sum testdata/frameworks/* | cksum | tr ' ' -)
 
 frameworks: ## build and run a program that uses langchaingo, Eino, ADK, Genkit and MCP together with this library
 	@cd testdata/frameworks && GOWORK=off $(GO) run .
-	@mkdir -p '$(FRAMEWORKS_CACHE)' && touch '$(FRAMEWORKS_CACHE)/frameworks-$(FRAMEWORKS_SUM)'
+	@mkdir -p '$(CACHE)' && touch '$(CACHE)/frameworks-$(FRAMEWORKS_SUM)'
 
 frameworks-changed: ## run make frameworks unless it has already passed here with the same dependencies
-	@if [ -e '$(FRAMEWORKS_CACHE)/frameworks-$(FRAMEWORKS_SUM)' ]; then \
+	@if [ -e '$(CACHE)/frameworks-$(FRAMEWORKS_SUM)' ]; then \
 		echo "skipped: make frameworks has already passed with these dependencies"; else $(MAKE) --no-print-directory frameworks; fi
 
 release-check: ## pack all modules as for a release and use them from an empty folder, without publishing anything
