@@ -249,7 +249,7 @@ func TestADebateSurvivesItsProcess(t *testing.T) {
 	s := store.Memory()
 	var mu sync.Mutex
 	spoken := map[string]int{}
-	model := offline.Model(false)
+	model, called := offline.Model(false), make(chan struct{})
 	hang := provider(func(ctx context.Context, r providers.Request) (providers.Response, error) {
 		name := "Ada"
 		if strings.Contains(r.Messages[0].Text, "You are Bo") {
@@ -260,6 +260,7 @@ func TestADebateSurvivesItsProcess(t *testing.T) {
 		first := name == "Bo" && spoken[name] == 1
 		mu.Unlock()
 		if first {
+			close(called)
 			<-ctx.Done()
 			return providers.Response{}, providers.ContextError(ctx, providers.Response{})
 		}
@@ -276,6 +277,7 @@ func TestADebateSurvivesItsProcess(t *testing.T) {
 	for e, ok := events.Next(); ok && e.AgentName != "Ada"; e, ok = events.Next() {
 		require.NoError(t, e.Err)
 	}
+	<-called
 	kill()
 	closeNow(t, died)
 
