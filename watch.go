@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/store"
@@ -62,6 +63,13 @@ func (m *Snapshot) Status() store.Status { return statusOf(m.rec) }
 
 // Result returns the debate as it was at that point.
 func (m *Snapshot) Result() *Result { return resultOf(m.rec) }
+
+// Refusal returns the *fsm.Refused with which the lifecycle refused an event at that point, or nil if the event was possible.
+func (m *Snapshot) Refusal(on fsm.Event) (err error) {
+	defer func() { _ = recover() }() // of the protocol: the driver meets the panic too, and reports it
+	_, err = fsm.Next(m.rec.lifecycle, on, m.rec.facts())
+	return err
+}
 
 // Replay yields the debate's state after each entry of its journal, with the entry's event. The events are those that
 // were shown when they happened, except live events. Replay stops at the end of the journal; use Watch to follow the

@@ -101,6 +101,7 @@ func TestThePastOfABlindRoundStaysBlind(t *testing.T) {
 		}
 		withheld := 0
 		check := func() {
+			b.checkRefusals()
 			synctest.Wait()
 			for seat, watched := range last {
 				var end int64
@@ -195,5 +196,31 @@ func TestTheEndShowsEverything(t *testing.T) {
 				require.Equal(t, "end", (*asB)[len(*asB)-1])
 			})
 		})
+	}
+}
+
+// checkRefusals requires that no snapshot refuses the control that came next, and that the last one refuses what the debate
+// refuses, for the same reason.
+func (b *table) checkRefusals() {
+	b.t.Helper()
+	controls := map[fsm.Event]func(context.Context) error{}
+	if b.status().State == fsm.Paused { // elsewhere a second Resume or Retry changes nothing
+		controls = map[fsm.Event]func(context.Context) error{fsm.Resume: b.Resume, fsm.Retry: b.Retry, fsm.Reset: b.Reset}
+	}
+	refused := map[fsm.Event]error{}
+	for s, err := range b.Replay(b.t.Context()) {
+		require.NoError(b.t, err)
+		if change, ok := s.Event.(debate.StateChanged); ok {
+			require.NoError(b.t, refused[change.On])
+		}
+		for _, on := range []fsm.Event{fsm.Resume, fsm.Pause, fsm.Stop, fsm.Cancel, fsm.Retry, fsm.Reset} {
+			refused[on] = s.Refusal(on)
+		}
+	}
+	for on, control := range controls {
+		var want, is *fsm.Refused
+		require.ErrorAs(b.t, refused[on], &want)
+		require.ErrorAs(b.t, control(b.t.Context()), &is)
+		require.Equal(b.t, want, is)
 	}
 }
