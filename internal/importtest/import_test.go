@@ -38,7 +38,7 @@ var floors = [][]string{
 }
 
 // leaves lists internal packages that every layer may import. They import nothing of the library.
-var leaves = []string{"internal/contracttype", "internal/reasoning"}
+var leaves = []string{"internal/contracttype", "internal/markup", "internal/reasoning"}
 
 // sides lists the adapters, and the packages of the library that each may import. Adapters have the layer of the root,
 // so only programs can import them.
@@ -68,9 +68,11 @@ var dependencies = map[string][]string{
 	"github.com/invopop/jsonschema":            {"debatetool", "judge/reply"},
 	"github.com/kaptinlin/jsonrepair":          {"judge/reply"},
 	"github.com/looplab/fsm":                   {"fsm"},
+	"github.com/microcosm-cc/bluemonday":       {"internal/markup"},
 	"github.com/santhosh-tekuri/jsonschema/v5": {"judge/reply"},
 	"github.com/stretchr/testify":              {"*test", "internal/golden", "internal/recorded"},
 	"github.com/tmc/langchaingo":               {"providers/langchain", "providers/retrieval/vectorstore", "examples/*"},
+	"github.com/yuin/goldmark":                 {"internal/markup"},
 	"golang.org/x/time":                        {"providers/middleware"},
 	"golang.org/x/tools":                       {"*test", "internal/golden", "internal/recorded"},
 	"pgregory.net/rapid":                       {"*test", "internal/golden", "internal/recorded"},
