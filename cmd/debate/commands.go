@@ -1,17 +1,16 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/elenchus-go/debate"
-	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/store"
 )
 
-// runCommand runs a command on the debates of a store.
-func (p *program) runCommand() error {
+// withStore calls use with the configuration file and the options of an engine that has the store.
+func (p *program) withStore(use func(configFile, debate.Options) error) error {
 	var s configFile
 	err := p.withConfigFile(func(read configFile) error {
 		s = read
@@ -20,12 +19,12 @@ func (p *program) runCommand() error {
 	if err != nil {
 		return err
 	}
-	p.store = cmp.Or(p.store, s.storePath())
+	p.chooseStore(s)
 	switch {
-	case p.store == "":
-		return exitErrorf(exitArguments, "open store: no store given, use --store FILE")
-	case !fileExists(p.store) && p.command != "import":
-		return exitErrorf(exitArguments, "open store: %s does not exist", p.store)
+	case p.storePath == "":
+		return exitErrorf(exitArguments, "open store: the store is %s, which keeps no debates; use --store FILE", memoryStore)
+	case !fileExists(p.storePath) && p.command != "import" && p.storeWords != "":
+		return exitErrorf(exitArguments, "open store: %s does not exist", p.storePath)
 	}
 	if err := p.checkFiles(); err != nil {
 		return err
@@ -36,33 +35,30 @@ func (p *program) runCommand() error {
 		return err
 	}
 	defer done()
-	switch p.command {
-	case "list":
-		return p.listDebates(o.Store)
-	case "delete":
-		return p.deleteDebates(o.Store)
-	case "export":
-		return p.exportDebate(o.Store)
-	case "import":
-		return p.importDebate(o.Store)
-	}
-	engine, err := debate.NewEngine(o)
-	if err != nil {
-		return err
-	}
-	d, err := engine.Open(p.ctx, p.operands[0])
-	if err != nil {
-		return p.notFound(err)
-	}
-	switch p.command {
-	case "show":
-		return p.showDebate(d)
-	case "pause":
-		return p.printState(d, d.Pause(p.ctx))
-	case "cancel":
-		return p.printState(d, d.Cancel(p.ctx))
-	}
-	return p.resumeDebate(d, s, o)
+	return use(s, o)
+}
+
+// withDebate calls use with the debate that the first operand names.
+func (p *program) withDebate(use func(*debate.Debate, configFile, debate.Options) error) error {
+	return p.withStore(func(s configFile, o debate.Options) error {
+		engine, err := debate.NewEngine(o)
+		if err != nil {
+			return err
+		}
+		d, err := engine.Open(p.ctx, p.operands[0])
+		if err != nil {
+			return p.notFound(err)
+		}
+		return use(d, s, o)
+	})
+}
+
+func (p *program) pauseDebate() error {
+	return p.withDebate(func(d *debate.Debate, _ configFile, _ debate.Options) error { return p.printState(d, d.Pause(p.ctx)) })
+}
+
+func (p *program) cancelDebate() error {
+	return p.withDebate(func(d *debate.Debate, _ configFile, _ debate.Options) error { return p.printState(d, d.Cancel(p.ctx)) })
 }
 
 // printState prints the id and the state of a debate, unless err is not nil.
@@ -78,157 +74,45 @@ func (p *program) printState(d *debate.Debate, err error) error {
 }
 
 // showDebate prints the state and the result of a debate.
-func (p *program) showDebate(d *debate.Debate) error {
-	r, err := d.Result(p.ctx)
-	if err != nil {
-		return err
-	}
-	if !p.json {
-		fmt.Fprintf(p.stdout, "%s\n%s, %s in round %d%s\n\n", printableLine(r.Topic), r.Protocol, r.State, r.Round, ending(r))
-		if q := r.Question; q != nil {
-			fmt.Fprintf(p.stdout, "waiting for a decision: %s%s\n\n", q.Cause, formatChoices(q))
-		}
-		status, err := d.Status(p.ctx)
-		if err != nil {
-			return err
-		}
-		if len(status.Waiting) > 0 {
-			fmt.Fprintf(p.stdout, "waiting for the reply of %s\n\n", strings.Join(status.Waiting, ", "))
-		}
-		if r.Failure != nil {
-			fmt.Fprintf(p.stdout, "%v\n%s\n\n", r.Failure, r.Failure.Hint())
-		}
-		p.printTranscript(r)
-		if answer(r) != "" {
-			fmt.Fprint(p.stdout, "== answer ==\n\n")
-		}
-	}
-	return p.writeResult(p.ctx, d, r)
-}
-
-// resumeDebate continues a debate that was interrupted or is paused or, for the command retry, that has failed.
-func (p *program) resumeDebate(d *debate.Debate, s configFile, o debate.Options) error {
-	c, err := p.currentConfig(d)
-	if err != nil {
-		return err
-	}
-	head, err := d.Status(p.ctx)
-	if err != nil {
-		return err
-	}
-	if head.State.Final() {
-		return fmt.Errorf("%s debate %s: already %s", p.command, d.ID(), head.State)
-	}
-	p.assignProviders(s, &c, "") // never the offline demo model, because real models took part in the debate
-	var models map[string]string
-	if o.Providers, models, err = p.openProviders(s, c); err != nil {
-		return err
-	}
-	if err := p.usePrompts(&o, &c); err != nil {
-		return err
-	}
-	if err := p.checkSeats(c); err != nil {
-		return err
-	}
-	if _, err := debate.New(p.ctx, c, debate.Options{Providers: o.Providers, Prompts: o.Prompts}); err != nil { // in memory, only to check
-		return p.withExitCode(fmt.Errorf("%s debate %s: %w; use --config with the configuration that defines its providers", p.command, d.ID(), err))
-	}
-	engine, err := debate.NewEngine(o)
-	if err != nil {
-		return err
-	}
-	if d, err = engine.Open(p.ctx, d.ID()); err != nil {
-		return err
-	}
-	if err := p.confirmModels(d, s, c, models); err != nil {
-		return err
-	}
-	if err := p.makeRunnable(d, head.State); err != nil {
-		return err
-	}
-	return p.runDebate(d)
-}
-
-// confirmModels asks whether to continue if the models of a debate are not those that are configured now.
-func (p *program) confirmModels(d *debate.Debate, s configFile, c debate.Config, models map[string]string) error {
-	r, err := d.Result(p.ctx)
-	if err != nil {
-		return err
-	}
-	used := map[string]string{}
-	for _, t := range r.Turns {
-		if n := len(t.Attempts); n > 0 {
-			used[t.Actor] = t.Attempts[n-1].Model
-		}
-	}
-	changes := modelChanges(s, c, models, used)
-	if len(changes) == 0 {
-		return nil
-	}
-	for _, line := range changes {
-		p.warnf("%s", line)
-	}
-	if err := p.confirm(fmt.Sprintf("Continue debate %s?", d.ID())); err != nil {
-		return fmt.Errorf("%s debate %s: %w", p.command, d.ID(), err)
-	}
-	return nil
-}
-
-// makeRunnable retries, decides or resumes a debate, so that it can run.
-func (p *program) makeRunnable(d *debate.Debate, state fsm.State) error {
-	switch {
-	case p.command == "retry":
-		return d.Retry(p.ctx)
-	case state == fsm.Error:
-		return fmt.Errorf("resume debate %s: the debate has failed%s", d.ID(), p.nextCommand("retry", d.ID()))
-	case len(p.operands) > 1:
+func (p *program) showDebate() error {
+	return p.withDebate(func(d *debate.Debate, _ configFile, _ debate.Options) error {
 		r, err := d.Result(p.ctx)
 		if err != nil {
 			return err
 		}
-		id := ""
-		if r.Question != nil {
-			id = r.Question.ID
+		if !p.json {
+			status, err := d.Status(p.ctx)
+			if err != nil {
+				return err
+			}
+			p.printDebate(r, status)
 		}
-		return p.decide(d, id, p.operands[1], p.operands[2:]...)
-	case state == fsm.Paused:
-		return p.unpause(d)
-	}
-	return nil // it was interrupted or not started
+		return p.writeResult(p.ctx, d, r)
+	})
 }
 
-// unpause resumes a paused debate, unless it waits for a person's reply or for an answer that this terminal can ask for.
-func (p *program) unpause(d *debate.Debate) error {
-	status, err := d.Status(p.ctx)
-	if err != nil {
-		return err
+// printDebate prints what a debate waits for, its failure and its transcript.
+func (p *program) printDebate(r *debate.Result, status store.Status) {
+	fmt.Fprintf(p.stdout, "%s\n%s, %s in round %d%s\n\n", printableLine(r.Topic), r.Protocol, r.State, r.Round, ending(r))
+	if q := r.Question; q != nil {
+		fmt.Fprintf(p.stdout, "waiting for a decision: %s%s\n\n", q.Cause, formatChoices(q))
 	}
-	r, err := d.Result(p.ctx)
-	if err != nil || r.Question != nil && p.canAsk() {
-		return err
+	if len(status.Waiting) > 0 {
+		fmt.Fprintf(p.stdout, "waiting for the reply of %s\n\n", strings.Join(status.Waiting, ", "))
 	}
-	err = d.Resume(p.ctx)
-	if _, refused := errors.AsType[*fsm.Refused](err); refused && len(status.Waiting) > 0 {
-		return nil
+	if r.Failure != nil {
+		fmt.Fprintf(p.stdout, "%v\n%s\n\n", r.Failure, r.Failure.Hint())
+	}
+	p.printTranscript(r)
+	if answer(r) != "" {
+		fmt.Fprint(p.stdout, "== answer ==\n\n")
+	}
+}
+
+// notFound adds the store and the exit code to an error for an id that the store does not have.
+func (p *program) notFound(err error) error {
+	if errors.Is(err, store.ErrNotFound) {
+		return exitErrorf(exitArguments, "%w in %s", err, p.storePath)
 	}
 	return err
-}
-
-// currentConfig returns the configuration of a stored debate.
-func (p *program) currentConfig(d *debate.Debate) (c debate.Config, err error) {
-	engine, err := debate.NewEngine(debate.Options{})
-	if err != nil {
-		return c, err
-	}
-	for m, err := range d.Replay(p.ctx) {
-		if err != nil {
-			return c, err
-		}
-		if e, ok := m.Event.(debate.ConfigChanged); ok {
-			if c, err = engine.ParseConfig(e.Config); err != nil {
-				return c, err
-			}
-		}
-	}
-	return c, nil
 }

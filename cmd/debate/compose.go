@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -121,11 +120,7 @@ func (p *program) addRoles(s configFile, roles map[string]refine.RolePrompt) map
 	for _, name := range sortedKeys(s.roles) {
 		r := s.roles[name]
 		if r.File != "" {
-			path := r.File
-			if !filepath.IsAbs(path) {
-				path = filepath.Join(filepath.Dir(s.path), path)
-			}
-			read, err := readRole(path)
+			read, err := readRole(s.relative(r.File))
 			if err != nil {
 				p.warnf("role %s: %v; using the built-in prompt", name, err)
 			} else {

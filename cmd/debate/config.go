@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	"github.com/elenchus-go/debate/protocol/refine"
 )
@@ -137,4 +138,12 @@ func (s configFile) protocol() (name string, params map[string]json.RawMessage, 
 		return "", nil, malformedError(s.path, fmt.Errorf("protocol: %w", err))
 	}
 	return name, params, nil
+}
+
+// relative returns a path of the configuration file. Relative paths are relative to that file.
+func (s configFile) relative(path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(filepath.Dir(s.path), path)
 }

@@ -24,10 +24,11 @@ func c(t *testing.T, protocol string, args ...string) debate.Config {
 
 func composed(t *testing.T, args ...string) (cfg debate.Config, warnings string, err error) {
 	t.Helper()
-	o, err := parse(args)
-	require.NoError(t, err)
 	var stderr output
-	p := &program{ctx: t.Context(), options: o, stdout: &output{}, stderr: &stderr, terminal: &stderr, env: environment()}
+	p := &program{ctx: t.Context(), stdout: &output{}, stderr: &stderr, terminal: &stderr, env: environment()}
+	root := p.rootCommand()
+	require.NoError(t, root.ParseFlags(args))
+	require.NoError(t, root.ValidateArgs(root.Flags().Args()))
 	err = p.withConfigFile(func(s configFile) (err error) {
 		cfg, err = p.buildConfig(s, topic)
 		return err

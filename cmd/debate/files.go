@@ -42,7 +42,7 @@ func checkFile(path string) error {
 // makePrivate ensures that only its owner can read and write a database. It creates an empty file if there is none. SQLite
 // gives the files next to a database the mode of the database.
 func (p *program) makePrivate(path string) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("create folder of %s: %w", path, err)
 	}
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)

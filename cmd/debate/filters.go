@@ -2,12 +2,13 @@ package main
 
 import (
 	"errors"
-	"flag"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/spf13/pflag"
 
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/store"
@@ -15,41 +16,26 @@ import (
 )
 
 // filterFlags are the flags that select stored debates.
-const filterFlags = "state outcome failure label waiting since before updated-since updated-before"
-
-// stringList is the value of a flag that may be given several times.
-type stringList []string
-
-func (l *stringList) String() string { return strings.Join(*l, ", ") }
-
-// Set implements flag.Value.
-func (l *stringList) Set(value string) error {
-	*l = append(*l, value)
-	return nil
-}
+var filterFlags = []string{"state", "outcome", "failure", "label", "waiting", "since", "before", "updated-since", "updated-before"}
 
 // filters hold the flags that select stored debates.
 type filters struct {
-	states, outcomes, failures, labels         stringList
+	states, outcomes, failures, labels         []string
 	since, before, updatedSince, updatedBefore timeFlag
 	waiting                                    string
 	limit                                      int
 }
 
-func (f *filters) addFlags(flags *flag.FlagSet) {
-	for name, to := range map[string]*stringList{"state": &f.states, "outcome": &f.outcomes, "failure": &f.failures, "label": &f.labels} {
-		flags.Var(to, name, "")
-	}
-	for name, to := range map[string]*timeFlag{"since": &f.since, "before": &f.before, "updated-since": &f.updatedSince, "updated-before": &f.updatedBefore} {
-		flags.Var(to, name, "")
-	}
-	flags.StringVar(&f.waiting, "waiting", "", "")
-	flags.IntVar(&f.limit, "limit", 0, "")
-}
-
-// given reports whether a filter is among the given flags.
-func (f *filters) given(flags map[string]bool) bool {
-	return slices.ContainsFunc(strings.Fields(filterFlags), func(name string) bool { return flags[name] })
+func (f *filters) addFlags(flags *pflag.FlagSet) {
+	flags.StringArrayVar(&f.states, "state", nil, "debates in this `state`: running, paused, completed, canceled, error or another; can be repeated")
+	flags.StringArrayVar(&f.outcomes, "outcome", nil, "debates with this `outcome`, such as round_limit or judge_decided; can be repeated")
+	flags.StringArrayVar(&f.failures, "failure", nil, "debates that a failure of this `kind` stopped, such as rate_limit; can be repeated")
+	flags.StringArrayVar(&f.labels, "label", nil, "debates with this label, as `name=value`; can be repeated")
+	flags.StringVar(&f.waiting, "waiting", "", "debates that wait for the reply of the person of this `name`")
+	flags.Var(&f.since, "since", "debates created since `time`: a date (2026-01-31), a time, or an age (12h, 30d)")
+	flags.Var(&f.before, "before", "debates created before `time`")
+	flags.Var(&f.updatedSince, "updated-since", "debates changed last since `time`")
+	flags.Var(&f.updatedBefore, "updated-before", "debates changed last before `time`")
 }
 
 // query returns the query for a store.
@@ -110,12 +96,20 @@ func joinNames[S ~string](names []S) string {
 // timeFlag is a flag for a time: a date, a time as in RFC 3339, or the time that has passed since then, such as 12h or 30d.
 type timeFlag struct{ time.Time }
 
-// String implements flag.Value.
-func (t *timeFlag) String() string { return t.Format(time.RFC3339) }
+// String implements pflag.Value.
+func (t *timeFlag) String() string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.Format(time.RFC3339)
+}
+
+// Type implements pflag.Value.
+func (*timeFlag) Type() string { return "time" }
 
 var age = regexp.MustCompile(`^(\d{1,6})([mhd])$`)
 
-// Set implements flag.Value.
+// Set implements pflag.Value.
 func (t *timeFlag) Set(value string) (err error) {
 	if m := age.FindStringSubmatch(value); m != nil {
 		n, _ := strconv.Atoi(m[1])

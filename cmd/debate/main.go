@@ -1,8 +1,6 @@
-// Debate is a command that runs debates with each of the library's protocols. It can keep them in a SQLite database.
+// Debate is a command that runs debates with each of the library's protocols. It keeps them in a SQLite database.
 //
 //	debate "Should cities ban private cars?"
-//	debate --protocol critique-refine --agents security,performance --file problem.md --report out/report.html
-//	debate --store debates.db "Should cities ban private cars?"     # then list, show, resume and others
 //	debate help
 //
 // The answer goes to stdout, everything else to stderr. README.md describes the configuration file.
@@ -42,7 +40,11 @@ func run(ctx context.Context, interrupted <-chan struct{}, args []string, stdin 
 		ctx: ctx, interrupted: interrupted, stdin: stdin, terminal: stderr, env: env,
 		stdout: console.SafeWriter{Writer: stdout}, stderr: console.SafeWriter{Writer: stderr},
 	}
-	err := p.run(args) //nolint:contextcheck // opening a store takes no context
+	root := p.rootCommand()
+	root.Version = version()
+	root.SetVersionTemplate("debate {{.Version}}\n")
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
 	if err == nil {
 		return exitSuccess
 	}
@@ -51,23 +53,6 @@ func run(ctx context.Context, interrupted <-chan struct{}, args []string, stdin 
 		return f.code
 	}
 	return exitGeneral
-}
-
-func (p *program) run(args []string) (err error) {
-	if p.options, err = parse(args); err != nil {
-		return err
-	}
-	switch {
-	case p.help:
-		fmt.Fprint(p.stdout, usage)
-		return nil
-	case p.version:
-		fmt.Fprintln(p.stdout, "debate", version())
-		return nil
-	case p.command == "":
-		return p.newDebate()
-	}
-	return p.runCommand()
 }
 
 // version returns the version of the module, or "(devel)" if it is unknown.

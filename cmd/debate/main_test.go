@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"flag"
 	"fmt"
 	"net/http"
 	"os"
@@ -11,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
 
 	"github.com/elenchus-go/debate/internal/golden"
@@ -27,11 +27,11 @@ func TestWrongArgumentsHaveTheirExitCode(t *testing.T) {
 		{"no arguments", nil, 2, "no topic given"},
 		{"a blank topic", []string{" \t"}, 2, "the topic is blank"},
 		{"two topics", []string{"Is tea", "coffee"}, 2, "2 arguments, want one"},
-		{"an unknown command", []string{"remove", "x"}, 2, `"remove" is not a command, want one of cancel, delete, export, help, import, list, pause, resume, retry, show; put a topic of several words in quotes, and write a topic of one word after --: debate -- remove`},
-		{"a misspelled command", []string{"lits", "--store", "no.db"}, 2, `"lits" is not a command`},
+		{"an unknown command", []string{"remove", "x"}, 2, `Put a topic of several words in quotes, and write a topic of one word after --: debate -- remove`},
+		{"a misspelled command", []string{"lits", "--store", "no.db"}, 2, `did you mean list?`},
 		{"a command in capitals", []string{"LIST"}, 2, `"LIST" is not a command`},
 		{"a word", []string{"Privacy"}, 2, "write a topic of one word after --: debate -- Privacy"},
-		{"a topic without quotes", []string{"Should", "cities", "ban", "cars?"}, 2, "put a topic of several words in quotes"},
+		{"a topic without quotes", []string{"Should", "cities", "ban", "cars?"}, 2, "Put a topic of several words in quotes"},
 		{"a word after flags", []string{"--protocol", "vote", "list-all"}, 2, `"list-all" is not a command`},
 		{"an argument and a file", []string{"Tea?", "--file", "topic.md"}, 2, "given as an argument and with --file"},
 		{"a missing file", []string{"--file", "no.md"}, 2, "no.md"},
@@ -40,7 +40,7 @@ func TestWrongArgumentsHaveTheirExitCode(t *testing.T) {
 		{"a blank name of a file", []string{"--file", ""}, 2, "--file is blank"},
 		{"a file that cannot be read", []string{"--file", "topic.md/x"}, 1, "topic.md/x"},
 		{"a binary file", []string{"--file", "binary"}, 1, "not UTF-8"},
-		{"an unknown flag", []string{"--colour", topic}, 2, "-colour"},
+		{"an unknown flag", []string{"--colour", topic}, 2, "unknown flag: --colour"},
 		{"no number of rounds", []string{"--rounds", "many", topic}, 2, "many"},
 		{"no rounds", []string{"--rounds", "0", topic}, 2, "--rounds 0, use 1 or more"},
 		{"too many rounds", []string{"--rounds", "99999", topic}, 2, "limits.max_rounds"},
@@ -49,7 +49,7 @@ func TestWrongArgumentsHaveTheirExitCode(t *testing.T) {
 		{"an unknown version", []string{"--protocol", "panel/9", topic}, 2, `"panel/9" is unknown`},
 		{"an unknown role", []string{"--protocol", "critique-refine", "--agents", "security,magic", topic}, 2, `"magic" is unknown, use one of architect, performance, security, generalist, testing`},
 		{"no role", []string{"--protocol", "critique-refine", "--agents", " , ", topic}, 2, "--agents is empty, use some of architect, performance, security, generalist, testing"},
-		{"no agent", []string{"--agents", "", topic}, 2, "--agents is empty, use some of Ada, Bo"},
+		{"no agent", []string{"--agents", "", topic}, 2, "--agents is blank"},
 		{"an agent twice", []string{"--agents", "Ann,Ann", topic}, 2, `"Ann" is taken`},
 		{"too many agents", []string{"--agents", "a,b,c,d,e", topic}, 2, "a panel takes 2 to 4"},
 		{"a folder for a configuration", []string{"--config", ".", topic}, 2, "is a directory"},
@@ -59,7 +59,7 @@ func TestWrongArgumentsHaveTheirExitCode(t *testing.T) {
 		{"an output in a folder that cannot be written", []string{"--output", "locked/x", topic}, 1, "write locked/x: "},
 		{"a report below a file", []string{"--report", "r.md", "--report", "topic.md/r.html", topic}, 1, "write topic.md/r.html: mkdir topic.md"},
 		{"a folder for a report", []string{"--report", "folder.md", topic}, 2, "folder.md is a directory"},
-		{"one report of an unknown kind", []string{"--report", "r.md", "--report", "r.pdf", topic}, 2, "--report r.pdf, use a name that ends with .md or .html"},
+		{"one report of an unknown kind", []string{"--report", "r.md", "--report", "r.pdf", topic}, 2, `--report "r.pdf", use a name that ends with .md or .html`},
 		{"arbitration without scores", []string{"--protocol", "arbitration", topic}, 2, "give them with --scores, such as --scores problem=5,solution=5,market=7, or as protocol.scores"},
 		{"scores that are no numbers", []string{"--protocol", "arbitration", "--scores", "problem=high", topic}, 2, `"problem=high" is not a score, want NAME=NUMBER`},
 		{"a score twice", []string{"--protocol", "arbitration", "--scores", "market=1,market=2", topic}, 2, "market has two scores"},
@@ -69,10 +69,10 @@ func TestWrongArgumentsHaveTheirExitCode(t *testing.T) {
 		{"prompts of unknown names", []string{"--prompts", "prompts", topic}, 4, "opning.tmpl replaces no prompt, want NAME.tmpl with one of the names arbitration-argue, "},
 		{"prompts of unknown names for a debate that does not use them", []string{"--prompts", "prompts", "--protocol", "vote", topic}, 4, "opning.tmpl replaces no prompt"},
 		{"a folder without prompts", []string{"--prompts", "folder.md", topic}, 4, "contains no templates"},
-		{"a filter of a new debate", []string{"--state", "paused", topic}, 2, "does not accept --state"},
+		{"a filter of a new debate", []string{"--state", "paused", topic}, 2, "unknown flag: --state"},
 		{"a time that is none", []string{"list", "--since", "yesterday"}, 2, "want a date such as 2026-01-31"},
 		{"delete without an id", []string{"delete", "--store", "no.db"}, 2, `"delete" needs the id of a debate, or filters such as --state completed`},
-		{"delete with a limit", []string{"delete", "--limit", "3", "--store", "no.db"}, 2, `"delete" does not accept --limit`},
+		{"delete with a limit", []string{"delete", "--limit", "3", "--store", "no.db"}, 2, "unknown flag: --limit"},
 		{"a negative limit", []string{"list", "--limit", "-3", "--store", "no.db"}, 2, "--limit -3, use 1 or more"},
 		{"delete with an id and filters", []string{"delete", "x", "--state", "paused", "--store", "no.db"}, 2, `unexpected argument after "delete": "x"`},
 		{"import without a file", []string{"import", "--store", "no.db"}, 2, `"import" needs a file that export wrote`},
@@ -85,11 +85,11 @@ func TestWrongArgumentsHaveTheirExitCode(t *testing.T) {
 		{"an agent of the file twice", []string{"--config", "roles.json", "--agents", "A,poet,A", "--protocol", "critique-refine", topic}, 2, `"A" is selected twice`},
 		{"too few agents of the file", []string{"--config", "roles.json", "--agents", "B", topic}, 2, "participants"},
 		{"a wrong role in the file", []string{"--config", "roles.json", "--agents", "A,B", "--protocol", "critique-refine", topic}, 4, `participants[0].role: "poet" of A is unknown`},
-		{"list without a store", []string{"list"}, 2, "no store given, use --store"},
+		{"list without a store", []string{"list"}, 2, "the store is memory, which keeps no debates; use --store FILE"},
 		{"list of a missing store", []string{"list", "--store", "no.db"}, 2, "no.db does not exist"},
 		{"list with an argument", []string{"list", "x", "--store", "no.db"}, 2, `unexpected argument after "list": "x"`},
 		{"show without an id", []string{"show", "--store", "no.db"}, 2, `"show" needs the id of a debate`},
-		{"a flag of another command", []string{"list", "--rounds", "3", "--store", "no.db"}, 2, `"list" does not accept --rounds`},
+		{"a flag of another command", []string{"list", "--rounds", "3", "--store", "no.db"}, 2, "unknown flag: --rounds"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			folder(t, "topic.md", topic, "blank.md", " \n", "binary", "\xff\xfe", "bad.json", "{", "typo.json", `{"particpants": []}`, "topic.json", `{"topic": "Tea?"}`,
@@ -120,10 +120,10 @@ func TestAConfigurationThatCannotBeReadIsAGeneralError(t *testing.T) {
 }
 
 func TestHelpAndVersionAreResults(t *testing.T) {
-	for _, args := range [][]string{{"--help"}, {"-h"}, {"help"}, {"help", "list"}, {"list", "--help"}} {
+	for _, args := range [][]string{{"--help"}, {"-h"}, {"help"}, {"help", "list"}, {"list", "--help"}, {"help", "environment"}} {
 		code, stdout, stderr := start(t, environment(), args...)
 		require.Equal(t, 0, code)
-		require.Equal(t, usage, stdout)
+		require.NotEmpty(t, stdout)
 		require.Empty(t, stderr)
 	}
 
@@ -132,25 +132,27 @@ func TestHelpAndVersionAreResults(t *testing.T) {
 	require.True(t, strings.HasPrefix(stdout, "debate "), stdout)
 }
 
-// The usage names all flags and commands.
-func TestTheUsageNamesAllFlagsAndCommands(t *testing.T) {
-	for command, flags := range commands {
-		require.Contains(t, usage, command)
-		for name := range strings.FieldsSeq(flags) {
-			require.Contains(t, usage, "--"+name)
-			_, err := parse([]string{"--" + name + "=1", "Tea?"})
-			require.NotContains(t, fmt.Sprint(err), "not defined")
-		}
+// The help names all protocols, variables and exit codes, and describes all commands and flags.
+func TestTheHelpIsComplete(t *testing.T) {
+	help := func(args ...string) string {
+		code, stdout, _ := start(t, environment(), append([]string{"help"}, args...)...)
+		require.Equal(t, 0, code)
+		return stdout
 	}
-	require.Subset(t, strings.Fields(strings.NewReplacer(",", " ", ";", " ").Replace(usage)), sortedKeys(presets))
+	for name := range presets {
+		require.Contains(t, help(), name)
+	}
 	for _, k := range providerKinds {
-		require.Contains(t, usage, k.envVar)
-		require.Contains(t, usage, strings.ToUpper(k.name)+"_MODEL")
+		require.Contains(t, help("environment"), k.envVar)
+		require.Contains(t, help("environment"), strings.ToUpper(k.name)+"_MODEL")
 	}
-	o := options{}
-	o.flagSet().VisitAll(func(f *flag.Flag) { require.Contains(t, usage, "--"+f.Name) })
 	for code := exitSuccess; code <= exitConfiguration; code++ {
-		require.Contains(t, usage, fmt.Sprint(" ", code, " "))
+		require.Contains(t, help("exit-codes"), fmt.Sprint(" ", code, " "))
+	}
+	root := (&program{}).rootCommand()
+	for _, c := range append(root.Commands(), root) {
+		require.NotEmpty(t, c.Short, c.Name())
+		c.Flags().VisitAll(func(f *pflag.Flag) { require.NotEmpty(t, f.Usage, "%s --%s", c.Name(), f.Name) })
 	}
 }
 

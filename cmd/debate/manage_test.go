@@ -39,14 +39,13 @@ func TestWordsStartNoDebate(t *testing.T) {
 		{"--protocol", "vote", "status"},
 		{"init", "--store", "d.db"},
 		{"export_all"},
-		{"-v"},
 		{"v2"},
 	} {
 		code, stdout, stderr := execute(t, env, args...)
 		require.NotContains(t, stderr, "round 1")
 		if args[0] == "help" {
 			require.Equal(t, 0, code)
-			require.Equal(t, usage, stdout)
+			require.Contains(t, stdout, "Usage:")
 			continue
 		}
 		require.Equal(t, 2, code, args)

@@ -11,6 +11,9 @@ import (
 	"github.com/elenchus-go/debate/fsm"
 )
 
+// actionEdit answers a question with a remark.
+const actionEdit = "edit"
+
 // remarkFrom names the user in remarks.
 const remarkFrom = "Host"
 
@@ -36,7 +39,7 @@ func (p *program) askPeople(d *debate.Debate) (again bool, err error) {
 			}
 		}
 	}
-	if errors.Is(err, errInterrupted) && p.store == "" {
+	if errors.Is(err, errInterrupted) && p.storePath == "" {
 		return false, d.Cancel(p.ctx)
 	}
 	if errors.Is(err, errInterrupted) || errors.Is(err, errLater) {

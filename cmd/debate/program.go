@@ -18,6 +18,8 @@ type program struct {
 	stdout, stderr io.Writer // SafeWriters
 	terminal       io.Writer // stderr without a SafeWriter
 	env            func(string) string
+	storePath      string           // the database; empty if the debate is only in memory
+	storeWords     string           // the flag that selects the database in another command; empty if no flag is needed
 	input          *bufio.Reader    // reads stdin; nil before the first question
 	shown          map[string]int64 // seq of the last turn that each person was shown
 }

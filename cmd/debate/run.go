@@ -1,17 +1,14 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/providers"
-	"github.com/elenchus-go/debate/store/sqlite"
 )
 
 // newDebate creates a debate and runs it.
@@ -23,6 +20,7 @@ func (p *program) newDebate() error {
 	var c debate.Config
 	var o debate.Options
 	err = p.withConfigFile(func(s configFile) (err error) {
+		p.chooseStore(s)
 		if c, err = p.buildConfig(s, topic); err == nil {
 			if err = p.takeSeats(&c); err != nil {
 				return err
@@ -32,7 +30,6 @@ func (p *program) newDebate() error {
 			o.Providers, models, err = p.openProviders(s, c)
 			nameModels(&c, models)
 		}
-		p.store = cmp.Or(p.store, s.storePath())
 		return err
 	})
 	if err == nil {
@@ -60,30 +57,10 @@ func (p *program) newDebate() error {
 	if err != nil {
 		return err
 	}
-	if p.store != "" {
-		fmt.Fprintf(p.stderr, "saved as %s in %s\n", d.ID(), p.store)
+	if p.storePath != "" {
+		fmt.Fprintf(p.stderr, "saved as %s in %s\n", d.ID(), p.storePath)
 	}
 	return p.runDebate(d)
-}
-
-// openStore opens the store, if there is one. It returns a function that closes the store.
-func (p *program) openStore(o *debate.Options) (done func(), err error) {
-	if p.store == "" {
-		return func() {}, nil
-	}
-	if err := p.makePrivate(p.store); err != nil {
-		return nil, err
-	}
-	kept, err := sqlite.Open(p.store)
-	if err != nil {
-		return nil, err
-	}
-	o.Store = kept
-	return func() {
-		if err := kept.Close(); err != nil {
-			p.warnf("%v", err)
-		}
-	}, nil
 }
 
 // runDebate runs a debate until it ends, is interrupted or waits for somebody else, and writes the result. When it waits
@@ -154,8 +131,8 @@ func (p *program) replay(d *debate.Debate) (*tracker, error) {
 
 // onInterrupt pauses a stored debate, whose calls in flight are still committed. It cancels any other debate.
 func (p *program) onInterrupt(d *debate.Debate, v *display, abandon context.CancelCauseFunc) {
-	end, note := d.Cancel, "interrupted: canceling the debate; with --store, you could resume it"
-	if p.store != "" {
+	end, note := d.Cancel, "interrupted: canceling the debate; a debate in a store could be resumed"
+	if p.storePath != "" {
 		end, note = d.Pause, "interrupted: waiting for the calls in flight, press Ctrl-C again to cancel them; use resume to continue"
 	}
 	if end(p.ctx) != nil { // not possible in this state; stop without changing the debate
@@ -178,7 +155,7 @@ func (p *program) exitStatus(r *debate.Result, waiting []string, failed error) e
 	case isProblem: // a provider rejected a key or a model; the configuration was checked before
 		return exitErrorf(exitProvider, "%w%s", rejected, p.nextCommand("resume", r.ID))
 	case r.Question != nil:
-		return fmt.Errorf("waiting for a decision: %s%s%s", r.Question.Cause, formatChoices(r.Question), p.nextCommand("resume", r.ID, "ANSWER"))
+		return fmt.Errorf("waiting for a decision: %s%s%s", r.Question.Cause, formatChoices(r.Question), p.nextCommand("answer", r.ID, "ANSWER"))
 	case r.State == fsm.Canceled:
 		return errors.New("debate canceled")
 	case r.State == fsm.Paused && len(waiting) > 0:
@@ -197,17 +174,8 @@ func (p *program) exitStatus(r *debate.Result, waiting []string, failed error) e
 
 // nextCommand returns a line with the command that continues the debate, or an empty string if the debate is not stored.
 func (p *program) nextCommand(command string, words ...string) string {
-	if p.store == "" {
+	if p.storePath == "" {
 		return ""
 	}
-	return fmt.Sprintf("\ncontinue with: debate %s %s --store %s", command, strings.Join(words, " "), p.store)
-}
-
-// storePath returns the path of the store that the configuration file names, or an empty string. Relative paths are
-// relative to the configuration file.
-func (s configFile) storePath() string {
-	if s.store == "" || filepath.IsAbs(s.store) {
-		return s.store
-	}
-	return filepath.Join(filepath.Dir(s.path), s.store)
+	return fmt.Sprintf("\ncontinue with: debate %s %s%s", command, strings.Join(words, " "), p.storeWords)
 }

@@ -2,20 +2,24 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"strings"
 	"text/tabwriter"
 	"time"
 
+	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/archive"
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/store"
 )
 
 // listDebates lists the debates that the filters select, newest first, or their number by state.
-func (p *program) listDebates(s store.Store) error {
+func (p *program) listDebates() error {
+	return p.withStore(func(_ configFile, o debate.Options) error { return p.listStored(o.Store) })
+}
+
+func (p *program) listStored(s store.Store) error {
 	q, err := p.filters.query()
 	if err != nil {
 		return err
@@ -94,7 +98,11 @@ func truncateTopic(topic string) string {
 }
 
 // deleteDebates deletes one debate, or all that the filters select. It asks first.
-func (p *program) deleteDebates(s store.Store) error {
+func (p *program) deleteDebates() error {
+	return p.withStore(func(_ configFile, o debate.Options) error { return p.deleteStored(o.Store) })
+}
+
+func (p *program) deleteStored(s store.Store) error {
 	if len(p.operands) > 0 {
 		id := p.operands[0]
 		head, _, err := s.Load(p.ctx, id, 0)
@@ -135,10 +143,14 @@ func (p *program) confirmDeletion(s store.Store, q store.Query) error {
 }
 
 // exportDebate writes a debate to stdout or to the file of --output.
-func (p *program) exportDebate(s store.Store) error {
-	j, err := archive.Export(p.ctx, s, p.operands[0])
-	if err != nil {
+func (p *program) exportDebate() error {
+	var j *archive.Journal
+	err := p.withStore(func(_ configFile, o debate.Options) (err error) {
+		j, err = archive.Export(p.ctx, o.Store, p.operands[0])
 		return p.notFound(err)
+	})
+	if err != nil {
+		return err
 	}
 	if p.output == "" {
 		return p.printJSON(j)
@@ -154,7 +166,7 @@ func (p *program) exportDebate(s store.Store) error {
 }
 
 // importDebate stores a debate that exportDebate wrote.
-func (p *program) importDebate(s store.Store) error {
+func (p *program) importDebate() error {
 	b, err := os.ReadFile(p.operands[0])
 	if err != nil {
 		return exitErrorf(exitArguments, "import debate: %w", err)
@@ -163,17 +175,10 @@ func (p *program) importDebate(s store.Store) error {
 	if err := json.Unmarshal(b, &j); err != nil {
 		return fmt.Errorf("import debate: read %s: %w", p.operands[0], err)
 	}
-	if err := archive.Import(p.ctx, s, &j); err != nil {
+	err = p.withStore(func(_ configFile, o debate.Options) error { return archive.Import(p.ctx, o.Store, &j) })
+	if err != nil {
 		return err
 	}
-	fmt.Fprintf(p.stdout, "%s imported into %s\n", j.Status.ID, p.store)
+	fmt.Fprintf(p.stdout, "%s imported into %s\n", j.Status.ID, p.storePath)
 	return nil
-}
-
-// notFound adds the store and the exit code to an error for an id that the store does not have.
-func (p *program) notFound(err error) error {
-	if errors.Is(err, store.ErrNotFound) {
-		return exitErrorf(exitArguments, "%w in %s", err, p.store)
-	}
-	return err
 }

@@ -189,7 +189,7 @@ func TestADebateThatIsNotKeptIsCanceled(t *testing.T) {
 	var stdout, stderr output
 	require.Equal(t, 1, run(t.Context(), interrupted, []string{"--protocol", "proposer-skeptic", topic, "--output", "state.json"}, strings.NewReader(""), &stdout, &stderr, env))
 	close(left)
-	require.Contains(t, stderr.String(), "interrupted: canceling the debate; with --store, you could resume it\n")
+	require.Contains(t, stderr.String(), "interrupted: canceling the debate; a debate in a store could be resumed\n")
 	require.Contains(t, stderr.String(), "debate: debate canceled\n")
 	require.Empty(t, stdout.String())
 	require.Len(t, state(t, []byte(contents(t, "state.json"))).Result.Turns, 3, "the turns are not lost")
@@ -335,7 +335,7 @@ func TestAQuestionIsAnswered(t *testing.T) {
 	id := saved(t, stderr)
 	require.Contains(t, stderr, "debate: waiting for a decision: ")
 	require.Contains(t, stderr, "\n  retry: ")
-	require.Contains(t, stderr, "\ncontinue with: debate resume "+id+" ANSWER --store kept/d.db\n")
+	require.Contains(t, stderr, "\ncontinue with: debate answer "+id+" ANSWER --store kept/d.db\n")
 
 	_, stdout, _ := start(t, env, "show", id)
 	require.Contains(t, stdout, "waiting for a decision: ")
@@ -343,7 +343,17 @@ func TestAQuestionIsAnswered(t *testing.T) {
 	code, _, stderr = start(t, env, "resume", id)
 	require.Equal(t, 1, code)
 	require.Contains(t, stderr, "a question is open")
-	code, _, stderr = start(t, env, "resume", id, "retry")
+	code, _, stderr = start(t, env, "answer", id)
+	require.Equal(t, 2, code)
+	require.Contains(t, stderr, "no decision given: ")
+	code, _, stderr = start(t, env, "answer", id, "perhaps")
+	require.Equal(t, 2, code)
+	require.Contains(t, stderr, "perhaps")
+	code, stdout, stderr = start(t, env, "answer", id, "retry")
+	require.Equal(t, 0, code, stderr)
+	require.Equal(t, id+" running.awaiting_responses\n", stdout)
+	require.Equal(t, "continue with: debate resume "+id+" --store kept/d.db\n", stderr)
+	code, _, stderr = start(t, env, "resume", id)
 	require.Equal(t, 0, code, stderr)
 }
 
@@ -364,7 +374,8 @@ func TestCommandsThatCannotBe(t *testing.T) {
 		{[]string{"pause", id}, 1, "pause debate " + id},
 		{[]string{"cancel", id}, 1, "cancel debate " + id},
 		{[]string{"retry", id}, 1, "already completed"},
-		{[]string{"resume", id, "yes", "no"}, 2, `unexpected argument after "resume": "no"`},
+		{[]string{"resume", id, "yes"}, 2, `unexpected argument after "resume": "yes"`},
+		{[]string{"answer", id, "yes"}, 1, "it waits for nobody"},
 	} {
 		code, stdout, stderr := start(t, environment(), append(tt.args, "--store", "kept/d.db")...)
 		require.Equal(t, tt.code, code, stderr)

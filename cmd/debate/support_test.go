@@ -52,7 +52,7 @@ func binaryCommand(t *testing.T, env func(string) string, args ...string) *exec.
 	path, err := binary()
 	require.NoError(t, err)
 	cmd := exec.CommandContext(t.Context(), path, args...)
-	for _, name := range []string{"OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_MODEL"} {
+	for _, name := range []string{"OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_MODEL", "DEBATE_STORE", "XDG_DATA_HOME"} {
 		if value := env(name); value != "" {
 			cmd.Env = append(cmd.Env, name+"="+value)
 		}
@@ -94,8 +94,9 @@ func answering(t *testing.T, env func(string) string, line string, args ...strin
 	return code, out.String(), screen.String()
 }
 
-// environment returns an environment with only these variables.
+// environment returns an environment with only these variables. Without the variable DEBATE_STORE, nothing is stored.
 func environment(pairs ...string) func(string) string {
+	pairs = append(pairs, "DEBATE_STORE", memoryStore)
 	return func(name string) string {
 		for i := 0; i < len(pairs); i += 2 {
 			if pairs[i] == name {

@@ -17,31 +17,32 @@ func (o options) topic() (string, error) {
 	case len(o.operands) > 1:
 		return "", exitErrorf(exitArguments, "read topic: got %d arguments, want one; put a topic of several words in quotes", len(o.operands))
 	case o.flagGiven["file"]:
-		return readTopic(o.file)
+		return readText("topic", o.file)
 	case len(o.operands) == 0:
-		return "", exitErrorf(exitArguments, "read topic: no topic given, want an argument or --file; see debate help")
+		return "", exitErrorf(exitArguments, "read topic: no topic given, want an argument or --file; see debate --help")
 	case strings.TrimSpace(o.operands[0]) == "":
 		return "", exitErrorf(exitArguments, "read topic: the topic is blank")
 	}
 	return strings.TrimSpace(o.operands[0]), nil
 }
 
-func readTopic(path string) (string, error) {
+// readText returns the text of a file, without white space around it. Errors name what the text is.
+func readText(what, path string) (string, error) {
 	if isDirectory(path) {
-		return "", exitErrorf(exitArguments, "read topic: %s is a directory, want a file", path)
+		return "", exitErrorf(exitArguments, "read %s: %s is a directory, want a file", what, path)
 	}
 	b, err := os.ReadFile(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return "", exitErrorf(exitArguments, "read topic: %w", err)
+		return "", exitErrorf(exitArguments, "read %s: %w", what, err)
 	case err != nil:
-		return "", fmt.Errorf("read topic: %w", err)
+		return "", fmt.Errorf("read %s: %w", what, err)
 	case !utf8.Valid(b):
-		return "", fmt.Errorf("read topic: %s is not UTF-8 text", path)
+		return "", fmt.Errorf("read %s: %s is not UTF-8 text", what, path)
 	}
-	topic := strings.TrimSpace(strings.TrimPrefix(string(b), "\ufeff"))
-	if topic == "" {
-		return "", exitErrorf(exitArguments, "read topic: %s is blank", path)
+	text := strings.TrimSpace(strings.TrimPrefix(string(b), "\ufeff"))
+	if text == "" {
+		return "", exitErrorf(exitArguments, "read %s: %s is blank", what, path)
 	}
-	return topic, nil
+	return text, nil
 }

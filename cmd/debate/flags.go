@@ -1,0 +1,61 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/spf13/pflag"
+)
+
+// debateFlags are the flags of a new debate.
+func (o *options) debateFlags(flags *pflag.FlagSet) {
+	flags.StringVarP(&o.protocol, "protocol", "p", "", "`name` of the protocol: "+strings.Join(sortedKeys(presets), ", ")+"; defaults to panel")
+	flags.StringVar(&o.agents, "agents", "", "participants, as `A,B`: roles in critique-refine, names in other protocols")
+	flags.IntVar(&o.rounds, "rounds", 0, "largest `number` of rounds")
+	flags.StringVar(&o.scores, "scores", "", "scores of the evaluation that arbitration debates, as `A=5,B=7`")
+	flags.StringVarP(&o.file, "file", "f", "", "read the topic from `file`")
+}
+
+// seatFlags are the flags of commands that run a debate.
+func (o *options) seatFlags(flags *pflag.FlagSet) {
+	flags.StringArrayVar(&o.me, "me", nil, "you reply for the participant or judge of this `name`; can be repeated")
+	flags.StringVar(&o.prompts, "prompts", "", "replace prompts with the templates NAME.tmpl in `folder`")
+	flags.BoolVar(&o.plain, "plain", false, "print the progress as plain lines")
+}
+
+// storeFlags are the flags of commands that use stored debates.
+func (o *options) storeFlags(flags *pflag.FlagSet) {
+	flags.StringVar(&o.config, "config", "", "configuration `file`; defaults to "+defaultConfigPath)
+	flags.StringVar(&o.store, "store", "", "SQLite database `file`; memory keeps nothing (default: a database in your data folder)")
+}
+
+// resultFlags are the flags of commands that print the result of a debate.
+func (o *options) resultFlags(flags *pflag.FlagSet) {
+	flags.StringVarP(&o.output, "output", "o", "", "also write the answer to `file`, or the complete state if it ends with .json")
+	flags.StringArrayVarP(&o.reports, "report", "r", nil, "write a report to `file`, which must end with .md or .html; can be repeated")
+	flags.BoolVar(&o.json, "json", false, "print the complete state as JSON instead of the answer")
+	flags.BoolVarP(&o.verbose, "verbose", "v", false, "list turns, tokens, durations and prompt sources")
+}
+
+// listFlags are the flags of list, apart from filters.
+func (o *options) listFlags(flags *pflag.FlagSet) {
+	flags.IntVar(&o.filters.limit, "limit", 0, "largest `number` of debates")
+	flags.BoolVar(&o.count, "count", false, "print the number of debates by state instead of a list")
+	flags.BoolVar(&o.json, "json", false, "print JSON")
+}
+
+// exportFlags are the flags of export.
+func (o *options) exportFlags(flags *pflag.FlagSet) {
+	flags.StringVarP(&o.output, "output", "o", "", "write to `file` instead of stdout")
+}
+
+// answerFlags are the flags of answer.
+func (o *options) answerFlags(flags *pflag.FlagSet) {
+	flags.StringArrayVar(&o.me, "me", nil, "you reply for the participant or judge of this `name`")
+	flags.StringVarP(&o.file, "file", "f", "", "read the reply from `file`")
+	flags.StringVar(&o.decline, "decline", "", "give no reply, for this `reason`")
+}
+
+// yesFlag is the flag of commands that ask for a confirmation.
+func (o *options) yesFlag(flags *pflag.FlagSet) {
+	flags.BoolVarP(&o.yes, "yes", "y", false, "answer yes to the questions of this command")
+}

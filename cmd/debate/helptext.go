@@ -1,0 +1,50 @@
+package main
+
+import "github.com/spf13/cobra"
+
+const rootHelp = `Debate runs structured debates between language models and people.
+
+The answer goes to stdout, the progress and all messages to stderr. Debates are kept in a database, so that you can list,
+show and continue them. Without an API key in the environment, an offline demo model replies.`
+
+const rootExample = `  debate "Should cities ban private cars?"
+  debate --protocol critique-refine --agents security,performance --file problem.md --report report.html
+  debate -- Privacy                          # a topic of one word follows two dashes`
+
+const answerExample = `  debate answer ID --me Ada "Trams are quieter."
+  debate answer ID --me Ada --file reply.md
+  debate answer ID --me Ada --decline "I do not know."
+  debate answer ID approve
+  debate answer ID edit "Mention trams."`
+
+const deleteExample = `  debate delete ID
+  debate delete --state completed --updated-before 90d --yes`
+
+const environmentHelp = `The command reads these variables from the environment:
+
+  OPENAI_API_KEY, ANTHROPIC_API_KEY, MISTRAL_API_KEY, GEMINI_API_KEY, OPENROUTER_API_KEY
+                    keys; without --model, the first one that is set chooses the service
+  OLLAMA_HOST       address of Ollama, such as 127.0.0.1:11434
+  OPENAI_BASE_URL   address of another server with OpenAI's protocol
+  OPENAI_MODEL, ANTHROPIC_MODEL, MISTRAL_MODEL, GOOGLE_MODEL, OPENROUTER_MODEL, OLLAMA_MODEL
+                    the models of the services
+  DEBATE_STORE      database, if neither --store nor the configuration names one; memory keeps nothing
+  XDG_DATA_HOME     folder of the default database, debate/debates.db
+  EDITOR            program that the line /edit opens when you write a reply
+  NO_COLOR          switches off colours if it is not empty`
+
+const exitHelp = `The command exits with one of these codes:
+
+  0  success
+  1  the debate has no answer or is paused, or a file cannot be read or written
+  2  the command line is wrong
+  3  a service with models failed
+  4  a key is missing, or the configuration is wrong`
+
+// helpTopics returns commands that only have a help text.
+func helpTopics() []*cobra.Command {
+	return []*cobra.Command{
+		{Use: "environment", Short: "Variables of the environment", Long: environmentHelp},
+		{Use: "exit-codes", Short: "Exit codes", Long: exitHelp},
+	}
+}

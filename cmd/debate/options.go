@@ -1,0 +1,116 @@
+package main
+
+import (
+	"errors"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/elenchus-go/debate"
+)
+
+// options holds the parsed command line.
+type options struct {
+	command                                                 string   // name of the subcommand; empty for a new debate
+	operands                                                []string // arguments that are not flags
+	protocol, agents, scores, file, config, output, prompts string
+	decline                                                 string // why the user gives no reply
+	store                                                   string
+	reports                                                 []string
+	me                                                      []string // participants and judges for whom the user replies
+	rounds                                                  int
+	filters                                                 filters
+	verbose, json, plain, yes, count                        bool
+	flagGiven                                               map[string]bool // names of the flags on the command line
+	afterDashes                                             bool            // the operands follow "--"
+	participantsInFile                                      bool            // the configuration has participants; --agents selects from them
+}
+
+// accept records the arguments of a command and the flags that were given. It returns the first error that does not depend
+// on the configuration.
+func (o *options) accept(command string, operands []string, afterDashes bool, flags *pflag.FlagSet) error {
+	o.command, o.operands, o.afterDashes, o.flagGiven = command, operands, afterDashes, map[string]bool{}
+	var blank error
+	flags.Visit(func(f *pflag.Flag) {
+		o.flagGiven[f.Name] = true
+		if strings.TrimSpace(f.Value.String()) == "" && blank == nil {
+			blank = exitErrorf(exitArguments, "read arguments: --%s is blank", f.Name)
+		}
+	})
+	if blank != nil {
+		return blank
+	}
+	for _, path := range o.reports {
+		if ext := strings.ToLower(filepath.Ext(path)); ext != ".md" && ext != ".html" {
+			return exitErrorf(exitArguments, "read arguments: --report %q, use a name that ends with .md or .html", path)
+		}
+	}
+	for _, path := range append([]string{o.config, o.output, o.store}, o.reports...) {
+		if isDirectory(path) {
+			return exitErrorf(exitArguments, "read arguments: %s is a directory, want a file", path)
+		}
+	}
+	for name, n := range map[string]int{"rounds": o.rounds, "limit": o.filters.limit} {
+		if o.flagGiven[name] && n < 1 {
+			return exitErrorf(exitArguments, "read arguments: --%s %d, use 1 or more", name, n)
+		}
+	}
+	return nil
+}
+
+// word matches an argument that may be meant as a command.
+var word = regexp.MustCompile(`^\w[\w-]*$`)
+
+// checkTopic returns an error if an argument may be a misspelled or unknown command. A debate costs money, so a topic of
+// one word must follow "--".
+func (o *options) checkTopic(commands, similar []string) error {
+	if len(o.operands) == 0 || o.afterDashes || !word.MatchString(o.operands[0]) {
+		return nil
+	}
+	hint := ""
+	if len(similar) > 0 {
+		hint = "; did you mean " + strings.Join(similar, " or ") + "?"
+	}
+	return exitErrorf(exitArguments, "read arguments: %q is not a command, want one of %s%s\nPut a topic of several words in quotes, and write a topic of one word after --: debate -- %s",
+		o.operands[0], strings.Join(commands, ", "), hint, o.operands[0])
+}
+
+// isSetByFlag reports whether the command line sets a field of the configuration.
+func (o options) isSetByFlag(field string) bool {
+	switch {
+	case field == "topic":
+		return true
+	case field == "participants":
+		return o.flagGiven["agents"]
+	case strings.HasPrefix(field, "participants["):
+		return o.flagGiven["agents"] && !o.participantsInFile && (strings.HasSuffix(field, "].name") || strings.HasSuffix(field, "].role"))
+	case field == "limits.max_rounds", field == "limits.min_rounds":
+		return o.flagGiven["rounds"]
+	case strings.HasPrefix(field, "protocol.scores"):
+		return o.flagGiven["scores"]
+	}
+	return false
+}
+
+// withExitCode adds the exit code to an error. For *debate.Problems it is exitArguments if the command line sets all fields
+// that have problems, and exitConfiguration otherwise.
+func (o options) withExitCode(err error) error {
+	found, ok := errors.AsType[*debate.Problems](err)
+	if !ok {
+		return err
+	}
+	for _, x := range found.List {
+		if !o.isSetByFlag(x.Field) {
+			return &exitError{exitConfiguration, err}
+		}
+	}
+	return &exitError{exitArguments, err}
+}
+
+// hasFilters reports whether a filter is among the given flags.
+func (o options) hasFilters() bool {
+	return slices.ContainsFunc(filterFlags, func(name string) bool { return o.flagGiven[name] })
+}

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"slices"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// Groups of commands in the help.
+const (
+	groupRun      = "run"
+	groupStored   = "stored"
+	groupSettings = "settings"
+)
+
+// subcommand describes a command.
+type subcommand struct {
+	use, group, short, example string
+	operands                   string // what the operands are
+	least, most                int    // the number of operands
+	run                        func() error
+	flags                      []func(*pflag.FlagSet)
+}
+
+// rootCommand returns the command line: a new debate, and commands for everything else.
+func (p *program) rootCommand() *cobra.Command {
+	root := p.build(subcommand{
+		use: `debate [flags] "topic"`, short: "Run structured debates between language models and people", example: rootExample, run: p.newDebate,
+		flags: []func(*pflag.FlagSet){p.debateFlags, p.seatFlags, p.storeFlags, p.resultFlags},
+	})
+	root.Long, root.SilenceErrors, root.SilenceUsage, root.DisableFlagsInUseLine = rootHelp, true, true, true
+	root.SuggestionsMinimumDistance = 2
+	root.Args = func(c *cobra.Command, operands []string) error {
+		if err := p.accept("", operands, c.ArgsLenAtDash() == 0, c.Flags()); err != nil {
+			return err
+		}
+		var names, similar []string
+		for _, sub := range c.Commands() {
+			if !sub.IsAdditionalHelpTopicCommand() {
+				names = append(names, sub.Name())
+			}
+		}
+		if len(operands) > 0 {
+			similar = c.SuggestionsFor(operands[0])
+		}
+		slices.Sort(names)
+		return p.checkTopic(names, similar)
+	}
+	root.SetOut(p.stdout)
+	root.SetErr(p.stderr)
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return exitErrorf(exitArguments, "read arguments: %w; see %s --help", err, c.CommandPath())
+	})
+	root.AddGroup(&cobra.Group{ID: groupRun, Title: "Run debates:"}, &cobra.Group{ID: groupStored, Title: "Use stored debates:"}, &cobra.Group{ID: groupSettings, Title: "Settings and help:"})
+	root.SetHelpCommandGroupID(groupSettings)
+	root.SetCompletionCommandGroupID(groupSettings)
+	for _, s := range p.subcommands() {
+		root.AddCommand(p.build(s))
+	}
+	root.AddCommand(helpTopics()...)
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	return root
+}
+
+// subcommands returns all commands except help and completion, which cobra adds.
+func (p *program) subcommands() []subcommand {
+	const id = "the id of a debate"
+	run := []func(*pflag.FlagSet){p.seatFlags, p.storeFlags, p.resultFlags, p.yesFlag}
+	return []subcommand{
+		{use: "resume ID", group: groupRun, short: "Continue a debate that was interrupted or is paused", operands: id, least: 1, most: 1, run: p.resumeDebate, flags: run},
+		{use: "retry ID", group: groupRun, short: "Continue a debate after an error", operands: id, least: 1, most: 1, run: p.resumeDebate, flags: run},
+		{
+			use: "answer ID [TEXT | ACTION [REMARK]]", group: groupRun, short: "Reply for a person, or decide a question", example: answerExample,
+			operands: id, least: 1, most: 3, run: p.answerDebate, flags: []func(*pflag.FlagSet){p.answerFlags, p.storeFlags},
+		},
+		{use: "pause ID", group: groupRun, short: "Pause a debate, whichever process runs it", operands: id, least: 1, most: 1, run: p.pauseDebate, flags: []func(*pflag.FlagSet){p.storeFlags}},
+		{use: "cancel ID", group: groupRun, short: "Cancel a debate", operands: id, least: 1, most: 1, run: p.cancelDebate, flags: []func(*pflag.FlagSet){p.storeFlags}},
+		{use: "list", group: groupStored, short: "List debates, newest first", run: p.listDebates, flags: []func(*pflag.FlagSet){p.filters.addFlags, p.listFlags, p.storeFlags}},
+		{use: "show ID", group: groupStored, short: "Print the transcript and the answer of a debate", operands: id, least: 1, most: 1, run: p.showDebate, flags: []func(*pflag.FlagSet){p.storeFlags, p.resultFlags}},
+		{use: "export ID", group: groupStored, short: "Write a debate as JSON, to move it or to back it up", operands: id, least: 1, most: 1, run: p.exportDebate, flags: []func(*pflag.FlagSet){p.exportFlags, p.storeFlags}},
+		{use: "import FILE", group: groupStored, short: "Store a debate that export wrote", operands: "a file that export wrote", least: 1, most: 1, run: p.importDebate, flags: []func(*pflag.FlagSet){p.storeFlags}},
+		{
+			use: "delete {ID | FILTERS}", group: groupStored, short: "Delete a debate, or all that filters select", example: deleteExample,
+			operands: "the id of a debate, or filters such as --state completed", least: 1, most: 1, run: p.deleteDebates, flags: []func(*pflag.FlagSet){p.filters.addFlags, p.storeFlags, p.yesFlag},
+		},
+	}
+}
+
+// build returns a command.
+func (p *program) build(s subcommand) *cobra.Command {
+	c := &cobra.Command{Use: s.use, GroupID: s.group, Short: s.short, Example: s.example, RunE: func(*cobra.Command, []string) error { return s.run() }}
+	c.Flags().SortFlags = false
+	for _, add := range s.flags {
+		add(c.Flags())
+	}
+	c.Args = func(c *cobra.Command, operands []string) error {
+		if err := p.accept(c.Name(), operands, false, c.Flags()); err != nil {
+			return err
+		}
+		least, most := s.least, s.most
+		if p.hasFilters() {
+			least, most = 0, 0
+		}
+		switch n := len(operands); {
+		case n < least:
+			return exitErrorf(exitArguments, "read arguments: %q needs %s; see %s --help", c.Name(), s.operands, c.CommandPath())
+		case n > most:
+			return exitErrorf(exitArguments, "read arguments: unexpected argument after %q: %q; see %s --help", c.Name(), operands[most], c.CommandPath())
+		}
+		return nil
+	}
+	return c
+}

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"path/filepath"
+	"runtime"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/store/sqlite"
+)
+
+// memoryStore is the name of a store that keeps nothing after the command.
+const memoryStore = "memory"
+
+// chooseStore sets storePath and storeWords: --store, or else the store of the configuration file, DEBATE_STORE in the
+// environment, or a database in the user's data folder.
+func (p *program) chooseStore(s configFile) {
+	switch {
+	case p.store != "":
+		p.storePath = p.store
+	case s.store != "":
+		p.storePath = s.relative(s.store)
+	case p.env("DEBATE_STORE") != "":
+		p.storePath = p.env("DEBATE_STORE")
+	default:
+		p.storePath = dataFile(runtime.GOOS, p.env)
+		if p.storePath == "" {
+			p.warnf("your data folder is unknown, because HOME is not set; use --store FILE to keep debates")
+		}
+	}
+	if p.store != "" || s.store != "" {
+		p.storeWords = " --store " + shellWord(p.storePath)
+	}
+	if p.storePath == memoryStore || s.store == memoryStore && p.store == "" {
+		p.storePath, p.storeWords = "", ""
+	}
+}
+
+// dataFile returns the default database, or an empty string if the environment does not name the user's folder.
+func dataFile(system string, env func(string) string) string {
+	folder := ""
+	home := env("HOME")
+	switch {
+	case system == "windows":
+		folder = env("LOCALAPPDATA")
+	case filepath.IsAbs(env("XDG_DATA_HOME")): // the specification tells programs to ignore relative paths
+		folder = env("XDG_DATA_HOME")
+	case home != "" && system == "darwin":
+		folder = filepath.Join(home, "Library", "Application Support")
+	case home != "":
+		folder = filepath.Join(home, ".local", "share")
+	}
+	if folder == "" {
+		return ""
+	}
+	return filepath.Join(folder, "debate", "debates.db")
+}
+
+// openStore opens the store, if there is one. It returns a function that closes the store.
+func (p *program) openStore(o *debate.Options) (done func(), err error) {
+	if p.storePath == "" {
+		return func() {}, nil
+	}
+	if err := p.makePrivate(p.storePath); err != nil {
+		return nil, err
+	}
+	kept, err := sqlite.Open(p.storePath)
+	if err != nil {
+		return nil, err
+	}
+	o.Store = kept
+	return func() {
+		if err := kept.Close(); err != nil {
+			p.warnf("%v", err)
+		}
+	}, nil
+}

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Without any setting, debates are kept in the user's data folder, which nobody else can read.
+func TestDebatesAreKeptInTheDataFolder(t *testing.T) {
+	folder(t)
+	data := t.TempDir()
+	env := func(name string) string { return map[string]string{"XDG_DATA_HOME": data, "LOCALAPPDATA": data}[name] }
+	code, stdout, stderr := start(t, env, "list")
+	require.Equal(t, 0, code, stderr)
+	require.Equal(t, 1, strings.Count(stdout, "\n"), "an empty list is no error")
+	code, _, stderr = start(t, env, "--protocol", "vote", topic)
+	require.Equal(t, 0, code, stderr)
+	db := filepath.Join(data, "debate", "debates.db")
+	require.Contains(t, stderr, " in "+db+"\n")
+	id := saved(t, stderr)
+	_, stdout, _ = start(t, env, "list")
+	require.Contains(t, stdout, id)
+	_, _, stderr = start(t, env, "resume", id)
+	require.Contains(t, stderr, "already completed")
+	if runtime.GOOS != "windows" {
+		for path, mode := range map[string]os.FileMode{filepath.Dir(db): 0o700, db: 0o600} {
+			info, err := os.Stat(path)
+			require.NoError(t, err)
+			require.Equal(t, mode, info.Mode().Perm(), path)
+		}
+	}
+	entries, err := os.ReadDir(".")
+	require.NoError(t, err)
+	require.Empty(t, entries, "nothing is written to the working directory")
+}
+
+// A command that continues a debate in the default store needs no flag.
+func TestTheNextCommandNamesTheStoreIfItMust(t *testing.T) {
+	folder(t, "c.json", `{"store": "my debates.db"}`)
+	data := t.TempDir()
+	env := func(name string) string { return map[string]string{"XDG_DATA_HOME": data, "LOCALAPPDATA": data}[name] }
+	_, _, stderr := start(t, env, "--me", "Ada", topic)
+	require.True(t, strings.HasSuffix(stderr, "continue with: debate resume "+saved(t, stderr)+" --me Ada\n"), stderr)
+	_, _, stderr = start(t, env, "--me", "Ada", "--config", "c.json", topic)
+	require.True(t, strings.HasSuffix(stderr, " --me Ada --store 'my debates.db'\n"), stderr)
+}
+
+func TestTheStoreIsTheMostSpecificOne(t *testing.T) {
+	for _, tt := range []struct {
+		name       string
+		flag, file string
+		env        []string
+		want       string
+	}{
+		{"flag", "f.db", "c.db", []string{"DEBATE_STORE", "e.db"}, "f.db"},
+		{"configuration", "", "c.db", []string{"DEBATE_STORE", "e.db"}, filepath.Join("conf", "c.db")},
+		{"environment", "", "", []string{"DEBATE_STORE", "e.db"}, "e.db"},
+		{"memory by flag", "memory", "c.db", nil, ""},
+		{"memory by configuration", "", "memory", []string{"DEBATE_STORE", "e.db"}, ""},
+		{"memory by environment", "", "", []string{"DEBATE_STORE", "memory"}, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := &program{options: options{store: tt.flag}, env: environment(tt.env...), stderr: &output{}}
+			p.chooseStore(configFile{path: filepath.Join("conf", "c.json"), store: tt.file})
+			require.Equal(t, tt.want, p.storePath)
+		})
+	}
+}
+
+func TestTheDataFolderOfEachSystem(t *testing.T) {
+	for _, tt := range []struct{ system, name, value, want string }{
+		{"linux", "XDG_DATA_HOME", "/x", "/x/debate/debates.db"},
+		{"linux", "HOME", "/home/ada", "/home/ada/.local/share/debate/debates.db"},
+		{"linux", "XDG_DATA_HOME", "relative", ""},
+		{"darwin", "HOME", "/Users/ada", "/Users/ada/Library/Application Support/debate/debates.db"},
+		{"windows", "LOCALAPPDATA", "/Ada", "/Ada/debate/debates.db"},
+		{"windows", "HOME", "/Ada", ""},
+	} {
+		if runtime.GOOS == "windows" && strings.HasPrefix(tt.value, "/") {
+			continue // such a path is not absolute there
+		}
+		require.Equal(t, filepath.FromSlash(tt.want), dataFile(tt.system, environment(tt.name, tt.value)), tt)
+	}
+	var stderr output
+	p := &program{env: func(string) string { return "" }, stderr: &stderr}
+	p.chooseStore(configFile{})
+	require.Empty(t, p.storePath)
+	require.Contains(t, stderr.String(), "your data folder is unknown")
+}
