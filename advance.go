@@ -240,12 +240,10 @@ func (dr *driver) prepare(c *transaction) error {
 	if err := dr.checkSupport(c.rec); err != nil {
 		return err
 	}
-	switch c.rec.lifecycle.State {
-	case fsm.Configuring, fsm.Ready:
+	if s := c.rec.lifecycle.State; s == fsm.Configuring || s == fsm.Ready || c.rec.fork.idle {
 		return c.start()
-	default:
-		return c.settle()
 	}
+	return c.settle()
 }
 
 // validate checks what only a driver can check. It then starts the debate or returns it to configuring.

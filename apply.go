@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"slices"
 	"time"
 
 	"github.com/elenchus-go/debate/fsm"
@@ -135,31 +134,6 @@ func put[K comparable, V any](m *map[K]V, key K, value V) {
 	(*m)[key] = value
 }
 
-// elapse adds to the running time. It adds the gaps between entries while the debate is active. Each gap counts at
-// most the step timeout, or the duration of a step that waited for a rate limit. Time before a call began and time
-// that the viewer took do not count, nor does the wait between rounds.
-func (r *record) elapse(ev Event, now time.Time) {
-	if r.times.created.IsZero() {
-		r.times.created = now
-	}
-	if r.lifecycle.State.Active() && r.lifecycle.State != fsm.Validating && r.lifecycle.State != fsm.RoundComplete {
-		since, most := r.times.updated, r.config.Limits.StepTimeout
-		if t, ok := ev.(TurnDone); ok && t.Turn.Kind != transcript.Remark {
-			if t.Turn.Started.After(since) {
-				since = t.Turn.Started
-			}
-			since = since.Add(t.Turn.ViewerTime)
-		}
-		most = max(most, rateLimitWait(ev))
-		if gap := max(now.Sub(since), 0); isOutage(ev) {
-			r.times.outage += gap
-		} else {
-			r.times.running += min(gap, most)
-		}
-	}
-	r.times.updated = now
-}
-
 // parse reads a configuration. One that was just encoded need not be read.
 func (r *record) parse(b json.RawMessage) (Config, error) {
 	if r.given != nil {
@@ -179,11 +153,15 @@ func (r *record) configure(ev ConfigChanged) error {
 	if err != nil {
 		return err
 	}
+	if ev.Parent.ID != "" {
+		r.fork.Parent, r.times.created = ev.Parent, ev.Forked
+	}
 	r.history.dropStale(r.config, &c)
 	maps.DeleteFunc(r.people.asked, func(k transcript.Key, _ *Asked) bool { // of a step that may change: it is asked again
 		_, done := r.Find(k)
 		return !done
 	})
+	was := r.config
 	r.config = &c // calls in flight keep the old configuration
 	if r.config.Protocol == nil {
 		return errors.New("the configuration has no protocol")
@@ -191,11 +169,42 @@ func (r *record) configure(ev ConfigChanged) error {
 	r.Seed = cmp.Or(c.Seed, r.ID) // journals of earlier versions have none
 	r.Topic, r.MinRounds, r.MaxRounds = r.config.Topic, r.config.Limits.MinRounds, r.config.Limits.MaxRounds
 	r.addJudges()
-	if r.addPeople(); !r.hasTurns() { // after the first turn, nothing else of participants changes
+	if r.addPeople(); !r.hasTurns() { // after the first turn, only a fork changes anything else of participants
 		r.addParticipants()
+	} else {
+		r.editParticipants(was)
 	}
-	r.valid, r.limited, r.cache.fixedPrompts, r.findings.detector = false, nil, nil, nil
+	if s := r.lifecycle.State; s == fsm.Configuring || s == fsm.Ready { // a fork that continues is not checked again
+		r.valid = false
+	}
+	r.limited, r.cache.fixedPrompts, r.findings.detector = nil, nil, nil
 	return nil
+}
+
+// editParticipants changes the profiles of participants where the configuration differs from the one before.
+func (r *record) editParticipants(was *Config) {
+	for _, list := range [][]transcript.Profile{r.Participants, r.profiles} { // addPeople has copied them
+		for i := range list {
+			p := &list[i]
+			old, is := was.settings(p.Name), r.config.settings(p.Name)
+			if old == nil || is == nil {
+				continue
+			}
+			for _, x := range []struct {
+				field   *string
+				old, is string
+			}{
+				{&p.Role, old.Role, is.Role}, {&p.Position, old.Position, is.Position}, {&p.Instructions, old.Instructions, is.Instructions},
+			} {
+				if x.old != x.is {
+					*x.field = x.is
+				}
+			}
+			if old.Persona != is.Persona { // the arguments belong to the persona that was assigned
+				p.Persona, p.KeyArguments = is.Persona, nil
+			}
+		}
+	}
 }
 
 // limitReplies lowers the token limits of replies, by the fields of the actors.
@@ -237,10 +246,10 @@ func (r *record) transition(ev StateChanged) {
 			q.ID = questionID(ev.Seq)
 			r.question = &q
 		}
-		r.people.held = ev.Question == nil && !ev.ForPeople
+		r.people.held, r.fork.idle = ev.Question == nil && !ev.ForPeople, ev.Fork
 		return
 	case fsm.Resume:
-		r.people.held = false
+		r.people.held, r.fork.idle = false, false
 		return
 	case fsm.Accept:
 		r.valid = true
@@ -264,7 +273,7 @@ func (r *record) transition(ev StateChanged) {
 	if ev.To.Final() {
 		r.times.completed = ev.At
 	}
-	r.question, r.people.held, r.history.wanted, r.times.entered = nil, false, nil, ev.At
+	r.question, r.people.held, r.fork.idle, r.history.wanted, r.times.entered = nil, false, false, nil, ev.At
 	r.Cursor.Stage, r.Cursor.Phase, r.Cursor.PhaseSeq = stages[ev.To], "", ev.Seq
 }
 
@@ -342,57 +351,5 @@ func (r *record) annotate(ev Annotated) {
 	}
 }
 
-// outageNote names the note in the journal that reports a provider that cannot be reached.
-const outageNote = "outage"
-
 // questionID returns the id of the question in the entry seq.
 func questionID(seq int64) string { return fmt.Sprintf("q%d", seq) }
-
-// isOutage reports whether an event ends a wait for a provider that could not be reached. The wait takes no running
-// time, so that the debate can continue after it.
-func isOutage(ev Event) bool {
-	if note, ok := ev.(Annotated); ok {
-		return note.Name == outageNote
-	}
-	f := failureOf(ev)
-	return f != nil && f.Unreachable
-}
-
-// rateLimitWait returns the duration of a step that waited for a rate limit, or 0 if the event has no such step.
-func rateLimitWait(ev Event) (most time.Duration) {
-	if done, ok := ev.(TurnDone); ok {
-		return waitedFor(done.Turn.Attempts, done.Turn.Started, done.Turn.Ended)
-	}
-	failures := []*Failure{failureOf(ev)}
-	if s, ok := ev.(StateChanged); ok {
-		failures = append(failures, s.OtherFailures...)
-	}
-	for _, f := range failures {
-		if f != nil {
-			most = max(most, waitedFor(f.AttemptDetails, f.Started, f.At))
-		}
-	}
-	return most
-}
-
-// waitedFor returns the time from the start to the end of the attempts if any of them met a rate limit, otherwise 0.
-func waitedFor(tried []transcript.Attempt, began, ended time.Time) time.Duration {
-	if !slices.ContainsFunc(tried, func(a transcript.Attempt) bool { return a.ErrorKind == string(providers.RateLimit) }) {
-		return 0
-	}
-	return ended.Round(0).Sub(began.Round(0)) // by the wall clock, as when read from the journal
-}
-
-// failureOf returns the failure that an event reports, or nil if there is none.
-func failureOf(ev Event) *Failure {
-	switch ev := ev.(type) {
-	case StateChanged:
-		if ev.Question != nil {
-			return ev.Question.Failure
-		}
-		return ev.Failure
-	case Dropped:
-		return ev.Failure
-	}
-	return nil
-}

@@ -89,7 +89,8 @@ func (u *unsupported) Error() string {
 
 func (u *unsupported) Unwrap() error { return ErrUnsupported }
 
-// Problems lists everything that is wrong with a configuration, a remark or an annotation, field by field.
+// Problems lists everything that is wrong with a configuration, a remark, an annotation or the edits of a fork, field by
+// field.
 type Problems struct {
 	List []protocol.Problem `json:"list"`
 
@@ -111,6 +112,15 @@ type problemList struct{ problems []protocol.Problem }
 func (l *problemList) add(field, format string, args ...any) {
 	l.problems = append(l.problems, protocol.Problemf(field, format, args...))
 }
+
+// checkID adds a problem if the ID of a debate is not valid. It may be empty.
+func (l *problemList) checkID(id string) {
+	if len(id) > 128 || strings.Trim(id, idLetters) != "" {
+		l.add("id", "%q is not valid, use up to 128 letters, digits, '.', '_' and '-'", id)
+	}
+}
+
+const idLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
 
 // problemsError returns a *Problems about a configuration, or nil if the list is empty.
 func problemsError(list []protocol.Problem) error { return problemsOf("", list) }

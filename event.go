@@ -51,6 +51,9 @@ type (
 		At     time.Time       `json:"at"`     // time of the commit
 		Format int             `json:"format"` // format of the journal from this entry on; see store.Format
 		Config json.RawMessage `json:"config"` // decode it with Engine.ParseConfig
+		// Parent is what the debate is a fork of, and Forked is when it was made. Only the first entry of a fork has them.
+		Parent transcript.Parent `json:"parent,omitzero"`
+		Forked time.Time         `json:"forked,omitzero"`
 	}
 	// StateChanged is a transition of the lifecycle.
 	StateChanged struct {
@@ -66,6 +69,7 @@ type (
 		OtherFailures []*Failure         `json:"other_failures,omitempty"` // other steps of the phase that had failed by then
 		Question      *Question          `json:"question,omitempty"`       // what a person has to decide
 		ForPeople     bool               `json:"for_people,omitempty"`     // the debate pauses because it waits for people's replies
+		Fork          bool               `json:"fork,omitempty"`           // the debate is paused because it is a fork that nobody has started
 		Findings      []detect.Finding   `json:"findings,omitempty"`       // findings of Config.Detect that the transition adds
 		Warnings      []Warning          `json:"warnings,omitempty"`       // warnings about an accepted configuration
 		// ReplyTokens holds the token limits of replies that were lowered to fit into windows when the configuration was
@@ -92,6 +96,10 @@ type (
 		Turn transcript.Turn `json:"turn"`
 		// Reply is a hash of a person's reply as it was given. It is empty if a model replied.
 		Reply string `json:"reply,omitempty"`
+		// PromptSeq is the seq of the last entry that the engine had read when it made the prompt, and Templates the version
+		// of its templates. Both are zero if no model was asked. See [Debate.PromptOf].
+		PromptSeq int64  `json:"prompt_seq,omitempty"`
+		Templates string `json:"templates,omitempty"`
 	}
 	// Dropped reports that a participant or a judge takes no further part.
 	Dropped struct {
@@ -187,6 +195,16 @@ type Attempt struct {
 	Role   string          `json:"role,omitempty"` // role of the actor, as configured
 	Number int             `json:"attempt"`        // 1 for the first attempt of the step
 }
+
+// forkPoint is what a debate is a fork of. It is zero for other debates.
+type forkPoint struct {
+	transcript.Parent
+
+	idle bool // nobody has started the fork
+}
+
+// begins reports whether an event is the first one that the fork does not have from its parent.
+func (f forkPoint) begins(ev Event) bool { return f.ID != "" && ev.Meta().Seq == f.Seq+1 }
 
 // eventTypes maps the value of EventMeta.Type to the type of the event.
 var eventTypes = map[string]reflect.Type{

@@ -20,6 +20,7 @@ import (
 // when it is planned, so that it can run concurrently with others.
 type execution struct {
 	step        protocol.Step
+	promptSeq   int64 // seq of the last entry that the prompt is made from
 	role        string
 	config      *Config
 	created     time.Time         // when the debate was created

@@ -249,16 +249,22 @@ func (j *journal) attempt(ctx context.Context, f func(*transaction) error) error
 	return err
 }
 
-func (j *journal) commit(ctx context.Context, c *transaction) error {
-	if len(c.events) == 0 && !c.schedule {
-		return nil
-	}
-	entries := make([]store.Entry, len(c.events))
-	for i, ev := range c.events {
+// entriesOf returns the entries that hold events.
+func entriesOf(events []Event) []store.Entry {
+	entries := make([]store.Entry, len(events))
+	for i, ev := range events {
 		s := ev.Meta()
 		entries[i] = store.Entry{Seq: s.Seq, Type: s.Type, Data: ev}
 		entries[i].Key, entries[i].At = entryFields(ev)
 	}
+	return entries
+}
+
+func (j *journal) commit(ctx context.Context, c *transaction) error {
+	if len(c.events) == 0 && !c.schedule {
+		return nil
+	}
+	entries := entriesOf(c.events)
 	if j.driver != nil {
 		j.driver.writing(c.rec.Seq)
 	}

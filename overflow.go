@@ -13,7 +13,11 @@ import (
 
 // shortenPrompt shortens a prompt that the service rejected as too long, according to the debate's policy. It returns
 // false if the policy does not allow that or nothing can be removed.
-func (c *execution) shortenPrompt() bool {
+func (c *execution) shortenPrompt() bool { return c.shorten(c.summarizeOldest) }
+
+// shorten shortens a prompt as shortenPrompt does. summarize replaces the older half of the history with a summary, or
+// returns false.
+func (c *execution) shorten(summarize func() bool) bool {
 	if len(c.prompt.messages) < 3 { // only the system prompt and the task
 		return false
 	}
@@ -25,7 +29,7 @@ func (c *execution) shortenPrompt() bool {
 	if c.dropReasoning() {
 		return true
 	}
-	if c.config.OnOverflow == OverflowSummarize && !c.prompt.shortened && c.summarizeOldest() {
+	if c.config.OnOverflow == OverflowSummarize && !c.prompt.shortened && summarize() {
 		return true
 	}
 	history := 0
@@ -54,7 +58,7 @@ func (c *execution) dropReasoning() bool {
 // summarizeOldest replaces the older half of the history with a summary by the summarizer. The usage counts towards
 // the step.
 func (c *execution) summarizeOldest() bool {
-	n := (len(c.prompt.messages) - 1) / 2 // half of the messages between the system prompt and the task
+	n := (len(c.prompt.messages) - 1) / 2 // half of the messages between the system prompt and the task, as in useSummary
 	s := &c.config.Summarizer
 	name, provider, err := c.model.bind(s.Provider)
 	if err != nil || n == 0 {
@@ -75,9 +79,14 @@ func (c *execution) summarizeOldest() bool {
 	if err != nil || strings.TrimSpace(said) == "" {
 		return false
 	}
-	c.prompt.shortened, c.prompt.summarized = true, true
-	c.replaceHistory(n, providers.Message{Role: providers.User, Text: c.pseudonyms.Enclose(summaryHeading, said)})
+	c.useSummary(said)
 	return true
+}
+
+// useSummary replaces the older half of the history with a summary.
+func (c *execution) useSummary(said string) {
+	c.prompt.shortened, c.prompt.summarized = true, true
+	c.replaceHistory((len(c.prompt.messages)-1)/2, providers.Message{Role: providers.User, Text: c.pseudonyms.Enclose(summaryHeading, said)})
 }
 
 // summaryRequest returns the request for a summary of messages.

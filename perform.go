@@ -229,7 +229,7 @@ func (dr *driver) commitTurn(c *execution, err error) error {
 		}
 		stamp := ch.stamp("turn")
 		turn := c.turn.commit(stamp.Seq, dr.out.viewed, dr.out.timing)
-		if err := ch.add(TurnDone{EventMeta: stamp, At: ch.now, Turn: turn}); err != nil {
+		if err := ch.add(TurnDone{EventMeta: stamp, At: ch.now, Turn: turn, PromptSeq: c.promptSeq, Templates: c.prompt.set.Version()}); err != nil {
 			return err
 		}
 		return ch.settle()

@@ -81,6 +81,20 @@ func (c *transaction) resume() error {
 	return c.applyDeclines()
 }
 
+// start starts a debate that is configuring or ready, or a fork that nobody has started.
+func (c *transaction) start() error {
+	switch {
+	case c.rec.lifecycle.State == fsm.Configuring:
+		return c.fire(fsm.Validate, StateChanged{})
+	case c.rec.fork.idle:
+		return c.resume()
+	}
+	if err := c.fire(fsm.Start, StateChanged{}); err != nil {
+		return err
+	}
+	return c.settle()
+}
+
 // applyDeclines applies the debate's policy to the steps that people have declined, and settles.
 func (c *transaction) applyDeclines() error {
 	for c.rec.lifecycle.State.Active() && len(c.rec.people.declined) > 0 {
@@ -199,6 +213,11 @@ func (c *transaction) endWithoutJudge(f *Failure, lost []*Failure) error {
 	if err := c.drop(f, nil); err != nil {
 		return err
 	}
+	return c.endAfterDrop(f, lost)
+}
+
+// endAfterDrop ends the debate after the drop of a judge that failed.
+func (c *transaction) endAfterDrop(f *Failure, lost []*Failure) error {
 	if c.rec.Ending.Outcome != "" { // the judge failed in the conclusion
 		return c.settle()
 	}

@@ -33,7 +33,7 @@ func (e *Engine) newExecution(r *record, s protocol.Step) (*execution, error) {
 	}
 	c := executionPool.Get().(*execution)
 	*c = execution{
-		shown: c.shown, reports: e.reports, debate: r.ID,
+		shown: c.shown, reports: e.reports, debate: r.ID, promptSeq: r.Seq,
 		step: s, pseudonyms: pseudonymsFor(r, &s), role: seat.Role, config: r.config, created: r.times.created,
 		concluding: r.Cursor.Stage == transcript.Conclusion, judging: slices.Contains(r.Judges, s.Actor), debating: r.isParticipating(s.Actor),
 		model: model{actor: who, bind: r.env.bind, substitutes: r.substitutesOf(s.Actor)}, prompt: promptParts{set: e.prompts}, counter: counter{count: r.env.count}, turn: newDraft(&s),

@@ -16,6 +16,7 @@ import (
 // with the debate or with other results. Assessments and Verdict refer to Turns.
 type Result struct {
 	ID         string            `json:"id"`
+	Parent     transcript.Parent `json:"parent,omitzero"` // what the debate is a fork of; zero if it is none
 	Topic      string            `json:"topic"`
 	Background string            `json:"background,omitempty"`
 	Protocol   string            `json:"protocol"` // name and version
@@ -106,6 +107,8 @@ func turnWarnings(t *transcript.Turn) (list []string) {
 			list = append(list, "the model failed, the reply is incomplete")
 		case transcript.Substituted:
 			list = append(list, "a substitute gave the reply because the judge's model failed")
+		case transcript.Edited:
+			list = append(list, "a person gave the reply in a fork")
 		case transcript.Reasked, transcript.Repaired: // the turn is valid
 		}
 	}

@@ -25,7 +25,8 @@ func statusOf(r *record) store.Status {
 	status := store.Status{
 		ID: r.ID, Seq: r.Seq, State: r.lifecycle.State, Cursor: r.Cursor, MaxRounds: r.MaxRounds, Ending: r.Ending,
 		Topic: r.config.Topic, Protocol: r.config.Protocol.Name(), Labels: maps.Clone(r.config.Labels),
-		Usage: r.usage, RunningTime: r.times.running, Format: r.format, Created: r.times.created, Updated: r.times.updated, Plan: planOf(r),
+		Usage: r.usage, RunningTime: r.times.running, Format: r.format, Created: r.times.created, Updated: r.times.changed(), Plan: planOf(r),
+		Parent: r.fork.Parent,
 	}
 	if r.drivable() != nil { // only an engine that has the protocol can tell
 		status.Waiting = slices.Clone(r.awaited)
@@ -224,8 +225,9 @@ func resultOf(r *record) *Result {
 		ID: r.ID, Topic: r.config.Topic, Background: r.config.Background, Protocol: r.config.Protocol.Name(), State: r.lifecycle.State,
 		Ending: r.Ending, Round: r.Cursor.Round, Turns: copyTurns(r.Turns), Sides: map[string]Totals{},
 		Rounds: make([]Totals, r.Cursor.Round+1), Annotations: deepcopy.Of(r.annotations), Question: deepcopy.Of(r.question), Failure: deepcopy.Of(r.failure), Problems: deepcopy.Of(r.problems),
-		RunningTime: r.times.running, Created: r.times.created, Started: r.Started, Updated: r.times.updated, Completed: r.times.completed,
+		RunningTime: r.times.running, Created: r.times.created, Started: r.Started, Updated: r.times.changed(), Completed: r.times.completed,
 	}
+	res.Parent = r.fork.Parent
 	res.Findings = deepcopy.Of(r.findings.list)
 	for _, w := range r.configWarnings() {
 		res.Warnings = append(res.Warnings, w.Text)

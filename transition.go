@@ -255,14 +255,3 @@ func advanceToSteps(r *record) error {
 	}
 	return c.settle()
 }
-
-// start starts a debate that is configuring or ready.
-func (c *transaction) start() error {
-	if c.rec.lifecycle.State == fsm.Configuring {
-		return c.fire(fsm.Validate, StateChanged{})
-	}
-	if err := c.fire(fsm.Start, StateChanged{}); err != nil {
-		return err
-	}
-	return c.settle()
-}

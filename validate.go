@@ -141,9 +141,7 @@ func (l Limits) withDefaults(own protocol.Defaults) Limits {
 
 // check adds every problem with a configuration whose defaults are filled in, as far as data alone can tell.
 func (c *Config) check(l *problemList, own protocol.Defaults) {
-	if c.ID != "" && (len(c.ID) > 128 || strings.Trim(c.ID, idLetters) != "") {
-		l.add("id", "%q is not valid, use up to 128 letters, digits, '.', '_' and '-'", c.ID)
-	}
+	l.checkID(c.ID)
 	if len(c.Seed) > 128 {
 		l.add("seed", "it has %d bytes, use at most 128", len(c.Seed))
 	}
@@ -263,8 +261,6 @@ func (c *Config) checkDetect(l *problemList, judged bool) {
 		}
 	}
 }
-
-const idLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
 
 // checkBudget adds a problem for each budget that is too small for the first phase and the conclusion. The debate
 // would end before the first turn.

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -46,6 +47,7 @@ func Load(overlay fs.FS) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
+	over.set.version = versionOf(append([]byte(own.set.version), key[:]...))
 	overlays.put(key, over.set)
 	return over.set, nil
 }
@@ -57,8 +59,20 @@ var library = sync.OnceValues(func() (*collection, error) {
 		return nil, err
 	}
 	none := &collection{partials: template.New("").Funcs(funcs), set: &Set{}}
-	return none.overlaid(files)
+	own, err := none.overlaid(files)
+	if err != nil {
+		return nil, err
+	}
+	key := digest(files)
+	own.set.version = versionOf(key[:])
+	return own, nil
 })
+
+// versionOf returns a short text that differs for different data.
+func versionOf(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:8])
+}
 
 // templates returns the folder of the library's templates.
 func templates() fs.FS {

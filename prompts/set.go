@@ -10,7 +10,13 @@ import (
 )
 
 // Set is a set of prompts. Use [Load] to create one. It is safe for concurrent use.
-type Set struct{ prompts map[string]prompt }
+type Set struct {
+	prompts map[string]prompt
+	version string
+}
+
+// Version returns a short text that identifies the templates of the set. It changes if any of them does.
+func (s *Set) Version() string { return s.version }
 
 // System renders the system prompt of the named prompt. For one participant or judge, the result is the same in each round
 // of a debate, so you can cache it.

@@ -58,6 +58,7 @@ type Status struct {
 	FailureCause string            `json:"failure_cause,omitempty"` // text of the failure's error, at most 500 bytes
 	Problems     []string          `json:"problems,omitempty"`      // why the last start was refused; empty if it was not
 	Waiting      []string          `json:"waiting,omitempty"`       // names of the people whose replies the debate waits for
+	Parent       transcript.Parent `json:"parent,omitzero"`         // debate that this one is a fork of; zero if it is none
 	Topic        string            `json:"topic"`
 	Protocol     string            `json:"protocol"` // name and version, such as "panel/1"
 	Labels       map[string]string `json:"labels,omitempty"`
@@ -165,6 +166,7 @@ type Query struct {
 	FailureKinds []string             // debates that a failure of any of these kinds stopped, see Status.FailureKind
 	Labels       map[string]string    // debates that have all these labels, with these values
 	Waiting      string               // debates that wait for the reply of the person with this name; all if empty
+	Parent       string               // forks of the debate with this ID, but not forks of these; all debates if empty
 
 	CreatedSince  time.Time // debates created at this time or later; any time if zero
 	CreatedBefore time.Time // debates created before this time; any time if zero
@@ -188,6 +190,9 @@ func (q Query) Matches(h Status) bool {
 		q.CreatedBefore = time.Time{} // the debate is on the next page
 	}
 	if q.Waiting != "" && !slices.Contains(h.Waiting, q.Waiting) {
+		return false
+	}
+	if q.Parent != "" && h.Parent.ID != q.Parent {
 		return false
 	}
 	return contains(q.States, h.State) && contains(q.Outcomes, h.Ending.Outcome) && contains(q.FailureKinds, h.FailureKind) &&

@@ -111,6 +111,7 @@ const (
 	Partial     Flag = "partial"     // the model failed, and the turn holds the part that was received
 	Substituted Flag = "substituted" // another model replied in place of the judge's own
 	Filtered    Flag = "filtered"    // a content filter of the service cut off the reply
+	Edited      Flag = "edited"      // a person has given the reply, in a fork
 )
 
 // Decode decodes the validated reply of a turn into T, the Go type of the turn's contract. It returns an error if T is
@@ -189,6 +190,12 @@ type Cursor struct {
 	Stage    Kind   `json:"stage,omitempty"` // empty while no stage is active, such as before the start and after the end
 	Phase    string `json:"phase,omitempty"` // empty until the first phase of the stage begins
 	PhaseSeq int64  `json:"phase_seq"`       // seq at which the phase began; a parallel phase sees nothing later
+}
+
+// Parent says what a fork was made of: the first entries of another debate, which may have been deleted since.
+type Parent struct {
+	ID  string `json:"id"`
+	Seq int64  `json:"seq"` // seq of the last entry that the fork has from the other debate
 }
 
 // Outcome is the reason why a debate ended. It is empty while the debate continues. Protocols may define their own.

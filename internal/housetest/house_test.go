@@ -26,8 +26,8 @@ const (
 	maxAdapterExample    = 60      // lines of its example
 	maxExported          = 15      // exported names of a subpackage
 	maxExportedProviders = 21      // exported names of package providers, which holds the types of requests and of responses
-	maxExportedData      = 16      // exported names of package transcript, which holds plain data
-	maxExportedRoot      = 46      // exported names of the root package
+	maxExportedData      = 17      // exported names of package transcript, which holds plain data
+	maxExportedRoot      = 48      // exported names of the root package; 46 before Edits and Prompt, which forks and past prompts need
 	unfinishedMarker     = `\b(TO` + `DO|FIX` + `ME|XX` + `X)\b`
 )
 

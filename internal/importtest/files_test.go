@@ -29,7 +29,7 @@ var rootOrder = []string{
 	// Data.
 	"config.go", "errors.go", "config_json.go", "result.go", "event.go",
 	// The state, and functions that read it.
-	"record.go", "findings.go", "prompt.go", "budget.go", "history.go", "status.go",
+	"record.go", "findings.go", "prompt.go", "budget.go", "history.go", "elapse.go", "status.go",
 	// Decisions.
 	"apply.go", "validate.go", "transition.go", "policy.go",
 	// Model calls.
@@ -39,7 +39,7 @@ var rootOrder = []string{
 	// The journal and the driver.
 	"journal.go", "delivery.go", "driver.go", "perform.go", "advance.go",
 	// The API.
-	"debate.go", "control.go", "watch.go", "engine.go",
+	"debate.go", "control.go", "watch.go", "past.go", "engine.go", "edits.go", "fork.go",
 }
 
 // A reference is a use of a name in one file that another file of the package defines.

@@ -130,7 +130,7 @@ func (s *Store) commitArgs(c store.Change, notify bool) ([]any, error) {
 	return []any{
 		c.ID, c.After, notify && len(seqs) > 0, seqs, types, keys, times, data,
 		string(c.Status.State), validUTF8(string(c.Status.Ending.Outcome)), validUTF8(c.Status.FailureKind),
-		labelPairs(c.Status.Labels, c.Status.Waiting...), c.Status.Created, c.Status.Updated, status,
+		labelPairs(c.Status.Labels, c.Status.Waiting, c.Status.Parent.ID), c.Status.Created, c.Status.Updated, status,
 		s.schema, notification("", c.Status.Seq, c.ID),
 	}, nil
 }
@@ -153,9 +153,13 @@ func nullable(s string) *string {
 }
 
 // labelPairs encodes each label as a JSON array of key and value, so that both may contain any character. The list is
-// sorted. A name that a debate waits for is an array of its own.
-func labelPairs(labels map[string]string, waiting ...string) []string {
-	list := make([]string, 0, len(labels)+len(waiting))
+// sorted. A name that a debate waits for is an array of one text, and the debate that a fork was made of an array of three.
+func labelPairs(labels map[string]string, waiting []string, parent string) []string {
+	list := make([]string, 0, len(labels)+len(waiting)+1)
+	if parent != "" {
+		text, _ := json.Marshal([3]string{"parent", "", parent})
+		list = append(list, string(text))
+	}
 	for _, name := range waiting {
 		text, _ := json.Marshal([1]string{name})
 		list = append(list, string(text))

@@ -136,9 +136,9 @@ func (s *Store) rarest(ctx context.Context, pairs []string) (label string, err e
 // pairsOf returns the labels of a query as they are stored.
 func pairsOf(q store.Query) []string {
 	if q.Waiting == "" {
-		return labelPairs(q.Labels)
+		return labelPairs(q.Labels, nil, q.Parent)
 	}
-	return labelPairs(q.Labels, q.Waiting)
+	return labelPairs(q.Labels, []string{q.Waiting}, q.Parent)
 }
 
 // where is the from and where clauses of a query of debates, with their arguments and the clause that sorts them. The

@@ -102,7 +102,7 @@ func waiting(q store.Query) []string {
 func (s *Store) readPage(ctx context.Context, q store.Query, from listPosition, most int) (found []statusRow, err error) {
 	err = readTx(ctx, s.readers, func(tx *sql.Tx) error {
 		found = nil
-		labels, err := rarestFirst(ctx, tx, encodeLabels(q.Labels, waiting(q)))
+		labels, err := rarestFirst(ctx, tx, encodeLabels(q.Labels, waiting(q), q.Parent))
 		if err != nil {
 			return err
 		}
@@ -129,7 +129,7 @@ func (s *Store) readPage(ctx context.Context, q store.Query, from listPosition, 
 func (s *Store) Count(ctx context.Context, q store.Query) (counts map[fsm.State]int, err error) {
 	err = readTx(ctx, s.readers, func(tx *sql.Tx) error {
 		counts = map[fsm.State]int{}
-		labels, err := rarestFirst(ctx, tx, encodeLabels(q.Labels, waiting(q)))
+		labels, err := rarestFirst(ctx, tx, encodeLabels(q.Labels, waiting(q), q.Parent))
 		if err != nil {
 			return err
 		}

@@ -53,7 +53,7 @@ func (s statements) readBefore(ctx context.Context, tx *sql.Tx, id string) (b be
 // writeStatus replaces the status of a debate. text is its JSON. Most commits change no column of an index, and then no
 // index is written.
 func (s statements) writeStatus(ctx context.Context, tx *sql.Tx, b before, h store.Status, text string) error {
-	labels := encodeLabels(h.Labels, h.Waiting)
+	labels := encodeLabels(h.Labels, h.Waiting, h.Parent.ID)
 	valid := func(text string) sql.NullString { return sql.NullString{String: text, Valid: true} }
 	is := columns{
 		sql.NullInt64{Int64: h.Created.UnixMicro(), Valid: true},
@@ -84,9 +84,12 @@ func writeLabels(ctx context.Context, tx *sql.Tx, id string, created int64, labe
 	return nil
 }
 
-// encodeLabels returns each label as it is stored, sorted by key. A name that a debate waits for is stored as a label of
-// another form.
-func encodeLabels(labels map[string]string, waiting []string) (list []string) {
+// encodeLabels returns each label as it is stored, sorted by key. The debate that a fork was made of and each name that a
+// debate waits for are stored as labels of other forms.
+func encodeLabels(labels map[string]string, waiting []string, parent string) (list []string) {
+	if parent != "" {
+		list = append(list, "parent "+encodeLabel(parent, ""))
+	}
 	for _, name := range slices.Compact(slices.Sorted(slices.Values(waiting))) {
 		list = append(list, "waiting "+encodeLabel(name, ""))
 	}

@@ -65,14 +65,16 @@ func testListSelects(t *testing.T, p Backend) {
 		state   fsm.State
 		labels  map[string]string
 		waiting []string
+		parent  string
 	}{
-		{"b", time.Hour, fsm.Paused, map[string]string{"team": "red", "kind": "test"}, []string{"Bo", "Ada", "Bo"}},
-		{"a", time.Hour, fsm.Completed, map[string]string{"team": "red", "note": "", "Ada": ""}, nil},
-		{"d", 3 * time.Hour, fsm.Completed, map[string]string{"team": "blue"}, nil},
-		{"c", 2 * time.Hour, fsm.AwaitingResponses, nil, []string{"Ada"}},
+		{"b", time.Hour, fsm.Paused, map[string]string{"team": "red", "kind": "test"}, []string{"Bo", "Ada", "Bo"}, ""},
+		{"a", time.Hour, fsm.Completed, map[string]string{"team": "red", "note": "", "Ada": "", "parent": "d"}, nil, "b"},
+		{"d", 3 * time.Hour, fsm.Completed, map[string]string{"team": "blue"}, nil, "a"},
+		{"c", 2 * time.Hour, fsm.AwaitingResponses, nil, []string{"Ada"}, "b"},
 	} {
 		c := creation(d.id)
 		c.Status.Created, c.Status.State, c.Status.Labels, c.Status.Waiting = noon.Add(d.created), d.state, d.labels, d.waiting
+		c.Status.Parent = transcript.Parent{ID: d.parent}
 		commit(t, s, c)
 		statuses = append(statuses, c.Status)
 	}
@@ -96,6 +98,11 @@ func testListSelects(t *testing.T, p Backend) {
 		{"that wait for another person", store.Query{Waiting: "Bo"}, []string{"b"}},
 		{"that wait for nobody of that name", store.Query{Waiting: "ada"}, []string{}},
 		{"that wait for a person, with labels", store.Query{Waiting: "Ada", Labels: map[string]string{"team": "red"}}, []string{"b"}},
+		{"forks of a debate", store.Query{Parent: "b"}, []string{"c", "a"}},
+		{"forks of a fork", store.Query{Parent: "a"}, []string{"d"}},
+		{"forks of a debate without forks", store.Query{Parent: "d"}, []string{}},
+		{"forks of a debate that wait for a person", store.Query{Parent: "b", Waiting: "Ada"}, []string{"c"}},
+		{"forks of a debate with a label", store.Query{Parent: "b", Labels: map[string]string{"team": "red"}}, []string{"a"}},
 		{"created before", store.Query{CreatedBefore: before}, []string{"b", "a"}},
 		{"created before, in another time zone", store.Query{CreatedBefore: before.In(abroad)}, []string{"b", "a"}},
 		{"created a microsecond before", store.Query{CreatedBefore: before.Add(time.Microsecond)}, []string{"c", "b", "a"}},

@@ -61,6 +61,10 @@ func (p *referenceStore) commit(t *rapid.T) {
 		c.Status.Waiting = append(c.Status.Waiting, people.Draw(t, "person"))
 	}
 
+	if of := people.Draw(t, "parent"); of != "" {
+		c.Status.Parent = transcript.Parent{ID: of, Seq: 1}
+	}
+
 	taken := []string{}
 	for _, e := range c.Entries {
 		if e.Key != "" && slices.ContainsFunc(stands, func(f store.Entry) bool { return f.Key == e.Key }) {
@@ -123,6 +127,7 @@ func (p *referenceStore) list(t *rapid.T) {
 		States:  rapid.SliceOfNDistinct(rapid.SampledFrom(states), 0, 2, rapid.ID).Draw(t, "states"),
 		Labels:  labels.Draw(t, "labels"),
 		Waiting: people.Draw(t, "waiting"),
+		Parent:  people.Draw(t, "parent"),
 		Limit:   rapid.IntRange(0, 3).Draw(t, "limit"),
 	}
 	if n := hours.Draw(t, "before"); n > 0 {

@@ -1,0 +1,263 @@
+package debate
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/elenchus-go/debate/fsm"
+	"github.com/elenchus-go/debate/internal/panics"
+	"github.com/elenchus-go/debate/store"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// Fork creates a debate from the first seq entries of the journal of another debate, with edits. If seq is 0, the fork
+// has all entries. The other debate does not change, and may be running. The fork refers to it in Status.Parent, but does
+// not need it: you can delete it.
+//
+// The fork continues as the other debate did or would, and calls no model for what is committed. seq may be any entry: if
+// other entries were committed together with it, such as a transition that follows from a turn, Fork adds what follows
+// from the entry. If the entry is a decision with a remark, the fork has the remark too. If the fork has an edited turn,
+// it ends before the entry of that turn, and Fork adds the turn and what follows from it.
+//
+// A fork does not run when it is made. One that would run is paused or back in configuring, and Run, RunOnce or Start
+// continue it; where workers drive debates, Start does. One of a debate that has ended, was paused or is in error is in
+// the same state. The usage and the running time of its parent count in its budgets. The observer is told of the first
+// entry of a fork and of those that the fork does not have from its parent.
+//
+// Fork returns *Problems if seq or an edit is invalid, field by field, store.ErrNotFound if there is no debate with that
+// id, and ErrUnsupported if the engine lacks the debate's protocol.
+func (e *Engine) Fork(ctx context.Context, id string, seq int64, edits Edits) (d *Debate, err error) {
+	defer func() {
+		if v := recover(); v != nil { // of the protocol or of a hook
+			d, err = nil, panicFailure(panics.New(v), transcript.Key{})
+		}
+		if err != nil {
+			d, err = nil, fmt.Errorf("fork debate %s: %w", id, err)
+		}
+	}()
+	if e.isClosed() {
+		return nil, ErrClosed
+	}
+	_, entries, err := e.store.Load(ctx, id, 0)
+	if err != nil {
+		return nil, err
+	}
+	f := &fork{engine: e, parent: id, edits: edits, pendingDecision: pendingDecision{}}
+	if f.entries, err = f.cut(entries, seq); err != nil {
+		return nil, err
+	}
+	undo := f.addProtocol()
+	if d, err = f.commit(ctx); err != nil {
+		undo()
+	}
+	return d, err
+}
+
+// fork makes a fork.
+type fork struct {
+	engine  *Engine
+	parent  string
+	edits   Edits
+	entries []store.Entry // of the parent
+	journal *journal      // of the fork
+
+	pendingDecision
+}
+
+// pendingDecision is what the last entries of a fork decide, if what follows from that is not among them.
+type pendingDecision struct {
+	question *Question
+	action   string
+	dropped  *Dropped
+}
+
+// cut returns the first seq entries of the parent, or those that the fork begins with instead.
+func (f *fork) cut(entries []store.Entry, seq int64) ([]store.Entry, error) {
+	l := &problemList{}
+	l.checkID(f.edits.ID)
+	end := int64(len(entries))
+	if seq < 0 || seq > end {
+		l.add("seq", "%d is not an entry of the debate, use 1 to %d", seq, end)
+	}
+	if f.edits.Turn == (transcript.Key{}) && f.edits.Reply != "" {
+		l.add("turn", "it is empty, but there is a reply")
+	}
+	if err := problemsOf("fork", l.problems); err != nil {
+		return nil, err
+	}
+	seq = cmp.Or(seq, end)
+	if key := f.edits.Turn; key != (transcript.Key{}) {
+		if at := slices.IndexFunc(entries[:seq], func(e store.Entry) bool { return e.Key == key.String() }); at >= 0 {
+			return entries[:at], nil
+		}
+	}
+	if seq < end {
+		last, err := decodeEntry(entries[seq-1])
+		if d, ok := last.(Decided); err == nil && ok && d.Action == actionEdit { // its remark follows
+			seq++
+		}
+	}
+	return entries[:seq], nil
+}
+
+// addProtocol makes the engine use the very protocol of the configuration, or of the parent, for the fork.
+func (f *fork) addProtocol() (undo func()) {
+	f.edits.ID = cmp.Or(f.edits.ID, newID())
+	f.engine.mu.Lock()
+	given := f.engine.given[f.parent]
+	f.engine.mu.Unlock()
+	if c := f.edits.Config; c != nil && c.Protocol != nil {
+		given = c.Protocol
+	}
+	if given == nil {
+		return func() {}
+	}
+	return f.engine.addProtocol(f.edits.ID, given)
+}
+
+// commit commits the fork.
+func (f *fork) commit(ctx context.Context) (*Debate, error) {
+	j := f.engine.journal(f.edits.ID)
+	f.journal = j
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	entries, err := f.replay()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmp.Or(j.rec.supported(), j.rec.drivable()); err != nil {
+		return nil, err
+	}
+	c := newTransaction(j.rec)
+	if err := f.engine.edit(c, &f.edits); err != nil {
+		return nil, err
+	}
+	if err := f.settle(c); err != nil {
+		return nil, err
+	}
+	entries = append(entries, entriesOf(c.events)...)
+	if j.reports.ordered() {
+		defer j.reports.lock(j.id)()
+	}
+	err = j.store.Commit(ctx, store.Change{ID: j.id, Entries: entries, Status: statusOf(j.rec)})
+	if _, taken := errors.AsType[*store.Conflict](err); taken {
+		return nil, fmt.Errorf("the id %s is taken: %w", j.id, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer j.machine.Release()
+	j.reports.committed(ctx, j.id, entries[0].Data.(Event))
+	for _, ev := range c.events {
+		j.reports.committed(ctx, j.id, ev)
+		if err := j.follow(ev); err != nil {
+			return nil, err
+		}
+	}
+	return &Debate{engine: f.engine, journal: j}, nil
+}
+
+// replay reads the parent's entries into the record of the fork, and returns them as entries of the fork.
+func (f *fork) replay() (list []store.Entry, err error) {
+	if err := f.journal.begin(); err != nil {
+		return nil, err
+	}
+	rec := f.journal.rec
+	list = make([]store.Entry, len(f.entries), len(f.entries)+4)
+	for i, e := range f.entries {
+		if e.Type == "config" {
+			if e, err = f.reconfigure(e); err != nil {
+				return nil, err
+			}
+		}
+		asked := rec.question
+		ev, err := f.journal.read(e)
+		if err != nil {
+			return nil, err
+		}
+		list[i] = e
+		f.note(ev, asked)
+	}
+	return list, nil
+}
+
+// reconfigure returns the entry of a configuration with the fork's ID and labels, and the seed of the parent.
+func (f *fork) reconfigure(e store.Entry) (store.Entry, error) {
+	ev, err := decodeEntry(e)
+	c, ok := ev.(ConfigChanged)
+	if err != nil || !ok {
+		return e, err
+	}
+	fields := map[string]json.RawMessage{}
+	if err := json.Unmarshal(c.Config, &fields); err != nil {
+		return e, fmt.Errorf("read entry %d: %w", e.Seq, err)
+	}
+	set := func(name string, v any) {
+		fields[name], _ = json.Marshal(v) // texts
+	}
+	set("id", f.edits.ID)
+	if fields["seed"] == nil { // as journals of earlier versions
+		set("seed", f.parent)
+	}
+	if f.edits.Labels != nil {
+		set("labels", f.edits.Labels)
+	}
+	if c.Config, err = json.Marshal(fields); err != nil {
+		return e, err
+	}
+	if e.Seq == 1 {
+		c.Parent, c.Forked = transcript.Parent{ID: f.parent, Seq: int64(len(f.entries))}, time.Now().UTC().Truncate(time.Microsecond)
+	}
+	e.Data = c
+	return e, nil
+}
+
+// note records what an entry decides. asked is the question that was open before it.
+func (f *fork) note(ev Event, asked *Question) {
+	switch ev := ev.(type) {
+	case Decided:
+		if asked != nil && ev.Action != actionDecline && ev.Action != actionHold && ev.Action != actionRelease {
+			f.pendingDecision = pendingDecision{question: asked, action: ev.Action}
+		}
+	case TurnDone:
+		if ev.Turn.Kind != transcript.Remark {
+			f.pendingDecision = pendingDecision{}
+		}
+	case Dropped:
+		f.pendingDecision = pendingDecision{dropped: &ev}
+	case StateChanged, ConfigChanged, PhaseStarted, Asked:
+		f.pendingDecision = pendingDecision{}
+	}
+}
+
+// settle adds what follows from the last entries without a model call, and leaves the fork in a state in which nobody
+// drives it.
+func (f *fork) settle(c *transaction) error {
+	r := c.rec
+	if q := f.question; q != nil && r.lifecycle.State == fsm.Paused {
+		if err := c.applyDecision(f.action, q); err != nil {
+			return err
+		}
+	}
+	judge := f.dropped != nil && findParticipant(r.config.Judges, f.dropped.Name) != nil
+	if judge && r.config.OnJudgeFailure == End && r.lifecycle.State.Active() {
+		if err := c.endAfterDrop(f.dropped.Failure, nil); err != nil {
+			return err
+		}
+	}
+	if err := c.goOn(); err != nil {
+		return err
+	}
+	switch {
+	case r.lifecycle.State == fsm.Ready: // Recover would start it
+		return c.fire(fsm.Edit, StateChanged{})
+	case r.lifecycle.State.Active():
+		return c.fire(fsm.Pause, StateChanged{Fork: true})
+	}
+	return nil
+}

@@ -1,0 +1,125 @@
+package forktest_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elenchus-go/debate"
+	"github.com/elenchus-go/debate/internal/debatetest"
+	"github.com/elenchus-go/debate/internal/enginetest"
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/providers/scripted"
+	"github.com/elenchus-go/debate/store"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// recorder is a model whose replies depend on the whole prompt. It records its requests by step.
+type recorder struct {
+	config debate.Config
+	alter  func(key transcript.Key, n int, reply *scripted.Reply) // alters the reply to the nth request of a step; may be nil
+
+	mu    sync.Mutex
+	calls map[transcript.Key][]providers.Request
+}
+
+func (m *recorder) Generate(ctx context.Context, r providers.Request) (providers.Response, error) {
+	step, _ := debate.StepFrom(ctx)
+	m.mu.Lock()
+	r.OnChunk = nil
+	if m.calls == nil {
+		m.calls = map[transcript.Key][]providers.Request{}
+	}
+	m.calls[step.Key] = append(m.calls[step.Key], r)
+	n := len(m.calls[step.Key])
+	m.mu.Unlock()
+	reply := scripted.Reply{Text: enginetest.PresetReply(m.config, r)}
+	if m.alter != nil {
+		m.alter(step.Key, n, &reply)
+	}
+	return (&scripted.Provider{Replies: []scripted.Reply{reply}}).Generate(ctx, r)
+}
+
+// take returns the requests since the last call of take, by step.
+func (m *recorder) take() map[transcript.Key][]providers.Request {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	calls := m.calls
+	m.calls = nil
+	return calls
+}
+
+// newEngine returns an engine with a recorder.
+func newEngine(t testing.TB, c debate.Config, change ...func(*debate.Options)) (*debate.Engine, *recorder) {
+	t.Helper()
+	m := &recorder{config: c}
+	o := debate.Options{Providers: map[string]providers.Provider{"m": m}, Store: store.Memory()}
+	for _, f := range change {
+		f(&o)
+	}
+	e, err := debate.NewEngine(o)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, e.Close(context.WithoutCancel(t.Context()))) })
+	return e, m
+}
+
+// create creates a debate.
+func create(t testing.TB, e *debate.Engine, c debate.Config) *debate.Debate {
+	t.Helper()
+	d, err := e.Create(t.Context(), c)
+	require.NoError(t, err)
+	return d
+}
+
+// run runs a debate as far as it goes.
+func run(t testing.TB, d *debate.Debate) {
+	t.Helper()
+	_, err := debatetest.Run(t, d)
+	require.NoError(t, err)
+}
+
+// fork returns a fork.
+func fork(t testing.TB, e *debate.Engine, seq int64, edits debate.Edits) *debate.Debate {
+	t.Helper()
+	d, err := e.Fork(t.Context(), "d", seq, edits)
+	require.NoError(t, err)
+	return d
+}
+
+// outcome returns what a debate has come to as text, without anything that depends on time or on the seqs of entries.
+func outcome(t testing.TB, d *debate.Debate) (text string) {
+	t.Helper()
+	r := debatetest.Result(t, d)
+	for _, turn := range r.Turns {
+		w, err := json.Marshal(turn.Window)
+		require.NoError(t, err)
+		text += fmt.Sprintln(turn.Key, turn.Kind, turn.Order, turn.Flags, turn.Text, string(turn.Data), string(w))
+	}
+	findings, err := json.Marshal(r.Findings)
+	require.NoError(t, err)
+	return text + fmt.Sprintln(r.State, r.Ending, r.Answer.Text, string(findings), r.Total.Usage)
+}
+
+// keys returns the keys of the turns that models have given, sorted.
+func keys(turns []transcript.Turn) (list []string) {
+	for _, turn := range turns {
+		if len(turn.Attempts) > 0 {
+			list = append(list, turn.Key.String())
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// status returns the status of a debate.
+func status(t testing.TB, d *debate.Debate) store.Status {
+	t.Helper()
+	s, err := d.Status(t.Context())
+	require.NoError(t, err)
+	return s
+}

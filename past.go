@@ -1,0 +1,183 @@
+package debate
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/elenchus-go/debate/internal/panics"
+	"github.com/elenchus-go/debate/internal/reasoning"
+	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/providers"
+	"github.com/elenchus-go/debate/store"
+	"github.com/elenchus-go/debate/transcript"
+)
+
+// Prompt is what a committed step was asked with.
+type Prompt struct {
+	Key  transcript.Key  `json:"key"`
+	Kind transcript.Kind `json:"kind"`
+	// Request is the request of the last attempt, which gave the turn. For a person's step, it holds what the person could
+	// read, and as the last message the task.
+	Request providers.Request `json:"request"`
+	Tokens  int               `json:"tokens,omitempty"` // estimated tokens of the prompt
+	// Templates is the version of the templates that the step was asked with; it is empty if the journal does not have it.
+	// OtherTemplates reports that this engine has other templates, with which the request was rebuilt.
+	Templates      string `json:"templates,omitempty"`
+	OtherTemplates bool   `json:"other_templates,omitempty"`
+	// Missing says what else the request lacks, in words. It is empty if the request is the one that was sent.
+	Missing []string `json:"missing,omitempty"`
+}
+
+// PromptOf rebuilds the request that a committed step was asked with, from the journal. It calls no model. What the turn's
+// Window says was left out or summarized is left out here too, and prompts that were shortened after an overflow are
+// shortened.
+//
+// Prompt.Missing says what the journal does not have: an invalid reply that was asked for again, and a summary after an
+// overflow, unless Options.KeepReplies was set, and the prompt of a step whose reply a fork has edited. PromptOf returns
+// *Problems if the debate has no turn with that key or the turn is a remark, and ErrUnsupported if the engine lacks
+// the debate's protocol, a template or a reply contract.
+func (d *Debate) PromptOf(ctx context.Context, key transcript.Key) (p *Prompt, err error) {
+	defer func() {
+		if v := recover(); v != nil { // of the protocol or of a hook
+			err = panicFailure(panics.New(v), key)
+		}
+		if err != nil {
+			p, err = nil, fmt.Errorf("rebuild prompt of debate %s: %w", d.ID(), err)
+		}
+	}()
+	past := d.engine.journal(d.ID())
+	ev, err := past.readBefore(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	r := past.rec
+	if u, unknown := r.config.Protocol.(unknownProtocol); unknown {
+		return nil, &unsupported{[]string{fmt.Sprintf("protocol.name: %q is unknown to this engine", u.name)}}
+	}
+	at := slices.IndexFunc(r.next(), func(s protocol.Step) bool { return s.Key == key })
+	if at < 0 {
+		return nil, fmt.Errorf("step %s cannot be planned after entry %d", key, r.Seq)
+	}
+	s := &r.next()[at]
+	p = &Prompt{Key: key, Kind: s.Kind, Templates: ev.Templates}
+	p.OtherTemplates = p.Templates != "" && p.Templates != d.engine.prompts.Version()
+	if r.isHuman(s.Actor) {
+		p.askPerson(r, s)
+		return p, nil
+	}
+	c, err := d.engine.newExecution(r, *s)
+	if err != nil {
+		return nil, err
+	}
+	defer c.release()
+	if c.model.providerName, _, err = d.engine.bind(c.model.actor.Provider); err != nil {
+		c.model.providerName = c.model.actor.Provider
+	}
+	if slices.Contains(ev.Turn.Flags, transcript.Edited) {
+		p.Missing = append(p.Missing, "a person gave the reply in a fork: no model was asked")
+	}
+	p.repeat(c, ev.Turn.Attempts)
+	p.Request, p.Tokens = c.request, c.prompt.tokens
+	return p, nil
+}
+
+// readBefore reads the entries that the prompt of a committed step was made from, and returns the entry of its turn.
+func (j *journal) readBefore(ctx context.Context, key transcript.Key) (done TurnDone, err error) {
+	_, entries, err := j.store.Load(ctx, j.id, 0)
+	if err == nil {
+		err = j.begin()
+	}
+	if err != nil {
+		return done, err
+	}
+	at := slices.IndexFunc(entries, func(e store.Entry) bool { return e.Key == key.String() })
+	if at < 0 {
+		return done, problemsOf("step", []protocol.Problem{protocol.Problemf("key", "the debate has no turn %s", key)})
+	}
+	ev, err := decodeEntry(entries[at])
+	if err != nil {
+		return done, err
+	}
+	done, _ = ev.(TurnDone)
+	if done.Turn.Kind == transcript.Remark {
+		return done, problemsOf("step", []protocol.Problem{protocol.Problemf("key", "%s is a remark: nobody was asked for it", key)})
+	}
+	last := int64(at)
+	if len(done.Turn.Attempts) > 0 { // otherwise the turn was committed as soon as it was there
+		last = min(cmp.Or(done.PromptSeq, done.Turn.VisibleSeq), last)
+	}
+	for _, e := range entries[:last] {
+		if _, err := j.read(e); err != nil {
+			return done, err
+		}
+	}
+	return done, nil
+}
+
+// askPerson sets what a person could read and was asked.
+func (p *Prompt) askPerson(r *record, s *protocol.Step) {
+	m := pseudonymsFor(r, s)
+	shown, _ := visibleTurns(r, s, m)
+	m.Sort(r.Turns, shown)
+	for _, i := range shown {
+		t := &r.Turns[i]
+		said := providers.Message{Role: providers.User, Text: turnText(r, t, m)}
+		if t.Actor == s.Actor {
+			said = providers.Message{Role: providers.Assistant, Text: m.Hide(t.Text)}
+		}
+		p.Request.Messages = append(p.Request.Messages, said)
+	}
+	if asked := r.people.asked[s.Key]; asked != nil {
+		p.Request.Messages = append(p.Request.Messages, providers.Message{Role: providers.User, Text: asked.Task})
+		p.Request.SchemaName, p.Request.Schema, p.Request.MaxTokens = asked.Contract, asked.Schema, asked.Tokens
+	}
+}
+
+// repeat changes the request of an execution as its failed attempts did.
+func (p *Prompt) repeat(c *execution, tried []transcript.Attempt) {
+	for i := 0; i+1 < len(tried); i++ {
+		switch a := tried[i]; providers.ErrorKind(a.ErrorKind) {
+		case providers.ContextOverflow:
+			c.shorten(func() bool {
+				i++ // the attempt of the summary
+				return p.summarize(c, tried[i])
+			})
+		case providers.InvalidRequest:
+			c.dropReasoning()
+		case providers.InvalidResponse:
+			if c.contract != nil && a.Reply == "" {
+				p.Missing = append(p.Missing, fmt.Sprintf("the invalid reply of attempt %d is not kept: set Options.KeepReplies", i+1))
+				continue
+			}
+			_ = c.accept(providers.Response{Text: a.Reply, FinishReason: providers.FinishReason(a.FinishReason)})
+		default: // the same request is sent again
+		}
+		for i+1 < len(tried) && !c.made(tried[i+1]) && c.substitute() {
+			continue
+		}
+	}
+}
+
+// made reports whether the model of the execution made an attempt.
+func (c *execution) made(a transcript.Attempt) bool {
+	model := c.request.Model
+	return a.Provider == c.model.providerName && (model == "" || a.Model == model || a.Requested == model)
+}
+
+// summarize changes the request as the attempt of a summary did, or returns false.
+func (p *Prompt) summarize(c *execution, a transcript.Attempt) bool {
+	if a.ErrorKind == "" && a.Reply == "" {
+		c.prompt.shortened = true
+		p.Missing = append(p.Missing, "the summary of the older half of the history, which was made after an overflow, is not kept: set Options.KeepReplies")
+		return false
+	}
+	said, _ := reasoning.Split(a.Reply)
+	if a.ErrorKind != "" || strings.TrimSpace(said) == "" {
+		return false
+	}
+	c.useSummary(said)
+	return true
+}
